@@ -1,0 +1,11 @@
+# What is built. Everything but the libraries is off when perp is part of another project.
+option(BUILD_SHARED_LIBS "Build shared libraries" OFF)
+option(PERP_BUILD_CLI "Build the perp command" ${PROJECT_IS_TOP_LEVEL})
+option(PERP_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(PERP_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
+option(PERP_BUILD_FUZZ "Build the libFuzzer targets (clang)" OFF)
+option(PERP_WERROR "Treat warnings as errors" OFF)
+set(PERP_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()

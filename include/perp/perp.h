@@ -1,0 +1,9 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The whole public surface of perp.
+#pragma once
+
+#include <perp/base.h>
+#include <perp/comp.h>
+#include <perp/problem.h>

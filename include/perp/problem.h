@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Complementarity problems in files: ncx text, FCLIB HDF5, Siconos text, and perp's own JSON.
+#pragma once
+
+#include <perp/base.h>
+#include <perp/comp.h>
+
+// A problem read from a file; owns its arrays.
+typedef struct perp_problem perp_problem;
+
+typedef enum perp_problem_kind {
+    PERP_PROBLEM_MCP,  // lcp, mlcp, relay and boxlcp files
+    PERP_PROBLEM_FCP,  // fc, gfc, rolling
+} perp_problem_kind;
+
+// Read a file; the format is told by its content, not its name. On failure *problem is NULL and error
+// says file position, object and cure.
+PERP_API PERP_MUST perp_status perp_problem_read(const char *path, const perp_env *env,
+                                                 perp_problem **problem, perp_error *error);
+// The same from memory (text formats; HDF5 needs a file). name is used in messages.
+PERP_API PERP_MUST perp_status perp_problem_parse(const char *name, const char *text, size_t size,
+                                                  const perp_env *env, perp_problem **problem,
+                                                  perp_error *error);
+PERP_API void perp_problem_destroy(perp_problem *problem);
+
+PERP_API perp_problem_kind perp_problem_kind_of(const perp_problem *problem);
+PERP_API const char *perp_problem_name(const perp_problem *problem);
+PERP_API const char *
+perp_problem_word(const perp_problem *problem);  // lcp mlcp relay boxlcp fc gfc rfc grfc
+PERP_API const perp_mcp *
+perp_problem_mcp(const perp_problem *problem);  // NULL when it is a contact problem
+PERP_API const perp_fcp *perp_problem_fcp(const perp_problem *problem);  // NULL when it is an MCP
+
+// Write in perp's JSON form, exact to the last bit; reading it back gives the same problem.
+PERP_API PERP_MUST perp_status perp_mcp_write(const perp_mcp *mcp, const char *name,
+                                              const char *path, perp_error *error);
+PERP_API PERP_MUST perp_status perp_fcp_write(const perp_fcp *fcp, const char *name,
+                                              const char *path, perp_error *error);

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Door of base/: memory, messages, time. Nothing here knows what the rest of perp is for.
+#pragma once
+
+#include <perp/base.h>
+
+#include <stdarg.h>
+
+#if defined(__FAST_MATH__)
+#error "perp's certificates need IEEE arithmetic: build without -ffast-math"
+#endif
+
+#if defined(NDEBUG) && !defined(PERP_ASSERTS)
+#define pp_assert(condition) ((void)0)
+#else
+#include <assert.h>
+#define pp_assert(condition) assert(condition)
+#endif
+
+// ── Memory ───────────────────────────────────────────────────────────────────────────────────────
+// The heap is reached through perp_env only; env == NULL means libc. Blocks are 64-byte aligned.
+
+void *pp_alloc(const perp_env *env, size_t size);
+void pp_free(const perp_env *env, void *block, size_t size);
+
+// A stack of chunks: allocation moves a pointer, release moves it back, reset keeps the memory and
+// merges the chunks into one, so that repeating the same work allocates nothing.
+typedef struct pp_arena pp_arena;
+typedef struct pp_mark {
+    void *chunk;
+    size_t used;
+} pp_mark;
+
+pp_arena *pp_arena_create(const perp_env *env);
+void pp_arena_destroy(pp_arena *arena);
+void pp_arena_reset(pp_arena *arena);
+pp_mark pp_arena_mark(const pp_arena *arena);
+void pp_arena_release(pp_arena *arena, pp_mark mark);
+
+// n objects of the given size, uninitialised; NULL on overflow or when memory is out. n = 0 is fine.
+void *pp_arena_array(pp_arena *arena, size_t n, size_t size);
+void *pp_arena_zeros(pp_arena *arena, size_t n, size_t size);
+
+#define PP_ARRAY(arena, type, n) ((type *)pp_arena_array((arena), (size_t)(n), sizeof(type)))
+#define PP_ZEROS(arena, type, n) ((type *)pp_arena_zeros((arena), (size_t)(n), sizeof(type)))
+
+// ── Messages ─────────────────────────────────────────────────────────────────────────────────────
+
+#if defined(__GNUC__)
+#define PP_FORMAT(f, a) __attribute__((format(printf, f, a)))
+#else
+#define PP_FORMAT(f, a)
+#endif
+
+// Fills *error (NULL is fine) and returns status, so that `return pp_fail(…)` reads in one line.
+perp_status pp_fail(perp_error *error, perp_status status, const char *format, ...) PP_FORMAT(3, 4);
+// snprintf that never fails: truncates, always terminates.
+void pp_print(char *text, size_t size, const char *format, ...) PP_FORMAT(3, 4);
+
+// ── Time and hashing ─────────────────────────────────────────────────────────────────────────────
+
+double pp_seconds(void);                                         // monotonic wall clock [s]
+uint64_t pp_hash(uint64_t seed, const void *data, size_t size);  // FNV-1a, 64 bits

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The heap behind perp_env, and the arena on top of it.
+#include "base/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+static size_t round_up(size_t size)
+{
+    return (size + (ALIGNMENT - 1)) & ~(size_t)(ALIGNMENT - 1);
+}
+
+void *pp_alloc(const perp_env *env, size_t size)
+{
+    if (size > SIZE_MAX - ALIGNMENT) {
+        return NULL;
+    }
+    size_t rounded = round_up(size ? size : 1);
+    if (env && env->alloc) {
+        return env->alloc(env->user, rounded, ALIGNMENT);
+    }
+    return aligned_alloc(ALIGNMENT, rounded);
+}
+
+void pp_free(const perp_env *env, void *block, size_t size)
+{
+    if (!block) {
+        return;
+    }
+    if (env && env->alloc) {
+        if (env->free) {
+            env->free(env->user, block, round_up(size ? size : 1));
+        }
+        return;
+    }
+    free(block);
+}
+
+// Chunks form a list, newest first; `size` counts the payload that follows the header.
+typedef struct chunk {
+    struct chunk *older;
+    size_t size, used;
+} chunk;
+
+struct pp_arena {
+    perp_env env;
+    chunk *top;
+    size_t total;  // payload of all chunks: what a reset merges into one
+};
+
+enum { HEADER = ALIGNMENT, FIRST_CHUNK = 16 * 1024 };
+
+pp_arena *pp_arena_create(const perp_env *env)
+{
+    pp_arena *arena = pp_alloc(env, sizeof *arena);
+    if (arena) {
+        *arena = (pp_arena){.env = env ? *env : (perp_env){0}};
+    }
+    return arena;
+}
+
+static void free_chunks(pp_arena *arena)
+{
+    while (arena->top) {
+        chunk *c = arena->top;
+        arena->top = c->older;
+        pp_free(&arena->env, c, HEADER + c->size);
+    }
+    arena->total = 0;
+}
+
+void pp_arena_destroy(pp_arena *arena)
+{
+    if (arena) {
+        perp_env env = arena->env;
+        free_chunks(arena);
+        pp_free(&env, arena, sizeof *arena);
+    }
+}
+
+static chunk *push_chunk(pp_arena *arena, size_t size)
+{
+    if (size > SIZE_MAX - HEADER) {
+        return NULL;
+    }
+    chunk *c = pp_alloc(&arena->env, HEADER + size);
+    if (c) {
+        *c = (chunk){.older = arena->top, .size = size};
+        arena->top = c;
+        arena->total += size;
+    }
+    return c;
+}
+
+void pp_arena_reset(pp_arena *arena)
+{
+    if (arena->top && arena->top->older) {
+        size_t total = arena->total;
+        free_chunks(arena);
+        push_chunk(arena, total);  // a failure here only means that the next call tries again
+    }
+    if (arena->top) {
+        arena->top->used = 0;
+    }
+}
+
+pp_mark pp_arena_mark(const pp_arena *arena)
+{
+    return (pp_mark){arena->top, arena->top ? arena->top->used : 0};
+}
+
+// Chunks newer than the mark are kept empty rather than freed: they merge at the next reset. Only the
+// newest chunk can serve, so the mark's chunk is restored when it is still on top.
+void pp_arena_release(pp_arena *arena, pp_mark mark)
+{
+    if (arena->top == mark.chunk && arena->top) {
+        arena->top->used = mark.used;
+    } else if (arena->top) {
+        arena->top->used = 0;
+    }
+}
+
+void *pp_arena_array(pp_arena *arena, size_t n, size_t size)
+{
+    if (size && n > (SIZE_MAX / 2 - ALIGNMENT) / size) {
+        return NULL;
+    }
+    size_t bytes = round_up(n * size);
+    chunk *c = arena->top;
+    if (!c || c->size - c->used < bytes) {
+        size_t want = arena->total > FIRST_CHUNK ? arena->total : FIRST_CHUNK;
+        c = push_chunk(arena, want > bytes ? want : bytes);
+        if (!c) {
+            return NULL;
+        }
+    }
+    void *block = (char *)c + HEADER + c->used;
+    c->used += bytes;
+    return block;
+}
+
+void *pp_arena_zeros(pp_arena *arena, size_t n, size_t size)
+{
+    void *block = pp_arena_array(arena, n, size);
+    if (block) {
+        memset(block, 0, n * size);
+    }
+    return block;
+}

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Status texts, error messages, version.
+#include "base/base.h"
+
+#include <stdio.h>
+
+const char *perp_version(void)
+{
+    return PERP_VERSION;
+}
+
+const char *perp_status_text(perp_status status)
+{
+    switch (status) {
+#define PERP_X(name, value, word, text)                                                            \
+    case name:                                                                                     \
+        return text;
+        PERP_STATUS_LIST(PERP_X)
+#undef PERP_X
+    }
+    return "unknown status";
+}
+
+const char *perp_status_word(perp_status status)
+{
+    switch (status) {
+#define PERP_X(name, value, word, text)                                                            \
+    case name:                                                                                     \
+        return word;
+        PERP_STATUS_LIST(PERP_X)
+#undef PERP_X
+    }
+    return "error";
+}
+
+static void print_list(char *text, size_t size, const char *format, va_list list)
+{
+    if (size == 0) {
+        return;
+    }
+    if (vsnprintf(text, size, format, list) < 0) {
+        text[0] = '\0';
+    }
+}
+
+void pp_print(char *text, size_t size, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    print_list(text, size, format, list);
+    va_end(list);
+}
+
+perp_status pp_fail(perp_error *error, perp_status status, const char *format, ...)
+{
+    if (error) {
+        va_list list;
+        va_start(list, format);
+        error->status = status;
+        print_list(error->text, sizeof error->text, format, list);
+        va_end(list);
+    }
+    return status;
+}

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Door of comp/: what a solver is given, what it returns, and the table that names them all.
+//
+// A solver is a function that takes a checked problem and a job, fills z with its best finite iterate,
+// fills a report, and returns what it believes. It is never believed: dispatch.c judges z with
+// judge_mcp.c or judge_fcp.c, which no solver includes.
+#pragma once
+
+#include "base/base.h"
+#include "math/math.h"
+
+#include <perp/comp.h>
+
+#define PP_COMP_COOKIE 0x70430001u
+
+// What a solver gets besides the problem.
+typedef struct pp_job {
+    const perp_comp_options *options;  // never NULL; tolerance, limits, warm start, basis, ray
+    pp_arena *arena;                   // scratch; allocated blocks live until the solve ends
+    double deadline;                   // pp_seconds() at which to stop; INFINITY: none
+} pp_job;
+
+// What it tells besides z.
+typedef struct pp_report {
+    int iterations;
+    double seconds_factor;
+    const char *solver;  // set by "auto" only: the rung that gave z
+    int rungs;           // set by "auto" only
+    char reason[200];    // one sentence; empty when there is nothing to say
+} pp_report;
+
+typedef perp_status pp_mcp_solver(const perp_mcp *mcp, const pp_job *job, double *z,
+                                  pp_report *report);
+typedef perp_status pp_fcp_solver(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
+                                  pp_report *report);
+
+// The solvers. Each says in its file what it is proven for.
+pp_mcp_solver pp_lemke_mcp, pp_pivot_mcp, pp_ssn_mcp, pp_enum_mcp, pp_auto_mcp;
+pp_fcp_solver pp_ssn_fcp, pp_gs_fcp, pp_eg_fcp, pp_auto_fcp;
+
+// One row of the registry (registry.c).
+typedef struct pp_solver {
+    perp_solver_card card;
+    pp_mcp_solver *mcp;  // NULL: not for MCPs
+    pp_fcp_solver *fcp;  // NULL: contact problems are turned into MCPs when their law is polygonal
+} pp_solver;
+
+const pp_solver *pp_solver_find(const char *name);
+
+// ── Problems (problem.c) ─────────────────────────────────────────────────────────────────────────
+
+// Every rule a caller can break; on failure writes one sentence into reason (size bytes).
+perp_status pp_mcp_check(const perp_mcp *mcp, char *reason, size_t size);
+perp_status pp_fcp_check(const perp_fcp *fcp, char *reason, size_t size);
+unsigned pp_mcp_classes(const perp_mcp *mcp);  // the perp_problem_class bits a solver must accept
+unsigned pp_fcp_classes(const perp_fcp *fcp);
+
+double pp_mcp_lower(const perp_mcp *mcp, int i);
+double pp_mcp_upper(const perp_mcp *mcp, int i);
+
+// ── Matrices, dense or sparse (matrix.c) ─────────────────────────────────────────────────────────
+
+size_t pp_matrix_entries(const perp_matrix *A);  // stored entries
+double pp_matrix_at(const perp_matrix *A, int i, int j);
+void pp_matrix_mul(const perp_matrix *A, double a, const double *x, double *y);    // y += a A x
+void pp_matrix_mul_t(const perp_matrix *A, double a, const double *x, double *y);  // y += a A'x
+void pp_matrix_diagonal(const perp_matrix *A, double *d);
+// Dense copy, column-major with leading dimension ld.
+void pp_matrix_to_dense(const perp_matrix *A, double *dense, int ld);
+// A transposed in CSC, that is A by rows, whatever the storage of A. Zero entries of dense A dropped.
+perp_status pp_matrix_transpose(const perp_matrix *A, pp_arena *arena, perp_matrix *out);
+// A in CSC (borrowed when it is sparse already). Zero entries of dense A dropped.
+perp_status pp_matrix_to_csc(const perp_matrix *A, pp_arena *arena, perp_matrix *out);
+
+// ── Contact components (contact.c) ───────────────────────────────────────────────────────────────
+
+// A group of components kept in one ball: first component, how many, and the coefficient array.
+typedef struct pp_group {
+    int first, size;
+    const double *mu;
+} pp_group;
+
+enum { PP_GROUPS_MAX = 3 };
+
+int pp_fcp_groups(const perp_fcp *fcp, pp_group group[PP_GROUPS_MAX]);
+
+// M^-1 of the global form, factored once: dense Cholesky or sparse LU.
+typedef struct pp_mass pp_mass;
+perp_status pp_mass_create(const perp_matrix *M, pp_arena *arena, pp_mass **mass);
+perp_status pp_mass_solve(const pp_mass *mass, double *x);  // x = M \ x
+void pp_mass_destroy(pp_mass *mass);
+
+// The local form of a global problem: W = H' M^-1 H, q = H' M^-1 f + w, arrays in the arena.
+perp_status pp_fcp_condense(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,
+                            perp_fcp *local);
+// v = M^-1 (f + H r)
+perp_status pp_fcp_velocity(const perp_fcp *fcp, const pp_mass *mass, const double *r, double *v);

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of solvers: name, class, proof, cost, failure. docs/solvers.md says the same at length.
+#include "comp/comp.h"
+
+#include <string.h>
+
+enum {
+    MCP = PERP_CLASS_LCP | PERP_CLASS_MCP,
+    FCP = PERP_CLASS_FCP_LOCAL | PERP_CLASS_FCP_GLOBAL,
+    ANY_FCP = FCP | PERP_CLASS_FCP_ROLLING | PERP_CLASS_FCP_PYRAMID,
+};
+
+static const pp_solver solvers[] = {
+    {{"auto", MCP | ANY_FCP, "what its rungs are proven for", "see the rungs",
+      "that of the rungs it takes", "the last rung's; info->reason tells the ladder"},
+     pp_auto_mcp,
+     pp_auto_fcp},
+    {{"lemke", MCP | ANY_FCP, "copositive-plus MCP; the Stewart–Trinkle matrix is copositive",
+      "Lemke 1965; Cottle, Pang, Stone 1992, 4.4; Stewart, Trinkle 1996",
+      "O(n k + k^2) a pivot, k basic variables; typically 0.5 n to 2 n pivots, 2^n at worst",
+      "secondary ray (with the ray), pivot limit, singular basis"},
+     pp_lemke_mcp,
+     NULL},
+    {{"pivot", MCP, "P and positive semidefinite boxed MCP",
+      "Judice, Pires 1994; Murty 1974 (least index); Rockafellar 1976 (proximal)",
+      "one factorisation of the free block a step; typically 5 to 15 steps",
+      "iteration limit outside its class"},
+     pp_pivot_mcp,
+     NULL},
+    {{"ssn", MCP | ANY_FCP,
+      "locally: strongly regular solutions; globally none for Coulomb friction",
+      "Alart, Curnier 1991; Qi, Sun 1993; Acary, Bremond, Huber 2018",
+      "one sparse or dense LU a Newton step; typically 10 to 60 steps",
+      "step limit; the best iterate is returned"},
+     pp_ssn_mcp,
+     pp_ssn_fcp},
+    {{"gs", ANY_FCP, "convergent for small friction on full-rank problems; otherwise a good habit",
+      "Jourdan, Alart, Jean 1998", "O(nnz W) a sweep; linear convergence",
+      "sweep limit; says how loose"},
+     NULL,
+     pp_gs_fcp},
+    {{"eg", ANY_FCP, "monotone problems (frictionless, or fixed cone offset)",
+      "Korpelevich 1976; Khobotov 1987", "two products with W an iteration; linear at best",
+      "iteration limit; says how loose"},
+     NULL,
+     pp_eg_fcp},
+    {{"enum", MCP, "every MCP with n <= 12: finds a solution or proves that there is none",
+      "complete enumeration of complementary bases", "2^n (3^n with boxes) small factorisations",
+      "refuses n > 12"},
+     pp_enum_mcp,
+     NULL},
+};
+
+enum { SOLVER_COUNT = sizeof solvers / sizeof solvers[0] };
+
+int perp_solver_count(void)
+{
+    return SOLVER_COUNT;
+}
+
+const perp_solver_card *perp_solver_at(int i)
+{
+    return i >= 0 && i < SOLVER_COUNT ? &solvers[i].card : NULL;
+}
+
+const pp_solver *pp_solver_find(const char *name)
+{
+    for (int i = 0; name && i < SOLVER_COUNT; i++) {
+        if (strcmp(solvers[i].card.name, name) == 0) {
+            return &solvers[i];
+        }
+    }
+    return NULL;
+}
+
+const perp_solver_card *perp_solver_find(const char *name)
+{
+    const pp_solver *solver = pp_solver_find(name);
+    return solver ? &solver->card : NULL;
+}

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Door of math/: dense and sparse linear algebra on plain arrays. Dense matrices are column-major with
+// a leading dimension ld >= rows: A(i, j) = A[i + j * ld].
+#pragma once
+
+#include "base/base.h"
+
+// ── Vectors ──────────────────────────────────────────────────────────────────────────────────────
+
+double pp_dot(int n, const double *x, const double *y);
+void pp_axpy(int n, double a, const double *x, double *y);  // y += a x
+double pp_norm_inf(int n, const double *x);                 // NaN in x gives NaN
+double pp_norm2(int n, const double *x);
+bool pp_all_finite(size_t n, const double *x);
+
+// ── Dense ────────────────────────────────────────────────────────────────────────────────────────
+
+void pp_gemv(int m, int n, double a, const double *A, int ld, const double *x,
+             double *y);  // y += a A x
+void pp_gemv_t(int m, int n, double a, const double *A, int ld, const double *x,
+               double *y);  // y += a A'x
+void pp_ger(int m, int n, double a, const double *x, const double *y, double *A,
+            int ld);  // A += a x y'
+
+// P A = L U with partial pivoting, in place. Returns 0, or 1 + the column whose pivots are all <= tiny.
+int pp_lu_factor(int n, double *A, int ld, int *pivot, double tiny);
+void pp_lu_solve(int n, const double *LU, int ld, const int *pivot, double *x);    // x = A \ x
+void pp_lu_solve_t(int n, const double *LU, int ld, const int *pivot, double *x);  // x = A'\ x
+
+// A = L L' from the lower triangle, in place. Returns 0, or 1 + the column whose pivot is <= tiny.
+int pp_chol_factor(int n, double *A, int ld, double tiny);
+void pp_chol_solve(int n, const double *L, int ld, double *x);  // x = A \ x
+
+// ── Sparse (CSC) ─────────────────────────────────────────────────────────────────────────────────
+
+// Sparse LU with KLU: analyse once, factor many times with the same pattern.
+typedef struct pp_sparse_lu pp_sparse_lu;
+
+// NULL: out of memory or structurally unusable. p, i must outlive the object.
+pp_sparse_lu *pp_sparse_lu_create(int n, const int *p, const int *i);
+void pp_sparse_lu_destroy(pp_sparse_lu *lu);
+// PERP_OK, PERP_ERR_SINGULAR or PERP_ERR_MEMORY.
+perp_status pp_sparse_lu_factor(pp_sparse_lu *lu, const double *x);
+perp_status pp_sparse_lu_solve(const pp_sparse_lu *lu, double *b);    // b = A \ b
+perp_status pp_sparse_lu_solve_t(const pp_sparse_lu *lu, double *b);  // b = A'\ b
