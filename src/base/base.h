@@ -46,6 +46,9 @@ void *pp_arena_zeros(pp_arena *arena, size_t n, size_t size);
 #define PP_ARRAY(arena, type, n) ((type *)pp_arena_array((arena), (size_t)(n), sizeof(type)))
 #define PP_ZEROS(arena, type, n) ((type *)pp_arena_zeros((arena), (size_t)(n), sizeof(type)))
 
+// The double that INFINITY (a float) stands for; needs <math.h>.
+#define PP_INF HUGE_VAL
+
 // ── Messages ─────────────────────────────────────────────────────────────────────────────────────
 
 #if defined(__GNUC__)

@@ -1,3 +1,319 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// perp_mcp_solve and perp_fcp_solve: check, refuse, solve, judge. The status that leaves here is the
+// judge's: what a solver believes decides only how a failure is called.
 #include "comp/comp.h"
+
+#include <math.h>
+#include <string.h>
+
+struct perp_workspace {
+    perp_env env;
+    pp_arena *arena;
+};
+
+perp_workspace *perp_workspace_create(const perp_env *env)
+{
+    perp_workspace *work = pp_alloc(env, sizeof *work);
+    if (!work) {
+        return NULL;
+    }
+    *work = (perp_workspace){.env = env ? *env : (perp_env){0}, .arena = pp_arena_create(env)};
+    if (!work->arena) {
+        pp_free(env, work, sizeof *work);
+        return NULL;
+    }
+    return work;
+}
+
+void perp_workspace_destroy(perp_workspace *work)
+{
+    if (work) {
+        perp_env env = work->env;
+        pp_arena_destroy(work->arena);
+        pp_free(&env, work, sizeof *work);
+    }
+}
+
+perp_comp_options perp_comp_default(void)
+{
+    return (perp_comp_options){.tolerance = 1e-8, .loose = 1e-5, .cookie = PP_COMP_COOKIE};
+}
+
+// ── One call ─────────────────────────────────────────────────────────────────────────────────────
+
+typedef struct call {
+    const pp_solver *solver;
+    perp_comp_options options;
+    pp_arena *arena;
+    bool own_arena;
+    pp_job job;
+    pp_report report;
+    perp_comp_info *info;
+} call;
+
+static perp_status finish(call *c, perp_status status)
+{
+    if (c->own_arena) {
+        pp_arena_destroy(c->arena);
+    }
+    c->info->status = status;
+    if (c->info->reason[0] == '\0') {
+        pp_print(c->info->reason, sizeof c->info->reason, "%s", perp_status_text(status));
+    }
+    return status;
+}
+
+// Everything that can be wrong before the problem itself is looked at.
+static perp_status begin(call *c, const char *name, const perp_comp_options *options,
+                         const perp_env *env)
+{
+    perp_comp_info *info = c->info;
+    *info = (perp_comp_info){.residual = PP_INF, .residual_plain = PP_INF, .rungs = 1};
+    c->options = options ? *options : perp_comp_default();
+    c->solver = pp_solver_find(name ? name : "auto");
+    if (c->options.cookie != PP_COMP_COOKIE) {
+        return PERP_ERR_DEF;
+    }
+    if (!c->solver) {
+        pp_print(info->reason, sizeof info->reason,
+                 "no solver is called '%s': see perp_solver_at()", name);
+        return PERP_ERR_ARGUMENT;
+    }
+    info->solver = c->solver->card.name;
+    if (!(c->options.tolerance > 0.0) || c->options.max_iterations < 0 ||
+        !(c->options.max_seconds >= 0.0)) {
+        pp_print(info->reason, sizeof info->reason,
+                 "options: tolerance must be positive, the limits not negative");
+        return PERP_ERR_ARGUMENT;
+    }
+    c->own_arena = c->options.work == NULL;
+    c->arena = c->own_arena ? pp_arena_create(env) : c->options.work->arena;
+    if (!c->arena) {
+        c->own_arena = false;
+        return PERP_ERR_MEMORY;
+    }
+    pp_arena_reset(c->arena);
+    return PERP_OK;
+}
+
+static perp_status refuse(call *c, unsigned classes)
+{
+    if ((classes & ~c->solver->card.classes) == 0) {
+        return PERP_OK;
+    }
+    pp_print(c->info->reason, sizeof c->info->reason,
+             "'%s' does not take this kind of problem; it is for: %s", c->solver->card.name,
+             c->solver->card.proven);
+    return PERP_ERR_REFUSED;
+}
+
+static void start_clock(call *c)
+{
+    double now = pp_seconds(), limit = c->options.max_seconds;
+    c->job = (pp_job){.options = &c->options,
+                      .arena = c->arena,
+                      .deadline = limit > 0.0 ? now + limit : PP_INF};
+    c->info->seconds = -now;
+}
+
+static void stop_clock(call *c)
+{
+    perp_comp_info *info = c->info;
+    info->seconds += pp_seconds();
+    info->iterations = c->report.iterations;
+    info->seconds_factor = c->report.seconds_factor;
+    if (c->report.solver) {
+        info->solver = c->report.solver;
+        info->rungs = c->report.rungs;
+    }
+    memcpy(info->reason, c->report.reason, sizeof info->reason);
+}
+
+// The judge's status. A believed success that does not stand is called what it is.
+static perp_status verdict(call *c, perp_status believed, double worst)
+{
+    perp_comp_info *info = c->info;
+    if (believed == PERP_ERR_INFEASIBLE) {
+        return believed;
+    }
+    if (worst <= c->options.tolerance) {
+        return PERP_OK;
+    }
+    if (worst <= c->options.loose) {
+        return PERP_INEXACT;
+    }
+    if (believed < 0) {
+        return believed;
+    }
+    pp_print(info->reason, sizeof info->reason,
+             "'%s' stopped at an answer whose residual is %.1e: not accepted", info->solver, worst);
+    return PERP_ERR_LIMIT;
+}
+
+static bool is_memory_or_argument(perp_status status)
+{
+    return status == PERP_ERR_MEMORY || status == PERP_ERR_ARGUMENT || status == PERP_ERR_REFUSED;
+}
+
+// ── MCP ──────────────────────────────────────────────────────────────────────────────────────────
+
+// A solver's z may be a failure's leftovers: keep it finite and inside the bounds.
+static void tidy(const perp_mcp *mcp, double *z)
+{
+    for (int i = 0; i < mcp->n; i++) {
+        double lower = pp_mcp_lower(mcp, i), upper = pp_mcp_upper(mcp, i);
+        double x = isfinite(z[i]) ? z[i] : 0.0;
+        z[i] = x < lower ? lower : x > upper ? upper : x;
+    }
+}
+
+static perp_status judge_mcp(call *c, const perp_mcp *mcp, const double *z, const perp_env *env,
+                             perp_status believed)
+{
+    perp_mcp_residuals residuals;
+    double before = pp_seconds();
+    perp_status status = perp_mcp_judge(mcp, z, env, &residuals);
+    c->info->seconds_judge = pp_seconds() - before;
+    if (status < 0) {
+        return status;
+    }
+    c->info->residual = residuals.scaled;
+    c->info->residual_plain = residuals.plain;
+    return verdict(c, believed, fmax(residuals.plain, residuals.scaled));
+}
+
+perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
+                           const perp_comp_options *options, const perp_env *env, double *z,
+                           perp_comp_info *info)
+{
+    perp_comp_info local;
+    call c = {.info = info ? info : &local};
+    perp_status status = begin(&c, solver, options, env);
+    if (status >= 0 && !z) {
+        status = PERP_ERR_ARGUMENT;
+    }
+    if (status >= 0) {
+        status = pp_mcp_check(mcp, c.info->reason, sizeof c.info->reason);
+    }
+    if (status >= 0) {
+        status = refuse(&c, pp_mcp_classes(mcp));
+    }
+    if (status < 0) {
+        return finish(&c, status);
+    }
+    if (!c.options.warm_start) {
+        memset(z, 0, (size_t)mcp->n * sizeof *z);
+    }
+    tidy(mcp, z);
+    start_clock(&c);
+    status = c.solver->mcp(mcp, &c.job, z, &c.report);
+    stop_clock(&c);
+    tidy(mcp, z);
+    if (!is_memory_or_argument(status)) {
+        status = judge_mcp(&c, mcp, z, env, status);
+    }
+    return finish(&c, status);
+}
+
+// ── Contact ──────────────────────────────────────────────────────────────────────────────────────
+
+// An MCP solver on a contact problem: only when the law is polygonal, so that nothing is changed.
+static perp_status solve_as_mcp(call *c, const perp_fcp *fcp, const perp_env *env, double *r,
+                                double *v)
+{
+    bool polygonal = fcp->dim == 2;
+    if (fcp->nd && !polygonal) {
+        polygonal = true;
+        for (int k = 0; k < fcp->nc; k++) {
+            polygonal = polygonal && fcp->nd[k] > 0;
+        }
+    }
+    if (!polygonal) {
+        pp_print(c->report.reason, sizeof c->report.reason,
+                 "'%s' needs polygonal friction: give nd (facets) for every contact",
+                 c->solver->card.name);
+        return PERP_ERR_REFUSED;
+    }
+    perp_pyramid *pyramid = NULL;
+    perp_status status = perp_pyramid_create(fcp, 4, env, &pyramid);
+    if (status < 0) {
+        return status;
+    }
+    const perp_mcp *mcp = perp_pyramid_mcp(pyramid);
+    double *z = PP_ZEROS(c->arena, double, mcp->n);
+    perp_comp_options *options = &c->options;
+    options->warm_start = false;  // r does not tell the split into directions
+    options->basis = NULL;
+    options->ray = NULL;
+    status = z ? c->solver->mcp(mcp, &c->job, z, &c->report) : PERP_ERR_MEMORY;
+    if (z) {
+        tidy(mcp, z);
+        perp_pyramid_recover(pyramid, z, r, v);
+    }
+    perp_pyramid_destroy(pyramid);
+    return status;
+}
+
+static void tidy_contact(int n, double *x)
+{
+    for (int k = 0; k < n; k++) {
+        x[k] = isfinite(x[k]) ? x[k] : 0.0;
+    }
+}
+
+static perp_status judge_fcp(call *c, const perp_fcp *fcp, const double *r, const double *v,
+                             const perp_env *env, perp_status believed)
+{
+    perp_fcp_residuals residuals;
+    double before = pp_seconds();
+    perp_status status = perp_fcp_judge(fcp, r, v, env, &residuals);
+    c->info->seconds_judge = pp_seconds() - before;
+    if (status < 0) {
+        return status;
+    }
+    c->info->residual = residuals.scaled;
+    c->info->residual_plain = residuals.plain;
+    c->info->residual_dynamics = residuals.dynamics;
+    return verdict(c, believed, fmax(residuals.dynamics, fmax(residuals.plain, residuals.scaled)));
+}
+
+perp_status perp_fcp_solve(const char *solver, const perp_fcp *fcp,
+                           const perp_comp_options *options, const perp_env *env, double *r,
+                           double *v, perp_comp_info *info)
+{
+    perp_comp_info local;
+    call c = {.info = info ? info : &local};
+    perp_status status = begin(&c, solver, options, env);
+    if (status >= 0) {
+        status = pp_fcp_check(fcp, c.info->reason, sizeof c.info->reason);
+    }
+    if (status >= 0 && (!r || (fcp->nv > 0 && !v))) {
+        status = PERP_ERR_ARGUMENT;
+    }
+    if (status >= 0) {
+        status = refuse(&c, pp_fcp_classes(fcp));
+    }
+    if (status < 0) {
+        return finish(&c, status);
+    }
+    int n = fcp->nc * fcp->dim;
+    if (!c.options.warm_start) {
+        memset(r, 0, (size_t)n * sizeof *r);
+        if (fcp->nv > 0) {
+            memset(v, 0, (size_t)fcp->nv * sizeof *v);
+        }
+    }
+    tidy_contact(n, r);
+    start_clock(&c);
+    status = c.solver->fcp ? c.solver->fcp(fcp, &c.job, r, v, &c.report)
+                           : solve_as_mcp(&c, fcp, env, r, v);
+    stop_clock(&c);
+    tidy_contact(n, r);
+    tidy_contact(fcp->nv, v);
+    if (!is_memory_or_argument(status)) {
+        status = judge_fcp(&c, fcp, r, v, env, status);
+    }
+    return finish(&c, status);
+}

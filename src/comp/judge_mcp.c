@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The judge of MCP answers. No solver includes or calls this file's code, and it calls none of theirs;
+// it reads the matrix itself.
+//
+//   plain    max_i |z_i - clamp(z_i - w_i, l_i, u_i)| / max|b|                        theory (C5)
+//   scaled   max_i |z_i/rho_i - clamp(z_i/rho_i - w_i, l_i/rho_i, u_i/rho_i)| / max(|b|, |w|)   (C6)
+//
+// z_i and w_i have different units, and the plain map believes any z when all of |z| < tol|b|. rho_i
+// is the unit of z_i over that of w_i: 1/|A_ii|, or, where A_ii = 0 (the sigma rows of friction), what
+// A_ii becomes when its best partner j is eliminated, |A_ij A_ji| / |A_jj|.
+#include "comp/comp.h"
+
+#include <math.h>
+
+static double clamp(double x, double lower, double upper)
+{
+    return x < lower ? lower : x > upper ? upper : x;
+}
+
+// w = A z + b, and max_i |b_i|.
+static void evaluate(const perp_mcp *mcp, const double *z, double *w)
+{
+    const perp_matrix *A = &mcp->A;
+    for (int i = 0; i < mcp->n; i++) {
+        w[i] = mcp->b[i];
+    }
+    for (int j = 0; j < mcp->n; j++) {
+        if (A->dense) {
+            const double *column = A->dense + (size_t)j * (size_t)mcp->n;
+            for (int i = 0; z[j] != 0.0 && i < mcp->n; i++) {
+                w[i] += column[i] * z[j];
+            }
+        } else {
+            for (int k = A->p[j]; k < A->p[j + 1]; k++) {
+                w[A->i[k]] += A->x[k] * z[j];
+            }
+        }
+    }
+}
+
+// best_i = max over j with A_jj != 0 of |A_ij A_ji / A_jj|, for the rows whose diagonal is zero.
+static void eliminated_diagonal(const perp_matrix *A, const double *d, int i, double *best)
+{
+    int first = A->dense ? 0 : A->p[i], last = A->dense ? A->rows : A->p[i + 1];
+    for (int k = first; k < last; k++) {
+        int j = A->dense ? k : A->i[k];
+        double Aji = A->dense ? A->dense[(size_t)i * (size_t)A->rows + (size_t)k] : A->x[k];
+        if (Aji == 0.0 || d[j] == 0.0) {
+            continue;
+        }
+        double size = fabs(pp_matrix_at(A, i, j) * Aji / d[j]);
+        if (size > *best) {
+            *best = size;
+        }
+    }
+}
+
+// inverse[i] = 1 / rho_i > 0
+static void unit_ratios(const perp_matrix *A, double *d, double *inverse)
+{
+    for (int i = 0; i < A->rows; i++) {
+        d[i] = fabs(pp_matrix_at(A, i, i));
+    }
+    for (int i = 0; i < A->rows; i++) {
+        inverse[i] = d[i];
+        if (inverse[i] == 0.0) {
+            eliminated_diagonal(A, d, i, &inverse[i]);
+        }
+        if (!(inverse[i] > 0.0) || !isfinite(inverse[i])) {
+            inverse[i] = 1.0;
+        }
+    }
+}
+
+static void worst_of(double *worst, double value)
+{
+    if (!(value <= *worst)) {  // NaN counts as the worst
+        *worst = value;
+    }
+}
+
+perp_status perp_mcp_judge(const perp_mcp *mcp, const double *z, const perp_env *env,
+                           perp_mcp_residuals *out)
+{
+    char reason[8];
+    if (!z || !out || pp_mcp_check(mcp, reason, sizeof reason) < 0) {
+        return PERP_ERR_ARGUMENT;
+    }
+    int n = mcp->n;
+    size_t bytes = 3 * (size_t)n * sizeof(double);
+    double *w = pp_alloc(env, bytes), *d = w + n, *inverse = d + n;
+    if (!w) {
+        return PERP_ERR_MEMORY;
+    }
+    evaluate(mcp, z, w);
+    unit_ratios(&mcp->A, d, inverse);
+
+    double b_max = 0.0, w_max = 0.0, plain = 0.0, scaled = 0.0, bound = 0.0;
+    for (int i = 0; i < n; i++) {
+        double lower = pp_mcp_lower(mcp, i), upper = pp_mcp_upper(mcp, i), s = inverse[i];
+        worst_of(&b_max, fabs(mcp->b[i]));
+        worst_of(&w_max, fabs(w[i]));
+        worst_of(&plain, fabs(z[i] - clamp(z[i] - w[i], lower, upper)));
+        worst_of(&scaled, fabs(s * z[i] - clamp(s * z[i] - w[i], s * lower, s * upper)));
+        worst_of(&bound, fabs(z[i] - clamp(z[i], lower, upper)));
+    }
+    pp_free(env, w, bytes);
+    double unit = b_max > 0.0 ? b_max : 1.0;
+    double wide = b_max > w_max || !(w_max > 0.0) ? unit : w_max;
+    *out = (perp_mcp_residuals){
+        .plain = isfinite(plain) ? plain / unit : PP_INF,
+        .scaled = isfinite(scaled) ? scaled / wide : PP_INF,
+        .bound = isfinite(bound) ? bound : PP_INF,
+    };
+    return PERP_OK;
+}
+
+double perp_mcp_farkas(const perp_mcp *mcp, const double *y)
+{
+    char reason[8];
+    if (!y || pp_mcp_check(mcp, reason, sizeof reason) < 0) {
+        return PP_INF;
+    }
+    int n = mcp->n;
+    double value = 0.0, size = 0.0;
+    for (int i = 0; i < n; i++) {
+        double lower = pp_mcp_lower(mcp, i), upper = pp_mcp_upper(mcp, i);
+        bool bounded_below = lower > -PP_INF, bounded_above = upper < PP_INF;
+        if (!isfinite(y[i]) || (bounded_below && bounded_above && y[i] != 0.0) ||
+            (bounded_below && y[i] < 0.0) || (bounded_above && y[i] > 0.0)) {
+            return PP_INF;
+        }
+        value += y[i] * mcp->b[i];
+        size += fabs(y[i] * mcp->b[i]);
+    }
+    for (int j = 0; j < n; j++) {  // sup of (A'y)_j z_j over the bounds of z_j
+        double c = 0.0, magnitude = 0.0;
+        const perp_matrix *A = &mcp->A;
+        int first = A->dense ? 0 : A->p[j], last = A->dense ? n : A->p[j + 1];
+        for (int k = first; k < last; k++) {
+            double part = A->dense ? A->dense[(size_t)j * (size_t)n + (size_t)k] * y[k]
+                                   : A->x[k] * y[A->i[k]];
+            c += part;
+            magnitude += fabs(part);
+        }
+        if (fabs(c) <= 1e-12 * magnitude) {
+            continue;  // zero up to rounding
+        }
+        double end = c > 0.0 ? pp_mcp_upper(mcp, j) : pp_mcp_lower(mcp, j);
+        if (!isfinite(end)) {
+            return PP_INF;
+        }
+        value += c * end;
+        size += fabs(c * end);
+    }
+    return size > 0.0 ? value / size : PP_INF;
+}

@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a well-posed problem is: every rule a caller can break, each with its sentence.
+#include "comp/comp.h"
+
+#include <limits.h>
+#include <math.h>
+
+perp_mcp perp_mcp_lcp(int n, perp_matrix A, const double *b)
+{
+    return (perp_mcp){.n = n, .A = A, .b = b};
+}
+
+double pp_mcp_lower(const perp_mcp *mcp, int i)
+{
+    return mcp->lower ? mcp->lower[i] : 0.0;
+}
+
+double pp_mcp_upper(const perp_mcp *mcp, int i)
+{
+    return mcp->upper ? mcp->upper[i] : PP_INF;
+}
+
+typedef struct checker {
+    char *reason;
+    size_t size;
+} checker;
+
+#define BAD(c, ...) (pp_print((c)->reason, (c)->size, __VA_ARGS__), PERP_ERR_ARGUMENT)
+
+static perp_status check_columns(const perp_matrix *A, const char *name, const checker *c)
+{
+    if (!A->p || A->p[0] != 0) {
+        return BAD(c, "matrix %s: column starts are missing or do not begin at 0", name);
+    }
+    for (int j = 0; j < A->cols; j++) {
+        if (A->p[j + 1] < A->p[j]) {
+            return BAD(c, "matrix %s: column %d ends before it starts", name, j);
+        }
+    }
+    if (A->p[A->cols] > 0 && (!A->i || !A->x)) {
+        return BAD(c, "matrix %s: rows or values are missing", name);
+    }
+    for (int j = 0; j < A->cols; j++) {
+        int last = -1;
+        for (int k = A->p[j]; k < A->p[j + 1]; k++) {
+            if (A->i[k] <= last || A->i[k] >= A->rows) {
+                return BAD(c, "matrix %s: row %d in column %d is out of order or range", name,
+                           A->i[k], j);
+            }
+            last = A->i[k];
+            if (!isfinite(A->x[k])) {
+                return BAD(c, "matrix %s: entry (%d, %d) is not finite", name, A->i[k], j);
+            }
+        }
+    }
+    return PERP_OK;
+}
+
+static perp_status check_matrix(const perp_matrix *A, int rows, int cols, const char *name,
+                                const checker *c)
+{
+    if (A->rows != rows || A->cols != cols) {
+        return BAD(c, "matrix %s is %d x %d, expected %d x %d", name, A->rows, A->cols, rows, cols);
+    }
+    if (!A->dense) {
+        return check_columns(A, name, c);
+    }
+    size_t entries = (size_t)rows * (size_t)cols;
+    for (size_t k = 0; k < entries; k++) {
+        if (!isfinite(A->dense[k])) {
+            return BAD(c, "matrix %s: entry (%zu, %zu) is not finite", name, k % (size_t)rows,
+                       k / (size_t)rows);
+        }
+    }
+    return PERP_OK;
+}
+
+static perp_status check_vector(const double *x, int n, const char *name, const checker *c)
+{
+    if (!x && n > 0) {
+        return BAD(c, "vector %s is missing", name);
+    }
+    for (int k = 0; k < n; k++) {
+        if (!isfinite(x[k])) {
+            return BAD(c, "vector %s: entry %d is not finite", name, k);
+        }
+    }
+    return PERP_OK;
+}
+
+static perp_status check_bounds(const perp_mcp *mcp, const checker *c)
+{
+    for (int i = 0; i < mcp->n; i++) {
+        double lower = pp_mcp_lower(mcp, i), upper = pp_mcp_upper(mcp, i);
+        if (!(lower <= upper)) {
+            return BAD(c, "bounds of variable %d: lower %g is not below upper %g", i, lower, upper);
+        }
+        if (lower == PP_INF || upper == -PP_INF) {
+            return BAD(c, "bounds of variable %d leave no number between them", i);
+        }
+    }
+    return PERP_OK;
+}
+
+perp_status pp_mcp_check(const perp_mcp *mcp, char *reason, size_t size)
+{
+    checker c = {reason, size};
+    if (!mcp || mcp->n < 1) {
+        return BAD(&c, "the problem has no variables (n = %d)", mcp ? mcp->n : 0);
+    }
+    perp_status status = check_matrix(&mcp->A, mcp->n, mcp->n, "A", &c);
+    if (status >= 0) {
+        status = check_vector(mcp->b, mcp->n, "b", &c);
+    }
+    return status < 0 ? status : check_bounds(mcp, &c);
+}
+
+static perp_status check_coefficients(const double *mu, int nc, const char *name, const checker *c)
+{
+    perp_status status = check_vector(mu, nc, name, c);
+    for (int k = 0; status >= 0 && k < nc; k++) {
+        if (mu[k] < 0.0) {
+            status = BAD(c, "%s of contact %d is negative (%g)", name, k, mu[k]);
+        }
+    }
+    return status;
+}
+
+static perp_status check_laws(const perp_fcp *fcp, const checker *c)
+{
+    static const char *const names[] = {"mu", "mu_spin", "mu_roll"};
+    pp_group group[PP_GROUPS_MAX];
+    int groups = pp_fcp_groups(fcp, group);
+    for (int g = 0; g < groups; g++) {
+        const char *name = g == 0 ? names[0] : group[g].size == 1 ? names[1] : names[2];
+        perp_status status = check_coefficients(group[g].mu, fcp->nc, name, c);
+        if (status < 0) {
+            return status;
+        }
+    }
+    for (int k = 0; fcp->nd && k < fcp->nc; k++) {
+        if (fcp->nd[k] < 0 || (fcp->nd[k] > 0 && fcp->nd[k] < 3) || fcp->nd[k] > 4096) {
+            return BAD(c, "nd of contact %d is %d: a friction polygon has 3 to 4096 sides", k,
+                       fcp->nd[k]);
+        }
+    }
+    return PERP_OK;
+}
+
+perp_status pp_fcp_check(const perp_fcp *fcp, char *reason, size_t size)
+{
+    checker c = {reason, size};
+    if (!fcp || fcp->nc < 1) {
+        return BAD(&c, "the problem has no contacts (nc = %d)", fcp ? fcp->nc : 0);
+    }
+    if (fcp->dim < 2 || fcp->dim > 6) {
+        return BAD(&c, "a contact has 2 to 6 components, not %d", fcp->dim);
+    }
+    if (fcp->nc > INT_MAX / fcp->dim || fcp->nv < 0) {
+        return BAD(&c, "the problem's size is out of range");
+    }
+    int n = fcp->nc * fcp->dim;
+    perp_status status = check_laws(fcp, &c);
+    if (status < 0) {
+        return status;
+    }
+    if (fcp->nv == 0) {
+        status = check_matrix(&fcp->W, n, n, "W", &c);
+        return status < 0 ? status : check_vector(fcp->q, n, "q", &c);
+    }
+    status = check_matrix(&fcp->M, fcp->nv, fcp->nv, "M", &c);
+    if (status >= 0) {
+        status = check_matrix(&fcp->H, fcp->nv, n, "H", &c);
+    }
+    if (status >= 0) {
+        status = check_vector(fcp->f, fcp->nv, "f", &c);
+    }
+    return status < 0 ? status : check_vector(fcp->w, n, "w", &c);
+}
+
+unsigned pp_mcp_classes(const perp_mcp *mcp)
+{
+    for (int i = 0; i < mcp->n; i++) {
+        if (pp_mcp_lower(mcp, i) != 0.0 || pp_mcp_upper(mcp, i) != PP_INF) {
+            return PERP_CLASS_MCP;
+        }
+    }
+    return PERP_CLASS_LCP;
+}
+
+unsigned pp_fcp_classes(const perp_fcp *fcp)
+{
+    unsigned classes = fcp->nv > 0 ? PERP_CLASS_FCP_GLOBAL : PERP_CLASS_FCP_LOCAL;
+    if (fcp->dim > 3) {
+        classes |= PERP_CLASS_FCP_ROLLING;
+    }
+    for (int k = 0; fcp->nd && fcp->dim > 2 && k < fcp->nc; k++) {
+        if (fcp->nd[k] > 0) {
+            return classes | PERP_CLASS_FCP_PYRAMID;
+        }
+    }
+    return classes;
+}
