@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: the perp authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# The front door of perp. Every command works from a fresh checkout: it installs what is missing
+# (Debian; tools/install_deps), configures build/<preset> once, builds, and runs.
+
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+# WERROR=ON turns warnings into errors, as the checks in .ci/run do.
+WERROR ?= OFF
+# How long `make fuzz` runs, in seconds, all targets together.
+FUZZ_SECONDS ?= 60
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench lint format install clean asan check-install fuzz \
+        deps-build deps-test deps-lint deps-fuzz deps-demo deps-bench
+
+help:
+	@echo 'make demo      build perp, run the examples and `perp solve`, draw pictures into build/demo'
+	@echo 'make test      build perp and run its tests'
+	@echo 'make bench     time the solvers (PEERS=yes: install Siconos, Bullet and DART to compare with)'
+	@echo 'make lint      format, clang-tidy, layers, budgets, symbols, headers, words, equations'
+	@echo 'make format    rewrite the sources with clang-format'
+	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR is honoured)'
+	@echo 'make clean     remove build/'
+	@echo 'more checks:   make asan, make check-install, make fuzz [FUZZ_SECONDS=60]; all: .ci/run'
+
+# ── Building ─────────────────────────────────────────────────────────────────────────────────────
+# build/<preset>/.configured is made once a preset; CMake itself notices later changes of its files.
+# --fresh: a half-made build folder, or one made with another generator, starts over.
+
+build/%/.configured: CMakePresets.json Makefile
+	@cmake --fresh --preset $* $$(command -v ninja >/dev/null && echo -G Ninja) \
+	    $(if $(filter ON,$(WERROR)),-DPERP_WERROR=ON) -DCMAKE_INSTALL_PREFIX=$(PREFIX) --log-level=WARNING
+	@touch $@
+
+.PRECIOUS: build/%/.configured
+build-%: build/%/.configured
+	@cmake --build build/$* --parallel $(JOBS)
+
+# deps-* install packages; they are order-only so that they come before configuring.
+deps-build:
+	@tools/install_deps build
+deps-test:
+	@tools/install_deps build test
+deps-lint:
+	@tools/install_deps build test lint
+deps-fuzz:
+	@tools/install_deps build fuzz
+deps-demo:
+	@tools/install_deps build test
+	@tools/install_deps demo || true
+deps-bench:
+	@tools/install_deps build test $(if $(filter yes 1 on ON,$(PEERS)),peers)
+
+# ── Commands ─────────────────────────────────────────────────────────────────────────────────────
+
+test: deps-test
+	@$(MAKE) --no-print-directory build-release
+	@ctest --test-dir build/release --output-on-failure --parallel $(JOBS)
+
+demo: deps-demo
+	@$(MAKE) --no-print-directory build-release
+	@tools/demo build/release build/demo
+
+bench: deps-bench
+	@$(MAKE) --no-print-directory build-release
+	@cmake --build build/release --target run_bench
+
+install: deps-test
+	@$(MAKE) --no-print-directory build-release
+	@cmake --install build/release --prefix $(PREFIX)
+
+lint: deps-lint
+	@$(MAKE) --no-print-directory build-dev
+	@tools/lint build/dev
+
+format: deps-lint
+	@tools/sources c | xargs clang-format -i
+
+asan: deps-test
+	@$(MAKE) --no-print-directory build-asan
+	@ctest --test-dir build/asan --output-on-failure --parallel $(JOBS)
+
+check-install: deps-lint
+	@tools/check_install
+
+fuzz: deps-fuzz
+	@$(MAKE) --no-print-directory build-fuzz
+	@tools/run_fuzz build/fuzz $(FUZZ_SECONDS)
+
+clean:
+	rm -rf build
