@@ -24,14 +24,30 @@ void pp_gemv_t(int m, int n, double a, const double *A, int ld, const double *x,
 void pp_ger(int m, int n, double a, const double *x, const double *y, double *A,
             int ld);  // A += a x y'
 
+// y += sum_k A(:, column_k) x_k
+void pp_gemv_columns(int m, int n, const int *column, const double *A, int ld, const double *x,
+                     double *y);
+
+// C -= A B, C -= A B', and the part of C -= A A' on and below the diagonal of C (m rows, n columns, the
+// first n rows of A); k terms. No BLAS: the sums have the same order, hence the same bits, everywhere.
+void pp_gemm_sub(int m, int n, int k, const double *A, int lda, const double *B, int ldb, double *C,
+                 int ldc);
+void pp_gemm_sub_t(int m, int n, int k, const double *A, int lda, const double *B, int ldb,
+                   double *C, int ldc);
+void pp_syrk_sub(int m, int n, int k, const double *A, int lda, double *C, int ldc);
+
 // P A = L U with partial pivoting, in place. Returns 0, or 1 + the column whose pivots are all <= tiny.
 int pp_lu_factor(int n, double *A, int ld, int *pivot, double tiny);
 void pp_lu_solve(int n, const double *LU, int ld, const int *pivot, double *x);    // x = A \ x
 void pp_lu_solve_t(int n, const double *LU, int ld, const int *pivot, double *x);  // x = A'\ x
 
-// A = L L' from the lower triangle, in place. Returns 0, or 1 + the column whose pivot is <= tiny.
+// A = L L' from the lower triangle, in place; the upper triangle is neither read nor written. Returns 0, or 1 + the column whose pivot is <= tiny.
 int pp_chol_factor(int n, double *A, int ld, double tiny);
-void pp_chol_solve(int n, const double *L, int ld, double *x);  // x = A \ x
+void pp_chol_solve(int n, const double *L, int ld, double *x);       // x = A \ x
+void pp_chol_solve_back(int n, const double *L, int ld, double *x);  // x = L'\ x
+// The same for m >= n rows: rows n..m-1 become X with X L' = A. A right-hand side kept as a row is thus
+// forward-solved on the way, and pp_chol_solve_back finishes it.
+int pp_chol_factor_rows(int m, int n, double *A, int ld, double tiny);
 
 // ── Sparse (CSC) ─────────────────────────────────────────────────────────────────────────────────
 

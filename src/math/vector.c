@@ -3,28 +3,37 @@
 //
 // Vector kernels. Sums run in a fixed order that does not depend on the machine.
 #include "math/math.h"
+#include "math/simd.h"
 
 #include <math.h>
 
+PP_CLONES
 double pp_dot(int n, const double *x, const double *y)
 {
-    double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+    pp_v4 s = {0}, t = {0};
     int k = 0;
+    for (; k + 8 <= n; k += 8) {
+        s += PP_LOAD(x + k) * PP_LOAD(y + k);
+        t += PP_LOAD(x + k + 4) * PP_LOAD(y + k + 4);
+    }
     for (; k + 4 <= n; k += 4) {
-        s0 += x[k] * y[k];
-        s1 += x[k + 1] * y[k + 1];
-        s2 += x[k + 2] * y[k + 2];
-        s3 += x[k + 3] * y[k + 3];
+        s += PP_LOAD(x + k) * PP_LOAD(y + k);
     }
     for (; k < n; k++) {
-        s0 += x[k] * y[k];
+        t[0] += x[k] * y[k];
     }
-    return (s0 + s1) + (s2 + s3);
+    s += t;
+    return (s[0] + s[1]) + (s[2] + s[3]);
 }
 
+PP_CLONES
 void pp_axpy(int n, double a, const double *restrict x, double *restrict y)
 {
-    for (int k = 0; k < n; k++) {
+    int k = 0;
+    for (; k + 4 <= n; k += 4) {
+        PP_STORE(y + k) = PP_LOAD(y + k) + a * PP_LOAD(x + k);
+    }
+    for (; k < n; k++) {
         y[k] += a * x[k];
     }
 }

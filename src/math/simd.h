@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to math/: four doubles at a time, and the one switch for code compiled for two machines.
+//
+// Every kernel is written so that each number it makes is computed by the same operations in the same
+// order whatever the width of the registers: lanes are fixed by the source (pp_v4), products are not
+// fused (-ffp-contract=off), so both clones give the same bits.
+#pragma once
+
+#include <stddef.h>
+
+typedef double pp_v4 __attribute__((vector_size(32), aligned(8), may_alias));
+
+#define PP_INLINE static inline __attribute__((always_inline))
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PP_SANITIZED 1
+#else
+#define PP_SANITIZED 0
+#endif
+
+// Clones need ifuncs: gcc and glibc on x86-64, and nothing that runs before the loader is ready.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) &&   \
+    !PP_SANITIZED && !defined(PP_NO_CLONES)
+#define PP_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define PP_CLONES
+#endif
+
+#define PP_LOAD(p)  (*(const pp_v4 *)(p))
+#define PP_STORE(p) (*(pp_v4 *)(p))
+
+// A(i, j) of a column-major matrix with leading dimension ld, as a pointer.
+#define PP_AT(A, ld, i, j) ((A) + (i) + (ptrdiff_t)(j) * (ptrdiff_t)(ld))
