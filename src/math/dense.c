@@ -80,11 +80,6 @@ void pp_gemv_columns(int m, int n, const int *column, const double *A, int ld, c
     }
 }
 
-PP_INLINE double sum_lanes(pp_v4 v)
-{
-    return (v[0] + v[1]) + (v[2] + v[3]);
-}
-
 PP_CLONES
 void pp_gemv_t(int m, int n, double a, const double *A, int ld, const double *x, double *y)
 {
@@ -106,10 +101,10 @@ void pp_gemv_t(int m, int n, double a, const double *A, int ld, const double *x,
             t2[0] += x[i] * c2[i];
             t3[0] += x[i] * c3[i];
         }
-        y[j] += a * sum_lanes(t0);
-        y[j + 1] += a * sum_lanes(t1);
-        y[j + 2] += a * sum_lanes(t2);
-        y[j + 3] += a * sum_lanes(t3);
+        y[j] += a * PP_SUM(t0);
+        y[j + 1] += a * PP_SUM(t1);
+        y[j + 2] += a * PP_SUM(t2);
+        y[j + 3] += a * PP_SUM(t3);
     }
     for (; j < n; j++) {
         const double *c = PP_AT(A, ld, 0, j);
@@ -121,7 +116,7 @@ void pp_gemv_t(int m, int n, double a, const double *A, int ld, const double *x,
         for (; i < m; i++) {
             t[0] += x[i] * c[i];
         }
-        y[j] += a * sum_lanes(t);
+        y[j] += a * PP_SUM(t);
     }
 }
 

@@ -243,10 +243,10 @@ void pp_chol_solve_back(int n, const double *L, int ld, double *x)
             t2 += v * PP_LOAD(c2 + i);
             t3 += v * PP_LOAD(c3 + i);
         }
-        s[0] = (t0[0] + t0[1]) + (t0[2] + t0[3]);
-        s[1] = (t1[0] + t1[1]) + (t1[2] + t1[3]);
-        s[2] = (t2[0] + t2[1]) + (t2[2] + t2[3]);
-        s[3] = (t3[0] + t3[1]) + (t3[2] + t3[3]);
+        s[0] = PP_SUM(t0);
+        s[1] = PP_SUM(t1);
+        s[2] = PP_SUM(t2);
+        s[3] = PP_SUM(t3);
         for (; i < rest; i++) {
             s[0] += x[k + i] * c0[i];
             s[1] += x[k + i] * c1[i];

@@ -31,5 +31,8 @@ typedef double pp_v4 __attribute__((vector_size(32), aligned(8), may_alias));
 #define PP_LOAD(p)  (*(const pp_v4 *)(p))
 #define PP_STORE(p) (*(pp_v4 *)(p))
 
+// The sum of the lanes; a macro, since a vector argument has no stable ABI.
+#define PP_SUM(v) (((v)[0] + (v)[1]) + ((v)[2] + (v)[3]))
+
 // A(i, j) of a column-major matrix with leading dimension ld, as a pointer.
 #define PP_AT(A, ld, i, j) ((A) + (i) + (ptrdiff_t)(j) * (ptrdiff_t)(ld))

@@ -23,7 +23,7 @@ double pp_dot(int n, const double *x, const double *y)
         t[0] += x[k] * y[k];
     }
     s += t;
-    return (s[0] + s[1]) + (s[2] + s[3]);
+    return PP_SUM(s);
 }
 
 PP_CLONES
