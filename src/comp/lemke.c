@@ -1,11 +1,379 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
-#include "comp/comp.h"
+//
+// Lemke's method for mixed complementarity problems.
+//
+// Proven: ends with a solution, or on a secondary ray that proves infeasibility, for copositive-plus
+// matrices (Cottle, Pang, Stone 1992, theorem 4.4.9); the velocity-level Stewart–Trinkle matrix is
+// copositive and always solvable (Stewart, Trinkle 1996). Elsewhere a ray proves nothing, unless it
+// happens to be a Farkas vector, which is checked.
+//
+// The problem is scaled by a congruence D A D, which keeps copositivity, to unit diagonal. Free
+// variables are equations: they are basic from the start and never leave. In floating point a ray or a
+// bad answer can be an accident of nearly singular bases, so other covering vectors, and then the
+// proximal problem A + e I, are tried before a failure is reported.
+#include "comp/lemke.h"
 
-#define UNUSED(x) ((void)(x))
+#include <math.h>
+#include <string.h>
+
+// ── Scaling ──────────────────────────────────────────────────────────────────────────────────────
+
+typedef struct scaling {
+    double *d;  // z = beta D z', w = w' beta / D
+    double beta;
+} scaling;
+
+// d_i = 1/sqrt|A_ii|; where the diagonal is zero, what makes the largest entry with a scaled partner 1.
+static void congruence(const perp_matrix *A, int n, double *d)
+{
+    for (int i = 0; i < n; i++) {
+        double diagonal = fabs(pp_matrix_at(A, i, i));
+        d[i] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 0.0;
+    }
+    for (int j = 0; j < n; j++) {  // column j of a variable without diagonal: rows i with one
+        if (d[j] != 0.0) {
+            continue;
+        }
+        double largest = 0.0;
+        int first = A->dense ? 0 : A->p[j], last = A->dense ? n : A->p[j + 1];
+        for (int k = first; k < last; k++) {
+            int i = A->dense ? k : A->i[k];
+            double entry = A->dense ? A->dense[(size_t)j * (size_t)n + (size_t)k] : A->x[k];
+            double size = fabs(entry) * (d[i] > 0.0 ? d[i] : 1.0);
+            largest = i != j && size > largest ? size : largest;
+        }
+        d[j] = largest > 0.0 ? -1.0 / largest : -1.0;  // negative: not a partner for the others
+    }
+    for (int j = 0; j < n; j++) {
+        d[j] = fabs(d[j]);
+    }
+}
+
+static perp_status scale_matrix(pp_lemke *t, const perp_matrix *A, const double *d, bool dense)
+{
+    int n = t->n;
+    size_t entries = dense ? (size_t)n * (size_t)n : (size_t)A->p[n];
+    double *x = PP_ARRAY(t->arena, double, entries);
+    if (!x) {
+        return PERP_ERR_MEMORY;
+    }
+    if (!dense) {
+        for (int j = 0; j < n; j++) {
+            for (int k = A->p[j]; k < A->p[j + 1]; k++) {
+                x[k] = A->x[k] * d[A->i[k]] * d[j];
+            }
+        }
+        t->A = perp_matrix_csc(n, n, A->p, A->i, x);
+        return PERP_OK;
+    }
+    pp_matrix_to_dense(A, x, n);
+    for (int j = 0; j < n; j++) {
+        double *column = x + (size_t)j * (size_t)n;
+        for (int i = 0; i < n; i++) {
+            column[i] *= d[i] * d[j];
+        }
+    }
+    t->A = perp_matrix_dense(n, n, x);
+    return PERP_OK;
+}
+
+static void scale_vectors(pp_lemke *t, const perp_mcp *mcp, scaling *s)
+{
+    s->beta = 0.0;
+    for (int i = 0; i < t->n; i++) {
+        t->b[i] = mcp->b[i] * s->d[i];
+        s->beta = fmax(s->beta, fabs(t->b[i]));
+    }
+    s->beta = s->beta > 0.0 ? s->beta : 1.0;
+    for (int i = 0; i < t->n; i++) {
+        double unit = 1.0 / (s->beta * s->d[i]);
+        t->b[i] /= s->beta;
+        t->lower[i] = pp_mcp_lower(mcp, i) * unit;
+        t->upper[i] = pp_mcp_upper(mcp, i) * unit;
+    }
+}
+
+// ── Set-up ───────────────────────────────────────────────────────────────────────────────────────
+
+// Sparse LU pays from here on: below, the kernel inverse is smaller than the sparse machinery.
+static bool wants_dense(const perp_mcp *mcp)
+{
+    double n = mcp->n, entries = (double)pp_matrix_entries(&mcp->A);
+    return mcp->A.dense || n <= 400.0 || (n <= 3000.0 && entries > 0.05 * n * n);
+}
+
+static perp_status set_up(pp_lemke *t, const perp_mcp *mcp, const pp_job *job, scaling *s)
+{
+    int n = mcp->n;
+    *t = (pp_lemke){.n = n, .arena = job->arena, .deadline = job->deadline};
+    t->limit = job->options->max_iterations > 0 ? job->options->max_iterations : 500 + 30 * n;
+    double *reals = PP_ARRAY(t->arena, double, 12 * (size_t)n);
+    t->var = PP_ARRAY(t->arena, int, 2 * (size_t)n);
+    t->at_upper = PP_ZEROS(t->arena, bool, n);
+    if (!reals || !t->var || !t->at_upper) {
+        return PERP_ERR_MEMORY;
+    }
+    double **const parts[] = {&s->d, &t->b,  &t->lower, &t->upper, &t->cover, &t->bt,
+                              &t->x, &t->lo, &t->up,    &t->dir,   &t->row_a, &t->row_b};
+    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
+        *parts[k] = reals + k * (size_t)n;
+    }
+    t->tied = t->var + n;
+    bool dense = wants_dense(mcp);
+    congruence(&mcp->A, n, s->d);
+    perp_status status = scale_matrix(t, &mcp->A, s->d, dense);
+    if (status < 0) {
+        return status;
+    }
+    scale_vectors(t, mcp, s);
+    return dense ? pp_lemke_dense_init(t) : pp_lemke_sparse_init(t);
+}
+
+static bool is_free(const pp_lemke *t, int i)
+{
+    return t->lower[i] == -PP_INF && t->upper[i] == PP_INF;
+}
+
+// Fill positions from a set of basic z; NULL: the free variables alone.
+static perp_status load_basis(pp_lemke *t, const int8_t *place)
+{
+    int n = t->n;
+    memcpy(t->bt, t->b, (size_t)n * sizeof(double));
+    for (int i = 0; i < n; i++) {
+        bool basic = is_free(t, i);
+        t->at_upper[i] = t->lower[i] == -PP_INF && t->upper[i] < PP_INF;
+        if (place && t->lower[i] < t->upper[i]) {
+            basic = basic || place[i] == PERP_BETWEEN;
+            t->at_upper[i] =
+                t->upper[i] < PP_INF && (place[i] == PERP_AT_UPPER || t->lower[i] == -PP_INF);
+        }
+        t->var[i] = basic ? i : n + i;
+    }
+    for (int i = 0; i < n; i++) {
+        if (t->var[i] != i) {
+            double rest = pp_lemke_rest(t, i);
+            if (rest != 0.0) {
+                pp_lemke_add_column(t, i, rest, t->bt);
+            }
+        }
+    }
+    perp_status status = t->basis->refactor(t);
+    for (int i = 0; status >= 0 && i < n; i++) {
+        pp_lemke_set(t, i, t->var[i], t->x[i]);
+    }
+    return status;
+}
+
+static void read_basis(const pp_lemke *t, int8_t *place)
+{
+    for (int j = 0; j < t->n; j++) {
+        place[j] = t->at_upper[j] ? PERP_AT_UPPER : PERP_AT_LOWER;
+    }
+    for (int k = 0; k < t->n; k++) {
+        if (pp_is_z(t, t->var[k])) {
+            place[t->var[k]] = PERP_BETWEEN;
+        }
+    }
+}
+
+static void read_solution(const pp_lemke *t, double *z)
+{
+    for (int j = 0; j < t->n; j++) {
+        z[j] = pp_lemke_rest(t, j);
+    }
+    for (int k = 0; k < t->n; k++) {
+        int j = t->var[k];
+        if (pp_is_z(t, j)) {
+            z[j] = fmin(fmax(t->x[k], t->lower[j]), t->upper[j]);
+        }
+    }
+}
+
+// max_i |z_i - clamp(z_i - w_i)| of the scaled problem, shift added to the diagonal taken off again.
+static double scaled_residual(const pp_lemke *t, const double *z, double *w)
+{
+    double worst = 0.0;
+    memcpy(w, t->b, (size_t)t->n * sizeof *w);
+    pp_matrix_mul(&t->A, 1.0, z, w);
+    for (int i = 0; i < t->n; i++) {
+        double target = fmin(fmax(z[i] - w[i], t->lower[i]), t->upper[i]);
+        double error = fabs(z[i] - target);
+        worst = error <= worst ? worst : error;
+    }
+    return worst;
+}
+
+// ── Attempts ─────────────────────────────────────────────────────────────────────────────────────
+
+typedef struct attempt {
+    double *z, *best;  // scaled answers: this attempt's and the best so far
+    double *w;
+    double residual;  // of best
+    double target;
+    int8_t *place;  // of best
+    bool rayed;
+} attempt;
+
+// After a path: recompute the basic solution from a fresh factorisation and keep it if it is better.
+static void keep_if_better(pp_lemke *t, attempt *a)
+{
+    if (t->basis->refactor(t) < 0) {
+        return;
+    }
+    read_solution(t, a->z);
+    double residual = scaled_residual(t, a->z, a->w);
+    if (residual < a->residual) {
+        a->residual = residual;
+        memcpy(a->best, a->z, (size_t)t->n * sizeof(double));
+        read_basis(t, a->place);
+    }
+}
+
+static perp_status run_path(pp_lemke *t, const int8_t *place, attempt *a)
+{
+    perp_status status = load_basis(t, place);
+    if (status >= 0) {
+        status = pp_lemke_path(t);
+    }
+    if (status >= 0) {
+        keep_if_better(t, a);
+    }
+    return status;
+}
+
+// The ray in z: how the basic z and the entering one move. Farkas' certificate for copositive-plus
+// matrices; perp_mcp_farkas decides whether it is one here.
+static void read_ray(const pp_lemke *t, const scaling *s, double *ray)
+{
+    memset(ray, 0, (size_t)t->n * sizeof *ray);
+    for (int k = 0; k < t->n; k++) {
+        int j = t->var[k];
+        if (pp_is_z(t, j)) {
+            ray[j] = fabs(t->dir[k]) > 1e-11 ? t->dir[k] * s->d[j] : 0.0;
+        }
+    }
+}
+
+// The proximal problem: A + e I about the last answer, e falling. Its bases are well conditioned where
+// those of A are not, and on monotone problems the answers converge to one of A.
+static perp_status proximal(pp_lemke *t, attempt *a)
+{
+    int n = t->n;
+    double *A = (double *)(uintptr_t)t->A.dense, *center = t->row_b, *b = t->b;
+    double *kept = PP_ARRAY(t->arena, double, 2 * (size_t)n);
+    if (!A || !kept) {
+        return A ? PERP_ERR_MEMORY : PERP_ERR_SINGULAR;
+    }
+    perp_status status = PERP_ERR_RAY;
+    double *about = kept + n, shift = 1e-2;
+    (void)center;
+    memcpy(kept, b, (size_t)n * sizeof *kept);
+    memcpy(about, a->best, (size_t)n * sizeof *about);
+    bool warm = false;
+    for (int round = 0; round < 40 && t->pivots < t->limit && pp_seconds() < t->deadline; round++) {
+        for (int i = 0; i < n; i++) {
+            A[(size_t)i * (size_t)n + (size_t)i] += shift;
+            b[i] = kept[i] - shift * about[i];
+        }
+        status = load_basis(t, warm ? a->place : NULL);
+        if (status >= 0) {
+            status = pp_lemke_path(t);
+        }
+        if (status >= 0 && t->basis->refactor(t) >= 0) {
+            read_solution(t, about);
+            read_basis(t, a->place);
+            warm = true;
+        } else {
+            warm = false;
+        }
+        for (int i = 0; i < n; i++) {
+            A[(size_t)i * (size_t)n + (size_t)i] -= shift;
+            b[i] = kept[i];
+        }
+        if (status == PERP_ERR_MEMORY) {
+            return status;
+        }
+        double residual = scaled_residual(t, about, a->w);
+        if (residual < a->residual) {
+            a->residual = residual;
+            memcpy(a->best, about, (size_t)n * sizeof(double));
+        }
+        if (a->residual <= a->target) {
+            return PERP_OK;
+        }
+        shift = status >= 0 ? fmax(shift * 0.1, 1e-9) : shift * 30.0;
+    }
+    return status < 0 ? status : PERP_ERR_LIMIT;
+}
+
+static perp_status attempts(pp_lemke *t, const pp_job *job, attempt *a, const scaling *s)
+{
+    const perp_comp_options *options = job->options;
+    perp_status status = PERP_ERR_RAY, first = PERP_ERR_RAY;
+    if (options->warm_start && options->basis) {
+        status = run_path(t, options->basis, a);
+    }
+    if (a->residual > a->target && status != PERP_ERR_MEMORY) {
+        status = run_path(t, NULL, a);
+        first = status;
+        if (status == PERP_ERR_RAY && options->ray) {
+            read_ray(t, s, options->ray);
+            a->rayed = true;
+        }
+    }
+    if (a->residual > a->target && status != PERP_ERR_MEMORY && first != PERP_ERR_LIMIT) {
+        perp_status last = proximal(t, a);
+        status = last == PERP_ERR_MEMORY || last >= 0 ? last : first;
+    }
+    return status;
+}
+
+static void explain(const pp_lemke *t, perp_status status, pp_report *report)
+{
+    const char *what = "solved";
+    if (status == PERP_ERR_RAY) {
+        what = "secondary ray";
+    } else if (status == PERP_ERR_LIMIT) {
+        what = "pivot or time limit";
+    } else if (status == PERP_ERR_SINGULAR) {
+        what = "singular basis";
+    } else if (status < 0) {
+        what = perp_status_text(status);
+    }
+    pp_print(report->reason, sizeof report->reason, "%s after %d pivots", what, t->pivots);
+}
 
 perp_status pp_lemke_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_report *report)
 {
-    UNUSED(mcp), UNUSED(job), UNUSED(z), UNUSED(report);
-    return PERP_ERR_REFUSED;
+    pp_lemke t;
+    scaling s;
+    int n = mcp->n;
+    perp_status status = set_up(&t, mcp, job, &s);
+    attempt a = {.residual = PP_INF, .target = 0.01 * job->options->tolerance};
+    a.z = PP_ARRAY(job->arena, double, 3 * (size_t)n);
+    a.place = PP_ARRAY(job->arena, int8_t, n);
+    if (status >= 0 && (!a.z || !a.place)) {
+        status = PERP_ERR_MEMORY;
+    }
+    if (status >= 0) {
+        a.best = a.z + n;
+        a.w = a.best + n;
+        memset(a.best, 0, (size_t)n * sizeof(double));
+        status = attempts(&t, job, &a, &s);
+        report->iterations = t.pivots;
+        report->seconds_factor = t.seconds_factor;
+        explain(&t, status, report);
+        for (int i = 0; i < n && isfinite(a.residual); i++) {
+            z[i] = a.best[i] * s.d[i] * s.beta;
+        }
+        if (status >= 0 && job->options->basis) {
+            memcpy(job->options->basis, a.place, (size_t)n);
+        }
+    }
+    pp_lemke_sparse_free(&t);
+    if (status == PERP_ERR_RAY && a.rayed && perp_mcp_farkas(mcp, job->options->ray) < -1e-9) {
+        status = PERP_ERR_INFEASIBLE;
+    }
+    return status;
 }

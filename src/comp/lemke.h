@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to the files lemke*.c: the state of complementary pivoting.
+//
+// Variables are numbered 0..n-1 for z, n..2n-1 for w, and 2n for the artificial z0, tied by
+//
+//   w = A z + d z0 + b                                                                theory (C11)
+//
+// Every position 0..n-1 holds one basic variable. Of each pair (z_i, w_i) one is basic, except for one
+// pair of which both are not while z0 is; a non-basic z_i rests at its lower or upper bound, and then
+// w_i >= 0 or w_i <= 0 if basic.
+#pragma once
+
+#include "comp/comp.h"
+
+typedef struct pp_lemke pp_lemke;
+
+// How the basis matrix is kept: dense inverse of its kernel, or sparse LU with product-form updates.
+typedef struct pp_basis {
+    // Build from t->var and compute t->x. PERP_OK, PERP_ERR_SINGULAR, PERP_ERR_MEMORY.
+    perp_status (*refactor)(pp_lemke *t);
+    // t->dir = change of each basic variable per unit of the entering one.
+    perp_status (*direction)(pp_lemke *t, int entering);
+    // row (n numbers) = change of the basic variable at a position per unit of each b_i.
+    perp_status (*row)(pp_lemke *t, int position, double *row);
+    // The variable at a position leaves; t->var, t->x, t->lo, t->up are kept in step.
+    perp_status (*replace)(pp_lemke *t, int position, int entering);
+} pp_basis;
+
+struct pp_lemke {
+    int n;
+    pp_arena *arena;
+    perp_matrix A;          // scaled copy; dense or CSC
+    double *b;              // scaled
+    double *lower, *upper;  // scaled bounds of z
+    double *cover;          // d
+    bool *at_upper;         // where a non-basic z rests
+    double *bt;             // b + A z over the non-basic z
+    const pp_basis *basis;
+
+    int *var;             // n: variable at each position
+    double *x, *lo, *up;  // n: its value and bounds
+    double *dir;          // n
+
+    void *kernel;  // of the chosen basis representation
+    int pivots, limit;
+    double deadline;
+    double seconds_factor;
+
+    int *tied;              // n: scratch of the ratio test
+    double *row_a, *row_b;  // n: scratch of the lexicographic comparison
+};
+
+extern const pp_basis pp_lemke_dense, pp_lemke_sparse;
+
+static inline bool pp_is_z(const pp_lemke *t, int variable)
+{
+    return variable < t->n;
+}
+
+static inline int pp_z0(const pp_lemke *t)
+{
+    return 2 * t->n;
+}
+
+// The value at which a non-basic z rests.
+double pp_lemke_rest(const pp_lemke *t, int j);
+// Bounds of a variable as a basic one.
+void pp_lemke_bounds(const pp_lemke *t, int variable, double *lo, double *up);
+void pp_lemke_set(pp_lemke *t, int position, int variable, double value);
+void pp_lemke_swap(pp_lemke *t, int position, int other);
+// y += s * column of z_j (or of z0)
+void pp_lemke_add_column(const pp_lemke *t, int variable, double s, double *y);
+
+// Memory for each representation.
+perp_status pp_lemke_dense_init(pp_lemke *t);
+perp_status pp_lemke_sparse_init(pp_lemke *t);
+void pp_lemke_sparse_free(pp_lemke *t);
+
+// The step to the first basic variable that reaches a bound; ties go to z0, then lexicographically.
+typedef struct pp_block {
+    int position;  // -1: none: a ray
+    bool at_upper;
+    double step;
+} pp_block;
+perp_status pp_lemke_ratio(pp_lemke *t, double sign, pp_block *block);
+
+// Follow the path from the present basis to z0 = 0. PERP_OK, PERP_ERR_RAY (t->dir is the ray),
+// PERP_ERR_LIMIT, PERP_ERR_SINGULAR, PERP_ERR_MEMORY.
+perp_status pp_lemke_path(pp_lemke *t);

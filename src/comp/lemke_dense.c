@@ -1,0 +1,393 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The basis by the inverse of its kernel.
+//
+// Where w_i is basic the basis column is a unit vector, so only the kernel K = A[R, C] matters: R the
+// rows whose w is not basic, C the basic z (and z0). Its k x k inverse is updated in O(k^2) a pivot,
+// and a direction costs O(k^2 + n k): far below the n^2 of a tableau while few contacts are active.
+// Position R[p] holds variable C[p].
+#include "comp/lemke.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct kernel {
+    int k, capacity;
+    int *R, *C;       // k rows, k variables
+    int *place;       // n: index p with R[p] = row, or -1
+    double *inverse;  // K^-1, column-major, leading dimension capacity; entry (c, r)
+    double *u, *v;    // n: scratch
+    double *lu;       // scratch of refactor
+    int *pivot;
+    int since;  // exchanges since the last refactorisation
+} kernel;
+
+enum { FIRST_CAPACITY = 32, REFACTOR_EVERY = 200 };
+
+static double *column_of(const kernel *K, int p)
+{
+    return K->inverse + (size_t)p * (size_t)K->capacity;
+}
+
+static bool reserve(pp_lemke *t, kernel *K, int k)
+{
+    if (k <= K->capacity) {
+        return true;
+    }
+    int capacity = 2 * k > t->n ? t->n : 2 * k;
+    capacity = capacity < FIRST_CAPACITY ? FIRST_CAPACITY : (capacity + 7) & ~7;
+    capacity += capacity % 64 == 0 ? 8 : 0;  // keeps columns off the same cache set
+    double *inverse = PP_ARRAY(t->arena, double, (size_t)capacity *(size_t)capacity);
+    if (!inverse) {
+        return false;
+    }
+    for (int p = 0; p < K->k; p++) {
+        memcpy(inverse + (size_t)p * (size_t)capacity, column_of(K, p),
+               (size_t)K->k * sizeof(double));
+    }
+    K->inverse = inverse;
+    K->capacity = capacity;
+    return true;
+}
+
+perp_status pp_lemke_dense_init(pp_lemke *t)
+{
+    kernel *K = PP_ZEROS(t->arena, kernel, 1);
+    if (!K) {
+        return PERP_ERR_MEMORY;
+    }
+    K->R = PP_ARRAY(t->arena, int, t->n);
+    K->C = PP_ARRAY(t->arena, int, t->n);
+    K->place = PP_ARRAY(t->arena, int, t->n);
+    K->u = PP_ARRAY(t->arena, double, t->n);
+    K->v = PP_ARRAY(t->arena, double, t->n);
+    K->pivot = PP_ARRAY(t->arena, int, t->n);
+    t->kernel = K;
+    t->basis = &pp_lemke_dense;
+    return K->R && K->C && K->place && K->u && K->v && K->pivot && reserve(t, K, 1)
+               ? PERP_OK
+               : PERP_ERR_MEMORY;
+}
+
+static const double *matrix_column(const pp_lemke *t, int variable)
+{
+    return variable == pp_z0(t) ? t->cover : t->A.dense + (size_t)variable * (size_t)t->n;
+}
+
+// inverse = K^-1 by LU, one column at a time.
+static perp_status invert(pp_lemke *t, kernel *K)
+{
+    int k = K->k;
+    if (!reserve(t, K, k)) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_mark mark = pp_arena_mark(t->arena);
+    double *lu = PP_ARRAY(t->arena, double, (size_t)k *(size_t)k);
+    if (!lu) {
+        return PERP_ERR_MEMORY;
+    }
+    double before = pp_seconds();
+    for (int q = 0; q < k; q++) {
+        const double *column = matrix_column(t, K->C[q]);
+        for (int p = 0; p < k; p++) {
+            lu[(size_t)q * (size_t)k + (size_t)p] = column[K->R[p]];
+        }
+    }
+    bool singular = pp_lu_factor(k, lu, k, K->pivot, 1e-14) != 0;
+    for (int p = 0; p < k && !singular; p++) {
+        double *column = column_of(K, p);
+        memset(column, 0, (size_t)k * sizeof *column);
+        column[p] = 1.0;
+        pp_lu_solve(k, lu, k, K->pivot, column);
+    }
+    pp_arena_release(t->arena, mark);
+    K->since = 0;
+    t->seconds_factor += pp_seconds() - before;
+    return singular ? PERP_ERR_SINGULAR : PERP_OK;
+}
+
+// z_C = -K^-1 bt_R,  w = bt + A_C z_C
+static void values(pp_lemke *t, kernel *K)
+{
+    int n = t->n, k = K->k;
+    double *z = K->u, *w = K->v;
+    memset(z, 0, (size_t)k * sizeof *z);
+    for (int p = 0; p < k; p++) {
+        pp_axpy(k, -t->bt[K->R[p]], column_of(K, p), z);
+    }
+    memcpy(w, t->bt, (size_t)n * sizeof *w);
+    for (int p = 0; p < k; p++) {
+        pp_axpy(n, z[p], matrix_column(t, K->C[p]), w);
+    }
+    for (int p = 0; p < k; p++) {  // one step of refinement: rows R of w are the error
+        pp_axpy(k, -w[K->R[p]], column_of(K, p), z);
+    }
+    for (int i = 0; i < n; i++) {
+        int p = K->place[i];
+        t->x[i] = p >= 0 ? z[p] : w[i];
+    }
+}
+
+static perp_status dense_refactor(pp_lemke *t)
+{
+    kernel *K = t->kernel;
+    int n = t->n;
+    K->k = 0;
+    for (int i = 0; i < n; i++) {
+        K->place[i] = -1;
+        if (t->var[i] != n + i) {
+            K->place[i] = K->k;
+            K->R[K->k] = i;
+            K->C[K->k++] = t->var[i];
+        }
+    }
+    perp_status status = invert(t, K);
+    if (status >= 0) {
+        values(t, K);
+    }
+    return status;
+}
+
+// dir = (dz_C, dw) for the entering variable, and how well K^-1 still inverts K.
+static double try_direction(pp_lemke *t, kernel *K, int entering)
+{
+    int n = t->n, k = K->k;
+    double *dz = K->u, *dw = K->v, worst = 0.0, size = 1.0;
+    int own = pp_is_z(t, entering) ? -1 : K->place[entering - n];
+    if (own < 0) {  // z enters: dz = -K^-1 a_R, dw = a + A_C dz
+        const double *a = matrix_column(t, entering);
+        memcpy(dw, a, (size_t)n * sizeof *dw);
+        memset(dz, 0, (size_t)k * sizeof *dz);
+        for (int p = 0; p < k; p++) {
+            double s = a[K->R[p]];
+            if (s != 0.0) {
+                pp_axpy(k, -s, column_of(K, p), dz);
+            }
+        }
+    } else {  // w of row R[own] enters: dz = K^-1 e_own, dw = A_C dz
+        memset(dw, 0, (size_t)n * sizeof *dw);
+        memcpy(dz, column_of(K, own), (size_t)k * sizeof *dz);
+    }
+    for (int p = 0; p < k; p++) {
+        if (dz[p] != 0.0) {
+            pp_axpy(n, dz[p], matrix_column(t, K->C[p]), dw);
+        }
+    }
+    for (int p = 0; p < k; p++) {  // rows R of dw must vanish, but for the entering w's own
+        double error = fabs(dw[K->R[p]] - (p == own ? 1.0 : 0.0));
+        worst = error > worst || isnan(error) ? error : worst;
+        size = fabs(dz[p]) > size ? fabs(dz[p]) : size;
+    }
+    for (int i = 0; i < n; i++) {
+        int p = K->place[i];
+        t->dir[i] = p >= 0 ? dz[p] : dw[i];
+    }
+    return worst / size;
+}
+
+static perp_status dense_direction(pp_lemke *t, int entering)
+{
+    static const double DRIFT = 1e-9;
+    kernel *K = t->kernel;
+    double error = K->since < REFACTOR_EVERY ? try_direction(t, K, entering) : 1.0;
+    if (error <= DRIFT) {
+        return PERP_OK;
+    }
+    if (K->since == 0) {
+        return error < 1e-4 ? PERP_OK : PERP_ERR_SINGULAR;
+    }
+    perp_status status = invert(t, K);
+    if (status >= 0) {
+        values(t, K);
+        error = try_direction(t, K, entering);
+        status = error < 1e-4 ? PERP_OK : PERP_ERR_SINGULAR;
+    }
+    return status;
+}
+
+// Row of K^-1 that belongs to A[r, C] for any row r:  v = A[r, C] K^-1
+static void left_solve(const pp_lemke *t, const kernel *K, int r, double *v)
+{
+    double *a = K->u;
+    for (int q = 0; q < K->k; q++) {
+        a[q] = matrix_column(t, K->C[q])[r];
+    }
+    for (int p = 0; p < K->k; p++) {
+        v[p] = pp_dot(K->k, a, column_of(K, p));
+    }
+}
+
+static perp_status dense_row(pp_lemke *t, int position, double *row)
+{
+    kernel *K = t->kernel;
+    int own = K->place[position];
+    memset(row, 0, (size_t)t->n * sizeof *row);
+    if (own < 0) {  // w_i = b_i - A[i, C] K^-1 b_R
+        left_solve(t, K, position, K->v);
+        for (int p = 0; p < K->k; p++) {
+            row[K->R[p]] = -K->v[p];
+        }
+        row[position] += 1.0;
+    } else {  // z_C = -K^-1 b_R
+        for (int p = 0; p < K->k; p++) {
+            row[K->R[p]] = -column_of(K, p)[own];
+        }
+    }
+    return PERP_OK;
+}
+
+// ── The four kinds of exchange ───────────────────────────────────────────────────────────────────
+
+// inverse += s u v', all k x k.
+static void rank_one(kernel *K, double s, const double *u, const double *v)
+{
+    for (int p = 0; p < K->k; p++) {
+        if (v[p] != 0.0) {
+            pp_axpy(K->k, s * v[p], u, column_of(K, p));
+        }
+    }
+}
+
+// u = K^-1 a_R for the column of a variable
+static void right_solve(const pp_lemke *t, const kernel *K, int variable, double *u)
+{
+    const double *a = matrix_column(t, variable);
+    memset(u, 0, (size_t)K->k * sizeof *u);
+    for (int p = 0; p < K->k; p++) {
+        pp_axpy(K->k, a[K->R[p]], column_of(K, p), u);
+    }
+}
+
+// z (or z0) enters, w_r leaves: K gains row r and the variable's column.
+static perp_status grow(pp_lemke *t, kernel *K, int r, int entering)
+{
+    int k = K->k;
+    if (!reserve(t, K, k + 1)) {
+        return PERP_ERR_MEMORY;
+    }
+    left_solve(t, K, r, K->v);
+    right_solve(t, K, entering, K->u);
+    const double *a = matrix_column(t, entering);
+    double pivot = a[r];
+    for (int p = 0; p < k; p++) {
+        pivot -= K->v[p] * a[K->R[p]];
+    }
+    rank_one(K, 1.0 / pivot, K->u, K->v);
+    double *last = column_of(K, k);
+    for (int p = 0; p < k; p++) {
+        column_of(K, p)[k] = -K->v[p] / pivot;
+        last[p] = -K->u[p] / pivot;
+    }
+    last[k] = 1.0 / pivot;
+    K->R[k] = r;
+    K->C[k] = entering;
+    K->place[r] = k;
+    K->k = k + 1;
+    return PERP_OK;
+}
+
+// z enters, z_C[q] leaves: column q of K is another.
+static void change_column(pp_lemke *t, kernel *K, int q, int entering)
+{
+    right_solve(t, K, entering, K->u);
+    double pivot = K->u[q];
+    for (int p = 0; p < K->k; p++) {
+        double *column = column_of(K, p);
+        double s = column[q] / pivot;
+        if (s != 0.0) {
+            pp_axpy(K->k, -s, K->u, column);
+        }
+        column[q] = s;
+    }
+    K->C[q] = entering;
+}
+
+// w of row R[p] enters, w_r leaves: row p of K is another.
+static void change_row(pp_lemke *t, kernel *K, int p, int r)
+{
+    left_solve(t, K, r, K->v);
+    double *own = column_of(K, p), pivot = K->v[p];
+    for (int q = 0; q < K->k; q++) {
+        own[q] /= pivot;
+    }
+    for (int j = 0; j < K->k; j++) {
+        if (j != p && K->v[j] != 0.0) {
+            pp_axpy(K->k, -K->v[j], own, column_of(K, j));
+        }
+    }
+    K->place[K->R[p]] = -1;
+    K->R[p] = r;
+    K->place[r] = p;
+}
+
+// w of row R[p] enters, z_C[q] leaves: K loses row p and column q. The variable C[p] stays and takes
+// the row R[q], so that position R[q] holds it.
+static void shrink(kernel *K, int p, int q)
+{
+    int k = K->k, last = k - 1;
+    double *own = column_of(K, p), pivot = own[q];
+    for (int j = 0; j < k; j++) {
+        double *column = column_of(K, j);
+        double s = column[q] / pivot;
+        if (j != p && s != 0.0) {
+            pp_axpy(k, -s, own, column);
+        }
+    }
+    K->place[K->R[p]] = -1;
+    // Row q and column p of the inverse go. First pair C[p] with R[q]: row p moves to row q, so that
+    // index p is free on both sides; then the last index moves into p.
+    if (p != q) {
+        for (int j = 0; j < k; j++) {
+            column_of(K, j)[q] = column_of(K, j)[p];
+        }
+        K->C[q] = K->C[p];
+    }
+    if (p != last) {
+        memcpy(own, column_of(K, last), (size_t)k * sizeof *own);
+        for (int j = 0; j < last; j++) {
+            column_of(K, j)[p] = column_of(K, j)[last];
+        }
+        K->R[p] = K->R[last];
+        K->C[p] = K->C[last];
+        K->place[K->R[p]] = p;
+    }
+    K->k = last;
+}
+
+static perp_status dense_replace(pp_lemke *t, int position, int entering)
+{
+    kernel *K = t->kernel;
+    int n = t->n, leaves = K->place[position];
+    bool z_enters = pp_is_z(t, entering) || entering == pp_z0(t);
+    double value = t->x[position];
+    K->since++;
+    if (z_enters) {
+        if (leaves < 0) {
+            perp_status status = grow(t, K, position, entering);
+            if (status < 0) {
+                return status;
+            }
+        } else {
+            change_column(t, K, leaves, entering);
+        }
+        pp_lemke_set(t, position, entering, value);
+        return PERP_OK;
+    }
+    int row = entering - n, enters = K->place[row];
+    int stays = K->C[enters];
+    double kept = t->x[row];
+    if (leaves < 0) {
+        change_row(t, K, enters, position);
+        pp_lemke_set(t, position, stays, kept);
+    } else {
+        if (enters != leaves) {
+            pp_lemke_set(t, position, stays, kept);
+        }
+        shrink(K, enters, leaves);
+    }
+    pp_lemke_set(t, row, entering, value);
+    return PERP_OK;
+}
+
+const pp_basis pp_lemke_dense = {dense_refactor, dense_direction, dense_row, dense_replace};
