@@ -1,18 +1,177 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
-#include "comp/comp.h"
+//
+// `enum`: every complementary basis of an MCP with n <= 12, one after the other. The oracle of the
+// tests: slow, simple, complete. The walk goes over the sets of basic variables, counted as binary
+// numbers with variable 0 as the lowest bit, and inside each over the bounds of the boxed variables.
+#include "comp/enum.h"
 
-#define UNUSED(x) ((void)(x))
+#include <math.h>
+#include <string.h>
+
+// Every cone; ends early on a negative status of the visitor or at the deadline.
+static perp_status walk(const pp_small *s, double deadline, int most, int *examined,
+                        pp_candidate_visit *visit, void *context)
+{
+    unsigned chosen = 0;
+    do {
+        perp_status status = pp_small_cone(s, chosen | s->free, visit, context);
+        ++*examined;
+        if (status < 0) {
+            return status;
+        }
+        chosen = (chosen - s->choice) & s->choice;
+        if (chosen != 0 && *examined >= most) {
+            return PERP_ERR_LIMIT;
+        }
+        if (*examined % 64 == 0 && isfinite(deadline) && pp_seconds() > deadline) {
+            return PERP_ERR_LIMIT;
+        }
+    } while (chosen != 0);
+    return PERP_OK;
+}
+
+// ── The solver ───────────────────────────────────────────────────────────────────────────────────
+
+typedef struct search {
+    pp_candidate best;
+    bool found, enough;
+} search;
+
+static const double ENOUGH =
+    1e-12;  // residual and violation with which nothing better is looked for
+
+static double badness(const pp_candidate *c)
+{
+    return fmax(c->violation, c->residual);
+}
+
+static perp_status keep_best(void *context, const pp_candidate *candidate)
+{
+    search *found = context;
+    if (!found->found || badness(candidate) < badness(&found->best)) {
+        found->best = *candidate;
+        found->found = true;
+    }
+    found->enough = badness(&found->best) <= ENOUGH;
+    return found->enough ? PERP_ERR_LIMIT : PERP_OK;  // negative: stop walking
+}
+
+static void write_basis(const pp_candidate *c, int n, int8_t *basis)
+{
+    for (int i = 0; basis && i < n; i++) {
+        basis[i] = (int8_t)(c->basic >> i & 1u   ? PERP_BETWEEN
+                            : c->upper >> i & 1u ? PERP_AT_UPPER
+                                                 : PERP_AT_LOWER);
+    }
+}
 
 perp_status pp_enum_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_report *report)
 {
-    UNUSED(mcp), UNUSED(job), UNUSED(z), UNUSED(report);
-    return PERP_ERR_REFUSED;
+    if (mcp->n > PP_ENUM_MAX) {
+        pp_print(report->reason, sizeof report->reason,
+                 "enumeration is for n <= %d: this problem has n = %d", PP_ENUM_MAX, mcp->n);
+        return PERP_ERR_REFUSED;
+    }
+    pp_small s;
+    search found = {.found = false};
+    int most = job->options->max_iterations > 0 ? job->options->max_iterations : INT32_MAX;
+    pp_small_load(&s, mcp);
+    perp_status status = walk(&s, job->deadline, most, &report->iterations, keep_best, &found);
+    if (found.found) {
+        memcpy(z, found.best.z, (size_t)mcp->n * sizeof *z);
+        write_basis(&found.best, mcp->n, job->options->basis);
+        return PERP_OK;
+    }
+    if (status < 0) {
+        pp_print(report->reason, sizeof report->reason,
+                 "stopped after %d complementary bases: no solution among them",
+                 report->iterations);
+        return PERP_ERR_LIMIT;
+    }
+    pp_print(report->reason, sizeof report->reason,
+             "no solution: every complementary basis examined (%d)", report->iterations);
+    return PERP_ERR_INFEASIBLE;
+}
+
+// ── All solutions ────────────────────────────────────────────────────────────────────────────────
+
+typedef struct collection {
+    const pp_small *s;
+    pp_arena *arena;
+    pp_candidate *solution;
+    int count, capacity;
+} collection;
+
+static const double SOLUTION = 1e-11;  // violation up to which a candidate is called a solution
+static const double SAME = 1e-8;  // solutions nearer than this, relative to their size, are one
+
+static bool same_point(const pp_small *s, const pp_candidate *a, const pp_candidate *b)
+{
+    double size = 0.0, distance = 0.0;
+    for (int i = 0; i < s->n; i++) {
+        double x = ldexp(a->z[i], -s->column_exponent[i]);
+        double y = ldexp(b->z[i], -s->column_exponent[i]);
+        size = fmax(size, fmax(fabs(x), fabs(y)));
+        distance = fmax(distance, fabs(x - y));
+    }
+    return distance <= SAME * size;
+}
+
+static perp_status collect(void *context, const pp_candidate *candidate)
+{
+    collection *all = context;
+    if (candidate->violation > SOLUTION) {
+        return PERP_OK;
+    }
+    for (int k = 0; candidate->degenerate && k < all->count; k++) {
+        pp_candidate *known = &all->solution[k];
+        if (known->degenerate && same_point(all->s, known, candidate)) {
+            if (candidate->violation < known->violation) {
+                *known = *candidate;
+            }
+            return PERP_OK;
+        }
+    }
+    if (all->count == all->capacity) {
+        int capacity = all->capacity ? 2 * all->capacity : 8;
+        pp_candidate *more = PP_ARRAY(all->arena, pp_candidate, capacity);
+        if (!more) {
+            return PERP_ERR_MEMORY;
+        }
+        if (all->count > 0) {
+            memcpy(more, all->solution, (size_t)all->count * sizeof *more);
+        }
+        all->solution = more;
+        all->capacity = capacity;
+    }
+    all->solution[all->count++] = *candidate;
+    return PERP_OK;
 }
 
 perp_status perp_mcp_enumerate(const perp_mcp *mcp, const perp_env *env, int most, double *z,
                                int *count)
 {
-    UNUSED(mcp), UNUSED(env), UNUSED(most), UNUSED(z), UNUSED(count);
-    return PERP_ERR_REFUSED;
+    char reason[8];
+    if (!count || most < 0 || (most > 0 && !z) || pp_mcp_check(mcp, reason, sizeof reason) < 0) {
+        return PERP_ERR_ARGUMENT;
+    }
+    *count = 0;
+    if (mcp->n > PP_ENUM_MAX) {
+        return PERP_ERR_REFUSED;
+    }
+    pp_small s;
+    pp_small_load(&s, mcp);
+    collection all = {.s = &s, .arena = pp_arena_create(env)};
+    int examined = 0;
+    perp_status status = PERP_ERR_MEMORY;
+    if (all.arena) {
+        status = walk(&s, PP_INF, INT32_MAX, &examined, collect, &all);
+    }
+    for (int k = 0; status >= 0 && k < all.count && k < most; k++) {
+        memcpy(z + (size_t)k * (size_t)mcp->n, all.solution[k].z, (size_t)mcp->n * sizeof *z);
+    }
+    *count = status >= 0 ? all.count : 0;
+    pp_arena_destroy(all.arena);
+    return status;
 }

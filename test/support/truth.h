@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is true of an answer, computed in long double from the definitions alone: shares nothing with
+// the library's judges.
+#pragma once
+
+#include <perp/comp.h>
+
+// max_i |z_i - clamp(z_i - w_i)| / max|b|, w = A z + b; infinite for NaN or a violated bound.
+double truth_plain(const perp_mcp *mcp, const double *z);
+// The smallest relative change of the terms of w and of the distances of z from its bounds that makes
+// z a solution: does not change with the units of any row or column.
+double truth_backward(const perp_mcp *mcp, const double *z);
+// Largest violation of the contact law of one contact by (r, u), relative to the sizes of r and u:
+// r in the cone, u + shift in the dual, and their product.
+double truth_contact(const perp_fcp *fcp, int contact, const double *r, const double *u);
