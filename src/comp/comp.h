@@ -15,6 +15,9 @@
 
 #define PP_COMP_COOKIE 0x70430001u
 
+// A Farkas vector counts as a proof when it separates by this much, relative to its own terms.
+#define PP_FARKAS_MARGIN 1e-9
+
 // What a solver gets besides the problem.
 typedef struct pp_job {
     const perp_comp_options *options;  // never NULL; tolerance, limits, warm start, basis, ray
@@ -28,6 +31,7 @@ typedef struct pp_report {
     double seconds_factor;
     const char *solver;  // set by "auto" only: the rung that gave z
     int rungs;           // set by "auto" only
+    bool complete;       // PERP_ERR_INFEASIBLE was proved by exhaustion, not by options->ray
     char reason[200];    // one sentence; empty when there is nothing to say
 } pp_report;
 

@@ -112,9 +112,8 @@ static perp_status refuse(call *c, unsigned classes)
 static void start_clock(call *c)
 {
     double now = pp_seconds(), limit = c->options.max_seconds;
-    c->job = (pp_job){.options = &c->options,
-                      .arena = c->arena,
-                      .deadline = limit > 0.0 ? now + limit : PP_INF};
+    c->job = (pp_job){
+        .options = &c->options, .arena = c->arena, .deadline = limit > 0.0 ? now + limit : PP_INF};
     c->info->seconds = -now;
 }
 
@@ -135,7 +134,7 @@ static void stop_clock(call *c)
 static perp_status verdict(call *c, perp_status believed, double worst)
 {
     perp_comp_info *info = c->info;
-    if (believed == PERP_ERR_INFEASIBLE) {
+    if (believed == PERP_ERR_INFEASIBLE && c->report.complete) {
         return believed;
     }
     if (worst <= c->options.tolerance) {
@@ -181,7 +180,12 @@ static perp_status judge_mcp(call *c, const perp_mcp *mcp, const double *z, cons
     }
     c->info->residual = residuals.scaled;
     c->info->residual_plain = residuals.plain;
-    return verdict(c, believed, fmax(residuals.plain, residuals.scaled));
+    if (believed == PERP_ERR_INFEASIBLE && !c->report.complete &&
+        perp_mcp_farkas(mcp, c->options.ray) < -PP_FARKAS_MARGIN) {
+        return believed;
+    }
+    return verdict(c, believed == PERP_ERR_INFEASIBLE ? PERP_ERR_RAY : believed,
+                   fmax(residuals.plain, residuals.scaled));
 }
 
 perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
@@ -207,6 +211,13 @@ perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
         memset(z, 0, (size_t)mcp->n * sizeof *z);
     }
     tidy(mcp, z);
+    if (!c.options.ray) {  // a claim of infeasibility needs its proof, wanted or not
+        c.options.ray = PP_ARRAY(c.arena, double, mcp->n);
+    }
+    if (!c.options.ray) {
+        return finish(&c, PERP_ERR_MEMORY);
+    }
+    memset(c.options.ray, 0, (size_t)mcp->n * sizeof(double));
     start_clock(&c);
     status = c.solver->mcp(mcp, &c.job, z, &c.report);
     stop_clock(&c);
@@ -246,8 +257,8 @@ static perp_status solve_as_mcp(call *c, const perp_fcp *fcp, const perp_env *en
     perp_comp_options *options = &c->options;
     options->warm_start = false;  // r does not tell the split into directions
     options->basis = NULL;
-    options->ray = NULL;
-    status = z ? c->solver->mcp(mcp, &c->job, z, &c->report) : PERP_ERR_MEMORY;
+    options->ray = PP_ZEROS(c->arena, double, mcp->n);
+    status = z && options->ray ? c->solver->mcp(mcp, &c->job, z, &c->report) : PERP_ERR_MEMORY;
     if (z) {
         tidy(mcp, z);
         perp_pyramid_recover(pyramid, z, r, v);

@@ -212,6 +212,7 @@ typedef struct attempt {
     double residual;  // of best
     double target;
     int8_t *place;  // of best
+    int8_t *start;  // scratch: a basis to start from
     bool rayed;
 } attempt;
 
@@ -233,6 +234,12 @@ static void keep_if_better(pp_lemke *t, attempt *a)
 static perp_status run_path(pp_lemke *t, const int8_t *place, attempt *a)
 {
     perp_status status = load_basis(t, place);
+    if (status == PERP_ERR_SINGULAR && !place && t->A.dense) {
+        status = pp_lemke_crash(t, t->A.dense, a->start);
+        if (status >= 0) {
+            status = load_basis(t, a->start);
+        }
+    }
     if (status >= 0) {
         status = pp_lemke_path(t);
     }
@@ -252,6 +259,9 @@ static void read_ray(const pp_lemke *t, const scaling *s, double *ray)
         if (pp_is_z(t, j)) {
             ray[j] = fabs(t->dir[k]) > 1e-11 ? t->dir[k] * s->d[j] : 0.0;
         }
+    }
+    if (pp_is_z(t, t->entering)) {
+        ray[t->entering] = t->sign * s->d[t->entering];
     }
 }
 
@@ -317,7 +327,7 @@ static perp_status attempts(pp_lemke *t, const pp_job *job, attempt *a, const sc
     if (a->residual > a->target && status != PERP_ERR_MEMORY) {
         status = run_path(t, NULL, a);
         first = status;
-        if (status == PERP_ERR_RAY && options->ray) {
+        if (status == PERP_ERR_RAY) {
             read_ray(t, s, options->ray);
             a->rayed = true;
         }
@@ -352,13 +362,14 @@ perp_status pp_lemke_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
     perp_status status = set_up(&t, mcp, job, &s);
     attempt a = {.residual = PP_INF, .target = 0.01 * job->options->tolerance};
     a.z = PP_ARRAY(job->arena, double, 3 * (size_t)n);
-    a.place = PP_ARRAY(job->arena, int8_t, n);
+    a.place = PP_ARRAY(job->arena, int8_t, 2 * (size_t)n);
     if (status >= 0 && (!a.z || !a.place)) {
         status = PERP_ERR_MEMORY;
     }
     if (status >= 0) {
         a.best = a.z + n;
         a.w = a.best + n;
+        a.start = a.place + n;
         memset(a.best, 0, (size_t)n * sizeof(double));
         status = attempts(&t, job, &a, &s);
         report->iterations = t.pivots;
@@ -372,7 +383,8 @@ perp_status pp_lemke_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
         }
     }
     pp_lemke_sparse_free(&t);
-    if (status == PERP_ERR_RAY && a.rayed && perp_mcp_farkas(mcp, job->options->ray) < -1e-9) {
+    if (status == PERP_ERR_RAY && a.rayed &&
+        perp_mcp_farkas(mcp, job->options->ray) < -PP_FARKAS_MARGIN) {
         status = PERP_ERR_INFEASIBLE;
     }
     return status;

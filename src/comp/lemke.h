@@ -45,6 +45,8 @@ struct pp_lemke {
 
     void *kernel;  // of the chosen basis representation
     int pivots, limit;
+    int entering;  // of the exchange under way: with dir, the ray when nothing blocks
+    double sign;   // +1: it grows, -1: it falls
     double deadline;
     double seconds_factor;
 
@@ -78,13 +80,17 @@ perp_status pp_lemke_dense_init(pp_lemke *t);
 perp_status pp_lemke_sparse_init(pp_lemke *t);
 void pp_lemke_sparse_free(pp_lemke *t);
 
+// A complementary basis that contains every free variable, where they alone make a singular block. A
+// is the dense scaled matrix. PERP_ERR_SINGULAR: there is none.
+perp_status pp_lemke_crash(pp_lemke *t, const double *A, int8_t *place);
+
 // The step to the first basic variable that reaches a bound; ties go to z0, then lexicographically.
 typedef struct pp_block {
     int position;  // -1: none: a ray
     bool at_upper;
     double step;
 } pp_block;
-perp_status pp_lemke_ratio(pp_lemke *t, double sign, pp_block *block);
+perp_status pp_lemke_ratio(pp_lemke *t, pp_block *block);
 
 // Follow the path from the present basis to z0 = 0. PERP_OK, PERP_ERR_RAY (t->dir is the ray),
 // PERP_ERR_LIMIT, PERP_ERR_SINGULAR, PERP_ERR_MEMORY.

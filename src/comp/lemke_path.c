@@ -161,21 +161,21 @@ static void reach_bound(pp_lemke *t, int variable, bool at_upper)  // a basic z 
     }
 }
 
-// One exchange. *entering and *sign are the next ones on return; *done when z0 has left.
-static perp_status exchange(pp_lemke *t, int *entering, double *sign, bool *done)
+// One exchange. t->entering and t->sign are the next ones on return; *done when z0 has left.
+static perp_status exchange(pp_lemke *t, bool *done)
 {
-    int variable = *entering;
+    int variable = t->entering;
     perp_status status = t->basis->direction(t, variable);
     if (status < 0) {
         return status;
     }
-    if (*sign < 0.0) {
+    if (t->sign < 0.0) {
         for (int k = 0; k < t->n; k++) {
             t->dir[k] = -t->dir[k];
         }
     }
     pp_block block;
-    status = pp_lemke_ratio(t, *sign, &block);
+    status = pp_lemke_ratio(t, &block);
     if (status < 0) {
         return status;
     }
@@ -186,14 +186,14 @@ static perp_status exchange(pp_lemke *t, int *entering, double *sign, bool *done
     if (span <= block.step && isfinite(span)) {
         advance(t, span);
         flip(t, variable);
-        *entering = complement(t, variable, sign);
+        t->entering = complement(t, variable, &t->sign);
         return PERP_OK;
     }
     if (block.position < 0) {
         return PERP_ERR_RAY;
     }
     advance(t, block.step);
-    double value = *sign * block.step;
+    double value = t->sign * block.step;
     if (pp_is_z(t, variable)) {
         value += pp_lemke_rest(t, variable);
     }
@@ -204,14 +204,14 @@ static perp_status exchange(pp_lemke *t, int *entering, double *sign, bool *done
     status = t->basis->replace(t, block.position, variable);
     *done = leaving == pp_z0(t);
     if (!*done) {
-        *entering = complement(t, leaving, sign);
+        t->entering = complement(t, leaving, &t->sign);
     }
     return status;
 }
 
 perp_status pp_lemke_path(pp_lemke *t)
 {
-    double z0, sign = 1.0;
+    double z0;
     double *inward = t->row_a;
     cover_basis(t, inward);
     int first = last_to_enter(t, inward, &z0);
@@ -225,13 +225,13 @@ perp_status pp_lemke_path(pp_lemke *t)
     reach_bound(t, leaving, t->x[first] - t->lo[first] > t->up[first] - t->x[first]);
     t->x[first] = z0;
     perp_status status = t->basis->replace(t, first, pp_z0(t));
-    int entering = complement(t, leaving, &sign);
+    t->entering = complement(t, leaving, &t->sign);
     bool done = false;
     while (status >= 0 && !done) {
         if (t->pivots >= t->limit || (t->pivots % 16 == 0 && pp_seconds() > t->deadline)) {
             return PERP_ERR_LIMIT;
         }
-        status = exchange(t, &entering, &sign, &done);
+        status = exchange(t, &done);
         t->pivots++;
     }
     return status;

@@ -11,20 +11,16 @@
 
 #include <math.h>
 
-// All quantities are scaled to 1. Speeds below SLOW are rounding; steps within TIE are equal.
-static const double SLOW = 1e-11, TIE = 1e-12, SAME = 1e-10;
+// All quantities are scaled to 1. Speeds below SLOW are rounding; so are those below STEADY of the best
+// candidate's. A bound may be passed by GIVE; steps within TIE are equal, row entries within SAME.
+static const double SLOW = 1e-11, TIE = 1e-12, SAME = 1e-10, STEADY = 1e-4, GIVE = 1e-11;
 
-static double step_to_bound(const pp_lemke *t, int k, double slow)
+// Room left to the bound that the variable at position k moves towards; infinite when none.
+static double room(const pp_lemke *t, int k, double slow)
 {
-    double speed = t->dir[k], room;
-    if (speed < -slow) {
-        room = t->x[k] - t->lo[k];
-    } else if (speed > slow) {
-        room = t->up[k] - t->x[k];
-    } else {
-        return PP_INF;
-    }
-    return room > 0.0 ? room / fabs(speed) : 0.0;
+    double speed = t->dir[k];
+    double left = speed < -slow ? t->x[k] - t->lo[k] : speed > slow ? t->up[k] - t->x[k] : PP_INF;
+    return left > 0.0 ? left : 0.0;
 }
 
 // Lexicographic comparison of two tied positions, rows already divided by their closing speeds.
@@ -68,40 +64,76 @@ static perp_status break_tie(pp_lemke *t, int ties, int *position)
     return status;
 }
 
-perp_status pp_lemke_ratio(pp_lemke *t, double sign, pp_block *block)
+// Harris' test: the step that no bound allows to pass by more than GIVE, then, of the positions met up
+// to it, those whose speed is not rounding beside the fastest of them. Returns how many; z0 alone when
+// it is one of them.
+static int candidates(pp_lemke *t, double slow, double *ratio)
 {
-    (void)sign;
-    double fastest = pp_norm_inf(t->n, t->dir), least = PP_INF;
-    double slow = SLOW * (fastest > 1.0 ? fastest : 1.0);
+    double limit = PP_INF, top = 0.0;
+    int count = 0, kept = 0;
+    for (int k = 0; k < t->n; k++) {
+        double left = room(t, k, slow);
+        ratio[k] = PP_INF;
+        if (left < PP_INF) {
+            double speed = fabs(t->dir[k]), reach = (left + GIVE) / speed;
+            ratio[k] = left / speed;
+            limit = reach < limit ? reach : limit;
+        }
+    }
+    for (int k = 0; k < t->n && limit < PP_INF; k++) {
+        if (ratio[k] <= limit) {
+            t->tied[count++] = k;
+            top = fmax(top, fabs(t->dir[k]));
+            if (t->var[k] == pp_z0(t)) {
+                t->tied[0] = k;
+                return 1;
+            }
+        }
+    }
+    for (int k = 0; k < count; k++) {
+        if (fabs(t->dir[t->tied[k]]) >= STEADY * top) {
+            t->tied[kept++] = t->tied[k];
+        }
+    }
+    return kept;
+}
+
+// Of the candidates, those that are met first.
+static int first_met(pp_lemke *t, int count, const double *ratio)
+{
+    double least = PP_INF;
+    int kept = 0;
+    for (int k = 0; k < count; k++) {
+        least = fmin(least, ratio[t->tied[k]]);
+    }
+    for (int k = 0; k < count; k++) {
+        if (ratio[t->tied[k]] <= least + TIE * (1.0 + least)) {
+            t->tied[kept++] = t->tied[k];
+        }
+    }
+    return kept;
+}
+
+perp_status pp_lemke_ratio(pp_lemke *t, pp_block *block)
+{
+    double *ratio = t->row_b, fastest = pp_norm_inf(t->n, t->dir);
     *block = (pp_block){.position = -1, .step = PP_INF};
     if (!isfinite(fastest)) {
         return PERP_ERR_SINGULAR;
     }
-    for (int k = 0; k < t->n; k++) {
-        double step = step_to_bound(t, k, slow);
-        t->row_b[k] = step;
-        least = step < least ? step : least;
-    }
-    if (!isfinite(least)) {
+    int count = candidates(t, SLOW * (fastest > 1.0 ? fastest : 1.0), ratio);
+    if (count == 0) {
         return PERP_OK;
     }
-    int ties = 0;
-    double limit = least + TIE * (1.0 + least);
-    for (int k = 0; k < t->n; k++) {
-        if (t->row_b[k] <= limit) {
-            t->tied[ties++] = k;
-            if (t->var[k] == pp_z0(t)) {
-                *block = (pp_block){.position = k, .step = t->row_b[k]};
-                return PERP_OK;
-            }
+    count = count > 1 ? first_met(t, count, ratio) : count;
+    block->position = t->tied[0];
+    block->step = ratio[t->tied[0]];
+    if (count > 1) {  // the rows overwrite ratio: equal steps, so any of them serves
+        perp_status status = break_tie(t, count, &block->position);
+        if (status < 0) {
+            return status;
         }
     }
-    perp_status status = PERP_OK;
-    block->position = t->tied[0];
-    if (ties > 1) {
-        status = break_tie(t, ties, &block->position);
-    }
-    block->step = step_to_bound(t, block->position, slow);
     block->at_upper = t->dir[block->position] > 0.0;
-    return status;
+    return PERP_OK;
 }
