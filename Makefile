@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test bench lint format install clean asan check-install fuzz \
-        deps-build deps-test deps-lint deps-fuzz deps-demo deps-bench
+        deps-build deps-test deps-lint deps-fuzz deps-bench
 
 help:
 	@echo 'make demo      build perp, run the examples and `perp solve`, draw pictures into build/demo'
@@ -38,7 +38,8 @@ build/%/.configured: CMakePresets.json Makefile
 build-%: build/%/.configured
 	@cmake --build build/$* --parallel $(JOBS)
 
-# deps-* install packages; they are order-only so that they come before configuring.
+# deps-* install packages. They are no prerequisites of build-%, because CMake must look for libraries
+# only after they are there: the commands below do one, then the other.
 deps-build:
 	@tools/install_deps build
 deps-test:
@@ -47,9 +48,6 @@ deps-lint:
 	@tools/install_deps build test lint
 deps-fuzz:
 	@tools/install_deps build fuzz
-deps-demo:
-	@tools/install_deps build test
-	@tools/install_deps demo || true
 deps-bench:
 	@tools/install_deps build test $(if $(filter yes 1 on ON,$(PEERS)),peers)
 
@@ -59,7 +57,7 @@ test: deps-test
 	@$(MAKE) --no-print-directory build-release
 	@ctest --test-dir build/release --output-on-failure --parallel $(JOBS)
 
-demo: deps-demo
+demo: deps-test
 	@$(MAKE) --no-print-directory build-release
 	@tools/demo build/release build/demo
 
