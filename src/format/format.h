@@ -2,8 +2,163 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Door of format/: problem files in and out.
+//
+// Every reader fills a pp_draft, the problem as it stands in the file: named vectors and matrices, nothing
+// checked but that they could be read. pp_draft_finish (draft.c) alone knows what a problem of each kind
+// must have, so the rules and their messages are the same for all formats.
 #pragma once
 
 #include "base/base.h"
 
 #include <perp/problem.h>
+
+enum {
+    PP_NAME_MAX = 256,                 // bytes of a problem's name, with the terminator
+    PP_DENSE_MAX = 4000,               // matrices up to this order are kept dense when they are
+    PP_FILE_MAX = 1024 * 1024 * 1024,  // bytes of a file
+};
+
+// ── Numbers in text (number.c): the same whatever the locale ─────────────────────────────────────
+
+typedef enum pp_number {
+    PP_NUMBER_FINITE,
+    PP_NUMBER_INFINITE,  // inf, -inf, infinity
+    PP_NUMBER_NAN,
+    PP_NUMBER_OVERFLOW,  // digits whose value no double can hold
+    PP_NUMBER_NOT,       // no number at all
+} pp_number;
+
+// The number that the `length` bytes at text spell, nearest double, ties to even.
+pp_number pp_number_parse(const char *text, size_t length, double *value);
+// The integer they spell; false when they spell none, or one outside low..high.
+bool pp_number_parse_int(const char *text, size_t length, int low, int high, int *value);
+// 17 significant digits, "inf" or "-inf": what pp_number_parse reads back exactly. size >= 32.
+void pp_number_print(char *text, size_t size, double value);
+
+// ── Tokens (scan.c) ──────────────────────────────────────────────────────────────────────────────
+
+typedef struct pp_scan {
+    const char *text, *at, *end;  // whole input, next byte, one past the last
+    const char *token;            // the token read last
+    size_t length;
+    perp_error *error;
+} pp_scan;
+
+pp_scan pp_scan_start(const char *text, size_t size, perp_error *error);
+bool pp_scan_next(pp_scan *scan);  // the next token, split at white space; false at the end
+bool pp_scan_is(const pp_scan *scan, const char *word);
+bool pp_scan_skip_line(pp_scan *scan);
+size_t pp_scan_left(const pp_scan *scan);  // bytes not read yet
+// A message with the line and column of `at`, or of the end of the input for NULL.
+perp_status pp_scan_fail(const pp_scan *scan, const char *at, const char *format, ...)
+    PP_FORMAT(3, 4);
+// The last token, for messages: printable and short.
+typedef struct pp_quote {
+    char text[40];
+} pp_quote;
+pp_quote pp_scan_quote(const pp_scan *scan);
+
+// One integer in low..high; what names it in messages.
+perp_status pp_scan_int(pp_scan *scan, const char *what, int low, int high, int *value);
+// Entry k of count of the object `what`; infinite is whether inf and -inf may stand there.
+perp_status pp_scan_real(pp_scan *scan, const char *what, int k, int count, bool infinite,
+                         double *value);
+
+// ── The problem as it stands in the file (draft.c) ───────────────────────────────────────────────
+
+typedef enum pp_slot {
+    PP_VECTOR_Q,  // q of lcp and fc, b in JSON
+    PP_VECTOR_LOWER,
+    PP_VECTOR_UPPER,
+    PP_VECTOR_COMP,  // 1: complementarity row, 0: equation
+    PP_VECTOR_MU,
+    PP_VECTOR_MU_SPIN,
+    PP_VECTOR_MU_ROLL,
+    PP_VECTOR_ND,
+    PP_VECTOR_F,
+    PP_VECTOR_W,
+    PP_VECTOR_COUNT,
+} pp_slot;
+
+typedef enum pp_matrix_slot {
+    PP_MATRIX_M,  // A of an MCP, mass of a global contact problem
+    PP_MATRIX_W,
+    PP_MATRIX_H,
+    PP_MATRIX_COUNT,
+} pp_matrix_slot;
+
+typedef struct pp_vector {
+    const char *label;  // its name in the file; NULL: not there
+    const char *at;     // where in the text, or NULL
+    const double *x;
+    int n;
+} pp_vector;
+
+// Either dense (column-major) or triplets, in file order, duplicates add.
+typedef struct pp_raw_matrix {
+    const char *label, *at;
+    int rows, cols;
+    double *dense;
+    int *i, *j;
+    double *x;
+    int nnz;
+    bool faithful;  // keep the storage of the file (JSON) instead of the better one
+} pp_raw_matrix;
+
+typedef struct pp_draft {
+    pp_arena *scratch;  // everything here lives in it
+    const perp_env *env;
+    const char *text;  // of text formats, for positions; NULL otherwise
+    size_t size;
+    perp_error *error;
+    bool json;  // labels are keys of a JSON object: messages find their places by them
+    char name[PP_NAME_MAX];
+    const char *kind;                          // one of PP_KINDS (static), or NULL
+    int n, dim, contacts, dofs, nfree, ncomp;  // -1: not given
+    pp_vector vector[PP_VECTOR_COUNT];
+    pp_raw_matrix matrix[PP_MATRIX_COUNT];
+} pp_draft;
+
+#define PP_KINDS "lcp, mlcp, boxlcp, relay, fc, gfc, rfc or grfc"
+// The kind of that name; NULL: there is none.
+const char *pp_draft_kind(const char *word, size_t length);
+
+pp_draft pp_draft_start(pp_arena *scratch, const perp_env *env, const char *name,
+                        perp_error *error);
+// A message about the object called label, at its place in the text (NULL: by the label, or none).
+perp_status pp_draft_fail(pp_draft *draft, const char *label, const char *at, const char *format,
+                          ...) PP_FORMAT(4, 5);
+perp_status pp_draft_memory(pp_draft *draft);
+perp_status pp_draft_finish(pp_draft *draft, perp_problem **problem);
+
+// Room for nnz triplets; PERP_ERR_MEMORY through the draft.
+perp_status pp_raw_triplets(pp_draft *draft, pp_raw_matrix *raw, int nnz);
+// CSC sorted and distinct, or dense, in the given arena.                               (matrix.c)
+perp_status pp_raw_build(pp_draft *draft, const pp_raw_matrix *raw, pp_arena *arena,
+                         perp_matrix *out);
+
+// ── The problem that is handed out (problem.c) ───────────────────────────────────────────────────
+
+struct perp_problem {
+    pp_arena *arena;  // owns everything, this struct too
+    perp_problem_kind kind;
+    const char *word, *name;
+    perp_mcp mcp;
+    perp_fcp fcp;
+};
+
+// ── Readers ──────────────────────────────────────────────────────────────────────────────────────
+
+perp_status pp_ncx_read(pp_draft *draft);
+perp_status pp_siconos_read(pp_draft *draft);
+perp_status pp_json_read(pp_draft *draft);
+perp_status pp_fclib_read(pp_draft *draft);
+
+// A NumericsMatrix at the scanner's place (siconos_matrix.c).
+perp_status pp_siconos_matrix(pp_draft *draft, pp_scan *scan, const char *label,
+                              pp_raw_matrix *raw);
+
+// Where the value of the top-level key `label` starts in valid JSON text, and inside it the element
+// index[0], index[1], … (json_locate.c). NULL: not there.
+const char *pp_json_locate(const char *text, size_t size, const char *label, const int *index,
+                           int depth);

@@ -1,0 +1,461 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the problem as it stands in a file to the problem that is handed out: what each kind must have.
+#include "format/format.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LOG_WARNING = 1 };
+
+pp_draft pp_draft_start(pp_arena *scratch, const perp_env *env, const char *name, perp_error *error)
+{
+    pp_draft draft = {.scratch = scratch,
+                      .env = env,
+                      .error = error,
+                      .n = -1,
+                      .dim = -1,
+                      .contacts = -1,
+                      .dofs = -1,
+                      .nfree = -1,
+                      .ncomp = -1};
+    pp_print(draft.name, sizeof draft.name, "%s", name);
+    return draft;
+}
+
+perp_status pp_draft_fail(pp_draft *draft, const char *label, const char *at, const char *format,
+                          ...)
+{
+    char text[sizeof((perp_error *)NULL)->text];
+    va_list list;
+    va_start(list, format);
+    if (vsnprintf(text, sizeof text, format, list) < 0) {
+        text[0] = '\0';
+    }
+    va_end(list);
+    if (!at && label && draft->json) {
+        at = pp_json_locate(draft->text, draft->size, label, NULL, 0);
+    }
+    if (at) {
+        pp_scan scan = pp_scan_start(draft->text, draft->size, draft->error);
+        return pp_scan_fail(&scan, at, "%s", text);
+    }
+    return pp_fail(draft->error, PERP_ERR_FORMAT, "%s", text);
+}
+
+perp_status pp_draft_memory(pp_draft *draft)
+{
+    return pp_fail(draft->error, PERP_ERR_MEMORY, "not enough memory for this problem");
+}
+
+// ── Parts ────────────────────────────────────────────────────────────────────────────────────────
+
+static const char *const vector_names[PP_VECTOR_COUNT] = {
+    [PP_VECTOR_Q] = "q",
+    [PP_VECTOR_LOWER] = "lower",
+    [PP_VECTOR_UPPER] = "upper",
+    [PP_VECTOR_COMP] = "rowiscomp",
+    [PP_VECTOR_MU] = "mu",
+    [PP_VECTOR_MU_SPIN] = "mu_spin",
+    [PP_VECTOR_MU_ROLL] = "mu_roll",
+    [PP_VECTOR_ND] = "nd",
+    [PP_VECTOR_F] = "f",
+    [PP_VECTOR_W] = "w",
+};
+static const char *const matrix_names[PP_MATRIX_COUNT] = {"M", "W", "H"};
+
+static perp_status missing(pp_draft *draft, const char *noun, const char *name)
+{
+    return pp_draft_fail(draft, NULL, NULL, "a problem of kind '%s' needs the %s '%s'", draft->kind,
+                         noun, name);
+}
+
+// A vector of n entries, copied into the problem. Checked: length, and finite where infinite is false.
+static perp_status take(pp_draft *draft, pp_slot slot, int n, perp_problem *problem,
+                        const double **out)
+{
+    const pp_vector *v = &draft->vector[slot];
+    if (!v->label) {
+        return missing(draft, "vector", vector_names[slot]);
+    }
+    if (v->n != n) {
+        return pp_draft_fail(draft, v->label, v->at,
+                             "vector '%s': %d entries, but this problem has "
+                             "%d",
+                             v->label, v->n, n);
+    }
+    bool infinite = slot == PP_VECTOR_LOWER || slot == PP_VECTOR_UPPER;
+    for (int k = 0; k < n; k++) {
+        if (isnan(v->x[k]) || (isinf(v->x[k]) && !infinite)) {
+            return pp_draft_fail(draft, v->label, v->at,
+                                 "vector '%s': entry %d is not a finite number", v->label, k);
+        }
+    }
+    double *x = PP_ARRAY(problem->arena, double, n);
+    if (!x) {
+        return pp_draft_memory(draft);
+    }
+    if (n > 0) {
+        memcpy(x, v->x, (size_t)n * sizeof *x);
+    }
+    *out = x;
+    return PERP_OK;
+}
+
+// A coefficient of each contact: not negative.
+static perp_status take_mu(pp_draft *draft, pp_slot slot, perp_problem *problem, const double **out)
+{
+    int nc = draft->contacts;
+    perp_status status = take(draft, slot, nc, problem, out);
+    for (int c = 0; status == PERP_OK && c < nc; c++) {
+        if ((*out)[c] < 0.0) {
+            const pp_vector *v = &draft->vector[slot];
+            return pp_draft_fail(draft, v->label, v->at,
+                                 "vector '%s': contact %d has %g: coefficients are not negative",
+                                 v->label, c, (*out)[c]);
+        }
+    }
+    return status;
+}
+
+static perp_status take_matrix(pp_draft *draft, pp_matrix_slot slot, int rows, int cols,
+                               perp_problem *problem, perp_matrix *out)
+{
+    const pp_raw_matrix *raw = &draft->matrix[slot];
+    if (!raw->label) {
+        return missing(draft, "matrix", matrix_names[slot]);
+    }
+    if (raw->rows != rows || raw->cols != cols) {
+        return pp_draft_fail(draft, raw->label, raw->at,
+                             "matrix '%s': %d x %d, but this problem needs %d x %d", raw->label,
+                             raw->rows, raw->cols, rows, cols);
+    }
+    return pp_raw_build(draft, raw, problem->arena, out);
+}
+
+// ── Mixed complementarity problems ───────────────────────────────────────────────────────────────
+
+static perp_status check_bounds(pp_draft *draft, const perp_mcp *mcp)
+{
+    for (int i = 0; i < mcp->n; i++) {
+        double low = mcp->lower ? mcp->lower[i] : 0.0;
+        double high = mcp->upper ? mcp->upper[i] : (double)INFINITY;
+        if (!(low <= high) || low == (double)INFINITY || high == -(double)INFINITY) {
+            pp_slot slot = mcp->lower ? PP_VECTOR_LOWER : PP_VECTOR_UPPER;
+            const pp_vector *v = &draft->vector[slot];
+            return pp_draft_fail(draft, v->label, v->at,
+                                 "bounds of variable %d: %g..%g holds no number", i, low, high);
+        }
+    }
+    return PERP_OK;
+}
+
+static perp_status take_bounds(pp_draft *draft, perp_problem *problem)
+{
+    perp_mcp *mcp = &problem->mcp;
+    perp_status status = PERP_OK;
+    if (draft->vector[PP_VECTOR_LOWER].label) {
+        status = take(draft, PP_VECTOR_LOWER, mcp->n, problem, &mcp->lower);
+    }
+    if (status == PERP_OK && draft->vector[PP_VECTOR_UPPER].label) {
+        status = take(draft, PP_VECTOR_UPPER, mcp->n, problem, &mcp->upper);
+    }
+    return status == PERP_OK ? check_bounds(draft, mcp) : status;
+}
+
+// Rows with flag 0 are equations for a free variable, rows with flag 1 complementarity pairs.
+static perp_status take_flags(pp_draft *draft, perp_problem *problem)
+{
+    perp_mcp *mcp = &problem->mcp;
+    const pp_vector *v = &draft->vector[PP_VECTOR_COMP];
+    double *lower = PP_ARRAY(problem->arena, double, mcp->n);
+    if (!lower) {
+        return pp_draft_memory(draft);
+    }
+    int comp = 0;
+    for (int i = 0; i < mcp->n; i++) {
+        if (v->x[i] != 0.0 && v->x[i] != 1.0) {
+            return pp_draft_fail(draft, v->label, v->at,
+                                 "vector '%s': entry %d is %g: write 0 for an "
+                                 "equation or 1 for a complementarity row",
+                                 v->label, i, v->x[i]);
+        }
+        comp += v->x[i] != 0.0;
+        lower[i] = v->x[i] != 0.0 ? 0.0 : -(double)INFINITY;
+    }
+    mcp->lower = lower;
+    if ((draft->ncomp >= 0 && draft->ncomp != comp) ||
+        (draft->nfree >= 0 && draft->nfree != mcp->n - comp)) {
+        return pp_draft_fail(draft, v->label, v->at,
+                             "vector '%s': %d equations and %d complementarity "
+                             "rows, but nfree is %d and ncomp is %d",
+                             v->label, mcp->n - comp, comp, draft->nfree, draft->ncomp);
+    }
+    return PERP_OK;
+}
+
+// A row that no flag names asks nothing of the solution: an overdetermined file of this kind is read as
+// its named rows, and the reader says so.
+static void drop_unnamed_rows(pp_draft *draft)
+{
+    pp_raw_matrix *raw = &draft->matrix[PP_MATRIX_M];
+    pp_vector *q = &draft->vector[PP_VECTOR_Q];
+    int n = draft->vector[PP_VECTOR_COMP].n;
+    if (raw->cols != n || raw->rows <= n || q->n != raw->rows) {
+        return;
+    }
+    if (raw->dense) {
+        for (int j = 1; j < n; j++) {
+            memmove(raw->dense + (size_t)j * (size_t)n, raw->dense + (size_t)j * (size_t)raw->rows,
+                    (size_t)n * sizeof *raw->dense);
+        }
+    }
+    int kept = 0;
+    for (int k = 0; k < raw->nnz; k++) {
+        if (raw->i[k] < n) {
+            raw->i[kept] = raw->i[k];
+            raw->j[kept] = raw->j[k];
+            raw->x[kept++] = raw->x[k];
+        }
+    }
+    if (draft->env && draft->env->log) {
+        char text[160];
+        pp_print(text, sizeof text,
+                 "matrix '%s' has %d rows, of which %d are said to be equations or complementarity "
+                 "rows: the others are left out",
+                 raw->label, raw->rows, n);
+        draft->env->log(draft->env->user, LOG_WARNING, text);
+    }
+    raw->nnz = kept;
+    raw->rows = n;
+    q->n = n;
+}
+
+static perp_status finish_mcp(pp_draft *draft, perp_problem *problem)
+{
+    const pp_raw_matrix *raw = &draft->matrix[PP_MATRIX_M];
+    perp_mcp *mcp = &problem->mcp;
+    problem->kind = PERP_PROBLEM_MCP;
+    bool flags = draft->vector[PP_VECTOR_COMP].label != NULL;
+    bool bounds = draft->vector[PP_VECTOR_LOWER].label || draft->vector[PP_VECTOR_UPPER].label;
+    if (!raw->label) {
+        return missing(draft, "matrix", matrix_names[PP_MATRIX_M]);
+    }
+    if (flags) {
+        drop_unnamed_rows(draft);
+    }
+    mcp->n = raw->cols;
+    if (mcp->n == 0) {
+        return pp_draft_fail(draft, raw->label, raw->at,
+                             "matrix '%s': 0 x 0: there is nothing to "
+                             "solve",
+                             raw->label);
+    }
+    perp_status status = take_matrix(draft, PP_MATRIX_M, mcp->n, mcp->n, problem, &mcp->A);
+    status = status == PERP_OK ? take(draft, PP_VECTOR_Q, mcp->n, problem, &mcp->b) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    if (strcmp(draft->kind, "lcp") == 0) {
+        if (flags || bounds) {
+            return pp_draft_fail(draft, NULL, NULL,
+                                 "a problem of kind 'lcp' has no bounds: leave them "
+                                 "out, or use kind 'boxlcp'");
+        }
+        return PERP_OK;
+    }
+    if (!flags && !bounds) {
+        return missing(draft, "vector",
+                       strcmp(draft->kind, "mlcp") == 0 ? "rowiscomp' or 'lower" : "lower");
+    }
+    if (!flags) {
+        return take_bounds(draft, problem);
+    }
+    const double *unused;
+    status = take(draft, PP_VECTOR_COMP, mcp->n, problem, &unused);
+    return status == PERP_OK ? take_flags(draft, problem) : status;
+}
+
+// ── Frictional contact ───────────────────────────────────────────────────────────────────────────
+
+static perp_status take_nd(pp_draft *draft, perp_problem *problem)
+{
+    const pp_vector *v = &draft->vector[PP_VECTOR_ND];
+    if (!v->label) {
+        return PERP_OK;
+    }
+    const double *value;
+    perp_status status = take(draft, PP_VECTOR_ND, draft->contacts, problem, &value);
+    int *nd = status == PERP_OK ? PP_ARRAY(problem->arena, int, v->n) : NULL;
+    if (!nd) {
+        return status == PERP_OK ? pp_draft_memory(draft) : status;
+    }
+    for (int c = 0; c < v->n; c++) {
+        if (!(value[c] == 0.0 || (value[c] >= 3.0 && value[c] <= 1e6)) ||
+            value[c] != floor(value[c])) {
+            return pp_draft_fail(draft, v->label, v->at,
+                                 "vector '%s': contact %d has %g facets: "
+                                 "write 0 for the disc, or 3 and more",
+                                 v->label, c, value[c]);
+        }
+        nd[c] = (int)value[c];
+    }
+    problem->fcp.nd = nd;
+    return PERP_OK;
+}
+
+static perp_status take_coefficients(pp_draft *draft, perp_problem *problem)
+{
+    perp_fcp *fcp = &problem->fcp;
+    perp_status status = take_mu(draft, PP_VECTOR_MU, problem, &fcp->mu);
+    if (status == PERP_OK && (fcp->dim == 4 || fcp->dim == 6)) {
+        status = take_mu(draft, PP_VECTOR_MU_SPIN, problem, &fcp->mu_spin);
+    }
+    if (status == PERP_OK && fcp->dim >= 5) {
+        status = take_mu(draft, PP_VECTOR_MU_ROLL, problem, &fcp->mu_roll);
+    }
+    return status == PERP_OK ? take_nd(draft, problem) : status;
+}
+
+static perp_status check_contacts(pp_draft *draft)
+{
+    if (draft->dim < 2 || draft->dim > 6) {
+        return pp_draft_fail(draft, "dim", NULL, "dim is %d: a contact has 2 to 6 components",
+                             draft->dim);
+    }
+    if (draft->contacts < 0 && draft->vector[PP_VECTOR_MU].label) {
+        draft->contacts = draft->vector[PP_VECTOR_MU].n;
+    }
+    if (draft->contacts < 0) {
+        return missing(draft, "vector", "mu");
+    }
+    if (draft->contacts > INT_MAX / draft->dim) {
+        return pp_draft_fail(draft, "contacts", NULL, "%d contacts of %d components are too many",
+                             draft->contacts, draft->dim);
+    }
+    return PERP_OK;
+}
+
+static perp_status finish_local(pp_draft *draft, perp_problem *problem)
+{
+    perp_fcp *fcp = &problem->fcp;
+    int n = fcp->nc * fcp->dim;
+    if (n == 0) {
+        return pp_draft_fail(draft, "contacts", NULL, "no contacts: there is nothing to solve");
+    }
+    perp_status status = take_matrix(draft, PP_MATRIX_W, n, n, problem, &fcp->W);
+    return status == PERP_OK ? take(draft, PP_VECTOR_Q, n, problem, &fcp->q) : status;
+}
+
+static perp_status finish_global(pp_draft *draft, perp_problem *problem)
+{
+    perp_fcp *fcp = &problem->fcp;
+    const pp_raw_matrix *M = &draft->matrix[PP_MATRIX_M];
+    int n = fcp->nc * fcp->dim;
+    if (!M->label) {
+        return missing(draft, "matrix", "M");
+    }
+    fcp->nv = M->cols;
+    if (fcp->nv == 0 || (draft->dofs >= 0 && draft->dofs != fcp->nv)) {
+        return pp_draft_fail(draft, M->label, M->at, "matrix '%s': %d x %d, but dofs is %d",
+                             M->label, M->rows, M->cols, draft->dofs >= 0 ? draft->dofs : fcp->nv);
+    }
+    perp_status status = take_matrix(draft, PP_MATRIX_M, fcp->nv, fcp->nv, problem, &fcp->M);
+    if (status == PERP_OK) {
+        status = take_matrix(draft, PP_MATRIX_H, fcp->nv, n, problem, &fcp->H);
+    }
+    if (status == PERP_OK) {
+        status = take(draft, PP_VECTOR_F, fcp->nv, problem, &fcp->f);
+    }
+    return status == PERP_OK ? take(draft, PP_VECTOR_W, n, problem, &fcp->w) : status;
+}
+
+static perp_status finish_fcp(pp_draft *draft, perp_problem *problem, bool global)
+{
+    problem->kind = PERP_PROBLEM_FCP;
+    perp_status status = check_contacts(draft);
+    if (status != PERP_OK) {
+        return status;
+    }
+    problem->fcp.nc = draft->contacts;
+    problem->fcp.dim = draft->dim;
+    if (draft->dim > 3) {
+        problem->word = global ? "grfc" : "rfc";
+    }
+    status = global ? finish_global(draft, problem) : finish_local(draft, problem);
+    return status == PERP_OK ? take_coefficients(draft, problem) : status;
+}
+
+// ── The door ─────────────────────────────────────────────────────────────────────────────────────
+
+static const struct {
+    const char *word, *plain;  // rolling contact is told by its dimension
+    bool contact, global;
+} kinds[] = {
+    {"lcp", "lcp", false, false},       {"mlcp", "mlcp", false, false},
+    {"boxlcp", "boxlcp", false, false}, {"relay", "relay", false, false},
+    {"fc", "fc", true, false},          {"gfc", "gfc", true, true},
+    {"rfc", "fc", true, false},         {"grfc", "gfc", true, true},
+};
+
+enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
+
+const char *pp_draft_kind(const char *word, size_t length)
+{
+    for (int k = 0; k < KIND_COUNT; k++) {
+        if (strlen(kinds[k].word) == length && memcmp(kinds[k].word, word, length) == 0) {
+            return kinds[k].word;
+        }
+    }
+    return NULL;
+}
+
+static perp_status finish_kind(pp_draft *draft, perp_problem *problem)
+{
+    int k = 0;
+    while (draft->kind && k < KIND_COUNT && strcmp(draft->kind, kinds[k].word) != 0) {
+        k++;
+    }
+    if (!draft->kind || k == KIND_COUNT) {
+        return pp_draft_fail(draft, NULL, NULL, "the kind is missing: write " PP_KINDS);
+    }
+    problem->word = kinds[k].plain;
+    perp_status status =
+        kinds[k].contact ? finish_fcp(draft, problem, kinds[k].global) : finish_mcp(draft, problem);
+    if (status != PERP_OK || draft->n < 0) {
+        return status;
+    }
+    const perp_fcp *fcp = &problem->fcp;
+    int64_t n = kinds[k].contact ? (int64_t)fcp->nv + (int64_t)fcp->nc * fcp->dim : problem->mcp.n;
+    if (draft->n != n) {
+        return pp_draft_fail(draft, "n", NULL, "n is %d, but the problem has %lld unknowns",
+                             draft->n, (long long)n);
+    }
+    return status;
+}
+
+perp_status pp_draft_finish(pp_draft *draft, perp_problem **out)
+{
+    pp_arena *arena = pp_arena_create(draft->env);
+    perp_problem *problem = arena ? PP_ZEROS(arena, perp_problem, 1) : NULL;
+    size_t length = strlen(draft->name) + 1;
+    char *name = problem ? PP_ARRAY(arena, char, length) : NULL;
+    if (!name) {
+        pp_arena_destroy(arena);
+        return pp_draft_memory(draft);
+    }
+    memcpy(name, draft->name, length);
+    problem->arena = arena;
+    problem->name = name;
+    perp_status status = finish_kind(draft, problem);
+    if (status != PERP_OK) {
+        pp_arena_destroy(arena);
+        return status;
+    }
+    *out = problem;
+    return PERP_OK;
+}

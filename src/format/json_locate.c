@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Places in JSON text. jansson tells where the syntax breaks, not where a value stands; this walks the
+// text, which jansson has found valid, to a key of the top-level object and to elements within it.
+#include "format/format.h"
+
+#include <string.h>
+
+typedef struct walk {
+    const char *at, *end;
+} walk;
+
+static void skip_space(walk *w)
+{
+    while (w->at < w->end && strchr(" \t\r\n,:", *w->at) && *w->at) {
+        w->at++;
+    }
+}
+
+static void skip_string(walk *w)
+{
+    for (w->at++; w->at < w->end && *w->at != '"'; w->at++) {
+        w->at += *w->at == '\\' && w->at + 1 < w->end;
+    }
+    w->at += w->at < w->end;
+}
+
+// Past one value: brackets are counted outside strings.
+static void skip_value(walk *w)
+{
+    skip_space(w);
+    int depth = 0;
+    while (w->at < w->end) {
+        char c = *w->at;
+        if (c == '"') {
+            skip_string(w);
+        } else if (c == '[' || c == '{') {
+            depth++;
+            w->at++;
+        } else if (c == ']' || c == '}') {
+            depth--;
+            w->at++;
+        } else {
+            const char *scalar = w->at;
+            while (w->at < w->end && !strchr(" \t\r\n,:[]{}\"", *w->at)) {
+                w->at++;
+            }
+            if (w->at == scalar) {
+                w->at++;
+                continue;
+            }
+        }
+        if (depth <= 0) {
+            return;
+        }
+    }
+}
+
+static bool find_key(walk *w, const char *key)
+{
+    size_t length = strlen(key);
+    for (skip_space(w); w->at < w->end && *w->at == '"'; skip_space(w)) {
+        const char *name = w->at + 1;
+        skip_string(w);
+        size_t n = (size_t)(w->at - name) - 1;
+        skip_space(w);
+        if (n == length && memcmp(name, key, n) == 0) {
+            return true;
+        }
+        skip_value(w);
+    }
+    return false;
+}
+
+static bool find_element(walk *w, int index)
+{
+    if (w->at == w->end || *w->at != '[') {
+        return false;
+    }
+    w->at++;
+    for (int k = 0; k < index; k++) {
+        skip_value(w);
+    }
+    skip_space(w);
+    return w->at < w->end && *w->at != ']';
+}
+
+const char *pp_json_locate(const char *text, size_t size, const char *path, const int *index,
+                           int depth)
+{
+    walk w = {text, text + size};
+    char key[64];
+    while (*path) {
+        skip_space(&w);
+        if (w.at == w.end || *w.at != '{') {
+            return NULL;
+        }
+        w.at++;
+        size_t n = strcspn(path, ".");
+        pp_print(key, sizeof key, "%.*s", (int)n, path);
+        path += n + (path[n] == '.');
+        if (!find_key(&w, key)) {
+            return NULL;
+        }
+    }
+    for (int k = 0; k < depth; k++) {
+        if (!find_element(&w, index[k])) {
+            return w.at < w.end ? w.at : NULL;
+        }
+    }
+    return w.at;
+}

@@ -1,0 +1,350 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reader of perp's own JSON form, docs/file-format.md. jansson parses; duplicate and unknown keys are
+// errors, and every message has the place of the value it is about.
+#include "format/format.h"
+
+#include <jansson.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+enum { PATH_MAX_BYTES = 64 };
+
+typedef struct reader {
+    pp_draft *draft;
+    json_t *root;
+} reader;
+
+// A message at the value that path and indices lead to.
+static perp_status fail_at(reader *in, const char *path, const int *index, int depth,
+                           const char *text)
+{
+    pp_draft *draft = in->draft;
+    const char *at = pp_json_locate(draft->text, draft->size, path, index, depth);
+    return pp_draft_fail(draft, NULL, at ? at : draft->text, "%s", text);
+}
+
+static perp_status fail_key(reader *in, const char *path, const char *what)
+{
+    char text[200];
+    pp_print(text, sizeof text, "'%s': %s", path, what);
+    return fail_at(in, path, NULL, 0, text);
+}
+
+// ── Scalars ──────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status read_int(reader *in, const char *path, const json_t *value, int high, int *out)
+{
+    char text[120];
+    if (json_is_integer(value) && json_integer_value(value) >= 0 &&
+        json_integer_value(value) <= high) {
+        *out = (int)json_integer_value(value);
+        return PERP_OK;
+    }
+    pp_print(text, sizeof text, "write an integer in 0..%d", high);
+    return fail_key(in, path, text);
+}
+
+// Numbers, and the words "inf" and "-inf" where a bound may be infinite.
+static bool value_of(const json_t *json, bool infinite, double *out)
+{
+    if (json_is_number(json)) {
+        *out = json_number_value(json);
+        return true;
+    }
+    const char *word = infinite && json_is_string(json) ? json_string_value(json) : "";
+    if (strcmp(word, "inf") == 0 || strcmp(word, "-inf") == 0) {
+        *out = word[0] == '-' ? -(double)INFINITY : (double)INFINITY;
+        return true;
+    }
+    return false;
+}
+
+// ── Vectors ──────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status read_vector(reader *in, const char *key, const json_t *array, pp_slot slot)
+{
+    if (!json_is_array(array) || json_array_size(array) > INT_MAX) {
+        return fail_key(in, key, "write an array of numbers");
+    }
+    int n = (int)json_array_size(array);
+    double *x = PP_ARRAY(in->draft->scratch, double, n);
+    if (!x) {
+        return pp_draft_memory(in->draft);
+    }
+    if (in->draft->vector[slot].label) {
+        return fail_key(in, key, "the same vector is given under two names");
+    }
+    bool infinite = slot == PP_VECTOR_LOWER || slot == PP_VECTOR_UPPER;
+    for (int k = 0; k < n; k++) {
+        if (!value_of(json_array_get(array, (size_t)k), infinite, &x[k])) {
+            char text[120];
+            pp_print(text, sizeof text, "vector '%s': entry %d is no number%s", key, k,
+                     infinite ? ", \"inf\" or \"-inf\"" : "");
+            return fail_at(in, key, &k, 1, text);
+        }
+    }
+    in->draft->vector[slot] = (pp_vector){.label = key, .x = x, .n = n};
+    return PERP_OK;
+}
+
+// ── Matrices ─────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status read_dense(reader *in, const char *key, const json_t *rows, pp_raw_matrix *raw)
+{
+    char path[PATH_MAX_BYTES], text[160];
+    pp_print(path, sizeof path, "%s.dense", key);
+    if (!json_is_array(rows) || json_array_size(rows) != (size_t)raw->rows) {
+        pp_print(text, sizeof text, "matrix '%s': 'dense' must be an array of %d rows", key,
+                 raw->rows);
+        return fail_at(in, path, NULL, 0, text);
+    }
+    for (int i = 0; i < raw->rows; i++) {
+        const json_t *row = json_array_get(rows, (size_t)i);
+        if (!json_is_array(row) || json_array_size(row) != (size_t)raw->cols) {
+            pp_print(text, sizeof text, "matrix '%s': row %d must be an array of %d numbers", key,
+                     i, raw->cols);
+            return fail_at(in, path, &i, 1, text);
+        }
+    }
+    raw->dense = PP_ARRAY(in->draft->scratch, double, (size_t)raw->rows *(size_t)raw->cols);
+    if (!raw->dense) {
+        return pp_draft_memory(in->draft);
+    }
+    for (int i = 0; i < raw->rows; i++) {
+        const json_t *row = json_array_get(rows, (size_t)i);
+        for (int j = 0; j < raw->cols; j++) {
+            double *x = &raw->dense[(size_t)i + (size_t)j * (size_t)raw->rows];
+            if (!value_of(json_array_get(row, (size_t)j), false, x)) {
+                pp_print(text, sizeof text, "matrix '%s': row %d, column %d is no number", key, i,
+                         j);
+                return fail_at(in, path, (const int[]){i, j}, 2, text);
+            }
+        }
+    }
+    return PERP_OK;
+}
+
+static bool read_index(const json_t *json, int size, int *out)
+{
+    json_int_t value = json_is_integer(json) ? json_integer_value(json) : -1;
+    *out = value >= 0 && value < size ? (int)value : -1;
+    return *out >= 0;
+}
+
+static perp_status bad_entry(reader *in, const char *key, int k, const json_t *entry,
+                             const pp_raw_matrix *raw)
+{
+    char path[PATH_MAX_BYTES], text[160];
+    int i, j;
+    pp_print(path, sizeof path, "%s.entries", key);
+    pp_print(text, sizeof text, "matrix '%s': entry %d must be [row, column, number]", key, k);
+    if (json_array_size(entry) != 3) {
+        return fail_at(in, path, &k, 1, text);
+    }
+    const json_t *row = json_array_get(entry, 0), *col = json_array_get(entry, 1);
+    if (json_is_integer(row) && !read_index(row, raw->rows, &i)) {
+        pp_print(text, sizeof text,
+                 "matrix '%s': entry %d has row %lld, but the matrix has %d rows "
+                 "(0..%d)",
+                 key, k, (long long)json_integer_value(row), raw->rows, raw->rows - 1);
+    } else if (json_is_integer(col) && !read_index(col, raw->cols, &j)) {
+        pp_print(text, sizeof text,
+                 "matrix '%s': entry %d has column %lld, but the matrix has %d "
+                 "columns (0..%d)",
+                 key, k, (long long)json_integer_value(col), raw->cols, raw->cols - 1);
+    }
+    return fail_at(in, path, &k, 1, text);
+}
+
+static perp_status read_entries(reader *in, const char *key, const json_t *entries,
+                                pp_raw_matrix *raw)
+{
+    char path[PATH_MAX_BYTES];
+    pp_print(path, sizeof path, "%s.entries", key);
+    if (!json_is_array(entries) || json_array_size(entries) > INT_MAX) {
+        return fail_key(in, path, "write an array of [row, column, number]");
+    }
+    int nnz = (int)json_array_size(entries);
+    perp_status status = pp_raw_triplets(in->draft, raw, nnz);
+    if (status != PERP_OK) {
+        return status;
+    }
+    for (int k = 0; k < nnz; k++) {
+        const json_t *entry = json_array_get(entries, (size_t)k);
+        if (json_array_size(entry) != 3 ||
+            !read_index(json_array_get(entry, 0), raw->rows, &raw->i[k]) ||
+            !read_index(json_array_get(entry, 1), raw->cols, &raw->j[k]) ||
+            !value_of(json_array_get(entry, 2), false, &raw->x[k])) {
+            return bad_entry(in, key, k, entry, raw);
+        }
+    }
+    raw->nnz = nnz;
+    return PERP_OK;
+}
+
+static perp_status read_shape(reader *in, const char *key, const json_t *matrix, const char *name,
+                              int *out)
+{
+    char path[PATH_MAX_BYTES];
+    pp_print(path, sizeof path, "%s.%s", key, name);
+    const json_t *value = json_object_get(matrix, name);
+    if (!value) {
+        pp_print(path, sizeof path, "%s", key);
+        return fail_key(in, path, "a matrix has 'rows', 'cols', and 'dense' or 'entries'");
+    }
+    // A problem has at least one number in its vectors for each row and column.
+    int most = in->draft->size < INT_MAX ? (int)in->draft->size : INT_MAX;
+    return read_int(in, path, value, most, out);
+}
+
+static perp_status read_matrix(reader *in, const char *key, const json_t *matrix,
+                               pp_matrix_slot slot)
+{
+    pp_raw_matrix *raw = &in->draft->matrix[slot];
+    if (raw->label) {
+        return fail_key(in, key, "the same matrix is given under two names");
+    }
+    *raw = (pp_raw_matrix){.label = key, .faithful = true};
+    const json_t *dense = json_object_get(matrix, "dense");
+    const json_t *entries = json_object_get(matrix, "entries");
+    if (json_object_size(matrix) != 3 || !dense == !entries) {
+        return fail_key(in, key, "a matrix has 'rows', 'cols', and 'dense' or 'entries'");
+    }
+    perp_status status = read_shape(in, key, matrix, "rows", &raw->rows);
+    status = status == PERP_OK ? read_shape(in, key, matrix, "cols", &raw->cols) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    return dense ? read_dense(in, key, dense, raw) : read_entries(in, key, entries, raw);
+}
+
+// ── The object ───────────────────────────────────────────────────────────────────────────────────
+
+static perp_status read_name(reader *in, const json_t *value)
+{
+    pp_draft *draft = in->draft;
+    if (!json_is_string(value) || json_string_length(value) >= PP_NAME_MAX ||
+        strlen(json_string_value(value)) != json_string_length(value)) {
+        return fail_key(in, "name", "write a string of at most 255 bytes");
+    }
+    pp_print(draft->name, sizeof draft->name, "%s", json_string_value(value));
+    return PERP_OK;
+}
+
+static perp_status read_kind(reader *in, const json_t *value)
+{
+    const char *word = json_is_string(value) ? json_string_value(value) : "";
+    in->draft->kind = pp_draft_kind(word, strlen(word));
+    return in->draft->kind ? PERP_OK : fail_key(in, "kind", "write " PP_KINDS);
+}
+
+static perp_status read_version(reader *in, const json_t *value)
+{
+    return json_is_integer(value) && json_integer_value(value) == 1
+               ? PERP_OK
+               : fail_key(in, "perp_problem", "write 1, the version of this form");
+}
+
+static perp_status read_key(reader *in, const char *key, const json_t *value)
+{
+    static const struct {
+        const char *key;
+        pp_slot slot;
+    } vectors[] = {
+        {"b", PP_VECTOR_Q},         {"q", PP_VECTOR_Q},   {"lower", PP_VECTOR_LOWER},
+        {"upper", PP_VECTOR_UPPER}, {"mu", PP_VECTOR_MU}, {"mu_spin", PP_VECTOR_MU_SPIN},
+        {"nd", PP_VECTOR_ND},       {"f", PP_VECTOR_F},   {"mu_roll", PP_VECTOR_MU_ROLL},
+        {"w", PP_VECTOR_W},
+    };
+    static const struct {
+        const char *key;
+        pp_matrix_slot slot;
+    } matrices[] = {{"A", PP_MATRIX_M}, {"M", PP_MATRIX_M}, {"W", PP_MATRIX_W}, {"H", PP_MATRIX_H}};
+    pp_draft *draft = in->draft;
+    if (strcmp(key, "perp_problem") == 0) {
+        return read_version(in, value);
+    }
+    if (strcmp(key, "name") == 0) {
+        return read_name(in, value);
+    }
+    if (strcmp(key, "kind") == 0) {
+        return read_kind(in, value);
+    }
+    const struct {
+        const char *key;
+        int *value;
+    } scalars[] = {{"n", &draft->n},
+                   {"dim", &draft->dim},
+                   {"contacts", &draft->contacts},
+                   {"dofs", &draft->dofs}};
+    for (size_t k = 0; k < sizeof scalars / sizeof scalars[0]; k++) {
+        if (strcmp(key, scalars[k].key) == 0) {
+            return read_int(in, key, value, INT_MAX, scalars[k].value);
+        }
+    }
+    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
+        if (strcmp(key, vectors[k].key) == 0) {
+            return read_vector(in, vectors[k].key, value, vectors[k].slot);
+        }
+    }
+    for (size_t k = 0; k < sizeof matrices / sizeof matrices[0]; k++) {
+        if (strcmp(key, matrices[k].key) == 0) {
+            return read_matrix(in, matrices[k].key, value, matrices[k].slot);
+        }
+    }
+    char text[120];
+    pp_print(text, sizeof text, "'%.40s' is no key of a problem", key);
+    return fail_at(in, key, NULL, 0, text);
+}
+
+static perp_status read_root(reader *in)
+{
+    const char *key;
+    json_t *value;
+    if (!json_object_get(in->root, "perp_problem")) {
+        return fail_at(
+            in, "", NULL, 0,
+            "this JSON is not a problem: it has no key 'perp_problem' (docs/file-format.md)");
+    }
+    json_object_foreach(in->root, key, value)
+    {
+        perp_status status = read_key(in, key, value);
+        if (status != PERP_OK) {
+            return status;
+        }
+    }
+    return PERP_OK;
+}
+
+static perp_status syntax_error(pp_draft *draft, const json_error_t *fault)
+{
+    if (json_error_code(fault) == json_error_out_of_memory) {
+        return pp_draft_memory(draft);
+    }
+    char text[JSON_ERROR_TEXT_LENGTH];
+    pp_print(text, sizeof text, "%s", fault->text);
+    for (char *c = text; *c; c++) {
+        *c = *c >= ' ' && *c <= '~' ? *c : '?';
+    }
+    if (draft->error) {
+        draft->error->line = fault->line > 0 ? fault->line : 0;
+        draft->error->column = fault->column > 0 ? fault->column : 0;
+    }
+    return pp_fail(draft->error, PERP_ERR_FORMAT, "JSON: %s", text);
+}
+
+perp_status pp_json_read(pp_draft *draft)
+{
+    json_error_t fault;
+    draft->json = true;
+    reader in = {draft, json_loadb(draft->text, draft->size, JSON_REJECT_DUPLICATES, &fault)};
+    if (!in.root) {
+        return syntax_error(draft, &fault);
+    }
+    perp_status status = read_root(&in);
+    json_decref(in.root);
+    return status;
+}

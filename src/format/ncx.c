@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reader of ncx text: white-space separated tokens, `ncx 1`, then key after key, then `end`.
+//
+//   name s | kind k | dim contacts dofs nfree ncomp n
+//   <vector> length v...
+//   <MATRIX> rows cols nnz, then nnz times: i j v      0-based, duplicates add
+#include "format/format.h"
+
+#include <limits.h>
+#include <string.h>
+
+typedef struct ncx {
+    pp_draft *draft;
+    pp_scan scan;
+} ncx;
+
+// No object can have more entries than the rest of the file has room for.
+static perp_status check_room(ncx *in, const char *what, int count, size_t bytes_each)
+{
+    size_t room = pp_scan_left(&in->scan) / bytes_each + 1;
+    if ((size_t)count <= room) {
+        return PERP_OK;
+    }
+    return pp_scan_fail(&in->scan, in->scan.token,
+                        "%s: %d entries do not fit into the rest of the file (%zu bytes)", what,
+                        count, pp_scan_left(&in->scan));
+}
+
+static perp_status read_values(ncx *in, const char *what, int n, bool infinite, double *x)
+{
+    perp_status status = PERP_OK;
+    for (int k = 0; status == PERP_OK && k < n; k++) {
+        status = pp_scan_real(&in->scan, what, k, n, infinite, &x[k]);
+    }
+    return status;
+}
+
+// Reads `length v...` into slot, or reads it over when slot is PP_VECTOR_COUNT.
+static perp_status read_vector(ncx *in, const char *label, pp_slot slot)
+{
+    char what[64];
+    pp_print(what, sizeof what, "vector '%s'", label);
+    const char *at = in->scan.token;
+    if (slot < PP_VECTOR_COUNT && in->draft->vector[slot].label) {
+        return pp_scan_fail(&in->scan, at, "%s is given twice", what);
+    }
+    int n;
+    char length[80];
+    pp_print(length, sizeof length, "length of %s", what);
+    perp_status status = pp_scan_int(&in->scan, length, 0, INT_MAX, &n);
+    status = status == PERP_OK ? check_room(in, what, n, 2) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    double *x = PP_ARRAY(in->draft->scratch, double, n);
+    if (!x) {
+        return pp_draft_memory(in->draft);
+    }
+    bool skipped = slot == PP_VECTOR_COUNT;
+    bool infinite = slot == PP_VECTOR_LOWER || slot == PP_VECTOR_UPPER;
+    status = read_values(in, what, n, infinite, x);
+    if (status == PERP_OK && !skipped) {
+        in->draft->vector[slot] = (pp_vector){label, at, x, n};
+    }
+    return status;
+}
+
+static perp_status read_index(ncx *in, const char *what, int k, const char *axis, int size,
+                              int *value)
+{
+    if (!pp_scan_next(&in->scan)) {
+        return pp_scan_fail(&in->scan, NULL, "%s: the file ends at entry %d", what, k);
+    }
+    if (pp_number_parse_int(in->scan.token, in->scan.length, 0, size - 1, value)) {
+        return PERP_OK;
+    }
+    pp_quote quote = pp_scan_quote(&in->scan);
+    return pp_scan_fail(&in->scan, in->scan.token,
+                        "%s: entry %d has %s %s, but the matrix has %d %ss (0..%d)", what, k, axis,
+                        quote.text, size, axis, size - 1);
+}
+
+static perp_status read_triplets(ncx *in, const char *what, int nnz, pp_raw_matrix *raw)
+{
+    perp_status status = pp_raw_triplets(in->draft, raw, nnz);
+    for (int k = 0; status == PERP_OK && k < nnz; k++) {
+        status = read_index(in, what, k, "row", raw->rows, &raw->i[k]);
+        if (status == PERP_OK) {
+            status = read_index(in, what, k, "column", raw->cols, &raw->j[k]);
+        }
+        if (status == PERP_OK) {
+            status = pp_scan_real(&in->scan, what, k, nnz, false, &raw->x[k]);
+        }
+    }
+    raw->nnz = nnz;
+    return status;
+}
+
+static perp_status read_matrix(ncx *in, const char *label, pp_matrix_slot slot)
+{
+    char what[64];
+    pp_print(what, sizeof what, "matrix '%s'", label);
+    pp_raw_matrix *raw = &in->draft->matrix[slot];
+    const char *at = in->scan.token;
+    if (raw->label) {
+        return pp_scan_fail(&in->scan, at, "%s is given twice", what);
+    }
+    // A problem has at least one number in its vectors for each row and column.
+    int most = in->draft->size < INT_MAX ? (int)in->draft->size : INT_MAX;
+    int nnz;
+    perp_status status = pp_scan_int(&in->scan, "number of rows", 0, most, &raw->rows);
+    if (status == PERP_OK) {
+        status = pp_scan_int(&in->scan, "number of columns", 0, most, &raw->cols);
+    }
+    if (status == PERP_OK) {
+        status = pp_scan_int(&in->scan, "number of entries", 0, INT_MAX, &nnz);
+    }
+    if (status == PERP_OK) {
+        status = check_room(in, what, nnz, 6);
+    }
+    raw->label = label;
+    raw->at = at;
+    return status == PERP_OK ? read_triplets(in, what, nnz, raw) : status;
+}
+
+static perp_status read_word(ncx *in, const char *what, char *text, size_t size)
+{
+    if (!pp_scan_next(&in->scan)) {
+        return pp_scan_fail(&in->scan, NULL, "the file ends where the %s should be", what);
+    }
+    if (in->scan.length >= size) {
+        return pp_scan_fail(&in->scan, in->scan.token, "the %s is longer than %zu bytes", what,
+                            size - 1);
+    }
+    memcpy(text, in->scan.token, in->scan.length);
+    text[in->scan.length] = '\0';
+    for (char *c = text; *c; c++) {
+        if ((unsigned char)*c < ' ') {
+            return pp_scan_fail(&in->scan, in->scan.token, "the %s has a control character", what);
+        }
+    }
+    if (strlen(text) != in->scan.length) {
+        return pp_scan_fail(&in->scan, in->scan.token, "the %s has a zero byte", what);
+    }
+    return PERP_OK;
+}
+
+static perp_status read_kind(ncx *in)
+{
+    if (!pp_scan_next(&in->scan)) {
+        return pp_scan_fail(&in->scan, NULL, "the file ends where the kind should be");
+    }
+    in->draft->kind = pp_draft_kind(in->scan.token, in->scan.length);
+    if (in->draft->kind) {
+        return PERP_OK;
+    }
+    pp_quote quote = pp_scan_quote(&in->scan);
+    return pp_scan_fail(&in->scan, in->scan.token, "kind '%s' is unknown: write " PP_KINDS,
+                        quote.text);
+}
+
+// One `key …` group, the key being the last token. Keys that only report somebody's solution are read over.
+static perp_status read_key(ncx *in)
+{
+    static const struct {
+        const char *key;
+        pp_slot slot;
+    } vectors[] = {
+        {"q", PP_VECTOR_Q},         {"lb", PP_VECTOR_LOWER},     {"ub", PP_VECTOR_UPPER},
+        {"mu", PP_VECTOR_MU},       {"mu_r", PP_VECTOR_MU_ROLL}, {"rowiscomp", PP_VECTOR_COMP},
+        {"f", PP_VECTOR_F},         {"w", PP_VECTOR_W},          {"mu_s", PP_VECTOR_MU_SPIN},
+        {"qfree", PP_VECTOR_COUNT}, {"sol_z", PP_VECTOR_COUNT},  {"sol_r", PP_VECTOR_COUNT},
+        {"sol_u", PP_VECTOR_COUNT}, {"sol_v", PP_VECTOR_COUNT},
+    };
+    static const struct {
+        const char *key;
+        pp_matrix_slot slot;
+    } matrices[] = {{"M", PP_MATRIX_M}, {"W", PP_MATRIX_W}, {"H", PP_MATRIX_H}};
+    pp_draft *draft = in->draft;
+    const struct {
+        const char *key;
+        int *value;
+    } scalars[] = {{"dim", &draft->dim},
+                   {"contacts", &draft->contacts},
+                   {"dofs", &draft->dofs},
+                   {"nfree", &draft->nfree},
+                   {"ncomp", &draft->ncomp}};
+    if (pp_scan_is(&in->scan, "name")) {
+        return read_word(in, "name", draft->name, sizeof draft->name);
+    }
+    if (pp_scan_is(&in->scan, "kind")) {
+        return read_kind(in);
+    }
+    for (size_t k = 0; k < sizeof scalars / sizeof scalars[0]; k++) {
+        if (pp_scan_is(&in->scan, scalars[k].key)) {
+            return pp_scan_int(&in->scan, scalars[k].key, 0, INT_MAX, scalars[k].value);
+        }
+    }
+    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
+        if (pp_scan_is(&in->scan, vectors[k].key)) {
+            return read_vector(in, vectors[k].key, vectors[k].slot);
+        }
+    }
+    for (size_t k = 0; k < sizeof matrices / sizeof matrices[0]; k++) {
+        if (pp_scan_is(&in->scan, matrices[k].key)) {
+            return read_matrix(in, matrices[k].key, matrices[k].slot);
+        }
+    }
+    pp_quote quote = pp_scan_quote(&in->scan);
+    return pp_scan_fail(&in->scan, in->scan.token,
+                        "'%s' is no key of ncx: is the object before it longer than it says?",
+                        quote.text);
+}
+
+perp_status pp_ncx_read(pp_draft *draft)
+{
+    ncx in = {draft, pp_scan_start(draft->text, draft->size, draft->error)};
+    int version;
+    pp_scan_next(&in.scan);  // "ncx": the format was told by it
+    perp_status status = pp_scan_int(&in.scan, "version of ncx", 1, 1, &version);
+    while (status == PERP_OK) {
+        if (!pp_scan_next(&in.scan)) {
+            return pp_scan_fail(&in.scan, NULL, "the file ends without 'end': it is cut short");
+        }
+        if (pp_scan_is(&in.scan, "end")) {
+            break;
+        }
+        status = read_key(&in);
+    }
+    if (status == PERP_OK && pp_scan_next(&in.scan)) {
+        pp_quote quote = pp_scan_quote(&in.scan);
+        return pp_scan_fail(&in.scan, in.scan.token, "'%s' stands after 'end'", quote.text);
+    }
+    return status;
+}

@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decimal text to double and back, exact and independent of the locale.
+//
+// strtod and printf take the decimal point from the locale; an integer with an exponent has no point. So
+// "9.3656e+02" is handed to strtod as "93656e-2", and what printf puts for the point is replaced.
+#include "format/format.h"
+
+#include <errno.h>
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// More digits than this cannot change the nearest double, except by being non-zero at all.
+enum { DIGITS_MAX = 780, EXPONENT_MAX = 100000 };
+
+typedef struct decimal {
+    char digit[DIGITS_MAX + 32];  // room for the exponent, too
+    int count;                    // significant digits kept
+    long exponent;                // of the last digit kept
+    bool negative, sticky;        // sticky: a non-zero digit was dropped
+} decimal;
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool same_word(const char *text, size_t length, const char *word)
+{
+    for (size_t k = 0; k < length; k++) {
+        char c = text[k];
+        if (c >= 'A' && c <= 'Z') {
+            c = (char)(c - 'A' + 'a');
+        }
+        if (word[k] == '\0' || c != word[k]) {
+            return false;
+        }
+    }
+    return word[length] == '\0';
+}
+
+static pp_number parse_word(const char *text, size_t length, bool negative, double *value)
+{
+    if (same_word(text, length, "inf") || same_word(text, length, "infinity")) {
+        *value = negative ? -(double)INFINITY : (double)INFINITY;
+        return PP_NUMBER_INFINITE;
+    }
+    return same_word(text, length, "nan") ? PP_NUMBER_NAN : PP_NUMBER_NOT;
+}
+
+static void push_digit(decimal *d, char c, bool fraction)
+{
+    if (d->count < DIGITS_MAX) {
+        if (d->count > 0 || c != '0') {
+            d->digit[d->count++] = c;
+        }
+        d->exponent -= fraction;
+    } else {
+        d->sticky = d->sticky || c != '0';
+        d->exponent += !fraction;
+    }
+}
+
+// Digits with at most one point; returns where they end, NULL when there is no digit.
+static const char *parse_digits(const char *at, const char *end, decimal *d)
+{
+    bool point = false;
+    const char *start = at;
+    for (; at < end && (is_digit(*at) || (*at == '.' && !point)); at++) {
+        if (*at == '.') {
+            point = true;
+        } else {
+            push_digit(d, *at, point);
+        }
+    }
+    return at - start > (point ? 1 : 0) ? at : NULL;
+}
+
+static bool parse_exponent(const char *at, const char *end, decimal *d)
+{
+    if (at == end) {
+        return true;
+    }
+    if (*at != 'e' && *at != 'E') {
+        return false;
+    }
+    at++;
+    bool negative = at < end && *at == '-';
+    at += at < end && (*at == '-' || *at == '+');
+    if (at == end) {
+        return false;
+    }
+    long exponent = 0;
+    for (; at < end && is_digit(*at); at++) {
+        exponent = exponent < EXPONENT_MAX ? 10 * exponent + (*at - '0') : exponent;
+    }
+    d->exponent += negative ? -exponent : exponent;
+    return at == end;
+}
+
+// Up to 2^53 times or over 10^0..10^22: both exact, so one rounding, the right one (Clinger 1990).
+static bool fast_value(const decimal *d, double *value)
+{
+    static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                 1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    if (d->count > 15 || d->exponent < -22 || d->exponent > 22) {
+        return false;
+    }
+    int64_t mantissa = 0;
+    for (int k = 0; k < d->count; k++) {
+        mantissa = 10 * mantissa + (d->digit[k] - '0');
+    }
+    *value = d->exponent < 0 ? (double)mantissa / ten[-d->exponent]
+                             : (double)mantissa * ten[d->exponent];
+    return true;
+}
+
+static double slow_value(decimal *d)
+{
+    if (d->sticky) {
+        d->digit[d->count++] = '1';
+        d->exponent--;
+    }
+    pp_print(d->digit + d->count, 24, "e%ld", d->exponent);
+    return strtod(d->digit, NULL);
+}
+
+pp_number pp_number_parse(const char *text, size_t length, double *value)
+{
+    const char *at = text, *end = text + length;
+    decimal d;
+    d.count = 0;
+    d.exponent = 0;
+    d.sticky = false;
+    d.negative = at < end && *at == '-';
+    at += at < end && (*at == '-' || *at == '+');
+    if (at < end && !is_digit(*at) && *at != '.') {
+        return parse_word(at, (size_t)(end - at), d.negative, value);
+    }
+    at = parse_digits(at, end, &d);
+    if (!at || !parse_exponent(at, end, &d)) {
+        return PP_NUMBER_NOT;
+    }
+    while (d.count > 0 && !d.sticky && d.digit[d.count - 1] == '0') {
+        d.count--;
+        d.exponent++;
+    }
+    double size = 0.0;
+    if (d.count > 0 && !fast_value(&d, &size)) {
+        size = slow_value(&d);
+    }
+    *value = d.negative ? -size : size;
+    return size > DBL_MAX ? PP_NUMBER_OVERFLOW : PP_NUMBER_FINITE;
+}
+
+bool pp_number_parse_int(const char *text, size_t length, int low, int high, int *value)
+{
+    const char *at = text, *end = text + length;
+    bool negative = at < end && *at == '-';
+    at += at < end && (*at == '-' || *at == '+');
+    if (at == end) {
+        return false;
+    }
+    int64_t number = 0;
+    for (; at < end; at++) {
+        if (!is_digit(*at) || number > INT_MAX) {
+            return false;
+        }
+        number = 10 * number + (*at - '0');
+    }
+    number = negative ? -number : number;
+    if (number < low || number > high) {
+        return false;
+    }
+    *value = (int)number;
+    return true;
+}
+
+void pp_number_print(char *text, size_t size, double value)
+{
+    if (isinf(value)) {
+        pp_print(text, size, "%s", value < 0.0 ? "-inf" : "inf");
+        return;
+    }
+    pp_print(text, size, "%.17g", value);
+    char *out = text;
+    bool point = false;
+    for (const char *in = text; *in; in++) {
+        if (is_digit(*in) || strchr("+-eE", *in)) {
+            *out++ = *in;
+        } else if (!point) {  // the locale's decimal point, of any number of bytes
+            *out++ = '.';
+            point = true;
+        }
+    }
+    *out = '\0';
+}

@@ -1,0 +1,298 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reader of Siconos' problem files. They do not say what they hold; the first numbers do:
+//
+//   n   storage n n …                       LCP: M, q; relay when lb and ub follow and nothing else
+//   1 1 n m 0 … n+m flags …                 MLCP: M, q (the same again as A B C D a b is not read)
+//   dim nc storage rows cols …              contact: W, q, mu[, mu_r]; or M, H, f, w, mu[, mu_r] when a
+//                                           matrix follows the first one
+//   n   n*n numbers, row-major, n numbers   old LCP file, [n numbers of somebody's solution]
+//
+// Text after the data is a comment.
+#include "format/format.h"
+
+#include <limits.h>
+#include <string.h>
+
+typedef struct reader {
+    pp_draft *draft;
+    pp_scan scan;
+} reader;
+
+enum { AHEAD = 7 };  // numbers that tell the kind
+
+// The leading integers of the file, -1 from the first token that is none.
+static void look_ahead(const pp_scan *start, int ahead[AHEAD])
+{
+    pp_scan scan = *start;
+    bool integer = true;
+    for (int k = 0; k < AHEAD; k++) {
+        integer = integer && pp_scan_next(&scan) &&
+                  pp_number_parse_int(scan.token, scan.length, 0, INT_MAX, &ahead[k]);
+        if (!integer) {
+            ahead[k] = -1;
+        }
+    }
+}
+
+// n numbers into the slot, in the scratch arena.
+static perp_status read_vector(reader *in, const char *label, pp_slot slot, int n)
+{
+    char what[64];
+    pp_print(what, sizeof what, "vector '%s'", label);
+    const char *at = in->scan.at;
+    if ((size_t)n > pp_scan_left(&in->scan) / 2 + 1) {
+        return pp_scan_fail(&in->scan, NULL,
+                            "%s: %d entries do not fit into the rest of the file (%zu bytes)", what,
+                            n, pp_scan_left(&in->scan));
+    }
+    double *x = PP_ARRAY(in->draft->scratch, double, n);
+    if (!x) {
+        return pp_draft_memory(in->draft);
+    }
+    perp_status status = PERP_OK;
+    for (int k = 0; status == PERP_OK && k < n; k++) {
+        status = pp_scan_real(&in->scan, what, k, n,
+                              slot == PP_VECTOR_LOWER || slot == PP_VECTOR_UPPER, &x[k]);
+        at = k == 0 ? in->scan.token : at;
+    }
+    in->draft->vector[slot] = (pp_vector){label, at, x, n};
+    return status;
+}
+
+static perp_status read_matrix(reader *in, const char *label, pp_matrix_slot slot)
+{
+    return pp_siconos_matrix(in->draft, &in->scan, label, &in->draft->matrix[slot]);
+}
+
+// ── LCP and relay ────────────────────────────────────────────────────────────────────────────────
+
+static bool next_number(pp_scan *scan, double *value)
+{
+    return pp_scan_next(scan) &&
+           pp_number_parse(scan->token, scan->length, value) <= PP_NUMBER_INFINITE;
+}
+
+// Is the rest exactly 2 n numbers lb, ub with lb <= ub? Then the file is a relay problem.
+static bool bounds_follow(const reader *in, int n)
+{
+    pp_scan lower = in->scan, upper = in->scan;
+    double low, high;
+    for (int k = 0; k < n; k++) {
+        if (!next_number(&upper, &high)) {
+            return false;
+        }
+    }
+    for (int k = 0; k < n; k++) {
+        if (!next_number(&lower, &low) || !next_number(&upper, &high) || !(low <= high)) {
+            return false;
+        }
+    }
+    return !pp_scan_next(&upper);
+}
+
+static perp_status read_lcp(reader *in)
+{
+    int n;
+    perp_status status = pp_scan_int(&in->scan, "number of variables", 1, INT_MAX, &n);
+    status = status == PERP_OK ? read_matrix(in, "M", PP_MATRIX_M) : status;
+    status = status == PERP_OK ? read_vector(in, "q", PP_VECTOR_Q, n) : status;
+    in->draft->kind = "lcp";
+    if (status == PERP_OK && bounds_follow(in, n)) {
+        in->draft->kind = "relay";
+        status = read_vector(in, "lb", PP_VECTOR_LOWER, n);
+        status = status == PERP_OK ? read_vector(in, "ub", PP_VECTOR_UPPER, n) : status;
+    }
+    return status;
+}
+
+// Is the file `n` and n*n + n or n*n + 2 n numbers, and nothing else?
+static bool is_old_lcp(const pp_scan *start)
+{
+    pp_scan scan = *start;
+    int n;
+    if (!pp_scan_next(&scan) || !pp_number_parse_int(scan.token, scan.length, 1, INT_MAX, &n)) {
+        return false;
+    }
+    size_t count = 0, side = (size_t)n;
+    double value;
+    while (next_number(&scan, &value)) {
+        count++;
+    }
+    return scan.length == 0 && (count == side * side + side || count == side * side + 2 * side);
+}
+
+// Row-major numbers without a head; the number of numbers has been checked.
+static perp_status read_old_lcp(reader *in)
+{
+    int n;
+    perp_status status = pp_scan_int(&in->scan, "number of variables", 1, INT_MAX, &n);
+    if (status != PERP_OK) {
+        return status;
+    }
+    size_t count = (size_t)n * (size_t)n;
+    pp_raw_matrix *raw = &in->draft->matrix[PP_MATRIX_M];
+    *raw = (pp_raw_matrix){.label = "M", .at = in->scan.token, .rows = n, .cols = n};
+    raw->dense = PP_ARRAY(in->draft->scratch, double, count);
+    if (!raw->dense) {
+        return pp_draft_memory(in->draft);
+    }
+    for (size_t k = 0; status == PERP_OK && k < count; k++) {
+        size_t i = k / (size_t)n, j = k % (size_t)n;
+        status = pp_scan_real(&in->scan, "matrix 'M'", (int)k, (int)count, false,
+                              &raw->dense[i + j * (size_t)n]);
+    }
+    in->draft->kind = "lcp";
+    return status == PERP_OK ? read_vector(in, "q", PP_VECTOR_Q, n) : status;
+}
+
+// ── MLCP ─────────────────────────────────────────────────────────────────────────────────────────
+
+// Ends of the row blocks from 0 up to n + m, then for each block whether it is complementarity.
+static perp_status read_row_blocks(reader *in, int total)
+{
+    int *end = PP_ARRAY(in->draft->scratch, int, (size_t)total + 2);
+    double *flag = PP_ARRAY(in->draft->scratch, double, total);
+    if (!end || !flag) {
+        return pp_draft_memory(in->draft);
+    }
+    int count = 0, comp;
+    perp_status status = pp_scan_int(&in->scan, "start of the row blocks", 0, 0, &end[0]);
+    while (status == PERP_OK && end[count] < total && count < total) {
+        status = pp_scan_int(&in->scan, "end of a row block", end[count], total, &end[count + 1]);
+        count++;
+    }
+    const char *at = in->scan.at;
+    for (int k = 0; status == PERP_OK && k < count; k++) {
+        status = pp_scan_int(&in->scan, "complementarity flag of a row block", 0, 1, &comp);
+        for (int i = end[k]; status == PERP_OK && i < end[k + 1]; i++) {
+            flag[i] = comp;
+        }
+    }
+    in->draft->vector[PP_VECTOR_COMP] = (pp_vector){"row blocks", at, flag, total};
+    return status;
+}
+
+static perp_status read_mlcp(reader *in)
+{
+    pp_draft *draft = in->draft;
+    int whole, parts;
+    // Rows are limited by the text, which has a number for each.
+    int most = draft->size < INT_MAX / 2 ? (int)draft->size : INT_MAX / 2;
+    perp_status status = pp_scan_int(&in->scan, "storage flag of M", 1, 1, &whole);
+    if (status == PERP_OK) {
+        status = pp_scan_int(&in->scan, "storage flag of A, B, C, D", 0, 1, &parts);
+    }
+    if (status == PERP_OK) {
+        status = pp_scan_int(&in->scan, "number of equations", 0, most, &draft->nfree);
+    }
+    if (status == PERP_OK) {
+        status = pp_scan_int(&in->scan, "number of complementarity rows", 0, most, &draft->ncomp);
+    }
+    int total = draft->nfree + draft->ncomp;
+    status = status == PERP_OK ? read_row_blocks(in, total) : status;
+    status = status == PERP_OK ? read_matrix(in, "M", PP_MATRIX_M) : status;
+    draft->kind = "mlcp";
+    return status == PERP_OK ? read_vector(in, "q", PP_VECTOR_Q, draft->matrix[PP_MATRIX_M].rows)
+                             : status;
+}
+
+// ── Contact ──────────────────────────────────────────────────────────────────────────────────────
+
+// Does a matrix of that many rows and columns start here? Vectors are printed with a point, sizes not.
+static bool matrix_follows(const reader *in, int rows, int cols)
+{
+    int ahead[AHEAD];
+    look_ahead(&in->scan, ahead);
+    if (ahead[0] < 0 || ahead[0] > 2 || ahead[1] != rows || ahead[2] != cols) {
+        return false;
+    }
+    return ahead[0] != 0 || (ahead[3] == rows && ahead[4] == cols);
+}
+
+static perp_status read_contact(reader *in)
+{
+    pp_draft *draft = in->draft;
+    pp_raw_matrix first;
+    perp_status status = pp_scan_int(&in->scan, "dimension", 2, 5, &draft->dim);
+    if (status == PERP_OK) {
+        status = pp_scan_int(&in->scan, "number of contacts", 0, INT_MAX / 5, &draft->contacts);
+    }
+    status = status == PERP_OK ? pp_siconos_matrix(draft, &in->scan, "M", &first) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    int n = draft->dim * draft->contacts;
+    bool global = first.rows != n || matrix_follows(in, first.rows, n);
+    draft->kind = global ? "gfc" : "fc";
+    draft->matrix[global ? PP_MATRIX_M : PP_MATRIX_W] = first;
+    if (global) {
+        status = read_matrix(in, "H", PP_MATRIX_H);
+        status = status == PERP_OK ? read_vector(in, "f", PP_VECTOR_F, first.rows) : status;
+        status = status == PERP_OK ? read_vector(in, "w", PP_VECTOR_W, n) : status;
+    } else {
+        draft->matrix[PP_MATRIX_W].label = "W";
+        status = read_vector(in, "q", PP_VECTOR_Q, n);
+    }
+    if (status == PERP_OK) {
+        status = read_vector(in, "mu", PP_VECTOR_MU, draft->contacts);
+    }
+    if (status == PERP_OK && draft->dim == 5) {
+        status = read_vector(in, "mu_r", PP_VECTOR_MU_ROLL, draft->contacts);
+    }
+    return status;
+}
+
+// ── The door ─────────────────────────────────────────────────────────────────────────────────────
+
+static bool starts_lcp(const int *t)
+{
+    if (t[0] < 1 || t[1] < 0 || t[1] > 2 || t[2] != t[0] || t[3] != t[0]) {
+        return false;
+    }
+    // "2 1 2 2 2 2 CSparse" is a contact problem in the plane with one contact, stored sparse.
+    bool planar = t[0] == 2 && t[1] == 1 && t[4] == 2 && t[6] < 0;
+    return !planar && (t[1] != 0 || (t[4] == t[0] && t[5] == t[0]));
+}
+
+static bool starts_mlcp(const int *t)
+{
+    return t[0] == 1 && (t[1] == 0 || t[1] == 1) && t[2] >= 0 && t[3] >= 0 && t[4] == 0;
+}
+
+static bool starts_contact(const int *t)
+{
+    bool square = t[3] > 0 && t[3] == t[4];
+    return (t[0] == 2 || t[0] == 3 || t[0] == 5) && t[1] >= 0 && t[2] >= 0 && t[2] <= 2 && square &&
+           (t[2] != 0 || (t[5] == t[3] && t[6] == t[4]));
+}
+
+perp_status pp_siconos_read(pp_draft *draft)
+{
+    reader in = {draft, pp_scan_start(draft->text, draft->size, draft->error)};
+    int t[AHEAD];
+    look_ahead(&in.scan, t);
+    if (starts_lcp(t)) {
+        return read_lcp(&in);
+    }
+    if (starts_mlcp(t)) {
+        return read_mlcp(&in);
+    }
+    if (starts_contact(t)) {
+        return read_contact(&in);
+    }
+    if (is_old_lcp(&in.scan)) {
+        return read_old_lcp(&in);
+    }
+    // Broken, but near enough to one kind for that kind's reader to say what is wrong.
+    if ((t[0] == 2 || t[0] == 3 || t[0] == 5) && t[1] >= 0 && t[2] >= 0 && t[2] <= 2) {
+        return read_contact(&in);
+    }
+    if (t[0] > 0 && t[1] >= 0 && t[1] <= 2) {
+        return read_lcp(&in);
+    }
+    return pp_scan_fail(&in.scan, in.scan.at,
+                        "no Siconos problem starts like this: an LCP is 'n storage n n', an MLCP "
+                        "'1 1 n m 0', a contact problem 'dim nc storage rows cols'");
+}

@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writer of perp's JSON form: 17 digits, so that reading gives the same bits.
+//
+// The text goes into a new file beside the target, which then takes its name: the target is the old file or
+// the whole new one, never a part. A device, a pipe or a link is written to directly.
+#include "format/format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// ── Values ───────────────────────────────────────────────────────────────────────────────────────
+
+static void put_number(FILE *out, double x)
+{
+    char text[40];
+    pp_number_print(text, sizeof text, x);
+    fprintf(out, isinf(x) ? "\"%s\"" : "%s", text);
+}
+
+static void put_string(FILE *out, const char *text)
+{
+    putc('"', out);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\') {
+            fprintf(out, "\\%c", c);
+        } else if (c < ' ') {
+            fprintf(out, "\\u%04x", c);
+        } else {
+            putc(c, out);
+        }
+    }
+    putc('"', out);
+}
+
+static void put_vector(FILE *out, const char *key, int n, const double *x)
+{
+    if (!x) {
+        return;
+    }
+    fprintf(out, ",\n \"%s\": [", key);
+    for (int k = 0; k < n; k++) {
+        fputs(k > 0 ? ", " : "", out);
+        put_number(out, x[k]);
+    }
+    putc(']', out);
+}
+
+static void put_dense(FILE *out, const perp_matrix *A)
+{
+    fputs("\"dense\": [", out);
+    for (int i = 0; i < A->rows; i++) {
+        fputs(i > 0 ? ",\n  [" : "\n  [", out);
+        for (int j = 0; j < A->cols; j++) {
+            fputs(j > 0 ? ", " : "", out);
+            put_number(out, A->dense[(size_t)i + (size_t)j * (size_t)A->rows]);
+        }
+        putc(']', out);
+    }
+    putc(']', out);
+}
+
+static void put_entries(FILE *out, const perp_matrix *A)
+{
+    fputs("\"entries\": [", out);
+    const char *comma = "\n  ";
+    for (int j = 0; j < A->cols; j++) {
+        for (int k = A->p[j]; k < A->p[j + 1]; k++) {
+            fprintf(out, "%s[%d, %d, ", comma, A->i[k], j);
+            put_number(out, A->x[k]);
+            putc(']', out);
+            comma = ",\n  ";
+        }
+    }
+    putc(']', out);
+}
+
+static void put_matrix(FILE *out, const char *key, const perp_matrix *A)
+{
+    fprintf(out, ",\n \"%s\": {\"rows\": %d, \"cols\": %d, ", key, A->rows, A->cols);
+    if (A->dense) {
+        put_dense(out, A);
+    } else {
+        put_entries(out, A);
+    }
+    putc('}', out);
+}
+
+static void put_head(FILE *out, const char *name, const char *kind)
+{
+    fputs("{\"perp_problem\": 1,\n \"name\": ", out);
+    put_string(out, name ? name : "");
+    fprintf(out, ",\n \"kind\": \"%s\"", kind);
+}
+
+// ── Problems ─────────────────────────────────────────────────────────────────────────────────────
+
+static const char *mcp_kind(const perp_mcp *mcp)
+{
+    if (!mcp->lower && !mcp->upper) {
+        return "lcp";
+    }
+    for (int i = 0; i < mcp->n; i++) {
+        double low = mcp->lower ? mcp->lower[i] : 0.0;
+        double high = mcp->upper ? mcp->upper[i] : (double)INFINITY;
+        if (high < (double)INFINITY || (low != 0.0 && low > -(double)INFINITY)) {
+            return "boxlcp";
+        }
+    }
+    return "mlcp";
+}
+
+static void put_mcp(FILE *out, const char *name, const void *problem)
+{
+    const perp_mcp *mcp = problem;
+    put_head(out, name, mcp_kind(mcp));
+    fprintf(out, ",\n \"n\": %d", mcp->n);
+    put_matrix(out, "A", &mcp->A);
+    put_vector(out, "b", mcp->n, mcp->b);
+    put_vector(out, "lower", mcp->n, mcp->lower);
+    put_vector(out, "upper", mcp->n, mcp->upper);
+    fputs("}\n", out);
+}
+
+static void put_facets(FILE *out, int nc, const int *nd)
+{
+    fputs(",\n \"nd\": [", out);
+    for (int c = 0; c < nc; c++) {
+        fprintf(out, "%s%d", c > 0 ? ", " : "", nd[c]);
+    }
+    putc(']', out);
+}
+
+static void put_fcp(FILE *out, const char *name, const void *problem)
+{
+    const perp_fcp *fcp = problem;
+    int n = fcp->nc * fcp->dim;
+    put_head(out, name, fcp->nv > 0 ? "gfc" : "fc");
+    fprintf(out, ",\n \"dim\": %d,\n \"contacts\": %d", fcp->dim, fcp->nc);
+    put_vector(out, "mu", fcp->nc, fcp->mu);
+    put_vector(out, "mu_spin", fcp->nc, fcp->mu_spin);
+    put_vector(out, "mu_roll", fcp->nc, fcp->mu_roll);
+    if (fcp->nd) {
+        put_facets(out, fcp->nc, fcp->nd);
+    }
+    if (fcp->nv > 0) {
+        put_matrix(out, "M", &fcp->M);
+        put_matrix(out, "H", &fcp->H);
+        put_vector(out, "f", fcp->nv, fcp->f);
+        put_vector(out, "w", n, fcp->w);
+    } else {
+        put_matrix(out, "W", &fcp->W);
+        put_vector(out, "q", n, fcp->q);
+    }
+    fputs("}\n", out);
+}
+
+// ── Files ────────────────────────────────────────────────────────────────────────────────────────
+
+typedef void put_function(FILE *out, const char *name, const void *problem);
+
+static perp_status cannot_write(perp_error *error, const char *path, int fault)
+{
+    return pp_fail(error, PERP_ERR_IO, "cannot write '%.120s': %s", path, strerror(fault));
+}
+
+// Whether everything has reached the file; *fault is errno when not.
+static bool put_and_close(int file, put_function *put, const char *name, const void *problem,
+                          int *fault)
+{
+    FILE *out = fdopen(file, "w");
+    if (!out) {
+        *fault = errno;
+        close(file);
+        return false;
+    }
+    errno = 0;
+    put(out, name, problem);
+    bool good = fflush(out) == 0 && !ferror(out);
+    *fault = good ? 0 : errno;
+    if (fclose(out) != 0 && good) {
+        *fault = errno;
+        good = false;
+    }
+    *fault = good || *fault ? *fault : EIO;
+    return good;
+}
+
+// A new file beside path; its name goes to temporary.
+static int open_beside(const char *path, char *temporary, size_t size)
+{
+    int file = -1;
+    for (int attempt = 0; file < 0 && attempt < 100; attempt++) {
+        int length = snprintf(temporary, size, "%s.%ld-%d.tmp", path, (long)getpid(), attempt);
+        if (length < 0 || (size_t)length >= size) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file < 0 && errno != EEXIST) {
+            return -1;
+        }
+    }
+    return file;
+}
+
+static perp_status write_problem(put_function *put, const char *name, const void *problem,
+                                 const char *path, perp_error *error)
+{
+    char temporary[4096];
+    struct stat about;
+    int fault;
+    bool direct = lstat(path, &about) == 0 && !S_ISREG(about.st_mode);
+    int file = direct ? open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
+                      : open_beside(path, temporary, sizeof temporary);
+    if (file < 0) {
+        return cannot_write(error, path, errno);
+    }
+    bool good = put_and_close(file, put, name, problem, &fault);
+    if (good && !direct && rename(temporary, path) != 0) {
+        fault = errno;
+        good = false;
+    }
+    if (good) {
+        return PERP_OK;
+    }
+    if (!direct) {
+        unlink(temporary);
+    }
+    return cannot_write(error, path, fault);
+}
+
+perp_status perp_mcp_write(const perp_mcp *mcp, const char *name, const char *path,
+                           perp_error *error)
+{
+    if (!mcp || !path) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "perp_mcp_write: NULL argument");
+    }
+    return write_problem(put_mcp, name, mcp, path, error);
+}
+
+perp_status perp_fcp_write(const perp_fcp *fcp, const char *name, const char *path,
+                           perp_error *error)
+{
+    if (!fcp || !path) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "perp_fcp_write: NULL argument");
+    }
+    return write_problem(put_fcp, name, fcp, path, error);
+}
