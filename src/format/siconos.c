@@ -273,11 +273,11 @@ perp_status pp_siconos_read(pp_draft *draft)
     reader in = {draft, pp_scan_start(draft->text, draft->size, draft->error)};
     int t[AHEAD];
     look_ahead(&in.scan, t);
-    if (starts_lcp(t)) {
-        return read_lcp(&in);
-    }
     if (starts_mlcp(t)) {
         return read_mlcp(&in);
+    }
+    if (starts_lcp(t)) {
+        return read_lcp(&in);
     }
     if (starts_contact(t)) {
         return read_contact(&in);
