@@ -7,6 +7,9 @@
 //   plain    max_i |z_i - clamp(z_i - w_i, l_i, u_i)| / max|b|                        theory (C5)
 //   scaled   max_i |z_i/rho_i - clamp(z_i/rho_i - w_i, l_i/rho_i, u_i/rho_i)| / max(|b|, |w|)   (C6)
 //
+// Both are computed as z - clamp(z - w, l, u) = clamp(w, z - u, z - l): the form on the left rounds w
+// away where |z| > 1e16 |w|.
+//
 // z_i and w_i have different units, and the plain map believes any z when all of |z| < tol|b|. rho_i
 // is the unit of z_i over that of w_i: 1/|A_ii|, or, where A_ii = 0 (the sigma rows of friction), what
 // A_ii becomes when its best partner j is eliminated, |A_ij A_ji| / |A_jj|.
@@ -102,8 +105,9 @@ perp_status perp_mcp_judge(const perp_mcp *mcp, const double *z, const perp_env 
         double lower = pp_mcp_lower(mcp, i), upper = pp_mcp_upper(mcp, i), s = inverse[i];
         worst_of(&b_max, fabs(mcp->b[i]));
         worst_of(&w_max, fabs(w[i]));
-        worst_of(&plain, fabs(z[i] - clamp(z[i] - w[i], lower, upper)));
-        worst_of(&scaled, fabs(s * z[i] - clamp(s * z[i] - w[i], s * lower, s * upper)));
+        double above = z[i] - lower, below = z[i] - upper;
+        worst_of(&plain, fabs(clamp(w[i], below, above)));
+        worst_of(&scaled, fabs(clamp(w[i], s * below, s * above)));
         worst_of(&bound, fabs(z[i] - clamp(z[i], lower, upper)));
     }
     pp_free(env, w, bytes);

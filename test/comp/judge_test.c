@@ -1,0 +1,344 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The judges against numbers worked out by hand, and against their definitions in long double.
+#include "support/cmocka.h"
+#include "support/families.h"
+#include "support/truth.h"
+
+#include <math.h>
+#include <perp/comp.h>
+#include <string.h>
+
+#define INF HUGE_VAL
+
+static perp_mcp_residuals judge(const perp_mcp *mcp, const double *z)
+{
+    perp_mcp_residuals out = {-1.0, -1.0, -1.0};
+    assert_int_equal(perp_mcp_judge(mcp, z, NULL, &out), PERP_OK);
+    return out;
+}
+
+static void close_to(double value, double expected)
+{
+    if (!(fabs(value - expected) <= 1e-14 * (1.0 + fabs(expected)))) {
+        fail_msg("%.17g instead of %.17g", value, expected);
+    }
+}
+
+// ── MCP ──────────────────────────────────────────────────────────────────────────────────────────
+
+// A = [2 1; 1 2], b = (-5, -6): z = (1, 2) gives w = (-1, -1); both maps are |w| / 6, the scaled one
+// since z / rho = 2 z is further from its bound than w.
+static void mcp_by_hand(void **state)
+{
+    (void)state;
+    const double A[] = {2, 1, 1, 2}, b[] = {-5, -6};
+    perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), b);
+    perp_mcp_residuals r = judge(&mcp, (const double[]){1, 2});
+    close_to(r.plain, 1.0 / 6.0);
+    close_to(r.scaled, 1.0 / 6.0);
+    close_to(r.bound, 0.0);
+    r = judge(&mcp, (const double[]){4.0 / 3.0, 7.0 / 3.0});
+    assert_true(r.plain < 1e-15 && r.scaled < 1e-15);
+    // w = (1, 4) at z = (0, 5): min(z, w) = (0, 4); scaled min(2 z, w) / max(|b|, |w|) = 4 / 6
+    r = judge(&mcp, (const double[]){0, 5});
+    close_to(r.plain, 4.0 / 6.0);
+    close_to(r.scaled, 4.0 / 6.0);
+    // z = (-1, 0): w = (-7, -7); natural map -7, bound violated by 1
+    r = judge(&mcp, (const double[]){-1, 0});
+    close_to(r.plain, 7.0 / 6.0);
+    close_to(r.bound, 1.0);
+}
+
+static void mcp_bounds_by_hand(void **state)
+{
+    (void)state;
+    const double A[] = {1, 0, 0, 0, 1, 0, 0, 0, 4}, b[] = {-3, 2, -1};
+    const double lower[] = {-INF, -1, 0}, upper[] = {INF, 1, 0.125};
+    perp_mcp mcp = {3, perp_matrix_dense(3, 3, A), b, lower, upper};
+    // free: w = z - 3; box [-1, 1] with w = z + 2 ends at -1; box [0, 1/8] with w = 4 z - 1 at 1/8
+    perp_mcp_residuals r = judge(&mcp, (const double[]){3, -1, 0.125});
+    close_to(r.plain, 0.0);
+    close_to(r.scaled, 0.0);
+    r = judge(&mcp, (const double[]){2.5, -1, 0.125});  // w = -0.5
+    close_to(r.plain, 0.5 / 3.0);
+    r = judge(&mcp, (const double[]){3, 0, 0.125});  // w = 2, distance to the bound 1
+    close_to(r.plain, 1.0 / 3.0);
+    r = judge(&mcp, (const double[]){3, -1, 0.0625});  // w = -0.75; distance 1/16, in w's unit 1/4
+    close_to(r.plain, 0.0625 / 3.0);
+    close_to(r.scaled, 0.25 / 3.0);
+}
+
+// min(z, w) of a tiny z is tiny whatever w is; in w's unit it is not.
+static void scaled_sees_tiny_variables(void **state)
+{
+    (void)state;
+    const double A[] = {1e12}, b[] = {-1};
+    perp_mcp mcp = perp_mcp_lcp(1, perp_matrix_dense(1, 1, A), b);
+    perp_mcp_residuals r = judge(&mcp, (const double[]){5e-12});  // w = 4, the answer is 1e-12
+    assert_true(r.plain < 1e-11);
+    assert_true(r.scaled > 0.9);
+}
+
+// z - clamp(z - w) must not lose w where z is 1e20 times larger.
+static void large_variables_do_not_hide_w(void **state)
+{
+    (void)state;
+    const double A[] = {0, 0, 0, 1}, b[] = {-1e-6, 1};
+    perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), b);
+    perp_mcp_residuals r = judge(&mcp, (const double[]){1e14, 0});
+    close_to(r.plain, 1e-6);
+    assert_true(r.scaled >= 0.99e-6);
+}
+
+static void zero_load_is_judged_absolutely(void **state)
+{
+    (void)state;
+    const double A[] = {1}, b[] = {0};
+    perp_mcp mcp = perp_mcp_lcp(1, perp_matrix_dense(1, 1, A), b);
+    perp_mcp_residuals r = judge(&mcp, (const double[]){0});
+    close_to(r.plain, 0.0);
+    close_to(r.scaled, 0.0);
+    r = judge(&mcp, (const double[]){0.5});
+    close_to(r.plain, 0.5);
+    assert_true(r.scaled >= 0.5);
+}
+
+static void nothing_infinite_is_accepted(void **state)
+{
+    (void)state;
+    const double A[] = {1, 0, 0, 1}, b[] = {-1, -1};
+    perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), b);
+    const double bad[] = {NAN, INF, -INF};
+    for (int k = 0; k < 3; k++) {
+        perp_mcp_residuals r = judge(&mcp, (const double[]){1, bad[k]});
+        assert_true(r.plain == INF);
+        assert_true(r.scaled == INF || r.bound == INF);
+        r = judge(&mcp, (const double[]){bad[k], 1});
+        assert_true(r.plain == INF);
+    }
+}
+
+static void refuses_what_is_no_problem(void **state)
+{
+    (void)state;
+    const double A[] = {1}, b[] = {NAN}, z[] = {0};
+    perp_mcp mcp = perp_mcp_lcp(1, perp_matrix_dense(1, 1, A), b);
+    perp_mcp_residuals out;
+    assert_int_equal(perp_mcp_judge(&mcp, z, NULL, &out), PERP_ERR_ARGUMENT);
+    assert_int_equal(perp_mcp_judge(NULL, z, NULL, &out), PERP_ERR_ARGUMENT);
+    mcp.b = A;
+    assert_int_equal(perp_mcp_judge(&mcp, NULL, NULL, &out), PERP_ERR_ARGUMENT);
+    assert_int_equal(perp_mcp_judge(&mcp, z, NULL, NULL), PERP_ERR_ARGUMENT);
+}
+
+// Random points, dense and sparse: the plain map is its definition.
+static void plain_is_its_definition(void **state)
+{
+    (void)state;
+    problem *p = problem_create(8);
+    FOR_SEEDS(seed, 300)
+    {
+        rng r = rng_seed(seed);
+        double z[8];
+        random_problem(p, 1 + rng_below(&r, 8), (random_kind)rng_below(&r, RANDOM_KINDS), &r);
+        for (int i = 0; i < p->n; i++) {
+            z[i] = fmin(fmax(rng_below(&r, 3) ? rng_normal(&r) : 0.0, p->lower[i]), p->upper[i]);
+        }
+        double truth = truth_plain(&p->mcp, z), plain = judge(&p->mcp, z).plain;
+        CHECK(fabs(plain - truth) <= 1e-9 * (truth + 1.0), seed);
+        problem *sparse = problem_sparse(p);
+        double again = judge(&sparse->mcp, z).plain;
+        problem_destroy(sparse);
+        CHECK(fabs(plain - again) <= 1e-12 * (plain + 1.0), seed);
+    }
+    problem_destroy(p);
+}
+
+// Changing the unit of z (A C, z / C) leaves the scaled residual alone; the plain one it changes.
+static void scaled_knows_no_unit_of_z(void **state)
+{
+    (void)state;
+    FOR_SEEDS(seed, 200)
+    {
+        rng r = rng_seed(seed);
+        problem *p = problem_create(6);
+        double z[6];
+        random_problem(p, 6, RANDOM_P, &r);
+        for (int i = 0; i < 6; i++) {
+            z[i] = rng_uniform(&r, 0.0, 1.0);
+        }
+        double before = judge(&p->mcp, z).scaled;
+        for (int j = 0; j < 6; j++) {
+            double unit = ldexp(1.0, rng_below(&r, 80) - 40);
+            z[j] /= unit;
+            for (int i = 0; i < 6; i++) {
+                ENTRY(p, i, j) *= unit;
+            }
+        }
+        double after = judge(&p->mcp, z).scaled;
+        CHECK(fabs(after - before) <= 1e-12 * before, seed);
+        // and a common unit of w and b
+        for (int k = 0; k < 36; k++) {
+            p->A[k] *= 0x1p30;
+        }
+        for (int i = 0; i < 6; i++) {
+            p->b[i] *= 0x1p30;
+        }
+        after = judge(&p->mcp, z).scaled;
+        CHECK(fabs(after - before) <= 1e-12 * before, seed);
+        problem_destroy(p);
+    }
+}
+
+static void farkas_by_hand(void **state)
+{
+    (void)state;
+    const double A[] = {0, -1, 1, 0}, b[] = {1, -1};  // w = (z2 + 1, -z1 - 1): row 2 is negative
+    perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), b);
+    assert_true(perp_mcp_farkas(&mcp, (const double[]){0, 1}) < 0.0);
+    close_to(perp_mcp_farkas(&mcp, (const double[]){0, 2}), -1.0);
+    assert_true(perp_mcp_farkas(&mcp, (const double[]){1, 0}) == INF);   // z2 may grow
+    assert_true(perp_mcp_farkas(&mcp, (const double[]){0, -1}) == INF);  // wrong sign
+    assert_true(perp_mcp_farkas(&mcp, (const double[]){0, 0}) == INF);   // proves nothing
+    assert_true(perp_mcp_farkas(&mcp, (const double[]){NAN, 1}) == INF);
+    // a feasible problem has no proof: w = z - 1
+    const double one[] = {1}, minus[] = {-1};
+    mcp = perp_mcp_lcp(1, perp_matrix_dense(1, 1, one), minus);
+    assert_true(!(perp_mcp_farkas(&mcp, one) < 0.0));
+    // equations x + y = 1, x + y = 2: y = (1, -1) subtracts them
+    const double ones[] = {1, 1, 1, 1}, load[] = {-1, -2}, lower[] = {-INF, -INF};
+    mcp = (perp_mcp){2, perp_matrix_dense(2, 2, ones), load, lower, NULL};
+    assert_true(!(perp_mcp_farkas(&mcp, (const double[]){1, -1}) < 0.0));  // 1 > 0: the wrong way
+    assert_true(perp_mcp_farkas(&mcp, (const double[]){-1, 1}) < 0.0);
+}
+
+// ── Contact ──────────────────────────────────────────────────────────────────────────────────────
+
+static perp_fcp_residuals judge_contact(const perp_fcp *fcp, const double *r)
+{
+    perp_fcp_residuals out;
+    assert_int_equal(perp_fcp_judge(fcp, r, NULL, NULL, &out), PERP_OK);
+    return out;
+}
+
+// One contact, W = I, mu = 1/2.
+static void contact_by_hand(void **state)
+{
+    (void)state;
+    double W[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, q[3] = {-2, 0.5, 0}, mu = 0.5;
+    perp_fcp fcp = {.nc = 1, .dim = 3, .mu = &mu, .W = perp_matrix_dense(3, 3, W), .q = q};
+    // sticks: r = -q = (2, -0.5, 0) is in the cone (0.5 <= 1)
+    perp_fcp_residuals r = judge_contact(&fcp, (const double[]){2, -0.5, 0});
+    assert_true(r.plain < 1e-14 && r.scaled < 1e-14);
+    // slides: q_t = 3: r_n = 2, r_t = -1, u_t = 2, u_n = 0
+    q[1] = 3.0;
+    r = judge_contact(&fcp, (const double[]){2, -1, 0});
+    assert_true(r.plain < 1e-14 && r.scaled < 1e-14);
+    // r = 0, u = q: x = 0 - (u_n + mu |u_t|, u_t) = (2 - 1.5, -3, 0) = (0.5, -3, 0). Projection on the
+    // cone boundary: along (1, -1/2): t = (0.5 + 1.5) / 1.25 = 1.6, so (1.6, -0.8): |.| = 1.6 sqrt(1.25)
+    r = judge_contact(&fcp, (const double[]){0, 0, 0});
+    close_to(r.plain, 1.6 * sqrt(1.25) / sqrt(13.0));
+    close_to(r.scaled, 1.6 * sqrt(1.25) / sqrt(13.0));  // tr W / 3 = 1
+    // separates: q_n > 0 and r = 0
+    q[0] = 1.0;
+    r = judge_contact(&fcp, (const double[]){0, 0, 0});
+    assert_true(r.plain < 1e-14 && r.scaled < 1e-14);
+}
+
+// With W in units 1e6 smaller, r 1e6 larger: scaled alone does not notice.
+static void contact_scaling(void **state)
+{
+    (void)state;
+    double W[9] = {1e-6, 0, 0, 0, 1e-6, 0, 0, 0, 1e-6}, q[3] = {-2, 3, 0}, mu = 0.5;
+    perp_fcp fcp = {.nc = 1, .dim = 3, .mu = &mu, .W = perp_matrix_dense(3, 3, W), .q = q};
+    perp_fcp_residuals r = judge_contact(&fcp, (const double[]){0, 0, 0});
+    close_to(r.scaled, 1.6 * sqrt(1.25) / sqrt(13.0));
+    r = judge_contact(&fcp, (const double[]){2e6, -1e6, 0});
+    assert_true(r.scaled < 1e-14);
+    r = judge_contact(&fcp, (const double[]){NAN, 0, 0});
+    assert_true(r.plain == INF && r.scaled == INF);
+}
+
+// The law itself, contact by contact, must agree with the judge on answers made by construction.
+static void contact_laws_by_construction(void **state)
+{
+    (void)state;
+    FOR_SEEDS(seed, 200)
+    {
+        rng g = rng_seed(seed);
+        int dim = 3, nd = rng_below(&g, 2) ? 0 : 3 + rng_below(&g, 6), n = 3;
+        double mu = rng_uniform(&g, 0.1, 1.0), W[9] = {0}, r[3] = {0}, u[3] = {0}, q[3];
+        int regime = rng_below(&g, 3);
+        if (regime == 0) {  // separates
+            u[0] = 1.0, u[1] = rng_normal(&g), u[2] = rng_normal(&g);
+        } else {  // slides against a vertex, or sticks inside
+            double angle = 6.283185307179586 * (nd ? (double)rng_below(&g, nd) / nd : 0.3);
+            double part = regime == 1 ? 1.0 : 0.4;
+            r[0] = 2.0, r[1] = part * mu * 2.0 * cos(angle), r[2] = part * mu * 2.0 * sin(angle);
+            u[1] = regime == 1 ? -3.0 * cos(angle) : 0.0;
+            u[2] = regime == 1 ? -3.0 * sin(angle) : 0.0;
+        }
+        for (int i = 0; i < n; i++) {
+            W[i * 4] = rng_uniform(&g, 0.5, 2.0);
+            q[i] = u[i] - W[i * 4] * r[i];
+        }
+        perp_fcp fcp = {.nc = 1, .dim = dim, .mu = &mu, .nd = nd ? &nd : NULL, .q = q};
+        fcp.W = perp_matrix_dense(n, n, W);
+        CHECK(truth_contact(&fcp, 0, r, u) < 1e-12, seed);
+        perp_fcp_residuals judged = judge_contact(&fcp, r);
+        CHECK(judged.plain < 1e-12 && judged.scaled < 1e-12, seed);
+        r[0] += 0.1;  // and what is wrong is seen to be
+        judged = judge_contact(&fcp, r);
+        CHECK(judged.plain > 1e-3 && judged.scaled > 1e-3, seed);
+    }
+}
+
+// A global problem and its local form are judged alike, and wrong dynamics are seen.
+static void global_agrees_with_local(void **state)
+{
+    (void)state;
+    pile *p = family_pile(1, 1, 1.0, 0.5, (const double[]){0, 0, 0});
+    double r[3] = {0.02, 0.004, 0.0}, v[6];
+    const double *M = p->global.M.dense, *H = p->global.H.dense;
+    for (int k = 0; k < 6; k++) {
+        double push = p->global.f[k];
+        for (int j = 0; j < 3; j++) {
+            push += H[k + j * 6] * r[j];
+        }
+        v[k] = push / M[k * 7];
+    }
+    perp_fcp_residuals local, global;
+    assert_int_equal(perp_fcp_judge(&p->local, r, NULL, NULL, &local), PERP_OK);
+    assert_int_equal(perp_fcp_judge(&p->global, r, v, NULL, &global), PERP_OK);
+    assert_true(fabs(local.plain - global.plain) < 1e-12 * (1.0 + local.plain));
+    assert_true(fabs(local.scaled - global.scaled) < 1e-12 * (1.0 + local.scaled));
+    assert_true(global.dynamics < 1e-14 && local.dynamics == 0.0);
+    v[0] += 1e-3;
+    assert_int_equal(perp_fcp_judge(&p->global, r, v, NULL, &global), PERP_OK);
+    assert_true(global.dynamics > 1e-3);
+    assert_int_equal(perp_fcp_judge(&p->global, r, NULL, NULL, &global), PERP_ERR_ARGUMENT);
+    pile_destroy(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mcp_by_hand),
+        cmocka_unit_test(mcp_bounds_by_hand),
+        cmocka_unit_test(scaled_sees_tiny_variables),
+        cmocka_unit_test(large_variables_do_not_hide_w),
+        cmocka_unit_test(zero_load_is_judged_absolutely),
+        cmocka_unit_test(nothing_infinite_is_accepted),
+        cmocka_unit_test(refuses_what_is_no_problem),
+        cmocka_unit_test(plain_is_its_definition),
+        cmocka_unit_test(scaled_knows_no_unit_of_z),
+        cmocka_unit_test(farkas_by_hand),
+        cmocka_unit_test(contact_by_hand),
+        cmocka_unit_test(contact_scaling),
+        cmocka_unit_test(contact_laws_by_construction),
+        cmocka_unit_test(global_agrees_with_local),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+#include "support/contest.h"
+
+#include "support/truth.h"
+
+#include <math.h>
+
+enum { N_MAX = 12, MOST = 64 };
+
+answer_key contest_key(const perp_mcp *mcp)
+{
+    double z[MOST * N_MAX];
+    answer_key key = {.count = 0};
+    if (perp_mcp_enumerate(mcp, NULL, MOST, z, &key.count) < 0) {
+        key.count = -1;
+    }
+    for (int k = 0; k < key.count && k < MOST && !key.solvable; k++) {
+        const double *one = z + k * mcp->n;
+        key.solvable = truth_plain(mcp, one) <= 1e-9;
+    }
+    return key;
+}
+
+void contest_enter(const char *solver, const perp_mcp *mcp, const answer_key *key, uint64_t seed,
+                   perp_workspace *work, tally *t)
+{
+    double z[N_MAX];
+    perp_comp_options options = perp_comp_default();
+    options.work = work;
+    perp_status status = perp_mcp_solve(solver, mcp, &options, NULL, z, NULL);
+    t->problems++;
+    if (status >= 0) {
+        double most = status == PERP_OK ? options.tolerance : options.loose;
+        if (!(truth_plain(mcp, z) <= 1.001 * most)) {
+            t->wrong++;
+            t->wrong_seed = seed;
+            return;
+        }
+        t->solved++;
+        t->inexact += status == PERP_INEXACT;
+        t->unsure += key->count == 0;
+        t->worst_backward = fmax(t->worst_backward, truth_backward(mcp, z));
+        return;
+    }
+    if (!key->solvable) {
+        t->none++;
+        return;
+    }
+    t->missed++;
+    t->missed_seed = seed;
+    t->false_infeasible += status == PERP_ERR_INFEASIBLE;
+}
