@@ -46,6 +46,9 @@ static int report(const char *solver, random_kind kind, const tally *t)
     if (t->missed) {
         printf("    missed: seed %llu\n", (unsigned long long)t->missed_seed);
     }
+    if (t->unsure) {
+        printf("    unsure: seed %llu\n", (unsigned long long)t->unsure_seed);
+    }
     return bad;
 }
 

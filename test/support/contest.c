@@ -39,7 +39,10 @@ void contest_enter(const char *solver, const perp_mcp *mcp, const answer_key *ke
         }
         t->solved++;
         t->inexact += status == PERP_INEXACT;
-        t->unsure += key->count == 0;
+        if (key->count == 0) {
+            t->unsure++;
+            t->unsure_seed = seed;
+        }
         t->worst_backward = fmax(t->worst_backward, truth_backward(mcp, z));
         return;
     }

@@ -15,8 +15,8 @@ typedef struct tally {
     long wrong;             // accepted, but the residual in long double says otherwise
     long false_infeasible;  // called infeasible, although enumeration has a solution
     long unsure;            // accepted and true, but enumeration finds none within rounding
-    uint64_t missed_seed, wrong_seed;  // the last of each, to repeat it
-    double worst_backward;             // truth_backward of the accepted answers
+    uint64_t missed_seed, wrong_seed, unsure_seed;  // the last of each, to repeat it
+    double worst_backward;                          // truth_backward of the accepted answers
 } tally;
 
 // What enumeration knows of a problem.

@@ -57,32 +57,38 @@ double truth_plain(const perp_mcp *mcp, const double *z)
 }
 
 // What moving z_j by `distance` does to the rows, relative to their terms.
-static long double effect(const perp_mcp *mcp, const double *z, int j, long double distance)
+static long double effect(const perp_mcp *mcp, const double *z, int j, long double distance,
+                          long double least)
 {
     long double worst = 0.0L, terms;
     for (int i = 0; i < mcp->n && distance != 0.0L; i++) {
         row(mcp, z, i, &terms);
         long double change = fabsl(entry(&mcp->A, i, j)) * distance;
-        worst = fmaxl(worst, change > 0.0L ? change / terms : 0.0L);
+        worst = fmaxl(worst, change > 0.0L ? change / fmaxl(terms, least) : 0.0L);
     }
     return worst;
 }
 
 double truth_backward(const perp_mcp *mcp, const double *z)
 {
-    long double worst = 0.0L;
+    long double worst = 0.0L, least = 0.0L;
+    for (int i = 0; i < mcp->n; i++) {  // rows of nothing but rounding
+        long double terms;
+        row(mcp, z, i, &terms);
+        least = fmaxl(least, 1e-7L * terms);
+    }
     for (int i = 0; i < mcp->n; i++) {
         long double terms, w = row(mcp, z, i, &terms), x = (long double)z[i];
         long double l = lower_of(mcp, i), u = upper_of(mcp, i);
         if (!isfinite(z[i]) || x < l || x > u || isnan(w)) {
             return HUGE_VAL;
         }
-        long double unit = terms > 0.0L ? terms : 1.0L, best = fabsl(w) / unit;
+        long double best = terms > 0.0L ? fabsl(w) / fmaxl(terms, least) : 0.0L;
         if (isfinite(l) && w >= 0.0L) {
-            best = fminl(best, effect(mcp, z, i, x - l));
+            best = fminl(best, effect(mcp, z, i, x - l, least));
         }
         if (isfinite(u) && w <= 0.0L) {
-            best = fminl(best, effect(mcp, z, i, u - x));
+            best = fminl(best, effect(mcp, z, i, u - x, least));
         }
         worst = fmaxl(worst, best);
     }

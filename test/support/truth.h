@@ -10,7 +10,7 @@
 // max_i |z_i - clamp(z_i - w_i)| / max|b|, w = A z + b; infinite for NaN or a violated bound.
 double truth_plain(const perp_mcp *mcp, const double *z);
 // The smallest relative change of the terms of w and of the distances of z from its bounds that makes
-// z a solution: does not change with the units of any row or column.
+// z a solution. Rows whose terms are below 1e-7 of the largest count as if they were that large.
 double truth_backward(const perp_mcp *mcp, const double *z);
 // Largest violation of the contact law of one contact by (r, u), relative to the sizes of r and u:
 // r in the cone, u + shift in the dual, and their product.
