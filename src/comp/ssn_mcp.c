@@ -1,11 +1,318 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
-#include "comp/comp.h"
+//
+// Semi-smooth Newton for MCPs: equations V d = -Phi of the Fischer–Burmeister map, globalised by a
+// non-monotone line search on Psi = |Phi|^2 / 2, with a regularised or steepest-descent step where
+// Newton's is no descent. (De Luca, Facchinei, Kanzow 1996; Billups 1995 for boxes.)
+//
+// Near a solution, Newton steps on the min map put variables exactly on their bounds and solve for
+// the rest. A search that ends in a minimum of Psi that is no solution goes on by proximal
+// perturbation (w + lambda (z - center), lambda shrinking), then from other starting points, in a
+// fixed order. Solutions of monotone problems are found from anywhere; in general nothing is
+// promised, and the iterate of least residual is returned.
+#include "comp/ssn_mcp.h"
 
-#define UNUSED(x) ((void)(x))
+#include <math.h>
+#include <string.h>
+
+enum {
+    MEMORY = 8,        // values of Psi the line search looks back on
+    SEARCH_MAX = 120,  // Newton steps of one search
+    HALVINGS = 30,     // of a step
+    PATIENCE = 25,     // steps in which Psi must halve
+    FINISH_MAX = 8,    // Newton steps on the min map
+    PROX_MAX = 24,     // proximal problems after a search that stalled
+    STARTS = 12,
+};
+
+typedef struct search {
+    const pp_fb *fb;
+    const pp_job *job;
+    pp_fb_linear *linear;
+    double *z, *w, *phi, *a, *c, *d;  // the iterate, its map and step
+    double *gradient, *trial, *center;
+    double *best, *work;  // n, 2 n
+    double at_best;       // residual of best
+    double target;        // residual at which to stop
+    int steps, steps_max;
+    double seconds_factor;
+    perp_status fatal;
+} search;
+
+static bool out_of_budget(const search *s)
+{
+    return s->fatal < 0 || s->steps >= s->steps_max || pp_seconds() >= s->job->deadline;
+}
+
+static bool solved(const search *s)
+{
+    return s->at_best <= s->target;
+}
+
+// Keeps z when it is the best so far; returns its residual.
+static double remember(search *s, const double *z)
+{
+    double residual = pp_fb_residual(s->fb, z, s->work);
+    if (residual < s->at_best) {
+        s->at_best = residual;
+        memcpy(s->best, z, (size_t)s->fb->n * sizeof *z);
+    }
+    return residual;
+}
+
+// d = -V \ phi with V = diag(a) + diag(c) (A + lambda I).
+static bool newton_step(search *s, double lambda)
+{
+    double start = pp_seconds();
+    perp_status status = pp_fb_linear_factor(s->linear, s->a, s->c, lambda);
+    if (status == PERP_OK) {
+        for (int i = 0; i < s->fb->n; i++) {
+            s->d[i] = -s->phi[i];
+        }
+        status = pp_fb_linear_solve(s->linear, s->d);
+    }
+    s->steps++;
+    s->seconds_factor += pp_seconds() - start;
+    s->fatal = status == PERP_ERR_MEMORY ? status : s->fatal;
+    return status == PERP_OK;
+}
+
+// ── Finish: Newton on the min map ────────────────────────────────────────────────────────────────
+
+// From z, kept. The proximal term makes the free block regular where the solution is not unique; the
+// steps repeat until it no longer matters.
+static void finish(search *s, const double *z)
+{
+    int n = s->fb->n;
+    double last = PP_INF, lambda = 0.0;
+    memcpy(s->trial, z, (size_t)n * sizeof *z);
+    for (int k = 0; k < FINISH_MAX && !out_of_budget(s); k++) {
+        pp_fb_velocity(s->fb, (pp_fb_prox){0}, s->trial, s->w);
+        pp_fb_min_map(s->fb, s->trial, s->w, s->phi, s->a, s->c);
+        if (!newton_step(s, lambda)) {
+            lambda = lambda > 0.0 ? 100.0 * lambda : 1e-10;
+            continue;
+        }
+        for (int i = 0; i < n; i++) {
+            double bound = s->trial[i] - s->phi[i];
+            s->trial[i] = s->a[i] > 0.0 ? bound : s->trial[i] + s->d[i];
+        }
+        double residual = remember(s, s->trial);
+        if (residual <= 1e-15 || residual > 0.5 * last) {
+            if (residual <= s->target || lambda > 0.0 || k > 3) {
+                return;
+            }
+            lambda = 1e-8;
+        }
+        last = residual;
+    }
+}
+
+// ── Search: Newton on the Fischer–Burmeister map ─────────────────────────────────────────────────
+
+static void psi_gradient(search *s, double lambda)
+{
+    int n = s->fb->n;
+    for (int i = 0; i < n; i++) {
+        s->trial[i] = s->c[i] * s->phi[i];
+        s->gradient[i] = s->a[i] * s->phi[i] + lambda * s->trial[i];
+    }
+    pp_matrix_mul_t(&s->fb->A, 1.0, s->trial, s->gradient);
+}
+
+// A descent direction of Psi into d; returns its slope, 0 at a stationary point.
+static double direction(search *s, double lambda)
+{
+    int n = s->fb->n;
+    static const double regular[] = {0.0, 1e-6, 1e-3};
+    psi_gradient(s, lambda);
+    for (size_t k = 0; k < sizeof regular / sizeof regular[0] && !out_of_budget(s); k++) {
+        if (!newton_step(s, lambda + regular[k])) {
+            continue;
+        }
+        double slope = pp_dot(n, s->gradient, s->d), size = pp_norm2(n, s->d);
+        if (isfinite(slope) && slope < 0.0 && slope <= -1e-10 * size * size) {
+            return slope;
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        s->d[i] = -s->gradient[i];
+    }
+    return -pp_dot(n, s->gradient, s->gradient);
+}
+
+static double psi_at(search *s, pp_fb_prox prox, double t)
+{
+    for (int i = 0; i < s->fb->n; i++) {
+        s->trial[i] = s->z[i] + t * s->d[i];
+    }
+    pp_fb_velocity(s->fb, prox, s->trial, s->w);
+    return pp_fb_map(s->fb, s->trial, s->w, s->phi, NULL, NULL);
+}
+
+// From z with the proximal term. True when Psi fell below `enough`; z is where it ended.
+static bool descend(search *s, pp_fb_prox prox, double enough)
+{
+    int n = s->fb->n;
+    double history[MEMORY], mark = PP_INF;
+    bool finished = false;
+    for (int k = 0; k < SEARCH_MAX && !out_of_budget(s); k++) {
+        pp_fb_velocity(s->fb, prox, s->z, s->w);
+        double psi = pp_fb_map(s->fb, s->z, s->w, s->phi, s->a, s->c);
+        if (psi <= enough) {
+            return true;
+        }
+        if (!isfinite(psi) || (k % PATIENCE == 0 && psi > 0.5 * mark)) {
+            return false;
+        }
+        mark = k % PATIENCE == 0 ? psi : mark;
+        if (psi < 1e-10 && !finished && prox.lambda == 0.0) {
+            finished = true;
+            finish(s, s->z);
+            if (solved(s)) {
+                return true;
+            }
+            pp_fb_velocity(s->fb, prox, s->z, s->w);
+            psi = pp_fb_map(s->fb, s->z, s->w, s->phi, s->a, s->c);
+        }
+        double slope = direction(s, prox.lambda), highest = psi, t = 1.0;
+        history[k % MEMORY] = psi;
+        for (int m = 0; m < MEMORY && m <= k; m++) {
+            highest = fmax(highest, history[m]);
+        }
+        int halvings = 0;
+        while (!(psi_at(s, prox, t) <= highest + 1e-4 * t * slope) && halvings < HALVINGS) {
+            t *= 0.5;
+            halvings++;
+        }
+        if (halvings == HALVINGS || slope == 0.0) {
+            return false;
+        }
+        memcpy(s->z, s->trial, (size_t)n * sizeof *s->z);
+    }
+    return false;
+}
+
+// Proximal points from z, each problem solved from the last: lambda down on success, up on failure.
+static void perturb(search *s)
+{
+    int n = s->fb->n;
+    double lambda = 1.0;
+    for (int k = 0; k < PROX_MAX && lambda < 1e6 && !out_of_budget(s) && !solved(s); k++) {
+        memcpy(s->center, s->z, (size_t)n * sizeof *s->z);
+        if (descend(s, (pp_fb_prox){lambda, s->center}, 1e-14 * fmin(1.0, lambda))) {
+            double residual = remember(s, s->z);
+            lambda = fmax(0.1 * lambda, 1e-9);
+            if (residual < 1e-4) {
+                finish(s, s->z);
+            }
+        } else {
+            memcpy(s->z, s->center, (size_t)n * sizeof *s->z);
+            lambda *= 10.0;
+        }
+    }
+}
+
+// ── Starts ───────────────────────────────────────────────────────────────────────────────────────
+
+// Starting point k into z: zero, ones, what a diagonal matrix would answer, then scattered ones.
+static void start_point(search *s, int k)
+{
+    uint64_t seed = 0x9E3779B97F4A7C15u + (uint64_t)k * 0x632BE59BD9B4E019u;
+    for (int i = 0; i < s->fb->n; i++) {
+        double l = s->fb->lower[i], u = s->fb->upper[i], x = 0.0;
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        double random = (double)(seed >> 11) * 0x1p-53;
+        if (k == 1) {
+            x = 1.0;
+        } else if (k == 2) {
+            x = -s->fb->b[i];
+        } else if (k > 2) {
+            x = random * (k % 3 == 0 ? 1.0 : k % 3 == 1 ? 10.0 : 0.1);
+        }
+        s->z[i] = x < l ? l : x > u ? u : x;
+    }
+}
+
+static void run_search(search *s)
+{
+    bool down = descend(s, (pp_fb_prox){0}, 1e-28);
+    if (!solved(s)) {
+        double residual = remember(s, s->z);
+        if (down || residual < 1e-3) {
+            finish(s, s->z);
+        }
+    }
+}
+
+static void solve_all(search *s, bool warm)
+{
+    for (int k = warm ? -1 : 0; k < STARTS && !solved(s) && !out_of_budget(s); k++) {
+        if (k >= 0) {
+            start_point(s, k);
+        }
+        run_search(s);
+        if (!solved(s) && k <= 2) {
+            perturb(s);
+        }
+    }
+}
+
+static perp_status search_create(const pp_fb *fb, const pp_job *job, search *s)
+{
+    int n = fb->n, limit = job->options->max_iterations;
+    *s = (search){.fb = fb, .job = job, .at_best = PP_INF};
+    double **vectors[] = {&s->z, &s->w,        &s->phi,   &s->a,      &s->c,
+                          &s->d, &s->gradient, &s->trial, &s->center, &s->best};
+    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
+        *vectors[k] = PP_ZEROS(job->arena, double, n);
+        if (!*vectors[k]) {
+            return PERP_ERR_MEMORY;
+        }
+    }
+    s->work = PP_ARRAY(job->arena, double, 2 * (size_t)n);
+    s->steps_max = limit > 0 ? limit : n <= 20 ? 4000 : n <= 200 ? 2000 : 500;
+    s->target = fmin(1e-11, 0.1 * job->options->tolerance);
+    return s->work ? pp_fb_linear_create(fb, job->arena, &s->linear) : PERP_ERR_MEMORY;
+}
+
+static perp_status conclude(const search *s, pp_report *report)
+{
+    report->iterations = s->steps;
+    report->seconds_factor = s->seconds_factor;
+    if (s->fatal < 0) {
+        return s->fatal;
+    }
+    if (s->at_best <= s->job->options->tolerance) {
+        return PERP_OK;
+    }
+    const char *why = s->steps >= s->steps_max           ? "step limit"
+                      : pp_seconds() >= s->job->deadline ? "time limit"
+                                                         : "every start ended in a local minimum";
+    pp_print(report->reason, sizeof report->reason, "%s after %d Newton steps; best residual %.1e",
+             why, s->steps, s->at_best);
+    return PERP_ERR_LIMIT;
+}
 
 perp_status pp_ssn_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_report *report)
 {
-    UNUSED(mcp), UNUSED(job), UNUSED(z), UNUSED(report);
-    return PERP_ERR_REFUSED;
+    pp_fb *fb = NULL;
+    search s = {0};
+    perp_status status = pp_fb_create(mcp, job->arena, &fb);
+    status = status < 0 ? status : search_create(fb, job, &s);
+    if (status == PERP_OK) {
+        for (int i = 0; i < mcp->n; i++) {
+            s.z[i] = z[i] / fb->column[i];
+        }
+        remember(&s, s.z);
+        solve_all(&s, job->options->warm_start);
+        status = conclude(&s, report);
+        for (int i = 0; i < mcp->n; i++) {
+            double x = fb->column[i] * s.best[i];
+            double l = pp_mcp_lower(mcp, i), u = pp_mcp_upper(mcp, i);
+            z[i] = x < l ? l : x > u ? u : x;
+        }
+    }
+    pp_fb_linear_destroy(s.linear);
+    return status;
 }

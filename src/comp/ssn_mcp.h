@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Inside of the semi-smooth Newton solver for MCPs: the equilibrated problem, the Fischer–Burmeister
+// map, the Newton system. Private to ssn_mcp*.c.
+//
+// Scaling. With R, C positive diagonal and a scalar `unit`,
+//
+//   z = unit C z',   w = unit R^-1 w',   A' = R A C,   b' = R b / unit,   l' = l / (unit C), u' alike
+//
+// the problem keeps its form; rows and columns of A' have largest entries near 1, and so has b'.
+// Everything below lives in primed quantities, without the primes.
+#pragma once
+
+#include "comp/comp.h"
+
+typedef struct pp_fb {
+    const perp_mcp *mcp;  // in the caller's units
+    int n;
+    perp_matrix A;  // equilibrated: dense, or CSC with every diagonal entry stored
+    double *b, *lower, *upper;
+    double *column;   // z = column z'
+    double *inverse;  // 1 / rho of (C6), caller's units
+    double b_size;    // max |b|, caller's units
+} pp_fb;
+
+// A proximal problem: w = A z + b + lambda (z - center). lambda = 0: the problem itself.
+typedef struct pp_fb_prox {
+    double lambda;
+    const double *center;
+} pp_fb_prox;
+
+// ── ssn_mcp_problem.c ────────────────────────────────────────────────────────────────────────────
+
+perp_status pp_fb_create(const perp_mcp *mcp, pp_arena *arena, pp_fb **out);
+void pp_fb_velocity(const pp_fb *fb, pp_fb_prox prox, const double *z, double *w);
+
+// Phi(z), zero exactly at solutions, and the diagonals of its generalised Jacobian
+// V = diag(a) + diag(c) A (a, c NULL: not wanted). Returns |Phi|^2 / 2.
+double pp_fb_map(const pp_fb *fb, const double *z, const double *w, double *phi, double *a,
+                 double *c);
+// The same for min(z - l, w) and its kin: a, c in {0, 1}, so that a Newton step solves for the
+// variables between their bounds and puts the others on them.
+void pp_fb_min_map(const pp_fb *fb, const double *z, const double *w, double *phi, double *a,
+                   double *c);
+
+// The larger of the residuals (C5) and (C6) of z clamped into its bounds; work: 2 n values.
+double pp_fb_residual(const pp_fb *fb, const double *z, double *work);
+
+// ── ssn_mcp_linear.c ─────────────────────────────────────────────────────────────────────────────
+
+// V = diag(a) + diag(c) (A + lambda I), dense or sparse LU.
+typedef struct pp_fb_linear pp_fb_linear;
+
+perp_status pp_fb_linear_create(const pp_fb *fb, pp_arena *arena, pp_fb_linear **out);
+void pp_fb_linear_destroy(pp_fb_linear *linear);
+perp_status pp_fb_linear_factor(pp_fb_linear *linear, const double *a, const double *c,
+                                double lambda);
+perp_status pp_fb_linear_solve(const pp_fb_linear *linear, double *x);  // x = V \ x
