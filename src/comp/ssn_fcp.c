@@ -37,12 +37,12 @@ typedef struct newton {
     const pp_ssn *ssn;
     const pp_job *job;
     pp_ssn_linear *linear;
-    double *r;                         // the outer iterate
-    double *x, *trial, *dx;            // the inner iterate, its trial and step
-    double *q, *u, *F, *P;             // q - alpha r; W x + alpha x + q; the map; its blocks
-    double *work;                      // n, for residuals
-    double *best;                      // smallest residual seen
-    pp_ssn_residuals at_r, at_best;    // residuals of r and best
+    double *r;                       // the outer iterate
+    double *x, *trial, *dx;          // the inner iterate, its trial and step
+    double *q, *u, *F, *P;           // q - alpha r; W x + alpha x + q; the map; its blocks
+    double *work;                    // n, for residuals
+    double *best;                    // smallest residual seen
+    pp_ssn_residuals at_r, at_best;  // residuals of r and best
     int steps, steps_max;
     double seconds_factor;
     perp_status fatal;  // PERP_ERR_MEMORY ends everything
@@ -206,7 +206,7 @@ static perp_status conclude(const newton *s, bool solved, pp_report *report)
     if (solved) {
         return PERP_OK;
     }
-    const char *why = s->steps >= s->steps_max ? "step limit"
+    const char *why = s->steps >= s->steps_max           ? "step limit"
                       : pp_seconds() >= s->job->deadline ? "time limit"
                                                          : "every start stalled";
     pp_print(report->reason, sizeof report->reason,

@@ -13,10 +13,10 @@
 struct pp_ssn_linear {
     const pp_blocks *W;
     int n;
-    double *J;    // dense: n x n, factored in place
-    int *pivot;   // dense
-    int *p, *i;   // sparse: the pattern of W with full blocks
-    double *x;    // sparse
+    double *J;   // dense: n x n, factored in place
+    int *pivot;  // dense
+    int *p, *i;  // sparse: the pattern of W with full blocks
+    double *x;   // sparse
     pp_sparse_lu *lu;
 };
 

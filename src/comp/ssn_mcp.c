@@ -16,12 +16,13 @@
 #include <string.h>
 
 enum {
-    MEMORY = 8,        // values of Psi the line search looks back on
-    SEARCH_MAX = 120,  // Newton steps of one search
-    HALVINGS = 30,     // of a step
-    PATIENCE = 25,     // steps in which Psi must halve
-    FINISH_MAX = 8,    // Newton steps on the min map
-    PROX_MAX = 24,     // proximal problems after a search that stalled
+    MEMORY = 8,         // values of Psi the line search looks back on
+    SEARCH_MAX = 120,   // Newton steps of one search
+    HALVINGS = 30,      // of a step
+    PATIENCE = 25,      // steps in which Psi must halve
+    EXCHANGE_MAX = 10,  // Newton steps on the min map for one proximal point
+    FINISH_MAX = 8,     // such steps at the end of a search
+    PROX_MAX = 24,      // proximal problems after a search that stalled
     STARTS = 12,
 };
 
@@ -31,9 +32,9 @@ typedef struct search {
     pp_fb_linear *linear;
     double *z, *w, *phi, *a, *c, *d;  // the iterate, its map and step
     double *gradient, *trial, *center;
-    double *best, *work;  // n, 2 n
+    double *best, *work;  // n (in the caller's units), 2 n
     double at_best;       // residual of best
-    double target;        // residual at which to stop
+    double target;        // residual below which nothing is polished
     int steps, steps_max;
     double seconds_factor;
     perp_status fatal;
@@ -44,18 +45,25 @@ static bool out_of_budget(const search *s)
     return s->fatal < 0 || s->steps >= s->steps_max || pp_seconds() >= s->job->deadline;
 }
 
+// Nothing left to gain.
 static bool solved(const search *s)
 {
     return s->at_best <= s->target;
 }
 
-// Keeps z when it is the best so far; returns its residual.
+// Good enough not to start again.
+static bool accepted(const search *s)
+{
+    return s->at_best <= 0.5 * s->job->options->tolerance;
+}
+
+// Keeps z when it is the best so far, in the caller's units; returns its residual.
 static double remember(search *s, const double *z)
 {
     double residual = pp_fb_residual(s->fb, z, s->work);
     if (residual < s->at_best) {
         s->at_best = residual;
-        memcpy(s->best, z, (size_t)s->fb->n * sizeof *z);
+        memcpy(s->best, s->work, (size_t)s->fb->n * sizeof *z);
     }
     return residual;
 }
@@ -77,34 +85,69 @@ static bool newton_step(search *s, double lambda)
     return status == PERP_OK;
 }
 
-// ── Finish: Newton on the min map ────────────────────────────────────────────────────────────────
+// ── Newton on the min map ────────────────────────────────────────────────────────────────────────
 
-// From z, kept. The proximal term makes the free block regular where the solution is not unique; the
-// steps repeat until it no longer matters.
-static void finish(search *s, const double *z)
+// Steps from trial: variables go onto their bounds or are solved for, as min(z - l, w) tells; an
+// active-set method. True when the map came to rest at trial.
+static bool exchange(search *s, pp_fb_prox prox, int most)
 {
     int n = s->fb->n;
-    double last = PP_INF, lambda = 0.0;
-    memcpy(s->trial, z, (size_t)n * sizeof *z);
-    for (int k = 0; k < FINISH_MAX && !out_of_budget(s); k++) {
-        pp_fb_velocity(s->fb, (pp_fb_prox){0}, s->trial, s->w);
+    for (int k = 0; k < most && !out_of_budget(s); k++) {
+        pp_fb_velocity(s->fb, prox, s->trial, s->w);
         pp_fb_min_map(s->fb, s->trial, s->w, s->phi, s->a, s->c);
-        if (!newton_step(s, lambda)) {
-            lambda = lambda > 0.0 ? 100.0 * lambda : 1e-10;
-            continue;
+        double size = pp_norm_inf(n, s->phi);
+        if (!isfinite(size)) {
+            return false;
+        }
+        if (k > 0 && size <= 1e-12 * fmax(1.0, pp_norm_inf(n, s->trial))) {
+            return true;
+        }
+        if (!newton_step(s, prox.lambda)) {
+            return false;
         }
         for (int i = 0; i < n; i++) {
             double bound = s->trial[i] - s->phi[i];
             s->trial[i] = s->a[i] > 0.0 ? bound : s->trial[i] + s->d[i];
         }
-        double residual = remember(s, s->trial);
-        if (residual <= 1e-15 || residual > 0.5 * last) {
-            if (residual <= s->target || lambda > 0.0 || k > 3) {
-                return;
-            }
-            lambda = 1e-8;
+    }
+    return false;
+}
+
+// Proximal points from trial, each by exchange steps: finite for P0 matrices once lambda is large
+// enough, and exact at the end.
+static void exchange_proximal(search *s, double lambda, int most)
+{
+    int n = s->fb->n, end = s->steps + most;
+    double last = PP_INF;
+    memcpy(s->center, s->trial, (size_t)n * sizeof *s->trial);
+    while (lambda < 1e6 && s->steps < end && !out_of_budget(s) && !solved(s)) {
+        bool rest = exchange(s, (pp_fb_prox){lambda, s->center}, EXCHANGE_MAX);
+        double residual = rest ? remember(s, s->trial) : PP_INF;
+        if (!rest) {
+            memcpy(s->trial, s->center, (size_t)n * sizeof *s->trial);
+            lambda *= 30.0;
+            continue;
+        }
+        if (residual > 10.0 * last) {
+            return;
         }
         last = residual;
+        memcpy(s->center, s->trial, (size_t)n * sizeof *s->trial);
+        lambda = fmax(0.03 * lambda, 1e-10);
+    }
+}
+
+// Puts what is nearly a solution exactly on its bounds.
+static void finish(search *s, const double *z)
+{
+    remember(s, z);
+    memcpy(s->trial, z, (size_t)s->fb->n * sizeof *z);
+    if (exchange(s, (pp_fb_prox){0}, FINISH_MAX)) {
+        remember(s, s->trial);
+    }
+    if (!solved(s)) {
+        memcpy(s->trial, z, (size_t)s->fb->n * sizeof *z);
+        exchange_proximal(s, 1e-6, FINISH_MAX);
     }
 }
 
@@ -197,13 +240,14 @@ static bool descend(search *s, pp_fb_prox prox, double enough)
 static void perturb(search *s)
 {
     int n = s->fb->n;
-    double lambda = 1.0;
+    double at = remember(s, s->z), lambda = 1.0;
     for (int k = 0; k < PROX_MAX && lambda < 1e6 && !out_of_budget(s) && !solved(s); k++) {
         memcpy(s->center, s->z, (size_t)n * sizeof *s->z);
-        if (descend(s, (pp_fb_prox){lambda, s->center}, 1e-14 * fmin(1.0, lambda))) {
-            double residual = remember(s, s->z);
+        double accuracy = 1e-2 * fmin(at, 1e-2) * fmin(1.0, lambda);
+        if (descend(s, (pp_fb_prox){lambda, s->center}, fmax(1e-28, accuracy * accuracy))) {
+            at = remember(s, s->z);
             lambda = fmax(0.1 * lambda, 1e-9);
-            if (residual < 1e-4) {
+            if (at < 1e-4) {
                 finish(s, s->z);
             }
         } else {
@@ -245,23 +289,25 @@ static void run_search(search *s)
     }
 }
 
-static void solve_all(search *s, bool warm)
+// All starts of one equilibration. The strictness of the equilibration decides which minima there
+// are: the gentle one keeps the units of circuits and contacts, the strict one saves wild data.
+static void solve_equilibrated(search *s, bool warm)
 {
-    for (int k = warm ? -1 : 0; k < STARTS && !solved(s) && !out_of_budget(s); k++) {
+    for (int k = warm ? -1 : 0; k < STARTS && !accepted(s) && !out_of_budget(s); k++) {
         if (k >= 0) {
             start_point(s, k);
         }
         run_search(s);
-        if (!solved(s) && k <= 2) {
+        if (!accepted(s) && k <= 2) {
             perturb(s);
         }
     }
 }
 
-static perp_status search_create(const pp_fb *fb, const pp_job *job, search *s)
+static perp_status search_create(const perp_mcp *mcp, const pp_job *job, search *s)
 {
-    int n = fb->n, limit = job->options->max_iterations;
-    *s = (search){.fb = fb, .job = job, .at_best = PP_INF};
+    int n = mcp->n, limit = job->options->max_iterations;
+    *s = (search){.job = job, .at_best = PP_INF};
     double **vectors[] = {&s->z, &s->w,        &s->phi,   &s->a,      &s->c,
                           &s->d, &s->gradient, &s->trial, &s->center, &s->best};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
@@ -271,19 +317,37 @@ static perp_status search_create(const pp_fb *fb, const pp_job *job, search *s)
         }
     }
     s->work = PP_ARRAY(job->arena, double, 2 * (size_t)n);
-    s->steps_max = limit > 0 ? limit : n <= 20 ? 4000 : n <= 200 ? 2000 : 500;
-    s->target = fmin(1e-11, 0.1 * job->options->tolerance);
-    return s->work ? pp_fb_linear_create(fb, job->arena, &s->linear) : PERP_ERR_MEMORY;
+    s->steps_max = limit > 0 ? limit : n <= 20 ? 4000 : n <= 200 ? 2000 : 600;
+    s->target = fmin(1e-12, 0.1 * job->options->tolerance);
+    return s->work ? PERP_OK : PERP_ERR_MEMORY;
+}
+
+// One equilibration of `passes` passes; z holds the guess, in the caller's units, and is kept.
+static perp_status run(search *s, const perp_mcp *mcp, int passes, const double *z)
+{
+    pp_fb *fb = NULL;
+    pp_arena *arena = s->job->arena;
+    perp_status status = pp_fb_create(mcp, passes, arena, &fb);
+    status = status < 0 ? status : pp_fb_linear_create(fb, arena, &s->linear);
+    if (status == PERP_OK) {
+        s->fb = fb;
+        for (int i = 0; i < mcp->n; i++) {
+            s->z[i] = z[i] / fb->column[i];
+        }
+        remember(s, s->z);
+        solve_equilibrated(s, s->job->options->warm_start);
+        status = s->fatal;
+    }
+    pp_fb_linear_destroy(s->linear);
+    s->linear = NULL;
+    return status;
 }
 
 static perp_status conclude(const search *s, pp_report *report)
 {
     report->iterations = s->steps;
     report->seconds_factor = s->seconds_factor;
-    if (s->fatal < 0) {
-        return s->fatal;
-    }
-    if (s->at_best <= s->job->options->tolerance) {
+    if (accepted(s)) {
         return PERP_OK;
     }
     const char *why = s->steps >= s->steps_max           ? "step limit"
@@ -296,23 +360,20 @@ static perp_status conclude(const search *s, pp_report *report)
 
 perp_status pp_ssn_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_report *report)
 {
-    pp_fb *fb = NULL;
-    search s = {0};
-    perp_status status = pp_fb_create(mcp, job->arena, &fb);
-    status = status < 0 ? status : search_create(fb, job, &s);
-    if (status == PERP_OK) {
-        for (int i = 0; i < mcp->n; i++) {
-            s.z[i] = z[i] / fb->column[i];
-        }
-        remember(&s, s.z);
-        solve_all(&s, job->options->warm_start);
-        status = conclude(&s, report);
-        for (int i = 0; i < mcp->n; i++) {
-            double x = fb->column[i] * s.best[i];
-            double l = pp_mcp_lower(mcp, i), u = pp_mcp_upper(mcp, i);
-            z[i] = x < l ? l : x > u ? u : x;
-        }
+    static const int passes[] = {1, 10};
+    search s;
+    perp_status status = search_create(mcp, job, &s);
+    if (status < 0) {
+        return status;
     }
-    pp_fb_linear_destroy(s.linear);
-    return status;
+    int steps_max = s.steps_max;
+    for (int k = 0; k < 2 && status >= 0 && !accepted(&s); k++) {
+        s.steps_max = k == 0 ? steps_max - steps_max / 3 : steps_max;
+        status = run(&s, mcp, passes[k], z);
+    }
+    if (status < 0) {
+        return status;
+    }
+    memcpy(z, s.best, (size_t)mcp->n * sizeof *z);
+    return conclude(&s, report);
 }

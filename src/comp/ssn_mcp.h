@@ -32,7 +32,8 @@ typedef struct pp_fb_prox {
 
 // ── ssn_mcp_problem.c ────────────────────────────────────────────────────────────────────────────
 
-perp_status pp_fb_create(const perp_mcp *mcp, pp_arena *arena, pp_fb **out);
+// `passes` of equilibration: 1 is gentle, 10 strict.
+perp_status pp_fb_create(const perp_mcp *mcp, int passes, pp_arena *arena, pp_fb **out);
 void pp_fb_velocity(const pp_fb *fb, pp_fb_prox prox, const double *z, double *w);
 
 // Phi(z), zero exactly at solutions, and the diagonals of its generalised Jacobian
@@ -44,7 +45,8 @@ double pp_fb_map(const pp_fb *fb, const double *z, const double *w, double *phi,
 void pp_fb_min_map(const pp_fb *fb, const double *z, const double *w, double *phi, double *a,
                    double *c);
 
-// The larger of the residuals (C5) and (C6) of z clamped into its bounds; work: 2 n values.
+// The larger of the residuals (C5) and (C6) of z clamped into its bounds. work: 2 n values; the
+// first n receive that z in the caller's units.
 double pp_fb_residual(const pp_fb *fb, const double *z, double *work);
 
 // ── ssn_mcp_linear.c ─────────────────────────────────────────────────────────────────────────────

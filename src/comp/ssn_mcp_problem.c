@@ -15,8 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { EQUILIBRATIONS = 8 };
-
 // ── Scaling ──────────────────────────────────────────────────────────────────────────────────────
 
 // CSC copy of A with its diagonal, values included; dense copy when A is dense.
@@ -78,16 +76,17 @@ static int column_entries(const perp_matrix *A, int j)
     return A->dense ? A->rows : A->p[j + 1] - A->p[j];
 }
 
-// Ruiz: divide rows and columns by the roots of their largest entries, several times. x: the values
-// of A. row, column: what has been multiplied so far; r, c: scratch.
-static void equilibrate(const perp_matrix *A, double *x, double *row, double *column, double *r,
+// Ruiz: divide rows and columns by the roots of their largest entries, `passes` times. row, column:
+// what has been multiplied so far; r, c: scratch.
+static void equilibrate(const perp_matrix *A, int passes, double *row, double *column, double *r,
                         double *c)
 {
     int n = A->rows;
+    double *x = (double *)(uintptr_t)(A->dense ? A->dense : A->x);  // our own copy
     for (int i = 0; i < n; i++) {
         row[i] = column[i] = 1.0;
     }
-    for (int pass = 0; pass < EQUILIBRATIONS; pass++) {
+    for (int pass = 0; pass < passes; pass++) {
         memset(r, 0, (size_t)n * sizeof *r);
         memset(c, 0, (size_t)n * sizeof *c);
         for (int j = 0; j < n; j++) {
@@ -114,20 +113,28 @@ static void equilibrate(const perp_matrix *A, double *x, double *row, double *co
     }
 }
 
-// 1 / rho_i of (C6): |A_ii|, or for a zero diagonal the largest |A_ij A_ji / A_jj|, or 1.
+// What A_ii becomes when its best partner is eliminated: the largest |A_ij A_ji / A_jj|, or 0.
+static double eliminated_diagonal(const perp_matrix *A, int i)
+{
+    double best = 0.0;
+    for (int k = 0; k < column_entries(A, i); k++) {
+        size_t at;
+        int j = entry(A, i, k, &at);
+        double Ajj = fabs(pp_matrix_at(A, j, j));
+        if (Ajj > 0.0) {
+            best = fmax(best, fabs(pp_matrix_at(A, i, j) * pp_matrix_at(A, j, i)) / Ajj);
+        }
+    }
+    return best;
+}
+
+// 1 / rho_i of (C6)
 static void unit_ratios(const perp_matrix *A, double *inverse)
 {
     for (int i = 0; i < A->rows; i++) {
-        double best = fabs(pp_matrix_at(A, i, i));
-        for (int k = 0; best == 0.0 && k < column_entries(A, i); k++) {
-            size_t at;
-            int j = entry(A, i, k, &at);
-            double Ajj = fabs(pp_matrix_at(A, j, j));
-            double size = fabs(pp_matrix_at(A, i, j) * pp_matrix_at(A, j, i));
-            inverse[i] = fmax(k ? inverse[i] : 0.0, Ajj > 0.0 ? size / Ajj : 0.0);
-        }
-        best = best > 0.0 ? best : column_entries(A, i) ? inverse[i] : 0.0;
-        inverse[i] = best > 0.0 && isfinite(best) ? best : 1.0;
+        double size = fabs(pp_matrix_at(A, i, i));
+        size = size > 0.0 ? size : eliminated_diagonal(A, i);
+        inverse[i] = size > 0.0 && isfinite(size) ? size : 1.0;
     }
 }
 
@@ -149,7 +156,7 @@ static void scale_vectors(pp_fb *fb, const double *row)
     fb->b_size = pp_norm_inf(fb->n, mcp->b);
 }
 
-perp_status pp_fb_create(const perp_mcp *mcp, pp_arena *arena, pp_fb **out)
+perp_status pp_fb_create(const perp_mcp *mcp, int passes, pp_arena *arena, pp_fb **out)
 {
     int n = mcp->n;
     pp_fb *fb = PP_ZEROS(arena, pp_fb, 1);
@@ -171,8 +178,7 @@ perp_status pp_fb_create(const perp_mcp *mcp, pp_arena *arena, pp_fb **out)
         return status;
     }
     unit_ratios(&mcp->A, fb->inverse);
-    double *values = (double *)(uintptr_t)(fb->A.dense ? fb->A.dense : fb->A.x);  // our own copy
-    equilibrate(&fb->A, values, scratch, fb->column, scratch + n, scratch + 2 * n);
+    equilibrate(&fb->A, passes, scratch, fb->column, scratch + n, scratch + 2 * n);
     scale_vectors(fb, scratch);
     *out = fb;
     return PERP_OK;
