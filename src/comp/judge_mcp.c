@@ -23,21 +23,25 @@ static double clamp(double x, double lower, double upper)
 }
 
 // w = A z + b, and max_i |b_i|.
-static void evaluate(const perp_mcp *mcp, const double *z, double *w)
+static void evaluate(const perp_mcp *mcp, const double *z, double *restrict w)
 {
     const perp_matrix *A = &mcp->A;
     for (int i = 0; i < mcp->n; i++) {
         w[i] = mcp->b[i];
     }
     for (int j = 0; j < mcp->n; j++) {
+        double zj = z[j];
+        if (zj == 0.0) {
+            continue;
+        }
         if (A->dense) {
             const double *column = A->dense + (size_t)j * (size_t)mcp->n;
-            for (int i = 0; z[j] != 0.0 && i < mcp->n; i++) {
-                w[i] += column[i] * z[j];
+            for (int i = 0; i < mcp->n; i++) {
+                w[i] += column[i] * zj;
             }
         } else {
             for (int k = A->p[j]; k < A->p[j + 1]; k++) {
-                w[A->i[k]] += A->x[k] * z[j];
+                w[A->i[k]] += A->x[k] * zj;
             }
         }
     }

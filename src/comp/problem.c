@@ -68,6 +68,9 @@ static perp_status check_matrix(const perp_matrix *A, int rows, int cols, const 
         return check_columns(A, name, c);
     }
     size_t entries = (size_t)rows * (size_t)cols;
+    if (pp_all_finite(entries, A->dense)) {
+        return PERP_OK;
+    }
     for (size_t k = 0; k < entries; k++) {
         if (!isfinite(A->dense[k])) {
             return BAD(c, "matrix %s: entry (%zu, %zu) is not finite", name, k % (size_t)rows,

@@ -88,18 +88,40 @@ PP_INLINE void panel(int before, double *A, int ld, int from, int to, int J, con
     }
 }
 
-// L of a corner of w <= W columns, one entry after the other. Returns 0 or 1 + the failing column.
+// What the columns before take off the corner: sum_p L(J+i, p) L(J+j, p), i >= j.
+PP_INLINE void corner_sums(int w, int before, const double *A, int ld, int J, double s[W][W])
+{
+    const double *a = PP_AT(A, ld, J, 0);
+    if (w == W) {
+        pp_v4 t0 = {0}, t1 = {0}, t2 = {0}, t3 = {0};
+        for (int p = 0; p < before; p++, a += ld) {
+            pp_v4 row = PP_LOAD(a);
+            t0 += row * a[0];
+            t1 += row * a[1];
+            t2 += row * a[2];
+            t3 += row * a[3];
+        }
+        PP_STORE(s[0]) = t0, PP_STORE(s[1]) = t1, PP_STORE(s[2]) = t2, PP_STORE(s[3]) = t3;
+        return;
+    }
+    for (int p = 0; p < before; p++, a += ld) {
+        for (int j = 0; j < w; j++) {
+            for (int i = j; i < w; i++) {
+                s[j][i] += a[i] * a[j];
+            }
+        }
+    }
+}
+
+// L of a corner of w <= W columns. Returns 0 or 1 + the failing column.
 PP_INLINE int factor_corner(int w, int before, double *A, int ld, int J, double tiny, corner *t)
 {
+    double s[W][W] = {{0}};
+    corner_sums(w, before, A, ld, J, s);
     for (int j = 0; j < w; j++) {
         for (int i = j; i < w; i++) {
-            double s = 0.0;
-            const double *a = PP_AT(A, ld, J + i, 0), *b = PP_AT(A, ld, J + j, 0);
-            for (int p = 0; p < before; p++, a += ld, b += ld) {
-                s += *a * *b;
-            }
             double *entry = PP_AT(A, ld, J + i, J + j);
-            double value = *entry - s;
+            double value = *entry - s[j][i];
             for (int q = 0; q < j; q++) {
                 value -= *PP_AT(A, ld, J + i, J + q) * *PP_AT(A, ld, J + j, J + q);
             }

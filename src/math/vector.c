@@ -70,12 +70,19 @@ double pp_norm2(int n, const double *x)
     return big * sqrt(sum);
 }
 
+PP_CLONES
 bool pp_all_finite(size_t n, const double *x)
 {
-    for (size_t k = 0; k < n; k++) {
-        if (!isfinite(x[k])) {
-            return false;
-        }
+    pp_v4 s = {0}, t = {0};  // 0 x is 0 for a finite x and NaN otherwise, and NaN stays
+    size_t k = 0;
+    for (; k + 8 <= n; k += 8) {
+        s += 0.0 * PP_LOAD(x + k);
+        t += 0.0 * PP_LOAD(x + k + 4);
     }
-    return true;
+    s += t;
+    double sum = PP_SUM(s);
+    for (; k < n; k++) {
+        sum += 0.0 * x[k];
+    }
+    return sum == 0.0;
 }

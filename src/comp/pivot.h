@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to the solver "pivot": its state, and the parts that work on it.
+//
+//   pivot_setup.c    memory, scales, symmetry, the first basis
+//   pivot_factor.c   the free block A_FF + alpha D: gathered, factored, solved
+//   pivot_block.c    block principal pivoting on (A + alpha D, q)
+//   pivot_prox.c     the proximal loop around it, and rays
+//   pivot.c          the solver
+#pragma once
+
+#include "comp/comp.h"
+
+// fmin and fmax would be calls, for the sake of NaNs that do not occur here.
+static inline double pp_within(double x, double lower, double upper)
+{
+    return x < lower ? lower : x > upper ? upper : x;
+}
+
+static inline double pp_larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+typedef struct pp_pivot {
+    int n;
+    const perp_mcp *mcp;
+    perp_matrix A;  // dense, or CSC when that pays (sparse)
+    bool sparse, symmetric;
+    double *lower, *upper;   // n each
+    double *D;               // n: the positive diagonal, or a stand-in: unit of w over unit of z
+    double *root, *inverse;  // sqrt D and 1 / sqrt D
+    double unit;             // what counts as nothing in w: 1e-12 max|b|
+
+    double alpha;    // of the proximal term alpha D (z - center)
+    double *center;  // n
+    double *q;       // n: b - alpha D center
+    double *c;       // n: q + (A + alpha D) z with z_F = 0
+
+    int8_t *place;      // n: perp_place
+    int8_t *good;       // n: places of the last proximal step that was solved
+    double *z, *w;      // n: the basic solution, w = (A + alpha D) z + q
+    double *step;       // n: z - center, a proof of infeasibility in the end
+    double *x, *work;   // n: over F
+    int *free, *fixed;  // the free list F, and the bound variables with z != 0
+    int count, fixed_count;
+    int *exchange;   // indices that violate, ascending
+    int8_t *target;  // where they go
+
+    double *L;       // factor of the scaled free block, leading dimension ld
+    int *row_pivot;  // of LU
+    int *factored;   // the free list it belongs to, factored_count of them; -1: none
+    int ld, factored_count;
+    double factored_alpha;
+    pp_sparse_lu *lu;  // sparse: the factor, and the block in CSC
+    int *sub_p, *sub_i, *where;
+    double *sub_x;
+
+    int steps, step_limit;
+    double deadline, seconds_factor;
+} pp_pivot;
+
+// p->n and p->mcp are set, the rest zero. PERP_OK or PERP_ERR_MEMORY.
+perp_status pp_pivot_setup(pp_pivot *p, pp_arena *arena);
+void pp_pivot_place_from_z(pp_pivot *p, const double *z);
+void pp_pivot_place_from_basis(pp_pivot *p, const int8_t *basis);
+void pp_pivot_guess(pp_pivot *p, double *z);  // improves z by a few sweeps, then places from it
+
+// z_F and w of the free list; PERP_OK, PERP_ERR_SINGULAR or PERP_ERR_MEMORY.
+perp_status pp_pivot_solve_free(pp_pivot *p);
+void pp_pivot_forget(pp_pivot *p);  // drops the factor, and what KLU owns
+
+// A complementary basis of (A + alpha D, q) from the one in place. PERP_OK: z, w, place hold it;
+// otherwise PERP_ERR_SINGULAR, PERP_ERR_LIMIT or PERP_ERR_MEMORY. After `patience` block steps without
+// progress, at most `singles` least-index steps are taken.
+perp_status pp_pivot_block(pp_pivot *p, int patience, int singles);
+void pp_pivot_center(pp_pivot *p, double alpha);  // sets alpha, and q for the present center
+
+// Natural map of (A, b) at z, in the unit of w; turns w into A z + b.
+double pp_pivot_residual(pp_pivot *p);
+
+// Proximal point iteration from the present center. PERP_OK: z has at most the residual `target`;
+// PERP_ERR_INFEASIBLE: step is a proof of it; otherwise center is the best iterate.
+perp_status pp_pivot_prox(pp_pivot *p, double target, pp_report *report);

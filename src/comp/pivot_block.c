@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Block principal pivoting for boxes: Judice and Pires 1994, after Kostreva 1978.
+//
+// A basis says of each variable: free (w = 0), at its lower or at its upper bound. Its solution is one
+// linear solve; every variable that breaks its sign or its bound changes place, all at once. For a
+// P-matrix this ends in few steps but may cycle, so after `patience` steps that do not lower the number
+// of violations only the last violating index changes (Murty's least-index rule, finite for P-matrices)
+// until it is lower again.
+#include "comp/pivot.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+void pp_pivot_center(pp_pivot *p, double alpha)
+{
+    p->alpha = alpha;
+    for (int i = 0; i < p->n; i++) {
+        p->q[i] = p->mcp->b[i] - alpha * p->D[i] * p->center[i];
+    }
+}
+
+// The lists of a basis, z at its bounds, and c = q + (A + alpha D) z with z_F = 0.
+static void place_bounds(pp_pivot *p)
+{
+    p->count = p->fixed_count = 0;
+    for (int i = 0; i < p->n; i++) {
+        if (p->place[i] == PERP_BETWEEN) {
+            p->free[p->count++] = i;
+            continue;
+        }
+        p->z[i] = p->place[i] == PERP_AT_LOWER ? p->lower[i] : p->upper[i];
+        if (p->z[i] != 0.0) {
+            p->fixed[p->fixed_count++] = i;
+        }
+    }
+    memcpy(p->c, p->q, (size_t)p->n * sizeof *p->c);
+    for (int k = 0; k < p->fixed_count; k++) {
+        int j = p->fixed[k];
+        p->x[k] = p->z[j];
+        p->c[j] += p->alpha * p->D[j] * p->z[j];
+        for (int t = p->sparse ? p->A.p[j] : 0; p->sparse && t < p->A.p[j + 1]; t++) {
+            p->c[p->A.i[t]] += p->A.x[t] * p->z[j];
+        }
+    }
+    if (!p->sparse) {
+        pp_gemv_columns(p->n, p->fixed_count, p->fixed, p->A.dense, p->n, p->x, p->c);
+    }
+}
+
+// Fills exchange and target. A sign counts when it is above the rounding error of w_i, which for a
+// positive semidefinite A is bounded by eps sqrt(A_ii) sum_j sqrt(A_jj) |z_j|.
+static int find_violations(pp_pivot *p)
+{
+    double mass = 0.0;
+    for (int i = 0; i < p->n; i++) {
+        mass += p->root[i] * fabs(p->z[i]);
+    }
+    double noise = 4.0 * DBL_EPSILON * mass;
+    int found = 0;
+    for (int i = 0; i < p->n; i++) {
+        double slack = p->unit + noise * p->root[i];
+        int8_t target = p->place[i];
+        if (p->place[i] == PERP_BETWEEN) {
+            double give = slack * p->inverse[i] * p->inverse[i];
+            if (p->z[i] < p->lower[i] - give) {
+                target = PERP_AT_LOWER;
+            } else if (p->z[i] > p->upper[i] + give) {
+                target = PERP_AT_UPPER;
+            }
+        } else if (p->lower[i] < p->upper[i]) {
+            double sign = p->place[i] == PERP_AT_LOWER ? p->w[i] : -p->w[i];
+            target = sign < -slack ? PERP_BETWEEN : target;
+        }
+        if (target != p->place[i]) {
+            p->exchange[found] = i;
+            p->target[found++] = target;
+        }
+    }
+    return found;
+}
+
+perp_status pp_pivot_block(pp_pivot *p, int block_patience, int singles)
+{
+    int fewest = INT_MAX, patience = block_patience;
+    for (;;) {
+        if (p->steps >= p->step_limit || (p->deadline < PP_INF && pp_seconds() > p->deadline)) {
+            return PERP_ERR_LIMIT;
+        }
+        p->steps++;
+        place_bounds(p);
+        perp_status status = pp_pivot_solve_free(p);
+        if (status < 0) {
+            return status;
+        }
+        int found = find_violations(p);
+        if (found == 0) {
+            return PERP_OK;
+        }
+        bool block = true;
+        if (found < fewest) {
+            fewest = found;
+            patience = block_patience;
+        } else if (patience > 0) {
+            patience--;
+        } else if (singles-- > 0) {
+            block = false;
+        } else {
+            return PERP_ERR_LIMIT;
+        }
+        for (int k = block ? 0 : found - 1; k < found; k++) {
+            p->place[p->exchange[k]] = p->target[k];
+        }
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The proximal point iteration for positive semidefinite A (Rockafellar 1976):
+//
+//   z_k+1 solves the MCP of (A + alpha D, b - alpha D z_k)
+//
+// whose matrix is a P-matrix, by block pivoting from the basis of the step before. Once the basis stays,
+// a step is a solve with the factor at hand and contracts by alpha / (alpha + lambda), lambda the least
+// non-zero eigenvalue of the scaled free block: full accuracy, and the part of z in the null space is
+// left alone, so that no rank need be decided.
+//
+// Without a solution, z_k+1 - z_k tends to a d != 0 with A'd <= 0 <= d and b'd < 0 (for boxes and free
+// variables likewise): a proof, which is checked here before it is believed.
+#include "comp/pivot.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    OUTER_LIMIT = 200,
+    PATIENCE = 5,        // block steps without progress before alpha grows
+    MOST_FAILURES = 30,  // times alpha may grow
+};
+
+static const double alpha_first = 1e-3, alpha_least = 1e-8, alpha_most = 1e3;
+
+// Natural map of (A, b) in the unit of w, with z in both units: the worse of the two the judge asks for.
+// w is turned from that of the proximal problem into A z + b.
+double pp_pivot_residual(pp_pivot *p)
+{
+    double worst = 0.0;
+    for (int i = 0; i < p->n; i++) {
+        p->w[i] -= p->alpha * p->D[i] * (p->z[i] - p->center[i]);
+        double z = p->z[i], w = p->w[i];
+        double plain = z - pp_within(z - w, p->lower[i], p->upper[i]);
+        double scaled = (z - pp_within(z - w / p->D[i], p->lower[i], p->upper[i])) * p->D[i];
+        worst = pp_larger(worst, pp_larger(fabs(plain), fabs(scaled)));
+    }
+    return worst;
+}
+
+// (A'y)_j, or 0 when that is all rounding
+static double column_sum(const perp_matrix *A, int j, const double *y)
+{
+    double sum = 0.0, size = 0.0;
+    int first = A->dense ? 0 : A->p[j], last = A->dense ? A->rows : A->p[j + 1];
+    const double *column = A->dense ? A->dense + (size_t)j * (size_t)A->rows : A->x;
+    for (int k = first; k < last; k++) {
+        double part = column[k] * y[A->dense ? k : A->i[k]];
+        sum += part;
+        size += fabs(part);
+    }
+    return fabs(sum) <= 1e-12 * size ? 0.0 : sum;
+}
+
+// sup over the box of y'(A z + b) < 0 with y of the right signs, relative to |y|'|b|; theory (C9).
+static bool is_proof(pp_pivot *p, double *y)
+{
+    double big = 0.0, size = 0.0, sum = 0.0;
+    for (int i = 0; i < p->n; i++) {
+        big = pp_larger(big, fabs(y[i]) * p->root[i]);
+    }
+    if (!(big > 0.0) || !isfinite(big)) {
+        return false;
+    }
+    for (int i = 0; i < p->n; i++) {
+        bool low = isfinite(p->lower[i]), high = isfinite(p->upper[i]);
+        bool wrong = (low && y[i] < 0.0) || (high && y[i] > 0.0);
+        y[i] = wrong || fabs(y[i]) * p->root[i] < 1e-9 * big ? 0.0 : y[i] / big;
+        sum += y[i] * p->mcp->b[i];
+        size += fabs(y[i] * p->mcp->b[i]);
+    }
+    for (int j = 0; j < p->n; j++) {
+        double slope = column_sum(&p->A, j, y);
+        if (slope == 0.0) {
+            continue;
+        }
+        double bound = slope > 0.0 ? p->upper[j] : p->lower[j];
+        if (!isfinite(bound)) {
+            return false;
+        }
+        sum += slope * bound;
+        size += fabs(slope * bound);
+    }
+    return sum < -1e-9 * size;
+}
+
+// The last proximal step as a proof of infeasibility, kept in step.
+static bool diverges(pp_pivot *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        p->step[i] = p->z[i] - p->center[i];
+    }
+    return is_proof(p, p->step);
+}
+
+// One step at p->alpha, from the last good basis when it fails.
+static perp_status proximal_step(pp_pivot *p)
+{
+    pp_pivot_center(p, p->alpha);
+    perp_status status = pp_pivot_block(p, PATIENCE, 0);
+    if (status < 0) {
+        memcpy(p->place, p->good, (size_t)p->n);
+    } else {
+        memcpy(p->good, p->place, (size_t)p->n);
+    }
+    return status;
+}
+
+static bool is_over(const pp_pivot *p, perp_status status)
+{
+    return status == PERP_ERR_MEMORY || p->steps >= p->step_limit ||
+           (p->deadline < PP_INF && pp_seconds() > p->deadline);
+}
+
+perp_status pp_pivot_prox(pp_pivot *p, double target, pp_report *report)
+{
+    double before = PP_INF;
+    int failures = 0, wait = 0;
+    p->alpha = alpha_first;
+    pp_pivot_place_from_z(p, p->center);
+    memcpy(p->good, p->place, (size_t)p->n);
+    for (int outer = 0; outer < OUTER_LIMIT; outer++) {
+        int start = p->steps;
+        perp_status status = proximal_step(p);
+        if (status < 0 && is_over(p, status)) {
+            return status;
+        }
+        if (status < 0) {  // alpha is too small for so many exchanges at once, or A is not monotone
+            p->alpha *= 10.0;
+            wait = 2;
+            if (p->alpha > alpha_most || ++failures > MOST_FAILURES) {
+                pp_print(report->reason, sizeof report->reason,
+                         "no basis of A + alpha D up to alpha = %.0e: A is not positive "
+                         "semidefinite",
+                         alpha_most);
+                return status;
+            }
+            continue;
+        }
+        double worst = pp_pivot_residual(p);
+        if (worst <= target) {
+            return PERP_OK;
+        }
+        if (outer > 2 && diverges(p)) {
+            return PERP_ERR_INFEASIBLE;
+        }
+        memcpy(p->center, p->z, (size_t)p->n * sizeof *p->center);
+        bool kept = p->steps == start + 1;
+        if ((!kept || worst > 0.1 * before) && wait-- <= 0) {
+            p->alpha = pp_larger(0.1 * p->alpha, alpha_least);
+        }
+        before = worst;
+    }
+    pp_print(report->reason, sizeof report->reason,
+             "the proximal loop did not converge in %d steps", OUTER_LIMIT);
+    return PERP_ERR_LIMIT;
+}
