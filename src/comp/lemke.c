@@ -20,37 +20,80 @@
 // ── Scaling ──────────────────────────────────────────────────────────────────────────────────────
 
 typedef struct scaling {
-    double *d;  // z = beta D z', w = w' beta / D
+    double *d;  // columns: z = beta D z'
+    double *r;  // rows: w = beta R^-1 w'; R = D but for equations, where each has its own
     double beta;
+    double unit;  // beta / max|b|: z and w in units of b
 } scaling;
 
-// d_i = 1/sqrt|A_ii|; where the diagonal is zero, what makes the largest entry with a scaled partner 1.
-static void congruence(const perp_matrix *A, int n, double *d)
+// The largest |A_ij| r_i of column j over the rows with r_i > 0.
+static double largest_in_column(const perp_matrix *A, int j, const double *r)
 {
-    for (int i = 0; i < n; i++) {
-        double diagonal = fabs(pp_matrix_at(A, i, i));
-        d[i] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 0.0;
+    double largest = 0.0;
+    int first = A->dense ? 0 : A->p[j], last = A->dense ? A->rows : A->p[j + 1];
+    for (int k = first; k < last; k++) {
+        int i = A->dense ? k : A->i[k];
+        double entry = A->dense ? A->dense[(size_t)j * (size_t)A->rows + (size_t)k] : A->x[k];
+        double size = fabs(entry) * r[i];
+        largest = size > largest ? size : largest;
     }
-    for (int j = 0; j < n; j++) {  // column j of a variable without diagonal: rows i with one
-        if (d[j] != 0.0) {
-            continue;
-        }
-        double largest = 0.0;
-        int first = A->dense ? 0 : A->p[j], last = A->dense ? n : A->p[j + 1];
-        for (int k = first; k < last; k++) {
-            int i = A->dense ? k : A->i[k];
-            double entry = A->dense ? A->dense[(size_t)j * (size_t)n + (size_t)k] : A->x[k];
-            double size = fabs(entry) * (d[i] > 0.0 ? d[i] : 1.0);
-            largest = i != j && size > largest ? size : largest;
-        }
-        d[j] = largest > 0.0 ? -1.0 / largest : -1.0;  // negative: not a partner for the others
-    }
-    for (int j = 0; j < n; j++) {
-        d[j] = fabs(d[j]);
-    }
+    return largest;
 }
 
-static perp_status scale_matrix(pp_lemke *t, const perp_matrix *A, const double *d, bool dense)
+// Complementarity pairs: d_i = 1/sqrt|A_ii|; where the diagonal is zero, what makes the largest entry
+// of the column, scaled by its row's partner, 1.
+static void scale_pairs(const perp_mcp *mcp, scaling *s)
+{
+    int n = mcp->n, missing = 0;
+    for (int i = 0; i < n; i++) {
+        double diagonal = fabs(pp_matrix_at(&mcp->A, i, i));
+        s->d[i] = s->r[i] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 0.0;
+        missing += diagonal == 0.0;
+    }
+    for (int j = 0; missing > 0 && j < n; j++) {
+        if (s->d[j] == 0.0) {
+            double largest = largest_in_column(&mcp->A, j, s->r);
+            s->d[j] = largest > 0.0 ? 1.0 / largest : 1.0;
+        }
+    }
+    memcpy(s->r, s->d, (size_t)n * sizeof *s->r);
+}
+
+static bool is_equation(const perp_mcp *mcp, int i)
+{
+    return mcp->lower && pp_mcp_lower(mcp, i) == -PP_INF && pp_mcp_upper(mcp, i) == PP_INF;
+}
+
+// Free variables and their equations: columns, then rows, to a largest entry of 1. They need not be
+// scaled alike, since w = 0 whatever its unit.
+static perp_status scale_equations(const perp_mcp *mcp, pp_arena *arena, scaling *s)
+{
+    int n = mcp->n, count = 0;
+    for (int i = 0; i < n; i++) {
+        if (is_equation(mcp, i)) {
+            s->r[i] = s->d[i] = 1.0;
+            count++;
+        }
+    }
+    if (count == 0) {
+        return PERP_OK;
+    }
+    perp_matrix rows;
+    perp_status status = pp_matrix_transpose(&mcp->A, arena, &rows);
+    for (int round = 0; status >= 0 && round < 3; round++) {
+        for (int i = 0; i < n; i++) {
+            double largest = is_equation(mcp, i) ? largest_in_column(&rows, i, s->d) : 0.0;
+            s->r[i] = largest > 0.0 ? 1.0 / largest : s->r[i];
+        }
+        for (int j = 0; j < n; j++) {
+            double largest = is_equation(mcp, j) ? largest_in_column(&mcp->A, j, s->r) : 0.0;
+            s->d[j] = largest > 0.0 ? 1.0 / largest : s->d[j];
+        }
+    }
+    return status;
+}
+
+static perp_status scale_matrix(pp_lemke *t, const perp_matrix *A, const scaling *s, bool dense)
 {
     int n = t->n;
     size_t entries = dense ? (size_t)n * (size_t)n : (size_t)A->p[n];
@@ -61,7 +104,7 @@ static perp_status scale_matrix(pp_lemke *t, const perp_matrix *A, const double 
     if (!dense) {
         for (int j = 0; j < n; j++) {
             for (int k = A->p[j]; k < A->p[j + 1]; k++) {
-                x[k] = A->x[k] * d[A->i[k]] * d[j];
+                x[k] = A->x[k] * s->r[A->i[k]] * s->d[j];
             }
         }
         t->A = perp_matrix_csc(n, n, A->p, A->i, x);
@@ -71,7 +114,7 @@ static perp_status scale_matrix(pp_lemke *t, const perp_matrix *A, const double 
     for (int j = 0; j < n; j++) {
         double *column = x + (size_t)j * (size_t)n;
         for (int i = 0; i < n; i++) {
-            column[i] *= d[i] * d[j];
+            column[i] *= s->r[i] * s->d[j];
         }
     }
     t->A = perp_matrix_dense(n, n, x);
@@ -82,10 +125,12 @@ static void scale_vectors(pp_lemke *t, const perp_mcp *mcp, scaling *s)
 {
     s->beta = 0.0;
     for (int i = 0; i < t->n; i++) {
-        t->b[i] = mcp->b[i] * s->d[i];
+        t->b[i] = mcp->b[i] * s->r[i];
         s->beta = fmax(s->beta, fabs(t->b[i]));
     }
     s->beta = s->beta > 0.0 ? s->beta : 1.0;
+    double b_max = pp_norm_inf(t->n, mcp->b);
+    s->unit = b_max > 0.0 ? s->beta / b_max : 1.0;
     for (int i = 0; i < t->n; i++) {
         double unit = 1.0 / (s->beta * s->d[i]);
         t->b[i] /= s->beta;
@@ -108,21 +153,24 @@ static perp_status set_up(pp_lemke *t, const perp_mcp *mcp, const pp_job *job, s
     int n = mcp->n;
     *t = (pp_lemke){.n = n, .arena = job->arena, .deadline = job->deadline};
     t->limit = job->options->max_iterations > 0 ? job->options->max_iterations : 500 + 30 * n;
-    double *reals = PP_ARRAY(t->arena, double, 12 * (size_t)n);
+    double *reals = PP_ARRAY(t->arena, double, 13 * (size_t)n);
     t->var = PP_ARRAY(t->arena, int, 2 * (size_t)n);
     t->at_upper = PP_ZEROS(t->arena, bool, n);
     if (!reals || !t->var || !t->at_upper) {
         return PERP_ERR_MEMORY;
     }
-    double **const parts[] = {&s->d, &t->b,  &t->lower, &t->upper, &t->cover, &t->bt,
-                              &t->x, &t->lo, &t->up,    &t->dir,   &t->row_a, &t->row_b};
+    double **const parts[] = {&s->d, &s->r,  &t->b,  &t->lower, &t->upper, &t->cover, &t->bt,
+                              &t->x, &t->lo, &t->up, &t->dir,   &t->row_a, &t->row_b};
     for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
         *parts[k] = reals + k * (size_t)n;
     }
     t->tied = t->var + n;
     bool dense = wants_dense(mcp);
-    congruence(&mcp->A, n, s->d);
-    perp_status status = scale_matrix(t, &mcp->A, s->d, dense);
+    scale_pairs(mcp, s);
+    perp_status status = scale_equations(mcp, t->arena, s);
+    if (status >= 0) {
+        status = scale_matrix(t, &mcp->A, s, dense);
+    }
     if (status < 0) {
         return status;
     }
@@ -190,16 +238,23 @@ static void read_solution(const pp_lemke *t, double *z)
     }
 }
 
-// max_i |z_i - clamp(z_i - w_i)| of the scaled problem, shift added to the diagonal taken off again.
-static double scaled_residual(const pp_lemke *t, const double *z, double *w)
+static double natural(double z, double w, double lower, double upper)
+{
+    return fabs(z - fmin(fmax(z - w, lower), upper));
+}
+
+// max_i |z_i - clamp(z_i - w_i)|, the worse of scaled and unscaled: either can hide what the other shows.
+static double own_residual(const pp_lemke *t, const scaling *s, const double *z, double *w)
 {
     double worst = 0.0;
     memcpy(w, t->b, (size_t)t->n * sizeof *w);
     pp_matrix_mul(&t->A, 1.0, z, w);
     for (int i = 0; i < t->n; i++) {
-        double target = fmin(fmax(z[i] - w[i], t->lower[i]), t->upper[i]);
-        double error = fabs(z[i] - target);
+        double d = s->d[i] * s->unit, r = s->unit / s->r[i];
+        double error = natural(z[i], w[i], t->lower[i], t->upper[i]);
+        double plain = natural(d * z[i], r * w[i], d * t->lower[i], d * t->upper[i]);
         worst = error <= worst ? worst : error;
+        worst = plain <= worst ? worst : plain;
     }
     return worst;
 }
@@ -207,6 +262,7 @@ static double scaled_residual(const pp_lemke *t, const double *z, double *w)
 // ── Attempts ─────────────────────────────────────────────────────────────────────────────────────
 
 typedef struct attempt {
+    const scaling *scale;
     double *z, *best;  // scaled answers: this attempt's and the best so far
     double *w;
     double residual;  // of best
@@ -216,18 +272,22 @@ typedef struct attempt {
     bool rayed;
 } attempt;
 
-// After a path: recompute the basic solution from a fresh factorisation and keep it if it is better.
-static void keep_if_better(pp_lemke *t, attempt *a)
+static void keep_if_better(const pp_lemke *t, attempt *a, const double *z)
 {
-    if (t->basis->refactor(t) < 0) {
-        return;
-    }
-    read_solution(t, a->z);
-    double residual = scaled_residual(t, a->z, a->w);
+    double residual = own_residual(t, a->scale, z, a->w);
     if (residual < a->residual) {
         a->residual = residual;
-        memcpy(a->best, a->z, (size_t)t->n * sizeof(double));
+        memcpy(a->best, z, (size_t)t->n * sizeof(double));
         read_basis(t, a->place);
+    }
+}
+
+// After a path: the basic solution from a fresh factorisation.
+static void settle(pp_lemke *t, attempt *a)
+{
+    if (t->basis->refactor(t) >= 0) {
+        read_solution(t, a->z);
+        keep_if_better(t, a, a->z);
     }
 }
 
@@ -244,7 +304,7 @@ static perp_status run_path(pp_lemke *t, const int8_t *place, attempt *a)
         status = pp_lemke_path(t);
     }
     if (status >= 0) {
-        keep_if_better(t, a);
+        settle(t, a);
     }
     return status;
 }
@@ -265,54 +325,72 @@ static void read_ray(const pp_lemke *t, const scaling *s, double *ray)
     }
 }
 
+// A += shift I, b = kept - shift about
+static void shift_problem(pp_lemke *t, double shift, const double *kept, const double *about)
+{
+    double *A = (double *)(uintptr_t)t->A.dense;  // our own scaled copy
+    size_t stride = (size_t)t->n + 1;
+    for (int i = 0; i < t->n; i++) {
+        A[(size_t)i * stride] += shift;
+        t->b[i] = kept[i] - shift * about[i];
+    }
+}
+
+// One proximal step from `about`, which it replaces; start is its basis in and out.
+static perp_status proximal_step(pp_lemke *t, double shift, const double *kept, double *about,
+                                 int8_t *start, bool warm)
+{
+    shift_problem(t, shift, kept, about);
+    perp_status status = load_basis(t, warm ? start : NULL);
+    if (status >= 0) {
+        status = pp_lemke_path(t);
+    }
+    if (status >= 0) {
+        status = t->basis->refactor(t);
+    }
+    if (status >= 0) {
+        read_solution(t, about);
+        read_basis(t, start);
+    }
+    return status;
+}
+
 // The proximal problem: A + e I about the last answer, e falling. Its bases are well conditioned where
-// those of A are not, and on monotone problems the answers converge to one of A.
+// those of A are not, and on monotone problems the answers converge to one of A. Each basis is also
+// tried on A itself.
 static perp_status proximal(pp_lemke *t, attempt *a)
 {
+    enum { ROUNDS = 40 };
     int n = t->n;
-    double *A = (double *)(uintptr_t)t->A.dense, *center = t->row_b, *b = t->b;
-    double *kept = PP_ARRAY(t->arena, double, 2 * (size_t)n);
-    if (!A || !kept) {
-        return A ? PERP_ERR_MEMORY : PERP_ERR_SINGULAR;
+    perp_status status = PERP_ERR_SINGULAR;
+    double *kept = PP_ARRAY(t->arena, double, 3 * (size_t)n), *about = kept + n;
+    double shift = 1e-2, *diagonal = about + n;
+    if (!kept || !t->A.dense) {
+        return kept ? status : PERP_ERR_MEMORY;
     }
-    perp_status status = PERP_ERR_RAY;
-    double *about = kept + n, shift = 1e-2;
-    (void)center;
-    memcpy(kept, b, (size_t)n * sizeof *kept);
+    memcpy(kept, t->b, (size_t)n * sizeof *kept);
     memcpy(about, a->best, (size_t)n * sizeof *about);
+    pp_matrix_diagonal(&t->A, diagonal);
     bool warm = false;
-    for (int round = 0; round < 40 && t->pivots < t->limit && pp_seconds() < t->deadline; round++) {
+    for (int k = 0; k < ROUNDS && t->pivots < t->limit && pp_seconds() < t->deadline; k++) {
+        status = proximal_step(t, shift, kept, about, a->start, warm);
+        double *A = (double *)(uintptr_t)t->A.dense;
         for (int i = 0; i < n; i++) {
-            A[(size_t)i * (size_t)n + (size_t)i] += shift;
-            b[i] = kept[i] - shift * about[i];
+            A[(size_t)i * ((size_t)n + 1)] = diagonal[i];
         }
-        status = load_basis(t, warm ? a->place : NULL);
-        if (status >= 0) {
-            status = pp_lemke_path(t);
+        memcpy(t->b, kept, (size_t)n * sizeof *kept);
+        warm = status >= 0;
+        if (warm) {
+            keep_if_better(t, a, about);
+            if (a->residual > a->target && load_basis(t, a->start) >= 0) {
+                read_solution(t, a->z);
+                keep_if_better(t, a, a->z);
+            }
         }
-        if (status >= 0 && t->basis->refactor(t) >= 0) {
-            read_solution(t, about);
-            read_basis(t, a->place);
-            warm = true;
-        } else {
-            warm = false;
-        }
-        for (int i = 0; i < n; i++) {
-            A[(size_t)i * (size_t)n + (size_t)i] -= shift;
-            b[i] = kept[i];
-        }
-        if (status == PERP_ERR_MEMORY) {
+        if (status == PERP_ERR_MEMORY || a->residual <= a->target) {
             return status;
         }
-        double residual = scaled_residual(t, about, a->w);
-        if (residual < a->residual) {
-            a->residual = residual;
-            memcpy(a->best, about, (size_t)n * sizeof(double));
-        }
-        if (a->residual <= a->target) {
-            return PERP_OK;
-        }
-        shift = status >= 0 ? fmax(shift * 0.1, 1e-9) : shift * 30.0;
+        shift = warm ? fmax(shift * 0.1, 1e-7) : shift * 30.0;
     }
     return status < 0 ? status : PERP_ERR_LIMIT;
 }
@@ -360,7 +438,7 @@ perp_status pp_lemke_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
     scaling s;
     int n = mcp->n;
     perp_status status = set_up(&t, mcp, job, &s);
-    attempt a = {.residual = PP_INF, .target = 0.01 * job->options->tolerance};
+    attempt a = {.scale = &s, .residual = PP_INF, .target = 0.01 * job->options->tolerance};
     a.z = PP_ARRAY(job->arena, double, 3 * (size_t)n);
     a.place = PP_ARRAY(job->arena, int8_t, 2 * (size_t)n);
     if (status >= 0 && (!a.z || !a.place)) {
