@@ -34,6 +34,8 @@ typedef struct pp_mark {
 } pp_mark;
 
 pp_arena *pp_arena_create(const perp_env *env);
+// An arena whose first chunk is the given memory, 64-byte aligned: the heap is used only past its size.
+pp_arena *pp_arena_place(void *memory, size_t size, const perp_env *env);
 void pp_arena_destroy(pp_arena *arena);
 void pp_arena_reset(pp_arena *arena);
 pp_mark pp_arena_mark(const pp_arena *arena);

@@ -49,6 +49,7 @@ typedef struct chunk {
 struct pp_arena {
     perp_env env;
     chunk *top;
+    bool placed;   // it and its first chunk stand in the caller's memory
     size_t total;  // payload of all chunks: what a reset merges into one
 };
 
@@ -63,14 +64,26 @@ pp_arena *pp_arena_create(const perp_env *env)
     return arena;
 }
 
+pp_arena *pp_arena_place(void *memory, size_t size, const perp_env *env)
+{
+    size_t own = round_up(sizeof(pp_arena));
+    pp_assert(size > own + HEADER && (uintptr_t)memory % ALIGNMENT == 0);
+    pp_arena *arena = memory;
+    *arena = (pp_arena){.env = env ? *env : (perp_env){0}, .placed = true};
+    arena->top = (chunk *)((char *)memory + own);
+    *arena->top = (chunk){.size = size - own - HEADER};
+    arena->total = arena->top->size;
+    return arena;
+}
+
 static void free_chunks(pp_arena *arena)
 {
-    while (arena->top) {
+    while (arena->top && (arena->top->older || !arena->placed)) {
         chunk *c = arena->top;
         arena->top = c->older;
+        arena->total -= c->size;
         pp_free(&arena->env, c, HEADER + c->size);
     }
-    arena->total = 0;
 }
 
 void pp_arena_destroy(pp_arena *arena)
@@ -78,7 +91,9 @@ void pp_arena_destroy(pp_arena *arena)
     if (arena) {
         perp_env env = arena->env;
         free_chunks(arena);
-        pp_free(&env, arena, sizeof *arena);
+        if (!arena->placed) {
+            pp_free(&env, arena, sizeof *arena);
+        }
     }
 }
 
@@ -98,7 +113,7 @@ static chunk *push_chunk(pp_arena *arena, size_t size)
 
 void pp_arena_reset(pp_arena *arena)
 {
-    if (arena->top && arena->top->older) {
+    if (arena->top && arena->top->older && !arena->placed) {
         size_t total = arena->total;
         free_chunks(arena);
         push_chunk(arena, total);  // a failure here only means that the next call tries again

@@ -21,6 +21,7 @@
 // What a solver gets besides the problem.
 typedef struct pp_job {
     const perp_comp_options *options;  // never NULL; tolerance, limits, warm start, basis, ray
+    const perp_env *env;               // for public functions that take one; may be NULL
     pp_arena *arena;                   // scratch; allocated blocks live until the solve ends
     double deadline;                   // pp_seconds() at which to stop; INFINITY: none
 } pp_job;
@@ -60,6 +61,9 @@ perp_status pp_mcp_check(const perp_mcp *mcp, char *reason, size_t size);
 perp_status pp_fcp_check(const perp_fcp *fcp, char *reason, size_t size);
 unsigned pp_mcp_classes(const perp_mcp *mcp);  // the perp_problem_class bits a solver must accept
 unsigned pp_fcp_classes(const perp_fcp *fcp);
+
+// perp_mcp_judge of a checked problem; scratch: 3 n numbers.
+void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mcp_residuals *out);
 
 double pp_mcp_lower(const perp_mcp *mcp, int i);
 double pp_mcp_upper(const perp_mcp *mcp, int i);

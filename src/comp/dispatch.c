@@ -43,14 +43,19 @@ perp_comp_options perp_comp_default(void)
 
 // ── One call ─────────────────────────────────────────────────────────────────────────────────────
 
+// Small problems are solved in this much of the caller's stack, without touching the heap.
+enum { STACK_BYTES = 12 * 1024 };
+
 typedef struct call {
     const pp_solver *solver;
     perp_comp_options options;
     pp_arena *arena;
     bool own_arena;
+    _Alignas(64) char stack[STACK_BYTES];
     pp_job job;
     pp_report report;
     perp_comp_info *info;
+    double stopped;  // when the solver returned
 } call;
 
 static perp_status finish(call *c, perp_status status)
@@ -60,7 +65,8 @@ static perp_status finish(call *c, perp_status status)
     }
     c->info->status = status;
     if (c->info->reason[0] == '\0') {
-        pp_print(c->info->reason, sizeof c->info->reason, "%s", perp_status_text(status));
+        const char *text = perp_status_text(status);
+        memcpy(c->info->reason, text, strlen(text) + 1);
     }
     return status;
 }
@@ -71,6 +77,8 @@ static perp_status begin(call *c, const char *name, const perp_comp_options *opt
 {
     perp_comp_info *info = c->info;
     *info = (perp_comp_info){.residual = PP_INF, .residual_plain = PP_INF, .rungs = 1};
+    c->report = (pp_report){0};
+    c->own_arena = false;
     c->options = options ? *options : perp_comp_default();
     c->solver = pp_solver_find(name ? name : "auto");
     if (c->options.cookie != PP_COMP_COOKIE) {
@@ -89,11 +97,7 @@ static perp_status begin(call *c, const char *name, const perp_comp_options *opt
         return PERP_ERR_ARGUMENT;
     }
     c->own_arena = c->options.work == NULL;
-    c->arena = c->own_arena ? pp_arena_create(env) : c->options.work->arena;
-    if (!c->arena) {
-        c->own_arena = false;
-        return PERP_ERR_MEMORY;
-    }
+    c->arena = c->own_arena ? pp_arena_place(c->stack, STACK_BYTES, env) : c->options.work->arena;
     pp_arena_reset(c->arena);
     return PERP_OK;
 }
@@ -109,18 +113,21 @@ static perp_status refuse(call *c, unsigned classes)
     return PERP_ERR_REFUSED;
 }
 
-static void start_clock(call *c)
+static void start_clock(call *c, const perp_env *env)
 {
     double now = pp_seconds(), limit = c->options.max_seconds;
-    c->job = (pp_job){
-        .options = &c->options, .arena = c->arena, .deadline = limit > 0.0 ? now + limit : PP_INF};
+    c->job = (pp_job){.options = &c->options,
+                      .env = env,
+                      .arena = c->arena,
+                      .deadline = limit > 0.0 ? now + limit : PP_INF};
     c->info->seconds = -now;
 }
 
 static void stop_clock(call *c)
 {
     perp_comp_info *info = c->info;
-    info->seconds += pp_seconds();
+    c->stopped = pp_seconds();
+    info->seconds += c->stopped;
     info->iterations = c->report.iterations;
     info->seconds_factor = c->report.seconds_factor;
     if (c->report.solver) {
@@ -168,16 +175,15 @@ static void tidy(const perp_mcp *mcp, double *z)
     }
 }
 
-static perp_status judge_mcp(call *c, const perp_mcp *mcp, const double *z, const perp_env *env,
-                             perp_status believed)
+static perp_status judge_mcp(call *c, const perp_mcp *mcp, const double *z, perp_status believed)
 {
     perp_mcp_residuals residuals;
-    double before = pp_seconds();
-    perp_status status = perp_mcp_judge(mcp, z, env, &residuals);
-    c->info->seconds_judge = pp_seconds() - before;
-    if (status < 0) {
-        return status;
+    double *scratch = PP_ARRAY(c->arena, double, 3 * (size_t)mcp->n);
+    if (!scratch) {
+        return PERP_ERR_MEMORY;
     }
+    pp_mcp_judge(mcp, z, scratch, &residuals);
+    c->info->seconds_judge = pp_seconds() - c->stopped;
     c->info->residual = residuals.scaled;
     c->info->residual_plain = residuals.plain;
     if (believed == PERP_ERR_INFEASIBLE && !c->report.complete &&
@@ -193,7 +199,8 @@ perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
                            perp_comp_info *info)
 {
     perp_comp_info local;
-    call c = {.info = info ? info : &local};
+    call c;
+    c.info = info ? info : &local;
     perp_status status = begin(&c, solver, options, env);
     if (status >= 0 && !z) {
         status = PERP_ERR_ARGUMENT;
@@ -218,12 +225,12 @@ perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
         return finish(&c, PERP_ERR_MEMORY);
     }
     memset(c.options.ray, 0, (size_t)mcp->n * sizeof(double));
-    start_clock(&c);
+    start_clock(&c, env);
     status = c.solver->mcp(mcp, &c.job, z, &c.report);
     stop_clock(&c);
     tidy(mcp, z);
     if (!is_memory_or_argument(status)) {
-        status = judge_mcp(&c, mcp, z, env, status);
+        status = judge_mcp(&c, mcp, z, status);
     }
     return finish(&c, status);
 }
@@ -278,9 +285,8 @@ static perp_status judge_fcp(call *c, const perp_fcp *fcp, const double *r, cons
                              const perp_env *env, perp_status believed)
 {
     perp_fcp_residuals residuals;
-    double before = pp_seconds();
     perp_status status = perp_fcp_judge(fcp, r, v, env, &residuals);
-    c->info->seconds_judge = pp_seconds() - before;
+    c->info->seconds_judge = pp_seconds() - c->stopped;
     if (status < 0) {
         return status;
     }
@@ -295,7 +301,8 @@ perp_status perp_fcp_solve(const char *solver, const perp_fcp *fcp,
                            double *v, perp_comp_info *info)
 {
     perp_comp_info local;
-    call c = {.info = info ? info : &local};
+    call c;
+    c.info = info ? info : &local;
     perp_status status = begin(&c, solver, options, env);
     if (status >= 0) {
         status = pp_fcp_check(fcp, c.info->reason, sizeof c.info->reason);
@@ -317,7 +324,7 @@ perp_status perp_fcp_solve(const char *solver, const perp_fcp *fcp,
         }
     }
     tidy_contact(n, r);
-    start_clock(&c);
+    start_clock(&c, env);
     status = c.solver->fcp ? c.solver->fcp(fcp, &c.job, r, v, &c.report)
                            : solve_as_mcp(&c, fcp, env, r, v);
     stop_clock(&c);

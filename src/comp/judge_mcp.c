@@ -88,19 +88,10 @@ static void worst_of(double *worst, double value)
     }
 }
 
-perp_status perp_mcp_judge(const perp_mcp *mcp, const double *z, const perp_env *env,
-                           perp_mcp_residuals *out)
+void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mcp_residuals *out)
 {
-    char reason[8];
-    if (!z || !out || pp_mcp_check(mcp, reason, sizeof reason) < 0) {
-        return PERP_ERR_ARGUMENT;
-    }
     int n = mcp->n;
-    size_t bytes = 3 * (size_t)n * sizeof(double);
-    double *w = pp_alloc(env, bytes), *d = w + n, *inverse = d + n;
-    if (!w) {
-        return PERP_ERR_MEMORY;
-    }
+    double *w = scratch, *d = w + n, *inverse = d + n;
     evaluate(mcp, z, w);
     unit_ratios(&mcp->A, d, inverse);
 
@@ -114,7 +105,6 @@ perp_status perp_mcp_judge(const perp_mcp *mcp, const double *z, const perp_env 
         worst_of(&scaled, fabs(clamp(w[i], s * below, s * above)));
         worst_of(&bound, fabs(z[i] - clamp(z[i], lower, upper)));
     }
-    pp_free(env, w, bytes);
     double unit = b_max > 0.0 ? b_max : 1.0;
     double wide = b_max > w_max || !(w_max > 0.0) ? unit : w_max;
     *out = (perp_mcp_residuals){
@@ -122,6 +112,22 @@ perp_status perp_mcp_judge(const perp_mcp *mcp, const double *z, const perp_env 
         .scaled = isfinite(scaled) ? scaled / wide : PP_INF,
         .bound = isfinite(bound) ? bound : PP_INF,
     };
+}
+
+perp_status perp_mcp_judge(const perp_mcp *mcp, const double *z, const perp_env *env,
+                           perp_mcp_residuals *out)
+{
+    char reason[8];
+    if (!z || !out || pp_mcp_check(mcp, reason, sizeof reason) < 0) {
+        return PERP_ERR_ARGUMENT;
+    }
+    size_t bytes = 3 * (size_t)mcp->n * sizeof(double);
+    double *scratch = pp_alloc(env, bytes);
+    if (!scratch) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_mcp_judge(mcp, z, scratch, out);
+    pp_free(env, scratch, bytes);
     return PERP_OK;
 }
 

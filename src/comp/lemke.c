@@ -96,7 +96,7 @@ static perp_status scale_equations(const perp_mcp *mcp, pp_arena *arena, scaling
 static perp_status scale_matrix(pp_lemke *t, const perp_matrix *A, const scaling *s, bool dense)
 {
     int n = t->n;
-    size_t entries = dense ? (size_t)n * (size_t)n : (size_t)A->p[n];
+    size_t entries = dense ? (size_t)n * ((size_t)n + 1) : (size_t)A->p[n];
     double *x = PP_ARRAY(t->arena, double, entries);
     if (!x) {
         return PERP_ERR_MEMORY;
@@ -118,6 +118,7 @@ static perp_status scale_matrix(pp_lemke *t, const perp_matrix *A, const scaling
         }
     }
     t->A = perp_matrix_dense(n, n, x);
+    t->cover = x + (size_t)n * (size_t)n;
     return PERP_OK;
 }
 
@@ -282,10 +283,14 @@ static void keep_if_better(const pp_lemke *t, attempt *a, const double *z)
     }
 }
 
-// After a path: the basic solution from a fresh factorisation.
+// After a path: the basic solution anew, from a fresh factorisation if the old one does not do.
 static void settle(pp_lemke *t, attempt *a)
 {
-    if (t->basis->refactor(t) >= 0) {
+    if (t->basis->values(t) >= 0) {
+        read_solution(t, a->z);
+        keep_if_better(t, a, a->z);
+    }
+    if (a->residual > a->target && t->basis->refactor(t) >= 0) {
         read_solution(t, a->z);
         keep_if_better(t, a, a->z);
     }
@@ -419,15 +424,16 @@ static perp_status attempts(pp_lemke *t, const pp_job *job, attempt *a, const sc
 
 static void explain(const pp_lemke *t, perp_status status, pp_report *report)
 {
-    const char *what = "solved";
+    const char *what = "no answer";
+    if (status >= 0) {
+        return;
+    }
     if (status == PERP_ERR_RAY) {
         what = "secondary ray";
     } else if (status == PERP_ERR_LIMIT) {
         what = "pivot or time limit";
     } else if (status == PERP_ERR_SINGULAR) {
         what = "singular basis";
-    } else if (status < 0) {
-        what = perp_status_text(status);
     }
     pp_print(report->reason, sizeof report->reason, "%s after %d pivots", what, t->pivots);
 }
@@ -451,7 +457,6 @@ perp_status pp_lemke_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
         memset(a.best, 0, (size_t)n * sizeof(double));
         status = attempts(&t, job, &a, &s);
         report->iterations = t.pivots;
-        report->seconds_factor = t.seconds_factor;
         explain(&t, status, report);
         for (int i = 0; i < n && isfinite(a.residual); i++) {
             z[i] = a.best[i] * s.d[i] * s.beta;

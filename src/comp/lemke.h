@@ -20,6 +20,8 @@ typedef struct pp_lemke pp_lemke;
 typedef struct pp_basis {
     // Build from t->var and compute t->x. PERP_OK, PERP_ERR_SINGULAR, PERP_ERR_MEMORY.
     perp_status (*refactor)(pp_lemke *t);
+    // t->x from the factors as they are, refined.
+    perp_status (*values)(pp_lemke *t);
     // t->dir = change of each basic variable per unit of the entering one.
     perp_status (*direction)(pp_lemke *t, int entering);
     // row (n numbers) = change of the basic variable at a position per unit of each b_i.
@@ -31,7 +33,7 @@ typedef struct pp_basis {
 struct pp_lemke {
     int n;
     pp_arena *arena;
-    perp_matrix A;          // scaled copy; dense or CSC
+    perp_matrix A;          // scaled copy; dense (n + 1 columns, the last being d) or CSC
     double *b;              // scaled
     double *lower, *upper;  // scaled bounds of z
     double *cover;          // d
@@ -48,7 +50,6 @@ struct pp_lemke {
     int entering;  // of the exchange under way: with dir, the ray when nothing blocks
     double sign;   // +1: it grows, -1: it falls
     double deadline;
-    double seconds_factor;
 
     int *tied;              // n: scratch of the ratio test
     double *row_a, *row_b;  // n: scratch of the lexicographic comparison

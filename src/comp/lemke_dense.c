@@ -14,13 +14,14 @@
 
 typedef struct kernel {
     int k, capacity;
-    int *R, *C;       // k rows, k variables
+    int *R, *C;       // k rows, k columns of A (column n is the cover d)
     int *place;       // n: index p with R[p] = row, or -1
     double *inverse;  // K^-1, column-major, leading dimension capacity; entry (c, r)
-    double *u, *v;    // n: scratch
-    double *lu;       // scratch of refactor
+    double *dz, *dw;  // the last direction: k and n numbers
+    double *u, *v;    // n + 1: scratch
     int *pivot;
-    int since;  // exchanges since the last refactorisation
+    int since;     // exchanges since the last refactorisation
+    int entering;  // the variable that dz belongs to, -1: none
 } kernel;
 
 enum { FIRST_CAPACITY = 32, REFACTOR_EVERY = 200 };
@@ -53,32 +54,67 @@ static bool reserve(pp_lemke *t, kernel *K, int k)
 
 perp_status pp_lemke_dense_init(pp_lemke *t)
 {
+    size_t n = (size_t)t->n;
     kernel *K = PP_ZEROS(t->arena, kernel, 1);
-    if (!K) {
+    int *integers = PP_ARRAY(t->arena, int, 4 * n);
+    double *reals = PP_ARRAY(t->arena, double, 4 * (n + 1));
+    if (!K || !integers || !reals || !reserve(t, K, 1)) {
         return PERP_ERR_MEMORY;
     }
-    K->R = PP_ARRAY(t->arena, int, t->n);
-    K->C = PP_ARRAY(t->arena, int, t->n);
-    K->place = PP_ARRAY(t->arena, int, t->n);
-    K->u = PP_ARRAY(t->arena, double, t->n);
-    K->v = PP_ARRAY(t->arena, double, t->n);
-    K->pivot = PP_ARRAY(t->arena, int, t->n);
+    K->R = integers;
+    K->C = integers + n;
+    K->place = integers + 2 * n;
+    K->pivot = integers + 3 * n;
+    K->u = reals;
+    K->v = reals + (n + 1);
+    K->dz = reals + 2 * (n + 1);
+    K->dw = reals + 3 * (n + 1);
     t->kernel = K;
     t->basis = &pp_lemke_dense;
-    return K->R && K->C && K->place && K->u && K->v && K->pivot && reserve(t, K, 1)
-               ? PERP_OK
-               : PERP_ERR_MEMORY;
+    return PERP_OK;
 }
 
-static const double *matrix_column(const pp_lemke *t, int variable)
+// The column of A for a variable, z0's being the cover behind A's own; and back.
+static int column_index(const pp_lemke *t, int variable)
 {
-    return variable == pp_z0(t) ? t->cover : t->A.dense + (size_t)variable * (size_t)t->n;
+    return variable == pp_z0(t) ? t->n : variable;
+}
+
+static int variable_at(const pp_lemke *t, int column)
+{
+    return column == t->n ? pp_z0(t) : column;
+}
+
+static const double *matrix_column(const pp_lemke *t, int column)
+{
+    return t->A.dense + (size_t)column * (size_t)t->n;
+}
+
+// y += A_C x
+static void add_columns(const pp_lemke *t, const kernel *K, const double *x, double *y)
+{
+    pp_gemv_columns(t->n, K->k, K->C, t->A.dense, t->n, x, y);
+}
+
+// out = a_R
+static void gather(const kernel *K, const double *a, double *out)
+{
+    for (int p = 0; p < K->k; p++) {
+        out[p] = a[K->R[p]];
+    }
+}
+
+// y += s K^-1 x
+static void add_inverse(const kernel *K, double s, const double *x, double *y)
+{
+    pp_gemv(K->k, K->k, s, K->inverse, K->capacity, x, y);
 }
 
 // inverse = K^-1 by LU, one column at a time.
 static perp_status invert(pp_lemke *t, kernel *K)
 {
     int k = K->k;
+    K->entering = -1;
     if (!reserve(t, K, k)) {
         return PERP_ERR_MEMORY;
     }
@@ -87,12 +123,8 @@ static perp_status invert(pp_lemke *t, kernel *K)
     if (!lu) {
         return PERP_ERR_MEMORY;
     }
-    double before = pp_seconds();
     for (int q = 0; q < k; q++) {
-        const double *column = matrix_column(t, K->C[q]);
-        for (int p = 0; p < k; p++) {
-            lu[(size_t)q * (size_t)k + (size_t)p] = column[K->R[p]];
-        }
+        gather(K, matrix_column(t, K->C[q]), lu + (size_t)q * (size_t)k);
     }
     bool singular = pp_lu_factor(k, lu, k, K->pivot, 1e-14) != 0;
     for (int p = 0; p < k && !singular; p++) {
@@ -103,30 +135,30 @@ static perp_status invert(pp_lemke *t, kernel *K)
     }
     pp_arena_release(t->arena, mark);
     K->since = 0;
-    t->seconds_factor += pp_seconds() - before;
     return singular ? PERP_ERR_SINGULAR : PERP_OK;
 }
 
-// z_C = -K^-1 bt_R,  w = bt + A_C z_C
-static void values(pp_lemke *t, kernel *K)
+// z_C = -K^-1 bt_R with one step of refinement, w = bt + A_C z_C.
+static perp_status dense_values(pp_lemke *t)
 {
+    kernel *K = t->kernel;
     int n = t->n, k = K->k;
-    double *z = K->u, *w = K->v;
+    double *z = K->u, *w = K->v, *rest = K->dz;
+    K->entering = -1;
     memset(z, 0, (size_t)k * sizeof *z);
-    for (int p = 0; p < k; p++) {
-        pp_axpy(k, -t->bt[K->R[p]], column_of(K, p), z);
+    for (int round = 0; round < 2; round++) {  // w_R is what z leaves of bt_R
+        memcpy(w, t->bt, (size_t)n * sizeof *w);
+        add_columns(t, K, z, w);
+        gather(K, w, rest);
+        add_inverse(K, -1.0, rest, z);
     }
     memcpy(w, t->bt, (size_t)n * sizeof *w);
-    for (int p = 0; p < k; p++) {
-        pp_axpy(n, z[p], matrix_column(t, K->C[p]), w);
-    }
-    for (int p = 0; p < k; p++) {  // one step of refinement: rows R of w are the error
-        pp_axpy(k, -w[K->R[p]], column_of(K, p), z);
-    }
+    add_columns(t, K, z, w);
     for (int i = 0; i < n; i++) {
         int p = K->place[i];
         t->x[i] = p >= 0 ? z[p] : w[i];
     }
+    return PERP_OK;
 }
 
 static perp_status dense_refactor(pp_lemke *t)
@@ -139,83 +171,69 @@ static perp_status dense_refactor(pp_lemke *t)
         if (t->var[i] != n + i) {
             K->place[i] = K->k;
             K->R[K->k] = i;
-            K->C[K->k++] = t->var[i];
+            K->C[K->k++] = column_index(t, t->var[i]);
         }
     }
     perp_status status = invert(t, K);
-    if (status >= 0) {
-        values(t, K);
-    }
-    return status;
+    return status < 0 ? status : dense_values(t);
 }
 
-// dir = (dz_C, dw) for the entering variable, and how well K^-1 still inverts K.
+// dir = (dz_C, dw) for the entering variable; returns how badly K^-1 inverts K along it.
 static double try_direction(pp_lemke *t, kernel *K, int entering)
 {
     int n = t->n, k = K->k;
-    double *dz = K->u, *dw = K->v, worst = 0.0, size = 1.0;
+    double *dz = K->dz, *dw = K->dw, worst = 0.0, size = 1.0;
     int own = pp_is_z(t, entering) ? -1 : K->place[entering - n];
     if (own < 0) {  // z enters: dz = -K^-1 a_R, dw = a + A_C dz
         const double *a = matrix_column(t, entering);
         memcpy(dw, a, (size_t)n * sizeof *dw);
         memset(dz, 0, (size_t)k * sizeof *dz);
-        for (int p = 0; p < k; p++) {
-            double s = a[K->R[p]];
-            if (s != 0.0) {
-                pp_axpy(k, -s, column_of(K, p), dz);
-            }
-        }
+        gather(K, a, K->u);
+        add_inverse(K, -1.0, K->u, dz);
     } else {  // w of row R[own] enters: dz = K^-1 e_own, dw = A_C dz
         memset(dw, 0, (size_t)n * sizeof *dw);
         memcpy(dz, column_of(K, own), (size_t)k * sizeof *dz);
     }
-    for (int p = 0; p < k; p++) {
-        if (dz[p] != 0.0) {
-            pp_axpy(n, dz[p], matrix_column(t, K->C[p]), dw);
-        }
-    }
+    add_columns(t, K, dz, dw);
+    memcpy(t->dir, dw, (size_t)n * sizeof *dw);
     for (int p = 0; p < k; p++) {  // rows R of dw must vanish, but for the entering w's own
-        double error = fabs(dw[K->R[p]] - (p == own ? 1.0 : 0.0));
-        worst = error > worst || isnan(error) ? error : worst;
-        size = fabs(dz[p]) > size ? fabs(dz[p]) : size;
+        double error = fabs(dw[K->R[p]] - (p == own ? 1.0 : 0.0)), change = fabs(dz[p]);
+        worst = error <= worst ? worst : error;
+        size = change > size ? change : size;
+        t->dir[K->R[p]] = dz[p];
     }
-    for (int i = 0; i < n; i++) {
-        int p = K->place[i];
-        t->dir[i] = p >= 0 ? dz[p] : dw[i];
-    }
+    K->entering = entering;
     return worst / size;
 }
 
 static perp_status dense_direction(pp_lemke *t, int entering)
 {
-    static const double DRIFT = 1e-9;
+    static const double DRIFT = 1e-9, WORST = 1e-4;
     kernel *K = t->kernel;
     double error = K->since < REFACTOR_EVERY ? try_direction(t, K, entering) : 1.0;
     if (error <= DRIFT) {
         return PERP_OK;
     }
-    if (K->since == 0) {
-        return error < 1e-4 ? PERP_OK : PERP_ERR_SINGULAR;
-    }
-    perp_status status = invert(t, K);
-    if (status >= 0) {
-        values(t, K);
+    if (K->since > 0) {
+        perp_status status = invert(t, K);
+        if (status < 0) {
+            return status;
+        }
+        dense_values(t);
         error = try_direction(t, K, entering);
-        status = error < 1e-4 ? PERP_OK : PERP_ERR_SINGULAR;
     }
-    return status;
+    return error < WORST ? PERP_OK : PERP_ERR_SINGULAR;
 }
 
-// Row of K^-1 that belongs to A[r, C] for any row r:  v = A[r, C] K^-1
+// v = A[r, C] K^-1
 static void left_solve(const pp_lemke *t, const kernel *K, int r, double *v)
 {
     double *a = K->u;
     for (int q = 0; q < K->k; q++) {
         a[q] = matrix_column(t, K->C[q])[r];
     }
-    for (int p = 0; p < K->k; p++) {
-        v[p] = pp_dot(K->k, a, column_of(K, p));
-    }
+    memset(v, 0, (size_t)K->k * sizeof *v);
+    pp_gemv_t(K->k, K->k, 1.0, K->inverse, K->capacity, a, v);
 }
 
 static perp_status dense_row(pp_lemke *t, int position, double *row)
@@ -239,24 +257,18 @@ static perp_status dense_row(pp_lemke *t, int position, double *row)
 
 // ── The four kinds of exchange ───────────────────────────────────────────────────────────────────
 
-// inverse += s u v', all k x k.
-static void rank_one(kernel *K, double s, const double *u, const double *v)
+// u = K^-1 a_R for the entering column: minus the dz of its direction, when that was the last one.
+static void right_solve(const pp_lemke *t, const kernel *K, int entering, double *u)
 {
-    for (int p = 0; p < K->k; p++) {
-        if (v[p] != 0.0) {
-            pp_axpy(K->k, s * v[p], u, column_of(K, p));
+    if (K->entering == entering) {
+        for (int p = 0; p < K->k; p++) {
+            u[p] = -K->dz[p];
         }
+        return;
     }
-}
-
-// u = K^-1 a_R for the column of a variable
-static void right_solve(const pp_lemke *t, const kernel *K, int variable, double *u)
-{
-    const double *a = matrix_column(t, variable);
+    gather(K, matrix_column(t, column_index(t, entering)), K->dz);
     memset(u, 0, (size_t)K->k * sizeof *u);
-    for (int p = 0; p < K->k; p++) {
-        pp_axpy(K->k, a[K->R[p]], column_of(K, p), u);
-    }
+    add_inverse(K, 1.0, K->dz, u);
 }
 
 // z (or z0) enters, w_r leaves: K gains row r and the variable's column.
@@ -268,12 +280,12 @@ static perp_status grow(pp_lemke *t, kernel *K, int r, int entering)
     }
     left_solve(t, K, r, K->v);
     right_solve(t, K, entering, K->u);
-    const double *a = matrix_column(t, entering);
+    const double *a = matrix_column(t, column_index(t, entering));
     double pivot = a[r];
     for (int p = 0; p < k; p++) {
         pivot -= K->v[p] * a[K->R[p]];
     }
-    rank_one(K, 1.0 / pivot, K->u, K->v);
+    pp_ger(k, k, 1.0 / pivot, K->u, K->v, K->inverse, K->capacity);
     double *last = column_of(K, k);
     for (int p = 0; p < k; p++) {
         column_of(K, p)[k] = -K->v[p] / pivot;
@@ -281,41 +293,34 @@ static perp_status grow(pp_lemke *t, kernel *K, int r, int entering)
     }
     last[k] = 1.0 / pivot;
     K->R[k] = r;
-    K->C[k] = entering;
+    K->C[k] = column_index(t, entering);
     K->place[r] = k;
     K->k = k + 1;
     return PERP_OK;
 }
 
-// z enters, z_C[q] leaves: column q of K is another.
+// z enters, z_C[q] leaves: column q of K is another. Row q of the inverse is divided by the pivot and
+// taken off the others: one rank-one update with u_q - 1 in place of u_q.
 static void change_column(pp_lemke *t, kernel *K, int q, int entering)
 {
     right_solve(t, K, entering, K->u);
     double pivot = K->u[q];
     for (int p = 0; p < K->k; p++) {
-        double *column = column_of(K, p);
-        double s = column[q] / pivot;
-        if (s != 0.0) {
-            pp_axpy(K->k, -s, K->u, column);
-        }
-        column[q] = s;
+        K->v[p] = column_of(K, p)[q];
     }
-    K->C[q] = entering;
+    K->u[q] -= 1.0;
+    pp_ger(K->k, K->k, -1.0 / pivot, K->u, K->v, K->inverse, K->capacity);
+    K->C[q] = column_index(t, entering);
 }
 
-// w of row R[p] enters, w_r leaves: row p of K is another.
+// w of row R[p] enters, w_r leaves: row p of K is another. The same with columns.
 static void change_row(pp_lemke *t, kernel *K, int p, int r)
 {
     left_solve(t, K, r, K->v);
-    double *own = column_of(K, p), pivot = K->v[p];
-    for (int q = 0; q < K->k; q++) {
-        own[q] /= pivot;
-    }
-    for (int j = 0; j < K->k; j++) {
-        if (j != p && K->v[j] != 0.0) {
-            pp_axpy(K->k, -K->v[j], own, column_of(K, j));
-        }
-    }
+    double pivot = K->v[p];
+    memcpy(K->u, column_of(K, p), (size_t)K->k * sizeof *K->u);
+    K->v[p] -= 1.0;
+    pp_ger(K->k, K->k, -1.0 / pivot, K->u, K->v, K->inverse, K->capacity);
     K->place[K->R[p]] = -1;
     K->R[p] = r;
     K->place[r] = p;
@@ -327,13 +332,11 @@ static void shrink(kernel *K, int p, int q)
 {
     int k = K->k, last = k - 1;
     double *own = column_of(K, p), pivot = own[q];
+    memcpy(K->u, own, (size_t)k * sizeof *own);
     for (int j = 0; j < k; j++) {
-        double *column = column_of(K, j);
-        double s = column[q] / pivot;
-        if (j != p && s != 0.0) {
-            pp_axpy(k, -s, own, column);
-        }
+        K->v[j] = column_of(K, j)[q];
     }
+    pp_ger(k, k, -1.0 / pivot, K->u, K->v, K->inverse, K->capacity);
     K->place[K->R[p]] = -1;
     // Row q and column p of the inverse go. First pair C[p] with R[q]: row p moves to row q, so that
     // index p is free on both sides; then the last index moves into p.
@@ -372,10 +375,11 @@ static perp_status dense_replace(pp_lemke *t, int position, int entering)
             change_column(t, K, leaves, entering);
         }
         pp_lemke_set(t, position, entering, value);
+        K->entering = -1;
         return PERP_OK;
     }
     int row = entering - n, enters = K->place[row];
-    int stays = K->C[enters];
+    int stays = variable_at(t, K->C[enters]);
     double kept = t->x[row];
     if (leaves < 0) {
         change_row(t, K, enters, position);
@@ -387,7 +391,9 @@ static perp_status dense_replace(pp_lemke *t, int position, int entering)
         shrink(K, enters, leaves);
     }
     pp_lemke_set(t, row, entering, value);
+    K->entering = -1;
     return PERP_OK;
 }
 
-const pp_basis pp_lemke_dense = {dense_refactor, dense_direction, dense_row, dense_replace};
+const pp_basis pp_lemke_dense = {dense_refactor, dense_values, dense_direction, dense_row,
+                                 dense_replace};

@@ -228,7 +228,8 @@ perp_status pp_lemke_path(pp_lemke *t)
     t->entering = complement(t, leaving, &t->sign);
     bool done = false;
     while (status >= 0 && !done) {
-        if (t->pivots >= t->limit || (t->pivots % 16 == 0 && pp_seconds() > t->deadline)) {
+        bool timed = isfinite(t->deadline) && t->pivots % 16 == 0;
+        if (t->pivots >= t->limit || (timed && pp_seconds() > t->deadline)) {
             return PERP_ERR_LIMIT;
         }
         status = exchange(t, &done);

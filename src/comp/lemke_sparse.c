@@ -109,25 +109,24 @@ static perp_status backward(const factors *F, double *y)  // y = B^-T y
 
 static perp_status factor(pp_lemke *t, factors *F)
 {
-    double before = pp_seconds();
     pp_sparse_lu_destroy(F->lu);
     collect(t, F);
     F->count = 0;
     F->lu = pp_sparse_lu_create(t->n, F->p, F->i);
-    perp_status status = F->lu ? pp_sparse_lu_factor(F->lu, F->x) : PERP_ERR_SINGULAR;
-    t->seconds_factor += pp_seconds() - before;
-    return status;
+    return F->lu ? pp_sparse_lu_factor(F->lu, F->x) : PERP_ERR_SINGULAR;
+}
+
+static perp_status sparse_values(pp_lemke *t)
+{
+    memcpy(t->x, t->bt, (size_t)t->n * sizeof(double));
+    return forward(t->kernel, t->x);
 }
 
 static perp_status sparse_refactor(pp_lemke *t)
 {
     factors *F = t->kernel;
     perp_status status = factor(t, F);
-    if (status >= 0) {
-        memcpy(t->x, t->bt, (size_t)t->n * sizeof(double));
-        status = forward(F, t->x);
-    }
-    return status;
+    return status < 0 ? status : sparse_values(t);
 }
 
 // column = the entering variable's column of B, with sign -1 for a direction
@@ -199,4 +198,5 @@ static perp_status sparse_replace(pp_lemke *t, int position, int entering)
     return e->pivot != 0.0 ? PERP_OK : PERP_ERR_SINGULAR;
 }
 
-const pp_basis pp_lemke_sparse = {sparse_refactor, sparse_direction, sparse_row, sparse_replace};
+const pp_basis pp_lemke_sparse = {sparse_refactor, sparse_values, sparse_direction, sparse_row,
+                                  sparse_replace};
