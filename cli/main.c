@@ -2,12 +2,110 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The perp command: one file a verb.
-#include <perp/perp.h>
+#include "cli.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
 
-int main(void)
+static const struct {
+    const char *name;
+    cli_verb *verb;
+} verbs[] = {{"solve", cli_solve}, {"info", cli_info}, {"help", cli_help}};
+
+enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
+
+cli_exit cli_complain(const char *format, ...)
 {
-    printf("perp %s\n", perp_version());
-    return 0;
+    va_list list;
+    va_start(list, format);
+    fputs("perp: ", stderr);
+    vfprintf(stderr, format, list);
+    putc('\n', stderr);
+    va_end(list);
+    return CLI_INPUT;
+}
+
+// Levenshtein distance, cut at 64 letters.
+static int distance(const char *a, const char *b)
+{
+    int row[66];
+    int n = (int)strlen(b) < 64 ? (int)strlen(b) : 64;
+    for (int j = 0; j <= n; j++) {
+        row[j] = j;
+    }
+    for (int i = 1; a[i - 1] && i <= 64; i++) {
+        int corner = row[0];
+        row[0] = i;
+        for (int j = 1; j <= n; j++) {
+            int change = corner + (a[i - 1] != b[j - 1]);
+            corner = row[j];
+            int least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+            row[j] = change < least ? change : least;
+        }
+    }
+    return row[n];
+}
+
+const char *cli_suggest(const char *word, const char *const *candidates, int count)
+{
+    const char *best = NULL;
+    int least = 3;
+    for (int k = 0; k < count; k++) {
+        int d = distance(word, candidates[k]);
+        if (d < least && d < (int)strlen(candidates[k])) {
+            least = d;
+            best = candidates[k];
+        }
+    }
+    return best;
+}
+
+static cli_exit unknown_verb(const char *word)
+{
+    const char *names[VERB_COUNT];
+    for (int k = 0; k < VERB_COUNT; k++) {
+        names[k] = verbs[k].name;
+    }
+    const char *near = cli_suggest(word, names, VERB_COUNT);
+    if (near) {
+        return cli_complain("'%s' is not a command: did you mean '%s'?", word, near);
+    }
+    return cli_complain("'%s' is not a command: see 'perp help'", word);
+}
+
+static cli_exit run(int count, char **words)
+{
+    if (count < 2) {
+        cli_help(0, NULL);
+        return CLI_INPUT;
+    }
+    const char *word = words[1];
+    if (strcmp(word, "--version") == 0) {
+        printf("perp %s\n", perp_version());
+        return CLI_FINE;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        word = "help";
+    }
+    for (int k = 0; k < VERB_COUNT; k++) {
+        if (strcmp(word, verbs[k].name) == 0) {
+            return verbs[k].verb(count - 2, words + 2);
+        }
+    }
+    return unknown_verb(word);
+}
+
+int main(int count, char **words)
+{
+#if defined(SIGPIPE)
+    signal(SIGPIPE, SIG_IGN);  // a reader that goes away is a write error, reported below
+#endif
+    cli_exit code = run(count, words);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        cli_complain("cannot write the output: %s", strerror(errno));
+        return CLI_OUTPUT;
+    }
+    return code;
 }

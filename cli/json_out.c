@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Results for programs: JSON and CSV, 17 digits.
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static void put_string(FILE *out, const char *text)
+{
+    putc('"', out);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\') {
+            fprintf(out, "\\%c", c);
+        } else if (c < ' ') {
+            fprintf(out, "\\u%04x", c);
+        } else {
+            putc(c, out);
+        }
+    }
+    putc('"', out);
+}
+
+// JSON has no infinity: what no number tells is null.
+static void put_number(FILE *out, const char *key, double value)
+{
+    if (isfinite(value)) {
+        fprintf(out, ", \"%s\": %.17g", key, value);
+    } else {
+        fprintf(out, ", \"%s\": null", key);
+    }
+}
+
+static void put_word(FILE *out, const char *key, const char *word)
+{
+    fprintf(out, ", \"%s\": ", key);
+    put_string(out, word);
+}
+
+void json_print(FILE *out, const result *r)
+{
+    const perp_comp_info *info = &r->info;
+    fputs("{\"name\": ", out);
+    put_string(out, r->name);
+    put_word(out, "kind", r->kind);
+    fprintf(out, ", \"n\": %d, \"contacts\": %d", r->n, r->contacts);
+    put_word(out, "solver", info->solver ? info->solver : r->solver);
+    put_word(out, "status", perp_status_word(info->status));
+    fprintf(out, ", \"iterations\": %d", info->iterations);
+    put_number(out, "residual", r->contact ? info->residual : info->residual_plain);
+    put_number(out, "residual_fclib", r->contact ? info->residual_plain : (double)INFINITY);
+    put_number(out, "residual_scaled", info->residual);
+    put_number(out, "seconds", info->seconds);
+    put_word(out, "reason", info->reason);
+    fputs(", \"z\": [", out);
+    for (int k = 0; k < r->n; k++) {
+        fprintf(out, "%s%.17g", k > 0 ? ", " : "", r->z[k]);
+    }
+    fputs("]}", out);
+}
+
+void json_print_unreadable(FILE *out, const char *path)
+{
+    fputs("{\"name\": ", out);
+    put_string(out, path);
+    fputs(", \"kind\": null, \"n\": 0, \"contacts\": 0, \"solver\": null, \"status\": \"error\", "
+          "\"iterations\": 0, \"residual\": null, \"residual_fclib\": null, "
+          "\"residual_scaled\": null, \"seconds\": 0, "
+          "\"reason\": \"the file could not be read\", \"z\": []}",
+          out);
+}
+
+// ── CSV ──────────────────────────────────────────────────────────────────────────────────────────
+
+cli_exit csv_open(const solve_options *options, csv_file *csv)
+{
+    csv->path = options->output;
+    csv->single = options->file_count == 1 && strcmp(options->solver, "all") != 0;
+    csv->file = csv->path ? fopen(csv->path, "w") : NULL;
+    if (csv->path && !csv->file) {
+        return cli_complain("-o: cannot write '%s': %s", csv->path, strerror(errno));
+    }
+    return CLI_FINE;
+}
+
+// Quotes doubled, as in RFC 4180.
+static void put_field(FILE *out, const char *text)
+{
+    putc('"', out);
+    for (; *text; text++) {
+        fputs(*text == '"' ? "\"\"" : "", out);
+        if (*text != '"') {
+            putc(*text, out);
+        }
+    }
+    putc('"', out);
+}
+
+void csv_row(csv_file *csv, const result *r)
+{
+    if (!csv->file) {
+        return;
+    }
+    if (!csv->single) {
+        put_field(csv->file, r->name);
+        putc(',', csv->file);
+        put_field(csv->file, r->solver);
+    }
+    for (int k = 0; k < r->n; k++) {
+        fprintf(csv->file, csv->single ? "%.17g\n" : ",%.17g", r->z[k]);
+    }
+    fputs(csv->single ? "" : "\n", csv->file);
+}
+
+cli_exit csv_close(csv_file *csv)
+{
+    if (!csv->file) {
+        return CLI_FINE;
+    }
+    bool good = fflush(csv->file) == 0 && !ferror(csv->file);
+    int fault = errno;
+    if (fclose(csv->file) != 0 && good) {
+        good = false;
+        fault = errno;
+    }
+    csv->file = NULL;
+    if (!good) {
+        cli_complain("-o: cannot write '%s': %s", csv->path, strerror(fault));
+        return CLI_OUTPUT;
+    }
+    return CLI_FINE;
+}

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Results for people: a block for one, a table for several.
+#include "cli.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { NAME_LEAST = 8, NAME_MOST = 44 };
+
+void block_print(FILE *out, const result *r)
+{
+    const perp_comp_info *info = &r->info;
+    fprintf(out, "name        %s\n", r->name);
+    fprintf(out, "kind        %s\n", r->kind);
+    fprintf(out, "size        %d", r->n);
+    if (r->contacts > 0) {
+        fprintf(out, " (%d contacts)", r->contacts);
+    }
+    fprintf(out, "\nsolver      %s", info->solver ? info->solver : r->solver);
+    if (info->solver && strcmp(info->solver, r->solver) != 0) {
+        fprintf(out, " (%s, %d tried)", r->solver, info->rungs);
+    }
+    fprintf(out, "\nstatus      %s\n", perp_status_word(info->status));
+    fprintf(out, "iterations  %d\n", info->iterations);
+    if (isfinite(info->residual)) {
+        fprintf(out, "residual    %.2e scaled, %.2e %s\n", info->residual, info->residual_plain,
+                r->contact ? "FCLIB" : "plain");
+    }
+    fprintf(out, "time        %.6f s\n", info->seconds);
+    if (info->status != PERP_OK && info->reason[0]) {
+        fprintf(out, "reason      %s\n", info->reason);
+    }
+}
+
+// Names come from the files' names in nearly all formats: good enough for a width.
+int table_name_width(const solve_options *options)
+{
+    int width = NAME_LEAST;
+    for (int k = 0; k < options->file_count; k++) {
+        const char *slash = strrchr(options->files[k], '/');
+        const char *base = slash ? slash + 1 : options->files[k];
+        const char *dot = strrchr(base, '.');
+        int length = (int)(dot && dot > base ? (size_t)(dot - base) : strlen(base));
+        width = length > width ? length : width;
+    }
+    return width < NAME_MOST ? width : NAME_MOST;
+}
+
+void table_head(FILE *out, int name_width)
+{
+    fprintf(out, "%-*s  %-6s %6s %8s  %-6s %-10s %10s %10s %10s %10s\n", name_width, "name", "kind",
+            "n", "contacts", "solver", "status", "iterations", "scaled", "plain", "seconds");
+}
+
+static void put_residual(FILE *out, double residual)
+{
+    if (isfinite(residual)) {
+        fprintf(out, "%10.2e ", residual);
+    } else {
+        fprintf(out, "%10s ", "-");
+    }
+}
+
+void table_row(FILE *out, int name_width, const result *r)
+{
+    const perp_comp_info *info = &r->info;
+    fprintf(out, "%-*.*s  %-6s %6d ", name_width, name_width, r->name, r->kind, r->n);
+    if (r->contacts > 0) {
+        fprintf(out, "%8d", r->contacts);
+    } else {
+        fprintf(out, "%8s", "-");
+    }
+    fprintf(out, "  %-6s %-10s %10d %10.2e %10.2e %10.6f\n",
+            info->solver ? info->solver : r->solver, perp_status_word(info->status),
+            info->iterations, info->residual, info->residual_plain, info->seconds);
+    fflush(out);
+}

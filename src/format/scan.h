@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers and tokens of text formats, and messages that say where they stand.
+#pragma once
+
+#include "base/base.h"
+
+// ── Numbers in text (number.c): the same whatever the locale ─────────────────────────────────────
+
+typedef enum pp_number {
+    PP_NUMBER_FINITE,
+    PP_NUMBER_INFINITE,  // inf, -inf, infinity
+    PP_NUMBER_NAN,
+    PP_NUMBER_OVERFLOW,  // digits whose value no double can hold
+    PP_NUMBER_NOT,       // no number at all
+} pp_number;
+
+// The number that the `length` bytes at text spell, nearest double, ties to even.
+pp_number pp_number_parse(const char *text, size_t length, double *value);
+// The integer they spell; false when they spell none, or one outside low..high.
+bool pp_number_parse_int(const char *text, size_t length, int low, int high, int *value);
+// 17 significant digits, "inf" or "-inf": what pp_number_parse reads back exactly. size >= 32.
+void pp_number_print(char *text, size_t size, double value);
+
+// ── Tokens (scan.c) ──────────────────────────────────────────────────────────────────────────────
+
+typedef struct pp_scan {
+    const char *text, *at, *end;  // whole input, next byte, one past the last
+    const char *token;            // the token read last
+    size_t length;
+    perp_error *error;
+} pp_scan;
+
+pp_scan pp_scan_start(const char *text, size_t size, perp_error *error);
+bool pp_scan_next(pp_scan *scan);  // the next token, split at white space; false at the end
+bool pp_scan_is(const pp_scan *scan, const char *word);
+bool pp_scan_skip_line(pp_scan *scan);
+size_t pp_scan_left(const pp_scan *scan);  // bytes not read yet
+// A message with the line and column of `at`, or of the end of the input for NULL.
+perp_status pp_scan_fail(const pp_scan *scan, const char *at, const char *format, ...)
+    PP_FORMAT(3, 4);
+// The last token, for messages: printable and short.
+typedef struct pp_quote {
+    char text[40];
+} pp_quote;
+pp_quote pp_scan_quote(const pp_scan *scan);
+
+// One integer in low..high; what names it in messages.
+perp_status pp_scan_int(pp_scan *scan, const char *what, int low, int high, int *value);
+// Entry k of count of the object `what`; infinite is whether inf and -inf may stand there.
+perp_status pp_scan_real(pp_scan *scan, const char *what, int k, int count, bool infinite,
+                         double *value);
