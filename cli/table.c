@@ -72,8 +72,10 @@ void table_row(FILE *out, int name_width, const result *r)
     } else {
         fprintf(out, "%8s", "-");
     }
-    fprintf(out, "  %-6s %-10s %10d %10.2e %10.2e %10.6f\n",
-            info->solver ? info->solver : r->solver, perp_status_word(info->status),
-            info->iterations, info->residual, info->residual_plain, info->seconds);
+    fprintf(out, "  %-6s %-10s %10d ", info->solver ? info->solver : r->solver,
+            perp_status_word(info->status), info->iterations);
+    put_residual(out, info->residual);
+    put_residual(out, info->residual_plain);
+    fprintf(out, "%10.6f\n", info->seconds);
     fflush(out);
 }
