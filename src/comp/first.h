@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the first-order contact solvers share: the law of one contact, its exact solution, and a form of
+// the problem in which one contact can be read and changed cheaply.
+#pragma once
+
+#include "comp/comp.h"
+
+enum { PP_DIM_MAX = 6 };
+
+// ── The law of one contact (cone.c) ──────────────────────────────────────────────────────────────
+
+typedef struct pp_disc {
+    int first, size;          // components of the group
+    int nd;                   // 0: ball; else facets of the polygon
+    double mu;                // radius per unit of normal reaction
+    double cosine, sine;      // of half the angle between two vertices, π / nd
+    const double *direction;  // nd vertices (cos, sin) of the unit polygon; NULL when nd = 0
+} pp_disc;
+
+// K = { r : r_g in mu_g r_n D_g for each group g },  D_g the unit ball or polygon.
+typedef struct pp_law {
+    int dim, groups;
+    pp_disc disc[PP_GROUPS_MAX];
+} pp_law;
+
+// The laws of all contacts, in the arena.
+perp_status pp_laws_create(const perp_fcp *fcp, pp_arena *arena, pp_law **law);
+
+void pp_law_project(const pp_law *law, double *p);             // p = P_K(p), Euclidean
+double pp_law_shift(const pp_law *law, const double *u);       // sum_g mu_g max_D(-d . u_g)
+double pp_disc_support(const pp_disc *disc, const double *u);  // max_D(-d . u), u of the group
+int pp_disc_vertex(const pp_disc *disc, const double *p);      // vertex d with the largest d . p
+// p = the point of radius D nearest to p. Where slope is given: dp/dp (2 x 2, column-major) in
+// slope[0..3], dp/dradius in slope[4..5]; for groups of one component slope[0] and slope[4].
+void pp_disc_project(const pp_disc *disc, double radius, double *p, double *slope);
+// e = r - P_K(r - rho (u + shift n)): zero exactly at solutions.              theory (C7), (C8)
+void pp_law_natural(const pp_law *law, double rho, const double *r, const double *u, double *e);
+
+// ── One contact, solved exactly (one_contact*.c) ─────────────────────────────────────────────────
+
+// Find r with the law (C2) and u = W r + q, W dim x dim and column-major. r is a guess on entry.
+// Where there are several solutions: open if q_n >= 0 (r = 0), else stick if it exists, else a slip.
+// Returns the size of the natural map relative to |r| + rho |q|: round-off when solved.
+double pp_one_contact(const pp_law *law, const double *W, const double *q, double *r);
+
+enum { PP_ONE_CONTACT_DIGITS = 12 };
+#define PP_ONE_CONTACT_OK 1e-13  // relative natural map below this is round-off
+
+// The measure that pp_one_contact returns.
+double pp_one_contact_error(const pp_law *law, const double *W, const double *q, const double *r);
+// Pieces, each for one kind of law; they improve r and return its error.
+double pp_one_contact_plane(const pp_law *law, const double *W, const double *q, double *r);
+double pp_one_contact_disc(const pp_law *law, const double *W, const double *q, double *r);
+double pp_one_contact_polygon(const pp_law *law, const double *W, const double *q, double *r);
+double pp_one_contact_newton(const pp_law *law, const double *W, const double *q, double *r);
+// x = A \ x for the leading n x n of a dim-strided column-major A, n <= 6. False: singular.
+bool pp_small_solve(int n, const double *A, int ld, double *x);
+
+// ── The problem, contact by contact (first.c) ────────────────────────────────────────────────────
+
+// Local form: W in dim x dim blocks by columns, the state is u. Global form: per contact the rows of v it
+// touches with H_c and T_c = M^-1 H_c there, the state is v; W is never formed. Where T is fuller than
+// W would be (flexible bodies, few contacts) the problem is condensed and treated as local.
+typedef struct pp_first {
+    const perp_fcp *fcp;
+    int nc, dim, n;        // n = nc dim
+    int size;              // of the state
+    bool local;            // the state is u (also for condensed global problems)
+    pp_law *law;           // nc
+    double *rho;           // nc: 3 / tr W_cc, or 1 where that is not positive
+    double *Wcc;           // nc blocks
+    const double *q;       // n
+    double *free;          // size: the state at r = 0
+    double norm_q, norm_rho_q;
+    int *p, *row;          // local: blocks p[c]..p[c+1] of column c are in block rows row[k]
+    double *block;         // global: rows row[k] of v, with dim values of H and T each
+    double *T;
+    pp_mass *mass;         // global
+} pp_first;
+
+perp_status pp_first_create(const perp_fcp *fcp, pp_arena *arena, pp_first *first);
+void pp_first_destroy(pp_first *first);
+void pp_first_state(const pp_first *first, const double *r, double *state);  // of r, from scratch
+void pp_first_at(const pp_first *first, const double *state, int c, double *u);
+void pp_first_push(const pp_first *first, int c, const double *dr, double *state);
+
+// Both residuals of r, as the judge defines them.                              theory (C7), (C8)
+typedef struct pp_gauge {
+    double plain, scaled;
+} pp_gauge;
+
+pp_gauge pp_first_gauge(const pp_first *first, const double *r, const double *state);
