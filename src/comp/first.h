@@ -58,37 +58,87 @@ double pp_one_contact_newton(const pp_law *law, const double *W, const double *q
 // x = A \ x for the leading n x n of a dim-strided column-major A, n <= 6. False: singular.
 bool pp_small_solve(int n, const double *A, int ld, double *x);
 
-// ── The problem, contact by contact (first.c) ────────────────────────────────────────────────────
+// ── The problem, contact by contact (first.c, first_global.c) ────────────────────────────────────
 
-// Local form: W in dim x dim blocks by columns, the state is u. Global form: per contact the rows of v it
-// touches with H_c and T_c = M^-1 H_c there, the state is v; W is never formed. Where T is fuller than
-// W would be (flexible bodies, few contacts) the problem is condensed and treated as local.
+// Local form: W in dim x dim blocks by columns, the state is u. Global form: per contact the rows of v
+// it touches, with H_c and T_c = M^-1 H_c there; the state is v and W is never formed. Where M^-1 is
+// full (flexible bodies) and contacts are few, W is smaller than T: condensed and treated as local.
+//
+// Moments are divided by lengths as the judge does it, l_g^2 = mean diag W_tt / mean diag W_gg, so that
+// inside all reactions are impulses: r' = r / l, u' = u l, mu' = mu / l, and rho_c = 1 / mean diag W_tt
+// suits every component. For dim <= 3 all lengths are 1.
 typedef struct pp_first {
     const perp_fcp *fcp;
-    int nc, dim, n;        // n = nc dim
-    int size;              // of the state
-    bool local;            // the state is u (also for condensed global problems)
-    pp_law *law;           // nc
-    double *rho;           // nc: 3 / tr W_cc, or 1 where that is not positive
-    double *Wcc;           // nc blocks
-    const double *q;       // n
-    double *free;          // size: the state at r = 0
-    double norm_q, norm_rho_q;
-    int *p, *row;          // local: blocks p[c]..p[c+1] of column c are in block rows row[k]
-    double *block;         // global: rows row[k] of v, with dim values of H and T each
-    double *T;
-    pp_mass *mass;         // global
+    pp_arena *arena;
+    int nc, dim, n;    // n = nc dim
+    int size;          // of the state: n or nv
+    bool local;        // the state is u' (also for condensed global problems)
+    pp_law *law;       // nc, with mu'
+    pp_law *plain;     // nc, with mu: the same array where there are no lengths
+    double *length;    // n, or NULL when all are 1
+    double *rho;       // nc
+    double *Wcc;       // nc diagonal blocks of W'
+    double *q;         // n: q'
+    double *rest;      // size: the state at r = 0
+    double norm_q;     // of q, plain
+    double norm_rhoq;  // of rho q'
+    int *p, *row;   // column c has the entries p[c]..p[c+1]: local, block rows; global, rows of v
+    double *H;      // local: dim x dim blocks; global: dim values of H' an entry
+    double *T;      // global: dim values of M^-1 H' an entry
+    pp_mass *mass;  // global, for the velocity that goes with the answer
 } pp_first;
 
 perp_status pp_first_create(const perp_fcp *fcp, pp_arena *arena, pp_first *first);
 void pp_first_destroy(pp_first *first);
-void pp_first_state(const pp_first *first, const double *r, double *state);  // of r, from scratch
+
+// Between the caller's reactions and the scaled ones.
+void pp_first_import(const pp_first *first, const double *r, double *scaled);
+perp_status pp_first_export(const pp_first *first, const double *scaled, double *r, double *v);
+
+void pp_first_state(const pp_first *first, const double *r, double *state);  // from scratch
 void pp_first_at(const pp_first *first, const double *state, int c, double *u);
 void pp_first_push(const pp_first *first, int c, const double *dr, double *state);
 
-// Both residuals of r, as the judge defines them.                              theory (C7), (C8)
+// Impulses over the root of the mass they move, n weights: the norm of energy. NULL: no memory.
+double *pp_first_weights(const pp_first *first);
+
+// Both residuals, as the judge defines them.                                   theory (C7), (C8)
 typedef struct pp_gauge {
     double plain, scaled;
 } pp_gauge;
 
 pp_gauge pp_first_gauge(const pp_first *first, const double *r, const double *state);
+
+// Pieces of pp_first_create.
+perp_status pp_first_blocks(pp_first *first, const perp_matrix *W);
+perp_status pp_first_velocities(pp_first *first);
+perp_status pp_first_scale(pp_first *first);  // rho, lengths and laws from Wcc; scales Wcc and q
+
+// ── Acceleration and bookkeeping (anderson.c, watch.c) ────────────────────────────────────────────
+
+// Of a fixed-point map on `size` numbers of which the first n are measured, each times its weight.
+typedef struct pp_anderson pp_anderson;
+pp_anderson *pp_anderson_create(int n, int size, const double *weight, pp_arena *arena);
+void pp_anderson_reset(pp_anderson *a);                             // the map has changed
+void pp_anderson_next(pp_anderson *a, const double *g, double *z);  // g is z's image; z the next
+
+// When to stop, and the best iterate.
+typedef struct pp_watch {
+    const pp_first *first;
+    const pp_job *job;
+    int limit, stall;  // iterations in all, and without an improvement of a tenth
+    int next;          // iteration at which to measure again
+    int iterations, improved_at;
+    double residual;       // of best: the larger of the two
+    double residual_then;  // when it last improved by a tenth
+    double *best;          // n, scaled reactions; the start before the first iteration
+    double *state;         // scratch
+    bool done, stalled;
+} pp_watch;
+
+perp_status pp_watch_start(pp_watch *watch, const pp_first *first, const pp_job *job,
+                           const double *guess, int iterations, int stall);
+// After each iteration; may refresh the state.
+bool pp_watch_done(pp_watch *watch, int iteration, const double *r, double *state);
+perp_status pp_watch_finish(pp_watch *watch, const char *unit, perp_status status, double *r,
+                            double *v, pp_report *report);

@@ -88,8 +88,8 @@ static bool slip_by_multiplier(const slip *s, double *e)
         } else {
             high = l;
         }
-        double slope = (s->A[0][0] + s->A[1][1] + 2.0 * l) * f.E -
-                       f.D * (s->b[0] * f.g[0] + s->b[1] * f.g[1]);
+        double slope =
+            (s->A[0][0] + s->A[1][1] + 2.0 * l) * f.E - f.D * (s->b[0] * f.g[0] + s->b[1] * f.g[1]);
         double next = l - miss * f.E / slope;
         l = next > low && next < high ? next : 0.5 * (low + high);
     }
@@ -188,9 +188,8 @@ static int slip_angles(const slip *s, double *angle)
         return 0;
     }
     angle_series(s, origin, c);
-    const double quartic[5] = {c[0] + c[1] + c[3], 2.0 * c[2] + 4.0 * c[4],
-                               2.0 * c[0] - 6.0 * c[3], 2.0 * c[2] - 4.0 * c[4],
-                               c[0] - c[1] + c[3]};
+    const double quartic[5] = {c[0] + c[1] + c[3], 2.0 * c[2] + 4.0 * c[4], 2.0 * c[0] - 6.0 * c[3],
+                               2.0 * c[2] - 4.0 * c[4], c[0] - c[1] + c[3]};
     double t[8];
     int count = roots_and_extrema(quartic, t);
     for (int k = 0; k < count; k++) {

@@ -100,8 +100,8 @@ static double alart_curnier(const local *s, const double *x, double *F, double *
             F[row] = x[row] - p[i];
             merit += F[row] * F[row];
             for (int j = 0; J && j < dim; j++) {
-                double d = (row == j ? 1.0 : 0.0) -
-                           toward * ((j == 0 ? 1.0 : 0.0) - rho * s->W[j * dim]);
+                double d =
+                    (row == j ? 1.0 : 0.0) - toward * ((j == 0 ? 1.0 : 0.0) - rho * s->W[j * dim]);
                 for (int m = 0; m < disc->size; m++) {
                     int from = disc->first + m;
                     d -= slope[i + 2 * m] * ((from == j ? 1.0 : 0.0) - rho * s->W[from + j * dim]);

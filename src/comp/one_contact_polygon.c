@@ -65,8 +65,8 @@ static void try_edge(search *s, const double ray[3], const double edge[3], doubl
     double slack = 1e-12 * (rn + fabs(along));
     if (isfinite(along) && along >= -slack && along <= rn + slack) {
         along = along < 0.0 ? 0.0 : along > rn ? rn : along;
-        consider(s,
-                 (double[3]){rn, rn * ray[1] + along * edge[1], rn * ray[2] + along * edge[2]}, r);
+        consider(s, (double[3]){rn, rn * ray[1] + along * edge[1], rn * ray[2] + along * edge[2]},
+                 r);
     }
 }
 
