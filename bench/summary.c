@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two summaries: how many each solver solved, and how each target line was met.
+//
+// A time target compares one solver of perp with the fastest of the named peers on the same problem in
+// the same run. Only problems that both solved count; the worst ratio decides, the median is shown.
+#include "report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ── Solvers ──────────────────────────────────────────────────────────────────────────────────────
+
+static bool first_of_solver(const bench_row *rows, int k)
+{
+    for (int i = k - 1; i >= 0 && rows[i].suite == rows[k].suite; i--) {
+        if (rows[i].solver == rows[k].solver) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void print_solver(const bench_row *rows, int count, const bench_row *one)
+{
+    int run = 0, solved = 0, plain = 0, wrong = 0, none = 0, late = 0, crash = 0;
+    for (int i = 0; i < count; i++) {
+        if (rows[i].suite != one->suite || rows[i].solver != one->solver) {
+            continue;
+        }
+        bench_outcome outcome = rows[i].result.outcome;
+        run++;
+        solved += outcome == BENCH_SOLVED;
+        plain += outcome == BENCH_PLAIN;
+        none += outcome == BENCH_NONE;
+        late += outcome == BENCH_TIMEOUT;
+        crash += outcome == BENCH_CRASH;
+        // perp promises both residuals
+        wrong += outcome == BENCH_FALSE ||
+                 (!one->peer && outcome == BENCH_PLAIN && rows[i].result.claims);
+    }
+    printf("%-9s %-22s %6d %7d %11d %12d %6d %9d %6d\n", one->suite, one->solver, run, solved,
+           plain, none, wrong, late, crash);
+}
+
+void bench_summary_solvers(const bench_row *rows, int count)
+{
+    printf("\n%-9s %-22s %6s %7s %11s %12s %6s %9s %6s\n", "suite", "solver", "run", "solved",
+           "plain only", "none exists", "FALSE", "time-out", "crash");
+    for (int k = 0; k < count; k++) {
+        if (first_of_solver(rows, k)) {
+            print_solver(rows, count, &rows[k]);
+        }
+    }
+}
+
+// ── Targets ──────────────────────────────────────────────────────────────────────────────────────
+
+typedef struct target {
+    const char *suite, *text, *solver;
+    const char *peers;     // names separated by '|': a time target; NULL: a count
+    const char *families;  // names separated by '|'; NULL: all
+    int low, high;         // sizes
+    double value;          // largest ratio; for a count: how many may stay unsolved
+} target;
+
+#define DANTZIG "Bullet Dantzig|DART Dantzig"
+#define SMOOTH  "spd|boxSpd"
+
+static const target targets[] = {
+    {"lcp", "every solvable LCP and boxed problem", "auto", NULL, NULL, 0, 1 << 30, 0},
+    {"mlcp", "every solvable mixed LCP", "auto", NULL, NULL, 0, 1 << 30, 0},
+    {"mlcp", "time, mixed LCPs", "lemke", "Siconos MLCP_LEMKE", NULL, 0, 1 << 30, 0.7},
+    {"st", "every Stewart-Trinkle LCP", "lemke", NULL, NULL, 0, 700, 0},
+    {"st", "time, n <= 60", "lemke", "Siconos LEMKE", NULL, 0, 60, 0.7},
+    {"st", "time, n = 61..149", "lemke", "Siconos LEMKE", NULL, 61, 149, 0.7},
+    {"st", "time, n = 150..700", "lemke", "Siconos LEMKE", NULL, 150, 700, 0.25},
+    {"pivot", "every problem", "pivot", NULL, NULL, 0, 1 << 30, 0},
+    {"pivot", "time, SPD and boxed, n <= 50", "pivot", DANTZIG, SMOOTH, 0, 50, 1.2},
+    {"pivot", "time, SPD and boxed, n = 500", "pivot", DANTZIG, SMOOTH, 500, 500, 0.15},
+    {"pivot", "time, SPD and boxed, n = 1000", "pivot", DANTZIG, SMOOTH, 1000, 1000, 0.07},
+    {"pivot", "time, PSD", "pivot", "Siconos NEWTON_FB", "psdDeg", 0, 1000, 1.0},
+    {"box", "every box friction problem", "box", NULL, NULL, 0, 1 << 30, 0},
+    {"cone", "cones in space, local, all but one", "ssn", NULL, "space", 0, 1 << 30, 1},
+    {"cone", "cones in the plane", "auto", NULL, "plane", 0, 1 << 30, 0},
+    {"cone", "cones, global form", "auto", NULL, "global", 0, 1 << 30, 0},
+    {"granular", "granular flow at 1e-6", "auto", NULL, NULL, 0, 1 << 30, 0},
+    {"warm", "warm / cold, lemke", "lemke warm", "lemke", NULL, 0, 1 << 30, 0.2},
+    {"warm", "warm / cold, pivot", "pivot warm", "pivot", NULL, 0, 1 << 30, 0.2},
+    {"warm", "warm / cold, ssn", "ssn warm", "ssn", NULL, 0, 1 << 30, 0.4},
+};
+
+// name is one of the words of list.
+static bool listed(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)) != NULL; at += length) {
+        bool starts = at == list || at[-1] == '|';
+        if (starts && (at[length] == '\0' || at[length] == '|')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool in_target(const target *t, const bench_row *row)
+{
+    return strcmp(t->suite, row->suite) == 0 && row->n >= t->low && row->n <= t->high &&
+           (t->families == NULL || listed(t->families, row->family));
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Fastest named peer that solved the problem of rows[k]; the rows of one problem are neighbours.
+static double peer_seconds(const target *t, const bench_row *rows, int count, int k)
+{
+    double best = INFINITY;
+    int from = k, to = k;
+    while (from > 0 && strcmp(rows[from - 1].problem, rows[k].problem) == 0 &&
+           rows[from - 1].suite == rows[k].suite && rows[from - 1].n == rows[k].n) {
+        from--;
+    }
+    while (to + 1 < count && strcmp(rows[to + 1].problem, rows[k].problem) == 0 &&
+           rows[to + 1].suite == rows[k].suite && rows[to + 1].n == rows[k].n) {
+        to++;
+    }
+    for (int i = from; i <= to; i++) {
+        if (listed(t->peers, rows[i].solver) && bench_solved(&rows[i].result, rows[i].peer)) {
+            best = fmin(best, rows[i].result.seconds);
+        }
+    }
+    return best;
+}
+
+static void print_time_target(const target *t, const bench_row *rows, int count)
+{
+    double *ratio = calloc((size_t)count + 1, sizeof *ratio);
+    int pairs = 0, worst = -1;
+    for (int k = 0; k < count && ratio != NULL; k++) {
+        if (in_target(t, &rows[k]) && strcmp(rows[k].solver, t->solver) == 0 &&
+            bench_solved(&rows[k].result, false)) {
+            double value = rows[k].result.seconds / peer_seconds(t, rows, count, k);
+            if (value > 0.0) {
+                ratio[pairs++] = value;
+                bool leads = worst < 0 || value > rows[worst].result.seconds /
+                                                     peer_seconds(t, rows, count, worst);
+                worst = leads ? k : worst;
+            }
+        }
+    }
+    if (pairs > 0) {
+        qsort(ratio, (size_t)pairs, sizeof *ratio, by_value);
+        double median = ratio[pairs / 2], last = ratio[pairs - 1];
+        const char *verdict = last <= t->value     ? "met"
+                              : median <= t->value ? "median met"
+                                                   : "NOT MET";
+        printf("%-9s %-36s %-11s median %6.3g worst %6.3g of %3d, target %5.3g  %-10s (%s)\n",
+               t->suite, t->text, t->solver, median, last, pairs, t->value, verdict,
+               rows[worst].problem);
+    }
+    free(ratio);
+}
+
+static void print_count_target(const target *t, const bench_row *rows, int count)
+{
+    int run = 0, solved = 0, wrong = 0;
+    for (int k = 0; k < count; k++) {
+        if (in_target(t, &rows[k]) && strcmp(rows[k].solver, t->solver) == 0) {
+            bench_outcome outcome = rows[k].result.outcome;
+            bool claimed = outcome == BENCH_FALSE ||
+                           (outcome == BENCH_PLAIN && rows[k].result.claims);
+            run += !rows[k].unsolvable;
+            solved += outcome == BENCH_SOLVED;
+            wrong += claimed;
+        }
+    }
+    if (run > 0) {
+        bool met = run - solved <= (int)t->value && wrong == 0;
+        printf("%-9s %-36s %-11s solved %d of %d, %d false%*s target %d  %s\n", t->suite, t->text,
+               t->solver, solved, run, wrong, run < 10 ? 12 : 11, "", run - (int)t->value,
+               met ? "met" : "NOT MET");
+    }
+}
+
+void bench_summary_targets(const bench_row *rows, int count)
+{
+    printf("\ntargets\n");
+    for (size_t k = 0; k < sizeof targets / sizeof targets[0]; k++) {
+        if (targets[k].peers != NULL) {
+            print_time_target(&targets[k], rows, count);
+        } else {
+            print_count_target(&targets[k], rows, count);
+        }
+    }
+}
