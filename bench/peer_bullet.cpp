@@ -64,9 +64,10 @@ void reset_lemke(void *opaque)
 void solve_lemke(void *opaque, bench_answer *answer)
 {
     lemke_state *s = static_cast<lemke_state *>(opaque);
-    btVectorXu z = s->lemke->solve(100000);
-    for (int i = 0; i < s->q.size(); i++) {
-        answer->z[i] = i < z.size() ? z[i] : 0.0;
+    btVectorXu wz = s->lemke->solve(100000);  // (w, z)
+    int n = s->q.size();
+    for (int i = 0; i < n; i++) {
+        answer->z[i] = n + i < wz.size() ? wz[n + i] : 0.0;
     }
     answer->claims = s->lemke->getInfo() == 0;
     answer->iterations = s->lemke->getSteps();

@@ -121,17 +121,29 @@ static void reset_options(state *s)
     }
 }
 
-// (A C; D B) in its letters, which some of its mixed solvers read instead of M.
-static void reset_mlcp(state *s)
+// Its Lemke for mixed problems wants M in parts: A u + C v + a = 0, D u + B v + b >= 0 _|_ v >= 0.
+static void fill_parts(state *s)
 {
-    if (s->mlcp != NULL) {
-        mlcp_driver_reset(s->mlcp, s->options);
-        return;
+    MixedLinearComplementarityProblem *p = s->mlcp;
+    size_t n = (size_t)p->n, m = (size_t)p->m, all = n + m;
+    for (size_t j = 0; j < all; j++) {
+        const double *column = s->M + j * all;
+        double *upper = j < n ? p->A + j * n : p->C + (j - n) * n;
+        double *lower = j < n ? p->D + j * m : p->B + (j - n) * m;
+        memcpy(upper, column, n * sizeof *upper);
+        memcpy(lower, column + n, m * sizeof *lower);
     }
+    memcpy(p->a, s->q, n * sizeof *p->a);
+    memcpy(p->b, s->q + n, m * sizeof *p->b);
+}
+
+static void make_mlcp(state *s)
+{
     s->mlcp = mixedLinearComplementarity_new();
     MixedLinearComplementarityProblem *p = s->mlcp;
-    p->isStorageType1 = 1;
-    p->isStorageType2 = 0;
+    size_t n = (size_t)s->equations, m = (size_t)(s->n - s->equations);
+    p->isStorageType1 = s->id != SICONOS_MLCP_LCP_LEMKE;
+    p->isStorageType2 = !p->isStorageType1;
     p->n = s->equations;
     p->m = s->n - s->equations;
     p->blocksRows = calloc(4, sizeof *p->blocksRows);
@@ -145,6 +157,12 @@ static void reset_mlcp(state *s)
     p->blocksRows[blocks] = s->n;
     p->M = s->matrix;
     p->q = s->q;
+    p->A = calloc(n * n + 1, sizeof *p->A);
+    p->B = calloc(m * m + 1, sizeof *p->B);
+    p->C = calloc(n * m + 1, sizeof *p->C);
+    p->D = calloc(m * n + 1, sizeof *p->D);
+    p->a = calloc(n + 1, sizeof *p->a);
+    p->b = calloc(m + 1, sizeof *p->b);
 }
 
 static void reset(void *opaque)
@@ -163,11 +181,16 @@ static void reset(void *opaque)
     }
     memset(s->z, 0, n * sizeof *s->z);
     memset(s->w, 0, n * sizeof *s->w);
-    if (s->id / 100 == 1) {
-        reset_mlcp(s);
+    bool mixed = s->id / 100 == 1;
+    if (mixed && s->mlcp != NULL) {
+        mlcp_driver_reset(s->mlcp, s->options);
     }
     reset_options(s);
-    if (s->id / 100 == 1) {
+    if (mixed) {
+        if (s->mlcp == NULL) {
+            make_mlcp(s);
+        }
+        fill_parts(s);
         mlcp_driver_init(s->mlcp, s->options);
     }
 }

@@ -81,7 +81,7 @@ static void print_row(const bench_row *row, bool first, double ratio)
     if (isfinite(r->seconds)) {
         snprintf(time, sizeof time, "%.4f", 1e3 * r->seconds);
     }
-    if (isfinite(ratio) && bench_solved(r, row->peer)) {
+    if (isfinite(ratio) && ratio > 0.0 && bench_solved(r, row->peer)) {
         snprintf(times, sizeof times, "%.3g", ratio);
     }
     const char *status = outcome_word(r, row->peer);

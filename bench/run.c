@@ -29,17 +29,6 @@ static double thread_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-// What reading the clock itself costs: up to half of the time of a 2 x 2 problem.
-static double clock_cost(void)
-{
-    double least = INFINITY;
-    for (int k = 0; k < 50; k++) {
-        double start = thread_seconds();
-        least = fmin(least, thread_seconds() - start);
-    }
-    return least;
-}
-
 static void set_cpu_limit(double seconds)
 {
     struct itimerval timer = {0};
@@ -74,13 +63,13 @@ static void measure(const bench_solver *solver, const bench_problem *problem,
     if (state == NULL || answer.z == NULL) {
         return;
     }
-    double cost = clock_cost(), spent = 0.0;
+    double spent = 0.0;
     for (int k = 0; k < BENCH_REPEATS && (k == 0 || spent < budget_seconds); k++) {
         memset(answer.z, 0, nz * sizeof(double));
         solver->reset(state);
         double start = thread_seconds();
         solver->solve(state, &answer);
-        double seconds = fmax(thread_seconds() - start - cost, 1e-9);
+        double seconds = thread_seconds() - start;
         spent += seconds;
         bench_result result = *shared;
         result.seconds = fmin(result.seconds, seconds);
