@@ -33,41 +33,42 @@ typedef struct bench_block bench_block;
 // A problem as every solver gets it. MCPs are dense on both sides; contact problems are as read.
 typedef struct bench_problem {
     char name[BENCH_NAME_SIZE];
-    const char *family;      // "file", "spd", …: the lines of the summary select by it
-    int n;                   // what the table shows: variables of an MCP, contacts otherwise
-    bool contact;            // fcp counts, not mcp
-    bool box;                // fcp with |r_t| <= mu r_n component by component
-    bool unsolvable;         // proved by enumeration
+    const char *family;  // "file", "spd", …: the lines of the summary select by it
+    int n;               // what the table shows: variables of an MCP, contacts otherwise
+    bool contact;        // fcp counts, not mcp
+    bool box;            // fcp with |r_t| <= mu r_n component by component
+    bool unsolvable;     // proved by enumeration
     perp_mcp mcp;
     perp_fcp fcp;
     const double *b_before;  // warm start: mcp.b or fcp.q of the problem solved just before
     double tolerance;
-    double seconds;          // CPU limit of one solve
-    bench_block *blocks;     // memory of this problem
+    double seconds;       // CPU limit of one solve
+    bench_block *blocks;  // memory of this problem
 } bench_problem;
 
-void *bench_alloc(bench_problem *problem, size_t count, size_t size);  // zeroed; ends the program when out
+void *bench_alloc(bench_problem *problem, size_t count,
+                  size_t size);  // zeroed; ends the program when out
 void bench_problem_clear(bench_problem *problem);
 int bench_size(const bench_problem *problem);  // length of z
 
 // ── Solvers ──────────────────────────────────────────────────────────────────────────────────────
 
 typedef struct bench_answer {
-    double *z;            // bench_size() numbers: z or r
-    double *v;            // velocities of a global contact problem, else NULL
-    bool claims;          // the solver says: solved
+    double *z;    // bench_size() numbers: z or r
+    double *v;    // velocities of a global contact problem, else NULL
+    bool claims;  // the solver says: solved
     int iterations;
-    const char *word;     // the solver's own word for its end, or NULL
+    const char *word;  // the solver's own word for its end, or NULL
 } bench_answer;
 
 typedef struct bench_solver bench_solver;
 struct bench_solver {
     const char *name;  // as in the tables: "lemke", "Siconos LEMKE"
     bool peer;
-    int id;            // of the adapter's own: a Siconos constant, a variant
+    int id;  // of the adapter's own: a Siconos constant, a variant
     bool (*accepts)(const bench_solver *solver, const bench_problem *problem);
     void *(*open)(const bench_solver *solver, const bench_problem *problem);  // not timed
-    void (*reset)(void *state);                       // not timed: back to a cold start
+    void (*reset)(void *state);                        // not timed: back to a cold start
     void (*solve)(void *state, bench_answer *answer);  // timed
 };
 
@@ -87,11 +88,11 @@ bool bench_symmetric(const bench_problem *problem);
 // ── Running ──────────────────────────────────────────────────────────────────────────────────────
 
 typedef enum bench_outcome {
-    BENCH_SOLVED,   // both residuals within 10 tol
-    BENCH_PLAIN,    // only the plain one, which is what the peers aim at
-    BENCH_FAILED,   // neither, and the solver does not say otherwise
-    BENCH_FALSE,    // the solver says solved, the plain residual is above 10 tol
-    BENCH_NONE,     // there is no solution and the solver does not claim one
+    BENCH_SOLVED,  // both residuals within 10 tol
+    BENCH_PLAIN,   // only the plain one, which is what the peers aim at
+    BENCH_FAILED,  // neither, and the solver does not say otherwise
+    BENCH_FALSE,   // the solver says solved, the plain residual is above 10 tol
+    BENCH_NONE,    // there is no solution and the solver does not claim one
     BENCH_TIMEOUT,
     BENCH_CRASH,
 } bench_outcome;
@@ -115,9 +116,9 @@ typedef struct bench_options {
     const char *suite;   // NULL: all
     const char *filter;  // substring of problem names, NULL: all
     const char *csv;
-    const char *data;    // folder with problems/ncx, NULL: none found
-    double tolerance;    // 0: the suite's
-    double seconds;      // 0: the suite's
+    const char *data;  // folder with problems/ncx, NULL: none found
+    double tolerance;  // 0: the suite's
+    double seconds;    // 0: the suite's
     bool peers;
 } bench_options;
 
@@ -130,8 +131,8 @@ typedef struct bench_context {
 struct bench_suite {
     const char *name, *title;
     double tolerance, seconds;
-    void (*build)(const bench_context *context);      // hands problems to bench_take()
-    const char *solvers[BENCH_SOLVERS_MAX];           // by name; absent ones are skipped
+    void (*build)(const bench_context *context);  // hands problems to bench_take()
+    const char *solvers[BENCH_SOLVERS_MAX];       // by name; absent ones are skipped
 };
 
 const bench_suite *bench_suites(int *count);
@@ -142,10 +143,12 @@ bool bench_wanted(const bench_context *context, const char *name);
 // Problem files of one folder of data/problems/ncx, in the order of their names.
 typedef void bench_visit(const bench_context *context, const char *path, const char *name);
 void bench_files(const bench_context *context, const char *folder, bench_visit *visit);
-// 0, or -1 with a message on stderr. The problem is whole: MCPs dense.
+// Copy an MCP in: dense for everybody, because the peers' solvers are; an LCP without bounds.
+void bench_problem_mcp(bench_problem *problem, const perp_mcp *from);
+// 0, or -1 with a message on stderr.
 int bench_problem_read(const char *path, const char *name, bench_problem *problem);
-
-int bench_pyramid(const bench_problem *contact, bench_problem *pyramid);  // Stewart–Trinkle, 4 facets
+int bench_pyramid(const bench_problem *contact,
+                  bench_problem *pyramid);  // Stewart–Trinkle, 4 facets
 // Sets problem->unsolvable where that can be proved.
 void bench_problem_classify(bench_problem *problem);
 

@@ -14,9 +14,9 @@
 struct dantzig_state {
     int n, nub, skip;
     std::vector<int> order;
-    std::vector<double> A0, b0, lo0, hi0;       // as given, row-major with stride skip
-    std::vector<double> A, b, lo, hi, x, w;     // overwritten by the solver
-    std::vector<int> findex;                    // box friction: row of the normal, else -1
+    std::vector<double> A0, b0, lo0, hi0;    // as given, row-major with stride skip
+    std::vector<double> A, b, lo, hi, x, w;  // overwritten by the solver
+    std::vector<int> findex;                 // box friction: row of the normal, else -1
 };
 
 // Symmetric, and bounds with lo <= 0 <= hi, as its documentation asks.
@@ -38,7 +38,8 @@ inline bool dantzig_accepts(const bench_solver *, const bench_problem *problem)
 inline double dantzig_entry(const perp_matrix &A, int i, int j)
 {
     if (A.dense != nullptr) {
-        return A.dense[static_cast<size_t>(i) + static_cast<size_t>(j) * static_cast<size_t>(A.rows)];
+        return A
+            .dense[static_cast<size_t>(i) + static_cast<size_t>(j) * static_cast<size_t>(A.rows)];
     }
     for (int k = A.p[j]; k < A.p[j + 1]; k++) {
         if (A.i[k] == i) {
@@ -85,7 +86,8 @@ inline dantzig_state *dantzig_open(const bench_problem *problem, int skip)
     for (int k = 0; k < n; k++) {
         for (int l = 0; l < n; l++) {
             s->A0[static_cast<size_t>(k) * static_cast<size_t>(skip) + static_cast<size_t>(l)] =
-                dantzig_entry(A, s->order[static_cast<size_t>(k)], s->order[static_cast<size_t>(l)]);
+                dantzig_entry(A, s->order[static_cast<size_t>(k)],
+                              s->order[static_cast<size_t>(l)]);
         }
         s->b0.push_back(-b[s->order[static_cast<size_t>(k)]]);
         dantzig_bounds(s, problem, k, s->order[static_cast<size_t>(k)]);

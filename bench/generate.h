@@ -6,12 +6,12 @@
 
 #include "bench.h"
 
-// Classical LCP families: exponential, cycling, infeasible, degenerate.
+// Classical LCP families: exponential, cycling, infeasible, degenerate, sparse, mechanical.
 void generate_classical(const bench_context *context);
-// Box of 4 and 8 contacts on a plane as a Stewart–Trinkle LCP.
-void generate_box_on_plane(const bench_context *context);
+// Boxes on boxes, 4 to 16 points an interface, as Stewart–Trinkle LCPs.
+void generate_piles(const bench_context *context);
 // SPD, boxed SPD, rank-deficient PSD and Harker–Pang of size n. In the warm suite each comes with the
 // right-hand side of the step before.
 void generate_dense(const bench_context *context, int n);
 // Keep the right-hand side as the one before, and move it by 1 %.
-void generate_moved(bench_problem *problem);
+void generate_moved(bench_problem *one);

@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: perp_bench [--suite NAME] [--filter TEXT] [--tol R] [--seconds R] [--csv FILE] [--no-peers]\n"
+    "usage: perp_bench [--suite NAME] [--filter TEXT] [--tol R] [--seconds R] [--csv FILE] "
+    "[--no-peers]\n"
     "\n"
     "  --suite NAME    one suite only; without it all run, in a few minutes:\n";
 
@@ -23,7 +24,8 @@ static const char usage_end[] =
     "  --csv FILE      the table as comma separated values too\n"
     "  --no-peers      perp's solvers only\n"
     "\n"
-    "Problem files are looked for in $PERP_DATA_DIR/problems/ncx, else in ../shared/problems/ncx.\n";
+    "Problem files are looked for in $PERP_DATA_DIR/problems/ncx, else in "
+    "../shared/problems/ncx.\n";
 
 static void print_usage(FILE *out)
 {

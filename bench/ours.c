@@ -123,11 +123,14 @@ static void solve(void *opaque, bench_answer *answer)
     answer->word = perp_status_word(status);
 }
 
-#define OURS(name, id) {name, false, id, accepts, open_state, reset, solve}
+#define OURS(name, id)                                                                             \
+    {                                                                                              \
+        name, false, id, accepts, open_state, reset, solve                                         \
+    }
 
 static const bench_solver table[] = {
-    OURS("auto", COLD),       OURS("lemke", COLD),      OURS("pivot", COLD), OURS("ssn", COLD),
-    OURS("gs", COLD),         OURS("eg", COLD),         OURS("enum", COLD),  OURS("lemke warm", WARM),
+    OURS("auto", COLD),       OURS("lemke", COLD),    OURS("pivot", COLD), OURS("ssn", COLD),
+    OURS("gs", COLD),         OURS("eg", COLD),       OURS("enum", COLD),  OURS("lemke warm", WARM),
     OURS("pivot warm", WARM), OURS("ssn warm", WARM),
 };
 

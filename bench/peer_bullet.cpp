@@ -17,9 +17,9 @@ btDantzigScratchMemory scratch;
 void solve_dantzig(void *opaque, bench_answer *answer)
 {
     dantzig_state *s = static_cast<dantzig_state *>(opaque);
-    answer->claims =
-        btSolveDantzigLCP(s->n, s->A.data(), s->x.data(), s->b.data(), s->w.data(), s->nub, s->lo.data(),
-                          s->hi.data(), s->findex.empty() ? nullptr : s->findex.data(), scratch);
+    answer->claims = btSolveDantzigLCP(s->n, s->A.data(), s->x.data(), s->b.data(), s->w.data(),
+                                       s->nub, s->lo.data(), s->hi.data(),
+                                       s->findex.empty() ? nullptr : s->findex.data(), scratch);
     dantzig_answer(s, answer);
 }
 

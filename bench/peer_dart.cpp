@@ -14,8 +14,8 @@ namespace
 void solve(void *opaque, bench_answer *answer)
 {
     dantzig_state *s = static_cast<dantzig_state *>(opaque);
-    answer->claims = dart::external::ode::dSolveLCP(s->n, s->A.data(), s->x.data(), s->b.data(), s->w.data(),
-                                                    s->nub, s->lo.data(), s->hi.data(),
+    answer->claims = dart::external::ode::dSolveLCP(s->n, s->A.data(), s->x.data(), s->b.data(),
+                                                    s->w.data(), s->nub, s->lo.data(), s->hi.data(),
                                                     s->findex.empty() ? nullptr : s->findex.data());
     dantzig_answer(s, answer);
 }

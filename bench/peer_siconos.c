@@ -215,7 +215,10 @@ static void solve(void *opaque, bench_answer *answer)
     answer->iterations = s->options->iparam[SICONOS_IPARAM_ITER_DONE];
 }
 
-#define SICONOS(name, id) {"Siconos " name, true, id, accepts, open_state, reset, solve}
+#define SICONOS(name, id)                                                                          \
+    {                                                                                              \
+        "Siconos " name, true, id, accepts, open_state, reset, solve                               \
+    }
 
 static const bench_solver table[] = {
     SICONOS("LEMKE", SICONOS_LCP_LEMKE),

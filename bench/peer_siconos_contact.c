@@ -175,7 +175,10 @@ static void solve(void *opaque, bench_answer *answer)
     answer->iterations = s->options->iparam[SICONOS_IPARAM_ITER_DONE];
 }
 
-#define SICONOS(name, id) {"Siconos " name, true, id, accepts, open_state, reset, solve}
+#define SICONOS(name, id)                                                                          \
+    {                                                                                              \
+        "Siconos " name, true, id, accepts, open_state, reset, solve                               \
+    }
 
 static const bench_solver table[] = {
     SICONOS("2D_NSGS", SICONOS_FRICTION_2D_NSGS),

@@ -52,7 +52,7 @@ void bench_peers_print(void)
 {
     for (int k = 1; k < LIBRARIES; k++) {
         bool present = libraries[k].solvers[0] != NULL;
-        printf("peer %-18s %s%s\n", libraries[k].name,
-               present ? "present" : "absent: install ", present ? "" : libraries[k].package);
+        printf("peer %-18s %s%s\n", libraries[k].name, present ? "present" : "absent: install ",
+               present ? "" : libraries[k].package);
     }
 }

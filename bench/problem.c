@@ -91,16 +91,27 @@ static perp_matrix dense_matrix(bench_problem *problem, const perp_matrix *from)
     return perp_matrix_dense(from->rows, from->cols, to);
 }
 
-// Same storage for everybody: the peers' LCP solvers are dense.
-static void take_mcp(bench_problem *problem, const perp_mcp *from)
+static bool is_lcp(const perp_mcp *mcp)
+{
+    for (int i = 0; i < mcp->n; i++) {
+        double lower = mcp->lower != NULL ? mcp->lower[i] : 0.0;
+        if (lower != 0.0 || (mcp->upper != NULL && isfinite(mcp->upper[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void bench_problem_mcp(bench_problem *problem, const perp_mcp *from)
 {
     size_t n = (size_t)from->n;
+    bool bounded = !is_lcp(from);
     problem->n = from->n;
     problem->mcp = *from;
     problem->mcp.A = dense_matrix(problem, &from->A);
     problem->mcp.b = copy_doubles(problem, from->b, n);
-    problem->mcp.lower = copy_doubles(problem, from->lower, n);
-    problem->mcp.upper = copy_doubles(problem, from->upper, n);
+    problem->mcp.lower = bounded ? copy_doubles(problem, from->lower, n) : NULL;
+    problem->mcp.upper = bounded ? copy_doubles(problem, from->upper, n) : NULL;
 }
 
 static void take_fcp(bench_problem *problem, const perp_fcp *from)
@@ -133,7 +144,7 @@ int bench_problem_read(const char *path, const char *name, bench_problem *proble
     *problem = (bench_problem){.family = "file"};
     snprintf(problem->name, sizeof problem->name, "%s", name);
     if (perp_problem_kind_of(read) == PERP_PROBLEM_MCP) {
-        take_mcp(problem, perp_problem_mcp(read));
+        bench_problem_mcp(problem, perp_problem_mcp(read));
     } else {
         take_fcp(problem, perp_problem_fcp(read));
     }
@@ -150,7 +161,7 @@ int bench_pyramid(const bench_problem *contact, bench_problem *pyramid)
     }
     *pyramid = (bench_problem){.family = contact->fcp.dim == 2 ? "plane" : "space"};
     snprintf(pyramid->name, sizeof pyramid->name, "%s", contact->name);
-    take_mcp(pyramid, perp_pyramid_mcp(built));
+    bench_problem_mcp(pyramid, perp_pyramid_mcp(built));
     perp_pyramid_destroy(built);
     return 0;
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The table as it grows, the CSV beside it, and the summaries at the end.
-#include "bench.h"
 #include "report.h"
+#include "bench.h"
 
 #include <math.h>
 #include <stdio.h>

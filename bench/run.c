@@ -109,8 +109,8 @@ static child_end wait_or_kill(pid_t child, int pipe_end, double wall)
 bench_result bench_run(const bench_solver *solver, const bench_problem *problem)
 {
     bench_result blank = {.outcome = BENCH_CRASH, .plain = NAN, .scaled = NAN, .seconds = INFINITY};
-    bench_result *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
-                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    bench_result *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int ends[2];
     if (shared == MAP_FAILED || pipe(ends) != 0) {
         perror("perp_bench");

@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum {
-    PYRAMID_SIZE = 700,      // largest Stewart–Trinkle LCP
-    BOX_CONTACTS = 120,      // largest box friction problem
+    PYRAMID_SIZE = 700,       // largest Stewart–Trinkle LCP
+    BOX_CONTACTS = 120,       // largest box friction problem
     GRANULAR_CONTACTS = 2000  // from here a plane problem belongs to the granular suite
 };
 
@@ -56,7 +56,7 @@ static void take_pyramid(const bench_context *context, const char *path, const c
 static void build_st(const bench_context *context)
 {
     bench_files(context, "fc", take_pyramid);
-    generate_box_on_plane(context);
+    generate_piles(context);
 }
 
 static void build_pivot(const bench_context *context)
@@ -105,8 +105,8 @@ static void take_contact(const bench_context *context, const char *path, const c
     bool loose = strcmp(context->suite->name, "cone4") == 0;
     problem.family = contact_family(&problem.fcp);
     bool large = problem.fcp.nc > GRANULAR_CONTACTS;
-    bool wanted = problem.contact && large == granular &&
-                  (!loose || strcmp(problem.family, "space") == 0);
+    bool wanted =
+        problem.contact && large == granular && (!loose || strcmp(problem.family, "space") == 0);
     if (wanted) {
         bench_take(context, &problem);
     } else {
@@ -164,7 +164,7 @@ static const bench_suite suites[] = {
     {"lcp",
      "LCPs and boxed problems: published, degenerate, classical",
      1e-8,
-     2.0,
+     1.0,
      build_lcp,
      {"auto", "lemke", "pivot", "ssn", "enum", LCP_PEERS}},
     {"mlcp",
@@ -194,7 +194,7 @@ static const bench_suite suites[] = {
     {"cone",
      "Exact friction cones to 1e-8: plane, space, global form",
      1e-8,
-     10.0,
+     4.0,
      build_contact,
      {"auto", "ssn", "gs", "eg", LOCAL_PEERS, GLOBAL_PEERS}},
     {"cone4",

@@ -150,7 +150,7 @@ static void print_time_target(const target *t, const bench_row *rows, int count)
             if (value > 0.0) {
                 ratio[pairs++] = value;
                 bool leads = worst < 0 || value > rows[worst].result.seconds /
-                                                     peer_seconds(t, rows, count, worst);
+                                                      peer_seconds(t, rows, count, worst);
                 worst = leads ? k : worst;
             }
         }
@@ -174,8 +174,8 @@ static void print_count_target(const target *t, const bench_row *rows, int count
     for (int k = 0; k < count; k++) {
         if (in_target(t, &rows[k]) && strcmp(rows[k].solver, t->solver) == 0) {
             bench_outcome outcome = rows[k].result.outcome;
-            bool claimed = outcome == BENCH_FALSE ||
-                           (outcome == BENCH_PLAIN && rows[k].result.claims);
+            bool claimed =
+                outcome == BENCH_FALSE || (outcome == BENCH_PLAIN && rows[k].result.claims);
             run += !rows[k].unsolvable;
             solved += outcome == BENCH_SOLVED;
             wrong += claimed;

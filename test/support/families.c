@@ -346,6 +346,16 @@ problem *family_boxed_spd(int n, rng *r)
     return p;
 }
 
+problem *family_spd(int n, rng *r)
+{
+    problem *p = family_boxed_spd(n, r);
+    for (int j = 0; j < n; j++) {
+        p->lower[j] = 0.0;
+        p->upper[j] = INFINITY;
+    }
+    return p;
+}
+
 // -laplace(y) + load = w >= 0, y >= bump: with z = y - bump the bounds are [0, inf).
 problem *family_obstacle(int side)
 {
