@@ -1,12 +1,138 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
-#include "comp/comp.h"
+//
+// The ladder for contact problems, until the judge accepts.
+//
+//   few contacts, or a loose tolerance   gs first: exact one-contact solves converge at once there
+//   then                                 ssn, cold; gs longer; ssn from where gs stopped; eg
+//   polygonal friction                   lemke on the Stewart–Trinkle problem, when it is not too large
+#include "comp/auto.h"
 
-#define UNUSED(x) ((void)(x))
+#include <math.h>
+#include <string.h>
+
+enum { FEW = 3, LEMKE_MOST = 500, RUNGS_MAX = 8 };
+
+static const double LOOSE = 1e-5;
+
+typedef struct rung {
+    const char *name;
+    pp_fcp_solver *solve;
+    int limit;  // iterations, 0: its own choice
+    bool warm;  // from the best answer so far
+} rung;
+
+typedef struct climb {
+    const perp_fcp *fcp;
+    const pp_job *job;
+    double *r, *v;  // the best answer so far
+    double *trial_r, *trial_v;
+    double residual;  // of r, v
+    perp_status worst;
+    pp_report *report;
+} climb;
+
+static perp_status judge(const climb *c, double *worst)
+{
+    perp_fcp_residuals residuals;
+    perp_status status = perp_fcp_judge(c->fcp, c->trial_r, c->trial_v, c->job->env, &residuals);
+    *worst = PP_INF;
+    if (status >= 0) {
+        *worst = fmax(residuals.dynamics, fmax(residuals.plain, residuals.scaled));
+    }
+    return status == PERP_ERR_MEMORY ? status : PERP_OK;
+}
+
+static perp_status lemke_on_pyramid(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
+                                    pp_report *report)
+{
+    return pp_solve_as_mcp(pp_lemke_mcp, fcp, job, r, v, report);
+}
+
+static perp_status step_on(climb *c, rung k)
+{
+    size_t n = (size_t)(c->fcp->nc * c->fcp->dim), nv = (size_t)c->fcp->nv;
+    perp_comp_options options = *c->job->options;
+    pp_report report = {0};
+    pp_job job = *c->job;
+    job.options = &options;
+    options.max_iterations = k.limit > 0 ? k.limit : options.max_iterations;
+    options.warm_start = k.warm;
+    memset(c->trial_r, 0, n * sizeof(double));
+    if (k.warm) {
+        memcpy(c->trial_r, c->r, n * sizeof(double));
+    }
+    if (nv > 0) {
+        memset(c->trial_v, 0, nv * sizeof(double));
+    }
+    pp_mark mark = pp_arena_mark(job.arena);
+    perp_status status = k.solve(c->fcp, &job, c->trial_r, c->trial_v, &report);
+    pp_arena_release(job.arena, mark);
+    double residual;
+    if (status == PERP_ERR_MEMORY || judge(c, &residual) < 0) {
+        return PERP_ERR_MEMORY;
+    }
+    c->report->rungs++;
+    c->report->seconds_factor += report.seconds_factor;
+    if (residual < c->residual) {
+        c->residual = residual;
+        memcpy(c->r, c->trial_r, n * sizeof(double));
+        if (nv > 0) {
+            memcpy(c->v, c->trial_v, nv * sizeof(double));
+        }
+        c->report->solver = k.name;
+        c->report->iterations = report.iterations;
+    }
+    c->worst = pp_auto_telling(c->worst, status);
+    bool solved = residual <= c->job->options->tolerance;
+    pp_auto_tell(c->report, k.name, solved ? "solved" : perp_status_word(status));
+    return status;
+}
+
+static int choose(const perp_fcp *fcp, const perp_comp_options *options, rung *rungs)
+{
+    int count = 0;
+    bool warm = options->warm_start;
+    if (fcp->nc <= FEW || options->tolerance >= LOOSE) {
+        rungs[count++] = (rung){"gs", pp_gs_fcp, 200, warm};
+    }
+    rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, warm};
+    if (warm) {
+        rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, false};
+    }
+    rungs[count++] = (rung){"gs", pp_gs_fcp, 5000, false};
+    rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, true};
+    if (pp_fcp_is_polygonal(fcp) && fcp->nc <= LEMKE_MOST) {
+        rungs[count++] = (rung){"lemke", lemke_on_pyramid, 0, false};
+    }
+    rungs[count++] = (rung){"eg", pp_eg_fcp, 20000, true};
+    return count;
+}
 
 perp_status pp_auto_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
                         pp_report *report)
 {
-    UNUSED(fcp), UNUSED(job), UNUSED(r), UNUSED(v), UNUSED(report);
-    return PERP_ERR_REFUSED;
+    size_t n = (size_t)(fcp->nc * fcp->dim);
+    climb c = {.fcp = fcp, .job = job, .r = r, .v = v, .residual = PP_INF, .report = report};
+    c.trial_r = PP_ARRAY(job->arena, double, n);
+    c.trial_v = PP_ARRAY(job->arena, double, fcp->nv);
+    if (!c.trial_r || !c.trial_v) {
+        return PERP_ERR_MEMORY;
+    }
+    report->solver = "auto";
+    rung rungs[RUNGS_MAX];
+    int count = choose(fcp, job->options, rungs);
+    for (int k = 0; k < count && c.residual > job->options->tolerance; k++) {
+        if (k > 0 && pp_auto_late(job)) {
+            c.worst = PERP_ERR_LIMIT;
+            break;
+        }
+        if (step_on(&c, rungs[k]) == PERP_ERR_MEMORY) {
+            return PERP_ERR_MEMORY;
+        }
+    }
+    if (c.residual <= job->options->tolerance) {
+        return PERP_OK;
+    }
+    return c.worst < 0 ? c.worst : PERP_ERR_LIMIT;
 }

@@ -1,11 +1,169 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
-#include "comp/comp.h"
+//
+// The ladder for MCPs: solvers in an order that suits the structure, until the judge accepts.
+//
+//   positive diagonal, large   pivot, lemke, ssn        P and PSD problems: few block exchanges
+//   otherwise                  lemke, pivot, ssn        friction, circuits, small problems
+//   n <= 12, none solved       enum                     a solution, or the proof that there is none
+//
+// An accepted answer with a residual above POLISH gets one chance to be improved by ssn.
+#include "comp/auto.h"
 
-#define UNUSED(x) ((void)(x))
+#include <math.h>
+#include <string.h>
+
+static const double POLISH = 1e-10;
+
+enum { ENUM_MOST = 12, LARGE = 60, RUNGS_MAX = 5 };
+
+typedef struct rung {
+    const char *name;
+    pp_mcp_solver *solve;
+    int limit;  // iterations, 0: its own choice
+} rung;
+
+// The best answer so far and what the others said.
+typedef struct climb {
+    const perp_mcp *mcp;
+    const pp_job *job;
+    double *z, *trial, *scratch;
+    int8_t *basis;      // of trial; NULL: not wanted
+    double residual;    // of z
+    perp_status worst;  // the most telling failure
+    pp_report *report;
+} climb;
+
+static bool has_positive_diagonal(const perp_mcp *mcp)
+{
+    for (int i = 0; i < mcp->n; i++) {
+        bool equation = pp_mcp_lower(mcp, i) == -PP_INF && pp_mcp_upper(mcp, i) == PP_INF;
+        if (!equation && !(pp_matrix_at(&mcp->A, i, i) > 0.0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static double judge(climb *c, const double *z)
+{
+    perp_mcp_residuals residuals;
+    if (!pp_all_finite((size_t)c->mcp->n, z)) {
+        return PP_INF;
+    }
+    pp_mcp_judge(c->mcp, z, c->scratch, &residuals);
+    return fmax(residuals.plain, residuals.scaled);
+}
+
+static void clamp_to_bounds(const perp_mcp *mcp, double *z)
+{
+    for (int i = 0; i < mcp->n; i++) {
+        z[i] = fmin(fmax(z[i], pp_mcp_lower(mcp, i)), pp_mcp_upper(mcp, i));
+    }
+}
+
+// One rung from the given start (NULL: cold). Returns its status; keeps its answer when it is better.
+static perp_status step_on(climb *c, rung r, const double *start)
+{
+    int n = c->mcp->n;
+    perp_comp_options options = *c->job->options;
+    pp_report report = {0};
+    pp_job job = *c->job;
+    job.options = &options;
+    options.max_iterations = r.limit > 0 ? r.limit : options.max_iterations;
+    options.warm_start = start != NULL;
+    options.basis = c->basis;
+    pp_mark mark = pp_arena_mark(job.arena);
+    if (start) {
+        memcpy(c->trial, start, (size_t)n * sizeof *start);
+        if (c->basis && job.options->basis) {
+            memcpy(c->basis, c->job->options->basis, (size_t)n);
+        }
+    } else {
+        memset(c->trial, 0, (size_t)n * sizeof(double));
+        clamp_to_bounds(c->mcp, c->trial);
+    }
+    perp_status status = r.solve(c->mcp, &job, c->trial, &report);
+    pp_arena_release(job.arena, mark);
+    if (status == PERP_ERR_MEMORY) {
+        return status;
+    }
+    c->report->rungs++;
+    c->report->seconds_factor += report.seconds_factor;
+    clamp_to_bounds(c->mcp, c->trial);
+    double residual = judge(c, c->trial);
+    if (residual < c->residual) {
+        c->residual = residual;
+        memcpy(c->z, c->trial, (size_t)n * sizeof(double));
+        c->report->solver = r.name;
+        c->report->iterations = report.iterations;
+        if (c->basis && c->job->options->basis) {
+            memcpy(c->job->options->basis, c->basis, (size_t)n);
+        }
+    }
+    c->worst = pp_auto_telling(c->worst, status);
+    c->report->complete = report.complete;
+    pp_auto_tell(c->report, r.name,
+                 residual <= c->job->options->tolerance ? "solved" : perp_status_word(status));
+    return status;
+}
+
+static int choose(const perp_mcp *mcp, rung *rungs)
+{
+    rung lemke = {"lemke", pp_lemke_mcp, 0}, pivot = {"pivot", pp_pivot_mcp, 0};
+    bool monotone = has_positive_diagonal(mcp);
+    int count = 0;
+    lemke.limit = 100 + 10 * mcp->n;  // the exponential examples are for the others
+    if (monotone && mcp->n > LARGE) {
+        rungs[count++] = pivot;
+        rungs[count++] = lemke;
+    } else {
+        rungs[count++] = lemke;
+        rungs[count++] = pivot;
+    }
+    rungs[count++] = (rung){"ssn", pp_ssn_mcp, 0};
+    if (mcp->n <= ENUM_MOST) {
+        rungs[count++] = (rung){"enum", pp_enum_mcp, 0};
+    }
+    return count;
+}
 
 perp_status pp_auto_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_report *report)
 {
-    UNUSED(mcp), UNUSED(job), UNUSED(z), UNUSED(report);
-    return PERP_ERR_REFUSED;
+    int n = mcp->n;
+    const perp_comp_options *options = job->options;
+    climb c = {.mcp = mcp, .job = job, .z = z, .residual = PP_INF, .report = report};
+    c.trial = PP_ARRAY(job->arena, double, 5 * (size_t)n);
+    c.basis = options->basis ? PP_ARRAY(job->arena, int8_t, n) : NULL;
+    if (!c.trial || (options->basis && !c.basis)) {
+        return PERP_ERR_MEMORY;
+    }
+    double *start = c.trial + n;
+    c.scratch = start + n;
+    report->solver = "auto";
+    if (options->warm_start) {
+        memcpy(start, z, (size_t)n * sizeof *z);
+    }
+    rung rungs[RUNGS_MAX];
+    int count = choose(mcp, rungs);
+    perp_status status = PERP_OK;
+    for (int k = 0; k < count && c.residual > options->tolerance; k++) {
+        if (k > 0 && pp_auto_late(job)) {
+            c.worst = PERP_ERR_LIMIT;
+            break;
+        }
+        status = step_on(&c, rungs[k], k == 0 && options->warm_start ? start : NULL);
+        if (status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
+            return status;
+        }
+    }
+    bool solved = c.residual <= options->tolerance;
+    if (solved && c.residual > POLISH && !pp_auto_late(job)) {
+        memcpy(start, z, (size_t)n * sizeof *z);
+        status = step_on(&c, (rung){"ssn", pp_ssn_mcp, 0}, start);
+    }
+    if (status == PERP_ERR_MEMORY) {
+        return status;
+    }
+    return solved ? PERP_OK : c.worst < 0 ? c.worst : PERP_ERR_LIMIT;
 }

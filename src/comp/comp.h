@@ -94,6 +94,12 @@ enum { PP_GROUPS_MAX = 3 };
 
 int pp_fcp_groups(const perp_fcp *fcp, pp_group group[PP_GROUPS_MAX]);
 
+// True when every friction disc is a polygon (nd given), or the problem is planar (as_mcp.c).
+bool pp_fcp_is_polygonal(const perp_fcp *fcp);
+// Solve a polygonal contact problem through its Stewart–Trinkle MCP; others are refused.
+perp_status pp_solve_as_mcp(pp_mcp_solver *solve, const perp_fcp *fcp, const pp_job *job, double *r,
+                            double *v, pp_report *report);
+
 // M^-1 of the global form, factored once: dense Cholesky or sparse LU.
 typedef struct pp_mass pp_mass;
 perp_status pp_mass_create(const perp_matrix *M, pp_arena *arena, pp_mass **mass);

@@ -226,7 +226,7 @@ perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
     }
     memset(c.options.ray, 0, (size_t)mcp->n * sizeof(double));
     start_clock(&c, env);
-    status = c.solver->mcp(mcp, &c.job, z, &c.report);
+    status = mcp->n > 0 ? c.solver->mcp(mcp, &c.job, z, &c.report) : PERP_OK;
     stop_clock(&c);
     tidy(mcp, z);
     if (!is_memory_or_argument(status)) {
@@ -237,41 +237,31 @@ perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
 
 // ── Contact ──────────────────────────────────────────────────────────────────────────────────────
 
-// An MCP solver on a contact problem: only when the law is polygonal, so that nothing is changed.
-static perp_status solve_as_mcp(call *c, const perp_fcp *fcp, const perp_env *env, double *r,
-                                double *v)
+// No contact: nothing to solve but M v = f.
+static perp_status free_motion(call *c, const perp_fcp *fcp, double *v)
 {
-    bool polygonal = fcp->dim == 2;
-    if (fcp->nd && !polygonal) {
-        polygonal = true;
-        for (int k = 0; k < fcp->nc; k++) {
-            polygonal = polygonal && fcp->nd[k] > 0;
-        }
+    pp_mass *mass = NULL;
+    if (fcp->nv == 0) {
+        return PERP_OK;
     }
-    if (!polygonal) {
-        pp_print(c->report.reason, sizeof c->report.reason,
-                 "'%s' needs polygonal friction: give nd (facets) for every contact",
-                 c->solver->card.name);
-        return PERP_ERR_REFUSED;
+    perp_status status = pp_mass_create(&fcp->M, c->arena, &mass);
+    if (status >= 0) {
+        memcpy(v, fcp->f, (size_t)fcp->nv * sizeof *v);
+        status = pp_mass_solve(mass, v);
+        pp_mass_destroy(mass);
     }
-    perp_pyramid *pyramid = NULL;
-    perp_status status = perp_pyramid_create(fcp, 4, env, &pyramid);
-    if (status < 0) {
-        return status;
-    }
-    const perp_mcp *mcp = perp_pyramid_mcp(pyramid);
-    double *z = PP_ZEROS(c->arena, double, mcp->n);
-    perp_comp_options *options = &c->options;
-    options->warm_start = false;  // r does not tell the split into directions
-    options->basis = NULL;
-    options->ray = PP_ZEROS(c->arena, double, mcp->n);
-    status = z && options->ray ? c->solver->mcp(mcp, &c->job, z, &c->report) : PERP_ERR_MEMORY;
-    if (z) {
-        tidy(mcp, z);
-        perp_pyramid_recover(pyramid, z, r, v);
-    }
-    perp_pyramid_destroy(pyramid);
     return status;
+}
+
+static perp_status run_fcp(call *c, const perp_fcp *fcp, double *r, double *v)
+{
+    if (fcp->nc == 0) {
+        return free_motion(c, fcp, v);
+    }
+    if (c->solver->fcp) {
+        return c->solver->fcp(fcp, &c->job, r, v, &c->report);
+    }
+    return pp_solve_as_mcp(c->solver->mcp, fcp, &c->job, r, v, &c->report);
 }
 
 static void tidy_contact(int n, double *x)
@@ -325,8 +315,7 @@ perp_status perp_fcp_solve(const char *solver, const perp_fcp *fcp,
     }
     tidy_contact(n, r);
     start_clock(&c, env);
-    status = c.solver->fcp ? c.solver->fcp(fcp, &c.job, r, v, &c.report)
-                           : solve_as_mcp(&c, fcp, env, r, v);
+    status = run_fcp(&c, fcp, r, v);
     stop_clock(&c);
     tidy_contact(n, r);
     tidy_contact(fcp->nv, v);

@@ -91,6 +91,7 @@ perp_status pp_enum_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
     }
     pp_print(report->reason, sizeof report->reason,
              "no solution: every complementary basis examined (%d)", report->iterations);
+    report->complete = true;
     return PERP_ERR_INFEASIBLE;
 }
 

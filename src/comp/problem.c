@@ -31,6 +31,9 @@ typedef struct checker {
 
 static perp_status check_columns(const perp_matrix *A, const char *name, const checker *c)
 {
+    if (A->cols == 0) {
+        return PERP_OK;
+    }
     if (!A->p || A->p[0] != 0) {
         return BAD(c, "matrix %s: column starts are missing or do not begin at 0", name);
     }
@@ -110,8 +113,8 @@ static perp_status check_bounds(const perp_mcp *mcp, const checker *c)
 perp_status pp_mcp_check(const perp_mcp *mcp, char *reason, size_t size)
 {
     checker c = {reason, size};
-    if (!mcp || mcp->n < 1) {
-        return BAD(&c, "the problem has no variables (n = %d)", mcp ? mcp->n : 0);
+    if (!mcp || mcp->n < 0) {
+        return BAD(&c, "the problem is missing, or has a negative number of variables");
     }
     perp_status status = check_matrix(&mcp->A, mcp->n, mcp->n, "A", &c);
     if (status >= 0) {
@@ -155,8 +158,8 @@ static perp_status check_laws(const perp_fcp *fcp, const checker *c)
 perp_status pp_fcp_check(const perp_fcp *fcp, char *reason, size_t size)
 {
     checker c = {reason, size};
-    if (!fcp || fcp->nc < 1) {
-        return BAD(&c, "the problem has no contacts (nc = %d)", fcp ? fcp->nc : 0);
+    if (!fcp || fcp->nc < 0) {
+        return BAD(&c, "the problem is missing, or has a negative number of contacts");
     }
     if (fcp->dim < 2 || fcp->dim > 6) {
         return BAD(&c, "a contact has 2 to 6 components, not %d", fcp->dim);
