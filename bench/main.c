@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // perp_bench: perp beside its peers, on the same problems in the same run. See docs/benchmarks.md.
-#define _DEFAULT_SOURCE
 #include "bench.h"
 
 #include <stdio.h>
@@ -60,18 +59,15 @@ static bench_options parse(int argc, char **argv)
         } else if (strcmp(word, "--help") == 0) {
             print_usage(stdout);
             exit(0);
-        } else if (value == NULL) {
-            print_usage(stderr);
-            exit(2);
-        } else if (strcmp(word, "--suite") == 0) {
+        } else if (value != NULL && strcmp(word, "--suite") == 0) {
             options.suite = value;
-        } else if (strcmp(word, "--filter") == 0) {
+        } else if (value != NULL && strcmp(word, "--filter") == 0) {
             options.filter = value;
-        } else if (strcmp(word, "--csv") == 0) {
+        } else if (value != NULL && strcmp(word, "--csv") == 0) {
             options.csv = value;
-        } else if (strcmp(word, "--tol") == 0) {
+        } else if (value != NULL && strcmp(word, "--tol") == 0) {
             options.tolerance = parse_positive(value);
-        } else if (strcmp(word, "--seconds") == 0) {
+        } else if (value != NULL && strcmp(word, "--seconds") == 0) {
             options.seconds = parse_positive(value);
         } else {
             print_usage(stderr);

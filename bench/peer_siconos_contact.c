@@ -153,8 +153,12 @@ static void reset(void *opaque)
     if (s->local != NULL) {
         frictionContactProblem_free(s->local);
     }
-    s->local = frictionContactProblem_new_with_data(fcp->dim, fcp->nc, local_matrix(id, fcp),
-                                                    copy(fcp->q, n), copy(fcp->mu, fcp->nc));
+    s->local = frictionContactProblem_new();
+    s->local->dimension = fcp->dim;
+    s->local->numberOfContacts = fcp->nc;
+    s->local->M = local_matrix(id, fcp);
+    s->local->q = copy(fcp->q, n);
+    s->local->mu = copy(fcp->mu, fcp->nc);
 }
 
 static void solve(void *opaque, bench_answer *answer)

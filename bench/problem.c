@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Problems of the benchmark: memory, files, conversion to what all solvers share.
-#define _DEFAULT_SOURCE
 #include "bench.h"
 
 #include <dirent.h>

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One solver on one problem, in a process of its own, timed and judged.
-#define _DEFAULT_SOURCE
 #include "bench.h"
 
 #include <errno.h>
