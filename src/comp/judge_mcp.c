@@ -22,12 +22,14 @@ static double clamp(double x, double lower, double upper)
     return x < lower ? lower : x > upper ? upper : x;
 }
 
-// w = A z + b, and max_i |b_i|.
-static void evaluate(const perp_mcp *mcp, const double *z, double *restrict w)
+// w = A z + b, and the sum of the absolute values that w_i is made of.
+static void evaluate(const perp_mcp *mcp, const double *z, double *restrict w,
+                     double *restrict terms)
 {
     const perp_matrix *A = &mcp->A;
     for (int i = 0; i < mcp->n; i++) {
         w[i] = mcp->b[i];
+        terms[i] = fabs(mcp->b[i]);
     }
     for (int j = 0; j < mcp->n; j++) {
         double zj = z[j];
@@ -37,14 +39,53 @@ static void evaluate(const perp_mcp *mcp, const double *z, double *restrict w)
         if (A->dense) {
             const double *column = A->dense + (size_t)j * (size_t)mcp->n;
             for (int i = 0; i < mcp->n; i++) {
-                w[i] += column[i] * zj;
+                double part = column[i] * zj;
+                w[i] += part;
+                terms[i] += fabs(part);
             }
         } else {
             for (int k = A->p[j]; k < A->p[j + 1]; k++) {
-                w[A->i[k]] += A->x[k] * zj;
+                double part = A->x[k] * zj;
+                w[A->i[k]] += part;
+                terms[A->i[k]] += fabs(part);
             }
         }
     }
+}
+
+// w again in extended precision, kept as the sum of two doubles.
+static void evaluate_exactly(const perp_mcp *mcp, const double *z, double *restrict w,
+                             double *restrict low)
+{
+    const perp_matrix *A = &mcp->A;
+    for (int i = 0; i < mcp->n; i++) {
+        w[i] = mcp->b[i];
+        low[i] = 0.0;
+    }
+    for (int j = 0; j < mcp->n; j++) {
+        int first = A->dense ? 0 : A->p[j], last = A->dense ? mcp->n : A->p[j + 1];
+        const double *column = A->dense ? A->dense + (size_t)j * (size_t)mcp->n : A->x;
+        for (int k = first; z[j] != 0.0 && k < last; k++) {
+            int i = A->dense ? k : A->i[k];
+            long double sum = (long double)column[k] * (long double)z[j];
+            sum += (long double)low[i];
+            sum += (long double)w[i];
+            w[i] = (double)sum;
+            low[i] = (double)(sum - (long double)w[i]);
+        }
+    }
+}
+
+// Where A z cancels so much that the rounding of its terms could be taken for an answer (or hide that
+// there is none), double is not enough to judge in.
+static bool rounding_counts(const perp_mcp *mcp, const double *terms)
+{
+    double b_max = 0.0, most = 0.0;
+    for (int i = 0; i < mcp->n; i++) {
+        b_max = fabs(mcp->b[i]) > b_max ? fabs(mcp->b[i]) : b_max;
+        most = terms[i] > most ? terms[i] : most;
+    }
+    return 0x1p-52 * most > 1e-10 * b_max && isfinite(most);
 }
 
 // best_i = max over j with A_jj != 0 of |A_ij A_ji / A_jj|, for the rows whose diagonal is zero.
@@ -92,7 +133,10 @@ void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mc
 {
     int n = mcp->n;
     double *w = scratch, *d = w + n, *inverse = d + n;
-    evaluate(mcp, z, w);
+    evaluate(mcp, z, w, d);
+    if (rounding_counts(mcp, d)) {
+        evaluate_exactly(mcp, z, w, d);
+    }
     unit_ratios(&mcp->A, d, inverse);
 
     double b_max = 0.0, w_max = 0.0, plain = 0.0, scaled = 0.0, bound = 0.0;

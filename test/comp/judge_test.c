@@ -92,6 +92,18 @@ static void large_variables_do_not_hide_w(void **state)
     assert_true(r.scaled >= 0.99e-6);
 }
 
+// 7 z1 - 7 z2 with z = 1e17 / 7 rounded: the products cancel exactly in double, in truth to 8.
+static void rounding_does_not_hide_w(void **state)
+{
+    (void)state;
+    const double A[] = {7, 0, -0x1p54, 0}, b[] = {-1e-3, 1}, lower[] = {-INF, 0};
+    perp_mcp mcp = {2, perp_matrix_dense(2, 2, A), b, lower, NULL};
+    const double z[] = {0x1.2492492492492p+51, 1.0};  // 7 z1 = 2^54 - 2^1 in truth
+    double truth = truth_plain(&mcp, z), plain = judge(&mcp, z).plain;
+    assert_true(truth > 1.0);
+    close_to(plain, truth);
+}
+
 static void zero_load_is_judged_absolutely(void **state)
 {
     (void)state;
@@ -286,7 +298,7 @@ static void contact_laws_by_construction(void **state)
         }
         perp_fcp fcp = {.nc = 1, .dim = dim, .mu = &mu, .nd = nd ? &nd : NULL, .q = q};
         fcp.W = perp_matrix_dense(n, n, W);
-        CHECK(truth_contact(&fcp, 0, r, u) < 1e-12, seed);
+        CHECK(truth_contact(&fcp, 0, r, u, 1.0, 1.0) < 1e-12, seed);
         perp_fcp_residuals judged = judge_contact(&fcp, r);
         CHECK(judged.plain < 1e-12 && judged.scaled < 1e-12, seed);
         r[0] += 0.1;  // and what is wrong is seen to be
@@ -329,6 +341,7 @@ int main(void)
         cmocka_unit_test(mcp_bounds_by_hand),
         cmocka_unit_test(scaled_sees_tiny_variables),
         cmocka_unit_test(large_variables_do_not_hide_w),
+        cmocka_unit_test(rounding_does_not_hide_w),
         cmocka_unit_test(zero_load_is_judged_absolutely),
         cmocka_unit_test(nothing_infinite_is_accepted),
         cmocka_unit_test(refuses_what_is_no_problem),

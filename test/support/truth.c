@@ -110,15 +110,14 @@ static double gauge(const double *x, int size, int nd, int dual)
     return best;
 }
 
-double truth_contact(const perp_fcp *fcp, int contact, const double *r, const double *u)
+double truth_contact(const perp_fcp *fcp, int contact, const double *r, const double *u,
+                     double r_unit, double u_unit)
 {
     static const int first[7][3] = {{0}, {0}, {1}, {1}, {1, 3}, {1, 3}, {1, 3, 4}};
     static const int size[7][3] = {{0}, {0}, {1}, {2}, {2, 1}, {2, 2}, {2, 1, 2}};
     int nd = fcp->nd ? fcp->nd[contact] : 0;
-    double r_size = 0.0, u_size = 0.0, product = 0.0, shift = 0.0, worst = fmax(0.0, -r[0]);
+    double product = 0.0, shift = 0.0, worst = fmax(0.0, -r[0]);
     for (int k = 0; k < fcp->dim; k++) {
-        r_size = fmax(r_size, fabs(r[k]));
-        u_size = fmax(u_size, fabs(u[k]));
         product += r[k] * u[k];
     }
     for (int g = 0; g < 3 && size[fcp->dim][g] > 0; g++) {
@@ -129,7 +128,6 @@ double truth_contact(const perp_fcp *fcp, int contact, const double *r, const do
         shift += mu * gauge(u + at, two, nd, 1);
     }
     // u~ = u + shift e_n lies in K* exactly when u_n >= 0, since shift is the support itself.
-    double r_unit = r_size > 0.0 ? r_size : 1.0, u_unit = u_size > 0.0 ? u_size : 1.0;
     worst = fmax(worst / r_unit, fmax(0.0, -u[0]) / u_unit);
     return fmax(worst, fabs(product + shift * r[0]) / (r_unit * u_unit));
 }

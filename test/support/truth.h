@@ -12,6 +12,7 @@ double truth_plain(const perp_mcp *mcp, const double *z);
 // The smallest relative change of the terms of w and of the distances of z from its bounds that makes
 // z a solution. Rows whose terms are below 1e-7 of the largest count as if they were that large.
 double truth_backward(const perp_mcp *mcp, const double *z);
-// Largest violation of the contact law of one contact by (r, u), relative to the sizes of r and u:
-// r in the cone, u + shift in the dual, and their product.
-double truth_contact(const perp_fcp *fcp, int contact, const double *r, const double *u);
+// Largest violation of the contact law of one contact by (r, u), in the given units of r and u: r in
+// the cone, u + shift in the dual, and their product.
+double truth_contact(const perp_fcp *fcp, int contact, const double *r, const double *u,
+                     double r_unit, double u_unit);
