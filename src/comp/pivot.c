@@ -65,28 +65,26 @@ static void deliver(const pp_pivot *p, const double *from, const pp_job *job, do
 // is left of the P-matrices, the least-index rule with patience.
 static perp_status solve(pp_pivot *p, const perp_comp_options *options, pp_report *report)
 {
-    double big = 1e12 * p->unit, target = 1e-10 < 1e-2 * options->tolerance
-                                              ? 1e-10 * big
-                                              : 1e-2 * options->tolerance * big;
-    memcpy(p->good, p->place, (size_t)p->n);
+    double big = 1e12 * p->unit, tolerance = options->tolerance, residual = PP_INF;
+    pp_goal goal = {(1e-10 < 1e-2 * tolerance ? 1e-10 : 1e-2 * tolerance) * big,
+                    0.1 * tolerance * big};
     pp_pivot_center(p, 0.0);
     perp_status status = p->symmetric ? pp_pivot_block(p, 4, 0) : pp_pivot_block(p, 10, p->n);
-    if (status >= 0 && pp_pivot_residual(p) <= target) {
-        return PERP_OK;
-    }
-    if (status == PERP_ERR_MEMORY) {
+    if (status == PERP_ERR_MEMORY || (status >= 0 && pp_pivot_is_solved(p, &goal, &residual))) {
         return status;
     }
-    status = pp_pivot_prox(p, target, report);
+    p->best_residual = residual;
+    memcpy(p->best, residual < PP_INF ? p->z : p->center, (size_t)p->n * sizeof *p->best);
+    status = pp_pivot_prox(p, &goal, report);
     bool hopeless = p->symmetric || p->steps >= p->step_limit || status == PERP_ERR_MEMORY ||
                     status == PERP_ERR_INFEASIBLE;
     if (status >= 0 || hopeless) {
         return status;
     }
-    pp_pivot_place_from_z(p, p->center);
+    pp_pivot_place_from_z(p, p->best);
     pp_pivot_center(p, 0.0);
     perp_status last = pp_pivot_block(p, 10, 20 * p->n);
-    return last >= 0 ? last : status;
+    return last >= 0 && pp_pivot_is_solved(p, &goal, &residual) ? last : status;
 }
 
 static void explain(const pp_pivot *p, perp_status status, const pp_job *job, pp_report *report)
@@ -122,7 +120,7 @@ perp_status pp_pivot_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
     begin(&p, job, z);
     status = solve(&p, job->options, report);
     if (status != PERP_ERR_MEMORY) {
-        deliver(&p, status < 0 ? p.center : p.z, job, z);
+        deliver(&p, status < 0 ? p.best : p.z, job, z);
     }
     explain(&p, status, job, report);
     pp_pivot_forget(&p);

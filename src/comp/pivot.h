@@ -38,7 +38,10 @@ typedef struct pp_pivot {
     double *q;       // n: b - alpha D center
     double *c;       // n: q + (A + alpha D) z with z_F = 0
 
-    int8_t *place;      // n: perp_place
+    int8_t *place;  // n: perp_place
+    double *best;   // n: the iterate of least residual
+    double best_residual;
+    int wait;           // proximal steps before alpha may shrink
     int8_t *good;       // n: places of the last proximal step that was solved
     double *z, *w;      // n: the basic solution, w = (A + alpha D) z + q
     double *step;       // n: z - center, a proof of infeasibility in the end
@@ -77,9 +80,15 @@ void pp_pivot_forget(pp_pivot *p);  // drops the factor, and what KLU owns
 perp_status pp_pivot_block(pp_pivot *p, int patience, int singles);
 void pp_pivot_center(pp_pivot *p, double alpha);  // sets alpha, and q for the present center
 
-// Natural map of (A, b) at z, in the unit of w; turns w into A z + b.
-double pp_pivot_residual(pp_pivot *p);
+// What an answer must reach, in the unit of w.
+typedef struct pp_goal {
+    double residual;  // of the natural map, with z in its own unit and in that of w
+    double rounding;  // bound of the rounding error of w
+} pp_goal;
 
-// Proximal point iteration from the present center. PERP_OK: z has at most the residual `target`;
-// PERP_ERR_INFEASIBLE: step is a proof of it; otherwise center is the best iterate.
-perp_status pp_pivot_prox(pp_pivot *p, double target, pp_report *report);
+// Whether z reaches the goal; its residual for (A, b). Turns w into A z + b.
+bool pp_pivot_is_solved(pp_pivot *p, const pp_goal *goal, double *residual);
+
+// Proximal point iteration from the present center. PERP_OK: z reaches the goal; PERP_ERR_INFEASIBLE:
+// step is a proof of it; otherwise best is the best iterate.
+perp_status pp_pivot_prox(pp_pivot *p, const pp_goal *goal, pp_report *report);

@@ -14,6 +14,7 @@
 // variables likewise): a proof, which is checked here before it is believed.
 #include "comp/pivot.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -25,19 +26,22 @@ enum {
 
 static const double alpha_first = 1e-3, alpha_least = 1e-8, alpha_most = 1e3;
 
-// Natural map of (A, b) in the unit of w, with z in both units: the worse of the two the judge asks for.
-// w is turned from that of the proximal problem into A z + b.
-double pp_pivot_residual(pp_pivot *p)
+// Rounding counts: where |A||z| is so large that w is known to fewer digits than asked for, z is no
+// answer, whatever w seems to be.
+bool pp_pivot_is_solved(pp_pivot *p, const pp_goal *goal, double *residual)
 {
-    double worst = 0.0;
+    double worst = 0.0, mass = 0.0, root = 0.0;
     for (int i = 0; i < p->n; i++) {
         p->w[i] -= p->alpha * p->D[i] * (p->z[i] - p->center[i]);
         double z = p->z[i], w = p->w[i];
         double plain = z - pp_within(z - w, p->lower[i], p->upper[i]);
         double scaled = (z - pp_within(z - w / p->D[i], p->lower[i], p->upper[i])) * p->D[i];
         worst = pp_larger(worst, pp_larger(fabs(plain), fabs(scaled)));
+        mass += p->root[i] * fabs(z);
+        root = pp_larger(root, p->root[i]);
     }
-    return worst;
+    *residual = worst;
+    return worst <= goal->residual && 2.0 * DBL_EPSILON * root * mass <= goal->rounding;
 }
 
 // (A'y)_j, or 0 when that is all rounding
@@ -114,14 +118,28 @@ static bool is_over(const pp_pivot *p, perp_status status)
            (p->deadline < PP_INF && pp_seconds() > p->deadline);
 }
 
-perp_status pp_pivot_prox(pp_pivot *p, double target, pp_report *report)
+// What to do after a step with residual `worst`: the next center and alpha.
+static void advance(pp_pivot *p, double worst, double before, bool kept)
 {
-    double before = PP_INF;
-    int failures = 0, wait = 0;
+    if (worst < p->best_residual) {
+        p->best_residual = worst;
+        memcpy(p->best, p->z, (size_t)p->n * sizeof *p->best);
+    }
+    memcpy(p->center, p->z, (size_t)p->n * sizeof *p->center);
+    if ((!kept || worst > 0.1 * before) && p->wait-- <= 0) {
+        p->alpha = pp_larger(0.1 * p->alpha, alpha_least);
+    }
+}
+
+perp_status pp_pivot_prox(pp_pivot *p, const pp_goal *goal, pp_report *report)
+{
+    double before = PP_INF, worst = PP_INF;
+    int failures = 0;
     p->alpha = alpha_first;
+    p->wait = 0;
     pp_pivot_place_from_z(p, p->center);
     memcpy(p->good, p->place, (size_t)p->n);
-    for (int outer = 0; outer < OUTER_LIMIT; outer++) {
+    for (int outer = 0; outer < OUTER_LIMIT && !(worst > 1e8 * p->best_residual); outer++) {
         int start = p->steps;
         perp_status status = proximal_step(p);
         if (status < 0 && is_over(p, status)) {
@@ -129,7 +147,7 @@ perp_status pp_pivot_prox(pp_pivot *p, double target, pp_report *report)
         }
         if (status < 0) {  // alpha is too small for so many exchanges at once, or A is not monotone
             p->alpha *= 10.0;
-            wait = 2;
+            p->wait = 2;
             if (p->alpha > alpha_most || ++failures > MOST_FAILURES) {
                 pp_print(report->reason, sizeof report->reason,
                          "no basis of A + alpha D up to alpha = %.0e: A is not positive "
@@ -139,21 +157,17 @@ perp_status pp_pivot_prox(pp_pivot *p, double target, pp_report *report)
             }
             continue;
         }
-        double worst = pp_pivot_residual(p);
-        if (worst <= target) {
+        if (pp_pivot_is_solved(p, goal, &worst)) {
             return PERP_OK;
         }
         if (outer > 2 && diverges(p)) {
             return PERP_ERR_INFEASIBLE;
         }
-        memcpy(p->center, p->z, (size_t)p->n * sizeof *p->center);
-        bool kept = p->steps == start + 1;
-        if ((!kept || worst > 0.1 * before) && wait-- <= 0) {
-            p->alpha = pp_larger(0.1 * p->alpha, alpha_least);
-        }
+        advance(p, worst, before, p->steps == start + 1);
         before = worst;
     }
     pp_print(report->reason, sizeof report->reason,
-             "the proximal loop did not converge in %d steps", OUTER_LIMIT);
+             "the proximal loop does not converge: A is not positive semidefinite, or too nearly "
+             "singular");
     return PERP_ERR_LIMIT;
 }

@@ -94,14 +94,14 @@ static bool is_symmetric(const pp_pivot *p)
 static perp_status allocate(pp_pivot *p, pp_arena *arena)
 {
     size_t n = (size_t)p->n;
-    double *doubles = PP_ARRAY(arena, double, 13 * n + 16);
+    double *doubles = PP_ARRAY(arena, double, 14 * n);
     int *ints = PP_ARRAY(arena, int, 6 * n + 1);
     int8_t *bytes = PP_ARRAY(arena, int8_t, 3 * n);
     if (!doubles || !ints || !bytes) {
         return PERP_ERR_MEMORY;
     }
     double **vectors[] = {&p->lower, &p->upper, &p->D, &p->root, &p->inverse, &p->center, &p->q,
-                          &p->c,     &p->z,     &p->w, &p->step, &p->x,       &p->work};
+                          &p->c,     &p->z,     &p->w, &p->step, &p->x,       &p->work,   &p->best};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
         *vectors[k] = doubles + k * n;
     }
