@@ -5,7 +5,7 @@
 //
 //   positive diagonal, large   pivot, lemke, ssn        P and PSD problems: few block exchanges
 //   otherwise                  lemke, pivot, ssn        friction, circuits, small problems
-//   n <= 12, none solved       enum                     a solution, or the proof that there is none
+//   n <= 12                    enum at the end          a solution, or the proof that there is none
 //
 // An accepted answer with a residual above POLISH gets one chance to be improved by ssn.
 #include "comp/auto.h"
@@ -15,7 +15,7 @@
 
 static const double POLISH = 1e-10;
 
-enum { ENUM_MOST = 12, LARGE = 60, RUNGS_MAX = 5 };
+enum { ENUM_FAST = 8, ENUM_MOST = 12, LARGE = 60, RUNGS_MAX = 5 };
 
 typedef struct rung {
     const char *name;
@@ -121,7 +121,9 @@ static int choose(const perp_mcp *mcp, rung *rungs)
         rungs[count++] = lemke;
         rungs[count++] = pivot;
     }
-    rungs[count++] = (rung){"ssn", pp_ssn_mcp, 0};
+    if (mcp->n > ENUM_FAST) {
+        rungs[count++] = (rung){"ssn", pp_ssn_mcp, 0};
+    }
     if (mcp->n <= ENUM_MOST) {
         rungs[count++] = (rung){"enum", pp_enum_mcp, 0};
     }

@@ -190,8 +190,10 @@ static perp_status judge_mcp(call *c, const perp_mcp *mcp, const double *z, perp
         perp_mcp_farkas(mcp, c->options.ray) < -PP_FARKAS_MARGIN) {
         return believed;
     }
-    return verdict(c, believed == PERP_ERR_INFEASIBLE ? PERP_ERR_RAY : believed,
-                   fmax(residuals.plain, residuals.scaled));
+    if (believed == PERP_ERR_INFEASIBLE && !c->report.complete) {
+        believed = PERP_ERR_RAY;  // claimed, not proved
+    }
+    return verdict(c, believed, fmax(residuals.plain, residuals.scaled));
 }
 
 perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,

@@ -142,6 +142,8 @@ static void scale_vectors(pp_lemke *t, const perp_mcp *mcp, scaling *s)
 
 // ── Set-up ───────────────────────────────────────────────────────────────────────────────────────
 
+enum { TABLEAU_MOST = 40 };
+
 // Sparse LU pays from here on: below, the kernel inverse is smaller than the sparse machinery.
 static bool wants_dense(const perp_mcp *mcp)
 {
@@ -176,6 +178,9 @@ static perp_status set_up(pp_lemke *t, const perp_mcp *mcp, const pp_job *job, s
         return status;
     }
     scale_vectors(t, mcp, s);
+    if (n <= TABLEAU_MOST) {
+        return pp_lemke_tableau_init(t);
+    }
     return dense ? pp_lemke_dense_init(t) : pp_lemke_sparse_init(t);
 }
 

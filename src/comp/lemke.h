@@ -16,7 +16,7 @@
 
 typedef struct pp_lemke pp_lemke;
 
-// How the basis matrix is kept: dense inverse of its kernel, or sparse LU with product-form updates.
+// How the basis matrix is kept: whole tableau, dense inverse of its kernel, or sparse LU with updates.
 typedef struct pp_basis {
     // Build from t->var and compute t->x. PERP_OK, PERP_ERR_SINGULAR, PERP_ERR_MEMORY.
     perp_status (*refactor)(pp_lemke *t);
@@ -55,7 +55,7 @@ struct pp_lemke {
     double *row_a, *row_b;  // n: scratch of the lexicographic comparison
 };
 
-extern const pp_basis pp_lemke_dense, pp_lemke_sparse;
+extern const pp_basis pp_lemke_tableau, pp_lemke_dense, pp_lemke_sparse;
 
 static inline bool pp_is_z(const pp_lemke *t, int variable)
 {
@@ -72,11 +72,11 @@ double pp_lemke_rest(const pp_lemke *t, int j);
 // Bounds of a variable as a basic one.
 void pp_lemke_bounds(const pp_lemke *t, int variable, double *lo, double *up);
 void pp_lemke_set(pp_lemke *t, int position, int variable, double value);
-void pp_lemke_swap(pp_lemke *t, int position, int other);
 // y += s * column of z_j (or of z0)
 void pp_lemke_add_column(const pp_lemke *t, int variable, double s, double *y);
 
 // Memory for each representation.
+perp_status pp_lemke_tableau_init(pp_lemke *t);
 perp_status pp_lemke_dense_init(pp_lemke *t);
 perp_status pp_lemke_sparse_init(pp_lemke *t);
 void pp_lemke_sparse_free(pp_lemke *t);

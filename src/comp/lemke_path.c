@@ -39,14 +39,6 @@ void pp_lemke_set(pp_lemke *t, int position, int variable, double value)
     pp_lemke_bounds(t, variable, &t->lo[position], &t->up[position]);
 }
 
-void pp_lemke_swap(pp_lemke *t, int position, int other)
-{
-    int variable = t->var[position];
-    double value = t->x[position];
-    pp_lemke_set(t, position, t->var[other], t->x[other]);
-    pp_lemke_set(t, other, variable, value);
-}
-
 void pp_lemke_add_column(const pp_lemke *t, int variable, double s, double *y)
 {
     const perp_matrix *A = &t->A;
