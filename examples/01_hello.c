@@ -19,7 +19,7 @@ int main(void)
 
     perp_mcp lcp = perp_mcp_lcp(4, perp_matrix_dense(4, 4, A), b);
     perp_comp_info info;
-    perp_status status = perp_mcp_solve("lemke", &lcp, NULL, NULL, z, &info);
+    perp_status status = perp_mcp_solve("auto", &lcp, NULL, NULL, z, &info);
     if (status < 0) {
         fprintf(stderr, "hello: %s: %s\n", perp_status_text(status), info.reason);
         return 1;

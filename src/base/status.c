@@ -25,7 +25,7 @@ const char *perp_status_text(perp_status status)
 
 const char *perp_status_word(perp_status status)
 {
-    switch (status) {
+    switch (status) {  // NOLINT(bugprone-branch-clone): some statuses share a word
 #define PERP_X(name, value, word, text)                                                            \
     case name:                                                                                     \
         return word;

@@ -102,7 +102,7 @@ perp_status pp_solve_as_mcp(pp_mcp_solver *solve, const perp_fcp *fcp, const pp_
 
 // M^-1 of the global form, factored once: dense Cholesky or sparse LU.
 typedef struct pp_mass pp_mass;
-perp_status pp_mass_create(const perp_matrix *M, pp_arena *arena, pp_mass **mass);
+perp_status pp_mass_create(const perp_matrix *M, pp_arena *arena, pp_mass **out);
 perp_status pp_mass_solve(const pp_mass *mass, double *x);  // x = M \ x
 void pp_mass_destroy(pp_mass *mass);
 

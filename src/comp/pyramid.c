@@ -185,6 +185,7 @@ static bool put_impulse_columns(const perp_pyramid *y, writer *w, double *work, 
 {
     const perp_fcp *fcp = &y->fcp;
     int rows = fcp->nc * fcp->dim;
+    pp_assert(y->B.p);
     for (int j = 0; j < y->np; j++) {
         memset(column, 0, (size_t)w->n * sizeof *column);
         if (fcp->nv == 0) {

@@ -95,11 +95,12 @@ static void step_along(const newton *s, double t)
 static void line_search(newton *s, double alpha, double size)
 {
     double t = 1.0;
-    for (int k = 0; k < BACKTRACKS; k++, t *= 0.5) {
+    for (int k = 0; k < BACKTRACKS; k++) {
         step_along(s, t);
         if (evaluate(s, s->trial, alpha, NULL) < (1.0 - 1e-4 * t) * size) {
             return;
         }
+        t *= 0.5;
     }
     step_along(s, 1.0);
 }

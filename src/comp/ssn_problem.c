@@ -128,6 +128,7 @@ static void scale_contacts(pp_ssn *ssn, double *const mu[PP_GROUPS_MAX])
         ssn->scale[c * d] = s;
         for (int g = 0; g < ssn->groups; g++) {
             pp_group group = ssn->group[g];
+            pp_assert(mu[g]);
             double own = g == 0 ? 0.0 : mean_diagonal(&ssn->W, c, group.first, group.size);
             double length = own > 0.0 ? sqrt(sliding / own) : 1.0;
             mu[g][c] = group.mu[c] / length;

@@ -84,7 +84,7 @@ pp_draft pp_draft_start(pp_arena *scratch, const perp_env *env, const char *name
 perp_status pp_draft_fail(pp_draft *draft, const char *label, const char *at, const char *format,
                           ...) PP_FORMAT(4, 5);
 perp_status pp_draft_memory(pp_draft *draft);
-perp_status pp_draft_finish(pp_draft *draft, perp_problem **problem);
+perp_status pp_draft_finish(pp_draft *draft, perp_problem **out);
 
 // Room for nnz triplets; PERP_ERR_MEMORY through the draft.
 perp_status pp_raw_triplets(pp_draft *draft, pp_raw_matrix *raw, int nnz);
@@ -115,5 +115,5 @@ perp_status pp_siconos_matrix(pp_draft *draft, pp_scan *scan, const char *label,
 
 // Where the value of the top-level key `label` starts in valid JSON text, and inside it the element
 // index[0], index[1], … (json_locate.c). NULL: not there.
-const char *pp_json_locate(const char *text, size_t size, const char *label, const int *index,
+const char *pp_json_locate(const char *text, size_t size, const char *path, const int *index,
                            int depth);

@@ -86,7 +86,7 @@ pp_quote pp_scan_quote(const pp_scan *scan)
         char c = scan->token[k];
         quote.text[k] = c >= ' ' && c <= '~' ? c : '?';
     }
-    strcpy(quote.text + n, n < scan->length ? "..." : "");
+    pp_print(quote.text + n, sizeof quote.text - n, "%s", n < scan->length ? "..." : "");
     return quote;
 }
 

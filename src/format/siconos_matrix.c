@@ -206,7 +206,7 @@ static perp_status read_blocks(reader *in)
         return status;
     }
     double entries = count_entries(&b);
-    if (entries > (double)(pp_scan_left(in->scan) / 2 + 1) || entries > (double)INT_MAX) {
+    if (entries > 0.5 * (double)pp_scan_left(in->scan) + 1.0 || entries > (double)INT_MAX) {
         return no_room(in, entries);
     }
     status = pp_raw_triplets(in->draft, in->raw, (int)entries);

@@ -137,6 +137,7 @@ static void subtract_product(const product *x)
     }
 }
 
+// NOLINTBEGIN(readability-function-size): nine parameters, as everyone knows them from BLAS
 void pp_gemm_sub(int m, int n, int k, const double *A, int lda, const double *B, int ldb, double *C,
                  int ldc)
 {
@@ -150,6 +151,8 @@ void pp_gemm_sub_t(int m, int n, int k, const double *A, int lda, const double *
     const product x = {m, n, k, A, lda, B, ldb, 1, C, ldc, false};
     subtract_product(&x);
 }
+
+// NOLINTEND(readability-function-size)
 
 void pp_syrk_sub(int m, int n, int k, const double *A, int lda, double *C, int ldc)
 {

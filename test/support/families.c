@@ -375,7 +375,8 @@ problem *family_obstacle(int side)
         p->p[j + 1] = used;
     }
     for (int j = 0; j < n; j++) {
-        double x = h * (j % side + 1) - 0.5, y = h * (j / side + 1) - 0.5;
+        int row = j / side, column = j % side;
+        double x = h * (column + 1) - 0.5, y = h * (row + 1) - 0.5;
         double bump = 0.1 - 2.0 * (x * x + y * y);
         p->b[j] += 8.0 * h * h;  // load
         for (int k = p->p[j]; k < p->p[j + 1]; k++) {

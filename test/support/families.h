@@ -48,8 +48,8 @@ problem *family_ahn(int n);                 // tridiagonal (1, 4, -2), b = -4: s
 problem *family_harker_pang(int n, rng *r);
 problem *family_psd_degenerate(int n, rng *r);  // rank n / 2, a quarter of the pairs z = w = 0
 problem *family_spd(int n, rng *r);
-problem *family_boxed_spd(int n, rng *r);       // random lower < 0 < upper
-problem *family_obstacle(int side);             // five-point Laplacian over a bump: sparse, side^2
+problem *family_boxed_spd(int n, rng *r);  // random lower < 0 < upper
+problem *family_obstacle(int side);        // five-point Laplacian over a bump: sparse, side^2
 
 // ── Mechanics ────────────────────────────────────────────────────────────────────────────────────
 
