@@ -134,7 +134,9 @@ static void stop_clock(call *c)
         info->solver = c->report.solver;
         info->rungs = c->report.rungs;
     }
-    memcpy(info->reason, c->report.reason, sizeof info->reason);
+    if (c->report.reason[0] != '\0') {
+        memcpy(info->reason, c->report.reason, sizeof info->reason);
+    }
 }
 
 // The judge's status. A believed success that does not stand is called what it is.

@@ -43,24 +43,41 @@ static double *column_at(const pp_lemke *t, const tableau *s, int c)
     return s->T + (size_t)c * (size_t)t->n;
 }
 
+// T += u f' but for column c. Up to WRITTEN_OUT rows a call would cost as much as the work.
+static void eliminate(const pp_lemke *t, tableau *s, const double *restrict u, const double *f)
+{
+    enum { WRITTEN_OUT = 16 };
+    int n = t->n;
+    if (n > WRITTEN_OUT) {
+        pp_ger(n, n + 1, 1.0, u, f, s->T, n);
+        return;
+    }
+    for (int j = 0; j <= n; j++) {
+        double *restrict column = column_at(t, s, j);
+        for (int i = 0; i < n && f[j] != 0.0; i++) {
+            column[i] += f[j] * u[i];
+        }
+    }
+}
+
 // x_r and non-basic column c change places.
 static void pivot(const pp_lemke *t, tableau *s, int r, int c)
 {
     int n = t->n;
-    double *u = s->u, *row = s->row, *own = column_at(t, s, c);
+    double *u = s->u, *f = s->row, *own = column_at(t, s, c);
     double inverse = 1.0 / own[r];
     memcpy(u, own, (size_t)n * sizeof *u);
     for (int j = 0; j <= n; j++) {
-        row[j] = -column_at(t, s, j)[r] * inverse;
+        f[j] = -column_at(t, s, j)[r] * inverse;
     }
-    row[c] = 0.0;
-    pp_ger(n, n + 1, 1.0, u, row, s->T, n);
-    row[c] = inverse;
+    f[c] = 0.0;
+    eliminate(t, s, u, f);
     for (int i = 0; i < n; i++) {
         own[i] = u[i] * inverse;
     }
+    f[c] = inverse;
     for (int j = 0; j <= n; j++) {
-        column_at(t, s, j)[r] = row[j];
+        column_at(t, s, j)[r] = f[j];
     }
     s->since++;
 }
@@ -159,6 +176,10 @@ static perp_status tableau_refactor(pp_lemke *t)
     perp_status status = PERP_OK;
     for (int k = 0; k < count && status >= 0; k++) {
         status = enter(t, s, wanted[k], open);
+    }
+    if (count == 0) {   // all slacks: x = w = bt
+        memcpy(t->x, t->bt, (size_t)n * sizeof(double));
+        return PERP_OK;
     }
     return status < 0 ? status : tableau_values(t);
 }
