@@ -158,6 +158,30 @@ PERP_API PERP_MUST perp_status perp_fcp_judge(const perp_fcp *fcp, const double 
 // sum |y_i b_i|: negative proves infeasibility, +INFINITY when y proves nothing.    theory (C9)
 PERP_API double perp_mcp_farkas(const perp_mcp *mcp, const double *y);
 
+// ── Box friction ─────────────────────────────────────────────────────────────────────────────────
+
+// The friction of physics engines made self-consistent: w = A z + b as in (C1), but a row i with
+// findex[i] = c >= 0 has the box |z_i| <= mu_i z_c, where z_c is the answer's, not a guess. Row c has
+// bounds of its own (usually [0, inf): a contact's normal).
+typedef struct perp_box_friction {
+    int n;
+    perp_matrix A;        // n x n
+    const double *b;      // n
+    const int *findex;    // n: -1, or the row that scales this row's box
+    const double *mu;     // n: read where findex >= 0
+    const double *lower;  // n, or NULL: all 0; read where findex is -1
+    const double *upper;  // n, or NULL: all +INFINITY; likewise
+} perp_box_friction;
+
+// As perp_mcp_solve; options->basis and ray are not used. info->solver names the method that gave z.
+PERP_API PERP_MUST perp_status perp_box_friction_solve(const perp_box_friction *box,
+                                                       const perp_comp_options *options,
+                                                       const perp_env *env, double *z,
+                                                       perp_comp_info *info);
+// The residuals of (C5), (C6) with the boxes that z itself gives.
+PERP_API PERP_MUST perp_status perp_box_friction_judge(const perp_box_friction *box,
+                                                       const double *z, perp_mcp_residuals *out);
+
 // ── Conversion ───────────────────────────────────────────────────────────────────────────────────
 
 // The Stewart–Trinkle LCP of a contact problem with polygonal friction: z = (p_n, p_f, sigma) in

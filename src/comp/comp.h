@@ -45,6 +45,10 @@ typedef perp_status pp_fcp_solver(const perp_fcp *fcp, const pp_job *job, double
 pp_mcp_solver pp_lemke_mcp, pp_pivot_mcp, pp_ssn_mcp, pp_enum_mcp, pp_auto_mcp;
 pp_fcp_solver pp_ssn_fcp, pp_gs_fcp, pp_eg_fcp, pp_auto_fcp;
 
+// Self-consistent box friction (box_friction.c).
+perp_status pp_box_friction(const perp_box_friction *box, const pp_job *job, double *z,
+                            pp_report *report);
+
 // One row of the registry (registry.c).
 typedef struct pp_solver {
     perp_solver_card card;
@@ -59,6 +63,7 @@ const pp_solver *pp_solver_find(const char *name);
 // Every rule a caller can break; on failure writes one sentence into reason (size bytes).
 perp_status pp_mcp_check(const perp_mcp *mcp, char *reason, size_t size);
 perp_status pp_fcp_check(const perp_fcp *fcp, char *reason, size_t size);
+perp_status pp_box_check(const perp_box_friction *box, char *reason, size_t size);
 unsigned pp_mcp_classes(const perp_mcp *mcp);  // the perp_problem_class bits a solver must accept
 unsigned pp_fcp_classes(const perp_fcp *fcp);
 

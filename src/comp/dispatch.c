@@ -239,6 +239,42 @@ perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
     return finish(&c, status);
 }
 
+// ── Box friction ─────────────────────────────────────────────────────────────────────────────────
+
+perp_status perp_box_friction_solve(const perp_box_friction *box, const perp_comp_options *options,
+                                    const perp_env *env, double *z, perp_comp_info *info)
+{
+    perp_comp_info local;
+    call c;
+    c.info = info ? info : &local;
+    perp_status status = begin(&c, "pivot", options, env);
+    if (status >= 0 && !z) {
+        status = PERP_ERR_ARGUMENT;
+    }
+    if (status >= 0) {
+        status = pp_box_check(box, c.info->reason, sizeof c.info->reason);
+    }
+    if (status < 0) {
+        return finish(&c, status);
+    }
+    for (int i = 0; i < box->n; i++) {
+        z[i] = c.options.warm_start && isfinite(z[i]) ? z[i] : 0.0;
+    }
+    c.options.warm_start = false;  // what it means for the boxed problems inside is their business
+    start_clock(&c, env);
+    status = box->n > 0 ? pp_box_friction(box, &c.job, z, &c.report) : PERP_OK;
+    stop_clock(&c);
+    perp_mcp_residuals residuals;
+    if (!is_memory_or_argument(status) && perp_box_friction_judge(box, z, &residuals) >= 0) {
+        c.info->seconds_judge = pp_seconds() - c.stopped;
+        c.info->residual = residuals.scaled;
+        c.info->residual_plain = residuals.plain;
+        status = verdict(&c, status == PERP_ERR_INFEASIBLE ? PERP_ERR_LIMIT : status,
+                         fmax(residuals.plain, residuals.scaled));
+    }
+    return finish(&c, status);
+}
+
 // ── Contact ──────────────────────────────────────────────────────────────────────────────────────
 
 // No contact: nothing to solve but M v = f.

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The judge of box friction: bounds that depend on the answer are taken from the answer. Shares nothing
+// with the solver, and reads the matrix itself.
+//
+//   l_i = -mu_i z_c, u_i = mu_i z_c   where findex_i = c;  the given bounds otherwise
+//   plain    max_i |clamp(w_i, z_i - u_i, z_i - l_i)| / max|b|                        theory (C5)
+//   scaled   the same for z_i A_ii, relative to max(|b|, |w|)                         theory (C6)
+#include "comp/comp.h"
+
+#include <math.h>
+
+static double clamp(double x, double lower, double upper)
+{
+    return x < lower ? lower : x > upper ? upper : x;
+}
+
+// w_i in long double: answers of redundant contacts may be large and cancel.
+static double row_value(const perp_box_friction *box, int i, const double *z)
+{
+    long double sum = (long double)box->b[i];
+    for (int j = 0; j < box->n; j++) {
+        sum += (long double)pp_matrix_at(&box->A, i, j) * (long double)z[j];
+    }
+    return (double)sum;
+}
+
+static void own_bounds(const perp_box_friction *box, int i, const double *z, double *lower,
+                       double *upper)
+{
+    int c = box->findex[i];
+    if (c < 0) {
+        *lower = box->lower ? box->lower[i] : 0.0;
+        *upper = box->upper ? box->upper[i] : PP_INF;
+        return;
+    }
+    *upper = box->mu[i] * (z[c] > 0.0 ? z[c] : 0.0);
+    *lower = -*upper;
+}
+
+static double worse(double a, double b)
+{
+    return a >= b ? a : b;  // NaN in b wins: every comparison with it is false
+}
+
+perp_status perp_box_friction_judge(const perp_box_friction *box, const double *z,
+                                    perp_mcp_residuals *out)
+{
+    char reason[8];
+    if (!z || !out || pp_box_check(box, reason, sizeof reason) < 0) {
+        return PERP_ERR_ARGUMENT;
+    }
+    double b_max = 0.0, w_max = 0.0, plain = 0.0, scaled = 0.0, bound = 0.0;
+    for (int i = 0; i < box->n; i++) {
+        double w = row_value(box, i, z), lower, upper;
+        own_bounds(box, i, z, &lower, &upper);
+        double d = fabs(pp_matrix_at(&box->A, i, i));
+        d = d > 0.0 ? d : 1.0;
+        plain = worse(plain, fabs(clamp(w, z[i] - upper, z[i] - lower)));
+        scaled = worse(scaled, fabs(clamp(w, (z[i] - upper) * d, (z[i] - lower) * d)));
+        bound = worse(bound, worse(lower - z[i], z[i] - upper));
+        b_max = worse(b_max, fabs(box->b[i]));
+        w_max = worse(w_max, fabs(w));
+    }
+    double unit = b_max > 0.0 ? b_max : 1.0;
+    double scaled_unit = worse(b_max, w_max) > 0.0 ? worse(b_max, w_max) : 1.0;
+    *out = (perp_mcp_residuals){plain / unit, scaled / scaled_unit, bound > 0.0 ? bound : 0.0};
+    return PERP_OK;
+}
