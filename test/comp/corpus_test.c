@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// LCPs and MCPs with known solutions, through lemke and enum: a corpus written by hand here, and
+// LCPs and MCPs with known solutions, through auto, lemke and enum: a corpus written by hand here, and
 // the 250 problems of C_seeds/lcp_corpus.json where that file is present.
 #include "support/cmocka.h"
 #include "support/data.h"
@@ -195,6 +195,12 @@ static void solves_by_hand(const char *solver)
     }
 }
 
+static void auto_solves_by_hand(void **state)
+{
+    (void)state;
+    solves_by_hand("auto");
+}
+
 static void lemke_solves_by_hand(void **state)
 {
     (void)state;
@@ -365,6 +371,11 @@ static void solve_seed(const char *solver, const seed *s, int index)
     }
 }
 
+static void auto_seed(const seed *s, int index)
+{
+    solve_seed("auto", s, index);
+}
+
 static void lemke_seed(const seed *s, int index)
 {
     solve_seed("lemke", s, index);
@@ -379,6 +390,12 @@ static void enumerates_the_corpus(void **state)
 {
     (void)state;
     each_seed(enumerate_seed);
+}
+
+static void auto_solves_the_corpus(void **state)
+{
+    (void)state;
+    each_seed(auto_seed);
 }
 
 static void lemke_solves_the_corpus(void **state)
@@ -398,9 +415,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(enumerates_the_solutions_by_hand),
         cmocka_unit_test(enum_solves_by_hand),
+        cmocka_unit_test(auto_solves_by_hand),
         cmocka_unit_test(lemke_solves_by_hand),
         cmocka_unit_test(enumerates_the_corpus),
         cmocka_unit_test(enum_solves_the_corpus),
+        cmocka_unit_test(auto_solves_the_corpus),
         cmocka_unit_test(lemke_solves_the_corpus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

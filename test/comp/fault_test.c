@@ -81,8 +81,8 @@ static void every_mcp_solver(void **state)
     problem *joint = family_joint_friction(0.01, 0.5), *sparse = family_obstacle(9);
     problem *thin = family_ahn(200);
     const problem *const problems[] = {small, boxed, singular, none, joint, sparse, thin};
-    static const char *const solvers[] = {"lemke", "pivot", "ssn", "enum"};
-    for (int s = 0; s < 4; s++) {
+    static const char *const solvers[] = {"auto", "lemke", "pivot", "ssn", "enum"};
+    for (int s = 0; s < 5; s++) {
         for (int k = 0; k < 7; k++) {
             mcp_case c = {solvers[s], &problems[k]->mcp};
             if (c.mcp->n <= 12 || strcmp(solvers[s], "enum") != 0) {
@@ -124,8 +124,8 @@ static void every_contact_solver(void **state)
     const int nd[8] = {4, 4, 4, 4, 6, 6, 6, 6};
     polygonal.nd = global_polygonal.nd = nd;
     const perp_fcp *const problems[] = {&p->local, &p->global, &polygonal, &global_polygonal};
-    static const char *const solvers[] = {"ssn", "gs", "eg", "lemke"};
-    for (int s = 0; s < 4; s++) {
+    static const char *const solvers[] = {"auto", "ssn", "gs", "eg", "lemke"};
+    for (int s = 0; s < 5; s++) {
         for (int k = 0; k < 4; k++) {
             fcp_case c = {solvers[s], problems[k]};
             if (k >= 2 || strcmp(solvers[s], "lemke") != 0) {

@@ -199,7 +199,7 @@ static void registry_is_complete(void **state)
 
 // ── Promises ─────────────────────────────────────────────────────────────────────────────────────
 
-static const char *const mcp_solvers[] = {"lemke", "pivot", "ssn", "enum"};
+static const char *const mcp_solvers[] = {"auto", "lemke", "pivot", "ssn", "enum"};
 enum { MCP_SOLVERS = sizeof mcp_solvers / sizeof mcp_solvers[0] };
 
 static void same_bits_twice(void **state)

@@ -25,6 +25,7 @@ typedef struct rule {
 
 static const rule rules[] = {
     {"enum", EACH, ALL_KINDS},
+    {"auto", EACH, ALL_KINDS},
     {"lemke",
      EACH,
      {[RANDOM_P] = true,
@@ -72,6 +73,12 @@ static void enum_is_complete(void **state)
     contest("enum");
 }
 
+static void auto_misses_nothing(void **state)
+{
+    (void)state;
+    contest("auto");
+}
+
 static void lemke_solves_its_class(void **state)
 {
     (void)state;
@@ -93,10 +100,9 @@ static void ssn_accepts_nothing_false(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(enum_is_complete),
-        cmocka_unit_test(lemke_solves_its_class),
-        cmocka_unit_test(pivot_solves_its_class),
-        cmocka_unit_test(ssn_accepts_nothing_false),
+        cmocka_unit_test(enum_is_complete),       cmocka_unit_test(lemke_solves_its_class),
+        cmocka_unit_test(pivot_solves_its_class), cmocka_unit_test(ssn_accepts_nothing_false),
+        cmocka_unit_test(auto_misses_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
