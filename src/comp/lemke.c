@@ -26,7 +26,7 @@ typedef struct scaling {
     double unit;  // beta / max|b|: z and w in units of b
 } scaling;
 
-// The largest |A_ij| r_i of column j over the rows with r_i > 0.
+// The largest |A_ij| r_i of column j; r NULL: the largest |A_ij|.
 static double largest_in_column(const perp_matrix *A, int j, const double *r)
 {
     double largest = 0.0;
@@ -34,14 +34,14 @@ static double largest_in_column(const perp_matrix *A, int j, const double *r)
     for (int k = first; k < last; k++) {
         int i = A->dense ? k : A->i[k];
         double entry = A->dense ? A->dense[(size_t)j * (size_t)A->rows + (size_t)k] : A->x[k];
-        double size = fabs(entry) * r[i];
+        double size = r ? fabs(entry) * r[i] : fabs(entry);
         largest = size > largest ? size : largest;
     }
     return largest;
 }
 
 // Complementarity pairs: d_i = 1/sqrt|A_ii|; where the diagonal is zero, what makes the largest entry
-// of the column, scaled by its row's partner, 1.
+// of the column, scaled by its row's partner, 1; without a partner, its square root.
 static void scale_pairs(const perp_mcp *mcp, scaling *s)
 {
     int n = mcp->n, missing = 0;
@@ -53,7 +53,8 @@ static void scale_pairs(const perp_mcp *mcp, scaling *s)
     for (int j = 0; missing > 0 && j < n; j++) {
         if (s->d[j] == 0.0) {
             double largest = largest_in_column(&mcp->A, j, s->r);
-            s->d[j] = largest > 0.0 ? 1.0 / largest : 1.0;
+            double alone = largest > 0.0 ? largest : sqrt(largest_in_column(&mcp->A, j, NULL));
+            s->d[j] = alone > 0.0 ? 1.0 / alone : 1.0;
         }
     }
     memcpy(s->r, s->d, (size_t)n * sizeof *s->r);
