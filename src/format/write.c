@@ -21,7 +21,11 @@ static void put_number(FILE *out, double x)
 {
     char text[40];
     pp_number_print(text, sizeof text, x);
-    fprintf(out, isinf(x) ? "\"%s\"" : "%s", text);
+    if (x == 0.0) {
+        fputs(signbit(x) ? "-0.0" : "0", out);  // "-0" would be read as an integer, which has no sign
+    } else {
+        fprintf(out, isinf(x) ? "\"%s\"" : "%s", text);
+    }
 }
 
 static void put_string(FILE *out, const char *text)

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the fuzz targets of the readers share: read, and hold the result to its promises.
+#pragma once
+
+#include <perp/perp.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+// Parses the bytes. A failure must have a message; a problem must have sorted, finite matrices and
+// proper bounds, or the program traps. The problem, or NULL, is the caller's.
+perp_problem *fuzz_read(const char *name, const uint8_t *data, size_t size);
+
+// Writes the problem as JSON, reads it back, and traps when a single bit has changed.
+void fuzz_round_trip(const perp_problem *problem);
