@@ -5,16 +5,18 @@
 //
 // P_K(p) with K = { |r_g| <= mu_g r_n } minimises over t = r_n >= 0
 //
-//   (t - p_n)^2 / 2 + sum_g dist(p_g, t mu_g D_g)^2 / 2
+//   (t - p_n)^2 / 2 + sum_g dist(p_g, t mu_g D_g)^2 / 2                              theory (C18)
 //
-// which is convex and piecewise quadratic in t. Its derivative is continuous, increasing and piecewise
-// linear, so the minimum is found exactly by walking its breakpoints. Each distance contributes
+// which is convex and piecewise quadratic in t. Its derivative is continuous, increasing and
+// piecewise linear, so the minimum is found exactly by walking its breakpoints. Each distance
+// contributes
 //
 //   ball:     -mu (|p| - mu t)              while t < |p| / mu
 //   polygon:  -mu (a - mu t)                while the nearest point is the vertex, t < (a - b cot h) / mu
 //             -mu cos h (p.n - mu t cos h)  then, while it is on the edge, t < p.n / (mu cos h)
 //
-// with (a, b) the coordinates of p along and across the nearest vertex, h = π / nd, n the edge normal.
+// with (a, b) the coordinates of p along and across the nearest vertex, h = π / nd, n the edge
+// normal.
 #include "comp/first.h"
 
 #include <math.h>

@@ -4,13 +4,14 @@
 // `eg`: self-adaptive extragradient on the cones, with Anderson acceleration.
 //
 //   F(r)  = u + shift(u) e_n,  u = W r + q                                 the field of (C2)
-//   y     = P_K(r - tau rho_c F(r))                                        predictor
+//   y     = P_K(r - tau rho_c F(r))                                        predictor  theory (C29)
 //   r     = P_K(r - tau rho_c F(y))                                        corrector
 //
-// with rho_c = 1 / mean diag W_cc, so that tau has no unit and starts at 1. Khobotov's rule: tau shrinks
-// until tau |F(r) - F(y)| <= 0.9 |r - y| in the norm of energy, and grows again when the ratio is small.
-// Convergent for monotone F (no friction, or a fixed shift); with friction the residuals decide. Two
-// products with W an iteration, no solves, nothing sequential in the contacts.
+// with rho_c = 1 / mean diag W_cc, so that tau has no unit and starts at 1. Khobotov's rule,
+// theory (C30): tau shrinks until tau |F(r) - F(y)| <= 0.9 |r - y| in the norm of energy, and grows again
+// when the ratio is small. Convergent for monotone F (no friction, or a fixed shift); with friction
+// the residuals decide. Two products with W an iteration, no solves, nothing sequential in the
+// contacts.
 #include "comp/first.h"
 
 #include <math.h>

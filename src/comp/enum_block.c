@@ -3,14 +3,14 @@
 //
 // One complementary cone of a small MCP, searched completely.
 //
-// Basic set F, the others N at a bound. The solutions of the cone are the polyhedron
+// Basic set F, the others N at a bound. The solutions of the cone are the polyhedron, theory (C32)
 //
 //   P_F = { z_F in bounds:  A_FF z_F + c_F = 0,  sign(w_N) right },   w = A z + c,  c = b + A_N z_N
 //
 // If A_FF is regular it is one point. If not, a nonempty P_F has a vertex (lines, which only free
-// variables can make, are cut by pinning dependent free columns at 0). A vertex with some z_i, i in F,
-// at a bound lies in the smaller cone F \ {i} too, where the walk meets it; a vertex without one is
-// fixed by w_F = 0 and d = |F| - rank A_FF further rows w_J = 0, J in N. So it is enough to solve
+// variables can make, are cut by pinning dependent free columns at 0). A vertex with some z_i, i in
+// F, at a bound lies in the smaller cone F \ {i} too, where the walk meets it; a vertex without one
+// is fixed by w_F = 0 and d = |F| - rank A_FF further rows w_J = 0, J in N. So it is enough to solve
 //
 //   A_(F u J),F z_F = -c_(F u J)    for every J in N, |J| <= d, that gives full column rank
 //

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the first-order contact solvers share: the law of one contact, its exact solution, and a form of
-// the problem in which one contact can be read and changed cheaply.
+// What the first-order contact solvers share: the law of one contact, its exact solution, and a form
+// of the problem in which one contact can be read and changed cheaply.
 #pragma once
 
 #include "comp/comp.h"
@@ -29,7 +29,7 @@ typedef struct pp_law {
 perp_status pp_laws_create(const perp_fcp *fcp, pp_arena *arena, pp_law **law);
 
 void pp_law_project(const pp_law *law, double *p);             // p = P_K(p), Euclidean
-double pp_law_shift(const pp_law *law, const double *u);       // sum_g mu_g max_D(-d . u_g)
+double pp_law_shift(const pp_law *law, const double *u);       // sum_g mu_g h_g, theory (C13)
 double pp_disc_support(const pp_disc *disc, const double *u);  // max_D(-d . u), u of the group
 int pp_disc_vertex(const pp_disc *disc, const double *p);      // vertex d with the largest d . p
 // p = the point of radius D nearest to p. Where slope is given: dp/dp (2 x 2, column-major) in
@@ -60,13 +60,14 @@ bool pp_small_solve(int n, const double *A, int ld, double *x);
 
 // ── The problem, contact by contact (first.c, first_global.c) ────────────────────────────────────
 
-// Local form: W in dim x dim blocks by columns, the state is u. Global form: per contact the rows of v
-// it touches, with H_c and T_c = M^-1 H_c there; the state is v and W is never formed. Where M^-1 is
-// full (flexible bodies) and contacts are few, W is smaller than T: condensed and treated as local.
+// Local form: W in dim x dim blocks by columns, the state is u. Global form: per contact the rows of
+// v it touches, with H_c and T_c = M^-1 H_c there; the state is v and W is never formed. Where M^-1
+// is full (flexible bodies) and contacts are few, W is smaller than T: condensed and treated as
+// local.
 //
-// Moments are divided by lengths as the judge does it, l_g^2 = mean diag W_tt / mean diag W_gg, so that
-// inside all reactions are impulses: r' = r / l, u' = u l, mu' = mu / l, and rho_c = 1 / mean diag W_tt
-// suits every component. For dim <= 3 all lengths are 1.
+// Moments are divided by lengths as the judge does it, theory (C16), l_g^2 = mean diag W_tt / mean
+// diag W_gg, so that inside all reactions are impulses: r' = r / l, u' = u l, mu' = mu / l, and rho_c
+// = 1 / mean diag W_tt suits every component. For dim <= 3 all lengths are 1.
 typedef struct pp_first {
     const perp_fcp *fcp;
     pp_arena *arena;

@@ -3,12 +3,13 @@
 //
 // `gs`: block Gauss–Seidel over the contacts, each solved exactly, with Anderson acceleration.
 //
-// A sweep replaces r_c by the exact solution of contact c with all others held (Jourdan, Alart, Jean
-// 1998). The state (u, or v of the global form) follows every change, so that a contact costs its own
-// rows only and an open contact that stays open costs nothing; it is recomputed now and then against
-// drift. The sweep is a fixed-point map of (r, state), affine combinations of which keep state
-// consistent with r: that is what Anderson needs. Proven to converge only without friction or for small
-// friction on well-conditioned problems; the best iterate is kept, and the residuals decide.
+// A sweep replaces r_c by the exact solution of contact c with all others held, theory (C26)
+// (Jourdan, Alart, Jean 1998). The state (u, or v of the global form) follows every change, so that a
+// contact costs its own rows only and an open contact that stays open costs nothing; it is recomputed
+// now and then against drift. The sweep is a fixed-point map of (r, state), affine combinations of
+// which keep state consistent with r: that is what Anderson needs. Proven to converge only without
+// friction or for small friction on well-conditioned problems; the best iterate is kept, and the
+// residuals decide.
 #include "comp/first.h"
 
 #include <math.h>

@@ -7,9 +7,10 @@
 //   plain    sqrt(sum |e_c|^2) / |q|                         rho = 1: FCLIB          theory (C7)
 //   scaled   sqrt(sum |e_c|^2) / max(|r|, |rho q|)           rho_c = 3 / tr W_cc     theory (C8)
 //
-// In the scaled map moments are divided by a length, l_g^2 = mean(diag W_tt) / mean(diag W_gg), so that
-// all components of r are impulses. The projection is found by bisection on its normal component, which
-// holds for discs and polygons and any number of groups alike.
+// In the scaled map moments are divided by a length, l_g^2 = mean(diag W_tt) / mean(diag W_gg), so
+// that all components of r are impulses, theory (C16). The projection, theory (C18), is found by
+// bisection on its normal component, which holds for discs and polygons and any number of groups
+// alike.
 #include "comp/comp.h"
 
 #include <math.h>
@@ -30,7 +31,7 @@ static void direction(int j, int nd, double d[2])
     d[1] = sin(angle);
 }
 
-// max over the unit ball (disc, segment or polygon) of -d . u: what |u_g| becomes in (C2).
+// max over the unit ball (disc, segment or polygon) of -d . u: h_g of theory (C13).
 static double support(const double *u, int size, int nd)
 {
     if (size == 1) {

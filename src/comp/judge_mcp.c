@@ -1,18 +1,19 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The judge of MCP answers. No solver includes or calls this file's code, and it calls none of theirs;
-// it reads the matrix itself.
+// The judge of MCP answers. No solver includes or calls this file's code, and it calls none of
+// theirs; it reads the matrix itself.
 //
 //   plain    max_i |z_i - clamp(z_i - w_i, l_i, u_i)| / max|b|                        theory (C5)
-//   scaled   max_i |z_i/rho_i - clamp(z_i/rho_i - w_i, l_i/rho_i, u_i/rho_i)| / max(|b|, |w|)   (C6)
+//   scaled   max_i |z_i/rho_i - clamp(z_i/rho_i - w_i, l_i/rho_i, u_i/rho_i)| / max(|b|, |w|)
+//                                                                                     theory (C6)
 //
 // Both are computed as z - clamp(z - w, l, u) = clamp(w, z - u, z - l): the form on the left rounds w
 // away where |z| > 1e16 |w|.
 //
 // z_i and w_i have different units, and the plain map believes any z when all of |z| < tol|b|. rho_i
-// is the unit of z_i over that of w_i: 1/|A_ii|, or, where A_ii = 0 (the sigma rows of friction), what
-// A_ii becomes when its best partner j is eliminated, |A_ij A_ji| / |A_jj|.
+// is the unit of z_i over that of w_i: 1/|A_ii|, or, where A_ii = 0 (the sigma rows of friction),
+// what A_ii becomes when its best partner j is eliminated, |A_ij A_ji| / |A_jj|: theory (C15).
 #include "comp/comp.h"
 
 #include <math.h>

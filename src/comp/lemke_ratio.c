@@ -6,13 +6,14 @@
 // With b replaced by b + (e, e^2, …) for an infinitely small e > 0 no two basic variables reach their
 // bounds together, so no basis comes back (Cottle, Pang, Stone 1992, 4.9). The derivative of a basic
 // variable with respect to b is its row of the inverse basis; the tied variable whose row, divided by
-// its speed, is lexicographically least leaves.
+// its speed, is lexicographically least leaves: theory (C17).
 #include "comp/lemke.h"
 
 #include <math.h>
 
-// All quantities are scaled to 1. Speeds below SLOW are rounding; so are those below STEADY of the best
-// candidate's. A bound may be passed by GIVE; steps within TIE are equal, row entries within SAME.
+// All quantities are scaled to 1. Speeds below SLOW are rounding; so are those below STEADY of the
+// best candidate's. A bound may be passed by GIVE; steps within TIE are equal, row entries within
+// SAME.
 static const double SLOW = 1e-11, TIE = 1e-12, SAME = 1e-10, STEADY = 1e-4, GIVE = 1e-11;
 
 // Room left to the bound that the variable at position k moves towards; infinite when none.
@@ -64,9 +65,9 @@ static perp_status break_tie(pp_lemke *t, int ties, int *position)
     return status;
 }
 
-// Harris' test: the step that no bound allows to pass by more than GIVE, then, of the positions met up
-// to it, those whose speed is not rounding beside the fastest of them. Returns how many; z0 alone when
-// it is one of them.
+// Harris' test: the step that no bound allows to pass by more than GIVE, then, of the positions met
+// up to it, those whose speed is not rounding beside the fastest of them. Returns how many; z0 alone
+// when it is one of them.
 static int candidates(pp_lemke *t, double slow, double *ratio)
 {
     double limit = PP_INF, top = 0.0;

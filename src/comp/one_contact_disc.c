@@ -3,16 +3,16 @@
 //
 // One contact in space with the disc of Coulomb, closed contact (q_n < 0).
 //
-// Write r_t = -mu r_n e and k = -q_n. Then u_n = 0 gives r_n = k / (W_nn - mu W_nt e), and stick and slip
-// together are: |e| <= 1, l >= 0, l (1 - |e|) = 0, den u_t = l e, that is
+// Write r_t = -mu r_n e and k = -q_n. Then u_n = 0 gives r_n = k / (W_nn - mu W_nt e), and stick and
+// slip together are: |e| <= 1, l >= 0, l (1 - |e|) = 0, den u_t = l e, that is
 //
-//   (A + l I) e = b,   A = mu (k W_tt + q_t W_nt),  b = k W_tn + W_nn q_t
+//   (A + l I) e = b,   A = mu (k W_tt + q_t W_nt),  b = k W_tn + W_nn q_t            theory (C27)
 //
-// the equation of a trust region. l = 0 with |e| <= 1 is stick; otherwise 1 / |e(l)| = 1 is solved for l,
-// where Newton needs three or four steps because 1 / |e| is nearly linear (Hebden, More). The largest
-// root of det(A + l I) and the size of b and A bracket l. When A is too unsymmetric for that, all slip
-// angles are enumerated: e x (b - A e) = 0 is a quartic in the tangent of half the angle, solved by
-// bracketing between the roots of its derivatives.
+// the equation of a trust region. l = 0 with |e| <= 1 is stick; otherwise 1 / |e(l)| = 1 is solved
+// for l, where Newton needs three or four steps because 1 / |e| is nearly linear (Hebden, More). The
+// largest root of det(A + l I) and the size of b and A bracket l. When A is too unsymmetric for that,
+// all slip angles are enumerated: e x (b - A e) = 0 is a quartic in the tangent of half the angle,
+// solved by bracketing between the roots of its derivatives.
 #include "comp/first.h"
 
 #include <math.h>

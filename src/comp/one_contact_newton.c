@@ -3,16 +3,18 @@
 //
 // One contact of any law: semi-smooth Newton, with a bisection that cannot fail to start it well.
 //
-// Groups have different units, so each is first scaled: r_g = sigma_g x_g, mu_g -> mu_g / sigma_g, with
-// sigma_g such that the diagonal blocks of the scaled W are alike. Then Alart and Curnier's function
+// Groups have different units, so each is first scaled: r_g = sigma_g x_g, mu_g -> mu_g / sigma_g,
+// with sigma_g such that the diagonal blocks of the scaled W are alike. Then Alart and Curnier's
+// function
 //
 //   R = max(0, x_n - rho u_n),   F_n = x_n - R,   F_g = x_g - P_{mu_g R D_g}(x_g - rho u_g)
 //
-// is zero exactly at the solutions of (C2). Newton on F is finite where the law is polygonal, quadratic
-// elsewhere, and finds nearly every contact. For the others: with the shift s = sum mu_g |u_g| held
-// fixed, (C2) is the convex problem of r(s) = argmin r'W r / 2 + (q + s e_n)'r in K, and
-// h(s) = shift(u(s)) - s has h(0) >= 0 and h(shift(q) - q_n) = q_n < 0. The root of h is bracketed
-// by bisection (Haslinger's fixed point in one unknown) and Newton is tried again from there.
+// is zero exactly at the solutions of (C2), theory (C21). Newton on F is finite where the law is
+// polygonal, quadratic elsewhere, and finds nearly every contact. For the others: with the shift s =
+// sum mu_g |u_g| held fixed, (C2) is the convex problem of r(s) = argmin r'W r / 2 + (q + s e_n)'r in
+// K, and h(s) = shift(u(s)) - s has h(0) >= 0 and h(shift(q) - q_n) = q_n < 0. The root of h is
+// bracketed by bisection (Haslinger's fixed point, theory (C28)) and Newton is tried again from
+// there.
 #include "comp/first.h"
 
 #include <math.h>

@@ -3,11 +3,11 @@
 //
 // Block principal pivoting for boxes: Judice and Pires 1994, after Kostreva 1978.
 //
-// A basis says of each variable: free (w = 0), at its lower or at its upper bound. Its solution is one
-// linear solve; every variable that breaks its sign or its bound changes place, all at once. For a
-// P-matrix this ends in few steps but may cycle, so after `patience` steps that do not lower the number
-// of violations only the last violating index changes (Murty's least-index rule, finite for P-matrices)
-// until it is lower again.
+// A basis says of each variable: free (w = 0), at its lower or at its upper bound. Its solution is
+// one linear solve, theory (C19); every variable that breaks its sign or its bound changes place, all
+// at once. For a P-matrix this ends in few steps but may cycle, so after `patience` steps that do not
+// lower the number of violations only the last violating index changes (Murty's least-index rule,
+// finite for P-matrices) until it is lower again.
 #include "comp/pivot.h"
 
 #include <float.h>

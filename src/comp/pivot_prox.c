@@ -3,15 +3,15 @@
 //
 // The proximal point iteration for positive semidefinite A (Rockafellar 1976):
 //
-//   z_k+1 solves the MCP of (A + alpha D, b - alpha D z_k)
+//   z_k+1 solves the MCP of (A + alpha D, b - alpha D z_k)                           theory (C20)
 //
-// whose matrix is a P-matrix, by block pivoting from the basis of the step before. Once the basis stays,
-// a step is a solve with the factor at hand and contracts by alpha / (alpha + lambda), lambda the least
-// non-zero eigenvalue of the scaled free block: full accuracy, and the part of z in the null space is
-// left alone, so that no rank need be decided.
+// whose matrix is a P-matrix, by block pivoting from the basis of the step before. Once the basis
+// stays, a step is a solve with the factor at hand and contracts by alpha / (alpha + lambda), lambda
+// the least non-zero eigenvalue of the scaled free block: full accuracy, and the part of z in the
+// null space is left alone, so that no rank need be decided.
 //
-// Without a solution, z_k+1 - z_k tends to a d != 0 with A'd <= 0 <= d and b'd < 0 (for boxes and free
-// variables likewise): a proof, which is checked here before it is believed.
+// Without a solution, z_k+1 - z_k tends to a d != 0 with A'd <= 0 <= d and b'd < 0 (for boxes and
+// free variables likewise): a proof, which is checked here before it is believed.
 #include "comp/pivot.h"
 
 #include <float.h>

@@ -47,9 +47,9 @@ void pp_blocks_mul(const pp_blocks *A, const double *x, double *y);  // y += A x
 
 // ── ssn_map.c ────────────────────────────────────────────────────────────────────────────────────
 
-// F = r - Q(r - rho u), Q_n(x) = max(0, x_n), Q_g(x) = the point of the ball (or polygon) of radius
-// mu_g Q_n(x) nearest to x_g. Returns |F|. P, when not NULL, receives an element of Clarke's
-// generalised Jacobian of Q: a dim x dim column-major block a contact.
+// F = r - Q(r - rho u), theory (C21): Q_n(x) = max(0, x_n), Q_g(x) = the point of the ball (or
+// polygon) of radius mu_g Q_n(x) nearest to x_g. Returns |F|. P, when not NULL, receives an element
+// of Clarke's generalised Jacobian of Q: a dim x dim column-major block a contact.
 double pp_ssn_map(const pp_ssn *ssn, double rho, const double *r, const double *u, double *F,
                   double *P);
 
@@ -62,7 +62,7 @@ pp_ssn_residuals pp_ssn_residual(const pp_ssn *ssn, const double *r, double *wor
 
 // ── ssn_linear.c ─────────────────────────────────────────────────────────────────────────────────
 
-// The Newton matrix J = (I - P) + rho P (W + alpha I), dense or sparse LU.
+// The Newton matrix J = (I - P) + rho P (W + alpha I), dense or sparse LU.     theory (C22)
 typedef struct pp_ssn_linear pp_ssn_linear;
 
 perp_status pp_ssn_linear_create(const pp_blocks *W, pp_arena *arena, pp_ssn_linear **out);

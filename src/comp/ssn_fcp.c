@@ -6,7 +6,7 @@
 //
 // Outer loop: the proximal point method. From r_k, solve (loosely) the problem with
 //
-//   u = W r + q + alpha (r - r_k)
+//   u = W r + q + alpha (r - r_k)                                                    theory (C23)
 //
 // whose solutions are isolated where W is singular; then shrink alpha. Inner loop: Newton on the
 // Alart–Curnier map F of that problem with rho = 1 / (1 + alpha), which in scaled units is the

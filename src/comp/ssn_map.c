@@ -147,7 +147,8 @@ static double cone_gradient(const law *at, const double *x, double t, double *sl
     return gradient;
 }
 
-// The point y of K nearest to x: Newton on the piecewise linear, increasing gradient, in a bracket.
+// The point y of K nearest to x, theory (C18): Newton on the piecewise linear, increasing gradient,
+// in a bracket.
 static void project_cone(const law *at, const double *x, double *y)
 {
     double low = 0.0, high = fmax(x[0], 0.0), slope;

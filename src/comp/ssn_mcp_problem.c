@@ -3,12 +3,12 @@
 //
 // The equilibrated MCP and its Fischer–Burmeister map.
 //
-//   phi(a, c) = a + c - sqrt(a^2 + c^2) = 0   <=>   a >= 0, c >= 0, a c = 0
+//   phi(a, c) = a + c - sqrt(a^2 + c^2) = 0   <=>   a >= 0, c >= 0, a c = 0         theory (C24)
 //
 //   free      Phi = w
 //   lower     Phi = phi(z - l, w)
 //   upper     Phi = -phi(u - z, -w)
-//   both      Phi = phi(z - l, -phi(u - z, -w))                     Billups 1995
+//   both      Phi = phi(z - l, -phi(u - z, -w))                     Billups 1995, theory (C25)
 //   l = u     Phi = z - l
 #include "comp/ssn_mcp.h"
 
@@ -128,7 +128,7 @@ static double eliminated_diagonal(const perp_matrix *A, int i)
     return best;
 }
 
-// 1 / rho_i of (C6)
+// 1 / rho_i of theory (C6), (C15)
 static void unit_ratios(const perp_matrix *A, double *inverse)
 {
     for (int i = 0; i < A->rows; i++) {
