@@ -21,7 +21,8 @@ static bool has_bound(const perp_mcp *mcp, int i)
 static perp_status refuse(const perp_mcp *mcp, pp_report *report)
 {
     for (int i = 0; i < mcp->n; i++) {
-        double d = pp_matrix_at(&mcp->A, i, i);
+        const perp_matrix *A = &mcp->A;
+        double d = A->dense ? A->dense[(size_t)i * ((size_t)mcp->n + 1)] : pp_matrix_at(A, i, i);
         if (d < 0.0 && has_bound(mcp, i)) {
             pp_print(report->reason, sizeof report->reason,
                      "row %d: A(%d,%d) = %.3g is negative, so A is neither a P-matrix nor positive "
@@ -69,7 +70,8 @@ static perp_status solve(pp_pivot *p, const perp_comp_options *options, pp_repor
     pp_goal goal = {(1e-10 < 1e-2 * tolerance ? 1e-10 : 1e-2 * tolerance) * big,
                     0.1 * tolerance * big};
     pp_pivot_center(p, 0.0);
-    perp_status status = p->symmetric ? pp_pivot_block(p, 4, 0) : pp_pivot_block(p, 10, p->n);
+    perp_status status =
+        p->symmetric ? pp_pivot_block(p, 4, 0) : pp_pivot_block(p, 5, 2 * p->n + 10);
     if (status == PERP_ERR_MEMORY || (status >= 0 && pp_pivot_is_solved(p, &goal, &residual))) {
         return status;
     }

@@ -26,17 +26,18 @@ void pp_pivot_center(pp_pivot *p, double alpha)
 // The lists of a basis, z at its bounds, and c = q + (A + alpha D) z with z_F = 0.
 static void place_bounds(pp_pivot *p)
 {
-    p->count = p->fixed_count = 0;
-    for (int i = 0; i < p->n; i++) {
-        if (p->place[i] == PERP_BETWEEN) {
-            p->free[p->count++] = i;
-            continue;
-        }
-        p->z[i] = p->place[i] == PERP_AT_LOWER ? p->lower[i] : p->upper[i];
-        if (p->z[i] != 0.0) {
-            p->fixed[p->fixed_count++] = i;
-        }
+    int count = 0, fixed_count = 0;
+    for (int i = 0; i < p->n; i++) {  // no branches: the places are as good as random
+        bool is_free = p->place[i] == PERP_BETWEEN;
+        double bound = p->place[i] == PERP_AT_LOWER ? p->lower[i] : p->upper[i];
+        p->z[i] = is_free ? 0.0 : bound;
+        p->free[count] = i;
+        count += is_free;
+        p->fixed[fixed_count] = i;
+        fixed_count += p->z[i] != 0.0;
     }
+    p->count = count;
+    p->fixed_count = fixed_count;
     memcpy(p->c, p->q, (size_t)p->n * sizeof *p->c);
     for (int k = 0; k < p->fixed_count; k++) {
         int j = p->fixed[k];
@@ -63,22 +64,15 @@ static int find_violations(pp_pivot *p)
     int found = 0;
     for (int i = 0; i < p->n; i++) {
         double slack = p->unit + noise * p->root[i];
-        int8_t target = p->place[i];
-        if (p->place[i] == PERP_BETWEEN) {
-            double give = slack * p->inverse[i] * p->inverse[i];
-            if (p->z[i] < p->lower[i] - give) {
-                target = PERP_AT_LOWER;
-            } else if (p->z[i] > p->upper[i] + give) {
-                target = PERP_AT_UPPER;
-            }
-        } else if (p->lower[i] < p->upper[i]) {
-            double sign = p->place[i] == PERP_AT_LOWER ? p->w[i] : -p->w[i];
-            target = sign < -slack ? PERP_BETWEEN : target;
-        }
-        if (target != p->place[i]) {
-            p->exchange[found] = i;
-            p->target[found++] = target;
-        }
+        double give = slack * p->inverse[i] * p->inverse[i];
+        int place = p->place[i];
+        int below = p->z[i]<p->lower[i] - give, above = p->z[i]> p->upper[i] + give;
+        int wrong = (place < 0 ? p->w[i] : -p->w[i]) < -slack;
+        int leaves = wrong & (p->lower[i] < p->upper[i]);
+        int target = place == PERP_BETWEEN ? above - below : leaves ? PERP_BETWEEN : place;
+        p->exchange[found] = i;
+        p->target[found] = (int8_t)target;
+        found += target != place;
     }
     return found;
 }

@@ -35,7 +35,8 @@ bool pp_pivot_is_solved(pp_pivot *p, const pp_goal *goal, double *residual)
         p->w[i] -= p->alpha * p->D[i] * (p->z[i] - p->center[i]);
         double z = p->z[i], w = p->w[i];
         double plain = z - pp_within(z - w, p->lower[i], p->upper[i]);
-        double scaled = (z - pp_within(z - w / p->D[i], p->lower[i], p->upper[i])) * p->D[i];
+        double step = w * p->inverse[i] * p->inverse[i];
+        double scaled = (z - pp_within(z - step, p->lower[i], p->upper[i])) * p->D[i];
         worst = pp_larger(worst, pp_larger(fabs(plain), fabs(scaled)));
         mass += p->root[i] * fabs(z);
         root = pp_larger(root, p->root[i]);

@@ -9,7 +9,7 @@
 
 enum {
     SPARSE_FROM = 200,  // below this size a dense factor wins whatever the density
-    SWEEPS = 3,         // of projected Gauss-Seidel, to guess the first basis
+    SWEEPS = 4,         // of projected Gauss-Seidel, to guess the first basis
 };
 
 // Dense or CSC, whichever the factorisations shall work on.
@@ -49,17 +49,19 @@ static double column_size(const perp_matrix *A, int j)
 
 static void set_scales(pp_pivot *p)
 {
+    const double *lower = p->mcp->lower, *upper = p->mcp->upper;
     double big = 0.0;
     for (int i = 0; i < p->n; i++) {
-        double d = pp_matrix_at(&p->A, i, i);
+        double d =
+            p->A.dense ? p->A.dense[(size_t)i * ((size_t)p->n + 1)] : pp_matrix_at(&p->A, i, i);
         if (!(d > 0.0)) {
             d = column_size(&p->A, i);
         }
         p->D[i] = d > 0.0 ? d : 1.0;
         p->root[i] = sqrt(p->D[i]);
         p->inverse[i] = 1.0 / p->root[i];
-        p->lower[i] = pp_mcp_lower(p->mcp, i);
-        p->upper[i] = pp_mcp_upper(p->mcp, i);
+        p->lower[i] = lower ? lower[i] : 0.0;
+        p->upper[i] = upper ? upper[i] : PP_INF;
         big = pp_larger(big, fabs(p->mcp->b[i]));
     }
     p->unit = 1e-12 * big;
