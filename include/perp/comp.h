@@ -110,7 +110,7 @@ typedef struct perp_comp_info {
     int rungs;                 // solvers tried ("auto"; otherwise 1)
     double residual;           // natural map, unit-consistent scaling          theory (C6), (C8)
     double residual_plain;     // natural map as printed; FCLIB's for contact   theory (C5), (C7)
-    double residual_dynamics;  // |M v - f - H r| / |f + H r|, global contact problems only
+    double residual_dynamics;  // |M v - f - H r| / max(|f + H r|, |f|), global problems only
     double seconds;            // wall, solving
     double seconds_factor;     // of it: in factorisations, where the solver tells
     double seconds_judge;      // wall, judging (not part of seconds)
@@ -145,7 +145,7 @@ typedef struct perp_mcp_residuals {
 typedef struct perp_fcp_residuals {
     double plain;     // FCLIB: sqrt sum |r - P_K(r - u~)|^2 / |q|                  theory (C7)
     double scaled;    // with rho_c = 3 / tr W_cc, relative to max(|r|, |rho q|)    theory (C8)
-    double dynamics;  // |M v - f - H r| / |f + H r|; 0 in the local form
+    double dynamics;  // |M v - f - H r| / max(|f + H r|, |f|); 0 in the local form
 } perp_fcp_residuals;
 
 PERP_API PERP_MUST perp_status perp_mcp_judge(const perp_mcp *mcp, const double *z,

@@ -245,7 +245,8 @@ static perp_status gather_global(const perp_fcp *fcp, const double *r, const dou
         rest[k] = -push[k];
     }
     pp_matrix_mul(&fcp->M, 1.0, v, rest);  // M v - f - H r
-    double size = norm(nv, push);
+    // At rest f + H r is nothing but rounding: then f is what it is measured against.
+    double size = fmax(norm(nv, push), norm(nv, fcp->f));
     e->dynamics = size > 0.0 ? norm(nv, rest) / size : norm(nv, rest);
 
     memcpy(e->u, fcp->w, (size_t)n * sizeof(double));  // u = H' v + w

@@ -334,6 +334,21 @@ static void global_agrees_with_local(void **state)
     pile_destroy(p);
 }
 
+// A box at rest: f + H r = 0 up to rounding, v = 0 up to rounding. That is an answer.
+static void rest_is_not_wrong_dynamics(void **state)
+{
+    (void)state;
+    pile *p = family_pile(1, 4, 1.0, 0.5, (const double[]){0, 0, 0});
+    double r[12] = {0}, v[6] = {1e-19, 0, -1e-18, 0, 0, 1e-19};
+    for (int c = 0; c < 4; c++) {
+        r[3 * c] = 0.0981 / 4.0 * (1.0 + 2e-16 * c);
+    }
+    perp_fcp_residuals global;
+    assert_int_equal(perp_fcp_judge(&p->global, r, v, NULL, &global), PERP_OK);
+    assert_true(global.dynamics < 1e-14 && global.plain < 1e-14 && global.scaled < 1e-14);
+    pile_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +367,7 @@ int main(void)
         cmocka_unit_test(contact_scaling),
         cmocka_unit_test(contact_laws_by_construction),
         cmocka_unit_test(global_agrees_with_local),
+        cmocka_unit_test(rest_is_not_wrong_dynamics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
