@@ -22,6 +22,7 @@ enum {
     OUTER_LIMIT = 200,
     PATIENCE = 5,        // block steps without progress before alpha grows
     MOST_FAILURES = 30,  // times alpha may grow
+    POLISH = 2,          // steps more, usually without a factorisation, once the goal is reached
 };
 
 static const double alpha_first = 1e-3, alpha_least = 1e-8, alpha_most = 1e3;
@@ -119,6 +120,12 @@ static bool is_over(const pp_pivot *p, perp_status status)
            (p->deadline < PP_INF && pp_seconds() > p->deadline);
 }
 
+static perp_status take_best(pp_pivot *p)
+{
+    memcpy(p->z, p->best, (size_t)p->n * sizeof *p->z);
+    return PERP_OK;
+}
+
 // What to do after a step with residual `worst`: the next center and alpha.
 static void advance(pp_pivot *p, double worst, double before, bool kept)
 {
@@ -135,7 +142,7 @@ static void advance(pp_pivot *p, double worst, double before, bool kept)
 perp_status pp_pivot_prox(pp_pivot *p, const pp_goal *goal, pp_report *report)
 {
     double before = PP_INF, worst = PP_INF;
-    int failures = 0;
+    int failures = 0, polish = 0;
     p->alpha = alpha_first;
     p->wait = 0;
     pp_pivot_place_from_z(p, p->center);
@@ -143,6 +150,9 @@ perp_status pp_pivot_prox(pp_pivot *p, const pp_goal *goal, pp_report *report)
     for (int outer = 0; outer < OUTER_LIMIT && !(worst > 1e8 * p->best_residual); outer++) {
         int start = p->steps;
         perp_status status = proximal_step(p);
+        if (polish > 0 && (status < 0 || !pp_pivot_is_solved(p, goal, &worst))) {
+            return status == PERP_ERR_MEMORY ? status : take_best(p);
+        }
         if (status < 0 && is_over(p, status)) {
             return status;
         }
@@ -158,10 +168,11 @@ perp_status pp_pivot_prox(pp_pivot *p, const pp_goal *goal, pp_report *report)
             }
             continue;
         }
-        if (pp_pivot_is_solved(p, goal, &worst)) {
-            return PERP_OK;
+        bool solved = polish > 0 || pp_pivot_is_solved(p, goal, &worst);
+        if (solved && (worst < 1e-3 * goal->residual || ++polish > POLISH)) {
+            return worst <= p->best_residual ? PERP_OK : take_best(p);
         }
-        if (outer > 2 && diverges(p)) {
+        if (!solved && outer > 2 && diverges(p)) {
             return PERP_ERR_INFEASIBLE;
         }
         advance(p, worst, before, p->steps == start + 1);
