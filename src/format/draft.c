@@ -27,6 +27,22 @@ pp_draft pp_draft_start(pp_arena *scratch, const perp_env *env, const char *name
     return draft;
 }
 
+// Where a text says label; its end when label is NULL: what is missing is missing there.
+static const char *find_label(const pp_draft *draft, const char *label)
+{
+    if (label && draft->json) {
+        const char *at = pp_json_locate(draft->text, draft->size, label, NULL, 0);
+        return at ? at : draft->text;
+    }
+    pp_scan scan = pp_scan_start(draft->text, draft->size, NULL);
+    while (label && pp_scan_next(&scan)) {
+        if (pp_scan_is(&scan, label)) {
+            return scan.token;
+        }
+    }
+    return label ? draft->text : draft->text + draft->size;
+}
+
 perp_status pp_draft_fail(pp_draft *draft, const char *label, const char *at, const char *format,
                           ...)
 {
@@ -37,8 +53,8 @@ perp_status pp_draft_fail(pp_draft *draft, const char *label, const char *at, co
         text[0] = '\0';
     }
     va_end(list);
-    if (!at && label && draft->json) {
-        at = pp_json_locate(draft->text, draft->size, label, NULL, 0);
+    if (!at && draft->text) {
+        at = find_label(draft, label);
     }
     if (at) {
         pp_scan scan = pp_scan_start(draft->text, draft->size, draft->error);
@@ -54,19 +70,21 @@ perp_status pp_draft_memory(pp_draft *draft)
 
 // ── Parts ────────────────────────────────────────────────────────────────────────────────────────
 
-static const char *const vector_names[PP_VECTOR_COUNT] = {
-    [PP_VECTOR_Q] = "q",
-    [PP_VECTOR_LOWER] = "lower",
-    [PP_VECTOR_UPPER] = "upper",
-    [PP_VECTOR_COMP] = "rowiscomp",
-    [PP_VECTOR_MU] = "mu",
-    [PP_VECTOR_MU_SPIN] = "mu_spin",
-    [PP_VECTOR_MU_ROLL] = "mu_roll",
-    [PP_VECTOR_ND] = "nd",
-    [PP_VECTOR_F] = "f",
-    [PP_VECTOR_W] = "w",
+// What objects are called in text formats and in JSON.
+static const char *const vector_names[PP_VECTOR_COUNT][2] = {
+    [PP_VECTOR_Q] = {"q", "b' or 'q"},
+    [PP_VECTOR_LOWER] = {"lb", "lower"},
+    [PP_VECTOR_UPPER] = {"ub", "upper"},
+    [PP_VECTOR_COMP] = {"rowiscomp", "lower"},
+    [PP_VECTOR_MU] = {"mu", "mu"},
+    [PP_VECTOR_MU_SPIN] = {"mu_s", "mu_spin"},
+    [PP_VECTOR_MU_ROLL] = {"mu_r", "mu_roll"},
+    [PP_VECTOR_ND] = {"nd", "nd"},
+    [PP_VECTOR_F] = {"f", "f"},
+    [PP_VECTOR_W] = {"w", "w"},
 };
-static const char *const matrix_names[PP_MATRIX_COUNT] = {"M", "W", "H"};
+static const char *const matrix_names[PP_MATRIX_COUNT][2] = {
+    [PP_MATRIX_M] = {"M", "A' or 'M"}, [PP_MATRIX_W] = {"W", "W"}, [PP_MATRIX_H] = {"H", "H"}};
 
 static perp_status missing(pp_draft *draft, const char *noun, const char *name)
 {
@@ -80,7 +98,7 @@ static perp_status take(pp_draft *draft, pp_slot slot, int n, perp_problem *prob
 {
     const pp_vector *v = &draft->vector[slot];
     if (!v->label) {
-        return missing(draft, "vector", vector_names[slot]);
+        return missing(draft, "vector", vector_names[slot][draft->json]);
     }
     if (v->n != n) {
         return pp_draft_fail(draft, v->label, v->at,
@@ -127,7 +145,7 @@ static perp_status take_matrix(pp_draft *draft, pp_matrix_slot slot, int rows, i
 {
     const pp_raw_matrix *raw = &draft->matrix[slot];
     if (!raw->label) {
-        return missing(draft, "matrix", matrix_names[slot]);
+        return missing(draft, "matrix", matrix_names[slot][draft->json]);
     }
     if (raw->rows != rows || raw->cols != cols) {
         return pp_draft_fail(draft, raw->label, raw->at,
@@ -243,7 +261,7 @@ static perp_status finish_mcp(pp_draft *draft, perp_problem *problem)
     bool flags = draft->vector[PP_VECTOR_COMP].label != NULL;
     bool bounds = draft->vector[PP_VECTOR_LOWER].label || draft->vector[PP_VECTOR_UPPER].label;
     if (!raw->label) {
-        return missing(draft, "matrix", matrix_names[PP_MATRIX_M]);
+        return missing(draft, "matrix", matrix_names[PP_MATRIX_M][draft->json]);
     }
     if (flags) {
         drop_unnamed_rows(draft);
@@ -262,15 +280,16 @@ static perp_status finish_mcp(pp_draft *draft, perp_problem *problem)
     }
     if (strcmp(draft->kind, "lcp") == 0) {
         if (flags || bounds) {
-            return pp_draft_fail(draft, NULL, NULL,
+            const pp_vector *v = &draft->vector[flags ? PP_VECTOR_COMP : PP_VECTOR_LOWER];
+            return pp_draft_fail(draft, v->label, v->at,
                                  "a problem of kind 'lcp' has no bounds: leave them "
                                  "out, or use kind 'boxlcp'");
         }
         return PERP_OK;
     }
     if (!flags && !bounds) {
-        return missing(draft, "vector",
-                       strcmp(draft->kind, "mlcp") == 0 ? "rowiscomp' or 'lower" : "lower");
+        pp_slot slot = strcmp(draft->kind, "mlcp") == 0 ? PP_VECTOR_COMP : PP_VECTOR_LOWER;
+        return missing(draft, "vector", vector_names[slot][draft->json]);
     }
     if (!flags) {
         return take_bounds(draft, problem);

@@ -363,6 +363,7 @@ perp_status pp_fclib_read(pp_draft *draft)
     bool silenced = H5Eget_auto2(H5E_DEFAULT, &print, &context) >= 0 &&
                     H5Eset_auto2(H5E_DEFAULT, NULL, NULL) >= 0;
     hid_t file = open_image(draft);
+    draft->text = NULL;  // no lines and columns in messages from here on
     perp_status status =
         file >= 0 ? read_file(draft, file)
                   : pp_draft_fail(draft, NULL, NULL, "HDF5 cannot open this file: it is damaged");

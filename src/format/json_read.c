@@ -195,9 +195,15 @@ static perp_status read_shape(reader *in, const char *key, const json_t *matrix,
         pp_print(path, sizeof path, "%s", key);
         return fail_key(in, path, "a matrix has 'rows', 'cols', and 'dense' or 'entries'");
     }
+    perp_status status = read_int(in, path, value, INT_MAX, out);
     // A problem has at least one number in its vectors for each row and column.
-    int most = in->draft->size < INT_MAX ? (int)in->draft->size : INT_MAX;
-    return read_int(in, path, value, most, out);
+    if (status == PERP_OK && (size_t)*out > in->draft->size) {
+        char text[120];
+        pp_print(text, sizeof text, "%d is more than a file of %zu bytes can hold", *out,
+                 in->draft->size);
+        return fail_key(in, path, text);
+    }
+    return status;
 }
 
 static perp_status read_matrix(reader *in, const char *key, const json_t *matrix,

@@ -107,12 +107,10 @@ static perp_status read_matrix(ncx *in, const char *label, pp_matrix_slot slot)
     if (raw->label) {
         return pp_scan_fail(&in->scan, at, "%s is given twice", what);
     }
-    // A problem has at least one number in its vectors for each row and column.
-    int most = in->draft->size < INT_MAX ? (int)in->draft->size : INT_MAX;
     int nnz;
-    perp_status status = pp_scan_int(&in->scan, "number of rows", 0, most, &raw->rows);
+    perp_status status = pp_scan_size(&in->scan, "rows", what, &raw->rows);
     if (status == PERP_OK) {
-        status = pp_scan_int(&in->scan, "number of columns", 0, most, &raw->cols);
+        status = pp_scan_size(&in->scan, "columns", what, &raw->cols);
     }
     if (status == PERP_OK) {
         status = pp_scan_int(&in->scan, "number of entries", 0, INT_MAX, &nnz);

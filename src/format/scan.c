@@ -107,6 +107,20 @@ perp_status pp_scan_int(pp_scan *scan, const char *what, int low, int high, int 
                         quote.text, low, high);
 }
 
+perp_status pp_scan_size(pp_scan *scan, const char *axis, const char *what, int *value)
+{
+    char name[96];
+    pp_print(name, sizeof name, "number of %s of %s", axis, what);
+    size_t bytes = (size_t)(scan->end - scan->text);
+    perp_status status = pp_scan_int(scan, name, 0, INT_MAX, value);
+    if (status == PERP_OK && (size_t)*value > bytes) {
+        return pp_scan_fail(scan, scan->token,
+                            "%s: %d %s are more than a file of %zu bytes can hold", what, *value,
+                            axis, bytes);
+    }
+    return status;
+}
+
 static perp_status real_fails(const pp_scan *scan, const char *what, int k, pp_number kind)
 {
     static const char *const why[] = {

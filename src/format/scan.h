@@ -48,6 +48,9 @@ pp_quote pp_scan_quote(const pp_scan *scan);
 
 // One integer in low..high; what names it in messages.
 perp_status pp_scan_int(pp_scan *scan, const char *what, int low, int high, int *value);
+// A number of rows or columns of the object `what`. A problem has at least one number in its vectors for
+// each, so it cannot exceed the bytes of the text.
+perp_status pp_scan_size(pp_scan *scan, const char *axis, const char *what, int *value);
 // Entry k of count of the object `what`; infinite is whether inf and -inf may stand there.
 perp_status pp_scan_real(pp_scan *scan, const char *what, int k, int count, bool infinite,
                          double *value);

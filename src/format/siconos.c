@@ -264,8 +264,10 @@ static bool starts_mlcp(const int *t)
 static bool starts_contact(const int *t)
 {
     bool square = t[3] > 0 && t[3] == t[4];
-    return (t[0] == 2 || t[0] == 3 || t[0] == 5) && t[1] >= 0 && t[2] >= 0 && t[2] <= 2 && square &&
-           (t[2] != 0 || (t[5] == t[3] && t[6] == t[4]));
+    bool dense = t[2] == 0 && t[5] == t[3] && t[6] == t[4];
+    bool sparse = t[2] == 2 && t[5] >= 0 && t[6] < 0;  // the origin flag, then the banner
+    return (t[0] == 2 || t[0] == 3 || t[0] == 5) && t[1] >= 0 && square &&
+           (dense || t[2] == 1 || sparse);
 }
 
 perp_status pp_siconos_read(pp_draft *draft)
@@ -286,6 +288,9 @@ perp_status pp_siconos_read(pp_draft *draft)
         return read_old_lcp(&in);
     }
     // Broken, but near enough to one kind for that kind's reader to say what is wrong.
+    if (t[0] > 0 && t[1] >= 0 && t[1] <= 2 && t[2] == t[0]) {
+        return read_lcp(&in);
+    }
     if ((t[0] == 2 || t[0] == 3 || t[0] == 5) && t[1] >= 0 && t[2] >= 0 && t[2] <= 2) {
         return read_contact(&in);
     }

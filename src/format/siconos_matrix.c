@@ -354,15 +354,14 @@ perp_status pp_siconos_matrix(pp_draft *draft, pp_scan *scan, const char *label,
     reader in = {.draft = draft, .scan = scan, .raw = raw};
     pp_print(in.what, sizeof in.what, "matrix '%s'", label);
     *raw = (pp_raw_matrix){.label = label};
-    // A problem has at least one number in its vectors for each row and column.
-    int most = draft->size < INT_MAX ? (int)draft->size : INT_MAX, storage;
+    int storage;
     perp_status status = next_int(&in, "storage (0 dense, 1 blocks, 2 sparse)", 0, 2, &storage);
     raw->at = scan->token;
     if (status == PERP_OK) {
-        status = next_int(&in, "number of rows", 0, most, &raw->rows);
+        status = pp_scan_size(scan, "rows", in.what, &raw->rows);
     }
     if (status == PERP_OK) {
-        status = next_int(&in, "number of columns", 0, most, &raw->cols);
+        status = pp_scan_size(scan, "columns", in.what, &raw->cols);
     }
     return status == PERP_OK ? storages[storage](&in) : status;
 }

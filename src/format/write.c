@@ -22,7 +22,8 @@ static void put_number(FILE *out, double x)
     char text[40];
     pp_number_print(text, sizeof text, x);
     if (x == 0.0) {
-        fputs(signbit(x) ? "-0.0" : "0", out);  // "-0" would be read as an integer, which has no sign
+        fputs(signbit(x) ? "-0.0" : "0",
+              out);  // "-0" would be read as an integer, which has no sign
     } else {
         fprintf(out, isinf(x) ? "\"%s\"" : "%s", text);
     }
