@@ -167,6 +167,60 @@ static void put_fcp(FILE *out, const char *name, const void *problem)
     fputs("}\n", out);
 }
 
+// ── Checks: what JSON cannot hold is refused before a file is made ───────────────────────────────
+
+static bool all_numbers(size_t n, const double *x)
+{
+    for (size_t k = 0; x && k < n; k++) {
+        if (!isfinite(x[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool all_bounds(int n, const double *x)
+{
+    for (int k = 0; x && k < n; k++) {
+        if (isnan(x[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool matrix_numbers(const perp_matrix *A)
+{
+    if (A->dense) {
+        return all_numbers((size_t)A->rows * (size_t)A->cols, A->dense);
+    }
+    return !A->p || all_numbers((size_t)A->p[A->cols], A->x);
+}
+
+static bool mcp_numbers(const perp_mcp *mcp)
+{
+    return matrix_numbers(&mcp->A) && all_numbers((size_t)mcp->n, mcp->b) &&
+           all_bounds(mcp->n, mcp->lower) && all_bounds(mcp->n, mcp->upper);
+}
+
+static bool fcp_numbers(const perp_fcp *fcp)
+{
+    size_t nc = (size_t)fcp->nc, n = nc * (size_t)fcp->dim, nv = (size_t)fcp->nv;
+    bool coefficients =
+        all_numbers(nc, fcp->mu) && all_numbers(nc, fcp->mu_spin) && all_numbers(nc, fcp->mu_roll);
+    if (nv == 0) {
+        return coefficients && matrix_numbers(&fcp->W) && all_numbers(n, fcp->q);
+    }
+    return coefficients && matrix_numbers(&fcp->M) && matrix_numbers(&fcp->H) &&
+           all_numbers(nv, fcp->f) && all_numbers(n, fcp->w);
+}
+
+static perp_status not_numbers(perp_error *error)
+{
+    return pp_fail(error, PERP_ERR_NUMERIC,
+                   "the problem holds numbers that are not finite: no file is written");
+}
+
 // ── Files ────────────────────────────────────────────────────────────────────────────────────────
 
 typedef void put_function(FILE *out, const char *name, const void *problem);
@@ -248,7 +302,7 @@ perp_status perp_mcp_write(const perp_mcp *mcp, const char *name, const char *pa
     if (!mcp || !path) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "perp_mcp_write: NULL argument");
     }
-    return write_problem(put_mcp, name, mcp, path, error);
+    return mcp_numbers(mcp) ? write_problem(put_mcp, name, mcp, path, error) : not_numbers(error);
 }
 
 perp_status perp_fcp_write(const perp_fcp *fcp, const char *name, const char *path,
@@ -257,5 +311,5 @@ perp_status perp_fcp_write(const perp_fcp *fcp, const char *name, const char *pa
     if (!fcp || !path) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "perp_fcp_write: NULL argument");
     }
-    return write_problem(put_fcp, name, fcp, path, error);
+    return fcp_numbers(fcp) ? write_problem(put_fcp, name, fcp, path, error) : not_numbers(error);
 }
