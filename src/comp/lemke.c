@@ -406,12 +406,18 @@ static perp_status proximal(pp_lemke *t, attempt *a)
     return status < 0 ? status : PERP_ERR_LIMIT;
 }
 
+// Past this many pivots (and an eighth of n) from a given basis the slacks are the better start.
+enum { WARM_PIVOTS = 20 };
+
 static perp_status attempts(pp_lemke *t, const pp_job *job, attempt *a, const scaling *s)
 {
     const perp_comp_options *options = job->options;
     perp_status status = PERP_ERR_RAY, first = PERP_ERR_RAY;
     if (options->warm_start && options->basis) {
+        int limit = t->limit;
+        t->limit = WARM_PIVOTS + t->n / 8 < limit ? WARM_PIVOTS + t->n / 8 : limit;
         status = run_path(t, options->basis, a);
+        t->limit = limit;
     }
     if (a->residual > a->target && status != PERP_ERR_MEMORY) {
         status = run_path(t, NULL, a);

@@ -17,6 +17,7 @@ typedef struct kernel {
     int *R, *C;       // k rows, k columns of A (column n is the cover d)
     int *place;       // n: index p with R[p] = row, or -1
     double *inverse;  // K^-1, column-major, leading dimension capacity; entry (c, r)
+    bool factored;    // inverse holds L and U of K instead
     double *dz, *dw;  // the last direction: k and n numbers
     double *u, *v;    // n + 1: scratch
     int *pivot;
@@ -104,38 +105,57 @@ static void gather(const kernel *K, const double *a, double *out)
     }
 }
 
-// y += s K^-1 x
-static void add_inverse(const kernel *K, double s, const double *x, double *y)
+// y += s K^-1 x; x is lost when K is only factored.
+static void add_inverse(const kernel *K, double s, double *x, double *y)
 {
+    if (K->factored) {
+        pp_lu_solve(K->k, K->inverse, K->capacity, K->pivot, x);
+        pp_axpy(K->k, s, x, y);
+        return;
+    }
     pp_gemv(K->k, K->k, s, K->inverse, K->capacity, x, y);
 }
 
-// inverse = K^-1 by LU, one column at a time.
+// K = L U, in the room of the inverse. A basis that turns out to be a solution needs no more.
+static perp_status factor(pp_lemke *t, kernel *K)
+{
+    K->entering = -1;
+    K->since = 0;
+    K->factored = true;
+    if (!reserve(t, K, K->k)) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int q = 0; q < K->k; q++) {
+        gather(K, matrix_column(t, K->C[q]), column_of(K, q));
+    }
+    bool singular = pp_lu_factor(K->k, K->inverse, K->capacity, K->pivot, 1e-14) != 0;
+    return singular ? PERP_ERR_SINGULAR : PERP_OK;
+}
+
+// The inverse from the factors, one column at a time.
 static perp_status invert(pp_lemke *t, kernel *K)
 {
     int k = K->k;
-    K->entering = -1;
-    if (!reserve(t, K, k)) {
-        return PERP_ERR_MEMORY;
+    if (!K->factored) {
+        return PERP_OK;
     }
     pp_mark mark = pp_arena_mark(t->arena);
     double *lu = PP_ARRAY(t->arena, double, (size_t)k *(size_t)k);
     if (!lu) {
         return PERP_ERR_MEMORY;
     }
-    for (int q = 0; q < k; q++) {
-        gather(K, matrix_column(t, K->C[q]), lu + (size_t)q * (size_t)k);
+    for (int p = 0; p < k; p++) {
+        memcpy(lu + (size_t)p * (size_t)k, column_of(K, p), (size_t)k * sizeof *lu);
     }
-    bool singular = pp_lu_factor(k, lu, k, K->pivot, 1e-14) != 0;
-    for (int p = 0; p < k && !singular; p++) {
+    for (int p = 0; p < k; p++) {
         double *column = column_of(K, p);
         memset(column, 0, (size_t)k * sizeof *column);
         column[p] = 1.0;
         pp_lu_solve(k, lu, k, K->pivot, column);
     }
     pp_arena_release(t->arena, mark);
-    K->since = 0;
-    return singular ? PERP_ERR_SINGULAR : PERP_OK;
+    K->factored = false;
+    return PERP_OK;
 }
 
 // z_C = -K^-1 bt_R with one step of refinement, w = bt + A_C z_C.
@@ -174,7 +194,7 @@ static perp_status dense_refactor(pp_lemke *t)
             K->C[K->k++] = column_index(t, t->var[i]);
         }
     }
-    perp_status status = invert(t, K);
+    perp_status status = factor(t, K);
     return status < 0 ? status : dense_values(t);
 }
 
@@ -210,12 +230,17 @@ static perp_status dense_direction(pp_lemke *t, int entering)
 {
     static const double DRIFT = 1e-9, WORST = 1e-4;
     kernel *K = t->kernel;
+    perp_status status = invert(t, K);
+    if (status < 0) {
+        return status;
+    }
     double error = K->since < REFACTOR_EVERY ? try_direction(t, K, entering) : 1.0;
     if (error <= DRIFT) {
         return PERP_OK;
     }
     if (K->since > 0) {
-        perp_status status = invert(t, K);
+        status = factor(t, K);
+        status = status < 0 ? status : invert(t, K);
         if (status < 0) {
             return status;
         }
@@ -364,10 +389,14 @@ static perp_status dense_replace(pp_lemke *t, int position, int entering)
     int n = t->n, leaves = K->place[position];
     bool z_enters = pp_is_z(t, entering) || entering == pp_z0(t);
     double value = t->x[position];
+    perp_status status = invert(t, K);
     K->since++;
+    if (status < 0) {
+        return status;
+    }
     if (z_enters) {
         if (leaves < 0) {
-            perp_status status = grow(t, K, position, entering);
+            status = grow(t, K, position, entering);
             if (status < 0) {
                 return status;
             }

@@ -177,7 +177,7 @@ static perp_status tableau_refactor(pp_lemke *t)
     for (int k = 0; k < count && status >= 0; k++) {
         status = enter(t, s, wanted[k], open);
     }
-    if (count == 0) {   // all slacks: x = w = bt
+    if (count == 0) {  // all slacks: x = w = bt
         memcpy(t->x, t->bt, (size_t)n * sizeof(double));
         return PERP_OK;
     }
