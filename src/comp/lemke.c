@@ -320,15 +320,18 @@ static perp_status run_path(pp_lemke *t, const int8_t *place, attempt *a)
     return status;
 }
 
-// The ray in z: how the basic z and the entering one move. Farkas' certificate for copositive-plus
-// matrices; perp_mcp_farkas decides whether it is one here.
-static void read_ray(const pp_lemke *t, const scaling *s, double *ray)
+// The ray in z, from fresh factors: how the basic z and the entering one move. Farkas' certificate for
+// copositive-plus matrices; perp_mcp_farkas decides whether it is one here.
+static void read_ray(pp_lemke *t, const scaling *s, double *ray)
 {
-    memset(ray, 0, (size_t)t->n * sizeof *ray);
+    double tiny = 1e-11 * pp_norm_inf(t->n, t->dir);
+    if (t->basis->refactor(t) < 0 || t->basis->direction(t, t->entering) < 0) {
+        return;
+    }
     for (int k = 0; k < t->n; k++) {
         int j = t->var[k];
-        if (pp_is_z(t, j)) {
-            ray[j] = fabs(t->dir[k]) > 1e-11 ? t->dir[k] * s->d[j] : 0.0;
+        if (pp_is_z(t, j) && fabs(t->dir[k]) > tiny) {
+            ray[j] = t->sign * t->dir[k] * s->d[j];
         }
     }
     if (pp_is_z(t, t->entering)) {
