@@ -19,6 +19,7 @@ typedef struct pp_fb {
     int n;
     perp_matrix A;  // equilibrated: dense, or CSC with every diagonal entry stored
     double *b, *lower, *upper;
+    double *row;      // w' = row w
     double *column;   // z = column z'
     double *inverse;  // 1 / rho of (C6), caller's units
     double b_size;    // max |b|, caller's units
@@ -45,7 +46,8 @@ double pp_fb_map(const pp_fb *fb, const double *z, const double *w, double *phi,
 void pp_fb_min_map(const pp_fb *fb, const double *z, const double *w, double *phi, double *a,
                    double *c);
 
-// The larger of the residuals (C5) and (C6) of z clamped into its bounds. work: 2 n values; the
+// The largest of the residuals (C5), (C6) and the equilibrated one, of z clamped into its bounds: the
+// last one catches what the others overlook when the entries of A span many decades. work: 2 n values; the
 // first n receive that z in the caller's units.
 double pp_fb_residual(const pp_fb *fb, const double *z, double *work);
 

@@ -138,18 +138,19 @@ static void unit_ratios(const perp_matrix *A, double *inverse)
     }
 }
 
-static void scale_vectors(pp_fb *fb, const double *row)
+static void scale_vectors(pp_fb *fb)
 {
     const perp_mcp *mcp = fb->mcp;
     double size = 0.0;
     for (int i = 0; i < fb->n; i++) {
-        fb->b[i] = row[i] * mcp->b[i];
+        fb->b[i] = fb->row[i] * mcp->b[i];
         size = fmax(size, fabs(fb->b[i]));
     }
     size = size > 0.0 ? size : 1.0;
     for (int i = 0; i < fb->n; i++) {
         fb->b[i] /= size;
         fb->column[i] *= size;
+        fb->row[i] /= size;
         fb->lower[i] = pp_mcp_lower(mcp, i) / fb->column[i];
         fb->upper[i] = pp_mcp_upper(mcp, i) / fb->column[i];
     }
@@ -160,13 +161,13 @@ perp_status pp_fb_create(const perp_mcp *mcp, int passes, pp_arena *arena, pp_fb
 {
     int n = mcp->n;
     pp_fb *fb = PP_ZEROS(arena, pp_fb, 1);
-    double *scratch = PP_ARRAY(arena, double, 3 * (size_t)n);
+    double *scratch = PP_ARRAY(arena, double, 2 * (size_t)n);
     if (!fb || !scratch) {
         return PERP_ERR_MEMORY;
     }
     fb->mcp = mcp;
     fb->n = n;
-    double **vectors[] = {&fb->b, &fb->lower, &fb->upper, &fb->column, &fb->inverse};
+    double **vectors[] = {&fb->b, &fb->lower, &fb->upper, &fb->row, &fb->column, &fb->inverse};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
         *vectors[k] = PP_ARRAY(arena, double, n);
         if (!*vectors[k]) {
@@ -178,8 +179,8 @@ perp_status pp_fb_create(const perp_mcp *mcp, int passes, pp_arena *arena, pp_fb
         return status;
     }
     unit_ratios(&mcp->A, fb->inverse);
-    equilibrate(&fb->A, passes, scratch, fb->column, scratch + n, scratch + 2 * n);
-    scale_vectors(fb, scratch);
+    equilibrate(&fb->A, passes, fb->row, fb->column, scratch, scratch + n);
+    scale_vectors(fb);
     *out = fb;
     return PERP_OK;
 }
@@ -273,7 +274,7 @@ static double clamp(double x, double lower, double upper)
 double pp_fb_residual(const pp_fb *fb, const double *z, double *work)
 {
     const perp_mcp *mcp = fb->mcp;
-    double *x = work, *w = work + fb->n, plain = 0.0, scaled = 0.0;
+    double *x = work, *w = work + fb->n, plain = 0.0, scaled = 0.0, own = 0.0, own_size = 1.0;
     for (int i = 0; i < fb->n; i++) {
         x[i] = clamp(fb->column[i] * z[i], pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
         w[i] = mcp->b[i];
@@ -283,9 +284,12 @@ double pp_fb_residual(const pp_fb *fb, const double *z, double *work)
         double l = pp_mcp_lower(mcp, i), u = pp_mcp_upper(mcp, i), s = fb->inverse[i];
         plain = fmax(plain, fabs(x[i] - clamp(x[i] - w[i], l, u)));
         scaled = fmax(scaled, fabs(s * x[i] - clamp(s * x[i] - w[i], s * l, s * u)));
+        double xi = x[i] / fb->column[i], wi = fb->row[i] * w[i];
+        own = fmax(own, fabs(xi - clamp(xi - wi, fb->lower[i], fb->upper[i])));
+        own_size = fmax(own_size, fmax(fabs(xi), fabs(wi)));
     }
     double size = fb->b_size > 0.0 ? fb->b_size : 1.0;
     double wide = fmax(size, pp_norm_inf(fb->n, w));
-    double worst = fmax(plain / size, scaled / wide);
+    double worst = fmax(own / own_size, fmax(plain / size, scaled / wide));
     return pp_all_finite((size_t)fb->n, w) && isfinite(worst) ? worst : PP_INF;
 }
