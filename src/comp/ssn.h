@@ -53,7 +53,10 @@ void pp_blocks_mul(const pp_blocks *A, const double *x, double *y);  // y += A x
 double pp_ssn_map(const pp_ssn *ssn, double rho, const double *r, const double *u, double *F,
                   double *P);
 
-// The residuals (C7) and (C8) of r in scaled units; work: 2 n values.
+// Gauss–Seidel sweeps on r, to find a start; u: n values of scratch.
+void pp_ssn_sweep(const pp_ssn *ssn, int sweeps, double *r, double *u);
+
+// The residuals (C7) and (C8) of r in scaled units; work: n values.
 typedef struct pp_ssn_residuals {
     double plain, scaled;
 } pp_ssn_residuals;

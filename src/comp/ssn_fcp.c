@@ -25,13 +25,15 @@
 enum {
     INNER_MAX = 30,    // Newton steps of an inner solve
     OUTER_MAX = 60,    // proximal steps of an attempt
+    PATIENCE = 16,     // proximal steps in which the residual must halve
     BACKTRACKS = 8,    // halvings of a Newton step
-    STEPS_MAX = 1500,  // Newton steps in all, when the caller does not say
+    STEPS_MAX = 1500,  // Newton steps in all, when the caller does not say; more when small
     GS_SWEEPS = 100,   // of Gauss–Seidel, to start an attempt
 };
 
 #define ALPHA_LEAST 1e-9
 #define ALPHA_MOST  1e4
+#define ROUNDING    1e-13
 
 typedef struct newton {
     const pp_ssn *ssn;
@@ -43,6 +45,7 @@ typedef struct newton {
     double *work;                    // n, for residuals
     double *best;                    // smallest residual seen
     pp_ssn_residuals at_r, at_best;  // residuals of r and best
+    double stretch;                  // rho of the map in units of 1 / (1 + alpha)
     int steps, steps_max;
     double seconds_factor;
     perp_status fatal;  // PERP_ERR_MEMORY ends everything
@@ -66,14 +69,14 @@ static double evaluate(newton *s, const double *x, double alpha, double *P)
         s->u[i] = s->q[i] + alpha * x[i];
     }
     pp_blocks_mul(&s->ssn->W, x, s->u);
-    return pp_ssn_map(s->ssn, 1.0 / (1.0 + alpha), x, s->u, s->F, P);
+    return pp_ssn_map(s->ssn, s->stretch / (1.0 + alpha), x, s->u, s->F, P);
 }
 
 // dx = -J \ F at the P of the last evaluation.
 static perp_status newton_direction(newton *s, double alpha)
 {
     double start = pp_seconds();
-    perp_status status = pp_ssn_linear_factor(s->linear, alpha, 1.0 / (1.0 + alpha), s->P);
+    perp_status status = pp_ssn_linear_factor(s->linear, alpha, s->stretch / (1.0 + alpha), s->P);
     if (status == PERP_OK) {
         for (int i = 0; i < s->ssn->n; i++) {
             s->dx[i] = -s->F[i];
@@ -138,27 +141,55 @@ static void remember(newton *s)
     }
 }
 
-static void start_at(newton *s, const double *r)
+// How an attempt goes about it.
+typedef enum beginning { START_ZERO, START_GUESS, START_SWEEPS, START_BEST, START_STICK } beginning;
+
+typedef struct plan {
+    beginning start;
+    double alpha;    // of the first proximal step
+    double shrink;   // of alpha after a success
+    double stretch;  // of rho
+} plan;
+
+// Starts r: zero, the caller's guess (in x), the best so far, pressed on every contact, or some sweeps
+// of Gauss–Seidel from zero.
+static void start_at(newton *s, beginning start)
 {
-    if (r) {
-        memcpy(s->r, r, (size_t)s->ssn->n * sizeof *s->r);
+    int n = s->ssn->n, d = s->ssn->dim;
+    const double *from = start == START_BEST ? s->best : start == START_GUESS ? s->x : NULL;
+    if (from) {
+        memcpy(s->r, from, (size_t)n * sizeof *s->r);
     } else {
-        memset(s->r, 0, (size_t)s->ssn->n * sizeof *s->r);
+        memset(s->r, 0, (size_t)n * sizeof *s->r);
+    }
+    for (int c = 0; start == START_STICK && c < s->ssn->nc; c++) {
+        s->r[c * d] = 1.0;
+    }
+    if (start == START_SWEEPS) {
+        pp_ssn_sweep(s->ssn, GS_SWEEPS, s->r, s->u);
     }
     s->at_r = pp_ssn_residual(s->ssn, s->r, s->work);
     remember(s);
 }
 
-// The outer loop from r. True when both residuals are at most `target`.
-static bool attempt(newton *s, double alpha, double shrink, double target)
+// The outer loop from r. True when both residuals are at most the tolerance.
+static bool attempt(newton *s, const plan *how)
 {
     int n = s->ssn->n;
+    double alpha = how->alpha, target = s->job->options->tolerance, mark = PP_INF;
+    s->stretch = how->stretch;
     for (int k = 0; k < OUTER_MAX && alpha <= ALPHA_MOST && !out_of_budget(s); k++) {
         if (worst(s->at_r) <= target) {
             return true;
         }
+        if (k % PATIENCE == 0) {
+            if (s->at_r.scaled > 0.5 * mark) {
+                break;
+            }
+            mark = s->at_r.scaled;
+        }
         bool solved = inner_solve(s, alpha);
-        pp_ssn_residuals e = {HUGE_VAL, HUGE_VAL};
+        pp_ssn_residuals e = {PP_INF, PP_INF};
         if (pp_all_finite((size_t)n, s->x)) {
             e = pp_ssn_residual(s->ssn, s->x, s->work);
         }
@@ -169,15 +200,15 @@ static bool attempt(newton *s, double alpha, double shrink, double target)
         memcpy(s->r, s->x, (size_t)n * sizeof *s->r);
         s->at_r = e;
         remember(s);
-        alpha = fmax(solved ? alpha * shrink : alpha, ALPHA_LEAST);
+        alpha = fmax(solved ? alpha * how->shrink : alpha, ALPHA_LEAST);
     }
     return worst(s->at_r) <= target;
 }
 
 static perp_status newton_create(const pp_ssn *ssn, const pp_job *job, newton *s)
 {
-    int n = ssn->n;
-    *s = (newton){.ssn = ssn, .job = job, .at_best = {HUGE_VAL, HUGE_VAL}};
+    int n = ssn->n, limit = job->options->max_iterations;
+    *s = (newton){.ssn = ssn, .job = job, .at_best = {PP_INF, PP_INF}};
     double **vectors[] = {&s->r, &s->x, &s->trial, &s->dx, &s->q, &s->u, &s->F, &s->best, &s->work};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
         *vectors[k] = PP_ZEROS(job->arena, double, n);
@@ -186,15 +217,28 @@ static perp_status newton_create(const pp_ssn *ssn, const pp_job *job, newton *s
         }
     }
     s->P = PP_ZEROS(job->arena, double, (size_t)n *(size_t)ssn->dim);
-    s->steps_max = job->options->max_iterations > 0 ? job->options->max_iterations : STEPS_MAX;
+    s->steps_max = limit > 0 ? limit : n > 1000 ? STEPS_MAX : 3 * STEPS_MAX;
     return s->P ? pp_ssn_linear_create(&ssn->W, job->arena, &s->linear) : PERP_ERR_MEMORY;
 }
 
-static bool solve_scaled(newton *s, const double *guess)
+static bool solve_scaled(newton *s, bool warm)
 {
-    double target = s->job->options->tolerance;
-    start_at(s, guess);
-    return attempt(s, 0.1, 0.1, target);
+    static const plan plans[] = {
+        {START_GUESS, 1e-3, 0.1, 1.0}, {START_ZERO, 0.1, 0.1, 1.0},  {START_SWEEPS, 1.0, 0.3, 1.0},
+        {START_SWEEPS, 0.1, 0.1, 0.2}, {START_STICK, 0.1, 0.1, 1.0}, {START_SWEEPS, 1.0, 0.1, 5.0},
+        {START_ZERO, 10.0, 0.3, 1.0},  {START_BEST, 1e-3, 0.1, 1.0}, {START_STICK, 1.0, 0.3, 0.2},
+        {START_ZERO, 1e-2, 0.1, 3.0},
+    };
+    for (size_t k = warm ? 0 : 1; k < sizeof plans / sizeof plans[0] && !out_of_budget(s); k++) {
+        start_at(s, plans[k].start);
+        if (attempt(s, &plans[k])) {
+            return true;
+        }
+        if (s->at_best.scaled <= ROUNDING) {
+            break;  // rho = 1 is so far from the units of W that (C7) is rounding
+        }
+    }
+    return false;
 }
 
 static perp_status conclude(const newton *s, bool solved, pp_report *report)
@@ -223,11 +267,11 @@ static perp_status solve_local(const perp_fcp *fcp, const pp_job *job, double *r
     perp_status status = pp_ssn_create(fcp, job->arena, &ssn);
     status = status < 0 ? status : newton_create(ssn, job, &s);
     if (status == PERP_OK) {
-        for (int i = 0; i < ssn->n && job->options->warm_start; i++) {
+        for (int i = 0; i < ssn->n; i++) {
             s.x[i] = r[i] / ssn->scale[i];
         }
         bool warm = job->options->warm_start && pp_all_finite((size_t)ssn->n, s.x);
-        bool solved = solve_scaled(&s, warm ? s.x : NULL);
+        bool solved = solve_scaled(&s, warm);
         status = conclude(&s, solved, report);
         for (int i = 0; i < ssn->n; i++) {
             r[i] = ssn->scale[i] * s.best[i];
@@ -246,6 +290,9 @@ perp_status pp_ssn_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double
     perp_fcp local;
     pp_mass *mass = NULL;
     perp_status status = pp_mass_create(&fcp->M, job->arena, &mass);
+    if (status == PERP_ERR_SINGULAR) {
+        pp_print(report->reason, sizeof report->reason, "M is not positive definite");
+    }
     status = status < 0 ? status : pp_fcp_condense(fcp, mass, job->arena, &local);
     if (status == PERP_OK) {
         status = solve_local(&local, job, r, report);

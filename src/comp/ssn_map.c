@@ -121,6 +121,43 @@ double pp_ssn_map(const pp_ssn *ssn, double rho, const double *r, const double *
     return pp_norm2(ssn->n, F);
 }
 
+// One contact's step of Gauss–Seidel: r_c = Q(r_c - u_c / (trace of the block's rows, roughly)).
+static void sweep_contact(const pp_ssn *ssn, int c, double *r, double *u)
+{
+    const pp_blocks *W = &ssn->W;
+    int d = ssn->dim;
+    const double *own = W->x + (size_t)W->diagonal[c] * (size_t)(d * d);
+    double x[PP_SSN_DIM_MAX], y[PP_SSN_DIM_MAX] = {0}, trace = 0.0;
+    for (int a = 0; a < d; a++) {
+        trace += fabs(own[a + a * d]);
+    }
+    for (int a = 0; a < d; a++) {
+        x[a] = r[c * d + a] - u[c * d + a] / fmax(0.6 * trace, 1e-3);
+    }
+    project_augmented(ssn, c, x, y, NULL);
+    for (int a = 0; a < d; a++) {
+        y[a] -= r[c * d + a];
+        r[c * d + a] += y[a];
+    }
+    for (int k = W->p[c]; k < W->p[c + 1]; k++) {
+        const double *block = W->x + (size_t)k * (size_t)(d * d);
+        for (int ab = 0; ab < d * d; ab++) {
+            u[W->row[k] * d + ab % d] += block[ab] * y[ab / d];
+        }
+    }
+}
+
+void pp_ssn_sweep(const pp_ssn *ssn, int sweeps, double *r, double *u)
+{
+    memcpy(u, ssn->q, (size_t)ssn->n * sizeof *u);
+    pp_blocks_mul(&ssn->W, r, u);
+    for (int k = 0; k < sweeps; k++) {
+        for (int c = 0; c < ssn->nc; c++) {
+            sweep_contact(ssn, c, r, u);
+        }
+    }
+}
+
 // ── Residuals ────────────────────────────────────────────────────────────────────────────────────
 
 // The law of one contact in the units of one of the two residuals.
@@ -238,8 +275,10 @@ pp_ssn_residuals pp_ssn_residual(const pp_ssn *ssn, const double *r, double *wor
         scaled += s2 * natural_square(&at, r + c * d, u + c * d);
     }
     double size = sqrt(fmax(r2, rho_q2));
+    plain = q2 > 0.0 ? sqrt(plain / q2) : sqrt(plain);
+    scaled = size > 0.0 ? sqrt(scaled) / size : sqrt(scaled);
     return (pp_ssn_residuals){
-        .plain = q2 > 0.0 ? sqrt(plain / q2) : sqrt(plain),
-        .scaled = size > 0.0 ? sqrt(scaled) / size : sqrt(scaled),
+        .plain = isfinite(plain) ? plain : PP_INF,
+        .scaled = isfinite(scaled) ? scaled : PP_INF,
     };
 }
