@@ -106,7 +106,8 @@ static bool exchange(search *s, pp_fb_prox prox, int most)
             return false;
         }
         for (int i = 0; i < n; i++) {
-            double bound = s->trial[i] - s->phi[i];
+            bool low = s->trial[i] - s->w[i] <= s->fb->lower[i];
+            double bound = low ? s->fb->lower[i] : s->fb->upper[i];
             s->trial[i] = s->a[i] > 0.0 ? bound : s->trial[i] + s->d[i];
         }
     }

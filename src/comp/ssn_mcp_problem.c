@@ -276,7 +276,9 @@ double pp_fb_residual(const pp_fb *fb, const double *z, double *work)
     const perp_mcp *mcp = fb->mcp;
     double *x = work, *w = work + fb->n, plain = 0.0, scaled = 0.0, own = 0.0, own_size = 1.0;
     for (int i = 0; i < fb->n; i++) {
-        x[i] = clamp(fb->column[i] * z[i], pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
+        double l = pp_mcp_lower(mcp, i), u = pp_mcp_upper(mcp, i);
+        x[i] = z[i] <= fb->lower[i] ? l : z[i] >= fb->upper[i] ? u : fb->column[i] * z[i];
+        x[i] = clamp(x[i], l, u);
         w[i] = mcp->b[i];
     }
     pp_matrix_mul(&mcp->A, 1.0, x, w);
