@@ -4,9 +4,10 @@
 // The judge of MCP answers. No solver includes or calls this file's code, and it calls none of
 // theirs; it reads the matrix itself.
 //
-//   plain    max_i |z_i - clamp(z_i - w_i, l_i, u_i)| / max|b|                        theory (C5)
+//   plain    max_i |z_i - clamp(z_i - w_i, l_i, u_i)| / |b|                           theory (C5)
 //   scaled   max_i |z_i/rho_i - clamp(z_i/rho_i - w_i, l_i/rho_i, u_i/rho_i)| / max(|b|, |w|)
 //                                                                                     theory (C6)
+// with |b| the size of the data: max_i |b_i|, and |b + A rest| where the bounds exclude 0.
 //
 // Both are computed as z - clamp(z - w, l, u) = clamp(w, z - u, z - l): the form on the left rounds w
 // away where |z| > 1e16 |w|.
@@ -130,28 +131,46 @@ static void worst_of(double *worst, double value)
     }
 }
 
+// The size of the data, max(|b|, |b + A rest|): rest, the point of the bounds nearest to 0, moves
+// with the bounds as b does, so that z + c instead of z changes nothing. 1 where both vanish.
+static double data_size(const perp_mcp *mcp, double *rest, double *w, double *terms)
+{
+    double size = 0.0;
+    bool moved = false;
+    for (int i = 0; i < mcp->n; i++) {
+        rest[i] = clamp(0.0, pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
+        moved = moved || rest[i] != 0.0;
+        worst_of(&size, fabs(mcp->b[i]));
+    }
+    if (moved) {
+        evaluate(mcp, rest, w, terms);
+        for (int i = 0; i < mcp->n; i++) {
+            worst_of(&size, fabs(w[i]));
+        }
+    }
+    return size > 0.0 && isfinite(size) ? size : 1.0;
+}
+
 void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mcp_residuals *out)
 {
     int n = mcp->n;
     double *w = scratch, *d = w + n, *inverse = d + n;
+    double unit = data_size(mcp, inverse, w, d);
     evaluate(mcp, z, w, d);
     if (rounding_counts(mcp, d)) {
         evaluate_exactly(mcp, z, w, d);
     }
     unit_ratios(&mcp->A, d, inverse);
 
-    double b_max = 0.0, w_max = 0.0, plain = 0.0, scaled = 0.0, bound = 0.0;
+    double wide = unit, plain = 0.0, scaled = 0.0, bound = 0.0;
     for (int i = 0; i < n; i++) {
         double lower = pp_mcp_lower(mcp, i), upper = pp_mcp_upper(mcp, i), s = inverse[i];
-        worst_of(&b_max, fabs(mcp->b[i]));
-        worst_of(&w_max, fabs(w[i]));
+        worst_of(&wide, fabs(w[i]));
         double above = z[i] - lower, below = z[i] - upper;
         worst_of(&plain, fabs(clamp(w[i], below, above)));
         worst_of(&scaled, fabs(clamp(w[i], s * below, s * above)));
         worst_of(&bound, fabs(z[i] - clamp(z[i], lower, upper)));
     }
-    double unit = b_max > 0.0 ? b_max : 1.0;
-    double wide = b_max > w_max || !(w_max > 0.0) ? unit : w_max;
     *out = (perp_mcp_residuals){
         .plain = isfinite(plain) ? plain / unit : PP_INF,
         .scaled = isfinite(scaled) ? scaled / wide : PP_INF,

@@ -40,6 +40,18 @@ static long double row(const perp_mcp *mcp, const double *z, int i, long double 
     return w;
 }
 
+// w_i where every z is the point of its bounds nearest to 0.
+static long double at_rest(const perp_mcp *mcp, int i)
+{
+    long double w = (long double)mcp->b[i];
+    for (int j = 0; j < mcp->n; j++) {
+        long double l = lower_of(mcp, j), u = upper_of(mcp, j);
+        long double rest = l > 0.0L ? l : u < 0.0L ? u : 0.0L;
+        w += rest != 0.0L ? entry(&mcp->A, i, j) * rest : 0.0L;
+    }
+    return w;
+}
+
 double truth_plain(const perp_mcp *mcp, const double *z)
 {
     long double worst = 0.0L, b = 0.0L, terms;
@@ -51,6 +63,7 @@ double truth_plain(const perp_mcp *mcp, const double *z)
             return HUGE_VAL;
         }
         worst = fmaxl(worst, fabsl(x - to));
+        b = fmaxl(b, fabsl(at_rest(mcp, i)));
         b = fmaxl(b, fabsl((long double)mcp->b[i]));
     }
     return (double)(b > 0.0L ? worst / b : worst);

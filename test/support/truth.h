@@ -7,7 +7,8 @@
 
 #include <perp/comp.h>
 
-// max_i |z_i - clamp(z_i - w_i)| / max|b|, w = A z + b; infinite for NaN or a violated bound.
+// max_i |z_i - clamp(z_i - w_i)| / size, w = A z + b, size = max(|b|, |w at the bounds nearest 0|);
+// infinite for NaN or a violated bound.
 double truth_plain(const perp_mcp *mcp, const double *z);
 // The smallest relative change of the terms of w and of the distances of z from its bounds that makes
 // z a solution. Rows whose terms are below 1e-7 of the largest count as if they were that large.
