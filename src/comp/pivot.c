@@ -71,7 +71,7 @@ static perp_status solve(pp_pivot *p, const perp_comp_options *options, pp_repor
                     0.1 * tolerance * big};
     pp_pivot_center(p, 0.0);
     perp_status status =
-        p->symmetric ? pp_pivot_block(p, 4, 0) : pp_pivot_block(p, 5, 2 * p->n + 10);
+        p->symmetric ? pp_pivot_block(p, 4, 0) : pp_pivot_block(p, 5, 2 * few + 10);
     if (status == PERP_ERR_MEMORY || (status >= 0 && pp_pivot_is_solved(p, &goal, &residual))) {
         return status;
     }
@@ -85,7 +85,7 @@ static perp_status solve(pp_pivot *p, const perp_comp_options *options, pp_repor
     }
     pp_pivot_place_from_z(p, p->best);
     pp_pivot_center(p, 0.0);
-    perp_status last = pp_pivot_block(p, 10, 20 * p->n);
+    perp_status last = pp_pivot_block(p, 10, 10 * few);
     return last >= 0 && pp_pivot_is_solved(p, &goal, &residual) ? last : status;
 }
 

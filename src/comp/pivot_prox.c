@@ -20,12 +20,12 @@
 
 enum {
     OUTER_LIMIT = 200,
-    PATIENCE = 5,        // block steps without progress before alpha grows
+    PATIENCE = 3,        // block steps without progress before alpha grows
     MOST_FAILURES = 30,  // times alpha may grow
     POLISH = 2,          // steps more, usually without a factorisation, once the goal is reached
 };
 
-static const double alpha_first = 1e-3, alpha_least = 1e-8, alpha_most = 1e3;
+static const double alpha_first = 1e-2, alpha_least = 1e-8, alpha_most = 1e3;
 
 // Rounding counts: where |A||z| is so large that w is known to fewer digits than asked for, z is no
 // answer, whatever w seems to be.
@@ -135,7 +135,7 @@ static void advance(pp_pivot *p, double worst, double before, bool kept)
     }
     memcpy(p->center, p->z, (size_t)p->n * sizeof *p->center);
     if ((!kept || worst > 0.1 * before) && p->wait-- <= 0) {
-        p->alpha = pp_larger(0.1 * p->alpha, alpha_least);
+        p->alpha = pp_larger(0.3 * p->alpha, alpha_least);
     }
 }
 
@@ -157,7 +157,7 @@ perp_status pp_pivot_prox(pp_pivot *p, const pp_goal *goal, pp_report *report)
             return status;
         }
         if (status < 0) {  // alpha is too small for so many exchanges at once, or A is not monotone
-            p->alpha *= 10.0;
+            p->alpha *= 3.0;
             p->wait = 2;
             if (p->alpha > alpha_most || ++failures > MOST_FAILURES) {
                 pp_print(report->reason, sizeof report->reason,
