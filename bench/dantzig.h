@@ -73,8 +73,9 @@ inline dantzig_state *dantzig_open(const bench_problem *problem, int skip)
     s->skip = skip;
     for (int pass = 0; pass < 2; pass++) {  // free variables first
         for (int i = 0; i < n; i++) {
-            bool is_free = !problem->contact && problem->mcp.lower && problem->mcp.upper &&
-                           std::isinf(problem->mcp.lower[i]) && std::isinf(problem->mcp.upper[i]);
+            bool is_free = !problem->contact && problem->mcp.lower &&
+                           std::isinf(problem->mcp.lower[i]) &&
+                           (!problem->mcp.upper || std::isinf(problem->mcp.upper[i]));
             if (is_free == (pass == 0)) {
                 s->order.push_back(i);
             }

@@ -6,6 +6,8 @@
 
 #include "support/families.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -99,14 +101,46 @@ void generate_dense(const bench_context *context, int n)
     take(context, "hpHard", family_harker_pang(n, &r));
 }
 
+static void multiply(const perp_matrix *A, const double *x, double *y)
+{
+    for (int j = 0; j < A->cols; j++) {
+        if (A->dense != NULL) {
+            for (int i = 0; i < A->rows; i++) {
+                y[i] += A->dense[(size_t)i + (size_t)j * (size_t)A->rows] * x[j];
+            }
+        } else {
+            for (int k = A->p[j]; k < A->p[j + 1]; k++) {
+                y[A->i[k]] += A->x[k] * x[j];
+            }
+        }
+    }
+}
+
+static double largest(size_t n, const double *x)
+{
+    double most = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        most = fmax(most, fabs(x[i]));
+    }
+    return most;
+}
+
+// b + A s with s <= 0: the move stays in the range of A, as that of an impulse on the bodies does, and
+// a problem that had a feasible z still has one.
 void generate_moved(bench_problem *one)
 {
     size_t n = (size_t)bench_size(one);
     const double *b = one->contact ? one->fcp.q : one->mcp.b;
-    double *moved = bench_alloc(one, n, sizeof *moved);
+    double *moved = bench_alloc(one, n, sizeof *moved), *s = bench_alloc(one, n, sizeof *s);
     rng r = rng_seed(7);
     for (size_t i = 0; i < n; i++) {
-        moved[i] = b[i] * (1.0 + rng_uniform(&r, -0.01, 0.01));
+        bool normal = !one->contact || i % (size_t)one->fcp.dim == 0;
+        s[i] = normal ? -rng_uniform(&r, 0.0, 1.0) : 0.0;
+    }
+    multiply(one->contact ? &one->fcp.W : &one->mcp.A, s, moved);
+    double scale = 0.01 * largest(n, b) / fmax(largest(n, moved), DBL_MIN);
+    for (size_t i = 0; i < n; i++) {
+        moved[i] = b[i] + scale * moved[i];
     }
     one->b_before = b;
     if (one->contact) {

@@ -51,6 +51,10 @@ static bool accepts(const bench_solver *solver, const bench_problem *problem)
     if (strcmp(card->name, "enum") == 0 && problem->n > BENCH_ENUM_SIZE) {
         return false;
     }
+    bool pivoting = strcmp(card->name, "lemke") == 0 || strcmp(card->name, "pivot") == 0;
+    if (problem->contact && problem->fcp.nd == NULL && pivoting) {
+        return false;  // they take contact with polygons only
+    }
     unsigned needed = classes_of(problem);
     return (card->classes & needed) == needed;
 }

@@ -35,7 +35,8 @@ typedef struct state {
 
 static bool is_free(const perp_mcp *mcp, int i)
 {
-    return mcp->lower != NULL && mcp->upper != NULL && isinf(mcp->lower[i]) && isinf(mcp->upper[i]);
+    return mcp->lower != NULL && isinf(mcp->lower[i]) &&
+           (mcp->upper == NULL || isinf(mcp->upper[i]));
 }
 
 // Only free and [0, inf) variables: a mixed LCP.

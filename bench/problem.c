@@ -158,7 +158,7 @@ int bench_pyramid(const bench_problem *contact, bench_problem *pyramid)
         fprintf(stderr, "perp_bench: %s: no Stewart-Trinkle LCP\n", contact->name);
         return -1;
     }
-    *pyramid = (bench_problem){.family = contact->fcp.dim == 2 ? "plane" : "space"};
+    *pyramid = (bench_problem){.family = "pyramid"};
     snprintf(pyramid->name, sizeof pyramid->name, "%s", contact->name);
     bench_problem_mcp(pyramid, perp_pyramid_mcp(built));
     perp_pyramid_destroy(built);

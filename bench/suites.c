@@ -121,6 +121,21 @@ static void build_contact(const bench_context *context)
 
 // ── Warm start ───────────────────────────────────────────────────────────────────────────────────
 
+// The Stewart–Trinkle LCP of a moved contact problem, with b of the one before.
+static int moved_pyramid(const bench_problem *contact, bench_problem *pyramid)
+{
+    bench_problem before = *contact, old;
+    before.fcp.q = contact->b_before;
+    if (bench_pyramid(contact, pyramid) != 0 || bench_pyramid(&before, &old) != 0) {
+        return -1;
+    }
+    double *b = bench_alloc(pyramid, (size_t)old.mcp.n, sizeof *b);
+    memcpy(b, old.mcp.b, (size_t)old.mcp.n * sizeof *b);
+    pyramid->b_before = b;
+    bench_problem_clear(&old);
+    return 0;
+}
+
 static void take_warm_contact(const bench_context *context, const char *path, const char *name)
 {
     bench_problem problem, pyramid;
@@ -128,18 +143,16 @@ static void take_warm_contact(const bench_context *context, const char *path, co
         return;
     }
     const perp_fcp *fcp = &problem.fcp;
-    bool fits = problem.contact && fcp->nv == 0 && fcp->dim == 3 && fcp->nc >= 4 && fcp->nc <= 300;
-    if (fits && fcp->nc * 6 <= PYRAMID_SIZE && bench_pyramid(&problem, &pyramid) == 0) {
-        generate_moved(&pyramid);
+    if (!problem.contact || fcp->nv > 0 || fcp->dim != 3 || fcp->nc < 4 || fcp->nc > 300) {
+        bench_problem_clear(&problem);
+        return;
+    }
+    problem.family = "space";
+    generate_moved(&problem);
+    if (fcp->nc * 6 <= PYRAMID_SIZE && moved_pyramid(&problem, &pyramid) == 0) {
         bench_take(context, &pyramid);
     }
-    if (fits) {
-        problem.family = "space";
-        generate_moved(&problem);
-        bench_take(context, &problem);
-    } else {
-        bench_problem_clear(&problem);
-    }
+    bench_take(context, &problem);
 }
 
 static void build_warm(const bench_context *context)

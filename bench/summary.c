@@ -90,7 +90,7 @@ static const target targets[] = {
     {"granular", "granular flow at 1e-6", "auto", NULL, NULL, 0, 1 << 30, 0},
     {"warm", "warm / cold, lemke", "lemke warm", "lemke", NULL, 0, 1 << 30, 0.2},
     {"warm", "warm / cold, pivot", "pivot warm", "pivot", NULL, 0, 1 << 30, 0.2},
-    {"warm", "warm / cold, ssn", "ssn warm", "ssn", NULL, 0, 1 << 30, 0.4},
+    {"warm", "warm / cold, ssn, exact cones", "ssn warm", "ssn", "space", 0, 1 << 30, 0.4},
 };
 
 // name is one of the words of list.
