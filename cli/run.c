@@ -130,8 +130,8 @@ result task_run(const task *t, const char *solver, const solve_options *options,
                 .z = z};
     memset(z, 0, (size_t)t->n * sizeof *z);
     perp_status status =
-        t->mcp ? perp_mcp_solve(solver, t->mcp, &options->comp, NULL, z, &r.info)
-               : perp_fcp_solve(solver, t->fcp, &options->comp, NULL, z + t->fcp->nv, z, &r.info);
+        t->fcp ? perp_fcp_solve(solver, t->fcp, &options->comp, NULL, z + t->fcp->nv, z, &r.info)
+               : perp_mcp_solve(solver, t->mcp, &options->comp, NULL, z, &r.info);
     r.info.status = status;
     return r;
 }

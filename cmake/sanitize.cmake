@@ -1,14 +1,7 @@
-# Builds that look for faults: sanitizers, fuzzing, assertions, coverage.
+# Builds that look for faults: sanitizers, assertions, coverage. Fuzzing: fuzz/CMakeLists.txt.
 if(PERP_SANITIZE)
   add_compile_options(-fsanitize=${PERP_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${PERP_SANITIZE})
-endif()
-if(PERP_BUILD_FUZZ)
-  # The libraries are instrumented here; each target of fuzz/ links with -fsanitize=fuzzer.
-  if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
-    message(FATAL_ERROR "PERP_BUILD_FUZZ needs clang: cmake --preset fuzz")
-  endif()
-  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 if(PERP_ASSERTS)
   add_compile_options(-UNDEBUG)

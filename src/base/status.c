@@ -25,10 +25,11 @@ const char *perp_status_text(perp_status status)
 
 const char *perp_status_word(perp_status status)
 {
-    switch (status) {  // NOLINT(bugprone-branch-clone): some statuses share a word
+    switch (status) {
 #define PERP_X(name, value, word, text)                                                            \
     case name:                                                                                     \
         return word;
+        // NOLINTNEXTLINE(bugprone-branch-clone): some statuses share a word
         PERP_STATUS_LIST(PERP_X)
 #undef PERP_X
     }

@@ -26,7 +26,7 @@ typedef struct pp_law {
 } pp_law;
 
 // The laws of all contacts, in the arena.
-perp_status pp_laws_create(const perp_fcp *fcp, pp_arena *arena, pp_law **law);
+perp_status pp_laws_create(const perp_fcp *fcp, pp_arena *arena, pp_law **out);
 
 void pp_law_project(const pp_law *law, double *p);             // p = P_K(p), Euclidean
 double pp_law_shift(const pp_law *law, const double *u);       // sum_g mu_g h_g, theory (C13)
