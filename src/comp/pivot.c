@@ -66,6 +66,7 @@ static void deliver(const pp_pivot *p, const double *from, const pp_job *job, do
 // is left of the P-matrices, the least-index rule with patience.
 static perp_status solve(pp_pivot *p, const perp_comp_options *options, pp_report *report)
 {
+    int few = p->n < 50 ? p->n : 50;  // of least-index steps: each costs a factorisation
     double big = 1e12 * p->unit, tolerance = options->tolerance, residual = PP_INF;
     pp_goal goal = {(1e-10 < 1e-2 * tolerance ? 1e-10 : 1e-2 * tolerance) * big,
                     0.1 * tolerance * big};
