@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reads fuzzed bytes and traps when a problem that is handed out breaks a promise.
 #include "reader.h"
 
 #include <fcntl.h>
