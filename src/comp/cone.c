@@ -30,7 +30,7 @@ static double group_norm(int size, const double *p)
 int pp_disc_vertex(const pp_disc *disc, const double *p)
 {
     int best = 0;
-    double reach = -INFINITY;
+    double reach = -PP_INF;
     for (int j = 0; j < disc->nd; j++) {
         double along = disc->direction[2 * j] * p[0] + disc->direction[2 * j + 1] * p[1];
         if (along > reach) {

@@ -97,14 +97,14 @@ static double keep_better(const pp_law *law, const double *W, const double *q,
 
 double pp_one_contact_plane(const pp_law *law, const double *W, const double *q, double *r)
 {
-    double mu = law->disc[0].mu, det = W[0] * W[3] - W[1] * W[2], best = INFINITY;
+    double mu = law->disc[0].mu, det = W[0] * W[3] - W[1] * W[2], best = PP_INF;
     double stick[2] = {(q[1] * W[2] - q[0] * W[3]) / det, (q[0] * W[1] - q[1] * W[0]) / det};
     bool regular = det > 1e-6 * (fabs(W[0] * W[3]) + fabs(W[1] * W[2]));
     if (regular && fabs(stick[1]) <= mu * stick[0]) {
         memcpy(r, stick, sizeof stick);
         return 0.0;
     }
-    double slip[2][2], least = INFINITY;
+    double slip[2][2], least = PP_INF;
     for (int k = 0; k < 2; k++) {
         double s = k ? -1.0 : 1.0, den = W[0] - s * mu * W[2];
         slip[k][0] = den > 0.0 ? -q[0] / den : 0.0;
@@ -155,7 +155,7 @@ double pp_one_contact(const pp_law *law, const double *W, const double *q, doubl
         r[0] = W[0] > 0.0 ? -q[0] / W[0] : 0.0;
         return W[0] > 0.0 && isfinite(r[0]) ? 0.0 : pp_one_contact_error(law, W, q, r);
     }
-    double guess[PP_DIM_MAX], error = INFINITY;
+    double guess[PP_DIM_MAX], error = PP_INF;
     memcpy(guess, r, (size_t)dim * sizeof *r);
     if (dim == 2) {
         error = pp_one_contact_plane(law, W, q, r);

@@ -216,7 +216,7 @@ static double polish(const slip *s, double angle)
 static double slip_by_angles(const pp_law *law, const slip *s, const double *W, const double *q,
                              double *r)
 {
-    double angle[8], best = INFINITY, least = INFINITY;
+    double angle[8], best = PP_INF, least = PP_INF;
     int count = slip_angles(s, angle);
     for (int k = 0; k < 2 * count; k++) {
         double at = k < count ? polish(s, angle[k]) : angle[k - count];
@@ -239,7 +239,7 @@ double pp_one_contact_disc(const pp_law *law, const double *W, const double *q, 
 {
     slip s = slip_of(law->disc[0].mu, W, q);
     secular f = secular_at(&s, 0.0);
-    double x[3], e[2], best = INFINITY;
+    double x[3], e[2], best = PP_INF;
     bool found = false;
     if (f.D > 0.0 && f.norm <= f.D) {
         found = reaction(&s, (double[2]){f.g[0] / f.D, f.g[1] / f.D}, x);

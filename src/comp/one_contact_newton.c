@@ -136,7 +136,7 @@ static void newton(const local *s, int steps, double *x)
     double F[PP_DIM_MAX], J[PP_DIM_MAX * PP_DIM_MAX], y[PP_DIM_MAX], step[PP_DIM_MAX];
     double merit = alart_curnier(s, x, F, J);
     for (int k = 0; k < steps && merit > 0.0 && newton_step(dim, F, J, step); k++) {
-        double length = 1.0, next = INFINITY;
+        double length = 1.0, next = PP_INF;
         for (int halving = 0; halving < 12; halving++, length *= 0.5) {
             for (int i = 0; i < dim; i++) {
                 y[i] = x[i] + length * step[i];

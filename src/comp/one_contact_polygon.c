@@ -73,7 +73,7 @@ static void try_edge(search *s, const double ray[3], const double edge[3], doubl
 double pp_one_contact_polygon(const pp_law *law, const double *W, const double *q, double *r)
 {
     const pp_disc *disc = &law->disc[0];
-    search s = {law, W, q, INFINITY, INFINITY};
+    search s = {law, W, q, PP_INF, PP_INF};
     double stick[3] = {-q[0], -q[1], -q[2]}, x[3];
     if (pp_small_solve(3, W, 3, stick)) {
         memcpy(x, stick, sizeof x);
