@@ -115,6 +115,14 @@ static void zero_load_is_judged_absolutely(void **state)
     r = judge(&mcp, (const double[]){0.5});
     close_to(r.plain, 0.5);
     assert_true(r.scaled >= 0.5);
+    // Singular, and the bounds are the load: w is rounding, and not to be measured against itself.
+    const double S[] = {0.1, -0.3, -0.3, 0.9}, zero[] = {0, 0}, lower[] = {-2, -INF};
+    const double upper[] = {-1, 2};
+    mcp = (perp_mcp){2, perp_matrix_dense(2, 2, S), zero, lower, upper};
+    r = judge(&mcp, (const double[]){-1, -1.0 / 3.0});
+    assert_true(r.plain < 1e-15 && r.scaled < 1e-15);
+    r = judge(&mcp, (const double[]){-1, -0.3});
+    assert_true(r.plain > 1e-3 && r.scaled > 1e-3);
 }
 
 static void nothing_infinite_is_accepted(void **state)
