@@ -38,6 +38,8 @@ typedef struct bench_problem {
     bool contact;        // fcp counts, not mcp
     bool box;            // fcp with |r_t| <= mu r_n component by component
     bool unsolvable;     // proved by enumeration
+    const int *findex;   // box: row of the normal, -1 on normals
+    const double *mu;    // box: mu of each row
     perp_mcp mcp;
     perp_fcp fcp;
     const double *b_before;  // warm start: mcp.b or fcp.q of the problem solved just before
@@ -49,6 +51,8 @@ typedef struct bench_problem {
 void *bench_alloc(bench_problem *problem, size_t count,
                   size_t size);  // zeroed; ends the program when out
 void bench_problem_clear(bench_problem *problem);
+void bench_make_box(bench_problem *problem);  // from a local contact problem
+perp_box_friction bench_box_of(const bench_problem *problem);
 int bench_size(const bench_problem *problem);  // length of z
 
 // ── Solvers ──────────────────────────────────────────────────────────────────────────────────────

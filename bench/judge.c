@@ -10,31 +10,6 @@
 #include "bench.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-static void judge_box(const perp_fcp *fcp, const double *r, bench_result *result)
-{
-    int n = fcp->nc * fcp->dim;
-    double *bounds = malloc(2 * (size_t)n * sizeof *bounds);
-    if (bounds == NULL) {
-        return;
-    }
-    double *lower = bounds, *upper = bounds + n;
-    for (int i = 0; i < n; i++) {
-        int c = i / fcp->dim;
-        double limit = fcp->mu[c] * fmax(r[c * fcp->dim], 0.0);
-        bool normal = i % fcp->dim == 0;
-        lower[i] = normal ? 0.0 : -limit;
-        upper[i] = normal ? (double)INFINITY : limit;
-    }
-    perp_mcp mcp = {.n = n, .A = fcp->W, .b = fcp->q, .lower = lower, .upper = upper};
-    perp_mcp_residuals residuals;
-    if (perp_mcp_judge(&mcp, r, NULL, &residuals) >= 0) {
-        result->plain = residuals.plain;
-        result->scaled = residuals.scaled;
-    }
-    free(bounds);
-}
 
 static void judge_contact(const perp_fcp *fcp, const bench_answer *answer, bench_result *result)
 {
@@ -62,11 +37,16 @@ void bench_judge(const bench_problem *problem, const bench_answer *answer, bench
     result->dynamics = 0.0;
     if (all_finite(bench_size(problem), answer->z)) {
         perp_mcp_residuals residuals;
+        perp_status status = PERP_ERR_ARGUMENT;
         if (problem->box) {
-            judge_box(&problem->fcp, answer->z, result);
+            perp_box_friction box = bench_box_of(problem);
+            status = perp_box_friction_judge(&box, answer->z, &residuals);
         } else if (problem->contact) {
             judge_contact(&problem->fcp, answer, result);
-        } else if (perp_mcp_judge(&problem->mcp, answer->z, NULL, &residuals) >= 0) {
+        } else {
+            status = perp_mcp_judge(&problem->mcp, answer->z, NULL, &residuals);
+        }
+        if (status >= 0) {
             result->plain = residuals.plain;
             result->scaled = residuals.scaled;
         }

@@ -127,15 +127,63 @@ static void solve(void *opaque, bench_answer *answer)
     answer->word = perp_status_word(status);
 }
 
+// ── Box friction ─────────────────────────────────────────────────────────────────────────────────
+
+typedef struct box_state {
+    perp_box_friction box;
+    perp_comp_options options;
+} box_state;
+
+static bool accepts_box(const bench_solver *solver, const bench_problem *problem)
+{
+    (void)solver;
+    return problem->box;
+}
+
+static void *open_box(const bench_solver *solver, const bench_problem *problem)
+{
+    (void)solver;
+    box_state *s = calloc(1, sizeof *s);
+    s->box = bench_box_of(problem);
+    s->options = perp_comp_default();
+    s->options.tolerance = problem->tolerance;
+    s->options.max_seconds = problem->seconds;
+    s->options.work = perp_workspace_create(NULL);
+    return s;
+}
+
+static void reset_box(void *opaque)
+{
+    (void)opaque;
+}
+
+static void solve_box(void *opaque, bench_answer *answer)
+{
+    box_state *s = opaque;
+    perp_comp_info info = {0};
+    perp_status status = perp_box_friction_solve(&s->box, &s->options, NULL, answer->z, &info);
+    answer->claims = status == PERP_OK;
+    answer->iterations = info.iterations;
+    answer->word = perp_status_word(status);
+}
+
 #define OURS(name, id)                                                                             \
     {                                                                                              \
         name, false, id, accepts, open_state, reset, solve                                         \
     }
 
 static const bench_solver table[] = {
-    OURS("auto", COLD),       OURS("lemke", COLD),    OURS("pivot", COLD), OURS("ssn", COLD),
-    OURS("gs", COLD),         OURS("eg", COLD),       OURS("enum", COLD),  OURS("lemke warm", WARM),
-    OURS("pivot warm", WARM), OURS("ssn warm", WARM),
+    OURS("auto", COLD),
+    OURS("lemke", COLD),
+    OURS("pivot", COLD),
+    OURS("ssn", COLD),
+    OURS("gs", COLD),
+    OURS("eg", COLD),
+    OURS("enum", COLD),
+    OURS("lemke warm", WARM),
+    OURS("pivot warm", WARM),
+    OURS("ssn warm", WARM),
+    {"box", false, 0, accepts_box, open_box, reset_box, solve_box},
 };
 
 const bench_solver *bench_ours(int *count)

@@ -165,6 +165,30 @@ int bench_pyramid(const bench_problem *contact, bench_problem *pyramid)
     return 0;
 }
 
+void bench_make_box(bench_problem *problem)
+{
+    int dim = problem->fcp.dim, n = bench_size(problem);
+    int *findex = bench_alloc(problem, (size_t)n, sizeof *findex);
+    double *mu = bench_alloc(problem, (size_t)n, sizeof *mu);
+    for (int i = 0; i < n; i++) {
+        findex[i] = i % dim == 0 ? -1 : i / dim * dim;
+        mu[i] = problem->fcp.mu[i / dim];
+    }
+    problem->findex = findex;
+    problem->mu = mu;
+    problem->box = true;
+    problem->family = "box";
+}
+
+perp_box_friction bench_box_of(const bench_problem *problem)
+{
+    return (perp_box_friction){.n = bench_size(problem),
+                               .A = problem->fcp.W,
+                               .b = problem->fcp.q,
+                               .findex = problem->findex,
+                               .mu = problem->mu};
+}
+
 // An LCP that has a solution has a basic one, so an enumeration that finds none is a proof. With free
 // variables it is not: the solution set need not have a vertex.
 void bench_problem_classify(bench_problem *problem)

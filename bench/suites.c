@@ -77,8 +77,7 @@ static void take_box(const bench_context *context, const char *path, const char 
     }
     bool fits = problem.contact && problem.fcp.nv == 0 && problem.fcp.nc <= BOX_CONTACTS;
     if (fits && bench_symmetric(&problem)) {
-        problem.box = true;
-        problem.family = "box";
+        bench_make_box(&problem);
         bench_take(context, &problem);
     } else {
         bench_problem_clear(&problem);
