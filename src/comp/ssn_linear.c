@@ -22,7 +22,7 @@ struct pp_ssn_linear {
 
 enum {
     DENSE_ALWAYS = 150,  // rows up to which a dense LU is faster whatever the pattern
-    DENSE_MOST = 1200,   // rows up to which a matrix at least one third full is factored dense
+    DENSE_MOST = 3000,   // rows up to which a matrix at least one third full is factored dense
 };
 
 static bool is_dense(const pp_blocks *W, int n)
