@@ -65,14 +65,15 @@ static int find_violations(pp_pivot *p)
     for (int i = 0; i < p->n; i++) {
         double slack = p->unit + noise * p->root[i];
         double give = slack * p->inverse[i] * p->inverse[i];
-        int place = p->place[i];
-        int below = p->z[i]<p->lower[i] - give, above = p->z[i]> p->upper[i] + give;
+        perp_place place = (perp_place)p->place[i];
+        int below = p->z[i] < p->lower[i] - give;
+        int above = p->z[i] > p->upper[i] + give;
         int wrong = (place < 0 ? p->w[i] : -p->w[i]) < -slack;
         int leaves = wrong & (p->lower[i] < p->upper[i]);
-        int target = place == PERP_BETWEEN ? above - below : leaves ? PERP_BETWEEN : place;
+        int target = place == PERP_BETWEEN ? above - below : leaves ? PERP_BETWEEN : (int)place;
         p->exchange[found] = i;
         p->target[found] = (int8_t)target;
-        found += target != place;
+        found += target != (int)place;
     }
     return found;
 }
