@@ -8,7 +8,7 @@
 // Near a solution, Newton steps on the min map put variables exactly on their bounds and solve for
 // the rest. A search that ends in a minimum of Psi that is no solution goes on by proximal
 // perturbation (w + lambda (z - center), lambda shrinking), then from other starting points, in a
-// fixed order. Solutions of monotone problems are found from anywhere; in general nothing is
+// fixed order. For P0 matrices every stationary point of Psi is a solution; in general nothing is
 // promised, and the iterate of least residual is returned.
 #include "comp/ssn_mcp.h"
 
@@ -359,6 +359,15 @@ static perp_status conclude(const search *s, pp_report *report)
     return PERP_ERR_LIMIT;
 }
 
+static void tell_basis(const perp_mcp *mcp, const double *z, int8_t *basis)
+{
+    for (int i = 0; basis && i < mcp->n; i++) {
+        basis[i] = z[i] <= pp_mcp_lower(mcp, i)   ? PERP_AT_LOWER
+                   : z[i] >= pp_mcp_upper(mcp, i) ? PERP_AT_UPPER
+                                                  : PERP_BETWEEN;
+    }
+}
+
 perp_status pp_ssn_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_report *report)
 {
     static const int passes[] = {1, 10};
@@ -376,5 +385,6 @@ perp_status pp_ssn_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_rep
         return status;
     }
     memcpy(z, s.best, (size_t)mcp->n * sizeof *z);
+    tell_basis(mcp, z, job->options->basis);
     return conclude(&s, report);
 }

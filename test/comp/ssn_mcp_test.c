@@ -104,7 +104,10 @@ static void variables_end_on_their_bounds(void **state)
         rng r = rng_seed(seed);
         problem *p = family_boxed_spd(20, &r);
         double z[20], w[20];
-        CHECK(perp_mcp_solve("ssn", &p->mcp, NULL, NULL, z, NULL) == PERP_OK, seed);
+        int8_t basis[20];
+        perp_comp_options options = perp_comp_default();
+        options.basis = basis;
+        CHECK(perp_mcp_solve("ssn", &p->mcp, &options, NULL, z, NULL) == PERP_OK, seed);
         for (int i = 0; i < 20; i++) {
             w[i] = p->b[i];
             for (int j = 0; j < 20; j++) {
@@ -112,6 +115,7 @@ static void variables_end_on_their_bounds(void **state)
             }
             bool bound = z[i] == p->mcp.lower[i] || z[i] == p->mcp.upper[i];
             CHECK(bound || fabs(w[i]) <= 1e-11, seed);
+            CHECK(bound == (basis[i] != PERP_BETWEEN), seed);
         }
         problem_destroy(p);
     }
