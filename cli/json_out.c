@@ -51,7 +51,7 @@ void json_print(FILE *out, const result *r)
     put_word(out, "status", perp_status_word(info->status));
     fprintf(out, ", \"iterations\": %d", info->iterations);
     put_number(out, "residual", r->contact ? info->residual : info->residual_plain);
-    put_number(out, "residual_fclib", r->contact ? info->residual_plain : (double)INFINITY);
+    put_number(out, "residual_fclib", r->contact ? info->residual_plain : HUGE_VAL);
     put_number(out, "residual_scaled", info->residual);
     put_number(out, "seconds", info->seconds);
     put_word(out, "reason", info->reason);

@@ -50,11 +50,11 @@ static void demand_mcp(const perp_mcp *mcp)
 {
     demand(mcp->n > 0);
     demand_matrix(&mcp->A, mcp->n, mcp->n);
-    demand_vector(mcp->b, mcp->n, -(double)INFINITY);
+    demand_vector(mcp->b, mcp->n, -HUGE_VAL);
     for (int i = 0; i < mcp->n; i++) {
         double low = mcp->lower ? mcp->lower[i] : 0.0;
-        double high = mcp->upper ? mcp->upper[i] : (double)INFINITY;
-        demand(low <= high && low < (double)INFINITY && high > -(double)INFINITY);
+        double high = mcp->upper ? mcp->upper[i] : HUGE_VAL;
+        demand(low <= high && low < HUGE_VAL && high > -(double)INFINITY);
     }
 }
 
@@ -68,11 +68,11 @@ static void demand_fcp(const perp_fcp *fcp)
     if (fcp->nv > 0) {
         demand_matrix(&fcp->M, fcp->nv, fcp->nv);
         demand_matrix(&fcp->H, fcp->nv, n);
-        demand_vector(fcp->f, fcp->nv, -(double)INFINITY);
-        demand_vector(fcp->w, n, -(double)INFINITY);
+        demand_vector(fcp->f, fcp->nv, -HUGE_VAL);
+        demand_vector(fcp->w, n, -HUGE_VAL);
     } else {
         demand_matrix(&fcp->W, n, n);
-        demand_vector(fcp->q, n, -(double)INFINITY);
+        demand_vector(fcp->q, n, -HUGE_VAL);
     }
 }
 

@@ -15,11 +15,12 @@ typedef enum perp_problem_kind {
     PERP_PROBLEM_FCP,  // fc, gfc, rolling
 } perp_problem_kind;
 
-// Read a file; the format is told by its content, not its name. On failure *problem is NULL and error
-// says file position, object and cure.
+// Read a file; the format is told by its content, not its name (docs/file-format.md). On failure *problem
+// is NULL and error says file position, object and cure. What is odd but readable goes to env->log. HDF5
+// files: one thread at a time.
 PERP_API PERP_MUST perp_status perp_problem_read(const char *path, const perp_env *env,
                                                  perp_problem **problem, perp_error *error);
-// The same from memory (text formats; HDF5 needs a file). name is used in messages.
+// The same from memory. A problem that does not say its name gets `name`, without folders and ending.
 PERP_API PERP_MUST perp_status perp_problem_parse(const char *name, const char *text, size_t size,
                                                   const perp_env *env, perp_problem **problem,
                                                   perp_error *error);

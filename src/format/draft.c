@@ -161,8 +161,8 @@ static perp_status check_bounds(pp_draft *draft, const perp_mcp *mcp)
 {
     for (int i = 0; i < mcp->n; i++) {
         double low = mcp->lower ? mcp->lower[i] : 0.0;
-        double high = mcp->upper ? mcp->upper[i] : (double)INFINITY;
-        if (!(low <= high) || low == (double)INFINITY || high == -(double)INFINITY) {
+        double high = mcp->upper ? mcp->upper[i] : PP_INF;
+        if (!(low <= high) || low == PP_INF || high == -PP_INF) {
             pp_slot slot = mcp->lower ? PP_VECTOR_LOWER : PP_VECTOR_UPPER;
             const pp_vector *v = &draft->vector[slot];
             return pp_draft_fail(draft, v->label, v->at,
@@ -203,7 +203,7 @@ static perp_status take_flags(pp_draft *draft, perp_problem *problem)
                                  v->label, i, v->x[i]);
         }
         comp += v->x[i] != 0.0;
-        lower[i] = v->x[i] != 0.0 ? 0.0 : -(double)INFINITY;
+        lower[i] = v->x[i] != 0.0 ? 0.0 : -PP_INF;
     }
     mcp->lower = lower;
     if ((draft->ncomp >= 0 && draft->ncomp != comp) ||

@@ -56,7 +56,7 @@ static bool value_of(const json_t *json, bool infinite, double *out)
     }
     const char *word = infinite && json_is_string(json) ? json_string_value(json) : "";
     if (strcmp(word, "inf") == 0 || strcmp(word, "-inf") == 0) {
-        *out = word[0] == '-' ? -(double)INFINITY : (double)INFINITY;
+        *out = word[0] == '-' ? -PP_INF : PP_INF;
         return true;
     }
     return false;

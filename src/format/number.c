@@ -47,7 +47,7 @@ static bool same_word(const char *text, size_t length, const char *word)
 static pp_number parse_word(const char *text, size_t length, bool negative, double *value)
 {
     if (same_word(text, length, "inf") || same_word(text, length, "infinity")) {
-        *value = negative ? -(double)INFINITY : (double)INFINITY;
+        *value = negative ? -PP_INF : PP_INF;
         return PP_NUMBER_INFINITE;
     }
     return same_word(text, length, "nan") ? PP_NUMBER_NAN : PP_NUMBER_NOT;

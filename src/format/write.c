@@ -114,8 +114,8 @@ static const char *mcp_kind(const perp_mcp *mcp)
     }
     for (int i = 0; i < mcp->n; i++) {
         double low = mcp->lower ? mcp->lower[i] : 0.0;
-        double high = mcp->upper ? mcp->upper[i] : (double)INFINITY;
-        if (high < (double)INFINITY || (low != 0.0 && low > -(double)INFINITY)) {
+        double high = mcp->upper ? mcp->upper[i] : PP_INF;
+        if (high < PP_INF || (low != 0.0 && low > -PP_INF)) {
             return "boxlcp";
         }
     }

@@ -96,7 +96,7 @@ static double entry_gap(const perp_matrix *A, const perp_matrix *B)
 static double matrix_gap(const perp_matrix *A, const perp_matrix *B)
 {
     if (A->rows != B->rows || A->cols != B->cols) {
-        return INFINITY;
+        return HUGE_VAL;
     }
     return fmax(entry_gap(A, B), entry_gap(B, A));
 }
@@ -110,13 +110,13 @@ static double vector_gap(int n, const double *a, const double *b)
             worst = fmax(worst, fabs(a[k] - b[k]) / size);
         }
     }
-    return !a == !b ? worst : (double)INFINITY;
+    return !a == !b ? worst : HUGE_VAL;
 }
 
 static double mcp_gap(const perp_mcp *a, const perp_mcp *b)
 {
     if (a->n != b->n) {
-        return INFINITY;
+        return HUGE_VAL;
     }
     double gap = matrix_gap(&a->A, &b->A);
     gap = fmax(gap, vector_gap(a->n, a->b, b->b));
@@ -127,7 +127,7 @@ static double mcp_gap(const perp_mcp *a, const perp_mcp *b)
 static double fcp_gap(const perp_fcp *a, const perp_fcp *b)
 {
     if (a->nc != b->nc || a->dim != b->dim || a->nv != b->nv) {
-        return INFINITY;
+        return HUGE_VAL;
     }
     int n = a->nc * a->dim;
     double gap = vector_gap(a->nc, a->mu, b->mu);
@@ -142,7 +142,7 @@ static double fcp_gap(const perp_fcp *a, const perp_fcp *b)
 static double gap_of(const perp_problem *a, const perp_problem *b)
 {
     if (strcmp(perp_problem_word(a), perp_problem_word(b)) != 0) {
-        return INFINITY;
+        return HUGE_VAL;
     }
     return perp_problem_mcp(a) ? mcp_gap(perp_problem_mcp(a), perp_problem_mcp(b))
                                : fcp_gap(perp_problem_fcp(a), perp_problem_fcp(b));

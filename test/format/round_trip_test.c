@@ -97,8 +97,8 @@ static perp_mcp any_mcp(rng *r, arrays *a)
     perp_mcp mcp = {.n = n, .A = any_matrix(r, a, 0, n, n), .b = any_vector(r, a->x[2], n)};
     int bounds = rng_below(r, 4);
     for (int k = 0; k < n; k++) {
-        a->x[3][k] = rng_below(r, 2) ? -(double)INFINITY : -fabs(any_number(r));
-        a->x[4][k] = rng_below(r, 2) ? (double)INFINITY : fabs(any_number(r));
+        a->x[3][k] = rng_below(r, 2) ? -HUGE_VAL : -fabs(any_number(r));
+        a->x[4][k] = rng_below(r, 2) ? HUGE_VAL : fabs(any_number(r));
     }
     mcp.lower = bounds & 1 ? a->x[3] : NULL;
     mcp.upper = bounds & 2 ? a->x[4] : NULL;
