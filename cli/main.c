@@ -107,5 +107,5 @@ int main(int count, char **words)
         cli_complain("cannot write the output: %s", strerror(errno));
         return CLI_OUTPUT;
     }
-    return code;
+    return (int)code;
 }

@@ -27,7 +27,7 @@ struct pp_anderson {
     int pause_for;  // length of the next pause
     int trusted;    // extrapolations accepted in a row
     bool extrapolated;
-    double last;  // |f| of the last accepted point, INFINITY: none
+    double last;  // |f| of the last accepted point, PP_INF: none
 };
 
 pp_anderson *pp_anderson_create(int n, int size, const double *weight, pp_arena *arena)
@@ -46,7 +46,7 @@ pp_anderson *pp_anderson_create(int n, int size, const double *weight, pp_arena 
                        .g_last = PP_ARRAY(arena, double, size),
                        .pause = WARM_UP,
                        .pause_for = 2,
-                       .last = (double)INFINITY};
+                       .last = PP_INF};
     return a->dF && a->dG && a->f && a->f_last && a->g_last ? a : NULL;
 }
 
@@ -54,12 +54,12 @@ void pp_anderson_reset(pp_anderson *a)
 {
     a->count = 0;
     a->extrapolated = false;
-    a->last = (double)INFINITY;
+    a->last = PP_INF;
 }
 
 static void remember(pp_anderson *a, const double *g, double norm)
 {
-    if (a->last < (double)INFINITY) {
+    if (a->last < PP_INF) {
         int slot = a->count % DEPTH;
         double *dF = a->dF + (size_t)slot * (size_t)a->n;
         double *dG = a->dG + (size_t)slot * (size_t)a->size;

@@ -23,7 +23,7 @@ typedef struct pp_job {
     const perp_comp_options *options;  // never NULL; tolerance, limits, warm start, basis, ray
     const perp_env *env;               // for public functions that take one; may be NULL
     pp_arena *arena;                   // scratch; allocated blocks live until the solve ends
-    double deadline;                   // pp_seconds() at which to stop; INFINITY: none
+    double deadline;                   // pp_seconds() at which to stop; PP_INF: none
 } pp_job;
 
 // What it tells besides z.

@@ -80,7 +80,7 @@ double pp_one_contact_error(const pp_law *law, const double *W, const double *q,
     if (error == 0.0) {
         return 0.0;
     }
-    return isfinite(size) && isfinite(error) ? error / size : (double)INFINITY;
+    return isfinite(size) && isfinite(error) ? error / size : PP_INF;
 }
 
 // Keeps in r the better of r and candidate; returns its error.

@@ -16,7 +16,7 @@ static int next_measure(int iteration)
 static double larger(pp_gauge gauge)
 {
     double worst = fmax(gauge.plain, gauge.scaled);
-    return isnan(gauge.plain) || isnan(gauge.scaled) ? (double)INFINITY : worst;
+    return isnan(gauge.plain) || isnan(gauge.scaled) ? PP_INF : worst;
 }
 
 static void keep(pp_watch *watch, const double *r, double residual, int iteration)
@@ -40,8 +40,8 @@ perp_status pp_watch_start(pp_watch *watch, const pp_first *first, const pp_job 
                         .limit = options->max_iterations ? options->max_iterations : iterations,
                         .stall = stall,
                         .next = 1,
-                        .residual = (double)INFINITY,
-                        .residual_then = (double)INFINITY,
+                        .residual = PP_INF,
+                        .residual_then = PP_INF,
                         .best = PP_ZEROS(job->arena, double, first->n),
                         .state = PP_ARRAY(job->arena, double, first->size)};
     if (!watch->best || !watch->state) {

@@ -351,7 +351,7 @@ problem *family_spd(int n, rng *r)
     problem *p = family_boxed_spd(n, r);
     for (int j = 0; j < n; j++) {
         p->lower[j] = 0.0;
-        p->upper[j] = INFINITY;
+        p->upper[j] = HUGE_VAL;
     }
     return p;
 }
