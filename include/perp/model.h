@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is simulated: bodies, shapes, joints, forces, contacts. Built once, frozen, shared by any number
+// of sims and threads. Definitions come from perp_*_default(); strings and arrays are copied.
+//
+// Planar bodies move in the plane z = 0: positions use x and y, angles are about z, and the frame of a
+// body has its origin in the centre of mass. Expressions are functions of the time t [s], as text:
+// "0.1*sin(2*pi*t)"; they are differentiated exactly. NULL means zero, or what a field says.
+#pragma once
+
+#include <perp/base.h>
+#include <perp/types.h>
+
+typedef struct perp_builder perp_builder;
+typedef struct perp_model perp_model;
+
+// ── Bodies ───────────────────────────────────────────────────────────────────────────────────────
+
+typedef enum perp_body_kind {
+    PERP_PLANAR_BODY,      // 3 velocities: vx, vy, omega
+    PERP_PLANAR_PARTICLE,  // 2 velocities: vx, vy
+} perp_body_kind;
+
+typedef enum perp_drive {
+    PERP_FREE,    // moved by impulses: its velocities are unknowns
+    PERP_FIXED,   // never moves
+    PERP_DRIVEN,  // its pose is a given function of time
+} perp_drive;
+
+typedef struct perp_body_def {
+    const char *name;  // "" or NULL: "body<i>"
+    perp_body_kind kind;
+    perp_drive drive;
+    perp_vec3 position;  // of the centre of mass, at t = 0 [m]
+    double angle;        // [rad]
+    perp_vec3 velocity;  // [m/s]
+    double spin;         // [rad/s]
+    double mass;         // [kg]; 0: from the densities of the shapes
+    double inertia;      // about the centre of mass [kg m^2]; 0: from the densities of the shapes
+    const char *motion_x, *motion_y, *motion_angle;  // PERP_DRIVEN: pose as functions of t
+    uint32_t cookie;
+} perp_body_def;
+
+// ── Shapes ───────────────────────────────────────────────────────────────────────────────────────
+
+typedef enum perp_shape_kind {
+    PERP_POINT,      // a vertex: touches everything but points
+    PERP_DISC,       // radius
+    PERP_BOX,        // half.x, half.y
+    PERP_POLYGON,    // convex, counter-clockwise vertices
+    PERP_CAPSULE,    // segment of half length half.x along x, rounded by radius; a rod
+    PERP_SEGMENT,    // the same without thickness: from -half.x to +half.x
+    PERP_HALFPLANE,  // solid below the line y = 0 of its frame; outward normal +y
+} perp_shape_kind;
+
+typedef struct perp_shape_def {
+    const char *name;  // "" or NULL: "shape<i>"
+    perp_shape_kind kind;
+    perp_vec3 position;         // of the shape frame in the body frame [m]
+    double angle;               // [rad]
+    double radius;              // [m]
+    perp_vec3 half;             // half extents [m]
+    const perp_vec3 *vertices;  // in the shape frame [m]
+    int vertex_count;
+    double density;      // [kg/m^2]; 0: no contribution to mass
+    double mu;           // Coulomb friction; of a pair: the geometric mean of both [-]
+    double restitution;  // of a pair: the larger of both [-]
+    const char
+        *surface_speed;  // conveyor: speed of the surface along its tangent, counter-clockwise
+                         // about the body (to the left seen from outside), as a function of t [m/s]
+    bool detect;         // take part in automatic contact detection; default true
+    uint32_t cookie;
+} perp_shape_def;
+
+// What two shapes do when they meet, in place of the means above.
+typedef struct perp_pair_def {
+    perp_shape a, b;
+    double mu;           // [-]
+    double restitution;  // [-]
+    bool ignore;         // no contact between them
+    uint32_t cookie;
+} perp_pair_def;
+
+// A contact that is in every step's problem, however far the shapes are apart: the way the lecture
+// notes name their contacts. One point: a point or disc against anything.
+typedef struct perp_contact_def {
+    const char *name;
+    perp_shape a, b;     // the normal points from a to b
+    double mu;           // negative: from the shapes
+    double restitution;  // negative: from the shapes
+    uint32_t cookie;
+} perp_contact_def;
+
+// ── Joints ───────────────────────────────────────────────────────────────────────────────────────
+
+typedef enum perp_joint_kind {
+    PERP_REVOLUTE,       // anchors coincide (2 rows); coordinate: angle of b relative to a
+    PERP_PRISMATIC,      // anchor b on the axis through anchor a, no relative rotation (2 rows);
+                         // coordinate: distance along the axis
+    PERP_WELD,           // anchors coincide, no relative rotation (3 rows)
+    PERP_DISTANCE,       // anchors at `length` from each other (1 row); coordinate: the distance
+    PERP_POINT_ON_LINE,  // anchor b on the axis through anchor a (1 row); coordinate: along the axis
+    PERP_ANGLE,  // relative rotation only (1 row with `target`, else none); coordinate: the angle
+    PERP_GEAR,   // ratio * coordinate of joint_a + coordinate of joint_b = constant (1 row)
+} perp_joint_kind;
+
+typedef struct perp_joint_def {
+    const char *name;
+    perp_joint_kind kind;
+    perp_body a, b;
+    perp_vec3 anchor_a, anchor_b;  // in each body's frame [m]
+    double axis_angle;  // direction of the axis in a's frame [rad]: prismatic, point on line
+    double angle;       // of b relative to a where the coordinate is 0 [rad]
+    double length;      // distance [m]
+    perp_joint joint_a, joint_b;  // gear: the two joints it couples
+    double ratio;                 // gear [-]
+    const char *target;   // coordinate as a function of t: phi(q, t) = coordinate - target (1 row)
+    const char *rate;     // rate of the coordinate as a function of t: psi(q, qdot) = 0 (1 row)
+    double rate_effort;   // largest force or torque that drives `rate`; INFINITY: a constraint
+    double friction;      // dry friction force or torque of the coordinate [N, N m]
+    double lower, upper;  // limits of the coordinate; lower > upper: none
+    double limit_restitution;  // [-]
+    uint32_t cookie;
+} perp_joint_def;
+
+// ── Forces ───────────────────────────────────────────────────────────────────────────────────────
+
+typedef enum perp_force_kind {
+    PERP_FORCE,         // fx, fy at anchor_b of body b and torque, in world axes
+    PERP_SPRING,        // spring and damper between anchors: -K (L - L0) - C dL/dt
+    PERP_TWIST_SPRING,  // rotational spring and damper on the relative angle
+    PERP_DRAG,          // -C v at the centre of mass, -damping_w omega
+} perp_force_kind;
+
+typedef struct perp_force_def {
+    const char *name;
+    perp_force_kind kind;
+    perp_body a, b;                // a: the other end of a spring; ground by default
+    perp_vec3 anchor_a, anchor_b;  // in each body's frame [m]
+    const char *fx, *fy, *torque;  // of t, and of x y angle vx vy omega of body b [N, N m]
+    bool body_axes;                // fx, fy in b's axes instead of the world's
+    double stiffness, damping;     // K [N/m], C [N s/m]; rotational: [N m], [N m s]
+    double rest;                   // L0 [m] or rest angle [rad]
+    double damping_w;              // PERP_DRAG [N m s]
+    bool implicit;                 // evaluated at the end of the step: stable for any stiffness
+    uint32_t cookie;
+} perp_force_def;
+
+PERP_API perp_body_def perp_body_default(void);
+PERP_API perp_shape_def perp_shape_default(void);
+PERP_API perp_pair_def perp_pair_default(void);
+PERP_API perp_contact_def perp_contact_default(void);
+PERP_API perp_joint_def perp_joint_default(void);
+PERP_API perp_force_def perp_force_default(void);
+
+// ── Building ─────────────────────────────────────────────────────────────────────────────────────
+// The first error sticks to the builder (NULL is accepted throughout): add everything, and look at the
+// status of perp_model_create. Handles of failed additions are {-1}.
+
+PERP_API perp_builder *perp_builder_create(const perp_env *env);
+PERP_API void perp_builder_destroy(perp_builder *builder);
+PERP_API void perp_set_gravity(perp_builder *builder,
+                               perp_vec3 gravity_W);  // default (0, -9.81, 0)
+PERP_API perp_body perp_add_body(perp_builder *builder, const perp_body_def *def);
+PERP_API perp_shape perp_add_shape(perp_builder *builder, perp_body body,
+                                   const perp_shape_def *def);
+PERP_API void perp_add_pair(perp_builder *builder, const perp_pair_def *def);
+PERP_API void perp_add_contact(perp_builder *builder, const perp_contact_def *def);
+PERP_API perp_joint perp_add_joint(perp_builder *builder, const perp_joint_def *def);
+PERP_API perp_force perp_add_force(perp_builder *builder, const perp_force_def *def);
+// Only the listed contacts, no automatic detection.
+PERP_API void perp_set_listed_only(perp_builder *builder, bool listed_only);
+// What went wrong so far; PERP_OK when nothing did.
+PERP_API perp_status perp_builder_status(const perp_builder *builder, perp_error *error);
+
+PERP_API PERP_MUST perp_status perp_model_create(const perp_builder *builder, perp_model **model,
+                                                 perp_error *error);
+PERP_API void perp_model_destroy(perp_model *model);
+
+// ── Looking at a model ───────────────────────────────────────────────────────────────────────────
+
+PERP_API int perp_model_bodies(const perp_model *model);  // with the ground
+PERP_API int perp_model_shapes(const perp_model *model);
+PERP_API int perp_model_joints(const perp_model *model);
+PERP_API perp_body perp_model_body(const perp_model *model, const char *name);  // {-1}: none
+PERP_API perp_shape perp_model_shape(const perp_model *model, const char *name);
+PERP_API perp_joint perp_model_joint(const perp_model *model, const char *name);
+PERP_API const char *perp_model_body_name(const perp_model *model, perp_body body);
+PERP_API const char *perp_model_shape_name(const perp_model *model, perp_shape shape);
+PERP_API const char *perp_model_joint_name(const perp_model *model, perp_joint joint);
+PERP_API double perp_model_mass(const perp_model *model, perp_body body);
+PERP_API double perp_model_inertia(const perp_model *model, perp_body body);

@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model in motion: state, step, and what a step leaves behind.
+#pragma once
+
+#include <perp/base.h>
+#include <perp/comp.h>
+#include <perp/model.h>
+#include <perp/types.h>
+
+typedef struct perp_sim perp_sim;
+
+typedef enum perp_form {
+    PERP_FORM_AUTO,  // the one the solver likes best
+    PERP_FORM_MCP,   // unknowns (nu, p_b, p_m, p_n, p_f, sigma)
+    PERP_FORM_LCP,   // unknowns (p_m, p_n, p_f, sigma): nu and p_b eliminated
+    PERP_FORM_CONE,  // contact problem u = W r + q, solved on the exact cones
+} perp_form;
+
+typedef enum perp_stepper {
+    PERP_STEWART_TRINKLE,  // gaps at the end of the step: psi/h in the velocity problem
+    PERP_ANITESCU_POTRA,   // velocities only, of contacts that touch
+    PERP_MOREAU_JEAN,      // the theta method, Newton impacts
+    PERP_QUASISTATIC,      // no inertia: forces in balance, motion imposed by what is driven
+} perp_stepper;
+
+typedef enum perp_stage {
+    PERP_STAGE_KINEMATICS,
+    PERP_STAGE_GAP,
+    PERP_STAGE_CONSTRAINT,
+    PERP_STAGE_ASSEMBLE,
+    PERP_STAGE_SOLVE,
+    PERP_STAGE_INTEGRATE,
+    PERP_STAGE_CERTIFY,
+    PERP_STAGE_COUNT,
+} perp_stage;
+
+typedef enum perp_friction_law {
+    PERP_FRICTION_COULOMB,  // exact; in the plane this is the pyramid with two directions
+    PERP_FRICTION_NONE,
+} perp_friction_law;
+
+typedef enum perp_impact_law {
+    PERP_IMPACT_NEWTON,   // normal velocities reversed by the restitution coefficient
+    PERP_IMPACT_POISSON,  // impulse of restitution = coefficient * impulse of compression
+} perp_impact_law;
+
+// Limits of the certificate; a step past one of them returns PERP_INEXACT and is counted.
+typedef struct perp_limits {
+    double gap;              // deepest penetration [m]; default 1e-6
+    double complementarity;  // worst p_n rho_n [J]; default 1e-6
+    double cone;             // worst friction beyond mu p_n [N s]; default 1e-8
+    double joint;            // worst joint error [m, rad]; default 1e-3
+    double momentum;         // worst |M dnu - p_ext - W p| [N s, N m s]; default 1e-8
+    double energy;           // energy that contact and joints created [J]; default 1e-6
+    double residual;         // natural map of the problem as posed [m/s]; default 1e-7
+} perp_limits;
+
+typedef struct perp_sim_def {
+    perp_stepper stepper;
+    perp_form form;
+    perp_friction_law friction;
+    perp_impact_law impact;
+    const char *solver;  // NULL: "auto"
+    double tolerance;    // of the solver; default 1e-8
+    double margin;       // shapes closer than this are contacts [m]; default 0.01
+    double theta;        // PERP_MOREAU_JEAN; default 0.5
+    perp_limits limits;
+    void (*on_stage)(void *user, const perp_sim *sim, perp_stage done);
+    void *user;
+    uint32_t cookie;
+} perp_sim_def;
+
+typedef enum perp_contact_mode {
+    PERP_OPEN,
+    PERP_STICK,
+    PERP_SLIP,
+} perp_contact_mode;
+
+// One contact point of the last step.
+typedef struct perp_contact {
+    perp_shape a, b;
+    uint32_t feature;        // which point of the pair: the same in the next step
+    perp_vec3 point_W;       // [m]
+    perp_vec3 normal_W;      // unit, from a to b
+    double gap;              // before the step, negative: penetration [m]
+    double mu, restitution;  // [-]
+    double pn;               // normal impulse on b [N s]
+    perp_vec3 pf_W;          // friction impulse on b [N s]
+    double rate_n;           // normal velocity of b relative to a after the step [m/s]
+    double slip;             // tangential velocity, surface motion included [m/s]
+    perp_contact_mode mode;
+} perp_contact;
+
+// One joint of the last step.
+typedef struct perp_joint_state {
+    double coordinate, rate;  // [rad or m]
+    double error;             // worst |phi| after the step [m, rad]
+    perp_wrench impulse_b;    // on body b, about its centre of mass [N s, N m s]
+    double drive;             // impulse of target, rate drive and dry friction along the coordinate
+    double limit;             // impulse of the limits
+    bool redundant;           // one of its rows follows from others
+} perp_joint_state;
+
+// What independent code found after the last step; units as in perp_limits.
+typedef struct perp_certificate {
+    double gap, complementarity, cone, slip_opposed, joint, momentum, energy_created, residual;
+    bool passed;
+} perp_certificate;
+
+typedef struct perp_energy {
+    double kinetic, potential;  // [J]; potential: gravity and springs
+    double work;                // done by forces and driven bodies during the step [J]
+    double dissipated;          // by contact, joints and the scheme during the step [J]
+} perp_energy;
+
+typedef struct perp_step_info {
+    perp_status status;
+    int contacts, joint_rows, problem_size, redundant_rows;
+    bool unique;         // false: another solution, or other impulses, were seen to exist
+    const char *solver;  // that gave the answer
+    perp_form form;
+    int iterations;
+    perp_certificate certificate;
+    perp_energy energy;
+    double seconds[PERP_STAGE_COUNT];
+    char remark[200];  // a jam, a fallback, a limit passed
+} perp_step_info;
+
+PERP_API perp_sim_def perp_sim_default(void);
+PERP_API PERP_MUST perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def,
+                                               const perp_env *env, perp_sim **sim,
+                                               perp_error *error);
+PERP_API void perp_sim_destroy(perp_sim *sim);
+
+// Advance from t to t + h. On a negative status the state is exactly what it was before the call.
+PERP_API PERP_MUST perp_status perp_step(perp_sim *sim, double h);
+
+PERP_API const perp_model *perp_sim_model(const perp_sim *sim);
+PERP_API const perp_step_info *perp_sim_info(const perp_sim *sim);
+PERP_API const perp_error *perp_sim_error(const perp_sim *sim);
+PERP_API double perp_sim_time(const perp_sim *sim);
+PERP_API perp_vec3 perp_body_position(const perp_sim *sim, perp_body body);
+PERP_API double perp_body_angle(const perp_sim *sim, perp_body body);
+PERP_API perp_pose perp_body_pose(const perp_sim *sim, perp_body body);
+PERP_API perp_twist perp_body_twist(const perp_sim *sim, perp_body body);
+PERP_API void perp_body_apply(perp_sim *sim, perp_body body, perp_wrench F_W);  // for the next step
+// What a driven body needed during the last step: impulse on the body, about its origin.
+PERP_API perp_wrench perp_body_drive_impulse(const perp_sim *sim, perp_body body);
+PERP_API const perp_contact *perp_sim_contacts(const perp_sim *sim, int *count);
+PERP_API perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint);
+
+// State: q (positions and angles of the free bodies in order), nu (their velocities).
+PERP_API void perp_state_size(const perp_sim *sim, int *nq, int *nv);
+PERP_API PERP_MUST perp_status perp_state_get(const perp_sim *sim, double *t, double *q,
+                                              double *nu);
+PERP_API PERP_MUST perp_status perp_state_set(perp_sim *sim, double t, const double *q,
+                                              const double *nu);
+PERP_API uint64_t perp_state_hash(const perp_sim *sim);
+// Everything the next step depends on, warm starts too: a restored sim continues bit for bit.
+PERP_API size_t perp_state_save_size(const perp_sim *sim);
+PERP_API PERP_MUST perp_status perp_state_save(const perp_sim *sim, void *block, size_t size);
+PERP_API PERP_MUST perp_status perp_state_restore(perp_sim *sim, const void *block, size_t size);
+
+// ── The problem of the last step, as the papers write it ─────────────────────────────────────────
+// Blocks in the order nu, p_b, p_m, p_n, p_f, sigma; a block that the form eliminates has size 0.
+typedef struct perp_step_problem {
+    perp_form form;
+    int n_nu, n_b, n_m, n_n, n_f, n_sigma;
+    const double *M;                  // n_nu x n_nu, column-major
+    const double *p_ext;              // n_nu
+    const double *Wb, *Wm, *Wn, *Wf;  // n_nu rows, column-major
+    const double *E, *U;              // n_f x n_sigma, n_sigma x n_n
+    perp_mcp mcp;                     // A b lower upper, of the form asked for
+    const double *z, *w;              // solution and slack
+} perp_step_problem;
+// Pose (and, when the last step solved one, show the answer of) the problem of the last step.
+PERP_API PERP_MUST perp_status perp_sim_problem(const perp_sim *sim, perp_form form,
+                                                perp_step_problem *problem);

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Door of expr/: expressions such as "0.1*sin(2*pi*t)", parsed once, evaluated and differentiated
+// exactly (forward mode), bounded in size and depth.
+#pragma once
+
+#include "base/base.h"
+
+typedef struct pp_expr pp_expr;
+
+// Where and why a text is not an expression.
+typedef struct pp_expr_error {
+    int column;  // 1-based, in the text
+    char text[160];
+} pp_expr_error;
+
+// names: the variables the text may use, count of them; variable k has index k below. The expression
+// lives in the arena. PERP_ERR_FORMAT fills *error.
+perp_status pp_expr_parse(const char *text, const char *const *names, int count, pp_arena *arena,
+                          const pp_expr **expr, pp_expr_error *error);
+
+// The same expression in another arena; NULL: out of memory, or expr is NULL.
+const pp_expr *pp_expr_copy(const pp_expr *expr, pp_arena *arena);
+
+double pp_expr_value(const pp_expr *expr, const double *variables);
+// Value, and the derivative along the given rates of the variables.
+double pp_expr_rate(const pp_expr *expr, const double *variables, const double *rates,
+                    double *rate);
+// True when the expression uses variable k.
+bool pp_expr_uses(const pp_expr *expr, int k);

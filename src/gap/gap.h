@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Door of gap/: which shapes are near each other, and the signed gap, normal and contact points of each
+// pair.
+//
+// Sign: the normal n points from shape a to shape b, the gap psi is positive when they are apart and
+// negative when they overlap. The tangent is t = (n_y, -n_x): +x for a floor with n = +y. Both bodies
+// are followed at one and the same point, so that a common rigid motion changes no gap.
+#pragma once
+
+#include "kinematics/kinematics.h"
+
+typedef struct pp_contact {
+    int a, b;          // shapes; automatic contacts have a < b
+    uint32_t feature;  // which point of the pair; stable from step to step
+    int listed;        // index in model->contact, -1: detected
+    pp_vec2 point;     // world: between the witness points; on the other shape for a half-plane
+    pp_vec2 n;         // world, unit, from a to b
+    double gap;        // psi_n [m]
+    double mu, restitution;
+    double surface;  // d psi_f / dt of moving surfaces: speed of b's surface minus a's along t,
+                     // beyond the bodies' own motion [m/s]
+} pp_contact;
+
+typedef struct pp_gaps {
+    int count;
+    pp_contact *contact;  // listed ones first, then detected ones sorted by (a, b, feature)
+} pp_gaps;
+
+// Contacts of all listed pairs and of all detected pairs with a gap below margin.
+perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_kinematics *kin,
+                        double margin, pp_arena *arena);
+
+// Points of one pair of shapes with gap <= margin (INFINITY: the closest point in any case): at most
+// PP_POINTS_MAX; features, points, normals, gaps filled, the rest zero. Returns how many.
+enum { PP_POINTS_MAX = 2 };
+int pp_gap_pair(const perp_model *model, const pp_frame *body, int a, int b, double margin,
+                pp_contact out[PP_POINTS_MAX]);

@@ -1,0 +1,311 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The builder: lists of checked objects. The first error sticks.
+#include "model/builder.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+perp_builder *perp_builder_create(const perp_env *env)
+{
+    perp_builder *b = pp_alloc(env, sizeof *b);
+    if (!b) {
+        return NULL;
+    }
+    *b = (perp_builder){.env = env ? *env : (perp_env){0}, .gravity = {0.0, -9.81}};
+    b->arena = pp_arena_create(env);
+    if (!b->arena) {
+        pp_free(env, b, sizeof *b);
+        return NULL;
+    }
+    perp_body_def ground = perp_body_default();
+    ground.name = "ground";
+    ground.drive = PERP_FIXED;
+    perp_add_body(b, &ground);
+    return b;
+}
+
+void perp_builder_destroy(perp_builder *builder)
+{
+    if (builder) {
+        perp_env env = builder->env;
+        pp_arena_destroy(builder->arena);
+        pp_free(&env, builder, sizeof *builder);
+    }
+}
+
+perp_status perp_builder_status(const perp_builder *builder, perp_error *error)
+{
+    if (!builder) {
+        return pp_fail(error, PERP_ERR_MEMORY, "there is no builder: allocation failed");
+    }
+    if (error && builder->error.status < 0) {
+        *error = builder->error;
+    }
+    return builder->error.status;
+}
+
+bool pp_builder_bad(perp_builder *b, perp_status status, const char *format, ...)
+{
+    if (b->error.status == PERP_OK) {
+        va_list list;
+        va_start(list, format);
+        b->error.status = status;
+        if (vsnprintf(b->error.text, sizeof b->error.text, format, list) < 0) {
+            b->error.text[0] = '\0';
+        }
+        va_end(list);
+    }
+    return false;
+}
+
+void *pp_builder_grow(perp_builder *b, pp_list *list, size_t size)
+{
+    if (list->count == list->capacity) {
+        int capacity = list->capacity ? 2 * list->capacity : 16;
+        char *items = pp_arena_zeros(b->arena, (size_t)capacity, size);
+        if (!items) {
+            pp_builder_bad(b, PERP_ERR_MEMORY, "allocation failed");
+            return NULL;
+        }
+        if (list->count > 0) {
+            memcpy(items, list->items, (size_t)list->count * size);
+        }
+        list->items = items;
+        list->capacity = capacity;
+    }
+    return (char *)list->items + (size_t)list->count++ * size;
+}
+
+const char *pp_builder_text(perp_builder *b, const char *text)
+{
+    if (!text || !text[0]) {
+        return NULL;
+    }
+    size_t size = strlen(text) + 1;
+    char *copy = PP_ARRAY(b->arena, char, size);
+    if (!copy) {
+        pp_builder_bad(b, PERP_ERR_MEMORY, "allocation failed");
+        return NULL;
+    }
+    memcpy(copy, text, size);
+    return copy;
+}
+
+bool pp_builder_expr(perp_builder *b, const char *object, const char *field, const char *text,
+                     int count, const pp_expr **expr)
+{
+    static const char *const names[PP_VARS] = {"t", "x", "y", "angle", "vx", "vy", "omega"};
+    pp_expr_error error;
+    *expr = NULL;
+    if (!text) {
+        return true;
+    }
+    perp_status status = pp_expr_parse(text, names, count, b->arena, expr, &error);
+    if (status == PERP_ERR_MEMORY) {
+        return pp_builder_bad(b, status, "allocation failed");
+    }
+    if (status < 0) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "%s: %s \"%.40s\", column %d: %s", object, field,
+                              text, error.column, error.text);
+    }
+    return true;
+}
+
+// Every kind of object has its name first in its struct.
+static const char *name_at(const pp_list *list, size_t size, int i)
+{
+    const char *name;
+    memcpy(&name, (const char *)list->items + (size_t)i * size, sizeof name);
+    return name;
+}
+
+bool pp_builder_name(perp_builder *b, const char *what, const char **name, int index,
+                     const pp_list *list, size_t size)
+{
+    char made[32];
+    const char *copy = pp_builder_text(b, *name);
+    if (!copy && b->error.status == PERP_OK) {
+        pp_print(made, sizeof made, "%s%d", what, index);
+        copy = pp_builder_text(b, made);
+    }
+    if (!copy) {
+        return false;
+    }
+    for (int i = 0; i < index; i++) {
+        if (strcmp(name_at(list, size, i), copy) == 0) {
+            return pp_builder_bad(b, PERP_ERR_MODEL, "%s '%s': the name is taken; give another",
+                                  what, copy);
+        }
+    }
+    *name = copy;
+    return true;
+}
+
+void perp_set_gravity(perp_builder *builder, perp_vec3 gravity_W)
+{
+    if (builder && (!isfinite(gravity_W.x) || !isfinite(gravity_W.y))) {
+        pp_builder_bad(builder, PERP_ERR_MODEL, "gravity is not finite");
+    } else if (builder) {
+        builder->gravity = (pp_vec2){gravity_W.x, gravity_W.y};
+    }
+}
+
+void perp_set_listed_only(perp_builder *builder, bool listed_only)
+{
+    if (builder) {
+        builder->listed_only = listed_only;
+    }
+}
+
+static bool usable(perp_builder *b, const void *def, uint32_t cookie, uint32_t expected,
+                   const char *what)
+{
+    if (!b || b->error.status < 0) {
+        return false;
+    }
+    if (!def || cookie != expected) {
+        return pp_builder_bad(b, PERP_ERR_DEF, "%s: start from perp_%s_default()", what, what);
+    }
+    return true;
+}
+
+// Takes back the last item when its conversion failed.
+static int kept(pp_list *list, bool ok)
+{
+    if (!ok) {
+        list->count--;
+        return -1;
+    }
+    return list->count - 1;
+}
+
+perp_body perp_add_body(perp_builder *builder, const perp_body_def *def)
+{
+    if (!usable(builder, def, def ? def->cookie : 0, PP_BODY_COOKIE, "body")) {
+        return (perp_body){-1};
+    }
+    pp_body *body = pp_builder_grow(builder, &builder->bodies, sizeof *body);
+    if (!body) {
+        return (perp_body){-1};
+    }
+    *body = (pp_body){.name = def->name};
+    bool ok = pp_builder_name(builder, "body", &body->name, builder->bodies.count - 1,
+                              &builder->bodies, sizeof *body) &&
+              pp_convert_body(builder, def, body);
+    return (perp_body){kept(&builder->bodies, ok)};
+}
+
+perp_shape perp_add_shape(perp_builder *builder, perp_body body, const perp_shape_def *def)
+{
+    if (!usable(builder, def, def ? def->cookie : 0, PP_SHAPE_COOKIE, "shape")) {
+        return (perp_shape){-1};
+    }
+    if (body.i < 0 || body.i >= builder->bodies.count) {
+        pp_builder_bad(builder, PERP_ERR_MODEL, "shape '%s': there is no body %d",
+                       def->name ? def->name : "", body.i);
+        return (perp_shape){-1};
+    }
+    pp_shape *shape = pp_builder_grow(builder, &builder->shapes, sizeof *shape);
+    double *density = pp_builder_grow(builder, &builder->densities, sizeof *density);
+    if (!shape || !density) {
+        return (perp_shape){-1};
+    }
+    *shape = (pp_shape){.name = def->name};
+    *density = def->density;
+    bool ok = pp_builder_name(builder, "shape", &shape->name, builder->shapes.count - 1,
+                              &builder->shapes, sizeof *shape) &&
+              pp_convert_shape(builder, body.i, def, shape);
+    if (!ok) {
+        builder->densities.count--;
+    }
+    return (perp_shape){kept(&builder->shapes, ok)};
+}
+
+static bool shapes_exist(perp_builder *b, perp_shape a, perp_shape c, const char *what)
+{
+    int count = b->shapes.count;
+    if (a.i < 0 || a.i >= count || c.i < 0 || c.i >= count || a.i == c.i) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "%s: needs two shapes, got %d and %d", what, a.i,
+                              c.i);
+    }
+    const pp_shape *shape = b->shapes.items;
+    if (shape[a.i].body == shape[c.i].body) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "%s: '%s' and '%s' belong to the same body", what,
+                              shape[a.i].name, shape[c.i].name);
+    }
+    return true;
+}
+
+void perp_add_pair(perp_builder *builder, const perp_pair_def *def)
+{
+    if (!usable(builder, def, def ? def->cookie : 0, PP_PAIR_COOKIE, "pair") ||
+        !shapes_exist(builder, def->a, def->b, "pair")) {
+        return;
+    }
+    if (!(def->mu >= 0.0) || !isfinite(def->mu) || !(def->restitution >= 0.0) ||
+        !(def->restitution <= 1.0)) {
+        pp_builder_bad(builder, PERP_ERR_MODEL,
+                       "pair: mu must be >= 0 and restitution between 0 and 1");
+        return;
+    }
+    pp_pair *pair = pp_builder_grow(builder, &builder->pairs, sizeof *pair);
+    if (pair) {
+        int low = def->a.i < def->b.i ? def->a.i : def->b.i;
+        *pair = (pp_pair){low, def->a.i + def->b.i - low, def->mu, def->restitution, def->ignore};
+    }
+}
+
+void perp_add_contact(perp_builder *builder, const perp_contact_def *def)
+{
+    if (!usable(builder, def, def ? def->cookie : 0, PP_CONTACT_COOKIE, "contact") ||
+        !shapes_exist(builder, def->a, def->b, "contact")) {
+        return;
+    }
+    if (!isfinite(def->mu) || !(def->restitution <= 1.0)) {
+        pp_builder_bad(builder, PERP_ERR_MODEL, "contact '%s': mu or restitution out of range",
+                       def->name ? def->name : "");
+        return;
+    }
+    pp_listed *contact = pp_builder_grow(builder, &builder->contacts, sizeof *contact);
+    if (contact) {
+        *contact = (pp_listed){def->name, def->a.i, def->b.i, def->mu, def->restitution};
+        pp_builder_name(builder, "contact", &contact->name, builder->contacts.count - 1,
+                        &builder->contacts, sizeof *contact);
+    }
+}
+
+perp_joint perp_add_joint(perp_builder *builder, const perp_joint_def *def)
+{
+    if (!usable(builder, def, def ? def->cookie : 0, PP_JOINT_COOKIE, "joint")) {
+        return (perp_joint){-1};
+    }
+    pp_joint *joint = pp_builder_grow(builder, &builder->joints, sizeof *joint);
+    if (!joint) {
+        return (perp_joint){-1};
+    }
+    *joint = (pp_joint){.name = def->name};
+    bool ok = pp_builder_name(builder, "joint", &joint->name, builder->joints.count - 1,
+                              &builder->joints, sizeof *joint) &&
+              pp_convert_joint(builder, def, joint);
+    return (perp_joint){kept(&builder->joints, ok)};
+}
+
+perp_force perp_add_force(perp_builder *builder, const perp_force_def *def)
+{
+    if (!usable(builder, def, def ? def->cookie : 0, PP_FORCE_COOKIE, "force")) {
+        return (perp_force){-1};
+    }
+    pp_force *force = pp_builder_grow(builder, &builder->forces, sizeof *force);
+    if (!force) {
+        return (perp_force){-1};
+    }
+    *force = (pp_force){.name = def->name};
+    bool ok = pp_builder_name(builder, "force", &force->name, builder->forces.count - 1,
+                              &builder->forces, sizeof *force) &&
+              pp_convert_force(builder, def, force);
+    return (perp_force){kept(&builder->forces, ok)};
+}

@@ -1,0 +1,316 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Definitions to model objects: every rule a user can break, each with its sentence.
+#include "model/builder.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool finite3(perp_vec3 v)
+{
+    return isfinite(v.x) && isfinite(v.y) && isfinite(v.z);
+}
+
+bool pp_convert_body(perp_builder *b, const perp_body_def *def, pp_body *body)
+{
+    bool particle = def->kind == PERP_PLANAR_PARTICLE;
+    if (def->kind != PERP_PLANAR_BODY && !particle) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "body '%s': unknown kind %d", body->name,
+                              (int)def->kind);
+    }
+    if (!finite3(def->position) || !finite3(def->velocity) || !isfinite(def->angle) ||
+        !isfinite(def->spin)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "body '%s': position or velocity is not finite",
+                              body->name);
+    }
+    if (!(def->mass >= 0.0) || !isfinite(def->mass) || !(def->inertia >= 0.0) ||
+        !isfinite(def->inertia)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "body '%s': mass and inertia must be positive (or 0, to take them "
+                              "from densities)",
+                              body->name);
+    }
+    body->kind = def->kind;
+    body->drive = def->drive;
+    body->mass = def->mass;
+    body->inertia = particle ? 0.0 : def->inertia;
+    body->nv = def->drive != PERP_FREE ? 0 : particle ? 2 : 3;
+    double q[3] = {def->position.x, def->position.y, def->angle};
+    double nu[3] = {def->velocity.x, def->velocity.y, particle ? 0.0 : def->spin};
+    memcpy(body->q, q, sizeof q);
+    if (def->drive == PERP_FREE) {
+        memcpy(body->nu, nu, sizeof nu);
+    }
+    const char *texts[3] = {def->motion_x, def->motion_y, def->motion_angle};
+    static const char *const fields[3] = {"motion x", "motion y", "motion angle"};
+    for (int k = 0; k < 3; k++) {
+        if (texts[k] && def->drive != PERP_DRIVEN) {
+            return pp_builder_bad(b, PERP_ERR_MODEL,
+                                  "body '%s': a motion is for a driven body; set its drive",
+                                  body->name);
+        }
+        if (!pp_builder_expr(b, body->name, fields[k], texts[k], 1, &body->motion[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// ── Shapes ───────────────────────────────────────────────────────────────────────────────────────
+
+static bool positive(perp_builder *b, const pp_shape *shape, const char *field, double value)
+{
+    if (value > 0.0 && isfinite(value)) {
+        return true;
+    }
+    return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': %s must be positive, got %g", shape->name,
+                          field, value);
+}
+
+// Vertices into the body frame, with normals; convex and counter-clockwise, or an error.
+static bool convert_polygon(perp_builder *b, const perp_vec3 *vertices, int count, pp_shape *shape)
+{
+    pp_vec2 *vertex = PP_ARRAY(b->arena, pp_vec2, count),
+            *normal = PP_ARRAY(b->arena, pp_vec2, count);
+    if (!vertex || !normal) {
+        return pp_builder_bad(b, PERP_ERR_MEMORY, "allocation failed");
+    }
+    pp_vec2 ex = shape->axis_B, ey = {-ex.y, ex.x};
+    for (int k = 0; k < count; k++) {
+        if (!finite3(vertices[k])) {
+            return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': vertex %d is not finite",
+                                  shape->name, k);
+        }
+        vertex[k].x = shape->p_BS.x + ex.x * vertices[k].x + ey.x * vertices[k].y;
+        vertex[k].y = shape->p_BS.y + ex.y * vertices[k].x + ey.y * vertices[k].y;
+    }
+    for (int k = 0; k < count; k++) {
+        pp_vec2 p = vertex[k], n = vertex[(k + 1) % count], f = vertex[(k + 2) % count];
+        double dx = n.x - p.x, dy = n.y - p.y, length = hypot(dx, dy);
+        double turn = dx * (f.y - n.y) - dy * (f.x - n.x);
+        if (!(length > 0.0) || !(turn > 0.0)) {
+            return pp_builder_bad(b, PERP_ERR_MODEL,
+                                  "shape '%s': vertices must be convex and counter-clockwise; they "
+                                  "are not at vertex %d",
+                                  shape->name, (k + 1) % count);
+        }
+        normal[k] = (pp_vec2){dy / length, -dx / length};
+    }
+    shape->kind = PERP_POLYGON;
+    shape->count = count;
+    shape->vertex_B = vertex;
+    shape->normal_B = normal;
+    return true;
+}
+
+static bool convert_outline(perp_builder *b, const perp_shape_def *def, pp_shape *shape)
+{
+    switch (def->kind) {
+    case PERP_POINT:
+    case PERP_HALFPLANE:
+        return true;
+    case PERP_DISC:
+        shape->radius = def->radius;
+        return positive(b, shape, "radius", def->radius);
+    case PERP_BOX: {
+        double x = def->half.x, y = def->half.y;
+        const perp_vec3 corners[4] = {{-x, -y, 0.0}, {x, -y, 0.0}, {x, y, 0.0}, {-x, y, 0.0}};
+        return positive(b, shape, "half extent x", x) && positive(b, shape, "half extent y", y) &&
+               convert_polygon(b, corners, 4, shape);
+    }
+    case PERP_POLYGON:
+        if (!def->vertices || def->vertex_count < 3 || def->vertex_count > 256) {
+            return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': a polygon has 3 to 256 vertices",
+                                  shape->name);
+        }
+        return convert_polygon(b, def->vertices, def->vertex_count, shape);
+    case PERP_CAPSULE:
+        shape->radius = def->radius;
+        shape->half = def->half.x;
+        return positive(b, shape, "radius", def->radius) &&
+               positive(b, shape, "half length", def->half.x);
+    case PERP_SEGMENT:
+        shape->half = def->half.x;
+        return positive(b, shape, "half length", def->half.x);
+    }
+    return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': unknown kind %d", shape->name,
+                          (int)def->kind);
+}
+
+bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_shape *shape)
+{
+    if (!finite3(def->position) || !isfinite(def->angle)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': its place is not finite",
+                              shape->name);
+    }
+    if (!(def->mu >= 0.0) || !isfinite(def->mu)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': mu must be >= 0, got %g", shape->name,
+                              def->mu);
+    }
+    if (!(def->restitution >= 0.0) || !(def->restitution <= 1.0)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "shape '%s': restitution must be between 0 and 1, got %g",
+                              shape->name, def->restitution);
+    }
+    if (!(def->density >= 0.0) || !isfinite(def->density)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': density must be >= 0", shape->name);
+    }
+    shape->body = body;
+    shape->kind = def->kind;
+    shape->p_BS = (pp_vec2){def->position.x, def->position.y};
+    shape->axis_B = (pp_vec2){cos(def->angle), sin(def->angle)};
+    shape->mu = def->mu;
+    shape->restitution = def->restitution;
+    shape->detect = def->detect;
+    return convert_outline(b, def, shape) &&
+           pp_builder_expr(b, shape->name, "surface speed", def->surface_speed, 1,
+                           &shape->surface_speed);
+}
+
+// ── Joints and forces ────────────────────────────────────────────────────────────────────────────
+
+static bool two_bodies(perp_builder *b, const char *what, const char *name, perp_body a,
+                       perp_body c)
+{
+    int count = b->bodies.count;
+    if (a.i < 0 || a.i >= count || c.i < 0 || c.i >= count || a.i == c.i) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "%s '%s': needs two different bodies, got %d and %d", what, name, a.i,
+                              c.i);
+    }
+    return true;
+}
+
+static bool has_rotation(const perp_builder *b, int body)
+{
+    const pp_body *bodies = b->bodies.items;
+    return bodies[body].kind != PERP_PLANAR_PARTICLE;
+}
+
+static bool couples_angles(perp_joint_kind kind)
+{
+    return kind == PERP_PRISMATIC || kind == PERP_WELD || kind == PERP_ANGLE;
+}
+
+static bool convert_gear(perp_builder *b, const perp_joint_def *def, pp_joint *joint)
+{
+    int count = b->joints.count - 1;  // the gear itself is the last
+    if (def->joint_a.i < 0 || def->joint_a.i >= count || def->joint_b.i < 0 ||
+        def->joint_b.i >= count || def->joint_a.i == def->joint_b.i) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': a gear couples two earlier joints",
+                              joint->name);
+    }
+    const pp_joint *joints = b->joints.items;
+    if (joints[def->joint_a.i].kind == PERP_GEAR || joints[def->joint_b.i].kind == PERP_GEAR ||
+        joints[def->joint_a.i].kind == PERP_WELD || joints[def->joint_b.i].kind == PERP_WELD) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "joint '%s': a gear needs joints with a coordinate", joint->name);
+    }
+    joint->joint_a = def->joint_a.i;
+    joint->joint_b = def->joint_b.i;
+    joint->ratio = def->ratio;
+    joint->a = joints[joint->joint_a].b;
+    joint->b = joints[joint->joint_b].b;
+    return true;
+}
+
+static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, const pp_joint *joint)
+{
+    if (!finite3(def->anchor_a) || !finite3(def->anchor_b) || !isfinite(def->axis_angle) ||
+        !isfinite(def->angle) || !isfinite(def->length) || !isfinite(def->ratio)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': a number is not finite", joint->name);
+    }
+    if (!(def->rate_effort >= 0.0) || !(def->friction >= 0.0) || isnan(def->lower) ||
+        isnan(def->upper)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "joint '%s': effort and friction must be >= 0, limits numbers",
+                              joint->name);
+    }
+    if (def->kind == PERP_DISTANCE && !def->target && !(def->length > 0.0)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': length must be positive",
+                              joint->name);
+    }
+    bool needs = def->target || def->rate || def->friction > 0.0 || def->lower <= def->upper;
+    if (needs && (def->kind == PERP_WELD || def->kind == PERP_GEAR)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "joint '%s': a weld or gear has no coordinate to drive or limit",
+                              joint->name);
+    }
+    return true;
+}
+
+bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *joint)
+{
+    joint->kind = def->kind;
+    joint->joint_a = joint->joint_b = -1;
+    if (def->kind < PERP_REVOLUTE || def->kind > PERP_GEAR) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': unknown kind %d", joint->name,
+                              (int)def->kind);
+    }
+    if (!check_joint_numbers(b, def, joint)) {
+        return false;
+    }
+    if (def->kind == PERP_GEAR) {
+        return convert_gear(b, def, joint);
+    }
+    if (!two_bodies(b, "joint", joint->name, def->a, def->b)) {
+        return false;
+    }
+    if (couples_angles(def->kind) && (!has_rotation(b, def->a.i) || !has_rotation(b, def->b.i))) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': a particle has no rotation to couple",
+                              joint->name);
+    }
+    joint->a = def->a.i;
+    joint->b = def->b.i;
+    joint->r_A = (pp_vec2){def->anchor_a.x, def->anchor_a.y};
+    joint->r_B = (pp_vec2){def->anchor_b.x, def->anchor_b.y};
+    joint->axis_A = (pp_vec2){cos(def->axis_angle), sin(def->axis_angle)};
+    joint->angle = def->angle;
+    joint->length = def->length;
+    joint->rate_effort = def->rate_effort;
+    joint->friction = def->friction;
+    joint->lower = def->lower;
+    joint->upper = def->upper;
+    joint->limit_restitution = def->limit_restitution;
+    return pp_builder_expr(b, joint->name, "target", def->target, 1, &joint->target) &&
+           pp_builder_expr(b, joint->name, "rate", def->rate, 1, &joint->rate);
+}
+
+bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *force)
+{
+    int count = b->bodies.count;
+    bool spring = def->kind == PERP_SPRING || def->kind == PERP_TWIST_SPRING;
+    if (def->kind < PERP_FORCE || def->kind > PERP_DRAG) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "force '%s': unknown kind %d", force->name,
+                              (int)def->kind);
+    }
+    if (spring && !two_bodies(b, "force", force->name, def->a, def->b)) {
+        return false;
+    }
+    if (def->b.i < 0 || def->b.i >= count) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "force '%s': there is no body %d", force->name,
+                              def->b.i);
+    }
+    if (!(def->stiffness >= 0.0) || !(def->damping >= 0.0) || !(def->damping_w >= 0.0) ||
+        !isfinite(def->stiffness) || !isfinite(def->damping) || !isfinite(def->damping_w) ||
+        !isfinite(def->rest) || !finite3(def->anchor_a) || !finite3(def->anchor_b)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "force '%s': stiffness and damping must be >= 0, anchors finite",
+                              force->name);
+    }
+    force->kind = def->kind;
+    force->a = spring ? def->a.i : 0;
+    force->b = def->b.i;
+    force->r_A = (pp_vec2){def->anchor_a.x, def->anchor_a.y};
+    force->r_B = (pp_vec2){def->anchor_b.x, def->anchor_b.y};
+    force->body_axes = def->body_axes;
+    force->implicit = def->implicit;
+    force->stiffness = def->stiffness;
+    force->damping = def->damping;
+    force->rest = def->rest;
+    force->damping_w = def->damping_w;
+    return pp_builder_expr(b, force->name, "fx", def->fx, PP_VARS, &force->fx) &&
+           pp_builder_expr(b, force->name, "fy", def->fy, PP_VARS, &force->fy) &&
+           pp_builder_expr(b, force->name, "torque", def->torque, PP_VARS, &force->torque);
+}

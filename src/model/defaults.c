@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Definitions as they are when nobody says otherwise.
+#include "model/builder.h"
+
+#include <math.h>
+
+perp_body_def perp_body_default(void)
+{
+    return (perp_body_def){.cookie = PP_BODY_COOKIE};
+}
+
+perp_shape_def perp_shape_default(void)
+{
+    return (perp_shape_def){.kind = PERP_DISC,
+                            .radius = 0.5,
+                            .half = {0.5, 0.5, 0.0},
+                            .mu = 0.5,
+                            .detect = true,
+                            .cookie = PP_SHAPE_COOKIE};
+}
+
+perp_pair_def perp_pair_default(void)
+{
+    return (perp_pair_def){.a = {-1}, .b = {-1}, .mu = 0.5, .cookie = PP_PAIR_COOKIE};
+}
+
+perp_contact_def perp_contact_default(void)
+{
+    return (perp_contact_def){
+        .a = {-1}, .b = {-1}, .mu = -1.0, .restitution = -1.0, .cookie = PP_CONTACT_COOKIE};
+}
+
+perp_joint_def perp_joint_default(void)
+{
+    return (perp_joint_def){.kind = PERP_REVOLUTE,
+                            .b = {-1},
+                            .joint_a = {-1},
+                            .joint_b = {-1},
+                            .ratio = 1.0,
+                            .rate_effort = PP_INF,
+                            .lower = 1.0,
+                            .upper = -1.0,
+                            .cookie = PP_JOINT_COOKIE};
+}
+
+perp_force_def perp_force_default(void)
+{
+    return (perp_force_def){.kind = PERP_FORCE, .b = {-1}, .cookie = PP_FORCE_COOKIE};
+}

@@ -1,0 +1,323 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Freezing a builder into a model, and looking things up in it.
+#include "model/builder.h"
+
+#include <math.h>
+#include <string.h>
+
+// ── Mass ─────────────────────────────────────────────────────────────────────────────────────────
+
+typedef struct weight {
+    double mass, x, y, moment;  // about the body frame's origin
+} weight;
+
+static weight weigh(const perp_builder *b, int body)
+{
+    weight sum = {0};
+    const pp_shape *shape = b->shapes.items;
+    const double *density = b->densities.items;
+    for (int i = 0; i < b->shapes.count; i++) {
+        double area, moment;
+        pp_vec2 c;
+        if (shape[i].body != body || density[i] == 0.0 ||
+            !pp_shape_area(&shape[i], &area, &c, &moment)) {
+            continue;
+        }
+        double m = density[i] * area;
+        sum.mass += m;
+        sum.x += m * c.x;
+        sum.y += m * c.y;
+        sum.moment += density[i] * moment + m * (c.x * c.x + c.y * c.y);
+    }
+    return sum;
+}
+
+static perp_status set_mass(const perp_builder *b, int i, pp_body *body, perp_error *error)
+{
+    weight sum = weigh(b, i);
+    if (body->mass == 0.0 && sum.mass > 0.0) {
+        double x = sum.x / sum.mass, y = sum.y / sum.mass;
+        if (hypot(x, y) > 1e-9 * sqrt(sum.moment / sum.mass)) {
+            return pp_fail(
+                error, PERP_ERR_MODEL,
+                "body '%s': the centre of mass of its shapes is at (%g, %g) in its frame; "
+                "move the shapes so that it is the origin",
+                body->name, x, y);
+        }
+        body->mass = sum.mass;
+    }
+    if (!(body->mass > 0.0)) {
+        return pp_fail(error, PERP_ERR_MODEL,
+                       "body '%s': has no mass; give mass, or a density to its shapes", body->name);
+    }
+    if (body->nv == 3 && body->inertia == 0.0) {
+        body->inertia = sum.mass > 0.0 ? sum.moment * body->mass / sum.mass : 0.0;
+    }
+    if (body->nv == 3 && !(body->inertia > 0.0)) {
+        return pp_fail(
+            error, PERP_ERR_MODEL,
+            "body '%s': has no inertia; give inertia, or a density to its shapes, or make "
+            "it a particle",
+            body->name);
+    }
+    return PERP_OK;
+}
+
+// ── Copies ───────────────────────────────────────────────────────────────────────────────────────
+
+typedef struct copier {
+    pp_arena *arena;
+    bool failed;
+} copier;
+
+static void *copy_items(copier *c, const void *items, int count, size_t size)
+{
+    void *copy = pp_arena_array(c->arena, (size_t)count, size);
+    if (!copy) {
+        c->failed = true;
+    } else if (count > 0) {
+        memcpy(copy, items, (size_t)count * size);
+    }
+    return copy;
+}
+
+static void copy_text(copier *c, const char **text)
+{
+    if (*text) {
+        *text = copy_items(c, *text, (int)strlen(*text) + 1, 1);
+    }
+}
+
+static void copy_expr(copier *c, const pp_expr **expr)
+{
+    if (*expr) {
+        *expr = pp_expr_copy(*expr, c->arena);
+        c->failed = c->failed || !*expr;
+    }
+}
+
+static void copy_contents(copier *c, perp_model *m)
+{
+    for (int i = 0; i < m->bodies && !c->failed; i++) {
+        copy_text(c, &m->body[i].name);
+        for (int k = 0; k < 3; k++) {
+            copy_expr(c, &m->body[i].motion[k]);
+        }
+    }
+    for (int i = 0; i < m->shapes && !c->failed; i++) {
+        pp_shape *shape = &m->shape[i];
+        copy_text(c, &shape->name);
+        copy_expr(c, &shape->surface_speed);
+        if (shape->kind == PERP_POLYGON) {
+            shape->vertex_B = copy_items(c, shape->vertex_B, shape->count, sizeof(pp_vec2));
+            shape->normal_B = copy_items(c, shape->normal_B, shape->count, sizeof(pp_vec2));
+        }
+    }
+    for (int i = 0; i < m->listed && !c->failed; i++) {
+        copy_text(c, &m->contact[i].name);
+    }
+    for (int i = 0; i < m->joints && !c->failed; i++) {
+        copy_text(c, &m->joint[i].name);
+        copy_expr(c, &m->joint[i].target);
+        copy_expr(c, &m->joint[i].rate);
+    }
+    for (int i = 0; i < m->forces && !c->failed; i++) {
+        copy_text(c, &m->force[i].name);
+        copy_expr(c, &m->force[i].fx);
+        copy_expr(c, &m->force[i].fy);
+        copy_expr(c, &m->force[i].torque);
+    }
+}
+
+// Insertion sort: pairs are few, and equal keys keep their order, so that the last one said wins.
+static void sort_pairs(perp_model *m)
+{
+    for (int i = 1; i < m->pairs; i++) {
+        pp_pair pair = m->pair[i];
+        int k = i;
+        while (k > 0 && (m->pair[k - 1].a > pair.a ||
+                         (m->pair[k - 1].a == pair.a && m->pair[k - 1].b > pair.b))) {
+            m->pair[k] = m->pair[k - 1];
+            k--;
+        }
+        m->pair[k] = pair;
+    }
+}
+
+static double shape_size(const pp_shape *shape)
+{
+    double size = shape->radius + shape->half;
+    for (int k = 0; k < shape->count; k++) {
+        size = fmax(size, hypot(shape->vertex_B[k].x - shape->vertex_B[0].x,
+                                shape->vertex_B[k].y - shape->vertex_B[0].y));
+    }
+    return size;
+}
+
+static perp_status fill(perp_model *m, const perp_builder *b, perp_error *error)
+{
+    copier c = {.arena = m->arena};
+    m->gravity = b->gravity;
+    m->listed_only = b->listed_only;
+    m->bodies = b->bodies.count;
+    m->shapes = b->shapes.count;
+    m->pairs = b->pairs.count;
+    m->listed = b->contacts.count;
+    m->joints = b->joints.count;
+    m->forces = b->forces.count;
+    m->body = copy_items(&c, b->bodies.items, m->bodies, sizeof(pp_body));
+    m->shape = copy_items(&c, b->shapes.items, m->shapes, sizeof(pp_shape));
+    m->pair = copy_items(&c, b->pairs.items, m->pairs, sizeof(pp_pair));
+    m->contact = copy_items(&c, b->contacts.items, m->listed, sizeof(pp_listed));
+    m->joint = copy_items(&c, b->joints.items, m->joints, sizeof(pp_joint));
+    m->force = copy_items(&c, b->forces.items, m->forces, sizeof(pp_force));
+    if (!c.failed) {
+        copy_contents(&c, m);
+    }
+    if (c.failed) {
+        return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
+    }
+    sort_pairs(m);
+    for (int i = 0; i < m->bodies; i++) {
+        pp_body *body = &m->body[i];
+        body->at = m->nv;
+        m->nv += body->nv;
+        perp_status status = body->nv > 0 ? set_mass(b, i, body, error) : PERP_OK;
+        if (status < 0) {
+            return status;
+        }
+    }
+    for (int i = 0; i < m->shapes; i++) {
+        m->length_scale = fmax(m->length_scale, shape_size(&m->shape[i]));
+    }
+    m->length_scale = m->length_scale > 0.0 ? m->length_scale : 1.0;
+    return PERP_OK;
+}
+
+perp_status perp_model_create(const perp_builder *builder, perp_model **model, perp_error *error)
+{
+    if (!model) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "there is nowhere to put the model");
+    }
+    *model = NULL;
+    perp_status status = perp_builder_status(builder, error);
+    if (status < 0) {
+        return status;
+    }
+    perp_model *m = pp_alloc(&builder->env, sizeof *m);
+    if (!m) {
+        return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
+    }
+    *m = (perp_model){.env = builder->env, .arena = pp_arena_create(&builder->env)};
+    status =
+        m->arena ? fill(m, builder, error) : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
+    if (status < 0) {
+        perp_model_destroy(m);
+        return status;
+    }
+    *model = m;
+    return PERP_OK;
+}
+
+void perp_model_destroy(perp_model *model)
+{
+    if (model) {
+        perp_env env = model->env;
+        pp_arena_destroy(model->arena);
+        pp_free(&env, model, sizeof *model);
+    }
+}
+
+// ── Looking ──────────────────────────────────────────────────────────────────────────────────────
+
+void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair *pair)
+{
+    int a = shape_a < shape_b ? shape_a : shape_b, b = shape_a + shape_b - a;
+    const pp_shape *sa = &model->shape[a], *sb = &model->shape[b];
+    *pair = (pp_pair){a, b, sqrt(sa->mu * sb->mu), fmax(sa->restitution, sb->restitution), false};
+    int low = 0, high = model->pairs;
+    while (low < high) {  // the first entry past (a, b)
+        int middle = low + (high - low) / 2;
+        const pp_pair *p = &model->pair[middle];
+        if (p->a < a || (p->a == a && p->b <= b)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low > 0 && model->pair[low - 1].a == a && model->pair[low - 1].b == b) {
+        *pair = model->pair[low - 1];
+    }
+}
+
+int perp_model_bodies(const perp_model *model)
+{
+    return model->bodies;
+}
+
+int perp_model_shapes(const perp_model *model)
+{
+    return model->shapes;
+}
+
+int perp_model_joints(const perp_model *model)
+{
+    return model->joints;
+}
+
+perp_body perp_model_body(const perp_model *model, const char *name)
+{
+    for (int i = 0; name && i < model->bodies; i++) {
+        if (strcmp(model->body[i].name, name) == 0) {
+            return (perp_body){i};
+        }
+    }
+    return (perp_body){-1};
+}
+
+perp_shape perp_model_shape(const perp_model *model, const char *name)
+{
+    for (int i = 0; name && i < model->shapes; i++) {
+        if (strcmp(model->shape[i].name, name) == 0) {
+            return (perp_shape){i};
+        }
+    }
+    return (perp_shape){-1};
+}
+
+perp_joint perp_model_joint(const perp_model *model, const char *name)
+{
+    for (int i = 0; name && i < model->joints; i++) {
+        if (strcmp(model->joint[i].name, name) == 0) {
+            return (perp_joint){i};
+        }
+    }
+    return (perp_joint){-1};
+}
+
+const char *perp_model_body_name(const perp_model *model, perp_body body)
+{
+    return body.i >= 0 && body.i < model->bodies ? model->body[body.i].name : "";
+}
+
+const char *perp_model_shape_name(const perp_model *model, perp_shape shape)
+{
+    return shape.i >= 0 && shape.i < model->shapes ? model->shape[shape.i].name : "";
+}
+
+const char *perp_model_joint_name(const perp_model *model, perp_joint joint)
+{
+    return joint.i >= 0 && joint.i < model->joints ? model->joint[joint.i].name : "";
+}
+
+double perp_model_mass(const perp_model *model, perp_body body)
+{
+    return body.i >= 0 && body.i < model->bodies ? model->body[body.i].mass : 0.0;
+}
+
+double perp_model_inertia(const perp_model *model, perp_body body)
+{
+    return body.i >= 0 && body.i < model->bodies ? model->body[body.i].inertia : 0.0;
+}
