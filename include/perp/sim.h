@@ -175,6 +175,7 @@ typedef struct perp_step_problem {
     perp_mcp mcp;                     // A b lower upper, of the form asked for
     const double *z, *w;              // solution and slack
 } perp_step_problem;
-// Pose (and, when the last step solved one, show the answer of) the problem of the last step.
+// The problem of the last step, posed in the given form with its answer. Owned by the caller.
 PERP_API PERP_MUST perp_status perp_sim_problem(const perp_sim *sim, perp_form form,
-                                                perp_step_problem *problem);
+                                                perp_step_problem **problem);
+PERP_API void perp_step_problem_destroy(perp_step_problem *problem);

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Door of assemble/: the step's rows as one complementarity problem.                    theory (P7)
+//
+//   MCP   unknowns (nu, p_b, p_m, p_n, p_f, sigma), everything written out
+//   LCP   unknowns (p_m, p_n, p_f, sigma): nu and p_b eliminated
+//   cone  u = W r + q with a normal and a tangent component a contact
+//
+// p_f has two entries a contact with friction, along +t and -t; sigma one.
+#pragma once
+
+#include "comp/comp.h"
+#include "constraint/constraint.h"
+
+// Velocities with the joints closed: M nu = r + W_b p_b,  0 = W_b^T nu + beta + Gamma p_b.
+typedef struct pp_closed {
+    const perp_model *model;
+    const pp_rows *rows;
+    const double *M;  // nv
+    int nb, rank;
+    double *L;     // nb x rank: S = W_b^T M^-1 W_b + Gamma = D^-1 L L^T D^-1, rows permuted
+    double *d;     // nb: D
+    int *order;    // nb: rows in pivot order; those from rank on are redundant
+    double *G;     // rank x rank: Cholesky factor of L^T L, when rank < nb
+    double *work;  // 3 nb
+} pp_closed;
+
+// beta: nb numbers, NULL: zero. On return r is nu, and p_b (nb) the impulses of least norm.
+perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_rows *rows,
+                             const double *M, pp_arena *arena);
+void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, double *pb);
+
+// The reduced problem over the base rows m, n, t: rates = D p + q.
+typedef struct pp_delassus {
+    int count;  // nm + nn + nt
+    perp_matrix D;
+    double *q;   // rates at p = 0, bias included
+    double *nu;  // nv: velocities at p = 0
+    double *pb;  // nb: impulses at p = 0
+} pp_delassus;
+
+const pp_row *pp_base_row(const pp_rows *rows, int i);
+perp_status pp_delassus_run(pp_delassus *out, const pp_closed *closed, const pp_kinematics *kin,
+                            const double *nu, pp_arena *arena);
+
+typedef struct pp_posed {
+    perp_form form;
+    int nv, nb, nm, nn, nf, ns;  // block sizes; nv = nb = 0 in the LCP
+    perp_mcp mcp;
+    perp_fcp fcp;  // cone form: nn contacts of dimension 2
+} pp_posed;
+
+perp_status pp_pose_mcp(pp_posed *out, const perp_model *model, const pp_kinematics *kin,
+                        const pp_rows *rows, const double *nu, pp_arena *arena);
+// slack: nt numbers added to mu p_n - sum p_f (what an earlier impulse left), NULL: zero.
+perp_status pp_pose_lcp(pp_posed *out, const pp_rows *rows, const pp_delassus *delassus,
+                        const double *slack, pp_arena *arena);
+perp_status pp_pose_cone(pp_posed *out, const pp_rows *rows, const pp_delassus *delassus,
+                         pp_arena *arena);
+
+// W = [W_b W_m W_n W_f], nv rows, in CSC; p_f columns along +t and -t in turn.
+perp_status pp_wrench_matrix(perp_matrix *out, const perp_model *model, const pp_rows *rows,
+                             pp_arena *arena);

@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Velocities with the joints closed. S = W_b^T M^-1 W_b + Gamma is scaled to a unit diagonal and
+// factored with diagonal pivoting; what is left below RANK of it is redundant, and the impulses of
+// redundant rows are those of least norm,  p_b = S^+ s = L (L^T L)^-2 L^T s.             theory (P8)
+#include "assemble/assemble.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double RANK = 1e-11;
+
+static double *at(double *A, int n, int i, int j)
+{
+    return A + (size_t)j * (size_t)n + (size_t)i;
+}
+
+// Entry of J_i M^-1 J_j^T.
+static double coupling(const perp_model *m, const double *M, const pp_row *a, const pp_row *b)
+{
+    double sum = 0.0;
+    for (int i = 0; i < a->count; i++) {
+        for (int j = 0; j < b->count; j++) {
+            if (a->body[i] != b->body[j]) {
+                continue;
+            }
+            const pp_body *body = &m->body[a->body[i]];
+            for (int k = 0; k < body->nv; k++) {
+                sum += a->J[i][k] * b->J[j][k] / M[body->at + k];
+            }
+        }
+    }
+    return sum;
+}
+
+static void fill_schur(pp_closed *c, double *S)
+{
+    int n = c->nb;
+    for (int j = 0; j < n; j++) {
+        for (int i = j; i < n; i++) {
+            *at(S, n, i, j) = *at(S, n, j, i) =
+                coupling(c->model, c->M, &c->rows->b[i], &c->rows->b[j]);
+        }
+        *at(S, n, j, j) += c->rows->b[j].gamma;
+    }
+    for (int j = 0; j < n; j++) {
+        double diagonal = *at(S, n, j, j);
+        c->d[j] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 1.0;
+        c->order[j] = j;
+    }
+    for (int j = 0; j < n; j++) {
+        for (int i = 0; i < n; i++) {
+            *at(S, n, i, j) *= c->d[i] * c->d[j];
+        }
+    }
+}
+
+static void swap_pair(double *S, int n, int i, int k, int *order)
+{
+    for (int j = 0; j < n; j++) {
+        double kept = *at(S, n, i, j);
+        *at(S, n, i, j) = *at(S, n, k, j);
+        *at(S, n, k, j) = kept;
+    }
+    for (int j = 0; j < n; j++) {
+        double kept = *at(S, n, j, i);
+        *at(S, n, j, i) = *at(S, n, j, k);
+        *at(S, n, j, k) = kept;
+    }
+    int kept = order[i];
+    order[i] = order[k];
+    order[k] = kept;
+}
+
+// Pivoted Cholesky in place of S; columns 0..rank-1 of the lower part are L. A row is taken out of turn
+// only when it is much better, so that a regular system keeps its order.
+static void factor(pp_closed *c, double *S)
+{
+    int n = c->nb;
+    for (c->rank = 0; c->rank < n; c->rank++) {
+        int k = c->rank, best = k;
+        for (int i = k + 1; i < n; i++) {
+            if (*at(S, n, i, i) > *at(S, n, best, best)) {
+                best = i;
+            }
+        }
+        if (!(*at(S, n, best, best) > RANK)) {
+            break;
+        }
+        if (*at(S, n, k, k) < 1e-3 * *at(S, n, best, best)) {
+            swap_pair(S, n, k, best, c->order);
+        }
+        double root = sqrt(*at(S, n, k, k));
+        *at(S, n, k, k) = root;
+        for (int i = k + 1; i < n; i++) {
+            *at(S, n, i, k) /= root;
+        }
+        for (int j = k + 1; j < n; j++) {
+            double s = *at(S, n, j, k);
+            if (s != 0.0) {
+                pp_axpy(n - j, -s, at(S, n, j, k), at(S, n, j, j));
+            }
+        }
+        for (int j = k + 1; j < n; j++) {  // the upper part follows, for later swaps
+            for (int i = j + 1; i < n; i++) {
+                *at(S, n, j, i) = *at(S, n, i, j);
+            }
+        }
+    }
+    for (int j = 0; j < n; j++) {  // L is lower trapezoidal
+        for (int i = 0; i < j; i++) {
+            *at(S, n, i, j) = 0.0;
+        }
+    }
+}
+
+static perp_status factor_gram(pp_closed *c, pp_arena *arena)
+{
+    int n = c->nb, r = c->rank;
+    c->G = PP_ARRAY(arena, double, (size_t)r *(size_t)r);
+    if (!c->G) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int j = 0; j < r; j++) {
+        for (int i = j; i < r; i++) {
+            *at(c->G, r, i, j) = *at(c->G, r, j, i) =
+                pp_dot(n, at(c->L, n, 0, i), at(c->L, n, 0, j));
+        }
+    }
+    return pp_chol_factor(r, c->G, r, 0.0) == 0 ? PERP_OK : PERP_ERR_SINGULAR;
+}
+
+perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_rows *rows,
+                             const double *M, pp_arena *arena)
+{
+    int n = rows->nb;
+    *out = (pp_closed){.model = model, .rows = rows, .M = M, .nb = n};
+    if (n == 0) {
+        return PERP_OK;
+    }
+    out->L = PP_ARRAY(arena, double, (size_t)n *(size_t)n);
+    out->d = PP_ARRAY(arena, double, n);
+    out->order = PP_ARRAY(arena, int, n);
+    out->work = PP_ARRAY(arena, double, 3 * (size_t)n);
+    if (!out->L || !out->d || !out->order || !out->work) {
+        return PERP_ERR_MEMORY;
+    }
+    fill_schur(out, out->L);
+    factor(out, out->L);
+    return out->rank < n ? factor_gram(out, arena) : PERP_OK;
+}
+
+// x = S^+ x
+static void apply_inverse(const pp_closed *c, double *x)
+{
+    int n = c->nb, r = c->rank;
+    double *y = c->work, *w = y + n;
+    for (int i = 0; i < n; i++) {
+        y[i] = c->d[c->order[i]] * x[c->order[i]];
+    }
+    if (r == n) {
+        pp_chol_solve(n, c->L, n, y);
+    } else {
+        memset(w, 0, (size_t)r * sizeof *w);
+        pp_gemv_t(n, r, 1.0, c->L, n, y, w);
+        pp_chol_solve(r, c->G, r, w);
+        pp_chol_solve(r, c->G, r, w);
+        memset(y, 0, (size_t)n * sizeof *y);
+        pp_gemv(n, r, 1.0, c->L, n, w, y);
+    }
+    for (int i = 0; i < n; i++) {
+        x[c->order[i]] = c->d[c->order[i]] * y[i];
+    }
+}
+
+// p_b = S^+ (-beta - W_b^T M^-1 r),  nu = M^-1 (r + W_b p_b). Twice: the second round takes off what
+// rounding left of the equations.
+void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, double *pb)
+{
+    const perp_model *m = closed->model;
+    for (int i = 0; i < m->nv; i++) {
+        r[i] /= closed->M[i];
+    }
+    if (closed->nb > 0) {
+        memset(pb, 0, (size_t)closed->nb * sizeof *pb);
+    }
+    for (int round = 0; round < 2 && closed->nb > 0; round++) {
+        double *step = closed->work + 2 * closed->nb;
+        for (int i = 0; i < closed->nb; i++) {
+            const pp_row *row = &closed->rows->b[i];
+            step[i] =
+                -(beta ? beta[i] : 0.0) - row->gamma * pb[i] - (pp_row_rate(m, row, r) - row->rate);
+        }
+        apply_inverse(closed, step);
+        for (int i = 0; i < closed->nb; i++) {
+            pb[i] += step[i];
+            pp_row_add(m, &closed->rows->b[i], step[i], closed->M, r);
+        }
+    }
+}

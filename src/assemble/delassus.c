@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Delassus matrix D = W^T M^ W of the rows m, n, t, M^ being the inverse mass with the joints
+// closed; sparse when there are no joints, since a row then meets only rows of its own bodies.
+#include "assemble/assemble.h"
+
+#include <math.h>
+#include <string.h>
+
+const pp_row *pp_base_row(const pp_rows *rows, int i)
+{
+    if (i < rows->nm) {
+        return &rows->m[i];
+    }
+    i -= rows->nm;
+    return i < rows->nn ? &rows->n[i] : &rows->t[i - rows->nn];
+}
+
+// Rows that touch each body, as lists.
+typedef struct touch {
+    int *first;  // bodies + 1
+    int *row;
+} touch;
+
+static perp_status list_touches(const perp_model *m, const pp_rows *rows, int count,
+                                pp_arena *arena, touch *out)
+{
+    out->first = PP_ZEROS(arena, int, m->bodies + 1);
+    out->row = PP_ARRAY(arena, int, (size_t)count *PP_ROW_BODIES);
+    int *next = PP_ARRAY(arena, int, m->bodies + 1);
+    if (!out->first || !out->row || !next) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < count; i++) {
+        const pp_row *row = pp_base_row(rows, i);
+        for (int k = 0; k < row->count; k++) {
+            out->first[row->body[k] + 1]++;
+        }
+    }
+    for (int b = 0; b < m->bodies; b++) {
+        out->first[b + 1] += out->first[b];
+    }
+    memcpy(next, out->first, ((size_t)m->bodies + 1) * sizeof *next);
+    for (int i = 0; i < count; i++) {
+        const pp_row *row = pp_base_row(rows, i);
+        for (int k = 0; k < row->count; k++) {
+            out->row[next[row->body[k]]++] = i;
+        }
+    }
+    return PERP_OK;
+}
+
+// Column j by the bodies it touches: column is zero on entry and on exit, hit lists its entries.
+static int sparse_column(const pp_closed *c, const touch *touches, int j, double *column, int *hit)
+{
+    const perp_model *m = c->model;
+    const pp_row *own = pp_base_row(c->rows, j);
+    int count = 0;
+    for (int k = 0; k < own->count; k++) {
+        int b = own->body[k];
+        const pp_body *body = &m->body[b];
+        for (int e = touches->first[b]; e < touches->first[b + 1]; e++) {
+            int i = touches->row[e];
+            const pp_row *row = pp_base_row(c->rows, i);
+            int at = 0;
+            while (row->body[at] != b) {
+                at++;
+            }
+            double sum = 0.0;
+            for (int v = 0; v < body->nv; v++) {
+                sum += own->J[k][v] * row->J[at][v] / c->M[body->at + v];
+            }
+            if (column[i] == 0.0 && sum != 0.0) {
+                hit[count++] = i;
+            }
+            column[i] += sum;
+        }
+    }
+    return count;
+}
+
+static void sort_hits(int *hit, int count)
+{
+    for (int i = 1; i < count; i++) {
+        int kept = hit[i], k = i;
+        while (k > 0 && hit[k - 1] > kept) {
+            hit[k] = hit[k - 1];
+            k--;
+        }
+        hit[k] = kept;
+    }
+}
+
+static perp_status build_sparse(pp_delassus *out, const pp_closed *c, pp_arena *arena)
+{
+    int n = out->count;
+    touch touches;
+    perp_status status = list_touches(c->model, c->rows, n, arena, &touches);
+    double *column = PP_ZEROS(arena, double, n);
+    int *hit = PP_ARRAY(arena, int, (size_t)n * 2 + 1), *p = PP_ARRAY(arena, int, n + 1);
+    if (status < 0 || !column || !hit || !p) {
+        return PERP_ERR_MEMORY;
+    }
+    size_t most = 1;
+    for (int j = 0; j < n; j++) {
+        const pp_row *row = pp_base_row(c->rows, j);
+        for (int k = 0; k < row->count; k++) {
+            most += (size_t)(touches.first[row->body[k] + 1] - touches.first[row->body[k]]);
+        }
+    }
+    int *i = PP_ARRAY(arena, int, most);
+    double *x = PP_ARRAY(arena, double, most);
+    if (!i || !x || most > INT32_MAX) {
+        return PERP_ERR_MEMORY;
+    }
+    int used = 0;
+    for (int j = 0; j < n; j++) {
+        int count = sparse_column(c, &touches, j, column, hit);
+        sort_hits(hit, count);
+        p[j] = used;
+        for (int e = 0; e < count; e++) {
+            if (e == 0 ||
+                hit[e] != hit[e - 1]) {  // an entry that passed through zero is listed twice
+                i[used] = hit[e];
+                x[used++] = column[hit[e]];
+            }
+        }
+        for (int e = 0; e < count; e++) {
+            column[hit[e]] = 0.0;
+        }
+    }
+    p[n] = used;
+    out->D = perp_matrix_csc(n, n, p, i, x);
+    return PERP_OK;
+}
+
+static perp_status build_dense(pp_delassus *out, const pp_closed *c, pp_arena *arena)
+{
+    const perp_model *m = c->model;
+    int n = out->count;
+    double *D = PP_ARRAY(arena, double, (size_t)n *(size_t)n);
+    double *nu = PP_ARRAY(arena, double, m->nv), *pb = PP_ARRAY(arena, double, c->nb);
+    if (!D || !nu || !pb) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int j = 0; j < n; j++) {
+        memset(nu, 0, (size_t)m->nv * sizeof *nu);
+        pp_row_add(m, pp_base_row(c->rows, j), 1.0, NULL, nu);
+        pp_closed_solve(c, NULL, nu, pb);
+        for (int i = 0; i < n; i++) {
+            const pp_row *row = pp_base_row(c->rows, i);
+            D[(size_t)j * (size_t)n + (size_t)i] = pp_row_rate(m, row, nu) - row->rate;
+        }
+    }
+    for (int j = 0; j < n; j++) {  // symmetric by nature: keep it so
+        for (int i = 0; i < j; i++) {
+            double *upper = &D[(size_t)j * (size_t)n + (size_t)i];
+            double *lower = &D[(size_t)i * (size_t)n + (size_t)j];
+            *upper = *lower = 0.5 * (*upper + *lower);
+        }
+    }
+    out->D = perp_matrix_dense(n, n, D);
+    return PERP_OK;
+}
+
+perp_status pp_delassus_run(pp_delassus *out, const pp_closed *closed, const pp_kinematics *kin,
+                            const double *nu, pp_arena *arena)
+{
+    const perp_model *m = closed->model;
+    const pp_rows *rows = closed->rows;
+    *out = (pp_delassus){.count = rows->nm + rows->nn + rows->nt};
+    double *beta = PP_ARRAY(arena, double, rows->nb);
+    out->q = PP_ARRAY(arena, double, out->count);
+    out->nu = PP_ARRAY(arena, double, m->nv);
+    out->pb = PP_ARRAY(arena, double, rows->nb);
+    if (!beta || !out->q || !out->nu || !out->pb) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < m->nv; i++) {
+        out->nu[i] = kin->M[i] * nu[i] + kin->p_ext[i];
+    }
+    for (int i = 0; i < rows->nb; i++) {
+        beta[i] = rows->b[i].rate + rows->b[i].bias;
+    }
+    pp_closed_solve(closed, beta, out->nu, out->pb);
+    for (int i = 0; i < out->count; i++) {
+        const pp_row *row = pp_base_row(rows, i);
+        out->q[i] = pp_row_rate(m, row, out->nu) + row->bias;
+    }
+    if (out->count == 0) {
+        return PERP_OK;
+    }
+    return closed->nb == 0 && out->count > 16 ? build_sparse(out, closed, arena)
+                                              : build_dense(out, closed, arena);
+}

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to constraint/: making rows.
+#pragma once
+
+#include "constraint/constraint.h"
+
+void pp_row_start(pp_row *row);
+// row += s d . v of the point of the body at the world position p.
+void pp_row_point(const perp_model *m, const pp_kinematics *k, int body, pp_vec2 p, pp_vec2 d,
+                  double s, pp_row *row);
+// row += s omega of the body.
+void pp_row_spin(const perp_model *m, const pp_kinematics *k, int body, double s, pp_row *row);
+
+// A list of rows with room for all that can come.
+typedef struct pp_row_list {
+    pp_row *row;
+    int count;
+} pp_row_list;
+
+// Rows of all joints: bilateral into b, boxed into m, limits into n.
+void pp_joint_rows(const perp_model *m, const pp_kinematics *k, pp_scheme scheme, pp_row_list *b,
+                   pp_row_list *boxed, pp_row_list *n);
+// At most this many rows of each kind from one joint.
+enum { PP_JOINT_ROWS_B = 5, PP_JOINT_ROWS_M = 2, PP_JOINT_ROWS_N = 2 };
+
+// Implicit springs as compliant bilateral rows.
+void pp_spring_rows(const perp_model *m, const pp_kinematics *k, pp_row_list *b);
