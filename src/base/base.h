@@ -63,6 +63,30 @@ void *pp_arena_zeros(pp_arena *arena, size_t n, size_t size);
 perp_status pp_fail(perp_error *error, perp_status status, const char *format, ...) PP_FORMAT(3, 4);
 // snprintf that never fails: truncates, always terminates.
 void pp_print(char *text, size_t size, const char *format, ...) PP_FORMAT(3, 4);
+void pp_print_list(char *text, size_t size, const char *format, va_list list) PP_FORMAT(3, 0);
+
+// ── Numbers in text (number.c): the same whatever the locale ─────────────────────────────────────
+
+typedef enum pp_number {
+    PP_NUMBER_FINITE,
+    PP_NUMBER_INFINITE,  // inf, -inf, infinity
+    PP_NUMBER_NAN,
+    PP_NUMBER_OVERFLOW,  // digits whose value no double can hold
+    PP_NUMBER_NOT,       // no number at all
+} pp_number;
+
+// The number that the `length` bytes at text spell, nearest double, ties to even.
+pp_number pp_number_parse(const char *text, size_t length, double *value);
+// The integer they spell; false when they spell none, or one outside low..high.
+bool pp_number_parse_int(const char *text, size_t length, int low, int high, int *value);
+// 17 significant digits, "inf" or "-inf": what pp_number_parse reads back exactly. size >= 32.
+void pp_number_print(char *text, size_t size, double value);
+
+// ── Words ────────────────────────────────────────────────────────────────────────────────────────
+
+// The one of count words (NULLs are skipped) that is nearest to the misspelt one, for "did you mean …?";
+// NULL when none is near enough.
+const char *pp_nearest(const char *word, size_t length, const char *const *words, int count);
 
 // ── Time and hashing ─────────────────────────────────────────────────────────────────────────────
 

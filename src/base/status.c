@@ -36,7 +36,7 @@ const char *perp_status_word(perp_status status)
     return "error";
 }
 
-static void print_list(char *text, size_t size, const char *format, va_list list)
+void pp_print_list(char *text, size_t size, const char *format, va_list list)
 {
     if (size == 0) {
         return;
@@ -50,7 +50,7 @@ void pp_print(char *text, size_t size, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    print_list(text, size, format, list);
+    pp_print_list(text, size, format, list);
     va_end(list);
 }
 
@@ -60,7 +60,7 @@ perp_status pp_fail(perp_error *error, perp_status status, const char *format, .
         va_list list;
         va_start(list, format);
         error->status = status;
-        print_list(error->text, sizeof error->text, format, list);
+        pp_print_list(error->text, sizeof error->text, format, list);
         va_end(list);
     }
     return status;

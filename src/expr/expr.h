@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Door of expr/: expressions such as "0.1*sin(2*pi*t)", parsed once, evaluated and differentiated
-// exactly (forward mode), bounded in size and depth.
+// exactly (forward mode), bounded in size and depth. The grammar is in docs/scene-format.md.
 #pragma once
 
 #include "base/base.h"
@@ -18,6 +18,11 @@ typedef struct pp_expr_error {
 // names: the variables the text may use, count of them; variable k has index k below. The expression
 // lives in the arena. PERP_ERR_FORMAT fills *error.
 perp_status pp_expr_parse(const char *text, const char *const *names, int count, pp_arena *arena,
+                          const pp_expr **expr, pp_expr_error *error);
+
+// The same from a table of count >= 2 points: the natural cubic spline through (x[k], y[k]) as a function
+// of variable 0, constant outside x[0]..x[count-1]. In text: table(t, [0, 1, 2], [0, 5, 5]).
+perp_status pp_expr_table(const double *x, const double *y, int count, pp_arena *arena,
                           const pp_expr **expr, pp_expr_error *error);
 
 // The same expression in another arena; NULL: out of memory, or expr is NULL.

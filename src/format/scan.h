@@ -1,27 +1,10 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers and tokens of text formats, and messages that say where they stand.
+// Tokens of text formats, and messages that say where they stand.
 #pragma once
 
 #include "base/base.h"
-
-// ── Numbers in text (number.c): the same whatever the locale ─────────────────────────────────────
-
-typedef enum pp_number {
-    PP_NUMBER_FINITE,
-    PP_NUMBER_INFINITE,  // inf, -inf, infinity
-    PP_NUMBER_NAN,
-    PP_NUMBER_OVERFLOW,  // digits whose value no double can hold
-    PP_NUMBER_NOT,       // no number at all
-} pp_number;
-
-// The number that the `length` bytes at text spell, nearest double, ties to even.
-pp_number pp_number_parse(const char *text, size_t length, double *value);
-// The integer they spell; false when they spell none, or one outside low..high.
-bool pp_number_parse_int(const char *text, size_t length, int low, int high, int *value);
-// 17 significant digits, "inf" or "-inf": what pp_number_parse reads back exactly. size >= 32.
-void pp_number_print(char *text, size_t size, double value);
 
 // ── Tokens (scan.c) ──────────────────────────────────────────────────────────────────────────────
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decimal text to double is exact, and does not care about the locale.
-#include "format/scan.h"
+#include "base/base.h"
 #include "support/cmocka.h"
 #include "support/random.h"
 

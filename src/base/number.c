@@ -5,7 +5,7 @@
 //
 // strtod and printf take the decimal point from the locale; an integer with an exponent has no point. So
 // "9.3656e+02" is handed to strtod as "93656e-2", and what printf puts for the point is replaced.
-#include "format/format.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <float.h>

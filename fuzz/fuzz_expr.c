@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fuzz target of expressions, reached as the motion of a driven body: what is accepted can be built into
+// a model, and what is refused has a message.
+#include <perp/model.h>
+#include <perp/perp.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1);
+    if (!text) {
+        return 0;
+    }
+    memcpy(text, data, size);
+    text[size] = '\0';
+    perp_builder *builder = perp_builder_create(NULL);
+    perp_body_def body = perp_body_default();
+    body.drive = PERP_DRIVEN;
+    body.motion_x = text;
+    perp_add_body(builder, &body);
+    perp_model *model = NULL;
+    perp_error error = {0};
+    perp_status status = perp_model_create(builder, &model, &error);
+    if ((status == PERP_OK) != (model != NULL) || (status < 0 && !error.text[0])) {
+        __builtin_trap();
+    }
+    perp_model_destroy(model);
+    perp_builder_destroy(builder);
+    free(text);
+    return 0;
+}

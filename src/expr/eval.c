@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Evaluation on a stack, with the derivative carried along (forward mode).
+//
+// At a corner (abs, min, max, clamp) the derivative is that of one side; step has none. A derivative that
+// is infinite, such as that of sqrt at 0, counts for nothing when its argument does not move.
+#include "expr/node.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct dual {
+    double v, d;  // value, derivative
+} dual;
+
+static dual chain(double value, double slope, double rate)
+{
+    return (dual){value, rate == 0.0 ? 0.0 : slope * rate};
+}
+
+static dual power(dual a, dual b)
+{
+    double v = pow(a.v, b.v), d = 0.0;
+    if (a.d != 0.0 && b.v != 0.0) {
+        d += b.v * pow(a.v, b.v - 1.0) * a.d;
+    }
+    if (b.d != 0.0 && v != 0.0) {
+        d += v * log(a.v) * b.d;
+    }
+    return (dual){v, d};
+}
+
+static dual arc_tangent2(dual y, dual x)
+{
+    double r = hypot(x.v, y.v), v = atan2(y.v, x.v);
+    if (y.d == 0.0 && x.d == 0.0) {
+        return (dual){v, 0.0};
+    }
+    return (dual){v, (x.v / r) * (y.d / r) - (y.v / r) * (x.d / r)};
+}
+
+static dual binary(pp_op op, dual a, dual b)
+{
+    switch (op) {
+    case PP_OP_ADD:
+        return (dual){a.v + b.v, a.d + b.d};
+    case PP_OP_SUBTRACT:
+        return (dual){a.v - b.v, a.d - b.d};
+    case PP_OP_MULTIPLY:
+        return (dual){a.v * b.v, a.d * b.v + a.v * b.d};
+    case PP_OP_DIVIDE:
+        return (dual){a.v / b.v, (a.d - a.v / b.v * b.d) / b.v};
+    case PP_OP_POWER:
+        return power(a, b);
+    case PP_OP_ATAN2:
+        return arc_tangent2(a, b);
+    case PP_OP_MIN:
+        return b.v < a.v || isnan(b.v) ? b : a;
+    default:
+        return b.v > a.v || isnan(b.v) ? b : a;  // PP_OP_MAX
+    }
+}
+
+static dual tangent(dual a)
+{
+    double v = tan(a.v);
+    return chain(v, 1.0 + v * v, a.d);
+}
+
+static dual hyperbolic_tangent(dual a)
+{
+    double v = tanh(a.v);
+    return chain(v, (1.0 - v) * (1.0 + v), a.d);
+}
+
+static dual unary(pp_op op, dual a)
+{
+    double root;
+    switch (op) {
+    case PP_OP_NEGATE:
+        return (dual){-a.v, -a.d};
+    case PP_OP_SIN:
+        return chain(sin(a.v), cos(a.v), a.d);
+    case PP_OP_COS:
+        return chain(cos(a.v), -sin(a.v), a.d);
+    case PP_OP_TAN:
+        return tangent(a);
+    case PP_OP_ASIN:
+        return chain(asin(a.v), 1.0 / sqrt((1.0 - a.v) * (1.0 + a.v)), a.d);
+    case PP_OP_ACOS:
+        return chain(acos(a.v), -1.0 / sqrt((1.0 - a.v) * (1.0 + a.v)), a.d);
+    case PP_OP_ATAN:
+        return chain(atan(a.v), 1.0 / (1.0 + a.v * a.v), a.d);
+    case PP_OP_SINH:
+        return chain(sinh(a.v), cosh(a.v), a.d);
+    case PP_OP_COSH:
+        return chain(cosh(a.v), sinh(a.v), a.d);
+    case PP_OP_TANH:
+        return hyperbolic_tangent(a);
+    case PP_OP_EXP:
+        return chain(exp(a.v), exp(a.v), a.d);
+    case PP_OP_LOG:
+        return chain(log(a.v), 1.0 / a.v, a.d);
+    case PP_OP_SQRT:
+        root = sqrt(a.v);
+        return chain(root, 0.5 / root, a.d);
+    case PP_OP_ABS:
+        return chain(fabs(a.v), a.v > 0.0 ? 1.0 : a.v < 0.0 ? -1.0 : 0.0, a.d);
+    default:  // PP_OP_STEP
+        return (dual){isnan(a.v) ? a.v : a.v >= 0.0 ? 1.0 : 0.0, 0.0};
+    }
+}
+
+static dual run(const pp_expr *expr, const double *variables, const double *rates)
+{
+    dual stack[PP_EXPR_DEPTH + 2];
+    int top = -1;
+    for (int k = 0; k < expr->count; k++) {
+        const pp_node *node = &expr->node[k];
+        dual *a = &stack[top < 0 ? 0 : top];
+        switch (node->op) {
+        case PP_OP_NUMBER:
+            stack[++top] = (dual){node->value, 0.0};
+            break;
+        case PP_OP_VARIABLE:
+            stack[++top] = (dual){variables[node->index], rates ? rates[node->index] : 0.0};
+            break;
+        case PP_OP_TABLE: {
+            double slope, value = pp_table_value(&expr->table[node->index], a->v, &slope);
+            *a = chain(value, slope, a->d);
+            break;
+        }
+        case PP_OP_CLAMP:
+            top -= 2;
+            stack[top] =
+                binary(PP_OP_MIN, binary(PP_OP_MAX, stack[top], stack[top + 1]), stack[top + 2]);
+            break;
+        case PP_OP_ADD:
+        case PP_OP_SUBTRACT:
+        case PP_OP_MULTIPLY:
+        case PP_OP_DIVIDE:
+        case PP_OP_POWER:
+        case PP_OP_ATAN2:
+        case PP_OP_MIN:
+        case PP_OP_MAX:
+            top--;
+            stack[top] = binary(node->op, stack[top], stack[top + 1]);
+            break;
+        default:
+            *a = unary(node->op, *a);
+            break;
+        }
+    }
+    pp_assert(top == 0);
+    return stack[0];
+}
+
+double pp_expr_value(const pp_expr *expr, const double *variables)
+{
+    return run(expr, variables, NULL).v;
+}
+
+double pp_expr_rate(const pp_expr *expr, const double *variables, const double *rates, double *rate)
+{
+    dual result = run(expr, variables, rates);
+    *rate = result.d;
+    return result.v;
+}
+
+bool pp_expr_uses(const pp_expr *expr, int k)
+{
+    for (int i = 0; i < expr->count; i++) {
+        if (expr->node[i].op == PP_OP_VARIABLE && expr->node[i].index == k) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// ── Made and copied ──────────────────────────────────────────────────────────────────────────────
+
+perp_status pp_expr_table(const double *x, const double *y, int count, pp_arena *arena,
+                          const pp_expr **expr, pp_expr_error *error)
+{
+    const char *why = NULL;
+    pp_expr *made = PP_ZEROS(arena, pp_expr, 1);
+    pp_node *node = PP_ZEROS(arena, pp_node, 2);
+    pp_table *table = PP_ZEROS(arena, pp_table, 1);
+    *expr = NULL;
+    if (!made || !node || !table) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status = pp_table_build(x, y, count, arena, table, &why);
+    if (status == PERP_ERR_FORMAT && error) {
+        error->column = 1;
+        pp_print(error->text, sizeof error->text, "%s", why);
+    }
+    if (status < 0) {
+        return status;
+    }
+    node[0].op = PP_OP_VARIABLE;
+    node[1].op = PP_OP_TABLE;
+    *made = (pp_expr){.count = 2, .tables = 1, .node = node, .table = table};
+    *expr = made;
+    return PERP_OK;
+}
+
+static const void *copy_array(const void *items, int count, size_t size, pp_arena *arena)
+{
+    void *copy = pp_arena_array(arena, (size_t)count, size);
+    if (copy && count > 0) {
+        memcpy(copy, items, (size_t)count * size);
+    }
+    return copy;
+}
+
+const pp_expr *pp_expr_copy(const pp_expr *expr, pp_arena *arena)
+{
+    pp_expr *copy = expr ? PP_ARRAY(arena, pp_expr, 1) : NULL;
+    pp_table *table = copy ? PP_ARRAY(arena, pp_table, expr->tables) : NULL;
+    const pp_node *node = copy ? copy_array(expr->node, expr->count, sizeof *node, arena) : NULL;
+    if (!table || !node) {
+        return NULL;
+    }
+    for (int k = 0; k < expr->tables; k++) {
+        const pp_table *from = &expr->table[k];
+        table[k] = (pp_table){from->count, copy_array(from->x, from->count, sizeof(double), arena),
+                              copy_array(from->y, from->count, sizeof(double), arena),
+                              copy_array(from->bend, from->count, sizeof(double), arena)};
+        if (!table[k].x || !table[k].y || !table[k].bend) {
+            return NULL;
+        }
+    }
+    *copy = (pp_expr){expr->count, expr->tables, node, table};
+    return copy;
+}

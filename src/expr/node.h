@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to expr/: an expression is a list of nodes in postfix order, run on a stack.
+#pragma once
+
+#include "expr/expr.h"
+
+enum {
+    PP_EXPR_NODES = 512,  // most nodes
+    PP_EXPR_DEPTH = 64,   // most open parentheses and pending operators; stack of the evaluation
+    PP_EXPR_POINTS = 100000,  // most points of all tables
+};
+
+typedef enum pp_op {
+    PP_OP_NUMBER,
+    PP_OP_VARIABLE,
+    PP_OP_ADD,
+    PP_OP_SUBTRACT,
+    PP_OP_MULTIPLY,
+    PP_OP_DIVIDE,
+    PP_OP_POWER,
+    PP_OP_NEGATE,
+    PP_OP_SIN,
+    PP_OP_COS,
+    PP_OP_TAN,
+    PP_OP_ASIN,
+    PP_OP_ACOS,
+    PP_OP_ATAN,
+    PP_OP_ATAN2,
+    PP_OP_SINH,
+    PP_OP_COSH,
+    PP_OP_TANH,
+    PP_OP_EXP,
+    PP_OP_LOG,
+    PP_OP_SQRT,
+    PP_OP_ABS,
+    PP_OP_MIN,
+    PP_OP_MAX,
+    PP_OP_STEP,
+    PP_OP_CLAMP,
+    PP_OP_TABLE,
+} pp_op;
+
+typedef struct pp_node {
+    pp_op op;
+    int index;     // of the variable or the table
+    double value;  // of the number
+} pp_node;
+
+typedef struct pp_table {
+    int count;
+    const double *x, *y;  // points, x increasing
+    const double *bend;   // second derivatives of the spline at the points
+} pp_table;
+
+struct pp_expr {
+    int count, tables;
+    const pp_node *node;
+    const pp_table *table;
+};
+
+// Fills table from the points, which are copied; PERP_ERR_FORMAT: *why says what is wrong with them.
+perp_status pp_table_build(const double *x, const double *y, int count, pp_arena *arena,
+                           pp_table *table, const char **why);
+// Value and slope at x.
+double pp_table_value(const pp_table *table, double x, double *slope);
