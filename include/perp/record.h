@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recordings of runs: written while a sim steps, read back frame by frame, and judged again.
+//
+// A recording is a directory: run.h5 (everything; docs/file-format.md), bodies.csv, contacts.csv,
+// events.jsonl and summary.json. run.h5 grows while the run goes on and can be read at any moment, also
+// after the program was killed: up to the last flush, and marked as incomplete. The other files bear the
+// ending .part until the run is finished, so that a file without it is whole.
+#pragma once
+
+#include <perp/base.h>
+#include <perp/sim.h>
+#include <perp/types.h>
+
+// ── Writing ──────────────────────────────────────────────────────────────────────────────────────
+
+typedef struct perp_record perp_record;
+
+typedef struct perp_record_def {
+    const char *name;   // of the scene
+    const char *scene;  // text of the scene file, kept in run.h5: perp_recording_check needs it
+    const perp_sim_def *sim;  // what the sim was created with; NULL: the defaults
+    double h;                 // the step [s]
+    int every;                // a frame every so many steps, and the last; default 1
+    double flush_seconds;     // longest time that a kill can cost [s]; default 0.5
+    uint32_t cookie;
+} perp_record_def;
+
+PERP_API perp_record_def perp_record_default(void);
+// Makes the directory (not its parents) and records the present state as frame 0. A recording that is
+// in the directory already is replaced; a directory with other things in it is refused.
+PERP_API PERP_MUST perp_status perp_record_create(const char *dir, const perp_sim *sim,
+                                                  const perp_record_def *def, const perp_env *env,
+                                                  perp_record **record, perp_error *error);
+// After every perp_step, whatever its status: a failed step leaves an event, no frame. After an error
+// the recording stays marked as incomplete, and every further call returns the same error.
+PERP_API PERP_MUST perp_status perp_record_step(perp_record *record, const perp_sim *sim);
+// Writes what is left, closes the files and gives them their names.
+PERP_API PERP_MUST perp_status perp_record_finish(perp_record *record, const perp_sim *sim);
+PERP_API void perp_record_destroy(perp_record *record);  // unfinished: stays marked as incomplete
+PERP_API const perp_error *perp_record_error(const perp_record *record);
+
+// What has been seen so far, over all steps and not only those that became frames.
+typedef struct perp_summary {
+    int64_t steps;  // that succeeded
+    int frames;     // written
+    int contacts_max;
+    int64_t violations;      // steps past a limit of the certificate
+    int64_t not_unique;      // steps with another solution, or other impulses
+    perp_certificate worst;  // each number the worst of all steps
+    double seconds;          // wall, since perp_record_create
+    double step_seconds;     // median of a step, to 1 %
+    perp_status status;      // of the last step
+} perp_summary;
+
+PERP_API perp_summary perp_record_summary(const perp_record *record);
+// The text of summary.json, as of now; valid until the next call. NULL: out of memory.
+PERP_API const char *perp_record_summary_text(perp_record *record, const perp_sim *sim);
+
+// ── Reading ──────────────────────────────────────────────────────────────────────────────────────
+
+typedef struct perp_recording perp_recording;
+
+typedef struct perp_recording_info {
+    const char *name, *scene;  // scene: the text, "" when there is none
+    const char *solver;        // as asked for
+    perp_stepper stepper;
+    perp_form form;
+    perp_friction_law friction;
+    perp_impact_law impact;
+    double h, margin, theta, tolerance;
+    perp_limits limits;
+    int every;
+    bool complete;  // the run came to its end, and everything was written
+    int frames;     // at least 1: the start
+    int bodies, shapes, joints, nv;
+    const char *events;  // JSON lines
+} perp_recording_info;
+
+typedef struct perp_recorded_body {
+    const char *name;
+    perp_body_kind kind;
+    perp_drive drive;
+    int at;                // of its first value in q and nu, -1: not free
+    double mass, inertia;  // [kg], [kg m^2]
+} perp_recorded_body;
+
+typedef struct perp_recorded_shape {
+    const char *name;
+    perp_body body;
+    perp_shape_kind kind;
+    double mu, restitution;    // [-]
+    double radius;             // the outline is rounded by this [m]
+    const perp_vec3 *outline;  // in the body frame [m]: vertices; half-plane: a point, its normal
+    int outline_count;
+} perp_recorded_shape;
+
+typedef struct perp_recorded_joint {
+    const char *name;
+    perp_joint_kind kind;
+    perp_body a, b;
+    perp_vec3 anchor_a, anchor_b;  // in the body frames [m]
+} perp_recorded_joint;
+
+// One moment; frame 0 is the start, without contacts. Valid until the next perp_recording_read.
+typedef struct perp_frame {
+    double t;                       // [s]
+    int64_t step;                   // how many have been done
+    const double *q, *nu;           // nv each
+    const perp_vec3 *position;      // of each body [m]
+    const double *angle;            // [rad]
+    const perp_vec3 *velocity;      // [m/s]
+    const double *spin;             // [rad/s]
+    int contacts;                   // of the last step before t
+    const perp_contact *contact;    // contacts of them
+    const perp_joint_state *joint;  // one a joint
+    perp_certificate certificate;   // the worst of the steps since the frame before
+    perp_energy energy;             // work, dissipated: summed over the steps since then
+    perp_status status;             // of the last step
+    int iterations, problem_size, redundant_rows;
+    bool unique;
+    double step_seconds;  // of the last step
+} perp_frame;
+
+// path: the directory or its run.h5. A recording that is being written, or whose writer was killed, is
+// read up to its last flush.
+PERP_API PERP_MUST perp_status perp_recording_open(const char *path, const perp_env *env,
+                                                   perp_recording **recording, perp_error *error);
+PERP_API void perp_recording_close(perp_recording *recording);
+PERP_API const perp_recording_info *perp_recording_about(const perp_recording *recording);
+PERP_API perp_recorded_body perp_recording_body(const perp_recording *recording, perp_body body);
+PERP_API perp_recorded_shape perp_recording_shape(const perp_recording *recording,
+                                                  perp_shape shape);
+PERP_API perp_recorded_joint perp_recording_joint(const perp_recording *recording,
+                                                  perp_joint joint);
+// Frames in order are read in blocks; jumping about costs a block each.
+PERP_API PERP_MUST perp_status perp_recording_read(perp_recording *recording, int frame,
+                                                   perp_frame *out, perp_error *error);
+
+// ── Judging a recording again ────────────────────────────────────────────────────────────────────
+
+// What is recomputed from the recorded states and impulses, and the model in the recording.
+typedef enum perp_check_item {
+    PERP_CHECK_GAP,       // deepest penetration [m]
+    PERP_CHECK_PULL,      // contact that pulls: largest -p_n [N s]
+    PERP_CHECK_CONE,      // friction beyond mu p_n [N s]
+    PERP_CHECK_SLIP,      // power that friction gives instead of takes [J]
+    PERP_CHECK_JOINT,     // joint error [m, rad]
+    PERP_CHECK_MOMENTUM,  // |M dnu - p_ext - all recorded impulses| [N s, N m s]
+    PERP_CHECK_MOTION,    // |q - q^l - h nu| as the stepper has it [m, rad]
+    PERP_CHECK_ENERGY,    // energy that appears from nowhere in a step [J]
+    PERP_CHECK_COUNT,
+} perp_check_item;
+
+typedef struct perp_check_result {
+    const char *name;   // "gap"
+    const char *unit;   // "m"
+    bool done;          // false: the recording does not hold what it takes, see why
+    const char *why;    // "" when done
+    double worst;       // NaN in the recording: INFINITY
+    double limit;       // worst beyond it is a violation
+    double t;           // when the worst was seen [s]
+    const char *where;  // names of what it was seen at
+} perp_check_result;
+
+typedef struct perp_check {
+    perp_check_result item[PERP_CHECK_COUNT];
+    bool passed;
+} perp_check;
+
+// limits: NULL, those of the recording.
+PERP_API PERP_MUST perp_status perp_recording_check(perp_recording *recording,
+                                                    const perp_limits *limits, perp_check *check,
+                                                    perp_error *error);
