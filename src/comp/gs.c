@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SWEEPS = 10000, REFRESH = 20, STALL = 5000 };
+enum { SWEEPS = 10000, REFRESH = 10, STALL = 5000 };
 
 static void sweep(const pp_first *first, double *r, double *state)
 {
