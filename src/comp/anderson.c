@@ -6,9 +6,9 @@
 // With f = g(z) - z and the last differences dF, dG, the next point is g - dG c,
 // c = argmin |f - dF c|, theory (C31): on a smooth piece of the map this is GMRES in disguise and
 // turns a slow linear rate into a fast one. Contact maps have kinks, where the extrapolation
-// overshoots. So a point whose |f| is more than `growth` times the last accepted one is rejected: the iteration goes on from the last
-// image, plainly, for 2, 4, 8 … PAUSE_MAX steps before it extrapolates again. Thus it is never much
-// slower than the plain map.
+// overshoots. So a point whose |f| is more than `growth` times the last accepted one is rejected: the
+// iteration goes on from the last image, plainly, for 2, 4, 8 … PAUSE_MAX steps before it
+// extrapolates again. Thus it is never much slower than the plain map.
 #include "comp/first.h"
 
 #include <math.h>
