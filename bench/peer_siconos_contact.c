@@ -54,14 +54,25 @@ static void *open_state(const bench_solver *solver, const bench_problem *problem
     return s;
 }
 
+static size_t entries_of(const perp_matrix *A)
+{
+    return A->dense != NULL ? (size_t)A->rows * (size_t)A->cols : (size_t)A->p[A->cols];
+}
+
 static NumericsMatrix *make_sparse(const perp_matrix *A)
 {
     NumericsMatrix *matrix = NM_create(NM_SPARSE, A->rows, A->cols);
-    NM_triplet_alloc(matrix, A->p[A->cols]);
+    NM_triplet_alloc(matrix, (CS_INT)entries_of(A));
     matrix->matrix2->origin = NSM_TRIPLET;
     for (int j = 0; j < A->cols; j++) {
-        for (int k = A->p[j]; k < A->p[j + 1]; k++) {
-            NM_entry(matrix, A->i[k], j, A->x[k]);
+        if (A->dense != NULL) {
+            for (int i = 0; i < A->rows; i++) {
+                NM_zentry(matrix, i, j, A->dense[(size_t)i + (size_t)j * (size_t)A->rows], 0.0);
+            }
+        } else {
+            for (int k = A->p[j]; k < A->p[j + 1]; k++) {
+                NM_entry(matrix, A->i[k], j, A->x[k]);
+            }
         }
     }
     return matrix;
@@ -70,8 +81,12 @@ static NumericsMatrix *make_sparse(const perp_matrix *A)
 static NumericsMatrix *make_dense(const perp_matrix *A)
 {
     NumericsMatrix *matrix = NM_create(NM_DENSE, A->rows, A->cols);
-    size_t rows = (size_t)A->rows;
-    memset(matrix->matrix0, 0, rows * (size_t)A->cols * sizeof(double));
+    size_t rows = (size_t)A->rows, all = rows * (size_t)A->cols;
+    if (A->dense != NULL) {
+        memcpy(matrix->matrix0, A->dense, all * sizeof(double));
+        return matrix;
+    }
+    memset(matrix->matrix0, 0, all * sizeof(double));
     for (int j = 0; j < A->cols; j++) {
         for (int k = A->p[j]; k < A->p[j + 1]; k++) {
             matrix->matrix0[(size_t)A->i[k] + (size_t)j * rows] += A->x[k];

@@ -37,9 +37,10 @@ static int report(const char *solver, random_kind kind, const tally *t)
 {
     bool is_auto = solver == solvers[0];
     bool bad = t->wrong > 0 || t->false_infeasible > 0 || (is_auto && t->missed > 0);
-    printf("%-14s %-6s %9ld %9ld %7ld %8ld %8ld %6ld %6ld %7ld   %.0e%s\n", random_kind_name(kind),
-           solver, t->problems, t->solved, t->inexact, t->none, t->missed, t->false_infeasible,
-           t->wrong, t->unsure, t->worst_backward, bad ? "  BAD" : "");
+    printf("%-14s %-6s %9ld %9ld %7ld %8ld %5ld %8ld %6ld %6ld %7ld   %.0e%s\n",
+           random_kind_name(kind), solver, t->problems, t->solved, t->inexact, t->none, t->doubtful,
+           t->missed, t->false_infeasible, t->wrong, t->unsure, t->worst_backward,
+           bad ? "  BAD" : "");
     if (t->wrong) {
         printf("    wrong: seed %llu\n", (unsigned long long)t->wrong_seed);
     }
@@ -70,8 +71,8 @@ int main(int argc, char **argv)
             contest_enter(solvers[s], &p->mcp, &key, seed, work, &tallies[kind][s]);
         }
     }
-    printf("%-14s %-6s %9s %9s %7s %8s %8s %6s %6s %7s   %s\n", "family", "solver", "problems",
-           "solved", "inexact", "none", "missed", "false", "WRONG", "unsure", "backward");
+    printf("%-14s %-6s %9s %9s %7s %8s %5s %8s %6s %6s %7s   %s\n", "family", "solver", "problems",
+           "solved", "inexact", "none", "doubt", "missed", "false", "WRONG", "unsure", "backward");
     int bad = 0;
     for (int kind = 0; kind < RANDOM_KINDS; kind++) {
         for (int s = 0; s < SOLVERS; s++) {

@@ -69,6 +69,7 @@ typedef struct target {
 
 #define DANTZIG "Bullet Dantzig|DART Dantzig"
 #define SMOOTH  "spd|boxSpd"
+#define CONES   "Siconos NSGS|Siconos NSGS-quartic|Siconos NSN_AC|Siconos PROX|Siconos VI_EG"
 
 static const target targets[] = {
     {"lcp", "every solvable LCP and boxed problem", "auto", NULL, NULL, 0, 1 << 30, 0},
@@ -85,9 +86,13 @@ static const target targets[] = {
     {"pivot", "time, PSD", "pivot", "Siconos NEWTON_FB", "psdDeg", 0, 1000, 1.0},
     {"box", "every box friction problem", "box", NULL, NULL, 0, 1 << 30, 0},
     {"cone", "cones in space, local, all but one", "ssn", NULL, "space", 0, 1 << 30, 1},
+    {"cone", "time, space, 200 contacts and more", "ssn", CONES, "space", 200, 1 << 30, 0.4},
     {"cone", "cones in the plane", "auto", NULL, "plane", 0, 1 << 30, 0},
     {"cone", "cones, global form", "auto", NULL, "global", 0, 1 << 30, 0},
+    {"cone4", "cones in space at 1e-4", "auto", NULL, NULL, 0, 1 << 30, 0},
+    {"cone4", "time, 200 contacts and more", "gs", CONES, NULL, 200, 1 << 30, 0.6},
     {"granular", "granular flow at 1e-6", "auto", NULL, NULL, 0, 1 << 30, 0},
+    {"granular", "time", "auto", "Siconos 2D_NSGS", NULL, 0, 1 << 30, 1.0},
     {"warm", "warm / cold, lemke", "lemke warm", "lemke", NULL, 0, 1 << 30, 0.2},
     {"warm", "warm / cold, pivot", "pivot warm", "pivot", NULL, 0, 1 << 30, 0.2},
     {"warm", "warm / cold, ssn, exact cones", "ssn warm", "ssn", "space", 0, 1 << 30, 0.4},

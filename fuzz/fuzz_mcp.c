@@ -55,7 +55,7 @@ static bool has_solution(const perp_mcp *mcp)
         perp_mcp_residuals judged;
         const double *one = z + k * mcp->n;
         HOLD(perp_mcp_judge(mcp, one, NULL, &judged) >= 0);
-        if (truth_plain(mcp, one) <= 1e-10 && judged.scaled <= 1e-10) {
+        if (truth_solves(mcp, one) && judged.scaled <= 1e-10) {
             return true;
         }
     }

@@ -4,18 +4,18 @@
 // Anderson acceleration of a fixed-point map z -> g(z), guarded.
 //
 // With f = g(z) - z and the last differences dF, dG, the next point is g - dG c,
-// c = argmin |f - dF c|, theory (C31): on a smooth piece of the map this is GMRES in disguise and turns a slow linear
-// rate into a fast one. Contact maps have kinks, where the extrapolation overshoots. So a point whose
-// |f| is more than twice the last accepted one is rejected: the iteration goes on from the last
-// image, plainly, for 2, 4, 8 … PAUSE_MAX steps before it extrapolates again. Thus it is never much
-// slower than the plain map.
+// c = argmin |f - dF c|, theory (C31): on a smooth piece of the map this is GMRES in disguise and
+// turns a slow linear rate into a fast one. Contact maps have kinks, where the extrapolation
+// overshoots. So a point whose |f| is more than `growth` times the last accepted one is rejected: the
+// iteration goes on from the last image, plainly, for 2, 4, 8 … PAUSE_MAX steps before it
+// extrapolates again. Thus it is never much slower than the plain map.
 #include "comp/first.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { DEPTH = 5, PAUSE_MAX = 64, TRUSTED = 20, WARM_UP = 4 };
-#define GROWTH 2.0  // of |f| that is still accepted
+#define FARTHEST 1e4  // sum |c|: beyond, differences are parallel and the sum is rounding
 
 struct pp_anderson {
     int n, size;           // the first n of `size` numbers make the norm
@@ -27,10 +27,12 @@ struct pp_anderson {
     int pause_for;  // length of the next pause
     int trusted;    // extrapolations accepted in a row
     bool extrapolated;
-    double last;  // |f| of the last accepted point, PP_INF: none
+    double growth;  // of |f| that is still accepted
+    double last;    // |f| of the last accepted point, PP_INF: none
 };
 
-pp_anderson *pp_anderson_create(int n, int size, const double *weight, pp_arena *arena)
+pp_anderson *pp_anderson_create(int n, int size, const double *weight, double growth,
+                                pp_arena *arena)
 {
     pp_anderson *a = PP_ZEROS(arena, pp_anderson, 1);
     if (!a) {
@@ -39,6 +41,7 @@ pp_anderson *pp_anderson_create(int n, int size, const double *weight, pp_arena 
     *a = (pp_anderson){.n = n,
                        .size = size,
                        .weight = weight,
+                       .growth = growth,
                        .dF = PP_ARRAY(arena, double, (size_t)n *DEPTH),
                        .dG = PP_ARRAY(arena, double, (size_t)size *DEPTH),
                        .f = PP_ARRAY(arena, double, n),
@@ -97,7 +100,14 @@ static bool extrapolate(const pp_anderson *a, const double *g, double *z)
         return false;
     }
     pp_lu_solve(m, A, m, pivot, c);
-    for (int i = 0; pp_all_finite((size_t)m, c) && i < m; i++) {
+    double far = 0.0;
+    for (int i = 0; i < m; i++) {
+        far += fabs(c[i]);
+    }
+    if (!(far <= FARTHEST)) {
+        return false;
+    }
+    for (int i = 0; i < m; i++) {
         pp_axpy(a->size, -c[i], a->dG + (size_t)i * (size_t)a->size, z);
     }
     return true;
@@ -116,7 +126,7 @@ void pp_anderson_next(pp_anderson *a, const double *g, double *z)
         memcpy(z, g, (size_t)a->size * sizeof *z);
         return;
     }
-    if (a->extrapolated && !(norm <= GROWTH * a->last)) {
+    if (a->extrapolated && !(norm <= a->growth * a->last)) {
         memcpy(z, a->g_last, (size_t)a->size * sizeof *z);
         pp_anderson_reset(a);
         a->trusted = 0;

@@ -35,7 +35,7 @@ typedef struct climb {
 static perp_status judge(const climb *c, double *worst)
 {
     perp_fcp_residuals residuals;
-    perp_status status = perp_fcp_judge(c->fcp, c->trial_r, c->trial_v, c->job->env, &residuals);
+    perp_status status = pp_fcp_judge(c->fcp, c->trial_r, c->trial_v, c->job->arena, &residuals);
     *worst = PP_INF;
     if (status >= 0) {
         *worst = fmax(residuals.dynamics, fmax(residuals.plain, residuals.scaled));

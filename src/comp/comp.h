@@ -69,6 +69,9 @@ unsigned pp_fcp_classes(const perp_fcp *fcp);
 
 // perp_mcp_judge of a checked problem; scratch: 3 n numbers.
 void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mcp_residuals *out);
+// perp_fcp_judge of a checked problem; the arena is left as it was.
+perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, pp_arena *arena,
+                         perp_fcp_residuals *out);
 
 double pp_mcp_lower(const perp_mcp *mcp, int i);
 double pp_mcp_upper(const perp_mcp *mcp, int i);

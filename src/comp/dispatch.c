@@ -312,10 +312,10 @@ static void tidy_contact(int n, double *x)
 }
 
 static perp_status judge_fcp(call *c, const perp_fcp *fcp, const double *r, const double *v,
-                             const perp_env *env, perp_status believed)
+                             perp_status believed)
 {
     perp_fcp_residuals residuals;
-    perp_status status = perp_fcp_judge(fcp, r, v, env, &residuals);
+    perp_status status = pp_fcp_judge(fcp, r, v, c->arena, &residuals);
     c->info->seconds_judge = pp_seconds() - c->stopped;
     if (status < 0) {
         return status;
@@ -360,7 +360,7 @@ perp_status perp_fcp_solve(const char *solver, const perp_fcp *fcp,
     tidy_contact(n, r);
     tidy_contact(fcp->nv, v);
     if (!is_memory_or_argument(status)) {
-        status = judge_fcp(&c, fcp, r, v, env, status);
+        status = judge_fcp(&c, fcp, r, v, status);
     }
     return finish(&c, status);
 }

@@ -95,7 +95,7 @@ static perp_status iterate(const pp_first *first, const pp_job *job, pp_watch *w
               .state = PP_ARRAY(job->arena, double, first->size),
               .weight = pp_first_weights(first),
               .tau = 1.0};
-    pp_anderson *anderson = pp_anderson_create(n, n, w.weight, job->arena);
+    pp_anderson *anderson = pp_anderson_create(n, n, w.weight, 1.0, job->arena);
     if (!w.x || !w.y || !w.g || !w.F || !w.G || !w.state || !w.weight || !anderson) {
         return PERP_ERR_MEMORY;
     }

@@ -119,7 +119,9 @@ perp_status pp_first_scale(pp_first *first);  // rho, lengths and laws from Wcc;
 
 // Of a fixed-point map on `size` numbers of which the first n are measured, each times its weight.
 typedef struct pp_anderson pp_anderson;
-pp_anderson *pp_anderson_create(int n, int size, const double *weight, pp_arena *arena);
+// Points whose step is more than `growth` times the last one's are rejected. NULL: no memory.
+pp_anderson *pp_anderson_create(int n, int size, const double *weight, double growth,
+                                pp_arena *arena);
 void pp_anderson_reset(pp_anderson *a);                             // the map has changed
 void pp_anderson_next(pp_anderson *a, const double *g, double *z);  // g is z's image; z the next
 

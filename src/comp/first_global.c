@@ -81,11 +81,12 @@ static perp_status bodies_invert(const perp_matrix *M, bodies *b)
             }
             X[j + j * size] = 1.0;
         }
-        if (pp_chol_factor(size, A, size, 0.0) != 0) {
+        int pivot[BODY_MAX];
+        if (pp_lu_factor(size, A, size, pivot, 0.0) != 0) {  // files hold slightly unsymmetric M
             return PERP_ERR_SINGULAR;
         }
         for (int j = 0; j < size; j++) {
-            pp_chol_solve(size, A, size, X + j * size);
+            pp_lu_solve(size, A, size, pivot, X + j * size);
         }
     }
     return PERP_OK;

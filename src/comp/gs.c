@@ -6,7 +6,7 @@
 // A sweep replaces r_c by the exact solution of contact c with all others held, theory (C26)
 // (Jourdan, Alart, Jean 1998). The state (u, or v of the global form) follows every change, so that a
 // contact costs its own rows only and an open contact that stays open costs nothing; it is recomputed
-// now and then against drift. The sweep is a fixed-point map of (r, state), affine combinations of
+// against drift whenever residuals are measured. The sweep is a fixed-point map of (r, state), affine combinations of
 // which keep state consistent with r: that is what Anderson needs. Proven to converge only without
 // friction or for small friction on well-conditioned problems; the best iterate is kept, and the
 // residuals decide.
@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SWEEPS = 10000, REFRESH = 20, STALL = 5000 };
+enum { SWEEPS = 10000, STALL = 5000 };
 
 static void sweep(const pp_first *first, double *r, double *state)
 {
@@ -48,15 +48,13 @@ static perp_status iterate(const pp_first *first, const pp_job *job, pp_watch *w
     int n = first->n, size = n + first->size;
     const double *weight = pp_first_weights(first);
     double *z = PP_ZEROS(job->arena, double, size), *g = PP_ARRAY(job->arena, double, size);
-    pp_anderson *anderson = pp_anderson_create(n, size, weight, job->arena);
+    pp_anderson *anderson = pp_anderson_create(n, size, weight, 2.0, job->arena);
     if (!weight || !z || !g || !anderson) {
         return PERP_ERR_MEMORY;
     }
     memcpy(z, watch->best, (size_t)n * sizeof *z);
+    pp_first_state(first, z, z + n);
     for (int k = 1;; k++) {
-        if (k % REFRESH == 1) {
-            pp_first_state(first, z, z + n);
-        }
         memcpy(g, z, (size_t)size * sizeof *g);
         sweep(first, g, g + n);
         if (pp_watch_done(watch, k, g, g + n)) {

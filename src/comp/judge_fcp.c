@@ -322,17 +322,10 @@ static void judge_contacts(const perp_fcp *fcp, const double *r, const evidence 
     out->dynamics = isfinite(e->dynamics) ? e->dynamics : PP_INF;
 }
 
-perp_status perp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v,
-                           const perp_env *env, perp_fcp_residuals *out)
+perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, pp_arena *arena,
+                         perp_fcp_residuals *out)
 {
-    char reason[8];
-    if (!r || !out || pp_fcp_check(fcp, reason, sizeof reason) < 0 || (fcp->nv > 0 && !v)) {
-        return PERP_ERR_ARGUMENT;
-    }
-    pp_arena *arena = pp_arena_create(env);
-    if (!arena) {
-        return PERP_ERR_MEMORY;
-    }
+    pp_mark mark = pp_arena_mark(arena);
     int n = fcp->nc * fcp->dim;
     evidence e = {.u = PP_ARRAY(arena, double, n),
                   .q = PP_ARRAY(arena, double, n),
@@ -344,6 +337,22 @@ perp_status perp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v
     if (status >= 0) {
         judge_contacts(fcp, r, &e, out);
     }
+    pp_arena_release(arena, mark);
+    return status;
+}
+
+perp_status perp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v,
+                           const perp_env *env, perp_fcp_residuals *out)
+{
+    char reason[8];
+    if (!r || !out || pp_fcp_check(fcp, reason, sizeof reason) < 0 || (fcp->nv > 0 && !v)) {
+        return PERP_ERR_ARGUMENT;
+    }
+    pp_arena *arena = pp_arena_create(env);
+    if (!arena) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status = pp_fcp_judge(fcp, r, v, arena, out);
     pp_arena_destroy(arena);
     return status;
 }

@@ -120,6 +120,7 @@ static perp_status scale_matrix(pp_lemke *t, const perp_matrix *A, const scaling
     }
     t->A = perp_matrix_dense(n, n, x);
     t->cover = x + (size_t)n * (size_t)n;
+    memset(t->cover, 0, (size_t)n * sizeof *t->cover);  // a tableau carries it before it is chosen
     return PERP_OK;
 }
 

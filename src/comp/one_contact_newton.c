@@ -234,7 +234,7 @@ static double by_bisection(const local *s, double best, double *r)
 {
     double low = 0.0, high = pp_law_shift(&s->law, s->q) - s->q[0];
     double x[PP_DIM_MAX] = {0}, y[PP_DIM_MAX];
-    for (int round = 0; round < 40 && best > PP_ONE_CONTACT_OK; round++) {
+    for (int round = 0; round < 16 && best > PP_ONE_CONTACT_OK; round++) {
         double middle = 0.5 * (low + high), value = convex(s, middle, 100, x);
         if (value > middle) {
             low = middle;

@@ -47,11 +47,35 @@ static void consider(search *s, const double x[3], double *r)
     }
 }
 
-static void try_vertex(search *s, const double ray[3], double *r)
+// d . u_t of the slip at the ray, for d = j - 1, j, j + 1: friction works most at j if j's is least.
+static bool works_most(const search *s, int j, const double x[3])
+{
+    const pp_disc *disc = &s->law->disc[0];
+    double u[2], work[3], size = 0.0;
+    for (int i = 0; i < 2; i++) {
+        u[i] = s->q[1 + i];
+        size += fabs(u[i]);
+        for (int k = 0; k < 3; k++) {
+            u[i] += s->W[1 + i + 3 * k] * x[k];
+            size += fabs(s->W[1 + i + 3 * k] * x[k]);
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        const double *d = disc->direction + 2 * ((j + k + disc->nd - 1) % disc->nd);
+        work[k] = d[0] * u[0] + d[1] * u[1];
+    }
+    double slack = 1e-12 * size;
+    return work[1] <= work[0] + slack && work[1] <= work[2] + slack;
+}
+
+static void try_vertex(search *s, int j, const double ray[3], double *r)
 {
     static const double normal[3] = {1.0, 0.0, 0.0};
     double rn = -s->q[0] / form(s->W, normal, ray);
-    consider(s, (double[3]){rn, rn * ray[1], rn * ray[2]}, r);
+    const double x[3] = {rn, rn * ray[1], rn * ray[2]};
+    if (rn > 0.0 && works_most(s, j, x)) {
+        consider(s, x, r);
+    }
 }
 
 static void try_edge(search *s, const double ray[3], const double edge[3], double *r)
@@ -88,7 +112,7 @@ double pp_one_contact_polygon(const pp_law *law, const double *W, const double *
         const double *e = disc->direction + 2 * ((j + 1) % disc->nd);
         const double ray[3] = {1.0, disc->mu * d[0], disc->mu * d[1]};
         const double edge[3] = {0.0, disc->mu * (e[0] - d[0]), disc->mu * (e[1] - d[1])};
-        try_vertex(&s, ray, r);
+        try_vertex(&s, j, ray, r);
         try_edge(&s, ray, edge, r);
     }
     return s.best;

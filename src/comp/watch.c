@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { FRESH = 20 };  // iterations for which the updates of the state have not drifted
+
 // Measuring costs about as much as a sweep over well-behaved contacts: at most every tenth iteration.
 static int next_measure(int iteration)
 {
@@ -65,9 +67,12 @@ bool pp_watch_done(pp_watch *watch, int iteration, const double *r, double *stat
     watch->iterations = iteration;
     if (iteration >= watch->next || late) {
         watch->next = next_measure(iteration);
+        if (iteration > FRESH) {
+            pp_first_state(first, r, state);
+        }
         double residual = larger(pp_first_gauge(first, r, state));
-        if (residual <= tolerance || (late && residual < watch->residual)) {
-            pp_first_state(first, r, state);  // once more, without the drift of the updates
+        if (iteration <= FRESH && (residual <= tolerance || late)) {
+            pp_first_state(first, r, state);
             residual = larger(pp_first_gauge(first, r, state));
         }
         keep(watch, r, residual, iteration);

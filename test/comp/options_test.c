@@ -229,7 +229,7 @@ static void same_bits_twice(void **state)
     problem_destroy(q);
 }
 
-// With a workspace, a size seen before allocates nothing (but the judge's few numbers).
+// With a workspace, a size seen before allocates nothing.
 static void a_workspace_stops_allocating(void **state)
 {
     (void)state;
@@ -252,6 +252,31 @@ static void a_workspace_stops_allocating(void **state)
     perp_workspace_destroy(work);
     assert_int_equal(f.live, 0);
     problem_destroy(p);
+}
+
+static void a_workspace_stops_allocating_for_contact(void **state)
+{
+    (void)state;
+    static const char *const solvers[] = {"ssn", "gs", "eg", "auto"};
+    const double push[3] = {0.2, 0.1, 0.0};
+    pile *p = family_pile(2, 4, 1.0, 0.5, push);
+    double r[24], v[12];
+    for (size_t s = 0; s < sizeof solvers / sizeof solvers[0]; s++) {
+        fault f = {0};
+        perp_env env = fault_env(&f);
+        perp_comp_options options = perp_comp_default();
+        options.work = perp_workspace_create(&env);
+        int before = 0;
+        for (int k = 0; k < 5; k++) {
+            before = k == 2 ? f.calls : before;
+            assert_true(perp_fcp_solve(solvers[s], &p->local, &options, &env, r, NULL, NULL) >= 0);
+            assert_true(perp_fcp_solve(solvers[s], &p->global, &options, &env, r, v, NULL) >= 0);
+        }
+        assert_int_equal(f.calls, before);
+        perp_workspace_destroy(options.work);
+        assert_int_equal(f.live, 0);
+    }
+    pile_destroy(p);
 }
 
 // Every solver, stopped early: a status, a reason, finite numbers inside the bounds.
@@ -368,6 +393,7 @@ int main(void)
         cmocka_unit_test(registry_is_complete),
         cmocka_unit_test(same_bits_twice),
         cmocka_unit_test(a_workspace_stops_allocating),
+        cmocka_unit_test(a_workspace_stops_allocating_for_contact),
         cmocka_unit_test(limits_are_obeyed),
         cmocka_unit_test(time_is_a_limit),
         cmocka_unit_test(a_warm_basis_saves_pivots),

@@ -17,7 +17,7 @@ answer_key contest_key(const perp_mcp *mcp)
     }
     for (int k = 0; k < key.count && k < MOST && !key.solvable; k++) {
         const double *one = z + k * mcp->n;
-        key.solvable = truth_plain(mcp, one) <= 1e-9;
+        key.solvable = truth_solves(mcp, one);
     }
     return key;
 }
@@ -47,7 +47,8 @@ void contest_enter(const char *solver, const perp_mcp *mcp, const answer_key *ke
         return;
     }
     if (!key->solvable) {
-        t->none++;
+        t->none += key->count == 0;
+        t->doubtful += key->count > 0;
         return;
     }
     t->missed++;

@@ -11,6 +11,7 @@ typedef struct tally {
     long solved;            // accepted, and true
     long inexact;           // of solved: accepted as PERP_INEXACT
     long none;              // not solved, and enumeration finds no solution either
+    long doubtful;          // not solved, and what enumeration has is no solution beyond doubt
     long missed;            // not solved, although enumeration has a solution
     long wrong;             // accepted, but the residual in long double says otherwise
     long false_infeasible;  // called infeasible, although enumeration has a solution
@@ -22,7 +23,7 @@ typedef struct tally {
 // What enumeration knows of a problem.
 typedef struct answer_key {
     int count;      // basic solutions
-    bool solvable;  // one of them passes the residuals when written in double
+    bool solvable;  // one of them is a solution beyond doubt when written in double
 } answer_key;
 
 answer_key contest_key(const perp_mcp *mcp);

@@ -52,21 +52,39 @@ static long double at_rest(const perp_mcp *mcp, int i)
     return w;
 }
 
-double truth_plain(const perp_mcp *mcp, const double *z)
+// max_i |z_i - clamp(z_i - w_i)|
+static long double natural_map(const perp_mcp *mcp, const double *z)
 {
-    long double worst = 0.0L, b = 0.0L, terms;
+    long double worst = 0.0L, terms;
     for (int i = 0; i < mcp->n; i++) {
         long double x = (long double)z[i], l = lower_of(mcp, i), u = upper_of(mcp, i);
         long double to = x - row(mcp, z, i, &terms);
         to = to < l ? l : to > u ? u : to;
         if (!isfinite(z[i]) || x < l || x > u || isnan(to)) {
-            return HUGE_VAL;
+            return (long double)HUGE_VAL;
         }
         worst = fmaxl(worst, fabsl(x - to));
+    }
+    return worst;
+}
+
+double truth_plain(const perp_mcp *mcp, const double *z)
+{
+    long double worst = natural_map(mcp, z), b = 0.0L;
+    for (int i = 0; i < mcp->n; i++) {
         b = fmaxl(b, fabsl(at_rest(mcp, i)));
         b = fmaxl(b, fabsl((long double)mcp->b[i]));
     }
     return (double)(b > 0.0L ? worst / b : worst);
+}
+
+bool truth_solves(const perp_mcp *mcp, const double *z)
+{
+    long double b = 0.0L;
+    for (int i = 0; i < mcp->n; i++) {
+        b = fmaxl(b, fabsl((long double)mcp->b[i]));
+    }
+    return natural_map(mcp, z) <= 1e-10L * b;
 }
 
 // What moving z_j by `distance` does to the rows, relative to their terms.

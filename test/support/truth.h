@@ -10,6 +10,9 @@
 // max_i |z_i - clamp(z_i - w_i)| / size, w = A z + b, size = max(|b|, |w at the bounds nearest 0|);
 // infinite for NaN or a violated bound.
 double truth_plain(const perp_mcp *mcp, const double *z);
+// Whether z is a solution beyond doubt: the natural map within 1e-10 of max|b| alone, so that large
+// bounds do not help.
+bool truth_solves(const perp_mcp *mcp, const double *z);
 // The smallest relative change of the terms of w and of the distances of z from its bounds that makes
 // z a solution. Rows whose terms are below 1e-7 of the largest count as if they were that large.
 double truth_backward(const perp_mcp *mcp, const double *z);
