@@ -179,3 +179,11 @@ typedef struct perp_step_problem {
 PERP_API PERP_MUST perp_status perp_sim_problem(const perp_sim *sim, perp_form form,
                                                 perp_step_problem **problem);
 PERP_API void perp_step_problem_destroy(perp_step_problem *problem);
+
+// ── Words, as scene files, recordings and options spell them; NULL past the last ─────────────────
+PERP_API const char *
+perp_stepper_word(int stepper);                    // stewart-trinkle anitescu-potra moreau-jean …
+PERP_API const char *perp_form_word(int form);     // auto mcp lcp cone
+PERP_API const char *perp_friction_word(int law);  // coulomb none
+PERP_API const char *perp_impact_word(int law);    // newton poisson
+PERP_API const char *perp_mode_word(int mode);     // open stick slip

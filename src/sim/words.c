@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The words for the choices of a sim: one table for scene files, recordings and the command line.
+#include <perp/sim.h>
+
+#define PICK(table, index)                                                                         \
+    ((index) >= 0 && (index) < (int)(sizeof(table) / sizeof(table)[0]) ? (table)[index] : NULL)
+
+const char *perp_stepper_word(int stepper)
+{
+    static const char *const words[] = {[PERP_STEWART_TRINKLE] = "stewart-trinkle",
+                                        [PERP_ANITESCU_POTRA] = "anitescu-potra",
+                                        [PERP_MOREAU_JEAN] = "moreau-jean",
+                                        [PERP_QUASISTATIC] = "quasistatic"};
+    return PICK(words, stepper);
+}
+
+const char *perp_form_word(int form)
+{
+    static const char *const words[] = {[PERP_FORM_AUTO] = "auto",
+                                        [PERP_FORM_MCP] = "mcp",
+                                        [PERP_FORM_LCP] = "lcp",
+                                        [PERP_FORM_CONE] = "cone"};
+    return PICK(words, form);
+}
+
+const char *perp_friction_word(int law)
+{
+    static const char *const words[] = {
+        [PERP_FRICTION_COULOMB] = "coulomb", [PERP_FRICTION_NONE] = "none"};
+    return PICK(words, law);
+}
+
+const char *perp_impact_word(int law)
+{
+    static const char *const words[] = {
+        [PERP_IMPACT_NEWTON] = "newton", [PERP_IMPACT_POISSON] = "poisson"};
+    return PICK(words, law);
+}
+
+const char *perp_mode_word(int mode)
+{
+    static const char *const words[] = {
+        [PERP_OPEN] = "open", [PERP_STICK] = "stick", [PERP_SLIP] = "slip"};
+    return PICK(words, mode);
+}
