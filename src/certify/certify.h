@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Door of certify/: what is true of a step, computed from its rows, impulses and states alone. Shares
+// nothing with the solvers.
+#pragma once
+
+#include "constraint/constraint.h"
+
+// A finished step, read only.
+typedef struct pp_evidence {
+    const perp_model *model;
+    const pp_kinematics *kin;
+    const pp_gaps *gaps;
+    const pp_rows *rows;
+    const double *nu_old;
+    const double *nu;  // after
+    const double *pb, *pm, *pn, *pt;
+    const pp_frame *after;  // frames at the end of the step
+    double t_after;
+    double *scratch;  // nv
+} pp_evidence;
+
+void pp_certify(perp_certificate *out, const pp_evidence *e, const perp_limits *limits);
+// The ledger: kinetic and potential energy after, work and dissipation of the step.
+void pp_ledger(perp_energy *out, const pp_evidence *e);

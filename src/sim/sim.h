@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Door of sim/: a model in motion.
+#pragma once
+
+#include "certify/certify.h"
+#include "integrate/integrate.h"
+#include "solve/solve.h"
+
+// What a step leaves behind, readable until the next one, also after a failure.
+typedef struct pp_step {
+    pp_kinematics kin;
+    pp_gaps gap;
+    pp_rows row;
+    pp_answer answer;
+    pp_frame *after;
+    bool solved;
+} pp_step;
+
+// Impulses of the last step's contacts, to start the next one from.
+typedef struct pp_warm {
+    int a, b;
+    uint32_t feature;
+    double pn, pt;
+} pp_warm;
+
+struct perp_sim {
+    perp_env env;
+    const perp_model *model;
+    perp_sim_def def;
+    char solver[16];   // def.solver's copy
+    pp_arena *memory;  // lives as long as the sim
+    pp_arena *arena;   // of the step; reset at its start
+    perp_workspace *work;
+    pp_state now, next;
+    perp_wrench *applied;  // bodies
+    pp_frame *frames;      // of `now`
+    pp_step step;
+    pp_warm *warm;  // of the last step, in heap memory that grows
+    int warm_count, warm_capacity;
+    perp_contact *contacts;
+    int contact_count, contact_capacity;
+    perp_step_info info;
+    perp_error error;
+};
+
+// Fills info->certificate, energies, contacts and warm starts of a solved step.
+perp_status pp_sim_report(perp_sim *sim);

@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// perp_step: the pipeline as a table of contents. A step is a transaction: nothing of the state changes
+// before commit().
+#include "sim/sim.h"
+
+#include <math.h>
+#include <string.h>
+
+static pp_scheme scheme_of(const perp_sim *sim)
+{
+    return (pp_scheme){sim->def.stepper, sim->def.friction, sim->def.impact};
+}
+
+// Without inertia: a small mass keeps what nothing pushes where it is, and no momentum is carried over.
+static const double QUASISTATIC_MASS = 1e-9;
+
+static perp_status kinematics(perp_sim *sim, double h)
+{
+    pp_step *s = &sim->step;
+    perp_status status =
+        pp_kinematics_run(&s->kin, sim->model, &sim->now, h, sim->applied, sim->arena);
+    for (int i = 0; status >= 0 && sim->def.stepper == PERP_QUASISTATIC && i < sim->model->nv;
+         i++) {
+        s->kin.M[i] *= QUASISTATIC_MASS;
+    }
+    return status;
+}
+
+// Velocities the step starts from: none are carried over without inertia.
+static const double *old_velocities(perp_sim *sim)
+{
+    if (sim->def.stepper != PERP_QUASISTATIC) {
+        return sim->now.nu;
+    }
+    return PP_ZEROS(sim->arena, double, sim->model->nv);
+}
+
+// Last step's impulses of the same contact points, as (p_n, p_t) for every unilateral row.
+static const double *warm_start(perp_sim *sim)
+{
+    const pp_rows *rows = &sim->step.row;
+    double *guess = PP_ZEROS(sim->arena, double, 2 * (size_t)rows->nn);
+    int next = 0;
+    if (!guess || sim->warm_count == 0) {
+        return NULL;
+    }
+    for (int i = 0; i < rows->nc; i++) {  // both lists are in the order of the gap stage
+        const pp_contact *c = &sim->step.gap.contact[rows->contact[i]];
+        for (int k = 0; k < sim->warm_count; k++) {
+            const pp_warm *w = &sim->warm[(next + k) % sim->warm_count];
+            if (w->a == c->a && w->b == c->b && w->feature == c->feature) {
+                guess[2 * i] = w->pn;
+                guess[2 * i + 1] = w->pt;
+                next = (next + k + 1) % sim->warm_count;
+                break;
+            }
+            if (k > 64) {
+                break;  // a new contact: do not search the whole list for it
+            }
+        }
+    }
+    return guess;
+}
+
+static perp_status solve(perp_sim *sim, const double *nu)
+{
+    pp_solve_options options = {.form = sim->def.form,
+                                .solver = sim->def.solver,
+                                .tolerance = sim->def.tolerance,
+                                .impact = sim->def.impact,
+                                .warm = warm_start(sim),
+                                .work = sim->work,
+                                .env = &sim->env};
+    pp_step *s = &sim->step;
+    return pp_solve_run(&s->answer, sim->model, &s->kin, &s->row, nu, &options, sim->arena);
+}
+
+static perp_status integrate(perp_sim *sim, double h)
+{
+    double theta = sim->def.stepper == PERP_MOREAU_JEAN ? sim->def.theta : 1.0;
+    pp_step *s = &sim->step;
+    pp_integrate(&sim->next, sim->model, &sim->now, s->answer.nu, h, theta);
+    s->after = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);
+    if (!s->after) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_frames(sim->model, &sim->next, s->after);
+    return pp_all_finite((size_t)sim->model->nv, sim->next.q) ? PERP_OK : PERP_ERR_NUMERIC;
+}
+
+static perp_status certify(perp_sim *sim, const double *nu)
+{
+    const pp_step *s = &sim->step;
+    pp_evidence e = {.model = sim->model,
+                     .kin = &s->kin,
+                     .gaps = &s->gap,
+                     .rows = &s->row,
+                     .nu_old = nu,
+                     .nu = s->answer.nu,
+                     .pb = s->answer.pb,
+                     .pm = s->answer.pm,
+                     .pn = s->answer.pn,
+                     .pt = s->answer.pt,
+                     .after = s->after,
+                     .t_after = sim->next.t,
+                     .scratch = PP_ARRAY(sim->arena, double, sim->model->nv)};
+    if (!e.scratch) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_certify(&sim->info.certificate, &e, &sim->def.limits);
+    pp_ledger(&sim->info.energy, &e);
+    perp_status status = pp_sim_report(sim);
+    return status < 0 ? status : sim->info.certificate.passed ? PERP_OK : PERP_INEXACT;
+}
+
+// The only place that changes the state.
+static void commit(perp_sim *sim)
+{
+    pp_state old = sim->now;
+    sim->now = sim->next;
+    sim->next = old;
+    memcpy(sim->frames, sim->step.after, (size_t)sim->model->bodies * sizeof *sim->frames);
+    memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
+}
+
+// A failed step: what went wrong, and the state as it was.
+static perp_status fail(perp_sim *sim, perp_status status)
+{
+    const char *remark = sim->info.remark;
+    sim->info.status = status;
+    return pp_fail(&sim->error, status, "step at t = %.9g: %s", sim->now.t,
+                   remark[0] ? remark : perp_status_text(status));
+}
+
+// Run a stage: charge its time, tell the observer, leave at the first failure, keep the worst remark.
+#define STAGE(NAME, call)                                                                          \
+    do {                                                                                           \
+        perp_status result = (call);                                                               \
+        double now = pp_seconds();                                                                 \
+        sim->info.seconds[PERP_STAGE_##NAME] = now - clock;                                        \
+        clock = now;                                                                               \
+        if (PERP_STAGE_##NAME == PERP_STAGE_SOLVE) {                                               \
+            take_remark(sim);                                                                      \
+        }                                                                                          \
+        if (result < 0) {                                                                          \
+            return fail(sim, result);                                                              \
+        }                                                                                          \
+        status = result > status ? result : status;                                                \
+        if (sim->def.on_stage) {                                                                   \
+            sim->def.on_stage(sim->def.user, sim, PERP_STAGE_##NAME);                              \
+        }                                                                                          \
+    } while (0)
+
+static void take_remark(perp_sim *sim)
+{
+    const pp_answer *a = &sim->step.answer;
+    sim->info.contacts = sim->step.row.nc;
+    sim->info.joint_rows = sim->step.row.nb;
+    sim->info.problem_size = a->size;
+    sim->info.redundant_rows = a->redundant;
+    sim->info.unique = a->unique;
+    sim->info.solver = a->solver;
+    sim->info.form = a->form;
+    sim->info.iterations = a->iterations;
+    memcpy(sim->info.remark, a->remark, sizeof sim->info.remark);
+}
+
+perp_status perp_step(perp_sim *sim, double h)
+{
+    const perp_model *m = sim->model;
+    pp_step *s = &sim->step;
+    perp_status status = PERP_OK;
+    if (!(h > 0.0) || !isfinite(h)) {
+        return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "step: h must be positive, got %g", h);
+    }
+    pp_arena_reset(sim->arena);
+    *s = (pp_step){0};
+    sim->info = (perp_step_info){0};
+    sim->error.text[0] = '\0';
+    const double *nu = old_velocities(sim);
+    if (m->nv > 0 && !nu) {
+        return fail(sim, PERP_ERR_MEMORY);
+    }
+    double clock = pp_seconds();
+    // clang-format off
+    STAGE(KINEMATICS, kinematics(sim, h));                                            // X_WB M p_ext
+    STAGE(GAP,        pp_gaps_run(&s->gap, m, &s->kin, sim->def.margin, sim->arena)); // psi n
+    STAGE(CONSTRAINT, pp_rows_run(&s->row, m, &s->kin, &s->gap, scheme_of(sim), sim->arena)); // Wb Wn Wf
+    STAGE(SOLVE,      solve(sim, nu));                                                // A b z
+    STAGE(INTEGRATE,  integrate(sim, h));                                             // nu q
+    STAGE(CERTIFY,    certify(sim, nu));                                              // what is true
+    // clang-format on
+    commit(sim);
+    s->solved = true;
+    sim->info.status = status;
+    return status;
+}

@@ -1,0 +1,325 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A step's problem, solved. Without unilateral rows it is linear; small problems and problems with boxed
+// rows are LCPs for pivoting; many contacts are cones for Newton. A failure falls back to the LCP,
+// whose infeasibility can be proved.
+#include "solve/solve.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CONE_FROM = 24 };  // unilateral rows from which the cone form is tried first
+
+typedef struct run {
+    const perp_model *model;
+    const pp_kinematics *kin;
+    const pp_rows *rows;
+    const double *nu;
+    const pp_solve_options *options;
+    pp_arena *arena;
+    pp_closed closed;
+    pp_delassus delassus;
+    pp_answer *out;
+} run;
+
+static perp_status allocate(run *r)
+{
+    pp_answer *out = r->out;
+    const pp_rows *rows = r->rows;
+    *out = (pp_answer){.unique = true, .solver = "linear", .form = PERP_FORM_LCP};
+    out->nu = PP_ZEROS(r->arena, double, r->model->nv);
+    out->pb = PP_ZEROS(r->arena, double, rows->nb);
+    out->pm = PP_ZEROS(r->arena, double, rows->nm);
+    out->pn = PP_ZEROS(r->arena, double, rows->nn);
+    out->pt = PP_ZEROS(r->arena, double, rows->nt);
+    out->sigma = PP_ZEROS(r->arena, double, rows->nt);
+    return out->nu && out->pb && out->pm && out->pn && out->pt && out->sigma ? PERP_OK
+                                                                             : PERP_ERR_MEMORY;
+}
+
+// nu and p_b from the other impulses: M nu = M nu_l + p_ext + W p, joints closed.
+static void close_joints(run *r)
+{
+    const pp_rows *rows = r->rows;
+    pp_answer *out = r->out;
+    double *beta = r->closed.nb > 0 ? PP_ARRAY(r->arena, double, rows->nb) : NULL;
+    for (int i = 0; i < r->model->nv; i++) {
+        out->nu[i] = r->kin->M[i] * r->nu[i] + r->kin->p_ext[i];
+    }
+    for (int i = 0; i < rows->nm; i++) {
+        pp_row_add(r->model, &rows->m[i], out->pm[i], NULL, out->nu);
+    }
+    for (int i = 0; i < rows->nn; i++) {
+        pp_row_add(r->model, &rows->n[i], out->pn[i], NULL, out->nu);
+    }
+    for (int i = 0; i < rows->nt; i++) {
+        pp_row_add(r->model, &rows->t[i], out->pt[i], NULL, out->nu);
+    }
+    for (int i = 0; beta && i < rows->nb; i++) {
+        beta[i] = rows->b[i].rate + rows->b[i].bias;
+    }
+    pp_closed_solve(&r->closed, beta, out->nu, out->pb);
+    for (int i = 0; i < rows->nt; i++) {
+        out->sigma[i] = fabs(pp_row_rate(r->model, &rows->t[i], out->nu));
+    }
+}
+
+// ── Unpacking ────────────────────────────────────────────────────────────────────────────────────
+
+// z from its p_m block on.
+static void unpack(run *r, const double *z)
+{
+    const pp_rows *rows = r->rows;
+    pp_answer *out = r->out;
+    const double *pn = z + rows->nm, *pf = pn + rows->nn;
+    for (int i = 0; i < rows->nm; i++) {
+        out->pm[i] = z[i];
+    }
+    for (int i = 0; i < rows->nn; i++) {
+        out->pn[i] += pn[i];
+    }
+    for (int i = 0; i < rows->nt; i++) {
+        out->pt[i] += pf[2 * i] - pf[2 * i + 1];
+    }
+}
+
+static void unpack_cone(run *r, const double *c)
+{
+    for (int i = 0; i < r->rows->nn; i++) {
+        r->out->pn[i] = c[2 * i];
+    }
+    for (int i = 0; i < r->rows->nt; i++) {
+        r->out->pt[i] = c[2 * r->rows->normal[i] + 1];
+    }
+}
+
+static void note(pp_answer *out, perp_form form, int size, const perp_comp_info *info)
+{
+    out->form = form;
+    out->size = size;
+    out->solver = info->solver ? info->solver : "auto";
+    out->iterations += info->iterations;
+    if (info->status != PERP_OK) {
+        pp_print(out->remark, sizeof out->remark, "%s", info->reason);
+    }
+}
+
+// ── Naming a jam ─────────────────────────────────────────────────────────────────────────────────
+
+static const char *row_name(const run *r, int i, const char **other)
+{
+    const pp_row *row = &r->rows->n[i];
+    *other = NULL;
+    if (row->joint >= 0) {
+        return r->model->joint[row->joint].name;
+    }
+    const char *name = "";
+    for (int k = 0; k < row->count; k++) {
+        *(k == 0 ? &name : other) = r->model->body[row->body[k]].name;
+    }
+    return name;
+}
+
+// The rows whose multipliers prove that no velocity satisfies them all.
+static void name_jam(run *r, const double *ray, int first_n)
+{
+    char *text = r->out->remark;
+    size_t size = sizeof r->out->remark, used;
+    double largest = pp_norm_inf(r->rows->nn, ray + first_n);
+    pp_print(text, size, "jam: no velocity satisfies these contacts together:");
+    for (int i = 0; i < r->rows->nn; i++) {
+        if (ray[first_n + i] > 1e-6 * largest) {
+            const char *other, *name = row_name(r, i, &other);
+            used = strlen(text);
+            pp_print(text + used, size - used, " %s%s%s", name, other ? "-" : "",
+                     other ? other : "");
+        }
+    }
+}
+
+// ── Forms ────────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status solve_mcp(run *r, const pp_posed *posed, double *z)
+{
+    perp_comp_options options = perp_comp_default();
+    perp_comp_info info;
+    options.tolerance = r->options->tolerance;
+    options.work = r->options->work;
+    options.ray = PP_ZEROS(r->arena, double, posed->mcp.n);
+    if (!z || !options.ray) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status =
+        perp_mcp_solve(r->options->solver, &posed->mcp, &options, r->options->env, z, &info);
+    note(r->out, posed->form, posed->mcp.n, &info);
+    if (status == PERP_ERR_INFEASIBLE) {
+        name_jam(r, options.ray, posed->nv + posed->nb + posed->nm);
+    }
+    return status;
+}
+
+static perp_status by_mcp(run *r)
+{
+    pp_posed posed;
+    perp_status status = pp_pose_mcp(&posed, r->model, r->kin, r->rows, r->nu, r->arena);
+    if (status < 0) {
+        return status;
+    }
+    double *z = PP_ZEROS(r->arena, double, posed.mcp.n);
+    status = solve_mcp(r, &posed, z);
+    if (status >= 0) {
+        unpack(r, z + posed.nv + posed.nb);
+    }
+    return status;
+}
+
+static perp_status by_lcp(run *r, const double *slack)
+{
+    pp_posed posed;
+    perp_status status = pp_pose_lcp(&posed, r->rows, &r->delassus, slack, r->arena);
+    if (status < 0) {
+        return status;
+    }
+    double *z = PP_ZEROS(r->arena, double, posed.mcp.n);
+    status = solve_mcp(r, &posed, z);
+    if (status >= 0) {
+        unpack(r, z);
+    }
+    return status;
+}
+
+static perp_status by_cone(run *r)
+{
+    pp_posed posed;
+    perp_comp_options options = perp_comp_default();
+    perp_comp_info info;
+    perp_status status = pp_pose_cone(&posed, r->rows, &r->delassus, r->arena);
+    double *c = PP_ZEROS(r->arena, double, 2 * (size_t)r->rows->nn);
+    if (status < 0 || !c) {
+        return PERP_ERR_MEMORY;
+    }
+    options.tolerance = r->options->tolerance;
+    options.work = r->options->work;
+    options.warm_start = r->options->warm != NULL;
+    if (r->options->warm) {
+        memcpy(c, r->options->warm, 2 * (size_t)r->rows->nn * sizeof *c);
+    }
+    status =
+        perp_fcp_solve(r->options->solver, &posed.fcp, &options, r->options->env, c, NULL, &info);
+    note(r->out, PERP_FORM_CONE, 2 * posed.fcp.nc, &info);
+    if (status >= 0) {
+        unpack_cone(r, c);
+    }
+    return status;
+}
+
+// Poisson's hypothesis: after compression the contacts that bounce give back e times their impulse, and
+// a second problem keeps everything else from being violated.                           theory (P9)
+static perp_status restitute(run *r)
+{
+    const pp_rows *rows = r->rows;
+    double g = hypot(r->model->gravity.x, r->model->gravity.y), rest = 2.0 * r->kin->h * g;
+    double *slack = PP_ZEROS(r->arena, double, rows->nt),
+           *back = PP_ZEROS(r->arena, double, rows->nn);
+    bool any = false;
+    if (!slack || !back) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < rows->nn; i++) {
+        const pp_row *row = &rows->n[i];
+        if (row->restitution > 0.0 && row->before < -rest && r->out->pn[i] > 0.0) {
+            back[i] = row->restitution * r->out->pn[i];
+            any = true;
+        }
+    }
+    if (!any) {
+        return PERP_OK;
+    }
+    for (int i = 0; i < rows->nn; i++) {
+        r->out->pn[i] += back[i];
+    }
+    for (int i = 0; i < rows->nt; i++) {
+        slack[i] = rows->mu[i] * back[rows->normal[i]];
+    }
+    close_joints(r);
+    for (int i = 0; i < r->delassus.count; i++) {  // rates where the second problem begins
+        const pp_row *row = pp_base_row(rows, i);
+        r->delassus.q[i] = pp_row_rate(r->model, row, r->out->nu) + row->bias;
+    }
+    return by_lcp(r, slack);
+}
+
+static perp_form choose(const run *r)
+{
+    const pp_solve_options *o = r->options;
+    bool poisson = o->impact == PERP_IMPACT_POISSON;
+    if (o->form == PERP_FORM_MCP || o->form == PERP_FORM_LCP) {
+        return o->form;
+    }
+    bool cone = r->rows->nm == 0 && !poisson;
+    if (o->form == PERP_FORM_CONE) {
+        return cone ? PERP_FORM_CONE : PERP_FORM_LCP;
+    }
+    return cone && r->rows->nn >= CONE_FROM ? PERP_FORM_CONE : PERP_FORM_LCP;
+}
+
+static perp_status solve_rows(run *r)
+{
+    perp_form form = choose(r);
+    perp_status status;
+    if (form == PERP_FORM_MCP) {
+        status = by_mcp(r);
+    } else if (form == PERP_FORM_CONE) {
+        status = by_cone(r);
+        if (status < 0 && status != PERP_ERR_MEMORY && r->options->form == PERP_FORM_AUTO) {
+            status = by_lcp(r, NULL);
+        }
+    } else {
+        status = by_lcp(r, NULL);
+    }
+    if (status >= 0 && r->options->impact == PERP_IMPACT_POISSON) {
+        close_joints(r);
+        perp_status second = restitute(r);
+        status = second != PERP_OK ? second : status;
+    }
+    return status;
+}
+
+perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
+                         const pp_rows *rows, const double *nu, const pp_solve_options *options,
+                         pp_arena *arena)
+{
+    run r = {.model = model,
+             .kin = kin,
+             .rows = rows,
+             .nu = nu,
+             .options = options,
+             .arena = arena,
+             .out = out};
+    perp_status status = allocate(&r);
+    if (status >= 0) {
+        status = pp_closed_create(&r.closed, model, rows, kin->M, arena);
+    }
+    if (status >= 0) {
+        status = pp_delassus_run(&r.delassus, &r.closed, kin, nu, arena);
+    }
+    if (status < 0) {
+        return status;
+    }
+    out->redundant = rows->nb - r.closed.rank;
+    if (r.delassus.count > 0) {
+        status = solve_rows(&r);
+    } else {
+        out->size = model->nv + rows->nb;
+    }
+    if (status < 0) {
+        return status;
+    }
+    close_joints(&r);
+    if (pp_spread(out, model, rows, &r.closed, arena)) {
+        close_joints(&r);
+    }
+    out->unique = out->unique && out->redundant == 0;
+    return pp_all_finite((size_t)model->nv, out->nu) ? status : PERP_ERR_NUMERIC;
+}

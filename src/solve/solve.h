@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Door of solve/: pick a form and a solver, fall back, unpack impulses and velocities.
+#pragma once
+
+#include "assemble/assemble.h"
+
+typedef struct pp_answer {
+    double *nu;                 // nv: velocities at the end of the step
+    double *pb, *pm, *pn, *pt;  // impulses: bilateral, boxed, normal, tangential (signed)
+    double *sigma;              // nt: slip speed bound
+    perp_form form;
+    const char *solver;
+    int size, iterations, redundant;
+    bool unique;  // false: other impulses, or another motion, would do as well
+    char remark[200];
+} pp_answer;
+
+typedef struct pp_solve_options {
+    perp_form form;
+    const char *solver;  // NULL: auto
+    double tolerance;
+    perp_impact_law impact;
+    const double *warm;  // 2 nn guesses (p_n, p_t) for the cone form, NULL: none
+    perp_workspace *work;
+    const perp_env *env;
+} pp_solve_options;
+
+// On failure answer->remark says why, naming the contacts of a jam.
+perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
+                         const pp_rows *rows, const double *nu, const pp_solve_options *options,
+                         pp_arena *arena);
+
+// Spread the load: of all impulses with the same velocities, those of least norm, where they keep signs
+// and cones. Returns false when the impulses are unique.
+bool pp_spread(pp_answer *answer, const perp_model *model, const pp_rows *rows,
+               const pp_closed *closed, pp_arena *arena);

@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Spreading the load over redundant contacts.                                           theory (P10)
+//
+// Columns of touching contacts (rho_n = 0): n and t where it sticks, n -+ mu t where it slips. The Gram
+// matrix of the columns has a null space when impulses are not unique; of all impulses p with the same
+// effect the least-norm ones are Gram^+ Gram p. They are taken when they keep signs and cones; contacts
+// that would pull are left out and the rest tried again.
+#include "solve/solve.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { COLUMNS_MOST = 160, ROUNDS = 8 };
+
+typedef struct column {
+    int n;         // normal row
+    int t;         // tangent row, -1: none
+    double share;  // of the tangent per unit: n column 0 or -+mu, t column 1
+    bool is_t;
+} column;
+
+typedef struct spread {
+    const perp_model *model;
+    const pp_rows *rows;
+    const pp_closed *closed;
+    pp_answer *out;
+    column *list;
+    int count;
+    bool *dropped;  // nn
+    double *gram, *p, *y, *L;
+    int *order;
+} spread;
+
+static double speed_scale(const spread *s)
+{
+    double worst = 1e-12;
+    for (int i = 0; i < s->rows->nn; i++) {
+        worst = fmax(worst, fabs(s->rows->n[i].before));
+    }
+    return fmax(worst, pp_norm_inf(s->model->nv, s->out->nu));
+}
+
+static void collect(spread *s)
+{
+    double tiny = 1e-9 * speed_scale(s);
+    s->count = 0;
+    for (int i = 0; i < s->rows->nn && s->count + 2 <= COLUMNS_MOST; i++) {
+        const pp_row *row = &s->rows->n[i];
+        double rho = pp_row_rate(s->model, row, s->out->nu) + row->bias;
+        int t = s->rows->friction[i];
+        if (fabs(rho) > tiny || s->dropped[i]) {
+            continue;
+        }
+        double slip = t >= 0 ? pp_row_rate(s->model, &s->rows->t[t], s->out->nu) : 0.0;
+        bool slips = t >= 0 && fabs(slip) > tiny;
+        s->list[s->count++] = (column){i, t, slips ? copysign(s->rows->mu[t], -slip) : 0.0, false};
+        if (t >= 0 && !slips) {
+            s->list[s->count++] = (column){i, t, 1.0, true};
+        }
+    }
+}
+
+static void add_column(const spread *s, const column *c, double scale, double *wrench)
+{
+    if (!c->is_t) {
+        pp_row_add(s->model, &s->rows->n[c->n], scale, NULL, wrench);
+    }
+    if (c->t >= 0 && c->share != 0.0) {
+        pp_row_add(s->model, &s->rows->t[c->t], scale * c->share, NULL, wrench);
+    }
+}
+
+static double rate_of(const spread *s, const column *c, const double *nu)
+{
+    const pp_row *n = &s->rows->n[c->n];
+    double rate = c->is_t ? 0.0 : pp_row_rate(s->model, n, nu) - n->rate;
+    if (c->t >= 0 && c->share != 0.0) {
+        const pp_row *t = &s->rows->t[c->t];
+        rate += c->share * (pp_row_rate(s->model, t, nu) - t->rate);
+    }
+    return rate;
+}
+
+static void fill_gram(spread *s, double *nu, double *pb)
+{
+    int n = s->count;
+    for (int j = 0; j < n; j++) {
+        memset(nu, 0, (size_t)s->model->nv * sizeof *nu);
+        add_column(s, &s->list[j], 1.0, nu);
+        pp_closed_solve(s->closed, NULL, nu, pb);
+        for (int i = 0; i < n; i++) {
+            s->gram[(size_t)j * (size_t)n + (size_t)i] = rate_of(s, &s->list[i], nu);
+        }
+    }
+}
+
+// Diagonally pivoted Cholesky of the Gram matrix: rank, and L (n x rank) with rows in `order`.
+static int factor(spread *s)
+{
+    int n = s->count, rank = 0;
+    double *A = s->L, top = 0.0;
+    memcpy(A, s->gram, (size_t)n * (size_t)n * sizeof *A);
+    for (int i = 0; i < n; i++) {
+        s->order[i] = i;
+        top = fmax(top, A[(size_t)i * (size_t)n + (size_t)i]);
+    }
+    for (; rank < n; rank++) {
+        int best = rank;
+        for (int i = rank; i < n; i++) {
+            size_t k = (size_t)s->order[i] * ((size_t)n + 1),
+                   b = (size_t)s->order[best] * ((size_t)n + 1);
+            best = A[k] > A[b] ? i : best;
+        }
+        int k = s->order[best];
+        double pivot = A[(size_t)k * ((size_t)n + 1)];
+        if (!(pivot > 1e-10 * top)) {
+            break;
+        }
+        s->order[best] = s->order[rank];
+        s->order[rank] = k;
+        for (int i = rank + 1; i < n; i++) {  // Schur complement of what is left
+            int row = s->order[i];
+            double factor = A[(size_t)k * (size_t)n + (size_t)row] / pivot;
+            for (int j = rank + 1; j < n; j++) {
+                int col = s->order[j];
+                A[(size_t)col * (size_t)n + (size_t)row] -=
+                    factor * A[(size_t)col * (size_t)n + (size_t)k];
+            }
+        }
+    }
+    return rank;
+}
+
+// Least norm by conjugate gradients on Gram (p - p0) = 0 from p = 0: they stay in its range.
+static bool least_norm(spread *s)
+{
+    int n = s->count;
+    double *r = s->L, *d = r + n, *Ad = d + n, *p = s->y;
+    memset(r, 0, (size_t)n * sizeof *r);
+    pp_gemv(n, n, 1.0, s->gram, n, s->p, r);  // r = Gram p0
+    memcpy(d, r, (size_t)n * sizeof *d);
+    memset(p, 0, (size_t)n * sizeof *p);
+    double rr = pp_dot(n, r, r), first = rr;
+    for (int k = 0; k < 20 * n && rr > 1e-26 * first; k++) {
+        memset(Ad, 0, (size_t)n * sizeof *Ad);
+        pp_gemv(n, n, 1.0, s->gram, n, d, Ad);
+        double curvature = pp_dot(n, d, Ad);
+        if (!(curvature > 0.0)) {
+            break;
+        }
+        double step = rr / curvature;
+        pp_axpy(n, step, d, p);
+        pp_axpy(n, -step, Ad, r);
+        double next = pp_dot(n, r, r);
+        for (int i = 0; i < n; i++) {
+            d[i] = r[i] + next / rr * d[i];
+        }
+        rr = next;
+    }
+    return rr <= 1e-22 * first;
+}
+
+// Drops contacts that pull, or whose friction leaves its cone; false when there are any.
+static bool admissible(spread *s)
+{
+    bool fine = true;
+    double size = pp_norm_inf(s->count, s->y);
+    for (int k = 0; k < s->count; k++) {
+        const column *c = &s->list[k];
+        double limit = 1e-12 * size;
+        if (!c->is_t && s->y[k] < -limit) {
+            s->dropped[c->n] = true;
+            fine = false;
+        }
+        if (c->is_t && fabs(s->y[k]) > s->rows->mu[c->t] * s->y[k - 1] + limit) {
+            return false;
+        }
+    }
+    return fine;
+}
+
+// A dropped contact that carries load now: the others alone cannot have the same effect.
+static bool lost_load(const spread *s)
+{
+    for (int i = 0; i < s->rows->nn; i++) {
+        if (s->dropped[i] && s->out->pn[i] > 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_back(spread *s)
+{
+    for (int i = 0; i < s->rows->nn; i++) {
+        s->out->pn[i] = s->dropped[i] ? 0.0 : s->out->pn[i];
+    }
+    for (int k = 0; k < s->count; k++) {
+        const column *c = &s->list[k];
+        if (!c->is_t) {
+            s->out->pn[c->n] = fmax(s->y[k], 0.0);
+            if (c->t >= 0) {
+                s->out->pt[c->t] = c->share * fmax(s->y[k], 0.0);
+            }
+        } else {
+            double most = s->rows->mu[c->t] * s->out->pn[c->n];
+            s->out->pt[c->t] = fmin(fmax(s->y[k], -most), most);
+        }
+    }
+}
+
+static bool prepare(spread *s, pp_arena *arena)
+{
+    size_t n = COLUMNS_MOST;
+    s->list = PP_ARRAY(arena, column, n);
+    s->dropped = PP_ZEROS(arena, bool, s->rows->nn);
+    s->gram = PP_ARRAY(arena, double, 2 * n * n + 4 * n);
+    s->order = PP_ARRAY(arena, int, n);
+    if (!s->list || !s->dropped || !s->gram || !s->order) {
+        return false;
+    }
+    s->L = s->gram + n * n;
+    s->p = s->L + n * n + 2 * n;
+    s->y = s->p + n;
+    return true;
+}
+
+bool pp_spread(pp_answer *answer, const perp_model *model, const pp_rows *rows,
+               const pp_closed *closed, pp_arena *arena)
+{
+    spread s = {.model = model, .rows = rows, .closed = closed, .out = answer};
+    double *nu = PP_ARRAY(arena, double, model->nv), *pb = PP_ARRAY(arena, double, rows->nb);
+    if (rows->nn < 2 || rows->nn > COLUMNS_MOST / 2 || !nu || !pb || !prepare(&s, arena)) {
+        return false;
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        collect(&s);
+        if (s.count < 2) {
+            return false;
+        }
+        fill_gram(&s, nu, pb);
+        int rank = factor(&s);
+        if (rank == s.count) {
+            return false;
+        }
+        answer->unique = false;
+        for (int k = 0; k < s.count; k++) {
+            const column *c = &s.list[k];
+            s.p[k] = c->is_t ? answer->pt[c->t] : answer->pn[c->n];
+        }
+        if (!least_norm(&s)) {
+            return false;
+        }
+        if (admissible(&s)) {
+            write_back(&s);
+            return true;
+        }
+        if (lost_load(&s)) {
+            return false;
+        }
+    }
+    return false;
+}
