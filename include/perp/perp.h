@@ -6,4 +6,7 @@
 
 #include <perp/base.h>
 #include <perp/comp.h>
+#include <perp/model.h>
 #include <perp/problem.h>
+#include <perp/sim.h>
+#include <perp/types.h>
