@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The problem of the last step as the papers write it: M, W_b, W_n, W_f, U, E, A, b, z, w.
+#include "sim/sim.h"
+
+#include <string.h>
+
+typedef struct owned {
+    perp_step_problem view;  // first, so that the view is the owner
+    perp_env env;
+    pp_arena *arena;
+} owned;
+
+static double *dense_block(pp_arena *arena, const perp_matrix *W, int first, int count)
+{
+    double *block = PP_ZEROS(arena, double, (size_t)W->rows *(size_t)count);
+    for (int j = 0; block && j < count; j++) {
+        for (int e = W->p[first + j]; e < W->p[first + j + 1]; e++) {
+            block[(size_t)j * (size_t)W->rows + (size_t)W->i[e]] = W->x[e];
+        }
+    }
+    return block;
+}
+
+static bool fill_blocks(owned *o, const perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    const pp_rows *rows = &sim->step.row;
+    perp_step_problem *v = &o->view;
+    perp_matrix W;
+    int nv = m->nv, nt = rows->nt;
+    double *M = PP_ZEROS(o->arena, double, (size_t)nv *(size_t)nv);
+    double *p_ext = PP_ARRAY(o->arena, double, nv);
+    double *E = PP_ZEROS(o->arena, double, 2 * (size_t)nt * (size_t)nt);
+    double *U = PP_ZEROS(o->arena, double, (size_t)nt *(size_t)rows->nn);
+    if (!M || !p_ext || !E || !U || pp_wrench_matrix(&W, m, rows, o->arena) < 0) {
+        return false;
+    }
+    for (int i = 0; i < nv; i++) {
+        M[(size_t)i * ((size_t)nv + 1)] = sim->step.kin.M[i];
+        p_ext[i] = sim->step.kin.p_ext[i];
+    }
+    for (int s = 0; s < nt; s++) {
+        E[(size_t)s * 2 * (size_t)nt + 2 * (size_t)s] = 1.0;
+        E[(size_t)s * 2 * (size_t)nt + 2 * (size_t)s + 1] = 1.0;
+        U[(size_t)rows->normal[s] * (size_t)nt + (size_t)s] = rows->mu[s];
+    }
+    v->M = M;
+    v->p_ext = p_ext;
+    v->E = E;
+    v->U = U;
+    v->Wb = dense_block(o->arena, &W, 0, rows->nb);
+    v->Wm = dense_block(o->arena, &W, rows->nb, rows->nm);
+    v->Wn = dense_block(o->arena, &W, rows->nb + rows->nm, rows->nn);
+    v->Wf = dense_block(o->arena, &W, rows->nb + rows->nm + rows->nn, 2 * nt);
+    return v->Wb && v->Wm && v->Wn && v->Wf;
+}
+
+// z from the step's answer: the friction impulse along +t or -t, sigma the slip speed.
+static void write_answer(const perp_sim *sim, const pp_posed *posed, double *z)
+{
+    const pp_answer *a = &sim->step.answer;
+    const pp_rows *rows = &sim->step.row;
+    double *next = z;
+    if (posed->nv > 0) {
+        memcpy(next, a->nu, (size_t)posed->nv * sizeof *z);
+        next += posed->nv;
+        memcpy(next, a->pb, (size_t)rows->nb * sizeof *z);
+        next += rows->nb;
+    }
+    for (int i = 0; i < rows->nm; i++) {
+        *next++ = a->pm[i];
+    }
+    for (int i = 0; i < rows->nn; i++) {
+        *next++ = a->pn[i];
+    }
+    for (int i = 0; i < rows->nt; i++) {
+        *next++ = a->pt[i] > 0.0 ? a->pt[i] : 0.0;
+        *next++ = a->pt[i] < 0.0 ? -a->pt[i] : 0.0;
+    }
+    for (int i = 0; i < rows->nt; i++) {
+        *next++ = a->sigma[i];
+    }
+}
+
+static perp_status pose(owned *o, const perp_sim *sim, perp_form form, pp_posed *posed)
+{
+    const pp_step *s = &sim->step;
+    const double *nu = s->solved ? sim->next.nu : sim->now.nu;  // what the step started from
+    if (sim->def.stepper == PERP_QUASISTATIC) {
+        nu = PP_ZEROS(o->arena, double, sim->model->nv);
+        if (!nu) {
+            return PERP_ERR_MEMORY;
+        }
+    }
+    if (form == PERP_FORM_MCP) {
+        return pp_pose_mcp(posed, sim->model, &s->kin, &s->row, nu, o->arena);
+    }
+    pp_closed closed;
+    pp_delassus delassus;
+    perp_status status = pp_closed_create(&closed, sim->model, &s->row, s->kin.M, o->arena);
+    if (status >= 0) {
+        status = pp_delassus_run(&delassus, &closed, &s->kin, nu, o->arena);
+    }
+    return status < 0 ? status : pp_pose_lcp(posed, &s->row, &delassus, NULL, o->arena);
+}
+
+static perp_status fill(owned *o, const perp_sim *sim, perp_form form)
+{
+    perp_step_problem *v = &o->view;
+    pp_posed posed;
+    perp_status status = pose(o, sim, form, &posed);
+    if (status < 0) {
+        return status;
+    }
+    int n = posed.mcp.n;
+    double *z = PP_ZEROS(o->arena, double, n), *w = PP_ARRAY(o->arena, double, n);
+    if (!z || !w || !fill_blocks(o, sim)) {
+        return PERP_ERR_MEMORY;
+    }
+    if (sim->step.solved) {
+        write_answer(sim, &posed, z);
+    }
+    if (n > 0) {
+        memcpy(w, posed.mcp.b, (size_t)n * sizeof *w);
+        pp_matrix_mul(&posed.mcp.A, 1.0, z, w);
+    }
+    v->form = form;
+    v->n_nu = posed.nv;
+    v->n_b = posed.nb;
+    v->n_m = posed.nm;
+    v->n_n = posed.nn;
+    v->n_f = posed.nf;
+    v->n_sigma = posed.ns;
+    v->mcp = posed.mcp;
+    v->z = z;
+    v->w = w;
+    return PERP_OK;
+}
+
+perp_status perp_sim_problem(const perp_sim *sim, perp_form form, perp_step_problem **problem)
+{
+    if (!sim || !problem || (form != PERP_FORM_MCP && form != PERP_FORM_LCP)) {
+        return PERP_ERR_ARGUMENT;
+    }
+    *problem = NULL;
+    if (!sim->step.kin.M) {
+        return PERP_ERR_ARGUMENT;  // no step yet
+    }
+    owned *o = pp_alloc(&sim->env, sizeof *o);
+    if (!o) {
+        return PERP_ERR_MEMORY;
+    }
+    *o = (owned){.env = sim->env, .arena = pp_arena_create(&sim->env)};
+    perp_status status = o->arena ? fill(o, sim, form) : PERP_ERR_MEMORY;
+    if (status < 0) {
+        perp_step_problem_destroy(&o->view);
+        return status;
+    }
+    *problem = &o->view;
+    return PERP_OK;
+}
+
+void perp_step_problem_destroy(perp_step_problem *problem)
+{
+    if (problem) {
+        owned *o = (owned *)problem;
+        perp_env env = o->env;
+        pp_arena_destroy(o->arena);
+        pp_free(&env, o, sizeof *o);
+    }
+}
