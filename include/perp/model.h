@@ -66,14 +66,15 @@ typedef struct perp_shape_def {
     double density;      // [kg/m^2]; 0: no contribution to mass
     double mu;           // Coulomb friction; of a pair: the geometric mean of both [-]
     double restitution;  // of a pair: the larger of both [-]
-    const char
-        *surface_speed;  // conveyor: speed of the surface along its tangent, counter-clockwise
-                         // about the body (to the left seen from outside), as a function of t [m/s]
-    bool detect;         // take part in automatic contact detection; default true
+    // Conveyor: speed of the surface along its outward normal turned by -90 degrees (clockwise about the
+    // shape), as a function of t [m/s]: a floor with outward normal +y carries what is on it to +x.
+    const char *surface_speed;
+    bool detect;  // take part in automatic contact detection; default true
     uint32_t cookie;
 } perp_shape_def;
 
-// What two shapes do when they meet, in place of the means above.
+// What two shapes do when they meet, in place of the means above. A rule also makes shapes of bodies that
+// a revolute, prismatic, weld or point-on-line joint connects meet, which otherwise they do not.
 typedef struct perp_pair_def {
     perp_shape a, b;
     double mu;           // [-]

@@ -6,18 +6,27 @@
 //
 // Sign: the normal n points from shape a to shape b, the gap psi is positive when they are apart and
 // negative when they overlap. The tangent is t = (n_y, -n_x): +x for a floor with n = +y. Both bodies
-// are followed at one and the same point, so that a common rigid motion changes no gap.
+// are followed at one and the same point, so that a common rigid motion changes no gap; the rate of the
+// gap is n.(v_b - v_a) there, exactly so at the closest point and to first order in the tilt at the other
+// point of two sides.
+//
+// The distance is the true one of convex shapes, the overlap the shortest translation that parts them.
+// Two sides that face each other give two points, at the ends of the stretch along which they do, with
+// the normal of the closer one; rolling shapes and vertices give one. Segments and points have no inside:
+// a point on a segment, or two segments lying along each other, keep apart on the segment's +y side (of
+// two segments: the one with the lower index).
 #pragma once
 
 #include "kinematics/kinematics.h"
 
 typedef struct pp_contact {
-    int a, b;          // shapes; automatic contacts have a < b
-    uint32_t feature;  // which point of the pair; stable from step to step
-    int listed;        // index in model->contact, -1: detected
-    pp_vec2 point;     // world: between the witness points; on the other shape for a half-plane
-    pp_vec2 n;         // world, unit, from a to b
-    double gap;        // psi_n [m]
+    int a, b;  // shapes; automatic contacts have a < b
+    uint32_t
+        feature;    // which point of the pair; stable from step to step; 0 where there is one only
+    int listed;     // index in model->contact, -1: detected
+    pp_vec2 point;  // world: between the witness points; on the other shape for a half-plane
+    pp_vec2 n;      // world, unit, from a to b
+    double gap;     // psi_n [m]
     double mu, restitution;
     double surface;  // d psi_f / dt of moving surfaces: speed of b's surface minus a's along t,
                      // beyond the bodies' own motion [m/s]
@@ -28,7 +37,10 @@ typedef struct pp_gaps {
     pp_contact *contact;  // listed ones first, then detected ones sorted by (a, b, feature)
 } pp_gaps;
 
-// Contacts of all listed pairs and of all detected pairs with a gap below margin.
+// Contacts of all listed pairs (one point each, the closest) and of all detected pairs with a gap up to
+// margin. Not looked at: shapes with `detect` off, of one body, of bodies that are both not free, pairs
+// that a rule ignores, listed pairs, and bodies joined by a revolute, prismatic, weld or point-on-line
+// joint, unless a rule is given for the pair. PERP_ERR_NUMERIC: a pose or gap is not finite.
 perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_kinematics *kin,
                         double margin, pp_arena *arena);
 
@@ -37,3 +49,6 @@ perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_kinemati
 enum { PP_POINTS_MAX = 2 };
 int pp_gap_pair(const perp_model *model, const pp_frame *body, int a, int b, double margin,
                 pp_contact out[PP_POINTS_MAX]);
+
+// False for two points and for two half-planes, which never touch.
+bool pp_gap_possible(const pp_shape *a, const pp_shape *b);

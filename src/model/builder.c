@@ -255,7 +255,12 @@ void perp_add_pair(perp_builder *builder, const perp_pair_def *def)
     pp_pair *pair = pp_builder_grow(builder, &builder->pairs, sizeof *pair);
     if (pair) {
         int low = def->a.i < def->b.i ? def->a.i : def->b.i;
-        *pair = (pp_pair){low, def->a.i + def->b.i - low, def->mu, def->restitution, def->ignore};
+        *pair = (pp_pair){.a = low,
+                          .b = def->a.i + def->b.i - low,
+                          .mu = def->mu,
+                          .restitution = def->restitution,
+                          .ignore = def->ignore,
+                          .given = true};
     }
 }
 
@@ -263,6 +268,13 @@ void perp_add_contact(perp_builder *builder, const perp_contact_def *def)
 {
     if (!usable(builder, def, def ? def->cookie : 0, PP_CONTACT_COOKIE, "contact") ||
         !shapes_exist(builder, def->a, def->b, "contact")) {
+        return;
+    }
+    const pp_shape *shape = builder->shapes.items;
+    perp_shape_kind kind = shape[def->a.i].kind;
+    if (kind == shape[def->b.i].kind && (kind == PERP_POINT || kind == PERP_HALFPLANE)) {
+        pp_builder_bad(builder, PERP_ERR_MODEL, "contact '%s': two %s never touch",
+                       def->name ? def->name : "", kind == PERP_POINT ? "points" : "half-planes");
         return;
     }
     if (!isfinite(def->mu) || !(def->restitution <= 1.0)) {

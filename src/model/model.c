@@ -236,7 +236,10 @@ void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair *p
 {
     int a = shape_a < shape_b ? shape_a : shape_b, b = shape_a + shape_b - a;
     const pp_shape *sa = &model->shape[a], *sb = &model->shape[b];
-    *pair = (pp_pair){a, b, sqrt(sa->mu * sb->mu), fmax(sa->restitution, sb->restitution), false};
+    *pair = (pp_pair){.a = a,
+                      .b = b,
+                      .mu = sqrt(sa->mu * sb->mu),
+                      .restitution = fmax(sa->restitution, sb->restitution)};
     int low = 0, high = model->pairs;
     while (low < high) {  // the first entry past (a, b)
         int middle = low + (high - low) / 2;

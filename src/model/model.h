@@ -50,6 +50,7 @@ typedef struct pp_pair {  // sorted by (a, b), a < b
     int a, b;
     double mu, restitution;
     bool ignore;
+    bool given;  // by a rule, not by what the shapes say
 } pp_pair;
 
 typedef struct pp_listed {  // a contact that is always there
