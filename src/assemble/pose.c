@@ -284,6 +284,22 @@ perp_status pp_pose_lcp(pp_posed *out, const pp_rows *rows, const pp_delassus *d
 
 // ── Cone ─────────────────────────────────────────────────────────────────────────────────────────
 
+// Entries in the order of their places: n and t parts are each sorted already, so few move.
+static void sort_by_place(const int *place, int *i, double *x, int count)
+{
+    for (int e = 1; e < count; e++) {
+        int row = i[e], k = e;
+        double value = x[e];
+        while (k > 0 && place[i[k - 1]] > place[row]) {
+            i[k] = i[k - 1];
+            x[k] = x[k - 1];
+            k--;
+        }
+        i[k] = row;
+        x[k] = value;
+    }
+}
+
 // Rows (n, t) of each unilateral row. A frictionless one gets a tangent of its own that nothing moves.
 perp_status pp_pose_cone(pp_posed *out, const pp_rows *rows, const pp_delassus *delassus,
                          pp_arena *arena)
@@ -293,11 +309,10 @@ perp_status pp_pose_cone(pp_posed *out, const pp_rows *rows, const pp_delassus *
     set_sizes(out, rows);
     double *q = PP_ZEROS(arena, double, n), *mu = PP_ZEROS(arena, double, nn);
     int *place = PP_ARRAY(arena, int, delassus->count), *i = PP_ARRAY(arena, int, delassus->count);
-    double *x = PP_ARRAY(arena, double, delassus->count), *column = PP_ZEROS(arena, double, n);
+    double *x = PP_ARRAY(arena, double, delassus->count);
     size_t entries = pp_matrix_entries(&delassus->D);
     writer w;
-    if (!q || !mu || !place || !i || !x || !column ||
-        !open_writer(&w, n, entries + (size_t)nn + 1, arena)) {
+    if (!q || !mu || !place || !i || !x || !open_writer(&w, n, entries + (size_t)nn + 1, arena)) {
         return PERP_ERR_MEMORY;
     }
     for (int k = 0; k < nn; k++) {
@@ -319,12 +334,9 @@ perp_status pp_pose_cone(pp_posed *out, const pp_rows *rows, const pp_delassus *
             continue;
         }
         int count = column_of(&delassus->D, j, i, x);
+        sort_by_place(place, i, x, count);
         for (int e = 0; e < count; e++) {
-            column[place[i[e]]] = x[e];
-        }
-        for (int row = 0; row < n; row++) {
-            put(&w, row, column[row]);
-            column[row] = 0.0;
+            put(&w, place[i[e]], x[e]);
         }
     }
     out->fcp = (perp_fcp){.nc = nn, .dim = 2, .mu = mu, .W = close_writer(&w, n), .q = q};

@@ -28,6 +28,20 @@ static perp_status kinematics(perp_sim *sim, double h)
     return status;
 }
 
+// How near shapes must be to be in the problem: the margin, or what the fastest body can cover in a
+// step and a half, so that nothing passes through in one.
+static double reach(const perp_sim *sim, double h)
+{
+    const perp_model *m = sim->model;
+    double fastest = 0.0;
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_frame *f = &sim->step.kin.body[i];
+        fastest = fmax(fastest, hypot(f->v.x, f->v.y) + fabs(f->w) * m->length_scale);
+    }
+    double g = hypot(m->gravity.x, m->gravity.y);
+    return fmax(sim->def.margin, 1.5 * h * (fastest + g * h));
+}
+
 // Velocities the step starts from: none are carried over without inertia.
 static const double *old_velocities(perp_sim *sim)
 {
@@ -186,7 +200,7 @@ perp_status perp_step(perp_sim *sim, double h)
     double clock = pp_seconds();
     // clang-format off
     STAGE(KINEMATICS, kinematics(sim, h));                                            // X_WB M p_ext
-    STAGE(GAP,        pp_gaps_run(&s->gap, m, &s->kin, sim->def.margin, sim->arena)); // psi n
+    STAGE(GAP,        pp_gaps_run(&s->gap, m, &s->kin, reach(sim, h), sim->arena)); // psi n
     STAGE(CONSTRAINT, pp_rows_run(&s->row, m, &s->kin, &s->gap, scheme_of(sim), sim->arena)); // Wb Wn Wf
     STAGE(SOLVE,      solve(sim, nu));                                                // A b z
     STAGE(INTEGRATE,  integrate(sim, h));                                             // nu q

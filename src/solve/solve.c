@@ -286,6 +286,34 @@ static perp_status solve_rows(run *r)
     return status;
 }
 
+// Spread impulses must not change the motion; where rounding makes them, the solver's are kept.
+static perp_status spread_load(run *r)
+{
+    pp_answer *out = r->out;
+    int nv = r->model->nv, nn = r->rows->nn, nt = r->rows->nt;
+    double *kept = PP_ARRAY(r->arena, double, (size_t)nv + (size_t)nn + (size_t)nt);
+    if (!kept) {
+        return PERP_ERR_MEMORY;
+    }
+    double *pn = kept + nv, *pt = pn + nn, change = 0.0;
+    memcpy(kept, out->nu, (size_t)nv * sizeof *kept);
+    memcpy(pn, out->pn, (size_t)nn * sizeof *kept);
+    memcpy(pt, out->pt, (size_t)nt * sizeof *kept);
+    if (!pp_spread(out, r->model, r->rows, &r->closed, r->arena)) {
+        return PERP_OK;
+    }
+    close_joints(r);
+    for (int i = 0; i < nv; i++) {
+        change = fmax(change, fabs(out->nu[i] - kept[i]));
+    }
+    if (!(change <= 1e-3 * r->options->tolerance * (1.0 + pp_norm_inf(nv, kept)))) {
+        memcpy(out->pn, pn, (size_t)nn * sizeof *kept);
+        memcpy(out->pt, pt, (size_t)nt * sizeof *kept);
+        close_joints(r);
+    }
+    return PERP_OK;
+}
+
 perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
                          const pp_rows *rows, const double *nu, const pp_solve_options *options,
                          pp_arena *arena)
@@ -317,9 +345,7 @@ perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinem
         return status;
     }
     close_joints(&r);
-    if (pp_spread(out, model, rows, &r.closed, arena)) {
-        close_joints(&r);
-    }
+    status = spread_load(&r) < 0 ? PERP_ERR_MEMORY : status;
     out->unique = out->unique && out->redundant == 0;
     return pp_all_finite((size_t)model->nv, out->nu) ? status : PERP_ERR_NUMERIC;
 }
