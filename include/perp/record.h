@@ -18,18 +18,17 @@
 typedef struct perp_record perp_record;
 
 typedef struct perp_record_def {
-    const char *name;   // of the scene
-    const char *scene;  // text of the scene file, kept in run.h5: perp_recording_check needs it
-    const perp_sim_def *sim;  // what the sim was created with; NULL: the defaults
-    double h;                 // the step [s]
-    int every;                // a frame every so many steps, and the last; default 1
-    double flush_seconds;     // longest time that a kill can cost [s]; default 0.5
+    const char *name;      // of the scene
+    const char *scene;     // text of the scene file, kept in run.h5: perp_recording_check needs it
+    double h;              // the step [s]
+    int every;             // a frame every so many steps, and the last; default 1
+    double flush_seconds;  // longest time that a kill can cost [s]; default 0.5
     uint32_t cookie;
 } perp_record_def;
 
 PERP_API perp_record_def perp_record_default(void);
-// Makes the directory (not its parents) and records the present state as frame 0. A recording that is
-// in the directory already is replaced; a directory with other things in it is refused.
+// Makes the directory and records the present state as frame 0. A recording that is in the directory
+// already is replaced; a directory that holds other things and no recording is refused.
 PERP_API PERP_MUST perp_status perp_record_create(const char *dir, const perp_sim *sim,
                                                   const perp_record_def *def, const perp_env *env,
                                                   perp_record **record, perp_error *error);

@@ -1,0 +1,259 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Events: what is otherwise than in the step before, one JSON object a line.
+//
+//   impact, separation             a contact point begins or ends to carry load
+//   stick-to-slip, slip-to-stick   while it carries load
+//   limit-reached, limit-left      of a joint
+//   certificate-violated           the first of a series of steps past a limit
+//   non-unique                     the first of a series of steps with several answers
+//   jam, unsolved                  the step that failed: proved to have no solution, or none found
+#include "record/writer.h"
+
+#include <string.h>
+
+// ── Memory ───────────────────────────────────────────────────────────────────────────────────────
+
+perp_status pp_memory_create(perp_record *r, const perp_sim *sim)
+{
+    r->memory = (pp_memory){.at_limit = PP_ZEROS(r->arena, bool, sim->model->joints)};
+    return r->memory.at_limit ? PERP_OK
+                              : pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for events");
+}
+
+void pp_memory_destroy(perp_record *r)
+{
+    pp_memory *m = &r->memory;
+    pp_free(&r->env, m->before, (size_t)m->room * sizeof *m->before);
+    pp_free(&r->env, m->now, (size_t)m->room * sizeof *m->now);
+    m->before = m->now = NULL;
+    m->room = 0;
+}
+
+static bool reserve(perp_record *r, int count)
+{
+    pp_memory *m = &r->memory;
+    if (count <= m->room) {
+        return true;
+    }
+    int room = 2 * count;
+    pp_seen *before = pp_alloc(&r->env, (size_t)room * sizeof *before);
+    pp_seen *now = pp_alloc(&r->env, (size_t)room * sizeof *now);
+    if (!before || !now) {
+        pp_free(&r->env, before, (size_t)room * sizeof *before);
+        pp_free(&r->env, now, (size_t)room * sizeof *now);
+        return false;
+    }
+    if (m->before_count > 0) {
+        memcpy(before, m->before, (size_t)m->before_count * sizeof *before);
+    }
+    pp_free(&r->env, m->before, (size_t)m->room * sizeof *before);
+    pp_free(&r->env, m->now, (size_t)m->room * sizeof *now);
+    m->before = before;
+    m->now = now;
+    m->room = room;
+    return true;
+}
+
+static int order(const pp_seen *x, const pp_seen *y)
+{
+    if (x->a != y->a) {
+        return x->a < y->a ? -1 : 1;
+    }
+    if (x->b != y->b) {
+        return x->b < y->b ? -1 : 1;
+    }
+    return x->feature < y->feature ? -1 : x->feature > y->feature;
+}
+
+// Contacts that carry load, sorted. They arrive nearly in order: insertion is linear then.
+static void look(pp_memory *m, const perp_contact *contact, int count)
+{
+    m->now_count = 0;
+    for (int i = 0; i < count; i++) {
+        const perp_contact *c = &contact[i];
+        pp_seen seen = {c->a.i, c->b.i, c->feature, c->mode, c->point_W};
+        if (c->mode == PERP_OPEN) {
+            continue;
+        }
+        int k = m->now_count++;
+        for (; k > 0 && order(&m->now[k - 1], &seen) > 0; k--) {
+            m->now[k] = m->now[k - 1];
+        }
+        m->now[k] = seen;
+    }
+}
+
+// ── Lines ────────────────────────────────────────────────────────────────────────────────────────
+
+static pp_text *begin(perp_record *r, const perp_sim *sim, const char *event)
+{
+    pp_text *text = &r->event_lines;
+    pp_text_add(text, "{\"t\": ");
+    pp_text_number(text, sim->now.t);
+    pp_text_add(text, ", \"step\": ");
+    pp_text_int(text, r->sum.steps);
+    pp_text_named(text, "event", event);
+    return text;
+}
+
+static void end(pp_text *text)
+{
+    pp_text_add(text, "}\n");
+}
+
+static void put_pair(pp_text *text, const char *key, const char *a, const char *b)
+{
+    pp_text_add(text, ", \"");
+    pp_text_add(text, key);
+    pp_text_add(text, "\": [");
+    pp_text_quoted(text, a);
+    pp_text_add(text, ", ");
+    pp_text_quoted(text, b);
+    pp_text_add(text, "]");
+}
+
+static void put_contact(perp_record *r, const perp_sim *sim, const char *event, const pp_seen *seen,
+                        const perp_contact *now)
+{
+    const perp_model *m = sim->model;
+    const pp_shape *a = &m->shape[seen->a], *b = &m->shape[seen->b];
+    pp_text *text = begin(r, sim, event);
+    put_pair(text, "bodies", m->body[a->body].name, m->body[b->body].name);
+    put_pair(text, "shapes", a->name, b->name);
+    pp_text_add(text, ", \"feature\": ");
+    pp_text_int(text, (int64_t)seen->feature);
+    pp_text_add(text, ", \"point\": [");
+    pp_text_number(text, seen->point.x);
+    pp_text_add(text, ", ");
+    pp_text_number(text, seen->point.y);
+    pp_text_add(text, "]");
+    if (now) {
+        pp_text_member(text, "gap", now->gap);
+        pp_text_member(text, "pn", now->pn);
+        pp_text_member(text, "pf", now->pf_W.x * now->normal_W.y - now->pf_W.y * now->normal_W.x);
+        pp_text_member(text, "slip", now->slip);
+    }
+    end(text);
+}
+
+static const perp_contact *find(const perp_contact *contact, int count, const pp_seen *seen)
+{
+    for (int i = 0; i < count; i++) {
+        if (contact[i].a.i == seen->a && contact[i].b.i == seen->b &&
+            contact[i].feature == seen->feature) {
+            return &contact[i];
+        }
+    }
+    return NULL;
+}
+
+// Two sorted lists side by side: what is only in one, and what is in both with another mode.
+static void compare(perp_record *r, const perp_sim *sim, const perp_contact *contact, int count)
+{
+    const pp_memory *m = &r->memory;
+    for (int i = 0, k = 0; i < m->before_count || k < m->now_count;) {
+        const pp_seen *old = &m->before[i], *new = &m->now[k];
+        int side = i == m->before_count ? 1 : k == m->now_count ? -1 : order(old, new);
+        if (side < 0) {
+            put_contact(r, sim, "separation", old, find(contact, count, old));
+        } else if (side > 0) {
+            put_contact(r, sim, "impact", new, find(contact, count, new));
+        } else if (old->mode != new->mode) {
+            put_contact(r, sim, new->mode == PERP_SLIP ? "stick-to-slip" : "slip-to-stick", new,
+                        find(contact, count, new));
+        }
+        i += side <= 0;
+        k += side >= 0;
+    }
+}
+
+static void look_at_joints(perp_record *r, const perp_sim *sim)
+{
+    for (int i = 0; i < sim->model->joints; i++) {
+        const pp_joint *joint = &sim->model->joint[i];
+        if (!(joint->lower <= joint->upper)) {
+            continue;
+        }
+        perp_joint_state state = perp_sim_joint(sim, (perp_joint){i});
+        bool reached = state.limit > 0.0;
+        if (reached != r->memory.at_limit[i]) {
+            pp_text *text = begin(r, sim, reached ? "limit-reached" : "limit-left");
+            pp_text_named(text, "joint", joint->name);
+            pp_text_member(text, "coordinate", state.coordinate);
+            pp_text_member(text, "impulse", state.limit);
+            end(text);
+        }
+        r->memory.at_limit[i] = reached;
+    }
+}
+
+static void put_violation(perp_record *r, const perp_sim *sim)
+{
+    const perp_certificate *c = &sim->info.certificate;
+    const perp_limits *l = &sim->def.limits;
+    const struct {
+        const char *name;
+        double value, limit;
+    } item[] = {{"gap_m", c->gap, l->gap},
+                {"complementarity_J", c->complementarity, l->complementarity},
+                {"cone_N_s", c->cone, l->cone},
+                {"joint_m", c->joint, l->joint},
+                {"momentum_N_s", c->momentum, l->momentum},
+                {"energy_created_J", c->energy_created, l->energy},
+                {"residual_m_s", c->residual, l->residual}};
+    pp_text *text = begin(r, sim, "certificate-violated");
+    for (size_t k = 0; k < sizeof item / sizeof item[0]; k++) {
+        if (!(item[k].value <= item[k].limit)) {
+            pp_text_member(text, item[k].name, item[k].value);
+        }
+    }
+    end(text);
+}
+
+static void look_at_info(perp_record *r, const perp_sim *sim)
+{
+    pp_memory *m = &r->memory;
+    const perp_step_info *info = &sim->info;
+    if (!info->certificate.passed && !m->violated) {
+        put_violation(r, sim);
+    }
+    if (!info->unique && !m->many_answers) {
+        pp_text *text = begin(r, sim, "non-unique");
+        pp_text_named(text, "remark", info->remark);
+        end(text);
+    }
+    m->violated = !info->certificate.passed;
+    m->many_answers = !info->unique;
+}
+
+// ── A step ───────────────────────────────────────────────────────────────────────────────────────
+
+perp_status pp_events_step(perp_record *r, const perp_sim *sim)
+{
+    int count = 0;
+    const perp_contact *contact = perp_sim_contacts(sim, &count);
+    pp_memory *m = &r->memory;
+    if (!reserve(r, count)) {
+        return pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for events");
+    }
+    look(m, contact, count);
+    compare(r, sim, contact, count);
+    pp_seen *before = m->before;
+    m->before = m->now;
+    m->before_count = m->now_count;
+    m->now = before;
+    look_at_joints(r, sim);
+    look_at_info(r, sim);
+    return PERP_OK;
+}
+
+void pp_events_failure(perp_record *r, const perp_sim *sim)
+{
+    perp_status status = sim->info.status;
+    pp_text *text = begin(r, sim, status == PERP_ERR_INFEASIBLE ? "jam" : "unsolved");
+    pp_text_named(text, "status", perp_status_word(status));
+    pp_text_named(text, "reason", sim->error.text);
+    end(text);
+}

@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One frame: a row in every column of run.h5, and lines in the CSV files.
+#include "record/writer.h"
+
+#include <string.h>
+
+// ── Columns ──────────────────────────────────────────────────────────────────────────────────────
+
+// The next row of a column with one number a frame.
+#define PUT(store, column, type, value)                                                            \
+    do {                                                                                           \
+        type *row = pp_store_rows(store, PP_COL_##column, 1);                                      \
+        if (!row) {                                                                                \
+            return false;                                                                          \
+        }                                                                                          \
+        *row = (type)(value);                                                                      \
+    } while (0)
+
+static bool put_state(perp_record *r, const perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    pp_store *store = &r->store;
+    PUT(store, T, double, sim->now.t);
+    PUT(store, STEP, int64_t, r->sum.steps);
+    double *q = pp_store_rows(store, PP_COL_Q, 1), *nu = pp_store_rows(store, PP_COL_NU, 1);
+    double *driven = pp_store_rows(store, PP_COL_DRIVEN, 1);
+    if (!q || !nu || !driven) {
+        return false;
+    }
+    memcpy(q, sim->now.q, (size_t)m->nv * sizeof *q);
+    memcpy(nu, sim->now.nu, (size_t)m->nv * sizeof *nu);
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_frame *f = &sim->frames[i];
+        if (m->body[i].drive == PERP_DRIVEN) {
+            const double row[6] = {f->p.x, f->p.y, f->angle, f->v.x, f->v.y, f->w};
+            memcpy(driven, row, sizeof row);
+            driven += 6;
+        }
+    }
+    return true;
+}
+
+static bool put_contacts(perp_record *r, const perp_contact *contact, int count)
+{
+    pp_store *store = &r->store;
+    r->contact_rows += count;
+    PUT(store, CONTACT_END, int64_t, r->contact_rows);
+    for (int i = 0; i < count; i++) {
+        const perp_contact *c = &contact[i];
+        int32_t *shapes = pp_store_rows(store, PP_COL_SHAPES, 1);
+        double *point = pp_store_rows(store, PP_COL_POINT, 1);
+        double *normal = pp_store_rows(store, PP_COL_NORMAL, 1);
+        double *pf = pp_store_rows(store, PP_COL_PF, 1);
+        if (!shapes || !point || !normal || !pf) {
+            return false;
+        }
+        shapes[0] = c->a.i;
+        shapes[1] = c->b.i;
+        memcpy(point, &c->point_W, sizeof c->point_W);
+        memcpy(normal, &c->normal_W, sizeof c->normal_W);
+        memcpy(pf, &c->pf_W, sizeof c->pf_W);
+        PUT(store, FEATURE, uint32_t, c->feature);
+        PUT(store, GAP, double, c->gap);
+        PUT(store, MU, double, c->mu);
+        PUT(store, RESTITUTION, double, c->restitution);
+        PUT(store, PN, double, c->pn);
+        PUT(store, RATE_N, double, c->rate_n);
+        PUT(store, SLIP, double, c->slip);
+        PUT(store, MODE, uint8_t, c->mode);
+    }
+    return true;
+}
+
+static bool put_joints(perp_record *r, const perp_sim *sim)
+{
+    pp_store *store = &r->store;
+    double *coordinate = pp_store_rows(store, PP_COL_COORDINATE, 1);
+    double *rate = pp_store_rows(store, PP_COL_RATE, 1);
+    double *error = pp_store_rows(store, PP_COL_ERROR, 1);
+    double *impulse = pp_store_rows(store, PP_COL_IMPULSE, 1);
+    double *drive = pp_store_rows(store, PP_COL_DRIVE, 1);
+    double *limit = pp_store_rows(store, PP_COL_LIMIT, 1);
+    uint8_t *redundant = pp_store_rows(store, PP_COL_REDUNDANT, 1);
+    if (!coordinate || !rate || !error || !impulse || !drive || !limit || !redundant) {
+        return false;
+    }
+    for (int i = 0; i < sim->model->joints; i++) {
+        perp_joint_state joint = perp_sim_joint(sim, (perp_joint){i});
+        coordinate[i] = joint.coordinate;
+        rate[i] = joint.rate;
+        error[i] = joint.error;
+        memcpy(impulse + 6 * i, &joint.impulse_b, sizeof joint.impulse_b);
+        drive[i] = joint.drive;
+        limit[i] = joint.limit;
+        redundant[i] = joint.redundant;
+    }
+    return true;
+}
+
+// Before the first step nobody has reckoned it yet.
+static double start_kinetic(const perp_sim *sim)
+{
+    double sum = 0.0;
+    for (int i = 0; i < sim->model->bodies; i++) {
+        const pp_body *body = &sim->model->body[i];
+        const double *nu = sim->now.nu + body->at;
+        for (int k = 0; k < body->nv; k++) {
+            sum += 0.5 * (k < 2 ? body->mass : body->inertia) * nu[k] * nu[k];
+        }
+    }
+    return sum;
+}
+
+static bool put_judgement(perp_record *r, const perp_sim *sim)
+{
+    pp_store *store = &r->store;
+    const perp_certificate *c = &r->since;
+    bool start = r->sum.steps == 0;
+    double kinetic = start ? start_kinetic(sim) : sim->info.energy.kinetic;
+    double potential = start ? pp_potential(sim->model, sim->frames) : sim->info.energy.potential;
+    PUT(store, CERT_GAP, double, c->gap);
+    PUT(store, CERT_COMP, double, c->complementarity);
+    PUT(store, CERT_CONE, double, c->cone);
+    PUT(store, CERT_SLIP, double, c->slip_opposed);
+    PUT(store, CERT_JOINT, double, c->joint);
+    PUT(store, CERT_MOMENTUM, double, c->momentum);
+    PUT(store, CERT_ENERGY, double, c->energy_created);
+    PUT(store, CERT_RESIDUAL, double, c->residual);
+    PUT(store, CERT_PASSED, uint8_t, c->passed);
+    PUT(store, KINETIC, double, kinetic);
+    PUT(store, POTENTIAL, double, potential);
+    PUT(store, WORK, double, r->work);
+    PUT(store, DISSIPATED, double, r->dissipated);
+    return true;
+}
+
+static bool put_solver(perp_record *r, const perp_sim *sim)
+{
+    pp_store *store = &r->store;
+    const perp_step_info *info = &sim->info;
+    double seconds = 0.0;
+    for (int k = 0; k < PERP_STAGE_COUNT; k++) {
+        seconds += info->seconds[k];
+    }
+    PUT(store, STATUS, int32_t, info->status);
+    PUT(store, ITERATIONS, int32_t, info->iterations);
+    PUT(store, SIZE, int32_t, info->problem_size);
+    PUT(store, REDUNDANT_ROWS, int32_t, info->redundant_rows);
+    PUT(store, UNIQUE, uint8_t, info->unique);
+    PUT(store, SECONDS, double, seconds);
+    return true;
+}
+
+// ── CSV ──────────────────────────────────────────────────────────────────────────────────────────
+
+void pp_csv_heads(perp_record *r)
+{
+    pp_text_add(&r->body_lines, "t,body,x,y,angle,vx,vy,omega\n");
+    pp_text_add(&r->contact_lines, "t,body_a,shape_a,body_b,shape_b,feature,x,y,nx,ny,gap,pn,pfx,"
+                                   "pfy,rate_n,slip,mode\n");
+}
+
+static void put_cells(pp_text *text, int count, const double *cell)
+{
+    for (int k = 0; k < count; k++) {
+        pp_text_add(text, ",");
+        pp_text_number(text, cell[k]);
+    }
+}
+
+static void put_body_lines(pp_text *text, const perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    for (int i = 1; i < m->bodies; i++) {
+        const pp_frame *f = &sim->frames[i];
+        const double cells[6] = {f->p.x, f->p.y, f->angle, f->v.x, f->v.y, f->w};
+        pp_text_number(text, sim->now.t);
+        pp_text_add(text, ",");
+        pp_text_field(text, m->body[i].name);
+        put_cells(text, 6, cells);
+        pp_text_add(text, "\n");
+    }
+}
+
+static void put_side(pp_text *text, const perp_model *m, perp_shape shape)
+{
+    pp_text_add(text, ",");
+    pp_text_field(text, m->body[m->shape[shape.i].body].name);
+    pp_text_add(text, ",");
+    pp_text_field(text, m->shape[shape.i].name);
+}
+
+static void put_contact_lines(pp_text *text, const perp_sim *sim, const perp_contact *contact,
+                              int count)
+{
+    for (int i = 0; i < count; i++) {
+        const perp_contact *c = &contact[i];
+        const double cells[10] = {c->point_W.x, c->point_W.y, c->normal_W.x, c->normal_W.y,
+                                  c->gap,       c->pn,        c->pf_W.x,     c->pf_W.y,
+                                  c->rate_n,    c->slip};
+        pp_text_number(text, sim->now.t);
+        put_side(text, sim->model, c->a);
+        put_side(text, sim->model, c->b);
+        pp_text_add(text, ",");
+        pp_text_int(text, (int64_t)c->feature);
+        put_cells(text, 10, cells);
+        pp_text_add(text, ",");
+        pp_text_add(text, perp_mode_word((int)c->mode));
+        pp_text_add(text, "\n");
+    }
+}
+
+// ── All of it ────────────────────────────────────────────────────────────────────────────────────
+
+perp_status pp_record_frame(perp_record *r, const perp_sim *sim)
+{
+    int count = 0;
+    const perp_contact *contact = perp_sim_contacts(sim, &count);
+    if (r->sum.steps == 0) {
+        count = 0;  // the start: nothing has been solved yet
+    }
+    bool good = put_state(r, sim) && put_contacts(r, contact, count) && put_joints(r, sim) &&
+                put_judgement(r, sim) && put_solver(r, sim);
+    if (!good) {
+        return pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for a recording");
+    }
+    put_body_lines(&r->body_lines, sim);
+    put_contact_lines(&r->contact_lines, sim, contact, count);
+    r->framed = r->sum.steps;
+    r->sum.frames++;
+    r->since = (perp_certificate){.passed = true};
+    r->work = r->dissipated = 0.0;
+    return PERP_OK;
+}

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The columns of run.h5: types and shapes.
+#include "record/layout.h"
+
+const pp_column_card *pp_column_at(pp_column column)
+{
+#define PP_X(name, path, cell, growth, count, parts, unit) {path, cell, growth, count, parts, unit},
+    static const pp_column_card cards[PP_COLUMN_COUNT] = {PP_COLUMNS(PP_X)};
+#undef PP_X
+    return &cards[column];
+}
+
+size_t pp_cell_bytes(pp_cell cell)
+{
+    static const size_t bytes[PP_CELLS] = {8, 8, 4, 4, 1};
+    return bytes[cell];
+}
+
+hid_t pp_cell_memory(pp_cell cell)
+{
+    switch (cell) {
+    case PP_F64:
+        return H5T_NATIVE_DOUBLE;
+    case PP_I64:
+        return H5T_NATIVE_INT64;
+    case PP_I32:
+        return H5T_NATIVE_INT32;
+    case PP_U32:
+        return H5T_NATIVE_UINT32;
+    default:
+        return H5T_NATIVE_UINT8;
+    }
+}
+
+hid_t pp_cell_file(pp_cell cell)
+{
+    switch (cell) {
+    case PP_F64:
+        return H5T_IEEE_F64LE;
+    case PP_I64:
+        return H5T_STD_I64LE;
+    case PP_I32:
+        return H5T_STD_I32LE;
+    case PP_U32:
+        return H5T_STD_U32LE;
+    default:
+        return H5T_STD_U8LE;
+    }
+}
+
+static int entries(pp_count count, pp_sizes sizes)
+{
+    switch (count) {
+    case PP_NV:
+        return sizes.nv;
+    case PP_DRIVEN_BODIES:
+        return sizes.driven;
+    case PP_JOINTS:
+        return sizes.joints;
+    default:
+        return 1;
+    }
+}
+
+size_t pp_column_width(pp_column column, pp_sizes sizes)
+{
+    const pp_column_card *card = pp_column_at(column);
+    return (size_t)entries(card->count, sizes) * (size_t)card->parts;
+}
+
+int pp_column_shape(pp_column column, pp_sizes sizes, hsize_t shape[2])
+{
+    const pp_column_card *card = pp_column_at(column);
+    int rank = 0;
+    if (card->count != PP_ONE) {
+        shape[rank++] = (hsize_t)entries(card->count, sizes);
+    }
+    if (card->parts > 1) {
+        shape[rank++] = (hsize_t)card->parts;
+    }
+    return rank;
+}
+
+pp_quiet pp_quiet_begin(void)
+{
+    pp_quiet quiet = {0};
+    quiet.silenced = H5Eget_auto2(H5E_DEFAULT, &quiet.print, &quiet.context) >= 0 &&
+                     H5Eset_auto2(H5E_DEFAULT, NULL, NULL) >= 0;
+    return quiet;
+}
+
+void pp_quiet_end(const pp_quiet *quiet)
+{
+    if (quiet->silenced) {
+        H5Eset_auto2(H5E_DEFAULT, quiet->print, quiet->context);
+    }
+}

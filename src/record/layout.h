@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What run.h5 holds besides the model: columns that grow, one table for writer and reader.
+//
+// A column is a dataset whose first dimension grows: by one row a frame, by one a contact, or by bytes
+// (events). contact_end[k] tells where the contacts of frame k end; they begin where those before end.
+#pragma once
+
+#include "record/record.h"
+
+#include <hdf5.h>
+
+enum { PP_RECORDING_VERSION = 1 };
+
+typedef enum pp_cell { PP_F64, PP_I64, PP_I32, PP_U32, PP_U8, PP_CELLS } pp_cell;
+typedef enum pp_growth { PP_BY_FRAME, PP_BY_CONTACT, PP_BY_BYTE } pp_growth;
+typedef enum pp_count { PP_ONE, PP_NV, PP_DRIVEN_BODIES, PP_JOINTS } pp_count;
+
+//   X(name, path, cell, growth, how many entries a row, components of each, unit)
+#define PP_COLUMNS(X)                                                                              \
+    X(T, "t", PP_F64, PP_BY_FRAME, PP_ONE, 1, "s")                                                 \
+    X(STEP, "step", PP_I64, PP_BY_FRAME, PP_ONE, 1, "")                                            \
+    X(Q, "q", PP_F64, PP_BY_FRAME, PP_NV, 1, "m, rad")                                             \
+    X(NU, "nu", PP_F64, PP_BY_FRAME, PP_NV, 1, "m/s, rad/s")                                       \
+    X(DRIVEN, "driven", PP_F64, PP_BY_FRAME, PP_DRIVEN_BODIES, 6, "m, rad, m/s, rad/s")            \
+    X(CONTACT_END, "contact_end", PP_I64, PP_BY_FRAME, PP_ONE, 1, "")                              \
+    X(SHAPES, "contacts/shapes", PP_I32, PP_BY_CONTACT, PP_ONE, 2, "")                             \
+    X(FEATURE, "contacts/feature", PP_U32, PP_BY_CONTACT, PP_ONE, 1, "")                           \
+    X(POINT, "contacts/point", PP_F64, PP_BY_CONTACT, PP_ONE, 3, "m")                              \
+    X(NORMAL, "contacts/normal", PP_F64, PP_BY_CONTACT, PP_ONE, 3, "")                             \
+    X(GAP, "contacts/gap", PP_F64, PP_BY_CONTACT, PP_ONE, 1, "m")                                  \
+    X(MU, "contacts/mu", PP_F64, PP_BY_CONTACT, PP_ONE, 1, "")                                     \
+    X(RESTITUTION, "contacts/restitution", PP_F64, PP_BY_CONTACT, PP_ONE, 1, "")                   \
+    X(PN, "contacts/pn", PP_F64, PP_BY_CONTACT, PP_ONE, 1, "N s")                                  \
+    X(PF, "contacts/pf", PP_F64, PP_BY_CONTACT, PP_ONE, 3, "N s")                                  \
+    X(RATE_N, "contacts/rate_n", PP_F64, PP_BY_CONTACT, PP_ONE, 1, "m/s")                          \
+    X(SLIP, "contacts/slip", PP_F64, PP_BY_CONTACT, PP_ONE, 1, "m/s")                              \
+    X(MODE, "contacts/mode", PP_U8, PP_BY_CONTACT, PP_ONE, 1, "0 open, 1 stick, 2 slip")           \
+    X(COORDINATE, "joints/coordinate", PP_F64, PP_BY_FRAME, PP_JOINTS, 1, "m, rad")                \
+    X(RATE, "joints/rate", PP_F64, PP_BY_FRAME, PP_JOINTS, 1, "m/s, rad/s")                        \
+    X(ERROR, "joints/error", PP_F64, PP_BY_FRAME, PP_JOINTS, 1, "m, rad")                          \
+    X(IMPULSE, "joints/impulse", PP_F64, PP_BY_FRAME, PP_JOINTS, 6, "N s, N m s")                  \
+    X(DRIVE, "joints/drive", PP_F64, PP_BY_FRAME, PP_JOINTS, 1, "N s, N m s")                      \
+    X(LIMIT, "joints/limit", PP_F64, PP_BY_FRAME, PP_JOINTS, 1, "N s, N m s")                      \
+    X(REDUNDANT, "joints/redundant", PP_U8, PP_BY_FRAME, PP_JOINTS, 1, "")                         \
+    X(CERT_GAP, "certificate/gap", PP_F64, PP_BY_FRAME, PP_ONE, 1, "m")                            \
+    X(CERT_COMP, "certificate/complementarity", PP_F64, PP_BY_FRAME, PP_ONE, 1, "J")               \
+    X(CERT_CONE, "certificate/cone", PP_F64, PP_BY_FRAME, PP_ONE, 1, "N s")                        \
+    X(CERT_SLIP, "certificate/slip_opposed", PP_F64, PP_BY_FRAME, PP_ONE, 1, "m/s")                \
+    X(CERT_JOINT, "certificate/joint", PP_F64, PP_BY_FRAME, PP_ONE, 1, "m, rad")                   \
+    X(CERT_MOMENTUM, "certificate/momentum", PP_F64, PP_BY_FRAME, PP_ONE, 1, "N s, N m s")         \
+    X(CERT_ENERGY, "certificate/energy_created", PP_F64, PP_BY_FRAME, PP_ONE, 1, "J")              \
+    X(CERT_RESIDUAL, "certificate/residual", PP_F64, PP_BY_FRAME, PP_ONE, 1, "m/s")                \
+    X(CERT_PASSED, "certificate/passed", PP_U8, PP_BY_FRAME, PP_ONE, 1, "")                        \
+    X(KINETIC, "energy/kinetic", PP_F64, PP_BY_FRAME, PP_ONE, 1, "J")                              \
+    X(POTENTIAL, "energy/potential", PP_F64, PP_BY_FRAME, PP_ONE, 1, "J")                          \
+    X(WORK, "energy/work", PP_F64, PP_BY_FRAME, PP_ONE, 1, "J")                                    \
+    X(DISSIPATED, "energy/dissipated", PP_F64, PP_BY_FRAME, PP_ONE, 1, "J")                        \
+    X(STATUS, "solver/status", PP_I32, PP_BY_FRAME, PP_ONE, 1, "0 solved, 1 inexact")              \
+    X(ITERATIONS, "solver/iterations", PP_I32, PP_BY_FRAME, PP_ONE, 1, "")                         \
+    X(SIZE, "solver/problem_size", PP_I32, PP_BY_FRAME, PP_ONE, 1, "")                             \
+    X(REDUNDANT_ROWS, "solver/redundant_rows", PP_I32, PP_BY_FRAME, PP_ONE, 1, "")                 \
+    X(UNIQUE, "solver/unique", PP_U8, PP_BY_FRAME, PP_ONE, 1, "")                                  \
+    X(SECONDS, "solver/seconds", PP_F64, PP_BY_FRAME, PP_ONE, 1, "s")                              \
+    X(EVENTS, "events", PP_U8, PP_BY_BYTE, PP_ONE, 1, "JSON lines, UTF-8")
+
+#define PP_X(name, path, cell, growth, count, parts, unit) PP_COL_##name,
+typedef enum pp_column { PP_COLUMNS(PP_X) PP_COLUMN_COUNT } pp_column;
+#undef PP_X
+
+typedef struct pp_column_card {
+    const char *path;
+    pp_cell cell;
+    pp_growth growth;
+    pp_count count;
+    int parts;
+    const char *unit;
+} pp_column_card;
+
+typedef struct pp_sizes {
+    int nv, driven, joints;
+} pp_sizes;
+
+const pp_column_card *pp_column_at(pp_column column);
+size_t pp_cell_bytes(pp_cell cell);
+hid_t pp_cell_memory(pp_cell cell);  // the type in memory; not to be closed
+hid_t pp_cell_file(pp_cell cell);    // the type in the file: little-endian everywhere
+// Values in a row of the column; 0: the model has nothing for it, and there is no dataset.
+size_t pp_column_width(pp_column column, pp_sizes sizes);
+// Dimensions of a row (at most 2): returns how many, 0 for a plain number.
+int pp_column_shape(pp_column column, pp_sizes sizes, hsize_t shape[2]);
+
+// HDF5 prints its errors by itself unless it is told not to.
+typedef struct pp_quiet {
+    H5E_auto2_t print;
+    void *context;
+    bool silenced;
+} pp_quiet;
+pp_quiet pp_quiet_begin(void);
+void pp_quiet_end(const pp_quiet *quiet);

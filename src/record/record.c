@@ -1,0 +1,375 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recording a run: the directory, its files, and their end.
+#include "record/writer.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RECORD_COOKIE 0x70520001u
+
+enum {
+    TEXT_BYTES = 64 * 1024,           // of CSV in memory
+    PENDING_BYTES = 4 * 1024 * 1024,  // of columns in memory
+};
+
+perp_record_def perp_record_default(void)
+{
+    return (perp_record_def){.every = 1, .flush_seconds = 0.5, .cookie = RECORD_COOKIE};
+}
+
+// ── The directory ────────────────────────────────────────────────────────────────────────────────
+
+static const char *const files[] = {"run.h5", "bodies.csv", "contacts.csv", "events.jsonl",
+                                    "summary.json"};
+enum { FILE_COUNT = sizeof files / sizeof files[0] };
+
+// dir and the directories it is in.
+static perp_status make_directory(const char *dir, perp_error *error)
+{
+    char path[PP_PATH_MAX];
+    pp_print(path, sizeof path, "%s", dir);
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0777);  // what is wrong shows when the last one is made
+        *slash = '/';
+    }
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        return pp_fail(error, PERP_ERR_IO, "cannot make the directory '%.150s': %s", dir,
+                       strerror(errno));
+    }
+    return PERP_OK;
+}
+
+static bool exists(const char *dir, const char *name)
+{
+    char path[PP_PATH_MAX];
+    struct stat about;
+    return pp_path_join(path, dir, name, NULL) == PERP_OK && lstat(path, &about) == 0;
+}
+
+static perp_status check_contents(const char *dir, perp_error *error)
+{
+    DIR *listing = opendir(dir);
+    if (!listing) {
+        return pp_fail(error, PERP_ERR_IO, "cannot use the directory '%.150s': %s", dir,
+                       strerror(errno));
+    }
+    bool empty = true;
+    for (const struct dirent *entry = readdir(listing); entry; entry = readdir(listing)) {
+        empty = empty && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0);
+    }
+    closedir(listing);
+    if (!empty && !exists(dir, "run.h5")) {
+        return pp_fail(error, PERP_ERR_IO,
+                       "the directory '%.120s' has files in it and no recording: choose another",
+                       dir);
+    }
+    return PERP_OK;
+}
+
+// Files of an earlier run must not be taken for this one's.
+static perp_status remove_old(const char *dir, perp_error *error)
+{
+    for (int k = 0; k < 2 * FILE_COUNT; k++) {
+        char name[64], path[PP_PATH_MAX];
+        pp_print(name, sizeof name, "%s%s", files[k / 2], k % 2 ? ".part" : "");
+        if (pp_path_join(path, dir, name, NULL) == PERP_OK && unlink(path) != 0 &&
+            errno != ENOENT) {
+            return pp_fail(error, PERP_ERR_IO, "cannot replace '%.150s': %s", path,
+                           strerror(errno));
+        }
+    }
+    return PERP_OK;
+}
+
+static perp_status prepare(const char *dir, perp_error *error)
+{
+    perp_status status = make_directory(dir, error);
+    if (status == PERP_OK) {
+        status = check_contents(dir, error);
+    }
+    return status == PERP_OK ? remove_old(dir, error) : status;
+}
+
+// ── Beginning ────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status flush_text(perp_record *r, bool all)
+{
+    pp_text *text[3] = {&r->body_lines, &r->contact_lines, &r->event_lines};
+    pp_part *part[3] = {&r->bodies, &r->contacts, &r->events};
+    perp_status status = PERP_OK;
+    for (int k = 0; k < 3 && status == PERP_OK; k++) {
+        if (all || text[k]->size > TEXT_BYTES) {
+            status = pp_part_write(part[k], text[k], &r->error);
+            pp_text_clear(text[k]);
+        }
+    }
+    return status;
+}
+
+// What the last step added to the events goes into run.h5, too.
+static perp_status keep_events(perp_record *r, size_t from)
+{
+    size_t count = r->event_lines.size - from;
+    if (count == 0 || r->event_lines.failed) {
+        return PERP_OK;
+    }
+    char *bytes = pp_store_rows(&r->store, PP_COL_EVENTS, count);
+    if (!bytes) {
+        return pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for a recording");
+    }
+    memcpy(bytes, r->event_lines.data + from, count);
+    return PERP_OK;
+}
+
+static perp_status open_files(perp_record *r, const perp_sim *sim)
+{
+    char path[PP_PATH_MAX];
+    perp_error *error = &r->error;
+    perp_status status = pp_path_join(path, r->dir, "run.h5", error);
+    if (status == PERP_OK) {
+        status = pp_store_create(&r->store, path, sim, &r->def, error);
+    }
+    if (status == PERP_OK) {
+        status = pp_store_begin(&r->store, error);
+    }
+    if (status == PERP_OK) {
+        status = pp_part_open(&r->bodies, r->dir, "bodies.csv", error);
+    }
+    if (status == PERP_OK) {
+        status = pp_part_open(&r->contacts, r->dir, "contacts.csv", error);
+    }
+    return status == PERP_OK ? pp_part_open(&r->events, r->dir, "events.jsonl", error) : status;
+}
+
+static perp_status begin(perp_record *r, const perp_sim *sim, const char *dir)
+{
+    perp_status status = prepare(dir, &r->error);
+    if (status == PERP_OK) {
+        status = open_files(r, sim);
+    }
+    if (status == PERP_OK) {
+        status = pp_memory_create(r, sim);
+    }
+    if (status == PERP_OK) {
+        pp_csv_heads(r);
+        status = pp_record_frame(r, sim);
+    }
+    return status == PERP_OK ? pp_store_flush(&r->store, false, &r->error) : status;
+}
+
+static perp_status check_def(const perp_record_def *def, perp_error *error)
+{
+    if (def->cookie != RECORD_COOKIE) {
+        return pp_fail(error, PERP_ERR_DEF, "record: start from perp_record_default()");
+    }
+    if (def->every < 1 || !(def->flush_seconds >= 0.0)) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "record: every must be at least 1");
+    }
+    return PERP_OK;
+}
+
+static perp_record *create(const perp_record_def *def, const char *dir, const perp_env *env)
+{
+    perp_record *r = pp_alloc(env, sizeof *r);
+    if (!r) {
+        return NULL;
+    }
+    memset(r, 0, sizeof *r);
+    r->env = env ? *env : (perp_env){0};
+    r->def = *def;
+    pp_store_start(&r->store, env);
+    r->began = pp_seconds();
+    r->since.passed = r->sum.worst.passed = true;
+    r->arena = pp_arena_create(env);
+    size_t length = def->name ? strlen(def->name) : 0;
+    r->name = r->arena ? PP_ZEROS(r->arena, char, length + 1) : NULL;
+    if (!r->name) {
+        pp_arena_destroy(r->arena);
+        pp_free(env, r, sizeof *r);
+        return NULL;
+    }
+    memcpy(r->name, def->name ? def->name : "", length);
+    pp_print(r->dir, sizeof r->dir, "%s", dir);
+    pp_text_start(&r->body_lines, env);
+    pp_text_start(&r->contact_lines, env);
+    pp_text_start(&r->event_lines, env);
+    pp_text_start(&r->summary, env);
+    return r;
+}
+
+perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_record_def *def,
+                               const perp_env *env, perp_record **record, perp_error *error)
+{
+    if (!dir || !dir[0] || !sim || !record) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "record: needs a directory and a sim");
+    }
+    *record = NULL;
+    perp_record_def standard = perp_record_default();
+    def = def ? def : &standard;
+    perp_status status = check_def(def, error);
+    if (status < 0) {
+        return status;
+    }
+    perp_record *r = create(def, dir, env);
+    if (!r) {
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for a recording");
+    }
+    pp_quiet quiet = pp_quiet_begin();
+    status = begin(r, sim, dir);
+    pp_quiet_end(&quiet);
+    if (status < 0) {
+        if (error) {
+            *error = r->error;
+        }
+        perp_record_destroy(r);
+        return status;
+    }
+    *record = r;
+    return PERP_OK;
+}
+
+// ── Going on ─────────────────────────────────────────────────────────────────────────────────────
+
+static void count_step(perp_record *r, const perp_sim *sim)
+{
+    const perp_step_info *info = &sim->info;
+    double seconds = 0.0;
+    for (int k = 0; k < PERP_STAGE_COUNT; k++) {
+        seconds += info->seconds[k];
+    }
+    pp_summary_time(r, seconds);
+    r->sum.steps++;
+    r->sum.contacts_max =
+        info->contacts > r->sum.contacts_max ? info->contacts : r->sum.contacts_max;
+    r->sum.violations += !info->certificate.passed;
+    r->sum.not_unique += !info->unique;
+    pp_certificate_merge(&r->sum.worst, &info->certificate);
+    pp_certificate_merge(&r->since, &info->certificate);
+    r->work += info->energy.work;
+    r->dissipated += info->energy.dissipated;
+}
+
+static perp_status flush_if_due(perp_record *r)
+{
+    perp_status status = flush_text(r, false);
+    bool due =
+        r->store.pending > PENDING_BYTES || pp_seconds() - r->store.flushed >= r->def.flush_seconds;
+    if (status == PERP_OK && due) {
+        pp_quiet quiet = pp_quiet_begin();
+        status = pp_store_flush(&r->store, false, &r->error);
+        pp_quiet_end(&quiet);
+    }
+    return status;
+}
+
+perp_status perp_record_step(perp_record *record, const perp_sim *sim)
+{
+    perp_record *r = record;
+    if (r->error.status < 0) {
+        return r->error.status;
+    }
+    size_t from = r->event_lines.size;
+    r->sum.status = sim->info.status;
+    perp_status status = PERP_OK;
+    if (sim->info.status < 0) {
+        pp_events_failure(r, sim);
+    } else {
+        count_step(r, sim);
+        status = pp_events_step(r, sim);
+    }
+    if (status == PERP_OK) {
+        status = keep_events(r, from);
+    }
+    if (status == PERP_OK && sim->info.status >= 0 && r->sum.steps % r->def.every == 0) {
+        status = pp_record_frame(r, sim);
+    }
+    return status == PERP_OK ? flush_if_due(r) : status;
+}
+
+// ── The end ──────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status finish_summary(perp_record *r, const perp_sim *sim)
+{
+    pp_part part = {0};
+    perp_status status = pp_part_open(&part, r->dir, "summary.json", &r->error);
+    if (status == PERP_OK && !perp_record_summary_text(r, sim)) {
+        status = pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for the summary");
+    }
+    if (status == PERP_OK) {
+        status = pp_part_write(&part, &r->summary, &r->error);
+    }
+    if (status == PERP_OK) {
+        status = pp_part_finish(&part, &r->error);
+    }
+    pp_part_close(&part);
+    return status;
+}
+
+static perp_status finish_store(perp_record *r)
+{
+    pp_quiet quiet = pp_quiet_begin();
+    perp_status status = pp_store_flush(&r->store, true, &r->error);
+    errno = 0;
+    if (!pp_store_close(&r->store) && status == PERP_OK) {
+        status = pp_cannot_write(&r->error, r->store.path, errno);
+    }
+    pp_quiet_end(&quiet);
+    return status;
+}
+
+perp_status perp_record_finish(perp_record *record, const perp_sim *sim)
+{
+    perp_record *r = record;
+    perp_status status = r->error.status < 0 ? r->error.status : PERP_OK;
+    if (status == PERP_OK && r->framed != r->sum.steps) {
+        status = pp_record_frame(r, sim);
+    }
+    if (status == PERP_OK) {
+        status = flush_text(r, true);
+    }
+    if (status == PERP_OK) {
+        status = finish_store(r);
+    }
+    pp_part *part[3] = {&r->bodies, &r->contacts, &r->events};
+    for (int k = 0; k < 3 && status == PERP_OK; k++) {
+        status = pp_part_finish(part[k], &r->error);
+    }
+    r->sum.seconds = pp_seconds() - r->began;
+    r->finished = status == PERP_OK;
+    if (status == PERP_OK) {
+        status = finish_summary(r, sim);
+    }
+    return status;
+}
+
+void perp_record_destroy(perp_record *record)
+{
+    if (!record) {
+        return;
+    }
+    perp_env env = record->env;
+    pp_quiet quiet = pp_quiet_begin();
+    pp_store_close(&record->store);
+    pp_quiet_end(&quiet);
+    pp_part_close(&record->bodies);
+    pp_part_close(&record->contacts);
+    pp_part_close(&record->events);
+    pp_text_end(&record->body_lines);
+    pp_text_end(&record->contact_lines);
+    pp_text_end(&record->event_lines);
+    pp_text_end(&record->summary);
+    pp_memory_destroy(record);
+    pp_arena_destroy(record->arena);
+    pp_free(&env, record, sizeof *record);
+}
+
+const perp_error *perp_record_error(const perp_record *record)
+{
+    return &record->error;
+}

@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// run.h5 as it is written: columns, flushes, the end.
+#include "record/store.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    CHUNK_BYTES = 128 * 1024,  // of a chunk: the unit of compression
+    CHUNK_ROWS = 1024,         // at most
+    DEFLATE = 4,
+    FIRST_ROWS = 64,
+};
+
+static perp_status fail(const pp_store *store, perp_error *error)
+{
+    return pp_cannot_write(error, store->path, errno);
+}
+
+// ── Opening ──────────────────────────────────────────────────────────────────────────────────────
+
+void pp_store_start(pp_store *store, const perp_env *env)
+{
+    *store = (pp_store){.env = env ? *env : (perp_env){0}, .file = -1, .progress = -1};
+    for (int k = 0; k < PP_COLUMN_COUNT; k++) {
+        store->column[k].dataset = -1;
+    }
+}
+
+perp_status pp_store_create(pp_store *store, const char *path, const perp_sim *sim,
+                            const perp_record_def *def, perp_error *error)
+{
+    pp_print(store->path, sizeof store->path, "%s", path);
+    errno = 0;
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    if (access >= 0 && H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0) {
+        store->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    }
+    if (access >= 0) {
+        H5Pclose(access);
+    }
+    return store->file < 0 ? fail(store, error) : pp_store_model(store, sim, def, error);
+}
+
+// Chunked, shuffled, compressed: as many rows a chunk as make a good size.
+static hid_t column_list(size_t row_bytes, int rank, hsize_t dims[3])
+{
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    size_t rows = CHUNK_BYTES / row_bytes;
+    dims[0] = rows < 1 ? 1 : rows > CHUNK_ROWS ? CHUNK_ROWS : rows;
+    if (list < 0 || H5Pset_chunk(list, rank, dims) < 0) {
+        return list;
+    }
+    if (H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) {
+        H5Pset_shuffle(list);
+        H5Pset_deflate(list, DEFLATE);
+    }
+    return list;
+}
+
+static bool put_unit(hid_t dataset, const char *unit)
+{
+    bool good = true;
+    if (unit[0]) {
+        hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+        good = H5Tset_size(type, strlen(unit)) >= 0;
+        hid_t attribute = H5Acreate2(dataset, "unit", type, space, H5P_DEFAULT, H5P_DEFAULT);
+        good = good && H5Awrite(attribute, type, unit) >= 0;
+        H5Aclose(attribute);
+        H5Sclose(space);
+        H5Tclose(type);
+    }
+    return good;
+}
+
+static bool create_column(pp_store *store, pp_column k)
+{
+    const pp_column_card *card = pp_column_at(k);
+    pp_buffer *column = &store->column[k];
+    column->width = pp_column_width(k, store->sizes);
+    if (column->width == 0) {
+        return true;
+    }
+    hsize_t none[3] = {0}, most[3] = {H5S_UNLIMITED}, chunk[3] = {0};
+    int rank = 1 + pp_column_shape(k, store->sizes, none + 1);
+    memcpy(most + 1, none + 1, 2 * sizeof *none);
+    memcpy(chunk + 1, none + 1, 2 * sizeof *none);
+    hid_t list = column_list(column->width * pp_cell_bytes(card->cell), rank, chunk);
+    hid_t space = H5Screate_simple(rank, none, most);
+    column->dataset = H5Dcreate2(store->file, card->path, pp_cell_file(card->cell), space,
+                                 H5P_DEFAULT, list, H5P_DEFAULT);
+    H5Sclose(space);
+    H5Pclose(list);
+    return column->dataset >= 0 && put_unit(column->dataset, card->unit);
+}
+
+static hid_t create_progress(hid_t file)
+{
+    const hsize_t two = 2;
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &two, NULL);
+    H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY);
+    hid_t dataset =
+        H5Dcreate2(file, "progress", H5T_STD_I64LE, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    H5Sclose(space);
+    H5Pclose(list);
+    return dataset;
+}
+
+perp_status pp_store_begin(pp_store *store, perp_error *error)
+{
+    static const char *const groups[] = {"contacts", "joints", "certificate", "energy", "solver"};
+    bool good = true;
+    errno = 0;
+    for (size_t k = 0; k < sizeof groups / sizeof groups[0]; k++) {
+        hid_t group = H5Gcreate2(store->file, groups[k], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        good = good && group >= 0;
+        H5Gclose(group);
+    }
+    for (int k = 0; k < PP_COLUMN_COUNT && good; k++) {
+        good = create_column(store, (pp_column)k);
+    }
+    store->progress = good ? create_progress(store->file) : -1;
+    good = good && store->progress >= 0 && H5Fstart_swmr_write(store->file) >= 0;
+    return good ? PERP_OK : fail(store, error);
+}
+
+// ── Rows ─────────────────────────────────────────────────────────────────────────────────────────
+
+void *pp_store_rows(pp_store *store, pp_column k, size_t count)
+{
+    pp_buffer *column = &store->column[k];
+    size_t bytes = column->width * pp_cell_bytes(pp_column_at(k)->cell);
+    if (column->count + count > column->room) {
+        size_t room = 2 * (column->count + count) + FIRST_ROWS;
+        char *rows = pp_alloc(&store->env, room * bytes);
+        if (!rows) {
+            return NULL;
+        }
+        if (column->count > 0) {
+            memcpy(rows, column->rows, column->count * bytes);
+        }
+        pp_free(&store->env, column->rows, column->room * bytes);
+        column->rows = rows;
+        column->room = room;
+    }
+    char *at = column->rows + column->count * bytes;
+    column->count += count;
+    store->pending += count * bytes;
+    return at;
+}
+
+static bool write_column(pp_store *store, pp_column k)
+{
+    pp_buffer *column = &store->column[k];
+    hid_t memory_type = pp_cell_memory(pp_column_at(k)->cell);
+    if (column->dataset < 0 || column->count == 0) {
+        column->count = 0;
+        return true;
+    }
+    hsize_t size[3] = {0}, start[3] = {column->written}, count[3] = {column->count};
+    int rank = 1 + pp_column_shape(k, store->sizes, size + 1);
+    memcpy(count + 1, size + 1, 2 * sizeof *size);
+    size[0] = column->written + column->count;
+    if (H5Dset_extent(column->dataset, size) < 0) {
+        return false;
+    }
+    hid_t memory = H5Screate_simple(rank, count, NULL), file = H5Dget_space(column->dataset);
+    bool good =
+        H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
+        H5Dwrite(column->dataset, memory_type, memory, file, H5P_DEFAULT, column->rows) >= 0;
+    H5Sclose(file);
+    H5Sclose(memory);
+    if (good) {
+        column->written = size[0];
+        column->count = 0;
+    }
+    return good;
+}
+
+perp_status pp_store_flush(pp_store *store, bool complete, perp_error *error)
+{
+    bool good = true;
+    errno = 0;
+    for (int k = 0; k < PP_COLUMN_COUNT && good; k++) {
+        good = write_column(store, (pp_column)k);
+    }
+    good = good && H5Fflush(store->file, H5F_SCOPE_LOCAL) >= 0;
+    const int64_t progress[2] = {(int64_t)store->column[PP_COL_T].written, complete};
+    good = good && H5Dwrite(store->progress, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                            progress) >= 0;
+    good = good && H5Dflush(store->progress) >= 0;
+    store->pending = 0;
+    store->flushed = pp_seconds();
+    return good ? PERP_OK : fail(store, error);
+}
+
+bool pp_store_close(pp_store *store)
+{
+    bool good = true;
+    for (int k = 0; k < PP_COLUMN_COUNT; k++) {
+        pp_buffer *column = &store->column[k];
+        if (column->dataset >= 0) {
+            good = H5Dclose(column->dataset) >= 0 && good;
+        }
+        pp_free(&store->env, column->rows,
+                column->room * column->width * pp_cell_bytes(pp_column_at((pp_column)k)->cell));
+        *column = (pp_buffer){.dataset = -1};
+    }
+    if (store->progress >= 0) {
+        good = H5Dclose(store->progress) >= 0 && good;
+    }
+    if (store->file >= 0) {
+        good = H5Fclose(store->file) >= 0 && good;
+    }
+    store->file = store->progress = -1;
+    return good;
+}

@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run amounts to, for programs: summary.json.
+#include "record/writer.h"
+
+#include <math.h>
+
+static const double SHORTEST = 1e-8, RATIO = 1.01;
+
+static void merge(double *worst, double value)
+{
+    if (!(value <= *worst)) {
+        *worst = value;
+    }
+}
+
+void pp_certificate_merge(perp_certificate *into, const perp_certificate *from)
+{
+    merge(&into->gap, from->gap);
+    merge(&into->complementarity, from->complementarity);
+    merge(&into->cone, from->cone);
+    merge(&into->slip_opposed, from->slip_opposed);
+    merge(&into->joint, from->joint);
+    merge(&into->momentum, from->momentum);
+    merge(&into->energy_created, from->energy_created);
+    merge(&into->residual, from->residual);
+    into->passed = into->passed && from->passed;
+}
+
+void pp_summary_time(perp_record *r, double seconds)
+{
+    double bin = seconds > SHORTEST ? log(seconds / SHORTEST) / log(RATIO) : 0.0;
+    r->time[bin < PP_TIME_BINS - 1 ? (int)bin : PP_TIME_BINS - 1]++;
+}
+
+static double median_time(const perp_record *r)
+{
+    int64_t sum = 0;
+    for (int k = 0; k < PP_TIME_BINS; k++) {
+        sum += r->time[k];
+        if (2 * sum >= r->sum.steps && sum > 0) {
+            return SHORTEST * pow(RATIO, k + 0.5);
+        }
+    }
+    return 0.0;
+}
+
+perp_summary perp_record_summary(const perp_record *record)
+{
+    perp_summary sum = record->sum;
+    if (!record->finished) {
+        sum.seconds = pp_seconds() - record->began;
+    }
+    sum.step_seconds = median_time(record);
+    return sum;
+}
+
+// ── JSON ─────────────────────────────────────────────────────────────────────────────────────────
+
+static void put_count(pp_text *text, const char *key, int64_t value)
+{
+    pp_text_add(text, ",\n \"");
+    pp_text_add(text, key);
+    pp_text_add(text, "\": ");
+    pp_text_int(text, value);
+}
+
+static const char *law_of(const perp_sim *sim, perp_form form)
+{
+    if (sim->def.friction == PERP_FRICTION_NONE) {
+        return "none";
+    }
+    return form == PERP_FORM_CONE ? "cone" : "pyramid";
+}
+
+static void put_head(pp_text *text, const perp_record *r, const perp_sim *sim)
+{
+    perp_form form = r->sum.steps > 0 ? sim->info.form : sim->def.form;
+    pp_text_add(text, "{\"scene\": ");
+    pp_text_quoted(text, r->name);
+    pp_text_named(text, "stepper", perp_stepper_word((int)sim->def.stepper));
+    pp_text_named(text, "form", perp_form_word((int)form));
+    pp_text_named(text, "solver", sim->def.solver ? sim->def.solver : "auto");
+    pp_text_named(text, "law", law_of(sim, form));
+    pp_text_member(text, "h", r->def.h);
+    put_count(text, "steps", r->sum.steps);
+    pp_text_member(text, "t_end", sim->now.t);
+    put_count(text, "bodies", sim->model->bodies - 1);
+    put_count(text, "contacts_max", r->sum.contacts_max);
+}
+
+static const char *verdict_of(const perp_summary *sum)
+{
+    if (sum->status < 0) {
+        return "unsolved";
+    }
+    return sum->worst.passed ? "passed" : "violated";
+}
+
+static void put_certificate(pp_text *text, const perp_summary *sum)
+{
+    const perp_certificate *c = &sum->worst;
+    pp_text_add(text, ",\n \"certificate\": {\"gap_m\": ");
+    pp_text_number(text, c->gap);
+    pp_text_member(text, "residual_m_s", c->residual);
+    pp_text_member(text, "cone_N_s", c->cone);
+    pp_text_member(text, "joint_m", c->joint);
+    pp_text_member(text, "momentum_N_s", c->momentum);
+    pp_text_member(text, "energy_created_J", c->energy_created);
+    pp_text_named(text, "verdict", verdict_of(sum));
+    pp_text_add(text, "}");
+}
+
+static void put_list(pp_text *text, const char *key, double a, const double *b)
+{
+    pp_text_add(text, key);
+    pp_text_number(text, a);
+    if (b) {
+        pp_text_add(text, ", ");
+        pp_text_number(text, *b);
+    }
+    pp_text_add(text, "]");
+}
+
+static void put_final(pp_text *text, const perp_sim *sim)
+{
+    pp_text_add(text, ",\n \"final\": {");
+    for (int i = 1; i < sim->model->bodies; i++) {
+        const pp_frame *f = &sim->frames[i];
+        pp_text_add(text, i > 1 ? ",\n  " : "\n  ");
+        pp_text_quoted(text, sim->model->body[i].name);
+        put_list(text, ": {\"position\": [", f->p.x, &f->p.y);
+        put_list(text, ", \"rotation\": [", f->angle, NULL);
+        put_list(text, ", \"velocity\": [", f->v.x, &f->v.y);
+        put_list(text, ", \"spin\": [", f->w, NULL);
+        pp_text_add(text, "}");
+    }
+    pp_text_add(text, "}");
+}
+
+const char *perp_record_summary_text(perp_record *record, const perp_sim *sim)
+{
+    pp_text *text = &record->summary;
+    perp_summary sum = perp_record_summary(record);
+    char hash[24];
+    pp_text_clear(text);
+    put_head(text, record, sim);
+    pp_text_add(text, ",\n \"wall_s\": ");
+    pp_text_number(text, sum.seconds);
+    pp_text_member(text, "us_per_step_median", 1e6 * sum.step_seconds);
+    put_certificate(text, &sum);
+    put_final(text, sim);
+    pp_print(hash, sizeof hash, "%016llx", (unsigned long long)perp_state_hash(sim));
+    pp_text_named(text, "hash", hash);
+    pp_text_add(text, "}\n");
+    return text->failed ? NULL : text->data;
+}

@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text that grows, and files that are whole or called .part.
+#include "record/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+enum { FIRST_ROOM = 4096 };
+
+void pp_text_start(pp_text *text, const perp_env *env)
+{
+    *text = (pp_text){.env = env ? *env : (perp_env){0}};
+}
+
+void pp_text_end(pp_text *text)
+{
+    pp_free(&text->env, text->data, text->room);
+    text->data = NULL;
+    text->size = text->room = 0;
+}
+
+void pp_text_clear(pp_text *text)
+{
+    text->size = 0;
+    text->failed = false;
+}
+
+static bool reserve(pp_text *text, size_t more)
+{
+    if (text->size + more + 1 <= text->room) {
+        return true;
+    }
+    size_t room = 2 * (text->size + more + 1);
+    room = room < FIRST_ROOM ? FIRST_ROOM : room;
+    char *data = text->failed ? NULL : pp_alloc(&text->env, room);
+    if (!data) {
+        text->failed = true;
+        return false;
+    }
+    if (text->size > 0) {
+        memcpy(data, text->data, text->size);
+    }
+    pp_free(&text->env, text->data, text->room);
+    text->data = data;
+    text->room = room;
+    return true;
+}
+
+static void add_bytes(pp_text *text, const char *bytes, size_t count)
+{
+    if (reserve(text, count)) {
+        memcpy(text->data + text->size, bytes, count);
+        text->size += count;
+        text->data[text->size] = '\0';
+    }
+}
+
+void pp_text_add(pp_text *text, const char *string)
+{
+    add_bytes(text, string, strlen(string));
+}
+
+void pp_text_int(pp_text *text, int64_t value)
+{
+    char digits[24];
+    int at = (int)sizeof digits;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do {
+        digits[--at] = (char)('0' + (int)(rest % 10));
+        rest /= 10;
+    } while (rest > 0);
+    if (value < 0) {
+        digits[--at] = '-';
+    }
+    add_bytes(text, digits + at, sizeof digits - (size_t)at);
+}
+
+void pp_text_number(pp_text *text, double value)
+{
+    char digits[40];
+    if (!isfinite(value)) {
+        pp_text_add(text, "null");
+    } else if (value == 0.0) {
+        pp_text_add(text, "0");  // most numbers of a body at rest: the quick way
+    } else {
+        pp_number_print(digits, sizeof digits, value);
+        pp_text_add(text, digits);
+    }
+}
+
+void pp_text_quoted(pp_text *text, const char *string)
+{
+    pp_text_add(text, "\"");
+    for (; *string; string++) {
+        unsigned char c = (unsigned char)*string;
+        char escape[8] = {(char)c};
+        if (c == '"' || c == '\\') {
+            pp_print(escape, sizeof escape, "\\%c", c);
+        } else if (c < ' ') {
+            pp_print(escape, sizeof escape, "\\u%04x", c);
+        }
+        pp_text_add(text, escape);
+    }
+    pp_text_add(text, "\"");
+}
+
+// RFC 4180: quotes are doubled.
+void pp_text_field(pp_text *text, const char *string)
+{
+    if (!strpbrk(string, "\",\r\n")) {
+        pp_text_add(text, string);
+        return;
+    }
+    pp_text_add(text, "\"");
+    for (; *string; string++) {
+        const char both[3] = {*string, *string == '"' ? '"' : '\0'};
+        pp_text_add(text, both);
+    }
+    pp_text_add(text, "\"");
+}
+
+static void add_key(pp_text *text, const char *key)
+{
+    pp_text_add(text, ", \"");
+    pp_text_add(text, key);
+    pp_text_add(text, "\": ");
+}
+
+void pp_text_member(pp_text *text, const char *key, double value)
+{
+    add_key(text, key);
+    pp_text_number(text, value);
+}
+
+void pp_text_named(pp_text *text, const char *key, const char *string)
+{
+    add_key(text, key);
+    pp_text_quoted(text, string);
+}
+
+// ── Files ────────────────────────────────────────────────────────────────────────────────────────
+
+perp_status pp_cannot_write(perp_error *error, const char *path, int fault)
+{
+    return pp_fail(error, PERP_ERR_IO, "cannot write '%.150s': %s", path,
+                   fault ? strerror(fault) : "the library for it gives no reason");
+}
+
+perp_status pp_path_join(char path[PP_PATH_MAX], const char *dir, const char *name,
+                         perp_error *error)
+{
+    int length = snprintf(path, PP_PATH_MAX, "%s/%s", dir, name);
+    if (length < 0 || length >= PP_PATH_MAX) {
+        return pp_cannot_write(error, dir, ENAMETOOLONG);
+    }
+    return PERP_OK;
+}
+
+perp_status pp_part_open(pp_part *part, const char *dir, const char *name, perp_error *error)
+{
+    char ending[64];
+    pp_print(ending, sizeof ending, "%s.part", name);
+    perp_status status = pp_path_join(part->path, dir, name, error);
+    if (status == PERP_OK) {
+        status = pp_path_join(part->part, dir, ending, error);
+    }
+    if (status != PERP_OK) {
+        return status;
+    }
+    part->file = fopen(part->part, "we");
+    return part->file ? PERP_OK : pp_cannot_write(error, part->part, errno);
+}
+
+perp_status pp_part_write(pp_part *part, const pp_text *text, perp_error *error)
+{
+    if (text->failed) {
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to write '%.150s'", part->part);
+    }
+    errno = 0;
+    if (text->size > 0 && fwrite(text->data, 1, text->size, part->file) != text->size) {
+        return pp_cannot_write(error, part->part, errno);
+    }
+    return PERP_OK;
+}
+
+perp_status pp_part_finish(pp_part *part, perp_error *error)
+{
+    errno = 0;
+    bool good = fflush(part->file) == 0 && !ferror(part->file);
+    int fault = errno;
+    if (fclose(part->file) != 0 && good) {
+        good = false;
+        fault = errno;
+    }
+    part->file = NULL;
+    if (good && rename(part->part, part->path) != 0) {
+        good = false;
+        fault = errno;
+    }
+    return good ? PERP_OK : pp_cannot_write(error, part->part, fault);
+}
+
+void pp_part_close(pp_part *part)
+{
+    if (part->file) {
+        fclose(part->file);
+        part->file = NULL;
+    }
+}

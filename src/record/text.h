@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text that grows: JSON and CSV by hand, independent of the locale.
+#pragma once
+
+#include "record/record.h"
+
+#include <stdio.h>
+
+typedef struct pp_text {
+    perp_env env;
+    char *data;  // terminated; NULL while empty
+    size_t size, room;
+    bool failed;  // memory is out: the text is cut
+} pp_text;
+
+void pp_text_start(pp_text *text, const perp_env *env);
+void pp_text_end(pp_text *text);
+void pp_text_clear(pp_text *text);  // keeps the memory
+void pp_text_add(pp_text *text, const char *string);
+void pp_text_int(pp_text *text, int64_t value);
+// 17 digits; what is not finite is null, as JSON has no word for it.
+void pp_text_number(pp_text *text, double value);
+void pp_text_quoted(pp_text *text, const char *string);  // a JSON string
+void pp_text_field(pp_text *text,
+                   const char *string);  // a CSV field, quoted only when it has to be
+// , "key": value
+void pp_text_member(pp_text *text, const char *key, double value);
+void pp_text_named(pp_text *text, const char *key, const char *string);
+
+// ── Files that bear the ending .part until they are whole ────────────────────────────────────────
+
+enum { PP_PATH_MAX = 4096 };
+
+typedef struct pp_part {
+    FILE *file;
+    char path[PP_PATH_MAX], part[PP_PATH_MAX];
+} pp_part;
+
+perp_status pp_part_open(pp_part *part, const char *dir, const char *name, perp_error *error);
+perp_status pp_part_write(pp_part *part, const pp_text *text, perp_error *error);
+// Everything on its way to the disk, the name given.
+perp_status pp_part_finish(pp_part *part, perp_error *error);
+void pp_part_close(pp_part *part);  // unfinished: the .part stays
+
+// dir/name; PERP_ERR_IO when it is too long.
+perp_status pp_path_join(char path[PP_PATH_MAX], const char *dir, const char *name,
+                         perp_error *error);
+perp_status pp_cannot_write(perp_error *error, const char *path, int fault);

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run being recorded: the files, and what is remembered from step to step.
+#pragma once
+
+#include "record/store.h"
+#include "record/text.h"
+#include "sim/sim.h"
+
+// Times of steps in bins of 1 %, from 10 ns up: a median in constant memory.
+enum { PP_TIME_BINS = 2800 };
+
+// A contact of the step before, for the events; sorted by (a, b, feature).
+typedef struct pp_seen {
+    int a, b;
+    uint32_t feature;
+    perp_contact_mode mode;
+    perp_vec3 point;
+} pp_seen;
+
+typedef struct pp_memory {
+    pp_seen *before, *now;
+    int before_count, now_count, room;
+    bool *at_limit;  // joints
+    bool violated, many_answers;
+} pp_memory;
+
+struct perp_record {
+    perp_env env;
+    perp_record_def def;
+    char *name;  // def.name's copy
+    pp_arena *arena;
+    char dir[PP_PATH_MAX];
+    bool finished;
+    perp_error error;
+    pp_store store;
+    pp_part bodies, contacts, events;
+    pp_text body_lines, contact_lines, event_lines, summary;
+    pp_memory memory;
+    int64_t contact_rows;  // of all frames so far
+    perp_summary sum;
+    int64_t framed;              // step of the last frame
+    perp_certificate since;      // worst since the last frame
+    double work, dissipated;     // since the last frame [J]
+    double began;                // [s]
+    int64_t time[PP_TIME_BINS];  // steps by duration
+};
+
+// Worst of two certificates, number by number; a NaN is the worst there is.
+void pp_certificate_merge(perp_certificate *into, const perp_certificate *from);
+
+// ── The summary (summary.c) ──────────────────────────────────────────────────────────────────────
+void pp_summary_time(perp_record *record, double seconds);
+
+// ── Frames (frame_out.c) ─────────────────────────────────────────────────────────────────────────
+perp_status pp_record_frame(perp_record *record, const perp_sim *sim);
+void pp_csv_heads(perp_record *record);
+
+// ── Events (events.c): lines for what changed in the last step ───────────────────────────────────
+perp_status pp_memory_create(perp_record *record, const perp_sim *sim);
+void pp_memory_destroy(perp_record *record);
+perp_status pp_events_step(perp_record *record, const perp_sim *sim);
+void pp_events_failure(perp_record *record, const perp_sim *sim);
