@@ -13,6 +13,8 @@
 
 #include <perp/problem.h>
 
+#include <stdio.h>
+
 enum {
     PP_NAME_MAX = 256,                 // bytes of a problem's name, with the terminator
     PP_DENSE_MAX = 4000,               // matrices up to this order are kept dense when they are
@@ -113,7 +115,35 @@ perp_status pp_fclib_read(pp_draft *draft);
 perp_status pp_siconos_matrix(pp_draft *draft, pp_scan *scan, const char *label,
                               pp_raw_matrix *raw);
 
-// Where the value of the top-level key `label` starts in valid JSON text, and inside it the element
-// index[0], index[1], … (json_locate.c). NULL: not there.
+// ── Places in JSON text (json_locate.c), which jansson has found valid ───────────────────────────
+
+typedef struct pp_json_step {
+    const char *key;  // of an object; NULL: element `index` of an array
+    int index;
+} pp_json_step;
+
+// Where the value stands that the steps lead to from the top; with at_key the last key itself. NULL: a key
+// is not there. An element that is not there is the end of its array.
+const char *pp_json_find(const char *text, size_t size, const pp_json_step *step, int depth,
+                         bool at_key);
+// The same for keys "a.b" of objects, then elements index[0], index[1], … of arrays.
 const char *pp_json_locate(const char *text, size_t size, const char *path, const int *index,
                            int depth);
+// What jansson says about broken text, with line and column.
+struct json_error_t;
+perp_status pp_json_syntax(const struct json_error_t *fault, perp_error *error);
+
+// ── Files (file.c) ───────────────────────────────────────────────────────────────────────────────
+
+typedef struct pp_file {
+    char *text;
+    size_t size, room;
+} pp_file;
+
+// The whole file. Free it on failure, too.
+perp_status pp_file_read(const char *path, const perp_env *env, pp_file *file, perp_error *error);
+void pp_file_free(pp_file *file, const perp_env *env);
+// Has `put` write `what`; the file at path is whole, or what it was before.
+typedef void pp_put(FILE *out, const char *name, const void *what);
+perp_status pp_file_write(const char *path, pp_put *put, const char *name, const void *what,
+                          perp_error *error);

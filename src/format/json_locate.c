@@ -57,7 +57,8 @@ static void skip_value(walk *w)
     }
 }
 
-static bool find_key(walk *w, const char *key)
+// Goes to the value of the key; returns where the key stands, NULL: not there.
+static const char *find_key(walk *w, const char *key)
 {
     size_t length = strlen(key);
     for (skip_space(w); w->at < w->end && *w->at == '"'; skip_space(w)) {
@@ -66,11 +67,11 @@ static bool find_key(walk *w, const char *key)
         size_t n = (size_t)(w->at - name) - 1;
         skip_space(w);
         if (n == length && memcmp(name, key, n) == 0) {
-            return true;
+            return name - 1;
         }
         skip_value(w);
     }
-    return false;
+    return NULL;
 }
 
 static bool find_element(walk *w, int index)
@@ -86,28 +87,48 @@ static bool find_element(walk *w, int index)
     return w->at < w->end && *w->at != ']';
 }
 
-const char *pp_json_locate(const char *text, size_t size, const char *path, const int *index,
-                           int depth)
+const char *pp_json_find(const char *text, size_t size, const pp_json_step *step, int depth,
+                         bool at_key)
 {
     walk w = {text, text + size};
-    char key[64];
-    while (*path) {
-        skip_space(&w);
+    skip_space(&w);
+    for (int k = 0; k < depth; k++) {
+        if (!step[k].key) {
+            if (!find_element(&w, step[k].index)) {
+                return w.at < w.end ? w.at : NULL;
+            }
+            continue;
+        }
         if (w.at == w.end || *w.at != '{') {
             return NULL;
         }
         w.at++;
-        size_t n = strcspn(path, ".");
-        pp_print(key, sizeof key, "%.*s", (int)n, path);
-        path += n + (path[n] == '.');
-        if (!find_key(&w, key)) {
+        const char *key = find_key(&w, step[k].key);
+        if (!key) {
             return NULL;
         }
-    }
-    for (int k = 0; k < depth; k++) {
-        if (!find_element(&w, index[k])) {
-            return w.at < w.end ? w.at : NULL;
+        if (at_key && k == depth - 1) {
+            return key;
         }
     }
     return w.at;
+}
+
+const char *pp_json_locate(const char *text, size_t size, const char *path, const int *index,
+                           int depth)
+{
+    enum { STEPS = 8, KEY_MAX = 64 };
+    pp_json_step step[STEPS] = {{0}};
+    char key[STEPS][KEY_MAX];
+    int n = 0;
+    for (; *path && n < STEPS; n++) {
+        size_t length = strcspn(path, ".");
+        pp_print(key[n], KEY_MAX, "%.*s", (int)length, path);
+        step[n].key = key[n];
+        path += length + (path[length] == '.');
+    }
+    for (int k = 0; k < depth && n < STEPS; k++) {
+        step[n++].index = index[k];
+    }
+    return pp_json_find(text, size, step, n, false);
 }

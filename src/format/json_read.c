@@ -325,21 +325,21 @@ static perp_status read_root(reader *in)
     return PERP_OK;
 }
 
-static perp_status syntax_error(pp_draft *draft, const json_error_t *fault)
+perp_status pp_json_syntax(const struct json_error_t *fault, perp_error *error)
 {
     if (json_error_code(fault) == json_error_out_of_memory) {
-        return pp_draft_memory(draft);
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to read the file");
     }
     char text[JSON_ERROR_TEXT_LENGTH];
     pp_print(text, sizeof text, "%s", fault->text);
     for (char *c = text; *c; c++) {
         *c = *c >= ' ' && *c <= '~' ? *c : '?';
     }
-    if (draft->error) {
-        draft->error->line = fault->line > 0 ? fault->line : 0;
-        draft->error->column = fault->column > 0 ? fault->column : 0;
+    if (error) {
+        error->line = fault->line > 0 ? fault->line : 0;
+        error->column = fault->column > 0 ? fault->column : 0;
     }
-    return pp_fail(draft->error, PERP_ERR_FORMAT, "JSON: %s", text);
+    return pp_fail(error, PERP_ERR_FORMAT, "JSON: %s", text);
 }
 
 perp_status pp_json_read(pp_draft *draft)
@@ -348,7 +348,7 @@ perp_status pp_json_read(pp_draft *draft)
     draft->json = true;
     reader in = {draft, json_loadb(draft->text, draft->size, JSON_REJECT_DUPLICATES, &fault)};
     if (!in.root) {
-        return syntax_error(draft, &fault);
+        return pp_json_syntax(&fault, draft->error);
     }
     perp_status status = read_root(&in);
     json_decref(in.root);

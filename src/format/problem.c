@@ -4,11 +4,7 @@
 // A problem read from a file: which reader it needs, and what it is asked afterwards.
 #include "format/format.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 // ── Telling formats apart ────────────────────────────────────────────────────────────────────────
 
@@ -89,81 +85,6 @@ perp_status perp_problem_parse(const char *name, const char *text, size_t size, 
     return status;
 }
 
-// ── Files ────────────────────────────────────────────────────────────────────────────────────────
-
-typedef struct block {
-    char *text;
-    size_t size, room;
-} block;
-
-static bool block_grow(block *b, const perp_env *env, size_t room)
-{
-    char *text = pp_alloc(env, room);
-    if (!text) {
-        return false;
-    }
-    if (b->size > 0) {
-        memcpy(text, b->text, b->size);
-    }
-    pp_free(env, b->text, b->room);
-    b->text = text;
-    b->room = room;
-    return true;
-}
-
-static perp_status read_all(int file, const perp_env *env, size_t guess, block *b,
-                            perp_error *error)
-{
-    if (!block_grow(b, env, guess + 1)) {
-        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to read the file");
-    }
-    for (;;) {
-        if (b->size == b->room && !block_grow(b, env, 2 * b->room + 4096)) {
-            return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to read the file");
-        }
-        ssize_t got = read(file, b->text + b->size, b->room - b->size);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            return pp_fail(error, PERP_ERR_IO, "cannot read: %s", strerror(errno));
-        }
-        if (got == 0) {
-            return PERP_OK;
-        }
-        b->size += (size_t)got;
-        if (b->size > PP_FILE_MAX) {
-            return pp_fail(error, PERP_ERR_FORMAT, "larger than %d MiB, the most that is read",
-                           PP_FILE_MAX >> 20);
-        }
-    }
-}
-
-static perp_status slurp(const char *path, const perp_env *env, block *b, perp_error *error)
-{
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat about;
-    if (file < 0 || fstat(file, &about) != 0) {
-        perp_status status = pp_fail(error, PERP_ERR_IO, "cannot open: %s", strerror(errno));
-        if (file >= 0) {
-            close(file);
-        }
-        return status;
-    }
-    perp_status status;
-    if (S_ISDIR(about.st_mode)) {
-        status = pp_fail(error, PERP_ERR_IO, "is a directory: give the files in it");
-    } else if (about.st_size > PP_FILE_MAX) {
-        status = pp_fail(error, PERP_ERR_FORMAT, "larger than %d MiB, the most that is read",
-                         PP_FILE_MAX >> 20);
-    } else {
-        size_t guess = S_ISREG(about.st_mode) ? (size_t)about.st_size : 4096;
-        status = read_all(file, env, guess, b, error);
-    }
-    close(file);
-    return status;
-}
-
 perp_status perp_problem_read(const char *path, const perp_env *env, perp_problem **problem,
                               perp_error *error)
 {
@@ -174,12 +95,12 @@ perp_status perp_problem_read(const char *path, const perp_env *env, perp_proble
         return pp_fail(error, PERP_ERR_ARGUMENT, "perp_problem_read: NULL argument");
     }
     *problem = NULL;
-    block b = {0};
-    perp_status status = slurp(path, env, &b, error);
+    pp_file file = {0};
+    perp_status status = pp_file_read(path, env, &file, error);
     if (status == PERP_OK) {
-        status = perp_problem_parse(path, b.text, b.size, env, problem, error);
+        status = perp_problem_parse(path, file.text, file.size, env, problem, error);
     }
-    pp_free(env, b.text, b.room);
+    pp_file_free(&file, env);
     return status;
 }
 

@@ -2,18 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writer of perp's JSON form: 17 digits, so that reading gives the same bits.
-//
-// The text goes into a new file beside the target, which then takes its name: the target is the old file or
-// the whole new one, never a part. A device, a pipe or a link is written to directly.
 #include "format/format.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 // ── Values ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -221,88 +213,13 @@ static perp_status not_numbers(perp_error *error)
                    "the problem holds numbers that are not finite: no file is written");
 }
 
-// ── Files ────────────────────────────────────────────────────────────────────────────────────────
-
-typedef void put_function(FILE *out, const char *name, const void *problem);
-
-static perp_status cannot_write(perp_error *error, const char *path, int fault)
-{
-    return pp_fail(error, PERP_ERR_IO, "cannot write '%.120s': %s", path, strerror(fault));
-}
-
-// Whether everything has reached the file; *fault is errno when not.
-static bool put_and_close(int file, put_function *put, const char *name, const void *problem,
-                          int *fault)
-{
-    FILE *out = fdopen(file, "w");
-    if (!out) {
-        *fault = errno;
-        close(file);
-        return false;
-    }
-    errno = 0;
-    put(out, name, problem);
-    bool good = fflush(out) == 0 && !ferror(out);
-    *fault = good ? 0 : errno;
-    if (fclose(out) != 0 && good) {
-        *fault = errno;
-        good = false;
-    }
-    *fault = good || *fault ? *fault : EIO;
-    return good;
-}
-
-// A new file beside path; its name goes to temporary.
-static int open_beside(const char *path, char *temporary, size_t size)
-{
-    int file = -1;
-    for (int attempt = 0; file < 0 && attempt < 100; attempt++) {
-        int length = snprintf(temporary, size, "%s.%ld-%d.tmp", path, (long)getpid(), attempt);
-        if (length < 0 || (size_t)length >= size) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-        file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (file < 0 && errno != EEXIST) {
-            return -1;
-        }
-    }
-    return file;
-}
-
-static perp_status write_problem(put_function *put, const char *name, const void *problem,
-                                 const char *path, perp_error *error)
-{
-    char temporary[4096];
-    struct stat about;
-    int fault;
-    bool direct = lstat(path, &about) == 0 && !S_ISREG(about.st_mode);
-    int file = direct ? open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
-                      : open_beside(path, temporary, sizeof temporary);
-    if (file < 0) {
-        return cannot_write(error, path, errno);
-    }
-    bool good = put_and_close(file, put, name, problem, &fault);
-    if (good && !direct && rename(temporary, path) != 0) {
-        fault = errno;
-        good = false;
-    }
-    if (good) {
-        return PERP_OK;
-    }
-    if (!direct) {
-        unlink(temporary);
-    }
-    return cannot_write(error, path, fault);
-}
-
 perp_status perp_mcp_write(const perp_mcp *mcp, const char *name, const char *path,
                            perp_error *error)
 {
     if (!mcp || !path) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "perp_mcp_write: NULL argument");
     }
-    return mcp_numbers(mcp) ? write_problem(put_mcp, name, mcp, path, error) : not_numbers(error);
+    return mcp_numbers(mcp) ? pp_file_write(path, put_mcp, name, mcp, error) : not_numbers(error);
 }
 
 perp_status perp_fcp_write(const perp_fcp *fcp, const char *name, const char *path,
@@ -311,5 +228,5 @@ perp_status perp_fcp_write(const perp_fcp *fcp, const char *name, const char *pa
     if (!fcp || !path) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "perp_fcp_write: NULL argument");
     }
-    return fcp_numbers(fcp) ? write_problem(put_fcp, name, fcp, path, error) : not_numbers(error);
+    return fcp_numbers(fcp) ? pp_file_write(path, put_fcp, name, fcp, error) : not_numbers(error);
 }

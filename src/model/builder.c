@@ -95,16 +95,17 @@ const char *pp_builder_text(perp_builder *b, const char *text)
     return copy;
 }
 
+const char *const pp_model_variables[PP_VARS] = {"t", "x", "y", "angle", "vx", "vy", "omega"};
+
 bool pp_builder_expr(perp_builder *b, const char *object, const char *field, const char *text,
                      int count, const pp_expr **expr)
 {
-    static const char *const names[PP_VARS] = {"t", "x", "y", "angle", "vx", "vy", "omega"};
     pp_expr_error error;
     *expr = NULL;
     if (!text) {
         return true;
     }
-    perp_status status = pp_expr_parse(text, names, count, b->arena, expr, &error);
+    perp_status status = pp_expr_parse(text, pp_model_variables, count, b->arena, expr, &error);
     if (status == PERP_ERR_MEMORY) {
         return pp_builder_bad(b, status, "allocation failed");
     }

@@ -65,6 +65,13 @@ static perp_status set_mass(const perp_builder *b, int i, pp_body *body, perp_er
     return PERP_OK;
 }
 
+perp_status pp_builder_weigh(const perp_builder *builder, perp_body body, perp_error *error)
+{
+    const pp_body *bodies = builder->bodies.items;
+    pp_body copy = bodies[body.i];
+    return copy.nv > 0 ? set_mass(builder, body.i, &copy, error) : PERP_OK;
+}
+
 // ── Copies ───────────────────────────────────────────────────────────────────────────────────────
 
 typedef struct copier {

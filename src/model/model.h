@@ -18,6 +18,7 @@ enum { PP_BODY_NV = 3 };  // most velocities of a body
 
 // Variables of a force expression, in this order.
 enum { PP_VAR_T, PP_VAR_X, PP_VAR_Y, PP_VAR_ANGLE, PP_VAR_VX, PP_VAR_VY, PP_VAR_OMEGA, PP_VARS };
+extern const char *const pp_model_variables[PP_VARS];  // their names; motions have the first only
 
 typedef struct pp_body {
     const char *name;
@@ -99,3 +100,5 @@ struct perp_model {
 
 // Friction, restitution and whether to look at all, for two shapes.
 void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair *pair);
+// Whether a body of a builder has, or gets from its shapes, the mass it needs; else the reason.
+perp_status pp_builder_weigh(const perp_builder *builder, perp_body body, perp_error *error);

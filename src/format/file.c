@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whole files in and out.
+//
+// What is written goes into a new file beside the target, which then takes its name: the target is the old
+// file or the whole new one, never a part. A device, a pipe or a link is written to directly.
+#include "format/format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// ── Reading ────────────────────────────────────────────────────────────────────────────────────────
+
+static bool grow(pp_file *b, const perp_env *env, size_t room)
+{
+    char *text = pp_alloc(env, room);
+    if (!text) {
+        return false;
+    }
+    if (b->size > 0) {
+        memcpy(text, b->text, b->size);
+    }
+    pp_free(env, b->text, b->room);
+    b->text = text;
+    b->room = room;
+    return true;
+}
+
+static perp_status read_all(int file, const perp_env *env, size_t guess, pp_file *b,
+                            perp_error *error)
+{
+    if (!grow(b, env, guess + 1)) {
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to read the file");
+    }
+    for (;;) {
+        if (b->size == b->room && !grow(b, env, 2 * b->room + 4096)) {
+            return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to read the file");
+        }
+        ssize_t got = read(file, b->text + b->size, b->room - b->size);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return pp_fail(error, PERP_ERR_IO, "cannot read: %s", strerror(errno));
+        }
+        if (got == 0) {
+            return PERP_OK;
+        }
+        b->size += (size_t)got;
+        if (b->size > PP_FILE_MAX) {
+            return pp_fail(error, PERP_ERR_FORMAT, "larger than %d MiB, the most that is read",
+                           PP_FILE_MAX >> 20);
+        }
+    }
+}
+
+perp_status pp_file_read(const char *path, const perp_env *env, pp_file *b, perp_error *error)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat about;
+    if (file < 0 || fstat(file, &about) != 0) {
+        perp_status status = pp_fail(error, PERP_ERR_IO, "cannot open: %s", strerror(errno));
+        if (file >= 0) {
+            close(file);
+        }
+        return status;
+    }
+    perp_status status;
+    if (S_ISDIR(about.st_mode)) {
+        status = pp_fail(error, PERP_ERR_IO, "is a directory: give the files in it");
+    } else if (about.st_size > PP_FILE_MAX) {
+        status = pp_fail(error, PERP_ERR_FORMAT, "larger than %d MiB, the most that is read",
+                         PP_FILE_MAX >> 20);
+    } else {
+        size_t guess = S_ISREG(about.st_mode) ? (size_t)about.st_size : 4096;
+        status = read_all(file, env, guess, b, error);
+    }
+    close(file);
+    return status;
+}
+
+void pp_file_free(pp_file *file, const perp_env *env)
+{
+    pp_free(env, file->text, file->room);
+    *file = (pp_file){0};
+}
+
+// ── Writing ────────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status cannot_write(perp_error *error, const char *path, int fault)
+{
+    return pp_fail(error, PERP_ERR_IO, "cannot write '%.120s': %s", path, strerror(fault));
+}
+
+// Whether everything has reached the file; *fault is errno when not.
+static bool put_and_close(int file, pp_put *put, const char *name, const void *what, int *fault)
+{
+    FILE *out = fdopen(file, "w");
+    if (!out) {
+        *fault = errno;
+        close(file);
+        return false;
+    }
+    errno = 0;
+    put(out, name, what);
+    bool good = fflush(out) == 0 && !ferror(out);
+    *fault = good ? 0 : errno;
+    if (fclose(out) != 0 && good) {
+        *fault = errno;
+        good = false;
+    }
+    *fault = good || *fault ? *fault : EIO;
+    return good;
+}
+
+// A new file beside path; its name goes to temporary.
+static int open_beside(const char *path, char *temporary, size_t size)
+{
+    int file = -1;
+    for (int attempt = 0; file < 0 && attempt < 100; attempt++) {
+        int length = snprintf(temporary, size, "%s.%ld-%d.tmp", path, (long)getpid(), attempt);
+        if (length < 0 || (size_t)length >= size) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file < 0 && errno != EEXIST) {
+            return -1;
+        }
+    }
+    return file;
+}
+
+perp_status pp_file_write(const char *path, pp_put *put, const char *name, const void *what,
+                          perp_error *error)
+{
+    char temporary[4096];
+    struct stat about;
+    int fault;
+    bool direct = lstat(path, &about) == 0 && !S_ISREG(about.st_mode);
+    int file = direct ? open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
+                      : open_beside(path, temporary, sizeof temporary);
+    if (file < 0) {
+        return cannot_write(error, path, errno);
+    }
+    bool good = put_and_close(file, put, name, what, &fault);
+    if (good && !direct && rename(temporary, path) != 0) {
+        fault = errno;
+        good = false;
+    }
+    if (good) {
+        return PERP_OK;
+    }
+    if (!direct) {
+        unlink(temporary);
+    }
+    return cannot_write(error, path, fault);
+}

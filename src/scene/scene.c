@@ -1,0 +1,238 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scenes: read, asked, written, gone.
+#include "scene/reader.h"
+
+#include <string.h>
+
+// ── Text ─────────────────────────────────────────────────────────────────────────────────────────
+
+// Comments from // to the end of the line become blanks, so that places stay what they were.
+static void blank_comments(char *text, size_t size)
+{
+    bool string = false, comment = false;
+    for (size_t k = 0; k < size; k++) {
+        if (comment) {
+            comment = text[k] != '\n';
+        } else if (string) {
+            k += text[k] == '\\';
+            string = k < size && text[k] != '"';
+        } else {
+            string = text[k] == '"';
+            comment = text[k] == '/' && k + 1 < size && text[k + 1] == '/';
+        }
+        if (comment && k < size) {
+            text[k] = ' ';
+        }
+    }
+}
+
+// The file's name without folders and ".json".
+static const char *base_name(pp_arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    path = slash ? slash + 1 : path;
+    size_t n = strlen(path);
+    n -= n > 5 && strcmp(path + n - 5, ".json") == 0 ? 5 : 0;
+    char *name = PP_ARRAY(arena, char, n + 1);
+    if (name) {
+        memcpy(name, path, n);
+        name[n] = '\0';
+    }
+    return name;
+}
+
+static const char *keep(pp_arena *arena, const char *text)
+{
+    size_t n = strlen(text) + 1;
+    char *copy = PP_ARRAY(arena, char, n);
+    return copy ? memcpy(copy, text, n) : NULL;
+}
+
+// ── Reading ──────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status keep_settings(perp_scene *scene, const pp_settings *s, const char *name)
+{
+    scene->sim = s->sim;
+    scene->step = s->step;
+    scene->until = s->until;
+    scene->interval = s->interval;
+    scene->name = s->name ? keep(scene->arena, s->name) : base_name(scene->arena, name);
+    scene->description = keep(scene->arena, s->description ? s->description : "");
+    if (s->sim.solver) {
+        scene->sim.solver = keep(scene->arena, s->sim.solver);
+    }
+    bool good = scene->name && scene->description && (!s->sim.solver || scene->sim.solver);
+    return good ? PERP_OK : PERP_ERR_MEMORY;
+}
+
+static perp_status read_root(pp_reader *r, const json_t *root, perp_scene *scene, const char *name)
+{
+    pp_settings settings = {
+        .sim = perp_sim_default(), .step = 0.001, .until = 1.0, .gravity = {0.0, -9.81, 0.0}};
+    perp_status status = pp_reader_run(r, root, &settings);
+    if (status == PERP_OK && keep_settings(scene, &settings, name) < 0) {
+        status = pp_reader_memory(r);
+    }
+    return status < 0 ? status : perp_model_create(r->builder, &scene->model, r->error);
+}
+
+static perp_status read_text(perp_scene *scene, const char *name, pp_arena *scratch,
+                             perp_error *error)
+{
+    pp_reader r = {.size = scene->size, .error = error, .arena = scratch};
+    char *plain = PP_ARRAY(scratch, char, scene->size + 1);
+    r.builder = perp_builder_create(&scene->env);
+    if (!plain || !r.builder) {
+        perp_builder_destroy(r.builder);
+        return pp_reader_memory(&r);
+    }
+    memcpy(plain, scene->text, scene->size + 1);
+    blank_comments(plain, scene->size);
+    r.text = plain;
+    json_error_t fault;
+    json_t *root = json_loadb(plain, scene->size, JSON_REJECT_DUPLICATES, &fault);
+    perp_status status = root ? read_root(&r, root, scene, name) : pp_json_syntax(&fault, error);
+    json_decref(root);
+    perp_builder_destroy(r.builder);
+    return status;
+}
+
+static perp_scene *create(const perp_env *env, const char *text, size_t size)
+{
+    perp_scene *scene = pp_alloc(env, sizeof *scene);
+    if (!scene) {
+        return NULL;
+    }
+    *scene = (perp_scene){.env = env ? *env : (perp_env){0}, .size = size};
+    scene->arena = pp_arena_create(env);
+    char *copy = scene->arena ? PP_ARRAY(scene->arena, char, size + 1) : NULL;
+    if (!copy) {
+        perp_scene_destroy(scene);
+        return NULL;
+    }
+    if (size > 0) {
+        memcpy(copy, text, size);
+    }
+    copy[size] = '\0';
+    scene->text = copy;
+    return scene;
+}
+
+perp_status perp_scene_parse(const char *name, const char *text, size_t size, const perp_env *env,
+                             perp_scene **scene, perp_error *error)
+{
+    if (error) {
+        *error = (perp_error){0};
+    }
+    if (!scene || !name || (!text && size > 0)) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "perp_scene_parse: NULL argument");
+    }
+    *scene = NULL;
+    if (size > PP_SCENE_MAX) {
+        return pp_fail(error, PERP_ERR_FORMAT, "larger than %d MiB, the most that is read",
+                       PP_SCENE_MAX >> 20);
+    }
+    perp_scene *made = create(env, text, size);
+    pp_arena *scratch = pp_arena_create(env);
+    perp_status status = made && scratch
+                             ? read_text(made, name, scratch, error)
+                             : pp_fail(error, PERP_ERR_MEMORY, "not enough memory for this scene");
+    pp_arena_destroy(scratch);
+    if (status < 0) {
+        perp_scene_destroy(made);
+        return status;
+    }
+    *scene = made;
+    return status;
+}
+
+perp_status perp_scene_load(const char *path, const perp_env *env, perp_scene **scene,
+                            perp_error *error)
+{
+    if (error) {
+        *error = (perp_error){0};
+    }
+    if (!scene || !path) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "perp_scene_load: NULL argument");
+    }
+    *scene = NULL;
+    pp_file file = {0};
+    perp_status status = pp_file_read(path, env, &file, error);
+    if (status == PERP_OK) {
+        status = perp_scene_parse(path, file.text, file.size, env, scene, error);
+    }
+    pp_file_free(&file, env);
+    return status;
+}
+
+void perp_scene_destroy(perp_scene *scene)
+{
+    if (scene) {
+        perp_env env = scene->env;
+        perp_model_destroy(scene->model);
+        pp_arena_destroy(scene->arena);
+        pp_free(&env, scene, sizeof *scene);
+    }
+}
+
+// ── Questions ────────────────────────────────────────────────────────────────────────────────────
+
+const char *perp_scene_name(const perp_scene *scene)
+{
+    return scene->name;
+}
+
+const char *perp_scene_description(const perp_scene *scene)
+{
+    return scene->description;
+}
+
+const perp_model *perp_scene_model(const perp_scene *scene)
+{
+    return scene->model;
+}
+
+perp_sim_def perp_scene_sim_def(const perp_scene *scene)
+{
+    return scene->sim;
+}
+
+double perp_scene_step(const perp_scene *scene)
+{
+    return scene->step;
+}
+
+double perp_scene_until(const perp_scene *scene)
+{
+    return scene->until;
+}
+
+double perp_scene_interval(const perp_scene *scene)
+{
+    return scene->interval;
+}
+
+const char *perp_scene_text(const perp_scene *scene, size_t *size)
+{
+    if (size) {
+        *size = scene->size;
+    }
+    return scene->text;
+}
+
+static void put_text(FILE *out, const char *name, const void *what)
+{
+    const perp_scene *scene = what;
+    (void)name;
+    (void)fwrite(scene->text, 1, scene->size, out);
+}
+
+perp_status perp_scene_write(const perp_scene *scene, const char *path, perp_error *error)
+{
+    if (!scene || !path) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "perp_scene_write: NULL argument");
+    }
+    return pp_file_write(path, put_text, "", scene, error);
+}
