@@ -144,6 +144,8 @@ typedef struct perp_force_def {
     double stiffness, damping;     // K [N/m], C [N s/m]; rotational: [N m], [N m s]
     double rest;                   // L0 [m] or rest angle [rad]
     double damping_w;              // PERP_DRAG [N m s]
+    bool isotropic;                // PERP_SPRING: the damper resists all relative motion of the
+                                   // anchors, -C (v_b - v_a), not only that along the line
     bool implicit;                 // evaluated at the end of the step: stable for any stiffness
     uint32_t cookie;
 } perp_force_def;

@@ -8,5 +8,6 @@
 #include <perp/comp.h>
 #include <perp/model.h>
 #include <perp/problem.h>
+#include <perp/scene.h>
 #include <perp/sim.h>
 #include <perp/types.h>

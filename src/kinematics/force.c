@@ -44,7 +44,7 @@ static void expression_force(const perp_model *m, pp_kinematics *k, const pp_for
     push(m, k, force->b, value, at, torque);
 }
 
-// f on b = -(K (L - L0) + C dL/dt) u, u from a to b.
+// f on b = -(K (L - L0) + C dL/dt) u, u from a to b; isotropic: -K (L - L0) u - C (v_b - v_a).
 static void spring_force(const perp_model *m, pp_kinematics *k, const pp_force *force)
 {
     const pp_frame *fa = &k->body[force->a], *fb = &k->body[force->b];
@@ -55,12 +55,16 @@ static void spring_force(const perp_model *m, pp_kinematics *k, const pp_force *
     }
     pp_vec2 u = {dx / length, dy / length};
     pp_vec2 va = pp_point_velocity(fa, pa), vb = pp_point_velocity(fb, pb);
-    double rate = u.x * (vb.x - va.x) + u.y * (vb.y - va.y);
-    double damper = force->damping * rate;
-    double pull = force->stiffness * (length - force->rest) + damper;
-    k->work_rate -= damper * rate;
-    push(m, k, force->b, (pp_vec2){-pull * u.x, -pull * u.y}, pb, 0.0);
-    push(m, k, force->a, (pp_vec2){pull * u.x, pull * u.y}, pa, 0.0);
+    pp_vec2 v = {vb.x - va.x, vb.y - va.y};
+    if (!force->isotropic) {
+        double rate = u.x * v.x + u.y * v.y;
+        v = (pp_vec2){rate * u.x, rate * u.y};
+    }
+    double pull = force->stiffness * (length - force->rest), C = force->damping;
+    pp_vec2 f = {pull * u.x + C * v.x, pull * u.y + C * v.y};
+    k->work_rate -= C * (v.x * v.x + v.y * v.y);
+    push(m, k, force->b, (pp_vec2){-f.x, -f.y}, pb, 0.0);
+    push(m, k, force->a, f, pa, 0.0);
 }
 
 static void twist_force(const perp_model *m, pp_kinematics *k, const pp_force *force)

@@ -299,12 +299,18 @@ bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *forc
                               "force '%s': stiffness and damping must be >= 0, anchors finite",
                               force->name);
     }
+    if (def->isotropic && (def->kind != PERP_SPRING || def->implicit)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "force '%s': an isotropic damper belongs to an explicit spring",
+                              force->name);
+    }
     force->kind = def->kind;
     force->a = spring ? def->a.i : 0;
     force->b = def->b.i;
     force->r_A = (pp_vec2){def->anchor_a.x, def->anchor_a.y};
     force->r_B = (pp_vec2){def->anchor_b.x, def->anchor_b.y};
     force->body_axes = def->body_axes;
+    force->isotropic = def->isotropic;
     force->implicit = def->implicit;
     force->stiffness = def->stiffness;
     force->damping = def->damping;

@@ -78,7 +78,7 @@ typedef struct pp_force {
     int a, b;
     pp_vec2 r_A, r_B;
     const pp_expr *fx, *fy, *torque;
-    bool body_axes, implicit;
+    bool body_axes, isotropic, implicit;
     double stiffness, damping, rest, damping_w;
 } pp_force;
 

@@ -9,21 +9,6 @@
 
 // ── Settings ─────────────────────────────────────────────────────────────────────────────────────
 
-static const pp_choice steppers[] = {{"stewart-trinkle", PERP_STEWART_TRINKLE},
-                                     {"anitescu-potra", PERP_ANITESCU_POTRA},
-                                     {"moreau-jean", PERP_MOREAU_JEAN},
-                                     {"quasistatic", PERP_QUASISTATIC},
-                                     {NULL, 0}};
-static const pp_choice forms[] = {{"auto", PERP_FORM_AUTO},
-                                  {"mcp", PERP_FORM_MCP},
-                                  {"lcp", PERP_FORM_LCP},
-                                  {"cone", PERP_FORM_CONE},
-                                  {NULL, 0}};
-static const pp_choice frictions[] = {
-    {"coulomb", PERP_FRICTION_COULOMB}, {"none", PERP_FRICTION_NONE}, {NULL, 0}};
-static const pp_choice impacts[] = {
-    {"newton", PERP_IMPACT_NEWTON}, {"poisson", PERP_IMPACT_POISSON}, {NULL, 0}};
-
 static const pp_field scene_fields[] = {
     {.key = "$schema", .kind = PP_FIELD_OTHER},
     {.key = "name", .kind = PP_FIELD_TEXT, .offset = AT(pp_settings, name)},
@@ -41,18 +26,21 @@ static const pp_field scene_fields[] = {
     {.key = "stepper",
      .kind = PP_FIELD_CHOICE,
      .offset = AT(pp_settings, sim.stepper),
-     .choices = steppers},
-    {.key = "form", .kind = PP_FIELD_CHOICE, .offset = AT(pp_settings, sim.form), .choices = forms},
+     .word = perp_stepper_word},
+    {.key = "form",
+     .kind = PP_FIELD_CHOICE,
+     .offset = AT(pp_settings, sim.form),
+     .word = perp_form_word},
     {.key = "solver", .kind = PP_FIELD_SOLVER, .offset = AT(pp_settings, sim.solver)},
     {.key = "tolerance", .kind = PP_FIELD_POSITIVE, .offset = AT(pp_settings, sim.tolerance)},
     {.key = "friction",
      .kind = PP_FIELD_CHOICE,
      .offset = AT(pp_settings, sim.friction),
-     .choices = frictions},
+     .word = perp_friction_word},
     {.key = "impact",
      .kind = PP_FIELD_CHOICE,
      .offset = AT(pp_settings, sim.impact),
-     .choices = impacts},
+     .word = perp_impact_word},
     {.key = "margin",
      .kind = PP_FIELD_NONNEGATIVE,
      .offset = AT(pp_settings, sim.margin),
@@ -404,6 +392,10 @@ static const pp_field force_fields[] = {
      .owners = SPRING,
      .unit = "m"},
     {.key = "rest", .kind = PP_FIELD_ANGLE, .offset = AT(perp_force_def, rest), .owners = TWIST},
+    {.key = "isotropic",
+     .kind = PP_FIELD_FLAG,
+     .offset = AT(perp_force_def, isotropic),
+     .owners = SPRING},
     {.key = "implicit",
      .kind = PP_FIELD_FLAG,
      .offset = AT(perp_force_def, implicit),

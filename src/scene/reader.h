@@ -48,7 +48,8 @@ typedef struct pp_field {
     size_t offset;             // in the definition
     unsigned owners, needed;   // bit k: objects of kind k have it, must have it; owners 0: all
     const char *unit;          // "kg", or NULL
-    const pp_choice *choices;  // PP_FIELD_CHOICE
+    const pp_choice *choices;  // PP_FIELD_CHOICE: these words,
+    const char *(*word)(int);  // or word(0), word(1), … for 0, 1, …
 } pp_field;
 
 typedef struct pp_object {

@@ -277,13 +277,19 @@ static perp_status read_text(pp_reader *r, const pp_field *field, const json_t *
 
 static perp_status read_choice(pp_reader *r, const pp_field *field, const json_t *value, int *to)
 {
-    const char *word = json_string_value(value), *words[16];
+    enum { MOST = 15 };
+    pp_choice list[MOST + 1] = {{NULL, 0}};
+    const char *word = json_string_value(value), *words[MOST];
     char due[160];
     int n = 0;
-    for (const pp_choice *c = field->choices; c->word; c++) {
-        words[n++] = c->word;
-        if (word && strcmp(word, c->word) == 0) {
-            *to = c->value;
+    for (; n < MOST; n++) {
+        list[n] = field->choices ? field->choices[n] : (pp_choice){field->word(n), n};
+        words[n] = list[n].word;
+        if (!list[n].word) {
+            break;
+        }
+        if (word && strcmp(word, list[n].word) == 0) {
+            *to = list[n].value;
             return PERP_OK;
         }
     }
@@ -292,7 +298,7 @@ static perp_status read_choice(pp_reader *r, const pp_field *field, const json_t
         return pp_reader_fail(r, "'%s': there is no \"%.40s\"; did you mean \"%s\"?", field->key,
                               word, near);
     }
-    pp_reader_words(field->choices, due, sizeof due);
+    pp_reader_words(list, due, sizeof due);
     return pp_reader_refuse(r, field->key, due, value);
 }
 
