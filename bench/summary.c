@@ -162,7 +162,8 @@ static void print_time_target(const target *t, const bench_row *rows, int count)
     }
     if (pairs > 0) {
         qsort(ratio, (size_t)pairs, sizeof *ratio, by_value);
-        double median = ratio[pairs / 2], last = ratio[pairs - 1];
+        double median = 0.5 * (ratio[(pairs - 1) / 2] + ratio[pairs / 2]);
+        double last = ratio[pairs - 1];
         const char *verdict = last <= t->value     ? "met"
                               : median <= t->value ? "median met"
                                                    : "NOT MET";

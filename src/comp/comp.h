@@ -13,6 +13,8 @@
 
 #include <perp/comp.h>
 
+#include <math.h>
+
 #define PP_COMP_COOKIE 0x70430001u
 
 // A Farkas vector counts as a proof when it separates by this much, relative to its own terms.
@@ -73,8 +75,16 @@ void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mc
 perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, pp_arena *arena,
                          perp_fcp_residuals *out);
 
-double pp_mcp_lower(const perp_mcp *mcp, int i);
-double pp_mcp_upper(const perp_mcp *mcp, int i);
+// Inline: asked for every variable in every pass over a problem, which for small ones is what costs.
+static inline double pp_mcp_lower(const perp_mcp *mcp, int i)
+{
+    return mcp->lower ? mcp->lower[i] : 0.0;
+}
+
+static inline double pp_mcp_upper(const perp_mcp *mcp, int i)
+{
+    return mcp->upper ? mcp->upper[i] : PP_INF;
+}
 
 // ── Matrices, dense or sparse (matrix.c) ─────────────────────────────────────────────────────────
 

@@ -4,7 +4,7 @@
 // Lemke's method for mixed complementarity problems.
 //
 // Proven: ends with a solution, or on a secondary ray that proves infeasibility, for copositive-plus
-// matrices (Cottle, Pang, Stone 1992, theorem 4.4.9); the velocity-level Stewart–Trinkle matrix is
+// matrices (Cottle, Pang, Stone 1992, section 4.4); the velocity-level Stewart–Trinkle matrix is
 // copositive and always solvable (Stewart, Trinkle 1996). Elsewhere a ray proves nothing, unless it
 // happens to be a Farkas vector, which is checked.
 //

@@ -12,16 +12,6 @@ perp_mcp perp_mcp_lcp(int n, perp_matrix A, const double *b)
     return (perp_mcp){.n = n, .A = A, .b = b};
 }
 
-double pp_mcp_lower(const perp_mcp *mcp, int i)
-{
-    return mcp->lower ? mcp->lower[i] : 0.0;
-}
-
-double pp_mcp_upper(const perp_mcp *mcp, int i)
-{
-    return mcp->upper ? mcp->upper[i] : PP_INF;
-}
-
 typedef struct checker {
     char *reason;
     size_t size;
