@@ -88,7 +88,8 @@ perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinemati
     size_t contacts = (size_t)gaps->count, joints = (size_t)model->joints;
     size_t most_n = contacts + PP_JOINT_ROWS_N * joints;
     *out = (pp_rows){0};
-    out->b = PP_ARRAY(arena, pp_row, PP_JOINT_ROWS_B * joints + (size_t)model->forces + 1);
+    out->b =
+        PP_ARRAY(arena, pp_row, PP_JOINT_ROWS_B * joints + PP_FORCE_ROWS * (size_t)model->forces);
     out->m = PP_ARRAY(arena, pp_row, PP_JOINT_ROWS_M * joints);
     out->n = PP_ARRAY(arena, pp_row, most_n);
     out->t = PP_ARRAY(arena, pp_row, contacts);

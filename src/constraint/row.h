@@ -25,5 +25,6 @@ void pp_joint_rows(const perp_model *m, const pp_kinematics *k, pp_scheme scheme
 // At most this many rows of each kind from one joint.
 enum { PP_JOINT_ROWS_B = 5, PP_JOINT_ROWS_M = 2, PP_JOINT_ROWS_N = 2 };
 
-// Implicit springs as compliant bilateral rows.
+// Implicit springs and drag as compliant bilateral rows, at most PP_FORCE_ROWS each.
 void pp_spring_rows(const perp_model *m, const pp_kinematics *k, pp_row_list *b);
+enum { PP_FORCE_ROWS = 3 };

@@ -304,6 +304,10 @@ bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *forc
                               "force '%s': an isotropic damper belongs to an explicit spring",
                               force->name);
     }
+    if (def->implicit && def->kind == PERP_FORCE) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "force '%s': only springs and drag can be implicit", force->name);
+    }
     force->kind = def->kind;
     force->a = spring ? def->a.i : 0;
     force->b = def->b.i;
