@@ -46,7 +46,7 @@ perp_status pp_mass_create(const perp_matrix *M, pp_arena *arena, pp_mass **out)
         return PERP_OK;
     }
     mass->lu = pp_sparse_lu_create(M->rows, M->p, M->i);
-    perp_status status = mass->lu ? pp_sparse_lu_factor(mass->lu, M->x) : PERP_ERR_SINGULAR;
+    perp_status status = mass->lu ? pp_sparse_lu_factor(mass->lu, M->x) : PERP_ERR_MEMORY;
     if (status < 0) {
         pp_sparse_lu_destroy(mass->lu);
         return status;

@@ -140,10 +140,24 @@ static bool projects_to_apex(const cone *K, const double *x)
     return value >= 0.0;
 }
 
+// One round group: outside the cone the projection lies on its boundary, along the direction of x_g, at
+// s = (x_n + mu |x_g|) / (1 + mu^2).
+static void project_round(const cone *K, const double *x, double *y)
+{
+    int first = K->group[0].first, size = K->group[0].size;
+    double mu = K->mu[0], length = support(x + first, size, 0);
+    y[0] = length <= mu * x[0] ? x[0] : (x[0] + mu * length) / (1.0 + mu * mu);
+    project_ball(x + first, size, mu * y[0], 0, y + first);
+}
+
 static void project_cone(const cone *K, const double *x, double *y)
 {
     memset(y, 0, (size_t)K->dim * sizeof *y);
     if (projects_to_apex(K, x)) {
+        return;
+    }
+    if (K->groups == 1 && (K->nd == 0 || K->group[0].size == 1)) {
+        project_round(K, x, y);
         return;
     }
     double low = 0.0, high = fabs(x[0]);

@@ -113,7 +113,7 @@ static perp_status factor(pp_lemke *t, factors *F)
     collect(t, F);
     F->count = 0;
     F->lu = pp_sparse_lu_create(t->n, F->p, F->i);
-    return F->lu ? pp_sparse_lu_factor(F->lu, F->x) : PERP_ERR_SINGULAR;
+    return F->lu ? pp_sparse_lu_factor(F->lu, F->x) : PERP_ERR_MEMORY;
 }
 
 static perp_status sparse_values(pp_lemke *t)

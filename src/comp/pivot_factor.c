@@ -113,7 +113,7 @@ static perp_status factor_sparse(pp_pivot *p)
     }
     gather_sparse(p);
     p->lu = pp_sparse_lu_create(p->count, p->sub_p, p->sub_i);
-    return p->lu ? pp_sparse_lu_factor(p->lu, p->sub_x) : PERP_ERR_SINGULAR;
+    return p->lu ? pp_sparse_lu_factor(p->lu, p->sub_x) : PERP_ERR_MEMORY;
 }
 
 // x = (scaled block)^-1 x with the factor at hand
