@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The frames of a recording one by one; a block of them is in memory at a time.
+#include "record/load.h"
+
+#include <string.h>
+
+enum { BLOCK_BYTES = 4 * 1024 * 1024, BLOCK_FRAMES = 1024, BLOCK_CONTACTS = 16384 };
+
+static int64_t contacts_before(const perp_recording *r, int frame)
+{
+    return frame > 0 ? r->contact_end[frame - 1] : 0;
+}
+
+// How many frames from `first` on make a block that fits.
+static int block_length(const perp_recording *r, int first)
+{
+    size_t bytes = 1;
+    for (int k = 0; k < PP_COLUMN_COUNT; k++) {
+        const pp_column_card *card = pp_column_at((pp_column)k);
+        if (card->growth == PP_BY_FRAME) {
+            bytes += pp_column_width((pp_column)k, r->sizes) * pp_cell_bytes(card->cell);
+        }
+    }
+    size_t most = BLOCK_BYTES / bytes;
+    most = most < 1 ? 1 : most > BLOCK_FRAMES ? BLOCK_FRAMES : most;
+    int count = 1;
+    while (count < (int)most && first + count < r->info.frames &&
+           r->contact_end[first + count] - contacts_before(r, first) <= BLOCK_CONTACTS) {
+        count++;
+    }
+    return count;
+}
+
+static perp_status load_block(perp_recording *r, int first, perp_error *error)
+{
+    pp_arena_reset(r->block_arena);
+    int count = block_length(r, first);
+    int64_t contact = contacts_before(r, first);
+    int64_t contacts = r->contact_end[first + count - 1] - contact;
+    perp_status status = PERP_OK;
+    r->count = 0;
+    for (int k = 0; k < PP_COLUMN_COUNT && status == PERP_OK; k++) {
+        pp_growth growth = pp_column_at((pp_column)k)->growth;
+        if (growth == PP_BY_FRAME) {
+            status = pp_load_rows(r, (pp_column)k, first, count, &r->data[k], error);
+        } else if (growth == PP_BY_CONTACT) {
+            status = pp_load_rows(r, (pp_column)k, contact, contacts, &r->data[k], error);
+        }
+    }
+    if (status == PERP_OK) {
+        r->first = first;
+        r->count = count;
+        r->contact_first = contact;
+    }
+    return status;
+}
+
+#define CELL(r, column, type, row) (((const type *)(r)->data[PP_COL_##column])[row])
+
+static const double *row_of(const perp_recording *r, pp_column column, int row)
+{
+    return (const double *)r->data[column] + pp_column_width(column, r->sizes) * (size_t)row;
+}
+
+static void place_bodies(perp_recording *r, int row)
+{
+    const double *q = row_of(r, PP_COL_Q, row), *nu = row_of(r, PP_COL_NU, row);
+    const double *driven = row_of(r, PP_COL_DRIVEN, row);
+    for (int i = 0; i < r->info.bodies; i++) {
+        const pp_body_row *body = &r->body[i];
+        const double zero[3] = {0.0, 0.0, 0.0};
+        const double *x = body->start, *v = zero;
+        bool turns = body->about.kind != PERP_PLANAR_PARTICLE;
+        if (body->driven >= 0) {
+            x = driven + 6 * (size_t)body->driven;
+            v = x + 3;
+        } else if (body->about.drive == PERP_FREE && body->about.at >= 0) {
+            x = q + body->about.at;
+            v = nu + body->about.at;
+        }
+        r->position[i] = (perp_vec3){x[0], x[1], 0.0};
+        r->velocity[i] = (perp_vec3){v[0], v[1], 0.0};
+        r->angle[i] = turns ? x[2] : 0.0;
+        r->spin[i] = turns ? v[2] : 0.0;
+    }
+}
+
+static perp_status reserve_contacts(perp_recording *r, int count, perp_error *error)
+{
+    if (count > r->contact_room) {
+        perp_contact *contact = pp_alloc(&r->env, 2 * (size_t)count * sizeof *contact);
+        if (!contact) {
+            return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to read the recording");
+        }
+        pp_free(&r->env, r->contact, (size_t)r->contact_room * sizeof *contact);
+        r->contact = contact;
+        r->contact_room = 2 * count;
+    }
+    return PERP_OK;
+}
+
+static perp_vec3 vector_of(const perp_recording *r, pp_column column, int row)
+{
+    const double *x = row_of(r, column, row);
+    return (perp_vec3){x[0], x[1], x[2]};
+}
+
+static perp_status place_contacts(perp_recording *r, int frame, int *count, perp_error *error)
+{
+    int64_t from = contacts_before(r, frame);
+    *count = (int)(r->contact_end[frame] - from);
+    perp_status status = reserve_contacts(r, *count, error);
+    for (int i = 0; i < *count && status == PERP_OK; i++) {
+        int row = (int)(from - r->contact_first) + i;
+        const int32_t *shapes = &CELL(r, SHAPES, int32_t, 2 * (size_t)row);
+        int mode = CELL(r, MODE, uint8_t, row);
+        if (shapes[0] < 0 || shapes[0] >= r->info.shapes || shapes[1] < 0 ||
+            shapes[1] >= r->info.shapes || mode > PERP_SLIP) {
+            return pp_load_fail(r, error, "contacts", "has a contact that cannot be");
+        }
+        r->contact[i] = (perp_contact){.a = {shapes[0]},
+                                       .b = {shapes[1]},
+                                       .feature = CELL(r, FEATURE, uint32_t, row),
+                                       .point_W = vector_of(r, PP_COL_POINT, row),
+                                       .normal_W = vector_of(r, PP_COL_NORMAL, row),
+                                       .gap = CELL(r, GAP, double, row),
+                                       .mu = CELL(r, MU, double, row),
+                                       .restitution = CELL(r, RESTITUTION, double, row),
+                                       .pn = CELL(r, PN, double, row),
+                                       .pf_W = vector_of(r, PP_COL_PF, row),
+                                       .rate_n = CELL(r, RATE_N, double, row),
+                                       .slip = CELL(r, SLIP, double, row),
+                                       .mode = (perp_contact_mode)mode};
+    }
+    return status;
+}
+
+static void place_joints(perp_recording *r, int row)
+{
+    size_t n = (size_t)r->info.joints;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = (size_t)row * n + i;
+        perp_joint_state *joint = &r->joint_state[i];
+        *joint = (perp_joint_state){.coordinate = CELL(r, COORDINATE, double, k),
+                                    .rate = CELL(r, RATE, double, k),
+                                    .error = CELL(r, ERROR, double, k),
+                                    .drive = CELL(r, DRIVE, double, k),
+                                    .limit = CELL(r, LIMIT, double, k),
+                                    .redundant = CELL(r, REDUNDANT, uint8_t, k) != 0};
+        memcpy(&joint->impulse_b, &CELL(r, IMPULSE, double, 6 * k), sizeof joint->impulse_b);
+    }
+}
+
+static void fill_numbers(const perp_recording *r, int k, perp_frame *out)
+{
+    out->t = CELL(r, T, double, k);
+    out->step = CELL(r, STEP, int64_t, k);
+    out->certificate = (perp_certificate){.gap = CELL(r, CERT_GAP, double, k),
+                                          .complementarity = CELL(r, CERT_COMP, double, k),
+                                          .cone = CELL(r, CERT_CONE, double, k),
+                                          .slip_opposed = CELL(r, CERT_SLIP, double, k),
+                                          .joint = CELL(r, CERT_JOINT, double, k),
+                                          .momentum = CELL(r, CERT_MOMENTUM, double, k),
+                                          .energy_created = CELL(r, CERT_ENERGY, double, k),
+                                          .residual = CELL(r, CERT_RESIDUAL, double, k),
+                                          .passed = CELL(r, CERT_PASSED, uint8_t, k) != 0};
+    out->energy = (perp_energy){.kinetic = CELL(r, KINETIC, double, k),
+                                .potential = CELL(r, POTENTIAL, double, k),
+                                .work = CELL(r, WORK, double, k),
+                                .dissipated = CELL(r, DISSIPATED, double, k)};
+    out->status = (perp_status)CELL(r, STATUS, int32_t, k);
+    out->iterations = CELL(r, ITERATIONS, int32_t, k);
+    out->problem_size = CELL(r, SIZE, int32_t, k);
+    out->redundant_rows = CELL(r, REDUNDANT_ROWS, int32_t, k);
+    out->unique = CELL(r, UNIQUE, uint8_t, k) != 0;
+    out->step_seconds = CELL(r, SECONDS, double, k);
+}
+
+perp_status perp_recording_read(perp_recording *recording, int frame, perp_frame *out,
+                                perp_error *error)
+{
+    perp_recording *r = recording;
+    if (frame < 0 || frame >= r->info.frames) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "recording: frame %d is outside 0..%d", frame,
+                       r->info.frames - 1);
+    }
+    perp_status status = PERP_OK;
+    if (frame < r->first || frame >= r->first + r->count) {
+        pp_quiet quiet = pp_quiet_begin();
+        status = load_block(r, frame, error);
+        pp_quiet_end(&quiet);
+    }
+    *out = (perp_frame){0};
+    if (status == PERP_OK) {
+        status = place_contacts(r, frame, &out->contacts, error);
+    }
+    if (status != PERP_OK) {
+        return status;
+    }
+    int row = frame - r->first;
+    place_bodies(r, row);
+    place_joints(r, row);
+    fill_numbers(r, row, out);
+    out->q = row_of(r, PP_COL_Q, row);
+    out->nu = row_of(r, PP_COL_NU, row);
+    out->position = r->position;
+    out->velocity = r->velocity;
+    out->angle = r->angle;
+    out->spin = r->spin;
+    out->contact = r->contact;
+    out->joint = r->joint_state;
+    return PERP_OK;
+}

@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Datasets and attributes of run.h5, read with suspicion.
+#include "record/load.h"
+
+#include <limits.h>
+#include <string.h>
+
+// What deflate can do at best: sizes beyond this times the stored bytes are a lie.
+enum { BEST_COMPRESSION = 1032, SPARE = 64 * 1024 };
+
+perp_status pp_load_fail(const perp_recording *r, perp_error *error, const char *what,
+                         const char *why)
+{
+    return pp_fail(error, PERP_ERR_FORMAT, "%.120s: '%s' %s", r->path, what, why);
+}
+
+static perp_status no_memory(perp_error *error)
+{
+    return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to read the recording");
+}
+
+// ── Datasets ─────────────────────────────────────────────────────────────────────────────────────
+
+// Each part of the path must be a hard link: the data is in this file.
+static hid_t open_dataset(hid_t file, const char *path)
+{
+    char part[128];
+    for (size_t k = 0; k < sizeof part; k++) {
+        part[k] = path[k];
+        if (path[k] == '/' || path[k] == '\0') {
+            H5L_info_t link;
+            part[k] = '\0';
+            if (H5Lexists(file, part, H5P_DEFAULT) <= 0 ||
+                H5Lget_info(file, part, &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD) {
+                return -1;
+            }
+            part[k] = path[k];
+        }
+        if (path[k] == '\0') {
+            return H5Dopen2(file, path, H5P_DEFAULT);
+        }
+    }
+    return -1;
+}
+
+static bool stored_here(hid_t dataset)
+{
+    hid_t list = H5Dget_create_plist(dataset);
+    bool here = list >= 0 && H5Pget_external_count(list) == 0;
+    H5D_layout_t layout = list >= 0 ? H5Pget_layout(list) : H5D_LAYOUT_ERROR;
+    H5Pclose(list);
+    return here && (layout == H5D_COMPACT || layout == H5D_CONTIGUOUS || layout == H5D_CHUNKED);
+}
+
+static bool type_fits(hid_t dataset, pp_cell cell)
+{
+    hid_t type = H5Dget_type(dataset);
+    H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
+    bool fits = class == (cell == PP_F64 ? H5T_FLOAT : H5T_INTEGER) &&
+                H5Tget_size(type) == pp_cell_bytes(cell);
+    H5Tclose(type);
+    return fits;
+}
+
+// The dimensions; false when there are not `rank` of them, or more than the file can hold.
+static bool dimensions(hid_t dataset, int rank, size_t bytes, hsize_t dims[3])
+{
+    hid_t space = H5Dget_space(dataset);
+    bool fits = space >= 0 && H5Sget_simple_extent_ndims(space) == rank &&
+                H5Sget_simple_extent_dims(space, dims, NULL) == rank;
+    H5Sclose(space);
+    double total = (double)bytes;
+    for (int k = 0; k < rank && fits; k++) {
+        fits = dims[k] <= INT_MAX;
+        total *= (double)dims[k];
+    }
+    double stored = (double)H5Dget_storage_size(dataset);
+    return fits && total <= BEST_COMPRESSION * stored + SPARE;
+}
+
+perp_status pp_load_array(perp_recording *r, const char *path, pp_cell cell, int rank, int *size,
+                          const void **data, perp_error *error)
+{
+    hid_t dataset = open_dataset(r->file, path);
+    if (dataset < 0) {
+        return pp_load_fail(r, error, path, "is missing");
+    }
+    hsize_t dims[3] = {1, 1, 1};
+    perp_status status = PERP_OK;
+    bool fits = stored_here(dataset) && type_fits(dataset, cell) &&
+                dimensions(dataset, rank, pp_cell_bytes(cell), dims);
+    size_t count = 1;
+    for (int k = 0; k < rank && fits; k++) {
+        fits = size[k] < 0 || (hsize_t)size[k] == dims[k];
+        size[k] = (int)dims[k];
+        count *= (size_t)dims[k];
+    }
+    if (!fits) {
+        status = pp_load_fail(r, error, path, "has not the type or size it should have");
+    } else {
+        void *copy = pp_arena_zeros(r->arena, count + 1, pp_cell_bytes(cell));
+        *data = copy;
+        if (!copy) {
+            status = no_memory(error);
+        } else if (count > 0 && H5Dread(dataset, pp_cell_memory(cell), H5S_ALL, H5S_ALL,
+                                        H5P_DEFAULT, copy) < 0) {
+            status = pp_load_fail(r, error, path, "cannot be read: the file is damaged");
+        }
+    }
+    H5Dclose(dataset);
+    return status;
+}
+
+// The block of strings of `size` bytes each, made into terminated ones.
+static perp_status read_strings(perp_recording *r, hid_t dataset, const char *path, int count,
+                                const char ***names, perp_error *error)
+{
+    hid_t type = H5Dget_type(dataset);
+    size_t size = type >= 0 && H5Tget_class(type) == H5T_STRING ? H5Tget_size(type) : 0;
+    hsize_t dims[3] = {0};
+    bool fits = size > 0 && H5Tis_variable_str(type) == 0 && stored_here(dataset) &&
+                dimensions(dataset, 1, size, dims) && dims[0] == (hsize_t)count;
+    perp_status status = PERP_OK;
+    if (!fits) {
+        status = pp_load_fail(r, error, path, "has not the type or size it should have");
+    } else {
+        char *block = pp_arena_zeros(r->arena, (size_t)count + 1, size);
+        char *text = pp_arena_zeros(r->arena, (size_t)count + 1, size + 1);
+        const char **list = PP_ARRAY(r->arena, const char *, count + 1);
+        if (!block || !text || !list) {
+            status = no_memory(error);
+        } else if (count > 0 && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, block) < 0) {
+            status = pp_load_fail(r, error, path, "cannot be read: the file is damaged");
+        }
+        for (int k = 0; k < count && status == PERP_OK; k++) {
+            memcpy(text + (size_t)k * (size + 1), block + (size_t)k * size, size);
+            list[k] = text + (size_t)k * (size + 1);
+        }
+        *names = list;
+    }
+    H5Tclose(type);
+    return status;
+}
+
+perp_status pp_load_names(perp_recording *r, const char *path, int count, const char ***names,
+                          perp_error *error)
+{
+    hid_t dataset = open_dataset(r->file, path);
+    if (dataset < 0) {
+        return pp_load_fail(r, error, path, "is missing");
+    }
+    perp_status status = read_strings(r, dataset, path, count, names, error);
+    H5Dclose(dataset);
+    return status;
+}
+
+// ── Attributes ───────────────────────────────────────────────────────────────────────────────────
+
+perp_status pp_load_word(perp_recording *r, const char *object, const char *name, const char **word,
+                         perp_error *error)
+{
+    enum { LONGEST = 4096 };
+    hid_t attribute = H5Aopen_by_name(r->file, object, name, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+    size_t size = type >= 0 && H5Tget_class(type) == H5T_STRING ? H5Tget_size(type) : 0;
+    bool fits = size > 0 && size < LONGEST && H5Tis_variable_str(type) == 0 &&
+                H5Sget_simple_extent_npoints(space) == 1;
+    char *text = fits ? PP_ZEROS(r->arena, char, size + 1) : NULL;
+    bool good = text && H5Aread(attribute, type, text) >= 0;
+    *word = text;
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Aclose(attribute);
+    return good ? PERP_OK : pp_load_fail(r, error, name, "is missing or no text");
+}
+
+perp_status pp_load_number(perp_recording *r, const char *object, const char *name, double *value,
+                           perp_error *error)
+{
+    hid_t attribute = H5Aopen_by_name(r->file, object, name, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+    H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
+    bool good = (class == H5T_FLOAT || class == H5T_INTEGER) &&
+                H5Sget_simple_extent_npoints(space) == 1 &&
+                H5Aread(attribute, H5T_NATIVE_DOUBLE, value) >= 0;
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Aclose(attribute);
+    return good ? PERP_OK : pp_load_fail(r, error, name, "is missing or no number");
+}
+
+// ── Columns ──────────────────────────────────────────────────────────────────────────────────────
+
+perp_status pp_load_column(perp_recording *r, pp_column column, int64_t rows, perp_error *error)
+{
+    const pp_column_card *card = pp_column_at(column);
+    if (pp_column_width(column, r->sizes) == 0) {
+        return PERP_OK;
+    }
+    hid_t dataset = open_dataset(r->file, card->path);
+    if (dataset < 0) {
+        return pp_load_fail(r, error, card->path, "is missing");
+    }
+    r->column[column] = dataset;
+    hsize_t want[2] = {0}, dims[3] = {0};
+    int rank = 1 + pp_column_shape(column, r->sizes, want);
+    bool fits = stored_here(dataset) && type_fits(dataset, card->cell) &&
+                dimensions(dataset, rank, pp_cell_bytes(card->cell), dims);
+    for (int k = 1; k < rank && fits; k++) {
+        fits = dims[k] == want[k - 1];
+    }
+    if (!fits || (int64_t)dims[0] < rows) {
+        return pp_load_fail(r, error, card->path, "has not the type or size it should have");
+    }
+    return PERP_OK;
+}
+
+perp_status pp_load_rows(perp_recording *r, pp_column column, int64_t first, int64_t count,
+                         const void **data, perp_error *error)
+{
+    const pp_column_card *card = pp_column_at(column);
+    size_t width = pp_column_width(column, r->sizes);
+    void *rows =
+        pp_arena_zeros(r->block_arena, width * (size_t)count + 1, pp_cell_bytes(card->cell));
+    *data = rows;
+    if (!rows) {
+        return no_memory(error);
+    }
+    if (width == 0 || count == 0) {
+        return PERP_OK;
+    }
+    hsize_t start[3] = {(hsize_t)first}, size[3] = {(hsize_t)count};
+    int rank = 1 + pp_column_shape(column, r->sizes, size + 1);
+    hid_t memory = H5Screate_simple(rank, size, NULL), space = H5Dget_space(r->column[column]);
+    bool good = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0 &&
+                H5Dread(r->column[column], pp_cell_memory(card->cell), memory, space, H5P_DEFAULT,
+                        rows) >= 0;
+    H5Sclose(space);
+    H5Sclose(memory);
+    return good ? PERP_OK
+                : pp_load_fail(r, error, card->path, "cannot be read: the file is damaged");
+}

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// run.h5 as it is read. Nothing in the file is believed: links must be hard, types and sizes are compared
+// with what is expected and with what the file stores before memory is asked for.
+#pragma once
+
+#include "record/layout.h"
+#include "record/text.h"
+
+typedef struct pp_body_row {
+    perp_recorded_body about;
+    double start[3];  // x, y, angle of bodies that are fixed
+    int driven;       // index in the column of driven bodies, -1: not driven
+} pp_body_row;
+
+struct perp_recording {
+    perp_env env;
+    char path[PP_PATH_MAX];  // of run.h5
+    pp_arena *arena;         // lives as long as the recording
+    pp_arena *block_arena;   // the frames in memory
+    hid_t file;
+    hid_t column[PP_COLUMN_COUNT];  // -1: not there
+    pp_sizes sizes;
+    perp_recording_info info;
+    pp_body_row *body;
+    perp_recorded_shape *shape;
+    perp_recorded_joint *joint;
+    const int64_t *contact_end;  // info.frames
+    // The block in memory: frames first .. first + count.
+    int first, count;
+    int64_t contact_first;
+    const void *data[PP_COLUMN_COUNT];
+    // The frame that was read last.
+    perp_vec3 *position, *velocity;
+    double *angle, *spin;
+    perp_contact *contact;
+    int contact_room;
+    perp_joint_state *joint_state;
+};
+
+perp_status pp_load_fail(const perp_recording *r, perp_error *error, const char *what,
+                         const char *why);
+// A whole dataset of `rank` dimensions in r->arena; size[k] < 0 takes any size and receives it. *data is
+// NULL-terminated text for bytes.
+perp_status pp_load_array(perp_recording *r, const char *path, pp_cell cell, int rank, int *size,
+                          const void **data, perp_error *error);
+// Strings of one size.
+perp_status pp_load_names(perp_recording *r, const char *path, int count, const char ***names,
+                          perp_error *error);
+perp_status pp_load_word(perp_recording *r, const char *object, const char *name, const char **word,
+                         perp_error *error);
+perp_status pp_load_number(perp_recording *r, const char *object, const char *name, double *value,
+                           perp_error *error);
+// The column's dataset, checked to be one and to have at least `rows` rows.
+perp_status pp_load_column(perp_recording *r, pp_column column, int64_t rows, perp_error *error);
+// Rows first .. first + count of an open column, in r->block_arena.
+perp_status pp_load_rows(perp_recording *r, pp_column column, int64_t first, int64_t count,
+                         const void **data, perp_error *error);
+
+// Everything under /model (model_in.c).
+perp_status pp_load_model(perp_recording *r, perp_error *error);

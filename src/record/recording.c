@@ -1,0 +1,312 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opening a recording: what it is of, and what it is made of.
+#include "record/load.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+// ── What the run was made with ───────────────────────────────────────────────────────────────────
+
+static perp_status pick(perp_recording *r, const char *name, const char *(*word)(int), int *choice,
+                        perp_error *error)
+{
+    const char *text = NULL;
+    perp_status status = pp_load_word(r, "/", name, &text, error);
+    for (*choice = 0; status == PERP_OK; ++*choice) {
+        const char *known = word(*choice);
+        if (!known) {
+            return pp_load_fail(r, error, name, "is a word this version does not know");
+        }
+        if (strcmp(known, text) == 0) {
+            break;
+        }
+    }
+    return status;
+}
+
+static perp_status load_choices(perp_recording *r, perp_error *error)
+{
+    int stepper = 0, form = 0, friction = 0, impact = 0;
+    perp_status status = pick(r, "stepper", perp_stepper_word, &stepper, error);
+    if (status == PERP_OK) {
+        status = pick(r, "form", perp_form_word, &form, error);
+    }
+    if (status == PERP_OK) {
+        status = pick(r, "friction", perp_friction_word, &friction, error);
+    }
+    if (status == PERP_OK) {
+        status = pick(r, "impact", perp_impact_word, &impact, error);
+    }
+    r->info.stepper = (perp_stepper)stepper;
+    r->info.form = (perp_form)form;
+    r->info.friction = (perp_friction_law)friction;
+    r->info.impact = (perp_impact_law)impact;
+    if (status == PERP_OK) {
+        status = pp_load_word(r, "/", "name", &r->info.name, error);
+    }
+    return status == PERP_OK ? pp_load_word(r, "/", "solver", &r->info.solver, error) : status;
+}
+
+static perp_status load_numbers(perp_recording *r, perp_error *error)
+{
+    perp_recording_info *info = &r->info;
+    double every = 1.0;
+    const struct {
+        const char *name;
+        double *value;
+    } item[] = {{"h", &info->h},
+                {"every", &every},
+                {"tolerance", &info->tolerance},
+                {"margin", &info->margin},
+                {"theta", &info->theta},
+                {"limit_gap", &info->limits.gap},
+                {"limit_complementarity", &info->limits.complementarity},
+                {"limit_cone", &info->limits.cone},
+                {"limit_joint", &info->limits.joint},
+                {"limit_momentum", &info->limits.momentum},
+                {"limit_energy", &info->limits.energy},
+                {"limit_residual", &info->limits.residual}};
+    for (size_t k = 0; k < sizeof item / sizeof item[0]; k++) {
+        perp_status status = pp_load_number(r, "/", item[k].name, item[k].value, error);
+        if (status != PERP_OK) {
+            return status;
+        }
+    }
+    if (!(every >= 1.0 && every <= 1e9)) {
+        return pp_load_fail(r, error, "every", "is no count");
+    }
+    info->every = (int)every;
+    return PERP_OK;
+}
+
+static perp_status load_head(perp_recording *r, perp_error *error)
+{
+    const char *format = NULL;
+    double version = 0.0;
+    perp_status status = pp_load_word(r, "/", "format", &format, NULL);
+    if (status != PERP_OK || strcmp(format, "perp recording") != 0) {
+        return pp_fail(error, PERP_ERR_FORMAT, "%.150s: is not a recording of perp", r->path);
+    }
+    status = pp_load_number(r, "/", "version", &version, error);
+    if (status == PERP_OK && version != PP_RECORDING_VERSION) {
+        return pp_fail(error, PERP_ERR_FORMAT,
+                       "%.150s: has version %g of the format; this perp reads version %d", r->path,
+                       version, PP_RECORDING_VERSION);
+    }
+    if (status == PERP_OK) {
+        status = load_choices(r, error);
+    }
+    return status == PERP_OK ? load_numbers(r, error) : status;
+}
+
+// ── Columns ──────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status load_progress(perp_recording *r, perp_error *error)
+{
+    int two = 2;
+    const void *data = NULL;
+    perp_status status = pp_load_array(r, "progress", PP_I64, 1, &two, &data, error);
+    if (status != PERP_OK) {
+        return status;
+    }
+    const int64_t *progress = data;
+    if (progress[0] < 1 || progress[0] > INT32_MAX) {
+        return pp_fail(error, PERP_ERR_FORMAT, "%.150s: holds no frame yet", r->path);
+    }
+    r->info.frames = (int)progress[0];
+    r->info.complete = progress[1] == 1;
+    return PERP_OK;
+}
+
+static perp_status load_contact_ends(perp_recording *r, perp_error *error)
+{
+    const void *data = NULL;
+    pp_arena *block = r->block_arena;
+    r->block_arena = r->arena;  // it stays
+    perp_status status = pp_load_column(r, PP_COL_CONTACT_END, r->info.frames, error);
+    if (status == PERP_OK) {
+        status = pp_load_rows(r, PP_COL_CONTACT_END, 0, r->info.frames, &data, error);
+    }
+    r->block_arena = block;
+    r->contact_end = data;
+    for (int k = 0; k < r->info.frames && status == PERP_OK; k++) {
+        int64_t before = k > 0 ? r->contact_end[k - 1] : 0;
+        if (r->contact_end[k] < before || r->contact_end[k] - before > 100000000) {
+            status = pp_load_fail(r, error, "contact_end", "does not grow as it should");
+        }
+    }
+    return status;
+}
+
+static perp_status load_columns(perp_recording *r, perp_error *error)
+{
+    perp_status status = load_contact_ends(r, error);
+    int64_t contacts = status == PERP_OK ? r->contact_end[r->info.frames - 1] : 0;
+    for (int k = 0; k < PP_COLUMN_COUNT && status == PERP_OK; k++) {
+        pp_growth growth = pp_column_at((pp_column)k)->growth;
+        int64_t rows = growth == PP_BY_FRAME     ? r->info.frames
+                       : growth == PP_BY_CONTACT ? contacts
+                                                 : 0;
+        if (k != PP_COL_CONTACT_END) {
+            status = pp_load_column(r, (pp_column)k, rows, error);
+        }
+    }
+    return status;
+}
+
+static perp_status load_texts(perp_recording *r, perp_error *error)
+{
+    int any = -1;
+    const void *scene = NULL, *events = NULL;
+    perp_status status = pp_load_array(r, "scene", PP_U8, 1, &any, &scene, error);
+    if (status == PERP_OK) {
+        any = -1;
+        status = pp_load_array(r, "events", PP_U8, 1, &any, &events, error);
+    }
+    r->info.scene = scene;
+    r->info.events = events;
+    return status;
+}
+
+static perp_status reserve_frame(perp_recording *r, perp_error *error)
+{
+    int n = r->info.bodies;
+    r->position = PP_ZEROS(r->arena, perp_vec3, n);
+    r->velocity = PP_ZEROS(r->arena, perp_vec3, n);
+    r->angle = PP_ZEROS(r->arena, double, n);
+    r->spin = PP_ZEROS(r->arena, double, n);
+    r->joint_state = PP_ZEROS(r->arena, perp_joint_state, r->info.joints);
+    bool good = r->position && r->velocity && r->angle && r->spin && r->joint_state;
+    return good ? PERP_OK : pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
+}
+
+// ── Opening ──────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status open_file(perp_recording *r, const char *path, perp_error *error)
+{
+    struct stat about;
+    if (stat(path, &about) != 0) {
+        return pp_fail(error, PERP_ERR_IO, "%.150s: cannot open: %s", path, strerror(errno));
+    }
+    perp_status status = PERP_OK;
+    if (S_ISDIR(about.st_mode)) {
+        status = pp_path_join(r->path, path, "run.h5", error);
+        if (status == PERP_OK && stat(r->path, &about) != 0) {
+            return pp_fail(error, PERP_ERR_IO, "%.150s: holds no recording (run.h5)", path);
+        }
+    } else {
+        pp_print(r->path, sizeof r->path, "%s", path);
+    }
+    if (status == PERP_OK) {
+        r->file = H5Fopen(r->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+        if (r->file < 0) {  // being written, or its writer was killed
+            r->file = H5Fopen(r->path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT);
+        }
+        if (r->file < 0) {
+            status =
+                pp_fail(error, PERP_ERR_FORMAT, "%.150s: is no HDF5 file, or damaged", r->path);
+        }
+    }
+    return status;
+}
+
+static perp_status load(perp_recording *r, const char *path, perp_error *error)
+{
+    perp_status status = open_file(r, path, error);
+    if (status == PERP_OK) {
+        status = load_head(r, error);
+    }
+    if (status == PERP_OK) {
+        status = load_progress(r, error);
+    }
+    if (status == PERP_OK) {
+        status = pp_load_model(r, error);
+    }
+    if (status == PERP_OK) {
+        status = load_columns(r, error);
+    }
+    if (status == PERP_OK) {
+        status = load_texts(r, error);
+    }
+    return status == PERP_OK ? reserve_frame(r, error) : status;
+}
+
+perp_status perp_recording_open(const char *path, const perp_env *env, perp_recording **recording,
+                                perp_error *error)
+{
+    if (!path || !recording) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "recording: needs a path");
+    }
+    *recording = NULL;
+    perp_recording *r = pp_alloc(env, sizeof *r);
+    if (!r) {
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to read the recording");
+    }
+    memset(r, 0, sizeof *r);
+    r->env = env ? *env : (perp_env){0};
+    r->file = -1;
+    for (int k = 0; k < PP_COLUMN_COUNT; k++) {
+        r->column[k] = -1;
+    }
+    r->arena = pp_arena_create(env);
+    r->block_arena = pp_arena_create(env);
+    pp_quiet quiet = pp_quiet_begin();
+    perp_status status = r->arena && r->block_arena
+                             ? load(r, path, error)
+                             : pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
+    pp_quiet_end(&quiet);
+    if (status != PERP_OK) {
+        perp_recording_close(r);
+        return status;
+    }
+    *recording = r;
+    return PERP_OK;
+}
+
+void perp_recording_close(perp_recording *recording)
+{
+    if (!recording) {
+        return;
+    }
+    perp_env env = recording->env;
+    pp_quiet quiet = pp_quiet_begin();
+    for (int k = 0; k < PP_COLUMN_COUNT; k++) {
+        if (recording->column[k] >= 0) {
+            H5Dclose(recording->column[k]);
+        }
+    }
+    if (recording->file >= 0) {
+        H5Fclose(recording->file);
+    }
+    pp_quiet_end(&quiet);
+    pp_free(&env, recording->contact, (size_t)recording->contact_room * sizeof *recording->contact);
+    pp_arena_destroy(recording->block_arena);
+    pp_arena_destroy(recording->arena);
+    pp_free(&env, recording, sizeof *recording);
+}
+
+const perp_recording_info *perp_recording_about(const perp_recording *recording)
+{
+    return &recording->info;
+}
+
+perp_recorded_body perp_recording_body(const perp_recording *recording, perp_body body)
+{
+    bool known = body.i >= 0 && body.i < recording->info.bodies;
+    return known ? recording->body[body.i].about : (perp_recorded_body){.name = "", .at = -1};
+}
+
+perp_recorded_shape perp_recording_shape(const perp_recording *recording, perp_shape shape)
+{
+    bool known = shape.i >= 0 && shape.i < recording->info.shapes;
+    return known ? recording->shape[shape.i] : (perp_recorded_shape){.name = ""};
+}
+
+perp_recorded_joint perp_recording_joint(const perp_recording *recording, perp_joint joint)
+{
+    bool known = joint.i >= 0 && joint.i < recording->info.joints;
+    return known ? recording->joint[joint.i] : (perp_recorded_joint){.name = ""};
+}
