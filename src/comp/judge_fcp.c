@@ -185,16 +185,18 @@ static void project_cone(const cone *K, const double *x, double *y)
 // |r - P_K(r - rho (u + sum mu |u_g| e_n))|^2
 static double natural_map2(const cone *K, const double *r, const double *u, double rho)
 {
-    double x[DIM_MAX] = {0.0}, y[DIM_MAX], sum = 0.0, shift = 0.0;
+    double x[DIM_MAX] = {0.0}, y[DIM_MAX], step[DIM_MAX], sum = 0.0, shift = 0.0;
     for (int g = 0; g < K->groups; g++) {
         shift += K->mu[g] * support(u + K->group[g].first, K->group[g].size, K->nd);
     }
     for (int k = 0; k < K->dim; k++) {
-        x[k] = r[k] - rho * (u[k] + (k == 0 ? shift : 0.0));
+        step[k] = rho * (u[k] + (k == 0 ? shift : 0.0));
+        x[k] = r[k] - step[k];
     }
     project_cone(K, x, y);
-    for (int k = 0; k < K->dim; k++) {
-        sum += (r[k] - y[k]) * (r[k] - y[k]);
+    for (int k = 0; k < K->dim; k++) {  // r - y without rounding u away beside a huge r
+        double error = (x[k] - y[k]) + step[k];
+        sum += error * error;
     }
     return sum;
 }
