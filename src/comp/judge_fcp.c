@@ -8,9 +8,9 @@
 //   scaled   sqrt(sum |e_c|^2) / max(|r|, |rho q|)           rho_c = 3 / tr W_cc     theory (C8)
 //
 // In the scaled map moments are divided by a length, l_g^2 = mean(diag W_tt) / mean(diag W_gg), so
-// that all components of r are impulses, theory (C16). The projection, theory (C18), is found by
-// bisection on its normal component, which holds for discs and polygons and any number of groups
-// alike.
+// that all components of r are impulses, theory (C16). The projection, theory (C18), is written out
+// for one round group; else it is found by bisection on its normal component, which holds for discs
+// and polygons and any number of groups alike.
 #include "comp/comp.h"
 
 #include <math.h>
