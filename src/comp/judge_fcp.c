@@ -8,9 +8,9 @@
 //   scaled   sqrt(sum |e_c|^2) / max(|r|, |rho q|)           rho_c = 3 / tr W_cc     theory (C8)
 //
 // In the scaled map moments are divided by a length, l_g^2 = mean(diag W_tt) / mean(diag W_gg), so
-// that all components of r are impulses, theory (C16). The projection, theory (C18), is found by
-// bisection on its normal component, which holds for discs and polygons and any number of groups
-// alike.
+// that all components of r are impulses, theory (C16). The projection, theory (C18), is written out
+// for one round group; else it is found by bisection on its normal component, which holds for discs
+// and polygons and any number of groups alike.
 #include "comp/comp.h"
 
 #include <math.h>
@@ -185,16 +185,18 @@ static void project_cone(const cone *K, const double *x, double *y)
 // |r - P_K(r - rho (u + sum mu |u_g| e_n))|^2
 static double natural_map2(const cone *K, const double *r, const double *u, double rho)
 {
-    double x[DIM_MAX] = {0.0}, y[DIM_MAX], sum = 0.0, shift = 0.0;
+    double x[DIM_MAX] = {0.0}, y[DIM_MAX], step[DIM_MAX], sum = 0.0, shift = 0.0;
     for (int g = 0; g < K->groups; g++) {
         shift += K->mu[g] * support(u + K->group[g].first, K->group[g].size, K->nd);
     }
     for (int k = 0; k < K->dim; k++) {
-        x[k] = r[k] - rho * (u[k] + (k == 0 ? shift : 0.0));
+        step[k] = rho * (u[k] + (k == 0 ? shift : 0.0));
+        x[k] = r[k] - step[k];
     }
     project_cone(K, x, y);
-    for (int k = 0; k < K->dim; k++) {
-        sum += (r[k] - y[k]) * (r[k] - y[k]);
+    for (int k = 0; k < K->dim; k++) {  // r - y without rounding u away beside a huge r
+        double error = (x[k] - y[k]) + step[k];
+        sum += error * error;
     }
     return sum;
 }
