@@ -299,7 +299,7 @@ static perp_status spread_load(run *r)
     memcpy(kept, out->nu, (size_t)nv * sizeof *kept);
     memcpy(pn, out->pn, (size_t)nn * sizeof *kept);
     memcpy(pt, out->pt, (size_t)nt * sizeof *kept);
-    if (!pp_spread(out, r->model, r->rows, &r->closed, r->arena)) {
+    if (!pp_spread(out, r->model, r->kin, r->rows, &r->closed, r->arena)) {
         return PERP_OK;
     }
     close_joints(r);

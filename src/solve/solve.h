@@ -34,5 +34,5 @@ perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinem
 
 // Spread the load: of all impulses with the same velocities, those of least norm, where they keep signs
 // and cones. Returns false when the impulses are unique.
-bool pp_spread(pp_answer *answer, const perp_model *model, const pp_rows *rows,
-               const pp_closed *closed, pp_arena *arena);
+bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *kin,
+               const pp_rows *rows, const pp_closed *closed, pp_arena *arena);

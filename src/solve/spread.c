@@ -23,6 +23,7 @@ typedef struct column {
 
 typedef struct spread {
     const perp_model *model;
+    const pp_kinematics *kin;
     const pp_rows *rows;
     const pp_closed *closed;
     pp_answer *out;
@@ -33,35 +34,66 @@ typedef struct spread {
     int *order;
 } spread;
 
+// Speeds that matter: of the bodies, and what the forces of one step give to bodies at rest.
 static double speed_scale(const spread *s)
 {
     double worst = 1e-12;
+    for (int i = 0; i < s->model->nv; i++) {
+        worst = fmax(worst, fabs(s->kin->p_ext[i] / s->kin->M[i]));
+    }
     for (int i = 0; i < s->rows->nn; i++) {
         worst = fmax(worst, fabs(s->rows->n[i].before));
     }
     return fmax(worst, pp_norm_inf(s->model->nv, s->out->nu));
 }
 
+// Columns of a unilateral row: 0 when it does not touch, 2 when it sticks; share as in column.
+static int columns_of(const spread *s, int i, double tiny, double *share)
+{
+    const pp_row *row = &s->rows->n[i];
+    double rho = pp_row_rate(s->model, row, s->out->nu) + row->bias;
+    int t = s->rows->friction[i];
+    *share = 0.0;
+    if (fabs(rho) > tiny && !(s->out->pn[i] > 0.0)) {
+        return 0;
+    }
+    if (t < 0) {
+        return 1;
+    }
+    double slip = pp_row_rate(s->model, &s->rows->t[t], s->out->nu);
+    // Rounding leaves sticking contacts a little slip: those strictly inside the cone stick.
+    bool inside = fabs(s->out->pt[t]) < (1.0 - 1e-7) * s->rows->mu[t] * s->out->pn[i];
+    if (inside || fabs(slip) <= tiny) {
+        return 2;
+    }
+    *share = copysign(s->rows->mu[t], -slip);
+    return 1;
+}
+
 static void collect(spread *s)
 {
-    double tiny = 1e-9 * speed_scale(s);
+    double tiny = 1e-9 * speed_scale(s), share;
     s->count = 0;
     for (int i = 0; i < s->rows->nn && s->count + 2 <= COLUMNS_MOST; i++) {
-        const pp_row *row = &s->rows->n[i];
-        double rho = pp_row_rate(s->model, row, s->out->nu) + row->bias;
-        int t = s->rows->friction[i];
-        if (fabs(rho) > tiny || s->dropped[i]) {
-            continue;
+        int columns = s->dropped[i] ? 0 : columns_of(s, i, tiny, &share), t = s->rows->friction[i];
+        if (columns > 0) {
+            s->list[s->count++] = (column){i, t, share, false};
         }
-        double slip = t >= 0 ? pp_row_rate(s->model, &s->rows->t[t], s->out->nu) : 0.0;
-        // Rounding leaves sticking contacts a little slip: those strictly inside the cone stick.
-        bool inside = t >= 0 && fabs(s->out->pt[t]) < (1.0 - 1e-7) * s->rows->mu[t] * s->out->pn[i];
-        bool slips = t >= 0 && fabs(slip) > tiny && !inside;
-        s->list[s->count++] = (column){i, t, slips ? copysign(s->rows->mu[t], -slip) : 0.0, false};
-        if (t >= 0 && !slips) {
+        if (columns > 1) {
             s->list[s->count++] = (column){i, t, 1.0, true};
         }
     }
+}
+
+// More columns than ways to move: some impulses can be exchanged for others.
+static bool overdetermined(const spread *s)
+{
+    double tiny = 1e-9 * speed_scale(s), share;
+    int count = 0;
+    for (int i = 0; i < s->rows->nn; i++) {
+        count += columns_of(s, i, tiny, &share);
+    }
+    return count > s->model->nv - s->closed->rank;
 }
 
 static void add_column(const spread *s, const column *c, double scale, double *wrench)
@@ -229,12 +261,17 @@ static bool prepare(spread *s, pp_arena *arena)
     return true;
 }
 
-bool pp_spread(pp_answer *answer, const perp_model *model, const pp_rows *rows,
-               const pp_closed *closed, pp_arena *arena)
+bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *kin,
+               const pp_rows *rows, const pp_closed *closed, pp_arena *arena)
 {
-    spread s = {.model = model, .rows = rows, .closed = closed, .out = answer};
+    spread s = {.model = model, .kin = kin, .rows = rows, .closed = closed, .out = answer};
+    if (answer->form == PERP_FORM_CONE || rows->nn > COLUMNS_MOST / 2) {
+        // Newton's answers on the cones are no vertices: their load is spread already.
+        answer->unique = !overdetermined(&s);
+        return false;
+    }
     double *nu = PP_ARRAY(arena, double, model->nv), *pb = PP_ARRAY(arena, double, rows->nb);
-    if (rows->nn < 2 || rows->nn > COLUMNS_MOST / 2 || !nu || !pb || !prepare(&s, arena)) {
+    if (rows->nn < 2 || !nu || !pb || !prepare(&s, arena)) {
         return false;
     }
     for (int round = 0; round < ROUNDS; round++) {
