@@ -18,7 +18,7 @@
 
 #include <math.h>
 
-// Relative to the largest coordinate: differences that rounding can make.
+// Relative to the largest length: differences that rounding can make.
 static const double ROUNDING = 1e-12;
 // Vertices of a and b this close along the side are called by a's name, whichever ends the interval.
 static const double SAME_NAME = 1e-6;
@@ -86,7 +86,7 @@ static reach best_reach(const pp_core *of, const pp_core *to)
 
 static double size(const pp_core *core)
 {
-    double most = 0.0;
+    double most = core->radius;
     for (int k = 0; k < core->count; k++) {
         most = fmax(most, fmax(fabs(core->v[k].x), fabs(core->v[k].y)));
     }
@@ -245,11 +245,11 @@ bool pp_core_manifold(const pp_core *a, const pp_core *b, pp_vec2 axis, double m
     double rounding = ROUNDING * fmax(size(a), size(b));
     reach of_a = best_reach(a, b), of_b = best_reach(b, a);
     double s = fmax(of_a.s, of_b.s);
-    if (s > most) {
-        return false;
-    }
     if (thin_facing(a, b, rounding, m)) {
         return true;
+    }
+    if (s - rounding > most) {
+        return false;
     }
     bool a_first = of_a.s >= of_b.s - rounding;
     const pp_core *ref = a_first ? a : b, *inc = a_first ? b : a;

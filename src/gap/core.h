@@ -58,6 +58,6 @@ static inline pp_vec2 pp_add2(pp_vec2 x, double s, pp_vec2 y)  // x + s y
 void pp_core_set(pp_core *core, const pp_shape *shape, const pp_frame *frame, pp_vec2 origin);
 
 // Signed distance of the cores with the points where it is taken, and points of facing sides. False:
-// the cores are further apart than `most`. axis: the normal where all directions are alike.
+// the cores are clearly further apart than `most`. axis: the normal where all directions are alike.
 bool pp_core_manifold(const pp_core *a, const pp_core *b, pp_vec2 axis, double most,
                       pp_manifold *m);
