@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Broad phase by a tree of boxes. The boxes are put in the order of the Morton codes of their centres,
+// Broad phase by a tree of boxes. The boxes are put in the order of their centres along Hilbert's curve,
 // free bodies first, and a balanced binary tree is laid over that order: node k has children 2 k and
 // 2 k + 1. Each box of a free body asks the tree for what comes after it; so every pair is met once,
 // boxes that cannot move never meet, and n boxes cost about n log n tests whatever their sizes.
@@ -168,10 +168,16 @@ static void add_pair(search *s, int a, int b)
 
 // ── Boxes ────────────────────────────────────────────────────────────────────────────────────────
 
+static box join(const box *a, const box *b)
+{
+    return (box){{fmin(a->low.x, b->low.x), fmin(a->low.y, b->low.y)},
+                 {fmax(a->high.x, b->high.x), fmax(a->high.y, b->high.y)}};
+}
+
 static void cover(box *b, pp_vec2 x)
 {
-    b->low = (pp_vec2){fmin(b->low.x, x.x), fmin(b->low.y, x.y)};
-    b->high = (pp_vec2){fmax(b->high.x, x.x), fmax(b->high.y, x.y)};
+    box at = {x, x};
+    *b = join(b, &at);
 }
 
 static const box NOTHING = {{HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL}};
@@ -202,15 +208,21 @@ static void grow(box *b, double margin)
     b->high = (pp_vec2){b->high.x + more, b->high.y + more};
 }
 
-// Bits of x go to the even places.
-static uint64_t spread(uint32_t x)
+// Place along Hilbert's curve through a grid of 2^bits by 2^bits cells: cells of any stretch of it lie
+// together, so that every node of the tree has a compact box.
+static uint64_t hilbert(uint32_t x, uint32_t y, int bits)
 {
-    uint64_t z = x;
-    z = (z | (z << 16)) & 0x0000ffff0000ffffULL;
-    z = (z | (z << 8)) & 0x00ff00ff00ff00ffULL;
-    z = (z | (z << 4)) & 0x0f0f0f0f0f0f0f0fULL;
-    z = (z | (z << 2)) & 0x3333333333333333ULL;
-    return (z | (z << 1)) & 0x5555555555555555ULL;
+    uint64_t code = 0;
+    for (int k = bits - 1; k >= 0; k--) {
+        uint32_t right = (x >> k) & 1, up = (y >> k) & 1;
+        code = 4 * code + ((3 * right) ^ up);
+        if (!up) {
+            uint32_t flip = right ? UINT32_MAX : 0, swap = x ^ flip;
+            x = y ^ flip;
+            y = swap;
+        }
+    }
+    return code;
 }
 
 // Which of `cells` cells of a grid along one axis.
@@ -225,7 +237,7 @@ static pp_vec2 centre_of(const box *b)
     return (pp_vec2){0.5 * b->low.x + 0.5 * b->high.x, 0.5 * b->low.y + 0.5 * b->high.y};
 }
 
-// Key of an item: not free, Morton code, index in the list. The code has the bits that the index leaves,
+// Key of an item: not free, place on the curve, index in the list. The place has the bits that the index leaves,
 // so that the order is still by place when one body has flown far away.
 static int fill_keys(const search *s, const item *list, uint64_t *key)
 {
@@ -238,11 +250,12 @@ static int fill_keys(const search *s, const item *list, uint64_t *key)
     while (s->count >> index_bits) {
         index_bits++;
     }
-    double cells = ldexp(1.0, (63 - index_bits) / 2);
+    int bits = (63 - index_bits) / 2;
+    double cells = ldexp(1.0, bits);
     for (int i = 0; i < s->count; i++) {
         pp_vec2 c = centre_of(&list[i].box);
-        uint64_t code = spread(cell(c.x, all.low.x, width, cells)) |
-                        (spread(cell(c.y, all.low.y, width, cells)) << 1);
+        uint64_t code =
+            hilbert(cell(c.x, all.low.x, width, cells), cell(c.y, all.low.y, width, cells), bits);
         key[i] = ((uint64_t)!list[i].free << 63) | (code << index_bits) | (uint64_t)i;
     }
     return index_bits;
@@ -292,9 +305,7 @@ static bool set_tree(search *s)
         s->node[s->leaves + k] = k < s->count ? s->item[k].box : NOTHING;
     }
     for (int k = s->leaves - 1; k >= 1; k--) {
-        s->node[k] = s->node[2 * k];
-        cover(&s->node[k], s->node[2 * k + 1].low);
-        cover(&s->node[k], s->node[2 * k + 1].high);
+        s->node[k] = join(&s->node[2 * k], &s->node[2 * k + 1]);
     }
     return true;
 }
