@@ -240,6 +240,19 @@ static bool thin_facing(const pp_core *a, const pp_core *b, double rounding, pp_
     return above.s >= -near && behind.s >= -near && facing(ref, inc, ref_is_b, &above, rounding, m);
 }
 
+// Any other side that rounding alone keeps from being the best.
+static bool any_facing(const pp_core *ref, const pp_core *inc, bool ref_is_b, double least,
+                       double rounding, pp_manifold *m)
+{
+    for (int i = 0; ref->count > 1 && i < ref->count; i++) {
+        reach r = side_reach(ref, inc, i);
+        if (r.s >= least && facing(ref, inc, ref_is_b, &r, rounding, m)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool pp_core_manifold(const pp_core *a, const pp_core *b, pp_vec2 axis, double most, pp_manifold *m)
 {
     double rounding = ROUNDING * fmax(size(a), size(b));
@@ -253,12 +266,12 @@ bool pp_core_manifold(const pp_core *a, const pp_core *b, pp_vec2 axis, double m
     }
     bool a_first = of_a.s >= of_b.s - rounding;
     const pp_core *ref = a_first ? a : b, *inc = a_first ? b : a;
-    const reach *first = a_first ? &of_a : &of_b, *second = a_first ? &of_b : &of_a;
+    const reach *first = a_first ? &of_a : &of_b;
     if (ref->count > 1 && facing(ref, inc, !a_first, first, rounding, m)) {
         return true;
     }
-    if (inc->count > 1 && second->s >= s - rounding &&
-        facing(inc, ref, a_first, second, rounding, m)) {
+    if (any_facing(a, b, false, s - rounding, rounding, m) ||
+        any_facing(b, a, true, s - rounding, rounding, m)) {
         return true;
     }
     int i, j;

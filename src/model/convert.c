@@ -68,7 +68,23 @@ static bool positive(perp_builder *b, const pp_shape *shape, const char *field, 
                           field, value);
 }
 
-// Vertices into the body frame, with normals; convex and counter-clockwise, or an error.
+// Convex, counter-clockwise, once around, by more than rounding: -1, or the vertex where it is not.
+static int bad_vertex(const perp_vec3 *vertex, int count)
+{
+    double around = 0.0;
+    for (int k = 0; k < count; k++) {
+        perp_vec3 p = vertex[k], q = vertex[(k + 1) % count], r = vertex[(k + 2) % count];
+        double dx = q.x - p.x, dy = q.y - p.y, fx = r.x - q.x, fy = r.y - q.y;
+        double turn = dx * fy - dy * fx;
+        around += atan2(turn, dx * fx + dy * fy);
+        if (!(turn > 1e-14 * hypot(dx, dy) * hypot(fx, fy)) || around > 7.0) {
+            return (k + 1) % count;
+        }
+    }
+    return -1;
+}
+
+// Vertices into the body frame, with normals.
 static bool convert_polygon(perp_builder *b, const perp_vec3 *vertices, int count, pp_shape *shape)
 {
     pp_vec2 *vertex = PP_ARRAY(b->arena, pp_vec2, count),
@@ -76,26 +92,27 @@ static bool convert_polygon(perp_builder *b, const perp_vec3 *vertices, int coun
     if (!vertex || !normal) {
         return pp_builder_bad(b, PERP_ERR_MEMORY, "allocation failed");
     }
-    pp_vec2 ex = shape->axis_B, ey = {-ex.y, ex.x};
     for (int k = 0; k < count; k++) {
         if (!finite3(vertices[k])) {
             return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': vertex %d is not finite",
                                   shape->name, k);
         }
-        vertex[k].x = shape->p_BS.x + ex.x * vertices[k].x + ey.x * vertices[k].y;
-        vertex[k].y = shape->p_BS.y + ex.y * vertices[k].x + ey.y * vertices[k].y;
     }
+    int bad = bad_vertex(vertices, count);
+    if (bad >= 0) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "shape '%s': vertices must be convex and counter-clockwise; they are "
+                              "not at vertex %d",
+                              shape->name, bad);
+    }
+    pp_vec2 ex = shape->axis_B, ey = {-ex.y, ex.x};
     for (int k = 0; k < count; k++) {
-        pp_vec2 p = vertex[k], n = vertex[(k + 1) % count], f = vertex[(k + 2) % count];
-        double dx = n.x - p.x, dy = n.y - p.y, length = hypot(dx, dy);
-        double turn = dx * (f.y - n.y) - dy * (f.x - n.x);
-        if (!(length > 0.0) || !(turn > 0.0)) {
-            return pp_builder_bad(b, PERP_ERR_MODEL,
-                                  "shape '%s': vertices must be convex and counter-clockwise; they "
-                                  "are not at vertex %d",
-                                  shape->name, (k + 1) % count);
-        }
-        normal[k] = (pp_vec2){dy / length, -dx / length};
+        perp_vec3 p = vertices[k], q = vertices[(k + 1) % count];
+        double dx = q.x - p.x, dy = q.y - p.y, length = hypot(dx, dy);
+        vertex[k].x = shape->p_BS.x + ex.x * p.x + ey.x * p.y;
+        vertex[k].y = shape->p_BS.y + ex.y * p.x + ey.y * p.y;
+        normal[k].x = ex.x * (dy / length) - ey.x * (dx / length);
+        normal[k].y = ex.y * (dy / length) - ey.y * (dx / length);
     }
     shape->kind = PERP_POLYGON;
     shape->count = count;

@@ -284,6 +284,7 @@ static const char *distance_flaw(const gap_scene *s, int count, const pp_contact
     gap_scene parted = *s;
     parted.body[2].p.x -= closest->gap * closest->n.x;
     parted.body[2].p.y -= closest->gap * closest->n.y;
+    tolerance += 1e-15 * hypot(s->body[2].p.x, s->body[2].p.y);  // rounding of the move itself
     return fabs(gap_scene_truth(&parted)) <= tolerance
                ? NULL
                : "moving by the gap does not make them touch";
