@@ -135,7 +135,7 @@ perp_status pp_auto_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
     int n = mcp->n;
     const perp_comp_options *options = job->options;
     climb c = {.mcp = mcp, .job = job, .z = z, .residual = PP_INF, .report = report};
-    c.trial = PP_ARRAY(job->arena, double, 5 * (size_t)n);
+    c.trial = PP_ARRAY(job->arena, double, (2 + PP_JUDGE_SCRATCH) * (size_t)n);
     c.basis = options->basis ? PP_ARRAY(job->arena, int8_t, n) : NULL;
     if (!c.trial || (options->basis && !c.basis)) {
         return PERP_ERR_MEMORY;

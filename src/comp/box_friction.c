@@ -76,6 +76,7 @@ static perp_status fixed_point(friction *f, double *z, double target)
     pp_job job = *f->job;
     job.options = &options;
     options.basis = f->basis;
+    options.ray = NULL;
     double least = PP_INF;
     int idle = 0;
     set_bounds(f, z);
@@ -185,8 +186,8 @@ static perp_status by_lcp(friction *f, double *z)
     }
     size_t N = (size_t)at.rows;
     double *M = PP_ZEROS(arena, double, N *N), *vectors = PP_ARRAY(arena, double, 3 * N);
-    double *x = PP_ZEROS(arena, double, N);
-    if (!M || !vectors || !x) {
+    double *x = PP_ZEROS(arena, double, N), *ray = PP_ZEROS(arena, double, N);
+    if (!M || !vectors || !x || !ray) {
         return PERP_ERR_MEMORY;
     }
     fill_lcp(box, &at, M, vectors);
@@ -197,7 +198,7 @@ static perp_status by_lcp(friction *f, double *z)
     job.options = &options;
     options.warm_start = false;
     options.basis = NULL;
-    options.ray = NULL;
+    options.ray = ray;
     pp_report report = {0};
     status = pp_auto_mcp(&mcp, &job, x, &report);
     f->report->iterations += report.iterations;

@@ -22,7 +22,8 @@
 
 // What a solver gets besides the problem.
 typedef struct pp_job {
-    const perp_comp_options *options;  // never NULL; tolerance, limits, warm start, basis, ray
+    const perp_comp_options *options;  // never NULL; tolerance, limits, warm start, basis, and for
+                                       // MCPs a ray, which "pivot" alone can do without
     const perp_env *env;               // for public functions that take one; may be NULL
     pp_arena *arena;                   // scratch; allocated blocks live until the solve ends
     double deadline;                   // pp_seconds() at which to stop; PP_INF: none
@@ -69,7 +70,8 @@ perp_status pp_box_check(const perp_box_friction *box, char *reason, size_t size
 unsigned pp_mcp_classes(const perp_mcp *mcp);  // the perp_problem_class bits a solver must accept
 unsigned pp_fcp_classes(const perp_fcp *fcp);
 
-// perp_mcp_judge of a checked problem; scratch: 3 n numbers.
+// perp_mcp_judge of a checked problem; scratch: PP_JUDGE_SCRATCH n numbers.
+enum { PP_JUDGE_SCRATCH = 4 };
 void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mcp_residuals *out);
 // perp_fcp_judge of a checked problem; the arena is left as it was.
 perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, pp_arena *arena,

@@ -180,7 +180,7 @@ static void tidy(const perp_mcp *mcp, double *z)
 static perp_status judge_mcp(call *c, const perp_mcp *mcp, const double *z, perp_status believed)
 {
     perp_mcp_residuals residuals;
-    double *scratch = PP_ARRAY(c->arena, double, 3 * (size_t)mcp->n);
+    double *scratch = PP_ARRAY(c->arena, double, PP_JUDGE_SCRATCH *(size_t)mcp->n);
     if (!scratch) {
         return PERP_ERR_MEMORY;
     }

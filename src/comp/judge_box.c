@@ -16,13 +16,17 @@ static double clamp(double x, double lower, double upper)
     return x < lower ? lower : x > upper ? upper : x;
 }
 
-// w_i in long double: answers of redundant contacts may be large and cancel.
-static double row_value(const perp_box_friction *box, int i, const double *z)
+// w_i in long double, and how far it is in doubt: answers of redundant contacts may be large and
+// cancel.
+static double row_value(const perp_box_friction *box, int i, const double *z, double *doubt)
 {
-    long double sum = (long double)box->b[i];
+    long double sum = (long double)box->b[i], terms = fabsl(sum);
     for (int j = 0; j < box->n; j++) {
-        sum += (long double)pp_matrix_at(&box->A, i, j) * (long double)z[j];
+        long double part = (long double)pp_matrix_at(&box->A, i, j) * (long double)z[j];
+        sum += part;
+        terms += fabsl(part);
     }
+    *doubt = (double)(0x1p-64L * terms);
     return (double)sum;
 }
 
@@ -41,7 +45,7 @@ static void own_bounds(const perp_box_friction *box, int i, const double *z, dou
 
 static double worse(double a, double b)
 {
-    return a >= b ? a : b;  // NaN in b wins: every comparison with it is false
+    return isnan(a) || a >= b ? a : b;  // NaN wins, in b because no comparison with it is true
 }
 
 perp_status perp_box_friction_judge(const perp_box_friction *box, const double *z,
@@ -53,18 +57,25 @@ perp_status perp_box_friction_judge(const perp_box_friction *box, const double *
     }
     double b_max = 0.0, w_max = 0.0, plain = 0.0, scaled = 0.0, bound = 0.0;
     for (int i = 0; i < box->n; i++) {
-        double w = row_value(box, i, z), lower, upper;
+        double doubt, w = row_value(box, i, z, &doubt), lower, upper;
         own_bounds(box, i, z, &lower, &upper);
         double d = fabs(pp_matrix_at(&box->A, i, i));
         d = d > 0.0 ? d : 1.0;
-        plain = worse(plain, fabs(clamp(w, z[i] - upper, z[i] - lower)));
-        scaled = worse(scaled, fabs(clamp(w, (z[i] - upper) * d, (z[i] - lower) * d)));
+        for (double side = -1.0; side < 2.0; side += 2.0) {
+            double x = w + side * doubt, below = z[i] - upper, above = z[i] - lower;
+            plain = worse(plain, fabs(clamp(x, below, above)));
+            scaled = worse(scaled, fabs(clamp(x, below * d, above * d)));
+        }
         bound = worse(bound, worse(lower - z[i], z[i] - upper));
         b_max = worse(b_max, fabs(box->b[i]));
         w_max = worse(w_max, fabs(w));
     }
     double unit = b_max > 0.0 ? b_max : 1.0;
     double scaled_unit = worse(b_max, w_max) > 0.0 ? worse(b_max, w_max) : 1.0;
-    *out = (perp_mcp_residuals){plain / unit, scaled / scaled_unit, bound > 0.0 ? bound : 0.0};
+    *out = (perp_mcp_residuals){
+        .plain = isfinite(plain) ? plain / unit : PP_INF,
+        .scaled = isfinite(scaled) && isfinite(scaled_unit) ? scaled / scaled_unit : PP_INF,
+        .bound = isfinite(bound) ? bound : PP_INF,
+    };
     return PERP_OK;
 }

@@ -7,7 +7,8 @@
 //   plain    max_i |z_i - clamp(z_i - w_i, l_i, u_i)| / |b|                           theory (C5)
 //   scaled   max_i |z_i/rho_i - clamp(z_i/rho_i - w_i, l_i/rho_i, u_i/rho_i)| / max(|b|, |w|)
 //                                                                                     theory (C6)
-// with |b| the size of the data: max_i |b_i|, and |b + A rest| where the bounds exclude 0.
+// with |b| the size of the data: max_i |b_i|, and |b + A rest| where the bounds exclude 0, both over
+// the rows whose variable is not fixed.
 //
 // Both are computed as z - clamp(z - w, l, u) = clamp(w, z - u, z - l): the form on the left rounds w
 // away where |z| > 1e16 |w|.
@@ -80,14 +81,13 @@ static void evaluate_exactly(const perp_mcp *mcp, const double *z, double *restr
 
 // Where A z cancels so much that the rounding of its terms could be taken for an answer (or hide that
 // there is none), double is not enough to judge in.
-static bool rounding_counts(const perp_mcp *mcp, const double *terms)
+static bool rounding_counts(int n, const double *terms, double unit)
 {
-    double b_max = 0.0, most = 0.0;
-    for (int i = 0; i < mcp->n; i++) {
-        b_max = fabs(mcp->b[i]) > b_max ? fabs(mcp->b[i]) : b_max;
+    double most = 0.0;
+    for (int i = 0; i < n; i++) {
         most = terms[i] > most ? terms[i] : most;
     }
-    return 0x1p-52 * most > 1e-10 * b_max && isfinite(most);
+    return 0x1p-52 * most > 1e-10 * unit && isfinite(most);
 }
 
 // best_i = max over j with A_jj != 0 of |A_ij A_ji / A_jj|, for the rows whose diagonal is zero.
@@ -126,13 +126,20 @@ static void unit_ratios(const perp_matrix *A, double *d, double *inverse)
 
 static void worst_of(double *worst, double value)
 {
-    if (!(value <= *worst)) {  // NaN counts as the worst
+    if (!(value <= *worst) && !isnan(*worst)) {  // NaN is the worst, and stays
         *worst = value;
     }
 }
 
+// lower = upper: any w will do, so the row tells nothing of the load.
+static bool is_fixed(const perp_mcp *mcp, int i)
+{
+    return pp_mcp_lower(mcp, i) == pp_mcp_upper(mcp, i);
+}
+
 // The size of the data, max(|b|, |b + A rest|): rest, the point of the bounds nearest to 0, moves
-// with the bounds as b does, so that z + c instead of z changes nothing. 1 where both vanish.
+// with the bounds as b does, so that z + c instead of z changes nothing. Rows of fixed variables do
+// not count. 1 where both vanish.
 static double data_size(const perp_mcp *mcp, double *rest, double *w, double *terms)
 {
     double size = 0.0;
@@ -140,40 +147,55 @@ static double data_size(const perp_mcp *mcp, double *rest, double *w, double *te
     for (int i = 0; i < mcp->n; i++) {
         rest[i] = clamp(0.0, pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
         moved = moved || rest[i] != 0.0;
-        worst_of(&size, fabs(mcp->b[i]));
+        if (!is_fixed(mcp, i)) {
+            worst_of(&size, fabs(mcp->b[i]));
+        }
     }
     if (moved) {
         evaluate(mcp, rest, w, terms);
         for (int i = 0; i < mcp->n; i++) {
-            worst_of(&size, fabs(w[i]));
+            if (!is_fixed(mcp, i)) {
+                worst_of(&size, fabs(w[i]));
+            }
         }
     }
     return size > 0.0 && isfinite(size) ? size : 1.0;
 }
 
+// The size of the natural map of one row, clamp(w, below, above), where w is known up to `doubt`.
+static double natural_map(double w, double doubt, double below, double above)
+{
+    double least = fabs(clamp(w - doubt, below, above));
+    double most = fabs(clamp(w + doubt, below, above));
+    return least >= most || isnan(least) ? least : most;
+}
+
 void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mcp_residuals *out)
 {
     int n = mcp->n;
-    double *w = scratch, *d = w + n, *inverse = d + n;
-    double unit = data_size(mcp, inverse, w, d);
-    evaluate(mcp, z, w, d);
-    if (rounding_counts(mcp, d)) {
+    double *w = scratch, *terms = w + n, *d = terms + n, *inverse = d + n;
+    double unit = data_size(mcp, inverse, w, d), doubt = 0.0;
+    evaluate(mcp, z, w, terms);
+    if (rounding_counts(n, terms, unit)) {
         evaluate_exactly(mcp, z, w, d);
+        doubt = 0x1p-64;  // of the terms: where they cancel to less, w is not known
     }
     unit_ratios(&mcp->A, d, inverse);
 
     double wide = unit, plain = 0.0, scaled = 0.0, bound = 0.0;
     for (int i = 0; i < n; i++) {
         double lower = pp_mcp_lower(mcp, i), upper = pp_mcp_upper(mcp, i), s = inverse[i];
-        worst_of(&wide, fabs(w[i]));
-        double above = z[i] - lower, below = z[i] - upper;
-        worst_of(&plain, fabs(clamp(w[i], below, above)));
-        worst_of(&scaled, fabs(clamp(w[i], s * below, s * above)));
+        if (lower < upper) {
+            worst_of(&wide, fabs(w[i]));
+        }
+        double above = z[i] - lower, below = z[i] - upper, about = doubt * terms[i];
+        worst_of(&plain, natural_map(w[i], about, below, above));
+        worst_of(&scaled, natural_map(w[i], about, s * below, s * above));
         worst_of(&bound, fabs(z[i] - clamp(z[i], lower, upper)));
     }
     *out = (perp_mcp_residuals){
         .plain = isfinite(plain) ? plain / unit : PP_INF,
-        .scaled = isfinite(scaled) ? scaled / wide : PP_INF,
+        .scaled = isfinite(scaled) && isfinite(wide) ? scaled / wide : PP_INF,
         .bound = isfinite(bound) ? bound : PP_INF,
     };
 }
@@ -185,7 +207,7 @@ perp_status perp_mcp_judge(const perp_mcp *mcp, const double *z, const perp_env 
     if (!z || !out || pp_mcp_check(mcp, reason, sizeof reason) < 0) {
         return PERP_ERR_ARGUMENT;
     }
-    size_t bytes = 3 * (size_t)mcp->n * sizeof(double);
+    size_t bytes = PP_JUDGE_SCRATCH * (size_t)mcp->n * sizeof(double);
     double *scratch = pp_alloc(env, bytes);
     if (!scratch) {
         return PERP_ERR_MEMORY;

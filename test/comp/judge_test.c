@@ -101,7 +101,7 @@ static void rounding_does_not_hide_w(void **state)
     const double z[] = {0x1.2492492492492p+51, 1.0};  // 7 z1 = 2^54 - 2^1 in truth
     double truth = truth_plain(&mcp, z), plain = judge(&mcp, z).plain;
     assert_true(truth > 1.0);
-    close_to(plain, truth);
+    assert_true(plain >= truth && plain <= 1.01 * truth);  // with what is in doubt of w
 }
 
 static void zero_load_is_judged_absolutely(void **state)

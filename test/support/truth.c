@@ -72,8 +72,10 @@ double truth_plain(const perp_mcp *mcp, const double *z)
 {
     long double worst = natural_map(mcp, z), b = 0.0L;
     for (int i = 0; i < mcp->n; i++) {
-        b = fmaxl(b, fabsl(at_rest(mcp, i)));
-        b = fmaxl(b, fabsl((long double)mcp->b[i]));
+        if (lower_of(mcp, i) < upper_of(mcp, i)) {  // else any w will do
+            b = fmaxl(b, fabsl(at_rest(mcp, i)));
+            b = fmaxl(b, fabsl((long double)mcp->b[i]));
+        }
     }
     return (double)(b > 0.0L ? worst / b : worst);
 }
