@@ -219,7 +219,6 @@ static perp_status by_cone(run *r)
 static perp_status restitute(run *r)
 {
     const pp_rows *rows = r->rows;
-    double g = hypot(r->model->gravity.x, r->model->gravity.y), rest = 2.0 * r->kin->h * g;
     double *slack = PP_ZEROS(r->arena, double, rows->nt),
            *back = PP_ZEROS(r->arena, double, rows->nn);
     bool any = false;
@@ -228,7 +227,7 @@ static perp_status restitute(run *r)
     }
     for (int i = 0; i < rows->nn; i++) {
         const pp_row *row = &rows->n[i];
-        if (row->restitution > 0.0 && row->before < -rest && r->out->pn[i] > 0.0) {
+        if (row->restitution > 0.0 && row->before < -row->rest && r->out->pn[i] > 0.0) {
             back[i] = row->restitution * r->out->pn[i];
             any = true;
         }
