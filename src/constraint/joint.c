@@ -179,6 +179,7 @@ static void target_row(const pp_kinematics *k, const pp_joint *j, pp_scheme sche
     row.rate -= rate;
     row.before -= rate;
     row.bias = on_position_level(scheme) ? row.value / k->h : 0.0;
+    row.drives = true;
     put(b, &row);
 }
 
@@ -189,6 +190,7 @@ static void rate_row(const pp_kinematics *k, const pp_joint *j, pp_row row, pp_r
     const double variables[1] = {k->t};
     double rate = pp_expr_value(j->rate, variables);
     row.value = 0.0;
+    row.drives = true;
     row.rate -= rate;
     row.before -= rate;
     if (j->rate_effort < PP_INF) {
@@ -247,6 +249,7 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *k, pp_sche
     if (j->friction > 0.0) {
         pp_row dry = row;
         dry.value = 0.0;
+        dry.drives = true;
         dry.lower = -k->h * j->friction;
         dry.upper = k->h * j->friction;
         put(boxed, &dry);
