@@ -15,11 +15,14 @@ typedef enum cli_exit {
     CLI_OUTPUT = 1,  // what was computed could not be written
     CLI_INPUT = 2,   // bad command line or bad file
     CLI_UNSOLVED = 3,
+    CLI_VIOLATED = 4,       // solved, but the certificate does not hold
+    CLI_INTERRUPTED = 130,  // by a signal; what was done is recorded
 } cli_exit;
 
 // A verb gets what follows it on the command line.
 typedef cli_exit cli_verb(int count, char **words);
-cli_verb cli_solve, cli_info, cli_help;
+cli_verb cli_run, cli_explain, cli_check, cli_compare, cli_scene;
+cli_verb cli_solve, cli_info, cli_info_scene, cli_help;
 
 // "perp: …" on stderr; returns CLI_INPUT.
 #if defined(__GNUC__)
@@ -31,7 +34,87 @@ cli_complain(const char *format, ...);
 // The candidate nearest to word (few typing errors away), or NULL.
 const char *cli_suggest(const char *word, const char *const *candidates, int count);
 
-// ── solve: options (options.c) ───────────────────────────────────────────────────────────────────
+// ── Options of a verb, read strictly (options.c) ─────────────────────────────────────────────────
+
+typedef enum cli_option_kind {
+    CLI_FLAG,      // bool
+    CLI_TEXT,      // const char *, not empty
+    CLI_REAL,      // double >= 0
+    CLI_POSITIVE,  // double > 0
+    CLI_COUNT,     // int >= 1
+    CLI_WORD,      // int: index of one of the words
+    CLI_SOLVER,    // const char *, the name of a solver
+} cli_option_kind;
+
+typedef struct cli_option {
+    const char *name;  // "--step"
+    cli_option_kind kind;
+    void *value;
+    const char *(*word)(int);  // CLI_WORD: NULL past the last
+} cli_option;
+
+// The files among the words go to file, exactly `files` of them. CLI_FINE, or CLI_INPUT after a complaint.
+cli_exit cli_options_parse(const char *verb, int count, char **words, const cli_option *options,
+                           int option_count, const char **file, int files);
+// The first word asks for help: it has been given.
+bool cli_wants_help(const char *verb, int count, char **words);
+cli_exit cli_solver_check(const char *option, const char *name, const char *also);
+
+// ── Scenes and recordings (open.c): complaints name file, line, column ───────────────────────────
+
+cli_exit cli_scene_open(const char *path, perp_scene **scene);
+cli_exit cli_recording_open(const char *path, perp_recording **recording);
+
+// ── JSON on stdout (json.c) ──────────────────────────────────────────────────────────────────────
+
+void cli_json_string(FILE *out, const char *text);
+void cli_json_number(FILE *out, double value);  // what is not finite is null
+
+// ── run: the line on the terminal (progress.c) ───────────────────────────────────────────────────
+
+typedef struct progress {
+    bool shown;  // stderr is a terminal, and nobody said -q
+    double began, next;
+    double start, end;  // of the simulated time
+} progress;
+
+progress progress_begin(bool wanted, double start, double end);
+void progress_step(progress *p, const perp_sim *sim, double residual);
+void progress_end(progress *p);
+
+// ── explain: three ways to show a problem (explain_*.c) ──────────────────────────────────────────
+
+typedef struct explained {
+    const char *scene;
+    double t, h;
+    const perp_step_problem *problem;
+    const char *status;  // of the step
+} explained;
+
+// The matrices in the order of the paper; *count of them. W_m only when there are motors.
+typedef struct shown_matrix {
+    const char *key, *symbol, *unit, *what;
+    int rows, cols;
+    perp_matrix A;
+    const char *const *row_name, *const *col_name;
+} shown_matrix;
+enum { SHOWN_MOST = 9 };
+int explained_matrices(const explained *e, shown_matrix out[SHOWN_MOST]);
+double shown_entry(const shown_matrix *m, int row, int col);
+
+typedef struct shown_block {
+    const char *key, *symbol, *unit, *slack_unit, *what;
+    int size;
+} shown_block;
+enum { SHOWN_BLOCKS = 6 };
+void explained_blocks(const explained *e, shown_block out[SHOWN_BLOCKS]);
+const char *const *explained_names(const explained *e);  // of z, in its order
+
+void explain_text(FILE *out, const explained *e);
+void explain_json(FILE *out, const explained *e);
+void explain_latex(FILE *out, const explained *e);
+
+// ── solve: options (solve_options.c) ───────────────────────────────────────────────────────────────────
 
 typedef struct solve_options {
     char **files;  // borrowed from the command line, in order
@@ -47,7 +130,7 @@ typedef struct solve_options {
 // Reorders words so that the files stand together. CLI_FINE, or CLI_INPUT after a complaint.
 cli_exit solve_options_parse(int count, char **words, solve_options *options);
 
-// ── solve: one problem, one solver (run.c) ───────────────────────────────────────────────────────
+// ── solve: one problem, one solver (solve_task.c) ───────────────────────────────────────────────────────
 
 // A problem as it is going to be solved: the file's, or what --facets and --form make of it.
 typedef struct task {
@@ -78,7 +161,7 @@ bool task_takes(const task *task, const perp_solver_card *card);
 result task_run(const task *task, const char *solver, const solve_options *options, double *z);
 bool result_solved(const result *result);
 
-// ── solve: output ────────────────────────────────────────────────────────────────────────────────
+// ── solve: output (solve_table.c, solve_json.c) ───────────────────────────────────────────────────
 
 void block_print(FILE *out, const result *result);
 void table_head(FILE *out, int name_width);

@@ -5,6 +5,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <hdf5.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
@@ -12,7 +13,9 @@
 static const struct {
     const char *name;
     cli_verb *verb;
-} verbs[] = {{"solve", cli_solve}, {"info", cli_info}, {"help", cli_help}};
+} verbs[] = {{"run", cli_run},         {"explain", cli_explain}, {"check", cli_check},
+             {"compare", cli_compare}, {"solve", cli_solve},     {"info", cli_info},
+             {"help", cli_help}};
 
 enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
 
@@ -102,6 +105,10 @@ int main(int count, char **words)
 #if defined(SIGPIPE)
     signal(SIGPIPE, SIG_IGN);  // a reader that goes away is a write error, reported below
 #endif
+#if defined(SIGXFSZ)
+    signal(SIGXFSZ, SIG_IGN);  // so is a limit on the size of files
+#endif
+    H5dont_atexit();  // a file that could not be written is not tried again at the end
     cli_exit code = run(count, words);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         cli_complain("cannot write the output: %s", strerror(errno));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line of perp solve, read strictly: what is not understood is refused.
+// Command lines by table: what is not understood is refused, with the nearest that would be.
 #include "cli.h"
 
 #include <errno.h>
@@ -10,170 +10,176 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Options that take a value, and those that do not.
-static const char *const valued[] = {
-    "--solver", "--tol", "--max-iterations", "--max-seconds", "--facets", "--form", "-o"};
-static const char *const flags[] = {"--json", "-q", "--help"};
+enum { CANDIDATES = 64 };
 
-enum {
-    VALUED_COUNT = sizeof valued / sizeof valued[0],
-    FLAG_COUNT = sizeof flags / sizeof flags[0],
-};
+typedef struct line {
+    const char *verb;
+    const cli_option *option;
+    int options;
+} line;
 
 // ── Values ───────────────────────────────────────────────────────────────────────────────────────
 
-static cli_exit parse_real(const char *option, const char *text, double low, double *value)
+static cli_exit read_real(const cli_option *option, const char *text)
 {
     char *end;
-    errno = 0;
-    *value = strtod(text, &end);
-    if (end == text || *end || !isfinite(*value) || *value < low || text[0] == ' ') {
-        return cli_complain("%s: '%s' is not a number from %g", option, text, low);
+    double value = strtod(text, &end);
+    if (end == text || *end || !isfinite(value) || text[0] == ' ' || value < 0.0 ||
+        (option->kind == CLI_POSITIVE && value <= 0.0)) {
+        return cli_complain("%s: '%s' is not a number %s 0", option->name, text,
+                            option->kind == CLI_POSITIVE ? "larger than" : "from");
     }
+    *(double *)option->value = value;
     return CLI_FINE;
 }
 
-static cli_exit parse_int(const char *option, const char *text, int low, int high, int *value)
+static cli_exit read_count(const cli_option *option, const char *text)
 {
     char *end;
     errno = 0;
-    long number = strtol(text, &end, 10);
-    if (end == text || *end || errno || number < low || number > high || text[0] == ' ') {
-        return cli_complain("%s: '%s' is not an integer in %d..%d", option, text, low, high);
+    long value = strtol(text, &end, 10);
+    if (end == text || *end || errno || value < 1 || value > INT_MAX || text[0] == ' ') {
+        return cli_complain("%s: '%s' is not an integer in 1..%d", option->name, text, INT_MAX);
     }
-    *value = (int)number;
+    *(int *)option->value = (int)value;
     return CLI_FINE;
 }
 
-static cli_exit parse_tolerance(const char *text, double *value)
+static cli_exit read_word(const cli_option *option, const char *text)
 {
-    cli_exit code = parse_real("--tol", text, 0.0, value);
-    if (code == CLI_FINE && *value <= 0.0) {
-        return cli_complain("--tol: '%s' must be larger than 0", text);
+    const char *words[CANDIDATES];
+    int count = 0;
+    for (const char *word = option->word(0); word && count < CANDIDATES;
+         word = option->word(++count)) {
+        words[count] = word;
+        if (strcmp(word, text) == 0) {
+            *(int *)option->value = count;
+            return CLI_FINE;
+        }
     }
-    return code;
+    const char *near = cli_suggest(text, words, count);
+    if (near) {
+        return cli_complain("%s: '%s' is unknown: did you mean '%s'?", option->name, text, near);
+    }
+    char list[256] = "";
+    for (int k = 0; k < count; k++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", k > 0 ? ", " : "", words[k]);
+    }
+    return cli_complain("%s: '%s' is unknown: there are %s", option->name, text, list);
 }
 
-static cli_exit parse_solver(const char *text, const char **solver)
+cli_exit cli_solver_check(const char *option, const char *name, const char *also)
 {
-    enum { MOST = 64 };
-    const char *names[MOST] = {"all"};
-    int count = 1;
-    for (int k = 0; k < perp_solver_count() && count < MOST; k++) {
+    const char *names[CANDIDATES] = {also};
+    int count = also ? 1 : 0;
+    for (int k = 0; k < perp_solver_count() && count < CANDIDATES; k++) {
         names[count++] = perp_solver_at(k)->name;
     }
-    *solver = text;
-    if (strcmp(text, "all") == 0 || perp_solver_find(text)) {
+    if ((also && strcmp(name, also) == 0) || perp_solver_find(name)) {
         return CLI_FINE;
     }
-    const char *near = cli_suggest(text, names, count);
+    const char *near = cli_suggest(name, names, count);
     if (near) {
-        return cli_complain("--solver: no solver is called '%s': did you mean '%s'?", text, near);
+        return cli_complain("%s: no solver is called '%s': did you mean '%s'?", option, name, near);
     }
-    return cli_complain("--solver: no solver is called '%s': see 'perp info'", text);
+    return cli_complain("%s: no solver is called '%s': see 'perp info'", option, name);
 }
 
-static cli_exit parse_form(const char *text, bool *as_lcp)
+static cli_exit read_value(const cli_option *option, const char *text)
 {
-    *as_lcp = strcmp(text, "lcp") == 0;
-    if (!*as_lcp && strcmp(text, "cone") != 0) {
-        return cli_complain("--form: '%s' is neither cone nor lcp", text);
+    switch (option->kind) {
+    case CLI_REAL:
+    case CLI_POSITIVE:
+        return read_real(option, text);
+    case CLI_COUNT:
+        return read_count(option, text);
+    case CLI_WORD:
+        return read_word(option, text);
+    case CLI_SOLVER:
+        *(const char **)option->value = text;
+        return cli_solver_check(option->name, text, NULL);
+    default:
+        *(const char **)option->value = text;
+        return text[0] ? CLI_FINE : cli_complain("%s: a value is missing", option->name);
     }
-    return CLI_FINE;
-}
-
-static cli_exit set_value(const char *option, const char *text, solve_options *options)
-{
-    perp_comp_options *comp = &options->comp;
-    if (strcmp(option, "--solver") == 0) {
-        return parse_solver(text, &options->solver);
-    }
-    if (strcmp(option, "--tol") == 0) {
-        return parse_tolerance(text, &comp->tolerance);
-    }
-    if (strcmp(option, "--max-iterations") == 0) {
-        return parse_int(option, text, 0, INT_MAX, &comp->max_iterations);
-    }
-    if (strcmp(option, "--max-seconds") == 0) {
-        return parse_real(option, text, 0.0, &comp->max_seconds);
-    }
-    if (strcmp(option, "--facets") == 0) {
-        return parse_int(option, text, 3, 1000, &options->facets);
-    }
-    if (strcmp(option, "--form") == 0) {
-        return parse_form(text, &options->as_lcp);
-    }
-    options->output = text;
-    return text[0] ? CLI_FINE : cli_complain("-o: a file name is missing");
 }
 
 // ── Words ────────────────────────────────────────────────────────────────────────────────────────
 
-static cli_exit unknown_option(const char *word)
+static cli_exit unknown(const line *l, const char *word)
 {
-    const char *names[VALUED_COUNT + FLAG_COUNT];
-    memcpy(names, valued, sizeof valued);
-    memcpy(names + VALUED_COUNT, flags, sizeof flags);
-    const char *near = cli_suggest(word, names, VALUED_COUNT + FLAG_COUNT);
+    const char *names[CANDIDATES];
+    int count = 0;
+    for (; count < l->options && count < CANDIDATES; count++) {
+        names[count] = l->option[count].name;
+    }
+    const char *near = cli_suggest(word, names, count);
     if (near) {
-        return cli_complain("solve: unknown option '%s': did you mean '%s'?", word, near);
+        return cli_complain("%s: unknown option '%s': did you mean '%s'?", l->verb, word, near);
     }
-    return cli_complain("solve: unknown option '%s': see 'perp help solve'", word);
+    return cli_complain("%s: unknown option '%s': see 'perp help %s'", l->verb, word, l->verb);
 }
 
-// The option that takes a value and is spelled by word, alone or as in --tol=1e-6; NULL: none.
-static const char *find_valued(const char *word, const char **attached)
+// Handles words[*k], alone or as in --step=0.01; moves *k when the value is the next word.
+static cli_exit read_option(const line *l, int count, char **words, int *k)
 {
-    for (int k = 0; k < VALUED_COUNT; k++) {
-        size_t n = strlen(valued[k]);
-        if (strncmp(word, valued[k], n) == 0 && (word[n] == '\0' || word[n] == '=')) {
-            *attached = word[n] == '=' ? word + n + 1 : NULL;
-            return valued[k];
+    for (int i = 0; i < l->options; i++) {
+        const cli_option *option = &l->option[i];
+        size_t n = strlen(option->name);
+        const char *word = words[*k];
+        if (strncmp(word, option->name, n) != 0 || (word[n] != '\0' && word[n] != '=')) {
+            continue;
         }
-    }
-    return NULL;
-}
-
-// Handles words[*k]; moves *k when the option's value is the next word.
-static cli_exit parse_word(int count, char **words, int *k, solve_options *options)
-{
-    const char *word = words[*k], *attached = NULL;
-    const char *option = find_valued(word, &attached);
-    if (option) {
-        if (!attached && *k + 1 >= count) {
-            return cli_complain("%s: a value is missing", option);
+        if (option->kind == CLI_FLAG) {
+            *(bool *)option->value = true;
+            return word[n] ? cli_complain("%s: takes no value", option->name) : CLI_FINE;
         }
-        return set_value(option, attached ? attached : words[++*k], options);
+        if (!word[n] && *k + 1 >= count) {
+            return cli_complain("%s: a value is missing", option->name);
+        }
+        return read_value(option, word[n] ? word + n + 1 : words[++*k]);
     }
-    if (strcmp(word, "--json") == 0) {
-        options->json = true;
-    } else if (strcmp(word, "-q") == 0) {
-        options->quiet = true;
-    } else {
-        return unknown_option(word);
-    }
-    return CLI_FINE;
+    return unknown(l, words[*k]);
 }
 
-cli_exit solve_options_parse(int count, char **words, solve_options *options)
+cli_exit cli_options_parse(const char *verb, int count, char **words, const cli_option *options,
+                           int option_count, const char **file, int files)
 {
-    *options = (solve_options){.files = words, .solver = "auto", .comp = perp_comp_default()};
-    options->comp.max_seconds = 60.0;
+    line l = {verb, options, option_count};
+    int found = 0;
     bool only_files = false;
     for (int k = 0; k < count; k++) {
+        cli_exit code = CLI_FINE;
         if (only_files || words[k][0] != '-' || words[k][1] == '\0') {
-            words[options->file_count++] = words[k];
+            if (found == files) {
+                return cli_complain("%s: '%s' is one word too many: see 'perp help %s'", verb,
+                                    words[k], verb);
+            }
+            file[found++] = words[k];
         } else if (strcmp(words[k], "--") == 0) {
             only_files = true;
         } else {
-            cli_exit code = parse_word(count, words, &k, options);
-            if (code != CLI_FINE) {
-                return code;
-            }
+            code = read_option(&l, count, words, &k);
+        }
+        if (code != CLI_FINE) {
+            return code;
         }
     }
-    if (options->file_count == 0) {
-        return cli_complain("solve: no file is given: perp solve FILE...");
+    if (found < files) {
+        return cli_complain("%s: %s: see 'perp help %s'", verb,
+                            files == 1 ? "a file is missing" : "two recordings are needed", verb);
     }
     return CLI_FINE;
+}
+
+bool cli_wants_help(const char *verb, int count, char **words)
+{
+    if (count == 0 || (strcmp(words[0], "--help") != 0 && strcmp(words[0], "-h") != 0)) {
+        return false;
+    }
+    char topic[32], *page = topic;
+    snprintf(topic, sizeof topic, "%s", verb);
+    cli_help(1, &page);
+    return true;
 }

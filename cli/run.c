@@ -1,142 +1,267 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One problem from a file, one solver, one result.
+// perp run: a scene, stepped to its end and recorded.
 #include "cli.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_FACETS = 4 };
+typedef struct run_options {
+    const char *file, *dir, *solver;
+    double until, step, tolerance;  // negative: as the scene has it
+    int stepper, form, every;       // likewise
+    bool json, quiet;
+} run_options;
 
-// ── From the file to the problem ─────────────────────────────────────────────────────────────────
+typedef struct run {
+    run_options options;
+    perp_scene *scene;
+    perp_sim *sim;
+    perp_record *record;
+    char dir[4096];
+    double h;
+    int64_t steps;
+} run;
 
-static void warn(void *user, int level, const char *text)
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number)
 {
-    (void)level;
-    fprintf(stderr, "%s: %s\n", (const char *)user, text);
+    interrupted = number;
 }
 
-static cli_exit read_file(const char *path, bool quiet, perp_problem **problem)
+// ── Before ───────────────────────────────────────────────────────────────────────────────────────
+
+static cli_exit read_options(int count, char **words, run_options *o)
 {
-    perp_error error;
-    char label[4096];
-    snprintf(label, sizeof label, "%s", path);
-    perp_env env = {.log = quiet ? NULL : warn, .user = label};
-    const char *source = strcmp(path, "-") == 0 ? "/dev/stdin" : path;
-    if (perp_problem_read(source, &env, problem, &error) == PERP_OK) {
-        return CLI_FINE;
-    }
-    if (error.line > 0) {
-        fprintf(stderr, "%s:%d:%d: %s\n", path, error.line, error.column, error.text);
-    } else {
-        fprintf(stderr, "%s: %s\n", path, error.text);
-    }
-    return CLI_INPUT;
+    *o = (run_options){.until = -1.0, .step = -1.0, .tolerance = -1.0, .stepper = -1, .form = -1};
+    const cli_option options[] = {{"-o", CLI_TEXT, &o->dir, NULL},
+                                  {"--until", CLI_REAL, &o->until, NULL},
+                                  {"--step", CLI_POSITIVE, &o->step, NULL},
+                                  {"--stepper", CLI_WORD, &o->stepper, perp_stepper_word},
+                                  {"--form", CLI_WORD, &o->form, perp_form_word},
+                                  {"--solver", CLI_SOLVER, &o->solver, NULL},
+                                  {"--tol", CLI_POSITIVE, &o->tolerance, NULL},
+                                  {"--every", CLI_COUNT, &o->every, NULL},
+                                  {"--json", CLI_FLAG, &o->json, NULL},
+                                  {"-q", CLI_FLAG, &o->quiet, NULL}};
+    return cli_options_parse("run", count, words, options, sizeof options / sizeof options[0],
+                             &o->file, 1);
 }
 
-static cli_exit add_facets(task *t, int facets)
+static perp_sim_def sim_def(const run *r)
 {
-    t->faceted = *t->fcp;
-    if (facets == 0 || t->fcp->dim == 2) {
-        return CLI_FINE;
+    const run_options *o = &r->options;
+    perp_sim_def def = perp_scene_sim_def(r->scene);
+    if (o->stepper >= 0) {
+        def.stepper = (perp_stepper)o->stepper;
     }
-    t->nd = calloc((size_t)t->fcp->nc + 1, sizeof *t->nd);
-    if (!t->nd) {
-        return cli_complain("not enough memory");
+    if (o->form >= 0) {
+        def.form = (perp_form)o->form;
     }
-    for (int c = 0; c < t->fcp->nc; c++) {
-        t->nd[c] = facets;
+    if (o->tolerance > 0.0) {
+        def.tolerance = o->tolerance;
     }
-    t->faceted.nd = t->nd;
-    t->fcp = &t->faceted;
+    def.solver = o->solver ? o->solver : def.solver;
+    return def;
+}
+
+// As many steps as reach the end; one that is a rounding error long is not counted.
+static cli_exit count_steps(run *r)
+{
+    const run_options *o = &r->options;
+    double until = o->until >= 0.0 ? o->until : perp_scene_until(r->scene);
+    r->h = o->step > 0.0 ? o->step : perp_scene_step(r->scene);
+    double count = ceil((until - perp_sim_time(r->sim)) / r->h - 1e-6);
+    if (!(count < 1e15)) {
+        return cli_complain("run: %g s in steps of %g s are too many", until, r->h);
+    }
+    r->steps = count > 0.0 ? (int64_t)count : 0;
     return CLI_FINE;
 }
 
-// The contact problem becomes the LCP it is equivalent to: from here on, that is the problem.
-static cli_exit pose_lcp(task *t, int facets)
+static int frames_every(const run *r)
 {
-    perp_status status =
-        perp_pyramid_create(t->fcp, facets ? facets : DEFAULT_FACETS, NULL, &t->pyramid);
-    if (status < 0) {
-        return cli_complain("%s: cannot be posed as an LCP: %s", t->name, perp_status_text(status));
+    double interval = perp_scene_interval(r->scene) / r->h;
+    if (r->options.every > 0) {
+        return r->options.every;
     }
-    t->mcp = perp_pyramid_mcp(t->pyramid);
-    t->kind = t->fcp->nv > 0 ? "mlcp" : "lcp";
-    t->n = t->mcp->n;
-    t->fcp = NULL;
-    return CLI_FINE;
+    return interval >= 1.5 && interval < 1e9 ? (int)(interval + 0.5) : 1;
 }
 
-cli_exit task_open(const char *path, const solve_options *options, task *t)
+// <name>-run beside where the command was given, when -o does not say otherwise.
+static void choose_directory(run *r)
 {
-    *t = (task){0};
-    cli_exit code = read_file(path, options->quiet, &t->problem);
+    const char *name = perp_scene_name(r->scene);
+    if (r->options.dir) {
+        snprintf(r->dir, sizeof r->dir, "%s", r->options.dir);
+        return;
+    }
+    snprintf(r->dir, sizeof r->dir, "%s-run", name[0] ? name : "scene");
+    for (char *c = r->dir; *c; c++) {
+        *c = *c == '/' || (unsigned char)*c < ' ' ? '_' : *c;
+    }
+}
+
+static cli_exit begin(run *r)
+{
+    perp_error error = {0};
+    cli_exit code = cli_scene_open(r->options.file, &r->scene);
     if (code != CLI_FINE) {
         return code;
     }
-    t->name = perp_problem_name(t->problem);
-    t->kind = perp_problem_word(t->problem);
-    t->mcp = perp_problem_mcp(t->problem);
-    t->fcp = perp_problem_fcp(t->problem);
-    if (t->mcp) {
-        t->n = t->mcp->n;
-        return CLI_FINE;
+    perp_sim_def def = sim_def(r);
+    if (perp_sim_create(perp_scene_model(r->scene), &def, NULL, &r->sim, &error) < 0) {
+        return cli_complain("%s: %s", r->options.file, error.text);
     }
-    t->contacts = t->fcp->nc;
-    t->n = t->fcp->nv + t->fcp->nc * t->fcp->dim;
-    code = add_facets(t, options->facets);
-    if (code == CLI_FINE && options->as_lcp) {
-        code = pose_lcp(t, options->facets);
-    }
+    code = count_steps(r);
     if (code != CLI_FINE) {
-        task_close(t);
+        return code;
     }
+    choose_directory(r);
+    perp_record_def record = perp_record_default();
+    record.name = perp_scene_name(r->scene);
+    record.scene = perp_scene_text(r->scene, NULL);
+    record.h = r->h;
+    record.every = frames_every(r);
+    if (perp_record_create(r->dir, r->sim, &record, NULL, &r->record, &error) < 0) {
+        return cli_complain("%s", error.text);
+    }
+    return CLI_FINE;
+}
+
+// ── Stepping ─────────────────────────────────────────────────────────────────────────────────────
+
+static cli_exit lost_output(const run *r)
+{
+    cli_complain("%s; the recording in '%s' is incomplete", perp_record_error(r->record)->text,
+                 r->dir);
+    return CLI_OUTPUT;
+}
+
+// The problem nobody solved, for `perp solve` and for bug reports.
+static void dump_problem(const run *r)
+{
+    char path[4200];
+    perp_step_problem *problem = NULL;
+    snprintf(path, sizeof path, "%s/unsolved.json", r->dir);
+    if (perp_sim_problem(r->sim, PERP_FORM_MCP, &problem) >= 0 &&
+        perp_mcp_write(&problem->mcp, perp_scene_name(r->scene), path, NULL) >= 0) {
+        cli_complain("the problem of that step is in '%s'", path);
+    }
+    perp_step_problem_destroy(problem);
+}
+
+static cli_exit step_all(run *r)
+{
+    double start = perp_sim_time(r->sim);
+    progress line = progress_begin(!r->options.quiet, start, start + r->h * (double)r->steps);
+    cli_exit code = CLI_FINE;
+    for (int64_t k = 0; k < r->steps && code == CLI_FINE; k++) {
+        perp_status status = perp_step(r->sim, r->h);
+        if (perp_record_step(r->record, r->sim) < 0) {
+            progress_end(&line);
+            return lost_output(r);
+        }
+        progress_step(&line, r->sim, perp_record_summary(r->record).worst.residual);
+        code = status < 0 ? CLI_UNSOLVED : interrupted ? CLI_INTERRUPTED : CLI_FINE;
+    }
+    progress_end(&line);
     return code;
 }
 
-void task_close(task *t)
+// ── After ────────────────────────────────────────────────────────────────────────────────────────
+
+static void print_line(const char *name, double value, double limit, const char *unit)
 {
-    perp_pyramid_destroy(t->pyramid);
-    perp_problem_destroy(t->problem);
-    free(t->nd);
-    *t = (task){0};
+    printf("  %-16s %10.2e %-4s  limit %.0e%s\n", name, value, unit, limit,
+           value <= limit ? "" : "  VIOLATED");
 }
 
-// ── Solving ──────────────────────────────────────────────────────────────────────────────────────
-
-bool task_takes(const task *t, const perp_solver_card *card)
+static void print_certificate(const run *r, const perp_summary *sum)
 {
-    unsigned need;
-    if (t->mcp) {
-        need = t->mcp->lower || t->mcp->upper ? PERP_CLASS_MCP : PERP_CLASS_LCP;
+    perp_limits limit = perp_scene_sim_def(r->scene).limits;
+    const perp_certificate *c = &sum->worst;
+    if (sum->violations > 0) {
+        printf("certificate violated in %lld of %lld steps\n", (long long)sum->violations,
+               (long long)sum->steps);
     } else {
-        need = t->fcp->nv > 0 ? PERP_CLASS_FCP_GLOBAL : PERP_CLASS_FCP_LOCAL;
-        need |= t->fcp->dim > 3 ? PERP_CLASS_FCP_ROLLING : 0;
-        need |= t->fcp->nd ? PERP_CLASS_FCP_PYRAMID : 0;
+        printf("certificate %s; the worst of all steps:\n", sum->steps > 0 ? "passed" : "empty");
     }
-    return (need & ~card->classes) == 0;
+    print_line("gap", c->gap, limit.gap, "m");
+    print_line("complementarity", c->complementarity, limit.complementarity, "J");
+    print_line("friction cone", c->cone, limit.cone, "N s");
+    print_line("joints", c->joint, limit.joint, "m");
+    print_line("momentum", c->momentum, limit.momentum, "N s");
+    print_line("energy created", c->energy_created, limit.energy, "J");
+    print_line("residual", c->residual, limit.residual, "m/s");
 }
 
-result task_run(const task *t, const char *solver, const solve_options *options, double *z)
+static void print_summary(const run *r, const perp_summary *sum)
 {
-    result r = {.name = t->name,
-                .kind = t->kind,
-                .contact = t->fcp != NULL,
-                .n = t->n,
-                .contacts = t->contacts,
-                .solver = solver,
-                .z = z};
-    memset(z, 0, (size_t)t->n * sizeof *z);
-    perp_status status =
-        t->fcp ? perp_fcp_solve(solver, t->fcp, &options->comp, NULL, z + t->fcp->nv, z, &r.info)
-               : perp_mcp_solve(solver, t->mcp, &options->comp, NULL, z, &r.info);
-    r.info.status = status;
-    return r;
+    perp_sim_def def = sim_def(r);
+    const perp_step_info *info = perp_sim_info(r->sim);
+    double t = perp_sim_time(r->sim);
+    printf("scene       %s\n", perp_scene_name(r->scene));
+    printf("method      %s, form %s, solver %s\n", perp_stepper_word((int)def.stepper),
+           perp_form_word((int)(sum->steps > 0 ? info->form : def.form)),
+           def.solver ? def.solver : "auto");
+    printf("steps       %lld of %g s, to t = %.9g s; %d frames\n", (long long)sum->steps, r->h, t,
+           sum->frames);
+    printf("size        %d bodies, at most %d contacts\n",
+           perp_model_bodies(perp_scene_model(r->scene)) - 1, sum->contacts_max);
+    printf("time        %.3f s (%.3g x real time), %.3g us a step\n", sum->seconds,
+           t / sum->seconds, 1e6 * sum->step_seconds);
+    if (sum->not_unique > 0) {
+        printf("remark      %lld steps have other answers, or other impulses, too\n",
+               (long long)sum->not_unique);
+    }
+    print_certificate(r, sum);
+    printf("recording   %s\n", r->dir);
 }
 
-bool result_solved(const result *r)
+static cli_exit end(run *r, cli_exit code)
 {
-    return r->info.status == PERP_OK;
+    if (code == CLI_UNSOLVED) {
+        cli_complain("%s: %s", perp_scene_name(r->scene), perp_sim_error(r->sim)->text);
+        dump_problem(r);
+    } else if (code == CLI_INTERRUPTED) {
+        cli_complain("interrupted at t = %g s; what was done is recorded", perp_sim_time(r->sim));
+    }
+    if (perp_record_finish(r->record, r->sim) < 0) {
+        return lost_output(r);
+    }
+    perp_summary sum = perp_record_summary(r->record);
+    const char *text = perp_record_summary_text(r->record, r->sim);
+    if (r->options.json && text) {
+        fputs(text, stdout);
+    } else if (!r->options.quiet) {
+        print_summary(r, &sum);
+    }
+    return code == CLI_FINE && !sum.worst.passed ? CLI_VIOLATED : code;
+}
+
+cli_exit cli_run(int count, char **words)
+{
+    run r = {0};
+    if (cli_wants_help("run", count, words)) {
+        return CLI_FINE;
+    }
+    cli_exit code = read_options(count, words, &r.options);
+    if (code == CLI_FINE) {
+        code = begin(&r);
+    }
+    if (code == CLI_FINE) {
+        signal(SIGINT, interrupt);
+        signal(SIGTERM, interrupt);
+        code = step_all(&r);
+        code = code == CLI_OUTPUT ? code : end(&r, code);
+    }
+    perp_record_destroy(r.record);
+    perp_sim_destroy(r.sim);
+    perp_scene_destroy(r.scene);
+    return code;
 }

@@ -8,6 +8,7 @@
 #include <perp/comp.h>
 #include <perp/model.h>
 #include <perp/problem.h>
+#include <perp/record.h>
 #include <perp/scene.h>
 #include <perp/sim.h>
 #include <perp/types.h>

@@ -168,12 +168,14 @@ PERP_API PERP_MUST perp_status perp_state_restore(perp_sim *sim, const void *blo
 typedef struct perp_step_problem {
     perp_form form;
     int n_nu, n_b, n_m, n_n, n_f, n_sigma;
-    const double *M;                  // n_nu x n_nu, column-major
-    const double *p_ext;              // n_nu
-    const double *Wb, *Wm, *Wn, *Wf;  // n_nu rows, column-major
+    int nv, nb;                       // velocities and joint rows, eliminated or not
+    const double *M;                  // nv x nv, column-major
+    const double *p_ext;              // nv
+    const double *Wb, *Wm, *Wn, *Wf;  // nv rows, column-major
     const double *E, *U;              // n_f x n_sigma, n_sigma x n_n
     perp_mcp mcp;                     // A b lower upper, of the form asked for
     const double *z, *w;              // solution and slack
+    const char *const *names;         // of nv + nb + n_m + n_n + n_f + n_sigma unknowns
 } perp_step_problem;
 // The problem of the last step, posed in the given form with its answer. Owned by the caller.
 PERP_API PERP_MUST perp_status perp_sim_problem(const perp_sim *sim, perp_form form,

@@ -81,6 +81,8 @@ pp_number pp_number_parse(const char *text, size_t length, double *value);
 bool pp_number_parse_int(const char *text, size_t length, int low, int high, int *value);
 // 17 significant digits, "inf" or "-inf": what pp_number_parse reads back exactly. size >= 32.
 void pp_number_print(char *text, size_t size, double value);
+// The same with 15 or 16 digits where they are enough: for people's eyes.
+void pp_number_print_short(char *text, size_t size, double value);
 
 // ── Words ────────────────────────────────────────────────────────────────────────────────────────
 

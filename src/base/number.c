@@ -182,13 +182,10 @@ bool pp_number_parse_int(const char *text, size_t length, int low, int high, int
     return true;
 }
 
-void pp_number_print(char *text, size_t size, double value)
+// What printf makes of it with that many digits, with a point whatever the locale.
+static void print_digits(char *text, size_t size, double value, int digits)
 {
-    if (isinf(value)) {
-        pp_print(text, size, "%s", value < 0.0 ? "-inf" : "inf");
-        return;
-    }
-    pp_print(text, size, "%.17g", value);
+    pp_print(text, size, "%.*g", digits, value);
     char *out = text;
     bool point = false;
     for (const char *in = text; *in; in++) {
@@ -200,4 +197,25 @@ void pp_number_print(char *text, size_t size, double value)
         }
     }
     *out = '\0';
+}
+
+void pp_number_print(char *text, size_t size, double value)
+{
+    if (isinf(value)) {
+        pp_print(text, size, "%s", value < 0.0 ? "-inf" : "inf");
+        return;
+    }
+    print_digits(text, size, value, 17);
+}
+
+void pp_number_print_short(char *text, size_t size, double value)
+{
+    double back = 0.0;
+    for (int digits = 15; digits < 17; digits++) {
+        print_digits(text, size, value, digits);
+        if (pp_number_parse(text, strlen(text), &back) == PP_NUMBER_FINITE && back == value) {
+            return;
+        }
+    }
+    pp_number_print(text, size, value);
 }

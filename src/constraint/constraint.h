@@ -24,8 +24,10 @@ typedef struct pp_row {
     double lower, upper;  // of the impulse [N s, N m s]
     double before;        // J nu + rate at the start of the step [m/s, rad/s]
     double restitution;
-    int joint;  // that it belongs to, -1: none
-    int force;  // implicit spring that it is, -1: none
+    double rest;  // slower than this it does not bounce: what gravity gives in two steps
+    bool drives;  // target, rate or dry friction of the joint's coordinate
+    int joint;    // that it belongs to, -1: none
+    int force;    // implicit spring that it is, -1: none
 } pp_row;
 
 typedef struct pp_rows {

@@ -10,33 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool closes(const pp_row *row, double gap, double h, double share)
-{
-    return gap + share * h * row->before <= 0.0;
-}
-
-// What the scheme adds to the normal row; false: the contact is not in this step's problem.
-static bool set_bias(pp_row *row, double gap, double h, double g, pp_scheme scheme)
-{
-    // Slower than what gravity gives in two steps is rest: it does not bounce.
-    bool bounces = row->restitution > 0.0 && row->before < -2.0 * h * g;
-    double rebound =
-        bounces && scheme.impact == PERP_IMPACT_NEWTON ? row->restitution * row->before : 0.0;
-    switch (scheme.stepper) {
-    case PERP_ANITESCU_POTRA:
-        row->bias = rebound;
-        return gap <= 0.0 || (bounces && closes(row, gap, h, 1.0));
-    case PERP_MOREAU_JEAN:
-        row->bias = rebound;
-        return closes(row, gap, h, 0.5);
-    case PERP_STEWART_TRINKLE:
-    case PERP_QUASISTATIC:
-        break;
-    }
-    row->bias = rebound < 0.0 && closes(row, gap, h, 1.0) ? rebound : gap / h;
-    return true;
-}
-
 static void normal_row(const perp_model *m, const pp_kinematics *k, const pp_contact *c,
                        pp_row *row)
 {
@@ -67,7 +40,8 @@ static void contact_rows(const perp_model *m, const pp_kinematics *k, const pp_g
         const pp_contact *c = &gaps->contact[i];
         pp_row *row = &out->n[out->nn];
         normal_row(m, k, c, row);
-        if (!set_bias(row, c->gap, k->h, g, scheme)) {
+        row->rest = 2.0 * k->h * g;
+        if (!pp_row_unilateral(row, k->h, scheme)) {
             continue;
         }
         out->contact[out->nc++] = i;

@@ -179,6 +179,7 @@ static void target_row(const pp_kinematics *k, const pp_joint *j, pp_scheme sche
     row.rate -= rate;
     row.before -= rate;
     row.bias = on_position_level(scheme) ? row.value / k->h : 0.0;
+    row.drives = true;
     put(b, &row);
 }
 
@@ -189,6 +190,7 @@ static void rate_row(const pp_kinematics *k, const pp_joint *j, pp_row row, pp_r
     const double variables[1] = {k->t};
     double rate = pp_expr_value(j->rate, variables);
     row.value = 0.0;
+    row.drives = true;
     row.rate -= rate;
     row.before -= rate;
     if (j->rate_effort < PP_INF) {
@@ -200,9 +202,21 @@ static void rate_row(const pp_kinematics *k, const pp_joint *j, pp_row row, pp_r
     }
 }
 
+// What gravity gives to the coordinate in two steps at most; an angle by the radius of gyration.
+static double rest_speed(const perp_model *m, const pp_kinematics *k, const pp_row *row)
+{
+    double most = 0.0, g = hypot(m->gravity.x, m->gravity.y);
+    for (int i = 0; i < row->count; i++) {
+        const pp_body *body = &m->body[row->body[i]];
+        double spin = body->nv == 3 ? fabs(row->J[i][2]) * sqrt(body->mass / body->inertia) : 0.0;
+        most = fmax(most, fmax(hypot(row->J[i][0], row->J[i][1]), spin));
+    }
+    return 2.0 * k->h * g * most;
+}
+
 // sign = +1: coordinate >= bound, -1: coordinate <= bound.
-static void limit_row(const pp_kinematics *k, const pp_joint *j, pp_scheme scheme, pp_row row,
-                      double bound, double sign, pp_row_list *n)
+static void limit_row(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
+                      pp_scheme scheme, pp_row row, double bound, double sign, pp_row_list *n)
 {
     row.value = sign * (row.value - bound);
     row.rate *= sign;
@@ -214,14 +228,10 @@ static void limit_row(const pp_kinematics *k, const pp_joint *j, pp_scheme schem
     }
     row.lower = 0.0;
     row.restitution = j->limit_restitution;
-    row.bias = row.value / k->h;
-    if (!on_position_level(scheme)) {
-        if (row.value > 0.0) {
-            return;  // not reached
-        }
-        row.bias = 0.0;
+    row.rest = rest_speed(m, k, &row);
+    if (pp_row_unilateral(&row, k->h, scheme)) {
+        put(n, &row);
     }
-    put(n, &row);
 }
 
 static void coordinate_rows(const perp_model *m, const pp_kinematics *k, pp_scheme scheme,
@@ -239,16 +249,17 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *k, pp_sche
     if (j->friction > 0.0) {
         pp_row dry = row;
         dry.value = 0.0;
+        dry.drives = true;
         dry.lower = -k->h * j->friction;
         dry.upper = k->h * j->friction;
         put(boxed, &dry);
     }
     if (j->lower <= j->upper) {
         if (isfinite(j->lower)) {
-            limit_row(k, j, scheme, row, j->lower, 1.0, n);
+            limit_row(m, k, j, scheme, row, j->lower, 1.0, n);
         }
         if (isfinite(j->upper)) {
-            limit_row(k, j, scheme, row, j->upper, -1.0, n);
+            limit_row(m, k, j, scheme, row, j->upper, -1.0, n);
         }
     }
 }

@@ -74,3 +74,29 @@ void pp_row_add(const perp_model *model, const pp_row *row, double s, const doub
         }
     }
 }
+
+static bool closes(const pp_row *row, double h, double share)
+{
+    return row->value + share * h * row->before <= 0.0;
+}
+
+bool pp_row_unilateral(pp_row *row, double h, pp_scheme scheme)
+{
+    bool bounces = row->restitution > 0.0 && row->before < -row->rest;
+    double rebound =
+        bounces && scheme.impact == PERP_IMPACT_NEWTON ? row->restitution * row->before : 0.0;
+    switch (scheme.stepper) {
+    case PERP_ANITESCU_POTRA:
+        row->bias = rebound;
+        return row->value <= 0.0 || (bounces && closes(row, h, 1.0));
+    case PERP_MOREAU_JEAN:
+        row->bias = rebound;
+        return closes(row, h, 0.5);
+    case PERP_STEWART_TRINKLE:
+    case PERP_QUASISTATIC:
+        break;
+    }
+    // An impact happens at once, whatever gap is left: what bounces has lost its speed first.
+    row->bias = bounces && closes(row, h, 1.0) ? rebound : row->value / h;
+    return true;
+}

@@ -13,6 +13,9 @@ void pp_row_point(const perp_model *m, const pp_kinematics *k, int body, pp_vec2
 // row += s omega of the body.
 void pp_row_spin(const perp_model *m, const pp_kinematics *k, int body, double s, pp_row *row);
 
+// What the scheme adds to a unilateral row; false: it is not in this step's problem.
+bool pp_row_unilateral(pp_row *row, double h, pp_scheme scheme);
+
 // A list of rows with room for all that can come.
 typedef struct pp_row_list {
     pp_row *row;

@@ -327,7 +327,8 @@ static perp_status read_root(reader *in)
 
 perp_status pp_json_syntax(const struct json_error_t *fault, perp_error *error)
 {
-    if (json_error_code(fault) == json_error_out_of_memory) {
+    // jansson says nothing at all where most of its own allocations fail.
+    if (json_error_code(fault) == json_error_out_of_memory || !fault->text[0]) {
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to read the file");
     }
     char text[JSON_ERROR_TEXT_LENGTH];

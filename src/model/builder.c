@@ -124,8 +124,38 @@ static const char *name_at(const pp_list *list, size_t size, int i)
     return name;
 }
 
-bool pp_builder_name(perp_builder *b, const char *what, const char **name, int index,
-                     const pp_list *list, size_t size)
+// Where a name is, or would go.
+static int *name_slot(const pp_list *list, size_t size, const char *name)
+{
+    size_t mask = (size_t)list->slots - 1;
+    size_t at = (size_t)pp_hash(0, name, strlen(name)) & mask;
+    while (list->slot[at] > 0 && strcmp(name_at(list, size, list->slot[at] - 1), name) != 0) {
+        at = (at + 1) & mask;
+    }
+    return &list->slot[at];
+}
+
+// Slots for twice as many names as there are.
+static bool grow_slots(perp_builder *b, pp_list *list, size_t size, int names)
+{
+    if (list->slots >= 2 * (names + 1)) {
+        return true;
+    }
+    int slots = list->slots ? 2 * list->slots : 32;
+    int *slot = PP_ZEROS(b->arena, int, slots);
+    if (!slot) {
+        return pp_builder_bad(b, PERP_ERR_MEMORY, "allocation failed");
+    }
+    list->slot = slot;
+    list->slots = slots;
+    for (int i = 0; i < names; i++) {
+        *name_slot(list, size, name_at(list, size, i)) = i + 1;
+    }
+    return true;
+}
+
+bool pp_builder_name(perp_builder *b, const char *what, const char **name, int index, pp_list *list,
+                     size_t size)
 {
     char made[32];
     const char *copy = pp_builder_text(b, *name);
@@ -133,15 +163,15 @@ bool pp_builder_name(perp_builder *b, const char *what, const char **name, int i
         pp_print(made, sizeof made, "%s%d", what, index);
         copy = pp_builder_text(b, made);
     }
-    if (!copy) {
+    if (!copy || !grow_slots(b, list, size, index)) {
         return false;
     }
-    for (int i = 0; i < index; i++) {
-        if (strcmp(name_at(list, size, i), copy) == 0) {
-            return pp_builder_bad(b, PERP_ERR_MODEL, "%s '%s': the name is taken; give another",
-                                  what, copy);
-        }
+    int *slot = name_slot(list, size, copy);
+    if (*slot > 0) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "%s '%s': the name is taken; give another", what,
+                              copy);
     }
+    *slot = index + 1;
     *name = copy;
     return true;
 }

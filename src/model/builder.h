@@ -17,6 +17,8 @@
 typedef struct pp_list {
     void *items;
     int count, capacity;
+    int *slot;  // names, hashed: 1 + index of the item, 0: free
+    int slots;  // a power of two
 } pp_list;
 
 struct perp_builder {
@@ -39,8 +41,8 @@ bool pp_builder_bad(perp_builder *b, perp_status status, const char *format, ...
 bool pp_builder_expr(perp_builder *b, const char *object, const char *field, const char *text,
                      int count, const pp_expr **expr);
 // True when the name is new among those given; says so otherwise.
-bool pp_builder_name(perp_builder *b, const char *what, const char **name, int index,
-                     const pp_list *list, size_t size);
+bool pp_builder_name(perp_builder *b, const char *what, const char **name, int index, pp_list *list,
+                     size_t size);
 
 // Checks and conversions, one file a kind of object.
 bool pp_convert_body(perp_builder *b, const perp_body_def *def, pp_body *body);

@@ -215,7 +215,8 @@ static bool convert_gear(perp_builder *b, const perp_joint_def *def, pp_joint *j
     int count = b->joints.count - 1;  // the gear itself is the last
     if (def->joint_a.i < 0 || def->joint_a.i >= count || def->joint_b.i < 0 ||
         def->joint_b.i >= count || def->joint_a.i == def->joint_b.i) {
-        return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': a gear couples two earlier joints",
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "joint '%s': a gear couples two different joints before it",
                               joint->name);
     }
     const pp_joint *joints = b->joints.items;

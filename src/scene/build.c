@@ -308,6 +308,19 @@ static perp_status place_joint(pp_reader *r, pp_joint_input *joint, uint64_t see
     return PERP_OK;
 }
 
+// What ties a body to itself is a mistake; the builder would name it by numbers.
+static perp_status check_two(pp_reader *r, perp_body a, perp_body b)
+{
+    if (a.i != b.i || a.i < 0) {
+        return PERP_OK;
+    }
+    pp_reader_enter(r, "b", 0);
+    perp_status status =
+        pp_reader_fail(r, "'a' and 'b' are both '%s'; it ties two bodies", r->body[a.i].name);
+    pp_reader_leave(r);
+    return status;
+}
+
 // One limit alone leaves the other side open.
 static perp_status limit_joint(pp_reader *r, perp_joint_def *def, uint64_t seen)
 {
@@ -340,6 +353,9 @@ static perp_status read_joint(pp_reader *r, const json_t *json, int index, int o
     if (status == PERP_OK) {
         joint.def.kind = (perp_joint_kind)kind;
         status = pp_reader_fields(r, &pp_joint_object, kind, json, &joint, &seen);
+    }
+    if (status == PERP_OK && kind != PERP_GEAR) {
+        status = check_two(r, joint.def.a, joint.def.b);
     }
     if (status == PERP_OK && pp_reader_saw(&pp_joint_object, seen, "at")) {
         status = place_joint(r, &joint, seen);
@@ -374,6 +390,9 @@ static perp_status read_force(pp_reader *r, const json_t *json, int index, int o
     if (status == PERP_OK) {
         def.kind = (perp_force_kind)kind;
         status = pp_reader_fields(r, &pp_force_object, kind, json, &def, &seen);
+    }
+    if (status == PERP_OK && (kind == PERP_SPRING || kind == PERP_TWIST_SPRING)) {
+        status = check_two(r, def.a, def.b);
     }
     if (status == PERP_OK) {
         perp_add_force(r->builder, &def);

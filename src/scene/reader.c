@@ -81,11 +81,15 @@ static void describe(const json_t *value, char *text, size_t size)
         pp_print(text, size, "\"%.40s\"", json_string_value(value));
         break;
     case JSON_ARRAY:
-        pp_print(text, size, "%s", json_array_size(value) ? "an array" : "an empty array");
-        return;
-    case JSON_OBJECT:
-        pp_print(text, size, "an object");
-        return;
+    case JSON_OBJECT: {
+        size_t n = json_dumpb(value, text, size - 1, JSON_REAL_PRECISION(6));
+        if (n == 0 || n >= size) {
+            pp_print(text, size, json_is_array(value) ? "this array" : "this object");
+            return;
+        }
+        text[n] = '\0';
+        break;
+    }
     case JSON_TRUE:
     case JSON_FALSE:
     case JSON_NULL:
@@ -179,10 +183,12 @@ static const char *kind_word(const pp_object *object, int kind)
     return object->what;
 }
 
-// "a" or "an" before a word.
-static const char *article(const char *word)
+// What an object is, for messages: "a disc", "a revolute joint".
+static void put_kind(const pp_object *object, int kind, char *text, size_t size)
 {
-    return strchr("aeiou", word[0]) ? "an" : "a";
+    const char *word = kind_word(object, kind);
+    pp_print(text, size, "%s %s%s", strchr("aeiou", word[0]) ? "an" : "a", word,
+             object == &pp_joint_object ? " joint" : "");
 }
 
 static perp_status unknown_key(pp_reader *r, const pp_object *object, int kind, const char *key)
@@ -230,9 +236,9 @@ static perp_status read_field(pp_reader *r, const pp_object *object, int kind, c
         return PERP_OK;
     }
     if (elsewhere) {
-        const char *word = kind_word(object, kind);
-        return fail_at_key(r, "%s %s has no '%s'; leave it out, or change 'kind'", article(word),
-                           word, key);
+        char what[40];
+        put_kind(object, kind, what, sizeof what);
+        return fail_at_key(r, "%s has no '%s'; leave it out, or change 'kind'", what, key);
     }
     return unknown_key(r, object, kind, key);
 }
@@ -252,9 +258,9 @@ perp_status pp_reader_fields(pp_reader *r, const pp_object *object, int kind, co
     for (int k = 0; k < object->count && status == PERP_OK; k++) {
         const pp_field *field = &object->field[k];
         if ((field->needed >> kind & 1u) && !(*seen >> k & 1u)) {
-            const char *word = kind_word(object, kind);
-            status = pp_reader_fail(r, "'%s' is missing; %s %s needs it", field->key, article(word),
-                                    word);
+            char what[40];
+            put_kind(object, kind, what, sizeof what);
+            status = pp_reader_fail(r, "'%s' is missing; %s needs it", field->key, what);
         }
     }
     return status;

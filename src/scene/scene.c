@@ -91,6 +91,10 @@ static perp_status read_text(perp_scene *scene, const char *name, pp_arena *scra
     memcpy(plain, scene->text, scene->size + 1);
     blank_comments(plain, scene->size);
     r.text = plain;
+    if (strspn(plain, " \t\r\n") == scene->size) {
+        perp_builder_destroy(r.builder);
+        return pp_fail(error, PERP_ERR_FORMAT, "the scene is empty; write at least {}");
+    }
     json_error_t fault;
     json_t *root = json_loadb(plain, scene->size, JSON_REJECT_DUPLICATES, &fault);
     perp_status status = root ? read_root(&r, root, scene, name) : pp_json_syntax(&fault, error);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The problem of the last step as the papers write it: M, W_b, W_n, W_f, U, E, A, b, z, w.
+#include "sim/names.h"
 #include "sim/sim.h"
 
 #include <string.h>
@@ -126,7 +127,13 @@ static perp_status fill(owned *o, const perp_sim *sim, perp_form form)
         memcpy(w, posed.mcp.b, (size_t)n * sizeof *w);
         pp_matrix_mul(&posed.mcp.A, 1.0, z, w);
     }
+    v->names = pp_step_names(sim->model, &sim->step, o->arena);
+    if (!v->names) {
+        return PERP_ERR_MEMORY;
+    }
     v->form = form;
+    v->nv = sim->model->nv;
+    v->nb = sim->step.row.nb;
     v->n_nu = posed.nv;
     v->n_b = posed.nb;
     v->n_m = posed.nm;

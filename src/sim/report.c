@@ -111,6 +111,8 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
     for (int i = 0; i < s->row.nb; i++) {
         if (s->row.b[i].joint == joint.i) {
             add_impulse(&s->row.b[i], s->answer.pb[i], m->joint[joint.i].b, &out.impulse_b);
+            out.drive += s->row.b[i].drives ? s->answer.pb[i] : 0.0;
+            out.redundant = out.redundant || s->answer.follows[i];
         }
     }
     for (int i = 0; i < s->row.nm; i++) {

@@ -219,7 +219,6 @@ static perp_status by_cone(run *r)
 static perp_status restitute(run *r)
 {
     const pp_rows *rows = r->rows;
-    double g = hypot(r->model->gravity.x, r->model->gravity.y), rest = 2.0 * r->kin->h * g;
     double *slack = PP_ZEROS(r->arena, double, rows->nt),
            *back = PP_ZEROS(r->arena, double, rows->nn);
     bool any = false;
@@ -228,7 +227,7 @@ static perp_status restitute(run *r)
     }
     for (int i = 0; i < rows->nn; i++) {
         const pp_row *row = &rows->n[i];
-        if (row->restitution > 0.0 && row->before < -rest && r->out->pn[i] > 0.0) {
+        if (row->restitution > 0.0 && row->before < -row->rest && r->out->pn[i] > 0.0) {
             back[i] = row->restitution * r->out->pn[i];
             any = true;
         }
@@ -314,6 +313,20 @@ static perp_status spread_load(run *r)
     return PERP_OK;
 }
 
+static perp_status mark_redundant(run *r)
+{
+    bool *follows = PP_ZEROS(r->arena, bool, r->rows->nb);
+    if (!follows) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = r->closed.rank; i < r->rows->nb; i++) {
+        follows[r->closed.order[i]] = true;
+    }
+    r->out->follows = follows;
+    r->out->redundant = r->rows->nb - r->closed.rank;
+    return PERP_OK;
+}
+
 perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
                          const pp_rows *rows, const double *nu, const pp_solve_options *options,
                          pp_arena *arena)
@@ -335,7 +348,10 @@ perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinem
     if (status < 0) {
         return status;
     }
-    out->redundant = rows->nb - r.closed.rank;
+    status = mark_redundant(&r);
+    if (status < 0) {
+        return status;
+    }
     if (r.delassus.count > 0) {
         status = solve_rows(&r);
     } else {

@@ -13,7 +13,8 @@ typedef struct pp_answer {
     perp_form form;
     const char *solver;
     int size, iterations, redundant;
-    bool unique;  // false: other impulses, or another motion, would do as well
+    const bool *follows;  // nb: the row follows from the others
+    bool unique;          // false: other impulses, or another motion, would do as well
     char remark[200];
 } pp_answer;
 

@@ -237,6 +237,26 @@ static void vertices_in_one_place(void **state)
     }
 }
 
+// An end of a segment in the end of a capsule, at right angles: the normal is that of a side.
+static void ends_that_meet_at_any_angle(void **state)
+{
+    (void)state;
+    perp_shape_def segment = rod(PERP_SEGMENT, 1.25, 0.0), cap = rod(PERP_CAPSULE, 1.25, 1.25);
+    segment.position.x = 1.25;
+    cap.position.y = 1.25;
+    cap.angle = 3.0 * acos(0.0);
+    for (int k = 0; k < 360; k++) {
+        gap_scene s;
+        pp_contact c[PP_POINTS_MAX];
+        pose at = {1.25, 1.25, 0.0174532925199433 * k};
+        assert_true(points_of(&s, &segment, at, &cap, at, c) >= 1);
+        assert_true(fabs(c[0].gap + 1.25) <= 1e-14);
+        gap_scene_destroy(&s);
+        assert_true(points_of(&s, &cap, at, &segment, at, c) >= 1);
+        gap_scene_destroy(&s);
+    }
+}
+
 static void sizes_far_apart(void **state)
 {
     (void)state;
@@ -249,6 +269,30 @@ static void sizes_far_apart(void **state)
     gap_scene_destroy(&s);
     assert_int_equal(points_of(&s, &large, HERE, &ball, (pose){10.0, 1e6, 0.0}, c), 1);
     assert_true(fabs(c[0].gap + 1e-6) <= 1e-12);
+    gap_scene_destroy(&s);
+}
+
+// Two sides of a needle a thousand million times as long as wide lie within rounding of each other, and
+// only one of them faces the box.
+static void needles_show_the_side_that_faces(void **state)
+{
+    (void)state;
+    const double step = 0.2617993877991494;  // 15 degrees
+    const perp_vec3 long_thin[4] = {{0.00189208984375, 0.0, 0.0},
+                                    {0.0004971888174843263, 3920441.3816981702, 0.0},
+                                    {-0.0018320815337700004, -1015197.1561253861, 0.0},
+                                    {0.00099743904617732599, -3452789.9808127852, 0.0}};
+    perp_shape_def b = box(0.00189208984375, 0.00189208984375), needle = plain(PERP_POLYGON);
+    b.position = (perp_vec3){-0.125, -0.0004730224609375, 0.0};
+    b.angle = 24.0 * step;
+    needle.vertices = long_thin;
+    needle.vertex_count = 4;
+    needle.position = (perp_vec3){-3.25, 3.625, 0.0};
+    gap_scene s;
+    pp_contact c[PP_POINTS_MAX];
+    assert_true(points_of(&s, &b, (pose){2.5, -1.875, 15.0 * step}, &needle,
+                          (pose){-1.875, -1.875, 15.0 * step}, c) >= 1);
+    assert_true(c[0].gap < 0.1);
     gap_scene_destroy(&s);
 }
 
@@ -302,8 +346,8 @@ static void rest_does_not_jitter(void **state)
         assert_int_equal(points_of(&s, below[k], HERE, &b, (pose){0.0, y, 0.0}, first), 2);
         for (int noise = 0; noise < 27; noise++) {
             double e = 1e-9;
-            s.body[2] = gap_scene_frame(e * (noise % 3 - 1), y + e * (noise / 3 % 3 - 1),
-                                        e * (noise / 9 - 1));
+            int x = noise % 3 - 1, up = noise / 3 % 3 - 1, turn = noise / 9 - 1;
+            s.body[2] = gap_scene_frame(e * x, y + e * up, e * turn);
             assert_int_equal(pp_gap_pair(s.model, s.body, 0, 1, 0.01, c), 2);
             for (int i = 0; i < 2; i++) {
                 assert_int_equal(c[i].feature, first[i].feature);
@@ -347,12 +391,20 @@ static void rocking_is_continuous(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points_and_discs),      cmocka_unit_test(a_tilted_half_plane),
-        cmocka_unit_test(vertices_and_sides),    cmocka_unit_test(boxes_that_rest),
-        cmocka_unit_test(rods_that_rest),        cmocka_unit_test(shapes_in_one_place),
-        cmocka_unit_test(vertices_in_one_place), cmocka_unit_test(sizes_far_apart),
-        cmocka_unit_test(what_never_touches),    cmocka_unit_test(thin_shapes_keep_their_side),
-        cmocka_unit_test(rest_does_not_jitter),  cmocka_unit_test(rocking_is_continuous),
+        cmocka_unit_test(points_and_discs),
+        cmocka_unit_test(a_tilted_half_plane),
+        cmocka_unit_test(vertices_and_sides),
+        cmocka_unit_test(boxes_that_rest),
+        cmocka_unit_test(rods_that_rest),
+        cmocka_unit_test(shapes_in_one_place),
+        cmocka_unit_test(vertices_in_one_place),
+        cmocka_unit_test(sizes_far_apart),
+        cmocka_unit_test(needles_show_the_side_that_faces),
+        cmocka_unit_test(ends_that_meet_at_any_angle),
+        cmocka_unit_test(what_never_touches),
+        cmocka_unit_test(thin_shapes_keep_their_side),
+        cmocka_unit_test(rest_does_not_jitter),
+        cmocka_unit_test(rocking_is_continuous),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

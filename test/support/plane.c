@@ -92,6 +92,7 @@ perp_shape plane_point(plane *p, perp_body body, double x, double y)
 {
     perp_shape_def def = perp_shape_default();
     def.kind = PERP_POINT;
+    def.mu = 0.0;
     def.position = (perp_vec3){x, y, 0.0};
     return perp_add_shape(p->builder, body, &def);
 }

@@ -29,6 +29,7 @@ void plane_run(plane *p, double h, int steps);
 
 perp_body_def plane_body(double mass, double inertia, double x, double y, double angle);
 perp_body_def plane_particle(double mass, double x, double y);
+// Frictionless, unless a listed contact says otherwise.
 perp_shape plane_point(plane *p, perp_body body, double x, double y);
 perp_shape plane_disc(plane *p, perp_body body, double radius, double mu);
 perp_shape plane_box(plane *p, perp_body body, double half_x, double half_y, double mu);

@@ -8,43 +8,23 @@
 #include <math.h>
 #include <string.h>
 
-static void put_string(FILE *out, const char *text)
-{
-    putc('"', out);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\') {
-            fprintf(out, "\\%c", c);
-        } else if (c < ' ') {
-            fprintf(out, "\\u%04x", c);
-        } else {
-            putc(c, out);
-        }
-    }
-    putc('"', out);
-}
-
-// JSON has no infinity: what no number tells is null.
 static void put_number(FILE *out, const char *key, double value)
 {
-    if (isfinite(value)) {
-        fprintf(out, ", \"%s\": %.17g", key, value);
-    } else {
-        fprintf(out, ", \"%s\": null", key);
-    }
+    fprintf(out, ", \"%s\": ", key);
+    cli_json_number(out, value);
 }
 
 static void put_word(FILE *out, const char *key, const char *word)
 {
     fprintf(out, ", \"%s\": ", key);
-    put_string(out, word);
+    cli_json_string(out, word);
 }
 
 void json_print(FILE *out, const result *r)
 {
     const perp_comp_info *info = &r->info;
     fputs("{\"name\": ", out);
-    put_string(out, r->name);
+    cli_json_string(out, r->name);
     put_word(out, "kind", r->kind);
     fprintf(out, ", \"n\": %d, \"contacts\": %d", r->n, r->contacts);
     put_word(out, "solver", info->solver ? info->solver : r->solver);
@@ -65,7 +45,7 @@ void json_print(FILE *out, const result *r)
 void json_print_unreadable(FILE *out, const char *path)
 {
     fputs("{\"name\": ", out);
-    put_string(out, path);
+    cli_json_string(out, path);
     fputs(", \"kind\": null, \"n\": 0, \"contacts\": 0, \"solver\": null, \"status\": \"error\", "
           "\"iterations\": 0, \"residual\": null, \"residual_fclib\": null, "
           "\"residual_scaled\": null, \"seconds\": 0, "

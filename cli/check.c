@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// perp check: a recorded run judged again, from its recording alone.
+#include "cli.h"
+
+static void print_item(const perp_check_result *item)
+{
+    if (!item->done) {
+        printf("  %-20s %10s       not judged: %s\n", item->name, "-", item->why);
+        return;
+    }
+    printf("  %-20s %10.2e %-4s  limit %.0e", item->name, item->worst, item->unit, item->limit);
+    if (item->worst > 0.0) {
+        printf("  at t = %.9g s%s%s", item->t, item->where[0] ? ", " : "", item->where);
+    }
+    printf("%s\n", item->worst <= item->limit ? "" : "  VIOLATED");
+}
+
+static void print_text(const perp_recording_info *info, const perp_check *check)
+{
+    printf("scene       %s\n", info->name);
+    printf("method      %s, form %s, solver %s, h = %g s\n", perp_stepper_word((int)info->stepper),
+           perp_form_word((int)info->form), info->solver, info->h);
+    printf("frames      %d%s\n", info->frames,
+           info->complete ? "" : "; the recording is incomplete: its run did not end");
+    printf("verdict     %s\n", check->passed ? "passed" : "violated");
+    for (int k = 0; k < PERP_CHECK_COUNT; k++) {
+        print_item(&check->item[k]);
+    }
+}
+
+static void print_json_item(const perp_check_result *item)
+{
+    cli_json_string(stdout, item->name);
+    printf(": {\"judged\": %s, \"worst\": ", item->done ? "true" : "false");
+    cli_json_number(stdout, item->worst);
+    printf(", \"limit\": ");
+    cli_json_number(stdout, item->limit);
+    printf(", \"unit\": ");
+    cli_json_string(stdout, item->unit);
+    printf(", \"t\": ");
+    cli_json_number(stdout, item->t);
+    printf(", \"where\": ");
+    cli_json_string(stdout, item->where);
+    printf(", \"why\": ");
+    cli_json_string(stdout, item->why);
+    putchar('}');
+}
+
+static void print_json(const perp_recording_info *info, const perp_check *check)
+{
+    printf("{\"scene\": ");
+    cli_json_string(stdout, info->name);
+    printf(", \"frames\": %d, \"complete\": %s, \"verdict\": \"%s\",\n \"items\": {", info->frames,
+           info->complete ? "true" : "false", check->passed ? "passed" : "violated");
+    for (int k = 0; k < PERP_CHECK_COUNT; k++) {
+        fputs(k > 0 ? ",\n  " : "\n  ", stdout);
+        print_json_item(&check->item[k]);
+    }
+    printf("}}\n");
+}
+
+cli_exit cli_check(int count, char **words)
+{
+    const char *dir = NULL;
+    bool json = false, quiet = false;
+    const cli_option options[] = {{"--json", CLI_FLAG, &json, NULL},
+                                  {"-q", CLI_FLAG, &quiet, NULL}};
+    perp_recording *recording = NULL;
+    if (cli_wants_help("check", count, words)) {
+        return CLI_FINE;
+    }
+    cli_exit code = cli_options_parse("check", count, words, options, 2, &dir, 1);
+    if (code == CLI_FINE) {
+        code = cli_recording_open(dir, &recording);
+    }
+    if (code != CLI_FINE) {
+        return code;
+    }
+    perp_check check;
+    perp_error error = {0};
+    if (perp_recording_check(recording, NULL, &check, &error) < 0) {
+        code = cli_complain("%s", error.text);
+    } else {
+        if (json) {
+            print_json(perp_recording_about(recording), &check);
+        } else if (!quiet) {
+            print_text(perp_recording_about(recording), &check);
+        }
+        code = check.passed ? CLI_FINE : CLI_VIOLATED;
+    }
+    perp_recording_close(recording);
+    return code;
+}

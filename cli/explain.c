@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// perp explain: the problem of one step, with everything in it named as in the papers.
+#include "cli.h"
+
+#include <math.h>
+
+// ── What is shown ────────────────────────────────────────────────────────────────────────────────
+
+void explained_blocks(const explained *e, shown_block out[SHOWN_BLOCKS])
+{
+    const perp_step_problem *p = e->problem;
+    const shown_block blocks[SHOWN_BLOCKS] = {
+        {"nu", "\\nu", "m/s", "N s", "velocities (rad/s for spins)", p->n_nu},
+        {"p_b", "p_b", "N s", "m/s", "impulses of joints (N m s for torques)", p->n_b},
+        {"p_m", "p_m", "N s", "m/s", "impulses of motors and dry joint friction", p->n_m},
+        {"p_n", "p_n", "N s", "m/s", "normal impulses of contacts and joint limits", p->n_n},
+        {"p_f", "p_f", "N s", "m/s", "friction impulses along +t and -t", p->n_f},
+        {"sigma", "\\sigma", "m/s", "N s", "sliding speeds", p->n_sigma},
+    };
+    for (int k = 0; k < SHOWN_BLOCKS; k++) {
+        out[k] = blocks[k];
+    }
+}
+
+const char *const *explained_names(const explained *e)
+{
+    const perp_step_problem *p = e->problem;
+    return p->names + (p->nv - p->n_nu) + (p->nb - p->n_b);
+}
+
+int explained_matrices(const explained *e, shown_matrix out[SHOWN_MOST])
+{
+    const perp_step_problem *p = e->problem;
+    const char *const *nu = p->names, *const *b = nu + p->nv, *const *m = b + p->nb;
+    const char *const *n = m + p->n_m, *const *f = n + p->n_n, *const *sigma = f + p->n_f;
+    const char *const *z = explained_names(e);
+    const int nv = p->nv, size = p->mcp.n;
+#define DENSE(x, rows, cols) rows, cols, perp_matrix_dense(rows, cols, x)
+    const shown_matrix all[SHOWN_MOST] = {
+        {"M", "M", "kg, kg m^2", "mass matrix", DENSE(p->M, nv, nv), nu, nu},
+        {"W_b", "W_b", "1, m", "wrenches of the joints", DENSE(p->Wb, nv, p->nb), nu, b},
+        {"W_m", "W_m", "1, m", "wrenches of motors and joint friction", DENSE(p->Wm, nv, p->n_m),
+         nu, m},
+        {"W_n", "W_n", "1, m", "wrenches of the normals", DENSE(p->Wn, nv, p->n_n), nu, n},
+        {"W_f", "W_f", "1, m", "wrenches of friction", DENSE(p->Wf, nv, p->n_f), nu, f},
+        {"U", "U", "1", "friction coefficients", DENSE(p->U, p->n_sigma, p->n_n), sigma, n},
+        {"E", "E", "1", "which directions belong to which contact", DENSE(p->E, p->n_f, p->n_sigma),
+         f, sigma},
+        {"A", "A", "mixed", "matrix of the problem w = A z + b", size, size, p->mcp.A, z, z},
+        {"b", "b", "as w", "vector of the problem", DENSE(p->mcp.b, size, 1), z, NULL},
+    };
+#undef DENSE
+    int count = 0;
+    for (int k = 0; k < SHOWN_MOST; k++) {
+        if (k != 2 || p->n_m > 0) {
+            out[count++] = all[k];
+        }
+    }
+    return count;
+}
+
+double shown_entry(const shown_matrix *m, int row, int col)
+{
+    const perp_matrix *A = &m->A;
+    if (A->dense) {
+        return A->dense[(size_t)row + (size_t)col * (size_t)A->rows];
+    }
+    for (int k = A->p[col]; k < A->p[col + 1]; k++) {
+        if (A->i[k] == row) {
+            return A->x[k];
+        }
+    }
+    return 0.0;
+}
+
+// ── Getting there ────────────────────────────────────────────────────────────────────────────────
+
+typedef struct explain_options {
+    const char *file, *solver;
+    double at, step;
+    int form, stepper;
+    bool json, latex;
+} explain_options;
+
+static const char *form_word(int form)
+{
+    return form < 2 ? perp_form_word((int)PERP_FORM_MCP + form) : NULL;  // mcp, lcp
+}
+
+static cli_exit read_options(int count, char **words, explain_options *o)
+{
+    *o = (explain_options){.step = -1.0, .stepper = -1};
+    const cli_option options[] = {{"--at", CLI_REAL, &o->at, NULL},
+                                  {"--step", CLI_POSITIVE, &o->step, NULL},
+                                  {"--stepper", CLI_WORD, &o->stepper, perp_stepper_word},
+                                  {"--form", CLI_WORD, &o->form, form_word},
+                                  {"--solver", CLI_SOLVER, &o->solver, NULL},
+                                  {"--json", CLI_FLAG, &o->json, NULL},
+                                  {"--latex", CLI_FLAG, &o->latex, NULL}};
+    cli_exit code = cli_options_parse("explain", count, words, options,
+                                      sizeof options / sizeof options[0], &o->file, 1);
+    if (code == CLI_FINE && o->json && o->latex) {
+        return cli_complain("explain: either --json or --latex");
+    }
+    return code;
+}
+
+// The step that begins at `at`, or the one that fails before it.
+static perp_status walk(perp_sim *sim, double at, double h)
+{
+    double before = floor((at - perp_sim_time(sim)) / h + 1e-6);
+    perp_status status = PERP_OK;
+    for (double k = 0.0; k < before && status >= 0; k += 1.0) {
+        status = perp_step(sim, h);
+    }
+    return status < 0 ? status : perp_step(sim, h);
+}
+
+static cli_exit show(const explain_options *o, const perp_scene *scene, perp_sim *sim, double h)
+{
+    perp_status status = walk(sim, o->at, h);
+    double t = perp_sim_time(sim) - (status >= 0 ? h : 0.0);
+    perp_step_problem *problem = NULL;
+    if (status < 0) {
+        cli_complain("%s: %s", o->file, perp_sim_error(sim)->text);
+    }
+    if (perp_sim_problem(sim, (perp_form)((int)PERP_FORM_MCP + o->form), &problem) < 0) {
+        return status < 0 ? CLI_UNSOLVED : cli_complain("explain: not enough memory");
+    }
+    explained e = {perp_scene_name(scene), fabs(t) < 1e-9 * h ? 0.0 : t, h, problem,
+                   perp_status_word(status)};
+    if (o->json) {
+        explain_json(stdout, &e);
+    } else if (o->latex) {
+        explain_latex(stdout, &e);
+    } else {
+        explain_text(stdout, &e);
+    }
+    perp_step_problem_destroy(problem);
+    return status < 0 ? CLI_UNSOLVED : CLI_FINE;
+}
+
+cli_exit cli_explain(int count, char **words)
+{
+    explain_options o;
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    perp_error error = {0};
+    if (cli_wants_help("explain", count, words)) {
+        return CLI_FINE;
+    }
+    cli_exit code = read_options(count, words, &o);
+    if (code == CLI_FINE) {
+        code = cli_scene_open(o.file, &scene);
+    }
+    if (code != CLI_FINE) {
+        return code;
+    }
+    perp_sim_def def = perp_scene_sim_def(scene);
+    def.solver = o.solver ? o.solver : def.solver;
+    def.stepper = o.stepper >= 0 ? (perp_stepper)o.stepper : def.stepper;
+    if (perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error) < 0) {
+        code = cli_complain("%s: %s", o.file, error.text);
+    } else {
+        code = show(&o, scene, sim, o.step > 0.0 ? o.step : perp_scene_step(scene));
+    }
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+    return code;
+}

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// perp help: how to use it, verb by verb.
+#include "cli.h"
+
+#include <string.h>
+
+static const char general[] =
+    "perp: rigid multibody systems in which contact is solved, not softened\n"
+    "\n"
+    "  perp run SCENE         simulate a scene and record it\n"
+    "  perp explain SCENE     the matrices of one step, with names, units and sizes\n"
+    "  perp info [SCENE]      what is in a scene; or versions, libraries, solvers\n"
+    "  perp check DIR         judge a recorded run again, from its recording alone\n"
+    "  perp compare A B       where two recorded runs part\n"
+    "  perp solve FILE...     solve complementarity problems from files\n"
+    "  perp help [COMMAND]    this text, or a command's\n"
+    "  perp --version\n"
+    "\n"
+    "A SCENE is a JSON file (docs/scene-format.md), or - for the standard input.\n";
+
+static const char run[] =
+    "perp run SCENE [options]\n"
+    "\n"
+    "Simulates the scene to its end and leaves in DIR: run.h5 (everything), bodies.csv, "
+    "contacts.csv,\n"
+    "events.jsonl, summary.json. A recording that is in DIR already is replaced.\n"
+    "\n"
+    "  -o DIR            default: the scene's name with -run\n"
+    "  --until T         end of the run [s]\n"
+    "  --step H          length of a step [s]\n"
+    "  --stepper NAME    stewart-trinkle, anitescu-potra, moreau-jean, quasistatic\n"
+    "  --form NAME       auto, mcp, lcp, cone: the problem a step poses\n"
+    "  --solver NAME     auto, or another of 'perp info'\n"
+    "  --tol R           tolerance of the solver\n"
+    "  --every N         record every N-th step only\n"
+    "  --json            print summary.json instead of the summary for people\n"
+    "  -q                print nothing: the exit code tells\n"
+    "\n"
+    "What is not given is as the scene has it. On a terminal a line tells how far the run is.\n"
+    "\n"
+    "Exit code: 0 fine, 2 bad input or command line, 3 a step was not solved (the state before it "
+    "is\n"
+    "kept, the problem is in DIR/unsolved.json), 4 the certificate is violated, 1 the recording "
+    "could\n"
+    "not be written, 130 interrupted.\n";
+
+static const char explain[] =
+    "perp explain SCENE [options]\n"
+    "\n"
+    "Shows the problem of one step as the papers write it: M, W_b, W_n, W_f, U, E, A, b, the "
+    "solution z and\n"
+    "the slack w = A z + b, with names, units and sizes. Motors and dry joint friction add W_m, "
+    "p_m.\n"
+    "\n"
+    "  --at T            the step that begins at T [s]; default the first\n"
+    "  --form mcp|lcp    all unknowns (default), or velocities and joints eliminated\n"
+    "  --json            {form, size, blocks, M, W_b, W_n, W_f, U, E, A, b, z, w, names}\n"
+    "  --latex           a document that compiles as it is\n"
+    "  --step H, --stepper NAME, --solver NAME   as for 'perp run'\n"
+    "\n"
+    "Exit code: 0 fine, 2 bad input, 3 the step was not solved (its problem is still shown).\n";
+
+static const char check[] =
+    "perp check DIR [--json] [-q]\n"
+    "\n"
+    "Recomputes from run.h5 alone, the scene's text in it included: gaps, joint errors, pulling "
+    "contacts,\n"
+    "friction beyond its cone or along the slip, the position update, the balance of momentum, the "
+    "energy\n"
+    "that contacts and joints made. Says for each the worst, when and where. What the recording "
+    "does not\n"
+    "hold (steps left out by --every, runs without a scene) is named as not judged.\n"
+    "\n"
+    "Exit code: 0 passed, 4 violated, 2 no recording.\n";
+
+static const char compare[] = "perp compare A B [--tol R] [--json]\n"
+                              "\n"
+                              "Two recordings (directories) side by side: the first time and body "
+                              "where positions [m] or angles\n"
+                              "[rad] differ by more than R (default 1e-6), and the largest "
+                              "differences of every body. Bodies are\n"
+                              "matched by name, moments by time.\n"
+                              "\n"
+                              "Exit code: 0, or with --tol 4 when they part; 2 no recording.\n";
+
+static const char solve[] =
+    "perp solve FILE... [options]\n"
+    "\n"
+    "Solves complementarity and frictional contact problems. Formats are told by content: ncx,\n"
+    "Siconos text, FCLIB HDF5, perp JSON. One file gives a block, several give a table.\n"
+    "\n"
+    "  --solver NAME         auto (default), or another of 'perp info'; all: compare those that\n"
+    "                        take the problem\n"
+    "  --tol R               tolerance on both residuals, default 1e-8\n"
+    "  --max-iterations N    0 (default): chosen from the size\n"
+    "  --max-seconds S       for each problem and solver, default 60; 0: no limit\n"
+    "  --facets N            replace round friction cones by pyramids with N >= 3 sides\n"
+    "  --form cone|lcp       lcp: pose contact as a Stewart-Trinkle LCP (4 facets unless "
+    "--facets)\n"
+    "  --json                one object, or a list for several results\n"
+    "  -o FILE               write z as CSV: a value a line; several results: name, solver, "
+    "values\n"
+    "  -q                    no warnings, and no table or block: the exit code tells\n"
+    "\n"
+    "Residuals are computed by code that no solver uses. 'scaled' has the units straight, 'plain' "
+    "is\n"
+    "the natural map as printed (FCLIB's convention for contact). z is v followed by r for global\n"
+    "contact problems, r for local ones.\n"
+    "\n"
+    "Exit code: 0 all solved, 3 some not, 2 bad input or command line, 1 output not written.\n"
+    "With --solver all a problem counts as solved when one solver solves it.\n";
+
+static const char info[] = "perp info\n"
+                           "perp info SCENE [--json]\n"
+                           "\n"
+                           "Without a scene: versions, libraries, and the table of solvers: "
+                           "problem classes, proofs, cost,\n"
+                           "failures. With a scene: its bodies, shapes, joints, degrees of "
+                           "freedom, redundant constraints.\n";
+
+cli_exit cli_help(int count, char **words)
+{
+    static const struct {
+        const char *verb, *text;
+    } pages[] = {{"run", run},     {"explain", explain}, {"check", check}, {"compare", compare},
+                 {"solve", solve}, {"info", info},       {"help", general}};
+    if (count == 0) {
+        fputs(general, stdout);
+        return CLI_FINE;
+    }
+    for (size_t k = 0; k < sizeof pages / sizeof pages[0]; k++) {
+        if (strcmp(words[0], pages[k].verb) == 0) {
+            fputs(pages[k].text, stdout);
+            return CLI_FINE;
+        }
+    }
+    return cli_complain("help: '%s' is not a command", words[0]);
+}

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// perp info SCENE: what a scene holds, and what its constraints leave free.
+#include "cli.h"
+
+#include <string.h>
+
+// What one step of the scene shows; a step that fails leaves zeros and its reason.
+typedef struct insight {
+    const perp_scene *scene;
+    const perp_model *model;
+    perp_sim *sim;
+    perp_status status;
+    int nv;
+} insight;
+
+static const char *body_kind(const insight *in, perp_body body)
+{
+    if (perp_model_mass(in->model, body) > 0.0) {
+        return perp_model_inertia(in->model, body) > 0.0 ? "rigid body" : "particle";
+    }
+    return "not free";  // fixed, or moved as a function of time
+}
+
+static int freedoms(const insight *in)
+{
+    const perp_step_info *info = perp_sim_info(in->sim);
+    int left = in->nv - (info->joint_rows - info->redundant_rows);
+    return left > 0 ? left : 0;
+}
+
+static void print_bodies(const insight *in)
+{
+    printf("\n%-20s %-10s %12s %12s  %s\n", "body", "kind", "mass [kg]", "I [kg m^2]",
+           "position [m], angle [rad]");
+    for (int i = 1; i < perp_model_bodies(in->model); i++) {
+        perp_body body = {i};
+        perp_vec3 p = perp_body_position(in->sim, body);
+        printf("%-20s %-10s %12.6g %12.6g  (%.6g, %.6g), %.6g\n",
+               perp_model_body_name(in->model, body), body_kind(in, body),
+               perp_model_mass(in->model, body), perp_model_inertia(in->model, body), p.x, p.y,
+               perp_body_angle(in->sim, body));
+    }
+}
+
+static void print_joints(const insight *in)
+{
+    int count = perp_model_joints(in->model);
+    if (count > 0) {
+        printf("\n%-20s %12s %12s\n", "joint", "coordinate", "error");
+    }
+    for (int i = 0; i < count; i++) {
+        perp_joint_state joint = perp_sim_joint(in->sim, (perp_joint){i});
+        printf("%-20s %12.6g %12.2e%s\n", perp_model_joint_name(in->model, (perp_joint){i}),
+               joint.coordinate, joint.error, joint.redundant ? "  redundant" : "");
+    }
+}
+
+static void print_text(const insight *in)
+{
+    const perp_step_info *info = perp_sim_info(in->sim);
+    perp_sim_def def = perp_scene_sim_def(in->scene);
+    const char *description = perp_scene_description(in->scene);
+    printf("scene       %s\n", perp_scene_name(in->scene));
+    if (description[0]) {
+        printf("            %s\n", description);
+    }
+    printf("method      %s, form %s, solver %s\n", perp_stepper_word((int)def.stepper),
+           perp_form_word((int)def.form), def.solver ? def.solver : "auto");
+    printf("time        %g s in steps of %g s\n", perp_scene_until(in->scene),
+           perp_scene_step(in->scene));
+    printf("model       %d bodies, %d shapes, %d joints\n", perp_model_bodies(in->model) - 1,
+           perp_model_shapes(in->model), perp_model_joints(in->model));
+    printf("freedom     %d velocities - %d joint rows", in->nv, info->joint_rows);
+    if (info->redundant_rows > 0) {
+        printf(" (%d redundant)", info->redundant_rows);
+    }
+    printf(" = %d\n", freedoms(in));
+    printf("first step  %d contacts, problem of size %d, %s\n", info->contacts, info->problem_size,
+           perp_status_word(in->status));
+    print_bodies(in);
+    print_joints(in);
+}
+
+static void print_json(const insight *in)
+{
+    const perp_step_info *info = perp_sim_info(in->sim);
+    printf("{\"scene\": ");
+    cli_json_string(stdout, perp_scene_name(in->scene));
+    printf(", \"bodies\": %d, \"shapes\": %d, \"joints\": %d, \"velocities\": %d, "
+           "\"joint_rows\": %d, \"redundant_rows\": %d, \"freedom\": %d,\n \"contacts\": %d, "
+           "\"problem_size\": %d, \"redundant\": [",
+           perp_model_bodies(in->model) - 1, perp_model_shapes(in->model),
+           perp_model_joints(in->model), in->nv, info->joint_rows, info->redundant_rows,
+           freedoms(in), info->contacts, info->problem_size);
+    const char *comma = "";
+    for (int i = 0; i < perp_model_joints(in->model); i++) {
+        if (perp_sim_joint(in->sim, (perp_joint){i}).redundant) {
+            fputs(comma, stdout);
+            cli_json_string(stdout, perp_model_joint_name(in->model, (perp_joint){i}));
+            comma = ", ";
+        }
+    }
+    printf("]}\n");
+}
+
+// One step on a sim that is thrown away: contacts and redundancy show only there.
+static cli_exit look(const perp_scene *scene, const char *file, bool json)
+{
+    insight in = {.scene = scene, .model = perp_scene_model(scene)};
+    perp_sim_def def = perp_scene_sim_def(scene);
+    perp_error error = {0};
+    if (perp_sim_create(in.model, &def, NULL, &in.sim, &error) < 0) {
+        return cli_complain("%s: %s", file, error.text);
+    }
+    in.status = perp_step(in.sim, perp_scene_step(scene));
+    perp_state_size(in.sim, NULL, &in.nv);
+    if (json) {
+        print_json(&in);
+    } else {
+        print_text(&in);
+    }
+    perp_sim_destroy(in.sim);
+    return CLI_FINE;
+}
+
+cli_exit cli_info_scene(int count, char **words)
+{
+    const char *file = NULL;
+    bool json = false;
+    perp_scene *scene = NULL;
+    const cli_option options[] = {{"--json", CLI_FLAG, &json, NULL}};
+    cli_exit code = cli_options_parse("info", count, words, options, 1, &file, 1);
+    if (code == CLI_FINE) {
+        code = cli_scene_open(file, &scene);
+    }
+    if (code == CLI_FINE) {
+        code = look(scene, file, json);
+    }
+    perp_scene_destroy(scene);
+    return code;
+}

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scenes and recordings for the verbs, with complaints as compilers make them.
+#include "cli.h"
+
+#include <string.h>
+
+cli_exit cli_scene_open(const char *path, perp_scene **scene)
+{
+    perp_error error = {0};
+    const char *source = strcmp(path, "-") == 0 ? "/dev/stdin" : path;
+    if (perp_scene_load(source, NULL, scene, &error) >= 0) {
+        return CLI_FINE;
+    }
+    if (error.line > 0) {
+        fprintf(stderr, "%s:%d:%d: %s\n", path, error.line, error.column, error.text);
+    } else {
+        fprintf(stderr, "%s: %s\n", path, error.text);
+    }
+    return CLI_INPUT;
+}
+
+cli_exit cli_recording_open(const char *path, perp_recording **recording)
+{
+    perp_error error = {0};
+    if (perp_recording_open(path, NULL, recording, &error) < 0) {
+        fprintf(stderr, "%s\n", error.text);
+        return CLI_INPUT;
+    }
+    return CLI_FINE;
+}

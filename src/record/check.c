@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// perp_recording_check: every frame, and every step between two of them.
+#include "record/check.h"
+#include "scene/scene.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double MOTION_LIMIT = 1e-9;  // rounding of q + h nu, relative where |q| > 1
+
+void pp_check_see(pp_recheck *c, perp_check_item item, double value, const char *at,
+                  const char *with)
+{
+    perp_check_result *result = &c->check->item[item];
+    value = isnan(value) ? PP_INF : value;
+    if (value > result->worst) {
+        result->worst = value;
+        result->t = c->now->t;
+        pp_print(c->where[item], PP_WHERE_MAX, "%s%s%s", at, with[0] ? " and " : "", with);
+    }
+}
+
+// ── What can be judged ───────────────────────────────────────────────────────────────────────────
+
+static void prepare_items(perp_check *check, const perp_limits *l, char (*where)[PP_WHERE_MAX])
+{
+    const perp_check_result items[PERP_CHECK_COUNT] = {
+        [PERP_CHECK_GAP] = {.name = "gap", .unit = "m", .limit = l->gap},
+        [PERP_CHECK_PULL] = {.name = "pull", .unit = "N s", .limit = l->cone},
+        [PERP_CHECK_CONE] = {.name = "friction cone", .unit = "N s", .limit = l->cone},
+        [PERP_CHECK_SLIP] = {.name = "friction along slip",
+                             .unit = "J",
+                             .limit = l->complementarity},
+        [PERP_CHECK_JOINT] = {.name = "joints", .unit = "m", .limit = l->joint},
+        [PERP_CHECK_MOMENTUM] = {.name = "momentum", .unit = "N s", .limit = l->momentum},
+        [PERP_CHECK_MOTION] = {.name = "motion", .unit = "m", .limit = MOTION_LIMIT},
+        [PERP_CHECK_ENERGY] = {.name = "energy created", .unit = "J", .limit = l->energy},
+    };
+    *check = (perp_check){.passed = true};
+    for (int k = 0; k < PERP_CHECK_COUNT; k++) {
+        check->item[k] = items[k];
+        check->item[k].done = true;
+        check->item[k].why = "";
+        check->item[k].where = where[k];
+    }
+}
+
+static void leave_out(perp_check *check, perp_check_item item, const char *why)
+{
+    if (check->item[item].done) {
+        check->item[item].done = false;
+        check->item[item].why = why;
+    }
+}
+
+static void leave_out_what_is_not_there(perp_check *check, const perp_recording_info *info,
+                                        const perp_model *model)
+{
+    static const perp_check_item by_model[] = {PERP_CHECK_GAP, PERP_CHECK_JOINT,
+                                               PERP_CHECK_MOMENTUM, PERP_CHECK_ENERGY};
+    static const perp_check_item by_step[] = {PERP_CHECK_MOMENTUM, PERP_CHECK_MOTION,
+                                              PERP_CHECK_ENERGY};
+    for (size_t k = 0; k < sizeof by_model / sizeof by_model[0] && !model; k++) {
+        leave_out(check, by_model[k], "the recording holds no scene");
+    }
+    for (size_t k = 0; k < sizeof by_step / sizeof by_step[0] && info->every > 1; k++) {
+        leave_out(check, by_step[k], "not every step is recorded");
+    }
+    if (info->stepper == PERP_QUASISTATIC) {
+        leave_out(check, PERP_CHECK_ENERGY, "without inertia there is no kinetic energy");
+    }
+    for (int i = 0; model && i < model->joints; i++) {
+        if (model->joint[i].target || model->joint[i].rate || model->joint[i].kind == PERP_GEAR) {
+            leave_out(check, PERP_CHECK_ENERGY, "the work of drives and gears is not recorded");
+        }
+    }
+}
+
+// Bodies that a gear pulls at.
+static void mark_gears(const perp_model *m, bool *unjudged)
+{
+    for (int i = 0; i < m->joints; i++) {
+        if (m->joint[i].kind == PERP_GEAR) {
+            const int coupled[2] = {m->joint[i].joint_a, m->joint[i].joint_b};
+            for (int k = 0; k < 2; k++) {
+                unjudged[m->joint[coupled[k]].a] = true;
+                unjudged[m->joint[coupled[k]].b] = true;
+            }
+        }
+    }
+}
+
+// ── The frames ───────────────────────────────────────────────────────────────────────────────────
+
+static perp_status judge_frame(pp_recheck *c, int frame)
+{
+    perp_status status = PERP_OK;
+    const perp_check_result *item = c->check->item;
+    pp_check_contacts(c);
+    if (item[PERP_CHECK_MOTION].done) {
+        pp_check_motion(c);
+    }
+    if (c->model) {
+        pp_state state = {.t = c->now->t,
+                          .q = (double *)(uintptr_t)c->now->q,  // read only
+                          .nu = (double *)(uintptr_t)c->now->nu};
+        c->before = PP_ARRAY(c->arena, pp_frame, c->model->bodies);
+        c->after = PP_ARRAY(c->arena, pp_frame, c->model->bodies);
+        if (!c->before || !c->after) {
+            return PERP_ERR_MEMORY;
+        }
+        pp_frames(c->model, &state, c->after);
+        state = (pp_state){c->t0, (double *)(uintptr_t)c->q0, (double *)(uintptr_t)c->nu0};
+        pp_frames(c->model, &state, c->before);
+        status = pp_check_places(c);
+        if (status >= 0 && item[PERP_CHECK_MOMENTUM].done && frame > 0) {
+            status = pp_check_balance(c);
+        }
+    }
+    return status;
+}
+
+static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state, perp_error *error)
+{
+    perp_frame frame;
+    size_t nv = (size_t)r->info.nv;
+    c->q0 = state;
+    c->nu0 = state + nv;
+    perp_status status = perp_recording_read(r, 0, &frame, error);
+    for (int k = 0; k < r->info.frames && status >= 0; k++) {
+        c->t0 = frame.t;
+        memcpy(state, frame.q, nv * sizeof *state);
+        memcpy(state + nv, frame.nu, nv * sizeof *state);
+        status = k + 1 < r->info.frames ? perp_recording_read(r, k + 1, &frame, error) : PERP_OK;
+        if (status < 0 || k + 1 == r->info.frames) {
+            break;
+        }
+        c->now = &frame;
+        c->h = frame.t - c->t0;
+        if (fabs(c->h - r->info.h) < 1e-9 * r->info.h + 1e-12 * fabs(frame.t)) {
+            c->h = r->info.h;
+        }
+        pp_arena_reset(c->arena);
+        status = judge_frame(c, k + 1);
+        if (status < 0) {
+            pp_fail(error, status, "frame %d: %s", k + 1, perp_status_text(status));
+        }
+    }
+    return status;
+}
+
+static void conclude(perp_check *check)
+{
+    for (int k = 0; k < PERP_CHECK_COUNT; k++) {
+        const perp_check_result *item = &check->item[k];
+        check->passed = check->passed && (!item->done || item->worst <= item->limit);
+    }
+}
+
+// ── All of it ────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status load_scene(perp_recording *r, perp_scene **scene, perp_error *error)
+{
+    perp_error why = {0};
+    *scene = NULL;
+    if (!r->info.scene[0]) {
+        return PERP_OK;
+    }
+    perp_status status =
+        perp_scene_parse(r->info.name, r->info.scene, strlen(r->info.scene), &r->env, scene, &why);
+    if (status < 0) {
+        return pp_fail(error, status, "%.80s: the scene in it, line %d: %.120s", r->path, why.line,
+                       why.text);
+    }
+    const perp_model *m = perp_scene_model(*scene);
+    if (m->nv != r->info.nv || m->bodies != r->info.bodies || m->shapes != r->info.shapes ||
+        m->joints != r->info.joints) {
+        perp_scene_destroy(*scene);
+        *scene = NULL;
+        return pp_load_fail(r, error, "scene", "is not the scene of the recorded states");
+    }
+    return PERP_OK;
+}
+
+perp_status perp_recording_check(perp_recording *recording, const perp_limits *limits,
+                                 perp_check *check, perp_error *error)
+{
+    perp_recording *r = recording;
+    perp_scene *scene = NULL;
+    perp_status status = load_scene(r, &scene, error);
+    if (status < 0) {
+        return status;
+    }
+    pp_recheck c = {.info = &r->info, .recording = r, .check = check};
+    c.model = scene ? perp_scene_model(scene) : NULL;
+    c.arena = pp_arena_create(&r->env);
+    c.where = (char(*)[PP_WHERE_MAX])PP_ZEROS(r->arena, char, PERP_CHECK_COUNT *PP_WHERE_MAX);
+    c.unjudged = PP_ZEROS(r->arena, bool, r->info.bodies);
+    double *state = PP_ARRAY(r->arena, double, 2 * (size_t)r->info.nv);
+    if (!c.arena || !c.where || !c.unjudged || !state) {
+        status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory to judge the recording");
+    } else {
+        prepare_items(check, limits ? limits : &r->info.limits, c.where);
+        leave_out_what_is_not_there(check, &r->info, c.model);
+        if (c.model) {
+            mark_gears(c.model, c.unjudged);
+        }
+        status = judge_frames(&c, r, state, error);
+        conclude(check);
+    }
+    pp_arena_destroy(c.arena);
+    perp_scene_destroy(scene);
+    return status;
+}

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What two frames one step apart show: the position update, the balance of momentum, and the energy that
+// contacts and joints made.
+//
+//   M (nu - nu^l) = p_ext + springs + sum of the impulses of contacts and joints, body by body
+//   energy made   = sum over bodies of impulse . (mean of the velocities without and with it)
+//                   + what belts add, - what pushing overlaps apart and closing joints may put in
+//
+// Impulses are added up as wrenches on bodies: no row, no matrix and no multiplier of the step is used.
+#include "record/check.h"
+
+#include <math.h>
+
+// ── Positions ────────────────────────────────────────────────────────────────────────────────────
+
+void pp_check_motion(pp_recheck *c)
+{
+    double theta = c->info->stepper == PERP_MOREAU_JEAN ? c->info->theta : 1.0;
+    for (int b = 0; b < c->info->bodies; b++) {
+        const perp_recorded_body *body = &c->recording->body[b].about;
+        int nv = body->at < 0 ? 0 : body->kind == PERP_PLANAR_PARTICLE ? 2 : 3;
+        for (int k = body->at; k < body->at + nv; k++) {
+            double mean = (1.0 - theta) * c->nu0[k] + theta * c->now->nu[k];
+            double error = fabs(c->now->q[k] - c->q0[k] - c->h * mean);
+            pp_check_see(c, PERP_CHECK_MOTION, error / fmax(1.0, fabs(c->q0[k])), body->name, "");
+        }
+    }
+}
+
+// ── Impulses as wrenches on bodies ───────────────────────────────────────────────────────────────
+
+static void add_at(pp_recheck *c, int body, double sign, pp_vec2 p, pp_vec2 at)
+{
+    pp_vec2 origin = c->kin.body[body].p;
+    pp_wrench2 *w = &c->impulse[body];
+    w->x += sign * p.x;
+    w->y += sign * p.y;
+    w->turn += sign * ((at.x - origin.x) * p.y - (at.y - origin.y) * p.x);
+}
+
+// Returns the energy that the contact's belt gave, less what undoing an overlap may.
+static double add_contact(pp_recheck *c, const perp_contact *contact)
+{
+    const perp_model *m = c->model;
+    int a = m->shape[contact->a.i].body, b = m->shape[contact->b.i].body;
+    pp_vec2 n = {contact->normal_W.x, contact->normal_W.y}, t = {n.y, -n.x};
+    pp_vec2 at = {contact->point_W.x, contact->point_W.y};
+    pp_vec2 p = {contact->pn * n.x + contact->pf_W.x, contact->pn * n.y + contact->pf_W.y};
+    add_at(c, b, 1.0, p, at);
+    add_at(c, a, -1.0, p, at);
+    double pt = contact->pf_W.x * t.x + contact->pf_W.y * t.y;
+    double surface_a = m->shape[contact->a.i].surface_speed
+                           ? pp_expr_value(m->shape[contact->a.i].surface_speed, &c->t0)
+                           : 0.0;
+    double surface_b = m->shape[contact->b.i].surface_speed
+                           ? pp_expr_value(m->shape[contact->b.i].surface_speed, &c->t0)
+                           : 0.0;
+    return -pt * (surface_a + surface_b) + contact->pn * fmin(0.0, contact->gap) / c->h;
+}
+
+// The force acts on a at its own anchor; where it turns with a, at b's.
+static double add_joint(pp_recheck *c, int index)
+{
+    const pp_joint *joint = &c->model->joint[index];
+    if (joint->kind == PERP_GEAR) {
+        return 0.0;
+    }
+    const perp_wrench *w = &c->now->joint[index].impulse_b;
+    const pp_frame *fa = &c->kin.body[joint->a], *fb = &c->kin.body[joint->b];
+    pp_vec2 p = {w->f.x, w->f.y}, on_b = pp_point(fb, joint->r_B), on_a = pp_point(fa, joint->r_A);
+    double couple = w->tau.z - (on_b.x - fb->p.x) * p.y + (on_b.y - fb->p.y) * p.x;
+    bool turning = joint->kind == PERP_PRISMATIC || joint->kind == PERP_POINT_ON_LINE;
+    add_at(c, joint->b, 1.0, p, on_b);
+    add_at(c, joint->a, -1.0, p, turning ? on_b : on_a);
+    c->impulse[joint->b].turn += couple;
+    c->impulse[joint->a].turn -= couple;
+    double open = pp_joint_error(c->model, c->before, c->t0, index);
+    return -(fabs(p.x) + fabs(p.y) + fabs(couple)) * open / c->h;
+}
+
+// What springs evaluated at the end of the step did, from the state there.
+static perp_status add_springs(pp_recheck *c, double *left)
+{
+    pp_rows rows = {0};
+    pp_gaps none = {0};
+    pp_scheme scheme = {c->info->stepper, c->info->friction, c->info->impact};
+    perp_status status = pp_rows_run(&rows, c->model, &c->kin, &none, scheme, c->arena);
+    for (int i = 0; i < rows.nb && status >= 0; i++) {
+        const pp_row *row = &rows.b[i];
+        if (row->force >= 0) {
+            double p = -(pp_row_rate(c->model, row, c->now->nu) + row->bias) / row->gamma;
+            pp_row_add(c->model, row, -p, NULL, left);
+        }
+    }
+    return status;
+}
+
+// ── Balances ─────────────────────────────────────────────────────────────────────────────────────
+
+static void see_momentum(pp_recheck *c, const double *left)
+{
+    for (int i = 0; i < c->model->bodies; i++) {
+        const pp_body *body = &c->model->body[i];
+        const double w[3] = {c->impulse[i].x, c->impulse[i].y, c->impulse[i].turn};
+        for (int k = 0; k < body->nv && !c->unjudged[i]; k++) {
+            pp_check_see(c, PERP_CHECK_MOMENTUM, fabs(left[body->at + k] - w[k]), body->name, "");
+        }
+    }
+}
+
+static void see_energy(pp_recheck *c, double given)
+{
+    double made = given;
+    for (int i = 0; i < c->model->bodies; i++) {
+        const pp_body *body = &c->model->body[i];
+        const pp_frame *f = &c->kin.body[i];
+        double v[3] = {f->v.x, f->v.y, f->w};  // of what is driven
+        for (int k = 0; k < body->nv; k++) {
+            int at = body->at + k;
+            v[k] = 0.5 * (c->start[at] + c->kin.p_ext[at] / c->kin.M[at] + c->now->nu[at]);
+        }
+        made += c->impulse[i].x * v[0] + c->impulse[i].y * v[1] + c->impulse[i].turn * v[2];
+    }
+    pp_check_see(c, PERP_CHECK_ENERGY, isnan(made) ? made : fmax(0.0, made), "", "");
+}
+
+perp_status pp_check_balance(pp_recheck *c)
+{
+    const perp_model *m = c->model;
+    pp_state state = {.t = c->t0,
+                      .q = (double *)(uintptr_t)c->q0,  // read only
+                      .nu = (double *)(uintptr_t)c->nu0};
+    perp_status status = pp_kinematics_run(&c->kin, m, &state, c->h, NULL, c->arena);
+    double *left = PP_ARRAY(c->arena, double, m->nv);
+    double *none = PP_ZEROS(c->arena, double, m->nv);
+    c->impulse = PP_ZEROS(c->arena, pp_wrench2, m->bodies);
+    if (status < 0 || !left || !none || !c->impulse) {
+        return status < 0 ? status : PERP_ERR_MEMORY;
+    }
+    c->start = c->info->stepper == PERP_QUASISTATIC ? none : c->nu0;
+    double inertia = c->info->stepper == PERP_QUASISTATIC ? 0.0 : 1.0, given = 0.0;
+    for (int i = 0; i < m->nv; i++) {
+        left[i] = inertia * c->kin.M[i] * (c->now->nu[i] - c->start[i]) - c->kin.p_ext[i];
+    }
+    for (int i = 0; i < c->now->contacts; i++) {
+        given += add_contact(c, &c->now->contact[i]);
+    }
+    for (int i = 0; i < m->joints; i++) {
+        given += add_joint(c, i);
+    }
+    status = add_springs(c, left);
+    if (status >= 0) {
+        see_momentum(c, left);
+        see_energy(c, given);
+    }
+    return status;
+}

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to scene/: generators write a scene as JSON text.
+#pragma once
+
+#include "scene/scene.h"
+
+// Text that grows; the first failed allocation sticks.
+typedef struct pp_text {
+    const perp_env *env;
+    char *text;
+    size_t size, room;
+    bool failed;
+} pp_text;
+
+// In the format, '#' stands for the next double, '@' for the next int, '$' for the next const char *.
+void pp_text_put(pp_text *out, const char *format, ...);
+
+typedef struct pp_option {
+    const char *name;
+    double standard, low, high;
+    bool whole;
+} pp_option;
+
+enum { PP_OPTIONS_MAX = 12 };
+
+typedef struct pp_recipe {
+    perp_generator card;
+    const pp_option *option;
+    int options;
+    // value[k] is that of option k.
+    void (*write)(pp_text *out, const double *value);
+} pp_recipe;
+
+extern const pp_recipe pp_arch_recipe, pp_wall_recipe, pp_pile_recipe, pp_stack_recipe,
+    pp_chain_recipe, pp_cradle_recipe, pp_pendulum_recipe, pp_windows_recipe;
+
+// The head of a scene up to "bodies", with its name, description, step and end.
+void pp_text_head(pp_text *out, const char *name, const char *description, double step,
+                  double until);
+// A separator before item k of a list: nothing before the first.
+const char *pp_text_comma(int k);

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names for the unknowns of a step: velocities by body, impulses by joint and contact.
+#include "sim/names.h"
+
+typedef struct namer {
+    const perp_model *model;
+    pp_arena *arena;
+    const char **next;
+    bool failed;
+} namer;
+
+enum { LONGEST = 160 };
+
+static void put(namer *n, const char *format, ...) PP_FORMAT(2, 3);
+
+static void put(namer *n, const char *format, ...)
+{
+    char *text = PP_ARRAY(n->arena, char, LONGEST);
+    if (!text) {
+        n->failed = true;
+        return;
+    }
+    va_list list;
+    va_start(list, format);
+    pp_print_list(text, LONGEST, format, list);
+    va_end(list);
+    *n->next++ = text;
+}
+
+static void name_velocities(namer *n)
+{
+    static const char *const parts[PP_BODY_NV] = {"vx", "vy", "omega"};
+    for (int i = 0; i < n->model->bodies; i++) {
+        for (int k = 0; k < n->model->body[i].nv; k++) {
+            put(n, "%s.%s", n->model->body[i].name, parts[k]);
+        }
+    }
+}
+
+// The k-th row of its joint or spring, counted from 1 when there are several.
+static void name_row(namer *n, const pp_row *row, const pp_row *first, const pp_row *end)
+{
+    int index = 1, count = 0;
+    for (const pp_row *r = first; r < end; r++) {
+        bool same = r->joint == row->joint && r->force == row->force;
+        count += same;
+        index += same && r < row;
+    }
+    const char *name = row->joint >= 0   ? n->model->joint[row->joint].name
+                       : row->force >= 0 ? n->model->force[row->force].name
+                                         : "?";
+    if (count > 1) {
+        put(n, "%s.%d", name, index);
+    } else {
+        put(n, "%s", name);
+    }
+}
+
+static void name_rows(namer *n, const pp_row *row, int count)
+{
+    for (int i = 0; i < count; i++) {
+        name_row(n, &row[i], row, row + count);
+    }
+}
+
+// "floor/block.box:256", or the name a scene gave it.
+static void name_contact(namer *n, const pp_contact *contact, const char *ending)
+{
+    const perp_model *m = n->model;
+    const char *given = contact->listed >= 0 ? m->contact[contact->listed].name : NULL;
+    if (given && given[0]) {
+        put(n, "%s%s", given, ending);
+        return;
+    }
+    const pp_shape *a = &m->shape[contact->a], *b = &m->shape[contact->b];
+    put(n, "%s/%s:%u%s", a->name, b->name, (unsigned)contact->feature, ending);
+}
+
+static void name_friction(namer *n, const pp_step *s)
+{
+    for (int t = 0; t < s->row.nt; t++) {
+        const pp_contact *contact = &s->gap.contact[s->row.contact[s->row.normal[t]]];
+        name_contact(n, contact, "+t");
+        name_contact(n, contact, "-t");
+    }
+    for (int t = 0; t < s->row.nt; t++) {
+        name_contact(n, &s->gap.contact[s->row.contact[s->row.normal[t]]], ".sigma");
+    }
+}
+
+const char *const *pp_step_names(const perp_model *model, const pp_step *s, pp_arena *arena)
+{
+    const pp_rows *rows = &s->row;
+    size_t count = (size_t)model->nv + (size_t)rows->nb + (size_t)rows->nm + (size_t)rows->nn +
+                   3 * (size_t)rows->nt;
+    const char **names = PP_ARRAY(arena, const char *, count);
+    namer n = {model, arena, names, !names};
+    if (n.failed) {
+        return NULL;
+    }
+    name_velocities(&n);
+    name_rows(&n, rows->b, rows->nb);
+    name_rows(&n, rows->m, rows->nm);
+    for (int i = 0; i < rows->nc; i++) {
+        name_contact(&n, &s->gap.contact[rows->contact[i]], ".n");
+    }
+    name_rows(&n, rows->n + rows->nc, rows->nn - rows->nc);
+    name_friction(&n, s);
+    return n.failed ? NULL : names;
+}

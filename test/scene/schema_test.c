@@ -1,0 +1,223 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The schema, the reader's tables and the scenes of the project agree.
+#include "scene/reader.h"
+#include "support/cmocka.h"
+#include "support/json_schema.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char schema_path[] = "scenes/scene.schema.json";
+
+static int setup(void **state)
+{
+    json_error_t error;
+    *state = json_load_file(schema_path, JSON_REJECT_DUPLICATES, &error);
+    if (!*state) {
+        print_error("%s:%d: %s\n", schema_path, error.line, error.text);
+    }
+    return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    json_decref(*state);
+    return 0;
+}
+
+static void expect_valid(const json_t *schema, const char *name, const json_t *value)
+{
+    char why[400];
+    if (!schema_holds(schema, schema, value, why, sizeof why)) {
+        print_error("%s: %s\n", name, why);
+        fail();
+    }
+}
+
+static void scenes_keep_the_schema(void **state)
+{
+    DIR *dir = opendir("scenes");
+    assert_non_null(dir);
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        size_t n = strlen(entry->d_name);
+        if (n < 5 || strcmp(entry->d_name + n - 5, ".json") != 0 ||
+            strstr(entry->d_name, "schema")) {
+            continue;
+        }
+        char path[512];
+        snprintf(path, sizeof path, "scenes/%s", entry->d_name);
+        json_t *value = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+        assert_non_null(value);
+        expect_valid(*state, path, value);
+        perp_scene *scene = NULL;
+        perp_error error;
+        if (perp_scene_load(path, NULL, &scene, &error) < 0) {
+            print_error("%s:%d:%d: %s\n", path, error.line, error.column, error.text);
+            fail();
+        }
+        char base[512];
+        snprintf(base, sizeof base, "%.*s", (int)(n - 5), entry->d_name);
+        assert_string_equal(perp_scene_name(scene), base);
+        assert_true(perp_scene_description(scene)[0] != '\0');
+        perp_scene_destroy(scene);
+        json_decref(value);
+        count++;
+    }
+    closedir(dir);
+    assert_true(count >= 7);
+}
+
+static void generated_scenes_keep_the_schema(void **state)
+{
+    for (int k = 0; k < perp_generator_count(); k++) {
+        const char *name = perp_generator_at(k)->name;
+        perp_scene *scene = NULL;
+        perp_error error = {0};
+        if (perp_scene_generate(name, NULL, 0, NULL, &scene, &error) < 0) {
+            print_error("%s: %d:%d: %s\n", name, error.line, error.column, error.text);
+            fail();
+        }
+        json_t *value = json_loads(perp_scene_text(scene, NULL), JSON_REJECT_DUPLICATES, NULL);
+        assert_non_null(value);
+        expect_valid(*state, name, value);
+        json_decref(value);
+        perp_scene_destroy(scene);
+    }
+}
+
+// ── Tables ───────────────────────────────────────────────────────────────────────────────────────
+
+static bool has_key(const pp_object *object, const char *key)
+{
+    for (int k = 0; k < object->count; k++) {
+        if (strcmp(object->field[k].key, key) == 0) {
+            return true;
+        }
+    }
+    return object->kinds && strcmp(key, "kind") == 0;
+}
+
+static void expect_same_keys(const pp_object *object, const json_t *properties)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)properties, key, value)
+    {
+        if (!has_key(object, key)) {
+            print_error("%s: the schema has '%s', the reader not\n", object->what, key);
+            fail();
+        }
+    }
+    for (int k = 0; k < object->count; k++) {
+        if (!json_object_get(properties, object->field[k].key)) {
+            print_error("%s: the reader has '%s', the schema not\n", object->what,
+                        object->field[k].key);
+            fail();
+        }
+    }
+}
+
+// The schema refuses a field exactly where the reader's table gives it no owner.
+static void expect_same_kinds(const pp_object *object, const json_t *definition)
+{
+    const json_t *rules = json_object_get(definition, "allOf");
+    for (const pp_choice *kind = object->kinds; kind && kind->word; kind++) {
+        const json_t *then = NULL;
+        for (size_t k = 0; k < json_array_size(rules); k++) {
+            const json_t *rule = json_array_get(rules, k);
+            const json_t *test = json_object_get(json_object_get(rule, "if"), "properties");
+            const json_t *word = json_object_get(json_object_get(test, "kind"), "const");
+            if (strcmp(json_string_value(word), kind->word) == 0) {
+                then = json_object_get(rule, "then");
+            }
+        }
+        for (int k = 0; k < object->count; k++) {
+            const pp_field *field = &object->field[k];
+            bool owned = false, refused = json_is_false(json_object_get(
+                                    json_object_get(then, "properties"), field->key));
+            for (int i = 0; i < object->count; i++) {
+                const pp_field *same = &object->field[i];
+                owned = owned || (strcmp(same->key, field->key) == 0 &&
+                                  (!same->owners || same->owners >> kind->value & 1u));
+            }
+            if (owned == refused) {
+                print_error("%s '%s': schema and reader differ\n", kind->word, field->key);
+                fail();
+            }
+        }
+    }
+}
+
+static void schema_and_reader_know_the_same(void **state)
+{
+    const json_t *defs = json_object_get(*state, "$defs");
+    expect_same_keys(&pp_scene_object, json_object_get(*state, "properties"));
+    static const struct {
+        const char *name;
+        const pp_object *object;
+    } objects[] = {{"limits", &pp_limits_object},   {"body", &pp_body_object},
+                   {"drive", &pp_drive_object},     {"shape", &pp_shape_object},
+                   {"contact", &pp_contact_object}, {"pair", &pp_pair_object},
+                   {"joint", &pp_joint_object},     {"force", &pp_force_object}};
+    for (size_t k = 0; k < sizeof objects / sizeof objects[0]; k++) {
+        const json_t *definition = json_object_get(defs, objects[k].name);
+        expect_same_keys(objects[k].object, json_object_get(definition, "properties"));
+        expect_same_kinds(objects[k].object, definition);
+    }
+}
+
+// ── The validator itself ─────────────────────────────────────────────────────────────────────────
+
+static void wrong_scenes_break_the_schema(void **state)
+{
+    static const char *const texts[] = {
+        "[]",
+        "{\"stpe\": 1}",
+        "{\"step\": 0}",
+        "{\"step\": \"1\"}",
+        "{\"gravity\": [0]}",
+        "{\"stepper\": \"euler\"}",
+        "{\"theta\": 1.5}",
+        "{\"name\": \"\"}",
+        "{\"limits\": {\"gap\": null}}",
+        "{\"shapes\": [{\"name\": \"x\"}]}",
+        "{\"shapes\": [{\"kind\": \"disc\"}]}",
+        "{\"shapes\": [{\"kind\": \"disc\", \"radius\": 1, \"size\": [1, 1]}]}",
+        "{\"shapes\": [{\"kind\": \"box\", \"size\": [1, 1], \"angle\": \"30\"}]}",
+        "{\"bodies\": [{\"drive\": {\"z\": 1}}]}",
+        "{\"bodies\": [{\"kind\": \"particle\", \"spin\": 1}]}",
+        "{\"joints\": [{\"kind\": \"weld\", \"b\": \"x\", \"target\": 1}]}",
+        "{\"joints\": [{\"kind\": \"gear\", \"joint_a\": \"x\"}]}",
+        "{\"forces\": [{\"kind\": \"spring\", \"b\": \"x\", \"rest\": \"1 rad\"}]}",
+        "{\"contacts\": [{\"a\": \"x\"}]}",
+    };
+    for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
+        char why[400];
+        json_t *value = json_loads(texts[k], 0, NULL);
+        assert_non_null(value);
+        if (schema_holds(*state, *state, value, why, sizeof why)) {
+            print_error("%s keeps the schema\n", texts[k]);
+            fail();
+        }
+        if (strstr(why, "does not know") || strstr(why, "outside") || strstr(why, "compile")) {
+            print_error("%s: %s\n", texts[k], why);
+            fail();
+        }
+        json_decref(value);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scenes_keep_the_schema),
+        cmocka_unit_test(generated_scenes_keep_the_schema),
+        cmocka_unit_test(schema_and_reader_know_the_same),
+        cmocka_unit_test(wrong_scenes_break_the_schema),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
