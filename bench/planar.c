@@ -52,8 +52,9 @@ static planar_scene pile(int boxes)
     s.settle = 400;
     for (int k = 0; s.box && k < boxes; k++) {
         double size = 0.15 + 0.05 * ((k * 7) % 5) / 5.0;
-        s.box[k] = (planar_box){-2.6 + 0.52 * (k % 11) + 0.1 * ((k / 11) % 2),
-                                0.4 + 0.55 * (k / 11),
+        int layer = k / 11;
+        s.box[k] = (planar_box){-2.6 + 0.52 * (k % 11) + 0.1 * (layer % 2),
+                                0.4 + 0.55 * layer,
                                 0.1 * ((k * 13) % 31 - 15),
                                 size,
                                 0.8 * size,

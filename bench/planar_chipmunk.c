@@ -69,9 +69,17 @@ static void *create(const planar_scene *scene)
 {
     engine *e = calloc(1, sizeof *e);
     size_t n = (size_t)scene->boxes;
-    if (!e || !(e->body = calloc(n, sizeof(cpBody *))) ||
-        !(e->shape = calloc(n, sizeof(cpShape *))) ||
-        !(e->joint = calloc(n, sizeof(cpConstraint *)))) {
+    if (!e) {
+        return NULL;
+    }
+    e->body = calloc(n, sizeof(cpBody *));
+    e->shape = calloc(n, sizeof(cpShape *));
+    e->joint = calloc(n, sizeof(cpConstraint *));
+    if (!e->body || !e->shape || !e->joint) {
+        free(e->body);
+        free(e->shape);
+        free(e->joint);
+        free(e);
         return NULL;
     }
     e->space = cpSpaceNew();

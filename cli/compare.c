@@ -26,6 +26,7 @@ typedef struct comparison {
     perp_recording *a, *b;
     difference *body;
     int bodies, only_a, only_b;
+    int width;  // letters of the longest name
     double tolerance;
     int frames;  // compared
     bool part;
@@ -56,6 +57,8 @@ static bool match(comparison *c)
         const char *name = perp_recording_body(c->a, (perp_body){i}).name;
         int k = find_body(c->b, name);
         if (k >= 0) {
+            int length = (int)strlen(name);
+            c->width = length > c->width ? length : c->width;
             c->body[c->bodies++] = (difference){.name = name, .in_a = i, .in_b = k};
         }
     }
@@ -162,11 +165,7 @@ static void print_run(const char *letter, const perp_recording *r)
 
 static void print_text(const comparison *c)
 {
-    int width = 4;
-    for (int k = 0; k < c->bodies; k++) {
-        int length = (int)strlen(c->body[k].name);
-        width = length > width ? length : width;
-    }
+    int width = c->width > 4 ? c->width : 4;
     print_run("A", c->a);
     print_run("B", c->b);
     if (c->part) {

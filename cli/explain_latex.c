@@ -4,6 +4,7 @@
 // perp explain as a LaTeX document that compiles as it is: amsmath and graphicx are all it takes.
 #include "cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // Wider matrices are made to fit the page.
@@ -46,10 +47,9 @@ static void put_value(FILE *out, double value)
     if (strstr(text, "inf")) {
         fputs(value < 0.0 ? "-\\infty" : "\\infty", out);
     } else if (e) {
-        int power = 0;
-        sscanf(e + 1, "%d", &power);
+        long power = strtol(e + 1, NULL, 10);
         *e = '\0';
-        fprintf(out, "%s\\cdot10^{%d}", text, power);
+        fprintf(out, "%s\\cdot10^{%ld}", text, power);
     } else {
         fputs(value == 0.0 ? "\\cdot" : text, out);
     }

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <float.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ enum { DIGITS_MAX = 780, EXPONENT_MAX = 100000 };
 typedef struct decimal {
     char digit[DIGITS_MAX + 32];  // room for the exponent, too
     int count;                    // significant digits kept
-    long exponent;                // of the last digit kept
+    int64_t exponent;             // of the last digit kept
     bool negative, sticky;        // sticky: a non-zero digit was dropped
 } decimal;
 
@@ -95,7 +96,7 @@ static bool parse_exponent(const char *at, const char *end, decimal *d)
     if (at == end) {
         return false;
     }
-    long exponent = 0;
+    int64_t exponent = 0;
     for (; at < end && is_digit(*at); at++) {
         exponent = exponent < EXPONENT_MAX ? 10 * exponent + (*at - '0') : exponent;
     }
@@ -127,7 +128,7 @@ static double slow_value(decimal *d)
         d->digit[d->count++] = '1';
         d->exponent--;
     }
-    pp_print(d->digit + d->count, 24, "e%ld", d->exponent);
+    pp_print(d->digit + d->count, 24, "e%" PRId64, d->exponent);
     return strtod(d->digit, NULL);
 }
 

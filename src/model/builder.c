@@ -199,7 +199,8 @@ static bool usable(perp_builder *b, const void *def, uint32_t cookie, uint32_t e
         return false;
     }
     if (!def || cookie != expected) {
-        return pp_builder_bad(b, PERP_ERR_DEF, "%s: start from perp_%s_default()", what, what);
+        pp_builder_bad(b, PERP_ERR_DEF, "%s: start from perp_%s_default()", what, what);
+        return false;
     }
     return true;
 }
