@@ -17,6 +17,10 @@
 
 #define PP_COMP_COOKIE 0x70430001u
 
+// Where the coefficients of a contact (moments over lengths) add up to more than this, the scaled
+// residual is that of theory (C21) instead of (C8).
+#define PP_STRONG_FRICTION 10.0
+
 // A Farkas vector counts as a proof when it separates by this much, relative to its own terms.
 #define PP_FARKAS_MARGIN 1e-9
 

@@ -57,12 +57,84 @@ static void box_friction_without_solution(void **state)
     assert_true(isfinite(z[0]) && isfinite(z[1]) && strlen(info.reason) > 5);
 }
 
+// ── Contact ──────────────────────────────────────────────────────────────────────────────────────
+
+static const char *const contact_solvers[] = {"auto", "lemke", "ssn", "gs", "eg"};
+
+// Nothing moves the contact and it closes: no r is an answer, not even one so large that u is lost
+// beside it.
+static void immovable_contact_is_not_solved(void **state)
+{
+    (void)state;
+    const double W[36] = {0}, mu[2] = {0.5, 0.5};
+    for (int dim = 2; dim <= 3; dim++) {
+        int n = 2 * dim;
+        double load[6] = {-1.0}, r[6];
+        load[dim] = -1.0;
+        perp_fcp fcp = {.nc = 2, .dim = dim, .mu = mu, .W = perp_matrix_dense(n, n, W), .q = load};
+        for (int k = 0; k < 5; k++) {
+            assert_true(perp_fcp_solve(contact_solvers[k], &fcp, NULL, NULL, r, NULL, NULL) < 0);
+        }
+        for (double size = 1.0; size < 1e100; size *= 1e3) {
+            memset(r, 0, sizeof r);
+            r[0] = r[dim] = size;
+            perp_fcp_residuals out;
+            assert_int_equal(perp_fcp_judge(&fcp, r, NULL, NULL, &out), PERP_OK);
+            assert_true(out.plain > 0.5);
+        }
+    }
+}
+
+// With mu = 1e6 the dual cone is nearly a line, and r = 0 within 1e-6 of the natural map although the
+// bodies approach at full speed. The answer is to stick: W r = -q.
+static void strong_friction_does_not_hide_penetration(void **state)
+{
+    (void)state;
+    const double W[] = {2, 0.5, 0.2, 0.5, 1, 0, 0.2, 0, 1}, q[] = {-1, 0.3, -0.2};
+    double r[3] = {0, 0, 0};
+    perp_fcp_residuals out;
+    for (double mu = 1e2; mu < 1e13; mu *= 1e2) {
+        perp_fcp fcp = {.nc = 1, .dim = 3, .mu = &mu, .W = perp_matrix_dense(3, 3, W), .q = q};
+        assert_int_equal(perp_fcp_judge(&fcp, (const double[]){0, 0, 0}, NULL, NULL, &out),
+                         PERP_OK);
+        assert_true(out.scaled > 0.1);
+        for (int k = 0; k < 5; k++) {
+            perp_status status =
+                perp_fcp_solve(contact_solvers[k], &fcp, NULL, NULL, r, NULL, NULL);
+            assert_true(status < 0 || r[0] > 0.6);
+            assert_true(status == PERP_OK || k != 0 || mu > 1e6);
+        }
+    }
+}
+
+// Two contacts that press against each other with 1e17: the load of 1 is lost beside them in double.
+static void inner_forces_do_not_hide_the_load(void **state)
+{
+    (void)state;
+    const double M[] = {1}, H[] = {1, 0, -1, 0}, f[] = {1}, w[4] = {0}, mu[] = {0, 0};
+    perp_fcp fcp = {.nc = 2,
+                    .dim = 2,
+                    .nv = 1,
+                    .mu = mu,
+                    .M = perp_matrix_dense(1, 1, M),
+                    .H = perp_matrix_dense(1, 4, H),
+                    .f = f,
+                    .w = w};
+    perp_fcp_residuals out;
+    const double r[] = {1e17, 0, 1e17, 0}, v[] = {0};  // at rest, says f + H r = (1 + 1e17) - 1e17
+    assert_int_equal(perp_fcp_judge(&fcp, r, v, NULL, &out), PERP_OK);
+    assert_true(out.dynamics > 0.5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(overflow_is_no_success),
         cmocka_unit_test(fixed_variables_hide_nothing),
         cmocka_unit_test(box_friction_without_solution),
+        cmocka_unit_test(immovable_contact_is_not_solved),
+        cmocka_unit_test(strong_friction_does_not_hide_penetration),
+        cmocka_unit_test(inner_forces_do_not_hide_the_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
