@@ -23,6 +23,8 @@
 
 // A Farkas vector counts as a proof when it separates by this much, relative to its own terms.
 #define PP_FARKAS_MARGIN 1e-9
+// A column of A'y below this part of its terms is zero: y is known no better.
+#define PP_FARKAS_ZERO 1e-14
 
 // What a solver gets besides the problem.
 typedef struct pp_job {
