@@ -126,11 +126,15 @@ bool pp_fcp_is_polygonal(const perp_fcp *fcp);
 perp_status pp_solve_as_mcp(pp_mcp_solver *solve, const perp_fcp *fcp, const pp_job *job, double *r,
                             double *v, pp_report *report);
 
-// M^-1 of the global form, factored once: dense Cholesky or sparse LU.
+// M^-1 of the global form, factored once (mass.c).
 typedef struct pp_mass pp_mass;
 perp_status pp_mass_create(const perp_matrix *M, pp_arena *arena, pp_mass **out);
 perp_status pp_mass_solve(const pp_mass *mass, double *x);  // x = M \ x
 void pp_mass_destroy(pp_mass *mass);
+// y = M^-1 h for column j of H (CSC): y is zero on entry; the count velocities in touched are those that
+// may differ from zero after it, for the caller to clear.
+perp_status pp_mass_column(const pp_mass *mass, const perp_matrix *H, int j, double *y,
+                           int *touched, int *count);
 
 // The local form of a global problem: W = H' M^-1 H, q = H' M^-1 f + w, arrays in the arena.
 perp_status pp_fcp_condense(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,

@@ -296,20 +296,24 @@ static perp_status gather_local(const perp_fcp *fcp, const double *r, evidence *
 }
 
 // diag(H' M^-1 H) with one solve a column of H.
-static perp_status delassus_diagonal(const perp_matrix *H, const pp_mass *mass, pp_arena *arena,
-                                     double *diagonal)
+static perp_status delassus_diagonal(const perp_matrix *dense_or_sparse, const pp_mass *mass,
+                                     pp_arena *arena, double *diagonal)
 {
-    double *y = PP_ARRAY(arena, double, H->rows), *h = PP_ARRAY(arena, double, H->rows);
-    perp_status status = y && h ? PERP_OK : PERP_ERR_MEMORY;
-    for (int j = 0; status >= 0 && j < H->cols; j++) {
-        memset(h, 0, (size_t)H->rows * sizeof *h);
-        for (int k = H->dense ? 0 : H->p[j]; k < (H->dense ? H->rows : H->p[j + 1]); k++) {
-            h[H->dense ? k : H->i[k]] =
-                H->dense ? H->dense[(size_t)j * (size_t)H->rows + (size_t)k] : H->x[k];
+    perp_matrix H;
+    perp_status status = pp_matrix_to_csc(dense_or_sparse, arena, &H);
+    double *y = PP_ZEROS(arena, double, H.rows);
+    int *touched = PP_ARRAY(arena, int, H.rows), count;
+    status = status >= 0 && (!y || !touched) ? PERP_ERR_MEMORY : status;
+    for (int j = 0; status >= 0 && j < H.cols; j++) {
+        double sum = 0.0;
+        status = pp_mass_column(mass, &H, j, y, touched, &count);
+        for (int k = H.p[j]; k < H.p[j + 1]; k++) {
+            sum += H.x[k] * y[H.i[k]];
         }
-        memcpy(y, h, (size_t)H->rows * sizeof *y);
-        status = pp_mass_solve(mass, y);
-        diagonal[j] = pp_dot(H->rows, h, y);
+        for (int k = 0; k < count; k++) {
+            y[touched[k]] = 0.0;
+        }
+        diagonal[j] = sum;
     }
     return status;
 }
