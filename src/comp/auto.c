@@ -7,18 +7,30 @@
 #include <math.h>
 #include <string.h>
 
-void pp_auto_tell(pp_report *report, const char *name, const char *word)
+static void append(pp_report *report, const char *text)
 {
-    size_t used = strlen(report->reason), size = sizeof report->reason;
-    const char *parts[] = {used ? "; " : "", name, ": ", word};
-    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
-        size_t length = strlen(parts[k]);
-        if (used + length + 1 > size) {
-            return;
-        }
-        memcpy(report->reason + used, parts[k], length + 1);
-        used += length;
+    size_t used = strlen(report->reason), length = strlen(text);
+    if (used + length < sizeof report->reason) {
+        memcpy(report->reason + used, text, length + 1);
     }
+}
+
+void pp_auto_tell(pp_report *report, const char *name, perp_status status, bool solved,
+                  const char *reason)
+{
+    append(report, report->reason[0] ? "; " : "");
+    append(report, name);
+    append(report, ": ");
+    append(report, solved ? "solved" : status >= 0 ? "rejected" : perp_status_word(status));
+    if (status == PERP_ERR_INFEASIBLE && reason[0]) {
+        append(report, ", ");
+        append(report, reason);
+    }
+}
+
+int pp_auto_limit(int own, int asked)
+{
+    return own == 0 || (asked > 0 && asked < own) ? asked : own;
 }
 
 static int weight(perp_status status)

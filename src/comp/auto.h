@@ -6,8 +6,13 @@
 
 #include "comp/comp.h"
 
-// Appends "name: word" to report->reason, which reads "lemke: ray; pivot: limit; …" at the end.
-void pp_auto_tell(pp_report *report, const char *name, const char *word);
+// Appends what a rung did to report->reason, which reads "lemke: ray; pivot: limit; …" at the end.
+// An answer that was not accepted is "rejected", whatever the rung believed; a proof is told whole.
+void pp_auto_tell(pp_report *report, const char *name, perp_status status, bool solved,
+                  const char *reason);
+
+// Iterations of a rung: its own limit (0: none) or the caller's (0: none), whichever is less.
+int pp_auto_limit(int own, int asked);
 
 // Of two failures the one that proves or shows more: infeasible, ray, limit, singular, others.
 perp_status pp_auto_telling(perp_status a, perp_status b);

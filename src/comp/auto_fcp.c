@@ -56,7 +56,7 @@ static perp_status step_on(climb *c, rung k)
     pp_report report = {0};
     pp_job job = *c->job;
     job.options = &options;
-    options.max_iterations = k.limit > 0 ? k.limit : options.max_iterations;
+    options.max_iterations = pp_auto_limit(k.limit, options.max_iterations);
     options.warm_start = k.warm;
     memset(c->trial_r, 0, n * sizeof(double));
     if (k.warm) {
@@ -84,8 +84,7 @@ static perp_status step_on(climb *c, rung k)
         c->report->iterations = report.iterations;
     }
     c->worst = pp_auto_telling(c->worst, status);
-    bool solved = residual <= c->job->options->tolerance;
-    pp_auto_tell(c->report, k.name, solved ? "solved" : perp_status_word(status));
+    pp_auto_tell(c->report, k.name, status, residual <= c->job->options->tolerance, report.reason);
     return status;
 }
 
@@ -127,8 +126,9 @@ perp_status pp_auto_fcp(const perp_fcp *fcp, const pp_job *job, double *r, doubl
             c.worst = PERP_ERR_LIMIT;
             break;
         }
-        if (step_on(&c, rungs[k]) == PERP_ERR_MEMORY) {
-            return PERP_ERR_MEMORY;
+        perp_status status = step_on(&c, rungs[k]);
+        if (status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
+            return status;
         }
     }
     if (c.residual <= job->options->tolerance) {

@@ -70,7 +70,7 @@ static perp_status step_on(climb *c, rung r, const double *start)
     pp_report report = {0};
     pp_job job = *c->job;
     job.options = &options;
-    options.max_iterations = r.limit > 0 ? r.limit : options.max_iterations;
+    options.max_iterations = pp_auto_limit(r.limit, options.max_iterations);
     options.warm_start = start != NULL;
     options.basis = c->basis;
     pp_mark mark = pp_arena_mark(job.arena);
@@ -101,10 +101,13 @@ static perp_status step_on(climb *c, rung r, const double *start)
             memcpy(c->job->options->basis, c->basis, (size_t)n);
         }
     }
+    if (status == PERP_ERR_INFEASIBLE && !report.complete &&
+        !(perp_mcp_farkas(c->mcp, options.ray) < -PP_FARKAS_MARGIN)) {
+        status = PERP_ERR_RAY;  // claimed, not proved
+    }
     c->worst = pp_auto_telling(c->worst, status);
     c->report->complete = report.complete;
-    pp_auto_tell(c->report, r.name,
-                 residual <= c->job->options->tolerance ? "solved" : perp_status_word(status));
+    pp_auto_tell(c->report, r.name, status, residual <= c->job->options->tolerance, report.reason);
     return status;
 }
 

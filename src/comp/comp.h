@@ -17,8 +17,14 @@
 
 #define PP_COMP_COOKIE 0x70430001u
 
+// Where the coefficients of a contact (moments over lengths) add up to more than this, the scaled
+// residual is that of theory (C21) instead of (C8).
+#define PP_STRONG_FRICTION 10.0
+
 // A Farkas vector counts as a proof when it separates by this much, relative to its own terms.
 #define PP_FARKAS_MARGIN 1e-9
+// A column of A'y below this part of its terms is zero: y is known no better.
+#define PP_FARKAS_ZERO 1e-14
 
 // What a solver gets besides the problem.
 typedef struct pp_job {
@@ -120,11 +126,15 @@ bool pp_fcp_is_polygonal(const perp_fcp *fcp);
 perp_status pp_solve_as_mcp(pp_mcp_solver *solve, const perp_fcp *fcp, const pp_job *job, double *r,
                             double *v, pp_report *report);
 
-// M^-1 of the global form, factored once: dense Cholesky or sparse LU.
+// M^-1 of the global form, factored once (mass.c).
 typedef struct pp_mass pp_mass;
 perp_status pp_mass_create(const perp_matrix *M, pp_arena *arena, pp_mass **out);
 perp_status pp_mass_solve(const pp_mass *mass, double *x);  // x = M \ x
 void pp_mass_destroy(pp_mass *mass);
+// y = M^-1 h for column j of H (CSC): y is zero on entry; the count velocities in touched are those that
+// may differ from zero after it, for the caller to clear.
+perp_status pp_mass_column(const pp_mass *mass, const perp_matrix *H, int j, double *y,
+                           int *touched, int *count);
 
 // The local form of a global problem: W = H' M^-1 H, q = H' M^-1 f + w, arrays in the arena.
 perp_status pp_fcp_condense(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,

@@ -237,6 +237,31 @@ void pp_law_natural(const pp_law *law, double rho, const double *r, const double
     }
 }
 
+void pp_law_measure(const pp_law *law, double rho, const double *r, const double *u, double *e)
+{
+    double strength = 0.0;
+    for (int g = 0; g < law->groups; g++) {
+        strength += law->disc[g].mu;
+    }
+    if (strength <= PP_STRONG_FRICTION) {
+        pp_law_natural(law, rho, r, u, e);
+        return;
+    }
+    double R = r[0] - rho * u[0] > 0.0 ? r[0] - rho * u[0] : 0.0;
+    e[0] = r[0] - R;
+    for (int g = 0; g < law->groups; g++) {
+        const pp_disc *disc = &law->disc[g];
+        double p[2] = {0.0, 0.0};
+        for (int k = 0; k < disc->size; k++) {
+            p[k] = r[disc->first + k] - rho * u[disc->first + k];
+        }
+        pp_disc_project(disc, disc->mu * R, p, NULL);
+        for (int k = 0; k < disc->size; k++) {
+            e[disc->first + k] = r[disc->first + k] - p[k];
+        }
+    }
+}
+
 // ── All contacts ─────────────────────────────────────────────────────────────────────────────────
 
 static const double *polygon_vertices(pp_arena *arena, int nd)

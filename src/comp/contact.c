@@ -19,65 +19,6 @@ int pp_fcp_groups(const perp_fcp *fcp, pp_group group[PP_GROUPS_MAX])
     return count;
 }
 
-struct pp_mass {
-    int n;
-    double *L;         // dense Cholesky, or
-    pp_sparse_lu *lu;  // sparse LU
-};
-
-perp_status pp_mass_create(const perp_matrix *M, pp_arena *arena, pp_mass **out)
-{
-    pp_mass *mass = PP_ZEROS(arena, pp_mass, 1);
-    *out = NULL;
-    if (!mass) {
-        return PERP_ERR_MEMORY;
-    }
-    mass->n = M->rows;
-    if (M->dense) {
-        mass->L = PP_ARRAY(arena, double, (size_t)M->rows *(size_t)M->rows);
-        if (!mass->L) {
-            return PERP_ERR_MEMORY;
-        }
-        pp_matrix_to_dense(M, mass->L, M->rows);
-        if (pp_chol_factor(M->rows, mass->L, M->rows, 0.0) != 0) {
-            return PERP_ERR_SINGULAR;
-        }
-        *out = mass;
-        return PERP_OK;
-    }
-    mass->lu = pp_sparse_lu_create(M->rows, M->p, M->i);
-    perp_status status = mass->lu ? pp_sparse_lu_factor(mass->lu, M->x) : PERP_ERR_MEMORY;
-    if (status < 0) {
-        pp_sparse_lu_destroy(mass->lu);
-        return status;
-    }
-    *out = mass;
-    return PERP_OK;
-}
-
-void pp_mass_destroy(pp_mass *mass)
-{
-    if (mass) {
-        pp_sparse_lu_destroy(mass->lu);
-    }
-}
-
-perp_status pp_mass_solve(const pp_mass *mass, double *x)
-{
-    if (mass->lu) {
-        return pp_sparse_lu_solve(mass->lu, x);
-    }
-    pp_chol_solve(mass->n, mass->L, mass->n, x);
-    return pp_all_finite((size_t)mass->n, x) ? PERP_OK : PERP_ERR_SINGULAR;
-}
-
-perp_status pp_fcp_velocity(const perp_fcp *fcp, const pp_mass *mass, const double *r, double *v)
-{
-    memcpy(v, fcp->f, (size_t)fcp->nv * sizeof *v);
-    pp_matrix_mul(&fcp->H, 1.0, r, v);
-    return pp_mass_solve(mass, v);
-}
-
 // A growing list of CSC columns.
 typedef struct columns {
     int *p, *i;
@@ -106,53 +47,85 @@ static bool grow(columns *c, pp_arena *arena, size_t used, size_t more)
     return true;
 }
 
-// One column of W = H' (M^-1 h), h a column of H scattered into the dense y.
-static perp_status condensed_column(const perp_matrix *H, const pp_mass *mass, int j, double *y,
-                                    double *Wj)
+// Scratch of a condensation.
+typedef struct scratch {
+    perp_matrix H, Ht;   // by columns and by rows
+    double *y;           // nv: a column of M^-1 H, zero between columns
+    double *Wj;          // n: a column of W, zero between columns
+    int *touched, *hit;  // their non-zero places
+} scratch;
+
+// One column of W = H' (M^-1 h): the places of hit, ascending. Returns how many, -1 on failure.
+static int condensed_column(const pp_mass *mass, int j, scratch *s)
 {
-    memset(y, 0, (size_t)H->rows * sizeof *y);
-    memset(Wj, 0, (size_t)H->cols * sizeof *Wj);
-    for (int k = H->p[j]; k < H->p[j + 1]; k++) {
-        y[H->i[k]] = H->x[k];
+    int touched, hits = 0;
+    if (pp_mass_column(mass, &s->H, j, s->y, s->touched, &touched) < 0) {
+        return -1;
     }
-    perp_status status = pp_mass_solve(mass, y);
-    pp_matrix_mul_t(H, 1.0, y, Wj);
-    return status;
+    for (int k = 0; k < touched; k++) {
+        int dof = s->touched[k];
+        for (int e = s->Ht.p[dof]; e < s->Ht.p[dof + 1]; e++) {
+            int i = s->Ht.i[e];
+            double part = s->Ht.x[e] * s->y[dof];
+            if (s->Wj[i] == 0.0 && part != 0.0) {
+                int at = hits++;
+                for (; at > 0 && s->hit[at - 1] > i; at--) {
+                    s->hit[at] = s->hit[at - 1];
+                }
+                s->hit[at] = i;
+            }
+            s->Wj[i] += part;
+        }
+        s->y[dof] = 0.0;
+    }
+    return hits;
+}
+
+static bool prepare(const perp_fcp *fcp, pp_arena *arena, scratch *s)
+{
+    size_t n = (size_t)(fcp->nc * fcp->dim);
+    s->y = PP_ZEROS(arena, double, fcp->nv);
+    s->Wj = PP_ZEROS(arena, double, n);
+    s->touched = PP_ARRAY(arena, int, fcp->nv);
+    s->hit = PP_ARRAY(arena, int, 4 * n + 4);
+    return s->y && s->Wj && s->touched && s->hit && pp_matrix_to_csc(&fcp->H, arena, &s->H) >= 0 &&
+           pp_matrix_transpose(&fcp->H, arena, &s->Ht) >= 0;
 }
 
 perp_status pp_fcp_condense(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,
                             perp_fcp *local)
 {
     int n = fcp->nc * fcp->dim;
-    perp_matrix H;
-    perp_status status = pp_matrix_to_csc(&fcp->H, arena, &H);
-    double *y = PP_ARRAY(arena, double, fcp->nv);
-    double *Wj = PP_ARRAY(arena, double, n);
+    scratch s;
     double *q = PP_ARRAY(arena, double, n);
     columns W = {.p = PP_ARRAY(arena, int, n + 1)};
     size_t used = 0;
-    if (status < 0 || !y || !Wj || !q || !W.p) {
-        return status < 0 ? status : PERP_ERR_MEMORY;
+    if (!q || !W.p || !prepare(fcp, arena, &s)) {
+        return PERP_ERR_MEMORY;
     }
     for (int j = 0; j < n; j++) {
         W.p[j] = (int)used;
-        status = condensed_column(&H, mass, j, y, Wj);
-        if (status < 0 || !grow(&W, arena, used, (size_t)n) || used > INT32_MAX / 2) {
-            return status < 0 ? status : PERP_ERR_MEMORY;
+        int hits = condensed_column(mass, j, &s);
+        if (hits < 0 || !grow(&W, arena, used, (size_t)hits) || used > INT32_MAX / 2) {
+            return hits < 0 ? PERP_ERR_SINGULAR : PERP_ERR_MEMORY;
         }
-        for (int i = 0; i < n; i++) {
-            if (Wj[i] != 0.0) {
+        for (int k = 0; k < hits; k++) {
+            int i = s.hit[k];
+            if (k == 0 || i != s.hit[k - 1]) {  // one that passed through zero is listed twice
                 W.i[used] = i;
-                W.x[used++] = Wj[i];
+                W.x[used++] = s.Wj[i];
             }
+        }
+        for (int k = 0; k < hits; k++) {
+            s.Wj[s.hit[k]] = 0.0;
         }
     }
     W.p[n] = (int)used;
 
-    memcpy(y, fcp->f, (size_t)fcp->nv * sizeof *y);  // q = H' M^-1 f + w
-    status = pp_mass_solve(mass, y);
+    memcpy(s.y, fcp->f, (size_t)fcp->nv * sizeof *s.y);  // q = H' M^-1 f + w
+    perp_status status = pp_mass_solve(mass, s.y);
     memcpy(q, fcp->w, (size_t)n * sizeof *q);
-    pp_matrix_mul_t(&H, 1.0, y, q);
+    pp_matrix_mul_t(&s.H, 1.0, s.y, q);
     *local = *fcp;
     local->nv = 0;
     local->W = perp_matrix_csc(n, n, W.p, W.i, W.x);

@@ -102,6 +102,15 @@ static perp_status begin(call *c, const char *name, const perp_comp_options *opt
     return PERP_OK;
 }
 
+static perp_status need(call *c, const double *x, const char *name)
+{
+    if (!x) {
+        pp_print(c->info->reason, sizeof c->info->reason,
+                 "there is no room for the answer: %s is NULL", name);
+    }
+    return x ? PERP_OK : PERP_ERR_ARGUMENT;
+}
+
 static perp_status refuse(call *c, unsigned classes)
 {
     if ((classes & ~c->solver->card.classes) == 0) {
@@ -147,6 +156,9 @@ static perp_status verdict(call *c, perp_status believed, double worst)
         return believed;
     }
     if (worst <= c->options.tolerance) {
+        if (believed < 0 && !c->report.solver) {
+            info->reason[0] = '\0';  // why it gave up, when it had arrived
+        }
         return PERP_OK;
     }
     if (worst <= c->options.loose) {
@@ -206,8 +218,8 @@ perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
     call c;
     c.info = info ? info : &local;
     perp_status status = begin(&c, solver, options, env);
-    if (status >= 0 && !z) {
-        status = PERP_ERR_ARGUMENT;
+    if (status >= 0) {
+        status = need(&c, z, "z");
     }
     if (status >= 0) {
         status = pp_mcp_check(mcp, c.info->reason, sizeof c.info->reason);
@@ -248,8 +260,8 @@ perp_status perp_box_friction_solve(const perp_box_friction *box, const perp_com
     call c;
     c.info = info ? info : &local;
     perp_status status = begin(&c, "pivot", options, env);
-    if (status >= 0 && !z) {
-        status = PERP_ERR_ARGUMENT;
+    if (status >= 0) {
+        status = need(&c, z, "z");
     }
     if (status >= 0) {
         status = pp_box_check(box, c.info->reason, sizeof c.info->reason);
@@ -337,8 +349,11 @@ perp_status perp_fcp_solve(const char *solver, const perp_fcp *fcp,
     if (status >= 0) {
         status = pp_fcp_check(fcp, c.info->reason, sizeof c.info->reason);
     }
-    if (status >= 0 && (!r || (fcp->nv > 0 && !v))) {
-        status = PERP_ERR_ARGUMENT;
+    if (status >= 0) {
+        status = need(&c, r, "r");
+    }
+    if (status >= 0 && fcp->nv > 0) {
+        status = need(&c, v, "v");
     }
     if (status >= 0) {
         status = refuse(&c, pp_fcp_classes(fcp));

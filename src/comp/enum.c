@@ -35,7 +35,8 @@ static perp_status walk(const pp_small *s, double deadline, int most, int *exami
 
 typedef struct search {
     pp_candidate best;
-    bool found, enough;
+    bool found;  // best is a candidate
+    bool doubt;  // there are doubtful ones; best is one of them when nothing is found
 } search;
 
 static const double ENOUGH =
@@ -49,12 +50,18 @@ static double badness(const pp_candidate *c)
 static perp_status keep_best(void *context, const pp_candidate *candidate)
 {
     search *found = context;
+    if (candidate->doubtful) {
+        if (!found->found && !found->doubt) {
+            found->best = *candidate;
+        }
+        found->doubt = true;
+        return PERP_OK;
+    }
     if (!found->found || badness(candidate) < badness(&found->best)) {
         found->best = *candidate;
         found->found = true;
     }
-    found->enough = badness(&found->best) <= ENOUGH;
-    return found->enough ? PERP_ERR_LIMIT : PERP_OK;  // negative: stop walking
+    return badness(&found->best) <= ENOUGH ? PERP_ERR_LIMIT : PERP_OK;  // negative: stop walking
 }
 
 static void write_basis(const pp_candidate *c, int n, int8_t *basis)
@@ -78,9 +85,11 @@ perp_status pp_enum_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
     int most = job->options->max_iterations > 0 ? job->options->max_iterations : INT32_MAX;
     pp_small_load(&s, mcp);
     perp_status status = walk(&s, job->deadline, most, &report->iterations, keep_best, &found);
-    if (found.found) {
+    if (found.found || found.doubt) {
         memcpy(z, found.best.z, (size_t)mcp->n * sizeof *z);
         write_basis(&found.best, mcp->n, job->options->basis);
+    }
+    if (found.found) {
         return PERP_OK;
     }
     if (status < 0) {
@@ -88,6 +97,11 @@ perp_status pp_enum_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
                  "stopped after %d complementary bases: no solution among them",
                  report->iterations);
         return PERP_ERR_LIMIT;
+    }
+    if (found.doubt) {
+        pp_print(report->reason, sizeof report->reason,
+                 "the only solutions are too large for the precision of A z + b");
+        return PERP_ERR_SINGULAR;
     }
     pp_print(report->reason, sizeof report->reason,
              "no solution: every complementary basis examined (%d)", report->iterations);
@@ -122,7 +136,7 @@ static bool same_point(const pp_small *s, const pp_candidate *a, const pp_candid
 static perp_status collect(void *context, const pp_candidate *candidate)
 {
     collection *all = context;
-    if (candidate->violation > SOLUTION) {
+    if (candidate->violation > SOLUTION || candidate->doubtful) {
         return PERP_OK;
     }
     for (int k = 0; candidate->degenerate && k < all->count; k++) {

@@ -343,7 +343,8 @@ static bool check(const pp_small *s, const point *p, pp_candidate *out)
     }
     out->violation = (double)worst;
     out->residual = (double)(b_max > 0.0L ? worst_plain / b_max : worst_plain);
-    return size * 0x1p-53L <= WASHED_OUT * load || load == 0.0L;
+    out->doubtful = size * 0x1p-53L > WASHED_OUT * load && load > 0.0L;
+    return true;
 }
 
 typedef struct cone {
@@ -382,9 +383,7 @@ static perp_status try_pattern(const cone *c, const block *B, unsigned upper, bo
     candidate.degenerate = candidate.degenerate || singular;
     for (int i = 0; i < s->n; i++) {
         candidate.z[i] = (double)ldexpl(p.z[i], s->column_exponent[i]);
-        if (!isfinite(candidate.z[i])) {
-            return PERP_OK;
-        }
+        candidate.doubtful = candidate.doubtful || !isfinite(candidate.z[i]);
     }
     return c->visit(c->context, &candidate);
 }

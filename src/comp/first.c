@@ -342,7 +342,7 @@ pp_gauge pp_first_gauge(const pp_first *first, const double *r, const double *st
         if (u[0] >= 0.0 && rc[0] == 0.0) {
             continue;  // open: both maps vanish
         }
-        pp_law_natural(&first->law[c], first->rho[c], rc, u, e);
+        pp_law_measure(&first->law[c], first->rho[c], rc, u, e);
         scaled += sum_squares(dim, e);
         double rp[PP_DIM_MAX], up[PP_DIM_MAX];
         const double *length = first->length ? first->length + (size_t)c * (size_t)dim : NULL;

@@ -37,6 +37,8 @@ int pp_disc_vertex(const pp_disc *disc, const double *p);      // vertex d with 
 void pp_disc_project(const pp_disc *disc, double radius, double *p, double *slope);
 // e = r - P_K(r - rho (u + shift n)): zero exactly at solutions.              theory (C7), (C8)
 void pp_law_natural(const pp_law *law, double rho, const double *r, const double *u, double *e);
+// The same, or where friction is strong (PP_STRONG_FRICTION) F of theory (C21).
+void pp_law_measure(const pp_law *law, double rho, const double *r, const double *u, double *e);
 
 // ── One contact, solved exactly (one_contact*.c) ─────────────────────────────────────────────────
 

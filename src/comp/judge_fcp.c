@@ -8,9 +8,13 @@
 //   scaled   sqrt(sum |e_c|^2) / max(|r|, |rho q|)           rho_c = 3 / tr W_cc     theory (C8)
 //
 // In the scaled map moments are divided by a length, l_g^2 = mean(diag W_tt) / mean(diag W_gg), so
-// that all components of r are impulses, theory (C16). The projection, theory (C18), is written out
-// for one round group; else it is found by bisection on its normal component, which holds for discs
-// and polygons and any number of groups alike.
+// that all components of r are impulses, theory (C16). The projection, theory (C18), is found by
+// bisection on its normal component, which holds for discs and polygons and any number of groups
+// alike. Where friction is so strong that K is nearly a half-space, e_c is that of theory (C21): the
+// distance to K would count a penetrating u_n by 1 / mu only.
+//
+// All of it in long double, with what its rounding may hide added to e_c: beside reactions 1e16 times
+// larger (redundant contacts, contacts that nothing can move) velocities vanish in double.
 #include "comp/comp.h"
 
 #include <math.h>
@@ -18,67 +22,75 @@
 
 enum { DIM_MAX = 6 };
 
-static double size2(const double *x)
+typedef long double real;
+
+static const real ROUNDING = 0x1p-63L;
+
+static real size2(const real *x)
 {
-    return hypot(x[0], x[1]);
+    return sqrtl(x[0] * x[0] + x[1] * x[1]);
+}
+
+static real clamp(real x, real lower, real upper)
+{
+    return x < lower ? lower : x > upper ? upper : x;
 }
 
 // Direction j of an nd-gon. Vertex j of the friction polygon is mu r_n (cos, sin).
-static void direction(int j, int nd, double d[2])
+static void direction(int j, int nd, real d[2])
 {
     double angle = 6.283185307179586 * (double)j / (double)nd;
-    d[0] = cos(angle);
-    d[1] = sin(angle);
+    d[0] = (real)cos(angle);
+    d[1] = (real)sin(angle);
 }
 
 // max over the unit ball (disc, segment or polygon) of -d . u: h_g of theory (C13).
-static double support(const double *u, int size, int nd)
+static real support(const real *u, int size, int nd)
 {
     if (size == 1) {
-        return fabs(u[0]);
+        return fabsl(u[0]);
     }
     if (nd == 0) {
         return size2(u);
     }
-    double best = 0.0;
+    real best = 0.0L;
     for (int j = 0; j < nd; j++) {
-        double d[2];
+        real d[2];
         direction(j, nd, d);
-        best = fmax(best, -(d[0] * u[0] + d[1] * u[1]));
+        best = fmaxl(best, -(d[0] * u[0] + d[1] * u[1]));
     }
     return best;
 }
 
 // Nearest point of the segment [a, b] to x, written to y; returns the squared distance.
-static double nearest_on_segment(const double a[2], const double b[2], const double x[2],
-                                 double y[2])
+static real nearest_on_segment(const real a[2], const real b[2], const real x[2], real y[2])
 {
-    double e[2] = {b[0] - a[0], b[1] - a[1]};
-    double length = e[0] * e[0] + e[1] * e[1];
-    double t = length > 0.0 ? ((x[0] - a[0]) * e[0] + (x[1] - a[1]) * e[1]) / length : 0.0;
-    t = t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
+    real e[2] = {b[0] - a[0], b[1] - a[1]};
+    real length = e[0] * e[0] + e[1] * e[1];
+    real t = length > 0.0L ? ((x[0] - a[0]) * e[0] + (x[1] - a[1]) * e[1]) / length : 0.0L;
+    t = clamp(t, 0.0L, 1.0L);
     y[0] = a[0] + t * e[0];
     y[1] = a[1] + t * e[1];
     return (x[0] - y[0]) * (x[0] - y[0]) + (x[1] - y[1]) * (x[1] - y[1]);
 }
 
-static void project_polygon(const double *x, double radius, int nd, double *y)
+static void project_polygon(const real *x, real radius, int nd, real *y)
 {
     bool inside = true;
-    double best = PP_INF;
+    real best = (real)PP_INF;
     for (int j = 0; j < nd; j++) {
-        double a[2], b[2], point[2];
+        real a[2], b[2], point[2];
         direction(j, nd, a);
         direction(j + 1, nd, b);
         // The outward normal of side j points along a + b; its distance from 0 is |a + b| / 2.
-        double normal[2] = {a[0] + b[0], a[1] + b[1]};
-        double far = radius * 0.5 * (normal[0] * normal[0] + normal[1] * normal[1]);
+        real normal[2] = {a[0] + b[0], a[1] + b[1]};
+        real far = radius * 0.5L * (normal[0] * normal[0] + normal[1] * normal[1]);
         if (normal[0] * x[0] + normal[1] * x[1] <= far) {
             continue;
         }
         inside = false;
         a[0] *= radius, a[1] *= radius, b[0] *= radius, b[1] *= radius;
-        double distance = nearest_on_segment(a, b, x, point);
+        real distance = nearest_on_segment(a, b, x, point);
         if (distance < best) {
             best = distance;
             y[0] = point[0];
@@ -91,12 +103,12 @@ static void project_polygon(const double *x, double radius, int nd, double *y)
     }
 }
 
-static void project_ball(const double *x, int size, double radius, int nd, double *y)
+static void project_ball(const real *x, int size, real radius, int nd, real *y)
 {
     if (size == 1) {
-        y[0] = x[0] > radius ? radius : x[0] < -radius ? -radius : x[0];
+        y[0] = clamp(x[0], -radius, radius);
     } else if (nd == 0) {
-        double length = size2(x), factor = length > radius ? radius / length : 1.0;
+        real length = size2(x), factor = length > radius ? radius / length : 1.0L;
         y[0] = factor * x[0];
         y[1] = factor * x[1];
     } else {
@@ -111,162 +123,234 @@ typedef struct cone {
     double mu[PP_GROUPS_MAX];
 } cone;
 
-// Half the derivative, with respect to s, of the squared distance of x to the slice r_n = s of K:
-//   (s - x_n) - sum_g (x_g - P(x_g)) . P(x_g) / s     (P(x_g) scales with s)
-// It grows with s; its zero is the projection's normal component.
-static double slope(const cone *K, const double *x, double s)
+// (x_g - P(x_g)) . P(x_g) / s for the ball of radius mu_g s, of which x_g is `length` long.
+static real pull(const cone *K, int g, const real *x, real length, real s)
 {
-    double value = s - x[0];
-    for (int g = 0; g < K->groups; g++) {
-        const double *xg = x + K->group[g].first;
-        double y[2] = {0.0, 0.0};
-        project_ball(xg, K->group[g].size, K->mu[g] * s, K->nd, y);
-        for (int k = 0; k < K->group[g].size; k++) {
-            value -= (xg[k] - y[k]) * (s > 0.0 ? y[k] / s : 0.0);
-        }
+    real mu = (real)K->mu[g];
+    if (K->nd == 0 || K->group[g].size == 1) {
+        return length > mu * s ? mu * (length - mu * s) : 0.0L;
     }
-    return value;
+    const real *xg = x + K->group[g].first;
+    real y[2] = {0.0L, 0.0L};
+    project_polygon(xg, mu * s, K->nd, y);
+    return s > 0.0L ? ((xg[0] - y[0]) * y[0] + (xg[1] - y[1]) * y[1]) / s : 0.0L;
 }
 
 // In the limit s -> 0+ the slice shrinks to the apex: the slope is -x_n - sum mu_g support(-x_g).
-static bool projects_to_apex(const cone *K, const double *x)
+static bool projects_to_apex(const cone *K, const real *x)
 {
-    double value = -x[0];
+    real value = -x[0];
     for (int g = 0; g < K->groups; g++) {
-        double minus[2] = {-x[K->group[g].first],
-                           K->group[g].size > 1 ? -x[K->group[g].first + 1] : 0.0};
-        value -= K->mu[g] * support(minus, K->group[g].size, K->nd);
+        real minus[2] = {-x[K->group[g].first],
+                         K->group[g].size > 1 ? -x[K->group[g].first + 1] : 0.0L};
+        value -= (real)K->mu[g] * support(minus, K->group[g].size, K->nd);
     }
-    return value >= 0.0;
+    return value >= 0.0L;
 }
 
-// One round group: outside the cone the projection lies on its boundary, along the direction of x_g, at
-// s = (x_n + mu |x_g|) / (1 + mu^2).
-static void project_round(const cone *K, const double *x, double *y)
+// Bisection on half the derivative, with respect to s, of the squared distance of x to the slice
+// r_n = s of K:
+//   (s - x_n) - sum_g (x_g - P(x_g)) . P(x_g) / s     (P(x_g) scales with s)
+// It grows with s; its zero is the projection's normal component.
+static void project_cone(const cone *K, const real *x, real *y)
 {
-    int first = K->group[0].first, size = K->group[0].size;
-    double mu = K->mu[0], length = support(x + first, size, 0);
-    y[0] = length <= mu * x[0] ? x[0] : (x[0] + mu * length) / (1.0 + mu * mu);
-    project_ball(x + first, size, mu * y[0], 0, y + first);
-}
-
-static void project_cone(const cone *K, const double *x, double *y)
-{
+    real length[PP_GROUPS_MAX], low = 0.0L, high = fabsl(x[0]);
     memset(y, 0, (size_t)K->dim * sizeof *y);
     if (projects_to_apex(K, x)) {
         return;
     }
-    if (K->groups == 1 && (K->nd == 0 || K->group[0].size == 1)) {
-        project_round(K, x, y);
-        return;
-    }
-    double low = 0.0, high = fabs(x[0]);
     for (int g = 0; g < K->groups; g++) {
-        high += (1.0 + K->mu[g]) * support(x + K->group[g].first, K->group[g].size, 0);
+        length[g] = support(x + K->group[g].first, K->group[g].size, 0);
+        high += (1.0L + (real)K->mu[g]) * length[g];
     }
     for (int k = 0; k < 200 && low < high; k++) {
-        double middle = 0.5 * (low + high);
+        real middle = 0.5L * (low + high), slope = middle - x[0];
         if (middle <= low || middle >= high) {
             break;
         }
-        if (slope(K, x, middle) > 0.0) {
-            high = middle;
-        } else {
-            low = middle;
+        for (int g = 0; g < K->groups; g++) {
+            slope -= pull(K, g, x, length[g], middle);
         }
+        *(slope > 0.0L ? &high : &low) = middle;
     }
-    y[0] = 0.5 * (low + high);
+    y[0] = 0.5L * (low + high);
     for (int g = 0; g < K->groups; g++) {
         int first = K->group[g].first;
-        project_ball(x + first, K->group[g].size, K->mu[g] * y[0], K->nd, y + first);
+        project_ball(x + first, K->group[g].size, (real)K->mu[g] * y[0], K->nd, y + first);
     }
 }
 
-// |r - P_K(r - rho (u + sum mu |u_g| e_n))|^2
-static double natural_map2(const cone *K, const double *r, const double *u, double rho)
+// One contact of an answer, in some unit.
+typedef struct answer {
+    real r[DIM_MAX], u[DIM_MAX];
+    real doubt;  // of u
+} answer;
+
+static real length_of(int n, const real *x)
 {
-    double x[DIM_MAX] = {0.0}, y[DIM_MAX], step[DIM_MAX], sum = 0.0, shift = 0.0;
+    real sum = 0.0L;
+    for (int k = 0; k < n; k++) {
+        sum += x[k] * x[k];
+    }
+    return sqrtl(sum);
+}
+
+// |r - P_K(r - rho (u + sum mu |u_g| e_n))|^2, with what rounding may hide.
+static real natural_map2(const cone *K, const answer *a, real rho)
+{
+    real x[DIM_MAX] = {0.0L}, y[DIM_MAX], shift = 0.0L, mu = 0.0L;
     for (int g = 0; g < K->groups; g++) {
-        shift += K->mu[g] * support(u + K->group[g].first, K->group[g].size, K->nd);
+        shift += (real)K->mu[g] * support(a->u + K->group[g].first, K->group[g].size, K->nd);
+        mu += (real)K->mu[g];
     }
     for (int k = 0; k < K->dim; k++) {
-        step[k] = rho * (u[k] + (k == 0 ? shift : 0.0));
-        x[k] = r[k] - step[k];
+        x[k] = a->r[k] - rho * (a->u[k] + (k == 0 ? shift : 0.0L));
     }
     project_cone(K, x, y);
-    for (int k = 0; k < K->dim; k++) {  // r - y without rounding u away beside a huge r
-        double error = (x[k] - y[k]) + step[k];
-        sum += error * error;
+    real hidden =
+        ROUNDING * (length_of(K->dim, a->r) + length_of(K->dim, x)) + rho * (1.0L + mu) * a->doubt;
+    for (int k = 0; k < K->dim; k++) {
+        y[k] = a->r[k] - y[k];
     }
-    return sum;
+    real size = length_of(K->dim, y) + hidden;
+    return size * size;
+}
+
+// The same for F of theory (C21): r_n - R, and r_g - P(r_g - rho u_g) for the ball of radius mu_g R.
+static real strong_map2(const cone *K, const answer *a, real rho)
+{
+    real F[DIM_MAX], x[DIM_MAX], R = fmaxl(0.0L, a->r[0] - rho * a->u[0]);
+    F[0] = fminl(a->r[0], rho * a->u[0]);  // r_n - R, without rounding u_n away beside r_n
+    for (int k = 0; k < K->dim; k++) {
+        x[k] = a->r[k] - rho * a->u[k];
+    }
+    for (int g = 0; g < K->groups; g++) {
+        int first = K->group[g].first;
+        project_ball(x + first, K->group[g].size, (real)K->mu[g] * R, K->nd, F + first);
+        for (int k = first; k < first + K->group[g].size; k++) {
+            F[k] = a->r[k] - F[k];
+        }
+    }
+    real size = length_of(K->dim, F) + ROUNDING * length_of(K->dim, a->r) + rho * a->doubt;
+    return size * size;
 }
 
 static double norm(int n, const double *x)
 {
-    double sum = 0.0;
+    real sum = 0.0L;
     for (int k = 0; k < n; k++) {
-        sum += x[k] * x[k];
+        sum += (real)x[k] * (real)x[k];
     }
-    return sqrt(sum);
+    return (double)sqrtl(sum);
 }
 
 // Diagonal of W and the velocities of the answer.
 typedef struct evidence {
-    double *u, *q, *diagonal;  // nc dim each
+    real *u, *terms;  // nc dim each: velocities, and the sums of the absolute values they are of
+    double *q, *diagonal;  // nc dim each
     double dynamics;
 } evidence;
+
+// A sum, and that of the absolute values of its terms.
+typedef struct tally {
+    real *sum, *terms;
+} tally;
+
+static void begin(tally t, int n, const double *x)
+{
+    for (int k = 0; k < n; k++) {
+        t.sum[k] = (real)x[k];
+        t.terms[k] = fabsl(t.sum[k]);
+    }
+}
+
+static void add(tally t, int k, double a, double x)
+{
+    real part = (real)a * (real)x;
+    t.sum[k] += part;
+    t.terms[k] += fabsl(part);
+}
+
+// t += s A x, or s A'x
+static void add_product(const perp_matrix *A, double s, bool transposed, const double *x, tally t)
+{
+    for (int j = 0; j < A->cols; j++) {
+        int first = A->dense ? 0 : A->p[j], last = A->dense ? A->rows : A->p[j + 1];
+        const double *column = A->dense ? A->dense + (size_t)j * (size_t)A->rows : A->x;
+        for (int k = first; k < last && (transposed || x[j] != 0.0); k++) {
+            int i = A->dense ? k : A->i[k];
+            add(t, transposed ? j : i, s * column[k], x[transposed ? i : j]);
+        }
+    }
+}
 
 static perp_status gather_local(const perp_fcp *fcp, const double *r, evidence *e)
 {
     int n = fcp->nc * fcp->dim;
-    memcpy(e->u, fcp->q, (size_t)n * sizeof(double));
+    tally u = {e->u, e->terms};
+    begin(u, n, fcp->q);
+    add_product(&fcp->W, 1.0, false, r, u);
     memcpy(e->q, fcp->q, (size_t)n * sizeof(double));
-    pp_matrix_mul(&fcp->W, 1.0, r, e->u);
     pp_matrix_diagonal(&fcp->W, e->diagonal);
     return PERP_OK;
 }
 
 // diag(H' M^-1 H) with one solve a column of H.
-static perp_status delassus_diagonal(const perp_matrix *H, const pp_mass *mass, pp_arena *arena,
-                                     double *diagonal)
+static perp_status delassus_diagonal(const perp_matrix *dense_or_sparse, const pp_mass *mass,
+                                     pp_arena *arena, double *diagonal)
 {
-    double *y = PP_ARRAY(arena, double, H->rows), *h = PP_ARRAY(arena, double, H->rows);
-    perp_status status = y && h ? PERP_OK : PERP_ERR_MEMORY;
-    for (int j = 0; status >= 0 && j < H->cols; j++) {
-        memset(h, 0, (size_t)H->rows * sizeof *h);
-        for (int k = H->dense ? 0 : H->p[j]; k < (H->dense ? H->rows : H->p[j + 1]); k++) {
-            h[H->dense ? k : H->i[k]] =
-                H->dense ? H->dense[(size_t)j * (size_t)H->rows + (size_t)k] : H->x[k];
+    perp_matrix H;
+    perp_status status = pp_matrix_to_csc(dense_or_sparse, arena, &H);
+    double *y = PP_ZEROS(arena, double, H.rows);
+    int *touched = PP_ARRAY(arena, int, H.rows), count;
+    status = status >= 0 && (!y || !touched) ? PERP_ERR_MEMORY : status;
+    for (int j = 0; status >= 0 && j < H.cols; j++) {
+        double sum = 0.0;
+        status = pp_mass_column(mass, &H, j, y, touched, &count);
+        for (int k = H.p[j]; k < H.p[j + 1]; k++) {
+            sum += H.x[k] * y[H.i[k]];
         }
-        memcpy(y, h, (size_t)H->rows * sizeof *y);
-        status = pp_mass_solve(mass, y);
-        diagonal[j] = pp_dot(H->rows, h, y);
+        for (int k = 0; k < count; k++) {
+            y[touched[k]] = 0.0;
+        }
+        diagonal[j] = sum;
     }
     return status;
+}
+
+// |M v - f - H r| / max(|f + H r|, |f|): at rest f + H r is nothing but rounding, and f is what it is
+// measured against.
+static perp_status judge_dynamics(const perp_fcp *fcp, const double *r, const double *v,
+                                  pp_arena *arena, double *dynamics)
+{
+    int nv = fcp->nv;
+    tally push = {PP_ARRAY(arena, real, nv), PP_ARRAY(arena, real, nv)};
+    if (!push.sum || !push.terms) {
+        return PERP_ERR_MEMORY;
+    }
+    begin(push, nv, fcp->f);
+    add_product(&fcp->H, 1.0, false, r, push);
+    real size = fmaxl(length_of(nv, push.sum), (real)norm(nv, fcp->f));
+    add_product(&fcp->M, -1.0, false, v, push);
+    real error = length_of(nv, push.sum) + ROUNDING * length_of(nv, push.terms);
+    *dynamics = (double)(size > 0.0L ? error / size : error);
+    return PERP_OK;
 }
 
 static perp_status gather_global(const perp_fcp *fcp, const double *r, const double *v,
                                  pp_arena *arena, evidence *e)
 {
     int n = fcp->nc * fcp->dim, nv = fcp->nv;
-    double *rest = PP_ARRAY(arena, double, nv), *push = PP_ARRAY(arena, double, nv);
+    double *rest = PP_ARRAY(arena, double, nv);
     pp_mass *mass = NULL;
-    perp_status status = rest && push ? pp_mass_create(&fcp->M, arena, &mass) : PERP_ERR_MEMORY;
+    tally u = {e->u, e->terms};
+    perp_status status = rest ? judge_dynamics(fcp, r, v, arena, &e->dynamics) : PERP_ERR_MEMORY;
+    status = status < 0 ? status : pp_mass_create(&fcp->M, arena, &mass);
     if (status < 0) {
         return status;
     }
-    memcpy(push, fcp->f, (size_t)nv * sizeof *push);  // f + H r
-    pp_matrix_mul(&fcp->H, 1.0, r, push);
-    for (int k = 0; k < nv; k++) {
-        rest[k] = -push[k];
-    }
-    pp_matrix_mul(&fcp->M, 1.0, v, rest);  // M v - f - H r
-    // At rest f + H r is nothing but rounding: then f is what it is measured against.
-    double size = fmax(norm(nv, push), norm(nv, fcp->f));
-    e->dynamics = size > 0.0 ? norm(nv, rest) / size : norm(nv, rest);
-
-    memcpy(e->u, fcp->w, (size_t)n * sizeof(double));  // u = H' v + w
-    pp_matrix_mul_t(&fcp->H, 1.0, v, e->u);
+    begin(u, n, fcp->w);  // u = H' v + w
+    add_product(&fcp->H, 1.0, true, v, u);
     memcpy(rest, fcp->f, (size_t)nv * sizeof *rest);  // q = H' M^-1 f + w
     status = pp_mass_solve(mass, rest);
     memcpy(e->q, fcp->w, (size_t)n * sizeof(double));
@@ -307,34 +391,53 @@ static double unit_scaling(const perp_fcp *fcp, const double *diagonal, cone *K,
     return mass > 0.0 ? 1.0 / mass : 1.0;  // rho_c
 }
 
+static answer answer_at(const perp_fcp *fcp, int at, const double *r, const evidence *e)
+{
+    answer a = {.doubt = 0.0L};
+    for (int k = 0; k < fcp->dim; k++) {
+        a.r[k] = (real)r[at + k];
+        a.u[k] = e->u[at + k];
+    }
+    a.doubt = ROUNDING * length_of(fcp->dim, e->terms + at);
+    return a;
+}
+
 static void judge_contacts(const perp_fcp *fcp, const double *r, const evidence *e,
                            perp_fcp_residuals *out)
 {
     cone K = {.dim = fcp->dim};
-    double plain = 0.0, scaled = 0.0, r2 = 0.0, q2 = 0.0;
+    real plain = 0.0L, scaled = 0.0L, r2 = 0.0L, q2 = 0.0L;
     K.groups = pp_fcp_groups(fcp, K.group);
     for (int c = 0; c < fcp->nc; c++) {
         int at = c * fcp->dim;
-        double scale[DIM_MAX], rs[DIM_MAX], us[DIM_MAX];
+        double scale[DIM_MAX], strength = 0.0;
+        answer a = answer_at(fcp, at, r, e);
         K.nd = fcp->nd ? fcp->nd[c] : 0;
         for (int g = 0; g < K.groups; g++) {
             K.mu[g] = K.group[g].mu[c];
         }
-        plain += natural_map2(&K, r + at, e->u + at, 1.0);
-        double rho = unit_scaling(fcp, e->diagonal + at, &K, scale);
+        plain += natural_map2(&K, &a, 1.0L);
+        real rho = (real)unit_scaling(fcp, e->diagonal + at, &K, scale), longest = 0.0L;
         for (int k = 0; k < fcp->dim; k++) {
-            rs[k] = r[at + k] * scale[k];
-            us[k] = e->u[at + k] / scale[k];
-            r2 += rs[k] * rs[k];
-            q2 += pow(rho * e->q[at + k] / scale[k], 2.0);
+            real s = (real)scale[k], q = rho * (real)e->q[at + k] / s;
+            a.r[k] *= s;
+            a.u[k] /= s;
+            longest = fmaxl(longest, 1.0L / s);
+            r2 += a.r[k] * a.r[k];
+            q2 += q * q;
         }
-        scaled += natural_map2(&K, rs, us, rho);
+        for (int g = 0; g < K.groups; g++) {
+            strength += K.mu[g];
+        }
+        a.doubt *= longest;
+        scaled +=
+            strength > PP_STRONG_FRICTION ? strong_map2(&K, &a, rho) : natural_map2(&K, &a, rho);
     }
-    double q_size = norm(fcp->nc * fcp->dim, e->q), unit = sqrt(fmax(r2, q2));
-    plain = sqrt(plain) / (q_size > 0.0 ? q_size : 1.0);
-    scaled = sqrt(scaled) / (unit > 0.0 ? unit : 1.0);
-    out->plain = isfinite(plain) ? plain : PP_INF;
-    out->scaled = isfinite(scaled) ? scaled : PP_INF;
+    real unit = sqrtl(fmaxl(r2, q2)), q_size = (real)norm(fcp->nc * fcp->dim, e->q);
+    plain = sqrtl(plain) / (q_size > 0.0L ? q_size : 1.0L);
+    scaled = sqrtl(scaled) / (unit > 0.0L ? unit : 1.0L);
+    out->plain = isfinite((double)plain) ? (double)plain : PP_INF;
+    out->scaled = isfinite((double)scaled) ? (double)scaled : PP_INF;
     out->dynamics = isfinite(e->dynamics) ? e->dynamics : PP_INF;
 }
 
@@ -343,10 +446,11 @@ perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, 
 {
     pp_mark mark = pp_arena_mark(arena);
     int n = fcp->nc * fcp->dim;
-    evidence e = {.u = PP_ARRAY(arena, double, n),
+    evidence e = {.u = PP_ARRAY(arena, real, n),
+                  .terms = PP_ARRAY(arena, real, n),
                   .q = PP_ARRAY(arena, double, n),
                   .diagonal = PP_ARRAY(arena, double, n)};
-    perp_status status = e.u && e.q && e.diagonal ? PERP_OK : PERP_ERR_MEMORY;
+    perp_status status = e.u && e.terms && e.q && e.diagonal ? PERP_OK : PERP_ERR_MEMORY;
     if (status >= 0) {
         status = fcp->nv > 0 ? gather_global(fcp, r, v, arena, &e) : gather_local(fcp, r, &e);
     }

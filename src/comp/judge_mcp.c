@@ -56,7 +56,17 @@ static void evaluate(const perp_mcp *mcp, const double *z, double *restrict w,
     }
 }
 
-// w again in extended precision, kept as the sum of two doubles.
+// (w, low) += a x without rounding the product or losing what falls off the sum.
+static void add_exactly(double *w, double *low, long double a, long double x)
+{
+    long double product = a * x, rest = fmal(a, x, -product);
+    long double before = (long double)*w, sum = before + product, moved = sum - before;
+    long double lost = (before - (sum - moved)) + (product - moved);
+    *w = (double)sum;
+    *low = (double)((sum - (long double)*w) + ((long double)*low + (lost + rest)));
+}
+
+// w again, to about 2^-100 of its terms.
 static void evaluate_exactly(const perp_mcp *mcp, const double *z, double *restrict w,
                              double *restrict low)
 {
@@ -70,12 +80,11 @@ static void evaluate_exactly(const perp_mcp *mcp, const double *z, double *restr
         const double *column = A->dense ? A->dense + (size_t)j * (size_t)mcp->n : A->x;
         for (int k = first; z[j] != 0.0 && k < last; k++) {
             int i = A->dense ? k : A->i[k];
-            long double sum = (long double)column[k] * (long double)z[j];
-            sum += (long double)low[i];
-            sum += (long double)w[i];
-            w[i] = (double)sum;
-            low[i] = (double)(sum - (long double)w[i]);
+            add_exactly(&w[i], &low[i], (long double)column[k], (long double)z[j]);
         }
+    }
+    for (int i = 0; i < mcp->n; i++) {
+        w[i] += low[i];
     }
 }
 
@@ -178,7 +187,7 @@ void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mc
     evaluate(mcp, z, w, terms);
     if (rounding_counts(n, terms, unit)) {
         evaluate_exactly(mcp, z, w, d);
-        doubt = 0x1p-64;  // of the terms: where they cancel to less, w is not known
+        doubt = 0x1p-96;  // of the terms: where they cancel to less, w is not known
     }
     unit_ratios(&mcp->A, d, inverse);
 
@@ -217,43 +226,48 @@ perp_status perp_mcp_judge(const perp_mcp *mcp, const double *z, const perp_env 
     return PERP_OK;
 }
 
+// Whether y has the signs that (C9) asks for.
+static bool has_farkas_signs(const perp_mcp *mcp, const double *y)
+{
+    for (int i = 0; i < mcp->n; i++) {
+        bool below = pp_mcp_lower(mcp, i) > -PP_INF, above = pp_mcp_upper(mcp, i) < PP_INF;
+        if (!isfinite(y[i]) || (below && above && y[i] != 0.0) || (below && y[i] < 0.0) ||
+            (above && y[i] > 0.0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 double perp_mcp_farkas(const perp_mcp *mcp, const double *y)
 {
     char reason[8];
-    if (!y || pp_mcp_check(mcp, reason, sizeof reason) < 0) {
+    if (!y || pp_mcp_check(mcp, reason, sizeof reason) < 0 || !has_farkas_signs(mcp, y)) {
         return PP_INF;
     }
-    int n = mcp->n;
-    double value = 0.0, size = 0.0;
-    for (int i = 0; i < n; i++) {
-        double lower = pp_mcp_lower(mcp, i), upper = pp_mcp_upper(mcp, i);
-        bool bounded_below = lower > -PP_INF, bounded_above = upper < PP_INF;
-        if (!isfinite(y[i]) || (bounded_below && bounded_above && y[i] != 0.0) ||
-            (bounded_below && y[i] < 0.0) || (bounded_above && y[i] > 0.0)) {
-            return PP_INF;
-        }
-        value += y[i] * mcp->b[i];
-        size += fabs(y[i] * mcp->b[i]);
+    const perp_matrix *A = &mcp->A;
+    long double value = 0.0L, size = 0.0L;
+    for (int i = 0; i < mcp->n; i++) {
+        long double part = (long double)y[i] * (long double)mcp->b[i];
+        value += part;
+        size += fabsl(part);
     }
-    for (int j = 0; j < n; j++) {  // sup of (A'y)_j z_j over the bounds of z_j
-        double c = 0.0, magnitude = 0.0;
-        const perp_matrix *A = &mcp->A;
-        int first = A->dense ? 0 : A->p[j], last = A->dense ? n : A->p[j + 1];
+    for (int j = 0; j < mcp->n; j++) {  // sup of (A'y)_j z_j over the bounds of z_j
+        long double c = 0.0L, terms = 0.0L;
+        int first = A->dense ? 0 : A->p[j], last = A->dense ? mcp->n : A->p[j + 1];
+        const double *column = A->dense ? A->dense + (size_t)j * (size_t)mcp->n : A->x;
         for (int k = first; k < last; k++) {
-            double part = A->dense ? A->dense[(size_t)j * (size_t)n + (size_t)k] * y[k]
-                                   : A->x[k] * y[A->i[k]];
+            long double part = (long double)column[k] * (long double)y[A->dense ? k : A->i[k]];
             c += part;
-            magnitude += fabs(part);
+            terms += fabsl(part);
         }
-        if (fabs(c) <= 1e-12 * magnitude) {
-            continue;  // zero up to rounding
-        }
-        double end = c > 0.0 ? pp_mcp_upper(mcp, j) : pp_mcp_lower(mcp, j);
-        if (!isfinite(end)) {
+        double end = c > 0.0L ? pp_mcp_upper(mcp, j) : pp_mcp_lower(mcp, j);
+        if (isfinite(end)) {
+            value += c * (long double)end;
+            size += fabsl(c * (long double)end);
+        } else if (fabsl(c) > (long double)PP_FARKAS_ZERO * terms) {
             return PP_INF;
         }
-        value += c * end;
-        size += fabs(c * end);
     }
-    return size > 0.0 ? value / size : PP_INF;
+    return size > 0.0L ? (double)(value / size) : PP_INF;
 }

@@ -485,6 +485,8 @@ perp_status pp_lemke_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
     if (status == PERP_ERR_RAY && a.rayed &&
         perp_mcp_farkas(mcp, job->options->ray) < -PP_FARKAS_MARGIN) {
         status = PERP_ERR_INFEASIBLE;
+        pp_print(report->reason, sizeof report->reason,
+                 "the ray after %d pivots is a proof: y'(A z + b) < 0 for all z", t.pivots);
     }
     return status;
 }

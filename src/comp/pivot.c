@@ -96,7 +96,7 @@ static void explain(const pp_pivot *p, perp_status status, const pp_job *job, pp
     report->seconds_factor = p->seconds_factor;
     if (status == PERP_ERR_INFEASIBLE) {
         pp_print(report->reason, sizeof report->reason,
-                 "infeasible: the proximal steps tend to a y with sup y'(A z + b) < 0");
+                 "the proximal steps tend to a proof: y with y'(A z + b) < 0 for all z");
         if (job->options->ray) {
             memcpy(job->options->ray, p->step, (size_t)p->n * sizeof *p->step);
         }

@@ -3,8 +3,10 @@
 //
 // Private to the solver "pivot": its state, and the parts that work on it.
 //
-//   pivot_setup.c    memory, scales, symmetry, the first basis
+//   pivot_setup.c    memory, scales, symmetry
+//   pivot_guess.c    the first basis
 //   pivot_factor.c   the free block A_FF + alpha D: gathered, factored, solved
+//   pivot_border.c   the same from an older factor, when few variables came or left
 //   pivot_block.c    block principal pivoting on (A + alpha D, q)
 //   pivot_prox.c     the proximal loop around it, and rays
 //   pivot.c          the solver
@@ -22,6 +24,17 @@ static inline double pp_larger(double a, double b)
 {
     return a > b ? a : b;
 }
+
+// What the free list has come to differ in from the factored one (pivot_border.c).
+typedef struct pp_border {
+    int most, rows, count;   // rows there may be (0: no border), are, are in use now
+    int *variable, *active;  // of each row; the rows in use
+    int *slot, *row;         // n: place in the factored list and in the border, or -1
+    double *gram;            // most x most: C - X X'
+    double *schur;           // LU of the part in use
+    int *pivot;
+    double *s, *g, *all, *x;  // scratch
+} pp_border;
 
 typedef struct pp_pivot {
     int n;
@@ -56,6 +69,7 @@ typedef struct pp_pivot {
     int *factored;   // the free list it belongs to, factored_count of them; -1: none
     int ld, factored_count;
     double factored_alpha;
+    pp_border border;  // count > 0: the factor at hand is L with this border
     pp_sparse_lu *lu;  // sparse: the factor, and the block in CSC
     int *sub_p, *sub_i, *where;
     double *sub_x;
@@ -73,6 +87,12 @@ void pp_pivot_guess(pp_pivot *p, double *z);  // improves z by a few sweeps, the
 // z_F and w of the free list; PERP_OK, PERP_ERR_SINGULAR or PERP_ERR_MEMORY.
 perp_status pp_pivot_solve_free(pp_pivot *p);
 void pp_pivot_forget(pp_pivot *p);  // drops the factor, and what KLU owns
+
+size_t pp_pivot_border_room(int n);  // rows below L
+perp_status pp_pivot_border_allocate(pp_pivot *p, pp_arena *arena);
+void pp_pivot_border_begin(pp_pivot *p);  // L is the factor of the free list
+bool pp_pivot_border(pp_pivot *p);        // false: the free list needs a factor of its own
+void pp_pivot_border_solve(const pp_pivot *p, double *x);  // as a solve with the factored block
 
 // A complementary basis of (A + alpha D, q) from the one in place. PERP_OK: z, w, place hold it;
 // otherwise PERP_ERR_SINGULAR, PERP_ERR_LIMIT or PERP_ERR_MEMORY. After `patience` block steps without

@@ -16,6 +16,9 @@
 // A pivot of the scaled block (its diagonal is 1 + alpha) below this is no pivot.
 static const double tiny_pivot = 1e-13;
 
+// A border that leaves more than this of w_F, in units of rounding, is not good enough.
+static const double BORDER_MISS = 1.0;
+
 void pp_pivot_forget(pp_pivot *p)
 {
     pp_sparse_lu_destroy(p->lu);
@@ -29,10 +32,11 @@ static bool is_factored(const pp_pivot *p)
            memcmp(p->factored, p->free, (size_t)p->count * sizeof *p->free) == 0;
 }
 
-// Leading dimension: a right-hand side below, and no power of two, which would alias in the cache.
+// Leading dimension: a right-hand side and a border below, and no power of two, which would alias in
+// the cache.
 static int leading(int count)
 {
-    int ld = (count + 4) & ~3;
+    int ld = (count + (int)pp_pivot_border_room(count) + 4) & ~3;
     return ld % 64 == 0 ? ld + 4 : ld;
 }
 
@@ -125,7 +129,9 @@ static perp_status solve_again(const pp_pivot *p, double *x)
     if (p->sparse) {
         return pp_sparse_lu_solve(p->lu, x);
     }
-    if (p->symmetric) {
+    if (p->border.count > 0) {
+        pp_pivot_border_solve(p, x);
+    } else if (p->symmetric) {
         pp_chol_solve(p->count, p->L, p->ld, x);
     } else {
         pp_lu_solve(p->count, p->L, p->ld, p->row_pivot, x);
@@ -148,6 +154,7 @@ static perp_status factor_and_solve(pp_pivot *p)
     memcpy(p->factored, p->free, (size_t)p->count * sizeof *p->free);
     p->factored_count = p->count;
     p->factored_alpha = p->alpha;
+    pp_pivot_border_begin(p);
     if (p->sparse || !p->symmetric) {
         return solve_again(p, p->x);
     }
@@ -183,10 +190,12 @@ static double fill_w(pp_pivot *p, const double *x, double noise)
 }
 
 // At most three rounds of iterative refinement: usually none, one when A_FF is ill-conditioned or when
-// the factor is of a triangle of an A that is symmetric up to rounding.
-static perp_status refine(pp_pivot *p, double noise)
+// the factor is of a triangle of an A that is symmetric up to rounding, or has a border. *miss is what
+// remains of w_F.
+static perp_status refine(pp_pivot *p, double noise, double *left)
 {
     double miss = fill_w(p, p->x, noise);
+    *left = miss;
     for (int round = 0; round < 3 && miss > 0.5; round++) {
         double *d = p->work;
         for (int k = 0; k < p->count; k++) {
@@ -200,6 +209,7 @@ static perp_status refine(pp_pivot *p, double noise)
             p->x[k] += d[k] * p->inverse[p->free[k]];
         }
         double after = fill_w(p, p->x, noise);
+        *left = after;
         if (!(after < 0.5 * miss)) {
             break;
         }
@@ -208,13 +218,14 @@ static perp_status refine(pp_pivot *p, double noise)
     return PERP_OK;
 }
 
-perp_status pp_pivot_solve_free(pp_pivot *p)
+// z_F and w from the factor at hand, or a new one; *left as in refine().
+static perp_status solve_with(pp_pivot *p, bool factored, double *left)
 {
     double size = 0.0;
     for (int k = 0; k < p->count; k++) {
         p->x[k] = -p->c[p->free[k]] * p->inverse[p->free[k]];
     }
-    perp_status status = is_factored(p) ? solve_again(p, p->x) : factor_and_solve(p);
+    perp_status status = factored ? solve_again(p, p->x) : factor_and_solve(p);
     if (status < 0) {
         return status;
     }
@@ -225,5 +236,18 @@ perp_status pp_pivot_solve_free(pp_pivot *p)
     if (!isfinite(size)) {
         return PERP_ERR_SINGULAR;
     }
-    return refine(p, 4.0 * DBL_EPSILON * size);
+    return refine(p, 4.0 * DBL_EPSILON * size, left);
+}
+
+perp_status pp_pivot_solve_free(pp_pivot *p)
+{
+    double left = 0.0;
+    p->border.count = 0;
+    if (is_factored(p)) {
+        return solve_with(p, true, &left);
+    }
+    if (pp_pivot_border(p) && solve_with(p, true, &left) >= 0 && left <= BORDER_MISS) {
+        return PERP_OK;
+    }
+    return solve_with(p, false, &left);
 }

@@ -57,7 +57,7 @@ static double column_sum(const perp_matrix *A, int j, const double *y)
         sum += part;
         size += fabs(part);
     }
-    return fabs(sum) <= 1e-12 * size ? 0.0 : sum;
+    return fabs(sum) <= PP_FARKAS_ZERO * size ? 0.0 : sum;
 }
 
 // sup over the box of y'(A z + b) < 0 with y of the right signs, relative to |y|'|b|; theory (C9).

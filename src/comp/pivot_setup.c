@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Set-up of "pivot": memory, scales, symmetry, and the first basis.
+// Set-up of "pivot": memory, scales, symmetry.
 #include "comp/pivot.h"
 
 #include <math.h>
@@ -9,7 +9,6 @@
 
 enum {
     SPARSE_FROM = 200,  // below this size a dense factor wins whatever the density
-    SWEEPS = 4,         // of projected Gauss-Seidel, to guess the first basis
 };
 
 // Dense or CSC, whichever the factorisations shall work on.
@@ -118,8 +117,8 @@ static perp_status allocate_factor(pp_pivot *p, pp_arena *arena)
 {
     size_t n = (size_t)p->n;
     if (!p->sparse) {
-        p->L = PP_ARRAY(arena, double, (n + 8) * n);
-        return p->L ? PERP_OK : PERP_ERR_MEMORY;
+        p->L = PP_ARRAY(arena, double, (n + pp_pivot_border_room(p->n) + 8) * n);
+        return p->L ? pp_pivot_border_allocate(p, arena) : PERP_ERR_MEMORY;
     }
     size_t entries = pp_matrix_entries(&p->A) + n;
     p->sub_p = PP_ARRAY(arena, int, n + 1);
@@ -144,60 +143,4 @@ perp_status pp_pivot_setup(pp_pivot *p, pp_arena *arena)
     p->symmetric = !p->sparse && is_symmetric(p);
     p->factored_count = -1;
     return PERP_OK;
-}
-
-// ── The first basis ──────────────────────────────────────────────────────────────────────────────
-
-void pp_pivot_place_from_z(pp_pivot *p, const double *z)
-{
-    for (int i = 0; i < p->n; i++) {
-        if (z[i] <= p->lower[i]) {
-            p->place[i] = PERP_AT_LOWER;
-        } else {
-            p->place[i] = z[i] >= p->upper[i] ? PERP_AT_UPPER : PERP_BETWEEN;
-        }
-    }
-}
-
-void pp_pivot_place_from_basis(pp_pivot *p, const int8_t *basis)
-{
-    for (int i = 0; i < p->n; i++) {
-        int8_t place = basis[i] < 0 ? PERP_AT_LOWER : basis[i] > 0 ? PERP_AT_UPPER : PERP_BETWEEN;
-        bool possible =
-            place == PERP_BETWEEN || isfinite(place == PERP_AT_LOWER ? p->lower[i] : p->upper[i]);
-        p->place[i] = possible ? place : PERP_BETWEEN;
-    }
-}
-
-static void move_column(const pp_pivot *p, int j, double by, double *w)
-{
-    if (!p->sparse) {
-        pp_axpy(p->n, by, p->A.dense + (size_t)j * (size_t)p->n, w);
-        return;
-    }
-    for (int t = p->A.p[j]; t < p->A.p[j + 1]; t++) {
-        w[p->A.i[t]] += by * p->A.x[t];
-    }
-}
-
-void pp_pivot_guess(pp_pivot *p, double *z)
-{
-    double *w = p->w;
-    memcpy(w, p->mcp->b, (size_t)p->n * sizeof *w);
-    for (int i = 0; i < p->n; i++) {
-        if (z[i] != 0.0) {
-            move_column(p, i, z[i], w);
-        }
-    }
-    for (int sweep = 0; sweep < SWEEPS; sweep++) {
-        for (int i = 0; i < p->n; i++) {
-            double to =
-                pp_within(z[i] - w[i] * p->inverse[i] * p->inverse[i], p->lower[i], p->upper[i]);
-            if (to != z[i]) {
-                move_column(p, i, to - z[i], w);
-                z[i] = to;
-            }
-        }
-    }
-    pp_pivot_place_from_z(p, z);
 }

@@ -68,7 +68,23 @@ pp_ssn_residuals pp_ssn_residual(const pp_ssn *ssn, const double *r, double *wor
 // The Newton matrix J = (I - P) + rho P (W + alpha I), dense or sparse LU.     theory (C22)
 typedef struct pp_ssn_linear pp_ssn_linear;
 
-perp_status pp_ssn_linear_create(const pp_blocks *W, pp_arena *arena, pp_ssn_linear **out);
+// bodies: the global form the problem came from, NULL: none. Where it has fewer velocities than there are
+// contact components, the system is solved in velocities.
+perp_status pp_ssn_linear_create(const pp_ssn *ssn, const perp_fcp *bodies, pp_arena *arena,
+                                 pp_ssn_linear **out);
 void pp_ssn_linear_destroy(pp_ssn_linear *linear);
 perp_status pp_ssn_linear_factor(pp_ssn_linear *linear, double alpha, double rho, const double *P);
 perp_status pp_ssn_linear_solve(const pp_ssn_linear *linear, double *x);  // x = J \ x
+
+// ── ssn_velocity.c ───────────────────────────────────────────────────────────────────────────────
+
+typedef struct pp_ssn_velocity pp_ssn_velocity;
+
+// M and H in CSC; S: n factors of the columns of H. *out is NULL with PERP_OK where a contact touches too
+// many velocities for this to pay.
+perp_status pp_ssn_velocity_create(const perp_matrix *M, const perp_matrix *H, const double *S,
+                                   int dim, pp_arena *arena, pp_ssn_velocity **out);
+void pp_ssn_velocity_destroy(pp_ssn_velocity *velocity);
+perp_status pp_ssn_velocity_factor(pp_ssn_velocity *velocity, double alpha, double rho,
+                                   const double *P);
+perp_status pp_ssn_velocity_solve(const pp_ssn_velocity *velocity, double *x);

@@ -205,7 +205,8 @@ static bool attempt(newton *s, const plan *how)
     return worst(s->at_r) <= target;
 }
 
-static perp_status newton_create(const pp_ssn *ssn, const pp_job *job, newton *s)
+static perp_status newton_create(const pp_ssn *ssn, const perp_fcp *bodies, const pp_job *job,
+                                 newton *s)
 {
     int n = ssn->n, limit = job->options->max_iterations;
     *s = (newton){.ssn = ssn, .job = job, .at_best = {PP_INF, PP_INF}};
@@ -218,7 +219,7 @@ static perp_status newton_create(const pp_ssn *ssn, const pp_job *job, newton *s
     }
     s->P = PP_ZEROS(job->arena, double, (size_t)n *(size_t)ssn->dim);
     s->steps_max = limit > 0 ? limit : n > 1000 ? STEPS_MAX : 3 * STEPS_MAX;
-    return s->P ? pp_ssn_linear_create(&ssn->W, job->arena, &s->linear) : PERP_ERR_MEMORY;
+    return s->P ? pp_ssn_linear_create(ssn, bodies, job->arena, &s->linear) : PERP_ERR_MEMORY;
 }
 
 static bool solve_scaled(newton *s, bool warm)
@@ -260,12 +261,14 @@ static perp_status conclude(const newton *s, bool solved, pp_report *report)
     return PERP_ERR_LIMIT;
 }
 
-static perp_status solve_local(const perp_fcp *fcp, const pp_job *job, double *r, pp_report *report)
+// bodies: the global problem it was condensed from, NULL: none.
+static perp_status solve_local(const perp_fcp *fcp, const perp_fcp *bodies, const pp_job *job,
+                               double *r, pp_report *report)
 {
     pp_ssn *ssn = NULL;
     newton s = {0};
     perp_status status = pp_ssn_create(fcp, job->arena, &ssn);
-    status = status < 0 ? status : newton_create(ssn, job, &s);
+    status = status < 0 ? status : newton_create(ssn, bodies, job, &s);
     if (status == PERP_OK) {
         for (int i = 0; i < ssn->n; i++) {
             s.x[i] = r[i] / ssn->scale[i];
@@ -285,7 +288,7 @@ perp_status pp_ssn_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double
                        pp_report *report)
 {
     if (fcp->nv == 0) {
-        return solve_local(fcp, job, r, report);
+        return solve_local(fcp, NULL, job, r, report);
     }
     perp_fcp local;
     pp_mass *mass = NULL;
@@ -295,7 +298,7 @@ perp_status pp_ssn_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double
     }
     status = status < 0 ? status : pp_fcp_condense(fcp, mass, job->arena, &local);
     if (status == PERP_OK) {
-        status = solve_local(&local, job, r, report);
+        status = solve_local(&local, fcp, job, r, report);
         perp_status end = v ? pp_fcp_velocity(fcp, mass, r, v) : PERP_OK;
         status = end < 0 ? end : status;
     }

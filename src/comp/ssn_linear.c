@@ -18,10 +18,15 @@ struct pp_ssn_linear {
     int *p, *i;  // sparse: the pattern of W with full blocks
     double *x;   // sparse
     pp_sparse_lu *lu;
+    pp_ssn_velocity *velocity;  // or in velocities, refined with J
+    const double *P;            // of the last factorisation
+    double alpha, rho;
+    double *rest, *sum;  // n
 };
 
 enum {
     DENSE_ALWAYS = 150,  // rows up to which a dense LU is faster whatever the pattern
+    VELOCITY_FROM = 60,  // rows from which velocities are considered
     DENSE_MOST = 3000,   // rows up to which a matrix at least one third full is factored dense
 };
 
@@ -56,8 +61,30 @@ static perp_status sparse_create(pp_ssn_linear *linear, pp_arena *arena)
     return linear->lu ? PERP_OK : PERP_ERR_MEMORY;
 }
 
-perp_status pp_ssn_linear_create(const pp_blocks *W, pp_arena *arena, pp_ssn_linear **out)
+// The system in velocities, where the global form is sparse and has fewer of them.
+static perp_status try_velocity(pp_ssn_linear *linear, const pp_ssn *ssn, const perp_fcp *bodies,
+                                pp_arena *arena)
 {
+    if (!bodies || bodies->M.dense || bodies->H.dense || linear->n <= VELOCITY_FROM ||
+        bodies->nv > 0.8 * linear->n) {
+        return PERP_OK;
+    }
+    double *S = PP_ARRAY(arena, double, linear->n);
+    linear->rest = PP_ARRAY(arena, double, linear->n);
+    linear->sum = PP_ARRAY(arena, double, linear->n);
+    if (!S || !linear->rest || !linear->sum) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < linear->n; i++) {
+        S[i] = ssn->scale[i] / ssn->unit;
+    }
+    return pp_ssn_velocity_create(&bodies->M, &bodies->H, S, ssn->dim, arena, &linear->velocity);
+}
+
+perp_status pp_ssn_linear_create(const pp_ssn *ssn, const perp_fcp *bodies, pp_arena *arena,
+                                 pp_ssn_linear **out)
+{
+    const pp_blocks *W = &ssn->W;
     pp_ssn_linear *linear = PP_ZEROS(arena, pp_ssn_linear, 1);
     *out = linear;
     if (!linear) {
@@ -65,6 +92,10 @@ perp_status pp_ssn_linear_create(const pp_blocks *W, pp_arena *arena, pp_ssn_lin
     }
     linear->W = W;
     linear->n = W->count * W->dim;
+    perp_status status = try_velocity(linear, ssn, bodies, arena);
+    if (status < 0 || linear->velocity) {
+        return status;
+    }
     if (!is_dense(W, linear->n)) {
         return sparse_create(linear, arena);
     }
@@ -77,6 +108,7 @@ void pp_ssn_linear_destroy(pp_ssn_linear *linear)
 {
     if (linear) {
         pp_sparse_lu_destroy(linear->lu);
+        pp_ssn_velocity_destroy(linear->velocity);
         linear->lu = NULL;
     }
 }
@@ -120,6 +152,12 @@ static void assemble(pp_ssn_linear *linear, double alpha, double rho, const doub
 perp_status pp_ssn_linear_factor(pp_ssn_linear *linear, double alpha, double rho, const double *P)
 {
     size_t n = (size_t)linear->n;
+    if (linear->velocity) {
+        linear->P = P;
+        linear->alpha = alpha;
+        linear->rho = rho;
+        return pp_ssn_velocity_factor(linear->velocity, alpha, rho, P);
+    }
     if (!linear->J) {
         assemble(linear, alpha, rho, P);
         return pp_sparse_lu_factor(linear->lu, linear->x);
@@ -130,8 +168,51 @@ perp_status pp_ssn_linear_factor(pp_ssn_linear *linear, double alpha, double rho
     return failed ? PERP_ERR_SINGULAR : PERP_OK;
 }
 
+// rest = b - J x,  J x = x + P (rho (W x + alpha x) - x)
+static void residual(const pp_ssn_linear *linear, const double *b, const double *x, double *rest)
+{
+    int d = linear->W->dim;
+    memset(rest, 0, (size_t)linear->n * sizeof *rest);
+    pp_blocks_mul(linear->W, x, rest);
+    for (int c = 0; c < linear->W->count; c++) {
+        const double *P = linear->P + (size_t)c * (size_t)(d * d);
+        double t[PP_SSN_DIM_MAX], *own = rest + c * d;
+        const double *xc = x + c * d, *bc = b + c * d;
+        for (int k = 0; k < d; k++) {
+            t[k] = linear->rho * (own[k] + linear->alpha * xc[k]) - xc[k];
+        }
+        for (int k = 0; k < d; k++) {
+            own[k] = bc[k] - xc[k];
+            for (int l = 0; l < d; l++) {
+                own[k] -= P[k + l * d] * t[l];
+            }
+        }
+    }
+}
+
+// In velocities, refined twice: sticking contacts lose digits as alpha falls.
+static perp_status solve_velocity(const pp_ssn_linear *linear, double *x)
+{
+    enum { ROUNDS = 3 };
+    perp_status status = PERP_OK;
+    memset(linear->sum, 0, (size_t)linear->n * sizeof *linear->sum);
+    memcpy(linear->rest, x, (size_t)linear->n * sizeof *x);
+    for (int k = 0; k < ROUNDS && status >= 0; k++) {
+        status = pp_ssn_velocity_solve(linear->velocity, linear->rest);
+        pp_axpy(linear->n, 1.0, linear->rest, linear->sum);
+        if (k + 1 < ROUNDS) {
+            residual(linear, x, linear->sum, linear->rest);
+        }
+    }
+    memcpy(x, linear->sum, (size_t)linear->n * sizeof *x);
+    return status >= 0 && pp_all_finite((size_t)linear->n, x) ? PERP_OK : PERP_ERR_SINGULAR;
+}
+
 perp_status pp_ssn_linear_solve(const pp_ssn_linear *linear, double *x)
 {
+    if (linear->velocity) {
+        return solve_velocity(linear, x);
+    }
     if (!linear->J) {
         return pp_sparse_lu_solve(linear->lu, x);
     }

@@ -246,6 +246,26 @@ static double natural_square(const law *at, const double *r, const double *u)
     return sum;
 }
 
+// The same, or |F|^2 of theory (C21) where friction is strong.
+static double measure_square(const law *at, const double *r, const double *u)
+{
+    double strength = 0.0, x[PP_SSN_DIM_MAX], y[PP_SSN_DIM_MAX], sum = 0.0;
+    for (int k = 0; k < at->ssn->groups; k++) {
+        strength += at->mu[k];
+    }
+    if (strength <= PP_STRONG_FRICTION) {
+        return natural_square(at, r, u);
+    }
+    for (int a = 0; a < at->ssn->dim; a++) {
+        x[a] = r[a] - u[a];
+    }
+    project_augmented(at->ssn, at->contact, x, y, NULL);
+    for (int a = 0; a < at->ssn->dim; a++) {
+        sum += (r[a] - y[a]) * (r[a] - y[a]);
+    }
+    return sum;
+}
+
 pp_ssn_residuals pp_ssn_residual(const pp_ssn *ssn, const double *r, double *work)
 {
     int d = ssn->dim;
@@ -272,7 +292,7 @@ pp_ssn_residuals pp_ssn_residual(const pp_ssn *ssn, const double *r, double *wor
             rho_q2 += s2 * ssn->q[i] * ssn->q[i];
         }
         plain += natural_square(&at_raw, R, U);
-        scaled += s2 * natural_square(&at, r + c * d, u + c * d);
+        scaled += s2 * measure_square(&at, r + c * d, u + c * d);
     }
     double size = sqrt(fmax(r2, rho_q2));
     plain = q2 > 0.0 ? sqrt(plain / q2) : sqrt(plain);

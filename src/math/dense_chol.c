@@ -113,6 +113,15 @@ PP_INLINE void corner_sums(int w, int before, const double *A, int ld, int J, do
     }
 }
 
+// What lies below the diagonal of the corner of W finished columns.
+PP_INLINE void read_corner(const double *A, int ld, int J, corner *t)
+{
+    const double *l = PP_AT(A, ld, J, J);
+    t->l10 = l[1], t->l20 = l[2], t->l30 = l[3];
+    t->l21 = l[ld + 2], t->l31 = l[ld + 3];
+    t->l32 = l[2 * (ptrdiff_t)ld + 3];
+}
+
 // L of a corner of w <= W columns. Returns 0 or 1 + the failing column.
 PP_INLINE int factor_corner(int w, int before, double *A, int ld, int J, double tiny, corner *t)
 {
@@ -138,10 +147,7 @@ PP_INLINE int factor_corner(int w, int before, double *A, int ld, int J, double 
         }
     }
     if (w == W) {
-        const double *l = PP_AT(A, ld, J, J);
-        t->l10 = l[1], t->l20 = l[2], t->l30 = l[3];
-        t->l21 = l[ld + 2], t->l31 = l[ld + 3];
-        t->l32 = l[2 * (ptrdiff_t)ld + 3];
+        read_corner(A, ld, J, t);
     }
     return 0;
 }
@@ -210,8 +216,43 @@ int pp_chol_factor(int n, double *A, int ld, double tiny)
     return pp_chol_factor_rows(n, n, A, ld, tiny);
 }
 
+// Rows from..to-1 of a block of n <= NB finished columns.
 PP_CLONES
-static void solve_lower(int n, const double *L, int ld, double *restrict x)
+static void solve_block_rows(int from, int to, int n, double *A, int ld)
+{
+    int J = 0;
+    for (; J + W <= n; J += W) {
+        corner t;
+        read_corner(A, ld, J, &t);
+        for (int j = 0; j < W; j++) {
+            t.inverse[j] = 1.0 / *PP_AT(A, ld, J + j, J + j);
+        }
+        panel(J, A, ld, from, to, J, &t);
+    }
+    for (int j = J; j < n; j++) {
+        double inverse = 1.0 / *PP_AT(A, ld, j, j);
+        for (int i = from; i < to; i++) {
+            double s = 0.0;
+            for (int p = 0; p < j; p++) {
+                s += *PP_AT(A, ld, i, p) * *PP_AT(A, ld, j, p);
+            }
+            *PP_AT(A, ld, i, j) = (*PP_AT(A, ld, i, j) - s) * inverse;
+        }
+    }
+}
+
+void pp_chol_solve_rows(int from, int to, int n, double *L, int ld)
+{
+    for (int k = 0; k < n; k += NB) {
+        int width = n - k < NB ? n - k : NB, after = k + width;
+        solve_block_rows(from - k, to - k, width, PP_AT(L, ld, k, k), ld);
+        pp_gemm_sub_t(to - from, n - after, width, PP_AT(L, ld, from, k), ld,
+                      PP_AT(L, ld, after, k), ld, PP_AT(L, ld, from, after), ld);
+    }
+}
+
+PP_CLONES
+void pp_chol_solve_forward(int n, const double *L, int ld, double *restrict x)
 {
     int k = 0;
     for (; k + W <= n; k += W) {
@@ -285,6 +326,6 @@ void pp_chol_solve_back(int n, const double *L, int ld, double *x)
 
 void pp_chol_solve(int n, const double *L, int ld, double *x)
 {
-    solve_lower(n, L, ld, x);
+    pp_chol_solve_forward(n, L, ld, x);
     pp_chol_solve_back(n, L, ld, x);
 }

@@ -43,11 +43,14 @@ void pp_lu_solve_t(int n, const double *LU, int ld, const int *pivot, double *x)
 
 // A = L L' from the lower triangle, in place; the upper triangle is neither read nor written. Returns 0, or 1 + the column whose pivot is <= tiny.
 int pp_chol_factor(int n, double *A, int ld, double tiny);
-void pp_chol_solve(int n, const double *L, int ld, double *x);       // x = A \ x
-void pp_chol_solve_back(int n, const double *L, int ld, double *x);  // x = L'\ x
+void pp_chol_solve(int n, const double *L, int ld, double *x);          // x = A \ x
+void pp_chol_solve_forward(int n, const double *L, int ld, double *x);  // x = L \ x
+void pp_chol_solve_back(int n, const double *L, int ld, double *x);     // x = L'\ x
 // The same for m >= n rows: rows n..m-1 become X with X L' = A. A right-hand side kept as a row is thus
 // forward-solved on the way, and pp_chol_solve_back finishes it.
 int pp_chol_factor_rows(int m, int n, double *A, int ld, double tiny);
+// The same for rows from..to-1 (from >= n) that came later, when the first n rows hold L.
+void pp_chol_solve_rows(int from, int to, int n, double *L, int ld);
 
 // ── Sparse (CSC) ─────────────────────────────────────────────────────────────────────────────────
 

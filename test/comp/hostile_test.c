@@ -42,6 +42,66 @@ static void fixed_variables_hide_nothing(void **state)
     assert_true(out.plain < 1e-15 && out.scaled < 1e-15);
 }
 
+// Positive definite, so that there is a solution: z = 1e13 (1, 1). It may be missed, not denied.
+static void huge_solutions_are_not_denied(void **state)
+{
+    (void)state;
+    const char *const solvers[] = {"auto", "lemke", "pivot", "ssn", "enum"};
+    const double b[] = {0, -1}, tiny[] = {1e-13, 1e-12, 1e-10, 1e-8};
+    for (int t = 0; t < 4; t++) {
+        const double A[] = {1, -1, -1, 1 + tiny[t]};
+        perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), b);
+        for (int k = 0; k < 5; k++) {
+            double z[2];
+            perp_status status = perp_mcp_solve(solvers[k], &mcp, NULL, NULL, z, NULL);
+            assert_true(status != PERP_ERR_INFEASIBLE);
+            assert_true(status < 0 || fabs(z[1] * (A[3] - 1.0) - 1.0) < 1e-3);
+        }
+    }
+    // z = 1e616 is no double.
+    const double A[] = {1e-308, 0, 0, 1}, far[] = {-1e308, -1};
+    perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), far);
+    for (int k = 0; k < 5; k++) {
+        double z[2];
+        perp_status status = perp_mcp_solve(solvers[k], &mcp, NULL, NULL, z, NULL);
+        assert_true(status < 0 && status != PERP_ERR_INFEASIBLE);
+    }
+}
+
+// "pivot" stops before its first step, but its start is the answer: no excuse goes with a success.
+static void success_has_no_excuse(void **state)
+{
+    (void)state;
+    const double A[] = {2, 1, 1, 2}, b[] = {-1, -4};
+    perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), b);
+    perp_comp_options options = perp_comp_default();
+    options.max_seconds = 1e-9;
+    double z[2];
+    perp_comp_info info;
+    assert_int_equal(perp_mcp_solve("pivot", &mcp, &options, NULL, z, &info), PERP_OK);
+    assert_string_equal(info.reason, "success");
+}
+
+// The caller's limit goes for the rungs of "auto" too.
+static void auto_obeys_the_limit(void **state)
+{
+    (void)state;
+    const double W[] = {2,   0.5, 0.2, 1,   0, 0,   0.5, 1, 0,   0,   0.3, 0,
+                        0.2, 0,   1,   0,   0, 0.1, 1,   0, 0,   2,   0.1, 0.3,
+                        0,   0.3, 0,   0.1, 1, 0,   0,   0, 0.1, 0.3, 0,   1};
+    const double q[] = {-1, 0.3, -0.2, -1, 1, 0.7}, mu[] = {0.5, 0.5};
+    perp_fcp fcp = {.nc = 2, .dim = 3, .mu = mu, .W = perp_matrix_dense(6, 6, W), .q = q};
+    perp_comp_options options = perp_comp_default();
+    double r[6];
+    perp_comp_info info;
+    options.max_iterations = 1;
+    assert_true(perp_fcp_solve("auto", &fcp, &options, NULL, r, NULL, &info) < 0);
+    assert_true(info.iterations <= 1);
+    assert_null(strstr(info.reason, "solved"));
+    options.max_iterations = 0;
+    assert_int_equal(perp_fcp_solve("auto", &fcp, &options, NULL, r, NULL, &info), PERP_OK);
+}
+
 // ── Box friction ─────────────────────────────────────────────────────────────────────────────────
 
 // w_0 = -1 whatever z is: pivoting ends on a ray.
@@ -57,12 +117,87 @@ static void box_friction_without_solution(void **state)
     assert_true(isfinite(z[0]) && isfinite(z[1]) && strlen(info.reason) > 5);
 }
 
+// ── Contact ──────────────────────────────────────────────────────────────────────────────────────
+
+static const char *const contact_solvers[] = {"auto", "lemke", "ssn", "gs", "eg"};
+
+// Nothing moves the contact and it closes: no r is an answer, not even one so large that u is lost
+// beside it.
+static void immovable_contact_is_not_solved(void **state)
+{
+    (void)state;
+    const double W[36] = {0}, mu[2] = {0.5, 0.5};
+    for (int dim = 2; dim <= 3; dim++) {
+        int n = 2 * dim;
+        double load[6] = {-1.0}, r[6];
+        load[dim] = -1.0;
+        perp_fcp fcp = {.nc = 2, .dim = dim, .mu = mu, .W = perp_matrix_dense(n, n, W), .q = load};
+        for (int k = 0; k < 5; k++) {
+            assert_true(perp_fcp_solve(contact_solvers[k], &fcp, NULL, NULL, r, NULL, NULL) < 0);
+        }
+        for (double size = 1.0; size < 1e100; size *= 1e3) {
+            memset(r, 0, sizeof r);
+            r[0] = r[dim] = size;
+            perp_fcp_residuals out;
+            assert_int_equal(perp_fcp_judge(&fcp, r, NULL, NULL, &out), PERP_OK);
+            assert_true(out.plain > 0.5);
+        }
+    }
+}
+
+// With mu = 1e6 the dual cone is nearly a line, and r = 0 within 1e-6 of the natural map although the
+// bodies approach at full speed. The answer is to stick: W r = -q.
+static void strong_friction_does_not_hide_penetration(void **state)
+{
+    (void)state;
+    const double W[] = {2, 0.5, 0.2, 0.5, 1, 0, 0.2, 0, 1}, q[] = {-1, 0.3, -0.2};
+    double r[3] = {0, 0, 0};
+    perp_fcp_residuals out;
+    for (double mu = 1e2; mu < 1e13; mu *= 1e4) {
+        perp_fcp fcp = {.nc = 1, .dim = 3, .mu = &mu, .W = perp_matrix_dense(3, 3, W), .q = q};
+        assert_int_equal(perp_fcp_judge(&fcp, (const double[]){0, 0, 0}, NULL, NULL, &out),
+                         PERP_OK);
+        assert_true(out.scaled > 0.1);
+        for (int k = 0; k < 5; k++) {
+            perp_status status =
+                perp_fcp_solve(contact_solvers[k], &fcp, NULL, NULL, r, NULL, NULL);
+            assert_true(status < 0 || r[0] > 0.6);
+            assert_true(status == PERP_OK || k != 0 || mu > 1e6);
+        }
+    }
+}
+
+// Two contacts that press against each other with 1e17: the load of 1 is lost beside them in double.
+static void inner_forces_do_not_hide_the_load(void **state)
+{
+    (void)state;
+    const double M[] = {1}, H[] = {1, 0, -1, 0}, f[] = {1}, w[4] = {0}, mu[] = {0, 0};
+    perp_fcp fcp = {.nc = 2,
+                    .dim = 2,
+                    .nv = 1,
+                    .mu = mu,
+                    .M = perp_matrix_dense(1, 1, M),
+                    .H = perp_matrix_dense(1, 4, H),
+                    .f = f,
+                    .w = w};
+    perp_fcp_residuals out;
+    const double r[] = {1e17, 0, 1e17, 0}, v[] = {0};  // at rest, says f + H r = (1 + 1e17) - 1e17
+    assert_int_equal(perp_fcp_judge(&fcp, r, v, NULL, &out), PERP_OK);
+    assert_true(out.dynamics > 0.5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(overflow_is_no_success),
         cmocka_unit_test(fixed_variables_hide_nothing),
+        cmocka_unit_test(huge_solutions_are_not_denied),
+        cmocka_unit_test(success_has_no_excuse),
+        cmocka_unit_test(auto_obeys_the_limit),
         cmocka_unit_test(box_friction_without_solution),
+        cmocka_unit_test(immovable_contact_is_not_solved),
+        cmocka_unit_test(strong_friction_does_not_hide_penetration),
+        cmocka_unit_test(inner_forces_do_not_hide_the_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,8 +100,8 @@ static void rounding_does_not_hide_w(void **state)
     perp_mcp mcp = {2, perp_matrix_dense(2, 2, A), b, lower, NULL};
     const double z[] = {0x1.2492492492492p+51, 1.0};  // 7 z1 = 2^54 - 2^1 in truth
     double truth = truth_plain(&mcp, z), plain = judge(&mcp, z).plain;
-    assert_true(truth > 1.0);
-    assert_true(plain >= truth && plain <= 1.01 * truth);  // with what is in doubt of w
+    assert_true(truth > 1.0);  // in long double, which is not enough either
+    assert_true(plain >= 1.001 && plain < 1.001 + 1e-12);
 }
 
 static void zero_load_is_judged_absolutely(void **state)

@@ -288,6 +288,41 @@ static void warm_start_takes_fewer_steps(void **state)
     assert_true(warm_steps < cold_steps);
 }
 
+// Large enough for conjugate gradients before, and for borders of an older factor within: from a basis
+// with a few wrong places the same answer comes back.
+static void large_boxes_are_solved_from_bases_nearby(void **state)
+{
+    (void)state;
+    FOR_SEEDS(seed, 12)
+    {
+        rng r = rng_seed(seed);
+        int n = 120 + rng_below(&r, 200);
+        double ridge = pow(10.0, rng_uniform(&r, -8.0, 0.0));
+        problem *p = gram(n, n, ridge, &r);
+        random_bounds(p, &r);
+        double *z = calloc((size_t)n, sizeof *z), *again = calloc((size_t)n, sizeof *again);
+        int8_t *basis = calloc((size_t)n, sizeof *basis);
+        assert_true(z && again && basis);
+        perp_comp_options options = perp_comp_default();
+        options.basis = basis;
+        answer a = solve_with(&p->mcp, &options, z);
+        CHECK(solved(&a, 1e-9), seed);
+        for (int k = 0; k < 12; k++) {
+            int i = rng_below(&r, n);
+            basis[i] = basis[i] != 0 ? 0 : isfinite(p->lower[i]) ? -1 : 1;
+        }
+        options.warm_start = true;
+        answer b = solve_with(&p->mcp, &options, again);
+        CHECK(solved(&b, 1e-9), seed);
+        for (int i = 0; i < n; i++) {
+            CHECK(fabs(z[i] - again[i]) <= 1e-6 * (1.0 + fabs(z[i])) / fmin(1.0, 1e3 * ridge),
+                  seed);
+        }
+        free(z), free(again), free(basis);
+        problem_destroy(p);
+    }
+}
+
 static void infeasible_is_proved(problem *p)
 {
     assert_non_null(p);
@@ -386,6 +421,7 @@ int main(void)
         cmocka_unit_test(sparse_and_dense_agree),
         cmocka_unit_test(sparse_singular_blocks_are_solved),
         cmocka_unit_test(warm_start_takes_fewer_steps),
+        cmocka_unit_test(large_boxes_are_solved_from_bases_nearby),
         cmocka_unit_test(infeasible_problems_are_proved_so),
         cmocka_unit_test(other_classes_are_refused_or_not_solved),
         cmocka_unit_test(limits_are_kept),

@@ -200,6 +200,35 @@ static void cholesky_carries_right_hand_sides(void **state)
     }
 }
 
+static void cholesky_takes_rows_later(void **state)
+{
+    enum { ROWS = 11 };
+    (void)state;
+    rng r = rng_seed(rng_test_seed(11));
+    for (int k = 0; k < SIZES; k++) {
+        int n = sizes[k], ld = n + ROWS;
+        double *A = spd(&r, n, ld), *L = copy(A, (size_t)ld * (size_t)n);
+        double *b = numbers(&r, (size_t)n), *x = copy(b, (size_t)n);
+        assert_int_equal(pp_chol_factor(n, L, ld, 0.0), 0);
+        for (int j = 0; j < n; j++) {
+            for (int i = 0; i < ROWS; i++) {
+                L[n + i + j * ld] = i == ROWS - 2 ? b[j] : 1.0 / (1 + i + j);
+            }
+        }
+        pp_chol_solve_rows(n, n + 3, n, L, ld);
+        pp_chol_solve_rows(n + 3, n + ROWS, n, L, ld);
+        pp_chol_solve_forward(n, L, ld, x);
+        for (int j = 0; j < n; j++) {
+            double row = L[n + ROWS - 2 + j * ld];
+            assert_true(fabs(row - x[j]) <= 1e-12 * (1.0 + fabs(x[j])));
+            x[j] = row;
+        }
+        pp_chol_solve_back(n, L, ld, x);
+        assert_true(error_of(n, A, ld, true, x, b) < 1e-14);
+        free(A), free(L), free(b), free(x);
+    }
+}
+
 static void cholesky_finds_the_bad_column(void **state)
 {
     (void)state;
@@ -302,6 +331,7 @@ int main(void)
         cmocka_unit_test(matrix_products_match_naive_code),
         cmocka_unit_test(cholesky_solves),
         cmocka_unit_test(cholesky_carries_right_hand_sides),
+        cmocka_unit_test(cholesky_takes_rows_later),
         cmocka_unit_test(cholesky_finds_the_bad_column),
         cmocka_unit_test(lu_solves),
         cmocka_unit_test(lu_finds_the_bad_column),

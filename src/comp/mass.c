@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// M^-1 of the global form, factored once. A sparse M that falls into small independent blocks, as rigid
+// bodies give, is inverted block by block, so that a column of M^-1 H costs what the bodies it touches
+// cost; other sparse matrices are left to KLU, dense ones to Cholesky.
+#include "comp/comp.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK_MOST = 12 };  // velocities of two spatial bodies
+
+struct pp_mass {
+    int n;
+    double *L;         // dense Cholesky
+    pp_sparse_lu *lu;  // sparse LU
+    int blocks;        // or independent blocks:
+    int *first, *dof;  // blocks + 1 starts; n velocities, block by block
+    int *block;        // n: block of a velocity
+    int *at;           // blocks: start of its inverse
+    double *inverse;   // dense, column-major
+};
+
+static int find(int *parent, int i)
+{
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    return i;
+}
+
+// Connected components of the pattern of M, numbered by their first velocity. False: out of memory.
+static bool split(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
+{
+    int n = M->rows, *parent = PP_ARRAY(arena, int, n), *next = PP_ARRAY(arena, int, n + 1);
+    mass->block = PP_ARRAY(arena, int, n);
+    mass->first = PP_ZEROS(arena, int, n + 1);
+    mass->dof = PP_ARRAY(arena, int, n);
+    if (!parent || !next || !mass->block || !mass->first || !mass->dof) {
+        return false;
+    }
+    for (int i = 0; i < n; i++) {
+        parent[i] = i;
+    }
+    for (int j = 0; j < n; j++) {
+        for (int k = M->p[j]; k < M->p[j + 1]; k++) {
+            int a = find(parent, j), b = find(parent, M->i[k]);
+            parent[a > b ? a : b] = a > b ? b : a;
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        int root = find(parent, i);
+        mass->block[i] = root == i ? mass->blocks++ : mass->block[root];
+        mass->first[mass->block[i] + 1]++;
+    }
+    for (int b = 0; b < mass->blocks; b++) {
+        mass->first[b + 1] += mass->first[b];
+        next[b] = mass->first[b];
+    }
+    for (int i = 0; i < n; i++) {
+        mass->dof[next[mass->block[i]]++] = i;
+    }
+    return true;
+}
+
+static bool blocks_are_small(const pp_mass *mass)
+{
+    for (int b = 0; b < mass->blocks; b++) {
+        if (mass->first[b + 1] - mass->first[b] > BLOCK_MOST) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static perp_status invert_block(const perp_matrix *M, const pp_mass *mass, int b)
+{
+    int size = mass->first[b + 1] - mass->first[b];
+    const int *dof = mass->dof + mass->first[b];
+    double LU[BLOCK_MOST * BLOCK_MOST], *X = mass->inverse + mass->at[b];
+    int pivot[BLOCK_MOST];
+    for (int j = 0; j < size; j++) {
+        for (int i = 0; i < size; i++) {
+            LU[i + j * size] = pp_matrix_at(M, dof[i], dof[j]);
+            X[i + j * size] = i == j ? 1.0 : 0.0;
+        }
+    }
+    if (pp_lu_factor(size, LU, size, pivot, 0.0) !=
+        0) {  // files print M to six digits: not symmetric
+        return PERP_ERR_SINGULAR;
+    }
+    for (int j = 0; j < size; j++) {
+        pp_lu_solve(size, LU, size, pivot, X + (size_t)j * (size_t)size);
+    }
+    return PERP_OK;
+}
+
+static perp_status invert_blocks(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
+{
+    size_t total = 0;
+    mass->at = PP_ARRAY(arena, int, mass->blocks);
+    for (int b = 0; mass->at && b < mass->blocks; b++) {
+        size_t size = (size_t)(mass->first[b + 1] - mass->first[b]);
+        mass->at[b] = (int)total;
+        total += size * size;
+    }
+    mass->inverse = PP_ARRAY(arena, double, total);
+    if (!mass->at || !mass->inverse || total > INT32_MAX) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status = PERP_OK;
+    for (int b = 0; status >= 0 && b < mass->blocks; b++) {
+        status = invert_block(M, mass, b);
+    }
+    return status;
+}
+
+static perp_status create_dense(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
+{
+    mass->L = PP_ARRAY(arena, double, (size_t)M->rows *(size_t)M->rows);
+    if (!mass->L) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_matrix_to_dense(M, mass->L, M->rows);
+    return pp_chol_factor(M->rows, mass->L, M->rows, 0.0) == 0 ? PERP_OK : PERP_ERR_SINGULAR;
+}
+
+static perp_status create_sparse(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
+{
+    if (!split(M, arena, mass)) {
+        return PERP_ERR_MEMORY;
+    }
+    if (blocks_are_small(mass)) {
+        return invert_blocks(M, arena, mass);
+    }
+    mass->blocks = 0;
+    mass->lu = pp_sparse_lu_create(M->rows, M->p, M->i);
+    return mass->lu ? pp_sparse_lu_factor(mass->lu, M->x) : PERP_ERR_MEMORY;
+}
+
+perp_status pp_mass_create(const perp_matrix *M, pp_arena *arena, pp_mass **out)
+{
+    pp_mass *mass = PP_ZEROS(arena, pp_mass, 1);
+    *out = NULL;
+    if (!mass) {
+        return PERP_ERR_MEMORY;
+    }
+    mass->n = M->rows;
+    perp_status status = M->dense ? create_dense(M, arena, mass) : create_sparse(M, arena, mass);
+    if (status < 0) {
+        pp_sparse_lu_destroy(mass->lu);
+        return status;
+    }
+    *out = mass;
+    return PERP_OK;
+}
+
+void pp_mass_destroy(pp_mass *mass)
+{
+    if (mass) {
+        pp_sparse_lu_destroy(mass->lu);
+    }
+}
+
+// x = M_b^-1 x on the velocities of block b.
+static void solve_block(const pp_mass *mass, int b, double *x)
+{
+    int size = mass->first[b + 1] - mass->first[b];
+    const int *dof = mass->dof + mass->first[b];
+    const double *X = mass->inverse + mass->at[b];
+    double y[BLOCK_MOST] = {0.0};
+    for (int j = 0; j < size; j++) {
+        for (int i = 0; i < size; i++) {
+            y[i] += X[i + j * size] * x[dof[j]];
+        }
+    }
+    for (int i = 0; i < size; i++) {
+        x[dof[i]] = y[i];
+    }
+}
+
+perp_status pp_mass_solve(const pp_mass *mass, double *x)
+{
+    if (mass->lu) {
+        return pp_sparse_lu_solve(mass->lu, x);
+    }
+    if (mass->L) {
+        pp_chol_solve(mass->n, mass->L, mass->n, x);
+    }
+    for (int b = 0; b < mass->blocks; b++) {
+        solve_block(mass, b, x);
+    }
+    return pp_all_finite((size_t)mass->n, x) ? PERP_OK : PERP_ERR_SINGULAR;
+}
+
+perp_status pp_mass_column(const pp_mass *mass, const perp_matrix *H, int j, double *y,
+                           int *touched, int *count)
+{
+    *count = 0;
+    for (int k = H->p[j]; k < H->p[j + 1]; k++) {
+        y[H->i[k]] = H->x[k];
+    }
+    if (mass->blocks == 0) {
+        for (int i = 0; i < mass->n; i++) {
+            touched[(*count)++] = i;
+        }
+        return pp_mass_solve(mass, y);
+    }
+    int last = -1;
+    for (int k = H->p[j]; k < H->p[j + 1]; k++) {
+        int b = mass->block[H->i[k]];
+        bool seen = b == last;
+        for (int e = 0; !seen && e < *count; e++) {
+            seen = mass->block[touched[e]] == b;
+        }
+        last = b;
+        for (int e = mass->first[b]; !seen && e < mass->first[b + 1]; e++) {
+            touched[(*count)++] = mass->dof[e];
+        }
+        if (!seen) {
+            solve_block(mass, b, y);
+        }
+    }
+    return PERP_OK;
+}
+
+perp_status pp_fcp_velocity(const perp_fcp *fcp, const pp_mass *mass, const double *r, double *v)
+{
+    memcpy(v, fcp->f, (size_t)fcp->nv * sizeof *v);
+    pp_matrix_mul(&fcp->H, 1.0, r, v);
+    return pp_mass_solve(mass, v);
+}
