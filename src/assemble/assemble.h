@@ -59,6 +59,10 @@ perp_status pp_pose_lcp(pp_posed *out, const pp_rows *rows, const pp_delassus *d
 perp_status pp_pose_cone(pp_posed *out, const pp_rows *rows, const pp_delassus *delassus,
                          pp_arena *arena);
 
+// The cone form with the bodies kept, for models without bilateral and boxed rows.
+perp_status pp_pose_cone_global(pp_posed *out, const perp_model *model, const pp_kinematics *kin,
+                                const pp_rows *rows, const double *nu, pp_arena *arena);
+
 // W = [W_b W_m W_n W_f], nv rows, in CSC; p_f columns along +t and -t in turn.
 perp_status pp_wrench_matrix(perp_matrix *out, const perp_model *model, const pp_rows *rows,
                              pp_arena *arena);

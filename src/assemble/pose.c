@@ -342,3 +342,48 @@ perp_status pp_pose_cone(pp_posed *out, const pp_rows *rows, const pp_delassus *
     out->fcp = (perp_fcp){.nc = nn, .dim = 2, .mu = mu, .W = close_writer(&w, n), .q = q};
     return PERP_OK;
 }
+
+// The same with the bodies kept: M v = f + H r, u = H^T v + w. For models whose rows n and t are all there
+// is: the solver then works with the few velocities instead of the many contacts.
+perp_status pp_pose_cone_global(pp_posed *out, const perp_model *model, const pp_kinematics *kin,
+                                const pp_rows *rows, const double *nu, pp_arena *arena)
+{
+    int nn = rows->nn, n = 2 * nn, nv = model->nv, used = 0;
+    size_t most = (size_t)n * PP_ROW_BODIES * PP_BODY_NV;
+    *out = (pp_posed){.form = PERP_FORM_CONE};
+    set_sizes(out, rows);
+    double *w = PP_ZEROS(arena, double, n), *mu = PP_ZEROS(arena, double, nn);
+    double *f = PP_ARRAY(arena, double, nv), *x = PP_ARRAY(arena, double, most);
+    int *p = PP_ARRAY(arena, int, n + 1), *i = PP_ARRAY(arena, int, most);
+    int *diagonal = PP_ARRAY(arena, int, nv + 1);
+    if (!w || !mu || !f || !x || !p || !i || !diagonal) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int k = 0; k < nv; k++) {
+        f[k] = kin->M[k] * nu[k] + kin->p_ext[k];
+        diagonal[k] = k;
+    }
+    diagonal[nv] = nv;
+    for (int k = 0; k < nn; k++) {
+        int t = rows->friction[k];
+        p[2 * k] = used;
+        put_row(model, &rows->n[k], 1.0, &used, i, x);
+        p[2 * k + 1] = used;
+        w[2 * k] = rows->n[k].rate + rows->n[k].bias;
+        if (t >= 0) {
+            put_row(model, &rows->t[t], 1.0, &used, i, x);
+            w[2 * k + 1] = rows->t[t].rate;
+            mu[k] = rows->mu[t];
+        }
+    }
+    p[n] = used;
+    out->fcp = (perp_fcp){.nc = nn,
+                          .dim = 2,
+                          .nv = nv,
+                          .mu = mu,
+                          .M = perp_matrix_csc(nv, nv, diagonal, diagonal, kin->M),
+                          .H = perp_matrix_csc(nv, n, p, i, x),
+                          .f = f,
+                          .w = w};
+    return PERP_OK;
+}

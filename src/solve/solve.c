@@ -174,10 +174,22 @@ static perp_status by_mcp(run *r)
     return status;
 }
 
+static perp_status ensure_delassus(run *r)
+{
+    if (r->delassus.q) {
+        return PERP_OK;
+    }
+    return pp_delassus_run(&r->delassus, &r->closed, r->kin, r->nu, r->arena);
+}
+
 static perp_status by_lcp(run *r, const double *slack)
 {
     pp_posed posed;
-    perp_status status = pp_pose_lcp(&posed, r->rows, &r->delassus, slack, r->arena);
+    perp_status status = ensure_delassus(r);
+    if (status < 0) {
+        return status;
+    }
+    status = pp_pose_lcp(&posed, r->rows, &r->delassus, slack, r->arena);
     if (status < 0) {
         return status;
     }
@@ -189,24 +201,37 @@ static perp_status by_lcp(run *r, const double *slack)
     return status;
 }
 
+// Without joints the bodies are kept: M and H are sparser and smaller than W.
+static perp_status pose_cone(run *r, pp_posed *posed)
+{
+    if (r->rows->nb == 0 && r->rows->nm == 0) {
+        return pp_pose_cone_global(posed, r->model, r->kin, r->rows, r->nu, r->arena);
+    }
+    perp_status status = ensure_delassus(r);
+    return status < 0 ? status : pp_pose_cone(posed, r->rows, &r->delassus, r->arena);
+}
+
 static perp_status by_cone(run *r)
 {
     pp_posed posed;
     perp_comp_options options = perp_comp_default();
     perp_comp_info info;
-    perp_status status = pp_pose_cone(&posed, r->rows, &r->delassus, r->arena);
+    perp_status status = pose_cone(r, &posed);
     double *c = PP_ZEROS(r->arena, double, 2 * (size_t)r->rows->nn);
     if (status < 0 || !c) {
         return PERP_ERR_MEMORY;
     }
+    double *v = PP_ZEROS(r->arena, double, posed.fcp.nv);
     options.tolerance = r->options->tolerance;
     options.work = r->options->work;
     options.warm_start = r->options->warm != NULL;
     if (r->options->warm) {
         memcpy(c, r->options->warm, 2 * (size_t)r->rows->nn * sizeof *c);
     }
-    status =
-        perp_fcp_solve(r->options->solver, &posed.fcp, &options, r->options->env, c, NULL, &info);
+    if (!v) {
+        return PERP_ERR_MEMORY;
+    }
+    status = perp_fcp_solve(r->options->solver, &posed.fcp, &options, r->options->env, c, v, &info);
     note(r->out, PERP_FORM_CONE, 2 * posed.fcp.nc, &info);
     if (status >= 0) {
         unpack_cone(r, c);
@@ -352,7 +377,7 @@ perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinem
     if (status < 0) {
         return status;
     }
-    if (r.delassus.count > 0) {
+    if (rows->nm + rows->nn + rows->nt > 0) {
         status = solve_rows(&r);
     } else {
         out->size = model->nv + rows->nb;
