@@ -15,6 +15,7 @@ static const char general[] =
     "  perp check DIR         judge a recorded run again, from its recording alone\n"
     "  perp plot DIR          figures of a recorded run, as SVG\n"
     "  perp compare A B       where two recorded runs part\n"
+    "  perp scene [NAME]      make a scene to measure: arch, wall, pile, ...\n"
     "  perp solve FILE...     solve complementarity problems from files\n"
     "  perp help [COMMAND]    this text, or a command's\n"
     "  perp --version\n"
@@ -110,6 +111,18 @@ static const char compare[] = "perp compare A B [--tol R] [--json]\n"
                               "\n"
                               "Exit code: 0, or with --tol 4 when they part; 2 no recording.\n";
 
+static const char scene[] =
+    "perp scene\n"
+    "perp scene NAME [--OPTION VALUE]... [-o FILE]\n"
+    "\n"
+    "Without a name: the scenes that can be made, with their options and what these are when not "
+    "given.\n"
+    "With one: the scene as JSON, on the standard output or in FILE.\n"
+    "\n"
+    "  perp scene arch --thickness 0.106 | perp run - -o falls\n"
+    "\n"
+    "Exit code: 0 fine, 2 bad name or option, 1 the output could not be written.\n";
+
 static const char solve[] =
     "perp solve FILE... [options]\n"
     "\n"
@@ -149,8 +162,9 @@ cli_exit cli_help(int count, char **words)
 {
     static const struct {
         const char *verb, *text;
-    } pages[] = {{"run", run},         {"explain", explain}, {"check", check}, {"plot", plot},
-                 {"compare", compare}, {"solve", solve},     {"info", info},   {"help", general}};
+    } pages[] = {{"run", run},     {"explain", explain}, {"check", check},
+                 {"plot", plot},   {"compare", compare}, {"scene", scene},
+                 {"solve", solve}, {"info", info},       {"help", general}};
     if (count == 0) {
         fputs(general, stdout);
         return CLI_FINE;
