@@ -18,7 +18,7 @@ FUZZ_SECONDS ?= 60
 help:
 	@echo 'make demo      build perp, run the examples and `perp solve`, draw pictures into build/demo'
 	@echo 'make test      build perp and run its tests'
-	@echo 'make bench     time the solvers (PEERS=yes: install Siconos, Bullet and DART to compare with)'
+	@echo 'make bench     time the solvers (PEERS=yes: install the engines to compare with)'
 	@echo 'make lint      format, clang-tidy, layers, budgets, symbols, headers, words, equations'
 	@echo 'make format    rewrite the sources with clang-format'
 	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR is honoured)'

@@ -13,7 +13,9 @@ static const char general[] =
     "  perp explain SCENE     the matrices of one step, with names, units and sizes\n"
     "  perp info [SCENE]      what is in a scene; or versions, libraries, solvers\n"
     "  perp check DIR         judge a recorded run again, from its recording alone\n"
+    "  perp plot DIR          figures of a recorded run, as SVG\n"
     "  perp compare A B       where two recorded runs part\n"
+    "  perp scene [NAME]      make a scene to measure: arch, wall, pile, ...\n"
     "  perp solve FILE...     solve complementarity problems from files\n"
     "  perp help [COMMAND]    this text, or a command's\n"
     "  perp --version\n"
@@ -75,6 +77,30 @@ static const char check[] =
     "\n"
     "Exit code: 0 passed, 4 violated, 2 no recording.\n";
 
+static const char plot[] =
+    "perp plot DIR [--only NAME,...] [-o OUTDIR] [-q]\n"
+    "\n"
+    "Draws a recorded run as SVG files fit for a paper, and an index.html that shows them with "
+    "captions.\n"
+    "Default: all figures that have something to show, into DIR. A run of any length gives files "
+    "of\n"
+    "bounded size, and no extreme is lost.\n"
+    "\n"
+    "  paths       the scene at several times, and the paths of the centres of mass\n"
+    "  gaps        gaps of the contacts, and the deepest penetration\n"
+    "  forces      normal and friction impulses\n"
+    "  cones       friction against the cone\n"
+    "  modes       open, stick, slip: a strip for each contact\n"
+    "  energy      kinetic, potential, work done, dissipated\n"
+    "  residual    residual and certificate, against their limits\n"
+    "  joints      errors and reactions of the joints\n"
+    "  velocities  of the centres of mass, and angular\n"
+    "  events      impacts, separations, changes between stick and slip\n"
+    "\n"
+    "Of more than 8 contacts, bodies or joints the figures show extremes and sums.\n"
+    "\n"
+    "Exit code: 0 fine, 2 no recording or bad command line, 1 a file could not be written.\n";
+
 static const char compare[] = "perp compare A B [--tol R] [--json]\n"
                               "\n"
                               "Two recordings (directories) side by side: the first time and body "
@@ -84,6 +110,18 @@ static const char compare[] = "perp compare A B [--tol R] [--json]\n"
                               "matched by name, moments by time.\n"
                               "\n"
                               "Exit code: 0, or with --tol 4 when they part; 2 no recording.\n";
+
+static const char scene[] =
+    "perp scene\n"
+    "perp scene NAME [--OPTION VALUE]... [-o FILE]\n"
+    "\n"
+    "Without a name: the scenes that can be made, with their options and what these are when not "
+    "given.\n"
+    "With one: the scene as JSON, on the standard output or in FILE.\n"
+    "\n"
+    "  perp scene arch --thickness 0.106 | perp run - -o falls\n"
+    "\n"
+    "Exit code: 0 fine, 2 bad name or option, 1 the output could not be written.\n";
 
 static const char solve[] =
     "perp solve FILE... [options]\n"
@@ -124,7 +162,8 @@ cli_exit cli_help(int count, char **words)
 {
     static const struct {
         const char *verb, *text;
-    } pages[] = {{"run", run},     {"explain", explain}, {"check", check}, {"compare", compare},
+    } pages[] = {{"run", run},     {"explain", explain}, {"check", check},
+                 {"plot", plot},   {"compare", compare}, {"scene", scene},
                  {"solve", solve}, {"info", info},       {"help", general}};
     if (count == 0) {
         fputs(general, stdout);

@@ -13,9 +13,9 @@
 static const struct {
     const char *name;
     cli_verb *verb;
-} verbs[] = {{"run", cli_run},         {"explain", cli_explain}, {"check", cli_check},
-             {"compare", cli_compare}, {"solve", cli_solve},     {"info", cli_info},
-             {"help", cli_help}};
+} verbs[] = {{"run", cli_run},     {"explain", cli_explain}, {"check", cli_check},
+             {"plot", cli_plot},   {"compare", cli_compare}, {"scene", cli_scene},
+             {"solve", cli_solve}, {"info", cli_info},       {"help", cli_help}};
 
 enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
 

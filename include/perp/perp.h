@@ -7,6 +7,7 @@
 #include <perp/base.h>
 #include <perp/comp.h>
 #include <perp/model.h>
+#include <perp/plot.h>
 #include <perp/problem.h>
 #include <perp/record.h>
 #include <perp/scene.h>

@@ -115,6 +115,7 @@ static dual unary(pp_op op, dual a)
 static dual run(const pp_expr *expr, const double *variables, const double *rates)
 {
     dual stack[PP_EXPR_DEPTH + 2];
+    stack[0] = (dual){0.0, 0.0};
     int top = -1;
     for (int k = 0; k < expr->count; k++) {
         const pp_node *node = &expr->node[k];

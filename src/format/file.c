@@ -59,14 +59,14 @@ static perp_status read_all(int file, const perp_env *env, size_t guess, pp_file
     }
 }
 
-perp_status pp_file_read(const char *path, const perp_env *env, pp_file *b, perp_error *error)
+perp_status pp_file_read(const char *path, const perp_env *env, pp_file *file, perp_error *error)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int handle = open(path, O_RDONLY | O_CLOEXEC);
     struct stat about;
-    if (file < 0 || fstat(file, &about) != 0) {
+    if (handle < 0 || fstat(handle, &about) != 0) {
         perp_status status = pp_fail(error, PERP_ERR_IO, "cannot open: %s", strerror(errno));
-        if (file >= 0) {
-            close(file);
+        if (handle >= 0) {
+            close(handle);
         }
         return status;
     }
@@ -78,9 +78,9 @@ perp_status pp_file_read(const char *path, const perp_env *env, pp_file *b, perp
                          PP_FILE_MAX >> 20);
     } else {
         size_t guess = S_ISREG(about.st_mode) ? (size_t)about.st_size : 4096;
-        status = read_all(file, env, guess, b, error);
+        status = read_all(handle, env, guess, file, error);
     }
-    close(file);
+    close(handle);
     return status;
 }
 

@@ -193,9 +193,10 @@ static void write_pile(pp_text *out, const double *value)
                 0.5 * width, value[3]);
     pp_text_put(out, " \"bodies\": [\n");
     for (int k = 0; k < boxes; k++) {
+        int row = k / columns;
         double pitch = width / columns;
         double x = -0.5 * width + pitch * (k % columns + 0.5) + 0.03 * size * noise(&state);
-        double y = 1.6 * size * (k / columns + 0.5);
+        double y = 1.6 * size * (row + 0.5);
         double w = size * (0.8 + 0.2 * noise(&state)), h = size * (0.8 + 0.2 * noise(&state));
         double angle = PI * noise(&state);
         put_box(out, k, (box){x, y, angle, w, h, value[4], value[3]});

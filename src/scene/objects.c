@@ -399,7 +399,7 @@ static const pp_field force_fields[] = {
     {.key = "implicit",
      .kind = PP_FIELD_FLAG,
      .offset = AT(perp_force_def, implicit),
-     .owners = SPRING | TWIST},
+     .owners = SPRING | TWIST | DRAG},
 };
 const pp_object pp_force_object = {"force", "forces",     force_kinds,
                                    -1,      force_fields, COUNT(force_fields)};

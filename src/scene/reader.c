@@ -140,7 +140,7 @@ char *pp_reader_text(pp_reader *r, size_t size)
 void pp_reader_words(const pp_choice *choices, char *text, size_t size)
 {
     text[0] = '\0';
-    for (; choices->word; choices++) {
+    for (; choices && choices->word; choices++) {
         size_t used = strlen(text);
         pp_print(text + used, size - used, "%s%s", choices->word,
                  !choices[1].word  ? ""

@@ -89,6 +89,38 @@ static void generated_scenes_keep_the_schema(void **state)
     }
 }
 
+// The ```jsonc blocks of the documentation are scenes. Comments go before the validator reads.
+static void documented_scenes_keep_the_schema(void **state)
+{
+    static const char fence[] = "\n```jsonc\n";
+    static char page[65536];
+    FILE *file = fopen("docs/scene-format.md", "rb");
+    assert_non_null(file);
+    page[fread(page, 1, sizeof page - 1, file)] = '\0';
+    fclose(file);
+    int count = 0;
+    for (char *at = page; (at = strstr(at, fence)); count++) {
+        at += sizeof fence - 1;
+        char *end = strstr(at, "\n```");
+        assert_non_null(end);
+        perp_scene *scene = NULL;
+        perp_error error;
+        if (perp_scene_parse("page", at, (size_t)(end - at), NULL, &scene, &error) < 0) {
+            print_error("block %d, %d:%d: %s\n", count + 1, error.line, error.column, error.text);
+            fail();
+        }
+        perp_scene_destroy(scene);
+        for (char *comment = at; (comment = strstr(comment, "//")) && comment < end;) {
+            memset(comment, ' ', strcspn(comment, "\n"));
+        }
+        json_t *value = json_loadb(at, (size_t)(end - at), 0, NULL);
+        assert_non_null(value);
+        expect_valid(*state, "docs/scene-format.md", value);
+        json_decref(value);
+    }
+    assert_true(count >= 5);
+}
+
 // ── Tables ───────────────────────────────────────────────────────────────────────────────────────
 
 static bool has_key(const pp_object *object, const char *key)
@@ -216,6 +248,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scenes_keep_the_schema),
         cmocka_unit_test(generated_scenes_keep_the_schema),
+        cmocka_unit_test(documented_scenes_keep_the_schema),
         cmocka_unit_test(schema_and_reader_know_the_same),
         cmocka_unit_test(wrong_scenes_break_the_schema),
     };

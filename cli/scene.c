@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// perp scene: scenes made to measure, as JSON for `perp run`.
+#include "cli.h"
+
+#include <string.h>
+
+enum { OPTIONS_MOST = 32 };
+
+static cli_exit list(void)
+{
+    for (int i = 0; i < perp_generator_count(); i++) {
+        const perp_generator *g = perp_generator_at(i);
+        printf("%-10s %s\n           %s\n", g->name, g->summary, g->options);
+    }
+    return CLI_FINE;
+}
+
+// "--name value" pairs behind the scene's name; -o is the file.
+static cli_exit read_words(int count, char **words, perp_scene_option *option, int *options,
+                           const char **output)
+{
+    for (int k = 0; k < count; k += 2) {
+        bool is_output = strcmp(words[k], "-o") == 0;
+        if (!is_output && strncmp(words[k], "--", 2) != 0) {
+            return cli_complain("scene: '%s' is not an option: see 'perp scene'", words[k]);
+        }
+        if (k + 1 == count) {
+            return cli_complain("scene: %s needs a value", words[k]);
+        }
+        if (is_output) {
+            *output = words[k + 1];
+        } else if (*options == OPTIONS_MOST) {
+            return cli_complain("scene: more than %d options", OPTIONS_MOST);
+        } else {
+            option[(*options)++] = (perp_scene_option){words[k] + 2, words[k + 1]};
+        }
+    }
+    return CLI_FINE;
+}
+
+static cli_exit write_scene(const perp_scene *scene, const char *output)
+{
+    perp_error error;
+    size_t size;
+    const char *text = perp_scene_text(scene, &size);
+    if (output && strcmp(output, "-") != 0) {
+        if (perp_scene_write(scene, output, &error) < 0) {
+            cli_complain("%s", error.text);
+            return CLI_OUTPUT;
+        }
+        return CLI_FINE;
+    }
+    bool written = fwrite(text, 1, size, stdout) == size && fflush(stdout) == 0;
+    return written ? CLI_FINE : CLI_OUTPUT;
+}
+
+cli_exit cli_scene(int count, char **words)
+{
+    perp_scene_option option[OPTIONS_MOST];
+    const char *output = NULL;
+    int options = 0;
+    if (count == 0) {
+        return list();
+    }
+    if (cli_wants_help("scene", count, words)) {
+        return CLI_FINE;
+    }
+    cli_exit code = read_words(count - 1, words + 1, option, &options, &output);
+    if (code != CLI_FINE) {
+        return code;
+    }
+    perp_scene *scene;
+    perp_error error;
+    if (perp_scene_generate(words[0], option, options, NULL, &scene, &error) < 0) {
+        return cli_complain("scene: %s", error.text);
+    }
+    code = write_scene(scene, output);
+    perp_scene_destroy(scene);
+    return code;
+}

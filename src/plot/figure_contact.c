@@ -1,0 +1,438 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What contacts do: gaps, impulses, friction cones, modes. Up to PP_FEW contacts have a curve each, of
+// more the extremes and sums are shown; up to PP_ROWS have a row each in the strip of modes.
+#include "plot/figures.h"
+
+#include <math.h>
+
+#define STICK PP_BLUE
+#define SLIP  PP_ORANGE
+#define OPEN  "#bdbdbd"
+
+static const char *why_empty(const pp_story *story)
+{
+    return story->tracks == 0 ? "no contacts" : NULL;
+}
+
+static pp_panel panel(const pp_story *story, bool hidden, const char *label, const char *unit)
+{
+    return (pp_panel){.height = PP_PLAIN,
+                      .x = pp_time_axis(story, hidden),
+                      .y = pp_value_axis(label, unit, false)};
+}
+
+static void hold_tracks(pp_panel *panel, const pp_story *story, int lane)
+{
+    for (int k = 0; k < story->tracks; k++) {
+        pp_range_join(&panel->y.range, &story->track[k].lane[lane].range);
+    }
+}
+
+static void draw_tracks(pp_chart *chart, int at, const pp_story *story, int lane)
+{
+    for (int k = 0; k < story->tracks; k++) {
+        pp_chart_curve(chart, at, &story->track[k].lane[lane], pp_curve_pen(k, story->tracks));
+    }
+}
+
+static void track_keys(pp_chart *chart, const pp_story *story)
+{
+    for (int k = 0; k < story->tracks; k++) {
+        pp_chart_key(chart, story->track[k].name, false, PP_KEY_LINE,
+                     pp_curve_pen(k, story->tracks));
+    }
+}
+
+// ── Gaps ─────────────────────────────────────────────────────────────────────────────────────────
+
+void pp_draw_gaps(const pp_story *story, pp_svg *svg)
+{
+    bool few = pp_story_few(story);
+    pp_pen pen = {.stroke = PP_BLUE, .width = 1.1};
+    pp_chart chart = {
+        .svg = svg, .title = "Gaps", .width = PP_COLUMN, .panels = 2, .empty = why_empty(story)};
+    chart.panel[0] = panel(story, true, "gap", "m");
+    chart.panel[1] = panel(story, false, "penetration", "m");
+    chart.panel[1].y.log = true;
+    chart.panel[1].height = 70.0;
+    chart.panel[1].limit = story->film->info->limits.gap;
+    chart.panel[1].limit_name = "limit";
+    chart.panel[1].y.range = story->penetration.range;
+    pp_range_add(&chart.panel[0].y.range, 0.0);
+    chart.panel[0].y.typical = story->film->info->margin;
+    if (few) {
+        hold_tracks(&chart.panel[0], story, PP_GAP);
+        track_keys(&chart, story);
+    } else {
+        pp_range_join(&chart.panel[0].y.range, &story->crowd.gap.range);
+        pp_chart_key(&chart, "smallest of all contacts", true, PP_KEY_LINE, pen);
+    }
+    pp_chart_begin(&chart);
+    if (few) {
+        draw_tracks(&chart, 0, story, PP_GAP);
+    } else {
+        pp_chart_curve(&chart, 0, &story->crowd.gap, pen);
+    }
+    pp_chart_curve(&chart, 1, &story->penetration, (pp_pen){.stroke = "#000000", .width = 1.0});
+    pp_chart_end(&chart);
+}
+
+void pp_caption_gaps(const pp_story *story, pp_svg *html)
+{
+    pp_svg_put(
+        html,
+        "(a) Signed gaps of the contacts; a curve ends where the shapes are farther apart than "
+        "the margin, ");
+    pp_put_value(html, story->film->info->margin, "m");
+    pp_svg_put(
+        html,
+        ", unless the scene names the contact. (b) Deepest penetration after each step; zeros "
+        "lie on the lower edge. Worst: ");
+    pp_put_value(html, fmax(story->penetration.range.high, 0.0), "m");
+    pp_svg_put(html, ".");
+}
+
+// ── Forces ───────────────────────────────────────────────────────────────────────────────────────
+
+static void few_forces(pp_chart *chart, const pp_story *story)
+{
+    bool bands = story->tracks <= 2;
+    hold_tracks(&chart->panel[0], story, PP_PN);
+    hold_tracks(&chart->panel[1], story, PP_PF);
+    for (int k = 0; k < story->tracks && bands; k++) {
+        double most = story->track[k].lane[PP_BOUND].range.high;
+        pp_range_add(&chart->panel[1].y.range, most);
+        pp_range_add(&chart->panel[1].y.range, -most);
+    }
+    track_keys(chart, story);
+    pp_pen cone = {.fill = PP_GREY, .veil = 0.25};
+    if (bands && story->tracks > 0) {
+        pp_chart_key(chart, "|*p*_{f}| \xe2\x89\xa4 *\xce\xbc p*_{n}", true, PP_KEY_BOX, cone);
+    }
+    pp_chart_begin(chart);
+    for (int k = 0; k < story->tracks && bands; k++) {
+        cone.fill = story->tracks == 1 ? PP_GREY : pp_colour(k);
+        cone.veil = story->tracks == 1 ? 0.25 : 0.15;
+        pp_chart_area(chart, 1, &story->track[k].lane[PP_BOUND], true, cone);
+    }
+    draw_tracks(chart, 0, story, PP_PN);
+    draw_tracks(chart, 1, story, PP_PF);
+}
+
+static void many_forces(pp_chart *chart, const pp_story *story)
+{
+    const pp_crowd *crowd = &story->crowd;
+    pp_pen sum = {.stroke = PP_BLUE, .width = 1.3}, most = {.stroke = PP_RED, .width = 0.9};
+    chart->panel[1].y.label = "max |*p*_{f}|";
+    pp_range_join(&chart->panel[0].y.range, &crowd->pn_sum.range);
+    pp_range_join(&chart->panel[1].y.range, &crowd->pf_most.range);
+    pp_chart_key(chart, "sum of all contacts", true, PP_KEY_LINE, sum);
+    pp_chart_key(chart, "largest", true, PP_KEY_LINE, most);
+    pp_chart_begin(chart);
+    pp_chart_curve(chart, 0, &crowd->pn_sum, sum);
+    pp_chart_curve(chart, 0, &crowd->pn_most, most);
+    pp_chart_curve(chart, 1, &crowd->pf_most, most);
+}
+
+void pp_draw_forces(const pp_story *story, pp_svg *svg)
+{
+    pp_chart chart = {.svg = svg,
+                      .title = "Contact impulses",
+                      .width = PP_COLUMN,
+                      .panels = 2,
+                      .empty = why_empty(story)};
+    chart.panel[0] = panel(story, true, "*p*_{n}", "N s");
+    chart.panel[1] = panel(story, false, "*p*_{f}", "N s");
+    for (int k = 0; k < 2; k++) {
+        chart.panel[k].right = 1.0 / story->film->info->h;
+        chart.panel[k].right_label = k == 0 ? "*p*_{n} / *h*" : "*p*_{f} / *h*";
+        chart.panel[k].right_unit = "N";
+        chart.panel[k].y.typical = story->pn_most;
+        pp_range_add(&chart.panel[k].y.range, 0.0);
+    }
+    if (pp_story_few(story)) {
+        few_forces(&chart, story);
+    } else {
+        many_forces(&chart, story);
+    }
+    pp_chart_end(&chart);
+}
+
+void pp_caption_forces(const pp_story *story, pp_svg *html)
+{
+    pp_svg_put(html, "Impulses of each step (left scale) and the same as mean forces (right scale, "
+                     "<i>h</i>&#160;=&#160;");
+    pp_put_value(html, story->film->info->h, "s");
+    pp_svg_put(
+        html,
+        "): (a) normal, (b) friction, positive along <i>t</i>&#160;=&#160;(<i>n<sub>y</sub></i>, "
+        "&#8722;<i>n<sub>x</sub></i>), to the right on a floor.");
+}
+
+// ── Cones ────────────────────────────────────────────────────────────────────────────────────────
+
+static double largest_mu(const pp_story *story)
+{
+    double most = 0.0;
+    for (int k = 0; k < story->mus; k++) {
+        most = fmax(most, story->mu[k]);
+    }
+    return most;
+}
+
+// part: where along the edge its name stands, so that names of several cones do not meet.
+static void wedge(pp_chart *chart, double mu, double part)
+{
+    pp_svg *svg = chart->svg;
+    const pp_panel *p = &chart->panel[0];
+    double x0 = pp_scale_at(&p->sx, 0.0), y0 = pp_scale_at(&p->sy, 0.0);
+    double end = fmin(p->sx.high, p->sy.high / mu);  // where an edge leaves the panel
+    double x = pp_scale_at(&p->sx, end), up = pp_scale_at(&p->sy, mu * end),
+           down = pp_scale_at(&p->sy, -mu * end), right = pp_scale_at(&p->sx, p->sx.high);
+    pp_svg_path(svg, (pp_pen){.fill = PP_GREY, .veil = 0.18});
+    pp_svg_move(svg, x0, y0);
+    pp_svg_to(svg, x, up);
+    pp_svg_to(svg, right, up);
+    pp_svg_to(svg, right, down);
+    pp_svg_to(svg, x, down);
+    pp_svg_shut(svg);
+    pp_svg_end_path(svg);
+    pp_pen edge = {.stroke = PP_INK, .width = 0.6, .dash = "3 2"};
+    pp_svg_line(svg, x0, y0, x, up, edge);
+    pp_svg_line(svg, x0, y0, x, down, edge);
+    char number[PP_NUMBER], text[PP_NUMBER + 16];
+    pp_value_text(number, mu, "^{", "}");
+    pp_print(text, sizeof text, "*\xce\xbc* = %s", number);
+    double at = x0 + part * (x - x0), above = y0 + part * (up - y0);
+    pp_svg_label(svg, at - 3.0, above - 2.0, PP_END, PP_SMALL, false, text);
+}
+
+static void points(pp_chart *chart, const pp_story *story, int slip)
+{
+    pp_svg *svg = chart->svg;
+    const pp_panel *p = &chart->panel[0];
+    pp_svg_put(svg, "<g stroke-linecap=\"round\">");
+    pp_svg_path(svg, (pp_pen){.stroke = slip ? SLIP : STICK, .width = 2.2});
+    for (int j = 0; j < PP_CONE_Y; j++) {
+        for (int i = 0; i < PP_CONE_X; i++) {
+            if (story->cone[slip][j * PP_CONE_X + i]) {
+                double pn = story->pn_most * i / (PP_CONE_X - 1);
+                double pf = story->pf_most * (2.0 * j / (PP_CONE_Y - 1) - 1.0);
+                pp_svg_dot(svg, pp_scale_at(&p->sx, pn), pp_scale_at(&p->sy, pf));
+            }
+        }
+    }
+    pp_svg_end_path(svg);
+    pp_svg_end_group(svg);
+}
+
+static void cone_panels(pp_chart *chart, const pp_story *story)
+{
+    double mu = largest_mu(story), high = mu * story->pn_most;
+    double seen = fmin(high, fmax(3.0 * story->pf_most, 0.1 * high));
+    pp_panel *cone = &chart->panel[0];
+    *cone = (pp_panel){.height = 120.0,
+                       .x = pp_value_axis("*p*_{n}", "N s", false),
+                       .y = pp_value_axis("*p*_{f}", "N s", false)};
+    pp_range_add(&cone->x.range, 0.0);
+    pp_range_add(&cone->x.range, 1.05 * story->pn_most);
+    pp_range_add(&cone->y.range, fmax(seen, story->pf_most));
+    pp_range_add(&cone->y.range, -fmax(seen, story->pf_most));
+    bool few = pp_story_few(story);
+    chart->panel[1] = panel(
+        story, false, few ? "*p*_{f} / *\xce\xbc p*_{n}" : "max |*p*_{f}| / *\xce\xbc p*_{n}", "");
+    chart->panel[1].height = 70.0;
+    pp_range_add(&chart->panel[1].y.range, 1.0);
+    pp_range_add(&chart->panel[1].y.range, few ? -1.0 : 0.0);
+}
+
+static void cone_edges(pp_chart *chart, const pp_panel *panel)
+{
+    for (double edge = -1.0; edge <= 1.0; edge += 2.0) {
+        if (pp_scale_holds(&panel->sy, edge)) {
+            double y = pp_scale_at(&panel->sy, edge);
+            pp_svg_line(chart->svg, chart->from, y, chart->to, y,
+                        (pp_pen){.stroke = PP_INK, .width = 0.6, .dash = "3 2"});
+        }
+    }
+}
+
+void pp_draw_cones(const pp_story *story, pp_svg *svg)
+{
+    pp_chart chart = {.svg = svg,
+                      .title = "Friction cones",
+                      .width = PP_COLUMN,
+                      .panels = 2,
+                      .empty = why_empty(story)};
+    bool few = pp_story_few(story);
+    cone_panels(&chart, story);
+    pp_chart_key(&chart, "stick", true, PP_KEY_DOT, (pp_pen){.fill = STICK});
+    pp_chart_key(&chart, "slip", true, PP_KEY_DOT, (pp_pen){.fill = SLIP});
+    if (few) {
+        track_keys(&chart, story);
+    }
+    pp_chart_begin(&chart);
+    for (int k = 0; k < story->mus && story->pn_most > 0.0; k++) {
+        wedge(&chart, story->mu[k], 0.85 - 0.2 * k);
+    }
+    points(&chart, story, 0);
+    points(&chart, story, 1);
+    cone_edges(&chart, &chart.panel[1]);
+    if (few) {
+        draw_tracks(&chart, 1, story, PP_USE);
+    } else {
+        pp_chart_curve(&chart, 1, &story->crowd.use, (pp_pen){.stroke = PP_BLUE, .width = 0.9});
+    }
+    pp_chart_end(&chart);
+}
+
+void pp_caption_cones(const pp_story *story, pp_svg *html)
+{
+    (void)story;
+    pp_svg_put(
+        html,
+        "(a) Friction against normal impulse, a point for every contact and frame; shaded: the "
+        "cone |<i>p<sub>f</sub></i>|&#160;&#8804;&#160;<i>&#956; p<sub>n</sub></i>. (b) The share "
+        "of the cone that friction uses: at &#177;1 the contact slips or is about to.");
+}
+
+// ── Modes ────────────────────────────────────────────────────────────────────────────────────────
+
+static const double row_height = 11.0;
+
+// Cells of one mode side by side become one bar.
+static void row(pp_chart *chart, const pp_story *story, const pp_track *track, double y)
+{
+    static const char *const colours[] = {NULL, OPEN, STICK, SLIP};
+    const pp_scale *sx = &chart->panel[0].sx;
+    for (int k = 0, next; k < story->cells; k = next) {
+        for (next = k + 1; next < story->cells && track->mode[next] == track->mode[k];) {
+            next++;
+        }
+        int mode = track->mode[k];
+        if (mode != PP_ABSENT) {
+            double from = pp_scale_at(sx, story->cell_from[k]),
+                   to = pp_scale_at(sx, story->cell_to[next - 1]);
+            double half = mode == PP_MODE_OPEN ? 0.6 : 0.34 * row_height;
+            pp_svg_rect(chart->svg, from, y - half, fmax(to - from, 0.35), 2.0 * half,
+                        (pp_pen){.fill = colours[mode]});
+        }
+    }
+}
+
+static void mode_keys(pp_chart *chart)
+{
+    pp_chart_key(chart, "stick", true, PP_KEY_BOX, (pp_pen){.fill = STICK});
+    pp_chart_key(chart, "slip", true, PP_KEY_BOX, (pp_pen){.fill = SLIP});
+    pp_chart_key(chart, "open", true, PP_KEY_BOX, (pp_pen){.fill = OPEN});
+}
+
+static void mode_strip(pp_chart *chart, const pp_story *story)
+{
+    double widest = 20.0;
+    for (int k = 0; k < story->tracks; k++) {
+        widest = fmax(widest, pp_text_width(story->track[k].name, PP_SMALL));
+    }
+    widest = fmin(widest, 0.4 * chart->width);
+    chart->left = widest + 10.0;
+    chart->panel[0] = panel(story, false, "", "");
+    chart->panel[0].height = story->tracks > 0 ? row_height * story->tracks : 40.0;
+    chart->panel[0].y.bare = true;
+    pp_chart_begin(chart);
+    for (int k = 0; k < story->tracks; k++) {
+        double y = chart->panel[0].top + row_height * (k + 0.5);
+        pp_svg_name(chart->svg, chart->from - 5.0, y + 2.5, PP_END, PP_SMALL, widest,
+                    story->track[k].name);
+        row(chart, story, &story->track[k], y);
+    }
+}
+
+static void mode_counts(pp_chart *chart, const pp_story *story)
+{
+    const pp_crowd *crowd = &story->crowd;
+    chart->panel[0] = panel(story, false, "contacts", "");
+    chart->panel[0].height = 110.0;
+    chart->panel[0].y.range = crowd->all.range;
+    pp_range_add(&chart->panel[0].y.range, 0.0);
+    pp_chart_begin(chart);
+    pp_chart_area(chart, 0, &crowd->all, false, (pp_pen){.fill = OPEN});
+    pp_chart_area(chart, 0, &crowd->closed, false, (pp_pen){.fill = STICK});
+    pp_chart_area(chart, 0, &crowd->slip, false, (pp_pen){.fill = SLIP});
+}
+
+void pp_draw_modes(const pp_story *story, pp_svg *svg)
+{
+    pp_chart chart = {.svg = svg,
+                      .title = "Contact modes",
+                      .width = PP_COLUMN,
+                      .panels = 1,
+                      .empty = why_empty(story)};
+    mode_keys(&chart);
+    if (story->tracks <= PP_ROWS) {
+        mode_strip(&chart, story);
+    } else {
+        mode_counts(&chart, story);
+    }
+    pp_chart_end(&chart);
+}
+
+void pp_caption_modes(const pp_story *story, pp_svg *html)
+{
+    pp_svg_put(
+        html,
+        story->tracks <= PP_ROWS
+            ? "Modes of the contacts over time: a bar where a contact bears load (stick or slip), "
+              "a line where it is open, nothing where the shapes are far apart."
+            : "How many contacts slip, stick and are open, one on the other.");
+}
+
+// ── Events ───────────────────────────────────────────────────────────────────────────────────────
+
+static void event_row(pp_chart *chart, const pp_event *event, double y, const char *colour)
+{
+    const pp_panel *p = &chart->panel[0];
+    pp_svg_path(chart->svg, (pp_pen){.stroke = colour, .width = 0.7});
+    for (int k = 0; k < PP_CELL_MOST; k++) {
+        if (event->mark[k]) {
+            double t = p->sx.low + (p->sx.high - p->sx.low) * (k + 0.5) / PP_CELL_MOST;
+            double x = pp_scale_at(&p->sx, t);
+            pp_svg_move(chart->svg, x, y - 0.34 * row_height);
+            pp_svg_to(chart->svg, x, y + 0.34 * row_height);
+        }
+    }
+    pp_svg_end_path(chart->svg);
+}
+
+void pp_draw_events(const pp_story *story, pp_svg *svg)
+{
+    pp_chart chart = {.svg = svg,
+                      .title = "Events",
+                      .width = PP_COLUMN,
+                      .panels = 1,
+                      .left = 92.0,
+                      .empty = story->events ? NULL : "no events"};
+    chart.panel[0] = panel(story, false, "", "");
+    chart.panel[0].height = story->events > 0 ? row_height * story->events : 40.0;
+    chart.panel[0].y.bare = true;
+    pp_chart_begin(&chart);
+    for (int k = 0; k < story->events; k++) {
+        const pp_event *event = &story->event[k];
+        char name[64];
+        double y = chart.panel[0].top + row_height * (k + 0.5);
+        pp_print(name, sizeof name, "%s (%d)", event->name, event->count);
+        pp_svg_name(svg, chart.from - 5.0, y + 2.5, PP_END, PP_SMALL, 0.0, name);
+        event_row(&chart, event, y, pp_colour(k));
+    }
+    pp_chart_end(&chart);
+}
+
+void pp_caption_events(const pp_story *story, pp_svg *html)
+{
+    (void)story;
+    pp_svg_put(
+        html,
+        "When contacts closed and opened, began to slip and to stick, and what else happened; in "
+        "brackets, how often.");
+}

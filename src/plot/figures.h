@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One function a figure, and one for the words below it.
+#pragma once
+
+#include "plot/chart.h"
+#include "plot/story.h"
+
+typedef void pp_draw(const pp_story *story, pp_svg *svg);
+
+// figure_scene.c
+pp_draw pp_draw_paths, pp_caption_paths;
+bool pp_paths_wide(const pp_story *story);
+// figure_contact.c
+pp_draw pp_draw_gaps, pp_caption_gaps;
+pp_draw pp_draw_forces, pp_caption_forces;
+pp_draw pp_draw_cones, pp_caption_cones;
+pp_draw pp_draw_modes, pp_caption_modes;
+pp_draw pp_draw_events, pp_caption_events;
+// figure_time.c
+pp_draw pp_draw_energy, pp_caption_energy;
+pp_draw pp_draw_residual, pp_caption_residual;
+pp_draw pp_draw_joints, pp_caption_joints;
+pp_draw pp_draw_velocities, pp_caption_velocities;
+
+// ── What figures over time share (figure_time.c) ─────────────────────────────────────────────────
+
+pp_axis pp_time_axis(const pp_story *story, bool hidden);
+pp_axis pp_value_axis(const char *label, const char *unit, bool log);
+void pp_put_value(pp_svg *html, double value, const char *unit);  // in a caption

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+#include "plot/lane.h"
+
+#include <math.h>
+
+bool pp_lane_init(pp_lane *lane, pp_arena *arena, int cells)
+{
+    *lane = (pp_lane){.cell = PP_ZEROS(arena, pp_cell, cells),
+                      .cells = cells,
+                      .range = pp_range_none(),
+                      .broken = true};
+    return lane->cell != NULL;
+}
+
+void pp_lane_add(pp_lane *lane, int at, double t, double y)
+{
+    pp_assert(at >= 0 && at < lane->cells);
+    if (!isfinite(y)) {
+        lane->broken = true;
+        return;
+    }
+    pp_cell *cell = &lane->cell[at];
+    pp_sample sample = {t, y};
+    if (!cell->used) {
+        *cell = (pp_cell){sample, sample, sample, sample, .used = true, .broken = lane->broken};
+    }
+    cell->low = y < cell->low.y ? sample : cell->low;
+    cell->high = y > cell->high.y ? sample : cell->high;
+    cell->last = sample;
+    lane->broken = false;
+    pp_range_add(&lane->range, y);
+}
+
+int pp_cell_samples(const pp_cell *cell, pp_sample out[4])
+{
+    if (!cell->used) {
+        return 0;
+    }
+    bool rising = cell->low.t <= cell->high.t;
+    const pp_sample all[4] = {cell->first, rising ? cell->low : cell->high,
+                              rising ? cell->high : cell->low, cell->last};
+    int count = 0;
+    for (int k = 0; k < 4; k++) {
+        if (count == 0 || all[k].t > out[count - 1].t) {
+            out[count++] = all[k];
+        }
+    }
+    return count;
+}

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+#include "plot/page.h"
+
+#include "plot/figures.h"
+
+#include <math.h>
+
+static const char style[] =
+    "body{font:15px/1.5 Helvetica,Arial,'Liberation Sans',sans-serif;color:#222;background:#fff;"
+    "max-width:1100px;margin:2.5rem auto;padding:0 1.25rem}\n"
+    "h1{font-size:1.5rem;font-weight:600;margin:0 0 .75rem}\n"
+    "table{border-collapse:collapse;font-size:.87rem;margin:0 0 1.5rem}\n"
+    "th{text-align:left;font-weight:400;color:#666;padding:.12rem 1.5rem .12rem "
+    "0;vertical-align:top}\n"
+    "td{padding:.12rem 0}\n"
+    "main{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(460px,100%),1fr));gap:"
+    "2rem}\n"
+    "figure{margin:0;border-top:1px solid #ddd;padding-top:.9rem}\n"
+    "figure.wide{grid-column:1/-1}\n"
+    "img{width:100%;height:auto;display:block}\n"
+    "figcaption{font-size:.87rem;color:#333;margin-top:.5rem}\n"
+    "figcaption b{font-weight:600}\n"
+    "a{color:#0072b2}\n"
+    ".bad{color:#b34700;font-weight:600}\n"
+    "@media print{figure{break-inside:avoid}}\n";
+
+static void fact(pp_svg *html, const char *name)
+{
+    pp_svg_put(html, "<tr><th scope=\"row\">");
+    pp_svg_put(html, name);
+    pp_svg_put(html, "</th><td>");
+}
+
+static void text_fact(pp_svg *html, const char *name, const char *text)
+{
+    fact(html, name);
+    pp_svg_escape(html, text);
+    pp_svg_put(html, "</td></tr>\n");
+}
+
+static void value_fact(pp_svg *html, const char *name, double value, const char *unit)
+{
+    fact(html, name);
+    pp_put_value(html, value, unit);
+    pp_svg_put(html, "</td></tr>\n");
+}
+
+static void count_fact(pp_svg *html, const char *name, int64_t count)
+{
+    fact(html, name);
+    pp_svg_integer(html, count);
+    pp_svg_put(html, "</td></tr>\n");
+}
+
+static const char *word(const char *text)
+{
+    return text ? text : "?";
+}
+
+static void facts(const pp_story *story, pp_svg *html)
+{
+    const perp_recording_info *info = story->film->info;
+    pp_svg_put(html, "<table>\n");
+    text_fact(html, "stepper", word(perp_stepper_word((int)info->stepper)));
+    text_fact(html, "form", word(perp_form_word((int)info->form)));
+    text_fact(html, "solver", info->solver ? info->solver : "auto");
+    value_fact(html, "step", info->h, "s");
+    value_fact(html, "simulated time", story->t.high, "s");
+    count_fact(html, "frames", info->frames);
+    count_fact(html, "bodies", info->bodies - 1);
+    value_fact(html, "worst residual", fmax(story->residual.range.high, 0.0), "m/s");
+    value_fact(html, "deepest penetration", fmax(story->penetration.range.high, 0.0), "m");
+    fact(html, "certificate");
+    pp_svg_put(html, story->violations ? "<span class=\"bad\">past a limit in " : "passed");
+    if (story->violations) {
+        pp_svg_integer(html, story->violations);
+        pp_svg_put(html, " frames</span>");
+    }
+    pp_svg_put(html, "</td></tr>\n");
+    if (!info->complete) {
+        text_fact(html, "recording", "incomplete: the run did not come to its end");
+    }
+    pp_svg_put(html, "</table>\n");
+}
+
+static void figure(const pp_story *story, const pp_figure *figure, pp_svg *html)
+{
+    bool wide = figure->wide && figure->wide(story);
+    pp_svg_put(html, wide ? "<figure class=\"wide\"><img src=\"" : "<figure><img src=\"");
+    pp_svg_put(html, figure->name);
+    pp_svg_put(html, ".svg\" alt=\"");
+    pp_svg_put(html, figure->title);
+    pp_svg_put(html, "\">\n<figcaption><b>");
+    pp_svg_put(html, figure->title);
+    pp_svg_put(html, ".</b> ");
+    figure->caption(story, html);
+    pp_svg_put(html, " <a href=\"");
+    pp_svg_put(html, figure->name);
+    pp_svg_put(html, ".svg\">SVG</a></figcaption></figure>\n");
+}
+
+void pp_page_write(const pp_story *story, const bool *shown, pp_svg *html)
+{
+    const char *name = story->film->info->name;
+    name = name && name[0] ? name : "recording";
+    pp_svg_put(html, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                     "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
+    pp_svg_escape(html, name);
+    pp_svg_put(html, "</title>\n<style>\n");
+    pp_svg_put(html, style);
+    pp_svg_put(html, "</style></head><body>\n<h1>");
+    pp_svg_escape(html, name);
+    pp_svg_put(html, "</h1>\n");
+    facts(story, html);
+    pp_svg_put(html, "<main>\n");
+    for (int k = 0; pp_figure_at(k); k++) {
+        if (shown[k]) {
+            figure(story, pp_figure_at(k), html);
+        }
+    }
+    pp_svg_put(html, "</main>\n</body></html>\n");
+}

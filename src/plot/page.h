@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// index.html: what was run, and the figures with their captions. No scripts, nothing from the network.
+#pragma once
+
+#include "plot/plot.h"
+
+// shown: which figures, one flag each.
+void pp_page_write(const pp_story *story, const bool *shown, pp_svg *html);

@@ -1,0 +1,254 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+#include "plot/plot.h"
+
+#include "plot/figures.h"
+#include "plot/page.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+// ── The figures ──────────────────────────────────────────────────────────────────────────────────
+
+static bool always(const pp_story *story)
+{
+    (void)story;
+    return true;
+}
+
+static bool has_steps(const pp_story *story)
+{
+    return story->frames > 1;
+}
+
+static bool has_contacts(const pp_story *story)
+{
+    return story->tracks > 0;
+}
+
+static bool has_friction(const pp_story *story)
+{
+    return story->tracks > 0 && story->mus > 0;
+}
+
+static bool has_joints(const pp_story *story)
+{
+    return story->joint_error.count > 0;
+}
+
+static bool has_free(const pp_story *story)
+{
+    return story->vx.count > 0;
+}
+
+static bool has_events(const pp_story *story)
+{
+    return story->events > 0;
+}
+
+static const pp_figure figures[] = {
+    {"paths", "Paths", always, pp_draw_paths, pp_caption_paths, pp_paths_wide},
+    {"gaps", "Gaps", has_contacts, pp_draw_gaps, pp_caption_gaps, NULL},
+    {"forces", "Contact impulses", has_contacts, pp_draw_forces, pp_caption_forces, NULL},
+    {"cones", "Friction cones", has_friction, pp_draw_cones, pp_caption_cones, NULL},
+    {"modes", "Contact modes", has_contacts, pp_draw_modes, pp_caption_modes, NULL},
+    {"energy", "Energy", has_steps, pp_draw_energy, pp_caption_energy, NULL},
+    {"residual", "Residual and certificate", has_steps, pp_draw_residual, pp_caption_residual,
+     NULL},
+    {"joints", "Joints", has_joints, pp_draw_joints, pp_caption_joints, NULL},
+    {"velocities", "Velocities", has_free, pp_draw_velocities, pp_caption_velocities, NULL},
+    {"events", "Events", has_events, pp_draw_events, pp_caption_events, NULL},
+};
+
+enum { FIGURES = sizeof figures / sizeof figures[0] };
+
+const pp_figure *pp_figure_at(int k)
+{
+    return k >= 0 && k < FIGURES ? &figures[k] : NULL;
+}
+
+const char *perp_plot_name(int figure)
+{
+    return figure >= 0 && figure < FIGURES ? figures[figure].name : NULL;
+}
+
+// ── Which ────────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status choose_one(const char *word, size_t length, bool wanted[FIGURES],
+                              perp_error *error)
+{
+    const char *names[FIGURES];
+    for (int k = 0; k < FIGURES; k++) {
+        names[k] = figures[k].name;
+        if (strlen(names[k]) == length && memcmp(names[k], word, length) == 0) {
+            wanted[k] = true;
+            return PERP_OK;
+        }
+    }
+    const char *near = pp_nearest(word, length, names, FIGURES);
+    if (near) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "no figure is called '%.*s': did you mean '%s'?",
+                       (int)(length < 40 ? length : 40), word, near);
+    }
+    return pp_fail(error, PERP_ERR_ARGUMENT,
+                   "no figure is called '%.*s': there are paths, gaps, forces, "
+                   "cones, modes, energy, residual, joints, velocities and events",
+                   (int)(length < 40 ? length : 40), word);
+}
+
+static perp_status choose(const char *only, bool wanted[FIGURES], perp_error *error)
+{
+    perp_status status = PERP_OK;
+    for (const char *word = only; word && status == PERP_OK;) {
+        size_t length = strcspn(word, ",");
+        status = choose_one(word, length, wanted, error);
+        word = word[length] ? word + length + 1 : NULL;
+    }
+    return status;
+}
+
+// ── Files ────────────────────────────────────────────────────────────────────────────────────────
+
+enum { PATH_MOST = 4096 };
+
+static perp_status cannot(perp_error *error, const char *path, int fault)
+{
+    return pp_fail(error, PERP_ERR_IO, "cannot write '%.150s': %s", path, strerror(fault));
+}
+
+static perp_status make_directory(const char *dir, perp_error *error)
+{
+    return mkdir(dir, 0777) == 0 || errno == EEXIST ? PERP_OK : cannot(error, dir, errno);
+}
+
+// Written under another name first, so that a full disk leaves no half file.
+static perp_status write_file(const char *dir, const char *name, const char *ending,
+                              const pp_svg *text, perp_error *error)
+{
+    char path[PATH_MOST], part[PATH_MOST + 8];
+    if (text->failed) {
+        return pp_fail(error, PERP_ERR_MEMORY, "no memory for the figure '%s'", name);
+    }
+    if (strlen(dir) + strlen(name) + strlen(ending) + 2 > sizeof path) {
+        return cannot(error, dir, ENAMETOOLONG);
+    }
+    pp_print(path, sizeof path, "%s/%s%s", dir, name, ending);
+    pp_print(part, sizeof part, "%s.part", path);
+    errno = 0;
+    FILE *file = fopen(part, "wb");
+    if (!file) {
+        return cannot(error, part, errno);
+    }
+    bool whole = fwrite(text->text, 1, text->used, file) == text->used;
+    whole = fflush(file) == 0 && whole;
+    int fault = errno;
+    if (fclose(file) != 0 || !whole || rename(part, path) != 0) {
+        fault = whole ? errno : fault;
+        remove(part);
+        return cannot(error, path, fault ? fault : EIO);
+    }
+    return PERP_OK;
+}
+
+static perp_status write_figure(const pp_story *story, const char *dir, int k, const perp_env *env,
+                                perp_error *error)
+{
+    pp_svg svg = {.env = env};
+    figures[k].draw(story, &svg);
+    perp_status status = write_file(dir, figures[k].name, ".svg", &svg, error);
+    pp_svg_free(&svg);
+    return status;
+}
+
+static void forget(const char *dir, int k)
+{
+    char path[PATH_MOST];
+    pp_print(path, sizeof path, "%s/%s.svg", dir, figures[k].name);
+    remove(path);
+}
+
+// ── All of them ──────────────────────────────────────────────────────────────────────────────────
+
+static perp_status write_all(const pp_story *story, const char *dir, bool *wanted, const char *only,
+                             perp_error *error)
+{
+    const perp_env *env = story->env;
+    perp_status status = make_directory(dir, error);
+    for (int k = 0; k < FIGURES && status == PERP_OK; k++) {
+        wanted[k] = only ? wanted[k] : figures[k].has(story);
+        if (wanted[k]) {
+            status = write_figure(story, dir, k, env, error);
+        } else if (!only) {
+            forget(dir, k);
+        }
+    }
+    if (status != PERP_OK) {
+        return status;
+    }
+    pp_svg html = {.env = env};
+    pp_page_write(story, wanted, &html);
+    status = write_file(dir, "index", ".html", &html, error);
+    pp_svg_free(&html);
+    return status;
+}
+
+perp_status pp_plot_film(const pp_film *film, const char *dir, const char *only,
+                         const perp_env *env, perp_error *error)
+{
+    bool wanted[FIGURES] = {false};
+    perp_status status = choose(only, wanted, error);
+    if (status != PERP_OK) {
+        return status;
+    }
+    pp_arena *arena = pp_arena_create(env);
+    pp_story *story = arena ? PP_ZEROS(arena, pp_story, 1) : NULL;
+    if (!story) {
+        pp_arena_destroy(arena);
+        return pp_fail(error, PERP_ERR_MEMORY, "no memory for figures");
+    }
+    status = pp_story_make(film, arena, env, story, error);
+    if (status == PERP_OK) {
+        status = write_all(story, dir, wanted, only, error);
+    }
+    pp_arena_destroy(arena);
+    return status;
+}
+
+// ── Recordings ───────────────────────────────────────────────────────────────────────────────────
+
+static perp_status read_recording(void *source, int frame, perp_frame *out, perp_error *error)
+{
+    return perp_recording_read(source, frame, out, error);
+}
+
+perp_status perp_plot_run(perp_recording *recording, const char *dir, const char *only,
+                          const perp_env *env, perp_error *error)
+{
+    if (!recording || !dir) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "a recording and a directory are needed");
+    }
+    const perp_recording_info *info = perp_recording_about(recording);
+    pp_arena *arena = pp_arena_create(env);
+    perp_recorded_body *body = arena ? PP_ARRAY(arena, perp_recorded_body, info->bodies) : NULL;
+    perp_recorded_shape *shape = body ? PP_ARRAY(arena, perp_recorded_shape, info->shapes) : NULL;
+    perp_recorded_joint *joint = shape ? PP_ARRAY(arena, perp_recorded_joint, info->joints) : NULL;
+    if (!joint) {
+        pp_arena_destroy(arena);
+        return pp_fail(error, PERP_ERR_MEMORY, "no memory for figures");
+    }
+    for (int k = 0; k < info->bodies; k++) {
+        body[k] = perp_recording_body(recording, (perp_body){k});
+    }
+    for (int k = 0; k < info->shapes; k++) {
+        shape[k] = perp_recording_shape(recording, (perp_shape){k});
+    }
+    for (int k = 0; k < info->joints; k++) {
+        joint[k] = perp_recording_joint(recording, (perp_joint){k});
+    }
+    pp_film film = {info, body, shape, joint, read_recording, recording};
+    perp_status status = pp_plot_film(&film, dir, only, env, error);
+    pp_arena_destroy(arena);
+    return status;
+}

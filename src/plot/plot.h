@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Door of plot/: figures of a recording, as SVG files and a page that shows them.
+//
+// film (a recording, or a test's) -> story (curves of bounded size) -> figures -> files
+#pragma once
+
+#include <perp/plot.h>
+
+#include "plot/story.h"
+#include "plot/svg.h"
+
+typedef struct pp_figure {
+    const char *name;                    // of the file, and of --only
+    const char *title;                   // markup-free
+    bool (*has)(const pp_story *story);  // something to show
+    void (*draw)(const pp_story *story, pp_svg *svg);
+    void (*caption)(const pp_story *story, pp_svg *html);
+    bool (*wide)(const pp_story *story);  // over both columns; NULL: never
+} pp_figure;
+
+const pp_figure *pp_figure_at(int k);  // NULL past the last
+// As perp_plot_run, from a film.
+perp_status pp_plot_film(const pp_film *film, const char *dir, const char *only,
+                         const perp_env *env, perp_error *error);

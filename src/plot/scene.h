@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Drawing bodies: outlines at several times, what never moves hatched, paths of centres of mass.
+#pragma once
+
+#include "plot/chart.h"
+#include "plot/story.h"
+
+// World to page, the same scale in x and y.
+typedef struct pp_view {
+    perp_vec3 low, high;  // what is seen [m]
+    double scale;         // points on the page a metre
+    double left, top, width, height;
+} pp_view;
+
+// What moves, with what stands near it.
+pp_view pp_view_of(const pp_story *story);
+double pp_view_x(const pp_view *view, double x);
+double pp_view_y(const pp_view *view, double y);
+
+void pp_scene_ground(pp_svg *svg, const pp_view *view, const pp_story *story);
+void pp_scene_bodies(pp_svg *svg, const pp_view *view, const pp_story *story, int shot);
+void pp_scene_paths(pp_svg *svg, const pp_view *view, const pp_story *story);
+void pp_scene_joints(pp_svg *svg, const pp_view *view, const pp_story *story);
+void pp_scene_bar(pp_svg *svg, const pp_view *view, double y);  // the scale bar
+const char *pp_body_colour(const pp_story *story, int body);
+double pp_shot_opacity(const pp_story *story, int shot);
+int pp_moving(const pp_story *story);  // how many bodies are free or driven
