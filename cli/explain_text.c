@@ -18,17 +18,24 @@ static int widest(const char *const *names, int count)
     return width;
 }
 
-// 6 digits in 11 places; zeros as dots, so that the structure shows.
-static void put_entry(FILE *out, double value)
+enum { PLACES = 11 };
+
+// 5 digits; zeros as dots, so that the structure shows.
+static void put_entry(FILE *out, double value, int width)
 {
     if (value == 0.0) {
-        fprintf(out, " %11s", ".");
+        fprintf(out, " %*s", width, ".");
     } else {
-        fprintf(out, " %11.5g", value);
+        fprintf(out, " %*.5g", width, value);
     }
 }
 
-// Columns are headed by their numbers; what a number stands for is in the table of z.
+static int column_width(const shown_matrix *m, int col)
+{
+    int width = m->col_name ? (int)strlen(m->col_name[col]) : 0;
+    return width > PLACES ? width : PLACES;
+}
+
 static void put_matrix(FILE *out, const shown_matrix *m)
 {
     fprintf(out, "\n%s  %d x %d [%s]  %s\n", m->key, m->rows, m->cols, m->unit, m->what);
@@ -39,16 +46,14 @@ static void put_matrix(FILE *out, const shown_matrix *m)
     if (m->col_name) {
         fprintf(out, "  %*s", width, "");
         for (int j = 0; j < m->cols; j++) {
-            const char *name = m->col_name[j];
-            int length = (int)strlen(name);
-            fprintf(out, " %11s", length > 11 ? name + length - 11 : name);
+            fprintf(out, " %*s", column_width(m, j), m->col_name[j]);
         }
         putc('\n', out);
     }
     for (int i = 0; i < m->rows; i++) {
         fprintf(out, "  %-*s", width, m->row_name[i]);
         for (int j = 0; j < m->cols; j++) {
-            put_entry(out, shown_entry(m, i, j));
+            put_entry(out, shown_entry(m, i, j), column_width(m, j));
         }
         putc('\n', out);
     }

@@ -189,6 +189,7 @@ perp_status pp_delassus_run(pp_delassus *out, const pp_closed *closed, const pp_
         out->q[i] = pp_row_rate(m, row, out->nu) + row->bias;
     }
     if (out->count == 0) {
+        out->D = perp_matrix_dense(0, 0, out->q);
         return PERP_OK;
     }
     return closed->nb == 0 && out->count > 16 ? build_sparse(out, closed, arena)

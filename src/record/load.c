@@ -169,10 +169,14 @@ perp_status pp_load_word(perp_recording *r, const char *object, const char *name
                 H5Sget_simple_extent_npoints(space) == 1;
     char *text = fits ? PP_ZEROS(r->arena, char, size + 1) : NULL;
     bool good = text && H5Aread(attribute, type, text) >= 0;
+    bool memory = fits && !text;
     *word = text;
     H5Sclose(space);
     H5Tclose(type);
     H5Aclose(attribute);
+    if (memory) {
+        return no_memory(error);
+    }
     return good ? PERP_OK : pp_load_fail(r, error, name, "is missing or no text");
 }
 

@@ -11,9 +11,17 @@
 // ── HDF5 in short: every function reports into *good ─────────────────────────────────────────────
 
 typedef struct writer {
-    hid_t at;  // the group
-    bool good;
+    hid_t at;     // the group
+    bool good;    // everything has been written
+    bool memory;  // is out
 } writer;
+
+static bool have(writer *w, bool allocated)
+{
+    w->memory = w->memory || !allocated;
+    w->good = w->good && allocated;
+    return w->good;
+}
 
 static void put_array(writer *w, const char *name, pp_cell cell, int rank, const hsize_t *dims,
                       const void *data)
@@ -94,7 +102,8 @@ static void put_word(writer *w, const char *name, const char *word)
 
 static writer enter(const writer *w, const char *name)
 {
-    writer inner = {H5Gcreate2(w->at, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), w->good};
+    writer inner = {H5Gcreate2(w->at, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), w->good,
+                    w->memory};
     inner.good = inner.good && inner.at >= 0;
     return inner;
 }
@@ -102,6 +111,7 @@ static writer enter(const writer *w, const char *name)
 static void leave(writer *w, const writer *inner)
 {
     w->good = inner->good;
+    w->memory = inner->memory;
     H5Gclose(inner->at);
 }
 
@@ -151,14 +161,14 @@ static void put_names(writer *w, pp_arena *arena, const void *items, size_t size
         longest = length > longest ? length : longest;
     }
     char *block = pp_arena_zeros(arena, (size_t)count, longest);
-    w->good = w->good && block;
-    for (int i = 0; i < count && block; i++) {
+    if (!have(w, block != NULL)) {
+        return;
+    }
+    for (int i = 0; i < count; i++) {
         const char *name = name_at(items, size, offset, i);
         memcpy(block + (size_t)i * longest, name, strlen(name));
     }
-    if (block) {
-        put_strings(w, "name", count, longest, block);
-    }
+    put_strings(w, "name", count, longest, block);
 }
 
 #define PUT_NAMES(w, arena, type, items, count)                                                    \
@@ -171,8 +181,7 @@ static void put_bodies(writer *w, const perp_sim *sim, pp_arena *arena)
     double *mass = PP_ARRAY(arena, double, n), *inertia = PP_ARRAY(arena, double, n);
     double *start = PP_ARRAY(arena, double, 3 * (size_t)n);
     int32_t *ints = PP_ARRAY(arena, int32_t, 3 * (size_t)n);
-    w->good = w->good && mass && inertia && start && ints;
-    if (!w->good) {
+    if (!have(w, mass && inertia && start && ints)) {
         return;
     }
     for (int i = 0; i < n; i++) {
@@ -228,8 +237,7 @@ static void put_outlines(writer *w, const perp_model *m, pp_arena *arena)
     }
     pp_vec2 *points = PP_ARRAY(arena, pp_vec2, most);
     int32_t *end = PP_ARRAY(arena, int32_t, m->shapes);
-    w->good = w->good && points && end;
-    if (!w->good) {
+    if (!have(w, points && end)) {
         return;
     }
     int count = 0;
@@ -246,8 +254,7 @@ static void put_shapes(writer *w, const perp_model *m, pp_arena *arena)
     int n = m->shapes;
     double *reals = PP_ARRAY(arena, double, 3 * (size_t)n);
     int32_t *ints = PP_ARRAY(arena, int32_t, 2 * (size_t)n);
-    w->good = w->good && reals && ints;
-    if (!w->good) {
+    if (!have(w, reals && ints)) {
         return;
     }
     for (int i = 0; i < n; i++) {
@@ -272,8 +279,7 @@ static void put_joints(writer *w, const perp_model *m, pp_arena *arena)
     int n = m->joints;
     double *anchor = PP_ARRAY(arena, double, 4 * (size_t)n);
     int32_t *ints = PP_ARRAY(arena, int32_t, 3 * (size_t)n);
-    w->good = w->good && anchor && ints;
-    if (!w->good) {
+    if (!have(w, anchor && ints)) {
         return;
     }
     for (int i = 0; i < n; i++) {
@@ -327,7 +333,7 @@ perp_status pp_store_model(pp_store *store, const perp_sim *sim, const perp_reco
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for a recording");
     }
     const char *scene = def->scene ? def->scene : "";
-    writer root = {store->file, true};
+    writer root = {store->file, true, false};
     store->sizes = sizes_of(sim->model);
     errno = 0;
     put_run(&root, sim, def);
@@ -335,5 +341,8 @@ perp_status pp_store_model(pp_store *store, const perp_sim *sim, const perp_reco
     put_model(&root, sim, arena);
     int fault = errno;
     pp_arena_destroy(arena);
+    if (root.memory) {
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for a recording");
+    }
     return root.good ? PERP_OK : pp_cannot_write(error, store->path, fault);
 }

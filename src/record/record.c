@@ -150,6 +150,7 @@ static perp_status open_files(perp_record *r, const perp_sim *sim)
 static perp_status begin(perp_record *r, const perp_sim *sim, const char *dir)
 {
     perp_status status = prepare(dir, &r->error);
+    r->prepared = status == PERP_OK;
     if (status == PERP_OK) {
         status = open_files(r, sim);
     }
@@ -224,10 +225,14 @@ perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_
     status = begin(r, sim, dir);
     pp_quiet_end(&quiet);
     if (status < 0) {
+        bool prepared = r->prepared;
         if (error) {
             *error = r->error;
         }
         perp_record_destroy(r);
+        if (prepared) {
+            (void)!remove_old(dir, NULL);  // beginnings of files are no recording
+        }
         return status;
     }
     *record = r;
@@ -355,6 +360,10 @@ void perp_record_destroy(perp_record *record)
     }
     perp_env env = record->env;
     pp_quiet quiet = pp_quiet_begin();
+    if (record->store.progress >= 0 && !record->store.failed) {
+        perp_error ignored;  // what can still be saved
+        (void)!pp_store_flush(&record->store, false, &ignored);
+    }
     pp_store_close(&record->store);
     pp_quiet_end(&quiet);
     pp_part_close(&record->bodies);

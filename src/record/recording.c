@@ -86,7 +86,10 @@ static perp_status load_head(perp_recording *r, perp_error *error)
 {
     const char *format = NULL;
     double version = 0.0;
-    perp_status status = pp_load_word(r, "/", "format", &format, NULL);
+    perp_status status = pp_load_word(r, "/", "format", &format, error);
+    if (status == PERP_ERR_MEMORY) {
+        return status;
+    }
     if (status != PERP_OK || strcmp(format, "perp recording") != 0) {
         return pp_fail(error, PERP_ERR_FORMAT, "%.150s: is not a recording of perp", r->path);
     }
@@ -185,6 +188,18 @@ static perp_status reserve_frame(perp_recording *r, perp_error *error)
 
 // ── Opening ──────────────────────────────────────────────────────────────────────────────────────
 
+// A file that is being written, or whose writer was killed. HDF5 reads again what does not fit its
+// checksum, since it may be just being written, and waits twice as long each time: 2^19 ns at last.
+static hid_t open_growing(const char *path)
+{
+    enum { ATTEMPTS = 20 };
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_metadata_read_attempts(access, ATTEMPTS);
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
+    H5Pclose(access);
+    return file;
+}
+
 static perp_status open_file(perp_recording *r, const char *path, perp_error *error)
 {
     struct stat about;
@@ -202,8 +217,8 @@ static perp_status open_file(perp_recording *r, const char *path, perp_error *er
     }
     if (status == PERP_OK) {
         r->file = H5Fopen(r->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-        if (r->file < 0) {  // being written, or its writer was killed
-            r->file = H5Fopen(r->path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT);
+        if (r->file < 0) {
+            r->file = open_growing(r->path);
         }
         if (r->file < 0) {
             status =

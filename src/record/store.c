@@ -5,7 +5,9 @@
 #include "record/store.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     CHUNK_BYTES = 128 * 1024,  // of a chunk: the unit of compression
@@ -179,6 +181,21 @@ static bool write_column(pp_store *store, pp_column k)
     return good;
 }
 
+// After a write that failed, HDF5 would go on writing what still fits, and spoil what is on the disk: from
+// here on it writes to nowhere.
+static void abandon(pp_store *store)
+{
+    void *handle = NULL;
+    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nowhere >= 0 && H5Fget_vfd_handle(store->file, H5P_DEFAULT, &handle) >= 0 && handle) {
+        dup2(nowhere, *(int *)handle);
+    }
+    if (nowhere >= 0) {
+        close(nowhere);
+    }
+    store->failed = true;
+}
+
 perp_status pp_store_flush(pp_store *store, bool complete, perp_error *error)
 {
     bool good = true;
@@ -193,7 +210,12 @@ perp_status pp_store_flush(pp_store *store, bool complete, perp_error *error)
     good = good && H5Dflush(store->progress) >= 0;
     store->pending = 0;
     store->flushed = pp_seconds();
-    return good ? PERP_OK : fail(store, error);
+    if (!good) {
+        perp_status status = fail(store, error);
+        abandon(store);
+        return status;
+    }
+    return PERP_OK;
 }
 
 bool pp_store_close(pp_store *store)

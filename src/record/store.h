@@ -28,6 +28,7 @@ typedef struct pp_store {
     pp_buffer column[PP_COLUMN_COUNT];
     size_t pending;  // bytes in the buffers
     double flushed;  // when [s]
+    bool failed;     // a flush ended half-way: the columns are not equally long
 } pp_store;
 
 // Nothing open yet: pp_store_close is fine from here on.

@@ -32,7 +32,7 @@ struct perp_record {
     char *name;  // def.name's copy
     pp_arena *arena;
     char dir[PP_PATH_MAX];
-    bool finished;
+    bool prepared, finished;
     perp_error error;
     pp_store store;
     pp_part bodies, contacts, events;
