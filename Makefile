@@ -16,7 +16,7 @@ FUZZ_SECONDS ?= 60
         deps-build deps-test deps-lint deps-fuzz deps-bench
 
 help:
-	@echo 'make demo      build perp, run the examples and `perp solve`, draw pictures into build/demo'
+	@echo 'make demo      build perp, run scenes and examples, draw pictures into build/demo'
 	@echo 'make test      build perp and run its tests'
 	@echo 'make bench     time the solvers (PEERS=yes: install the engines to compare with)'
 	@echo 'make lint      format, clang-tidy, layers, budgets, symbols, headers, words, equations'
