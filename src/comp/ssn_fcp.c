@@ -24,6 +24,8 @@
 
 enum {
     INNER_MAX = 30,    // Newton steps of an inner solve
+    TRIAL_MAX = 8,     // the same where a good guess is tried without ado,
+    TRIAL_SOON = 3,    // steps after which |F| must have fallen tenfold there
     OUTER_MAX = 60,    // proximal steps of an attempt
     PATIENCE = 16,     // proximal steps in which the residual must halve
     BACKTRACKS = 8,    // halvings of a Newton step
@@ -32,6 +34,7 @@ enum {
 };
 
 #define ALPHA_LEAST 1e-9
+#define ALPHA_FIRST 0.1  // from a cold start
 #define ALPHA_MOST  1e4
 #define ROUNDING    1e-13
 
@@ -46,6 +49,7 @@ typedef struct newton {
     double *best;                    // smallest residual seen
     pp_ssn_residuals at_r, at_best;  // residuals of r and best
     double stretch;                  // rho of the map in units of 1 / (1 + alpha)
+    bool hasty;                      // give up soon
     int steps, steps_max;
     double seconds_factor;
     perp_status fatal;  // PERP_ERR_MEMORY ends everything
@@ -111,19 +115,22 @@ static void line_search(newton *s, double alpha, double size)
 // One proximal step from r into x. True when |F| fell as far as the outer iterate deserves.
 static bool inner_solve(newton *s, double alpha)
 {
-    int n = s->ssn->n;
+    int n = s->ssn->n, most = s->hasty ? TRIAL_MAX : INNER_MAX;
+    double first = PP_INF;
     double accuracy = 1e-2 * fmin(s->at_r.scaled, 1e-2) * fmin(1.0, alpha);
     double q_size = pp_norm2(n, s->ssn->q) / (1.0 + alpha);
     for (int i = 0; i < n; i++) {
         s->q[i] = s->ssn->q[i] - alpha * s->r[i];
     }
     memcpy(s->x, s->r, (size_t)n * sizeof *s->x);
-    for (int k = 0; k < INNER_MAX && !out_of_budget(s); k++) {
+    for (int k = 0; k < most && !out_of_budget(s); k++) {
         double size = evaluate(s, s->x, alpha, s->P);
+        first = k == 0 ? size : first;
         if (size <= fmax(1e-13, accuracy) * fmax(pp_norm2(n, s->x), q_size)) {
             return true;
         }
-        if (newton_direction(s, alpha) < 0) {
+        bool slow = s->hasty && k >= TRIAL_SOON && size > 0.1 * first;
+        if (slow || newton_direction(s, alpha) < 0) {
             return false;
         }
         s->steps++;
@@ -149,6 +156,12 @@ typedef struct plan {
     double alpha;    // of the first proximal step
     double shrink;   // of alpha after a success
     double stretch;  // of rho
+    enum {
+        ABSOLUTE,
+        RELATIVE,
+        TRIAL
+    } kind;  // RELATIVE: alpha is in units of the start's residual;
+             // TRIAL: likewise, and the first failure ends it
 } plan;
 
 // Starts r: zero, the caller's guess (in x), the best so far, pressed on every contact, or some sweeps
@@ -177,7 +190,11 @@ static bool attempt(newton *s, const plan *how)
 {
     int n = s->ssn->n;
     double alpha = how->alpha, target = s->job->options->tolerance, mark = PP_INF;
+    if (how->kind != ABSOLUTE) {
+        alpha = fmin(fmax(alpha * s->at_r.scaled, ALPHA_LEAST), ALPHA_FIRST);
+    }
     s->stretch = how->stretch;
+    s->hasty = how->kind == TRIAL;
     for (int k = 0; k < OUTER_MAX && alpha <= ALPHA_MOST && !out_of_budget(s); k++) {
         if (worst(s->at_r) <= target) {
             return true;
@@ -194,6 +211,9 @@ static bool attempt(newton *s, const plan *how)
             e = pp_ssn_residual(s->ssn, s->x, s->work);
         }
         if (!isfinite(e.scaled) || (!solved && e.scaled > s->at_r.scaled)) {
+            if (s->hasty) {
+                break;
+            }
             alpha *= 10.0;
             continue;
         }
@@ -201,6 +221,9 @@ static bool attempt(newton *s, const plan *how)
         s->at_r = e;
         remember(s);
         alpha = fmax(solved ? alpha * how->shrink : alpha, ALPHA_LEAST);
+        if (s->hasty && !solved) {
+            break;
+        }
     }
     return worst(s->at_r) <= target;
 }
@@ -225,12 +248,15 @@ static perp_status newton_create(const pp_ssn *ssn, const perp_fcp *bodies, cons
 static bool solve_scaled(newton *s, bool warm)
 {
     static const plan plans[] = {
-        {START_GUESS, 1e-3, 0.1, 1.0}, {START_ZERO, 0.1, 0.1, 1.0},  {START_SWEEPS, 1.0, 0.3, 1.0},
-        {START_SWEEPS, 0.1, 0.1, 0.2}, {START_STICK, 0.1, 0.1, 1.0}, {START_SWEEPS, 1.0, 0.1, 5.0},
-        {START_ZERO, 10.0, 0.3, 1.0},  {START_BEST, 1e-3, 0.1, 1.0}, {START_STICK, 1.0, 0.3, 0.2},
-        {START_ZERO, 1e-2, 0.1, 3.0},
+        {START_GUESS, 1e-4, 0.1, 1.0, TRIAL},          {START_BEST, 1.0, 0.1, 1.0, RELATIVE},
+        {START_ZERO, ALPHA_FIRST, 0.1, 1.0, ABSOLUTE}, {START_SWEEPS, 1.0, 0.3, 1.0, ABSOLUTE},
+        {START_SWEEPS, 0.1, 0.1, 0.2, ABSOLUTE},       {START_STICK, 0.1, 0.1, 1.0, ABSOLUTE},
+        {START_SWEEPS, 1.0, 0.1, 5.0, ABSOLUTE},       {START_ZERO, 10.0, 0.3, 1.0, ABSOLUTE},
+        {START_BEST, 1e-3, 0.1, 1.0, ABSOLUTE},        {START_STICK, 1.0, 0.3, 0.2, ABSOLUTE},
+        {START_ZERO, 1e-2, 0.1, 3.0, ABSOLUTE},
     };
-    for (size_t k = warm ? 0 : 1; k < sizeof plans / sizeof plans[0] && !out_of_budget(s); k++) {
+    enum { COLD = 2 };  // the first two are for a guess
+    for (size_t k = warm ? 0 : COLD; k < sizeof plans / sizeof plans[0] && !out_of_budget(s); k++) {
         start_at(s, plans[k].start);
         if (attempt(s, &plans[k])) {
             return true;

@@ -184,8 +184,22 @@ static double cone_gradient(const law *at, const double *x, double t, double *sl
     return gradient;
 }
 
-// The point y of K nearest to x, theory (C18): Newton on the piecewise linear, increasing gradient,
-// in a bracket.
+// The point y of K nearest to x where K has one group, a disc or an interval: theory (C18) in closed
+// form.
+static void project_disc_cone(const law *at, const double *x, double *y)
+{
+    const pp_group *group = &at->ssn->group[0];
+    double mu = at->mu[0], size = pp_norm2(group->size, x + group->first), sum = x[0] + mu * size;
+    bool inside = size <= mu * x[0] && x[0] >= 0.0;
+    double t = inside ? x[0] : sum > 0.0 ? sum / (1.0 + mu * mu) : 0.0;
+    double shrink = inside ? 1.0 : size > 0.0 ? mu * t / size : 0.0;
+    y[0] = t;
+    for (int a = group->first; a < group->first + group->size; a++) {
+        y[a] = shrink * x[a];
+    }
+}
+
+// The same for any K: Newton on the piecewise linear, increasing gradient, in a bracket.
 static void project_cone(const law *at, const double *x, double *y)
 {
     double low = 0.0, high = fmax(x[0], 0.0), slope;
@@ -203,7 +217,7 @@ static void project_cone(const law *at, const double *x, double *y)
         *(gradient > 0.0 ? &high : &low) = t;
         double next = t - gradient / slope;
         next = next >= low && next <= high ? next : 0.5 * (low + high);
-        if (fabs(next - t) <= 1e-16 * high) {
+        if (fabs(next - t) <= 4e-16 * high) {  // an ulp or two: it may not settle further
             break;
         }
         t = next;
@@ -239,7 +253,12 @@ static double natural_square(const law *at, const double *r, const double *u)
     for (int k = 0; k < at->ssn->groups; k++) {
         x[0] -= at->mu[k] * support(at, &at->ssn->group[k], u + at->ssn->group[k].first);
     }
-    project_cone(at, x, y);
+    bool disc = at->ssn->groups == 1 && !(at->ssn->fcp->nd && at->ssn->fcp->nd[at->contact]);
+    if (disc) {
+        project_disc_cone(at, x, y);
+    } else {
+        project_cone(at, x, y);
+    }
     for (int a = 0; a < at->ssn->dim; a++) {
         sum += (r[a] - y[a]) * (r[a] - y[a]);
     }

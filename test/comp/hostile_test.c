@@ -95,7 +95,8 @@ static void auto_obeys_the_limit(void **state)
     double r[6];
     perp_comp_info info;
     options.max_iterations = 1;
-    assert_true(perp_fcp_solve("auto", &fcp, &options, NULL, r, NULL, &info) < 0);
+    perp_status status = perp_fcp_solve("auto", &fcp, &options, NULL, r, NULL, &info);
+    assert_int_not_equal(status, PERP_OK);
     assert_true(info.iterations <= 1);
     assert_null(strstr(info.reason, "solved"));
     options.max_iterations = 0;
