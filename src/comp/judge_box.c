@@ -61,7 +61,7 @@ perp_status perp_box_friction_judge(const perp_box_friction *box, const double *
         own_bounds(box, i, z, &lower, &upper);
         double d = fabs(pp_matrix_at(&box->A, i, i));
         d = d > 0.0 ? d : 1.0;
-        for (double side = -1.0; side < 2.0; side += 2.0) {
+        for (int side = -1; side < 2; side += 2) {
             double x = w + side * doubt, below = z[i] - upper, above = z[i] - lower;
             plain = worse(plain, fabs(clamp(x, below, above)));
             scaled = worse(scaled, fabs(clamp(x, below * d, above * d)));

@@ -20,9 +20,13 @@ typedef struct recipe {
 } recipe;
 
 static const recipe recipes[] = {
-    {"berard-4.1", "berard_4_1_double_pendulum", 10}, {"berard-4.2", "berard_4_2_block", 15},
-    {"berard-4.3", "berard_4_3_friction", 21},        {"berard-4.4", "berard_4_4_pusher", 25},
-    {"berard-4.5", "berard_4_5_moving_floor", 25},    {"berard-4.6", "berard_4_6_full", 22},
+    {"berard-4.1", "berard_4_1_double_pendulum", 10},
+    {"berard-4.2", "berard_4_2_block", 15},
+    {"berard-4.3", "berard_4_3_friction", 21},
+    {"berard-4.4", "berard_4_4_pusher", 25},
+    {"berard-4.5", "berard_4_5_moving_floor", 25},
+    {"berard-4.6", "berard_4_6_full", 22},
+    {"trinkle-prismatic-planar", "trinkle_5_prismatic_planar", 10},
 };
 enum { RECIPES = sizeof recipes / sizeof recipes[0], VALUES = 16 };
 
