@@ -3,7 +3,8 @@
 //
 // perp_bench_planar: planar scenes by perp and, where they are installed, Box2D and Chipmunk, in one run:
 // time a step beside penetration, creep and (perp) residual. Penetrations of all engines are measured by
-// perp's gap functions on the poses they return.
+// perp's gap functions on the poses they return. Run in the source folder: scene files are timed too.
+// The pile takes minutes and runs only when it is named: perp_bench_planar pile.
 #include "planar.h"
 
 #include <perp/perp.h>
@@ -49,7 +50,9 @@ static planar_scene pile(int boxes)
 {
     planar_scene s = make_scene("pile 200", boxes);
     s.bin = 3.0;
-    s.settle = 400;
+    s.settle = 150;
+    s.steps = 50;
+    s.slow = true;
     for (int k = 0; s.box && k < boxes; k++) {
         double size = 0.15 + 0.05 * ((k * 7) % 5) / 5.0;
         int layer = k / 11;
@@ -253,13 +256,60 @@ static double measure(const planar_engine *engine, const planar_scene *scene, do
     return per_step;
 }
 
+// ── Scene files: perp alone ──────────────────────────────────────────────────────────────────────
+
+static void measure_scene(perp_scene *scene)
+{
+    perp_sim_def def = perp_scene_sim_def(scene);
+    perp_error error = {0};
+    ours o = {0};
+    if (perp_sim_create(perp_scene_model(scene), &def, NULL, &o.sim, &error) < 0) {
+        fprintf(stderr, "perp_bench_planar: %s\n", error.text);
+        return;
+    }
+    double h = perp_scene_step(scene), gap = 0.0;
+    int steps = 500;
+    double start = cpu_seconds();
+    for (int k = 0; k < steps; k++) {
+        ours_step(&o, h);
+        gap = fmax(gap, perp_sim_info(o.sim)->certificate.gap);
+    }
+    printf("%-12s %-9s %10.1f %9s %11.1e %11s %11.1e %8d %6d\n", perp_scene_name(scene), "perp",
+           1e6 * (cpu_seconds() - start) / steps, "", gap, "", o.residual, o.contacts, o.failed);
+    perp_sim_destroy(o.sim);
+}
+
+static void measure_files(const char *filter)
+{
+    static const char *const files[] = {"berard-4.1", "berard-4.2", "berard-4.3",
+                                        "berard-4.4", "berard-4.5", "berard-4.6"};
+    perp_scene *scene = NULL;
+    perp_error error;
+    for (size_t k = 0; k < sizeof files / sizeof files[0]; k++) {
+        char path[64];
+        snprintf(path, sizeof path, "scenes/%s.json", files[k]);
+        if ((!filter || strstr(files[k], filter)) &&
+            perp_scene_load(path, NULL, &scene, &error) >= 0) {
+            measure_scene(scene);
+            perp_scene_destroy(scene);
+        }
+    }
+    if ((!filter || strstr("arch", filter)) &&
+        perp_scene_generate("arch", NULL, 0, NULL, &scene, &error) >= 0) {
+        measure_scene(scene);
+        perp_scene_destroy(scene);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    const char *filter = argc > 1 ? argv[1] : NULL;
     planar_scene scenes[] = {wall(10, 10), pile(200), chain(100)};
     printf("%-12s %-9s %10s %9s %11s %11s %11s %8s %6s\n", "scene", "engine", "us/step", "x first",
            "overlap m", "creep m", "residual", "contacts", "failed");
     for (size_t k = 0; k < sizeof scenes / sizeof scenes[0]; k++) {
-        if (argc > 1 && !strstr(scenes[k].name, argv[1])) {
+        if (filter ? !strstr(scenes[k].name, filter) : scenes[k].slow) {
+            free(scenes[k].box);
             continue;
         }
         double first = 0.0;
@@ -273,5 +323,6 @@ int main(int argc, char **argv)
         measure(&planar_perp, &scenes[k], first);
         free(scenes[k].box);
     }
+    measure_files(filter);
     return 0;
 }

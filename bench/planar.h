@@ -21,6 +21,7 @@ typedef struct planar_scene {
     bool chain;         // box k hangs on box k - 1 by its ends, the first on the world; no contacts
     int settle, steps;  // steps before and during the measurement
     double h;           // [s]
+    bool slow;          // only when asked for by name
 } planar_scene;
 
 // An engine at work on a scene. pose: x, y, angle of box k.

@@ -28,18 +28,39 @@ static perp_status kinematics(perp_sim *sim, double h)
     return status;
 }
 
-// How near shapes must be to be in the problem: the margin, or what the fastest body can cover in a
-// step and a half, so that nothing passes through in one.
-static double reach(const perp_sim *sim, double h)
+// How far a body can come in a step and a half, its rotation and what gravity adds included.
+static double range(const perp_sim *sim, int body, double h)
 {
     const perp_model *m = sim->model;
-    double fastest = 0.0;
+    const pp_frame *f = &sim->step.kin.body[body];
+    double g = m->body[body].nv > 0 ? hypot(m->gravity.x, m->gravity.y) : 0.0;
+    return 1.5 * h * (hypot(f->v.x, f->v.y) + fabs(f->w) * m->length_scale + g * h);
+}
+
+// Contacts within the margin, or within what the two bodies can cover, so that nothing passes through in a
+// step: looked for as far as the two fastest reach, then each pair by its own.
+static perp_status gaps(perp_sim *sim, double h)
+{
+    const perp_model *m = sim->model;
+    pp_gaps *gap = &sim->step.gap;
+    double first = 0.0, second = 0.0;
     for (int i = 0; i < m->bodies; i++) {
-        const pp_frame *f = &sim->step.kin.body[i];
-        fastest = fmax(fastest, hypot(f->v.x, f->v.y) + fabs(f->w) * m->length_scale);
+        double own = range(sim, i, h);
+        second = own > first ? first : fmax(second, own);
+        first = fmax(first, own);
     }
-    double g = hypot(m->gravity.x, m->gravity.y);
-    return fmax(sim->def.margin, 1.5 * h * (fastest + g * h));
+    double most = fmax(sim->def.margin, first + second);
+    perp_status status = pp_gaps_run(gap, m, &sim->step.kin, most, sim->arena);
+    int kept = 0;
+    for (int i = 0; status >= 0 && i < gap->count; i++) {
+        const pp_contact *c = &gap->contact[i];
+        double near = range(sim, m->shape[c->a].body, h) + range(sim, m->shape[c->b].body, h);
+        if (c->listed >= 0 || c->gap <= fmax(sim->def.margin, near)) {
+            gap->contact[kept++] = *c;
+        }
+    }
+    gap->count = status >= 0 ? kept : 0;
+    return status;
 }
 
 // Velocities the step starts from: none are carried over without inertia.
@@ -200,7 +221,7 @@ perp_status perp_step(perp_sim *sim, double h)
     double clock = pp_seconds();
     // clang-format off
     STAGE(KINEMATICS, kinematics(sim, h));                                            // X_WB M p_ext
-    STAGE(GAP,        pp_gaps_run(&s->gap, m, &s->kin, reach(sim, h), sim->arena)); // psi n
+    STAGE(GAP,        gaps(sim, h));                                                  // psi n
     STAGE(CONSTRAINT, pp_rows_run(&s->row, m, &s->kin, &s->gap, scheme_of(sim), sim->arena)); // Wb Wn Wf
     STAGE(SOLVE,      solve(sim, nu));                                                // A b z
     STAGE(INTEGRATE,  integrate(sim, h));                                             // nu q
