@@ -42,6 +42,36 @@ static double reach(const perp_sim *sim, double h)
     return fmax(sim->def.margin, 1.5 * h * (fastest + g * h));
 }
 
+// One fast body must not make contacts of all that is slow: each is kept by its own relative speed.
+static void keep_near(perp_sim *sim, double h)
+{
+    const perp_model *m = sim->model;
+    const pp_frame *body = sim->step.kin.body;
+    pp_gaps *gaps = &sim->step.gap;
+    double g = hypot(m->gravity.x, m->gravity.y);
+    int kept = 0;
+    for (int i = 0; i < gaps->count; i++) {
+        const pp_contact *c = &gaps->contact[i];
+        pp_vec2 va = pp_point_velocity(&body[m->shape[c->a].body], c->point);
+        pp_vec2 vb = pp_point_velocity(&body[m->shape[c->b].body], c->point);
+        double far = 1.5 * h * (hypot(vb.x - va.x, vb.y - va.y) + g * h);
+        if (c->listed >= 0 || c->gap <= fmax(sim->def.margin, far)) {
+            gaps->contact[kept++] = *c;
+        }
+    }
+    gaps->count = kept;
+}
+
+static perp_status find_gaps(perp_sim *sim, double h)
+{
+    pp_step *s = &sim->step;
+    perp_status status = pp_gaps_run(&s->gap, sim->model, &s->kin, reach(sim, h), sim->arena);
+    if (status >= 0) {
+        keep_near(sim, h);
+    }
+    return status;
+}
+
 // Velocities the step starts from: none are carried over without inertia.
 static const double *old_velocities(perp_sim *sim)
 {
@@ -200,7 +230,7 @@ perp_status perp_step(perp_sim *sim, double h)
     double clock = pp_seconds();
     // clang-format off
     STAGE(KINEMATICS, kinematics(sim, h));                                            // X_WB M p_ext
-    STAGE(GAP,        pp_gaps_run(&s->gap, m, &s->kin, reach(sim, h), sim->arena)); // psi n
+    STAGE(GAP,        find_gaps(sim, h));                                             // psi n
     STAGE(CONSTRAINT, pp_rows_run(&s->row, m, &s->kin, &s->gap, scheme_of(sim), sim->arena)); // Wb Wn Wf
     STAGE(SOLVE,      solve(sim, nu));                                                // A b z
     STAGE(INTEGRATE,  integrate(sim, h));                                             // nu q
