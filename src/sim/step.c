@@ -115,6 +115,7 @@ static perp_status solve(perp_sim *sim, const double *nu)
                                 .tolerance = sim->def.tolerance,
                                 .impact = sim->def.impact,
                                 .warm = warm_start(sim),
+                                .gaps = &sim->step.gap,
                                 .work = sim->work,
                                 .env = &sim->env};
     pp_step *s = &sim->step;

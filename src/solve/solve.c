@@ -109,16 +109,14 @@ static void note(pp_answer *out, perp_form form, int size, const perp_comp_info 
 
 static const char *row_name(const run *r, int i, const char **other)
 {
-    const pp_row *row = &r->rows->n[i];
+    const perp_model *m = r->model;
     *other = NULL;
-    if (row->joint >= 0) {
-        return r->model->joint[row->joint].name;
+    if (i >= r->rows->nc) {
+        return m->joint[r->rows->n[i].joint].name;
     }
-    const char *name = "";
-    for (int k = 0; k < row->count; k++) {
-        *(k == 0 ? &name : other) = r->model->body[row->body[k]].name;
-    }
-    return name;
+    const pp_contact *contact = &r->options->gaps->contact[r->rows->contact[i]];
+    *other = m->body[m->shape[contact->b].body].name;
+    return m->body[m->shape[contact->a].body].name;
 }
 
 // The rows whose multipliers prove that no velocity satisfies them all.
@@ -127,13 +125,14 @@ static void name_jam(run *r, const double *ray, int first_n)
     char *text = r->out->remark;
     size_t size = sizeof r->out->remark, used;
     double largest = pp_norm_inf(r->rows->nn, ray + first_n);
-    pp_print(text, size, "jam: no velocity satisfies these contacts together:");
+    int listed = 0;
+    pp_print(text, size, "jam: no velocity satisfies these together:");
     for (int i = 0; i < r->rows->nn; i++) {
         if (ray[first_n + i] > 1e-6 * largest) {
             const char *other, *name = row_name(r, i, &other);
             used = strlen(text);
-            pp_print(text + used, size - used, " %s%s%s", name, other ? "-" : "",
-                     other ? other : "");
+            pp_print(text + used, size - used, "%s %s%s%s", listed++ > 0 ? "," : "", name,
+                     other ? " - " : "", other ? other : "");
         }
     }
 }
@@ -392,6 +391,10 @@ static perp_status solve_rows(run *r)
         }
     } else {
         status = by_lcp(r, NULL);
+    }
+    if (status < 0 && status != PERP_ERR_MEMORY && status != PERP_ERR_INFEASIBLE &&
+        r->options->form == PERP_FORM_AUTO) {
+        status = by_mcp(r);  // with the velocities in it a jam can be proved, too
     }
     if (status >= 0 && r->options->impact == PERP_IMPACT_POISSON) {
         close_joints(r);
