@@ -173,9 +173,8 @@ void pp_draw_joints(const pp_story *story, pp_svg *svg)
 void pp_caption_joints(const pp_story *story, pp_svg *html)
 {
     (void)story;
-    pp_svg_put(html,
-               "(a) Worst error of each joint&#8217;s constraints after the step; zeros are "
-               "left out. (b) Size of the reaction force: impulse over step.");
+    pp_svg_put(html, "(a) Worst error of each joint&#8217;s constraints after the step; zeros are "
+                     "left out. (b) Size of the reaction force: impulse over step.");
 }
 
 static double largest(const pp_range *range)
