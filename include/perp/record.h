@@ -143,6 +143,7 @@ PERP_API PERP_MUST perp_status perp_recording_read(perp_recording *recording, in
 typedef enum perp_check_item {
     PERP_CHECK_GAP,       // deepest penetration [m]
     PERP_CHECK_PULL,      // contact that pulls: largest -p_n [N s]
+    PERP_CHECK_PUSH,      // contact that pushes from afar: |p_n rho_n| [J]
     PERP_CHECK_CONE,      // friction beyond mu p_n [N s]
     PERP_CHECK_SLIP,      // power that friction gives instead of takes [J]
     PERP_CHECK_JOINT,     // joint error [m, rad]

@@ -273,13 +273,22 @@ static double lay_out(pp_chart *chart)
     return y;
 }
 
+static const pp_pen limit_pen = {.stroke = PP_INK, .width = 0.7, .dash = "3 2"};
+
 static void limit_rule(pp_chart *chart, const pp_panel *panel)
 {
     double y = pp_scale_at(&panel->sy, panel->limit);
-    pp_svg_line(chart->svg, chart->from, y, chart->to, y,
-                (pp_pen){.stroke = PP_INK, .width = 0.7, .dash = "3 2"});
-    pp_svg_label(chart->svg, chart->to - 1.0, y < panel->top + 8.0 ? y + 7.0 : y - 2.0, PP_END,
-                 PP_SMALL, false, panel->limit_name);
+    pp_svg_line(chart->svg, chart->from, y, chart->to, y, limit_pen);
+}
+
+static void limit_key(pp_chart *chart)
+{
+    for (int k = 0; k < chart->panels; k++) {
+        if (chart->panel[k].limit > 0.0) {
+            pp_chart_key(chart, "limit", true, PP_KEY_LINE, limit_pen);
+            return;
+        }
+    }
 }
 
 static void decorate(pp_chart *chart, int k)
@@ -306,12 +315,13 @@ static void decorate(pp_chart *chart, int k)
                      PP_MIDDLE, PP_SMALL, false, "zero throughout");
     }
     if (chart->panels > 1) {
-        pp_svg_label(chart->svg, 1.0, panel->top + 3.0, PP_START, PP_TYPE, false, letters[k]);
+        pp_svg_label(chart->svg, 1.0, panel->top + 1.5, PP_START, PP_TYPE, false, letters[k]);
     }
 }
 
 void pp_chart_begin(pp_chart *chart)
 {
+    limit_key(chart);
     double height = lay_out(chart);
     pp_svg_open(chart->svg, chart->width, height, chart->title);
     pp_chart_legend(chart, true);
@@ -372,10 +382,11 @@ static void stroke_add(stroke *s, pp_sample sample)
         stroke_end(s);
         return;
     }
+    double x = at_x(s, sample), y = at_y(s, sample);
     if (s->run++ == 0) {
-        pp_svg_move(s->svg, at_x(s, sample), at_y(s, sample));
+        pp_svg_move(s->svg, x, y);
     } else {
-        pp_svg_to(s->svg, at_x(s, sample), at_y(s, sample));
+        pp_svg_to(s->svg, x, y);
     }
     s->before = sample;
 }

@@ -10,22 +10,21 @@
 
 #include "plot/lane.h"
 
-#define PP_INK     "#222222"
-#define PP_RULE    "#555555"
-#define PP_GRID    "#e3e3e3"
-#define PP_BLUE    "#0072B2"
-#define PP_RED     "#D55E00"
-#define PP_GREEN   "#009E73"
-#define PP_PURPLE  "#CC79A7"
-#define PP_SKY     "#56B4E9"
-#define PP_ORANGE  "#E69F00"
-#define PP_GREY    "#9a9a9a"
-#define PP_TYPE    8.0    // labels [pt]
-#define PP_SMALL   7.0    // numbers, legend [pt]
-#define PP_COLUMN  252.0  // 88.9 mm
-#define PP_PAGE    510.0  // both columns, 180 mm
-#define PP_PLAIN   90.0   // height of a panel
-#define PP_WITHOUT 0.0    // no limit in a panel
+#define PP_INK    "#222222"
+#define PP_RULE   "#555555"
+#define PP_GRID   "#e3e3e3"
+#define PP_BLUE   "#0072B2"
+#define PP_RED    "#D55E00"
+#define PP_GREEN  "#009E73"
+#define PP_PURPLE "#CC79A7"
+#define PP_SKY    "#56B4E9"
+#define PP_ORANGE "#E69F00"
+#define PP_GREY   "#9a9a9a"
+#define PP_TYPE   8.0    // labels [pt]
+#define PP_SMALL  7.0    // numbers, legend [pt]
+#define PP_COLUMN 252.0  // 88.9 mm
+#define PP_PAGE   510.0  // both columns, 180 mm
+#define PP_PLAIN  90.0   // height of a panel
 
 enum { PP_CURVES = 8, PP_PANELS = 3, PP_KEYS = 12 };
 
@@ -53,8 +52,7 @@ typedef struct pp_axis {
 typedef struct pp_panel {
     double height;
     pp_axis x, y;
-    double limit;  // a dashed rule, PP_WITHOUT: none
-    const char *limit_name;
+    double limit;  // a dashed rule, 0: none
     double right;  // the axis on the right shows y times this, 0: there is none
     const char *right_label, *right_unit;
     // set by pp_chart_begin

@@ -58,7 +58,6 @@ void pp_draw_gaps(const pp_story *story, pp_svg *svg)
     chart.panel[1].y.log = true;
     chart.panel[1].height = 70.0;
     chart.panel[1].limit = story->film->info->limits.gap;
-    chart.panel[1].limit_name = "limit";
     chart.panel[1].y.range = story->penetration.range;
     pp_range_add(&chart.panel[0].y.range, 0.0);
     chart.panel[0].y.typical = story->film->info->margin;
@@ -89,7 +88,7 @@ void pp_caption_gaps(const pp_story *story, pp_svg *html)
     pp_svg_put(
         html,
         ", unless the scene names the contact. (b) Deepest penetration after each step; zeros "
-        "lie on the lower edge. Worst: ");
+        "are left out. Worst: ");
     pp_put_value(html, fmax(story->penetration.range.high, 0.0), "m");
     pp_svg_put(html, ".");
 }

@@ -49,10 +49,16 @@ void pp_draw_paths(const pp_story *story, pp_svg *svg)
     times(svg, story, 4.0, chart.keys ? top + 4.0 : top);
     pp_svg_clip(svg, 0, view.left, view.top, view.width, view.height);
     pp_scene_ground(svg, &view, story);
+    bool many = pp_moving(story) > PP_FEW - 1;
+    if (many) {
+        pp_scene_paths(svg, &view, story);
+    }
     for (int k = 0; k < story->shots; k++) {
         pp_scene_bodies(svg, &view, story, k);
     }
-    pp_scene_paths(svg, &view, story);
+    if (!many) {
+        pp_scene_paths(svg, &view, story);
+    }
     pp_scene_joints(svg, &view, story);
     pp_svg_end_group(svg);
     pp_scene_bar(svg, &view, view.top + view.height + 7.0);

@@ -97,12 +97,10 @@ void pp_draw_residual(const pp_story *story, pp_svg *svg)
         .svg = svg, .title = "Residual and certificate", .width = PP_COLUMN, .panels = 2};
     chart.panel[0] = panel(story, true, "residual", "m/s", true);
     chart.panel[0].limit = story->film->info->limits.residual;
-    chart.panel[0].limit_name = "limit";
     hold(&chart.panel[0], &story->residual);
     chart.panel[1] = panel(story, false, "value / limit", "", true);
     chart.panel[1].height = 110.0;
     chart.panel[1].limit = 1.0;
-    chart.panel[1].limit_name = "limit";
     for (int k = 0; k < PP_SHARES; k++) {
         pp_pen pen = {.stroke = pp_colour(k), .width = 1.2};
         hold(&chart.panel[1], &story->share[k]);
@@ -161,7 +159,6 @@ void pp_draw_joints(const pp_story *story, pp_svg *svg)
     pp_chart chart = {.svg = svg, .title = "Joints", .width = PP_COLUMN, .panels = 2};
     chart.panel[0] = panel(story, true, "joint error", "m, rad", true);
     chart.panel[0].limit = story->film->info->limits.joint;
-    chart.panel[0].limit_name = "limit";
     chart.panel[1] = panel(story, false, "reaction", "N", false);
     hold_sheaf(&chart.panel[0], &story->joint_error);
     hold_sheaf(&chart.panel[1], &story->joint_force);
@@ -176,9 +173,8 @@ void pp_draw_joints(const pp_story *story, pp_svg *svg)
 void pp_caption_joints(const pp_story *story, pp_svg *html)
 {
     (void)story;
-    pp_svg_put(html,
-               "(a) Worst error of each joint&#8217;s constraints after the step; zeros lie on the "
-               "lower edge. (b) Size of the reaction force: impulse over step.");
+    pp_svg_put(html, "(a) Worst error of each joint&#8217;s constraints after the step; zeros are "
+                     "left out. (b) Size of the reaction force: impulse over step.");
 }
 
 static double largest(const pp_range *range)

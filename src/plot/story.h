@@ -13,9 +13,9 @@
 #include "plot/lane.h"
 
 enum {
-    PP_CELL_MOST = 1200,  // cells of a curve: half a point each on a column
-    PP_FEW = 8,           // curves in a panel; of more contacts, bodies, joints the worst is shown
-    PP_ROWS = 24,         // rows of a strip
+    PP_CELL_MOST = 600,  // cells of a curve: a third of a point each, thinner than the pens
+    PP_FEW = 8,          // curves in a panel; of more contacts, bodies, joints the worst is shown
+    PP_ROWS = 24,        // rows of a strip
     PP_SHOTS = 6,
     PP_CONE_X = 200,  // points of the cone figure are kept once a cell of this grid
     PP_CONE_Y = 160,

@@ -29,6 +29,7 @@ static void prepare_items(perp_check *check, const perp_limits *l, char (*where)
     const perp_check_result items[PERP_CHECK_COUNT] = {
         [PERP_CHECK_GAP] = {.name = "gap", .unit = "m", .limit = l->gap},
         [PERP_CHECK_PULL] = {.name = "pull", .unit = "N s", .limit = l->cone},
+        [PERP_CHECK_PUSH] = {.name = "push from afar", .unit = "J", .limit = l->complementarity},
         [PERP_CHECK_CONE] = {.name = "friction cone", .unit = "N s", .limit = l->cone},
         [PERP_CHECK_SLIP] = {.name = "friction along slip",
                              .unit = "J",

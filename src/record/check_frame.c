@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a recorded frame shows by itself: overlap, open joints, contacts that pull, friction beyond its
-// cone or along the slip.
+// What a recorded frame shows by itself: overlap, open joints, contacts that pull or push from afar,
+// friction beyond its cone or along the slip.
 #include "record/check.h"
 
 #include <math.h>
@@ -28,6 +28,19 @@ perp_status pp_check_places(pp_recheck *c)
     return PERP_OK;
 }
 
+// The normal rate that complements p_n: where the contact is at the end of the step, over h, or how it
+// moves then. With restitution it is another, which the recording does not tell.
+static double rate_beside(const pp_recheck *c, const perp_contact *contact)
+{
+    bool by_place =
+        c->info->stepper == PERP_STEWART_TRINKLE || c->info->stepper == PERP_QUASISTATIC;
+    double h = c->info->h > 0.0 ? c->info->h : c->h;
+    if (contact->restitution != 0.0) {
+        return 0.0;
+    }
+    return contact->rate_n + (by_place ? contact->gap / h : 0.0);
+}
+
 void pp_check_contacts(pp_recheck *c)
 {
     for (int i = 0; i < c->now->contacts; i++) {
@@ -38,6 +51,7 @@ void pp_check_contacts(pp_recheck *c)
         double along = pf.x * n.y - pf.y * n.x;  // along t = (n_y, -n_x)
         double across = pf.x * n.x + pf.y * n.y;
         pp_check_see(c, PERP_CHECK_PULL, fmax(0.0, -contact->pn), a, b);
+        pp_check_see(c, PERP_CHECK_PUSH, fabs(contact->pn * rate_beside(c, contact)), a, b);
         pp_check_see(c, PERP_CHECK_CONE,
                      fmax(fabs(across), fabs(along) - contact->mu * contact->pn), a, b);
         pp_check_see(c, PERP_CHECK_SLIP, fmax(0.0, along * contact->slip), a, b);

@@ -28,38 +28,47 @@ static perp_status kinematics(perp_sim *sim, double h)
     return status;
 }
 
-// How far a body can come in a step and a half, its rotation and what gravity adds included.
-static double range(const perp_sim *sim, int body, double h)
+// How near shapes must be to be in the problem: the margin, or what the fastest body can cover in a
+// step and a half, so that nothing passes through in one.
+static double reach(const perp_sim *sim, double h)
 {
     const perp_model *m = sim->model;
-    const pp_frame *f = &sim->step.kin.body[body];
-    double g = m->body[body].nv > 0 ? hypot(m->gravity.x, m->gravity.y) : 0.0;
-    return 1.5 * h * (hypot(f->v.x, f->v.y) + fabs(f->w) * m->length_scale + g * h);
+    double fastest = 0.0;
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_frame *f = &sim->step.kin.body[i];
+        fastest = fmax(fastest, hypot(f->v.x, f->v.y) + fabs(f->w) * m->length_scale);
+    }
+    double g = hypot(m->gravity.x, m->gravity.y);
+    return fmax(sim->def.margin, 1.5 * h * (fastest + g * h));
 }
 
-// Contacts within the margin, or within what the two bodies can cover, so that nothing passes through in a
-// step: looked for as far as the two fastest reach, then each pair by its own.
-static perp_status gaps(perp_sim *sim, double h)
+// One fast body must not make contacts of all that is slow: each is kept by its own relative speed.
+static void keep_near(perp_sim *sim, double h)
 {
     const perp_model *m = sim->model;
-    pp_gaps *gap = &sim->step.gap;
-    double first = 0.0, second = 0.0;
-    for (int i = 0; i < m->bodies; i++) {
-        double own = range(sim, i, h);
-        second = own > first ? first : fmax(second, own);
-        first = fmax(first, own);
-    }
-    double most = fmax(sim->def.margin, first + second);
-    perp_status status = pp_gaps_run(gap, m, &sim->step.kin, most, sim->arena);
+    const pp_frame *body = sim->step.kin.body;
+    pp_gaps *gaps = &sim->step.gap;
+    double g = hypot(m->gravity.x, m->gravity.y);
     int kept = 0;
-    for (int i = 0; status >= 0 && i < gap->count; i++) {
-        const pp_contact *c = &gap->contact[i];
-        double near = range(sim, m->shape[c->a].body, h) + range(sim, m->shape[c->b].body, h);
-        if (c->listed >= 0 || c->gap <= fmax(sim->def.margin, near)) {
-            gap->contact[kept++] = *c;
+    for (int i = 0; i < gaps->count; i++) {
+        const pp_contact *c = &gaps->contact[i];
+        pp_vec2 va = pp_point_velocity(&body[m->shape[c->a].body], c->point);
+        pp_vec2 vb = pp_point_velocity(&body[m->shape[c->b].body], c->point);
+        double far = 1.5 * h * (hypot(vb.x - va.x, vb.y - va.y) + g * h);
+        if (c->listed >= 0 || c->gap <= fmax(sim->def.margin, far)) {
+            gaps->contact[kept++] = *c;
         }
     }
-    gap->count = status >= 0 ? kept : 0;
+    gaps->count = kept;
+}
+
+static perp_status find_gaps(perp_sim *sim, double h)
+{
+    pp_step *s = &sim->step;
+    perp_status status = pp_gaps_run(&s->gap, sim->model, &s->kin, reach(sim, h), sim->arena);
+    if (status >= 0) {
+        keep_near(sim, h);
+    }
     return status;
 }
 
@@ -106,6 +115,7 @@ static perp_status solve(perp_sim *sim, const double *nu)
                                 .tolerance = sim->def.tolerance,
                                 .impact = sim->def.impact,
                                 .warm = warm_start(sim),
+                                .gaps = &sim->step.gap,
                                 .work = sim->work,
                                 .env = &sim->env};
     pp_step *s = &sim->step;
@@ -221,7 +231,7 @@ perp_status perp_step(perp_sim *sim, double h)
     double clock = pp_seconds();
     // clang-format off
     STAGE(KINEMATICS, kinematics(sim, h));                                            // X_WB M p_ext
-    STAGE(GAP,        gaps(sim, h));                                                  // psi n
+    STAGE(GAP,        find_gaps(sim, h));                                             // psi n
     STAGE(CONSTRAINT, pp_rows_run(&s->row, m, &s->kin, &s->gap, scheme_of(sim), sim->arena)); // Wb Wn Wf
     STAGE(SOLVE,      solve(sim, nu));                                                // A b z
     STAGE(INTEGRATE,  integrate(sim, h));                                             // nu q

@@ -109,16 +109,14 @@ static void note(pp_answer *out, perp_form form, int size, const perp_comp_info 
 
 static const char *row_name(const run *r, int i, const char **other)
 {
-    const pp_row *row = &r->rows->n[i];
+    const perp_model *m = r->model;
     *other = NULL;
-    if (row->joint >= 0) {
-        return r->model->joint[row->joint].name;
+    if (i >= r->rows->nc) {
+        return m->joint[r->rows->n[i].joint].name;
     }
-    const char *name = "";
-    for (int k = 0; k < row->count; k++) {
-        *(k == 0 ? &name : other) = r->model->body[row->body[k]].name;
-    }
-    return name;
+    const pp_contact *contact = &r->options->gaps->contact[r->rows->contact[i]];
+    *other = m->body[m->shape[contact->b].body].name;
+    return m->body[m->shape[contact->a].body].name;
 }
 
 // The rows whose multipliers prove that no velocity satisfies them all.
@@ -127,27 +125,70 @@ static void name_jam(run *r, const double *ray, int first_n)
     char *text = r->out->remark;
     size_t size = sizeof r->out->remark, used;
     double largest = pp_norm_inf(r->rows->nn, ray + first_n);
-    pp_print(text, size, "jam: no velocity satisfies these contacts together:");
+    int listed = 0;
+    pp_print(text, size, "jam: no velocity satisfies these together:");
     for (int i = 0; i < r->rows->nn; i++) {
         if (ray[first_n + i] > 1e-6 * largest) {
             const char *other, *name = row_name(r, i, &other);
             used = strlen(text);
-            pp_print(text + used, size - used, " %s%s%s", name, other ? "-" : "",
-                     other ? other : "");
+            pp_print(text + used, size - used, "%s %s%s%s", listed++ > 0 ? "," : "", name,
+                     other ? " - " : "", other ? other : "");
         }
     }
 }
 
+// ── How good ─────────────────────────────────────────────────────────────────────────────────────
+
+// J M^-1 J^T: what a unit impulse does to the row's own rate.
+static double mobility(const run *r, const pp_row *row)
+{
+    double sum = 0.0;
+    for (int k = 0; k < row->count; k++) {
+        const pp_body *body = &r->model->body[row->body[k]];
+        for (int v = 0; v < body->nv; v++) {
+            sum += row->J[k][v] * row->J[k][v] / r->kin->M[body->at + v];
+        }
+    }
+    return sum > 0.0 ? sum : 1.0;
+}
+
+static double clamped(double p, double lower, double upper)
+{
+    return p < lower ? lower : p > upper ? upper : p;
+}
+
+// How far the impulses are from obeying the contact laws, worst of all rows [m/s].
+static double slack_of(run *r)
+{
+    const pp_rows *rows = r->rows;
+    const pp_answer *out = r->out;
+    double worst = 0.0;
+    close_joints(r);
+    for (int i = 0; i < rows->nn; i++) {
+        double m = mobility(r, &rows->n[i]), pn = out->pn[i];
+        double rho = pp_row_rate(r->model, &rows->n[i], out->nu) + rows->n[i].bias;
+        worst = fmax(worst, m * fabs(pn - clamped(pn - rho / m, 0.0, PP_INF)));
+    }
+    for (int i = 0; i < rows->nt; i++) {
+        double m = mobility(r, &rows->t[i]), pt = out->pt[i];
+        double most = rows->mu[i] * out->pn[rows->normal[i]];
+        double slip = pp_row_rate(r->model, &rows->t[i], out->nu);
+        worst = fmax(worst, m * fabs(pt - clamped(pt - slip / m, -most, most)));
+    }
+    return worst;
+}
+
 // ── Forms ────────────────────────────────────────────────────────────────────────────────────────
 
-static perp_status solve_mcp(run *r, const pp_posed *posed, double *z)
+static perp_status solve_mcp(run *r, const pp_posed *posed, double tolerance, bool warm, double *z)
 {
     perp_comp_options options = perp_comp_default();
     perp_comp_info info;
-    options.tolerance = r->options->tolerance;
+    options.tolerance = tolerance;
+    options.warm_start = warm;
     options.work = r->options->work;
     options.ray = PP_ZEROS(r->arena, double, posed->mcp.n);
-    if (!z || !options.ray) {
+    if (!options.ray) {
         return PERP_ERR_MEMORY;
     }
     perp_status status =
@@ -155,6 +196,34 @@ static perp_status solve_mcp(run *r, const pp_posed *posed, double *z)
     note(r->out, posed->form, posed->mcp.n, &info);
     if (status == PERP_ERR_INFEASIBLE) {
         name_jam(r, options.ray, posed->nv + posed->nb + posed->nm);
+    }
+    return status;
+}
+
+// A solver's residual is one number for bodies of all weights: light ones may need a closer look.
+static perp_status solve_and_refine(run *r, const pp_posed *posed, double *z)
+{
+    const double *p = z + posed->nv + posed->nb;
+    double tolerance = r->options->tolerance;
+    perp_status status = solve_mcp(r, posed, tolerance, false, z);
+    for (int round = 0; status >= 0; round++) {
+        memset(r->out->pn, 0, (size_t)r->rows->nn * sizeof *p);
+        memset(r->out->pt, 0, (size_t)r->rows->nt * sizeof *p);
+        unpack(r, p);
+        if (round == 2 || slack_of(r) <= r->options->tolerance) {
+            break;
+        }
+        double *better = PP_ARRAY(r->arena, double, posed->mcp.n);
+        if (!better) {
+            return PERP_ERR_MEMORY;
+        }
+        memcpy(better, z, (size_t)posed->mcp.n * sizeof *z);
+        tolerance *= 1e-2;
+        if (solve_mcp(r, posed, tolerance, true, better) != PERP_OK) {
+            r->out->remark[0] = '\0';  // what was found first stands
+            break;
+        }
+        memcpy(z, better, (size_t)posed->mcp.n * sizeof *z);
     }
     return status;
 }
@@ -167,11 +236,7 @@ static perp_status by_mcp(run *r)
         return status;
     }
     double *z = PP_ZEROS(r->arena, double, posed.mcp.n);
-    status = solve_mcp(r, &posed, z);
-    if (status >= 0) {
-        unpack(r, z + posed.nv + posed.nb);
-    }
-    return status;
+    return z ? solve_and_refine(r, &posed, z) : PERP_ERR_MEMORY;
 }
 
 static perp_status ensure_delassus(run *r)
@@ -194,7 +259,13 @@ static perp_status by_lcp(run *r, const double *slack)
         return status;
     }
     double *z = PP_ZEROS(r->arena, double, posed.mcp.n);
-    status = solve_mcp(r, &posed, z);
+    if (!z) {
+        return PERP_ERR_MEMORY;
+    }
+    if (!slack) {
+        return solve_and_refine(r, &posed, z);
+    }
+    status = solve_mcp(r, &posed, r->options->tolerance, false, z);
     if (status >= 0) {
         unpack(r, z);
     }
@@ -209,6 +280,24 @@ static perp_status pose_cone(run *r, pp_posed *posed)
     }
     perp_status status = ensure_delassus(r);
     return status < 0 ? status : pp_pose_cone(posed, r->rows, &r->delassus, r->arena);
+}
+
+// As solve_and_refine.
+static void refine_cone(run *r, const perp_fcp *fcp, perp_comp_options *options, double *c,
+                        double *v)
+{
+    for (int round = 0; round < 2 && slack_of(r) > r->options->tolerance; round++) {
+        perp_comp_info info;
+        options->tolerance *= 1e-2;
+        options->warm_start = true;
+        perp_status status =
+            perp_fcp_solve(r->options->solver, fcp, options, r->options->env, c, v, &info);
+        r->out->iterations += info.iterations;
+        if (status != PERP_OK) {
+            return;
+        }
+        unpack_cone(r, c);
+    }
 }
 
 static perp_status by_cone(run *r)
@@ -235,6 +324,7 @@ static perp_status by_cone(run *r)
     note(r->out, PERP_FORM_CONE, 2 * posed.fcp.nc, &info);
     if (status >= 0) {
         unpack_cone(r, c);
+        refine_cone(r, &posed.fcp, &options, c, v);
     }
     return status;
 }
@@ -301,6 +391,10 @@ static perp_status solve_rows(run *r)
         }
     } else {
         status = by_lcp(r, NULL);
+    }
+    if (status < 0 && status != PERP_ERR_MEMORY && status != PERP_ERR_INFEASIBLE &&
+        r->options->form == PERP_FORM_AUTO) {
+        status = by_mcp(r);  // with the velocities in it a jam can be proved, too
     }
     if (status >= 0 && r->options->impact == PERP_IMPACT_POISSON) {
         close_joints(r);

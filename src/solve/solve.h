@@ -23,7 +23,8 @@ typedef struct pp_solve_options {
     const char *solver;  // NULL: auto
     double tolerance;
     perp_impact_law impact;
-    const double *warm;  // 2 nn guesses (p_n, p_t) for the cone form, NULL: none
+    const double *warm;   // 2 nn guesses (p_n, p_t) for the cone form, NULL: none
+    const pp_gaps *gaps;  // what the contact rows are about: names of a jam
     perp_workspace *work;
     const perp_env *env;
 } pp_solve_options;

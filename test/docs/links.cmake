@@ -1,5 +1,5 @@
 # Every relative link [..](target) of the pages under ROOT leads to a file.
-file(GLOB pages ${ROOT}/*.md ${ROOT}/docs/*.md ${ROOT}/src/*.md)
+file(GLOB pages ${ROOT}/*.md ${ROOT}/docs/*.md ${ROOT}/docs/recipes/*.md ${ROOT}/src/*.md)
 set(broken "")
 foreach(page ${pages})
   get_filename_component(folder ${page} DIRECTORY)

@@ -7,8 +7,8 @@
 
 rng rng_seed(uint64_t seed)
 {
-    rng r = {seed * 0x9E3779B97F4A7C15ull + 0x632BE59BD9B4E019ull};
-    rng_next(&r);
+    rng r = {seed + 0x632BE59BD9B4E019ull};
+    r.state = rng_next(&r);  // hashed: neighbouring seeds share no numbers
     return r;
 }
 

@@ -1,0 +1,409 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// perp run, explain, info, check and compare as a user runs them.
+#include "support/cmocka.h"
+#include "support/folder.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char out[1 << 20];  // of the last command
+static folder place;
+
+#define S(name) "scenes/berard-4." name ".json"
+
+// perp with a shell's words; @ stands for the scratch directory.
+static int perp(const char *words)
+{
+    char command[4096];
+    size_t n = (size_t)snprintf(command, sizeof command, "'%s' ", PERP_CLI);
+    for (; *words && n < sizeof command - 300; words++) {
+        if (*words == '@') {
+            n += (size_t)snprintf(command + n, sizeof command - n, "%s", place.path);
+        } else {
+            command[n++] = *words;
+        }
+    }
+    command[n] = '\0';
+    return command_run(command, out, sizeof out);
+}
+
+static void expect(const char *words, int code)
+{
+    int found = perp(words);
+    if (found != code) {
+        fail_msg("perp %s: exit code %d, not %d\n%s", words, found, code, out);
+    }
+}
+
+static void expect_text(const char *text)
+{
+    if (!strstr(out, text)) {
+        fail_msg("'%s' is not in:\n%s", text, out);
+    }
+}
+
+static json_t *parse(const char *text)
+{
+    json_error_t error;
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (!root) {
+        fail_msg("%d:%d: %s in\n%s", error.line, error.column, error.text, text);
+    }
+    return root;
+}
+
+static void expect_keys(const json_t *object, const char *const *keys, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        if (!json_object_get(object, keys[k])) {
+            fail_msg("no '%s' in the object", keys[k]);
+        }
+    }
+    assert_int_equal(json_object_size(object), count);
+}
+#define EXPECT_KEYS(object, keys) expect_keys(object, keys, sizeof(keys) / sizeof(keys)[0])
+
+// ── run ──────────────────────────────────────────────────────────────────────────────────────────
+
+static void run_leaves_files(void **state)
+{
+    (void)state;
+    expect("run " S("3") " -o @/a 2>&1", 0);
+    expect_text("scene       berard-4.3\nmethod      stewart-trinkle, form ");
+    expect_text("certificate passed");
+    static const char *const files[] = {"a/run.h5", "a/bodies.csv", "a/contacts.csv",
+                                        "a/events.jsonl", "a/summary.json"};
+    for (int k = 0; k < 5; k++) {
+        assert_true(folder_has(&place, files[k]));
+    }
+    expect("run " S("3") " -o @/a -q", 0);  // replaced
+    assert_string_equal(out, "");
+    expect("run " S("3") " -o @/half --until 0.5 --step 0.01 --every 5 --json", 0);
+    json_t *root = parse(out);
+    assert_int_equal(json_integer_value(json_object_get(root, "steps")), 50);
+    assert_true(fabs(json_number_value(json_object_get(root, "t_end")) - 0.5) < 1e-12);
+    json_decref(root);
+}
+
+static void run_summary_as_json(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {
+        "scene", "stepper", "form",       "solver",       "law",    "h",
+        "steps", "t_end",   "bodies",     "contacts_max", "wall_s", "us_per_step_median",
+        "final", "hash",    "certificate"};
+    static const char *const certificate[] = {"gap_m",   "residual_m_s", "cone_N_s",
+                                              "joint_m", "momentum_N_s", "energy_created_J",
+                                              "verdict"};
+    static const char *const body[] = {"position", "rotation", "velocity", "spin"};
+    expect("run " S("5") " -o @/a --json --form mcp --solver lemke --tol 1e-9", 0);
+    json_t *root = parse(out);
+    EXPECT_KEYS(root, keys);
+    EXPECT_KEYS(json_object_get(root, "certificate"), certificate);
+    EXPECT_KEYS(json_object_get(json_object_get(root, "final"), "rod B"), body);
+    assert_string_equal(json_string_value(json_object_get(root, "form")), "mcp");
+    assert_string_equal(json_string_value(json_object_get(root, "solver")), "lemke");
+    char *file = text_of(folder_at(&place, "a/summary.json"));
+    json_t *kept = parse(file);
+    assert_true(json_equal(json_object_get(kept, "final"), json_object_get(root, "final")));
+    assert_true(json_equal(json_object_get(kept, "hash"), json_object_get(root, "hash")));
+    json_decref(kept);
+    free(file);
+    json_decref(root);
+}
+
+static void run_twice_is_the_same(void **state)
+{
+    (void)state;
+    char hash[2][64];
+    for (int k = 0; k < 2; k++) {
+        expect("run " S("4") " -o @/same --json", 0);
+        json_t *root = parse(out);
+        snprintf(hash[k], sizeof hash[k], "%s", json_string_value(json_object_get(root, "hash")));
+        json_decref(root);
+    }
+    assert_string_equal(hash[0], hash[1]);
+}
+
+static void run_exit_codes(void **state)
+{
+    (void)state;
+    expect("run 2>&1", 2);
+    expect_text("run: a file is missing");
+    expect("run no-such-scene.json 2>&1", 2);
+    expect_text("no-such-scene.json: cannot open: No such file or directory\n");
+    expect("run README.md 2>&1", 2);
+    expect_text("README.md:1:");
+    expect("run " S("1") " " S("2") " 2>&1", 2);
+    expect_text("one word too many");
+    expect("run " S("1") " --step 0 2>&1", 2);
+    expect_text("--step: '0' is not a number larger than 0");
+    expect("run " S("1") " --until soon 2>&1", 2);
+    expect("run " S("1") " --every 0 2>&1", 2);
+    expect("run " S("1") " --stepper stewart-trinkel 2>&1", 2);
+    expect_text("did you mean 'stewart-trinkle'?");
+    expect("run " S("1") " --form round 2>&1", 2);
+    expect_text("there are auto, mcp, lcp, cone");
+    expect("run " S("1") " --solver lemk 2>&1", 2);
+    expect_text("did you mean 'lemke'?");
+    expect("run " S("1") " --setp 0.1 2>&1", 2);
+    expect_text("run: unknown option '--setp': did you mean '--step'?");
+    expect("run " S("1") " -o @/coarse --step 0.05 -q", 4);  // joints open too far
+    expect("run " S("1") " -o @/coarse --step 0.05", 4);
+    expect_text("VIOLATED");
+    expect("run --help", 0);
+    expect_text("--stepper NAME");
+}
+
+// A wall, and a pusher that advances into it with a disc between them: no motion is possible.
+static const char jam[] =
+    "{\"name\": \"jam\", \"step\": 0.01, \"until\": 1,\n"
+    " \"shapes\": [{\"name\": \"wall\", \"kind\": \"halfplane\", \"angle\": \"90 deg\"}],\n"
+    " \"bodies\": [\n"
+    "  {\"name\": \"ball\", \"position\": [-0.1, 0], \"mass\": 1, \"inertia\": 0.01,\n"
+    "   \"shapes\": [{\"kind\": \"disc\", \"radius\": 0.1}]},\n"
+    "  {\"name\": \"ram\", \"drive\": {\"x\": \"-0.35 + 0.5*t\", \"y\": 0},\n"
+    "   \"shapes\": [{\"kind\": \"box\", \"size\": [0.2, 0.2]}]}]}\n";
+
+static void a_jam_is_told(void **state)
+{
+    (void)state;
+    FILE *file = fopen(folder_at(&place, "jam.json"), "w");
+    assert_non_null(file);
+    fputs(jam, file);
+    fclose(file);
+    expect("run @/jam.json -o @/jam 2>&1", 3);
+    expect_text("jam: no velocity satisfies these together: ");
+    expect_text("ball - ram");
+    expect_text("perp: jam: step at t = ");
+    expect_text("the problem of that step is in '");
+    assert_true(folder_has(&place, "jam/unsolved.json"));
+    expect("solve -q @/jam/unsolved.json", 3);
+    char *events = text_of(folder_at(&place, "jam/events.jsonl"));
+    assert_non_null(strstr(events, "\"event\": \"jam\""));
+    free(events);
+    char *summary = text_of(folder_at(&place, "jam/summary.json"));
+    assert_non_null(strstr(summary, "\"verdict\": \"unsolved\""));
+    free(summary);
+    expect("check -q @/jam", 0);  // what was done is fine
+}
+
+static void output_that_cannot_be_written(void **state)
+{
+    (void)state;
+    expect("run " S("1") " -o @/a/run.h5 2>&1", 2);
+    expect_text("Not a directory");
+    expect("run " S("1") " -o /dev/full 2>&1", 2);
+    FILE *file = fopen(folder_at(&place, "limit.sh"), "w");
+    assert_non_null(file);
+    fprintf(file, "ulimit -f 200; '%s' run " S("3") " --until 20 -o '%s/limit'\n", PERP_CLI,
+            place.path);
+    fclose(file);
+    char command[600];
+    snprintf(command, sizeof command, "sh '%s/limit.sh' 2>&1", place.path);
+    assert_int_equal(command_run(command, out, sizeof out), 1);
+    expect_text("cannot write '");
+    expect_text("File too large");
+    expect_text("is incomplete");
+    assert_false(folder_has(&place, "limit/summary.json"));
+    expect("check @/limit", 0);
+    expect_text("the recording is incomplete");
+}
+
+// Killed in the middle: the recording is there, marked, and passes.
+static void killed_in_the_middle(void **state)
+{
+    (void)state;
+    char command[900];
+    snprintf(command, sizeof command,
+             "'%s' run " S("3") " --until 1e6 -o '%s/killed' & pid=$!; sleep 1.2; kill -9 $pid; "
+                                "wait $pid 2>/dev/null; true",
+             PERP_CLI, place.path);
+    assert_int_equal(command_run(command, out, sizeof out), 0);
+    expect("check --json @/killed", 0);
+    json_t *root = parse(out);
+    assert_true(json_is_false(json_object_get(root, "complete")));
+    assert_true(json_integer_value(json_object_get(root, "frames")) > 100);
+    json_decref(root);
+    assert_false(folder_has(&place, "killed/summary.json"));
+    assert_true(folder_has(&place, "killed/bodies.csv.part"));
+}
+
+// Interrupted: the recording ends there, whole.
+static void interrupted(void **state)
+{
+    (void)state;
+    char command[900];
+    snprintf(command, sizeof command,
+             "'%s' run " S("3") " --until 1e6 -o '%s/int' 2>/dev/null & pid=$!; sleep 0.5; "
+                                "kill -TERM $pid; wait $pid",
+             PERP_CLI, place.path);
+    assert_int_equal(command_run(command, out, sizeof out), 130);
+    assert_true(folder_has(&place, "int/summary.json"));
+    expect("check @/int", 0);
+    assert_null(strstr(out, "incomplete"));
+}
+
+// ── explain, info ────────────────────────────────────────────────────────────────────────────────
+
+static const int sizes[6] = {10, 15, 21, 25, 25, 22};
+
+static int rows_of(const json_t *root, const char *key)
+{
+    return (int)json_array_size(json_object_get(root, key));
+}
+
+// w = A z + b by hand, from the JSON alone.
+static void expect_balance(const json_t *root)
+{
+    const json_t *A = json_object_get(root, "A"), *b = json_object_get(root, "b");
+    const json_t *z = json_object_get(root, "z"), *w = json_object_get(root, "w");
+    for (size_t i = 0; i < json_array_size(A); i++) {
+        double sum = json_number_value(json_array_get(b, i));
+        for (size_t j = 0; j < json_array_size(A); j++) {
+            sum += json_number_value(json_array_get(json_array_get(A, i), j)) *
+                   json_number_value(json_array_get(z, j));
+        }
+        assert_true(fabs(sum - json_number_value(json_array_get(w, i))) < 1e-12);
+    }
+}
+
+static void explain_has_berards_sizes(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"form", "size", "blocks", "M", "W_b", "W_n", "W_f",
+                                       "U",    "E",    "A",      "b", "z",   "w",   "names"};
+    static const char *const blocks[] = {"nu", "p_b", "p_n", "p_f", "sigma"};
+    for (int k = 0; k < 6; k++) {
+        char words[128];
+        snprintf(words, sizeof words, "explain --json --at 0.1 scenes/berard-4.%d.json", k + 1);
+        expect(words, 0);
+        json_t *root = parse(out), *sum = json_object_get(root, "blocks");
+        EXPECT_KEYS(root, keys);
+        EXPECT_KEYS(sum, blocks);
+        assert_int_equal(json_integer_value(json_object_get(root, "size")), sizes[k]);
+        assert_int_equal(rows_of(root, "A"), sizes[k]);
+        assert_int_equal(rows_of(root, "names"), sizes[k]);
+        int total = 0;
+        for (int i = 0; i < 5; i++) {
+            total += (int)json_integer_value(json_object_get(sum, blocks[i]));
+        }
+        assert_int_equal(total, sizes[k]);
+        assert_int_equal(rows_of(root, "M"), json_integer_value(json_object_get(sum, "nu")));
+        expect_balance(root);
+        json_decref(root);
+    }
+    expect("explain --json --form lcp " S("4"), 0);
+    json_t *root = parse(out);
+    assert_int_equal(json_integer_value(json_object_get(root, "size")), 12);
+    assert_int_equal(rows_of(root, "M"), 9);
+    expect_balance(root);
+    json_decref(root);
+    expect("explain --form lcp " S("1"), 0);  // nothing unilateral: size 0
+    expect_text("form lcp, size 0");
+}
+
+static void explain_as_text_and_latex(void **state)
+{
+    (void)state;
+    expect("explain " S("3"), 0);
+    expect_text("berard-4.3: the step from t = 0 s to 0.002 s, form mcp, size 21\n");
+    expect_text("\nM  9 x 9 [kg, kg m^2]  mass matrix\n");
+    expect_text("left corner.n");
+    expect("explain --latex " S("5"), 0);
+    expect_text("\\begin{document}");
+    expect_text("\\end{document}");
+    if (system("pdflatex --version >/dev/null 2>&1") == 0) {
+        char command[900];
+        expect("explain --latex " S("5") " >@/x.tex", 0);
+        snprintf(command, sizeof command,
+                 "cd '%s' && pdflatex -interaction=nonstopmode -halt-on-error x.tex", place.path);
+        if (command_run(command, out, sizeof out) != 0) {
+            fail_msg("%s", out);
+        }
+    }
+    expect("explain --json --latex " S("5") " 2>&1", 2);
+    expect("explain --form cone " S("5") " 2>&1", 2);
+}
+
+static void info_of_a_scene(void **state)
+{
+    (void)state;
+    expect("info " S("6"), 0);
+    expect_text("freedom     8 velocities - 2 joint rows");
+    expect_text("particle");
+    expect("info --json " S("1"), 0);
+    json_t *root = parse(out);
+    assert_int_equal(json_integer_value(json_object_get(root, "freedom")), 2);
+    json_decref(root);
+    expect("info scenes/nothing.json 2>&1", 2);
+}
+
+// ── check, compare ───────────────────────────────────────────────────────────────────────────────
+
+static void check_verdicts(void **state)
+{
+    (void)state;
+    expect("run " S("3") " -o @/good -q", 0);
+    expect("check @/good", 0);
+    expect_text("verdict     passed\n");
+    expect("check @/good/run.h5 -q", 0);
+    assert_string_equal(out, "");
+    expect("run " S("1") " -o @/coarse --step 0.05 -q", 4);
+    expect("check --json @/coarse", 4);
+    json_t *root = parse(out);
+    assert_string_equal(json_string_value(json_object_get(root, "verdict")), "violated");
+    json_decref(root);
+    expect("check @ 2>&1", 2);
+    expect_text("holds no recording (run.h5)");
+    expect("check 2>&1", 2);
+}
+
+static void compare_runs(void **state)
+{
+    (void)state;
+    expect("run " S("3") " -o @/mcp --form mcp -q", 0);
+    expect("run " S("3") " -o @/lcp --form lcp -q", 0);
+    expect("compare --tol 1e-9 @/mcp @/lcp", 0);
+    expect_text("they agree within 1e-09 at 501 moments\n");
+    expect("run " S("3") " -o @/fine --step 0.001 -q", 0);
+    expect("compare @/mcp @/fine", 0);
+    expect_text("they part at t = ");
+    expect("compare --json --tol 1e-9 @/mcp @/fine", 4);
+    json_t *root = parse(out);
+    assert_true(json_is_false(json_object_get(root, "agree")));
+    assert_int_equal(json_integer_value(json_object_get(root, "moments")), 501);
+    assert_int_equal(json_object_size(json_object_get(root, "bodies")), 3);
+    json_decref(root);
+    expect("compare @/mcp 2>&1", 2);
+    expect("compare @/mcp @/nothing 2>&1", 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(run_leaves_files),
+        cmocka_unit_test(run_summary_as_json),
+        cmocka_unit_test(run_twice_is_the_same),
+        cmocka_unit_test(run_exit_codes),
+        cmocka_unit_test(a_jam_is_told),
+        cmocka_unit_test(output_that_cannot_be_written),
+        cmocka_unit_test(killed_in_the_middle),
+        cmocka_unit_test(interrupted),
+        cmocka_unit_test(explain_has_berards_sizes),
+        cmocka_unit_test(explain_as_text_and_latex),
+        cmocka_unit_test(info_of_a_scene),
+        cmocka_unit_test(check_verdicts),
+        cmocka_unit_test(compare_runs),
+    };
+    place = folder_create();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    folder_remove(&place);
+    return failed;
+}

@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every figure of films of every size: well-formed, inside the page, of bounded size; and the files.
+#include "support/cmocka.h"
+#include "support/fault.h"
+#include "support/film.h"
+#include "support/xml.h"
+
+#include "plot/plot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char events[] = "{\"t\": 0.05, \"step\": 5, \"event\": \"impact\", \"gap\": 0}\n"
+                             "{\"t\": 0.07, \"step\": 7, \"event\": \"separation\"}\n"
+                             "not json\n{\"t\": null, \"event\": \"impact\"}\n"
+                             "{\"t\": 0.09, \"step\": 9, \"event\": \"impact\"";
+
+static const film_wish wishes[] = {
+    {.frames = 1},
+    {.frames = 1, .bodies = 2, .contacts = 2, .joints = 1},
+    {.frames = 2, .bodies = 1, .contacts = 1},
+    {.frames = 100, .bodies = 3, .contacts = 2, .joints = 2, .events = events},
+    {.frames = 100, .bodies = 3, .contacts = 3, .joints = 2, .holes = true},
+    {.frames = 300, .bodies = 30, .contacts = 20, .joints = 9},
+    {.frames = 200, .bodies = 60, .contacts = 100, .joints = 30, .holes = true},
+    {.frames = 50, .bodies = 2, .contacts = 2, .size = 1e-9},
+    {.frames = 50, .bodies = 2, .contacts = 2, .size = 1e12},
+    {.frames = 50,
+     .bodies = 2,
+     .contacts = 2,
+     .name = "<&\"' \xce\xbc \xff> a very long name of a body"},
+};
+enum { WISHES = sizeof wishes / sizeof wishes[0] };
+
+typedef struct stage {
+    pp_film *film;
+    pp_arena *arena;
+    pp_story *story;
+} stage;
+
+static stage stage_open(const film_wish *wish)
+{
+    stage s = {.film = film_create(wish), .arena = pp_arena_create(NULL)};
+    s.story = PP_ZEROS(s.arena, pp_story, 1);
+    assert_int_equal(pp_story_make(s.film, s.arena, NULL, s.story, NULL), PERP_OK);
+    return s;
+}
+
+static void stage_close(stage *s)
+{
+    pp_arena_destroy(s->arena);
+    film_destroy(s->film);
+}
+
+static void all_are_well_formed(void **state)
+{
+    (void)state;
+    for (int w = 0; w < WISHES; w++) {
+        stage s = stage_open(&wishes[w]);
+        for (int k = 0; pp_figure_at(k); k++) {
+            pp_svg svg = {0};
+            xml x;
+            pp_figure_at(k)->draw(s.story, &svg);
+            bool fine = xml_read(&x, svg.text, svg.used);
+            bool inside =
+                k == 0 || (x.right <= x.width && x.bottom <= x.height);  // paths are clipped
+            if (!fine || !inside) {
+                print_error("film %d, %s: %s; %g of %g, %g of %g\n", w, pp_figure_at(k)->name,
+                            x.fault, x.right, x.width, x.bottom, x.height);
+                fail();
+            }
+            assert_true(x.width == 252.0 || x.width == 510.0);
+            assert_true(x.texts > 0 || s.story->frames == 1);
+            pp_svg_free(&svg);
+        }
+        stage_close(&s);
+    }
+}
+
+// A run a hundred times as long does not give larger files.
+static void files_are_bounded(void **state)
+{
+    (void)state;
+    size_t size[2] = {0};
+    for (int w = 0; w < 2; w++) {
+        stage s = stage_open(&(film_wish){.frames = w ? 120000 : 4800, .bodies = 4, .contacts = 4});
+        for (int k = 0; pp_figure_at(k); k++) {
+            pp_svg svg = {0};
+            pp_figure_at(k)->draw(s.story, &svg);
+            assert_true(svg.used < 250000);
+            size[w] += svg.used;
+            pp_svg_free(&svg);
+        }
+        stage_close(&s);
+    }
+    assert_true(size[1] < 2 * size[0]);
+}
+
+static void story_counts(void **state)
+{
+    (void)state;
+    stage s = stage_open(&wishes[3]);
+    assert_int_equal(s.story->tracks, 2);
+    assert_int_equal(s.story->events, 2);
+    assert_string_equal(s.story->event[0].name, "impact");
+    assert_int_equal(s.story->event[0].count, 2);
+    assert_int_equal(s.story->shots, PP_SHOTS);
+    assert_int_equal(s.story->shot[PP_SHOTS - 1].frame, 99);
+    assert_int_equal(s.story->mus, 1);
+    assert_true(s.story->mu[0] == 0.5);
+    assert_string_equal(s.story->track[0].name, "ground\xe2\x80\x93"
+                                                "body 1");
+    stage_close(&s);
+    s = stage_open(&wishes[6]);
+    assert_int_equal(s.story->tracks, PP_ROWS + 1);
+    assert_true(s.story->vx.many && s.story->joint_error.many && !pp_story_few(s.story));
+    stage_close(&s);
+}
+
+static void modes_are_those_of_the_steps(void **state)
+{
+    (void)state;
+    stage s = stage_open(&wishes[3]);
+    const pp_track *track = &s.story->track[0];
+    for (int k = 1; k < 100; k++) {  // one frame a cell
+        assert_int_equal(track->mode[k], PP_MODE_OPEN + (k / 20) % 3);
+    }
+    assert_int_equal(track->mode[0], PP_ABSENT);
+    stage_close(&s);
+}
+
+static void page_names_everything(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/perp-plot-XXXXXX", path[128];
+    assert_non_null(mkdtemp(dir));
+    pp_film *film = film_create(&wishes[9]);
+    perp_error error = {0};
+    assert_int_equal(pp_plot_film(film, dir, NULL, NULL, &error), PERP_OK);
+    snprintf(path, sizeof path, "%s/index.html", dir);
+    FILE *file = fopen(path, "rb");
+    static char text[100000];
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    assert_non_null(strstr(text, "&lt;&amp;&quot;"));
+    assert_null(strstr(text, "<script"));
+    assert_null(strstr(text, "http"));
+    for (int k = 0; perp_plot_name(k); k++) {
+        char link[64];
+        xml x;
+        snprintf(link, sizeof link, "src=\"%s.svg\"", perp_plot_name(k));
+        snprintf(path, sizeof path, "%s/%s.svg", dir, perp_plot_name(k));
+        bool there = access(path, F_OK) == 0;
+        assert_int_equal(strstr(text, link) != NULL, there);
+        assert_true(!there || xml_read_file(&x, path));
+        remove(path);
+    }
+    snprintf(path, sizeof path, "%s/index.html", dir);
+    remove(path);
+    assert_int_equal(rmdir(dir), 0);  // nothing else was left: no .part
+    film_destroy(film);
+}
+
+static void only_what_is_asked_for(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/perp-plot-XXXXXX", path[128];
+    assert_non_null(mkdtemp(dir));
+    pp_film *film = film_create(&wishes[2]);
+    perp_error error = {0};
+    assert_int_equal(pp_plot_film(film, dir, "gapps", NULL, &error), PERP_ERR_ARGUMENT);
+    assert_string_equal(error.text, "no figure is called 'gapps': did you mean 'gaps'?");
+    assert_int_equal(pp_plot_film(film, dir, "xyz,gaps", NULL, &error), PERP_ERR_ARGUMENT);
+    assert_non_null(strstr(error.text, "there are paths, gaps"));
+    assert_int_equal(pp_plot_film(film, dir, "joints,gaps", NULL, &error), PERP_OK);
+    const char *const names[] = {"index.html", "joints.svg", "gaps.svg"};
+    for (int k = 0; k < 3; k++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[k]);
+        assert_int_equal(remove(path), 0);
+    }
+    assert_int_equal(rmdir(dir), 0);
+    film_destroy(film);
+}
+
+static void what_cannot_be_written(void **state)
+{
+    (void)state;
+    pp_film *film = film_create(&wishes[2]);
+    perp_error error = {0};
+    assert_int_equal(pp_plot_film(film, "/nowhere/at/all", NULL, NULL, &error), PERP_ERR_IO);
+    assert_non_null(strstr(error.text, "/nowhere/at/all"));
+    char path[] = "/tmp/perp-plot-file-XXXXXX";
+    close(mkstemp(path));
+    assert_int_equal(pp_plot_film(film, path, NULL, NULL, &error), PERP_ERR_IO);
+    remove(path);
+    film_destroy(film);
+}
+
+static void memory_runs_out(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/perp-plot-XXXXXX", path[128];
+    assert_non_null(mkdtemp(dir));
+    pp_film *film = film_create(&wishes[3]);
+    bool done = false;
+    int k = 1;
+    for (; !done && k < 2000; k++) {
+        fault f = {.fail_at = k};
+        perp_env env = fault_env(&f);
+        perp_error error = {0};
+        perp_status status = pp_plot_film(film, dir, "paths,modes", &env, &error);
+        assert_int_equal(f.live, 0);
+        assert_int_equal(status, f.happened ? PERP_ERR_MEMORY : PERP_OK);
+        done = !f.happened;
+    }
+    assert_true(done && k > 5);
+    const char *const names[] = {"index.html", "paths.svg", "modes.svg"};
+    for (int j = 0; j < 3; j++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[j]);
+        remove(path);
+    }
+    assert_int_equal(rmdir(dir), 0);
+    film_destroy(film);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_are_well_formed),    cmocka_unit_test(files_are_bounded),
+        cmocka_unit_test(story_counts),           cmocka_unit_test(modes_are_those_of_the_steps),
+        cmocka_unit_test(page_names_everything),  cmocka_unit_test(only_what_is_asked_for),
+        cmocka_unit_test(what_cannot_be_written), cmocka_unit_test(memory_runs_out)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Judging recordings again: runs as they were pass, runs with one number changed are found out.
+#include "support/cmocka.h"
+#include "support/folder.h"
+
+#include <perp/perp.h>
+
+#include <hdf5.h>
+#include <math.h>
+#include <string.h>
+
+static folder place;
+
+// Records `steps` steps of a scene into dir.
+static void record_scene(const char *path, const char *dir, perp_stepper stepper, int steps,
+                         int every)
+{
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    perp_record *record = NULL;
+    perp_error error = {0};
+    if (perp_scene_load(path, NULL, &scene, &error) < 0) {
+        fail_msg("%s: %s", path, error.text);
+    }
+    perp_sim_def def = perp_scene_sim_def(scene);
+    def.stepper = stepper;
+    perp_record_def rec = perp_record_default();
+    rec.name = perp_scene_name(scene);
+    rec.scene = perp_scene_text(scene, NULL);
+    rec.h = perp_scene_step(scene);
+    rec.every = every;
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error), PERP_OK);
+    assert_int_equal(perp_record_create(dir, sim, &rec, NULL, &record, &error), PERP_OK);
+    for (int k = 0; k < steps; k++) {
+        assert_true(perp_step(sim, rec.h) >= 0);
+        assert_int_equal(perp_record_step(record, sim), PERP_OK);
+    }
+    assert_int_equal(perp_record_finish(record, sim), PERP_OK);
+    perp_record_destroy(record);
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+}
+
+// The check, with the text that lives in the recording copied where it is asked for.
+typedef struct verdict {
+    perp_check check;
+    char where[200];  // of the item asked for
+} verdict;
+
+static verdict judge(const char *dir, perp_check_item item)
+{
+    verdict v;
+    perp_recording *recording = NULL;
+    perp_error error = {0};
+    if (perp_recording_open(dir, NULL, &recording, &error) < 0 ||
+        perp_recording_check(recording, NULL, &v.check, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    strncpy(v.where, v.check.item[item].where, sizeof v.where - 1);
+    v.where[sizeof v.where - 1] = '\0';
+    perp_recording_close(recording);
+    return v;
+}
+
+static const char *const scenes[] = {"scenes/berard-4.1.json",   "scenes/berard-4.2.json",
+                                     "scenes/berard-4.3.json",   "scenes/berard-4.4.json",
+                                     "scenes/berard-4.5.json",   "scenes/berard-4.6.json",
+                                     "scenes/particle-2018.json"};
+
+static void honest_runs_pass(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof scenes / sizeof scenes[0]; k++) {
+        record_scene(scenes[k], place.path, PERP_STEWART_TRINKLE, 200, 1);
+        verdict v = judge(place.path, PERP_CHECK_GAP);
+        for (int i = 0; i < PERP_CHECK_COUNT; i++) {
+            const perp_check_result *item = &v.check.item[i];
+            assert_true(item->done);
+            if (i != PERP_CHECK_JOINT && item->worst > 1e-9) {
+                fail_msg("%s: %s is %g", scenes[k], item->name, item->worst);
+            }
+        }
+        assert_true(v.check.passed);
+    }
+}
+
+static void other_steppers_pass(void **state)
+{
+    (void)state;
+    static const perp_stepper steppers[] = {PERP_ANITESCU_POTRA, PERP_MOREAU_JEAN};
+    for (int k = 0; k < 2; k++) {
+        record_scene("scenes/berard-4.6.json", place.path, steppers[k], 150, 1);
+        assert_true(judge(place.path, PERP_CHECK_GAP).check.passed);
+    }
+}
+
+static void what_is_not_recorded_is_not_judged(void **state)
+{
+    (void)state;
+    record_scene("scenes/berard-4.4.json", place.path, PERP_STEWART_TRINKLE, 100, 10);
+    verdict v = judge(place.path, PERP_CHECK_GAP);
+    assert_true(v.check.passed);
+    assert_false(v.check.item[PERP_CHECK_MOMENTUM].done);
+    assert_non_null(strstr(v.check.item[PERP_CHECK_MOMENTUM].why, "not every step"));
+    assert_true(v.check.item[PERP_CHECK_GAP].done);
+}
+
+// Adds to one number of a column, where its dataset's first value of the row is at `index`.
+static void change(const char *column, hsize_t row, hsize_t index, double by)
+{
+    hid_t file = H5Fopen(folder_at(&place, "run.h5"), H5F_ACC_RDWR, H5P_DEFAULT);
+    hid_t dataset = H5Dopen2(file, column, H5P_DEFAULT), space = H5Dget_space(dataset);
+    int rank = H5Sget_simple_extent_ndims(space);
+    const hsize_t at[2] = {row, index}, one[2] = {1, 1};
+    hid_t memory = H5Screate_simple(rank, one, NULL);
+    double value;
+    assert_true(H5Sselect_hyperslab(space, H5S_SELECT_SET, at, NULL, one, NULL) >= 0);
+    assert_true(H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, &value) >= 0);
+    value += by;
+    assert_true(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, &value) >= 0);
+    H5Sclose(memory);
+    H5Sclose(space);
+    H5Dclose(dataset);
+    H5Fclose(file);
+}
+
+static void one_changed_number_is_found(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *column;
+        hsize_t row, index;
+        double by;
+        perp_check_item found;
+        const char *where;
+        double t;  // 0: whenever
+    } changes[] = {
+        {"q", 50, 1, -0.01, PERP_CHECK_GAP, "block", 0.1},
+        {"q", 50, 3, 0.001, PERP_CHECK_MOTION, "rod A", 0.0},
+        {"q", 50, 6, 0.1, PERP_CHECK_JOINT, "elbow", 0.1},
+        {"nu", 50, 5, 1e-3, PERP_CHECK_MOMENTUM, "rod A", 0.0},
+        {"nu", 50, 5, NAN, PERP_CHECK_MOMENTUM, "", 0.0},
+        {"contacts/pn", 100, 0, -10.0, PERP_CHECK_PULL, "floor and block", 0.0},
+        {"contacts/pn", 100, 0, -1e-3, PERP_CHECK_MOMENTUM, "block", 0.0},
+        {"contacts/pf", 100, 0, 1.0, PERP_CHECK_CONE, "floor and block", 0.0},
+        {"contacts/gap", 100, 0, 0.1, PERP_CHECK_PUSH, "floor and block", 0.0},
+    };
+    for (size_t k = 0; k < sizeof changes / sizeof changes[0]; k++) {
+        record_scene("scenes/berard-4.3.json", place.path, PERP_STEWART_TRINKLE, 100, 1);
+        change(changes[k].column, changes[k].row, changes[k].index, changes[k].by);
+        verdict v = judge(place.path, changes[k].found);
+        const perp_check_result *item = &v.check.item[changes[k].found];
+        assert_false(v.check.passed);
+        assert_true(item->worst > item->limit);
+        if (!strstr(v.where, changes[k].where) ||
+            (changes[k].t > 0.0 && fabs(item->t - changes[k].t) > 1e-9)) {
+            fail_msg("%s: seen at '%s', t = %g", changes[k].column, v.where, item->t);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(honest_runs_pass),
+        cmocka_unit_test(other_steppers_pass),
+        cmocka_unit_test(what_is_not_recorded_is_not_judged),
+        cmocka_unit_test(one_changed_number_is_found),
+    };
+    place = folder_create();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    folder_remove(&place);
+    return failed;
+}

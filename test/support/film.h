@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A recording out of thin air, as large and as odd as a test of the figures wants it.
+#pragma once
+
+#include "plot/story.h"
+
+typedef struct film_wish {
+    int frames, bodies, contacts, joints;  // bodies: without the ground
+    bool holes;        // every seventh frame is full of NaN, and contacts come and go
+    double size;       // of everything; 0: 1
+    const char *name;  // of all bodies; NULL: "body 1", …
+    const char *events;
+} film_wish;
+
+pp_film *film_create(const film_wish *wish);
+void film_destroy(pp_film *film);
