@@ -4,7 +4,7 @@
 // perp info SCENE: what a scene holds, and what its constraints leave free.
 #include "cli.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 // What one step of the scene shows; a step that fails leaves zeros and its reason.
 typedef struct insight {
@@ -105,7 +105,20 @@ static void print_json(const insight *in)
     printf("]}\n");
 }
 
-// One step on a sim that is thrown away: contacts and redundancy show only there.
+// One step, whose contacts and redundancy are told, and back to the start.
+static bool try_step(insight *in)
+{
+    size_t size = perp_state_save_size(in->sim);
+    void *start = malloc(size + 1);
+    bool good = start && perp_state_save(in->sim, start, size) >= 0;
+    if (good) {
+        in->status = perp_step(in->sim, perp_scene_step(in->scene));
+        good = perp_state_restore(in->sim, start, size) >= 0;
+    }
+    free(start);
+    return good;
+}
+
 static cli_exit look(const perp_scene *scene, const char *file, bool json)
 {
     insight in = {.scene = scene, .model = perp_scene_model(scene)};
@@ -114,15 +127,15 @@ static cli_exit look(const perp_scene *scene, const char *file, bool json)
     if (perp_sim_create(in.model, &def, NULL, &in.sim, &error) < 0) {
         return cli_complain("%s: %s", file, error.text);
     }
-    in.status = perp_step(in.sim, perp_scene_step(scene));
     perp_state_size(in.sim, NULL, &in.nv);
-    if (json) {
+    bool good = try_step(&in);
+    if (good && json) {
         print_json(&in);
-    } else {
+    } else if (good) {
         print_text(&in);
     }
     perp_sim_destroy(in.sim);
-    return CLI_FINE;
+    return good ? CLI_FINE : cli_complain("info: not enough memory");
 }
 
 cli_exit cli_info_scene(int count, char **words)
