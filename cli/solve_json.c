@@ -59,6 +59,12 @@ cli_exit csv_open(const solve_options *options, csv_file *csv)
 {
     csv->path = options->output;
     csv->single = options->file_count == 1 && strcmp(options->solver, "all") != 0;
+    for (int k = 0; csv->path && k < options->file_count; k++) {
+        if (strcmp(csv->path, options->files[k]) == 0) {
+            return cli_complain("-o: '%s' is also to be solved: it would be overwritten",
+                                csv->path);
+        }
+    }
     csv->file = csv->path ? fopen(csv->path, "w") : NULL;
     if (csv->path && !csv->file) {
         return cli_complain("-o: cannot write '%s': %s", csv->path, strerror(errno));

@@ -62,6 +62,15 @@ static void clamp_to_bounds(const perp_mcp *mcp, double *z)
     }
 }
 
+// Where z rests: what a rung that fails leaves in the basis.
+static void places_of(const perp_mcp *mcp, const double *z, int8_t *basis)
+{
+    for (int i = 0; i < mcp->n; i++) {
+        bool low = z[i] <= pp_mcp_lower(mcp, i), high = z[i] >= pp_mcp_upper(mcp, i);
+        basis[i] = (int8_t)(low ? PERP_AT_LOWER : high ? PERP_AT_UPPER : PERP_BETWEEN);
+    }
+}
+
 // One rung from the given start (NULL: cold). Returns its status; keeps its answer when it is better.
 static perp_status step_on(climb *c, rung r, const double *start)
 {
@@ -76,12 +85,14 @@ static perp_status step_on(climb *c, rung r, const double *start)
     pp_mark mark = pp_arena_mark(job.arena);
     if (start) {
         memcpy(c->trial, start, (size_t)n * sizeof *start);
-        if (c->basis && job.options->basis) {
-            memcpy(c->basis, c->job->options->basis, (size_t)n);
-        }
     } else {
         memset(c->trial, 0, (size_t)n * sizeof(double));
         clamp_to_bounds(c->mcp, c->trial);
+    }
+    if (c->basis && start) {
+        memcpy(c->basis, c->job->options->basis, (size_t)n);
+    } else if (c->basis) {
+        places_of(c->mcp, c->trial, c->basis);
     }
     perp_status status = r.solve(c->mcp, &job, c->trial, &report);
     pp_arena_release(job.arena, mark);
@@ -97,7 +108,7 @@ static perp_status step_on(climb *c, rung r, const double *start)
         memcpy(c->z, c->trial, (size_t)n * sizeof(double));
         c->report->solver = r.name;
         c->report->iterations = report.iterations;
-        if (c->basis && c->job->options->basis) {
+        if (c->basis) {
             memcpy(c->job->options->basis, c->basis, (size_t)n);
         }
     }

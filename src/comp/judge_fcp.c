@@ -290,7 +290,9 @@ static perp_status gather_local(const perp_fcp *fcp, const double *r, evidence *
     tally u = {e->u, e->terms};
     begin(u, n, fcp->q);
     add_product(&fcp->W, 1.0, false, r, u);
-    memcpy(e->q, fcp->q, (size_t)n * sizeof(double));
+    for (int k = 0; k < n; k++) {
+        e->q[k] = fcp->q[k];
+    }
     pp_matrix_diagonal(&fcp->W, e->diagonal);
     return PERP_OK;
 }
@@ -353,7 +355,9 @@ static perp_status gather_global(const perp_fcp *fcp, const double *r, const dou
     add_product(&fcp->H, 1.0, true, v, u);
     memcpy(rest, fcp->f, (size_t)nv * sizeof *rest);  // q = H' M^-1 f + w
     status = pp_mass_solve(mass, rest);
-    memcpy(e->q, fcp->w, (size_t)n * sizeof(double));
+    for (int k = 0; k < n; k++) {
+        e->q[k] = fcp->w[k];
+    }
     pp_matrix_mul_t(&fcp->H, 1.0, rest, e->q);
     if (status >= 0) {
         status = delassus_diagonal(&fcp->H, mass, arena, e->diagonal);

@@ -477,7 +477,7 @@ perp_status pp_lemke_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
         for (int i = 0; i < n && isfinite(a.residual); i++) {
             z[i] = a.best[i] * s.d[i] * s.beta;
         }
-        if (status >= 0 && job->options->basis) {
+        if (isfinite(a.residual) && job->options->basis) {
             memcpy(job->options->basis, a.place, (size_t)n);
         }
     }

@@ -53,13 +53,17 @@ static perp_status build_basis(perp_pyramid *y)
     const perp_fcp *fcp = &y->fcp;
     pp_group group[PP_GROUPS_MAX];
     int groups = pp_fcp_groups(fcp, group);
-    y->np = fcp->nc;
-    y->ns = groups * fcp->nc;
+    int64_t np = fcp->nc, ns = (int64_t)groups * fcp->nc;
     for (int c = 0; c < fcp->nc; c++) {
         for (int g = 0; g < groups; g++) {
-            y->np += facets_of(fcp, &group[g], c);
+            np += facets_of(fcp, &group[g], c);
         }
     }
+    if (fcp->nv + 2 * (np + ns) > INT32_MAX) {
+        return PERP_ERR_MEMORY;
+    }
+    y->np = (int)np;
+    y->ns = (int)ns;
     int *p = PP_ARRAY(y->arena, int, y->np + 1), *i = PP_ARRAY(y->arena, int, 2 * y->np);
     double *x = PP_ARRAY(y->arena, double, 2 * y->np);
     y->sigma = PP_ARRAY(y->arena, int, y->np);

@@ -75,8 +75,10 @@ perp_status perp_problem_parse(const char *name, const char *text, size_t size, 
     char base[PP_NAME_MAX];
     base_name(name, base);
     pp_draft draft = pp_draft_start(scratch, env, base, error);
-    draft.text = text ? text : "";
-    draft.size = size;
+    size_t mark =
+        text && starts_with(text, size, "\xef\xbb\xbf", 3) ? 3 : 0;  // UTF-8, says an editor
+    draft.text = text ? text + mark : "";
+    draft.size = size - mark;
     perp_status status = read_draft(&draft);
     if (status == PERP_OK) {
         status = pp_draft_finish(&draft, problem);

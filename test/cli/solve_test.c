@@ -229,6 +229,36 @@ static void output_that_cannot_be_written(void **state)
     expect("solve --solver lemke " LCP " " LCP " 2>/dev/null >&-", 1);
 }
 
+// A forgotten name after -o takes the first file for it.
+static void input_is_not_overwritten(void **state)
+{
+    (void)state;
+    expect("solve -o " LCP " " LCP " 2>&1", 2);
+    expect_text("would be overwritten");
+    expect("solve -q " LCP, 0);
+}
+
+// Names in JSON: bytes that are no UTF-8 are replaced, the others kept.
+static void json_is_utf8_whatever_the_name(void **state)
+{
+    (void)state;
+    FILE *file = fopen(scratch, "w");
+    assert_non_null(file);
+    fputs("\xef\xbb\xbfncx 1\nname \xc3\xa9\xff\xc0\x80\xe2\x8a\xa5\xed\xa0\x80\xf0\n"
+          "kind lcp\nq 1 -1\nM 1 1 1\n0 0 1\nend\n",
+          file);
+    fclose(file);
+    char arguments[512];
+    snprintf(arguments, sizeof arguments, "solve --json %s", scratch);
+    expect(arguments, 0);
+    json_t *json = json_loads(out, 0, NULL);
+    assert_non_null(json);
+    const char *name = json_string_value(json_object_get(json, "name"));
+    assert_non_null(name);
+    assert_true(strncmp(name, "\xc3\xa9\xef\xbf\xbd", 5) == 0 && strstr(name, "\xe2\x8a\xa5"));
+    json_decref(json);
+}
+
 static int remove_scratch(void **state)
 {
     (void)state;
@@ -246,6 +276,8 @@ int main(void)
         cmocka_unit_test(json_of_several),
         cmocka_unit_test(csv_of_z),
         cmocka_unit_test(output_that_cannot_be_written),
+        cmocka_unit_test(input_is_not_overwritten),
+        cmocka_unit_test(json_is_utf8_whatever_the_name),
     };
     const char *base = getenv("TMPDIR");
     snprintf(scratch, sizeof scratch, "%s/perp-cli-%ld.csv", base ? base : "/tmp", (long)getpid());

@@ -4,6 +4,7 @@
 // Problems made to be answered wrongly. Each was once: by a crash, by a success that was none, or by a
 // proof of infeasibility for a problem with a solution.
 #include "support/cmocka.h"
+#include "support/families.h"
 
 #include <math.h>
 #include <perp/comp.h>
@@ -103,6 +104,75 @@ static void auto_obeys_the_limit(void **state)
     assert_int_equal(perp_fcp_solve("auto", &fcp, &options, NULL, r, NULL, &info), PERP_OK);
 }
 
+// What a failed rung leaves in the basis is the basis of the z it leaves, not what memory held.
+static void basis_of_a_failure_is_a_basis(void **state)
+{
+    (void)state;
+    const double A[] = {1, 1, -2, 1, 1, -2, -2, -2, 4}, b[] = {-1, 0.5, -1};
+    perp_mcp mcp = perp_mcp_lcp(3, perp_matrix_dense(3, 3, A), b);
+    const char *const solvers[] = {"auto", "lemke", "pivot", "ssn", "enum"};
+    for (int k = 0; k < 5; k++) {
+        perp_comp_options options = perp_comp_default();
+        int8_t basis[3] = {0};
+        double z[3];
+        options.basis = basis;
+        assert_true(perp_mcp_solve(solvers[k], &mcp, &options, NULL, z, NULL) < 0);
+        for (int i = 0; i < 3; i++) {
+            assert_true(basis[i] >= PERP_AT_LOWER && basis[i] <= PERP_AT_UPPER);
+        }
+    }
+}
+
+// Solvers and sizes in turn, in one workspace and in fresh memory: the same bits, also of failures.
+static void a_workspace_changes_nothing(void **state)
+{
+    (void)state;
+    const char *const solvers[] = {"auto", "lemke", "pivot", "ssn", "enum"};
+    perp_workspace *work = perp_workspace_create(NULL);
+    problem *p = problem_create(10);
+    FOR_SEEDS(seed, 300)
+    {
+        rng r = rng_seed(seed);
+        random_problem(p, 1 + rng_below(&r, 10), (random_kind)rng_below(&r, RANDOM_KINDS), &r);
+        const char *solver = solvers[rng_below(&r, 5)];
+        double z[2][10], ray[2][10] = {{0}};
+        int8_t basis[2][10] = {{0}};
+        perp_status status[2];
+        for (int k = 0; k < 2; k++) {
+            perp_comp_options options = perp_comp_default();
+            options.max_iterations = 300;
+            options.basis = basis[k];
+            options.ray = ray[k];
+            options.work = k ? work : NULL;
+            status[k] = perp_mcp_solve(solver, &p->mcp, &options, NULL, z[k], NULL);
+        }
+        CHECK(status[0] == status[1], seed);
+        CHECK(memcmp(z[0], z[1], (size_t)p->n * sizeof(double)) == 0, seed);
+        CHECK(memcmp(ray[0], ray[1], sizeof ray[0]) == 0, seed);
+        CHECK(memcmp(basis[0], basis[1], sizeof basis[0]) == 0, seed);
+    }
+    problem_destroy(p);
+    perp_workspace_destroy(work);
+}
+
+// No contact needs no arrays.
+static void no_contact_is_no_problem(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const double M[] = {2}, f[] = {3};
+        perp_fcp fcp = {.dim = 3, .nv = k};
+        fcp.M = perp_matrix_dense(k, k, M);
+        fcp.H = perp_matrix_dense(k, 0, M);
+        fcp.f = f;
+        double r[1], v[1] = {0};
+        perp_fcp_residuals out;
+        assert_int_equal(perp_fcp_solve("auto", &fcp, NULL, NULL, r, v, NULL), PERP_OK);
+        assert_int_equal(perp_fcp_judge(&fcp, r, v, NULL, &out), PERP_OK);
+        assert_true(fabs(v[0] - 1.5 * k) < 1e-15);
+    }
+}
+
 // ── Box friction ─────────────────────────────────────────────────────────────────────────────────
 
 // w_0 = -1 whatever z is: pivoting ends on a ray.
@@ -195,6 +265,9 @@ int main(void)
         cmocka_unit_test(huge_solutions_are_not_denied),
         cmocka_unit_test(success_has_no_excuse),
         cmocka_unit_test(auto_obeys_the_limit),
+        cmocka_unit_test(basis_of_a_failure_is_a_basis),
+        cmocka_unit_test(a_workspace_changes_nothing),
+        cmocka_unit_test(no_contact_is_no_problem),
         cmocka_unit_test(box_friction_without_solution),
         cmocka_unit_test(immovable_contact_is_not_solved),
         cmocka_unit_test(strong_friction_does_not_hide_penetration),
