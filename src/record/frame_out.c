@@ -8,25 +8,62 @@
 
 // ── Columns ──────────────────────────────────────────────────────────────────────────────────────
 
-// The next row of a column with one number a frame.
-#define PUT(store, column, type, value)                                                            \
-    do {                                                                                           \
-        type *row = pp_store_rows(store, PP_COL_##column, 1);                                      \
-        if (!row) {                                                                                \
-            return false;                                                                          \
-        }                                                                                          \
-        *row = (type)(value);                                                                      \
-    } while (0)
+// The next row of a column with one value a row; false: memory is out.
+static bool put_real(pp_store *store, pp_column column, double value)
+{
+    double *row = pp_store_rows(store, column, 1);
+    if (row) {
+        *row = value;
+    }
+    return row != NULL;
+}
+
+static bool put_count(pp_store *store, pp_column column, int64_t value)
+{
+    int64_t *row = pp_store_rows(store, column, 1);
+    if (row) {
+        *row = value;
+    }
+    return row != NULL;
+}
+
+static bool put_int(pp_store *store, pp_column column, int value)
+{
+    int32_t *row = pp_store_rows(store, column, 1);
+    if (row) {
+        *row = value;
+    }
+    return row != NULL;
+}
+
+static bool put_byte(pp_store *store, pp_column column, unsigned value)
+{
+    uint8_t *row = pp_store_rows(store, column, 1);
+    if (row) {
+        *row = (uint8_t)value;
+    }
+    return row != NULL;
+}
+
+static bool put_vector(pp_store *store, pp_column column, perp_vec3 v)
+{
+    double *row = pp_store_rows(store, column, 1);
+    if (row) {
+        row[0] = v.x;
+        row[1] = v.y;
+        row[2] = v.z;
+    }
+    return row != NULL;
+}
 
 static bool put_state(perp_record *r, const perp_sim *sim)
 {
     const perp_model *m = sim->model;
     pp_store *store = &r->store;
-    PUT(store, T, double, sim->now.t);
-    PUT(store, STEP, int64_t, r->sum.steps);
     double *q = pp_store_rows(store, PP_COL_Q, 1), *nu = pp_store_rows(store, PP_COL_NU, 1);
     double *driven = pp_store_rows(store, PP_COL_DRIVEN, 1);
-    if (!q || !nu || !driven) {
+    if (!q || !nu || !driven || !put_real(store, PP_COL_T, sim->now.t) ||
+        !put_count(store, PP_COL_STEP, r->sum.steps)) {
         return false;
     }
     memcpy(q, sim->now.q, (size_t)m->nv * sizeof *q);
@@ -42,35 +79,33 @@ static bool put_state(perp_record *r, const perp_sim *sim)
     return true;
 }
 
+static bool put_contact(pp_store *store, const perp_contact *c)
+{
+    int32_t *shapes = pp_store_rows(store, PP_COL_SHAPES, 1);
+    uint32_t *feature = pp_store_rows(store, PP_COL_FEATURE, 1);
+    if (!shapes || !feature) {
+        return false;
+    }
+    shapes[0] = c->a.i;
+    shapes[1] = c->b.i;
+    *feature = c->feature;
+    return put_vector(store, PP_COL_POINT, c->point_W) &&
+           put_vector(store, PP_COL_NORMAL, c->normal_W) && put_real(store, PP_COL_GAP, c->gap) &&
+           put_real(store, PP_COL_MU, c->mu) &&
+           put_real(store, PP_COL_RESTITUTION, c->restitution) &&
+           put_real(store, PP_COL_PN, c->pn) && put_vector(store, PP_COL_PF, c->pf_W) &&
+           put_real(store, PP_COL_RATE_N, c->rate_n) && put_real(store, PP_COL_SLIP, c->slip) &&
+           put_byte(store, PP_COL_MODE, c->mode);
+}
+
 static bool put_contacts(perp_record *r, const perp_contact *contact, int count)
 {
-    pp_store *store = &r->store;
     r->contact_rows += count;
-    PUT(store, CONTACT_END, int64_t, r->contact_rows);
-    for (int i = 0; i < count; i++) {
-        const perp_contact *c = &contact[i];
-        int32_t *shapes = pp_store_rows(store, PP_COL_SHAPES, 1);
-        double *point = pp_store_rows(store, PP_COL_POINT, 1);
-        double *normal = pp_store_rows(store, PP_COL_NORMAL, 1);
-        double *pf = pp_store_rows(store, PP_COL_PF, 1);
-        if (!shapes || !point || !normal || !pf) {
-            return false;
-        }
-        shapes[0] = c->a.i;
-        shapes[1] = c->b.i;
-        memcpy(point, &c->point_W, sizeof c->point_W);
-        memcpy(normal, &c->normal_W, sizeof c->normal_W);
-        memcpy(pf, &c->pf_W, sizeof c->pf_W);
-        PUT(store, FEATURE, uint32_t, c->feature);
-        PUT(store, GAP, double, c->gap);
-        PUT(store, MU, double, c->mu);
-        PUT(store, RESTITUTION, double, c->restitution);
-        PUT(store, PN, double, c->pn);
-        PUT(store, RATE_N, double, c->rate_n);
-        PUT(store, SLIP, double, c->slip);
-        PUT(store, MODE, uint8_t, c->mode);
+    bool good = put_count(&r->store, PP_COL_CONTACT_END, r->contact_rows);
+    for (int i = 0; i < count && good; i++) {
+        good = put_contact(&r->store, &contact[i]);
     }
-    return true;
+    return good;
 }
 
 static bool put_joints(perp_record *r, const perp_sim *sim)
@@ -120,20 +155,18 @@ static bool put_judgement(perp_record *r, const perp_sim *sim)
     bool start = r->sum.steps == 0;
     double kinetic = start ? start_kinetic(sim) : sim->info.energy.kinetic;
     double potential = start ? pp_potential(sim->model, sim->frames) : sim->info.energy.potential;
-    PUT(store, CERT_GAP, double, c->gap);
-    PUT(store, CERT_COMP, double, c->complementarity);
-    PUT(store, CERT_CONE, double, c->cone);
-    PUT(store, CERT_SLIP, double, c->slip_opposed);
-    PUT(store, CERT_JOINT, double, c->joint);
-    PUT(store, CERT_MOMENTUM, double, c->momentum);
-    PUT(store, CERT_ENERGY, double, c->energy_created);
-    PUT(store, CERT_RESIDUAL, double, c->residual);
-    PUT(store, CERT_PASSED, uint8_t, c->passed);
-    PUT(store, KINETIC, double, kinetic);
-    PUT(store, POTENTIAL, double, potential);
-    PUT(store, WORK, double, r->work);
-    PUT(store, DISSIPATED, double, r->dissipated);
-    return true;
+    return put_real(store, PP_COL_CERT_GAP, c->gap) &&
+           put_real(store, PP_COL_CERT_COMP, c->complementarity) &&
+           put_real(store, PP_COL_CERT_CONE, c->cone) &&
+           put_real(store, PP_COL_CERT_SLIP, c->slip_opposed) &&
+           put_real(store, PP_COL_CERT_JOINT, c->joint) &&
+           put_real(store, PP_COL_CERT_MOMENTUM, c->momentum) &&
+           put_real(store, PP_COL_CERT_ENERGY, c->energy_created) &&
+           put_real(store, PP_COL_CERT_RESIDUAL, c->residual) &&
+           put_byte(store, PP_COL_CERT_PASSED, c->passed) &&
+           put_real(store, PP_COL_KINETIC, kinetic) &&
+           put_real(store, PP_COL_POTENTIAL, potential) && put_real(store, PP_COL_WORK, r->work) &&
+           put_real(store, PP_COL_DISSIPATED, r->dissipated);
 }
 
 static bool put_solver(perp_record *r, const perp_sim *sim)
@@ -144,13 +177,11 @@ static bool put_solver(perp_record *r, const perp_sim *sim)
     for (int k = 0; k < PERP_STAGE_COUNT; k++) {
         seconds += info->seconds[k];
     }
-    PUT(store, STATUS, int32_t, info->status);
-    PUT(store, ITERATIONS, int32_t, info->iterations);
-    PUT(store, SIZE, int32_t, info->problem_size);
-    PUT(store, REDUNDANT_ROWS, int32_t, info->redundant_rows);
-    PUT(store, UNIQUE, uint8_t, info->unique);
-    PUT(store, SECONDS, double, seconds);
-    return true;
+    return put_int(store, PP_COL_STATUS, (int)info->status) &&
+           put_int(store, PP_COL_ITERATIONS, info->iterations) &&
+           put_int(store, PP_COL_SIZE, info->problem_size) &&
+           put_int(store, PP_COL_REDUNDANT_ROWS, info->redundant_rows) &&
+           put_byte(store, PP_COL_UNIQUE, info->unique) && put_real(store, PP_COL_SECONDS, seconds);
 }
 
 // ── CSV ──────────────────────────────────────────────────────────────────────────────────────────

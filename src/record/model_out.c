@@ -166,7 +166,9 @@ static void put_names(writer *w, pp_arena *arena, const void *items, size_t size
     }
     for (int i = 0; i < count; i++) {
         const char *name = name_at(items, size, offset, i);
-        memcpy(block + (size_t)i * longest, name, strlen(name));
+        for (size_t k = 0; name[k]; k++) {
+            block[(size_t)i * longest + k] = name[k];  // padded, not terminated
+        }
     }
     put_strings(w, "name", count, longest, block);
 }

@@ -130,25 +130,25 @@ perp_status pp_store_begin(pp_store *store, perp_error *error)
 
 // ── Rows ─────────────────────────────────────────────────────────────────────────────────────────
 
-void *pp_store_rows(pp_store *store, pp_column k, size_t count)
+void *pp_store_rows(pp_store *store, pp_column column, size_t count)
 {
-    pp_buffer *column = &store->column[k];
-    size_t bytes = column->width * pp_cell_bytes(pp_column_at(k)->cell);
-    if (column->count + count > column->room) {
-        size_t room = 2 * (column->count + count) + FIRST_ROWS;
+    pp_buffer *buffer = &store->column[column];
+    size_t bytes = buffer->width * pp_cell_bytes(pp_column_at(column)->cell);
+    if (buffer->count + count > buffer->room) {
+        size_t room = 2 * (buffer->count + count) + FIRST_ROWS;
         char *rows = pp_alloc(&store->env, room * bytes);
         if (!rows) {
             return NULL;
         }
-        if (column->count > 0) {
-            memcpy(rows, column->rows, column->count * bytes);
+        if (buffer->count > 0) {
+            memcpy(rows, buffer->rows, buffer->count * bytes);
         }
-        pp_free(&store->env, column->rows, column->room * bytes);
-        column->rows = rows;
-        column->room = room;
+        pp_free(&store->env, buffer->rows, buffer->room * bytes);
+        buffer->rows = rows;
+        buffer->room = room;
     }
-    char *at = column->rows + column->count * bytes;
-    column->count += count;
+    char *at = buffer->rows + buffer->count * bytes;
+    buffer->count += count;
     store->pending += count * bytes;
     return at;
 }

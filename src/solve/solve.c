@@ -272,10 +272,11 @@ static perp_status by_lcp(run *r, const double *slack)
     return status;
 }
 
-// Without joints the bodies are kept: M and H are sparser and smaller than W.
+// Without joints and with many contacts a body the bodies are kept: M and H are sparser and smaller than
+// W. An arch (2 contacts a block) is better off without them, a wall (5) with.
 static perp_status pose_cone(run *r, pp_posed *posed)
 {
-    if (r->rows->nb == 0 && r->rows->nm == 0) {
+    if (r->rows->nb == 0 && r->rows->nm == 0 && r->rows->nn > r->model->nv) {
         return pp_pose_cone_global(posed, r->model, r->kin, r->rows, r->nu, r->arena);
     }
     perp_status status = ensure_delassus(r);
