@@ -249,7 +249,7 @@ static void cone_panels(pp_chart *chart, const pp_story *story)
 
 static void cone_edges(pp_chart *chart, const pp_panel *panel)
 {
-    for (double edge = -1.0; edge <= 1.0; edge += 2.0) {
+    for (int edge = -1; edge <= 1; edge += 2) {
         if (pp_scale_holds(&panel->sy, edge)) {
             double y = pp_scale_at(&panel->sy, edge);
             pp_svg_line(chart->svg, chart->from, y, chart->to, y,
