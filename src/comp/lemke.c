@@ -272,6 +272,7 @@ static double own_residual(const pp_lemke *t, const scaling *s, const double *z,
 typedef struct attempt {
     const scaling *scale;
     double *z, *best;  // scaled answers: this attempt's and the best so far
+    double *last;      // as the path left it
     double *w;
     double residual;  // of best
     double target;
@@ -290,12 +291,17 @@ static void keep_if_better(const pp_lemke *t, attempt *a, const double *z)
     }
 }
 
-// After a path: the basic solution anew, from a fresh factorisation if the old one does not do.
+// After a path: the basic solution anew; as the path left it, where z0 went out by a pivot so small that
+// the last basis is nearly singular; from a fresh factorisation if neither does.
 static void settle(pp_lemke *t, attempt *a)
 {
+    read_solution(t, a->last);
     if (t->basis->values(t) >= 0) {
         read_solution(t, a->z);
         keep_if_better(t, a, a->z);
+    }
+    if (a->residual > a->target) {
+        keep_if_better(t, a, a->last);
     }
     if (a->residual > a->target && t->basis->refactor(t) >= 0) {
         read_solution(t, a->z);
@@ -461,7 +467,7 @@ perp_status pp_lemke_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
     int n = mcp->n;
     perp_status status = set_up(&t, mcp, job, &s);
     attempt a = {.scale = &s, .residual = PP_INF, .target = 0.01 * job->options->tolerance};
-    a.z = PP_ARRAY(job->arena, double, 3 * (size_t)n);
+    a.z = PP_ARRAY(job->arena, double, 4 * (size_t)n);
     a.place = PP_ARRAY(job->arena, int8_t, 2 * (size_t)n);
     if (status >= 0 && (!a.z || !a.place)) {
         status = PERP_ERR_MEMORY;
@@ -469,6 +475,7 @@ perp_status pp_lemke_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
     if (status >= 0) {
         a.best = a.z + n;
         a.w = a.best + n;
+        a.last = a.w + n;
         a.start = a.place + n;
         memset(a.best, 0, (size_t)n * sizeof(double));
         status = attempts(&t, job, &a, &s);
