@@ -58,7 +58,7 @@ static double judge(climb *c, const double *z)
 static void clamp_to_bounds(const perp_mcp *mcp, double *z)
 {
     for (int i = 0; i < mcp->n; i++) {
-        z[i] = fmin(fmax(z[i], pp_mcp_lower(mcp, i)), pp_mcp_upper(mcp, i));
+        z[i] = pp_within(z[i], pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
     }
 }
 

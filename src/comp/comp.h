@@ -131,6 +131,8 @@ typedef struct pp_mass pp_mass;
 perp_status pp_mass_create(const perp_matrix *M, pp_arena *arena, pp_mass **out);
 perp_status pp_mass_solve(const pp_mass *mass, double *x);  // x = M \ x
 void pp_mass_destroy(pp_mass *mass);
+// The velocities that M ties to one (its body): their number and which; NULL when they are all.
+int pp_mass_body(const pp_mass *mass, int velocity, const int **dof);
 // y = M^-1 h for column j of H (CSC): y is zero on entry; the count velocities in touched are those that
 // may differ from zero after it, for the caller to clear.
 perp_status pp_mass_column(const pp_mass *mass, const perp_matrix *H, int j, double *y,

@@ -183,9 +183,8 @@ static bool is_memory_or_argument(perp_status status)
 static void tidy(const perp_mcp *mcp, double *z)
 {
     for (int i = 0; i < mcp->n; i++) {
-        double lower = pp_mcp_lower(mcp, i), upper = pp_mcp_upper(mcp, i);
         double x = isfinite(z[i]) ? z[i] : 0.0;
-        z[i] = x < lower ? lower : x > upper ? upper : x;
+        z[i] = pp_within(x, pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
     }
 }
 

@@ -119,17 +119,6 @@ static perp_status iterate(const pp_first *first, const pp_job *job, pp_watch *w
 perp_status pp_eg_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
                       pp_report *report)
 {
-    pp_first first;
-    pp_watch watch;
-    perp_status status = pp_first_create(fcp, job->arena, &first);
-    if (status < 0) {
-        return status;
-    }
-    status = pp_watch_start(&watch, &first, job, r, ITERATIONS, STALL);
-    if (status == PERP_OK && !watch.done) {
-        status = iterate(&first, job, &watch);
-    }
-    status = pp_watch_finish(&watch, "iterations", status, r, v, report);
-    pp_first_destroy(&first);
-    return status;
+    static const pp_first_method method = {iterate, "iterations", ITERATIONS, STALL};
+    return pp_first_run(&method, fcp, job, r, v, report);
 }

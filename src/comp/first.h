@@ -141,9 +141,15 @@ typedef struct pp_watch {
     bool done, stalled;
 } pp_watch;
 
-perp_status pp_watch_start(pp_watch *watch, const pp_first *first, const pp_job *job,
-                           const double *guess, int iterations, int stall);
 // After each iteration; may refresh the state.
 bool pp_watch_done(pp_watch *watch, int iteration, const double *r, double *state);
-perp_status pp_watch_finish(pp_watch *watch, const char *unit, perp_status status, double *r,
-                            double *v, pp_report *report);
+
+// A first-order solver: from watch->best until pp_watch_done, with limits of its own.
+typedef struct pp_first_method {
+    perp_status (*iterate)(const pp_first *first, const pp_job *job, pp_watch *watch);
+    const char *unit;       // "sweeps"
+    int iterations, stall;  // limits, when the caller sets none
+} pp_first_method;
+
+perp_status pp_first_run(const pp_first_method *method, const perp_fcp *fcp, const pp_job *job,
+                         double *r, double *v, pp_report *report);

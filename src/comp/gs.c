@@ -67,17 +67,6 @@ static perp_status iterate(const pp_first *first, const pp_job *job, pp_watch *w
 perp_status pp_gs_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
                       pp_report *report)
 {
-    pp_first first;
-    pp_watch watch;
-    perp_status status = pp_first_create(fcp, job->arena, &first);
-    if (status < 0) {
-        return status;
-    }
-    status = pp_watch_start(&watch, &first, job, r, SWEEPS, STALL);
-    if (status == PERP_OK && !watch.done) {
-        status = iterate(&first, job, &watch);
-    }
-    status = pp_watch_finish(&watch, "sweeps", status, r, v, report);
-    pp_first_destroy(&first);
-    return status;
+    static const pp_first_method method = {iterate, "sweeps", SWEEPS, STALL};
+    return pp_first_run(&method, fcp, job, r, v, report);
 }

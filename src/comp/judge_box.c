@@ -11,11 +11,6 @@
 
 #include <math.h>
 
-static double clamp(double x, double lower, double upper)
-{
-    return x < lower ? lower : x > upper ? upper : x;
-}
-
 // w_i in long double, and how far it is in doubt: answers of redundant contacts may be large and
 // cancel.
 static double row_value(const perp_box_friction *box, int i, const double *z, double *doubt)
@@ -63,8 +58,8 @@ perp_status perp_box_friction_judge(const perp_box_friction *box, const double *
         d = d > 0.0 ? d : 1.0;
         for (int side = -1; side < 2; side += 2) {
             double x = w + side * doubt, below = z[i] - upper, above = z[i] - lower;
-            plain = worse(plain, fabs(clamp(x, below, above)));
-            scaled = worse(scaled, fabs(clamp(x, below * d, above * d)));
+            plain = worse(plain, fabs(pp_within(x, below, above)));
+            scaled = worse(scaled, fabs(pp_within(x, below * d, above * d)));
         }
         bound = worse(bound, worse(lower - z[i], z[i] - upper));
         b_max = worse(b_max, fabs(box->b[i]));

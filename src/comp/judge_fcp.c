@@ -303,8 +303,8 @@ static perp_status delassus_diagonal(const perp_matrix *dense_or_sparse, const p
 {
     perp_matrix H;
     perp_status status = pp_matrix_to_csc(dense_or_sparse, arena, &H);
-    double *y = PP_ZEROS(arena, double, H.rows);
-    int *touched = PP_ARRAY(arena, int, H.rows), count;
+    double *y = PP_ZEROS(arena, double, dense_or_sparse->rows);
+    int *touched = PP_ARRAY(arena, int, dense_or_sparse->rows), count;
     status = status >= 0 && (!y || !touched) ? PERP_ERR_MEMORY : status;
     for (int j = 0; status >= 0 && j < H.cols; j++) {
         double sum = 0.0;

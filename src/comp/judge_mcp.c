@@ -20,11 +20,6 @@
 
 #include <math.h>
 
-static double clamp(double x, double lower, double upper)
-{
-    return x < lower ? lower : x > upper ? upper : x;
-}
-
 // w = A z + b, and the sum of the absolute values that w_i is made of.
 static void evaluate(const perp_mcp *mcp, const double *z, double *restrict w,
                      double *restrict terms)
@@ -154,7 +149,7 @@ static double data_size(const perp_mcp *mcp, double *rest, double *w, double *te
     double size = 0.0;
     bool moved = false;
     for (int i = 0; i < mcp->n; i++) {
-        rest[i] = clamp(0.0, pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
+        rest[i] = pp_within(0.0, pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
         moved = moved || rest[i] != 0.0;
         if (!is_fixed(mcp, i)) {
             worst_of(&size, fabs(mcp->b[i]));
@@ -174,8 +169,8 @@ static double data_size(const perp_mcp *mcp, double *rest, double *w, double *te
 // The size of the natural map of one row, clamp(w, below, above), where w is known up to `doubt`.
 static double natural_map(double w, double doubt, double below, double above)
 {
-    double least = fabs(clamp(w - doubt, below, above));
-    double most = fabs(clamp(w + doubt, below, above));
+    double least = fabs(pp_within(w - doubt, below, above));
+    double most = fabs(pp_within(w + doubt, below, above));
     return least >= most || isnan(least) ? least : most;
 }
 
@@ -200,7 +195,7 @@ void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mc
         double above = z[i] - lower, below = z[i] - upper, about = doubt * terms[i];
         worst_of(&plain, natural_map(w[i], about, below, above));
         worst_of(&scaled, natural_map(w[i], about, s * below, s * above));
-        worst_of(&bound, fabs(z[i] - clamp(z[i], lower, upper)));
+        worst_of(&bound, fabs(z[i] - pp_within(z[i], lower, upper)));
     }
     *out = (perp_mcp_residuals){
         .plain = isfinite(plain) ? plain / unit : PP_INF,

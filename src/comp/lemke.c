@@ -241,14 +241,14 @@ static void read_solution(const pp_lemke *t, double *z)
     for (int k = 0; k < t->n; k++) {
         int j = t->var[k];
         if (pp_is_z(t, j)) {
-            z[j] = fmin(fmax(t->x[k], t->lower[j]), t->upper[j]);
+            z[j] = pp_within(t->x[k], t->lower[j], t->upper[j]);
         }
     }
 }
 
 static double natural(double z, double w, double lower, double upper)
 {
-    return fabs(z - fmin(fmax(z - w, lower), upper));
+    return fabs(z - pp_within(z - w, lower, upper));
 }
 
 // max_i |z_i - clamp(z_i - w_i)|, the worse of scaled and unscaled: either can hide what the other shows.

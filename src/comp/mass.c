@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// M^-1 of the global form, factored once. A sparse M that falls into small independent blocks, as rigid
-// bodies give, is inverted block by block, so that a column of M^-1 H costs what the bodies it touches
-// cost; other sparse matrices are left to KLU, dense ones to Cholesky.
+// M^-1 of the global form, factored once. An M that falls into small independent blocks, as rigid bodies
+// give, is inverted block by block, so that a column of M^-1 H costs what the bodies it touches cost;
+// other sparse matrices are left to KLU, dense ones to Cholesky.
 #include "comp/comp.h"
 
 #include <math.h>
@@ -87,8 +87,8 @@ static perp_status invert_block(const perp_matrix *M, const pp_mass *mass, int b
             X[i + j * size] = i == j ? 1.0 : 0.0;
         }
     }
-    if (pp_lu_factor(size, LU, size, pivot, 0.0) !=
-        0) {  // files print M to six digits: not symmetric
+    // Not Cholesky: files print M to six digits, hence not symmetric.
+    if (pp_lu_factor(size, LU, size, pivot, 0.0) != 0) {
         return PERP_ERR_SINGULAR;
     }
     for (int j = 0; j < size; j++) {
@@ -117,7 +117,7 @@ static perp_status invert_blocks(const perp_matrix *M, pp_arena *arena, pp_mass 
     return status;
 }
 
-static perp_status create_dense(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
+static perp_status factor_dense(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
 {
     mass->L = PP_ARRAY(arena, double, (size_t)M->rows *(size_t)M->rows);
     if (!mass->L) {
@@ -127,15 +127,8 @@ static perp_status create_dense(const perp_matrix *M, pp_arena *arena, pp_mass *
     return pp_chol_factor(M->rows, mass->L, M->rows, 0.0) == 0 ? PERP_OK : PERP_ERR_SINGULAR;
 }
 
-static perp_status create_sparse(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
+static perp_status factor_sparse(const perp_matrix *M, pp_mass *mass)
 {
-    if (!split(M, arena, mass)) {
-        return PERP_ERR_MEMORY;
-    }
-    if (blocks_are_small(mass)) {
-        return invert_blocks(M, arena, mass);
-    }
-    mass->blocks = 0;
     mass->lu = pp_sparse_lu_create(M->rows, M->p, M->i);
     return mass->lu ? pp_sparse_lu_factor(mass->lu, M->x) : PERP_ERR_MEMORY;
 }
@@ -148,7 +141,17 @@ perp_status pp_mass_create(const perp_matrix *M, pp_arena *arena, pp_mass **out)
         return PERP_ERR_MEMORY;
     }
     mass->n = M->rows;
-    perp_status status = M->dense ? create_dense(M, arena, mass) : create_sparse(M, arena, mass);
+    perp_matrix sparse;
+    perp_status status = pp_matrix_to_csc(M, arena, &sparse);
+    if (status >= 0 && !split(&sparse, arena, mass)) {
+        status = PERP_ERR_MEMORY;
+    }
+    if (status >= 0 && blocks_are_small(mass)) {
+        status = invert_blocks(&sparse, arena, mass);
+    } else if (status >= 0) {
+        mass->blocks = 0;
+        status = M->dense ? factor_dense(M, arena, mass) : factor_sparse(M, mass);
+    }
     if (status < 0) {
         pp_sparse_lu_destroy(mass->lu);
         return status;
@@ -193,6 +196,17 @@ perp_status pp_mass_solve(const pp_mass *mass, double *x)
         solve_block(mass, b, x);
     }
     return pp_all_finite((size_t)mass->n, x) ? PERP_OK : PERP_ERR_SINGULAR;
+}
+
+int pp_mass_body(const pp_mass *mass, int velocity, const int **dof)
+{
+    if (mass->blocks == 0) {
+        *dof = NULL;
+        return mass->n;
+    }
+    int b = mass->block[velocity];
+    *dof = mass->dof + mass->first[b];
+    return mass->first[b + 1] - mass->first[b];
 }
 
 perp_status pp_mass_column(const pp_mass *mass, const perp_matrix *H, int j, double *y,

@@ -14,17 +14,6 @@
 
 #include "comp/comp.h"
 
-// fmin and fmax would be calls, for the sake of NaNs that do not occur here.
-static inline double pp_within(double x, double lower, double upper)
-{
-    return x < lower ? lower : x > upper ? upper : x;
-}
-
-static inline double pp_larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 // What the free list has come to differ in from the factored one (pivot_border.c).
 typedef struct pp_border {
     int most, rows, count;   // rows there may be (0: no border), are, are in use now

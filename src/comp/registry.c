@@ -48,7 +48,7 @@ static const pp_solver solvers[] = {
      pp_eg_fcp},
     {{"enum", MCP, "every MCP with n <= 12: finds a solution or proves that there is none",
       "complete enumeration of complementary bases", "2^n (3^n with boxes) small factorisations",
-      "refuses n > 12"},
+      "refuses n > 12; singular where the only solutions are too large for double"},
      pp_enum_mcp,
      NULL},
 };

@@ -266,11 +266,6 @@ void pp_fb_min_map(const pp_fb *fb, const double *z, const double *w, double *ph
     }
 }
 
-static double clamp(double x, double lower, double upper)
-{
-    return x < lower ? lower : x > upper ? upper : x;
-}
-
 double pp_fb_residual(const pp_fb *fb, const double *z, double *work)
 {
     const perp_mcp *mcp = fb->mcp;
@@ -278,16 +273,16 @@ double pp_fb_residual(const pp_fb *fb, const double *z, double *work)
     for (int i = 0; i < fb->n; i++) {
         double l = pp_mcp_lower(mcp, i), u = pp_mcp_upper(mcp, i);
         x[i] = z[i] <= fb->lower[i] ? l : z[i] >= fb->upper[i] ? u : fb->column[i] * z[i];
-        x[i] = clamp(x[i], l, u);
+        x[i] = pp_within(x[i], l, u);
         w[i] = mcp->b[i];
     }
     pp_matrix_mul(&mcp->A, 1.0, x, w);
     for (int i = 0; i < fb->n; i++) {
         double l = pp_mcp_lower(mcp, i), u = pp_mcp_upper(mcp, i), s = fb->inverse[i];
-        plain = fmax(plain, fabs(x[i] - clamp(x[i] - w[i], l, u)));
-        scaled = fmax(scaled, fabs(s * x[i] - clamp(s * x[i] - w[i], s * l, s * u)));
+        plain = fmax(plain, fabs(x[i] - pp_within(x[i] - w[i], l, u)));
+        scaled = fmax(scaled, fabs(s * x[i] - pp_within(s * x[i] - w[i], s * l, s * u)));
         double xi = x[i] / fb->column[i], wi = fb->row[i] * w[i];
-        own = fmax(own, fabs(xi - clamp(xi - wi, fb->lower[i], fb->upper[i])));
+        own = fmax(own, fabs(xi - pp_within(xi - wi, fb->lower[i], fb->upper[i])));
         own_size = fmax(own_size, fmax(fabs(xi), fabs(wi)));
     }
     double size = fb->b_size > 0.0 ? fb->b_size : 1.0;

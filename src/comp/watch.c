@@ -33,19 +33,20 @@ static void keep(pp_watch *watch, const double *r, double residual, int iteratio
     }
 }
 
-perp_status pp_watch_start(pp_watch *watch, const pp_first *first, const pp_job *job,
-                           const double *guess, int iterations, int stall)
+static perp_status start(pp_watch *watch, const pp_first *first, const pp_job *job,
+                         const double *guess, const pp_first_method *method)
 {
     const perp_comp_options *options = job->options;
-    *watch = (pp_watch){.first = first,
-                        .job = job,
-                        .limit = options->max_iterations ? options->max_iterations : iterations,
-                        .stall = stall,
-                        .next = 1,
-                        .residual = PP_INF,
-                        .residual_then = PP_INF,
-                        .best = PP_ZEROS(job->arena, double, first->n),
-                        .state = PP_ARRAY(job->arena, double, first->size)};
+    *watch =
+        (pp_watch){.first = first,
+                   .job = job,
+                   .limit = options->max_iterations ? options->max_iterations : method->iterations,
+                   .stall = method->stall,
+                   .next = 1,
+                   .residual = PP_INF,
+                   .residual_then = PP_INF,
+                   .best = PP_ZEROS(job->arena, double, first->n),
+                   .state = PP_ARRAY(job->arena, double, first->size)};
     if (!watch->best || !watch->state) {
         return PERP_ERR_MEMORY;
     }
@@ -83,8 +84,8 @@ bool pp_watch_done(pp_watch *watch, int iteration, const double *r, double *stat
     return watch->done;
 }
 
-perp_status pp_watch_finish(pp_watch *watch, const char *unit, perp_status status, double *r,
-                            double *v, pp_report *report)
+static perp_status finish(const pp_watch *watch, const char *unit, perp_status status, double *r,
+                          double *v, pp_report *report)
 {
     if (status < 0) {
         return status;
@@ -98,4 +99,22 @@ perp_status pp_watch_finish(pp_watch *watch, const char *unit, perp_status statu
              watch->stalled ? "no progress" : "limit reached", watch->iterations, unit,
              watch->residual);
     return PERP_ERR_LIMIT;
+}
+
+perp_status pp_first_run(const pp_first_method *method, const perp_fcp *fcp, const pp_job *job,
+                         double *r, double *v, pp_report *report)
+{
+    pp_first first;
+    pp_watch watch;
+    perp_status status = pp_first_create(fcp, job->arena, &first);
+    if (status < 0) {
+        return status;
+    }
+    status = start(&watch, &first, job, r, method);
+    if (status == PERP_OK && !watch.done) {
+        status = method->iterate(&first, job, &watch);
+    }
+    status = finish(&watch, method->unit, status, r, v, report);
+    pp_first_destroy(&first);
+    return status;
 }

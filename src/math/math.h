@@ -7,6 +7,19 @@
 
 #include "base/base.h"
 
+// ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
+
+// fmin and fmax would be calls, for the sake of NaN. Here NaN in x stays NaN.
+static inline double pp_within(double x, double lower, double upper)
+{
+    return x < lower ? lower : x > upper ? upper : x;
+}
+
+static inline double pp_larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 // ── Vectors ──────────────────────────────────────────────────────────────────────────────────────
 
 double pp_dot(int n, const double *x, const double *y);
