@@ -13,7 +13,7 @@ typedef struct run_options {
     const char *file, *dir, *solver;
     double until, step, tolerance;  // negative: as the scene has it
     int stepper, form, every;       // likewise
-    bool json, quiet;
+    bool json, quiet, no_figures;
 } run_options;
 
 typedef struct run {
@@ -47,6 +47,7 @@ static cli_exit read_options(int count, char **words, run_options *o)
                                   {"--tol", CLI_POSITIVE, &o->tolerance, NULL},
                                   {"--every", CLI_COUNT, &o->every, NULL},
                                   {"--json", CLI_FLAG, &o->json, NULL},
+                                  {"--no-figures", CLI_FLAG, &o->no_figures, NULL},
                                   {"-q", CLI_FLAG, &o->quiet, NULL}};
     return cli_options_parse("run", count, words, options, sizeof options / sizeof options[0],
                              &o->file, 1);
@@ -106,6 +107,20 @@ static void choose_directory(run *r)
     }
 }
 
+// What the run that was in the directory before left besides its recording.
+static void remove_leftovers(const run *r)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%s/unsolved.json", r->dir);
+    remove(path);
+    snprintf(path, sizeof path, "%s/index.html", r->dir);
+    remove(path);
+    for (int k = 0; perp_plot_name(k); k++) {
+        snprintf(path, sizeof path, "%s/%s.svg", r->dir, perp_plot_name(k));
+        remove(path);
+    }
+}
+
 static cli_exit begin(run *r)
 {
     perp_error error = {0};
@@ -130,6 +145,7 @@ static cli_exit begin(run *r)
     if (perp_record_create(r->dir, r->sim, &record, NULL, &r->record, &error) < 0) {
         return cli_complain("%s", error.text);
     }
+    remove_leftovers(r);
     return CLI_FINE;
 }
 
@@ -223,6 +239,22 @@ static void print_summary(const run *r, const perp_summary *sum)
     printf("recording   %s\n", r->dir);
 }
 
+static bool draw(const run *r)
+{
+    perp_recording *recording = NULL;
+    perp_error error = {0};
+    if (r->options.no_figures) {
+        return true;
+    }
+    bool drawn = perp_recording_open(r->dir, NULL, &recording, &error) >= 0 &&
+                 perp_plot_run(recording, r->dir, NULL, NULL, &error) >= 0;
+    perp_recording_close(recording);
+    if (!drawn) {
+        cli_complain("%s", error.text);
+    }
+    return drawn;
+}
+
 static cli_exit end(run *r, cli_exit code)
 {
     if (code == CLI_UNSOLVED) {
@@ -240,6 +272,9 @@ static cli_exit end(run *r, cli_exit code)
         fputs(text, stdout);
     } else if (!r->options.quiet) {
         print_summary(r, &sum);
+    }
+    if (!draw(r)) {
+        return CLI_OUTPUT;
     }
     return code == CLI_FINE && !sum.worst.passed ? CLI_VIOLATED : code;
 }

@@ -82,8 +82,10 @@ static void run_leaves_files(void **state)
     for (int k = 0; k < 5; k++) {
         assert_true(folder_has(&place, files[k]));
     }
-    expect("run " S("3") " -o @/a -q", 0);  // replaced
+    assert_true(folder_has(&place, "a/paths.svg") && folder_has(&place, "a/index.html"));
+    expect("run " S("3") " -o @/a -q --no-figures", 0);  // replaced
     assert_string_equal(out, "");
+    assert_false(folder_has(&place, "a/paths.svg") || folder_has(&place, "a/index.html"));
     expect("run " S("3") " -o @/half --until 0.5 --step 0.01 --every 5 --json", 0);
     json_t *root = parse(out);
     assert_int_equal(json_integer_value(json_object_get(root, "steps")), 50);
