@@ -30,6 +30,6 @@ typedef struct pp_lane {
 
 // false: memory is out.
 bool pp_lane_init(pp_lane *lane, pp_arena *arena, int cells);
-void pp_lane_add(pp_lane *lane, int cell, double t, double y);
+void pp_lane_add(pp_lane *lane, int at, double t, double y);
 // The samples that a cell kept, in order of time and each once; returns how many, 0 to 4.
 int pp_cell_samples(const pp_cell *cell, pp_sample out[4]);

@@ -335,8 +335,9 @@ static void hatch_under(pp_svg *svg, perp_vec3 a, perp_vec3 b)
     double length = hypot(b.x - a.x, b.y - a.y);
     double ux = (b.x - a.x) / length, uy = (b.y - a.y) / length;
     pp_svg_path(svg, (pp_pen){.stroke = PP_GREY, .width = 0.5});
-    for (double d = 0.5 * hatch; d < fmin(length, 4000.0); d += hatch) {
-        double x = a.x + d * ux, y = a.y + d * uy;
+    int strokes = (int)(fmin(length, 4000.0) / hatch + 0.5);
+    for (int k = 0; k < strokes; k++) {
+        double d = (k + 0.5) * hatch, x = a.x + d * ux, y = a.y + d * uy;
         pp_svg_move(svg, x, y);
         pp_svg_to(svg, x - 4.0 * ux - 4.0 * uy, y - 4.0 * uy + 4.0 * ux);
     }
@@ -391,7 +392,9 @@ static void hatch_inside(pp_svg *svg, const pp_view *view, const pp_shot *shot,
     double from = fmax(c.low, view->left + view->top);
     double to = fmin(c.high, view->left + view->width + view->top + view->height);
     pp_svg_path(svg, (pp_pen){.stroke = PP_GREY, .width = 0.5});
-    for (double at = ceil(from / hatch / 1.4) * hatch * 1.4; at < to; at += 1.4 * hatch) {
+    double pitch = 1.4 * hatch, first = ceil(from / pitch);
+    for (int stroke = 0; (first + stroke) * pitch < to; stroke++) {
+        double at = (first + stroke) * pitch;
         perp_vec3 end[2];
         int found = 0;
         for (int k = 0; k < shape->outline_count && found < 2; k++) {
@@ -439,16 +442,16 @@ static void path(pp_svg *svg, const pp_view *view, const pp_story *story, const 
     bool begun = false;
     for (int k = 0; k < story->path_points; k++) {
         double x = pp_view_x(view, point[k].x), y = pp_view_y(view, point[k].y);
-        if (!isfinite(x) || !isfinite(y)) {
-            begun = false;
-        } else if (!begun) {
-            pp_svg_move(svg, x, y);
-        } else if (hypot(x - x0, y - y0) < 0.4) {
+        bool there = isfinite(x) && isfinite(y);
+        if (there && begun && hypot(x - x0, y - y0) < 0.4) {
             continue;
-        } else {
-            pp_svg_to(svg, x, y);
         }
-        begun = isfinite(x) && isfinite(y);
+        if (there && begun) {
+            pp_svg_to(svg, x, y);
+        } else if (there) {
+            pp_svg_move(svg, x, y);
+        }
+        begun = there;
         x0 = x;
         y0 = y;
     }
