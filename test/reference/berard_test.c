@@ -282,6 +282,8 @@ static void check_impact(const berard *b)
     assert_true(c[1].pn < 1e-12 && c[2].pn > 1.0 && fabs(c[0].rate_n) < 1e-9);
     assert_true(perp_sim_info(b->p.sim)->certificate.passed);
     assert_true(b->p.worst.residual < 1e-9);
+    // At the end of the segment the next answer is seen.
+    assert_true(perp_sim_info(b->p.sim)->form == PERP_FORM_CONE || !b->p.unique);
 }
 
 static void nonunique_impact(void **state)

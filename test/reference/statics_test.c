@@ -326,6 +326,7 @@ static void jam(void **state)
     assert_true(steps >= 21 && steps <= 23);
     assert_true(perp_state_hash(p.sim) == hash);
     assert_non_null(strstr(perp_sim_error(p.sim)->text, "crate"));
+    assert_non_null(strstr(perp_sim_error(p.sim)->text, "ram"));
     assert_non_null(strstr(perp_sim_info(p.sim)->remark, "jam"));
     near(perp_body_position(p.sim, box).x, 0.5, 1e-12, "crate");
     assert_int_equal(perp_step(p.sim, h), PERP_ERR_INFEASIBLE);  // still so
