@@ -30,11 +30,16 @@ typedef struct scaling {
 static double largest_in_column(const perp_matrix *A, int j, const double *r)
 {
     double largest = 0.0;
-    int first = A->dense ? 0 : A->p[j], last = A->dense ? A->rows : A->p[j + 1];
-    for (int k = first; k < last; k++) {
-        int i = A->dense ? k : A->i[k];
-        double entry = A->dense ? A->dense[(size_t)j * (size_t)A->rows + (size_t)k] : A->x[k];
-        double size = r ? fabs(entry) * r[i] : fabs(entry);
+    if (A->dense) {
+        const double *column = A->dense + (size_t)j * (size_t)A->rows;
+        for (int i = 0; i < A->rows; i++) {
+            double size = r ? fabs(column[i]) * r[i] : fabs(column[i]);
+            largest = size > largest ? size : largest;
+        }
+        return largest;
+    }
+    for (int k = A->p[j]; k < A->p[j + 1]; k++) {
+        double size = r ? fabs(A->x[k]) * r[A->i[k]] : fabs(A->x[k]);
         largest = size > largest ? size : largest;
     }
     return largest;
@@ -65,9 +70,26 @@ static bool is_equation(const perp_mcp *mcp, int i)
     return mcp->lower && pp_mcp_lower(mcp, i) == -PP_INF && pp_mcp_upper(mcp, i) == PP_INF;
 }
 
+// most_i = max_j |A_ij| d_j
+static void largest_in_rows(const perp_matrix *A, const double *d, double *restrict most)
+{
+    memset(most, 0, (size_t)A->rows * sizeof *most);
+    for (int j = 0; j < A->cols; j++) {
+        int first = A->dense ? 0 : A->p[j], last = A->dense ? 0 : A->p[j + 1];
+        for (int i = 0; A->dense && i < A->rows; i++) {
+            double size = fabs(A->dense[(size_t)j * (size_t)A->rows + (size_t)i]) * d[j];
+            most[i] = size > most[i] ? size : most[i];
+        }
+        for (int k = first; k < last; k++) {
+            double size = fabs(A->x[k]) * d[j];
+            most[A->i[k]] = size > most[A->i[k]] ? size : most[A->i[k]];
+        }
+    }
+}
+
 // Free variables and their equations: columns, then rows, to a largest entry of 1. They need not be
 // scaled alike, since w = 0 whatever its unit.
-static perp_status scale_equations(const perp_mcp *mcp, pp_arena *arena, scaling *s)
+static void scale_equations(const perp_mcp *mcp, scaling *s, double *most)
 {
     int n = mcp->n, count = 0;
     for (int i = 0; i < n; i++) {
@@ -76,22 +98,18 @@ static perp_status scale_equations(const perp_mcp *mcp, pp_arena *arena, scaling
             count++;
         }
     }
-    if (count == 0) {
-        return PERP_OK;
-    }
-    perp_matrix rows;
-    perp_status status = pp_matrix_transpose(&mcp->A, arena, &rows);
-    for (int round = 0; status >= 0 && round < 3; round++) {
+    for (int round = 0; count > 0 && round < 3; round++) {
+        largest_in_rows(&mcp->A, s->d, most);
         for (int i = 0; i < n; i++) {
-            double largest = is_equation(mcp, i) ? largest_in_column(&rows, i, s->d) : 0.0;
-            s->r[i] = largest > 0.0 ? 1.0 / largest : s->r[i];
+            if (most[i] > 0.0 && is_equation(mcp, i)) {
+                s->r[i] = 1.0 / most[i];
+            }
         }
         for (int j = 0; j < n; j++) {
             double largest = is_equation(mcp, j) ? largest_in_column(&mcp->A, j, s->r) : 0.0;
             s->d[j] = largest > 0.0 ? 1.0 / largest : s->d[j];
         }
     }
-    return status;
 }
 
 static perp_status scale_matrix(pp_lemke *t, const perp_matrix *A, const scaling *s, bool dense)
@@ -129,7 +147,7 @@ static void scale_vectors(pp_lemke *t, const perp_mcp *mcp, scaling *s)
     s->beta = 0.0;
     for (int i = 0; i < t->n; i++) {
         t->b[i] = mcp->b[i] * s->r[i];
-        s->beta = fmax(s->beta, fabs(t->b[i]));
+        s->beta = fabs(t->b[i]) > s->beta ? fabs(t->b[i]) : s->beta;
     }
     s->beta = s->beta > 0.0 ? s->beta : 1.0;
     double b_max = pp_norm_inf(t->n, mcp->b);
@@ -172,10 +190,8 @@ static perp_status set_up(pp_lemke *t, const perp_mcp *mcp, const pp_job *job, s
     t->tied = t->var + n;
     bool dense = wants_dense(mcp);
     scale_pairs(mcp, s);
-    perp_status status = scale_equations(mcp, t->arena, s);
-    if (status >= 0) {
-        status = scale_matrix(t, &mcp->A, s, dense);
-    }
+    scale_equations(mcp, s, t->row_a);
+    perp_status status = scale_matrix(t, &mcp->A, s, dense);
     if (status < 0) {
         return status;
     }

@@ -84,7 +84,7 @@ static int candidates(pp_lemke *t, double slow, double *ratio)
     for (int k = 0; k < t->n && limit < PP_INF; k++) {
         if (ratio[k] <= limit) {
             t->tied[count++] = k;
-            top = fmax(top, fabs(t->dir[k]));
+            top = fabs(t->dir[k]) > top ? fabs(t->dir[k]) : top;
             if (t->var[k] == pp_z0(t)) {
                 t->tied[0] = k;
                 return 1;
@@ -105,7 +105,7 @@ static int first_met(pp_lemke *t, int count, const double *ratio)
     double least = PP_INF;
     int kept = 0;
     for (int k = 0; k < count; k++) {
-        least = fmin(least, ratio[t->tied[k]]);
+        least = ratio[t->tied[k]] < least ? ratio[t->tied[k]] : least;
     }
     for (int k = 0; k < count; k++) {
         if (ratio[t->tied[k]] <= least + TIE * (1.0 + least)) {

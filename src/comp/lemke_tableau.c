@@ -13,9 +13,10 @@
 
 typedef struct tableau {
     double *T;    // n x (n + 1), column-major; rows are positions
+    int ld;       // n, rounded up to whole vectors
     int *column;  // 2 n + 1: column of a non-basic variable
-    double *row;  // n + 1: scratch
-    double *u;    // n: scratch
+    double *row;  // n: scratch
+    double *u;    // ld: scratch
     int since;    // exchanges since the last refactorisation
 } tableau;
 
@@ -23,62 +24,30 @@ enum { REFACTOR_EVERY = 400 };
 
 perp_status pp_lemke_tableau_init(pp_lemke *t)
 {
-    size_t n = (size_t)t->n;
+    size_t n = (size_t)t->n, ld = (n + 3) & ~(size_t)3;
     tableau *s = PP_ARRAY(t->arena, tableau, 1);
-    double *reals = PP_ARRAY(t->arena, double, (n + 1) * n + 2 * n + 1);
+    double *reals = PP_ARRAY(t->arena, double, ld *(n + 3));
     int *column = PP_ARRAY(t->arena, int, 2 * n + 1);
     if (!s || !reals || !column) {
         return PERP_ERR_MEMORY;
     }
-    *s = (tableau){.T = reals, .column = column};
-    s->row = reals + (n + 1) * n;
-    s->u = s->row + n + 1;
+    *s = (tableau){.T = reals, .ld = (int)ld, .column = column};
+    s->row = reals + ld * (n + 1);
+    s->u = s->row + ld;
     t->kernel = s;
     t->basis = &pp_lemke_tableau;
     return PERP_OK;
 }
 
-static double *column_at(const pp_lemke *t, const tableau *s, int c)
+static double *column_at(const tableau *s, int c)
 {
-    return s->T + (size_t)c * (size_t)t->n;
-}
-
-// T += u f' but for column c. Up to WRITTEN_OUT rows a call would cost as much as the work.
-static void eliminate(const pp_lemke *t, tableau *s, const double *restrict u, const double *f)
-{
-    enum { WRITTEN_OUT = 16 };
-    int n = t->n;
-    if (n > WRITTEN_OUT) {
-        pp_ger(n, n + 1, 1.0, u, f, s->T, n);
-        return;
-    }
-    for (int j = 0; j <= n; j++) {
-        double *restrict column = column_at(t, s, j);
-        for (int i = 0; i < n && f[j] != 0.0; i++) {
-            column[i] += f[j] * u[i];
-        }
-    }
+    return s->T + (size_t)c * (size_t)s->ld;
 }
 
 // x_r and non-basic column c change places.
 static void pivot(const pp_lemke *t, tableau *s, int r, int c)
 {
-    int n = t->n;
-    double *u = s->u, *f = s->row, *own = column_at(t, s, c);
-    double inverse = 1.0 / own[r];
-    memcpy(u, own, (size_t)n * sizeof *u);
-    for (int j = 0; j <= n; j++) {
-        f[j] = -column_at(t, s, j)[r] * inverse;
-    }
-    f[c] = 0.0;
-    eliminate(t, s, u, f);
-    for (int i = 0; i < n; i++) {
-        own[i] = u[i] * inverse;
-    }
-    f[c] = inverse;
-    for (int j = 0; j <= n; j++) {
-        column_at(t, s, j)[r] = f[j];
-    }
+    pp_exchange(t->n + 1, s->T, s->ld, r, c, s->u);
     s->since++;
 }
 
@@ -93,7 +62,7 @@ static void apply(const pp_lemke *t, const tableau *s, const double *e, double *
     for (int i = 0; i < n; i++) {
         int c = s->column[n + i];
         if (c >= 0 && e[i] != 0.0) {
-            pp_axpy(n, -e[i], column_at(t, s, c), x);
+            pp_axpy(n, -e[i], column_at(s, c), x);
         }
     }
 }
@@ -126,7 +95,13 @@ static perp_status tableau_values(pp_lemke *t)
 static void start_from_slacks(pp_lemke *t, tableau *s)
 {
     int n = t->n;
-    memcpy(s->T, t->A.dense, (size_t)n * (size_t)(n + 1) * sizeof(double));
+    for (int j = 0; j <= n; j++) {
+        double *column = column_at(s, j);
+        memcpy(column, t->A.dense + (size_t)j * (size_t)n, (size_t)n * sizeof *column);
+        for (int i = n; i < s->ld; i++) {
+            column[i] = 0.0;
+        }
+    }
     for (int j = 0; j < n; j++) {
         s->column[j] = j;
         s->column[n + j] = -1;
@@ -140,7 +115,7 @@ static void start_from_slacks(pp_lemke *t, tableau *s)
 static perp_status enter(pp_lemke *t, tableau *s, int variable, bool *open)
 {
     int n = t->n, best = -1, c = s->column[variable];
-    const double *own = column_at(t, s, c);
+    const double *own = column_at(s, c);
     for (int r = 0; r < n; r++) {
         if (open[r] && (best < 0 || fabs(own[r]) > fabs(own[best]))) {
             best = r;
@@ -196,7 +171,7 @@ static perp_status tableau_direction(pp_lemke *t, int entering)
             return status;
         }
     }
-    memcpy(t->dir, column_at(t, s, s->column[entering]), (size_t)t->n * sizeof(double));
+    memcpy(t->dir, column_at(s, s->column[entering]), (size_t)t->n * sizeof(double));
     return PERP_OK;
 }
 
@@ -206,7 +181,7 @@ static perp_status tableau_row(pp_lemke *t, int position, double *row)
     int n = t->n;
     for (int i = 0; i < n; i++) {
         int c = s->column[n + i];
-        row[i] = c >= 0 ? -column_at(t, s, c)[position] : t->var[position] == n + i ? 1.0 : 0.0;
+        row[i] = c >= 0 ? -column_at(s, c)[position] : t->var[position] == n + i ? 1.0 : 0.0;
     }
     return PERP_OK;
 }
@@ -216,7 +191,7 @@ static perp_status tableau_replace(pp_lemke *t, int position, int entering)
     tableau *s = t->kernel;
     int c = s->column[entering];
     if (entering == pp_z0(t)) {  // its column is the cover, chosen for this basis: write it anew
-        double *own = column_at(t, s, c);
+        double *own = column_at(s, c);
         apply(t, s, t->cover, own);
     }
     pivot(t, s, position, c);

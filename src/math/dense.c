@@ -145,3 +145,26 @@ void pp_ger(int m, int n, double a, const double *x, const double *y, double *A,
         add_one(m, a * y[j], x, PP_AT(A, ld, 0, j));
     }
 }
+
+PP_CLONES
+void pp_exchange(int n, double *T, int ld, int r, int c, double *u)
+{
+    double *own = PP_AT(T, ld, 0, c), inverse = 1.0 / own[r];
+    for (int i = 0; i < ld; i += 4) {
+        PP_STORE(u + i) = PP_LOAD(own + i);
+    }
+    for (int j = 0; j < n; j++) {
+        double *column = PP_AT(T, ld, 0, j), f = -column[r] * inverse;
+        if (f == 0.0 || j == c) {
+            continue;
+        }
+        for (int i = 0; i < ld; i += 4) {
+            PP_STORE(column + i) = PP_LOAD(column + i) + f * PP_LOAD(u + i);
+        }
+        column[r] = f;
+    }
+    for (int i = 0; i < ld; i += 4) {
+        PP_STORE(own + i) = PP_LOAD(u + i) * inverse;
+    }
+    own[r] = inverse;
+}

@@ -37,6 +37,10 @@ void pp_gemv_t(int m, int n, double a, const double *A, int ld, const double *x,
 void pp_ger(int m, int n, double a, const double *x, const double *y, double *A,
             int ld);  // A += a x y'
 
+// Of the n columns of x = T y, x_r and y_c change places. ld is a multiple of 4, the rows below those of
+// T are padding (finite), u is scratch of ld numbers.
+void pp_exchange(int n, double *T, int ld, int r, int c, double *u);
+
 // y += sum_k A(:, column_k) x_k
 void pp_gemv_columns(int m, int n, const int *column, const double *A, int ld, const double *x,
                      double *y);

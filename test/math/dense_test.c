@@ -161,6 +161,28 @@ static void matrix_products_match_naive_code(void **state)
     }
 }
 
+// x = T y, then with x_r and y_c exchanged: the same pairs satisfy both.
+static void exchange_swaps_variables(void **state)
+{
+    (void)state;
+    rng r = rng_seed(rng_test_seed(13));
+    for (int m = 1; m <= 13; m++) {
+        int n = m + 1, ld = (m + 3) & ~3, row = rng_below(&r, m), column = rng_below(&r, n);
+        double *T = numbers(&r, (size_t)ld * (size_t)n), *y = numbers(&r, (size_t)n);
+        double x[16] = {0}, again[16] = {0}, u[16];
+        pp_gemv(m, n, 1.0, T, ld, y, x);
+        pp_exchange(n, T, ld, row, column, u);
+        double kept = x[row];
+        x[row] = y[column];
+        y[column] = kept;
+        pp_gemv(m, n, 1.0, T, ld, y, again);
+        for (int i = 0; i < m; i++) {
+            assert_true(fabs(x[i] - again[i]) <= 1e-10 * (1.0 + fabs(x[i])));
+        }
+        free(T), free(y);
+    }
+}
+
 static void cholesky_solves(void **state)
 {
     (void)state;
@@ -311,6 +333,11 @@ static void every_clone_gives_the_same_bits(void **state)
         assert_true(same(u, v, m));
         pp_ger(n, n, 0.7, x, u, B, n), plain_ger(n, n, 0.7, x, u, C, n);
         assert_true(same(B, C, N));
+        int ld = n & ~3;  // as many whole vectors as there is room for
+        if (ld > 0) {
+            pp_exchange(n, B, ld, ld - 1, n / 2, u), plain_exchange(n, C, ld, ld - 1, n / 2, v);
+            assert_true(same(B, C, N));
+        }
         assert_int_equal(pp_lu_factor(n, B, n, p, 0.0), plain_lu_factor(n, C, n, q, 0.0));
         assert_true(same(B, C, N));
         pp_lu_solve(n, B, n, p, u), plain_lu_solve(n, C, n, q, v);
@@ -329,6 +356,7 @@ int main(void)
         cmocka_unit_test(products_match_naive_code),
         cmocka_unit_test(columns_may_be_chosen),
         cmocka_unit_test(matrix_products_match_naive_code),
+        cmocka_unit_test(exchange_swaps_variables),
         cmocka_unit_test(cholesky_solves),
         cmocka_unit_test(cholesky_carries_right_hand_sides),
         cmocka_unit_test(cholesky_takes_rows_later),

@@ -12,6 +12,7 @@
 #define pp_gemv               plain_gemv
 #define pp_gemv_columns       plain_gemv_columns
 #define pp_gemv_t             plain_gemv_t
+#define pp_exchange           plain_exchange
 #define pp_ger                plain_ger
 #define pp_gemm_sub           plain_gemm_sub
 #define pp_gemm_sub_t         plain_gemm_sub_t

@@ -10,6 +10,7 @@ void plain_axpy(int n, double a, const double *x, double *y);
 void plain_gemv(int m, int n, double a, const double *A, int ld, const double *x, double *y);
 void plain_gemv_t(int m, int n, double a, const double *A, int ld, const double *x, double *y);
 void plain_ger(int m, int n, double a, const double *x, const double *y, double *A, int ld);
+void plain_exchange(int n, double *T, int ld, int r, int c, double *u);
 int plain_lu_factor(int n, double *A, int ld, int *pivot, double tiny);
 void plain_lu_solve(int n, const double *LU, int ld, const int *pivot, double *x);
 int plain_chol_factor(int n, double *A, int ld, double tiny);
