@@ -1,15 +1,28 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzz target of expressions, reached as the motion of a driven body: what is accepted can be built into
-// a model, and what is refused has a message.
-#include <perp/model.h>
+// Fuzz target of expressions, reached as the motion of a driven body: what is accepted is evaluated and
+// differentiated in two steps, and what is refused has a message.
 #include <perp/perp.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void run(const perp_model *model)
+{
+    perp_sim *sim = NULL;
+    perp_sim_def def = perp_sim_default();
+    if (perp_sim_create(model, &def, NULL, &sim, NULL) == PERP_OK) {
+        for (int k = 0; k < 2; k++) {
+            if (perp_step(sim, 0.125) < 0 && !perp_sim_error(sim)->text[0]) {
+                __builtin_trap();
+            }
+        }
+    }
+    perp_sim_destroy(sim);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -29,6 +42,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     perp_status status = perp_model_create(builder, &model, &error);
     if ((status == PERP_OK) != (model != NULL) || (status < 0 && !error.text[0])) {
         __builtin_trap();
+    }
+    if (model) {
+        run(model);
     }
     perp_model_destroy(model);
     perp_builder_destroy(builder);
