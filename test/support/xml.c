@@ -43,7 +43,11 @@ static void look(xml *x, const char *element, const char *name, const char *valu
         x->bottom = name[0] == 'y' ? fmax(x->bottom, number) : x->bottom;
     }
     if (strcmp(element, "svg") == 0 && strcmp(name, "viewBox") == 0) {
-        sscanf(value, "%*f %*f %lf %lf", &x->width, &x->height);
+        char *end = NULL;  // "0 0 width height"
+        strtod(value, &end);
+        strtod(end, &end);
+        x->width = strtod(end, &end);
+        x->height = strtod(end, NULL);
     }
 }
 
