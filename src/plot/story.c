@@ -83,7 +83,7 @@ static bool init_arms(pp_story *s)
         const perp_recorded_shape *shape = &s->film->shape[k];
         double *arm = &s->arm[shape->body.i];
         for (int v = 0; v < shape->outline_count && shape->kind != PERP_HALFPLANE; v++) {
-            *arm = fmax(*arm, hypot(shape->outline[v].x, shape->outline[v].y));
+            *arm = fmax(*arm, hypot(shape->outline[v].x, shape->outline[v].y) + shape->radius);
         }
     }
     return s->arm != NULL;
