@@ -147,8 +147,9 @@ static void a_workspace_changes_nothing(void **state)
             status[k] = perp_mcp_solve(solver, &p->mcp, &options, NULL, z[k], NULL);
         }
         CHECK(status[0] == status[1], seed);
-        CHECK(memcmp(z[0], z[1], (size_t)p->n * sizeof(double)) == 0, seed);
-        CHECK(memcmp(ray[0], ray[1], sizeof ray[0]) == 0, seed);
+        CHECK(memcmp((const void *)z[0], (const void *)z[1], (size_t)p->n * sizeof(double)) == 0,
+              seed);
+        CHECK(memcmp((const void *)ray[0], (const void *)ray[1], sizeof ray[0]) == 0, seed);
         CHECK(memcmp(basis[0], basis[1], sizeof basis[0]) == 0, seed);
     }
     problem_destroy(p);
@@ -206,7 +207,8 @@ static void immovable_contact_is_not_solved(void **state)
         for (int k = 0; k < 5; k++) {
             assert_true(perp_fcp_solve(contact_solvers[k], &fcp, NULL, NULL, r, NULL, NULL) < 0);
         }
-        for (double size = 1.0; size < 1e100; size *= 1e3) {
+        for (int power = 0; power < 100; power += 3) {
+            double size = pow(10.0, power);
             memset(r, 0, sizeof r);
             r[0] = r[dim] = size;
             perp_fcp_residuals out;
@@ -224,7 +226,8 @@ static void strong_friction_does_not_hide_penetration(void **state)
     const double W[] = {2, 0.5, 0.2, 0.5, 1, 0, 0.2, 0, 1}, q[] = {-1, 0.3, -0.2};
     double r[3] = {0, 0, 0};
     perp_fcp_residuals out;
-    for (double mu = 1e2; mu < 1e13; mu *= 1e4) {
+    for (int power = 2; power < 13; power += 4) {
+        double mu = pow(10.0, power);
         perp_fcp fcp = {.nc = 1, .dim = 3, .mu = &mu, .W = perp_matrix_dense(3, 3, W), .q = q};
         assert_int_equal(perp_fcp_judge(&fcp, (const double[]){0, 0, 0}, NULL, NULL, &out),
                          PERP_OK);

@@ -77,7 +77,8 @@ static void fill_wall(perp_builder *b)
     box.density = 1.0;
     for (int i = 0; i < 16; i++) {
         perp_body_def def = perp_body_default();
-        def.position = (perp_vec3){i / 4 * 1.2, 0.5 + i % 4, 0.0};
+        int column = i / 4, row = i % 4;
+        def.position = (perp_vec3){1.2 * column, 0.5 + row, 0.0};
         perp_add_shape(b, perp_add_body(b, &def), &box);
     }
 }

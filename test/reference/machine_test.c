@@ -53,15 +53,15 @@ static void run_fourbar(double h, double *out)
     double x = (f * f + b * b - c * c) / (2.0 * f), y = sqrt(b * b - x * x);
     perp_vec3 B = at(A.x + (x * ex - y * ey) / f, A.y + (x * ey + y * ex) / f);
     // Velocities: v_B is across DB, and v_B - v_A across AB.
-    perp_vec3 vA = at(-w * A.y, w * A.x);
+    perp_vec3 v_A = at(-w * A.y, w * A.x);
     double ux = B.x - A.x, uy = B.y - A.y, nx = -(B.y - D.y), ny = B.x - D.x;
-    double w3 = (vA.x * ux + vA.y * uy) / (nx * ux + ny * uy);
-    perp_vec3 vB = at(w3 * nx, w3 * ny), zero = at(0.0, 0.0);
+    double w3 = (v_A.x * ux + v_A.y * uy) / (nx * ux + ny * uy);
+    perp_vec3 v_B = at(w3 * nx, w3 * ny), zero = at(0.0, 0.0);
     plane p = {0};
     plane_open(&p);
-    perp_body crank = add_link(&p, 0.5, 0.5e-4, O, A, zero, vA);
-    perp_body coupler = add_link(&p, 1.0, 1e-4, A, B, vA, vB);
-    perp_body rocker = add_link(&p, 0.8, 0.8e-4, B, D, vB, zero);
+    perp_body crank = add_link(&p, 0.5, 0.5e-4, O, A, zero, v_A);
+    perp_body coupler = add_link(&p, 1.0, 1e-4, A, B, v_A, v_B);
+    perp_body rocker = add_link(&p, 0.8, 0.8e-4, B, D, v_B, zero);
     plane_pin(&p, PLANE_GROUND, O, crank, at(-0.5 * a, 0.0));
     plane_pin(&p, crank, at(0.5 * a, 0.0), coupler, at(-0.5 * b, 0.0));
     plane_pin(&p, coupler, at(0.5 * b, 0.0), rocker, at(-0.5 * c, 0.0));
@@ -122,18 +122,18 @@ typedef struct slider_crank {
 static void make_slider_crank(slider_crank *s, double angle, double rate, const char *target)
 {
     double l1 = 0.15, l2 = 0.30, c = cos(angle);
-    perp_vec3 A = at(l1 * c, l1 * sin(angle)), vA = at(-rate * A.y, rate * A.x);
+    perp_vec3 A = at(l1 * c, l1 * sin(angle)), v_A = at(-rate * A.y, rate * A.x);
     perp_vec3 B = at(A.x + sqrt(l2 * l2 - A.y * A.y), 0.0);
-    perp_vec3 vB = at(vA.x + vA.y * (A.y - B.y) / (A.x - B.x), 0.0);
+    perp_vec3 v_B = at(v_A.x + v_A.y * (A.y - B.y) / (A.x - B.x), 0.0);
     *s = (slider_crank){0};
     plane_open(&s->p);
     if (target) {
         perp_set_gravity(s->p.builder, at(0.0, 0.0));
     }
-    s->crank = add_link(&s->p, 0.36, 0.0, at(0.0, 0.0), A, at(0.0, 0.0), vA);
-    perp_body rod = add_link(&s->p, 0.151104, 0.0, A, B, vA, vB);
+    s->crank = add_link(&s->p, 0.36, 0.0, at(0.0, 0.0), A, at(0.0, 0.0), v_A);
+    perp_body rod = add_link(&s->p, 0.151104, 0.0, A, B, v_A, v_B);
     perp_body_def def = plane_body(0.075552, 1e-3, B.x, 0.0, 0.0);
-    def.velocity = vB;
+    def.velocity = v_B;
     s->slider = perp_add_body(s->p.builder, &def);
     perp_joint_def pin = perp_joint_default();
     pin.kind = PERP_REVOLUTE;

@@ -122,8 +122,8 @@ void random_scene(plane *p, rng *r, const random_scene_options *o)
         // Joined bodies start unturned and moving together, so that their joints fit.
         bool joined = o->joints && i % columns > 0 && rng_below(r, 2) == 0;
         perp_body_def def = perp_body_default();
-        def.position =
-            (perp_vec3){PITCH * (i % columns), PITCH * (0.5 + (double)(i / columns)), 0.0};
+        int column = i % columns, row = i / columns;
+        def.position = (perp_vec3){PITCH * column, PITCH * (0.5 + row), 0.0};
         if (!o->joints) {
             def.angle = rng_uniform(r, -3.0, 3.0);
             def.spin = rng_uniform(r, -5.0, 5.0) * o->speed;
