@@ -139,8 +139,8 @@ static inline bool pp_invert3(const pp_mat3 *A, pp_mat3 *inverse)
     perp_vec3 a = pp_column(A, 0), b = pp_column(A, 1), c = pp_column(A, 2);
     perp_vec3 bc = pp_cross(b, c), ca = pp_cross(c, a), ab = pp_cross(a, b);
     double det = pp_dot3(a, bc), s = 1.0 / det;
-    *inverse = (pp_mat3){{s * bc.x, s * bc.y, s * bc.z, s * ca.x, s * ca.y, s * ca.z, s * ab.x,
-                          s * ab.y, s * ab.z}};
+    *inverse = (pp_mat3){
+        {s * bc.x, s * bc.y, s * bc.z, s * ca.x, s * ca.y, s * ca.z, s * ab.x, s * ab.y, s * ab.z}};
     return det != 0.0 && isfinite(s);
 }
 

@@ -1,12 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convex solids of space, and where two of them are nearest or touch.
+// Convex solids of space.
 //
-// Sign: the normal n points from a to b; the gap is positive when they are apart and negative when they
-// overlap (then: the shortest translation that parts them). Two faces that face each other give up to
-// PP_TOUCH_MAX points, an edge along a face two, everything else one. Every point is a pair of witness
-// points with a gap of its own along the common normal, x_b = x_a + gap n; the closest one comes first.
+// Door of solid/: their shapes, extents, hulls and mass properties.
 #pragma once
 
 #include "base/base.h"
@@ -35,25 +32,10 @@ typedef enum pp_solid_kind {
 
 typedef struct pp_solid {
     pp_solid_kind kind;
-    double radius;       // [m]
-    perp_vec3 half;      // [m]
-    const pp_hull *hull; // of PP_SOLID_HULL
+    double radius;        // [m]
+    perp_vec3 half;       // [m]
+    const pp_hull *hull;  // of PP_SOLID_HULL
 } pp_solid;
-
-enum { PP_TOUCH_MAX = 8 };
-
-// One point of a manifold.
-typedef struct pp_touch {
-    perp_vec3 x_a, x_b;  // on the surfaces, in the world [m]
-    perp_vec3 n;         // unit, from a to b; the same for all points of a pair
-    double gap;          // [m]
-    uint32_t feature;    // which point it is: the same in the next step while it slides; 0: the only one
-} pp_touch;
-
-// Points with a gap up to margin (INFINITY: the closest in any case), at most PP_TOUCH_MAX. Deterministic;
-// swapping a and b turns the normal and leaves the rest. Poses are of the solids in the world.
-int pp_solid_touch(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, const pp_pose *X_WB,
-                   double margin, pp_touch out[PP_TOUCH_MAX]);
 
 // The point of the solid that is furthest along d (own frame).
 perp_vec3 pp_solid_support(const pp_solid *solid, perp_vec3 d);
@@ -64,3 +46,7 @@ void pp_solid_bounds(const pp_solid *solid, perp_vec3 *low, perp_vec3 *high);
 // a flat hull, a triangle with two faces, is made by pp_hull_triangle).
 perp_status pp_hull_create(const perp_vec3 *point, int count, pp_arena *arena, const pp_hull **hull,
                            perp_error *error);
+
+// Volume [m^3], centroid [m] and second moments about it: inertia tensor for density 1 [m^5], own frame.
+// False for one without volume (point, half-space).
+bool pp_solid_mass(const pp_solid *solid, double *volume, perp_vec3 *centroid, pp_mat3 *inertia);

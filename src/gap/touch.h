@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where two solids are nearest, or touch.
+//
+// Sign: the normal n points from a to b; the gap is positive when they are apart and negative when they
+// overlap (then: the shortest translation that parts them). Two faces that face each other give up to
+// PP_TOUCH_MAX points, an edge along a face two, everything else one. Every point is a pair of witness
+// points with a gap of its own along the common normal, x_b = x_a + gap n; the closest one comes first.
+#pragma once
+
+#include "solid/solid.h"
+
+enum { PP_TOUCH_MAX = 8 };
+
+// One point of a manifold.
+typedef struct pp_touch {
+    perp_vec3 x_a, x_b;  // on the surfaces, in the world [m]
+    perp_vec3 n;         // unit, from a to b; the same for all points of a pair
+    double gap;          // [m]
+    uint32_t
+        feature;  // which point it is: the same in the next step while it slides; 0: the only one
+} pp_touch;
+
+// Points with a gap up to margin (INFINITY: the closest in any case), at most PP_TOUCH_MAX. Deterministic;
+// swapping a and b turns the normal and leaves the rest. Poses are of the solids in the world.
+int pp_solid_touch(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, const pp_pose *X_WB,
+                   double margin, pp_touch out[PP_TOUCH_MAX]);
