@@ -138,7 +138,7 @@ PERP_API PERP_MUST perp_status perp_fcp_solve(const char *solver, const perp_fcp
 
 typedef struct perp_mcp_residuals {
     double plain;   // max_i |z_i - clamp(z_i - w_i)| / |b|, |b| the size of the data    theory (C5)
-    double scaled;  // the same for z_i / rho_i, so that both sides have w's unit  theory (C6)
+    double scaled;  // the same in units in which rows can be compared      theory (C6), (C36)
     double bound;   // worst violation of lower <= z <= upper
 } perp_mcp_residuals;
 

@@ -77,7 +77,7 @@ unsigned pp_mcp_classes(const perp_mcp *mcp);  // the perp_problem_class bits a 
 unsigned pp_fcp_classes(const perp_fcp *fcp);
 
 // perp_mcp_judge of a checked problem; scratch: PP_JUDGE_SCRATCH n numbers.
-enum { PP_JUDGE_SCRATCH = 4 };
+enum { PP_JUDGE_SCRATCH = 5 };
 void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mcp_residuals *out);
 // perp_fcp_judge of a checked problem; the arena is left as it was.
 perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, pp_arena *arena,

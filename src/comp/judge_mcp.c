@@ -7,6 +7,7 @@
 //   plain    max_i |z_i - clamp(z_i - w_i, l_i, u_i)| / |b|                           theory (C5)
 //   scaled   max_i |z_i/rho_i - clamp(z_i/rho_i - w_i, l_i/rho_i, u_i/rho_i)| / max(|b|, |w|)
 //                                                                                     theory (C6)
+//            or the same with each row times sqrt(rho_i), where that is larger        theory (C36)
 // with |b| the size of the data: max_i |b_i|, and |b + A rest| where the bounds exclude 0, both over
 // the rows whose variable is not fixed.
 //
@@ -141,27 +142,33 @@ static bool is_fixed(const perp_mcp *mcp, int i)
     return pp_mcp_lower(mcp, i) == pp_mcp_upper(mcp, i);
 }
 
-// The size of the data, max(|b|, |b + A rest|): rest, the point of the bounds nearest to 0, moves
-// with the bounds as b does, so that z + c instead of z changes nothing. Rows of fixed variables do
-// not count. 1 where both vanish.
-static double data_size(const perp_mcp *mcp, double *rest, double *w, double *terms)
+// The load of each row, max(|b_i|, |b + A rest|_i): rest, the point of the bounds nearest to 0, moves
+// with the bounds as b does, so that z + c instead of z changes nothing. Rows of fixed variables have
+// none.
+static void find_loads(const perp_mcp *mcp, double *rest, double *w, double *terms, double *load)
 {
-    double size = 0.0;
     bool moved = false;
     for (int i = 0; i < mcp->n; i++) {
         rest[i] = pp_within(0.0, pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
         moved = moved || rest[i] != 0.0;
-        if (!is_fixed(mcp, i)) {
-            worst_of(&size, fabs(mcp->b[i]));
-        }
+        load[i] = is_fixed(mcp, i) ? 0.0 : fabs(mcp->b[i]);
     }
     if (moved) {
         evaluate(mcp, rest, w, terms);
         for (int i = 0; i < mcp->n; i++) {
             if (!is_fixed(mcp, i)) {
-                worst_of(&size, fabs(w[i]));
+                worst_of(&load[i], fabs(w[i]));
             }
         }
+    }
+}
+
+// The largest load_i, or load_i sqrt(rho_i) where 1 / rho is given; 1 where all vanish.
+static double largest(int n, const double *load, const double *inverse)
+{
+    double size = 0.0;
+    for (int i = 0; i < n; i++) {
+        worst_of(&size, inverse ? load[i] / sqrt(inverse[i]) : load[i]);
     }
     return size > 0.0 && isfinite(size) ? size : 1.0;
 }
@@ -177,8 +184,9 @@ static double natural_map(double w, double doubt, double below, double above)
 void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mcp_residuals *out)
 {
     int n = mcp->n;
-    double *w = scratch, *terms = w + n, *d = terms + n, *inverse = d + n;
-    double unit = data_size(mcp, inverse, w, d), doubt = 0.0;
+    double *w = scratch, *terms = w + n, *d = terms + n, *inverse = d + n, *load = inverse + n;
+    find_loads(mcp, inverse, w, d, load);
+    double unit = largest(n, load, NULL), doubt = 0.0;
     evaluate(mcp, z, w, terms);
     if (rounding_counts(n, terms, unit)) {
         evaluate_exactly(mcp, z, w, d);
@@ -187,14 +195,19 @@ void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mc
     unit_ratios(&mcp->A, d, inverse);
 
     double wide = unit, plain = 0.0, scaled = 0.0, bound = 0.0;
+    double energy_wide = largest(n, load, inverse), energy = 0.0;
     for (int i = 0; i < n; i++) {
         double lower = pp_mcp_lower(mcp, i), upper = pp_mcp_upper(mcp, i), s = inverse[i];
+        double weight = 1.0 / sqrt(s);
         if (lower < upper) {
             worst_of(&wide, fabs(w[i]));
+            worst_of(&energy_wide, weight * fabs(w[i]));
         }
         double above = z[i] - lower, below = z[i] - upper, about = doubt * terms[i];
+        double map = natural_map(w[i], about, s * below, s * above);
         worst_of(&plain, natural_map(w[i], about, below, above));
-        worst_of(&scaled, natural_map(w[i], about, s * below, s * above));
+        worst_of(&scaled, map);
+        worst_of(&energy, weight * map);
         worst_of(&bound, fabs(z[i] - pp_within(z[i], lower, upper)));
     }
     *out = (perp_mcp_residuals){
@@ -202,6 +215,8 @@ void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mc
         .scaled = isfinite(scaled) && isfinite(wide) ? scaled / wide : PP_INF,
         .bound = isfinite(bound) ? bound : PP_INF,
     };
+    worst_of(&out->scaled,
+             isfinite(energy) && isfinite(energy_wide) ? energy / energy_wide : PP_INF);
 }
 
 perp_status perp_mcp_judge(const perp_mcp *mcp, const double *z, const perp_env *env,

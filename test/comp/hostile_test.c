@@ -43,6 +43,22 @@ static void fixed_variables_hide_nothing(void **state)
     assert_true(out.plain < 1e-15 && out.scaled < 1e-15);
 }
 
+// One contact of a body of 1e-10 kg as a Stewart-Trinkle LCP: impulses are 1e-10, and friction of twice
+// its limit breaks the row of sigma by 5e-11 N s, beside velocities of 1 m/s.
+static void light_bodies_keep_their_cone(void **state)
+{
+    (void)state;
+    const double W = 1e10, mu = 0.5, b[] = {-1, 1, -1, 0};  // p_n, p_+, p_-, sigma
+    const double A[] = {W, 0, 0, mu, 0, W, -W, -1, 0, -W, W, -1, 0, 1, 1, 0};
+    perp_mcp mcp = perp_mcp_lcp(4, perp_matrix_dense(4, 4, A), b);
+    perp_mcp_residuals out;
+    const double sticks[] = {1e-10, 0, 1e-10, 0}, slides[] = {1e-10, 0, 0.5e-10, 0.5};
+    assert_int_equal(perp_mcp_judge(&mcp, sticks, NULL, &out), PERP_OK);
+    assert_true(out.plain < 1e-8 && out.scaled > 0.1);
+    assert_int_equal(perp_mcp_judge(&mcp, slides, NULL, &out), PERP_OK);
+    assert_true(out.plain < 1e-15 && out.scaled < 1e-15);
+}
+
 // Positive definite, so that there is a solution: z = 1e13 (1, 1). It may be missed, not denied.
 static void huge_solutions_are_not_denied(void **state)
 {
@@ -265,6 +281,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(overflow_is_no_success),
         cmocka_unit_test(fixed_variables_hide_nothing),
+        cmocka_unit_test(light_bodies_keep_their_cone),
         cmocka_unit_test(huge_solutions_are_not_denied),
         cmocka_unit_test(success_has_no_excuse),
         cmocka_unit_test(auto_obeys_the_limit),

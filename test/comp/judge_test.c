@@ -176,8 +176,9 @@ static void plain_is_its_definition(void **state)
     problem_destroy(p);
 }
 
-// Changing the unit of z (A C, z / C) leaves the scaled residual alone; the plain one it changes.
-static void scaled_knows_no_unit_of_z(void **state)
+// The scaled residual is its definition in whatever units z has, and one unit for all z or for all w
+// leaves it alone; the plain one these change.
+static void scaled_is_its_definition(void **state)
 {
     (void)state;
     FOR_SEEDS(seed, 200)
@@ -189,7 +190,6 @@ static void scaled_knows_no_unit_of_z(void **state)
         for (int i = 0; i < 6; i++) {
             z[i] = rng_uniform(&r, 0.0, 1.0);
         }
-        double before = judge(&p->mcp, z).scaled;
         for (int j = 0; j < 6; j++) {
             double unit = ldexp(1.0, rng_below(&r, 80) - 40);
             z[j] /= unit;
@@ -197,16 +197,16 @@ static void scaled_knows_no_unit_of_z(void **state)
                 ENTRY(p, i, j) *= unit;
             }
         }
-        double after = judge(&p->mcp, z).scaled;
-        CHECK(fabs(after - before) <= 1e-12 * before, seed);
-        // and a common unit of w and b
+        double before = judge(&p->mcp, z).scaled, truth = truth_scaled(&p->mcp, z);
+        CHECK(fabs(before - truth) <= 1e-12 * truth, seed);
         for (int k = 0; k < 36; k++) {
             p->A[k] *= 0x1p30;
         }
         for (int i = 0; i < 6; i++) {
-            p->b[i] *= 0x1p30;
+            p->b[i] *= 0x1p42;
+            z[i] *= 0x1p12;
         }
-        after = judge(&p->mcp, z).scaled;
+        double after = judge(&p->mcp, z).scaled;
         CHECK(fabs(after - before) <= 1e-12 * before, seed);
         problem_destroy(p);
     }
@@ -369,7 +369,7 @@ int main(void)
         cmocka_unit_test(nothing_infinite_is_accepted),
         cmocka_unit_test(refuses_what_is_no_problem),
         cmocka_unit_test(plain_is_its_definition),
-        cmocka_unit_test(scaled_knows_no_unit_of_z),
+        cmocka_unit_test(scaled_is_its_definition),
         cmocka_unit_test(farkas_by_hand),
         cmocka_unit_test(contact_by_hand),
         cmocka_unit_test(contact_scaling),

@@ -80,6 +80,22 @@ double truth_plain(const perp_mcp *mcp, const double *z)
     return (double)(b > 0.0L ? worst / b : worst);
 }
 
+double truth_scaled(const perp_mcp *lcp, const double *z)
+{
+    long double map[2] = {0.0L, 0.0L}, wide[2] = {0.0L, 0.0L}, terms;
+    for (int i = 0; i < lcp->n; i++) {
+        long double d = entry(&lcp->A, i, i), w = row(lcp, z, i, &terms);
+        long double size = fmaxl(fabsl(w), fabsl((long double)lcp->b[i]));
+        long double least = fabsl(fminl(d * (long double)z[i], w));
+        for (int k = 0; k < 2; k++) {
+            long double weight = k == 0 ? 1.0L : 1.0L / sqrtl(d);
+            map[k] = fmaxl(map[k], weight * least);
+            wide[k] = fmaxl(wide[k], weight * size);
+        }
+    }
+    return (double)fmaxl(map[0] / wide[0], map[1] / wide[1]);
+}
+
 bool truth_solves(const perp_mcp *mcp, const double *z)
 {
     long double b = 0.0L;

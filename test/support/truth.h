@@ -10,6 +10,9 @@
 // max_i |z_i - clamp(z_i - w_i)| / size, w = A z + b, size = max(|b|, |w at the bounds nearest 0|);
 // infinite for NaN or a violated bound.
 double truth_plain(const perp_mcp *mcp, const double *z);
+
+// The larger of (C6) and (C36), from the definitions, for LCPs with a positive diagonal.
+double truth_scaled(const perp_mcp *lcp, const double *z);
 // Whether z is a solution beyond doubt: the natural map within 1e-10 of max|b| alone, so that large
 // bounds do not help.
 bool truth_solves(const perp_mcp *mcp, const double *z);
