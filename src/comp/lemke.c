@@ -196,7 +196,8 @@ static perp_status set_up(pp_lemke *t, const perp_mcp *mcp, const pp_job *job, s
         return status;
     }
     scale_vectors(t, mcp, s);
-    if (n <= TABLEAU_MOST) {
+    bool warm = job->options->warm_start && job->options->basis;  // a tableau would be dear to load
+    if (n <= TABLEAU_MOST && !warm) {
         return pp_lemke_tableau_init(t);
     }
     return dense ? pp_lemke_dense_init(t) : pp_lemke_sparse_init(t);
@@ -307,12 +308,12 @@ static void keep_if_better(const pp_lemke *t, attempt *a, const double *z)
     }
 }
 
-// After a path: the basic solution anew; as the path left it, where z0 went out by a pivot so small that
-// the last basis is nearly singular; from a fresh factorisation if neither does.
-static void settle(pp_lemke *t, attempt *a)
+// After a path of some pivots: the basic solution anew; as the path left it, where z0 went out by a pivot
+// so small that the last basis is nearly singular; from a fresh factorisation if neither does.
+static void settle(pp_lemke *t, attempt *a, int pivots)
 {
     read_solution(t, a->last);
-    if (t->basis->values(t) >= 0) {
+    if (pivots > 0 && t->basis->values(t) >= 0) {
         read_solution(t, a->z);
         keep_if_better(t, a, a->z);
     }
@@ -327,6 +328,7 @@ static void settle(pp_lemke *t, attempt *a)
 
 static perp_status run_path(pp_lemke *t, const int8_t *place, attempt *a)
 {
+    int before = t->pivots;
     perp_status status = load_basis(t, place);
     if (status == PERP_ERR_SINGULAR && !place && t->A.dense) {
         status = pp_lemke_crash(t, t->A.dense, a->start);
@@ -338,7 +340,7 @@ static perp_status run_path(pp_lemke *t, const int8_t *place, attempt *a)
         status = pp_lemke_path(t);
     }
     if (status >= 0) {
-        settle(t, a);
+        settle(t, a, t->pivots - before);
     }
     return status;
 }

@@ -132,7 +132,7 @@ static perp_status factor(pp_lemke *t, kernel *K)
     return singular ? PERP_ERR_SINGULAR : PERP_OK;
 }
 
-// The inverse from the factors, one column at a time.
+// The inverse from the factors.
 static perp_status invert(pp_lemke *t, kernel *K)
 {
     int k = K->k;
@@ -147,12 +147,7 @@ static perp_status invert(pp_lemke *t, kernel *K)
     for (int p = 0; p < k; p++) {
         memcpy(lu + (size_t)p * (size_t)k, column_of(K, p), (size_t)k * sizeof *lu);
     }
-    for (int p = 0; p < k; p++) {
-        double *column = column_of(K, p);
-        memset(column, 0, (size_t)k * sizeof *column);
-        column[p] = 1.0;
-        pp_lu_solve(k, lu, k, K->pivot, column);
-    }
+    pp_lu_invert(k, lu, k, K->pivot, K->inverse, K->capacity);
     pp_arena_release(t->arena, mark);
     K->factored = false;
     return PERP_OK;

@@ -61,6 +61,17 @@ static double violation(const pp_lemke *t, int position)
     return below > above ? below : above;
 }
 
+// Whether the basis is a solution already.
+static bool is_feasible(const pp_lemke *t)
+{
+    for (int k = 0; k < t->n; k++) {
+        if (violation(t, k) > 0.0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // The covering vector of an arbitrary basis: along z0 each variable that can be moved inward without
 // end moves by 1, each other one that is outside by its violation, the rest not at all. At the first
 // z0 at which all are inside, the path begins.
@@ -205,10 +216,13 @@ perp_status pp_lemke_path(pp_lemke *t)
 {
     double z0;
     double *inward = t->row_a;
+    if (is_feasible(t)) {
+        return PERP_OK;
+    }
     cover_basis(t, inward);
     int first = last_to_enter(t, inward, &z0);
     if (first < 0) {
-        return PERP_OK;  // the basis is a solution already
+        return PERP_OK;
     }
     for (int k = 0; k < t->n; k++) {
         t->x[k] += z0 * inward[k];

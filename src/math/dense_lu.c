@@ -185,6 +185,55 @@ void pp_lu_solve(int n, const double *LU, int ld, const int *pivot, double *rest
     }
 }
 
+PP_CLONES
+static void solve_upper_step(int k, int n, const double *U, int ldu, double *B, int ldb)
+{
+    int j = 0;
+    for (; j + 2 <= n; j += 2) {
+        double *y = PP_AT(B, ldb, 0, j), *z = PP_AT(B, ldb, 0, j + 1);
+        for (int p = k - 1; p >= 0; p--) {
+            const double *column = PP_AT(U, ldu, 0, p);
+            y[p] /= column[p];
+            z[p] /= column[p];
+            subtract_two(p, y[p], z[p], column, y, z);
+        }
+    }
+    for (double *y = PP_AT(B, ldb, 0, j); j < n; j++) {
+        for (int p = k - 1; p >= 0; p--) {
+            const double *column = PP_AT(U, ldu, 0, p);
+            y[p] /= column[p];
+            subtract_one(p, y[p], column, y);
+        }
+    }
+}
+
+// B = U \ B for n columns.
+static void solve_upper(int k, int n, const double *U, int ldu, double *B, int ldb)
+{
+    if (k <= STEP) {
+        solve_upper_step(k, n, U, ldu, B, ldb);
+        return;
+    }
+    int top = (k / 2 + 7) / 8 * 8;
+    const double *right = PP_AT(U, ldu, 0, top);
+    solve_upper(k - top, n, right + top, ldu, B + top, ldb);
+    pp_gemm_sub(top, n, k - top, right, ldu, B + top, ldb, B, ldb);
+    solve_upper(top, n, U, ldu, B, ldb);
+}
+
+void pp_lu_invert(int n, const double *LU, int ld, const int *pivot, double *X, int ldx)
+{
+    for (int j = 0; j < n; j++) {
+        double *column = PP_AT(X, ldx, 0, j);
+        for (int i = 0; i < n; i++) {
+            column[i] = i == j ? 1.0 : 0.0;
+        }
+    }
+    permute(n, X, ldx, 0, n, pivot);
+    solve_unit_lower(n, n, LU, ld, X, ldx);
+    solve_upper(n, n, LU, ld, X, ldx);
+}
+
 void pp_lu_solve_t(int n, const double *LU, int ld, const int *pivot, double *x)
 {
     for (int k = 0; k < n; k++) {  // x = U' \ x

@@ -57,6 +57,7 @@ void pp_syrk_sub(int m, int n, int k, const double *A, int lda, double *C, int l
 int pp_lu_factor(int n, double *A, int ld, int *pivot, double tiny);
 void pp_lu_solve(int n, const double *LU, int ld, const int *pivot, double *x);    // x = A \ x
 void pp_lu_solve_t(int n, const double *LU, int ld, const int *pivot, double *x);  // x = A'\ x
+void pp_lu_invert(int n, const double *LU, int ld, const int *pivot, double *X, int ldx);
 
 // A = L L' from the lower triangle, in place; the upper triangle is neither read nor written. Returns 0, or 1 + the column whose pivot is <= tiny.
 int pp_chol_factor(int n, double *A, int ld, double tiny);

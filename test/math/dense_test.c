@@ -161,6 +161,26 @@ static void matrix_products_match_naive_code(void **state)
     }
 }
 
+static void inverse_times_matrix_is_identity(void **state)
+{
+    (void)state;
+    rng r = rng_seed(rng_test_seed(14));
+    for (int k = 0; k < SIZES; k++) {
+        int n = sizes[k], ld = n + 2, pivot[LARGEST];
+        double *A = numbers(&r, (size_t)n * (size_t)n), *LU = copy(A, (size_t)n * (size_t)n);
+        double *X = numbers(&r, (size_t)ld * (size_t)n), *b = numbers(&r, (size_t)n);
+        double *x = calloc((size_t)n, sizeof *x);
+        assert_int_equal(pp_lu_factor(n, LU, n, pivot, 0.0), 0);
+        pp_lu_invert(n, LU, n, pivot, X, ld);
+        pp_gemv(n, n, 1.0, X, ld, b, x);
+        pp_lu_solve(n, LU, n, pivot, b);
+        for (int i = 0; i < n; i++) {
+            assert_true(fabs(x[i] - b[i]) <= 1e-9 * (1.0 + pp_norm_inf(n, b)));
+        }
+        free(A), free(LU), free(X), free(b), free(x);
+    }
+}
+
 // x = T y, then with x_r and y_c exchanged: the same pairs satisfy both.
 static void exchange_swaps_variables(void **state)
 {
@@ -356,6 +376,7 @@ int main(void)
         cmocka_unit_test(products_match_naive_code),
         cmocka_unit_test(columns_may_be_chosen),
         cmocka_unit_test(matrix_products_match_naive_code),
+        cmocka_unit_test(inverse_times_matrix_is_identity),
         cmocka_unit_test(exchange_swaps_variables),
         cmocka_unit_test(cholesky_solves),
         cmocka_unit_test(cholesky_carries_right_hand_sides),

@@ -18,6 +18,7 @@
 #define pp_gemm_sub_t         plain_gemm_sub_t
 #define pp_syrk_sub           plain_syrk_sub
 #define pp_lu_factor          plain_lu_factor
+#define pp_lu_invert          plain_lu_invert
 #define pp_lu_solve           plain_lu_solve
 #define pp_lu_solve_t         plain_lu_solve_t
 #define pp_chol_factor        plain_chol_factor
