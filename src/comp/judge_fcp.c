@@ -151,7 +151,8 @@ static bool projects_to_apex(const cone *K, const real *x)
 // Bisection on half the derivative, with respect to s, of the squared distance of x to the slice
 // r_n = s of K:
 //   (s - x_n) - sum_g (x_g - P(x_g)) . P(x_g) / s     (P(x_g) scales with s)
-// It grows with s; its zero is the projection's normal component.
+// It grows with s; its zero is the projection's normal component. For one round group it is
+// (s - x_n) - mu max(0, |x_g| - mu s), which needs no search.
 static void project_cone(const cone *K, const real *x, real *y)
 {
     real length[PP_GROUPS_MAX], low = 0.0L, high = fabsl(x[0]);
@@ -162,6 +163,11 @@ static void project_cone(const cone *K, const real *x, real *y)
     for (int g = 0; g < K->groups; g++) {
         length[g] = support(x + K->group[g].first, K->group[g].size, 0);
         high += (1.0L + (real)K->mu[g]) * length[g];
+    }
+    if (K->groups == 1 && (K->nd == 0 || K->group[0].size == 1)) {
+        real mu = (real)K->mu[0];
+        bool inside = length[0] <= mu * x[0];
+        low = high = inside ? x[0] : (x[0] + mu * length[0]) / (1.0L + mu * mu);
     }
     for (int k = 0; k < 200 && low < high; k++) {
         real middle = 0.5L * (low + high), slope = middle - x[0];
