@@ -107,7 +107,7 @@ static void energy_falls(void **state)
         random_scene_options options = {.bodies = 12, .ground = true, .mu_most = 0.8, .speed = 1.0};
         make(&p, seed, &options);
         plane_start(&p);
-        double total = INFINITY;
+        double total = HUGE_VAL;
         for (int step = 0; step < 150; step++) {
             plane_step(&p, 0.005);
             perp_energy e = perp_sim_info(p.sim)->energy;

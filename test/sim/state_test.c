@@ -121,9 +121,9 @@ static void set_and_get(void **state)
     assert_int_equal(perp_state_get(b.p.sim, NULL, q2, v2), PERP_OK);
     assert_memory_equal(q, q2, sizeof q);
     assert_memory_equal(v, v2, sizeof v);
-    q[4] = NAN;
+    q[4] = (double)NAN;
     assert_int_equal(perp_state_set(b.p.sim, t, q, v), PERP_ERR_ARGUMENT);
-    assert_int_equal(perp_state_set(b.p.sim, INFINITY, q2, v2), PERP_ERR_ARGUMENT);
+    assert_int_equal(perp_state_set(b.p.sim, HUGE_VAL, q2, v2), PERP_ERR_ARGUMENT);
     assert_int_equal(perp_state_set(b.p.sim, t, NULL, v2), PERP_ERR_ARGUMENT);
     assert_true(perp_state_hash(b.p.sim) == hash);
     berard_close(&b);
@@ -132,7 +132,7 @@ static void set_and_get(void **state)
 static void refuses_bad_steps(void **state)
 {
     (void)state;
-    static const double bad[] = {0.0, -0.01, NAN, INFINITY};
+    static const double bad[] = {0.0, -0.01, (double)NAN, HUGE_VAL};
     berard b;
     berard_open(&b, 2);
     berard_start(&b);
