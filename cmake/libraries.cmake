@@ -3,10 +3,11 @@
 if(NOT TARGET SuiteSparse::klu)
   find_path(KLU_INCLUDE klu.h PATH_SUFFIXES suitesparse REQUIRED)
   find_library(KLU_LIBRARY klu REQUIRED)
+  find_library(AMD_LIBRARY amd REQUIRED)
   find_library(SUITESPARSECONFIG_LIBRARY suitesparseconfig REQUIRED)
   add_library(SuiteSparse::klu INTERFACE IMPORTED)
   target_include_directories(SuiteSparse::klu SYSTEM INTERFACE ${KLU_INCLUDE})
-  target_link_libraries(SuiteSparse::klu INTERFACE ${KLU_LIBRARY} ${SUITESPARSECONFIG_LIBRARY})
+  target_link_libraries(SuiteSparse::klu INTERFACE ${KLU_LIBRARY} ${AMD_LIBRARY} ${SUITESPARSECONFIG_LIBRARY})
 endif()
 
 if(PERP_BUILD_PERP AND NOT TARGET jansson::jansson)

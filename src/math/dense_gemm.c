@@ -152,6 +152,13 @@ void pp_gemm_sub_t(int m, int n, int k, const double *A, int lda, const double *
     subtract_product(&x);
 }
 
+void pp_gemm_sub_lower_t(int n, int k, const double *A, int lda, const double *B, int ldb,
+                         double *C, int ldc)
+{
+    const product x = {n, n, k, A, lda, B, ldb, 1, C, ldc, true};
+    subtract_product(&x);
+}
+
 // NOLINTEND(readability-function-size)
 
 void pp_syrk_sub(int m, int n, int k, const double *A, int lda, double *C, int ldc)

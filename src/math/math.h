@@ -51,6 +51,9 @@ void pp_gemm_sub(int m, int n, int k, const double *A, int lda, const double *B,
                  int ldc);
 void pp_gemm_sub_t(int m, int n, int k, const double *A, int lda, const double *B, int ldb,
                    double *C, int ldc);
+// and of C -= A B', C n x n, symmetric by what A and B are
+void pp_gemm_sub_lower_t(int n, int k, const double *A, int lda, const double *B, int ldb,
+                         double *C, int ldc);
 void pp_syrk_sub(int m, int n, int k, const double *A, int lda, double *C, int ldc);
 
 // P A = L U with partial pivoting, in place. Returns 0, or 1 + the column whose pivots are all <= tiny.
@@ -82,3 +85,33 @@ void pp_sparse_lu_destroy(pp_sparse_lu *lu);
 perp_status pp_sparse_lu_factor(pp_sparse_lu *lu, const double *x);
 perp_status pp_sparse_lu_solve(const pp_sparse_lu *lu, double *b);    // b = A \ b
 perp_status pp_sparse_lu_solve_t(const pp_sparse_lu *lu, double *b);  // b = A'\ b
+
+// Sparse factorisation of our own, for matrices with a symmetric pattern that come in blocks (bodies,
+// joints): A = L D L', or A = L U with rows exchanged only within a block. Analysed once a pattern;
+// after that nothing allocates. Where pivots away from the diagonal are needed, pp_sparse_lu is right.
+typedef struct pp_ldl pp_ldl;
+
+// The lower triangle by columns of blocks: in each column its diagonal block first, rows in any order.
+typedef struct pp_ldl_pattern {
+    int nodes;
+    const int *size;   // nodes: rows of each
+    const int *p, *i;  // nodes + 1 starts; block rows
+} pp_ldl_pattern;
+
+pp_ldl *pp_ldl_create(const perp_env *env);  // NULL: out of memory
+pp_ldl *pp_ldl_create_in(pp_arena *arena);   // lives as long as the arena; destroy is not needed
+void pp_ldl_destroy(pp_ldl *ldl);
+// PERP_OK or PERP_ERR_MEMORY. Quick when the pattern is that of the last call.
+perp_status pp_ldl_analyse(pp_ldl *ldl, const pp_ldl_pattern *pattern);
+// Where the values of each block start, column-major; one more entry: how many there are.
+const int *pp_ldl_places(const pp_ldl *ldl);
+// A = L D L'. Of diagonal blocks the lower triangle is read. A pivot d with |d| <= tiny |a|, a the diagonal
+// of A there, counts as zero: its row and column are left out, and its unknown becomes zero. Returns how
+// many those are.
+int pp_ldl_factor(pp_ldl *ldl, const double *x, double tiny);
+// A = L U; upper: the blocks above the diagonal, transposed, where x has their mirror images; diagonal
+// blocks stand in x. PERP_OK or PERP_ERR_SINGULAR.
+perp_status pp_ldl_factor_lu(pp_ldl *ldl, const double *x, const double *upper);
+bool pp_ldl_solve(const pp_ldl *ldl, double *b);  // b = A \ b; false: not finite
+const double *pp_ldl_pivots(const pp_ldl *ldl);   // of L D L', in the caller's order; 0: left out
+double pp_ldl_growth(const pp_ldl *ldl);          // largest entry of L: digits lost

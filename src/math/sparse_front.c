@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Elimination within one front: dense, by stripes of columns so that the bulk is a product.
+//
+// A symmetric front is factored as L (D L'), with D L' where a general one has U: from the lower triangle
+// alone, at half the cost, and what follows (solves, the parent) need not know.
+#include "math/simd.h"
+#include "math/sparse_ldl.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    STRIPE = 24,  // columns eliminated one by one before the rest is updated by a product
+    FEW = 4,      // terms up to which a product is done column by column
+};
+
+// y -= a x
+PP_INLINE void subtract(int n, double a, const double *x, double *y)
+{
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        PP_STORE(y + i) = PP_LOAD(y + i) - a * PP_LOAD(x + i);
+    }
+    for (; i < n; i++) {
+        y[i] -= a * x[i];
+    }
+}
+
+PP_INLINE void scale(int n, double a, double *x)
+{
+    for (int i = 0; i < n; i++) {
+        x[i] *= a;
+    }
+}
+
+// ── General ──────────────────────────────────────────────────────────────────────────────────────
+
+static void exchange_rows(double *F, int ld, int k, int a, int b)
+{
+    for (int j = 0; j < k; j++) {
+        double t = *PP_AT(F, ld, a, j);
+        *PP_AT(F, ld, a, j) = *PP_AT(F, ld, b, j);
+        *PP_AT(F, ld, b, j) = t;
+    }
+}
+
+static void exchange_columns(double *Ut, int m, int a, int b)
+{
+    for (int i = 0; i < m; i++) {
+        double t = *PP_AT(Ut, m, i, a);
+        *PP_AT(Ut, m, i, a) = *PP_AT(Ut, m, i, b);
+        *PP_AT(Ut, m, i, b) = t;
+    }
+}
+
+// The row of F11 with the largest entry of column j, from j on.
+PP_INLINE int find_pivot(const double *column, int j, int k)
+{
+    int at = j;
+    for (int i = j + 1; i < k; i++) {
+        if (fabs(column[i]) > fabs(column[at])) {
+            at = i;
+        }
+    }
+    return at;
+}
+
+// Columns from..to-1; the others of F and Ut are touched by exchanges only.
+PP_CLONES
+static bool eliminate(const pp_front *front, int from, int to, double *F, double *Ut, int *pivot)
+{
+    int k = front->k, m = front->m, ld = k + m;
+    for (int j = from; j < to; j++) {
+        double *column = PP_AT(F, ld, 0, j);
+        int at = find_pivot(column, j, k);
+        pivot[j] = at;
+        if (at != j) {
+            exchange_rows(F, ld, k, j, at);
+            exchange_columns(Ut, m, j, at);
+        }
+        if (!(fabs(column[j]) > 0.0)) {
+            return false;
+        }
+        double inverse = 1.0 / column[j];
+        column[j] = inverse;
+        scale(ld - j - 1, inverse, column + j + 1);
+        for (int l = j + 1; l < to; l++) {
+            double *other = PP_AT(F, ld, 0, l);
+            subtract(ld - j - 1, other[j], column + j + 1, other + j + 1);
+            subtract(m, column[l], PP_AT(Ut, m, 0, j), PP_AT(Ut, m, 0, l));
+        }
+    }
+    return true;
+}
+
+// U right of a stripe, and the rest of F and Ut.
+PP_CLONES
+static void follow(const pp_front *front, int from, int to, double *F, double *Ut)
+{
+    int k = front->k, m = front->m, ld = k + m, rest = k - to;
+    for (int l = to; l < k; l++) {
+        double *other = PP_AT(F, ld, 0, l);
+        for (int j = from; j < to; j++) {
+            subtract(to - j - 1, other[j], PP_AT(F, ld, j + 1, j), other + j + 1);
+        }
+    }
+    pp_gemm_sub(ld - to, rest, to - from, PP_AT(F, ld, to, from), ld, PP_AT(F, ld, from, to), ld,
+                PP_AT(F, ld, to, to), ld);
+    if (m > 0) {
+        pp_gemm_sub_t(m, rest, to - from, PP_AT(Ut, m, 0, from), m, PP_AT(F, ld, to, from), ld,
+                      PP_AT(Ut, m, 0, to), m);
+    }
+}
+
+// S -= L21 U12
+PP_CLONES
+static void schur(const pp_front *front, const double *F, const double *Ut, double *S)
+{
+    int k = front->k, m = front->m;
+    if (k > FEW) {
+        pp_gemm_sub_t(m, m, k, F + k, k + m, Ut, m, S, m);
+        return;
+    }
+    for (int j = 0; j < m; j++) {
+        for (int p = 0; p < k; p++) {
+            subtract(m, *PP_AT(Ut, m, j, p), PP_AT(F, k + m, k, p), PP_AT(S, m, 0, j));
+        }
+    }
+}
+
+bool pp_front_lu(const pp_front *front, double *F, double *Ut, double *S, int *pivot)
+{
+    for (int from = 0; from < front->k; from += STRIPE) {
+        int to = from + STRIPE < front->k ? from + STRIPE : front->k;
+        if (!eliminate(front, from, to, F, Ut, pivot)) {
+            return false;
+        }
+        if (to < front->k) {
+            follow(front, from, to, F, Ut);
+        }
+    }
+    if (front->m > 0) {
+        schur(front, F, Ut, S);
+    }
+    return true;
+}
+
+// ── Symmetric ────────────────────────────────────────────────────────────────────────────────────
+
+// Columns from..to-1 of a symmetric front; D L' goes to the right of the diagonal and into Ut.
+PP_CLONES
+static int eliminate_symmetric(const pp_front *front, int from, int to, double *F, double *Ut,
+                               double tiny, const double *diagonal, double *D)
+{
+    int k = front->k, m = front->m, ld = k + m, zeros = 0;
+    for (int j = from; j < to; j++) {
+        double *column = PP_AT(F, ld, 0, j), d = column[j];
+        bool zero = !(fabs(d) > tiny * fabs(diagonal[j]));
+        double inverse = zero ? 0.0 : 1.0 / d;
+        zeros += zero;
+        D[j] = zero ? 0.0 : d;
+        column[j] = inverse;
+        for (int l = j + 1; l < k; l++) {
+            *PP_AT(F, ld, j, l) = zero ? 0.0 : column[l];
+        }
+        for (int i = 0; i < m; i++) {
+            *PP_AT(Ut, m, i, j) = zero ? 0.0 : column[k + i];
+        }
+        scale(ld - j - 1, inverse, column + j + 1);
+        for (int l = j + 1; l < to; l++) {
+            double *other = PP_AT(F, ld, 0, l);
+            subtract(ld - l, other[j], column + l, other + l);
+        }
+    }
+    return zeros;
+}
+
+int pp_front_ldl(const pp_front *front, double *F, double *Ut, double *S, double tiny,
+                 const double *diagonal, double *D)
+{
+    int k = front->k, m = front->m, ld = k + m, zeros = 0;
+    for (int from = 0; from < k; from += STRIPE) {
+        int to = from + STRIPE < k ? from + STRIPE : k;
+        zeros += eliminate_symmetric(front, from, to, F, Ut, tiny, diagonal, D);
+        for (int at = to; at < k; at += STRIPE) {  // stripes of what is below the diagonal
+            int end = at + STRIPE < k ? at + STRIPE : k;
+            pp_gemm_sub(ld - at, end - at, to - from, PP_AT(F, ld, at, from), ld,
+                        PP_AT(F, ld, from, at), ld, PP_AT(F, ld, at, at), ld);
+        }
+    }
+    if (m > 0) {
+        pp_gemm_sub_lower_t(m, k, F + k, ld, Ut, m, S, m);
+    }
+    return zeros;
+}

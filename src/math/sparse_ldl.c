@@ -1,0 +1,356 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sparse factorisation with the pattern of L kept: numbers and solves. The method is in sparse_ldl.h.
+#include "math/sparse_ldl.h"
+#include "math/simd.h"
+
+#include <math.h>
+#include <string.h>
+
+pp_ldl *pp_ldl_create(const perp_env *env)
+{
+    pp_ldl *l = pp_alloc(env, sizeof *l);
+    if (!l) {
+        return NULL;
+    }
+    *l = (pp_ldl){.env = env ? *env : (perp_env){0}, .own = true};
+    l->arena = pp_arena_create(env);
+    l->scratch = pp_arena_create(env);
+    if (!l->arena || !l->scratch) {
+        pp_ldl_destroy(l);
+        return NULL;
+    }
+    return l;
+}
+
+pp_ldl *pp_ldl_create_in(pp_arena *arena)
+{
+    pp_ldl *l = PP_ZEROS(arena, pp_ldl, 1);
+    if (l) {
+        l->arena = l->scratch = arena;
+    }
+    return l;
+}
+
+void pp_ldl_destroy(pp_ldl *l)
+{
+    if (l && l->own) {
+        perp_env env = l->env;
+        pp_arena_destroy(l->arena);
+        pp_arena_destroy(l->scratch);
+        pp_free(&env, l, sizeof *l);
+    }
+}
+
+// ── Pattern ──────────────────────────────────────────────────────────────────────────────────────
+
+static bool same_pattern(const pp_ldl *l, const pp_ldl_pattern *a)
+{
+    size_t n = (size_t)a->nodes;
+    return l->ready && l->nodes == a->nodes && memcmp(l->p, a->p, (n + 1) * sizeof *l->p) == 0 &&
+           memcmp(l->size, a->size, n * sizeof *l->size) == 0 &&
+           memcmp(l->i, a->i, (size_t)a->p[n] * sizeof *l->i) == 0;
+}
+
+static bool copy_pattern(pp_ldl *l, const pp_ldl_pattern *a)
+{
+    size_t n = (size_t)a->nodes, blocks = (size_t)a->p[n], values = 0;
+    l->nodes = a->nodes;
+    l->size = PP_ARRAY(l->arena, int, n);
+    l->p = PP_ARRAY(l->arena, int, n + 1);
+    l->i = PP_ARRAY(l->arena, int, blocks);
+    l->at = PP_ARRAY(l->arena, int, blocks + 1);
+    if (!l->size || !l->p || !l->i || !l->at) {
+        return false;
+    }
+    memcpy(l->p, a->p, (n + 1) * sizeof *l->p);
+    memcpy(l->i, a->i, blocks * sizeof *l->i);
+    memcpy(l->size, a->size, n * sizeof *l->size);
+    l->n = 0;
+    for (int j = 0; j < l->nodes; j++) {
+        l->n += l->size[j];
+        for (int k = l->p[j]; k < l->p[j + 1]; k++) {
+            l->at[k] = (int)values;
+            values += (size_t)l->size[j] * (size_t)l->size[l->i[k]];
+        }
+    }
+    l->at[blocks] = (int)values;
+    return values <= INT32_MAX;
+}
+
+perp_status pp_ldl_analyse(pp_ldl *l, const pp_ldl_pattern *pattern)
+{
+    if (same_pattern(l, pattern)) {
+        return PERP_OK;
+    }
+    l->ready = false;
+    if (l->own) {
+        pp_arena_reset(l->arena);
+        pp_arena_reset(l->scratch);
+    }
+    perp_status status = copy_pattern(l, pattern) ? pp_ldl_plan(l) : PERP_ERR_MEMORY;
+    l->ready = status == PERP_OK;
+    return status;
+}
+
+const int *pp_ldl_places(const pp_ldl *l)
+{
+    return l->at;
+}
+
+const double *pp_ldl_pivots(const pp_ldl *l)
+{
+    return l->D;
+}
+
+double pp_ldl_growth(const pp_ldl *l)
+{
+    return l->growth;
+}
+
+// ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
+
+// The rows x columns block at `from`, transposed when asked, to column-major `to`.
+static void copy_block(int rows, int columns, const double *from, bool transposed, double *to,
+                       int ld)
+{
+    for (int j = 0; j < columns; j++) {
+        for (int i = 0; i < rows; i++) {
+            *PP_AT(to, ld, i, j) = transposed ? from[j + i * columns] : from[i + j * rows];
+        }
+    }
+}
+
+// Block b of the caller into its front: below the diagonal from x, above it from `upper` (NULL: symmetric,
+// not needed).
+static void place_block(const pp_ldl *l, int b, int rows, int columns, const double *x,
+                        const double *upper)
+{
+    const pp_block_place *place = &l->block[b];
+    const pp_front *front = &l->front[place->front];
+    double *F = l->F + front->F, *Ut = l->Ut + front->Ut;
+    int ld = front->k + front->m, k = front->k;
+    const double *lower = x + l->at[b];
+    if (place->flipped) {
+        int t = rows;
+        rows = columns;
+        columns = t;
+        lower = (upper ? upper : x) + l->at[b];
+    }
+    copy_block(rows, columns, lower, place->flipped, PP_AT(F, ld, place->i, place->j), ld);
+    if (!upper) {
+        return;
+    }
+    const double *above = (place->flipped ? x : upper) + l->at[b];  // transposed, as Ut wants it
+    if (place->i >= k) {
+        copy_block(rows, columns, above, place->flipped,
+                   PP_AT(Ut, front->m, place->i - k, place->j), front->m);
+    } else if (place->i != place->j) {
+        copy_block(columns, rows, above, !place->flipped, PP_AT(F, ld, place->j, place->i), ld);
+    }
+}
+
+static void load(pp_ldl *l, const double *x, const double *upper)
+{
+    memset(l->F, 0, l->left_size * sizeof *l->F);
+    if (upper) {
+        memset(l->Ut, 0, l->above_size * sizeof *l->Ut);
+    }
+    for (int j = 0, row = 0; j < l->nodes; j++) {
+        const double *diagonal = x + l->at[l->p[j]];
+        for (int r = 0; r < l->size[j]; r++) {
+            l->diagonal[l->place[row++]] = diagonal[r + r * l->size[j]];
+        }
+        for (int b = l->p[j]; b < l->p[j + 1]; b++) {
+            place_block(l, b, l->size[l->i[b]], l->size[j], x, upper);
+        }
+    }
+}
+
+// Adds the S of a child into its parent's front.
+static void add_child(const pp_ldl *l, const pp_front *up, const pp_front *child)
+{
+    const double *from = l->S + child->S;
+    const int *to = l->relative + child->rows;
+    int k = up->k, ld = up->k + up->m, m = child->m, inside = child->inside;
+    for (int j = 0; j < inside; j++) {
+        double *column = PP_AT(l->F + up->F, ld, 0, to[j]);
+        for (int i = 0; i < m; i++) {
+            column[to[i]] += *PP_AT(from, m, i, j);
+        }
+    }
+    for (int j = inside; j < m; j++) {
+        double *row = PP_AT(l->Ut + up->Ut, up->m, to[j] - k, 0);
+        double *column = PP_AT(l->S + up->S, up->m, 0, to[j] - k);
+        for (int i = 0; i < inside; i++) {
+            *PP_AT(row, up->m, 0, to[i]) += *PP_AT(from, m, i, j);
+        }
+        for (int i = inside; i < m; i++) {
+            column[to[i] - k] += *PP_AT(from, m, i, j);
+        }
+    }
+}
+
+// The same of the lower triangle.
+static void add_child_symmetric(const pp_ldl *l, const pp_front *up, const pp_front *child)
+{
+    const double *from = l->S + child->S;
+    const int *to = l->relative + child->rows;
+    int k = up->k, ld = up->k + up->m, m = child->m;
+    for (int j = 0; j < m; j++) {
+        double *column = to[j] < k ? PP_AT(l->F + up->F, ld, 0, to[j])
+                                   : PP_AT(l->S + up->S, up->m, 0, to[j] - k) - k;
+        for (int i = j; i < m; i++) {
+            column[to[i]] += *PP_AT(from, m, i, j);
+        }
+    }
+}
+
+static void assemble(const pp_ldl *l, const pp_front *front, bool symmetric)
+{
+    memset(l->S + front->S, 0, (size_t)front->m * (size_t)front->m * sizeof *l->S);
+    for (int c = front->child; c >= 0; c = l->front[c].sibling) {
+        if (symmetric) {
+            add_child_symmetric(l, front, &l->front[c]);
+        } else {
+            add_child(l, front, &l->front[c]);
+        }
+    }
+}
+
+// Largest entry of L in a front.
+static double largest(const pp_front *front, const double *F)
+{
+    int ld = front->k + front->m;
+    double most = 0.0;
+    for (int j = 0; j < front->k; j++) {
+        for (int i = j + 1; i < ld; i++) {
+            double size = fabs(*PP_AT(F, ld, i, j));
+            most = size > most || isnan(size) ? size : most;
+        }
+    }
+    return most;
+}
+
+int pp_ldl_factor(pp_ldl *l, const double *x, double tiny)
+{
+    int zeros = 0;
+    l->growth = 0.0;
+    load(l, x, NULL);
+    for (int f = 0; f < l->fronts; f++) {
+        const pp_front *front = &l->front[f];
+        double *F = l->F + front->F;
+        assemble(l, front, true);
+        zeros += pp_front_ldl(front, F, l->Ut + front->Ut, l->S + front->S, tiny,
+                              l->diagonal + front->first, l->t + front->first);
+        double most = largest(front, F);
+        l->growth = most > l->growth || isnan(most) ? most : l->growth;
+        for (int j = 0; j < front->k; j++) {
+            l->pivot[front->first + j] = j;
+        }
+    }
+    for (int i = 0; i < l->n; i++) {
+        l->D[i] = l->t[l->place[i]];
+    }
+    return zeros;
+}
+
+perp_status pp_ldl_factor_lu(pp_ldl *l, const double *x, const double *upper)
+{
+    l->growth = 0.0;
+    load(l, x, upper);
+    for (int f = 0; f < l->fronts; f++) {
+        const pp_front *front = &l->front[f];
+        double *F = l->F + front->F;
+        assemble(l, front, false);
+        if (!pp_front_lu(front, F, l->Ut + front->Ut, l->S + front->S, l->pivot + front->first)) {
+            return PERP_ERR_SINGULAR;
+        }
+        double most = largest(front, F);
+        l->growth = most > l->growth || isnan(most) ? most : l->growth;
+    }
+    return isfinite(l->growth) ? PERP_OK : PERP_ERR_SINGULAR;
+}
+
+// ── Solves ───────────────────────────────────────────────────────────────────────────────────────
+
+PP_INLINE void subtract(int n, double a, const double *x, double *y)
+{
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        PP_STORE(y + i) = PP_LOAD(y + i) - a * PP_LOAD(x + i);
+    }
+    for (; i < n; i++) {
+        y[i] -= a * x[i];
+    }
+}
+
+PP_INLINE double dot(int n, const double *x, const double *y)
+{
+    pp_v4 sum = {0};
+    double rest = 0.0;
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        sum += PP_LOAD(x + i) * PP_LOAD(y + i);
+    }
+    for (; i < n; i++) {
+        rest += x[i] * y[i];
+    }
+    return PP_SUM(sum) + rest;
+}
+
+PP_CLONES
+static void forward(const pp_ldl *l, const pp_front *front, double *x)
+{
+    int k = front->k, m = front->m, ld = k + m;
+    const double *F = l->F + front->F;
+    const int *row = l->row + front->rows, *pivot = l->pivot + front->first;
+    double *b = x + front->first, *t = l->t;
+    memset(t, 0, (size_t)m * sizeof *t);
+    for (int j = 0; j < k; j++) {
+        double value = b[pivot[j]];
+        b[pivot[j]] = b[j];
+        b[j] = value;
+    }
+    for (int j = 0; j < k; j++) {
+        subtract(k - j - 1, b[j], PP_AT(F, ld, j + 1, j), b + j + 1);
+        subtract(m, b[j], PP_AT(F, ld, k, j), t);
+    }
+    for (int i = 0; i < m; i++) {
+        x[row[i]] += t[i];
+    }
+}
+
+PP_CLONES
+static void back(const pp_ldl *l, const pp_front *front, double *x)
+{
+    int k = front->k, m = front->m, ld = k + m;
+    const double *F = l->F + front->F, *Ut = l->Ut + front->Ut;
+    const int *row = l->row + front->rows;
+    double *b = x + front->first, *t = l->t;
+    for (int i = 0; i < m; i++) {
+        t[i] = x[row[i]];
+    }
+    for (int j = k - 1; j >= 0; j--) {
+        b[j] = (b[j] - dot(m, PP_AT(Ut, m, 0, j), t)) * *PP_AT(F, ld, j, j);
+        subtract(j, b[j], PP_AT(F, ld, 0, j), b);
+    }
+}
+
+bool pp_ldl_solve(const pp_ldl *l, double *b)
+{
+    for (int i = 0; i < l->n; i++) {
+        l->x[l->place[i]] = b[i];
+    }
+    for (int f = 0; f < l->fronts; f++) {
+        forward(l, &l->front[f], l->x);
+    }
+    for (int f = l->fronts - 1; f >= 0; f--) {
+        back(l, &l->front[f], l->x);
+    }
+    for (int i = 0; i < l->n; i++) {
+        b[i] = l->x[l->place[i]];
+    }
+    return pp_all_finite((size_t)l->n, b);
+}

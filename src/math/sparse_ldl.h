@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Inside of the sparse factorisation: what the analysis leaves for the numeric phase. Private to
+// sparse_*.c.
+//
+// Nodes (bodies, joints) are eliminated in an order of little fill. Nodes whose columns of L look alike,
+// or nearly, form a front: with k eliminated rows and m rows below it is
+//
+//   [ F11  U12 ]     F = [F11; F21]   (k + m) x k,  L and U of F11 in place, 1 / pivots on the diagonal
+//   [ F21   S  ]     Ut = U12'         m x k
+//                    S = A22 - L21 U12  m x m, added into the front of the parent (Duff, Reid 1983)
+//
+// so that all arithmetic is dense. Fronts come children first; the S of a front that waits for its
+// parent stands in one of two stacks, by the parity of its depth, so that neither ever has a hole.
+#pragma once
+
+#include "math/math.h"
+
+typedef struct pp_front {
+    int k, m;      // rows eliminated, rows below
+    int first;     // its first row in elimination order
+    int parent;    // -1: root
+    int child;     // newest of its children, -1: none
+    int sibling;   // next child of the parent, -1: none
+    int rows;      // where its m rows start in row[] and in relative[]
+    size_t F, Ut;  // where its panels start in F[] and Ut[]
+    size_t S;      // where its S starts in S[]
+    int inside;    // rows below that the parent eliminates: they come first
+} pp_front;
+
+// Where block b of the caller goes: corner (i, j) of a front's panel.
+typedef struct pp_block_place {
+    int front, i, j;
+    bool
+        flipped;  // the order of its nodes is the reverse of the caller's: transposed, x and upper swap
+} pp_block_place;
+
+struct pp_ldl {
+    perp_env env;
+    pp_arena *arena, *scratch;
+    bool own;  // the arenas are this object's
+    bool ready;
+    // The pattern, as the caller gave it.
+    int nodes, n;
+    int *size, *p, *i;
+    int *at;  // p[nodes] + 1 starts of the blocks' values
+    // The analysis.
+    int *place;  // n: where a row of the caller is in elimination order
+    int fronts;
+    pp_front *front;
+    int *row;       // rows below of each front, in elimination order
+    int *relative;  // the same rows as rows of the parent's front
+    pp_block_place *block;
+    size_t left_size, above_size;
+    // The numbers.
+    double *F, *Ut, *S;
+    int *pivot;        // n: row exchanges within F11
+    double *D;         // n: pivots, caller's order
+    double *diagonal;  // n: of A, elimination order
+    double *x, *t;     // n each, for solves
+    double growth;
+};
+
+// Fills the analysis and allocates the numbers; the pattern is in place. PERP_OK or PERP_ERR_MEMORY.
+perp_status pp_ldl_plan(pp_ldl *ldl);
+
+// ── sparse_front.c ───────────────────────────────────────────────────────────────────────────────
+
+// U of F11 and U12, L; rows are exchanged within F11. False: a column of zeros.
+bool pp_front_lu(const pp_front *front, double *F, double *Ut, double *S, int *pivot);
+// The same of a symmetric front, from its lower triangle. A pivot d with |d| <= tiny |a| (a: the diagonal
+// of A there) becomes zero, with its column of L. Returns how many; D: the pivots.
+int pp_front_ldl(const pp_front *front, double *F, double *Ut, double *S, double tiny,
+                 const double *diagonal, double *D);
