@@ -12,8 +12,13 @@
 // that faces it most squarely is the incident one. They overlap along the reference on an interval, each
 // end of which is a vertex of one of the two; the points stand there, with their gap along the
 // reference normal. Which of two parallel sides is the reference decides nothing but the last digits:
-// interval, gaps and features are the same. Points come and go continuously: the interval has length 0
-// where two vertices become closest, and a point that tilts away leaves when its gap exceeds the margin.
+// interval, gaps and features are the same.
+//
+// Two vertices that are closest are one point, with the line through them as its normal. Of the two pairs of
+// sides that leave them on the same hand, the one that faces more squarely gives the other point: the
+// far end of the stretch along which they do, as above. Without it a side that comes down flat would be
+// seen to do so a step too late. So points come and go continuously: a stretch grows from length 0,
+// and a point that tilts away leaves when its gap exceeds the margin.
 #include "gap/core.h"
 
 #include <math.h>
@@ -106,14 +111,18 @@ typedef struct clip {
         inc_h[2];  // of the incident vertices: place along the reference, height above it
 } clip;
 
-static void set_clip(clip *c, const reach *r)
+// Of the sides at the supporting vertex, the one that faces the reference more squarely.
+static int incident_side(const pp_core *ref, const pp_core *inc, const reach *r)
+{
+    int k = r->vertex, before = (k + inc->count - 1) % inc->count;
+    pp_vec2 n = ref->n[r->side];
+    return inc->count > 1 && pp_dot2(n, inc->n[before]) < pp_dot2(n, inc->n[k]) ? before : k;
+}
+
+static void set_clip(clip *c, int i, int k)
 {
     const pp_core *ref = c->ref, *inc = c->inc;
-    int i = r->side, k = r->vertex, before = (k + inc->count - 1) % inc->count;
     pp_vec2 n = ref->n[i], along = {-n.y, n.x}, start = ref->v[i];
-    if (inc->count > 1 && pp_dot2(n, inc->n[before]) < pp_dot2(n, inc->n[k])) {
-        k = before;
-    }
     c->side = i;
     c->inc_side = k;
     c->vertex[0] = i;
@@ -160,6 +169,8 @@ static uint32_t end_feature(const clip *c, int e, bool of_ref)
 static double set_end(const clip *c, int e, pp_spot *spot)
 {
     bool of_ref = e == 0 ? c->t[e] > c->inc_t[e] : c->t[e] < c->inc_t[e];
+    pp_vec2 n = c->ref->n[c->side];
+    spot->n = c->ref_is_b ? (pp_vec2){-n.x, -n.y} : n;
     spot->of_a = of_ref != c->ref_is_b;
     spot->x = of_ref ? c->ref->v[c->vertex[e]] : c->inc->v[c->inc_vertex[e]];
     spot->gap = of_ref ? height_at(c, c->t[e]) : c->inc_h[e];
@@ -172,14 +183,12 @@ static bool facing(const pp_core *ref, const pp_core *inc, bool ref_is_b, const 
                    double rounding, pp_manifold *m)
 {
     clip c = {.ref = ref, .inc = inc, .ref_is_b = ref_is_b};
-    set_clip(&c, r);
+    set_clip(&c, r->side, incident_side(ref, inc, r));
     double first = set_end(&c, 0, &m->spot[0]), last = set_end(&c, 1, &m->spot[1]);
     double lowest = fmin(m->spot[0].gap, m->spot[1].gap);
     if (last < first - rounding || lowest > r->s + rounding) {
         return false;
     }
-    pp_vec2 n = ref->n[r->side];
-    m->n = ref_is_b ? (pp_vec2){-n.x, -n.y} : n;
     m->count = 2;
     if (inc->count == 1 || last <= first + rounding) {  // one place: one point
         m->count = 1;
@@ -222,6 +231,40 @@ static void set_vertices(const pp_core *a, const pp_core *b, int i, int j, pp_ma
     m->spot[0].x = a->v[i];
     m->spot[0].of_a = true;
     m->spot[0].feature = rolls ? 0 : pp_feature(PP_VERTEX_VERTEX, i, j);
+}
+
+// The far end of the stretch along which sides of a and b, which leave the closest vertices on the same
+// hand, face each other. False when they do not, or stay as close as the vertices are.
+static bool far_end(const pp_core *a, const pp_core *b, int side_a, int side_b, bool left,
+                    double rounding, const pp_spot *closest, pp_spot *spot)
+{
+    pp_vec2 na = a->n[side_a], nb = b->n[side_b];
+    double of_a = pp_dot2(na, closest->n), of_b = -pp_dot2(nb, closest->n);
+    bool ref_is_b = (of_b - of_a) * closest->gap > rounding;
+    clip c = {.ref = ref_is_b ? b : a, .inc = ref_is_b ? a : b, .ref_is_b = ref_is_b};
+    set_clip(&c, ref_is_b ? side_b : side_a, ref_is_b ? side_a : side_b);
+    int e = left != ref_is_b ? 1 : 0;  // on the left a's side leaves its vertex, b's comes to it
+    double near = c.t[1 - e], far = set_end(&c, e, spot);
+    double length = e == 1 ? far - near : near - far;
+    return length > rounding && spot->gap > closest->gap + rounding;
+}
+
+static void add_far_end(const pp_core *a, const pp_core *b, int i, int j, double rounding,
+                        pp_manifold *m)
+{
+    if (a->count == 1 || b->count == 1) {
+        return;
+    }
+    int before_i = (i + a->count - 1) % a->count, before_j = (j + b->count - 1) % b->count;
+    double on_left = pp_dot2(a->n[i], b->n[before_j]), on_right = pp_dot2(a->n[before_i], b->n[j]);
+    bool left = on_left <= on_right;
+    m->spot[1] = m->spot[0];
+    if (fmin(on_left, on_right) < 0.0 && far_end(a, b, left ? i : before_i, left ? before_j : j,
+                                                 left, rounding, &m->spot[1], &m->spot[0])) {
+        m->count = 2;  // vertices have the highest of features
+    } else {
+        m->spot[0] = m->spot[1];
+    }
 }
 
 // ── Both ─────────────────────────────────────────────────────────────────────────────────────────
@@ -277,18 +320,18 @@ bool pp_core_manifold(const pp_core *a, const pp_core *b, pp_vec2 axis, double m
     int i, j;
     double distance = closest_vertices(a, b, &i, &j);
     set_vertices(a, b, i, j, m);
+    m->spot[0].gap = distance;
     if (distance > rounding && !(ref->count > 1 && s < -rounding)) {
         pp_vec2 d = pp_sub2(b->v[j], a->v[i]);
-        m->n = (pp_vec2){d.x / distance, d.y / distance};
-        m->spot[0].gap = distance;
+        m->spot[0].n = (pp_vec2){d.x / distance, d.y / distance};
+        add_far_end(a, b, i, j, rounding, m);
         return true;
     }
     // Vertices in one place, or overlap by rounding alone: the normal of the best side.
-    m->n = axis;
-    m->spot[0].gap = distance;
+    m->spot[0].n = axis;
     if (ref->count > 1) {
         pp_vec2 n = ref->n[first->side];
-        m->n = a_first ? n : (pp_vec2){-n.x, -n.y};
+        m->spot[0].n = a_first ? n : (pp_vec2){-n.x, -n.y};
         m->spot[0].x = inc->v[first->vertex];
         m->spot[0].of_a = !a_first;
         m->spot[0].gap = first->s;

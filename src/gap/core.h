@@ -16,16 +16,16 @@ typedef struct pp_core {
     pp_vec2 n[PP_CORE_MAX];  // outward, of the side from vertex k to k + 1
 } pp_core;
 
-// One end of the stretch along which two sides face each other.
+// One end of the stretch along which two sides face each other, or two vertices.
 typedef struct pp_spot {
     pp_vec2 x;         // the vertex that ends it
+    pp_vec2 n;         // unit, from a to b
     bool of_a;         // a vertex of a
     double gap;        // between the cores there, along the normal
     uint32_t feature;  // pp_feature, the same whichever side the normal is taken from
 } pp_spot;
 
 typedef struct pp_manifold {
-    pp_vec2 n;  // unit, from a to b
     int count;
     pp_spot spot[PP_POINTS_MAX];
 } pp_manifold;

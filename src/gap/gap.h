@@ -12,7 +12,8 @@
 //
 // The distance is the true one of convex shapes, the overlap the shortest translation that parts them.
 // Two sides that face each other give two points, at the ends of the stretch along which they do, with
-// the normal of the closer one; rolling shapes and vertices give one. Segments and points have no inside:
+// the normal of the closer one; rolling shapes give one. Two vertices give one with a normal of its own, and
+// the far end of sides next to them that face each other. Segments and points have no inside:
 // a point on a segment, or two segments lying along each other, keep apart on the segment's +y side (of
 // two segments: the one with the lower index).
 #pragma once

@@ -89,8 +89,8 @@ static int core_points(const pp_core *a, const pp_core *b, pp_vec2 axis, double 
         if (gap <= margin) {
             out[count++] = (pp_contact){
                 .feature = spot->feature,
-                .point = pp_add2(spot->x, from, m.n),
-                .n = m.n,
+                .point = pp_add2(spot->x, from, spot->n),
+                .n = spot->n,
                 .gap = gap,
             };
         }

@@ -195,6 +195,59 @@ static void rods_that_rest(void **state)
     one(&rod1, HERE, &rod2, (pose){2.0, 0.0, 0.0}, (expected){-0.25, 1.0, 0.0, 1.125, 0.0});
 }
 
+// A corner just beyond the other's end, with sides that face each other all but flat: the corners are
+// closest, and the far ends of the sides, which may close within a step, are the second point.
+static void corners_of_facing_sides(void **state)
+{
+    (void)state;
+    perp_shape_def b = box(1.0, 0.5), cap = rod(PERP_CAPSULE, 1.0, 0.5), c = box(0.5, 0.25);
+    double tilt = 0.1, cosine = cos(tilt), sine = sin(tilt);
+    for (int k = 0; k < 4; k++) {
+        // Corner of c at (1 + e, 0.5 + g), 0 < e < g tan(tilt); its lower side rises to the left.
+        double g = 0.1, e = 0.2 * (k % 2 ? 4.0 : 1.0) * g * tan(tilt), y = k < 2 ? 0.5 : 0.0;
+        double radius = k < 2 ? 0.0 : 0.5, distance = hypot(e, g);
+        pose at = {1.0 + e - 0.5 * cosine - 0.25 * -sine, y + g + 0.5 * sine + 0.25 * cosine,
+                   -tilt};
+        gap_scene s;
+        pp_contact p[PP_POINTS_MAX];
+        assert_int_equal(points_of(&s, k < 2 ? &b : &cap, HERE, &c, at, p), 2);
+        assert_true(fabs(p[1].gap - (distance - radius)) <= 1e-14);
+        assert_true(fabs(p[1].n.x - e / distance) <= 1e-14);
+        assert_true(fabs(p[1].n.y - g / distance) <= 1e-14);
+        // c's other corner is above the side of the box and of the rod, whose normal is (0, 1).
+        assert_true(fabs(p[0].gap - (g + sine - radius)) <= 0.6 * tilt * tilt * (g + sine));
+        assert_true(fabs(p[0].point.x - (1.0 + e - cosine)) <= 0.5 * tilt);
+        assert_true(p[0].n.y > cosine - 1e-14);
+        gap_scene_destroy(&s);
+    }
+}
+
+// The same corner slides over the other's end: the far point is there all the way, and moves no faster.
+static void sliding_over_an_end_is_continuous(void **state)
+{
+    (void)state;
+    perp_shape_def b = box(1.0, 0.5), cap = rod(PERP_CAPSULE, 1.0, 0.2), c = box(0.5, 0.25);
+    for (int k = 0; k < 4; k++) {
+        double tilt = k % 2 ? 0.1 : -0.1, x = k % 2 ? 1.0 : -1.0;
+        gap_scene s;
+        pp_contact last = {0}, p[PP_POINTS_MAX];
+        assert_true(gap_scene_create(&s, k < 2 ? &b : &cap, &c));
+        for (int i = -1000; i <= 1000; i++) {
+            s.body[2] = gap_scene_frame(0.5 * x + 2e-5 * i, 0.9, -tilt);
+            assert_int_equal(pp_gap_pair(s.model, s.body, 0, 1, HUGE_VAL, p), 2);
+            int far = p[1].gap > p[0].gap;
+            if (i > -1000) {
+                assert_int_equal(p[far].feature, last.feature);
+                assert_true(fabs(p[far].gap - last.gap) <= 2e-3);
+                assert_true(hypot(p[far].point.x - last.point.x, p[far].point.y - last.point.y) <=
+                            2e-2);
+            }
+            last = p[far];
+        }
+        gap_scene_destroy(&s);
+    }
+}
+
 // ── Degenerate ───────────────────────────────────────────────────────────────────────────────────
 
 static void shapes_in_one_place(void **state)
@@ -396,6 +449,8 @@ int main(void)
         cmocka_unit_test(vertices_and_sides),
         cmocka_unit_test(boxes_that_rest),
         cmocka_unit_test(rods_that_rest),
+        cmocka_unit_test(corners_of_facing_sides),
+        cmocka_unit_test(sliding_over_an_end_is_continuous),
         cmocka_unit_test(shapes_in_one_place),
         cmocka_unit_test(vertices_in_one_place),
         cmocka_unit_test(sizes_far_apart),

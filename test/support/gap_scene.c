@@ -218,8 +218,9 @@ static const char *number_flaw(int count, const pp_contact *c)
         if (!(fabs(hypot(c[k].n.x, c[k].n.y) - 1.0) <= 1e-14)) {
             return "a normal is not a unit vector";
         }
-        if (c[k].n.x != c[0].n.x || c[k].n.y != c[0].n.y) {
-            return "the points have different normals";
+        if (c[k].n.x * c[0].n.x + c[k].n.y * c[0].n.y < 0.0 ||
+            ((c[k].n.x != c[0].n.x || c[k].n.y != c[0].n.y) && c[1].feature >> 16 != 2)) {
+            return "the points have different normals";  // vertices have one of their own
         }
     }
     if (count == 2 && c[0].feature >= c[1].feature) {
