@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Support points of convex solids: the furthest point along a direction.
+#include "solid/solid.h"
+
+// Of equal vertices the first; linear, as hulls here are small and their vertices contiguous.
+static perp_vec3 support_hull(const pp_hull *hull, perp_vec3 d)
+{
+    int best = 0;
+    double most = pp_dot3(hull->vertex[0], d);
+    for (int k = 1; k < hull->vertices; k++) {
+        double reach = pp_dot3(hull->vertex[k], d);
+        if (reach > most) {
+            most = reach;
+            best = k;
+        }
+    }
+    return hull->vertex[best];
+}
+
+// On the circle of the given radius around z; its centre where d is along z.
+static perp_vec3 support_circle(double radius, perp_vec3 d, double z)
+{
+    double across = hypot(d.x, d.y), s = across > 0.0 ? radius / across : 0.0;
+    return pp_vec(s * d.x, s * d.y, z);
+}
+
+// h(d) = |S d| with S = diag(half), so the point is S^2 d / |S d|.
+static perp_vec3 support_ellipsoid(perp_vec3 half, perp_vec3 d)
+{
+    perp_vec3 e = pp_vec(half.x * d.x, half.y * d.y, half.z * d.z);
+    e = pp_unit(e, pp_vec(0.0, 0.0, 1.0));
+    return pp_vec(half.x * e.x, half.y * e.y, half.z * e.z);
+}
+
+perp_vec3 pp_solid_support(const pp_solid *solid, perp_vec3 d)
+{
+    const perp_vec3 half = solid->half, origin = {0.0, 0.0, 0.0};
+    double up = d.z >= 0.0 ? half.z : -half.z;
+    switch (solid->kind) {
+    case PP_SOLID_SPHERE:
+        return pp_scale(solid->radius, pp_unit(d, origin));
+    case PP_SOLID_CAPSULE:
+        return pp_along(pp_vec(0.0, 0.0, up), solid->radius, pp_unit(d, origin));
+    case PP_SOLID_BOX:
+        return pp_vec(d.x >= 0.0 ? half.x : -half.x, d.y >= 0.0 ? half.y : -half.y, up);
+    case PP_SOLID_CYLINDER:
+        return support_circle(solid->radius, d, up);
+    case PP_SOLID_CONE:
+        return 2.0 * half.z * d.z >= solid->radius * hypot(d.x, d.y)
+                   ? pp_vec(0.0, 0.0, half.z)
+                   : support_circle(solid->radius, d, -half.z);
+    case PP_SOLID_ELLIPSOID:
+        return support_ellipsoid(half, d);
+    case PP_SOLID_HULL:
+        return support_hull(solid->hull, d);
+    case PP_SOLID_HALFSPACE:
+        return origin;  // there is none
+    }
+    return origin;
+}
