@@ -12,13 +12,14 @@ WERROR ?= OFF
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint format install clean asan check-install fuzz \
-        deps-build deps-test deps-lint deps-fuzz deps-bench
+.PHONY: help demo test bench bench-peers lint format install clean asan check-install fuzz \
+        deps-build deps-test deps-lint deps-fuzz deps-bench deps-bench-peers
 
 help:
 	@echo 'make demo      build perp, run scenes and examples, draw pictures into build/demo'
 	@echo 'make test      build perp and run its tests'
 	@echo 'make bench     time the solvers (PEERS=yes: install the engines to compare with)'
+	@echo 'make bench-peers  spatial scenes by perp and five other engines (ARGS="--scene slide")'
 	@echo 'make lint      format, clang-tidy, layers, budgets, symbols, headers, words, equations'
 	@echo 'make format    rewrite the sources with clang-format'
 	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR is honoured)'
@@ -50,6 +51,8 @@ deps-fuzz:
 	@tools/install_deps build fuzz
 deps-bench:
 	@tools/install_deps build test $(if $(filter yes 1 on ON,$(PEERS)),peers)
+deps-bench-peers:
+	@tools/install_deps build test engines
 
 # ── Commands ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -64,6 +67,13 @@ demo: deps-test
 bench: deps-bench
 	@$(MAKE) --no-print-directory build-release
 	@cmake --build build/release --target run_bench
+
+# CMake looks again for engines that were not there when build/release was configured.
+bench-peers: deps-bench-peers
+	@$(MAKE) --no-print-directory build/release/.configured
+	@cmake build/release --log-level=WARNING
+	@cmake --build build/release --parallel $(JOBS) --target bench_peers
+	@build/release/bench/peers/perp_bench_peers $(ARGS)
 
 install: deps-test
 	@$(MAKE) --no-print-directory build-release
