@@ -16,7 +16,8 @@ typedef struct pp_hull {
     const int *face_first;         // faces + 1: corners of each face in `corner`, counter-clockwise
     const int *corner;             // indices of vertices
     const perp_vec3 *face_normal;  // outward, unit
-    const int (*edge)[4];          // vertex, vertex, face, face: each edge once
+    const int (
+        *edge)[4];  // vertex a < b, face in which a precedes b, the other face: each edge once
 } pp_hull;
 
 typedef enum pp_solid_kind {
@@ -41,11 +42,23 @@ typedef struct pp_solid {
 perp_vec3 pp_solid_support(const pp_solid *solid, perp_vec3 d);
 // The box around a solid in its own frame; half-spaces have none (infinite).
 void pp_solid_bounds(const pp_solid *solid, perp_vec3 *low, perp_vec3 *high);
+// The same for a solid with the pose X in the world: as tight as the solid allows.
+void pp_solid_box(const pp_solid *solid, const pp_pose *X, perp_vec3 *low, perp_vec3 *high);
 
-// The convex hull of points, in the arena. PERP_ERR_ARGUMENT: fewer than four, or all in one plane (but
-// a flat hull, a triangle with two faces, is made by pp_hull_triangle).
+// The convex hull of points, in the arena; its faces are the flat ones (coplanar facets are one), its
+// vertices some of the points, in their order. PERP_ERR_ARGUMENT: a point is not finite, there are fewer than four, or
+// all are in one plane. PERP_ERR_REFUSED: built without qhull.
 perp_status pp_hull_create(const perp_vec3 *point, int count, pp_arena *arena, const pp_hull **hull,
                            perp_error *error);
+
+// Hull of one triangle: flat, with two faces, 0 the one from which a, b, c are counter-clockwise.
+typedef struct pp_flat_hull {
+    pp_hull hull;  // points into this struct: valid while it stays where it is
+    perp_vec3 vertex[3], normal[2];
+} pp_flat_hull;
+
+// False where the triangle has no area, and so no normal.
+bool pp_hull_triangle(perp_vec3 a, perp_vec3 b, perp_vec3 c, pp_flat_hull *flat);
 
 // Volume [m^3], centroid [m] and second moments about it: inertia tensor for density 1 [m^5], own frame.
 // False for one without volume (point, half-space).
