@@ -236,6 +236,9 @@ peer_result peer_run(const char *folder, const char *engine, const char *setting
         wait_or_end(child, ends[0], 8.0 * limits.budget + 120.0, shared);
     }
     close(ends[0]);
+    for (char *c = shared->reason; (c = strpbrk(c, "\r\n")) != NULL;) {
+        *c = ' ';
+    }
     peer_result result = *shared;
     munmap(shared, sizeof *shared);
     return result;

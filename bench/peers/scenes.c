@@ -362,13 +362,13 @@ void peer_scene_free(peer_scene *scene)
 #define STACK                                                                                      \
     "perp:default mujoco:default mujoco:acc ode:step-cfm5 ode:quick20 ode:quick50 ode:quick200 "   \
     "bullet:si10-gbox bullet:si50-gbox bullet:si200-gbox bullet:dantzig-gbox dart:dantzig "        \
-    "dart:dantzig-tight dart:pgs siconos:nsgs3"
+    "dart:dantzig-tight dart:pgs siconos:nsgs3 siconos:nsgs6"
 #define WALL                                                                                       \
     "perp:default mujoco:default ode:quick20 ode:quick50 ode:quick200 bullet:si10-gbox "           \
     "bullet:si50-gbox bullet:si200-gbox"
 #define ARCH                                                                                       \
     "perp:default mujoco:default mujoco:acc bullet:si10-gbox bullet:si50-gbox bullet:si200-gbox "  \
-    "bullet:dantzig-gbox bullet:si50-gbox-sat"
+    "bullet:dantzig-gbox bullet:si50-gbox-sat siconos:nsgs3 siconos:nsgs6"
 #define JOINTS                                                                                     \
     "perp:default perp:theta mujoco:default mujoco:rk4 mujoco:implicit mujoco:acc-connect "        \
     "ode:step ode:step-tight ode:quick20 ode:quick50 bullet:si10 bullet:si50 bullet:dantzig "      \
