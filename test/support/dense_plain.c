@@ -16,6 +16,7 @@
 #define pp_ger                plain_ger
 #define pp_gemm_sub           plain_gemm_sub
 #define pp_gemm_sub_t         plain_gemm_sub_t
+#define pp_gemm_sub_lower_t   plain_gemm_sub_lower_t
 #define pp_syrk_sub           plain_syrk_sub
 #define pp_lu_factor          plain_lu_factor
 #define pp_lu_invert          plain_lu_invert
