@@ -13,14 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef enum layout { PLAIN, MARKDOWN, CSV } layout;
-
 typedef struct options {
     const char *scene, *engine, *setting;
     int n;
     double h, duration;
-    bool all, list;
-    layout layout;
+    bool all, list, markdown;
+    const char *csv_path;
+    FILE *csv;
     peer_limits limits;
 } options;
 
@@ -29,7 +28,7 @@ static void usage(FILE *out)
     fputs(
         "usage: perp_bench_peers [--scene NAME] [--engine NAME] [--setting WORDS] [--n N] [--h S]\n"
         "                        [--duration S] [--budget S] [--repeats K] [--all] [--list]\n"
-        "                        [--csv | --markdown]\n"
+        "                        [--csv FILE] [--markdown]\n"
         "  --scene, --engine  only this one; --n and --h: only cases of that size and step\n"
         "  --setting          only this setting; with --engine also one that is in no table\n"
         "  --duration         simulated seconds, instead of the scene's own\n"
@@ -120,9 +119,8 @@ static bool used(const table *t, peer_column c)
     return false;
 }
 
-static void print_heads(const table *t, layout as)
+static void print_heads(const table *t, bool md)
 {
-    bool md = as == MARKDOWN;
     printf(md ? "\n### %s %d, h = %g s\n\n| engine | setting |" : "\n%s %d, h = %g s\n%-8s %-14s",
            t->what->scene, t->what->n, t->h, "engine", "setting");
     int shown = 0;
@@ -139,10 +137,9 @@ static void print_heads(const table *t, layout as)
     printf(md ? " --- |\n" : "");
 }
 
-static void print_table(const table *t, layout as)
+static void print_table(const table *t, bool md)
 {
-    bool md = as == MARKDOWN;
-    print_heads(t, as);
+    print_heads(t, md);
     for (int k = 0; k < t->rows; k++) {
         const row *r = &t->row[k];
         char text[32], note[96];
@@ -158,29 +155,30 @@ static void print_table(const table *t, layout as)
     }
 }
 
-static void print_csv_head(void)
+static void write_csv_head(FILE *f)
 {
-    printf("scene,n,h,engine,version,setting,repeats,simulated_s");
+    fprintf(f, "scene,n,h,engine,version,setting,repeats,simulated_s");
     for (int c = 0; c < PEER_COLUMNS; c++) {
-        printf(",%s", columns[c].key);
+        fprintf(f, ",%s", columns[c].key);
     }
-    printf(",remark\n");
+    fprintf(f, ",remark\n");
 }
 
-static void print_csv(const table *t)
+static void write_csv(const table *t, FILE *f)
 {
     for (int k = 0; k < t->rows; k++) {
         const peer_result *r = &t->row[k].result;
         char note[96];
-        printf("%s,%d,%g,%s,%s,%s,%d,%g", t->what->scene, t->what->n, t->h, t->row[k].engine,
-               r->version, t->row[k].setting, r->repeats, r->simulated);
+        fprintf(f, "%s,%d,%g,%s,%s,%s,%d,%g", t->what->scene, t->what->n, t->h, t->row[k].engine,
+                r->version, t->row[k].setting, r->repeats, r->simulated);
         for (int c = 0; c < PEER_COLUMNS; c++) {
             double x = columns[c].factor * r->value[c];
-            printf(isnan(x) ? "," : ",%.6g", x);
+            fprintf(f, isnan(x) ? "," : ",%.6g", x);
         }
         remark(r, note);
-        printf(",\"%s\"\n", note);
+        fprintf(f, ",\"%s\"\n", note);
     }
+    fflush(f);
 }
 
 // ── Running ──────────────────────────────────────────────────────────────────────────────────────
@@ -245,12 +243,11 @@ static int run_case(const peer_case *c, const char *folder, const options *o)
     t->h = c->h;
     run_rows(t, folder, &scene, o);
     if (t->rows > 0 && !o->list) {
-        if (o->layout == CSV) {
-            print_csv(t);
-        } else {
-            print_table(t, o->layout);
-        }
+        print_table(t, o->markdown);
         fflush(stdout);
+        if (o->csv) {
+            write_csv(t, o->csv);
+        }
     }
     peer_scene_free(&scene);
     free(t);
@@ -291,10 +288,8 @@ static int run_all(const char *folder, const options *o)
 static bool take_option(options *o, const char *name, const char *value, bool *has_value)
 {
     *has_value = false;
-    if (!strcmp(name, "--csv")) {
-        o->layout = CSV;
-    } else if (!strcmp(name, "--markdown")) {
-        o->layout = MARKDOWN;
+    if (!strcmp(name, "--markdown")) {
+        o->markdown = true;
     } else if (!strcmp(name, "--all")) {
         o->all = true;
     } else if (!strcmp(name, "--list")) {
@@ -310,6 +305,8 @@ static bool take_option(options *o, const char *name, const char *value, bool *h
             o->engine = value;
         } else if (!strcmp(name, "--setting")) {
             o->setting = value;
+        } else if (!strcmp(name, "--csv")) {
+            o->csv_path = value;
         } else if (!strcmp(name, "--n")) {
             o->n = (int)number;
         } else if (!strcmp(name, "--h")) {
@@ -344,13 +341,14 @@ int main(int argc, char **argv)
     }
     char self[4096];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length < 0) {
+    if (length < 0 || (o.csv_path && !(o.csv = fopen(o.csv_path, "w")))) {
         perror("perp_bench_peers");
         return 1;
     }
     self[length] = '\0';
-    if (o.layout == CSV && !o.list) {
-        print_csv_head();
+    if (o.csv) {
+        write_csv_head(o.csv);
     }
-    return run_all(dirname(self), &o);
+    int code = run_all(dirname(self), &o);
+    return o.csv && fclose(o.csv) != 0 ? 1 : code;
 }
