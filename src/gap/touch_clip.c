@@ -1,0 +1,312 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where two patches cover each other, seen along the normal.
+//
+// One convex outline is cut by the sides of the other (Sutherland and Hodgman). Corners of what is left are
+// vertices of the one over the face of the other, and crossings of sides. Nothing is measured on the cut
+// outline itself: a vertex keeps its exact place and is measured against the plane of the other face, a
+// crossing is measured between the two sides, so that gaps are right to roundoff.
+//
+// The cutting outline is taken larger by a tolerance: boxes stacked edge on edge keep the vertices of one
+// of them, instead of whatever crossings roundoff makes. Which one it is depends on the normal only, not on
+// the order of the pair.
+#include "gap/touch_core.h"
+
+// One of two patches, in coordinates across the normal; turned so that it is counter-clockwise there.
+typedef struct outline {
+    const pp_patch *patch;
+    bool is_a;
+    int count;
+    int index[PP_PATCH_MAX];  // in the patch
+    double u[PP_PATCH_MAX], v[PP_PATCH_MAX];
+} outline;
+
+// A corner of the outline being cut. Edges are named by their first vertex: those of the cut outline 0..,
+// those of the cutting one -1, -2, ...
+typedef struct corner {
+    double u, v;
+    double inside;  // the least distance from the sides that have cut so far
+    int edge;       // that starts here
+    int p, q;       // vertex q (p = -1); vertex p (q = -1); crossing of edges p and q
+} corner;
+
+enum { CORNER_MAX = 2 * PP_PATCH_MAX };
+
+static void see(outline *o, const pp_patch *patch, bool is_a, const pp_meeting *m)
+{
+    o->patch = patch;
+    o->is_a = is_a;
+    o->count = patch->count;
+    for (int k = 0; k < o->count; k++) {
+        int i = is_a || patch->count == 2 ? k : o->count - 1 - k;
+        o->index[k] = i;
+        o->u[k] = pp_dot3(m->e, patch->x[i]);
+        o->v[k] = pp_dot3(m->f, patch->x[i]);
+    }
+}
+
+static int next(const outline *o, int k)
+{
+    return k + 1 < o->count ? k + 1 : 0;
+}
+
+static perp_vec3 vertex_of(const outline *o, int k)
+{
+    return o->patch->x[o->index[k]];
+}
+
+static int id_of(const outline *o, int k)
+{
+    return o->patch->id[o->index[k]];
+}
+
+// ── Spots ────────────────────────────────────────────────────────────────────────────────────────
+
+// A vertex of one over the face of the other.
+static void add_vertex(pp_meeting *m, const outline *of, int k, const outline *on, double stray)
+{
+    perp_vec3 x = vertex_of(of, k);
+    double slope = pp_dot3(on->patch->n, m->n);
+    double along = pp_dot3(on->patch->n, pp_sub(on->patch->x[0], x)) / slope;
+    perp_vec3 y = pp_along(x, along, m->n);
+    if (of->is_a) {
+        pp_meet_add(m, x, y, stray,
+                    pp_meet_feature(PP_MEET_VERTEX_FACE, id_of(of, k), on->patch->face));
+    } else {
+        pp_meet_add(m, y, x, stray,
+                    pp_meet_feature(PP_MEET_FACE_VERTEX, on->patch->face, id_of(of, k)));
+    }
+}
+
+// The point of edge k nearest to (u, v).
+static perp_vec3 edge_point(const outline *o, int k, double u, double v)
+{
+    int l = next(o, k);
+    double du = o->u[l] - o->u[k], dv = o->v[l] - o->v[k], length2 = du * du + dv * dv;
+    double t = length2 > 0.0 ? ((u - o->u[k]) * du + (v - o->v[k]) * dv) / length2 : 0.0;
+    perp_vec3 x = vertex_of(o, k), y = vertex_of(o, l);
+    t = fmin(fmax(t, 0.0), 1.0);
+    return t <= 0.5 ? pp_along(x, t, pp_sub(y, x)) : pp_along(y, 1.0 - t, pp_sub(x, y));
+}
+
+static void add_crossing(pp_meeting *m, const outline *p, int i, const outline *q, int j,
+                         const corner *at)
+{
+    perp_vec3 x = edge_point(p, i, at->u, at->v), y = edge_point(q, j, at->u, at->v);
+    int id_p = pp_edge_id(id_of(p, i), id_of(p, next(p, i)));
+    int id_q = pp_edge_id(id_of(q, j), id_of(q, next(q, j)));
+    double along = pp_dot3(m->n, pp_sub(p->is_a ? y : x, p->is_a ? x : y));
+    // Roundoff aside x and y are beside each other along n; keep them exactly so.
+    perp_vec3 on_a = p->is_a ? x : y;
+    pp_meet_add(m, on_a, pp_along(on_a, along, m->n), fmax(0.0, -at->inside),
+                p->is_a ? pp_meet_feature(PP_MEET_EDGES, id_p, id_q)
+                        : pp_meet_feature(PP_MEET_EDGES, id_q, id_p));
+}
+
+static void add_corner(pp_meeting *m, const outline *p, const outline *q, const corner *c)
+{
+    if (c->p < 0) {
+        add_vertex(m, q, c->q, p, fmax(0.0, -c->inside));
+    } else if (c->q < 0) {
+        add_vertex(m, p, c->p, q, 0.0);
+    } else {
+        add_crossing(m, p, c->p, q, c->q, c);
+    }
+}
+
+// ── Cutting ──────────────────────────────────────────────────────────────────────────────────────
+
+// The corner where the outline from c to d crosses side i of p; on the side itself, not on the widened one.
+static corner cut(const outline *p, int i, const corner *c, const corner *d, double at_c,
+                  double at_d)
+{
+    double t = at_c / (at_c - at_d);
+    t = fmin(fmax(t, 0.0), 1.0);
+    corner new = {c->u + t * (d->u - c->u), c->v + t * (d->v - c->v), 0.0, c->edge, i, c->edge};
+    new.inside = fmin(0.0, fmin(c->inside, d->inside));
+    if (c->edge < 0) {  // two sides of p: its own vertex, the one where they meet
+        int other = -1 - c->edge;
+        new.p = next(p, i) == other ? other : i;
+        new.q = -1;
+        new.u = p->u[new.p];
+        new.v = p->v[new.p];
+    }
+    return new;
+}
+
+static int cut_side(const outline *p, int i, double tolerance, const corner *in, int count,
+                    corner *out)
+{
+    double du = p->u[next(p, i)] - p->u[i], dv = p->v[next(p, i)] - p->v[i];
+    double length = sqrt(du * du + dv * dv), distance[CORNER_MAX];
+    int made = 0;
+    if (length == 0.0) {
+        for (int k = 0; k < count; k++) {
+            out[k] = in[k];
+        }
+        return count;
+    }
+    for (int k = 0; k < count; k++) {
+        distance[k] = (du * (in[k].v - p->v[i]) - dv * (in[k].u - p->u[i])) / length;
+    }
+    for (int k = 0; k < count; k++) {
+        int l = k + 1 < count ? k + 1 : 0;
+        bool in_k = distance[k] >= -tolerance, in_l = distance[l] >= -tolerance;
+        if (in_k && made < CORNER_MAX) {
+            out[made] = in[k];
+            out[made++].inside = fmin(in[k].inside, distance[k]);
+        }
+        if (in_k != in_l && made < CORNER_MAX) {
+            out[made] = cut(p, i, &in[k], &in[l], distance[k], distance[l]);
+            if (in_k) {
+                out[made].edge = -1 - i;
+            }
+            made++;
+        }
+    }
+    return made;
+}
+
+void pp_clip_faces(pp_meeting *m, const pp_patch *a, const pp_patch *b, double tolerance)
+{
+    outline p, q;
+    corner one[CORNER_MAX], two[CORNER_MAX], *from = one, *to = two;
+    double x = fabs(m->n.x), y = fabs(m->n.y), z = fabs(m->n.z);
+    double lead = z >= x && z >= y ? m->n.z : y >= x ? m->n.y : m->n.x;
+    see(lead > 0.0 ? &p : &q, a, true, m);
+    see(lead > 0.0 ? &q : &p, b, false, m);
+    int count = q.count;
+    for (int k = 0; k < count; k++) {
+        from[k] = (corner){q.u[k], q.v[k], PP_INF, k, -1, k};
+    }
+    for (int i = 0; i < p.count && count > 0; i++) {
+        count = cut_side(&p, i, tolerance, from, count, to);
+        corner *swap = from;
+        from = to;
+        to = swap;
+    }
+    for (int k = 0; k < count; k++) {
+        add_corner(m, &p, &q, &from[k]);
+    }
+}
+
+double pp_clip_stray(const pp_meeting *m, perp_vec3 x, const pp_patch *patch)
+{
+    double worst = 0.0;
+    if (patch->count < 3) {
+        perp_vec3 d = pp_sub(x, patch->x[0]), side = {0.0, 0.0, 0.0};
+        if (patch->count == 2) {
+            side = pp_sub(patch->x[1], patch->x[0]);
+            side = pp_along(side, -pp_dot3(side, m->n), m->n);
+        }
+        double length2 = pp_dot3(side, side);
+        double t = length2 > 0.0 ? fmin(fmax(pp_dot3(d, side) / length2, 0.0), 1.0) : 0.0;
+        d = pp_along(d, -t, side);
+        d = pp_along(d, -pp_dot3(d, m->n), m->n);
+        return sqrt(pp_dot3(d, d));
+    }
+    for (int k = 0; k < patch->count; k++) {
+        perp_vec3 y = patch->x[k], z = patch->x[k + 1 < patch->count ? k + 1 : 0];
+        perp_vec3 out = pp_unit(pp_cross(pp_sub(z, y), patch->n), m->n);
+        // Seen along n the side is moved by the slope between n and the plane of the face.
+        double slope = pp_dot3(out, m->n) / pp_dot3(patch->n, m->n);
+        perp_vec3 in_view = pp_along(out, -slope, patch->n);
+        worst = fmax(worst, pp_dot3(in_view, pp_sub(x, y)));
+    }
+    return worst;
+}
+
+// ── Segments ─────────────────────────────────────────────────────────────────────────────────────
+
+void pp_clip_segment(pp_meeting *m, const pp_patch *segment, const pp_patch *face, bool face_is_a,
+                     double tolerance)
+{
+    outline p, q;
+    see(&p, face, face_is_a, m);
+    see(&q, segment, !face_is_a, m);
+    double low = 0.0, high = 1.0, stray[2] = {PP_INF, PP_INF};
+    int cut_low = -1, cut_high = -1;
+    for (int i = 0; i < p.count; i++) {
+        double du = p.u[next(&p, i)] - p.u[i], dv = p.v[next(&p, i)] - p.v[i];
+        double length = sqrt(du * du + dv * dv), d[2] = {0.0, 0.0};
+        for (int k = 0; k < 2 && length > 0.0; k++) {
+            d[k] = (du * (q.v[k] - p.v[i]) - dv * (q.u[k] - p.u[i])) / length;
+            stray[k] = fmin(stray[k], d[k]);
+        }
+        if (d[0] >= -tolerance && d[1] >= -tolerance) {
+            continue;
+        }
+        if (d[0] < -tolerance && d[1] < -tolerance) {
+            return;
+        }
+        double t = fmin(fmax(d[0] / (d[0] - d[1]), 0.0), 1.0);
+        if (d[0] < d[1] && t > low) {
+            low = t;
+            cut_low = i;
+        } else if (d[0] > d[1] && t < high) {
+            high = t;
+            cut_high = i;
+        }
+    }
+    if (low > high) {
+        return;
+    }
+    const double at[2] = {low, high};
+    const int by[2] = {cut_low, cut_high};
+    for (int k = 0; k < 2; k++) {
+        corner c = {q.u[0] + at[k] * (q.u[1] - q.u[0]),
+                    q.v[0] + at[k] * (q.v[1] - q.v[0]),
+                    0.0,
+                    0,
+                    by[k],
+                    by[k] < 0 ? k : 0};
+        c.inside = by[k] < 0 ? stray[k] : 0.0;
+        add_corner(m, &p, &q, &c);
+    }
+}
+
+// An end of q beside the segment p: their gap there, if they are beside each other.
+static void add_end(pp_meeting *m, const outline *p, const outline *q, int k, double tolerance)
+{
+    double du = p->u[1] - p->u[0], dv = p->v[1] - p->v[0], length = sqrt(du * du + dv * dv);
+    double along = ((q->u[k] - p->u[0]) * du + (q->v[k] - p->v[0]) * dv) / length;
+    double beside = (du * (q->v[k] - p->v[0]) - dv * (q->u[k] - p->u[0])) / length;
+    double room = 0.5 * (m->radius_a + m->radius_b) + tolerance;
+    if (along < -tolerance || along > length + tolerance || fabs(beside) > room) {
+        return;
+    }
+    perp_vec3 x = edge_point(p, 0, q->u[k], q->v[k]), y = vertex_of(q, k);
+    if (p->is_a) {
+        pp_meet_add(m, x, y, 0.0, pp_meet_feature(PP_MEET_FACE_VERTEX, 0, id_of(q, k)));
+    } else {
+        pp_meet_add(m, y, x, 0.0, pp_meet_feature(PP_MEET_VERTEX_FACE, id_of(q, k), 0));
+    }
+}
+
+// Where they cross, and the ends of the stretch along which they are beside each other.
+void pp_clip_segments(pp_meeting *m, const pp_patch *a, const pp_patch *b, double tolerance)
+{
+    outline p, q;
+    see(&p, a, true, m);
+    see(&q, b, false, m);
+    double pu = p.u[1] - p.u[0], pv = p.v[1] - p.v[0], qu = q.u[1] - q.u[0], qv = q.v[1] - q.v[0];
+    double cross = pu * qv - pv * qu, both = sqrt((pu * pu + pv * pv) * (qu * qu + qv * qv));
+    if (both == 0.0) {
+        return;
+    }
+    if (fabs(cross) < 0.2 * both) {
+        for (int k = 0; k < 2; k++) {
+            add_end(m, &p, &q, k, tolerance);
+            add_end(m, &q, &p, k, tolerance);
+        }
+    }
+    if (fabs(cross) > 1e-12 * both) {
+        double t = ((q.u[0] - p.u[0]) * qv - (q.v[0] - p.v[0]) * qu) / cross;
+        double r = ((q.u[0] - p.u[0]) * pv - (q.v[0] - p.v[0]) * pu) / cross;
+        if (t >= 0.0 && t <= 1.0 && r >= 0.0 && r <= 1.0) {
+            corner c = {p.u[0] + t * pu, p.v[0] + t * pv, 0.0, 0, 0, 0};
+            add_crossing(m, &p, 0, &q, 0, &c);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the files of the narrow phase share.
+//
+// A solid is a core with a radius around it: a sphere is a point, a capsule a segment, all others are
+// their own core. With the support function h(d) = max {d.x : x in the solid}, the two are parted along the
+// unit vector n by
+//
+//     s(n) = -h_a(n) - h_b(-n),      gap = max s(n),                                                 (T1)
+//
+// whether they are apart (then any n gives a lower bound of the distance) or overlap (then -s(n) is the
+// translation along n that parts them). So a pair is solved in two stages: find the n of (T1), by whatever
+// method suits the pair; then meet the patches of the surfaces that face each other along n, seen along n,
+// and take the corners of what they share. The second stage does not care how n was found, and a small turn
+// of n moves its points a little only: a box that rests flat up to roundoff keeps its four points whichever
+// axis wins.
+#pragma once
+
+#include "gap/touch.h"
+
+enum { PP_PATCH_MAX = 64, PP_SPOT_MAX = 2 * PP_PATCH_MAX };
+
+// A solid in world axes, from an origin close by.
+typedef struct pp_placed {
+    const pp_solid *solid;
+    pp_mat3 R;
+    perp_vec3 p;
+    double radius;  // around the core
+    double size;    // no point of the core is further from p
+} pp_placed;
+
+// A point (1 vertex), segment (2) or flat face (3 or more) of a core that faces the other solid.
+typedef struct pp_patch {
+    int count;
+    perp_vec3 x[PP_PATCH_MAX];  // counter-clockwise, seen from outside
+    int id[PP_PATCH_MAX];       // of the vertices
+    perp_vec3 n;                // of a face: outward, unit
+    double facing;              // of a face: n . direction asked for; else 1
+    int face;                   // id of a face
+    perp_vec3 centre;           // of a disc, whose vertices are points of its rim
+    double disc;                // radius; 0: not a disc
+} pp_patch;
+
+// A point of the manifold: x on the surface of a, x + gap n on that of b.
+typedef struct pp_meet_spot {
+    perp_vec3 x;
+    double gap;
+    double stray;  // how far it is outside one of the patches, within the tolerance
+    uint32_t feature;
+} pp_meet_spot;
+
+typedef struct pp_meeting {
+    perp_vec3 n, e, f;  // right-handed, n from a to b
+    double s;           // s(n) of the cores
+    double radius_a, radius_b;
+    double size;    // of the larger core, for tolerances
+    double merge;   // spots closer than this are one
+    double margin;  // spots further apart are not kept
+    int count;
+    pp_meet_spot spot[PP_SPOT_MAX];
+} pp_meeting;
+
+// Which features make a spot; ids are below 2^15 or cut to that.
+typedef enum pp_meet_kind {
+    PP_MEET_VERTEX_FACE = 1,
+    PP_MEET_FACE_VERTEX,
+    PP_MEET_EDGES
+} pp_meet_kind;
+
+static inline uint32_t pp_meet_feature(pp_meet_kind kind, int of_a, int of_b)
+{
+    return ((uint32_t)kind << 30) | (((uint32_t)of_a & 0x7fffu) << 15) | ((uint32_t)of_b & 0x7fffu);
+}
+
+// The id of the edge between two vertices, whichever face it is seen from.
+static inline int pp_edge_id(int i, int j)
+{
+    return i < j ? 181 * i + j : 181 * j + i;
+}
+
+static inline pp_placed pp_place(const pp_solid *solid, const pp_pose *X, perp_vec3 origin)
+{
+    bool round = solid->kind == PP_SOLID_SPHERE || solid->kind == PP_SOLID_CAPSULE;
+    return (pp_placed){solid, X->R, pp_sub(X->p, origin), round ? solid->radius : 0.0, 0.0};
+}
+
+// ── touch_patch.c ──
+
+// Support point of the core, in world axes.
+perp_vec3 pp_core_support(const pp_placed *s, perp_vec3 d);
+// Radius of a ball around p that holds the core.
+double pp_core_size(const pp_solid *solid);
+// The patch of the core that faces the unit vector d and holds a support point.
+void pp_patch_set(pp_patch *patch, const pp_placed *s, perp_vec3 d);
+// The edge or vertex of it instead of a face.
+void pp_patch_narrow(pp_patch *patch, const pp_placed *s, perp_vec3 d);
+
+// ── touch_meet.c ──
+
+// s(n) of the cores: theory in the head of this file.
+double pp_core_parting(const pp_placed *a, const pp_placed *b, perp_vec3 n);
+// An empty meeting.
+void pp_meet_begin(pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_vec3 n,
+                   double margin);
+// Fills m with the spots of the pair for the normal n, which parts the cores by s.
+void pp_meet(pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_vec3 n, double s,
+             double margin);
+// Adds a spot between points of the cores. Patches that cross at a slope leave them a little beside each
+// other; the radii then touch that much lower.
+void pp_meet_add(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, double stray, uint32_t feature);
+// True: the closest spot is as close as the bound s, so the distance is the true one.
+bool pp_meet_certified(const pp_meeting *m);
+// Adds a spot between the given points of the cores unless one as close is there.
+void pp_meet_ensure(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, uint32_t feature);
+// The closest first, at most PP_TOUCH_MAX. origin: of the placed solids.
+int pp_meet_write(const pp_meeting *m, perp_vec3 origin, pp_touch *out);
+
+// ── touch_clip.c ──
+
+// How far a point is outside a patch, seen along the normal.
+double pp_clip_stray(const pp_meeting *m, perp_vec3 x, const pp_patch *patch);
+void pp_clip_faces(pp_meeting *m, const pp_patch *a, const pp_patch *b, double tolerance);
+void pp_clip_segment(pp_meeting *m, const pp_patch *segment, const pp_patch *face, bool face_is_a,
+                     double tolerance);
+void pp_clip_segments(pp_meeting *m, const pp_patch *a, const pp_patch *b, double tolerance);
+
+// ── Stage one: the normal ──
+
+// Boxes, segments and points as boxes: the axis of the largest s(n) among faces and pairs of edges.
+double pp_box_axis(const pp_placed *a, const pp_placed *b, double most, perp_vec3 *n);
+
+// The corners of b - a whose weighted sum v is closest to the origin: w = y - x, x of a and y of b.
+typedef struct pp_simplex {
+    int count;
+    perp_vec3 v;
+    perp_vec3 w[4], x[4], y[4];
+    double weight[4];
+} pp_simplex;
+
+typedef enum pp_gjk_end { PP_GJK_APART, PP_GJK_OVERLAP, PP_GJK_FAR } pp_gjk_end;
+
+// The closest points of the cores. start: where b is from a; FAR: they are further apart than `most`.
+pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed *a, const pp_placed *b, perp_vec3 start,
+                  double most);
+
+// The best normal that features within a turn of n [rad] allow, and its s(n).
+double pp_polish(const pp_placed *a, const pp_placed *b, double turn, perp_vec3 *n);

@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stage two of the narrow phase: from a normal to the points of the manifold.
+#include "gap/touch_core.h"
+
+double pp_core_parting(const pp_placed *a, const pp_placed *b, perp_vec3 n)
+{
+    perp_vec3 x = pp_core_support(a, n), y = pp_core_support(b, pp_scale(-1.0, n));
+    return pp_dot3(n, pp_sub(y, x));
+}
+
+// ── Spots ────────────────────────────────────────────────────────────────────────────────────────
+
+// With core points beside each other by w across n, rounded surfaces of radii r_a and r_b face each other
+// along n at the share r_a / (r_a + r_b) of w, both lower there by the same factor:
+//     gap = n.(core_b - core_a) - sqrt((r_a + r_b)^2 - w^2).
+void pp_meet_add(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, double stray, uint32_t feature)
+{
+    perp_vec3 between = pp_sub(core_b, core_a), x = core_a;
+    double gap = pp_dot3(m->n, between), radius = m->radius_a + m->radius_b;
+    if (radius > 0.0) {
+        perp_vec3 beside = pp_along(between, -gap, m->n);
+        double w2 = pp_dot3(beside, beside), share = m->radius_a / radius;
+        double drop = sqrt(fmax(0.0, radius * radius - w2));
+        x = pp_along(pp_along(x, share, beside), share * drop, m->n);
+        gap -= drop;
+    }
+    if (!(gap <= m->margin)) {
+        return;
+    }
+    for (int k = 0; k < m->count;
+         k++) {  // the same place twice: the lower one, the first of equals
+        perp_vec3 d = pp_sub(x, m->spot[k].x);
+        double along = pp_dot3(d, m->n), across2 = pp_dot3(d, d) - along * along;
+        if (across2 <= m->merge * m->merge) {
+            if (gap < m->spot[k].gap - 1e-14 * m->size) {
+                m->spot[k] = (pp_meet_spot){x, gap, stray, feature};
+            }
+            return;
+        }
+    }
+    if (m->count < PP_SPOT_MAX) {
+        m->spot[m->count++] = (pp_meet_spot){x, gap, stray, feature};
+    }
+}
+
+bool pp_meet_certified(const pp_meeting *m)
+{
+    double slack = 4e-15 * m->size, bound = m->s - m->radius_a - m->radius_b;
+    slack += 1e-14 * fabs(bound);
+    for (int k = 0; k < m->count; k++) {
+        if (m->spot[k].gap <= bound + slack && m->spot[k].stray <= slack) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void pp_meet_ensure(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, uint32_t feature)
+{
+    double bound = m->s - m->radius_a - m->radius_b;
+    for (int k = 0; k < m->count; k++) {
+        if (m->spot[k].gap <= bound + 1e-13 * m->size) {
+            return;
+        }
+    }
+    pp_meet_add(m, core_a, core_b, 0.0, feature);
+}
+
+// ── Patches ──────────────────────────────────────────────────────────────────────────────────────
+
+// Faces steeper than this to the normal, both together, do not face each other.
+static const double FACING = 0.55;
+
+static void meet_point(pp_meeting *m, const pp_patch *a, const pp_patch *b)
+{
+    bool point_a = a->count == 1, point_b = b->count == 1;
+    perp_vec3 x = point_a ? a->x[0] : pp_along(b->x[0], -m->s, m->n);
+    double stray = pp_clip_stray(m, point_a ? x : b->x[0], point_a ? b : a);
+    if (point_a && point_b) {  // both to half of their roundoff
+        perp_vec3 middle = pp_scale(0.5, pp_add(a->x[0], b->x[0]));
+        x = pp_along(middle, -0.5 * m->s, m->n);
+    }
+    uint32_t feature = pp_meet_feature(point_a ? PP_MEET_VERTEX_FACE : PP_MEET_FACE_VERTEX,
+                                       point_a ? a->id[0] : a->face, point_b ? b->id[0] : b->face);
+    pp_meet_add(m, x, pp_along(x, m->s, m->n), stray, feature);
+}
+
+static void meet_patches(pp_meeting *m, const pp_patch *a, const pp_patch *b, double tolerance)
+{
+    if (a->count == 1 || b->count == 1) {
+        meet_point(m, a, b);
+    } else if (a->count == 2 && b->count == 2) {
+        pp_clip_segments(m, a, b, tolerance);
+    } else if (a->count == 2) {
+        pp_clip_segment(m, a, b, false, tolerance);
+    } else if (b->count == 2) {
+        pp_clip_segment(m, b, a, true, tolerance);
+    } else {
+        pp_clip_faces(m, a, b, tolerance);
+    }
+}
+
+void pp_meet_begin(pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_vec3 n,
+                   double margin)
+{
+    m->n = n;
+    m->e = pp_across(n);
+    m->f = pp_cross(n, m->e);
+    m->radius_a = a->radius;
+    m->radius_b = b->radius;
+    m->size = fmax(a->size, b->size) + a->radius + b->radius;
+    m->merge = 1e-7 * fmin(a->size, b->size);
+    m->margin = margin;
+    m->count = 0;
+}
+
+void pp_meet(pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_vec3 n, double s,
+             double margin)
+{
+    perp_vec3 back = pp_scale(-1.0, n);
+    pp_patch pa, pb;
+    double small = fmin(a->size, b->size), large = fmax(a->size, b->size);
+    pp_meet_begin(m, a, b, n, margin);
+    m->s = s;
+    pp_patch_set(&pa, a, n);
+    pp_patch_set(&pb, b, back);
+    if (pa.facing * pb.facing < FACING) {
+        if (pa.facing < 0.99) {
+            pp_patch_narrow(&pa, a, n);
+        }
+        if (pb.facing < 0.99) {
+            pp_patch_narrow(&pb, b, back);
+        }
+    }
+    meet_patches(m, &pa, &pb, 1e-9 * small + 4e-16 * large);
+}
+
+// ── Result ───────────────────────────────────────────────────────────────────────────────────────
+
+static int closest(const pp_meeting *m)
+{
+    int best = 0;
+    for (int k = 1; k < m->count; k++) {
+        if (m->spot[k].gap < m->spot[best].gap) {
+            best = k;
+        }
+    }
+    return best;
+}
+
+// The extremes along eight directions fixed to the normal, none of them along a likely edge; the closest
+// takes the place of its nearest neighbour among them. Mirrored with the normal when the pair is swapped.
+static int thin_out(const pp_meeting *m, int first, int *keep)
+{
+    static const double C = 0.9238795325112867, S = 0.3826834323650898;
+    const double way[PP_TOUCH_MAX][2] = {{C, S},   {S, C},   {-S, C}, {-C, S},
+                                         {-C, -S}, {-S, -C}, {S, -C}, {C, -S}};
+    int count = 0;
+    bool has_first = false;
+    for (int w = 0; w < PP_TOUCH_MAX; w++) {
+        perp_vec3 d = pp_along(pp_scale(way[w][0], m->e), way[w][1], m->f);
+        int best = 0;
+        for (int k = 1; k < m->count; k++) {
+            best = pp_dot3(d, pp_sub(m->spot[k].x, m->spot[best].x)) > 0.0 ? k : best;
+        }
+        bool new = true;
+        for (int k = 0; k < count; k++) {
+            new = new &&keep[k] != best;
+        }
+        if (new) {
+            keep[count++] = best;
+            has_first = has_first || best == first;
+        }
+    }
+    if (!has_first && count < PP_TOUCH_MAX) {
+        keep[count++] = first;
+    } else if (!has_first) {
+        int nearest = 0;
+        double least = PP_INF;
+        for (int k = 0; k < count; k++) {
+            perp_vec3 d = pp_sub(m->spot[keep[k]].x, m->spot[first].x);
+            if (pp_dot3(d, d) < least) {
+                least = pp_dot3(d, d);
+                nearest = k;
+            }
+        }
+        keep[nearest] = first;
+    }
+    return count;
+}
+
+int pp_meet_write(const pp_meeting *m, perp_vec3 origin, pp_touch *out)
+{
+    int keep[PP_SPOT_MAX], count = m->count, made = 0, first = closest(m);
+    for (int k = 0; k < count; k++) {
+        keep[k] = k;
+    }
+    if (count > PP_TOUCH_MAX) {
+        count = thin_out(m, first, keep);
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        for (int k = 0; k < count; k++) {
+            if ((keep[k] == first) == (pass == 0)) {
+                const pp_meet_spot *s = &m->spot[keep[k]];
+                perp_vec3 x = pp_add(origin, s->x);
+                out[made++] = (pp_touch){x, pp_along(x, s->gap, m->n), m->n, s->gap, s->feature};
+            }
+        }
+    }
+    return made;
+}

@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The narrow phase: which method finds the normal of which pair.
+#include "gap/touch_core.h"
+
+static const perp_vec3 UP = {0.0, 0.0, 1.0};
+
+// ── Half-spaces ──────────────────────────────────────────────────────────────────────────────────
+
+// Every vertex of the patch against the plane, in closed form.
+static void touch_halfspace(pp_meeting *m, const pp_placed *s, const pp_placed *plane,
+                            bool plane_is_a, double margin)
+{
+    perp_vec3 up = pp_column(&plane->R, 2), down = pp_scale(-1.0, up);
+    pp_patch patch;
+    pp_patch_set(&patch, s, down);
+    if (patch.facing < 0.5) {
+        pp_patch_narrow(&patch, s, down);
+    }
+    pp_meet_begin(m, plane_is_a ? plane : s, plane_is_a ? s : plane, plane_is_a ? up : down,
+                  margin);
+    m->merge = 1e-7 * s->size;
+    for (int k = 0; k < patch.count; k++) {
+        perp_vec3 x = patch.x[k];
+        double height = pp_dot3(up, pp_sub(x, plane->p));
+        perp_vec3 y = pp_along(x, -height, up);
+        if (plane_is_a) {
+            pp_meet_add(m, y, x, 0.0, pp_meet_feature(PP_MEET_FACE_VERTEX, 0, patch.id[k]));
+        } else {
+            pp_meet_add(m, x, y, 0.0, pp_meet_feature(PP_MEET_VERTEX_FACE, patch.id[k], 0));
+        }
+    }
+}
+
+// ── Points and segments ──────────────────────────────────────────────────────────────────────────
+
+// Half the segment a core is: nothing for a point.
+static perp_vec3 segment_of(const pp_placed *s)
+{
+    double half = s->solid->kind == PP_SOLID_CAPSULE ? s->solid->half.z : 0.0;
+    return pp_scale(half, pp_column(&s->R, 2));
+}
+
+static double clamp(double x)
+{
+    return fmin(fmax(x, -1.0), 1.0);
+}
+
+// Closest points a->p + t d and b->p + r e of two segments, t and r in [-1, 1].
+static void closest_of_segments(perp_vec3 between, perp_vec3 d, perp_vec3 e, double *t, double *r)
+{
+    double dd = pp_dot3(d, d), ee = pp_dot3(e, e), de = pp_dot3(d, e);
+    double db = pp_dot3(d, between), eb = pp_dot3(e, between);
+    perp_vec3 across = pp_cross(d, e);
+    double det = pp_dot3(across, across);  // dd ee - de^2, without cancellation
+    *t = 0.0;
+    if (det > 1e-28 * dd * ee) {
+        *t = clamp(pp_dot3(pp_cross(between, e), across) / det);
+    } else if (dd > 0.0) {
+        *t = clamp(db / dd);
+    }
+    *r = ee > 0.0 ? clamp((*t * de - eb) / ee) : 0.0;
+    *t = dd > 0.0 ? clamp((db + *r * de) / dd) : 0.0;
+    *r = ee > 0.0 ? clamp((*t * de - eb) / ee) : 0.0;
+}
+
+static void touch_segments(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin)
+{
+    perp_vec3 d = segment_of(a), e = segment_of(b), between = pp_sub(b->p, a->p);
+    double t, r;
+    closest_of_segments(between, d, e, &t, &r);
+    perp_vec3 x = pp_along(a->p, t, d), y = pp_along(b->p, r, e);
+    perp_vec3 apart = pp_sub(pp_along(between, r, e), pp_scale(t, d));
+    perp_vec3 across = pp_cross(d, e), n;
+    double distance = pp_length(apart), size = a->size + b->size;
+    bool inner = fabs(t) < 1.0 && fabs(r) < 1.0;
+    if (inner && pp_dot3(across, across) > 1e-12 * pp_dot3(d, d) * pp_dot3(e, e)) {
+        n = pp_unit(across, UP);
+        distance = pp_dot3(n, apart);
+        n = distance < 0.0 || (distance == 0.0 && pp_dot3(n, between) < 0.0) ? pp_scale(-1.0, n)
+                                                                             : n;
+        distance = fabs(distance);
+    } else if (distance > 1e-15 * size) {
+        n = pp_scale(1.0 / distance, apart);
+    } else {
+        perp_vec3 axis = pp_unit(a->size >= b->size ? d : e, UP);
+        n = size > 0.0 ? pp_across(axis) : UP;
+        distance = 0.0;
+    }
+    if (distance - a->radius - b->radius > margin) {
+        m->count = 0;
+        return;
+    }
+    pp_meet(m, a, b, n, distance, margin);
+    pp_meet_ensure(m, x, y, pp_meet_feature(PP_MEET_EDGES, 1, 1));
+}
+
+// ── Boxes ────────────────────────────────────────────────────────────────────────────────────────
+
+// Of a point: the nearest point of the box, or inside it the nearest face. n from the box to the point.
+static double point_box_axis(const pp_placed *point, const pp_placed *box, perp_vec3 *n)
+{
+    perp_vec3 c = pp_mul_t(&box->R, pp_sub(point->p, box->p)), h = box->solid->half;
+    perp_vec3 out = pp_vec(c.x - fmin(fmax(c.x, -h.x), h.x), c.y - fmin(fmax(c.y, -h.y), h.y),
+                           c.z - fmin(fmax(c.z, -h.z), h.z));
+    double distance = sqrt(pp_dot3(out, out));
+    if (distance > 0.0) {
+        *n = pp_mul(&box->R, pp_scale(1.0 / distance, out));
+        return distance;
+    }
+    double x = fabs(c.x) - h.x, y = fabs(c.y) - h.y, z = fabs(c.z) - h.z;
+    int i = z >= x && z >= y ? 2 : y >= x ? 1 : 0;
+    double side = i == 0 ? c.x : i == 1 ? c.y : c.z;
+    *n = pp_scale(copysign(1.0, side), pp_column(&box->R, i));
+    return i == 0 ? x : i == 1 ? y : z;
+}
+
+// A vertex is closest to an edge or a vertex.
+static void touch_apart(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin)
+{
+    pp_simplex simplex;
+    double most = margin + a->radius + b->radius;
+    pp_gjk_end end = pp_gjk(&simplex, a, b, m->n, most);
+    if (end == PP_GJK_FAR) {
+        m->count = 0;
+    } else if (end == PP_GJK_APART) {
+        perp_vec3 n = pp_unit(simplex.v, m->n), x = {0.0, 0.0, 0.0}, y = x;
+        double s = pp_polish(a, b, 1e-2, &n);
+        if (s < m->s) {
+            return;
+        }
+        for (int k = 0; k < simplex.count; k++) {
+            x = pp_along(x, simplex.weight[k], simplex.x[k]);
+            y = pp_along(y, simplex.weight[k], simplex.y[k]);
+        }
+        pp_meet(m, a, b, n, s, margin);
+        pp_meet_ensure(m, x, y, pp_meet_feature(PP_MEET_EDGES, 0, 0));
+    }
+}
+
+static void touch_boxes(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin)
+{
+    perp_vec3 n;
+    double most = margin + a->radius + b->radius, s;
+    bool point_a = a->solid->kind == PP_SOLID_SPHERE, point_b = b->solid->kind == PP_SOLID_SPHERE;
+    if (point_a || point_b) {
+        s = point_box_axis(point_a ? a : b, point_a ? b : a, &n);
+        n = point_a ? pp_scale(-1.0, n) : n;
+    } else {
+        s = pp_box_axis(a, b, most, &n);
+    }
+    m->count = 0;
+    if (s <= most) {
+        pp_meet(m, a, b, n, s, margin);
+        if (s > 0.0 && !pp_meet_certified(m)) {
+            touch_apart(m, a, b, margin);
+        } else if (m->count == 0) {
+            perp_vec3 x = pp_core_support(a, n);
+            pp_meet_ensure(m, x, pp_along(x, s, n), pp_meet_feature(PP_MEET_EDGES, 0, 0));
+        }
+    }
+}
+
+// ── All pairs ────────────────────────────────────────────────────────────────────────────────────
+
+static bool is_round(const pp_solid *s)
+{
+    return s->kind == PP_SOLID_SPHERE || s->kind == PP_SOLID_CAPSULE;
+}
+
+// Pairs that have one point at most need no name for it.
+static bool is_single(const pp_solid *s)
+{
+    return s->kind == PP_SOLID_SPHERE || s->kind == PP_SOLID_ELLIPSOID;
+}
+
+int pp_solid_touch(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, const pp_pose *X_WB,
+                   double margin, pp_touch out[PP_TOUCH_MAX])
+{
+    bool plane_a = a->kind == PP_SOLID_HALFSPACE, plane_b = b->kind == PP_SOLID_HALFSPACE;
+    perp_vec3 origin = plane_a ? X_WB->p : X_WA->p;
+    pp_placed pa = pp_place(a, X_WA, origin), pb = pp_place(b, X_WB, origin);
+    pp_meeting m;
+    if (plane_a && plane_b) {
+        return 0;
+    }
+    pa.size = pp_core_size(a);
+    pb.size = pp_core_size(b);
+    if (plane_a || plane_b) {
+        touch_halfspace(&m, plane_a ? &pb : &pa, plane_a ? &pa : &pb, plane_a, margin);
+    } else if (is_round(a) && is_round(b)) {
+        touch_segments(&m, &pa, &pb, margin);
+    } else {
+        touch_boxes(&m, &pa, &pb, margin);
+    }
+    if (m.count > 0 && (is_single(a) || is_single(b))) {
+        m.spot[0].feature = 0;
+        m.count = 1;
+    }
+    return m.count > 0 ? pp_meet_write(&m, origin, out) : 0;
+}

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which part of a solid faces a direction: a vertex, an edge or a face.
+#include "gap/touch_core.h"
+
+perp_vec3 pp_core_support(const pp_placed *s, perp_vec3 d)
+{
+    const pp_solid *solid = s->solid;
+    perp_vec3 local;
+    if (solid->kind == PP_SOLID_SPHERE) {
+        return s->p;
+    }
+    d = pp_mul_t(&s->R, d);
+    if (solid->kind == PP_SOLID_CAPSULE) {
+        local = pp_vec(0.0, 0.0, d.z >= 0.0 ? solid->half.z : -solid->half.z);
+    } else {
+        local = pp_solid_support(solid, d);
+    }
+    return pp_add(s->p, pp_mul(&s->R, local));
+}
+
+double pp_core_size(const pp_solid *solid)
+{
+    double most = 0.0;
+    switch (solid->kind) {
+    case PP_SOLID_CAPSULE:
+        return solid->half.z;
+    case PP_SOLID_BOX:
+        return pp_length(solid->half);
+    case PP_SOLID_CYLINDER:
+    case PP_SOLID_CONE:
+        return hypot(solid->radius, solid->half.z);
+    case PP_SOLID_ELLIPSOID:
+        return fmax(solid->half.x, fmax(solid->half.y, solid->half.z));
+    case PP_SOLID_HULL:
+        for (int k = 0; k < solid->hull->vertices; k++) {
+            most = fmax(most, pp_dot3(solid->hull->vertex[k], solid->hull->vertex[k]));
+        }
+        return sqrt(most);
+    default:
+        return 0.0;
+    }
+}
+
+static void set_point(pp_patch *patch, perp_vec3 x, int id)
+{
+    patch->count = 1;
+    patch->x[0] = x;
+    patch->id[0] = id;
+    patch->facing = 1.0;
+    patch->face = 0;
+    patch->disc = 0.0;
+}
+
+static void set_segment(pp_patch *patch, perp_vec3 x, int i, perp_vec3 y, int j)
+{
+    set_point(patch, x, i);
+    patch->count = 2;
+    patch->x[1] = y;
+    patch->id[1] = j;
+}
+
+// ── Segment ──────────────────────────────────────────────────────────────────────────────────────
+
+// A segment more than this out of the plane across d is taken as its nearer end.
+static const double STEEP = 0.7;
+
+static void patch_segment(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+{
+    perp_vec3 axis = pp_column(&s->R, 2);
+    double up = pp_dot3(axis, d), half = s->solid->half.z;
+    if (fabs(up) > STEEP || half == 0.0) {
+        set_point(patch, pp_along(s->p, up >= 0.0 ? half : -half, axis), up >= 0.0);
+    } else {
+        set_segment(patch, pp_along(s->p, -half, axis), 0, pp_along(s->p, half, axis), 1);
+    }
+}
+
+// ── Box ──────────────────────────────────────────────────────────────────────────────────────────
+// Vertex k is at +half along axis i where bit i of k is set; face 2 i + 1 is the one at +half, 2 i at -half.
+
+static perp_vec3 box_vertex(const pp_placed *s, int k)
+{
+    perp_vec3 h = s->solid->half;
+    return pp_add(
+        s->p, pp_mul(&s->R, pp_vec(k & 1 ? h.x : -h.x, k & 2 ? h.y : -h.y, k & 4 ? h.z : -h.z)));
+}
+
+static void patch_box(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+{
+    perp_vec3 local = pp_mul_t(&s->R, d);
+    double x = fabs(local.x), y = fabs(local.y), z = fabs(local.z);
+    int i = z >= x && z >= y ? 2 : y >= x ? 1 : 0, j = (i + 1) % 3, k = (i + 2) % 3;
+    const double side[3] = {local.x, local.y, local.z};
+    int up = side[i] >= 0.0, base = up << i;
+    const int around[4] = {base, base | (1 << j), base | (1 << j) | (1 << k), base | (1 << k)};
+    patch->count = 4;
+    for (int q = 0; q < 4; q++) {
+        patch->id[q] = around[up ? q : 3 - q];
+        patch->x[q] = box_vertex(s, patch->id[q]);
+    }
+    patch->n = pp_scale(up ? 1.0 : -1.0, pp_column(&s->R, i));
+    patch->facing = fabs(side[i]);
+    patch->face = 2 * i + up;
+    patch->disc = 0.0;
+}
+
+// The edge of the face that is nearest to d: along the axis of the smallest slope.
+static void narrow_box(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+{
+    perp_vec3 local = pp_mul_t(&s->R, d);
+    const double side[3] = {local.x, local.y, local.z};
+    int i = fabs(side[1]) < fabs(side[0]), vertex = 0;
+    i = fabs(side[2]) < fabs(side[i ? 1 : 0]) ? 2 : i;
+    for (int k = 0; k < 3; k++) {
+        vertex |= side[k] >= 0.0 ? 1 << k : 0;
+    }
+    if (fabs(side[i]) > STEEP) {
+        set_point(patch, box_vertex(s, vertex), vertex);
+    } else {
+        int low = vertex & ~(1 << i), high = vertex | (1 << i);
+        set_segment(patch, box_vertex(s, low), low, box_vertex(s, high), high);
+    }
+}
+
+// ── All ──────────────────────────────────────────────────────────────────────────────────────────
+
+void pp_patch_set(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+{
+    switch (s->solid->kind) {
+    case PP_SOLID_CAPSULE:
+        patch_segment(patch, s, d);
+        break;
+    case PP_SOLID_BOX:
+        patch_box(patch, s, d);
+        break;
+    default:
+        set_point(patch, pp_core_support(s, d), 0);
+        break;
+    }
+}
+
+void pp_patch_narrow(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+{
+    if (s->solid->kind == PP_SOLID_BOX) {
+        narrow_box(patch, s, d);
+    }
+}

@@ -1,0 +1,365 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A normal that is right to roundoff from one that is nearly right.
+//
+// Around a direction, the support function of a solid is that of one of its features, or has a kink where
+// two of them meet: along an edge, n is across the edge; on the side of a cylinder or a cone, n has a fixed
+// component along the axis; on a face, n is its normal. So features near the given normal are guessed, and for each pair of them the largest
+//
+//     s(n) = -h_a(n) - h_b(-n),   |n| = 1,   n.d = c for each kink,
+//
+// is found: in closed form where both are flat, else by Newton's method on the sphere (tangent Hessian
+// P H P - (n.G) I with G = x_a - x_b and H = H_a + H_b) or on the circle that one kink leaves. The best
+// true s(n) wins: as any n gives a lower bound, a wrong guess does no harm.
+#include "gap/touch_core.h"
+
+typedef enum model { FLAT, RIM, ELLIPSOID } model;
+
+// A feature: what the support function is near it, as a function of n (for b: of -n, signs included).
+typedef struct guess {
+    int kinks;  // 0: free; 1: n.d = c; 2: n = d
+    perp_vec3 d;
+    double c;
+    model model;
+    perp_vec3 x;     // FLAT: a point of it; RIM: centre
+    perp_vec3 axis;  // RIM: unit
+    double radius;   // RIM
+    const pp_placed *solid;
+    double sign;  // outward direction is sign n
+} guess;
+
+enum { GUESS_MAX = 10 };
+
+typedef struct guesses {
+    const pp_placed *s;
+    perp_vec3 out;  // outward direction
+    double sign, turn;
+    int count;
+    guess list[GUESS_MAX];
+} guesses;
+
+static void add_guess(guesses *g, int kinks, perp_vec3 d, double c, perp_vec3 x)
+{
+    if (g->count < GUESS_MAX) {
+        perp_vec3 along = kinks == 2 ? pp_scale(g->sign, d) : d;
+        g->list[g->count++] = (guess){.kinks = kinks,
+                                      .d = along,
+                                      .c = g->sign * c,
+                                      .model = FLAT,
+                                      .x = x,
+                                      .solid = g->s,
+                                      .sign = g->sign};
+    }
+}
+
+static void add_rim(guesses *g, perp_vec3 centre, perp_vec3 axis)
+{
+    const perp_vec3 none = {0.0, 0.0, 0.0};
+    add_guess(g, 0, none, 0.0, centre);
+    guess *last = &g->list[g->count - 1];
+    last->model = RIM;
+    last->axis = axis;
+    last->radius = g->s->solid->radius;
+}
+
+// ── Features of each kind ────────────────────────────────────────────────────────────────────────
+
+static void guess_box(guesses *g)
+{
+    const perp_vec3 none = {0.0, 0.0, 0.0}, local = pp_mul_t(&g->s->R, g->out);
+    perp_vec3 vertex = pp_core_support(g->s, g->out);
+    const double side[3] = {local.x, local.y, local.z};
+    for (int i = 0; i < 3; i++) {
+        if (fabs(side[i]) > 1.0 - g->turn * g->turn) {
+            add_guess(g, 2, pp_scale(copysign(1.0, side[i]), pp_column(&g->s->R, i)), 0.0, vertex);
+        }
+        if (fabs(side[i]) < g->turn) {
+            add_guess(g, 1, pp_column(&g->s->R, i), 0.0, vertex);
+        }
+    }
+    add_guess(g, 0, none, 0.0, vertex);
+}
+
+static void guess_segment(guesses *g)
+{
+    const perp_vec3 none = {0.0, 0.0, 0.0}, axis = pp_column(&g->s->R, 2);
+    if (fabs(pp_dot3(axis, g->out)) < g->turn) {
+        add_guess(g, 1, axis, 0.0, g->s->p);
+    }
+    add_guess(g, 0, none, 0.0, pp_core_support(g->s, g->out));
+}
+
+static void guess_hull(guesses *g)
+{
+    const perp_vec3 none = {0.0, 0.0, 0.0}, local = pp_mul_t(&g->s->R, g->out);
+    const pp_hull *hull = g->s->solid->hull;
+    perp_vec3 vertex = pp_solid_support(g->s->solid, local);
+    double low = pp_dot3(local, vertex) - g->turn * g->s->size;
+    for (int f = 0; f < hull->faces && g->count < 3; f++) {
+        if (pp_dot3(hull->face_normal[f], local) > 1.0 - g->turn * g->turn) {
+            add_guess(g, 2, pp_mul(&g->s->R, hull->face_normal[f]), 0.0, vertex);
+        }
+    }
+    for (int k = 0; k < hull->edges && g->count < GUESS_MAX - 1; k++) {
+        perp_vec3 x = hull->vertex[hull->edge[k][0]], y = hull->vertex[hull->edge[k][1]];
+        perp_vec3 d = pp_unit(pp_sub(y, x), local);
+        if (fabs(pp_dot3(d, local)) < g->turn && pp_dot3(x, local) >= low) {
+            add_guess(g, 1, pp_mul(&g->s->R, d), 0.0, pp_add(g->s->p, pp_mul(&g->s->R, x)));
+        }
+    }
+    add_guess(g, 0, none, 0.0, pp_add(g->s->p, pp_mul(&g->s->R, vertex)));
+}
+
+static void guess_cylinder(guesses *g)
+{
+    perp_vec3 axis = pp_column(&g->s->R, 2);
+    double up = pp_dot3(axis, g->out), half = g->s->solid->half.z;
+    if (fabs(up) > 1.0 - g->turn * g->turn) {
+        add_guess(g, 2, pp_scale(copysign(1.0, up), axis), 0.0, g->s->p);
+    }
+    if (fabs(up) < g->turn) {
+        add_guess(g, 1, axis, 0.0, g->s->p);
+        add_rim(g, pp_along(g->s->p, -copysign(half, up), axis), axis);
+    }
+    add_rim(g, pp_along(g->s->p, copysign(half, up), axis), axis);
+}
+
+static void guess_cone(guesses *g)
+{
+    const perp_vec3 none = {0.0, 0.0, 0.0}, axis = pp_column(&g->s->R, 2);
+    const pp_solid *solid = g->s->solid;
+    double up = pp_dot3(axis, g->out),
+           side = solid->radius / hypot(2.0 * solid->half.z, solid->radius);
+    perp_vec3 apex = pp_along(g->s->p, solid->half.z, axis);
+    if (up < -1.0 + g->turn * g->turn) {
+        add_guess(g, 2, pp_scale(-1.0, axis), 0.0, g->s->p);
+    }
+    if (fabs(up - side) < g->turn) {
+        add_guess(g, 1, axis, side, apex);
+    }
+    add_guess(g, 0, none, 0.0, apex);
+    add_rim(g, pp_along(g->s->p, -solid->half.z, axis), axis);
+}
+
+static void guess_features(guesses *g, const pp_placed *s, perp_vec3 n, double sign, double turn)
+{
+    const perp_vec3 none = {0.0, 0.0, 0.0};
+    g->s = s;
+    g->out = pp_scale(sign, n);
+    g->sign = sign;
+    g->turn = turn;
+    g->count = 0;
+    switch (s->solid->kind) {
+    case PP_SOLID_BOX:
+        guess_box(g);
+        break;
+    case PP_SOLID_CAPSULE:
+        guess_segment(g);
+        break;
+    case PP_SOLID_HULL:
+        guess_hull(g);
+        break;
+    case PP_SOLID_CYLINDER:
+        guess_cylinder(g);
+        break;
+    case PP_SOLID_CONE:
+        guess_cone(g);
+        break;
+    case PP_SOLID_ELLIPSOID:
+        add_guess(g, 0, none, 0.0, s->p);
+        g->list[0].model = ELLIPSOID;
+        break;
+    default:
+        add_guess(g, 0, none, 0.0, s->p);
+        break;
+    }
+}
+
+// ── Newton ───────────────────────────────────────────────────────────────────────────────────────
+
+// Gradient of the support function of the outward direction: the point.
+static perp_vec3 guess_point(const guess *g, perp_vec3 n)
+{
+    perp_vec3 out = pp_scale(g->sign, n);
+    if (g->model == ELLIPSOID) {
+        return pp_core_support(g->solid, out);
+    }
+    if (g->model == RIM) {
+        perp_vec3 across = pp_along(out, -pp_dot3(out, g->axis), g->axis);
+        return pp_along(g->x, g->radius, pp_unit(across, pp_across(g->axis)));
+    }
+    return g->x;
+}
+
+// The Hessian of the support function times v: even in the direction, so the sign does not matter.
+static perp_vec3 guess_curve(const guess *g, perp_vec3 n, perp_vec3 v)
+{
+    if (g->model == ELLIPSOID) {  // (S^2 - x x^T) / h
+        const pp_mat3 *R = &g->solid->R;
+        perp_vec3 s = g->solid->solid->half, d = pp_mul_t(R, n), w = pp_mul_t(R, v);
+        perp_vec3 sd = pp_vec(s.x * d.x, s.y * d.y, s.z * d.z);
+        double h = sqrt(pp_dot3(sd, sd));
+        perp_vec3 x = pp_vec(s.x * sd.x / h, s.y * sd.y / h, s.z * sd.z / h);
+        double xw = pp_dot3(x, w);
+        perp_vec3 y = pp_vec(s.x * s.x * w.x - xw * x.x, s.y * s.y * w.y - xw * x.y,
+                             s.z * s.z * w.z - xw * x.z);
+        return pp_mul(R, pp_scale(1.0 / h, y));
+    }
+    if (g->model == RIM) {  // r / |n across| t t^T, t along the rim
+        perp_vec3 t = pp_cross(g->axis, n);
+        double length2 = pp_dot3(t, t);
+        double s = length2 > 0.0 ? pp_dot3(t, v) * g->radius / (length2 * sqrt(length2)) : 0.0;
+        return pp_scale(s, t);
+    }
+    return pp_vec(0.0, 0.0, 0.0);
+}
+
+static perp_vec3 curve(const guess *a, const guess *b, perp_vec3 n, perp_vec3 v)
+{
+    return pp_add(guess_curve(a, n, v), guess_curve(b, n, v));
+}
+
+static const double LONGEST = 0.3;  // turn of one Newton step
+
+static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n)
+{
+    for (int round = 0; round < 20; round++) {
+        perp_vec3 e = pp_across(n), f = pp_cross(n, e);
+        perp_vec3 G = pp_sub(guess_point(a, n), guess_point(b, n));
+        perp_vec3 He = curve(a, b, n, e), Hf = curve(a, b, n, f);
+        double inner = pp_dot3(G, n), ee = pp_dot3(e, He) - inner, ff = pp_dot3(f, Hf) - inner;
+        double ef = pp_dot3(e, Hf), ge = pp_dot3(G, e), gf = pp_dot3(G, f), det = ee * ff - ef * ef;
+        if (!(det > 0.0) || !(ee > 0.0)) {
+            return n;
+        }
+        double p = (ef * gf - ff * ge) / det, q = (ef * ge - ee * gf) / det;
+        double length = sqrt(p * p + q * q), cut = length > LONGEST ? LONGEST / length : 1.0;
+        n = pp_unit(pp_along(pp_along(n, cut * p, e), cut * q, f), n);
+        if (length < 1e-15) {
+            break;
+        }
+    }
+    return n;
+}
+
+// On the circle n.d = c, exactly.
+static perp_vec3 on_circle(perp_vec3 n, perp_vec3 d, double c)
+{
+    for (int k = 0; k < 2; k++) {  // twice is enough: what is left of d is then roundoff of 1
+        n = pp_unit(pp_along(n, -pp_dot3(n, d), d), pp_across(d));
+    }
+    return c == 0.0 ? n : pp_along(pp_scale(c, d), sqrt(fmax(0.0, 1.0 - c * c)), n);
+}
+
+static perp_vec3 newton_circle(const guess *a, const guess *b, perp_vec3 d, double c, perp_vec3 n)
+{
+    n = on_circle(n, d, c);
+    for (int round = 0; round < 20; round++) {
+        perp_vec3 turn = pp_cross(d, n), radial = pp_along(n, -c, d);
+        perp_vec3 G = pp_sub(guess_point(a, n), guess_point(b, n));
+        double first = pp_dot3(G, turn);
+        double second = pp_dot3(turn, curve(a, b, n, turn)) - pp_dot3(G, radial);
+        if (!(second > 0.0)) {
+            return n;
+        }
+        double step = fmin(fmax(-first / second, -LONGEST), LONGEST);
+        n = on_circle(pp_along(n, step, turn), d, c);
+        if (fabs(step) < 1e-15) {
+            break;
+        }
+    }
+    return n;
+}
+
+// ── Pairs of guesses ─────────────────────────────────────────────────────────────────────────────
+
+// n.d = c for both; the one of two solutions that is nearer to n. False: all but parallel.
+static bool on_both(const guess *a, const guess *b, perp_vec3 *n)
+{
+    perp_vec3 across = pp_cross(a->d, b->d);
+    double cos = pp_dot3(a->d, b->d), sin2 = pp_dot3(across, across);
+    if (sin2 < 1e-14) {
+        return false;
+    }
+    double at_a = (a->c - cos * b->c) / sin2, at_b = (b->c - cos * a->c) / sin2;
+    perp_vec3 flat = pp_along(pp_scale(at_a, a->d), at_b, b->d);
+    double left = (1.0 - pp_dot3(flat, flat)) / sin2;
+    if (left < 0.0) {
+        return false;
+    }
+    double up = copysign(sqrt(left), pp_dot3(across, *n));
+    *n = pp_unit(pp_along(flat, up, across), *n);
+    return true;
+}
+
+static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n)
+{
+    const guess *kink = a->kinks ? a : b;
+    if (a->kinks && b->kinks && on_both(a, b, &n)) {
+        return n;
+    }
+    bool flat = a->model == FLAT && b->model == FLAT;
+    perp_vec3 between = flat ? pp_sub(b->x, a->x) : n;
+    if (kink->kinks) {
+        return flat ? on_circle(between, kink->d, kink->c)
+                    : newton_circle(a, b, kink->d, kink->c, n);
+    }
+    return flat ? pp_unit(between, n) : newton_sphere(a, b, n);
+}
+
+typedef struct best {
+    const pp_placed *a, *b;
+    double s, tie;
+    perp_vec3 n;
+} best;
+
+static void offer(best *w, perp_vec3 n)
+{
+    double s = pp_core_parting(w->a, w->b, n);
+    if (s > w->s + w->tie) {
+        w->s = s;
+        w->n = n;
+    }
+}
+
+static void polish_once(best *w, perp_vec3 n, double turn)
+{
+    guesses ga, gb;
+    guess_features(&ga, w->a, n, 1.0, turn);
+    guess_features(&gb, w->b, n, -1.0, turn);
+    for (int side = 0; side < 2; side++) {
+        const guesses *g = side ? &gb : &ga;
+        for (int k = 0; k < g->count; k++) {
+            if (g->list[k].kinks == 2) {
+                offer(w, g->list[k].d);
+            }
+        }
+    }
+    for (int kinks = 2; kinks >= 0; kinks--) {  // the most kinks first: it is what wins a tie
+        for (int i = 0; i < ga.count; i++) {
+            for (int j = 0; j < gb.count; j++) {
+                const guess *a = &ga.list[i], *b = &gb.list[j];
+                if (a->kinks < 2 && b->kinks < 2 && a->kinks + b->kinks == kinks) {
+                    offer(w, solve_pair(a, b, n));
+                }
+            }
+        }
+    }
+}
+
+double pp_polish(const pp_placed *a, const pp_placed *b, double turn, perp_vec3 *n)
+{
+    best w = {a, b, -PP_INF, 1e-15 * (a->size + b->size), *n};
+    perp_vec3 start = *n;
+    for (int round = 0; round < 3; round++) {
+        double before = w.s;
+        polish_once(&w, round == 0 ? start : w.n, round == 0 ? turn : 0.1 * turn);
+        if (w.s <= before + w.tie) {
+            break;
+        }
+    }
+    offer(&w, start);
+    *n = w.n;
+    return w.s;
+}
