@@ -58,12 +58,6 @@ static perp_vec3 scaled(const frame *f, perp_vec3 x)
     return pp_vec(f->scale.x * d.x, f->scale.y * d.y, f->scale.z * d.z);
 }
 
-static perp_vec3 mapped(const frame *f, perp_vec3 x)
-{
-    perp_vec3 y = scaled(f, x);
-    return f->askew ? pp_mul(&f->turn, y) : y;
-}
-
 // The scaled point with the largest squared distance from where `base` and `along` (unit vectors, `rank` of them)
 // span a point, a line or a plane; the distance goes to *far.
 static perp_vec3 furthest(const frame *f, const perp_vec3 *point, int count, perp_vec3 base,
@@ -145,6 +139,12 @@ typedef struct run {
     pp_arena *arena;
     pp_facets facets;
 } run;
+
+static perp_vec3 mapped(const frame *f, perp_vec3 x)
+{
+    perp_vec3 y = scaled(f, x);
+    return f->askew ? pp_mul(&f->turn, y) : y;
+}
 
 static int point_index(const run *r, const vertexT *vertex)
 {
