@@ -9,6 +9,7 @@
 #include "gap/broad.h"
 
 #include "gap/core.h"
+#include "math/math.h"
 
 #include <float.h>
 #include <math.h>
@@ -57,44 +58,6 @@ static bool has_key(const uint64_t *key, int n, uint64_t wanted)
         }
     }
     return low < n && key[low] == wanted;
-}
-
-// Insertion for a few, else by bytes from the lowest; a byte that all keys share costs one look.
-void pp_sort_keys(int n, uint64_t *key, uint64_t *scratch)
-{
-    if (n <= 32) {
-        for (int i = 1; i < n; i++) {
-            uint64_t moved = key[i];
-            int k = i;
-            for (; k > 0 && key[k - 1] > moved; k--) {
-                key[k] = key[k - 1];
-            }
-            key[k] = moved;
-        }
-        return;
-    }
-    uint64_t *from = key, *to = scratch;
-    for (int shift = 0; shift < 64; shift += 8) {
-        int start[257] = {0};
-        for (int i = 0; i < n; i++) {
-            start[1 + ((from[i] >> shift) & 255)]++;
-        }
-        if (start[1 + ((from[0] >> shift) & 255)] == n) {
-            continue;
-        }
-        for (int d = 0; d < 256; d++) {
-            start[d + 1] += start[d];
-        }
-        for (int i = 0; i < n; i++) {
-            to[start[(from[i] >> shift) & 255]++] = from[i];
-        }
-        uint64_t *swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != key) {
-        memcpy(key, from, (size_t)n * sizeof *key);
-    }
 }
 
 // ── What must not meet ───────────────────────────────────────────────────────────────────────────
@@ -208,23 +171,6 @@ static void grow(box *b, double margin)
     b->high = (pp_vec2){b->high.x + more, b->high.y + more};
 }
 
-// Place along Hilbert's curve through a grid of 2^bits by 2^bits cells: cells of any stretch of it lie
-// together, so that every node of the tree has a compact box.
-static uint64_t hilbert(uint32_t x, uint32_t y, int bits)
-{
-    uint64_t code = 0;
-    for (int k = bits - 1; k >= 0; k--) {
-        uint32_t right = (x >> k) & 1, up = (y >> k) & 1;
-        code = 4 * code + ((3 * right) ^ up);
-        if (!up) {
-            uint32_t flip = right ? UINT32_MAX : 0, swap = x ^ flip;
-            x = y ^ flip;
-            y = swap;
-        }
-    }
-    return code;
-}
-
 // Which of `cells` cells of a grid along one axis.
 static uint32_t cell(double x, double low, double width, double cells)
 {
@@ -254,8 +200,8 @@ static int fill_keys(const search *s, const item *list, uint64_t *key)
     double cells = ldexp(1.0, bits);
     for (int i = 0; i < s->count; i++) {
         pp_vec2 c = centre_of(&list[i].box);
-        uint64_t code =
-            hilbert(cell(c.x, all.low.x, width, cells), cell(c.y, all.low.y, width, cells), bits);
+        uint32_t at[2] = {cell(c.x, all.low.x, width, cells), cell(c.y, all.low.y, width, cells)};
+        uint64_t code = pp_hilbert(2, at, bits);
         key[i] = ((uint64_t)!list[i].free << 63) | (code << index_bits) | (uint64_t)i;
     }
     return index_bits;

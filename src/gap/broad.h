@@ -26,6 +26,3 @@ static inline int pp_broad_b(uint64_t pair)
 // Every pair with a gap up to margin that the model lets meet is among them.
 perp_status pp_broad_run(pp_broad *out, const perp_model *model, const pp_frame *body,
                          double margin, pp_arena *arena);
-
-// Sorts n keys; scratch has room for as many.
-void pp_sort_keys(int n, uint64_t *key, uint64_t *scratch);

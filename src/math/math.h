@@ -20,6 +20,14 @@ static inline double pp_larger(double a, double b)
     return a > b ? a : b;
 }
 
+// ── Order (order.c) ──────────────────────────────────────────────────────────────────────────────
+
+// Sorts n keys; scratch has room for as many.
+void pp_sort_keys(int n, uint64_t *key, uint64_t *scratch);
+// Place along Hilbert's curve through a grid of 2^bits cells a side, in the plane (dim 2) or in space (3):
+// cells of any stretch of it lie together. dim * bits <= 64; x is overwritten.
+uint64_t pp_hilbert(int dim, uint32_t *x, int bits);
+
 // ── Vectors ──────────────────────────────────────────────────────────────────────────────────────
 
 double pp_dot(int n, const double *x, const double *y);

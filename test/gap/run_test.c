@@ -227,27 +227,6 @@ static void cost_is_near_linear(void **state)
     }
 }
 
-static void keys_are_sorted(void **state)
-{
-    (void)state;
-    FOR_SEEDS(seed, 50)
-    {
-        rng r = rng_seed(seed);
-        uint64_t key[300], scratch[300], sum = 0, after = 0;
-        int n = rng_below(&r, 300);
-        for (int i = 0; i < n; i++) {
-            key[i] = rng_next(&r) >> (seed % 60);
-            sum += key[i];
-        }
-        pp_sort_keys(n, key, scratch);
-        for (int i = 0; i < n; i++) {
-            after += key[i];
-            CHECK(i == 0 || key[i - 1] <= key[i], seed);
-        }
-        CHECK(sum == after, seed);
-    }
-}
-
 // ── Listed contacts, coefficients, surfaces ──────────────────────────────────────────────────────
 
 static void listed_contacts_are_always_there(void **state)
@@ -454,7 +433,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_as_all_pairs),
         cmocka_unit_test(cost_is_near_linear),
-        cmocka_unit_test(keys_are_sorted),
         cmocka_unit_test(listed_contacts_are_always_there),
         cmocka_unit_test(a_listed_pair_is_not_detected_again),
         cmocka_unit_test(what_cannot_touch_is_not_listed),
