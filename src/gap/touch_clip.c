@@ -28,7 +28,7 @@ typedef struct corner {
     double u, v;
     double inside;  // the least distance from the sides that have cut so far
     int edge;       // that starts here
-    int p, q;       // vertex q (p = -1); vertex p (q = -1); crossing of edges p and q
+    int p, q;  // vertex q (p = -1); vertex p (q = -1); nothing (q = -2); crossing of edges p and q
 } corner;
 
 enum { CORNER_MAX = 2 * PP_PATCH_MAX };
@@ -108,9 +108,9 @@ static void add_corner(pp_meeting *m, const outline *p, const outline *q, const 
 {
     if (c->p < 0) {
         add_vertex(m, q, c->q, p, fmax(0.0, -c->inside));
-    } else if (c->q < 0) {
+    } else if (c->q == -1) {
         add_vertex(m, p, c->p, q, 0.0);
-    } else {
+    } else if (c->q >= 0) {
         add_crossing(m, p, c->p, q, c->q, c);
     }
 }
@@ -125,12 +125,14 @@ static corner cut(const outline *p, int i, const corner *c, const corner *d, dou
     t = fmin(fmax(t, 0.0), 1.0);
     corner new = {c->u + t * (d->u - c->u), c->v + t * (d->v - c->v), 0.0, c->edge, i, c->edge};
     new.inside = fmin(0.0, fmin(c->inside, d->inside));
-    if (c->edge < 0) {  // two sides of p: its own vertex, the one where they meet
+    if (c->edge <
+        0) {  // two sides of p: the vertex where they meet, or outside p, to be cut off later
         int other = -1 - c->edge;
-        new.p = next(p, i) == other ? other : i;
-        new.q = -1;
-        new.u = p->u[new.p];
-        new.v = p->v[new.p];
+        bool before = next(p, i) == other, after = next(p, other) == i;
+        new.q = before || after ? -1 : -2;
+        new.p = before ? other : i;
+        new.u = before || after ? p->u[new.p] : new.u;
+        new.v = before || after ? p->v[new.p] : new.v;
     }
     return new;
 }

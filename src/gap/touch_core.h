@@ -95,6 +95,8 @@ double pp_core_size(const pp_solid *solid);
 void pp_patch_set(pp_patch *patch, const pp_placed *s, perp_vec3 d);
 // The edge or vertex of it instead of a face.
 void pp_patch_narrow(pp_patch *patch, const pp_placed *s, perp_vec3 d);
+// The other face at an edge that is nearly across d; false: there is none that faces d.
+bool pp_patch_other(pp_patch *patch, const pp_placed *s, perp_vec3 d);
 
 // ── touch_meet.c ──
 
@@ -129,6 +131,8 @@ void pp_clip_segments(pp_meeting *m, const pp_patch *a, const pp_patch *b, doubl
 
 // Boxes, segments and points as boxes: the axis of the largest s(n) among faces and pairs of edges.
 double pp_box_axis(const pp_placed *a, const pp_placed *b, double most, perp_vec3 *n);
+// The same for polyhedra of any kind; best: s(n) of the n given.
+double pp_hull_axis(const pp_placed *a, const pp_placed *b, double best, perp_vec3 *n);
 
 // The corners of b - a whose weighted sum v is closest to the origin: w = y - x, x of a and y of b.
 typedef struct pp_simplex {
@@ -143,6 +147,8 @@ typedef enum pp_gjk_end { PP_GJK_APART, PP_GJK_OVERLAP, PP_GJK_FAR } pp_gjk_end;
 // The closest points of the cores. start: where b is from a; FAR: they are further apart than `most`.
 pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed *a, const pp_placed *b, perp_vec3 start,
                   double most);
+// The points of a and b that v is between.
+void pp_simplex_points(const pp_simplex *s, perp_vec3 *x, perp_vec3 *y);
 
 // The best normal that features within a turn of n [rad] allow, and its s(n).
 double pp_polish(const pp_placed *a, const pp_placed *b, double turn, perp_vec3 *n);

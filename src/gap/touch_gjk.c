@@ -151,6 +151,15 @@ static void add_support(pp_simplex *s, const pp_placed *a, const pp_placed *b, p
     s->weight[k] = 0.0;
 }
 
+void pp_simplex_points(const pp_simplex *s, perp_vec3 *x, perp_vec3 *y)
+{
+    *x = *y = pp_vec(0.0, 0.0, 0.0);
+    for (int k = 0; k < s->count; k++) {
+        *x = pp_along(*x, s->weight[k], s->x[k]);
+        *y = pp_along(*y, s->weight[k], s->y[k]);
+    }
+}
+
 pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed *a, const pp_placed *b, perp_vec3 start,
                   double most)
 {

@@ -71,7 +71,10 @@ void pp_meet_ensure(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, uint32_t 
 // ── Patches ──────────────────────────────────────────────────────────────────────────────────────
 
 // Faces steeper than this to the normal, both together, do not face each other.
-static const double FACING = 0.55;
+static const double FACING = 0.45;
+
+// A face that faces the normal more than this is alone.
+static const double ALONG = 0.9999;
 
 static void meet_point(pp_meeting *m, const pp_patch *a, const pp_patch *b)
 {
@@ -99,6 +102,27 @@ static void meet_patches(pp_meeting *m, const pp_patch *a, const pp_patch *b, do
         pp_clip_segment(m, b, a, true, tolerance);
     } else {
         pp_clip_faces(m, a, b, tolerance);
+    }
+}
+
+// An edge of one nearly along an edge of the other passes from one of its faces to the next: meet these, too.
+static void meet_others(pp_meeting *m, const pp_placed *a, const pp_placed *b, const pp_patch *pa,
+                        const pp_patch *pb, double tolerance)
+{
+    pp_patch oa, ob;
+    oa.face = pa->face;
+    ob.face = pb->face;
+    bool other_a = pa->count > 2 && pa->facing < ALONG && pp_patch_other(&oa, a, m->n);
+    bool other_b =
+        pb->count > 2 && pb->facing < ALONG && pp_patch_other(&ob, b, pp_scale(-1.0, m->n));
+    if (other_a && oa.facing * pb->facing >= FACING) {
+        meet_patches(m, &oa, pb, tolerance);
+    }
+    if (other_b && pa->facing * ob.facing >= FACING) {
+        meet_patches(m, pa, &ob, tolerance);
+    }
+    if (other_a && other_b && oa.facing * ob.facing >= FACING) {
+        meet_patches(m, &oa, &ob, tolerance);
     }
 }
 
@@ -134,7 +158,11 @@ void pp_meet(pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_vec3 n,
             pp_patch_narrow(&pb, b, back);
         }
     }
-    meet_patches(m, &pa, &pb, 1e-9 * small + 4e-16 * large);
+    double tolerance = 1e-9 * small + 4e-16 * large;
+    meet_patches(m, &pa, &pb, tolerance);
+    if (pa.count > 1 && pb.count > 1 && (pa.facing < ALONG || pb.facing < ALONG)) {
+        meet_others(m, a, b, &pa, &pb, tolerance);
+    }
 }
 
 // ── Result ───────────────────────────────────────────────────────────────────────────────────────

@@ -125,15 +125,12 @@ static void touch_apart(pp_meeting *m, const pp_placed *a, const pp_placed *b, d
     if (end == PP_GJK_FAR) {
         m->count = 0;
     } else if (end == PP_GJK_APART) {
-        perp_vec3 n = pp_unit(simplex.v, m->n), x = {0.0, 0.0, 0.0}, y = x;
+        perp_vec3 n = pp_unit(simplex.v, m->n), x, y;
         double s = pp_polish(a, b, 1e-2, &n);
         if (s < m->s) {
             return;
         }
-        for (int k = 0; k < simplex.count; k++) {
-            x = pp_along(x, simplex.weight[k], simplex.x[k]);
-            y = pp_along(y, simplex.weight[k], simplex.y[k]);
-        }
+        pp_simplex_points(&simplex, &x, &y);
         pp_meet(m, a, b, n, s, margin);
         pp_meet_ensure(m, x, y, pp_meet_feature(PP_MEET_EDGES, 0, 0));
     }
@@ -160,6 +157,35 @@ static void touch_boxes(pp_meeting *m, const pp_placed *a, const pp_placed *b, d
             pp_meet_ensure(m, x, pp_along(x, s, n), pp_meet_feature(PP_MEET_EDGES, 0, 0));
         }
     }
+}
+
+// ── Polyhedra ────────────────────────────────────────────────────────────────────────────────────
+
+static void touch_hulls(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin)
+{
+    pp_simplex simplex;
+    perp_vec3 n = pp_unit(pp_sub(b->p, a->p), UP);
+    double most = margin + a->radius + b->radius, s = -PP_INF;
+    pp_gjk_end end = pp_gjk(&simplex, a, b, n, most);
+    m->count = 0;
+    if (end == PP_GJK_FAR) {
+        return;
+    }
+    if (end == PP_GJK_APART) {
+        n = pp_unit(simplex.v, n);
+        s = pp_polish(a, b, 1e-2, &n);
+        pp_meet(m, a, b, n, s, margin);
+        if (pp_meet_certified(m)) {
+            return;
+        }
+    }
+    s = pp_hull_axis(a, b, s, &n);
+    pp_meet(m, a, b, n, s, margin);
+    perp_vec3 x = pp_core_support(a, n), y = pp_along(x, s, n);
+    if (end == PP_GJK_APART) {
+        pp_simplex_points(&simplex, &x, &y);
+    }
+    pp_meet_ensure(m, x, y, pp_meet_feature(PP_MEET_EDGES, 0, 0));
 }
 
 // ── All pairs ────────────────────────────────────────────────────────────────────────────────────
@@ -191,6 +217,8 @@ int pp_solid_touch(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, co
         touch_halfspace(&m, plane_a ? &pb : &pa, plane_a ? &pa : &pb, plane_a, margin);
     } else if (is_round(a) && is_round(b)) {
         touch_segments(&m, &pa, &pb, margin);
+    } else if (a->kind == PP_SOLID_HULL || b->kind == PP_SOLID_HULL) {
+        touch_hulls(&m, &pa, &pb, margin);
     } else {
         touch_boxes(&m, &pa, &pb, margin);
     }

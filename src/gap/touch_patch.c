@@ -65,6 +65,8 @@ static void set_segment(pp_patch *patch, perp_vec3 x, int i, perp_vec3 y, int j)
 
 // A segment more than this out of the plane across d is taken as its nearer end.
 static const double STEEP = 0.7;
+// An edge less than this out of the plane has two faces to look at.
+static const double SLIGHT = 0.05;
 
 static void patch_segment(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 {
@@ -124,6 +126,129 @@ static void narrow_box(pp_patch *patch, const pp_placed *s, perp_vec3 d)
     }
 }
 
+// The other face at the edge nearest to d, where there is one.
+static bool other_box(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+{
+    perp_vec3 local = pp_mul_t(&s->R, d);
+    double side[3] = {local.x, local.y, local.z};
+    int best = patch->face / 2, second = (best + 1) % 3, third = (best + 2) % 3;
+    if (fabs(side[third]) > fabs(side[second])) {
+        int swap = second;
+        second = third;
+        third = swap;
+    }
+    if (fabs(side[third]) > SLIGHT || fabs(side[second]) < SLIGHT) {
+        return false;
+    }
+    side[best] = 0.0;
+    patch_box(patch, s, pp_mul(&s->R, pp_vec(side[0], side[1], side[2])));
+    patch->facing = fabs(side[second]);
+    return true;
+}
+
+// ── Hull ─────────────────────────────────────────────────────────────────────────────────────────
+
+// Vertices this much below the support plane, times the size, count as on it.
+static const double LEVEL = 1e-10;
+
+static perp_vec3 hull_vertex(const pp_placed *s, int k)
+{
+    return pp_add(s->p, pp_mul(&s->R, s->solid->hull->vertex[k]));
+}
+
+static void set_hull_face(pp_patch *patch, const pp_placed *s, int face, perp_vec3 d)
+{
+    const pp_hull *hull = s->solid->hull;
+    int first = hull->face_first[face], count = hull->face_first[face + 1] - first;
+    int step = (count + PP_PATCH_MAX - 1) / PP_PATCH_MAX;  // more corners than that: some of them
+    patch->count = 0;
+    for (int k = 0; k < count; k += step) {
+        int vertex = hull->corner[first + k];
+        patch->id[patch->count] = vertex;
+        patch->x[patch->count++] = hull_vertex(s, vertex);
+    }
+    patch->n = pp_mul(&s->R, hull->face_normal[face]);
+    patch->facing = pp_dot3(patch->n, d);
+    patch->face = face;
+    patch->disc = 0.0;
+}
+
+// Of the faces that hold most of the vertices furthest along d, the one that faces d most.
+static void patch_hull(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+{
+    const pp_hull *hull = s->solid->hull;
+    perp_vec3 local = pp_mul_t(&s->R, d);
+    double level = pp_dot3(local, pp_solid_support(s->solid, local)) - LEVEL * s->size;
+    double most = -PP_INF;
+    int best = 0;
+    for (int f = 0; f < hull->faces; f++) {
+        double facing = pp_dot3(hull->face_normal[f], local);
+        if (facing <= 0.0) {
+            continue;
+        }
+        for (int k = hull->face_first[f]; k < hull->face_first[f + 1]; k++) {
+            facing += pp_dot3(hull->vertex[hull->corner[k]], local) >= level ? 2.0 : 0.0;
+        }
+        if (facing > most) {
+            most = facing;
+            best = f;
+        }
+    }
+    set_hull_face(patch, s, best, d);
+}
+
+// The edge from a vertex furthest along d that is most across d; -1: none of less than the given slope.
+static int hull_edge(const pp_placed *s, perp_vec3 d, double slope)
+{
+    const pp_hull *hull = s->solid->hull;
+    perp_vec3 local = pp_mul_t(&s->R, d);
+    double level = pp_dot3(local, pp_solid_support(s->solid, local)) - LEVEL * s->size;
+    int best = -1;
+    for (int k = 0; k < hull->edges; k++) {
+        perp_vec3 x = hull->vertex[hull->edge[k][0]], y = hull->vertex[hull->edge[k][1]];
+        double at_x = pp_dot3(x, local), at_y = pp_dot3(y, local);
+        double steep = fabs(at_y - at_x) / pp_length(pp_sub(y, x));
+        if (fmax(at_x, at_y) >= level && steep < slope) {
+            slope = steep;
+            best = k;
+        }
+    }
+    return best;
+}
+
+static void narrow_hull(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+{
+    const pp_hull *hull = s->solid->hull;
+    int edge = hull_edge(s, d, STEEP);
+    if (edge >= 0) {
+        int i = hull->edge[edge][0], j = hull->edge[edge][1];
+        set_segment(patch, hull_vertex(s, i), i, hull_vertex(s, j), j);
+        return;
+    }
+    perp_vec3 local = pp_mul_t(&s->R, d);
+    int best = 0;
+    for (int k = 1; k < hull->vertices; k++) {
+        best = pp_dot3(hull->vertex[k], local) > pp_dot3(hull->vertex[best], local) ? k : best;
+    }
+    set_point(patch, hull_vertex(s, best), best);
+}
+
+static bool other_hull(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+{
+    int edge = hull_edge(s, d, SLIGHT);
+    if (edge < 0) {
+        return false;
+    }
+    const int *of = s->solid->hull->edge[edge];
+    int face = of[2] == patch->face ? of[3] : of[2];
+    if (face == patch->face ||
+        pp_dot3(pp_mul(&s->R, s->solid->hull->face_normal[face]), d) < SLIGHT) {
+        return false;
+    }
+    set_hull_face(patch, s, face, d);
+    return true;
+}
+
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
 
 void pp_patch_set(pp_patch *patch, const pp_placed *s, perp_vec3 d)
@@ -135,6 +260,9 @@ void pp_patch_set(pp_patch *patch, const pp_placed *s, perp_vec3 d)
     case PP_SOLID_BOX:
         patch_box(patch, s, d);
         break;
+    case PP_SOLID_HULL:
+        patch_hull(patch, s, d);
+        break;
     default:
         set_point(patch, pp_core_support(s, d), 0);
         break;
@@ -145,5 +273,14 @@ void pp_patch_narrow(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 {
     if (s->solid->kind == PP_SOLID_BOX) {
         narrow_box(patch, s, d);
+    } else if (s->solid->kind == PP_SOLID_HULL) {
+        narrow_hull(patch, s, d);
     }
+}
+
+bool pp_patch_other(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+{
+    return s->solid->kind == PP_SOLID_BOX    ? other_box(patch, s, d)
+           : s->solid->kind == PP_SOLID_HULL ? other_hull(patch, s, d)
+                                             : false;
 }

@@ -267,7 +267,7 @@ const char *touch_flaw(const touch_pair *pair, double tolerance, rng *r)
     for (int k = 0; k < count; k++) {
         double wide = k == 0 ? slack : 3e-9 * size + slack;
         perp_vec3 error = pp_sub(pp_along(t[k].x_a, t[k].gap, n), t[k].x_b);
-        if (!(t[k].gap >= gap) || memcmp(&t[k].n, &n, sizeof n) != 0) {
+        if (!(t[k].gap >= gap) || pp_length(pp_sub(t[k].n, n)) != 0.0) {
             return "not the closest first, or not one normal";
         }
         if (!(pp_length(error) <= slack)) {
