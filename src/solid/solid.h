@@ -38,6 +38,9 @@ typedef struct pp_solid {
     const pp_hull *hull;  // of PP_SOLID_HULL
 } pp_solid;
 
+// Triangles with a tree of boxes over them (mesh.c).
+typedef struct pp_mesh pp_mesh;
+
 // The point of the solid that is furthest along d (own frame).
 perp_vec3 pp_solid_support(const pp_solid *solid, perp_vec3 d);
 // The box around a solid in its own frame; half-spaces have none (infinite).
@@ -63,3 +66,38 @@ bool pp_hull_triangle(perp_vec3 a, perp_vec3 b, perp_vec3 c, pp_flat_hull *flat)
 // Volume [m^3], centroid [m] and second moments about it: inertia tensor for density 1 [m^5], own frame.
 // False for one without volume (point, half-space).
 bool pp_solid_mass(const pp_solid *solid, double *volume, perp_vec3 *centroid, pp_mat3 *inertia);
+
+// ── Meshes ───────────────────────────────────────────────────────────────────────────────────────
+
+typedef struct pp_box3 {
+    perp_vec3 low, high;
+} pp_box3;
+
+// A surface of triangles, solid on the inner side; not convex. Triangles are numbered along a curve that keeps neighbours
+// together, so that a balanced tree of boxes stands on them: node k has children 2 k and 2 k + 1, leaf k is
+// node leaves + k.
+struct pp_mesh {
+    int vertices, triangles;
+    const perp_vec3 *vertex;    // each place once
+    const int (*triangle)[3];   // counter-clockwise, seen from outside
+    const int *source;          // which of the given triangles it is
+    const perp_vec3 *normal;    // outward, unit
+    const int (*neighbour)[3];  // across the side from corner k to k + 1; -1: none
+    const bool (*sharp)
+        [3];  // that side is a convex edge or a border: what is flat or concave has no normals
+              // of its own
+    const int *region;             // lowest triangle of the flat stretch it is part of
+    const int *star_first, *star;  // triangles around each vertex
+    int leaves;                    // a power of two >= triangles
+    const pp_box3 *node;           // 1 is the root
+};
+
+// A mesh of given triangles (three vertices each), in the arena. Vertices at the same place are one, triangles without
+// area are left out. PERP_ERR_ARGUMENT: nothing is left, or a number or index is not what it should be.
+perp_status pp_mesh_create(const perp_vec3 *vertex, int vertices, const int *triangle,
+                           int triangles, pp_arena *arena, const pp_mesh **mesh, perp_error *error);
+// The surface over a grid of nx by ny heights (x fastest) that covers -half to +half in x and y; outside is up.
+perp_status pp_mesh_heights(const double *height, int nx, int ny, double half_x, double half_y,
+                            pp_arena *arena, const pp_mesh **mesh, perp_error *error);
+// The first triangle from number `from` on whose box meets the given one; -1: none.
+int pp_mesh_next(const pp_mesh *mesh, const pp_box3 *box, int from);
