@@ -7,10 +7,10 @@
 static void print_item(const perp_check_result *item)
 {
     if (!item->done) {
-        printf("  %-20s %10s       not judged: %s\n", item->name, "-", item->why);
+        printf("  %-22s %10s       not judged: %s\n", item->name, "-", item->why);
         return;
     }
-    printf("  %-20s %10.2e %-4s  limit %.0e", item->name, item->worst, item->unit, item->limit);
+    printf("  %-22s %10.2e %-4s  limit %.0e", item->name, item->worst, item->unit, item->limit);
     if (item->worst > 0.0) {
         printf("  at t = %.9g s%s%s", item->t, item->where[0] ? ", " : "", item->where);
     }

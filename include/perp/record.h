@@ -144,12 +144,16 @@ typedef enum perp_check_item {
     PERP_CHECK_GAP,       // deepest penetration [m]
     PERP_CHECK_PULL,      // contact that pulls: largest -p_n [N s]
     PERP_CHECK_PUSH,      // contact that pushes from afar: |p_n rho_n| [J]
+    PERP_CHECK_CLOSE,     // contact that is let through: largest -rho_n [m/s]
     PERP_CHECK_CONE,      // friction beyond mu p_n [N s]
-    PERP_CHECK_SLIP,      // power that friction gives instead of takes [J]
-    PERP_CHECK_JOINT,     // joint error [m, rad]
+    PERP_CHECK_SLIP,      // what sliding friction should have taken and did not [J]
+    PERP_CHECK_JOINT,     // joint error, coordinates beyond their limits [m, rad]
+    PERP_CHECK_DRIVE,     // drives and dry friction of joints beyond what they can do [N s, N m s]
     PERP_CHECK_MOMENTUM,  // |M dnu - p_ext - all recorded impulses| [N s, N m s]
     PERP_CHECK_MOTION,    // |q - q^l - h nu| as the stepper has it [m, rad]
     PERP_CHECK_ENERGY,    // energy that appears from nowhere in a step [J]
+    PERP_CHECK_CONTACT,  // gap, point, normal, rates, coefficients of contacts as recorded [m, m/s]
+    PERP_CHECK_RECORD,   // joints, driven bodies, energies, times as recorded [m, J, s]
     PERP_CHECK_COUNT,
 } perp_check_item;
 

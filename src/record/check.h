@@ -9,8 +9,9 @@
 
 enum { PP_WHERE_MAX = 200 };
 
+// Of a velocity or an impulse of a body: along x and y, about its origin.
 typedef struct pp_wrench2 {
-    double x, y, turn;  // about the body's origin
+    double x, y, turn;
 } pp_wrench2;
 
 // A frame being judged, with the one before it.
@@ -21,9 +22,10 @@ typedef struct pp_recheck {
     pp_arena *arena;          // of the step
     perp_check *check;
     char (*where)[PP_WHERE_MAX];  // text of each item
-    bool *unjudged;               // bodies: gears pull at them, and the recording does not tell how
     const perp_frame *now;
     double t0, h;
+    int64_t step0;
+    perp_energy energy0;
     const double *q0, *nu0;    // the state before
     pp_frame *before, *after;  // bodies at both times
     pp_kinematics kin;         // of the step
@@ -34,11 +36,32 @@ typedef struct pp_recheck {
 // Keeps the worst of an item; `at` and `with` name where it was seen, `with` may be "".
 void pp_check_see(pp_recheck *c, perp_check_item item, double value, const char *at,
                   const char *with);
+// The recording has every step: c->before is where the recorded contacts were found.
+static inline bool pp_check_each_step(const pp_recheck *c)
+{
+    return c->model && c->info->every == 1;
+}
 
 // ── What a frame shows by itself (check_frame.c) ─────────────────────────────────────────────────
 perp_status pp_check_places(pp_recheck *c);  // gaps, joints
-void pp_check_contacts(pp_recheck *c);       // pull, cone, slip
+void pp_check_contacts(pp_recheck *c);       // pull, push, close, cone, slip
+// Impulses may complement this rate only: 0 <= p, 0 <= rate, p rate = 0. `rate` is the one after the
+// step, `before` that at its start; NaN: the recording does not tell.
+double pp_check_beside(const pp_recheck *c, double value, double rate, double before,
+                       double restitution, double rest);
 
 // ── What two frames one step apart show (check_step.c) ───────────────────────────────────────────
 void pp_check_motion(pp_recheck *c);
 perp_status pp_check_balance(pp_recheck *c);  // momentum and energy
+void pp_check_add_at(pp_wrench2 *w, const pp_frame *body, double sign, pp_vec2 p, pp_vec2 at);
+// Velocity of a body at the end of the step, a driven one's at its start, as the step's problem has it.
+pp_wrench2 pp_check_velocity(const pp_recheck *c, int body);
+
+// ── Joints: what their impulses do, and may (check_joint.c) ──────────────────────────────────────
+// Adds the recorded impulse of a joint to c->impulse. Returns what must be added to the energy made:
+// less the work of drives, and what closing joints and limits may put in.
+double pp_check_add_joint(pp_recheck *c, int index);
+void pp_check_joints(pp_recheck *c);  // drives, limits
+
+// ── What is recorded besides states and impulses (check_record.c) ────────────────────────────────
+void pp_check_recorded(pp_recheck *c);

@@ -1,11 +1,25 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a recorded frame shows by itself: overlap, open joints, contacts that pull or push from afar,
-// friction beyond its cone or along the slip.
+// What a recorded frame shows by itself: overlap, open joints, contacts that pull, push from afar or let
+// through, friction beyond its cone or less than its cone where there is slip.
+//
+//   0 <= p_n,  0 <= rho_n,  p_n rho_n = 0,  |p_t| <= mu p_n,  mu p_n |u| + p_t u = 0
 #include "record/check.h"
 
 #include <math.h>
+
+// How far a coordinate is beyond its limits.
+static double beyond(const perp_model *m, const pp_kinematics *at, int index)
+{
+    const pp_joint *joint = &m->joint[index];
+    pp_row row;
+    if (!(joint->lower <= joint->upper)) {
+        return 0.0;
+    }
+    pp_joint_coordinate(m, at, index, &row);
+    return fmax(0.0, fmax(joint->lower - row.value, row.value - joint->upper));
+}
 
 perp_status pp_check_places(pp_recheck *c)
 {
@@ -22,38 +36,73 @@ perp_status pp_check_places(pp_recheck *c)
                      m->shape[contact->b].name);
     }
     for (int i = 0; i < m->joints; i++) {
-        pp_check_see(c, PERP_CHECK_JOINT, pp_joint_error(m, c->after, c->now->t, i),
+        double error = pp_joint_error(m, c->after, c->now->t, i);
+        pp_check_see(c, PERP_CHECK_JOINT, isnan(error) ? error : fmax(error, beyond(m, &kin, i)),
                      m->joint[i].name, "");
     }
     return PERP_OK;
 }
 
-// The normal rate that complements p_n: where the contact is at the end of the step, over h, or how it
-// moves then. With restitution it is another, which the recording does not tell.
-static double rate_beside(const pp_recheck *c, const perp_contact *contact)
+double pp_check_beside(const pp_recheck *c, double value, double rate, double before,
+                       double restitution, double rest)
 {
     bool by_place =
         c->info->stepper == PERP_STEWART_TRINKLE || c->info->stepper == PERP_QUASISTATIC;
     double h = c->info->h > 0.0 ? c->info->h : c->h;
-    if (contact->restitution != 0.0) {
-        return 0.0;
+    bool bounces = restitution != 0.0 && !(before >= -rest);
+    bool arrives = !(value + h * before > 0.0);
+    if (bounces && (!by_place || arrives)) {
+        return c->info->impact == PERP_IMPACT_NEWTON ? rate + restitution * before : (double)NAN;
     }
-    return contact->rate_n + (by_place ? contact->gap / h : 0.0);
+    return rate + (by_place ? value / h : 0.0);
+}
+
+// Of b relative to a along the normal, at the start of the step; NaN when it is not known.
+static double normal_rate_before(const pp_recheck *c, const perp_contact *contact)
+{
+    if (!pp_check_each_step(c)) {
+        return NAN;
+    }
+    pp_vec2 at = {contact->point_W.x, contact->point_W.y};
+    const perp_shape pair[2] = {contact->a, contact->b};
+    double rate[2];
+    for (int k = 0; k < 2; k++) {
+        pp_vec2 v = pp_point_velocity(&c->before[c->model->shape[pair[k].i].body], at);
+        rate[k] = v.x * contact->normal_W.x + v.y * contact->normal_W.y;
+    }
+    return rate[1] - rate[0];
+}
+
+static void see_normal(pp_recheck *c, const perp_contact *contact, const char *a, const char *b)
+{
+    double g = c->model ? hypot(c->model->gravity.x, c->model->gravity.y) : 0.0;
+    double before = contact->restitution != 0.0 ? normal_rate_before(c, contact) : 0.0;
+    double rho = pp_check_beside(c, contact->gap, contact->rate_n, before, contact->restitution,
+                                 2.0 * c->h * g);
+    pp_check_see(c, PERP_CHECK_PULL, fmax(0.0, -contact->pn), a, b);
+    if (!isnan(rho) || !isfinite(contact->gap) || !isfinite(contact->rate_n)) {
+        pp_check_see(c, PERP_CHECK_PUSH, fabs(contact->pn * rho), a, b);
+        pp_check_see(c, PERP_CHECK_CLOSE, isnan(rho) ? rho : fmax(0.0, -rho), a, b);
+    }
 }
 
 void pp_check_contacts(pp_recheck *c)
 {
+    double still = c->check->item[PERP_CHECK_CLOSE].limit;  // slower than this is no slip
     for (int i = 0; i < c->now->contacts; i++) {
         const perp_contact *contact = &c->now->contact[i];
         const char *a = c->recording->shape[contact->a.i].name;
         const char *b = c->recording->shape[contact->b.i].name;
         perp_vec3 n = contact->normal_W, pf = contact->pf_W;
+        double mu = c->info->friction == PERP_FRICTION_NONE ? 0.0 : contact->mu;
         double along = pf.x * n.y - pf.y * n.x;  // along t = (n_y, -n_x)
         double across = pf.x * n.x + pf.y * n.y;
-        pp_check_see(c, PERP_CHECK_PULL, fmax(0.0, -contact->pn), a, b);
-        pp_check_see(c, PERP_CHECK_PUSH, fabs(contact->pn * rate_beside(c, contact)), a, b);
-        pp_check_see(c, PERP_CHECK_CONE,
-                     fmax(fabs(across), fabs(along) - contact->mu * contact->pn), a, b);
-        pp_check_see(c, PERP_CHECK_SLIP, fmax(0.0, along * contact->slip), a, b);
+        double short_of = along * contact->slip;
+        if (!(fabs(contact->slip) <= still)) {
+            short_of += mu * contact->pn * fabs(contact->slip);
+        }
+        see_normal(c, contact, a, b);
+        pp_check_see(c, PERP_CHECK_CONE, fmax(fabs(across), fabs(along) - mu * contact->pn), a, b);
+        pp_check_see(c, PERP_CHECK_SLIP, isnan(short_of) ? short_of : fmax(0.0, short_of), a, b);
     }
 }

@@ -4,11 +4,13 @@
 // Judging recordings again: runs as they were pass, runs with one number changed are found out.
 #include "support/cmocka.h"
 #include "support/folder.h"
+#include "support/random.h"
 
 #include <perp/perp.h>
 
 #include <hdf5.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static folder place;
@@ -161,6 +163,179 @@ static void one_changed_number_is_found(void **state)
     }
 }
 
+// ── Every column ─────────────────────────────────────────────────────────────────────────────────
+
+typedef struct cell {
+    int rank;
+    hsize_t at[3];
+} cell;
+
+static cell pick_cell(hid_t dataset, rng *r)
+{
+    cell c;
+    hsize_t size[3];
+    hid_t space = H5Dget_space(dataset);
+    c.rank = H5Sget_simple_extent_dims(space, size, NULL);
+    H5Sclose(space);
+    for (int k = 0; k < c.rank; k++) {  // nothing of the start is judged: row 0 is left alone
+        hsize_t first = k == 0 ? 1 : 0;
+        c.at[k] = first + (hsize_t)rng_below(r, (int)(size[k] - first));
+    }
+    return c;
+}
+
+// Reads the cell, or writes it.
+static void touch(hid_t dataset, const cell *c, bool write, double *value)
+{
+    static const hsize_t one[3] = {1, 1, 1};
+    hid_t space = H5Dget_space(dataset), memory = H5Screate_simple(c->rank, one, NULL);
+    assert_true(H5Sselect_hyperslab(space, H5S_SELECT_SET, c->at, NULL, one, NULL) >= 0);
+    herr_t result = write ? H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, value)
+                          : H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, value);
+    assert_true(result >= 0);
+    H5Sclose(memory);
+    H5Sclose(space);
+}
+
+// Judged with one cell of a column changed; what it was is put back.
+static bool passes_when_changed(const char *path, const char *column, rng *r, double by, cell *c)
+{
+    double old, changed;
+    for (int k = 0; k < 2; k++) {
+        hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+        hid_t dataset = H5Dopen2(file, column, H5P_DEFAULT);
+        if (k == 0) {
+            *c = pick_cell(dataset, r);
+            touch(dataset, c, false, &old);
+        }
+        changed = k == 0 ? old + by : old;
+        touch(dataset, c, true, &changed);
+        H5Dclose(dataset);
+        H5Fclose(file);
+        if (k == 0 && judge(path, PERP_CHECK_GAP).check.passed) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Everything that can be recorded: contacts that stick, slide, bounce and rest, a listed one, a belt, a
+// driven body, springs, motors, dry friction, limits, gears between joints of all kinds.
+static const char machine[] =
+    "{\"name\": \"machine\", \"step\": 0.005, \"until\": 0.5,\n"
+    " \"shapes\": [{\"name\": \"floor\", \"kind\": \"halfplane\", \"mu\": 0.4},\n"
+    "  {\"name\": \"belt\", \"kind\": \"box\", \"size\": [2, 0.2], \"position\": [-4, 0.1],\n"
+    "   \"surface_speed\": \"0.5*t\"}],\n"
+    " \"bodies\": [\n"
+    "  {\"name\": \"slider\", \"position\": [0, 0.1], \"velocity\": [2, 0],\n"
+    "   \"shapes\": [{\"kind\": \"box\", \"size\": [0.4, 0.2], \"density\": 5}]},\n"
+    "  {\"name\": \"ball\", \"position\": [2, 0.3], \"velocity\": [0.3, -1],\n"
+    "   \"shapes\": [{\"kind\": \"disc\", \"radius\": 0.1, \"density\": 5, \"restitution\": "
+    "0.8}]},\n"
+    "  {\"name\": \"freight\", \"position\": [-4, 0.35],\n"
+    "   \"shapes\": [{\"kind\": \"box\", \"size\": [0.3, 0.3], \"density\": 5}]},\n"
+    "  {\"name\": \"ram\", \"drive\": {\"x\": \"-0.7 + 0.5*sin(4*t)\", \"y\": 0.1, \"angle\": "
+    "\"0.1*t\"},\n"
+    "   \"shapes\": [{\"kind\": \"disc\", \"radius\": 0.1}]},\n"
+    "  {\"name\": \"wheel\", \"position\": [5, 2], \"mass\": 2, \"inertia\": 0.1},\n"
+    "  {\"name\": \"pinion\", \"position\": [6, 2], \"mass\": 1, \"inertia\": 0.02},\n"
+    "  {\"name\": \"rack\", \"position\": [7, 2], \"mass\": 1, \"inertia\": 0.02},\n"
+    "  {\"name\": \"arm\", \"position\": [9.5, 2], \"mass\": 1, \"inertia\": 0.1, \"spin\": 1},\n"
+    "  {\"name\": \"bob\", \"kind\": \"particle\", \"position\": [10, 1], \"mass\": 0.5}],\n"
+    " \"joints\": [\n"
+    "  {\"name\": \"axle\", \"kind\": \"revolute\", \"b\": \"wheel\", \"at\": [5.1, 2], \"rate\": "
+    "\"8*t\",\n"
+    "   \"rate_effort\": 2, \"friction\": 0.1},\n"
+    "  {\"name\": \"shaft\", \"kind\": \"revolute\", \"b\": \"pinion\", \"at\": [6, 2], "
+    "\"friction\": 0.05},\n"
+    "  {\"name\": \"slide\", \"kind\": \"prismatic\", \"b\": \"rack\", \"at\": [7, 2], \"axis\": "
+    "[1, 2]},\n"
+    "  {\"name\": \"teeth\", \"kind\": \"gear\", \"joint_a\": \"axle\", \"joint_b\": \"shaft\", "
+    "\"ratio\": -2},\n"
+    "  {\"name\": \"mesh\", \"kind\": \"gear\", \"joint_a\": \"shaft\", \"joint_b\": \"slide\", "
+    "\"ratio\": 0.2},\n"
+    "  {\"name\": \"hinge\", \"kind\": \"revolute\", \"b\": \"arm\", \"at\": [9, 2], \"lower\": "
+    "-0.3},\n"
+    "  {\"name\": \"rod\", \"kind\": \"distance\", \"a\": \"arm\", \"b\": \"bob\", \"anchor_a\": "
+    "[0.5, 0],\n"
+    "   \"length\": 1}],\n"
+    " \"forces\": [{\"kind\": \"spring\", \"b\": \"bob\", \"anchor_a\": [11, 1], \"stiffness\": "
+    "20,\n"
+    "   \"damping\": 0.5, \"rest\": 0.8, \"implicit\": true},\n"
+    "  {\"kind\": \"force\", \"body\": \"freight\", \"fx\": \"0.1*sin(t) - 0.1*vx\"}],\n"
+    " \"contacts\": [{\"name\": \"push\", \"a\": \"ram\", \"b\": \"slider\", \"mu\": 0.2}]}\n";
+
+enum { MACHINE_STEPS = 100 };
+
+static void record_machine(void)
+{
+    FILE *file = fopen(folder_at(&place, "machine.json"), "w");
+    assert_non_null(file);
+    assert_true(fputs(machine, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    record_scene(folder_at(&place, "machine.json"), folder_at(&place, "m"), PERP_STEWART_TRINKLE,
+                 MACHINE_STEPS, 1);
+}
+
+static void a_machine_is_judged_whole(void **state)
+{
+    (void)state;
+    record_machine();
+    verdict v = judge(folder_at(&place, "m"), PERP_CHECK_GAP);
+    for (int i = 0; i < PERP_CHECK_COUNT; i++) {
+        const perp_check_result *item = &v.check.item[i];
+        if (!item->done || (i != PERP_CHECK_JOINT && item->worst > 1e-9)) {
+            fail_msg("%s is %g (%s)", item->name, item->worst, item->why);
+        }
+    }
+    assert_true(v.check.passed);
+}
+
+// Every column of states, impulses and what goes with them: a number changed anywhere is seen.
+static void every_number_is_judged(void **state)
+{
+    (void)state;
+    static const char *const columns[] = {
+        "t",
+        "q",
+        "nu",
+        "driven",
+        "contacts/point",
+        "contacts/normal",
+        "contacts/gap",
+        "contacts/mu",
+        "contacts/pn",
+        "contacts/restitution",
+        "contacts/pf",
+        "contacts/rate_n",
+        "contacts/slip",
+        "joints/coordinate",
+        "joints/rate",
+        "joints/error",
+        "joints/impulse",
+        "joints/drive",
+        "joints/limit",
+        "energy/kinetic",
+        "energy/potential",
+        "energy/work",
+        "energy/dissipated",
+    };
+    char path[600];
+    record_machine();
+    snprintf(path, sizeof path, "%s/m/run.h5", place.path);
+    FOR_SEEDS(seed, 92)
+    {
+        rng r = rng_seed(seed);
+        const char *column = columns[seed % (sizeof columns / sizeof columns[0])];
+        cell c = {0};
+        if (passes_when_changed(path, column, &r, 1e-6, &c)) {
+            fail_msg("PERP_SEED=%llu: %s [%d] [%d] [%d] is not seen", (unsigned long long)seed,
+                     column, (int)c.at[0], (int)c.at[1], (int)c.at[2]);
+        }
+    }
+    assert_true(judge(path, PERP_CHECK_GAP).check.passed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +343,8 @@ int main(void)
         cmocka_unit_test(other_steppers_pass),
         cmocka_unit_test(what_is_not_recorded_is_not_judged),
         cmocka_unit_test(one_changed_number_is_found),
+        cmocka_unit_test(a_machine_is_judged_whole),
+        cmocka_unit_test(every_number_is_judged),
     };
     place = folder_create();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
