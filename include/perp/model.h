@@ -4,8 +4,8 @@
 // What is simulated: bodies, shapes, joints, forces, contacts. Built once, frozen, shared by any number
 // of sims and threads. Definitions come from perp_*_default(); strings and arrays are copied.
 //
-// Planar bodies move in the plane z = 0: positions use x and y, angles are about z, and the frame of a
-// body has its origin in the centre of mass. Expressions are functions of the time t [s], as text:
+// A model is planar or spatial, as its bodies are. Planar bodies move in the plane z = 0: positions use x
+// and y, angles are about z. The frame of a body has its origin in the centre of mass. Expressions are functions of the time t [s], as text:
 // "0.1*sin(2*pi*t)"; they are differentiated exactly. NULL means zero, or what a field says.
 #pragma once
 
@@ -18,8 +18,10 @@ typedef struct perp_model perp_model;
 // ── Bodies ───────────────────────────────────────────────────────────────────────────────────────
 
 typedef enum perp_body_kind {
-    PERP_PLANAR_BODY,      // 3 velocities: vx, vy, omega
-    PERP_PLANAR_PARTICLE,  // 2 velocities: vx, vy
+    PERP_PLANAR_BODY,       // 3 velocities: vx, vy, omega
+    PERP_PLANAR_PARTICLE,   // 2 velocities: vx, vy
+    PERP_SPATIAL_BODY,      // 6 velocities: v, omega in world axes
+    PERP_SPATIAL_PARTICLE,  // 3 velocities: v
 } perp_body_kind;
 
 typedef enum perp_drive {
@@ -33,12 +35,21 @@ typedef struct perp_body_def {
     perp_body_kind kind;
     perp_drive drive;
     perp_vec3 position;  // of the centre of mass, at t = 0 [m]
-    double angle;        // [rad]
+    double angle;        // planar: [rad]
+    perp_quat rotation;  // spatial: of the body frame in the world
     perp_vec3 velocity;  // [m/s]
-    double spin;         // [rad/s]
+    double spin;         // planar [rad/s]
+    perp_vec3 omega;     // spatial: angular velocity in world axes [rad/s]
     double mass;         // [kg]; 0: from the densities of the shapes
-    double inertia;      // about the centre of mass [kg m^2]; 0: from the densities of the shapes
-    const char *motion_x, *motion_y, *motion_angle;  // PERP_DRIVEN: pose as functions of t
+    double inertia;      // planar, about the centre of mass [kg m^2]; 0: from the densities
+    double inertia3[6];  // spatial, in body axes: xx yy zz xy xz yz; all 0: from the densities
+    // Spatial: shapes and anchors are given in a frame whose origin is not the centre of mass. The frame
+    // of the body is moved there, and what is said of the body (position, velocity) means that point; the
+    // position given here is that of the frame in which the shapes are given.
+    bool recenter;
+    // PERP_DRIVEN: pose as functions of t. Rotation: motion_rx about the world's x axis, then motion_ry,
+    // then motion_angle about z, of a body that starts as `rotation` (or `angle`) says.
+    const char *motion_x, *motion_y, *motion_z, *motion_rx, *motion_ry, *motion_angle;
     uint32_t cookie;
 } perp_body_def;
 
@@ -52,23 +63,44 @@ typedef enum perp_shape_kind {
     PERP_CAPSULE,    // segment of half length half.x along x, rounded by radius; a rod
     PERP_SEGMENT,    // the same without thickness: from -half.x to +half.x
     PERP_HALFPLANE,  // solid below the line y = 0 of its frame; outward normal +y
+    // In space; PERP_POINT and PERP_BOX (with half.z) too, and PERP_CAPSULE with half.z along z.
+    PERP_SPHERE,       // radius
+    PERP_CYLINDER,     // radius, half.z along z
+    PERP_CONE,         // base of `radius` at z = -half.z, apex at z = +half.z
+    PERP_ELLIPSOID,    // half: semi-axes
+    PERP_HULL,         // convex hull of `vertices`
+    PERP_HALFSPACE,    // solid below the plane z = 0 of its frame; outward normal +z
+    PERP_HEIGHTFIELD,  // heights over a grid in x, y; of a body that is not free
+    PERP_MESH,         // triangles, outward counter-clockwise; of a body that is not free
 } perp_shape_kind;
 
 typedef struct perp_shape_def {
     const char *name;  // "" or NULL: "shape<i>"
     perp_shape_kind kind;
     perp_vec3 position;         // of the shape frame in the body frame [m]
-    double angle;               // [rad]
+    double angle;               // planar [rad]
+    perp_quat rotation;         // spatial: of the shape frame in the body frame
     double radius;              // [m]
-    perp_vec3 half;             // half extents [m]
+    perp_vec3 half;             // half extents [m]; height field: of the grid in x and y
     const perp_vec3 *vertices;  // in the shape frame [m]
     int vertex_count;
-    double density;      // [kg/m^2]; 0: no contribution to mass
+    const int *triangles;  // mesh: three vertices each
+    int triangle_count;
+    const double *heights;  // height field: grid_x * grid_y heights [m], x fastest
+    int grid_x, grid_y;
+    double density;      // [kg/m^2], in space [kg/m^3]; 0: no contribution to mass
     double mu;           // Coulomb friction; of a pair: the geometric mean of both [-]
+    double mu_spin;      // space: torsional friction about the normal; of a pair: the larger [m]
+    double mu_roll;      // space: rolling friction; of a pair: the larger [m]
+    int facets;          // space: friction polygon of so many directions; 0: the sim's law.
+                         // Of a pair: the larger
     double restitution;  // of a pair: the larger of both [-]
     // Conveyor: speed of the surface along its outward normal turned by -90 degrees (clockwise about the
     // shape), as a function of t [m/s]: a floor with outward normal +y carries what is on it to +x.
     const char *surface_speed;
+    // The same in space: velocity of the surface in the shape's axes, and its rate of turning about the
+    // shape's z axis (a driven wheel: spin times radius along the rim); functions of t [m/s, rad/s].
+    const char *surface_x, *surface_y, *surface_z, *surface_spin;
     bool detect;  // take part in automatic contact detection; default true
     uint32_t cookie;
 } perp_shape_def;
@@ -80,6 +112,12 @@ typedef struct perp_pair_def {
     double mu;           // [-]
     double restitution;  // [-]
     bool ignore;         // no contact between them
+    // In space:
+    double mu_2;          // friction across `tangent`; negative: as mu (the same in all directions)
+    double mu_spin;       // [m]
+    double mu_roll;       // [m]
+    int facets;           // of the friction polygon; 0: the sim's law
+    perp_vec3 tangent_A;  // first tangent, in the axes of a's body; 0: chosen
     uint32_t cookie;
 } perp_pair_def;
 
@@ -90,6 +128,10 @@ typedef struct perp_contact_def {
     perp_shape a, b;     // the normal points from a to b
     double mu;           // negative: from the shapes
     double restitution;  // negative: from the shapes
+    // In space; coefficients negative: from the shapes.
+    double mu_2, mu_spin, mu_roll;
+    int facets;           // 0: the sim's law; negative: from the shapes
+    perp_vec3 tangent_A;  // first tangent, in the axes of a's body; 0: chosen
     uint32_t cookie;
 } perp_contact_def;
 
@@ -104,6 +146,14 @@ typedef enum perp_joint_kind {
     PERP_POINT_ON_LINE,  // anchor b on the axis through anchor a (1 row); coordinate: along the axis
     PERP_ANGLE,  // relative rotation only (1 row with `target`, else none); coordinate: the angle
     PERP_GEAR,   // ratio * coordinate of joint_a + coordinate of joint_b = constant (1 row)
+    // In space (revolute, prismatic and point on line then have 5, 5 and 2 rows, weld 6):
+    PERP_SPHERICAL,    // anchors coincide (3 rows)
+    PERP_CYLINDRICAL,  // anchor b and axis b on the axis (4 rows); coordinate: along the axis
+    PERP_UNIVERSAL,    // anchors coincide, axis b across the axis (4 rows); coordinate: angle
+                       // about the axis of a
+    PERP_PLANE,        // anchor b in the plane across the axis, axes parallel (3 rows);
+                       // coordinate: angle about the axis
+    PERP_SCREW,        // cylindrical, and along = pitch * angle (5 rows); coordinate: angle
 } perp_joint_kind;
 
 typedef struct perp_joint_def {
@@ -111,9 +161,13 @@ typedef struct perp_joint_def {
     perp_joint_kind kind;
     perp_body a, b;
     perp_vec3 anchor_a, anchor_b;  // in each body's frame [m]
-    double axis_angle;  // direction of the axis in a's frame [rad]: prismatic, point on line
-    double angle;       // of b relative to a where the coordinate is 0 [rad]
-    double length;      // distance [m]
+    double axis_angle;             // planar: direction of the axis in a's frame [rad]
+    perp_vec3 axis;                // spatial: direction of the axis in a's frame; default z
+    perp_vec3 axis_b;  // spatial: in b's frame; 0: where it is at the start (universal: across)
+    double angle;      // of b relative to a where the coordinate is 0 [rad]; spatial: relative to
+                       // how they start
+    double pitch;      // screw [m/rad]
+    double length;     // distance [m]
     perp_joint joint_a, joint_b;  // gear: the two joints it couples
     double ratio;                 // gear [-]
     const char *target;   // coordinate as a function of t: phi(q, t) = coordinate - target (1 row)
@@ -122,6 +176,9 @@ typedef struct perp_joint_def {
     double friction;      // dry friction force or torque of the coordinate [N, N m]
     double lower, upper;  // limits of the coordinate; lower > upper: none
     double limit_restitution;  // [-]
+    // Spring and damper on the coordinate, at the end of the step: stable for any stiffness.
+    double stiffness, damping;  // [N/m, N s/m] or [N m, N m s]
+    double rest;                // coordinate at which the spring is free
     uint32_t cookie;
 } perp_joint_def;
 
@@ -130,7 +187,7 @@ typedef struct perp_joint_def {
 typedef enum perp_force_kind {
     PERP_FORCE,         // fx, fy at anchor_b of body b and torque, in world axes
     PERP_SPRING,        // spring and damper between anchors: -K (L - L0) - C dL/dt
-    PERP_TWIST_SPRING,  // rotational spring and damper on the relative angle
+    PERP_TWIST_SPRING,  // rotational spring and damper on the relative angle; planar
     PERP_DRAG,          // -C v at the centre of mass, -damping_w omega
 } perp_force_kind;
 
@@ -139,14 +196,16 @@ typedef struct perp_force_def {
     perp_force_kind kind;
     perp_body a, b;                // a: the other end of a spring; ground by default
     perp_vec3 anchor_a, anchor_b;  // in each body's frame [m]
-    const char *fx, *fy, *torque;  // of t, and of x y angle vx vy omega of body b [N, N m]
-    bool body_axes;                // fx, fy in b's axes instead of the world's
-    double stiffness, damping;     // K [N/m], C [N s/m]; rotational: [N m], [N m s]
-    double rest;                   // L0 [m] or rest angle [rad]
-    double damping_w;              // PERP_DRAG [N m s]
-    bool isotropic;                // PERP_SPRING: the damper resists all relative motion of the
-                                   // anchors, -C (v_b - v_a), not only that along the line
-    bool implicit;                 // evaluated at the end of the step: stable for any stiffness
+    // Of t, and of x y angle vx vy omega of body b [N, N m]. In space: of x y z vx vy vz wx wy wz and the
+    // vector part qx qy qz of its quaternion; fz, and torques tx, ty, torque about x, y, z.
+    const char *fx, *fy, *fz, *tx, *ty, *torque;
+    bool body_axes;             // force and torque in b's axes instead of the world's
+    double stiffness, damping;  // K [N/m], C [N s/m]; rotational: [N m], [N m s]
+    double rest;                // L0 [m] or rest angle [rad]
+    double damping_w;           // PERP_DRAG [N m s]
+    bool isotropic;             // PERP_SPRING: the damper resists all relative motion of the
+                                // anchors, -C (v_b - v_a), not only that along the line
+    bool implicit;              // evaluated at the end of the step: stable for any stiffness
     uint32_t cookie;
 } perp_force_def;
 
@@ -164,7 +223,8 @@ PERP_API perp_force_def perp_force_default(void);
 PERP_API perp_builder *perp_builder_create(const perp_env *env);
 PERP_API void perp_builder_destroy(perp_builder *builder);
 PERP_API void perp_set_gravity(perp_builder *builder,
-                               perp_vec3 gravity_W);  // default (0, -9.81, 0)
+                               perp_vec3 gravity_W);  // default (0, -9.81, 0);
+                                                      // a spatial model: (0, 0, -9.81)
 PERP_API perp_body perp_add_body(perp_builder *builder, const perp_body_def *def);
 PERP_API perp_shape perp_add_shape(perp_builder *builder, perp_body body,
                                    const perp_shape_def *def);
@@ -193,4 +253,9 @@ PERP_API const char *perp_model_body_name(const perp_model *model, perp_body bod
 PERP_API const char *perp_model_shape_name(const perp_model *model, perp_shape shape);
 PERP_API const char *perp_model_joint_name(const perp_model *model, perp_joint joint);
 PERP_API double perp_model_mass(const perp_model *model, perp_body body);
-PERP_API double perp_model_inertia(const perp_model *model, perp_body body);
+PERP_API double perp_model_inertia(const perp_model *model, perp_body body);  // about z
+// In body axes, about the centre of mass: xx yy zz xy xz yz.
+PERP_API void perp_model_inertia3(const perp_model *model, perp_body body, double inertia[6]);
+// Where the centre of mass is in the frame the body's shapes were given in (recenter).
+PERP_API perp_vec3 perp_model_center(const perp_model *model, perp_body body);
+PERP_API bool perp_model_is_spatial(const perp_model *model);

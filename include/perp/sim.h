@@ -39,7 +39,20 @@ typedef enum perp_stage {
 typedef enum perp_friction_law {
     PERP_FRICTION_COULOMB,  // exact; in the plane this is the pyramid with two directions
     PERP_FRICTION_NONE,
+    PERP_FRICTION_PYRAMID,  // in space: polygons of `facets` directions in place of the disc
 } perp_friction_law;
+
+// How quaternions follow the angular velocity.
+typedef enum perp_rotation_update {
+    PERP_ROTATION_EXPONENTIAL,  // turned by h omega
+    PERP_ROTATION_LINEAR,       // q + h/2 omega q, normalised
+} perp_rotation_update;
+
+// The gyroscopic torque of spatial bodies.
+typedef enum perp_gyroscopic {
+    PERP_GYRO_IMPLICIT,  // midpoint rule in body axes: keeps the energy of a free body
+    PERP_GYRO_EXPLICIT,  // -h omega x I omega at the start of the step, as the notes write it
+} perp_gyroscopic;
 
 typedef enum perp_impact_law {
     PERP_IMPACT_NEWTON,   // normal velocities reversed by the restitution coefficient
@@ -66,6 +79,9 @@ typedef struct perp_sim_def {
     double tolerance;    // of the solver; default 1e-8
     double margin;       // shapes closer than this are contacts [m]; default 0.01
     double theta;        // PERP_MOREAU_JEAN; default 0.5
+    int facets;  // PERP_FRICTION_PYRAMID, and exact cones in the forms MCP and LCP; default 8
+    perp_rotation_update rotation;
+    perp_gyroscopic gyroscopic;
     perp_limits limits;
     void (*on_stage)(void *user, const perp_sim *sim, perp_stage done);
     void *user;
@@ -89,7 +105,11 @@ typedef struct perp_contact {
     double pn;               // normal impulse on b [N s]
     perp_vec3 pf_W;          // friction impulse on b [N s]
     double rate_n;           // normal velocity of b relative to a after the step [m/s]
-    double slip;             // tangential velocity, surface motion included [m/s]
+    double slip;             // tangential velocity, surface motion included [m/s]; in space: speed
+    perp_vec3 tangent_W;     // first tangent t; the second is o = n x t
+    perp_vec3 slip_W;        // tangential velocity [m/s]
+    perp_vec3 moment_W;      // impulse of torsional and rolling friction on b [N m s]
+    int facets;              // of the friction polygon, 0: exact cone
     perp_contact_mode mode;
 } perp_contact;
 
@@ -150,8 +170,13 @@ PERP_API void perp_body_apply(perp_sim *sim, perp_body body, perp_wrench F_W);  
 PERP_API perp_wrench perp_body_drive_impulse(const perp_sim *sim, perp_body body);
 PERP_API const perp_contact *perp_sim_contacts(const perp_sim *sim, int *count);
 PERP_API perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint);
+// Where impulses are not unique: the least and largest normal impulse that contact can carry in any
+// answer with the same velocities [N s]. Both are pn where it is determined.
+PERP_API PERP_MUST perp_status perp_sim_load_range(const perp_sim *sim, int contact, double *least,
+                                                   double *most);
 
-// State: q (positions and angles of the free bodies in order), nu (their velocities).
+// State: q (positions and angles of the free bodies in order; a spatial body: position and unit
+// quaternion, 7 numbers), nu (their velocities).
 PERP_API void perp_state_size(const perp_sim *sim, int *nq, int *nv);
 PERP_API PERP_MUST perp_status perp_state_get(const perp_sim *sim, double *t, double *q,
                                               double *nu);
@@ -186,6 +211,6 @@ PERP_API void perp_step_problem_destroy(perp_step_problem *problem);
 PERP_API const char *
 perp_stepper_word(int stepper);                    // stewart-trinkle anitescu-potra moreau-jean …
 PERP_API const char *perp_form_word(int form);     // auto mcp lcp cone
-PERP_API const char *perp_friction_word(int law);  // coulomb none
+PERP_API const char *perp_friction_word(int law);  // coulomb none pyramid
 PERP_API const char *perp_impact_word(int law);    // newton poisson
 PERP_API const char *perp_mode_word(int mode);     // open stick slip

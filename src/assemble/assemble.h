@@ -5,9 +5,9 @@
 //
 //   MCP   unknowns (nu, p_b, p_m, p_n, p_f, sigma), everything written out
 //   LCP   unknowns (p_m, p_n, p_f, sigma): nu and p_b eliminated
-//   cone  u = W r + q with a normal and a tangent component a contact
+//   cone  u = W r + q with a normal and tangent components a contact
 //
-// p_f has two entries a contact with friction, along +t and -t; sigma one.
+// p_f has an entry for each direction of each friction group (in the plane +t and -t), sigma one a group.
 #pragma once
 
 #include "comp/comp.h"
@@ -17,7 +17,7 @@
 typedef struct pp_closed {
     const perp_model *model;
     const pp_rows *rows;
-    const double *M;  // nv
+    const pp_weight *mass;  // bodies
     int nb, rank;
     double *L;     // nb x rank: S = W_b^T M^-1 W_b + Gamma = D^-1 L L^T D^-1, rows permuted
     double *d;     // nb: D
@@ -28,7 +28,7 @@ typedef struct pp_closed {
 
 // beta: nb numbers, NULL: zero. On return r is nu, and p_b (nb) the impulses of least norm.
 perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_rows *rows,
-                             const double *M, pp_arena *arena);
+                             const pp_weight *mass, pp_arena *arena);
 void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, double *pb);
 
 // The reduced problem over the base rows m, n, t: rates = D p + q.
@@ -48,21 +48,26 @@ typedef struct pp_posed {
     perp_form form;
     int nv, nb, nm, nn, nf, ns;  // block sizes; nv = nb = 0 in the LCP
     perp_mcp mcp;
-    perp_fcp fcp;  // cone form: nn contacts of dimension 2
+    perp_fcp fcp;  // cone form: nn contacts
 } pp_posed;
+
+// Components a contact in the cone form: 2 in the plane; 3 to 6 in space.
+int pp_cone_dim(const perp_model *model, const pp_rows *rows);
+// The place of a group's first row among the components of its contact.
+int pp_cone_place(const pp_friction *group, int dim);
 
 perp_status pp_pose_mcp(pp_posed *out, const perp_model *model, const pp_kinematics *kin,
                         const pp_rows *rows, const double *nu, pp_arena *arena);
-// slack: nt numbers added to mu p_n - sum p_f (what an earlier impulse left), NULL: zero.
+// slack: ng numbers added to mu p_n - sum p_f (what an earlier impulse left), NULL: zero.
 perp_status pp_pose_lcp(pp_posed *out, const pp_rows *rows, const pp_delassus *delassus,
                         const double *slack, pp_arena *arena);
-perp_status pp_pose_cone(pp_posed *out, const pp_rows *rows, const pp_delassus *delassus,
-                         pp_arena *arena);
+perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *rows,
+                         const pp_delassus *delassus, pp_arena *arena);
 
 // The cone form with the bodies kept, for models without bilateral and boxed rows.
 perp_status pp_pose_cone_global(pp_posed *out, const perp_model *model, const pp_kinematics *kin,
                                 const pp_rows *rows, const double *nu, pp_arena *arena);
 
-// W = [W_b W_m W_n W_f], nv rows, in CSC; p_f columns along +t and -t in turn.
+// W = [W_b W_m W_n W_f], nv rows, in CSC; a column of W_f for each direction.
 perp_status pp_wrench_matrix(perp_matrix *out, const perp_model *model, const pp_rows *rows,
                              pp_arena *arena);

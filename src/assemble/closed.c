@@ -16,31 +16,13 @@ static double *at(double *A, int n, int i, int j)
     return A + (size_t)j * (size_t)n + (size_t)i;
 }
 
-// Entry of J_i M^-1 J_j^T.
-static double coupling(const perp_model *m, const double *M, const pp_row *a, const pp_row *b)
-{
-    double sum = 0.0;
-    for (int i = 0; i < a->count; i++) {
-        for (int j = 0; j < b->count; j++) {
-            if (a->body[i] != b->body[j]) {
-                continue;
-            }
-            const pp_body *body = &m->body[a->body[i]];
-            for (int k = 0; k < body->nv; k++) {
-                sum += a->J[i][k] * b->J[j][k] / M[body->at + k];
-            }
-        }
-    }
-    return sum;
-}
-
 static void fill_schur(pp_closed *c, double *S)
 {
     int n = c->nb;
     for (int j = 0; j < n; j++) {
         for (int i = j; i < n; i++) {
             *at(S, n, i, j) = *at(S, n, j, i) =
-                coupling(c->model, c->M, &c->rows->b[i], &c->rows->b[j]);
+                pp_row_coupling(c->model, c->mass, &c->rows->b[i], &c->rows->b[j]);
         }
         *at(S, n, j, j) += c->rows->b[j].gamma;
     }
@@ -132,10 +114,10 @@ static perp_status factor_gram(pp_closed *c, pp_arena *arena)
 }
 
 perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_rows *rows,
-                             const double *M, pp_arena *arena)
+                             const pp_weight *mass, pp_arena *arena)
 {
     int n = rows->nb;
-    *out = (pp_closed){.model = model, .rows = rows, .M = M, .nb = n};
+    *out = (pp_closed){.model = model, .rows = rows, .mass = mass, .nb = n};
     if (n == 0) {
         return PERP_OK;
     }
@@ -179,9 +161,7 @@ static void apply_inverse(const pp_closed *c, double *x)
 void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, double *pb)
 {
     const perp_model *m = closed->model;
-    for (int i = 0; i < m->nv; i++) {
-        r[i] /= closed->M[i];
-    }
+    pp_masses_solve(m, closed->mass, r, r);
     if (closed->nb > 0) {
         memset(pb, 0, (size_t)closed->nb * sizeof *pb);
     }
@@ -195,7 +175,7 @@ void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, dou
         apply_inverse(closed, step);
         for (int i = 0; i < closed->nb; i++) {
             pb[i] += step[i];
-            pp_row_add(m, &closed->rows->b[i], step[i], closed->M, r);
+            pp_row_add(m, &closed->rows->b[i], step[i], closed->mass, r);
         }
     }
 }

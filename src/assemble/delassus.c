@@ -60,6 +60,8 @@ static int sparse_column(const pp_closed *c, const touch *touches, int j, double
     for (int k = 0; k < own->count; k++) {
         int b = own->body[k];
         const pp_body *body = &m->body[b];
+        double moved[PP_BODY_NV];
+        pp_body_solve(body, &c->mass[b], own->J[k], moved);
         for (int e = touches->first[b]; e < touches->first[b + 1]; e++) {
             int i = touches->row[e];
             const pp_row *row = pp_base_row(c->rows, i);
@@ -69,7 +71,7 @@ static int sparse_column(const pp_closed *c, const touch *touches, int j, double
             }
             double sum = 0.0;
             for (int v = 0; v < body->nv; v++) {
-                sum += own->J[k][v] * row->J[at][v] / c->M[body->at + v];
+                sum += moved[v] * row->J[at][v];
             }
             if (column[i] == 0.0 && sum != 0.0) {
                 hit[count++] = i;
@@ -177,9 +179,8 @@ perp_status pp_delassus_run(pp_delassus *out, const pp_closed *closed, const pp_
     if (!beta || !out->q || !out->nu || !out->pb) {
         return PERP_ERR_MEMORY;
     }
-    for (int i = 0; i < m->nv; i++) {
-        out->nu[i] = kin->M[i] * nu[i] + kin->p_ext[i];
-    }
+    pp_masses_mul(m, kin->mass, nu, out->nu);
+    pp_axpy(m->nv, 1.0, kin->p_ext, out->nu);
     for (int i = 0; i < rows->nb; i++) {
         beta[i] = rows->b[i].rate + rows->b[i].bias;
     }

@@ -1,87 +1,28 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The three ways to pose a step: MCP, LCP, cone.                                        theory (P7)
-#include "assemble/assemble.h"
+// The mixed and the reduced problem: MCP and LCP.                                       theory (P7)
+#include "assemble/pose.h"
 
 #include <math.h>
 #include <string.h>
 
-// ── Wrench matrix ────────────────────────────────────────────────────────────────────────────────
+// ── Writing ──────────────────────────────────────────────────────────────────────────────────────
 
-static void put_row(const perp_model *m, const pp_row *row, double sign, int *used, int *i,
-                    double *x)
+bool pp_writer_open(pp_writer *w, int n, size_t most, pp_arena *arena)
 {
-    int order[PP_ROW_BODIES];
-    for (int k = 0; k < row->count; k++) {  // bodies in order, so that rows ascend
-        int at = k;
-        while (at > 0 && row->body[order[at - 1]] > row->body[k]) {
-            order[at] = order[at - 1];
-            at--;
-        }
-        order[at] = k;
-    }
-    for (int k = 0; k < row->count; k++) {
-        const pp_body *body = &m->body[row->body[order[k]]];
-        for (int v = 0; v < body->nv; v++) {
-            if (row->J[order[k]][v] != 0.0) {
-                i[*used] = body->at + v;
-                x[(*used)++] = sign * row->J[order[k]][v];
-            }
-        }
-    }
-}
-
-perp_status pp_wrench_matrix(perp_matrix *out, const perp_model *model, const pp_rows *rows,
-                             pp_arena *arena)
-{
-    int count = rows->nb + rows->nm + rows->nn + 2 * rows->nt, used = 0, column = 0;
-    size_t most = (size_t)count * PP_ROW_BODIES * PP_BODY_NV;
-    int *p = PP_ARRAY(arena, int, count + 1), *i = PP_ARRAY(arena, int, most);
-    double *x = PP_ARRAY(arena, double, most);
-    if (!p || !i || !x) {
-        return PERP_ERR_MEMORY;
-    }
-    for (int k = 0; k < rows->nb; k++) {
-        p[column++] = used;
-        put_row(model, &rows->b[k], 1.0, &used, i, x);
-    }
-    for (int k = 0; k < rows->nm + rows->nn; k++) {
-        p[column++] = used;
-        put_row(model, pp_base_row(rows, k), 1.0, &used, i, x);
-    }
-    for (int k = 0; k < rows->nt; k++) {
-        p[column++] = used;
-        put_row(model, &rows->t[k], 1.0, &used, i, x);
-        p[column++] = used;
-        put_row(model, &rows->t[k], -1.0, &used, i, x);
-    }
-    p[column] = used;
-    *out = perp_matrix_csc(model->nv, count, p, i, x);
-    return PERP_OK;
-}
-
-// ── CSC writing ──────────────────────────────────────────────────────────────────────────────────
-
-typedef struct writer {
-    int *p, *i, used, columns;
-    double *x;
-} writer;
-
-static bool open_writer(writer *w, int n, size_t most, pp_arena *arena)
-{
-    *w = (writer){.p = PP_ARRAY(arena, int, n + 1),
-                  .i = PP_ARRAY(arena, int, most),
-                  .x = PP_ARRAY(arena, double, most)};
+    *w = (pp_writer){.p = PP_ARRAY(arena, int, n + 1),
+                     .i = PP_ARRAY(arena, int, most),
+                     .x = PP_ARRAY(arena, double, most)};
     return w->p && w->i && w->x && most <= INT32_MAX;
 }
 
-static void next_column(writer *w)
+void pp_writer_column(pp_writer *w)
 {
     w->p[w->columns++] = w->used;
 }
 
-static void put(writer *w, int row, double value)
+void pp_writer_put(pp_writer *w, int row, double value)
 {
     if (value != 0.0) {
         w->i[w->used] = row;
@@ -89,27 +30,54 @@ static void put(writer *w, int row, double value)
     }
 }
 
-static perp_matrix close_writer(writer *w, int n)
+perp_matrix pp_writer_close(pp_writer *w, int n)
 {
     w->p[n] = w->used;
     return perp_matrix_csc(n, n, w->p, w->i, w->x);
 }
 
-static void set_sizes(pp_posed *out, const pp_rows *rows)
+void pp_posed_sizes(pp_posed *out, const pp_rows *rows)
 {
     out->nm = rows->nm;
     out->nn = rows->nn;
-    out->nf = 2 * rows->nt;
-    out->ns = rows->nt;
+    out->nf = rows->nf;
+    out->ns = rows->ng;
 }
 
-// The part of a p column below the rates: mu on its sigma for p_n, -1 for p_f.
-static void put_cone(writer *w, const pp_rows *rows, int first_sigma, int base, bool is_t)
+// mu on the sigmas of a normal row.
+static void put_mu(pp_writer *w, const pp_rows *rows, int first_sigma, int n)
 {
-    if (is_t) {
-        put(w, first_sigma + base, -1.0);
-    } else if (base >= 0 && rows->friction[base] >= 0) {
-        put(w, first_sigma + rows->friction[base], rows->mu[rows->friction[base]]);
+    for (int k = 0; n >= 0 && k < rows->grouped[n]; k++) {
+        int g = rows->friction[n] + k;
+        pp_writer_put(w, first_sigma + g, rows->group[g].mu);
+    }
+}
+
+// Columns of sigma: 1 on each direction of its group. b gets the slack.
+static void put_sigmas(pp_writer *w, const pp_rows *rows, int first_f)
+{
+    int f = first_f;
+    for (int g = 0; g < rows->ng; g++) {
+        pp_writer_column(w);
+        for (int j = 0; j < rows->group[g].directions; j++) {
+            pp_writer_put(w, f++, 1.0);
+        }
+    }
+}
+
+// d . rate for each direction of each group.
+static void put_friction_rates(const pp_rows *rows, const double *rate, double *b)
+{
+    for (int g = 0; g < rows->ng; g++) {
+        const pp_friction *group = &rows->group[g];
+        for (int j = 0; j < group->directions; j++) {
+            double d[2], sum = 0.0;
+            pp_friction_direction(group, j, d);
+            for (int k = 0; k < group->size; k++) {
+                sum += d[k] * rate[group->t + k];
+            }
+            *b++ = sum;
+        }
     }
 }
 
@@ -140,43 +108,62 @@ static perp_status bounds(pp_posed *out, const pp_rows *rows, int n, pp_arena *a
 
 // ── MCP (34) ─────────────────────────────────────────────────────────────────────────────────────
 
+static void put_mass(pp_writer *w, const pp_body *body, const pp_weight *mass, int column)
+{
+    double e[PP_BODY_NV] = {0.0}, M[PP_BODY_NV];
+    e[column] = 1.0;
+    pp_body_mul(body, mass, e, M);
+    for (int k = 0; k < body->nv; k++) {
+        pp_writer_put(w, body->at + k, M[k]);
+    }
+}
+
 //   [ M   -W   0 ] [nu]   [-M nu_l - p_ext]
 //   [ W^T  G   E ] [p ] + [ rate + bias   ]
 //   [ 0    C   0 ] [s ]   [ 0             ]
-static perp_status mcp_matrix(pp_posed *out, const perp_matrix *W, const pp_kinematics *kin,
-                              const pp_rows *rows, pp_arena *arena)
+static perp_status mcp_matrix(pp_posed *out, const perp_matrix *W, const perp_model *model,
+                              const pp_kinematics *kin, const pp_rows *rows, pp_arena *arena)
 {
     int nv = out->nv, np = W->cols, n = nv + np + out->ns;
-    int first_f = out->nb + out->nm + out->nn;
+    int first_n = out->nb + out->nm, first_f = first_n + out->nn;
     perp_matrix Wt;
-    writer w;
+    pp_writer w;
     perp_status status = pp_matrix_transpose(W, arena, &Wt);
     size_t entries = pp_matrix_entries(W);
-    if (status < 0 || !open_writer(&w, n, 2 * entries + (size_t)nv + 4 * (size_t)np + 1, arena)) {
+    size_t most = 2 * entries + 6 * (size_t)nv + 8 * (size_t)np + 1;
+    if (status < 0 || !pp_writer_open(&w, n, most, arena)) {
         return PERP_ERR_MEMORY;
     }
-    for (int j = 0; j < nv; j++) {
-        next_column(&w);
-        put(&w, j, kin->M[j]);
-        for (int e = Wt.p[j]; e < Wt.p[j + 1]; e++) {
-            put(&w, nv + Wt.i[e], Wt.x[e]);
+    for (int i = 0; i < model->bodies; i++) {
+        const pp_body *body = &model->body[i];
+        for (int c = 0; c < body->nv; c++) {
+            int j = body->at + c;
+            pp_writer_column(&w);
+            put_mass(&w, body, &kin->mass[i], c);
+            for (int e = Wt.p[j]; e < Wt.p[j + 1]; e++) {
+                pp_writer_put(&w, nv + Wt.i[e], Wt.x[e]);
+            }
         }
     }
+    int group = 0, direction = 0;
     for (int j = 0; j < np; j++) {
-        next_column(&w);
+        pp_writer_column(&w);
         for (int e = W->p[j]; e < W->p[j + 1]; e++) {
-            put(&w, W->i[e], -W->x[e]);
+            pp_writer_put(&w, W->i[e], -W->x[e]);
         }
-        put(&w, nv + j, j < out->nb ? rows->b[j].gamma : 0.0);
-        int base = j - out->nb - out->nm;
-        put_cone(&w, rows, nv + np, j >= first_f ? (j - first_f) / 2 : base, j >= first_f);
+        pp_writer_put(&w, nv + j, j < out->nb ? rows->b[j].gamma : 0.0);
+        if (j < first_f) {
+            put_mu(&w, rows, nv + np, j - first_n);
+        } else {
+            pp_writer_put(&w, nv + np + group, -1.0);
+            if (++direction == rows->group[group].directions) {
+                group++;
+                direction = 0;
+            }
+        }
     }
-    for (int s = 0; s < out->ns; s++) {
-        next_column(&w);
-        put(&w, nv + first_f + 2 * s, 1.0);
-        put(&w, nv + first_f + 2 * s + 1, 1.0);
-    }
-    out->mcp.A = close_writer(&w, n);
+    put_sigmas(&w, rows, nv + first_f);
+    out->mcp.A = pp_writer_close(&w, n);
     return PERP_OK;
 }
 
@@ -184,12 +171,12 @@ perp_status pp_pose_mcp(pp_posed *out, const perp_model *model, const pp_kinemat
                         const pp_rows *rows, const double *nu, pp_arena *arena)
 {
     perp_matrix W;
-    double *b;
+    double *b, *slip = PP_ARRAY(arena, double, rows->nt);
     *out = (pp_posed){.form = PERP_FORM_MCP, .nv = model->nv, .nb = rows->nb};
-    set_sizes(out, rows);
-    perp_status status = pp_wrench_matrix(&W, model, rows, arena);
+    pp_posed_sizes(out, rows);
+    perp_status status = slip ? pp_wrench_matrix(&W, model, rows, arena) : PERP_ERR_MEMORY;
     if (status >= 0) {
-        status = mcp_matrix(out, &W, kin, rows, arena);
+        status = mcp_matrix(out, &W, model, kin, rows, arena);
     }
     if (status >= 0) {
         status = bounds(out, rows, model->nv + W.cols + out->ns, arena, &b);
@@ -197,8 +184,9 @@ perp_status pp_pose_mcp(pp_posed *out, const perp_model *model, const pp_kinemat
     if (status < 0) {
         return status;
     }
+    pp_masses_mul(model, kin->mass, nu, b);
     for (int i = 0; i < model->nv; i++) {
-        b[i] = -kin->M[i] * nu[i] - kin->p_ext[i];
+        b[i] = -b[i] - kin->p_ext[i];
     }
     double *rates = b + model->nv;
     for (int i = 0; i < rows->nb; i++) {
@@ -208,182 +196,96 @@ perp_status pp_pose_mcp(pp_posed *out, const perp_model *model, const pp_kinemat
         const pp_row *row = pp_base_row(rows, i);
         rates[rows->nb + i] = row->rate + row->bias;
     }
-    double *friction = rates + rows->nb + rows->nm + rows->nn;
     for (int i = 0; i < rows->nt; i++) {
-        friction[2 * i] = rows->t[i].rate;
-        friction[2 * i + 1] = -rows->t[i].rate;
+        slip[i] = rows->t[i].rate;
     }
+    put_friction_rates(rows, slip, rates + rows->nb + rows->nm + rows->nn);
     return PERP_OK;
 }
 
 // ── Reduced LCP ──────────────────────────────────────────────────────────────────────────────────
 
-// Column j of D as a list; dense columns give all entries.
-static int column_of(const perp_matrix *D, int j, int *i, double *x)
+// to += s times column j of D.
+static void add_column(const perp_matrix *D, int j, double s, double *to)
 {
-    int count = 0;
-    for (int k = D->dense ? 0 : D->p[j]; k < (D->dense ? D->rows : D->p[j + 1]); k++) {
-        i[count] = D->dense ? k : D->i[k];
-        x[count++] = D->dense ? D->dense[(size_t)j * (size_t)D->rows + (size_t)k] : D->x[k];
+    if (D->dense) {
+        pp_axpy(D->rows, s, D->dense + (size_t)j * (size_t)D->rows, to);
+        return;
     }
-    return count;
+    for (int k = D->p[j]; k < D->p[j + 1]; k++) {
+        to[D->i[k]] += s * D->x[k];
+    }
 }
 
-// One column of the LCP: s times the base column, tangents written along +t and -t.
-static void lcp_column(writer *w, const pp_posed *out, const int *i, const double *x, int count,
-                       double s)
+// Rates of m and n as they are, of friction along each direction.
+static void put_rates(pp_writer *w, const pp_rows *rows, const double *rate)
 {
-    int first_t = out->nm + out->nn;
-    for (int e = 0; e < count; e++) {
-        if (i[e] < first_t) {
-            put(w, i[e], s * x[e]);
-        } else {
-            put(w, first_t + 2 * (i[e] - first_t), s * x[e]);
-            put(w, first_t + 2 * (i[e] - first_t) + 1, -s * x[e]);
-        }
+    int first_t = rows->nm + rows->nn, f = first_t;
+    for (int i = 0; i < first_t; i++) {
+        pp_writer_put(w, i, rate[i]);
     }
+    for (int g = 0; g < rows->ng; g++) {
+        const pp_friction *group = &rows->group[g];
+        const double *own = rate + first_t + group->t;
+        bool still = own[0] == 0.0 && own[group->size - 1] == 0.0;
+        for (int j = 0; j < group->directions && !still; j++) {
+            double d[2];
+            pp_friction_direction(group, j, d);
+            pp_writer_put(w, f + j, d[0] * own[0] + (group->size == 2 ? d[1] * own[1] : 0.0));
+        }
+        f += group->directions;
+    }
+}
+
+static size_t lcp_entries(const pp_rows *rows, const perp_matrix *D, int n)
+{
+    size_t widest = 2, all = (size_t)n * (size_t)n;
+    for (int g = 0; g < rows->ng; g++) {
+        size_t directions = (size_t)rows->group[g].directions;
+        widest = directions > widest ? directions : widest;
+    }
+    size_t spread = widest * widest * pp_matrix_entries(D) + 8 * (size_t)n;
+    return (spread < all ? spread : all) + 1;
 }
 
 perp_status pp_pose_lcp(pp_posed *out, const pp_rows *rows, const pp_delassus *delassus,
                         const double *slack, pp_arena *arena)
 {
     *out = (pp_posed){.form = PERP_FORM_LCP};
-    set_sizes(out, rows);
+    pp_posed_sizes(out, rows);
     int first_t = out->nm + out->nn, first_s = first_t + out->nf, n = first_s + out->ns;
-    size_t entries = pp_matrix_entries(&delassus->D);
-    int *i = PP_ARRAY(arena, int, delassus->count);
-    double *x = PP_ARRAY(arena, double, delassus->count), *b;
-    writer w;
+    double *rate = PP_ARRAY(arena, double, delassus->count), *b;
+    pp_writer w;
     perp_status status = bounds(out, rows, n, arena, &b);
-    if (status < 0 || !i || !x || !open_writer(&w, n, 4 * entries + 4 * (size_t)n + 1, arena)) {
+    if (status < 0 || !rate || !pp_writer_open(&w, n, lcp_entries(rows, &delassus->D, n), arena)) {
         return PERP_ERR_MEMORY;
     }
-    for (int j = 0; j < delassus->count; j++) {
-        int count = column_of(&delassus->D, j, i, x), t = j - first_t;
-        for (int side = 0; side < (t >= 0 ? 2 : 1); side++) {
-            next_column(&w);
-            lcp_column(&w, out, i, x, count, side == 0 ? 1.0 : -1.0);
-            put_cone(&w, rows, first_s, t >= 0 ? t : j - out->nm, t >= 0);
+    size_t bytes = (size_t)delassus->count * sizeof *rate;
+    for (int j = 0; j < first_t; j++) {
+        memset(rate, 0, bytes);
+        add_column(&delassus->D, j, 1.0, rate);
+        pp_writer_column(&w);
+        put_rates(&w, rows, rate);
+        put_mu(&w, rows, first_s, j - out->nm);
+        b[j] = delassus->q[j];
+    }
+    for (int g = 0; g < rows->ng; g++) {
+        const pp_friction *group = &rows->group[g];
+        for (int j = 0; j < group->directions; j++) {
+            double d[2];
+            pp_friction_direction(group, j, d);
+            memset(rate, 0, bytes);
+            for (int k = 0; k < group->size; k++) {
+                add_column(&delassus->D, first_t + group->t + k, d[k], rate);
+            }
+            pp_writer_column(&w);
+            put_rates(&w, rows, rate);
+            pp_writer_put(&w, first_s + g, -1.0);
         }
-        if (t >= 0) {
-            b[first_t + 2 * t] = delassus->q[j];
-            b[first_t + 2 * t + 1] = -delassus->q[j];
-        } else {
-            b[j] = delassus->q[j];
-        }
+        b[first_s + g] = slack ? slack[g] : 0.0;
     }
-    for (int s = 0; s < out->ns; s++) {
-        next_column(&w);
-        put(&w, first_t + 2 * s, 1.0);
-        put(&w, first_t + 2 * s + 1, 1.0);
-        b[first_s + s] = slack ? slack[s] : 0.0;
-    }
-    out->mcp.A = close_writer(&w, n);
-    return PERP_OK;
-}
-
-// ── Cone ─────────────────────────────────────────────────────────────────────────────────────────
-
-// Entries in the order of their places: n and t parts are each sorted already, so few move.
-static void sort_by_place(const int *place, int *i, double *x, int count)
-{
-    for (int e = 1; e < count; e++) {
-        int row = i[e], k = e;
-        double value = x[e];
-        while (k > 0 && place[i[k - 1]] > place[row]) {
-            i[k] = i[k - 1];
-            x[k] = x[k - 1];
-            k--;
-        }
-        i[k] = row;
-        x[k] = value;
-    }
-}
-
-// Rows (n, t) of each unilateral row. A frictionless one gets a tangent of its own that nothing moves.
-perp_status pp_pose_cone(pp_posed *out, const pp_rows *rows, const pp_delassus *delassus,
-                         pp_arena *arena)
-{
-    int nn = rows->nn, n = 2 * nn;
-    *out = (pp_posed){.form = PERP_FORM_CONE};
-    set_sizes(out, rows);
-    double *q = PP_ZEROS(arena, double, n), *mu = PP_ZEROS(arena, double, nn);
-    int *place = PP_ARRAY(arena, int, delassus->count), *i = PP_ARRAY(arena, int, delassus->count);
-    double *x = PP_ARRAY(arena, double, delassus->count);
-    size_t entries = pp_matrix_entries(&delassus->D);
-    writer w;
-    if (!q || !mu || !place || !i || !x || !open_writer(&w, n, entries + (size_t)nn + 1, arena)) {
-        return PERP_ERR_MEMORY;
-    }
-    for (int k = 0; k < nn; k++) {
-        place[k] = 2 * k;
-        mu[k] = rows->friction[k] >= 0 ? rows->mu[rows->friction[k]] : 0.0;
-    }
-    for (int k = 0; k < rows->nt; k++) {
-        place[nn + k] = 2 * rows->normal[k] + 1;
-    }
-    for (int j = 0; j < delassus->count; j++) {
-        q[place[j]] = delassus->q[j];
-    }
-    for (int k = 0; k < n; k++) {
-        int friction = rows->friction[k / 2];
-        int j = k % 2 == 0 ? k / 2 : friction >= 0 ? nn + friction : -1;
-        next_column(&w);
-        if (j < 0) {
-            put(&w, k, 1.0);
-            continue;
-        }
-        int count = column_of(&delassus->D, j, i, x);
-        sort_by_place(place, i, x, count);
-        for (int e = 0; e < count; e++) {
-            put(&w, place[i[e]], x[e]);
-        }
-    }
-    out->fcp = (perp_fcp){.nc = nn, .dim = 2, .mu = mu, .W = close_writer(&w, n), .q = q};
-    return PERP_OK;
-}
-
-// The same with the bodies kept: M v = f + H r, u = H^T v + w. For models whose rows n and t are all there
-// is: the solver then works with the few velocities instead of the many contacts.
-perp_status pp_pose_cone_global(pp_posed *out, const perp_model *model, const pp_kinematics *kin,
-                                const pp_rows *rows, const double *nu, pp_arena *arena)
-{
-    int nn = rows->nn, n = 2 * nn, nv = model->nv, used = 0;
-    size_t most = (size_t)n * PP_ROW_BODIES * PP_BODY_NV;
-    *out = (pp_posed){.form = PERP_FORM_CONE};
-    set_sizes(out, rows);
-    double *w = PP_ZEROS(arena, double, n), *mu = PP_ZEROS(arena, double, nn);
-    double *f = PP_ARRAY(arena, double, nv), *x = PP_ARRAY(arena, double, most);
-    int *p = PP_ARRAY(arena, int, n + 1), *i = PP_ARRAY(arena, int, most);
-    int *diagonal = PP_ARRAY(arena, int, nv + 1);
-    if (!w || !mu || !f || !x || !p || !i || !diagonal) {
-        return PERP_ERR_MEMORY;
-    }
-    for (int k = 0; k < nv; k++) {
-        f[k] = kin->M[k] * nu[k] + kin->p_ext[k];
-        diagonal[k] = k;
-    }
-    diagonal[nv] = nv;
-    for (int k = 0; k < nn; k++) {
-        int t = rows->friction[k];
-        p[2 * k] = used;
-        put_row(model, &rows->n[k], 1.0, &used, i, x);
-        p[2 * k + 1] = used;
-        w[2 * k] = rows->n[k].rate + rows->n[k].bias;
-        if (t >= 0) {
-            put_row(model, &rows->t[t], 1.0, &used, i, x);
-            w[2 * k + 1] = rows->t[t].rate;
-            mu[k] = rows->mu[t];
-        }
-    }
-    p[n] = used;
-    out->fcp = (perp_fcp){.nc = nn,
-                          .dim = 2,
-                          .nv = nv,
-                          .mu = mu,
-                          .M = perp_matrix_csc(nv, nv, diagonal, diagonal, kin->M),
-                          .H = perp_matrix_csc(nv, n, p, i, x),
-                          .f = f,
-                          .w = w};
+    put_friction_rates(rows, delassus->q + first_t, b + first_t);
+    put_sigmas(&w, rows, first_t);
+    out->mcp.A = pp_writer_close(&w, n);
     return PERP_OK;
 }

@@ -4,6 +4,8 @@
 // The certificate of a step, in physical units.                                         theory (P12)
 #include "certify/certify.h"
 
+#include "math/math.h"
+
 #include <math.h>
 
 static void worst(double *value, double candidate)
@@ -16,13 +18,7 @@ static void worst(double *value, double candidate)
 // J M^-1 J^T of a row: its inverse is the mass that the impulse meets.
 static double mobility(const pp_evidence *e, const pp_row *row)
 {
-    double sum = row->gamma;
-    for (int k = 0; k < row->count; k++) {
-        const pp_body *body = &e->model->body[row->body[k]];
-        for (int v = 0; v < body->nv; v++) {
-            sum += row->J[k][v] * row->J[k][v] / e->kin->M[body->at + v];
-        }
-    }
+    double sum = row->gamma + pp_row_coupling(e->model, e->kin->mass, row, row);
     return sum > 0.0 ? sum : 1.0;
 }
 
@@ -32,6 +28,28 @@ static double natural(double p, double w, double m, double lower, double upper)
     double to = p - w / m;
     to = to < lower ? lower : to > upper ? upper : to;
     return fabs(p - to) * m;
+}
+
+// The natural map of a friction group: p against the nearest impulse within the limit to p - slip/m.
+static void check_friction(perp_certificate *c, const pp_evidence *e, const pp_friction *group)
+{
+    double most = group->mu * e->pn[group->n], m = mobility(e, &e->rows->t[group->t]);
+    double slip[2], p[2] = {0.0, 0.0}, to[2] = {0.0, 0.0}, inside[2];
+    pp_friction_slip(e->model, e->rows, group, e->nu, slip);
+    for (int k = 0; k < group->size; k++) {
+        p[k] = inside[k] = e->pt[group->t + k];
+        to[k] = p[k] - slip[k] / m;
+    }
+    pp_friction_project(group, e->polygons, most, to);
+    double error = m * hypot(p[0] - to[0], p[1] - to[1]);
+    worst(&c->residual, error);
+    worst(&c->slip_opposed, error);
+    if (group->size == 1) {
+        worst(&c->cone, fabs(p[0]) - most);
+        return;
+    }
+    pp_friction_project(group, e->polygons, most, inside);
+    worst(&c->cone, hypot(p[0] - inside[0], p[1] - inside[1]));
 }
 
 static void check_rows(perp_certificate *c, const pp_evidence *e)
@@ -53,14 +71,8 @@ static void check_rows(perp_certificate *c, const pp_evidence *e)
         worst(&c->residual, natural(e->pn[i], rho, mobility(e, row), 0.0, HUGE_VAL));
         worst(&c->complementarity, fabs(e->pn[i] * rho));
     }
-    for (int i = 0; i < rows->nt; i++) {
-        const pp_row *row = &rows->t[i];
-        double most = rows->mu[i] * e->pn[rows->normal[i]];
-        double slip = pp_row_rate(e->model, row, e->nu);
-        double error = natural(e->pt[i], slip, mobility(e, row), -most, most);
-        worst(&c->residual, error);
-        worst(&c->slip_opposed, error);
-        worst(&c->cone, fabs(e->pt[i]) - most);
+    for (int i = 0; i < rows->ng; i++) {
+        check_friction(c, e, &rows->group[i]);
     }
 }
 
@@ -87,8 +99,10 @@ static void check_momentum(perp_certificate *c, const pp_evidence *e)
     list lists[4];
     lists_of(e, lists);
     for (int i = 0; i < e->model->nv; i++) {
-        left[i] = e->kin->M[i] * (e->nu[i] - e->nu_old[i]) - e->kin->p_ext[i];
+        left[i] = e->nu[i] - e->nu_old[i];
     }
+    pp_masses_mul(e->model, e->kin->mass, left, left);
+    pp_axpy(e->model->nv, -1.0, e->kin->p_ext, left);
     for (int l = 0; l < 4; l++) {
         for (int i = 0; i < lists[l].count; i++) {
             pp_row_add(e->model, &lists[l].row[i], -lists[l].p[i], NULL, left);
@@ -107,13 +121,13 @@ static void check_places(perp_certificate *c, const pp_evidence *e)
         if (i > 0 && contact->a == contact[-1].a && contact->b == contact[-1].b) {
             continue;  // the pair was looked at
         }
-        int count = pp_gap_pair(e->model, e->after, contact->a, contact->b, 0.0, now);
+        int count = pp_gap_pair(e->model, e->end->body, contact->a, contact->b, 0.0, now);
         for (int k = 0; k < count; k++) {
             worst(&c->gap, -now[k].gap);
         }
     }
     for (int i = 0; i < e->model->joints; i++) {
-        worst(&c->joint, pp_joint_error(e->model, e->after, e->t_after, i));
+        worst(&c->joint, pp_joint_error(e->model, e->end, i));
     }
 }
 
@@ -125,14 +139,15 @@ static void check_energy(perp_certificate *c, const pp_evidence *e)
     double *mid = e->scratch, created = 0.0;
     list lists[4];
     lists_of(e, lists);
+    pp_masses_solve(e->model, e->kin->mass, e->kin->p_ext, mid);
     for (int i = 0; i < e->model->nv; i++) {
-        mid[i] = 0.5 * (e->nu_old[i] + e->kin->p_ext[i] / e->kin->M[i] + e->nu[i]);
+        mid[i] = 0.5 * (e->nu_old[i] + mid[i] + e->nu[i]);
     }
     for (int l = 0; l < 4; l++) {
         for (int i = 0; i < lists[l].count; i++) {
             const pp_row *row = &lists[l].row[i];
             double p = lists[l].p[i], open = row->value / e->kin->h;
-            if (row->force >= 0) {
+            if (row->spring) {
                 continue;  // springs keep their energy
             }
             created += p * pp_row_rate(e->model, row, mid);
@@ -146,15 +161,6 @@ static void check_energy(perp_certificate *c, const pp_evidence *e)
     c->energy_created = created > 0.0 || isnan(created) ? created : 0.0;
 }
 
-static double kinetic(const pp_evidence *e, const double *nu)
-{
-    double sum = 0.0;
-    for (int i = 0; i < e->model->nv; i++) {
-        sum += 0.5 * e->kin->M[i] * nu[i] * nu[i];
-    }
-    return sum;
-}
-
 void pp_ledger(perp_energy *out, const pp_evidence *e)
 {
     list lists[4];
@@ -165,11 +171,12 @@ void pp_ledger(perp_energy *out, const pp_evidence *e)
             work -= lists[l].p[i] * lists[l].row[i].rate;  // what drives the other side
         }
     }
-    out->kinetic = kinetic(e, e->nu);
-    out->potential = pp_potential(e->model, e->after);
+    out->kinetic = pp_kinetic(e->model, e->kin->mass, e->nu);
+    out->potential = pp_potential(e->model, e->end->body) + pp_joint_energy(e->model, e->end);
     out->work = work;
-    out->dissipated =
-        kinetic(e, e->nu_old) + e->kin->potential + work - out->kinetic - out->potential;
+    double before = pp_kinetic(e->model, e->kin->mass, e->nu_old) + e->kin->potential +
+                    pp_joint_energy(e->model, e->kin);
+    out->dissipated = before + work - out->kinetic - out->potential;
 }
 
 void pp_certify(perp_certificate *out, const pp_evidence *e, const perp_limits *limits)

@@ -16,9 +16,9 @@ typedef struct pp_evidence {
     const double *nu_old;
     const double *nu;  // after
     const double *pb, *pm, *pn, *pt;
-    const pp_frame *after;  // frames at the end of the step
-    double t_after;
-    double *scratch;  // nv
+    const pp_kinematics *end;  // t, frames and turns at the end of the step
+    bool polygons;             // the form had polygons in place of discs
+    double *scratch;           // nv
 } pp_evidence;
 
 void pp_certify(perp_certificate *out, const pp_evidence *e, const perp_limits *limits);

@@ -26,20 +26,36 @@ typedef struct pp_row {
     double restitution;
     double rest;  // slower than this it does not bounce: what gravity gives in two steps
     bool drives;  // target, rate or dry friction of the joint's coordinate
+    bool spring;  // implicit spring or damper: keeps its energy
     int joint;    // that it belongs to, -1: none
     int force;    // implicit spring that it is, -1: none
 } pp_row;
 
+// Friction rows that share a limit: |p| <= mu p_n over one row (the plane, torsion) or two (sliding in
+// space, rolling).
+typedef enum pp_friction_kind { PP_SLIDE, PP_SPIN, PP_ROLL } pp_friction_kind;
+
+enum { PP_FRICTION_GROUPS = 3 };  // most of a contact
+
+typedef struct pp_friction {
+    pp_friction_kind kind;
+    int n;           // its normal row
+    int t, size;     // its friction rows
+    int facets;      // polygon of so many directions in place of the disc; 0: the disc
+    int directions;  // in the forms MCP and LCP: 2 for one row
+    double mu;       // [-], or [m] for moments
+} pp_friction;
+
 typedef struct pp_rows {
-    int nb, nm, nn, nt, nc;
-    pp_row *b;      // nb bilateral: joints, targets, rates, implicit springs
-    pp_row *m;      // nm boxed: drives with limited effort, dry friction of joints
-    pp_row *n;      // nn unilateral: nc contacts that are in the problem, then joint limits
-    pp_row *t;      // nt friction rows
-    int *contact;   // nc: index in pp_gaps
-    int *normal;    // nt: index in n of the normal row it belongs to
-    double *mu;     // nt
-    int *friction;  // nn: index in t, -1: frictionless
+    int nb, nm, nn, nt, nc, ng, nf;
+    pp_row *b;  // nb bilateral: joints, targets, rates, implicit springs
+    pp_row *m;  // nm boxed: drives with limited effort, dry friction of joints
+    pp_row *n;  // nn unilateral: nc contacts that are in the problem, then joint limits
+    pp_row *t;  // nt friction rows: of a contact t, o, then moments about n, and about t and o
+    pp_friction *group;  // ng, in the order of their rows; nf: all their directions
+    int *contact;        // nc: index in pp_gaps
+    int *friction;       // nn: first group of the contact, -1: frictionless
+    int *grouped;        // nn: how many
 } pp_rows;
 
 // How a stepper writes its rows.
@@ -47,17 +63,37 @@ typedef struct pp_scheme {
     perp_stepper stepper;
     perp_friction_law friction;
     perp_impact_law impact;
+    int facets;  // directions of an exact disc in the forms MCP and LCP
 } pp_scheme;
 
 perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinematics *kin,
                         const pp_gaps *gaps, pp_scheme scheme, pp_arena *arena);
 
+// row += s times another row.
+void pp_row_combine(pp_row *row, double s, const pp_row *other);
 // J nu + rate of a row for velocities nu.
 double pp_row_rate(const perp_model *model, const pp_row *row, const double *nu);
-// nu += s M^-1 J^T, or p += s J^T when M is NULL.
-void pp_row_add(const perp_model *model, const pp_row *row, double s, const double *M, double *nu);
+// nu += s M^-1 J^T, or p += s J^T when mass is NULL.
+void pp_row_add(const perp_model *model, const pp_row *row, double s, const pp_weight *mass,
+                double *nu);
+// J_a M^-1 J_b^T of two rows: what an impulse along b does to the rate of a.
+double pp_row_coupling(const perp_model *model, const pp_weight *mass, const pp_row *a,
+                       const pp_row *b);
+// Rates of a group's rows.
+void pp_friction_slip(const perp_model *model, const pp_rows *rows, const pp_friction *group,
+                      const double *nu, double slip[2]);
+// The nearest impulse within the limit: of one row, of the disc, or of the polygon where the group has
+// one or `polygons` stands for discs.
+void pp_friction_project(const pp_friction *group, bool polygons, double limit, double p[2]);
+// sup -d . slip over the unit disc or polygon: what a sliding contact dissipates per unit of limit.
+double pp_friction_support(const pp_friction *group, bool polygons, const double slip[2]);
+// Direction j of a group in the plane of its rows: (1, 0), (-1, 0) for one row.
+void pp_friction_direction(const pp_friction *group, int j, double d[2]);
 
-// Coordinate of a joint and its rate row (value, J, rate), without bias. Gears and welds have none.
+// Coordinate of a joint and its rate row (value, J, rate), without bias. Gears, welds and spherical joints have none.
 void pp_joint_coordinate(const perp_model *model, const pp_kinematics *kin, int joint, pp_row *row);
-// Worst |phi| of a joint's own equations at given frames [m, rad].
-double pp_joint_error(const perp_model *model, const pp_frame *body, double t, int joint);
+// Energy in the springs of joint coordinates [J]; of kin only t, body and turn are read.
+double pp_joint_energy(const perp_model *model, const pp_kinematics *kin);
+bool pp_joint_has_coordinate(const pp_joint *joint);
+// Worst |phi| of a joint's own equations, of kin only t, body and turn are read [m, rad].
+double pp_joint_error(const perp_model *model, const pp_kinematics *kin, int joint);

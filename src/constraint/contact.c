@@ -1,41 +1,102 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contacts as rows: W_n along the normal, W_f along the tangent.                        theory (P6)
+// Contacts as rows: W_n along the normal, W_f along the tangents.                theory (P6), (S4)
 //
 //   rho_n = n . (v_b - v_a) + psi_n / h          both bodies followed at the contact point
-//   rho_t = t . (v_b - v_a) + surface speed
+//   rho_t = t . (v_b - v_a) + surface speed      and along o in space
+//   rho_m = n . (w_b - w_a)                      torsion; rolling: along t and o
+//
+// Friction that differs along t and o (mu, mu_2) is the round cone of mu for the row o scaled by
+// mu_2 / mu: its impulse grows by the factor and its rate with it, and the power p rho stays.
 #include "constraint/row.h"
 
 #include <math.h>
 #include <string.h>
 
+static void relative_point(const perp_model *m, const pp_kinematics *k, const pp_contact *c,
+                           perp_vec3 d, pp_row *row)
+{
+    pp_row_start(row);
+    pp_row_point(m, k, m->shape[c->b].body, c->point, d, 1.0, row);
+    pp_row_point(m, k, m->shape[c->a].body, c->point, d, -1.0, row);
+}
+
 static void normal_row(const perp_model *m, const pp_kinematics *k, const pp_contact *c,
                        pp_row *row)
 {
-    pp_row_start(row);
+    relative_point(m, k, c, c->n, row);
     row->value = c->gap;
     row->lower = 0.0;
     row->restitution = c->restitution;
-    pp_row_point(m, k, m->shape[c->b].body, c->point, c->n, 1.0, row);
-    pp_row_point(m, k, m->shape[c->a].body, c->point, c->n, -1.0, row);
 }
 
 static void tangent_row(const perp_model *m, const pp_kinematics *k, const pp_contact *c,
-                        pp_row *row)
+                        perp_vec3 d, pp_row *row)
 {
-    pp_vec2 t = {c->n.y, -c->n.x};
+    relative_point(m, k, c, d, row);
+    double surface = pp_dot3(d, c->surface);
+    row->rate += surface;
+    row->before += surface;
+}
+
+static void moment_row(const perp_model *m, const pp_kinematics *k, const pp_contact *c,
+                       perp_vec3 d, pp_row *row)
+{
     pp_row_start(row);
-    pp_row_point(m, k, m->shape[c->b].body, c->point, t, 1.0, row);
-    pp_row_point(m, k, m->shape[c->a].body, c->point, t, -1.0, row);
-    row->rate += c->surface;
-    row->before += c->surface;
+    pp_row_spin(m, k, m->shape[c->b].body, d, 1.0, row);
+    pp_row_spin(m, k, m->shape[c->a].body, d, -1.0, row);
+}
+
+// The next group of the contact whose normal row is the last one; its rows are filled by the caller.
+static pp_row *add_group(pp_rows *out, pp_friction_kind kind, int size, double mu, int facets,
+                         pp_scheme scheme)
+{
+    int n = out->nn, directions = size == 1 ? 2 : facets > 0 ? facets : scheme.facets;
+    if (out->friction[n] < 0) {
+        out->friction[n] = out->ng;
+    }
+    out->grouped[n]++;
+    out->group[out->ng++] = (pp_friction){.kind = kind,
+                                          .n = n,
+                                          .t = out->nt,
+                                          .size = size,
+                                          .facets = size == 1 ? 0 : facets,
+                                          .directions = directions,
+                                          .mu = mu};
+    pp_row *row = &out->t[out->nt];
+    out->nt += size;
+    out->nf += directions;
+    return row;
+}
+
+static void spatial_friction(const perp_model *m, const pp_kinematics *k, const pp_contact *c,
+                             pp_scheme scheme, pp_rows *out)
+{
+    perp_vec3 o = pp_cross(c->n, c->t);
+    int facets = c->facets > 0                              ? c->facets
+                 : scheme.friction == PERP_FRICTION_PYRAMID ? scheme.facets
+                                                            : 0;
+    if (c->mu > 0.0) {
+        pp_row *row = add_group(out, PP_SLIDE, 2, c->mu, facets, scheme);
+        double across = c->mu_2 >= 0.0 ? c->mu_2 / c->mu : 1.0;
+        tangent_row(m, k, c, c->t, &row[0]);
+        tangent_row(m, k, c, pp_scale(across, o), &row[1]);
+    }
+    if (c->mu_spin > 0.0) {
+        moment_row(m, k, c, c->n, add_group(out, PP_SPIN, 1, c->mu_spin, 0, scheme));
+    }
+    if (c->mu_roll > 0.0) {
+        pp_row *row = add_group(out, PP_ROLL, 2, c->mu_roll, facets, scheme);
+        moment_row(m, k, c, c->t, &row[0]);
+        moment_row(m, k, c, o, &row[1]);
+    }
 }
 
 static void contact_rows(const perp_model *m, const pp_kinematics *k, const pp_gaps *gaps,
                          pp_scheme scheme, pp_rows *out)
 {
-    double g = hypot(m->gravity.x, m->gravity.y);
+    double g = pp_length(m->gravity);
     for (int i = 0; i < gaps->count; i++) {
         const pp_contact *c = &gaps->contact[i];
         pp_row *row = &out->n[out->nn];
@@ -46,15 +107,17 @@ static void contact_rows(const perp_model *m, const pp_kinematics *k, const pp_g
         }
         out->contact[out->nc++] = i;
         out->friction[out->nn] = -1;
-        if (c->mu > 0.0 && scheme.friction != PERP_FRICTION_NONE) {
-            tangent_row(m, k, c, &out->t[out->nt]);
-            out->friction[out->nn] = out->nt;
-            out->normal[out->nt] = out->nn;
-            out->mu[out->nt++] = c->mu;
+        out->grouped[out->nn] = 0;
+        if (scheme.friction != PERP_FRICTION_NONE && m->spatial) {
+            spatial_friction(m, k, c, scheme, out);
+        } else if (scheme.friction != PERP_FRICTION_NONE && c->mu > 0.0) {
+            tangent_row(m, k, c, c->t, add_group(out, PP_SLIDE, 1, c->mu, 0, scheme));
         }
         out->nn++;
     }
 }
+
+enum { CONTACT_ROWS_T = 5 };  // at most, in space
 
 perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinematics *kin,
                         const pp_gaps *gaps, pp_scheme scheme, pp_arena *arena)
@@ -66,13 +129,13 @@ perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinemati
         PP_ARRAY(arena, pp_row, PP_JOINT_ROWS_B * joints + PP_FORCE_ROWS * (size_t)model->forces);
     out->m = PP_ARRAY(arena, pp_row, PP_JOINT_ROWS_M * joints);
     out->n = PP_ARRAY(arena, pp_row, most_n);
-    out->t = PP_ARRAY(arena, pp_row, contacts);
+    out->t = PP_ARRAY(arena, pp_row, (model->spatial ? CONTACT_ROWS_T : 1) * contacts);
+    out->group = PP_ARRAY(arena, pp_friction, (model->spatial ? PP_FRICTION_GROUPS : 1) * contacts);
     out->contact = PP_ARRAY(arena, int, contacts);
-    out->normal = PP_ARRAY(arena, int, contacts);
     out->friction = PP_ARRAY(arena, int, most_n);
-    out->mu = PP_ARRAY(arena, double, contacts);
-    if (!out->b || !out->m || !out->n || !out->t || !out->contact || !out->normal ||
-        !out->friction || !out->mu) {
+    out->grouped = PP_ARRAY(arena, int, most_n);
+    if (!out->b || !out->m || !out->n || !out->t || !out->group || !out->contact ||
+        !out->friction || !out->grouped) {
         return PERP_ERR_MEMORY;
     }
     contact_rows(model, kin, gaps, scheme, out);
@@ -81,6 +144,7 @@ perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinemati
     pp_spring_rows(model, kin, &b);
     for (int i = out->nn; i < n.count; i++) {
         out->friction[i] = -1;
+        out->grouped[i] = 0;
     }
     out->nb = b.count;
     out->nm = boxed.count;

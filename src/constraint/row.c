@@ -12,17 +12,9 @@ void pp_row_start(pp_row *row)
     *row = (pp_row){.lower = -PP_INF, .upper = PP_INF, .joint = -1, .force = -1};
 }
 
-// Adds J to the block of a body; bodies that are not free add their given velocity instead.
-static void add_block(const perp_model *m, const pp_kinematics *k, int body, const double J[3],
-                      pp_row *row)
+// Where a body's block is, made when it is new.
+static int block_of(pp_row *row, int body)
 {
-    const pp_frame *f = &k->body[body];
-    double rate = J[0] * f->v.x + J[1] * f->v.y + J[2] * f->w;
-    row->before += rate;
-    if (m->body[body].nv == 0) {
-        row->rate += rate;
-        return;
-    }
     int at = 0;
     while (at < row->count && row->body[at] != body) {
         at++;
@@ -31,25 +23,66 @@ static void add_block(const perp_model *m, const pp_kinematics *k, int body, con
         row->body[row->count++] = body;
         memset(row->J[at], 0, sizeof row->J[at]);
     }
-    for (int j = 0; j < m->body[body].nv; j++) {
-        row->J[at][j] += J[j];
+    return at;
+}
+
+// Adds (d, moment) to the block of a body; bodies that are not free add their given velocity instead.
+static void add_block(const perp_model *m, const pp_kinematics *k, int body, perp_vec3 d,
+                      perp_vec3 moment, pp_row *row)
+{
+    const pp_frame *f = &k->body[body];
+    const pp_body *b = &m->body[body];
+    double rate = pp_dot3(d, f->v) + pp_dot3(moment, f->w);
+    row->before += rate;
+    if (b->nv == 0) {
+        row->rate += rate;
+        return;
+    }
+    const double all[PP_BODY_NV] = {d.x, d.y, d.z, moment.x, moment.y, moment.z};
+    int at = block_of(row, body);
+    for (int j = 0; j < b->nv; j++) {
+        row->J[at][j] += all[b->axis[j]];
     }
 }
 
 // s d . v of the body-fixed point at p:  J = s (d, r x d),  r = p - origin              theory (P3)
-void pp_row_point(const perp_model *m, const pp_kinematics *k, int body, pp_vec2 p, pp_vec2 d,
+void pp_row_point(const perp_model *m, const pp_kinematics *k, int body, perp_vec3 p, perp_vec3 d,
                   double s, pp_row *row)
 {
-    const pp_frame *f = &k->body[body];
-    double rx = p.x - f->p.x, ry = p.y - f->p.y;
-    const double J[3] = {s * d.x, s * d.y, s * (rx * d.y - ry * d.x)};
-    add_block(m, k, body, J, row);
+    perp_vec3 sd = pp_scale(s, d);
+    add_block(m, k, body, sd, pp_cross(pp_sub(p, k->body[body].p), sd), row);
 }
 
-void pp_row_spin(const perp_model *m, const pp_kinematics *k, int body, double s, pp_row *row)
+void pp_row_spin(const perp_model *m, const pp_kinematics *k, int body, perp_vec3 d, double s,
+                 pp_row *row)
 {
-    const double J[3] = {0.0, 0.0, s};
-    add_block(m, k, body, J, row);
+    add_block(m, k, body, pp_vec(0.0, 0.0, 0.0), pp_scale(s, d), row);
+}
+
+void pp_row_combine(pp_row *row, double s, const pp_row *other)
+{
+    row->value += s * other->value;
+    row->rate += s * other->rate;
+    row->before += s * other->before;
+    for (int i = 0; i < other->count; i++) {
+        int at = block_of(row, other->body[i]);
+        for (int c = 0; c < PP_BODY_NV; c++) {
+            row->J[at][c] += s * other->J[i][c];
+        }
+    }
+}
+
+// p = -h (K (x + h x') + C x')   <=>   x' + K x / (h K + C) + p / (h (h K + C)) = 0     theory (P5)
+bool pp_row_soften(pp_row *row, double K, double C, double h)
+{
+    double slope = h * K + C;
+    if (!(slope > 0.0)) {
+        return false;
+    }
+    row->bias = K * row->value / slope;
+    row->gamma = 1.0 / (h * slope);
+    row->spring = true;
+    return true;
 }
 
 double pp_row_rate(const perp_model *model, const pp_row *row, const double *nu)
@@ -64,15 +97,45 @@ double pp_row_rate(const perp_model *model, const pp_row *row, const double *nu)
     return sum;
 }
 
-void pp_row_add(const perp_model *model, const pp_row *row, double s, const double *M, double *nu)
+void pp_row_add(const perp_model *model, const pp_row *row, double s, const pp_weight *mass,
+                double *nu)
 {
     for (int k = 0; k < row->count; k++) {
         const pp_body *body = &model->body[row->body[k]];
+        const double *J = row->J[k];
+        double moved[PP_BODY_NV];
+        if (mass) {
+            pp_body_solve(body, &mass[row->body[k]], J, moved);
+            J = moved;
+        }
         for (int j = 0; j < body->nv; j++) {
-            int i = body->at + j;
-            nu[i] += s * row->J[k][j] / (M ? M[i] : 1.0);
+            nu[body->at + j] += s * J[j];
         }
     }
+}
+
+double pp_row_coupling(const perp_model *model, const pp_weight *mass, const pp_row *a,
+                       const pp_row *b)
+{
+    double sum = 0.0;
+    for (int i = 0; i < b->count; i++) {
+        double moved[PP_BODY_NV];
+        bool made = false;
+        for (int j = 0; j < a->count; j++) {
+            if (a->body[j] != b->body[i]) {
+                continue;
+            }
+            const pp_body *body = &model->body[b->body[i]];
+            if (!made) {
+                pp_body_solve(body, &mass[b->body[i]], b->J[i], moved);
+                made = true;
+            }
+            for (int k = 0; k < body->nv; k++) {
+                sum += a->J[j][k] * moved[k];
+            }
+        }
+    }
+    return sum;
 }
 
 static bool closes(const pp_row *row, double h, double share)

@@ -8,10 +8,13 @@
 
 void pp_row_start(pp_row *row);
 // row += s d . v of the point of the body at the world position p.
-void pp_row_point(const perp_model *m, const pp_kinematics *k, int body, pp_vec2 p, pp_vec2 d,
+void pp_row_point(const perp_model *m, const pp_kinematics *k, int body, perp_vec3 p, perp_vec3 d,
                   double s, pp_row *row);
-// row += s omega of the body.
-void pp_row_spin(const perp_model *m, const pp_kinematics *k, int body, double s, pp_row *row);
+// row += s d . omega of the body.
+void pp_row_spin(const perp_model *m, const pp_kinematics *k, int body, perp_vec3 d, double s,
+                 pp_row *row);
+// Turns the row into a spring and damper of its value at the end of the step; false: it pushes nothing.
+bool pp_row_soften(pp_row *row, double K, double C, double h);
 
 // What the scheme adds to a unilateral row; false: it is not in this step's problem.
 bool pp_row_unilateral(pp_row *row, double h, pp_scheme scheme);
@@ -26,8 +29,8 @@ typedef struct pp_row_list {
 void pp_joint_rows(const perp_model *m, const pp_kinematics *k, pp_scheme scheme, pp_row_list *b,
                    pp_row_list *boxed, pp_row_list *n);
 // At most this many rows of each kind from one joint.
-enum { PP_JOINT_ROWS_B = 5, PP_JOINT_ROWS_M = 2, PP_JOINT_ROWS_N = 2 };
+enum { PP_JOINT_ROWS_B = 9, PP_JOINT_ROWS_M = 2, PP_JOINT_ROWS_N = 2 };
 
 // Implicit springs and drag as compliant bilateral rows, at most PP_FORCE_ROWS each.
 void pp_spring_rows(const perp_model *m, const pp_kinematics *k, pp_row_list *b);
-enum { PP_FORCE_ROWS = 3 };
+enum { PP_FORCE_ROWS = 6 };

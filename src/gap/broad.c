@@ -148,9 +148,9 @@ static const box NOTHING = {{HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL}};
 static box shape_box(const pp_shape *shape, const pp_frame *frame)
 {
     box b = NOTHING;
-    pp_vec2 along = pp_rotate(frame, shape->axis_B), centre = pp_point(frame, shape->p_BS);
+    pp_vec2 along = pp_rotate2(frame, shape->axis_B), centre = pp_point2(frame, shape->p_BS);
     for (int k = 0; k < shape->count; k++) {
-        cover(&b, pp_point(frame, shape->vertex_B[k]));
+        cover(&b, pp_point2(frame, shape->vertex_B[k]));
     }
     if (shape->kind != PERP_POLYGON) {
         cover(&b, pp_add2(centre, shape->half, along));
@@ -295,8 +295,8 @@ static void ask_plane(search *s, int shape, double margin)
 {
     const pp_shape *plane = &s->model->shape[shape];
     const pp_frame *f = &s->body[plane->body];
-    pp_vec2 axis = pp_rotate(f, plane->axis_B), out = {-axis.y, axis.x};
-    pp_vec2 x = pp_point(f, plane->p_BS);
+    pp_vec2 axis = pp_rotate2(f, plane->axis_B), out = {-axis.y, axis.x};
+    pp_vec2 x = pp_point2(f, plane->p_BS);
     int most = s->model->body[plane->body].nv > 0 ? s->count : s->free;
     for (int i = 0; i < most; i++) {
         const box *b = &s->item[i].box;
@@ -316,7 +316,16 @@ perp_status pp_broad_run(pp_broad *out, const perp_model *model, const pp_frame 
     if (!set_exclusions(&s) || !set_items(&s, margin) || !set_tree(&s)) {
         return PERP_ERR_MEMORY;
     }
-    for (int i = 0; i < s.free; i++) {
+    for (int i = 0; model->spatial && i < model->shapes; i++) {
+        for (int k = i + 1; k < model->shapes; k++) {
+            bool free = model->body[model->shape[i].body].nv > 0 ||
+                        model->body[model->shape[k].body].nv > 0;
+            if (free && model->shape[i].detect && model->shape[k].detect) {
+                add_pair(&s, i, k);
+            }
+        }
+    }
+    for (int i = 0; i < s.free && !model->spatial; i++) {
         ask_after(&s, i);
     }
     for (int i = 0; i < model->shapes; i++) {

@@ -33,19 +33,19 @@ static const double THIN = 0.005;
 
 void pp_core_set(pp_core *core, const pp_shape *shape, const pp_frame *frame, pp_vec2 origin)
 {
-    pp_vec2 from = pp_sub2(frame->p, origin);
+    pp_vec2 from = pp_sub2(pp_flat(frame->p), origin);
     core->radius = shape->radius;
     if (shape->kind == PERP_POLYGON) {
         core->count = shape->count;
         for (int k = 0; k < shape->count; k++) {
-            core->v[k] = pp_add2(from, 1.0, pp_rotate(frame, shape->vertex_B[k]));
-            core->n[k] = pp_rotate(frame, shape->normal_B[k]);
+            core->v[k] = pp_add2(from, 1.0, pp_rotate2(frame, shape->vertex_B[k]));
+            core->n[k] = pp_rotate2(frame, shape->normal_B[k]);
         }
         return;
     }
-    pp_vec2 centre = pp_add2(from, 1.0, pp_rotate(frame, shape->p_BS));
+    pp_vec2 centre = pp_add2(from, 1.0, pp_rotate2(frame, shape->p_BS));
     if (shape->kind == PERP_SEGMENT || shape->kind == PERP_CAPSULE) {
-        pp_vec2 axis = pp_rotate(frame, shape->axis_B);
+        pp_vec2 axis = pp_rotate2(frame, shape->axis_B);
         core->count = 2;  // side 0 has the normal +y of the shape
         core->v[0] = pp_add2(centre, shape->half, axis);
         core->v[1] = pp_add2(centre, -shape->half, axis);

@@ -5,7 +5,8 @@
 // pair.
 //
 // Sign: the normal n points from shape a to shape b, the gap psi is positive when they are apart and
-// negative when they overlap. The tangent is t = (n_y, -n_x): +x for a floor with n = +y. Both bodies
+// negative when they overlap. In the plane the tangent is t = (n_y, -n_x): +x for a floor with n = +y; in
+// space t and o = n x t span the tangent plane. Both bodies
 // are followed at one and the same point, so that a common rigid motion changes no gap; the rate of the
 // gap is n.(v_b - v_a) there, exactly so at the closest point and to first order in the tilt at the other
 // point of two sides.
@@ -23,14 +24,17 @@
 typedef struct pp_contact {
     int a, b;  // shapes; automatic contacts have a < b
     uint32_t
-        feature;    // which point of the pair; stable from step to step; 0 where there is one only
-    int listed;     // index in model->contact, -1: detected
-    pp_vec2 point;  // world: between the witness points; on the other shape for a half-plane
-    pp_vec2 n;      // world, unit, from a to b
-    double gap;     // psi_n [m]
+        feature;  // which point of the pair; stable from step to step; 0 where there is one only
+    int listed;   // index in model->contact, -1: detected
+    perp_vec3 point;  // world: between the witness points; on the other shape for a half-plane
+    perp_vec3 n, t;   // world, unit, n from a to b
+    double gap;       // psi_n [m]
     double mu, restitution;
-    double surface;  // d psi_f / dt of moving surfaces: speed of b's surface minus a's along t,
-                     // beyond the bodies' own motion [m/s]
+    double mu_2;              // along o; negative: as mu
+    double mu_spin, mu_roll;  // [m]
+    int facets;               // 0: as the sim says
+    perp_vec3 surface;        // d psi_f / dt of moving surfaces: velocity of b's surface minus a's,
+                              // beyond the bodies' own motion [m/s]
 } pp_contact;
 
 typedef struct pp_gaps {
@@ -47,7 +51,7 @@ perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_kinemati
 
 // Points of one pair of shapes with gap <= margin (INFINITY: the closest point in any case): at most
 // PP_POINTS_MAX; features, points, normals, gaps filled, the rest zero. Returns how many.
-enum { PP_POINTS_MAX = 2 };
+enum { PP_POINTS_MAX = 8 };
 int pp_gap_pair(const perp_model *model, const pp_frame *body, int a, int b, double margin,
                 pp_contact out[PP_POINTS_MAX]);
 

@@ -1,124 +1,18 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contact points of one pair of shapes: the manifold of the cores, with the radii taken off.
-#include "gap/core.h"
+// Contact points of one pair of shapes.
+#include "gap/pair.h"
 
-#include <math.h>
-
-// A half-plane y <= 0 of its own frame, seen from the same origin as a core.
-typedef struct plane {
-    pp_vec2 x, out;
-} plane;
-
-static plane set_plane(const pp_shape *shape, const pp_frame *frame, pp_vec2 origin)
+static bool flat(const pp_shape *shape)  // and endless, or in space not convex
 {
-    pp_vec2 axis = pp_rotate(frame, shape->axis_B);
-    pp_vec2 from = pp_sub2(frame->p, origin);
-    return (plane){pp_add2(from, 1.0, pp_rotate(frame, shape->p_BS)), {0.0 - axis.y, axis.x}};
-}
-
-// The lowest vertex, and its lower neighbour: the ends of the side that lies on the plane or is next to.
-static int lowest_side(const pp_core *core, const plane *p, int vertex[2], double height[2])
-{
-    int low = 0;
-    double least = HUGE_VAL;
-    for (int k = 0; k < core->count; k++) {
-        double h = pp_dot2(p->out, pp_sub2(core->v[k], p->x));
-        if (h < least) {
-            least = h;
-            low = k;
-        }
-    }
-    vertex[0] = low;
-    height[0] = least;
-    if (core->count == 1) {
-        return 1;
-    }
-    int after = (low + 1) % core->count, before = (low + core->count - 1) % core->count;
-    double h_after = pp_dot2(p->out, pp_sub2(core->v[after], p->x));
-    double h_before = pp_dot2(p->out, pp_sub2(core->v[before], p->x));
-    bool ahead = h_after <= h_before;
-    vertex[1] = ahead ? after : before;
-    height[1] = ahead ? h_after : h_before;
-    if (vertex[1] < vertex[0]) {  // in the order of the features
-        int v = vertex[0];
-        double h = height[0];
-        vertex[0] = vertex[1], height[0] = height[1];
-        vertex[1] = v, height[1] = h;
-    }
-    return 2;
-}
-
-// The point is the witness on the core's shape, the one that moves with what lies on the plane.
-static int plane_points(const plane *p, const pp_core *core, bool plane_is_a, double margin,
-                        pp_contact out[PP_POINTS_MAX])
-{
-    int vertex[2], count = 0;
-    double height[2];
-    int ends = lowest_side(core, p, vertex, height);
-    for (int e = 0; e < ends; e++) {
-        double gap = height[e] - core->radius;
-        uint32_t feature = plane_is_a ? pp_feature(PP_SIDE_VERTEX, 0, vertex[e])
-                                      : pp_feature(PP_VERTEX_SIDE, vertex[e], 0);
-        if (gap <= margin) {
-            out[count++] = (pp_contact){
-                .feature = core->count == 1 ? 0 : feature,
-                .point = pp_add2(core->v[vertex[e]], -core->radius, p->out),
-                .n = plane_is_a ? p->out : (pp_vec2){-p->out.x, -p->out.y},
-                .gap = gap,
-            };
-        }
-    }
-    return count;
-}
-
-static int core_points(const pp_core *a, const pp_core *b, pp_vec2 axis, double margin,
-                       pp_contact out[PP_POINTS_MAX])
-{
-    pp_manifold m;
-    int count = 0;
-    if (!pp_core_manifold(a, b, axis, margin + a->radius + b->radius, &m)) {
-        return 0;
-    }
-    for (int e = 0; e < m.count; e++) {
-        const pp_spot *spot = &m.spot[e];
-        double gap = spot->gap - a->radius - b->radius;
-        // Midway between x_a + r_a n and x_b - r_b n, where x_b = x_a + spot->gap n.
-        double from = 0.5 * ((spot->of_a ? spot->gap : -spot->gap) + a->radius - b->radius);
-        if (gap <= margin) {
-            out[count++] = (pp_contact){
-                .feature = spot->feature,
-                .point = pp_add2(spot->x, from, spot->n),
-                .n = spot->n,
-                .gap = gap,
-            };
-        }
-    }
-    return count;
-}
-
-// a < b: the same pair is always looked at from the same side, so that swapping only turns the normal.
-static int ordered_points(const perp_model *model, const pp_frame *body, int a, int b,
-                          double margin, pp_contact out[PP_POINTS_MAX])
-{
-    const pp_shape *sa = &model->shape[a], *sb = &model->shape[b];
-    const pp_frame *fa = &body[sa->body], *fb = &body[sb->body];
-    bool plane_a = sa->kind == PERP_HALFPLANE, plane_b = sb->kind == PERP_HALFPLANE;
-    pp_core ca, cb;
-    if (plane_a || plane_b) {
-        plane p = plane_a ? set_plane(sa, fa, fa->p) : set_plane(sb, fb, fa->p);
-        pp_core_set(&ca, plane_a ? sb : sa, plane_a ? fb : fa, fa->p);
-        return plane_points(&p, &ca, plane_a, margin, out);
-    }
-    pp_core_set(&ca, sa, fa, fa->p);
-    pp_core_set(&cb, sb, fb, fa->p);
-    return core_points(&ca, &cb, pp_rotate(fa, sa->axis_B), margin, out);
+    return shape->kind == PERP_HALFPLANE || shape->kind == PERP_HALFSPACE ||
+           shape->kind == PERP_MESH || shape->kind == PERP_HEIGHTFIELD;
 }
 
 bool pp_gap_possible(const pp_shape *a, const pp_shape *b)
 {
-    return !(a->kind == b->kind && (a->kind == PERP_POINT || a->kind == PERP_HALFPLANE));
+    return !(a->kind == PERP_POINT && b->kind == PERP_POINT) && !(flat(a) && flat(b));
 }
 
 int pp_gap_pair(const perp_model *model, const pp_frame *body, int a, int b, double margin,
@@ -127,18 +21,22 @@ int pp_gap_pair(const perp_model *model, const pp_frame *body, int a, int b, dou
     if (!pp_gap_possible(&model->shape[a], &model->shape[b])) {
         return 0;
     }
-    int low = a < b ? a : b;
-    pp_vec2 origin = body[model->shape[low].body].p;
-    int count = ordered_points(model, body, low, a + b - low, margin, out);
+    // The same pair is always looked at from the same side, so that swapping only turns the normal.
+    int low = a < b ? a : b, high = a + b - low;
+    perp_vec3 origin = body[model->shape[low].body].p;
+    int count = model->spatial ? pp_gap_spatial(model, body, low, high, margin, out)
+                               : pp_gap_planar(model, body, low, high, margin, out);
     for (int k = 0; k < count; k++) {
         pp_contact *c = &out[k];
         c->a = a;
         c->b = b;
         c->listed = -1;
-        c->point = pp_add2(origin, 1.0, c->point);
+        c->mu_2 = -1.0;
+        c->point = pp_add(origin, c->point);
         if (a > b) {
-            c->n = (pp_vec2){-c->n.x, -c->n.y};
+            c->n = pp_scale(-1.0, c->n);
         }
+        c->t = model->spatial ? pp_across(c->n) : pp_vec(c->n.y, -c->n.x, 0.0);
     }
     return count;
 }

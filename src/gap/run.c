@@ -6,15 +6,72 @@
 
 #include <math.h>
 
-// Speed of b's surface minus a's along t = (n_y, -n_x). A surface moves along its outward normal turned
-// by -90 degrees: along t for a, whose outward normal is n, and along -t for b.
-static double surface_rate(const perp_model *model, const pp_contact *c, double t)
+// In the plane, b's surface minus a's along t = (n_y, -n_x). A surface moves along its outward normal
+// turned by -90 degrees: along t for a, whose outward normal is n, and along -t for b.
+static perp_vec3 planar_surface(const perp_model *model, const pp_contact *c, double t)
 {
     const pp_expr *of_a = model->shape[c->a].surface_speed,
                   *of_b = model->shape[c->b].surface_speed;
     double speed_a = of_a ? pp_expr_value(of_a, &t) : 0.0;
     double speed_b = of_b ? pp_expr_value(of_b, &t) : 0.0;
-    return -speed_b - speed_a;
+    return pp_scale(-speed_b - speed_a, c->t);
+}
+
+// Velocity of the surface of a shape at a point: as given in the shape's axes, and around its z axis.
+static perp_vec3 surface_of(const pp_shape *s, const pp_frame *f, perp_vec3 point, double t)
+{
+    double value[4] = {0.0};
+    bool any = false;
+    for (int k = 0; k < 4; k++) {
+        if (s->surface[k]) {
+            value[k] = pp_expr_value(s->surface[k], &t);
+            any = true;
+        }
+    }
+    if (!any) {
+        return pp_vec(0.0, 0.0, 0.0);
+    }
+    perp_vec3 along = pp_mul(&s->X_BS.R, pp_vec(value[0], value[1], value[2]));
+    perp_vec3 axis = pp_rotate(f, pp_column(&s->X_BS.R, 2));
+    perp_vec3 arm = pp_sub(point, pp_point(f, s->X_BS.p));
+    return pp_along(pp_rotate(f, along), value[3], pp_cross(axis, arm));
+}
+
+static perp_vec3 surface_rate(const perp_model *model, const pp_kinematics *kin,
+                              const pp_contact *c)
+{
+    if (!model->spatial) {
+        return planar_surface(model, c, kin->t);
+    }
+    const pp_shape *a = &model->shape[c->a], *b = &model->shape[c->b];
+    return pp_sub(surface_of(b, &kin->body[b->body], c->point, kin->t),
+                  surface_of(a, &kin->body[a->body], c->point, kin->t));
+}
+
+// The first tangent where a rule gives it: the direction turned into the tangent plane.
+static void set_tangent(const pp_frame *frame, perp_vec3 tangent, pp_contact *c)
+{
+    perp_vec3 d = pp_rotate(frame, tangent);
+    d = pp_along(d, -pp_dot3(d, c->n), c->n);
+    if (pp_dot3(d, d) > 1e-12 * pp_dot3(tangent, tangent)) {
+        c->t = pp_unit(d, c->t);
+    }
+}
+
+static void set_laws(const perp_model *model, const pp_kinematics *kin, const pp_pair *pair,
+                     pp_contact *c)
+{
+    c->mu = pair->mu;
+    c->restitution = pair->restitution;
+    c->mu_2 = pair->mu_2;
+    c->mu_spin = pair->mu_spin;
+    c->mu_roll = pair->mu_roll;
+    c->facets = pair->facets;
+    if (model->spatial && pp_dot3(pair->tangent_A, pair->tangent_A) > 0.0) {
+        int shape = pair->turned ? pair->b : pair->a;
+        set_tangent(&kin->body[model->shape[shape].body], pair->tangent_A, c);
+    }
+    c->surface = surface_rate(model, kin, c);
 }
 
 static void add_listed(pp_gaps *out, const perp_model *model, const pp_kinematics *kin, int index)
@@ -26,16 +83,29 @@ static void add_listed(pp_gaps *out, const perp_model *model, const pp_kinematic
     if (count == 0) {
         return;  // the builder lets no such contact through
     }
-    // The first point unless the second is closer by more than rounding.
+    // The first point unless another is closer by more than rounding.
     double sure = 1e-12 * model->length_scale;
     pp_contact *c = &out->contact[out->count++];
-    *c = point[count == 2 && point[1].gap < point[0].gap - sure ? 1 : 0];
+    *c = point[0];
+    for (int k = 1; k < count; k++) {
+        if (point[k].gap < c->gap - sure) {
+            *c = point[k];
+        }
+    }
     pp_model_pair(model, c->a, c->b, &pair);
     c->feature = 0;
     c->listed = index;
-    c->mu = listed->mu >= 0.0 ? listed->mu : pair.mu;
-    c->restitution = listed->restitution >= 0.0 ? listed->restitution : pair.restitution;
-    c->surface = surface_rate(model, c, kin->t);
+    pair.mu = listed->mu >= 0.0 ? listed->mu : pair.mu;
+    pair.restitution = listed->restitution >= 0.0 ? listed->restitution : pair.restitution;
+    pair.mu_2 = listed->mu_2 >= 0.0 ? listed->mu_2 : pair.mu_2;
+    pair.mu_spin = listed->mu_spin >= 0.0 ? listed->mu_spin : pair.mu_spin;
+    pair.mu_roll = listed->mu_roll >= 0.0 ? listed->mu_roll : pair.mu_roll;
+    pair.facets = listed->facets >= 0 ? listed->facets : pair.facets;
+    if (pp_dot3(listed->tangent_A, listed->tangent_A) > 0.0) {
+        pair.tangent_A = listed->tangent_A;
+        pair.turned = listed->a != pair.a;
+    }
+    set_laws(model, kin, &pair, c);
 }
 
 static void add_detected(pp_gaps *out, const perp_model *model, const pp_kinematics *kin,
@@ -49,9 +119,7 @@ static void add_detected(pp_gaps *out, const perp_model *model, const pp_kinemat
         pp_model_pair(model, a, b, &pair);
     }
     for (int k = 0; k < count; k++) {
-        c[k].mu = pair.mu;
-        c[k].restitution = pair.restitution;
-        c[k].surface = surface_rate(model, &c[k], kin->t);
+        set_laws(model, kin, &pair, &c[k]);
     }
     out->count += count;
 }
@@ -59,8 +127,8 @@ static void add_detected(pp_gaps *out, const perp_model *model, const pp_kinemat
 static bool frames_finite(const perp_model *model, const pp_frame *body)
 {
     for (int i = 0; i < model->bodies; i++) {
-        if (!isfinite(body[i].p.x) || !isfinite(body[i].p.y) || !isfinite(body[i].c) ||
-            !isfinite(body[i].s)) {
+        if (!pp_finite3(body[i].p) || !isfinite(body[i].R.m[0]) || !isfinite(body[i].R.m[3]) ||
+            !isfinite(body[i].R.m[6]) || !isfinite(body[i].R.m[8])) {
             return false;
         }
     }
@@ -71,8 +139,7 @@ static bool contacts_finite(const pp_gaps *gaps)
 {
     for (int i = 0; i < gaps->count; i++) {
         const pp_contact *c = &gaps->contact[i];
-        if (!isfinite(c->gap) || !isfinite(c->point.x) || !isfinite(c->point.y) ||
-            !isfinite(c->surface)) {
+        if (!isfinite(c->gap) || !pp_finite3(c->point) || !pp_finite3(c->surface)) {
             return false;
         }
     }
@@ -93,7 +160,8 @@ perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_kinemati
             return status;
         }
     }
-    size_t most = (size_t)model->listed + PP_POINTS_MAX * (size_t)broad.count;
+    size_t points = model->spatial ? PP_POINTS_MAX : 2;
+    size_t most = (size_t)model->listed + points * (size_t)broad.count + PP_POINTS_MAX;
     out->contact = PP_ARRAY(arena, pp_contact, most);
     if (!out->contact) {
         return PERP_ERR_MEMORY;

@@ -2,25 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The impulse of the forces over a step, p_ext = h f(q, nu, t), and their energy.      theory (P1)
-#include "kinematics/kinematics.h"
+#include "kinematics/gyroscopic.h"
 #include "math/math.h"
 
 #include <math.h>
 #include <string.h>
 
+static const perp_vec3 NONE = {0.0, 0.0, 0.0};
+
 // f at the world point `at`, and torque, on a body.
-static void push(const perp_model *m, pp_kinematics *k, int i, pp_vec2 f, pp_vec2 at, double torque)
+static void push(const perp_model *m, pp_kinematics *k, int i, perp_vec3 f, perp_vec3 at,
+                 perp_vec3 torque)
 {
     const pp_body *body = &m->body[i];
-    double *p = k->p_ext + body->at;
-    if (body->nv == 0) {
-        return;
-    }
-    p[0] += k->h * f.x;
-    p[1] += k->h * f.y;
-    if (body->nv == 3) {
-        const pp_frame *frame = &k->body[i];
-        p[2] += k->h * (torque + (at.x - frame->p.x) * f.y - (at.y - frame->p.y) * f.x);
+    perp_vec3 tau = pp_add(torque, pp_cross(pp_sub(at, k->body[i].p), f));
+    const double all[PP_BODY_NV] = {f.x, f.y, f.z, tau.x, tau.y, tau.z};
+    for (int c = 0; c < body->nv; c++) {
+        k->p_ext[body->at + c] += k->h * all[body->axis[c]];
     }
 }
 
@@ -32,15 +30,22 @@ static double evaluate(const pp_expr *expr, const double *variables)
 static void expression_force(const perp_model *m, pp_kinematics *k, const pp_force *force)
 {
     const pp_frame *f = &k->body[force->b];
-    const double variables[PP_VARS] = {k->t, f->p.x, f->p.y, f->angle, f->v.x, f->v.y, f->w};
-    pp_vec2 value = {evaluate(force->fx, variables), evaluate(force->fy, variables)};
-    double torque = evaluate(force->torque, variables);
-    pp_vec2 at = pp_point(f, force->r_B);
+    double x[PP_SPATIAL_VARS] = {k->t,   f->p.x, f->p.y, f->p.z,   f->v.x,   f->v.y,  f->v.z,
+                                 f->w.x, f->w.y, f->w.z, f->rot.x, f->rot.y, f->rot.z};
+    const double planar[PP_PLANAR_VARS] = {k->t, f->p.x, f->p.y, f->angle, f->v.x, f->v.y, f->w.z};
+    if (!m->spatial) {
+        memcpy(x, planar, sizeof planar);
+    }
+    perp_vec3 value = {evaluate(force->f[0], x), evaluate(force->f[1], x),
+                       evaluate(force->f[2], x)};
+    perp_vec3 torque = {evaluate(force->torque[0], x), evaluate(force->torque[1], x),
+                        evaluate(force->torque[2], x)};
+    perp_vec3 at = pp_point(f, force->r_B);
     if (force->body_axes) {
         value = pp_rotate(f, value);
+        torque = pp_rotate(f, torque);
     }
-    pp_vec2 v = pp_point_velocity(f, at);
-    k->work_rate += value.x * v.x + value.y * v.y + torque * f->w;
+    k->work_rate += pp_dot3(value, pp_point_velocity(f, at)) + pp_dot3(torque, f->w);
     push(m, k, force->b, value, at, torque);
 }
 
@@ -48,41 +53,38 @@ static void expression_force(const perp_model *m, pp_kinematics *k, const pp_for
 static void spring_force(const perp_model *m, pp_kinematics *k, const pp_force *force)
 {
     const pp_frame *fa = &k->body[force->a], *fb = &k->body[force->b];
-    pp_vec2 pa = pp_point(fa, force->r_A), pb = pp_point(fb, force->r_B);
-    double dx = pb.x - pa.x, dy = pb.y - pa.y, length = hypot(dx, dy);
+    perp_vec3 pa = pp_point(fa, force->r_A), pb = pp_point(fb, force->r_B);
+    double length = pp_length(pp_sub(pb, pa));
     if (length == 0.0) {
         return;  // no direction to pull in
     }
-    pp_vec2 u = {dx / length, dy / length};
-    pp_vec2 va = pp_point_velocity(fa, pa), vb = pp_point_velocity(fb, pb);
-    pp_vec2 v = {vb.x - va.x, vb.y - va.y};
+    perp_vec3 u = pp_scale(1.0 / length, pp_sub(pb, pa));
+    perp_vec3 v = pp_sub(pp_point_velocity(fb, pb), pp_point_velocity(fa, pa));
     if (!force->isotropic) {
-        double rate = u.x * v.x + u.y * v.y;
-        v = (pp_vec2){rate * u.x, rate * u.y};
+        v = pp_scale(pp_dot3(u, v), u);
     }
     double pull = force->stiffness * (length - force->rest), C = force->damping;
-    pp_vec2 f = {pull * u.x + C * v.x, pull * u.y + C * v.y};
-    k->work_rate -= C * (v.x * v.x + v.y * v.y);
-    push(m, k, force->b, (pp_vec2){-f.x, -f.y}, pb, 0.0);
-    push(m, k, force->a, f, pa, 0.0);
+    perp_vec3 f = pp_along(pp_scale(C, v), pull, u);
+    k->work_rate -= C * pp_dot3(v, v);
+    push(m, k, force->b, pp_scale(-1.0, f), pb, NONE);
+    push(m, k, force->a, f, pa, NONE);
 }
 
 static void twist_force(const perp_model *m, pp_kinematics *k, const pp_force *force)
 {
     const pp_frame *fa = &k->body[force->a], *fb = &k->body[force->b];
-    double rate = fb->w - fa->w, damper = force->damping * rate;
+    double rate = fb->w.z - fa->w.z, damper = force->damping * rate;
     double torque = force->stiffness * (fb->angle - fa->angle - force->rest) + damper;
     k->work_rate -= damper * rate;
-    push(m, k, force->b, (pp_vec2){0.0, 0.0}, fb->p, -torque);
-    push(m, k, force->a, (pp_vec2){0.0, 0.0}, fa->p, torque);
+    push(m, k, force->b, NONE, fb->p, pp_vec(0.0, 0.0, -torque));
+    push(m, k, force->a, NONE, fa->p, pp_vec(0.0, 0.0, torque));
 }
 
 static void drag_force(const perp_model *m, pp_kinematics *k, const pp_force *force)
 {
     const pp_frame *f = &k->body[force->b];
-    pp_vec2 value = {-force->damping * f->v.x, -force->damping * f->v.y};
-    double torque = -force->damping_w * f->w;
-    k->work_rate += value.x * f->v.x + value.y * f->v.y + torque * f->w;
+    perp_vec3 value = pp_scale(-force->damping, f->v), torque = pp_scale(-force->damping_w, f->w);
+    k->work_rate += pp_dot3(value, f->v) + pp_dot3(torque, f->w);
     push(m, k, force->b, value, f->p, torque);
 }
 
@@ -109,16 +111,15 @@ double pp_potential(const perp_model *model, const pp_frame *body)
     double energy = 0.0;
     for (int i = 0; i < model->bodies; i++) {
         if (model->body[i].nv > 0) {
-            energy -= model->body[i].mass *
-                      (model->gravity.x * body[i].p.x + model->gravity.y * body[i].p.y);
+            energy -= model->body[i].mass * pp_dot3(model->gravity, body[i].p);
         }
     }
     for (int i = 0; i < model->forces; i++) {
         const pp_force *f = &model->force[i];
         double stretch = 0.0;
         if (f->kind == PERP_SPRING) {
-            pp_vec2 pa = pp_point(&body[f->a], f->r_A), pb = pp_point(&body[f->b], f->r_B);
-            stretch = hypot(pb.x - pa.x, pb.y - pa.y) - f->rest;
+            perp_vec3 pa = pp_point(&body[f->a], f->r_A), pb = pp_point(&body[f->b], f->r_B);
+            stretch = pp_length(pp_sub(pb, pa)) - f->rest;
         } else if (f->kind == PERP_TWIST_SPRING) {
             stretch = body[f->b].angle - body[f->a].angle - f->rest;
         }
@@ -127,34 +128,39 @@ double pp_potential(const perp_model *model, const pp_frame *body)
     return energy;
 }
 
-static void fill_masses(const perp_model *m, pp_kinematics *k)
+// Gravity, and what spinning bodies do to themselves.
+static void own_impulses(const perp_model *m, pp_kinematics *k, perp_gyroscopic how)
 {
+    const double g[3] = {m->gravity.x, m->gravity.y, m->gravity.z};
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
-        double *M = k->M + body->at;
-        if (body->nv > 0) {
-            M[0] = M[1] = body->mass;
-            k->p_ext[body->at] = k->h * body->mass * m->gravity.x;
-            k->p_ext[body->at + 1] = k->h * body->mass * m->gravity.y;
+        double *p = k->p_ext + body->at;
+        for (int c = 0; c < body->nv; c++) {
+            p[c] = body->axis[c] < 3 ? k->h * body->mass * g[body->axis[c]] : 0.0;
         }
-        if (body->nv == 3) {
-            M[2] = body->inertia;
+        if (body->nv > 0 && body->kind == PERP_SPATIAL_BODY) {
+            perp_vec3 turn = pp_gyroscopic_impulse(&body->I_B, &k->body[i], k->h, how);
+            p[3] += turn.x;
+            p[4] += turn.y;
+            p[5] += turn.z;
         }
     }
 }
 
 perp_status pp_kinematics_run(pp_kinematics *out, const perp_model *model, const pp_state *state,
-                              double h, const perp_wrench *applied, pp_arena *arena)
+                              double h, perp_gyroscopic gyroscopic, const perp_wrench *applied,
+                              pp_arena *arena)
 {
-    *out = (pp_kinematics){.t = state->t, .h = h};
+    *out = (pp_kinematics){.t = state->t, .h = h, .turn = state->turn};
     out->body = PP_ARRAY(arena, pp_frame, model->bodies);
-    out->M = PP_ARRAY(arena, double, model->nv);
+    out->mass = PP_ARRAY(arena, pp_weight, model->bodies);
     out->p_ext = PP_ZEROS(arena, double, model->nv);
-    if (!out->body || !out->M || !out->p_ext) {
+    if (!out->body || !out->mass || !out->p_ext) {
         return PERP_ERR_MEMORY;
     }
     pp_frames(model, state, out->body);
-    fill_masses(model, out);
+    pp_masses(model, out->body, out->mass);
+    own_impulses(model, out, gyroscopic);
     for (int i = 0; i < model->forces; i++) {
         if (!model->force[i].implicit) {
             add_force(model, out, &model->force[i]);
@@ -163,8 +169,8 @@ perp_status pp_kinematics_run(pp_kinematics *out, const perp_model *model, const
     for (int i = 0; applied && i < model->bodies; i++) {
         const perp_wrench *w = &applied[i];
         const pp_frame *f = &out->body[i];
-        out->work_rate += w->f.x * f->v.x + w->f.y * f->v.y + w->tau.z * f->w;
-        push(model, out, i, (pp_vec2){w->f.x, w->f.y}, f->p, w->tau.z);
+        out->work_rate += pp_dot3(w->f, f->v) + pp_dot3(w->tau, f->w);
+        push(model, out, i, w->f, f->p, w->tau);
     }
     out->potential = pp_potential(model, out->body);
     return pp_all_finite((size_t)model->nv, out->p_ext) ? PERP_OK : PERP_ERR_NUMERIC;

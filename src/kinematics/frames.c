@@ -8,33 +8,74 @@
 
 static void set_angle(pp_frame *f, double angle)
 {
+    double c = cos(angle), s = sin(angle);
     f->angle = angle;
-    f->c = cos(angle);
-    f->s = sin(angle);
+    f->R = (pp_mat3){{c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0}};
+    f->rot = (perp_quat){cos(0.5 * angle), 0.0, 0.0, sin(0.5 * angle)};
 }
 
-static pp_frame free_frame(const pp_body *body, const pp_state *state)
+static void set_rotation(pp_frame *f, perp_quat rot)
 {
-    const double *q = state->q + body->at, *nu = state->nu + body->at;
-    pp_frame f = {.p = {q[0], q[1]}, .v = {nu[0], nu[1]}};
-    set_angle(&f, body->nv == 3 ? q[2] : body->q[2]);
-    f.w = body->nv == 3 ? nu[2] : 0.0;
+    f->rot = rot;
+    f->R = pp_quat_matrix(rot);
+}
+
+static pp_frame free_planar(const pp_body *body, const double *q, const double *nu)
+{
+    pp_frame f = {.p = {q[0], q[1], 0.0}, .v = {nu[0], nu[1], 0.0}};
+    bool turns = pp_body_turns(body);
+    set_angle(&f, turns ? q[2] : body->angle0);
+    f.w.z = turns ? nu[2] : 0.0;
     return f;
 }
 
-// Position and exact velocity of a driven body.
+static pp_frame free_spatial(const pp_body *body, const double *q, const double *nu)
+{
+    pp_frame f = {.p = {q[0], q[1], q[2]}, .v = {nu[0], nu[1], nu[2]}};
+    if (pp_body_turns(body)) {
+        set_rotation(&f, (perp_quat){q[3], q[4], q[5], q[6]});
+        f.w = pp_vec(nu[3], nu[4], nu[5]);
+    } else {
+        set_rotation(&f, body->rot0);
+    }
+    return f;
+}
+
+// R = Rz(rz) Ry(ry) Rx(rx) R_0; omega = rz' z + Rz (ry' y + Ry rx' x).
+static void turn_spatial(pp_frame *f, const pp_body *body, const double *pose, const double *rate)
+{
+    perp_quat x = pp_quat_exp(pp_vec(pose[PP_MOTION_RX], 0.0, 0.0));
+    perp_quat y = pp_quat_exp(pp_vec(0.0, pose[PP_MOTION_RY], 0.0));
+    perp_quat z = pp_quat_exp(pp_vec(0.0, 0.0, pose[PP_MOTION_RZ]));
+    pp_mat3 Ry = pp_quat_matrix(y), Rz = pp_quat_matrix(z);
+    perp_vec3 w = pp_mul(&Ry, pp_vec(rate[PP_MOTION_RX], 0.0, 0.0));
+    w.y += rate[PP_MOTION_RY];
+    w = pp_mul(&Rz, w);
+    w.z += rate[PP_MOTION_RZ];
+    f->w = w;
+    set_rotation(f, pp_quat_mul(z, pp_quat_mul(y, pp_quat_mul(x, body->rot0))));
+}
+
+// Pose and exact velocity of a driven body.
 static pp_frame driven_frame(const pp_body *body, double t)
 {
-    double pose[3], rate[3] = {0.0, 0.0, 0.0};
+    bool spatial = pp_body_is_spatial(body);
+    double rate[PP_MOTIONS] = {0.0};
+    double pose[PP_MOTIONS] = {body->p0.x, body->p0.y, body->p0.z,
+                               0.0,        0.0,        spatial ? 0.0 : body->angle0};
     const double variables[1] = {t}, one[1] = {1.0};
-    for (int k = 0; k < 3; k++) {
-        pose[k] = body->q[k];
+    for (int k = 0; k < PP_MOTIONS; k++) {
         if (body->motion[k]) {
             pose[k] = pp_expr_rate(body->motion[k], variables, one, &rate[k]);
         }
     }
-    pp_frame f = {.p = {pose[0], pose[1]}, .v = {rate[0], rate[1]}, .w = rate[2]};
-    set_angle(&f, pose[2]);
+    pp_frame f = {.p = {pose[0], pose[1], pose[2]}, .v = {rate[0], rate[1], rate[2]}};
+    if (spatial) {
+        turn_spatial(&f, body, pose, rate);
+    } else {
+        set_angle(&f, pose[PP_MOTION_RZ]);
+        f.w.z = rate[PP_MOTION_RZ];
+    }
     return f;
 }
 
@@ -42,6 +83,43 @@ void pp_frames(const perp_model *model, const pp_state *state, pp_frame *body)
 {
     for (int i = 0; i < model->bodies; i++) {
         const pp_body *b = &model->body[i];
-        body[i] = b->nv > 0 ? free_frame(b, state) : driven_frame(b, state->t);
+        const double *q = state->q + b->at_q, *nu = state->nu + b->at;
+        body[i] = b->nv == 0              ? driven_frame(b, state->t)
+                  : pp_body_is_spatial(b) ? free_spatial(b, q, nu)
+                                          : free_planar(b, q, nu);
+    }
+}
+
+// The state a free body starts with.
+static void start_body(const pp_body *body, pp_state *state)
+{
+    const double nu[PP_BODY_NV] = {body->v0.x, body->v0.y, body->v0.z,
+                                   body->w0.x, body->w0.y, body->w0.z};
+    double *q = state->q + body->at_q;
+    for (int k = 0; k < body->nv; k++) {
+        state->nu[body->at + k] = nu[body->axis[k]];
+    }
+    if (body->nv == 0) {
+        return;
+    }
+    q[0] = body->p0.x;
+    q[1] = body->p0.y;
+    if (body->kind == PERP_PLANAR_BODY) {
+        q[2] = body->angle0;
+    } else if (pp_body_is_spatial(body)) {
+        q[2] = body->p0.z;
+    }
+    if (body->kind == PERP_SPATIAL_BODY) {
+        q[3] = body->rot0.w;
+        q[4] = body->rot0.x;
+        q[5] = body->rot0.y;
+        q[6] = body->rot0.z;
+    }
+}
+
+void pp_state_start(const perp_model *model, pp_state *state)
+{
+    for (int i = 0; i < model->bodies; i++) {
+        start_body(&model->body[i], state);
     }
 }

@@ -7,53 +7,107 @@
 
 #include "model/model.h"
 
+#include <perp/sim.h>
+
 // State of a sim: positions and velocities of the free bodies.
 typedef struct pp_state {
     double t;
-    double *q, *nu;  // model->nv each
+    double *q;   // model->nq
+    double *nu;  // model->nv
+    double *
+        turn;  // joints: their coordinates when last seen, which tell how often an axis went around
 } pp_state;
 
 // Pose and velocity of one body.
 typedef struct pp_frame {
-    pp_vec2 p;           // of the origin [m]
-    double angle, c, s;  // [rad], its cosine and sine
-    pp_vec2 v;           // [m/s]
-    double w;            // [rad/s]
+    perp_vec3 p;    // of the origin [m]
+    pp_mat3 R;      // R_WB
+    perp_vec3 v;    // [m/s]
+    perp_vec3 w;    // [rad/s], world axes
+    double angle;   // planar, not wrapped [rad]
+    perp_quat rot;  // R_WB as a quaternion
 } pp_frame;
+
+// What a body opposes to being moved, in world axes. Not free: zero.
+typedef struct pp_weight {
+    double m;              // [kg]
+    pp_mat3 I, I_inverse;  // [kg m^2], [1/(kg m^2)]; planar: entry zz only
+} pp_weight;
 
 typedef struct pp_kinematics {
     double t, h;
-    pp_frame *body;    // every body, the ground included
-    double *M;         // nv: diagonal of the mass matrix [kg, kg m^2]
-    double *p_ext;     // nv: impulse of all explicit forces over h                 theory (P1)
-    double potential;  // gravity and springs [J]
-    double work_rate;  // power of the explicit forces other than gravity and springs [W]
+    pp_frame *body;      // every body, the ground included
+    pp_weight *mass;     // every body
+    const double *turn;  // of the state; NULL: angles between -pi and pi
+    double *p_ext;       // nv: impulse of all explicit forces over h                 theory (P1)
+    double potential;    // gravity and springs [J]
+    double work_rate;    // power of the explicit forces other than gravity and springs [W]
 } pp_kinematics;
 
+// q and nu at t = 0.
+void pp_state_start(const perp_model *model, pp_state *state);
 // Frames of all bodies at a state.
 void pp_frames(const perp_model *model, const pp_state *state, pp_frame *body);
 
 // One wrench a body for this step from outside (perp_body_apply), NULL: none.
 perp_status pp_kinematics_run(pp_kinematics *out, const perp_model *model, const pp_state *state,
-                              double h, const perp_wrench *applied, pp_arena *arena);
+                              double h, perp_gyroscopic gyroscopic, const perp_wrench *applied,
+                              pp_arena *arena);
 
 // Potential energy of gravity and springs at a state [J].
 double pp_potential(const perp_model *model, const pp_frame *body);
 
+// ── Mass ─────────────────────────────────────────────────────────────────────────────────────────
+
+void pp_masses(const perp_model *model, const pp_frame *body, pp_weight *mass);
+void pp_weight_scale(pp_weight *weight, double s);
+// y = M x or y = M^-1 x for the velocities of one body; y may be x.
+void pp_body_mul(const pp_body *body, const pp_weight *mass, const double *x, double *y);
+void pp_body_solve(const pp_body *body, const pp_weight *mass, const double *x, double *y);
+// The same for all velocities.
+void pp_masses_mul(const perp_model *model, const pp_weight *mass, const double *x, double *y);
+void pp_masses_solve(const perp_model *model, const pp_weight *mass, const double *x, double *y);
+// nu^T M nu / 2 [J].
+double pp_kinetic(const perp_model *model, const pp_weight *mass, const double *nu);
+
+// ── Points of bodies ─────────────────────────────────────────────────────────────────────────────
+
 // R_WB r for a vector in the body frame; and the world position of a body-fixed point.
-static inline pp_vec2 pp_rotate(const pp_frame *f, pp_vec2 r_B)
+static inline perp_vec3 pp_rotate(const pp_frame *f, perp_vec3 r_B)
 {
-    return (pp_vec2){f->c * r_B.x - f->s * r_B.y, f->s * r_B.x + f->c * r_B.y};
+    return pp_mul(&f->R, r_B);
 }
 
-static inline pp_vec2 pp_point(const pp_frame *f, pp_vec2 r_B)
+static inline perp_vec3 pp_point(const pp_frame *f, perp_vec3 r_B)
 {
-    pp_vec2 r = pp_rotate(f, r_B);
-    return (pp_vec2){f->p.x + r.x, f->p.y + r.y};
+    return pp_add(f->p, pp_mul(&f->R, r_B));
 }
 
 // Velocity of the body-fixed point at a world position.
-static inline pp_vec2 pp_point_velocity(const pp_frame *f, pp_vec2 at)
+static inline perp_vec3 pp_point_velocity(const pp_frame *f, perp_vec3 at)
 {
-    return (pp_vec2){f->v.x - f->w * (at.y - f->p.y), f->v.y + f->w * (at.x - f->p.x)};
+    return pp_add(f->v, pp_cross(f->w, pp_sub(at, f->p)));
+}
+
+// The same in the plane.
+static inline pp_vec2 pp_flat(perp_vec3 v)
+{
+    return (pp_vec2){v.x, v.y};
+}
+
+static inline perp_vec3 pp_lift(pp_vec2 v)
+{
+    return (perp_vec3){v.x, v.y, 0.0};
+}
+
+static inline pp_vec2 pp_rotate2(const pp_frame *f, pp_vec2 r_B)
+{
+    const double *m = f->R.m;
+    return (pp_vec2){m[0] * r_B.x + m[1] * r_B.y, m[3] * r_B.x + m[4] * r_B.y};
+}
+
+static inline pp_vec2 pp_point2(const pp_frame *f, pp_vec2 r_B)
+{
+    pp_vec2 r = pp_rotate2(f, r_B);
+    return (pp_vec2){f->p.x + r.x, f->p.y + r.y};
 }

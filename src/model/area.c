@@ -47,10 +47,7 @@ bool pp_shape_area(const pp_shape *shape, double *area, pp_vec2 *centroid, doubl
                   caps * (l + off) * (l + off);
         return true;
     }
-    case PERP_POINT:
-    case PERP_BOX:
-    case PERP_SEGMENT:
-    case PERP_HALFPLANE:
+    default:
         break;
     }
     return false;

@@ -15,7 +15,7 @@ perp_builder *perp_builder_create(const perp_env *env)
     if (!b) {
         return NULL;
     }
-    *b = (perp_builder){.env = env ? *env : (perp_env){0}, .gravity = {0.0, -9.81}};
+    *b = (perp_builder){.env = env ? *env : (perp_env){0}, .gravity = {0.0, -9.81, 0.0}};
     b->arena = pp_arena_create(env);
     if (!b->arena) {
         pp_free(env, b, sizeof *b);
@@ -95,7 +95,10 @@ const char *pp_builder_text(perp_builder *b, const char *text)
     return copy;
 }
 
-const char *const pp_model_variables[PP_VARS] = {"t", "x", "y", "angle", "vx", "vy", "omega"};
+const char *const pp_planar_variables[PP_PLANAR_VARS] = {"t",  "x",  "y",    "angle",
+                                                         "vx", "vy", "omega"};
+const char *const pp_spatial_variables[PP_SPATIAL_VARS] = {"t",  "x",  "y",  "z",  "vx", "vy", "vz",
+                                                           "wx", "wy", "wz", "qx", "qy", "qz"};
 
 bool pp_builder_expr(perp_builder *b, const char *object, const char *field, const char *text,
                      int count, const pp_expr **expr)
@@ -105,7 +108,9 @@ bool pp_builder_expr(perp_builder *b, const char *object, const char *field, con
     if (!text) {
         return true;
     }
-    perp_status status = pp_expr_parse(text, pp_model_variables, count, b->arena, expr, &error);
+    perp_status status =
+        pp_expr_parse(text, b->spatial ? pp_spatial_variables : pp_planar_variables, count,
+                      b->arena, expr, &error);
     if (status == PERP_ERR_MEMORY) {
         return pp_builder_bad(b, status, "allocation failed");
     }
@@ -178,10 +183,11 @@ bool pp_builder_name(perp_builder *b, const char *what, const char **name, int i
 
 void perp_set_gravity(perp_builder *builder, perp_vec3 gravity_W)
 {
-    if (builder && (!isfinite(gravity_W.x) || !isfinite(gravity_W.y))) {
+    if (builder && !pp_finite3(gravity_W)) {
         pp_builder_bad(builder, PERP_ERR_MODEL, "gravity is not finite");
     } else if (builder) {
-        builder->gravity = (pp_vec2){gravity_W.x, gravity_W.y};
+        builder->gravity = gravity_W;
+        builder->gravity_given = true;
     }
 }
 
@@ -272,6 +278,11 @@ static bool shapes_exist(perp_builder *b, perp_shape a, perp_shape c, const char
     return true;
 }
 
+bool pp_builder_facets(int facets)
+{
+    return facets == 0 || (facets >= 3 && facets <= 256);
+}
+
 void perp_add_pair(perp_builder *builder, const perp_pair_def *def)
 {
     if (!usable(builder, def, def ? def->cookie : 0, PP_PAIR_COOKIE, "pair") ||
@@ -284,6 +295,13 @@ void perp_add_pair(perp_builder *builder, const perp_pair_def *def)
                        "pair: mu must be >= 0 and restitution between 0 and 1");
         return;
     }
+    if (!isfinite(def->mu_2) || !(def->mu_spin >= 0.0) || !isfinite(def->mu_spin) ||
+        !(def->mu_roll >= 0.0) || !isfinite(def->mu_roll) || !pp_builder_facets(def->facets) ||
+        !pp_finite3(def->tangent_A)) {
+        pp_builder_bad(builder, PERP_ERR_MODEL,
+                       "pair: mu_spin and mu_roll must be >= 0, facets 0 or 3 to 256");
+        return;
+    }
     pp_pair *pair = pp_builder_grow(builder, &builder->pairs, sizeof *pair);
     if (pair) {
         int low = def->a.i < def->b.i ? def->a.i : def->b.i;
@@ -292,7 +310,13 @@ void perp_add_pair(perp_builder *builder, const perp_pair_def *def)
                           .mu = def->mu,
                           .restitution = def->restitution,
                           .ignore = def->ignore,
-                          .given = true};
+                          .given = true,
+                          .mu_2 = def->mu_2,
+                          .mu_spin = def->mu_spin,
+                          .mu_roll = def->mu_roll,
+                          .facets = def->facets,
+                          .tangent_A = def->tangent_A,
+                          .turned = def->a.i != low};
     }
 }
 
@@ -304,19 +328,34 @@ void perp_add_contact(perp_builder *builder, const perp_contact_def *def)
     }
     const pp_shape *shape = builder->shapes.items;
     perp_shape_kind kind = shape[def->a.i].kind;
-    if (kind == shape[def->b.i].kind && (kind == PERP_POINT || kind == PERP_HALFPLANE)) {
+    if (kind == shape[def->b.i].kind &&
+        (kind == PERP_POINT || kind == PERP_HALFPLANE || kind == PERP_HALFSPACE)) {
         pp_builder_bad(builder, PERP_ERR_MODEL, "contact '%s': two %s never touch",
-                       def->name ? def->name : "", kind == PERP_POINT ? "points" : "half-planes");
+                       def->name ? def->name : "",
+                       kind == PERP_POINT       ? "points"
+                       : kind == PERP_HALFPLANE ? "half-planes"
+                                                : "half-spaces");
         return;
     }
-    if (!isfinite(def->mu) || !(def->restitution <= 1.0)) {
+    if (!isfinite(def->mu) || !(def->restitution <= 1.0) || !isfinite(def->mu_2) ||
+        !isfinite(def->mu_spin) || !isfinite(def->mu_roll) || !pp_finite3(def->tangent_A) ||
+        (def->facets >= 0 && !pp_builder_facets(def->facets))) {
         pp_builder_bad(builder, PERP_ERR_MODEL, "contact '%s': mu or restitution out of range",
                        def->name ? def->name : "");
         return;
     }
     pp_listed *contact = pp_builder_grow(builder, &builder->contacts, sizeof *contact);
     if (contact) {
-        *contact = (pp_listed){def->name, def->a.i, def->b.i, def->mu, def->restitution};
+        *contact = (pp_listed){.name = def->name,
+                               .a = def->a.i,
+                               .b = def->b.i,
+                               .mu = def->mu,
+                               .restitution = def->restitution,
+                               .mu_2 = def->mu_2,
+                               .mu_spin = def->mu_spin,
+                               .mu_roll = def->mu_roll,
+                               .facets = def->facets,
+                               .tangent_A = def->tangent_A};
         pp_builder_name(builder, "contact", &contact->name, builder->contacts.count - 1,
                         &builder->contacts, sizeof *contact);
     }

@@ -25,8 +25,10 @@ struct perp_builder {
     perp_env env;
     pp_arena *arena;
     perp_error error;  // the first one
-    pp_vec2 gravity;
+    perp_vec3 gravity;
+    bool gravity_given;
     bool listed_only;
+    bool planar, spatial;                                     // a body of this kind was added
     pp_list bodies, shapes, pairs, contacts, joints, forces;  // of pp_body, pp_shape, …
     pp_list densities;                                        // of double, one a shape
 };
@@ -49,6 +51,15 @@ bool pp_convert_body(perp_builder *b, const perp_body_def *def, pp_body *body);
 bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_shape *shape);
 bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *joint);
 bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *force);
+
+bool pp_convert_solid(perp_builder *b, const perp_shape_def *def, pp_shape *shape);
+bool pp_convert_joint_axes(perp_builder *b, const perp_joint_def *def, pp_joint *joint);
+bool pp_builder_facets(int facets);  // 0, or as many directions as a polygon may have
+
+// Mass and inertia of a free body from what was given and its shapes; moves the frame of a body that asks
+// for it to its centre of mass.
+perp_status pp_weigh_planar(const perp_builder *b, int i, pp_body *body, perp_error *error);
+perp_status pp_weigh_spatial(const perp_builder *b, int i, pp_body *body, perp_error *error);
 
 // Area [m^2], centroid and second moment about it [m^4] of a shape; false for one without area.
 bool pp_shape_area(const pp_shape *shape, double *area, pp_vec2 *centroid, double *moment);

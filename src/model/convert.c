@@ -7,54 +7,123 @@
 #include <math.h>
 #include <string.h>
 
-static bool finite3(perp_vec3 v)
+static bool check_body(perp_builder *b, const perp_body_def *def, const char *name)
 {
-    return isfinite(v.x) && isfinite(v.y) && isfinite(v.z);
-}
-
-bool pp_convert_body(perp_builder *b, const perp_body_def *def, pp_body *body)
-{
-    bool particle = def->kind == PERP_PLANAR_PARTICLE;
-    if (def->kind != PERP_PLANAR_BODY && !particle) {
-        return pp_builder_bad(b, PERP_ERR_MODEL, "body '%s': unknown kind %d", body->name,
+    if (def->kind < PERP_PLANAR_BODY || def->kind > PERP_SPATIAL_PARTICLE) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "body '%s': unknown kind %d", name,
                               (int)def->kind);
     }
-    if (!finite3(def->position) || !finite3(def->velocity) || !isfinite(def->angle) ||
-        !isfinite(def->spin)) {
+    if (!pp_finite3(def->position) || !pp_finite3(def->velocity) || !isfinite(def->angle) ||
+        !isfinite(def->spin) || !pp_finite3(def->omega)) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "body '%s': position or velocity is not finite",
-                              body->name);
+                              name);
     }
     if (!(def->mass >= 0.0) || !isfinite(def->mass) || !(def->inertia >= 0.0) ||
         !isfinite(def->inertia)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "body '%s': mass and inertia must be positive (or 0, to take them "
                               "from densities)",
-                              body->name);
+                              name);
     }
-    body->kind = def->kind;
-    body->drive = def->drive;
-    body->mass = def->mass;
-    body->inertia = particle ? 0.0 : def->inertia;
-    body->nv = def->drive != PERP_FREE ? 0 : particle ? 2 : 3;
-    double q[3] = {def->position.x, def->position.y, def->angle};
-    double nu[3] = {def->velocity.x, def->velocity.y, particle ? 0.0 : def->spin};
-    memcpy(body->q, q, sizeof q);
-    if (def->drive == PERP_FREE) {
-        memcpy(body->nu, nu, sizeof nu);
+    double norm = pp_quat_norm(def->rotation);
+    if (!(norm > 0.999) || !(norm < 1.001)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "body '%s': rotation must be a quaternion of length 1, got %g", name,
+                              norm);
     }
-    const char *texts[3] = {def->motion_x, def->motion_y, def->motion_angle};
-    static const char *const fields[3] = {"motion x", "motion y", "motion angle"};
-    for (int k = 0; k < 3; k++) {
+    return true;
+}
+
+// A model is planar or spatial. The ground, the first body, is what the others are.
+static bool same_space(perp_builder *b, const perp_body_def *def, const char *name)
+{
+    bool spatial = def->kind >= PERP_SPATIAL_BODY;
+    if (b->bodies.count == 1) {
+        return true;
+    }
+    b->spatial = b->spatial || spatial;
+    b->planar = b->planar || !spatial;
+    if (b->spatial && b->planar) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "body '%s': a model is planar or spatial, and the bodies before it "
+                              "are %s; give it the same kind",
+                              name, spatial ? "planar" : "spatial");
+    }
+    pp_body *ground = b->bodies.items;
+    ground->kind = spatial ? PERP_SPATIAL_BODY : PERP_PLANAR_BODY;
+    return true;
+}
+
+static bool convert_motions(perp_builder *b, const perp_body_def *def, pp_body *body)
+{
+    const char *texts[PP_MOTIONS] = {def->motion_x,  def->motion_y,  def->motion_z,
+                                     def->motion_rx, def->motion_ry, def->motion_angle};
+    static const char *const fields[PP_MOTIONS] = {"motion x",  "motion y",  "motion z",
+                                                   "motion rx", "motion ry", "motion angle"};
+    for (int k = 0; k < PP_MOTIONS; k++) {
         if (texts[k] && def->drive != PERP_DRIVEN) {
             return pp_builder_bad(b, PERP_ERR_MODEL,
                                   "body '%s': a motion is for a driven body; set its drive",
                                   body->name);
+        }
+        bool lifts = k >= PP_MOTION_Z && k <= PP_MOTION_RY;
+        if (texts[k] && lifts && !pp_body_is_spatial(body)) {
+            return pp_builder_bad(b, PERP_ERR_MODEL,
+                                  "body '%s': a planar body has no %s; it has x, y and angle",
+                                  body->name, fields[k]);
         }
         if (!pp_builder_expr(b, body->name, fields[k], texts[k], 1, &body->motion[k])) {
             return false;
         }
     }
     return true;
+}
+
+// Velocities of each kind of body among (v, omega).
+static void set_axes(pp_body *body)
+{
+    static const int planar[3] = {0, 1, 5};
+    int count = body->kind == PERP_PLANAR_PARTICLE ? 2 : body->kind == PERP_SPATIAL_BODY ? 6 : 3;
+    for (int k = 0; k < count; k++) {
+        body->axis[k] = body->kind == PERP_PLANAR_BODY ? planar[k] : k;
+    }
+    body->nv = body->drive == PERP_FREE ? count : 0;
+    body->nq = body->drive != PERP_FREE ? 0 : count == 6 ? 7 : count;
+}
+
+static void set_inertia(const perp_body_def *def, pp_body *body)
+{
+    const double *I = def->inertia3;
+    if (body->kind == PERP_PLANAR_BODY) {
+        body->I_B.m[8] = def->inertia;
+    } else if (body->kind == PERP_SPATIAL_BODY) {
+        body->I_B = (pp_mat3){{I[0], I[3], I[4], I[3], I[1], I[5], I[4], I[5], I[2]}};
+    }
+}
+
+bool pp_convert_body(perp_builder *b, const perp_body_def *def, pp_body *body)
+{
+    if (!check_body(b, def, body->name) || !same_space(b, def, body->name)) {
+        return false;
+    }
+    body->kind = def->kind;
+    body->drive = def->drive;
+    body->mass = def->mass;
+    body->recenter = def->recenter;
+    body->p0 = def->position;
+    body->rot0 = pp_quat_unit(def->rotation);
+    set_axes(body);
+    set_inertia(def, body);
+    if (pp_body_is_spatial(body)) {
+        body->w0 = pp_body_turns(body) ? def->omega : (perp_vec3){0.0, 0.0, 0.0};
+        body->v0 = def->velocity;
+    } else {
+        body->p0.z = 0.0;
+        body->angle0 = def->angle;
+        body->v0 = (perp_vec3){def->velocity.x, def->velocity.y, 0.0};
+        body->w0.z = pp_body_turns(body) ? def->spin : 0.0;
+    }
+    return convert_motions(b, def, body);
 }
 
 // ── Shapes ───────────────────────────────────────────────────────────────────────────────────────
@@ -93,7 +162,7 @@ static bool convert_polygon(perp_builder *b, const perp_vec3 *vertices, int coun
         return pp_builder_bad(b, PERP_ERR_MEMORY, "allocation failed");
     }
     for (int k = 0; k < count; k++) {
-        if (!finite3(vertices[k])) {
+        if (!pp_finite3(vertices[k])) {
             return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': vertex %d is not finite",
                                   shape->name, k);
         }
@@ -150,14 +219,41 @@ static bool convert_outline(perp_builder *b, const perp_shape_def *def, pp_shape
     case PERP_SEGMENT:
         shape->half = def->half.x;
         return positive(b, shape, "half length", def->half.x);
+    default:
+        break;
     }
-    return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': unknown kind %d", shape->name,
-                          (int)def->kind);
+    return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': kind %d is not one of the plane",
+                          shape->name, (int)def->kind);
+}
+
+static bool convert_surface(perp_builder *b, const perp_shape_def *def, bool spatial,
+                            pp_shape *shape)
+{
+    const char *texts[4] = {def->surface_x, def->surface_y, def->surface_z, def->surface_spin};
+    static const char *const fields[4] = {"surface x", "surface y", "surface z", "surface spin"};
+    for (int k = 0; k < 4; k++) {
+        if (texts[k] && !spatial) {
+            return pp_builder_bad(b, PERP_ERR_MODEL,
+                                  "shape '%s': in the plane a surface has a surface_speed",
+                                  shape->name);
+        }
+        if (!pp_builder_expr(b, shape->name, fields[k], texts[k], 1, &shape->surface[k])) {
+            return false;
+        }
+    }
+    if (def->surface_speed && spatial) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "shape '%s': in space a surface has surface_x, surface_y, surface_z "
+                              "and surface_spin",
+                              shape->name);
+    }
+    return pp_builder_expr(b, shape->name, "surface speed", def->surface_speed, 1,
+                           &shape->surface_speed);
 }
 
 bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_shape *shape)
 {
-    if (!finite3(def->position) || !isfinite(def->angle)) {
+    if (!pp_finite3(def->position) || !isfinite(def->angle)) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': its place is not finite",
                               shape->name);
     }
@@ -170,6 +266,12 @@ bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_s
                               "shape '%s': restitution must be between 0 and 1, got %g",
                               shape->name, def->restitution);
     }
+    if (!(def->mu_spin >= 0.0) || !isfinite(def->mu_spin) || !(def->mu_roll >= 0.0) ||
+        !isfinite(def->mu_roll) || !pp_builder_facets(def->facets)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "shape '%s': mu_spin and mu_roll must be >= 0, facets 0 or 3 to 256",
+                              shape->name);
+    }
     if (!(def->density >= 0.0) || !isfinite(def->density)) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': density must be >= 0", shape->name);
     }
@@ -180,9 +282,13 @@ bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_s
     shape->mu = def->mu;
     shape->restitution = def->restitution;
     shape->detect = def->detect;
-    return convert_outline(b, def, shape) &&
-           pp_builder_expr(b, shape->name, "surface speed", def->surface_speed, 1,
-                           &shape->surface_speed);
+    shape->mu_spin = def->mu_spin;
+    shape->mu_roll = def->mu_roll;
+    shape->facets = def->facets;
+    const pp_body *bodies = b->bodies.items;
+    bool spatial = pp_body_is_spatial(&bodies[body]);
+    return (spatial ? pp_convert_solid(b, def, shape) : convert_outline(b, def, shape)) &&
+           convert_surface(b, def, spatial, shape);
 }
 
 // ── Joints and forces ────────────────────────────────────────────────────────────────────────────
@@ -202,12 +308,22 @@ static bool two_bodies(perp_builder *b, const char *what, const char *name, perp
 static bool has_rotation(const perp_builder *b, int body)
 {
     const pp_body *bodies = b->bodies.items;
-    return bodies[body].kind != PERP_PLANAR_PARTICLE;
+    return pp_body_turns(&bodies[body]);
 }
 
-static bool couples_angles(perp_joint_kind kind)
+static bool couples_angles(const perp_builder *b, perp_joint_kind kind)
 {
-    return kind == PERP_PRISMATIC || kind == PERP_WELD || kind == PERP_ANGLE;
+    switch (kind) {
+    case PERP_REVOLUTE:
+        return b->spatial;
+    case PERP_DISTANCE:
+    case PERP_POINT_ON_LINE:
+    case PERP_GEAR:
+    case PERP_SPHERICAL:
+        return false;
+    default:
+        return true;
+    }
 }
 
 static bool convert_gear(perp_builder *b, const perp_joint_def *def, pp_joint *joint)
@@ -221,7 +337,9 @@ static bool convert_gear(perp_builder *b, const perp_joint_def *def, pp_joint *j
     }
     const pp_joint *joints = b->joints.items;
     if (joints[def->joint_a.i].kind == PERP_GEAR || joints[def->joint_b.i].kind == PERP_GEAR ||
-        joints[def->joint_a.i].kind == PERP_WELD || joints[def->joint_b.i].kind == PERP_WELD) {
+        joints[def->joint_a.i].kind == PERP_WELD || joints[def->joint_b.i].kind == PERP_WELD ||
+        joints[def->joint_a.i].kind == PERP_SPHERICAL ||
+        joints[def->joint_b.i].kind == PERP_SPHERICAL) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "joint '%s': a gear needs joints with a coordinate", joint->name);
     }
@@ -235,9 +353,16 @@ static bool convert_gear(perp_builder *b, const perp_joint_def *def, pp_joint *j
 
 static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, const pp_joint *joint)
 {
-    if (!finite3(def->anchor_a) || !finite3(def->anchor_b) || !isfinite(def->axis_angle) ||
-        !isfinite(def->angle) || !isfinite(def->length) || !isfinite(def->ratio)) {
+    if (!pp_finite3(def->anchor_a) || !pp_finite3(def->anchor_b) || !isfinite(def->axis_angle) ||
+        !isfinite(def->angle) || !isfinite(def->length) || !isfinite(def->ratio) ||
+        !pp_finite3(def->axis) || !pp_finite3(def->axis_b) || !isfinite(def->pitch) ||
+        !isfinite(def->rest)) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': a number is not finite", joint->name);
+    }
+    if (!(def->stiffness >= 0.0) || !(def->damping >= 0.0) || !isfinite(def->stiffness) ||
+        !isfinite(def->damping)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': stiffness and damping must be >= 0",
+                              joint->name);
     }
     if (!(def->rate_effort >= 0.0) || !(def->friction >= 0.0) || isnan(def->lower) ||
         isnan(def->upper)) {
@@ -249,10 +374,17 @@ static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, cons
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': length must be positive",
                               joint->name);
     }
-    bool needs = def->target || def->rate || def->friction > 0.0 || def->lower <= def->upper;
+    bool needs = def->target || def->rate || def->friction > 0.0 || def->lower <= def->upper ||
+                 def->stiffness > 0.0 || def->damping > 0.0;
     if (needs && (def->kind == PERP_WELD || def->kind == PERP_GEAR)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "joint '%s': a weld or gear has no coordinate to drive or limit",
+                              joint->name);
+    }
+    if (needs && def->kind == PERP_SPHERICAL) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "joint '%s': a spherical joint has no coordinate; add a joint of "
+                              "kind angle with the axis to drive or limit",
                               joint->name);
     }
     return true;
@@ -262,7 +394,7 @@ bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *join
 {
     joint->kind = def->kind;
     joint->joint_a = joint->joint_b = -1;
-    if (def->kind < PERP_REVOLUTE || def->kind > PERP_GEAR) {
+    if (def->kind < PERP_REVOLUTE || def->kind > PERP_SCREW) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': unknown kind %d", joint->name,
                               (int)def->kind);
     }
@@ -275,23 +407,28 @@ bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *join
     if (!two_bodies(b, "joint", joint->name, def->a, def->b)) {
         return false;
     }
-    if (couples_angles(def->kind) && (!has_rotation(b, def->a.i) || !has_rotation(b, def->b.i))) {
+    if (couples_angles(b, def->kind) &&
+        (!has_rotation(b, def->a.i) || !has_rotation(b, def->b.i))) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': a particle has no rotation to couple",
                               joint->name);
     }
     joint->a = def->a.i;
     joint->b = def->b.i;
-    joint->r_A = (pp_vec2){def->anchor_a.x, def->anchor_a.y};
-    joint->r_B = (pp_vec2){def->anchor_b.x, def->anchor_b.y};
-    joint->axis_A = (pp_vec2){cos(def->axis_angle), sin(def->axis_angle)};
+    joint->r_A = def->anchor_a;
+    joint->r_B = def->anchor_b;
     joint->angle = def->angle;
+    joint->pitch = def->pitch;
+    joint->stiffness = def->stiffness;
+    joint->damping = def->damping;
+    joint->rest = def->rest;
     joint->length = def->length;
     joint->rate_effort = def->rate_effort;
     joint->friction = def->friction;
     joint->lower = def->lower;
     joint->upper = def->upper;
     joint->limit_restitution = def->limit_restitution;
-    return pp_builder_expr(b, joint->name, "target", def->target, 1, &joint->target) &&
+    return pp_convert_joint_axes(b, def, joint) &&
+           pp_builder_expr(b, joint->name, "target", def->target, 1, &joint->target) &&
            pp_builder_expr(b, joint->name, "rate", def->rate, 1, &joint->rate);
 }
 
@@ -312,9 +449,15 @@ bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *forc
     }
     if (!(def->stiffness >= 0.0) || !(def->damping >= 0.0) || !(def->damping_w >= 0.0) ||
         !isfinite(def->stiffness) || !isfinite(def->damping) || !isfinite(def->damping_w) ||
-        !isfinite(def->rest) || !finite3(def->anchor_a) || !finite3(def->anchor_b)) {
+        !isfinite(def->rest) || !pp_finite3(def->anchor_a) || !pp_finite3(def->anchor_b)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "force '%s': stiffness and damping must be >= 0, anchors finite",
+                              force->name);
+    }
+    if (def->kind == PERP_TWIST_SPRING && b->spatial) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "force '%s': in space a rotational spring belongs to a joint: give "
+                              "the joint stiffness and damping",
                               force->name);
     }
     if (def->isotropic && (def->kind != PERP_SPRING || def->implicit)) {
@@ -329,8 +472,11 @@ bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *forc
     force->kind = def->kind;
     force->a = spring ? def->a.i : 0;
     force->b = def->b.i;
-    force->r_A = (pp_vec2){def->anchor_a.x, def->anchor_a.y};
-    force->r_B = (pp_vec2){def->anchor_b.x, def->anchor_b.y};
+    force->r_A = def->anchor_a;
+    force->r_B = def->anchor_b;
+    if (!b->spatial) {
+        force->r_A.z = force->r_B.z = 0.0;
+    }
     force->body_axes = def->body_axes;
     force->isotropic = def->isotropic;
     force->implicit = def->implicit;
@@ -338,7 +484,19 @@ bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *forc
     force->damping = def->damping;
     force->rest = def->rest;
     force->damping_w = def->damping_w;
-    return pp_builder_expr(b, force->name, "fx", def->fx, PP_VARS, &force->fx) &&
-           pp_builder_expr(b, force->name, "fy", def->fy, PP_VARS, &force->fy) &&
-           pp_builder_expr(b, force->name, "torque", def->torque, PP_VARS, &force->torque);
+    const char *texts[6] = {def->fx, def->fy, def->fz, def->tx, def->ty, def->torque};
+    static const char *const fields[6] = {"fx", "fy", "fz", "tx", "ty", "torque"};
+    for (int k = 0; k < 6; k++) {
+        const pp_expr **to = k < 3 ? &force->f[k] : &force->torque[k - 3];
+        if (texts[k] && k >= 2 && k <= 4 && !b->spatial) {
+            return pp_builder_bad(b, PERP_ERR_MODEL,
+                                  "force '%s': in the plane there is no %s, only fx, fy and torque",
+                                  force->name, fields[k]);
+        }
+        if (!pp_builder_expr(b, force->name, fields[k], texts[k],
+                             b->spatial ? PP_SPATIAL_VARS : PP_PLANAR_VARS, to)) {
+            return false;
+        }
+    }
+    return true;
 }

@@ -8,14 +8,15 @@
 
 perp_body_def perp_body_default(void)
 {
-    return (perp_body_def){.cookie = PP_BODY_COOKIE};
+    return (perp_body_def){.rotation = {1.0, 0.0, 0.0, 0.0}, .cookie = PP_BODY_COOKIE};
 }
 
 perp_shape_def perp_shape_default(void)
 {
     return (perp_shape_def){.kind = PERP_DISC,
                             .radius = 0.5,
-                            .half = {0.5, 0.5, 0.0},
+                            .half = {0.5, 0.5, 0.5},
+                            .rotation = {1.0, 0.0, 0.0, 0.0},
                             .mu = 0.5,
                             .detect = true,
                             .cookie = PP_SHAPE_COOKIE};
@@ -23,13 +24,20 @@ perp_shape_def perp_shape_default(void)
 
 perp_pair_def perp_pair_default(void)
 {
-    return (perp_pair_def){.a = {-1}, .b = {-1}, .mu = 0.5, .cookie = PP_PAIR_COOKIE};
+    return (perp_pair_def){.a = {-1}, .b = {-1}, .mu = 0.5, .mu_2 = -1.0, .cookie = PP_PAIR_COOKIE};
 }
 
 perp_contact_def perp_contact_default(void)
 {
-    return (perp_contact_def){
-        .a = {-1}, .b = {-1}, .mu = -1.0, .restitution = -1.0, .cookie = PP_CONTACT_COOKIE};
+    return (perp_contact_def){.a = {-1},
+                              .b = {-1},
+                              .mu = -1.0,
+                              .restitution = -1.0,
+                              .mu_2 = -1.0,
+                              .mu_spin = -1.0,
+                              .mu_roll = -1.0,
+                              .facets = -1,
+                              .cookie = PP_CONTACT_COOKIE};
 }
 
 perp_joint_def perp_joint_default(void)
@@ -39,6 +47,7 @@ perp_joint_def perp_joint_default(void)
                             .joint_a = {-1},
                             .joint_b = {-1},
                             .ratio = 1.0,
+                            .axis = {0.0, 0.0, 1.0},
                             .rate_effort = PP_INF,
                             .lower = 1.0,
                             .upper = -1.0,

@@ -9,67 +9,45 @@
 
 // ── Mass ─────────────────────────────────────────────────────────────────────────────────────────
 
-typedef struct weight {
-    double mass, x, y, moment;  // about the body frame's origin
-} weight;
-
-static weight weigh(const perp_builder *b, int body)
+static perp_status weigh(const perp_builder *b, int i, pp_body *body, perp_error *error)
 {
-    weight sum = {0};
-    const pp_shape *shape = b->shapes.items;
-    const double *density = b->densities.items;
-    for (int i = 0; i < b->shapes.count; i++) {
-        double area, moment;
-        pp_vec2 c;
-        if (shape[i].body != body || density[i] == 0.0 ||
-            !pp_shape_area(&shape[i], &area, &c, &moment)) {
-            continue;
-        }
-        double m = density[i] * area;
-        sum.mass += m;
-        sum.x += m * c.x;
-        sum.y += m * c.y;
-        sum.moment += density[i] * moment + m * (c.x * c.x + c.y * c.y);
-    }
-    return sum;
-}
-
-static perp_status set_mass(const perp_builder *b, int i, pp_body *body, perp_error *error)
-{
-    weight sum = weigh(b, i);
-    if (body->mass == 0.0 && sum.mass > 0.0) {
-        double x = sum.x / sum.mass, y = sum.y / sum.mass;
-        if (hypot(x, y) > 1e-9 * sqrt(sum.moment / sum.mass)) {
-            return pp_fail(
-                error, PERP_ERR_MODEL,
-                "body '%s': the centre of mass of its shapes is at (%g, %g) in its frame; "
-                "move the shapes so that it is the origin",
-                body->name, x, y);
-        }
-        body->mass = sum.mass;
-    }
-    if (!(body->mass > 0.0)) {
-        return pp_fail(error, PERP_ERR_MODEL,
-                       "body '%s': has no mass; give mass, or a density to its shapes", body->name);
-    }
-    if (body->nv == 3 && body->inertia == 0.0) {
-        body->inertia = sum.mass > 0.0 ? sum.moment * body->mass / sum.mass : 0.0;
-    }
-    if (body->nv == 3 && !(body->inertia > 0.0)) {
-        return pp_fail(
-            error, PERP_ERR_MODEL,
-            "body '%s': has no inertia; give inertia, or a density to its shapes, or make "
-            "it a particle",
-            body->name);
-    }
-    return PERP_OK;
+    return pp_body_is_spatial(body) ? pp_weigh_spatial(b, i, body, error)
+                                    : pp_weigh_planar(b, i, body, error);
 }
 
 perp_status pp_builder_weigh(const perp_builder *builder, perp_body body, perp_error *error)
 {
     const pp_body *bodies = builder->bodies.items;
     pp_body copy = bodies[body.i];
-    return copy.nv > 0 ? set_mass(builder, body.i, &copy, error) : PERP_OK;
+    return copy.nv > 0 ? weigh(builder, body.i, &copy, error) : PERP_OK;
+}
+
+// A body whose frame is moved to its centre of mass: its shapes and anchors are given anew, and it starts
+// where its centre is.
+static void recenter(perp_model *m, int i)
+{
+    pp_body *body = &m->body[i];
+    perp_vec3 c = body->center;
+    pp_mat3 R = pp_quat_matrix(body->rot0);
+    if (c.x == 0.0 && c.y == 0.0 && c.z == 0.0) {
+        return;
+    }
+    body->p0 = pp_add(body->p0, pp_mul(&R, c));
+    for (int k = 0; k < m->shapes; k++) {
+        if (m->shape[k].body == i) {
+            m->shape[k].X_BS.p = pp_sub(m->shape[k].X_BS.p, c);
+        }
+    }
+    for (int k = 0; k < m->joints; k++) {
+        pp_joint *joint = &m->joint[k];
+        joint->r_A = joint->a == i ? pp_sub(joint->r_A, c) : joint->r_A;
+        joint->r_B = joint->b == i ? pp_sub(joint->r_B, c) : joint->r_B;
+    }
+    for (int k = 0; k < m->forces; k++) {
+        pp_force *force = &m->force[k];
+        force->r_A = force->a == i ? pp_sub(force->r_A, c) : force->r_A;
+        force->r_B = force->b == i ? pp_sub(force->r_B, c) : force->r_B;
+    }
 }
 
 // ── Copies ───────────────────────────────────────────────────────────────────────────────────────
@@ -109,7 +87,7 @@ static void copy_contents(copier *c, perp_model *m)
 {
     for (int i = 0; i < m->bodies && !c->failed; i++) {
         copy_text(c, &m->body[i].name);
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < PP_MOTIONS; k++) {
             copy_expr(c, &m->body[i].motion[k]);
         }
     }
@@ -117,6 +95,13 @@ static void copy_contents(copier *c, perp_model *m)
         pp_shape *shape = &m->shape[i];
         copy_text(c, &shape->name);
         copy_expr(c, &shape->surface_speed);
+        for (int k = 0; k < 4; k++) {
+            copy_expr(c, &shape->surface[k]);
+        }
+        if (shape->solid.hull) {
+            shape->solid.hull = pp_hull_copy(shape->solid.hull, c->arena);
+            c->failed = c->failed || !shape->solid.hull;
+        }
         if (shape->kind == PERP_POLYGON) {
             shape->vertex_B = copy_items(c, shape->vertex_B, shape->count, sizeof(pp_vec2));
             shape->normal_B = copy_items(c, shape->normal_B, shape->count, sizeof(pp_vec2));
@@ -132,9 +117,10 @@ static void copy_contents(copier *c, perp_model *m)
     }
     for (int i = 0; i < m->forces && !c->failed; i++) {
         copy_text(c, &m->force[i].name);
-        copy_expr(c, &m->force[i].fx);
-        copy_expr(c, &m->force[i].fy);
-        copy_expr(c, &m->force[i].torque);
+        for (int k = 0; k < 3; k++) {
+            copy_expr(c, &m->force[i].f[k]);
+            copy_expr(c, &m->force[i].torque[k]);
+        }
     }
 }
 
@@ -153,8 +139,16 @@ static void sort_pairs(perp_model *m)
     }
 }
 
-static double shape_size(const pp_shape *shape)
+static double shape_size(const pp_shape *shape, bool spatial)
 {
+    if (spatial) {
+        perp_vec3 low, high;
+        if (shape->mesh || shape->kind == PERP_HALFSPACE) {
+            return 0.0;
+        }
+        pp_solid_bounds(&shape->solid, &low, &high);
+        return 0.5 * pp_length(pp_sub(high, low));
+    }
     double size = shape->radius + shape->half;
     for (int k = 0; k < shape->count; k++) {
         size = fmax(size, hypot(shape->vertex_B[k].x - shape->vertex_B[0].x,
@@ -166,7 +160,13 @@ static double shape_size(const pp_shape *shape)
 static perp_status fill(perp_model *m, const perp_builder *b, perp_error *error)
 {
     copier c = {.arena = m->arena};
+    m->spatial = b->spatial;
     m->gravity = b->gravity;
+    if (m->spatial && !b->gravity_given) {
+        m->gravity = (perp_vec3){0.0, 0.0, -9.81};
+    } else if (!m->spatial) {
+        m->gravity.z = 0.0;
+    }
     m->listed_only = b->listed_only;
     m->bodies = b->bodies.count;
     m->shapes = b->shapes.count;
@@ -190,14 +190,17 @@ static perp_status fill(perp_model *m, const perp_builder *b, perp_error *error)
     for (int i = 0; i < m->bodies; i++) {
         pp_body *body = &m->body[i];
         body->at = m->nv;
+        body->at_q = m->nq;
         m->nv += body->nv;
-        perp_status status = body->nv > 0 ? set_mass(b, i, body, error) : PERP_OK;
+        m->nq += body->nq;
+        perp_status status = body->nv > 0 ? weigh(b, i, body, error) : PERP_OK;
         if (status < 0) {
             return status;
         }
+        recenter(m, i);
     }
     for (int i = 0; i < m->shapes; i++) {
-        m->length_scale = fmax(m->length_scale, shape_size(&m->shape[i]));
+        m->length_scale = fmax(m->length_scale, shape_size(&m->shape[i], m->spatial));
     }
     m->length_scale = m->length_scale > 0.0 ? m->length_scale : 1.0;
     return PERP_OK;
@@ -246,7 +249,11 @@ void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair *p
     *pair = (pp_pair){.a = a,
                       .b = b,
                       .mu = sqrt(sa->mu * sb->mu),
-                      .restitution = fmax(sa->restitution, sb->restitution)};
+                      .restitution = fmax(sa->restitution, sb->restitution),
+                      .mu_2 = -1.0,
+                      .mu_spin = fmax(sa->mu_spin, sb->mu_spin),
+                      .mu_roll = fmax(sa->mu_roll, sb->mu_roll),
+                      .facets = sa->facets > sb->facets ? sa->facets : sb->facets};
     int low = 0, high = model->pairs;
     while (low < high) {  // the first entry past (a, b)
         int middle = low + (high - low) / 2;
@@ -329,5 +336,25 @@ double perp_model_mass(const perp_model *model, perp_body body)
 
 double perp_model_inertia(const perp_model *model, perp_body body)
 {
-    return body.i >= 0 && body.i < model->bodies ? model->body[body.i].inertia : 0.0;
+    return body.i >= 0 && body.i < model->bodies ? model->body[body.i].I_B.m[8] : 0.0;
+}
+
+void perp_model_inertia3(const perp_model *model, perp_body body, double inertia[6])
+{
+    static const int at[6] = {0, 4, 8, 1, 2, 5};
+    bool exists = body.i >= 0 && body.i < model->bodies;
+    for (int k = 0; k < 6; k++) {
+        inertia[k] = exists ? model->body[body.i].I_B.m[at[k]] : 0.0;
+    }
+}
+
+perp_vec3 perp_model_center(const perp_model *model, perp_body body)
+{
+    bool exists = body.i >= 0 && body.i < model->bodies;
+    return exists ? model->body[body.i].center : (perp_vec3){0.0, 0.0, 0.0};
+}
+
+bool perp_model_is_spatial(const perp_model *model)
+{
+    return model->spatial;
 }

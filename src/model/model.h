@@ -7,6 +7,8 @@
 
 #include "base/base.h"
 #include "expr/expr.h"
+#include "math/space.h"
+#include "solid/solid.h"
 
 #include <perp/model.h>
 
@@ -14,22 +16,51 @@ typedef struct pp_vec2 {
     double x, y;
 } pp_vec2;
 
-enum { PP_BODY_NV = 3 };  // most velocities of a body
+enum { PP_BODY_NV = 6 };  // most velocities of a body
 
-// Variables of a force expression, in this order.
-enum { PP_VAR_T, PP_VAR_X, PP_VAR_Y, PP_VAR_ANGLE, PP_VAR_VX, PP_VAR_VY, PP_VAR_OMEGA, PP_VARS };
-extern const char *const pp_model_variables[PP_VARS];  // their names; motions have the first only
+// Variables of a force expression, in this order; motions have the first only.
+enum { PP_PLANAR_VARS = 7, PP_SPATIAL_VARS = 13 };
+extern const char *const pp_planar_variables[PP_PLANAR_VARS];
+extern const char *const pp_spatial_variables[PP_SPATIAL_VARS];
+
+enum {
+    PP_MOTION_X,
+    PP_MOTION_Y,
+    PP_MOTION_Z,
+    PP_MOTION_RX,
+    PP_MOTION_RY,
+    PP_MOTION_RZ,
+    PP_MOTIONS
+};
 
 typedef struct pp_body {
     const char *name;
     perp_body_kind kind;
     perp_drive drive;
-    int nv;                    // velocities that are unknowns: 3, 2, or 0 when not free
-    int at;                    // first of them in nu, and of the positions in q (planar: the same)
-    double mass, inertia;      // 0 where not free
-    double q[3], nu[3];        // at t = 0
-    const pp_expr *motion[3];  // driven: x, y, angle; NULL: stays at q
+    int nv, nq;                // velocities and positions that are unknowns; 0 when not free
+    int at, at_q;              // first of them in nu and q
+    int axis[PP_BODY_NV];      // which of (v, omega) each velocity is: 0, 1, 5 for a planar body
+    double mass;               // 0 where not free
+    pp_mat3 I_B, I_B_inverse;  // about the centre of mass, in body axes; planar: zz only
+    perp_vec3 p0;              // at t = 0
+    double angle0;             // planar
+    perp_quat rot0;            // spatial
+    perp_vec3 v0, w0;
+    perp_vec3 center;  // of mass, in the frame the shapes were given in
+    bool recenter;
+    const pp_expr *motion[PP_MOTIONS];  // driven; NULL: stays as at t = 0
 } pp_body;
+
+// Whether its velocities hold an angular velocity.
+static inline bool pp_body_turns(const pp_body *body)
+{
+    return body->kind == PERP_PLANAR_BODY || body->kind == PERP_SPATIAL_BODY;
+}
+
+static inline bool pp_body_is_spatial(const pp_body *body)
+{
+    return body->kind == PERP_SPATIAL_BODY || body->kind == PERP_SPATIAL_PARTICLE;
+}
 
 typedef struct pp_shape {
     const char *name;
@@ -42,6 +73,12 @@ typedef struct pp_shape {
     int count;             // polygon
     const pp_vec2 *vertex_B;  // polygon: counter-clockwise, in the body frame
     const pp_vec2 *normal_B;  // outward, of the side from vertex k to k + 1
+    pp_pose X_BS;             // spatial: the shape frame in the body frame
+    pp_solid solid;           // spatial, convex
+    const pp_mesh *mesh;      // spatial: height field or mesh, else NULL
+    double mu_spin, mu_roll;
+    int facets;
+    const pp_expr *surface[4];  // spatial: x, y, z in the shape's axes, spin about its z axis
     double mu, restitution;
     const pp_expr *surface_speed;  // NULL: at rest
     bool detect;
@@ -52,32 +89,41 @@ typedef struct pp_pair {  // sorted by (a, b), a < b
     double mu, restitution;
     bool ignore;
     bool given;  // by a rule, not by what the shapes say
+    double mu_2, mu_spin, mu_roll;
+    int facets;
+    perp_vec3 tangent_A;
+    bool turned;  // the rule was given for (b, a): tangent_A is in b's axes
 } pp_pair;
 
 typedef struct pp_listed {  // a contact that is always there
     const char *name;
     int a, b;
     double mu, restitution;
+    double mu_2, mu_spin, mu_roll;
+    int facets;
+    perp_vec3 tangent_A;
 } pp_listed;
 
 typedef struct pp_joint {
     const char *name;
     perp_joint_kind kind;
     int a, b;
-    pp_vec2 r_A, r_B;  // anchors in the body frames
-    pp_vec2 axis_A;    // unit
-    double angle, length, ratio;
+    perp_vec3 r_A, r_B;        // anchors in the body frames
+    perp_vec3 axis_A, axis_B;  // unit; in the plane: of a prismatic joint, in a's frame
+    perp_vec3 zero_A, zero_B;  // spatial: across the axes; parallel where the coordinate is 0
+    double angle, length, ratio, pitch;
     int joint_a, joint_b;  // gear
     const pp_expr *target, *rate;
     double rate_effort, friction, lower, upper, limit_restitution;
+    double stiffness, damping, rest;
 } pp_joint;
 
 typedef struct pp_force {
     const char *name;
     perp_force_kind kind;
     int a, b;
-    pp_vec2 r_A, r_B;
-    const pp_expr *fx, *fy, *torque;
+    perp_vec3 r_A, r_B;
+    const pp_expr *f[3], *torque[3];
     bool body_axes, isotropic, implicit;
     double stiffness, damping, rest, damping_w;
 } pp_force;
@@ -85,10 +131,11 @@ typedef struct pp_force {
 struct perp_model {
     perp_env env;
     pp_arena *arena;  // everything below
-    pp_vec2 gravity;
+    bool spatial;
+    perp_vec3 gravity;
     bool listed_only;
     int bodies, shapes, pairs, listed, joints, forces;
-    int nv;  // unknown velocities; as many positions
+    int nv, nq;  // unknown velocities and positions
     pp_body *body;
     pp_shape *shape;
     pp_pair *pair;

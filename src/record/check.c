@@ -114,7 +114,8 @@ static perp_status judge_frame(pp_recheck *c)
             return PERP_ERR_MEMORY;
         }
         pp_frames(c->model, &state, c->after);
-        state = (pp_state){c->t0, (double *)(uintptr_t)c->q0, (double *)(uintptr_t)c->nu0};
+        state = (pp_state){
+            .t = c->t0, .q = (double *)(uintptr_t)c->q0, .nu = (double *)(uintptr_t)c->nu0};
         pp_frames(c->model, &state, c->before);
         status = pp_check_places(c);
         pp_check_recorded(c);

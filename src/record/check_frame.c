@@ -36,7 +36,7 @@ perp_status pp_check_places(pp_recheck *c)
                      m->shape[contact->b].name);
     }
     for (int i = 0; i < m->joints; i++) {
-        double error = pp_joint_error(m, c->after, c->now->t, i);
+        double error = pp_joint_error(m, &kin, i);
         pp_check_see(c, PERP_CHECK_JOINT, isnan(error) ? error : fmax(error, beyond(m, &kin, i)),
                      m->joint[i].name, "");
     }
@@ -63,11 +63,11 @@ static double normal_rate_before(const pp_recheck *c, const perp_contact *contac
     if (!pp_check_each_step(c)) {
         return NAN;
     }
-    pp_vec2 at = {contact->point_W.x, contact->point_W.y};
+    perp_vec3 at = contact->point_W;
     const perp_shape pair[2] = {contact->a, contact->b};
     double rate[2];
     for (int k = 0; k < 2; k++) {
-        pp_vec2 v = pp_point_velocity(&c->before[c->model->shape[pair[k].i].body], at);
+        perp_vec3 v = pp_point_velocity(&c->before[c->model->shape[pair[k].i].body], at);
         rate[k] = v.x * contact->normal_W.x + v.y * contact->normal_W.y;
     }
     return rate[1] - rate[0];

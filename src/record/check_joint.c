@@ -38,7 +38,7 @@ static void add_coordinate(const pp_recheck *c, int index, double scale, unit *u
 {
     const pp_joint *joint = &c->model->joint[index];
     const pp_frame *a = &c->before[joint->a], *b = &c->before[joint->b];
-    pp_vec2 on_a = pp_point(a, joint->r_A), on_b = pp_point(b, joint->r_B), along;
+    pp_vec2 on_a = pp_flat(pp_point(a, joint->r_A)), on_b = pp_flat(pp_point(b, joint->r_B)), along;
     switch (joint->kind) {
     case PERP_REVOLUTE:
     case PERP_ANGLE:
@@ -53,11 +53,10 @@ static void add_coordinate(const pp_recheck *c, int index, double scale, unit *u
     }
     case PERP_PRISMATIC:
     case PERP_POINT_ON_LINE:
-        along = pp_rotate(a, joint->axis_A);
+        along = pp_flat(pp_rotate(a, joint->axis_A));
         on_a = on_b;
         break;
-    case PERP_WELD:
-    case PERP_GEAR:
+    default:
         return;
     }
     pp_check_add_at(side(u, joint->b), b, scale, along, on_b);
@@ -89,10 +88,10 @@ static pp_wrench2 middle(const pp_recheck *c, int body)
 {
     const pp_body *of = &c->model->body[body];
     pp_wrench2 after = pp_check_velocity(c, body);
-    double v[PP_BODY_NV] = {after.x, after.y, after.turn};
+    double v[PP_BODY_NV] = {after.x, after.y, after.turn}, free[PP_BODY_NV];
+    pp_body_solve(of, &c->kin.mass[body], c->kin.p_ext + of->at, free);
     for (int k = 0; k < of->nv && k < PP_BODY_NV; k++) {
-        int at = of->at + k;
-        v[k] = 0.5 * (c->start[at] + c->kin.p_ext[at] / c->kin.M[at] + v[k]);
+        v[k] = 0.5 * (c->start[of->at + k] + free[k] + v[k]);
     }
     return (pp_wrench2){v[0], v[1], v[2]};
 }
@@ -126,7 +125,8 @@ static double add_gear(pp_recheck *c, int index)
         w->y += p * u.on[k].y;
         w->turn += p * u.on[k].turn;
     }
-    return -fabs(p) * pp_joint_error(c->model, c->before, c->t0, index) / c->h;
+    pp_kinematics before = {.t = c->t0, .body = c->before};
+    return -fabs(p) * pp_joint_error(c->model, &before, index) / c->h;
 }
 
 // How far the coordinate is within the limit that is nearer, at the start of the step; sign +1: lower.
@@ -150,7 +150,8 @@ double pp_check_add_joint(pp_recheck *c, int index)
     }
     const perp_wrench *w = &state->impulse_b;
     const pp_frame *fa = &c->before[joint->a], *fb = &c->before[joint->b];
-    pp_vec2 p = {w->f.x, w->f.y}, on_b = pp_point(fb, joint->r_B), on_a = pp_point(fa, joint->r_A);
+    pp_vec2 p = {w->f.x, w->f.y}, on_b = pp_flat(pp_point(fb, joint->r_B)),
+            on_a = pp_flat(pp_point(fa, joint->r_A));
     double couple = w->tau.z - (on_b.x - fb->p.x) * p.y + (on_b.y - fb->p.y) * p.x;
     bool turning = joint->kind == PERP_PRISMATIC || joint->kind == PERP_POINT_ON_LINE;
     // The force acts on a at its own anchor; where it turns with a, at b's.
@@ -158,7 +159,8 @@ double pp_check_add_joint(pp_recheck *c, int index)
     pp_check_add_at(&c->impulse[joint->a], fa, -1.0, p, turning ? on_b : on_a);
     c->impulse[joint->b].turn += couple;
     c->impulse[joint->a].turn -= couple;
-    double open = pp_joint_error(c->model, c->before, c->t0, index);
+    pp_kinematics before = {.t = c->t0, .body = c->before};
+    double open = pp_joint_error(c->model, &before, index);
     double given = -(fabs(p.x) + fabs(p.y) + fabs(couple)) * open / c->h;
     if (joint->target || joint->rate) {
         unit u = unit_of(c, index);
@@ -179,14 +181,14 @@ static double along_coordinate(const pp_recheck *c, int index)
     const pp_joint *joint = &c->model->joint[index];
     const perp_wrench *w = &c->now->joint[index].impulse_b;
     const pp_frame *a = &c->before[joint->a], *b = &c->before[joint->b];
-    pp_vec2 on_a = pp_point(a, joint->r_A), on_b = pp_point(b, joint->r_B), u = {0.0, 0.0};
+    pp_vec2 on_a = pp_flat(pp_point(a, joint->r_A)), on_b = pp_flat(pp_point(b, joint->r_B)), u;
     switch (joint->kind) {
     case PERP_REVOLUTE:
     case PERP_ANGLE:
         return w->tau.z - (on_b.x - b->p.x) * w->f.y + (on_b.y - b->p.y) * w->f.x;
     case PERP_PRISMATIC:
     case PERP_POINT_ON_LINE:
-        u = pp_rotate(a, joint->axis_A);
+        u = pp_flat(pp_rotate(a, joint->axis_A));
         return u.x * w->f.x + u.y * w->f.y;
     case PERP_DISTANCE: {
         double length = hypot(on_b.x - on_a.x, on_b.y - on_a.y);
@@ -195,11 +197,9 @@ static double along_coordinate(const pp_recheck *c, int index)
         }
         return ((on_b.x - on_a.x) * w->f.x + (on_b.y - on_a.y) * w->f.y) / length;
     }
-    case PERP_WELD:
-    case PERP_GEAR:
-        break;
+    default:
+        return NAN;
     }
-    return NAN;
 }
 
 static void see_drive(pp_recheck *c, int index)

@@ -137,7 +137,7 @@ static void see_joints(pp_recheck *c)
         pp_joint_coordinate(c->model, &now, i, &row);
         double error = apart(state->coordinate, row.value);
         error = worse(error, apart(state->rate, row.before));
-        error = worse(error, apart(state->error, pp_joint_error(c->model, c->after, c->now->t, i)));
+        error = worse(error, apart(state->error, pp_joint_error(c->model, &now, i)));
         const perp_wrench *w = &state->impulse_b;
         error = worse(error, worse(fabs(w->f.z), worse(fabs(w->tau.x), fabs(w->tau.y))));
         pp_check_see(c, PERP_CHECK_RECORD, error, c->model->joint[i].name, "");
@@ -154,7 +154,7 @@ static void see_bodies(pp_recheck *c)
         error = worse(error, apart(c->now->velocity[i].y, f->v.y));
         if (c->model->body[i].kind != PERP_PLANAR_PARTICLE) {
             error = worse(error, apart(c->now->angle[i], f->angle));
-            error = worse(error, apart(c->now->spin[i], f->w));
+            error = worse(error, apart(c->now->spin[i], f->w.z));
         }
         pp_check_see(c, PERP_CHECK_RECORD, error, c->model->body[i].name, "");
     }
@@ -167,7 +167,7 @@ static double kinetic(const pp_recheck *c)
         const pp_body *body = &c->model->body[i];
         for (int k = 0; k < body->nv; k++) {
             double v = c->now->nu[body->at + k];
-            sum += 0.5 * (k < 2 ? body->mass : body->inertia) * v * v;
+            sum += 0.5 * (k < 2 ? body->mass : body->I_B.m[8]) * v * v;
         }
     }
     return sum;

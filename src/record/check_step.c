@@ -44,7 +44,7 @@ pp_wrench2 pp_check_velocity(const pp_recheck *c, int body)
     const pp_frame *f = &c->before[body];
     const double *nu = c->now->nu + of->at;
     if (of->nv == 0) {
-        return (pp_wrench2){f->v.x, f->v.y, f->w};
+        return (pp_wrench2){f->v.x, f->v.y, f->w.z};
     }
     return (pp_wrench2){nu[0], nu[1], of->nv == 3 ? nu[2] : 0.0};
 }
@@ -74,7 +74,7 @@ static perp_status add_springs(pp_recheck *c, double *left)
 {
     pp_rows rows = {0};
     pp_gaps none = {0};
-    pp_scheme scheme = {c->info->stepper, c->info->friction, c->info->impact};
+    pp_scheme scheme = {c->info->stepper, c->info->friction, c->info->impact, 8};
     perp_status status = pp_rows_run(&rows, c->model, &c->kin, &none, scheme, c->arena);
     for (int i = 0; i < rows.nb && status >= 0; i++) {
         const pp_row *row = &rows.b[i];
@@ -105,10 +105,11 @@ static void see_energy(pp_recheck *c, double given)
     for (int i = 0; i < c->model->bodies; i++) {
         const pp_body *body = &c->model->body[i];
         const pp_frame *f = &c->kin.body[i];
-        double v[3] = {f->v.x, f->v.y, f->w};  // of what is driven
+        double v[3] = {f->v.x, f->v.y, f->w.z}, free[PP_BODY_NV];
+        pp_body_solve(body, &c->kin.mass[i], c->kin.p_ext + body->at, free);  // of what is driven
         for (int k = 0; k < body->nv; k++) {
             int at = body->at + k;
-            v[k] = 0.5 * (c->start[at] + c->kin.p_ext[at] / c->kin.M[at] + c->now->nu[at]);
+            v[k] = 0.5 * (c->start[at] + free[k] + c->now->nu[at]);
         }
         made += c->impulse[i].x * v[0] + c->impulse[i].y * v[1] + c->impulse[i].turn * v[2];
     }
@@ -128,7 +129,8 @@ perp_status pp_check_balance(pp_recheck *c)
     pp_state state = {.t = c->t0,
                       .q = (double *)(uintptr_t)c->q0,  // read only
                       .nu = (double *)(uintptr_t)c->nu0};
-    perp_status status = pp_kinematics_run(&c->kin, m, &state, c->h, NULL, c->arena);
+    perp_status status =
+        pp_kinematics_run(&c->kin, m, &state, c->h, PERP_GYRO_IMPLICIT, NULL, c->arena);
     double *left = PP_ARRAY(c->arena, double, m->nv);
     double *none = PP_ZEROS(c->arena, double, m->nv);
     c->impulse = PP_ZEROS(c->arena, pp_wrench2, m->bodies);
@@ -140,8 +142,10 @@ perp_status pp_check_balance(pp_recheck *c)
     c->start = inertia ? c->nu0 : none;
     for (int i = 0; i < m->nv; i++) {
         double change = c->now->nu[i] - c->start[i];
-        left[i] = c->kin.M[i] * (inertia ? change : no_inertia(change)) - c->kin.p_ext[i];
+        left[i] = inertia ? change : no_inertia(change);
     }
+    pp_masses_mul(m, c->kin.mass, left, left);
+    pp_axpy(m->nv, -1.0, c->kin.p_ext, left);
     for (int i = 0; i < c->now->contacts; i++) {
         given += add_contact(c, &c->now->contact[i]);
     }

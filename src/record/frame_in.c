@@ -18,9 +18,9 @@ static int block_length(const perp_recording *r, int first)
 {
     size_t bytes = 1;
     for (int k = 0; k < PP_COLUMN_COUNT; k++) {
-        const pp_column_card *card = pp_column_at((pp_column)k);
+        const pp_column_card *card = pp_column_at((pp_h5_column)k);
         if (card->growth == PP_BY_FRAME) {
-            bytes += pp_column_width((pp_column)k, r->sizes) * pp_cell_bytes(card->cell);
+            bytes += pp_column_width((pp_h5_column)k, r->sizes) * pp_cell_bytes(card->cell);
         }
     }
     size_t most = BLOCK_BYTES / bytes;
@@ -42,11 +42,11 @@ static perp_status load_block(perp_recording *r, int first, perp_error *error)
     perp_status status = PERP_OK;
     r->count = 0;
     for (int k = 0; k < PP_COLUMN_COUNT && status == PERP_OK; k++) {
-        pp_growth growth = pp_column_at((pp_column)k)->growth;
+        pp_growth growth = pp_column_at((pp_h5_column)k)->growth;
         if (growth == PP_BY_FRAME) {
-            status = pp_load_rows(r, (pp_column)k, first, count, &r->data[k], error);
+            status = pp_load_rows(r, (pp_h5_column)k, first, count, &r->data[k], error);
         } else if (growth == PP_BY_CONTACT) {
-            status = pp_load_rows(r, (pp_column)k, contact, contacts, &r->data[k], error);
+            status = pp_load_rows(r, (pp_h5_column)k, contact, contacts, &r->data[k], error);
         }
     }
     if (status == PERP_OK) {
@@ -59,7 +59,7 @@ static perp_status load_block(perp_recording *r, int first, perp_error *error)
 
 #define CELL(r, column, type, row) (((const type *)(r)->data[PP_COL_##column])[row])
 
-static const double *row_of(const perp_recording *r, pp_column column, int row)
+static const double *row_of(const perp_recording *r, pp_h5_column column, int row)
 {
     return (const double *)r->data[column] + pp_column_width(column, r->sizes) * (size_t)row;
 }
@@ -101,7 +101,7 @@ static perp_status reserve_contacts(perp_recording *r, int count, perp_error *er
     return PERP_OK;
 }
 
-static perp_vec3 vector_of(const perp_recording *r, pp_column column, int row)
+static perp_vec3 vector_of(const perp_recording *r, pp_h5_column column, int row)
 {
     const double *x = row_of(r, column, row);
     return (perp_vec3){x[0], x[1], x[2]};

@@ -9,7 +9,7 @@
 // ── Columns ──────────────────────────────────────────────────────────────────────────────────────
 
 // The next row of a column with one value a row; false: memory is out.
-static bool put_real(pp_store *store, pp_column column, double value)
+static bool put_real(pp_store *store, pp_h5_column column, double value)
 {
     double *row = pp_store_rows(store, column, 1);
     if (row) {
@@ -18,7 +18,7 @@ static bool put_real(pp_store *store, pp_column column, double value)
     return row != NULL;
 }
 
-static bool put_count(pp_store *store, pp_column column, int64_t value)
+static bool put_count(pp_store *store, pp_h5_column column, int64_t value)
 {
     int64_t *row = pp_store_rows(store, column, 1);
     if (row) {
@@ -27,7 +27,7 @@ static bool put_count(pp_store *store, pp_column column, int64_t value)
     return row != NULL;
 }
 
-static bool put_int(pp_store *store, pp_column column, int value)
+static bool put_int(pp_store *store, pp_h5_column column, int value)
 {
     int32_t *row = pp_store_rows(store, column, 1);
     if (row) {
@@ -36,7 +36,7 @@ static bool put_int(pp_store *store, pp_column column, int value)
     return row != NULL;
 }
 
-static bool put_byte(pp_store *store, pp_column column, unsigned value)
+static bool put_byte(pp_store *store, pp_h5_column column, unsigned value)
 {
     uint8_t *row = pp_store_rows(store, column, 1);
     if (row) {
@@ -45,7 +45,7 @@ static bool put_byte(pp_store *store, pp_column column, unsigned value)
     return row != NULL;
 }
 
-static bool put_vector(pp_store *store, pp_column column, perp_vec3 v)
+static bool put_vector(pp_store *store, pp_h5_column column, perp_vec3 v)
 {
     double *row = pp_store_rows(store, column, 1);
     if (row) {
@@ -71,7 +71,7 @@ static bool put_state(perp_record *r, const perp_sim *sim)
     for (int i = 0; i < m->bodies; i++) {
         const pp_frame *f = &sim->frames[i];
         if (m->body[i].drive == PERP_DRIVEN) {
-            const double row[6] = {f->p.x, f->p.y, f->angle, f->v.x, f->v.y, f->w};
+            const double row[6] = {f->p.x, f->p.y, f->angle, f->v.x, f->v.y, f->w.z};
             memcpy(driven, row, sizeof row);
             driven += 6;
         }
@@ -142,7 +142,7 @@ static double start_kinetic(const perp_sim *sim)
         const pp_body *body = &sim->model->body[i];
         const double *nu = sim->now.nu + body->at;
         for (int k = 0; k < body->nv; k++) {
-            sum += 0.5 * (k < 2 ? body->mass : body->inertia) * nu[k] * nu[k];
+            sum += 0.5 * (k < 2 ? body->mass : body->I_B.m[8]) * nu[k] * nu[k];
         }
     }
     return sum;
@@ -206,7 +206,7 @@ static void put_body_lines(pp_text *text, const perp_sim *sim)
     const perp_model *m = sim->model;
     for (int i = 1; i < m->bodies; i++) {
         const pp_frame *f = &sim->frames[i];
-        const double cells[6] = {f->p.x, f->p.y, f->angle, f->v.x, f->v.y, f->w};
+        const double cells[6] = {f->p.x, f->p.y, f->angle, f->v.x, f->v.y, f->w.z};
         pp_text_number(text, sim->now.t);
         pp_text_add(text, ",");
         pp_text_field(text, m->body[i].name);

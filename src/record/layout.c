@@ -4,7 +4,7 @@
 // The columns of run.h5: types and shapes.
 #include "record/layout.h"
 
-const pp_column_card *pp_column_at(pp_column column)
+const pp_column_card *pp_column_at(pp_h5_column column)
 {
 #define PP_X(name, path, cell, growth, count, parts, unit) {path, cell, growth, count, parts, unit},
     static const pp_column_card cards[PP_COLUMN_COUNT] = {PP_COLUMNS(PP_X)};
@@ -64,13 +64,13 @@ static int entries(pp_count count, pp_sizes sizes)
     }
 }
 
-size_t pp_column_width(pp_column column, pp_sizes sizes)
+size_t pp_column_width(pp_h5_column column, pp_sizes sizes)
 {
     const pp_column_card *card = pp_column_at(column);
     return (size_t)entries(card->count, sizes) * (size_t)card->parts;
 }
 
-int pp_column_shape(pp_column column, pp_sizes sizes, hsize_t shape[2])
+int pp_column_shape(pp_h5_column column, pp_sizes sizes, hsize_t shape[2])
 {
     const pp_column_card *card = pp_column_at(column);
     int rank = 0;

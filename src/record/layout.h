@@ -66,7 +66,7 @@ typedef enum pp_count { PP_ONE, PP_NV, PP_DRIVEN_BODIES, PP_JOINTS } pp_count;
     X(EVENTS, "events", PP_U8, PP_BY_BYTE, PP_ONE, 1, "JSON lines, UTF-8")
 
 #define PP_X(name, path, cell, growth, count, parts, unit) PP_COL_##name,
-typedef enum pp_column { PP_COLUMNS(PP_X) PP_COLUMN_COUNT } pp_column;
+typedef enum pp_h5_column { PP_COLUMNS(PP_X) PP_COLUMN_COUNT } pp_h5_column;
 #undef PP_X
 
 typedef struct pp_column_card {
@@ -82,14 +82,14 @@ typedef struct pp_sizes {
     int nv, driven, joints;
 } pp_sizes;
 
-const pp_column_card *pp_column_at(pp_column column);
+const pp_column_card *pp_column_at(pp_h5_column column);
 size_t pp_cell_bytes(pp_cell cell);
 hid_t pp_cell_memory(pp_cell cell);  // the type in memory; not to be closed
 hid_t pp_cell_file(pp_cell cell);    // the type in the file: little-endian everywhere
 // Values in a row of the column; 0: the model has nothing for it, and there is no dataset.
-size_t pp_column_width(pp_column column, pp_sizes sizes);
+size_t pp_column_width(pp_h5_column column, pp_sizes sizes);
 // Dimensions of a row (at most 2): returns how many, 0 for a plain number.
-int pp_column_shape(pp_column column, pp_sizes sizes, hsize_t shape[2]);
+int pp_column_shape(pp_h5_column column, pp_sizes sizes, hsize_t shape[2]);
 
 // HDF5 prints its errors by itself unless it is told not to.
 typedef struct pp_quiet {

@@ -197,7 +197,7 @@ perp_status pp_load_number(perp_recording *r, const char *object, const char *na
 
 // ── Columns ──────────────────────────────────────────────────────────────────────────────────────
 
-perp_status pp_load_column(perp_recording *r, pp_column column, int64_t rows, perp_error *error)
+perp_status pp_load_column(perp_recording *r, pp_h5_column column, int64_t rows, perp_error *error)
 {
     const pp_column_card *card = pp_column_at(column);
     if (pp_column_width(column, r->sizes) == 0) {
@@ -221,7 +221,7 @@ perp_status pp_load_column(perp_recording *r, pp_column column, int64_t rows, pe
     return PERP_OK;
 }
 
-perp_status pp_load_rows(perp_recording *r, pp_column column, int64_t first, int64_t count,
+perp_status pp_load_rows(perp_recording *r, pp_h5_column column, int64_t first, int64_t count,
                          const void **data, perp_error *error)
 {
     const pp_column_card *card = pp_column_at(column);

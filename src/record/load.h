@@ -53,9 +53,9 @@ perp_status pp_load_word(perp_recording *r, const char *object, const char *name
 perp_status pp_load_number(perp_recording *r, const char *object, const char *name, double *value,
                            perp_error *error);
 // The column's dataset, checked to be one and to have at least `rows` rows.
-perp_status pp_load_column(perp_recording *r, pp_column column, int64_t rows, perp_error *error);
+perp_status pp_load_column(perp_recording *r, pp_h5_column column, int64_t rows, perp_error *error);
 // Rows first .. first + count of an open column, in r->block_arena.
-perp_status pp_load_rows(perp_recording *r, pp_column column, int64_t first, int64_t count,
+perp_status pp_load_rows(perp_recording *r, pp_h5_column column, int64_t first, int64_t count,
                          const void **data, perp_error *error);
 
 // Everything under /model (model_in.c).

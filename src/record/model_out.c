@@ -190,7 +190,7 @@ static void put_bodies(writer *w, const perp_sim *sim, pp_arena *arena)
         const pp_body *body = &m->body[i];
         const pp_frame *frame = &sim->frames[i];
         mass[i] = body->mass;
-        inertia[i] = body->inertia;
+        inertia[i] = body->I_B.m[8];
         start[3 * i] = frame->p.x;
         start[3 * i + 1] = frame->p.y;
         start[3 * i + 2] = frame->angle;

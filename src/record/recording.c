@@ -149,12 +149,12 @@ static perp_status load_columns(perp_recording *r, perp_error *error)
     perp_status status = load_contact_ends(r, error);
     int64_t contacts = status == PERP_OK ? r->contact_end[r->info.frames - 1] : 0;
     for (int k = 0; k < PP_COLUMN_COUNT && status == PERP_OK; k++) {
-        pp_growth growth = pp_column_at((pp_column)k)->growth;
+        pp_growth growth = pp_column_at((pp_h5_column)k)->growth;
         int64_t rows = growth == PP_BY_FRAME     ? r->info.frames
                        : growth == PP_BY_CONTACT ? contacts
                                                  : 0;
         if (k != PP_COL_CONTACT_END) {
-            status = pp_load_column(r, (pp_column)k, rows, error);
+            status = pp_load_column(r, (pp_h5_column)k, rows, error);
         }
     }
     return status;

@@ -77,7 +77,7 @@ static bool put_unit(hid_t dataset, const char *unit)
     return good;
 }
 
-static bool create_column(pp_store *store, pp_column k)
+static bool create_column(pp_store *store, pp_h5_column k)
 {
     const pp_column_card *card = pp_column_at(k);
     pp_buffer *column = &store->column[k];
@@ -121,7 +121,7 @@ perp_status pp_store_begin(pp_store *store, perp_error *error)
         H5Gclose(group);
     }
     for (int k = 0; k < PP_COLUMN_COUNT && good; k++) {
-        good = create_column(store, (pp_column)k);
+        good = create_column(store, (pp_h5_column)k);
     }
     store->progress = good ? create_progress(store->file) : -1;
     good = good && store->progress >= 0 && H5Fstart_swmr_write(store->file) >= 0;
@@ -130,7 +130,7 @@ perp_status pp_store_begin(pp_store *store, perp_error *error)
 
 // ── Rows ─────────────────────────────────────────────────────────────────────────────────────────
 
-void *pp_store_rows(pp_store *store, pp_column column, size_t count)
+void *pp_store_rows(pp_store *store, pp_h5_column column, size_t count)
 {
     pp_buffer *buffer = &store->column[column];
     size_t bytes = buffer->width * pp_cell_bytes(pp_column_at(column)->cell);
@@ -153,7 +153,7 @@ void *pp_store_rows(pp_store *store, pp_column column, size_t count)
     return at;
 }
 
-static bool write_column(pp_store *store, pp_column k)
+static bool write_column(pp_store *store, pp_h5_column k)
 {
     pp_buffer *column = &store->column[k];
     hid_t memory_type = pp_cell_memory(pp_column_at(k)->cell);
@@ -201,7 +201,7 @@ perp_status pp_store_flush(pp_store *store, bool complete, perp_error *error)
     bool good = true;
     errno = 0;
     for (int k = 0; k < PP_COLUMN_COUNT && good; k++) {
-        good = write_column(store, (pp_column)k);
+        good = write_column(store, (pp_h5_column)k);
     }
     good = good && H5Fflush(store->file, H5F_SCOPE_LOCAL) >= 0;
     const int64_t progress[2] = {(int64_t)store->column[PP_COL_T].written, complete};
@@ -227,7 +227,7 @@ bool pp_store_close(pp_store *store)
             good = H5Dclose(column->dataset) >= 0 && good;
         }
         pp_free(&store->env, column->rows,
-                column->room * column->width * pp_cell_bytes(pp_column_at((pp_column)k)->cell));
+                column->room * column->width * pp_cell_bytes(pp_column_at((pp_h5_column)k)->cell));
         *column = (pp_buffer){.dataset = -1};
     }
     if (store->progress >= 0) {

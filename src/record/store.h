@@ -39,7 +39,7 @@ perp_status pp_store_create(pp_store *store, const char *path, const perp_sim *s
 // Datasets of the columns, then the switch to SWMR: nothing but rows is added from here on.
 perp_status pp_store_begin(pp_store *store, perp_error *error);
 // `count` new rows of a column, to be filled; NULL: out of memory. Width 0: a pointer not to be used.
-void *pp_store_rows(pp_store *store, pp_column column, size_t count);
+void *pp_store_rows(pp_store *store, pp_h5_column column, size_t count);
 perp_status pp_store_flush(pp_store *store, bool complete, perp_error *error);
 // Closes the file; false: what was to be written has not all arrived.
 bool pp_store_close(pp_store *store);

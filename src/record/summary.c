@@ -133,7 +133,7 @@ static void put_final(pp_text *text, const perp_sim *sim)
         put_list(text, ": {\"position\": [", f->p.x, &f->p.y);
         put_list(text, ", \"rotation\": [", f->angle, NULL);
         put_list(text, ", \"velocity\": [", f->v.x, &f->v.y);
-        put_list(text, ", \"spin\": [", f->w, NULL);
+        put_list(text, ", \"spin\": [", f->w.z, NULL);
         pp_text_add(text, "}");
     }
     pp_text_add(text, "}");

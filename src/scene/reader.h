@@ -97,6 +97,7 @@ typedef struct pp_known_body {
 enum { PP_PATH_MAX = 12, PP_SCENE_MAX = 256 * 1024 * 1024 };
 
 typedef struct pp_reader {
+    bool spatial;      // the scene is one of space
     const char *text;  // without comments
     size_t size;
     perp_error *error;

@@ -213,10 +213,13 @@ static perp_status check_expression(pp_reader *r, const pp_field *field, const c
 {
     const pp_expr *expr;
     pp_expr_error error;
-    int variables = field->kind == PP_FIELD_MOTION ? 1 : PP_VARS;
+    int variables = field->kind == PP_FIELD_MOTION ? 1
+                    : r->spatial                   ? PP_SPATIAL_VARS
+                                                   : PP_PLANAR_VARS;
     pp_mark mark = pp_arena_mark(r->arena);
     perp_status status =
-        pp_expr_parse(text, pp_model_variables, variables, r->arena, &expr, &error);
+        pp_expr_parse(text, r->spatial ? pp_spatial_variables : pp_planar_variables, variables,
+                      r->arena, &expr, &error);
     pp_arena_release(r->arena, mark);
     if (status == PERP_ERR_MEMORY) {
         return pp_reader_memory(r);

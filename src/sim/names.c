@@ -31,10 +31,12 @@ static void put(namer *n, const char *format, ...)
 
 static void name_velocities(namer *n)
 {
-    static const char *const parts[PP_BODY_NV] = {"vx", "vy", "omega"};
+    static const char *const parts[PP_BODY_NV] = {"vx", "vy", "vz", "wx", "wy", "wz"};
     for (int i = 0; i < n->model->bodies; i++) {
         for (int k = 0; k < n->model->body[i].nv; k++) {
-            put(n, "%s.%s", n->model->body[i].name, parts[k]);
+            const pp_body *body = &n->model->body[i];
+            bool planar = body->kind == PERP_PLANAR_BODY && k == 2;
+            put(n, "%s.%s", body->name, planar ? "omega" : parts[body->axis[k]]);
         }
     }
 }
@@ -80,13 +82,24 @@ static void name_contact(namer *n, const pp_contact *contact, const char *ending
 
 static void name_friction(namer *n, const pp_step *s)
 {
-    for (int t = 0; t < s->row.nt; t++) {
-        const pp_contact *contact = &s->gap.contact[s->row.contact[s->row.normal[t]]];
-        name_contact(n, contact, "+t");
-        name_contact(n, contact, "-t");
+    static const char *const kinds[3] = {"", ".spin", ".roll"};
+    char ending[32];
+    for (int g = 0; g < s->row.ng; g++) {
+        const pp_friction *group = &s->row.group[g];
+        const pp_contact *contact = &s->gap.contact[s->row.contact[group->n]];
+        for (int j = 0; j < group->directions; j++) {
+            if (group->size == 1) {
+                pp_print(ending, sizeof ending, "%s%s", kinds[group->kind], j == 0 ? "+t" : "-t");
+            } else {
+                pp_print(ending, sizeof ending, "%s.d%d", kinds[group->kind], j + 1);
+            }
+            name_contact(n, contact, ending);
+        }
     }
-    for (int t = 0; t < s->row.nt; t++) {
-        name_contact(n, &s->gap.contact[s->row.contact[s->row.normal[t]]], ".sigma");
+    for (int g = 0; g < s->row.ng; g++) {
+        const pp_friction *group = &s->row.group[g];
+        pp_print(ending, sizeof ending, "%s.sigma", kinds[group->kind]);
+        name_contact(n, &s->gap.contact[s->row.contact[group->n]], ending);
     }
 }
 
@@ -94,7 +107,7 @@ const char *const *pp_step_names(const perp_model *model, const pp_step *s, pp_a
 {
     const pp_rows *rows = &s->row;
     size_t count = (size_t)model->nv + (size_t)rows->nb + (size_t)rows->nm + (size_t)rows->nn +
-                   3 * (size_t)rows->nt;
+                   (size_t)rows->nf + (size_t)rows->ng;
     const char **names = PP_ARRAY(arena, const char *, count);
     namer n = {model, arena, names, !names};
     if (n.failed) {

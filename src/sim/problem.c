@@ -5,6 +5,7 @@
 #include "sim/names.h"
 #include "sim/sim.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct owned {
@@ -30,22 +31,26 @@ static bool fill_blocks(owned *o, const perp_sim *sim)
     const pp_rows *rows = &sim->step.row;
     perp_step_problem *v = &o->view;
     perp_matrix W;
-    int nv = m->nv, nt = rows->nt;
+    int nv = m->nv, ng = rows->ng, nf = rows->nf;
     double *M = PP_ZEROS(o->arena, double, (size_t)nv *(size_t)nv);
     double *p_ext = PP_ARRAY(o->arena, double, nv);
-    double *E = PP_ZEROS(o->arena, double, 2 * (size_t)nt * (size_t)nt);
-    double *U = PP_ZEROS(o->arena, double, (size_t)nt *(size_t)rows->nn);
+    double *E = PP_ZEROS(o->arena, double, (size_t)nf *(size_t)ng);
+    double *U = PP_ZEROS(o->arena, double, (size_t)ng *(size_t)rows->nn);
     if (!M || !p_ext || !E || !U || pp_wrench_matrix(&W, m, rows, o->arena) < 0) {
         return false;
     }
     for (int i = 0; i < nv; i++) {
-        M[(size_t)i * ((size_t)nv + 1)] = sim->step.kin.M[i];
+        double *column = M + (size_t)i * (size_t)nv;
+        column[i] = 1.0;
+        pp_masses_mul(m, sim->step.kin.mass, column, column);
         p_ext[i] = sim->step.kin.p_ext[i];
     }
-    for (int s = 0; s < nt; s++) {
-        E[(size_t)s * 2 * (size_t)nt + 2 * (size_t)s] = 1.0;
-        E[(size_t)s * 2 * (size_t)nt + 2 * (size_t)s + 1] = 1.0;
-        U[(size_t)rows->normal[s] * (size_t)nt + (size_t)s] = rows->mu[s];
+    int f = 0;
+    for (int g = 0; g < ng; g++) {
+        for (int j = 0; j < rows->group[g].directions; j++) {
+            E[(size_t)g * (size_t)nf + (size_t)f++] = 1.0;
+        }
+        U[(size_t)rows->group[g].n * (size_t)ng + (size_t)g] = rows->group[g].mu;
     }
     v->M = M;
     v->p_ext = p_ext;
@@ -54,11 +59,32 @@ static bool fill_blocks(owned *o, const perp_sim *sim)
     v->Wb = dense_block(o->arena, &W, 0, rows->nb);
     v->Wm = dense_block(o->arena, &W, rows->nb, rows->nm);
     v->Wn = dense_block(o->arena, &W, rows->nb + rows->nm, rows->nn);
-    v->Wf = dense_block(o->arena, &W, rows->nb + rows->nm + rows->nn, 2 * nt);
+    v->Wf = dense_block(o->arena, &W, rows->nb + rows->nm + rows->nn, nf);
     return v->Wb && v->Wm && v->Wn && v->Wf;
 }
 
-// z from the step's answer: the friction impulse along +t or -t, sigma the slip speed.
+// p as a combination of the directions of a group with nothing negative: the two next to it.
+static double *write_directions(const pp_friction *group, const double *p, double *z)
+{
+    int n = group->directions;
+    memset(z, 0, (size_t)n * sizeof *z);
+    if (group->size == 1) {
+        z[p[0] > 0.0 ? 0 : 1] = fabs(p[0]);
+        return z + n;
+    }
+    double step = 6.283185307179586 / n, around = atan2(p[1], p[0]);
+    around += around < 0.0 ? n * step : 0.0;
+    int first = (int)(around / step) % n, second = (first + 1) % n;
+    double a[2], b[2];
+    pp_friction_direction(group, first, a);
+    pp_friction_direction(group, second, b);
+    double det = a[0] * b[1] - a[1] * b[0];
+    z[first] = fmax((p[0] * b[1] - p[1] * b[0]) / det, 0.0);
+    z[second] = fmax((a[0] * p[1] - a[1] * p[0]) / det, 0.0);
+    return z + n;
+}
+
+// z from the step's answer: the friction impulse along its directions, sigma the slip speed.
 static void write_answer(const perp_sim *sim, const pp_posed *posed, double *z)
 {
     const pp_answer *a = &sim->step.answer;
@@ -76,12 +102,11 @@ static void write_answer(const perp_sim *sim, const pp_posed *posed, double *z)
     for (int i = 0; i < rows->nn; i++) {
         *next++ = a->pn[i];
     }
-    for (int i = 0; i < rows->nt; i++) {
-        *next++ = a->pt[i] > 0.0 ? a->pt[i] : 0.0;
-        *next++ = a->pt[i] < 0.0 ? -a->pt[i] : 0.0;
+    for (int g = 0; g < rows->ng; g++) {
+        next = write_directions(&rows->group[g], a->pt + rows->group[g].t, next);
     }
-    for (int i = 0; i < rows->nt; i++) {
-        *next++ = a->sigma[i];
+    for (int g = 0; g < rows->ng; g++) {
+        *next++ = a->sigma[g];
     }
 }
 
@@ -100,7 +125,7 @@ static perp_status pose(owned *o, const perp_sim *sim, perp_form form, pp_posed 
     }
     pp_closed closed;
     pp_delassus delassus;
-    perp_status status = pp_closed_create(&closed, sim->model, &s->row, s->kin.M, o->arena);
+    perp_status status = pp_closed_create(&closed, sim->model, &s->row, s->kin.mass, o->arena);
     if (status >= 0) {
         status = pp_delassus_run(&delassus, &closed, &s->kin, nu, o->arena);
     }
@@ -152,7 +177,7 @@ perp_status perp_sim_problem(const perp_sim *sim, perp_form form, perp_step_prob
         return PERP_ERR_ARGUMENT;
     }
     *problem = NULL;
-    if (!sim->step.kin.M) {
+    if (!sim->step.kin.mass) {
         return PERP_ERR_ARGUMENT;  // no step yet
     }
     owned *o = pp_alloc(&sim->env, sizeof *o);

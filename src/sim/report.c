@@ -7,36 +7,55 @@
 #include <math.h>
 #include <string.h>
 
-static perp_vec3 vec3(pp_vec2 v)
-{
-    return (perp_vec3){v.x, v.y, 0.0};
-}
-
 // Below this speed a contact that carries load sticks [m/s].
 static const double STILL = 1e-9;
+
+// Adds the impulse and slip of a group of friction rows.
+static void add_friction(const perp_sim *sim, const pp_contact *c, const pp_friction *group,
+                         perp_contact *out)
+{
+    const pp_step *s = &sim->step;
+    const double *pt = s->answer.pt + group->t;
+    perp_vec3 o = pp_cross(c->n, c->t);
+    double slip[2], second = group->size == 2 ? pt[1] : 0.0;
+    pp_friction_slip(sim->model, &s->row, group, s->answer.nu, slip);
+    if (group->kind == PP_SLIDE) {
+        // The second row is scaled where friction differs across: theory (S4).
+        double scale = group->size == 2 && c->mu_2 >= 0.0 ? c->mu_2 / c->mu : 1.0;
+        double across = scale > 0.0 ? slip[1] / scale : 0.0;
+        out->pf_W = pp_along(pp_scale(pt[0], c->t), scale * second, o);
+        out->slip_W = pp_along(pp_scale(slip[0], c->t), across, o);
+        out->slip = group->size == 1 ? slip[0] : hypot(slip[0], across);
+        out->facets = group->facets;
+    } else if (group->kind == PP_SPIN) {
+        out->moment_W = pp_along(out->moment_W, pt[0], c->n);
+    } else {
+        out->moment_W = pp_along(pp_along(out->moment_W, pt[0], c->t), second, o);
+    }
+}
 
 static perp_contact contact_of(const perp_sim *sim, int i)
 {
     const pp_step *s = &sim->step;
     const pp_contact *c = &s->gap.contact[s->row.contact[i]];
-    int t = s->row.friction[i];
     perp_contact out = {.a = {c->a},
                         .b = {c->b},
                         .feature = c->feature,
-                        .point_W = vec3(c->point),
-                        .normal_W = vec3(c->n),
+                        .point_W = c->point,
+                        .normal_W = c->n,
+                        .tangent_W = c->t,
                         .gap = c->gap,
                         .mu = c->mu,
                         .restitution = c->restitution,
                         .pn = s->answer.pn[i]};
     out.rate_n = pp_row_rate(sim->model, &s->row.n[i], s->answer.nu);
-    if (t >= 0) {
-        double pt = s->answer.pt[t];
-        out.pf_W = (perp_vec3){pt * c->n.y, -pt * c->n.x, 0.0};
-        out.slip = pp_row_rate(sim->model, &s->row.t[t], s->answer.nu);
+    bool slides = true;
+    for (int g = 0; g < s->row.grouped[i]; g++) {
+        const pp_friction *group = &s->row.group[s->row.friction[i] + g];
+        add_friction(sim, c, group, &out);
+        slides = slides && (group->kind != PP_SLIDE || fabs(out.slip) > STILL);
     }
-    out.mode =
-        out.pn > 0.0 ? (t < 0 || fabs(out.slip) > STILL ? PERP_SLIP : PERP_STICK) : PERP_OPEN;
+    out.mode = out.pn > 0.0 ? (slides ? PERP_SLIP : PERP_STICK) : PERP_OPEN;
     return out;
 }
 
@@ -59,6 +78,19 @@ static perp_status reserve(perp_sim *sim, int count)
     return PERP_OK;
 }
 
+static pp_warm warm_of(const pp_step *s, int i)
+{
+    const pp_contact *c = &s->gap.contact[s->row.contact[i]];
+    pp_warm warm = {.a = c->a, .b = c->b, .feature = c->feature, .pn = s->answer.pn[i]};
+    for (int g = 0; g < s->row.grouped[i]; g++) {
+        const pp_friction *group = &s->row.group[s->row.friction[i] + g];
+        for (int k = 0; k < group->size; k++) {
+            warm.pt[warm.count++] = s->answer.pt[group->t + k];
+        }
+    }
+    return warm;
+}
+
 perp_status pp_sim_report(perp_sim *sim)
 {
     const pp_step *s = &sim->step;
@@ -68,11 +100,8 @@ perp_status pp_sim_report(perp_sim *sim)
     }
     sim->contact_count = sim->warm_count = s->row.nc;
     for (int i = 0; i < s->row.nc; i++) {
-        const pp_contact *c = &s->gap.contact[s->row.contact[i]];
-        int t = s->row.friction[i];
         sim->contacts[i] = contact_of(sim, i);
-        sim->warm[i] =
-            (pp_warm){c->a, c->b, c->feature, s->answer.pn[i], t >= 0 ? s->answer.pt[t] : 0.0};
+        sim->warm[i] = warm_of(s, i);
     }
     return PERP_OK;
 }
@@ -80,13 +109,13 @@ perp_status pp_sim_report(perp_sim *sim)
 // ── Joints ───────────────────────────────────────────────────────────────────────────────────────
 
 // Impulse of a row on one body, added to a wrench.
-static void add_impulse(const pp_row *row, double p, int body, perp_wrench *w)
+static void add_impulse(const perp_model *m, const pp_row *row, double p, int body, perp_wrench *w)
 {
+    double *parts[PP_BODY_NV] = {&w->f.x, &w->f.y, &w->f.z, &w->tau.x, &w->tau.y, &w->tau.z};
     for (int k = 0; k < row->count; k++) {
-        if (row->body[k] == body) {
-            w->f.x += p * row->J[k][0];
-            w->f.y += p * row->J[k][1];
-            w->tau.z += p * row->J[k][2];
+        const pp_body *b = &m->body[row->body[k]];
+        for (int v = 0; row->body[k] == body && v < b->nv; v++) {
+            *parts[b->axis[v]] += p * row->J[k][v];
         }
     }
 }
@@ -100,30 +129,30 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
         return out;
     }
     pp_row row;
-    pp_kinematics now = {.t = sim->now.t, .body = sim->frames};
+    pp_kinematics now = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
     pp_joint_coordinate(m, &now, joint.i, &row);
     out.coordinate = row.value;
     out.rate = row.before;
-    out.error = pp_joint_error(m, sim->frames, sim->now.t, joint.i);
+    out.error = pp_joint_error(m, &now, joint.i);
     if (!s->solved) {
         return out;
     }
     for (int i = 0; i < s->row.nb; i++) {
         if (s->row.b[i].joint == joint.i) {
-            add_impulse(&s->row.b[i], s->answer.pb[i], m->joint[joint.i].b, &out.impulse_b);
+            add_impulse(m, &s->row.b[i], s->answer.pb[i], m->joint[joint.i].b, &out.impulse_b);
             out.drive += s->row.b[i].drives ? s->answer.pb[i] : 0.0;
             out.redundant = out.redundant || s->answer.follows[i];
         }
     }
     for (int i = 0; i < s->row.nm; i++) {
         if (s->row.m[i].joint == joint.i) {
-            add_impulse(&s->row.m[i], s->answer.pm[i], m->joint[joint.i].b, &out.impulse_b);
+            add_impulse(m, &s->row.m[i], s->answer.pm[i], m->joint[joint.i].b, &out.impulse_b);
             out.drive += s->answer.pm[i];
         }
     }
     for (int i = s->row.nc; i < s->row.nn; i++) {
         if (s->row.n[i].joint == joint.i) {
-            add_impulse(&s->row.n[i], s->answer.pn[i], m->joint[joint.i].b, &out.impulse_b);
+            add_impulse(m, &s->row.n[i], s->answer.pn[i], m->joint[joint.i].b, &out.impulse_b);
             out.limit += s->answer.pn[i];
         }
     }
@@ -131,13 +160,6 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
 }
 
 // ── Driven bodies ────────────────────────────────────────────────────────────────────────────────
-
-static void add_force_at(pp_vec2 f, pp_vec2 at, pp_vec2 origin, perp_wrench *w)
-{
-    w->f.x += f.x;
-    w->f.y += f.y;
-    w->tau.z += (at.x - origin.x) * f.y - (at.y - origin.y) * f.x;
-}
 
 // The drive balances what contacts do to the body: minus the sum of the contact impulses on it.
 perp_wrench perp_body_drive_impulse(const perp_sim *sim, perp_body body)
@@ -148,17 +170,18 @@ perp_wrench perp_body_drive_impulse(const perp_sim *sim, perp_body body)
     if (body.i < 0 || body.i >= m->bodies || m->body[body.i].nv > 0 || !s->solved) {
         return out;
     }
-    pp_vec2 origin = s->kin.body[body.i].p;
-    for (int i = 0; i < s->row.nc; i++) {
-        const pp_contact *c = &s->gap.contact[s->row.contact[i]];
-        bool on_a = m->shape[c->a].body == body.i, on_b = m->shape[c->b].body == body.i;
+    perp_vec3 origin = s->kin.body[body.i].p;
+    for (int i = 0; i < sim->contact_count; i++) {
+        const perp_contact *c = &sim->contacts[i];
+        bool on_a = m->shape[c->a.i].body == body.i, on_b = m->shape[c->b.i].body == body.i;
         if (!on_a && !on_b) {
             continue;
         }
-        int t = s->row.friction[i];
-        double pn = s->answer.pn[i], pt = t >= 0 ? s->answer.pt[t] : 0.0, sign = on_a ? 1.0 : -1.0;
-        pp_vec2 p = {sign * (pn * c->n.x + pt * c->n.y), sign * (pn * c->n.y - pt * c->n.x)};
-        add_force_at(p, c->point, origin, &out);
+        double sign = on_a ? 1.0 : -1.0;
+        perp_vec3 p = pp_scale(sign, pp_along(c->pf_W, c->pn, c->normal_W));
+        out.f = pp_add(out.f, p);
+        out.tau = pp_add(out.tau, pp_cross(pp_sub(c->point_W, origin), p));
+        out.tau = pp_along(out.tau, sign, c->moment_W);
     }
     return out;
 }

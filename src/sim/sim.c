@@ -15,6 +15,7 @@ perp_sim_def perp_sim_default(void)
         .tolerance = 1e-8,
         .margin = 0.01,
         .theta = 0.5,
+        .facets = 8,
         .limits = {.gap = 1e-3,
                    .complementarity = 1e-6,
                    .cone = 1e-8,
@@ -39,28 +40,48 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
         return pp_fail(error, PERP_ERR_ARGUMENT,
                        "sim: tolerance must be positive, margin >= 0, theta between 0.5 and 1");
     }
+    if (def->facets < 3 || def->facets > 256) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "sim: facets must be between 3 and 256, got %d",
+                       def->facets);
+    }
     return PERP_OK;
+}
+
+void pp_sim_follow_turns(const perp_model *model, const pp_kinematics *kin, double *turn)
+{
+    for (int i = 0; i < model->joints; i++) {
+        pp_row row;
+        pp_joint_coordinate(model, kin, i, &row);
+        turn[i] = row.value;
+    }
+}
+
+// Turns start over from what the frames show.
+static void reset_turns(perp_sim *sim)
+{
+    pp_kinematics now = {.t = sim->now.t, .body = sim->frames};
+    pp_sim_follow_turns(sim->model, &now, sim->now.turn);
 }
 
 static bool allocate(perp_sim *sim)
 {
     const perp_model *m = sim->model;
-    double *reals = PP_ZEROS(sim->memory, double, 4 * (size_t)m->nv);
+    size_t nq = (size_t)m->nq, nv = (size_t)m->nv, joints = (size_t)m->joints;
+    double *reals = PP_ZEROS(sim->memory, double, 2 * (nq + nv + joints));
     sim->applied = PP_ZEROS(sim->memory, perp_wrench, m->bodies);
     sim->frames = PP_ARRAY(sim->memory, pp_frame, m->bodies);
     if (!reals || !sim->applied || !sim->frames) {
         return false;
     }
     sim->now.q = reals;
-    sim->now.nu = reals + m->nv;
-    sim->next.q = reals + 2 * m->nv;
-    sim->next.nu = reals + 3 * m->nv;
-    for (int i = 0; i < m->bodies; i++) {
-        const pp_body *body = &m->body[i];
-        memcpy(sim->now.q + body->at, body->q, (size_t)body->nv * sizeof(double));
-        memcpy(sim->now.nu + body->at, body->nu, (size_t)body->nv * sizeof(double));
-    }
+    sim->now.nu = reals + nq;
+    sim->now.turn = reals + nq + nv;
+    sim->next.q = sim->now.turn + joints;
+    sim->next.nu = sim->next.q + nq;
+    sim->next.turn = sim->next.nu + nv;
+    pp_state_start(m, &sim->now);
     pp_frames(m, &sim->now, sim->frames);
+    reset_turns(sim);
     return true;
 }
 
@@ -142,8 +163,7 @@ perp_vec3 perp_body_position(const perp_sim *sim, perp_body body)
     if (!has_body(sim, body)) {
         return (perp_vec3){0.0, 0.0, 0.0};
     }
-    const pp_frame *f = &sim->frames[body.i];
-    return (perp_vec3){f->p.x, f->p.y, 0.0};
+    return sim->frames[body.i].p;
 }
 
 double perp_body_angle(const perp_sim *sim, perp_body body)
@@ -153,8 +173,10 @@ double perp_body_angle(const perp_sim *sim, perp_body body)
 
 perp_pose perp_body_pose(const perp_sim *sim, perp_body body)
 {
-    double half = 0.5 * perp_body_angle(sim, body);
-    return (perp_pose){perp_body_position(sim, body), {cos(half), 0.0, 0.0, sin(half)}};
+    if (!has_body(sim, body)) {
+        return (perp_pose){{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
+    }
+    return (perp_pose){sim->frames[body.i].p, sim->frames[body.i].rot};
 }
 
 perp_twist perp_body_twist(const perp_sim *sim, perp_body body)
@@ -163,16 +185,15 @@ perp_twist perp_body_twist(const perp_sim *sim, perp_body body)
         return (perp_twist){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
     }
     const pp_frame *f = &sim->frames[body.i];
-    return (perp_twist){{f->v.x, f->v.y, 0.0}, {0.0, 0.0, f->w}};
+    return (perp_twist){f->v, f->w};
 }
 
 void perp_body_apply(perp_sim *sim, perp_body body, perp_wrench F_W)
 {
     if (has_body(sim, body)) {
         perp_wrench *w = &sim->applied[body.i];
-        w->f.x += F_W.f.x;
-        w->f.y += F_W.f.y;
-        w->tau.z += F_W.tau.z;
+        w->f = pp_add(w->f, F_W.f);
+        w->tau = pp_add(w->tau, F_W.tau);
     }
 }
 
@@ -189,7 +210,7 @@ const perp_contact *perp_sim_contacts(const perp_sim *sim, int *count)
 void perp_state_size(const perp_sim *sim, int *nq, int *nv)
 {
     if (nq) {
-        *nq = sim->model->nv;
+        *nq = sim->model->nq;
     }
     if (nv) {
         *nv = sim->model->nv;
@@ -198,57 +219,78 @@ void perp_state_size(const perp_sim *sim, int *nq, int *nv)
 
 perp_status perp_state_get(const perp_sim *sim, double *t, double *q, double *nu)
 {
-    size_t bytes = (size_t)sim->model->nv * sizeof(double);
+    const perp_model *m = sim->model;
     if (t) {
         *t = sim->now.t;
     }
     if (q) {
-        memcpy(q, sim->now.q, bytes);
+        memcpy(q, sim->now.q, (size_t)m->nq * sizeof *q);
     }
     if (nu) {
-        memcpy(nu, sim->now.nu, bytes);
+        memcpy(nu, sim->now.nu, (size_t)m->nv * sizeof *nu);
     }
     return PERP_OK;
 }
 
+static bool unit_quaternions(const perp_model *m, const double *q)
+{
+    for (int i = 0; i < m->bodies; i++) {
+        const double *r = q + m->body[i].at_q + 3;
+        if (m->body[i].nq == 7 &&
+            fabs(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3] - 1.0) > 1e-6) {
+            return false;
+        }
+    }
+    return true;
+}
+
 perp_status perp_state_set(perp_sim *sim, double t, const double *q, const double *nu)
 {
-    size_t n = (size_t)sim->model->nv;
-    if (!isfinite(t) || (n > 0 && (!q || !nu)) ||
-        (n > 0 && (!pp_all_finite(n, q) || !pp_all_finite(n, nu)))) {
+    size_t nq = (size_t)sim->model->nq, nv = (size_t)sim->model->nv;
+    if (!isfinite(t) || (nv > 0 && (!q || !nu)) ||
+        (nv > 0 && (!pp_all_finite(nq, q) || !pp_all_finite(nv, nu)))) {
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "state: a number is missing or not finite");
     }
+    if (!unit_quaternions(sim->model, q)) {
+        return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
+                       "state: the quaternion of a body is not of length 1");
+    }
     sim->now.t = t;
-    if (n > 0) {
-        memcpy(sim->now.q, q, n * sizeof *q);
-        memcpy(sim->now.nu, nu, n * sizeof *nu);
+    if (nv > 0) {
+        memcpy(sim->now.q, q, nq * sizeof *q);
+        memcpy(sim->now.nu, nu, nv * sizeof *nu);
     }
     sim->warm_count = 0;
     pp_frames(sim->model, &sim->now, sim->frames);
+    reset_turns(sim);
     return PERP_OK;
 }
 
 uint64_t perp_state_hash(const perp_sim *sim)
 {
-    size_t bytes = (size_t)sim->model->nv * sizeof(double);
     uint64_t hash = pp_hash(0, &sim->now.t, sizeof sim->now.t);
-    hash = pp_hash(hash, sim->now.q, bytes);
-    return pp_hash(hash, sim->now.nu, bytes);
+    hash = pp_hash(hash, sim->now.q, (size_t)sim->model->nq * sizeof(double));
+    return pp_hash(hash, sim->now.nu, (size_t)sim->model->nv * sizeof(double));
 }
 
-// A saved state: header, q, nu, warm starts.
+// A saved state: header, q, nu, turns, warm starts.
 typedef struct header {
     uint64_t magic;
-    int32_t nv, warm;
+    int32_t nq, nv, joints, warm;
     double t;
 } header;
 
-static const uint64_t MAGIC = 0x7065727053544131ull;
+static const uint64_t MAGIC = 0x7065727053544132ull;
+
+// q, nu and turns lie behind each other.
+static size_t state_bytes(const perp_model *m)
+{
+    return ((size_t)m->nq + (size_t)m->nv + (size_t)m->joints) * sizeof(double);
+}
 
 size_t perp_state_save_size(const perp_sim *sim)
 {
-    return sizeof(header) + 2 * (size_t)sim->model->nv * sizeof(double) +
-           (size_t)sim->warm_count * sizeof(pp_warm);
+    return sizeof(header) + state_bytes(sim->model) + (size_t)sim->warm_count * sizeof(pp_warm);
 }
 
 perp_status perp_state_save(const perp_sim *sim, void *block, size_t size)
@@ -256,15 +298,14 @@ perp_status perp_state_save(const perp_sim *sim, void *block, size_t size)
     if (!block || size < perp_state_save_size(sim)) {
         return PERP_ERR_ARGUMENT;
     }
-    size_t bytes = (size_t)sim->model->nv * sizeof(double);
-    header head = {MAGIC, sim->model->nv, sim->warm_count, sim->now.t};
+    const perp_model *m = sim->model;
+    size_t bytes = state_bytes(m);
+    header head = {MAGIC, m->nq, m->nv, m->joints, sim->warm_count, sim->now.t};
     char *to = block;
     memcpy(to, &head, sizeof head);
     memcpy(to + sizeof head, sim->now.q, bytes);
-    memcpy(to + sizeof head + bytes, sim->now.nu, bytes);
     if (sim->warm_count > 0) {
-        memcpy(to + sizeof head + 2 * bytes, sim->warm,
-               (size_t)sim->warm_count * sizeof *sim->warm);
+        memcpy(to + sizeof head + bytes, sim->warm, (size_t)sim->warm_count * sizeof *sim->warm);
     }
     return PERP_OK;
 }
@@ -286,14 +327,15 @@ static perp_status reserve_warm(perp_sim *sim, int count)
 perp_status perp_state_restore(perp_sim *sim, const void *block, size_t size)
 {
     header head;
-    size_t bytes = (size_t)sim->model->nv * sizeof(double);
-    if (!block || size < sizeof head + 2 * bytes) {
+    const perp_model *m = sim->model;
+    size_t bytes = state_bytes(m);
+    if (!block || size < sizeof head + bytes) {
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "restore: the block is too small");
     }
     const char *from = block;
     memcpy(&head, from, sizeof head);
-    if (head.magic != MAGIC || head.nv != sim->model->nv || head.warm < 0 ||
-        size < sizeof head + 2 * bytes + (size_t)head.warm * sizeof(pp_warm)) {
+    if (head.magic != MAGIC || head.nq != m->nq || head.nv != m->nv || head.joints != m->joints ||
+        head.warm < 0 || size < sizeof head + bytes + (size_t)head.warm * sizeof(pp_warm)) {
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
                        "restore: the block is not a state of this model");
     }
@@ -303,10 +345,9 @@ perp_status perp_state_restore(perp_sim *sim, const void *block, size_t size)
     }
     sim->now.t = head.t;
     memcpy(sim->now.q, from + sizeof head, bytes);
-    memcpy(sim->now.nu, from + sizeof head + bytes, bytes);
     sim->warm_count = head.warm;
     if (head.warm > 0) {
-        memcpy(sim->warm, from + sizeof head + 2 * bytes, (size_t)head.warm * sizeof *sim->warm);
+        memcpy(sim->warm, from + sizeof head + bytes, (size_t)head.warm * sizeof *sim->warm);
     }
     pp_frames(sim->model, &sim->now, sim->frames);
     return PERP_OK;

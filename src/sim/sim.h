@@ -14,7 +14,7 @@ typedef struct pp_step {
     pp_gaps gap;
     pp_rows row;
     pp_answer answer;
-    pp_frame *after;
+    pp_kinematics end;  // t, frames and turns at the end of the step
     bool solved;
 } pp_step;
 
@@ -22,7 +22,8 @@ typedef struct pp_step {
 typedef struct pp_warm {
     int a, b;
     uint32_t feature;
-    double pn, pt;
+    int count;  // friction rows
+    double pn, pt[5];
 } pp_warm;
 
 struct perp_sim {
@@ -45,5 +46,7 @@ struct perp_sim {
     perp_error error;
 };
 
+// Coordinates of all joints as the frames have them, each in the turn nearest to kin->turn.
+void pp_sim_follow_turns(const perp_model *model, const pp_kinematics *kin, double *turn);
 // Fills info->certificate, energies, contacts and warm starts of a solved step.
 perp_status pp_sim_report(perp_sim *sim);

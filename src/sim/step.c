@@ -10,7 +10,7 @@
 
 static pp_scheme scheme_of(const perp_sim *sim)
 {
-    return (pp_scheme){sim->def.stepper, sim->def.friction, sim->def.impact};
+    return (pp_scheme){sim->def.stepper, sim->def.friction, sim->def.impact, sim->def.facets};
 }
 
 // Without inertia: a small mass keeps what nothing pushes where it is, and no momentum is carried over.
@@ -19,11 +19,11 @@ static const double QUASISTATIC_MASS = 1e-9;
 static perp_status kinematics(perp_sim *sim, double h)
 {
     pp_step *s = &sim->step;
-    perp_status status =
-        pp_kinematics_run(&s->kin, sim->model, &sim->now, h, sim->applied, sim->arena);
-    double *M = status >= 0 && sim->def.stepper == PERP_QUASISTATIC ? s->kin.M : NULL;
-    for (int i = 0; M && i < sim->model->nv; i++) {
-        M[i] *= QUASISTATIC_MASS;
+    perp_status status = pp_kinematics_run(&s->kin, sim->model, &sim->now, h, sim->def.gyroscopic,
+                                           sim->applied, sim->arena);
+    bool light = status >= 0 && sim->def.stepper == PERP_QUASISTATIC;
+    for (int i = 0; light && i < sim->model->bodies; i++) {
+        pp_weight_scale(&s->kin.mass[i], QUASISTATIC_MASS);
     }
     return status;
 }
@@ -36,10 +36,10 @@ static double reach(const perp_sim *sim, double h)
     const pp_frame *body = sim->step.kin.body;
     double fastest = 0.0;
     for (int i = 0; body && i < m->bodies; i++) {
-        double turn = fabs(body[i].w) * m->length_scale;
-        fastest = fmax(fastest, hypot(body[i].v.x, body[i].v.y) + turn);
+        double turn = pp_length(body[i].w) * m->length_scale;
+        fastest = fmax(fastest, pp_length(body[i].v) + turn);
     }
-    double g = hypot(m->gravity.x, m->gravity.y);
+    double g = pp_length(m->gravity);
     return fmax(sim->def.margin, 1.5 * h * (fastest + g * h));
 }
 
@@ -49,13 +49,13 @@ static void keep_near(perp_sim *sim, double h)
     const perp_model *m = sim->model;
     const pp_frame *body = sim->step.kin.body;
     pp_gaps *gaps = &sim->step.gap;
-    double g = hypot(m->gravity.x, m->gravity.y);
+    double g = pp_length(m->gravity);
     int kept = 0;
     for (int i = 0; i < gaps->count; i++) {
         const pp_contact *c = &gaps->contact[i];
-        pp_vec2 va = pp_point_velocity(&body[m->shape[c->a].body], c->point);
-        pp_vec2 vb = pp_point_velocity(&body[m->shape[c->b].body], c->point);
-        double far = 1.5 * h * (hypot(vb.x - va.x, vb.y - va.y) + g * h);
+        perp_vec3 va = pp_point_velocity(&body[m->shape[c->a].body], c->point);
+        perp_vec3 vb = pp_point_velocity(&body[m->shape[c->b].body], c->point);
+        double far = 1.5 * h * (pp_length(pp_sub(vb, va)) + g * h);
         if (c->listed >= 0 || c->gap <= fmax(sim->def.margin, far)) {
             gaps->contact[kept++] = *c;
         }
@@ -82,11 +82,19 @@ static const double *old_velocities(perp_sim *sim)
     return PP_ZEROS(sim->arena, double, sim->model->nv);
 }
 
-// Last step's impulses of the same contact points, as (p_n, p_t) for every unilateral row.
+static void take_friction(const pp_rows *rows, int n, const pp_warm *w, double *pt)
+{
+    int first = rows->grouped[n] > 0 ? rows->group[rows->friction[n]].t : 0;
+    for (int k = 0; rows->grouped[n] > 0 && k < w->count && first + k < rows->nt; k++) {
+        pt[first + k] = w->pt[k];
+    }
+}
+
+// Last step's impulses of the same contact points: p_n of every unilateral row, then p_t.
 static const double *warm_start(perp_sim *sim)
 {
     const pp_rows *rows = &sim->step.row;
-    double *guess = PP_ZEROS(sim->arena, double, 2 * (size_t)rows->nn);
+    double *guess = PP_ZEROS(sim->arena, double, (size_t)rows->nn + (size_t)rows->nt);
     int next = 0;
     if (!guess || sim->warm_count == 0) {
         return NULL;
@@ -96,8 +104,8 @@ static const double *warm_start(perp_sim *sim)
         for (int k = 0; k < sim->warm_count; k++) {
             const pp_warm *w = &sim->warm[(next + k) % sim->warm_count];
             if (w->a == c->a && w->b == c->b && w->feature == c->feature) {
-                guess[2 * i] = w->pn;
-                guess[2 * i + 1] = w->pt;
+                guess[i] = w->pn;
+                take_friction(rows, i, w, guess + rows->nn);
                 next = (next + k + 1) % sim->warm_count;
                 break;
             }
@@ -127,13 +135,16 @@ static perp_status integrate(perp_sim *sim, double h)
 {
     double theta = sim->def.stepper == PERP_MOREAU_JEAN ? sim->def.theta : 1.0;
     pp_step *s = &sim->step;
-    pp_integrate(&sim->next, sim->model, &sim->now, s->answer.nu, h, theta);
-    s->after = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);
-    if (!s->after) {
+    pp_integrate(&sim->next, sim->model, &sim->now, s->answer.nu, h, theta, sim->def.rotation);
+    pp_frame *after = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);
+    if (!after) {
         return PERP_ERR_MEMORY;
     }
-    pp_frames(sim->model, &sim->next, s->after);
-    return pp_all_finite((size_t)sim->model->nv, sim->next.q) ? PERP_OK : PERP_ERR_NUMERIC;
+    pp_frames(sim->model, &sim->next, after);
+    s->end = (pp_kinematics){.t = sim->next.t, .body = after, .turn = sim->now.turn};
+    pp_sim_follow_turns(sim->model, &s->end, sim->next.turn);
+    s->end.turn = sim->next.turn;
+    return pp_all_finite((size_t)sim->model->nq, sim->next.q) ? PERP_OK : PERP_ERR_NUMERIC;
 }
 
 static perp_status certify(perp_sim *sim, const double *nu)
@@ -149,8 +160,8 @@ static perp_status certify(perp_sim *sim, const double *nu)
                      .pm = s->answer.pm,
                      .pn = s->answer.pn,
                      .pt = s->answer.pt,
-                     .after = s->after,
-                     .t_after = sim->next.t,
+                     .end = &s->end,
+                     .polygons = s->answer.form != PERP_FORM_CONE,
                      .scratch = PP_ARRAY(sim->arena, double, sim->model->nv)};
     if (!e.scratch) {
         return PERP_ERR_MEMORY;
@@ -167,7 +178,7 @@ static void commit(perp_sim *sim)
     pp_state old = sim->now;
     sim->now = sim->next;
     sim->next = old;
-    memcpy(sim->frames, sim->step.after, (size_t)sim->model->bodies * sizeof *sim->frames);
+    memcpy(sim->frames, sim->step.end.body, (size_t)sim->model->bodies * sizeof *sim->frames);
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
 }
 

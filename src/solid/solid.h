@@ -53,6 +53,8 @@ void pp_solid_box(const pp_solid *solid, const pp_pose *X, perp_vec3 *low, perp_
 // all are in one plane. PERP_ERR_REFUSED: built without qhull.
 perp_status pp_hull_create(const perp_vec3 *point, int count, pp_arena *arena, const pp_hull **hull,
                            perp_error *error);
+// A copy in another arena; NULL: out of memory.
+const pp_hull *pp_hull_copy(const pp_hull *hull, pp_arena *arena);
 
 // Hull of one triangle: flat, with two faces, 0 the one from which a, b, c are counter-clockwise.
 typedef struct pp_flat_hull {

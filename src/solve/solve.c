@@ -21,6 +21,7 @@ typedef struct run {
     pp_closed closed;
     pp_delassus delassus;
     pp_answer *out;
+    bool polygons;  // the form at hand has polygons in place of discs
 } run;
 
 static perp_status allocate(run *r)
@@ -33,7 +34,7 @@ static perp_status allocate(run *r)
     out->pm = PP_ZEROS(r->arena, double, rows->nm);
     out->pn = PP_ZEROS(r->arena, double, rows->nn);
     out->pt = PP_ZEROS(r->arena, double, rows->nt);
-    out->sigma = PP_ZEROS(r->arena, double, rows->nt);
+    out->sigma = PP_ZEROS(r->arena, double, rows->ng);
     return out->nu && out->pb && out->pm && out->pn && out->pt && out->sigma ? PERP_OK
                                                                              : PERP_ERR_MEMORY;
 }
@@ -44,9 +45,8 @@ static void close_joints(run *r)
     const pp_rows *rows = r->rows;
     pp_answer *out = r->out;
     double *beta = r->closed.nb > 0 ? PP_ARRAY(r->arena, double, rows->nb) : NULL;
-    for (int i = 0; i < r->model->nv; i++) {
-        out->nu[i] = r->kin->M[i] * r->nu[i] + r->kin->p_ext[i];
-    }
+    pp_masses_mul(r->model, r->kin->mass, r->nu, out->nu);
+    pp_axpy(r->model->nv, 1.0, r->kin->p_ext, out->nu);
     for (int i = 0; i < rows->nm; i++) {
         pp_row_add(r->model, &rows->m[i], out->pm[i], NULL, out->nu);
     }
@@ -60,8 +60,10 @@ static void close_joints(run *r)
         beta[i] = rows->b[i].rate + rows->b[i].bias;
     }
     pp_closed_solve(&r->closed, beta, out->nu, out->pb);
-    for (int i = 0; i < rows->nt; i++) {
-        out->sigma[i] = fabs(pp_row_rate(r->model, &rows->t[i], out->nu));
+    for (int g = 0; g < rows->ng; g++) {
+        double slip[2];
+        pp_friction_slip(r->model, rows, &rows->group[g], out->nu, slip);
+        out->sigma[g] = pp_friction_support(&rows->group[g], r->polygons, slip);
     }
 }
 
@@ -79,18 +81,28 @@ static void unpack(run *r, const double *z)
     for (int i = 0; i < rows->nn; i++) {
         out->pn[i] += pn[i];
     }
-    for (int i = 0; i < rows->nt; i++) {
-        out->pt[i] += pf[2 * i] - pf[2 * i + 1];
+    for (int g = 0; g < rows->ng; g++) {
+        const pp_friction *group = &rows->group[g];
+        for (int j = 0; j < group->directions; j++) {
+            double d[2], p = *pf++;
+            pp_friction_direction(group, j, d);
+            for (int k = 0; k < group->size; k++) {
+                out->pt[group->t + k] += d[k] * p;
+            }
+        }
     }
 }
 
-static void unpack_cone(run *r, const double *c)
+static void unpack_cone(run *r, int dim, const double *c)
 {
     for (int i = 0; i < r->rows->nn; i++) {
-        r->out->pn[i] = c[2 * i];
+        r->out->pn[i] = c[dim * i];
     }
-    for (int i = 0; i < r->rows->nt; i++) {
-        r->out->pt[i] = c[2 * r->rows->normal[i] + 1];
+    for (int g = 0; g < r->rows->ng; g++) {
+        const pp_friction *group = &r->rows->group[g];
+        for (int k = 0; k < group->size; k++) {
+            r->out->pt[group->t + k] = c[dim * group->n + pp_cone_place(group, dim) + k];
+        }
     }
 }
 
@@ -142,13 +154,7 @@ static void name_jam(run *r, const double *ray, int first_n)
 // J M^-1 J^T: what a unit impulse does to the row's own rate.
 static double mobility(const run *r, const pp_row *row)
 {
-    double sum = 0.0;
-    for (int k = 0; k < row->count; k++) {
-        const pp_body *body = &r->model->body[row->body[k]];
-        for (int v = 0; v < body->nv; v++) {
-            sum += row->J[k][v] * row->J[k][v] / r->kin->M[body->at + v];
-        }
-    }
+    double sum = pp_row_coupling(r->model, r->kin->mass, row, row);
     return sum > 0.0 ? sum : 1.0;
 }
 
@@ -169,11 +175,18 @@ static double slack_of(run *r)
         double rho = pp_row_rate(r->model, &rows->n[i], out->nu) + rows->n[i].bias;
         worst = fmax(worst, m * fabs(pn - clamped(pn - rho / m, 0.0, PP_INF)));
     }
-    for (int i = 0; i < rows->nt; i++) {
-        double m = mobility(r, &rows->t[i]), pt = out->pt[i];
-        double most = rows->mu[i] * out->pn[rows->normal[i]];
-        double slip = pp_row_rate(r->model, &rows->t[i], out->nu);
-        worst = fmax(worst, m * fabs(pt - clamped(pt - slip / m, -most, most)));
+    for (int g = 0; g < rows->ng; g++) {
+        const pp_friction *group = &rows->group[g];
+        double m = mobility(r, &rows->t[group->t]), slip[2], to[2] = {0.0, 0.0}, error = 0.0;
+        pp_friction_slip(r->model, rows, group, out->nu, slip);
+        for (int k = 0; k < group->size; k++) {
+            to[k] = out->pt[group->t + k] - slip[k] / m;
+        }
+        pp_friction_project(group, r->polygons, group->mu * out->pn[group->n], to);
+        for (int k = 0; k < group->size; k++) {
+            error = hypot(error, out->pt[group->t + k] - to[k]);
+        }
+        worst = fmax(worst, m * error);
     }
     return worst;
 }
@@ -231,6 +244,7 @@ static perp_status solve_and_refine(run *r, const pp_posed *posed, double *z)
 static perp_status by_mcp(run *r)
 {
     pp_posed posed;
+    r->polygons = true;
     perp_status status = pp_pose_mcp(&posed, r->model, r->kin, r->rows, r->nu, r->arena);
     if (status < 0) {
         return status;
@@ -250,6 +264,7 @@ static perp_status ensure_delassus(run *r)
 static perp_status by_lcp(run *r, const double *slack)
 {
     pp_posed posed;
+    r->polygons = true;
     perp_status status = ensure_delassus(r);
     if (status < 0) {
         return status;
@@ -280,7 +295,7 @@ static perp_status pose_cone(run *r, pp_posed *posed)
         return pp_pose_cone_global(posed, r->model, r->kin, r->rows, r->nu, r->arena);
     }
     perp_status status = ensure_delassus(r);
-    return status < 0 ? status : pp_pose_cone(posed, r->rows, &r->delassus, r->arena);
+    return status < 0 ? status : pp_pose_cone(posed, r->model, r->rows, &r->delassus, r->arena);
 }
 
 // As solve_and_refine.
@@ -297,7 +312,23 @@ static void refine_cone(run *r, const perp_fcp *fcp, perp_comp_options *options,
         if (status != PERP_OK) {
             return;
         }
-        unpack_cone(r, c);
+        unpack_cone(r, fcp->dim, c);
+    }
+}
+
+// Last step's impulses as a guess.
+static void pack_guess(const run *r, int dim, double *c)
+{
+    const pp_rows *rows = r->rows;
+    const double *pn = r->options->warm, *pt = pn + rows->nn;
+    for (int i = 0; i < rows->nn; i++) {
+        c[dim * i] = pn[i];
+    }
+    for (int g = 0; g < rows->ng; g++) {
+        const pp_friction *group = &rows->group[g];
+        for (int k = 0; k < group->size; k++) {
+            c[dim * group->n + pp_cone_place(group, dim) + k] = pt[group->t + k];
+        }
     }
 }
 
@@ -307,24 +338,26 @@ static perp_status by_cone(run *r)
     perp_comp_options options = perp_comp_default();
     perp_comp_info info;
     perp_status status = pose_cone(r, &posed);
-    double *c = PP_ZEROS(r->arena, double, 2 * (size_t)r->rows->nn);
-    if (status < 0 || !c) {
-        return PERP_ERR_MEMORY;
+    if (status < 0) {
+        return status;
     }
+    size_t size = (size_t)posed.fcp.dim * (size_t)r->rows->nn;
+    double *c = PP_ZEROS(r->arena, double, size);
     double *v = PP_ZEROS(r->arena, double, posed.fcp.nv);
     options.tolerance = r->options->tolerance;
     options.work = r->options->work;
     options.warm_start = r->options->warm != NULL;
-    if (r->options->warm) {
-        memcpy(c, r->options->warm, 2 * (size_t)r->rows->nn * sizeof *c);
-    }
-    if (!v) {
+    if (!c || !v) {
         return PERP_ERR_MEMORY;
     }
+    r->polygons = false;
+    if (r->options->warm) {
+        pack_guess(r, posed.fcp.dim, c);
+    }
     status = perp_fcp_solve(r->options->solver, &posed.fcp, &options, r->options->env, c, v, &info);
-    note(r->out, PERP_FORM_CONE, 2 * posed.fcp.nc, &info);
+    note(r->out, PERP_FORM_CONE, (int)size, &info);
     if (status >= 0) {
-        unpack_cone(r, c);
+        unpack_cone(r, posed.fcp.dim, c);
         refine_cone(r, &posed.fcp, &options, c, v);
     }
     return status;
@@ -335,7 +368,7 @@ static perp_status by_cone(run *r)
 static perp_status restitute(run *r)
 {
     const pp_rows *rows = r->rows;
-    double *slack = PP_ZEROS(r->arena, double, rows->nt),
+    double *slack = PP_ZEROS(r->arena, double, rows->ng),
            *back = PP_ZEROS(r->arena, double, rows->nn);
     bool any = false;
     if (!slack || !back) {
@@ -354,8 +387,8 @@ static perp_status restitute(run *r)
     for (int i = 0; i < rows->nn; i++) {
         r->out->pn[i] += back[i];
     }
-    for (int i = 0; i < rows->nt; i++) {
-        slack[i] = rows->mu[i] * back[rows->normal[i]];
+    for (int g = 0; g < rows->ng; g++) {
+        slack[g] = rows->group[g].mu * back[rows->group[g].n];
     }
     close_joints(r);
     for (int i = 0; i < r->delassus.count; i++) {  // rates where the second problem begins
@@ -376,7 +409,9 @@ static perp_form choose(const run *r)
     if (o->form == PERP_FORM_CONE) {
         return cone ? PERP_FORM_CONE : PERP_FORM_LCP;
     }
-    return cone && r->rows->nn >= CONE_FROM ? PERP_FORM_CONE : PERP_FORM_LCP;
+    // In the plane a few contacts are quicker as an LCP, and the same; in space the LCP has polygons.
+    bool better = r->model->spatial || r->rows->nn >= CONE_FROM;
+    return cone && better ? PERP_FORM_CONE : PERP_FORM_LCP;
 }
 
 static perp_status solve_rows(run *r)
@@ -460,7 +495,7 @@ perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinem
              .out = out};
     perp_status status = allocate(&r);
     if (status >= 0) {
-        status = pp_closed_create(&r.closed, model, rows, kin->M, arena);
+        status = pp_closed_create(&r.closed, model, rows, kin->mass, arena);
     }
     if (status >= 0) {
         status = pp_delassus_run(&r.delassus, &r.closed, kin, nu, arena);

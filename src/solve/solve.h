@@ -9,7 +9,7 @@
 typedef struct pp_answer {
     double *nu;                 // nv: velocities at the end of the step
     double *pb, *pm, *pn, *pt;  // impulses: bilateral, boxed, normal, tangential (signed)
-    double *sigma;              // nt: slip speed bound
+    double *sigma;              // ng: slip speed bound
     perp_form form;
     const char *solver;
     int size, iterations, redundant;
@@ -23,7 +23,7 @@ typedef struct pp_solve_options {
     const char *solver;  // NULL: auto
     double tolerance;
     perp_impact_law impact;
-    const double *warm;   // 2 nn guesses (p_n, p_t) for the cone form, NULL: none
+    const double *warm;   // nn + nt guesses (p_n, p_t) for the cone form, NULL: none
     const pp_gaps *gaps;  // what the contact rows are about: names of a jam
     perp_workspace *work;
     const perp_env *env;

@@ -3,7 +3,8 @@
 //
 // Spreading the load over redundant contacts.                                           theory (P10)
 //
-// Columns of touching contacts (rho_n = 0): n and t where it sticks, n -+ mu t where it slips. The Gram
+// Columns of touching contacts (rho_n = 0): n and the friction rows where it sticks, n plus the friction
+// that goes with it where it slips. The Gram
 // matrix of the columns has a null space when impulses are not unique; of all impulses p with the same
 // effect the least-norm ones are Gram^+ Gram p. They are taken when they keep signs and cones; contacts
 // that would pull are left out and the rest tried again.
@@ -15,10 +16,9 @@
 enum { COLUMNS_MOST = 160, ROUNDS = 8 };
 
 typedef struct column {
-    int n;         // normal row
-    int t;         // tangent row, -1: none
-    double share;  // of the tangent per unit: n column 0 or -+mu, t column 1
-    bool is_t;
+    int n;  // normal row
+    int t;  // friction row, -1: this is the normal column
+    int g;  // group of the friction row
 } column;
 
 typedef struct spread {
@@ -30,6 +30,8 @@ typedef struct spread {
     column *list;
     int count;
     bool *dropped;  // nn
+    bool polygons;  // stand for discs in this form
+    double *share;  // nt: friction per unit of normal impulse where it slips, 0 where it sticks
     double *gram, *p, *y, *L;
     int *order;
 } spread;
@@ -38,8 +40,11 @@ typedef struct spread {
 static double speed_scale(const spread *s)
 {
     double worst = 1e-12;
-    for (int i = 0; i < s->model->nv; i++) {
-        worst = fmax(worst, fabs(s->kin->p_ext[i] / s->kin->M[i]));
+    for (int i = 0; i < s->model->bodies; i++) {
+        const pp_body *body = &s->model->body[i];
+        double speed[PP_BODY_NV];
+        pp_body_solve(body, &s->kin->mass[i], s->kin->p_ext + body->at, speed);
+        worst = body->nv > 0 ? fmax(worst, pp_norm_inf(body->nv, speed)) : worst;
     }
     for (int i = 0; i < s->rows->nn; i++) {
         worst = fmax(worst, fabs(s->rows->n[i].before));
@@ -47,40 +52,57 @@ static double speed_scale(const spread *s)
     return fmax(worst, pp_norm_inf(s->model->nv, s->out->nu));
 }
 
-// Columns of a unilateral row: 0 when it does not touch, 2 when it sticks; share as in column.
-static int columns_of(const spread *s, int i, double tiny, double *share)
+// Whether a group sticks; its shares where it does not. Rounding leaves sticking contacts a little slip:
+// those strictly inside the cone stick.
+static bool group_sticks(const spread *s, const pp_friction *group, double tiny)
+{
+    const double *pt = s->out->pt + group->t;
+    double *share = s->share + group->t, pn = s->out->pn[group->n], slip[2];
+    double p = group->size == 2 ? hypot(pt[0], pt[1]) : fabs(pt[0]);
+    pp_friction_slip(s->model, s->rows, group, s->out->nu, slip);
+    double speed = group->size == 2 ? hypot(slip[0], slip[1]) : fabs(slip[0]);
+    bool inside = group->facets == 0 && p < (1.0 - 1e-7) * group->mu * pn;
+    bool sticks = inside || speed <= tiny;
+    for (int k = 0; k < group->size; k++) {
+        bool follows = group->facets > 0 && pn > 0.0;  // polygons oppose slip by a vertex or side
+        share[k] = sticks ? 0.0 : follows ? pt[k] / pn : -group->mu * slip[k] / speed;
+    }
+    return sticks;
+}
+
+// Columns of a unilateral row: 0 when it does not touch, else 1 and the rows of groups that stick.
+static int columns_of(const spread *s, int i, double tiny, bool sticks[PP_FRICTION_GROUPS])
 {
     const pp_row *row = &s->rows->n[i];
     double rho = pp_row_rate(s->model, row, s->out->nu) + row->bias;
-    int t = s->rows->friction[i];
-    *share = 0.0;
+    int columns = 1;
     if (fabs(rho) > tiny && !(s->out->pn[i] > 0.0)) {
         return 0;
     }
-    if (t < 0) {
-        return 1;
+    for (int k = 0; k < s->rows->grouped[i]; k++) {
+        const pp_friction *group = &s->rows->group[s->rows->friction[i] + k];
+        sticks[k] = group_sticks(s, group, tiny);
+        columns += sticks[k] ? group->size : 0;
     }
-    double slip = pp_row_rate(s->model, &s->rows->t[t], s->out->nu);
-    // Rounding leaves sticking contacts a little slip: those strictly inside the cone stick.
-    bool inside = fabs(s->out->pt[t]) < (1.0 - 1e-7) * s->rows->mu[t] * s->out->pn[i];
-    if (inside || fabs(slip) <= tiny) {
-        return 2;
-    }
-    *share = copysign(s->rows->mu[t], -slip);
-    return 1;
+    return columns;
 }
 
 static void collect(spread *s)
 {
-    double tiny = 1e-9 * speed_scale(s), share;
+    double tiny = 1e-9 * speed_scale(s);
     s->count = 0;
-    for (int i = 0; i < s->rows->nn && s->count + 2 <= COLUMNS_MOST; i++) {
-        int columns = s->dropped[i] ? 0 : columns_of(s, i, tiny, &share), t = s->rows->friction[i];
-        if (columns > 0) {
-            s->list[s->count++] = (column){i, t, share, false};
+    for (int i = 0; i < s->rows->nn; i++) {
+        bool sticks[PP_FRICTION_GROUPS];
+        int columns = s->dropped[i] ? 0 : columns_of(s, i, tiny, sticks);
+        if (columns == 0 || s->count + columns > COLUMNS_MOST) {
+            continue;
         }
-        if (columns > 1) {
-            s->list[s->count++] = (column){i, t, 1.0, true};
+        s->list[s->count++] = (column){i, -1, -1};
+        for (int k = 0; k < s->rows->grouped[i]; k++) {
+            int g = s->rows->friction[i] + k;
+            for (int t = 0; sticks[k] && t < s->rows->group[g].size; t++) {
+                s->list[s->count++] = (column){i, s->rows->group[g].t + t, g};
+            }
         }
     }
 }
@@ -88,31 +110,58 @@ static void collect(spread *s)
 // More columns than ways to move: some impulses can be exchanged for others.
 static bool overdetermined(const spread *s)
 {
-    double tiny = 1e-9 * speed_scale(s), share;
+    double tiny = 1e-9 * speed_scale(s);
+    bool sticks[PP_FRICTION_GROUPS];
     int count = 0;
     for (int i = 0; i < s->rows->nn; i++) {
-        count += columns_of(s, i, tiny, &share);
+        count += columns_of(s, i, tiny, sticks);
     }
     return count > s->model->nv - s->closed->rank;
 }
 
+// The friction rows of a contact: first and one past the last.
+static int friction_rows(const spread *s, int n, int *end)
+{
+    if (s->rows->grouped[n] == 0) {
+        return *end = 0;
+    }
+    const pp_friction *first = &s->rows->group[s->rows->friction[n]];
+    const pp_friction *last = first + s->rows->grouped[n] - 1;
+    *end = last->t + last->size;
+    return first->t;
+}
+
 static void add_column(const spread *s, const column *c, double scale, double *wrench)
 {
-    if (!c->is_t) {
-        pp_row_add(s->model, &s->rows->n[c->n], scale, NULL, wrench);
+    if (c->t >= 0) {
+        pp_row_add(s->model, &s->rows->t[c->t], scale, NULL, wrench);
+        return;
     }
-    if (c->t >= 0 && c->share != 0.0) {
-        pp_row_add(s->model, &s->rows->t[c->t], scale * c->share, NULL, wrench);
+    int end;
+    pp_row_add(s->model, &s->rows->n[c->n], scale, NULL, wrench);
+    for (int t = friction_rows(s, c->n, &end); t < end; t++) {
+        if (s->share[t] != 0.0) {
+            pp_row_add(s->model, &s->rows->t[t], scale * s->share[t], NULL, wrench);
+        }
     }
+}
+
+static double bare_rate(const spread *s, const pp_row *row, const double *nu)
+{
+    return pp_row_rate(s->model, row, nu) - row->rate;
 }
 
 static double rate_of(const spread *s, const column *c, const double *nu)
 {
-    const pp_row *n = &s->rows->n[c->n];
-    double rate = c->is_t ? 0.0 : pp_row_rate(s->model, n, nu) - n->rate;
-    if (c->t >= 0 && c->share != 0.0) {
-        const pp_row *t = &s->rows->t[c->t];
-        rate += c->share * (pp_row_rate(s->model, t, nu) - t->rate);
+    if (c->t >= 0) {
+        return bare_rate(s, &s->rows->t[c->t], nu);
+    }
+    int end;
+    double rate = bare_rate(s, &s->rows->n[c->n], nu);
+    for (int t = friction_rows(s, c->n, &end); t < end; t++) {
+        if (s->share[t] != 0.0) {
+            rate += s->share[t] * bare_rate(s, &s->rows->t[t], nu);
+        }
     }
     return rate;
 }
@@ -200,15 +249,24 @@ static bool least_norm(spread *s)
 static bool admissible(spread *s)
 {
     bool fine = true;
-    double size = pp_norm_inf(s->count, s->y);
+    double limit = 1e-12 * pp_norm_inf(s->count, s->y), pn = 0.0;
     for (int k = 0; k < s->count; k++) {
         const column *c = &s->list[k];
-        double limit = 1e-12 * size;
-        if (!c->is_t && s->y[k] < -limit) {
-            s->dropped[c->n] = true;
-            fine = false;
+        if (c->t < 0) {
+            pn = s->y[k];
+            if (pn < -limit) {
+                s->dropped[c->n] = true;
+                fine = false;
+            }
+            continue;
         }
-        if (c->is_t && fabs(s->y[k]) > s->rows->mu[c->t] * s->y[k - 1] + limit) {
+        const pp_friction *group = &s->rows->group[c->g];
+        if (c->t > group->t) {
+            continue;  // looked at with the first row
+        }
+        double p[2] = {s->y[k], group->size == 2 ? s->y[k + 1] : 0.0}, to[2] = {p[0], p[1]};
+        pp_friction_project(group, s->polygons, group->mu * pn, to);
+        if (hypot(p[0] - to[0], p[1] - to[1]) > limit) {
             return false;
         }
     }
@@ -233,14 +291,19 @@ static void write_back(spread *s)
     }
     for (int k = 0; k < s->count; k++) {
         const column *c = &s->list[k];
-        if (!c->is_t) {
-            s->out->pn[c->n] = fmax(s->y[k], 0.0);
-            if (c->t >= 0) {
-                s->out->pt[c->t] = c->share * fmax(s->y[k], 0.0);
+        if (c->t < 0) {
+            int end;
+            double pn = s->out->pn[c->n] = fmax(s->y[k], 0.0);
+            for (int t = friction_rows(s, c->n, &end); t < end; t++) {
+                s->out->pt[t] = s->share[t] * pn;
             }
-        } else {
-            double most = s->rows->mu[c->t] * s->out->pn[c->n];
-            s->out->pt[c->t] = fmin(fmax(s->y[k], -most), most);
+        } else if (c->t == s->rows->group[c->g].t) {
+            const pp_friction *group = &s->rows->group[c->g];
+            double p[2] = {s->y[k], group->size == 2 ? s->y[k + 1] : 0.0};
+            pp_friction_project(group, s->polygons, group->mu * s->out->pn[c->n], p);
+            for (int d = 0; d < group->size; d++) {
+                s->out->pt[c->t + d] = p[d];
+            }
         }
     }
 }
@@ -259,8 +322,8 @@ static void fill_response(spread *s, double *nu, double *pb)
         pp_closed_solve(s->closed, NULL, nu, pb);
         for (int i = 0; i < n; i++) {
             const column *c = &s->list[i];
-            const pp_row *row = c->is_t ? &s->rows->t[c->t] : &s->rows->n[c->n];
-            s->L[(size_t)j * (size_t)n + (size_t)i] = pp_row_rate(s->model, row, nu) - row->rate;
+            const pp_row *row = c->t >= 0 ? &s->rows->t[c->t] : &s->rows->n[c->n];
+            s->L[(size_t)j * (size_t)n + (size_t)i] = bare_rate(s, row, nu);
         }
     }
 }
@@ -332,17 +395,25 @@ static bool null_vector(spread *s)
 static bool may_go(const spread *s, double sign)
 {
     double small = 1e-9 * pp_norm_inf(s->count, s->y), load = pp_norm_inf(s->count, s->p);
+    int n = 0;  // column of the contact's normal
     for (int k = 0; k < s->count; k++) {
         const column *c = &s->list[k];
-        if (!c->is_t) {
+        if (c->t < 0) {
+            n = k;
             if (s->p[k] <= 1e-9 * load && sign * s->y[k] < -small) {
                 return false;
             }
             continue;
         }
-        double mu = s->rows->mu[c->t], most = mu * s->p[k - 1];
-        double out = copysign(1.0, s->p[k]) * sign * s->y[k] - mu * sign * s->y[k - 1];
-        if (fabs(s->p[k]) >= most - 1e-9 * load && out > small) {
+        const pp_friction *group = &s->rows->group[c->g];
+        if (c->t > group->t) {
+            continue;
+        }
+        bool two = group->size == 2;
+        double p[2] = {s->p[k], two ? s->p[k + 1] : 0.0}, y[2] = {s->y[k], two ? s->y[k + 1] : 0.0};
+        double size = hypot(p[0], p[1]), mu = group->mu;
+        double grows = size > 0.0 ? (p[0] * y[0] + p[1] * y[1]) / size : hypot(y[0], y[1]);
+        if (size >= mu * s->p[n] - 1e-9 * load && sign * grows - mu * sign * s->y[n] > small) {
             return false;
         }
     }
@@ -377,7 +448,16 @@ static bool prepare(spread *s, pp_arena *arena)
 bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *kin,
                const pp_rows *rows, const pp_closed *closed, pp_arena *arena)
 {
-    spread s = {.model = model, .kin = kin, .rows = rows, .closed = closed, .out = answer};
+    spread s = {.model = model,
+                .kin = kin,
+                .rows = rows,
+                .closed = closed,
+                .out = answer,
+                .polygons = answer->form != PERP_FORM_CONE,
+                .share = PP_ZEROS(arena, double, rows->nt)};
+    if (!s.share) {
+        return false;
+    }
     if (answer->form == PERP_FORM_CONE || rows->nn > COLUMNS_MOST / 2) {
         // Newton's answers on the cones are no vertices: their load is spread already.
         answer->unique = !overdetermined(&s);
@@ -394,7 +474,7 @@ bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *
         }
         for (int k = 0; k < s.count; k++) {
             const column *c = &s.list[k];
-            s.p[k] = c->is_t ? answer->pt[c->t] : answer->pn[c->n];
+            s.p[k] = c->t >= 0 ? answer->pt[c->t] : answer->pn[c->n];
         }
         fill_gram(&s, nu, pb);
         if (factor(&s) == s.count) {

@@ -120,7 +120,7 @@ static int sample(const perp_shape_def *d, const pp_frame *f, pp_vec2 *out)
         double x = along + radius * cos(angle), y = radius * sin(angle);
         pp_vec2 x_B = {d->position.x + cos(d->angle) * x - sin(d->angle) * y,
                        d->position.y + sin(d->angle) * x + cos(d->angle) * y};
-        out[count++] = pp_point(f, x_B);
+        out[count++] = pp_point2(f, x_B);
     }
     return count;
 }
@@ -166,7 +166,7 @@ static void sampled_distances(void **state)
 
 // ── Motions ──────────────────────────────────────────────────────────────────────────────────────
 
-static pp_vec2 turned(pp_vec2 x, double c, double n)
+static pp_vec2 turned(perp_vec3 x, double c, double n)
 {
     return (pp_vec2){c * x.x - n * x.y, n * x.x + c * x.y};
 }
@@ -201,7 +201,8 @@ static void rigid_invariance(void **state)
 
 static pp_frame moved(const pp_frame *f, double dt)
 {
-    pp_frame g = gap_scene_frame(f->p.x + dt * f->v.x, f->p.y + dt * f->v.y, f->angle + dt * f->w);
+    pp_frame g =
+        gap_scene_frame(f->p.x + dt * f->v.x, f->p.y + dt * f->v.y, f->angle + dt * f->w.z);
     return g;
 }
 
@@ -221,8 +222,9 @@ static void check_rate(rng *r, gap_scene *s, uint64_t seed)
     const double dt = 1e-6;
     bool plane = s->def[0].kind == PERP_HALFPLANE || s->def[1].kind == PERP_HALFPLANE;
     for (int k = 1; k <= 2; k++) {
-        s->body[k].v = (pp_vec2){rng_normal(r), rng_normal(r)};
-        s->body[k].w = rng_normal(r);
+        double x = rng_normal(r), y = rng_normal(r);
+        s->body[k].v = (perp_vec3){x, y, 0.0};
+        s->body[k].w = (perp_vec3){0.0, 0.0, rng_normal(r)};
     }
     int count = gaps_at(s, 0.0, c), closest = count == 2 && c[1].gap < c[0].gap;
     int before = gaps_at(s, -dt, low), after = gaps_at(s, dt, high);
@@ -232,8 +234,8 @@ static void check_rate(rng *r, gap_scene *s, uint64_t seed)
             high[k].feature != c[k].feature || (k != closest && !plane)) {
             continue;
         }
-        pp_vec2 va = pp_point_velocity(&s->body[1], c[k].point),
-                vb = pp_point_velocity(&s->body[2], c[k].point);
+        perp_vec3 va = pp_point_velocity(&s->body[1], c[k].point),
+                  vb = pp_point_velocity(&s->body[2], c[k].point);
         double row = c[k].n.x * (vb.x - va.x) + c[k].n.y * (vb.y - va.y);
         double rate = (high[k].gap - low[k].gap) / (2.0 * dt);
         double jump = hypot(high[k].n.x - low[k].n.x, high[k].n.y - low[k].n.y);

@@ -11,7 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-static const pp_scheme SCHEME = {PERP_STEWART_TRINKLE, PERP_FRICTION_COULOMB, PERP_IMPACT_NEWTON};
+static const pp_scheme SCHEME = {PERP_STEWART_TRINKLE, PERP_FRICTION_COULOMB, PERP_IMPACT_NEWTON,
+                                 8};
 
 typedef struct look {
     pp_kinematics kin;
@@ -22,7 +23,8 @@ typedef struct look {
 static void look_at(look *l, const perp_model *m, const pp_state *state, double margin,
                     pp_arena *arena)
 {
-    assert_int_equal(pp_kinematics_run(&l->kin, m, state, 0.01, NULL, arena), PERP_OK);
+    assert_int_equal(pp_kinematics_run(&l->kin, m, state, 0.01, PERP_GYRO_IMPLICIT, NULL, arena),
+                     PERP_OK);
     assert_int_equal(pp_gaps_run(&l->gaps, m, &l->kin, margin, arena), PERP_OK);
     assert_int_equal(pp_rows_run(&l->rows, m, &l->kin, &l->gaps, SCHEME, arena), PERP_OK);
 }
@@ -33,9 +35,10 @@ static void random_state(pp_state *s, const perp_model *m, rng *r, pp_arena *are
     s->q = PP_ARRAY(arena, double, m->nv);
     s->nu = PP_ARRAY(arena, double, m->nv);
     assert_true(s->q && s->nu);
+    pp_state_start(m, s);
     for (int i = 0; i < m->bodies; i++) {
         for (int k = 0; k < m->body[i].nv; k++) {
-            s->q[m->body[i].at + k] = m->body[i].q[k] + rng_uniform(r, -0.15, 0.15);
+            s->q[m->body[i].at + k] += rng_uniform(r, -0.15, 0.15);
             s->nu[m->body[i].at + k] = rng_uniform(r, -1.0, 1.0);
         }
     }

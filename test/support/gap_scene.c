@@ -51,7 +51,9 @@ void gap_scene_destroy(gap_scene *s)
 
 pp_frame gap_scene_frame(double x, double y, double angle)
 {
-    return (pp_frame){.p = {x, y}, .angle = angle, .c = cos(angle), .s = sin(angle)};
+    double c = cos(angle), s = sin(angle);
+    return (pp_frame){
+        .p = {x, y, 0.0}, .angle = angle, .R = {{c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0}}};
 }
 
 // ── Truth ────────────────────────────────────────────────────────────────────────────────────────
@@ -62,8 +64,9 @@ static spot place(const gap_scene *s, int k, long double x, long double y)
     const pp_frame *f = &s->body[k + 1];
     long double c = cos(d->angle), n = sin(d->angle);
     long double bx = d->position.x + c * x - n * y, by = d->position.y + n * x + c * y;
-    return (spot){(long double)f->p.x - s->body[1].p.x + f->c * bx - f->s * by,
-                  (long double)f->p.y - s->body[1].p.y + f->s * bx + f->c * by};
+    const double *R = f->R.m;
+    return (spot){(long double)f->p.x - s->body[1].p.x + R[0] * bx + R[1] * by,
+                  (long double)f->p.y - s->body[1].p.y + R[3] * bx + R[4] * by};
 }
 
 static outline set_outline(const gap_scene *s, int k)
@@ -100,6 +103,8 @@ static outline set_outline(const gap_scene *s, int k)
         o.out = (spot){up.x - o.v[0].x, up.y - o.v[0].y};
         break;
     }
+    default:
+        break;
     }
     return o;
 }

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The set that a group's impulse stays in: an interval, a disc, or a regular polygon with a vertex along
+// the first row.
+#include "constraint/constraint.h"
+
+#include <math.h>
+
+static const double TWO_PI = 6.283185307179586;
+
+void pp_friction_slip(const perp_model *model, const pp_rows *rows, const pp_friction *group,
+                      const double *nu, double slip[2])
+{
+    slip[0] = pp_row_rate(model, &rows->t[group->t], nu);
+    slip[1] = group->size == 2 ? pp_row_rate(model, &rows->t[group->t + 1], nu) : 0.0;
+}
+
+void pp_friction_direction(const pp_friction *group, int j, double d[2])
+{
+    if (group->size == 1) {
+        d[0] = j == 0 ? 1.0 : -1.0;
+        d[1] = 0.0;
+        return;
+    }
+    double angle = TWO_PI * j / group->directions;
+    d[0] = cos(angle);
+    d[1] = sin(angle);
+    for (int k = 0; k < 2; k++) {  // quarter turns exactly
+        d[k] = fabs(d[k]) < 1e-15 ? 0.0 : fabs(d[k]) > 1.0 - 1e-15 ? copysign(1.0, d[k]) : d[k];
+    }
+}
+
+static bool is_polygon(const pp_friction *group, bool polygons)
+{
+    return group->size == 2 && (polygons || group->facets > 0);
+}
+
+double pp_friction_support(const pp_friction *group, bool polygons, const double slip[2])
+{
+    if (!is_polygon(group, polygons)) {
+        return group->size == 1 ? fabs(slip[0]) : hypot(slip[0], slip[1]);
+    }
+    double most = 0.0;
+    for (int j = 0; j < group->directions; j++) {
+        double d[2];
+        pp_friction_direction(group, j, d);
+        most = fmax(most, -(d[0] * slip[0] + d[1] * slip[1]));
+    }
+    return most;
+}
+
+// Onto the side between vertices j and j + 1 that p lies beyond, if any does.
+static void project_polygon(int sides, double limit, double p[2])
+{
+    double step = TWO_PI / sides, inner = limit * cos(0.5 * step), half = limit * sin(0.5 * step);
+    double around = atan2(p[1], p[0]), middle = step * (floor(around / step) + 0.5);
+    double n[2] = {cos(middle), sin(middle)};
+    double out = n[0] * p[0] + n[1] * p[1], along = -n[1] * p[0] + n[0] * p[1];
+    if (out <= inner) {
+        return;
+    }
+    // Within the wedge of this side the nearest point is on this side.
+    along = along < -half ? -half : along > half ? half : along;
+    p[0] = inner * n[0] - along * n[1];
+    p[1] = inner * n[1] + along * n[0];
+}
+
+void pp_friction_project(const pp_friction *group, bool polygons, double limit, double p[2])
+{
+    limit = limit > 0.0 ? limit : 0.0;
+    if (group->size == 1) {
+        p[0] = p[0] < -limit ? -limit : p[0] > limit ? limit : p[0];
+    } else if (is_polygon(group, polygons)) {
+        project_polygon(group->directions, limit, p);
+    } else {
+        double size = hypot(p[0], p[1]);
+        if (size > limit) {
+            p[0] *= limit / size;
+            p[1] *= limit / size;
+        }
+    }
+}

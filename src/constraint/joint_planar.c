@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Joints of the plane.                                                                  theory (P4)
+//
+//   revolute        phi = p_b - p_a                                              2 rows
+//   prismatic       phi = (n . (p_b - p_a),  theta_b - theta_a - angle)          2 rows
+//   weld            phi = (p_b - p_a,  theta_b - theta_a - angle)                3 rows
+//   distance        phi = |p_b - p_a| - length                                   1 row
+//   point on line   phi = n . (p_b - p_a)                                        1 row
+//
+// p_a, p_b are the anchors in the world; n is the left normal of the axis, which turns with a: the rate
+// of n . (p_b - p_a) is n . (v_b - v_a) with both bodies followed at p_b.
+#include "constraint/joint.h"
+
+static const perp_vec3 EX = {1.0, 0.0, 0.0}, EY = {0.0, 1.0, 0.0}, EZ = {0.0, 0.0, 1.0};
+
+void pp_joint_anchors(const pp_joint *j, const pp_frame *body, pp_anchors *w)
+{
+    w->a = pp_point(&body[j->a], j->r_A);
+    w->b = pp_point(&body[j->b], j->r_B);
+    w->u = pp_rotate(&body[j->a], j->axis_A);
+}
+
+void pp_joint_point_row(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
+                        const pp_anchors *w, perp_vec3 d, bool turning, pp_row *row)
+{
+    pp_row_start(row);
+    row->value = pp_dot3(d, pp_sub(w->b, w->a));
+    pp_row_point(m, k, j->b, w->b, d, 1.0, row);
+    pp_row_point(m, k, j->a, turning ? w->b : w->a, d, -1.0, row);
+}
+
+void pp_joint_distance_row(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
+                           const pp_anchors *w, pp_row *row)
+{
+    pp_joint_point_row(m, k, j, w, pp_unit(pp_sub(w->b, w->a), EX), false, row);
+}
+
+static void angle_row(const perp_model *m, const pp_kinematics *k, const pp_joint *j, pp_row *row)
+{
+    pp_row_start(row);
+    row->value = k->body[j->b].angle - k->body[j->a].angle - j->angle;
+    pp_row_spin(m, k, j->b, EZ, 1.0, row);
+    pp_row_spin(m, k, j->a, EZ, -1.0, row);
+}
+
+void pp_joint_coordinate_planar(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
+                                pp_row *row)
+{
+    pp_anchors w;
+    pp_joint_anchors(j, k->body, &w);
+    if (j->kind == PERP_REVOLUTE || j->kind == PERP_ANGLE) {
+        angle_row(m, k, j, row);
+    } else if (j->kind == PERP_DISTANCE) {
+        pp_joint_distance_row(m, k, j, &w, row);
+    } else {
+        pp_joint_point_row(m, k, j, &w, w.u, true, row);
+    }
+}
+
+int pp_joint_equations_planar(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
+                              pp_row *row)
+{
+    pp_anchors w;
+    pp_joint_anchors(j, k->body, &w);
+    perp_vec3 n = pp_vec(-w.u.y, w.u.x, 0.0);
+    switch (j->kind) {
+    case PERP_REVOLUTE:
+    case PERP_WELD:
+        pp_joint_point_row(m, k, j, &w, EX, false, &row[0]);
+        pp_joint_point_row(m, k, j, &w, EY, false, &row[1]);
+        if (j->kind == PERP_WELD) {
+            angle_row(m, k, j, &row[2]);
+        }
+        return j->kind == PERP_WELD ? 3 : 2;
+    case PERP_PRISMATIC:
+        pp_joint_point_row(m, k, j, &w, n, true, &row[0]);
+        angle_row(m, k, j, &row[1]);
+        return 2;
+    case PERP_POINT_ON_LINE:
+        pp_joint_point_row(m, k, j, &w, n, true, &row[0]);
+        return 1;
+    case PERP_DISTANCE:
+        if (j->target) {
+            return 0;  // the target is the equation
+        }
+        pp_joint_distance_row(m, k, j, &w, &row[0]);
+        row[0].value -= j->length;
+        return 1;
+    default:  // an angle has no equation; the rest belongs to space
+        return 0;
+    }
+}

@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Joints of space.                                                                      theory (S5)
+//
+//   spherical       p_b - p_a = 0                                                        3 rows
+//   revolute        spherical, and u_b along u: x . u_b = y . u_b = 0                    5 rows
+//   universal       spherical, and u_b across u: u . u_b = 0                             4 rows
+//   cylindrical     x . (p_b - p_a) = y . (p_b - p_a) = 0, and u_b along u               4 rows
+//   screw           cylindrical, and u . (p_b - p_a) = pitch * angle                     5 rows
+//   prismatic       x, y . (p_b - p_a) = 0, and no relative rotation                     5 rows
+//   plane           u . (p_b - p_a) = 0, and u_b along u                                 3 rows
+//   weld            spherical, and no relative rotation                                  6 rows
+//   point on line   x . (p_b - p_a) = y . (p_b - p_a) = 0                                2 rows
+//   distance        |p_b - p_a| = length                                                 1 row
+//
+// u is the axis fixed in a, x and y = u x x across it, u_b the axis fixed in b; x turns with a, so that
+// the rate of x . (p_b - p_a) is x . (v_b - v_a) with both bodies followed at p_b, and that of x . u_b is
+// (u_b x x) . (w_b - w_a).
+#include "constraint/joint.h"
+
+#include <math.h>
+
+static const perp_vec3 EX = {1.0, 0.0, 0.0}, EY = {0.0, 1.0, 0.0}, EZ = {0.0, 0.0, 1.0};
+static const double TWO_PI = 6.283185307179586;
+
+typedef struct triad {
+    pp_anchors at;
+    perp_vec3 x, y;    // across the axis, fixed in a
+    perp_vec3 ub, zb;  // axis of b, and its direction of angle 0
+} triad;
+
+static triad place(const pp_joint *j, const pp_frame *body)
+{
+    triad w;
+    pp_joint_anchors(j, body, &w.at);
+    w.x = pp_rotate(&body[j->a], j->zero_A);
+    w.y = pp_cross(w.at.u, w.x);
+    w.ub = pp_rotate(&body[j->b], j->axis_B);
+    w.zb = j->kind == PERP_UNIVERSAL ? w.ub : pp_rotate(&body[j->b], j->zero_B);
+    return w;
+}
+
+static void turn_row(const perp_model *m, const pp_kinematics *k, const pp_joint *j, perp_vec3 d,
+                     double value, pp_row *row)
+{
+    pp_row_start(row);
+    row->value = value;
+    pp_row_spin(m, k, j->b, d, 1.0, row);
+    pp_row_spin(m, k, j->a, d, -1.0, row);
+}
+
+// d . u_b for a direction d fixed in a.
+static void across_row(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
+                       const triad *w, perp_vec3 d, pp_row *row)
+{
+    turn_row(m, k, j, pp_cross(w->ub, d), pp_dot3(d, w->ub), row);
+}
+
+// The angle of z_b about u, from x: atan2(s, c), s = y . z_b, c = x . z_b, with its exact rate
+// z_b x (c y - s x) / (c^2 + s^2) . (w_b - w_a); of all its turns the one nearest to where it was.
+static void angle_row(const perp_model *m, const pp_kinematics *k, int joint, const triad *w,
+                      pp_row *row)
+{
+    double c = pp_dot3(w->x, w->zb), s = pp_dot3(w->y, w->zb), r2 = c * c + s * s;
+    double angle = atan2(s, c);
+    perp_vec3 d = w->at.u;
+    if (r2 > 0.0) {
+        perp_vec3 side = pp_along(pp_scale(c, w->y), -s, w->x);
+        d = pp_scale(1.0 / r2, pp_cross(w->zb, side));
+    }
+    if (k->turn) {
+        angle += TWO_PI * round((k->turn[joint] - angle) / TWO_PI);
+    }
+    turn_row(m, k, &m->joint[joint], d, angle, row);
+}
+
+void pp_joint_coordinate_spatial(const perp_model *m, const pp_kinematics *k, int joint,
+                                 pp_row *row)
+{
+    const pp_joint *j = &m->joint[joint];
+    triad w = place(j, k->body);
+    switch (j->kind) {
+    case PERP_PRISMATIC:
+    case PERP_CYLINDRICAL:
+    case PERP_POINT_ON_LINE:
+        pp_joint_point_row(m, k, j, &w.at, w.at.u, true, row);
+        break;
+    case PERP_DISTANCE:
+        pp_joint_distance_row(m, k, j, &w.at, row);
+        break;
+    default:
+        angle_row(m, k, joint, &w, row);
+        break;
+    }
+}
+
+// ── Equations ────────────────────────────────────────────────────────────────────────────────────
+
+static int coincide(const perp_model *m, const pp_kinematics *k, const pp_joint *j, const triad *w,
+                    pp_row *row)
+{
+    pp_joint_point_row(m, k, j, &w->at, EX, false, &row[0]);
+    pp_joint_point_row(m, k, j, &w->at, EY, false, &row[1]);
+    pp_joint_point_row(m, k, j, &w->at, EZ, false, &row[2]);
+    return 3;
+}
+
+static int on_line(const perp_model *m, const pp_kinematics *k, const pp_joint *j, const triad *w,
+                   pp_row *row)
+{
+    pp_joint_point_row(m, k, j, &w->at, w->x, true, &row[0]);
+    pp_joint_point_row(m, k, j, &w->at, w->y, true, &row[1]);
+    return 2;
+}
+
+static int aligned(const perp_model *m, const pp_kinematics *k, const pp_joint *j, const triad *w,
+                   pp_row *row)
+{
+    across_row(m, k, j, w, w->x, &row[0]);
+    across_row(m, k, j, w, w->y, &row[1]);
+    return 2;
+}
+
+// The rotation from the frame (x, y, u) of a to (z_b, u_b x z_b, u_b) of b as a vector, in world axes.
+static int locked(const perp_model *m, const pp_kinematics *k, const pp_joint *j, const triad *w,
+                  pp_row *row)
+{
+    pp_mat3 A = pp_columns(w->x, w->y, w->at.u);
+    pp_mat3 B = pp_columns(w->zb, pp_cross(w->ub, w->zb), w->ub);
+    pp_mat3 At = pp_transpose3(&A), R = pp_mat_mul(&B, &At);
+    // log(R) = angle / (2 sin angle) (R - R^T)^v, where the angle is small as in any joint that holds
+    perp_vec3 v = {R.m[7] - R.m[5], R.m[2] - R.m[6], R.m[3] - R.m[1]};
+    double s = 0.5 * sqrt(pp_dot3(v, v)), c = 0.5 * (R.m[0] + R.m[4] + R.m[8] - 1.0);
+    double angle = atan2(s, c);
+    perp_vec3 e = pp_scale(s > 1e-9 ? 0.5 * angle / s : 0.5, v);
+    turn_row(m, k, j, EX, e.x, &row[0]);
+    turn_row(m, k, j, EY, e.y, &row[1]);
+    turn_row(m, k, j, EZ, e.z, &row[2]);
+    return 3;
+}
+
+// u . (p_b - p_a) - pitch * angle
+static int threaded(const perp_model *m, const pp_kinematics *k, int joint, const triad *w,
+                    pp_row *row)
+{
+    pp_row angle;
+    pp_joint_point_row(m, k, &m->joint[joint], &w->at, w->at.u, true, row);
+    angle_row(m, k, joint, w, &angle);
+    pp_row_combine(row, -m->joint[joint].pitch, &angle);
+    return 1;
+}
+
+int pp_joint_equations_spatial(const perp_model *m, const pp_kinematics *k, int joint, pp_row *row)
+{
+    const pp_joint *j = &m->joint[joint];
+    triad w = place(j, k->body);
+    int n = 0;
+    switch (j->kind) {
+    case PERP_SPHERICAL:
+        return coincide(m, k, j, &w, row);
+    case PERP_REVOLUTE:
+        n = coincide(m, k, j, &w, row);
+        return n + aligned(m, k, j, &w, row + n);
+    case PERP_UNIVERSAL:
+        n = coincide(m, k, j, &w, row);
+        across_row(m, k, j, &w, w.at.u, row + n);
+        return n + 1;
+    case PERP_WELD:
+        n = coincide(m, k, j, &w, row);
+        return n + locked(m, k, j, &w, row + n);
+    case PERP_CYLINDRICAL:
+        n = on_line(m, k, j, &w, row);
+        return n + aligned(m, k, j, &w, row + n);
+    case PERP_SCREW:
+        n = on_line(m, k, j, &w, row);
+        n += aligned(m, k, j, &w, row + n);
+        return n + threaded(m, k, joint, &w, row + n);
+    case PERP_PRISMATIC:
+        n = on_line(m, k, j, &w, row);
+        return n + locked(m, k, j, &w, row + n);
+    case PERP_PLANE:
+        pp_joint_point_row(m, k, j, &w.at, w.at.u, true, row);
+        return 1 + aligned(m, k, j, &w, row + 1);
+    case PERP_POINT_ON_LINE:
+        return on_line(m, k, j, &w, row);
+    case PERP_DISTANCE:
+        if (!j->target) {
+            pp_joint_distance_row(m, k, j, &w.at, row);
+            row->value -= j->length;
+            return 1;
+        }
+        break;  // the target is the equation
+    case PERP_ANGLE:
+    case PERP_GEAR:
+        break;
+    }
+    return 0;
+}

@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to gap/: points of one pair, in the plane and in space, for shapes a < b. Points are relative
+// to the origin of a's body; gap, n, point and feature are filled.
+#pragma once
+
+#include "gap/gap.h"
+
+int pp_gap_planar(const perp_model *model, const pp_frame *body, int a, int b, double margin,
+                  pp_contact out[PP_POINTS_MAX]);
+int pp_gap_spatial(const perp_model *model, const pp_frame *body, int a, int b, double margin,
+                   pp_contact out[PP_POINTS_MAX]);

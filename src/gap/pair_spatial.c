@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Contact points of one pair of shapes in space.
+#include "gap/pair.h"
+#include "gap/touch.h"
+
+// The shape in world axes, seen from `origin`: differences of nearby positions lose nothing far from the
+// world's origin.
+static pp_pose pose_of(const pp_shape *shape, const pp_frame *frame, perp_vec3 origin)
+{
+    pp_pose X = {pp_sub(frame->p, origin), frame->R};
+    return pp_pose_mul(&X, &shape->X_BS);
+}
+
+static bool endless(const pp_shape *shape)
+{
+    return shape->kind == PERP_HALFSPACE || shape->mesh != NULL;
+}
+
+// Between the witness points; on a wall, the witness on what lies against it: it moves with that.
+static perp_vec3 point_of(const pp_touch *touch, bool wall_a, bool wall_b)
+{
+    if (wall_a || wall_b) {
+        return wall_a ? touch->x_b : touch->x_a;
+    }
+    return pp_scale(0.5, pp_add(touch->x_a, touch->x_b));
+}
+
+int pp_gap_spatial(const perp_model *model, const pp_frame *body, int a, int b, double margin,
+                   pp_contact out[PP_POINTS_MAX])
+{
+    const pp_shape *sa = &model->shape[a], *sb = &model->shape[b];
+    perp_vec3 origin = body[sa->body].p;
+    pp_pose Xa = pose_of(sa, &body[sa->body], origin), Xb = pose_of(sb, &body[sb->body], origin);
+    pp_touch touch[PP_TOUCH_MAX];
+    int count;
+    double turned = 1.0;
+    count = pp_solid_touch(&sa->solid, &Xa, &sb->solid, &Xb, margin, touch);
+    for (int k = 0; k < count; k++) {
+        bool wall_a = endless(turned > 0.0 ? sa : sb), wall_b = endless(turned > 0.0 ? sb : sa);
+        out[k] = (pp_contact){.feature = touch[k].feature,
+                              .point = point_of(&touch[k], wall_a, wall_b),
+                              .n = pp_scale(turned, touch[k].n),
+                              .gap = touch[k].gap};
+    }
+    return count;
+}

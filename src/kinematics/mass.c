@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The mass matrix: m, and the inertia tensor turned into world axes, I_W = R I_B R^T.
+#include "kinematics/kinematics.h"
+
+void pp_masses(const perp_model *model, const pp_frame *body, pp_weight *mass)
+{
+    for (int i = 0; i < model->bodies; i++) {
+        const pp_body *b = &model->body[i];
+        pp_weight *to = &mass[i];
+        *to = (pp_weight){0};
+        if (b->nv == 0) {
+            continue;
+        }
+        to->m = b->mass;
+        if (b->kind == PERP_PLANAR_BODY) {
+            to->I.m[8] = b->I_B.m[8];
+        } else if (b->kind == PERP_SPATIAL_BODY) {
+            to->I = pp_turn_tensor(&body[i].R, &b->I_B);
+            to->I_inverse = pp_turn_tensor(&body[i].R, &b->I_B_inverse);
+        }
+    }
+}
+
+void pp_weight_scale(pp_weight *weight, double s)
+{
+    weight->m *= s;
+    for (int k = 0; k < 9; k++) {
+        weight->I.m[k] *= s;
+        weight->I_inverse.m[k] /= s;
+    }
+}
+
+static void turn(const pp_mat3 *I, const double *x, double *y)
+{
+    perp_vec3 w = pp_mul(I, pp_vec(x[3], x[4], x[5]));
+    y[3] = w.x;
+    y[4] = w.y;
+    y[5] = w.z;
+}
+
+void pp_body_mul(const pp_body *body, const pp_weight *mass, const double *x, double *y)
+{
+    bool spatial = body->nv == 6;
+    if (spatial) {
+        turn(&mass->I, x, y);
+    }
+    for (int k = 0; k < (spatial ? 3 : body->nv); k++) {
+        y[k] = (body->axis[k] < 3 ? mass->m : mass->I.m[8]) * x[k];
+    }
+}
+
+void pp_body_solve(const pp_body *body, const pp_weight *mass, const double *x, double *y)
+{
+    bool spatial = body->nv == 6;
+    if (spatial) {
+        turn(&mass->I_inverse, x, y);
+    }
+    for (int k = 0; k < (spatial ? 3 : body->nv); k++) {
+        y[k] = x[k] / (body->axis[k] < 3 ? mass->m : mass->I.m[8]);
+    }
+}
+
+void pp_masses_mul(const perp_model *model, const pp_weight *mass, const double *x, double *y)
+{
+    for (int i = 0; i < model->bodies; i++) {
+        const pp_body *body = &model->body[i];
+        pp_body_mul(body, &mass[i], x + body->at, y + body->at);
+    }
+}
+
+void pp_masses_solve(const perp_model *model, const pp_weight *mass, const double *x, double *y)
+{
+    for (int i = 0; i < model->bodies; i++) {
+        const pp_body *body = &model->body[i];
+        pp_body_solve(body, &mass[i], x + body->at, y + body->at);
+    }
+}
+
+double pp_kinetic(const perp_model *model, const pp_weight *mass, const double *nu)
+{
+    double sum = 0.0, p[PP_BODY_NV];
+    for (int i = 0; i < model->bodies; i++) {
+        const pp_body *body = &model->body[i];
+        if (body->nv > 0) {
+            pp_body_mul(body, &mass[i], nu + body->at, p);
+        }
+        for (int k = 0; k < body->nv; k++) {
+            sum += 0.5 * p[k] * nu[body->at + k];
+        }
+    }
+    return sum;
+}

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Definitions of space to model objects: solids, and the axes of joints.
+#include "model/builder.h"
+
+#include <math.h>
+
+static bool positive(perp_builder *b, const pp_shape *shape, const char *field, double value)
+{
+    if (value > 0.0 && isfinite(value)) {
+        return true;
+    }
+    return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': %s must be positive, got %g", shape->name,
+                          field, value);
+}
+
+static bool convert_hull(perp_builder *b, const perp_shape_def *def, pp_shape *shape)
+{
+    perp_error error;
+    if (!def->vertices || def->vertex_count < 4) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': a hull needs 4 vertices or more",
+                              shape->name);
+    }
+    perp_status status =
+        pp_hull_create(def->vertices, def->vertex_count, b->arena, &shape->solid.hull, &error);
+    if (status < 0) {
+        return pp_builder_bad(b, status == PERP_ERR_MEMORY ? status : PERP_ERR_MODEL,
+                              "shape '%s': %s", shape->name, error.text);
+    }
+    return true;
+}
+
+static bool convert_extent(perp_builder *b, const perp_shape_def *def, pp_shape *shape)
+{
+    pp_solid *solid = &shape->solid;
+    solid->radius = def->radius;
+    solid->half = def->half;
+    switch (def->kind) {
+    case PERP_POINT:
+        *solid = (pp_solid){.kind = PP_SOLID_SPHERE};
+        return true;
+    case PERP_SPHERE:
+        solid->kind = PP_SOLID_SPHERE;
+        return positive(b, shape, "radius", def->radius);
+    case PERP_BOX:
+    case PERP_ELLIPSOID:
+        solid->kind = def->kind == PERP_BOX ? PP_SOLID_BOX : PP_SOLID_ELLIPSOID;
+        return positive(b, shape, "half extent x", def->half.x) &&
+               positive(b, shape, "half extent y", def->half.y) &&
+               positive(b, shape, "half extent z", def->half.z);
+    case PERP_CAPSULE:
+    case PERP_CYLINDER:
+    case PERP_CONE:
+        solid->kind = def->kind == PERP_CAPSULE    ? PP_SOLID_CAPSULE
+                      : def->kind == PERP_CYLINDER ? PP_SOLID_CYLINDER
+                                                   : PP_SOLID_CONE;
+        return positive(b, shape, "radius", def->radius) &&
+               positive(b, shape, "half length z", def->half.z);
+    case PERP_HULL:
+        solid->kind = PP_SOLID_HULL;
+        return convert_hull(b, def, shape);
+    case PERP_HALFSPACE:
+        solid->kind = PP_SOLID_HALFSPACE;
+        return true;
+    default:
+        break;
+    }
+    return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': kind %d is not one of space", shape->name,
+                          (int)def->kind);
+}
+
+bool pp_convert_solid(perp_builder *b, const perp_shape_def *def, pp_shape *shape)
+{
+    double norm = pp_quat_norm(def->rotation);
+    if (!(norm > 0.999) || !(norm < 1.001)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "shape '%s': rotation must be a quaternion of length 1, got %g",
+                              shape->name, norm);
+    }
+    shape->X_BS = (pp_pose){def->position, pp_quat_matrix(pp_quat_unit(def->rotation))};
+    return convert_extent(b, def, shape);
+}
+
+// ── Joints ───────────────────────────────────────────────────────────────────────────────────────
+
+// x turned by an angle about the unit axis u.
+static perp_vec3 turn_about(perp_vec3 u, double angle, perp_vec3 x)
+{
+    pp_mat3 R = pp_quat_matrix(pp_quat_exp(pp_scale(angle, u)));
+    return pp_mul(&R, x);
+}
+
+// The axes of b are where they are at the start, or where the definition says; the coordinate is 0 there
+// but for `angle`.
+bool pp_convert_joint_axes(perp_builder *b, const perp_joint_def *def, pp_joint *joint)
+{
+    if (!b->spatial) {
+        joint->axis_A = (perp_vec3){cos(def->axis_angle), sin(def->axis_angle), 0.0};
+        joint->r_A.z = joint->r_B.z = 0.0;
+        return true;
+    }
+    const pp_body *bodies = b->bodies.items;
+    pp_mat3 A = pp_quat_matrix(bodies[joint->a].rot0), B = pp_quat_matrix(bodies[joint->b].rot0);
+    if (!(pp_dot3(def->axis, def->axis) > 0.0)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': its axis has no direction",
+                              joint->name);
+    }
+    joint->axis_A = pp_unit(def->axis, def->axis);
+    bool given = pp_dot3(def->axis_b, def->axis_b) > 0.0;
+    perp_vec3 zero = pp_across(joint->axis_A);
+    if (joint->kind == PERP_UNIVERSAL) {
+        if (given) {  // angle 0 where axis b is at the start
+            perp_vec3 d = pp_mul_t(&A, pp_mul(&B, pp_unit(def->axis_b, zero)));
+            d = pp_along(d, -pp_dot3(d, joint->axis_A), joint->axis_A);
+            if (!(pp_length(d) > 1e-6)) {
+                return pp_builder_bad(b, PERP_ERR_MODEL,
+                                      "joint '%s': the axes of a universal joint are parallel",
+                                      joint->name);
+            }
+            zero = pp_unit(d, zero);
+        }
+        joint->axis_B = given ? pp_unit(def->axis_b, zero) : pp_mul_t(&B, pp_mul(&A, zero));
+    } else {
+        perp_vec3 start = pp_mul_t(&B, pp_mul(&A, joint->axis_A));
+        joint->axis_B = given ? pp_unit(def->axis_b, start) : start;
+    }
+    joint->zero_B = pp_mul_t(&B, pp_mul(&A, zero));
+    perp_vec3 across =
+        pp_along(joint->zero_B, -pp_dot3(joint->zero_B, joint->axis_B), joint->axis_B);
+    joint->zero_B = pp_unit(across, pp_across(joint->axis_B));
+    joint->zero_A = turn_about(joint->axis_A, def->angle, zero);
+    return true;
+}

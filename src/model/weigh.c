@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Mass and inertia of bodies: as given, or from the densities of their shapes.
+#include "model/builder.h"
+
+#include <math.h>
+
+// ── The plane ────────────────────────────────────────────────────────────────────────────────────
+
+typedef struct weight {
+    double mass, x, y, moment;  // about the body frame's origin
+} weight;
+
+static weight weigh(const perp_builder *b, int body)
+{
+    weight sum = {0};
+    const pp_shape *shape = b->shapes.items;
+    const double *density = b->densities.items;
+    for (int i = 0; i < b->shapes.count; i++) {
+        double area, moment;
+        pp_vec2 c;
+        if (shape[i].body != body || density[i] == 0.0 ||
+            !pp_shape_area(&shape[i], &area, &c, &moment)) {
+            continue;
+        }
+        double m = density[i] * area;
+        sum.mass += m;
+        sum.x += m * c.x;
+        sum.y += m * c.y;
+        sum.moment += density[i] * moment + m * (c.x * c.x + c.y * c.y);
+    }
+    return sum;
+}
+
+perp_status pp_weigh_planar(const perp_builder *b, int i, pp_body *body, perp_error *error)
+{
+    weight sum = weigh(b, i);
+    if (body->mass == 0.0 && sum.mass > 0.0) {
+        double x = sum.x / sum.mass, y = sum.y / sum.mass;
+        if (hypot(x, y) > 1e-9 * sqrt(sum.moment / sum.mass)) {
+            return pp_fail(
+                error, PERP_ERR_MODEL,
+                "body '%s': the centre of mass of its shapes is at (%g, %g) in its frame; "
+                "move the shapes so that it is the origin",
+                body->name, x, y);
+        }
+        body->mass = sum.mass;
+    }
+    if (!(body->mass > 0.0)) {
+        return pp_fail(error, PERP_ERR_MODEL,
+                       "body '%s': has no mass; give mass, or a density to its shapes", body->name);
+    }
+    if (body->nv == 3 && body->I_B.m[8] == 0.0) {
+        body->I_B.m[8] = sum.mass > 0.0 ? sum.moment * body->mass / sum.mass : 0.0;
+    }
+    if (body->nv == 3 && !(body->I_B.m[8] > 0.0)) {
+        return pp_fail(
+            error, PERP_ERR_MODEL,
+            "body '%s': has no inertia; give inertia, or a density to its shapes, or make "
+            "it a particle",
+            body->name);
+    }
+    return PERP_OK;
+}
+
+// ── Space ────────────────────────────────────────────────────────────────────────────────────────
+
+typedef struct bulk {
+    double mass;
+    perp_vec3 moment;  // sum m c
+    pp_mat3 inertia;   // about the origin of the frame the shapes are in
+} bulk;
+
+// sum += m (|c|^2 - c c^T): what a mass m at c adds.
+static void add_steiner(pp_mat3 *sum, double m, perp_vec3 c)
+{
+    const double p[3] = {c.x, c.y, c.z};
+    double square = pp_dot3(c, c);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            sum->m[3 * i + j] += m * ((i == j ? square : 0.0) - p[i] * p[j]);
+        }
+    }
+}
+
+static bulk bulk_of(const perp_builder *b, int body)
+{
+    bulk sum = {0};
+    const pp_shape *shape = b->shapes.items;
+    const double *density = b->densities.items;
+    for (int i = 0; i < b->shapes.count; i++) {
+        double volume;
+        perp_vec3 c;
+        pp_mat3 I;
+        if (shape[i].body != body || density[i] == 0.0 || shape[i].mesh ||
+            !pp_solid_mass(&shape[i].solid, &volume, &c, &I)) {
+            continue;
+        }
+        double m = density[i] * volume;
+        c = pp_pose_point(&shape[i].X_BS, c);
+        I = pp_turn_tensor(&shape[i].X_BS.R, &I);
+        sum.mass += m;
+        sum.moment = pp_along(sum.moment, m, c);
+        for (int k = 0; k < 9; k++) {
+            sum.inertia.m[k] += density[i] * I.m[k];
+        }
+        add_steiner(&sum.inertia, m, c);
+    }
+    return sum;
+}
+
+// Symmetric, and a body that exists has each principal moment smaller than the sum of the others.
+static bool possible_inertia(const pp_mat3 *I)
+{
+    const double *m = I->m;
+    double det = pp_dot3(pp_column(I, 0), pp_cross(pp_column(I, 1), pp_column(I, 2)));
+    double minor = m[0] * m[4] - m[1] * m[3], trace = m[0] + m[4] + m[8];
+    bool positive = m[0] > 0.0 && minor > 0.0 && det > 0.0;
+    // trace/2 - I is the tensor of second moments: it must not be negative
+    double slack = 1e-9 * trace, half = 0.5 * trace + slack;
+    pp_mat3 P = {{half - m[0], -m[1], -m[2], -m[3], half - m[4], -m[5], -m[6], -m[7], half - m[8]}};
+    double det_p = pp_dot3(pp_column(&P, 0), pp_cross(pp_column(&P, 1), pp_column(&P, 2)));
+    double minor_p = P.m[0] * P.m[4] - P.m[1] * P.m[3];
+    double tiny = -1e-12 * trace * trace;
+    return positive && P.m[0] >= 0.0 && minor_p >= tiny && det_p >= tiny * trace;
+}
+
+static perp_status set_center(const bulk *sum, pp_body *body, perp_error *error)
+{
+    perp_vec3 c = pp_scale(1.0 / sum->mass, sum->moment);
+    const double *I = sum->inertia.m;
+    if (pp_length(c) <= 1e-9 * sqrt((I[0] + I[4] + I[8]) / sum->mass)) {
+        return PERP_OK;
+    }
+    if (!body->recenter) {
+        return pp_fail(error, PERP_ERR_MODEL,
+                       "body '%s': the centre of mass of its shapes is at (%g, %g, %g) in its "
+                       "frame; move the shapes so that it is the origin, or set recenter",
+                       body->name, c.x, c.y, c.z);
+    }
+    body->center = c;
+    return PERP_OK;
+}
+
+static perp_status set_inertia(const bulk *sum, pp_body *body, perp_error *error)
+{
+    double given = 0.0;
+    for (int k = 0; k < 9; k++) {
+        given = fmax(given, fabs(body->I_B.m[k]));
+    }
+    if (given == 0.0 && sum->mass > 0.0) {
+        body->I_B = sum->inertia;
+        add_steiner(&body->I_B, -sum->mass, pp_scale(1.0 / sum->mass, sum->moment));
+        for (int k = 0; k < 9; k++) {
+            body->I_B.m[k] *= body->mass / sum->mass;
+        }
+    } else if (given == 0.0) {
+        return pp_fail(error, PERP_ERR_MODEL,
+                       "body '%s': has no inertia; give inertia, or a density to its shapes, or "
+                       "make it a particle",
+                       body->name);
+    }
+    if (!possible_inertia(&body->I_B) || !pp_invert3(&body->I_B, &body->I_B_inverse)) {
+        return pp_fail(error, PERP_ERR_MODEL,
+                       "body '%s': no body has this inertia: it must be positive, and no principal "
+                       "moment larger than the other two together",
+                       body->name);
+    }
+    return PERP_OK;
+}
+
+perp_status pp_weigh_spatial(const perp_builder *b, int i, pp_body *body, perp_error *error)
+{
+    bulk sum = bulk_of(b, i);
+    perp_status status = PERP_OK;
+    if (body->mass == 0.0 && sum.mass > 0.0) {
+        status = set_center(&sum, body, error);
+        body->mass = sum.mass;
+    }
+    if (status < 0) {
+        return status;
+    }
+    if (!(body->mass > 0.0)) {
+        return pp_fail(error, PERP_ERR_MODEL,
+                       "body '%s': has no mass; give mass, or a density to its shapes", body->name);
+    }
+    return body->kind == PERP_SPATIAL_BODY ? set_inertia(&sum, body, error) : PERP_OK;
+}
