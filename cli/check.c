@@ -24,7 +24,8 @@ static void print_text(const perp_recording_info *info, const perp_check *check)
            perp_form_word((int)info->form), info->solver, info->h);
     printf("frames      %d%s\n", info->frames,
            info->complete ? "" : "; the recording is incomplete: its run did not end");
-    printf("verdict     %s\n", check->passed ? "passed" : "violated");
+    printf("verdict     %s%s\n", check->passed ? "passed" : "violated",
+           info->frames > 1 ? "" : ": there is no step to judge");
     for (int k = 0; k < PERP_CHECK_COUNT; k++) {
         print_item(&check->item[k]);
     }

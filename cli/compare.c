@@ -28,7 +28,8 @@ typedef struct comparison {
     int bodies, only_a, only_b;
     int width;  // letters of the longest name
     double tolerance;
-    int frames;  // compared
+    int frames;           // compared
+    double end_a, end_b;  // [s]
     bool part;
     double part_time;
     const char *part_name;
@@ -124,6 +125,17 @@ static cli_exit advance(comparison *c, walker *w)
     return CLI_FINE;
 }
 
+static cli_exit find_end(perp_recording *r, double *end)
+{
+    perp_frame last;
+    perp_error error;
+    if (perp_recording_read(r, perp_recording_about(r)->frames - 1, &last, &error) < 0) {
+        return cli_complain("%s", error.text);
+    }
+    *end = last.t;
+    return CLI_FINE;
+}
+
 static cli_exit compare_frames(comparison *c, walker *w)
 {
     const perp_recording_info *a = perp_recording_about(c->a), *b = perp_recording_about(c->b);
@@ -163,6 +175,11 @@ static void print_run(const char *letter, const perp_recording *r)
            info->h, info->frames, info->complete ? "" : " (incomplete)");
 }
 
+static bool same_end(const comparison *c)
+{
+    return fabs(c->end_a - c->end_b) <= 1e-9 * (1.0 + fabs(c->end_a));
+}
+
 static void print_text(const comparison *c)
 {
     int width = c->width > 4 ? c->width : 4;
@@ -173,6 +190,10 @@ static void print_text(const comparison *c)
                c->part_name, c->tolerance);
     } else {
         printf("they agree within %g at %d moments\n", c->tolerance, c->frames);
+    }
+    if (!same_end(c)) {
+        printf("not compared: one ends at t = %.9g s, the other at %.9g s\n",
+               fmin(c->end_a, c->end_b), fmax(c->end_a, c->end_b));
     }
     if (c->only_a + c->only_b > 0) {
         printf("not compared: %d bodies only in A, %d only in B\n", c->only_a, c->only_b);
@@ -188,8 +209,12 @@ static void print_text(const comparison *c)
 
 static void print_json(const comparison *c)
 {
-    printf("{\"agree\": %s, \"tolerance\": %.17g, \"moments\": %d, \"parts_at\": ",
+    printf("{\"agree\": %s, \"tolerance\": %.17g, \"moments\": %d, \"t_end\": [",
            c->part ? "false" : "true", c->tolerance, c->frames);
+    cli_json_number(stdout, c->end_a);
+    printf(", ");
+    cli_json_number(stdout, c->end_b);
+    printf("], \"parts_at\": ");
     cli_json_number(stdout, c->part ? c->part_time : HUGE_VAL);
     printf(", \"parts_body\": ");
     cli_json_string(stdout, c->part ? c->part_name : "");
@@ -198,8 +223,15 @@ static void print_json(const comparison *c)
         const difference *d = &c->body[k];
         fputs(k > 0 ? ",\n  " : "\n  ", stdout);
         cli_json_string(stdout, d->name);
-        printf(": {\"place_m\": %.17g, \"t\": %.17g, \"angle_rad\": %.17g, \"speed_m_s\": %.17g}",
-               d->place, d->when, d->turn, d->speed);
+        printf(": {\"place_m\": ");
+        cli_json_number(stdout, d->place);
+        printf(", \"t\": ");
+        cli_json_number(stdout, d->when);
+        printf(", \"angle_rad\": ");
+        cli_json_number(stdout, d->turn);
+        printf(", \"speed_m_s\": ");
+        cli_json_number(stdout, d->speed);
+        putchar('}');
     }
     printf("}}\n");
 }
@@ -216,7 +248,12 @@ static cli_exit compare(comparison *c)
     }
     walker w = {.old = calloc((size_t)c->bodies, sizeof(state)),
                 .new = calloc((size_t)c->bodies, sizeof(state))};
-    cli_exit code = w.old && w.new ? compare_frames(c, &w) : cli_complain("not enough memory");
+    cli_exit code = CLI_INPUT;
+    if (!w.old || !w.new) {
+        cli_complain("compare: not enough memory");
+    } else if (find_end(c->a, &c->end_a) == CLI_FINE && find_end(c->b, &c->end_b) == CLI_FINE) {
+        code = compare_frames(c, &w);
+    }
     free(w.old);
     free(w.new);
     return code;

@@ -158,13 +158,16 @@ cli_exit cli_explain(int count, char **words)
     if (code != CLI_FINE) {
         return code;
     }
+    double h = o.step > 0.0 ? o.step : perp_scene_step(scene);
     perp_sim_def def = perp_scene_sim_def(scene);
     def.solver = o.solver ? o.solver : def.solver;
     def.stepper = o.stepper >= 0 ? (perp_stepper)o.stepper : def.stepper;
-    if (perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error) < 0) {
+    if (!(o.at / h < 1e9)) {
+        code = cli_complain("explain: %g s in steps of %g s are too many", o.at, h);
+    } else if (perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error) < 0) {
         code = cli_complain("%s: %s", o.file, error.text);
     } else {
-        code = show(&o, scene, sim, o.step > 0.0 ? o.step : perp_scene_step(scene));
+        code = show(&o, scene, sim, h);
     }
     perp_sim_destroy(sim);
     perp_scene_destroy(scene);

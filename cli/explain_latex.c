@@ -10,6 +10,27 @@
 // Wider matrices are made to fit the page.
 enum { FITTING = 7 };
 
+// LaTeX with T1 fonts has the letters of Latin-1; of other characters it gets the number.
+static const char *put_character(FILE *out, const char *at)
+{
+    const unsigned char *c = (const unsigned char *)at;
+    int more = c[0] >= 0xf0 ? 3 : c[0] >= 0xe0 ? 2 : 1;
+    unsigned code = c[0] & (more == 3 ? 0x07u : more == 2 ? 0x0fu : 0x1fu);
+    for (int k = 1; k <= more; k++) {
+        if ((c[k] & 0xc0u) != 0x80u) {
+            putc('?', out);  // no UTF-8
+            return at;
+        }
+        code = code << 6 | (c[k] & 0x3fu);
+    }
+    if (code >= 0xc0 && code <= 0xff) {
+        fwrite(at, 1, (size_t)more + 1, out);
+    } else {
+        fprintf(out, "U+%04X", code);
+    }
+    return at + more;
+}
+
 static void put_name(FILE *out, const char *name)
 {
     for (; *name; name++) {
@@ -33,7 +54,11 @@ static void put_name(FILE *out, const char *name)
             fprintf(out, "\\%c", *name);
             break;
         default:
-            putc(*name, out);
+            if ((unsigned char)*name < 0x80) {
+                putc(*name, out);
+            } else {
+                name = put_character(out, name);
+            }
         }
     }
 }
@@ -151,7 +176,8 @@ void explain_latex(FILE *out, const explained *e)
 {
     shown_matrix matrix[SHOWN_MOST];
     int count = explained_matrices(e, matrix);
-    fputs("\\documentclass{article}\n\\usepackage[utf8]{inputenc}\n\\usepackage{amsmath}\n"
+    fputs("\\documentclass{article}\n\\usepackage[utf8]{inputenc}\n\\usepackage[T1]{fontenc}\n"
+          "\\usepackage{amsmath}\n"
           "\\usepackage{graphicx}\n\\usepackage[margin=20mm]{geometry}\n\\begin{document}\n"
           "\\section*{",
           out);

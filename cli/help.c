@@ -170,6 +170,9 @@ cli_exit cli_help(int count, char **words)
         fputs(general, stdout);
         return CLI_FINE;
     }
+    if (count > 1) {
+        return cli_complain("help: '%s' is one word too many", words[1]);
+    }
     for (size_t k = 0; k < sizeof pages / sizeof pages[0]; k++) {
         if (strcmp(words[0], pages[k].verb) == 0) {
             fputs(pages[k].text, stdout);

@@ -10,12 +10,13 @@
 static void directory_of(const char *path, char *dir, size_t size)
 {
     size_t length = strlen(path), tail = strlen("run.h5");
-    if (length >= tail && strcmp(path + length - tail, "run.h5") == 0 &&
-        (length == tail || path[length - tail - 1] == '/')) {
-        snprintf(dir, size, "%.*s", (int)(length - tail), path);
-        path = dir[0] ? dir : ".";
+    bool file = length >= tail && strcmp(path + length - tail, "run.h5") == 0 &&
+                (length == tail || path[length - tail - 1] == '/');
+    if (file && length == tail) {
+        snprintf(dir, size, ".");
+    } else {
+        snprintf(dir, size, "%.*s", (int)(file ? length - tail : length), path);
     }
-    snprintf(dir, size, "%s", path);
 }
 
 static cli_exit draw(perp_recording *recording, const char *dir, const char *only, bool quiet)

@@ -76,11 +76,11 @@ static cli_exit count_steps(run *r)
     const run_options *o = &r->options;
     double until = o->until >= 0.0 ? o->until : perp_scene_until(r->scene);
     r->h = o->step > 0.0 ? o->step : perp_scene_step(r->scene);
-    double count = ceil((until - perp_sim_time(r->sim)) / r->h - 1e-6);
+    double left = until - perp_sim_time(r->sim), count = ceil(left / r->h - 1e-6);
     if (!(count < 1e15)) {
         return cli_complain("run: %g s in steps of %g s are too many", until, r->h);
     }
-    r->steps = count > 0.0 ? (int64_t)count : 0;
+    r->steps = count > 0.0 ? (int64_t)count : left > 0.0 ? 1 : 0;
     return CLI_FINE;
 }
 
@@ -104,6 +104,9 @@ static void choose_directory(run *r)
     snprintf(r->dir, sizeof r->dir, "%s-run", name[0] ? name : "scene");
     for (char *c = r->dir; *c; c++) {
         *c = *c == '/' || (unsigned char)*c < ' ' ? '_' : *c;
+    }
+    if (r->dir[0] == '.' || r->dir[0] == '-') {
+        r->dir[0] = '_';  // neither hidden nor an option
     }
 }
 
@@ -151,6 +154,42 @@ static cli_exit begin(run *r)
 
 // ── Stepping ─────────────────────────────────────────────────────────────────────────────────────
 
+// Joints that start open and bodies that start inside each other are put right at once, with whatever
+// speed that takes: hardly what was meant.
+static void warn_of_joints(const run *r)
+{
+    const perp_model *model = perp_scene_model(r->scene);
+    double limit = perp_scene_sim_def(r->scene).limits.joint;
+    for (int i = 0; i < perp_model_joints(model); i++) {
+        double error = perp_sim_joint(r->sim, (perp_joint){i}).error;
+        if (error > limit) {
+            cli_complain("warning: joint '%s' starts open by %.3g (m or rad)",
+                         perp_model_joint_name(model, (perp_joint){i}), error);
+            return;
+        }
+    }
+}
+
+// After the first step, whose contacts have the gaps at the start.
+static void warn_of_overlap(const run *r)
+{
+    const perp_model *model = perp_scene_model(r->scene);
+    int count = 0, worst = -1;
+    const perp_contact *contact = perp_sim_contacts(r->sim, &count);
+    double deepest = perp_scene_sim_def(r->scene).limits.gap;
+    for (int i = 0; i < count; i++) {
+        if (-contact[i].gap > deepest) {
+            deepest = -contact[i].gap;
+            worst = i;
+        }
+    }
+    if (worst >= 0) {
+        cli_complain("warning: '%s' and '%s' start %.3g m inside each other",
+                     perp_model_shape_name(model, contact[worst].a),
+                     perp_model_shape_name(model, contact[worst].b), deepest);
+    }
+}
+
 static cli_exit lost_output(const run *r)
 {
     cli_complain("%s; the recording in '%s' is incomplete", perp_record_error(r->record)->text,
@@ -176,8 +215,14 @@ static cli_exit step_all(run *r)
     double start = perp_sim_time(r->sim);
     progress line = progress_begin(!r->options.quiet, start, start + r->h * (double)r->steps);
     cli_exit code = CLI_FINE;
+    if (!r->options.quiet) {
+        warn_of_joints(r);
+    }
     for (int64_t k = 0; k < r->steps && code == CLI_FINE; k++) {
         perp_status status = perp_step(r->sim, r->h);
+        if (k == 0 && status >= 0 && !r->options.quiet) {
+            warn_of_overlap(r);
+        }
         if (perp_record_step(r->record, r->sim) < 0) {
             progress_end(&line);
             return lost_output(r);

@@ -89,6 +89,9 @@ static perp_status read_text(perp_scene *scene, const char *name, pp_arena *scra
         return pp_reader_memory(&r);
     }
     memcpy(plain, scene->text, scene->size + 1);
+    if (strncmp(plain, "\xef\xbb\xbf", 3) == 0) {
+        memset(plain, ' ', 3);  // the mark that some editors put before UTF-8
+    }
     blank_comments(plain, scene->size);
     r.text = plain;
     if (strspn(plain, " \t\r\n") == scene->size) {
