@@ -50,8 +50,116 @@ void pp_spots_add(pp_spots *s, const pp_touch *touch)
     s->spot[s->count++] = *touch;
 }
 
+// ── Points with one normal: those inside the others bear nothing of their own ────────────────────
+
+typedef struct flat_spot {
+    double x, y, gap;
+    int of;
+} flat_spot;
+
+// How far b is to the right of the way from a to c: what a polygon loses without b.
+static double bulge(const flat_spot *a, const flat_spot *b, const flat_spot *c)
+{
+    double x = c->x - a->x, y = c->y - a->y, length = hypot(x, y);
+    double cross = (b->x - a->x) * y - (b->y - a->y) * x;
+    return length > 0.0 ? cross / length : hypot(b->x - a->x, b->y - a->y);
+}
+
+// Points of the same normal as spot k that are not done yet, in the plane across it.
+static int lay_out(const pp_spots *s, int k, const bool *done, flat_spot *p)
+{
+    const double same = 1e-6;
+    perp_vec3 n = s->spot[k].n, e = pp_across(n), f = pp_cross(n, e);
+    int count = 0;
+    for (int i = k; i < s->count; i++) {
+        if (done[i] || pp_length(pp_sub(s->spot[i].n, n)) > same) {
+            continue;
+        }
+        perp_vec3 d = pp_sub(s->spot[i].x_a, s->spot[k].x_a);
+        p[count++] = (flat_spot){pp_dot3(d, e), pp_dot3(d, f), s->spot[i].gap, i};
+    }
+    return count;
+}
+
+static int furthest(const flat_spot *p, int count, int from)
+{
+    int best = from;
+    double most = 0.0;
+    for (int k = 0; k < count; k++) {
+        double d = hypot(p[k].x - p[from].x, p[k].y - p[from].y);
+        best = d > most ? k : best;
+        most = fmax(most, d);
+    }
+    return best;
+}
+
+// Marks the corners of the polygon around the points. It begins as the longest way across, there and back; every
+// side takes in the point that is furthest outside, until none is.
+static void mark_corners(const flat_spot *p, int count, double slack, bool *corner)
+{
+    int polygon[PP_SPOTS_MAX + 1] = {furthest(p, count, 0)}, length = 1;
+    int other = furthest(p, count, polygon[0]);
+    if (other != polygon[0]) {
+        polygon[length++] = other;
+    }
+    for (int k = 0; k < length && length < count;) {
+        const flat_spot *from = &p[polygon[k]], *to = &p[polygon[(k + 1) % length]];
+        int best = -1;
+        double most = slack;
+        for (int i = 0; i < count; i++) {
+            double out = bulge(from, &p[i], to);
+            best = out > most ? i : best;
+            most = fmax(most, out);
+        }
+        if (best < 0) {
+            k++;
+            continue;
+        }
+        for (int i = length++; i > k + 1; i--) {
+            polygon[i] = polygon[i - 1];
+        }
+        polygon[k + 1] = best;
+    }
+    for (int k = 0; k < length; k++) {
+        corner[polygon[k]] = true;
+    }
+}
+
+// Drops points inside or on the sides of the polygon of those with the same normal, but for one that is closer than
+// its corners.
+static void drop_inner(pp_spots *s)
+{
+    const double slack = 1e-6 * s->size, closer = 1e-9 * s->size;
+    bool done[PP_SPOTS_MAX] = {false}, drop[PP_SPOTS_MAX] = {false};
+    for (int k = 0; k < s->count; k++) {
+        flat_spot p[PP_SPOTS_MAX];
+        bool corner[PP_SPOTS_MAX] = {false};
+        if (done[k]) {
+            continue;
+        }
+        int count = lay_out(s, k, done, p);
+        mark_corners(p, count, slack, corner);
+        double least = PP_INF;
+        for (int i = 0; i < count; i++) {
+            done[p[i].of] = true;
+            least = corner[i] ? fmin(least, p[i].gap) : least;
+        }
+        for (int i = 0; i < count; i++) {
+            drop[p[i].of] = !corner[i] && p[i].gap >= least - closer;
+        }
+    }
+    int kept = 0;
+    for (int k = 0; k < s->count; k++) {
+        if (!drop[k]) {
+            s->spot[kept++] = s->spot[k];
+        }
+    }
+    s->count = kept;
+}
+
 int pp_spots_write(pp_spots *s, pp_touch out[PP_TOUCH_MAX])
 {
+    drop_inner(s);
     spread(s, PP_TOUCH_MAX);
     for (int k = 0; k < s->count; k++) {
         out[k] = s->spot[k];

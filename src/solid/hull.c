@@ -140,7 +140,7 @@ static bool set_faces(work *w, const pp_facets *facets)
             *to = w->corner + w->face_first[f];
         memcpy(to, rough + first[from], (size_t)n * sizeof *to);
         w->face_first[f + 1] = w->face_first[f] + n;
-        normal[f] = pp_unit(face_area(&w->hull, to, n), (perp_vec3){0});
+        normal[f] = pp_normal_of(face_area(&w->hull, to, n));
     }
     w->hull.faces = faces;
     w->hull.face_first = w->face_first;
@@ -218,7 +218,7 @@ bool pp_hull_triangle(perp_vec3 a, perp_vec3 b, perp_vec3 c, pp_flat_hull *flat)
 {
     static const int FIRST[] = {0, 3, 6}, CORNER[] = {0, 1, 2, 0, 2, 1};
     static const int EDGE[][4] = {{0, 1, 0, 1}, {0, 2, 1, 0}, {1, 2, 0, 1}};
-    perp_vec3 area = pp_triangle_area(a, b, c), n = pp_unit(area, (perp_vec3){0});
+    perp_vec3 area = pp_triangle_area(a, b, c), n = pp_normal_of(area);
     flat->vertex[0] = a;
     flat->vertex[1] = b;
     flat->vertex[2] = c;

@@ -30,3 +30,11 @@ static inline perp_vec3 pp_triangle_area(perp_vec3 a, perp_vec3 b, perp_vec3 c)
     }
     return y >= z ? pp_cross(ca, ab) : pp_cross(ab, bc);
 }
+
+// area / |area|; 0 where it vanishes. Divides, so that what is along an axis is so exactly.
+static inline perp_vec3 pp_normal_of(perp_vec3 area)
+{
+    double length = pp_length(area);
+    return length > 0.0 ? pp_vec(area.x / length, area.y / length, area.z / length)
+                        : (perp_vec3){0};
+}

@@ -177,9 +177,8 @@ static bool order_triangles(work *w)
         int from = (int)(w->key[t] & INT32_MAX);
         memcpy(w->triangle[t], copy[from], sizeof *copy);
         w->source[t] = source[from];
-        w->normal[t] =
-            pp_unit(pp_triangle_area(corner_of(w, t, 0), corner_of(w, t, 1), corner_of(w, t, 2)),
-                    (perp_vec3){0});
+        w->normal[t] = pp_normal_of(
+            pp_triangle_area(corner_of(w, t, 0), corner_of(w, t, 1), corner_of(w, t, 2)));
     }
     return true;
 }
