@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Door of format/: problem files in and out.
+// Door of format/: problem files in and out, and meshes in.
 //
 // Every reader fills a pp_draft, the problem as it stands in the file: named vectors and matrices, nothing
 // checked but that they could be read. pp_draft_finish (draft.c) alone knows what a problem of each kind
@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/base.h"
+#include "format/mesh_file.h"
 #include "format/scan.h"
 
 #include <perp/problem.h>

@@ -1,0 +1,352 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Readers of STL, in text and binary, and of OBJ: points and triangles, nothing else.
+//
+// Text is read twice, first to count and then to fill arrays of that size. A file is binary STL when it is as long as the
+// number of triangles in it says, whatever it begins with.
+#include "format/format.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STL_HEADER = 80, STL_START = 84, STL_TRIANGLE = 50, MOST = INT32_MAX / 16 };
+
+typedef struct reader {
+    pp_scan scan;
+    pp_arena *arena;
+    pp_mesh_file *out;
+    perp_vec3 *vertex;  // NULL: counting
+    int *triangle;
+    int vertices, triangles;  // so far
+} reader;
+
+static perp_status no_memory(perp_error *error)
+{
+    return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the triangles of the file");
+}
+
+// Arrays of the sizes that were counted.
+static perp_status get_arrays(reader *r)
+{
+    perp_error *error = r->scan.error;
+    if (r->triangles < 1) {
+        return pp_scan_fail(&r->scan, NULL, "the file has no triangles");
+    }
+    r->vertex = PP_ARRAY(r->arena, perp_vec3, r->vertices);
+    r->triangle = PP_ARRAY(r->arena, int, 3 * (size_t)r->triangles);
+    if (!r->vertex || !r->triangle) {
+        return no_memory(error);
+    }
+    *r->out = (pp_mesh_file){.vertices = r->vertices,
+                             .triangles = r->triangles,
+                             .vertex = r->vertex,
+                             .triangle = r->triangle};
+    r->vertices = 0;
+    r->triangles = 0;
+    return PERP_OK;
+}
+
+static perp_status add_vertex(reader *r, pp_scan *scan)
+{
+    if (r->vertices >= MOST) {
+        return pp_scan_fail(scan, scan->token, "more than %d vertices", MOST);
+    }
+    double x[3];
+    for (int k = 0; r->vertex && k < 3; k++) {
+        perp_status status = pp_scan_real(scan, "a vertex", k, 3, false, &x[k]);
+        if (status != PERP_OK) {
+            return status;
+        }
+    }
+    if (r->vertex) {
+        r->vertex[r->vertices] = (perp_vec3){x[0], x[1], x[2]};
+    }
+    r->vertices++;
+    return PERP_OK;
+}
+
+static perp_status add_triangle(reader *r, const pp_scan *scan, int a, int b, int c)
+{
+    if (r->triangles >= MOST) {
+        return pp_scan_fail(scan, scan->token, "more than %d triangles", MOST);
+    }
+    if (r->triangle) {
+        int *to = r->triangle + 3 * (size_t)r->triangles;
+        to[0] = a;
+        to[1] = b;
+        to[2] = c;
+    }
+    r->triangles++;
+    return PERP_OK;
+}
+
+// ── STL in binary ────────────────────────────────────────────────────────────────────────────────
+
+static uint32_t word_at(const char *at)
+{
+    const unsigned char *b = (const unsigned char *)at;
+    return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static double float_at(const char *at)
+{
+    uint32_t bits = word_at(at);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return (double)value;
+}
+
+static bool is_binary(const char *text, size_t size)
+{
+    return size >= STL_START && (size - STL_START) / STL_TRIANGLE == word_at(text + STL_HEADER) &&
+           (size - STL_START) % STL_TRIANGLE == 0;
+}
+
+static perp_status read_binary(reader *r, const char *text, size_t size)
+{
+    perp_error *error = r->scan.error;
+    size_t n = (size - STL_START) / STL_TRIANGLE;
+    if (n < 1 || n > MOST / 3) {
+        return pp_fail(error, PERP_ERR_FORMAT, "binary STL with %zu triangles: too few or too many",
+                       n);
+    }
+    r->triangles = (int)n;
+    r->vertices = 3 * r->triangles;
+    perp_status status = get_arrays(r);
+    for (size_t t = 0; status == PERP_OK && t < n; t++) {
+        const char *at = text + STL_START + t * STL_TRIANGLE + 12;  // after the normal
+        for (size_t k = 3 * t; k < 3 * t + 3; k++, at += 12) {
+            r->vertex[k] = (perp_vec3){float_at(at), float_at(at + 4), float_at(at + 8)};
+            r->triangle[k] = (int)k;
+            if (!isfinite(r->vertex[k].x + r->vertex[k].y + r->vertex[k].z)) {
+                return pp_fail(
+                    error, PERP_ERR_FORMAT,
+                    "byte %zu: triangle %zu of binary STL has a vertex that is not finite",
+                    (size_t)(at - text), t);
+            }
+        }
+    }
+    r->out->single = true;
+    return status;
+}
+
+// ── STL in text ──────────────────────────────────────────────────────────────────────────────────
+
+// The token read last, whatever its case, is this lower-case word.
+static bool is_word(const pp_scan *scan, const char *word)
+{
+    if (strlen(word) != scan->length) {
+        return false;
+    }
+    for (size_t k = 0; k < scan->length; k++) {
+        char c = scan->token[k];
+        c = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+        if (c != word[k]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static perp_status expect(pp_scan *scan, const char *word)
+{
+    if (!pp_scan_next(scan)) {
+        return pp_scan_fail(scan, NULL, "STL: the file ends where '%s' should be", word);
+    }
+    if (is_word(scan, word)) {
+        return PERP_OK;
+    }
+    pp_quote quote = pp_scan_quote(scan);
+    return pp_scan_fail(scan, scan->token, "STL: '%s' where '%s' should be", quote.text, word);
+}
+
+// After "facet". The normal is read over: it follows from the corners.
+static perp_status read_facet(reader *r)
+{
+    pp_scan *scan = &r->scan;
+    perp_status status = expect(scan, "normal");
+    for (int k = 0; status == PERP_OK && k < 3; k++) {
+        status = pp_scan_next(scan) ? PERP_OK
+                                    : pp_scan_fail(scan, NULL, "STL: the file ends in a normal");
+    }
+    static const char *const words[] = {"outer",  "loop",    "vertex",  "vertex",
+                                        "vertex", "endloop", "endfacet"};
+    for (int k = 0; status == PERP_OK && k < 7; k++) {
+        status = expect(scan, words[k]);
+        if (status == PERP_OK && k >= 2 && k <= 4) {
+            status = add_vertex(r, scan);
+            for (int i = 0; !r->vertex && i < 3; i++) {
+                pp_scan_next(scan);
+            }
+        }
+    }
+    int n = r->vertices;
+    return status == PERP_OK ? add_triangle(r, scan, n - 3, n - 2, n - 1) : status;
+}
+
+static perp_status read_solids(reader *r)
+{
+    pp_scan *scan = &r->scan;
+    perp_status status = PERP_OK;
+    bool inside = false;
+    while (status == PERP_OK && pp_scan_next(scan)) {
+        const char *word = inside ? "endsolid" : "solid";
+        if (inside && is_word(scan, "facet")) {
+            status = read_facet(r);
+        } else if (is_word(scan, word)) {
+            inside = !inside;
+            pp_scan_skip_line(scan);  // the name
+        } else {
+            pp_quote quote = pp_scan_quote(scan);
+            status = pp_scan_fail(scan, scan->token, "STL: '%s' where '%s%s' should be", quote.text,
+                                  inside ? "facet' or '" : "", word);
+        }
+    }
+    if (status == PERP_OK && inside) {
+        status = pp_scan_fail(scan, NULL, "STL: the file ends before 'endsolid'");
+    }
+    return status;
+}
+
+// ── OBJ ──────────────────────────────────────────────────────────────────────────────────────────
+
+// One corner of a face: "7", "7/1", "7//3", "7/1/3", or counted back from the last vertex with a minus.
+static perp_status read_corner(const reader *r, const pp_scan *scan, int *corner)
+{
+    const char *slash = memchr(scan->token, '/', scan->length);
+    size_t length = slash ? (size_t)(slash - scan->token) : scan->length;
+    int index;
+    if (!pp_number_parse_int(scan->token, length, -MOST, MOST, &index)) {
+        pp_quote quote = pp_scan_quote(scan);
+        return pp_scan_fail(scan, scan->token, "OBJ: '%s' is not the number of a vertex",
+                            quote.text);
+    }
+    *corner = index < 0 ? r->vertices + index : index - 1;
+    if (r->triangle && (index == 0 || *corner < 0 || *corner >= r->out->vertices)) {
+        return pp_scan_fail(scan, scan->token, "OBJ: vertex %d is not among the %d of the file",
+                            index, r->out->vertices);
+    }
+    return PERP_OK;
+}
+
+static perp_status read_face(reader *r, pp_scan *line)
+{
+    int first = 0, before = 0, corner = 0, count = 0;
+    perp_status status = PERP_OK;
+    while (status == PERP_OK && pp_scan_next(line)) {
+        status = read_corner(r, line, &corner);
+        first = count == 0 ? corner : first;
+        if (status == PERP_OK && count >= 2) {
+            status = add_triangle(r, line, first, before, corner);
+        }
+        before = corner;
+        count++;
+    }
+    if (status == PERP_OK && count < 3) {
+        return pp_scan_fail(line, line->token, "OBJ: a face with %d corners", count);
+    }
+    return status;
+}
+
+static bool is_ignored(const pp_scan *line)
+{
+    static const char *const words[] = {"vn",     "vt",     "vp",       "g",          "o",
+                                        "s",      "mg",     "l",        "p",          "usemtl",
+                                        "mtllib", "usemap", "maplib",   "shadow_obj", "trace_obj",
+                                        "lod",    "bevel",  "c_interp", "d_interp"};
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+        if (pp_scan_is(line, words[k])) {
+            return true;
+        }
+    }
+    return line->token[0] == '#';
+}
+
+static perp_status read_line(reader *r, pp_scan *line)
+{
+    if (!pp_scan_next(line) || is_ignored(line)) {
+        return PERP_OK;
+    }
+    if (pp_scan_is(line, "v")) {
+        return add_vertex(r, line);
+    }
+    if (pp_scan_is(line, "f")) {
+        return read_face(r, line);
+    }
+    pp_quote quote = pp_scan_quote(line);
+    return pp_scan_fail(line, line->token,
+                        "'%s' begins no line of OBJ that has triangles, and the file is no STL",
+                        quote.text);
+}
+
+static perp_status read_lines(reader *r)
+{
+    pp_scan *scan = &r->scan;
+    perp_status status = PERP_OK;
+    while (status == PERP_OK && pp_scan_left(scan) > 0) {
+        pp_scan line = *scan;
+        pp_scan_skip_line(scan);
+        line.end = scan->at;
+        status = read_line(r, &line);
+    }
+    return status;
+}
+
+// ── All ──────────────────────────────────────────────────────────────────────────────────────────
+
+perp_status pp_mesh_file_parse(const char *text, size_t size, pp_arena *arena, pp_mesh_file *out,
+                               perp_error *error)
+{
+    reader r = {.arena = arena, .out = out};
+    *out = (pp_mesh_file){0};
+    r.scan = pp_scan_start(text, size, error);
+    if (is_binary(text, size)) {
+        return read_binary(&r, text, size);
+    }
+    if (memchr(text, 0, size)) {
+        return pp_fail(
+            error, PERP_ERR_FORMAT,
+            "neither text nor binary STL, whose length would follow from its number of triangles");
+    }
+    bool stl = pp_scan_next(&r.scan) && is_word(&r.scan, "solid");
+    perp_status status = PERP_OK;
+    for (int pass = 0; pass < 2 && status == PERP_OK; pass++) {
+        r.scan = pp_scan_start(text, size, error);
+        status = stl ? read_solids(&r) : read_lines(&r);
+        if (status == PERP_OK && pass == 0) {
+            status = get_arrays(&r);
+        }
+    }
+    return status;
+}
+
+// The place in this file goes into the text: line and column of the error are those of the file that names this one.
+static perp_status name_file(const char *path, perp_status status, perp_error *error)
+{
+    if (error) {
+        char text[sizeof error->text], place[48] = "";
+        pp_print(text, sizeof text, "%s", error->text);
+        if (error->line > 0) {
+            pp_print(place, sizeof place, ", line %d, column %d", error->line, error->column);
+        }
+        error->line = error->column = 0;
+        pp_fail(error, status, "'%.90s'%s: %s", path, place, text);
+    }
+    return status;
+}
+
+perp_status pp_mesh_file_read(const char *path, const perp_env *env, pp_arena *arena,
+                              pp_mesh_file *out, perp_error *error)
+{
+    pp_file file = {0};
+    if (error) {
+        *error = (perp_error){0};
+    }
+    perp_status status = pp_file_read(path, env, &file, error);
+    if (status == PERP_OK) {
+        status = pp_mesh_file_parse(file.text ? file.text : "", file.size, arena, out, error);
+    }
+    pp_file_free(&file, env);
+    return status == PERP_OK ? status : name_file(path, status, error);
+}
