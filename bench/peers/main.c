@@ -89,7 +89,7 @@ static void cell(const peer_result *r, peer_column c, char out[32])
     } else if (c == PEER_STANDS) {
         snprintf(out, 32, "%s", x > 0.5 ? "yes" : r->late ? "cut" : "NO");
     } else if (c == PEER_US || c == PEER_US_TAIL || c == PEER_CONTACTS || c == PEER_LOST) {
-        snprintf(out, 32, x >= 1e5 ? "%.0f" : "%.4g", x);
+        snprintf(out, 32, x >= 1e4 ? "%.0f" : "%.4g", x);
     } else {
         snprintf(out, 32, "%.2g", x);
     }
