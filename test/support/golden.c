@@ -6,10 +6,10 @@
 
 #include <stdio.h>
 
-bool golden_open(golden *g, const char *name)
+static bool load(golden *g, const char *folder, const char *name, const char *suffix)
 {
     char relative[200], path[600];
-    snprintf(relative, sizeof relative, "reference/C_seeds/golden/%s.json", name);
+    snprintf(relative, sizeof relative, "reference/C_seeds/%s/%s%s.json", folder, name, suffix);
     *g = (golden){0};
     if (!data_path(relative, path, sizeof path)) {
         return false;
@@ -21,8 +21,33 @@ bool golden_open(golden *g, const char *name)
         return false;
     }
     g->h = json_number_value(json_object_get(g->root, "h"));
+    return true;
+}
+
+bool golden_open(golden *g, const char *name)
+{
+    if (!load(g, "golden", name, "")) {
+        return false;
+    }
     g->until = (int)json_integer_value(json_object_get(g->root, "compare_until_step"));
     g->tolerance = 1e-9 + 1e-12 * golden_check(g, "perturbation_growth");
+    return true;
+}
+
+bool golden_open_cone(golden *g, const char *name)
+{
+    golden twin;
+    if (!golden_open(&twin, name)) {
+        return false;
+    }
+    int until = twin.until;
+    double tolerance = twin.tolerance;
+    golden_close(&twin);
+    if (!load(g, "golden_quadratic", name, "_quadratic")) {
+        return false;
+    }
+    g->until = until;
+    g->tolerance = tolerance;
     return true;
 }
 

@@ -15,6 +15,8 @@ typedef struct golden {
 
 // False when the file is not there.
 bool golden_open(golden *g, const char *name);
+// The run with exact cones; how far and how closely to compare is taken from its twin with polygons.
+bool golden_open_cone(golden *g, const char *name);
 void golden_close(golden *g);
 int golden_rows(const golden *g);
 int golden_step(const golden *g, int row);
