@@ -214,3 +214,5 @@ PERP_API const char *perp_form_word(int form);     // auto mcp lcp cone
 PERP_API const char *perp_friction_word(int law);  // coulomb none pyramid
 PERP_API const char *perp_impact_word(int law);    // newton poisson
 PERP_API const char *perp_mode_word(int mode);     // open stick slip
+PERP_API const char *perp_rotation_word(int update);  // exponential linear
+PERP_API const char *perp_gyroscopic_word(int how);   // implicit explicit

@@ -7,6 +7,7 @@
 #include "math/math.h"
 
 #include <math.h>
+#include <string.h>
 
 static void worst(double *value, double candidate)
 {
@@ -30,14 +31,22 @@ static double natural(double p, double w, double m, double lower, double upper)
     return fabs(p - to) * m;
 }
 
+// Impulses and velocities that the contact laws are held against. base: normal impulse that adds to the
+// friction limit without being an unknown of the phase, NULL: none.
+typedef struct phase {
+    const double *nu, *pn, *pt, *base;
+} phase;
+
 // The natural map of a friction group: p against the nearest impulse within the limit to p - slip/m.
-static void check_friction(perp_certificate *c, const pp_evidence *e, const pp_friction *group)
+static void check_friction(perp_certificate *c, const pp_evidence *e, const phase *at,
+                           const pp_friction *group)
 {
-    double most = group->mu * e->pn[group->n], m = mobility(e, &e->rows->t[group->t]);
-    double slip[2], p[2] = {0.0, 0.0}, to[2] = {0.0, 0.0}, inside[2];
-    pp_friction_slip(e->model, e->rows, group, e->nu, slip);
+    double pn = at->pn[group->n] + (at->base ? at->base[group->n] : 0.0);
+    double most = group->mu * pn, m = mobility(e, &e->rows->t[group->t]);
+    double slip[2], p[2] = {0.0, 0.0}, to[2] = {0.0, 0.0}, inside[2] = {0.0, 0.0};
+    pp_friction_slip(e->model, e->rows, group, at->nu, slip);
     for (int k = 0; k < group->size; k++) {
-        p[k] = inside[k] = e->pt[group->t + k];
+        p[k] = inside[k] = at->pt[group->t + k];
         to[k] = p[k] - slip[k] / m;
     }
     pp_friction_project(group, e->polygons, most, to);
@@ -50,6 +59,36 @@ static void check_friction(perp_certificate *c, const pp_evidence *e, const pp_f
     }
     pp_friction_project(group, e->polygons, most, inside);
     worst(&c->cone, hypot(p[0] - inside[0], p[1] - inside[1]));
+}
+
+static void check_phase(perp_certificate *c, const pp_evidence *e, const phase *at)
+{
+    const pp_rows *rows = e->rows;
+    for (int i = 0; i < rows->nn; i++) {
+        const pp_row *row = &rows->n[i];
+        double rho = pp_row_rate(e->model, row, at->nu) + row->bias;
+        worst(&c->residual, natural(at->pn[i], rho, mobility(e, row), 0.0, HUGE_VAL));
+        worst(&c->complementarity, fabs(at->pn[i] * rho));
+    }
+    for (int i = 0; i < rows->ng; i++) {
+        check_friction(c, e, at, &rows->group[i]);
+    }
+}
+
+// Poisson: compression by itself, then what restitution left to be solved.
+static void check_phases(perp_certificate *c, const pp_evidence *e)
+{
+    const pp_impact *impact = e->impact;
+    phase first = {impact->nu, impact->pn, impact->pt, NULL};
+    double *pn = e->scratch + e->model->nv, *pt = pn + e->rows->nn;
+    for (int i = 0; i < e->rows->nn; i++) {
+        pn[i] = e->pn[i] - impact->pn[i] - impact->back[i];
+    }
+    for (int i = 0; i < e->rows->nt; i++) {
+        pt[i] = e->pt[i] - impact->pt[i];
+    }
+    check_phase(c, e, &first);
+    check_phase(c, e, &(phase){e->nu, pn, pt, impact->back});
 }
 
 static void check_rows(perp_certificate *c, const pp_evidence *e)
@@ -65,14 +104,10 @@ static void check_rows(perp_certificate *c, const pp_evidence *e)
         double w = pp_row_rate(e->model, row, e->nu) + row->bias;
         worst(&c->residual, natural(e->pm[i], w, mobility(e, row), row->lower, row->upper));
     }
-    for (int i = 0; i < rows->nn; i++) {
-        const pp_row *row = &rows->n[i];
-        double rho = pp_row_rate(e->model, row, e->nu) + row->bias;
-        worst(&c->residual, natural(e->pn[i], rho, mobility(e, row), 0.0, HUGE_VAL));
-        worst(&c->complementarity, fabs(e->pn[i] * rho));
-    }
-    for (int i = 0; i < rows->ng; i++) {
-        check_friction(c, e, &rows->group[i]);
+    if (e->impact) {
+        check_phases(c, e);
+    } else {
+        check_phase(c, e, &(phase){e->nu, e->pn, e->pt, NULL});
     }
 }
 
@@ -101,7 +136,11 @@ static void check_momentum(perp_certificate *c, const pp_evidence *e)
     for (int i = 0; i < e->model->nv; i++) {
         left[i] = e->nu[i] - e->nu_old[i];
     }
-    pp_masses_mul(e->model, e->kin->mass, left, left);
+    if (e->inertia) {
+        pp_masses_mul(e->model, e->kin->mass, left, left);
+    } else {
+        memset(left, 0, (size_t)e->model->nv * sizeof *left);
+    }
     pp_axpy(e->model->nv, -1.0, e->kin->p_ext, left);
     for (int l = 0; l < 4; l++) {
         for (int i = 0; i < lists[l].count; i++) {
@@ -113,22 +152,21 @@ static void check_momentum(perp_certificate *c, const pp_evidence *e)
     }
 }
 
-static void check_places(perp_certificate *c, const pp_evidence *e)
+// Found again where the bodies are now: what the step did not look at is looked at here.
+static perp_status check_places(perp_certificate *c, const pp_evidence *e, pp_arena *arena)
 {
-    for (int i = 0; i < e->gaps->count; i++) {
-        const pp_contact *contact = &e->gaps->contact[i];
-        pp_contact now[PP_POINTS_MAX];
-        if (i > 0 && contact->a == contact[-1].a && contact->b == contact[-1].b) {
-            continue;  // the pair was looked at
-        }
-        int count = pp_gap_pair(e->model, e->end->body, contact->a, contact->b, 0.0, now);
-        for (int k = 0; k < count; k++) {
-            worst(&c->gap, -now[k].gap);
-        }
+    pp_gaps gaps;
+    perp_status status = pp_gaps_run(&gaps, e->model, e->end, 0.0, arena);
+    if (status < 0) {
+        return status;
+    }
+    for (int i = 0; i < gaps.count; i++) {
+        worst(&c->gap, -gaps.contact[i].gap);
     }
     for (int i = 0; i < e->model->joints; i++) {
         worst(&c->joint, pp_joint_error(e->model, e->end, i));
     }
+    return PERP_OK;
 }
 
 // Energy that contact and joints created: the work of their impulses on both sides together,
@@ -179,15 +217,17 @@ void pp_ledger(perp_energy *out, const pp_evidence *e)
     out->dissipated = before + work - out->kinetic - out->potential;
 }
 
-void pp_certify(perp_certificate *out, const pp_evidence *e, const perp_limits *limits)
+perp_status pp_certify(perp_certificate *out, const pp_evidence *e, const perp_limits *limits,
+                       pp_arena *arena)
 {
     *out = (perp_certificate){0};
     check_rows(out, e);
     check_momentum(out, e);
-    check_places(out, e);
+    perp_status status = check_places(out, e, arena);
     check_energy(out, e);
     out->passed = out->gap <= limits->gap && out->complementarity <= limits->complementarity &&
                   out->cone <= limits->cone && out->joint <= limits->joint &&
                   out->momentum <= limits->momentum && out->energy_created <= limits->energy &&
                   out->residual <= limits->residual;
+    return status;
 }

@@ -18,9 +18,12 @@ typedef struct pp_evidence {
     const double *pb, *pm, *pn, *pt;
     const pp_kinematics *end;  // t, frames and turns at the end of the step
     bool polygons;             // the form had polygons in place of discs
-    double *scratch;           // nv
+    bool inertia;              // false: forces are in balance by themselves
+    const pp_impact *impact;   // NULL: one phase
+    double *scratch;           // nv + nn + nt
 } pp_evidence;
 
-void pp_certify(perp_certificate *out, const pp_evidence *e, const perp_limits *limits);
+perp_status pp_certify(perp_certificate *out, const pp_evidence *e, const perp_limits *limits,
+                       pp_arena *arena);
 // The ledger: kinetic and potential energy after, work and dissipation of the step.
 void pp_ledger(perp_energy *out, const pp_evidence *e);

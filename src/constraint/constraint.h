@@ -58,6 +58,12 @@ typedef struct pp_rows {
     int *grouped;        // nn: how many
 } pp_rows;
 
+// The two phases of Poisson's impact: what compression left, and the normal impulse it gives back.
+typedef struct pp_impact {
+    const double *nu, *pn, *pt;
+    const double *back;  // nn
+} pp_impact;
+
 // How a stepper writes its rows.
 typedef struct pp_scheme {
     perp_stepper stepper;

@@ -17,6 +17,10 @@ static void push(const perp_model *m, pp_kinematics *k, int i, perp_vec3 f, perp
     const pp_body *body = &m->body[i];
     perp_vec3 tau = pp_add(torque, pp_cross(pp_sub(at, k->body[i].p), f));
     const double all[PP_BODY_NV] = {f.x, f.y, f.z, tau.x, tau.y, tau.z};
+    if (body->nv == 0) {
+        k->held[i].f = pp_along(k->held[i].f, k->h, f);
+        k->held[i].tau = pp_along(k->held[i].tau, k->h, tau);
+    }
     for (int c = 0; c < body->nv; c++) {
         k->p_ext[body->at + c] += k->h * all[body->axis[c]];
     }
@@ -155,7 +159,8 @@ perp_status pp_kinematics_run(pp_kinematics *out, const perp_model *model, const
     out->body = PP_ARRAY(arena, pp_frame, model->bodies);
     out->mass = PP_ARRAY(arena, pp_weight, model->bodies);
     out->p_ext = PP_ZEROS(arena, double, model->nv);
-    if (!out->body || !out->mass || !out->p_ext) {
+    out->held = PP_ZEROS(arena, perp_wrench, model->bodies);
+    if (!out->body || !out->mass || !out->p_ext || !out->held) {
         return PERP_ERR_MEMORY;
     }
     pp_frames(model, state, out->body);

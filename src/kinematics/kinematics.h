@@ -40,6 +40,7 @@ typedef struct pp_kinematics {
     pp_weight *mass;     // every body
     const double *turn;  // of the state; NULL: angles between -pi and pi
     double *p_ext;       // nv: impulse of all explicit forces over h                 theory (P1)
+    perp_wrench *held;   // bodies that are not free: impulse of springs and forces on them
     double potential;    // gravity and springs [J]
     double work_rate;    // power of the explicit forces other than gravity and springs [W]
 } pp_kinematics;

@@ -13,6 +13,10 @@ static bool check_body(perp_builder *b, const perp_body_def *def, const char *na
         return pp_builder_bad(b, PERP_ERR_MODEL, "body '%s': unknown kind %d", name,
                               (int)def->kind);
     }
+    if (def->drive < PERP_FREE || def->drive > PERP_DRIVEN) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "body '%s': unknown drive %d", name,
+                              (int)def->drive);
+    }
     if (!pp_finite3(def->position) || !pp_finite3(def->velocity) || !isfinite(def->angle) ||
         !isfinite(def->spin) || !pp_finite3(def->omega)) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "body '%s': position or velocity is not finite",
@@ -364,8 +368,13 @@ static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, cons
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': stiffness and damping must be >= 0",
                               joint->name);
     }
-    if (!(def->rate_effort >= 0.0) || !(def->friction >= 0.0) || isnan(def->lower) ||
-        isnan(def->upper)) {
+    if (!(def->limit_restitution >= 0.0) || !(def->limit_restitution <= 1.0)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "joint '%s': restitution of a limit must be between 0 and 1",
+                              joint->name);
+    }
+    if (!(def->rate_effort >= 0.0) || !(def->friction >= 0.0) || !isfinite(def->friction) ||
+        isnan(def->lower) || isnan(def->upper)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "joint '%s': effort and friction must be >= 0, limits numbers",
                               joint->name);

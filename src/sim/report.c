@@ -120,6 +120,14 @@ static void add_impulse(const perp_model *m, const pp_row *row, double p, int bo
     }
 }
 
+// The opposite of a wrench on one body, about the origin of another.
+static perp_wrench reaction(const pp_kinematics *kin, perp_wrench w, int from, int to)
+{
+    perp_vec3 arm = pp_sub(kin->body[from].p, kin->body[to].p);
+    perp_vec3 tau = pp_add(w.tau, pp_cross(arm, w.f));
+    return (perp_wrench){pp_scale(-1.0, w.f), pp_scale(-1.0, tau)};
+}
+
 perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
 {
     const perp_model *m = sim->model;
@@ -137,31 +145,67 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
     if (!s->solved) {
         return out;
     }
+    int a = m->joint[joint.i].a, b = m->joint[joint.i].b;
+    bool from_a =
+        m->body[b].nv == 0;  // rows hold free bodies only: b gets the opposite of what a gets
+    perp_wrench sum = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
     for (int i = 0; i < s->row.nb; i++) {
         if (s->row.b[i].joint == joint.i) {
-            add_impulse(m, &s->row.b[i], s->answer.pb[i], m->joint[joint.i].b, &out.impulse_b);
+            add_impulse(m, &s->row.b[i], s->answer.pb[i], from_a ? a : b, &sum);
             out.drive += s->row.b[i].drives ? s->answer.pb[i] : 0.0;
             out.redundant = out.redundant || s->answer.follows[i];
         }
     }
     for (int i = 0; i < s->row.nm; i++) {
         if (s->row.m[i].joint == joint.i) {
-            add_impulse(m, &s->row.m[i], s->answer.pm[i], m->joint[joint.i].b, &out.impulse_b);
+            add_impulse(m, &s->row.m[i], s->answer.pm[i], from_a ? a : b, &sum);
             out.drive += s->answer.pm[i];
         }
     }
     for (int i = s->row.nc; i < s->row.nn; i++) {
         if (s->row.n[i].joint == joint.i) {
-            add_impulse(m, &s->row.n[i], s->answer.pn[i], m->joint[joint.i].b, &out.impulse_b);
+            add_impulse(m, &s->row.n[i], s->answer.pn[i], from_a ? a : b, &sum);
             out.limit += s->answer.pn[i];
         }
     }
+    bool gear = m->joint[joint.i].kind == PERP_GEAR;
+    out.impulse_b = from_a && !gear ? reaction(&s->kin, sum, a, b) : sum;
     return out;
 }
 
 // ── Driven bodies ────────────────────────────────────────────────────────────────────────────────
 
-// The drive balances what contacts do to the body: minus the sum of the contact impulses on it.
+// What the joints (gears are left out: their rows hold four bodies) and the implicit springs do to a body
+// that is not free.
+static void add_held(const perp_sim *sim, int body, perp_wrench *sum)
+{
+    const perp_model *m = sim->model;
+    const pp_step *s = &sim->step;
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *j = &m->joint[i];
+        if (j->kind == PERP_GEAR || (j->a != body && j->b != body)) {
+            continue;
+        }
+        perp_wrench on_b = perp_sim_joint(sim, (perp_joint){i}).impulse_b;
+        perp_wrench w = j->b == body ? on_b : reaction(&s->kin, on_b, j->b, j->a);
+        sum->f = pp_add(sum->f, w.f);
+        sum->tau = pp_add(sum->tau, w.tau);
+    }
+    for (int i = 0; i < s->row.nb; i++) {
+        const pp_row *row = &s->row.b[i];
+        const pp_force *f = row->force >= 0 ? &m->force[row->force] : NULL;
+        if (f && f->kind != PERP_DRAG && (f->a == body || f->b == body)) {
+            int other = f->a == body ? f->b : f->a;
+            perp_wrench w = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+            add_impulse(m, row, s->answer.pb[i], other, &w);
+            w = reaction(&s->kin, w, other, body);
+            sum->f = pp_add(sum->f, w.f);
+            sum->tau = pp_add(sum->tau, w.tau);
+        }
+    }
+}
+
+// The drive balances what contacts, joints and springs do to the body.
 perp_wrench perp_body_drive_impulse(const perp_sim *sim, perp_body body)
 {
     const perp_model *m = sim->model;
@@ -171,6 +215,9 @@ perp_wrench perp_body_drive_impulse(const perp_sim *sim, perp_body body)
         return out;
     }
     perp_vec3 origin = s->kin.body[body.i].p;
+    out = s->kin.held[body.i];
+    add_held(sim, body.i, &out);
+    out = (perp_wrench){pp_scale(-1.0, out.f), pp_scale(-1.0, out.tau)};
     for (int i = 0; i < sim->contact_count; i++) {
         const perp_contact *c = &sim->contacts[i];
         bool on_a = m->shape[c->a.i].body == body.i, on_b = m->shape[c->b.i].body == body.i;

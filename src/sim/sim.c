@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Creating a sim; its state in and out.
+// Creating a sim, and looking at it.
 #include "sim/sim.h"
 
 #include <math.h>
@@ -27,6 +27,19 @@ perp_sim_def perp_sim_default(void)
     };
 }
 
+static bool known_words(const perp_sim_def *def)
+{
+    return perp_stepper_word((int)def->stepper) && perp_form_word((int)def->form) &&
+           perp_friction_word((int)def->friction) && perp_impact_word((int)def->impact) &&
+           perp_rotation_word((int)def->rotation) && perp_gyroscopic_word((int)def->gyroscopic);
+}
+
+static bool limits_are_numbers(const perp_limits *l)
+{
+    return l->gap >= 0.0 && l->complementarity >= 0.0 && l->cone >= 0.0 && l->joint >= 0.0 &&
+           l->momentum >= 0.0 && l->energy >= 0.0 && l->residual >= 0.0;
+}
+
 static perp_status check_def(const perp_sim_def *def, perp_error *error)
 {
     if (def->cookie != SIM_COOKIE) {
@@ -35,10 +48,18 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
     if (def->solver && (!perp_solver_find(def->solver) || strlen(def->solver) > 15)) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "sim: no solver is called '%.40s'", def->solver);
     }
-    if (!(def->tolerance > 0.0) || !(def->margin >= 0.0) || !(def->theta >= 0.5) ||
-        !(def->theta <= 1.0)) {
+    if (!(def->tolerance > 0.0) || !isfinite(def->tolerance) || !(def->margin >= 0.0) ||
+        !isfinite(def->margin) || !(def->theta >= 0.5) || !(def->theta <= 1.0)) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
                        "sim: tolerance must be positive, margin >= 0, theta between 0.5 and 1");
+    }
+    if (!known_words(def)) {
+        return pp_fail(error, PERP_ERR_ARGUMENT,
+                       "sim: unknown stepper, form, friction, impact, rotation or gyroscopic law");
+    }
+    if (!limits_are_numbers(&def->limits)) {
+        return pp_fail(error, PERP_ERR_ARGUMENT,
+                       "sim: limits of the certificate must be >= 0 (INFINITY: none)");
     }
     if (def->facets < 3 || def->facets > 256) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "sim: facets must be between 3 and 256, got %d",
@@ -54,13 +75,6 @@ void pp_sim_follow_turns(const perp_model *model, const pp_kinematics *kin, doub
         pp_joint_coordinate(model, kin, i, &row);
         turn[i] = row.value;
     }
-}
-
-// Turns start over from what the frames show.
-static void reset_turns(perp_sim *sim)
-{
-    pp_kinematics now = {.t = sim->now.t, .body = sim->frames};
-    pp_sim_follow_turns(sim->model, &now, sim->now.turn);
 }
 
 static bool allocate(perp_sim *sim)
@@ -81,7 +95,7 @@ static bool allocate(perp_sim *sim)
     sim->next.turn = sim->next.nu + nv;
     pp_state_start(m, &sim->now);
     pp_frames(m, &sim->now, sim->frames);
-    reset_turns(sim);
+    pp_sim_reset_turns(sim);
     return true;
 }
 
@@ -102,7 +116,8 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
     if (!s) {
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     }
-    *s = (perp_sim){.env = env ? *env : (perp_env){0}, .model = model, .def = *def};
+    *s =
+        (perp_sim){.env = env ? *env : (perp_env){0}, .model = model, .def = *def, .refused = {-1}};
     if (def->solver) {
         memcpy(s->solver, def->solver, strlen(def->solver) + 1);
         s->def.solver = s->solver;
@@ -190,7 +205,9 @@ perp_twist perp_body_twist(const perp_sim *sim, perp_body body)
 
 void perp_body_apply(perp_sim *sim, perp_body body, perp_wrench F_W)
 {
-    if (has_body(sim, body)) {
+    if (has_body(sim, body) && (!pp_finite3(F_W.f) || !pp_finite3(F_W.tau))) {
+        sim->refused = body;  // the next step says so
+    } else if (has_body(sim, body)) {
         perp_wrench *w = &sim->applied[body.i];
         w->f = pp_add(w->f, F_W.f);
         w->tau = pp_add(w->tau, F_W.tau);
@@ -203,152 +220,4 @@ const perp_contact *perp_sim_contacts(const perp_sim *sim, int *count)
         *count = sim->contact_count;
     }
     return sim->contacts;
-}
-
-// ── State ────────────────────────────────────────────────────────────────────────────────────────
-
-void perp_state_size(const perp_sim *sim, int *nq, int *nv)
-{
-    if (nq) {
-        *nq = sim->model->nq;
-    }
-    if (nv) {
-        *nv = sim->model->nv;
-    }
-}
-
-perp_status perp_state_get(const perp_sim *sim, double *t, double *q, double *nu)
-{
-    const perp_model *m = sim->model;
-    if (t) {
-        *t = sim->now.t;
-    }
-    if (q) {
-        memcpy(q, sim->now.q, (size_t)m->nq * sizeof *q);
-    }
-    if (nu) {
-        memcpy(nu, sim->now.nu, (size_t)m->nv * sizeof *nu);
-    }
-    return PERP_OK;
-}
-
-static bool unit_quaternions(const perp_model *m, const double *q)
-{
-    for (int i = 0; i < m->bodies; i++) {
-        const double *r = q + m->body[i].at_q + 3;
-        if (m->body[i].nq == 7 &&
-            fabs(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3] - 1.0) > 1e-6) {
-            return false;
-        }
-    }
-    return true;
-}
-
-perp_status perp_state_set(perp_sim *sim, double t, const double *q, const double *nu)
-{
-    size_t nq = (size_t)sim->model->nq, nv = (size_t)sim->model->nv;
-    if (!isfinite(t) || (nv > 0 && (!q || !nu)) ||
-        (nv > 0 && (!pp_all_finite(nq, q) || !pp_all_finite(nv, nu)))) {
-        return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "state: a number is missing or not finite");
-    }
-    if (!unit_quaternions(sim->model, q)) {
-        return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
-                       "state: the quaternion of a body is not of length 1");
-    }
-    sim->now.t = t;
-    if (nv > 0) {
-        memcpy(sim->now.q, q, nq * sizeof *q);
-        memcpy(sim->now.nu, nu, nv * sizeof *nu);
-    }
-    sim->warm_count = 0;
-    pp_frames(sim->model, &sim->now, sim->frames);
-    reset_turns(sim);
-    return PERP_OK;
-}
-
-uint64_t perp_state_hash(const perp_sim *sim)
-{
-    uint64_t hash = pp_hash(0, &sim->now.t, sizeof sim->now.t);
-    hash = pp_hash(hash, sim->now.q, (size_t)sim->model->nq * sizeof(double));
-    return pp_hash(hash, sim->now.nu, (size_t)sim->model->nv * sizeof(double));
-}
-
-// A saved state: header, q, nu, turns, warm starts.
-typedef struct header {
-    uint64_t magic;
-    int32_t nq, nv, joints, warm;
-    double t;
-} header;
-
-static const uint64_t MAGIC = 0x7065727053544132ull;
-
-// q, nu and turns lie behind each other.
-static size_t state_bytes(const perp_model *m)
-{
-    return ((size_t)m->nq + (size_t)m->nv + (size_t)m->joints) * sizeof(double);
-}
-
-size_t perp_state_save_size(const perp_sim *sim)
-{
-    return sizeof(header) + state_bytes(sim->model) + (size_t)sim->warm_count * sizeof(pp_warm);
-}
-
-perp_status perp_state_save(const perp_sim *sim, void *block, size_t size)
-{
-    if (!block || size < perp_state_save_size(sim)) {
-        return PERP_ERR_ARGUMENT;
-    }
-    const perp_model *m = sim->model;
-    size_t bytes = state_bytes(m);
-    header head = {MAGIC, m->nq, m->nv, m->joints, sim->warm_count, sim->now.t};
-    char *to = block;
-    memcpy(to, &head, sizeof head);
-    memcpy(to + sizeof head, sim->now.q, bytes);
-    if (sim->warm_count > 0) {
-        memcpy(to + sizeof head + bytes, sim->warm, (size_t)sim->warm_count * sizeof *sim->warm);
-    }
-    return PERP_OK;
-}
-
-static perp_status reserve_warm(perp_sim *sim, int count)
-{
-    if (count > sim->warm_capacity) {
-        pp_warm *warm = pp_alloc(&sim->env, (size_t)count * sizeof *warm);
-        if (!warm) {
-            return PERP_ERR_MEMORY;
-        }
-        pp_free(&sim->env, sim->warm, (size_t)sim->warm_capacity * sizeof *warm);
-        sim->warm = warm;
-        sim->warm_capacity = count;
-    }
-    return PERP_OK;
-}
-
-perp_status perp_state_restore(perp_sim *sim, const void *block, size_t size)
-{
-    header head;
-    const perp_model *m = sim->model;
-    size_t bytes = state_bytes(m);
-    if (!block || size < sizeof head + bytes) {
-        return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "restore: the block is too small");
-    }
-    const char *from = block;
-    memcpy(&head, from, sizeof head);
-    if (head.magic != MAGIC || head.nq != m->nq || head.nv != m->nv || head.joints != m->joints ||
-        head.warm < 0 || size < sizeof head + bytes + (size_t)head.warm * sizeof(pp_warm)) {
-        return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
-                       "restore: the block is not a state of this model");
-    }
-    perp_status status = reserve_warm(sim, head.warm);
-    if (status < 0) {
-        return status;
-    }
-    sim->now.t = head.t;
-    memcpy(sim->now.q, from + sizeof head, bytes);
-    sim->warm_count = head.warm;
-    if (head.warm > 0) {
-        memcpy(sim->warm, from + sizeof head + bytes, (size_t)head.warm * sizeof *sim->warm);
-    }
-    pp_frames(sim->model, &sim->now, sim->frames);
-    return PERP_OK;
 }

@@ -36,6 +36,7 @@ struct perp_sim {
     perp_workspace *work;
     pp_state now, next;
     perp_wrench *applied;  // bodies
+    perp_body refused;     // was given a wrench that is not finite; -1: none
     pp_frame *frames;      // of `now`
     pp_step step;
     pp_warm *warm;  // of the last step, in heap memory that grows
@@ -48,5 +49,7 @@ struct perp_sim {
 
 // Coordinates of all joints as the frames have them, each in the turn nearest to kin->turn.
 void pp_sim_follow_turns(const perp_model *model, const pp_kinematics *kin, double *turn);
+// Turns start over from what the frames show.
+void pp_sim_reset_turns(perp_sim *sim);
 // Fills info->certificate, energies, contacts and warm starts of a solved step.
 perp_status pp_sim_report(perp_sim *sim);

@@ -28,6 +28,18 @@ static perp_status kinematics(perp_sim *sim, double h)
     return status;
 }
 
+// What the forces alone add to a body's velocity in this step.
+static perp_twist pushed(const perp_sim *sim, int i)
+{
+    const pp_body *body = &sim->model->body[i];
+    double dv[PP_BODY_NV], all[PP_BODY_NV] = {0.0};
+    pp_body_solve(body, &sim->step.kin.mass[i], sim->step.kin.p_ext + body->at, dv);
+    for (int k = 0; k < body->nv; k++) {
+        all[body->axis[k]] = dv[k];
+    }
+    return (perp_twist){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
+}
+
 // How near shapes must be to be in the problem: the margin, or what the fastest body can cover in a
 // step and a half, so that nothing passes through in one.
 static double reach(const perp_sim *sim, double h)
@@ -36,26 +48,34 @@ static double reach(const perp_sim *sim, double h)
     const pp_frame *body = sim->step.kin.body;
     double fastest = 0.0;
     for (int i = 0; body && i < m->bodies; i++) {
-        double turn = pp_length(body[i].w) * m->length_scale;
-        fastest = fmax(fastest, pp_length(body[i].v) + turn);
+        perp_twist more = pushed(sim, i);
+        double turn = (pp_length(body[i].w) + pp_length(more.w)) * m->length_scale;
+        fastest = fmax(fastest, pp_length(body[i].v) + pp_length(more.v) + turn);
     }
-    double g = pp_length(m->gravity);
-    return fmax(sim->def.margin, 1.5 * h * (fastest + g * h));
+    return fmax(sim->def.margin, 1.5 * h * fastest);
+}
+
+// Speed of a point of a body, with what the forces add to it at most.
+static perp_vec3 point_velocity(const perp_sim *sim, int body, perp_vec3 at, double *added)
+{
+    const pp_frame *f = &sim->step.kin.body[body];
+    perp_twist more = pushed(sim, body);
+    *added += pp_length(pp_add(more.v, pp_cross(more.w, pp_sub(at, f->p))));
+    return pp_point_velocity(f, at);
 }
 
 // One fast body must not make contacts of all that is slow: each is kept by its own relative speed.
 static void keep_near(perp_sim *sim, double h)
 {
     const perp_model *m = sim->model;
-    const pp_frame *body = sim->step.kin.body;
     pp_gaps *gaps = &sim->step.gap;
-    double g = pp_length(m->gravity);
     int kept = 0;
     for (int i = 0; i < gaps->count; i++) {
         const pp_contact *c = &gaps->contact[i];
-        perp_vec3 va = pp_point_velocity(&body[m->shape[c->a].body], c->point);
-        perp_vec3 vb = pp_point_velocity(&body[m->shape[c->b].body], c->point);
-        double far = 1.5 * h * (pp_length(pp_sub(vb, va)) + g * h);
+        double added = 0.0;
+        perp_vec3 va = point_velocity(sim, m->shape[c->a].body, c->point, &added);
+        perp_vec3 vb = point_velocity(sim, m->shape[c->b].body, c->point, &added);
+        double far = 1.5 * h * (pp_length(pp_sub(vb, va)) + added);
         if (c->listed >= 0 || c->gap <= fmax(sim->def.margin, far)) {
             gaps->contact[kept++] = *c;
         }
@@ -117,6 +137,55 @@ static const double *warm_start(perp_sim *sim)
     return guess;
 }
 
+static void take_remark(perp_sim *sim)
+{
+    const pp_answer *a = &sim->step.answer;
+    sim->info.contacts = sim->step.row.nc;
+    sim->info.joint_rows = sim->step.row.nb;
+    sim->info.problem_size = a->size;
+    sim->info.redundant_rows = a->redundant;
+    sim->info.unique = a->unique;
+    sim->info.solver = a->solver;
+    sim->info.form = a->form;
+    sim->info.iterations = a->iterations;
+    memcpy(sim->info.remark, a->remark, sizeof sim->info.remark);
+}
+
+// Bodies that overlap deeply are pushed apart in one step: worth a word.
+static void note_overlap(perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    const pp_contact *deepest = NULL;
+    for (int i = 0; i < sim->step.gap.count; i++) {
+        const pp_contact *c = &sim->step.gap.contact[i];
+        deepest = !deepest || c->gap < deepest->gap ? c : deepest;
+    }
+    if (deepest && deepest->gap < -fmax(10.0 * sim->def.limits.gap, 1e-2 * m->length_scale) &&
+        !sim->info.remark[0]) {
+        pp_print(sim->info.remark, sizeof sim->info.remark,
+                 "'%s' and '%s' overlapped by %.3g m and were pushed apart",
+                 m->shape[deepest->a].name, m->shape[deepest->b].name, -deepest->gap);
+    }
+}
+
+// Without inertia a body that nothing holds has no velocity: only the small mass stops it.
+static perp_status check_held(perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    const pp_step *s = &sim->step;
+    double push = pp_norm_inf(m->nv, s->kin.p_ext), left[PP_BODY_NV];
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        pp_body_mul(body, &s->kin.mass[i], s->answer.nu + body->at, left);
+        if (body->nv > 0 && pp_norm_inf(body->nv, left) > 1e-6 * push) {
+            pp_print(sim->info.remark, sizeof sim->info.remark,
+                     "quasistatic: nothing holds body '%s' against the forces on it", body->name);
+            return PERP_ERR_INFEASIBLE;
+        }
+    }
+    return PERP_OK;
+}
+
 static perp_status solve(perp_sim *sim, const double *nu)
 {
     pp_solve_options options = {.form = sim->def.form,
@@ -128,7 +197,47 @@ static perp_status solve(perp_sim *sim, const double *nu)
                                 .work = sim->work,
                                 .env = &sim->env};
     pp_step *s = &sim->step;
-    return pp_solve_run(&s->answer, sim->model, &s->kin, &s->row, nu, &options, sim->arena);
+    perp_status status =
+        pp_solve_run(&s->answer, sim->model, &s->kin, &s->row, nu, &options, sim->arena);
+    take_remark(sim);
+    if (status >= 0 && sim->def.stepper == PERP_QUASISTATIC && check_held(sim) < 0) {
+        return PERP_ERR_INFEASIBLE;
+    }
+    return status;
+}
+
+// Given motions may end where no number is.
+static perp_status finite_frames(perp_sim *sim)
+{
+    for (int i = 0; i < sim->model->bodies; i++) {
+        const pp_frame *f = &sim->step.end.body[i];
+        if (!pp_finite3(f->p) || !pp_finite3(f->v) || !pp_finite3(f->w) ||
+            !isfinite(pp_quat_norm(f->rot))) {
+            pp_print(sim->info.remark, sizeof sim->info.remark,
+                     "the motion of body '%s' is not finite at t = %.9g", sim->model->body[i].name,
+                     sim->step.end.t);
+            return PERP_ERR_NUMERIC;
+        }
+    }
+    return PERP_OK;
+}
+
+// A driven body whose place does not follow from its velocity may pass over what is in its way.
+static void note_jumps(perp_sim *sim, double h)
+{
+    for (int i = 0; i < sim->model->bodies; i++) {
+        const pp_frame *from = &sim->step.kin.body[i], *to = &sim->step.end.body[i];
+        if (sim->model->body[i].drive != PERP_DRIVEN || sim->info.remark[0]) {
+            continue;
+        }
+        double step = pp_length(pp_sub(to->p, from->p));
+        double off = pp_length(pp_sub(to->p, pp_along(from->p, h, from->v)));
+        if (off > fmax(sim->def.margin, 0.5 * step) && off > 0.1 * sim->model->length_scale) {
+            pp_print(sim->info.remark, sizeof sim->info.remark,
+                     "driven body '%s' jumps by %.3g m: what is in its way is not seen",
+                     sim->model->body[i].name, off);
+        }
+    }
 }
 
 static perp_status integrate(perp_sim *sim, double h)
@@ -144,12 +253,15 @@ static perp_status integrate(perp_sim *sim, double h)
     s->end = (pp_kinematics){.t = sim->next.t, .body = after, .turn = sim->now.turn};
     pp_sim_follow_turns(sim->model, &s->end, sim->next.turn);
     s->end.turn = sim->next.turn;
-    return pp_all_finite((size_t)sim->model->nq, sim->next.q) ? PERP_OK : PERP_ERR_NUMERIC;
+    note_jumps(sim, h);
+    return pp_all_finite((size_t)sim->model->nq, sim->next.q) ? finite_frames(sim)
+                                                              : PERP_ERR_NUMERIC;
 }
 
 static perp_status certify(perp_sim *sim, const double *nu)
 {
     const pp_step *s = &sim->step;
+    size_t reals = (size_t)sim->model->nv + (size_t)s->row.nn + (size_t)s->row.nt;
     pp_evidence e = {.model = sim->model,
                      .kin = &s->kin,
                      .gaps = &s->gap,
@@ -162,13 +274,15 @@ static perp_status certify(perp_sim *sim, const double *nu)
                      .pt = s->answer.pt,
                      .end = &s->end,
                      .polygons = s->answer.form != PERP_FORM_CONE,
-                     .scratch = PP_ARRAY(sim->arena, double, sim->model->nv)};
+                     .inertia = sim->def.stepper != PERP_QUASISTATIC,
+                     .impact = s->answer.impact,
+                     .scratch = PP_ARRAY(sim->arena, double, reals)};
     if (!e.scratch) {
         return PERP_ERR_MEMORY;
     }
-    pp_certify(&sim->info.certificate, &e, &sim->def.limits);
+    perp_status status = pp_certify(&sim->info.certificate, &e, &sim->def.limits, sim->arena);
     pp_ledger(&sim->info.energy, &e);
-    perp_status status = pp_sim_report(sim);
+    status = status < 0 ? status : pp_sim_report(sim);
     return status < 0 ? status : sim->info.certificate.passed ? PERP_OK : PERP_INEXACT;
 }
 
@@ -198,9 +312,6 @@ static perp_status fail(perp_sim *sim, perp_status status)
         double now = pp_seconds();                                                                 \
         sim->info.seconds[PERP_STAGE_##NAME] = now - clock;                                        \
         clock = now;                                                                               \
-        if (PERP_STAGE_##NAME == PERP_STAGE_SOLVE) {                                               \
-            take_remark(sim);                                                                      \
-        }                                                                                          \
         if (result < 0) {                                                                          \
             return fail(sim, result);                                                              \
         }                                                                                          \
@@ -209,20 +320,6 @@ static perp_status fail(perp_sim *sim, perp_status status)
             sim->def.on_stage(sim->def.user, sim, PERP_STAGE_##NAME);                              \
         }                                                                                          \
     } while (0)
-
-static void take_remark(perp_sim *sim)
-{
-    const pp_answer *a = &sim->step.answer;
-    sim->info.contacts = sim->step.row.nc;
-    sim->info.joint_rows = sim->step.row.nb;
-    sim->info.problem_size = a->size;
-    sim->info.redundant_rows = a->redundant;
-    sim->info.unique = a->unique;
-    sim->info.solver = a->solver;
-    sim->info.form = a->form;
-    sim->info.iterations = a->iterations;
-    memcpy(sim->info.remark, a->remark, sizeof sim->info.remark);
-}
 
 // A list of stages: what the checker counts are the branches inside STAGE.
 // NOLINTNEXTLINE(readability-function-cognitive-complexity)
@@ -233,6 +330,14 @@ perp_status perp_step(perp_sim *sim, double h)
     perp_status status = PERP_OK;
     if (!(h > 0.0) || !isfinite(h)) {
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "step: h must be positive, got %g", h);
+    }
+    if (sim->refused.i >= 0) {
+        const char *name = m->body[sim->refused.i].name;
+        sim->refused.i = -1;
+        return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
+                       "step: body '%s' was given a force or torque that is not finite; it was not "
+                       "applied",
+                       name);
     }
     pp_arena_reset(sim->arena);
     *s = (pp_step){0};
@@ -248,6 +353,7 @@ perp_status perp_step(perp_sim *sim, double h)
     STAGE(GAP,        find_gaps(sim, h));                                             // psi n
     STAGE(CONSTRAINT, pp_rows_run(&s->row, m, &s->kin, &s->gap, scheme_of(sim), sim->arena)); // Wb Wn Wf
     STAGE(SOLVE,      solve(sim, nu));                                                // A b z
+    note_overlap(sim);
     STAGE(INTEGRATE,  integrate(sim, h));                                             // nu q
     STAGE(CERTIFY,    certify(sim, nu));                                              // what is true
     // clang-format on

@@ -27,8 +27,9 @@ const char *perp_form_word(int form)
 
 const char *perp_friction_word(int law)
 {
-    static const char *const words[] = {
-        [PERP_FRICTION_COULOMB] = "coulomb", [PERP_FRICTION_NONE] = "none"};
+    static const char *const words[] = {[PERP_FRICTION_COULOMB] = "coulomb",
+                                        [PERP_FRICTION_NONE] = "none",
+                                        [PERP_FRICTION_PYRAMID] = "pyramid"};
     return PICK(words, law);
 }
 
@@ -37,6 +38,20 @@ const char *perp_impact_word(int law)
     static const char *const words[] = {
         [PERP_IMPACT_NEWTON] = "newton", [PERP_IMPACT_POISSON] = "poisson"};
     return PICK(words, law);
+}
+
+const char *perp_rotation_word(int update)
+{
+    static const char *const words[] = {
+        [PERP_ROTATION_EXPONENTIAL] = "exponential", [PERP_ROTATION_LINEAR] = "linear"};
+    return PICK(words, update);
+}
+
+const char *perp_gyroscopic_word(int how)
+{
+    static const char *const words[] = {
+        [PERP_GYRO_IMPLICIT] = "implicit", [PERP_GYRO_EXPLICIT] = "explicit"};
+    return PICK(words, how);
 }
 
 const char *perp_mode_word(int mode)

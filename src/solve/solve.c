@@ -363,6 +363,22 @@ static perp_status by_cone(run *r)
     return status;
 }
 
+static bool keep_compression(run *r, double *back)
+{
+    size_t nv = (size_t)r->model->nv, nn = (size_t)r->rows->nn, nt = (size_t)r->rows->nt;
+    pp_impact *c = PP_ARRAY(r->arena, pp_impact, 1);
+    double *reals = PP_ARRAY(r->arena, double, nv + nn + nt);
+    if (!c || !reals) {
+        return false;
+    }
+    *c = (pp_impact){.nu = reals, .pn = reals + nv, .pt = reals + nv + nn, .back = back};
+    memcpy(reals, r->out->nu, nv * sizeof *reals);
+    memcpy(reals + nv, r->out->pn, nn * sizeof *reals);
+    memcpy(reals + nv + nn, r->out->pt, nt * sizeof *reals);
+    r->out->impact = c;
+    return true;
+}
+
 // Poisson's hypothesis: after compression the contacts that bounce give back e times their impulse, and
 // a second problem keeps everything else from being violated.                           theory (P9)
 static perp_status restitute(run *r)
@@ -383,6 +399,9 @@ static perp_status restitute(run *r)
     }
     if (!any) {
         return PERP_OK;
+    }
+    if (!keep_compression(r, back)) {
+        return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < rows->nn; i++) {
         r->out->pn[i] += back[i];
@@ -414,6 +433,21 @@ static perp_form choose(const run *r)
     return cone && better ? PERP_FORM_CONE : PERP_FORM_LCP;
 }
 
+// Where a form has no answer the others may have one, or a proof that there is none. The user who asked
+// for a form gets the proof only.
+static perp_status prove_jam(run *r, perp_status status)
+{
+    char remark[sizeof r->out->remark];
+    memcpy(remark, r->out->remark, sizeof remark);
+    bool any = r->options->form == PERP_FORM_AUTO;
+    perp_status other = r->options->form == PERP_FORM_MCP ? by_lcp(r, NULL) : by_mcp(r);
+    if (any || other == PERP_ERR_INFEASIBLE || other == PERP_ERR_MEMORY) {
+        return other;
+    }
+    memcpy(r->out->remark, remark, sizeof remark);
+    return status;
+}
+
 static perp_status solve_rows(run *r)
 {
     perp_form form = choose(r);
@@ -428,9 +462,8 @@ static perp_status solve_rows(run *r)
     } else {
         status = by_lcp(r, NULL);
     }
-    if (status < 0 && status != PERP_ERR_MEMORY && status != PERP_ERR_INFEASIBLE &&
-        r->options->form == PERP_FORM_AUTO) {
-        status = by_mcp(r);  // with the velocities in it a jam can be proved, too
+    if (status < 0 && status != PERP_ERR_MEMORY && status != PERP_ERR_INFEASIBLE) {
+        status = prove_jam(r, status);
     }
     if (status >= 0 && r->options->impact == PERP_IMPACT_POISSON) {
         close_joints(r);
@@ -453,6 +486,9 @@ static perp_status spread_load(run *r)
     memcpy(kept, out->nu, (size_t)nv * sizeof *kept);
     memcpy(pn, out->pn, (size_t)nn * sizeof *kept);
     memcpy(pt, out->pt, (size_t)nt * sizeof *kept);
+    if (out->impact) {
+        return PERP_OK;  // the phases go with these impulses
+    }
     if (!pp_spread(out, r->model, r->kin, r->rows, &r->closed, r->arena)) {
         return PERP_OK;
     }

@@ -13,8 +13,9 @@ typedef struct pp_answer {
     perp_form form;
     const char *solver;
     int size, iterations, redundant;
-    const bool *follows;  // nb: the row follows from the others
-    bool unique;          // false: other impulses, or another motion, would do as well
+    const pp_impact *impact;  // NULL: one phase
+    const bool *follows;      // nb: the row follows from the others
+    bool unique;              // false: other impulses, or another motion, would do as well
     char remark[200];
 } pp_answer;
 

@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The state of a sim, in and out.
+#include "sim/sim.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+// Turns start over from what the frames show.
+void pp_sim_reset_turns(perp_sim *sim)
+{
+    pp_kinematics now = {.t = sim->now.t, .body = sim->frames};
+    pp_sim_follow_turns(sim->model, &now, sim->now.turn);
+}
+
+void perp_state_size(const perp_sim *sim, int *nq, int *nv)
+{
+    if (nq) {
+        *nq = sim->model->nq;
+    }
+    if (nv) {
+        *nv = sim->model->nv;
+    }
+}
+
+perp_status perp_state_get(const perp_sim *sim, double *t, double *q, double *nu)
+{
+    const perp_model *m = sim->model;
+    if (t) {
+        *t = sim->now.t;
+    }
+    if (q) {
+        memcpy(q, sim->now.q, (size_t)m->nq * sizeof *q);
+    }
+    if (nu) {
+        memcpy(nu, sim->now.nu, (size_t)m->nv * sizeof *nu);
+    }
+    return PERP_OK;
+}
+
+static bool unit_quaternions(const perp_model *m, const double *q)
+{
+    for (int i = 0; i < m->bodies; i++) {
+        const double *r = q + m->body[i].at_q + 3;
+        if (m->body[i].nq == 7 &&
+            fabs(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3] - 1.0) > 1e-6) {
+            return false;
+        }
+    }
+    return true;
+}
+
+perp_status perp_state_set(perp_sim *sim, double t, const double *q, const double *nu)
+{
+    size_t nq = (size_t)sim->model->nq, nv = (size_t)sim->model->nv;
+    if (!isfinite(t) || (nv > 0 && (!q || !nu)) ||
+        (nv > 0 && (!pp_all_finite(nq, q) || !pp_all_finite(nv, nu)))) {
+        return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "state: a number is missing or not finite");
+    }
+    if (!unit_quaternions(sim->model, q)) {
+        return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
+                       "state: the quaternion of a body is not of length 1");
+    }
+    sim->now.t = t;
+    if (nv > 0) {
+        memcpy(sim->now.q, q, nq * sizeof *q);
+        memcpy(sim->now.nu, nu, nv * sizeof *nu);
+    }
+    sim->warm_count = 0;
+    sim->refused.i = -1;
+    memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
+    pp_frames(sim->model, &sim->now, sim->frames);
+    pp_sim_reset_turns(sim);
+    return PERP_OK;
+}
+
+uint64_t perp_state_hash(const perp_sim *sim)
+{
+    uint64_t hash = pp_hash(0, &sim->now.t, sizeof sim->now.t);
+    hash = pp_hash(hash, sim->now.q, (size_t)sim->model->nq * sizeof(double));
+    return pp_hash(hash, sim->now.nu, (size_t)sim->model->nv * sizeof(double));
+}
+
+// A saved state: header, q, nu, turns, wrenches for the next step, warm starts. The hash is of all that
+// follows it.
+typedef struct header {
+    uint64_t magic, hash;
+    int32_t nq, nv, joints, bodies, warm, unused;
+    double t;
+} header;
+
+static const uint64_t MAGIC = 0x7065727053544133ull;
+
+// q, nu and turns lie behind each other.
+static size_t state_bytes(const perp_model *m)
+{
+    return ((size_t)m->nq + (size_t)m->nv + (size_t)m->joints) * sizeof(double);
+}
+
+static size_t applied_bytes(const perp_model *m)
+{
+    return (size_t)m->bodies * sizeof(perp_wrench);
+}
+
+static size_t block_bytes(const perp_model *m, int warm)
+{
+    return sizeof(header) + state_bytes(m) + applied_bytes(m) + (size_t)warm * sizeof(pp_warm);
+}
+
+size_t perp_state_save_size(const perp_sim *sim)
+{
+    return block_bytes(sim->model, sim->warm_count);
+}
+
+static uint64_t hash_block(const char *block, size_t size)
+{
+    size_t from = offsetof(header, nq);
+    return pp_hash(0, block + from, size - from);
+}
+
+perp_status perp_state_save(const perp_sim *sim, void *block, size_t size)
+{
+    size_t used = perp_state_save_size(sim);
+    if (!block || size < used) {
+        return PERP_ERR_ARGUMENT;
+    }
+    const perp_model *m = sim->model;
+    header head = {.magic = MAGIC,
+                   .nq = m->nq,
+                   .nv = m->nv,
+                   .joints = m->joints,
+                   .bodies = m->bodies,
+                   .warm = sim->warm_count,
+                   .t = sim->now.t};
+    char *to = block, *next = to + sizeof head;
+    memcpy(to, &head, sizeof head);
+    memcpy(next, sim->now.q, state_bytes(m));
+    next += state_bytes(m);
+    memcpy(next, sim->applied, applied_bytes(m));
+    next += applied_bytes(m);
+    if (sim->warm_count > 0) {
+        memcpy(next, sim->warm, (size_t)sim->warm_count * sizeof *sim->warm);
+    }
+    head.hash = hash_block(to, used);
+    memcpy(to, &head, sizeof head);
+    return PERP_OK;
+}
+
+static perp_status reserve_warm(perp_sim *sim, int count)
+{
+    if (count > sim->warm_capacity) {
+        pp_warm *warm = pp_alloc(&sim->env, (size_t)count * sizeof *warm);
+        if (!warm) {
+            return PERP_ERR_MEMORY;
+        }
+        pp_free(&sim->env, sim->warm, (size_t)sim->warm_capacity * sizeof *warm);
+        sim->warm = warm;
+        sim->warm_capacity = count;
+    }
+    return PERP_OK;
+}
+
+perp_status perp_state_restore(perp_sim *sim, const void *block, size_t size)
+{
+    header head;
+    const perp_model *m = sim->model;
+    const char *from = block;
+    if (!block || size < block_bytes(m, 0)) {
+        return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "restore: the block is too small");
+    }
+    memcpy(&head, from, sizeof head);
+    if (head.magic != MAGIC || head.nq != m->nq || head.nv != m->nv || head.joints != m->joints ||
+        head.bodies != m->bodies || head.warm < 0 || size < block_bytes(m, head.warm)) {
+        return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
+                       "restore: the block is not a state of this model");
+    }
+    if (head.hash != hash_block(from, block_bytes(m, head.warm))) {
+        return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "restore: the block is damaged");
+    }
+    perp_status status = reserve_warm(sim, head.warm);
+    if (status < 0) {
+        return status;
+    }
+    const char *next = from + sizeof head;
+    sim->now.t = head.t;
+    memcpy(sim->now.q, next, state_bytes(m));
+    next += state_bytes(m);
+    memcpy(sim->applied, next, applied_bytes(m));
+    next += applied_bytes(m);
+    sim->warm_count = head.warm;
+    sim->refused.i = -1;
+    if (head.warm > 0) {
+        memcpy(sim->warm, next, (size_t)head.warm * sizeof *sim->warm);
+    }
+    pp_frames(m, &sim->now, sim->frames);
+    return PERP_OK;
+}
