@@ -118,6 +118,30 @@ static const char *full_name(pp_reader *r, int body, const char *own)
     return text;
 }
 
+// Hulls and meshes have their points in the scene.
+static perp_status check_source(pp_reader *r, const perp_shape_def *def)
+{
+    if (def->kind == PERP_HULL && def->vertex_count == 0) {
+        return pp_reader_fail(r, "'vertices' is missing; a hull needs it");
+    }
+    if (def->kind != PERP_MESH) {
+        return PERP_OK;
+    }
+    if (def->vertex_count == 0 || def->triangle_count == 0) {
+        return pp_reader_fail(r, "'%s' is missing; a mesh needs it",
+                              def->vertex_count == 0 ? "vertices" : "triangles");
+    }
+    for (int k = 0; k < 3 * def->triangle_count; k++) {
+        if (def->triangles[k] >= def->vertex_count) {
+            return pp_reader_fail(r,
+                                  "'triangles': triangle %d has the vertex %d; there are %d, and "
+                                  "the first is 0",
+                                  k / 3, def->triangles[k], def->vertex_count);
+        }
+    }
+    return PERP_OK;
+}
+
 static perp_status read_shape(pp_reader *r, const json_t *json, int index, int owner)
 {
     perp_shape_def def = perp_shape_default();
@@ -134,6 +158,7 @@ static perp_status read_shape(pp_reader *r, const json_t *json, int index, int o
         def.kind = (perp_shape_kind)kind;
         status = pp_reader_fields(r, &pp_shape_object, kind, json, &def, &seen);
     }
+    status = status < 0 ? status : check_source(r, &def);
     if (status < 0) {
         return status;
     }
@@ -143,7 +168,14 @@ static perp_status read_shape(pp_reader *r, const json_t *json, int index, int o
         }
     }
     def.name = name;
-    r->shape[r->shapes++] = (pp_known_shape){name, own, owner, def.mu, def.restitution};
+    r->shape[r->shapes++] = (pp_known_shape){.name = name,
+                                             .own = own,
+                                             .body = owner,
+                                             .mu = def.mu,
+                                             .restitution = def.restitution,
+                                             .mu_spin = def.mu_spin,
+                                             .mu_roll = def.mu_roll,
+                                             .facets = def.facets};
     perp_add_shape(r->builder, (perp_body){owner}, &def);
     return builder_error(r);
 }
@@ -165,8 +197,10 @@ static perp_status read_drive(pp_reader *r, const json_t *json, perp_body_def *d
     if (json_is_object(drive)) {
         def->drive = PERP_DRIVEN;
         status = pp_reader_fields(r, &pp_drive_object, 0, drive, def, &seen);
-        if (status == PERP_OK && !def->motion_x && !def->motion_y && !def->motion_angle) {
-            status = pp_reader_fail(r, "'drive' is empty; write the motion 'x', 'y' or 'angle'");
+        if (status == PERP_OK && json_object_size(drive) == 0) {
+            status = pp_reader_fail(r, "'drive' is empty; write the motion %s",
+                                    r->spatial ? "'x', 'y', 'z', 'rx', 'ry' or 'rz'"
+                                               : "'x', 'y' or 'angle'");
         }
     } else if (json_is_string(drive)) {
         status = pp_reader_value(r, &field, drive, &word);
@@ -204,6 +238,24 @@ static perp_status check_mass(pp_reader *r, int body)
     return status < 0 ? pp_reader_fail(r, "%s", error.text) : PERP_OK;
 }
 
+// A scene is planar or spatial.
+static perp_status check_space(pp_reader *r, const json_t *json, int kind)
+{
+    if (!r->spatial || kind == PERP_SPATIAL_BODY || kind == PERP_SPATIAL_PARTICLE) {
+        return PERP_OK;
+    }
+    bool said = json_object_get(json, "kind") != NULL;
+    if (said) {
+        pp_reader_enter(r, "kind", 0);
+    }
+    perp_status status = pp_reader_fail(
+        r, "a planar body among spatial ones: write \"kind\": \"solid\" or \"point_mass\"");
+    if (said) {
+        pp_reader_leave(r);
+    }
+    return status;
+}
+
 static perp_status read_body(pp_reader *r, const json_t *json, int index, int owner)
 {
     (void)index;
@@ -212,6 +264,7 @@ static perp_status read_body(pp_reader *r, const json_t *json, int index, int ow
     uint64_t seen = 0;
     int kind;
     perp_status status = pp_reader_kind(r, &pp_body_object, json, &kind);
+    status = status < 0 ? status : check_space(r, json, kind);
     if (status == PERP_OK) {
         def.kind = (perp_body_kind)kind;
         status = pp_reader_fields(r, &pp_body_object, kind, json, &def, &seen);
@@ -231,11 +284,18 @@ static perp_status read_body(pp_reader *r, const json_t *json, int index, int ow
         }
     }
     def.name = name;
-    int body = r->bodies++;
-    r->body[body] = (pp_known_body){name, def};
+    r->body[r->bodies++] = (pp_known_body){name, def};
     perp_add_body(r->builder, &def);
-    status = builder_error(r);
-    status = status < 0 ? status : read_list(r, json, &pp_shape_object, read_shape, body);
+    return builder_error(r);
+}
+
+// After all bodies and the ground's shapes, so that these have the first numbers: a normal points from the
+// ground to what stands on it.
+static perp_status read_body_shapes(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)owner;
+    int body = index + 1;
+    perp_status status = read_list(r, json, &pp_shape_object, read_shape, body);
     return status < 0 ? status : check_mass(r, body);
 }
 
@@ -272,6 +332,15 @@ static perp_status read_pair(pp_reader *r, const json_t *json, int index, int ow
     if (!pp_reader_saw(&pp_pair_object, seen, "restitution")) {
         def.restitution = fmax(a->restitution, b->restitution);
     }
+    if (!pp_reader_saw(&pp_pair_object, seen, "mu_spin")) {
+        def.mu_spin = fmax(a->mu_spin, b->mu_spin);
+    }
+    if (!pp_reader_saw(&pp_pair_object, seen, "mu_roll")) {
+        def.mu_roll = fmax(a->mu_roll, b->mu_roll);
+    }
+    if (!pp_reader_saw(&pp_pair_object, seen, "facets")) {
+        def.facets = a->facets > b->facets ? a->facets : b->facets;
+    }
     perp_add_pair(r->builder, &def);
     return builder_error(r);
 }
@@ -280,6 +349,10 @@ static perp_status read_pair(pp_reader *r, const json_t *json, int index, int ow
 
 static perp_vec3 to_body(const perp_body_def *body, perp_vec3 at)
 {
+    if (body->kind == PERP_SPATIAL_BODY || body->kind == PERP_SPATIAL_PARTICLE) {
+        pp_mat3 R = pp_quat_matrix(pp_quat_unit(body->rotation));
+        return pp_mul_t(&R, pp_sub(at, body->position));
+    }
     double c = cos(body->angle), s = sin(body->angle);
     double x = at.x - body->position.x, y = at.y - body->position.y;
     return (perp_vec3){c * x + s * y, c * y - s * x, 0.0};
@@ -428,6 +501,7 @@ static perp_status make_room(pp_reader *r, const json_t *root)
         return pp_reader_memory(r);
     }
     r->body[0] = (pp_known_body){"ground", perp_body_default()};
+    r->body[0].def.kind = r->spatial ? PERP_SPATIAL_BODY : PERP_PLANAR_BODY;
     r->bodies = 1;
     return PERP_OK;
 }
@@ -447,6 +521,19 @@ static perp_status read_limits(pp_reader *r, const json_t *root, perp_limits *li
     return status;
 }
 
+// Whether a body says that it is one of space.
+static bool is_spatial(const json_t *root)
+{
+    const json_t *bodies = json_object_get(root, "bodies");
+    for (size_t k = 0; k < json_array_size(bodies); k++) {
+        const char *kind = json_string_value(json_object_get(json_array_get(bodies, k), "kind"));
+        if (kind && (strcmp(kind, "solid") == 0 || strcmp(kind, "point_mass") == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *settings)
 {
     uint64_t seen;
@@ -454,20 +541,24 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
     if (!json_is_object(root)) {
         return pp_reader_refuse(r, NULL, "an object {...}", root);
     }
+    r->spatial = is_spatial(root);
     perp_status status = pp_reader_fields(r, &pp_scene_object, 0, root, settings, &seen);
     status = status < 0 ? status : read_limits(r, root, &settings->sim.limits);
     status = status < 0 ? status : make_room(r, root);
     if (status < 0) {
         return status;
     }
-    perp_set_gravity(r->builder, settings->gravity);
+    if (pp_reader_saw(&pp_scene_object, seen, "gravity")) {
+        perp_set_gravity(r->builder, settings->gravity);
+    }
     perp_set_listed_only(r->builder, settings->listed_only);
     static const struct {
         const pp_object *object;
         read_object *read;
-    } lists[] = {{&pp_shape_object, read_shape},     {&pp_body_object, read_body},
-                 {&pp_contact_object, read_contact}, {&pp_pair_object, read_pair},
-                 {&pp_joint_object, read_joint},     {&pp_force_object, read_force}};
+    } lists[] = {{&pp_body_object, read_body},        {&pp_shape_object, read_shape},
+                 {&pp_body_object, read_body_shapes}, {&pp_contact_object, read_contact},
+                 {&pp_pair_object, read_pair},        {&pp_joint_object, read_joint},
+                 {&pp_force_object, read_force}};
     for (size_t k = 0; status == PERP_OK && k < sizeof lists / sizeof lists[0]; k++) {
         status = read_list(r, root, lists[k].object, lists[k].read, 0);
     }

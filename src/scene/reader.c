@@ -149,33 +149,70 @@ void pp_reader_words(const pp_choice *choices, char *text, size_t size)
     }
 }
 
+static bool has_word(const pp_choice *choices, const char *word)
+{
+    for (; choices && choices->word; choices++) {
+        if (strcmp(choices->word, word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A kind that exists, but not where this scene is.
+static perp_status elsewhere_kind(pp_reader *r, const pp_object *object, const char *word)
+{
+    if (!word || has_word(object->kinds[r->spatial], word) ||
+        !has_word(object->kinds[!r->spatial], word)) {
+        return PERP_OK;
+    }
+    char words[160];
+    pp_reader_words(object->kinds[r->spatial], words, sizeof words);
+    return r->spatial
+               ? pp_reader_fail(r,
+                                "'kind': \"%s\" is for the plane, and this scene is in space; "
+                                "write %s",
+                                word, words)
+               : pp_reader_fail(r,
+                                "'kind': \"%s\" is for space, and the bodies of this scene are "
+                                "planar; make them \"solid\"",
+                                word);
+}
+
 perp_status pp_reader_kind(pp_reader *r, const pp_object *object, const json_t *json, int *kind)
 {
     *kind = object->kind;
-    const json_t *word = object->kinds ? json_object_get(json, "kind") : NULL;
+    const pp_choice *kinds = object->kinds[r->spatial];
+    const json_t *word = kinds ? json_object_get(json, "kind") : NULL;
     if (word) {
-        const pp_field field = {.key = "kind", .kind = PP_FIELD_CHOICE, .choices = object->kinds};
+        const pp_field field = {.key = "kind", .kind = PP_FIELD_CHOICE, .choices = kinds};
         pp_reader_enter(r, "kind", 0);
-        perp_status status = pp_reader_value(r, &field, word, kind);
+        perp_status status = elsewhere_kind(r, object, json_string_value(word));
+        status = status < 0 ? status : pp_reader_value(r, &field, word, kind);
         pp_reader_leave(r);
         return status;
     }
     if (*kind < 0) {
-        char words[120];
-        pp_reader_words(object->kinds, words, sizeof words);
+        char words[160];
+        pp_reader_words(kinds, words, sizeof words);
         return pp_reader_fail(r, "'kind' is missing; write %s", words);
     }
     return PERP_OK;
 }
 
-static bool owns(const pp_field *field, int kind)
+static bool is_here(const pp_reader *r, const pp_field *field)
 {
-    return field->owners == 0 || (field->owners >> kind & 1u);
+    return field->space == 0 || field->space == (r->spatial ? PP_SPACE : PP_PLANE);
 }
 
-static const char *kind_word(const pp_object *object, int kind)
+static bool owns(const pp_reader *r, const pp_field *field, int kind)
 {
-    for (const pp_choice *c = object->kinds; c && c->word; c++) {
+    return is_here(r, field) && (field->owners == 0 || (field->owners >> kind & 1u));
+}
+
+static const char *kind_word(const pp_reader *r, const pp_object *object, int kind)
+{
+    for (const pp_choice *c = object->kinds[r->spatial]; c && c->word; c++) {
         if (c->value == kind) {
             return c->word;
         }
@@ -184,9 +221,9 @@ static const char *kind_word(const pp_object *object, int kind)
 }
 
 // What an object is, for messages: "a disc", "a revolute joint".
-static void put_kind(const pp_object *object, int kind, char *text, size_t size)
+static void put_kind(const pp_reader *r, const pp_object *object, int kind, char *text, size_t size)
 {
-    const char *word = kind_word(object, kind);
+    const char *word = kind_word(r, object, kind);
     pp_print(text, size, "%s %s%s", strchr("aeiou", word[0]) ? "an" : "a", word,
              object == &pp_joint_object ? " joint" : "");
 }
@@ -197,11 +234,11 @@ static perp_status unknown_key(pp_reader *r, const pp_object *object, int kind, 
     char list[200] = "";
     int n = 0;
     for (int k = 0; k < object->count && n < 71; k++) {
-        if (owns(&object->field[k], kind)) {
+        if (owns(r, &object->field[k], kind)) {
             known[n++] = object->field[k].key;
         }
     }
-    if (object->kinds) {
+    if (object->kinds[r->spatial]) {
         known[n++] = "kind";
     }
     const char *near = pp_nearest(key, strlen(key), known, n);
@@ -219,26 +256,32 @@ static perp_status read_field(pp_reader *r, const pp_object *object, int kind, c
                               const json_t *value, void *def, uint64_t *seen)
 {
     bool elsewhere = false;
+    const char *planar = NULL;
     for (int k = 0; k < object->count; k++) {
         const pp_field *field = &object->field[k];
         if (strcmp(field->key, key) != 0) {
             continue;
         }
-        if (owns(field, kind)) {
+        if (owns(r, field, kind)) {
             *seen |= UINT64_C(1) << k;
             return field->kind == PP_FIELD_OTHER
                        ? PERP_OK
                        : pp_reader_value(r, field, value, (char *)def + field->offset);
         }
-        elsewhere = true;
+        elsewhere = elsewhere || is_here(r, field);
+        planar = field->in_space ? field->in_space : planar;
     }
-    if (object->kinds && strcmp(key, "kind") == 0) {
+    if (object->kinds[r->spatial] && strcmp(key, "kind") == 0) {
         return PERP_OK;
     }
     if (elsewhere) {
         char what[40];
-        put_kind(object, kind, what, sizeof what);
+        put_kind(r, object, kind, what, sizeof what);
         return fail_at_key(r, "%s has no '%s'; leave it out, or change 'kind'", what, key);
+    }
+    if (planar && r->spatial) {
+        return fail_at_key(r, "'%s' is for the plane, and this scene is in space; write '%s'", key,
+                           planar);
     }
     return unknown_key(r, object, kind, key);
 }
@@ -257,9 +300,9 @@ perp_status pp_reader_fields(pp_reader *r, const pp_object *object, int kind, co
     }
     for (int k = 0; k < object->count && status == PERP_OK; k++) {
         const pp_field *field = &object->field[k];
-        if ((field->needed >> kind & 1u) && !(*seen >> k & 1u)) {
+        if (is_here(r, field) && (field->needed >> kind & 1u) && !(*seen >> k & 1u)) {
             char what[40];
-            put_kind(object, kind, what, sizeof what);
+            put_kind(r, object, kind, what, sizeof what);
             status = pp_reader_fail(r, "'%s' is missing; %s needs it", field->key, what);
         }
     }

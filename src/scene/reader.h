@@ -21,9 +21,9 @@ typedef enum pp_field_kind {
     PP_FIELD_BOUND,       // number, angle, "inf", "-inf"
     PP_FIELD_ANGLE,       // radians, or "30 deg"
     PP_FIELD_AXIS,        // angle, or direction [x, y]
-    PP_FIELD_VECTOR,      // [x, y] into a perp_vec3
-    PP_FIELD_SIZE,        // [width, height] > 0, stored as half of it
-    PP_FIELD_LENGTH,      // > 0, stored as half of it in the x of a perp_vec3
+    PP_FIELD_VECTOR,      // [x, y], in space [x, y, z], into a perp_vec3
+    PP_FIELD_SIZE,        // [width, height] > 0, in space [x, y, z], stored as half of it
+    PP_FIELD_LENGTH,      // > 0, stored as half of it in the x, in space z, of a perp_vec3
     PP_FIELD_VERTICES,    // [[x, y], …] into vertices and vertex_count of a perp_shape_def
     PP_FIELD_MOTION,      // number, expression of t, or table
     PP_FIELD_EXPRESSION,  // the same of t x y angle vx vy omega
@@ -34,8 +34,22 @@ typedef enum pp_field_kind {
     PP_FIELD_BODY,
     PP_FIELD_SHAPE,
     PP_FIELD_JOINT,
-    PP_FIELD_OTHER,  // read by code of its own
+    // Of space (value_space.c):
+    PP_FIELD_DIRECTION,  // [x, y, z], not zero
+    PP_FIELD_ROTATION,   // unit quaternion [w, x, y, z], or {"axis": […], "angle": …}
+    PP_FIELD_INERTIA,    // 3 or 6 numbers into a double[6]
+    PP_FIELD_RADII,      // three numbers > 0
+    PP_FIELD_AREA,       // [x, y] > 0, stored as half of it
+    PP_FIELD_FACETS,     // 0, or a whole number from 3 to 256
+    PP_FIELD_SURFACE,    // three motions into a perp_shape_def
+    PP_FIELD_POINTS,     // [[x, y, z], …] into vertices and vertex_count of a perp_shape_def
+    PP_FIELD_TRIANGLES,  // [[a, b, c], …] into triangles and triangle_count of one
+    PP_FIELD_HEIGHTS,    // rows of numbers into heights, grid_x and grid_y of one
+    PP_FIELD_FILE,       // of an STL or OBJ file, into vertices and triangles of one
+    PP_FIELD_OTHER,      // read by code of its own
 } pp_field_kind;
+
+enum { PP_PLANE = 1, PP_SPACE = 2 };
 
 typedef struct pp_choice {
     const char *word;  // NULL ends the list
@@ -50,20 +64,22 @@ typedef struct pp_field {
     const char *unit;          // "kg", or NULL
     const pp_choice *choices;  // PP_FIELD_CHOICE: these words,
     const char *(*word)(int);  // or word(0), word(1), … for 0, 1, …
+    int space;                 // PP_PLANE, PP_SPACE; 0: both
+    const char *in_space;      // PP_PLANE: what to write in space
 } pp_field;
 
 typedef struct pp_object {
-    const char *what;        // "body"
-    const char *list;        // "bodies": the array it stands in
-    const pp_choice *kinds;  // words of "kind"; NULL: has none
-    int kind;                // when "kind" is absent; -1: it must be there
-    const pp_field *field;   // "kind" is not among them
+    const char *what;           // "body"
+    const char *list;           // "bodies": the array it stands in
+    const pp_choice *kinds[2];  // words of "kind" in the plane, in space; NULL: has none
+    int kind;                   // when "kind" is absent; -1: it must be there
+    const pp_field *field;      // "kind" is not among them
     int count;
 } pp_object;
 
 extern const pp_object pp_scene_object, pp_limits_object, pp_body_object, pp_drive_object,
     pp_shape_object, pp_contact_object, pp_pair_object, pp_joint_object, pp_force_object,
-    pp_table_object, pp_points_object;
+    pp_table_object, pp_points_object, pp_rotation_object;
 
 // ── Definitions beyond the public ones ───────────────────────────────────────────────────────────
 
@@ -74,6 +90,11 @@ typedef struct pp_settings {
     bool listed_only;
     const char *name, *description;
 } pp_settings;
+
+typedef struct pp_turn_input {  // {"axis": […], "angle": …}
+    perp_vec3 axis;
+    double angle;
+} pp_turn_input;
 
 typedef struct pp_joint_input {
     perp_joint_def def;
@@ -86,7 +107,8 @@ typedef struct pp_known_shape {
     const char *name;  // "body.shape", or "shape" of the ground
     const char *own;   // "shape"
     int body;
-    double mu, restitution;
+    double mu, restitution, mu_spin, mu_roll;
+    int facets;
 } pp_known_shape;
 
 typedef struct pp_known_body {
@@ -97,8 +119,9 @@ typedef struct pp_known_body {
 enum { PP_PATH_MAX = 12, PP_SCENE_MAX = 256 * 1024 * 1024 };
 
 typedef struct pp_reader {
-    bool spatial;      // the scene is one of space
-    const char *text;  // without comments
+    bool spatial;           // the scene is one of space
+    const char *path_name;  // of the scene file: files it names are found beside it
+    const char *text;       // without comments
     size_t size;
     perp_error *error;
     pp_arena *arena;  // scratch
@@ -131,6 +154,17 @@ perp_status pp_reader_fields(pp_reader *r, const pp_object *object, int kind, co
 bool pp_reader_saw(const pp_object *object, uint64_t seen, const char *key);
 // One value (value.c). The path leads to it.
 perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *value, void *to);
+// "must be a number > 0 [kg], not -1".
+perp_status pp_reader_refuse_number(pp_reader *r, const pp_field *field, const char *due,
+                                    const json_t *value);
+bool pp_reader_angle(const json_t *value, double *to);
+bool pp_reader_numbers(const json_t *value, int count, double *to);    // exactly so many
+bool pp_reader_vector(const json_t *value, int count, perp_vec3 *to);  // two or three
+perp_status pp_reader_motion(pp_reader *r, const pp_field *field, const json_t *value,
+                             const char **to);
+// The kinds of space (value_space.c).
+perp_status pp_reader_value_space(pp_reader *r, const pp_field *field, const json_t *value,
+                                  void *to);
 // "a, b or c", the words of a list.
 void pp_reader_words(const pp_choice *choices, char *text, size_t size);
 

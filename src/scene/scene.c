@@ -69,8 +69,7 @@ static perp_status keep_settings(perp_scene *scene, const pp_settings *s, const 
 
 static perp_status read_root(pp_reader *r, const json_t *root, perp_scene *scene, const char *name)
 {
-    pp_settings settings = {
-        .sim = perp_sim_default(), .step = 0.001, .until = 1.0, .gravity = {0.0, -9.81, 0.0}};
+    pp_settings settings = {.sim = perp_sim_default(), .step = 0.001, .until = 1.0};
     perp_status status = pp_reader_run(r, root, &settings);
     if (status == PERP_OK && keep_settings(scene, &settings, name) < 0) {
         status = pp_reader_memory(r);
@@ -81,7 +80,7 @@ static perp_status read_root(pp_reader *r, const json_t *root, perp_scene *scene
 static perp_status read_text(perp_scene *scene, const char *name, pp_arena *scratch,
                              perp_error *error)
 {
-    pp_reader r = {.size = scene->size, .error = error, .arena = scratch};
+    pp_reader r = {.path_name = name, .size = scene->size, .error = error, .arena = scratch};
     char *plain = PP_ARRAY(scratch, char, scene->size + 1);
     r.builder = perp_builder_create(&scene->env);
     if (!plain || !r.builder) {

@@ -11,9 +11,8 @@ static const double PI = 3.141592653589793;
 
 // ── Numbers and angles ───────────────────────────────────────────────────────────────────────────
 
-// "must be a number > 0 [kg], not -1".
-static perp_status refuse_number(pp_reader *r, const pp_field *field, const char *due,
-                                 const json_t *value)
+perp_status pp_reader_refuse_number(pp_reader *r, const pp_field *field, const char *due,
+                                    const json_t *value)
 {
     char text[120];
     pp_print(text, sizeof text, field->unit ? "%s [%s]" : "%s", due, field->unit);
@@ -42,14 +41,14 @@ static perp_status read_number(pp_reader *r, const pp_field *field, const json_t
         good = infinite || (good && x >= 0.0);
     }
     if (!good) {
-        return refuse_number(r, field, due, value);
+        return pp_reader_refuse_number(r, field, due, value);
     }
     *to = field->kind == PP_FIELD_LENGTH ? 0.5 * x : x;
     return PERP_OK;
 }
 
 // Radians, or a string: a number and "deg" or "rad".
-static bool read_angle(const json_t *value, double *to)
+bool pp_reader_angle(const json_t *value, double *to)
 {
     if (json_is_number(value)) {
         *to = json_number_value(value);
@@ -79,32 +78,46 @@ static perp_status read_bound(pp_reader *r, const pp_field *field, const json_t 
         *to = word[0] == '-' ? -PP_INF : PP_INF;
         return PERP_OK;
     }
-    if (read_angle(value, to)) {
+    if (pp_reader_angle(value, to)) {
         return PERP_OK;
     }
     return pp_reader_refuse(r, field->key,
                             "a number, an angle such as \"30 deg\", \"inf\" or \"-inf\"", value);
 }
 
-static bool read_two(const json_t *value, double *x, double *y)
+bool pp_reader_numbers(const json_t *value, int count, double *to)
 {
-    const json_t *first = json_array_get(value, 0), *second = json_array_get(value, 1);
-    if (json_array_size(value) != 2 || !json_is_number(first) || !json_is_number(second)) {
+    if (json_array_size(value) != (size_t)count) {
         return false;
     }
-    *x = json_number_value(first);
-    *y = json_number_value(second);
+    for (int k = 0; k < count; k++) {
+        const json_t *number = json_array_get(value, (size_t)k);
+        if (!json_is_number(number)) {
+            return false;
+        }
+        to[k] = json_number_value(number);
+    }
     return true;
+}
+
+bool pp_reader_vector(const json_t *value, int count, perp_vec3 *to)
+{
+    double x[3] = {0.0, 0.0, 0.0};
+    bool good = pp_reader_numbers(value, count, x);
+    if (good) {
+        *to = (perp_vec3){x[0], x[1], x[2]};
+    }
+    return good;
 }
 
 static perp_status read_axis(pp_reader *r, const pp_field *field, const json_t *value, double *to)
 {
-    double x, y;
-    if (read_two(value, &x, &y) && (x != 0.0 || y != 0.0)) {
-        *to = atan2(y, x);
+    perp_vec3 d;
+    if (pp_reader_vector(value, 2, &d) && (d.x != 0.0 || d.y != 0.0)) {
+        *to = atan2(d.y, d.x);
         return PERP_OK;
     }
-    if (read_angle(value, to)) {
+    if (pp_reader_angle(value, to)) {
         return PERP_OK;
     }
     return pp_reader_refuse(r, field->key, "a direction [x, y], or an angle such as \"30 deg\"",
@@ -114,11 +127,16 @@ static perp_status read_axis(pp_reader *r, const pp_field *field, const json_t *
 static perp_status read_size(pp_reader *r, const pp_field *field, const json_t *value,
                              perp_vec3 *to)
 {
-    double x, y;
-    if (!read_two(value, &x, &y) || !(x > 0.0) || !(y > 0.0)) {
-        return refuse_number(r, field, "two numbers > 0, [width, height]", value);
+    perp_vec3 d;
+    bool good = pp_reader_vector(value, r->spatial ? 3 : 2, &d) && d.x > 0.0 && d.y > 0.0 &&
+                (d.z > 0.0 || !r->spatial);
+    if (!good) {
+        return pp_reader_refuse_number(r, field,
+                                       r->spatial ? "three numbers > 0, [x, y, z]"
+                                                  : "two numbers > 0, [width, height]",
+                                       value);
     }
-    *to = (perp_vec3){0.5 * x, 0.5 * y, 0.0};
+    *to = (perp_vec3){0.5 * d.x, 0.5 * d.y, 0.5 * d.z};
     return PERP_OK;
 }
 
@@ -128,7 +146,7 @@ static perp_status read_vertices(pp_reader *r, const pp_field *field, const json
 {
     size_t n = json_array_size(value);
     if (!json_is_array(value) || n < 3 || n > 256) {
-        return refuse_number(r, field, "an array of 3 to 256 points [x, y]", value);
+        return pp_reader_refuse_number(r, field, "an array of 3 to 256 points [x, y]", value);
     }
     perp_vec3 *vertices = PP_ZEROS(r->arena, perp_vec3, n);
     if (!vertices) {
@@ -136,7 +154,7 @@ static perp_status read_vertices(pp_reader *r, const pp_field *field, const json
     }
     for (size_t k = 0; k < n; k++) {
         const json_t *point = json_array_get(value, k);
-        if (!read_two(point, &vertices[k].x, &vertices[k].y)) {
+        if (!pp_reader_vector(point, 2, &vertices[k])) {
             pp_reader_enter(r, NULL, (int)k);
             perp_status status = pp_reader_refuse(r, NULL, "a vertex: two numbers [x, y]", point);
             pp_reader_leave(r);
@@ -213,9 +231,9 @@ static perp_status check_expression(pp_reader *r, const pp_field *field, const c
 {
     const pp_expr *expr;
     pp_expr_error error;
-    int variables = field->kind == PP_FIELD_MOTION ? 1
-                    : r->spatial                   ? PP_SPATIAL_VARS
-                                                   : PP_PLANAR_VARS;
+    int variables = field->kind != PP_FIELD_EXPRESSION ? 1
+                    : r->spatial                       ? PP_SPATIAL_VARS
+                                                       : PP_PLANAR_VARS;
     pp_mark mark = pp_arena_mark(r->arena);
     perp_status status =
         pp_expr_parse(text, r->spatial ? pp_spatial_variables : pp_planar_variables, variables,
@@ -228,8 +246,8 @@ static perp_status check_expression(pp_reader *r, const pp_field *field, const c
                       : PERP_OK;
 }
 
-static perp_status read_motion(pp_reader *r, const pp_field *field, const json_t *value,
-                               const char **to)
+perp_status pp_reader_motion(pp_reader *r, const pp_field *field, const json_t *value,
+                             const char **to)
 {
     enum { NUMBER_MAX = 40 };
     perp_status status = PERP_OK;
@@ -245,10 +263,10 @@ static perp_status read_motion(pp_reader *r, const pp_field *field, const json_t
     } else if (json_is_object(value)) {
         status = read_table(r, value, to);
     } else {
-        return refuse_number(r, field,
-                             "a number, an expression such as \"0.1*sin(2*pi*t)\", or "
-                             "{\"table\": ...}",
-                             value);
+        return pp_reader_refuse_number(r, field,
+                                       "a number, an expression such as \"0.1*sin(2*pi*t)\", or "
+                                       "{\"table\": ...}",
+                                       value);
     }
     return status < 0 ? status : check_expression(r, field, *to);
 }
@@ -280,7 +298,7 @@ static perp_status read_text(pp_reader *r, const pp_field *field, const json_t *
 
 static perp_status read_choice(pp_reader *r, const pp_field *field, const json_t *value, int *to)
 {
-    enum { MOST = 15 };
+    enum { MOST = 20 };
     pp_choice list[MOST + 1] = {{NULL, 0}};
     const char *word = json_string_value(value), *words[MOST];
     char due[160];
@@ -434,27 +452,29 @@ perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *v
     case PP_FIELD_EFFORT:
         return read_number(r, field, value, to);
     case PP_FIELD_LENGTH:
-        return read_number(r, field, value, &vector->x);
+        return read_number(r, field, value, r->spatial ? &vector->z : &vector->x);
     case PP_FIELD_BOUND:
         return read_bound(r, field, value, to);
     case PP_FIELD_ANGLE:
-        return read_angle(value, to)
+        return pp_reader_angle(value, to)
                    ? PERP_OK
                    : pp_reader_refuse(r, field->key,
                                       "an angle: radians, or a string such as \"30 deg\"", value);
     case PP_FIELD_AXIS:
         return read_axis(r, field, value, to);
     case PP_FIELD_VECTOR:
-        return read_two(value, &vector->x, &vector->y)
+        return pp_reader_vector(value, r->spatial ? 3 : 2, vector)
                    ? PERP_OK
-                   : refuse_number(r, field, "two numbers, [x, y]", value);
+                   : pp_reader_refuse_number(
+                         r, field, r->spatial ? "three numbers, [x, y, z]" : "two numbers, [x, y]",
+                         value);
     case PP_FIELD_SIZE:
         return read_size(r, field, value, to);
     case PP_FIELD_VERTICES:
         return read_vertices(r, field, value, to);
     case PP_FIELD_MOTION:
     case PP_FIELD_EXPRESSION:
-        return read_motion(r, field, value, to);
+        return pp_reader_motion(r, field, value, to);
     case PP_FIELD_TEXT:
         return read_text(r, field, value, to);
     case PP_FIELD_FLAG:
@@ -471,8 +491,7 @@ perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *v
         return read_shape(r, field, value, to);
     case PP_FIELD_JOINT:
         return read_joint(r, field, value, to);
-    case PP_FIELD_OTHER:
-        break;
+    default:
+        return pp_reader_value_space(r, field, value, to);
     }
-    return PERP_OK;
 }

@@ -130,7 +130,7 @@ static bool has_key(const pp_object *object, const char *key)
             return true;
         }
     }
-    return object->kinds && strcmp(key, "kind") == 0;
+    return object->kinds[0] && strcmp(key, "kind") == 0;
 }
 
 static void expect_same_keys(const pp_object *object, const json_t *properties)
@@ -153,11 +153,24 @@ static void expect_same_keys(const pp_object *object, const json_t *properties)
     }
 }
 
+// Whether a field belongs to a kind, in the plane or in space.
+static bool owned_by(const pp_object *object, const char *key, int kind)
+{
+    for (int i = 0; i < object->count; i++) {
+        const pp_field *field = &object->field[i];
+        if (strcmp(field->key, key) == 0 && (!field->owners || field->owners >> kind & 1u)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // The schema refuses a field exactly where the reader's table gives it no owner.
-static void expect_same_kinds(const pp_object *object, const json_t *definition)
+static void expect_same_kinds(const pp_object *object, const pp_choice *kinds,
+                              const json_t *definition)
 {
     const json_t *rules = json_object_get(definition, "allOf");
-    for (const pp_choice *kind = object->kinds; kind && kind->word; kind++) {
+    for (const pp_choice *kind = kinds; kind && kind->word; kind++) {
         const json_t *then = NULL;
         for (size_t k = 0; k < json_array_size(rules); k++) {
             const json_t *rule = json_array_get(rules, k);
@@ -169,13 +182,9 @@ static void expect_same_kinds(const pp_object *object, const json_t *definition)
         }
         for (int k = 0; k < object->count; k++) {
             const pp_field *field = &object->field[k];
-            bool owned = false, refused = json_is_false(json_object_get(
-                                    json_object_get(then, "properties"), field->key));
-            for (int i = 0; i < object->count; i++) {
-                const pp_field *same = &object->field[i];
-                owned = owned || (strcmp(same->key, field->key) == 0 &&
-                                  (!same->owners || same->owners >> kind->value & 1u));
-            }
+            bool owned = owned_by(object, field->key, kind->value);
+            bool refused =
+                json_is_false(json_object_get(json_object_get(then, "properties"), field->key));
             if (owned == refused) {
                 print_error("%s '%s': schema and reader differ\n", kind->word, field->key);
                 fail();
@@ -198,7 +207,8 @@ static void schema_and_reader_know_the_same(void **state)
     for (size_t k = 0; k < sizeof objects / sizeof objects[0]; k++) {
         const json_t *definition = json_object_get(defs, objects[k].name);
         expect_same_keys(objects[k].object, json_object_get(definition, "properties"));
-        expect_same_kinds(objects[k].object, definition);
+        expect_same_kinds(objects[k].object, objects[k].object->kinds[0], definition);
+        expect_same_kinds(objects[k].object, objects[k].object->kinds[1], definition);
     }
 }
 
@@ -220,12 +230,22 @@ static void wrong_scenes_break_the_schema(void **state)
         "{\"shapes\": [{\"kind\": \"disc\"}]}",
         "{\"shapes\": [{\"kind\": \"disc\", \"radius\": 1, \"size\": [1, 1]}]}",
         "{\"shapes\": [{\"kind\": \"box\", \"size\": [1, 1], \"angle\": \"30\"}]}",
-        "{\"bodies\": [{\"drive\": {\"z\": 1}}]}",
+        "{\"bodies\": [{\"drive\": {\"zz\": 1}}]}",
         "{\"bodies\": [{\"kind\": \"particle\", \"spin\": 1}]}",
         "{\"joints\": [{\"kind\": \"weld\", \"b\": \"x\", \"target\": 1}]}",
         "{\"joints\": [{\"kind\": \"gear\", \"joint_a\": \"x\"}]}",
         "{\"forces\": [{\"kind\": \"spring\", \"b\": \"x\", \"rest\": \"1 rad\"}]}",
         "{\"contacts\": [{\"a\": \"x\"}]}",
+        "{\"bodies\": [{\"kind\": \"solid\", \"angle\": 1}]}",
+        "{\"bodies\": [{\"kind\": \"solid\", \"rotation\": [1, 0, 0]}]}",
+        "{\"bodies\": [{\"kind\": \"solid\", \"spin\": 1}]}",
+        "{\"bodies\": [{\"kind\": \"body\", \"spin\": [0, 0, 1]}]}",
+        "{\"shapes\": [{\"kind\": \"sphere\"}]}",
+        "{\"shapes\": [{\"kind\": \"ellipsoid\", \"radii\": [1, 1]}]}",
+        "{\"shapes\": [{\"kind\": \"halfspace\", \"density\": 1}]}",
+        "{\"shapes\": [{\"kind\": \"halfspace\", \"facets\": 2}]}",
+        "{\"joints\": [{\"kind\": \"spherical\", \"b\": \"x\", \"axis\": [0, 0, 1]}]}",
+        "{\"joints\": [{\"kind\": \"screw\", \"b\": \"x\"}]}",
     };
     for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
         char why[400];
