@@ -1,17 +1,210 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp, through its public interface. Its rows are absent until libperp has bodies in space.
+// perp, through its public interface.
+//
+// Settings: default (Stewart-Trinkle, exact cones); theta: the theta method of Moreau and Jean with 1/2;
+// ap: Anitescu-Potra; facetsK: friction polygons of K directions; tolK: tolerance 10^-K instead of 1e-8;
+// gs, ssn, eg, lemke: that solver.
 #include "run.h"
+#include "vector.h"
+
+#include <perp/perp.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 
-static void *perp_create(const peer_scene *scene, const char *setting, double h, char reason[80])
+typedef struct ours {
+    perp_model *model;
+    perp_sim *sim;
+    perp_body *body;
+    int bodies;
+    double h;
+    bool failed;  // a step gave up
+} ours;
+
+static perp_vec3 to_perp(peer_vec a)
 {
-    (void)setting;
-    (void)h;
-    snprintf(reason, 80, "%d bodies in space: not in libperp yet", scene->bodies);
-    return NULL;
+    return (perp_vec3){a.x, a.y, a.z};
 }
 
-const peer_engine peer_perp = {.name = "perp", .version = "-", .create = perp_create};
+static perp_shape_def surface(const peer_scene *scene, perp_shape_kind kind)
+{
+    perp_shape_def def = perp_shape_default();
+    def.kind = kind;
+    def.mu = scene->mu;
+    def.restitution = scene->restitution;
+    return def;
+}
+
+// The half-space is solid under its own z; turn that axis to the plane's normal.
+static void add_plane(perp_builder *b, const peer_scene *scene, const peer_plane *plane)
+{
+    perp_shape_def def = surface(scene, PERP_HALFSPACE);
+    peer_vec n = plane->normal;
+    peer_quat q = quat_unit((peer_quat){1.0 + n.z, -n.y, n.x, 0.0});
+    def.position = to_perp(vec_scale(plane->offset, n));
+    def.rotation = (perp_quat){q.w, q.x, q.y, q.z};
+    perp_add_shape(b, (perp_body){0}, &def);
+}
+
+static perp_body add_body(perp_builder *b, const peer_scene *scene, const peer_body *body)
+{
+    const peer_state *s = &body->start;
+    perp_vec3 corner[PEER_CORNERS];
+    perp_body_def def = perp_body_default();
+    def.kind = PERP_SPATIAL_BODY;
+    def.position = to_perp(s->p);
+    def.rotation = (perp_quat){s->q.w, s->q.x, s->q.y, s->q.z};
+    def.velocity = to_perp(s->v);
+    def.omega = to_perp(s->w);
+    def.mass = body->mass;
+    def.inertia3[0] = body->inertia.x;
+    def.inertia3[1] = body->inertia.y;
+    def.inertia3[2] = body->inertia.z;
+    perp_body handle = perp_add_body(b, &def);
+    if (body->shape == PEER_ROD) {
+        return handle;
+    }
+    perp_shape_def shape = surface(scene, body->shape == PEER_SPHERE ? PERP_SPHERE
+                                          : body->shape == PEER_BOX  ? PERP_BOX
+                                                                     : PERP_HULL);
+    shape.radius = body->shape == PEER_SPHERE ? body->half.x : 0.0;
+    shape.half = to_perp(body->half);
+    if (body->shape == PEER_HULL) {
+        for (int k = 0; k < PEER_CORNERS; k++) {
+            corner[k] = to_perp(body->corner[k]);
+        }
+        shape.vertices = corner;
+        shape.vertex_count = PEER_CORNERS;
+    }
+    perp_add_shape(b, handle, &shape);
+    return handle;
+}
+
+static void add_joint(perp_builder *b, const peer_scene *scene, const ours *o, int k)
+{
+    const peer_joint *j = &scene->joint[k];
+    perp_joint_def def = perp_joint_default();
+    def.kind = j->hinge ? PERP_REVOLUTE : PERP_SPHERICAL;
+    def.b = o->body[k];
+    def.anchor_a = to_perp(j->point);
+    def.axis = to_perp(j->axis);
+    if (j->parent >= 0) {
+        const peer_state *s = &scene->body[j->parent].start;
+        def.a = o->body[j->parent];
+        def.anchor_a = to_perp(quat_turn_back(s->q, vec_sub(j->point, s->p)));
+        def.axis = to_perp(quat_turn_back(s->q, j->axis));
+    }
+    const peer_state *s = &scene->body[k].start;
+    def.anchor_b = to_perp(quat_turn_back(s->q, vec_sub(j->point, s->p)));
+    perp_add_joint(b, &def);
+}
+
+static perp_sim_def sim_def(const char *setting)
+{
+    static const char *const solvers[] = {"gs", "ssn", "eg", "lemke"};
+    perp_sim_def def = perp_sim_default();
+    def.tolerance = pow(10.0, -peer_number(setting, "tol", 8));
+    if (peer_has(setting, "theta")) {
+        def.stepper = PERP_MOREAU_JEAN;
+        def.theta = 0.5;
+    } else if (peer_has(setting, "ap")) {
+        def.stepper = PERP_ANITESCU_POTRA;
+    }
+    int facets = peer_number(setting, "facets", 0);
+    if (facets > 0) {
+        def.friction = PERP_FRICTION_PYRAMID;
+        def.facets = facets;
+    }
+    for (size_t k = 0; k < sizeof solvers / sizeof solvers[0]; k++) {
+        def.solver = peer_has(setting, solvers[k]) ? solvers[k] : def.solver;
+    }
+    return def;
+}
+
+static void ours_destroy(void *self)
+{
+    ours *o = self;
+    perp_sim_destroy(o->sim);
+    perp_model_destroy(o->model);
+    free(o->body);
+    free(o);
+}
+
+static void *ours_create(const peer_scene *scene, const char *setting, double h, char reason[80])
+{
+    ours *o = calloc(1, sizeof *o);
+    perp_body *body = calloc((size_t)scene->bodies, sizeof *body);
+    perp_builder *b = perp_builder_create(NULL);
+    perp_error error = {0};
+    if (!o || !body || !b) {
+        free(o);
+        free(body);
+        perp_builder_destroy(b);
+        return NULL;
+    }
+    *o = (ours){.body = body, .bodies = scene->bodies, .h = h};
+    perp_set_gravity(b, to_perp(scene->gravity));
+    for (int k = 0; k < scene->bodies; k++) {
+        body[k] = add_body(b, scene, &scene->body[k]);
+    }
+    for (int k = 0; k < scene->planes; k++) {
+        add_plane(b, scene, &scene->plane[k]);
+    }
+    for (int k = 0; k < scene->joints; k++) {
+        add_joint(b, scene, o, k);
+    }
+    perp_sim_def def = sim_def(setting);
+    bool made = perp_model_create(b, &o->model, &error) >= 0 &&
+                perp_sim_create(o->model, &def, NULL, &o->sim, &error) >= 0;
+    perp_builder_destroy(b);
+    if (!made) {
+        snprintf(reason, 80, "%.79s", error.text);
+        ours_destroy(o);
+        return NULL;
+    }
+    return o;
+}
+
+static void ours_step(void *self)
+{
+    ours *o = self;
+    o->failed = perp_step(o->sim, o->h) < 0 || o->failed;
+}
+
+static void ours_read(void *self, peer_state *state)
+{
+    const ours *o = self;
+    for (int k = 0; k < o->bodies; k++) {
+        perp_pose pose = perp_body_pose(o->sim, o->body[k]);
+        perp_twist twist = perp_body_twist(o->sim, o->body[k]);
+        state[k] = (peer_state){{pose.p.x, pose.p.y, pose.p.z},
+                                {pose.rot.w, pose.rot.x, pose.rot.y, pose.rot.z},
+                                {twist.v.x, twist.v.y, twist.v.z},
+                                {twist.w.x, twist.w.y, twist.w.z}};
+    }
+}
+
+static int ours_contacts(void *self)
+{
+    return perp_sim_info(((ours *)self)->sim)->contacts;
+}
+
+// The certificate's: the natural map of the step's problem, by code the solver does not share [m/s].
+static double ours_residual(void *self)
+{
+    const ours *o = self;
+    return o->failed ? (double)INFINITY : perp_sim_info(o->sim)->certificate.residual;
+}
+
+const peer_engine peer_perp = {
+    .name = "perp",
+    .version = PERP_VERSION,
+    .create = ours_create,
+    .step = ours_step,
+    .read = ours_read,
+    .contacts = ours_contacts,
+    .residual = ours_residual,
+    .destroy = ours_destroy,
+};
