@@ -106,7 +106,7 @@ typedef struct perp_shape_def {
 } perp_shape_def;
 
 // What two shapes do when they meet, in place of the means above. A rule also makes shapes of bodies that
-// a revolute, prismatic, weld or point-on-line joint connects meet, which otherwise they do not.
+// a joint connects (other than distance, angle and gear) meet, which otherwise they do not.
 typedef struct perp_pair_def {
     perp_shape a, b;
     double mu;           // [-]

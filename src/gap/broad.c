@@ -5,22 +5,18 @@
 // free bodies first, and a balanced binary tree is laid over that order: node k has children 2 k and
 // 2 k + 1. Each box of a free body asks the tree for what comes after it; so every pair is met once,
 // boxes that cannot move never meet, and n boxes cost about n log n tests whatever their sizes.
-// Half-planes have no box: each is held against every box by its lowest corner.
+// Half-planes and half-spaces have no box: each is held against every box by its lowest corner.
+// The plane is z = 0 here: its boxes are flat, and its curve is the planar one.
 #include "gap/broad.h"
 
-#include "gap/core.h"
 #include "math/math.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-typedef struct box {
-    pp_vec2 low, high;
-} box;
-
 typedef struct item {
-    box box;
+    pp_box3 box;
     int shape;
     bool free;
 } item;
@@ -33,7 +29,7 @@ typedef struct search {
     int count, free;       // items; the first `free` of them belong to free bodies
     item *item;            // in tree order
     int leaves;            // a power of two >= count
-    box *node;             // 1 is the root, leaves.. are the leaves
+    pp_box3 *node;         // 1 is the root, leaves.. are the leaves
     int joined, listed;    // sorted keys:
     uint64_t *joined_key;  // bodies that a joint keeps from meeting
     uint64_t *listed_key;  // shapes that are a listed contact
@@ -62,10 +58,10 @@ static bool has_key(const uint64_t *key, int n, uint64_t wanted)
 
 // ── What must not meet ───────────────────────────────────────────────────────────────────────────
 
+// Joints that act from afar do not.
 static bool keeps_apart(perp_joint_kind kind)
 {
-    return kind == PERP_REVOLUTE || kind == PERP_PRISMATIC || kind == PERP_WELD ||
-           kind == PERP_POINT_ON_LINE;
+    return kind != PERP_DISTANCE && kind != PERP_ANGLE && kind != PERP_GEAR;
 }
 
 static bool set_exclusions(search *s)
@@ -131,44 +127,86 @@ static void add_pair(search *s, int a, int b)
 
 // ── Boxes ────────────────────────────────────────────────────────────────────────────────────────
 
-static box join(const box *a, const box *b)
+// Without the care for NaN that makes calls of fmin and fmax.
+static double smaller(double a, double b)
 {
-    return (box){{fmin(a->low.x, b->low.x), fmin(a->low.y, b->low.y)},
-                 {fmax(a->high.x, b->high.x), fmax(a->high.y, b->high.y)}};
+    return a < b ? a : b;
 }
 
-static void cover(box *b, pp_vec2 x)
+static pp_box3 join(const pp_box3 *a, const pp_box3 *b)
 {
-    box at = {x, x};
+    return (pp_box3){pp_vec(smaller(a->low.x, b->low.x), smaller(a->low.y, b->low.y),
+                            smaller(a->low.z, b->low.z)),
+                     pp_vec(pp_larger(a->high.x, b->high.x), pp_larger(a->high.y, b->high.y),
+                            pp_larger(a->high.z, b->high.z))};
+}
+
+static void cover(pp_box3 *b, perp_vec3 x)
+{
+    pp_box3 at = {x, x};
     *b = join(b, &at);
 }
 
-static const box NOTHING = {{HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL}};
+static const pp_box3 NOTHING = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
 
-static box shape_box(const pp_shape *shape, const pp_frame *frame)
+static perp_vec3 centre_of(const pp_box3 *b)
 {
-    box b = NOTHING;
+    return pp_vec(0.5 * b->low.x + 0.5 * b->high.x, 0.5 * b->low.y + 0.5 * b->high.y,
+                  0.5 * b->low.z + 0.5 * b->high.z);
+}
+
+static bool is_endless(const pp_shape *shape)
+{
+    return shape->kind == PERP_HALFPLANE || shape->kind == PERP_HALFSPACE;
+}
+
+static pp_box3 planar_box(const pp_shape *shape, const pp_frame *frame)
+{
+    pp_box3 b = NOTHING;
     pp_vec2 along = pp_rotate2(frame, shape->axis_B), centre = pp_point2(frame, shape->p_BS);
     for (int k = 0; k < shape->count; k++) {
-        cover(&b, pp_point2(frame, shape->vertex_B[k]));
+        pp_vec2 x = pp_point2(frame, shape->vertex_B[k]);
+        cover(&b, pp_vec(x.x, x.y, 0.0));
     }
     if (shape->kind != PERP_POLYGON) {
-        cover(&b, pp_add2(centre, shape->half, along));
-        cover(&b, pp_add2(centre, -shape->half, along));
+        perp_vec3 c = {centre.x, centre.y, 0.0}, d = {along.x, along.y, 0.0};
+        cover(&b, pp_along(c, shape->half, d));
+        cover(&b, pp_along(c, -shape->half, d));
     }
-    b.low = (pp_vec2){b.low.x - shape->radius, b.low.y - shape->radius};
-    b.high = (pp_vec2){b.high.x + shape->radius, b.high.y + shape->radius};
+    perp_vec3 round = {shape->radius, shape->radius, 0.0};
+    return (pp_box3){pp_sub(b.low, round), pp_add(b.high, round)};
+}
+
+static pp_pose pose_of(const pp_shape *shape, const pp_frame *frame)
+{
+    const pp_pose X_WB = {frame->p, frame->R};
+    return pp_pose_mul(&X_WB, &shape->X_BS);
+}
+
+static pp_box3 spatial_box(const pp_shape *shape, const pp_frame *frame)
+{
+    pp_box3 b;
+    pp_pose X = pose_of(shape, frame);
+    pp_solid box = {.kind = PP_SOLID_BOX};  // around all triangles
+    if (shape->mesh) {
+        const pp_box3 *root = &shape->mesh->node[1];
+        perp_vec3 centre = centre_of(root);
+        box.half = pp_sub(root->high, centre);
+        X.p = pp_pose_point(&X, centre);
+    }
+    pp_solid_box(shape->mesh ? &box : &shape->solid, &X, &b.low, &b.high);
     return b;
 }
 
 // Half the margin on every side, and what rounding of the coordinates may have cost.
-static void grow(box *b, double margin)
+static void grow(pp_box3 *b, double margin)
 {
-    double most =
-        fmax(fmax(fabs(b->low.x), fabs(b->high.x)), fmax(fabs(b->low.y), fabs(b->high.y)));
-    double more = 0.5 * margin + 8.0 * DBL_EPSILON * most;
-    b->low = (pp_vec2){b->low.x - more, b->low.y - more};
-    b->high = (pp_vec2){b->high.x + more, b->high.y + more};
+    double x = pp_larger(fabs(b->low.x), fabs(b->high.x)),
+           y = pp_larger(fabs(b->low.y), fabs(b->high.y)),
+           z = pp_larger(fabs(b->low.z), fabs(b->high.z));
+    double more = 0.5 * margin + 16.0 * DBL_EPSILON * pp_larger(pp_larger(x, y), z);
+    perp_vec3 all = {more, more, more};
+    *b = (pp_box3){pp_sub(b->low, all), pp_add(b->high, all)};
 }
 
 // Which of `cells` cells of a grid along one axis.
@@ -178,30 +216,64 @@ static uint32_t cell(double x, double low, double width, double cells)
     return (uint32_t)fmin(fmax(place, 0.0), cells - 1.0);
 }
 
-static pp_vec2 centre_of(const box *b)
+static bool holds(const pp_box3 *b, perp_vec3 x)
 {
-    return (pp_vec2){0.5 * b->low.x + 0.5 * b->high.x, 0.5 * b->low.y + 0.5 * b->high.y};
+    return b->low.x <= x.x && x.x <= b->high.x && b->low.y <= x.y && x.y <= b->high.y &&
+           b->low.z <= x.z && x.z <= b->high.z;
 }
 
-// Key of an item: not free, place on the curve, index in the list. The place has the bits that the index leaves,
-// so that the order is still by place when one body has flown far away.
-static int fill_keys(const search *s, const item *list, uint64_t *key)
+// Where the centres are, without the few that have flown far away: cells must be fine where the many are. What is
+// further from the mean than many mean deviations is left out, three times over.
+static pp_box3 window(const search *s, const item *list)
 {
-    box all = NOTHING;
+    const double far = 16.0;
+    pp_box3 all = NOTHING;
     for (int i = 0; i < s->count; i++) {
         cover(&all, centre_of(&list[i].box));
     }
-    double width = fmax(all.high.x - all.low.x, all.high.y - all.low.y);
+    for (int round = 0; round < 3; round++) {
+        perp_vec3 mean = {0}, off = {0};
+        int inside = 0;
+        for (int i = 0; i < s->count; i++) {
+            perp_vec3 c = centre_of(&list[i].box);
+            if (holds(&all, c)) {
+                inside++;
+                mean = pp_along(mean, 1.0 / inside, pp_sub(c, mean));
+            }
+        }
+        for (int i = 0; i < s->count; i++) {
+            perp_vec3 c = centre_of(&list[i].box);
+            if (holds(&all, c)) {
+                perp_vec3 d = pp_sub(c, mean);
+                off = pp_along(off, 1.0 / inside, pp_vec(fabs(d.x), fabs(d.y), fabs(d.z)));
+            }
+        }
+        pp_box3 near = {pp_along(mean, -far, off), pp_along(mean, far, off)};
+        all = (pp_box3){pp_vec(pp_larger(all.low.x, near.low.x), pp_larger(all.low.y, near.low.y),
+                               pp_larger(all.low.z, near.low.z)),
+                        pp_vec(smaller(all.high.x, near.high.x), smaller(all.high.y, near.high.y),
+                               smaller(all.high.z, near.high.z))};
+    }
+    return all;
+}
+
+// Key of an item: not free, place on the curve, index in the list. The place has the bits that the index leaves.
+static int fill_keys(const search *s, const item *list, uint64_t *key)
+{
+    pp_box3 all = window(s, list);
+    perp_vec3 wide = pp_sub(all.high, all.low);
+    double width = pp_larger(pp_larger(wide.x, wide.y), wide.z);
     int index_bits = 1;
     while (s->count >> index_bits) {
         index_bits++;
     }
-    int bits = (63 - index_bits) / 2;
+    int dim = s->model->spatial ? 3 : 2, bits = (63 - index_bits) / dim;
     double cells = ldexp(1.0, bits);
     for (int i = 0; i < s->count; i++) {
-        pp_vec2 c = centre_of(&list[i].box);
-        uint32_t at[2] = {cell(c.x, all.low.x, width, cells), cell(c.y, all.low.y, width, cells)};
-        uint64_t code = pp_hilbert(2, at, bits);
+        perp_vec3 c = centre_of(&list[i].box);
+        uint32_t at[3] = {cell(c.x, all.low.x, width, cells), cell(c.y, all.low.y, width, cells),
+                          cell(c.z, all.low.z, width, cells)};
+        uint64_t code = pp_hilbert(dim, at, bits);
         key[i] = ((uint64_t)!list[i].free << 63) | (code << index_bits) | (uint64_t)i;
     }
     return index_bits;
@@ -220,9 +292,11 @@ static bool set_items(search *s, double margin)
     }
     for (int i = 0; i < m->shapes; i++) {
         const pp_shape *shape = &m->shape[i];
-        if (shape->detect && shape->kind != PERP_HALFPLANE) {
+        if (shape->detect && !is_endless(shape)) {
             item *it = &list[s->count++];
-            *it = (item){shape_box(shape, &s->body[shape->body]), i, m->body[shape->body].nv > 0};
+            const pp_frame *frame = &s->body[shape->body];
+            *it = (item){m->spatial ? spatial_box(shape, frame) : planar_box(shape, frame), i,
+                         m->body[shape->body].nv > 0};
             s->free += it->free;
         }
     }
@@ -243,7 +317,7 @@ static bool set_tree(search *s)
     while (s->leaves < s->count) {
         s->leaves *= 2;
     }
-    s->node = PP_ARRAY(s->arena, box, 2 * s->leaves);
+    s->node = PP_ARRAY(s->arena, pp_box3, 2 * (size_t)s->leaves);
     if (!s->node) {
         return false;
     }
@@ -256,11 +330,11 @@ static bool set_tree(search *s)
     return true;
 }
 
-static bool overlap(search *s, const box *a, const box *b)
+static bool overlap(search *s, const pp_box3 *a, const pp_box3 *b)
 {
     s->out->tests++;
     return a->low.x <= b->high.x && b->low.x <= a->high.x && a->low.y <= b->high.y &&
-           b->low.y <= a->high.y;
+           b->low.y <= a->high.y && a->low.z <= b->high.z && b->low.z <= a->high.z;
 }
 
 static void ask_below(search *s, const item *from, int top)
@@ -291,18 +365,33 @@ static void ask_after(search *s, int i)
     }
 }
 
+// A point of the plane and its outward normal.
+static void plane_of(const search *s, const pp_shape *plane, perp_vec3 *x, perp_vec3 *out)
+{
+    const pp_frame *f = &s->body[plane->body];
+    if (s->model->spatial) {
+        pp_pose X = pose_of(plane, f);
+        *x = X.p;
+        *out = pp_column(&X.R, 2);
+    } else {
+        pp_vec2 axis = pp_rotate2(f, plane->axis_B), at = pp_point2(f, plane->p_BS);
+        *x = pp_vec(at.x, at.y, 0.0);
+        *out = pp_vec(-axis.y, axis.x, 0.0);
+    }
+}
+
 static void ask_plane(search *s, int shape, double margin)
 {
     const pp_shape *plane = &s->model->shape[shape];
-    const pp_frame *f = &s->body[plane->body];
-    pp_vec2 axis = pp_rotate2(f, plane->axis_B), out = {-axis.y, axis.x};
-    pp_vec2 x = pp_point2(f, plane->p_BS);
+    perp_vec3 x, out;
+    plane_of(s, plane, &x, &out);
     int most = s->model->body[plane->body].nv > 0 ? s->count : s->free;
     for (int i = 0; i < most; i++) {
-        const box *b = &s->item[i].box;
-        pp_vec2 lowest = {out.x > 0.0 ? b->low.x : b->high.x, out.y > 0.0 ? b->low.y : b->high.y};
+        const pp_box3 *b = &s->item[i].box;
+        perp_vec3 lowest = {out.x > 0.0 ? b->low.x : b->high.x, out.y > 0.0 ? b->low.y : b->high.y,
+                            out.z > 0.0 ? b->low.z : b->high.z};
         s->out->tests++;
-        if (pp_dot2(out, pp_sub2(lowest, x)) <= margin) {
+        if (pp_dot3(out, pp_sub(lowest, x)) <= margin) {
             add_pair(s, s->item[i].shape, shape);
         }
     }
@@ -316,20 +405,11 @@ perp_status pp_broad_run(pp_broad *out, const perp_model *model, const pp_frame 
     if (!set_exclusions(&s) || !set_items(&s, margin) || !set_tree(&s)) {
         return PERP_ERR_MEMORY;
     }
-    for (int i = 0; model->spatial && i < model->shapes; i++) {
-        for (int k = i + 1; k < model->shapes; k++) {
-            bool free = model->body[model->shape[i].body].nv > 0 ||
-                        model->body[model->shape[k].body].nv > 0;
-            if (free && model->shape[i].detect && model->shape[k].detect) {
-                add_pair(&s, i, k);
-            }
-        }
-    }
-    for (int i = 0; i < s.free && !model->spatial; i++) {
+    for (int i = 0; i < s.free; i++) {
         ask_after(&s, i);
     }
     for (int i = 0; i < model->shapes; i++) {
-        if (model->shape[i].kind == PERP_HALFPLANE && model->shape[i].detect) {
+        if (is_endless(&model->shape[i]) && model->shape[i].detect) {
             ask_plane(&s, i, margin);
         }
     }

@@ -44,8 +44,8 @@ typedef struct pp_gaps {
 
 // Contacts of all listed pairs (one point each, the closest) and of all detected pairs with a gap up to
 // margin. Not looked at: shapes with `detect` off, of one body, of bodies that are both not free, pairs
-// that a rule ignores, listed pairs, and bodies joined by a revolute, prismatic, weld or point-on-line
-// joint, unless a rule is given for the pair. PERP_ERR_NUMERIC: a pose or gap is not finite.
+// that a rule ignores, listed pairs, and bodies joined by a joint other than distance, angle and gear,
+// unless a rule is given for the pair. PERP_ERR_NUMERIC: a pose or gap is not finite.
 perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_kinematics *kin,
                         double margin, pp_arena *arena);
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Contact points of one pair of shapes in space.
+#include "gap/mesh.h"
 #include "gap/pair.h"
-#include "gap/touch.h"
 
 // The shape in world axes, seen from `origin`: differences of nearby positions lose nothing far from the
 // world's origin.
@@ -35,8 +35,14 @@ int pp_gap_spatial(const perp_model *model, const pp_frame *body, int a, int b, 
     pp_pose Xa = pose_of(sa, &body[sa->body], origin), Xb = pose_of(sb, &body[sb->body], origin);
     pp_touch touch[PP_TOUCH_MAX];
     int count;
-    double turned = 1.0;
-    count = pp_solid_touch(&sa->solid, &Xa, &sb->solid, &Xb, margin, touch);
+    double turned = sa->mesh ? -1.0 : 1.0;  // the solid is always first
+    if (sa->mesh) {
+        count = pp_mesh_touch(&sb->solid, &Xb, sa->mesh, &Xa, margin, touch);
+    } else if (sb->mesh) {
+        count = pp_mesh_touch(&sa->solid, &Xa, sb->mesh, &Xb, margin, touch);
+    } else {
+        count = pp_solid_touch(&sa->solid, &Xa, &sb->solid, &Xb, margin, touch);
+    }
     for (int k = 0; k < count; k++) {
         bool wall_a = endless(turned > 0.0 ? sa : sb), wall_b = endless(turned > 0.0 ? sb : sa);
         out[k] = (pp_contact){.feature = touch[k].feature,
