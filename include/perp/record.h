@@ -20,7 +20,7 @@ typedef struct perp_record perp_record;
 typedef struct perp_record_def {
     const char *name;      // of the scene
     const char *scene;     // text of the scene file, kept in run.h5: perp_recording_check needs it
-    double h;              // the step [s]
+    double h;              // the step [s]; 0: not the same for all
     int every;             // a frame every so many steps, and the last; default 1
     double flush_seconds;  // longest time that a kill can cost [s]; default 0.5
     uint32_t cookie;
@@ -33,7 +33,8 @@ PERP_API PERP_MUST perp_status perp_record_create(const char *dir, const perp_si
                                                   const perp_record_def *def, const perp_env *env,
                                                   perp_record **record, perp_error *error);
 // After every perp_step, whatever its status: a failed step leaves an event, no frame. After an error
-// the recording stays marked as incomplete, and every further call returns the same error.
+// the recording stays marked as incomplete, and every further call returns the same error. A sim of
+// another model, and a recording that is finished, are refused: PERP_ERR_ARGUMENT.
 PERP_API PERP_MUST perp_status perp_record_step(perp_record *record, const perp_sim *sim);
 // Writes what is left, closes the files and gives them their names.
 PERP_API PERP_MUST perp_status perp_record_finish(perp_record *record, const perp_sim *sim);

@@ -198,6 +198,10 @@ perp_status perp_recording_check(perp_recording *recording, const perp_limits *l
 {
     perp_recording *r = recording;
     perp_scene *scene = NULL;
+    if (!r || !check) {
+        return pp_fail(error, PERP_ERR_ARGUMENT,
+                       "check: needs a recording and a place for the result");
+    }
     perp_status status = load_scene(r, &scene, error);
     if (status < 0) {
         return status;

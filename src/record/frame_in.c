@@ -182,6 +182,9 @@ perp_status perp_recording_read(perp_recording *recording, int frame, perp_frame
                                 perp_error *error)
 {
     perp_recording *r = recording;
+    if (!r || !out) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "recording: needs a place to put the frame");
+    }
     if (frame < 0 || frame >= r->info.frames) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "recording: frame %d is outside 0..%d", frame,
                        r->info.frames - 1);

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -170,7 +171,11 @@ static perp_status check_def(const perp_record_def *def, perp_error *error)
         return pp_fail(error, PERP_ERR_DEF, "record: start from perp_record_default()");
     }
     if (def->every < 1 || !(def->flush_seconds >= 0.0)) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "record: every must be at least 1");
+        return pp_fail(error, PERP_ERR_ARGUMENT,
+                       "record: every must be at least 1, flush_seconds not negative");
+    }
+    if (!(def->h >= 0.0) || !isfinite(def->h)) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "record: h must be positive, or 0: not known");
     }
     return PERP_OK;
 }
@@ -221,6 +226,7 @@ perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_
     if (!r) {
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for a recording");
     }
+    r->model = sim->model;
     pp_quiet quiet = pp_quiet_begin();
     status = begin(r, sim, dir);
     pp_quiet_end(&quiet);
@@ -273,9 +279,18 @@ static perp_status flush_if_due(perp_record *r)
     return status;
 }
 
+// A call that makes no sense changes nothing, and is not the error that sticks.
+static bool makes_sense(const perp_record *r, const perp_sim *sim)
+{
+    return r && sim && sim->model == r->model && !r->finished;
+}
+
 perp_status perp_record_step(perp_record *record, const perp_sim *sim)
 {
     perp_record *r = record;
+    if (!makes_sense(r, sim)) {
+        return PERP_ERR_ARGUMENT;
+    }
     if (r->error.status < 0) {
         return r->error.status;
     }
@@ -331,6 +346,9 @@ static perp_status finish_store(perp_record *r)
 perp_status perp_record_finish(perp_record *record, const perp_sim *sim)
 {
     perp_record *r = record;
+    if (!makes_sense(r, sim)) {
+        return PERP_ERR_ARGUMENT;
+    }
     perp_status status = r->error.status < 0 ? r->error.status : PERP_OK;
     if (status == PERP_OK && r->framed != r->sum.steps) {
         status = pp_record_frame(r, sim);

@@ -91,18 +91,40 @@ void pp_text_number(pp_text *text, double value)
     }
 }
 
+// Bytes of the UTF-8 character at text, 0 when it is none: too long a form, a surrogate, past U+10FFFF.
+static size_t character(const unsigned char *text)
+{
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned head = text[0];
+    size_t length = head < 0x80 ? 1 : head < 0xc0 ? 0 : head < 0xe0 ? 2 : head < 0xf0 ? 3 : 4;
+    uint32_t code = length == 4 ? head & 0x0fu : head & (0x7fu >> length);
+    for (size_t k = 1; k < length; k++) {
+        if ((text[k] & 0xc0u) != 0x80u) {
+            return 0;
+        }
+        code = code << 6 | (text[k] & 0x3fu);
+    }
+    bool good = code >= least[length] && code <= 0x10ffff && !(code >= 0xd800 && code < 0xe000);
+    return good ? length : 0;
+}
+
+// What a program put into a name and is no UTF-8 becomes U+FFFD.
 void pp_text_quoted(pp_text *text, const char *string)
 {
+    const unsigned char *at = (const unsigned char *)string;
     pp_text_add(text, "\"");
-    for (; *string; string++) {
-        unsigned char c = (unsigned char)*string;
-        char escape[8] = {(char)c};
-        if (c == '"' || c == '\\') {
-            pp_print(escape, sizeof escape, "\\%c", c);
-        } else if (c < ' ') {
-            pp_print(escape, sizeof escape, "\\u%04x", c);
+    while (*at) {
+        size_t length = character(at);
+        char escape[8] = "\\ufffd";
+        memcpy(escape, at, length);
+        escape[length > 0 ? length : 6] = '\0';
+        if (*at == '"' || *at == '\\') {
+            pp_print(escape, sizeof escape, "\\%c", *at);
+        } else if (*at < ' ') {
+            pp_print(escape, sizeof escape, "\\u%04x", *at);
         }
         pp_text_add(text, escape);
+        at += length > 0 ? length : 1;
     }
     pp_text_add(text, "\"");
 }

@@ -29,7 +29,8 @@ typedef struct pp_memory {
 struct perp_record {
     perp_env env;
     perp_record_def def;
-    char *name;  // def.name's copy
+    char *name;               // def.name's copy
+    const perp_model *model;  // of the sim it was begun with: all rows have its sizes
     pp_arena *arena;
     char dir[PP_PATH_MAX];
     bool prepared, finished;
