@@ -27,6 +27,19 @@ static perp_vec3 point_of(const pp_touch *touch, bool wall_a, bool wall_b)
     return pp_scale(0.5, pp_add(touch->x_a, touch->x_b));
 }
 
+// In the order of their features, which does not depend on which of them is deepest just now.
+static void sort_points(pp_contact *point, int count)
+{
+    for (int k = 1; k < count; k++) {
+        pp_contact moved = point[k];
+        int to = k;
+        for (; to > 0 && point[to - 1].feature > moved.feature; to--) {
+            point[to] = point[to - 1];
+        }
+        point[to] = moved;
+    }
+}
+
 int pp_gap_spatial(const perp_model *model, const pp_frame *body, int a, int b, double margin,
                    pp_contact out[PP_POINTS_MAX])
 {
@@ -50,5 +63,6 @@ int pp_gap_spatial(const perp_model *model, const pp_frame *body, int a, int b, 
                               .n = pp_scale(turned, touch[k].n),
                               .gap = touch[k].gap};
     }
+    sort_points(out, count);
     return count;
 }
