@@ -5,7 +5,9 @@
 //
 // A hull keeps its faces under affine maps, so qhull is given the points counted from the middle of their box and
 // each axis scaled by a power of two to about 1: thin sets become round, and sets far from the origin near, without
-// rounding. What is thin askew to the axes is scaled along axes of its own. Facets that are coplanar up to the rounding of the points are merged by qhull.
+// rounding. What is thin askew to the axes is scaled along axes of its own. Facets that are coplanar up to the
+// rounding of the points are merged by qhull; points of files are mostly floats (maybe scaled), so this is a float's rounding
+// unless the set is too thin for that. Vertices stay where they are: only faces are as flat as that.
 //
 // qhull leaves its errors by longjmp to a place inside qh_new_qhull, and is not called for anything else
 // that can fail; its messages go to a buffer. It takes its own memory from the C library.
@@ -20,6 +22,7 @@ typedef struct frame {
     bool askew;       // `turn` is to be applied, too
     pp_mat3 turn;     // rows: the set's own axes over their lengths
     double rounding;  // what the coordinates are uncertain by, after that
+    double merge;     // how far from a plane what is to be flat may be, after that
 } frame;
 
 // Products of four widths must be numbers, too.
@@ -49,6 +52,9 @@ static bool set_frame(const perp_vec3 *point, int count, frame *f)
     double y = f->scale.y * fmax(fabs(low.y), fabs(high.y));
     double z = f->scale.z * fmax(fabs(low.z), fabs(high.z));
     f->rounding = DBL_EPSILON * fmax(x, fmax(y, z));
+    double thick = fmin(fmin(high.x - low.x, high.y - low.y), high.z - low.z);
+    double wide = fmax(fmax(high.x - low.x, high.y - low.y), high.z - low.z);
+    f->merge = thick > 0.0 ? (double)FLT_EPSILON * (wide / thick) : 0.0;
     return f->scale.x > 0.0 && f->scale.y > 0.0 && f->scale.z > 0.0;
 }
 
@@ -101,6 +107,7 @@ static bool is_flat(frame *f, const perp_vec3 *point, int count)
                        pp_scale(1.0 / far[2], along[2]));
         f->turn = pp_transpose3(&axes);  // a rotation, not a reflection: faces keep their sense
         f->rounding = (f->rounding + DBL_EPSILON) / far[2];
+        f->merge /= far[2];
     }
     return false;
 }
@@ -245,16 +252,15 @@ static perp_status qhull_fails(const char *said, perp_error *error)
     return pp_fail(error, PERP_ERR_NUMERIC, "no hull: %.*s", length < 200 ? length : 200, said);
 }
 
-static perp_status call_qhull(run *r, int count, double rounding, perp_error *error)
+static perp_status call_qhull(run *r, int count, double merge, perp_error *error)
 {
     char said[512] = "", command[64];
     FILE *messages = fmemopen(said, sizeof said, "w");
     if (!messages) {
         return PERP_ERR_MEMORY;
     }
-    // Pp: no advice; Q12: wide facets are allowed; C-n: merge what is coplanar up to n (0: up to qhull's rounding).
-    pp_print(command, sizeof command, "qhull Pp Q12 C-%.3g",
-             rounding < 1e-14 ? 0.0 : 4.0 * rounding);
+    // Pp: no advice; Q12: wide facets are allowed; C-n: merge what is coplanar up to n.
+    pp_print(command, sizeof command, "qhull Pp Q12 C-%.3g", merge);
     qh_zero(r->qh, messages);
     int code = qh_new_qhull(r->qh, 3, count, r->x, False, command, NULL, messages);
     perp_status status = PERP_OK;
@@ -284,7 +290,9 @@ static perp_status make_hull(const perp_vec3 *point, int count, const frame *f, 
         r.x[3 * k + 1] = x.y;
         r.x[3 * k + 2] = x.z;
     }
-    perp_status status = call_qhull(&r, count, f->rounding, error);
+    const double merge_most = 1e-6;
+    double merge = fmax(fmin(f->merge, merge_most), 4.0 * f->rounding);
+    perp_status status = call_qhull(&r, count, merge, error);
     if (status == PERP_ERR_MEMORY) {
         return pp_fail(error, status, "not enough memory for a hull of %d points", count);
     }

@@ -101,7 +101,7 @@ static void random_points(void **state)
             point[k] =
                 pp_vec(size.x * rng_normal(&r), size.y * rng_normal(&r), size.z * rng_normal(&r));
         }
-        check_hull(hull_of(point, n, *state), point, n, 1e-14, seed);
+        check_hull(hull_of(point, n, *state), point, n, 5e-6, seed);
     }
 }
 
@@ -144,6 +144,32 @@ static void a_cube_with_extra_points(void **state)
         }
         const pp_hull *h = hull_of(point, COUNT, *state);
         check_hull(h, point, COUNT, 1e-14 * (1.0 + pp_length(X.p)) + 1e-16 / thin, seed);
+        CHECK(h->vertices == 8 && h->edges == 12 && h->faces == 6, seed);
+    }
+}
+
+// The same in floats, as STL files have it.
+static void a_cube_of_floats(void **state)
+{
+    enum { COUNT = 8 + 60 };
+    perp_vec3 point[COUNT];
+    FOR_SEEDS(seed, 100)
+    {
+        rng r = rng_seed(seed);
+        pp_pose X = {pp_vec(rng_normal(&r), rng_normal(&r), 0.0), random_rotation(&r)};
+        double scale = seed % 2 ? 1.0 : 1e-3, thin = seed % 3 ? 1.0 : 0.1;
+        for (int k = 0; k < COUNT; k++) {
+            perp_vec3 x = pp_vec(k & 1 ? 1.0 : -1.0, k & 2 ? 1.0 : -1.0, k & 4 ? 1.0 : -1.0);
+            if (k >= 8) {
+                x.x = rng_uniform(&r, -0.9, 0.9);
+                x.y = k % 2 ? x.y : rng_uniform(&r, -0.9, 0.9);
+            }
+            x = pp_pose_point(&X, pp_vec(x.x, thin * x.y, x.z));
+            point[k] = pp_vec(scale * (double)(float)x.x, scale * (double)(float)x.y,
+                              scale * (double)(float)x.z);
+        }
+        const pp_hull *h = hull_of(point, COUNT, *state);
+        check_hull(h, point, COUNT, 2e-6 * scale, seed);
         CHECK(h->vertices == 8 && h->edges == 12 && h->faces == 6, seed);
     }
 }
@@ -293,6 +319,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(random_points, setup, teardown),
         cmocka_unit_test_setup_teardown(points_on_a_grid, setup, teardown),
         cmocka_unit_test_setup_teardown(a_cube_with_extra_points, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_cube_of_floats, setup, teardown),
         cmocka_unit_test_setup_teardown(a_fine_sphere, setup, teardown),
         cmocka_unit_test_setup_teardown(same_points_same_hull, setup, teardown),
         cmocka_unit_test_setup_teardown(points_without_a_hull, setup, teardown),
