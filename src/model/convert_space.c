@@ -31,6 +31,37 @@ static bool convert_hull(perp_builder *b, const perp_shape_def *def, pp_shape *s
     return true;
 }
 
+// Surfaces are for bodies that do not move by impulses: nothing tells their mass.
+static bool convert_mesh(perp_builder *b, const perp_shape_def *def, pp_shape *shape)
+{
+    perp_error error;
+    perp_status status;
+    const pp_body *bodies = b->bodies.items;
+    bool heights = def->kind == PERP_HEIGHTFIELD;
+    if (bodies[shape->body].drive == PERP_FREE) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "shape '%s': a mesh or height field belongs to a fixed or driven "
+                              "body; give a free one hulls",
+                              shape->name);
+    }
+    if (heights ? !def->heights : !def->vertices || !def->triangles) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': has no %s", shape->name,
+                              heights ? "heights" : "vertices or triangles");
+    }
+    if (heights) {
+        status = pp_mesh_heights(def->heights, def->grid_x, def->grid_y, def->half.x, def->half.y,
+                                 b->arena, &shape->mesh, &error);
+    } else {
+        status = pp_mesh_create(def->vertices, def->vertex_count, def->triangles,
+                                def->triangle_count, b->arena, &shape->mesh, &error);
+    }
+    if (status < 0) {
+        return pp_builder_bad(b, status == PERP_ERR_MEMORY ? status : PERP_ERR_MODEL,
+                              "shape '%s': %s", shape->name, error.text);
+    }
+    return true;
+}
+
 static bool convert_extent(perp_builder *b, const perp_shape_def *def, pp_shape *shape)
 {
     pp_solid *solid = &shape->solid;
@@ -63,6 +94,9 @@ static bool convert_extent(perp_builder *b, const perp_shape_def *def, pp_shape 
     case PERP_HALFSPACE:
         solid->kind = PP_SOLID_HALFSPACE;
         return true;
+    case PERP_HEIGHTFIELD:
+    case PERP_MESH:
+        return convert_mesh(b, def, shape);
     default:
         break;
     }

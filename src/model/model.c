@@ -102,6 +102,10 @@ static void copy_contents(copier *c, perp_model *m)
             shape->solid.hull = pp_hull_copy(shape->solid.hull, c->arena);
             c->failed = c->failed || !shape->solid.hull;
         }
+        if (shape->mesh) {
+            shape->mesh = pp_mesh_copy(shape->mesh, c->arena);
+            c->failed = c->failed || !shape->mesh;
+        }
         if (shape->kind == PERP_POLYGON) {
             shape->vertex_B = copy_items(c, shape->vertex_B, shape->count, sizeof(pp_vec2));
             shape->normal_B = copy_items(c, shape->normal_B, shape->count, sizeof(pp_vec2));

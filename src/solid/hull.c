@@ -234,28 +234,3 @@ bool pp_hull_triangle(perp_vec3 a, perp_vec3 b, perp_vec3 c, pp_flat_hull *flat)
                            .edge = EDGE};
     return pp_dot3(n, n) > 0.5;
 }
-
-static void *copy_of(pp_arena *arena, const void *from, int count, size_t size)
-{
-    void *to = pp_arena_array(arena, (size_t)count, size);
-    if (to && count > 0) {
-        memcpy(to, from, (size_t)count * size);
-    }
-    return to;
-}
-
-const pp_hull *pp_hull_copy(const pp_hull *hull, pp_arena *arena)
-{
-    pp_hull *copy = PP_ARRAY(arena, pp_hull, 1);
-    if (!copy) {
-        return NULL;
-    }
-    *copy = *hull;
-    copy->vertex = copy_of(arena, hull->vertex, hull->vertices, sizeof *hull->vertex);
-    copy->face_first = copy_of(arena, hull->face_first, hull->faces + 1, sizeof(int));
-    copy->corner = copy_of(arena, hull->corner, hull->face_first[hull->faces], sizeof(int));
-    copy->face_normal = copy_of(arena, hull->face_normal, hull->faces, sizeof *hull->face_normal);
-    copy->edge = copy_of(arena, hull->edge, hull->edges, sizeof *hull->edge);
-    bool whole = copy->vertex && copy->face_first && copy->corner && copy->face_normal && copy->edge;
-    return whole ? copy : NULL;
-}

@@ -101,5 +101,7 @@ perp_status pp_mesh_create(const perp_vec3 *vertex, int vertices, const int *tri
 // The surface over a grid of nx by ny heights (x fastest) that covers -half to +half in x and y; outside is up.
 perp_status pp_mesh_heights(const double *height, int nx, int ny, double half_x, double half_y,
                             pp_arena *arena, const pp_mesh **mesh, perp_error *error);
+// A copy in another arena; NULL: out of memory.
+const pp_mesh *pp_mesh_copy(const pp_mesh *mesh, pp_arena *arena);
 // The first triangle from number `from` on whose box meets the given one; -1: none.
 int pp_mesh_next(const pp_mesh *mesh, const pp_box3 *box, int from);
