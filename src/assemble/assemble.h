@@ -48,7 +48,7 @@ typedef struct pp_posed {
     perp_form form;
     int nv, nb, nm, nn, nf, ns;  // block sizes; nv = nb = 0 in the LCP
     perp_mcp mcp;
-    perp_fcp fcp;  // cone form: nn contacts
+    perp_fcp fcp;  // cone form: nn contacts, then one for each of the nm boxed rows
 } pp_posed;
 
 // Components a contact in the cone form: 2 in the plane; 3 to 6 in space.
@@ -64,7 +64,7 @@ perp_status pp_pose_lcp(pp_posed *out, const pp_rows *rows, const pp_delassus *d
 perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *rows,
                          const pp_delassus *delassus, pp_arena *arena);
 
-// The cone form with the bodies kept, for models without bilateral and boxed rows.
+// The cone form with the bodies kept, for models without bilateral rows.
 perp_status pp_pose_cone_global(pp_posed *out, const perp_model *model, const pp_kinematics *kin,
                                 const pp_rows *rows, const double *nu, pp_arena *arena);
 

@@ -3,7 +3,9 @@
 //
 // The contact problem on the exact cones, with the bodies eliminated or kept.           theory (P7)
 //
-// Every unilateral row is a contact of `dim` components. What a contact does not have (a joint limit has
+// Every unilateral row is a contact of `dim` components, and so is every boxed row |p| <= L: the tangent of
+// a contact with mu = 1 whose normal has a mass of its own, u_n = s (r_n - L), so that r_n = L.
+// What a contact does not have (a joint limit has
 // no tangents, a frictionless contact neither) is a component that nothing moves, with a coefficient 0.
 #include "assemble/pose.h"
 
@@ -36,10 +38,10 @@ int pp_cone_place(const pp_friction *group, int dim)
 static bool set_coefficients(perp_fcp *fcp, const pp_rows *rows, pp_arena *arena)
 {
     bool spins = fcp->dim == 4 || fcp->dim == 6, rolls = fcp->dim >= 5, polygons = false;
-    double *mu = PP_ZEROS(arena, double, rows->nn);
-    double *spin = spins ? PP_ZEROS(arena, double, rows->nn) : NULL;
-    double *roll = rolls ? PP_ZEROS(arena, double, rows->nn) : NULL;
-    int *nd = PP_ZEROS(arena, int, rows->nn);
+    double *mu = PP_ZEROS(arena, double, fcp->nc);
+    double *spin = spins ? PP_ZEROS(arena, double, fcp->nc) : NULL;
+    double *roll = rolls ? PP_ZEROS(arena, double, fcp->nc) : NULL;
+    int *nd = PP_ZEROS(arena, int, fcp->nc);
     if (!mu || !nd || (spins && !spin) || (rolls && !roll)) {
         return false;
     }
@@ -50,6 +52,9 @@ static bool set_coefficients(perp_fcp *fcp, const pp_rows *rows, pp_arena *arena
         nd[group->n] = group->facets > 0 ? group->facets : nd[group->n];
         polygons = polygons || group->facets > 0;
     }
+    for (int k = rows->nn; k < fcp->nc; k++) {
+        mu[k] = 1.0;
+    }
     fcp->mu = mu;
     fcp->mu_spin = spin;
     fcp->mu_roll = roll;
@@ -57,17 +62,27 @@ static bool set_coefficients(perp_fcp *fcp, const pp_rows *rows, pp_arena *arena
     return true;
 }
 
-// base: for each component of each contact its row among m, n, t without m; -1: none.
+// For each component of each contact its row among m, n, t.
+enum { NOTHING = -1, LIMIT = -2 };  // nothing moves it; it is the limit of a boxed row
+
 static int *components(const pp_rows *rows, int dim, pp_arena *arena)
 {
-    int *base = PP_ARRAY(arena, int, (size_t)rows->nn *(size_t)dim);
-    for (int k = 0; base && k < rows->nn * dim; k++) {
-        base[k] = k % dim == 0 ? k / dim : -1;
+    int contacts = rows->nn + rows->nm, first_t = rows->nm + rows->nn;
+    int *base = PP_ARRAY(arena, int, (size_t)contacts *(size_t)dim);
+    for (int k = 0; base && k < contacts * dim; k++) {
+        base[k] = NOTHING;
+    }
+    for (int i = 0; base && i < rows->nn; i++) {
+        base[i * dim] = rows->nm + i;
+    }
+    for (int i = 0; base && i < rows->nm; i++) {
+        base[(rows->nn + i) * dim] = LIMIT;
+        base[(rows->nn + i) * dim + 1] = i;
     }
     for (int g = 0; base && g < rows->ng; g++) {
         const pp_friction *group = &rows->group[g];
         for (int k = 0; k < group->size; k++) {
-            base[group->n * dim + pp_cone_place(group, dim) + k] = rows->nn + group->t + k;
+            base[group->n * dim + pp_cone_place(group, dim) + k] = first_t + group->t + k;
         }
     }
     return base;
@@ -102,13 +117,26 @@ static int column_of(const perp_matrix *D, int j, int *i, double *x)
     return count;
 }
 
+// Entry (j, j), 1 where it vanishes: a boxed row between bodies that do not move.
+static double matrix_diagonal(const perp_matrix *D, int j)
+{
+    double d = 0.0;
+    if (D->dense) {
+        d = D->dense[(size_t)j * ((size_t)D->rows + 1)];
+    }
+    for (int e = D->dense ? 0 : D->p[j]; !D->dense && e < D->p[j + 1]; e++) {
+        d = D->i[e] == j ? D->x[e] : d;
+    }
+    return d > 0.0 ? d : 1.0;
+}
+
 perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *rows,
                          const pp_delassus *delassus, pp_arena *arena)
 {
-    int nn = rows->nn, dim = pp_cone_dim(model, rows), n = dim * nn;
+    int contacts = rows->nn + rows->nm, dim = pp_cone_dim(model, rows), n = dim * contacts;
     *out = (pp_posed){.form = PERP_FORM_CONE};
     pp_posed_sizes(out, rows);
-    out->fcp = (perp_fcp){.nc = nn, .dim = dim};
+    out->fcp = (perp_fcp){.nc = contacts, .dim = dim};
     double *q = PP_ZEROS(arena, double, n), *x = PP_ARRAY(arena, double, delassus->count);
     int *place = PP_ARRAY(arena, int, delassus->count), *i = PP_ARRAY(arena, int, delassus->count);
     int *base = components(rows, dim, arena);
@@ -126,6 +154,12 @@ perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *
     }
     for (int k = 0; k < n; k++) {
         pp_writer_column(&w);
+        if (base[k] == LIMIT) {
+            double s = matrix_diagonal(&delassus->D, base[k + 1]);
+            pp_writer_put(&w, k, s);
+            q[k] = -s * rows->m[base[k + 1]].upper;
+            continue;
+        }
         if (base[k] < 0) {
             pp_writer_put(&w, k, 1.0);
             continue;
@@ -143,11 +177,20 @@ perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *
 
 // ── Bodies kept: M v = f + H r, u = H^T v + w ────────────────────────────────────────────────────
 
-static perp_status mass_matrix(perp_matrix *out, const perp_model *model, const pp_weight *mass,
-                               pp_arena *arena)
+static double row_mobility(const perp_model *model, const pp_kinematics *kin, const pp_row *row)
+{
+    double s = pp_row_coupling(model, kin->mass, row, row);
+    return s > 0.0 ? s : 1.0;
+}
+
+// Bodies, then a mass 1/s for each boxed row's limit.
+static perp_status mass_matrix(perp_matrix *out, const perp_model *model, const pp_kinematics *kin,
+                               const pp_rows *rows, pp_arena *arena)
 {
     pp_writer w;
-    if (!pp_writer_open(&w, model->nv, 3 * (size_t)model->nv + 1, arena)) {
+    const pp_weight *mass = kin->mass;
+    int n = model->nv + rows->nm;
+    if (!pp_writer_open(&w, n, 3 * (size_t)n + 1, arena)) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < model->bodies; i++) {
@@ -166,34 +209,44 @@ static perp_status mass_matrix(perp_matrix *out, const perp_model *model, const 
             }
         }
     }
-    *out = pp_writer_close(&w, model->nv);
+    for (int i = 0; i < rows->nm; i++) {
+        pp_writer_column(&w);
+        pp_writer_put(&w, model->nv + i, 1.0 / row_mobility(model, kin, &rows->m[i]));
+    }
+    *out = pp_writer_close(&w, n);
     return PERP_OK;
 }
 
-// For models whose rows n and t are all there is: the solver then works with the few velocities instead
+// For models without bilateral rows: the solver then works with the few velocities instead
 // of the many contacts.
 perp_status pp_pose_cone_global(pp_posed *out, const perp_model *model, const pp_kinematics *kin,
                                 const pp_rows *rows, const double *nu, pp_arena *arena)
 {
-    int dim = pp_cone_dim(model, rows), n = dim * rows->nn, nv = model->nv, used = 0;
-    size_t most = (size_t)n * 2 * PP_BODY_NV;
+    int dim = pp_cone_dim(model, rows), contacts = rows->nn + rows->nm, n = dim * contacts;
+    int nv = model->nv + rows->nm, used = 0;
+    size_t most = (size_t)n * PP_ROW_BODIES * PP_BODY_NV;
     *out = (pp_posed){.form = PERP_FORM_CONE};
     pp_posed_sizes(out, rows);
-    out->fcp = (perp_fcp){.nc = rows->nn, .dim = dim, .nv = nv};
-    double *w = PP_ZEROS(arena, double, n), *f = PP_ARRAY(arena, double, nv);
+    out->fcp = (perp_fcp){.nc = contacts, .dim = dim, .nv = nv};
+    double *w = PP_ZEROS(arena, double, n), *f = PP_ZEROS(arena, double, nv);
     double *x = PP_ARRAY(arena, double, most);
     int *p = PP_ARRAY(arena, int, n + 1), *i = PP_ARRAY(arena, int, most);
     int *base = components(rows, dim, arena);
     if (!w || !f || !x || !p || !i || !base || !set_coefficients(&out->fcp, rows, arena) ||
-        mass_matrix(&out->fcp.M, model, kin->mass, arena) < 0) {
+        mass_matrix(&out->fcp.M, model, kin, rows, arena) < 0) {
         return PERP_ERR_MEMORY;
     }
     pp_masses_mul(model, kin->mass, nu, f);
-    pp_axpy(nv, 1.0, kin->p_ext, f);
+    pp_axpy(model->nv, 1.0, kin->p_ext, f);
     for (int k = 0; k < n; k++) {
         p[k] = used;
-        if (base[k] >= 0) {
-            const pp_row *row = pp_base_row(rows, rows->nm + base[k]);
+        if (base[k] == LIMIT) {
+            const pp_row *row = &rows->m[base[k + 1]];
+            w[k] = -row_mobility(model, kin, row) * row->upper;
+            i[used] = model->nv + base[k + 1];
+            x[used++] = 1.0;
+        } else if (base[k] >= 0) {
+            const pp_row *row = pp_base_row(rows, base[k]);
             pp_wrench_column(model, row, &used, i, x);
             w[k] = row->rate + row->bias;
         }

@@ -21,7 +21,9 @@ typedef struct run {
     pp_closed closed;
     pp_delassus delassus;
     pp_answer *out;
+    double *beta;   // nb: rates of the bilateral rows
     bool polygons;  // the form at hand has polygons in place of discs
+    double slack;   // of the answer that was looked at last [m/s]
 } run;
 
 static perp_status allocate(run *r)
@@ -35,8 +37,9 @@ static perp_status allocate(run *r)
     out->pn = PP_ZEROS(r->arena, double, rows->nn);
     out->pt = PP_ZEROS(r->arena, double, rows->nt);
     out->sigma = PP_ZEROS(r->arena, double, rows->ng);
-    return out->nu && out->pb && out->pm && out->pn && out->pt && out->sigma ? PERP_OK
-                                                                             : PERP_ERR_MEMORY;
+    r->beta = PP_ARRAY(r->arena, double, rows->nb);
+    bool whole = out->nu && out->pb && out->pm && out->pn && out->pt && out->sigma && r->beta;
+    return whole ? PERP_OK : PERP_ERR_MEMORY;
 }
 
 // nu and p_b from the other impulses: M nu = M nu_l + p_ext + W p, joints closed.
@@ -44,7 +47,6 @@ static void close_joints(run *r)
 {
     const pp_rows *rows = r->rows;
     pp_answer *out = r->out;
-    double *beta = r->closed.nb > 0 ? PP_ARRAY(r->arena, double, rows->nb) : NULL;
     pp_masses_mul(r->model, r->kin->mass, r->nu, out->nu);
     pp_axpy(r->model->nv, 1.0, r->kin->p_ext, out->nu);
     for (int i = 0; i < rows->nm; i++) {
@@ -56,10 +58,10 @@ static void close_joints(run *r)
     for (int i = 0; i < rows->nt; i++) {
         pp_row_add(r->model, &rows->t[i], out->pt[i], NULL, out->nu);
     }
-    for (int i = 0; beta && i < rows->nb; i++) {
-        beta[i] = rows->b[i].rate + rows->b[i].bias;
+    for (int i = 0; i < rows->nb; i++) {
+        r->beta[i] = rows->b[i].rate + rows->b[i].bias;
     }
-    pp_closed_solve(&r->closed, beta, out->nu, out->pb);
+    pp_closed_solve(&r->closed, r->beta, out->nu, out->pb);
     for (int g = 0; g < rows->ng; g++) {
         double slip[2];
         pp_friction_slip(r->model, rows, &rows->group[g], out->nu, slip);
@@ -103,6 +105,9 @@ static void unpack_cone(run *r, int dim, const double *c)
         for (int k = 0; k < group->size; k++) {
             r->out->pt[group->t + k] = c[dim * group->n + pp_cone_place(group, dim) + k];
         }
+    }
+    for (int i = 0; i < r->rows->nm; i++) {
+        r->out->pm[i] = c[dim * (r->rows->nn + i) + 1];
     }
 }
 
@@ -170,6 +175,12 @@ static double slack_of(run *r)
     const pp_answer *out = r->out;
     double worst = 0.0;
     close_joints(r);
+    for (int i = 0; i < rows->nm; i++) {
+        const pp_row *row = &rows->m[i];
+        double m = mobility(r, row), pm = out->pm[i];
+        double w = pp_row_rate(r->model, row, out->nu) + row->bias;
+        worst = fmax(worst, m * fabs(pm - clamped(pm - w / m, row->lower, row->upper)));
+    }
     for (int i = 0; i < rows->nn; i++) {
         double m = mobility(r, &rows->n[i]), pn = out->pn[i];
         double rho = pp_row_rate(r->model, &rows->n[i], out->nu) + rows->n[i].bias;
@@ -188,6 +199,7 @@ static double slack_of(run *r)
         }
         worst = fmax(worst, m * error);
     }
+    r->slack = worst;
     return worst;
 }
 
@@ -209,6 +221,16 @@ static perp_status solve_mcp(run *r, const pp_posed *posed, double tolerance, bo
     note(r->out, posed->form, posed->mcp.n, &info);
     if (status == PERP_ERR_INFEASIBLE) {
         name_jam(r, options.ray, posed->nv + posed->nb + posed->nm);
+    }
+    return status;
+}
+
+// What counts in the end are the rows' own residuals [m/s], not the solver's one number.
+static perp_status good_enough(run *r, perp_status status)
+{
+    if (status > 0 && slack_of(r) <= r->options->tolerance) {
+        r->out->remark[0] = '\0';
+        return PERP_OK;
     }
     return status;
 }
@@ -238,7 +260,7 @@ static perp_status solve_and_refine(run *r, const pp_posed *posed, double *z)
         }
         memcpy(z, better, (size_t)posed->mcp.n * sizeof *z);
     }
-    return status;
+    return status > 0 ? good_enough(r, status) : status;
 }
 
 static perp_status by_mcp(run *r)
@@ -291,7 +313,7 @@ static perp_status by_lcp(run *r, const double *slack)
 // W. An arch (2 contacts a block) is better off without them, a wall (5) with.
 static perp_status pose_cone(run *r, pp_posed *posed)
 {
-    if (r->rows->nb == 0 && r->rows->nm == 0 && r->rows->nn > r->model->nv) {
+    if (r->rows->nb == 0 && r->rows->nn > r->model->nv) {
         return pp_pose_cone_global(posed, r->model, r->kin, r->rows, r->nu, r->arena);
     }
     perp_status status = ensure_delassus(r);
@@ -324,6 +346,9 @@ static void pack_guess(const run *r, int dim, double *c)
     for (int i = 0; i < rows->nn; i++) {
         c[dim * i] = pn[i];
     }
+    for (int i = 0; i < rows->nm; i++) {
+        c[dim * (rows->nn + i)] = rows->m[i].upper;
+    }
     for (int g = 0; g < rows->ng; g++) {
         const pp_friction *group = &rows->group[g];
         for (int k = 0; k < group->size; k++) {
@@ -341,7 +366,7 @@ static perp_status by_cone(run *r)
     if (status < 0) {
         return status;
     }
-    size_t size = (size_t)posed.fcp.dim * (size_t)r->rows->nn;
+    size_t size = (size_t)posed.fcp.dim * (size_t)posed.fcp.nc;
     double *c = PP_ZEROS(r->arena, double, size);
     double *v = PP_ZEROS(r->arena, double, posed.fcp.nv);
     options.tolerance = r->options->tolerance;
@@ -359,6 +384,7 @@ static perp_status by_cone(run *r)
     if (status >= 0) {
         unpack_cone(r, posed.fcp.dim, c);
         refine_cone(r, &posed.fcp, &options, c, v);
+        status = good_enough(r, status);
     }
     return status;
 }
@@ -424,13 +450,13 @@ static perp_form choose(const run *r)
     if (o->form == PERP_FORM_MCP || o->form == PERP_FORM_LCP) {
         return o->form;
     }
-    bool cone = r->rows->nm == 0 && !poisson;
+    bool cone = !poisson;
     if (o->form == PERP_FORM_CONE) {
         return cone ? PERP_FORM_CONE : PERP_FORM_LCP;
     }
     // In the plane a few contacts are quicker as an LCP, and the same; in space the LCP has polygons.
     bool better = r->model->spatial || r->rows->nn >= CONE_FROM;
-    return cone && better ? PERP_FORM_CONE : PERP_FORM_LCP;
+    return cone && better && r->rows->nn > 0 ? PERP_FORM_CONE : PERP_FORM_LCP;
 }
 
 // Where a form has no answer the others may have one, or a proof that there is none. The user who asked
@@ -473,7 +499,8 @@ static perp_status solve_rows(run *r)
     return status;
 }
 
-// Spread impulses must not change the motion; where rounding makes them, the solver's are kept.
+// Spread impulses must not change the motion, and obey the laws as well as the solver's; where rounding
+// keeps them from it, the solver's stay.
 static perp_status spread_load(run *r)
 {
     pp_answer *out = r->out;
@@ -483,6 +510,7 @@ static perp_status spread_load(run *r)
         return PERP_ERR_MEMORY;
     }
     double *pn = kept + nv, *pt = pn + nn, change = 0.0;
+    double tolerance = r->options->tolerance, before = r->slack;
     memcpy(kept, out->nu, (size_t)nv * sizeof *kept);
     memcpy(pn, out->pn, (size_t)nn * sizeof *kept);
     memcpy(pt, out->pt, (size_t)nt * sizeof *kept);
@@ -492,11 +520,12 @@ static perp_status spread_load(run *r)
     if (!pp_spread(out, r->model, r->kin, r->rows, &r->closed, r->arena)) {
         return PERP_OK;
     }
-    close_joints(r);
+    double after = slack_of(r);
     for (int i = 0; i < nv; i++) {
         change = fmax(change, fabs(out->nu[i] - kept[i]));
     }
-    if (!(change <= 1e-3 * r->options->tolerance * (1.0 + pp_norm_inf(nv, kept)))) {
+    bool same = change <= 1e-3 * tolerance * (1.0 + pp_norm_inf(nv, kept));
+    if (!same || !(after <= fmax(tolerance, before))) {
         memcpy(out->pn, pn, (size_t)nn * sizeof *kept);
         memcpy(out->pt, pt, (size_t)nt * sizeof *kept);
         close_joints(r);
