@@ -69,12 +69,16 @@ typedef struct perp_recording_info {
     perp_form form;
     perp_friction_law friction;
     perp_impact_law impact;
+    perp_rotation_update rotation;  // in space
+    perp_gyroscopic gyroscopic;     // in space
+    int facets;                     // in space
+    bool spatial;
     double h, margin, theta, tolerance;
     perp_limits limits;
     int every;
     bool complete;  // the run came to its end, and everything was written
     int frames;     // at least 1: the start
-    int bodies, shapes, joints, nv;
+    int bodies, shapes, joints, nv, nq;
     const char *events;  // JSON lines
 } perp_recording_info;
 
@@ -82,8 +86,10 @@ typedef struct perp_recorded_body {
     const char *name;
     perp_body_kind kind;
     perp_drive drive;
-    int at;                // of its first value in q and nu, -1: not free
-    double mass, inertia;  // [kg], [kg m^2]
+    int at;                // of its first value in nu, -1: not free
+    int at_q;              // the same in q
+    double mass, inertia;  // [kg], [kg m^2] about z
+    double inertia3[6];    // space, in body axes: xx yy zz xy xz yz [kg m^2]
 } perp_recorded_body;
 
 typedef struct perp_recorded_shape {
@@ -91,9 +97,16 @@ typedef struct perp_recorded_shape {
     perp_body body;
     perp_shape_kind kind;
     double mu, restitution;    // [-]
-    double radius;             // the outline is rounded by this [m]
+    double radius;             // the outline is rounded by this; of a solid [m]
     const perp_vec3 *outline;  // in the body frame [m]: vertices; half-plane: a point, its normal
     int outline_count;
+    // In space; outline: the vertices of a hull, mesh or height field.
+    perp_pose pose;         // of the shape frame in the body frame
+    perp_vec3 half;         // half extents along its axes [m]
+    int faces;              // of a hull, mesh or height field,
+    const int *corner_end;  // each from where the one before ends (from corner_first) to here,
+    const int *corner;      // counter-clockwise by vertices of the outline
+    int corner_first;
 } perp_recorded_shape;
 
 typedef struct perp_recorded_joint {
@@ -101,17 +114,20 @@ typedef struct perp_recorded_joint {
     perp_joint_kind kind;
     perp_body a, b;
     perp_vec3 anchor_a, anchor_b;  // in the body frames [m]
+    perp_vec3 axis;                // space: in the frame of a
 } perp_recorded_joint;
 
 // One moment; frame 0 is the start, without contacts. Valid until the next perp_recording_read.
 typedef struct perp_frame {
     double t;                       // [s]
     int64_t step;                   // how many have been done
-    const double *q, *nu;           // nv each
+    const double *q, *nu;           // nq and nv
     const perp_vec3 *position;      // of each body [m]
-    const double *angle;            // [rad]
+    const double *angle;            // in the plane [rad]
+    const perp_quat *rotation;      // of each body
     const perp_vec3 *velocity;      // [m/s]
-    const double *spin;             // [rad/s]
+    const double *spin;             // about z [rad/s]
+    const perp_vec3 *omega;         // [rad/s]
     int contacts;                   // of the last step before t
     const perp_contact *contact;    // contacts of them
     const perp_joint_state *joint;  // one a joint

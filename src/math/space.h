@@ -199,6 +199,26 @@ static inline pp_mat3 pp_quat_matrix(perp_quat q)
                       1.0 - 2.0 * (xx + yy)}};
 }
 
+// The quaternion of a rotation matrix, w >= 0: by its largest component, so that nothing cancels.
+static inline perp_quat pp_matrix_quat(const pp_mat3 *R)
+{
+    const double *m = R->m;
+    double d[4] = {1.0 + m[0] + m[4] + m[8], 1.0 + m[0] - m[4] - m[8], 1.0 - m[0] + m[4] - m[8],
+                   1.0 - m[0] - m[4] + m[8]};
+    int k = 0;
+    for (int i = 1; i < 4; i++) {
+        k = d[i] > d[k] ? i : k;
+    }
+    double x = m[7] - m[5], y = m[2] - m[6], z = m[3] - m[1];
+    double xy = m[1] + m[3], xz = m[2] + m[6], yz = m[5] + m[7];
+    perp_quat q = k == 0   ? (perp_quat){d[0], x, y, z}
+                  : k == 1 ? (perp_quat){x, d[1], xy, xz}
+                  : k == 2 ? (perp_quat){y, xy, d[2], yz}
+                           : (perp_quat){z, xz, yz, d[3]};
+    double s = (q.w < 0.0 ? -1.0 : 1.0) / pp_quat_norm(q);
+    return (perp_quat){s * q.w, s * q.x, s * q.y, s * q.z};
+}
+
 // ── Poses ────────────────────────────────────────────────────────────────────────────────────────
 
 static inline perp_vec3 pp_pose_point(const pp_pose *X, perp_vec3 p)

@@ -131,16 +131,16 @@ static perp_status judge_frame(pp_recheck *c)
 static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state, perp_error *error)
 {
     perp_frame frame;
-    size_t nv = (size_t)r->info.nv;
+    size_t nv = (size_t)r->info.nv, nq = (size_t)r->info.nq;
     c->q0 = state;
-    c->nu0 = state + nv;
+    c->nu0 = state + nq;
     perp_status status = perp_recording_read(r, 0, &frame, error);
     for (int k = 0; k < r->info.frames && status >= 0; k++) {
         c->t0 = frame.t;
         c->step0 = frame.step;
         c->energy0 = frame.energy;
-        memcpy(state, frame.q, nv * sizeof *state);
-        memcpy(state + nv, frame.nu, nv * sizeof *state);
+        memcpy(state, frame.q, nq * sizeof *state);
+        memcpy(state + nq, frame.nu, nv * sizeof *state);
         status = k + 1 < r->info.frames ? perp_recording_read(r, k + 1, &frame, error) : PERP_OK;
         if (status < 0 || k + 1 == r->info.frames) {
             break;
@@ -184,8 +184,8 @@ static perp_status load_scene(perp_recording *r, perp_scene **scene, perp_error 
                        why.text);
     }
     const perp_model *m = perp_scene_model(*scene);
-    if (m->nv != r->info.nv || m->bodies != r->info.bodies || m->shapes != r->info.shapes ||
-        m->joints != r->info.joints) {
+    if (m->nv != r->info.nv || m->nq != r->info.nq || m->spatial != r->info.spatial ||
+        m->bodies != r->info.bodies || m->shapes != r->info.shapes || m->joints != r->info.joints) {
         perp_scene_destroy(*scene);
         *scene = NULL;
         return pp_load_fail(r, error, "scene", "is not the scene of the recorded states");
@@ -210,7 +210,7 @@ perp_status perp_recording_check(perp_recording *recording, const perp_limits *l
     c.model = scene ? perp_scene_model(scene) : NULL;
     c.arena = pp_arena_create(&r->env);
     c.where = (char(*)[PP_WHERE_MAX])PP_ZEROS(r->arena, char, PERP_CHECK_COUNT *PP_WHERE_MAX);
-    double *state = PP_ARRAY(r->arena, double, 2 * (size_t)r->info.nv);
+    double *state = PP_ARRAY(r->arena, double, (size_t)r->info.nq + (size_t)r->info.nv);
     if (!c.arena || !c.where || !state) {
         status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory to judge the recording");
     } else {

@@ -4,6 +4,7 @@
 // The frames of a recording one by one; a block of them is in memory at a time.
 #include "record/load.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { BLOCK_BYTES = 4 * 1024 * 1024, BLOCK_FRAMES = 1024, BLOCK_CONTACTS = 16384 };
@@ -64,6 +65,34 @@ static const double *row_of(const perp_recording *r, pp_h5_column column, int ro
     return (const double *)r->data[column] + pp_column_width(column, r->sizes) * (size_t)row;
 }
 
+// x: position and quaternion; v: velocity and angular velocity.
+static void place_spatial(perp_recording *r, int row)
+{
+    const double *q = row_of(r, PP_COL_Q, row), *nu = row_of(r, PP_COL_NU, row);
+    const double *driven = row_of(r, PP_COL_DRIVEN, row);
+    for (int i = 0; i < r->info.bodies; i++) {
+        const pp_body_row *body = &r->body[i];
+        const double zero[6] = {0.0};
+        const double *x = body->start, *v = zero, *turn = body->start + 3, *w = zero + 3;
+        if (body->driven >= 0) {
+            x = driven + PP_DRIVEN_SPACE * (size_t)body->driven;
+            turn = x + 3;
+            v = x + 7;
+            w = x + 10;
+        } else if (body->about.at >= 0) {
+            x = q + body->about.at_q;
+            v = nu + body->about.at;
+            turn = body->about.kind == PERP_SPATIAL_BODY ? x + 3 : turn;
+            w = body->about.kind == PERP_SPATIAL_BODY ? v + 3 : w;
+        }
+        r->position[i] = (perp_vec3){x[0], x[1], x[2]};
+        r->rotation[i] = (perp_quat){turn[0], turn[1], turn[2], turn[3]};
+        r->velocity[i] = (perp_vec3){v[0], v[1], v[2]};
+        r->omega[i] = (perp_vec3){w[0], w[1], w[2]};
+        r->spin[i] = w[2];
+    }
+}
+
 static void place_bodies(perp_recording *r, int row)
 {
     const double *q = row_of(r, PP_COL_Q, row), *nu = row_of(r, PP_COL_NU, row);
@@ -74,7 +103,7 @@ static void place_bodies(perp_recording *r, int row)
         const double *x = body->start, *v = zero;
         bool turns = body->about.kind != PERP_PLANAR_PARTICLE;
         if (body->driven >= 0) {
-            x = driven + 6 * (size_t)body->driven;
+            x = driven + PP_DRIVEN_PLANE * (size_t)body->driven;
             v = x + 3;
         } else if (body->about.drive == PERP_FREE && body->about.at >= 0) {
             x = q + body->about.at;
@@ -84,6 +113,8 @@ static void place_bodies(perp_recording *r, int row)
         r->velocity[i] = (perp_vec3){v[0], v[1], 0.0};
         r->angle[i] = turns ? x[2] : 0.0;
         r->spin[i] = turns ? v[2] : 0.0;
+        r->rotation[i] = (perp_quat){cos(0.5 * r->angle[i]), 0.0, 0.0, sin(0.5 * r->angle[i])};
+        r->omega[i] = (perp_vec3){0.0, 0.0, r->spin[i]};
     }
 }
 
@@ -133,6 +164,12 @@ static perp_status place_contacts(perp_recording *r, int frame, int *count, perp
                                        .rate_n = CELL(r, RATE_N, double, row),
                                        .slip = CELL(r, SLIP, double, row),
                                        .mode = (perp_contact_mode)mode};
+        if (r->sizes.spatial) {
+            r->contact[i].tangent_W = vector_of(r, PP_COL_TANGENT, row);
+            r->contact[i].slip_W = vector_of(r, PP_COL_SLIP_VECTOR, row);
+            r->contact[i].moment_W = vector_of(r, PP_COL_MOMENT, row);
+            r->contact[i].facets = CELL(r, FACETS, int32_t, row);
+        }
     }
     return status;
 }
@@ -203,7 +240,11 @@ perp_status perp_recording_read(perp_recording *recording, int frame, perp_frame
         return status;
     }
     int row = frame - r->first;
-    place_bodies(r, row);
+    if (r->sizes.spatial) {
+        place_spatial(r, row);
+    } else {
+        place_bodies(r, row);
+    }
     place_joints(r, row);
     fill_numbers(r, row, out);
     out->q = row_of(r, PP_COL_Q, row);
@@ -212,6 +253,8 @@ perp_status perp_recording_read(perp_recording *recording, int frame, perp_frame
     out->velocity = r->velocity;
     out->angle = r->angle;
     out->spin = r->spin;
+    out->rotation = r->rotation;
+    out->omega = r->omega;
     out->contact = r->contact;
     out->joint = r->joint_state;
     return PERP_OK;

@@ -66,20 +66,33 @@ static bool put_state(perp_record *r, const perp_sim *sim)
         !put_count(store, PP_COL_STEP, r->sum.steps)) {
         return false;
     }
-    memcpy(q, sim->now.q, (size_t)m->nv * sizeof *q);
+    memcpy(q, sim->now.q, (size_t)m->nq * sizeof *q);
     memcpy(nu, sim->now.nu, (size_t)m->nv * sizeof *nu);
     for (int i = 0; i < m->bodies; i++) {
         const pp_frame *f = &sim->frames[i];
-        if (m->body[i].drive == PERP_DRIVEN) {
-            const double row[6] = {f->p.x, f->p.y, f->angle, f->v.x, f->v.y, f->w.z};
+        if (m->body[i].drive == PERP_DRIVEN && m->spatial) {
+            const double row[PP_DRIVEN_SPACE] = {f->p.x,   f->p.y,   f->p.z, f->rot.w, f->rot.x,
+                                                 f->rot.y, f->rot.z, f->v.x, f->v.y,   f->v.z,
+                                                 f->w.x,   f->w.y,   f->w.z};
             memcpy(driven, row, sizeof row);
-            driven += 6;
+            driven += PP_DRIVEN_SPACE;
+        } else if (m->body[i].drive == PERP_DRIVEN) {
+            const double row[PP_DRIVEN_PLANE] = {f->p.x, f->p.y, f->angle, f->v.x, f->v.y, f->w.z};
+            memcpy(driven, row, sizeof row);
+            driven += PP_DRIVEN_PLANE;
         }
     }
     return true;
 }
 
-static bool put_contact(pp_store *store, const perp_contact *c)
+// Directions of the friction polygon that was solved with: the forms MCP and LCP have one always.
+static int facets_of(const perp_sim *sim, const perp_contact *c)
+{
+    bool polygons = sim->info.form == PERP_FORM_MCP || sim->info.form == PERP_FORM_LCP;
+    return c->facets == 0 && polygons ? sim->def.facets : c->facets;
+}
+
+static bool put_contact(pp_store *store, const perp_sim *sim, const perp_contact *c)
 {
     int32_t *shapes = pp_store_rows(store, PP_COL_SHAPES, 1);
     uint32_t *feature = pp_store_rows(store, PP_COL_FEATURE, 1);
@@ -89,7 +102,11 @@ static bool put_contact(pp_store *store, const perp_contact *c)
     shapes[0] = c->a.i;
     shapes[1] = c->b.i;
     *feature = c->feature;
-    return put_vector(store, PP_COL_POINT, c->point_W) &&
+    bool good = !sim->model->spatial || (put_vector(store, PP_COL_TANGENT, c->tangent_W) &&
+                                         put_vector(store, PP_COL_SLIP_VECTOR, c->slip_W) &&
+                                         put_vector(store, PP_COL_MOMENT, c->moment_W) &&
+                                         put_int(store, PP_COL_FACETS, facets_of(sim, c)));
+    return good && put_vector(store, PP_COL_POINT, c->point_W) &&
            put_vector(store, PP_COL_NORMAL, c->normal_W) && put_real(store, PP_COL_GAP, c->gap) &&
            put_real(store, PP_COL_MU, c->mu) &&
            put_real(store, PP_COL_RESTITUTION, c->restitution) &&
@@ -98,12 +115,13 @@ static bool put_contact(pp_store *store, const perp_contact *c)
            put_byte(store, PP_COL_MODE, c->mode);
 }
 
-static bool put_contacts(perp_record *r, const perp_contact *contact, int count)
+static bool put_contacts(perp_record *r, const perp_sim *sim, const perp_contact *contact,
+                         int count)
 {
     r->contact_rows += count;
     bool good = put_count(&r->store, PP_COL_CONTACT_END, r->contact_rows);
     for (int i = 0; i < count && good; i++) {
-        good = put_contact(&r->store, &contact[i]);
+        good = put_contact(&r->store, sim, &contact[i]);
     }
     return good;
 }
@@ -186,8 +204,15 @@ static bool put_solver(perp_record *r, const perp_sim *sim)
 
 // ── CSV ──────────────────────────────────────────────────────────────────────────────────────────
 
-void pp_csv_heads(perp_record *r)
+void pp_csv_heads(perp_record *r, bool spatial)
 {
+    if (spatial) {
+        pp_text_add(&r->body_lines, "t,body,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz\n");
+        pp_text_add(&r->contact_lines,
+                    "t,body_a,shape_a,body_b,shape_b,feature,x,y,z,nx,ny,nz,gap,pn,pfx,pfy,pfz,mx,"
+                    "my,mz,rate_n,slip,ux,uy,uz,mode\n");
+        return;
+    }
     pp_text_add(&r->body_lines, "t,body,x,y,angle,vx,vy,omega\n");
     pp_text_add(&r->contact_lines, "t,body_a,shape_a,body_b,shape_b,feature,x,y,nx,ny,gap,pn,pfx,"
                                    "pfy,rate_n,slip,mode\n");
@@ -206,11 +231,13 @@ static void put_body_lines(pp_text *text, const perp_sim *sim)
     const perp_model *m = sim->model;
     for (int i = 1; i < m->bodies; i++) {
         const pp_frame *f = &sim->frames[i];
-        const double cells[6] = {f->p.x, f->p.y, f->angle, f->v.x, f->v.y, f->w.z};
+        const double flat[6] = {f->p.x, f->p.y, f->angle, f->v.x, f->v.y, f->w.z};
+        const double cells[13] = {f->p.x, f->p.y, f->p.z, f->rot.w, f->rot.x, f->rot.y, f->rot.z,
+                                  f->v.x, f->v.y, f->v.z, f->w.x,   f->w.y,   f->w.z};
         pp_text_number(text, sim->now.t);
         pp_text_add(text, ",");
         pp_text_field(text, m->body[i].name);
-        put_cells(text, 6, cells);
+        put_cells(text, m->spatial ? 13 : 6, m->spatial ? cells : flat);
         pp_text_add(text, "\n");
     }
 }
@@ -228,15 +255,16 @@ static void put_contact_lines(pp_text *text, const perp_sim *sim, const perp_con
 {
     for (int i = 0; i < count; i++) {
         const perp_contact *c = &contact[i];
-        const double cells[10] = {c->point_W.x, c->point_W.y, c->normal_W.x, c->normal_W.y,
-                                  c->gap,       c->pn,        c->pf_W.x,     c->pf_W.y,
-                                  c->rate_n,    c->slip};
+        perp_vec3 p = c->point_W, n = c->normal_W, f = c->pf_W, m = c->moment_W, u = c->slip_W;
+        const double flat[10] = {p.x, p.y, n.x, n.y, c->gap, c->pn, f.x, f.y, c->rate_n, c->slip};
+        const double cells[19] = {p.x, p.y, p.z, n.x, n.y,       n.z,     c->gap, c->pn, f.x, f.y,
+                                  f.z, m.x, m.y, m.z, c->rate_n, c->slip, u.x,    u.y,   u.z};
         pp_text_number(text, sim->now.t);
         put_side(text, sim->model, c->a);
         put_side(text, sim->model, c->b);
         pp_text_add(text, ",");
         pp_text_int(text, (int64_t)c->feature);
-        put_cells(text, 10, cells);
+        put_cells(text, sim->model->spatial ? 19 : 10, sim->model->spatial ? cells : flat);
         pp_text_add(text, ",");
         pp_text_add(text, perp_mode_word((int)c->mode));
         pp_text_add(text, "\n");
@@ -252,7 +280,7 @@ perp_status pp_record_frame(perp_record *r, const perp_sim *sim)
     if (r->sum.steps == 0) {
         count = 0;  // the start: nothing has been solved yet
     }
-    bool good = put_state(r, sim) && put_contacts(r, contact, count) && put_joints(r, sim) &&
+    bool good = put_state(r, sim) && put_contacts(r, sim, contact, count) && put_joints(r, sim) &&
                 put_judgement(r, sim) && put_solver(r, sim);
     if (!good) {
         return pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for a recording");

@@ -53,32 +53,41 @@ hid_t pp_cell_file(pp_cell cell)
 static int entries(pp_count count, pp_sizes sizes)
 {
     switch (count) {
+    case PP_NQ:
+        return sizes.nq;
     case PP_NV:
         return sizes.nv;
     case PP_DRIVEN_BODIES:
         return sizes.driven;
     case PP_JOINTS:
         return sizes.joints;
+    case PP_SPATIAL:
+        return sizes.spatial;
     default:
         return 1;
     }
 }
 
+static int parts_of(const pp_column_card *card, pp_sizes sizes)
+{
+    return card->count == PP_DRIVEN_BODIES && sizes.spatial ? PP_DRIVEN_SPACE : card->parts;
+}
+
 size_t pp_column_width(pp_h5_column column, pp_sizes sizes)
 {
     const pp_column_card *card = pp_column_at(column);
-    return (size_t)entries(card->count, sizes) * (size_t)card->parts;
+    return (size_t)entries(card->count, sizes) * (size_t)parts_of(card, sizes);
 }
 
 int pp_column_shape(pp_h5_column column, pp_sizes sizes, hsize_t shape[2])
 {
     const pp_column_card *card = pp_column_at(column);
     int rank = 0;
-    if (card->count != PP_ONE) {
+    if (card->count != PP_ONE && card->count != PP_SPATIAL) {
         shape[rank++] = (hsize_t)entries(card->count, sizes);
     }
     if (card->parts > 1) {
-        shape[rank++] = (hsize_t)card->parts;
+        shape[rank++] = (hsize_t)parts_of(card, sizes);
     }
     return rank;
 }

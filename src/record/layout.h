@@ -15,13 +15,14 @@ enum { PP_RECORDING_VERSION = 1 };
 
 typedef enum pp_cell { PP_F64, PP_I64, PP_I32, PP_U32, PP_U8, PP_CELLS } pp_cell;
 typedef enum pp_growth { PP_BY_FRAME, PP_BY_CONTACT, PP_BY_BYTE } pp_growth;
-typedef enum pp_count { PP_ONE, PP_NV, PP_DRIVEN_BODIES, PP_JOINTS } pp_count;
+// PP_SPATIAL: one entry in space, none in the plane.
+typedef enum pp_count { PP_ONE, PP_NQ, PP_NV, PP_DRIVEN_BODIES, PP_JOINTS, PP_SPATIAL } pp_count;
 
 //   X(name, path, cell, growth, how many entries a row, components of each, unit)
 #define PP_COLUMNS(X)                                                                              \
     X(T, "t", PP_F64, PP_BY_FRAME, PP_ONE, 1, "s")                                                 \
     X(STEP, "step", PP_I64, PP_BY_FRAME, PP_ONE, 1, "")                                            \
-    X(Q, "q", PP_F64, PP_BY_FRAME, PP_NV, 1, "m, rad")                                             \
+    X(Q, "q", PP_F64, PP_BY_FRAME, PP_NQ, 1, "m, rad")                                             \
     X(NU, "nu", PP_F64, PP_BY_FRAME, PP_NV, 1, "m/s, rad/s")                                       \
     X(DRIVEN, "driven", PP_F64, PP_BY_FRAME, PP_DRIVEN_BODIES, 6, "m, rad, m/s, rad/s")            \
     X(CONTACT_END, "contact_end", PP_I64, PP_BY_FRAME, PP_ONE, 1, "")                              \
@@ -37,6 +38,10 @@ typedef enum pp_count { PP_ONE, PP_NV, PP_DRIVEN_BODIES, PP_JOINTS } pp_count;
     X(RATE_N, "contacts/rate_n", PP_F64, PP_BY_CONTACT, PP_ONE, 1, "m/s")                          \
     X(SLIP, "contacts/slip", PP_F64, PP_BY_CONTACT, PP_ONE, 1, "m/s")                              \
     X(MODE, "contacts/mode", PP_U8, PP_BY_CONTACT, PP_ONE, 1, "0 open, 1 stick, 2 slip")           \
+    X(TANGENT, "contacts/tangent", PP_F64, PP_BY_CONTACT, PP_SPATIAL, 3, "")                       \
+    X(SLIP_VECTOR, "contacts/slip_vector", PP_F64, PP_BY_CONTACT, PP_SPATIAL, 3, "m/s")            \
+    X(MOMENT, "contacts/moment", PP_F64, PP_BY_CONTACT, PP_SPATIAL, 3, "N m s")                    \
+    X(FACETS, "contacts/facets", PP_I32, PP_BY_CONTACT, PP_SPATIAL, 1, "0: round cone")            \
     X(COORDINATE, "joints/coordinate", PP_F64, PP_BY_FRAME, PP_JOINTS, 1, "m, rad")                \
     X(RATE, "joints/rate", PP_F64, PP_BY_FRAME, PP_JOINTS, 1, "m/s, rad/s")                        \
     X(ERROR, "joints/error", PP_F64, PP_BY_FRAME, PP_JOINTS, 1, "m, rad")                          \
@@ -79,8 +84,12 @@ typedef struct pp_column_card {
 } pp_column_card;
 
 typedef struct pp_sizes {
-    int nv, driven, joints;
+    int nv, nq, driven, joints;
+    bool spatial;
 } pp_sizes;
+
+// Of a driven body: x, y, angle and their rates; in space position, quaternion, velocity, spin.
+enum { PP_DRIVEN_PLANE = 6, PP_DRIVEN_SPACE = 13 };
 
 const pp_column_card *pp_column_at(pp_h5_column column);
 size_t pp_cell_bytes(pp_cell cell);

@@ -10,7 +10,7 @@
 
 typedef struct pp_body_row {
     perp_recorded_body about;
-    double start[3];  // x, y, angle of bodies that are fixed
+    double start[7];  // x, y, angle of bodies that are fixed; space: position, quaternion
     int driven;       // index in the column of driven bodies, -1: not driven
 } pp_body_row;
 
@@ -32,7 +32,8 @@ struct perp_recording {
     int64_t contact_first;
     const void *data[PP_COLUMN_COUNT];
     // The frame that was read last.
-    perp_vec3 *position, *velocity;
+    perp_vec3 *position, *velocity, *omega;
+    perp_quat *rotation;
     double *angle, *spin;
     perp_contact *contact;
     int contact_room;

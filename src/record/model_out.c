@@ -135,6 +135,11 @@ static void put_run(writer *w, const perp_sim *sim, const perp_record_def *def)
     put_number(w, "tolerance", s->tolerance);
     put_number(w, "margin", s->margin);
     put_number(w, "theta", s->theta);
+    if (sim->model->spatial) {
+        put_word(w, "rotation_update", perp_rotation_word((int)s->rotation));
+        put_word(w, "gyroscopic", perp_gyroscopic_word((int)s->gyroscopic));
+        put_integer(w, "facets", s->facets);
+    }
     put_number(w, "limit_gap", limits->gap);
     put_number(w, "limit_complementarity", limits->complementarity);
     put_number(w, "limit_cone", limits->cone);
@@ -179,10 +184,10 @@ static void put_names(writer *w, pp_arena *arena, const void *items, size_t size
 static void put_bodies(writer *w, const perp_sim *sim, pp_arena *arena)
 {
     const perp_model *m = sim->model;
-    int n = m->bodies;
-    double *mass = PP_ARRAY(arena, double, n), *inertia = PP_ARRAY(arena, double, n);
-    double *start = PP_ARRAY(arena, double, 3 * (size_t)n);
-    int32_t *ints = PP_ARRAY(arena, int32_t, 3 * (size_t)n);
+    int n = m->bodies, moments = m->spatial ? 6 : 1, places = m->spatial ? 7 : 3;
+    double *mass = PP_ARRAY(arena, double, n), *inertia = PP_ARRAY(arena, double, moments *n);
+    double *start = PP_ARRAY(arena, double, places *n);
+    int32_t *ints = PP_ARRAY(arena, int32_t, 4 * (size_t)n);
     if (!have(w, mass && inertia && start && ints)) {
         return;
     }
@@ -190,18 +195,29 @@ static void put_bodies(writer *w, const perp_sim *sim, pp_arena *arena)
         const pp_body *body = &m->body[i];
         const pp_frame *frame = &sim->frames[i];
         mass[i] = body->mass;
-        inertia[i] = body->I_B.m[8];
-        start[3 * i] = frame->p.x;
-        start[3 * i + 1] = frame->p.y;
-        start[3 * i + 2] = frame->angle;
+        const double flat[3] = {frame->p.x, frame->p.y, frame->angle};
+        const double pose[7] = {frame->p.x,   frame->p.y,   frame->p.z,  frame->rot.w,
+                                frame->rot.x, frame->rot.y, frame->rot.z};
+        double I[6];
+        perp_model_inertia3(m, (perp_body){i}, I);
+        memcpy(inertia + (size_t)(moments * i), m->spatial ? I : &body->I_B.m[8],
+               (size_t)moments * sizeof *I);
+        memcpy(start + (size_t)(places * i), m->spatial ? pose : flat,
+               (size_t)places * sizeof *start);
         ints[i] = (int32_t)body->kind;
         ints[n + i] = (int32_t)body->drive;
         ints[2 * n + i] = body->nv > 0 ? body->at : -1;
+        ints[3 * n + i] = body->nv > 0 ? body->at_q : -1;
     }
     PUT_NAMES(w, arena, pp_body, m->body, n);
     put_vector(w, "mass", PP_F64, n, mass);
-    put_vector(w, "inertia", PP_F64, n, inertia);
-    put_table(w, "start", n, 3, start);
+    if (m->spatial) {
+        put_table(w, "inertia", n, moments, inertia);
+        put_vector(w, "at_q", PP_I32, n, ints + 3 * n);
+    } else {
+        put_vector(w, "inertia", PP_F64, n, inertia);
+    }
+    put_table(w, "start", n, places, start);
     put_vector(w, "kind", PP_I32, n, ints);
     put_vector(w, "drive", PP_I32, n, ints + n);
     put_vector(w, "at", PP_I32, n, ints + 2 * n);
@@ -251,6 +267,89 @@ static void put_outlines(writer *w, const perp_model *m, pp_arena *arena)
     put_table(w, "outline", count, 2, (const double *)points);
 }
 
+// Solids: pose and extent in the body frame; of hulls and meshes the vertices there, and the faces by
+// their corners, numbered within the shape.
+typedef struct surfaces {
+    perp_vec3 *point;
+    int32_t *point_end, *face_end, *corner_end, *corner;
+    int points, faces, corners;
+} surfaces;
+
+static void count_surface(const pp_shape *s, size_t *points, size_t *faces, size_t *corners)
+{
+    const pp_hull *hull = s->mesh ? NULL : s->solid.hull;
+    *points += s->mesh ? (size_t)s->mesh->vertices : hull ? (size_t)hull->vertices : 0;
+    *faces += s->mesh ? (size_t)s->mesh->triangles : hull ? (size_t)hull->faces : 0;
+    *corners += s->mesh ? 3 * (size_t)s->mesh->triangles
+                : hull  ? (size_t)hull->face_first[hull->faces]
+                        : 0;
+}
+
+static void add_surface(surfaces *out, const pp_shape *s)
+{
+    const pp_hull *hull = s->mesh ? NULL : s->solid.hull;
+    int vertices = s->mesh ? s->mesh->vertices : hull ? hull->vertices : 0;
+    int faces = s->mesh ? s->mesh->triangles : hull ? hull->faces : 0;
+    const perp_vec3 *vertex = s->mesh ? s->mesh->vertex : hull ? hull->vertex : NULL;
+    for (int k = 0; k < vertices; k++) {
+        out->point[out->points++] = pp_pose_point(&s->X_BS, vertex[k]);
+    }
+    for (int f = 0; f < faces; f++) {
+        int first = hull ? hull->face_first[f] : 0, last = hull ? hull->face_first[f + 1] : 3;
+        for (int k = first; k < last; k++) {
+            out->corner[out->corners++] = hull ? hull->corner[k] : s->mesh->triangle[f][k];
+        }
+        out->corner_end[out->faces++] = out->corners;
+    }
+}
+
+static void put_surfaces(writer *w, const perp_model *m, pp_arena *arena)
+{
+    size_t points = 0, faces = 0, corners = 0;
+    for (int i = 0; i < m->shapes; i++) {
+        count_surface(&m->shape[i], &points, &faces, &corners);
+    }
+    surfaces out = {.point = PP_ARRAY(arena, perp_vec3, points),
+                    .point_end = PP_ARRAY(arena, int32_t, m->shapes),
+                    .face_end = PP_ARRAY(arena, int32_t, m->shapes),
+                    .corner_end = PP_ARRAY(arena, int32_t, faces),
+                    .corner = PP_ARRAY(arena, int32_t, corners)};
+    if (!have(w, out.point && out.point_end && out.face_end && out.corner_end && out.corner)) {
+        return;
+    }
+    for (int i = 0; i < m->shapes; i++) {
+        add_surface(&out, &m->shape[i]);
+        out.point_end[i] = out.points;
+        out.face_end[i] = out.faces;
+    }
+    put_vector(w, "outline_end", PP_I32, m->shapes, out.point_end);
+    put_table(w, "outline", out.points, 3, (const double *)out.point);
+    put_vector(w, "face_end", PP_I32, m->shapes, out.face_end);
+    put_vector(w, "corner_end", PP_I32, out.faces, out.corner_end);
+    put_vector(w, "corner", PP_I32, out.corners, out.corner);
+}
+
+static void put_solids(writer *w, const perp_model *m, pp_arena *arena)
+{
+    enum { POSE = 7 };
+    int n = m->shapes;
+    double *pose = PP_ARRAY(arena, double, POSE *n), *half = PP_ARRAY(arena, double, 3 * (size_t)n);
+    if (!have(w, pose && half)) {
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        const pp_shape *s = &m->shape[i];
+        perp_quat q = pp_matrix_quat(&s->X_BS.R);
+        perp_vec3 p = s->X_BS.p, h = s->solid.half;
+        const double row[POSE] = {p.x, p.y, p.z, q.w, q.x, q.y, q.z};
+        memcpy(pose + (size_t)(POSE * i), row, sizeof row);
+        memcpy(half + (size_t)(3 * i), &h, sizeof h);
+    }
+    put_table(w, "pose", n, POSE, pose);
+    put_table(w, "half", n, 3, half);
+    put_surfaces(w, m, arena);
+}
+
 static void put_shapes(writer *w, const perp_model *m, pp_arena *arena)
 {
     int n = m->shapes;
@@ -263,7 +362,7 @@ static void put_shapes(writer *w, const perp_model *m, pp_arena *arena)
         const pp_shape *shape = &m->shape[i];
         reals[i] = shape->mu;
         reals[n + i] = shape->restitution;
-        reals[2 * n + i] = shape->radius;
+        reals[2 * n + i] = m->spatial ? shape->solid.radius : shape->radius;
         ints[i] = shape->body;
         ints[n + i] = (int32_t)shape->kind;
     }
@@ -273,21 +372,28 @@ static void put_shapes(writer *w, const perp_model *m, pp_arena *arena)
     put_vector(w, "radius", PP_F64, n, reals + 2 * n);
     put_vector(w, "body", PP_I32, n, ints);
     put_vector(w, "kind", PP_I32, n, ints + n);
-    put_outlines(w, m, arena);
+    if (m->spatial) {
+        put_solids(w, m, arena);
+    } else {
+        put_outlines(w, m, arena);
+    }
 }
 
 static void put_joints(writer *w, const perp_model *m, pp_arena *arena)
 {
-    int n = m->joints;
-    double *anchor = PP_ARRAY(arena, double, 4 * (size_t)n);
+    int n = m->joints, cells = m->spatial ? 9 : 4;
+    double *anchor = PP_ARRAY(arena, double, cells *n);
     int32_t *ints = PP_ARRAY(arena, int32_t, 3 * (size_t)n);
     if (!have(w, anchor && ints)) {
         return;
     }
     for (int i = 0; i < n; i++) {
         const pp_joint *joint = &m->joint[i];
-        const double anchors[4] = {joint->r_A.x, joint->r_A.y, joint->r_B.x, joint->r_B.y};
-        memcpy(anchor + 4 * i, anchors, sizeof anchors);
+        perp_vec3 a = joint->r_A, b = joint->r_B, u = joint->axis_A;
+        const double flat[4] = {a.x, a.y, b.x, b.y};
+        const double all[9] = {a.x, a.y, a.z, b.x, b.y, b.z, u.x, u.y, u.z};
+        memcpy(anchor + (size_t)(cells * i), m->spatial ? all : flat,
+               (size_t)cells * sizeof *anchor);
         ints[i] = (int32_t)joint->kind;
         ints[n + i] = joint->a;
         ints[2 * n + i] = joint->b;
@@ -296,7 +402,7 @@ static void put_joints(writer *w, const perp_model *m, pp_arena *arena)
     put_vector(w, "kind", PP_I32, n, ints);
     put_vector(w, "a", PP_I32, n, ints + n);
     put_vector(w, "b", PP_I32, n, ints + 2 * n);
-    put_table(w, "anchors", n, 4, anchor);
+    put_table(w, "anchors", n, cells, anchor);
 }
 
 static void put_model(writer *w, const perp_sim *sim, pp_arena *arena)
@@ -315,12 +421,16 @@ static void put_model(writer *w, const perp_sim *sim, pp_arena *arena)
     put_number(&model, "gravity_x", m->gravity.x);
     put_number(&model, "gravity_y", m->gravity.y);
     put_integer(&model, "nv", m->nv);
+    if (m->spatial) {
+        put_number(&model, "gravity_z", m->gravity.z);
+        put_integer(&model, "nq", m->nq);
+    }
     leave(w, &model);
 }
 
 static pp_sizes sizes_of(const perp_model *m)
 {
-    pp_sizes sizes = {.nv = m->nv, .joints = m->joints};
+    pp_sizes sizes = {.nv = m->nv, .nq = m->nq, .joints = m->joints, .spatial = m->spatial};
     for (int i = 0; i < m->bodies; i++) {
         sizes.driven += m->body[i].drive == PERP_DRIVEN;
     }

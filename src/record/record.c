@@ -159,7 +159,7 @@ static perp_status begin(perp_record *r, const perp_sim *sim, const char *dir)
         status = pp_memory_create(r, sim);
     }
     if (status == PERP_OK) {
-        pp_csv_heads(r);
+        pp_csv_heads(r, sim->model->spatial);
         status = pp_record_frame(r, sim);
     }
     return status == PERP_OK ? pp_store_flush(&r->store, false, &r->error) : status;

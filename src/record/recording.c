@@ -82,6 +82,27 @@ static perp_status load_numbers(perp_recording *r, perp_error *error)
     return PERP_OK;
 }
 
+// What only runs in space are made with; the model is known by now.
+static perp_status load_spatial(perp_recording *r, perp_error *error)
+{
+    int rotation = 0, gyroscopic = 0;
+    double facets = 0.0;
+    perp_status status = pick(r, "rotation_update", perp_rotation_word, &rotation, error);
+    if (status == PERP_OK) {
+        status = pick(r, "gyroscopic", perp_gyroscopic_word, &gyroscopic, error);
+    }
+    if (status == PERP_OK) {
+        status = pp_load_number(r, "/", "facets", &facets, error);
+    }
+    if (status == PERP_OK && !(facets >= 0.0 && facets <= 256.0)) {
+        status = pp_load_fail(r, error, "facets", "is no count");
+    }
+    r->info.rotation = (perp_rotation_update)rotation;
+    r->info.gyroscopic = (perp_gyroscopic)gyroscopic;
+    r->info.facets = (int)facets;
+    return status;
+}
+
 static perp_status load_head(perp_recording *r, perp_error *error)
 {
     const char *format = NULL;
@@ -181,8 +202,11 @@ static perp_status reserve_frame(perp_recording *r, perp_error *error)
     r->velocity = PP_ZEROS(r->arena, perp_vec3, n);
     r->angle = PP_ZEROS(r->arena, double, n);
     r->spin = PP_ZEROS(r->arena, double, n);
+    r->rotation = PP_ZEROS(r->arena, perp_quat, n);
+    r->omega = PP_ZEROS(r->arena, perp_vec3, n);
     r->joint_state = PP_ZEROS(r->arena, perp_joint_state, r->info.joints);
-    bool good = r->position && r->velocity && r->angle && r->spin && r->joint_state;
+    bool good = r->position && r->velocity && r->angle && r->spin && r->rotation && r->omega &&
+                r->joint_state;
     return good ? PERP_OK : pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
 }
 
@@ -239,6 +263,9 @@ static perp_status load(perp_recording *r, const char *path, perp_error *error)
     }
     if (status == PERP_OK) {
         status = pp_load_model(r, error);
+    }
+    if (status == PERP_OK && r->sizes.spatial) {
+        status = load_spatial(r, error);
     }
     if (status == PERP_OK) {
         status = load_columns(r, error);

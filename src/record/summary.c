@@ -112,13 +112,12 @@ static void put_certificate(pp_text *text, const perp_summary *sum)
     pp_text_add(text, "}");
 }
 
-static void put_list(pp_text *text, const char *key, double a, const double *b)
+static void put_list(pp_text *text, const char *key, int count, const double *value)
 {
     pp_text_add(text, key);
-    pp_text_number(text, a);
-    if (b) {
-        pp_text_add(text, ", ");
-        pp_text_number(text, *b);
+    for (int k = 0; k < count; k++) {
+        pp_text_add(text, k > 0 ? ", " : "");
+        pp_text_number(text, value[k]);
     }
     pp_text_add(text, "]");
 }
@@ -130,10 +129,14 @@ static void put_final(pp_text *text, const perp_sim *sim)
         const pp_frame *f = &sim->frames[i];
         pp_text_add(text, i > 1 ? ",\n  " : "\n  ");
         pp_text_quoted(text, sim->model->body[i].name);
-        put_list(text, ": {\"position\": [", f->p.x, &f->p.y);
-        put_list(text, ", \"rotation\": [", f->angle, NULL);
-        put_list(text, ", \"velocity\": [", f->v.x, &f->v.y);
-        put_list(text, ", \"spin\": [", f->w.z, NULL);
+        const double p[3] = {f->p.x, f->p.y, f->p.z}, v[3] = {f->v.x, f->v.y, f->v.z};
+        const double q[4] = {f->rot.w, f->rot.x, f->rot.y, f->rot.z};
+        const double w[3] = {f->w.x, f->w.y, f->w.z};
+        bool spatial = sim->model->spatial;
+        put_list(text, ": {\"position\": [", spatial ? 3 : 2, p);
+        put_list(text, ", \"rotation\": [", spatial ? 4 : 1, spatial ? q : &f->angle);
+        put_list(text, ", \"velocity\": [", spatial ? 3 : 2, v);
+        put_list(text, ", \"spin\": [", spatial ? 3 : 1, spatial ? w : &w[2]);
         pp_text_add(text, "}");
     }
     pp_text_add(text, "}");

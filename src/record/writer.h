@@ -56,7 +56,7 @@ void pp_summary_time(perp_record *record, double seconds);
 
 // ── Frames (frame_out.c) ─────────────────────────────────────────────────────────────────────────
 perp_status pp_record_frame(perp_record *record, const perp_sim *sim);
-void pp_csv_heads(perp_record *record);
+void pp_csv_heads(perp_record *record, bool spatial);
 
 // ── Events (events.c): lines for what changed in the last step ───────────────────────────────────
 perp_status pp_memory_create(perp_record *record, const perp_sim *sim);

@@ -9,11 +9,6 @@
 
 // ── Settings ─────────────────────────────────────────────────────────────────────────────────────
 
-static const pp_choice rotation_updates[] = {
-    {"exponential", PERP_ROTATION_EXPONENTIAL}, {"linear", PERP_ROTATION_LINEAR}, {NULL, 0}};
-static const pp_choice gyroscopics[] = {
-    {"implicit", PERP_GYRO_IMPLICIT}, {"explicit", PERP_GYRO_EXPLICIT}, {NULL, 0}};
-
 static const pp_field scene_fields[] = {
     {.key = "$schema", .kind = PP_FIELD_OTHER},
     {.key = "name", .kind = PP_FIELD_TEXT, .offset = AT(pp_settings, name)},
@@ -49,12 +44,12 @@ static const pp_field scene_fields[] = {
     {.key = "rotation_update",
      .kind = PP_FIELD_CHOICE,
      .offset = AT(pp_settings, sim.rotation),
-     .choices = rotation_updates,
+     .word = perp_rotation_word,
      .space = PP_SPACE},
     {.key = "gyroscopic",
      .kind = PP_FIELD_CHOICE,
      .offset = AT(pp_settings, sim.gyroscopic),
-     .choices = gyroscopics,
+     .word = perp_gyroscopic_word,
      .space = PP_SPACE},
     {.key = "impact",
      .kind = PP_FIELD_CHOICE,
