@@ -193,30 +193,44 @@ void pp_clip_faces(pp_meeting *m, const pp_patch *a, const pp_patch *b, double t
     }
 }
 
-double pp_clip_stray(const pp_meeting *m, perp_vec3 x, const pp_patch *patch)
+// How far x is outside a face, seen along n: a side of it is seen shifted by its slope.
+static double stray_of(const pp_patch *face, perp_vec3 x, perp_vec3 n)
 {
     double worst = 0.0;
-    if (patch->count < 3) {
-        perp_vec3 d = pp_sub(x, patch->x[0]), side = {0.0, 0.0, 0.0};
-        if (patch->count == 2) {
-            side = pp_sub(patch->x[1], patch->x[0]);
-            side = pp_along(side, -pp_dot3(side, m->n), m->n);
-        }
-        double length2 = pp_dot3(side, side);
-        double t = length2 > 0.0 ? fmin(fmax(pp_dot3(d, side) / length2, 0.0), 1.0) : 0.0;
-        d = pp_along(d, -t, side);
-        d = pp_along(d, -pp_dot3(d, m->n), m->n);
-        return sqrt(pp_dot3(d, d));
-    }
-    for (int k = 0; k < patch->count; k++) {
-        perp_vec3 y = patch->x[k], z = patch->x[k + 1 < patch->count ? k + 1 : 0];
-        perp_vec3 out = pp_unit(pp_cross(pp_sub(z, y), patch->n), m->n);
-        // Seen along n the side is moved by the slope between n and the plane of the face.
-        double slope = pp_dot3(out, m->n) / pp_dot3(patch->n, m->n);
-        perp_vec3 in_view = pp_along(out, -slope, patch->n);
-        worst = fmax(worst, pp_dot3(in_view, pp_sub(x, y)));
+    for (int k = 0; k < face->count; k++) {
+        perp_vec3 y = face->x[k], z = face->x[k + 1 < face->count ? k + 1 : 0];
+        perp_vec3 out = pp_unit(pp_cross(pp_sub(z, y), face->n), n);
+        double slope = pp_dot3(out, n) / pp_dot3(face->n, n);
+        worst = fmax(worst, pp_dot3(pp_along(out, -slope, face->n), pp_sub(x, y)));
     }
     return worst;
+}
+
+void pp_clip_point(pp_meeting *m, const pp_patch *point, const pp_patch *other, bool point_is_a)
+{
+    perp_vec3 x = point->x[0], y = other->x[0];
+    double along, stray = 0.0;
+    if (other->count > 2) {
+        along = pp_dot3(other->n, pp_sub(y, x)) / pp_dot3(other->n, m->n);
+        stray = stray_of(other, x, m->n);
+    } else {
+        perp_vec3 d = pp_sub(x, y), side = {0.0, 0.0, 0.0}, seen = side;
+        if (other->count == 2) {
+            side = pp_sub(other->x[1], y);
+            seen = pp_along(side, -pp_dot3(side, m->n), m->n);
+        }
+        double length2 = pp_dot3(seen, seen);
+        double t = length2 > 0.0 ? fmin(fmax(pp_dot3(d, seen) / length2, 0.0), 1.0) : 0.0;
+        d = pp_along(d, -t, side);
+        along = -pp_dot3(d, m->n);
+        d = pp_along(d, along, m->n);
+        stray = sqrt(pp_dot3(d, d));
+        x = other->count == 1 ? pp_along(x, -0.5, d) : x;  // both to half of their roundoff
+    }
+    uint32_t feature = point_is_a ? pp_meet_feature(PP_MEET_VERTEX_FACE, point->id[0], other->face)
+                                  : pp_meet_feature(PP_MEET_FACE_VERTEX, other->face, point->id[0]);
+    perp_vec3 across = pp_along(x, along, m->n);
+    pp_meet_add(m, point_is_a ? x : across, point_is_a ? across : x, stray, feature);
 }
 
 // ── Segments ─────────────────────────────────────────────────────────────────────────────────────
@@ -268,21 +282,57 @@ void pp_clip_segment(pp_meeting *m, const pp_patch *segment, const pp_patch *fac
     }
 }
 
+// Where the line x + t n leaves the cylinder of the given radius around a segment: the later t (sign 1) or
+// the earlier. False: it passes by.
+static bool leave(const pp_patch *segment, double radius, perp_vec3 x, perp_vec3 n, double sign,
+                  double *t)
+{
+    perp_vec3 axis = pp_unit(pp_sub(segment->x[1], segment->x[0]), n), d = pp_sub(x, segment->axis);
+    perp_vec3 p = pp_along(d, -pp_dot3(d, axis), axis), q = pp_along(n, -pp_dot3(n, axis), axis);
+    double qq = pp_dot3(q, q), pq = pp_dot3(p, q),
+           left = pq * pq - qq * (pp_dot3(p, p) - radius * radius);
+    *t = (-pq + sign * sqrt(fmax(0.0, left))) / qq;
+    return left >= 0.0 && qq > 0.0;
+}
+
+static double slope_of(const outline *segment, perp_vec3 n)
+{
+    perp_vec3 side = pp_sub(segment->patch->x[1], segment->patch->x[0]);
+    return fabs(pp_dot3(side, n)) / pp_length(side);
+}
+
 // An end of q beside the segment p: their gap there, if they are beside each other.
 static void add_end(pp_meeting *m, const outline *p, const outline *q, int k, double tolerance)
 {
     double du = p->u[1] - p->u[0], dv = p->v[1] - p->v[0], length = sqrt(du * du + dv * dv);
     double along = ((q->u[k] - p->u[0]) * du + (q->v[k] - p->v[0]) * dv) / length;
     double beside = (du * (q->v[k] - p->v[0]) - dv * (q->u[k] - p->u[0])) / length;
-    double room = 0.5 * (m->radius_a + m->radius_b) + tolerance;
-    if (along < -tolerance || along > length + tolerance || fabs(beside) > room) {
+    double radius = m->radius_a + m->radius_b, low = 0.0, high = 0.0;
+    double room = p->patch->bare || q->patch->bare ? tolerance : 0.3 * radius + tolerance;
+    bool steep = slope_of(p, m->n) > 0.02 || slope_of(q, m->n) > 0.02;
+    if (along < -tolerance || along > length + tolerance ||
+        fabs(beside) > (steep ? tolerance : room)) {
         return;
     }
     perp_vec3 x = edge_point(p, 0, q->u[k], q->v[k]), y = vertex_of(q, k);
-    if (p->is_a) {
-        pp_meet_add(m, x, y, 0.0, pp_meet_feature(PP_MEET_FACE_VERTEX, 0, id_of(q, k)));
-    } else {
-        pp_meet_add(m, y, x, 0.0, pp_meet_feature(PP_MEET_VERTEX_FACE, id_of(q, k), 0));
+    perp_vec3 on_a = p->is_a ? x : y, between = pp_sub(p->is_a ? y : x, on_a);
+    uint32_t feature = p->is_a ? pp_meet_feature(PP_MEET_FACE_VERTEX, 0, id_of(q, k))
+                               : pp_meet_feature(PP_MEET_VERTEX_FACE, id_of(q, k), 0);
+    if (fabs(beside) <= tolerance || radius == 0.0) {
+        pp_meet_add(m, on_a, pp_along(on_a, pp_dot3(between, m->n), m->n), fabs(beside), feature);
+        return;
+    }
+    // Rounded sides: along a line between the two axes.
+    const pp_patch *a = p->is_a ? p->patch : q->patch, *b = p->is_a ? q->patch : p->patch;
+    between = pp_along(between, -pp_dot3(between, m->n), m->n);
+    on_a = pp_along(on_a, m->radius_a / radius, between);
+    if ((m->radius_a == 0.0 || leave(a, m->radius_a, on_a, m->n, 1.0, &low)) &&
+        (m->radius_b == 0.0 || leave(b, m->radius_b, on_a, m->n, -1.0, &high))) {
+        if (m->radius_b == 0.0) {
+            high = pp_dot3(m->n, pp_sub(p->is_a ? y : x, on_a));
+        }
+        double gap = fmax(high - low, m->s - radius);
+        pp_meet_put(m, pp_along(on_a, low, m->n), gap, 0.0, feature);
     }
 }
 
@@ -306,8 +356,12 @@ void pp_clip_segments(pp_meeting *m, const pp_patch *a, const pp_patch *b, doubl
     if (fabs(cross) > 1e-12 * both) {
         double t = ((q.u[0] - p.u[0]) * qv - (q.v[0] - p.v[0]) * qu) / cross;
         double r = ((q.u[0] - p.u[0]) * pv - (q.v[0] - p.v[0]) * pu) / cross;
-        if (t >= 0.0 && t <= 1.0 && r >= 0.0 && r <= 1.0) {
+        double slack_t = tolerance / sqrt(pu * pu + pv * pv);
+        double slack_r = tolerance / sqrt(qu * qu + qv * qv);
+        if (fabs(t - 0.5) <= 0.5 + slack_t && fabs(r - 0.5) <= 0.5 + slack_r) {
             corner c = {p.u[0] + t * pu, p.v[0] + t * pv, 0.0, 0, 0, 0};
+            c.inside = fmin(0.0, 0.5 - fabs(t - 0.5)) * sqrt(pu * pu + pv * pv) +
+                       fmin(0.0, 0.5 - fabs(r - 0.5)) * sqrt(qu * qu + qv * qv);
             add_crossing(m, &p, 0, &q, 0, &c);
         }
     }

@@ -38,8 +38,11 @@ typedef struct pp_patch {
     perp_vec3 n;                // of a face: outward, unit
     double facing;              // of a face: n . direction asked for; else 1
     int face;                   // id of a face
-    perp_vec3 centre;           // of a disc, whose vertices are points of its rim
-    double disc;                // radius; 0: not a disc
+    double round;      // the surface is further out by this, as around the axis of a cylinder
+    perp_vec3 axis;    // of a segment with a radius or round: a point of the axis it is around
+    double disc;       // radius of a round face, whose vertices are points of its rim; 0: no disc
+    perp_vec3 centre;  // of it
+    bool bare;         // a line of a curved side: what is beside it is not known
 } pp_patch;
 
 // A point of the manifold: x on the surface of a, x + gap n on that of b.
@@ -51,15 +54,26 @@ typedef struct pp_meet_spot {
 } pp_meet_spot;
 
 typedef struct pp_meeting {
-    perp_vec3 n, e, f;  // right-handed, n from a to b
-    double s;           // s(n) of the cores
-    double radius_a, radius_b;
-    double size;    // of the larger core, for tolerances
-    double merge;   // spots closer than this are one
-    double margin;  // spots further apart are not kept
+    perp_vec3 n, e, f;          // right-handed, n from a to b
+    double s;                   // s(n), without the radii
+    double radius_a, radius_b;  // with the round of the patches
+    double round_a, round_b;
+    bool flat;         // both patches are faces, and one of them is a disc
+    perp_vec3 common;  // then: a point of a across which there is b, if there is one
+    double size;       // of the larger core, for tolerances
+    double merge;      // spots closer than this are one
+    double margin;     // spots further apart are not kept
     int count;
     pp_meet_spot spot[PP_SPOT_MAX];
 } pp_meeting;
+
+// The corners of b - a whose weighted sum v is closest to the origin: w = y - x, x of a and y of b.
+typedef struct pp_simplex {
+    int count;
+    perp_vec3 v;
+    perp_vec3 w[4], x[4], y[4];
+    double weight[4];
+} pp_simplex;
 
 // Which features make a spot; ids are below 2^15 or cut to that.
 typedef enum pp_meet_kind {
@@ -83,6 +97,17 @@ static inline pp_placed pp_place(const pp_solid *solid, const pp_pose *X, perp_v
 {
     bool round = solid->kind == PP_SOLID_SPHERE || solid->kind == PP_SOLID_CAPSULE;
     return (pp_placed){solid, X->R, pp_sub(X->p, origin), round ? solid->radius : 0.0, 0.0};
+}
+
+// The unit vector across the axis towards d, across to roundoff however small that part of d is.
+static inline perp_vec3 pp_radial(perp_vec3 d, perp_vec3 axis)
+{
+    perp_vec3 r = pp_along(d, -pp_dot3(d, axis), axis);
+    if (pp_dot3(r, r) < 1e-28 * pp_dot3(d, d)) {
+        return pp_across(axis);
+    }
+    r = pp_unit(r, axis);
+    return pp_unit(pp_along(r, -pp_dot3(r, axis), axis), axis);
 }
 
 // ── touch_patch.c ──
@@ -113,15 +138,19 @@ void pp_meet(pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_vec3 n,
 void pp_meet_add(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, double stray, uint32_t feature);
 // True: the closest spot is as close as the bound s, so the distance is the true one.
 bool pp_meet_certified(const pp_meeting *m);
+// Adds the closest pair of points, once n is the true normal and if no spot is one. found: by GJK, or NULL.
+void pp_meet_close(pp_meeting *m, const pp_placed *a, const pp_placed *b, const pp_simplex *found);
 // Adds a spot between the given points of the cores unless one as close is there.
 void pp_meet_ensure(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, uint32_t feature);
+void pp_meet_put(pp_meeting *m, perp_vec3 x, double gap, double stray, uint32_t feature);
 // The closest first, at most PP_TOUCH_MAX. origin: of the placed solids.
 int pp_meet_write(const pp_meeting *m, perp_vec3 origin, pp_touch *out);
 
 // ── touch_clip.c ──
 
-// How far a point is outside a patch, seen along the normal.
-double pp_clip_stray(const pp_meeting *m, perp_vec3 x, const pp_patch *patch);
+// A point that a disc and a face share, seen along the normal: sets m->common. False: not such a pair.
+bool pp_clip_common(pp_meeting *m, const pp_patch *a, const pp_patch *b);
+void pp_clip_point(pp_meeting *m, const pp_patch *point, const pp_patch *other, bool point_is_a);
 void pp_clip_faces(pp_meeting *m, const pp_patch *a, const pp_patch *b, double tolerance);
 void pp_clip_segment(pp_meeting *m, const pp_patch *segment, const pp_patch *face, bool face_is_a,
                      double tolerance);
@@ -134,21 +163,17 @@ double pp_box_axis(const pp_placed *a, const pp_placed *b, double most, perp_vec
 // The same for polyhedra of any kind; best: s(n) of the n given.
 double pp_hull_axis(const pp_placed *a, const pp_placed *b, double best, perp_vec3 *n);
 
-// The corners of b - a whose weighted sum v is closest to the origin: w = y - x, x of a and y of b.
-typedef struct pp_simplex {
-    int count;
-    perp_vec3 v;
-    perp_vec3 w[4], x[4], y[4];
-    double weight[4];
-} pp_simplex;
-
 typedef enum pp_gjk_end { PP_GJK_APART, PP_GJK_OVERLAP, PP_GJK_FAR } pp_gjk_end;
 
 // The closest points of the cores. start: where b is from a; FAR: they are further apart than `most`.
+// tolerance: of the distance, relative; polyhedra get there exactly.
 pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed *a, const pp_placed *b, perp_vec3 start,
-                  double most);
+                  double most, double tolerance);
 // The points of a and b that v is between.
 void pp_simplex_points(const pp_simplex *s, perp_vec3 *x, perp_vec3 *y);
 
 // The best normal that features within a turn of n [rad] allow, and its s(n).
 double pp_polish(const pp_placed *a, const pp_placed *b, double turn, perp_vec3 *n);
+
+// Of overlapping cores, one of which has a volume: the largest s(n) and its n.
+double pp_epa(const pp_placed *a, const pp_placed *b, perp_vec3 *n);

@@ -161,7 +161,7 @@ void pp_simplex_points(const pp_simplex *s, perp_vec3 *x, perp_vec3 *y)
 }
 
 pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed *a, const pp_placed *b, perp_vec3 start,
-                  double most)
+                  double most, double tolerance)
 {
     const double touching = 1e-12 * (a->size + b->size);
     s->count = 0;
@@ -180,7 +180,7 @@ pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed *a, const pp_placed *b, perp_ve
         if (bound > most) {
             return PP_GJK_FAR;
         }
-        if (length - bound <= 1e-13 * length || has(s, w)) {
+        if (length - bound <= tolerance * length || has(s, w)) {
             break;
         }
         near_point p = near_simplex(&more);

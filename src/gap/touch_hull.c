@@ -83,31 +83,33 @@ static void try_faces(search *w, const facets *f, const pp_placed *of, double si
 // turned towards the other.
 typedef struct facing_edge {
     perp_vec3 x, d, c, e;
-    bool arc;
+    bool arc, turned;
 } facing_edge;
 
 static facing_edge move_edge(const facets *f, int k, const pp_pose *X)
 {
     const int *edge = f->edge[k];
     perp_vec3 x = pp_pose_point(X, f->vertex[edge[0]]), y = pp_pose_point(X, f->vertex[edge[1]]);
-    facing_edge e = {x, pp_sub(y, x), {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, false};
+    facing_edge e = {x, pp_sub(y, x), {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, false, false};
     if (f->has_faces) {
         e.c = pp_scale(-1.0, pp_mul(&X->R, f->normal[edge[2]]));
         e.e = pp_scale(-1.0, pp_mul(&X->R, f->normal[edge[3]]));
         e.arc = pp_dot3(e.c, e.e) > -0.999;
+        e.turned = pp_dot3(e.d, pp_cross(e.e, e.c)) < 0.0;
     }
     return e;
 }
 
-// Whether the arcs from p to q (normals beside an edge along d) and from e->c to e->e cross.
+// Whether the arcs from p to q (normals beside an edge along d) and from e->c to e->e cross: each has its ends on
+// both sides of the other's plane, and they are not on opposite sides of the sphere.
 static bool arcs_cross(perp_vec3 p, perp_vec3 q, perp_vec3 d, const facing_edge *e)
 {
     double c = pp_dot3(e->c, d), f = pp_dot3(e->e, d), g = pp_dot3(p, e->d), h = pp_dot3(q, e->d);
     if (c * f > 0.0 || g * h > 0.0) {
         return false;
     }
-    perp_vec3 middle = pp_add(p, q), other = pp_add(e->c, e->e);
-    return pp_dot3(middle, other) > 0.0;
+    bool turned = (pp_dot3(d, pp_cross(q, p)) < 0.0) != e->turned;
+    return turned ? c * h <= 0.0 && f * g <= 0.0 : c * h >= 0.0 && f * g >= 0.0;
 }
 
 static void try_edges(search *w, const facets *fa, const facets *fb)

@@ -26,6 +26,11 @@ void pp_meet_add(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, double stray
         x = pp_along(pp_along(x, share, beside), share * drop, m->n);
         gap -= drop;
     }
+    pp_meet_put(m, x, gap, stray, feature);
+}
+
+void pp_meet_put(pp_meeting *m, perp_vec3 x, double gap, double stray, uint32_t feature)
+{
     if (!(gap <= m->margin)) {
         return;
     }
@@ -61,11 +66,12 @@ void pp_meet_ensure(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, uint32_t 
 {
     double bound = m->s - m->radius_a - m->radius_b;
     for (int k = 0; k < m->count; k++) {
-        if (m->spot[k].gap <= bound + 1e-13 * m->size) {
+        if (m->spot[k].gap <= bound + 1e-13 * m->size && m->spot[k].stray <= m->merge) {
             return;
         }
     }
-    pp_meet_add(m, core_a, core_b, 0.0, feature);
+    pp_meet_add(m, pp_along(core_a, -m->round_a, m->n), pp_along(core_b, m->round_b, m->n), 0.0,
+                feature);
 }
 
 // ── Patches ──────────────────────────────────────────────────────────────────────────────────────
@@ -76,24 +82,12 @@ static const double FACING = 0.45;
 // A face that faces the normal more than this is alone.
 static const double ALONG = 0.9999;
 
-static void meet_point(pp_meeting *m, const pp_patch *a, const pp_patch *b)
-{
-    bool point_a = a->count == 1, point_b = b->count == 1;
-    perp_vec3 x = point_a ? a->x[0] : pp_along(b->x[0], -m->s, m->n);
-    double stray = pp_clip_stray(m, point_a ? x : b->x[0], point_a ? b : a);
-    if (point_a && point_b) {  // both to half of their roundoff
-        perp_vec3 middle = pp_scale(0.5, pp_add(a->x[0], b->x[0]));
-        x = pp_along(middle, -0.5 * m->s, m->n);
-    }
-    uint32_t feature = pp_meet_feature(point_a ? PP_MEET_VERTEX_FACE : PP_MEET_FACE_VERTEX,
-                                       point_a ? a->id[0] : a->face, point_b ? b->id[0] : b->face);
-    pp_meet_add(m, x, pp_along(x, m->s, m->n), stray, feature);
-}
-
 static void meet_patches(pp_meeting *m, const pp_patch *a, const pp_patch *b, double tolerance)
 {
-    if (a->count == 1 || b->count == 1) {
-        meet_point(m, a, b);
+    if (a->count == 1) {
+        pp_clip_point(m, a, b, true);
+    } else if (b->count == 1) {
+        pp_clip_point(m, b, a, false);
     } else if (a->count == 2 && b->count == 2) {
         pp_clip_segments(m, a, b, tolerance);
     } else if (a->count == 2) {
@@ -137,6 +131,8 @@ void pp_meet_begin(pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_v
     m->size = fmax(a->size, b->size) + a->radius + b->radius;
     m->merge = 1e-7 * fmin(a->size, b->size);
     m->margin = margin;
+    m->round_a = m->round_b = 0.0;
+    m->flat = false;
     m->count = 0;
 }
 
@@ -158,8 +154,14 @@ void pp_meet(pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_vec3 n,
             pp_patch_narrow(&pb, b, back);
         }
     }
+    m->round_a = pa.round;
+    m->round_b = pb.round;
+    m->radius_a += pa.round;
+    m->radius_b += pb.round;
+    m->s += pa.round + pb.round;
     double tolerance = 1e-9 * small + 4e-16 * large;
     meet_patches(m, &pa, &pb, tolerance);
+    m->flat = pp_clip_common(m, &pa, &pb);
     if (pa.count > 1 && pb.count > 1 && (pa.facing < ALONG || pb.facing < ALONG)) {
         meet_others(m, a, b, &pa, &pb, tolerance);
     }

@@ -21,6 +21,8 @@ static void touch_halfspace(pp_meeting *m, const pp_placed *s, const pp_placed *
     pp_meet_begin(m, plane_is_a ? plane : s, plane_is_a ? s : plane, plane_is_a ? up : down,
                   margin);
     m->merge = 1e-7 * s->size;
+    m->radius_a += plane_is_a ? 0.0 : patch.round;
+    m->radius_b += plane_is_a ? patch.round : 0.0;
     for (int k = 0; k < patch.count; k++) {
         perp_vec3 x = patch.x[k];
         double height = pp_dot3(up, pp_sub(x, plane->p));
@@ -121,18 +123,17 @@ static void touch_apart(pp_meeting *m, const pp_placed *a, const pp_placed *b, d
 {
     pp_simplex simplex;
     double most = margin + a->radius + b->radius;
-    pp_gjk_end end = pp_gjk(&simplex, a, b, m->n, most);
+    pp_gjk_end end = pp_gjk(&simplex, a, b, m->n, most, 1e-13);
     if (end == PP_GJK_FAR) {
         m->count = 0;
     } else if (end == PP_GJK_APART) {
-        perp_vec3 n = pp_unit(simplex.v, m->n), x, y;
+        perp_vec3 n = pp_unit(simplex.v, m->n);
         double s = pp_polish(a, b, 1e-2, &n);
         if (s < m->s) {
             return;
         }
-        pp_simplex_points(&simplex, &x, &y);
         pp_meet(m, a, b, n, s, margin);
-        pp_meet_ensure(m, x, y, pp_meet_feature(PP_MEET_EDGES, 0, 0));
+        pp_meet_close(m, a, b, &simplex);
     }
 }
 
@@ -153,8 +154,7 @@ static void touch_boxes(pp_meeting *m, const pp_placed *a, const pp_placed *b, d
         if (s > 0.0 && !pp_meet_certified(m)) {
             touch_apart(m, a, b, margin);
         } else if (m->count == 0) {
-            perp_vec3 x = pp_core_support(a, n);
-            pp_meet_ensure(m, x, pp_along(x, s, n), pp_meet_feature(PP_MEET_EDGES, 0, 0));
+            pp_meet_close(m, a, b, NULL);
         }
     }
 }
@@ -166,7 +166,7 @@ static void touch_hulls(pp_meeting *m, const pp_placed *a, const pp_placed *b, d
     pp_simplex simplex;
     perp_vec3 n = pp_unit(pp_sub(b->p, a->p), UP);
     double most = margin + a->radius + b->radius, s = -PP_INF;
-    pp_gjk_end end = pp_gjk(&simplex, a, b, n, most);
+    pp_gjk_end end = pp_gjk(&simplex, a, b, n, most, 1e-13);
     m->count = 0;
     if (end == PP_GJK_FAR) {
         return;
@@ -181,14 +181,41 @@ static void touch_hulls(pp_meeting *m, const pp_placed *a, const pp_placed *b, d
     }
     s = pp_hull_axis(a, b, s, &n);
     pp_meet(m, a, b, n, s, margin);
-    perp_vec3 x = pp_core_support(a, n), y = pp_along(x, s, n);
-    if (end == PP_GJK_APART) {
-        pp_simplex_points(&simplex, &x, &y);
+    pp_meet_close(m, a, b, end == PP_GJK_APART ? &simplex : NULL);
+}
+
+// ── Curved solids ────────────────────────────────────────────────────────────────────────────────
+
+static void touch_curved(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin)
+{
+    pp_simplex simplex;
+    perp_vec3 n = pp_unit(pp_sub(b->p, a->p), UP);
+    double most = margin + a->radius + b->radius, s;
+    pp_gjk_end end = pp_gjk(&simplex, a, b, n, most, 1e-6);
+    m->count = 0;
+    if (end == PP_GJK_FAR) {
+        return;
     }
-    pp_meet_ensure(m, x, y, pp_meet_feature(PP_MEET_EDGES, 0, 0));
+    if (end == PP_GJK_APART) {
+        double length = pp_length(simplex.v), slack = 1e-5 * length + 1e-11 * (a->size + b->size);
+        n = pp_unit(simplex.v, n);
+        s = pp_polish(a, b, 0.03, &n);
+        s = s < length - slack ? pp_polish(a, b, 0.2, &n) : s;
+        s = s < length - slack ? pp_epa(a, b, &n) : s;
+    } else {
+        s = pp_epa(a, b, &n);
+    }
+    pp_meet(m, a, b, n, s, margin);
+    pp_meet_close(m, a, b, end == PP_GJK_APART ? &simplex : NULL);
 }
 
 // ── All pairs ────────────────────────────────────────────────────────────────────────────────────
+
+static bool is_curved(const pp_solid *s)
+{
+    return s->kind == PP_SOLID_CYLINDER || s->kind == PP_SOLID_CONE ||
+           s->kind == PP_SOLID_ELLIPSOID;
+}
 
 static bool is_round(const pp_solid *s)
 {
@@ -217,6 +244,8 @@ int pp_solid_touch(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, co
         touch_halfspace(&m, plane_a ? &pb : &pa, plane_a ? &pa : &pb, plane_a, margin);
     } else if (is_round(a) && is_round(b)) {
         touch_segments(&m, &pa, &pb, margin);
+    } else if (is_curved(a) || is_curved(b)) {
+        touch_curved(&m, &pa, &pb, margin);
     } else if (a->kind == PP_SOLID_HULL || b->kind == PP_SOLID_HULL) {
         touch_hulls(&m, &pa, &pb, margin);
     } else {

@@ -50,7 +50,8 @@ static void set_point(pp_patch *patch, perp_vec3 x, int id)
     patch->id[0] = id;
     patch->facing = 1.0;
     patch->face = 0;
-    patch->disc = 0.0;
+    patch->round = patch->disc = 0.0;
+    patch->bare = false;
 }
 
 static void set_segment(pp_patch *patch, perp_vec3 x, int i, perp_vec3 y, int j)
@@ -76,6 +77,7 @@ static void patch_segment(pp_patch *patch, const pp_placed *s, perp_vec3 d)
         set_point(patch, pp_along(s->p, up >= 0.0 ? half : -half, axis), up >= 0.0);
     } else {
         set_segment(patch, pp_along(s->p, -half, axis), 0, pp_along(s->p, half, axis), 1);
+        patch->axis = s->p;
     }
 }
 
@@ -105,7 +107,7 @@ static void patch_box(pp_patch *patch, const pp_placed *s, perp_vec3 d)
     patch->n = pp_scale(up ? 1.0 : -1.0, pp_column(&s->R, i));
     patch->facing = fabs(side[i]);
     patch->face = 2 * i + up;
-    patch->disc = 0.0;
+    patch->round = patch->disc = 0.0;
 }
 
 // The edge of the face that is nearest to d: along the axis of the smallest slope.
@@ -170,7 +172,7 @@ static void set_hull_face(pp_patch *patch, const pp_placed *s, int face, perp_ve
     patch->n = pp_mul(&s->R, hull->face_normal[face]);
     patch->facing = pp_dot3(patch->n, d);
     patch->face = face;
-    patch->disc = 0.0;
+    patch->round = patch->disc = 0.0;
 }
 
 // Of the faces that hold most of the vertices furthest along d, the one that faces d most.
@@ -249,6 +251,91 @@ static bool other_hull(pp_patch *patch, const pp_placed *s, perp_vec3 d)
     return true;
 }
 
+// ── Cylinder and cone ────────────────────────────────────────────────────────────────────────────
+// The rim of a base is seen as eight points, fixed to the solid, of which the nearest one gives way to the
+// point that is furthest along d.
+
+enum { RIM = 8, SIDE_ID = 32 };
+
+// A side that is less than this out of the plane across d rolls on it.
+static const double ROLLING = 0.02;
+
+// top: +1 or -1, the base that looks along +z or -z.
+static void patch_base(pp_patch *patch, const pp_placed *s, perp_vec3 d, double top)
+{
+    static const double C = 0.7071067811865476;
+    static const double DIRECTION[RIM][2] = {{1.0, 0.0},  {C, C},   {0.0, 1.0},  {-C, C},
+                                             {-1.0, 0.0}, {-C, -C}, {0.0, -1.0}, {C, -C}};
+    perp_vec3 local = pp_mul_t(&s->R, d);
+    double r = s->solid->radius, z = top * s->solid->half.z, across = hypot(local.x, local.y);
+    int nearest = 0;
+    double least = -PP_INF;
+    patch->count = RIM;
+    for (int q = 0; q < RIM; q++) {
+        int k = top > 0.0 ? q : RIM - 1 - q;
+        const double *way = DIRECTION[k];
+        double along = way[0] * local.x + way[1] * local.y;
+        if (along > least) {
+            least = along;
+            nearest = q;
+        }
+        patch->id[q] = top > 0.0 ? RIM + k : k;
+        patch->x[q] = pp_add(s->p, pp_mul(&s->R, pp_vec(r * way[0], r * way[1], z)));
+    }
+    if (across > 1e-12) {
+        perp_vec3 x = pp_vec(r * local.x / across, r * local.y / across, z);
+        patch->x[nearest] = pp_add(s->p, pp_mul(&s->R, x));
+    }
+    patch->n = pp_scale(top, pp_column(&s->R, 2));
+    patch->facing = top * local.z;
+    patch->face = top > 0.0;
+    patch->round = 0.0;
+    patch->disc = r;
+    patch->centre = pp_along(s->p, s->solid->half.z, patch->n);
+}
+
+// The line of the side that looks along d, as if round the axis: two cylinders side by side meet like
+// two capsules.
+static void patch_cylinder(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+{
+    perp_vec3 axis = pp_column(&s->R, 2);
+    double up = pp_dot3(axis, d), half = s->solid->half.z, r = s->solid->radius;
+    if (fabs(up) >= STEEP) {
+        patch_base(patch, s, d, copysign(1.0, up));
+        return;
+    }
+    bool flat = fabs(up) < ROLLING;
+    perp_vec3 out = pp_radial(d, axis);
+    perp_vec3 middle = pp_along(pp_along(s->p, r, out), flat ? -r : 0.0, d);
+    set_segment(patch, pp_along(middle, -half, axis), SIDE_ID, pp_along(middle, half, axis),
+                SIDE_ID + 1);
+    patch->round = flat ? r : 0.0;
+    patch->axis = s->p;
+    patch->bare = !flat;
+}
+
+static void patch_cone(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+{
+    perp_vec3 axis = pp_column(&s->R, 2);
+    double up = pp_dot3(axis, d), half = s->solid->half.z, r = s->solid->radius;
+    double across = sqrt(fmax(0.0, 1.0 - up * up)), slant = hypot(2.0 * half, r);
+    double side = (2.0 * half * across + r * up) / slant;
+    if (-up >= side && -up >= STEEP) {
+        patch_base(patch, s, d, -1.0);
+        return;
+    }
+    perp_vec3 out = pp_radial(d, axis);
+    perp_vec3 apex = pp_along(s->p, half, axis);
+    perp_vec3 rim = pp_along(pp_along(s->p, -half, axis), r, out);
+    double drop = pp_dot3(d, pp_sub(rim, apex));
+    if (fabs(drop) > STEEP * slant) {
+        set_point(patch, drop > 0.0 ? rim : apex, drop > 0.0 ? SIDE_ID + 1 : SIDE_ID);
+    } else {
+        set_segment(patch, apex, SIDE_ID, rim, SIDE_ID + 1);
+        patch->bare = true;
+    }
+}
+
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
 
 void pp_patch_set(pp_patch *patch, const pp_placed *s, perp_vec3 d)
@@ -263,6 +350,12 @@ void pp_patch_set(pp_patch *patch, const pp_placed *s, perp_vec3 d)
     case PP_SOLID_HULL:
         patch_hull(patch, s, d);
         break;
+    case PP_SOLID_CYLINDER:
+        patch_cylinder(patch, s, d);
+        break;
+    case PP_SOLID_CONE:
+        patch_cone(patch, s, d);
+        break;
     default:
         set_point(patch, pp_core_support(s, d), 0);
         break;
@@ -275,6 +368,8 @@ void pp_patch_narrow(pp_patch *patch, const pp_placed *s, perp_vec3 d)
         narrow_box(patch, s, d);
     } else if (s->solid->kind == PP_SOLID_HULL) {
         narrow_hull(patch, s, d);
+    } else if (patch->count > 2) {
+        set_point(patch, pp_core_support(s, d), SIDE_ID + 2);
     }
 }
 

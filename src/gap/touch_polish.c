@@ -29,7 +29,7 @@ typedef struct guess {
     double sign;  // outward direction is sign n
 } guess;
 
-enum { GUESS_MAX = 10 };
+enum { GUESS_MAX = 14 };
 
 typedef struct guesses {
     const pp_placed *s;
@@ -78,16 +78,30 @@ static void guess_box(guesses *g)
             add_guess(g, 1, pp_column(&g->s->R, i), 0.0, vertex);
         }
     }
-    add_guess(g, 0, none, 0.0, vertex);
+    for (int k = 0; k < 8;
+         k++) {  // the ends of these edges, too: the given normal may be on the wrong side
+        const double out[3] = {k & 1 ? -1.0 : 1.0, k & 2 ? -1.0 : 1.0, k & 4 ? -1.0 : 1.0};
+        bool near = true;
+        for (int i = 0; i < 3; i++) {
+            near = near && (out[i] * side[i] >= 0.0 || fabs(side[i]) < g->turn);
+        }
+        if (near) {
+            perp_vec3 h = g->s->solid->half;
+            perp_vec3 x = pp_vec(out[0] * h.x, out[1] * h.y, out[2] * h.z);
+            add_guess(g, 0, none, 0.0, pp_add(g->s->p, pp_mul(&g->s->R, x)));
+        }
+    }
 }
 
 static void guess_segment(guesses *g)
 {
     const perp_vec3 none = {0.0, 0.0, 0.0}, axis = pp_column(&g->s->R, 2);
-    if (fabs(pp_dot3(axis, g->out)) < g->turn) {
+    double up = pp_dot3(axis, g->out), half = g->s->solid->half.z;
+    if (fabs(up) < g->turn) {
         add_guess(g, 1, axis, 0.0, g->s->p);
+        add_guess(g, 0, none, 0.0, pp_along(g->s->p, -copysign(half, up), axis));
     }
-    add_guess(g, 0, none, 0.0, pp_core_support(g->s, g->out));
+    add_guess(g, 0, none, 0.0, pp_along(g->s->p, copysign(half, up), axis));
 }
 
 static void guess_hull(guesses *g)
@@ -101,7 +115,7 @@ static void guess_hull(guesses *g)
             add_guess(g, 2, pp_mul(&g->s->R, hull->face_normal[f]), 0.0, vertex);
         }
     }
-    for (int k = 0; k < hull->edges && g->count < GUESS_MAX - 1; k++) {
+    for (int k = 0; k < hull->edges && g->count < GUESS_MAX - 5; k++) {
         perp_vec3 x = hull->vertex[hull->edge[k][0]], y = hull->vertex[hull->edge[k][1]];
         perp_vec3 d = pp_unit(pp_sub(y, x), local);
         if (fabs(pp_dot3(d, local)) < g->turn && pp_dot3(x, local) >= low) {
@@ -109,6 +123,12 @@ static void guess_hull(guesses *g)
         }
     }
     add_guess(g, 0, none, 0.0, pp_add(g->s->p, pp_mul(&g->s->R, vertex)));
+    for (int k = 0; k < hull->vertices && g->count < GUESS_MAX; k++) {
+        perp_vec3 x = hull->vertex[k];
+        if (pp_dot3(local, x) >= low && pp_length(pp_sub(x, vertex)) > 0.0) {
+            add_guess(g, 0, none, 0.0, pp_add(g->s->p, pp_mul(&g->s->R, x)));
+        }
+    }
 }
 
 static void guess_cylinder(guesses *g)
@@ -186,8 +206,7 @@ static perp_vec3 guess_point(const guess *g, perp_vec3 n)
         return pp_core_support(g->solid, out);
     }
     if (g->model == RIM) {
-        perp_vec3 across = pp_along(out, -pp_dot3(out, g->axis), g->axis);
-        return pp_along(g->x, g->radius, pp_unit(across, pp_across(g->axis)));
+        return pp_along(g->x, g->radius, pp_radial(out, g->axis));
     }
     return g->x;
 }
@@ -222,20 +241,46 @@ static perp_vec3 curve(const guess *a, const guess *b, perp_vec3 n, perp_vec3 v)
 
 static const double LONGEST = 0.3;  // turn of one Newton step
 
+static perp_vec3 gradient(const guess *a, const guess *b, perp_vec3 n)
+{
+    return pp_sub(guess_point(a, n), guess_point(b, n));
+}
+
+// A step in the tangent plane, shortened until it does not raise n.G. Short ones are near the end, where n.G
+// is flat to roundoff and Newton's step is good.
+static perp_vec3 step(const guess *a, const guess *b, perp_vec3 n, perp_vec3 way)
+{
+    double before = pp_dot3(n, gradient(a, b, n));
+    perp_vec3 next = pp_unit(pp_add(n, way), n);
+    for (int k = 0; k < 16 && pp_dot3(way, way) > 1e-9; k++) {
+        if (pp_dot3(next, gradient(a, b, next)) <= before) {
+            break;
+        }
+        way = pp_scale(0.3, way);
+        next = pp_unit(pp_add(n, way), n);
+    }
+    return next;
+}
+
+// The Hessian is shifted where it is not positive: a rim seen along its axis is a cone's tip.
 static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n)
 {
-    for (int round = 0; round < 20; round++) {
-        perp_vec3 e = pp_across(n), f = pp_cross(n, e);
-        perp_vec3 G = pp_sub(guess_point(a, n), guess_point(b, n));
+    for (int round = 0; round < 30; round++) {
+        perp_vec3 e = pp_across(n), f = pp_cross(n, e), G = gradient(a, b, n);
         perp_vec3 He = curve(a, b, n, e), Hf = curve(a, b, n, f);
         double inner = pp_dot3(G, n), ee = pp_dot3(e, He) - inner, ff = pp_dot3(f, Hf) - inner;
-        double ef = pp_dot3(e, Hf), ge = pp_dot3(G, e), gf = pp_dot3(G, f), det = ee * ff - ef * ef;
-        if (!(det > 0.0) || !(ee > 0.0)) {
+        double ef = pp_dot3(e, Hf), ge = pp_dot3(G, e), gf = pp_dot3(G, f);
+        double middle = 0.5 * (ee + ff), low = middle - hypot(0.5 * (ee - ff), ef);
+        double least = 0.05 * (fabs(middle) + fabs(inner)), shift = low < 0.0 ? least - low : 0.0;
+        ee += shift;
+        ff += shift;
+        double det = ee * ff - ef * ef;
+        if (!(det > 0.0)) {
             return n;
         }
         double p = (ef * gf - ff * ge) / det, q = (ef * ge - ee * gf) / det;
         double length = sqrt(p * p + q * q), cut = length > LONGEST ? LONGEST / length : 1.0;
-        n = pp_unit(pp_along(pp_along(n, cut * p, e), cut * q, f), n);
+        n = step(a, b, n, pp_along(pp_scale(cut * p, e), cut * q, f));
         if (length < 1e-15) {
             break;
         }
@@ -256,20 +301,32 @@ static perp_vec3 newton_circle(const guess *a, const guess *b, perp_vec3 d, doub
 {
     n = on_circle(n, d, c);
     for (int round = 0; round < 20; round++) {
-        perp_vec3 turn = pp_cross(d, n), radial = pp_along(n, -c, d);
-        perp_vec3 G = pp_sub(guess_point(a, n), guess_point(b, n));
+        perp_vec3 turn = pp_cross(d, n), radial = pp_along(n, -c, d), G = gradient(a, b, n);
         double first = pp_dot3(G, turn);
         double second = pp_dot3(turn, curve(a, b, n, turn)) - pp_dot3(G, radial);
         if (!(second > 0.0)) {
             return n;
         }
-        double step = fmin(fmax(-first / second, -LONGEST), LONGEST);
-        n = on_circle(pp_along(n, step, turn), d, c);
-        if (fabs(step) < 1e-15) {
+        double angle = fmin(fmax(-first / second, -LONGEST), LONGEST);
+        n = on_circle(pp_along(n, angle, turn), d, c);
+        if (fabs(angle) < 1e-15) {
             break;
         }
     }
     return n;
+}
+
+// Near the axis of a rim Newton's model is good on the right side only: start there, where the other is.
+static bool rim_start(const guess *rim, const guess *other, double turn, perp_vec3 *n)
+{
+    double up = pp_dot3(*n, rim->axis);
+    if (rim->model != RIM || 1.0 - up * up > turn * turn) {
+        return false;
+    }
+    perp_vec3 along = pp_scale(copysign(1.0, up), rim->axis);
+    perp_vec3 to = pp_scale(rim->sign, pp_sub(guess_point(other, along), rim->x));
+    *n = pp_unit(pp_along(along, 1e-3, pp_radial(to, rim->axis)), along);
+    return true;
 }
 
 // ── Pairs of guesses ─────────────────────────────────────────────────────────────────────────────
@@ -323,6 +380,19 @@ static void offer(best *w, perp_vec3 n)
     }
 }
 
+static void offer_pair(best *w, const guess *a, const guess *b, perp_vec3 n, double turn)
+{
+    perp_vec3 from = n;
+    offer(w, solve_pair(a, b, n));
+    if (rim_start(a, b, turn, &from)) {
+        offer(w, solve_pair(a, b, from));
+    }
+    from = n;
+    if (rim_start(b, a, turn, &from)) {
+        offer(w, solve_pair(a, b, from));
+    }
+}
+
 static void polish_once(best *w, perp_vec3 n, double turn)
 {
     guesses ga, gb;
@@ -341,7 +411,7 @@ static void polish_once(best *w, perp_vec3 n, double turn)
             for (int j = 0; j < gb.count; j++) {
                 const guess *a = &ga.list[i], *b = &gb.list[j];
                 if (a->kinks < 2 && b->kinks < 2 && a->kinks + b->kinks == kinks) {
-                    offer(w, solve_pair(a, b, n));
+                    offer_pair(w, a, b, n, turn);
                 }
             }
         }

@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How two overlapping cores are parted soonest, when one of them is curved.
+//
+// The cores overlap where their difference D = b - a holds the origin, and part along n by s(n) = min {n.w : w in D}.
+// A polytope inside D is grown (van den Bergen 2001): its face nearest to the origin is a lower bound of the
+// depth, any n an upper bound. So the normal of that face is polished from time to time, and once the two
+// bounds are close, the polished one, which is right to roundoff, is the answer.
+#include "gap/touch_core.h"
+
+enum { VERTEX_MAX = 96, FACE_MAX = 4 * VERTEX_MAX, RIM_MAX = 96, TRY_MAX = 24 };
+
+typedef struct face {
+    int v[3];
+    perp_vec3 out;  // unit
+    double height;  // out.w on it
+} face;
+
+typedef struct polytope {
+    const pp_placed *a, *b;
+    double size;
+    int vertices, faces;
+    perp_vec3 w[VERTEX_MAX];
+    face face[FACE_MAX];
+} polytope;
+
+static perp_vec3 support(const polytope *p, perp_vec3 d)
+{
+    return pp_sub(pp_core_support(p->b, d), pp_core_support(p->a, pp_scale(-1.0, d)));
+}
+
+// Faces without area are never the nearest, and never seen.
+static void add_face(polytope *p, int i, int j, int k)
+{
+    if (p->faces == FACE_MAX) {
+        return;
+    }
+    perp_vec3 e = pp_sub(p->w[j], p->w[i]), f = pp_sub(p->w[k], p->w[i]), n = pp_cross(e, f);
+    double length = sqrt(pp_dot3(n, n));
+    face *new = &p->face[p->faces++];
+    *new = (face){{i, j, k}, {0.0, 0.0, 1.0}, PP_INF};
+    if (length > 1e-14 * sqrt(pp_dot3(e, e) * pp_dot3(f, f)) && length > 0.0) {
+        new->out = pp_scale(1.0 / length, n);
+        new->height = pp_dot3(new->out, p->w[i]);
+    }
+}
+
+// Of the support points along d and -d the one further from x, measured along d.
+static perp_vec3 further(const polytope *p, perp_vec3 d, perp_vec3 x)
+{
+    perp_vec3 up = support(p, d), down = support(p, pp_scale(-1.0, d));
+    return pp_dot3(d, pp_sub(up, x)) >= pp_dot3(d, pp_sub(x, down)) ? up : down;
+}
+
+// A tetrahedron of extreme points. False: D is all but flat.
+static bool start(polytope *p)
+{
+    const pp_placed *large = p->a->size >= p->b->size ? p->a : p->b;
+    perp_vec3 *w = p->w, d = pp_column(&large->R, 0);
+    double longest = -1.0;
+    for (int k = 0; k < 3; k++) {
+        perp_vec3 e = pp_column(&large->R, k);
+        perp_vec3 up = support(p, e), down = support(p, pp_scale(-1.0, e)),
+                  along = pp_sub(up, down);
+        if (pp_dot3(along, along) > longest) {
+            longest = pp_dot3(along, along);
+            w[0] = down;
+            w[1] = up;
+        }
+    }
+    d = pp_unit(pp_sub(w[1], w[0]), d);
+    perp_vec3 e = pp_across(d), f = pp_cross(d, e);
+    double widest = -1.0;
+    for (int k = 0; k < 4; k++) {
+        perp_vec3 way = pp_along(pp_scale(k == 1 ? 0.0 : 1.0, e),
+                                 k == 0   ? 0.0
+                                 : k == 3 ? -1.0
+                                          : 1.0,
+                                 f);
+        perp_vec3 x = further(p, way, w[0]), off = pp_sub(x, w[0]);
+        off = pp_along(off, -pp_dot3(off, d), d);
+        if (pp_dot3(off, off) > widest) {
+            widest = pp_dot3(off, off);
+            w[2] = x;
+        }
+    }
+    perp_vec3 n = pp_unit(pp_cross(d, pp_sub(w[2], w[0])), e);
+    w[3] = further(p, n, w[0]);
+    p->vertices = 4;
+    double up = pp_dot3(n, pp_sub(w[3], w[0]));
+    int i = up > 0.0 ? 1 : 2, j = up > 0.0 ? 2 : 1;
+    add_face(p, 0, j, i);
+    add_face(p, 0, i, 3);
+    add_face(p, i, j, 3);
+    add_face(p, j, 0, 3);
+    return fabs(up) > 1e-14 * p->size && widest > 0.0;
+}
+
+// Takes the faces that w sees away and joins their rim to w. False: no room left, or nothing seen.
+static bool grow(polytope *p, perp_vec3 w)
+{
+    int rim[RIM_MAX][2], count = 0, kept = 0, new = p->vertices;
+    if (p->vertices == VERTEX_MAX) {
+        return false;
+    }
+    for (int k = 0; k < p->faces; k++) {
+        face f = p->face[k];
+        if (!(pp_dot3(f.out, w) > f.height + 1e-15 * p->size)) {
+            p->face[kept++] = f;
+            continue;
+        }
+        for (int i = 0; i < 3; i++) {  // an edge that comes back the other way is inside
+            int from = f.v[i], to = f.v[i == 2 ? 0 : i + 1], l = 0;
+            while (l < count && !(rim[l][0] == to && rim[l][1] == from)) {
+                l++;
+            }
+            if (l < count) {
+                count--;
+                rim[l][0] = rim[count][0];
+                rim[l][1] = rim[count][1];
+            } else if (count < RIM_MAX) {
+                rim[count][0] = from;
+                rim[count++][1] = to;
+            }
+        }
+    }
+    bool room = kept + count <= FACE_MAX && count < RIM_MAX;
+    if (kept == p->faces || !room) {
+        return false;
+    }
+    p->w[p->vertices++] = w;
+    p->faces = kept;
+    for (int l = 0; l < count; l++) {
+        add_face(p, rim[l][0], rim[l][1], new);
+    }
+    return true;
+}
+
+static int nearest(const polytope *p)
+{
+    int best = 0;
+    for (int k = 1; k < p->faces; k++) {
+        best = p->face[k].height < p->face[best].height ? k : best;
+    }
+    return best;
+}
+
+typedef struct answer {
+    double s;
+    perp_vec3 n;
+    int tried;
+    perp_vec3 from[TRY_MAX];  // normals that have been polished
+} answer;
+
+static void polish(const polytope *p, answer *best, perp_vec3 out)
+{
+    perp_vec3 n = pp_scale(-1.0, out);
+    double s = pp_polish(p->a, p->b, 0.15, &n);
+    if (best->tried < TRY_MAX) {
+        best->from[best->tried++] = out;
+    }
+    if (s > best->s) {
+        best->s = s;
+        best->n = n;
+    }
+}
+
+// Other faces that might still hide a smaller depth, one of each direction.
+static void polish_rest(const polytope *p, answer *best)
+{
+    for (int k = 0; k < p->faces && best->tried < TRY_MAX; k++) {
+        bool new = p->face[k].height < -best->s - 1e-9 * p->size;
+        for (int l = 0; l < best->tried && new; l++) {
+            new = pp_dot3(p->face[k].out, best->from[l]) < 0.99;
+        }
+        if (new) {
+            polish(p, best, p->face[k].out);
+        }
+    }
+}
+
+double pp_epa(const pp_placed *a, const pp_placed *b, perp_vec3 *n)
+{
+    polytope p;
+    answer best = {.s = -PP_INF, .n = *n, .tried = 0};
+    p.a = a;
+    p.b = b;
+    p.size = a->size + b->size;
+    p.faces = 0;
+    bool growing = start(&p);
+    for (int round = 0; round < VERTEX_MAX && growing; round++) {
+        const face *f = &p.face[nearest(&p)];
+        perp_vec3 out = f->out, w = support(&p, out);
+        double height = f->height;
+        growing = isfinite(height) && pp_dot3(out, w) - height > 1e-9 * p.size;
+        if (round % 6 == 5 || !growing) {
+            polish(&p, &best, out);
+            growing = growing && -best.s - height > 1e-3 * fabs(best.s) + 1e-6 * p.size;
+        }
+        growing = growing && grow(&p, w);
+    }
+    polish_rest(&p, &best);
+    if (best.tried == 0) {
+        best.s = pp_polish(a, b, 0.15, &best.n);
+    }
+    *n = best.n;
+    return best.s;
+}

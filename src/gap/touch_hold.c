@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Witness points where the patches give none: a flat face along a tangent of a rim, or a feature thinner
+// than roundoff.
+#include "gap/touch_core.h"
+
+static double box_outside(perp_vec3 x, perp_vec3 h)
+{
+    return fmax(fabs(x.x) - h.x, fmax(fabs(x.y) - h.y, fabs(x.z) - h.z));
+}
+
+static double hull_outside(const pp_hull *hull, perp_vec3 x)
+{
+    double most = -PP_INF;
+    for (int f = 0; f < hull->faces; f++) {
+        perp_vec3 on = hull->vertex[hull->corner[hull->face_first[f]]];
+        most = fmax(most, pp_dot3(hull->face_normal[f], pp_sub(x, on)));
+    }
+    return most;
+}
+
+// (|x/S| - 1) / |grad|: the distance to first order.
+static double ellipsoid_outside(perp_vec3 x, perp_vec3 h)
+{
+    perp_vec3 t = pp_vec(x.x / h.x, x.y / h.y, x.z / h.z);
+    double length = sqrt(pp_dot3(t, t));
+    t = pp_vec(t.x / h.x, t.y / h.y, t.z / h.z);
+    return length > 1.0 ? (length - 1.0) * length / sqrt(pp_dot3(t, t)) : 0.0;
+}
+
+// How far a point is outside a core, at least; 0 or less: it is inside.
+static double outside(const pp_placed *s, perp_vec3 point)
+{
+    const pp_solid *solid = s->solid;
+    perp_vec3 x = pp_mul_t(&s->R, pp_sub(point, s->p)), h = solid->half;
+    double across = hypot(x.x, x.y), r = solid->radius;
+    switch (solid->kind) {
+    case PP_SOLID_SPHERE:
+        return pp_length(x);
+    case PP_SOLID_CAPSULE:
+        return fmax(across, fabs(x.z) - h.z);
+    case PP_SOLID_BOX:
+        return box_outside(x, h);
+    case PP_SOLID_CYLINDER:
+        return fmax(across - r, fabs(x.z) - h.z);
+    case PP_SOLID_CONE:
+        return fmax(-h.z - x.z, (2.0 * h.z * across + r * (x.z - h.z)) / hypot(2.0 * h.z, r));
+    case PP_SOLID_ELLIPSOID:
+        return ellipsoid_outside(x, h);
+    case PP_SOLID_HULL:
+        return hull_outside(solid->hull, x);
+    case PP_SOLID_HALFSPACE:
+        return x.z;
+    }
+    return 0.0;
+}
+
+// The support point of one, if the other is right across; else what GJK found.
+void pp_meet_close(pp_meeting *m, const pp_placed *a, const pp_placed *b, const pp_simplex *found)
+{
+    perp_vec3 n = m->n;
+    double s = m->s - m->round_a - m->round_b;
+    perp_vec3 x[4], y[4];
+    int count = 2, best = 0;
+    double least = PP_INF;
+    x[0] = pp_core_support(a, n);
+    y[0] = pp_along(x[0], s, n);
+    y[1] = pp_core_support(b, pp_scale(-1.0, n));
+    x[1] = pp_along(y[1], -s, n);
+    if (m->flat) {
+        x[count] = m->common;
+        y[count++] = pp_along(m->common, s, n);
+    }
+    if (found) {
+        pp_simplex_points(found, &x[count], &y[count]);
+        x[count] = pp_along(pp_scale(0.5, pp_add(x[count], y[count])), -0.5 * s, n);
+        y[count] = pp_along(x[count], s, n);
+        count++;
+    }
+    for (int k = 0; k < count; k++) {
+        double off = fmax(outside(a, x[k]), outside(b, y[k]));
+        if (off < least) {
+            least = off;
+            best = k;
+        }
+    }
+    pp_meet_ensure(m, x[best], y[best], pp_meet_feature(PP_MEET_EDGES, 0, 0));
+}
