@@ -49,6 +49,14 @@ typedef struct pp_gaps {
 perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_kinematics *kin,
                         double margin, pp_arena *arena);
 
+// How near shapes must be to be looked at: the margin, or what the two fastest bodies can close in a step.
+double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double margin);
+
+// Drops detected contacts with a gap beyond the margin that nothing in the step can close: one fast body
+// must not make contacts of all that is slow.
+perp_status pp_gaps_keep(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
+                         double margin, pp_arena *arena);
+
 // Points of one pair of shapes with gap <= margin (INFINITY: the closest point in any case): at most
 // PP_POINTS_MAX; features, points, normals, gaps filled, the rest zero. Returns how many.
 enum { PP_POINTS_MAX = 8 };

@@ -28,69 +28,12 @@ static perp_status kinematics(perp_sim *sim, double h)
     return status;
 }
 
-// What the forces alone add to a body's velocity in this step.
-static perp_twist pushed(const perp_sim *sim, int i)
-{
-    const pp_body *body = &sim->model->body[i];
-    double dv[PP_BODY_NV], all[PP_BODY_NV] = {0.0};
-    pp_body_solve(body, &sim->step.kin.mass[i], sim->step.kin.p_ext + body->at, dv);
-    for (int k = 0; k < body->nv; k++) {
-        all[body->axis[k]] = dv[k];
-    }
-    return (perp_twist){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
-}
-
-// How near shapes must be to be in the problem: the margin, or what the fastest body can cover in a
-// step and a half, so that nothing passes through in one.
-static double reach(const perp_sim *sim, double h)
-{
-    const perp_model *m = sim->model;
-    const pp_frame *body = sim->step.kin.body;
-    double fastest = 0.0;
-    for (int i = 0; body && i < m->bodies; i++) {
-        perp_twist more = pushed(sim, i);
-        double turn = (pp_length(body[i].w) + pp_length(more.w)) * m->length_scale;
-        fastest = fmax(fastest, pp_length(body[i].v) + pp_length(more.v) + turn);
-    }
-    return fmax(sim->def.margin, 1.5 * h * fastest);
-}
-
-// Speed of a point of a body, with what the forces add to it at most.
-static perp_vec3 point_velocity(const perp_sim *sim, int body, perp_vec3 at, double *added)
-{
-    const pp_frame *f = &sim->step.kin.body[body];
-    perp_twist more = pushed(sim, body);
-    *added += pp_length(pp_add(more.v, pp_cross(more.w, pp_sub(at, f->p))));
-    return pp_point_velocity(f, at);
-}
-
-// One fast body must not make contacts of all that is slow: each is kept by its own relative speed.
-static void keep_near(perp_sim *sim, double h)
-{
-    const perp_model *m = sim->model;
-    pp_gaps *gaps = &sim->step.gap;
-    int kept = 0;
-    for (int i = 0; i < gaps->count; i++) {
-        const pp_contact *c = &gaps->contact[i];
-        double added = 0.0;
-        perp_vec3 va = point_velocity(sim, m->shape[c->a].body, c->point, &added);
-        perp_vec3 vb = point_velocity(sim, m->shape[c->b].body, c->point, &added);
-        double far = 1.5 * h * (pp_length(pp_sub(vb, va)) + added);
-        if (c->listed >= 0 || c->gap <= fmax(sim->def.margin, far)) {
-            gaps->contact[kept++] = *c;
-        }
-    }
-    gaps->count = kept;
-}
-
-static perp_status find_gaps(perp_sim *sim, double h)
+static perp_status find_gaps(perp_sim *sim)
 {
     pp_step *s = &sim->step;
-    perp_status status = pp_gaps_run(&s->gap, sim->model, &s->kin, reach(sim, h), sim->arena);
-    if (status >= 0) {
-        keep_near(sim, h);
-    }
-    return status;
+    double margin = sim->def.margin, reach = pp_gap_reach(sim->model, &s->kin, margin);
+    perp_status status = pp_gaps_run(&s->gap, sim->model, &s->kin, reach, sim->arena);
+    return status < 0 ? status : pp_gaps_keep(&s->gap, sim->model, &s->kin, margin, sim->arena);
 }
 
 // Velocities the step starts from: none are carried over without inertia.
@@ -350,7 +293,7 @@ perp_status perp_step(perp_sim *sim, double h)
     double clock = pp_seconds();
     // clang-format off
     STAGE(KINEMATICS, kinematics(sim, h));                                            // X_WB M p_ext
-    STAGE(GAP,        find_gaps(sim, h));                                             // psi n
+    STAGE(GAP,        find_gaps(sim));                                                // psi n
     STAGE(CONSTRAINT, pp_rows_run(&s->row, m, &s->kin, &s->gap, scheme_of(sim), sim->arena)); // Wb Wn Wf
     STAGE(SOLVE,      solve(sim, nu));                                                // A b z
     note_overlap(sim);

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which contacts can matter in a step of h: those that the bodies can close in it, with half as much again.
+//
+// Speeds at the end of the step are not known yet. A body moves as it does, forces change that by
+// |p_ext|/m, and so do impacts: where a contact closes within the step, its bodies are struck with the
+// speed at which it closes. What is struck strikes on, through contacts that this closes and through
+// joints. So a contact is kept when
+//
+//   psi <= max(margin, 1.5 h (|v_b - v_a| + |p_ext|/m of both + the harder of the blows to a and b)) .
+#include "gap/gap.h"
+
+#include <math.h>
+
+static const double SPARE = 1.5;
+enum { SWEEPS = 16 };  // of blows through the contacts, in turn up and down the list
+
+// Change of a body's speed by forces alone.
+static double push(const perp_model *m, const pp_kinematics *kin, int i)
+{
+    const pp_body *body = &m->body[i];
+    double dv[PP_BODY_NV], all[PP_BODY_NV] = {0.0};
+    pp_body_solve(body, &kin->mass[i], kin->p_ext + body->at, dv);
+    for (int k = 0; k < body->nv; k++) {
+        all[body->axis[k]] = dv[k];
+    }
+    return pp_length(pp_vec(all[0], all[1], all[2])) +
+           pp_length(pp_vec(all[3], all[4], all[5])) * m->length_scale;
+}
+
+double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double margin)
+{
+    double first = 0.0, second = 0.0;  // of the speeds: no two bodies meet faster than their sum
+    for (int i = 0; i < model->bodies; i++) {
+        const pp_frame *f = &kin->body[i];
+        double speed =
+            pp_length(f->v) + pp_length(f->w) * model->length_scale + push(model, kin, i);
+        second = fmax(second, fmin(first, speed));
+        first = fmax(first, speed);
+    }
+    return fmax(margin, SPARE * kin->h * (first + second));
+}
+
+// ── Blows ────────────────────────────────────────────────────────────────────────────────────────
+
+typedef struct blows {
+    const perp_model *model;
+    const pp_kinematics *kin;
+    const pp_gaps *gaps;
+    double *push, *blow;  // bodies
+} blows;
+
+typedef struct pass {
+    int a, b;      // bodies
+    double speed;  // relative, forces included
+    double close;  // at which the gap closes now
+} pass;
+
+static pass pass_of(const blows *s, const pp_contact *c)
+{
+    int a = s->model->shape[c->a].body, b = s->model->shape[c->b].body;
+    perp_vec3 va = pp_point_velocity(&s->kin->body[a], c->point);
+    perp_vec3 vb = pp_point_velocity(&s->kin->body[b], c->point);
+    perp_vec3 v = pp_sub(vb, va);
+    return (pass){a, b, pp_length(v) + s->push[a] + s->push[b], fmax(-pp_dot3(c->n, v), 0.0)};
+}
+
+static bool pass_on(const blows *s, int a, int b)
+{
+    double harder = fmax(s->blow[a], s->blow[b]);
+    bool news = false;
+    for (int k = 0; k < 2; k++) {
+        int body = k == 0 ? a : b;
+        if (s->model->body[body].nv > 0 && s->blow[body] < harder) {
+            s->blow[body] = harder;
+            news = true;
+        }
+    }
+    return news;
+}
+
+static void strike(const blows *s)
+{
+    for (int i = 0; i < s->gaps->count; i++) {
+        const pp_contact *c = &s->gaps->contact[i];
+        pass p = pass_of(s, c);
+        if (c->gap <= s->kin->h * (p.close + s->push[p.a] + s->push[p.b])) {
+            s->blow[p.a] = fmax(s->blow[p.a], p.close);
+            s->blow[p.b] = fmax(s->blow[p.b], p.close);
+        }
+    }
+    s->blow[0] = 0.0;
+}
+
+static void spread(const blows *s)
+{
+    bool news = true;
+    for (int sweep = 0; news && sweep < SWEEPS; sweep++) {
+        news = false;
+        for (int k = 0; k < s->gaps->count; k++) {
+            const pp_contact *c = &s->gaps->contact[sweep % 2 ? s->gaps->count - 1 - k : k];
+            pass p = pass_of(s, c);
+            double harder = fmax(s->blow[p.a], s->blow[p.b]);
+            if (c->gap <= s->kin->h * (p.speed + harder)) {
+                news = pass_on(s, p.a, p.b) || news;
+            }
+        }
+        for (int i = 0; i < s->model->joints; i++) {
+            news = pass_on(s, s->model->joint[i].a, s->model->joint[i].b) || news;
+        }
+    }
+}
+
+perp_status pp_gaps_keep(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
+                         double margin, pp_arena *arena)
+{
+    blows s = {.model = model,
+               .kin = kin,
+               .gaps = gaps,
+               .push = PP_ZEROS(arena, double, model->bodies),
+               .blow = PP_ZEROS(arena, double, model->bodies)};
+    if (!s.push || !s.blow) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < model->bodies; i++) {
+        s.push[i] = push(model, kin, i);
+    }
+    strike(&s);
+    spread(&s);
+    int kept = 0;
+    for (int i = 0; i < gaps->count; i++) {
+        const pp_contact *c = &gaps->contact[i];
+        pass p = pass_of(&s, c);
+        double far = SPARE * kin->h * (p.speed + fmax(s.blow[p.a], s.blow[p.b]));
+        if (c->listed >= 0 || c->gap <= fmax(margin, far)) {
+            gaps->contact[kept++] = *c;
+        }
+    }
+    gaps->count = kept;
+    return PERP_OK;
+}
