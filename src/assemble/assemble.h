@@ -24,11 +24,13 @@ typedef struct pp_closed {
     int *order;    // nb: rows in pivot order; those from rank on are redundant
     double *G;     // rank x rank: Cholesky factor of L^T L, when rank < nb
     double *work;  // 3 nb
+    pp_ldl *ldl;   // S = L D L^T by the blocks of joints, in place of all above; NULL: dense
 } pp_closed;
 
-// beta: nb numbers, NULL: zero. On return r is nu, and p_b (nb) the impulses of least norm.
+// ldl: keeps its analysis from step to step; NULL: dense. Many rows go to it, few or redundant ones do not.
 perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_rows *rows,
-                             const pp_weight *mass, pp_arena *arena);
+                             const pp_weight *mass, pp_ldl *ldl, pp_arena *arena);
+// beta: nb numbers, NULL: zero. On return r is nu, and p_b (nb) the impulses of least norm.
 void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, double *pb);
 
 // The reduced problem over the base rows m, n, t: rates = D p + q.

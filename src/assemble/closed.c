@@ -4,12 +4,13 @@
 // Velocities with the joints closed. S = W_b^T M^-1 W_b + Gamma is scaled to a unit diagonal and
 // factored with diagonal pivoting; what is left below RANK of it is redundant, and the impulses of
 // redundant rows are those of least norm,  p_b = S^+ s = L (L^T L)^-2 L^T s.             theory (P8)
-#include "assemble/assemble.h"
+#include "assemble/closed.h"
 
 #include <math.h>
 #include <string.h>
 
 static const double RANK = 1e-11;
+enum { SPARSE_FROM = 12 };  // rows
 
 static double *at(double *A, int n, int i, int j)
 {
@@ -114,12 +115,18 @@ static perp_status factor_gram(pp_closed *c, pp_arena *arena)
 }
 
 perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_rows *rows,
-                             const pp_weight *mass, pp_arena *arena)
+                             const pp_weight *mass, pp_ldl *ldl, pp_arena *arena)
 {
     int n = rows->nb;
     *out = (pp_closed){.model = model, .rows = rows, .mass = mass, .nb = n};
     if (n == 0) {
         return PERP_OK;
+    }
+    if (ldl && n >= SPARSE_FROM) {
+        perp_status status = pp_closed_sparse(out, ldl, arena);
+        if (status < 0 || out->ldl) {
+            return status;
+        }
     }
     out->L = PP_ARRAY(arena, double, (size_t)n *(size_t)n);
     out->d = PP_ARRAY(arena, double, n);
@@ -137,6 +144,10 @@ perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_r
 static void apply_inverse(const pp_closed *c, double *x)
 {
     int n = c->nb, r = c->rank;
+    if (c->ldl) {
+        pp_ldl_solve(c->ldl, x);
+        return;
+    }
     double *y = c->work, *w = y + n;
     for (int i = 0; i < n; i++) {
         y[i] = c->d[c->order[i]] * x[c->order[i]];

@@ -125,7 +125,8 @@ static perp_status pose(owned *o, const perp_sim *sim, perp_form form, pp_posed 
     }
     pp_closed closed;
     pp_delassus delassus;
-    perp_status status = pp_closed_create(&closed, sim->model, &s->row, s->kin.mass, o->arena);
+    perp_status status =
+        pp_closed_create(&closed, sim->model, &s->row, s->kin.mass, NULL, o->arena);
     if (status >= 0) {
         status = pp_delassus_run(&delassus, &closed, &s->kin, nu, o->arena);
     }

@@ -138,6 +138,7 @@ static perp_status solve(perp_sim *sim, const double *nu)
                                 .warm = warm_start(sim),
                                 .gaps = &sim->step.gap,
                                 .work = sim->work,
+                                .joints = sim->joints,
                                 .env = &sim->env};
     pp_step *s = &sim->step;
     perp_status status =

@@ -313,7 +313,8 @@ static perp_status by_lcp(run *r, const double *slack)
 // W. An arch (2 contacts a block) is better off without them, a wall (5) with.
 static perp_status pose_cone(run *r, pp_posed *posed)
 {
-    if (r->rows->nb == 0 && r->rows->nn > r->model->nv) {
+    int rows = pp_cone_dim(r->model, r->rows) * r->rows->nn;
+    if (r->rows->nb == 0 && (r->model->spatial ? rows : r->rows->nn) > r->model->nv) {
         return pp_pose_cone_global(posed, r->model, r->kin, r->rows, r->nu, r->arena);
     }
     perp_status status = ensure_delassus(r);
@@ -434,6 +435,10 @@ static perp_status restitute(run *r)
     }
     for (int g = 0; g < rows->ng; g++) {
         slack[g] = rows->group[g].mu * back[rows->group[g].n];
+    }
+    perp_status status = ensure_delassus(r);
+    if (status < 0) {
+        return status;
     }
     close_joints(r);
     for (int i = 0; i < r->delassus.count; i++) {  // rates where the second problem begins
@@ -560,10 +565,7 @@ perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinem
              .out = out};
     perp_status status = allocate(&r);
     if (status >= 0) {
-        status = pp_closed_create(&r.closed, model, rows, kin->mass, arena);
-    }
-    if (status >= 0) {
-        status = pp_delassus_run(&r.delassus, &r.closed, kin, nu, arena);
+        status = pp_closed_create(&r.closed, model, rows, kin->mass, options->joints, arena);
     }
     if (status < 0) {
         return status;

@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to assemble/: joints closed by a sparse factorisation.
+#pragma once
+
+#include "assemble/assemble.h"
+
+// Sets closed->ldl when S is regular; leaves it NULL where rows are redundant and few enough to be
+// factored densely, with impulses of least norm.
+perp_status pp_closed_sparse(pp_closed *closed, pp_ldl *ldl, pp_arena *arena);

@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Joints closed in time that grows with their number: S = W_b^T M^-1 W_b + Gamma couples two joints only
+// where they share a body. Its blocks are those of joints, their order is left to the factorisation, which
+// keeps it while the joints stay the same.
+//
+// Redundant rows show as pivots that vanish. Where there are too many rows for the dense factorisation
+// such rows get no impulse, in place of the least-norm share.
+#include "assemble/closed.h"
+
+#include <string.h>
+
+static const double RANK = 1e-11;
+enum { DENSE_MOST = 1200 };  // redundant rows up to here are given least-norm impulses
+
+typedef struct nodes {
+    int count;
+    int *first;       // count + 1: rows of each node
+    int *size;        // count
+    int *body_first;  // bodies + 1
+    int *of_body;     // nodes that touch each body, ascending
+    int *p, *i;       // lower triangle of the pattern
+} nodes;
+
+// Consecutive rows of the same joint or spring are a node.
+static bool set_nodes(nodes *n, const pp_rows *rows, pp_arena *arena)
+{
+    n->first = PP_ARRAY(arena, int, rows->nb + 1);
+    n->size = PP_ARRAY(arena, int, rows->nb);
+    if (!n->first || !n->size) {
+        return false;
+    }
+    n->count = 0;
+    for (int r = 0; r < rows->nb; r++) {
+        const pp_row *row = &rows->b[r], *last = row - 1;
+        if (r == 0 || row->joint != last->joint || row->force != last->force) {
+            n->first[n->count++] = r;
+        }
+    }
+    n->first[n->count] = rows->nb;
+    for (int k = 0; k < n->count; k++) {
+        n->size[k] = n->first[k + 1] - n->first[k];
+    }
+    return true;
+}
+
+// Bodies that the rows of a node touch, each once; at most PP_ROW_BODIES for all rows of a joint.
+static int node_bodies(const nodes *n, const pp_rows *rows, int k, int out[2 * PP_ROW_BODIES])
+{
+    int count = 0;
+    for (int r = n->first[k]; r < n->first[k + 1]; r++) {
+        for (int e = 0; e < rows->b[r].count; e++) {
+            int body = rows->b[r].body[e], at = 0;
+            while (at < count && out[at] != body) {
+                at++;
+            }
+            if (at == count && count < 2 * PP_ROW_BODIES) {
+                out[count++] = body;
+            }
+        }
+    }
+    return count;
+}
+
+static bool list_bodies(nodes *n, const perp_model *m, const pp_rows *rows, pp_arena *arena)
+{
+    int body[2 * PP_ROW_BODIES];
+    int *next = PP_ZEROS(arena, int, m->bodies + 1);
+    n->body_first = PP_ZEROS(arena, int, m->bodies + 1);
+    n->of_body = PP_ARRAY(arena, int, 2 * PP_ROW_BODIES * (size_t)n->count);
+    if (!next || !n->body_first || !n->of_body) {
+        return false;
+    }
+    for (int k = 0; k < n->count; k++) {
+        for (int e = node_bodies(n, rows, k, body) - 1; e >= 0; e--) {
+            n->body_first[body[e] + 1]++;
+        }
+    }
+    for (int b = 0; b < m->bodies; b++) {
+        n->body_first[b + 1] += n->body_first[b];
+    }
+    memcpy(next, n->body_first, ((size_t)m->bodies + 1) * sizeof *next);
+    for (int k = 0; k < n->count; k++) {
+        for (int e = node_bodies(n, rows, k, body) - 1; e >= 0; e--) {
+            n->of_body[next[body[e]]++] = k;
+        }
+    }
+    return true;
+}
+
+// Nodes after k that share a body with it, each once; seen[j] == k marks those already listed.
+static int neighbours(const nodes *n, const pp_rows *rows, int k, int *seen, int *out)
+{
+    int body[2 * PP_ROW_BODIES], count = 0;
+    int bodies = node_bodies(n, rows, k, body);
+    for (int e = 0; e < bodies; e++) {
+        for (int at = n->body_first[body[e]]; at < n->body_first[body[e] + 1]; at++) {
+            int other = n->of_body[at];
+            if (other > k && seen[other] != k) {
+                seen[other] = k;
+                if (out) {
+                    out[count] = other;
+                }
+                count++;
+            }
+        }
+    }
+    return count;
+}
+
+static bool set_pattern(nodes *n, const pp_rows *rows, pp_arena *arena)
+{
+    int *seen = PP_ARRAY(arena, int, n->count);
+    n->p = PP_ARRAY(arena, int, n->count + 1);
+    if (!seen || !n->p) {
+        return false;
+    }
+    n->p[0] = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int k = 0; k < n->count; k++) {
+            seen[k] = -1;
+        }
+        for (int k = 0; k < n->count; k++) {
+            int *column = pass == 1 ? n->i + n->p[k] : NULL;
+            int count = neighbours(n, rows, k, seen, column ? column + 1 : NULL);
+            if (column) {
+                column[0] = k;
+            } else {
+                n->p[k + 1] = n->p[k] + 1 + count;
+            }
+        }
+        if (pass == 0) {
+            n->i = PP_ARRAY(arena, int, n->p[n->count]);
+            if (!n->i) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+// Block (a, b) of S, column-major, a and b nodes.
+static void fill_block(const pp_closed *c, const nodes *n, int a, int b, double *x)
+{
+    for (int j = 0; j < n->size[b]; j++) {
+        const pp_row *column = &c->rows->b[n->first[b] + j];
+        for (int i = 0; i < n->size[a]; i++) {
+            const pp_row *row = &c->rows->b[n->first[a] + i];
+            double value = pp_row_coupling(c->model, c->mass, row, column);
+            x[j * n->size[a] + i] = value + (row == column ? row->gamma : 0.0);
+        }
+    }
+}
+
+// Rows in the order kept, left out.
+static bool set_order(pp_closed *c, pp_arena *arena)
+{
+    const double *pivot = pp_ldl_pivots(c->ldl);
+    int kept = 0, left = c->rank;
+    c->order = PP_ARRAY(arena, int, c->nb);
+    for (int i = 0; c->order && i < c->nb; i++) {
+        c->order[pivot[i] != 0.0 ? kept++ : left++] = i;
+    }
+    return c->order != NULL;
+}
+
+perp_status pp_closed_sparse(pp_closed *c, pp_ldl *ldl, pp_arena *arena)
+{
+    nodes n;
+    if (!set_nodes(&n, c->rows, arena) || !list_bodies(&n, c->model, c->rows, arena) ||
+        !set_pattern(&n, c->rows, arena)) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_ldl_pattern pattern = {.nodes = n.count, .size = n.size, .p = n.p, .i = n.i};
+    if (pp_ldl_analyse(ldl, &pattern) < 0) {
+        return PERP_ERR_MEMORY;
+    }
+    const int *place = pp_ldl_places(ldl);
+    double *x = PP_ARRAY(arena, double, place[n.p[n.count]]);
+    c->work = PP_ARRAY(arena, double, 3 * (size_t)c->nb);
+    if (!x || !c->work) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int k = 0; k < n.count; k++) {
+        for (int e = n.p[k]; e < n.p[k + 1]; e++) {
+            fill_block(c, &n, n.i[e], k, x + place[e]);
+        }
+    }
+    int redundant = pp_ldl_factor(ldl, x, RANK);
+    if (redundant > 0 && c->nb <= DENSE_MOST) {
+        return PERP_OK;
+    }
+    c->ldl = ldl;
+    c->rank = c->nb - redundant;
+    return set_order(c, arena) ? PERP_OK : PERP_ERR_MEMORY;
+}
