@@ -181,7 +181,7 @@ static double drift(int k, double h, uint64_t seed)
     plane_start(&p);
     perp_vec3 momentum = space_add(def[0].velocity, space_scale(2.0, def[1].velocity));
     double worst = 0.0;
-    for (double t = 0.0; t < 0.5; t += h) {
+    for (int i = 0; i * h < 0.5; i++) {
         plane_step(&p, h);
         worst = fmax(worst, perp_sim_joint(p.sim, handle).error);
         perp_vec3 now = space_add(perp_body_twist(p.sim, body[0]).v,

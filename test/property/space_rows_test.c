@@ -1,0 +1,260 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Properties of the wrench matrices in space: a common rigid motion changes no gap, no slip and no joint;
+// W^T nu is the rate of gaps, joint errors and limits, by finite differences along the exponential map.
+#include "support/cmocka.h"
+#include "support/random_space.h"
+
+#include "constraint/constraint.h"
+
+#include <math.h>
+#include <string.h>
+
+static const pp_scheme SCHEME = {PERP_STEWART_TRINKLE, PERP_FRICTION_COULOMB, PERP_IMPACT_NEWTON,
+                                 8};
+
+typedef struct look {
+    pp_kinematics kin;
+    pp_gaps gaps;
+    pp_rows rows;
+} look;
+
+static void look_at(look *l, const perp_model *m, const pp_state *state, double margin,
+                    pp_arena *arena)
+{
+    assert_int_equal(pp_kinematics_run(&l->kin, m, state, 0.01, PERP_GYRO_IMPLICIT, NULL, arena),
+                     PERP_OK);
+    assert_int_equal(pp_gaps_run(&l->gaps, m, &l->kin, margin, arena), PERP_OK);
+    assert_int_equal(pp_rows_run(&l->rows, m, &l->kin, &l->gaps, SCHEME, arena), PERP_OK);
+}
+
+static void allocate(pp_state *s, const perp_model *m, pp_arena *arena)
+{
+    *s = (pp_state){.q = PP_ARRAY(arena, double, m->nq), .nu = PP_ARRAY(arena, double, m->nv)};
+    s->turn = PP_ARRAY(arena, double, m->joints + 1);
+    assert_true(s->q && s->nu && s->turn);
+    pp_state_start(m, s);
+}
+
+// to = from + dt nu, rotations by the exponential map.
+static void move(pp_state *to, const pp_state *from, const perp_model *m, double dt)
+{
+    to->t = from->t + dt;
+    memcpy(to->nu, from->nu, (size_t)m->nv * sizeof *to->nu);
+    memcpy(to->turn, from->turn, (size_t)m->joints * sizeof *to->turn);
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *b = &m->body[i];
+        if (b->nv < 6) {
+            continue;
+        }
+        double *q = to->q + b->at_q;
+        const double *q0 = from->q + b->at_q, *nu = from->nu + b->at;
+        for (int k = 0; k < 3; k++) {
+            q[k] = q0[k] + dt * nu[k];
+        }
+        perp_vec3 w = {nu[3], nu[4], nu[5]};
+        perp_quat turned =
+            space_mul(space_turn(w, dt * space_length(w)), (perp_quat){q0[3], q0[4], q0[5], q0[6]});
+        q[3] = turned.w;
+        q[4] = turned.x;
+        q[5] = turned.y;
+        q[6] = turned.z;
+    }
+}
+
+static void random_state(pp_state *s, const perp_model *m, rng *r, pp_arena *arena)
+{
+    pp_state start;
+    allocate(&start, m, arena);
+    allocate(s, m, arena);
+    for (int i = 0; i < m->nv; i++) {
+        start.nu[i] = rng_uniform(r, -0.15, 0.15);
+    }
+    move(s, &start, m, 1.0);
+    s->t = rng_uniform(r, 0.0, 2.0);
+    for (int i = 0; i < m->nv; i++) {
+        s->nu[i] = rng_uniform(r, -1.0, 1.0);
+    }
+}
+
+// ── Common motion ────────────────────────────────────────────────────────────────────────────────
+
+static double rigid_rate(const perp_model *m, const pp_row *row, const pp_frame *f, perp_vec3 v,
+                         perp_vec3 w)
+{
+    double sum = 0.0;
+    for (int k = 0; k < row->count; k++) {
+        perp_vec3 at = space_add(v, space_cross(w, f[row->body[k]].p));
+        const double nu[6] = {at.x, at.y, at.z, w.x, w.y, w.z};
+        for (int c = 0; c < m->body[row->body[k]].nv; c++) {
+            sum += row->J[k][c] * nu[c];
+        }
+    }
+    return sum;
+}
+
+static void common_motion_changes_nothing(void **state)
+{
+    (void)state;
+    int seen = 0;
+    FOR_SEEDS(seed, 400)
+    {
+        rng r = rng_seed(seed);
+        plane p = {0};
+        pp_state now;
+        look l;
+        pp_arena *arena = pp_arena_create(NULL);
+        plane_open(&p);
+        random_space_options options = {
+            .bodies = 12, .joints = seed % 2 == 0, .moments = seed % 3 == 0, .mu_most = 1.0};
+        random_space(&p, &r, &options);
+        plane_start(&p);
+        random_state(&now, p.model, &r, arena);
+        look_at(&l, p.model, &now, 0.4, arena);
+        perp_vec3 v = random_space_vector(&r, 1.0), w = random_space_vector(&r, 1.0);
+        perp_vec3 none = {0.0, 0.0, 0.0};
+        for (int i = 0; i < l.rows.nc; i++) {
+            CHECK(fabs(rigid_rate(p.model, &l.rows.n[i], l.kin.body, v, w)) < 1e-12, seed);
+        }
+        for (int i = 0; i < l.rows.nt; i++) {
+            CHECK(fabs(rigid_rate(p.model, &l.rows.t[i], l.kin.body, v, w)) < 1e-12, seed);
+        }
+        for (int i = 0; i < l.rows.nb; i++) {  // translations only: an open joint has a lever
+            CHECK(fabs(rigid_rate(p.model, &l.rows.b[i], l.kin.body, v, none)) < 1e-12, seed);
+        }
+        seen += l.rows.nt;
+        plane_close(&p);
+        pp_arena_destroy(arena);
+    }
+    assert_true(seen > 1000);
+}
+
+// ── Rates ────────────────────────────────────────────────────────────────────────────────────────
+
+static const pp_contact *same_contact(const pp_gaps *gaps, const pp_contact *c)
+{
+    for (int i = 0; i < gaps->count; i++) {
+        const pp_contact *other = &gaps->contact[i];
+        if (other->a == c->a && other->b == c->b && other->feature == c->feature) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+// The closest point of its pair, and closest by enough: of the others the rate is exact to first order only.
+static bool is_closest(const pp_gaps *gaps, int i)
+{
+    const pp_contact *c = &gaps->contact[i];
+    for (int k = 0; k < gaps->count; k++) {
+        const pp_contact *other = &gaps->contact[k];
+        if (k != i && other->a == c->a && other->b == c->b && other->gap < c->gap + 1e-4) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int check_contacts(const look *now, const look *minus, const look *plus, const perp_model *m,
+                          const double *nu, double eps, uint64_t seed)
+{
+    int checked = 0;
+    for (int i = 0; i < now->rows.nc; i++) {
+        int at = now->rows.contact[i];
+        const pp_contact *c = &now->gaps.contact[at], *a = same_contact(&minus->gaps, c),
+                         *b = same_contact(&plus->gaps, c);
+        if (!a || !b || !is_closest(&now->gaps, at) || space_length(space_sub(a->n, b->n)) > 1e-3 ||
+            space_length(space_sub(a->point, b->point)) > 1e-3) {
+            continue;  // the closest features changed in between
+        }
+        double rate = pp_row_rate(m, &now->rows.n[i], nu), found = (b->gap - a->gap) / (2.0 * eps);
+        if (!(fabs(rate - found) < 1e-5 * (1.0 + fabs(rate)))) {
+            print_error(
+                "shapes %d (kind %d), %d (kind %d): rate %.9g, by differences %.9g, gap %g\n", c->a,
+                m->shape[c->a].kind, c->b, m->shape[c->b].kind, rate, found, c->gap);
+        }
+        CHECK(fabs(rate - found) < 1e-5 * (1.0 + fabs(rate)), seed);
+        checked++;
+    }
+    return checked;
+}
+
+// "No relative rotation" is the logarithm of a rotation, whose rate is the relative angular velocity
+// up to the error itself.
+static double slack_of(const look *l, const perp_model *m, int i)
+{
+    int joint = l->rows.b[i].joint;
+    if (m->joint[joint].kind != PERP_WELD && m->joint[joint].kind != PERP_PRISMATIC) {
+        return 0.0;
+    }
+    double open = 0.0;
+    for (int k = 0; k < l->rows.nb; k++) {
+        open += l->rows.b[k].joint == joint ? fabs(l->rows.b[k].value) : 0.0;
+    }
+    return 2.0 * open;
+}
+
+static void check_values(const look *now, const look *minus, const look *plus, const perp_model *m,
+                         const double *nu, double eps, uint64_t seed)
+{
+    for (int i = 0; i < now->rows.nb; i++) {
+        double found = (plus->rows.b[i].value - minus->rows.b[i].value) / (2.0 * eps);
+        double off = fabs(pp_row_rate(m, &now->rows.b[i], nu) - found);
+        CHECK(off < 1e-7 + slack_of(now, m, i), seed);
+    }
+    int limits = now->rows.nn - now->rows.nc;
+    for (int i = 0; i < limits; i++) {
+        const pp_row *row = &now->rows.n[now->rows.nc + i];
+        double found =
+            (plus->rows.n[plus->rows.nc + i].value - minus->rows.n[minus->rows.nc + i].value) /
+            (2.0 * eps);
+        CHECK(fabs(pp_row_rate(m, row, nu) - found) < 1e-7, seed);
+    }
+}
+
+static void rates_are_derivatives(void **state)
+{
+    (void)state;
+    double eps = 1e-6;
+    int checked = 0;
+    FOR_SEEDS(seed, 400)
+    {
+        rng r = rng_seed(seed);
+        plane p = {0};
+        pp_state now, before, after;
+        look l, minus, plus;
+        pp_arena *arena = pp_arena_create(NULL);
+        plane_open(&p);
+        random_space_options options = {.bodies = 12,
+                                        .ground = true,
+                                        .joints = seed % 2 == 0,
+                                        .drives = seed % 3 == 0,
+                                        .mu_most = 1.0};
+        random_space(&p, &r, &options);
+        plane_start(&p);
+        random_state(&now, p.model, &r, arena);
+        allocate(&before, p.model, arena);
+        allocate(&after, p.model, arena);
+        move(&before, &now, p.model, -eps);
+        move(&after, &now, p.model, eps);
+        look_at(&l, p.model, &now, 0.3, arena);
+        look_at(&minus, p.model, &before, 0.3, arena);
+        look_at(&plus, p.model, &after, 0.3, arena);
+        checked += check_contacts(&l, &minus, &plus, p.model, now.nu, eps, seed);
+        check_values(&l, &minus, &plus, p.model, now.nu, eps, seed);
+        plane_close(&p);
+        pp_arena_destroy(arena);
+    }
+    print_message("%d contacts compared\n", checked);
+    assert_true(checked > 500);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(common_motion_changes_nothing),
+        cmocka_unit_test(rates_are_derivatives),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
