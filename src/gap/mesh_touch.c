@@ -166,7 +166,9 @@ static void add_face(search *s, const facet *f, double lowest)
             above = above && inside >= -ON * f->size;
         }
         if (above) {
-            touch[k].feature = feature_of(1, s->mesh->region[f->t], touch[k].feature);
+            // The half-space has no features to tell: the low bits are free for the number of the flat stretch, so
+            // that points are in the same order as on a half-space.
+            touch[k].feature ^= feature_of(1, s->mesh->region[f->t], 0) & 0x7fffU;
             pp_spots_add(&s->spots, &touch[k]);
         }
     }

@@ -218,6 +218,34 @@ static void capsules_near_a_cube(void **state)
     assert_true(near > 400);
 }
 
+// All solids apart from it: the closest point is that of the box.
+static void a_cube_is_a_box(void **state)
+{
+    long near = 0;
+    FOR_SEEDS(seed, 40)
+    {
+        rng r = rng_seed(seed);
+        pp_arena_reset(*state);
+        pp_solid box = {.kind = PP_SOLID_BOX, .half = {0.7, 0.9, 0.5}};
+        const pp_mesh *mesh = box_mesh(box.half, 1 + rng_below(&r, 4), *state);
+        pp_pose X_WB = random_pose(&r, 3.0);
+        for (int k = 0; k < 50; k++) {
+            pp_solid s = random_solid(&r);
+            pp_pose X_BA = {random_vec(&r, 1.8), random_rotation(&r)};
+            pp_pose X_WA = pp_pose_mul(&X_WB, &X_BA);
+            pp_touch on_mesh[PP_TOUCH_MAX], on_box[PP_TOUCH_MAX];
+            int b = pp_solid_touch(&s, &X_WA, &box, &X_WB, 0.5, on_box);
+            if (b == 0 || on_box[0].gap < 0.0) {
+                continue;
+            }
+            int m = pp_mesh_touch(&s, &X_WA, mesh, &X_WB, 0.5, on_mesh);
+            CHECK(m >= 1 && fabs(on_mesh[0].gap - on_box[0].gap) <= 1e-8, seed);
+            near++;
+        }
+    }
+    assert_true(near > 400);
+}
+
 static void balls_on_a_cube(void **state)
 {
     FOR_SEEDS(seed, 40)
@@ -306,6 +334,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_floor_is_a_half_space, setup, teardown),
         cmocka_unit_test_setup_teardown(a_sphere_rolls_smoothly, setup, teardown),
         cmocka_unit_test_setup_teardown(capsules_near_a_cube, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_cube_is_a_box, setup, teardown),
         cmocka_unit_test_setup_teardown(balls_on_a_cube, setup, teardown),
         cmocka_unit_test_setup_teardown(a_box_on_a_pillar, setup, teardown),
         cmocka_unit_test_setup_teardown(a_ball_in_a_valley, setup, teardown),
