@@ -80,6 +80,10 @@ static void leave_out_what_is_not_there(perp_check *check, const perp_recording_
     for (size_t k = 0; k < sizeof by_model / sizeof by_model[0] && !model; k++) {
         leave_out(check, by_model[k], "the recording holds no scene");
     }
+    if (!model && info->spatial) {
+        leave_out(check, PERP_CHECK_CONE, "the recording holds no scene");
+        leave_out(check, PERP_CHECK_SLIP, "the recording holds no scene");
+    }
     for (size_t k = 0; k < sizeof by_step / sizeof by_step[0] && info->every > 1; k++) {
         leave_out(check, by_step[k], "not every step is recorded");
     }
@@ -101,6 +105,16 @@ static perp_status judge_frame(pp_recheck *c)
 {
     perp_status status = PERP_OK;
     const perp_check_result *item = c->check->item;
+    double *turn = PP_ARRAY(c->arena, double, c->info->joints);
+    c->nu = PP_ARRAY(c->arena, double, c->info->nv);
+    if (!turn || !c->nu) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < c->info->joints; i++) {
+        turn[i] = c->now->joint[i].coordinate;
+    }
+    c->turn = turn;
+    pp_check_turn_back(c);
     if (item[PERP_CHECK_MOTION].done) {
         pp_check_motion(c);
     }
@@ -120,7 +134,6 @@ static perp_status judge_frame(pp_recheck *c)
         status = pp_check_places(c);
         pp_check_recorded(c);
         if (status >= 0 && item[PERP_CHECK_DRIVE].done) {
-            pp_check_joints(c);
             status = pp_check_balance(c);
         }
     }
@@ -134,6 +147,7 @@ static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state,
     size_t nv = (size_t)r->info.nv, nq = (size_t)r->info.nq;
     c->q0 = state;
     c->nu0 = state + nq;
+    c->turn0 = state + nq + nv;
     perp_status status = perp_recording_read(r, 0, &frame, error);
     for (int k = 0; k < r->info.frames && status >= 0; k++) {
         c->t0 = frame.t;
@@ -141,6 +155,9 @@ static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state,
         c->energy0 = frame.energy;
         memcpy(state, frame.q, nq * sizeof *state);
         memcpy(state + nq, frame.nu, nv * sizeof *state);
+        for (int i = 0; i < r->info.joints; i++) {
+            state[nq + nv + (size_t)i] = frame.joint[i].coordinate;
+        }
         status = k + 1 < r->info.frames ? perp_recording_read(r, k + 1, &frame, error) : PERP_OK;
         if (status < 0 || k + 1 == r->info.frames) {
             break;
@@ -210,7 +227,8 @@ perp_status perp_recording_check(perp_recording *recording, const perp_limits *l
     c.model = scene ? perp_scene_model(scene) : NULL;
     c.arena = pp_arena_create(&r->env);
     c.where = (char(*)[PP_WHERE_MAX])PP_ZEROS(r->arena, char, PERP_CHECK_COUNT *PP_WHERE_MAX);
-    double *state = PP_ARRAY(r->arena, double, (size_t)r->info.nq + (size_t)r->info.nv);
+    double *state = PP_ARRAY(r->arena, double,
+                             (size_t)r->info.nq + (size_t)r->info.nv + (size_t)r->info.joints);
     if (!c.arena || !c.where || !state) {
         status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory to judge the recording");
     } else {

@@ -9,11 +9,6 @@
 
 enum { PP_WHERE_MAX = 200 };
 
-// Of a velocity or an impulse of a body: along x and y, about its origin.
-typedef struct pp_wrench2 {
-    double x, y, turn;
-} pp_wrench2;
-
 // A frame being judged, with the one before it.
 typedef struct pp_recheck {
     const perp_recording_info *info;
@@ -27,10 +22,14 @@ typedef struct pp_recheck {
     int64_t step0;
     perp_energy energy0;
     const double *q0, *nu0;    // the state before
+    const double *turn0;       // joints: their coordinates then
+    const double *turn;        // and now, which tell how often an axis went around
+    double *nu;                // velocities after the step, in the axes that the step's problem has
     pp_frame *before, *after;  // bodies at both times
     pp_kinematics kin;         // of the step
     const double *start;       // velocities it starts from: nu0, or none when quasistatic
-    pp_wrench2 *impulse;       // bodies: of contacts and joints together
+    perp_wrench *impulse;      // bodies: of contacts and joints together, about their origins
+    double *spring;            // joints: impulse of the spring on their coordinate
 } pp_recheck;
 
 // Keeps the worst of an item; `at` and `with` name where it was seen, `with` may be "".
@@ -51,11 +50,26 @@ double pp_check_beside(const pp_recheck *c, double value, double rate, double be
                        double restitution, double rest);
 
 // ── What two frames one step apart show (check_step.c) ───────────────────────────────────────────
+// Fills c->nu. With theta < 1 a solid's angular velocity is recorded in the axes at the end of the step.
+void pp_check_turn_back(pp_recheck *c);
 void pp_check_motion(pp_recheck *c);
-perp_status pp_check_balance(pp_recheck *c);  // momentum and energy
-void pp_check_add_at(pp_wrench2 *w, const pp_frame *body, double sign, pp_vec2 p, pp_vec2 at);
+perp_status pp_check_balance(pp_recheck *c);  // momentum, energy, and what joints may do
+void pp_check_add_at(perp_wrench *w, const pp_frame *body, double sign, perp_vec3 p, perp_vec3 at);
 // Velocity of a body at the end of the step, a driven one's at its start, as the step's problem has it.
-pp_wrench2 pp_check_velocity(const pp_recheck *c, int body);
+perp_twist pp_check_velocity(const pp_recheck *c, int body);
+// The same, of the mean without and with all impulses: what an impulse works with.
+perp_twist pp_check_middle(const pp_recheck *c, int body);
+double pp_check_power(const perp_wrench *w, const perp_twist *v);
+// Velocity of b's surface minus a's beyond the bodies' own, at a contact point.
+perp_vec3 pp_check_surface(const pp_recheck *c, const perp_contact *contact);
+
+// ── Friction (check_friction.c) ──────────────────────────────────────────────────────────────────
+// What the scene says of two shapes; *is_listed: it lists their contact.
+pp_pair pp_check_law(const perp_model *m, int a, int b, bool *is_listed);
+// Impulse beyond the cone; and what the moments and the sliding friction should have taken and did not,
+// where they move faster than `still`.
+void pp_check_friction(const pp_recheck *c, const perp_contact *contact, double still,
+                       double *beyond, double *short_of);
 
 // ── Joints: what their impulses do, and may (check_joint.c) ──────────────────────────────────────
 // Adds the recorded impulse of a joint to c->impulse. Returns what must be added to the energy made:

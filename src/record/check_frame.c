@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a recorded frame shows by itself: overlap, open joints, contacts that pull, push from afar or let
-// through, friction beyond its cone or less than its cone where there is slip.
+// through.
 //
-//   0 <= p_n,  0 <= rho_n,  p_n rho_n = 0,  |p_t| <= mu p_n,  mu p_n |u| + p_t u = 0
+//   0 <= p_n,  0 <= rho_n,  p_n rho_n = 0
 #include "record/check.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static double beyond(const perp_model *m, const pp_kinematics *at, int index)
 perp_status pp_check_places(pp_recheck *c)
 {
     const perp_model *m = c->model;
-    pp_kinematics kin = {.t = c->now->t, .h = c->h, .body = c->after};
+    pp_kinematics kin = {.t = c->now->t, .h = c->h, .body = c->after, .turn = c->turn};
     pp_gaps gaps = {0};
     perp_status status = pp_gaps_run(&gaps, m, &kin, 0.0, c->arena);
     if (status < 0) {
@@ -68,14 +68,14 @@ static double normal_rate_before(const pp_recheck *c, const perp_contact *contac
     double rate[2];
     for (int k = 0; k < 2; k++) {
         perp_vec3 v = pp_point_velocity(&c->before[c->model->shape[pair[k].i].body], at);
-        rate[k] = v.x * contact->normal_W.x + v.y * contact->normal_W.y;
+        rate[k] = pp_dot3(v, contact->normal_W);
     }
     return rate[1] - rate[0];
 }
 
 static void see_normal(pp_recheck *c, const perp_contact *contact, const char *a, const char *b)
 {
-    double g = c->model ? hypot(c->model->gravity.x, c->model->gravity.y) : 0.0;
+    double g = c->model ? pp_length(c->model->gravity) : 0.0;
     double before = contact->restitution != 0.0 ? normal_rate_before(c, contact) : 0.0;
     double rho = pp_check_beside(c, contact->gap, contact->rate_n, before, contact->restitution,
                                  2.0 * c->h * g);
@@ -93,16 +93,13 @@ void pp_check_contacts(pp_recheck *c)
         const perp_contact *contact = &c->now->contact[i];
         const char *a = c->recording->shape[contact->a.i].name;
         const char *b = c->recording->shape[contact->b.i].name;
-        perp_vec3 n = contact->normal_W, pf = contact->pf_W;
-        double mu = c->info->friction == PERP_FRICTION_NONE ? 0.0 : contact->mu;
-        double along = pf.x * n.y - pf.y * n.x;  // along t = (n_y, -n_x)
-        double across = pf.x * n.x + pf.y * n.y;
-        double short_of = along * contact->slip;
-        if (!(fabs(contact->slip) <= still)) {
-            short_of += mu * contact->pn * fabs(contact->slip);
-        }
+        double beyond = 0.0, short_of = 0.0;
         see_normal(c, contact, a, b);
-        pp_check_see(c, PERP_CHECK_CONE, fmax(fabs(across), fabs(along) - mu * contact->pn), a, b);
-        pp_check_see(c, PERP_CHECK_SLIP, isnan(short_of) ? short_of : fmax(0.0, short_of), a, b);
+        if (c->model || !c->info->spatial) {
+            pp_check_friction(c, contact, still, &beyond, &short_of);
+            pp_check_see(c, PERP_CHECK_CONE, beyond, a, b);
+            pp_check_see(c, PERP_CHECK_SLIP, isnan(short_of) ? short_of : fmax(0.0, short_of), a,
+                         b);
+        }
     }
 }

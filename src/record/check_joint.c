@@ -6,9 +6,9 @@
 // A coordinate c(q) has unit wrenches: an impulse p along it puts p times them on the bodies, and its
 // rate is the sum over the bodies of wrench . velocity.
 //
-//   revolute, angle                a couple of 1 on b, of -1 on a
+//   angles                         a couple about the axis on b, its opposite on a
 //   distance                       1 along the line of the anchors, on each at its own
-//   prismatic, point on line       1 along the axis, on both at b's anchor
+//   lengths along an axis          1 along the axis, on both at b's anchor
 //   gear                           ratio times those of joint_a, plus those of joint_b
 #include "record/check.h"
 
@@ -18,10 +18,10 @@ enum { SIDES = 4 };
 
 typedef struct unit {
     int count, body[SIDES];
-    pp_wrench2 on[SIDES];
+    perp_wrench on[SIDES];
 } unit;
 
-static pp_wrench2 *side(unit *u, int body)
+static perp_wrench *side(unit *u, int body)
 {
     int k = 0;
     while (k < u->count && u->body[k] != body) {
@@ -29,38 +29,62 @@ static pp_wrench2 *side(unit *u, int body)
     }
     if (k == u->count) {
         u->body[u->count++] = body;
-        u->on[k] = (pp_wrench2){0.0, 0.0, 0.0};
+        u->on[k] = (perp_wrench){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
     }
     return &u->on[k];
+}
+
+// The anchors and the axes of a joint in the world, at the start of the step.
+typedef struct place {
+    perp_vec3 a, b;    // anchors
+    perp_vec3 u, ub;   // axes of a and b
+    perp_vec3 couple;  // that goes with the angle: its rate is couple . (w_b - w_a)
+} place;
+
+static place place_of(const pp_recheck *c, const pp_joint *joint)
+{
+    const pp_frame *a = &c->before[joint->a], *b = &c->before[joint->b];
+    place w = {.a = pp_point(a, joint->r_A), .b = pp_point(b, joint->r_B)};
+    w.u = pp_rotate(a, joint->axis_A);
+    if (!c->model->spatial) {
+        w.ub = w.couple = pp_vec(0.0, 0.0, 1.0);
+        return w;
+    }
+    // The angle turns the projection of z_b on the plane across u: a couple across z_b and that.
+    w.ub = pp_rotate(b, joint->axis_B);
+    perp_vec3 z = joint->kind == PERP_UNIVERSAL ? w.ub : pp_rotate(b, joint->zero_B);
+    perp_vec3 flat = pp_along(z, -pp_dot3(z, w.u), w.u);
+    double square = pp_dot3(flat, flat);
+    w.couple = square > 0.0 ? pp_scale(1.0 / square, pp_cross(z, pp_cross(w.u, flat))) : w.u;
+    return w;
+}
+
+static perp_vec3 line_of(const place *w)
+{
+    return pp_unit(pp_sub(w->b, w->a), pp_vec(1.0, 0.0, 0.0));
+}
+
+static bool along_axis(perp_joint_kind kind)
+{
+    return kind == PERP_PRISMATIC || kind == PERP_POINT_ON_LINE || kind == PERP_CYLINDRICAL;
 }
 
 static void add_coordinate(const pp_recheck *c, int index, double scale, unit *u)
 {
     const pp_joint *joint = &c->model->joint[index];
     const pp_frame *a = &c->before[joint->a], *b = &c->before[joint->b];
-    pp_vec2 on_a = pp_flat(pp_point(a, joint->r_A)), on_b = pp_flat(pp_point(b, joint->r_B)), along;
-    switch (joint->kind) {
-    case PERP_REVOLUTE:
-    case PERP_ANGLE:
-        side(u, joint->b)->turn += scale;
-        side(u, joint->a)->turn -= scale;
-        return;
-    case PERP_DISTANCE: {
-        double length = hypot(on_b.x - on_a.x, on_b.y - on_a.y);
-        along = length > 0.0 ? (pp_vec2){(on_b.x - on_a.x) / length, (on_b.y - on_a.y) / length}
-                             : (pp_vec2){1.0, 0.0};
-        break;
+    place w = place_of(c, joint);
+    if (joint->kind == PERP_DISTANCE || along_axis(joint->kind)) {
+        bool distance = joint->kind == PERP_DISTANCE;
+        perp_vec3 along = distance ? line_of(&w) : w.u;
+        pp_check_add_at(side(u, joint->b), b, scale, along, w.b);
+        pp_check_add_at(side(u, joint->a), a, -scale, along, distance ? w.a : w.b);
+    } else if (pp_joint_has_coordinate(joint)) {
+        perp_wrench *on_b = side(u, joint->b), *on_a;
+        on_b->tau = pp_along(on_b->tau, scale, w.couple);
+        on_a = side(u, joint->a);
+        on_a->tau = pp_along(on_a->tau, -scale, w.couple);
     }
-    case PERP_PRISMATIC:
-    case PERP_POINT_ON_LINE:
-        along = pp_flat(pp_rotate(a, joint->axis_A));
-        on_a = on_b;
-        break;
-    default:
-        return;
-    }
-    pp_check_add_at(side(u, joint->b), b, scale, along, on_b);
-    pp_check_add_at(side(u, joint->a), a, -scale, along, on_a);
 }
 
 static unit unit_of(const pp_recheck *c, int index)
@@ -76,32 +100,20 @@ static unit unit_of(const pp_recheck *c, int index)
     return u;
 }
 
-static double dot(pp_wrench2 a, pp_wrench2 b)
+static double dot(const perp_wrench *a, const perp_wrench *b)
 {
-    return a.x * b.x + a.y * b.y + a.turn * b.turn;
+    return pp_dot3(a->f, b->f) + pp_dot3(a->tau, b->tau);
 }
 
 // ── Adding up ────────────────────────────────────────────────────────────────────────────────────
 
-// The velocity that an impulse works with: the mean of those without and with all impulses.
-static pp_wrench2 middle(const pp_recheck *c, int body)
-{
-    const pp_body *of = &c->model->body[body];
-    pp_wrench2 after = pp_check_velocity(c, body);
-    double v[PP_BODY_NV] = {after.x, after.y, after.turn}, free[PP_BODY_NV];
-    pp_body_solve(of, &c->kin.mass[body], c->kin.p_ext + of->at, free);
-    for (int k = 0; k < of->nv && k < PP_BODY_NV; k++) {
-        v[k] = 0.5 * (c->start[of->at + k] + free[k] + v[k]);
-    }
-    return (pp_wrench2){v[0], v[1], v[2]};
-}
-
 static double rate_of(const unit *u, const pp_recheck *c,
-                      pp_wrench2 (*velocity)(const pp_recheck *, int))
+                      perp_twist (*velocity)(const pp_recheck *, int))
 {
     double sum = 0.0;
     for (int k = 0; k < u->count; k++) {
-        sum += dot(u->on[k], velocity(c, u->body[k]));
+        perp_twist v = velocity(c, u->body[k]);
+        sum += pp_check_power(&u->on[k], &v);
     }
     return sum;
 }
@@ -109,10 +121,9 @@ static double rate_of(const unit *u, const pp_recheck *c,
 // The impulse along a gear's coordinate, from what it does to the body that it is recorded at.
 static double gear_impulse(const pp_recheck *c, int index, unit *u)
 {
-    const perp_wrench *w = &c->now->joint[index].impulse_b;
-    const pp_wrench2 *on_b = side(u, c->model->joint[index].b);
-    double square = dot(*on_b, *on_b);
-    return square > 0.0 ? dot(*on_b, (pp_wrench2){w->f.x, w->f.y, w->tau.z}) / square : 0.0;
+    const perp_wrench *on_b = side(u, c->model->joint[index].b);
+    double square = dot(on_b, on_b);
+    return square > 0.0 ? dot(on_b, &c->now->joint[index].impulse_b) / square : 0.0;
 }
 
 static double add_gear(pp_recheck *c, int index)
@@ -120,12 +131,11 @@ static double add_gear(pp_recheck *c, int index)
     unit u = unit_of(c, index);
     double p = gear_impulse(c, index, &u);
     for (int k = 0; k < u.count; k++) {
-        pp_wrench2 *w = &c->impulse[u.body[k]];
-        w->x += p * u.on[k].x;
-        w->y += p * u.on[k].y;
-        w->turn += p * u.on[k].turn;
+        perp_wrench *w = &c->impulse[u.body[k]];
+        w->f = pp_along(w->f, p, u.on[k].f);
+        w->tau = pp_along(w->tau, p, u.on[k].tau);
     }
-    pp_kinematics before = {.t = c->t0, .body = c->before};
+    pp_kinematics before = {.t = c->t0, .body = c->before, .turn = c->turn0};
     return -fabs(p) * pp_joint_error(c->model, &before, index) / c->h;
 }
 
@@ -133,12 +143,17 @@ static double add_gear(pp_recheck *c, int index)
 static double within(const pp_recheck *c, int index, double *sign)
 {
     const pp_joint *joint = &c->model->joint[index];
-    pp_kinematics at = {.t = c->t0, .h = c->h, .body = c->before};
+    pp_kinematics at = {.t = c->t0, .h = c->h, .body = c->before, .turn = c->turn0};
     pp_row row;
     pp_joint_coordinate(c->model, &at, index, &row);
     double above = row.value - joint->lower, below = joint->upper - row.value;
     *sign = above <= below ? 1.0 : -1.0;
     return fmin(above, below);
+}
+
+static double size_of(perp_vec3 v)
+{
+    return fabs(v.x) + fabs(v.y) + fabs(v.z);
 }
 
 double pp_check_add_joint(pp_recheck *c, int index)
@@ -150,21 +165,22 @@ double pp_check_add_joint(pp_recheck *c, int index)
     }
     const perp_wrench *w = &state->impulse_b;
     const pp_frame *fa = &c->before[joint->a], *fb = &c->before[joint->b];
-    pp_vec2 p = {w->f.x, w->f.y}, on_b = pp_flat(pp_point(fb, joint->r_B)),
-            on_a = pp_flat(pp_point(fa, joint->r_A));
-    double couple = w->tau.z - (on_b.x - fb->p.x) * p.y + (on_b.y - fb->p.y) * p.x;
-    bool turning = joint->kind == PERP_PRISMATIC || joint->kind == PERP_POINT_ON_LINE;
+    place at = place_of(c, joint);
+    perp_vec3 couple = pp_sub(w->tau, pp_cross(pp_sub(at.b, fb->p), w->f));
+    bool turning =
+        along_axis(joint->kind) || joint->kind == PERP_SCREW || joint->kind == PERP_PLANE;
     // The force acts on a at its own anchor; where it turns with a, at b's.
-    pp_check_add_at(&c->impulse[joint->b], fb, 1.0, p, on_b);
-    pp_check_add_at(&c->impulse[joint->a], fa, -1.0, p, turning ? on_b : on_a);
-    c->impulse[joint->b].turn += couple;
-    c->impulse[joint->a].turn -= couple;
-    pp_kinematics before = {.t = c->t0, .body = c->before};
+    pp_check_add_at(&c->impulse[joint->b], fb, 1.0, w->f, at.b);
+    pp_check_add_at(&c->impulse[joint->a], fa, -1.0, w->f, turning ? at.b : at.a);
+    c->impulse[joint->b].tau = pp_along(c->impulse[joint->b].tau, 1.0, couple);
+    c->impulse[joint->a].tau = pp_along(c->impulse[joint->a].tau, -1.0, couple);
+    pp_kinematics before = {.t = c->t0, .body = c->before, .turn = c->turn0};
     double open = pp_joint_error(c->model, &before, index);
-    double given = -(fabs(p.x) + fabs(p.y) + fabs(couple)) * open / c->h;
-    if (joint->target || joint->rate) {
+    double given = -(size_of(w->f) + size_of(couple)) * open / c->h;
+    if (joint->target || joint->rate || c->spring[index] != 0.0) {
         unit u = unit_of(c, index);
-        given -= state->drive * rate_of(&u, c, middle);
+        double drive = joint->target || joint->rate ? state->drive : 0.0;
+        given -= (drive + c->spring[index]) * rate_of(&u, c, pp_check_middle);
     }
     if (joint->lower <= joint->upper && state->limit != 0.0) {
         double sign;
@@ -176,27 +192,32 @@ double pp_check_add_joint(pp_recheck *c, int index)
 // ── Drives and limits ────────────────────────────────────────────────────────────────────────────
 
 // What the recorded wrench is along the coordinate; NaN where the joint's own equations act along it too.
+// Where these are couples across an axis, what is along that axis is not theirs.
 static double along_coordinate(const pp_recheck *c, int index)
 {
     const pp_joint *joint = &c->model->joint[index];
     const perp_wrench *w = &c->now->joint[index].impulse_b;
-    const pp_frame *a = &c->before[joint->a], *b = &c->before[joint->b];
-    pp_vec2 on_a = pp_flat(pp_point(a, joint->r_A)), on_b = pp_flat(pp_point(b, joint->r_B)), u;
+    place at = place_of(c, joint);
+    perp_vec3 couple = pp_sub(w->tau, pp_cross(pp_sub(at.b, c->before[joint->b].p), w->f));
     switch (joint->kind) {
-    case PERP_REVOLUTE:
     case PERP_ANGLE:
-        return w->tau.z - (on_b.x - b->p.x) * w->f.y + (on_b.y - b->p.y) * w->f.x;
+        return pp_dot3(couple, at.couple) / pp_dot3(at.couple, at.couple);
+    case PERP_REVOLUTE:
+    case PERP_PLANE:
+        return pp_dot3(couple, at.ub) / pp_dot3(at.couple, at.ub);
+    case PERP_SCREW:
+        return pp_dot3(couple, at.ub) / pp_dot3(at.couple, at.ub) +
+               joint->pitch * pp_dot3(w->f, at.u);
+    case PERP_UNIVERSAL:
+        return pp_dot3(couple, at.u) / pp_dot3(at.couple, at.u);
     case PERP_PRISMATIC:
+    case PERP_CYLINDRICAL:
     case PERP_POINT_ON_LINE:
-        u = pp_flat(pp_rotate(a, joint->axis_A));
-        return u.x * w->f.x + u.y * w->f.y;
-    case PERP_DISTANCE: {
-        double length = hypot(on_b.x - on_a.x, on_b.y - on_a.y);
-        if (!joint->target || length == 0.0) {
-            return NAN;
-        }
-        return ((on_b.x - on_a.x) * w->f.x + (on_b.y - on_a.y) * w->f.y) / length;
-    }
+        return pp_dot3(at.u, w->f);
+    case PERP_DISTANCE:
+        return joint->target && (at.a.x != at.b.x || at.a.y != at.b.y || at.a.z != at.b.z)
+                   ? pp_dot3(line_of(&at), w->f)
+                   : (double)NAN;
     default:
         return NAN;
     }
@@ -210,7 +231,7 @@ static void see_drive(pp_recheck *c, int index)
     most = joint->target ? PP_INF : c->h * most;
     pp_check_see(c, PERP_CHECK_DRIVE, fmax(0.0, fabs(state->drive) - most), joint->name, "");
     bool moves = c->model->body[joint->b].nv > 0;  // else nothing is recorded at it
-    double along = along_coordinate(c, index) - state->drive;
+    double along = along_coordinate(c, index) - state->drive - c->spring[index];
     double limit = joint->lower <= joint->upper ? state->limit : 0.0;
     if (moves && (!isnan(along) || isnan(state->drive))) {
         double left = fmin(fabs(along - limit), fabs(along + limit));
@@ -244,11 +265,10 @@ static void see_gear(pp_recheck *c, int index)
     const perp_wrench *w = &state->impulse_b;
     unit u = unit_of(c, index);
     double p = gear_impulse(c, index, &u);
-    const pp_wrench2 *on_b = side(&u, joint->b);
+    const perp_wrench *on_b = side(&u, joint->b);
     double left = fabs(state->drive) + fabs(state->limit);
     if (c->model->body[joint->b].nv > 0) {
-        left += fabs(w->f.x - p * on_b->x) + fabs(w->f.y - p * on_b->y) +
-                fabs(w->tau.z - p * on_b->turn);
+        left += size_of(pp_along(w->f, -p, on_b->f)) + size_of(pp_along(w->tau, -p, on_b->tau));
     }
     pp_check_see(c, PERP_CHECK_DRIVE, left, joint->name, "");
 }
@@ -259,7 +279,7 @@ void pp_check_joints(pp_recheck *c)
         perp_joint_kind kind = c->model->joint[i].kind;
         if (kind == PERP_GEAR) {
             see_gear(c, i);
-        } else if (kind == PERP_WELD) {
+        } else if (kind == PERP_WELD || kind == PERP_SPHERICAL) {
             const perp_joint_state *state = &c->now->joint[i];
             double left = fabs(state->drive) + fabs(state->limit);
             pp_check_see(c, PERP_CHECK_DRIVE, left, c->model->joint[i].name, "");

@@ -22,30 +22,30 @@ static double apart(double x, double y)
 
 // ── Contacts ─────────────────────────────────────────────────────────────────────────────────────
 
-static const pp_listed *listed_as(const perp_model *m, int a, int b)
+static double apart3(perp_vec3 x, perp_vec3 y)
 {
-    for (int i = 0; i < m->listed; i++) {
-        if (m->contact[i].a == a && m->contact[i].b == b) {
-            return &m->contact[i];
-        }
-    }
-    return NULL;
+    return worse(apart(x.x, y.x), worse(apart(x.y, y.y), apart(x.z, y.z)));
 }
 
 static double place_error(const perp_contact *recorded, const pp_contact *c)
 {
     double error = apart(recorded->gap, c->gap);
-    error = worse(error, apart(recorded->point_W.x, c->point.x));
-    error = worse(error, apart(recorded->point_W.y, c->point.y));
-    error = worse(error, apart(recorded->normal_W.x, c->n.x));
-    error = worse(error, apart(recorded->normal_W.y, c->n.y));
-    error = worse(error, worse(fabs(recorded->point_W.z), fabs(recorded->normal_W.z)));
-    return worse(error, fabs(recorded->pf_W.z));  // all of it is in the plane
+    error = worse(error, apart3(recorded->point_W, c->point));
+    return worse(error, apart3(recorded->normal_W, c->n));
+}
+
+// All of it is in the plane; in space t is a unit vector across n.
+static double frame_error(const pp_recheck *c, const perp_contact *recorded)
+{
+    perp_vec3 t = recorded->tangent_W;
+    if (!c->model->spatial) {
+        return fabs(recorded->pf_W.z);
+    }
+    return worse(fabs(pp_dot3(t, recorded->normal_W)), fabs(pp_dot3(t, t) - 1.0));
 }
 
 // The nearest of the points that the pair has; a pair that never meets is infinitely far off.
-static double geometry_error(const pp_recheck *c, const perp_contact *recorded,
-                             const pp_listed *listed)
+static double geometry_error(const pp_recheck *c, const perp_contact *recorded, bool listed)
 {
     pp_contact point[PP_POINTS_MAX];
     double least = PP_INF;
@@ -59,49 +59,45 @@ static double geometry_error(const pp_recheck *c, const perp_contact *recorded,
     return least;
 }
 
-static double coefficient_error(const pp_recheck *c, const perp_contact *recorded,
-                                const pp_listed *listed)
+static double coefficient_error(const perp_contact *recorded, const pp_pair *law, bool listed)
 {
-    pp_pair pair;
-    pp_model_pair(c->model, recorded->a.i, recorded->b.i, &pair);
-    double mu = listed && listed->mu >= 0.0 ? listed->mu : pair.mu;
-    double e = listed && listed->restitution >= 0.0 ? listed->restitution : pair.restitution;
-    if (pair.ignore && !listed) {
+    if (law->ignore && !listed) {
         return PP_INF;
     }
-    return worse(apart(recorded->mu, mu), apart(recorded->restitution, e));
-}
-
-static double surface_of(const pp_recheck *c, int shape)
-{
-    const pp_expr *speed = c->model->shape[shape].surface_speed;
-    return speed ? pp_expr_value(speed, &c->t0) : 0.0;
+    return worse(apart(recorded->mu, law->mu), apart(recorded->restitution, law->restitution));
 }
 
 // Velocity of the point of a body, after the step; *size: of the numbers it is made of.
-static pp_vec2 point_velocity(const pp_recheck *c, int body, pp_vec2 at, double *size)
+static perp_vec3 point_velocity(const pp_recheck *c, int body, perp_vec3 at, double *size)
 {
-    const pp_frame *f = &c->before[body];
-    pp_wrench2 v = pp_check_velocity(c, body);
-    double rx = at.x - f->p.x, ry = at.y - f->p.y;
-    *size += fabs(v.x) + fabs(v.y) + fabs(v.turn) * (fabs(rx) + fabs(ry));
-    return (pp_vec2){v.x - v.turn * ry, v.y + v.turn * rx};
+    perp_twist v = pp_check_velocity(c, body);
+    perp_vec3 arm = pp_sub(at, c->before[body].p);
+    *size += pp_length(v.v) + pp_length(v.w) * pp_length(arm);
+    return pp_add(v.v, pp_cross(v.w, arm));
 }
 
 static double rate_error(const pp_recheck *c, const perp_contact *recorded)
 {
     const perp_model *m = c->model;
-    pp_vec2 at = {recorded->point_W.x, recorded->point_W.y};
-    pp_vec2 n = {recorded->normal_W.x, recorded->normal_W.y};
+    perp_vec3 n = recorded->normal_W, flat = {n.y, -n.x, 0.0};
     double size = 1.0;
-    pp_vec2 a = point_velocity(c, m->shape[recorded->a.i].body, at, &size);
-    pp_vec2 b = point_velocity(c, m->shape[recorded->b.i].body, at, &size);
-    double rate = (b.x - a.x) * n.x + (b.y - a.y) * n.y;
-    double slip = (b.x - a.x) * n.y - (b.y - a.y) * n.x;
-    slip -= surface_of(c, recorded->a.i) + surface_of(c, recorded->b.i);
+    perp_vec3 a = point_velocity(c, m->shape[recorded->a.i].body, recorded->point_W, &size);
+    perp_vec3 b = point_velocity(c, m->shape[recorded->b.i].body, recorded->point_W, &size);
+    perp_vec3 v = pp_sub(b, a), u = pp_add(v, pp_check_surface(c, recorded));
     bool rubs = recorded->mu > 0.0 && c->info->friction != PERP_FRICTION_NONE;
-    double error = fabs(recorded->rate_n - rate) / size;
-    return worse(error, fabs(recorded->slip - (rubs ? slip : 0.0)) / size);
+    double error = fabs(recorded->rate_n - pp_dot3(v, n)) / size;
+    if (!m->spatial) {
+        double slip = rubs ? pp_dot3(u, flat) : 0.0;
+        return worse(error, fabs(recorded->slip - slip) / size);
+    }
+    bool listed;
+    pp_pair law = pp_check_law(m, recorded->a.i, recorded->b.i, &listed);
+    perp_vec3 t = recorded->tangent_W, o = pp_cross(n, t);
+    double across = law.mu_2 == 0.0 ? 0.0 : pp_dot3(u, o);  // where nothing holds it
+    u = pp_along(pp_scale(pp_dot3(u, t), t), across, o);
+    perp_vec3 off = pp_sub(recorded->slip_W, rubs ? u : pp_vec(0.0, 0.0, 0.0));
+    error = worse(error, pp_length(off) / size);
+    return worse(error, fabs(recorded->slip - pp_length(recorded->slip_W)) / size);
 }
 
 static double mode_error(const pp_recheck *c, const perp_contact *recorded)
@@ -116,11 +112,13 @@ static void see_contacts(pp_recheck *c)
 {
     for (int i = 0; i < c->now->contacts; i++) {
         const perp_contact *contact = &c->now->contact[i];
-        const pp_listed *listed = listed_as(c->model, contact->a.i, contact->b.i);
+        bool listed;
+        pp_pair law = pp_check_law(c->model, contact->a.i, contact->b.i, &listed);
         const char *a = c->model->shape[contact->a.i].name;
         const char *b = c->model->shape[contact->b.i].name;
         double error = geometry_error(c, contact, listed);
-        error = worse(error, coefficient_error(c, contact, listed));
+        error = worse(error, frame_error(c, contact));
+        error = worse(error, coefficient_error(contact, &law, listed));
         error = worse(error, rate_error(c, contact));
         pp_check_see(c, PERP_CHECK_CONTACT, worse(error, mode_error(c, contact)), a, b);
     }
@@ -130,7 +128,7 @@ static void see_contacts(pp_recheck *c)
 
 static void see_joints(pp_recheck *c)
 {
-    pp_kinematics now = {.t = c->now->t, .body = c->after};
+    pp_kinematics now = {.t = c->now->t, .body = c->after, .turn = c->turn};
     for (int i = 0; i < c->model->joints; i++) {
         const perp_joint_state *state = &c->now->joint[i];
         pp_row row;
@@ -139,20 +137,30 @@ static void see_joints(pp_recheck *c)
         error = worse(error, apart(state->rate, row.before));
         error = worse(error, apart(state->error, pp_joint_error(c->model, &now, i)));
         const perp_wrench *w = &state->impulse_b;
-        error = worse(error, worse(fabs(w->f.z), worse(fabs(w->tau.x), fabs(w->tau.y))));
+        if (!c->model->spatial) {
+            error = worse(error, worse(fabs(w->f.z), worse(fabs(w->tau.x), fabs(w->tau.y))));
+        }
         pp_check_see(c, PERP_CHECK_RECORD, error, c->model->joint[i].name, "");
     }
+}
+
+// Of two rotations, the angle between them; a quaternion and its opposite are one.
+static double turn_apart(perp_quat a, perp_quat b)
+{
+    perp_quat d = pp_quat_mul(pp_quat_conjugate(a), b);
+    return worse(2.0 * sqrt(d.x * d.x + d.y * d.y + d.z * d.z), fabs(pp_quat_norm(a) - 1.0));
 }
 
 static void see_bodies(pp_recheck *c)
 {
     for (int i = 0; i < c->model->bodies; i++) {
         const pp_frame *f = &c->after[i];
-        double error = apart(c->now->position[i].x, f->p.x);
-        error = worse(error, apart(c->now->position[i].y, f->p.y));
-        error = worse(error, apart(c->now->velocity[i].x, f->v.x));
-        error = worse(error, apart(c->now->velocity[i].y, f->v.y));
-        if (c->model->body[i].kind != PERP_PLANAR_PARTICLE) {
+        double error = apart3(c->now->position[i], f->p);
+        error = worse(error, apart3(c->now->velocity[i], f->v));
+        if (c->model->spatial) {
+            error = worse(error, turn_apart(c->now->rotation[i], f->rot));
+            error = worse(error, apart3(c->now->omega[i], f->w));
+        } else if (c->model->body[i].kind != PERP_PLANAR_PARTICLE) {
             error = worse(error, apart(c->now->angle[i], f->angle));
             error = worse(error, apart(c->now->spin[i], f->w.z));
         }
@@ -160,28 +168,37 @@ static void see_bodies(pp_recheck *c)
     }
 }
 
-static double kinetic(const pp_recheck *c)
+// With the bodies turned as they are at the start of the step, as the step's problem has them.
+static double kinetic(const pp_recheck *c, const double *nu)
 {
     double sum = 0.0;
     for (int i = 0; i < c->model->bodies; i++) {
         const pp_body *body = &c->model->body[i];
+        double all[PP_BODY_NV] = {0.0};
         for (int k = 0; k < body->nv; k++) {
-            double v = c->now->nu[body->at + k];
-            sum += 0.5 * (k < 2 ? body->mass : body->I_B.m[8]) * v * v;
+            all[body->axis[k]] = nu[body->at + k];
         }
+        perp_vec3 v = {all[0], all[1], all[2]};
+        perp_vec3 w = pp_mul_t(&c->before[i].R, pp_vec(all[3], all[4], all[5]));
+        sum += 0.5 * (body->mass * pp_dot3(v, v) + pp_dot3(w, pp_mul(&body->I_B, w)));
     }
     return sum;
 }
 
-// Without inertia there is no kinetic energy, and the ledger has what the scheme puts in its place.
+// Without inertia there is no kinetic energy, and the ledger has what the scheme puts in its place. In
+// space a body that turns without a torque changes it between two steps: each is a ledger of its own.
 static void see_energy(pp_recheck *c)
 {
     const perp_energy *e = &c->now->energy, *old = &c->energy0;
-    double error = apart(e->potential, pp_potential(c->model, c->after));
-    if (c->info->stepper != PERP_QUASISTATIC) {
-        double in = old->kinetic + old->potential + e->work, out = e->kinetic + e->potential;
-        double size = fmax(1.0, fabs(old->kinetic) + fabs(old->potential) + fabs(e->work));
-        error = worse(error, apart(e->kinetic, kinetic(c)));
+    pp_kinematics now = {.t = c->now->t, .body = c->after, .turn = c->turn};
+    double potential = pp_potential(c->model, c->after) + pp_joint_energy(c->model, &now);
+    double error = apart(e->potential, potential);
+    bool told = !c->model->spatial || c->info->every == 1;
+    if (c->info->stepper != PERP_QUASISTATIC && told) {
+        double before = c->model->spatial ? kinetic(c, c->nu0) : old->kinetic;
+        double in = before + old->potential + e->work, out = e->kinetic + e->potential;
+        double size = fmax(1.0, fabs(before) + fabs(old->potential) + fabs(e->work));
+        error = worse(error, apart(e->kinetic, kinetic(c, c->nu)));
         error = worse(error, fabs(in - out - e->dissipated) / size);
     }
     pp_check_see(c, PERP_CHECK_RECORD, error, "energies", "");

@@ -158,9 +158,10 @@ static double start_kinetic(const perp_sim *sim)
     double sum = 0.0;
     for (int i = 0; i < sim->model->bodies; i++) {
         const pp_body *body = &sim->model->body[i];
-        const double *nu = sim->now.nu + body->at;
-        for (int k = 0; k < body->nv; k++) {
-            sum += 0.5 * (k < 2 ? body->mass : body->I_B.m[8]) * nu[k] * nu[k];
+        const pp_frame *f = &sim->frames[i];
+        if (body->nv > 0) {
+            perp_vec3 w = pp_mul_t(&f->R, f->w);
+            sum += 0.5 * (body->mass * pp_dot3(f->v, f->v) + pp_dot3(w, pp_mul(&body->I_B, w)));
         }
     }
     return sum;
@@ -172,7 +173,10 @@ static bool put_judgement(perp_record *r, const perp_sim *sim)
     const perp_certificate *c = &r->since;
     bool start = r->sum.steps == 0;
     double kinetic = start ? start_kinetic(sim) : sim->info.energy.kinetic;
-    double potential = start ? pp_potential(sim->model, sim->frames) : sim->info.energy.potential;
+    pp_kinematics now = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
+    double potential =
+        start ? pp_potential(sim->model, sim->frames) + pp_joint_energy(sim->model, &now)
+              : sim->info.energy.potential;
     return put_real(store, PP_COL_CERT_GAP, c->gap) &&
            put_real(store, PP_COL_CERT_COMP, c->complementarity) &&
            put_real(store, PP_COL_CERT_CONE, c->cone) &&
