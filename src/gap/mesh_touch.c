@@ -3,9 +3,12 @@
 //
 // A solid against the triangles of a mesh that are near it.
 //
-// A triangle is touched as a flat hull of its own, which tells how near it is and along which normal n. Then
-//   - where n is the normal of the face, or one that no feature there has (a ghost of an inner edge), the solid
-//     is held against the half-space below the face, and points above the triangle count: as on a plane;
+// The half-space below a face bounds the distance from below, so that where the solid's lowest point is above the
+// triangle, that is the closest one, and the triangle is touched as a plane; where they overlap, only if no sharp edge is as
+// near, over which the way out might be shorter. Otherwise it is touched as a flat hull of
+// its own, which tells along which normal n it is nearest. Then
+//   - where n is the normal of the face, or one that no feature there has (a ghost of an inner edge), points of the
+//     half-space that are above the triangle count;
 //   - points at sharp edges and at corners count where n is in their normal cone.
 // So a face that is larger than the solid gives the solid's corners, one that is smaller its own edges and corners.
 // All in the frame of the mesh.
@@ -154,24 +157,42 @@ static int touch_plane(const search *s, const facet *f, double margin, pp_touch 
     return pp_solid_touch(s->solid, &s->X, &plane, &X, margin, touch);
 }
 
-// Points above the triangle, as on a plane. `lowest`: the gap none can be below.
-static void add_face(search *s, const facet *f, double lowest)
+static bool is_above(const facet *f, perp_vec3 x)
 {
-    pp_touch touch[PP_TOUCH_MAX];
-    int count = touch_plane(s, f, s->margin, touch);
+    bool above = true;
+    for (int i = 0; i < 3; i++) {
+        above = above && pp_dot3(f->inward[i], pp_sub(x, f->x[i])) >= -ON * f->size;
+    }
+    return above;
+}
+
+// Points above the triangle, as on a plane. `lowest`: the gap none can be below. How many.
+static int add_face(search *s, const facet *f, const pp_touch *plane, int count, double lowest)
+{
+    int added = 0;
     for (int k = 0; k < count; k++) {
-        bool above = touch[k].gap >= lowest;
-        for (int i = 0; i < 3; i++) {
-            double inside = pp_dot3(f->inward[i], pp_sub(touch[k].x_b, f->x[i]));
-            above = above && inside >= -ON * f->size;
-        }
-        if (above) {
-            // The half-space has no features to tell: the low bits are free for the number of the flat stretch, so
-            // that points are in the same order as on a half-space.
-            touch[k].feature ^= feature_of(1, s->mesh->region[f->t], 0) & 0x7fffU;
-            pp_spots_add(&s->spots, &touch[k]);
+        if (plane[k].gap >= lowest && is_above(f, plane[k].x_b)) {
+            // The half-space has no features to tell: the low bits are free for the number of the flat
+            // stretch, so that points are in the same order as on a half-space.
+            pp_touch touch = plane[k];
+            touch.feature ^= feature_of(1, s->mesh->region[f->t], 0) & 0x7fffU;
+            pp_spots_add(&s->spots, &touch);
+            added++;
         }
     }
+    return added;
+}
+
+// Whether the solid is beyond one of the sides by more than the margin.
+static bool is_beside(const search *s, const facet *f)
+{
+    for (int k = 0; k < 3; k++) {
+        perp_vec3 x = pp_solid_support(s->solid, pp_mul_t(&s->X.R, f->inward[k]));
+        if (pp_dot3(f->inward[k], pp_sub(f->x[k], pp_pose_point(&s->X, x))) > s->margin) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void keep_for_rescue(search *s, const facet *f)
@@ -186,7 +207,25 @@ static void keep_for_rescue(search *s, const facet *f)
 
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
 
-static void touch_facet(search *s, const facet *f)
+// Points at the edges and corners of the triangle. Whether there are any.
+static bool add_edges(search *s, const facet *f, const pp_touch *touch, int count, bool face)
+{
+    bool taken = false;
+    for (int k = 0; k < count; k++) {
+        int place;
+        unsigned on = sides_at(f, touch[k].x_b);
+        if (counts(s->mesh, f, on, pp_scale(-1.0, touch[k].n), face, &place)) {
+            pp_touch at = touch[k];
+            at.feature = feature_of(on & (on - 1) ? 2 : 3, place, at.feature);
+            at.n = face ? pp_scale(-1.0, f->n) : at.n;
+            pp_spots_add(&s->spots, &at);
+            taken = true;
+        }
+    }
+    return taken;
+}
+
+static void touch_exactly(search *s, const facet *f, const pp_touch *plane, int points, bool behind)
 {
     pp_flat_hull flat;
     pp_touch touch[PP_TOUCH_MAX];
@@ -197,9 +236,7 @@ static void touch_facet(search *s, const facet *f)
     if (count == 0) {
         return;
     }
-    perp_vec3 n = pp_scale(-1.0, touch[0].n);  // outward
-    bool behind = pp_dot3(f->n, pp_sub(s->middle, f->x[0])) < 0.0;
-    double facing = pp_dot3(n, f->n);
+    double facing = -pp_dot3(touch[0].n, f->n);
     if (behind || facing < -CONE) {
         if (touch[0].gap < 0.0) {
             keep_for_rescue(s, f);
@@ -208,20 +245,41 @@ static void touch_facet(search *s, const facet *f)
             return;
         }
     }
-    bool face = facing >= 1.0 - ALONG, taken = false;
-    for (int k = 0; k < count; k++) {
-        int place;
-        unsigned on = sides_at(f, touch[k].x_b);
-        if (counts(s->mesh, f, on, n, face, &place)) {
-            touch[k].feature = feature_of(on & (on - 1) ? 2 : 3, place, touch[k].feature);
-            touch[k].n = face ? pp_scale(-1.0, f->n) : touch[k].n;
-            pp_spots_add(&s->spots, &touch[k]);
-            taken = true;
+    bool face = facing >= 1.0 - ALONG;
+    bool taken = add_edges(s, f, touch, count, face);
+    if (!behind && (face || !taken)) {
+        add_face(s, f, plane, points, touch[0].gap > 0.0 && !face ? 0.0 : -PP_INF);
+    }
+}
+
+// Whether the closest point of the half-space is that of the triangle, too.
+static bool is_plane(const search *s, const facet *f, const pp_touch *lowest)
+{
+    const double wide = 10.0;  // depths: a sharp edge further away is not the shorter way out
+    bool plane = is_above(f, lowest->x_b);
+    for (int k = 0; plane && k < 3; k++) {
+        double away = pp_dot3(f->inward[k], pp_sub(lowest->x_b, f->x[k]));
+        plane = lowest->gap >= 0.0 || !s->mesh->sharp[f->t][k] || away > -wide * lowest->gap;
+    }
+    return plane;
+}
+
+static void touch_facet(search *s, const facet *f)
+{
+    pp_touch plane[PP_TOUCH_MAX];
+    int points = touch_plane(s, f, s->margin, plane);
+    if (points == 0 || is_beside(s, f)) {
+        return;
+    }
+    bool behind = pp_dot3(f->n, pp_sub(s->middle, f->x[0])) < 0.0;
+    if (!behind && is_plane(s, f, &plane[0])) {
+        const bool *sharp = s->mesh->sharp[f->t];
+        int added = add_face(s, f, plane, points, -PP_INF);
+        if (added == points || !(sharp[0] || sharp[1] || sharp[2])) {
+            return;
         }
     }
-    if (!behind && (face || !taken)) {
-        add_face(s, f, touch[0].gap > 0.0 && !face ? 0.0 : -PP_INF);
-    }
+    touch_exactly(s, f, plane, points, behind);
 }
 
 static pp_box3 box_of(const search *s)

@@ -292,6 +292,24 @@ static void a_box_on_a_pillar(void **state)
     }
 }
 
+// Most of the box hangs over: the side of the pillar must not be felt as deep inside it.
+static void a_box_over_the_edge(void **state)
+{
+    pp_solid pillar = {.kind = PP_SOLID_BOX, .half = {0.5, 0.5, 2.0}};
+    const pp_pose here = {.R = pp_identity3()};
+    for (int k = 0; k < 12; k++) {
+        const pp_mesh *mesh = box_mesh(pillar.half, 1 + k % 4, *state);
+        double gap = k / 4 == 0 ? -1e-9 : k / 4 == 1 ? -1e-4 : 1e-3, half = 0.25;
+        pp_solid box = {.kind = PP_SOLID_BOX, .half = {half, half, half}};
+        pp_pose X_WA = {pp_vec(0.62, 0.05, 2.0 + half + gap), pp_identity3()};
+        pp_touch on_mesh[PP_TOUCH_MAX], on_box[PP_TOUCH_MAX];
+        int m = pp_mesh_touch(&box, &X_WA, mesh, &here, 0.01, on_mesh);
+        int b = pp_solid_touch(&box, &X_WA, &pillar, &here, 0.01, on_box);
+        assert_int_equal(b, 4);
+        same_points(on_mesh, m, on_box, b, 1e-9, (uint64_t)k);
+    }
+}
+
 // ── Other surfaces ───────────────────────────────────────────────────────────────────────────────
 
 static void a_ball_in_a_valley(void **state)
@@ -337,6 +355,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_cube_is_a_box, setup, teardown),
         cmocka_unit_test_setup_teardown(balls_on_a_cube, setup, teardown),
         cmocka_unit_test_setup_teardown(a_box_on_a_pillar, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_box_over_the_edge, setup, teardown),
         cmocka_unit_test_setup_teardown(a_ball_in_a_valley, setup, teardown),
         cmocka_unit_test_setup_teardown(one_side_only, setup, teardown),
     };
