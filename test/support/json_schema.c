@@ -48,8 +48,11 @@ static bool has_type(const json_t *value, const char *type)
     static const struct {
         const char *word;
         json_type type;
-    } types[] = {{"object", JSON_OBJECT}, {"array", JSON_ARRAY}, {"string", JSON_STRING}};
-    for (size_t k = 0; k < 3; k++) {
+    } types[] = {{"object", JSON_OBJECT},
+                 {"array", JSON_ARRAY},
+                 {"string", JSON_STRING},
+                 {"integer", JSON_INTEGER}};
+    for (size_t k = 0; k < 4; k++) {
         if (strcmp(type, types[k].word) == 0) {
             return json_typeof(value) == types[k].type;
         }
