@@ -4,9 +4,12 @@
 // Which contacts can matter in a step of h: those that the bodies can close in it, with half as much again.
 //
 // Speeds at the end of the step are not known yet. A body moves as it does, forces change that by
-// |p_ext|/m, and so do impacts: where a contact closes within the step, its bodies are struck with the
-// speed at which it closes. What is struck strikes on, through contacts that this closes and through
-// joints. So a contact is kept when
+// |p_ext|/m, and so do impacts: where a contact closes within the step with speed u, it strikes its bodies,
+//
+//   blow to b = u min(1, 2 m_a / (m_a + m_b)) ,    twice that of a central impact, and no more than u.
+//
+// What is struck strikes on, through contacts that this closes and through joints, with the mass of all
+// that is behind it: M -> M + m_b, blow -> blow M / (M + m_b). So a contact is kept when
 //
 //   psi <= max(margin, 1.5 h (|v_b - v_a| + |p_ext|/m of both + the harder of the blows to a and b)) .
 #include "gap/gap.h"
@@ -44,11 +47,17 @@ double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double ma
 
 // ── Blows ────────────────────────────────────────────────────────────────────────────────────────
 
+typedef struct blow {
+    double speed;
+    double behind;  // mass that comes along, the body's own included [kg]
+} blow;
+
 typedef struct blows {
     const perp_model *model;
     const pp_kinematics *kin;
     const pp_gaps *gaps;
-    double *push, *blow;  // bodies
+    double *push;  // bodies
+    blow *blow;    // bodies
 } blows;
 
 typedef struct pass {
@@ -66,18 +75,37 @@ static pass pass_of(const blows *s, const pp_contact *c)
     return (pass){a, b, pp_length(v) + s->push[a] + s->push[b], fmax(-pp_dot3(c->n, v), 0.0)};
 }
 
-static bool pass_on(const blows *s, int a, int b)
+static double harder(const blows *s, int a, int b)
 {
-    double harder = fmax(s->blow[a], s->blow[b]);
-    bool news = false;
-    for (int k = 0; k < 2; k++) {
-        int body = k == 0 ? a : b;
-        if (s->model->body[body].nv > 0 && s->blow[body] < harder) {
-            s->blow[body] = harder;
-            news = true;
-        }
+    return fmax(s->blow[a].speed, s->blow[b].speed);
+}
+
+// What `share` of the first mass is in both; all of it when it is not free.
+static double share(double mass, double other)
+{
+    return isfinite(mass) ? mass / (mass + other) : 1.0;
+}
+
+static double mass_of(const blows *s, int body)
+{
+    return s->model->body[body].nv > 0 ? s->model->body[body].mass : HUGE_VAL;
+}
+
+static bool take(const blows *s, int body, double speed, double behind)
+{
+    blow *b = &s->blow[body];
+    if (s->model->body[body].nv == 0 || !(speed > b->speed)) {
+        return false;
     }
-    return news;
+    *b = (blow){speed, behind};
+    return true;
+}
+
+static bool pass_on(const blows *s, int from, int to)
+{
+    blow b = s->blow[from];
+    double mass = mass_of(s, to);
+    return b.speed > 0.0 && take(s, to, b.speed * share(b.behind, mass), b.behind + mass);
 }
 
 static void strike(const blows *s)
@@ -85,12 +113,12 @@ static void strike(const blows *s)
     for (int i = 0; i < s->gaps->count; i++) {
         const pp_contact *c = &s->gaps->contact[i];
         pass p = pass_of(s, c);
+        double ma = mass_of(s, p.a), mb = mass_of(s, p.b);
         if (c->gap <= s->kin->h * (p.close + s->push[p.a] + s->push[p.b])) {
-            s->blow[p.a] = fmax(s->blow[p.a], p.close);
-            s->blow[p.b] = fmax(s->blow[p.b], p.close);
+            take(s, p.a, p.close * fmin(1.0, 2.0 * share(mb, ma)), ma + mb);
+            take(s, p.b, p.close * fmin(1.0, 2.0 * share(ma, mb)), ma + mb);
         }
     }
-    s->blow[0] = 0.0;
 }
 
 static void spread(const blows *s)
@@ -101,13 +129,13 @@ static void spread(const blows *s)
         for (int k = 0; k < s->gaps->count; k++) {
             const pp_contact *c = &s->gaps->contact[sweep % 2 ? s->gaps->count - 1 - k : k];
             pass p = pass_of(s, c);
-            double harder = fmax(s->blow[p.a], s->blow[p.b]);
-            if (c->gap <= s->kin->h * (p.speed + harder)) {
-                news = pass_on(s, p.a, p.b) || news;
+            if (c->gap <= s->kin->h * (p.speed + harder(s, p.a, p.b))) {
+                news = pass_on(s, p.a, p.b) || pass_on(s, p.b, p.a) || news;
             }
         }
         for (int i = 0; i < s->model->joints; i++) {
-            news = pass_on(s, s->model->joint[i].a, s->model->joint[i].b) || news;
+            const pp_joint *j = &s->model->joint[i];
+            news = pass_on(s, j->a, j->b) || pass_on(s, j->b, j->a) || news;
         }
     }
 }
@@ -119,7 +147,7 @@ perp_status pp_gaps_keep(pp_gaps *gaps, const perp_model *model, const pp_kinema
                .kin = kin,
                .gaps = gaps,
                .push = PP_ZEROS(arena, double, model->bodies),
-               .blow = PP_ZEROS(arena, double, model->bodies)};
+               .blow = PP_ZEROS(arena, blow, model->bodies)};
     if (!s.push || !s.blow) {
         return PERP_ERR_MEMORY;
     }
@@ -132,7 +160,7 @@ perp_status pp_gaps_keep(pp_gaps *gaps, const perp_model *model, const pp_kinema
     for (int i = 0; i < gaps->count; i++) {
         const pp_contact *c = &gaps->contact[i];
         pass p = pass_of(&s, c);
-        double far = SPARE * kin->h * (p.speed + fmax(s.blow[p.a], s.blow[p.b]));
+        double far = SPARE * kin->h * (p.speed + harder(&s, p.a, p.b));
         if (c->listed >= 0 || c->gap <= fmax(margin, far)) {
             gaps->contact[kept++] = *c;
         }
