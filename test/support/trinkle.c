@@ -207,8 +207,8 @@ static void add_box(trinkle *t, bool cones)
     t->h = 0.005;
 }
 
-// A plank A leans over a roller B, which is two spheres on an axle; one corner of A is on the floor, and a
-// ball E rolls down A. Contacts in the order of the notes' matrix G_n: A-floor, B-A, B-floor, B-floor,
+// A plank A leans over a roller B, two spheres on an axle, that rolls in under it; the edge of A is on the
+// floor, and a ball E rolls down A. Contacts in the order of the notes' matrix G_n: A-floor, B-A, B-floor, B-floor,
 // A-B, E-A.
 static void add_bodies(trinkle *t, bool cones)
 {
@@ -226,6 +226,8 @@ static void add_bodies(trinkle *t, bool cones)
     double reach = 0.1 / tan(0.5 * slope);
     def = space_body(0.8, (perp_vec3){0.01, 0.0032, 0.01}, (perp_vec3){reach, 0.0, 0.1});
     def.name = "B";
+    def.velocity = (perp_vec3){-0.4, 0.0, 0.0};
+    def.omega = (perp_vec3){0.0, -4.0, 0.0};
     perp_body B = add(t, &def);
     perp_vec3 top = space_add(space_scale(0.7, along), space_scale(0.04 + 0.06, up));
     def = space_body(0.3, (perp_vec3){0.000432, 0.000432, 0.000432}, top);
