@@ -95,8 +95,11 @@ static int side_to(const pp_mesh *mesh, int other, int t)
 // Whether the outward normal n leaves the surface at an edge: no way along either face leads forward.
 static bool edge_has(const pp_mesh *mesh, const facet *f, int side, perp_vec3 n)
 {
+    const double askew = 0.3;  // of n to the edge: more is no second point of an edge along a face
     int other = mesh->neighbour[f->t][side];
-    if (!mesh->sharp[f->t][side]) {
+    perp_vec3 e = pp_sub(f->x[(side + 1) % 3], f->x[side]);
+    if (!mesh->sharp[f->t][side] || pp_dot3(n, f->inward[side]) > CONE ||
+        fabs(pp_dot3(n, e)) > askew * pp_length(e)) {
         return false;
     }
     if (other < 0) {

@@ -327,6 +327,65 @@ static void a_ball_in_a_valley(void **state)
     assert_true(touch[0].feature != touch[1].feature);
 }
 
+// Over rough ground: the closest point of all triangles is found, and points are what they promise to be.
+static void on_rough_ground(void **state)
+{
+    enum { N = 9 };
+    const double margin = 0.1;
+    long near = 0;
+    FOR_SEEDS(seed, 60)
+    {
+        rng r = rng_seed(seed);
+        double height[N * N], rough = pow(10.0, -rng_uniform(&r, 0.0, 4.0));
+        for (int k = 0; k < N * N; k++) {
+            height[k] = rough * rng_normal(&r);
+        }
+        pp_arena_reset(*state);
+        const pp_mesh *mesh = NULL;
+        CHECK(pp_mesh_heights(height, N, N, 2.0, 2.0, *state, &mesh, NULL) == PERP_OK, seed);
+        const pp_pose here = {.R = pp_identity3()};
+        for (int k = 0; k < 20; k++) {
+            pp_solid s = random_solid(&r);
+            pp_pose X = {random_vec(&r, 1.0), random_rotation(&r)};
+            perp_vec3 low, high;
+            pp_solid_box(&s, &X, &low, &high);
+            X.p.z += rng_uniform(&r, -0.2, 1.0) * rough - low.z;
+            pp_touch touch[PP_TOUCH_MAX], on[PP_TOUCH_MAX];
+            double least = HUGE_VAL,
+                   facing = -1.0;  // of the closest triangle, and how far n is along its normal
+            for (int t = 0; t < mesh->triangles; t++) {
+                const int *c = mesh->triangle[t];
+                pp_flat_hull flat;
+                pp_hull_triangle(mesh->vertex[c[0]], mesh->vertex[c[1]], mesh->vertex[c[2]], &flat);
+                pp_solid triangle = {.kind = PP_SOLID_HULL, .hull = &flat.hull};
+                if (pp_solid_touch(&s, &X, &triangle, &here, margin, on) > 0) {
+                    double front = -pp_dot3(on[0].n, mesh->normal[t]);
+                    facing = on[0].gap > least + 1e-9   ? facing
+                             : on[0].gap < least - 1e-9 ? front
+                                                        : fmax(facing, front);
+                    least = fmin(least, on[0].gap);
+                }
+            }
+            int m = pp_mesh_touch(&s, &X, mesh, &here, margin, touch);
+            if (least >= 0.0 && facing > 1e-3) {  // apart, and above ground
+                CHECK(m > 0 && fabs(touch[0].gap - least) <= 1e-7, seed);
+            }
+            for (int i = 0; i < m; i++) {
+                perp_vec3 b = pp_along(touch[i].x_a, touch[i].gap, touch[i].n);
+                CHECK(fabs(pp_length(touch[i].n) - 1.0) <= 1e-12 && touch[i].gap <= margin, seed);
+                CHECK(pp_length(pp_sub(b, touch[i].x_b)) <= 1e-7, seed);
+                CHECK(least < -0.01 || touch[i].n.z < 1e-6, seed);
+                CHECK(touch[i].gap >= touch[0].gap, seed);
+                for (int l = 0; l < i; l++) {
+                    CHECK(touch[l].feature != touch[i].feature, seed);
+                }
+            }
+            near += m > 0;
+        }
+    }
+    assert_true(near > 300);
+}
+
 // What lies on a thin plate does not feel its lower side; what has sunk in comes up again.
 static void one_side_only(void **state)
 {
@@ -357,6 +416,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_box_on_a_pillar, setup, teardown),
         cmocka_unit_test_setup_teardown(a_box_over_the_edge, setup, teardown),
         cmocka_unit_test_setup_teardown(a_ball_in_a_valley, setup, teardown),
+        cmocka_unit_test_setup_teardown(on_rough_ground, setup, teardown),
         cmocka_unit_test_setup_teardown(one_side_only, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
