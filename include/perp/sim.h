@@ -48,6 +48,13 @@ typedef enum perp_rotation_update {
     PERP_ROTATION_LINEAR,       // q + h/2 omega q, normalised
 } perp_rotation_update;
 
+// How joints are held at the end of a step.
+typedef enum perp_positions {
+    PERP_POSITIONS_LINEAR,  // W_b^T nu + phi/h = 0, as the notes have it: off by what turns in a step
+    PERP_POSITIONS_EXACT,  // phi = 0 where the bodies end, by Newton's method: no energy is lost in
+                           // joints. stewart-trinkle
+} perp_positions;
+
 // The gyroscopic torque of spatial bodies.
 typedef enum perp_gyroscopic {
     PERP_GYRO_IMPLICIT,  // midpoint rule in body axes: keeps the energy of a free body
@@ -82,6 +89,7 @@ typedef struct perp_sim_def {
     int facets;  // PERP_FRICTION_PYRAMID, and exact cones in the forms MCP and LCP; default 8
     perp_rotation_update rotation;
     perp_gyroscopic gyroscopic;
+    perp_positions positions;
     perp_limits limits;
     void (*on_stage)(void *user, const perp_sim *sim, perp_stage done);
     void *user;
@@ -216,3 +224,4 @@ PERP_API const char *perp_impact_word(int law);    // newton poisson
 PERP_API const char *perp_mode_word(int mode);     // open stick slip
 PERP_API const char *perp_rotation_word(int update);  // exponential linear
 PERP_API const char *perp_gyroscopic_word(int how);   // implicit explicit
+PERP_API const char *perp_positions_word(int how);    // linear exact

@@ -69,11 +69,19 @@ typedef struct pp_scheme {
     perp_stepper stepper;
     perp_friction_law friction;
     perp_impact_law impact;
-    int facets;  // directions of an exact disc in the forms MCP and LCP
+    int facets;    // directions of an exact disc in the forms MCP and LCP
+    double theta;  // PERP_MOREAU_JEAN
 } pp_scheme;
 
+// What each row of rows->b is off by at other frames: the value of its equation, 0 for rates and springs.
+// Of kin t, body and turn are read.
+void pp_joint_values(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
+                     double *value);
+
+// joints: where the rows of joints are taken: kin, or the middle of the step for PERP_MOREAU_JEAN.
 perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinematics *kin,
-                        const pp_gaps *gaps, pp_scheme scheme, pp_arena *arena);
+                        const pp_kinematics *joints, const pp_gaps *gaps, pp_scheme scheme,
+                        pp_arena *arena);
 
 // row += s times another row.
 void pp_row_combine(pp_row *row, double s, const pp_row *other);

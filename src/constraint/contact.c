@@ -102,7 +102,8 @@ static void contact_rows(const perp_model *m, const pp_kinematics *k, const pp_g
         pp_row *row = &out->n[out->nn];
         normal_row(m, k, c, row);
         row->rest = 2.0 * k->h * g;
-        if (!pp_row_unilateral(row, k->h, scheme)) {
+        double push = row->restitution > 0.0 ? pp_row_push(m, k, row) : 0.0;
+        if (!pp_row_unilateral(row, k->h, push, scheme)) {
             continue;
         }
         out->contact[out->nc++] = i;
@@ -120,14 +121,15 @@ static void contact_rows(const perp_model *m, const pp_kinematics *k, const pp_g
 enum { CONTACT_ROWS_T = 5 };  // at most, in space
 
 perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinematics *kin,
-                        const pp_gaps *gaps, pp_scheme scheme, pp_arena *arena)
+                        const pp_kinematics *joints, const pp_gaps *gaps, pp_scheme scheme,
+                        pp_arena *arena)
 {
-    size_t contacts = (size_t)gaps->count, joints = (size_t)model->joints;
-    size_t most_n = contacts + PP_JOINT_ROWS_N * joints;
+    size_t contacts = (size_t)gaps->count, most_j = (size_t)model->joints;
+    size_t most_n = contacts + PP_JOINT_ROWS_N * most_j;
     *out = (pp_rows){0};
     out->b =
-        PP_ARRAY(arena, pp_row, PP_JOINT_ROWS_B * joints + PP_FORCE_ROWS * (size_t)model->forces);
-    out->m = PP_ARRAY(arena, pp_row, PP_JOINT_ROWS_M * joints);
+        PP_ARRAY(arena, pp_row, PP_JOINT_ROWS_B * most_j + PP_FORCE_ROWS * (size_t)model->forces);
+    out->m = PP_ARRAY(arena, pp_row, PP_JOINT_ROWS_M * most_j);
     out->n = PP_ARRAY(arena, pp_row, most_n);
     out->t = PP_ARRAY(arena, pp_row, (model->spatial ? CONTACT_ROWS_T : 1) * contacts);
     out->group = PP_ARRAY(arena, pp_friction, (model->spatial ? PP_FRICTION_GROUPS : 1) * contacts);
@@ -140,7 +142,7 @@ perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinemati
     }
     contact_rows(model, kin, gaps, scheme, out);
     pp_row_list b = {out->b, 0}, boxed = {out->m, 0}, n = {out->n, out->nn};
-    pp_joint_rows(model, kin, scheme, &b, &boxed, &n);
+    pp_joint_rows(model, joints, kin, scheme, &b, &boxed, &n);
     pp_spring_rows(model, kin, &b);
     for (int i = out->nn; i < n.count; i++) {
         out->friction[i] = -1;

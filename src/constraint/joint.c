@@ -93,15 +93,30 @@ static void put(pp_row_list *list, const pp_row *row)
     list->row[list->count++] = *row;
 }
 
-static void target_row(const pp_kinematics *k, const pp_joint *j, pp_scheme scheme, pp_row row,
-                       pp_row_list *b)
+// What the scheme adds to an equation phi = 0. theta method: the mean velocity keeps it, seen from the
+// middle of the step,  J ((1 - theta) nu_l + theta nu) + phi / h = 0.
+static double equation_bias(const pp_kinematics *k, const pp_row *row, double phi, pp_scheme scheme)
 {
-    const double variables[1] = {k->t}, one[1] = {1.0};
-    double rate, value = pp_expr_rate(j->target, variables, one, &rate);
-    row.value -= value;
+    if (on_position_level(scheme)) {
+        return phi / k->h;
+    }
+    if (scheme.stepper != PERP_MOREAU_JEAN) {
+        return 0.0;
+    }
+    return ((1.0 - scheme.theta) * row->before + phi / k->h) / scheme.theta;
+}
+
+static void target_row(const pp_kinematics *k, const pp_kinematics *start, const pp_joint *j,
+                       double coordinate, pp_scheme scheme, pp_row row, pp_row_list *b)
+{
+    const double variables[1] = {k->t}, first[1] = {start->t}, one[1] = {1.0};
+    double rate, before;
+    pp_expr_rate(j->target, variables, one, &rate);
+    double value = pp_expr_rate(j->target, first, one, &before);
+    row.value = coordinate - value;
     row.rate -= rate;
     row.before -= rate;
-    row.bias = on_position_level(scheme) ? row.value / k->h : 0.0;
+    row.bias = equation_bias(k, &row, row.value, scheme);
     row.drives = true;
     put(b, &row);
 }
@@ -159,19 +174,25 @@ static void limit_row(const perp_model *m, const pp_kinematics *k, const pp_join
     row.lower = 0.0;
     row.restitution = j->limit_restitution;
     row.rest = rest_speed(m, k, &row);
-    if (pp_row_unilateral(&row, k->h, scheme)) {
+    double push = row.restitution > 0.0 ? pp_row_push(m, k, &row) : 0.0;
+    if (pp_row_unilateral(&row, k->h, push, scheme)) {
         put(n, &row);
     }
 }
 
-static void coordinate_rows(const perp_model *m, const pp_kinematics *k, pp_scheme scheme,
-                            int index, pp_row_list *b, pp_row_list *boxed, pp_row_list *n)
+static void coordinate_rows(const perp_model *m, const pp_kinematics *k, const pp_kinematics *start,
+                            pp_scheme scheme, int index, pp_row_list *b, pp_row_list *boxed,
+                            pp_row_list *n)
 {
     const pp_joint *j = &m->joint[index];
     pp_row row;
     pp_joint_coordinate(m, k, index, &row);
     if (j->target) {
-        target_row(k, j, scheme, row, b);
+        pp_row first = row;
+        if (k != start) {
+            pp_joint_coordinate(m, start, index, &first);
+        }
+        target_row(k, start, j, first.value, scheme, row, b);
     }
     if (j->rate) {
         rate_row(k, j, row, b, boxed);
@@ -199,19 +220,48 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *k, pp_sche
     }
 }
 
-void pp_joint_rows(const perp_model *m, const pp_kinematics *k, pp_scheme scheme, pp_row_list *b,
-                   pp_row_list *boxed, pp_row_list *n)
+void pp_joint_rows(const perp_model *m, const pp_kinematics *k, const pp_kinematics *start,
+                   pp_scheme scheme, pp_row_list *b, pp_row_list *boxed, pp_row_list *n)
 {
     for (int i = 0; i < m->joints; i++) {
-        pp_row own[PP_JOINT_EQUATIONS];
+        pp_row own[PP_JOINT_EQUATIONS], first[PP_JOINT_EQUATIONS];
         int count = equations(m, k, i, own);
+        if (k != start) {
+            equations(m, start, i, first);
+        }
         for (int c = 0; c < count; c++) {
             own[c].joint = i;
-            own[c].bias = on_position_level(scheme) ? own[c].value / k->h : 0.0;
+            own[c].value = k != start ? first[c].value : own[c].value;
+            own[c].bias = equation_bias(k, &own[c], own[c].value, scheme);
             put(b, &own[c]);
         }
         if (pp_joint_has_coordinate(&m->joint[i])) {
-            coordinate_rows(m, k, scheme, i, b, boxed, n);
+            coordinate_rows(m, k, start, scheme, i, b, boxed, n);
         }
+    }
+}
+
+void pp_joint_values(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
+                     double *value)
+{
+    int at = 0;
+    while (at < rows->nb && rows->b[at].joint >= 0) {
+        pp_row own[PP_JOINT_EQUATIONS];
+        int joint = rows->b[at].joint, count = equations(model, kin, joint, own);
+        const pp_expr *target = model->joint[joint].target;
+        for (int c = 0; c < count; c++) {
+            value[at++] = own[c].value;
+        }
+        for (; at < rows->nb && rows->b[at].joint == joint; at++) {
+            value[at] = 0.0;
+            if (target) {  // comes first
+                pp_joint_coordinate(model, kin, joint, &own[0]);
+                value[at] = own[0].value - pp_expr_value(target, &kin->t);
+                target = NULL;
+            }
+        }
+    }
+    for (; at < rows->nb; at++) {
+        value[at] = 0.0;
     }
 }

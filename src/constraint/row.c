@@ -143,7 +143,38 @@ static bool closes(const pp_row *row, double h, double share)
     return row->value + share * h * row->before <= 0.0;
 }
 
-bool pp_row_unilateral(pp_row *row, double h, pp_scheme scheme)
+double pp_row_push(const perp_model *m, const pp_kinematics *k, const pp_row *row)
+{
+    double sum = 0.0;
+    for (int e = 0; e < row->count; e++) {
+        const pp_body *body = &m->body[row->body[e]];
+        double dv[PP_BODY_NV];
+        pp_body_solve(body, &k->mass[row->body[e]], k->p_ext + body->at, dv);
+        for (int c = 0; c < body->nv; c++) {
+            sum += row->J[e][c] * dv[c];
+        }
+    }
+    return sum;
+}
+
+// The rate after a rebound that happens within the step.                                theory (P14)
+//
+// Under a constant pull a = -push/h the impact at gap 0 has v^2 = before^2 + 2 a gap, and e^2 of that
+// energy is left. The step ends at the height gap + h u, so u^2 / 2 + a (gap + h u) = e^2 v^2 / 2.
+static double rebound_rate(const pp_row *row, double h, double push)
+{
+    double plain = -row->restitution * row->before, a = -push / h;
+    double gap = row->value > 0.0 ? row->value : 0.0;
+    if (!(a > 0.0)) {
+        return plain;
+    }
+    double v2 = row->before * row->before + 2.0 * a * gap;
+    double left = row->restitution * row->restitution * v2 + a * a * h * h - 2.0 * a * gap;
+    double u = left > 0.0 ? sqrt(left) - a * h : 0.0;
+    return u > 0.0 ? u : plain;
+}
+
+bool pp_row_unilateral(pp_row *row, double h, double push, pp_scheme scheme)
 {
     bool bounces = row->restitution > 0.0 && row->before < -row->rest;
     double rebound =
@@ -160,6 +191,7 @@ bool pp_row_unilateral(pp_row *row, double h, pp_scheme scheme)
         break;
     }
     // An impact happens at once, whatever gap is left: what bounces has lost its speed first.
-    row->bias = bounces && closes(row, h, 1.0) ? rebound : row->value / h;
+    bool now = bounces && row->value + h * (row->before + fmin(push, 0.0)) <= 0.0;
+    row->bias = !now ? row->value / h : rebound != 0.0 ? -rebound_rate(row, h, push) : 0.0;
     return true;
 }

@@ -16,8 +16,11 @@ void pp_row_spin(const perp_model *m, const pp_kinematics *k, int body, perp_vec
 // Turns the row into a spring and damper of its value at the end of the step; false: it pushes nothing.
 bool pp_row_soften(pp_row *row, double K, double C, double h);
 
-// What the scheme adds to a unilateral row; false: it is not in this step's problem.
-bool pp_row_unilateral(pp_row *row, double h, pp_scheme scheme);
+// What the scheme adds to a unilateral row; false: it is not in this step's problem. push: what the forces
+// add to its rate in the step [m/s, rad/s].
+bool pp_row_unilateral(pp_row *row, double h, double push, pp_scheme scheme);
+// J M^-1 p_ext.
+double pp_row_push(const perp_model *m, const pp_kinematics *k, const pp_row *row);
 
 // A list of rows with room for all that can come.
 typedef struct pp_row_list {
@@ -26,8 +29,9 @@ typedef struct pp_row_list {
 } pp_row_list;
 
 // Rows of all joints: bilateral into b, boxed into m, limits into n.
-void pp_joint_rows(const perp_model *m, const pp_kinematics *k, pp_scheme scheme, pp_row_list *b,
-                   pp_row_list *boxed, pp_row_list *n);
+// k: where the rows are taken; start: where the values are.
+void pp_joint_rows(const perp_model *m, const pp_kinematics *k, const pp_kinematics *start,
+                   pp_scheme scheme, pp_row_list *b, pp_row_list *boxed, pp_row_list *n);
 // At most this many rows of each kind from one joint.
 enum { PP_JOINT_ROWS_B = 9, PP_JOINT_ROWS_M = 2, PP_JOINT_ROWS_N = 2 };
 

@@ -52,6 +52,8 @@ bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_s
 bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *joint);
 bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *force);
 
+bool pp_kind_in_plane(perp_shape_kind kind);
+bool pp_kind_in_space(perp_shape_kind kind);
 bool pp_convert_solid(perp_builder *b, const perp_shape_def *def, pp_shape *shape);
 bool pp_convert_joint_axes(perp_builder *b, const perp_joint_def *def, pp_joint *joint);
 bool pp_builder_facets(int facets);  // 0, or as many directions as a polygon may have

@@ -38,6 +38,23 @@ static bool check_body(perp_builder *b, const perp_body_def *def, const char *na
     return true;
 }
 
+// Shapes that the ground was given before anybody knew.
+static bool ground_fits(perp_builder *b, bool spatial)
+{
+    pp_shape *shape = b->shapes.items;
+    for (int i = 0; i < b->shapes.count; i++) {
+        perp_shape_kind kind = shape[i].given;
+        if (!(spatial ? pp_kind_in_space(kind) && !shape[i].flat : pp_kind_in_plane(kind))) {
+            return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': is not one of %s", shape[i].name,
+                                  spatial ? "space, where the bodies are" : "the plane");
+        }
+        if (spatial) {
+            shape[i].kind = kind;
+        }
+    }
+    return true;
+}
+
 // A model is planar or spatial. The ground, the first body, is what the others are.
 static bool same_space(perp_builder *b, const perp_body_def *def, const char *name)
 {
@@ -45,6 +62,7 @@ static bool same_space(perp_builder *b, const perp_body_def *def, const char *na
     if (b->bodies.count == 1) {
         return true;
     }
+    bool first = !b->spatial && !b->planar;
     b->spatial = b->spatial || spatial;
     b->planar = b->planar || !spatial;
     if (b->spatial && b->planar) {
@@ -55,7 +73,7 @@ static bool same_space(perp_builder *b, const perp_body_def *def, const char *na
     }
     pp_body *ground = b->bodies.items;
     ground->kind = spatial ? PERP_SPATIAL_BODY : PERP_PLANAR_BODY;
-    return true;
+    return !first || ground_fits(b, spatial);
 }
 
 static bool convert_motions(perp_builder *b, const perp_body_def *def, pp_body *body)
@@ -230,13 +248,13 @@ static bool convert_outline(perp_builder *b, const perp_shape_def *def, pp_shape
                           shape->name, (int)def->kind);
 }
 
-static bool convert_surface(perp_builder *b, const perp_shape_def *def, bool spatial,
+static bool convert_surface(perp_builder *b, const perp_shape_def *def, bool plane, bool space,
                             pp_shape *shape)
 {
     const char *texts[4] = {def->surface_x, def->surface_y, def->surface_z, def->surface_spin};
     static const char *const fields[4] = {"surface x", "surface y", "surface z", "surface spin"};
     for (int k = 0; k < 4; k++) {
-        if (texts[k] && !spatial) {
+        if (texts[k] && !space) {
             return pp_builder_bad(b, PERP_ERR_MODEL,
                                   "shape '%s': in the plane a surface has a surface_speed",
                                   shape->name);
@@ -245,7 +263,7 @@ static bool convert_surface(perp_builder *b, const perp_shape_def *def, bool spa
             return false;
         }
     }
-    if (def->surface_speed && spatial) {
+    if (def->surface_speed && !plane) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "shape '%s': in space a surface has surface_x, surface_y, surface_z "
                               "and surface_spin",
@@ -253,6 +271,16 @@ static bool convert_surface(perp_builder *b, const perp_shape_def *def, bool spa
     }
     return pp_builder_expr(b, shape->name, "surface speed", def->surface_speed, 1,
                            &shape->surface_speed);
+}
+
+bool pp_kind_in_plane(perp_shape_kind kind)
+{
+    return kind <= PERP_HALFPLANE;
+}
+
+bool pp_kind_in_space(perp_shape_kind kind)
+{
+    return kind >= PERP_SPHERE || kind == PERP_POINT || kind == PERP_BOX || kind == PERP_CAPSULE;
 }
 
 bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_shape *shape)
@@ -280,7 +308,7 @@ bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_s
         return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': density must be >= 0", shape->name);
     }
     shape->body = body;
-    shape->kind = def->kind;
+    shape->kind = shape->given = def->kind;
     shape->p_BS = (pp_vec2){def->position.x, def->position.y};
     shape->axis_B = (pp_vec2){cos(def->angle), sin(def->angle)};
     shape->mu = def->mu;
@@ -289,10 +317,16 @@ bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_s
     shape->mu_spin = def->mu_spin;
     shape->mu_roll = def->mu_roll;
     shape->facets = def->facets;
-    const pp_body *bodies = b->bodies.items;
-    bool spatial = pp_body_is_spatial(&bodies[body]);
-    return (spatial ? pp_convert_solid(b, def, shape) : convert_outline(b, def, shape)) &&
-           convert_surface(b, def, spatial, shape);
+    bool in_space = b->spatial || !b->planar, in_plane = b->planar || !b->spatial;
+    if (!b->spatial && !b->planar) {  // the ground, before a body told which it is
+        in_space = pp_kind_in_space(def->kind);
+        in_plane = pp_kind_in_plane(def->kind);
+        shape->flat = in_plane && in_space && def->kind != PERP_POINT && !(def->half.z > 0.0);
+        in_space = in_space && !shape->flat;
+    }
+    return (!in_plane || convert_outline(b, def, shape)) &&
+           (!in_space || pp_convert_solid(b, def, shape)) &&
+           convert_surface(b, def, in_plane, in_space, shape);
 }
 
 // ── Joints and forces ────────────────────────────────────────────────────────────────────────────

@@ -65,12 +65,14 @@ static inline bool pp_body_is_spatial(const pp_body *body)
 typedef struct pp_shape {
     const char *name;
     int body;
-    perp_shape_kind kind;  // PERP_BOX is stored as a polygon
-    pp_vec2 p_BS;          // centre (disc, point), midpoint (segment, capsule), a point of the line
-    pp_vec2 axis_B;        // unit x axis of the shape in the body frame
-    double half;           // of segment and capsule [m]
-    double radius;         // of disc and capsule; 0 otherwise [m]
-    int count;             // polygon
+    perp_shape_kind kind;   // in the plane PERP_BOX is stored as a polygon
+    perp_shape_kind given;  // as the definition said
+    bool flat;              // has no depth in space
+    pp_vec2 p_BS;    // centre (disc, point), midpoint (segment, capsule), a point of the line
+    pp_vec2 axis_B;  // unit x axis of the shape in the body frame
+    double half;     // of segment and capsule [m]
+    double radius;   // of disc and capsule; 0 otherwise [m]
+    int count;       // polygon
     const pp_vec2 *vertex_B;  // polygon: counter-clockwise, in the body frame
     const pp_vec2 *normal_B;  // outward, of the side from vertex k to k + 1
     pp_pose X_BS;             // spatial: the shape frame in the body frame

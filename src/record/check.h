@@ -47,7 +47,7 @@ void pp_check_contacts(pp_recheck *c);       // pull, push, close, cone, slip
 // Impulses may complement this rate only: 0 <= p, 0 <= rate, p rate = 0. `rate` is the one after the
 // step, `before` that at its start; NaN: the recording does not tell.
 double pp_check_beside(const pp_recheck *c, double value, double rate, double before,
-                       double restitution, double rest);
+                       double restitution, double rest, double push);
 
 // ── What two frames one step apart show (check_step.c) ───────────────────────────────────────────
 // Fills c->nu. With theta < 1 a solid's angular velocity is recorded in the axes at the end of the step.

@@ -43,16 +43,29 @@ perp_status pp_check_places(pp_recheck *c)
     return PERP_OK;
 }
 
+// A rebound within the step leaves e^2 of the energy of the impact: with the pull a = -push/h the impact
+// has v^2 = before^2 + 2 a gap, and at the end of the step u^2 / 2 + a (gap + h u) = e^2 v^2 / 2.
+static double rebound(double gap, double before, double restitution, double push, double h)
+{
+    double a = -push / h, plain = -restitution * before;
+    gap = fmax(gap, 0.0);
+    double left = restitution * restitution * (before * before + 2.0 * a * gap) - 2.0 * a * gap;
+    double u = sqrt(fmax(0.0, left + a * a * h * h)) - a * h;
+    return a > 0.0 && left + a * a * h * h > 0.0 && u > 0.0 ? u : plain;
+}
+
 double pp_check_beside(const pp_recheck *c, double value, double rate, double before,
-                       double restitution, double rest)
+                       double restitution, double rest, double push)
 {
     bool by_place =
         c->info->stepper == PERP_STEWART_TRINKLE || c->info->stepper == PERP_QUASISTATIC;
     double h = c->info->h > 0.0 ? c->info->h : c->h;
     bool bounces = restitution != 0.0 && !(before >= -rest);
-    bool arrives = !(value + h * before > 0.0);
+    bool arrives = !(value + h * (before + fmin(push, 0.0)) > 0.0);
     if (bounces && (!by_place || arrives)) {
-        return c->info->impact == PERP_IMPACT_NEWTON ? rate + restitution * before : (double)NAN;
+        double back =
+            by_place ? rebound(value, before, restitution, push, h) : -restitution * before;
+        return c->info->impact == PERP_IMPACT_NEWTON ? rate - back : (double)NAN;
     }
     return rate + (by_place ? value / h : 0.0);
 }
@@ -73,12 +86,34 @@ static double normal_rate_before(const pp_recheck *c, const perp_contact *contac
     return rate[1] - rate[0];
 }
 
+// What the forces add to that rate in the step.
+static double normal_push(const pp_recheck *c, const perp_contact *contact)
+{
+    double push = 0.0;
+    for (int k = 0; k < 2; k++) {
+        int i = c->model->shape[k == 0 ? contact->a.i : contact->b.i].body;
+        const pp_body *body = &c->model->body[i];
+        double dv[PP_BODY_NV], all[PP_BODY_NV] = {0.0};
+        pp_body_solve(body, &c->kin.mass[i], c->kin.p_ext + body->at, dv);
+        for (int v = 0; v < body->nv; v++) {
+            all[body->axis[v]] = dv[v];
+        }
+        perp_vec3 arm = pp_sub(contact->point_W, c->before[i].p);
+        perp_vec3 moved =
+            pp_add(pp_vec(all[0], all[1], all[2]), pp_cross(pp_vec(all[3], all[4], all[5]), arm));
+        push += (k == 0 ? -1.0 : 1.0) * pp_dot3(contact->normal_W, moved);
+    }
+    return push;
+}
+
 static void see_normal(pp_recheck *c, const perp_contact *contact, const char *a, const char *b)
 {
     double g = c->model ? pp_length(c->model->gravity) : 0.0;
     double before = contact->restitution != 0.0 ? normal_rate_before(c, contact) : 0.0;
+    bool known = contact->restitution != 0.0 && c->model && c->kin.mass;
+    double push = known ? normal_push(c, contact) : 0.0;
     double rho = pp_check_beside(c, contact->gap, contact->rate_n, before, contact->restitution,
-                                 2.0 * c->h * g);
+                                 2.0 * c->h * g, push);
     pp_check_see(c, PERP_CHECK_PULL, fmax(0.0, -contact->pn), a, b);
     if (!isnan(rho) || !isfinite(contact->gap) || !isfinite(contact->rate_n)) {
         pp_check_see(c, PERP_CHECK_PUSH, fabs(contact->pn * rho), a, b);

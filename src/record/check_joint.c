@@ -252,7 +252,7 @@ static void see_limit(pp_recheck *c, int index)
     double rate = sign * rate_of(&u, c, pp_check_velocity);
     pp_check_see(c, PERP_CHECK_PULL, fmax(0.0, -p), joint->name, "");
     if (joint->limit_restitution == 0.0) {
-        double rho = pp_check_beside(c, value, rate, 0.0, 0.0, 0.0);
+        double rho = pp_check_beside(c, value, rate, 0.0, 0.0, 0.0, 0.0);
         pp_check_see(c, PERP_CHECK_PUSH, fabs(p * rho), joint->name, "");
     }
 }

@@ -31,7 +31,8 @@ static bool known_words(const perp_sim_def *def)
 {
     return perp_stepper_word((int)def->stepper) && perp_form_word((int)def->form) &&
            perp_friction_word((int)def->friction) && perp_impact_word((int)def->impact) &&
-           perp_rotation_word((int)def->rotation) && perp_gyroscopic_word((int)def->gyroscopic);
+           perp_rotation_word((int)def->rotation) && perp_gyroscopic_word((int)def->gyroscopic) &&
+           perp_positions_word((int)def->positions);
 }
 
 static bool limits_are_numbers(const perp_limits *l)

@@ -10,7 +10,8 @@
 
 static pp_scheme scheme_of(const perp_sim *sim)
 {
-    return (pp_scheme){sim->def.stepper, sim->def.friction, sim->def.impact, sim->def.facets};
+    return (pp_scheme){sim->def.stepper, sim->def.friction, sim->def.impact, sim->def.facets,
+                       sim->def.theta};
 }
 
 // Without inertia: a small mass keeps what nothing pushes where it is, and no momentum is carried over.
@@ -34,6 +35,26 @@ static perp_status find_gaps(perp_sim *sim)
     double margin = sim->def.margin, reach = pp_gap_reach(sim->model, &s->kin, margin);
     perp_status status = pp_gaps_run(&s->gap, sim->model, &s->kin, reach, sim->arena);
     return status < 0 ? status : pp_gaps_keep(&s->gap, sim->model, &s->kin, margin, sim->arena);
+}
+
+// The theta method takes joints as they are in the middle of the step, which makes it second order.
+static perp_status find_rows(perp_sim *sim, const double *nu, double h)
+{
+    pp_step *s = &sim->step;
+    const perp_model *m = sim->model;
+    pp_kinematics middle = s->kin;
+    if (sim->def.stepper == PERP_MOREAU_JEAN && m->joints > 0) {
+        pp_integrate(&sim->next, m, &sim->now, nu, 0.5 * h, sim->def.theta, sim->def.rotation);
+        memcpy(sim->next.nu, sim->now.nu, (size_t)m->nv * sizeof *nu);
+        middle.body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
+        if (!middle.body) {
+            return PERP_ERR_MEMORY;
+        }
+        pp_frames(m, &sim->next, middle.body);
+        middle.t += 0.5 * h;
+        return pp_rows_run(&s->row, m, &s->kin, &middle, &s->gap, scheme_of(sim), sim->arena);
+    }
+    return pp_rows_run(&s->row, m, &s->kin, &s->kin, &s->gap, scheme_of(sim), sim->arena);
 }
 
 // Velocities the step starts from: none are carried over without inertia.
@@ -184,19 +205,106 @@ static void note_jumps(perp_sim *sim, double h)
     }
 }
 
-static perp_status integrate(perp_sim *sim, double h)
+enum { MIDDLE_ROUNDS = 4 };
+
+// With joints the middle of the step depends on the answer: found by going round.
+static perp_status solve_middle(perp_sim *sim, const double *nu, double h)
+{
+    const perp_model *m = sim->model;
+    perp_status status = solve(sim, nu);
+    bool goes = sim->def.stepper == PERP_MOREAU_JEAN && m->joints > 0;
+    double *last = goes ? PP_ARRAY(sim->arena, double, m->nv) : NULL;
+    for (int round = 0; last && round < MIDDLE_ROUNDS && status >= 0; round++) {
+        memcpy(last, sim->step.answer.nu, (size_t)m->nv * sizeof *last);
+        status = find_rows(sim, last, h);
+        status = status < 0 ? status : solve(sim, nu);
+        double change = 0.0;
+        for (int i = 0; status >= 0 && i < m->nv; i++) {
+            change = fmax(change, fabs(sim->step.answer.nu[i] - last[i]));
+        }
+        if (change <= 1e-12 * (1.0 + pp_norm_inf(m->nv, last))) {
+            break;
+        }
+    }
+    return goes && !last ? PERP_ERR_MEMORY : status;
+}
+
+// Places at the end of the step, with the velocities of the answer.
+static perp_status place(perp_sim *sim, double h)
 {
     double theta = sim->def.stepper == PERP_MOREAU_JEAN ? sim->def.theta : 1.0;
     pp_step *s = &sim->step;
     pp_integrate(&sim->next, sim->model, &sim->now, s->answer.nu, h, theta, sim->def.rotation);
-    pp_frame *after = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);
-    if (!after) {
+    if (!s->end.body) {
+        s->end.body = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);
+    }
+    if (!s->end.body) {
         return PERP_ERR_MEMORY;
     }
-    pp_frames(sim->model, &sim->next, after);
-    s->end = (pp_kinematics){.t = sim->next.t, .body = after, .turn = sim->now.turn};
+    pp_frames(sim->model, &sim->next, s->end.body);
+    s->end.t = sim->next.t;
+    s->end.h = h;
+    s->end.turn = sim->now.turn;
     pp_sim_follow_turns(sim->model, &s->end, sim->next.turn);
     s->end.turn = sim->next.turn;
+    return PERP_OK;
+}
+
+enum { EXACT_ROUNDS = 12 };
+
+static perp_status solve_again(perp_sim *sim, const double *nu)
+{
+    pp_step *s = &sim->step;
+    bool linear = pp_solve_joints(&s->answer, sim->model, &s->kin, &s->row, nu, sim->arena);
+    return linear ? PERP_OK : solve(sim, nu);
+}
+
+// Newton's method on phi(q) = 0 at the end of the step: what is left there goes into the rows' biases.
+// With all in joints this is the SHAKE scheme, which keeps energy. Where it does not converge, since
+// bodies turn too far in the step, the linear rows stand.                               theory (S6)
+static perp_status close_exactly(perp_sim *sim, const double *nu, double h)
+{
+    pp_step *s = &sim->step;
+    int nb = s->row.nb;
+    double *phi = PP_ARRAY(sim->arena, double, nb), last = HUGE_VAL;
+    double goal = fmax(1e-12, 1e-14 * sim->model->length_scale);
+    perp_status status = phi ? PERP_OK : PERP_ERR_MEMORY;
+    for (int round = 0; round < EXACT_ROUNDS && status >= 0; round++) {
+        status = place(sim, h);
+        if (status < 0) {
+            return status;
+        }
+        pp_joint_values(sim->model, &s->end, &s->row, phi);
+        double worst = pp_norm_inf(nb, phi);
+        if (worst <= goal || !(worst < 0.9 * last)) {
+            last = worst;
+            break;
+        }
+        last = worst;
+        for (int i = 0; i < nb; i++) {
+            s->row.b[i].bias += phi[i] / h;
+        }
+        status = solve_again(sim, nu);
+    }
+    if (status >= 0 && !(last <= 1e3 * goal)) {
+        for (int i = 0; i < nb; i++) {
+            bool equation = s->row.b[i].bias != 0.0 && !s->row.b[i].spring;
+            s->row.b[i].bias = equation ? s->row.b[i].value / h : s->row.b[i].bias;
+        }
+        status = solve_again(sim, nu);
+        status = status < 0 ? status : place(sim, h);
+    }
+    return status;
+}
+
+static perp_status integrate(perp_sim *sim, const double *nu, double h)
+{
+    bool exact = sim->def.positions == PERP_POSITIONS_EXACT && sim->step.row.nb > 0 &&
+                 sim->def.stepper == PERP_STEWART_TRINKLE;
+    perp_status status = exact ? close_exactly(sim, nu, h) : place(sim, h);
+    if (status < 0) {
+        return status;
+    }
     note_jumps(sim, h);
     return pp_all_finite((size_t)sim->model->nq, sim->next.q) ? finite_frames(sim)
                                                               : PERP_ERR_NUMERIC;
@@ -295,10 +403,10 @@ perp_status perp_step(perp_sim *sim, double h)
     // clang-format off
     STAGE(KINEMATICS, kinematics(sim, h));                                            // X_WB M p_ext
     STAGE(GAP,        find_gaps(sim));                                                // psi n
-    STAGE(CONSTRAINT, pp_rows_run(&s->row, m, &s->kin, &s->gap, scheme_of(sim), sim->arena)); // Wb Wn Wf
-    STAGE(SOLVE,      solve(sim, nu));                                                // A b z
+    STAGE(CONSTRAINT, find_rows(sim, sim->now.nu, h)); // Wb Wn Wf
+    STAGE(SOLVE,      solve_middle(sim, nu, h));                                                // A b z
     note_overlap(sim);
-    STAGE(INTEGRATE,  integrate(sim, h));                                             // nu q
+    STAGE(INTEGRATE,  integrate(sim, nu, h));                                             // nu q
     STAGE(CERTIFY,    certify(sim, nu));                                              // what is true
     // clang-format on
     commit(sim);

@@ -54,6 +54,13 @@ const char *perp_gyroscopic_word(int how)
     return PICK(words, how);
 }
 
+const char *perp_positions_word(int how)
+{
+    static const char *const words[] = {
+        [PERP_POSITIONS_LINEAR] = "linear", [PERP_POSITIONS_EXACT] = "exact"};
+    return PICK(words, how);
+}
+
 const char *perp_mode_word(int mode)
 {
     static const char *const words[] = {

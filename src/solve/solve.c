@@ -464,6 +464,21 @@ static perp_form choose(const run *r)
     return cone && better && r->rows->nn > 0 ? PERP_FORM_CONE : PERP_FORM_LCP;
 }
 
+// Friction only takes freedom away: where the normal rows alone allow no velocity, there is no answer.
+static perp_status prove_frictionless(run *r)
+{
+    pp_rows bare = *r->rows;
+    pp_posed posed;
+    bare.nt = bare.ng = bare.nf = 0;
+    bare.grouped = PP_ZEROS(r->arena, int, bare.nn);
+    if (!bare.grouped) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status = pp_pose_mcp(&posed, r->model, r->kin, &bare, r->nu, r->arena);
+    double *z = status >= 0 ? PP_ZEROS(r->arena, double, posed.mcp.n) : NULL;
+    return z ? solve_mcp(r, &posed, r->options->tolerance, false, z) : PERP_ERR_MEMORY;
+}
+
 // Where a form has no answer the others may have one, or a proof that there is none. The user who asked
 // for a form gets the proof only.
 static perp_status prove_jam(run *r, perp_status status)
@@ -471,6 +486,9 @@ static perp_status prove_jam(run *r, perp_status status)
     char remark[sizeof r->out->remark];
     memcpy(remark, r->out->remark, sizeof remark);
     bool any = r->options->form == PERP_FORM_AUTO;
+    if (prove_frictionless(r) == PERP_ERR_INFEASIBLE) {
+        return PERP_ERR_INFEASIBLE;
+    }
     perp_status other = r->options->form == PERP_FORM_MCP ? by_lcp(r, NULL) : by_mcp(r);
     if (any || other == PERP_ERR_INFEASIBLE || other == PERP_ERR_MEMORY) {
         return other;
@@ -552,6 +570,22 @@ static perp_status mark_redundant(run *r)
     return PERP_OK;
 }
 
+bool pp_solve_joints(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
+                     const pp_rows *rows, const double *nu, pp_arena *arena)
+{
+    double *beta = PP_ARRAY(arena, double, rows->nb);
+    if (rows->nm + rows->nn > 0 || !out->closed || !beta) {
+        return false;
+    }
+    pp_masses_mul(model, kin->mass, nu, out->nu);
+    pp_axpy(model->nv, 1.0, kin->p_ext, out->nu);
+    for (int i = 0; i < rows->nb; i++) {
+        beta[i] = rows->b[i].rate + rows->b[i].bias;
+    }
+    pp_closed_solve(out->closed, beta, out->nu, out->pb);
+    return true;
+}
+
 perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
                          const pp_rows *rows, const double *nu, const pp_solve_options *options,
                          pp_arena *arena)
@@ -570,6 +604,12 @@ perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinem
     if (status < 0) {
         return status;
     }
+    pp_closed *closed = PP_ARRAY(arena, pp_closed, 1);
+    if (!closed) {
+        return PERP_ERR_MEMORY;
+    }
+    *closed = r.closed;
+    out->closed = closed;
     status = mark_redundant(&r);
     if (status < 0) {
         return status;

@@ -14,6 +14,7 @@ typedef struct pp_answer {
     const char *solver;
     int size, iterations, redundant;
     const pp_impact *impact;  // NULL: one phase
+    const pp_closed *closed;  // of the step's rows
     const bool *follows;      // nb: the row follows from the others
     bool unique;              // false: other impulses, or another motion, would do as well
     char remark[200];
@@ -30,6 +31,11 @@ typedef struct pp_solve_options {
     pp_ldl *joints;  // of the closed joints, kept from step to step; NULL: dense
     const perp_env *env;
 } pp_solve_options;
+
+// Solves again with other biases of the bilateral rows where there is nothing else to solve; false: there
+// is. closed: of the same rows.
+bool pp_solve_joints(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
+                     const pp_rows *rows, const double *nu, pp_arena *arena);
 
 // On failure answer->remark says why, naming the contacts of a jam.
 perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinematics *kin,

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-static const pp_scheme SCHEME = {PERP_STEWART_TRINKLE, PERP_FRICTION_COULOMB, PERP_IMPACT_NEWTON,
-                                 8};
+static const pp_scheme SCHEME = {PERP_STEWART_TRINKLE, PERP_FRICTION_COULOMB, PERP_IMPACT_NEWTON, 8,
+                                 0.5};
 
 typedef struct look {
     pp_kinematics kin;
@@ -26,7 +26,7 @@ static void look_at(look *l, const perp_model *m, const pp_state *state, double 
     assert_int_equal(pp_kinematics_run(&l->kin, m, state, 0.01, PERP_GYRO_IMPLICIT, NULL, arena),
                      PERP_OK);
     assert_int_equal(pp_gaps_run(&l->gaps, m, &l->kin, margin, arena), PERP_OK);
-    assert_int_equal(pp_rows_run(&l->rows, m, &l->kin, &l->gaps, SCHEME, arena), PERP_OK);
+    assert_int_equal(pp_rows_run(&l->rows, m, &l->kin, &l->kin, &l->gaps, SCHEME, arena), PERP_OK);
 }
 
 static void random_state(pp_state *s, const perp_model *m, rng *r, pp_arena *arena)
