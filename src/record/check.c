@@ -101,6 +101,25 @@ static void leave_out_what_is_not_there(perp_check *check, const perp_recording_
 
 // ── The frames ───────────────────────────────────────────────────────────────────────────────────
 
+// The theta method takes its joints in the middle of the step.
+static bool place_joints(pp_recheck *c, const pp_state *start)
+{
+    const perp_model *m = c->model;
+    c->acting = c->before;
+    if (c->info->stepper != PERP_MOREAU_JEAN || m->joints == 0) {
+        return true;
+    }
+    pp_state middle = {.q = PP_ARRAY(c->arena, double, m->nq),
+                       .nu = PP_ARRAY(c->arena, double, m->nv)};
+    c->acting = PP_ARRAY(c->arena, pp_frame, m->bodies);
+    if (!middle.q || !middle.nu || !c->acting) {
+        return false;
+    }
+    pp_integrate(&middle, m, start, c->nu, 0.5 * c->h, c->info->theta, c->info->rotation);
+    pp_frames(m, &middle, c->acting);
+    return true;
+}
+
 static perp_status judge_frame(pp_recheck *c)
 {
     perp_status status = PERP_OK;
@@ -131,6 +150,9 @@ static perp_status judge_frame(pp_recheck *c)
         state = (pp_state){
             .t = c->t0, .q = (double *)(uintptr_t)c->q0, .nu = (double *)(uintptr_t)c->nu0};
         pp_frames(c->model, &state, c->before);
+        if (!place_joints(c, &state)) {
+            return PERP_ERR_MEMORY;
+        }
         status = pp_check_places(c);
         pp_check_recorded(c);
         if (status >= 0 && item[PERP_CHECK_DRIVE].done) {

@@ -26,6 +26,7 @@ typedef struct pp_recheck {
     const double *turn;        // and now, which tell how often an axis went around
     double *nu;                // velocities after the step, in the axes that the step's problem has
     pp_frame *before, *after;  // bodies at both times
+    pp_frame *acting;          // where the joints act: before, or the middle of the theta method
     pp_kinematics kin;         // of the step
     const double *start;       // velocities it starts from: nu0, or none when quasistatic
     perp_wrench *impulse;      // bodies: of contacts and joints together, about their origins

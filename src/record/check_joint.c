@@ -43,7 +43,7 @@ typedef struct place {
 
 static place place_of(const pp_recheck *c, const pp_joint *joint)
 {
-    const pp_frame *a = &c->before[joint->a], *b = &c->before[joint->b];
+    const pp_frame *a = &c->acting[joint->a], *b = &c->acting[joint->b];
     place w = {.a = pp_point(a, joint->r_A), .b = pp_point(b, joint->r_B)};
     w.u = pp_rotate(a, joint->axis_A);
     if (!c->model->spatial) {
@@ -72,7 +72,7 @@ static bool along_axis(perp_joint_kind kind)
 static void add_coordinate(const pp_recheck *c, int index, double scale, unit *u)
 {
     const pp_joint *joint = &c->model->joint[index];
-    const pp_frame *a = &c->before[joint->a], *b = &c->before[joint->b];
+    const pp_frame *a = &c->acting[joint->a], *b = &c->acting[joint->b];
     place w = place_of(c, joint);
     if (joint->kind == PERP_DISTANCE || along_axis(joint->kind)) {
         bool distance = joint->kind == PERP_DISTANCE;
@@ -164,7 +164,7 @@ double pp_check_add_joint(pp_recheck *c, int index)
         return add_gear(c, index);
     }
     const perp_wrench *w = &state->impulse_b;
-    const pp_frame *fa = &c->before[joint->a], *fb = &c->before[joint->b];
+    const pp_frame *fa = &c->acting[joint->a], *fb = &c->acting[joint->b];
     place at = place_of(c, joint);
     perp_vec3 couple = pp_sub(w->tau, pp_cross(pp_sub(at.b, fb->p), w->f));
     bool turning =
@@ -198,7 +198,7 @@ static double along_coordinate(const pp_recheck *c, int index)
     const pp_joint *joint = &c->model->joint[index];
     const perp_wrench *w = &c->now->joint[index].impulse_b;
     place at = place_of(c, joint);
-    perp_vec3 couple = pp_sub(w->tau, pp_cross(pp_sub(at.b, c->before[joint->b].p), w->f));
+    perp_vec3 couple = pp_sub(w->tau, pp_cross(pp_sub(at.b, c->acting[joint->b].p), w->f));
     switch (joint->kind) {
     case PERP_ANGLE:
         return pp_dot3(couple, at.couple) / pp_dot3(at.couple, at.couple);
