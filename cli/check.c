@@ -4,6 +4,8 @@
 // perp check: a recorded run judged again, from its recording alone.
 #include "cli.h"
 
+#include <string.h>
+
 static void print_item(const perp_check_result *item)
 {
     if (!item->done) {
@@ -17,6 +19,13 @@ static void print_item(const perp_check_result *item)
     printf("%s\n", item->worst <= item->limit ? "" : "  VIOLATED");
 }
 
+// The run's own end: a step that nobody solved leaves no frame, only an event.
+static bool ended_unsolved(const perp_recording_info *info)
+{
+    return strstr(info->events, "\"event\": \"unsolved\"") ||
+           strstr(info->events, "\"event\": \"jam\"");
+}
+
 static void print_text(const perp_recording_info *info, const perp_check *check)
 {
     printf("scene       %s\n", info->name);
@@ -24,6 +33,9 @@ static void print_text(const perp_recording_info *info, const perp_check *check)
            perp_form_word((int)info->form), info->solver, info->h);
     printf("frames      %d%s\n", info->frames,
            info->complete ? "" : "; the recording is incomplete: its run did not end");
+    if (ended_unsolved(info)) {
+        printf("remark      the run ended with a step that was not solved\n");
+    }
     printf("verdict     %s%s\n", check->passed ? "passed" : "violated",
            info->frames > 1 ? "" : ": there is no step to judge");
     for (int k = 0; k < PERP_CHECK_COUNT; k++) {
@@ -53,8 +65,10 @@ static void print_json(const perp_recording_info *info, const perp_check *check)
 {
     printf("{\"scene\": ");
     cli_json_string(stdout, info->name);
-    printf(", \"frames\": %d, \"complete\": %s, \"verdict\": \"%s\",\n \"items\": {", info->frames,
-           info->complete ? "true" : "false", check->passed ? "passed" : "violated");
+    printf(
+        ", \"frames\": %d, \"complete\": %s, \"unsolved\": %s, \"verdict\": \"%s\",\n \"items\": {",
+        info->frames, info->complete ? "true" : "false", ended_unsolved(info) ? "true" : "false",
+        check->passed ? "passed" : "violated");
     for (int k = 0; k < PERP_CHECK_COUNT; k++) {
         fputs(k > 0 ? ",\n  " : "\n  ", stdout);
         print_json_item(&check->item[k]);

@@ -1,0 +1,389 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sims used as nobody should: values that are no numbers, damaged states, bodies that fly, jump and jam.
+// Whatever happens is refused, failed or violated by name; nothing false passes.
+#include "support/cmocka.h"
+
+#include <perp/perp.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double BAD[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
+enum { BADS = sizeof BAD / sizeof BAD[0] };
+
+typedef struct world {
+    perp_scene *scene;
+    perp_sim *sim;
+} world;
+
+static world open_world(const char *text, perp_stepper stepper, perp_form form)
+{
+    world w = {NULL, NULL};
+    perp_error error = {0};
+    if (perp_scene_parse("test", text, strlen(text), NULL, &w.scene, &error) < 0) {
+        fail_msg("%d:%d: %s", error.line, error.column, error.text);
+    }
+    perp_sim_def def = perp_scene_sim_def(w.scene);
+    def.stepper = stepper;
+    def.form = form;
+    if (perp_sim_create(perp_scene_model(w.scene), &def, NULL, &w.sim, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    return w;
+}
+
+static void close_world(world w)
+{
+    perp_sim_destroy(w.sim);
+    perp_scene_destroy(w.scene);
+}
+
+static perp_body body_of(const world *w, const char *name)
+{
+    return perp_model_body(perp_scene_model(w->scene), name);
+}
+
+// The worst status of some steps; they end at the first that fails.
+static perp_status walk(perp_sim *sim, double h, int steps)
+{
+    perp_status worst = PERP_OK;
+    for (int k = 0; k < steps && worst >= 0; k++) {
+        perp_status status = perp_step(sim, h);
+        worst = status < 0 || status > worst ? status : worst;
+    }
+    return worst;
+}
+
+#define FLOOR "\"shapes\": [{\"name\": \"floor\", \"kind\": \"halfplane\"}]"
+#define DISC                                                                                       \
+    "\"shapes\": [{\"kind\": \"disc\", \"radius\": 0.1, \"density\": 10, \"restitution\": 0}]"
+
+static const char ball[] =
+    "{" FLOOR ", \"bodies\": [{\"name\": \"ball\", \"position\": [0, 0.1], " DISC "}]}";
+
+// ── Values that are none ─────────────────────────────────────────────────────────────────────────
+
+static void refuse(const perp_model *model, perp_sim_def def)
+{
+    perp_sim *sim = NULL;
+    perp_error error = {0};
+    assert_true(perp_sim_create(model, &def, NULL, &sim, &error) < 0);
+    assert_null(sim);
+    assert_true(error.text[0] != '\0');
+}
+
+static void definitions_are_checked(void **state)
+{
+    (void)state;
+    world w = open_world(ball, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    const perp_model *m = perp_scene_model(w.scene);
+    for (int k = 0; k < BADS; k++) {
+        perp_sim_def def = perp_sim_default();
+        def.margin = BAD[k];
+        refuse(m, def);
+        def = perp_sim_default();
+        def.tolerance = BAD[k];
+        refuse(m, def);
+        def = perp_sim_default();
+        def.theta = BAD[k];
+        refuse(m, def);
+    }
+    perp_sim_def def = perp_sim_default();
+    def.limits.gap = (double)NAN;
+    refuse(m, def);
+    def = perp_sim_default();
+    def.stepper = (perp_stepper)99;
+    refuse(m, def);
+    def = perp_sim_default();
+    def.form = (perp_form)99;
+    refuse(m, def);
+    def = perp_sim_default();
+    def.friction = (perp_friction_law)99;
+    refuse(m, def);
+    def = perp_sim_default();
+    def.impact = (perp_impact_law)99;
+    refuse(m, def);
+    def = perp_sim_default();
+    def.solver = "";
+    refuse(m, def);
+    def = perp_sim_default();
+    def.cookie++;
+    refuse(m, def);
+    close_world(w);
+}
+
+static perp_status build(const perp_body_def *body, const perp_joint_def *joint)
+{
+    perp_builder *builder = perp_builder_create(NULL);
+    perp_body_def plain = perp_body_default();
+    plain.mass = plain.inertia = 1.0;
+    perp_body b = perp_add_body(builder, body ? body : &plain);
+    if (joint) {
+        perp_joint_def copy = *joint;
+        copy.b = b;
+        perp_add_joint(builder, &copy);
+    }
+    perp_model *model = NULL;
+    perp_status status = perp_model_create(builder, &model, NULL);
+    perp_model_destroy(model);
+    perp_builder_destroy(builder);
+    return status;
+}
+
+static void models_are_checked(void **state)
+{
+    (void)state;
+    assert_int_equal(build(NULL, NULL), PERP_OK);
+    perp_body_def body = perp_body_default();
+    body.mass = body.inertia = 1.0;
+    body.drive = (perp_drive)99;
+    assert_true(build(&body, NULL) < 0);
+    static const double bounce[] = {(double)NAN, -1.0, 5.0};
+    for (int k = 0; k < BADS; k++) {
+        perp_joint_def joint = perp_joint_default();
+        joint.limit_restitution = bounce[k];
+        assert_true(build(NULL, &joint) < 0);
+        joint = perp_joint_default();
+        joint.friction = BAD[k];
+        assert_true(build(NULL, &joint) < 0);
+        body = perp_body_default();
+        body.mass = BAD[k];
+        assert_true(build(&body, NULL) < 0);
+        body = perp_body_default();
+        body.mass = body.inertia = 1.0;
+        body.velocity.y = BAD[k];
+        assert_true(build(&body, NULL) < 0);
+    }
+}
+
+static void steps_are_checked(void **state)
+{
+    (void)state;
+    world w = open_world(ball, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    uint64_t hash = perp_state_hash(w.sim);
+    static const double steps[] = {0.0, -0.01, (double)NAN, (double)INFINITY, 1e300};
+    for (int k = 0; k < 5; k++) {
+        assert_true(perp_step(w.sim, steps[k]) < 0);
+        assert_true(perp_state_hash(w.sim) == hash);
+    }
+    assert_int_equal(perp_step(w.sim, 0.01), PERP_OK);
+    close_world(w);
+}
+
+// A wrench that is no number is refused, and the sim goes on without it.
+static void wrenches_are_checked(void **state)
+{
+    (void)state;
+    world w = open_world(ball, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    perp_body b = body_of(&w, "ball");
+    for (int k = 0; k < BADS; k++) {
+        perp_body_apply(w.sim, b, (perp_wrench){{0.0, BAD[k], 0.0}, {0.0, 0.0, 0.0}});
+        perp_body_apply(w.sim, b, (perp_wrench){{0.0, 0.0, 0.0}, {0.0, 0.0, BAD[k]}});
+        assert_true(perp_step(w.sim, 0.01) < 0);
+        assert_int_equal(perp_step(w.sim, 0.01), PERP_OK);
+    }
+    perp_body_apply(w.sim, (perp_body){-1}, (perp_wrench){{1.0, 0.0, 0.0}, {0.0, 0.0, 0.0}});
+    perp_body_apply(w.sim, (perp_body){99}, (perp_wrench){{1.0, 0.0, 0.0}, {0.0, 0.0, 0.0}});
+    assert_int_equal(perp_step(w.sim, 0.01), PERP_OK);
+    assert_true(fabs(perp_body_position(w.sim, b).x) < 1e-12);
+    close_world(w);
+}
+
+// ── Saved states ─────────────────────────────────────────────────────────────────────────────────
+
+static void damaged_states_are_refused(void **state)
+{
+    (void)state;
+    world w = open_world(ball, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    assert_true(walk(w.sim, 0.01, 5) >= 0);
+    size_t size = perp_state_save_size(w.sim);
+    unsigned char *block = malloc(size);
+    assert_non_null(block);
+    assert_int_equal(perp_state_save(w.sim, block, size), PERP_OK);
+    uint64_t hash = perp_state_hash(w.sim);
+    for (size_t k = 0; k < size; k++) {
+        block[k] ^= (unsigned char)(1U << (k % 8));
+        assert_true(perp_state_restore(w.sim, block, size) < 0);
+        block[k] ^= (unsigned char)(1U << (k % 8));
+        assert_true(perp_state_restore(w.sim, block, k) < 0);
+        assert_true(perp_state_hash(w.sim) == hash);
+    }
+    assert_int_equal(perp_state_restore(w.sim, block, size), PERP_OK);
+    free(block);
+    close_world(w);
+}
+
+// What was applied since the last step belongs to what the next step depends on.
+static void saved_states_hold_what_was_applied(void **state)
+{
+    (void)state;
+    world w = open_world(ball, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    perp_body b = body_of(&w, "ball");
+    perp_body_apply(w.sim, b, (perp_wrench){{3.0, 0.0, 0.0}, {0.0, 0.0, 0.1}});
+    size_t size = perp_state_save_size(w.sim);
+    void *block = malloc(size);
+    assert_non_null(block);
+    assert_int_equal(perp_state_save(w.sim, block, size), PERP_OK);
+    assert_true(walk(w.sim, 0.01, 3) >= 0);
+    uint64_t hash = perp_state_hash(w.sim);
+    assert_int_equal(perp_state_restore(w.sim, block, size), PERP_OK);
+    assert_true(walk(w.sim, 0.01, 3) >= 0);
+    assert_true(perp_state_hash(w.sim) == hash);
+    free(block);
+    close_world(w);
+}
+
+// ── Motion that cannot be ────────────────────────────────────────────────────────────────────────
+
+// From rest to beyond the wall within one step, by a force alone.
+static void nothing_is_pushed_through_a_wall(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"gravity\": [0, 0], \"bodies\": [\n"
+                               " {\"name\": \"shot\", \"position\": [-1, 0], " DISC "},\n"
+                               " {\"name\": \"wall\", \"drive\": \"fixed\", \"shapes\": "
+                               "[{\"kind\": \"box\", \"size\": [0.05, 2]}]}],\n"
+                               " \"forces\": [{\"kind\": \"force\", \"body\": \"shot\", \"fx\": "
+                               "\"1e5*step(0.015 - t)\"}]}";
+    world w = open_world(text, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    perp_status status = walk(w.sim, 0.01, 10);
+    assert_true(status != PERP_OK || perp_body_position(w.sim, body_of(&w, "shot")).x < 0.0);
+    close_world(w);
+}
+
+static void nothing_flies_off_without_inertia(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{" FLOOR ", \"bodies\": [{\"name\": \"ball\", \"position\": [0, 0.3], " DISC "}]}";
+    world w = open_world(text, PERP_QUASISTATIC, PERP_FORM_AUTO);
+    perp_status status = walk(w.sim, 0.01, 5);
+    assert_true(status != PERP_OK || fabs(perp_body_position(w.sim, body_of(&w, "ball")).y) < 1.0);
+    close_world(w);
+}
+
+static void poisson_impacts_pass(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"impact\": \"poisson\", " FLOOR ", \"bodies\": [\n"
+        " {\"name\": \"box\", \"position\": [0, 0.8], \"angle\": 0.3, \"velocity\": [1, -2],\n"
+        "  \"shapes\": [{\"kind\": \"box\", \"size\": [1, 1], \"density\": 1, \"restitution\": "
+        "1}]},\n"
+        " {\"name\": \"disc\", \"position\": [3, 0.6], \"velocity\": [-3, -1], \"spin\": 10,\n"
+        "  \"shapes\": [{\"kind\": \"disc\", \"radius\": 0.5, \"density\": 1, \"restitution\": "
+        "1}]}]}";
+    world w = open_world(text, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    for (int k = 0; k < 40; k++) {
+        if (perp_step(w.sim, 0.005) != PERP_OK) {
+            fail_msg("step %d: %s", k, perp_sim_info(w.sim)->remark);
+        }
+    }
+    assert_true(perp_body_twist(w.sim, body_of(&w, "disc")).v.y > 0.0);
+    close_world(w);
+}
+
+static void motions_that_end_fail_in_time(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"bodies\": [{\"name\": \"d\", \"drive\": {\"x\": \"log(0.03 - t)\", \"y\": 0},\n"
+        " \"shapes\": [{\"kind\": \"box\", \"size\": [1, 1]}]}]}";
+    world w = open_world(text, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    assert_true(walk(w.sim, 0.01, 10) < 0);
+    perp_vec3 p = perp_body_position(w.sim, body_of(&w, "d"));
+    assert_true(isfinite(p.x) && perp_sim_time(w.sim) < 0.025);
+    close_world(w);
+}
+
+// A driven body that is at one place and then at another passed over the box between them.
+static void jumps_are_seen(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"gravity\": [0, 0], \"bodies\": [\n"
+        " {\"name\": \"d\", \"drive\": {\"x\": \"-2 + 4*step(t - 0.05)\", \"y\": 0},\n"
+        "  \"shapes\": [{\"kind\": \"box\", \"size\": [1, 1]}]},\n"
+        " {\"name\": \"b\", \"shapes\": [{\"kind\": \"box\", \"size\": [1, 1], \"density\": 1}]}]}";
+    world w = open_world(text, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    bool seen = false;
+    for (int k = 0; k < 10; k++) {
+        perp_status status = perp_step(w.sim, 0.01);
+        seen = seen || status != PERP_OK || perp_sim_info(w.sim)->remark[0] != '\0';
+    }
+    assert_true(seen);
+    close_world(w);
+}
+
+static void starts_that_overlap_are_told(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"gravity\": [0, 0], \"bodies\": [{\"name\": \"a\", " DISC
+                               "}, {\"name\": \"b\", \"position\": [0.1, 0], " DISC "}]}";
+    world w = open_world(text, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    perp_status status = perp_step(w.sim, 0.01);
+    const char *remark = perp_sim_info(w.sim)->remark;
+    assert_true(status < 0 || (strstr(remark, "a") && strstr(remark, "b")));
+    close_world(w);
+}
+
+// Whatever form it is posed in, a jam names what is jammed.
+static void jams_are_named_in_every_form(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"shapes\": [{\"name\": \"wall\", \"kind\": \"halfplane\", \"angle\": \"90 deg\"}],\n"
+        " \"bodies\": [{\"name\": \"ball\", \"position\": [-0.1, 0], " DISC "},\n"
+        "  {\"name\": \"ram\", \"drive\": {\"x\": \"-0.35 + 0.5*t\", \"y\": 0},\n"
+        "   \"shapes\": [{\"kind\": \"box\", \"size\": [0.2, 0.2]}]}]}";
+    for (int form = PERP_FORM_AUTO; form <= PERP_FORM_CONE; form++) {
+        world w = open_world(text, PERP_STEWART_TRINKLE, (perp_form)form);
+        assert_int_equal(walk(w.sim, 0.01, 100), PERP_ERR_INFEASIBLE);
+        assert_non_null(strstr(perp_sim_error(w.sim)->text, "ram"));
+        close_world(w);
+    }
+}
+
+// What a driven body needs: here the weight that hangs from it, and what swings it.
+static void drives_feel_their_joints(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"bodies\": [{\"name\": \"crane\", \"drive\": {\"x\": 0, \"y\": 0}},\n"
+        "  {\"name\": \"load\", \"kind\": \"particle\", \"position\": [0, -1], \"mass\": 2},\n"
+        "  {\"name\": \"lamp\", \"kind\": \"particle\", \"position\": [0, -2], \"mass\": 1}],\n"
+        " \"joints\": [{\"kind\": \"distance\", \"a\": \"crane\", \"b\": \"load\", \"length\": "
+        "1}],\n"
+        " \"forces\": [{\"kind\": \"spring\", \"a\": \"crane\", \"b\": \"lamp\", \"stiffness\": "
+        "9.81,\n"
+        "   \"rest\": 1}]}";
+    world w = open_world(text, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    assert_true(walk(w.sim, 0.01, 3) >= 0);
+    perp_wrench p = perp_body_drive_impulse(w.sim, body_of(&w, "crane"));
+    assert_true(fabs(p.f.y - 0.01 * 9.81 * 3.0) < 1e-6 && fabs(p.f.x) < 1e-9);
+    close_world(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(definitions_are_checked),
+        cmocka_unit_test(models_are_checked),
+        cmocka_unit_test(steps_are_checked),
+        cmocka_unit_test(wrenches_are_checked),
+        cmocka_unit_test(damaged_states_are_refused),
+        cmocka_unit_test(saved_states_hold_what_was_applied),
+        cmocka_unit_test(nothing_is_pushed_through_a_wall),
+        cmocka_unit_test(nothing_flies_off_without_inertia),
+        cmocka_unit_test(poisson_impacts_pass),
+        cmocka_unit_test(motions_that_end_fail_in_time),
+        cmocka_unit_test(jumps_are_seen),
+        cmocka_unit_test(starts_that_overlap_are_told),
+        cmocka_unit_test(jams_are_named_in_every_form),
+        cmocka_unit_test(drives_feel_their_joints),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
