@@ -4,7 +4,8 @@
 // Which contacts can matter in a step of h: those that the bodies can close in it, with half as much again.
 //
 // Speeds at the end of the step are not known yet. A body moves as it does, forces change that by
-// |p_ext|/m, and so do impacts: where a contact closes within the step with speed u, it strikes its bodies,
+// |p_ext|/m, and so do impacts: a contact that closes within the step with the speed v, and parts with e v,
+// strikes its bodies by u = (1 + e) v,
 //
 //   blow to b = u min(1, 2 m_a / (m_a + m_b)) ,    twice that of a central impact, and no more than u.
 //
@@ -32,6 +33,21 @@ static double push(const perp_model *m, const pp_kinematics *kin, int i)
            pp_length(pp_vec(all[3], all[4], all[5])) * m->length_scale;
 }
 
+static double bounciest(const perp_model *m)
+{
+    double most = 0.0;
+    for (int i = 0; i < m->shapes; i++) {
+        most = fmax(most, m->shape[i].restitution);
+    }
+    for (int i = 0; i < m->pairs; i++) {
+        most = fmax(most, m->pair[i].restitution);
+    }
+    for (int i = 0; i < m->listed; i++) {
+        most = fmax(most, m->contact[i].restitution);
+    }
+    return most;
+}
+
 double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double margin)
 {
     double first = 0.0, second = 0.0;  // of the speeds: no two bodies meet faster than their sum
@@ -42,7 +58,8 @@ double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double ma
         second = fmax(second, fmin(first, speed));
         first = fmax(first, speed);
     }
-    return fmax(margin, SPARE * kin->h * (first + second));
+    double speed = (1.0 + bounciest(model)) * (first + second);
+    return fmax(margin, SPARE * kin->h * speed);
 }
 
 // ── Blows ────────────────────────────────────────────────────────────────────────────────────────
@@ -115,8 +132,9 @@ static void strike(const blows *s)
         pass p = pass_of(s, c);
         double ma = mass_of(s, p.a), mb = mass_of(s, p.b);
         if (c->gap <= s->kin->h * (p.close + s->push[p.a] + s->push[p.b])) {
-            take(s, p.a, p.close * fmin(1.0, 2.0 * share(mb, ma)), ma + mb);
-            take(s, p.b, p.close * fmin(1.0, 2.0 * share(ma, mb)), ma + mb);
+            double u = (1.0 + c->restitution) * p.close;
+            take(s, p.a, u * fmin(1.0, 2.0 * share(mb, ma)), ma + mb);
+            take(s, p.b, u * fmin(1.0, 2.0 * share(ma, mb)), ma + mb);
         }
     }
 }

@@ -60,6 +60,27 @@ static void blows_pass_on(void **state)
     }
 }
 
+// A light disc leaves a heavy one twice as fast as it was struck.
+static void bounces_count(void **state)
+{
+    (void)state;
+    plane p = {0};
+    open_space(&p);
+    perp_body heavy = add_disc(&p, 1000.0, 0.0, 5.0);
+    perp_body light = add_disc(&p, 1.0, 0.2, 0.0), last = add_disc(&p, 1.0, 0.49, 0.0);
+    perp_contact_def bounce = perp_contact_default();
+    bounce.a = (perp_shape){0};
+    bounce.b = (perp_shape){1};
+    bounce.restitution = 1.0;
+    perp_add_contact(p.builder, &bounce);
+    plane_start(&p);
+    plane_step(&p, H);
+    assert_true(perp_sim_info(p.sim)->contacts >= 2);
+    assert_true(plane_vx(&p, light) > plane_vx(&p, heavy));
+    assert_true(p.worst.gap <= 1e-9 && plane_vx(&p, last) > 0.1);
+    plane_close(&p);
+}
+
 // The same through a joint: what is struck drags another along.
 static void joints_pass_blows_on(void **state)
 {
@@ -111,9 +132,9 @@ static void forces_count(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_approach),        cmocka_unit_test(blows_pass_on),
-        cmocka_unit_test(joints_pass_blows_on), cmocka_unit_test(the_slow_are_left_alone),
-        cmocka_unit_test(forces_count),
+        cmocka_unit_test(both_approach),           cmocka_unit_test(blows_pass_on),
+        cmocka_unit_test(bounces_count),           cmocka_unit_test(joints_pass_blows_on),
+        cmocka_unit_test(the_slow_are_left_alone), cmocka_unit_test(forces_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
