@@ -11,6 +11,9 @@
 
 enum { VERTEX_MAX = 96, FACE_MAX = 4 * VERTEX_MAX, RIM_MAX = 96, TRY_MAX = 24 };
 
+// Bounds of the depth that are this close, relative to the size, are taken to be of the same place.
+static const double CLOSE = 1e-6;
+
 typedef struct face {
     int v[3];
     perp_vec3 out;  // unit
@@ -166,15 +169,21 @@ static void polish(const polytope *p, answer *best, perp_vec3 out)
     }
 }
 
+static bool is_new(const answer *best, perp_vec3 out, double cosine)
+{
+    for (int l = 0; l < best->tried; l++) {
+        if (pp_dot3(out, best->from[l]) > cosine) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Other faces that might still hide a smaller depth, one of each direction.
 static void polish_rest(const polytope *p, answer *best)
 {
     for (int k = 0; k < p->faces && best->tried < TRY_MAX; k++) {
-        bool new = p->face[k].height < -best->s - 1e-9 * p->size;
-        for (int l = 0; l < best->tried && new; l++) {
-            new = pp_dot3(p->face[k].out, best->from[l]) < 0.99;
-        }
-        if (new) {
+        if (p->face[k].height < -best->s - 1e-9 * p->size && is_new(best, p->face[k].out, 0.99)) {
             polish(p, best, p->face[k].out);
         }
     }
@@ -192,14 +201,15 @@ double pp_epa(const pp_placed *a, const pp_placed *b, perp_vec3 *n)
     for (int round = 0; round < VERTEX_MAX && growing; round++) {
         const face *f = &p.face[nearest(&p)];
         perp_vec3 out = f->out, w = support(&p, out);
-        double height = f->height;
-        growing = isfinite(height) && pp_dot3(out, w) - height > 1e-9 * p.size;
-        if (round % 6 == 5 || !growing) {
+        double height = f->height, short_of = pp_dot3(out, w) - height;
+        growing = isfinite(height) && short_of > 1e-9 * p.size;
+        if (!growing || (short_of < 3e-3 * p.size && is_new(&best, out, 0.9998))) {
             polish(&p, &best, out);
-            growing = growing && -best.s - height > 1e-3 * fabs(best.s) + 1e-6 * p.size;
         }
-        growing = growing && grow(&p, w);
+        bool open = best.tried == 0 || -best.s - height > 1e-3 * fabs(best.s) + CLOSE * p.size;
+        growing = growing && open && grow(&p, w);
     }
+    polish(&p, &best, p.face[nearest(&p)].out);
     polish_rest(&p, &best);
     if (best.tried == 0) {
         best.s = pp_polish(a, b, 0.15, &best.n);

@@ -29,7 +29,7 @@ typedef struct guess {
     double sign;  // outward direction is sign n
 } guess;
 
-enum { GUESS_MAX = 14 };
+enum { GUESS_MAX = 16 };
 
 typedef struct guesses {
     const pp_placed *s;
@@ -65,31 +65,32 @@ static void add_rim(guesses *g, perp_vec3 centre, perp_vec3 axis)
 
 // ── Features of each kind ────────────────────────────────────────────────────────────────────────
 
+// Of edges and faces that the given normal may be on the wrong side of, both sides.
 static void guess_box(guesses *g)
 {
-    const perp_vec3 none = {0.0, 0.0, 0.0}, local = pp_mul_t(&g->s->R, g->out);
-    perp_vec3 vertex = pp_core_support(g->s, g->out);
+    const perp_vec3 none = {0.0, 0.0, 0.0}, h = g->s->solid->half;
+    const perp_vec3 local = pp_mul_t(&g->s->R, g->out);
     const double side[3] = {local.x, local.y, local.z};
-    for (int i = 0; i < 3; i++) {
-        if (fabs(side[i]) > 1.0 - g->turn * g->turn) {
-            add_guess(g, 2, pp_scale(copysign(1.0, side[i]), pp_column(&g->s->R, i)), 0.0, vertex);
-        }
-        if (fabs(side[i]) < g->turn) {
-            add_guess(g, 1, pp_column(&g->s->R, i), 0.0, vertex);
-        }
-    }
-    for (int k = 0; k < 8;
-         k++) {  // the ends of these edges, too: the given normal may be on the wrong side
+    for (int k = 0; k < 8; k++) {
         const double out[3] = {k & 1 ? -1.0 : 1.0, k & 2 ? -1.0 : 1.0, k & 4 ? -1.0 : 1.0};
         bool near = true;
         for (int i = 0; i < 3; i++) {
-            near = near && (out[i] * side[i] >= 0.0 || fabs(side[i]) < g->turn);
+            near = near && (out[i] * side[i] > 0.0 || fabs(side[i]) < g->turn);
         }
-        if (near) {
-            perp_vec3 h = g->s->solid->half;
-            perp_vec3 x = pp_vec(out[0] * h.x, out[1] * h.y, out[2] * h.z);
-            add_guess(g, 0, none, 0.0, pp_add(g->s->p, pp_mul(&g->s->R, x)));
+        if (!near) {
+            continue;
         }
+        perp_vec3 x = pp_vec(out[0] * h.x, out[1] * h.y, out[2] * h.z);
+        x = pp_add(g->s->p, pp_mul(&g->s->R, x));
+        for (int i = 0; i < 3; i++) {
+            perp_vec3 axis = pp_column(&g->s->R, i);
+            if (fabs(side[i]) < g->turn && out[i] > 0.0) {
+                add_guess(g, 1, axis, 0.0, x);
+            } else if (out[i] * side[i] > 1.0 - g->turn * g->turn) {
+                add_guess(g, 2, pp_scale(out[i], axis), 0.0, x);
+            }
+        }
+        add_guess(g, 0, none, 0.0, x);
     }
 }
 
@@ -265,7 +266,7 @@ static perp_vec3 step(const guess *a, const guess *b, perp_vec3 n, perp_vec3 way
 // The Hessian is shifted where it is not positive: a rim seen along its axis is a cone's tip.
 static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n)
 {
-    for (int round = 0; round < 30; round++) {
+    for (int round = 0; round < 16; round++) {
         perp_vec3 e = pp_across(n), f = pp_cross(n, e), G = gradient(a, b, n);
         perp_vec3 He = curve(a, b, n, e), Hf = curve(a, b, n, f);
         double inner = pp_dot3(G, n), ee = pp_dot3(e, He) - inner, ff = pp_dot3(f, Hf) - inner;
@@ -300,7 +301,7 @@ static perp_vec3 on_circle(perp_vec3 n, perp_vec3 d, double c)
 static perp_vec3 newton_circle(const guess *a, const guess *b, perp_vec3 d, double c, perp_vec3 n)
 {
     n = on_circle(n, d, c);
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < 12; round++) {
         perp_vec3 turn = pp_cross(d, n), radial = pp_along(n, -c, d), G = gradient(a, b, n);
         double first = pp_dot3(G, turn);
         double second = pp_dot3(turn, curve(a, b, n, turn)) - pp_dot3(G, radial);
