@@ -411,6 +411,46 @@ static void driven_wheels(void **state)
     plane_close(&p);
 }
 
+// Euler's disc in steady motion: its centre at rest, its rim rolling on the floor, precession
+// sqrt(4 g / (R sin a)).
+static void euler_disc(void **state)
+{
+    (void)state;
+    plane p = {0};
+    plane_open(&p);
+    double R = 0.1, thin = 1e-5, tilt = PI / 6.0, rate = sqrt(4.0 * G / (R * sin(tilt)));
+    perp_body_def def = space_body(1.0, (perp_vec3){0.25 * R * R, 0.25 * R * R, 0.5 * R * R},
+                                   (perp_vec3){0.0, 0.0, R * sin(tilt) + thin * cos(tilt)});
+    def.rotation = space_turn(X, tilt);
+    // Centre and contact point are at rest: omega is along the line between them.
+    def.omega = space_scale(rate * sin(tilt), (perp_vec3){0.0, cos(tilt), sin(tilt)});
+    perp_body disc = perp_add_body(p.builder, &def);
+    perp_shape_def shape = perp_shape_default();
+    shape.kind = PERP_CYLINDER;
+    shape.radius = R;
+    shape.half = (perp_vec3){0.0, 0.0, thin};
+    shape.mu = 5.0;
+    perp_add_shape(p.builder, disc, &shape);
+    space_halfspace(&p, PLANE_GROUND, Z, 0.0, 5.0);
+    plane_start(&p);
+    double h = 5e-5, worst = 0.0, leaned = 0.0, turned = 0.0, before = -0.5 * PI;
+    for (int i = 0; i < 2000; i++) {
+        plane_step(&p, h);
+        perp_vec3 n = space_rotate(perp_body_pose(p.sim, disc).rot, Z);
+        double azimuth = atan2(n.y, n.x), step = azimuth - before;
+        turned += step - 2.0 * PI * floor(step / (2.0 * PI) + 0.5);
+        before = azimuth;
+        leaned = fmax(leaned, fabs(acos(n.z) - tilt));
+        perp_vec3 x = perp_body_position(p.sim, disc);
+        worst = fmax(worst, hypot(x.x, x.y));
+    }
+    print_message("Euler's disc: %.3f rad in 0.1 s (%.3f), tilt off by %.4f, centre by %.1e m\n",
+                  turned, 0.1 * rate, leaned, worst);
+    space_near(turned, 0.1 * rate, 1e-3 * 0.1 * rate, "precession");
+    assert_true(leaned < 1e-3 && worst < 2e-4);
+    plane_close(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -425,6 +465,7 @@ int main(void)
         cmocka_unit_test(belt),
         cmocka_unit_test(turntable),
         cmocka_unit_test(driven_wheels),
+        cmocka_unit_test(euler_disc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
