@@ -118,18 +118,24 @@ static const char *full_name(pp_reader *r, int body, const char *own)
     return text;
 }
 
-// Hulls and meshes have their points in the scene.
-static perp_status check_source(pp_reader *r, const perp_shape_def *def)
+// Hulls and meshes have their points in the scene, or in a file.
+static perp_status check_source(pp_reader *r, const perp_shape_def *def, uint64_t seen)
 {
-    if (def->kind == PERP_HULL && def->vertex_count == 0) {
-        return pp_reader_fail(r, "'vertices' is missing; a hull needs it");
-    }
-    if (def->kind != PERP_MESH) {
+    bool file = pp_reader_saw(&pp_shape_object, seen, "file");
+    bool here = pp_reader_saw(&pp_shape_object, seen, "vertices") ||
+                pp_reader_saw(&pp_shape_object, seen, "triangles");
+    if (def->kind != PERP_HULL && def->kind != PERP_MESH) {
         return PERP_OK;
     }
-    if (def->vertex_count == 0 || def->triangle_count == 0) {
-        return pp_reader_fail(r, "'%s' is missing; a mesh needs it",
-                              def->vertex_count == 0 ? "vertices" : "triangles");
+    if (file && here) {
+        return pp_reader_fail(r, "'file' stands for vertices and triangles; give either");
+    }
+    if (def->vertex_count == 0) {
+        return pp_reader_fail(r, "'vertices' is missing; a %s needs it, or 'file'",
+                              def->kind == PERP_HULL ? "hull" : "mesh");
+    }
+    if (def->kind == PERP_MESH && def->triangle_count == 0) {
+        return pp_reader_fail(r, "'triangles' is missing; a mesh needs it, or 'file'");
     }
     for (int k = 0; k < 3 * def->triangle_count; k++) {
         if (def->triangles[k] >= def->vertex_count) {
@@ -158,7 +164,7 @@ static perp_status read_shape(pp_reader *r, const json_t *json, int index, int o
         def.kind = (perp_shape_kind)kind;
         status = pp_reader_fields(r, &pp_shape_object, kind, json, &def, &seen);
     }
-    status = status < 0 ? status : check_source(r, &def);
+    status = status < 0 ? status : check_source(r, &def, seen);
     if (status < 0) {
         return status;
     }

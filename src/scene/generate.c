@@ -9,8 +9,11 @@
 #include <string.h>
 
 static const pp_recipe *const recipes[] = {
-    &pp_arch_recipe,  &pp_wall_recipe,   &pp_pile_recipe,     &pp_stack_recipe,
-    &pp_chain_recipe, &pp_cradle_recipe, &pp_pendulum_recipe, &pp_windows_recipe,
+    &pp_arch_recipe,  &pp_wall_recipe,    &pp_pile_recipe,     &pp_stack_recipe,
+    &pp_chain_recipe, &pp_cradle_recipe,  &pp_pendulum_recipe, &pp_windows_recipe,
+    &pp_slide_recipe, &pp_incline_recipe, &pp_bounce_recipe,   &pp_stack3_recipe,
+    &pp_wall3_recipe, &pp_pile3_recipe,   &pp_chain3_recipe,   &pp_pendulum3_recipe,
+    &pp_arch3_recipe,
 };
 enum { RECIPES = sizeof recipes / sizeof recipes[0] };
 
@@ -79,7 +82,7 @@ const char *pp_text_comma(int k)
 static perp_status no_such(perp_error *error, const char *what, const char *word,
                            const char *const *names, int count)
 {
-    char list[160] = "";
+    char list[220] = "";
     const char *near = pp_nearest(word, strlen(word), names, count);
     if (near) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "%s '%.40s': did you mean '%s'?", what, word,

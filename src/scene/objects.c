@@ -269,6 +269,7 @@ static const pp_field shape_fields[] = {
      .unit = "m"},
     {.key = "vertices", .kind = PP_FIELD_POINTS, .owners = HULL | MESH, .unit = "m"},
     {.key = "triangles", .kind = PP_FIELD_TRIANGLES, .owners = MESH},
+    {.key = "file", .kind = PP_FIELD_FILE, .owners = HULL | MESH},
     {.key = "vertices",
      .kind = PP_FIELD_VERTICES,
      .owners = POLYGON,

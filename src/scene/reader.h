@@ -123,6 +123,7 @@ typedef struct pp_reader {
     const char *path_name;  // of the scene file: files it names are found beside it
     const char *text;       // without comments
     size_t size;
+    const perp_env *env;
     perp_error *error;
     pp_arena *arena;  // scratch
     perp_builder *builder;

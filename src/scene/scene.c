@@ -80,7 +80,11 @@ static perp_status read_root(pp_reader *r, const json_t *root, perp_scene *scene
 static perp_status read_text(perp_scene *scene, const char *name, pp_arena *scratch,
                              perp_error *error)
 {
-    pp_reader r = {.path_name = name, .size = scene->size, .error = error, .arena = scratch};
+    pp_reader r = {.path_name = name,
+                   .size = scene->size,
+                   .env = &scene->env,
+                   .error = error,
+                   .arena = scratch};
     char *plain = PP_ARRAY(scratch, char, scene->size + 1);
     r.builder = perp_builder_create(&scene->env);
     if (!plain || !r.builder) {
