@@ -252,6 +252,37 @@ static void forms_agree(void **state)
     }
 }
 
+// Largest change of a position when the step is halved, from 4 to 2 ms and from 2 to 1 ms.
+static void first_order(void **state)
+{
+    (void)state;
+    static const trinkle_example examples[] = {TRINKLE_PRISMATIC, TRINKLE_BLIMP, TRINKLE_ROBOT};
+    static const double until[] = {0.8, 2.0, 0.08};
+    for (int k = 0; k < 3; k++) {
+        perp_vec3 x[3][2];
+        for (int level = 0; level < 3; level++) {
+            trinkle t;
+            double h = 0.004 / (1 << level);
+            trinkle_open(&t, examples[k], false);
+            trinkle_start(&t);
+            plane_run(&t.p, h, (int)lround(until[k] / h));
+            for (int i = 0; i < t.bodies; i++) {
+                x[level][i] = perp_body_position(t.p.sim, t.body[i]);
+            }
+            x[level][1] = t.bodies == 1 ? x[level][0] : x[level][1];
+            trinkle_close(&t);
+        }
+        double first = 0.0, second = 0.0;
+        for (int i = 0; i < 2; i++) {
+            first = fmax(first, space_length(space_sub(x[0][i], x[1][i])));
+            second = fmax(second, space_length(space_sub(x[1][i], x[2][i])));
+        }
+        print_message("%s: %.2e m, %.2e m, order %.2f\n", trinkle_scene(examples[k]), first, second,
+                      log2(first / second));
+        assert_true(log2(first / second) > 0.8 && log2(first / second) < 1.4);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +296,7 @@ int main(void)
         cmocka_unit_test(disc_on_eight_points),
         cmocka_unit_test(sizes_are_the_notes),
         cmocka_unit_test(forms_agree),
+        cmocka_unit_test(first_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
