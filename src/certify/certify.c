@@ -7,7 +7,6 @@
 #include "math/math.h"
 
 #include <math.h>
-#include <string.h>
 
 static void worst(double *value, double candidate)
 {
@@ -136,11 +135,7 @@ static void check_momentum(perp_certificate *c, const pp_evidence *e)
     for (int i = 0; i < e->model->nv; i++) {
         left[i] = e->nu[i] - e->nu_old[i];
     }
-    if (e->inertia) {
-        pp_masses_mul(e->model, e->kin->mass, left, left);
-    } else {
-        memset(left, 0, (size_t)e->model->nv * sizeof *left);
-    }
+    pp_masses_mul(e->model, e->kin->mass, left, left);
     pp_axpy(e->model->nv, -1.0, e->kin->p_ext, left);
     for (int l = 0; l < 4; l++) {
         for (int i = 0; i < lists[l].count; i++) {
@@ -165,6 +160,7 @@ static perp_status check_places(perp_certificate *c, const pp_evidence *e, pp_ar
     }
     for (int i = 0; i < e->model->joints; i++) {
         worst(&c->joint, pp_joint_error(e->model, e->end, i));
+        worst(&c->joint, pp_joint_beyond(e->model, e->end, i));
     }
     return PERP_OK;
 }

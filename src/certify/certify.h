@@ -18,7 +18,6 @@ typedef struct pp_evidence {
     const double *pb, *pm, *pn, *pt;
     const pp_kinematics *end;  // t, frames and turns at the end of the step
     bool polygons;             // the form had polygons in place of discs
-    bool inertia;              // false: forces are in balance by themselves
     const pp_impact *impact;   // NULL: one phase
     double *scratch;           // nv + nn + nt
 } pp_evidence;

@@ -90,6 +90,8 @@ double pp_row_rate(const perp_model *model, const pp_row *row, const double *nu)
 // nu += s M^-1 J^T, or p += s J^T when mass is NULL.
 void pp_row_add(const perp_model *model, const pp_row *row, double s, const pp_weight *mass,
                 double *nu);
+// J M^-1 p_ext: what the forces add to the rate of a row.
+double pp_row_push(const perp_model *m, const pp_kinematics *k, const pp_row *row);
 // J_a M^-1 J_b^T of two rows: what an impulse along b does to the rate of a.
 double pp_row_coupling(const perp_model *model, const pp_weight *mass, const pp_row *a,
                        const pp_row *b);
@@ -106,6 +108,8 @@ void pp_friction_direction(const pp_friction *group, int j, double d[2]);
 
 // Coordinate of a joint and its rate row (value, J, rate), without bias. Gears, welds and spherical joints have none.
 void pp_joint_coordinate(const perp_model *model, const pp_kinematics *kin, int joint, pp_row *row);
+// How far the coordinate is beyond its limits, 0 within them [m, rad].
+double pp_joint_beyond(const perp_model *model, const pp_kinematics *kin, int joint);
 // Energy in the springs of joint coordinates [J]; of kin only t, body and turn are read.
 double pp_joint_energy(const perp_model *model, const pp_kinematics *kin);
 bool pp_joint_has_coordinate(const pp_joint *joint);

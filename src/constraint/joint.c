@@ -67,6 +67,17 @@ double pp_joint_error(const perp_model *model, const pp_kinematics *kin, int joi
     return worst;
 }
 
+double pp_joint_beyond(const perp_model *model, const pp_kinematics *kin, int joint)
+{
+    const pp_joint *j = &model->joint[joint];
+    pp_row row;
+    if (!(j->lower <= j->upper) || !pp_joint_has_coordinate(j)) {
+        return 0.0;
+    }
+    pp_joint_coordinate(model, kin, joint, &row);
+    return fmax(0.0, fmax(j->lower - row.value, row.value - j->upper));
+}
+
 double pp_joint_energy(const perp_model *model, const pp_kinematics *kin)
 {
     double energy = 0.0;

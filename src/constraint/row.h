@@ -19,8 +19,6 @@ bool pp_row_soften(pp_row *row, double K, double C, double h);
 // What the scheme adds to a unilateral row; false: it is not in this step's problem. push: what the forces
 // add to its rate in the step [m/s, rad/s].
 bool pp_row_unilateral(pp_row *row, double h, double push, pp_scheme scheme);
-// J M^-1 p_ext.
-double pp_row_push(const perp_model *m, const pp_kinematics *k, const pp_row *row);
 
 // A list of rows with room for all that can come.
 typedef struct pp_row_list {

@@ -81,7 +81,8 @@ static perp_status reserve(perp_sim *sim, int count)
 static pp_warm warm_of(const pp_step *s, int i)
 {
     const pp_contact *c = &s->gap.contact[s->row.contact[i]];
-    pp_warm warm = {.a = c->a, .b = c->b, .feature = c->feature, .pn = s->answer.pn[i]};
+    pp_warm warm = {
+        .a = c->a, .b = c->b, .feature = c->feature, .listed = c->listed, .pn = s->answer.pn[i]};
     for (int g = 0; g < s->row.grouped[i]; g++) {
         const pp_friction *group = &s->row.group[s->row.friction[i] + g];
         for (int k = 0; k < group->size; k++) {
@@ -104,6 +105,24 @@ perp_status pp_sim_report(perp_sim *sim)
         sim->warm[i] = warm_of(s, i);
     }
     return PERP_OK;
+}
+
+perp_status perp_sim_load_range(const perp_sim *sim, int contact, double *least, double *most)
+{
+    const pp_step *s = &sim->step;
+    if (!s->solved || contact < 0 || contact >= s->row.nc || !least || !most) {
+        return PERP_ERR_ARGUMENT;
+    }
+    pp_arena *arena = pp_arena_create(&sim->env);
+    pp_solve_options options = {.env = &sim->env};
+    double range[2] = {s->answer.pn[contact], s->answer.pn[contact]};
+    perp_status status = arena ? pp_load_range(&s->answer, sim->model, &s->kin, &s->row, contact,
+                                               &options, arena, range)
+                               : PERP_ERR_MEMORY;
+    pp_arena_destroy(arena);
+    *least = range[0];
+    *most = range[1];
+    return status;
 }
 
 // ── Joints ───────────────────────────────────────────────────────────────────────────────────────

@@ -22,7 +22,8 @@ typedef struct pp_step {
 typedef struct pp_warm {
     int a, b;
     uint32_t feature;
-    int count;  // friction rows
+    int listed;  // contact of the model, -1: found
+    int count;   // friction rows
     double pn, pt[5];
 } pp_warm;
 
@@ -52,5 +53,7 @@ struct perp_sim {
 void pp_sim_follow_turns(const perp_model *model, const pp_kinematics *kin, double *turn);
 // Turns start over from what the frames show.
 void pp_sim_reset_turns(perp_sim *sim);
+// Impulses to start the solver from: p_n of every unilateral row, then p_t; NULL: none.
+const double *pp_sim_guess(perp_sim *sim);
 // Fills info->certificate, energies, contacts and warm starts of a solved step.
 perp_status pp_sim_report(perp_sim *sim);

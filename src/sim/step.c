@@ -66,41 +66,6 @@ static const double *old_velocities(perp_sim *sim)
     return PP_ZEROS(sim->arena, double, sim->model->nv);
 }
 
-static void take_friction(const pp_rows *rows, int n, const pp_warm *w, double *pt)
-{
-    int first = rows->grouped[n] > 0 ? rows->group[rows->friction[n]].t : 0;
-    for (int k = 0; rows->grouped[n] > 0 && k < w->count && first + k < rows->nt; k++) {
-        pt[first + k] = w->pt[k];
-    }
-}
-
-// Last step's impulses of the same contact points: p_n of every unilateral row, then p_t.
-static const double *warm_start(perp_sim *sim)
-{
-    const pp_rows *rows = &sim->step.row;
-    double *guess = PP_ZEROS(sim->arena, double, (size_t)rows->nn + (size_t)rows->nt);
-    int next = 0;
-    if (!guess || sim->warm_count == 0) {
-        return NULL;
-    }
-    for (int i = 0; i < rows->nc; i++) {  // both lists are in the order of the gap stage
-        const pp_contact *c = &sim->step.gap.contact[rows->contact[i]];
-        for (int k = 0; k < sim->warm_count; k++) {
-            const pp_warm *w = &sim->warm[(next + k) % sim->warm_count];
-            if (w->a == c->a && w->b == c->b && w->feature == c->feature) {
-                guess[i] = w->pn;
-                take_friction(rows, i, w, guess + rows->nn);
-                next = (next + k + 1) % sim->warm_count;
-                break;
-            }
-            if (k > 64) {
-                break;  // a new contact: do not search the whole list for it
-            }
-        }
-    }
-    return guess;
-}
-
 static void take_remark(perp_sim *sim)
 {
     const pp_answer *a = &sim->step.answer;
@@ -152,11 +117,14 @@ static perp_status check_held(perp_sim *sim)
 
 static perp_status solve(perp_sim *sim, const double *nu)
 {
+    bool quasistatic =
+        sim->def.stepper == PERP_QUASISTATIC;  // light bodies: impulses must be exact
     pp_solve_options options = {.form = sim->def.form,
                                 .solver = sim->def.solver,
-                                .tolerance = sim->def.tolerance,
+                                .tolerance = quasistatic ? fmin(sim->def.tolerance, 1e-12)
+                                                         : sim->def.tolerance,
                                 .impact = sim->def.impact,
-                                .warm = warm_start(sim),
+                                .warm = pp_sim_guess(sim),
                                 .gaps = &sim->step.gap,
                                 .work = sim->work,
                                 .joints = sim->joints,
@@ -326,7 +294,6 @@ static perp_status certify(perp_sim *sim, const double *nu)
                      .pt = s->answer.pt,
                      .end = &s->end,
                      .polygons = s->answer.form != PERP_FORM_CONE,
-                     .inertia = sim->def.stepper != PERP_QUASISTATIC,
                      .impact = s->answer.impact,
                      .scratch = PP_ARRAY(sim->arena, double, reals)};
     if (!e.scratch) {

@@ -42,6 +42,12 @@ perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinem
                          const pp_rows *rows, const double *nu, const pp_solve_options *options,
                          pp_arena *arena);
 
+// The least and largest impulse of normal row n in any answer with the same velocities [N s]: theory (S7).
+// PERP_ERR_LIMIT: too many contacts for it.
+perp_status pp_load_range(const pp_answer *answer, const perp_model *model,
+                          const pp_kinematics *kin, const pp_rows *rows, int n,
+                          const pp_solve_options *options, pp_arena *arena, double range[2]);
+
 // Spread the load: of all impulses with the same velocities, those of least norm, where they keep signs
 // and cones. Returns false when the impulses are unique.
 bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *kin,

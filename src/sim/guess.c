@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the solver starts: last step's impulses of the same contact points, and for new ones an even
+// share of what would stop them.
+#include "sim/sim.h"
+
+#include <math.h>
+
+// The order of the gap stage: listed contacts, then by shapes and feature. < 0: w comes before c.
+static int compare(const pp_warm *w, const pp_contact *c)
+{
+    int first = w->listed >= 0 ? w->listed : INT32_MAX,
+        second = c->listed >= 0 ? c->listed : INT32_MAX;
+    if (first != second) {
+        return first < second ? -1 : 1;
+    }
+    if (w->a != c->a || w->b != c->b) {
+        return w->a < c->a || (w->a == c->a && w->b < c->b) ? -1 : 1;
+    }
+    return w->feature < c->feature ? -1 : w->feature > c->feature;
+}
+
+static void take_friction(const pp_rows *rows, int n, const pp_warm *w, double *pt)
+{
+    int first = rows->grouped[n] > 0 ? rows->group[rows->friction[n]].t : 0;
+    for (int k = 0; rows->grouped[n] > 0 && k < w->count && first + k < rows->nt; k++) {
+        pt[first + k] = w->pt[k];
+    }
+}
+
+// Contacts that a body has: those of a row share the load with at most so many others.
+static int *count_contacts(const perp_sim *sim, pp_arena *arena)
+{
+    const pp_rows *rows = &sim->step.row;
+    int *count = PP_ZEROS(arena, int, sim->model->bodies);
+    for (int i = 0; count && i < rows->nc; i++) {
+        for (int k = 0; k < rows->n[i].count; k++) {
+            count[rows->n[i].body[k]]++;
+        }
+    }
+    return count;
+}
+
+// Fresh contacts: what stops the approach of each by itself, divided by the number of contacts, then all
+// of it scaled to stop them together as well as one number can. Points that are alike get the same, so
+// that the load of a table spreads over its legs.
+static void share_out(const perp_sim *sim, const bool *fresh, double *pn, pp_arena *arena)
+{
+    const pp_rows *rows = &sim->step.row;
+    const pp_kinematics *kin = &sim->step.kin;
+    const perp_model *m = sim->model;
+    int *count = count_contacts(sim, arena);
+    double *moved = PP_ZEROS(arena, double, m->nv), force = 0.0, square = 0.0;
+    if (!count || !moved) {
+        return;
+    }
+    for (int i = 0; i < rows->nc; i++) {
+        const pp_row *row = &rows->n[i];
+        double rho = row->before + pp_row_push(m, kin, row) + row->bias;
+        double mobility = pp_row_coupling(m, kin->mass, row, row);
+        int most = 1;
+        for (int k = 0; k < row->count; k++) {
+            most = count[row->body[k]] > most ? count[row->body[k]] : most;
+        }
+        if (fresh[i] && rho < 0.0 && mobility > 0.0) {
+            pn[i] = -rho / (mobility * most);
+            force += pn[i] * rho;
+            pp_row_add(m, row, pn[i], kin->mass, moved);
+        }
+    }
+    for (int i = 0; i < rows->nc; i++) {
+        square += fresh[i] ? pn[i] * (pp_row_rate(m, &rows->n[i], moved) - rows->n[i].rate) : 0.0;
+    }
+    double scale = square > 0.0 ? -force / square : 0.0;
+    for (int i = 0; i < rows->nc; i++) {
+        pn[i] *= fresh[i] ? scale : 1.0;
+    }
+}
+
+const double *pp_sim_guess(perp_sim *sim)
+{
+    const pp_rows *rows = &sim->step.row;
+    double *guess = PP_ZEROS(sim->arena, double, (size_t)rows->nn + (size_t)rows->nt);
+    bool *fresh = PP_ZEROS(sim->arena, bool, rows->nc), any = false;
+    int next = 0;
+    for (int i = 0; guess && fresh && i < rows->nc; i++) {
+        const pp_contact *c = &sim->step.gap.contact[rows->contact[i]];
+        int order = 1;
+        while (next < sim->warm_count && (order = compare(&sim->warm[next], c)) < 0) {
+            next++;
+        }
+        fresh[i] = next == sim->warm_count || order != 0;
+        any = any || fresh[i];
+        if (!fresh[i]) {
+            guess[i] = sim->warm[next].pn;
+            take_friction(rows, i, &sim->warm[next++], guess + rows->nn);
+        }
+    }
+    if (guess && fresh && any) {
+        share_out(sim, fresh, guess, sim->arena);
+    }
+    return guess;
+}
