@@ -106,35 +106,51 @@ static double normal_push(const pp_recheck *c, const perp_contact *contact)
     return push;
 }
 
-static void see_normal(pp_recheck *c, const perp_contact *contact, const char *a, const char *b)
+// NaN: the recording does not tell. Of Poisson's law it has the sum of two phases; how fast a contact
+// that bounces came is known when every step is there.
+static double normal_rate_beside(const pp_recheck *c, const perp_contact *contact)
 {
     double g = c->model ? pp_length(c->model->gravity) : 0.0;
     double before = contact->restitution != 0.0 ? normal_rate_before(c, contact) : 0.0;
     bool known = contact->restitution != 0.0 && c->model && c->kin.mass;
     double push = known ? normal_push(c, contact) : 0.0;
-    double rho = pp_check_beside(c, contact->gap, contact->rate_n, before, contact->restitution,
-                                 2.0 * c->h * g, push);
-    pp_check_see(c, PERP_CHECK_PULL, fmax(0.0, -contact->pn), a, b);
-    if (!isnan(rho) || !isfinite(contact->gap) || !isfinite(contact->rate_n)) {
-        pp_check_see(c, PERP_CHECK_PUSH, fabs(contact->pn * rho), a, b);
-        pp_check_see(c, PERP_CHECK_CLOSE, isnan(rho) ? rho : fmax(0.0, -rho), a, b);
+    return pp_check_beside(c, contact->gap, contact->rate_n, before, contact->restitution,
+                           2.0 * c->h * g, push);
+}
+
+// A rebound of Poisson's moves what other contacts of the step had stopped.
+static bool has_phases(const pp_recheck *c)
+{
+    bool phases = false;
+    for (int i = 0; i < c->now->contacts && c->info->impact == PERP_IMPACT_POISSON; i++) {
+        const perp_contact *contact = &c->now->contact[i];
+        phases = phases || (contact->restitution != 0.0 && isfinite(contact->gap) &&
+                            isfinite(contact->rate_n) && isnan(normal_rate_beside(c, contact)));
     }
+    return phases;
 }
 
 void pp_check_contacts(pp_recheck *c)
 {
     double still = c->check->item[PERP_CHECK_CLOSE].limit;  // slower than this is no slip
+    bool phases = has_phases(c);
     for (int i = 0; i < c->now->contacts; i++) {
         const perp_contact *contact = &c->now->contact[i];
         const char *a = c->recording->shape[contact->a.i].name;
         const char *b = c->recording->shape[contact->b.i].name;
         double beyond = 0.0, short_of = 0.0;
-        see_normal(c, contact, a, b);
+        pp_check_see(c, PERP_CHECK_PULL, fmax(0.0, -contact->pn), a, b);
+        double rho = normal_rate_beside(c, contact);
+        bool told = !isnan(rho) || !isfinite(contact->gap) || !isfinite(contact->rate_n);
+        if (told && !phases) {
+            pp_check_see(c, PERP_CHECK_PUSH, fabs(contact->pn * rho), a, b);
+            pp_check_see(c, PERP_CHECK_CLOSE, isnan(rho) ? rho : fmax(0.0, -rho), a, b);
+        }
         if (c->model || !c->info->spatial) {
             pp_check_friction(c, contact, still, &beyond, &short_of);
             pp_check_see(c, PERP_CHECK_CONE, beyond, a, b);
-            pp_check_see(c, PERP_CHECK_SLIP, isnan(short_of) ? short_of : fmax(0.0, short_of), a,
-                         b);
+            short_of = isnan(short_of) ? short_of : fmax(0.0, short_of);
+            pp_check_see(c, PERP_CHECK_SLIP, phases ? 0.0 : short_of, a, b);
         }
     }
 }

@@ -45,6 +45,14 @@ static void record_scene(const char *path, const char *dir, perp_stepper stepper
     perp_scene_destroy(scene);
 }
 
+static void write_text(const char *name, const char *text)
+{
+    FILE *file = fopen(folder_at(&place, name), "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
 // The check, with the text that lives in the recording copied where it is asked for.
 typedef struct verdict {
     perp_check check;
@@ -101,12 +109,37 @@ static void other_steppers_pass(void **state)
 static void what_is_not_recorded_is_not_judged(void **state)
 {
     (void)state;
+    record_scene("scenes/bouncing-ball.json", place.path, PERP_STEWART_TRINKLE, 2000, 7);
+    assert_true(judge(place.path, PERP_CHECK_GAP).check.passed);
     record_scene("scenes/berard-4.4.json", place.path, PERP_STEWART_TRINKLE, 100, 10);
     verdict v = judge(place.path, PERP_CHECK_GAP);
     assert_true(v.check.passed);
     assert_false(v.check.item[PERP_CHECK_MOMENTUM].done);
     assert_non_null(strstr(v.check.item[PERP_CHECK_MOMENTUM].why, "not every step"));
     assert_true(v.check.item[PERP_CHECK_GAP].done);
+}
+
+// Boxes and balls that bounce by Poisson's law while others rest, slide and roll.
+static void two_phases_pass(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"step\": 0.01, \"impact\": \"poisson\",\n"
+        " \"shapes\": [{\"name\": \"floor\", \"kind\": \"halfspace\", \"restitution\": 1}],\n"
+        " \"bodies\": [\n"
+        "  {\"name\": \"box\", \"kind\": \"solid\", \"position\": [0, 0, 0.8], \"velocity\": [1, "
+        "0, -2],\n"
+        "   \"spin\": [1, 2, 3], \"rotation\": {\"axis\": [1, 1, 0], \"angle\": 0.3},\n"
+        "   \"shapes\": [{\"kind\": \"box\", \"size\": [1, 1, 1], \"density\": 1000}]},\n"
+        "  {\"name\": \"ball\", \"kind\": \"solid\", \"position\": [3, 0, 0.6], \"velocity\": [-3, "
+        "0, -1],\n"
+        "   \"spin\": [0, 10, 0], \"shapes\": [{\"kind\": \"sphere\", \"radius\": 0.5, "
+        "\"density\": 1000}]}]}\n";
+    write_text("poisson.json", text);
+    record_scene(folder_at(&place, "poisson.json"), folder_at(&place, "p"), PERP_STEWART_TRINKLE,
+                 30, 1);
+    verdict v = judge(folder_at(&place, "p"), PERP_CHECK_SLIP);
+    assert_true(v.check.passed);
 }
 
 // Adds to one number of a column, where its dataset's first value of the row is at `index`.
@@ -269,10 +302,7 @@ enum { MACHINE_STEPS = 100 };
 
 static void record_machine(void)
 {
-    FILE *file = fopen(folder_at(&place, "machine.json"), "w");
-    assert_non_null(file);
-    assert_true(fputs(machine, file) >= 0);
-    assert_int_equal(fclose(file), 0);
+    write_text("machine.json", machine);
     record_scene(folder_at(&place, "machine.json"), folder_at(&place, "m"), PERP_STEWART_TRINKLE,
                  MACHINE_STEPS, 1);
 }
@@ -342,6 +372,7 @@ int main(void)
         cmocka_unit_test(honest_runs_pass),
         cmocka_unit_test(other_steppers_pass),
         cmocka_unit_test(what_is_not_recorded_is_not_judged),
+        cmocka_unit_test(two_phases_pass),
         cmocka_unit_test(one_changed_number_is_found),
         cmocka_unit_test(a_machine_is_judged_whole),
         cmocka_unit_test(every_number_is_judged),
