@@ -53,7 +53,7 @@ static void widen(double *low, double *high)
     }
 }
 
-pp_scale pp_scale_linear(const pp_range *range, bool loose, int most, double from, double to)
+pp_ruler pp_scale_linear(const pp_range *range, bool loose, int most, double from, double to)
 {
     bool empty = !(range->low <= range->high);
     double low = empty ? 0.0 : fmax(range->low, -1e300);
@@ -69,10 +69,10 @@ pp_scale pp_scale_linear(const pp_range *range, bool loose, int most, double fro
         low = low - first > 0.5 * step ? first + 0.5 * step : first;
         high = last - high > 0.5 * step ? last - 0.5 * step : last;
     }
-    return (pp_scale){.low = low, .high = high, .from = from, .to = to};
+    return (pp_ruler){.low = low, .high = high, .from = from, .to = to};
 }
 
-pp_scale pp_scale_log(const pp_range *range, int decades, double from, double to)
+pp_ruler pp_scale_log(const pp_range *range, int decades, double from, double to)
 {
     bool empty = !(range->positive <= range->high);
     double top = empty ? 1.0 : fmin(range->high, 1e300);
@@ -82,18 +82,18 @@ pp_scale pp_scale_log(const pp_range *range, int decades, double from, double to
         low = high - 2.0;
     }
     low = fmax(low, high - decades);
-    return (pp_scale){
+    return (pp_ruler){
         .log = true, .low = pow(10.0, low), .high = pow(10.0, high), .from = from, .to = to};
 }
 
-double pp_scale_at(const pp_scale *s, double value)
+double pp_scale_at(const pp_ruler *s, double value)
 {
     double part = s->log ? log10(fmax(value, s->low) / s->low) / log10(s->high / s->low)
                          : (value - s->low) / (s->high - s->low);
     return s->from + fmax(0.0, fmin(part, 1.0)) * (s->to - s->from);
 }
 
-bool pp_scale_holds(const pp_scale *scale, double value)
+bool pp_scale_holds(const pp_ruler *scale, double value)
 {
     double slack = scale->log ? 0.0 : 1e-9 * (scale->high - scale->low);
     return value >= scale->low - slack && value <= scale->high + slack;
@@ -160,17 +160,17 @@ pp_ticks pp_ticks_log_minor(double low, double high, const pp_ticks *major)
 
 // ── Units ────────────────────────────────────────────────────────────────────────────────────────
 
-pp_unit pp_unit_for(double low, double high)
+pp_prefix pp_unit_for(double low, double high)
 {
     static const char *const prefixes[] = {"p", "n", "\xc2\xb5", "m", "", "k", "M", "G"};
     double most = fmax(fabs(low), fabs(high));
     if (!(most > 0.0) || (most >= 0.05 && most < 5000.0)) {
-        return (pp_unit){.factor = 1.0, .prefix = ""};
+        return (pp_prefix){.factor = 1.0, .prefix = ""};
     }
     int power = 3 * (int)floor(log10(most / 0.5) / 3.0);  // 0.5 to 500 on the axis
     if (power >= -12 && power <= 9) {
-        return (pp_unit){
+        return (pp_prefix){
             .factor = pow(10.0, power), .prefix = prefixes[power / 3 + 4], .power = power};
     }
-    return (pp_unit){.factor = pow(10.0, power), .power = power};
+    return (pp_prefix){.factor = pow(10.0, power), .power = power};
 }

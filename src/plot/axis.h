@@ -16,11 +16,11 @@ pp_range pp_range_none(void);
 void pp_range_add(pp_range *range, double value);  // NaN and infinities are left out
 void pp_range_join(pp_range *range, const pp_range *other);
 
-typedef struct pp_scale {
+typedef struct pp_ruler {
     bool log;
     double low, high;  // data, low < high; of a logarithmic scale powers of ten
     double from, to;   // where they are on the page
-} pp_scale;
+} pp_ruler;
 
 enum { PP_TICKS_MOST = 40 };
 typedef struct pp_ticks {
@@ -30,11 +30,11 @@ typedef struct pp_ticks {
 } pp_ticks;
 
 // A linear scale that holds the range and ends at ticks (loose), or only just holds it.
-pp_scale pp_scale_linear(const pp_range *range, bool loose, int most, double from, double to);
+pp_ruler pp_scale_linear(const pp_range *range, bool loose, int most, double from, double to);
 // Whole decades; values at or below 0 have no place on it. At most `decades`, from the top.
-pp_scale pp_scale_log(const pp_range *range, int decades, double from, double to);
-double pp_scale_at(const pp_scale *scale, double value);  // values outside are put on the edge
-bool pp_scale_holds(const pp_scale *scale, double value);
+pp_ruler pp_scale_log(const pp_range *range, int decades, double from, double to);
+double pp_scale_at(const pp_ruler *scale, double value);  // values outside are put on the edge
+bool pp_scale_holds(const pp_ruler *scale, double value);
 
 // About `most` ticks, at 1, 2 or 5 times a power of ten.
 pp_ticks pp_ticks_linear(double low, double high, int most);
@@ -43,9 +43,9 @@ pp_ticks pp_ticks_log(double low, double high, int most);
 pp_ticks pp_ticks_log_minor(double low, double high, const pp_ticks *major);
 
 // Numbers of a linear axis are shown divided by `factor`, and its unit gets the prefix.
-typedef struct pp_unit {
+typedef struct pp_prefix {
     double factor;
     const char *prefix;  // "", "m", "k", …; NULL: no prefix, the axis shows a power of ten
     int power;
-} pp_unit;
-pp_unit pp_unit_for(double low, double high);
+} pp_prefix;
+pp_prefix pp_unit_for(double low, double high);

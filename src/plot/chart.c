@@ -79,7 +79,7 @@ double pp_chart_legend(pp_chart *chart, bool draw)
 // ── Axes ─────────────────────────────────────────────────────────────────────────────────────────
 
 // "*p*_{n} [mN s]", with the prefix or power that the numbers of the axis are divided by.
-static void axis_label(char *text, size_t size, const char *label, const char *unit, pp_unit by)
+static void axis_label(char *text, size_t size, const char *label, const char *unit, pp_prefix by)
 {
     char power[24] = "";
     if (!by.prefix) {
@@ -110,20 +110,20 @@ static void tick_text(char text[PP_NUMBER], bool log, double shown, int decimals
 
 typedef struct marks {
     pp_ticks ticks;
-    pp_unit unit;
+    pp_prefix unit;
 } marks;
 
-static marks axis_marks(const pp_scale *scale, int most)
+static marks axis_marks(const pp_ruler *scale, int most)
 {
     if (scale->log) {
         return (marks){pp_ticks_log(scale->low, scale->high, most), {.factor = 1.0, .prefix = ""}};
     }
-    pp_unit unit = pp_unit_for(scale->low, scale->high);
+    pp_prefix unit = pp_unit_for(scale->low, scale->high);
     return (marks){pp_ticks_linear(scale->low / unit.factor, scale->high / unit.factor, most),
                    unit};
 }
 
-static double widest_number(const pp_scale *scale, int most)
+static double widest_number(const pp_ruler *scale, int most)
 {
     marks m = axis_marks(scale, most);
     double width = 0.0;
@@ -179,7 +179,7 @@ static void axis_y(pp_chart *chart, const pp_panel *panel)
 static void axis_right(pp_chart *chart, const pp_panel *panel)
 {
     pp_svg *svg = chart->svg;
-    pp_scale scale = panel->sy;
+    pp_ruler scale = panel->sy;
     scale.low *= panel->right;
     scale.high *= panel->right;
     marks m = axis_marks(&scale, ticks_of(panel));
@@ -246,7 +246,7 @@ static double numbers_width(pp_chart *chart, bool right)
     for (int k = 0; k < chart->panels; k++) {
         pp_panel *p = &chart->panel[k];
         make_scales(chart, p);
-        pp_scale scale = p->sy;
+        pp_ruler scale = p->sy;
         if (right) {
             scale.low *= p->right;
             scale.high *= p->right;

@@ -56,7 +56,7 @@ typedef struct pp_panel {
     double right;  // the axis on the right shows y times this, 0: there is none
     const char *right_label, *right_unit;
     // set by pp_chart_begin
-    pp_scale sx, sy;
+    pp_ruler sx, sy;
     double top;
 } pp_panel;
 

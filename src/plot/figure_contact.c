@@ -166,8 +166,11 @@ void pp_caption_forces(const pp_story *story, pp_svg *html)
     pp_put_value(html, story->film->info->h, "s");
     pp_svg_put(
         html,
-        "): (a) normal, (b) friction, positive along <i>t</i>&#160;=&#160;(<i>n<sub>y</sub></i>, "
-        "&#8722;<i>n<sub>x</sub></i>), to the right on a floor.");
+        story->film->info->spatial
+            ? "): (a) normal, (b) the size of friction."
+            : "): (a) normal, (b) friction, positive along "
+              "<i>t</i>&#160;=&#160;(<i>n<sub>y</sub></i>, &#8722;<i>n<sub>x</sub></i>), to the "
+              "right on a floor.");
 }
 
 // ── Cones ────────────────────────────────────────────────────────────────────────────────────────
@@ -305,7 +308,7 @@ static const double row_height = 11.0;
 static void row(pp_chart *chart, const pp_story *story, const pp_track *track, double y)
 {
     static const char *const colours[] = {NULL, OPEN, STICK, SLIP};
-    const pp_scale *sx = &chart->panel[0].sx;
+    const pp_ruler *sx = &chart->panel[0].sx;
     for (int k = 0, next; k < story->cells; k = next) {
         for (next = k + 1; next < story->cells && track->mode[next] == track->mode[k];) {
             next++;

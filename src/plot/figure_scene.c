@@ -4,6 +4,9 @@
 // The scene at several times, and the paths of its bodies.
 #include "plot/figures.h"
 #include "plot/scene.h"
+#include "plot/space.h"
+
+#include <math.h>
 
 static void body_keys(pp_chart *chart, const pp_story *story)
 {
@@ -37,8 +40,78 @@ static double times(pp_svg *svg, const pp_story *story, double x, double y)
     return 10.0;
 }
 
+// ── Space: snapshots in rows of three, then paths from above and from the front ──────────────────
+
+enum { ACROSS = 3 };
+static const double between = 6.0, above = 12.0;
+
+static void put_time(pp_svg *svg, const pp_view *view, double t)
+{
+    char number[PP_NUMBER], text[PP_NUMBER + 16];
+    pp_value_text(number, t, "^{", "}");
+    pp_print(text, sizeof text, "*t* = %s s", number);
+    pp_svg_label(svg, view->left + 2.0, view->top - 3.0, PP_START, PP_SMALL, false, text);
+}
+
+static void put_shot(pp_svg *svg, const pp_view *view, const pp_story *story, int shot)
+{
+    pp_camera camera = pp_camera_oblique();
+    put_time(svg, view, story->shot[shot].t);
+    pp_svg_clip(svg, shot, view->left, view->top, view->width, view->height);
+    pp_space_ground(svg, view, &camera, story);
+    pp_space_bodies(svg, view, &camera, story, shot);
+    pp_svg_end_group(svg);
+}
+
+static void put_projection(pp_svg *svg, const pp_view *view, const pp_camera *camera,
+                           const pp_story *story, int number)
+{
+    static const char *const words[2] = {"from above: *x*, *y*", "from the front: *x*, *z*"};
+    pp_svg_label(svg, view->left + 2.0, view->top - 3.0, PP_START, PP_SMALL, false, words[number]);
+    pp_svg_clip(svg, PP_SHOTS + number, view->left, view->top, view->width, view->height);
+    pp_space_ground(svg, view, camera, story);
+    pp_space_bodies(svg, view, camera, story, story->shots - 1);
+    pp_space_paths(svg, view, camera, story);
+    pp_svg_end_group(svg);
+    pp_scene_bar(svg, view, view->top + view->height + 7.0);
+}
+
+static void draw_space(const pp_story *story, pp_svg *svg)
+{
+    pp_chart chart = {.svg = svg, .title = "Paths", .width = PP_PAGE, .from = 4.0};
+    int columns = story->shots < ACROSS ? story->shots : ACROSS;
+    int rows = (story->shots + ACROSS - 1) / ACROSS;
+    pp_camera camera[3] = {pp_camera_oblique(), pp_camera_top(), pp_camera_front()};
+    double third = (PP_PAGE - 8.0 - between * (columns - 1)) / columns;
+    double half = 0.5 * (PP_PAGE - 8.0 - between);
+    pp_view shot = pp_space_view(story, &camera[0], third, 150.0);
+    pp_view side[2] = {pp_space_view(story, &camera[1], half, 170.0),
+                       pp_space_view(story, &camera[2], half, 170.0)};
+    body_keys(&chart, story);
+    double top = pp_chart_legend(&chart, false) + above;
+    double below = top + rows * (shot.height + above) + 4.0;
+    double tall = fmax(side[0].height, side[1].height);
+    pp_svg_open(svg, chart.width, below + tall + 16.0, chart.title);
+    pp_chart_legend(&chart, true);
+    for (int k = 0; k < story->shots; k++) {
+        shot.left = 4.0 + (k % ACROSS) * (third + between);
+        shot.top = top + k / ACROSS * (shot.height + above);
+        put_shot(svg, &shot, story, k);
+    }
+    for (int k = 0; k < 2; k++) {
+        side[k].left = 4.0 + k * (half + between);
+        side[k].top = below + (tall - side[k].height);
+        put_projection(svg, &side[k], &camera[1 + k], story, k);
+    }
+    pp_svg_close(svg);
+}
+
 void pp_draw_paths(const pp_story *story, pp_svg *svg)
 {
+    if (story->film->info->spatial) {
+        draw_space(story, svg);
+        return;
+    }
     pp_view view = pp_view_of(story);
     pp_chart chart = {.svg = svg, .title = "Paths", .width = view.width + 8.0, .from = 4.0};
     body_keys(&chart, story);
@@ -67,6 +140,13 @@ void pp_draw_paths(const pp_story *story, pp_svg *svg)
 
 void pp_caption_paths(const pp_story *story, pp_svg *html)
 {
+    if (story->film->info->spatial) {
+        pp_svg_put(html,
+                   "The scene at equal times until its motion has come to an end; below: its last "
+                   "snapshot from above and from the front, with the paths of the centres of "
+                   "mass.");
+        return;
+    }
     pp_svg_put(html, story->shots > 1
                          ? "The scene at equal times until its motion has come to an end, later "
                            "is darker; lines: paths of the centres of mass."
@@ -75,5 +155,5 @@ void pp_caption_paths(const pp_story *story, pp_svg *html)
 
 bool pp_paths_wide(const pp_story *story)
 {
-    return pp_view_of(story).width > PP_COLUMN;
+    return story->film->info->spatial || pp_view_of(story).width > PP_COLUMN;
 }

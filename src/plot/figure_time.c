@@ -193,13 +193,16 @@ static double reach(const pp_story *story)
 
 void pp_draw_velocities(const pp_story *story, pp_svg *svg)
 {
-    bool many = story->vx.many, turns = story->spin.count > 0;
+    bool many = story->vx.many, turns = story->spin.count > 0, space = story->film->info->spatial;
     pp_chart chart = {
         .svg = svg, .title = "Velocities", .width = PP_COLUMN, .panels = turns ? 3 : 2};
-    chart.panel[0] = panel(story, true, many ? "max |*v*_{x}|" : "*v*_{x}", "m/s", false);
-    chart.panel[1] = panel(story, turns, many ? "max |*v*_{y}|" : "*v*_{y}", "m/s", false);
-    chart.panel[2] =
-        panel(story, false, story->spin.many ? "max |*\xcf\x89*|" : "*\xcf\x89*", "rad/s", false);
+    static const char *const label[2][2][3] = {
+        {{"*v*_{x}", "*v*_{y}", "*\xcf\x89*"},
+         {"max |*v*_{x}|", "max |*v*_{y}|", "max |*\xcf\x89*|"}},
+        {{"|*v*|", "*v*_{z}", "|*\xcf\x89*|"}, {"max |*v*|", "max |*v*_{z}|", "max |*\xcf\x89*|"}}};
+    chart.panel[0] = panel(story, true, label[space][many][0], "m/s", false);
+    chart.panel[1] = panel(story, turns, label[space][many][1], "m/s", false);
+    chart.panel[2] = panel(story, false, label[space][story->spin.many][2], "rad/s", false);
     const pp_sheaf *sheaves[] = {&story->vx, &story->vy, &story->spin};
     for (int k = 0; k < chart.panels; k++) {
         chart.panel[k].height = 72.0;

@@ -509,7 +509,7 @@ void pp_scene_bar(pp_svg *svg, const pp_view *view, double y)
 {
     pp_ticks ticks = pp_ticks_linear(0.0, 0.4 * view->width / view->scale, 4);
     double length = ticks.value[ticks.count > 1 ? 1 : 0];
-    pp_unit unit = pp_unit_for(0.0, length);
+    pp_prefix unit = pp_unit_for(0.0, length);
     double x = view->left + 2.0, end = x + length * view->scale;
     pp_pen pen = {.stroke = PP_INK, .width = 0.8};
     pp_svg_line(svg, x, y, end, y, pen);

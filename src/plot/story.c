@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plot/story.h"
 
+#include "math/space.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -63,7 +65,7 @@ static bool init_sheaves(pp_story *s)
         if (body->drive == PERP_FREE) {
             name_in(&s->vx, body->name);
             name_in(&s->vy, body->name);
-            if (body->kind == PERP_PLANAR_BODY) {
+            if (body->kind == PERP_PLANAR_BODY || body->kind == PERP_SPATIAL_BODY) {
                 name_in(&s->spin, body->name);
             }
         }
@@ -83,7 +85,11 @@ static bool init_arms(pp_story *s)
         const perp_recorded_shape *shape = &s->film->shape[k];
         double *arm = &s->arm[shape->body.i];
         for (int v = 0; v < shape->outline_count && shape->kind != PERP_HALFPLANE; v++) {
-            *arm = fmax(*arm, hypot(shape->outline[v].x, shape->outline[v].y) + shape->radius);
+            *arm = fmax(*arm, pp_length(shape->outline[v]) + shape->radius);
+        }
+        if (s->film->info->spatial && shape->kind != PERP_HALFSPACE) {
+            double reach = pp_length(shape->half) + shape->radius;
+            *arm = fmax(*arm, pp_length(shape->pose.p) + reach);
         }
     }
     return s->arm != NULL;
@@ -98,8 +104,9 @@ static bool init_paths(pp_story *s)
     s->path_stride = s->frames / most + 1;
     s->path_points = (s->frames + s->path_stride - 1) / s->path_stride;
     s->path = PP_ZEROS(s->arena, perp_vec3 *, bodies);
-    s->pose = PP_ZEROS(s->arena, double, 3 * (size_t)bodies);
-    if (!s->path || !s->pose) {
+    s->pose = PP_ZEROS(s->arena, double, 4 * (size_t)bodies);
+    s->turned = PP_ZEROS(s->arena, perp_quat, bodies);
+    if (!s->path || !s->pose || !s->turned) {
         return false;
     }
     for (int b = 0; b < bodies; b++) {
@@ -154,15 +161,26 @@ static void scan_velocities(pp_story *s, int cell, const perp_frame *f)
         if (body->drive != PERP_FREE) {
             continue;
         }
-        add_to(&s->vx, cell, f->t, &at[0], &most[0], f->velocity[b].x);
-        add_to(&s->vy, cell, f->t, &at[1], &most[1], f->velocity[b].y);
-        if (body->kind == PERP_PLANAR_BODY) {
-            add_to(&s->spin, cell, f->t, &at[2], &most[2], f->spin[b]);
+        bool spatial = s->film->info->spatial;
+        perp_vec3 v = f->velocity[b];
+        add_to(&s->vx, cell, f->t, &at[0], &most[0], spatial ? pp_length(v) : v.x);
+        add_to(&s->vy, cell, f->t, &at[1], &most[1], spatial ? v.z : v.y);
+        if (body->kind == PERP_PLANAR_BODY || body->kind == PERP_SPATIAL_BODY) {
+            double w = spatial ? pp_length(f->omega[b]) : f->spin[b];
+            add_to(&s->spin, cell, f->t, &at[2], &most[2], w);
         }
     }
     close_sheaf(&s->vx, cell, f->t, most[0]);
     close_sheaf(&s->vy, cell, f->t, most[1]);
     close_sheaf(&s->spin, cell, f->t, most[2]);
+}
+
+// The angle from the rotation before to this one, which takes its place.
+static double turn_of(perp_quat *before, perp_quat now)
+{
+    perp_vec3 way = pp_quat_log(pp_quat_mul(now, pp_quat_conjugate(*before)));
+    *before = now;
+    return pp_length(way);
 }
 
 static void scan_bodies(pp_story *s, int frame, int cell, const perp_frame *f)
@@ -173,17 +191,20 @@ static void scan_bodies(pp_story *s, int frame, int cell, const perp_frame *f)
         if (!s->path[b]) {
             continue;
         }
-        double *pose = s->pose + 3 * (size_t)b;
+        double *pose = s->pose + 4 * (size_t)b;
         if (on_path) {
             s->path[b][frame / s->path_stride] = f->position[b];
         }
-        double way = hypot(f->position[b].x - pose[0], f->position[b].y - pose[1]);
-        double turn = fabs(f->angle[b] - pose[2]);
+        perp_vec3 p = f->position[b];
+        double way = pp_length(pp_vec(p.x - pose[0], p.y - pose[1], p.z - pose[3]));
+        double turn = s->film->info->spatial ? turn_of(&s->turned[b], f->rotation[b])
+                                             : fabs(f->angle[b] - pose[2]);
         way += turn > 1e-9 ? turn * s->arm[b] : 0.0;
         moved = isfinite(way) ? fmax(moved, way) : moved;
         pose[0] = f->position[b].x;
         pose[1] = f->position[b].y;
         pose[2] = f->angle[b];
+        pose[3] = p.z;
     }
     double before = cell > 0 ? s->motion[cell - 1] : 0.0;
     s->motion[cell] = fmax(s->motion[cell], before) + (frame > 0 ? moved : 0.0);
@@ -197,7 +218,7 @@ static void scan_joints(pp_story *s, int cell, const perp_frame *f)
     for (int j = 0; j < s->film->info->joints; j++) {
         perp_vec3 p = f->joint[j].impulse_b.f;
         add_to(&s->joint_error, cell, f->t, &at[0], &most[0], fabs(f->joint[j].error));
-        add_to(&s->joint_force, cell, f->t, &at[1], &most[1], hypot(p.x, p.y) / h);
+        add_to(&s->joint_force, cell, f->t, &at[1], &most[1], pp_length(p) / h);
     }
     close_sheaf(&s->joint_error, cell, f->t, most[0]);
     close_sheaf(&s->joint_force, cell, f->t, most[1]);
@@ -245,10 +266,11 @@ typedef struct touch {
     pp_mode mode;
 } touch;
 
-// p_f along t = (n_y, -n_x): to the right on a floor.
-static touch touch_of(const perp_contact *c)
+// p_f along t = (n_y, -n_x): to the right on a floor; in space its size.
+static touch touch_of(const pp_story *s, const perp_contact *c)
 {
-    double pf = c->pf_W.x * c->normal_W.y - c->pf_W.y * c->normal_W.x;
+    double pf = s->film->info->spatial ? pp_length(c->pf_W)
+                                       : c->pf_W.x * c->normal_W.y - c->pf_W.y * c->normal_W.x;
     double bound = c->mu * c->pn;
     return (touch){.pn = c->pn,
                    .pf = pf,
@@ -300,7 +322,7 @@ static void scan_contacts(pp_story *s, int cell, const perp_frame *f)
     double sum = 0.0, pn = 0.0, pf = 0.0, gap = (double)NAN, use = (double)NAN;
     int number[4] = {0};
     for (int k = 0; k < f->contacts; k++) {
-        touch now = touch_of(&f->contact[k]);
+        touch now = touch_of(s, &f->contact[k]);
         note_contact(s, &f->contact[k]);
         gap = fmin(gap, f->contact[k].gap);
         use = fmax(use, fabs(now.use));
@@ -439,7 +461,8 @@ static bool choose_shots(pp_story *s)
         shot->frame = s->shots == 1 ? s->frames - 1 : (int)((int64_t)last * k / (s->shots - 1));
         shot->position = PP_ZEROS(s->arena, perp_vec3, bodies);
         shot->angle = PP_ZEROS(s->arena, double, bodies);
-        if (!shot->position || !shot->angle) {
+        shot->rotation = PP_ZEROS(s->arena, perp_quat, bodies);
+        if (!shot->position || !shot->angle || !shot->rotation) {
             return false;
         }
     }
@@ -465,7 +488,7 @@ static void mark_cone(pp_story *s, const touch *now)
 static void fill_track(pp_story *s, int k, int cell, const perp_frame *f, const perp_contact *c)
 {
     pp_track *track = &s->track[k];
-    touch now = touch_of(c);
+    touch now = touch_of(s, c);
     if (track->mode[cell] < (unsigned char)now.mode) {
         track->mode[cell] = (unsigned char)now.mode;
     }
@@ -488,7 +511,7 @@ static void fill_contacts(pp_story *s, int cell, const perp_frame *f)
 {
     bool seen[PP_ROWS] = {false};
     for (int k = 0; k < f->contacts; k++) {
-        touch now = touch_of(&f->contact[k]);
+        touch now = touch_of(s, &f->contact[k]);
         mark_cone(s, &now);
         int at = s->tracks <= PP_ROWS ? find_track(s, &f->contact[k]) : -1;
         if (at >= 0) {
@@ -511,6 +534,9 @@ static void fill_shots(pp_story *s, int frame, const perp_frame *f)
             s->shot[k].t = f->t;
             memcpy(s->shot[k].position, f->position, bodies * sizeof(perp_vec3));
             memcpy(s->shot[k].angle, f->angle, bodies * sizeof(double));
+            if (s->film->info->spatial) {
+                memcpy(s->shot[k].rotation, f->rotation, bodies * sizeof(perp_quat));
+            }
         }
     }
 }

@@ -68,6 +68,7 @@ typedef struct pp_shot {
     double t;
     perp_vec3 *position;
     double *angle;
+    perp_quat *rotation;  // in space
 } pp_shot;
 
 // Sums and extremes over all contacts of a frame.
@@ -88,11 +89,12 @@ typedef struct pp_story {
     pp_range t;
     // bodies
     int path_points, path_stride;
-    perp_vec3 **path;  // of each body, path_points each; NULL: it never moves
-    double *motion;    // largest motion of a body up to each cell, in lengths [m]
-    double *arm;       // of each body: how far it reaches from its centre [m]
-    double *pose;      // x, y, angle of each body in the frame before
-    pp_sheaf vx, vy, spin;
+    perp_vec3 **path;       // of each body, path_points each; NULL: it never moves
+    double *motion;         // largest motion of a body up to each cell, in lengths [m]
+    double *arm;            // of each body: how far it reaches from its centre [m]
+    double *pose;           // x, y, angle, z of each body in the frame before
+    perp_quat *turned;      // in space: its rotation then
+    pp_sheaf vx, vy, spin;  // in space: |v|, v_z, |omega|
     pp_shot shot[PP_SHOTS];
     int shots;
     // contacts

@@ -59,7 +59,7 @@ static void ticks_random(void **state)
             CHECK(k == 0 || is_round(t.value[k] - t.value[k - 1]), seed);
         }
         pp_range data = range(low, high);
-        pp_scale scale = pp_scale_linear(&data, true, most, 100.0, 0.0);
+        pp_ruler scale = pp_scale_linear(&data, true, most, 100.0, 0.0);
         CHECK(scale.low <= low && scale.high >= high, seed);
         CHECK(scale.high - scale.low <= 2.5 * span + 1e-300, seed);
     }
@@ -72,18 +72,18 @@ static void scales_of_odd_ranges(void **state)
                              {-1e308, 1e308}, {1e-300, 2e-300}, {1, 1 + 1e-15}};
     for (size_t k = 0; k < sizeof odd / sizeof odd[0]; k++) {
         pp_range data = range(odd[k][0], odd[k][1]);
-        pp_scale scale = pp_scale_linear(&data, true, 5, 0.0, 100.0);
+        pp_ruler scale = pp_scale_linear(&data, true, 5, 0.0, 100.0);
         assert_true(isfinite(scale.low) && isfinite(scale.high) && scale.low < scale.high);
         double at = pp_scale_at(&scale, odd[k][0]);
         assert_true(at >= 0.0 && at <= 100.0);
-        pp_unit unit = pp_unit_for(scale.low, scale.high);
+        pp_prefix unit = pp_unit_for(scale.low, scale.high);
         pp_ticks t = pp_ticks_linear(scale.low / unit.factor, scale.high / unit.factor, 5);
         assert_true(t.count >= 1);
     }
     pp_range none = pp_range_none();
     pp_range_add(&none, NAN);
     pp_range_add(&none, INFINITY);
-    pp_scale scale = pp_scale_linear(&none, true, 5, 0.0, 100.0);
+    pp_ruler scale = pp_scale_linear(&none, true, 5, 0.0, 100.0);
     assert_true(scale.low < scale.high);
     scale = pp_scale_log(&none, 16, 0.0, 100.0);
     assert_true(scale.low > 0.0 && scale.low < scale.high);
@@ -94,7 +94,7 @@ static void logarithmic(void **state)
     (void)state;
     pp_range data = range(3e-9, 0.02);
     pp_range_add(&data, 0.0);
-    pp_scale scale = pp_scale_log(&data, 16, 0.0, 70.0);
+    pp_ruler scale = pp_scale_log(&data, 16, 0.0, 70.0);
     assert_true(fabs(scale.low / 1e-9 - 1.0) < 1e-9 && fabs(scale.high / 0.1 - 1.0) < 1e-9);
     assert_true(fabs(pp_scale_at(&scale, 1e-5) - 35.0) < 1e-9);
     assert_true(pp_scale_at(&scale, 0.0) == 0.0);  // no place: the edge
@@ -119,7 +119,7 @@ static void prefixes(void **state)
     } cases[] = {{1.0, "", 1.0},           {0.06, "", 1.0},   {0.004, "m", 1e-3}, {3e-7, "n", 1e-9},
                  {6e-7, "\xc2\xb5", 1e-6}, {4999.0, "", 1.0}, {2e4, "k", 1e3},    {0.0, "", 1.0}};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
-        pp_unit unit = pp_unit_for(-cases[k].most, 0.1 * cases[k].most);
+        pp_prefix unit = pp_unit_for(-cases[k].most, 0.1 * cases[k].most);
         assert_string_equal(unit.prefix, cases[k].prefix);
         assert_true(fabs(unit.factor / cases[k].factor - 1.0) < 1e-12);
     }
