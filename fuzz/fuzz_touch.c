@@ -34,8 +34,11 @@ static double take_angle(bytes *b)
 
 static pp_solid take_solid(bytes *b, touch_hull *hull)
 {
-    pp_solid s = {.kind = (pp_solid_kind)(take_byte(b) % TOUCH_KINDS), .radius = take_length(b)};
-    s.half = pp_vec(take_length(b), take_length(b), take_length(b));
+    pp_solid s = {.kind = (pp_solid_kind)(take_byte(b) % TOUCH_KINDS)};
+    s.radius = take_length(b);
+    s.half.x = take_length(b);
+    s.half.y = take_length(b);
+    s.half.z = take_length(b);
     if (s.kind == PP_SOLID_HULL) {
         touch_hull_set(hull, take_byte(b), s.half);
         s.hull = &hull->hull;

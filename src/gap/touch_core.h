@@ -143,8 +143,8 @@ void pp_meet_close(pp_meeting *m, const pp_placed *a, const pp_placed *b, const 
 // Adds a spot between the given points of the cores unless one as close is there.
 void pp_meet_ensure(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, uint32_t feature);
 void pp_meet_put(pp_meeting *m, perp_vec3 x, double gap, double stray, uint32_t feature);
-// The closest first, at most PP_TOUCH_MAX. origin: of the placed solids.
-int pp_meet_write(const pp_meeting *m, perp_vec3 origin, pp_touch *out);
+// The closest first, at most PP_TOUCH_MAX; single: that one only, without a name. origin: of the placed solids.
+int pp_meet_write(const pp_meeting *m, bool single, perp_vec3 origin, pp_touch *out);
 
 // ── touch_clip.c ──
 

@@ -9,7 +9,7 @@
 // bounds are close, the polished one, which is right to roundoff, is the answer.
 #include "gap/touch_core.h"
 
-enum { VERTEX_MAX = 96, FACE_MAX = 4 * VERTEX_MAX, RIM_MAX = 96, TRY_MAX = 24 };
+enum { VERTEX_MAX = 96, FACE_MAX = 4 * VERTEX_MAX, RIM_MAX = 96, TRY_MAX = 24, FACE_TRY_MAX = 32 };
 
 // Bounds of the depth that are this close, relative to the size, are taken to be of the same place.
 static const double CLOSE = 1e-6;
@@ -189,6 +189,26 @@ static void polish_rest(const polytope *p, answer *best)
     }
 }
 
+// A deep overlap has many ways out that are nearly alike: the axes and faces of the solids are good starts.
+static void polish_deep(const polytope *p, answer *best)
+{
+    double depth = -best->s;
+    for (int side = 0; side < 2; side++) {
+        const pp_placed *s = side ? p->b : p->a;
+        if (depth < 0.1 * fmin(p->a->size, p->b->size)) {
+            return;
+        }
+        for (int k = 0; k < 6; k++) {
+            polish(p, best, pp_scale(k & 1 ? 1.0 : -1.0, pp_column(&s->R, k / 2)));
+        }
+        int faces = s->solid->kind == PP_SOLID_HULL ? s->solid->hull->faces : 0;
+        for (int f = 0; f < faces && f < FACE_TRY_MAX; f++) {
+            perp_vec3 out = pp_mul(&s->R, s->solid->hull->face_normal[f]);
+            polish(p, best, pp_scale(side ? 1.0 : -1.0, out));
+        }
+    }
+}
+
 double pp_epa(const pp_placed *a, const pp_placed *b, perp_vec3 *n)
 {
     polytope p;
@@ -211,6 +231,7 @@ double pp_epa(const pp_placed *a, const pp_placed *b, perp_vec3 *n)
     }
     polish(&p, &best, p.face[nearest(&p)].out);
     polish_rest(&p, &best);
+    polish_deep(&p, &best);
     if (best.tried == 0) {
         best.s = pp_polish(a, b, 0.15, &best.n);
     }

@@ -221,7 +221,7 @@ static int thin_out(const pp_meeting *m, int first, int *keep)
     return count;
 }
 
-int pp_meet_write(const pp_meeting *m, perp_vec3 origin, pp_touch *out)
+int pp_meet_write(const pp_meeting *m, bool single, perp_vec3 origin, pp_touch *out)
 {
     int keep[PP_SPOT_MAX], count = m->count, made = 0, first = closest(m);
     for (int k = 0; k < count; k++) {
@@ -230,12 +230,13 @@ int pp_meet_write(const pp_meeting *m, perp_vec3 origin, pp_touch *out)
     if (count > PP_TOUCH_MAX) {
         count = thin_out(m, first, keep);
     }
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < (single ? 1 : 2); pass++) {
         for (int k = 0; k < count; k++) {
             if ((keep[k] == first) == (pass == 0)) {
                 const pp_meet_spot *s = &m->spot[keep[k]];
                 perp_vec3 x = pp_add(origin, s->x);
-                out[made++] = (pp_touch){x, pp_along(x, s->gap, m->n), m->n, s->gap, s->feature};
+                out[made++] =
+                    (pp_touch){x, pp_along(x, s->gap, m->n), m->n, s->gap, single ? 0 : s->feature};
             }
         }
     }

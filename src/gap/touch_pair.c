@@ -251,9 +251,5 @@ int pp_solid_touch(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, co
     } else {
         touch_boxes(&m, &pa, &pb, margin);
     }
-    if (m.count > 0 && (is_single(a) || is_single(b))) {
-        m.spot[0].feature = 0;
-        m.count = 1;
-    }
-    return m.count > 0 ? pp_meet_write(&m, origin, out) : 0;
+    return m.count > 0 ? pp_meet_write(&m, is_single(a) || is_single(b), origin, out) : 0;
 }

@@ -266,7 +266,7 @@ static perp_vec3 step(const guess *a, const guess *b, perp_vec3 n, perp_vec3 way
 // The Hessian is shifted where it is not positive: a rim seen along its axis is a cone's tip.
 static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n)
 {
-    for (int round = 0; round < 16; round++) {
+    for (int round = 0; round < 40; round++) {
         perp_vec3 e = pp_across(n), f = pp_cross(n, e), G = gradient(a, b, n);
         perp_vec3 He = curve(a, b, n, e), Hf = curve(a, b, n, f);
         double inner = pp_dot3(G, n), ee = pp_dot3(e, He) - inner, ff = pp_dot3(f, Hf) - inner;
@@ -292,9 +292,7 @@ static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n)
 // On the circle n.d = c, exactly.
 static perp_vec3 on_circle(perp_vec3 n, perp_vec3 d, double c)
 {
-    for (int k = 0; k < 2; k++) {  // twice is enough: what is left of d is then roundoff of 1
-        n = pp_unit(pp_along(n, -pp_dot3(n, d), d), pp_across(d));
-    }
+    n = pp_radial(n, d);
     return c == 0.0 ? n : pp_along(pp_scale(c, d), sqrt(fmax(0.0, 1.0 - c * c)), n);
 }
 
@@ -374,6 +372,7 @@ typedef struct best {
 
 static void offer(best *w, perp_vec3 n)
 {
+    n = pp_unit(n, w->n);
     double s = pp_core_parting(w->a, w->b, n);
     if (s > w->s + w->tie) {
         w->s = s;
@@ -423,9 +422,9 @@ double pp_polish(const pp_placed *a, const pp_placed *b, double turn, perp_vec3 
 {
     best w = {a, b, -PP_INF, 1e-15 * (a->size + b->size), *n};
     perp_vec3 start = *n;
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < 4; round++) {
         double before = w.s;
-        polish_once(&w, round == 0 ? start : w.n, round == 0 ? turn : 0.1 * turn);
+        polish_once(&w, round == 0 ? start : w.n, round == 0 ? turn : 0.5 * turn);
         if (w.s <= before + w.tie) {
             break;
         }

@@ -21,9 +21,11 @@ static void for_pairs(uint64_t count, pair_check *check)
             {
                 rng r = rng_seed(seed + 1000003u * (uint64_t)(a * TOUCH_KINDS + b));
                 touch_hull ha, hb;
-                touch_pair pair = {touch_random_solid(&r, (pp_solid_kind)a, &ha),
-                                   touch_random_solid(&r, (pp_solid_kind)b, &hb),
-                                   touch_random_pose(&r, 1.0), touch_random_pose(&r, 1.0)};
+                touch_pair pair;
+                pair.a = touch_random_solid(&r, (pp_solid_kind)a, &ha);
+                pair.b = touch_random_solid(&r, (pp_solid_kind)b, &hb);
+                pair.X_WA = touch_random_pose(&r, 1.0);
+                pair.X_WB = touch_random_pose(&r, 1.0);
                 check(&r, &pair, seed);
             }
         }
@@ -99,7 +101,8 @@ static pp_pose moved(const pp_pose *X, perp_vec3 v, perp_vec3 w, double h)
 
 static perp_vec3 random_vec(rng *r)
 {
-    return pp_vec(rng_normal(r), rng_normal(r), rng_normal(r));
+    double x = rng_normal(r), y = rng_normal(r), z = rng_normal(r);
+    return pp_vec(x, y, z);
 }
 
 // The rate of the least gap is n.(v_b - v_a) at its witness points, as long as the features stay the same.

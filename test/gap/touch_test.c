@@ -148,9 +148,12 @@ static void stack_keeps_four_names(void **state)
     rng r = rng_seed(7);
     for (int k = 0; k < 200; k++) {
         double e = k == 0 ? 0.0 : 1e-13;
+        double x[6];
+        for (int i = 0; i < 6; i++) {
+            x[i] = e * rng_normal(&r);
+        }
         touch_pair p = {box_of(0.5, 0.5, 0.5), box_of(0.5, 0.5, 0.5), at(0, 0, 0, 0, 0, 0),
-                        at(e * rng_normal(&r), e * rng_normal(&r), 1.0 + e * rng_normal(&r),
-                           e * rng_normal(&r), e * rng_normal(&r), e * rng_normal(&r))};
+                        at(x[0], x[1], 1.0 + x[2], x[3], x[4], x[5])};
         assert_int_equal(touch(&p, 0.01, t), 4);
         same_names(t, k, name);
         for (int i = 0; i < 4; i++) {
@@ -246,9 +249,10 @@ static void all_kinds(void (*check)(touch_pair *p))
         for (int b = 0; b < PP_SOLID_HALFSPACE; b++) {
             rng r = rng_seed((uint64_t)(8 * a + b));
             touch_hull ha, hb;
-            touch_pair p = {touch_random_solid(&r, (pp_solid_kind)a, &ha),
-                            touch_random_solid(&r, (pp_solid_kind)b, &hb), at(0, 0, 0, 0, 0, 0),
-                            at(0, 0, 0, 0, 0, 0)};
+            touch_pair p;
+            p.a = touch_random_solid(&r, (pp_solid_kind)a, &ha);
+            p.b = touch_random_solid(&r, (pp_solid_kind)b, &hb);
+            p.X_WA = p.X_WB = at(0, 0, 0, 0, 0, 0);
             check(&p);
         }
     }
@@ -292,9 +296,11 @@ static void sizes(void **state)
             for (int k = 0; k < 8; k++) {
                 rng r = rng_seed((uint64_t)(64 * a + 8 * b + k));
                 touch_hull ha, hb;
-                touch_pair p = {touch_random_solid(&r, (pp_solid_kind)a, &ha),
-                                touch_random_solid(&r, (pp_solid_kind)b, &hb),
-                                touch_random_pose(&r, 1.0), touch_random_pose(&r, 1.0)};
+                touch_pair p;
+                p.a = touch_random_solid(&r, (pp_solid_kind)a, &ha);
+                p.b = touch_random_solid(&r, (pp_solid_kind)b, &hb);
+                p.X_WA = touch_random_pose(&r, 1.0);
+                p.X_WB = touch_random_pose(&r, 1.0);
                 double scale = pow(10.0, 2 * k - 7);
                 if (k % 2 == 0) {
                     scale_solid(&p.a, &ha, 1.0, 1.0, 1e-4);

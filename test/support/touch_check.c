@@ -112,16 +112,20 @@ void touch_hull_set(touch_hull *h, int which, perp_vec3 half)
 
 pp_pose touch_random_pose(rng *r, double reach)
 {
-    perp_quat q = {rng_normal(r), rng_normal(r), rng_normal(r), rng_normal(r)};
-    perp_vec3 p = {rng_uniform(r, -reach, reach), rng_uniform(r, -reach, reach),
-                   rng_uniform(r, -reach, reach)};
-    return (pp_pose){p, pp_quat_matrix(pp_quat_unit(q))};
+    double x[7];
+    for (int k = 0; k < 7; k++) {
+        x[k] = k < 4 ? rng_normal(r) : rng_uniform(r, -reach, reach);
+    }
+    perp_quat q = {x[0], x[1], x[2], x[3]};
+    return (pp_pose){{x[4], x[5], x[6]}, pp_quat_matrix(pp_quat_unit(q))};
 }
 
 pp_solid touch_random_solid(rng *r, pp_solid_kind kind, touch_hull *hull)
 {
     pp_solid s = {.kind = kind, .radius = rng_uniform(r, 0.1, 1.0)};
-    s.half = pp_vec(rng_uniform(r, 0.1, 1.0), rng_uniform(r, 0.1, 1.0), rng_uniform(r, 0.1, 1.0));
+    s.half.x = rng_uniform(r, 0.1, 1.0);
+    s.half.y = rng_uniform(r, 0.1, 1.0);
+    s.half.z = rng_uniform(r, 0.1, 1.0);
     if (kind == PP_SOLID_HULL) {
         touch_hull_set(hull, rng_below(r, 5), s.half);
         s.hull = &hull->hull;
@@ -217,13 +221,20 @@ double touch_parting(const touch_pair *pair, perp_vec3 n)
 
 // ── Judge ────────────────────────────────────────────────────────────────────────────────────────
 
+// One number after the other: the order of arguments is the compiler's.
+static perp_vec3 random_way(rng *r)
+{
+    double x = rng_normal(r), y = rng_normal(r), z = rng_normal(r);
+    return pp_vec(x, y, z);
+}
+
 // The best of many directions, each improved by shrinking random turns.
 static double search(const touch_pair *pair, rng *r)
 {
     double best = -HUGE_VAL;
     perp_vec3 at = {0.0, 0.0, 1.0};
     for (int k = 0; k < 60; k++) {
-        perp_vec3 n = pp_unit(pp_vec(rng_normal(r), rng_normal(r), rng_normal(r)), at);
+        perp_vec3 n = pp_unit(random_way(r), at);
         double s = touch_parting(pair, n);
         if (s > best) {
             best = s;
@@ -232,8 +243,7 @@ static double search(const touch_pair *pair, rng *r)
     }
     double step = 0.3;
     for (int k = 0; k < 120; k++) {
-        perp_vec3 turn = pp_vec(rng_normal(r), rng_normal(r), rng_normal(r));
-        perp_vec3 n = pp_unit(pp_along(at, step, turn), at);
+        perp_vec3 n = pp_unit(pp_along(at, step, random_way(r)), at);
         double s = touch_parting(pair, n);
         if (s > best) {
             best = s;
