@@ -100,7 +100,38 @@ static void heavy_stack_stands(void **state)
     plane_close(&s.p);
 }
 
-// Three legs determine the load.
+// A table on four legs: each load may be anything from 0 to half the weight.
+static void table_loads(void **state)
+{
+    (void)state;
+    plane p = {0};
+    plane_open(&p);
+    perp_body_def def = space_body(4.0, (perp_vec3){1.0, 1.0, 1.0}, (perp_vec3){0.0, 0.0, 0.7});
+    perp_body table = perp_add_body(p.builder, &def);
+    perp_shape ground = space_halfspace(&p, PLANE_GROUND, Z, 0.0, 0.0);
+    for (int i = 0; i < 4; i++) {
+        perp_vec3 foot = {i % 2 == 0 ? -0.5 : 0.5, i < 2 ? -0.5 : 0.5, -0.7};
+        space_contact(&p, ground, space_point(&p, table, foot), 0.5, 0, O);
+    }
+    perp_set_listed_only(p.builder, true);
+    p.def.tolerance = 1e-12;
+    plane_start(&p);
+    plane_step(&p, 0.01);
+    int count;
+    const perp_contact *c = perp_sim_contacts(p.sim, &count);
+    assert_int_equal(count, 4);
+    assert_false(perp_sim_info(p.sim)->unique);
+    for (int i = 0; i < 4; i++) {
+        double least, most;
+        assert_int_equal(perp_sim_load_range(p.sim, i, &least, &most), PERP_OK);
+        space_near(least, 0.0, 1e-9, "least load");
+        space_near(most, 0.5 * 4.0 * G * 0.01, 1e-9, "largest load");
+        assert_true(c[i].pn >= least - 1e-9 && c[i].pn <= most + 1e-9);
+    }
+    plane_close(&p);
+}
+
+// Three legs determine the load: the ranges are points.
 static void tripod_loads(void **state)
 {
     (void)state;
@@ -124,7 +155,11 @@ static void tripod_loads(void **state)
     // Moments about the centre of the feet: 0.1 m towards the first.
     const double want[] = {(1.0 + 0.2) / 3.0, (1.0 - 0.1) / 3.0, (1.0 - 0.1) / 3.0};
     for (int i = 0; i < 3; i++) {
+        double least, most;
+        assert_int_equal(perp_sim_load_range(p.sim, i, &least, &most), PERP_OK);
         space_near(c[i].pn, want[i] * 3.0 * G * 0.01, 1e-10, "load");
+        space_near(least, c[i].pn, 1e-9, "least");
+        space_near(most, c[i].pn, 1e-9, "most");
     }
     assert_true(perp_sim_info(p.sim)->unique);
     plane_close(&p);
@@ -444,6 +479,7 @@ int main(void)
         cmocka_unit_test(stack_forces),
         cmocka_unit_test(heavy_on_light),
         cmocka_unit_test(heavy_stack_stands),
+        cmocka_unit_test(table_loads),
         cmocka_unit_test(tripod_loads),
         cmocka_unit_test(ladder),
         cmocka_unit_test(gripper),

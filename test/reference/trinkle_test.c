@@ -105,9 +105,10 @@ static void run_golden(trinkle_example example, perp_form form, bool cones, doub
         compare_row(&t, &g, row, centre);
     }
     print_message("%s, form %s: residual %.1e momentum %.1e cone %.1e\n", trinkle_golden(example),
-                  perp_form_word(form), t.p.worst.residual, t.p.worst.momentum, t.p.worst.cone);
+                  perp_form_word((int)form), t.p.worst.residual, t.p.worst.momentum,
+                  t.p.worst.cone);
     assert_int_equal(t.p.inexact, 0);
-    assert_true(t.p.worst.residual < 1e-8 && t.p.worst.momentum < 1e-9 && t.p.worst.cone < 1e-9);
+    assert_true(t.p.worst.residual < 1e-9 && t.p.worst.momentum < 1e-9 && t.p.worst.cone < 1e-9);
     trinkle_close(&t);
     golden_close(&g);
 }
