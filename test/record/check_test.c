@@ -298,65 +298,127 @@ static const char machine[] =
     "  {\"kind\": \"force\", \"body\": \"freight\", \"fx\": \"0.1*sin(t) - 0.1*vx\"}],\n"
     " \"contacts\": [{\"name\": \"push\", \"a\": \"ram\", \"b\": \"slider\", \"mu\": 0.2}]}\n";
 
+// The same in space: cones and pyramids, torsion and rolling, joints of all kinds.
+static const char spatial_machine[] =
+    "{\"name\": \"spatial machine\", \"step\": 0.005, \"until\": 0.5,\n"
+    " \"shapes\": [{\"name\": \"floor\", \"kind\": \"halfspace\", \"mu\": 0.4}],\n"
+    " \"bodies\": [\n"
+    "  {\"name\": \"slider\", \"kind\": \"solid\", \"position\": [0, 0, 0.1], \"velocity\": [2, "
+    "0.5, 0],\n"
+    "   \"shapes\": [{\"kind\": \"box\", \"size\": [0.4, 0.3, 0.2], \"density\": 50}]},\n"
+    "  {\"name\": \"top\", \"kind\": \"solid\", \"position\": [0, 3, 0.1], \"velocity\": [0.5, 0, "
+    "0], \"spin\": [0, 3, 9],\n"
+    "   \"shapes\": [{\"kind\": \"sphere\", \"radius\": 0.1, \"density\": 50, \"mu_spin\": 0.01, "
+    "\"mu_roll\": 0.01}]},\n"
+    "  {\"name\": \"ball\", \"kind\": \"solid\", \"position\": [2, 0, 0.3], \"velocity\": [0.3, 0, "
+    "-1],\n"
+    "   \"shapes\": [{\"kind\": \"sphere\", \"radius\": 0.1, \"density\": 50, \"restitution\": "
+    "0.8}]},\n"
+    "  {\"name\": \"ram\", \"kind\": \"solid\", \"drive\": {\"x\": \"-0.6 + 0.5*sin(4*t)\", \"z\": "
+    "0.1, \"rz\": \"0.1*t\"},\n"
+    "   \"shapes\": [{\"kind\": \"sphere\", \"radius\": 0.1}]},\n"
+    "  {\"name\": \"wheel\", \"kind\": \"solid\", \"position\": [5, 0, 2], \"mass\": 2, "
+    "\"inertia\": [0.1, 0.2, 0.15]},\n"
+    "  {\"name\": \"pinion\", \"kind\": \"solid\", \"position\": [6, 0, 2], \"mass\": 1, "
+    "\"inertia\": [0.02, 0.03, 0.04]},\n"
+    "  {\"name\": \"rack\", \"kind\": \"solid\", \"position\": [7, 0, 2], \"mass\": 1, "
+    "\"inertia\": [0.02, 0.02, 0.02]},\n"
+    "  {\"name\": \"arm\", \"kind\": \"solid\", \"position\": [9.5, 0, 2], \"spin\": [0, 1, 0], "
+    "\"mass\": 1, \"inertia\": [0.1, 0.2, 0.3]},\n"
+    "  {\"name\": \"hand\", \"kind\": \"solid\", \"position\": [10.5, 0, 2], \"mass\": 0.5, "
+    "\"inertia\": [0.1, 0.1, 0.05], \"spin\": [1, 1, 0]},\n"
+    "  {\"name\": \"bob\", \"kind\": \"point_mass\", \"position\": [11, 0, 1], \"mass\": 0.5}],\n"
+    " \"joints\": [\n"
+    "  {\"name\": \"axle\", \"kind\": \"revolute\", \"b\": \"wheel\", \"at\": [5.1, 0, 2], "
+    "\"axis\": [0, 1, 0], \"rate\": \"8*t\",\n"
+    "   \"rate_effort\": 2, \"friction\": 0.1},\n"
+    "  {\"name\": \"shaft\", \"kind\": \"revolute\", \"b\": \"pinion\", \"at\": [6, 0, 2], "
+    "\"axis\": [0, 0, 1], \"friction\": 0.05},\n"
+    "  {\"name\": \"slide\", \"kind\": \"prismatic\", \"b\": \"rack\", \"at\": [7, 0, 2], "
+    "\"axis\": [1, 2, 1]},\n"
+    "  {\"name\": \"teeth\", \"kind\": \"gear\", \"joint_a\": \"axle\", \"joint_b\": \"shaft\", "
+    "\"ratio\": -2},\n"
+    "  {\"name\": \"mesh\", \"kind\": \"gear\", \"joint_a\": \"shaft\", \"joint_b\": \"slide\", "
+    "\"ratio\": 0.2},\n"
+    "  {\"name\": \"hinge\", \"kind\": \"revolute\", \"b\": \"arm\", \"at\": [9, 0, 2], \"axis\": "
+    "[0, 1, 0], \"upper\": 0.3},\n"
+    "  {\"name\": \"wrist\", \"kind\": \"spherical\", \"a\": \"arm\", \"b\": \"hand\", \"at\": "
+    "[10, 0, 2]},\n"
+    "  {\"name\": \"rod\", \"kind\": \"distance\", \"a\": \"hand\", \"b\": \"bob\", \"anchor_a\": "
+    "[0.5, 0, 0],\n"
+    "   \"length\": 1}],\n"
+    " \"forces\": [{\"kind\": \"spring\", \"b\": \"bob\", \"anchor_a\": [12, 0, 1], \"stiffness\": "
+    "20,\n"
+    "   \"damping\": 0.5, \"rest\": 0.8, \"implicit\": true}],\n"
+    " \"contacts\": [{\"name\": \"push\", \"a\": \"ram\", \"b\": \"slider\", \"mu\": 0.2}]}\n";
+
 enum { MACHINE_STEPS = 100 };
 
-static void record_machine(void)
+static void record_machine(const char *text)
 {
-    write_text("machine.json", machine);
+    write_text("machine.json", text);
     record_scene(folder_at(&place, "machine.json"), folder_at(&place, "m"), PERP_STEWART_TRINKLE,
                  MACHINE_STEPS, 1);
 }
 
+static const char *const machines[] = {machine, spatial_machine};
+
 static void a_machine_is_judged_whole(void **state)
 {
     (void)state;
-    record_machine();
-    verdict v = judge(folder_at(&place, "m"), PERP_CHECK_GAP);
-    for (int i = 0; i < PERP_CHECK_COUNT; i++) {
-        const perp_check_result *item = &v.check.item[i];
-        if (!item->done || (i != PERP_CHECK_JOINT && item->worst > 1e-9)) {
-            fail_msg("%s is %g (%s)", item->name, item->worst, item->why);
+    for (int k = 0; k < 2; k++) {
+        record_machine(machines[k]);
+        verdict v = judge(folder_at(&place, "m"), PERP_CHECK_GAP);
+        for (int i = 0; i < PERP_CHECK_COUNT; i++) {
+            const perp_check_result *item = &v.check.item[i];
+            if (!item->done || (i != PERP_CHECK_JOINT && item->worst > 0.1 * item->limit)) {
+                fail_msg("%s is %g (%s)", item->name, item->worst, item->why);
+            }
         }
+        assert_true(v.check.passed);
     }
-    assert_true(v.check.passed);
 }
 
-// Every column of states, impulses and what goes with them: a number changed anywhere is seen.
-static void every_number_is_judged(void **state)
+// Every column of states, impulses and what goes with them: a number changed anywhere is seen. The last
+// two are recorded in space only; of the tangent only that it is one is judged.
+static const char *const columns[] = {
+    "t",
+    "q",
+    "nu",
+    "driven",
+    "contacts/point",
+    "contacts/normal",
+    "contacts/gap",
+    "contacts/mu",
+    "contacts/pn",
+    "contacts/restitution",
+    "contacts/pf",
+    "contacts/rate_n",
+    "contacts/slip",
+    "joints/coordinate",
+    "joints/rate",
+    "joints/error",
+    "joints/impulse",
+    "joints/drive",
+    "joints/limit",
+    "energy/kinetic",
+    "energy/potential",
+    "energy/work",
+    "energy/dissipated",
+    "contacts/moment",
+    "contacts/slip_vector",
+};
+enum { SPATIAL_COLUMNS = sizeof columns / sizeof columns[0], PLANAR_COLUMNS = SPATIAL_COLUMNS - 2 };
+
+static void judge_each(const char *text, int count)
 {
-    (void)state;
-    static const char *const columns[] = {
-        "t",
-        "q",
-        "nu",
-        "driven",
-        "contacts/point",
-        "contacts/normal",
-        "contacts/gap",
-        "contacts/mu",
-        "contacts/pn",
-        "contacts/restitution",
-        "contacts/pf",
-        "contacts/rate_n",
-        "contacts/slip",
-        "joints/coordinate",
-        "joints/rate",
-        "joints/error",
-        "joints/impulse",
-        "joints/drive",
-        "joints/limit",
-        "energy/kinetic",
-        "energy/potential",
-        "energy/work",
-        "energy/dissipated",
-    };
     char path[600];
-    record_machine();
+    record_machine(text);
     snprintf(path, sizeof path, "%s/m/run.h5", place.path);
-    FOR_SEEDS(seed, 92)
+    FOR_SEEDS(seed, 2 * (uint64_t)count)
     {
         rng r = rng_seed(seed);
-        const char *column = columns[seed % (sizeof columns / sizeof columns[0])];
+        const char *column = columns[seed % (uint64_t)count];
         cell c = {0};
         if (passes_when_changed(path, column, &r, 1e-6, &c)) {
             fail_msg("PERP_SEED=%llu: %s [%d] [%d] [%d] is not seen", (unsigned long long)seed,
@@ -364,6 +426,13 @@ static void every_number_is_judged(void **state)
         }
     }
     assert_true(judge(path, PERP_CHECK_GAP).check.passed);
+}
+
+static void every_number_is_judged(void **state)
+{
+    (void)state;
+    judge_each(machine, PLANAR_COLUMNS);
+    judge_each(spatial_machine, SPATIAL_COLUMNS);
 }
 
 int main(void)
