@@ -89,6 +89,7 @@ typedef struct explained {
     double t, h;
     const perp_step_problem *problem;
     const char *status;  // of the step
+    bool spatial;
 } explained;
 
 // The matrices in the order of the paper; *count of them. W_m only when there are motors.

@@ -19,7 +19,9 @@ typedef struct difference {
 } difference;
 
 typedef struct state {
-    double x, y, angle, vx, vy;
+    perp_vec3 p, v;
+    double angle;
+    perp_quat rot;
 } state;
 
 typedef struct comparison {
@@ -30,6 +32,7 @@ typedef struct comparison {
     double tolerance;
     int frames;           // compared
     double end_a, end_b;  // [s]
+    bool spatial;
     bool part;
     double part_time;
     const char *part_name;
@@ -50,6 +53,7 @@ static int find_body(const perp_recording *r, const char *name)
 static bool match(comparison *c)
 {
     int in_a = perp_recording_about(c->a)->bodies, in_b = perp_recording_about(c->b)->bodies;
+    c->spatial = perp_recording_about(c->a)->spatial || perp_recording_about(c->b)->spatial;
     c->body = calloc((size_t)in_a + 1, sizeof *c->body);
     if (!c->body) {
         return false;
@@ -72,20 +76,47 @@ static bool match(comparison *c)
 
 static state state_of(const perp_frame *f, int body)
 {
-    return (state){f->position[body].x, f->position[body].y, f->angle[body], f->velocity[body].x,
-                   f->velocity[body].y};
+    return (state){f->position[body], f->velocity[body], f->angle[body], f->rotation[body]};
+}
+
+static perp_vec3 mix(perp_vec3 a, perp_vec3 b, double s)
+{
+    return (perp_vec3){a.x + s * (b.x - a.x), a.y + s * (b.y - a.y), a.z + s * (b.z - a.z)};
+}
+
+// On the chord, the shorter way around; its length is made 1 where it is used.
+static perp_quat mix_turn(perp_quat a, perp_quat b, double s)
+{
+    double sign = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z < 0.0 ? -s : s;
+    return (perp_quat){(1.0 - s) * a.w + sign * b.w, (1.0 - s) * a.x + sign * b.x,
+                       (1.0 - s) * a.y + sign * b.y, (1.0 - s) * a.z + sign * b.z};
 }
 
 static state between(state p, state q, double s)
 {
-    return (state){p.x + s * (q.x - p.x), p.y + s * (q.y - p.y), p.angle + s * (q.angle - p.angle),
-                   p.vx + s * (q.vx - p.vx), p.vy + s * (q.vy - p.vy)};
+    return (state){mix(p.p, q.p, s), mix(p.v, q.v, s), p.angle + s * (q.angle - p.angle),
+                   mix_turn(p.rot, q.rot, s)};
+}
+
+static double apart(perp_vec3 a, perp_vec3 b)
+{
+    return sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) + (a.z - b.z) * (a.z - b.z));
+}
+
+// The angle of the rotation from a to b.
+static double turn_apart(perp_quat a, perp_quat b)
+{
+    double w = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z;
+    double x = a.w * b.x - a.x * b.w - a.y * b.z + a.z * b.y;
+    double y = a.w * b.y + a.x * b.z - a.y * b.w - a.z * b.x;
+    double z = a.w * b.z - a.x * b.y + a.y * b.x - a.z * b.w;
+    return 2.0 * atan2(sqrt(x * x + y * y + z * z), fabs(w));
 }
 
 static void see(comparison *c, difference *d, double t, state a, state b)
 {
-    double place = hypot(a.x - b.x, a.y - b.y), turn = fabs(a.angle - b.angle);
-    double speed = hypot(a.vx - b.vx, a.vy - b.vy);
+    double place = apart(a.p, b.p), speed = apart(a.v, b.v);
+    double turn = c->spatial ? turn_apart(a.rot, b.rot) : fabs(a.angle - b.angle);
     if (place > d->place) {
         d->place = place;
         d->when = t;

@@ -16,7 +16,10 @@ void explained_blocks(const explained *e, shown_block out[SHOWN_BLOCKS])
         {"p_b", "p_b", "N s", "m/s", "impulses of joints (N m s for torques)", p->n_b},
         {"p_m", "p_m", "N s", "m/s", "impulses of motors and dry joint friction", p->n_m},
         {"p_n", "p_n", "N s", "m/s", "normal impulses of contacts and joint limits", p->n_n},
-        {"p_f", "p_f", "N s", "m/s", "friction impulses along +t and -t", p->n_f},
+        {"p_f", "p_f", "N s", "m/s",
+         e->spatial ? "friction impulses along directions and (N m s) about axes"
+                    : "friction impulses along +t and -t",
+         p->n_f},
         {"sigma", "\\sigma", "m/s", "N s", "sliding speeds", p->n_sigma},
     };
     for (int k = 0; k < SHOWN_BLOCKS; k++) {
@@ -129,8 +132,12 @@ static cli_exit show(const explain_options *o, const perp_scene *scene, perp_sim
     if (perp_sim_problem(sim, (perp_form)((int)PERP_FORM_MCP + o->form), &problem) < 0) {
         return status < 0 ? CLI_UNSOLVED : cli_complain("explain: not enough memory");
     }
-    explained e = {perp_scene_name(scene), fabs(t) < 1e-9 * h ? 0.0 : t, h, problem,
-                   perp_status_word(status)};
+    explained e = {perp_scene_name(scene),
+                   fabs(t) < 1e-9 * h ? 0.0 : t,
+                   h,
+                   problem,
+                   perp_status_word(status),
+                   perp_model_is_spatial(perp_scene_model(scene))};
     if (o->json) {
         explain_json(stdout, &e);
     } else if (o->latex) {

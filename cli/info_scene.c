@@ -17,6 +17,10 @@ typedef struct insight {
 
 static const char *body_kind(const insight *in, perp_body body)
 {
+    bool spatial = perp_model_is_spatial(in->model);
+    if (spatial && perp_model_mass(in->model, body) > 0.0) {
+        return perp_model_inertia(in->model, body) > 0.0 ? "solid" : "point mass";
+    }
     if (perp_model_mass(in->model, body) > 0.0) {
         return perp_model_inertia(in->model, body) > 0.0 ? "rigid body" : "particle";
     }
@@ -28,6 +32,24 @@ static int freedoms(const insight *in)
     const perp_step_info *info = perp_sim_info(in->sim);
     int left = in->nv - (info->joint_rows - info->redundant_rows);
     return left > 0 ? left : 0;
+}
+
+static void print_solids(const insight *in)
+{
+    printf("\n%-20s %-10s %12s  %-34s %s\n", "body", "kind", "mass [kg]", "Ixx, Iyy, Izz [kg m^2]",
+           "position [m], quaternion");
+    for (int i = 1; i < perp_model_bodies(in->model); i++) {
+        perp_body body = {i};
+        perp_pose X = perp_body_pose(in->sim, body);
+        char moments[64];
+        double I[6];
+        perp_model_inertia3(in->model, body, I);
+        snprintf(moments, sizeof moments, "%.6g, %.6g, %.6g", I[0], I[1], I[2]);
+        printf("%-20s %-10s %12.6g  %-34s (%.6g, %.6g, %.6g), (%.6g, %.6g, %.6g, %.6g)\n",
+               perp_model_body_name(in->model, body), body_kind(in, body),
+               perp_model_mass(in->model, body), moments, X.p.x, X.p.y, X.p.z, X.rot.w, X.rot.x,
+               X.rot.y, X.rot.z);
+    }
 }
 
 static void print_bodies(const insight *in)
@@ -79,7 +101,11 @@ static void print_text(const insight *in)
     printf(" = %d\n", freedoms(in));
     printf("first step  %d contacts, problem of size %d, %s\n", info->contacts, info->problem_size,
            perp_status_word(in->status));
-    print_bodies(in);
+    if (perp_model_is_spatial(in->model)) {
+        print_solids(in);
+    } else {
+        print_bodies(in);
+    }
     print_joints(in);
 }
 

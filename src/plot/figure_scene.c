@@ -42,7 +42,6 @@ static double times(pp_svg *svg, const pp_story *story, double x, double y)
 
 // ── Space: snapshots in rows of three, then paths from above and from the front ──────────────────
 
-enum { ACROSS = 3 };
 static const double between = 6.0, above = 12.0;
 
 static void put_time(pp_svg *svg, const pp_view *view, double t)
@@ -60,6 +59,7 @@ static void put_shot(pp_svg *svg, const pp_view *view, const pp_story *story, in
     pp_svg_clip(svg, shot, view->left, view->top, view->width, view->height);
     pp_space_ground(svg, view, &camera, story);
     pp_space_bodies(svg, view, &camera, story, shot);
+    pp_space_joints(svg, view, &camera, story, shot);
     pp_svg_end_group(svg);
 }
 
@@ -79,8 +79,8 @@ static void put_projection(pp_svg *svg, const pp_view *view, const pp_camera *ca
 static void draw_space(const pp_story *story, pp_svg *svg)
 {
     pp_chart chart = {.svg = svg, .title = "Paths", .width = PP_PAGE, .from = 4.0};
-    int columns = story->shots < ACROSS ? story->shots : ACROSS;
-    int rows = (story->shots + ACROSS - 1) / ACROSS;
+    int columns = story->shots == 4 ? 2 : story->shots < 3 ? story->shots : 3;
+    int rows = (story->shots + columns - 1) / columns;
     pp_camera camera[3] = {pp_camera_oblique(), pp_camera_top(), pp_camera_front()};
     double third = (PP_PAGE - 8.0 - between * (columns - 1)) / columns;
     double half = 0.5 * (PP_PAGE - 8.0 - between);
@@ -94,8 +94,8 @@ static void draw_space(const pp_story *story, pp_svg *svg)
     pp_svg_open(svg, chart.width, below + tall + 16.0, chart.title);
     pp_chart_legend(&chart, true);
     for (int k = 0; k < story->shots; k++) {
-        shot.left = 4.0 + (k % ACROSS) * (third + between);
-        shot.top = top + k / ACROSS * (shot.height + above);
+        shot.left = 4.0 + (k % columns) * (third + between);
+        shot.top = top + k / columns * (shot.height + above);
         put_shot(svg, &shot, story, k);
     }
     for (int k = 0; k < 2; k++) {

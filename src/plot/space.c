@@ -389,12 +389,17 @@ static void put_shape(pp_svg *svg, const pp_view *view, const pp_camera *camera,
 
 typedef struct turn {
     int shape;
-    double depth;
+    bool moves;
+    double depth;  // of its centre
 } turn;
 
+// What stands still first: what moves on it or in it is to be seen.
 static int by_depth(const void *a, const void *b)
 {
     const turn *u = a, *v = b;
+    if (u->moves != v->moves) {
+        return u->moves ? 1 : -1;
+    }
     if (u->depth != v->depth) {
         return u->depth < v->depth ? -1 : 1;
     }
@@ -414,17 +419,39 @@ void pp_space_bodies(pp_svg *svg, const pp_view *view, const pp_camera *camera,
     for (int k = 0; k < shapes; k++) {
         pp_pose X = shape_pose(at, &story->film->shape[k]);
         if (!is_endless(&story->film->shape[k]) && pp_finite3(X.p)) {
-            order[n++] = (turn){k, pp_dot3(X.p, camera->toward)};
+            bool moves = story->path[story->film->shape[k].body.i] != NULL;
+            order[n++] = (turn){k, moves, pp_dot3(X.p, camera->toward)};
         }
     }
     qsort(order, (size_t)n, sizeof *order, by_depth);
     for (int k = 0; k < n; k++) {
         const perp_recorded_shape *shape = &story->film->shape[order[k].shape];
-        bool still = !story->path[shape->body.i];
         put_shape(svg, view, camera, at, shape,
-                  still ? PP_GREY : pp_body_colour(story, shape->body.i));
+                  order[k].moves ? pp_body_colour(story, shape->body.i) : PP_GREY);
     }
     pp_free(story->env, order, ((size_t)shapes + 1) * sizeof *order);
+}
+
+void pp_space_joints(pp_svg *svg, const pp_view *view, const pp_camera *camera,
+                     const pp_story *story, int shot)
+{
+    int joints = story->film->info->joints;
+    for (int j = 0; j < joints && joints <= 40; j++) {
+        const perp_recorded_joint *joint = &story->film->joint[j];
+        if (joint->kind == PERP_GEAR || joint->kind == PERP_ANGLE) {
+            continue;  // they have no place
+        }
+        pp_pose A = body_pose(&story->shot[shot], joint->a.i);
+        pp_pose B = body_pose(&story->shot[shot], joint->b.i);
+        perp_vec3 a = on_page(view, camera, pp_pose_point(&A, joint->anchor_a));
+        perp_vec3 b = on_page(view, camera, pp_pose_point(&B, joint->anchor_b));
+        pp_pen pen = {.stroke = PP_INK, .width = 0.5, .fill = "#ffffff"};
+        if (joint->kind == PERP_DISTANCE) {
+            pp_svg_line(svg, a.x, a.y, b.x, b.y, (pp_pen){.stroke = PP_INK, .width = 0.5});
+            pp_svg_circle(svg, a.x, a.y, 1.2, pen);
+        }
+        pp_svg_circle(svg, b.x, b.y, 1.2, pen);
+    }
 }
 
 void pp_space_paths(pp_svg *svg, const pp_view *view, const pp_camera *camera,

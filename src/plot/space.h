@@ -22,5 +22,7 @@ void pp_space_ground(pp_svg *svg, const pp_view *view, const pp_camera *camera,
                      const pp_story *story);
 void pp_space_bodies(pp_svg *svg, const pp_view *view, const pp_camera *camera,
                      const pp_story *story, int shot);
+void pp_space_joints(pp_svg *svg, const pp_view *view, const pp_camera *camera,
+                     const pp_story *story, int shot);
 void pp_space_paths(pp_svg *svg, const pp_view *view, const pp_camera *camera,
                     const pp_story *story);
