@@ -232,7 +232,8 @@ void pp_space_ground(pp_svg *svg, const pp_view *view, const pp_camera *camera,
     room all = scene_room(story);
     for (int k = 0; k < story->film->info->shapes; k++) {
         const perp_recorded_shape *shape = &story->film->shape[k];
-        if (!is_endless(shape)) {
+        // A plane that a free body carries stands for a face of it, which is drawn with the body.
+        if (!is_endless(shape) || story->film->body[shape->body.i].drive == PERP_FREE) {
             continue;
         }
         pp_pose X = shape_pose(&story->shot[0], shape);
