@@ -68,13 +68,13 @@ typedef enum perp_impact_law {
 
 // Limits of the certificate; a step past one of them returns PERP_INEXACT and is counted.
 typedef struct perp_limits {
-    double gap;              // deepest penetration [m]; default 1e-6
+    double gap;              // deepest penetration [m]; default 1e-3: what turning in a step may leave
     double complementarity;  // worst p_n rho_n [J]; default 1e-6
     double cone;             // worst friction beyond mu p_n [N s]; default 1e-8
-    double joint;            // worst joint error [m, rad]; default 1e-3
+    double joint;            // worst joint error [m, rad]; default 1e-2
     double momentum;         // worst |M dnu - p_ext - W p| [N s, N m s]; default 1e-8
     double energy;           // energy that contact and joints created [J]; default 1e-6
-    double residual;         // natural map of the problem as posed [m/s]; default 1e-7
+    double residual;         // natural map of the problem as posed [m/s]; default 1e-6
 } perp_limits;
 
 typedef struct perp_sim_def {

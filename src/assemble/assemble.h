@@ -24,7 +24,8 @@ typedef struct pp_closed {
     int *order;    // nb: rows in pivot order; those from rank on are redundant
     double *G;     // rank x rank: Cholesky factor of L^T L, when rank < nb
     double *work;  // 3 nb
-    pp_ldl *ldl;   // S = L D L^T by the blocks of joints, in place of all above; NULL: dense
+    double (*MJ)[PP_ROW_BODIES][PP_BODY_NV];  // nb: M^-1 J^T of each row, blocks as in J
+    pp_ldl *ldl;  // S = L D L^T by the blocks of joints, in place of all above; NULL: dense
 } pp_closed;
 
 // ldl: keeps its analysis from step to step; NULL: dense. Many rows go to it, few or redundant ones do not.
@@ -32,6 +33,8 @@ perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_r
                              const pp_weight *mass, pp_ldl *ldl, pp_arena *arena);
 // beta: nb numbers, NULL: zero. On return r is nu, and p_b (nb) the impulses of least norm.
 void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, double *pb);
+// The same for a change of beta: nu and pb follow. step: nb numbers, the change on entry.
+void pp_closed_change(const pp_closed *closed, double *step, double *nu, double *pb);
 
 // The reduced problem over the base rows m, n, t: rates = D p + q.
 typedef struct pp_delassus {

@@ -22,8 +22,7 @@ static void fill_schur(pp_closed *c, double *S)
     int n = c->nb;
     for (int j = 0; j < n; j++) {
         for (int i = j; i < n; i++) {
-            *at(S, n, i, j) = *at(S, n, j, i) =
-                pp_row_coupling(c->model, c->mass, &c->rows->b[i], &c->rows->b[j]);
+            *at(S, n, i, j) = *at(S, n, j, i) = pp_closed_coupling(c, i, j);
         }
         *at(S, n, j, j) += c->rows->b[j].gamma;
     }
@@ -114,6 +113,50 @@ static perp_status factor_gram(pp_closed *c, pp_arena *arena)
     return pp_chol_factor(r, c->G, r, 0.0) == 0 ? PERP_OK : PERP_ERR_SINGULAR;
 }
 
+static bool set_response(pp_closed *c, pp_arena *arena)
+{
+    c->MJ = pp_arena_array(arena, (size_t)c->nb, sizeof *c->MJ);
+    for (int i = 0; c->MJ && i < c->nb; i++) {
+        const pp_row *row = &c->rows->b[i];
+        for (int k = 0; k < row->count; k++) {
+            int body = row->body[k];
+            pp_body_solve(&c->model->body[body], &c->mass[body], row->J[k], c->MJ[i][k]);
+        }
+    }
+    return c->MJ != NULL;
+}
+
+double pp_closed_coupling(const pp_closed *c, int i, int j)
+{
+    const pp_row *a = &c->rows->b[i], *b = &c->rows->b[j];
+    double sum = 0.0;
+    for (int k = 0; k < a->count; k++) {
+        for (int l = 0; l < b->count; l++) {
+            if (a->body[k] == b->body[l]) {
+                int nv = c->model->body[a->body[k]].nv;
+                for (int v = 0; v < nv; v++) {
+                    sum += a->J[k][v] * c->MJ[j][l][v];
+                }
+            }
+        }
+    }
+    return sum;
+}
+
+// nu += M^-1 W_b step
+static void push(const pp_closed *c, const double *step, double *nu)
+{
+    for (int i = 0; i < c->nb; i++) {
+        const pp_row *row = &c->rows->b[i];
+        for (int k = 0; k < row->count; k++) {
+            const pp_body *body = &c->model->body[row->body[k]];
+            for (int v = 0; v < body->nv; v++) {
+                nu[body->at + v] += step[i] * c->MJ[i][k][v];
+            }
+        }
+    }
+}
+
 perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_rows *rows,
                              const pp_weight *mass, pp_ldl *ldl, pp_arena *arena)
 {
@@ -121,6 +164,9 @@ perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_r
     *out = (pp_closed){.model = model, .rows = rows, .mass = mass, .nb = n};
     if (n == 0) {
         return PERP_OK;
+    }
+    if (!set_response(out, arena)) {
+        return PERP_ERR_MEMORY;
     }
     if (ldl && n >= SPARSE_FROM) {
         perp_status status = pp_closed_sparse(out, ldl, arena);
@@ -184,9 +230,21 @@ void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, dou
                 -(beta ? beta[i] : 0.0) - row->gamma * pb[i] - (pp_row_rate(m, row, r) - row->rate);
         }
         apply_inverse(closed, step);
+        push(closed, step, r);
         for (int i = 0; i < closed->nb; i++) {
             pb[i] += step[i];
-            pp_row_add(m, &closed->rows->b[i], step[i], closed->mass, r);
         }
+    }
+}
+
+void pp_closed_change(const pp_closed *closed, double *step, double *nu, double *pb)
+{
+    for (int i = 0; i < closed->nb; i++) {
+        step[i] = -step[i];
+    }
+    apply_inverse(closed, step);
+    push(closed, step, nu);
+    for (int i = 0; i < closed->nb; i++) {
+        pb[i] += step[i];
     }
 }

@@ -6,6 +6,8 @@
 
 #include "assemble/assemble.h"
 
+// Entry (i, j) of W_b^T M^-1 W_b.
+double pp_closed_coupling(const pp_closed *closed, int i, int j);
 // Sets closed->ldl when S is regular; leaves it NULL where rows are redundant and few enough to be
 // factored densely, with impulses of least norm.
 perp_status pp_closed_sparse(pp_closed *closed, pp_ldl *ldl, pp_arena *arena);

@@ -144,11 +144,11 @@ static bool set_pattern(nodes *n, const pp_rows *rows, pp_arena *arena)
 static void fill_block(const pp_closed *c, const nodes *n, int a, int b, double *x)
 {
     for (int j = 0; j < n->size[b]; j++) {
-        const pp_row *column = &c->rows->b[n->first[b] + j];
+        int column = n->first[b] + j;
         for (int i = 0; i < n->size[a]; i++) {
-            const pp_row *row = &c->rows->b[n->first[a] + i];
-            double value = pp_row_coupling(c->model, c->mass, row, column);
-            x[j * n->size[a] + i] = value + (row == column ? row->gamma : 0.0);
+            int row = n->first[a] + i;
+            double gamma = row == column ? c->rows->b[row].gamma : 0.0;
+            x[j * n->size[a] + i] = pp_closed_coupling(c, row, column) + gamma;
         }
     }
 }

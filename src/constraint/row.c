@@ -9,7 +9,14 @@
 
 void pp_row_start(pp_row *row)
 {
-    *row = (pp_row){.lower = -PP_INF, .upper = PP_INF, .joint = -1, .force = -1};
+    // Field by field: J is set block by block as bodies come.
+    row->count = 0;
+    row->value = row->rate = row->bias = row->gamma = row->before = 0.0;
+    row->restitution = row->rest = 0.0;
+    row->lower = -PP_INF;
+    row->upper = PP_INF;
+    row->drives = row->spring = false;
+    row->joint = row->force = -1;
 }
 
 // Where a body's block is, made when it is new.
@@ -30,6 +37,9 @@ static int block_of(pp_row *row, int body)
 static void add_block(const perp_model *m, const pp_kinematics *k, int body, perp_vec3 d,
                       perp_vec3 moment, pp_row *row)
 {
+    if (k->values_only) {
+        return;
+    }
     const pp_frame *f = &k->body[body];
     const pp_body *b = &m->body[body];
     double rate = pp_dot3(d, f->v) + pp_dot3(moment, f->w);

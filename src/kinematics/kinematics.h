@@ -38,6 +38,7 @@ typedef struct pp_kinematics {
     double t, h;
     pp_frame *body;      // every body, the ground included
     pp_weight *mass;     // every body
+    bool values_only;    // rows of joints are wanted for their values, not for W
     const double *turn;  // of the state; NULL: angles between -pi and pi
     double *p_ext;       // nv: impulse of all explicit forces over h                 theory (P1)
     perp_wrench *held;   // bodies that are not free: impulse of springs and forces on them

@@ -215,17 +215,11 @@ static perp_status place(perp_sim *sim, double h)
     s->end.turn = sim->now.turn;
     pp_sim_follow_turns(sim->model, &s->end, sim->next.turn);
     s->end.turn = sim->next.turn;
+    s->end.values_only = true;
     return PERP_OK;
 }
 
 enum { EXACT_ROUNDS = 12 };
-
-static perp_status solve_again(perp_sim *sim, const double *nu)
-{
-    pp_step *s = &sim->step;
-    bool linear = pp_solve_joints(&s->answer, sim->model, &s->kin, &s->row, nu, sim->arena);
-    return linear ? PERP_OK : solve(sim, nu);
-}
 
 // Newton's method on phi(q) = 0 at the end of the step: what is left there goes into the rows' biases.
 // With all in joints this is the SHAKE scheme, which keeps energy. Where it does not converge, since
@@ -250,16 +244,17 @@ static perp_status close_exactly(perp_sim *sim, const double *nu, double h)
         }
         last = worst;
         for (int i = 0; i < nb; i++) {
-            s->row.b[i].bias += phi[i] / h;
+            phi[i] /= h;
+            s->row.b[i].bias += phi[i];
         }
-        status = solve_again(sim, nu);
+        status = pp_solve_change(&s->answer, &s->row, phi) ? PERP_OK : solve(sim, nu);
     }
     if (status >= 0 && !(last <= 1e3 * goal)) {
         for (int i = 0; i < nb; i++) {
             bool equation = s->row.b[i].bias != 0.0 && !s->row.b[i].spring;
             s->row.b[i].bias = equation ? s->row.b[i].value / h : s->row.b[i].bias;
         }
-        status = solve_again(sim, nu);
+        status = solve(sim, nu);
         status = status < 0 ? status : place(sim, h);
     }
     return status;

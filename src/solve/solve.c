@@ -570,19 +570,12 @@ static perp_status mark_redundant(run *r)
     return PERP_OK;
 }
 
-bool pp_solve_joints(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
-                     const pp_rows *rows, const double *nu, pp_arena *arena)
+bool pp_solve_change(pp_answer *out, const pp_rows *rows, double *change)
 {
-    double *beta = PP_ARRAY(arena, double, rows->nb);
-    if (rows->nm + rows->nn > 0 || !out->closed || !beta) {
+    if (rows->nm + rows->nn > 0 || !out->closed) {
         return false;
     }
-    pp_masses_mul(model, kin->mass, nu, out->nu);
-    pp_axpy(model->nv, 1.0, kin->p_ext, out->nu);
-    for (int i = 0; i < rows->nb; i++) {
-        beta[i] = rows->b[i].rate + rows->b[i].bias;
-    }
-    pp_closed_solve(out->closed, beta, out->nu, out->pb);
+    pp_closed_change(out->closed, change, out->nu, out->pb);
     return true;
 }
 

@@ -32,10 +32,9 @@ typedef struct pp_solve_options {
     const perp_env *env;
 } pp_solve_options;
 
-// Solves again with other biases of the bilateral rows where there is nothing else to solve; false: there
-// is. closed: of the same rows.
-bool pp_solve_joints(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
-                     const pp_rows *rows, const double *nu, pp_arena *arena);
+// Follows a change of the biases of the bilateral rows (nb numbers, overwritten) where there is nothing
+// else to solve; false: there is.
+bool pp_solve_change(pp_answer *out, const pp_rows *rows, double *change);
 
 // On failure answer->remark says why, naming the contacts of a jam.
 perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
