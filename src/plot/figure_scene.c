@@ -94,8 +94,9 @@ static void draw_space(const pp_story *story, pp_svg *svg)
     pp_svg_open(svg, chart.width, below + tall + 16.0, chart.title);
     pp_chart_legend(&chart, true);
     for (int k = 0; k < story->shots; k++) {
+        int row = k / columns;
         shot.left = 4.0 + (k % columns) * (third + between);
-        shot.top = top + k / columns * (shot.height + above);
+        shot.top = top + row * (shot.height + above);
         put_shot(svg, &shot, story, k);
     }
     for (int k = 0; k < 2; k++) {

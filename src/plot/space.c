@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plot/space.h"
 
+#include "math/math.h"
 #include "math/space.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { AROUND = 40, MESH_MOST = 20000 };
 static const double TWO_PI = 6.283185307179586;
@@ -388,49 +388,53 @@ static void put_shape(pp_svg *svg, const pp_view *view, const pp_camera *camera,
     }
 }
 
-typedef struct turn {
-    int shape;
-    bool moves;
-    double depth;  // of its centre
-} turn;
-
-// What stands still first: what moves on it or in it is to be seen.
-static int by_depth(const void *a, const void *b)
+// What stands still comes first, so that what moves on it or in it is seen; then by the depth of centres.
+static uint64_t place_in_line(bool moves, double depth, const pp_range *range, int shape)
 {
-    const turn *u = a, *v = b;
-    if (u->moves != v->moves) {
-        return u->moves ? 1 : -1;
-    }
-    if (u->depth != v->depth) {
-        return u->depth < v->depth ? -1 : 1;
-    }
-    return (u->shape > v->shape) - (u->shape < v->shape);
+    double part =
+        range->high > range->low ? (depth - range->low) / (range->high - range->low) : 0.0;
+    return (uint64_t)moves << 63 | (uint64_t)(part * 0x7FFFFFFF) << 32 | (uint64_t)shape;
+}
+
+static double depth_of(const pp_shot *shot, const pp_camera *camera,
+                       const perp_recorded_shape *shape)
+{
+    return is_endless(shape) ? (double)NAN : pp_dot3(shape_pose(shot, shape).p, camera->toward);
 }
 
 void pp_space_bodies(pp_svg *svg, const pp_view *view, const pp_camera *camera,
                      const pp_story *story, int shot)
 {
     int shapes = story->film->info->shapes, n = 0;
+    size_t bytes = 2 * (size_t)shapes * sizeof(uint64_t) + 1;
     const pp_shot *at = &story->shot[shot];
-    turn *order = pp_alloc(story->env, ((size_t)shapes + 1) * sizeof *order);
-    if (!order) {
+    uint64_t *line = pp_alloc(story->env, bytes);
+    pp_range range = pp_range_none();
+    if (!line) {
         svg->failed = true;
         return;
     }
     for (int k = 0; k < shapes; k++) {
-        pp_pose X = shape_pose(at, &story->film->shape[k]);
-        if (!is_endless(&story->film->shape[k]) && pp_finite3(X.p)) {
-            bool moves = story->path[story->film->shape[k].body.i] != NULL;
-            order[n++] = (turn){k, moves, pp_dot3(X.p, camera->toward)};
+        double depth = depth_of(at, camera, &story->film->shape[k]);
+        if (isfinite(depth)) {
+            pp_range_add(&range, depth);
         }
     }
-    qsort(order, (size_t)n, sizeof *order, by_depth);
-    for (int k = 0; k < n; k++) {
-        const perp_recorded_shape *shape = &story->film->shape[order[k].shape];
-        put_shape(svg, view, camera, at, shape,
-                  order[k].moves ? pp_body_colour(story, shape->body.i) : PP_GREY);
+    for (int k = 0; k < shapes; k++) {
+        const perp_recorded_shape *shape = &story->film->shape[k];
+        double depth = depth_of(at, camera, shape);
+        if (isfinite(depth)) {
+            line[n++] = place_in_line(story->path[shape->body.i] != NULL, depth, &range, k);
+        }
     }
-    pp_free(story->env, order, ((size_t)shapes + 1) * sizeof *order);
+    pp_sort_keys(n, line, line + shapes);
+    for (int k = 0; k < n; k++) {
+        const perp_recorded_shape *shape = &story->film->shape[(uint32_t)line[k]];
+        bool moves = story->path[shape->body.i] != NULL;
+        put_shape(svg, view, camera, at, shape,
+                  moves ? pp_body_colour(story, shape->body.i) : PP_GREY);
+    }
+    pp_free(story->env, line, bytes);
 }
 
 void pp_space_joints(pp_svg *svg, const pp_view *view, const pp_camera *camera,

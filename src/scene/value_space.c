@@ -3,7 +3,6 @@
 //
 // Values of spatial scenes: rotations, inertia tensors, directions, and the points of hulls, meshes and
 // height fields.
-#include "format/mesh_file.h"
 #include "scene/reader.h"
 
 #include <math.h>
