@@ -100,6 +100,9 @@ static void rolling_and_sliding(void **state)
     double turned = 2.0 / 7.0 * 3.0 * 2.0;
     near3(v, (perp_vec3){-0.2 * sin(turned), 0.2 * cos(turned), 0.0}, 2e-3, "velocity");
     end(&r);
+    r = finish("rattleback");
+    assert_true(perp_body_twist(r.p.sim, body(&r, "stone")).w.z > 4.0);
+    end(&r);
     r = finish("euler-disc");
     x = perp_body_position(r.p.sim, body(&r, "disc"));
     assert_true(hypot(x.x, x.y) < 5e-4);
