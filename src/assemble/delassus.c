@@ -17,6 +17,8 @@ const pp_row *pp_base_row(const pp_rows *rows, int i)
     return i < rows->nn ? &rows->n[i] : &rows->t[i - rows->nn];
 }
 
+enum { SMALL = 48 };  // rows up to which the matrix is dense
+
 // Rows that touch each body, as lists.
 typedef struct touch {
     int *first;  // bodies + 1
@@ -137,6 +139,49 @@ static perp_status build_sparse(pp_delassus *out, const pp_closed *c, pp_arena *
     return PERP_OK;
 }
 
+// J_i . MJ over the bodies that both rows touch, MJ belonging to row j.
+static double response(const perp_model *m, const pp_row *a, const pp_row *b,
+                       double (*MJ)[PP_BODY_NV])
+{
+    double sum = 0.0;
+    for (int k = 0; k < a->count; k++) {
+        for (int l = 0; l < b->count; l++) {
+            if (a->body[k] == b->body[l]) {
+                int nv = m->body[a->body[k]].nv;
+                for (int v = 0; v < nv; v++) {
+                    sum += a->J[k][v] * MJ[l][v];
+                }
+            }
+        }
+    }
+    return sum;
+}
+
+// Few rows and no joints: row by row.
+static perp_status build_small(pp_delassus *out, const pp_closed *c, pp_arena *arena)
+{
+    const perp_model *m = c->model;
+    int n = out->count;
+    double *D = PP_ARRAY(arena, double, (size_t)n *(size_t)n);
+    if (!D) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int j = 0; j < n; j++) {
+        const pp_row *column = pp_base_row(c->rows, j);
+        double MJ[PP_ROW_BODIES][PP_BODY_NV];
+        for (int k = 0; k < column->count; k++) {
+            int body = column->body[k];
+            pp_body_solve(&m->body[body], &c->mass[body], column->J[k], MJ[k]);
+        }
+        for (int i = j; i < n; i++) {
+            double value = response(m, pp_base_row(c->rows, i), column, MJ);
+            D[(size_t)j * (size_t)n + (size_t)i] = D[(size_t)i * (size_t)n + (size_t)j] = value;
+        }
+    }
+    out->D = perp_matrix_dense(n, n, D);
+    return PERP_OK;
+}
+
 static perp_status build_dense(pp_delassus *out, const pp_closed *c, pp_arena *arena)
 {
     const perp_model *m = c->model;
@@ -193,6 +238,8 @@ perp_status pp_delassus_run(pp_delassus *out, const pp_closed *closed, const pp_
         out->D = perp_matrix_dense(0, 0, out->q);
         return PERP_OK;
     }
-    return closed->nb == 0 && out->count > 16 ? build_sparse(out, closed, arena)
-                                              : build_dense(out, closed, arena);
+    if (closed->nb > 0) {
+        return build_dense(out, closed, arena);
+    }
+    return out->count > SMALL ? build_sparse(out, closed, arena) : build_small(out, closed, arena);
 }

@@ -63,6 +63,7 @@ static bool set_coefficients(perp_fcp *fcp, const pp_rows *rows, pp_arena *arena
 }
 
 // For each component of each contact its row among m, n, t.
+enum { DENSE_MOST = 96 };           // components up to which W is dense
 enum { NOTHING = -1, LIMIT = -2 };  // nothing moves it; it is the limit of a boxed row
 
 static int *components(const pp_rows *rows, int dim, pp_arena *arena)
@@ -130,6 +131,29 @@ static double matrix_diagonal(const perp_matrix *D, int j)
     return d > 0.0 ? d : 1.0;
 }
 
+// W of few contacts, dense: the same entries as below.
+static bool dense_matrix(pp_posed *out, const pp_rows *rows, const pp_delassus *delassus,
+                         const int *base, double *q, pp_arena *arena)
+{
+    int n = out->fcp.dim * out->fcp.nc, count = delassus->count;
+    double *W = PP_ZEROS(arena, double, (size_t)n *(size_t)n);
+    for (int k = 0; W && k < n; k++) {
+        double *column = W + (size_t)k * (size_t)n;
+        if (base[k] < 0) {
+            bool limit = base[k] == LIMIT;
+            column[k] = limit ? matrix_diagonal(&delassus->D, base[k + 1]) : 1.0;
+            q[k] = limit ? -column[k] * rows->m[base[k + 1]].upper : 0.0;
+            continue;
+        }
+        const double *D = delassus->D.dense + (size_t)base[k] * (size_t)count;
+        for (int i = 0; i < n; i++) {
+            column[i] = base[i] >= 0 ? D[base[i]] : 0.0;
+        }
+    }
+    out->fcp.W = perp_matrix_dense(n, n, W);
+    return W != NULL;
+}
+
 perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *rows,
                          const pp_delassus *delassus, pp_arena *arena)
 {
@@ -138,6 +162,7 @@ perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *
     pp_posed_sizes(out, rows);
     out->fcp = (perp_fcp){.nc = contacts, .dim = dim};
     double *q = PP_ZEROS(arena, double, n), *x = PP_ARRAY(arena, double, delassus->count);
+    out->fcp.q = q;
     int *place = PP_ARRAY(arena, int, delassus->count), *i = PP_ARRAY(arena, int, delassus->count);
     int *base = components(rows, dim, arena);
     size_t entries = pp_matrix_entries(&delassus->D);
@@ -151,6 +176,9 @@ perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *
             place[base[k]] = k;
             q[k] = delassus->q[base[k]];
         }
+    }
+    if (delassus->D.dense && n <= DENSE_MOST) {
+        return dense_matrix(out, rows, delassus, base, q, arena) ? PERP_OK : PERP_ERR_MEMORY;
     }
     for (int k = 0; k < n; k++) {
         pp_writer_column(&w);
@@ -171,7 +199,6 @@ perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *
         }
     }
     out->fcp.W = pp_writer_close(&w, n);
-    out->fcp.q = q;
     return PERP_OK;
 }
 

@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { CONE_FROM = 24 };  // unilateral rows from which the cone form is tried first
+enum { LOCAL_MOST = 48 };  // cone rows up to which bodies are eliminated in space
+enum { CONE_FROM = 24 };   // unilateral rows from which the cone form is tried first
 
 typedef struct run {
     const perp_model *model;
@@ -314,7 +315,9 @@ static perp_status by_lcp(run *r, const double *slack)
 static perp_status pose_cone(run *r, pp_posed *posed)
 {
     int rows = pp_cone_dim(r->model, r->rows) * r->rows->nn;
-    if (r->rows->nb == 0 && (r->model->spatial ? rows : r->rows->nn) > r->model->nv) {
+    bool many =
+        r->model->spatial ? rows > r->model->nv && rows > LOCAL_MOST : r->rows->nn > r->model->nv;
+    if (r->rows->nb == 0 && many) {
         return pp_pose_cone_global(posed, r->model, r->kin, r->rows, r->nu, r->arena);
     }
     perp_status status = ensure_delassus(r);

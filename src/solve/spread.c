@@ -445,6 +445,22 @@ static bool prepare(spread *s, pp_arena *arena)
     return true;
 }
 
+// Few columns may still depend on each other: four legs without friction.
+static bool dependent(spread *s, pp_arena *arena)
+{
+    enum { FEW = 8 };
+    double *nu = PP_ARRAY(arena, double, s->model->nv), *pb = PP_ARRAY(arena, double, s->rows->nb);
+    if (s->rows->nn < 2 || s->rows->nn > FEW || !nu || !pb || !prepare(s, arena)) {
+        return false;
+    }
+    collect(s);
+    if (s->count < 2) {
+        return false;
+    }
+    fill_gram(s, nu, pb);
+    return factor(s) < s->count;
+}
+
 bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *kin,
                const pp_rows *rows, const pp_closed *closed, pp_arena *arena)
 {
@@ -460,7 +476,7 @@ bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *
     }
     if (answer->form == PERP_FORM_CONE || rows->nn > COLUMNS_MOST / 2) {
         // Newton's answers on the cones are no vertices: their load is spread already.
-        answer->unique = !overdetermined(&s);
+        answer->unique = !overdetermined(&s) && !dependent(&s, arena);
         return false;
     }
     double *nu = PP_ARRAY(arena, double, model->nv), *pb = PP_ARRAY(arena, double, rows->nb);
