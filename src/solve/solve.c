@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+enum { FEW = 8 };          // contacts that are solved to rounding
 enum { LOCAL_MOST = 48 };  // cone rows up to which bodies are eliminated in space
 enum { CONE_FROM = 24 };   // unilateral rows from which the cone form is tried first
 
@@ -374,6 +375,9 @@ static perp_status by_cone(run *r)
     double *c = PP_ZEROS(r->arena, double, size);
     double *v = PP_ZEROS(r->arena, double, posed.fcp.nv);
     options.tolerance = r->options->tolerance;
+    if (r->rows->nn <= FEW) {  // rounding is as near, and what sticks does not tremble
+        options.tolerance = fmin(options.tolerance, 1e-12);
+    }
     options.work = r->options->work;
     options.warm_start = r->options->warm != NULL;
     if (!c || !v) {
