@@ -152,7 +152,7 @@ static void joints_project(void **state)
 
 // Two free bodies, joined at places away from their centres, tumble: the joint stays closed to h^2 and
 // linear momentum is kept.
-static double drift(int k, double h, uint64_t seed)
+static double drift(int k, double h, uint64_t seed, perp_positions positions)
 {
     rng r = rng_seed(seed);
     plane p = {0};
@@ -178,6 +178,7 @@ static double drift(int k, double h, uint64_t seed)
         joint.length = 1.0;
     }
     perp_joint handle = perp_add_joint(p.builder, &joint);
+    p.def.positions = positions;
     plane_start(&p);
     perp_vec3 momentum = space_add(def[0].velocity, space_scale(2.0, def[1].velocity));
     double worst = 0.0;
@@ -199,12 +200,26 @@ static void joints_stay_closed(void **state)
     for (int k = 0; k < KINDS; k++) {
         double coarse = 0.0, fine = 0.0;
         for (uint64_t seed = 1; seed <= 4; seed++) {
-            coarse = fmax(coarse, drift(k, 0.008, seed));
-            fine = fmax(fine, drift(k, 0.004, seed));
+            coarse = fmax(coarse, drift(k, 0.008, seed, PERP_POSITIONS_LINEAR));
+            fine = fmax(fine, drift(k, 0.004, seed, PERP_POSITIONS_LINEAR));
         }
         print_message("%s: open by %.1e at 8 ms, %.1e at 4 ms\n", kinds[k].name, coarse, fine);
         assert_true(coarse < 2e-3);
         assert_true(fine < 0.35 * coarse || fine < 1e-12);
+    }
+}
+
+// Exact positions: closed where the step ends, whatever the step.
+static void joints_close_exactly(void **state)
+{
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        double worst = 0.0;
+        for (uint64_t seed = 1; seed <= 4; seed++) {
+            worst = fmax(worst, drift(k, 0.02, seed, PERP_POSITIONS_EXACT));
+        }
+        print_message("%s: open by %.1e at 20 ms with exact positions\n", kinds[k].name, worst);
+        assert_true(worst < 1e-9);
     }
 }
 
@@ -538,6 +553,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joints_project),
         cmocka_unit_test(joints_stay_closed),
+        cmocka_unit_test(joints_close_exactly),
         cmocka_unit_test(coordinates),
         cmocka_unit_test(limits),
         cmocka_unit_test(motors),

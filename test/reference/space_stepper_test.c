@@ -78,7 +78,7 @@ static void orders(void **state)
     for (int k = 0; k < 3; k++) {
         double order = log2(swing(steppers[k], 0.002) / swing(steppers[k], 0.001));
         print_message("pendulum, %s: order %.2f\n", perp_stepper_word((int)steppers[k]), order);
-        assert_true(order > 0.9);
+        assert_true(order > (steppers[k] == PERP_MOREAU_JEAN ? 1.8 : 0.9));
     }
 }
 
