@@ -437,12 +437,28 @@ void pp_space_bodies(pp_svg *svg, const pp_view *view, const pp_camera *camera,
     pp_free(story->env, line, bytes);
 }
 
+// A body without shapes: a line from its centre to what holds it.
+static void put_link(pp_svg *svg, const pp_view *view, const pp_camera *camera,
+                     const pp_story *story, int shot, int body, perp_vec3 anchor)
+{
+    if (story->path[body] && !(story->arm[body] > 0.0)) {
+        pp_pose X = body_pose(&story->shot[shot], body);
+        perp_vec3 a = on_page(view, camera, X.p);
+        perp_vec3 b = on_page(view, camera, pp_pose_point(&X, anchor));
+        const char *colour = pp_body_colour(story, body);
+        pp_svg_line(svg, a.x, a.y, b.x, b.y, (pp_pen){.stroke = colour, .width = 1.0});
+        pp_svg_circle(svg, a.x, a.y, 1.4, (pp_pen){.fill = colour});
+    }
+}
+
 void pp_space_joints(pp_svg *svg, const pp_view *view, const pp_camera *camera,
                      const pp_story *story, int shot)
 {
     int joints = story->film->info->joints;
     for (int j = 0; j < joints && joints <= 40; j++) {
         const perp_recorded_joint *joint = &story->film->joint[j];
+        put_link(svg, view, camera, story, shot, joint->a.i, joint->anchor_a);
+        put_link(svg, view, camera, story, shot, joint->b.i, joint->anchor_b);
         if (joint->kind == PERP_GEAR || joint->kind == PERP_ANGLE) {
             continue;  // they have no place
         }
