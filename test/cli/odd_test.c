@@ -100,6 +100,28 @@ static void runs_of_different_lengths(void **state)
     assert_null(strstr(says("PERP compare @/all @/all", 0, NULL), "one ends"));
 }
 
+// Two runs that differ in z, or in a turn about x, only.
+static void space_is_compared_whole(void **state)
+{
+    (void)state;
+    static const char *const scenes[3] = {
+        "{\"step\": 0.01, \"until\": 0.1, \"bodies\": [{\"name\": \"a\", \"kind\": \"solid\", "
+        "\"mass\": 1, \"inertia\": [1, 1, 1]}]}",
+        "{\"step\": 0.01, \"until\": 0.1, \"gravity\": [0, 0, -9.8], \"bodies\": [{\"name\": "
+        "\"a\", "
+        "\"kind\": \"solid\", \"mass\": 1, \"inertia\": [1, 1, 1]}]}",
+        "{\"step\": 0.01, \"until\": 0.1, \"bodies\": [{\"name\": \"a\", \"kind\": \"solid\", "
+        "\"mass\": 1, \"inertia\": [1, 1, 1], \"spin\": [0.001, 0, 0]}]}"};
+    static const char *const files[3] = {"plain.json", "light.json", "turning.json"};
+    for (int k = 0; k < 3; k++) {
+        shell_file(&place, files[k], scenes[k]);
+    }
+    says("for s in plain light turning; do PERP run @/$s.json -q -o @/$s; done", 0, NULL);
+    says("PERP compare @/plain @/light --tol 1e-6", 4, "'a' differs");
+    says("PERP compare @/plain @/turning --tol 1e-6", 4, "1.000e-04");  // rad, after 0.1 s
+    says("PERP compare @/plain @/plain --tol 0", 0, "agree");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +130,7 @@ int main(void)
         cmocka_unit_test(scenes_through_pipes),
         cmocka_unit_test(starts_that_nobody_meant),
         cmocka_unit_test(runs_of_different_lengths),
+        cmocka_unit_test(space_is_compared_whole),
     };
     place = folder_create();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
