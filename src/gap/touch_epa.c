@@ -189,22 +189,38 @@ static void polish_rest(const polytope *p, answer *best)
     }
 }
 
+// Towards the base, the sides and, for a cone, the slanted sides.
+static void polish_axes(const polytope *p, answer *best, const pp_placed *s, double sign)
+{
+    const pp_solid *solid = s->solid;
+    double up = 0.0, across = 1.0;
+    if (solid->kind == PP_SOLID_CONE) {
+        up = solid->radius / hypot(2.0 * solid->half.z, solid->radius);
+        across = sqrt(1.0 - up * up);
+    }
+    for (int k = 0; k < 6; k++) {
+        double side = k & 1 ? sign : -sign;
+        perp_vec3 out = pp_scale(side, pp_column(&s->R, k / 2));
+        if (k < 4) {
+            out = pp_along(pp_scale(across, out), sign * up, pp_column(&s->R, 2));
+        }
+        polish(p, best, out);
+    }
+}
+
 // A deep overlap has many ways out that are nearly alike: the axes and faces of the solids are good starts.
 static void polish_deep(const polytope *p, answer *best)
 {
-    double depth = -best->s;
     for (int side = 0; side < 2; side++) {
         const pp_placed *s = side ? p->b : p->a;
-        if (depth < 0.1 * fmin(p->a->size, p->b->size)) {
+        double sign = side ? 1.0 : -1.0;
+        if (-best->s < 0.1 * fmin(p->a->size, p->b->size)) {
             return;
         }
-        for (int k = 0; k < 6; k++) {
-            polish(p, best, pp_scale(k & 1 ? 1.0 : -1.0, pp_column(&s->R, k / 2)));
-        }
+        polish_axes(p, best, s, sign);
         int faces = s->solid->kind == PP_SOLID_HULL ? s->solid->hull->faces : 0;
         for (int f = 0; f < faces && f < FACE_TRY_MAX; f++) {
-            perp_vec3 out = pp_mul(&s->R, s->solid->hull->face_normal[f]);
-            polish(p, best, pp_scale(side ? 1.0 : -1.0, out));
+            polish(p, best, pp_scale(sign, pp_mul(&s->R, s->solid->hull->face_normal[f])));
         }
     }
 }
