@@ -172,8 +172,8 @@ pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed *a, const pp_placed *b, perp_ve
 // The points of a and b that v is between.
 void pp_simplex_points(const pp_simplex *s, perp_vec3 *x, perp_vec3 *y);
 
-// The best normal that features within a turn of n [rad] allow, and its s(n).
-double pp_polish(const pp_placed *a, const pp_placed *b, double turn, perp_vec3 *n);
+// The best normal that features within a turn of n [rad] allow, and its s(n). overlap: of the cores.
+double pp_polish(const pp_placed *a, const pp_placed *b, bool overlap, double turn, perp_vec3 *n);
 
-// Of overlapping cores, one of which has a volume: the largest s(n) and its n.
-double pp_epa(const pp_placed *a, const pp_placed *b, perp_vec3 *n);
+// Of overlapping cores, one of which has a volume, or of all but touching ones: the largest s(n) and its n.
+double pp_epa(const pp_placed *a, const pp_placed *b, bool overlap, perp_vec3 *n);

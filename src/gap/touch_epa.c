@@ -22,6 +22,7 @@ typedef struct face {
 
 typedef struct polytope {
     const pp_placed *a, *b;
+    bool overlap;
     double size;
     int vertices, faces;
     perp_vec3 w[VERTEX_MAX];
@@ -159,7 +160,7 @@ typedef struct answer {
 static void polish(const polytope *p, answer *best, perp_vec3 out)
 {
     perp_vec3 n = pp_scale(-1.0, out);
-    double s = pp_polish(p->a, p->b, 0.15, &n);
+    double s = pp_polish(p->a, p->b, p->overlap, 0.15, &n);
     if (best->tried < TRY_MAX) {
         best->from[best->tried++] = out;
     }
@@ -225,11 +226,12 @@ static void polish_deep(const polytope *p, answer *best)
     }
 }
 
-double pp_epa(const pp_placed *a, const pp_placed *b, perp_vec3 *n)
+double pp_epa(const pp_placed *a, const pp_placed *b, bool overlap, perp_vec3 *n)
 {
     polytope p;
     answer best = {.s = -PP_INF, .n = *n, .tried = 0};
     p.a = a;
+    p.overlap = overlap;
     p.b = b;
     p.size = a->size + b->size;
     p.faces = 0;
@@ -249,7 +251,7 @@ double pp_epa(const pp_placed *a, const pp_placed *b, perp_vec3 *n)
     polish_rest(&p, &best);
     polish_deep(&p, &best);
     if (best.tried == 0) {
-        best.s = pp_polish(a, b, 0.15, &best.n);
+        best.s = pp_polish(a, b, overlap, 0.15, &best.n);
     }
     *n = best.n;
     return best.s;

@@ -128,7 +128,7 @@ static void touch_apart(pp_meeting *m, const pp_placed *a, const pp_placed *b, d
         m->count = 0;
     } else if (end == PP_GJK_APART) {
         perp_vec3 n = pp_unit(simplex.v, m->n);
-        double s = pp_polish(a, b, 1e-2, &n);
+        double s = pp_polish(a, b, false, 1e-2, &n);
         if (s < m->s) {
             return;
         }
@@ -173,7 +173,7 @@ static void touch_hulls(pp_meeting *m, const pp_placed *a, const pp_placed *b, d
     }
     if (end == PP_GJK_APART) {
         n = pp_unit(simplex.v, n);
-        s = pp_polish(a, b, 1e-2, &n);
+        s = pp_polish(a, b, false, 1e-2, &n);
         pp_meet(m, a, b, n, s, margin);
         if (pp_meet_certified(m)) {
             return;
@@ -199,11 +199,11 @@ static void touch_curved(pp_meeting *m, const pp_placed *a, const pp_placed *b, 
     if (end == PP_GJK_APART) {
         double length = pp_length(simplex.v), slack = 1e-5 * length + 1e-11 * (a->size + b->size);
         n = pp_unit(simplex.v, n);
-        s = pp_polish(a, b, 0.03, &n);
-        s = s < length - slack ? pp_polish(a, b, 0.2, &n) : s;
-        s = s < length - slack ? pp_epa(a, b, &n) : s;
+        s = pp_polish(a, b, false, 0.03, &n);
+        s = s < length - slack ? pp_polish(a, b, false, 0.2, &n) : s;
+        s = s < length - slack ? pp_epa(a, b, false, &n) : s;
     } else {
-        s = pp_epa(a, b, &n);
+        s = pp_epa(a, b, true, &n);
     }
     pp_meet(m, a, b, n, s, margin);
     pp_meet_close(m, a, b, end == PP_GJK_APART ? &simplex : NULL);

@@ -263,8 +263,8 @@ static perp_vec3 step(const guess *a, const guess *b, perp_vec3 n, perp_vec3 way
     return next;
 }
 
-// The Hessian is shifted where it is not positive: a rim seen along its axis is a cone's tip.
-static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n)
+// Given up once n.G is sure not to get below `most`. The Hessian is shifted where it is not positive: a rim seen along its axis is a cone's tip.
+static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n, double most)
 {
     for (int round = 0; round < 40; round++) {
         perp_vec3 e = pp_across(n), f = pp_cross(n, e), G = gradient(a, b, n);
@@ -281,6 +281,9 @@ static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n)
         }
         double p = (ef * gf - ff * ge) / det, q = (ef * ge - ee * gf) / det;
         double length = sqrt(p * p + q * q), cut = length > LONGEST ? LONGEST / length : 1.0;
+        if (length < 0.1 && inner - 2.0 * fabs(p * ge + q * gf) > most) {
+            return n;
+        }
         n = step(a, b, n, pp_along(pp_scale(cut * p, e), cut * q, f));
         if (length < 1e-15) {
             break;
@@ -349,7 +352,7 @@ static bool on_both(const guess *a, const guess *b, perp_vec3 *n)
     return true;
 }
 
-static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n)
+static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n, double most)
 {
     const guess *kink = a->kinks ? a : b;
     if (a->kinks && b->kinks && on_both(a, b, &n)) {
@@ -361,11 +364,12 @@ static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n)
         return flat ? on_circle(between, kink->d, kink->c)
                     : newton_circle(a, b, kink->d, kink->c, n);
     }
-    return flat ? pp_unit(between, n) : newton_sphere(a, b, n);
+    return flat ? pp_unit(between, n) : newton_sphere(a, b, n, most);
 }
 
 typedef struct best {
     const pp_placed *a, *b;
+    bool overlap;
     double s, tie;
     perp_vec3 n;
 } best;
@@ -383,13 +387,18 @@ static void offer(best *w, perp_vec3 n)
 static void offer_pair(best *w, const guess *a, const guess *b, perp_vec3 n, double turn)
 {
     perp_vec3 from = n;
-    offer(w, solve_pair(a, b, n));
+    // Overlapping, a vertex is not parted soonest by a vertex or a rim: turning n helps.
+    bool open = !a->kinks && !b->kinks && a->model != ELLIPSOID && b->model != ELLIPSOID;
+    if (w->overlap && open && (a->model == FLAT || b->model == FLAT)) {
+        return;
+    }
+    offer(w, solve_pair(a, b, n, -w->s));
     if (rim_start(a, b, turn, &from)) {
-        offer(w, solve_pair(a, b, from));
+        offer(w, solve_pair(a, b, from, -w->s));
     }
     from = n;
     if (rim_start(b, a, turn, &from)) {
-        offer(w, solve_pair(a, b, from));
+        offer(w, solve_pair(a, b, from, -w->s));
     }
 }
 
@@ -418,9 +427,9 @@ static void polish_once(best *w, perp_vec3 n, double turn)
     }
 }
 
-double pp_polish(const pp_placed *a, const pp_placed *b, double turn, perp_vec3 *n)
+double pp_polish(const pp_placed *a, const pp_placed *b, bool overlap, double turn, perp_vec3 *n)
 {
-    best w = {a, b, -PP_INF, 1e-15 * (a->size + b->size), *n};
+    best w = {a, b, overlap, -PP_INF, 1e-15 * (a->size + b->size), *n};
     perp_vec3 start = *n;
     for (int round = 0; round < 4; round++) {
         double before = w.s;
