@@ -271,7 +271,6 @@ static void no_creep(void **state)
     perp_body box = perp_add_body(p.builder, &def);
     space_box(&p, box, half, 0.5);
     space_halfspace(&p, PLANE_GROUND, n, 0.0, 0.5);
-    p.def.tolerance = 1e-12;
     plane_start(&p);
     plane_run(&p, 0.01, 5000);
     double moved = space_length(space_sub(perp_body_position(p.sim, box), def.position));
