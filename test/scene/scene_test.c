@@ -272,11 +272,10 @@ static void counting_free(void *block)
     free(block);
 }
 
-static void every_allocation_may_fail(void **state)
+static void allocations_may_fail(const char *path)
 {
-    (void)state;
     static char text[8192];
-    size_t size = read_file("fuzz/corpus/scene/everything.json", text, sizeof text);
+    size_t size = read_file(path, text, sizeof text);
     int failures = 0;
     for (int k = 1;; k++) {
         fault f = {.fail_at = k};
@@ -303,6 +302,13 @@ static void every_allocation_may_fail(void **state)
         failures++;
     }
     assert_true(failures > 100);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    allocations_may_fail("fuzz/corpus/scene/everything.json");
+    allocations_may_fail("fuzz/corpus/scene/space.json");
 }
 
 // ── Generators ───────────────────────────────────────────────────────────────────────────────────
