@@ -44,14 +44,14 @@ static pp_frame free_spatial(const pp_body *body, const double *q, const double 
 // R = Rz(rz) Ry(ry) Rx(rx) R_0; omega = rz' z + Rz (ry' y + Ry rx' x).
 static void turn_spatial(pp_frame *f, const pp_body *body, const double *pose, const double *rate)
 {
-    perp_quat x = pp_quat_exp(pp_vec(pose[PP_MOTION_RX], 0.0, 0.0));
-    perp_quat y = pp_quat_exp(pp_vec(0.0, pose[PP_MOTION_RY], 0.0));
-    perp_quat z = pp_quat_exp(pp_vec(0.0, 0.0, pose[PP_MOTION_RZ]));
+    perp_quat x = pp_quat_exp(pp_vec(pose[PP_BY_RX], 0.0, 0.0));
+    perp_quat y = pp_quat_exp(pp_vec(0.0, pose[PP_BY_RY], 0.0));
+    perp_quat z = pp_quat_exp(pp_vec(0.0, 0.0, pose[PP_BY_RZ]));
     pp_mat3 Ry = pp_quat_matrix(y), Rz = pp_quat_matrix(z);
-    perp_vec3 w = pp_mul(&Ry, pp_vec(rate[PP_MOTION_RX], 0.0, 0.0));
-    w.y += rate[PP_MOTION_RY];
+    perp_vec3 w = pp_mul(&Ry, pp_vec(rate[PP_BY_RX], 0.0, 0.0));
+    w.y += rate[PP_BY_RY];
     w = pp_mul(&Rz, w);
-    w.z += rate[PP_MOTION_RZ];
+    w.z += rate[PP_BY_RZ];
     f->w = w;
     set_rotation(f, pp_quat_mul(z, pp_quat_mul(y, pp_quat_mul(x, body->rot0))));
 }
@@ -73,8 +73,8 @@ static pp_frame driven_frame(const pp_body *body, double t)
     if (spatial) {
         turn_spatial(&f, body, pose, rate);
     } else {
-        set_angle(&f, pose[PP_MOTION_RZ]);
-        f.w.z = rate[PP_MOTION_RZ];
+        set_angle(&f, pose[PP_BY_RZ]);
+        f.w.z = rate[PP_BY_RZ];
     }
     return f;
 }

@@ -31,7 +31,7 @@ typedef struct pp_frame {
 // What a body opposes to being moved, in world axes. Not free: zero.
 typedef struct pp_weight {
     double m;              // [kg]
-    pp_mat3 I, I_inverse;  // [kg m^2], [1/(kg m^2)]; planar: entry zz only
+    pp_mat3 I, inverse_I;  // [kg m^2], [1/(kg m^2)]; planar: entry zz only
 } pp_weight;
 
 typedef struct pp_kinematics {

@@ -18,7 +18,7 @@ void pp_masses(const perp_model *model, const pp_frame *body, pp_weight *mass)
             to->I.m[8] = b->I_B.m[8];
         } else if (b->kind == PERP_SPATIAL_BODY) {
             to->I = pp_turn_tensor(&body[i].R, &b->I_B);
-            to->I_inverse = pp_turn_tensor(&body[i].R, &b->I_B_inverse);
+            to->inverse_I = pp_turn_tensor(&body[i].R, &b->inverse_IB);
         }
     }
 }
@@ -28,7 +28,7 @@ void pp_weight_scale(pp_weight *weight, double s)
     weight->m *= s;
     for (int k = 0; k < 9; k++) {
         weight->I.m[k] *= s;
-        weight->I_inverse.m[k] /= s;
+        weight->inverse_I.m[k] /= s;
     }
 }
 
@@ -55,7 +55,7 @@ void pp_body_solve(const pp_body *body, const pp_weight *mass, const double *x, 
 {
     bool spatial = body->nv == 6;
     if (spatial) {
-        turn(&mass->I_inverse, x, y);
+        turn(&mass->inverse_I, x, y);
     }
     for (int k = 0; k < (spatial ? 3 : body->nv); k++) {
         y[k] = x[k] / (body->axis[k] < 3 ? mass->m : mass->I.m[8]);

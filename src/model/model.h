@@ -23,28 +23,20 @@ enum { PP_PLANAR_VARS = 7, PP_SPATIAL_VARS = 13 };
 extern const char *const pp_planar_variables[PP_PLANAR_VARS];
 extern const char *const pp_spatial_variables[PP_SPATIAL_VARS];
 
-enum {
-    PP_MOTION_X,
-    PP_MOTION_Y,
-    PP_MOTION_Z,
-    PP_MOTION_RX,
-    PP_MOTION_RY,
-    PP_MOTION_RZ,
-    PP_MOTIONS
-};
+enum { PP_BY_X, PP_BY_Y, PP_BY_Z, PP_BY_RX, PP_BY_RY, PP_BY_RZ, PP_MOTIONS };
 
 typedef struct pp_body {
     const char *name;
     perp_body_kind kind;
     perp_drive drive;
-    int nv, nq;                // velocities and positions that are unknowns; 0 when not free
-    int at, at_q;              // first of them in nu and q
-    int axis[PP_BODY_NV];      // which of (v, omega) each velocity is: 0, 1, 5 for a planar body
-    double mass;               // 0 where not free
-    pp_mat3 I_B, I_B_inverse;  // about the centre of mass, in body axes; planar: zz only
-    perp_vec3 p0;              // at t = 0
-    double angle0;             // planar
-    perp_quat rot0;            // spatial
+    int nv, nq;               // velocities and positions that are unknowns; 0 when not free
+    int at, at_q;             // first of them in nu and q
+    int axis[PP_BODY_NV];     // which of (v, omega) each velocity is: 0, 1, 5 for a planar body
+    double mass;              // 0 where not free
+    pp_mat3 I_B, inverse_IB;  // about the centre of mass, in body axes; planar: zz only
+    perp_vec3 p0;             // at t = 0
+    double angle0;            // planar
+    perp_quat rot0;           // spatial
     perp_vec3 v0, w0;
     perp_vec3 center;  // of mass, in the frame the shapes were given in
     bool recenter;

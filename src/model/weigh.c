@@ -161,7 +161,7 @@ static perp_status set_inertia(const bulk *sum, pp_body *body, perp_error *error
                        "make it a particle",
                        body->name);
     }
-    if (!possible_inertia(&body->I_B) || !pp_invert3(&body->I_B, &body->I_B_inverse)) {
+    if (!possible_inertia(&body->I_B) || !pp_invert3(&body->I_B, &body->inverse_IB)) {
         return pp_fail(error, PERP_ERR_MODEL,
                        "body '%s': no body has this inertia: it must be positive, and no principal "
                        "moment larger than the other two together",

@@ -1,0 +1,307 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A step's problem in its forms: posed, solved, refined, unpacked.
+#include "solve/run.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FEW = 8 };          // contacts that are solved to rounding
+enum { LOCAL_MOST = 48 };  // cone rows up to which bodies are eliminated in space
+
+// ── Unpacking ──────────────────────────────────────────────────────────────────────────────────────
+
+// z from its p_m block on.
+static void unpack(pp_run *r, const double *z)
+{
+    const pp_rows *rows = r->rows;
+    pp_answer *out = r->out;
+    const double *pn = z + rows->nm, *pf = pn + rows->nn;
+    for (int i = 0; i < rows->nm; i++) {
+        out->pm[i] = z[i];
+    }
+    for (int i = 0; i < rows->nn; i++) {
+        out->pn[i] += pn[i];
+    }
+    for (int g = 0; g < rows->ng; g++) {
+        const pp_friction *group = &rows->group[g];
+        for (int j = 0; j < group->directions; j++) {
+            double d[2], p = *pf++;
+            pp_friction_direction(group, j, d);
+            for (int k = 0; k < group->size; k++) {
+                out->pt[group->t + k] += d[k] * p;
+            }
+        }
+    }
+}
+
+static void unpack_cone(pp_run *r, int dim, const double *c)
+{
+    for (int i = 0; i < r->rows->nn; i++) {
+        r->out->pn[i] = c[dim * i];
+    }
+    for (int g = 0; g < r->rows->ng; g++) {
+        const pp_friction *group = &r->rows->group[g];
+        for (int k = 0; k < group->size; k++) {
+            r->out->pt[group->t + k] = c[dim * group->n + pp_cone_place(group, dim) + k];
+        }
+    }
+    for (int i = 0; i < r->rows->nm; i++) {
+        r->out->pm[i] = c[dim * (r->rows->nn + i) + 1];
+    }
+}
+
+static void note(pp_answer *out, perp_form form, int size, const perp_comp_info *info)
+{
+    out->form = form;
+    out->size = size;
+    out->solver = info->solver ? info->solver : "auto";
+    out->iterations += info->iterations;
+    if (info->status != PERP_OK) {
+        pp_print(out->remark, sizeof out->remark, "%s", info->reason);
+    }
+}
+
+// ── How good ───────────────────────────────────────────────────────────────────────────────────────
+
+// J M^-1 J^T: what a unit impulse does to the row's own rate.
+static double mobility(const pp_run *r, const pp_row *row)
+{
+    double sum = pp_row_coupling(r->model, r->kin->mass, row, row);
+    return sum > 0.0 ? sum : 1.0;
+}
+
+static double clamped(double p, double lower, double upper)
+{
+    return p < lower ? lower : p > upper ? upper : p;
+}
+
+// How far the impulses are from obeying the contact laws, worst of all rows [m/s].
+double pp_run_slack(pp_run *r)
+{
+    const pp_rows *rows = r->rows;
+    const pp_answer *out = r->out;
+    double worst = 0.0;
+    pp_run_close(r);
+    for (int i = 0; i < rows->nm; i++) {
+        const pp_row *row = &rows->m[i];
+        double m = mobility(r, row), pm = out->pm[i];
+        double w = pp_row_rate(r->model, row, out->nu) + row->bias;
+        worst = fmax(worst, m * fabs(pm - clamped(pm - w / m, row->lower, row->upper)));
+    }
+    for (int i = 0; i < rows->nn; i++) {
+        double m = mobility(r, &rows->n[i]), pn = out->pn[i];
+        double rho = pp_row_rate(r->model, &rows->n[i], out->nu) + rows->n[i].bias;
+        worst = fmax(worst, m * fabs(pn - clamped(pn - rho / m, 0.0, PP_INF)));
+    }
+    for (int g = 0; g < rows->ng; g++) {
+        const pp_friction *group = &rows->group[g];
+        double m = mobility(r, &rows->t[group->t]), slip[2], to[2] = {0.0, 0.0}, error = 0.0;
+        pp_friction_slip(r->model, rows, group, out->nu, slip);
+        for (int k = 0; k < group->size; k++) {
+            to[k] = out->pt[group->t + k] - slip[k] / m;
+        }
+        pp_friction_project(group, r->polygons, group->mu * out->pn[group->n], to);
+        for (int k = 0; k < group->size; k++) {
+            error = hypot(error, out->pt[group->t + k] - to[k]);
+        }
+        worst = fmax(worst, m * error);
+    }
+    r->slack = worst;
+    return worst;
+}
+
+// ── MCP and LCP ────────────────────────────────────────────────────────────────────────────────────
+
+perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool warm, double *z)
+{
+    perp_comp_options options = perp_comp_default();
+    perp_comp_info info;
+    options.tolerance = tolerance;
+    options.warm_start = warm;
+    options.work = r->options->work;
+    options.ray = PP_ZEROS(r->arena, double, posed->mcp.n);
+    if (!options.ray) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status =
+        perp_mcp_solve(r->options->solver, &posed->mcp, &options, r->options->env, z, &info);
+    note(r->out, posed->form, posed->mcp.n, &info);
+    if (status == PERP_ERR_INFEASIBLE) {
+        pp_run_name_jam(r, options.ray, posed->nv + posed->nb + posed->nm);
+    }
+    return status;
+}
+
+// What counts in the end are the rows' own residuals [m/s], not the solver's one number.
+static perp_status good_enough(pp_run *r, perp_status status)
+{
+    if (status > 0 && pp_run_slack(r) <= r->options->tolerance) {
+        r->out->remark[0] = '\0';
+        return PERP_OK;
+    }
+    return status;
+}
+
+// A solver's residual is one number for bodies of all weights: light ones may need a closer look.
+static perp_status solve_and_refine(pp_run *r, const pp_posed *posed, double *z)
+{
+    const double *p = z + posed->nv + posed->nb;
+    double tolerance = r->options->tolerance;
+    perp_status status = pp_run_mcp(r, posed, tolerance, false, z);
+    for (int round = 0; status >= 0; round++) {
+        memset(r->out->pn, 0, (size_t)r->rows->nn * sizeof *p);
+        memset(r->out->pt, 0, (size_t)r->rows->nt * sizeof *p);
+        unpack(r, p);
+        if (round == 2 || pp_run_slack(r) <= r->options->tolerance) {
+            break;
+        }
+        double *better = PP_ARRAY(r->arena, double, posed->mcp.n);
+        if (!better) {
+            return PERP_ERR_MEMORY;
+        }
+        memcpy(better, z, (size_t)posed->mcp.n * sizeof *z);
+        tolerance *= 1e-2;
+        if (pp_run_mcp(r, posed, tolerance, true, better) != PERP_OK) {
+            r->out->remark[0] = '\0';  // what was found first stands
+            break;
+        }
+        memcpy(z, better, (size_t)posed->mcp.n * sizeof *z);
+    }
+    return status > 0 ? good_enough(r, status) : status;
+}
+
+perp_status pp_run_by_mcp(pp_run *r)
+{
+    pp_posed posed;
+    r->polygons = true;
+    perp_status status = pp_pose_mcp(&posed, r->model, r->kin, r->rows, r->nu, r->arena);
+    if (status < 0) {
+        return status;
+    }
+    double *z = PP_ZEROS(r->arena, double, posed.mcp.n);
+    return z ? solve_and_refine(r, &posed, z) : PERP_ERR_MEMORY;
+}
+
+perp_status pp_run_delassus(pp_run *r)
+{
+    if (r->delassus.q) {
+        return PERP_OK;
+    }
+    return pp_delassus_run(&r->delassus, &r->closed, r->kin, r->nu, r->arena);
+}
+
+perp_status pp_run_by_lcp(pp_run *r, const double *slack)
+{
+    pp_posed posed;
+    r->polygons = true;
+    perp_status status = pp_run_delassus(r);
+    if (status < 0) {
+        return status;
+    }
+    status = pp_pose_lcp(&posed, r->rows, &r->delassus, slack, r->arena);
+    if (status < 0) {
+        return status;
+    }
+    double *z = PP_ZEROS(r->arena, double, posed.mcp.n);
+    if (!z) {
+        return PERP_ERR_MEMORY;
+    }
+    if (!slack) {
+        return solve_and_refine(r, &posed, z);
+    }
+    status = pp_run_mcp(r, &posed, r->options->tolerance, false, z);
+    if (status >= 0) {
+        unpack(r, z);
+    }
+    return status;
+}
+
+// ── Cone ───────────────────────────────────────────────────────────────────────────────────────────
+
+// Without joints and with many contacts a body the bodies are kept: M and H are sparser and smaller than
+// W. An arch (2 contacts a block) is better off without them, a wall (5) with.
+static perp_status pose_cone(pp_run *r, pp_posed *posed)
+{
+    int rows = pp_cone_dim(r->model, r->rows) * r->rows->nn;
+    bool many =
+        r->model->spatial ? rows > r->model->nv && rows > LOCAL_MOST : r->rows->nn > r->model->nv;
+    if (r->rows->nb == 0 && many) {
+        return pp_pose_cone_global(posed, r->model, r->kin, r->rows, r->nu, r->arena);
+    }
+    perp_status status = pp_run_delassus(r);
+    return status < 0 ? status : pp_pose_cone(posed, r->model, r->rows, &r->delassus, r->arena);
+}
+
+// As solve_and_refine.
+static void refine_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *options, double *c,
+                        double *v)
+{
+    for (int round = 0; round < 2 && pp_run_slack(r) > r->options->tolerance; round++) {
+        perp_comp_info info;
+        options->tolerance *= 1e-2;
+        options->warm_start = true;
+        perp_status status =
+            perp_fcp_solve(r->options->solver, fcp, options, r->options->env, c, v, &info);
+        r->out->iterations += info.iterations;
+        if (status != PERP_OK) {
+            return;
+        }
+        unpack_cone(r, fcp->dim, c);
+    }
+}
+
+// Last step's impulses as a guess.
+static void pack_guess(const pp_run *r, int dim, double *c)
+{
+    const pp_rows *rows = r->rows;
+    const double *pn = r->options->warm, *pt = pn + rows->nn;
+    for (int i = 0; i < rows->nn; i++) {
+        c[dim * i] = pn[i];
+    }
+    for (int i = 0; i < rows->nm; i++) {
+        c[dim * (rows->nn + i)] = rows->m[i].upper;
+    }
+    for (int g = 0; g < rows->ng; g++) {
+        const pp_friction *group = &rows->group[g];
+        for (int k = 0; k < group->size; k++) {
+            c[dim * group->n + pp_cone_place(group, dim) + k] = pt[group->t + k];
+        }
+    }
+}
+
+perp_status pp_run_by_cone(pp_run *r)
+{
+    pp_posed posed;
+    perp_comp_options options = perp_comp_default();
+    perp_comp_info info;
+    perp_status status = pose_cone(r, &posed);
+    if (status < 0) {
+        return status;
+    }
+    size_t size = (size_t)posed.fcp.dim * (size_t)posed.fcp.nc;
+    double *c = PP_ZEROS(r->arena, double, size);
+    double *v = PP_ZEROS(r->arena, double, posed.fcp.nv);
+    options.tolerance = r->options->tolerance;
+    if (r->rows->nn <= FEW) {  // rounding is as near, and what sticks does not tremble
+        options.tolerance = fmin(options.tolerance, 1e-12);
+    }
+    options.work = r->options->work;
+    options.warm_start = r->options->warm != NULL;
+    if (!c || !v) {
+        return PERP_ERR_MEMORY;
+    }
+    r->polygons = false;
+    if (r->options->warm) {
+        pack_guess(r, posed.fcp.dim, c);
+    }
+    status = perp_fcp_solve(r->options->solver, &posed.fcp, &options, r->options->env, c, v, &info);
+    note(r->out, PERP_FORM_CONE, (int)size, &info);
+    if (status >= 0) {
+        unpack_cone(r, posed.fcp.dim, c);
+        refine_cone(r, &posed.fcp, &options, c, v);
+        status = good_enough(r, status);
+    }
+    return status;
+}

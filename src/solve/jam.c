@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Jams: proved, and named.
+#include "solve/run.h"
+
+#include <string.h>
+
+static const char *row_name(const pp_run *r, int i, const char **other)
+{
+    const perp_model *m = r->model;
+    *other = NULL;
+    if (i >= r->rows->nc) {
+        return m->joint[r->rows->n[i].joint].name;
+    }
+    const pp_contact *contact = &r->options->gaps->contact[r->rows->contact[i]];
+    *other = m->body[m->shape[contact->b].body].name;
+    return m->body[m->shape[contact->a].body].name;
+}
+
+// The rows whose multipliers prove that no velocity satisfies them all.
+void pp_run_name_jam(pp_run *r, const double *ray, int first_n)
+{
+    char *text = r->out->remark;
+    size_t size = sizeof r->out->remark, used;
+    double largest = pp_norm_inf(r->rows->nn, ray + first_n);
+    int listed = 0;
+    pp_print(text, size, "jam: no velocity satisfies these together:");
+    for (int i = 0; i < r->rows->nn; i++) {
+        if (ray[first_n + i] > 1e-6 * largest) {
+            const char *other, *name = row_name(r, i, &other);
+            used = strlen(text);
+            pp_print(text + used, size - used, "%s %s%s%s", listed++ > 0 ? "," : "", name,
+                     other ? " - " : "", other ? other : "");
+        }
+    }
+}
+
+// Friction only takes freedom away: where the normal rows alone allow no velocity, there is no answer.
+static perp_status prove_frictionless(pp_run *r)
+{
+    pp_rows bare = *r->rows;
+    pp_posed posed;
+    bare.nt = bare.ng = bare.nf = 0;
+    bare.grouped = PP_ZEROS(r->arena, int, bare.nn);
+    if (!bare.grouped) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status = pp_pose_mcp(&posed, r->model, r->kin, &bare, r->nu, r->arena);
+    double *z = status >= 0 ? PP_ZEROS(r->arena, double, posed.mcp.n) : NULL;
+    return z ? pp_run_mcp(r, &posed, r->options->tolerance, false, z) : PERP_ERR_MEMORY;
+}
+
+// Where a form has no answer the others may have one, or a proof that there is none. The user who asked
+// for a form gets the proof only.
+perp_status pp_run_prove_jam(pp_run *r, perp_status status)
+{
+    char remark[sizeof r->out->remark];
+    memcpy(remark, r->out->remark, sizeof remark);
+    bool any = r->options->form == PERP_FORM_AUTO;
+    if (prove_frictionless(r) == PERP_ERR_INFEASIBLE) {
+        return PERP_ERR_INFEASIBLE;
+    }
+    perp_status other =
+        r->options->form == PERP_FORM_MCP ? pp_run_by_lcp(r, NULL) : pp_run_by_mcp(r);
+    if (any || other == PERP_ERR_INFEASIBLE || other == PERP_ERR_MEMORY) {
+        return other;
+    }
+    memcpy(r->out->remark, remark, sizeof remark);
+    return status;
+}

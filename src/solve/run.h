@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to solve/: a step's problem while it is being solved.
+#pragma once
+
+#include "solve/solve.h"
+
+typedef struct pp_run {
+    const perp_model *model;
+    const pp_kinematics *kin;
+    const pp_rows *rows;
+    const double *nu;
+    const pp_solve_options *options;
+    pp_arena *arena;
+    pp_closed closed;
+    pp_delassus delassus;
+    pp_answer *out;
+    double *beta;   // nb: rates of the bilateral rows
+    bool polygons;  // the form at hand has polygons in place of discs
+    double slack;   // of the answer that was looked at last [m/s]
+} pp_run;
+
+// nu and p_b from the other impulses: M nu = M nu_l + p_ext + W p, joints closed.
+void pp_run_close(pp_run *r);
+// How far the impulses are from obeying the contact laws, worst of all rows [m/s].
+double pp_run_slack(pp_run *r);
+// Delassus' matrix, made when it is first needed.
+perp_status pp_run_delassus(pp_run *r);
+
+// ── Forms ────────────────────────────────────────────────────────────────────────────────────────
+perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool warm, double *z);
+perp_status pp_run_by_mcp(pp_run *r);
+perp_status pp_run_by_lcp(pp_run *r, const double *slack);
+perp_status pp_run_by_cone(pp_run *r);
+
+// ── Jams ─────────────────────────────────────────────────────────────────────────────────────────
+// The rows whose multipliers prove that no velocity satisfies them all, in the remark.
+void pp_run_name_jam(pp_run *r, const double *ray, int first_n);
+// Where a form has no answer the others may have one, or a proof that there is none. The user who asked
+// for a form gets the proof only.
+perp_status pp_run_prove_jam(pp_run *r, perp_status status);
