@@ -166,13 +166,45 @@ static void margins(void **state)
     for_pairs(40, check_margin);
 }
 
+// ── Hulls of many points ─────────────────────────────────────────────────────────────────────────
+
+static void rocks(void **state)
+{
+    (void)state;
+    perp_env env = {0};
+    FOR_SEEDS(seed, 60)
+    {
+        rng r = rng_seed(seed);
+        pp_arena *arena = pp_arena_create(&env);
+        perp_vec3 point[60];
+        touch_hull unused;
+        touch_pair pair;
+        perp_error error;
+        int count = 4 + rng_below(&r, 57), kind = rng_below(&r, PP_SOLID_HALFSPACE);
+        for (int k = 0; k < count; k++) {
+            point[k] = pp_unit(random_vec(&r), pp_vec(0.0, 0.0, 1.0));
+        }
+        pair.a = (pp_solid){.kind = PP_SOLID_HULL};
+        perp_status status = pp_hull_create(point, count, arena, &pair.a.hull, &error);
+        if (status == PERP_ERR_REFUSED) {
+            print_message("skipped: built without qhull\n");
+            pp_arena_destroy(arena);
+            skip();
+        }
+        CHECK(status == PERP_OK, seed);
+        pair.b = seed % 3 ? pair.a : touch_random_solid(&r, (pp_solid_kind)kind, &unused);
+        pair.X_WA = touch_random_pose(&r, 1.0);
+        pair.X_WB = touch_random_pose(&r, 1.0);
+        check_flaws(&r, &pair, seed);
+        pp_arena_destroy(arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(true_distances),
-        cmocka_unit_test(symmetric),
-        cmocka_unit_test(rates),
-        cmocka_unit_test(margins),
+        cmocka_unit_test(true_distances), cmocka_unit_test(symmetric), cmocka_unit_test(rates),
+        cmocka_unit_test(margins),        cmocka_unit_test(rocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,10 +74,24 @@ static void add_tetrahedron(touch_hull *h)
     add_face(h, (int[3]){1, 2, 3}, 3);
 }
 
+// Without volume: two faces, back to back.
+static void add_triangle(touch_hull *h)
+{
+    h->hull.vertices = 3;
+    h->vertex[0] = pp_vec(1.0, 0.0, 0.0);
+    h->vertex[1] = pp_vec(-0.5, 1.0, 0.0);
+    h->vertex[2] = pp_vec(-0.5, -1.0, 0.0);
+    add_face(h, (int[3]){0, 1, 2}, 3);
+    add_face(h, (int[3]){2, 1, 0}, 3);
+}
+
 void touch_hull_set(touch_hull *h, int which, perp_vec3 half)
 {
     memset(h, 0, sizeof *h);
-    switch (which % 5) {
+    switch (which % 6) {
+    case 5:
+        add_triangle(h);
+        break;
     case 0:
         add_prism(h, 4, 1.0);
         break;
@@ -127,7 +141,7 @@ pp_solid touch_random_solid(rng *r, pp_solid_kind kind, touch_hull *hull)
     s.half.y = rng_uniform(r, 0.1, 1.0);
     s.half.z = rng_uniform(r, 0.1, 1.0);
     if (kind == PP_SOLID_HULL) {
-        touch_hull_set(hull, rng_below(r, 5), s.half);
+        touch_hull_set(hull, rng_below(r, 6), s.half);
         s.hull = &hull->hull;
     }
     return s;
@@ -277,7 +291,7 @@ const char *touch_flaw(const touch_pair *pair, double tolerance, rng *r)
     // Lines of two cylinders that all but roll on each other are measured beyond their ends.
     bool rolling = pair->a.kind == PP_SOLID_CYLINDER || pair->b.kind == PP_SOLID_CYLINDER;
     for (int k = 0; k < count; k++) {
-        double wide = k == 0 ? slack : (rolling ? 1e-3 : 3e-9) * size + slack;
+        double wide = (k > 0 && rolling ? 1e-3 : 3e-9) * size + slack;
         perp_vec3 error = pp_sub(pp_along(t[k].x_a, t[k].gap, n), t[k].x_b);
         if (!(t[k].gap >= gap) || pp_length(pp_sub(t[k].n, n)) != 0.0) {
             return "not the closest first, or not one normal";

@@ -16,7 +16,7 @@ typedef struct touch_pair {
 // The kinds in the order of pp_solid_kind; a hull is one of `hull` (touch_hull).
 enum { TOUCH_KINDS = PP_SOLID_HALFSPACE + 1 };
 
-// A cube, a tetrahedron, a wedge, an octahedron or a prism, stretched to the given half extents.
+// A cube, a tetrahedron, a wedge, an octahedron, a prism or a triangle, stretched to the given half extents.
 typedef struct touch_hull {
     pp_hull hull;
     perp_vec3 vertex[16], normal[16];
@@ -38,7 +38,8 @@ double touch_parting(const touch_pair *pair, perp_vec3 n);
 
 // NULL, or what is wrong with the points of a pair at margin INFINITY: witness points are on the solids, x_b = x_a +
 // gap n, n parts the solids by exactly the least gap (which proves a positive gap to be the distance), and no
-// direction of many parts overlapping ones better. tolerance: of lengths, relative to the extents.
+// direction of many parts overlapping ones better. Places may be 3e-9 of the extents beside their face, where edges
+// are met (gap/touch_clip.c). tolerance: of lengths, relative to the extents.
 const char *touch_flaw(const touch_pair *pair, double tolerance, rng *r);
 // The same for the pair swapped, and moved as a whole: gaps and normals must agree.
 const char *touch_asymmetry(const touch_pair *pair, double tolerance, rng *r);
