@@ -13,6 +13,7 @@ typedef struct run_options {
     const char *file, *dir, *solver;
     double until, step, tolerance;  // negative: as the scene has it
     int stepper, form, every;       // likewise
+    int friction, facets, rotation, gyroscopic;
     bool json, quiet, no_figures;
 } run_options;
 
@@ -37,13 +38,24 @@ static void interrupt(int number)
 
 static cli_exit read_options(int count, char **words, run_options *o)
 {
-    *o = (run_options){.until = -1.0, .step = -1.0, .tolerance = -1.0, .stepper = -1, .form = -1};
+    *o = (run_options){.until = -1.0,
+                       .step = -1.0,
+                       .tolerance = -1.0,
+                       .stepper = -1,
+                       .form = -1,
+                       .friction = -1,
+                       .rotation = -1,
+                       .gyroscopic = -1};
     const cli_option options[] = {{"-o", CLI_TEXT, &o->dir, NULL},
                                   {"--until", CLI_REAL, &o->until, NULL},
                                   {"--step", CLI_POSITIVE, &o->step, NULL},
                                   {"--stepper", CLI_WORD, &o->stepper, perp_stepper_word},
                                   {"--form", CLI_WORD, &o->form, perp_form_word},
                                   {"--solver", CLI_SOLVER, &o->solver, NULL},
+                                  {"--friction", CLI_WORD, &o->friction, perp_friction_word},
+                                  {"--facets", CLI_COUNT, &o->facets, NULL},
+                                  {"--rotation", CLI_WORD, &o->rotation, perp_rotation_word},
+                                  {"--gyroscopic", CLI_WORD, &o->gyroscopic, perp_gyroscopic_word},
                                   {"--tol", CLI_POSITIVE, &o->tolerance, NULL},
                                   {"--every", CLI_COUNT, &o->every, NULL},
                                   {"--json", CLI_FLAG, &o->json, NULL},
@@ -66,6 +78,16 @@ static perp_sim_def sim_def(const run *r)
     if (o->tolerance > 0.0) {
         def.tolerance = o->tolerance;
     }
+    if (o->friction >= 0) {
+        def.friction = (perp_friction_law)o->friction;
+    }
+    if (o->rotation >= 0) {
+        def.rotation = (perp_rotation_update)o->rotation;
+    }
+    if (o->gyroscopic >= 0) {
+        def.gyroscopic = (perp_gyroscopic)o->gyroscopic;
+    }
+    def.facets = o->facets > 0 ? o->facets : def.facets;
     def.solver = o->solver ? o->solver : def.solver;
     return def;
 }

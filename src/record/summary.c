@@ -71,7 +71,8 @@ static const char *law_of(const perp_sim *sim, perp_form form)
     if (sim->def.friction == PERP_FRICTION_NONE) {
         return "none";
     }
-    return form == PERP_FORM_CONE ? "cone" : "pyramid";
+    bool cone = form == PERP_FORM_CONE && sim->def.friction != PERP_FRICTION_PYRAMID;
+    return cone ? "cone" : "pyramid";
 }
 
 static void put_head(pp_text *text, const perp_record *r, const perp_sim *sim)
