@@ -3,9 +3,9 @@
 //
 // perp, through its public interface.
 //
-// Settings: default (Stewart-Trinkle, exact cones); theta: the theta method of Moreau and Jean with 1/2;
-// ap: Anitescu-Potra; facetsK: friction polygons of K directions; tolK: tolerance 10^-K instead of 1e-8;
-// gs, ssn, eg, lemke: that solver.
+// Settings: default (Stewart-Trinkle, exact cones); exact: joints closed where the step ends; theta: the
+// theta method of Moreau and Jean with 1/2; ap: Anitescu-Potra; facetsK: friction polygons of K directions;
+// tolK: tolerance 10^-K instead of 1e-8; gs, ssn, eg, lemke: that solver.
 #include "run.h"
 #include "vector.h"
 
@@ -111,6 +111,9 @@ static perp_sim_def sim_def(const char *setting)
         def.theta = 0.5;
     } else if (peer_has(setting, "ap")) {
         def.stepper = PERP_ANITESCU_POTRA;
+    }
+    if (peer_has(setting, "exact")) {
+        def.positions = PERP_POSITIONS_EXACT;
     }
     int facets = peer_number(setting, "facets", 0);
     if (facets > 0) {

@@ -371,9 +371,9 @@ void peer_scene_free(peer_scene *scene)
     "perp:default mujoco:default mujoco:acc bullet:si10-gbox bullet:si50-gbox bullet:si200-gbox "  \
     "bullet:dantzig-gbox bullet:si50-gbox-sat siconos:nsgs3 siconos:nsgs6"
 #define JOINTS                                                                                     \
-    "perp:default perp:theta mujoco:default mujoco:rk4 mujoco:implicit mujoco:acc-connect "        \
-    "ode:step ode:step-tight ode:quick20 ode:quick50 bullet:si10 bullet:si50 bullet:dantzig "      \
-    "dart:dantzig"
+    "perp:exact perp:default perp:theta mujoco:default mujoco:rk4 mujoco:implicit "                \
+    "mujoco:acc-connect ode:step ode:step-tight ode:quick20 ode:quick50 bullet:si10 "              \
+    "bullet:si50 bullet:dantzig dart:dantzig"
 #define PILE                                                                                       \
     "perp:default mujoco:cg mujoco:default ode:quick20 ode:quick50 ode:quick200 "                  \
     "bullet:si10-gbox bullet:si50-gbox bullet:si200-gbox dart:pgs siconos:nsgs3"
