@@ -171,8 +171,8 @@ double pp_row_push(const perp_model *m, const pp_kinematics *k, const pp_row *ro
 
 // The rate after a rebound that happens within the step.                                theory (P14)
 //
-// Under a constant pull a = -push/h the impact at gap 0 has v^2 = before^2 + 2 a gap, and e^2 of that
-// energy is left. The step ends at the height gap + h u, so u^2 / 2 + a (gap + h u) = e^2 v^2 / 2.
+// Under a constant pull a = -push/h the steps u -= a h, gap += h u keep E = u^2/2 + a gap - a h u/2, the
+// energy of the parabola through their points. The rebound leaves e^2 of it, at the height gap + h u.
 static double rebound_rate(const pp_row *row, double h, double push)
 {
     double plain = -row->restitution * row->before, a = -push / h;
@@ -180,9 +180,10 @@ static double rebound_rate(const pp_row *row, double h, double push)
     if (!(a > 0.0)) {
         return plain;
     }
-    double v2 = row->before * row->before + 2.0 * a * gap;
-    double left = row->restitution * row->restitution * v2 + a * a * h * h - 2.0 * a * gap;
-    double u = left > 0.0 ? sqrt(left) - a * h : 0.0;
+    double E = 0.5 * row->before * row->before + a * gap - 0.5 * a * h * row->before;
+    double left = 0.25 * a * a * h * h - 2.0 * a * gap;
+    left += 2.0 * row->restitution * row->restitution * E;
+    double u = left > 0.0 ? sqrt(left) - 0.5 * a * h : 0.0;
     return u > 0.0 ? u : plain;
 }
 

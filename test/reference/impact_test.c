@@ -90,6 +90,36 @@ static void ball_newton(void **state)
     bouncing_ball(PERP_STEWART_TRINKLE, PERP_IMPACT_NEWTON, 1e-4);
 }
 
+// The height of the first rebound follows the parabola through the points of the steps, so that it hardly
+// depends on h; what is left is where the highest point lies between two steps, a (h/2)^2/2 at most.
+static void ball_height(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        double h = 0.02 * pow(0.6, i);
+        plane p = {0};
+        plane_open(&p);
+        plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, 0.0, 0.0);
+        perp_body_def def = plane_body(1.0, 0.004, 0.0, 1.1, 0.0);
+        perp_body ball = perp_add_body(p.builder, &def);
+        perp_shape_def disc = perp_shape_default();
+        disc.kind = PERP_DISC;
+        disc.radius = 0.1;
+        disc.restitution = 0.8;
+        perp_add_shape(p.builder, ball, &disc);
+        plane_start(&p);
+        double top = 0.0;
+        for (int k = 0; k < (int)(1.1 / h); k++) {
+            plane_step(&p, h);
+            if (k * h > 0.5) {
+                top = fmax(top, perp_body_position(p.sim, ball).y - 0.1);
+            }
+        }
+        near(top, 0.64, G * h * h / 4.0 + 1e-9, "height of the first rebound");
+        plane_close(&p);
+    }
+}
+
 static void ball_poisson(void **state)
 {
     (void)state;
@@ -190,9 +220,10 @@ static void painleve(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rocking_block),  cmocka_unit_test(ball_newton),
-        cmocka_unit_test(ball_poisson),   cmocka_unit_test(ball_moreau),
-        cmocka_unit_test(newtons_cradle), cmocka_unit_test(painleve),
+        cmocka_unit_test(rocking_block), cmocka_unit_test(ball_newton),
+        cmocka_unit_test(ball_height),   cmocka_unit_test(ball_poisson),
+        cmocka_unit_test(ball_moreau),   cmocka_unit_test(newtons_cradle),
+        cmocka_unit_test(painleve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
