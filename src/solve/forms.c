@@ -271,6 +271,18 @@ static void pack_guess(const pp_run *r, int dim, double *c)
     }
 }
 
+// How much heavier some rows are than others: what is rounding to one is not to the other.
+static double contrast(const pp_run *r)
+{
+    double least = PP_INF, most = 0.0;
+    for (int i = 0; i < r->rows->nn; i++) {
+        double m = mobility(r, &r->rows->n[i]);
+        least = fmin(least, m);
+        most = fmax(most, m);
+    }
+    return most > 0.0 ? most / least : 1.0;
+}
+
 perp_status pp_run_by_cone(pp_run *r)
 {
     pp_posed posed;
@@ -285,7 +297,7 @@ perp_status pp_run_by_cone(pp_run *r)
     double *v = PP_ZEROS(r->arena, double, posed.fcp.nv);
     options.tolerance = r->options->tolerance;
     if (r->rows->nn <= FEW) {  // rounding is as near, and what sticks does not tremble
-        options.tolerance = fmin(options.tolerance, 1e-12);
+        options.tolerance = fmin(options.tolerance, 1e-12 * contrast(r));
     }
     options.work = r->options->work;
     options.warm_start = r->options->warm != NULL;

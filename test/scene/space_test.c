@@ -64,10 +64,10 @@ static void bodies_arrive(void **state)
     perp_model_inertia3(m, (perp_body){1}, I);
     const double given[6] = {3, 4, 5, 0.1, 0.2, 0.3};
     assert_memory_equal(I, given, sizeof I);
-    assert_non_null(m->body[4].motion[PP_MOTION_X]);
-    assert_null(m->body[4].motion[PP_MOTION_Y]);
-    assert_non_null(m->body[4].motion[PP_MOTION_RX]);
-    assert_non_null(m->body[4].motion[PP_MOTION_RZ]);
+    assert_non_null(m->body[4].motion[PP_BY_X]);
+    assert_null(m->body[4].motion[PP_BY_Y]);
+    assert_non_null(m->body[4].motion[PP_BY_RX]);
+    assert_non_null(m->body[4].motion[PP_BY_RZ]);
     assert_int_equal(def.facets, 5);
     assert_int_equal(def.rotation, PERP_ROTATION_LINEAR);
     assert_int_equal(def.gyroscopic, PERP_GYRO_EXPLICIT);
