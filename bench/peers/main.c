@@ -32,7 +32,7 @@ static void usage(FILE *out)
         "  --scene, --engine  only this one; --n and --h: only cases of that size and step\n"
         "  --setting          only this setting; with --engine also one that is in no table\n"
         "  --duration         simulated seconds, instead of the scene's own\n"
-        "  --budget           CPU seconds for all repeats of a row (20)\n"
+        "  --budget           CPU seconds for all repeats of a row (12)\n"
         "  --repeats          at most so many (3)\n"
         "  --all              the slow cases too\n"
         "  --list             say what would run\n",
@@ -326,7 +326,7 @@ static bool take_option(options *o, const char *name, const char *value, bool *h
 
 int main(int argc, char **argv)
 {
-    options o = {.limits = {.budget = 20.0, .repeats = 3}};
+    options o = {.limits = {.budget = 12.0, .repeats = 3}};
     for (int k = 1; k < argc; k++) {
         bool has_value = false;
         if (!strcmp(argv[k], "--help")) {

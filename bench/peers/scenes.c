@@ -356,12 +356,12 @@ void peer_scene_free(peer_scene *scene)
 // ── Cases ────────────────────────────────────────────────────────────────────────────────────────
 
 #define ONE_BOX                                                                                    \
-    "perp:default perp:tol10 mujoco:default mujoco:ell-imp10 mujoco:acc mujoco:acc-noslip "        \
+    "perp:default mujoco:default mujoco:ell-imp10 mujoco:acc mujoco:acc-noslip "                   \
     "ode:step ode:quick20 ode:quick50 bullet:si10 bullet:si50 bullet:si10-gbox "                   \
     "bullet:si50-gbox bullet:dantzig-gbox dart:dantzig dart:dantzig-tight dart:pgs "               \
     "siconos:nsgs3 siconos:nsgs8"
 #define STACK                                                                                      \
-    "perp:default perp:tol10 mujoco:default mujoco:acc ode:step-cfm5 ode:quick20 ode:quick50 "     \
+    "perp:default mujoco:default mujoco:acc ode:step-cfm5 ode:quick20 ode:quick50 "                \
     "ode:quick200 bullet:si10-gbox bullet:si50-gbox bullet:si200-gbox bullet:dantzig-gbox "        \
     "dart:dantzig dart:dantzig-tight dart:pgs siconos:nsgs3 siconos:nsgs6"
 #define WALL                                                                                       \
