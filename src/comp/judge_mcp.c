@@ -249,33 +249,50 @@ static bool has_farkas_signs(const perp_mcp *mcp, const double *y)
     return true;
 }
 
+// sum_i |A_ij y_i| of column j, and the sum itself.
+static long double column_terms(const perp_mcp *mcp, const double *y, int j, long double *sum)
+{
+    const perp_matrix *A = &mcp->A;
+    long double terms = 0.0L;
+    int first = A->dense ? 0 : A->p[j], last = A->dense ? mcp->n : A->p[j + 1];
+    const double *column = A->dense ? A->dense + (size_t)j * (size_t)mcp->n : A->x;
+    *sum = 0.0L;
+    for (int k = first; k < last; k++) {
+        long double part = (long double)column[k] * (long double)y[A->dense ? k : A->i[k]];
+        *sum += part;
+        terms += fabsl(part);
+    }
+    return terms;
+}
+
+// Data that are roundings of zero count as zero: a column of entries like 1e-18 beside others like 1. Only
+// an unknown beyond 1e15 in size could make use of them.
+static const long double DATA_ZERO = 4e-16L;
+
 double perp_mcp_farkas(const perp_mcp *mcp, const double *y)
 {
     char reason[8];
     if (!y || pp_mcp_check(mcp, reason, sizeof reason) < 0 || !has_farkas_signs(mcp, y)) {
         return PP_INF;
     }
-    const perp_matrix *A = &mcp->A;
-    long double value = 0.0L, size = 0.0L;
+    long double value = 0.0L, size = 0.0L, largest = 0.0L, c;
+    for (int j = 0; j < mcp->n; j++) {
+        long double terms = column_terms(mcp, y, j, &c);
+        largest = terms > largest ? terms : largest;
+    }
     for (int i = 0; i < mcp->n; i++) {
         long double part = (long double)y[i] * (long double)mcp->b[i];
         value += part;
         size += fabsl(part);
     }
     for (int j = 0; j < mcp->n; j++) {  // sup of (A'y)_j z_j over the bounds of z_j
-        long double c = 0.0L, terms = 0.0L;
-        int first = A->dense ? 0 : A->p[j], last = A->dense ? mcp->n : A->p[j + 1];
-        const double *column = A->dense ? A->dense + (size_t)j * (size_t)mcp->n : A->x;
-        for (int k = first; k < last; k++) {
-            long double part = (long double)column[k] * (long double)y[A->dense ? k : A->i[k]];
-            c += part;
-            terms += fabsl(part);
-        }
+        long double terms = column_terms(mcp, y, j, &c);
         double end = c > 0.0L ? pp_mcp_upper(mcp, j) : pp_mcp_lower(mcp, j);
         if (isfinite(end)) {
             value += c * (long double)end;
             size += fabsl(c * (long double)end);
-        } else if (fabsl(c) > (long double)PP_FARKAS_ZERO * terms) {
+        } else if (fabsl(c) > (long double)PP_FARKAS_ZERO * terms &&
+                   fabsl(c) > DATA_ZERO * largest) {
             return PP_INF;
         }
     }

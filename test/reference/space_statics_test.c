@@ -6,6 +6,7 @@
 #include "support/space.h"
 
 #include <math.h>
+#include <string.h>
 #include <stdio.h>
 
 static const double G = 9.81, PI = 3.14159265358979323846;
@@ -468,7 +469,9 @@ static void jam(void **state)
         status = perp_step(p.sim, 0.01);
     }
     print_message("jam after %d steps: %s\n", steps, perp_sim_error(p.sim)->text);
-    assert_true(status < 0 && steps > 3);
+    assert_true(steps > 3);
+    assert_int_equal(status, PERP_ERR_INFEASIBLE);
+    assert_non_null(strstr(perp_sim_error(p.sim)->text, "crate - ram"));
     assert_true(perp_state_hash(p.sim) == before);
     plane_close(&p);
 }
