@@ -157,8 +157,11 @@ static const peer_engine *load(const char *folder, const char *name, char reason
     return engine;
 }
 
-static void prepare_child(double budget)
+static void prepare_child(const char *folder, double budget)
 {
+    if (chdir(folder) != 0) {  // MuJoCo writes a log where it stands
+        _exit(1);
+    }
     int null = open("/dev/null", O_WRONLY);
     if (null >= 0) {
         dup2(null, STDOUT_FILENO);
@@ -175,7 +178,7 @@ static void prepare_child(double budget)
 static void child_main(const char *folder, const char *engine, job *j, peer_limits limits,
                        peer_result *shared)
 {
-    prepare_child(limits.budget);
+    prepare_child(folder, limits.budget);
     j->engine = load(folder, engine, shared->reason);
     if (!j->engine) {
         return;
