@@ -68,7 +68,7 @@ typedef enum perp_impact_law {
 
 // Limits of the certificate; a step past one of them returns PERP_INEXACT and is counted.
 typedef struct perp_limits {
-    double gap;              // deepest penetration [m]; default 1e-3: what turning in a step may leave
+    double gap;  // deepest penetration [m]; default 1e-3: what turning in a step may leave
     double complementarity;  // worst p_n rho_n [J]; default 1e-6
     double cone;             // worst friction beyond mu p_n [N s]; default 1e-8
     double joint;            // worst joint error [m, rad]; default 1e-2

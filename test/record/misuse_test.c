@@ -23,7 +23,7 @@ typedef struct world {
 // A row of discs that fall on a floor, named with bytes that are no text.
 static world make_world(int discs)
 {
-    static const char *const odd[] = {"\xff\xfe", "a\xc3",    "\xed\xa0\x80",
+    static const char *const odd[] = {"\xff\xfe", "a\xc3",     "\xed\xa0\x80",
                                       "\xf8",     "d\xc0\x80", "\n\t"};
     world w = {NULL, NULL};
     perp_builder *builder = perp_builder_create(NULL);

@@ -6,8 +6,8 @@
 #include "support/space.h"
 
 #include <math.h>
-#include <string.h>
 #include <stdio.h>
+#include <string.h>
 
 static const double G = 9.81, PI = 3.14159265358979323846;
 static const perp_vec3 O = {0.0, 0.0, 0.0}, X = {1.0, 0.0, 0.0}, Y = {0.0, 1.0, 0.0},
