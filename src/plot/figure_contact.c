@@ -185,14 +185,16 @@ static double largest_mu(const pp_story *story)
 }
 
 // part: where along the edge its name stands, so that names of several cones do not meet.
-static void wedge(pp_chart *chart, double mu, double part)
+// half: in space p_f is a size, and there is no edge below.
+static void wedge(pp_chart *chart, double mu, double part, bool half)
 {
     pp_svg *svg = chart->svg;
     const pp_panel *p = &chart->panel[0];
     double x0 = pp_scale_at(&p->sx, 0.0), y0 = pp_scale_at(&p->sy, 0.0);
     double end = fmin(p->sx.high, p->sy.high / mu);  // where an edge leaves the panel
     double x = pp_scale_at(&p->sx, end), up = pp_scale_at(&p->sy, mu * end),
-           down = pp_scale_at(&p->sy, -mu * end), right = pp_scale_at(&p->sx, p->sx.high);
+           down = half ? y0 : pp_scale_at(&p->sy, -mu * end),
+           right = pp_scale_at(&p->sx, p->sx.high);
     pp_svg_path(svg, (pp_pen){.fill = PP_GREY, .veil = 0.18});
     pp_svg_move(svg, x0, y0);
     pp_svg_to(svg, x, up);
@@ -203,7 +205,9 @@ static void wedge(pp_chart *chart, double mu, double part)
     pp_svg_end_path(svg);
     pp_pen edge = {.stroke = PP_INK, .width = 0.6, .dash = "3 2"};
     pp_svg_line(svg, x0, y0, x, up, edge);
-    pp_svg_line(svg, x0, y0, x, down, edge);
+    if (!half) {
+        pp_svg_line(svg, x0, y0, x, down, edge);
+    }
     char number[PP_NUMBER], text[PP_NUMBER + 16];
     pp_value_text(number, mu, "^{", "}");
     pp_print(text, sizeof text, "*\xce\xbc* = %s", number);
@@ -241,13 +245,13 @@ static void cone_panels(pp_chart *chart, const pp_story *story)
     pp_range_add(&cone->x.range, 0.0);
     pp_range_add(&cone->x.range, 1.05 * story->pn_most);
     pp_range_add(&cone->y.range, fmax(seen, story->pf_most));
-    pp_range_add(&cone->y.range, -fmax(seen, story->pf_most));
-    bool few = pp_story_few(story);
+    bool few = pp_story_few(story), half = story->film->info->spatial;
+    pp_range_add(&cone->y.range, half ? 0.0 : -fmax(seen, story->pf_most));
     chart->panel[1] = panel(
         story, false, few ? "*p*_{f} / *\xce\xbc p*_{n}" : "max |*p*_{f}| / *\xce\xbc p*_{n}", "");
     chart->panel[1].height = 70.0;
     pp_range_add(&chart->panel[1].y.range, 1.0);
-    pp_range_add(&chart->panel[1].y.range, few ? -1.0 : 0.0);
+    pp_range_add(&chart->panel[1].y.range, few && !half ? -1.0 : 0.0);
 }
 
 static void cone_edges(pp_chart *chart, const pp_panel *panel)
@@ -277,7 +281,7 @@ void pp_draw_cones(const pp_story *story, pp_svg *svg)
     }
     pp_chart_begin(&chart);
     for (int k = 0; k < story->mus && story->pn_most > 0.0; k++) {
-        wedge(&chart, story->mu[k], 0.85 - 0.2 * k);
+        wedge(&chart, story->mu[k], 0.85 - 0.2 * k, story->film->info->spatial);
     }
     points(&chart, story, 0);
     points(&chart, story, 1);

@@ -35,6 +35,10 @@ pp_pair pp_check_law(const perp_model *m, int a, int b, bool *is_listed)
         pair.mu_spin = listed->mu_spin >= 0.0 ? listed->mu_spin : pair.mu_spin;
         pair.mu_roll = listed->mu_roll >= 0.0 ? listed->mu_roll : pair.mu_roll;
         pair.facets = listed->facets >= 0 ? listed->facets : pair.facets;
+        if (pp_dot3(listed->tangent_A, listed->tangent_A) > 0.0) {
+            pair.tangent_A = listed->tangent_A;
+            pair.turned = listed->a != pair.a;
+        }
     }
     return pair;
 }

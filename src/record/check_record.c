@@ -35,13 +35,30 @@ static double place_error(const perp_contact *recorded, const pp_contact *c)
 }
 
 // All of it is in the plane; in space t is a unit vector across n.
-static double frame_error(const pp_recheck *c, const perp_contact *recorded)
+static double frame_error(const pp_recheck *c, const perp_contact *recorded, const pp_pair *law)
 {
-    perp_vec3 t = recorded->tangent_W;
+    perp_vec3 t = recorded->tangent_W, n = recorded->normal_W;
     if (!c->model->spatial) {
         return fabs(recorded->pf_W.z);
     }
-    return worse(fabs(pp_dot3(t, recorded->normal_W)), fabs(pp_dot3(t, t) - 1.0));
+    double error = worse(fabs(pp_dot3(t, n)), fabs(pp_dot3(t, t) - 1.0));
+    // Where a rule gives the direction, it is the one nearest to that.
+    int owner = c->model->shape[law->turned ? law->b : law->a].body;
+    perp_vec3 given = pp_rotate(&c->before[owner], law->tangent_A);
+    perp_vec3 flat = pp_along(given, -pp_dot3(given, n), n);
+    bool told = pp_dot3(flat, flat) > 1e-6 * pp_dot3(given, given);
+    return told ? worse(error, apart3(t, pp_unit(flat, t))) : error;
+}
+
+// A polygon has the directions that the contact's rule or the scene gives it.
+static double facets_error(const pp_recheck *c, const perp_contact *recorded, const pp_pair *law)
+{
+    bool round = c->info->friction == PERP_FRICTION_COULOMB && recorded->facets == 0;
+    bool none = c->info->friction == PERP_FRICTION_NONE || !(recorded->mu > 0.0);
+    int due = law->facets > 0 ? law->facets : c->info->facets;
+    bool good =
+        !c->model->spatial || none || recorded->facets == due || (round && law->facets == 0);
+    return good ? 0.0 : 1.0;
 }
 
 // The nearest of the points that the pair has; a pair that never meets is infinitely far off.
@@ -117,7 +134,8 @@ static void see_contacts(pp_recheck *c)
         const char *a = c->model->shape[contact->a.i].name;
         const char *b = c->model->shape[contact->b.i].name;
         double error = geometry_error(c, contact, listed);
-        error = worse(error, frame_error(c, contact));
+        error = worse(error, frame_error(c, contact, &law));
+        error = worse(error, facets_error(c, contact, &law));
         error = worse(error, coefficient_error(contact, &law, listed));
         error = worse(error, rate_error(c, contact));
         pp_check_see(c, PERP_CHECK_CONTACT, worse(error, mode_error(c, contact)), a, b);
