@@ -43,15 +43,16 @@ perp_status pp_check_places(pp_recheck *c)
     return PERP_OK;
 }
 
-// A rebound within the step leaves e^2 of the energy of the impact: with the pull a = -push/h the impact
-// has v^2 = before^2 + 2 a gap, and at the end of the step u^2 / 2 + a (gap + h u) = e^2 v^2 / 2.
+// A rebound within the step leaves e^2 of the energy of the parabola through its points: with the pull
+// a = -push/h that is E = u^2/2 + a gap - a h u/2, before it at the gap and after it at gap + h u.
 static double rebound(double gap, double before, double restitution, double push, double h)
 {
     double a = -push / h, plain = -restitution * before;
     gap = fmax(gap, 0.0);
-    double left = restitution * restitution * (before * before + 2.0 * a * gap) - 2.0 * a * gap;
-    double u = sqrt(fmax(0.0, left + a * a * h * h)) - a * h;
-    return a > 0.0 && left + a * a * h * h > 0.0 && u > 0.0 ? u : plain;
+    double kept = restitution * restitution * (before * (before - a * h) + 2.0 * a * gap);
+    double left = kept - 2.0 * a * gap + 0.25 * a * a * h * h;
+    double u = sqrt(fmax(0.0, left)) - 0.5 * a * h;
+    return a > 0.0 && left > 0.0 && u > 0.0 ? u : plain;
 }
 
 double pp_check_beside(const pp_recheck *c, double value, double rate, double before,
