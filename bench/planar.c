@@ -192,7 +192,7 @@ static double overlap(ours *ruler, const double *q, int boxes)
 {
     double *rest = calloc(3 * (size_t)boxes, sizeof *rest), worst = 0.0;
     int count = 0;
-    if (rest && perp_state_set(ruler->sim, 0.0, q, rest) >= 0 && perp_step(ruler->sim, 1e-9) >= 0) {
+    if (rest && perp_state_set(ruler->sim, 0.0, q, rest) >= 0 && perp_step(ruler->sim, 0.01) >= 0) {
         const perp_contact *contact = perp_sim_contacts(ruler->sim, &count);
         for (int k = 0; k < count; k++) {
             worst = fmax(worst, -contact[k].gap);

@@ -3,25 +3,33 @@
 //
 // The ladder for contact problems, until the judge accepts.
 //
+//   ssn, some steps        a guess only: most steps of a simulation end here, many before the first step
 //   gs, some sweeps        exact one-contact solves converge in a few sweeps more often than not
 //   ssn                    from where that stopped, then cold
 //   gs longer, ssn again   from where that stopped
 //   lemke                  polygonal friction: the Stewart–Trinkle problem, when it is not too large
 //   eg                     the last resort
+//
+// The judge's word on the answer that is kept goes into the report, so that it is not asked again.
 #include "comp/auto.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { FEW = 3, LEMKE_MOST = 500, RUNGS_MAX = 8 };
+enum { FEW = 3, SOME = 60, MANY = 100, GUESS_STEPS = 4, LEMKE_MOST = 500, RUNGS_MAX = 8 };
 
 static const double LOOSE = 1e-5;
+
+// A guess is brought to this part of the tolerance where that is quick: impulses that are off move bodies a
+// little, more each step, until they have to be brought back.
+static const double CLOSER = 0.01;
 
 typedef struct rung {
     const char *name;
     pp_fcp_solver *solve;
-    int limit;  // iterations, 0: its own choice
-    bool warm;  // from the best answer so far
+    int limit;   // iterations, 0: its own choice
+    bool warm;   // from the best answer so far
+    bool close;  // to CLOSER of the tolerance
 } rung;
 
 typedef struct climb {
@@ -34,13 +42,12 @@ typedef struct climb {
     pp_report *report;
 } climb;
 
-static perp_status judge(const climb *c, double *worst)
+static perp_status judge(const climb *c, perp_fcp_residuals *residuals, double *worst)
 {
-    perp_fcp_residuals residuals;
-    perp_status status = pp_fcp_judge(c->fcp, c->trial_r, c->trial_v, c->job->arena, &residuals);
+    perp_status status = pp_fcp_judge(c->fcp, c->trial_r, c->trial_v, c->job->arena, residuals);
     *worst = PP_INF;
     if (status >= 0) {
-        *worst = fmax(residuals.dynamics, fmax(residuals.plain, residuals.scaled));
+        *worst = fmax(residuals->dynamics, fmax(residuals->plain, residuals->scaled));
     }
     return status == PERP_ERR_MEMORY ? status : PERP_OK;
 }
@@ -60,6 +67,7 @@ static perp_status step_on(climb *c, rung k)
     job.options = &options;
     options.max_iterations = pp_auto_limit(k.limit, options.max_iterations);
     options.warm_start = k.warm;
+    options.tolerance *= k.close ? CLOSER : 1.0;
     memset(c->trial_r, 0, n * sizeof(double));
     if (k.warm) {
         memcpy(c->trial_r, c->r, n * sizeof(double));
@@ -70,8 +78,9 @@ static perp_status step_on(climb *c, rung k)
     pp_mark mark = pp_arena_mark(job.arena);
     perp_status status = k.solve(c->fcp, &job, c->trial_r, c->trial_v, &report);
     pp_arena_release(job.arena, mark);
+    perp_fcp_residuals residuals;
     double residual;
-    if (status == PERP_ERR_MEMORY || judge(c, &residual) < 0) {
+    if (status == PERP_ERR_MEMORY || judge(c, &residuals, &residual) < 0) {
         return PERP_ERR_MEMORY;
     }
     c->report->rungs++;
@@ -82,6 +91,8 @@ static perp_status step_on(climb *c, rung k)
         if (nv > 0) {
             memcpy(c->v, c->trial_v, nv * sizeof(double));
         }
+        c->report->judged = true;
+        c->report->residuals = residuals;
         c->report->solver = k.name;
         c->report->iterations = report.iterations;
     }
@@ -102,15 +113,20 @@ static int sweeps(const perp_fcp *fcp, const perp_comp_options *options)
 static int choose(const perp_fcp *fcp, const perp_comp_options *options, rung *rungs)
 {
     int count = 0;
-    rungs[count++] = (rung){"gs", pp_gs_fcp, sweeps(fcp, options), options->warm_start};
-    rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, true};
-    rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, false};
-    rungs[count++] = (rung){"gs", pp_gs_fcp, 5000, false};
-    rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, true};
-    if (pp_fcp_is_polygonal(fcp) && fcp->nc <= LEMKE_MOST) {
-        rungs[count++] = (rung){"lemke", lemke_on_pyramid, 0, false};
+    if (options->warm_start && fcp->nc > SOME) {
+        rungs[count++] = (rung){"ssn", pp_ssn_fcp, GUESS_STEPS, true, true};
     }
-    rungs[count++] = (rung){"eg", pp_eg_fcp, 20000, true};
+    rungs[count++] = (rung){"gs", pp_gs_fcp, sweeps(fcp, options), options->warm_start, false};
+    rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, true, false};
+    if (fcp->nc <= MANY) {
+        rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, false, false};
+    }
+    rungs[count++] = (rung){"gs", pp_gs_fcp, fcp->nc <= MANY ? 5000 : 1500, false, false};
+    rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, true, false};
+    if (pp_fcp_is_polygonal(fcp) && fcp->nc <= LEMKE_MOST) {
+        rungs[count++] = (rung){"lemke", lemke_on_pyramid, 0, false, false};
+    }
+    rungs[count++] = (rung){"eg", pp_eg_fcp, fcp->nc <= MANY ? 20000 : 2000, true, false};
     return count;
 }
 

@@ -33,6 +33,7 @@ typedef struct pp_job {
     const perp_env *env;               // for public functions that take one; may be NULL
     pp_arena *arena;                   // scratch; allocated blocks live until the solve ends
     double deadline;                   // pp_seconds() at which to stop; PP_INF: none
+    pp_ldl *factor;                    // kept from call to call with its analysis; NULL: none
 } pp_job;
 
 // What it tells besides z.
@@ -41,8 +42,10 @@ typedef struct pp_report {
     double seconds_factor;
     const char *solver;  // set by "auto" only: the rung that gave z
     int rungs;           // set by "auto" only
-    bool complete;       // PERP_ERR_INFEASIBLE was proved by exhaustion, not by options->ray
-    char reason[200];    // one sentence; empty when there is nothing to say
+    bool judged;         // set by "auto" only, contact: what pp_fcp_judge says of r and v is
+    perp_fcp_residuals residuals;  // here
+    bool complete;     // PERP_ERR_INFEASIBLE was proved by exhaustion, not by options->ray
+    char reason[200];  // one sentence; empty when there is nothing to say
 } pp_report;
 
 typedef perp_status pp_mcp_solver(const perp_mcp *mcp, const pp_job *job, double *z,
@@ -133,6 +136,9 @@ perp_status pp_mass_solve(const pp_mass *mass, double *x);  // x = M \ x
 void pp_mass_destroy(pp_mass *mass);
 // The velocities that M ties to one (its body): their number and which; NULL when they are all.
 int pp_mass_body(const pp_mass *mass, int velocity, const int **dof);
+// How many separate bodies M falls into, 0: it does not; velocities of one, and its M^-1 (column-major).
+int pp_mass_bodies(const pp_mass *mass);
+int pp_mass_body_at(const pp_mass *mass, int b, const int **dof, const double **inverse);
 // y = M^-1 h for column j of H (CSC): y is zero on entry; the count velocities in touched are those that
 // may differ from zero after it, for the caller to clear.
 perp_status pp_mass_column(const pp_mass *mass, const perp_matrix *H, int j, double *y,

@@ -11,6 +11,7 @@
 struct perp_workspace {
     perp_env env;
     pp_arena *arena;
+    pp_ldl *factor;  // the pattern of the last problem, with its analysis
 };
 
 perp_workspace *perp_workspace_create(const perp_env *env)
@@ -19,9 +20,11 @@ perp_workspace *perp_workspace_create(const perp_env *env)
     if (!work) {
         return NULL;
     }
-    *work = (perp_workspace){.env = env ? *env : (perp_env){0}, .arena = pp_arena_create(env)};
-    if (!work->arena) {
-        pp_free(env, work, sizeof *work);
+    *work = (perp_workspace){.env = env ? *env : (perp_env){0},
+                             .arena = pp_arena_create(env),
+                             .factor = pp_ldl_create(env)};
+    if (!work->arena || !work->factor) {
+        perp_workspace_destroy(work);
         return NULL;
     }
     return work;
@@ -31,6 +34,7 @@ void perp_workspace_destroy(perp_workspace *work)
 {
     if (work) {
         perp_env env = work->env;
+        pp_ldl_destroy(work->factor);
         pp_arena_destroy(work->arena);
         pp_free(&env, work, sizeof *work);
     }
@@ -128,6 +132,7 @@ static void start_clock(call *c, const perp_env *env)
     c->job = (pp_job){.options = &c->options,
                       .env = env,
                       .arena = c->arena,
+                      .factor = c->options.work ? c->options.work->factor : NULL,
                       .deadline = limit > 0.0 ? now + limit : PP_INF};
     c->info->seconds = -now;
 }
@@ -325,8 +330,8 @@ static void tidy_contact(int n, double *x)
 static perp_status judge_fcp(call *c, const perp_fcp *fcp, const double *r, const double *v,
                              perp_status believed)
 {
-    perp_fcp_residuals residuals;
-    perp_status status = pp_fcp_judge(fcp, r, v, c->arena, &residuals);
+    perp_fcp_residuals residuals = c->report.residuals;
+    perp_status status = c->report.judged ? PERP_OK : pp_fcp_judge(fcp, r, v, c->arena, &residuals);
     c->info->seconds_judge = pp_seconds() - c->stopped;
     if (status < 0) {
         return status;

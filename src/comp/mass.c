@@ -209,6 +209,18 @@ int pp_mass_body(const pp_mass *mass, int velocity, const int **dof)
     return mass->first[b + 1] - mass->first[b];
 }
 
+int pp_mass_bodies(const pp_mass *mass)
+{
+    return mass->blocks;
+}
+
+int pp_mass_body_at(const pp_mass *mass, int b, const int **dof, const double **inverse)
+{
+    *dof = mass->dof + mass->first[b];
+    *inverse = mass->inverse + mass->at[b];
+    return mass->first[b + 1] - mass->first[b];
+}
+
 perp_status pp_mass_column(const pp_mass *mass, const perp_matrix *H, int j, double *y,
                            int *touched, int *count)
 {

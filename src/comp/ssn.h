@@ -28,12 +28,31 @@ typedef struct pp_blocks {
     double *x;       // dim * dim values a block
 } pp_blocks;
 
+// The bodies of a global problem whose M falls into small blocks: W = G' M^-1 G is never formed. Velocities
+// are kept body by body.
+typedef struct pp_bodies {
+    int count, dim;  // bodies, components a contact
+    int nv, nc;
+    int *size, *first;  // count: velocities of each body; count + 1: where they start
+    int *dof;           // nv: the caller's number of a velocity
+    int *at;            // count: start of a body's blocks in M and inverse
+    double *M, *inverse;
+    bool symmetric;  // M is, to the last bit
+    int *p;          // nc + 1: the bodies of each contact, in body; those ascend
+    int *body;
+    int *g_at;  // start in G of each: its velocities x dim, column-major
+    double *G;  // H, later H S
+    double *y;  // nv: M^-1 G x of the last product
+} pp_bodies;
+
 typedef struct pp_ssn {
-    const perp_fcp *fcp;  // the local problem in the caller's units
+    const perp_fcp *fcp;  // the local problem in the caller's units; W empty where there are bodies
     int nc, dim, n;       // n = nc dim
     int groups;
     pp_group group[PP_GROUPS_MAX];  // mu: scaled coefficients
-    pp_blocks W;
+    pp_blocks W;                    // or
+    pp_bodies *bodies;
+    double *own;       // nc blocks: W_cc
     double *q;         // n
     double *scale;     // n: unit S
     double *velocity;  // n: u = velocity u', that is unit / S
@@ -42,8 +61,23 @@ typedef struct pp_ssn {
 
 // ── ssn_problem.c ────────────────────────────────────────────────────────────────────────────────
 
-perp_status pp_ssn_create(const perp_fcp *local, pp_arena *arena, pp_ssn **out);
-void pp_blocks_mul(const pp_blocks *A, const double *x, double *y);  // y += A x
+// bodies: NULL, or what stands for W.
+perp_status pp_ssn_create(const perp_fcp *local, pp_bodies *bodies, pp_arena *arena, pp_ssn **out);
+void pp_ssn_mul(const pp_ssn *ssn, const double *x, double *y);  // y = W x
+
+// ── ssn_bodies.c ─────────────────────────────────────────────────────────────────────────────────
+
+// *out is NULL with PERP_OK where M or H are not of that kind.
+perp_status pp_bodies_create(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,
+                             pp_bodies **out);
+// q = H' M^-1 f + w, before G is scaled
+void pp_bodies_free_motion(const pp_bodies *bodies, const perp_fcp *fcp, double *q);
+void pp_bodies_scale(pp_bodies *bodies, const double *S);                 // G = H S, S: n factors
+void pp_bodies_own(const pp_bodies *bodies, double *own);                 // the blocks W_cc
+void pp_bodies_mul(const pp_bodies *bodies, const double *x, double *u);  // u = W x
+// One contact after a product: u += G_c' y, and y += M^-1 G_c dx.
+void pp_bodies_pull(const pp_bodies *bodies, int c, double *u);
+void pp_bodies_push(const pp_bodies *bodies, int c, const double *dx);
 
 // ── ssn_map.c ────────────────────────────────────────────────────────────────────────────────────
 
@@ -53,38 +87,53 @@ void pp_blocks_mul(const pp_blocks *A, const double *x, double *y);  // y += A x
 double pp_ssn_map(const pp_ssn *ssn, double rho, const double *r, const double *u, double *F,
                   double *P);
 
+// Q(r): impulses that obey the cones.
+void pp_ssn_clip(const pp_ssn *ssn, const double *r, double *inside);
+
 // Gauss–Seidel sweeps on r, to find a start; u: n values of scratch.
 void pp_ssn_sweep(const pp_ssn *ssn, int sweeps, double *r, double *u);
 
-// The residuals (C7) and (C8) of r in scaled units; work: n values.
+// The residuals (C7) and (C8) of r in scaled units; u = W r + q.
 typedef struct pp_ssn_residuals {
     double plain, scaled;
 } pp_ssn_residuals;
 
-pp_ssn_residuals pp_ssn_residual(const pp_ssn *ssn, const double *r, double *work);
+pp_ssn_residuals pp_ssn_residual(const pp_ssn *ssn, const double *r, const double *u);
 
 // ── ssn_linear.c ─────────────────────────────────────────────────────────────────────────────────
 
-// The Newton matrix J = (I - P) + rho P (W + alpha I), dense or sparse LU.     theory (C22)
+// The Newton matrix J = B + A W, A and B block diagonal: dense or sparse, or through velocities.
 typedef struct pp_ssn_linear pp_ssn_linear;
 
-// bodies: the global form the problem came from, NULL: none. Where it has fewer velocities than there are
-// contact components, the system is solved in velocities.
-perp_status pp_ssn_linear_create(const pp_ssn *ssn, const perp_fcp *bodies, pp_arena *arena,
-                                 pp_ssn_linear **out);
+perp_status pp_ssn_linear_create(const pp_ssn *ssn, const pp_job *job, pp_ssn_linear **out);
 void pp_ssn_linear_destroy(pp_ssn_linear *linear);
-perp_status pp_ssn_linear_factor(pp_ssn_linear *linear, double alpha, double rho, const double *P);
-perp_status pp_ssn_linear_solve(const pp_ssn_linear *linear, double *x);  // x = J \ x
+// A and B: a dim x dim column-major block a contact, kept until the next factorisation.
+perp_status pp_ssn_linear_factor(pp_ssn_linear *linear, const double *A, const double *B);
+perp_status pp_ssn_linear_solve(const pp_ssn_linear *linear, double *x, double *Wx);  // x = J \ x
 
 // ── ssn_velocity.c ───────────────────────────────────────────────────────────────────────────────
 
 typedef struct pp_ssn_velocity pp_ssn_velocity;
 
-// M and H in CSC; S: n factors of the columns of H. *out is NULL with PERP_OK where a contact touches too
-// many velocities for this to pay.
-perp_status pp_ssn_velocity_create(const perp_matrix *M, const perp_matrix *H, const double *S,
-                                   int dim, pp_arena *arena, pp_ssn_velocity **out);
-void pp_ssn_velocity_destroy(pp_ssn_velocity *velocity);
-perp_status pp_ssn_velocity_factor(pp_ssn_velocity *velocity, double alpha, double rho,
-                                   const double *P);
+perp_status pp_ssn_velocity_create(const pp_bodies *bodies, const pp_job *job,
+                                   pp_ssn_velocity **out);
+perp_status pp_ssn_velocity_factor(pp_ssn_velocity *velocity, const double *A, const double *B);
 perp_status pp_ssn_velocity_solve(const pp_ssn_velocity *velocity, double *x);
+
+// ── ssn_interior.c ───────────────────────────────────────────────────────────────────────────────
+
+typedef struct pp_ssn_interior pp_ssn_interior;
+
+// How to follow the path; another way may end elsewhere.
+typedef struct pp_ssn_path {
+    double centre;  // tau falls to this part of it in a full step
+    int monotone;   // steps with E = I after a short one
+} pp_ssn_path;
+
+bool pp_ssn_interior_fits(const pp_ssn *ssn);  // one group, discs
+perp_status pp_ssn_interior_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena,
+                                   pp_ssn_interior **out);
+void pp_ssn_interior_begin(pp_ssn_interior *s, pp_ssn_path path);  // from afar
+// PERP_OK; PERP_ERR_LIMIT: no way on; or why the system could not be solved.
+perp_status pp_ssn_interior_step(pp_ssn_interior *s);
+void pp_ssn_interior_point(const pp_ssn_interior *s, double *r);

@@ -23,36 +23,56 @@
 #include <string.h>
 
 enum {
-    INNER_MAX = 30,    // Newton steps of an inner solve
-    TRIAL_MAX = 8,     // the same where a good guess is tried without ado,
-    TRIAL_SOON = 3,    // steps after which |F| must have fallen tenfold there
-    OUTER_MAX = 60,    // proximal steps of an attempt
-    PATIENCE = 16,     // proximal steps in which the residual must halve
-    BACKTRACKS = 8,    // halvings of a Newton step
-    STEPS_MAX = 1500,  // Newton steps in all, when the caller does not say; more when small
-    GS_SWEEPS = 100,   // of Gauss–Seidel, to start an attempt
+    INNER_MAX = 30,       // Newton steps of an inner solve,
+    INNER_NEAR = 15,      // the same near the end of a central path
+    TRIAL_MAX = 8,        // the same where a good guess is tried without ado,
+    TRIAL_SOON = 3,       // steps after which |F| must have fallen tenfold there
+    OUTER_MAX = 60,       // proximal steps of an attempt
+    PATIENCE = 16,        // proximal steps in which the residual must halve
+    BACKTRACKS = 8,       // halvings of a Newton step
+    STEPS_MAX = 1500,     // Newton steps in all, when the caller does not say; more when small
+    GS_SWEEPS = 100,      // of Gauss–Seidel, to start an attempt
+    PAUSE = 2,            // proximal steps for which alpha stays after an inner solve has failed,
+                          // doubled each time
+    FAILURES = 3,         // of inner solves that end an attempt of limited length
+    GUESS_MAX = 40,       // Newton steps that a guess is worth,
+    FIRST_MAX = 60,       // a cold start before central paths are tried,
+    FINISH_MAX = 150,     // and the end of a central path
+    PATH_MAX_STEPS = 60,  // steps along a central path
+    PATH_FROM = 60,       // contact components from which one is followed
+    VELOCITY_FROM = 60,   // contact components from which bodies are kept
 };
 
 #define ALPHA_LEAST 1e-9
 #define ALPHA_FIRST 0.1  // from a cold start
 #define ALPHA_MOST  1e4
 #define ROUNDING    1e-13
+#define MARGIN      0.99  // of the tolerance: the judge computes otherwise
+#define CLOSER      0.01  // part of the tolerance below which an answer is not improved any more
+// The central path is followed to this residual, and beyond while each step reduces it to PATH_PACE.
+#define PATH_END  1e-6
+#define PATH_PACE 0.5
 
 typedef struct newton {
     const pp_ssn *ssn;
     const pp_job *job;
     pp_ssn_linear *linear;
-    double *r;                       // the outer iterate
-    double *x, *trial, *dx;          // the inner iterate, its trial and step
-    double *q, *u, *F, *P;           // q - alpha r; W x + alpha x + q; the map; its blocks
-    double *work;                    // n, for residuals
-    double *best;                    // smallest residual seen
+    double *r;                      // the outer iterate
+    double *x, *dx;                 // the inner iterate, its step
+    double *Wx, *Wdx;               // W times them
+    double *trial, *q, *u, *F, *P;  // x + t dx; q - alpha r; W x + alpha x + q; the map; its blocks
+    double *A, *B;                  // blocks of the Newton matrix
+    double *best;                   // smallest residual seen
     pp_ssn_residuals at_r, at_best;  // residuals of r and best
     double stretch;                  // rho of the map in units of 1 / (1 + alpha)
+    double forced;                   // the step where |F| falls nowhere along dx
     bool hasty;                      // give up soon
+    int inner_max;                   // Newton steps of an inner solve
     int steps, steps_max;
+    double target;  // residual to reach
     double seconds_factor;
-    perp_status fatal;  // PERP_ERR_MEMORY ends everything
+    pp_ssn_interior *interior;  // NULL until it is needed
+    perp_status fatal;          // PERP_ERR_MEMORY ends everything
 } newton;
 
 static bool out_of_budget(const newton *s)
@@ -65,57 +85,75 @@ static double worst(pp_ssn_residuals e)
     return fmax(e.plain, e.scaled);
 }
 
-// F at x with the proximal term; the Jacobian too when P is not NULL.
-static double evaluate(newton *s, const double *x, double alpha, double *P)
+// Residuals of r; W r is left in Wx.
+static pp_ssn_residuals measure(newton *s, const double *r)
 {
     int n = s->ssn->n;
+    pp_ssn_mul(s->ssn, r, s->Wx);
     for (int i = 0; i < n; i++) {
-        s->u[i] = s->q[i] + alpha * x[i];
+        s->u[i] = s->Wx[i] + s->ssn->q[i];
     }
-    pp_blocks_mul(&s->ssn->W, x, s->u);
-    return pp_ssn_map(s->ssn, s->stretch / (1.0 + alpha), x, s->u, s->F, P);
+    return pp_ssn_residual(s->ssn, r, s->u);
 }
 
-// dx = -J \ F at the P of the last evaluation.
+// F at x + t dx with the proximal term; the Jacobian too when P is not NULL. No product: u is affine.
+static double evaluate(newton *s, double t, double alpha, double *P)
+{
+    for (int i = 0; i < s->ssn->n; i++) {
+        double x = s->x[i] + t * s->dx[i];
+        s->trial[i] = x;
+        s->u[i] = s->q[i] + alpha * x + (s->Wx[i] + t * s->Wdx[i]);
+    }
+    return pp_ssn_map(s->ssn, s->stretch / (1.0 + alpha), s->trial, s->u, s->F, P);
+}
+
+// The linear system, made when the first step is taken: a guess may be good enough as it is.
+static perp_status need_linear(newton *s)
+{
+    perp_status status = s->linear ? PERP_OK : pp_ssn_linear_create(s->ssn, s->job, &s->linear);
+    s->fatal = status < 0 ? status : s->fatal;
+    return status;
+}
+
+// dx = -J \ F at the P of the last evaluation, J = (I - P) + rho P (W + alpha I).
 static perp_status newton_direction(newton *s, double alpha)
 {
-    double start = pp_seconds();
-    perp_status status = pp_ssn_linear_factor(s->linear, alpha, s->stretch / (1.0 + alpha), s->P);
-    if (status == PERP_OK) {
-        for (int i = 0; i < s->ssn->n; i++) {
-            s->dx[i] = -s->F[i];
-        }
-        status = pp_ssn_linear_solve(s->linear, s->dx);
+    double start = pp_seconds(), rho = s->stretch / (1.0 + alpha);
+    int d = s->ssn->dim;
+    for (int k = 0; k < s->ssn->n * d; k++) {
+        double identity = k % (d * d) % (d + 1) == 0 ? 1.0 : 0.0;
+        s->A[k] = rho * s->P[k];
+        s->B[k] = identity - (1.0 - rho * alpha) * s->P[k];
     }
+    perp_status status = need_linear(s);
+    status = status < 0 ? status : pp_ssn_linear_factor(s->linear, s->A, s->B);
+    for (int i = 0; i < s->ssn->n; i++) {
+        s->dx[i] = -s->F[i];
+    }
+    status = status < 0 ? status : pp_ssn_linear_solve(s->linear, s->dx, s->Wdx);
     s->seconds_factor += pp_seconds() - start;
     s->fatal = status == PERP_ERR_MEMORY ? status : s->fatal;
     return status;
 }
 
-static void step_along(const newton *s, double t)
-{
-    for (int i = 0; i < s->ssn->n; i++) {
-        s->trial[i] = s->x[i] + t * s->dx[i];
-    }
-}
-
+// Moves x by the step that the search along dx finds.
 static void line_search(newton *s, double alpha, double size)
 {
     double t = 1.0;
-    for (int k = 0; k < BACKTRACKS; k++) {
-        step_along(s, t);
-        if (evaluate(s, s->trial, alpha, NULL) < (1.0 - 1e-4 * t) * size) {
-            return;
-        }
+    int k = 0;
+    while (k < BACKTRACKS && !(evaluate(s, t, alpha, NULL) < (1.0 - 1e-4 * t) * size)) {
         t *= 0.5;
+        k++;
     }
-    step_along(s, 1.0);
+    t = k < BACKTRACKS ? t : s->forced;
+    pp_axpy(s->ssn->n, t, s->dx, s->x);
+    pp_axpy(s->ssn->n, t, s->Wdx, s->Wx);
 }
 
 // One proximal step from r into x. True when |F| fell as far as the outer iterate deserves.
 static bool inner_solve(newton *s, double alpha)
 {
-    int n = s->ssn->n, most = s->hasty ? TRIAL_MAX : INNER_MAX;
+    int n = s->ssn->n, most = s->hasty ? TRIAL_MAX : s->inner_max;
     double first = PP_INF;
     double accuracy = 1e-2 * fmin(s->at_r.scaled, 1e-2) * fmin(1.0, alpha);
     double q_size = pp_norm2(n, s->ssn->q) / (1.0 + alpha);
@@ -123,8 +161,11 @@ static bool inner_solve(newton *s, double alpha)
         s->q[i] = s->ssn->q[i] - alpha * s->r[i];
     }
     memcpy(s->x, s->r, (size_t)n * sizeof *s->x);
+    pp_ssn_mul(s->ssn, s->x, s->Wx);
+    memset(s->dx, 0, (size_t)n * sizeof *s->dx);
+    memset(s->Wdx, 0, (size_t)n * sizeof *s->Wdx);
     for (int k = 0; k < most && !out_of_budget(s); k++) {
-        double size = evaluate(s, s->x, alpha, s->P);
+        double size = evaluate(s, 0.0, alpha, s->P);
         first = k == 0 ? size : first;
         if (size <= fmax(1e-13, accuracy) * fmax(pp_norm2(n, s->x), q_size)) {
             return true;
@@ -135,7 +176,6 @@ static bool inner_solve(newton *s, double alpha)
         }
         s->steps++;
         line_search(s, alpha, size);
-        memcpy(s->x, s->trial, (size_t)n * sizeof *s->x);
     }
     return false;
 }
@@ -156,12 +196,14 @@ typedef struct plan {
     double alpha;    // of the first proximal step
     double shrink;   // of alpha after a success
     double stretch;  // of rho
+    double forced;   // step where no step makes |F| fall: 1 jumps, a little one stays near
+    int steps;       // Newton steps it may take, 0: no limit of its own
     enum {
         ABSOLUTE,
         RELATIVE,
         TRIAL
     } kind;  // RELATIVE: alpha is in units of the start's residual;
-             // TRIAL: likewise, and the first failure ends it
+             // TRIAL: the first failure ends it
 } plan;
 
 // Starts r: zero, the caller's guess (in x), the best so far, pressed on every contact, or some sweeps
@@ -181,22 +223,82 @@ static void start_at(newton *s, beginning start)
     if (start == START_SWEEPS) {
         pp_ssn_sweep(s->ssn, GS_SWEEPS, s->r, s->u);
     }
-    s->at_r = pp_ssn_residual(s->ssn, s->r, s->work);
+    s->at_r = measure(s, s->r);
     remember(s);
+}
+
+// Follows the central path from afar until the residual is small; r is where that ends.
+static void follow_path(newton *s, pp_ssn_path path)
+{
+    perp_status status = need_linear(s);
+    double last = PP_INF;
+    if (status == PERP_OK && !s->interior) {
+        status = pp_ssn_interior_create(s->ssn, s->linear, s->job->arena, &s->interior);
+        s->fatal = status < 0 ? status : s->fatal;
+    }
+    if (status == PERP_OK) {
+        pp_ssn_interior_begin(s->interior, path);
+    }
+    for (int k = 0; k < PATH_MAX_STEPS && status == PERP_OK && !out_of_budget(s); k++) {
+        double start = pp_seconds();
+        status = pp_ssn_interior_step(s->interior);
+        s->seconds_factor += pp_seconds() - start;
+        s->steps++;
+        pp_ssn_interior_point(s->interior, s->r);
+        s->at_r = measure(s, s->r);
+        remember(s);
+        if (worst(s->at_r) <= s->target ||
+            (s->at_r.scaled <= PATH_END && s->at_r.scaled > PATH_PACE * last)) {
+            break;
+        }
+        last = s->at_r.scaled;
+    }
+}
+
+// Residuals of where an inner solve ended.
+static pp_ssn_residuals measure_end(newton *s)
+{
+    pp_ssn_residuals none = {PP_INF, PP_INF};
+    return pp_all_finite((size_t)s->ssn->n, s->x) ? measure(s, s->x) : none;
+}
+
+static void accept(newton *s, pp_ssn_residuals at)
+{
+    memcpy(s->r, s->x, (size_t)s->ssn->n * sizeof *s->r);
+    s->at_r = at;
+    remember(s);
+}
+
+// One more proximal step, a short one: the residual is one number, and light bodies count little in it.
+static void polish(newton *s, double alpha)
+{
+    s->hasty = true;
+    inner_solve(s, alpha);
+    pp_ssn_residuals e = measure_end(s);
+    if (worst(e) < worst(s->at_r)) {
+        accept(s, e);
+    }
 }
 
 // The outer loop from r. True when both residuals are at most the tolerance.
 static bool attempt(newton *s, const plan *how)
 {
-    int n = s->ssn->n;
-    double alpha = how->alpha, target = s->job->options->tolerance, mark = PP_INF;
-    if (how->kind != ABSOLUTE) {
+    double alpha = how->alpha, target = s->target, mark = PP_INF;
+    if (how->kind == RELATIVE) {
         alpha = fmin(fmax(alpha * s->at_r.scaled, ALPHA_LEAST), ALPHA_FIRST);
     }
+    int last = how->steps > 0 ? s->steps + how->steps : INT32_MAX, failures = 0;
+    int hold = 0, patience = PAUSE;
     s->stretch = how->stretch;
+    s->forced = how->forced;
+    s->inner_max = how->forced < 1.0 ? INNER_NEAR : INNER_MAX;
     s->hasty = how->kind == TRIAL;
-    for (int k = 0; k < OUTER_MAX && alpha <= ALPHA_MOST && !out_of_budget(s); k++) {
+    for (int k = 0; k < OUTER_MAX && alpha <= ALPHA_MOST && s->steps < last && !out_of_budget(s);
+         k++) {
         if (worst(s->at_r) <= target) {
+            if (k > 0 && worst(s->at_r) > CLOSER * target) {
+                polish(s, alpha);
+            }
             return true;
         }
         if (k % PATIENCE == 0) {
@@ -206,21 +308,23 @@ static bool attempt(newton *s, const plan *how)
             mark = s->at_r.scaled;
         }
         bool solved = inner_solve(s, alpha);
-        pp_ssn_residuals e = {PP_INF, PP_INF};
-        if (pp_all_finite((size_t)n, s->x)) {
-            e = pp_ssn_residual(s->ssn, s->x, s->work);
-        }
+        pp_ssn_residuals e = measure_end(s);
         if (!isfinite(e.scaled) || (!solved && e.scaled > s->at_r.scaled)) {
-            if (s->hasty) {
+            failures++;
+            if (s->hasty ||
+                (how->steps > 0 && failures == (how->kind == RELATIVE ? 1 : FAILURES))) {
                 break;
             }
             alpha *= 10.0;
+            hold = patience;
+            patience *= 2;
             continue;
         }
-        memcpy(s->r, s->x, (size_t)n * sizeof *s->r);
-        s->at_r = e;
-        remember(s);
-        alpha = fmax(solved ? alpha * how->shrink : alpha, ALPHA_LEAST);
+        accept(s, e);
+        if (solved && hold == 0) {
+            alpha = fmax(alpha * how->shrink, ALPHA_LEAST);
+        }
+        hold -= hold > 0;
         if (s->hasty && !solved) {
             break;
         }
@@ -228,35 +332,30 @@ static bool attempt(newton *s, const plan *how)
     return worst(s->at_r) <= target;
 }
 
-static perp_status newton_create(const pp_ssn *ssn, const perp_fcp *bodies, const pp_job *job,
-                                 newton *s)
+static perp_status newton_create(const pp_ssn *ssn, const pp_job *job, newton *s)
 {
     int n = ssn->n, limit = job->options->max_iterations;
     *s = (newton){.ssn = ssn, .job = job, .at_best = {PP_INF, PP_INF}};
-    double **vectors[] = {&s->r, &s->x, &s->trial, &s->dx, &s->q, &s->u, &s->F, &s->best, &s->work};
+    s->target = MARGIN * job->options->tolerance;
+    double **vectors[] = {&s->r, &s->x,     &s->dx, &s->Wx, &s->Wdx,
+                          &s->q, &s->trial, &s->u,  &s->F,  &s->best};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
         *vectors[k] = PP_ZEROS(job->arena, double, n);
         if (!*vectors[k]) {
             return PERP_ERR_MEMORY;
         }
     }
-    s->P = PP_ZEROS(job->arena, double, (size_t)n *(size_t)ssn->dim);
+    size_t blocks = (size_t)n * (size_t)ssn->dim;
+    s->P = PP_ZEROS(job->arena, double, blocks);
+    s->A = PP_ARRAY(job->arena, double, blocks);
+    s->B = PP_ARRAY(job->arena, double, blocks);
     s->steps_max = limit > 0 ? limit : n > 1000 ? STEPS_MAX : 3 * STEPS_MAX;
-    return s->P ? pp_ssn_linear_create(ssn, bodies, job->arena, &s->linear) : PERP_ERR_MEMORY;
+    return s->P && s->A && s->B ? PERP_OK : PERP_ERR_MEMORY;
 }
 
-static bool solve_scaled(newton *s, bool warm)
+static bool try_plans(newton *s, const plan *plans, int count)
 {
-    static const plan plans[] = {
-        {START_GUESS, 1e-4, 0.1, 1.0, TRIAL},          {START_BEST, 1.0, 0.1, 1.0, RELATIVE},
-        {START_ZERO, ALPHA_FIRST, 0.1, 1.0, ABSOLUTE}, {START_SWEEPS, 1.0, 0.3, 1.0, ABSOLUTE},
-        {START_SWEEPS, 0.1, 0.1, 0.2, ABSOLUTE},       {START_STICK, 0.1, 0.1, 1.0, ABSOLUTE},
-        {START_SWEEPS, 1.0, 0.1, 5.0, ABSOLUTE},       {START_ZERO, 10.0, 0.3, 1.0, ABSOLUTE},
-        {START_BEST, 1e-3, 0.1, 1.0, ABSOLUTE},        {START_STICK, 1.0, 0.3, 0.2, ABSOLUTE},
-        {START_ZERO, 1e-2, 0.1, 3.0, ABSOLUTE},
-    };
-    enum { COLD = 2 };  // the first two are for a guess
-    for (size_t k = warm ? 0 : COLD; k < sizeof plans / sizeof plans[0] && !out_of_budget(s); k++) {
+    for (int k = 0; k < count && !out_of_budget(s); k++) {
         start_at(s, plans[k].start);
         if (attempt(s, &plans[k])) {
             return true;
@@ -266,6 +365,68 @@ static bool solve_scaled(newton *s, bool warm)
         }
     }
     return false;
+}
+
+// Along the central path, then by proximal steps from where it led.
+static bool try_paths(newton *s)
+{
+    static const pp_ssn_path paths[] = {{0.1, 3}, {0.3, 3}, {0.03, 3}, {0.1, 6}, {0.03, 1}};
+    static const plan finish = {START_BEST, 1e-3, 0.1, 1.0, 0.01, FINISH_MAX, ABSOLUTE};
+    for (size_t k = 0; k < sizeof paths / sizeof paths[0] && !out_of_budget(s); k++) {
+        follow_path(s, paths[k]);
+        if (attempt(s, &finish)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool solve_scaled(newton *s, bool warm)
+{
+    static const plan guessed[] = {
+        {START_GUESS, 1e-4, 0.1, 1.0, 1.0, 0, TRIAL},
+        {START_BEST, 1e3, 0.1, 1.0, 1.0, GUESS_MAX, RELATIVE},
+    };
+    static const plan cold[] = {
+        {START_ZERO, ALPHA_FIRST, 0.1, 1.0, 1.0, 0, ABSOLUTE},
+        {START_SWEEPS, 1.0, 0.3, 1.0, 1.0, 0, ABSOLUTE},
+        {START_SWEEPS, 0.1, 0.1, 0.2, 1.0, 0, ABSOLUTE},
+        {START_STICK, 0.1, 0.1, 1.0, 1.0, 0, ABSOLUTE},
+        {START_SWEEPS, 1.0, 0.1, 5.0, 1.0, 0, ABSOLUTE},
+        {START_ZERO, 10.0, 0.3, 1.0, 1.0, 0, ABSOLUTE},
+        {START_BEST, 1.0, 0.1, 1.0, 1.0, 0, RELATIVE},
+        {START_BEST, 1e-3, 0.1, 1.0, 1.0, 0, ABSOLUTE},
+        {START_STICK, 1.0, 0.3, 0.2, 1.0, 0, ABSOLUTE},
+        {START_ZERO, 1e-2, 0.1, 3.0, 1.0, 0, ABSOLUTE},
+    };
+    static const plan first[] = {{START_ZERO, ALPHA_FIRST, 0.1, 1.0, 1.0, FIRST_MAX, ABSOLUTE}};
+    bool paths = s->ssn->n > PATH_FROM && pp_ssn_interior_fits(s->ssn);
+    if (warm && try_plans(s, guessed, sizeof guessed / sizeof guessed[0])) {
+        return true;
+    }
+    if (paths && ((!warm && try_plans(s, first, 1)) || try_paths(s))) {
+        return true;
+    }
+    return try_plans(s, cold, sizeof cold / sizeof cold[0]);
+}
+
+// What is off the cones by more than rounding is put back when that costs nothing.
+static void tidy_best(newton *s)
+{
+    int n = s->ssn->n;
+    double off = 0.0;
+    pp_ssn_clip(s->ssn, s->best, s->r);
+    for (int i = 0; i < n; i++) {
+        off = pp_larger(fabs(s->r[i] - s->best[i]), off);
+    }
+    if (off <= ROUNDING * pp_norm_inf(n, s->best)) {
+        return;
+    }
+    s->at_r = measure(s, s->r);
+    if (worst(s->at_r) <= pp_larger(s->target, worst(s->at_best))) {
+        s->at_best = s->at_r;
+        memcpy(s->best, s->r, (size_t)n * sizeof *s->best);
+    }
 }
 
 static perp_status conclude(const newton *s, bool solved, pp_report *report)
@@ -287,20 +448,21 @@ static perp_status conclude(const newton *s, bool solved, pp_report *report)
     return PERP_ERR_LIMIT;
 }
 
-// bodies: the global problem it was condensed from, NULL: none.
-static perp_status solve_local(const perp_fcp *fcp, const perp_fcp *bodies, const pp_job *job,
-                               double *r, pp_report *report)
+// bodies: what stands for W, NULL: W itself does.
+static perp_status solve_local(const perp_fcp *fcp, pp_bodies *bodies, const pp_job *job, double *r,
+                               pp_report *report)
 {
     pp_ssn *ssn = NULL;
     newton s = {0};
-    perp_status status = pp_ssn_create(fcp, job->arena, &ssn);
-    status = status < 0 ? status : newton_create(ssn, bodies, job, &s);
+    perp_status status = pp_ssn_create(fcp, bodies, job->arena, &ssn);
+    status = status < 0 ? status : newton_create(ssn, job, &s);
     if (status == PERP_OK) {
         for (int i = 0; i < ssn->n; i++) {
             s.x[i] = r[i] / ssn->scale[i];
         }
         bool warm = job->options->warm_start && pp_all_finite((size_t)ssn->n, s.x);
         bool solved = solve_scaled(&s, warm);
+        tidy_best(&s);
         status = conclude(&s, solved, report);
         for (int i = 0; i < ssn->n; i++) {
             r[i] = ssn->scale[i] * s.best[i];
@@ -310,6 +472,31 @@ static perp_status solve_local(const perp_fcp *fcp, const perp_fcp *bodies, cons
     return status;
 }
 
+// The local form of a global problem: through its bodies where they are separate and not too many, else
+// condensed.
+static perp_status make_local(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,
+                              perp_fcp *local, pp_bodies **bodies)
+{
+    int n = fcp->nc * fcp->dim;
+    perp_status status = PERP_OK;
+    *bodies = NULL;
+    if (n > VELOCITY_FROM && fcp->nv <= 2 * n) {
+        status = pp_bodies_create(fcp, mass, arena, bodies);
+    }
+    if (status < 0 || !*bodies) {
+        return status < 0 ? status : pp_fcp_condense(fcp, mass, arena, local);
+    }
+    double *q = PP_ARRAY(arena, double, n);
+    if (!q) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_bodies_free_motion(*bodies, fcp, q);
+    *local = *fcp;
+    local->nv = 0;
+    local->q = q;
+    return PERP_OK;
+}
+
 perp_status pp_ssn_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
                        pp_report *report)
 {
@@ -317,14 +504,15 @@ perp_status pp_ssn_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double
         return solve_local(fcp, NULL, job, r, report);
     }
     perp_fcp local;
+    pp_bodies *bodies;
     pp_mass *mass = NULL;
     perp_status status = pp_mass_create(&fcp->M, job->arena, &mass);
     if (status == PERP_ERR_SINGULAR) {
         pp_print(report->reason, sizeof report->reason, "M is not positive definite");
     }
-    status = status < 0 ? status : pp_fcp_condense(fcp, mass, job->arena, &local);
+    status = status < 0 ? status : make_local(fcp, mass, job->arena, &local, &bodies);
     if (status == PERP_OK) {
-        status = solve_local(&local, fcp, job, r, report);
+        status = solve_local(&local, bodies, job, r, report);
         perp_status end = v ? pp_fcp_velocity(fcp, mass, r, v) : PERP_OK;
         status = end < 0 ? end : status;
     }

@@ -1,17 +1,18 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Newton system of the contact problem: assembly and factorisation, dense or sparse.
+// The Newton system of the contact problem: assembly and factorisation, dense, sparse or in velocities.
 //
-//   J = (I - P) + rho P (W + alpha I),   P block diagonal
+//   J = B + A W,   A and B block diagonal
 //
-// A row block of an open contact is the identity, that of a sticking one is rho (W + alpha I).
+// For the Alart–Curnier map A = rho P and B = I - P + rho alpha P: a row block of an open contact is the
+// identity, that of a sticking one is rho (W + alpha I).
 #include "comp/ssn.h"
 
 #include <string.h>
 
 struct pp_ssn_linear {
-    const pp_blocks *W;
+    const pp_ssn *ssn;
     int n;
     double *J;   // dense: n x n, factored in place
     int *pivot;  // dense
@@ -19,16 +20,17 @@ struct pp_ssn_linear {
     double *x;   // sparse
     pp_sparse_lu *lu;
     pp_ssn_velocity *velocity;  // or in velocities, refined with J
-    const double *P;            // of the last factorisation
-    double alpha, rho;
-    double *rest, *sum;  // n
+    const double *A, *B;        // of the last factorisation
+    double *rest, *step, *Wd;   // n
 };
 
 enum {
     DENSE_ALWAYS = 150,  // rows up to which a dense LU is faster whatever the pattern
-    VELOCITY_FROM = 60,  // rows from which velocities are considered
     DENSE_MOST = 3000,   // rows up to which a matrix at least one third full is factored dense
+    ROUNDS = 4,          // of refinement, at most
 };
+
+#define REFINED 1e-9  // relative residual of a solve that is good enough
 
 static bool is_dense(const pp_blocks *W, int n)
 {
@@ -38,7 +40,7 @@ static bool is_dense(const pp_blocks *W, int n)
 
 static perp_status sparse_create(pp_ssn_linear *linear, pp_arena *arena)
 {
-    const pp_blocks *W = linear->W;
+    const pp_blocks *W = &linear->ssn->W;
     int d = W->dim;
     size_t entries = (size_t)W->p[W->count] * (size_t)(d * d);
     linear->p = PP_ARRAY(arena, int, linear->n + 1);
@@ -61,42 +63,26 @@ static perp_status sparse_create(pp_ssn_linear *linear, pp_arena *arena)
     return linear->lu ? PERP_OK : PERP_ERR_MEMORY;
 }
 
-// The system in velocities, where the global form is sparse and has fewer of them.
-static perp_status try_velocity(pp_ssn_linear *linear, const pp_ssn *ssn, const perp_fcp *bodies,
-                                pp_arena *arena)
+perp_status pp_ssn_linear_create(const pp_ssn *ssn, const pp_job *job, pp_ssn_linear **out)
 {
-    if (!bodies || bodies->M.dense || bodies->H.dense || linear->n <= VELOCITY_FROM ||
-        bodies->nv > 0.8 * linear->n) {
-        return PERP_OK;
-    }
-    double *S = PP_ARRAY(arena, double, linear->n);
-    linear->rest = PP_ARRAY(arena, double, linear->n);
-    linear->sum = PP_ARRAY(arena, double, linear->n);
-    if (!S || !linear->rest || !linear->sum) {
-        return PERP_ERR_MEMORY;
-    }
-    for (int i = 0; i < linear->n; i++) {
-        S[i] = ssn->scale[i] / ssn->unit;
-    }
-    return pp_ssn_velocity_create(&bodies->M, &bodies->H, S, ssn->dim, arena, &linear->velocity);
-}
-
-perp_status pp_ssn_linear_create(const pp_ssn *ssn, const perp_fcp *bodies, pp_arena *arena,
-                                 pp_ssn_linear **out)
-{
-    const pp_blocks *W = &ssn->W;
+    pp_arena *arena = job->arena;
     pp_ssn_linear *linear = PP_ZEROS(arena, pp_ssn_linear, 1);
     *out = linear;
     if (!linear) {
         return PERP_ERR_MEMORY;
     }
-    linear->W = W;
-    linear->n = W->count * W->dim;
-    perp_status status = try_velocity(linear, ssn, bodies, arena);
-    if (status < 0 || linear->velocity) {
-        return status;
+    linear->ssn = ssn;
+    linear->n = ssn->n;
+    linear->rest = PP_ARRAY(arena, double, 3 * (size_t)ssn->n);
+    if (!linear->rest) {
+        return PERP_ERR_MEMORY;
     }
-    if (!is_dense(W, linear->n)) {
+    linear->step = linear->rest + ssn->n;
+    linear->Wd = linear->step + ssn->n;
+    if (ssn->bodies) {
+        return pp_ssn_velocity_create(ssn->bodies, job, &linear->velocity);
+    }
+    if (!is_dense(&ssn->W, linear->n)) {
         return sparse_create(linear, arena);
     }
     linear->J = PP_ARRAY(arena, double, (size_t)linear->n *(size_t)linear->n);
@@ -108,34 +94,27 @@ void pp_ssn_linear_destroy(pp_ssn_linear *linear)
 {
     if (linear) {
         pp_sparse_lu_destroy(linear->lu);
-        pp_ssn_velocity_destroy(linear->velocity);
         linear->lu = NULL;
     }
 }
 
-// One column of a block of J: y = rho P (w + alpha e_b) + (I - P) e_b, the e_b terms on the diagonal.
-static void jacobian_column(int d, double alpha, double rho, const double *P, const double *w,
+// One column of a block of J: y = A w, and B e_b on the diagonal.
+static void jacobian_column(int d, const double *A, const double *B, const double *w,
                             int diagonal_b, double *y)
 {
-    double t[PP_SSN_DIM_MAX];
     for (int a = 0; a < d; a++) {
-        t[a] = rho * w[a];
-        y[a] = 0.0;
-    }
-    if (diagonal_b >= 0) {
-        t[diagonal_b] += rho * alpha - 1.0;
-        y[diagonal_b] = 1.0;
+        y[a] = diagonal_b >= 0 ? B[a + diagonal_b * d] : 0.0;
     }
     for (int b = 0; b < d; b++) {
         for (int a = 0; a < d; a++) {
-            y[a] += P[a + b * d] * t[b];
+            y[a] += A[a + b * d] * w[b];
         }
     }
 }
 
-static void assemble(pp_ssn_linear *linear, double alpha, double rho, const double *P)
+static void assemble(pp_ssn_linear *linear, const double *A, const double *B)
 {
-    const pp_blocks *W = linear->W;
+    const pp_blocks *W = &linear->ssn->W;
     int d = W->dim, dd = d * d;
     for (int j = 0; j < linear->n; j++) {
         int J = j / d, b = j % d;
@@ -144,78 +123,83 @@ static void assemble(pp_ssn_linear *linear, double alpha, double rho, const doub
             double *y = linear->J ? linear->J + (size_t)j * (size_t)linear->n + c * d
                                   : linear->x + linear->p[j] + (k - W->p[J]) * d;
             const double *w = W->x + (size_t)k * (size_t)dd + b * d;
-            jacobian_column(d, alpha, rho, P + (size_t)c * (size_t)dd, w, c == J ? b : -1, y);
+            jacobian_column(d, A + (size_t)c * (size_t)dd, B + (size_t)c * (size_t)dd, w,
+                            c == J ? b : -1, y);
         }
     }
 }
 
-perp_status pp_ssn_linear_factor(pp_ssn_linear *linear, double alpha, double rho, const double *P)
+perp_status pp_ssn_linear_factor(pp_ssn_linear *linear, const double *A, const double *B)
 {
     size_t n = (size_t)linear->n;
+    linear->A = A;
+    linear->B = B;
     if (linear->velocity) {
-        linear->P = P;
-        linear->alpha = alpha;
-        linear->rho = rho;
-        return pp_ssn_velocity_factor(linear->velocity, alpha, rho, P);
+        return pp_ssn_velocity_factor(linear->velocity, A, B);
     }
     if (!linear->J) {
-        assemble(linear, alpha, rho, P);
+        assemble(linear, A, B);
         return pp_sparse_lu_factor(linear->lu, linear->x);
     }
     memset(linear->J, 0, n * n * sizeof *linear->J);
-    assemble(linear, alpha, rho, P);
+    assemble(linear, A, B);
     int failed = pp_lu_factor(linear->n, linear->J, linear->n, linear->pivot, 0.0);
     return failed ? PERP_ERR_SINGULAR : PERP_OK;
 }
 
-// rest = b - J x,  J x = x + P (rho (W x + alpha x) - x)
-static void residual(const pp_ssn_linear *linear, const double *b, const double *x, double *rest)
-{
-    int d = linear->W->dim;
-    memset(rest, 0, (size_t)linear->n * sizeof *rest);
-    pp_blocks_mul(linear->W, x, rest);
-    for (int c = 0; c < linear->W->count; c++) {
-        const double *P = linear->P + (size_t)c * (size_t)(d * d);
-        double t[PP_SSN_DIM_MAX], *own = rest + c * d;
-        const double *xc = x + c * d, *bc = b + c * d;
-        for (int k = 0; k < d; k++) {
-            t[k] = linear->rho * (own[k] + linear->alpha * xc[k]) - xc[k];
-        }
-        for (int k = 0; k < d; k++) {
-            own[k] = bc[k] - xc[k];
-            for (int l = 0; l < d; l++) {
-                own[k] -= P[k + l * d] * t[l];
-            }
-        }
-    }
-}
-
-// In velocities, refined twice: sticking contacts lose digits as alpha falls.
-static perp_status solve_velocity(const pp_ssn_linear *linear, double *x)
-{
-    enum { ROUNDS = 3 };
-    perp_status status = PERP_OK;
-    memset(linear->sum, 0, (size_t)linear->n * sizeof *linear->sum);
-    memcpy(linear->rest, x, (size_t)linear->n * sizeof *x);
-    for (int k = 0; k < ROUNDS && status >= 0; k++) {
-        status = pp_ssn_velocity_solve(linear->velocity, linear->rest);
-        pp_axpy(linear->n, 1.0, linear->rest, linear->sum);
-        if (k + 1 < ROUNDS) {
-            residual(linear, x, linear->sum, linear->rest);
-        }
-    }
-    memcpy(x, linear->sum, (size_t)linear->n * sizeof *x);
-    return status >= 0 && pp_all_finite((size_t)linear->n, x) ? PERP_OK : PERP_ERR_SINGULAR;
-}
-
-perp_status pp_ssn_linear_solve(const pp_ssn_linear *linear, double *x)
+static perp_status solve_once(const pp_ssn_linear *linear, double *x)
 {
     if (linear->velocity) {
-        return solve_velocity(linear, x);
+        return pp_ssn_velocity_solve(linear->velocity, x);
     }
     if (!linear->J) {
         return pp_sparse_lu_solve(linear->lu, x);
     }
     pp_lu_solve(linear->n, linear->J, linear->n, linear->pivot, x);
-    return pp_all_finite((size_t)linear->n, x) ? PERP_OK : PERP_ERR_SINGULAR;
+    return PERP_OK;
+}
+
+// rest -= B d + A (W d)
+static void subtract_product(const pp_ssn_linear *linear, const double *step, const double *Wd,
+                             double *rest)
+{
+    int d = linear->ssn->dim;
+    for (int c = 0; c < linear->ssn->nc; c++) {
+        const double *A = linear->A + (size_t)c * (size_t)(d * d);
+        const double *B = linear->B + (size_t)c * (size_t)(d * d);
+        for (int l = 0; l < d; l++) {
+            for (int k = 0; k < d; k++) {
+                rest[c * d + k] -= B[k + l * d] * step[c * d + l] + A[k + l * d] * Wd[c * d + l];
+            }
+        }
+    }
+}
+
+// Refined while that pays: in velocities sticking contacts lose digits as alpha falls.
+perp_status pp_ssn_linear_solve(const pp_ssn_linear *linear, double *x, double *Wx)
+{
+    int n = linear->n;
+    double size = pp_norm2(n, x), last = PP_INF;
+    memcpy(linear->rest, x, (size_t)n * sizeof *x);
+    memset(x, 0, (size_t)n * sizeof *x);
+    memset(Wx, 0, (size_t)n * sizeof *Wx);
+    for (int k = 0; k < ROUNDS; k++) {
+        memcpy(linear->step, linear->rest, (size_t)n * sizeof *x);
+        if (solve_once(linear, linear->step) < 0 || !pp_all_finite((size_t)n, linear->step)) {
+            return PERP_ERR_SINGULAR;
+        }
+        pp_ssn_mul(linear->ssn, linear->step, linear->Wd);
+        pp_axpy(n, 1.0, linear->step, x);
+        pp_axpy(n, 1.0, linear->Wd, Wx);
+        if (!linear->velocity) {
+            break;
+        }
+        subtract_product(linear, linear->step, linear->Wd, linear->rest);
+        double rest = pp_norm2(n, linear->rest);
+        if (rest <= REFINED * size || rest > 0.5 * last) {
+            break;
+        }
+        last = rest;
+    }
+    return PERP_OK;
 }

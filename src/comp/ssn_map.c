@@ -121,39 +121,70 @@ double pp_ssn_map(const pp_ssn *ssn, double rho, const double *r, const double *
     return pp_norm2(ssn->n, F);
 }
 
-// One contact's step of Gauss–Seidel: r_c = Q(r_c - u_c / (trace of the block's rows, roughly)).
-static void sweep_contact(const pp_ssn *ssn, int c, double *r, double *u)
+void pp_ssn_clip(const pp_ssn *ssn, const double *r, double *inside)
 {
-    const pp_blocks *W = &ssn->W;
+    for (int c = 0; c < ssn->nc; c++) {
+        project_augmented(ssn, c, r + c * ssn->dim, inside + c * ssn->dim, NULL);
+    }
+}
+
+// One contact's step of Gauss–Seidel: r_c = Q(r_c - u_c / (trace of the block's rows, roughly)). The change
+// of r_c is left in dr.
+static void sweep_contact(const pp_ssn *ssn, int c, const double *u, double *r, double *dr)
+{
     int d = ssn->dim;
-    const double *own = W->x + (size_t)W->diagonal[c] * (size_t)(d * d);
-    double x[PP_SSN_DIM_MAX], y[PP_SSN_DIM_MAX] = {0}, trace = 0.0;
+    const double *own = ssn->own + (size_t)c * (size_t)(d * d);
+    double x[PP_SSN_DIM_MAX] = {0.0}, trace = 0.0;
     for (int a = 0; a < d; a++) {
         trace += fabs(own[a + a * d]);
     }
     for (int a = 0; a < d; a++) {
-        x[a] = r[c * d + a] - u[c * d + a] / fmax(0.6 * trace, 1e-3);
+        x[a] = r[c * d + a] - u[a] / fmax(0.6 * trace, 1e-3);
     }
-    project_augmented(ssn, c, x, y, NULL);
+    project_augmented(ssn, c, x, dr, NULL);
     for (int a = 0; a < d; a++) {
-        y[a] -= r[c * d + a];
-        r[c * d + a] += y[a];
+        dr[a] -= r[c * d + a];
+        r[c * d + a] += dr[a];
     }
-    for (int k = W->p[c]; k < W->p[c + 1]; k++) {
-        const double *block = W->x + (size_t)k * (size_t)(d * d);
-        for (int ab = 0; ab < d * d; ab++) {
-            u[W->row[k] * d + ab % d] += block[ab] * y[ab / d];
+}
+
+static void sweep_blocks(const pp_ssn *ssn, double *r, double *u)
+{
+    const pp_blocks *W = &ssn->W;
+    int d = ssn->dim;
+    for (int c = 0; c < ssn->nc; c++) {
+        double dr[PP_SSN_DIM_MAX] = {0};
+        sweep_contact(ssn, c, u + c * d, r, dr);
+        for (int k = W->p[c]; k < W->p[c + 1]; k++) {
+            const double *block = W->x + (size_t)k * (size_t)(d * d);
+            for (int ab = 0; ab < d * d; ab++) {
+                u[W->row[k] * d + ab % d] += block[ab] * dr[ab / d];
+            }
         }
+    }
+}
+
+static void sweep_bodies(const pp_ssn *ssn, double *r)
+{
+    int d = ssn->dim;
+    for (int c = 0; c < ssn->nc; c++) {
+        double u[PP_SSN_DIM_MAX], dr[PP_SSN_DIM_MAX] = {0};
+        memcpy(u, ssn->q + c * d, (size_t)d * sizeof *u);
+        pp_bodies_pull(ssn->bodies, c, u);
+        sweep_contact(ssn, c, u, r, dr);
+        pp_bodies_push(ssn->bodies, c, dr);
     }
 }
 
 void pp_ssn_sweep(const pp_ssn *ssn, int sweeps, double *r, double *u)
 {
-    memcpy(u, ssn->q, (size_t)ssn->n * sizeof *u);
-    pp_blocks_mul(&ssn->W, r, u);
+    pp_ssn_mul(ssn, r, u);  // which leaves the velocities with the bodies, too
+    pp_axpy(ssn->n, 1.0, ssn->q, u);
     for (int k = 0; k < sweeps; k++) {
-        for (int c = 0; c < ssn->nc; c++) {
-            sweep_contact(ssn, c, r, u);
+        if (ssn->bodies) {
+            sweep_bodies(ssn, r);
+        } else {
+            sweep_blocks(ssn, r, u);
         }
     }
 }
@@ -285,12 +316,10 @@ static double measure_square(const law *at, const double *r, const double *u)
     return sum;
 }
 
-pp_ssn_residuals pp_ssn_residual(const pp_ssn *ssn, const double *r, double *work)
+pp_ssn_residuals pp_ssn_residual(const pp_ssn *ssn, const double *r, const double *u)
 {
     int d = ssn->dim;
-    double *u = work, plain = 0.0, scaled = 0.0, r2 = 0.0, rho_q2 = 0.0, q2 = 0.0;
-    memcpy(u, ssn->q, (size_t)ssn->n * sizeof *u);
-    pp_blocks_mul(&ssn->W, r, u);
+    double plain = 0.0, scaled = 0.0, r2 = 0.0, rho_q2 = 0.0, q2 = 0.0;
     pp_group raw[PP_GROUPS_MAX];
     pp_fcp_groups(ssn->fcp, raw);
     for (int c = 0; c < ssn->nc; c++) {

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-void pp_blocks_mul(const pp_blocks *A, const double *x, double *y)
+// y += A x
+static void blocks_mul(const pp_blocks *A, const double *x, double *y)
 {
     int d = A->dim;
     for (int j = 0; j < A->count; j++) {
@@ -21,6 +22,16 @@ void pp_blocks_mul(const pp_blocks *A, const double *x, double *y)
                 }
             }
         }
+    }
+}
+
+void pp_ssn_mul(const pp_ssn *ssn, const double *x, double *y)
+{
+    if (ssn->bodies) {
+        pp_bodies_mul(ssn->bodies, x, y);
+    } else {
+        memset(y, 0, (size_t)ssn->n * sizeof *y);
+        blocks_mul(&ssn->W, x, y);
     }
 }
 
@@ -99,11 +110,11 @@ static perp_status blocks_create(const perp_matrix *W, int d, pp_arena *arena, p
     return PERP_OK;
 }
 
-// Mean size of the diagonal of block c of W over `size` components from `first`.
-static double mean_diagonal(const pp_blocks *W, int c, int first, int size)
+// Mean size of the diagonal of W_cc over `size` components from `first`.
+static double mean_diagonal(const pp_ssn *ssn, int c, int first, int size)
 {
-    int d = W->dim;
-    const double *block = W->x + (size_t)W->diagonal[c] * (size_t)(d * d);
+    int d = ssn->dim;
+    const double *block = ssn->own + (size_t)c * (size_t)(d * d);
     double sum = 0.0;
     for (int a = first; a < first + size; a++) {
         sum += fabs(block[a + a * d]);
@@ -118,18 +129,20 @@ static void scale_contacts(pp_ssn *ssn, double *const mu[PP_GROUPS_MAX])
     int d = ssn->dim;
     double largest = 0.0;
     for (int c = 0; c < ssn->nc; c++) {
-        largest = fmax(largest, mean_diagonal(&ssn->W, c, 0, d < 3 ? d : 3));
+        largest = fmax(largest, mean_diagonal(ssn, c, 0, d < 3 ? d : 3));
     }
     largest = largest > 0.0 ? largest : 1.0;
     for (int c = 0; c < ssn->nc; c++) {
-        double sliding = mean_diagonal(&ssn->W, c, 0, d < 3 ? d : 3);
+        double sliding = mean_diagonal(ssn, c, 0, d < 3 ? d : 3);
         sliding = sliding > 1e-14 * largest ? sliding : largest;
         double s = 1.0 / sqrt(sliding);
         ssn->scale[c * d] = s;
         for (int g = 0; g < ssn->groups; g++) {
             pp_group group = ssn->group[g];
-            pp_assert(mu[g]);
-            double own = g == 0 ? 0.0 : mean_diagonal(&ssn->W, c, group.first, group.size);
+            if (!mu[g]) {
+                continue;
+            }
+            double own = g == 0 ? 0.0 : mean_diagonal(ssn, c, group.first, group.size);
             double length = own > 0.0 ? sqrt(sliding / own) : 1.0;
             mu[g][c] = group.mu[c] / length;
             for (int a = group.first; a < group.first + group.size; a++) {
@@ -139,11 +152,27 @@ static void scale_contacts(pp_ssn *ssn, double *const mu[PP_GROUPS_MAX])
     }
 }
 
+static void copy_own(pp_ssn *ssn)
+{
+    size_t dd = (size_t)ssn->dim * (size_t)ssn->dim;
+    for (int c = 0; c < ssn->nc; c++) {
+        memcpy(ssn->own + (size_t)c * dd, ssn->W.x + (size_t)ssn->W.diagonal[c] * dd,
+               dd * sizeof *ssn->own);
+    }
+}
+
 static void apply_scale(pp_ssn *ssn)
 {
     int d = ssn->dim;
     const double *S = ssn->scale;
-    for (int j = 0; j < ssn->nc; j++) {
+    if (ssn->bodies) {
+        pp_bodies_scale(ssn->bodies, S);
+    }
+    for (int k = 0; k < ssn->nc * d * d; k++) {
+        int c = k / (d * d);
+        ssn->own[k] *= S[c * d + k % d] * S[c * d + k / d % d];
+    }
+    for (int j = 0; !ssn->bodies && j < ssn->nc; j++) {
         for (int k = ssn->W.p[j]; k < ssn->W.p[j + 1]; k++) {
             double *block = ssn->W.x + (size_t)k * (size_t)(d * d);
             for (int ab = 0; ab < d * d; ab++) {
@@ -163,7 +192,7 @@ static void apply_scale(pp_ssn *ssn)
     }
 }
 
-perp_status pp_ssn_create(const perp_fcp *local, pp_arena *arena, pp_ssn **out)
+perp_status pp_ssn_create(const perp_fcp *local, pp_bodies *bodies, pp_arena *arena, pp_ssn **out)
 {
     pp_ssn *ssn = PP_ZEROS(arena, pp_ssn, 1);
     double *mu[PP_GROUPS_MAX] = {0};
@@ -184,9 +213,16 @@ perp_status pp_ssn_create(const perp_fcp *local, pp_arena *arena, pp_ssn **out)
             return PERP_ERR_MEMORY;
         }
     }
-    perp_status status = blocks_create(&local->W, ssn->dim, arena, &ssn->W);
-    if (status < 0 || !ssn->q || !ssn->scale || !ssn->velocity) {
+    ssn->bodies = bodies;
+    ssn->own = PP_ARRAY(arena, double, (size_t)ssn->n *(size_t)ssn->dim);
+    perp_status status = bodies ? PERP_OK : blocks_create(&local->W, ssn->dim, arena, &ssn->W);
+    if (status < 0 || !ssn->q || !ssn->scale || !ssn->velocity || !ssn->own) {
         return status < 0 ? status : PERP_ERR_MEMORY;
+    }
+    if (bodies) {
+        pp_bodies_own(bodies, ssn->own);
+    } else {
+        copy_own(ssn);
     }
     scale_contacts(ssn, mu);
     for (int g = 0; g < ssn->groups; g++) {

@@ -3,335 +3,334 @@
 //
 // The Newton system of contact in the space of velocities.                             theory (C35)
 //
-// With W = H^T M^-1 H the system (B + A W) x = b, A = rho P, B = I - P + rho alpha P block diagonal, is
+// With W = G^T M^-1 G the system (B + A W) x = b, A and B block diagonal, is
 //
-//   (M + H D H^T) y = H B^-1 b,   x = B^-1 b - D H^T y,   D = B^-1 A,   y = M^-1 H x
+//   (M + G D G^T) y = G B^-1 b,   x = B^-1 b - D G^T y,   D = B^-1 A,   y = M^-1 G x
 //
-// as large as there are velocities, however many contacts the bodies share. Where contacts stick D is
-// 1/alpha, so that digits are lost as alpha falls: the caller refines with J itself.
+// as large as there are velocities, however many contacts the bodies share. Its blocks are the bodies and
+// the pairs of bodies that touch; where every D is symmetric (contacts open or sticking) so is it.
+// Where contacts stick D is 1/alpha, so that digits are lost as alpha falls: the caller refines.
 #include "comp/ssn.h"
 
+#include <math.h>
 #include <string.h>
 
-enum { TOUCH_MOST = 24 };  // velocities that a contact touches
+// Entries of L up to which the factorisation is believed: the caller's refinement needs some digits.
+#define GROWTH_MOST 1e12
+
+#define INLINE static inline __attribute__((always_inline))
 
 struct pp_ssn_velocity {
-    int nv, nc, dim;
-    int *first;  // nc + 1: velocities of each contact, in dof
-    int *dof;
-    double *G;   // H S of each contact: its velocities x dim, column-major
-    int *g_at;   // nc: start in G
-    int *p, *i;  // pattern of M + H D H^T
-    double *x;
-    const perp_matrix *M;
-    int *m_at;            // entries of M: place in x
-    int *k_at;            // nc: start in place
-    int *place;           // touch x touch places in x of each contact
+    const pp_bodies *bodies;
+    int nc, dim;
+    pp_ldl *factor;
+    int *k_at;      // nc: where the places of a contact start
+    int *place;     // for each pair of bodies e1 >= e2 of a contact: its block
+    int *diagonal;  // bodies: where their blocks start
+    int values;
+    double *x, *upper;    // blocks of M + G D G^T, and those above the diagonal
     double *D, *inverse;  // dim x dim a contact: D and B^-1
     double *y;            // nv
-    pp_sparse_lu *lu;
 };
-
-static int insert_sorted(int *list, int count, int value)
-{
-    int at = count;
-    for (int k = 0; k < count; k++) {
-        if (list[k] == value) {
-            return count;
-        }
-    }
-    for (; at > 0 && list[at - 1] > value; at--) {
-        list[at] = list[at - 1];
-    }
-    list[at] = value;
-    return count + 1;
-}
-
-// Velocities that contact c touches, ascending; -1: too many.
-static int touches(const perp_matrix *H, int dim, int c, int list[TOUCH_MOST])
-{
-    int count = 0;
-    for (int k = H->p[c * dim]; k < H->p[(c + 1) * dim]; k++) {
-        if (count == TOUCH_MOST) {
-            return -1;
-        }
-        count = insert_sorted(list, count, H->i[k]);
-    }
-    return count;
-}
-
-static bool list_contacts(pp_ssn_velocity *v, const perp_matrix *H, pp_arena *arena, bool *fits)
-{
-    int list[TOUCH_MOST];
-    size_t total = 0, squares = 0;
-    v->first = PP_ZEROS(arena, int, v->nc + 1);
-    v->g_at = PP_ARRAY(arena, int, v->nc);
-    v->k_at = PP_ARRAY(arena, int, v->nc);
-    if (!v->first || !v->g_at || !v->k_at) {
-        return false;
-    }
-    for (int c = 0; c < v->nc; c++) {
-        int count = touches(H, v->dim, c, list);
-        *fits = *fits && count >= 0;
-        count = count < 0 ? 0 : count;
-        v->first[c + 1] = v->first[c] + count;
-        v->g_at[c] = (int)total * v->dim;
-        v->k_at[c] = (int)squares;
-        total += (size_t)count;
-        squares += (size_t)count * (size_t)count;
-    }
-    v->dof = PP_ARRAY(arena, int, total);
-    v->G = PP_ZEROS(arena, double, total *(size_t)v->dim);
-    v->place = PP_ARRAY(arena, int, squares);
-    return v->dof && v->G && v->place;
-}
-
-static void fill_contacts(pp_ssn_velocity *v, const perp_matrix *H, const double *S)
-{
-    for (int c = 0; c < v->nc; c++) {
-        int *list = v->dof + v->first[c], count = v->first[c + 1] - v->first[c], used = 0;
-        for (int k = H->p[c * v->dim]; k < H->p[(c + 1) * v->dim]; k++) {
-            used = insert_sorted(list, used, H->i[k]);
-        }
-        for (int a = 0; a < v->dim; a++) {
-            double *column = v->G + v->g_at[c] + (size_t)a * (size_t)count;
-            int j = c * v->dim + a, at = 0;
-            for (int k = H->p[j]; k < H->p[j + 1]; k++) {
-                while (list[at] != H->i[k]) {
-                    at++;
-                }
-                column[at] = H->x[k] * S[j];
-            }
-        }
-    }
-}
 
 // ── Pattern ──────────────────────────────────────────────────────────────────────────────────────
 
-// Contacts that touch each velocity.
-typedef struct users {
-    int *first, *contact;
-} users;
-
-static bool list_users(const pp_ssn_velocity *v, pp_arena *arena, users *out)
+// Pairs of bodies, each once: rows of each column, the diagonal first.
+static bool list_pairs(const pp_bodies *b, pp_arena *arena, pp_ldl_pattern *out)
 {
-    int total = v->first[v->nc], *next = PP_ARRAY(arena, int, v->nv + 1);
-    out->first = PP_ZEROS(arena, int, v->nv + 1);
-    out->contact = PP_ARRAY(arena, int, total);
-    if (!next || !out->first || !out->contact) {
+    int n = b->count, total = 0;
+    int *count = PP_ZEROS(arena, int, n + 1), *next = PP_ARRAY(arena, int, n);
+    int *mark = PP_ARRAY(arena, int, n), *p = PP_ARRAY(arena, int, n + 1);
+    if (!count || !next || !mark || !p) {
         return false;
     }
-    for (int k = 0; k < total; k++) {
-        out->first[v->dof[k] + 1]++;
-    }
-    for (int d = 0; d < v->nv; d++) {
-        out->first[d + 1] += out->first[d];
-    }
-    memcpy(next, out->first, ((size_t)v->nv + 1) * sizeof *next);
-    for (int c = 0; c < v->nc; c++) {
-        for (int k = v->first[c]; k < v->first[c + 1]; k++) {
-            out->contact[next[v->dof[k]]++] = c;
+    for (int c = 0; c < b->nc; c++) {
+        for (int e = b->p[c]; e < b->p[c + 1]; e++) {
+            count[b->body[e]] += b->p[c + 1] - e - 1;
         }
     }
+    for (int j = 0; j < n; j++) {
+        next[j] = total;
+        total += count[j];
+        mark[j] = -1;
+    }
+    int *all = PP_ARRAY(arena, int, total), *i = PP_ARRAY(arena, int, total + n);
+    if (!all || !i) {
+        return false;
+    }
+    for (int c = 0; c < b->nc; c++) {
+        for (int e = b->p[c]; e < b->p[c + 1]; e++) {
+            for (int o = e + 1; o < b->p[c + 1]; o++) {
+                all[next[b->body[e]]++] = b->body[o];
+            }
+        }
+    }
+    int used = 0;
+    for (int j = 0; j < n; j++) {
+        p[j] = used;
+        i[used++] = j;
+        for (int k = next[j] - count[j]; k < next[j]; k++) {
+            if (mark[all[k]] != j) {
+                mark[all[k]] = j;
+                i[used++] = all[k];
+            }
+        }
+    }
+    p[n] = used;
+    *out = (pp_ldl_pattern){n, b->size, p, i};
     return true;
 }
 
-// Rows of column d, each once, marked with d + 1; written to list when it is not NULL.
-static int column_rows(const pp_ssn_velocity *v, const users *u, int d, int *mark, int *list)
+static bool find_places(pp_ssn_velocity *v, const pp_ldl_pattern *pattern, pp_arena *arena)
 {
-    int count = 0;
-    for (int k = v->M->p[d]; k < v->M->p[d + 1]; k++) {
-        if (mark[v->M->i[k]] != d + 1) {
-            mark[v->M->i[k]] = d + 1;
-            if (list) {
-                list[count] = v->M->i[k];
-            }
-            count++;
-        }
+    const pp_bodies *b = v->bodies;
+    const int *at = pp_ldl_places(v->factor);
+    int total = 0;
+    v->k_at = PP_ARRAY(arena, int, b->nc + 1);
+    v->diagonal = PP_ARRAY(arena, int, b->count);
+    if (!v->k_at || !v->diagonal) {
+        return false;
     }
-    for (int e = u->first[d]; e < u->first[d + 1]; e++) {
-        int c = u->contact[e];
-        for (int k = v->first[c]; k < v->first[c + 1]; k++) {
-            if (mark[v->dof[k]] != d + 1) {
-                mark[v->dof[k]] = d + 1;
-                if (list) {
-                    list[count] = v->dof[k];
+    for (int c = 0; c < b->nc; c++) {
+        int count = b->p[c + 1] - b->p[c];
+        v->k_at[c] = total;
+        total += count * (count + 1) / 2;
+    }
+    v->place = PP_ARRAY(arena, int, total);
+    v->values = at[pattern->p[b->count]];
+    v->x = PP_ARRAY(arena, double, v->values);
+    v->upper = PP_ARRAY(arena, double, v->values);
+    if (!v->place || !v->x || !v->upper) {
+        return false;
+    }
+    for (int j = 0; j < b->count; j++) {
+        v->diagonal[j] = at[pattern->p[j]];
+    }
+    for (int c = 0; c < b->nc; c++) {
+        int *place = v->place + v->k_at[c];
+        for (int e = b->p[c]; e < b->p[c + 1]; e++) {
+            for (int o = e; o < b->p[c + 1]; o++) {
+                int k = pattern->p[b->body[e]];
+                while (pattern->i[k] != b->body[o]) {
+                    k++;
                 }
-                count++;
-            }
-        }
-    }
-    return count;
-}
-
-static void sort(int *list, int count)
-{
-    for (int k = 1; k < count; k++) {
-        int value = list[k], at = k;
-        for (; at > 0 && list[at - 1] > value; at--) {
-            list[at] = list[at - 1];
-        }
-        list[at] = value;
-    }
-}
-
-static int find(const pp_ssn_velocity *v, int row, int column)
-{
-    int low = v->p[column], high = v->p[column + 1];
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (v->i[middle] < row) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-static bool build_pattern(pp_ssn_velocity *v, pp_arena *arena)
-{
-    users u;
-    int *mark = PP_ZEROS(arena, int, v->nv);
-    v->p = PP_ARRAY(arena, int, v->nv + 1);
-    v->m_at = PP_ARRAY(arena, int, v->M->p[v->nv]);
-    if (!mark || !v->p || !v->m_at || !list_users(v, arena, &u)) {
-        return false;
-    }
-    v->p[0] = 0;
-    for (int d = 0; d < v->nv; d++) {
-        v->p[d + 1] = v->p[d] + column_rows(v, &u, d, mark, NULL);
-    }
-    v->i = PP_ARRAY(arena, int, v->p[v->nv]);
-    v->x = PP_ARRAY(arena, double, v->p[v->nv]);
-    if (!v->i || !v->x) {
-        return false;
-    }
-    memset(mark, 0, (size_t)v->nv * sizeof *mark);
-    for (int d = 0; d < v->nv; d++) {
-        int count = column_rows(v, &u, d, mark, v->i + v->p[d]);
-        sort(v->i + v->p[d], count);
-        for (int k = v->M->p[d]; k < v->M->p[d + 1]; k++) {
-            v->m_at[k] = find(v, v->M->i[k], d);
-        }
-    }
-    for (int c = 0; c < v->nc; c++) {
-        int count = v->first[c + 1] - v->first[c];
-        const int *dof = v->dof + v->first[c];
-        for (int b = 0; b < count; b++) {
-            for (int a = 0; a < count; a++) {
-                v->place[v->k_at[c] + a + b * count] = find(v, dof[a], dof[b]);
+                *place++ = at[k];
             }
         }
     }
     return true;
 }
 
-perp_status pp_ssn_velocity_create(const perp_matrix *M, const perp_matrix *H, const double *S,
-                                   int dim, pp_arena *arena, pp_ssn_velocity **out)
+perp_status pp_ssn_velocity_create(const pp_bodies *bodies, const pp_job *job,
+                                   pp_ssn_velocity **out)
 {
+    pp_arena *arena = job->arena;
     pp_ssn_velocity *v = PP_ZEROS(arena, pp_ssn_velocity, 1);
-    *out = NULL;
+    *out = v;
     if (!v) {
         return PERP_ERR_MEMORY;
     }
-    *v = (pp_ssn_velocity){.nv = M->rows, .nc = H->cols / dim, .dim = dim, .M = M};
-    size_t blocks = (size_t)v->nc * (size_t)(dim * dim);
-    bool fits = true;
+    *v = (pp_ssn_velocity){.bodies = bodies, .nc = bodies->nc, .dim = bodies->dim};
+    size_t blocks = (size_t)v->nc * (size_t)(v->dim * v->dim);
     v->D = PP_ARRAY(arena, double, blocks);
     v->inverse = PP_ARRAY(arena, double, blocks);
-    v->y = PP_ARRAY(arena, double, v->nv);
-    if (!v->D || !v->inverse || !v->y || !list_contacts(v, H, arena, &fits)) {
+    v->y = PP_ARRAY(arena, double, bodies->nv);
+    v->factor = job->factor ? job->factor : pp_ldl_create_in(arena);
+    pp_ldl_pattern pattern;
+    if (!v->D || !v->inverse || !v->y || !v->factor || !list_pairs(bodies, arena, &pattern)) {
         return PERP_ERR_MEMORY;
     }
-    if (!fits) {
-        return PERP_OK;  // *out stays NULL: contacts that touch too many velocities
+    perp_status status = pp_ldl_analyse(v->factor, &pattern);
+    if (status < 0) {
+        return status;
     }
-    fill_contacts(v, H, S);
-    if (!build_pattern(v, arena)) {
-        return PERP_ERR_MEMORY;
-    }
-    v->lu = pp_sparse_lu_create(v->nv, v->p, v->i);
-    *out = v->lu ? v : NULL;
-    return v->lu ? PERP_OK : PERP_ERR_MEMORY;
-}
-
-void pp_ssn_velocity_destroy(pp_ssn_velocity *velocity)
-{
-    if (velocity) {
-        pp_sparse_lu_destroy(velocity->lu);
-        velocity->lu = NULL;
-    }
+    return find_places(v, &pattern, arena) ? PERP_OK : PERP_ERR_MEMORY;
 }
 
 // ── Factorisation and solution ───────────────────────────────────────────────────────────────────
 
-// B^-1 and D = B^-1 rho P of one contact.
-static bool invert_contact(const pp_ssn_velocity *v, int c, double alpha, double rho,
-                           const double *P)
+// X = B^-1 for d = 2, 3; false: singular
+static inline bool invert2(const double *B, double *X)
 {
-    int d = v->dim, pivot[PP_SSN_DIM_MAX];
-    double B[PP_SSN_DIM_MAX * PP_SSN_DIM_MAX];
-    double *inverse = v->inverse + (size_t)c * (size_t)(d * d),
-           *D = v->D + (size_t)c * (size_t)(d * d);
+    double det = B[0] * B[3] - B[1] * B[2], f = 1.0 / det;
+    X[0] = B[3] * f;
+    X[1] = -B[1] * f;
+    X[2] = -B[2] * f;
+    X[3] = B[0] * f;
+    return isfinite(f);
+}
+
+static inline bool invert3(const double *B, double *X)
+{
+    double c0 = B[4] * B[8] - B[5] * B[7], c1 = B[5] * B[6] - B[3] * B[8],
+           c2 = B[3] * B[7] - B[4] * B[6];
+    double f = 1.0 / (B[0] * c0 + B[1] * c1 + B[2] * c2);
+    X[0] = c0 * f;
+    X[3] = c1 * f;
+    X[6] = c2 * f;
+    X[1] = (B[2] * B[7] - B[1] * B[8]) * f;
+    X[4] = (B[0] * B[8] - B[2] * B[6]) * f;
+    X[7] = (B[1] * B[6] - B[0] * B[7]) * f;
+    X[2] = (B[1] * B[5] - B[2] * B[4]) * f;
+    X[5] = (B[2] * B[3] - B[0] * B[5]) * f;
+    X[8] = (B[0] * B[4] - B[1] * B[3]) * f;
+    return isfinite(f);
+}
+
+static bool invert_any(int d, const double *B, double *X)
+{
+    double LU[PP_SSN_DIM_MAX * PP_SSN_DIM_MAX];
+    int pivot[PP_SSN_DIM_MAX];
+    memcpy(LU, B, (size_t)(d * d) * sizeof *LU);
     for (int k = 0; k < d * d; k++) {
-        double identity = k % (d + 1) == 0 ? 1.0 : 0.0;
-        B[k] = identity - (1.0 - rho * alpha) * P[k];
-        inverse[k] = identity;
-        D[k] = rho * P[k];
+        X[k] = k % (d + 1) == 0 ? 1.0 : 0.0;
     }
-    if (pp_lu_factor(d, B, d, pivot, 0.0) != 0) {
+    if (pp_lu_factor(d, LU, d, pivot, 0.0) != 0) {
         return false;
     }
     for (int b = 0; b < d; b++) {
-        pp_lu_solve(d, B, d, pivot, inverse + b * d);
-        pp_lu_solve(d, B, d, pivot, D + b * d);
+        pp_lu_solve(d, LU, d, pivot, X + b * d);
     }
     return true;
 }
 
-// x += G D G^T of one contact.
-static void add_contact(pp_ssn_velocity *v, int c)
+// Y = X A
+static inline void multiply(int d, const double *X, const double *A, double *Y)
 {
-    int d = v->dim, count = v->first[c + 1] - v->first[c];
-    const double *G = v->G + v->g_at[c], *D = v->D + (size_t)c * (size_t)(d * d);
-    const int *place = v->place + v->k_at[c];
-    for (int b = 0; b < count; b++) {
-        double t[PP_SSN_DIM_MAX];  // D G^T e_b
+    for (int b = 0; b < d; b++) {
+        for (int a = 0; a < d; a++) {
+            double sum = 0.0;
+            for (int k = 0; k < d; k++) {
+                sum += X[a + k * d] * A[k + b * d];
+            }
+            Y[a + b * d] = sum;
+        }
+    }
+}
+
+// B^-1 and D of all contacts. *symmetric: all D are. False: a singular B.
+static bool invert_contacts(pp_ssn_velocity *v, const double *A, const double *B, bool *symmetric)
+{
+    int d = v->dim, dd = d * d;
+    bool ok = true;
+    *symmetric = true;
+    for (int c = 0; c < v->nc; c++) {
+        size_t at = (size_t)c * (size_t)dd;
+        double *X = v->inverse + at, *D = v->D + at;
+        ok = ok && (d == 2   ? invert2(B + at, X)
+                    : d == 3 ? invert3(B + at, X)
+                             : invert_any(d, B + at, X));
+        multiply(d, X, A + at, D);
+        for (int b = 0; b < d; b++) {
+            for (int a = 0; a < b; a++) {
+                *symmetric = *symmetric && D[a + b * d] == D[b + a * d];
+            }
+        }
+    }
+    return ok;
+}
+
+// x += Ga D Gb'
+INLINE void add_pair(int sa, int sb, int d, const double *Ga, const double *Gb, const double *D,
+                     double *x)
+{
+    for (int j = 0; j < sb; j++) {
+        double t[PP_SSN_DIM_MAX];
         for (int k = 0; k < d; k++) {
             t[k] = 0.0;
             for (int l = 0; l < d; l++) {
-                t[k] += D[k + l * d] * G[b + l * count];
+                t[k] += D[k + l * d] * Gb[j + l * sb];
             }
         }
-        for (int a = 0; a < count; a++) {
+        for (int i = 0; i < sa; i++) {
             double sum = 0.0;
             for (int k = 0; k < d; k++) {
-                sum += G[a + k * count] * t[k];
+                sum += Ga[i + k * sa] * t[k];
             }
-            v->x[place[a + b * count]] += sum;
+            x[i + j * sa] += sum;
         }
     }
 }
 
-perp_status pp_ssn_velocity_factor(pp_ssn_velocity *v, double alpha, double rho, const double *P)
+// The same for the sizes of planar and spatial bodies, unrolled.
+static void add_sized(int sa, int sb, int d, const double *Ga, const double *Gb, const double *D,
+                      double *x)
 {
+    if (d == 2 && sa == 3 && sb == 3) {
+        add_pair(3, 3, 2, Ga, Gb, D, x);
+    } else if (d == 3 && sa == 6 && sb == 6) {
+        add_pair(6, 6, 3, Ga, Gb, D, x);
+    } else {
+        add_pair(sa, sb, d, Ga, Gb, D, x);
+    }
+}
+
+static void add_contact(pp_ssn_velocity *v, int c, bool symmetric)
+{
+    const pp_bodies *b = v->bodies;
+    int d = v->dim;
+    const double *D = v->D + (size_t)c * (size_t)(d * d);
+    const int *place = v->place + v->k_at[c];
+    double Dt[PP_SSN_DIM_MAX * PP_SSN_DIM_MAX];
+    for (int k = 0; k < d * d; k++) {
+        Dt[k] = D[k / d + k % d * d];
+    }
+    for (int e = b->p[c]; e < b->p[c + 1]; e++) {
+        for (int o = e; o < b->p[c + 1]; o++) {
+            int sa = b->size[b->body[o]], sb = b->size[b->body[e]], at = *place++;
+            const double *Ga = b->G + b->g_at[o], *Gb = b->G + b->g_at[e];
+            add_sized(sa, sb, d, Ga, Gb, D, v->x + at);
+            if (!symmetric && o > e) {
+                add_sized(sa, sb, d, Ga, Gb, Dt, v->upper + at);
+            }
+        }
+    }
+}
+
+static bool is_zero(int n, const double *D)
+{
+    for (int k = 0; k < n; k++) {
+        if (D[k] != 0.0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+perp_status pp_ssn_velocity_factor(pp_ssn_velocity *v, const double *A, const double *B)
+{
+    const pp_bodies *b = v->bodies;
     int dd = v->dim * v->dim;
-    memset(v->x, 0, (size_t)v->p[v->nv] * sizeof *v->x);
-    for (int k = 0; k < v->M->p[v->nv]; k++) {
-        v->x[v->m_at[k]] = v->M->x[k];
+    bool symmetric;
+    if (!invert_contacts(v, A, B, &symmetric)) {
+        return PERP_ERR_SINGULAR;
+    }
+    symmetric = symmetric && b->symmetric;
+    memset(v->x, 0, (size_t)v->values * sizeof *v->x);
+    if (!symmetric) {
+        memset(v->upper, 0, (size_t)v->values * sizeof *v->upper);
+    }
+    for (int k = 0; k < b->count; k++) {
+        memcpy(v->x + v->diagonal[k], b->M + b->at[k],
+               (size_t)(b->size[k] * b->size[k]) * sizeof *v->x);
     }
     for (int c = 0; c < v->nc; c++) {
-        if (!invert_contact(v, c, alpha, rho, P + (size_t)c * (size_t)dd)) {
-            return PERP_ERR_SINGULAR;
+        if (!is_zero(dd, v->D + (size_t)c * (size_t)dd)) {
+            add_contact(v, c, symmetric);
         }
-        add_contact(v, c);
     }
-    return pp_sparse_lu_factor(v->lu, v->x);
+    perp_status status = PERP_OK;
+    if (symmetric) {
+        status = pp_ldl_factor(v->factor, v->x, 0.0) > 0 ? PERP_ERR_SINGULAR : PERP_OK;
+    } else {
+        status = pp_ldl_factor_lu(v->factor, v->x, v->upper);
+    }
+    return status == PERP_OK && !(pp_ldl_growth(v->factor) <= GROWTH_MOST) ? PERP_ERR_SINGULAR
+                                                                           : status;
 }
 
 // out = X b for a dim x dim block
-static void times(int d, const double *X, const double *b, double *out)
+static inline void times(int d, const double *X, const double *b, double *out)
 {
     for (int k = 0; k < d; k++) {
         out[k] = 0.0;
@@ -343,29 +342,36 @@ static void times(int d, const double *X, const double *b, double *out)
 
 perp_status pp_ssn_velocity_solve(const pp_ssn_velocity *v, double *x)
 {
+    const pp_bodies *b = v->bodies;
     int d = v->dim, dd = d * d;
-    memset(v->y, 0, (size_t)v->nv * sizeof *v->y);
-    for (int c = 0; c < v->nc; c++) {  // x = B^-1 b,  y = H x
+    memset(v->y, 0, (size_t)b->nv * sizeof *v->y);
+    for (int c = 0; c < v->nc; c++) {  // x = B^-1 b,  y = G x
         double g[PP_SSN_DIM_MAX];
-        int count = v->first[c + 1] - v->first[c];
-        const double *G = v->G + v->g_at[c];
         times(d, v->inverse + (size_t)c * (size_t)dd, x + c * d, g);
         memcpy(x + c * d, g, (size_t)d * sizeof *g);
-        for (int k = 0; k < d; k++) {
-            for (int a = 0; a < count; a++) {
-                v->y[v->dof[v->first[c] + a]] += G[a + k * count] * g[k];
+        for (int e = b->p[c]; e < b->p[c + 1]; e++) {
+            int size = b->size[b->body[e]];
+            const double *G = b->G + b->g_at[e];
+            double *y = v->y + b->first[b->body[e]];
+            for (int k = 0; k < d; k++) {
+                for (int a = 0; a < size; a++) {
+                    y[a] += G[a + k * size] * g[k];
+                }
             }
         }
     }
-    perp_status status = pp_sparse_lu_solve(v->lu, v->y);
-    for (int c = 0; c < v->nc; c++) {  // x -= D H^T y
-        double u[PP_SSN_DIM_MAX], step[PP_SSN_DIM_MAX];
-        int count = v->first[c + 1] - v->first[c];
-        const double *G = v->G + v->g_at[c];
-        for (int k = 0; k < d; k++) {
-            u[k] = 0.0;
-            for (int a = 0; a < count; a++) {
-                u[k] += G[a + k * count] * v->y[v->dof[v->first[c] + a]];
+    if (!pp_ldl_solve(v->factor, v->y)) {
+        return PERP_ERR_SINGULAR;
+    }
+    for (int c = 0; c < v->nc; c++) {  // x -= D G^T y
+        double u[PP_SSN_DIM_MAX] = {0.0}, step[PP_SSN_DIM_MAX];
+        for (int e = b->p[c]; e < b->p[c + 1]; e++) {
+            int size = b->size[b->body[e]];
+            const double *G = b->G + b->g_at[e], *y = v->y + b->first[b->body[e]];
+            for (int k = 0; k < d; k++) {
+                for (int a = 0; a < size; a++) {
+                    u[k] += G[a + k * size] * y[a];
+                }
             }
         }
         times(d, v->D + (size_t)c * (size_t)dd, u, step);
@@ -373,5 +379,5 @@ perp_status pp_ssn_velocity_solve(const pp_ssn_velocity *v, double *x)
             x[c * d + k] -= step[k];
         }
     }
-    return status;
+    return PERP_OK;
 }

@@ -112,13 +112,26 @@ double pp_ldl_growth(const pp_ldl *l)
 // ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
 
 // The rows x columns block at `from`, transposed when asked, to column-major `to`.
-static void copy_block(int rows, int columns, const double *from, bool transposed, double *to,
-                       int ld)
+PP_INLINE void copy_sized(int rows, int columns, const double *from, bool transposed, double *to,
+                          int ld)
 {
     for (int j = 0; j < columns; j++) {
         for (int i = 0; i < rows; i++) {
             *PP_AT(to, ld, i, j) = transposed ? from[j + i * columns] : from[i + j * rows];
         }
+    }
+}
+
+// The sizes of planar and spatial bodies, unrolled.
+static void copy_block(int rows, int columns, const double *from, bool transposed, double *to,
+                       int ld)
+{
+    if (rows == 3 && columns == 3) {
+        copy_sized(3, 3, from, transposed, to, ld);
+    } else if (rows == 6 && columns == 6) {
+        copy_sized(6, 6, from, transposed, to, ld);
+    } else {
+        copy_sized(rows, columns, from, transposed, to, ld);
     }
 }
 
@@ -219,18 +232,24 @@ static void assemble(const pp_ldl *l, const pp_front *front, bool symmetric)
     }
 }
 
-// Largest entry of L in a front.
-static double largest(const pp_front *front, const double *F)
+// The larger of `most` and the largest entry of L in a front. Four at a time, so that none waits.
+static double largest(const pp_front *front, const double *F, double most)
 {
     int ld = front->k + front->m;
-    double most = 0.0;
+    double lane[4] = {most};
     for (int j = 0; j < front->k; j++) {
-        for (int i = j + 1; i < ld; i++) {
-            double size = fabs(*PP_AT(F, ld, i, j));
-            most = size > most || isnan(size) ? size : most;
+        const double *column = PP_AT(F, ld, 0, j);
+        int i = j + 1;
+        for (; i + 4 <= ld; i += 4) {
+            for (int k = 0; k < 4; k++) {
+                lane[k] = pp_larger(fabs(column[i + k]), lane[k]);
+            }
+        }
+        for (; i < ld; i++) {
+            lane[0] = pp_larger(fabs(column[i]), lane[0]);
         }
     }
-    return most;
+    return pp_larger(pp_larger(lane[0], lane[1]), pp_larger(lane[2], lane[3]));
 }
 
 int pp_ldl_factor(pp_ldl *l, const double *x, double tiny)
@@ -244,8 +263,7 @@ int pp_ldl_factor(pp_ldl *l, const double *x, double tiny)
         assemble(l, front, true);
         zeros += pp_front_ldl(front, F, l->Ut + front->Ut, l->S + front->S, tiny,
                               l->diagonal + front->first, l->t + front->first);
-        double most = largest(front, F);
-        l->growth = most > l->growth || isnan(most) ? most : l->growth;
+        l->growth = largest(front, F, l->growth);
         for (int j = 0; j < front->k; j++) {
             l->pivot[front->first + j] = j;
         }
@@ -267,8 +285,7 @@ perp_status pp_ldl_factor_lu(pp_ldl *l, const double *x, const double *upper)
         if (!pp_front_lu(front, F, l->Ut + front->Ut, l->S + front->S, l->pivot + front->first)) {
             return PERP_ERR_SINGULAR;
         }
-        double most = largest(front, F);
-        l->growth = most > l->growth || isnan(most) ? most : l->growth;
+        l->growth = largest(front, F, l->growth);
     }
     return isfinite(l->growth) ? PERP_OK : PERP_ERR_SINGULAR;
 }
