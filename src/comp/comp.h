@@ -42,8 +42,8 @@ typedef struct pp_report {
     double seconds_factor;
     const char *solver;  // set by "auto" only: the rung that gave z
     int rungs;           // set by "auto" only
-    bool judged;         // set by "auto" only, contact: what pp_fcp_judge says of r and v is
-    perp_fcp_residuals residuals;  // here
+    bool judged;         // set by "auto" only, contact: residuals are the judge's
+    perp_fcp_residuals residuals;
     bool complete;     // PERP_ERR_INFEASIBLE was proved by exhaustion, not by options->ray
     char reason[200];  // one sentence; empty when there is nothing to say
 } pp_report;
@@ -56,7 +56,6 @@ typedef perp_status pp_fcp_solver(const perp_fcp *fcp, const pp_job *job, double
 // The solvers. Each says in its file what it is proven for.
 pp_mcp_solver pp_lemke_mcp, pp_pivot_mcp, pp_ssn_mcp, pp_enum_mcp, pp_auto_mcp;
 pp_fcp_solver pp_ssn_fcp, pp_gs_fcp, pp_eg_fcp, pp_auto_fcp;
-
 // Self-consistent box friction (box_friction.c).
 perp_status pp_box_friction(const perp_box_friction *box, const pp_job *job, double *z,
                             pp_report *report);
@@ -123,7 +122,7 @@ enum { PP_GROUPS_MAX = 3 };
 
 int pp_fcp_groups(const perp_fcp *fcp, pp_group group[PP_GROUPS_MAX]);
 
-// True when every friction disc is a polygon (nd given), or the problem is planar (as_mcp.c).
+// Every friction disc is a polygon (nd given), or the problem is planar (as_mcp.c).
 bool pp_fcp_is_polygonal(const perp_fcp *fcp);
 // Solve a polygonal contact problem through its Stewart–Trinkle MCP; others are refused.
 perp_status pp_solve_as_mcp(pp_mcp_solver *solve, const perp_fcp *fcp, const pp_job *job, double *r,

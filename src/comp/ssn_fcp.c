@@ -47,8 +47,8 @@ enum {
 #define ALPHA_FIRST 0.1  // from a cold start
 #define ALPHA_MOST  1e4
 #define ROUNDING    1e-13
-#define MARGIN      0.99  // of the tolerance: the judge computes otherwise
-#define CLOSER      0.01  // part of the tolerance below which an answer is not improved any more
+#define MARGIN      0.99   // of the tolerance: the judge computes otherwise
+#define POLISHED    1e-11  // residual below which an answer is not improved any more
 // The central path is followed to this residual, and beyond while each step reduces it to PATH_PACE.
 #define PATH_END  1e-6
 #define PATH_PACE 0.5
@@ -269,11 +269,12 @@ static void accept(newton *s, pp_ssn_residuals at)
     remember(s);
 }
 
-// One more proximal step, a short one: the residual is one number, and light bodies count little in it.
-static void polish(newton *s, double alpha)
+// One more proximal step, nearly Newton's own, if it is a short one: the residual is one number, and light
+// bodies count little in it.
+static void polish(newton *s)
 {
     s->hasty = true;
-    inner_solve(s, alpha);
+    inner_solve(s, ALPHA_LEAST);
     pp_ssn_residuals e = measure_end(s);
     if (worst(e) < worst(s->at_r)) {
         accept(s, e);
@@ -296,8 +297,8 @@ static bool attempt(newton *s, const plan *how)
     for (int k = 0; k < OUTER_MAX && alpha <= ALPHA_MOST && s->steps < last && !out_of_budget(s);
          k++) {
         if (worst(s->at_r) <= target) {
-            if (k > 0 && worst(s->at_r) > CLOSER * target) {
-                polish(s, alpha);
+            if (k > 0 && worst(s->at_r) > POLISHED) {
+                polish(s);
             }
             return true;
         }
