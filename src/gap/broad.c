@@ -347,7 +347,9 @@ static void ask_below(search *s, const item *from, int top)
             continue;
         }
         if (k >= s->leaves) {
-            add_pair(s, from->shape, s->item[k - s->leaves].shape);
+            if (k - s->leaves < s->count) {  // a box without end overlaps what is not there, too
+                add_pair(s, from->shape, s->item[k - s->leaves].shape);
+            }
         } else {
             stack[depth++] = 2 * k + 1;
             stack[depth++] = 2 * k;

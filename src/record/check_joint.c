@@ -139,16 +139,52 @@ static double add_gear(pp_recheck *c, int index)
     return -fabs(p) * pp_joint_error(c->model, &before, index) / c->h;
 }
 
-// How far the coordinate is within the limit that is nearer, at the start of the step; sign +1: lower.
+// What the recorded wrench is along the coordinate; NaN where the joint's own equations act along it too.
+// Where these are couples across an axis, what is along that axis is not theirs.
+static double along_coordinate(const pp_recheck *c, int index)
+{
+    const pp_joint *joint = &c->model->joint[index];
+    const perp_wrench *w = &c->now->joint[index].impulse_b;
+    place at = place_of(c, joint);
+    perp_vec3 couple = pp_sub(w->tau, pp_cross(pp_sub(at.b, c->acting[joint->b].p), w->f));
+    switch (joint->kind) {
+    case PERP_ANGLE:
+        return pp_dot3(couple, at.couple) / pp_dot3(at.couple, at.couple);
+    case PERP_REVOLUTE:
+    case PERP_PLANE:
+        return pp_dot3(couple, at.ub) / pp_dot3(at.couple, at.ub);
+    case PERP_SCREW:
+        return pp_dot3(couple, at.ub) / pp_dot3(at.couple, at.ub) +
+               joint->pitch * pp_dot3(w->f, at.u);
+    case PERP_UNIVERSAL:
+        return pp_dot3(couple, at.u) / pp_dot3(at.couple, at.u);
+    case PERP_PRISMATIC:
+    case PERP_CYLINDRICAL:
+    case PERP_POINT_ON_LINE:
+        return pp_dot3(at.u, w->f);
+    case PERP_DISTANCE:
+        return joint->target && (at.a.x != at.b.x || at.a.y != at.b.y || at.a.z != at.b.z)
+                   ? pp_dot3(line_of(&at), w->f)
+                   : (double)NAN;
+    default:
+        return NAN;
+    }
+}
+
+// How far the coordinate is within the limit that acts, at the start of the step; sign +1: lower. The
+// impulse tells which one it is; where it does not, the nearer.
 static double within(const pp_recheck *c, int index, double *sign)
 {
     const pp_joint *joint = &c->model->joint[index];
+    const perp_joint_state *state = &c->now->joint[index];
     pp_kinematics at = {.t = c->t0, .h = c->h, .body = c->before, .turn = c->turn0};
     pp_row row;
     pp_joint_coordinate(c->model, &at, index, &row);
     double above = row.value - joint->lower, below = joint->upper - row.value;
-    *sign = above <= below ? 1.0 : -1.0;
-    return fmin(above, below);
+    double along = along_coordinate(c, index) - state->drive;
+    bool told = state->limit > 0.0 && c->model->body[joint->b].nv > 0 && fabs(along) > 0.0;
+    *sign = (told ? along > 0.0 : above <= below) ? 1.0 : -1.0;
+    return *sign > 0.0 ? above : below;
 }
 
 static double size_of(perp_vec3 v)
@@ -190,38 +226,6 @@ double pp_check_add_joint(pp_recheck *c, int index)
 }
 
 // ── Drives and limits ────────────────────────────────────────────────────────────────────────────
-
-// What the recorded wrench is along the coordinate; NaN where the joint's own equations act along it too.
-// Where these are couples across an axis, what is along that axis is not theirs.
-static double along_coordinate(const pp_recheck *c, int index)
-{
-    const pp_joint *joint = &c->model->joint[index];
-    const perp_wrench *w = &c->now->joint[index].impulse_b;
-    place at = place_of(c, joint);
-    perp_vec3 couple = pp_sub(w->tau, pp_cross(pp_sub(at.b, c->acting[joint->b].p), w->f));
-    switch (joint->kind) {
-    case PERP_ANGLE:
-        return pp_dot3(couple, at.couple) / pp_dot3(at.couple, at.couple);
-    case PERP_REVOLUTE:
-    case PERP_PLANE:
-        return pp_dot3(couple, at.ub) / pp_dot3(at.couple, at.ub);
-    case PERP_SCREW:
-        return pp_dot3(couple, at.ub) / pp_dot3(at.couple, at.ub) +
-               joint->pitch * pp_dot3(w->f, at.u);
-    case PERP_UNIVERSAL:
-        return pp_dot3(couple, at.u) / pp_dot3(at.couple, at.u);
-    case PERP_PRISMATIC:
-    case PERP_CYLINDRICAL:
-    case PERP_POINT_ON_LINE:
-        return pp_dot3(at.u, w->f);
-    case PERP_DISTANCE:
-        return joint->target && (at.a.x != at.b.x || at.a.y != at.b.y || at.a.z != at.b.z)
-                   ? pp_dot3(line_of(&at), w->f)
-                   : (double)NAN;
-    default:
-        return NAN;
-    }
-}
 
 static void see_drive(pp_recheck *c, int index)
 {

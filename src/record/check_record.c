@@ -17,7 +17,7 @@ static double worse(double a, double b)
 // |x - y|, relative where they are large.
 static double apart(double x, double y)
 {
-    return fabs(x - y) / fmax(1.0, fabs(y));
+    return x == y ? 0.0 : fabs(x - y) / fmax(1.0, fabs(y));
 }
 
 // ── Contacts ─────────────────────────────────────────────────────────────────────────────────────
@@ -215,9 +215,12 @@ static void see_energy(pp_recheck *c)
     if (c->info->stepper != PERP_QUASISTATIC && told) {
         double before = c->model->spatial ? kinetic(c, c->nu0) : old->kinetic;
         double in = before + old->potential + e->work, out = e->kinetic + e->potential;
-        double size = fmax(1.0, fabs(before) + fabs(old->potential) + fabs(e->work));
+        double size = fabs(before) + fabs(old->potential) + fabs(e->work) + fabs(e->kinetic) +
+                      fabs(e->potential);
         error = worse(error, apart(e->kinetic, kinetic(c, c->nu)));
-        error = worse(error, fabs(in - out - e->dissipated) / size);
+        if (isfinite(size)) {
+            error = worse(error, fabs(in - out - e->dissipated) / fmax(1.0, size));
+        }
     }
     pp_check_see(c, PERP_CHECK_RECORD, error, "energies", "");
 }

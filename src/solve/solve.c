@@ -142,7 +142,8 @@ static perp_status solve_rows(pp_run *r)
     } else {
         status = pp_run_by_lcp(r, NULL);
     }
-    if (status < 0 && status != PERP_ERR_MEMORY && status != PERP_ERR_INFEASIBLE) {
+    bool named = status == PERP_ERR_INFEASIBLE && form != PERP_FORM_CONE;  // cones name no bodies
+    if (status < 0 && status != PERP_ERR_MEMORY && !named) {
         status = pp_run_prove_jam(r, status);
     }
     if (status >= 0 && r->options->impact == PERP_IMPACT_POISSON) {

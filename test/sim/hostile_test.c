@@ -192,6 +192,41 @@ static void wrenches_are_checked(void **state)
     close_world(w);
 }
 
+// Sizes, places and steps at the end of the numbers: whatever comes of them, nothing is read that is not
+// there, and a state is left that is one.
+static void extremes_are_survived(void **state)
+{
+    (void)state;
+    static const double sizes[] = {1e308, 1e200, 1e-308, 5e-324};
+    for (int spatial = 0; spatial < 2; spatial++) {
+        for (int k = 0; k < 4; k++) {
+            perp_builder *builder = perp_builder_create(NULL);
+            for (int i = 0; i < 5; i++) {
+                perp_body_def body = perp_body_default();
+                body.kind = spatial ? PERP_SPATIAL_BODY : PERP_PLANAR_BODY;
+                body.mass = body.inertia = 1.0;
+                body.inertia3[0] = body.inertia3[1] = body.inertia3[2] = 1.0;
+                body.position.x = i == 3 ? -sizes[k] : 0.2 * i;
+                body.velocity.x = i == 0 ? 1000.0 : 0.0;
+                perp_shape_def shape = perp_shape_default();
+                shape.kind = spatial ? PERP_SPHERE : PERP_DISC;
+                shape.radius = i % 2 == 0 ? sizes[k] : 0.1;
+                perp_add_shape(builder, perp_add_body(builder, &body), &shape);
+            }
+            perp_model *model = NULL;
+            perp_sim *sim = NULL;
+            if (perp_model_create(builder, &model, NULL) >= 0 &&
+                perp_sim_create(model, NULL, NULL, &sim, NULL) >= 0) {
+                (void)!walk(sim, 0.01, 3);
+                assert_true(isfinite(perp_body_position(sim, (perp_body){1}).x));
+            }
+            perp_sim_destroy(sim);
+            perp_model_destroy(model);
+            perp_builder_destroy(builder);
+        }
+    }
+}
+
 // ── Saved states ─────────────────────────────────────────────────────────────────────────────────
 
 static void damaged_states_are_refused(void **state)
@@ -374,6 +409,7 @@ int main(void)
         cmocka_unit_test(models_are_checked),
         cmocka_unit_test(steps_are_checked),
         cmocka_unit_test(wrenches_are_checked),
+        cmocka_unit_test(extremes_are_survived),
         cmocka_unit_test(damaged_states_are_refused),
         cmocka_unit_test(saved_states_hold_what_was_applied),
         cmocka_unit_test(nothing_is_pushed_through_a_wall),
