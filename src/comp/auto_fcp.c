@@ -16,7 +16,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { FEW = 3, SOME = 60, MANY = 100, GUESS_STEPS = 4, LEMKE_MOST = 500, RUNGS_MAX = 8 };
+enum {
+    FEW = 3,
+    SOME = 60,
+    SOME_IN_SPACE = 8,
+    MANY = 100,
+    GUESS_STEPS = 4,
+    LEMKE_MOST = 500,
+    RUNGS_MAX = 8
+};
 
 static const double LOOSE = 1e-5;
 
@@ -113,7 +121,7 @@ static int sweeps(const perp_fcp *fcp, const perp_comp_options *options)
 static int choose(const perp_fcp *fcp, const perp_comp_options *options, rung *rungs)
 {
     int count = 0;
-    if (options->warm_start && fcp->nc > SOME) {
+    if (options->warm_start && fcp->nc > (fcp->dim == 2 ? SOME : SOME_IN_SPACE)) {
         rungs[count++] = (rung){"ssn", pp_ssn_fcp, GUESS_STEPS, true, true};
     }
     rungs[count++] = (rung){"gs", pp_gs_fcp, sweeps(fcp, options), options->warm_start, false};
