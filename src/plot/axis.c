@@ -167,7 +167,8 @@ pp_prefix pp_unit_for(double low, double high)
     if (!(most > 0.0) || (most >= 0.05 && most < 5000.0)) {
         return (pp_prefix){.factor = 1.0, .prefix = ""};
     }
-    int power = 3 * (int)floor(log10(most / 0.5) / 3.0);  // 0.5 to 500 on the axis
+    double decades = floor(log10(most / 0.5) / 3.0);  // 0.5 to 500 on the axis
+    int power = 3 * (int)fmin(fmax(decades, -110.0), 102.0);
     if (power >= -12 && power <= 9) {
         return (pp_prefix){
             .factor = pow(10.0, power), .prefix = prefixes[power / 3 + 4], .power = power};
