@@ -162,6 +162,8 @@ void pp_clip_segments(pp_meeting *m, const pp_patch *a, const pp_patch *b, doubl
 double pp_box_axis(const pp_placed *a, const pp_placed *b, double most, perp_vec3 *n);
 // The same for polyhedra of any kind; best: s(n) of the n given.
 double pp_hull_axis(const pp_placed *a, const pp_placed *b, double best, perp_vec3 *n);
+// Any pair: the best of the normals that are likely; -infinity if there is none.
+double pp_quick_axis(const pp_placed *a, const pp_placed *b, perp_vec3 *n);
 
 typedef enum pp_gjk_end { PP_GJK_APART, PP_GJK_OVERLAP, PP_GJK_FAR } pp_gjk_end;
 
@@ -176,4 +178,5 @@ void pp_simplex_points(const pp_simplex *s, perp_vec3 *x, perp_vec3 *y);
 double pp_polish(const pp_placed *a, const pp_placed *b, bool overlap, double turn, perp_vec3 *n);
 
 // Of overlapping cores, one of which has a volume, or of all but touching ones: the largest s(n) and its n.
-double pp_epa(const pp_placed *a, const pp_placed *b, bool overlap, perp_vec3 *n);
+// known: the n given is likely.
+double pp_epa(const pp_placed *a, const pp_placed *b, bool overlap, bool known, perp_vec3 *n);

@@ -226,7 +226,7 @@ static void polish_deep(const polytope *p, answer *best)
     }
 }
 
-double pp_epa(const pp_placed *a, const pp_placed *b, bool overlap, perp_vec3 *n)
+double pp_epa(const pp_placed *a, const pp_placed *b, bool overlap, bool known, perp_vec3 *n)
 {
     polytope p;
     answer best = {.s = -PP_INF, .n = *n, .tried = 0};
@@ -235,21 +235,26 @@ double pp_epa(const pp_placed *a, const pp_placed *b, bool overlap, perp_vec3 *n
     p.b = b;
     p.size = a->size + b->size;
     p.faces = 0;
-    bool growing = start(&p);
+    bool growing = start(&p), open = true;
+    if (known) {
+        polish(&p, &best, pp_scale(-1.0, *n));
+    }
     for (int round = 0; round < VERTEX_MAX && growing; round++) {
         const face *f = &p.face[nearest(&p)];
         perp_vec3 out = f->out, w = support(&p, out);
         double height = f->height, short_of = pp_dot3(out, w) - height;
         growing = isfinite(height) && short_of > 1e-9 * p.size;
-        if (!growing || (short_of < 3e-3 * p.size && is_new(&best, out, 0.9998))) {
+        if (!growing || (short_of < 3e-3 * p.size && is_new(&best, out, 0.99))) {
             polish(&p, &best, out);
         }
-        bool open = best.tried == 0 || -best.s - height > 1e-3 * fabs(best.s) + CLOSE * p.size;
+        open = best.tried == 0 || -best.s - height > 1e-3 * fabs(best.s) + CLOSE * p.size;
         growing = growing && open && grow(&p, w);
     }
-    polish(&p, &best, p.face[nearest(&p)].out);
-    polish_rest(&p, &best);
-    polish_deep(&p, &best);
+    if (open) {
+        polish(&p, &best, p.face[nearest(&p)].out);
+        polish_rest(&p, &best);
+        polish_deep(&p, &best);
+    }
     if (best.tried == 0) {
         best.s = pp_polish(a, b, overlap, 0.15, &best.n);
     }

@@ -186,25 +186,38 @@ static void touch_hulls(pp_meeting *m, const pp_placed *a, const pp_placed *b, d
 
 // ── Curved solids ────────────────────────────────────────────────────────────────────────────────
 
+// The true normal of cores that GJK has found apart.
+static double part_curved(const pp_placed *a, const pp_placed *b, perp_vec3 v, perp_vec3 *n)
+{
+    double length = pp_length(v), slack = 1e-5 * length + 1e-11 * (a->size + b->size);
+    *n = pp_unit(v, *n);
+    double s = pp_polish(a, b, false, 0.03, n);
+    s = s < length - slack ? pp_polish(a, b, false, 0.2, n) : s;
+    return s < length - slack ? pp_epa(a, b, false, true, n) : s;
+}
+
 static void touch_curved(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin)
 {
     pp_simplex simplex;
     perp_vec3 n = pp_unit(pp_sub(b->p, a->p), UP);
-    double most = margin + a->radius + b->radius, s;
-    pp_gjk_end end = pp_gjk(&simplex, a, b, n, most, 1e-6);
+    double most = margin + a->radius + b->radius, s = pp_quick_axis(a, b, &n);
     m->count = 0;
+    if (s > most) {
+        return;
+    }
+    if (s > 0.0) {
+        pp_meet(m, a, b, n, s, margin);
+        if (pp_meet_certified(m)) {
+            return;
+        }
+        m->count = 0;
+    }
+    pp_gjk_end end = pp_gjk(&simplex, a, b, n, most, 1e-6);
     if (end == PP_GJK_FAR) {
         return;
     }
-    if (end == PP_GJK_APART) {
-        double length = pp_length(simplex.v), slack = 1e-5 * length + 1e-11 * (a->size + b->size);
-        n = pp_unit(simplex.v, n);
-        s = pp_polish(a, b, false, 0.03, &n);
-        s = s < length - slack ? pp_polish(a, b, false, 0.2, &n) : s;
-        s = s < length - slack ? pp_epa(a, b, false, &n) : s;
-    } else {
-        s = pp_epa(a, b, true, &n);
-    }
+    s = end == PP_GJK_APART ? part_curved(a, b, simplex.v, &n)
+                            : pp_epa(a, b, true, s > -PP_INF, &n);
     pp_meet(m, a, b, n, s, margin);
     pp_meet_close(m, a, b, end == PP_GJK_APART ? &simplex : NULL);
 }
