@@ -336,6 +336,19 @@ static void add_end(pp_meeting *m, const outline *p, const outline *q, int k, do
     }
 }
 
+// Of lines parallel to roundoff the ends say it all: drops the crossing, the last spot, unless it is lower.
+static void drop_crossing(pp_meeting *m)
+{
+    int last = m->count - 1, lowest = 0;
+    for (int k = 1; k < last; k++) {
+        lowest = m->spot[k].gap < m->spot[lowest].gap ? k : lowest;
+    }
+    if (m->spot[last].gap >= m->spot[lowest].gap - 2e-15 * m->size) {
+        m->spot[lowest].stray = fmin(m->spot[lowest].stray, m->spot[last].stray);
+        m->count = last;
+    }
+}
+
 // Where they cross, and the ends of the stretch along which they are beside each other.
 void pp_clip_segments(pp_meeting *m, const pp_patch *a, const pp_patch *b, double tolerance)
 {
@@ -362,7 +375,11 @@ void pp_clip_segments(pp_meeting *m, const pp_patch *a, const pp_patch *b, doubl
             corner c = {p.u[0] + t * pu, p.v[0] + t * pv, 0.0, 0, 0, 0};
             c.inside = fmin(0.0, 0.5 - fabs(t - 0.5)) * sqrt(pu * pu + pv * pv) +
                        fmin(0.0, 0.5 - fabs(r - 0.5)) * sqrt(qu * qu + qv * qv);
+            int ends = m->count;
             add_crossing(m, &p, 0, &q, 0, &c);
+            if (ends > 1 && m->count > ends) {
+                drop_crossing(m);
+            }
         }
     }
 }

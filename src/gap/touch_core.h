@@ -164,6 +164,8 @@ double pp_box_axis(const pp_placed *a, const pp_placed *b, double most, perp_vec
 double pp_hull_axis(const pp_placed *a, const pp_placed *b, double best, perp_vec3 *n);
 // Any pair: the best of the normals that are likely; -infinity if there is none.
 double pp_quick_axis(const pp_placed *a, const pp_placed *b, perp_vec3 *n);
+// Whether faces overlap so little, and face each other so widely, that no other direction parts them sooner.
+bool pp_quick_deepest(const pp_meeting *m, const pp_placed *a, const pp_placed *b);
 
 typedef enum pp_gjk_end { PP_GJK_APART, PP_GJK_OVERLAP, PP_GJK_FAR } pp_gjk_end;
 

@@ -205,9 +205,9 @@ static void touch_curved(pp_meeting *m, const pp_placed *a, const pp_placed *b, 
     if (s > most) {
         return;
     }
-    if (s > 0.0) {
+    if (s > -1e-3 * fmin(a->size, b->size)) {
         pp_meet(m, a, b, n, s, margin);
-        if (pp_meet_certified(m)) {
+        if (pp_meet_certified(m) && (s > 0.0 || pp_quick_deepest(m, a, b))) {
             return;
         }
         m->count = 0;

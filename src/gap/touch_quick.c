@@ -82,3 +82,39 @@ double pp_quick_axis(const pp_placed *a, const pp_placed *b, perp_vec3 *n)
     *n = t.n;
     return t.s;
 }
+
+// The least width of the spots that are no more than the depth above the closest, of four directions.
+static double width(const pp_meeting *m, double depth)
+{
+    static const double C = 0.9238795325112867, S = 0.3826834323650898;
+    const double way[4][2] = {{C, S}, {S, C}, {-S, C}, {-C, S}};
+    double least = PP_INF, lowest = PP_INF;
+    for (int k = 0; k < m->count; k++) {
+        lowest = fmin(lowest, m->spot[k].gap);
+    }
+    for (int w = 0; w < 4; w++) {
+        perp_vec3 d = pp_along(pp_scale(way[w][0], m->e), way[w][1], m->f);
+        double low = PP_INF, high = -PP_INF;
+        for (int k = 0; k < m->count; k++) {
+            if (m->spot[k].gap <= lowest + depth) {
+                low = fmin(low, pp_dot3(d, m->spot[k].x));
+                high = fmax(high, pp_dot3(d, m->spot[k].x));
+            }
+        }
+        least = fmin(least, high - low);
+    }
+    return least;
+}
+
+// The difference D = b - a of the cores has a flat stretch across n at the depth h below the origin. Its inner
+// radius rho is a third of its width at least (Steinhagen), and D is t thick there, and nowhere wider than
+// its size. A plane that supports D and is turned from n by an angle up to a right one then is
+// at least h cos + rho sin away from the origin, one on the other side about t rho / size: further than h, if h is
+// small against rho, t and t rho / size.
+bool pp_quick_deepest(const pp_meeting *m, const pp_placed *a, const pp_placed *b)
+{
+    double depth = fmax(0.0, m->round_a + m->round_b - m->s);
+    double rho = 0.3 * width(m, depth), size = a->size + b->size;
+    double thick = -pp_core_parting(a, b, pp_scale(-1.0, m->n));
+    return m->count > 2 && fmin(fmin(rho, thick), 0.25 * thick * rho / size) >= 4.0 * depth;
+}
