@@ -230,6 +230,9 @@ void pp_clip_point(pp_meeting *m, const pp_patch *point, const pp_patch *other, 
     uint32_t feature = point_is_a ? pp_meet_feature(PP_MEET_VERTEX_FACE, point->id[0], other->face)
                                   : pp_meet_feature(PP_MEET_FACE_VERTEX, other->face, point->id[0]);
     perp_vec3 across = pp_along(x, along, m->n);
+    if (stray > m->merge + 1e-12 * m->size) {
+        return;  // beside the other: its plane goes on there, but not the solid
+    }
     pp_meet_add(m, point_is_a ? x : across, point_is_a ? across : x, stray, feature);
 }
 
