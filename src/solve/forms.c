@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { FEW = 8 };          // contacts that are solved to rounding
-enum { LOCAL_MOST = 48 };  // cone rows up to which bodies are eliminated in space
+enum { LOCAL_MOST = 48 };  // cone rows up to which bodies are eliminated
 
 // ── Unpacking ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -221,12 +221,11 @@ perp_status pp_run_by_lcp(pp_run *r, const double *slack)
 // ── Cone ───────────────────────────────────────────────────────────────────────────────────────────
 
 // Without joints and with many contacts a body the bodies are kept: M and H are sparser and smaller than
-// W. An arch (2 contacts a block) is better off without them, a wall (5) with.
+// W.
 static perp_status pose_cone(pp_run *r, pp_posed *posed)
 {
     int rows = pp_cone_dim(r->model, r->rows) * r->rows->nn;
-    bool many =
-        r->model->spatial ? rows > r->model->nv && rows > LOCAL_MOST : r->rows->nn > r->model->nv;
+    bool many = rows > r->model->nv && rows > LOCAL_MOST;
     if (r->rows->nb == 0 && many) {
         return pp_pose_cone_global(posed, r->model, r->kin, r->rows, r->nu, r->arena);
     }
