@@ -114,6 +114,8 @@ const char *const *explained_names(const explained *e);  // of z, in its order
 void explain_text(FILE *out, const explained *e);
 void explain_json(FILE *out, const explained *e);
 void explain_latex(FILE *out, const explained *e);
+// Loads of the contacts in the last step; false: out of memory, or too many contacts.
+bool explain_loads(FILE *out, const perp_sim *sim, double h, bool json);
 
 // ── solve: options (solve_options.c) ───────────────────────────────────────────────────────────────────
 

@@ -84,7 +84,7 @@ typedef struct explain_options {
     const char *file, *solver;
     double at, step;
     int form, stepper;
-    bool json, latex;
+    bool json, latex, loads;
 } explain_options;
 
 static const char *form_word(int form)
@@ -101,11 +101,12 @@ static cli_exit read_options(int count, char **words, explain_options *o)
                                   {"--form", CLI_WORD, &o->form, form_word},
                                   {"--solver", CLI_SOLVER, &o->solver, NULL},
                                   {"--json", CLI_FLAG, &o->json, NULL},
-                                  {"--latex", CLI_FLAG, &o->latex, NULL}};
+                                  {"--latex", CLI_FLAG, &o->latex, NULL},
+                                  {"--loads", CLI_FLAG, &o->loads, NULL}};
     cli_exit code = cli_options_parse("explain", count, words, options,
                                       sizeof options / sizeof options[0], &o->file, 1);
-    if (code == CLI_FINE && o->json && o->latex) {
-        return cli_complain("explain: either --json or --latex");
+    if (code == CLI_FINE && o->latex && (o->json || o->loads)) {
+        return cli_complain("explain: either %s or --latex", o->json ? "--json" : "--loads");
     }
     return code;
 }
@@ -128,6 +129,11 @@ static cli_exit show(const explain_options *o, const perp_scene *scene, perp_sim
     perp_step_problem *problem = NULL;
     if (status < 0) {
         cli_complain("%s: %s", o->file, perp_sim_error(sim)->text);
+    }
+    if (o->loads && status >= 0) {
+        return explain_loads(stdout, sim, h, o->json)
+                   ? CLI_FINE
+                   : cli_complain("explain: too many contacts for --loads");
     }
     if (perp_sim_problem(sim, (perp_form)((int)PERP_FORM_MCP + o->form), &problem) < 0) {
         return status < 0 ? CLI_UNSOLVED : cli_complain("explain: not enough memory");

@@ -65,6 +65,9 @@ static const char explain[] =
     "  --form mcp|lcp    all unknowns (default), or velocities and joints eliminated\n"
     "  --json            {form, size, blocks, M, W_b, W_n, W_f, U, E, A, b, z, w, names}\n"
     "  --latex           a document that compiles as it is\n"
+    "  --loads           instead: the force of each contact, and the least and most it can be with "
+    "the\n"
+    "                    same motion; how many impulses are independent (--json: as JSON)\n"
     "  --step H, --stepper NAME, --solver NAME   as for 'perp run'\n"
     "\n"
     "Exit code: 0 fine, 2 bad input, 3 the step was not solved (its problem is still shown).\n";

@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (pair.a.kind == PP_SOLID_HALFSPACE && pair.b.kind == PP_SOLID_HALFSPACE) {
         return 0;
     }
-    if (touch_flaw(&pair, 1e-9, &r)) {
+    if (touch_flaw(&pair, 1e-4, &r)) {
         __builtin_trap();
     }
     return 0;

@@ -178,6 +178,9 @@ PERP_API void perp_body_apply(perp_sim *sim, perp_body body, perp_wrench F_W);  
 PERP_API perp_wrench perp_body_drive_impulse(const perp_sim *sim, perp_body body);
 PERP_API const perp_contact *perp_sim_contacts(const perp_sim *sim, int *count);
 PERP_API perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint);
+// The active set of the last step: impulses that touching contacts, sticking friction and joints can
+// have, and how many of them act independently on the bodies. Where rank < columns impulses are not unique.
+PERP_API PERP_MUST perp_status perp_sim_active_set(const perp_sim *sim, int *columns, int *rank);
 // Where impulses are not unique: the least and largest normal impulse that contact can carry in any
 // answer with the same velocities [N s]. Both are pn where it is determined.
 PERP_API PERP_MUST perp_status perp_sim_load_range(const perp_sim *sim, int contact, double *least,

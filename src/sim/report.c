@@ -107,6 +107,20 @@ perp_status pp_sim_report(perp_sim *sim)
     return PERP_OK;
 }
 
+perp_status perp_sim_active_set(const perp_sim *sim, int *columns, int *rank)
+{
+    const pp_step *s = &sim->step;
+    if (!s->solved || !columns || !rank) {
+        return PERP_ERR_ARGUMENT;
+    }
+    pp_arena *arena = pp_arena_create(&sim->env);
+    perp_status status =
+        arena ? pp_active_set(&s->answer, sim->model, &s->kin, &s->row, arena, columns, rank)
+              : PERP_ERR_MEMORY;
+    pp_arena_destroy(arena);
+    return status;
+}
+
 perp_status perp_sim_load_range(const perp_sim *sim, int contact, double *least, double *most)
 {
     const pp_step *s = &sim->step;

@@ -224,3 +224,85 @@ perp_status pp_load_range(const pp_answer *answer, const perp_model *model,
     status = optimum(&p, p.of[n], -1.0, load, options, arena, &range[0]);
     return status < 0 ? status : optimum(&p, p.of[n], 1.0, load, options, arena, &range[1]);
 }
+
+// ── The active set ───────────────────────────────────────────────────────────────────────────────
+
+// Rank of the first `columns` columns of A, velocities only, by elimination with full pivoting.
+static int rank_of(double *A, int rows, int columns)
+{
+    double first = 0.0;
+    int rank = 0;
+    for (; rank < rows && rank < columns; rank++) {
+        int at_row = rank, at_col = rank;
+        for (int j = rank; j < columns; j++) {
+            for (int i = rank; i < rows; i++) {
+                if (fabs(A[(size_t)j * (size_t)rows + (size_t)i]) >
+                    fabs(A[(size_t)at_col * (size_t)rows + (size_t)at_row])) {
+                    at_row = i;
+                    at_col = j;
+                }
+            }
+        }
+        double pivot = A[(size_t)at_col * (size_t)rows + (size_t)at_row];
+        first = rank == 0 ? fabs(pivot) : first;
+        if (!(fabs(pivot) > 1e-10 * first)) {
+            break;
+        }
+        for (int i = 0; i < rows; i++) {
+            double *a = &A[(size_t)rank * (size_t)rows + (size_t)i];
+            double *b = &A[(size_t)at_col * (size_t)rows + (size_t)i], kept = *a;
+            *a = *b;
+            *b = kept;
+        }
+        for (int j = rank; j < columns; j++) {
+            double *a = &A[(size_t)j * (size_t)rows + (size_t)rank];
+            double *b = &A[(size_t)j * (size_t)rows + (size_t)at_row], kept = *a;
+            *a = *b;
+            *b = kept;
+        }
+        const double *base = A + (size_t)rank * (size_t)rows;
+        for (int j = rank + 1; j < columns; j++) {
+            double *column = A + (size_t)j * (size_t)rows;
+            pp_axpy(rows - rank - 1, -column[rank] / pivot, base + rank + 1, column + rank + 1);
+        }
+    }
+    return rank;
+}
+
+perp_status pp_active_set(const pp_answer *answer, const perp_model *model,
+                          const pp_kinematics *kin, const pp_rows *rows, pp_arena *arena,
+                          int *columns, int *rank)
+{
+    programme p = {.model = model, .kin = kin, .rows = rows, .answer = answer};
+    int nv = p.equations = model->nv;
+    size_t most = (size_t)rows->nb + (size_t)rows->nn + (size_t)rows->nt;
+    p.tiny = 1e-8 * speed_scale(&p);
+    p.A = PP_ZEROS(arena, double, most *(size_t)nv);
+    p.free = PP_ZEROS(arena, bool, most);
+    if (!p.A || !p.free) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < rows->nb; i++) {
+        pp_row_add(model, &rows->b[i], 1.0, NULL, next_column(&p, true));
+    }
+    for (int i = 0; i < rows->nn; i++) {
+        double *normal = touches(&p, i) ? next_column(&p, false) : NULL;
+        if (!normal) {
+            continue;
+        }
+        pp_row_add(model, &rows->n[i], 1.0, NULL, normal);
+        for (int k = 0; k < rows->grouped[i]; k++) {
+            const pp_friction *group = &rows->group[rows->friction[i] + k];
+            if (!sticks(&p, group)) {
+                add_sliding(&p, group, normal);
+                continue;
+            }
+            for (int t = 0; t < group->size; t++) {
+                pp_row_add(model, &rows->t[group->t + t], 1.0, NULL, next_column(&p, false));
+            }
+        }
+    }
+    *columns = p.columns;
+    *rank = rank_of(p.A, nv, p.columns);
+    return PERP_OK;
+}

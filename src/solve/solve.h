@@ -47,6 +47,11 @@ perp_status pp_load_range(const pp_answer *answer, const perp_model *model,
                           const pp_kinematics *kin, const pp_rows *rows, int n,
                           const pp_solve_options *options, pp_arena *arena, double range[2]);
 
+// Independent impulses: columns of joints, touching contacts and sticking friction, and their rank.
+perp_status pp_active_set(const pp_answer *answer, const perp_model *model,
+                          const pp_kinematics *kin, const pp_rows *rows, pp_arena *arena,
+                          int *columns, int *rank);
+
 // Spread the load: of all impulses with the same velocities, those of least norm, where they keep signs
 // and cones. Returns false when the impulses are unique.
 bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *kin,

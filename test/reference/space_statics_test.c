@@ -122,6 +122,10 @@ static void table_loads(void **state)
     const perp_contact *c = perp_sim_contacts(p.sim, &count);
     assert_int_equal(count, 4);
     assert_false(perp_sim_info(p.sim)->unique);
+    int columns, rank;
+    assert_int_equal(perp_sim_active_set(p.sim, &columns, &rank), PERP_OK);
+    assert_int_equal(columns, 12);
+    assert_int_equal(rank, 6);
     for (int i = 0; i < 4; i++) {
         double least, most;
         assert_int_equal(perp_sim_load_range(p.sim, i, &least, &most), PERP_OK);
