@@ -190,10 +190,11 @@ static const planar_engine planar_perp = {"perp", ours_create, ours_step, ours_p
 // Deepest overlap of the given poses, by a perp sim that is put there and asked for its contacts.
 static double overlap(ours *ruler, const double *q, int boxes)
 {
-    double *rest = calloc(3 * (size_t)boxes, sizeof *rest), worst = 0.0;
+    double *rest = calloc(3 * (size_t)boxes, sizeof *rest), worst = NAN;  // not measured
     int count = 0;
     if (rest && perp_state_set(ruler->sim, 0.0, q, rest) >= 0 && perp_step(ruler->sim, 0.01) >= 0) {
         const perp_contact *contact = perp_sim_contacts(ruler->sim, &count);
+        worst = 0.0;
         for (int k = 0; k < count; k++) {
             worst = fmax(worst, -contact[k].gap);
         }

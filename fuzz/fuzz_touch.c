@@ -6,6 +6,16 @@
 #include "bytes.h"
 #include "support/touch_check.h"
 
+// Of places and gaps, relative to the extents. Newton's method on deep overlaps of cylinders, cones and
+// ellipsoids may stop short: a cone in a hull has a witness 3e-6 beside its face.
+static const double FLAT = 1e-9, CURVED = 1e-4;
+
+static bool curved(const pp_solid *s)
+{
+    return s->kind == PP_SOLID_CYLINDER || s->kind == PP_SOLID_CONE ||
+           s->kind == PP_SOLID_ELLIPSOID;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 // Mostly multiples of an eighth, so that features meet and faces are parallel often; one in eight is of
@@ -69,7 +79,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (pair.a.kind == PP_SOLID_HALFSPACE && pair.b.kind == PP_SOLID_HALFSPACE) {
         return 0;
     }
-    if (touch_flaw(&pair, 1e-4, &r)) {
+    double tolerance = curved(&pair.a) || curved(&pair.b) ? CURVED : FLAT;
+    if (touch_flaw(&pair, tolerance, &r)) {
         __builtin_trap();
     }
     return 0;
