@@ -162,13 +162,17 @@ static long double core_distance(const outline *a, const outline *b)
         }
     }
     int m = hull(n, d, h);
-    long double nearest = HUGE_VALL;
+    long double nearest = HUGE_VALL, around = 0.0L, area = 0.0L;
     bool inside = m > 2;
     for (int i = 0; i < m; i++) {
         spot p = h[i], q = h[(i + 1) % m];
         nearest = fminl(nearest, side_distance(p, q));
+        around += hypotl(q.x - p.x, q.y - p.y);
+        area += 0.5L * cross(h[0], p, q);
         inside = inside && cross(p, q, (spot){0.0L, 0.0L}) >= 0.0L;
     }
+    // Of segments along one line the difference is a sliver of rounding, and signs tell nothing.
+    inside = inside && area > 1e-15L * around * around;
     return inside ? -nearest : nearest;
 }
 
