@@ -187,7 +187,8 @@ PERP_API PERP_MUST perp_status perp_sim_load_range(const perp_sim *sim, int cont
                                                    double *most);
 
 // State: q (positions and angles of the free bodies in order; a spatial body: position and unit
-// quaternion, 7 numbers), nu (their velocities).
+// quaternion, 7 numbers), nu (their velocities). perp_state_set forgets full turns: angles of spatial joints
+// start over between -pi and pi (perp_state_restore keeps them).
 PERP_API void perp_state_size(const perp_sim *sim, int *nq, int *nv);
 PERP_API PERP_MUST perp_status perp_state_get(const perp_sim *sim, double *t, double *q,
                                               double *nu);
