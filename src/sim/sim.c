@@ -127,7 +127,8 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
     s->arena = pp_arena_create(env);
     s->work = perp_workspace_create(env);
     s->joints = pp_ldl_create(env);
-    if (!s->memory || !s->arena || !s->work || !s->joints || !allocate(s)) {
+    s->touching = pp_ldl_create(env);
+    if (!s->memory || !s->arena || !s->work || !s->joints || !s->touching || !allocate(s)) {
         perp_sim_destroy(s);
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     }
@@ -142,6 +143,7 @@ void perp_sim_destroy(perp_sim *sim)
         pp_free(&env, sim->warm, (size_t)sim->warm_capacity * sizeof *sim->warm);
         pp_free(&env, sim->contacts, (size_t)sim->contact_capacity * sizeof *sim->contacts);
         pp_ldl_destroy(sim->joints);
+        pp_ldl_destroy(sim->touching);
         perp_workspace_destroy(sim->work);
         pp_arena_destroy(sim->arena);
         pp_arena_destroy(sim->memory);

@@ -35,7 +35,8 @@ struct perp_sim {
     pp_arena *memory;  // lives as long as the sim
     pp_arena *arena;   // of the step; reset at its start
     perp_workspace *work;
-    pp_ldl *joints;  // factorisation of the closed joints
+    pp_ldl *joints;    // factorisation of the closed joints
+    pp_ldl *touching;  // of the bodies in contact
     pp_state now, next;
     perp_wrench *applied;  // bodies
     perp_body refused;     // was given a wrench that is not finite; -1: none

@@ -128,6 +128,7 @@ static perp_status solve(perp_sim *sim, const double *nu)
                                 .gaps = &sim->step.gap,
                                 .work = sim->work,
                                 .joints = sim->joints,
+                                .contacts = sim->touching,
                                 .env = &sim->env};
     pp_step *s = &sim->step;
     perp_status status =

@@ -135,7 +135,9 @@ static perp_status solve_rows(pp_run *r)
     if (form == PERP_FORM_MCP) {
         status = pp_run_by_mcp(r);
     } else if (form == PERP_FORM_CONE) {
-        status = pp_run_by_cone(r);
+        bool solved;
+        status = pp_run_by_modes(r, &solved);
+        status = status < 0 || solved ? status : pp_run_by_cone(r);
         if (status < 0 && status != PERP_ERR_MEMORY && r->options->form == PERP_FORM_AUTO) {
             status = pp_run_by_lcp(r, NULL);
         }

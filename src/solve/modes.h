@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to solve/: contacts by their modes, Newton's method in the space of velocities.
+//
+// Each contact is open, sticks or slips. With the modes guessed from p and u, and a proximal term
+// alpha (p - p_last) that keeps redundant contacts apart, its law is linear:  dp = c - K J dnu.
+//
+//   open    p = 0                               c = -p             K = 0
+//   stick   u + alpha dp = 0                    c = -u / alpha     K = 1 / alpha
+//   slip    u_n + alpha dp_n = 0,  p_t = mu p_n e(p_t - rho u_t)   K = (1, mu e) (1, 0, 0)' / alpha + k_f f f'
+//
+// and dnu solves (M + sum J' K J) dnu = sum J' c.                                       theory (S8)
+#pragma once
+
+#include "solve/run.h"
+
+typedef enum pp_mode { PP_MODE_NONE, PP_MODE_OPEN, PP_MODE_STICK, PP_MODE_SLIP } pp_mode;
+
+// A contact, its law made linear.
+typedef struct pp_touch {
+    const pp_row *n, *t;  // t: its friction rows, one after the other
+    int size;             // how many, 0 to 2
+    int body[2], count;   // free bodies
+    int pair;             // block of the two bodies, -1: there is one body
+    pp_mode mode;
+    double mu;
+    double mobility;   // of the normal row
+    double stiffness;  // 1 / alpha
+    double e[2];       // slip: direction of the friction
+    double k_f;        // slip: K across it
+    double u[3], c[3];
+} pp_touch;
+
+typedef struct pp_modes {
+    pp_run *run;
+    pp_touch *touch;  // nn
+    int count;
+    double *start;  // nv: M nu_l + p_ext
+    double *nu;     // nv
+    double *step;   // nv: dnu
+    double scale;   // speed that rounding is measured by [m/s]
+    // The system.
+    int nodes, n;   // bodies in it and their velocities
+    int *node;      // bodies: place among them, -1: touches nothing
+    int *body;      // nodes
+    int *at;        // nodes: first velocity
+    int *diagonal;  // nodes: where their blocks start
+    int *block;     // pairs: where their blocks start
+    double *x, *upper;
+    int values;
+    int *pivot;  // dense
+    bool dense, symmetric, factored;
+    pp_ldl *ldl;
+} pp_modes;
+
+perp_status pp_modes_prepare(pp_modes *s, pp_arena *arena);
+bool pp_modes_factor(pp_modes *s);  // false: singular
+bool pp_modes_solve(pp_modes *s);   // step from the c of all contacts

@@ -1,0 +1,306 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// M + sum J' K J over the bodies that touch: blocks of bodies and of pairs that share a contact. Dense for
+// one or two bodies.
+#include "solve/modes.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { DENSE_NODES = 2 };
+
+// ── Pattern ──────────────────────────────────────────────────────────────────────────────────────
+
+// Pairs of touching bodies, each once; in each list those whose first node is j.
+typedef struct pairs {
+    int *head, *next;  // nodes; pairs
+    int *other;        // pairs: the second node
+    int count;
+} pairs;
+
+static int find_pair(pairs *p, int a, int b)
+{
+    int lo = a < b ? a : b, hi = a < b ? b : a, k = p->head[lo];
+    while (k >= 0 && p->other[k] != hi) {
+        k = p->next[k];
+    }
+    if (k < 0) {
+        k = p->count++;
+        p->other[k] = hi;
+        p->next[k] = p->head[lo];
+        p->head[lo] = k;
+    }
+    return k;
+}
+
+static bool list_nodes(pp_modes *s, pp_arena *arena)
+{
+    const perp_model *m = s->run->model;
+    s->node = PP_ARRAY(arena, int, m->bodies);
+    s->body = PP_ARRAY(arena, int, m->bodies);
+    s->at = PP_ARRAY(arena, int, m->bodies);
+    s->diagonal = PP_ARRAY(arena, int, m->bodies);
+    if (!s->node || !s->body || !s->at || !s->diagonal) {
+        return false;
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        s->node[i] = -1;
+    }
+    for (int i = 0; i < s->count; i++) {
+        pp_touch *c = &s->touch[i];
+        c->pair = -1;
+        c->count = c->n->count;
+        for (int k = 0; k < c->count && k < 2; k++) {
+            c->body[k] = c->n->body[k];
+            s->node[c->body[k]] = 0;
+        }
+    }
+    for (int i = 0; i < m->bodies; i++) {  // in the order of the bodies
+        if (s->node[i] == 0) {
+            s->at[s->nodes] = s->n;
+            s->n += m->body[i].nv;
+            s->node[i] = s->nodes;
+            s->body[s->nodes++] = i;
+        }
+    }
+    return true;
+}
+
+static bool list_pairs(pp_modes *s, pairs *p, pp_arena *arena)
+{
+    p->head = PP_ARRAY(arena, int, s->nodes);
+    p->next = PP_ARRAY(arena, int, s->count);
+    p->other = PP_ARRAY(arena, int, s->count);
+    s->block = PP_ARRAY(arena, int, s->count);
+    if (!p->head || !p->next || !p->other || !s->block) {
+        return false;
+    }
+    for (int j = 0; j < s->nodes; j++) {
+        p->head[j] = -1;
+    }
+    for (int i = 0; i < s->count; i++) {
+        pp_touch *c = &s->touch[i];
+        if (c->count == 2) {
+            c->pair = find_pair(p, s->node[c->body[0]], s->node[c->body[1]]);
+        }
+    }
+    return true;
+}
+
+static perp_status analyse(pp_modes *s, const pairs *list, pp_arena *arena)
+{
+    int used = 0;
+    int *size = PP_ARRAY(arena, int, s->nodes), *p = PP_ARRAY(arena, int, s->nodes + 1);
+    int *i = PP_ARRAY(arena, int, s->nodes + list->count);
+    int *from = PP_ARRAY(arena, int, list->count);
+    s->ldl = s->run->options->contacts ? s->run->options->contacts : pp_ldl_create_in(arena);
+    if (!size || !p || !i || !from || !s->ldl) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int j = 0; j < s->nodes; j++) {
+        size[j] = s->run->model->body[s->body[j]].nv;
+        p[j] = used;
+        i[used++] = j;
+        for (int k = list->head[j]; k >= 0; k = list->next[k]) {
+            from[k] = used;
+            i[used++] = list->other[k];
+        }
+    }
+    p[s->nodes] = used;
+    pp_ldl_pattern pattern = {s->nodes, size, p, i};
+    perp_status status = pp_ldl_analyse(s->ldl, &pattern);
+    if (status < 0) {
+        return status;
+    }
+    const int *place = pp_ldl_places(s->ldl);
+    for (int j = 0; j < s->nodes; j++) {
+        s->diagonal[j] = place[p[j]];
+    }
+    for (int k = 0; k < list->count; k++) {
+        s->block[k] = place[from[k]];
+    }
+    s->values = place[used];
+    return PERP_OK;
+}
+
+perp_status pp_modes_prepare(pp_modes *s, pp_arena *arena)
+{
+    pairs list = {0};
+    if (!list_nodes(s, arena)) {
+        return PERP_ERR_MEMORY;
+    }
+    s->dense = s->nodes <= DENSE_NODES;
+    if (s->dense) {
+        s->values = s->n * s->n;
+        s->pivot = PP_ARRAY(arena, int, s->n);
+    } else {
+        perp_status status =
+            list_pairs(s, &list, arena) ? analyse(s, &list, arena) : PERP_ERR_MEMORY;
+        if (status < 0) {
+            return status;
+        }
+    }
+    s->x = PP_ARRAY(arena, double, s->values);
+    s->upper = s->dense ? NULL : PP_ARRAY(arena, double, s->values);
+    bool whole = s->x && (s->dense ? s->pivot != NULL : s->upper != NULL);
+    return whole ? PERP_OK : PERP_ERR_MEMORY;
+}
+
+// ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
+
+// X += k l r' for vectors of rows and columns, column-major with leading dimension ld
+static inline __attribute__((always_inline)) void
+add_outer(int rows, int columns, double k, const double *l, const double *r, double *X, int ld)
+{
+    for (int j = 0; j < columns; j++) {
+        double f = k * r[j];
+        for (int i = 0; i < rows; i++) {
+            X[i + j * ld] += f * l[i];
+        }
+    }
+}
+
+static void add_sized(int rows, int columns, double k, const double *l, const double *r, double *X,
+                      int ld)
+{
+    if (rows == 6 && columns == 6) {
+        add_outer(6, 6, k, l, r, X, ld);
+    } else if (rows == 3 && columns == 3) {
+        add_outer(3, 3, k, l, r, X, ld);
+    } else {
+        add_outer(rows, columns, k, l, r, X, ld);
+    }
+}
+
+// k times the product of two combinations of rows, left as a column and right as a row; a block of
+// PP_BODY_NV numbers a body.
+static void add_product(pp_modes *s, const pp_touch *c, double k, const double *l, const double *r,
+                        bool symmetric)
+{
+    const perp_model *m = s->run->model;
+    for (int a = 0; a < c->count; a++) {
+        int node = s->node[c->body[a]], nv = m->body[c->body[a]].nv;
+        int at = s->at[node];
+        double *X = s->dense ? s->x + at + at * s->n : s->x + s->diagonal[node];
+        add_sized(nv, nv, k, l + PP_BODY_NV * a, r + PP_BODY_NV * a, X, s->dense ? s->n : nv);
+    }
+    if (c->count < 2) {
+        return;
+    }
+    int first = s->node[c->body[0]] < s->node[c->body[1]] ? 0 : 1, second = 1 - first;
+    int rows = m->body[c->body[second]].nv, columns = m->body[c->body[first]].nv;
+    if (s->dense) {
+        int i = s->at[s->node[c->body[second]]], j = s->at[s->node[c->body[first]]];
+        add_sized(rows, columns, k, l + PP_BODY_NV * second, r + PP_BODY_NV * first,
+                  s->x + i + j * s->n, s->n);
+        add_sized(columns, rows, k, l + PP_BODY_NV * first, r + PP_BODY_NV * second,
+                  s->x + j + i * s->n, s->n);
+        return;
+    }
+    int at = s->block[c->pair];
+    add_sized(rows, columns, k, l + PP_BODY_NV * second, r + PP_BODY_NV * first, s->x + at, rows);
+    if (!symmetric || !s->symmetric) {
+        add_sized(rows, columns, k, r + PP_BODY_NV * second, l + PP_BODY_NV * first, s->upper + at,
+                  rows);
+    }
+}
+
+static void add_slip(pp_modes *s, const pp_touch *c)
+{
+    double l[2][PP_BODY_NV], f[2][PP_BODY_NV] = {{0.0}};
+    for (int b = 0; b < c->count; b++) {
+        for (int v = 0; v < PP_BODY_NV; v++) {
+            l[b][v] = c->n->J[b][v];
+        }
+        for (int k = 0; k < c->size; k++) {
+            double across = k == 0 ? -c->e[1] : c->e[0];
+            for (int v = 0; v < PP_BODY_NV; v++) {
+                l[b][v] += c->mu * c->e[k] * c->t[k].J[b][v];
+                f[b][v] += across * c->t[k].J[b][v];
+            }
+        }
+    }
+    add_product(s, c, c->stiffness, l[0], c->n->J[0], false);
+    if (c->k_f > 0.0) {
+        add_product(s, c, c->k_f, f[0], f[0], true);
+    }
+}
+
+// The blocks of M.
+static void add_masses(pp_modes *s)
+{
+    const pp_run *r = s->run;
+    for (int j = 0; j < s->nodes; j++) {
+        const pp_body *body = &r->model->body[s->body[j]];
+        const pp_weight *w = &r->kin->mass[s->body[j]];
+        int ld = s->dense ? s->n : body->nv;
+        double *X = s->dense ? s->x + s->at[j] * (s->n + 1) : s->x + s->diagonal[j];
+        for (int k = 0; k < body->nv; k++) {
+            X[k * (ld + 1)] = body->axis[k] < 3 ? w->m : w->I.m[8];
+        }
+        for (int k = 0; body->nv == 6 && k < 9; k++) {
+            X[3 + k / 3 + (3 + k % 3) * ld] = w->I.m[k];
+        }
+    }
+}
+
+bool pp_modes_factor(pp_modes *s)
+{
+    memset(s->x, 0, (size_t)s->values * sizeof *s->x);
+    s->symmetric = true;
+    for (int i = 0; i < s->count && s->symmetric; i++) {
+        s->symmetric = s->touch[i].mode != PP_MODE_SLIP;
+    }
+    if (!s->symmetric && !s->dense) {
+        memset(s->upper, 0, (size_t)s->values * sizeof *s->upper);
+    }
+    add_masses(s);
+    for (int i = 0; i < s->count; i++) {
+        const pp_touch *c = &s->touch[i];
+        if (c->mode == PP_MODE_SLIP) {
+            add_slip(s, c);
+        } else if (c->mode == PP_MODE_STICK) {
+            add_product(s, c, c->stiffness, c->n->J[0], c->n->J[0], true);
+            for (int k = 0; k < c->size; k++) {
+                add_product(s, c, c->stiffness, c->t[k].J[0], c->t[k].J[0], true);
+            }
+        }
+    }
+    if (s->dense) {
+        s->factored = pp_lu_factor(s->n, s->x, s->n, s->pivot, 0.0) == 0;
+    } else if (s->symmetric) {
+        s->factored = pp_ldl_factor(s->ldl, s->x, 0.0) == 0;
+    } else {
+        s->factored = pp_ldl_factor_lu(s->ldl, s->x, s->upper) == PERP_OK;
+    }
+    return s->factored;
+}
+
+bool pp_modes_solve(pp_modes *s)
+{
+    const perp_model *m = s->run->model;
+    double *b = s->nu;  // found again before it is read
+    memset(s->step, 0, (size_t)m->nv * sizeof *s->step);
+    for (int i = 0; i < s->count; i++) {
+        const pp_touch *c = &s->touch[i];
+        pp_row_add(m, c->n, c->c[0], NULL, s->step);
+        for (int k = 0; k < c->size; k++) {
+            pp_row_add(m, &c->t[k], c->c[k + 1], NULL, s->step);
+        }
+    }
+    for (int j = 0; j < s->nodes; j++) {
+        const pp_body *body = &m->body[s->body[j]];
+        memcpy(b + s->at[j], s->step + body->at, (size_t)body->nv * sizeof *b);
+    }
+    if (s->dense) {
+        pp_lu_solve(s->n, s->x, s->n, s->pivot, b);
+    } else if (!pp_ldl_solve(s->ldl, b)) {
+        return false;
+    }
+    for (int j = 0; j < s->nodes; j++) {
+        const pp_body *body = &m->body[s->body[j]];
+        memcpy(s->step + body->at, b + s->at[j], (size_t)body->nv * sizeof *b);
+    }
+    return true;
+}
