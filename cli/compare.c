@@ -2,159 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // perp compare: two recordings side by side; where they part, and how far.
-//
-// Bodies are matched by name, moments by time: between two frames of the second recording its states are
-// taken on the straight line.
-#include "cli.h"
+#include "compare.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct difference {
-    const char *name;
-    int in_a, in_b;             // index of the body
-    double place, turn, speed;  // largest: [m], [rad], [m/s]
-    double when;                // of the largest place [s]
-} difference;
-
-typedef struct state {
-    perp_vec3 p, v;
-    double angle;
-    perp_quat rot;
-} state;
-
-typedef struct comparison {
-    perp_recording *a, *b;
-    difference *body;
-    int bodies, only_a, only_b;
-    int width;  // letters of the longest name
-    double tolerance;
-    int frames;           // compared
-    double end_a, end_b;  // [s]
-    bool spatial;
-    bool part;
-    double part_time;
-    const char *part_name;
-} comparison;
-
-// ── Bodies of both ───────────────────────────────────────────────────────────────────────────────
-
-static int find_body(const perp_recording *r, const char *name)
-{
-    for (int i = 1; i < perp_recording_about(r)->bodies; i++) {
-        if (strcmp(perp_recording_body(r, (perp_body){i}).name, name) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-static bool match(comparison *c)
-{
-    int in_a = perp_recording_about(c->a)->bodies, in_b = perp_recording_about(c->b)->bodies;
-    c->spatial = perp_recording_about(c->a)->spatial || perp_recording_about(c->b)->spatial;
-    c->body = calloc((size_t)in_a + 1, sizeof *c->body);
-    if (!c->body) {
-        return false;
-    }
-    for (int i = 1; i < in_a; i++) {
-        const char *name = perp_recording_body(c->a, (perp_body){i}).name;
-        int k = find_body(c->b, name);
-        if (k >= 0) {
-            int length = (int)strlen(name);
-            c->width = length > c->width ? length : c->width;
-            c->body[c->bodies++] = (difference){.name = name, .in_a = i, .in_b = k};
-        }
-    }
-    c->only_a = in_a - 1 - c->bodies;
-    c->only_b = in_b - 1 - c->bodies;
-    return true;
-}
-
-// ── Moments of both ──────────────────────────────────────────────────────────────────────────────
-
-static state state_of(const perp_frame *f, int body)
-{
-    return (state){f->position[body], f->velocity[body], f->angle[body], f->rotation[body]};
-}
-
-static perp_vec3 mix(perp_vec3 a, perp_vec3 b, double s)
-{
-    return (perp_vec3){a.x + s * (b.x - a.x), a.y + s * (b.y - a.y), a.z + s * (b.z - a.z)};
-}
-
-// On the chord, the shorter way around; its length is made 1 where it is used.
-static perp_quat mix_turn(perp_quat a, perp_quat b, double s)
-{
-    double sign = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z < 0.0 ? -s : s;
-    return (perp_quat){(1.0 - s) * a.w + sign * b.w, (1.0 - s) * a.x + sign * b.x,
-                       (1.0 - s) * a.y + sign * b.y, (1.0 - s) * a.z + sign * b.z};
-}
-
-static state between(state p, state q, double s)
-{
-    return (state){mix(p.p, q.p, s), mix(p.v, q.v, s), p.angle + s * (q.angle - p.angle),
-                   mix_turn(p.rot, q.rot, s)};
-}
-
-static double apart(perp_vec3 a, perp_vec3 b)
-{
-    return sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) + (a.z - b.z) * (a.z - b.z));
-}
-
-// The angle of the rotation from a to b.
-static double turn_apart(perp_quat a, perp_quat b)
-{
-    double w = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z;
-    double x = a.w * b.x - a.x * b.w - a.y * b.z + a.z * b.y;
-    double y = a.w * b.y + a.x * b.z - a.y * b.w - a.z * b.x;
-    double z = a.w * b.z - a.x * b.y + a.y * b.x - a.z * b.w;
-    return 2.0 * atan2(sqrt(x * x + y * y + z * z), fabs(w));
-}
-
-static void see(comparison *c, difference *d, double t, state a, state b)
-{
-    double place = apart(a.p, b.p), speed = apart(a.v, b.v);
-    double turn = c->spatial ? turn_apart(a.rot, b.rot) : fabs(a.angle - b.angle);
-    if (place > d->place) {
-        d->place = place;
-        d->when = t;
-    }
-    d->turn = turn > d->turn ? turn : d->turn;
-    d->speed = speed > d->speed ? speed : d->speed;
-    if (!c->part && !(place <= c->tolerance && turn <= c->tolerance)) {
-        c->part = true;
-        c->part_time = t;
-        c->part_name = d->name;
-    }
-}
-
-// The bodies of b at the two frames around a time, as they are needed one after the other.
-typedef struct walker {
-    state *old, *new;
-    double t_old, t_new;
-    int next;
-} walker;
-
-static cli_exit advance(comparison *c, walker *w)
-{
-    perp_frame frame;
-    perp_error error;
-    if (perp_recording_read(c->b, w->next, &frame, &error) < 0) {
-        return cli_complain("%s", error.text);
-    }
-    state *old = w->old;
-    w->old = w->new;
-    w->new = old;
-    w->t_old = w->t_new;
-    w->t_new = frame.t;
-    w->next++;
-    for (int k = 0; k < c->bodies; k++) {
-        w->new[k] = state_of(&frame, c->body[k].in_b);
-    }
-    return CLI_FINE;
-}
 
 static cli_exit find_end(perp_recording *r, double *end)
 {
@@ -167,140 +19,184 @@ static cli_exit find_end(perp_recording *r, double *end)
     return CLI_FINE;
 }
 
-static cli_exit compare_frames(comparison *c, walker *w)
+static bool reserve(comparison *c, const perp_comparison *pairs)
 {
-    const perp_recording_info *a = perp_recording_about(c->a), *b = perp_recording_about(c->b);
-    perp_frame frame;
+    c->bodies = perp_comparison_bodies(pairs);
+    c->only_a = perp_recording_about(c->a)->bodies - 1 - c->bodies;
+    c->only_b = perp_recording_about(c->b)->bodies - 1 - c->bodies;
+    c->body = calloc((size_t)c->bodies, sizeof *c->body);
+    c->row = calloc((size_t)c->bodies * COMPARE_ROWS, sizeof *c->row);
+    for (int k = 0; c->body && k < c->bodies; k++) {
+        c->body[k].body = perp_comparison_body(pairs, k);
+    }
+    return c->body && c->row;
+}
+
+// ── Moments ──────────────────────────────────────────────────────────────────────────────────────
+
+static void see_bodies(comparison *c, const perp_compared_moment *m)
+{
+    for (int k = 0; k < c->bodies; k++) {
+        body_apart *d = &c->body[k];
+        double place = m->place[k], turn = m->turn[k];
+        if (place > d->place) {
+            d->place = place;
+            d->when = m->t;
+        }
+        d->turn = turn > d->turn ? turn : d->turn;
+        d->speed = m->speed[k] > d->speed ? m->speed[k] : d->speed;
+        if (!c->part && !(place <= c->tolerance && turn <= c->tolerance)) {
+            c->part = true;
+            c->part_time = m->t;
+            c->part_name = d->body.name;
+        }
+    }
+}
+
+// The first moment at or after each tenth of the common time.
+static void see_row(comparison *c, const perp_compared_moment *m, double start)
+{
+    double end = fmin(c->end_a, c->end_b);
+    double due = start + (end - start) * c->rows / (COMPARE_ROWS - 1);
+    if (c->rows == COMPARE_ROWS || m->t < due - 1e-9 * (1.0 + fabs(due))) {
+        return;
+    }
+    c->row_t[c->rows] = m->t;
+    memcpy(c->row + (size_t)c->rows * (size_t)c->bodies, m->place,
+           (size_t)c->bodies * sizeof *c->row);
+    c->rows++;
+}
+
+static int order(const perp_compared_mode *u, const perp_compared_mode *v)
+{
+    if (u->first.i != v->first.i) {
+        return u->first.i < v->first.i ? -1 : 1;
+    }
+    return u->second.i < v->second.i ? -1 : u->second.i > v->second.i;
+}
+
+// Where the two shapes are in the sorted list, or should be.
+static int place_of(const comparison *c, const perp_compared_mode *mode)
+{
+    int low = 0, high = c->modes;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (order(&c->mode[middle].mode, mode) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static bool see_mode(comparison *c, const perp_compared_mode *mode, double t)
+{
+    int at = place_of(c, mode);
+    if (at < c->modes && order(&c->mode[at].mode, mode) == 0) {
+        c->mode[at].moments++;
+        return true;
+    }
+    if (c->modes == c->mode_room) {
+        int room = 2 * c->mode_room + 16;
+        mode_apart *more = realloc(c->mode, (size_t)room * sizeof *more);
+        if (!more) {
+            return false;
+        }
+        c->mode = more;
+        c->mode_room = room;
+    }
+    memmove(c->mode + at + 1, c->mode + at, (size_t)(c->modes - at) * sizeof *c->mode);
+    c->mode[at] = (mode_apart){*mode, t, 1};
+    c->modes++;
+    return true;
+}
+
+static cli_exit see_all(comparison *c, perp_comparison *pairs)
+{
+    perp_compared_moment m;
     perp_error error;
-    cli_exit code = advance(c, w);
-    for (int i = 0; i < a->frames && code == CLI_FINE; i++) {
-        if (perp_recording_read(c->a, i, &frame, &error) < 0) {
+    double start = 0.0;
+    for (bool more = true; more;) {
+        if (perp_comparison_next(pairs, &m, &more, &error) < 0) {
             return cli_complain("%s", error.text);
         }
-        double tiny = 1e-9 * (1.0 + fabs(frame.t));  // t is a sum of many h: it has rounding in it
-        while (w->t_new < frame.t - tiny && w->next < b->frames && code == CLI_FINE) {
-            code = advance(c, w);
+        if (!more) {
+            break;
         }
-        if (w->t_new < frame.t - tiny) {
-            break;  // b ends here
+        start = c->moments == 0 ? m.t : start;
+        c->moments++;
+        see_bodies(c, &m);
+        see_row(c, &m, start);
+        for (int k = 0; k < m.modes; k++) {
+            if (!see_mode(c, &m.mode[k], m.t)) {
+                return cli_complain("compare: not enough memory");
+            }
         }
-        double gap = w->t_new - w->t_old;
-        double s =
-            fabs(w->t_new - frame.t) <= tiny || gap <= 0.0 ? 1.0 : (frame.t - w->t_old) / gap;
-        for (int k = 0; k < c->bodies; k++) {
-            see(c, &c->body[k], frame.t, state_of(&frame, c->body[k].in_a),
-                s == 1.0 ? w->new[k] : between(w->old[k], w->new[k], s));
-        }
-        c->frames++;
     }
-    return code;
-}
-
-// ── Telling ──────────────────────────────────────────────────────────────────────────────────────
-
-static void print_run(const char *letter, const perp_recording *r)
-{
-    const perp_recording_info *info = perp_recording_about(r);
-    printf("%s  %s: %s, form %s, solver %s, h = %g s, %d frames%s\n", letter, info->name,
-           perp_stepper_word((int)info->stepper), perp_form_word((int)info->form), info->solver,
-           info->h, info->frames, info->complete ? "" : " (incomplete)");
-}
-
-static bool same_end(const comparison *c)
-{
-    return fabs(c->end_a - c->end_b) <= 1e-9 * (1.0 + fabs(c->end_a));
-}
-
-static void print_text(const comparison *c)
-{
-    int width = c->width > 4 ? c->width : 4;
-    print_run("A", c->a);
-    print_run("B", c->b);
-    if (c->part) {
-        printf("they part at t = %.9g s: '%s' differs by more than %g\n", c->part_time,
-               c->part_name, c->tolerance);
-    } else {
-        printf("they agree within %g at %d moments\n", c->tolerance, c->frames);
-    }
-    if (!same_end(c)) {
-        printf("not compared: one ends at t = %.9g s, the other at %.9g s\n",
-               fmin(c->end_a, c->end_b), fmax(c->end_a, c->end_b));
-    }
-    if (c->only_a + c->only_b > 0) {
-        printf("not compared: %d bodies only in A, %d only in B\n", c->only_a, c->only_b);
-    }
-    printf("\n%-*s %12s %12s %12s %12s\n", width, "body", "place [m]", "at t [s]", "angle [rad]",
-           "speed [m/s]");
-    for (int k = 0; k < c->bodies; k++) {
-        const difference *d = &c->body[k];
-        printf("%-*s %12.3e %12.6g %12.3e %12.3e\n", width, d->name, d->place, d->when, d->turn,
-               d->speed);
-    }
-}
-
-static void print_json(const comparison *c)
-{
-    printf("{\"agree\": %s, \"tolerance\": %.17g, \"moments\": %d, \"t_end\": [",
-           c->part ? "false" : "true", c->tolerance, c->frames);
-    cli_json_number(stdout, c->end_a);
-    printf(", ");
-    cli_json_number(stdout, c->end_b);
-    printf("], \"parts_at\": ");
-    cli_json_number(stdout, c->part ? c->part_time : HUGE_VAL);
-    printf(", \"parts_body\": ");
-    cli_json_string(stdout, c->part ? c->part_name : "");
-    printf(",\n \"bodies\": {");
-    for (int k = 0; k < c->bodies; k++) {
-        const difference *d = &c->body[k];
-        fputs(k > 0 ? ",\n  " : "\n  ", stdout);
-        cli_json_string(stdout, d->name);
-        printf(": {\"place_m\": ");
-        cli_json_number(stdout, d->place);
-        printf(", \"t\": ");
-        cli_json_number(stdout, d->when);
-        printf(", \"angle_rad\": ");
-        cli_json_number(stdout, d->turn);
-        printf(", \"speed_m_s\": ");
-        cli_json_number(stdout, d->speed);
-        putchar('}');
-    }
-    printf("}}\n");
+    return CLI_FINE;
 }
 
 // ── The verb ─────────────────────────────────────────────────────────────────────────────────────
 
 static cli_exit compare(comparison *c)
 {
-    if (!match(c)) {
-        return cli_complain("compare: not enough memory");
+    perp_comparison *pairs = NULL;
+    perp_error error;
+    cli_exit code = find_end(c->a, &c->end_a);
+    if (code == CLI_FINE) {
+        code = find_end(c->b, &c->end_b);
     }
-    if (c->bodies == 0) {
-        return cli_complain("compare: the recordings have no body of the same name");
+    if (code == CLI_FINE && perp_comparison_create(c->a, c->b, NULL, &pairs, &error) < 0) {
+        code = cli_complain("compare: %s", error.text);
     }
-    walker w = {.old = calloc((size_t)c->bodies, sizeof(state)),
-                .new = calloc((size_t)c->bodies, sizeof(state))};
-    cli_exit code = CLI_INPUT;
-    if (!w.old || !w.new) {
-        cli_complain("compare: not enough memory");
-    } else if (find_end(c->a, &c->end_a) == CLI_FINE && find_end(c->b, &c->end_b) == CLI_FINE) {
-        code = compare_frames(c, &w);
+    if (code == CLI_FINE) {
+        code = reserve(c, pairs) ? see_all(c, pairs) : cli_complain("compare: not enough memory");
     }
-    free(w.old);
-    free(w.new);
+    perp_comparison_destroy(pairs);
     return code;
+}
+
+static cli_exit draw(const comparison *c, const char *dir, bool json)
+{
+    perp_error error = {0};
+    perp_status status = perp_plot_compare(c->a, c->b, dir, NULL, &error);
+    if (status < 0) {
+        cli_complain("compare: %s", error.text);
+        return status == PERP_ERR_IO || status == PERP_ERR_MEMORY ? CLI_OUTPUT : CLI_INPUT;
+    }
+    if (!json) {
+        printf("\nfigures     %s/index.html\n", dir);
+    }
+    return CLI_FINE;
+}
+
+static cli_exit compare_and_tell(comparison *c, bool json, const char *out)
+{
+    cli_exit code = compare(c);
+    if (code != CLI_FINE) {
+        return code;
+    }
+    if (json) {
+        compare_json(c);
+    } else {
+        compare_text(c);
+    }
+    return out ? draw(c, out, json) : CLI_FINE;
 }
 
 cli_exit cli_compare(int count, char **words)
 {
-    const char *dir[2] = {0};
+    const char *dir[2] = {0}, *out = NULL;
     comparison c = {.tolerance = -1.0};
     bool json = false;
     const cli_option options[] = {{"--tol", CLI_REAL, &c.tolerance, NULL},
+                                  {"-o", CLI_TEXT, &out, NULL},
                                   {"--json", CLI_FLAG, &json, NULL}};
     if (cli_wants_help("compare", count, words)) {
         return CLI_FINE;
     }
-    cli_exit code = cli_options_parse("compare", count, words, options, 2, dir, 2);
+    cli_exit code = cli_options_parse("compare", count, words, options, 3, dir, 2);
     bool strict = c.tolerance >= 0.0;
     c.tolerance = strict ? c.tolerance : 1e-6;
     if (code == CLI_FINE) {
@@ -310,17 +206,14 @@ cli_exit cli_compare(int count, char **words)
         code = cli_recording_open(dir[1], &c.b);
     }
     if (code == CLI_FINE) {
-        code = compare(&c);
+        code = compare_and_tell(&c, json, out);
     }
-    if (code == CLI_FINE) {
-        if (json) {
-            print_json(&c);
-        } else {
-            print_text(&c);
-        }
-        code = strict && c.part ? CLI_VIOLATED : CLI_FINE;
+    if (code == CLI_FINE && strict && c.part) {
+        code = CLI_VIOLATED;
     }
     free(c.body);
+    free(c.row);
+    free(c.mode);
     perp_recording_close(c.a);
     perp_recording_close(c.b);
     return code;

@@ -109,15 +109,20 @@ static const char plot[] =
     "\n"
     "Exit code: 0 fine, 2 no recording or bad command line, 1 a file could not be written.\n";
 
-static const char compare[] = "perp compare A B [--tol R] [--json]\n"
-                              "\n"
-                              "Two recordings (directories) side by side: the first time and body "
-                              "where positions [m] or angles\n"
-                              "[rad] differ by more than R (default 1e-6), and the largest "
-                              "differences of every body. Bodies are\n"
-                              "matched by name, moments by time.\n"
-                              "\n"
-                              "Exit code: 0, or with --tol 4 when they part; 2 no recording.\n";
+static const char compare[] =
+    "perp compare A B [--tol R] [-o OUTDIR] [--json]\n"
+    "\n"
+    "Two recordings (directories) side by side: the first time and body where positions [m] or "
+    "angles\n"
+    "[rad] differ by more than R (default 1e-6), the largest differences of every body, distances "
+    "over\n"
+    "time, and contacts that are in other modes. Bodies are matched by name, moments by time.\n"
+    "\n"
+    "  -o OUTDIR   draw both runs over each other: overlay, distance, curves, modes (SVG), "
+    "index.html\n"
+    "\n"
+    "Exit code: 0, or with --tol 4 when they part; 2 no recording; 1 a file could not be "
+    "written.\n";
 
 static const char scene[] =
     "perp scene\n"

@@ -6,6 +6,7 @@
 
 #include <perp/base.h>
 #include <perp/comp.h>
+#include <perp/compare.h>
 #include <perp/model.h>
 #include <perp/plot.h>
 #include <perp/problem.h>

@@ -17,3 +17,9 @@ PERP_API const char *perp_plot_name(int figure);
 PERP_API PERP_MUST perp_status perp_plot_run(perp_recording *recording, const char *dir,
                                              const char *only, const perp_env *env,
                                              perp_error *error);
+
+// Two runs over each other: distance.svg (how far apart the bodies are), overlay.svg (both scenes and their
+// paths), curves.svg (energy, contacts, residual), modes.svg (contacts of both) and index.html, as above.
+PERP_API PERP_MUST perp_status perp_plot_compare(perp_recording *a, perp_recording *b,
+                                                 const char *dir, const perp_env *env,
+                                                 perp_error *error);

@@ -306,10 +306,8 @@ void pp_caption_cones(const pp_story *story, pp_svg *html)
 
 // ── Modes ────────────────────────────────────────────────────────────────────────────────────────
 
-static const double row_height = 11.0;
-
 // Cells of one mode side by side become one bar.
-static void row(pp_chart *chart, const pp_story *story, const pp_track *track, double y)
+void pp_mode_row(pp_chart *chart, const pp_story *story, const pp_track *track, double y)
 {
     static const char *const colours[] = {NULL, OPEN, STICK, SLIP};
     const pp_ruler *sx = &chart->panel[0].sx;
@@ -321,14 +319,14 @@ static void row(pp_chart *chart, const pp_story *story, const pp_track *track, d
         if (mode != PP_ABSENT) {
             double from = pp_scale_at(sx, story->cell_from[k]),
                    to = pp_scale_at(sx, story->cell_to[next - 1]);
-            double half = mode == PP_MODE_OPEN ? 0.6 : 0.34 * row_height;
+            double half = mode == PP_MODE_OPEN ? 0.6 : 0.34 * PP_ROW_HEIGHT;
             pp_svg_rect(chart->svg, from, y - half, fmax(to - from, 0.35), 2.0 * half,
                         (pp_pen){.fill = colours[mode]});
         }
     }
 }
 
-static void mode_keys(pp_chart *chart)
+void pp_mode_keys(pp_chart *chart)
 {
     pp_chart_key(chart, "stick", true, PP_KEY_BOX, (pp_pen){.fill = STICK});
     pp_chart_key(chart, "slip", true, PP_KEY_BOX, (pp_pen){.fill = SLIP});
@@ -344,14 +342,14 @@ static void mode_strip(pp_chart *chart, const pp_story *story)
     widest = fmin(widest, 0.4 * chart->width);
     chart->left = widest + 10.0;
     chart->panel[0] = panel(story, false, "", "");
-    chart->panel[0].height = story->tracks > 0 ? row_height * story->tracks : 40.0;
+    chart->panel[0].height = story->tracks > 0 ? PP_ROW_HEIGHT * story->tracks : 40.0;
     chart->panel[0].y.bare = true;
     pp_chart_begin(chart);
     for (int k = 0; k < story->tracks; k++) {
-        double y = chart->panel[0].top + row_height * (k + 0.5);
+        double y = chart->panel[0].top + PP_ROW_HEIGHT * (k + 0.5);
         pp_svg_name(chart->svg, chart->from - 5.0, y + 2.5, PP_END, PP_SMALL, widest,
                     story->track[k].name);
-        row(chart, story, &story->track[k], y);
+        pp_mode_row(chart, story, &story->track[k], y);
     }
 }
 
@@ -375,7 +373,7 @@ void pp_draw_modes(const pp_story *story, pp_svg *svg)
                       .width = PP_COLUMN,
                       .panels = 1,
                       .empty = why_empty(story)};
-    mode_keys(&chart);
+    pp_mode_keys(&chart);
     if (story->tracks <= PP_ROWS) {
         mode_strip(&chart, story);
     } else {
@@ -404,8 +402,8 @@ static void event_row(pp_chart *chart, const pp_event *event, double y, const ch
         if (event->mark[k]) {
             double t = p->sx.low + (p->sx.high - p->sx.low) * (k + 0.5) / PP_CELL_MOST;
             double x = pp_scale_at(&p->sx, t);
-            pp_svg_move(chart->svg, x, y - 0.34 * row_height);
-            pp_svg_to(chart->svg, x, y + 0.34 * row_height);
+            pp_svg_move(chart->svg, x, y - 0.34 * PP_ROW_HEIGHT);
+            pp_svg_to(chart->svg, x, y + 0.34 * PP_ROW_HEIGHT);
         }
     }
     pp_svg_end_path(chart->svg);
@@ -420,13 +418,13 @@ void pp_draw_events(const pp_story *story, pp_svg *svg)
                       .left = 92.0,
                       .empty = story->events ? NULL : "no events"};
     chart.panel[0] = panel(story, false, "", "");
-    chart.panel[0].height = story->events > 0 ? row_height * story->events : 40.0;
+    chart.panel[0].height = story->events > 0 ? PP_ROW_HEIGHT * story->events : 40.0;
     chart.panel[0].y.bare = true;
     pp_chart_begin(&chart);
     for (int k = 0; k < story->events; k++) {
         const pp_event *event = &story->event[k];
         char name[64];
-        double y = chart.panel[0].top + row_height * (k + 0.5);
+        double y = chart.panel[0].top + PP_ROW_HEIGHT * (k + 0.5);
         pp_print(name, sizeof name, "%s (%d)", event->name, event->count);
         pp_svg_name(svg, chart.from - 5.0, y + 2.5, PP_END, PP_SMALL, 0.0, name);
         event_row(&chart, event, y, pp_colour(k));

@@ -29,3 +29,9 @@ pp_draw pp_draw_velocities, pp_caption_velocities;
 pp_axis pp_time_axis(const pp_story *story, bool hidden);
 pp_axis pp_value_axis(const char *label, const char *unit, bool log);
 void pp_put_value(pp_svg *html, double value, const char *unit);  // in a caption
+
+// ── What strips share (figure_contact.c) ─────────────────────────────────────────────────────────
+
+#define PP_ROW_HEIGHT 11.0
+void pp_mode_row(pp_chart *chart, const pp_story *story, const pp_track *track, double y);
+void pp_mode_keys(pp_chart *chart);

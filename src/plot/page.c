@@ -84,39 +84,95 @@ static void facts(const pp_story *story, pp_svg *html)
     pp_svg_put(html, "</table>\n");
 }
 
+static void picture(pp_svg *html, const char *name, const char *title, bool wide)
+{
+    pp_svg_put(html, wide ? "<figure class=\"wide\"><img src=\"" : "<figure><img src=\"");
+    pp_svg_put(html, name);
+    pp_svg_put(html, ".svg\" alt=\"");
+    pp_svg_put(html, title);
+    pp_svg_put(html, "\">\n<figcaption><b>");
+    pp_svg_put(html, title);
+    pp_svg_put(html, ".</b> ");
+}
+
+static void links(pp_svg *html, const char *name)
+{
+    pp_svg_put(html, " <a href=\"");
+    pp_svg_put(html, name);
+    pp_svg_put(html, ".svg\">SVG</a></figcaption></figure>\n");
+}
+
 static void figure(const pp_story *story, const pp_figure *figure, pp_svg *html)
 {
-    bool wide = figure->wide && figure->wide(story);
-    pp_svg_put(html, wide ? "<figure class=\"wide\"><img src=\"" : "<figure><img src=\"");
-    pp_svg_put(html, figure->name);
-    pp_svg_put(html, ".svg\" alt=\"");
-    pp_svg_put(html, figure->title);
-    pp_svg_put(html, "\">\n<figcaption><b>");
-    pp_svg_put(html, figure->title);
-    pp_svg_put(html, ".</b> ");
+    picture(html, figure->name, figure->title, figure->wide && figure->wide(story));
     figure->caption(story, html);
-    pp_svg_put(html, " <a href=\"");
-    pp_svg_put(html, figure->name);
-    pp_svg_put(html, ".svg\">SVG</a></figcaption></figure>\n");
+    links(html, figure->name);
+}
+
+static void begin(pp_svg *html, const char *title)
+{
+    pp_svg_put(html, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                     "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
+    pp_svg_escape(html, title);
+    pp_svg_put(html, "</title>\n<style>\n");
+    pp_svg_put(html, style);
+    pp_svg_put(html, "</style></head><body>\n<h1>");
+    pp_svg_escape(html, title);
+    pp_svg_put(html, "</h1>\n");
+}
+
+static const char *name_of(const pp_story *story)
+{
+    const char *name = story->film->info->name;
+    return name && name[0] ? name : "recording";
 }
 
 void pp_page_write(const pp_story *story, const bool *shown, pp_svg *html)
 {
-    const char *name = story->film->info->name;
-    name = name && name[0] ? name : "recording";
-    pp_svg_put(html, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-                     "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
-    pp_svg_escape(html, name);
-    pp_svg_put(html, "</title>\n<style>\n");
-    pp_svg_put(html, style);
-    pp_svg_put(html, "</style></head><body>\n<h1>");
-    pp_svg_escape(html, name);
-    pp_svg_put(html, "</h1>\n");
+    begin(html, name_of(story));
     facts(story, html);
     pp_svg_put(html, "<main>\n");
     for (int k = 0; pp_figure_at(k); k++) {
         if (shown[k]) {
             figure(story, pp_figure_at(k), html);
+        }
+    }
+    pp_svg_put(html, "</main>\n</body></html>\n");
+}
+
+// ── Two runs ─────────────────────────────────────────────────────────────────────────────────────
+
+static void run_fact(pp_svg *html, const char *letter, const pp_story *story)
+{
+    const perp_recording_info *info = story->film->info;
+    fact(html, letter);
+    pp_svg_escape(html, name_of(story));
+    pp_svg_put(html, ": ");
+    pp_svg_escape(html, word(perp_stepper_word((int)info->stepper)));
+    pp_svg_put(html, ", form ");
+    pp_svg_escape(html, word(perp_form_word((int)info->form)));
+    pp_svg_put(html, ", solver ");
+    pp_svg_escape(html, info->solver ? info->solver : "auto");
+    pp_svg_put(html, ", step ");
+    pp_put_value(html, info->h, "s");
+    pp_svg_put(html, ", until ");
+    pp_put_value(html, story->t.high, "s");
+    pp_svg_put(html, "</td></tr>\n");
+}
+
+void pp_page_pair(const pp_pair *pair, pp_svg *html)
+{
+    begin(html, "Two runs compared");
+    pp_svg_put(html, "<table>\n");
+    run_fact(html, "run A", pair->a);
+    run_fact(html, "run B", pair->b);
+    pp_svg_put(html, "</table>\n<main>\n");
+    for (int k = 0; pp_pair_figure_at(k); k++) {
+        const pp_pair_figure *f = pp_pair_figure_at(k);
+        if (f->has(pair)) {
+            picture(html, f->name, f->title, k == 0);
+            pp_svg_put(html, f->caption);
+            links(html, f->name);
         }
     }
     pp_svg_put(html, "</main>\n</body></html>\n");

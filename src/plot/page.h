@@ -4,7 +4,9 @@
 // index.html: what was run, and the figures with their captions. No scripts, nothing from the network.
 #pragma once
 
+#include "plot/pair.h"
 #include "plot/plot.h"
 
 // shown: which figures, one flag each.
 void pp_page_write(const pp_story *story, const bool *shown, pp_svg *html);
+void pp_page_pair(const pp_pair *pair, pp_svg *html);

@@ -3,12 +3,10 @@
 #include "plot/plot.h"
 
 #include "plot/figures.h"
+#include "plot/output.h"
 #include "plot/page.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 // ── The figures ──────────────────────────────────────────────────────────────────────────────────
 
@@ -111,62 +109,14 @@ static perp_status choose(const char *only, bool wanted[FIGURES], perp_error *er
 
 // ── Files ────────────────────────────────────────────────────────────────────────────────────────
 
-enum { PATH_MOST = 4096 };
-
-static perp_status cannot(perp_error *error, const char *path, int fault)
-{
-    return pp_fail(error, PERP_ERR_IO, "cannot write '%.150s': %s", path, strerror(fault));
-}
-
-static perp_status make_directory(const char *dir, perp_error *error)
-{
-    return mkdir(dir, 0777) == 0 || errno == EEXIST ? PERP_OK : cannot(error, dir, errno);
-}
-
-// Written under another name first, so that a full disk leaves no half file.
-static perp_status write_file(const char *dir, const char *name, const char *ending,
-                              const pp_svg *text, perp_error *error)
-{
-    char path[PATH_MOST], part[PATH_MOST + 8];
-    if (text->failed) {
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for the figure '%s'", name);
-    }
-    if (strlen(dir) + strlen(name) + strlen(ending) + 2 > sizeof path) {
-        return cannot(error, dir, ENAMETOOLONG);
-    }
-    pp_print(path, sizeof path, "%s/%s%s", dir, name, ending);
-    pp_print(part, sizeof part, "%s.part", path);
-    errno = 0;
-    FILE *file = fopen(part, "wb");
-    if (!file) {
-        return cannot(error, part, errno);
-    }
-    bool whole = fwrite(text->text, 1, text->used, file) == text->used;
-    whole = fflush(file) == 0 && whole;
-    int fault = errno;
-    if (fclose(file) != 0 || !whole || rename(part, path) != 0) {
-        fault = whole ? errno : fault;
-        remove(part);
-        return cannot(error, path, fault ? fault : EIO);
-    }
-    return PERP_OK;
-}
-
 static perp_status write_figure(const pp_story *story, const char *dir, int k, const perp_env *env,
                                 perp_error *error)
 {
     pp_svg svg = {.env = env};
     figures[k].draw(story, &svg);
-    perp_status status = write_file(dir, figures[k].name, ".svg", &svg, error);
+    perp_status status = pp_plot_write(dir, figures[k].name, ".svg", &svg, error);
     pp_svg_free(&svg);
     return status;
-}
-
-static void forget(const char *dir, int k)
-{
-    char path[PATH_MOST];
-    pp_print(path, sizeof path, "%s/%s.svg", dir, figures[k].name);
-    remove(path);
 }
 
 // ── All of them ──────────────────────────────────────────────────────────────────────────────────
@@ -175,13 +125,13 @@ static perp_status write_all(const pp_story *story, const char *dir, bool *wante
                              perp_error *error)
 {
     const perp_env *env = story->env;
-    perp_status status = make_directory(dir, error);
+    perp_status status = pp_plot_directory(dir, error);
     for (int k = 0; k < FIGURES && status == PERP_OK; k++) {
         wanted[k] = only ? wanted[k] : figures[k].has(story);
         if (wanted[k]) {
             status = write_figure(story, dir, k, env, error);
         } else if (!only) {
-            forget(dir, k);
+            pp_plot_remove(dir, figures[k].name, ".svg");
         }
     }
     if (status != PERP_OK) {
@@ -189,7 +139,7 @@ static perp_status write_all(const pp_story *story, const char *dir, bool *wante
     }
     pp_svg html = {.env = env};
     pp_page_write(story, wanted, &html);
-    status = write_file(dir, "index", ".html", &html, error);
+    status = pp_plot_write(dir, "index", ".html", &html, error);
     pp_svg_free(&html);
     return status;
 }
@@ -223,20 +173,14 @@ static perp_status read_recording(void *source, int frame, perp_frame *out, perp
     return perp_recording_read(source, frame, out, error);
 }
 
-perp_status perp_plot_run(perp_recording *recording, const char *dir, const char *only,
-                          const perp_env *env, perp_error *error)
+bool pp_film_of(perp_recording *recording, pp_arena *arena, pp_film *film)
 {
-    if (!recording || !dir) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "a recording and a directory are needed");
-    }
     const perp_recording_info *info = perp_recording_about(recording);
-    pp_arena *arena = pp_arena_create(env);
-    perp_recorded_body *body = arena ? PP_ARRAY(arena, perp_recorded_body, info->bodies) : NULL;
-    perp_recorded_shape *shape = body ? PP_ARRAY(arena, perp_recorded_shape, info->shapes) : NULL;
-    perp_recorded_joint *joint = shape ? PP_ARRAY(arena, perp_recorded_joint, info->joints) : NULL;
-    if (!joint) {
-        pp_arena_destroy(arena);
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for figures");
+    perp_recorded_body *body = PP_ARRAY(arena, perp_recorded_body, info->bodies);
+    perp_recorded_shape *shape = PP_ARRAY(arena, perp_recorded_shape, info->shapes);
+    perp_recorded_joint *joint = PP_ARRAY(arena, perp_recorded_joint, info->joints);
+    if (!body || !shape || !joint) {
+        return false;
     }
     for (int k = 0; k < info->bodies; k++) {
         body[k] = perp_recording_body(recording, (perp_body){k});
@@ -247,8 +191,26 @@ perp_status perp_plot_run(perp_recording *recording, const char *dir, const char
     for (int k = 0; k < info->joints; k++) {
         joint[k] = perp_recording_joint(recording, (perp_joint){k});
     }
-    pp_film film = {info, body, shape, joint, read_recording, recording};
-    perp_status status = pp_plot_film(&film, dir, only, env, error);
+    *film = (pp_film){.info = info,
+                      .body = body,
+                      .shape = shape,
+                      .joint = joint,
+                      .read = read_recording,
+                      .source = recording};
+    return true;
+}
+
+perp_status perp_plot_run(perp_recording *recording, const char *dir, const char *only,
+                          const perp_env *env, perp_error *error)
+{
+    if (!recording || !dir) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "a recording and a directory are needed");
+    }
+    pp_arena *arena = pp_arena_create(env);
+    pp_film film;
+    perp_status status = arena && pp_film_of(recording, arena, &film)
+                             ? pp_plot_film(&film, dir, only, env, error)
+                             : pp_fail(error, PERP_ERR_MEMORY, "no memory for figures");
     pp_arena_destroy(arena);
     return status;
 }

@@ -24,3 +24,5 @@ const pp_figure *pp_figure_at(int k);  // NULL past the last
 // As perp_plot_run, from a film.
 perp_status pp_plot_film(const pp_film *film, const char *dir, const char *only,
                          const perp_env *env, perp_error *error);
+// false: memory is out. The film points into the recording.
+bool pp_film_of(perp_recording *recording, pp_arena *arena, pp_film *film);

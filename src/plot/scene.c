@@ -41,6 +41,9 @@ int pp_moving(const pp_story *story)
 
 const char *pp_body_colour(const pp_story *story, int body)
 {
+    if (story->film->colour) {
+        return story->film->colour;
+    }
     if (pp_moving(story) > PP_FEW - 1) {
         return story->film->body[body].drive == PERP_DRIVEN ? PP_RED : PP_BLUE;
     }
@@ -157,6 +160,29 @@ static void add_still(const pp_story *s, extent *all)
     }
 }
 
+// What is left over of the page is shared between both sides.
+static void share_rest(pp_view *v)
+{
+    double more_x = 0.5 * (v->width / v->scale - (v->high.x - v->low.x));
+    double more_y = 0.5 * (v->height / v->scale - (v->high.y - v->low.y));
+    v->low.x -= more_x;
+    v->high.x += more_x;
+    v->low.y -= more_y;
+    v->high.y += more_y;
+}
+
+pp_view pp_view_join(const pp_view *a, const pp_view *b, double width, double height)
+{
+    pp_view v = {.low = {fmin(a->low.x, b->low.x), fmin(a->low.y, b->low.y), 0.0},
+                 .high = {fmax(a->high.x, b->high.x), fmax(a->high.y, b->high.y), 0.0},
+                 .width = width};
+    double high = v.high.y - v.low.y;
+    v.scale = fmin(width / (v.high.x - v.low.x), height / high);
+    v.height = fmax(high * v.scale, 40.0);
+    share_rest(&v);
+    return v;
+}
+
 pp_view pp_view_of(const pp_story *story)
 {
     extent all = moving_box(story);
@@ -175,12 +201,7 @@ pp_view pp_view_of(const pp_story *story)
     v.left = 4.0;
     v.scale = fmin(v.width / wide, most_high / high);
     v.height = fmax(high * v.scale, 40.0);
-    // What is left over is shared between both sides.
-    double more_x = 0.5 * (v.width / v.scale - wide), more_y = 0.5 * (v.height / v.scale - high);
-    v.low.x -= more_x;
-    v.high.x += more_x;
-    v.low.y -= more_y;
-    v.high.y += more_y;
+    share_rest(&v);
     return v;
 }
 

@@ -16,6 +16,8 @@ typedef struct pp_view {
 
 // What moves, with what stands near it.
 pp_view pp_view_of(const pp_story *story);
+// What is seen in either, at most so wide and high on the page.
+pp_view pp_view_join(const pp_view *a, const pp_view *b, double width, double height);
 double pp_view_x(const pp_view *view, double x);
 double pp_view_y(const pp_view *view, double y);
 

@@ -456,6 +456,10 @@ static bool choose_shots(pp_story *s)
     last = last > 0.9 * s->frames ? s->frames - 1 : last;
     int most = bodies <= 13 ? PP_SHOTS : bodies <= 41 ? 4 : 2;
     s->shots = all > 0.0 && last > 0 ? (last + 1 < most ? last + 1 : most) : 1;
+    if (s->film->ends) {
+        last = s->frames - 1;
+        s->shots = s->frames > 1 ? 2 : 1;
+    }
     for (int k = 0; k < s->shots; k++) {
         pp_shot *shot = &s->shot[k];
         shot->frame = s->shots == 1 ? s->frames - 1 : (int)((int64_t)last * k / (s->shots - 1));

@@ -31,6 +31,8 @@ typedef struct pp_film {
     const perp_recorded_joint *joint;
     perp_status (*read)(void *source, int frame, perp_frame *out, perp_error *error);
     void *source;
+    bool ends;           // snapshots: the first and the last frame, whatever moves
+    const char *colour;  // of all bodies; NULL: one each
 } pp_film;
 
 // Up to PP_FEW curves with names; `many`: there were more, and lane[0] is their maximum.

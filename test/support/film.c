@@ -167,7 +167,12 @@ pp_film *film_create(const film_wish *wish)
     s->contact = zeros(wish->contacts, sizeof *s->contact);
     s->state = zeros(wish->joints, sizeof *s->state);
     fill(s);
-    s->film = (pp_film){&s->info, s->body, s->shape, s->joint, read_frame, s};
+    s->film = (pp_film){.info = &s->info,
+                        .body = s->body,
+                        .shape = s->shape,
+                        .joint = s->joint,
+                        .read = read_frame,
+                        .source = s};
     return &s->film;
 }
 
