@@ -32,5 +32,8 @@ double pp_expr_value(const pp_expr *expr, const double *variables);
 // Value, and the derivative along the given rates of the variables.
 double pp_expr_rate(const pp_expr *expr, const double *variables, const double *rates,
                     double *rate);
+// The same with the second derivative, for rates that are constant.
+double pp_expr_rate2(const pp_expr *expr, const double *variables, const double *rates,
+                     double *rate, double *rate2);
 // True when the expression uses variable k.
 bool pp_expr_uses(const pp_expr *expr, int k);

@@ -65,3 +65,5 @@ perp_status pp_table_build(const double *x, const double *y, int count, pp_arena
                            pp_table *table, const char **why);
 // Value and slope at x.
 double pp_table_value(const pp_table *table, double x, double *slope);
+// Second derivative at x.
+double pp_table_bend(const pp_table *table, double x);

@@ -72,16 +72,10 @@ perp_status pp_table_build(const double *x, const double *y, int count, pp_arena
     return PERP_OK;
 }
 
-double pp_table_value(const pp_table *table, double x, double *slope)
+// The point before x, which is within the table.
+static int point_before(const pp_table *table, double x)
 {
     int low = 0, high = table->count - 1;
-    *slope = 0.0;
-    if (!(x >= table->x[0])) {
-        return isnan(x) ? x : table->y[0];
-    }
-    if (x >= table->x[high]) {
-        return table->y[high];
-    }
     while (high - low > 1) {
         int middle = low + (high - low) / 2;
         if (table->x[middle] <= x) {
@@ -90,6 +84,29 @@ double pp_table_value(const pp_table *table, double x, double *slope)
             high = middle;
         }
     }
+    return low;
+}
+
+double pp_table_bend(const pp_table *table, double x)
+{
+    if (!(x >= table->x[0] && x < table->x[table->count - 1])) {
+        return 0.0;
+    }
+    int k = point_before(table, x);
+    double s = (x - table->x[k]) / (table->x[k + 1] - table->x[k]);
+    return (1.0 - s) * table->bend[k] + s * table->bend[k + 1];
+}
+
+double pp_table_value(const pp_table *table, double x, double *slope)
+{
+    *slope = 0.0;
+    if (!(x >= table->x[0])) {
+        return isnan(x) ? x : table->y[0];
+    }
+    if (x >= table->x[table->count - 1]) {
+        return table->y[table->count - 1];
+    }
+    int low = point_before(table, x), high = low + 1;
     double d = table->x[high] - table->x[low], s = (x - table->x[low]) / d, r = 1.0 - s;
     double y0 = table->y[low], y1 = table->y[high];
     double b0 = table->bend[low], b1 = table->bend[high];

@@ -151,6 +151,24 @@ static void own_impulses(const perp_model *m, pp_kinematics *k, perp_gyroscopic 
     }
 }
 
+static void add_applied(const perp_model *m, pp_kinematics *k, const perp_wrench *applied)
+{
+    for (int i = 0; applied && i < m->bodies; i++) {
+        const perp_wrench *w = &applied[i];
+        const pp_frame *f = &k->body[i];
+        k->work_rate += pp_dot3(w->f, f->v) + pp_dot3(w->tau, f->w);
+        push(m, k, i, w->f, f->p, w->tau);
+    }
+}
+
+void pp_forces_add(pp_kinematics *kin, const perp_model *model, const perp_wrench *applied)
+{
+    for (int i = 0; i < model->forces; i++) {
+        add_force(model, kin, &model->force[i]);
+    }
+    add_applied(model, kin, applied);
+}
+
 perp_status pp_kinematics_run(pp_kinematics *out, const perp_model *model, const pp_state *state,
                               double h, perp_gyroscopic gyroscopic, const perp_wrench *applied,
                               pp_arena *arena)
@@ -171,12 +189,7 @@ perp_status pp_kinematics_run(pp_kinematics *out, const perp_model *model, const
             add_force(model, out, &model->force[i]);
         }
     }
-    for (int i = 0; applied && i < model->bodies; i++) {
-        const perp_wrench *w = &applied[i];
-        const pp_frame *f = &out->body[i];
-        out->work_rate += pp_dot3(w->f, f->v) + pp_dot3(w->tau, f->w);
-        push(model, out, i, w->f, f->p, w->tau);
-    }
+    add_applied(model, out, applied);
     out->potential = pp_potential(model, out->body);
     return pp_all_finite((size_t)model->nv, out->p_ext) ? PERP_OK : PERP_ERR_NUMERIC;
 }

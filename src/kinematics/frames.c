@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-static void set_angle(pp_frame *f, double angle)
+void pp_frame_set_angle(pp_frame *f, double angle)
 {
     double c = cos(angle), s = sin(angle);
     f->angle = angle;
@@ -14,7 +14,7 @@ static void set_angle(pp_frame *f, double angle)
     f->rot = (perp_quat){cos(0.5 * angle), 0.0, 0.0, sin(0.5 * angle)};
 }
 
-static void set_rotation(pp_frame *f, perp_quat rot)
+void pp_frame_set_rotation(pp_frame *f, perp_quat rot)
 {
     f->rot = rot;
     f->R = pp_quat_matrix(rot);
@@ -24,7 +24,7 @@ static pp_frame free_planar(const pp_body *body, const double *q, const double *
 {
     pp_frame f = {.p = {q[0], q[1], 0.0}, .v = {nu[0], nu[1], 0.0}};
     bool turns = pp_body_turns(body);
-    set_angle(&f, turns ? q[2] : body->angle0);
+    pp_frame_set_angle(&f, turns ? q[2] : body->angle0);
     f.w.z = turns ? nu[2] : 0.0;
     return f;
 }
@@ -33,10 +33,10 @@ static pp_frame free_spatial(const pp_body *body, const double *q, const double 
 {
     pp_frame f = {.p = {q[0], q[1], q[2]}, .v = {nu[0], nu[1], nu[2]}};
     if (pp_body_turns(body)) {
-        set_rotation(&f, (perp_quat){q[3], q[4], q[5], q[6]});
+        pp_frame_set_rotation(&f, (perp_quat){q[3], q[4], q[5], q[6]});
         f.w = pp_vec(nu[3], nu[4], nu[5]);
     } else {
-        set_rotation(&f, body->rot0);
+        pp_frame_set_rotation(&f, body->rot0);
     }
     return f;
 }
@@ -53,11 +53,11 @@ static void turn_spatial(pp_frame *f, const pp_body *body, const double *pose, c
     w = pp_mul(&Rz, w);
     w.z += rate[PP_BY_RZ];
     f->w = w;
-    set_rotation(f, pp_quat_mul(z, pp_quat_mul(y, pp_quat_mul(x, body->rot0))));
+    pp_frame_set_rotation(f, pp_quat_mul(z, pp_quat_mul(y, pp_quat_mul(x, body->rot0))));
 }
 
 // Pose and exact velocity of a driven body.
-static pp_frame driven_frame(const pp_body *body, double t)
+pp_frame pp_driven_frame(const pp_body *body, double t)
 {
     bool spatial = pp_body_is_spatial(body);
     double rate[PP_MOTIONS] = {0.0};
@@ -73,10 +73,40 @@ static pp_frame driven_frame(const pp_body *body, double t)
     if (spatial) {
         turn_spatial(&f, body, pose, rate);
     } else {
-        set_angle(&f, pose[PP_BY_RZ]);
+        pp_frame_set_angle(&f, pose[PP_BY_RZ]);
         f.w.z = rate[PP_BY_RZ];
     }
     return f;
+}
+
+// omega' = rz'' z + rz' z x (Rz a) + Rz a',  a = ry' y + Ry rx' x,  a' = ry'' y + ry' y x (Ry rx' x) + Ry rx'' x
+static perp_vec3 turn_acceleration(const double *pose, const double *rate, const double *rate2)
+{
+    static const perp_vec3 y = {0.0, 1.0, 0.0}, z = {0.0, 0.0, 1.0};
+    pp_mat3 Ry = pp_quat_matrix(pp_quat_exp(pp_scale(pose[PP_BY_RY], y)));
+    pp_mat3 Rz = pp_quat_matrix(pp_quat_exp(pp_scale(pose[PP_BY_RZ], z)));
+    perp_vec3 x = pp_mul(&Ry, pp_vec(1.0, 0.0, 0.0));
+    perp_vec3 a = pp_along(pp_scale(rate[PP_BY_RX], x), rate[PP_BY_RY], y);
+    perp_vec3 da = pp_along(pp_scale(rate2[PP_BY_RX], x), rate2[PP_BY_RY], y);
+    da = pp_along(da, rate[PP_BY_RY] * rate[PP_BY_RX], pp_cross(y, x));
+    perp_vec3 spin = pp_along(pp_mul(&Rz, da), rate2[PP_BY_RZ], z);
+    return pp_along(spin, rate[PP_BY_RZ], pp_cross(z, pp_mul(&Rz, a)));
+}
+
+perp_twist pp_driven_acceleration(const pp_body *body, double t)
+{
+    double pose[PP_MOTIONS] = {0.0}, rate[PP_MOTIONS] = {0.0}, rate2[PP_MOTIONS] = {0.0};
+    const double variables[1] = {t}, one[1] = {1.0};
+    for (int k = 0; k < PP_MOTIONS; k++) {
+        if (body->motion[k]) {
+            pose[k] = pp_expr_rate2(body->motion[k], variables, one, &rate[k], &rate2[k]);
+        }
+    }
+    perp_twist a = {{rate2[0], rate2[1], rate2[2]}, {0.0, 0.0, rate2[PP_BY_RZ]}};
+    if (pp_body_is_spatial(body)) {
+        a.w = turn_acceleration(pose, rate, rate2);
+    }
+    return a;
 }
 
 void pp_frames(const perp_model *model, const pp_state *state, pp_frame *body)
@@ -84,7 +114,7 @@ void pp_frames(const perp_model *model, const pp_state *state, pp_frame *body)
     for (int i = 0; i < model->bodies; i++) {
         const pp_body *b = &model->body[i];
         const double *q = state->q + b->at_q, *nu = state->nu + b->at;
-        body[i] = b->nv == 0              ? driven_frame(b, state->t)
+        body[i] = b->nv == 0              ? pp_driven_frame(b, state->t)
                   : pp_body_is_spatial(b) ? free_spatial(b, q, nu)
                                           : free_planar(b, q, nu);
     }

@@ -50,11 +50,21 @@ typedef struct pp_kinematics {
 void pp_state_start(const perp_model *model, pp_state *state);
 // Frames of all bodies at a state.
 void pp_frames(const perp_model *model, const pp_state *state, pp_frame *body);
+// Frame of a body that is not free, and its acceleration (of the centre, angular).
+pp_frame pp_driven_frame(const pp_body *body, double t);
+perp_twist pp_driven_acceleration(const pp_body *body, double t);
+// R, rot and angle of a frame.
+void pp_frame_set_angle(pp_frame *f, double angle);
+void pp_frame_set_rotation(pp_frame *f, perp_quat rot);
 
 // One wrench a body for this step from outside (perp_body_apply), NULL: none.
 perp_status pp_kinematics_run(pp_kinematics *out, const perp_model *model, const pp_state *state,
                               double h, perp_gyroscopic gyroscopic, const perp_wrench *applied,
                               pp_arena *arena);
+
+// Adds the impulses of all forces, implicit ones too, and of `applied` (NULL: none) to p_ext and held;
+// of kin t, h and body are read.
+void pp_forces_add(pp_kinematics *kin, const perp_model *model, const perp_wrench *applied);
 
 // Potential energy of gravity and springs at a state [J].
 double pp_potential(const perp_model *model, const pp_frame *body);

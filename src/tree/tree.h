@@ -26,7 +26,7 @@ typedef enum pp_link_kind {
     PP_LINK_SCREW,        // angle about u, pitch * angle along it
     PP_LINK_CYLINDRICAL,  // distance along u, angle about it
     PP_LINK_UNIVERSAL,    // angle about u of the parent, angle about u_b of the child
-    PP_LINK_PLANE,        // x, y across u in the parent, angle about u
+    PP_LINK_PLANE,        // x, y across u in the joint's a, angle about u
     PP_LINK_SPHERICAL,    // quaternion [omega]
     PP_LINK_FLAT,         // planar free body: x, y of the centre of mass, angle
     PP_LINK_POINT,        // particle: x, y or x, y, z
@@ -53,6 +53,7 @@ typedef struct pp_tree {
     int loops;
     int *loop;      // joints of the model that are equations: loops, distances, gears, …
     int *parent_v;  // nv: velocity before this one on the way to the root, -1: none (sparsity of H)
+    struct pp_hinge *hinge;  // links: constants of their motion, private to tree/
 } pp_tree;
 
 // joints: which joints the tree is to be made of, in order of preference (count of them); the rest follow
@@ -88,14 +89,16 @@ typedef struct pp_tree_pass {
     const double *q, *qd;
     pp_frame *body;      // all bodies
     pp_weight *mass;     // all bodies, world axes
-    perp_twist *column;  // nv: velocity of the link it moves, taken at `origin`, per unit rate
-    perp_vec3 origin;    // fixed point that columns are taken at
+    perp_twist *column;  // nv: velocity of the centre of mass and angular velocity of the link it
+                         // moves, relative to its parent, per unit rate
     perp_twist
         *sigma;  // all bodies: acceleration of the centre of mass and angular acceleration at
                  // qdd = 0; of driven bodies their own
+    perp_wrench *load;  // links: room for sums towards the root; so a pass belongs to one thread
+    struct pp_compound *compound;  // links: the same, for inertias
 } pp_tree_pass;
 
-// velocities: false: q only, qd is taken as 0 and sigma is not filled.
+// qd: NULL: taken as 0.
 perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const double *q,
                         const double *qd, pp_arena *arena);
 
@@ -104,14 +107,14 @@ perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const 
 void pp_tree_velocities(const pp_tree_pass *pass, const double *qd, bool relative, double *nu);
 // tau = S^T f for impulses or forces on the free bodies (model->nv numbers).
 void pp_tree_gather(const pp_tree_pass *pass, const double *f, double *tau);
-// A row of constraint/ in joint coordinates: J_q = J S (nv numbers); its rate at qd is J_q qd + returned.
-double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J_q);
+// A row of constraint/ in joint coordinates: J = J_row S (nv numbers); its rate at qd is J qd + returned.
+double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J);
 
 // ── Algorithms ───────────────────────────────────────────────────────────────────────────────────
 
 // H by the composite-rigid-body algorithm: nv x nv, column-major, both triangles.       theory (J3)
 void pp_tree_mass(const pp_tree_pass *pass, double *H);
-// H = L^T D L with the sparsity of the tree, in place in H (lower triangle); O(nv depth^2).
+// H = L^T D L with the sparsity of the tree, in place in H; O(nv depth^2). False: not positive definite.
 bool pp_tree_factor(const pp_tree *tree, double *H);
 void pp_tree_solve(const pp_tree *tree, const double *L, double *x);  // x = H^-1 x
 // C by the recursive Newton-Euler algorithm: what holds qdd = 0 against gravity and gyroscopic

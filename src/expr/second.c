@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Evaluation with two derivatives carried along (forward mode), for accelerations of given motions.
+//
+//   f(a): f' = f_a a',  f'' = f_aa a'^2 + f_a a''
+//
+// Corners are treated as in eval.c; what does not move has no derivatives, however steep the function.
+#include "expr/node.h"
+
+#include <math.h>
+
+typedef struct jet {
+    double v, d, dd;  // value, first and second derivative
+} jet;
+
+static jet chain(double value, double slope, double bend, jet a)
+{
+    if (a.d == 0.0 && a.dd == 0.0) {
+        return (jet){value, 0.0, 0.0};
+    }
+    double dd = a.d == 0.0 ? 0.0 : bend * a.d * a.d;
+    return (jet){value, a.d == 0.0 ? 0.0 : slope * a.d, dd + (a.dd == 0.0 ? 0.0 : slope * a.dd)};
+}
+
+static jet multiply(jet a, jet b)
+{
+    return (jet){a.v * b.v, a.d * b.v + a.v * b.d, a.dd * b.v + 2.0 * a.d * b.d + a.v * b.dd};
+}
+
+// q b = a, differentiated twice.
+static jet divide(jet a, jet b)
+{
+    jet q = {a.v / b.v, 0.0, 0.0};
+    q.d = (a.d - q.v * b.d) / b.v;
+    q.dd = (a.dd - 2.0 * q.d * b.d - q.v * b.dd) / b.v;
+    return q;
+}
+
+// a^b; with g = b log a where the exponent moves: v' = v g', v'' = v (g'^2 + g'').
+static jet power(jet a, jet b)
+{
+    double v = pow(a.v, b.v);
+    if (b.d == 0.0 && b.dd == 0.0) {
+        double slope = b.v == 0.0 ? 0.0 : b.v * pow(a.v, b.v - 1.0);
+        double bend = b.v == 0.0 || b.v == 1.0 ? 0.0 : b.v * (b.v - 1.0) * pow(a.v, b.v - 2.0);
+        return chain(v, slope, bend, a);
+    }
+    if (v == 0.0) {
+        return (jet){v, 0.0, 0.0};
+    }
+    double r = 1.0 / a.v;
+    jet log_a = chain(log(a.v), r, -r * r, a), g = multiply(b, log_a);
+    return (jet){v, v * g.d, v * (g.d * g.d + g.dd)};
+}
+
+// phi' = (x y' - y x')/r^2,  phi'' = (x y'' - y x'')/r^2 - 2 phi' (x x' + y y')/r^2
+static jet arc_tangent2(jet y, jet x)
+{
+    double r = hypot(x.v, y.v), cx = x.v / r, cy = y.v / r;
+    jet phi = {atan2(y.v, x.v), 0.0, 0.0};
+    if (y.d != 0.0 || x.d != 0.0) {
+        phi.d = cx * (y.d / r) - cy * (x.d / r);
+        phi.dd = -2.0 * phi.d * (cx * (x.d / r) + cy * (y.d / r));
+    }
+    if (y.dd != 0.0 || x.dd != 0.0) {
+        phi.dd += cx * (y.dd / r) - cy * (x.dd / r);
+    }
+    return phi;
+}
+
+static jet binary(pp_op op, jet a, jet b)
+{
+    switch (op) {
+    case PP_OP_ADD:
+        return (jet){a.v + b.v, a.d + b.d, a.dd + b.dd};
+    case PP_OP_SUBTRACT:
+        return (jet){a.v - b.v, a.d - b.d, a.dd - b.dd};
+    case PP_OP_MULTIPLY:
+        return multiply(a, b);
+    case PP_OP_DIVIDE:
+        return divide(a, b);
+    case PP_OP_POWER:
+        return power(a, b);
+    case PP_OP_ATAN2:
+        return arc_tangent2(a, b);
+    case PP_OP_MIN:
+        return b.v < a.v || isnan(b.v) ? b : a;
+    default:
+        return b.v > a.v || isnan(b.v) ? b : a;  // PP_OP_MAX
+    }
+}
+
+static jet arc(double value, double sign, jet a)
+{
+    double r2 = (1.0 - a.v) * (1.0 + a.v), slope = sign / sqrt(r2);
+    return chain(value, slope, a.v * slope / r2, a);
+}
+
+static jet unary(pp_op op, jet a)
+{
+    double v, r;
+    switch (op) {
+    case PP_OP_NEGATE:
+        return (jet){-a.v, -a.d, -a.dd};
+    case PP_OP_SIN:
+        v = sin(a.v);
+        return chain(v, cos(a.v), -v, a);
+    case PP_OP_COS:
+        v = cos(a.v);
+        return chain(v, -sin(a.v), -v, a);
+    case PP_OP_TAN:
+        v = tan(a.v);
+        return chain(v, 1.0 + v * v, 2.0 * v * (1.0 + v * v), a);
+    case PP_OP_ASIN:
+        return arc(asin(a.v), 1.0, a);
+    case PP_OP_ACOS:
+        return arc(acos(a.v), -1.0, a);
+    case PP_OP_ATAN:
+        r = 1.0 / (1.0 + a.v * a.v);
+        return chain(atan(a.v), r, -2.0 * a.v * r * r, a);
+    case PP_OP_SINH:
+        v = sinh(a.v);
+        return chain(v, cosh(a.v), v, a);
+    case PP_OP_COSH:
+        v = cosh(a.v);
+        return chain(v, sinh(a.v), v, a);
+    case PP_OP_TANH:
+        v = tanh(a.v);
+        r = (1.0 - v) * (1.0 + v);
+        return chain(v, r, -2.0 * v * r, a);
+    case PP_OP_EXP:
+        v = exp(a.v);
+        return chain(v, v, v, a);
+    case PP_OP_LOG:
+        r = 1.0 / a.v;
+        return chain(log(a.v), r, -r * r, a);
+    case PP_OP_SQRT:
+        v = sqrt(a.v);
+        return chain(v, 0.5 / v, -0.25 / (a.v * v), a);
+    case PP_OP_ABS:
+        return chain(fabs(a.v), a.v > 0.0 ? 1.0 : a.v < 0.0 ? -1.0 : 0.0, 0.0, a);
+    default:  // PP_OP_STEP
+        return (jet){isnan(a.v) ? a.v : a.v >= 0.0 ? 1.0 : 0.0, 0.0, 0.0};
+    }
+}
+
+static jet run(const pp_expr *expr, const double *variables, const double *rates)
+{
+    jet stack[PP_EXPR_DEPTH + 2];
+    stack[0] = (jet){0.0, 0.0, 0.0};
+    int top = -1;
+    for (int k = 0; k < expr->count; k++) {
+        const pp_node *node = &expr->node[k];
+        jet *a = &stack[top < 0 ? 0 : top];
+        switch (node->op) {
+        case PP_OP_NUMBER:
+            stack[++top] = (jet){node->value, 0.0, 0.0};
+            break;
+        case PP_OP_VARIABLE:
+            stack[++top] = (jet){variables[node->index], rates[node->index], 0.0};
+            break;
+        case PP_OP_TABLE: {
+            const pp_table *table = &expr->table[node->index];
+            double slope, value = pp_table_value(table, a->v, &slope);
+            *a = chain(value, slope, pp_table_bend(table, a->v), *a);
+            break;
+        }
+        case PP_OP_CLAMP:
+            top -= 2;
+            stack[top] =
+                binary(PP_OP_MIN, binary(PP_OP_MAX, stack[top], stack[top + 1]), stack[top + 2]);
+            break;
+        case PP_OP_ADD:
+        case PP_OP_SUBTRACT:
+        case PP_OP_MULTIPLY:
+        case PP_OP_DIVIDE:
+        case PP_OP_POWER:
+        case PP_OP_ATAN2:
+        case PP_OP_MIN:
+        case PP_OP_MAX:
+            top--;
+            stack[top] = binary(node->op, stack[top], stack[top + 1]);
+            break;
+        default:
+            *a = unary(node->op, *a);
+            break;
+        }
+    }
+    pp_assert(top == 0);
+    return stack[0];
+}
+
+double pp_expr_rate2(const pp_expr *expr, const double *variables, const double *rates,
+                     double *rate, double *rate2)
+{
+    jet result = run(expr, variables, rates);
+    *rate = result.d;
+    *rate2 = result.dd;
+    return result.v;
+}

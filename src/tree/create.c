@@ -1,0 +1,314 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which joints make the tree, and in which order its links stand.
+//
+// A forest of joints that holds as much as it can (Kruskal's algorithm on the equations of joints), in which
+// no two bodies that are not free hang together: they, and particles, which do not turn and so cannot be
+// carried by a joint, are roots. Links follow breadth first.
+#include "tree/hinge.h"
+
+#include <string.h>
+
+typedef struct grower {
+    const perp_model *model;
+    int *set;      // bodies: another one of the same group, -1 at its end
+    bool *rooted;  // ends of groups: one of them is a root
+    bool *chosen;  // joints
+    // joints of each body that were chosen: first[i]..first[i + 1]
+    int *first, *joint;
+    bool *placed;  // bodies
+    int *queue;    // bodies in the order in which they are placed
+    int queued;
+} grower;
+
+// Equations of a joint that can carry a link, 0: it cannot.
+static int holds(const perp_model *model, const pp_joint *j)
+{
+    if (j->a == j->b) {
+        return 0;
+    }
+    switch (j->kind) {
+    case PERP_REVOLUTE:
+    case PERP_PRISMATIC:
+        return model->spatial ? 5 : 2;
+    case PERP_WELD:
+        return model->spatial ? 6 : 3;
+    case PERP_SPHERICAL:
+    case PERP_PLANE:
+        return 3;
+    case PERP_CYLINDRICAL:
+    case PERP_UNIVERSAL:
+        return 4;
+    case PERP_SCREW:
+        return 5;
+    default:
+        return 0;
+    }
+}
+
+static pp_link_kind kind_of(const pp_joint *j)
+{
+    switch (j->kind) {
+    case PERP_REVOLUTE:
+        return PP_LINK_REVOLUTE;
+    case PERP_PRISMATIC:
+        return PP_LINK_PRISMATIC;
+    case PERP_SCREW:
+        return PP_LINK_SCREW;
+    case PERP_CYLINDRICAL:
+        return PP_LINK_CYLINDRICAL;
+    case PERP_UNIVERSAL:
+        return PP_LINK_UNIVERSAL;
+    case PERP_PLANE:
+        return PP_LINK_PLANE;
+    case PERP_SPHERICAL:
+        return PP_LINK_SPHERICAL;
+    default:
+        return PP_LINK_WELD;
+    }
+}
+
+static bool is_root(const pp_body *body)
+{
+    return body->nv == 0 || !pp_body_turns(body);
+}
+
+static int end_of(const grower *g, int body)
+{
+    int end = body;
+    while (g->set[end] >= 0) {
+        end = g->set[end];
+    }
+    while (g->set[body] >= 0) {  // shorter ways for the next time
+        int next = g->set[body];
+        g->set[body] = end;
+        body = next;
+    }
+    return end;
+}
+
+static bool choose(grower *g, int joint)
+{
+    const pp_joint *j = &g->model->joint[joint];
+    int a = end_of(g, j->a), b = end_of(g, j->b);
+    if (a == b || (g->rooted[a] && g->rooted[b])) {
+        return false;
+    }
+    g->set[b] = a;
+    g->rooted[a] = g->rooted[a] || g->rooted[b];
+    g->chosen[joint] = true;
+    return true;
+}
+
+static perp_status choose_named(grower *g, const int *joints, int count, perp_error *error)
+{
+    const perp_model *m = g->model;
+    for (int i = 0; i < count; i++) {
+        if (joints[i] < 0 || joints[i] >= m->joints) {
+            return pp_fail(error, PERP_ERR_ARGUMENT, "the model has no joint %d", joints[i]);
+        }
+        const pp_joint *j = &m->joint[joints[i]];
+        if (holds(m, j) == 0) {
+            return pp_fail(
+                error, PERP_ERR_ARGUMENT,
+                "joint '%s' cannot be in the tree: a distance, angle, point on a line or "
+                "gear leaves too much free; it is an equation",
+                j->name);
+        }
+        if (g->chosen[joints[i]]) {
+            return pp_fail(error, PERP_ERR_ARGUMENT, "joint '%s' is named twice", j->name);
+        }
+        if (!choose(g, joints[i])) {
+            return pp_fail(error, PERP_ERR_ARGUMENT,
+                           "joint '%s' cannot be in the tree: '%s' and '%s' are held already",
+                           j->name, m->body[j->a].name, m->body[j->b].name);
+        }
+    }
+    return PERP_OK;
+}
+
+static void choose_rest(grower *g, bool in_order)
+{
+    const perp_model *m = g->model;
+    for (int rows = in_order ? 1 : 6; rows > 0; rows--) {
+        for (int i = 0; i < m->joints; i++) {
+            int held = holds(m, &m->joint[i]);
+            if (held > 0 && !g->chosen[i] && (in_order || held == rows)) {
+                choose(g, i);
+            }
+        }
+    }
+}
+
+// ── Order ────────────────────────────────────────────────────────────────────────────────────────
+
+static void list_joints(grower *g)
+{
+    const perp_model *m = g->model;
+    for (int i = 0; i < m->joints; i++) {
+        if (g->chosen[i]) {
+            g->first[m->joint[i].a + 1]++;
+            g->first[m->joint[i].b + 1]++;
+        }
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        g->first[i + 1] += g->first[i];
+    }
+    int *next = g->queue;  // not in use yet
+    for (int i = 0; i < m->bodies; i++) {
+        next[i] = g->first[i];
+    }
+    for (int i = 0; i < m->joints; i++) {
+        if (g->chosen[i]) {
+            g->joint[next[m->joint[i].a]++] = i;
+            g->joint[next[m->joint[i].b]++] = i;
+        }
+    }
+}
+
+static void add_link(pp_tree *t, grower *g, int body, int carrier, int joint, pp_link_kind kind)
+{
+    pp_link *l = &t->link[t->links];
+    *l = (pp_link){.body = body,
+                   .parent = joint < 0 ? -1 : t->of_body[carrier],
+                   .carrier = carrier,
+                   .joint = joint,
+                   .turned = joint >= 0 && t->model->joint[joint].a == body,
+                   .kind = kind,
+                   .nq = pp_link_nq(t->model, body, kind),
+                   .nv = pp_link_nv(t->model, body, kind),
+                   .at_q = t->nq,
+                   .at_v = t->nv};
+    t->of_body[body] = t->links++;
+    t->nq += l->nq;
+    t->nv += l->nv;
+    g->placed[body] = true;
+    g->queue[g->queued++] = body;
+}
+
+// What hangs on the bodies queued from `from` on.
+static void spread(pp_tree *t, grower *g, int from)
+{
+    for (int k = from; k < g->queued; k++) {
+        int body = g->queue[k];
+        for (int i = g->first[body]; i < g->first[body + 1]; i++) {
+            const pp_joint *j = &t->model->joint[g->joint[i]];
+            int other = j->a == body ? j->b : j->a;
+            if (!g->placed[other]) {
+                add_link(t, g, other, body, g->joint[i], kind_of(j));
+            }
+        }
+    }
+}
+
+static void root_at(pp_tree *t, grower *g, int body)
+{
+    if (g->placed[body]) {
+        return;
+    }
+    const pp_body *b = &t->model->body[body];
+    int from = g->queued;
+    pp_link_kind kind = !pp_body_turns(b)       ? PP_LINK_POINT
+                        : pp_body_is_spatial(b) ? PP_LINK_FREE
+                                                : PP_LINK_FLAT;
+    add_link(t, g, body, 0, -1, kind);
+    spread(t, g, from);
+}
+
+static void order(pp_tree *t, grower *g, const int *joints, int count)
+{
+    const perp_model *m = t->model;
+    list_joints(g);
+    for (int i = 0; i < m->bodies; i++) {
+        if (m->body[i].nv == 0) {
+            g->placed[i] = true;
+            g->queue[g->queued++] = i;
+        }
+    }
+    spread(t, g, 0);
+    for (int i = 0; i < m->bodies; i++) {
+        if (is_root(&m->body[i])) {
+            root_at(t, g, i);
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        root_at(t, g, m->joint[joints[i]].a);
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        root_at(t, g, i);
+    }
+}
+
+static perp_status finish(pp_tree *t, const grower *g, pp_arena *arena)
+{
+    const perp_model *m = t->model;
+    int *last = PP_ARRAY(arena, int, t->links);
+    t->parent_v = PP_ARRAY(arena, int, t->nv);
+    t->hinge = PP_ARRAY(arena, pp_hinge, t->links);
+    t->loop = PP_ARRAY(arena, int, m->joints);
+    if (!last || !t->parent_v || !t->hinge || !t->loop) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < t->links; i++) {
+        const pp_link *l = &t->link[i];
+        int before = l->parent < 0 ? -1 : last[l->parent];
+        for (int k = 0; k < l->nv; k++) {
+            t->parent_v[l->at_v + k] = before;
+            before = l->at_v + k;
+        }
+        last[i] = before;
+        pp_hinge_make(t, l, &t->hinge[i]);
+    }
+    for (int i = 0; i < m->joints; i++) {
+        if (!g->chosen[i]) {
+            t->loop[t->loops++] = i;
+        }
+    }
+    return PERP_OK;
+}
+
+static bool start(grower *g, const perp_model *m, pp_arena *arena)
+{
+    size_t bodies = (size_t)m->bodies;
+    *g = (grower){.model = m};
+    g->set = PP_ARRAY(arena, int, bodies);
+    g->rooted = PP_ZEROS(arena, bool, bodies);
+    g->chosen = PP_ZEROS(arena, bool, m->joints);
+    g->first = PP_ZEROS(arena, int, bodies + 1);
+    g->joint = PP_ARRAY(arena, int, 2 * (size_t)m->joints);
+    g->placed = PP_ZEROS(arena, bool, bodies);
+    g->queue = PP_ARRAY(arena, int, bodies);
+    if (!g->set || !g->rooted || !g->chosen || !g->first || !g->joint || !g->placed || !g->queue) {
+        return false;
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        g->set[i] = -1;
+        g->rooted[i] = is_root(&m->body[i]);
+    }
+    return true;
+}
+
+perp_status pp_tree_create(pp_tree *out, const perp_model *model, const int *joints, int count,
+                           pp_arena *arena, perp_error *error)
+{
+    grower g;
+    *out = (pp_tree){.model = model};
+    out->link = PP_ARRAY(arena, pp_link, model->bodies);
+    out->of_body = PP_ARRAY(arena, int, model->bodies);
+    if (!out->link || !out->of_body || !start(&g, model, arena)) {
+        return pp_fail(error, PERP_ERR_MEMORY, "no memory for the tree of joints");
+    }
+    for (int i = 0; i < model->bodies; i++) {
+        out->of_body[i] = -1;
+    }
+    count = joints ? count : 0;
+    perp_status status = choose_named(&g, joints, count, error);
+    if (status < 0) {
+        return status;
+    }
+    choose_rest(&g, count > 0);
+    order(out, &g, joints, count);
+    status = finish(out, &g, arena);
+    return status < 0 ? pp_fail(error, status, "no memory for the tree of joints") : status;
+}

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Inverse dynamics by the recursive Newton-Euler algorithm, forces, energy and momentum.   theory (J4)
+//
+//   f_i = m (a_i - g),  n_i = I alpha_i + w x I w   at each link, summed towards the roots: tau = S^T f
+#include "tree/hinge.h"
+
+perp_wrench pp_tree_opposes(const pp_tree_pass *pass, int link)
+{
+    const pp_tree *tree = pass->tree;
+    int body = tree->link[link].body;
+    const pp_weight *mass = &pass->mass[body];
+    const perp_twist *sigma = &pass->sigma[body];
+    perp_vec3 w = pass->body[body].w;
+    perp_vec3 turn = pp_add(pp_mul(&mass->I, sigma->w), pp_cross(w, pp_mul(&mass->I, w)));
+    return (perp_wrench){pp_scale(mass->m, pp_sub(sigma->v, tree->model->gravity)), turn};
+}
+
+void pp_tree_bias(const pp_tree_pass *pass, double *C)
+{
+    for (int i = 0; i < pass->tree->links; i++) {
+        pass->load[i] = pp_tree_opposes(pass, i);
+    }
+    pp_tree_gather_loads(pass, C);
+}
+
+perp_status pp_tree_inverse(const pp_tree_pass *pass, const double *qdd, double *tau,
+                            pp_arena *arena)
+{
+    const pp_tree *tree = pass->tree;
+    pp_mark mark = pp_arena_mark(arena);
+    perp_twist *A = PP_ARRAY(arena, perp_twist, tree->links);
+    if (!A) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < tree->links; i++) {
+        const pp_link *l = &tree->link[i];
+        const pp_weight *mass = &pass->mass[l->body];
+        A[i] = (perp_twist){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+        if (l->parent >= 0) {
+            perp_vec3 r = pp_sub(pass->body[l->body].p, pass->body[l->carrier].p);
+            A[i] = pp_twist_at(A[l->parent], r);
+        }
+        for (int k = l->at_v; k < l->at_v + l->nv; k++) {
+            A[i] = pp_twist_add(A[i], qdd[k], &pass->column[k]);
+        }
+        perp_wrench load = pp_tree_opposes(pass, i);
+        load.f = pp_along(load.f, mass->m, A[i].v);
+        load.tau = pp_add(load.tau, pp_mul(&mass->I, A[i].w));
+        pass->load[i] = load;
+    }
+    pp_tree_gather_loads(pass, tau);
+    pp_arena_release(arena, mark);
+    return PERP_OK;
+}
+
+// ── Forces ───────────────────────────────────────────────────────────────────────────────────────
+
+static void joint_springs(const perp_model *m, const pp_kinematics *kin)
+{
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *j = &m->joint[i];
+        if (j->stiffness > 0.0 || j->damping > 0.0) {
+            pp_row row;
+            pp_joint_coordinate(m, kin, i, &row);
+            double pull = j->stiffness * (row.value - j->rest) + j->damping * row.before;
+            pp_row_add(m, &row, -pull, NULL, kin->p_ext);
+        }
+    }
+}
+
+perp_status pp_tree_forces(const pp_tree_pass *pass, const double *turn, const perp_wrench *applied,
+                           double *tau, pp_arena *arena)
+{
+    const perp_model *m = pass->tree->model;
+    pp_mark mark = pp_arena_mark(arena);
+    pp_kinematics kin = {
+        .t = pass->t, .h = 1.0, .body = pass->body, .mass = pass->mass, .turn = turn};
+    kin.p_ext = PP_ZEROS(arena, double, m->nv);
+    kin.held = PP_ZEROS(arena, perp_wrench, m->bodies);
+    if (!kin.p_ext || !kin.held) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_forces_add(&kin, m, applied);
+    joint_springs(m, &kin);
+    pp_tree_gather(pass, kin.p_ext, tau);
+    pp_arena_release(arena, mark);
+    return PERP_OK;
+}
+
+// ── Energy and momentum ──────────────────────────────────────────────────────────────────────────
+
+double pp_tree_kinetic(const pp_tree_pass *pass)
+{
+    double sum = 0.0;
+    for (int i = 0; i < pass->tree->links; i++) {
+        int body = pass->tree->link[i].body;
+        const pp_frame *f = &pass->body[body];
+        const pp_weight *mass = &pass->mass[body];
+        sum += 0.5 * mass->m * pp_dot3(f->v, f->v) + 0.5 * pp_dot3(f->w, pp_mul(&mass->I, f->w));
+    }
+    return sum;
+}
+
+double pp_tree_potential(const pp_tree_pass *pass, const double *turn)
+{
+    const perp_model *m = pass->tree->model;
+    pp_kinematics kin = {.t = pass->t, .body = pass->body, .turn = turn};
+    return pp_potential(m, pass->body) + pp_joint_energy(m, &kin);
+}
+
+perp_twist pp_tree_momentum(const pp_tree_pass *pass)
+{
+    perp_twist sum = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    for (int i = 0; i < pass->tree->links; i++) {
+        int body = pass->tree->link[i].body;
+        const pp_frame *f = &pass->body[body];
+        const pp_weight *mass = &pass->mass[body];
+        perp_vec3 p = pp_scale(mass->m, f->v), L = pp_mul(&mass->I, f->w);
+        sum.v = pp_add(sum.v, p);
+        sum.w = pp_add(sum.w, pp_add(L, pp_cross(f->p, p)));
+    }
+    return sum;
+}

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Forward dynamics by the articulated-body algorithm.                                  theory (J5)
+//
+// With accelerations counted from sigma the velocity terms are all in what a link opposes, p:
+//   f = I^A a + p,   U = I^A S,   D = S . U,   u = tau - S . p
+//   I^A <- I^A - U U^T / D,   p <- p + U u / D      and on to the parent, moved to its centre of mass
+//   qdd = (u - U . a) / D,    a <- a + S qdd        from the roots to the leaves
+// Velocities of one link are eliminated one after the other, as if massless links stood between them.
+//
+// R. Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 7.
+#include "tree/hinge.h"
+
+// Articulated inertia: f = A v + B w, tau = B^T v + C w; A and C symmetric: xx xy xz yy yz zz.
+typedef struct articulated {
+    double A[6], B[9], C[6];
+    perp_wrench p;
+} articulated;
+
+typedef struct eliminated {
+    perp_wrench U;
+    double u, s;  // s = 1 / D
+} eliminated;
+
+static perp_vec3 mul_symmetric(const double *A, perp_vec3 x)
+{
+    return (perp_vec3){A[0] * x.x + A[1] * x.y + A[2] * x.z, A[1] * x.x + A[3] * x.y + A[4] * x.z,
+                       A[2] * x.x + A[4] * x.y + A[5] * x.z};
+}
+
+static perp_vec3 mul_plain(const double *B, perp_vec3 x)
+{
+    return (perp_vec3){B[0] * x.x + B[1] * x.y + B[2] * x.z, B[3] * x.x + B[4] * x.y + B[5] * x.z,
+                       B[6] * x.x + B[7] * x.y + B[8] * x.z};
+}
+
+static perp_vec3 mul_turned(const double *B, perp_vec3 x)
+{
+    return (perp_vec3){B[0] * x.x + B[3] * x.y + B[6] * x.z, B[1] * x.x + B[4] * x.y + B[7] * x.z,
+                       B[2] * x.x + B[5] * x.y + B[8] * x.z};
+}
+
+static void start(const pp_tree_pass *pass, int link, articulated *a)
+{
+    const pp_weight *mass = &pass->mass[pass->tree->link[link].body];
+    const double *I = mass->I.m;
+    *a = (articulated){
+        .A = {mass->m, 0.0, 0.0, mass->m, 0.0, mass->m},
+        .C = {I[0], I[1], I[2], I[4], I[5], I[8]},
+        .p = pp_tree_opposes(pass, link),
+    };
+}
+
+static void subtract_symmetric(double *A, double s, perp_vec3 x)
+{
+    perp_vec3 y = pp_scale(s, x);
+    A[0] -= x.x * y.x;
+    A[1] -= x.x * y.y;
+    A[2] -= x.x * y.z;
+    A[3] -= x.y * y.y;
+    A[4] -= x.y * y.z;
+    A[5] -= x.z * y.z;
+}
+
+static bool eliminate(articulated *a, const perp_twist *S, double tau, eliminated *e)
+{
+    e->U.f = pp_add(mul_symmetric(a->A, S->v), mul_plain(a->B, S->w));
+    e->U.tau = pp_add(mul_turned(a->B, S->v), mul_symmetric(a->C, S->w));
+    double D = pp_twist_power(S, &e->U);
+    if (!(D > 0.0)) {
+        return false;
+    }
+    e->s = 1.0 / D;
+    e->u = tau - pp_twist_power(S, &a->p);
+    double su = e->s * e->u;
+    perp_vec3 f = e->U.f, n = pp_scale(e->s, e->U.tau);
+    subtract_symmetric(a->A, e->s, f);
+    subtract_symmetric(a->C, e->s, e->U.tau);
+    double *B = a->B;
+    B[0] -= f.x * n.x;
+    B[1] -= f.x * n.y;
+    B[2] -= f.x * n.z;
+    B[3] -= f.y * n.x;
+    B[4] -= f.y * n.y;
+    B[5] -= f.y * n.z;
+    B[6] -= f.z * n.x;
+    B[7] -= f.z * n.y;
+    B[8] -= f.z * n.z;
+    a->p.f = pp_along(a->p.f, su, f);
+    a->p.tau = pp_along(a->p.tau, su, e->U.tau);
+    return true;
+}
+
+// Adds what a child opposes at its own centre, r from the parent's:
+//   B' = B - A [r],  C' = C - B^T [r] + [r] B'
+static void carry(articulated *parent, const articulated *a, perp_vec3 r)
+{
+    const double *A = a->A, *B = a->B;
+    // rows of A [r] are (row of A) x r
+    const double M[9] = {
+        B[0] - (A[1] * r.z - A[2] * r.y), B[1] - (A[2] * r.x - A[0] * r.z),
+        B[2] - (A[0] * r.y - A[1] * r.x), B[3] - (A[3] * r.z - A[4] * r.y),
+        B[4] - (A[4] * r.x - A[1] * r.z), B[5] - (A[1] * r.y - A[3] * r.x),
+        B[6] - (A[4] * r.z - A[5] * r.y), B[7] - (A[5] * r.x - A[2] * r.z),
+        B[8] - (A[2] * r.y - A[4] * r.x),
+    };
+    for (int k = 0; k < 6; k++) {
+        parent->A[k] += A[k];
+    }
+    for (int k = 0; k < 9; k++) {
+        parent->B[k] += M[k];
+    }
+    // rows of B^T [r] are (column of B) x r; columns of [r] M are r x (column of M)
+    double *C = parent->C;
+    C[0] += a->C[0] - (B[3] * r.z - B[6] * r.y) + (r.y * M[6] - r.z * M[3]);
+    C[1] += a->C[1] - (B[6] * r.x - B[0] * r.z) + (r.y * M[7] - r.z * M[4]);
+    C[2] += a->C[2] - (B[0] * r.y - B[3] * r.x) + (r.y * M[8] - r.z * M[5]);
+    C[3] += a->C[3] - (B[7] * r.x - B[1] * r.z) + (r.z * M[1] - r.x * M[7]);
+    C[4] += a->C[4] - (B[1] * r.y - B[4] * r.x) + (r.z * M[2] - r.x * M[8]);
+    C[5] += a->C[5] - (B[2] * r.y - B[5] * r.x) + (r.x * M[5] - r.y * M[2]);
+    pp_wrench_gather(&parent->p, &a->p, r);
+}
+
+static bool to_roots(const pp_tree_pass *pass, const double *tau, articulated *a, eliminated *e)
+{
+    const pp_tree *tree = pass->tree;
+    for (int i = 0; i < tree->links; i++) {
+        start(pass, i, &a[i]);
+    }
+    for (int i = tree->links - 1; i >= 0; i--) {
+        const pp_link *l = &tree->link[i];
+        for (int k = l->at_v + l->nv - 1; k >= l->at_v; k--) {
+            if (!eliminate(&a[i], &pass->column[k], tau[k], &e[k])) {
+                return false;
+            }
+        }
+        if (l->parent >= 0) {
+            perp_vec3 r = pp_sub(pass->body[l->body].p, pass->body[l->carrier].p);
+            carry(&a[l->parent], &a[i], r);
+        }
+    }
+    return true;
+}
+
+static void to_leaves(const pp_tree_pass *pass, const eliminated *e, perp_twist *acceleration,
+                      double *qdd)
+{
+    const pp_tree *tree = pass->tree;
+    for (int i = 0; i < tree->links; i++) {
+        const pp_link *l = &tree->link[i];
+        perp_twist a = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+        if (l->parent >= 0) {
+            perp_vec3 r = pp_sub(pass->body[l->body].p, pass->body[l->carrier].p);
+            a = pp_twist_at(acceleration[l->parent], r);
+        }
+        for (int k = l->at_v; k < l->at_v + l->nv; k++) {
+            qdd[k] = e[k].s * (e[k].u - pp_twist_power(&a, &e[k].U));
+            a = pp_twist_add(a, qdd[k], &pass->column[k]);
+        }
+        acceleration[i] = a;
+    }
+}
+
+perp_status pp_tree_forward(const pp_tree_pass *pass, const double *tau, double *qdd,
+                            pp_arena *arena)
+{
+    const pp_tree *tree = pass->tree;
+    pp_mark mark = pp_arena_mark(arena);
+    articulated *a = PP_ARRAY(arena, articulated, tree->links);
+    eliminated *e = PP_ARRAY(arena, eliminated, tree->nv);
+    perp_twist *acceleration = PP_ARRAY(arena, perp_twist, tree->links);
+    perp_status status = PERP_ERR_MEMORY;
+    if (a && e && acceleration) {
+        status = to_roots(pass, tau, a, e) ? PERP_OK : PERP_ERR_NUMERIC;
+    }
+    if (status == PERP_OK) {
+        to_leaves(pass, e, acceleration, qdd);
+    }
+    pp_arena_release(arena, mark);
+    return status;
+}

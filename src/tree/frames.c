@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Coordinates to frames, and coordinates along a velocity.
+#include "tree/hinge.h"
+
+#include <string.h>
+
+void pp_tree_frames(const pp_tree *tree, double t, const double *q, const double *qd,
+                    pp_frame *body)
+{
+    const perp_model *m = tree->model;
+    for (int i = 0; i < m->bodies; i++) {
+        if (m->body[i].nv == 0) {
+            body[i] = pp_driven_frame(&m->body[i], t);
+        }
+    }
+    for (int i = 0; i < tree->links; i++) {
+        const pp_link *l = &tree->link[i];
+        const pp_frame *parent = &body[l->carrier];
+        pp_frame *child = &body[l->body];
+        perp_twist column[PP_LINK_NV], V = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+        pp_hinge_place(tree, i, q + l->at_q, parent, child);
+        pp_hinge_columns(tree, i, parent, child, column);
+        if (l->joint >= 0) {
+            V = pp_twist_at(pp_frame_twist(parent), pp_sub(child->p, parent->p));
+        }
+        for (int k = 0; qd && k < l->nv; k++) {
+            V = pp_twist_add(V, qd[l->at_v + k], &column[k]);
+        }
+        child->v = V.v;
+        child->w = V.w;
+    }
+}
+
+// Where the quaternion of a link is among its coordinates and its angular velocity among its velocities.
+static bool quaternion_at(const pp_link *l, int *at_q, int *at_v)
+{
+    if (l->nq == l->nv) {
+        return false;
+    }
+    int shifts = l->nv - 3;
+    *at_q = l->at_q + shifts;
+    *at_v = l->at_v + shifts;
+    return true;
+}
+
+void pp_tree_q_dot(const pp_tree *tree, const double *q, const double *qd, double *q_dot)
+{
+    for (int i = 0; i < tree->links; i++) {
+        const pp_link *l = &tree->link[i];
+        int at, w;
+        memcpy(q_dot + l->at_q, qd + l->at_v, (size_t)l->nv * sizeof *qd);
+        if (quaternion_at(l, &at, &w)) {
+            perp_quat rot = {q[at], q[at + 1], q[at + 2], q[at + 3]};
+            perp_quat half = {0.0, 0.5 * qd[w], 0.5 * qd[w + 1], 0.5 * qd[w + 2]};
+            perp_quat rate = pp_quat_mul(rot, half);
+            memcpy(q_dot + at, &rate, sizeof rate);
+        }
+    }
+}
+
+void pp_tree_move(const pp_tree *tree, const double *q, const double *qd, double h, double *moved)
+{
+    for (int i = 0; i < tree->links; i++) {
+        const pp_link *l = &tree->link[i];
+        int at, w, shifts = l->nv;
+        if (quaternion_at(l, &at, &w)) {
+            perp_quat rot = {q[at], q[at + 1], q[at + 2], q[at + 3]};
+            perp_quat turn = pp_quat_exp(pp_vec(h * qd[w], h * qd[w + 1], h * qd[w + 2]));
+            rot = pp_quat_unit(pp_quat_mul(rot, turn));
+            memcpy(moved + at, &rot, sizeof rot);
+            shifts -= 3;
+        }
+        for (int k = 0; k < shifts; k++) {
+            moved[l->at_q + k] = q[l->at_q + k] + h * qd[l->at_v + k];
+        }
+    }
+}

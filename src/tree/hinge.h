@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to tree/: how one link moves on its parent.
+//
+// With triads F_a = (x, y, u) of the joint's a and F_b of its b, and the joint's own motion X_J(q),
+//   R_AB = F_a R_J(q) F_b^T,   p_b = p_a + d(q) in a's axes,
+// whichever of a and b is the child. Quaternions of R_AB are linear in the sine and cosine of half the
+// angles, so that their constants are kept:  rot_AB = c K_0 + s K_1 (+ c_2, s_2 for a second angle).
+#pragma once
+
+#include "tree/tree.h"
+
+typedef enum pp_ride { PP_RIDE_NONE, PP_RIDE_PARENT, PP_RIDE_CHILD } pp_ride;
+
+enum { PP_LINK_NV = 6 };
+
+typedef struct pp_hinge {
+    perp_vec3 r_A, r_B;        // anchors
+    perp_vec3 u, x, y;         // triad of a, in a's axes
+    perp_vec3 u_b, z_b;        // axis of b and its direction of angle 0, in b's axes
+    perp_quat K[4];            // of c c_2, s c_2, c s_2, s s_2
+    double pitch, angle;       // angle: planar, of b relative to a where the coordinate is 0
+    pp_ride ride[PP_LINK_NV];  // which body each column is fixed to
+} pp_hinge;
+
+void pp_hinge_make(const pp_tree *tree, const pp_link *link, pp_hinge *hinge);
+// Pose of the child from its parent's.
+void pp_hinge_place(const pp_tree *tree, int link, const double *q, const pp_frame *parent,
+                    pp_frame *child);
+// Columns at the child's centre of mass, at frames of parent and child.
+void pp_hinge_columns(const pp_tree *tree, int link, const pp_frame *parent, const pp_frame *child,
+                      perp_twist *column);
+int pp_link_nq(const perp_model *model, int body, pp_link_kind kind);
+int pp_link_nv(const perp_model *model, int body, pp_link_kind kind);
+
+// ── Twists and wrenches: (v, f) at one point, (w, tau) about it ──────────────────────────────────
+
+// A twist of a rigid body at the point that is r from where it is given.
+static inline perp_twist pp_twist_at(perp_twist t, perp_vec3 r)
+{
+    return (perp_twist){pp_add(t.v, pp_cross(t.w, r)), t.w};
+}
+
+static inline perp_twist pp_twist_add(perp_twist t, double s, const perp_twist *column)
+{
+    return (perp_twist){pp_along(t.v, s, column->v), pp_along(t.w, s, column->w)};
+}
+
+// A column's rate of change at a fixed point of space, when it is fixed to a body of twist V there.
+static inline perp_twist pp_twist_carried(perp_twist V, const perp_twist *S)
+{
+    return (perp_twist){pp_add(pp_cross(V.w, S->v), pp_cross(V.v, S->w)), pp_cross(V.w, S->w)};
+}
+
+static inline double pp_twist_power(const perp_twist *t, const perp_wrench *f)
+{
+    return pp_dot3(t->v, f->f) + pp_dot3(t->w, f->tau);
+}
+
+// Adds a wrench taken at r from here.
+static inline void pp_wrench_gather(perp_wrench *sum, const perp_wrench *f, perp_vec3 r)
+{
+    sum->f = pp_add(sum->f, f->f);
+    sum->tau = pp_add(sum->tau, pp_add(f->tau, pp_cross(r, f->f)));
+}
+
+static inline perp_twist pp_frame_twist(const pp_frame *f)
+{
+    return (perp_twist){f->v, f->w};
+}
+
+// A link and all it carries, frozen: mass, first moment and inertia about the link's centre of mass.
+typedef struct pp_compound {
+    double m;
+    perp_vec3 h;
+    pp_mat3 I;
+} pp_compound;
+
+// tau = S^T load, with pass->load summed towards the roots.
+void pp_tree_gather_loads(const pp_tree_pass *pass, double *tau);
+// What a link opposes to sigma, gyroscopic forces and gravity, about its centre of mass.
+perp_wrench pp_tree_opposes(const pp_tree_pass *pass, int link);

@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Frames to coordinates: each joint read from the frames of its two bodies, then what that loses.
+#include "tree/hinge.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double TWO_PI = 6.283185307179586;
+
+// Frames of a joint's bodies, with what its coordinates are measured along, in world axes.
+typedef struct view {
+    const pp_frame *a, *b;
+    perp_vec3 pa, pb;   // anchors
+    perp_vec3 u, x, y;  // fixed in a
+    perp_vec3 ub, zb;   // axis of b, and its direction of angle 0
+} view;
+
+static view look(const pp_hinge *h, const pp_frame *a, const pp_frame *b)
+{
+    return (view){.a = a,
+                  .b = b,
+                  .pa = pp_point(a, h->r_A),
+                  .pb = pp_point(b, h->r_B),
+                  .u = pp_rotate(a, h->u),
+                  .x = pp_rotate(a, h->x),
+                  .y = pp_rotate(a, h->y),
+                  .ub = pp_rotate(b, h->u_b),
+                  .zb = pp_rotate(b, h->z_b)};
+}
+
+// The angle whose full turns are nearest to where it was.
+static double near(double angle, double was)
+{
+    return isfinite(was) ? angle + TWO_PI * round((was - angle) / TWO_PI) : angle;
+}
+
+// The joint's own angle, as constraint/ measures it.
+static double angle_of(const view *w)
+{
+    return atan2(pp_dot3(w->y, w->zb), pp_dot3(w->x, w->zb));
+}
+
+// rot = c c_2 K_0 + s c_2 K_1 + c s_2 K_2 + s s_2 K_3, an orthonormal basis: two angles by their half sums.
+static void universal_angles(const pp_hinge *h, const view *w, perp_quat rot, double *q)
+{
+    double e[4];
+    q[0] = angle_of(w);
+    double c = cos(0.5 * q[0]), s = sin(0.5 * q[0]);
+    for (int k = 0; k < 4; k++) {
+        const perp_quat *K = &h->K[k];
+        e[k] = rot.w * K->w + rot.x * K->x + rot.y * K->y + rot.z * K->z;
+    }
+    double angle = 2.0 * atan2(c * e[2] + s * e[3], c * e[0] + s * e[1]);
+    q[1] = angle - TWO_PI * round(angle / TWO_PI);
+}
+
+static perp_quat relative(const view *w)
+{
+    return pp_quat_mul(pp_quat_conjugate(w->a->rot), w->b->rot);
+}
+
+static void read_spatial(const pp_link *l, const pp_hinge *h, const view *w, double turn, double *q)
+{
+    perp_vec3 d = pp_sub(w->pb, w->pa);
+    perp_quat rot = relative(w), own = l->turned ? pp_quat_conjugate(rot) : rot;
+    switch (l->kind) {
+    case PP_LINK_REVOLUTE:
+        q[0] = near(angle_of(w), turn);
+        break;
+    case PP_LINK_SCREW: {
+        double along = pp_dot3(d, w->u) / h->pitch;
+        q[0] = near(angle_of(w), isfinite(turn) ? turn : along);
+        break;
+    }
+    case PP_LINK_PRISMATIC:
+        q[0] = pp_dot3(d, w->u);
+        break;
+    case PP_LINK_CYLINDRICAL:
+        q[0] = pp_dot3(d, w->u);
+        q[1] = angle_of(w);
+        break;
+    case PP_LINK_UNIVERSAL:
+        universal_angles(h, w, rot, q);
+        q[0] = near(q[0], turn);
+        break;
+    case PP_LINK_PLANE:
+        q[0] = pp_dot3(d, w->x);
+        q[1] = pp_dot3(d, w->y);
+        q[2] = near(angle_of(w), turn);
+        break;
+    case PP_LINK_SPHERICAL:
+        own = pp_quat_unit(own);
+        memcpy(q, &own, sizeof own);
+        break;
+    default:
+        break;
+    }
+}
+
+static void read_free(const pp_link *l, const pp_frame *f, double *q, double *qd)
+{
+    const double p[3] = {f->p.x, f->p.y, f->p.z}, v[3] = {f->v.x, f->v.y, f->v.z};
+    int shifts = l->kind == PP_LINK_FLAT ? 2 : l->kind == PP_LINK_FREE ? 3 : l->nv;
+    memcpy(q, p, (size_t)shifts * sizeof *p);
+    memcpy(qd, v, (size_t)shifts * sizeof *v);
+    if (l->kind == PP_LINK_FLAT) {
+        q[2] = f->angle;
+        qd[2] = f->w.z;
+    } else if (l->kind == PP_LINK_FREE) {
+        perp_vec3 w = pp_mul_t(&f->R, f->w);
+        perp_quat rot = pp_quat_unit(f->rot);
+        memcpy(q + 3, &rot, sizeof rot);
+        memcpy(qd + 3, &w, sizeof w);
+    }
+}
+
+// Rates from the velocity of b's anchor and the angular velocity, both relative to a.
+static void read_rates(const pp_link *l, const view *w, double *qd)
+{
+    perp_vec3 spin = pp_sub(w->b->w, w->a->w), own;
+    perp_vec3 v = pp_sub(pp_point_velocity(w->b, w->pb), pp_point_velocity(w->a, w->pb));
+    switch (l->kind) {
+    case PP_LINK_REVOLUTE:
+    case PP_LINK_SCREW:
+        qd[0] = pp_dot3(spin, w->u);
+        break;
+    case PP_LINK_PRISMATIC:
+        qd[0] = pp_dot3(v, w->u);
+        break;
+    case PP_LINK_CYLINDRICAL:
+        qd[0] = pp_dot3(v, w->u);
+        qd[1] = pp_dot3(spin, w->u);
+        break;
+    case PP_LINK_UNIVERSAL: {  // least squares in the plane of both axes
+        double c = pp_dot3(w->u, w->ub), s = pp_dot3(spin, w->u), r = pp_dot3(spin, w->ub);
+        double det = 1.0 - c * c;
+        qd[0] = det > 0.0 ? (s - c * r) / det : s;
+        qd[1] = det > 0.0 ? (r - c * s) / det : 0.0;
+        break;
+    }
+    case PP_LINK_PLANE:
+        qd[0] = pp_dot3(v, w->x);
+        qd[1] = pp_dot3(v, w->y);
+        qd[2] = pp_dot3(spin, w->u);
+        break;
+    case PP_LINK_SPHERICAL:
+        own = l->turned ? pp_scale(-1.0, pp_mul_t(&w->a->R, spin)) : pp_mul_t(&w->b->R, spin);
+        memcpy(qd, &own, sizeof own);
+        break;
+    default:
+        break;
+    }
+}
+
+// Follows the tree from its roots and compares with where the bodies were said to be.
+static void compare(const pp_tree *tree, const pp_frame *body, const double *q, const double *qd,
+                    double *lost, double *lost_rate)
+{
+    for (int i = 0; i < tree->links; i++) {
+        const pp_link *l = &tree->link[i];
+        if (l->joint < 0) {
+            continue;
+        }
+        const pp_frame *parent = &body[l->carrier], *child = &body[l->body];
+        pp_frame made = *child;
+        perp_twist column[PP_LINK_NV], V;
+        pp_hinge_place(tree, i, q + l->at_q, parent, &made);
+        pp_hinge_columns(tree, i, parent, child, column);
+        V = pp_twist_at(pp_frame_twist(parent), pp_sub(child->p, parent->p));
+        for (int k = 0; k < l->nv; k++) {
+            V = pp_twist_add(V, qd[l->at_v + k], &column[k]);
+        }
+        double turned =
+            tree->model->spatial
+                ? pp_length(pp_quat_log(pp_quat_mul(pp_quat_conjugate(made.rot), child->rot)))
+                : fabs(made.angle - child->angle);
+        *lost = fmax(*lost, fmax(pp_length(pp_sub(made.p, child->p)), turned));
+        *lost_rate = fmax(*lost_rate,
+                          fmax(pp_length(pp_sub(V.v, child->v)), pp_length(pp_sub(V.w, child->w))));
+    }
+}
+
+void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, const double *turn,
+                         double *q, double *qd, double *lost, double *lost_rate)
+{
+    for (int i = 0; i < tree->links; i++) {
+        const pp_link *l = &tree->link[i];
+        const pp_hinge *h = &tree->hinge[i];
+        double *at_q = q + l->at_q, *at_qd = qd + l->at_v;
+        if (l->joint < 0) {
+            read_free(l, &body[l->body], at_q, at_qd);
+            continue;
+        }
+        const pp_frame *parent = &body[l->carrier], *child = &body[l->body];
+        view w = look(h, l->turned ? child : parent, l->turned ? parent : child);
+        if (tree->model->spatial) {
+            read_spatial(l, h, &w, turn ? turn[l->joint] : (double)NAN, at_q);
+        } else if (l->kind == PP_LINK_REVOLUTE) {
+            at_q[0] = w.b->angle - w.a->angle - h->angle;
+        } else if (l->kind == PP_LINK_PRISMATIC) {
+            at_q[0] = pp_dot3(pp_sub(w.pb, w.pa), w.u);
+        }
+        read_rates(l, &w, at_qd);
+    }
+    (void)t;  // bodies that are not free are where the frames say
+    *lost = *lost_rate = 0.0;
+    compare(tree, body, q, qd, lost, lost_rate);
+}

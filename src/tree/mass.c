@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// H by the composite-rigid-body algorithm and its factors L^T D L.                      theory (J3)
+//
+//   H_jk = S_j . (I^c S_k)   for j on the way from k to the root, I^c the inertia of all that k's link carries
+//
+// R. Featherstone, Rigid Body Dynamics Algorithms (2008), chapters 6.2 and 6.5: eliminating from the leaves
+// to the roots fills nothing in.
+#include "tree/hinge.h"
+
+#include <string.h>
+
+// I += m (|r|^2 1 - r r^T) + 2 (h . r) 1 - (h r^T + r h^T): inertia about a point that is -r from before.
+static void add_moved(pp_compound *sum, const pp_compound *c, perp_vec3 r)
+{
+    perp_vec3 h = pp_along(c->h, c->m, r);  // first moment there
+    // |r|^2 m + 2 h_0 . r = (h + h_0) . r, and likewise for the outer products
+    perp_vec3 s = pp_add(h, c->h);
+    double trace = pp_dot3(s, r);
+    double xy = 0.5 * (s.x * r.y + s.y * r.x), xz = 0.5 * (s.x * r.z + s.z * r.x);
+    double yz = 0.5 * (s.y * r.z + s.z * r.y);
+    double *I = sum->I.m;
+    const double *from = c->I.m;
+    sum->m += c->m;
+    sum->h = pp_add(sum->h, h);
+    I[0] += from[0] + (trace - s.x * r.x);
+    I[4] += from[4] + (trace - s.y * r.y);
+    I[8] += from[8] + (trace - s.z * r.z);
+    I[1] += from[1] - xy;
+    I[2] += from[2] - xz;
+    I[5] += from[5] - yz;
+    I[3] = I[1];
+    I[6] = I[2];
+    I[7] = I[5];
+}
+
+static void gather_compounds(const pp_tree_pass *pass)
+{
+    const pp_tree *tree = pass->tree;
+    for (int i = 0; i < tree->links; i++) {
+        const pp_weight *mass = &pass->mass[tree->link[i].body];
+        pass->compound[i] = (pp_compound){mass->m, {0.0, 0.0, 0.0}, mass->I};
+    }
+    for (int i = tree->links - 1; i >= 0; i--) {
+        const pp_link *l = &tree->link[i];
+        if (l->parent >= 0) {
+            perp_vec3 r = pp_sub(pass->body[l->body].p, pass->body[l->carrier].p);
+            add_moved(&pass->compound[l->parent], &pass->compound[i], r);
+        }
+    }
+}
+
+// Momentum of a compound that moves with twist S.
+static perp_wrench momentum(const pp_compound *c, const perp_twist *S)
+{
+    perp_vec3 p = pp_add(pp_scale(c->m, S->v), pp_cross(S->w, c->h));
+    return (perp_wrench){p, pp_add(pp_cross(c->h, S->v), pp_mul(&c->I, S->w))};
+}
+
+void pp_tree_mass(const pp_tree_pass *pass, double *H)
+{
+    const pp_tree *tree = pass->tree;
+    size_t n = (size_t)tree->nv;
+    gather_compounds(pass);
+    memset(H, 0, n * n * sizeof *H);
+    for (int i = 0; i < tree->links; i++) {
+        for (int k = tree->link[i].at_v; k < tree->link[i].at_v + tree->link[i].nv; k++) {
+            perp_wrench F = momentum(&pass->compound[i], &pass->column[k]);
+            for (int at = i; at >= 0; at = tree->link[at].parent) {
+                const pp_link *l = &tree->link[at];
+                int end = at == i ? k + 1 : l->at_v + l->nv;
+                for (int j = l->at_v; j < end; j++) {
+                    double value = pp_twist_power(&pass->column[j], &F);
+                    H[(size_t)j + n * (size_t)k] = value;
+                    H[(size_t)k + n * (size_t)j] = value;
+                }
+                perp_vec3 r = pp_sub(pass->body[l->body].p, pass->body[l->carrier].p);
+                F.tau = pp_add(F.tau, pp_cross(r, F.f));
+            }
+        }
+    }
+}
+
+// ── Factors ──────────────────────────────────────────────────────────────────────────────────────
+// L_kj is kept at (j, k), j before k, so that a column of the array is a row of L; D on the diagonal.
+
+bool pp_tree_factor(const pp_tree *tree, double *H)
+{
+    size_t n = (size_t)tree->nv;
+    const int *before = tree->parent_v;
+    for (int k = tree->nv - 1; k >= 0; k--) {
+        double *row = H + n * (size_t)k;
+        if (!(row[k] > 0.0)) {
+            return false;
+        }
+        double s = 1.0 / row[k];
+        for (int i = before[k]; i >= 0; i = before[i]) {
+            double a = s * row[i], *to = H + n * (size_t)i;
+            for (int j = i; j >= 0; j = before[j]) {
+                to[j] -= a * row[j];
+            }
+        }
+        for (int i = before[k]; i >= 0; i = before[i]) {
+            row[i] *= s;
+        }
+    }
+    return true;
+}
+
+void pp_tree_solve(const pp_tree *tree, const double *L, double *x)
+{
+    size_t n = (size_t)tree->nv;
+    const int *before = tree->parent_v;
+    for (int k = tree->nv - 1; k >= 0; k--) {
+        for (int j = before[k]; j >= 0; j = before[j]) {
+            x[j] -= L[(size_t)j + n * (size_t)k] * x[k];
+        }
+    }
+    for (int k = 0; k < tree->nv; k++) {
+        x[k] /= L[(size_t)k + n * (size_t)k];
+        for (int j = before[k]; j >= 0; j = before[j]) {
+            x[k] -= L[(size_t)j + n * (size_t)k] * x[j];
+        }
+    }
+}

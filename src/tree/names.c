@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names of coordinates and velocities.
+#include "tree/tree.h"
+
+static const char *const coordinates[][7] = {
+    [PP_LINK_REVOLUTE] = {"angle"},
+    [PP_LINK_PRISMATIC] = {"distance"},
+    [PP_LINK_SCREW] = {"angle"},
+    [PP_LINK_CYLINDRICAL] = {"distance", "angle"},
+    [PP_LINK_UNIVERSAL] = {"angle", "angle_b"},
+    [PP_LINK_PLANE] = {"x", "y", "angle"},
+    [PP_LINK_SPHERICAL] = {"qw", "qx", "qy", "qz"},
+    [PP_LINK_FLAT] = {"x", "y", "angle"},
+    [PP_LINK_POINT] = {"x", "y", "z"},
+    [PP_LINK_FREE] = {"x", "y", "z", "qw", "qx", "qy", "qz"},
+};
+
+static const char *const velocities[][6] = {
+    [PP_LINK_REVOLUTE] = {"rate"},
+    [PP_LINK_PRISMATIC] = {"speed"},
+    [PP_LINK_SCREW] = {"rate"},
+    [PP_LINK_CYLINDRICAL] = {"speed", "rate"},
+    [PP_LINK_UNIVERSAL] = {"rate", "rate_b"},
+    [PP_LINK_PLANE] = {"vx", "vy", "rate"},
+    [PP_LINK_SPHERICAL] = {"wx", "wy", "wz"},
+    [PP_LINK_FLAT] = {"vx", "vy", "rate"},
+    [PP_LINK_POINT] = {"vx", "vy", "vz"},
+    [PP_LINK_FREE] = {"vx", "vy", "vz", "wx", "wy", "wz"},
+};
+
+static const char *owner(const pp_tree *tree, const pp_link *l)
+{
+    return l->joint >= 0 ? tree->model->joint[l->joint].name : tree->model->body[l->body].name;
+}
+
+void pp_tree_name_q(const pp_tree *tree, int k, char *text, size_t size)
+{
+    pp_print(text, size, "%s", "");
+    for (int i = 0; i < tree->links; i++) {
+        const pp_link *l = &tree->link[i];
+        if (k >= l->at_q && k < l->at_q + l->nq) {
+            pp_print(text, size, "%s.%s", owner(tree, l), coordinates[l->kind][k - l->at_q]);
+        }
+    }
+}
+
+void pp_tree_name_v(const pp_tree *tree, int k, char *text, size_t size)
+{
+    pp_print(text, size, "%s", "");
+    for (int i = 0; i < tree->links; i++) {
+        const pp_link *l = &tree->link[i];
+        if (k >= l->at_v && k < l->at_v + l->nv) {
+            pp_print(text, size, "%s.%s", owner(tree, l), velocities[l->kind][k - l->at_v]);
+        }
+    }
+}

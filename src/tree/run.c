@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One configuration: frames, columns of S, sigma; and S applied from both sides.       theory (J2)
+//
+// Velocities are taken at the centre of mass of each link, so that a long chain loses no digits to a
+// far origin:  V_c = V_p moved to c + sum_k S_k qd_k. Their rates at a fixed point of space add up alike,
+//   A_c = A_p moved to c + sum_k S_k qdd_k + sum_k qd_k V_ride x S_k,
+// where a column rides on the body it is fixed to; the acceleration of the centre is A.v + w x v.
+#include "tree/hinge.h"
+
+#include <string.h>
+
+static void accelerate(const pp_tree_pass *pass, int link)
+{
+    const pp_tree *tree = pass->tree;
+    const pp_link *l = &tree->link[link];
+    const pp_frame *parent = &pass->body[l->carrier], *child = &pass->body[l->body];
+    perp_twist A = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}}, V = A;
+    if (l->joint >= 0) {
+        perp_vec3 r = pp_sub(child->p, parent->p);
+        const perp_twist *sigma = &pass->sigma[l->carrier];
+        V = pp_twist_at(pp_frame_twist(parent), r);
+        A.v = pp_sub(sigma->v, pp_cross(parent->w, parent->v));
+        A.w = sigma->w;
+        A = pp_twist_at(A, r);
+    }
+    for (int k = 0; pass->qd && k < l->nv; k++) {
+        pp_ride ride = tree->hinge[link].ride[k];
+        const perp_twist *S = &pass->column[l->at_v + k];
+        if (ride != PP_RIDE_NONE) {
+            perp_twist carried =
+                pp_twist_carried(ride == PP_RIDE_PARENT ? V : pp_frame_twist(child), S);
+            A = pp_twist_add(A, pass->qd[l->at_v + k], &carried);
+        }
+    }
+    A.v = pp_add(A.v, pp_cross(child->w, child->v));
+    pass->sigma[l->body] = A;
+}
+
+static void move(const pp_tree_pass *pass, int link)
+{
+    const pp_tree *tree = pass->tree;
+    const pp_link *l = &tree->link[link];
+    const pp_frame *parent = &pass->body[l->carrier];
+    pp_frame *child = &pass->body[l->body];
+    perp_twist *column = pass->column + l->at_v, V = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    pp_hinge_place(tree, link, pass->q + l->at_q, parent, child);
+    pp_hinge_columns(tree, link, parent, child, column);
+    if (l->joint >= 0) {
+        V = pp_twist_at(pp_frame_twist(parent), pp_sub(child->p, parent->p));
+    }
+    for (int k = 0; pass->qd && k < l->nv; k++) {
+        V = pp_twist_add(V, pass->qd[l->at_v + k], &column[k]);
+    }
+    child->v = V.v;
+    child->w = V.w;
+    accelerate(pass, link);
+}
+
+perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const double *q,
+                        const double *qd, pp_arena *arena)
+{
+    const perp_model *m = tree->model;
+    *out = (pp_tree_pass){.tree = tree, .t = t, .q = q, .qd = qd};
+    out->body = PP_ARRAY(arena, pp_frame, m->bodies);
+    out->mass = PP_ARRAY(arena, pp_weight, m->bodies);
+    out->column = PP_ARRAY(arena, perp_twist, tree->nv);
+    out->sigma = PP_ARRAY(arena, perp_twist, m->bodies);
+    out->load = PP_ARRAY(arena, perp_wrench, tree->links);
+    out->compound = PP_ARRAY(arena, pp_compound, tree->links);
+    if (!out->compound || !out->body || !out->mass || !out->column || !out->sigma || !out->load) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        if (m->body[i].nv == 0) {
+            out->body[i] = pp_driven_frame(&m->body[i], t);
+            out->sigma[i] = pp_driven_acceleration(&m->body[i], t);
+        }
+    }
+    for (int i = 0; i < tree->links; i++) {
+        move(out, i);
+    }
+    pp_masses(m, out->body, out->mass);
+    return PERP_OK;
+}
+
+// ── S and its transpose ──────────────────────────────────────────────────────────────────────────
+
+static perp_twist unpack(const pp_body *body, const double *nu)
+{
+    double all[PP_BODY_NV] = {0.0};
+    for (int k = 0; k < body->nv; k++) {
+        all[body->axis[k]] = nu[k];
+    }
+    return (perp_twist){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
+}
+
+static void pack(const pp_body *body, perp_twist V, double *nu)
+{
+    const double all[PP_BODY_NV] = {V.v.x, V.v.y, V.v.z, V.w.x, V.w.y, V.w.z};
+    for (int k = 0; k < body->nv; k++) {
+        nu[k] = all[body->axis[k]];
+    }
+}
+
+void pp_tree_velocities(const pp_tree_pass *pass, const double *qd, bool relative, double *nu)
+{
+    const pp_tree *tree = pass->tree;
+    for (int i = 0; i < tree->links; i++) {
+        const pp_link *l = &tree->link[i];
+        const pp_body *body = &tree->model->body[l->body],
+                      *carrier = &tree->model->body[l->carrier];
+        const pp_frame *parent = &pass->body[l->carrier], *child = &pass->body[l->body];
+        perp_twist V = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+        if (l->parent >= 0) {
+            V = unpack(carrier, nu + carrier->at);
+        } else if (l->joint >= 0 && !relative) {
+            V = pp_frame_twist(parent);
+        }
+        V = pp_twist_at(V, pp_sub(child->p, parent->p));
+        for (int k = 0; k < l->nv; k++) {
+            V = pp_twist_add(V, qd[l->at_v + k], &pass->column[l->at_v + k]);
+        }
+        pack(body, V, nu + body->at);
+    }
+}
+
+void pp_tree_gather_loads(const pp_tree_pass *pass, double *tau)
+{
+    const pp_tree *tree = pass->tree;
+    for (int i = tree->links - 1; i >= 0; i--) {
+        const pp_link *l = &tree->link[i];
+        const perp_wrench *load = &pass->load[i];
+        for (int k = 0; k < l->nv; k++) {
+            tau[l->at_v + k] = pp_twist_power(&pass->column[l->at_v + k], load);
+        }
+        if (l->parent >= 0) {
+            perp_vec3 r = pp_sub(pass->body[l->body].p, pass->body[l->carrier].p);
+            pp_wrench_gather(&pass->load[l->parent], load, r);
+        }
+    }
+}
+
+void pp_tree_gather(const pp_tree_pass *pass, const double *f, double *tau)
+{
+    const pp_tree *tree = pass->tree;
+    for (int i = 0; i < tree->links; i++) {
+        const pp_body *body = &tree->model->body[tree->link[i].body];
+        perp_twist F = unpack(body, f + body->at);
+        pass->load[i] = (perp_wrench){F.v, F.w};
+    }
+    pp_tree_gather_loads(pass, tau);
+}
+
+double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J)
+{
+    const pp_tree *tree = pass->tree;
+    double rate = row->rate;
+    memset(J, 0, (size_t)tree->nv * sizeof *J);
+    for (int i = 0; i < row->count; i++) {
+        const pp_body *body = &tree->model->body[row->body[i]];
+        perp_twist given = unpack(body, row->J[i]);
+        perp_wrench F = {given.v, given.w};  // at the centre of each link on the way
+        int at = tree->of_body[row->body[i]];
+        while (at >= 0) {
+            const pp_link *l = &tree->link[at];
+            for (int k = l->at_v; k < l->at_v + l->nv; k++) {
+                J[k] += pp_twist_power(&pass->column[k], &F);
+            }
+            perp_vec3 r = pp_sub(pass->body[l->body].p, pass->body[l->carrier].p);
+            F.tau = pp_add(F.tau, pp_cross(r, F.f));
+            if (l->parent < 0 && l->joint >= 0) {
+                perp_twist V = pp_frame_twist(&pass->body[l->carrier]);
+                rate += pp_twist_power(&V, &F);
+            }
+            at = l->parent;
+        }
+    }
+    return rate;
+}

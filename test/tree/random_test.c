@@ -1,0 +1,576 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trees of random joints: columns and sigma by finite differences, H and the recursive algorithms against
+// each other and against the same machine in the coordinates of its bodies.
+#include "support/cmocka.h"
+#include "support/random_tree.h"
+
+#include "constraint/joint.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 120 };
+
+typedef void (*property)(random_tree *m, rng *r, uint64_t seed);
+
+static void for_trees(property check, const random_tree_options *options, int count)
+{
+    FOR_SEEDS(seed, (uint64_t)count)
+    {
+        random_tree m;
+        rng r = rng_seed(seed);
+        random_tree_options o = *options;
+        o.spatial = seed % 2 == 0;
+        o.bodies = 1 + rng_below(&r, 7);
+        random_tree_open(&m, &r, &o);
+        check(&m, &r, seed);
+        random_tree_close(&m);
+    }
+}
+
+static pp_tree_pass pass_at(const random_tree *m, const double *q, const double *qd, double t)
+{
+    pp_tree_pass pass;
+    assert_int_equal(pp_tree_run(&pass, &m->tree, t, q, qd, m->arena), PERP_OK);
+    return pass;
+}
+
+static perp_vec3 turned(const pp_frame *before, const pp_frame *after)
+{
+    pp_mat3 Rt = pp_transpose3(&before->R), R = pp_mat_mul(&after->R, &Rt);
+    return pp_quat_log(pp_matrix_quat(&R));
+}
+
+static bool near3(perp_vec3 a, perp_vec3 b, double tolerance)
+{
+    return pp_length(pp_sub(a, b)) <= tolerance * (1.0 + pp_length(a));
+}
+
+static double random_vector(rng *r, int n, double *x)
+{
+    double most = 1.0;
+    for (int k = 0; k < n; k++) {
+        x[k] = rng_uniform(r, -3.0, 3.0);
+        most = fmax(most, fabs(x[k]));
+    }
+    return most;
+}
+
+// ── Kinematics ───────────────────────────────────────────────────────────────────────────────────
+
+// Velocities and accelerations of all bodies along q' = G qd at constant qd.
+static void check_motion(random_tree *m, rng *r, uint64_t seed)
+{
+    (void)r;
+    const double h = 1e-5;
+    int bodies = m->model->bodies;
+    double *q = PP_ARRAY(m->arena, double, 2 * m->tree.nq), *p = q + m->tree.nq;
+    pp_frame *a = PP_ARRAY(m->arena, pp_frame, bodies), *b = PP_ARRAY(m->arena, pp_frame, bodies);
+    pp_tree_pass pass = pass_at(m, m->q, m->qd, m->t);
+    pp_tree_move(&m->tree, m->q, m->qd, -h, q);
+    pp_tree_move(&m->tree, m->q, m->qd, h, p);
+    pp_tree_frames(&m->tree, m->t - h, q, m->qd, a);
+    pp_tree_frames(&m->tree, m->t + h, p, m->qd, b);
+    double s = 0.5 / h;
+    for (int i = 0; i < bodies; i++) {
+        const pp_frame *f = &pass.body[i];
+        CHECK(near3(f->v, pp_scale(s, pp_sub(b[i].p, a[i].p)), 1e-8), seed);
+        if (m->model->spatial) {
+            CHECK(near3(f->w, pp_scale(s, turned(&a[i], &b[i])), 1e-8), seed);
+        } else {
+            CHECK(fabs(f->w.z - s * (b[i].angle - a[i].angle)) < 1e-8, seed);
+        }
+        CHECK(near3(pass.sigma[i].v, pp_scale(s, pp_sub(b[i].v, a[i].v)), 1e-7), seed);
+        CHECK(near3(pass.sigma[i].w, pp_scale(s, pp_sub(b[i].w, a[i].w)), 1e-7), seed);
+    }
+    // q_dot is what the move does
+    double *rate = PP_ARRAY(m->arena, double, m->tree.nq);
+    pp_tree_q_dot(&m->tree, m->q, m->qd, rate);
+    for (int k = 0; k < m->tree.nq; k++) {
+        CHECK(fabs(rate[k] - s * (p[k] - q[k])) < 1e-8, seed);
+    }
+}
+
+static void motion_is_differentiated_exactly(void **state)
+{
+    (void)state;
+    for_trees(check_motion, &(random_tree_options){.driven = true}, 60);
+    for_trees(check_motion, &(random_tree_options){.afloat = true}, 40);
+    for_trees(check_motion, &(random_tree_options){.particles = true, .driven = true}, 20);
+}
+
+// S column by column, and S^T by power.
+static void check_velocities(random_tree *m, rng *r, uint64_t seed)
+{
+    int nv = m->tree.nv, n = m->model->nv;
+    double e[MOST] = {0.0}, nu[MOST], f[MOST], tau[MOST], all[MOST], none[MOST];
+    pp_tree_pass pass = pass_at(m, m->q, m->qd, m->t);
+    random_vector(r, n, f);
+    pp_tree_gather(&pass, f, tau);
+    for (int k = 0; k < nv; k++) {
+        double power = 0.0;
+        e[k] = 1.0;
+        pp_tree_velocities(&pass, e, true, nu);
+        e[k] = 0.0;
+        for (int i = 0; i < n; i++) {
+            power += nu[i] * f[i];
+        }
+        CHECK(fabs(power - tau[k]) < 1e-11, seed);
+    }
+    pp_tree_velocities(&pass, m->qd, false, all);
+    pp_tree_velocities(&pass, e, false, none);
+    pp_tree_velocities(&pass, m->qd, true, nu);
+    for (int i = 0; i < m->model->bodies; i++) {
+        const pp_body *body = &m->model->body[i];
+        const pp_frame *frame = &pass.body[i];
+        const double v[6] = {frame->v.x, frame->v.y, frame->v.z,
+                             frame->w.x, frame->w.y, frame->w.z};
+        for (int k = 0; k < body->nv; k++) {
+            int at = body->at + k;
+            CHECK(fabs(all[at] - v[body->axis[k]]) < 1e-11, seed);
+            CHECK(fabs(all[at] - none[at] - nu[at]) < 1e-11, seed);
+        }
+    }
+}
+
+static void velocities_and_forces_are_dual(void **state)
+{
+    (void)state;
+    for_trees(check_velocities, &(random_tree_options){.driven = true}, 40);
+    for_trees(check_velocities, &(random_tree_options){.particles = true, .driven = true}, 20);
+}
+
+// Frames to coordinates and back.
+static void check_round_trip(random_tree *m, rng *r, uint64_t seed)
+{
+    (void)r;
+    int bodies = m->model->bodies;
+    double q[MOST], qd[MOST], turn[MOST], lost, lost_rate;
+    pp_frame *again = PP_ARRAY(m->arena, pp_frame, bodies);
+    pp_tree_pass pass = pass_at(m, m->q, m->qd, m->t);
+    for (int i = 0; i < m->model->joints; i++) {
+        turn[i] = (double)NAN;
+    }
+    for (int i = 0; i < m->tree.links; i++) {
+        const pp_link *l = &m->tree.link[i];
+        if (l->joint >= 0 && l->kind != PP_LINK_CYLINDRICAL && l->nv > 0) {
+            turn[l->joint] = m->q[l->at_q + (l->kind == PP_LINK_PLANE ? 2 : 0)];
+        }
+    }
+    pp_tree_from_frames(&m->tree, m->t, pass.body, turn, q, qd, &lost, &lost_rate);
+    CHECK(lost < 1e-12 && lost_rate < 1e-12, seed);
+    pp_tree_frames(&m->tree, m->t, q, qd, again);
+    for (int i = 0; i < bodies; i++) {
+        CHECK(near3(pass.body[i].p, again[i].p, 1e-12), seed);
+        CHECK(near3(pass.body[i].v, again[i].v, 1e-11), seed);
+        CHECK(near3(pass.body[i].w, again[i].w, 1e-11), seed);
+        for (int k = 0; k < 9; k++) {
+            CHECK(fabs(pass.body[i].R.m[k] - again[i].R.m[k]) < 1e-12, seed);
+        }
+    }
+    for (int i = 0; i < m->tree.links; i++) {
+        const pp_link *l = &m->tree.link[i];
+        bool turns = l->nq > l->nv || l->kind == PP_LINK_UNIVERSAL;
+        for (int k = 0; k < l->nv; k++) {
+            CHECK(fabs(qd[l->at_v + k] - m->qd[l->at_v + k]) < 1e-11, seed);
+            CHECK(turns || fabs(q[l->at_q + k] - m->q[l->at_q + k]) < 1e-11, seed);
+        }
+        // the coordinate is the joint's own
+        if (l->joint >= 0 && pp_joint_has_coordinate(&m->model->joint[l->joint])) {
+            pp_kinematics kin = {.t = m->t, .body = pass.body, .turn = turn};
+            pp_row row;
+            pp_joint_coordinate(m->model, &kin, l->joint, &row);
+            int at = l->kind == PP_LINK_PLANE ? 2 : 0;
+            CHECK(fabs(row.value - q[l->at_q + at]) < 1e-11, seed);
+            CHECK(fabs(row.before - qd[l->at_v + at]) < 1e-11, seed);
+        }
+        if (l->joint >= 0) {
+            pp_kinematics kin = {.t = m->t, .body = pass.body, .turn = turn};
+            pp_joint joint = m->model->joint[l->joint];
+            CHECK(joint.target || pp_joint_error(m->model, &kin, l->joint) < 1e-11, seed);
+        }
+    }
+}
+
+static void frames_give_coordinates_back(void **state)
+{
+    (void)state;
+    for_trees(check_round_trip, &(random_tree_options){.driven = true}, 60);
+    for_trees(check_round_trip, &(random_tree_options){.afloat = true}, 40);
+    for_trees(check_round_trip, &(random_tree_options){.particles = true}, 20);
+}
+
+// ── Dynamics ─────────────────────────────────────────────────────────────────────────────────────
+
+static void check_mass(random_tree *m, rng *r, uint64_t seed)
+{
+    (void)r;
+    int nv = m->tree.nv, n = m->model->nv;
+    double *H = PP_ARRAY(m->arena, double, nv *nv), *S = PP_ARRAY(m->arena, double, n *nv);
+    double e[MOST] = {0.0}, p[MOST], x[MOST], y[MOST];
+    pp_tree_pass pass = pass_at(m, m->q, NULL, m->t);
+    pp_tree_mass(&pass, H);
+    for (int k = 0; k < nv; k++) {
+        e[k] = 1.0;
+        pp_tree_velocities(&pass, e, true, S + k * n);
+        e[k] = 0.0;
+    }
+    for (int k = 0; k < nv; k++) {
+        pp_masses_mul(m->model, pass.mass, S + k * n, p);
+        for (int j = 0; j < nv; j++) {
+            double sum = 0.0;
+            for (int i = 0; i < n; i++) {
+                sum += S[i + j * n] * p[i];
+            }
+            CHECK(fabs(sum - H[j + k * nv]) < 1e-11 * (1.0 + fabs(sum)), seed);
+            CHECK(H[j + k * nv] == H[k + j * nv], seed);
+        }
+    }
+    // its factors solve
+    random_vector(r, nv, x);
+    for (int k = 0; k < nv; k++) {
+        y[k] = 0.0;
+        for (int j = 0; j < nv; j++) {
+            y[k] += H[k + j * nv] * x[j];
+        }
+    }
+    CHECK(pp_tree_factor(&m->tree, H), seed);
+    pp_tree_solve(&m->tree, H, y);
+    for (int k = 0; k < nv; k++) {
+        CHECK(fabs(x[k] - y[k]) < 1e-9, seed);
+    }
+}
+
+static void mass_is_that_of_the_bodies(void **state)
+{
+    (void)state;
+    for_trees(check_mass, &(random_tree_options){.driven = true}, 60);
+    for_trees(check_mass, &(random_tree_options){.afloat = true}, 40);
+    for_trees(check_mass, &(random_tree_options){.particles = true}, 20);
+}
+
+static void check_dynamics(random_tree *m, rng *r, uint64_t seed)
+{
+    int nv = m->tree.nv;
+    double *H = PP_ARRAY(m->arena, double, nv *nv);
+    double tau[MOST], C[MOST], x[MOST], qdd[MOST], back[MOST];
+    pp_tree_pass pass = pass_at(m, m->q, m->qd, m->t);
+    random_vector(r, nv, tau);
+    pp_tree_mass(&pass, H);
+    pp_tree_bias(&pass, C);
+    for (int k = 0; k < nv; k++) {
+        x[k] = tau[k] - C[k];
+    }
+    CHECK(pp_tree_factor(&m->tree, H), seed);
+    pp_tree_solve(&m->tree, H, x);
+    assert_int_equal(pp_tree_forward(&pass, tau, qdd, m->arena), PERP_OK);
+    assert_int_equal(pp_tree_inverse(&pass, qdd, back, m->arena), PERP_OK);
+    double most = 1.0, load = 1.0;
+    for (int k = 0; k < nv; k++) {
+        most = fmax(most, fabs(x[k]));
+        load = fmax(load, fabs(C[k]));
+    }
+    for (int k = 0; k < nv; k++) {
+        CHECK(fabs(x[k] - qdd[k]) < 1e-11 * most, seed);
+        CHECK(fabs(back[k] - tau[k]) < 1e-12 * (load + most), seed);
+    }
+}
+
+static void forward_and_inverse_agree(void **state)
+{
+    (void)state;
+    for_trees(check_dynamics, &(random_tree_options){.driven = true}, 100);
+    for_trees(check_dynamics, &(random_tree_options){.afloat = true}, 60);
+    for_trees(check_dynamics, &(random_tree_options){.particles = true, .driven = true}, 20);
+}
+
+// dE/dt = tau . qd + power of what drives: without drives, and springs in the energy.
+static void check_energy(random_tree *m, rng *r, uint64_t seed)
+{
+    int nv = m->tree.nv;
+    const double h = 1e-4;
+    double tau[MOST], own[MOST], qdd[MOST], q[MOST], qd[MOST], E[2], power = 0.0, dissipated = 0.0;
+    pp_tree_pass pass = pass_at(m, m->q, m->qd, m->t);
+    random_vector(r, nv, tau);
+    assert_int_equal(pp_tree_forces(&pass, NULL, NULL, own, m->arena), PERP_OK);
+    for (int k = 0; k < nv; k++) {
+        power += tau[k] * m->qd[k];
+        own[k] += tau[k];
+    }
+    for (int i = 0; i < m->model->joints; i++) {
+        pp_kinematics kin = {.t = m->t, .body = pass.body};
+        pp_row row;
+        pp_joint_coordinate(m->model, &kin, i, &row);
+        dissipated += m->model->joint[i].damping * row.before * row.before;
+    }
+    assert_int_equal(pp_tree_forward(&pass, own, qdd, m->arena), PERP_OK);
+    for (int side = 0; side < 2; side++) {
+        double s = side == 0 ? -h : h;
+        double mid[MOST];
+        for (int k = 0; k < nv; k++) {
+            mid[k] = m->qd[k] + 0.5 * s * qdd[k];
+            qd[k] = m->qd[k] + s * qdd[k];
+        }
+        pp_tree_move(&m->tree, m->q, mid, s, q);
+        pp_tree_pass at = pass_at(m, q, qd, m->t);
+        E[side] = pp_tree_kinetic(&at) + pp_tree_potential(&at, NULL);
+    }
+    double rate = (E[1] - E[0]) / (2.0 * h), size = fabs(power) + dissipated + 1.0;
+    for (int k = 0; k < nv; k++) {
+        size += 1e-2 * qdd[k] * qdd[k] + fabs(own[k] * m->qd[k]);
+    }
+    CHECK(fabs(rate - power + dissipated) < 1e-5 * size, seed);
+}
+
+static void energy_changes_by_power(void **state)
+{
+    (void)state;
+    for_trees(check_energy, &(random_tree_options){.springs = false}, 40);
+    for_trees(check_energy, &(random_tree_options){.springs = true}, 40);
+    for_trees(check_energy, &(random_tree_options){.springs = true, .afloat = true}, 40);
+}
+
+// Nothing from outside: momentum stays, whatever acts inside.
+static void check_momentum(random_tree *m, rng *r, uint64_t seed)
+{
+    int nv = m->tree.nv, free = m->tree.link[0].nv, n = m->model->nv;
+    double tau[MOST], qdd[MOST], a[MOST];
+    pp_tree_pass pass = pass_at(m, m->q, m->qd, m->t);
+    random_vector(r, nv, tau);
+    memset(tau, 0, (size_t)free * sizeof *tau);
+    assert_int_equal(pp_tree_forward(&pass, tau, qdd, m->arena), PERP_OK);
+    pp_tree_velocities(&pass, qdd, true, a);
+    perp_vec3 f = {0.0, 0.0, 0.0}, n0 = f;
+    double size = 1.0;
+    for (int i = 0; i < m->model->bodies; i++) {
+        const pp_body *body = &m->model->body[i];
+        double all[6] = {0.0};
+        for (int k = 0; k < body->nv; k++) {
+            all[body->axis[k]] = a[body->at + k];
+        }
+        if (body->nv == 0) {
+            continue;
+        }
+        perp_vec3 acc = pp_add(pp_vec(all[0], all[1], all[2]), pass.sigma[i].v);
+        perp_vec3 alpha = pp_add(pp_vec(all[3], all[4], all[5]), pass.sigma[i].w);
+        perp_vec3 w = pass.body[i].w, p = pp_scale(pass.mass[i].m, acc);
+        perp_vec3 L =
+            pp_add(pp_mul(&pass.mass[i].I, alpha), pp_cross(w, pp_mul(&pass.mass[i].I, w)));
+        f = pp_add(f, p);
+        n0 = pp_add(n0, pp_add(L, pp_cross(pass.body[i].p, p)));
+        size += pp_length(p) * (1.0 + pp_length(pass.body[i].p)) + pp_length(L);
+    }
+    (void)n;
+    CHECK(pp_length(f) < 1e-11 * size && pp_length(n0) < 1e-11 * size, seed);
+    // and momentum itself is that of H: the first velocities push everything
+    perp_twist sum = pp_tree_momentum(&pass);
+    double *H = PP_ARRAY(m->arena, double, nv *nv), p[3] = {0.0};
+    pp_tree_mass(&pass, H);
+    for (int k = 0; k < nv; k++) {
+        for (int i = 0; i < 2; i++) {
+            p[i] += H[i + k * nv] * m->qd[k];
+        }
+    }
+    CHECK(fabs(p[0] - sum.v.x) < 1e-10 && fabs(p[1] - sum.v.y) < 1e-10, seed);
+}
+
+static void momentum_stays_where_nothing_holds(void **state)
+{
+    (void)state;
+    for_trees(check_momentum, &(random_tree_options){.afloat = true, .weightless = true}, 60);
+}
+
+// ── Rows ─────────────────────────────────────────────────────────────────────────────────────────
+
+static int equations(const perp_model *m, const pp_kinematics *k, int joint, pp_row *row)
+{
+    const pp_joint *j = &m->joint[joint];
+    if (j->kind == PERP_GEAR) {
+        pp_row first;
+        pp_joint_coordinate(m, k, j->joint_b, row);
+        pp_joint_coordinate(m, k, j->joint_a, &first);
+        pp_row_combine(row, j->ratio, &first);
+        return 1;
+    }
+    return m->spatial ? pp_joint_equations_spatial(m, k, joint, row)
+                      : pp_joint_equations_planar(m, k, j, row);
+}
+
+// Rates of rows along the motion: their values in joint coordinates, and their derivatives.
+static void check_rows(random_tree *m, rng *r, uint64_t seed)
+{
+    (void)r;
+    const double h = 1e-5;
+    int bodies = m->model->bodies, nv = m->tree.nv;
+    double *q = PP_ARRAY(m->arena, double, m->tree.nq), J[MOST], drift[6];
+    pp_frame *f[2] = {PP_ARRAY(m->arena, pp_frame, bodies), PP_ARRAY(m->arena, pp_frame, bodies)};
+    pp_tree_pass pass = pass_at(m, m->q, m->qd, m->t);
+    for (int side = 0; side < 2; side++) {
+        double s = side == 0 ? -h : h;
+        pp_tree_move(&m->tree, m->q, m->qd, s, q);
+        pp_tree_frames(&m->tree, m->t + s, q, m->qd, f[side]);
+    }
+    pp_kinematics here = {.t = m->t, .body = pass.body}, a = {.body = f[0]}, b = {.body = f[1]};
+    for (int i = 0; i < m->model->joints; i++) {
+        pp_row row[6], before[6], after[6];
+        int count = equations(m->model, &here, i, row);
+        equations(m->model, &a, i, before);
+        equations(m->model, &b, i, after);
+        CHECK(pp_joint_drift(&pass, i, drift) == count, seed);
+        for (int c = 0; c < count; c++) {
+            double rate = pp_tree_row(&pass, &row[c], J);
+            for (int k = 0; k < nv; k++) {
+                rate += J[k] * m->qd[k];
+            }
+            CHECK(fabs(rate - row[c].before) < 1e-11, seed);
+            double change = (after[c].before - before[c].before) / (2.0 * h);
+            CHECK(fabs(drift[c] - change) < 2e-6 * (1.0 + fabs(change)), seed);
+        }
+        if (pp_joint_has_coordinate(&m->model->joint[i])) {
+            pp_joint_coordinate(m->model, &a, i, &before[0]);
+            pp_joint_coordinate(m->model, &b, i, &after[0]);
+            double change = (after[0].before - before[0].before) / (2.0 * h);
+            double exact = pp_joint_coordinate_drift(&pass, i);
+            CHECK(fabs(exact - change) < 2e-6 * (1.0 + fabs(change)), seed);
+        }
+    }
+}
+
+static void rows_are_differentiated_exactly(void **state)
+{
+    (void)state;
+    for_trees(check_rows, &(random_tree_options){.driven = true, .loops = true}, 60);
+    for_trees(check_rows, &(random_tree_options){.afloat = true, .loops = true}, 40);
+    for_trees(check_rows, &(random_tree_options){.particles = true, .loops = true}, 20);
+}
+
+// ── The same machine, body by body ───────────────────────────────────────────────────────────────
+
+static void gauss(int n, double *A, double *b)
+{
+    for (int k = 0; k < n; k++) {
+        int p = k;
+        for (int i = k + 1; i < n; i++) {
+            p = fabs(A[i + k * n]) > fabs(A[p + k * n]) ? i : p;
+        }
+        for (int j = 0; j < n; j++) {
+            double s = A[k + j * n];
+            A[k + j * n] = A[p + j * n];
+            A[p + j * n] = s;
+        }
+        double s = b[k];
+        b[k] = b[p];
+        b[p] = s;
+        for (int i = k + 1; i < n; i++) {
+            double l = A[i + k * n] / A[k + k * n];
+            for (int j = k; j < n; j++) {
+                A[i + j * n] -= l * A[k + j * n];
+            }
+            b[i] -= l * b[k];
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        for (int j = k + 1; j < n; j++) {
+            b[k] -= A[k + j * n] * b[j];
+        }
+        b[k] /= A[k + k * n];
+    }
+}
+
+// [M J^T; J 0] (a, -lambda) = (f - w x I w, -drift): rows and drifts at the true velocities, qdd = 0.
+static void check_bodies(random_tree *m, rng *r, uint64_t seed)
+{
+    (void)r;
+    const perp_model *model = m->model;
+    int n = model->nv, size = n + 6 * m->tree.links, rows = 0;
+    double *K = PP_ZEROS(m->arena, double, size *size), *b = PP_ZEROS(m->arena, double, size);
+    double tau[MOST] = {0.0}, qdd[MOST], S[MOST];
+    pp_tree_pass pass = pass_at(m, m->q, m->qd, m->t);
+    pp_kinematics kin = {.t = m->t, .body = pass.body};
+    pp_row row[6 * MOST];
+    for (int i = 0; i < m->tree.links; i++) {
+        if (m->tree.link[i].joint >= 0) {
+            rows += equations(model, &kin, m->tree.link[i].joint, row + rows);
+        }
+    }
+    size = n + rows;
+    memset(K, 0, (size_t)(size * size) * sizeof *K);
+    assert_int_equal(pp_tree_forward(&pass, tau, qdd, m->arena), PERP_OK);
+    pp_tree_velocities(&pass, qdd, true, S);
+    double e[MOST] = {0.0}, y[MOST];
+    for (int k = 0; k < n; k++) {
+        e[k] = 1.0;
+        pp_masses_mul(model, pass.mass, e, y);
+        memcpy(K + k * size, y, (size_t)n * sizeof *y);
+        e[k] = 0.0;
+    }
+    for (int i = 0; i < model->bodies; i++) {
+        const pp_body *body = &model->body[i];
+        perp_vec3 w = pass.body[i].w, g = pp_scale(body->mass, model->gravity);
+        perp_vec3 turn = pp_cross(pp_mul(&pass.mass[i].I, w), w);
+        const double all[6] = {g.x, g.y, g.z, turn.x, turn.y, turn.z};
+        for (int k = 0; k < body->nv; k++) {
+            b[body->at + k] = all[body->axis[k]];
+        }
+    }
+    int at = n;
+    for (int i = 0; i < m->tree.links; i++) {
+        double drift[6];
+        if (m->tree.link[i].joint < 0) {
+            continue;
+        }
+        // the drift is that of the bodies' accelerations sigma: J a + (drift - J sigma) = 0
+        int count = pp_joint_drift(&pass, m->tree.link[i].joint, drift);
+        for (int c = 0; c < count; c++, at++) {
+            const pp_row *w = &row[at - n];
+            b[at] = -drift[c];
+            for (int k = 0; k < w->count; k++) {
+                const pp_body *body = &model->body[w->body[k]];
+                const perp_twist *s = &pass.sigma[w->body[k]];
+                const double all[6] = {s->v.x, s->v.y, s->v.z, s->w.x, s->w.y, s->w.z};
+                for (int j = 0; j < body->nv; j++) {
+                    K[at + (body->at + j) * size] = w->J[k][j];
+                    K[body->at + j + at * size] = w->J[k][j];
+                    b[at] += w->J[k][j] * all[body->axis[j]];
+                }
+            }
+        }
+    }
+    gauss(size, K, b);
+    for (int i = 0; i < model->bodies; i++) {
+        const pp_body *body = &model->body[i];
+        const perp_twist *s = &pass.sigma[i];
+        const double all[6] = {s->v.x, s->v.y, s->v.z, s->w.x, s->w.y, s->w.z};
+        for (int k = 0; k < body->nv; k++) {
+            double want = S[body->at + k] + all[body->axis[k]];
+            CHECK(fabs(b[body->at + k] - want) < 1e-8 * (1.0 + fabs(want)), seed);
+        }
+    }
+}
+
+static void bodies_accelerate_alike(void **state)
+{
+    (void)state;
+    for_trees(check_bodies, &(random_tree_options){.driven = true}, 40);
+    for_trees(check_bodies, &(random_tree_options){.afloat = true}, 30);
+    for_trees(check_bodies, &(random_tree_options){.particles = true}, 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(motion_is_differentiated_exactly),
+        cmocka_unit_test(velocities_and_forces_are_dual),
+        cmocka_unit_test(frames_give_coordinates_back),
+        cmocka_unit_test(mass_is_that_of_the_bodies),
+        cmocka_unit_test(forward_and_inverse_agree),
+        cmocka_unit_test(energy_changes_by_power),
+        cmocka_unit_test(momentum_stays_where_nothing_holds),
+        cmocka_unit_test(rows_are_differentiated_exactly),
+        cmocka_unit_test(bodies_accelerate_alike),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
