@@ -56,6 +56,15 @@ typedef struct cli_option {
 // The files among the words go to file, exactly `files` of them. CLI_FINE, or CLI_INPUT after a complaint.
 cli_exit cli_options_parse(const char *verb, int count, char **words, const cli_option *options,
                            int option_count, const char **file, int files);
+// The same with any number of words up to a most.
+typedef struct cli_words {
+    const char **word;
+    int most;
+    int *count;
+} cli_words;
+cli_exit cli_options_parse_words(const char *verb, int count, char **words,
+                                 const cli_option *options, int option_count,
+                                 const cli_words *room);
 // The first word asks for help: it has been given.
 bool cli_wants_help(const char *verb, int count, char **words);
 cli_exit cli_solver_check(const char *option, const char *name, const char *also);

@@ -86,13 +86,15 @@ static const char check[] =
     "Exit code: 0 passed, 4 violated, 2 no recording.\n";
 
 static const char plot[] =
-    "perp plot DIR [--only NAME,...] [-o OUTDIR] [-q]\n"
+    "perp plot DIR [NAME...] [-o OUTDIR] [-q]\n"
     "\n"
     "Draws a recorded run as SVG files fit for a paper, and an index.html that shows them with "
     "captions.\n"
+    "With each figure NAME.svg come NAME.gp and NAME.dat: 'gnuplot NAME.gp' draws it again from "
+    "its data.\n"
     "Default: all figures that have something to show, into DIR. A run of any length gives files "
     "of\n"
-    "bounded size, and no extreme is lost.\n"
+    "bounded size, and no extreme is lost. --only NAME,... is the same as names.\n"
     "\n"
     "  paths       the scene at several times, and the paths of the centres of mass\n"
     "  gaps        gaps of the contacts, and the deepest penetration\n"

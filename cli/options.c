@@ -146,17 +146,30 @@ static cli_exit read_option(const line *l, int count, char **words, int *k)
 cli_exit cli_options_parse(const char *verb, int count, char **words, const cli_option *options,
                            int option_count, const char **file, int files)
 {
-    line l = {verb, options, option_count};
     int found = 0;
+    const cli_words room = {file, files, &found};
+    cli_exit code = cli_options_parse_words(verb, count, words, options, option_count, &room);
+    if (code == CLI_FINE && found < files) {
+        return cli_complain("%s: %s: see 'perp help %s'", verb,
+                            files == 1 ? "a file is missing" : "two recordings are needed", verb);
+    }
+    return code;
+}
+
+cli_exit cli_options_parse_words(const char *verb, int count, char **words,
+                                 const cli_option *options, int option_count, const cli_words *room)
+{
+    line l = {verb, options, option_count};
+    int *found = room->count;
     bool only_files = false;
     for (int k = 0; k < count; k++) {
         cli_exit code = CLI_FINE;
         if (only_files || words[k][0] != '-' || words[k][1] == '\0') {
-            if (found == files) {
+            if (*found == room->most) {
                 return cli_complain("%s: '%s' is one word too many: see 'perp help %s'", verb,
                                     words[k], verb);
             }
-            file[found++] = words[k];
+            room->word[(*found)++] = words[k];
         } else if (strcmp(words[k], "--") == 0) {
             only_files = true;
         } else {
@@ -165,10 +178,6 @@ cli_exit cli_options_parse(const char *verb, int count, char **words, const cli_
         if (code != CLI_FINE) {
             return code;
         }
-    }
-    if (found < files) {
-        return cli_complain("%s: %s: see 'perp help %s'", verb,
-                            files == 1 ? "a file is missing" : "two recordings are needed", verb);
     }
     return CLI_FINE;
 }

@@ -39,27 +39,46 @@ static cli_exit draw(perp_recording *recording, const char *dir, const char *onl
     return CLI_FINE;
 }
 
+// "paths,energy" of --only and of words; false: too long.
+static bool join(const char *only, const char *const *name, int names, char *text, size_t size)
+{
+    int used = snprintf(text, size, "%s", only ? only : "");
+    for (int k = 0; k < names && used >= 0 && (size_t)used < size; k++) {
+        used += snprintf(text + used, size - (size_t)used, "%s%s", used > 0 ? "," : "", name[k]);
+    }
+    return used >= 0 && (size_t)used < size;
+}
+
 cli_exit cli_plot(int count, char **words)
 {
-    const char *path = NULL, *out = NULL, *only = NULL;
+    enum { WORDS = 32 };
+    const char *word[WORDS] = {0}, *out = NULL, *only = NULL;
+    int found = 0;
     bool quiet = false;
     const cli_option options[] = {{"-o", CLI_TEXT, &out, NULL},
                                   {"--only", CLI_TEXT, &only, NULL},
                                   {"-q", CLI_FLAG, &quiet, NULL}};
+    const cli_words room = {word, WORDS, &found};
     perp_recording *recording = NULL;
+    char names[512], dir[4096];
     if (cli_wants_help("plot", count, words)) {
         return CLI_FINE;
     }
-    cli_exit code = cli_options_parse("plot", count, words, options, 3, &path, 1);
+    cli_exit code = cli_options_parse_words("plot", count, words, options, 3, &room);
+    if (code == CLI_FINE && found == 0) {
+        code = cli_complain("plot: a file is missing: see 'perp help plot'");
+    }
+    if (code == CLI_FINE && !join(only, word + 1, found - 1, names, sizeof names)) {
+        code = cli_complain("plot: the list of figures is too long");
+    }
     if (code == CLI_FINE) {
-        code = cli_recording_open(path, &recording);
+        code = cli_recording_open(word[0], &recording);
     }
     if (code != CLI_FINE) {
         return code;
     }
-    char dir[4096];
-    directory_of(path, dir, sizeof dir);
-    code = draw(recording, out ? out : dir, only, quiet);
+    directory_of(word[0], dir, sizeof dir);
+    code = draw(recording, out ? out : dir, only || found > 1 ? names : NULL, quiet);
     perp_recording_close(recording);
     return code;
 }

@@ -11,7 +11,7 @@
 // NULL past the last.
 PERP_API const char *perp_plot_name(int figure);
 
-// Writes NAME.svg of each figure and index.html to the directory, which is made when it is not there (its
+// Writes NAME.svg of each figure, NAME.gp and NAME.dat (the same for gnuplot) and index.html to the directory, which is made when it is not there (its
 // parents are not). only: names separated by commas; NULL: every figure the recording has something for,
 // and files of others are removed. A file is whole or not there.
 PERP_API PERP_MUST perp_status perp_plot_run(perp_recording *recording, const char *dir,

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plot/chart.h"
 
+#include "plot/script.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -78,8 +80,7 @@ double pp_chart_legend(pp_chart *chart, bool draw)
 
 // ── Axes ─────────────────────────────────────────────────────────────────────────────────────────
 
-// "*p*_{n} [mN s]", with the prefix or power that the numbers of the axis are divided by.
-static void axis_label(char *text, size_t size, const char *label, const char *unit, pp_prefix by)
+void pp_axis_text(char *text, size_t size, const char *label, const char *unit, pp_prefix by)
 {
     char power[24] = "";
     if (!by.prefix) {
@@ -172,7 +173,7 @@ static void axis_y(pp_chart *chart, const pp_panel *panel)
         tick_text(text, panel->sy.log, m.ticks.value[k], m.ticks.decimals);
         pp_svg_label(svg, chart->from - 4.5, y + 2.5, PP_END, PP_SMALL, false, text);
     }
-    axis_label(text, sizeof text, panel->y.label, panel->y.unit, m.unit);
+    pp_axis_text(text, sizeof text, panel->y.label, panel->y.unit, m.unit);
     pp_svg_label(svg, 8.5, panel->top + 0.5 * panel->height, PP_MIDDLE, PP_TYPE, true, text);
 }
 
@@ -193,7 +194,7 @@ static void axis_right(pp_chart *chart, const pp_panel *panel)
         tick_text(text, false, m.ticks.value[k], m.ticks.decimals);
         pp_svg_label(svg, chart->to + 4.5, y + 2.5, PP_START, PP_SMALL, false, text);
     }
-    axis_label(text, sizeof text, panel->right_label, panel->right_unit, m.unit);
+    pp_axis_text(text, sizeof text, panel->right_label, panel->right_unit, m.unit);
     pp_svg_label(svg, chart->width - 3.0, panel->top + 0.5 * panel->height, PP_MIDDLE, PP_TYPE,
                  true, text);
 }
@@ -217,7 +218,7 @@ static void axis_x(pp_chart *chart, const pp_panel *panel)
         pp_svg_label(svg, x, y + 10.5, PP_MIDDLE, PP_SMALL, false, text);
     }
     if (!panel->x.hidden) {
-        axis_label(text, sizeof text, panel->x.label, panel->x.unit, m.unit);
+        pp_axis_text(text, sizeof text, panel->x.label, panel->x.unit, m.unit);
         pp_svg_label(svg, 0.5 * (chart->from + chart->to), y + 21.5, PP_MIDDLE, PP_TYPE, false,
                      text);
     }
@@ -275,8 +276,11 @@ static double lay_out(pp_chart *chart)
 
 static const pp_pen limit_pen = {.stroke = PP_INK, .width = 0.7, .dash = "3 2"};
 
-static void limit_rule(pp_chart *chart, const pp_panel *panel)
+static void limit_rule(pp_chart *chart, int k)
 {
+    const pp_panel *panel = &chart->panel[k];
+    pp_script_segment(chart->svg->script, k, limit_pen, (double[]){panel->sx.low, panel->limit},
+                      (double[]){panel->sx.high, panel->limit});
     double y = pp_scale_at(&panel->sy, panel->limit);
     pp_svg_line(chart->svg, chart->from, y, chart->to, y, limit_pen);
 }
@@ -308,7 +312,7 @@ static void decorate(pp_chart *chart, int k)
                     (pp_pen){.stroke = PP_GREY, .width = 0.5});
     }
     if (panel->limit > 0.0) {
-        limit_rule(chart, panel);
+        limit_rule(chart, k);
     }
     if (panel->y.log && panel->y.range.high <= 0.0 && panel->y.range.low <= panel->y.range.high) {
         pp_svg_label(chart->svg, 0.5 * (chart->from + chart->to), panel->top + 0.5 * panel->height,
@@ -322,8 +326,8 @@ static void decorate(pp_chart *chart, int k)
 void pp_chart_begin(pp_chart *chart)
 {
     limit_key(chart);
-    double height = lay_out(chart);
-    pp_svg_open(chart->svg, chart->width, height, chart->title);
+    chart->height = lay_out(chart);
+    pp_svg_open(chart->svg, chart->width, chart->height, chart->title);
     pp_chart_legend(chart, true);
     for (int k = 0; k < chart->panels; k++) {
         decorate(chart, k);
@@ -337,6 +341,7 @@ void pp_chart_begin(pp_chart *chart)
 
 void pp_chart_end(pp_chart *chart)
 {
+    pp_script_finish(chart->svg->script, chart, false);
     pp_svg_close(chart->svg);
 }
 
@@ -420,6 +425,7 @@ void pp_chart_curve(pp_chart *chart, int panel, const pp_lane *lane, pp_pen pen)
     if (!(lane->range.low <= lane->range.high) || (p->sy.log && !(lane->range.high > 0.0))) {
         return;
     }
+    pp_script_lane(chart->svg->script, panel, lane, pen);
     pp_svg_put(chart->svg, "<g stroke-linecap=\"round\">");
     pp_svg_path(chart->svg, pen);
     stroke s = {.svg = chart->svg, .panel = p};
@@ -470,6 +476,7 @@ static void area(pp_svg *svg, const pp_panel *panel, const pp_lane *lane, int fr
 
 void pp_chart_area(pp_chart *chart, int panel, const pp_lane *lane, bool mirror, pp_pen pen)
 {
+    pp_script_area(chart->svg->script, panel, lane, mirror ? -1.0 : 0.0, pen);
     pp_svg_path(chart->svg, pen);
     for (int from = 0, to = 1; from < lane->cells; from = to++) {
         while (to < lane->cells && !(lane->cell[to].used && lane->cell[to].broken)) {

@@ -70,8 +70,11 @@ typedef struct pp_chart {
     int keys;
     const char *empty;  // what to say when there is nothing to draw, or NULL
     double from, to;    // where the panels are, set by pp_chart_begin
+    double height;      // of the figure, too
 } pp_chart;
 
+// "*p*_{n} [mN s]", with the prefix or power that the numbers of the axis are divided by.
+void pp_axis_text(char *text, size_t size, const char *label, const char *unit, pp_prefix by);
 void pp_chart_key(pp_chart *chart, const char *name, bool ours, pp_key_kind kind, pp_pen pen);
 // Rows of keys from chart->from on; returns their height. draw: false, measure only.
 double pp_chart_legend(pp_chart *chart, bool draw);

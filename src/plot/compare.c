@@ -60,20 +60,30 @@ static perp_status measure(pp_pair *pair, perp_comparison *c, pp_arena *arena, p
     return status;
 }
 
+static perp_status write_figure(const pp_pair *pair, const pp_pair_figure *figure, const char *dir,
+                                const perp_env *env, perp_error *error)
+{
+    pp_script script;
+    pp_script_init(&script, figure->name, env);
+    pp_svg svg = {.env = env, .script = &script};
+    figure->draw(pair, &svg);
+    perp_status status = pp_plot_figure(dir, figure->name, &svg, error);
+    pp_svg_free(&svg);
+    pp_script_free(&script);
+    return status;
+}
+
 static perp_status write_figures(const pp_pair *pair, const char *dir, const perp_env *env,
                                  perp_error *error)
 {
     perp_status status = pp_plot_directory(dir, error);
     for (int k = 0; pp_pair_figure_at(k) && status == PERP_OK; k++) {
         const pp_pair_figure *figure = pp_pair_figure_at(k);
-        pp_svg svg = {.env = env};
         if (figure->has(pair)) {
-            figure->draw(pair, &svg);
-            status = pp_plot_write(dir, figure->name, ".svg", &svg, error);
+            status = write_figure(pair, figure, dir, env, error);
         } else {
-            pp_plot_remove(dir, figure->name, ".svg");
+            pp_plot_forget(dir, figure->name);
         }
-        pp_svg_free(&svg);
     }
     if (status == PERP_OK) {
         pp_svg html = {.env = env};

@@ -4,6 +4,7 @@
 // What contacts do: gaps, impulses, friction cones, modes. Up to PP_FEW contacts have a curve each, of
 // more the extremes and sums are shown; up to PP_ROWS have a row each in the strip of modes.
 #include "plot/figures.h"
+#include "plot/script.h"
 
 #include <math.h>
 
@@ -184,6 +185,22 @@ static double largest_mu(const pp_story *story)
     return most;
 }
 
+// The same for gnuplot: the edges leave the panel at (end, up) and (end, down).
+static void script_wedge(pp_script *script, pp_pen edge, double end, double up, double down,
+                         double right)
+{
+    const double corner[5][2] = {{0.0, 0.0}, {end, up}, {right, up}, {right, down}, {end, down}};
+    pp_svg *shape =
+        pp_script_block(script, 0, PP_BLOCK_SHAPE, (pp_pen){.fill = PP_GREY, .veil = 0.18}, false);
+    for (int k = 0; k < 5; k++) {
+        pp_script_row(shape, 2, corner[k]);
+    }
+    pp_script_segment(script, 0, edge, corner[0], corner[1]);
+    if (down < 0.0) {
+        pp_script_segment(script, 0, edge, corner[0], corner[4]);
+    }
+}
+
 // part: where along the edge its name stands, so that names of several cones do not meet.
 // half: in space p_f is a size, and there is no edge below.
 static void wedge(pp_chart *chart, double mu, double part, bool half)
@@ -205,6 +222,7 @@ static void wedge(pp_chart *chart, double mu, double part, bool half)
     pp_svg_end_path(svg);
     pp_pen edge = {.stroke = PP_INK, .width = 0.6, .dash = "3 2"};
     pp_svg_line(svg, x0, y0, x, up, edge);
+    script_wedge(svg->script, edge, end, mu * end, half ? 0.0 : -mu * end, p->sx.high);
     if (!half) {
         pp_svg_line(svg, x0, y0, x, down, edge);
     }
@@ -213,12 +231,15 @@ static void wedge(pp_chart *chart, double mu, double part, bool half)
     pp_print(text, sizeof text, "*\xce\xbc* = %s", number);
     double at = x0 + part * (x - x0), above = y0 + part * (up - y0);
     pp_svg_label(svg, at - 3.0, above - 2.0, PP_END, PP_SMALL, false, text);
+    pp_script_mark(svg->script, part * end, part * mu * end, text);
 }
 
 static void points(pp_chart *chart, const pp_story *story, int slip)
 {
     pp_svg *svg = chart->svg;
     const pp_panel *p = &chart->panel[0];
+    pp_svg *dots = pp_script_block(svg->script, 0, PP_BLOCK_POINTS,
+                                   (pp_pen){.fill = slip ? SLIP : STICK}, false);
     pp_svg_put(svg, "<g stroke-linecap=\"round\">");
     pp_svg_path(svg, (pp_pen){.stroke = slip ? SLIP : STICK, .width = 2.2});
     for (int j = 0; j < PP_CONE_Y; j++) {
@@ -227,6 +248,7 @@ static void points(pp_chart *chart, const pp_story *story, int slip)
                 double pn = story->pn_most * i / (PP_CONE_X - 1);
                 double pf = story->pf_most * (2.0 * j / (PP_CONE_Y - 1) - 1.0);
                 pp_svg_dot(svg, pp_scale_at(&p->sx, pn), pp_scale_at(&p->sy, pf));
+                pp_script_row(dots, 2, (double[]){pn, pf});
             }
         }
     }
@@ -256,11 +278,13 @@ static void cone_panels(pp_chart *chart, const pp_story *story)
 
 static void cone_edges(pp_chart *chart, const pp_panel *panel)
 {
+    const pp_pen pen = {.stroke = PP_INK, .width = 0.6, .dash = "3 2"};
     for (int edge = -1; edge <= 1; edge += 2) {
         if (pp_scale_holds(&panel->sy, edge)) {
             double y = pp_scale_at(&panel->sy, edge);
-            pp_svg_line(chart->svg, chart->from, y, chart->to, y,
-                        (pp_pen){.stroke = PP_INK, .width = 0.6, .dash = "3 2"});
+            pp_svg_line(chart->svg, chart->from, y, chart->to, y, pen);
+            pp_script_segment(chart->svg->script, 1, pen, (double[]){panel->sx.low, edge},
+                              (double[]){panel->sx.high, edge});
         }
     }
 }
@@ -306,6 +330,26 @@ void pp_caption_cones(const pp_story *story, pp_svg *html)
 
 // ── Modes ────────────────────────────────────────────────────────────────────────────────────────
 
+// Where a row is in a strip, from below: rows of gnuplot's y axis, which is from 0 to 1.
+static double row_place(const pp_chart *chart, double y)
+{
+    const pp_panel *p = &chart->panel[0];
+    return p->sy.low + (p->sy.high - p->sy.low) * (1.0 - (y - p->top) / p->height);
+}
+
+static void script_bar(const pp_chart *chart, double from, double to, double y, double half,
+                       const char *colour)
+{
+    pp_script_box(chart->svg->script, 0, colour, (double[]){from, to},
+                  (double[]){row_place(chart, y + half), row_place(chart, y - half)});
+}
+
+void pp_row_name(pp_chart *chart, double y, double most, const char *name)
+{
+    pp_svg_name(chart->svg, chart->from - 5.0, y + 2.5, PP_END, PP_SMALL, most, name);
+    pp_script_tick(chart->svg->script, row_place(chart, y), name);
+}
+
 // Cells of one mode side by side become one bar.
 void pp_mode_row(pp_chart *chart, const pp_story *story, const pp_track *track, double y)
 {
@@ -322,6 +366,8 @@ void pp_mode_row(pp_chart *chart, const pp_story *story, const pp_track *track, 
             double half = mode == PP_MODE_OPEN ? 0.6 : 0.34 * PP_ROW_HEIGHT;
             pp_svg_rect(chart->svg, from, y - half, fmax(to - from, 0.35), 2.0 * half,
                         (pp_pen){.fill = colours[mode]});
+            script_bar(chart, story->cell_from[k], story->cell_to[next - 1], y, half,
+                       colours[mode]);
         }
     }
 }
@@ -347,8 +393,7 @@ static void mode_strip(pp_chart *chart, const pp_story *story)
     pp_chart_begin(chart);
     for (int k = 0; k < story->tracks; k++) {
         double y = chart->panel[0].top + PP_ROW_HEIGHT * (k + 0.5);
-        pp_svg_name(chart->svg, chart->from - 5.0, y + 2.5, PP_END, PP_SMALL, widest,
-                    story->track[k].name);
+        pp_row_name(chart, y, widest, story->track[k].name);
         pp_mode_row(chart, story, &story->track[k], y);
     }
 }
@@ -401,9 +446,13 @@ static void event_row(pp_chart *chart, const pp_event *event, double y, const ch
     for (int k = 0; k < PP_CELL_MOST; k++) {
         if (event->mark[k]) {
             double t = p->sx.low + (p->sx.high - p->sx.low) * (k + 0.5) / PP_CELL_MOST;
-            double x = pp_scale_at(&p->sx, t);
-            pp_svg_move(chart->svg, x, y - 0.34 * PP_ROW_HEIGHT);
-            pp_svg_to(chart->svg, x, y + 0.34 * PP_ROW_HEIGHT);
+            double x = pp_scale_at(&p->sx, t), low = y + 0.34 * PP_ROW_HEIGHT,
+                   high = y - 0.34 * PP_ROW_HEIGHT;
+            pp_svg_move(chart->svg, x, high);
+            pp_svg_to(chart->svg, x, low);
+            pp_script_segment(chart->svg->script, 0, (pp_pen){.stroke = colour, .width = 0.7},
+                              (double[]){t, row_place(chart, low)},
+                              (double[]){t, row_place(chart, high)});
         }
     }
     pp_svg_end_path(chart->svg);
@@ -426,7 +475,7 @@ void pp_draw_events(const pp_story *story, pp_svg *svg)
         char name[64];
         double y = chart.panel[0].top + PP_ROW_HEIGHT * (k + 0.5);
         pp_print(name, sizeof name, "%s (%d)", event->name, event->count);
-        pp_svg_name(svg, chart.from - 5.0, y + 2.5, PP_END, PP_SMALL, 0.0, name);
+        pp_row_name(&chart, y, 0.0, name);
         event_row(&chart, event, y, pp_colour(k));
     }
     pp_chart_end(&chart);

@@ -113,7 +113,8 @@ static void draw_overlay(const pp_pair *pair, pp_svg *svg)
     }
     overlay_keys(&chart);
     double top = pp_chart_legend(&chart, false) + 2.0;
-    pp_svg_open(svg, chart.width, top + tall + 16.0, chart.title);
+    chart.height = top + tall + 16.0;
+    pp_svg_open(svg, chart.width, chart.height, chart.title);
     pp_chart_legend(&chart, true);
     for (int k = 0; k < views; k++) {
         view[k].left = 4.0 + k * (wide + 6.0);
@@ -124,7 +125,14 @@ static void draw_overlay(const pp_pair *pair, pp_svg *svg)
             overlay_plane(pair, svg, &view[k]);
         }
         pp_scene_bar(svg, &view[k], top + tall + 7.0);
+        pp_script_paths(svg->script, k, pair->a, NULL);
+        pp_script_paths(svg->script, k, pair->b, pen_b.dash);
     }
+    if (!space) {
+        pp_script_outlines(svg->script, pair->a, &view[0], pair->a->shots - 1);
+        pp_script_outlines(svg->script, pair->b, &view[0], pair->b->shots - 1);
+    }
+    pp_script_picture(svg->script, &chart, view, views);
     pp_svg_close(svg);
 }
 
@@ -225,7 +233,7 @@ static void draw_modes(const pp_pair *pair, pp_svg *svg)
     pp_chart_begin(&chart);
     for (int k = 0; k < rows; k++) {
         double y = chart.panel[0].top + PP_ROW_HEIGHT * (k + 0.5);
-        pp_svg_name(svg, chart.from - 5.0, y + 2.5, PP_END, PP_SMALL, widest, row[k].name);
+        pp_row_name(&chart, y, widest, row[k].name);
         pp_mode_row(&chart, row[k].run, row[k].track, y);
     }
     pp_chart_end(&chart);

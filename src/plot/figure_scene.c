@@ -91,7 +91,8 @@ static void draw_space(const pp_story *story, pp_svg *svg)
     double top = pp_chart_legend(&chart, false) + above;
     double below = top + rows * (shot.height + above) + 4.0;
     double tall = fmax(side[0].height, side[1].height);
-    pp_svg_open(svg, chart.width, below + tall + 16.0, chart.title);
+    chart.height = below + tall + 16.0;
+    pp_svg_open(svg, chart.width, chart.height, chart.title);
     pp_chart_legend(&chart, true);
     for (int k = 0; k < story->shots; k++) {
         int row = k / columns;
@@ -103,7 +104,9 @@ static void draw_space(const pp_story *story, pp_svg *svg)
         side[k].left = 4.0 + k * (half + between);
         side[k].top = below + (tall - side[k].height);
         put_projection(svg, &side[k], &camera[1 + k], story, k);
+        pp_script_paths(svg->script, k, story, NULL);
     }
+    pp_script_picture(svg->script, &chart, side, 2);
     pp_svg_close(svg);
 }
 
@@ -118,7 +121,8 @@ void pp_draw_paths(const pp_story *story, pp_svg *svg)
     body_keys(&chart, story);
     double top = pp_chart_legend(&chart, false);
     view.top = top + 10.0;
-    pp_svg_open(svg, chart.width, view.top + view.height + 14.0, chart.title);
+    chart.height = view.top + view.height + 14.0;
+    pp_svg_open(svg, chart.width, chart.height, chart.title);
     pp_chart_legend(&chart, true);
     times(svg, story, 4.0, chart.keys ? top + 4.0 : top);
     pp_svg_clip(svg, 0, view.left, view.top, view.width, view.height);
@@ -136,6 +140,9 @@ void pp_draw_paths(const pp_story *story, pp_svg *svg)
     pp_scene_joints(svg, &view, story);
     pp_svg_end_group(svg);
     pp_scene_bar(svg, &view, view.top + view.height + 7.0);
+    pp_script_outlines(svg->script, story, &view, 0);
+    pp_script_paths(svg->script, 0, story, NULL);
+    pp_script_picture(svg->script, &chart, &view, 1);
     pp_svg_close(svg);
 }
 

@@ -34,4 +34,5 @@ void pp_put_value(pp_svg *html, double value, const char *unit);  // in a captio
 
 #define PP_ROW_HEIGHT 11.0
 void pp_mode_row(pp_chart *chart, const pp_story *story, const pp_track *track, double y);
+void pp_row_name(pp_chart *chart, double y, double most, const char *name);
 void pp_mode_keys(pp_chart *chart);

@@ -46,11 +46,31 @@ perp_status pp_plot_write(const char *dir, const char *name, const char *ending,
     return PERP_OK;
 }
 
-void pp_plot_remove(const char *dir, const char *name, const char *ending)
+static void drop(const char *dir, const char *name, const char *ending)
 {
     char path[PP_PATH];
     if (strlen(dir) + strlen(name) + strlen(ending) + 2 <= sizeof path) {
         pp_print(path, sizeof path, "%s/%s%s", dir, name, ending);
         remove(path);
+    }
+}
+
+perp_status pp_plot_figure(const char *dir, const char *name, const pp_svg *svg, perp_error *error)
+{
+    perp_status status = pp_plot_write(dir, name, ".svg", svg, error);
+    if (status == PERP_OK) {
+        status = pp_plot_write(dir, name, ".dat", &svg->script->dat, error);
+    }
+    if (status == PERP_OK) {
+        status = pp_plot_write(dir, name, ".gp", &svg->script->gp, error);
+    }
+    return status;
+}
+
+void pp_plot_forget(const char *dir, const char *name)
+{
+    static const char *const endings[] = {".svg", ".dat", ".gp"};
+    for (size_t k = 0; k < sizeof endings / sizeof endings[0]; k++) {
+        drop(dir, name, endings[k]);
     }
 }

@@ -4,7 +4,7 @@
 // Files of figures: each is whole or not there.
 #pragma once
 
-#include "plot/svg.h"
+#include "plot/script.h"
 
 enum { PP_PATH = 4096 };
 
@@ -12,4 +12,6 @@ perp_status pp_plot_directory(const char *dir, perp_error *error);  // made unle
 // dir/name + ending; text that ran out of memory is PERP_ERR_MEMORY.
 perp_status pp_plot_write(const char *dir, const char *name, const char *ending, const pp_svg *text,
                           perp_error *error);
-void pp_plot_remove(const char *dir, const char *name, const char *ending);
+// NAME.svg with NAME.gp and NAME.dat, as draw makes them; and away with all three.
+perp_status pp_plot_figure(const char *dir, const char *name, const pp_svg *svg, perp_error *error);
+void pp_plot_forget(const char *dir, const char *name);

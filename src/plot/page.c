@@ -99,7 +99,11 @@ static void links(pp_svg *html, const char *name)
 {
     pp_svg_put(html, " <a href=\"");
     pp_svg_put(html, name);
-    pp_svg_put(html, ".svg\">SVG</a></figcaption></figure>\n");
+    pp_svg_put(html, ".svg\">SVG</a>, <a href=\"");
+    pp_svg_put(html, name);
+    pp_svg_put(html, ".gp\">gnuplot</a>, <a href=\"");
+    pp_svg_put(html, name);
+    pp_svg_put(html, ".dat\">data</a></figcaption></figure>\n");
 }
 
 static void figure(const pp_story *story, const pp_figure *figure, pp_svg *html)

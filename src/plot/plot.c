@@ -112,10 +112,13 @@ static perp_status choose(const char *only, bool wanted[FIGURES], perp_error *er
 static perp_status write_figure(const pp_story *story, const char *dir, int k, const perp_env *env,
                                 perp_error *error)
 {
-    pp_svg svg = {.env = env};
+    pp_script script;
+    pp_script_init(&script, figures[k].name, env);
+    pp_svg svg = {.env = env, .script = &script};
     figures[k].draw(story, &svg);
-    perp_status status = pp_plot_write(dir, figures[k].name, ".svg", &svg, error);
+    perp_status status = pp_plot_figure(dir, figures[k].name, &svg, error);
     pp_svg_free(&svg);
+    pp_script_free(&script);
     return status;
 }
 
@@ -131,7 +134,7 @@ static perp_status write_all(const pp_story *story, const char *dir, bool *wante
         if (wanted[k]) {
             status = write_figure(story, dir, k, env, error);
         } else if (!only) {
-            pp_plot_remove(dir, figures[k].name, ".svg");
+            pp_plot_forget(dir, figures[k].name);
         }
     }
     if (status != PERP_OK) {

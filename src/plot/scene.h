@@ -29,3 +29,12 @@ void pp_scene_bar(pp_svg *svg, const pp_view *view, double y);  // the scale bar
 const char *pp_body_colour(const pp_story *story, int body);
 double pp_shot_opacity(const pp_story *story, int shot);
 int pp_moving(const pp_story *story);  // how many bodies are free or driven
+
+// ── For gnuplot (script_scene.c) ─────────────────────────────────────────────────────────────────
+
+// Outlines of planar bodies in all snapshots from `first` on, and of what stands.
+void pp_script_outlines(pp_script *script, const pp_story *story, const pp_view *view, int first);
+// Panel 0: x and y; panel 1: x and z.
+void pp_script_paths(pp_script *script, int panel, const pp_story *story, const char *dash);
+// Writes script and data; keys: a chart with the legend and the size of the page.
+void pp_script_picture(pp_script *script, const pp_chart *keys, const pp_view *view, int views);

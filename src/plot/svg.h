@@ -10,9 +10,12 @@
 
 #include "base/base.h"
 
+typedef struct pp_script pp_script;
+
 typedef struct pp_svg {
     const perp_env *env;
-    char *text;  // always terminated; NULL before the first character
+    pp_script *script;  // what is drawn is written for gnuplot, too; NULL: not
+    char *text;         // always terminated; NULL before the first character
     size_t used, size;
     bool failed;
 } pp_svg;

@@ -62,10 +62,64 @@ static void draws_what_is_asked_for(void **state)
     assert_true(figure_is_there("with space", "paths") && figure_is_there("with space", "energy"));
     assert_false(figure_is_there("with space", "joints"));
     says("PERP plot @/p --only=paths,paths -q", 0, NULL);
+    says("PERP plot @/p paths joints -o @/words", 0, NULL);
+    assert_true(figure_is_there("words", "paths") && figure_is_there("words", "joints"));
+    assert_false(figure_is_there("words", "energy"));
     says("PERP plot @/p --only path", 2, "no figure is called 'path': did you mean 'paths'?");
     says("PERP plot @/p --only nonsense", 2, "there are paths, gaps, ");
     says("PERP plot @/p --only ''", 2, "--only: a value is missing");
     says("PERP plot @/p --only paths,", 2, "no figure is called ''");
+}
+
+// Blocks of numbers of a .dat: the last value of the last line of block k.
+static double last_of_block(const char *dat, int k)
+{
+    char mark[32];
+    snprintf(mark, sizeof mark, "# block %d,", k);
+    const char *at = strstr(dat, mark);
+    assert_non_null(at);
+    const char *end = strstr(at, "\n\n\n");
+    end = end ? end + 1 : at + strlen(at);
+    do {  // back to the line before the end
+        end--;
+    } while (end > at && end[-1] != '\n');
+    return strtod(strchr(end, ' '), NULL);
+}
+
+// What gnuplot gets is what was recorded: energy.dat ends with the kinetic energy of the last frame.
+static void data_of_gnuplot(void **state)
+{
+    (void)state;
+    perp_recording *recording = NULL;
+    perp_frame frame;
+    assert_int_equal(perp_recording_open(folder_at(&place, "a"), NULL, &recording, NULL), PERP_OK);
+    int last = perp_recording_about(recording)->frames - 1;
+    assert_int_equal(perp_recording_read(recording, last, &frame, NULL), PERP_OK);
+    char *dat = text_of(folder_at(&place, "a/energy.dat"));
+    assert_true(last_of_block(dat, 0) == frame.energy.kinetic);
+    free(dat);
+    perp_recording_close(recording);
+}
+
+// gnuplot itself, where it is installed: it draws every figure and complains about none.
+static void gnuplot_draws_them(void **state)
+{
+    (void)state;
+    if (system("command -v gnuplot >/dev/null 2>&1") != 0) {
+        print_message("gnuplot is not installed: scripts are not run\n");
+        return;
+    }
+    says("PERP scene pile3 --bodies 10 | PERP run - -o @/pile -q --until 0.05", 0, NULL);
+    says("PERP compare @/a @/a -o @/pair", 0, NULL);
+    const char *folders[] = {"a", "pile", "pair"};
+    for (size_t k = 0; k < sizeof folders / sizeof folders[0]; k++) {
+        char command[256];
+        snprintf(command, sizeof command,
+                 "cd @/%s && for f in *.gp; do gnuplot $f 2>&1 && "
+                 "grep -q '</svg>' ${f%%.gp}-gnuplot.svg || echo $f; done",
+                 folders[k]);
+        assert_string_equal(says(command, 0, NULL), "");
+    }
 }
 
 static void same_bytes_twice(void **state)
@@ -79,7 +133,8 @@ static void mistakes_are_named(void **state)
 {
     (void)state;
     says("PERP plot", 2, "a file is missing");
-    says("PERP plot @/a @/p", 2, "one word too many");
+    says("PERP plot @/a @/p", 2, "no figure is called '");
+    says("PERP plot @/a gasp", 2, "did you mean 'gaps'?");
     says("PERP plot @/nothing", 2, "cannot open");
     says("PERP plot @", 2, "holds no recording (run.h5)");
     says("PERP plot scenes/berard-4.3.json", 2, "is no HDF5 file");
@@ -122,6 +177,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_all_that_applies),
         cmocka_unit_test(draws_what_is_asked_for),
+        cmocka_unit_test(data_of_gnuplot),
+        cmocka_unit_test(gnuplot_draws_them),
         cmocka_unit_test(same_bytes_twice),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(output_that_cannot_be_written),

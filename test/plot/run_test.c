@@ -45,8 +45,11 @@ static void discard(const char *dir)
         remove(path);
     }
     for (int k = 0; perp_plot_name(k); k++) {
-        snprintf(path, sizeof path, "%s/%s.svg", dir, perp_plot_name(k));
-        remove(path);
+        static const char *const endings[] = {"svg", "gp", "dat"};
+        for (int e = 0; e < 3; e++) {
+            snprintf(path, sizeof path, "%s/%s.%s", dir, perp_plot_name(k), endings[e]);
+            remove(path);
+        }
     }
     assert_int_equal(rmdir(dir), 0);
 }
