@@ -17,12 +17,15 @@ typedef enum cli_exit {
     CLI_UNSOLVED = 3,
     CLI_VIOLATED = 4,       // solved, but the certificate does not hold
     CLI_INTERRUPTED = 130,  // by a signal; what was done is recorded
+    CLI_LISTED = -1,        // of a verb that was asked what can follow: it has told
 } cli_exit;
 
 // A verb gets what follows it on the command line.
 typedef cli_exit cli_verb(int count, char **words);
 cli_verb cli_run, cli_explain, cli_check, cli_plot, cli_compare, cli_scene;
-cli_verb cli_solve, cli_info, cli_info_scene, cli_help;
+cli_verb cli_solve, cli_info, cli_info_scene, cli_help, cli_complete, cli_doctor;
+const char *cli_verb_name(int k);  // NULL past the last
+cli_exit cli_verb_run(const char *name, int count, char **words);
 
 // "perp: …" on stderr; returns CLI_INPUT.
 #if defined(__GNUC__)
@@ -56,11 +59,12 @@ typedef struct cli_option {
 // The files among the words go to file, exactly `files` of them. CLI_FINE, or CLI_INPUT after a complaint.
 cli_exit cli_options_parse(const char *verb, int count, char **words, const cli_option *options,
                            int option_count, const char **file, int files);
-// The same with any number of words up to a most.
+// The same with any number of words up to a most. name: what words after the first can be, or NULL.
 typedef struct cli_words {
     const char **word;
     int most;
     int *count;
+    const char *(*name)(int);
 } cli_words;
 cli_exit cli_options_parse_words(const char *verb, int count, char **words,
                                  const cli_option *options, int option_count,
@@ -68,6 +72,13 @@ cli_exit cli_options_parse_words(const char *verb, int count, char **words,
 // The first word asks for help: it has been given.
 bool cli_wants_help(const char *verb, int count, char **words);
 cli_exit cli_solver_check(const char *option, const char *name, const char *also);
+
+// ── What can follow (complete.c) ─────────────────────────────────────────────────────────────────
+
+bool cli_completes(int count, char **words);  // the first word asks for it
+cli_exit cli_complete_options(int count, char **words, const cli_option *options, int n,
+                              const char *(*name)(int));
+void cli_complete_solvers(void);
 
 // ── Scenes and recordings (open.c): complaints name file, line, column ───────────────────────────
 

@@ -17,6 +17,7 @@ static const char general[] =
     "  perp compare A B       where two recorded runs part\n"
     "  perp scene [NAME]      make a scene to measure: arch, wall, pile, ...\n"
     "  perp solve FILE...     solve complementarity problems from files\n"
+    "  perp doctor            what is built in and installed, and what is missing\n"
     "  perp help [COMMAND]    this text, or a command's\n"
     "  perp --version\n"
     "\n"
@@ -81,7 +82,7 @@ static const char check[] =
     "energy\n"
     "that contacts and joints made. Says for each the worst, when and where. What the recording "
     "does not\n"
-    "hold (steps left out by --every, runs without a scene) is named as not judged.\n"
+    "hold (steps that were left out, runs without a scene) is named as not judged.\n"
     "\n"
     "Exit code: 0 passed, 4 violated, 2 no recording.\n";
 
@@ -173,16 +174,44 @@ static const char info[] = "perp info\n"
                            "failures. With a scene: its bodies, shapes, joints, degrees of "
                            "freedom, redundant constraints.\n";
 
+static const char doctor[] =
+    "perp doctor [--json]\n"
+    "\n"
+    "Tells what this perp was built with, solves and judges a small problem, and looks for "
+    "programs "
+    "that\n"
+    "some commands and make targets use: what is there, what is missing, what that disables, and "
+    "how to\n"
+    "get it.\n"
+    "\n"
+    "Exit code: 0 the core works (whatever else is missing), 3 it does not.\n";
+
+static const char complete[] =
+    "perp complete [WORD...]\n"
+    "\n"
+    "What can stand in the place of the last word, a line each; ':files' stands for file names. "
+    "Shells ask\n"
+    "this: cmake --install puts their scripts where bash and zsh look for them; from a source tree "
+    "say\n"
+    "\n"
+    "  . cli/completion/perp.bash\n";
+
 cli_exit cli_help(int count, char **words)
 {
     static const struct {
         const char *verb, *text;
-    } pages[] = {{"run", run},     {"explain", explain}, {"check", check},
-                 {"plot", plot},   {"compare", compare}, {"scene", scene},
-                 {"solve", solve}, {"info", info},       {"help", general}};
+    } pages[] = {{"run", run},         {"explain", explain}, {"check", check},      {"plot", plot},
+                 {"compare", compare}, {"scene", scene},     {"solve", solve},      {"info", info},
+                 {"doctor", doctor},   {"help", general},    {"complete", complete}};
     if (count == 0) {
         fputs(general, stdout);
         return CLI_FINE;
+    }
+    if (cli_completes(count, words)) {
+        for (int k = 0; count == 2 && cli_verb_name(k); k++) {
+            puts(cli_verb_name(k));
+        }
+        return CLI_LISTED;
     }
     if (count > 1) {
         return cli_complain("help: '%s' is one word too many", words[1]);

@@ -13,9 +13,10 @@
 static const struct {
     const char *name;
     cli_verb *verb;
-} verbs[] = {{"run", cli_run},     {"explain", cli_explain}, {"check", cli_check},
-             {"plot", cli_plot},   {"compare", cli_compare}, {"scene", cli_scene},
-             {"solve", cli_solve}, {"info", cli_info},       {"help", cli_help}};
+} verbs[] = {{"run", cli_run},     {"explain", cli_explain},  {"check", cli_check},
+             {"plot", cli_plot},   {"compare", cli_compare},  {"scene", cli_scene},
+             {"solve", cli_solve}, {"info", cli_info},        {"doctor", cli_doctor},
+             {"help", cli_help},   {"complete", cli_complete}};
 
 enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
 
@@ -65,6 +66,11 @@ const char *cli_suggest(const char *word, const char *const *candidates, int cou
     return best;
 }
 
+const char *cli_verb_name(int k)
+{
+    return k >= 0 && k < VERB_COUNT ? verbs[k].name : NULL;
+}
+
 static cli_exit unknown_verb(const char *word)
 {
     const char *names[VERB_COUNT];
@@ -76,6 +82,16 @@ static cli_exit unknown_verb(const char *word)
         return cli_complain("'%s' is not a command: did you mean '%s'?", word, near);
     }
     return cli_complain("'%s' is not a command: see 'perp help'", word);
+}
+
+cli_exit cli_verb_run(const char *name, int count, char **words)
+{
+    for (int k = 0; k < VERB_COUNT; k++) {
+        if (strcmp(name, verbs[k].name) == 0) {
+            return verbs[k].verb(count, words);
+        }
+    }
+    return unknown_verb(name);
 }
 
 static cli_exit run(int count, char **words)
@@ -92,12 +108,7 @@ static cli_exit run(int count, char **words)
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         word = "help";
     }
-    for (int k = 0; k < VERB_COUNT; k++) {
-        if (strcmp(word, verbs[k].name) == 0) {
-            return verbs[k].verb(count - 2, words + 2);
-        }
-    }
-    return unknown_verb(word);
+    return cli_verb_run(word, count - 2, words + 2);
 }
 
 int main(int count, char **words)
@@ -114,5 +125,5 @@ int main(int count, char **words)
         cli_complain("cannot write the output: %s", strerror(errno));
         return CLI_OUTPUT;
     }
-    return (int)code;
+    return code == CLI_LISTED ? CLI_FINE : (int)code;
 }

@@ -147,7 +147,7 @@ cli_exit cli_options_parse(const char *verb, int count, char **words, const cli_
                            int option_count, const char **file, int files)
 {
     int found = 0;
-    const cli_words room = {file, files, &found};
+    const cli_words room = {file, files, &found, NULL};
     cli_exit code = cli_options_parse_words(verb, count, words, options, option_count, &room);
     if (code == CLI_FINE && found < files) {
         return cli_complain("%s: %s: see 'perp help %s'", verb,
@@ -161,6 +161,9 @@ cli_exit cli_options_parse_words(const char *verb, int count, char **words,
 {
     line l = {verb, options, option_count};
     int *found = room->count;
+    if (cli_completes(count, words)) {
+        return cli_complete_options(count, words, options, option_count, room->name);
+    }
     bool only_files = false;
     for (int k = 0; k < count; k++) {
         cli_exit code = CLI_FINE;

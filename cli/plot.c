@@ -58,7 +58,7 @@ cli_exit cli_plot(int count, char **words)
     const cli_option options[] = {{"-o", CLI_TEXT, &out, NULL},
                                   {"--only", CLI_TEXT, &only, NULL},
                                   {"-q", CLI_FLAG, &quiet, NULL}};
-    const cli_words room = {word, WORDS, &found};
+    const cli_words room = {word, WORDS, &found, perp_plot_name};
     perp_recording *recording = NULL;
     char names[512], dir[4096];
     if (cli_wants_help("plot", count, words)) {

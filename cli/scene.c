@@ -56,6 +56,26 @@ static cli_exit write_scene(const perp_scene *scene, const char *output)
     return written ? CLI_FINE : CLI_OUTPUT;
 }
 
+// Names of scenes; behind one its options, "blocks=20 …" as --blocks.
+static cli_exit complete(int count, char **words)
+{
+    for (int i = 0; i < perp_generator_count(); i++) {
+        const perp_generator *g = perp_generator_at(i);
+        if (count <= 2) {
+            puts(g->name);
+        } else if (strcmp(g->name, words[1]) == 0 && words[count - 1][0] == '-') {
+            for (const char *c = g->options; *c; c += strspn(c, " ")) {
+                printf("--%.*s\n", (int)strcspn(c, "= "), c);
+                c += strcspn(c, " ");
+            }
+            puts("-o");
+        } else if (strcmp(g->name, words[1]) == 0 && strcmp(words[count - 2], "-o") == 0) {
+            puts(":files");
+        }
+    }
+    return CLI_LISTED;
+}
+
 cli_exit cli_scene(int count, char **words)
 {
     perp_scene_option option[OPTIONS_MOST];
@@ -63,6 +83,9 @@ cli_exit cli_scene(int count, char **words)
     int options = 0;
     if (count == 0) {
         return list();
+    }
+    if (cli_completes(count, words)) {
+        return complete(count, words);
     }
     if (cli_wants_help("scene", count, words)) {
         return CLI_FINE;

@@ -155,8 +155,39 @@ static cli_exit parse_word(int count, char **words, int *k, solve_options *optio
     return CLI_FINE;
 }
 
+static const char *form_word(int k)
+{
+    static const char *const words[] = {"cone", "lcp"};
+    return k < 2 ? words[k] : NULL;
+}
+
+// As a table of options: what stands behind each.
+static cli_exit complete(int count, char **words)
+{
+    cli_option option[VALUED_COUNT + FLAG_COUNT] = {0};
+    for (int k = 0; k < VALUED_COUNT; k++) {
+        bool solver = strcmp(valued[k], "--solver") == 0, form = strcmp(valued[k], "--form") == 0;
+        option[k] = (cli_option){.name = valued[k],
+                                 .kind = solver                         ? CLI_SOLVER
+                                         : form                         ? CLI_WORD
+                                         : strcmp(valued[k], "-o") == 0 ? CLI_TEXT
+                                                                        : CLI_REAL,
+                                 .word = form_word};
+    }
+    for (int k = 0; k < FLAG_COUNT; k++) {
+        option[VALUED_COUNT + k] = (cli_option){.name = flags[k], .kind = CLI_FLAG};
+    }
+    if (count > 2 && strcmp(words[count - 2], "--solver") == 0) {
+        puts("all");
+    }
+    return cli_complete_options(count, words, option, VALUED_COUNT + FLAG_COUNT - 1, NULL);
+}
+
 cli_exit solve_options_parse(int count, char **words, solve_options *options)
 {
+    if (cli_completes(count, words)) {
+        return complete(count, words);
+    }
     *options = (solve_options){.files = words, .solver = "auto", .comp = perp_comp_default()};
     options->comp.max_seconds = 60.0;
     bool only_files = false;
