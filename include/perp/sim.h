@@ -55,6 +55,13 @@ typedef enum perp_positions {
                            // joints. stewart-trinkle
 } perp_positions;
 
+// The velocities a step is written in. The step is the same; in joint coordinates it has fewer unknowns, and
+// the joints of the tree hold exactly, since positions are moved in their coordinates.
+typedef enum perp_coordinates {
+    PERP_COORDINATES_BODY,  // of all bodies, joints as equations
+    PERP_COORDINATES_JOINT,  // of a tree of joints; the other joints, which close loops, are equations
+} perp_coordinates;
+
 // The gyroscopic torque of spatial bodies.
 typedef enum perp_gyroscopic {
     PERP_GYRO_IMPLICIT,  // midpoint rule in body axes: keeps the energy of a free body
@@ -90,6 +97,9 @@ typedef struct perp_sim_def {
     perp_rotation_update rotation;
     perp_gyroscopic gyroscopic;
     perp_positions positions;
+    perp_coordinates coordinates;  // joint: stewart-trinkle, anitescu-potra, quasistatic
+    const perp_joint *tree;  // joint coordinates: joints that the tree is to have; NULL: chosen
+    int tree_count;
     perp_limits limits;
     void (*on_stage)(void *user, const perp_sim *sim, perp_stage done);
     void *user;
@@ -226,6 +236,7 @@ PERP_API const char *perp_form_word(int form);     // auto mcp lcp cone
 PERP_API const char *perp_friction_word(int law);  // coulomb none pyramid
 PERP_API const char *perp_impact_word(int law);    // newton poisson
 PERP_API const char *perp_mode_word(int mode);     // open stick slip
-PERP_API const char *perp_rotation_word(int update);  // exponential linear
-PERP_API const char *perp_gyroscopic_word(int how);   // implicit explicit
-PERP_API const char *perp_positions_word(int how);    // linear exact
+PERP_API const char *perp_rotation_word(int update);    // exponential linear
+PERP_API const char *perp_gyroscopic_word(int how);     // implicit explicit
+PERP_API const char *perp_positions_word(int how);      // linear exact
+PERP_API const char *perp_coordinates_word(int which);  // body joint

@@ -11,29 +11,58 @@
 #pragma once
 
 #include "comp/comp.h"
-#include "constraint/constraint.h"
+#include "tree/tree.h"
 
-// Velocities with the joints closed: M nu = r + W_b p_b,  0 = W_b^T nu + beta + Gamma p_b.
+// How a problem is written: with the velocities of all bodies, or in joint coordinates, where the joints
+// of the tree are no equations any more.
+typedef struct pp_coordinates {
+    const pp_tree_pass *tree;  // NULL: bodies
+    const double *H;           // factored by pp_tree_factor
+    const bool *implied;       // nb: rows that follow from the tree
+    const double *nu_0;        // velocities of the bodies at qd = 0: what driven ones impose
+    double *work;              // twice the model's velocities
+} pp_coordinates;
+
+// Factors H, with the masses given, and marks the rows of joints in the tree.
+perp_status pp_coordinates_create(pp_coordinates *out, const pp_tree_pass *tree,
+                                  const pp_rows *rows, pp_arena *arena);
+// qd of velocities nu that the tree allows.
+void pp_coordinates_rates(const pp_coordinates *c, const double *nu, double *qd);
+
+// Velocities with the joints closed: M nu = r + W_b p_b,  0 = W_b^T nu + beta + Gamma p_b. In joint
+// coordinates only the rows that the tree does not imply are closed this way.
 typedef struct pp_closed {
     const perp_model *model;
     const pp_rows *rows;
     const pp_weight *mass;  // bodies
     int nb, rank;
-    double *L;     // nb x rank: S = W_b^T M^-1 W_b + Gamma = D^-1 L L^T D^-1, rows permuted
-    double *d;     // nb: D
-    int *order;    // nb: rows in pivot order; those from rank on are redundant
-    double *G;     // rank x rank: Cholesky factor of L^T L, when rank < nb
-    double *work;  // 3 nb
+    const int *row;  // nb: which of the model's bilateral rows; NULL: all
+    pp_coordinates in;
+    double *Jq, *HJ;  // joint coordinates: rows (nb x nv of the tree), and H^-1 of them
+    double *qd;       // joint coordinates: work, nv of the tree
+    double *L;        // nb x rank: S = W_b^T M^-1 W_b + Gamma = D^-1 L L^T D^-1, rows permuted
+    double *d;        // nb: D
+    int *order;       // nb: rows in pivot order; those from rank on are redundant
+    double *G;        // rank x rank: Cholesky factor of L^T L, when rank < nb
+    double *work;     // 3 nb
     double (*MJ)[PP_ROW_BODIES][PP_BODY_NV];  // nb: M^-1 J^T of each row, blocks as in J
     pp_ldl *ldl;  // S = L D L^T by the blocks of joints, in place of all above; NULL: dense
 } pp_closed;
 
 // ldl: keeps its analysis from step to step; NULL: dense. Many rows go to it, few or redundant ones do not.
 perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_rows *rows,
-                             const pp_weight *mass, pp_ldl *ldl, pp_arena *arena);
-// beta: nb numbers, NULL: zero. On return r is nu, and p_b (nb) the impulses of least norm.
+                             const pp_weight *mass, const pp_coordinates *in, pp_ldl *ldl,
+                             pp_arena *arena);
+// Ways to move that joints leave.
+int pp_closed_freedom(const pp_closed *closed);
+// beta: a number for each bilateral row, NULL: zero, and bodies that are driven are at rest. On return r is
+// nu, and p_b the impulses of least norm; in joint coordinates those of implied rows are left as they are.
 void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, double *pb);
-// The same for a change of beta: nu and pb follow. step: nb numbers, the change on entry.
+// Joint coordinates: the impulses p_b of implied rows, from M nu = r + W_b p_b body by body; nothing to
+// do otherwise.
+void pp_closed_reactions(const pp_closed *closed, const double *r, const double *nu, double *pb);
+// The same for a change of beta, in the coordinates of bodies: nu and pb follow. step: nb numbers, the change
+// on entry.
 void pp_closed_change(const pp_closed *closed, double *step, double *nu, double *pb);
 
 // The reduced problem over the base rows m, n, t: rates = D p + q.
@@ -61,8 +90,24 @@ int pp_cone_dim(const perp_model *model, const pp_rows *rows);
 // The place of a group's first row among the components of its contact.
 int pp_cone_place(const pp_friction *group, int dim);
 
-perp_status pp_pose_mcp(pp_posed *out, const perp_model *model, const pp_kinematics *kin,
-                        const pp_rows *rows, const double *nu, pp_arena *arena);
+// The step written out in the velocities that are its unknowns, nu or qd (both called x here):
+// M x = push + W p, rates of rows W^T x + rate.
+typedef struct pp_motion {
+    int nv, nb;
+    const int *row;  // nb: which of the bilateral rows
+    perp_matrix M;   // nv x nv, CSC; H in joint coordinates
+    perp_matrix W;   // [W_b W_m W_n W_f], nv rows, CSC; a column of W_f for each direction
+    double *push;    // nv: M nu_l + p_ext
+    double *rate_b;  // nb, without bias
+    double *rate;    // nm + nn + nt, without bias
+} pp_motion;
+
+perp_status pp_motion_run(pp_motion *out, const perp_model *model, const pp_kinematics *kin,
+                          const pp_rows *rows, const pp_coordinates *in, const double *nu,
+                          pp_arena *arena);
+
+perp_status pp_pose_mcp(pp_posed *out, const pp_rows *rows, const pp_motion *motion,
+                        pp_arena *arena);
 // slack: ng numbers added to mu p_n - sum p_f (what an earlier impulse left), NULL: zero.
 perp_status pp_pose_lcp(pp_posed *out, const pp_rows *rows, const pp_delassus *delassus,
                         const double *slack, pp_arena *arena);
@@ -72,7 +117,3 @@ perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *
 // The cone form with the bodies kept, for models without bilateral rows.
 perp_status pp_pose_cone_global(pp_posed *out, const perp_model *model, const pp_kinematics *kin,
                                 const pp_rows *rows, const double *nu, pp_arena *arena);
-
-// W = [W_b W_m W_n W_f], nv rows, in CSC; a column of W_f for each direction.
-perp_status pp_wrench_matrix(perp_matrix *out, const perp_model *model, const pp_rows *rows,
-                             pp_arena *arena);

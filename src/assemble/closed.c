@@ -24,7 +24,7 @@ static void fill_schur(pp_closed *c, double *S)
         for (int i = j; i < n; i++) {
             *at(S, n, i, j) = *at(S, n, j, i) = pp_closed_coupling(c, i, j);
         }
-        *at(S, n, j, j) += c->rows->b[j].gamma;
+        *at(S, n, j, j) += pp_closed_row(c, j)->gamma;
     }
     for (int j = 0; j < n; j++) {
         double diagonal = *at(S, n, j, j);
@@ -113,8 +113,31 @@ static perp_status factor_gram(pp_closed *c, pp_arena *arena)
     return pp_chol_factor(r, c->G, r, 0.0) == 0 ? PERP_OK : PERP_ERR_SINGULAR;
 }
 
+// Rows and their responses in joint coordinates.
+static bool set_tree_response(pp_closed *c, pp_arena *arena)
+{
+    const pp_tree_pass *pass = c->in.tree;
+    size_t n = (size_t)pass->tree->nv, nb = (size_t)c->nb;
+    c->Jq = PP_ARRAY(arena, double, nb *n);
+    c->HJ = PP_ARRAY(arena, double, nb *n);
+    c->qd = PP_ARRAY(arena, double, n);
+    if (!c->Jq || !c->HJ || !c->qd) {
+        return false;
+    }
+    for (int i = 0; i < c->nb; i++) {
+        double *Jq = c->Jq + (size_t)i * n, *HJ = c->HJ + (size_t)i * n;
+        pp_tree_row(pass, pp_closed_row(c, i), Jq);
+        memcpy(HJ, Jq, n * sizeof *HJ);
+        pp_tree_solve(pass->tree, c->in.H, HJ);
+    }
+    return true;
+}
+
 static bool set_response(pp_closed *c, pp_arena *arena)
 {
+    if (c->in.tree) {
+        return set_tree_response(c, arena);
+    }
     c->MJ = pp_arena_array(arena, (size_t)c->nb, sizeof *c->MJ);
     for (int i = 0; c->MJ && i < c->nb; i++) {
         const pp_row *row = &c->rows->b[i];
@@ -128,6 +151,10 @@ static bool set_response(pp_closed *c, pp_arena *arena)
 
 double pp_closed_coupling(const pp_closed *c, int i, int j)
 {
+    if (c->in.tree) {
+        int n = c->in.tree->tree->nv;
+        return pp_dot(n, c->Jq + (size_t)i * (size_t)n, c->HJ + (size_t)j * (size_t)n);
+    }
     const pp_row *a = &c->rows->b[i], *b = &c->rows->b[j];
     double sum = 0.0;
     for (int k = 0; k < a->count; k++) {
@@ -157,18 +184,49 @@ static void push(const pp_closed *c, const double *step, double *nu)
     }
 }
 
-perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_rows *rows,
-                             const pp_weight *mass, pp_ldl *ldl, pp_arena *arena)
+const pp_row *pp_closed_row(const pp_closed *c, int i)
 {
-    int n = rows->nb;
-    *out = (pp_closed){.model = model, .rows = rows, .mass = mass, .nb = n};
+    return &c->rows->b[c->row ? c->row[i] : i];
+}
+
+int pp_closed_freedom(const pp_closed *c)
+{
+    return (c->in.tree ? c->in.tree->tree->nv : c->model->nv) - c->rank;
+}
+
+// The rows that the tree does not imply.
+static bool choose_rows(pp_closed *c, pp_arena *arena)
+{
+    int *row = PP_ARRAY(arena, int, c->rows->nb);
+    c->nb = 0;
+    for (int i = 0; row && i < c->rows->nb; i++) {
+        if (!c->in.implied[i]) {
+            row[c->nb++] = i;
+        }
+    }
+    c->row = row;
+    return row != NULL;
+}
+
+perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_rows *rows,
+                             const pp_weight *mass, const pp_coordinates *in, pp_ldl *ldl,
+                             pp_arena *arena)
+{
+    *out = (pp_closed){.model = model, .rows = rows, .mass = mass, .nb = rows->nb};
+    if (in && in->tree) {
+        out->in = *in;
+        if (!choose_rows(out, arena) || !set_response(out, arena)) {
+            return PERP_ERR_MEMORY;
+        }
+    }
+    int n = out->nb;
     if (n == 0) {
         return PERP_OK;
     }
-    if (!set_response(out, arena)) {
+    if (!out->in.tree && !set_response(out, arena)) {
         return PERP_ERR_MEMORY;
     }
-    if (ldl && n >= SPARSE_FROM) {
+    if (ldl && !out->in.tree && n >= SPARSE_FROM) {
         perp_status status = pp_closed_sparse(out, ldl, arena);
         if (status < 0 || out->ldl) {
             return status;
@@ -213,26 +271,66 @@ static void apply_inverse(const pp_closed *c, double *x)
     }
 }
 
+// What equation i is short of at velocities nu.
+static double shortfall(const pp_closed *c, int i, const double *beta, const double *nu,
+                        const double *pb)
+{
+    const pp_row *row = pp_closed_row(c, i);
+    int at = c->row ? c->row[i] : i;
+    double moved = pp_row_rate(c->model, row, nu) - row->rate;
+    return -(beta ? beta[at] : 0.0) - row->gamma * pb[at] - moved;
+}
+
+// qd = H^-1 S^T (r - M nu_0), then nu = S qd + nu_0.
+static void solve_tree(const pp_closed *c, bool relative, double *r)
+{
+    const pp_tree *tree = c->in.tree->tree;
+    if (!relative) {
+        double *carried = c->in.work;
+        pp_masses_mul(c->model, c->mass, c->in.nu_0, carried);
+        pp_axpy(c->model->nv, -1.0, carried, r);
+    }
+    pp_tree_gather(c->in.tree, r, c->qd);
+    pp_tree_solve(tree, c->in.H, c->qd);
+    pp_tree_velocities(c->in.tree, c->qd, relative, r);
+}
+
+// nu follows impulses of the closed rows.
+static void follow(const pp_closed *c, const double *step, bool relative, double *nu)
+{
+    if (!c->in.tree) {
+        push(c, step, nu);
+        return;
+    }
+    int n = c->in.tree->tree->nv;
+    for (int i = 0; i < c->nb; i++) {
+        pp_axpy(n, step[i], c->HJ + (size_t)i * (size_t)n, c->qd);
+    }
+    pp_tree_velocities(c->in.tree, c->qd, relative, nu);
+}
+
 // p_b = S^+ (-beta - W_b^T M^-1 r),  nu = M^-1 (r + W_b p_b). Twice: the second round takes off what
 // rounding left of the equations.
 void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, double *pb)
 {
-    const perp_model *m = closed->model;
-    pp_masses_solve(m, closed->mass, r, r);
-    if (closed->nb > 0) {
-        memset(pb, 0, (size_t)closed->nb * sizeof *pb);
+    bool relative = !beta;
+    if (closed->in.tree) {
+        solve_tree(closed, relative, r);
+    } else {
+        pp_masses_solve(closed->model, closed->mass, r, r);
+    }
+    for (int i = 0; i < closed->nb; i++) {
+        pb[closed->row ? closed->row[i] : i] = 0.0;
     }
     for (int round = 0; round < 2 && closed->nb > 0; round++) {
         double *step = closed->work + 2 * closed->nb;
         for (int i = 0; i < closed->nb; i++) {
-            const pp_row *row = &closed->rows->b[i];
-            step[i] =
-                -(beta ? beta[i] : 0.0) - row->gamma * pb[i] - (pp_row_rate(m, row, r) - row->rate);
+            step[i] = shortfall(closed, i, beta, r, pb);
         }
         apply_inverse(closed, step);
-        push(closed, step, r);
+        follow(closed, step, relative, r);
         for (int i = 0; i < closed->nb; i++) {
-            pb[i] += step[i];
+            pb[closed->row ? closed->row[i] : i] += step[i];
         }
     }
 }

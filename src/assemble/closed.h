@@ -6,6 +6,8 @@
 
 #include "assemble/assemble.h"
 
+// Row i of those that are closed.
+const pp_row *pp_closed_row(const pp_closed *closed, int i);
 // Entry (i, j) of W_b^T M^-1 W_b.
 double pp_closed_coupling(const pp_closed *closed, int i, int j);
 // Sets closed->ldl when S is regular; leaves it NULL where rows are redundant and few enough to be

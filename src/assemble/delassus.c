@@ -187,7 +187,7 @@ static perp_status build_dense(pp_delassus *out, const pp_closed *c, pp_arena *a
     const perp_model *m = c->model;
     int n = out->count;
     double *D = PP_ARRAY(arena, double, (size_t)n *(size_t)n);
-    double *nu = PP_ARRAY(arena, double, m->nv), *pb = PP_ARRAY(arena, double, c->nb);
+    double *nu = PP_ARRAY(arena, double, m->nv), *pb = PP_ARRAY(arena, double, c->rows->nb);
     if (!D || !nu || !pb) {
         return PERP_ERR_MEMORY;
     }
@@ -238,7 +238,7 @@ perp_status pp_delassus_run(pp_delassus *out, const pp_closed *closed, const pp_
         out->D = perp_matrix_dense(0, 0, out->q);
         return PERP_OK;
     }
-    if (closed->nb > 0) {
+    if (closed->nb > 0 || closed->in.tree) {
         return build_dense(out, closed, arena);
     }
     return out->count > SMALL ? build_sparse(out, closed, arena) : build_small(out, closed, arena);

@@ -108,41 +108,29 @@ static perp_status bounds(pp_posed *out, const pp_rows *rows, int n, pp_arena *a
 
 // ── MCP (34) ─────────────────────────────────────────────────────────────────────────────────────
 
-static void put_mass(pp_writer *w, const pp_body *body, const pp_weight *mass, int column)
+//   [ M   -W   0 ] [x]   [-M x_l - p_ext]
+//   [ W^T  G   E ] [p] + [ rate + bias  ]
+//   [ 0    C   0 ] [s]   [ 0            ]
+static perp_status mcp_matrix(pp_posed *out, const pp_motion *motion, const pp_rows *rows,
+                              pp_arena *arena)
 {
-    double e[PP_BODY_NV] = {0.0}, M[PP_BODY_NV];
-    e[column] = 1.0;
-    pp_body_mul(body, mass, e, M);
-    for (int k = 0; k < body->nv; k++) {
-        pp_writer_put(w, body->at + k, M[k]);
-    }
-}
-
-//   [ M   -W   0 ] [nu]   [-M nu_l - p_ext]
-//   [ W^T  G   E ] [p ] + [ rate + bias   ]
-//   [ 0    C   0 ] [s ]   [ 0             ]
-static perp_status mcp_matrix(pp_posed *out, const perp_matrix *W, const perp_model *model,
-                              const pp_kinematics *kin, const pp_rows *rows, pp_arena *arena)
-{
+    const perp_matrix *M = &motion->M, *W = &motion->W;
     int nv = out->nv, np = W->cols, n = nv + np + out->ns;
     int first_n = out->nb + out->nm, first_f = first_n + out->nn;
     perp_matrix Wt;
     pp_writer w;
     perp_status status = pp_matrix_transpose(W, arena, &Wt);
-    size_t entries = pp_matrix_entries(W);
-    size_t most = 2 * entries + 6 * (size_t)nv + 8 * (size_t)np + 1;
+    size_t most = 2 * pp_matrix_entries(W) + pp_matrix_entries(M) + 8 * (size_t)np + 1;
     if (status < 0 || !pp_writer_open(&w, n, most, arena)) {
         return PERP_ERR_MEMORY;
     }
-    for (int i = 0; i < model->bodies; i++) {
-        const pp_body *body = &model->body[i];
-        for (int c = 0; c < body->nv; c++) {
-            int j = body->at + c;
-            pp_writer_column(&w);
-            put_mass(&w, body, &kin->mass[i], c);
-            for (int e = Wt.p[j]; e < Wt.p[j + 1]; e++) {
-                pp_writer_put(&w, nv + Wt.i[e], Wt.x[e]);
-            }
+    for (int j = 0; j < nv; j++) {
+        pp_writer_column(&w);
+        for (int e = M->p[j]; e < M->p[j + 1]; e++) {
+            pp_writer_put(&w, M->i[e], M->x[e]);
+        }
+        for (int e = Wt.p[j]; e < Wt.p[j + 1]; e++) {
+            pp_writer_put(&w, nv + Wt.i[e], Wt.x[e]);
         }
     }
     int group = 0, direction = 0;
@@ -151,7 +139,7 @@ static perp_status mcp_matrix(pp_posed *out, const perp_matrix *W, const perp_mo
         for (int e = W->p[j]; e < W->p[j + 1]; e++) {
             pp_writer_put(&w, W->i[e], -W->x[e]);
         }
-        pp_writer_put(&w, nv + j, j < out->nb ? rows->b[j].gamma : 0.0);
+        pp_writer_put(&w, nv + j, j < out->nb ? rows->b[motion->row[j]].gamma : 0.0);
         if (j < first_f) {
             put_mu(&w, rows, nv + np, j - first_n);
         } else {
@@ -167,39 +155,31 @@ static perp_status mcp_matrix(pp_posed *out, const perp_matrix *W, const perp_mo
     return PERP_OK;
 }
 
-perp_status pp_pose_mcp(pp_posed *out, const perp_model *model, const pp_kinematics *kin,
-                        const pp_rows *rows, const double *nu, pp_arena *arena)
+perp_status pp_pose_mcp(pp_posed *out, const pp_rows *rows, const pp_motion *motion,
+                        pp_arena *arena)
 {
-    perp_matrix W;
-    double *b, *slip = PP_ARRAY(arena, double, rows->nt);
-    *out = (pp_posed){.form = PERP_FORM_MCP, .nv = model->nv, .nb = rows->nb};
+    double *b;
+    int base = rows->nm + rows->nn;
+    *out = (pp_posed){.form = PERP_FORM_MCP, .nv = motion->nv, .nb = motion->nb};
     pp_posed_sizes(out, rows);
-    perp_status status = slip ? pp_wrench_matrix(&W, model, rows, arena) : PERP_ERR_MEMORY;
+    perp_status status = mcp_matrix(out, motion, rows, arena);
     if (status >= 0) {
-        status = mcp_matrix(out, &W, model, kin, rows, arena);
-    }
-    if (status >= 0) {
-        status = bounds(out, rows, model->nv + W.cols + out->ns, arena, &b);
+        status = bounds(out, rows, motion->nv + motion->W.cols + out->ns, arena, &b);
     }
     if (status < 0) {
         return status;
     }
-    pp_masses_mul(model, kin->mass, nu, b);
-    for (int i = 0; i < model->nv; i++) {
-        b[i] = -b[i] - kin->p_ext[i];
+    for (int i = 0; i < motion->nv; i++) {
+        b[i] = -motion->push[i];
     }
-    double *rates = b + model->nv;
-    for (int i = 0; i < rows->nb; i++) {
-        rates[i] = rows->b[i].rate + rows->b[i].bias;
+    double *rates = b + motion->nv;
+    for (int i = 0; i < motion->nb; i++) {
+        rates[i] = motion->rate_b[i] + rows->b[motion->row[i]].bias;
     }
-    for (int i = 0; i < rows->nm + rows->nn; i++) {
-        const pp_row *row = pp_base_row(rows, i);
-        rates[rows->nb + i] = row->rate + row->bias;
+    for (int i = 0; i < base; i++) {
+        rates[motion->nb + i] = motion->rate[i] + pp_base_row(rows, i)->bias;
     }
-    for (int i = 0; i < rows->nt; i++) {
-        slip[i] = rows->t[i].rate;
-    }
-    put_friction_rates(rows, slip, rates + rows->nb + rows->nm + rows->nn);
+    put_friction_rates(rows, motion->rate + base, rates + motion->nb + base);
     return PERP_OK;
 }
 

@@ -29,6 +29,15 @@ static void put(namer *n, const char *format, ...)
     *n->next++ = text;
 }
 
+static void name_rates(namer *n, const pp_tree *tree)
+{
+    for (int i = 0; i < tree->nv; i++) {
+        char name[LONGEST];
+        pp_tree_name_v(tree, i, name, sizeof name);
+        put(n, "%s", name);
+    }
+}
+
 static void name_velocities(namer *n)
 {
     static const char *const parts[PP_BODY_NV] = {"vx", "vy", "vz", "wx", "wy", "wz"};
@@ -103,18 +112,25 @@ static void name_friction(namer *n, const pp_step *s)
     }
 }
 
-const char *const *pp_step_names(const perp_model *model, const pp_step *s, pp_arena *arena)
+const char *const *pp_step_names(const perp_model *model, const pp_step *s, const pp_motion *motion,
+                                 pp_arena *arena)
 {
     const pp_rows *rows = &s->row;
-    size_t count = (size_t)model->nv + (size_t)rows->nb + (size_t)rows->nm + (size_t)rows->nn +
+    size_t count = (size_t)motion->nv + (size_t)motion->nb + (size_t)rows->nm + (size_t)rows->nn +
                    (size_t)rows->nf + (size_t)rows->ng;
     const char **names = PP_ARRAY(arena, const char *, count);
     namer n = {model, arena, names, !names};
     if (n.failed) {
         return NULL;
     }
-    name_velocities(&n);
-    name_rows(&n, rows->b, rows->nb);
+    if (s->in.tree) {
+        name_rates(&n, s->in.tree->tree);
+    } else {
+        name_velocities(&n);
+    }
+    for (int i = 0; i < motion->nb; i++) {
+        name_row(&n, &rows->b[motion->row[i]], rows->b, rows->b + rows->nb);
+    }
     name_rows(&n, rows->m, rows->nm);
     for (int i = 0; i < rows->nc; i++) {
         name_contact(&n, &s->gap.contact[rows->contact[i]], ".n");

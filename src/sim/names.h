@@ -7,4 +7,5 @@
 #include "sim/sim.h"
 
 // NULL: out of memory.
-const char *const *pp_step_names(const perp_model *model, const pp_step *step, pp_arena *arena);
+const char *const *pp_step_names(const perp_model *model, const pp_step *step,
+                                 const pp_motion *motion, pp_arena *arena);

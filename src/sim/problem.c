@@ -25,25 +25,23 @@ static double *dense_block(pp_arena *arena, const perp_matrix *W, int first, int
     return block;
 }
 
-static bool fill_blocks(owned *o, const perp_sim *sim)
+static bool fill_blocks(owned *o, const perp_sim *sim, const pp_motion *motion)
 {
-    const perp_model *m = sim->model;
     const pp_rows *rows = &sim->step.row;
     perp_step_problem *v = &o->view;
-    perp_matrix W;
-    int nv = m->nv, ng = rows->ng, nf = rows->nf;
-    double *M = PP_ZEROS(o->arena, double, (size_t)nv *(size_t)nv);
+    const perp_matrix *W = &motion->W;
+    int nv = motion->nv, nb = motion->nb, ng = rows->ng, nf = rows->nf;
+    double *M = dense_block(o->arena, &motion->M, 0, nv);
     double *p_ext = PP_ARRAY(o->arena, double, nv);
     double *E = PP_ZEROS(o->arena, double, (size_t)nf *(size_t)ng);
     double *U = PP_ZEROS(o->arena, double, (size_t)ng *(size_t)rows->nn);
-    if (!M || !p_ext || !E || !U || pp_wrench_matrix(&W, m, rows, o->arena) < 0) {
+    if (!M || !p_ext || !E || !U) {
         return false;
     }
-    for (int i = 0; i < nv; i++) {
-        double *column = M + (size_t)i * (size_t)nv;
-        column[i] = 1.0;
-        pp_masses_mul(m, sim->step.kin.mass, column, column);
-        p_ext[i] = sim->step.kin.p_ext[i];
+    if (sim->tree) {
+        pp_tree_gather(&sim->step.tree, sim->step.kin.p_ext, p_ext);
+    } else if (nv > 0) {
+        memcpy(p_ext, sim->step.kin.p_ext, (size_t)nv * sizeof *p_ext);
     }
     int f = 0;
     for (int g = 0; g < ng; g++) {
@@ -56,10 +54,10 @@ static bool fill_blocks(owned *o, const perp_sim *sim)
     v->p_ext = p_ext;
     v->E = E;
     v->U = U;
-    v->Wb = dense_block(o->arena, &W, 0, rows->nb);
-    v->Wm = dense_block(o->arena, &W, rows->nb, rows->nm);
-    v->Wn = dense_block(o->arena, &W, rows->nb + rows->nm, rows->nn);
-    v->Wf = dense_block(o->arena, &W, rows->nb + rows->nm + rows->nn, nf);
+    v->Wb = dense_block(o->arena, W, 0, nb);
+    v->Wm = dense_block(o->arena, W, nb, rows->nm);
+    v->Wn = dense_block(o->arena, W, nb + rows->nm, rows->nn);
+    v->Wf = dense_block(o->arena, W, nb + rows->nm + rows->nn, nf);
     return v->Wb && v->Wm && v->Wn && v->Wf;
 }
 
@@ -85,16 +83,22 @@ static double *write_directions(const pp_friction *group, const double *p, doubl
 }
 
 // z from the step's answer: the friction impulse along its directions, sigma the slip speed.
-static void write_answer(const perp_sim *sim, const pp_posed *posed, double *z)
+static void write_answer(const perp_sim *sim, const pp_motion *motion, const pp_posed *posed,
+                         double *z)
 {
     const pp_answer *a = &sim->step.answer;
     const pp_rows *rows = &sim->step.row;
     double *next = z;
     if (posed->nv > 0) {
-        memcpy(next, a->nu, (size_t)posed->nv * sizeof *z);
+        if (sim->tree) {
+            pp_coordinates_rates(&sim->step.in, a->nu, next);
+        } else {
+            memcpy(next, a->nu, (size_t)posed->nv * sizeof *z);
+        }
         next += posed->nv;
-        memcpy(next, a->pb, (size_t)rows->nb * sizeof *z);
-        next += rows->nb;
+        for (int i = 0; i < posed->nb; i++) {
+            *next++ = a->pb[motion->row[i]];
+        }
     }
     for (int i = 0; i < rows->nm; i++) {
         *next++ = a->pm[i];
@@ -110,7 +114,8 @@ static void write_answer(const perp_sim *sim, const pp_posed *posed, double *z)
     }
 }
 
-static perp_status pose(owned *o, const perp_sim *sim, perp_form form, pp_posed *posed)
+static perp_status pose(owned *o, const perp_sim *sim, perp_form form, pp_motion *motion,
+                        pp_posed *posed)
 {
     const pp_step *s = &sim->step;
     const double *nu = s->solved ? sim->next.nu : sim->now.nu;  // what the step started from
@@ -120,13 +125,13 @@ static perp_status pose(owned *o, const perp_sim *sim, perp_form form, pp_posed 
             return PERP_ERR_MEMORY;
         }
     }
-    if (form == PERP_FORM_MCP) {
-        return pp_pose_mcp(posed, sim->model, &s->kin, &s->row, nu, o->arena);
+    perp_status status = pp_motion_run(motion, sim->model, &s->kin, &s->row, &s->in, nu, o->arena);
+    if (status < 0 || form == PERP_FORM_MCP) {
+        return status < 0 ? status : pp_pose_mcp(posed, &s->row, motion, o->arena);
     }
     pp_closed closed;
     pp_delassus delassus;
-    perp_status status =
-        pp_closed_create(&closed, sim->model, &s->row, s->kin.mass, NULL, o->arena);
+    status = pp_closed_create(&closed, sim->model, &s->row, s->kin.mass, &s->in, NULL, o->arena);
     if (status >= 0) {
         status = pp_delassus_run(&delassus, &closed, &s->kin, nu, o->arena);
     }
@@ -137,29 +142,30 @@ static perp_status fill(owned *o, const perp_sim *sim, perp_form form)
 {
     perp_step_problem *v = &o->view;
     pp_posed posed;
-    perp_status status = pose(o, sim, form, &posed);
+    pp_motion motion;
+    perp_status status = pose(o, sim, form, &motion, &posed);
     if (status < 0) {
         return status;
     }
     int n = posed.mcp.n;
     double *z = PP_ZEROS(o->arena, double, n), *w = PP_ARRAY(o->arena, double, n);
-    if (!z || !w || !fill_blocks(o, sim)) {
+    if (!z || !w || !fill_blocks(o, sim, &motion)) {
         return PERP_ERR_MEMORY;
     }
     if (sim->step.solved) {
-        write_answer(sim, &posed, z);
+        write_answer(sim, &motion, &posed, z);
     }
     if (n > 0) {
         memcpy(w, posed.mcp.b, (size_t)n * sizeof *w);
         pp_matrix_mul(&posed.mcp.A, 1.0, z, w);
     }
-    v->names = pp_step_names(sim->model, &sim->step, o->arena);
+    v->names = pp_step_names(sim->model, &sim->step, &motion, o->arena);
     if (!v->names) {
         return PERP_ERR_MEMORY;
     }
     v->form = form;
-    v->nv = sim->model->nv;
-    v->nb = sim->step.row.nb;
+    v->nv = motion.nv;
+    v->nb = motion.nb;
     v->n_nu = posed.nv;
     v->n_b = posed.nb;
     v->n_m = posed.nm;

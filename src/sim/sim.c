@@ -32,7 +32,7 @@ static bool known_words(const perp_sim_def *def)
     return perp_stepper_word((int)def->stepper) && perp_form_word((int)def->form) &&
            perp_friction_word((int)def->friction) && perp_impact_word((int)def->impact) &&
            perp_rotation_word((int)def->rotation) && perp_gyroscopic_word((int)def->gyroscopic) &&
-           perp_positions_word((int)def->positions);
+           perp_positions_word((int)def->positions) && perp_coordinates_word((int)def->coordinates);
 }
 
 static bool limits_are_numbers(const perp_limits *l)
@@ -61,6 +61,10 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
     if (!limits_are_numbers(&def->limits)) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
                        "sim: limits of the certificate must be >= 0 (INFINITY: none)");
+    }
+    if (def->coordinates == PERP_COORDINATES_JOINT && def->stepper == PERP_MOREAU_JEAN) {
+        return pp_fail(error, PERP_ERR_ARGUMENT,
+                       "sim: moreau-jean has no joint coordinates; take stewart-trinkle");
     }
     if (def->facets < 3 || def->facets > 256) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "sim: facets must be between 3 and 256, got %d",
@@ -131,6 +135,11 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
     if (!s->memory || !s->arena || !s->work || !s->joints || !s->touching || !allocate(s)) {
         perp_sim_destroy(s);
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
+    }
+    status = pp_sim_plant(s, error);
+    if (status < 0) {
+        perp_sim_destroy(s);
+        return status;
     }
     *sim = s;
     return PERP_OK;

@@ -13,6 +13,8 @@ typedef struct pp_step {
     pp_kinematics kin;
     pp_gaps gap;
     pp_rows row;
+    pp_tree_pass tree;  // joint coordinates: where the step starts
+    pp_coordinates in;
     pp_answer answer;
     pp_kinematics end;  // t, frames and turns at the end of the step
     bool solved;
@@ -37,6 +39,7 @@ struct perp_sim {
     perp_workspace *work;
     pp_ldl *joints;    // factorisation of the closed joints
     pp_ldl *touching;  // of the bodies in contact
+    pp_tree *tree;     // joint coordinates; NULL: bodies
     pp_state now, next;
     perp_wrench *applied;  // bodies
     perp_body refused;     // was given a wrench that is not finite; -1: none
@@ -54,6 +57,16 @@ struct perp_sim {
 void pp_sim_follow_turns(const perp_model *model, const pp_kinematics *kin, double *turn);
 // Turns start over from what the frames show.
 void pp_sim_reset_turns(perp_sim *sim);
+// ── Joint coordinates ────────────────────────────────────────────────────────────────────────────
+// Makes the tree where the sim has one, and puts the bodies on it.
+perp_status pp_sim_plant(perp_sim *sim, perp_error *error);
+// Bodies that are apart at joints of the tree are moved together; a remark says how far.
+perp_status pp_sim_project(perp_sim *sim);
+// The step's tree, and the coordinates its problem is written in.
+perp_status pp_sim_coordinates(perp_sim *sim);
+// Places after h with the velocities of the answer, moved along the coordinates of the tree.
+perp_status pp_sim_move(perp_sim *sim, double h);
+
 // Impulses to start the solver from: p_n of every unilateral row, then p_t; NULL: none.
 const double *pp_sim_guess(perp_sim *sim);
 // Fills info->certificate, energies, contacts and warm starts of a solved step.

@@ -73,7 +73,7 @@ perp_status perp_state_set(perp_sim *sim, double t, const double *q, const doubl
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
     pp_frames(sim->model, &sim->now, sim->frames);
     pp_sim_reset_turns(sim);
-    return PERP_OK;
+    return sim->tree ? pp_sim_project(sim) : PERP_OK;
 }
 
 uint64_t perp_state_hash(const perp_sim *sim)

@@ -54,7 +54,9 @@ static perp_status find_rows(perp_sim *sim, const double *nu, double h)
         middle.t += 0.5 * h;
         return pp_rows_run(&s->row, m, &s->kin, &middle, &s->gap, scheme_of(sim), sim->arena);
     }
-    return pp_rows_run(&s->row, m, &s->kin, &s->kin, &s->gap, scheme_of(sim), sim->arena);
+    perp_status status =
+        pp_rows_run(&s->row, m, &s->kin, &s->kin, &s->gap, scheme_of(sim), sim->arena);
+    return status >= 0 && sim->tree ? pp_sim_coordinates(sim) : status;
 }
 
 // Velocities the step starts from: none are carried over without inertia.
@@ -127,6 +129,7 @@ static perp_status solve(perp_sim *sim, const double *nu)
                                 .warm = pp_sim_guess(sim),
                                 .gaps = &sim->step.gap,
                                 .work = sim->work,
+                                .in = sim->tree ? &sim->step.in : NULL,
                                 .joints = sim->joints,
                                 .contacts = sim->touching,
                                 .env = &sim->env};
@@ -204,6 +207,9 @@ static perp_status place(perp_sim *sim, double h)
     double theta = sim->def.stepper == PERP_MOREAU_JEAN ? sim->def.theta : 1.0;
     pp_step *s = &sim->step;
     pp_integrate(&sim->next, sim->model, &sim->now, s->answer.nu, h, theta, sim->def.rotation);
+    if (sim->tree && pp_sim_move(sim, h) < 0) {
+        return PERP_ERR_MEMORY;
+    }
     if (!s->end.body) {
         s->end.body = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);
     }

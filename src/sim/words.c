@@ -61,6 +61,13 @@ const char *perp_positions_word(int how)
     return PICK(words, how);
 }
 
+const char *perp_coordinates_word(int which)
+{
+    static const char *const words[] = {
+        [PERP_COORDINATES_BODY] = "body", [PERP_COORDINATES_JOINT] = "joint"};
+    return PICK(words, which);
+}
+
 const char *perp_mode_word(int mode)
 {
     static const char *const words[] = {

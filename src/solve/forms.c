@@ -172,11 +172,18 @@ static perp_status solve_and_refine(pp_run *r, const pp_posed *posed, double *z)
     return status > 0 ? good_enough(r, status) : status;
 }
 
+perp_status pp_run_pose_mcp(pp_run *r, const pp_rows *rows, pp_posed *posed)
+{
+    pp_motion motion;
+    perp_status status = pp_motion_run(&motion, r->model, r->kin, rows, &r->in, r->nu, r->arena);
+    return status < 0 ? status : pp_pose_mcp(posed, rows, &motion, r->arena);
+}
+
 perp_status pp_run_by_mcp(pp_run *r)
 {
     pp_posed posed;
     r->polygons = true;
-    perp_status status = pp_pose_mcp(&posed, r->model, r->kin, r->rows, r->nu, r->arena);
+    perp_status status = pp_run_pose_mcp(r, r->rows, &posed);
     if (status < 0) {
         return status;
     }
@@ -226,7 +233,7 @@ static perp_status pose_cone(pp_run *r, pp_posed *posed)
 {
     int rows = pp_cone_dim(r->model, r->rows) * r->rows->nn;
     bool many = rows > r->model->nv && rows > LOCAL_MOST;
-    if (r->rows->nb == 0 && many) {
+    if (r->rows->nb == 0 && !r->in.tree && many) {
         return pp_pose_cone_global(posed, r->model, r->kin, r->rows, r->nu, r->arena);
     }
     perp_status status = pp_run_delassus(r);

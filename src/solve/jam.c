@@ -46,7 +46,7 @@ static perp_status prove_frictionless(pp_run *r)
     if (!bare.grouped) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status = pp_pose_mcp(&posed, r->model, r->kin, &bare, r->nu, r->arena);
+    perp_status status = pp_run_pose_mcp(r, &bare, &posed);
     double *z = status >= 0 ? PP_ZEROS(r->arena, double, posed.mcp.n) : NULL;
     return z ? pp_run_mcp(r, &posed, r->options->tolerance, false, z) : PERP_ERR_MEMORY;
 }

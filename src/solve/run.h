@@ -13,10 +13,12 @@ typedef struct pp_run {
     const double *nu;
     const pp_solve_options *options;
     pp_arena *arena;
+    pp_coordinates in;
     pp_closed closed;
     pp_delassus delassus;
     pp_answer *out;
     double *beta;   // nb: rates of the bilateral rows
+    double *given;  // nv: M nu_l + p_ext + W p without the bilateral rows
     bool polygons;  // the form at hand has polygons in place of discs
     double slack;   // of the answer that was looked at last [m/s]
 } pp_run;
@@ -29,6 +31,7 @@ double pp_run_slack(pp_run *r);
 perp_status pp_run_delassus(pp_run *r);
 
 // ── Forms ────────────────────────────────────────────────────────────────────────────────────────
+perp_status pp_run_pose_mcp(pp_run *r, const pp_rows *rows, pp_posed *posed);
 perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool warm, double *z);
 perp_status pp_run_by_mcp(pp_run *r);
 perp_status pp_run_by_lcp(pp_run *r, const double *slack);

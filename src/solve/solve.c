@@ -23,7 +23,9 @@ static perp_status allocate(pp_run *r)
     out->pt = PP_ZEROS(r->arena, double, rows->nt);
     out->sigma = PP_ZEROS(r->arena, double, rows->ng);
     r->beta = PP_ARRAY(r->arena, double, rows->nb);
-    bool whole = out->nu && out->pb && out->pm && out->pn && out->pt && out->sigma && r->beta;
+    r->given = PP_ARRAY(r->arena, double, r->model->nv);
+    bool whole =
+        out->nu && out->pb && out->pm && out->pn && out->pt && out->sigma && r->beta && r->given;
     return whole ? PERP_OK : PERP_ERR_MEMORY;
 }
 
@@ -46,7 +48,11 @@ void pp_run_close(pp_run *r)
     for (int i = 0; i < rows->nb; i++) {
         r->beta[i] = rows->b[i].rate + rows->b[i].bias;
     }
+    if (r->in.tree) {
+        memcpy(r->given, out->nu, (size_t)r->model->nv * sizeof *r->given);
+    }
     pp_closed_solve(&r->closed, r->beta, out->nu, out->pb);
+    pp_closed_reactions(&r->closed, r->given, out->nu, out->pb);
     for (int g = 0; g < rows->ng; g++) {
         double slip[2];
         pp_friction_slip(r->model, rows, &rows->group[g], out->nu, slip);
@@ -196,17 +202,18 @@ static perp_status mark_redundant(pp_run *r)
     if (!follows) {
         return PERP_ERR_MEMORY;
     }
-    for (int i = r->closed.rank; i < r->rows->nb; i++) {
-        follows[r->closed.order[i]] = true;
+    const pp_closed *c = &r->closed;
+    for (int i = c->rank; i < c->nb; i++) {
+        follows[c->row ? c->row[c->order[i]] : c->order[i]] = true;
     }
     r->out->follows = follows;
-    r->out->redundant = r->rows->nb - r->closed.rank;
+    r->out->redundant = c->nb - c->rank;
     return PERP_OK;
 }
 
 bool pp_solve_change(pp_answer *out, const pp_rows *rows, double *change)
 {
-    if (rows->nm + rows->nn > 0 || !out->closed) {
+    if (rows->nm + rows->nn > 0 || !out->closed || out->closed->in.tree) {
         return false;
     }
     pp_closed_change(out->closed, change, out->nu, out->pb);
@@ -224,9 +231,12 @@ perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinem
                 .options = options,
                 .arena = arena,
                 .out = out};
+    if (options->in) {
+        r.in = *options->in;
+    }
     perp_status status = allocate(&r);
     if (status >= 0) {
-        status = pp_closed_create(&r.closed, model, rows, kin->mass, options->joints, arena);
+        status = pp_closed_create(&r.closed, model, rows, kin->mass, &r.in, options->joints, arena);
     }
     if (status < 0) {
         return status;
@@ -244,7 +254,7 @@ perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinem
     if (rows->nm + rows->nn + rows->nt > 0) {
         status = solve_rows(&r);
     } else {
-        out->size = model->nv + rows->nb;
+        out->size = (r.in.tree ? r.in.tree->tree->nv : model->nv) + r.closed.nb;
     }
     if (status < 0) {
         return status;

@@ -28,8 +28,9 @@ typedef struct pp_solve_options {
     const double *warm;   // nn + nt guesses (p_n, p_t) for the cone form, NULL: none
     const pp_gaps *gaps;  // what the contact rows are about: names of a jam
     perp_workspace *work;
-    pp_ldl *joints;    // of the closed joints, kept from step to step; NULL: dense
-    pp_ldl *contacts;  // of bodies that touch, kept from step to step; NULL: made anew
+    pp_ldl *joints;            // of the closed joints, kept from step to step; NULL: dense
+    pp_ldl *contacts;          // of bodies that touch, kept from step to step; NULL: made anew
+    const pp_coordinates *in;  // joint coordinates; NULL: bodies
     const perp_env *env;
 } pp_solve_options;
 

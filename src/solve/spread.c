@@ -116,7 +116,7 @@ static bool overdetermined(const spread *s)
     for (int i = 0; i < s->rows->nn; i++) {
         count += columns_of(s, i, tiny, sticks);
     }
-    return count > s->model->nv - s->closed->rank;
+    return count > pp_closed_freedom(s->closed);
 }
 
 // The friction rows of a contact: first and one past the last.

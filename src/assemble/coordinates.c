@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The step in joint coordinates: with nu = S qd + nu_0 the joints of the tree hold by themselves, and what
+// is left of M nu = M nu_l + p_ext + W p is its projection,
+//
+//   H qd = S^T (M (nu_l - nu_0) + p_ext + W p),   H = S^T M S                           theory (J7)
+//
+// It is the same step: nu, and all impulses but those of the tree's joints, come out as they do with the
+// bodies by themselves. The impulses of the tree's joints follow body by body, from the leaves on.
+#include "assemble/closed.h"
+
+#include <string.h>
+
+static bool mark_implied(pp_coordinates *out, const pp_rows *rows, pp_arena *arena)
+{
+    const pp_tree *tree = out->tree->tree;
+    bool *of_tree = PP_ZEROS(arena, bool, tree->model->joints);
+    bool *implied = PP_ZEROS(arena, bool, rows->nb);
+    if (!of_tree || !implied) {
+        return false;
+    }
+    for (int i = 0; i < tree->links; i++) {
+        if (tree->link[i].joint >= 0) {
+            of_tree[tree->link[i].joint] = true;
+        }
+    }
+    for (int i = 0; i < rows->nb; i++) {
+        const pp_row *row = &rows->b[i];
+        implied[i] = row->joint >= 0 && of_tree[row->joint] && !row->drives && !row->spring;
+    }
+    out->implied = implied;
+    return true;
+}
+
+perp_status pp_coordinates_create(pp_coordinates *out, const pp_tree_pass *pass,
+                                  const pp_rows *rows, pp_arena *arena)
+{
+    const pp_tree *tree = pass->tree;
+    size_t n = (size_t)tree->nv, nv = (size_t)tree->model->nv;
+    double *H = PP_ARRAY(arena, double, n *n);
+    double *still = PP_ZEROS(arena, double, n), *nu_0 = PP_ZEROS(arena, double, nv);
+    *out = (pp_coordinates){.tree = pass, .work = PP_ARRAY(arena, double, 2 * nv)};
+    if (!H || !still || !nu_0 || !out->work || !mark_implied(out, rows, arena)) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_tree_velocities(pass, still, false, nu_0);
+    pp_tree_mass(pass, H);
+    if (!pp_tree_factor(tree, H)) {
+        return PERP_ERR_SINGULAR;
+    }
+    out->H = H;
+    out->nu_0 = nu_0;
+    return PERP_OK;
+}
+
+void pp_coordinates_rates(const pp_coordinates *c, const double *nu, double *qd)
+{
+    const perp_model *m = c->tree->tree->model;
+    for (int i = 0; i < m->nv; i++) {
+        c->work[i] = nu[i] - c->nu_0[i];
+    }
+    pp_masses_mul(m, c->tree->mass, c->work, c->work);
+    pp_tree_gather(c->tree, c->work, qd);
+    pp_tree_solve(c->tree->tree, c->H, qd);
+}
+
+// ── Impulses of the tree's joints ────────────────────────────────────────────────────────────────
+
+// Numbers of a body's velocities as a wrench about its centre of mass, and back.
+static perp_wrench wrench_of(const pp_body *body, const double *f)
+{
+    double all[6] = {0.0};
+    for (int k = 0; k < body->nv; k++) {
+        all[body->axis[k]] = f[k];
+    }
+    return (perp_wrench){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
+}
+
+static void add_wrench(const pp_body *body, perp_wrench w, double *f)
+{
+    double all[6] = {w.f.x, w.f.y, w.f.z, w.tau.x, w.tau.y, w.tau.z};
+    for (int k = 0; k < body->nv; k++) {
+        f[k] += all[body->axis[k]];
+    }
+}
+
+enum { ROWS_MOST = 6 };
+
+typedef struct joint_rows {
+    int count, at[ROWS_MOST];
+    double J[ROWS_MOST][PP_BODY_NV];  // on the link's own body
+} joint_rows;
+
+static joint_rows rows_of(const pp_closed *c, const pp_link *link)
+{
+    joint_rows out = {.count = 0};
+    for (int i = 0; i < c->rows->nb && out.count < ROWS_MOST; i++) {
+        const pp_row *row = &c->rows->b[i];
+        if (row->joint != link->joint || !c->in.implied[i]) {
+            continue;
+        }
+        for (int k = 0; k < row->count; k++) {
+            if (row->body[k] == link->body) {
+                memcpy(out.J[out.count], row->J[k], sizeof row->J[k]);
+                out.at[out.count++] = i;
+            }
+        }
+    }
+    return out;
+}
+
+// The impulses p with J^T p = f: f lies in the range of J^T, the rows are independent. Scaled normal
+// equations, twice: the second round takes off what rounding left.
+static void solve_rows(const joint_rows *j, int nv, const double *f, double *pb)
+{
+    double A[ROWS_MOST * ROWS_MOST], left[PP_BODY_NV], x[ROWS_MOST];
+    int n = j->count;
+    for (int a = 0; a < n; a++) {
+        for (int b = 0; b < n; b++) {
+            A[b * n + a] = pp_dot(nv, j->J[a], j->J[b]);
+        }
+        pb[j->at[a]] = 0.0;
+    }
+    if (n == 0 || pp_chol_factor(n, A, n, 0.0) != 0) {
+        return;
+    }
+    memcpy(left, f, (size_t)nv * sizeof *left);
+    for (int round = 0; round < 3; round++) {
+        for (int a = 0; a < n; a++) {
+            x[a] = pp_dot(nv, j->J[a], left);
+        }
+        pp_chol_solve(n, A, n, x);
+        for (int a = 0; a < n; a++) {
+            pb[j->at[a]] += x[a];
+            pp_axpy(nv, -x[a], j->J[a], left);
+        }
+    }
+}
+
+void pp_closed_reactions(const pp_closed *c, const double *r, const double *nu, double *pb)
+{
+    if (!c->in.tree) {
+        return;
+    }
+    const perp_model *m = c->model;
+    const pp_tree *tree = c->in.tree->tree;
+    double *f =
+        c->in.work;  // M nu - r - W_b p_b of the rows closed: what the tree's joints must give
+    pp_masses_mul(m, c->mass, nu, f);
+    pp_axpy(m->nv, -1.0, r, f);
+    for (int i = 0; i < c->nb; i++) {
+        pp_row_add(m, &c->rows->b[c->row[i]], -pb[c->row[i]], NULL, f);
+    }
+    for (int i = tree->links - 1; i >= 0; i--) {
+        const pp_link *link = &tree->link[i];
+        const pp_body *body = &m->body[link->body], *carrier = &m->body[link->carrier];
+        if (link->joint < 0) {
+            continue;
+        }
+        joint_rows rows = rows_of(c, link);
+        solve_rows(&rows, body->nv, f + body->at, pb);
+        if (carrier->nv > 0) {
+            perp_wrench w = wrench_of(body, f + body->at);
+            const pp_frame *frame = c->in.tree->body;
+            perp_vec3 arm = pp_sub(frame[link->body].p, frame[link->carrier].p);
+            w.tau = pp_add(w.tau, pp_cross(arm, w.f));
+            add_wrench(carrier, w, f + carrier->at);
+        }
+    }
+}

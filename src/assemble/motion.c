@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The step written out in its velocities: M, or H in joint coordinates, and the wrench matrix W, what unit
+// impulses along the rows do to them.
+#include "assemble/pose.h"
+
+#include <string.h>
+
+void pp_wrench_column(const perp_model *m, const pp_row *row, int *used, int *i, double *x)
+{
+    int order[PP_ROW_BODIES];
+    for (int k = 0; k < row->count; k++) {  // bodies in order, so that rows ascend
+        int at = k;
+        while (at > 0 && row->body[order[at - 1]] > row->body[k]) {
+            order[at] = order[at - 1];
+            at--;
+        }
+        order[at] = k;
+    }
+    for (int k = 0; k < row->count; k++) {
+        const pp_body *body = &m->body[row->body[order[k]]];
+        for (int v = 0; v < body->nv; v++) {
+            if (row->J[order[k]][v] != 0.0) {
+                i[*used] = body->at + v;
+                x[(*used)++] = row->J[order[k]][v];
+            }
+        }
+    }
+}
+
+// Direction j of a group as one row.
+static pp_row direction_row(const pp_rows *rows, const pp_friction *group, int j)
+{
+    double d[2];
+    pp_row row = {0};
+    pp_friction_direction(group, j, d);
+    for (int k = 0; k < group->size; k++) {
+        pp_row_combine(&row, d[k], &rows->t[group->t + k]);
+    }
+    return row;
+}
+
+// Columns of W as they are written, in either coordinates.
+typedef struct wrenches {
+    const perp_model *model;
+    const pp_tree_pass *tree;  // NULL: bodies
+    int nv, used, columns;
+    int *p, *i;
+    double *x;
+    double *Jq;  // nv, joint coordinates
+} wrenches;
+
+static bool open_wrenches(wrenches *w, int columns, pp_arena *arena)
+{
+    size_t each = w->tree ? (size_t)w->nv : (size_t)PP_ROW_BODIES * PP_BODY_NV;
+    size_t most = (size_t)columns * each;
+    w->p = PP_ARRAY(arena, int, columns + 1);
+    w->i = PP_ARRAY(arena, int, most);
+    w->x = PP_ARRAY(arena, double, most);
+    w->Jq = PP_ARRAY(arena, double, w->nv);
+    return w->p && w->i && w->x && w->Jq && most <= INT32_MAX;
+}
+
+// Writes J^T of a row as the next column; returns the row's rate at velocities 0.
+static double put_wrench(wrenches *w, const pp_row *row)
+{
+    w->p[w->columns++] = w->used;
+    if (!w->tree) {
+        pp_wrench_column(w->model, row, &w->used, w->i, w->x);
+        return row->rate;
+    }
+    double rate = pp_tree_row(w->tree, row, w->Jq);
+    for (int k = 0; k < w->nv; k++) {
+        if (w->Jq[k] != 0.0) {
+            w->i[w->used] = k;
+            w->x[w->used++] = w->Jq[k];
+        }
+    }
+    return rate;
+}
+
+static bool put_wrenches(pp_motion *out, wrenches *w, const pp_rows *rows, pp_arena *arena)
+{
+    int base = rows->nm + rows->nn, count = out->nb + base + rows->nf;
+    if (!open_wrenches(w, count, arena)) {
+        return false;
+    }
+    for (int k = 0; k < out->nb; k++) {
+        out->rate_b[k] = put_wrench(w, &rows->b[out->row[k]]);
+    }
+    for (int k = 0; k < base; k++) {
+        out->rate[k] = put_wrench(w, pp_base_row(rows, k));
+    }
+    for (int k = 0; k < rows->nt; k++) {
+        const pp_row *row = &rows->t[k];
+        out->rate[base + k] = w->tree ? pp_tree_row(w->tree, row, w->Jq) : row->rate;
+    }
+    for (int g = 0; g < rows->ng; g++) {
+        for (int j = 0; j < rows->group[g].directions; j++) {
+            pp_row row = direction_row(rows, &rows->group[g], j);
+            put_wrench(w, &row);
+        }
+    }
+    w->p[count] = w->used;
+    out->W = perp_matrix_csc(w->nv, count, w->p, w->i, w->x);
+    return true;
+}
+
+static bool put_masses(pp_motion *out, const perp_model *model, const pp_kinematics *kin,
+                       pp_arena *arena)
+{
+    pp_writer w;
+    if (!pp_writer_open(&w, model->nv, PP_BODY_NV * (size_t)model->nv, arena)) {
+        return false;
+    }
+    for (int i = 0; i < model->bodies; i++) {
+        const pp_body *body = &model->body[i];
+        for (int c = 0; c < body->nv; c++) {
+            double e[PP_BODY_NV] = {0.0}, M[PP_BODY_NV];
+            e[c] = 1.0;
+            pp_body_mul(body, &kin->mass[i], e, M);
+            pp_writer_column(&w);
+            for (int k = 0; k < body->nv; k++) {
+                pp_writer_put(&w, body->at + k, M[k]);
+            }
+        }
+    }
+    out->M = pp_writer_close(&w, model->nv);
+    return true;
+}
+
+static bool put_H(pp_motion *out, const pp_tree_pass *pass, pp_arena *arena)
+{
+    int n = out->nv;
+    double *H = PP_ARRAY(arena, double, (size_t)n *(size_t)n);
+    pp_writer w;
+    if (!H || !pp_writer_open(&w, n, (size_t)n * (size_t)n, arena)) {
+        return false;
+    }
+    pp_tree_mass(pass, H);
+    for (int j = 0; j < n; j++) {
+        pp_writer_column(&w);
+        for (int i = 0; i < n; i++) {
+            pp_writer_put(&w, i, H[(size_t)j * (size_t)n + (size_t)i]);
+        }
+    }
+    out->M = pp_writer_close(&w, n);
+    return true;
+}
+
+// M nu_l + p_ext; in joint coordinates S^T of it, less M nu_0.
+static void put_push(pp_motion *out, const perp_model *model, const pp_kinematics *kin,
+                     const pp_coordinates *in, const double *nu)
+{
+    double *sum = in->tree ? in->work : out->push;
+    for (int i = 0; i < model->nv; i++) {
+        sum[i] = nu[i] - (in->tree ? in->nu_0[i] : 0.0);
+    }
+    pp_masses_mul(model, kin->mass, sum, sum);
+    pp_axpy(model->nv, 1.0, kin->p_ext, sum);
+    if (in->tree) {
+        pp_tree_gather(in->tree, sum, out->push);
+    }
+}
+
+perp_status pp_motion_run(pp_motion *out, const perp_model *model, const pp_kinematics *kin,
+                          const pp_rows *rows, const pp_coordinates *in, const double *nu,
+                          pp_arena *arena)
+{
+    int *row = PP_ARRAY(arena, int, rows->nb), base = rows->nm + rows->nn + rows->nt;
+    *out = (pp_motion){.nv = in->tree ? in->tree->tree->nv : model->nv, .row = row};
+    out->push = PP_ARRAY(arena, double, out->nv);
+    out->rate_b = PP_ARRAY(arena, double, rows->nb);
+    out->rate = PP_ARRAY(arena, double, base);
+    if (!row || !out->push || !out->rate_b || !out->rate) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < rows->nb; i++) {
+        if (!in->tree || !in->implied[i]) {
+            row[out->nb++] = i;
+        }
+    }
+    wrenches w = {.model = model, .tree = in->tree, .nv = out->nv};
+    bool whole = in->tree ? put_H(out, in->tree, arena) : put_masses(out, model, kin, arena);
+    if (!whole || !put_wrenches(out, &w, rows, arena)) {
+        return PERP_ERR_MEMORY;
+    }
+    put_push(out, model, kin, in, nu);
+    return PERP_OK;
+}

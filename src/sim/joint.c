@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sim in joint coordinates. The state stays that of the bodies, q and nu; a step reads the coordinates of
+// the tree off it, solves for their rates, and moves along them. nu is what the step ended with, seen at
+// its start: S(q_l) qd. The next step projects it on its own S, which is where the Coriolis forces of joint
+// coordinates come from.                                                                theory (J7)
+#include "sim/sim.h"
+
+#include <math.h>
+#include <string.h>
+
+perp_status pp_sim_plant(perp_sim *sim, perp_error *error)
+{
+    const perp_sim_def *def = &sim->def;
+    if (def->coordinates != PERP_COORDINATES_JOINT) {
+        return PERP_OK;
+    }
+    if (def->tree_count < 0 || (def->tree_count > 0 && !def->tree)) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "sim: tree_count says %d joints, tree is NULL",
+                       def->tree_count);
+    }
+    pp_tree *tree = PP_ARRAY(sim->memory, pp_tree, 1);
+    int *named = PP_ARRAY(sim->memory, int, def->tree_count);
+    if (!tree || !named) {
+        return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
+    }
+    for (int i = 0; i < def->tree_count; i++) {
+        named[i] = def->tree[i].i;
+        if (named[i] < 0 || named[i] >= sim->model->joints) {
+            return pp_fail(error, PERP_ERR_ARGUMENT, "sim: tree: there is no joint %d", named[i]);
+        }
+    }
+    perp_status status = pp_tree_create(tree, sim->model, def->tree_count > 0 ? named : NULL,
+                                        def->tree_count, sim->memory, error);
+    if (status < 0) {
+        return status;
+    }
+    sim->tree = tree;
+    sim->def.tree = NULL;  // the caller's
+    status = pp_sim_project(sim);
+    return status < 0 ? pp_fail(error, status, "allocation failed") : status;
+}
+
+// Positions of the free bodies, as the state has them. A quaternion keeps the sign it had.
+static void write_places(const perp_model *m, const pp_frame *body, const double *old, double *q)
+{
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *b = &m->body[i];
+        const pp_frame *f = &body[i];
+        double *to = q + b->at_q;
+        const double *was = old + b->at_q;
+        if (b->nq == 0) {
+            continue;
+        }
+        to[0] = f->p.x;
+        to[1] = f->p.y;
+        if (b->kind == PERP_PLANAR_BODY) {
+            to[2] = f->angle;
+        } else if (pp_body_is_spatial(b)) {
+            to[2] = f->p.z;
+        }
+        if (b->kind == PERP_SPATIAL_BODY) {
+            double turned =
+                was[3] * f->rot.w + was[4] * f->rot.x + was[5] * f->rot.y + was[6] * f->rot.z;
+            double sign = turned < 0.0 ? -1.0 : 1.0;
+            to[3] = sign * f->rot.w;
+            to[4] = sign * f->rot.x;
+            to[5] = sign * f->rot.y;
+            to[6] = sign * f->rot.z;
+        }
+    }
+}
+
+perp_status pp_sim_project(perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    const pp_tree *tree = sim->tree;
+    double lost = 0.0, lost_rate = 0.0;
+    pp_arena_reset(sim->arena);
+    double *q = PP_ARRAY(sim->arena, double, tree->nq),
+           *qd = PP_ARRAY(sim->arena, double, tree->nv);
+    pp_frame *body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
+    if (!q || !qd || !body) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_tree_from_frames(tree, sim->now.t, sim->frames, sim->now.turn, q, qd, &lost, &lost_rate);
+    if (!(lost > 1e-13 * fmax(1.0, m->length_scale))) {
+        return PERP_OK;
+    }
+    pp_tree_frames(tree, sim->now.t, q, qd, body);
+    write_places(m, body, sim->now.q, sim->now.q);
+    pp_frames(m, &sim->now, sim->frames);
+    pp_sim_reset_turns(sim);
+    pp_print(sim->info.remark, sizeof sim->info.remark,
+             "bodies were moved by up to %.3g m or rad to close the joints of the tree", lost);
+    return PERP_OK;
+}
+
+perp_status pp_sim_coordinates(perp_sim *sim)
+{
+    pp_step *s = &sim->step;
+    const pp_tree *tree = sim->tree;
+    double lost, lost_rate;
+    double *q = PP_ARRAY(sim->arena, double, tree->nq),
+           *qd = PP_ARRAY(sim->arena, double, tree->nv);
+    if (!q || !qd) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_tree_from_frames(tree, sim->now.t, s->kin.body, sim->now.turn, q, qd, &lost, &lost_rate);
+    perp_status status = pp_tree_run(&s->tree, tree, sim->now.t, q, qd, sim->arena);
+    if (status < 0) {
+        return status;
+    }
+    s->tree.mass = s->kin.mass;  // that of the step: quasistatic ones are light
+    return pp_coordinates_create(&s->in, &s->tree, &s->row, sim->arena);
+}
+
+perp_status pp_sim_move(perp_sim *sim, double h)
+{
+    pp_step *s = &sim->step;
+    const pp_tree *tree = sim->tree;
+    double *qd = PP_ARRAY(sim->arena, double, tree->nv),
+           *q = PP_ARRAY(sim->arena, double, tree->nq);
+    pp_frame *body = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);
+    if (!qd || !q || !body) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_coordinates_rates(&s->in, s->answer.nu, qd);
+    pp_tree_move(tree, s->tree.q, qd, h, q);
+    pp_tree_frames(tree, sim->next.t, q, qd, body);
+    write_places(sim->model, body, sim->now.q, sim->next.q);
+    return PERP_OK;
+}
