@@ -40,6 +40,8 @@ static const char run[] =
     "  --facets N        directions of a pyramid\n"
     "  --rotation NAME   exponential, linear: how quaternions follow the spin\n"
     "  --gyroscopic NAME implicit, explicit\n"
+    "  --positions NAME  linear, exact: how joints hold at the end of a step\n"
+    "  --coordinates NAME  body, joint: the velocities a step is written in\n"
     "  --tol R           tolerance of the solver\n"
     "  --every N         record every N-th step only\n"
     "  --no-figures      no SVG: as fast as can be, 'perp plot' can draw them later\n"

@@ -13,7 +13,7 @@ typedef struct run_options {
     const char *file, *dir, *solver;
     double until, step, tolerance;  // negative: as the scene has it
     int stepper, form, every;       // likewise
-    int friction, facets, rotation, gyroscopic;
+    int friction, facets, rotation, gyroscopic, positions, coordinates;
     bool json, quiet, no_figures;
 } run_options;
 
@@ -45,22 +45,27 @@ static cli_exit read_options(int count, char **words, run_options *o)
                        .form = -1,
                        .friction = -1,
                        .rotation = -1,
-                       .gyroscopic = -1};
-    const cli_option options[] = {{"-o", CLI_TEXT, &o->dir, NULL},
-                                  {"--until", CLI_REAL, &o->until, NULL},
-                                  {"--step", CLI_POSITIVE, &o->step, NULL},
-                                  {"--stepper", CLI_WORD, &o->stepper, perp_stepper_word},
-                                  {"--form", CLI_WORD, &o->form, perp_form_word},
-                                  {"--solver", CLI_SOLVER, &o->solver, NULL},
-                                  {"--friction", CLI_WORD, &o->friction, perp_friction_word},
-                                  {"--facets", CLI_COUNT, &o->facets, NULL},
-                                  {"--rotation", CLI_WORD, &o->rotation, perp_rotation_word},
-                                  {"--gyroscopic", CLI_WORD, &o->gyroscopic, perp_gyroscopic_word},
-                                  {"--tol", CLI_POSITIVE, &o->tolerance, NULL},
-                                  {"--every", CLI_COUNT, &o->every, NULL},
-                                  {"--json", CLI_FLAG, &o->json, NULL},
-                                  {"--no-figures", CLI_FLAG, &o->no_figures, NULL},
-                                  {"-q", CLI_FLAG, &o->quiet, NULL}};
+                       .gyroscopic = -1,
+                       .positions = -1,
+                       .coordinates = -1};
+    const cli_option options[] = {
+        {"-o", CLI_TEXT, &o->dir, NULL},
+        {"--until", CLI_REAL, &o->until, NULL},
+        {"--step", CLI_POSITIVE, &o->step, NULL},
+        {"--stepper", CLI_WORD, &o->stepper, perp_stepper_word},
+        {"--form", CLI_WORD, &o->form, perp_form_word},
+        {"--solver", CLI_SOLVER, &o->solver, NULL},
+        {"--friction", CLI_WORD, &o->friction, perp_friction_word},
+        {"--facets", CLI_COUNT, &o->facets, NULL},
+        {"--rotation", CLI_WORD, &o->rotation, perp_rotation_word},
+        {"--gyroscopic", CLI_WORD, &o->gyroscopic, perp_gyroscopic_word},
+        {"--positions", CLI_WORD, &o->positions, perp_positions_word},
+        {"--coordinates", CLI_WORD, &o->coordinates, perp_coordinates_word},
+        {"--tol", CLI_POSITIVE, &o->tolerance, NULL},
+        {"--every", CLI_COUNT, &o->every, NULL},
+        {"--json", CLI_FLAG, &o->json, NULL},
+        {"--no-figures", CLI_FLAG, &o->no_figures, NULL},
+        {"-q", CLI_FLAG, &o->quiet, NULL}};
     return cli_options_parse("run", count, words, options, sizeof options / sizeof options[0],
                              &o->file, 1);
 }
@@ -86,6 +91,12 @@ static perp_sim_def sim_def(const run *r)
     }
     if (o->gyroscopic >= 0) {
         def.gyroscopic = (perp_gyroscopic)o->gyroscopic;
+    }
+    if (o->positions >= 0) {
+        def.positions = (perp_positions)o->positions;
+    }
+    if (o->coordinates >= 0) {
+        def.coordinates = (perp_coordinates)o->coordinates;
     }
     def.facets = o->facets > 0 ? o->facets : def.facets;
     def.solver = o->solver ? o->solver : def.solver;

@@ -72,6 +72,7 @@ typedef struct perp_recording_info {
     perp_rotation_update rotation;  // in space
     perp_gyroscopic gyroscopic;     // in space
     int facets;                     // in space
+    perp_coordinates coordinates;
     bool spatial;
     double h, margin, theta, tolerance;
     perp_limits limits;

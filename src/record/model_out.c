@@ -135,6 +135,7 @@ static void put_run(writer *w, const perp_sim *sim, const perp_record_def *def)
     put_number(w, "tolerance", s->tolerance);
     put_number(w, "margin", s->margin);
     put_number(w, "theta", s->theta);
+    put_word(w, "coordinates", perp_coordinates_word((int)s->coordinates));
     if (sim->model->spatial) {
         put_word(w, "rotation_update", perp_rotation_word((int)s->rotation));
         put_word(w, "gyroscopic", perp_gyroscopic_word((int)s->gyroscopic));

@@ -29,7 +29,7 @@ static perp_status pick(perp_recording *r, const char *name, const char *(*word)
 
 static perp_status load_choices(perp_recording *r, perp_error *error)
 {
-    int stepper = 0, form = 0, friction = 0, impact = 0;
+    int stepper = 0, form = 0, friction = 0, impact = 0, coordinates = 0;
     perp_status status = pick(r, "stepper", perp_stepper_word, &stepper, error);
     if (status == PERP_OK) {
         status = pick(r, "form", perp_form_word, &form, error);
@@ -40,6 +40,11 @@ static perp_status load_choices(perp_recording *r, perp_error *error)
     if (status == PERP_OK) {
         status = pick(r, "impact", perp_impact_word, &impact, error);
     }
+    // Recordings without the word are of bodies.
+    if (status == PERP_OK && H5Aexists(r->file, "coordinates") > 0) {
+        status = pick(r, "coordinates", perp_coordinates_word, &coordinates, error);
+    }
+    r->info.coordinates = (perp_coordinates)coordinates;
     r->info.stepper = (perp_stepper)stepper;
     r->info.form = (perp_form)form;
     r->info.friction = (perp_friction_law)friction;

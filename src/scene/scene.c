@@ -63,7 +63,15 @@ static perp_status keep_settings(perp_scene *scene, const pp_settings *s, const 
     if (s->sim.solver) {
         scene->sim.solver = keep(scene->arena, s->sim.solver);
     }
-    bool good = scene->name && scene->description && (!s->sim.solver || scene->sim.solver);
+    if (s->sim.tree) {
+        perp_joint *tree = PP_ARRAY(scene->arena, perp_joint, s->sim.tree_count);
+        for (int k = 0; tree && k < s->sim.tree_count; k++) {
+            tree[k] = s->sim.tree[k];
+        }
+        scene->sim.tree = tree;
+    }
+    bool good = (!s->sim.tree || scene->sim.tree) && scene->name && scene->description &&
+                (!s->sim.solver || scene->sim.solver);
     return good ? PERP_OK : PERP_ERR_MEMORY;
 }
 
