@@ -95,6 +95,9 @@ double pp_row_push(const perp_model *m, const pp_kinematics *k, const pp_row *ro
 // J_a M^-1 J_b^T of two rows: what an impulse along b does to the rate of a.
 double pp_row_coupling(const perp_model *model, const pp_weight *mass, const pp_row *a,
                        const pp_row *b);
+// Sliding in space where friction differs along t and o: both rows are scaled so that one disc holds for
+// them, whose coefficient is returned.                                                  theory (S4)
+double pp_friction_scales(const pp_contact *contact, double scale[2]);
 // Rates of a group's rows.
 void pp_friction_slip(const perp_model *model, const pp_rows *rows, const pp_friction *group,
                       const double *nu, double slip[2]);

@@ -70,6 +70,15 @@ static pp_row *add_group(pp_rows *out, pp_friction_kind kind, int size, double m
     return row;
 }
 
+// The cone of which rows, the coefficient of t or, where that is 0, of o; and how the rows are scaled.
+double pp_friction_scales(const pp_contact *c, double scale[2])
+{
+    double mu_2 = c->mu_2 >= 0.0 ? c->mu_2 : c->mu, mu = c->mu > 0.0 ? c->mu : mu_2;
+    scale[0] = c->mu > 0.0 ? 1.0 : 0.0;
+    scale[1] = mu > 0.0 ? mu_2 / mu : 1.0;
+    return mu;
+}
+
 static void spatial_friction(const perp_model *m, const pp_kinematics *k, const pp_contact *c,
                              pp_scheme scheme, pp_rows *out)
 {
@@ -77,11 +86,11 @@ static void spatial_friction(const perp_model *m, const pp_kinematics *k, const 
     int facets = c->facets > 0                              ? c->facets
                  : scheme.friction == PERP_FRICTION_PYRAMID ? scheme.facets
                                                             : 0;
-    if (c->mu > 0.0) {
-        pp_row *row = add_group(out, PP_SLIDE, 2, c->mu, facets, scheme);
-        double across = c->mu_2 >= 0.0 ? c->mu_2 / c->mu : 1.0;
-        tangent_row(m, k, c, c->t, &row[0]);
-        tangent_row(m, k, c, pp_scale(across, o), &row[1]);
+    double scale[2], mu = pp_friction_scales(c, scale);
+    if (mu > 0.0) {
+        pp_row *row = add_group(out, PP_SLIDE, 2, mu, facets, scheme);
+        tangent_row(m, k, c, pp_scale(scale[0], c->t), &row[0]);
+        tangent_row(m, k, c, pp_scale(scale[1], o), &row[1]);
     }
     if (c->mu_spin > 0.0) {
         moment_row(m, k, c, c->n, add_group(out, PP_SPIN, 1, c->mu_spin, 0, scheme));

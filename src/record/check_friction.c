@@ -114,8 +114,7 @@ void pp_check_friction(const pp_recheck *c, const perp_contact *contact, double 
     double pn = rubs ? contact->pn : 0.0, mu = contact->mu;
     perp_vec3 n = contact->normal_W, t = contact->tangent_W, o = pp_cross(n, t);
     perp_vec3 p = contact->pf_W, m = contact->moment_W, u = contact->slip_W;
-    const disc slide = {mu * pn, (law.mu_2 >= 0.0 && mu > 0.0 ? law.mu_2 : mu) * pn,
-                        contact->facets};
+    const disc slide = {mu * pn, (law.mu_2 >= 0.0 ? law.mu_2 : mu) * pn, contact->facets};
     const double p_slide[2] = {pp_dot3(p, t), pp_dot3(p, o)};
     const double u_slide[2] = {pp_dot3(u, t), pp_dot3(u, o)};
     *beyond = fabs(pp_dot3(p, n));

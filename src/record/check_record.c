@@ -93,6 +93,15 @@ static perp_vec3 point_velocity(const pp_recheck *c, int body, perp_vec3 at, dou
     return pp_add(v.v, pp_cross(v.w, arm));
 }
 
+// Whether sliding friction acts at all.
+static bool rubs_at(const pp_recheck *c, const perp_contact *recorded)
+{
+    bool listed;
+    pp_pair law = pp_check_law(c->model, recorded->a.i, recorded->b.i, &listed);
+    bool any = recorded->mu > 0.0 || (c->info->spatial && law.mu_2 > 0.0);
+    return any && c->info->friction != PERP_FRICTION_NONE;
+}
+
 static double rate_error(const pp_recheck *c, const perp_contact *recorded)
 {
     const perp_model *m = c->model;
@@ -101,17 +110,18 @@ static double rate_error(const pp_recheck *c, const perp_contact *recorded)
     perp_vec3 a = point_velocity(c, m->shape[recorded->a.i].body, recorded->point_W, &size);
     perp_vec3 b = point_velocity(c, m->shape[recorded->b.i].body, recorded->point_W, &size);
     perp_vec3 v = pp_sub(b, a), u = pp_add(v, pp_check_surface(c, recorded));
-    bool rubs = recorded->mu > 0.0 && c->info->friction != PERP_FRICTION_NONE;
+    bool listed;
+    pp_pair law = pp_check_law(m, recorded->a.i, recorded->b.i, &listed);
+    bool rubs = rubs_at(c, recorded);
     double error = fabs(recorded->rate_n - pp_dot3(v, n)) / size;
     if (!m->spatial) {
         double slip = rubs ? pp_dot3(u, flat) : 0.0;
         return worse(error, fabs(recorded->slip - slip) / size);
     }
-    bool listed;
-    pp_pair law = pp_check_law(m, recorded->a.i, recorded->b.i, &listed);
     perp_vec3 t = recorded->tangent_W, o = pp_cross(n, t);
     double across = law.mu_2 == 0.0 ? 0.0 : pp_dot3(u, o);  // where nothing holds it
-    u = pp_along(pp_scale(pp_dot3(u, t), t), across, o);
+    double along = recorded->mu == 0.0 ? 0.0 : pp_dot3(u, t);
+    u = pp_along(pp_scale(along, t), across, o);
     perp_vec3 off = pp_sub(recorded->slip_W, rubs ? u : pp_vec(0.0, 0.0, 0.0));
     error = worse(error, pp_length(off) / size);
     return worse(error, fabs(recorded->slip - pp_length(recorded->slip_W)) / size);
@@ -119,7 +129,7 @@ static double rate_error(const pp_recheck *c, const perp_contact *recorded)
 
 static double mode_error(const pp_recheck *c, const perp_contact *recorded)
 {
-    bool rubs = recorded->mu > 0.0 && c->info->friction != PERP_FRICTION_NONE;
+    bool rubs = rubs_at(c, recorded);
     bool slips = !rubs || fabs(recorded->slip) > STILL;
     perp_contact_mode mode = !(recorded->pn > 0.0) ? PERP_OPEN : slips ? PERP_SLIP : PERP_STICK;
     return recorded->mode == mode ? 0.0 : 1.0;

@@ -20,12 +20,15 @@ static void add_friction(const perp_sim *sim, const pp_contact *c, const pp_fric
     double slip[2], second = group->size == 2 ? pt[1] : 0.0;
     pp_friction_slip(sim->model, &s->row, group, s->answer.nu, slip);
     if (group->kind == PP_SLIDE) {
-        // The second row is scaled where friction differs across: theory (S4).
-        double scale = group->size == 2 && c->mu_2 >= 0.0 ? c->mu_2 / c->mu : 1.0;
-        double across = scale > 0.0 ? slip[1] / scale : 0.0;
-        out->pf_W = pp_along(pp_scale(pt[0], c->t), scale * second, o);
-        out->slip_W = pp_along(pp_scale(slip[0], c->t), across, o);
-        out->slip = group->size == 1 ? slip[0] : hypot(slip[0], across);
+        double scale[2] = {1.0, 1.0};
+        if (group->size == 2) {
+            pp_friction_scales(c, scale);
+        }
+        double along = scale[0] > 0.0 ? slip[0] / scale[0] : 0.0;
+        double across = scale[1] > 0.0 ? slip[1] / scale[1] : 0.0;
+        out->pf_W = pp_along(pp_scale(scale[0] * pt[0], c->t), scale[1] * second, o);
+        out->slip_W = pp_along(pp_scale(along, c->t), across, o);
+        out->slip = group->size == 1 ? along : hypot(along, across);
         out->facets = group->facets;
     } else if (group->kind == PP_SPIN) {
         out->moment_W = pp_along(out->moment_W, pt[0], c->n);
@@ -161,6 +164,22 @@ static perp_wrench reaction(const pp_kinematics *kin, perp_wrench w, int from, i
     return (perp_wrench){pp_scale(-1.0, w.f), pp_scale(-1.0, tau)};
 }
 
+// The opposite of what a joint does to one of its bodies. A joint that is a little open pushes each body at
+// its own anchor, unless its directions turn with a: then both at b's.
+static perp_wrench joint_reaction(const pp_kinematics *kin, const pp_joint *j, perp_wrench w,
+                                  int from, int to)
+{
+    perp_wrench opposite = reaction(kin, w, from, to);
+    if (j->kind == PERP_REVOLUTE || j->kind == PERP_SPHERICAL || j->kind == PERP_UNIVERSAL ||
+        j->kind == PERP_WELD) {
+        perp_vec3 anchor_a = pp_point(&kin->body[j->a], j->r_A);
+        perp_vec3 open = pp_sub(pp_point(&kin->body[j->b], j->r_B), anchor_a);
+        double sign = to == j->b ? 1.0 : -1.0;
+        opposite.tau = pp_along(opposite.tau, sign, pp_cross(open, opposite.f));
+    }
+    return opposite;
+}
+
 perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
 {
     const perp_model *m = sim->model;
@@ -202,7 +221,7 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
         }
     }
     bool gear = m->joint[joint.i].kind == PERP_GEAR;
-    out.impulse_b = from_a && !gear ? reaction(&s->kin, sum, a, b) : sum;
+    out.impulse_b = from_a && !gear ? joint_reaction(&s->kin, &m->joint[joint.i], sum, a, b) : sum;
     return out;
 }
 
@@ -220,7 +239,7 @@ static void add_held(const perp_sim *sim, int body, perp_wrench *sum)
             continue;
         }
         perp_wrench on_b = perp_sim_joint(sim, (perp_joint){i}).impulse_b;
-        perp_wrench w = j->b == body ? on_b : reaction(&s->kin, on_b, j->b, j->a);
+        perp_wrench w = j->b == body ? on_b : joint_reaction(&s->kin, j, on_b, j->b, j->a);
         sum->f = pp_add(sum->f, w.f);
         sum->tau = pp_add(sum->tau, w.tau);
     }

@@ -285,6 +285,33 @@ static void no_creep(void **state)
 
 // ── Friction that differs along two directions ───────────────────────────────────────────────────
 
+// A skate: nothing along the blade, everything across it.
+static void skate(void **state)
+{
+    (void)state;
+    plane p = {0};
+    plane_open(&p);
+    perp_body_def def = space_particle(2.0, O);
+    perp_vec3 blade = {cos(0.4), sin(0.4), 0.0};
+    def.velocity = (perp_vec3){1.0, 0.7, 0.0};
+    perp_body mass = perp_add_body(p.builder, &def);
+    perp_contact_def contact = perp_contact_default();
+    contact.a = space_halfspace(&p, PLANE_GROUND, Z, 0.0, 0.0);
+    contact.b = space_point(&p, mass, O);
+    contact.mu = 0.0;
+    contact.mu_2 = 100.0;
+    contact.facets = 0;
+    contact.tangent_A = blade;
+    perp_add_contact(p.builder, &contact);
+    plane_start(&p);
+    double along = space_dot(def.velocity, blade);
+    plane_run(&p, 0.01, 20);
+    perp_vec3 v = perp_body_twist(p.sim, mass).v;
+    space_near(space_dot(v, blade), along, 1e-12, "glides");
+    space_near(space_dot(v, space_cross(Z, blade)), 0.0, 1e-9, "held across");
+    plane_close(&p);
+}
+
 static void anisotropic(void **state)
 {
     (void)state;
@@ -499,6 +526,7 @@ int main(void)
         cmocka_unit_test(slopes_hold_as_far_as_they_should),
         cmocka_unit_test(no_creep),
         cmocka_unit_test(anisotropic),
+        cmocka_unit_test(skate),
         cmocka_unit_test(belt),
         cmocka_unit_test(turntable),
         cmocka_unit_test(driven_wheels),
