@@ -24,7 +24,7 @@ typedef struct pp_coordinates {
 } pp_coordinates;
 
 // Factors H, with the masses given, and marks the rows of joints in the tree.
-perp_status pp_coordinates_create(pp_coordinates *out, const pp_tree_pass *tree,
+perp_status pp_coordinates_create(pp_coordinates *out, const pp_tree_pass *pass,
                                   const pp_rows *rows, pp_arena *arena);
 // qd of velocities nu that the tree allows.
 void pp_coordinates_rates(const pp_coordinates *c, const double *nu, double *qd);

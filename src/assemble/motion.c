@@ -130,7 +130,7 @@ static bool put_masses(pp_motion *out, const perp_model *model, const pp_kinemat
     return true;
 }
 
-static bool put_H(pp_motion *out, const pp_tree_pass *pass, pp_arena *arena)
+static bool put_tree_mass(pp_motion *out, const pp_tree_pass *pass, pp_arena *arena)
 {
     int n = out->nv;
     double *H = PP_ARRAY(arena, double, (size_t)n *(size_t)n);
@@ -182,7 +182,8 @@ perp_status pp_motion_run(pp_motion *out, const perp_model *model, const pp_kine
         }
     }
     wrenches w = {.model = model, .tree = in->tree, .nv = out->nv};
-    bool whole = in->tree ? put_H(out, in->tree, arena) : put_masses(out, model, kin, arena);
+    bool whole =
+        in->tree ? put_tree_mass(out, in->tree, arena) : put_masses(out, model, kin, arena);
     if (!whole || !put_wrenches(out, &w, rows, arena)) {
         return PERP_ERR_MEMORY;
     }

@@ -512,57 +512,6 @@ static perp_status make_room(pp_reader *r, const json_t *root)
     return PERP_OK;
 }
 
-static perp_status read_limits(pp_reader *r, const json_t *root, perp_limits *limits)
-{
-    const json_t *json = json_object_get(root, "limits");
-    uint64_t seen;
-    if (!json) {
-        return PERP_OK;
-    }
-    pp_reader_enter(r, "limits", 0);
-    perp_status status = json_is_object(json)
-                             ? pp_reader_fields(r, &pp_limits_object, 0, json, limits, &seen)
-                             : pp_reader_refuse(r, "limits", "an object", json);
-    pp_reader_leave(r);
-    return status;
-}
-
-// "tree": names of joints, in order.
-static perp_status read_tree(pp_reader *r, const json_t *root, perp_sim_def *sim)
-{
-    const json_t *json = json_object_get(root, "tree");
-    perp_status status = PERP_OK;
-    if (!json) {
-        return PERP_OK;
-    }
-    pp_reader_enter(r, "tree", 0);
-    if (!json_is_array(json)) {
-        status = pp_reader_refuse(r, "tree", "a list of names of joints", json);
-    }
-    int count = (int)json_array_size(json);
-    perp_joint *tree = PP_ARRAY(r->arena, perp_joint, count);
-    for (int k = 0; status == PERP_OK && tree && k < count; k++) {
-        const json_t *item = json_array_get(json, (size_t)k);
-        const char *name = json_string_value(item);
-        pp_reader_enter(r, NULL, k);
-        if (!name) {
-            status = pp_reader_refuse(r, NULL, "the name of a joint", item);
-        }
-        tree[k].i = -1;
-        for (int j = 0; name && j < r->joints; j++) {
-            tree[k].i = r->joint[j] && strcmp(r->joint[j], name) == 0 ? j : tree[k].i;
-        }
-        if (name && tree[k].i < 0) {
-            status = pp_reader_fail(r, "scene: no joint is called '%.60s'", name);
-        }
-        pp_reader_leave(r);
-    }
-    pp_reader_leave(r);
-    sim->tree = tree;
-    sim->tree_count = count;
-    return status < 0 ? status : tree ? PERP_OK : pp_reader_memory(r);
-}
-
 // Whether a body says that it is one of space.
 static bool is_spatial(const json_t *root)
 {
@@ -585,7 +534,7 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
     }
     r->spatial = is_spatial(root);
     perp_status status = pp_reader_fields(r, &pp_scene_object, 0, root, settings, &seen);
-    status = status < 0 ? status : read_limits(r, root, &settings->sim.limits);
+    status = status < 0 ? status : pp_reader_limits(r, root, &settings->sim.limits);
     status = status < 0 ? status : make_room(r, root);
     if (status < 0) {
         return status;
@@ -604,5 +553,5 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
     for (size_t k = 0; status == PERP_OK && k < sizeof lists / sizeof lists[0]; k++) {
         status = read_list(r, root, lists[k].object, lists[k].read, 0);
     }
-    return status < 0 ? status : read_tree(r, root, &settings->sim);
+    return status < 0 ? status : pp_reader_tree(r, root, &settings->sim);
 }

@@ -246,8 +246,12 @@ static perp_status unknown_key(pp_reader *r, const pp_object *object, int kind, 
         return fail_at_key(r, "unknown key '%.40s': did you mean '%s'?", key, near);
     }
     for (int k = 0; k < n; k++) {
-        size_t used = strlen(list);
-        pp_print(list + used, sizeof list - used, "%s%s", k > 0 ? ", " : "", known[k]);
+        size_t used = strlen(list), left = sizeof list - used;
+        bool fits = strlen(known[k]) + sizeof ", ..." < left;
+        pp_print(list + used, left, "%s%s", k > 0 ? ", " : "", fits ? known[k] : "...");
+        if (!fits) {
+            break;
+        }
     }
     return fail_at_key(r, "unknown key '%.40s'; known are %s", key, list);
 }

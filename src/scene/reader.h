@@ -169,5 +169,9 @@ perp_status pp_reader_value_space(pp_reader *r, const pp_field *field, const jso
 // "a, b or c", the words of a list.
 void pp_reader_words(const pp_choice *choices, char *text, size_t size);
 
+// "limits", and "tree": names of joints, which are known by then (settings.c).
+perp_status pp_reader_limits(pp_reader *r, const json_t *root, perp_limits *limits);
+perp_status pp_reader_tree(pp_reader *r, const json_t *root, perp_sim_def *sim);
+
 // Everything in the file, into settings and the builder (build.c).
 perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *settings);
