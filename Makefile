@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test bench bench-peers lint format install clean asan check-install fuzz \
-        deps-build deps-test deps-lint deps-fuzz deps-bench deps-bench-peers
+        deps-build deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
 
 help:
 	@echo 'make demo      build perp, run scenes and examples, draw pictures into build/demo'
@@ -44,7 +44,9 @@ build-%: build/%/.configured
 deps-build:
 	@tools/install_deps build
 deps-test:
-	@tools/install_deps build test
+	@tools/install_deps build viewer test
+deps-browser:
+	@tools/install_deps build viewer test browser
 deps-lint:
 	@tools/install_deps build test lint
 deps-fuzz:
@@ -56,7 +58,7 @@ deps-bench-peers:
 
 # ── Commands ─────────────────────────────────────────────────────────────────────────────────────
 
-test: deps-test
+test: deps-browser
 	@$(MAKE) --no-print-directory build-release
 	@ctest --test-dir build/release --output-on-failure --parallel $(JOBS)
 

@@ -85,6 +85,16 @@ void cli_complete_solvers(void);
 cli_exit cli_scene_open(const char *path, perp_scene **scene);
 cli_exit cli_recording_open(const char *path, perp_recording **recording);
 
+// ── The viewer (page.c) ──────────────────────────────────────────────────────────────────────────
+
+const char *cli_page(size_t *size);  // NULL: this perp was built without it
+cli_exit cli_no_page(const char *verb);
+// DIR/replay.html.
+cli_exit cli_replay_write(const char *verb, perp_recording *recording, const char *dir,
+                          double megabytes, bool quiet);
+// The directory of a recording that was given by the path of its run.h5, or by its own.
+void cli_recording_dir(const char *path, char *dir, size_t size);
+
 // ── JSON on stdout (json.c) ──────────────────────────────────────────────────────────────────────
 
 void cli_json_string(FILE *out, const char *text);

@@ -30,3 +30,15 @@ cli_exit cli_recording_open(const char *path, perp_recording **recording)
     }
     return CLI_FINE;
 }
+
+void cli_recording_dir(const char *path, char *dir, size_t size)
+{
+    size_t length = strlen(path), tail = strlen("run.h5");
+    bool file = length >= tail && strcmp(path + length - tail, "run.h5") == 0 &&
+                (length == tail || path[length - tail - 1] == '/');
+    if (file && length == tail) {
+        snprintf(dir, size, ".");
+    } else {
+        snprintf(dir, size, "%.*s", (int)(file ? length - tail : length), path);
+    }
+}

@@ -4,21 +4,6 @@
 // perp plot: figures of a recorded run.
 #include "cli.h"
 
-#include <string.h>
-
-// The directory of a recording that was given by the path of its run.h5.
-static void directory_of(const char *path, char *dir, size_t size)
-{
-    size_t length = strlen(path), tail = strlen("run.h5");
-    bool file = length >= tail && strcmp(path + length - tail, "run.h5") == 0 &&
-                (length == tail || path[length - tail - 1] == '/');
-    if (file && length == tail) {
-        snprintf(dir, size, ".");
-    } else {
-        snprintf(dir, size, "%.*s", (int)(file ? length - tail : length), path);
-    }
-}
-
 static cli_exit draw(perp_recording *recording, const char *dir, const char *only, bool quiet)
 {
     perp_error error = {0};
@@ -77,7 +62,7 @@ cli_exit cli_plot(int count, char **words)
     if (code != CLI_FINE) {
         return code;
     }
-    directory_of(word[0], dir, sizeof dir);
+    cli_recording_dir(word[0], dir, sizeof dir);
     code = draw(recording, out ? out : dir, only || found > 1 ? names : NULL, quiet);
     perp_recording_close(recording);
     return code;

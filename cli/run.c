@@ -14,7 +14,8 @@ typedef struct run_options {
     double until, step, tolerance;  // negative: as the scene has it
     int stepper, form, every;       // likewise
     int friction, facets, rotation, gyroscopic, positions, coordinates;
-    bool json, quiet, no_figures;
+    double replay_mb;
+    bool json, quiet, no_figures, no_replay;
 } run_options;
 
 typedef struct run {
@@ -41,6 +42,7 @@ static cli_exit read_options(int count, char **words, run_options *o)
     *o = (run_options){.until = -1.0,
                        .step = -1.0,
                        .tolerance = -1.0,
+                       .replay_mb = perp_replay_default().megabytes,
                        .stepper = -1,
                        .form = -1,
                        .friction = -1,
@@ -65,6 +67,8 @@ static cli_exit read_options(int count, char **words, run_options *o)
         {"--every", CLI_COUNT, &o->every, NULL},
         {"--json", CLI_FLAG, &o->json, NULL},
         {"--no-figures", CLI_FLAG, &o->no_figures, NULL},
+        {"--no-replay", CLI_FLAG, &o->no_replay, NULL},
+        {"--replay-mb", CLI_POSITIVE, &o->replay_mb, NULL},
         {"-q", CLI_FLAG, &o->quiet, NULL}};
     return cli_options_parse("run", count, words, options, sizeof options / sizeof options[0],
                              &o->file, 1);
@@ -148,6 +152,8 @@ static void remove_leftovers(const run *r)
 {
     char path[4200];
     snprintf(path, sizeof path, "%s/unsolved.json", r->dir);
+    remove(path);
+    snprintf(path, sizeof path, "%s/replay.html", r->dir);
     remove(path);
     snprintf(path, sizeof path, "%s/index.html", r->dir);
     remove(path);
@@ -317,19 +323,27 @@ static void print_summary(const run *r, const perp_summary *sum)
     printf("recording   %s\n", r->dir);
 }
 
+// Figures and the page that plays the run. Built without the viewer, perp says so and that is all.
 static bool draw(const run *r)
 {
+    size_t size;
     perp_recording *recording = NULL;
     perp_error error = {0};
-    if (r->options.no_figures) {
+    const run_options *o = &r->options;
+    if (o->no_figures && o->no_replay) {
         return true;
     }
     bool drawn = perp_recording_open(r->dir, NULL, &recording, &error) >= 0 &&
-                 perp_plot_run(recording, r->dir, NULL, NULL, &error) >= 0;
-    perp_recording_close(recording);
+                 (o->no_figures || perp_plot_run(recording, r->dir, NULL, NULL, &error) >= 0);
     if (!drawn) {
         cli_complain("%s", error.text);
+    } else if (!o->no_replay && cli_page(&size)) {
+        bool quiet = o->quiet || o->json;
+        drawn = cli_replay_write("run", recording, r->dir, o->replay_mb, quiet) == CLI_FINE;
+    } else if (!o->no_replay && !o->quiet && !o->json) {
+        printf("replay      none: built without the viewer, which needs Node.js and npm\n");
     }
+    perp_recording_close(recording);
     return drawn;
 }
 

@@ -11,6 +11,7 @@
 #include <perp/plot.h>
 #include <perp/problem.h>
 #include <perp/record.h>
+#include <perp/replay.h>
 #include <perp/scene.h>
 #include <perp/sim.h>
 #include <perp/types.h>

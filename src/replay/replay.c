@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/replay.h"
+
+#include "replay/reel.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { REPLAY_COOKIE = 0x52504c31, PATH_MOST = 4096 };
+
+static const char mark[] = "<!--perp-data-->";
+
+struct perp_replay {
+    perp_env env;
+    pp_bytes text;
+    int kept, recorded;
+};
+
+perp_replay_def perp_replay_default(void)
+{
+    return (perp_replay_def){.megabytes = 20.0, .cookie = REPLAY_COOKIE};
+}
+
+// ── The page ─────────────────────────────────────────────────────────────────────────────────────
+
+// Bytes that poses and contacts may take: base64 has four letters for three bytes.
+static double bytes_left(const pp_reel *reel, const perp_replay_def *def, size_t about)
+{
+    double bytes = 0.75 * (def->megabytes * 1e6 - (double)def->page_size - (double)about - 4096.0);
+    for (int k = 0; k < PP_COLUMNS; k++) {
+        const pp_column *c = &reel->column[k];
+        bytes -= (double)c->count * c->width * (double)pp_cell_size(c->type);
+    }
+    return bytes - 16.0 * reel->moving * reel->axes;
+}
+
+static bool write_columns(const pp_reel *reel, const perp_env *env, pp_bytes *out)
+{
+    pp_bytes raw = {.env = env};
+    for (int k = 0; k < PP_COLUMNS; k++) {
+        const pp_column *c = &reel->column[k];
+        pp_bytes_put(&raw, c->data, (size_t)c->count * (size_t)c->width * pp_cell_size(c->type));
+    }
+    pp_bytes_base64(out, (const unsigned char *)raw.data, raw.used);
+    bool whole = !raw.failed;
+    pp_bytes_free(&raw);
+    return whole;
+}
+
+static perp_status write_page(const pp_reel *reel, const perp_replay_def *def, const char *place,
+                              perp_replay *replay, perp_error *error)
+{
+    pp_bytes *out = &replay->text;
+    const char *end = def->page + def->page_size, *rest = place + strlen(mark);
+    pp_bytes_put(out, def->page, (size_t)(place - def->page));
+    pp_bytes_text(out, "<script type=\"application/json\" id=\"perp-about\">");
+    pp_about_write(reel, def, out);
+    pp_bytes_text(out, "</script>\n<script type=\"text/plain\" id=\"perp-data\">");
+    bool whole = write_columns(reel, &replay->env, out);
+    pp_bytes_text(out, "</script>");
+    pp_bytes_put(out, rest, (size_t)(end - rest));
+    if (!whole || out->failed) {
+        return pp_fail(error, PERP_ERR_MEMORY, "no memory for the replay");
+    }
+    replay->kept = reel->plan.poses.count;
+    replay->recorded = reel->info->frames;
+    return PERP_OK;
+}
+
+static perp_status make(pp_reel *reel, const perp_replay_def *def, const char *place,
+                        perp_replay *replay, perp_error *error)
+{
+    perp_status status = pp_reel_model(reel, error);
+    if (status == PERP_OK) {
+        status = pp_reel_scan(reel, error);
+    }
+    if (status != PERP_OK) {
+        return status;
+    }
+    pp_bytes about = {.env = &replay->env};
+    pp_about_write(reel, def, &about);
+    bool whole = !about.failed;
+    reel->plan = pp_plan_make(reel, bytes_left(reel, def, about.used));
+    pp_bytes_free(&about);
+    if (!whole) {
+        return pp_fail(error, PERP_ERR_MEMORY, "no memory for the replay");
+    }
+    status = pp_reel_fill(reel, error);
+    return status == PERP_OK ? write_page(reel, def, place, replay, error) : status;
+}
+
+static const char *find_mark(const perp_replay_def *def)
+{
+    size_t length = strlen(mark);
+    for (size_t k = 0; k + length <= def->page_size; k++) {
+        if (def->page[k] == '<' && memcmp(def->page + k, mark, length) == 0) {
+            return def->page + k;
+        }
+    }
+    return NULL;
+}
+
+static perp_status check_def(const perp_replay_def *def, perp_error *error)
+{
+    if (!def || def->cookie != REPLAY_COOKIE) {
+        return pp_fail(error, PERP_ERR_DEF, "replay: start from perp_replay_default()");
+    }
+    if (!def->page || !(def->megabytes > 0.0) || !isfinite(def->megabytes)) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "replay: needs a page, and megabytes above 0");
+    }
+    return PERP_OK;
+}
+
+perp_status perp_replay_make(perp_recording *recording, const perp_replay_def *def,
+                             const perp_env *env, perp_replay **replay, perp_error *error)
+{
+    if (!recording || !replay) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "replay: a recording is needed");
+    }
+    *replay = NULL;
+    perp_status status = check_def(def, error);
+    if (status != PERP_OK) {
+        return status;
+    }
+    perp_replay_def whole = *def;
+    whole.page_size = def->page_size > 0 ? def->page_size : strlen(def->page);
+    const char *place = find_mark(&whole);
+    if (!place) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "replay: the page has no place for data: %s",
+                       mark);
+    }
+    pp_arena *arena = pp_arena_create(env);
+    pp_reel *reel = arena ? PP_ZEROS(arena, pp_reel, 1) : NULL;
+    perp_replay *r = reel ? pp_alloc(env, sizeof *r) : NULL;
+    if (!r) {
+        pp_arena_destroy(arena);
+        return pp_fail(error, PERP_ERR_MEMORY, "no memory for the replay");
+    }
+    *r = (perp_replay){.env = env ? *env : (perp_env){0}};
+    r->text.env = &r->env;
+    reel->recording = recording;
+    reel->info = perp_recording_about(recording);
+    reel->arena = arena;
+    status = make(reel, &whole, place, r, error);
+    pp_arena_destroy(arena);
+    if (status != PERP_OK) {
+        perp_replay_destroy(r);
+        return status;
+    }
+    *replay = r;
+    return PERP_OK;
+}
+
+void perp_replay_destroy(perp_replay *replay)
+{
+    if (replay) {
+        perp_env env = replay->env;
+        pp_bytes_free(&replay->text);
+        pp_free(&env, replay, sizeof *replay);
+    }
+}
+
+const char *perp_replay_text(const perp_replay *replay, size_t *size)
+{
+    if (size) {
+        *size = replay->text.used;
+    }
+    return replay->text.data;
+}
+
+void perp_replay_kept(const perp_replay *replay, int *kept, int *recorded)
+{
+    *kept = replay->kept;
+    *recorded = replay->recorded;
+}
+
+// ── The file ─────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status cannot(perp_error *error, const char *path, int fault)
+{
+    return pp_fail(error, PERP_ERR_IO, "cannot write '%.150s': %s", path,
+                   strerror(fault ? fault : EIO));
+}
+
+perp_status perp_replay_save(const perp_replay *replay, const char *path, perp_error *error)
+{
+    char part[PATH_MOST + 8];
+    if (!replay || !path || !path[0]) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "replay: needs a path");
+    }
+    if (strlen(path) >= PATH_MOST) {
+        return cannot(error, path, ENAMETOOLONG);
+    }
+    pp_print(part, sizeof part, "%s.part", path);
+    errno = 0;
+    FILE *file = fopen(part, "wb");
+    if (!file) {
+        return cannot(error, part, errno);
+    }
+    bool whole = fwrite(replay->text.data, 1, replay->text.used, file) == replay->text.used;
+    whole = fflush(file) == 0 && whole;
+    int fault = errno;
+    if (fclose(file) != 0 || !whole || rename(part, path) != 0) {
+        fault = whole ? errno : fault;
+        remove(part);
+        return cannot(error, path, fault);
+    }
+    return PERP_OK;
+}

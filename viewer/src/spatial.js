@@ -1,0 +1,408 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Space: three.js with an orbiting camera and one light that throws shadows. One draw call for all solids of
+// a kind. Where drawing is slow (no GPU), shadows are drawn less often, then coarser, then not at all.
+import * as THREE from "three";
+import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { bounds, endless, patchSize } from "./bounds.js";
+import { solidOf } from "./geometry.js";
+import { niceStep } from "./planar.js";
+
+const UP = new THREE.Vector3(0, 0, 1);
+
+export class SpatialStage {
+  constructor(host, run, theme, hooks) {
+    this.run = run;
+    this.theme = theme;
+    this.hooks = hooks;
+    this.box = bounds(run);
+    this.size = this.box.size;
+    this.canvas = document.createElement("canvas");
+    this.canvas.className = "main";
+    host.prepend(this.canvas);
+    this.renderer = new THREE.WebGLRenderer({ canvas: this.canvas, antialias: true, preserveDrawingBuffer: false });
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.scene = new THREE.Scene();
+    this.camera = new THREE.PerspectiveCamera(32, 1, 0.01, 1000);
+    this.camera.up.copy(UP);
+    this.controls = new OrbitControls(this.camera, this.canvas);
+    this.controls.enableDamping = false;
+    this.controls.addEventListener("change", () => {
+      this.hooks.changed();
+    });
+    this.controls.addEventListener("start", () => {
+      this.fitted = false;
+    });
+    this.gridLine = { value: new THREE.Color() };
+    this.gridFar = { value: new THREE.Color() };
+    this.gridOn = { value: 1 };
+    this.quality = 0;
+    this.slow = 0;
+    this.frames = 0;
+    this.lights();
+    this.ground();
+    this.patches();
+    this.solids();
+    this.resize();
+    this.fit();
+    this.pointers();
+    this.recolor();
+    theme.onChange(() => this.recolor());
+  }
+
+  lights() {
+    this.sky = new THREE.HemisphereLight(0xffffff, 0xb9b4a8, 1.75);
+    this.sun = new THREE.DirectionalLight(0xffffff, 2.1);
+    this.sun.castShadow = true;
+    this.sun.shadow.mapSize.set(1024, 1024);
+    this.sun.shadow.bias = -0.0006;
+    this.sun.shadow.normalBias = 0.02 * this.size * 0.05;
+    this.scene.add(this.sky, this.sun, this.sun.target);
+    this.aimSun(this.center());
+  }
+  center() {
+    const { low, high } = this.box;
+    return new THREE.Vector3((low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2);
+  }
+  aimSun(at) {
+    const s = this.size;
+    this.sun.target.position.copy(at);
+    this.sun.position.set(at.x + 0.9 * s, at.y - 1.3 * s, at.z + 2.1 * s);
+    const c = this.sun.shadow.camera;
+    c.left = c.bottom = -0.95 * s;
+    c.right = c.top = 0.95 * s;
+    c.near = 0.1 * s;
+    c.far = 6 * s;
+    c.updateProjectionMatrix();
+  }
+
+  // A half-space is a large disc with a grid that fades out; the first one has the scene's grid.
+  ground() {
+    this.grounds = [];
+    for (const shape of this.run.shapes.filter(endless)) {
+      if (this.run.bodies[shape.body].row >= 0) continue;
+      const mesh = new THREE.Mesh(new THREE.CircleGeometry(14 * this.size, 64), this.groundMaterial());
+      mesh.receiveShadow = true;
+      mesh.userData.shape = shape;
+      this.scene.add(mesh);
+      this.grounds.push(mesh);
+    }
+  }
+  // The side of a moving body that is endless for the solver: a patch of the body's size.
+  patches() {
+    this.sides = [];
+    for (const shape of this.run.shapes.filter(endless)) {
+      if (this.run.bodies[shape.body].row < 0) continue;
+      const half = 0.4 * patchSize(this.run, shape, this.size);
+      const material = new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.18, side: THREE.DoubleSide, depthWrite: false });
+      const mesh = new THREE.Mesh(new THREE.PlaneGeometry(2 * half, 2 * half), material);
+      mesh.userData.shape = shape;
+      this.scene.add(mesh);
+      this.sides.push(mesh);
+    }
+  }
+  groundMaterial() {
+    const material = new THREE.MeshLambertMaterial({ side: THREE.FrontSide });
+    const step = niceStep(this.size / 8);
+    material.onBeforeCompile = (shader) => {
+      shader.uniforms.gridStep = { value: step };
+      shader.uniforms.gridFade = { value: 3.2 * this.size };
+      shader.uniforms.gridLine = this.gridLine;
+      shader.uniforms.gridFar = this.gridFar;
+      shader.uniforms.gridOn = this.gridOn;
+      shader.vertexShader = shader.vertexShader
+        .replace("#include <common>", "#include <common>\nvarying vec2 vGrid;")
+        .replace("#include <begin_vertex>", "#include <begin_vertex>\nvGrid = position.xy;");
+      shader.fragmentShader = shader.fragmentShader
+        .replace("#include <common>", `#include <common>
+          varying vec2 vGrid; uniform float gridStep, gridFade, gridOn; uniform vec3 gridLine, gridFar;
+          float gridAt(float s) { vec2 g = vGrid / s; vec2 w = fwidth(g) * 1.1; vec2 d = abs(fract(g - 0.5) - 0.5) / max(w, 1e-6);
+            return (1.0 - min(min(d.x, d.y), 1.0)) * clamp(1.0 - max(w.x, w.y) * 2.5, 0.0, 1.0); }`)
+        .replace("#include <opaque_fragment>", `#include <opaque_fragment>
+          float grid = max(gridAt(gridStep), 0.45 * gridAt(gridStep / 5.0)) * gridOn;
+          float fade = 1.0 - smoothstep(0.3 * gridFade, gridFade, length(vGrid));
+          gl_FragColor.rgb = mix(gridFar, mix(gl_FragColor.rgb, gridLine, 0.55 * grid), fade);`);
+    };
+    return material;
+  }
+
+  // Instanced by geometry.
+  solids() {
+    const groups = new Map();
+    const fine = this.run.shapes.length <= 300;
+    for (let k = 0; k < this.run.shapes.length; k++) {
+      const shape = this.run.shapes[k];
+      if (endless(shape)) continue;
+      const solid = solidOf(this.run, shape, fine);
+      if (!groups.has(solid.key)) groups.set(solid.key, { solid, items: [] });
+      groups.get(solid.key).items.push({ shape, scale: new THREE.Vector3(...solid.scale), local: solid.local, index: k });
+    }
+    this.groups = [];
+    for (const { solid, items } of groups.values()) {
+      const geometry = solid.make();
+      const material = new THREE.MeshLambertMaterial({ vertexColors: true });
+      const mesh = new THREE.InstancedMesh(geometry, material, items.length);
+      mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
+      mesh.frustumCulled = false;
+      mesh.castShadow = mesh.receiveShadow = true;
+      this.scene.add(mesh);
+      const group = { mesh, items };
+      if (solid.edges && this.run.shapes.length <= 60) this.edges(group, geometry);
+      this.groups.push(group);
+    }
+  }
+  edges(group, geometry) {
+    const lines = new THREE.EdgesGeometry(geometry, 30);
+    group.lines = group.items.map(() => {
+      const line = new THREE.LineSegments(lines, new THREE.LineBasicMaterial({ transparent: true, opacity: 0.45 }));
+      line.matrixAutoUpdate = false;
+      this.scene.add(line);
+      return line;
+    });
+  }
+
+  recolor() {
+    const dark = this.theme.name === "dark";
+    const c = this.theme.color;
+    this.background = new THREE.Color(c.stage);
+    this.scene.background = this.background;
+    this.sky.intensity = dark ? 1.35 : 1.95;
+    this.sun.intensity = dark ? 1.7 : 1.75;
+    this.gridLine.value.set(dark ? "#5c6371" : "#aaa493");
+    this.gridFar.value.copy(this.background);
+    for (const mesh of this.grounds) mesh.material.color.set(dark ? "#3a404b" : "#f1eee6");
+    for (const mesh of this.sides) mesh.material.color.set(this.theme.body(mesh.userData.shape.body, "free"));
+    for (const { mesh, items, lines } of this.groups) {
+      items.forEach(({ shape }, k) => {
+        mesh.setColorAt(k, new THREE.Color(this.theme.body(shape.body, this.run.bodies[shape.body].drive)));
+        lines?.[k].material.color.set(dark ? "#0d0f13" : "#2a2d33");
+      });
+      if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
+    }
+    this.chosen = undefined;
+    this.hooks.changed();
+  }
+
+  resize() {
+    const { clientWidth: w, clientHeight: h } = this.canvas.parentElement;
+    this.width = Math.max(1, w);
+    this.height = Math.max(1, h);
+    const ratio = this.quality >= 2 ? 1 : Math.min(2, window.devicePixelRatio || 1);
+    this.renderer.setPixelRatio(this.quality >= 4 ? 0.75 : ratio);
+    this.renderer.setSize(this.width, this.height, false);
+    this.camera.aspect = this.width / this.height;
+    this.camera.updateProjectionMatrix();
+    if (this.fitted) this.fit();
+  }
+
+  // As near as the corners of the box allow, with some room for the tools.
+  fit() {
+    const { low, high } = this.box;
+    const center = this.center();
+    const toward = new THREE.Vector3(0.62, -1, 0.5).normalize();
+    const right = new THREE.Vector3().crossVectors(UP, toward).normalize();
+    const up = new THREE.Vector3().crossVectors(toward, right);
+    const tall = Math.tan(((this.camera.fov / 2) * Math.PI) / 180) * 0.88;
+    const wide = tall * this.camera.aspect * Math.max(0.5, 1 - 190 / this.width);
+    let distance = 0.8 * this.size;
+    for (let k = 0; k < 8; k++) {
+      const corner = new THREE.Vector3(k & 1 ? high[0] : low[0], k & 2 ? high[1] : low[1], k & 4 ? high[2] : low[2]).sub(center);
+      const depth = corner.dot(toward);
+      distance = Math.max(distance, depth + Math.abs(corner.dot(right)) / wide, depth + Math.abs(corner.dot(up)) / tall);
+    }
+    this.camera.near = distance / 200;
+    this.camera.far = distance * 60;
+    this.camera.position.copy(center).addScaledVector(toward, distance);
+    this.controls.target.copy(center);
+    this.camera.updateProjectionMatrix();
+    this.controls.update();
+    this.fitted = true;
+  }
+  follow(p) {
+    const to = new THREE.Vector3(p[0], p[1], p[2]);
+    const by = to.clone().sub(this.controls.target);
+    this.controls.target.copy(to);
+    this.camera.position.add(by);
+    this.aimSun(to);
+    this.fitted = false;
+  }
+  zoom(factor) {
+    this.camera.position.sub(this.controls.target).divideScalar(factor).add(this.controls.target);
+    this.fitted = false;
+    this.hooks.changed();
+  }
+  pan(dx, dy) {
+    const offset = this.camera.position.clone().sub(this.controls.target);
+    const turn = new THREE.Quaternion().setFromAxisAngle(UP, -dx * 0.005);
+    offset.applyQuaternion(turn);
+    const side = new THREE.Vector3().crossVectors(offset, UP).normalize();
+    const tilted = offset.clone().applyAxisAngle(side, dy * 0.005);
+    if (Math.abs(tilted.clone().normalize().z) < 0.995) offset.copy(tilted);
+    this.camera.position.copy(this.controls.target).add(offset);
+    this.fitted = false;
+    this.controls.update();
+  }
+
+  project(p) {
+    const v = this.scratch ??= new THREE.Vector3();
+    v.set(p[0], p[1], p[2]).project(this.camera);
+    return [((v.x + 1) / 2) * this.width, ((1 - v.y) / 2) * this.height, v.z < 1 ? 1 : 0];
+  }
+  pixels(p) {
+    const d = Math.hypot(p[0] - this.camera.position.x, p[1] - this.camera.position.y, p[2] - this.camera.position.z);
+    return this.height / 2 / Math.tan(((this.camera.fov / 2) * Math.PI) / 180) / Math.max(d, 1e-9);
+  }
+
+  ray(x, y) {
+    const ray = new THREE.Raycaster();
+    ray.setFromCamera(new THREE.Vector2((2 * x) / this.width - 1, 1 - (2 * y) / this.height), this.camera);
+    return ray;
+  }
+  pickHit(x, y) {
+    const ray = this.ray(x, y);
+    let best = null;
+    for (const { mesh, items } of this.groups) {
+      mesh.computeBoundingSphere();
+      for (const hit of ray.intersectObject(mesh)) {
+        if (!best || hit.distance < best.distance) {
+          best = { body: items[hit.instanceId].shape.body, distance: hit.distance, point: hit.point };
+        }
+      }
+    }
+    return best;
+  }
+  pick(x, y) {
+    return this.pickHit(x, y)?.body ?? -1;
+  }
+
+  pointers() {
+    const c = this.canvas;
+    let down = null;
+    const at = (e) => {
+      const box = c.getBoundingClientRect();
+      return [e.clientX - box.left, e.clientY - box.top];
+    };
+    // Dragging keeps the depth of the point that was taken.
+    const inPlane = (x, y) => {
+      const out = new THREE.Vector3();
+      this.ray(x, y).ray.intersectPlane(down.plane, out);
+      return [out.x, out.y, out.z];
+    };
+    c.addEventListener("pointerdown", (e) => {
+      const [x, y] = at(e);
+      const hit = this.hooks.drags() ? this.pickHit(x, y) : null;
+      down = { x, y, moved: false, drag: false };
+      if (hit && this.hooks.dragStart(hit.body, [hit.point.x, hit.point.y, hit.point.z])) {
+        const normal = this.camera.getWorldDirection(new THREE.Vector3());
+        down.plane = new THREE.Plane().setFromNormalAndCoplanarPoint(normal, hit.point);
+        down.drag = true;
+        this.controls.enabled = false;
+        c.setPointerCapture(e.pointerId);
+      }
+    }, { capture: true });
+    c.addEventListener("pointermove", (e) => {
+      const [x, y] = at(e);
+      if (!down) return;
+      down.moved ||= Math.hypot(x - down.x, y - down.y) > 4;
+      if (down.drag) this.hooks.dragMove(inPlane(x, y));
+    });
+    const up = (e) => {
+      if (down?.drag) this.hooks.dragEnd();
+      if (down && !down.moved && e.type === "pointerup") this.hooks.click(...at(e));
+      down = null;
+      this.controls.enabled = true;
+    };
+    c.addEventListener("pointerup", up);
+    c.addEventListener("pointercancel", up);
+  }
+
+  place(state) {
+    const p = new THREE.Vector3();
+    const q = new THREE.Quaternion();
+    const lp = new THREE.Vector3();
+    const lq = new THREE.Quaternion();
+    const m = new THREE.Matrix4();
+    const set = (shape, scale, local) => {
+      const b = shape.body;
+      q.set(state.rotation[4 * b + 1], state.rotation[4 * b + 2], state.rotation[4 * b + 3], state.rotation[4 * b]);
+      p.set(state.position[3 * b], state.position[3 * b + 1], state.position[3 * b + 2]);
+      if (!local) {
+        const s = shape.pose;
+        lp.set(s[0], s[1], s[2]).applyQuaternion(q);
+        p.add(lp);
+        q.multiply(lq.set(s[4], s[5], s[6], s[3]));
+      }
+      return m.compose(p, q, scale);
+    };
+    for (const { mesh, items, lines } of this.groups) {
+      items.forEach((item, k) => {
+        set(item.shape, item.scale, item.local);
+        mesh.setMatrixAt(k, m);
+        lines?.[k].matrix.copy(m);
+      });
+      mesh.instanceMatrix.needsUpdate = true;
+    }
+    const one = new THREE.Vector3(1, 1, 1);
+    for (const mesh of this.sides) {
+      set(mesh.userData.shape, one, false);
+      m.decompose(mesh.position, mesh.quaternion, mesh.scale);
+    }
+    const center = this.controls.target;
+    for (const mesh of this.grounds) {
+      set(mesh.userData.shape, one, false);
+      m.decompose(mesh.position, mesh.quaternion, mesh.scale);
+      // Endless: the disc follows the view, in whole steps of its grid.
+      const step = niceStep(this.size / 8);
+      mesh.updateMatrixWorld();
+      const local = mesh.worldToLocal(center.clone());
+      lp.set(Math.round(local.x / step) * step, Math.round(local.y / step) * step, 0).applyQuaternion(mesh.quaternion);
+      mesh.position.add(lp);
+    }
+  }
+
+  highlight(body) {
+    if (this.chosen === body) return;
+    this.chosen = body;
+    for (const { mesh, items } of this.groups) {
+      items.forEach(({ shape }, k) => {
+        const color = new THREE.Color(this.theme.body(shape.body, this.run.bodies[shape.body].drive));
+        if (shape.body === body) color.lerp(new THREE.Color(this.theme.color.accent), 0.55);
+        mesh.setColorAt(k, color);
+      });
+      if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
+    }
+  }
+
+  draw(state, look) {
+    this.state = state;
+    this.place(state);
+    this.highlight(look.body);
+    this.gridOn.value = look.grid ? 1 : 0;
+    const every = this.quality >= 1 ? 2 : 1;
+    this.renderer.shadowMap.autoUpdate = false;
+    this.renderer.shadowMap.needsUpdate = this.frames++ % every === 0 || !look.playing;
+    this.renderer.render(this.scene, this.camera);
+  }
+
+  // Called with the time of each frame while playing [ms].
+  pace(ms) {
+    this.slow = 0.85 * this.slow + 0.15 * (ms > 30 ? 1 : 0);
+    if (this.slow > 0.75 && this.quality < 4) {
+      this.quality++;
+      this.slow = 0;
+      if (this.quality === 2) this.resize();
+      if (this.quality === 3) {
+        this.sun.castShadow = false;
+        this.groups.forEach(({ mesh }) => (mesh.material.needsUpdate = true));
+        this.grounds.forEach((mesh) => (mesh.material.needsUpdate = true));
+      }
+      if (this.quality === 4) this.resize();
+      this.hooks.changed();
+    }
+  }
+  get remark() {
+    return this.quality >= 3 ? "no shadows: drawing is slow here" : "";
+  }
+}

@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Three strips below the stage, on one clock: the energy ledger, the residual, and modes of contacts.
+import { Chart } from "./charts.js";
+import { lower } from "./data.js";
+import { withAlpha } from "./theme.js";
+
+const ENERGY = [
+  { label: "kinetic", color: (c) => c.accent },
+  { label: "potential", color: (c) => c.stick },
+  { label: "dissipated", color: (c) => c.slip },
+  { label: "total", color: (c) => c.ink, dash: [4, 3] },
+];
+const ROWS = 8; // tracks with a lane of their own; more: shares of all contacts
+
+export class Strips {
+  constructor(host, run, theme, seek) {
+    this.run = run;
+    this.theme = theme;
+    this.seek = seek;
+    this.host = host;
+    const strip = (title) => {
+      const box = document.createElement("section");
+      box.className = "strip";
+      box.innerHTML = `<h3>${title} <span></span></h3><div class="plot"></div>`;
+      host.append(box);
+      return box;
+    };
+    this.energyBox = strip("Energy");
+    this.residualBox = strip("Residual");
+    this.modesBox = strip("Contact modes");
+    this.energy = new Chart(this.energyBox.querySelector(".plot"), theme, ENERGY, { height: 104, seek });
+    this.residual = new Chart(this.residualBox.querySelector(".plot"), theme, [{ label: "residual", color: (c) => c.accent }], {
+      height: 104,
+      log: true,
+      limit: run.about.limits[6],
+      seek,
+    });
+    this.lanes = document.createElement("canvas");
+    this.lanes.className = "lanes";
+    this.lanes.setAttribute("role", "img");
+    this.modesBox.querySelector(".plot").append(this.lanes);
+    const go = (e) => {
+      const box = this.lanes.getBoundingClientRect();
+      seek(this.timeAt(e.clientX - box.left));
+    };
+    this.lanes.addEventListener("pointerdown", (e) => {
+      this.lanes.setPointerCapture(e.pointerId);
+      go(e);
+    });
+    this.lanes.addEventListener("pointermove", (e) => e.buttons & 1 && go(e));
+    theme.onChange(() => this.heads());
+    this.heads();
+    this.refresh();
+  }
+
+  heads() {
+    const line = (color, text) => `<i style="border-color:${color}"></i>${text}`;
+    const c = this.theme.color;
+    this.energyBox.querySelector("span").innerHTML = "[J] " + ENERGY.map((s) => line(s.color(c), s.label)).join(" ");
+    this.residualBox.querySelector("span").innerHTML = "[m/s] worst of each frame " + line(c.bad, "limit");
+    this.modesBox.querySelector("span").innerHTML = ["open", "stick", "slip"].map((m) => line(c[m], m)).join(" ");
+    this.image = null;
+  }
+
+  // The numbers changed (live), or are there for the first time.
+  refresh() {
+    const { run } = this;
+    const s = run.series;
+    const n = s.t.rows;
+    const ts = Array.from(s.t.data.subarray(0, n));
+    const e = s.energy.data;
+    const start = e[1] ?? 0;
+    const pick = (f) => Array.from({ length: n }, (_, k) => f(4 * k));
+    this.energy.set(
+      ts,
+      [pick((k) => e[k]), pick((k) => e[k + 1] - start), pick((k) => e[k + 3]), pick((k) => e[k] + e[k + 1] - start)],
+      run.t0,
+      run.t1,
+    );
+    const floor = 1e-17;
+    this.residual.set(ts, [Array.from({ length: n }, (_, k) => (k === 0 && n > 1 ? null : Math.max(floor, s.certificate.data[7 * k + 6])))], run.t0, run.t1);
+    this.image = null;
+  }
+
+  box() {
+    return { left: this.wide ? 8 : Math.min(190, this.lanes.clientWidth * 0.4), right: 8, top: 6, bottom: 20 };
+  }
+  timeAt(x) {
+    const b = this.box();
+    const f = (x - b.left) / Math.max(1, this.lanes.clientWidth - b.left - b.right);
+    return this.run.t0 + Math.min(1, Math.max(0, f)) * (this.run.t1 - this.run.t0);
+  }
+
+  // The lanes, drawn once for a size and theme; the playhead goes over a copy.
+  paint() {
+    const { run, theme } = this;
+    const w = this.lanes.clientWidth;
+    const h = this.lanes.clientHeight;
+    const ratio = window.devicePixelRatio || 1;
+    this.lanes.width = Math.round(w * ratio);
+    this.lanes.height = Math.round(h * ratio);
+    this.wide = run.tracks > ROWS;
+    const image = document.createElement("canvas");
+    image.width = this.lanes.width;
+    image.height = this.lanes.height;
+    const ctx = image.getContext("2d");
+    ctx.scale(ratio, ratio);
+    const b = this.box();
+    const span = Math.max(1, w - b.left - b.right);
+    const cells = Math.max(1, Math.floor(span));
+    if (this.wide) this.shares(ctx, b, cells, h);
+    else this.rows(ctx, b, cells, h);
+    ctx.fillStyle = theme.color.soft;
+    ctx.font = `11px ${theme.sans}`;
+    ctx.textAlign = "left";
+    ctx.fillText(`${+run.t0.toPrecision(4)} s`, b.left, h - 5);
+    ctx.textAlign = "right";
+    ctx.fillText(`${+run.t1.toPrecision(4)} s`, w - b.right, h - 5);
+    if (run.tracks === 0) {
+      ctx.textAlign = "center";
+      ctx.fillText("no contacts in this run", w / 2, h / 2);
+    }
+    this.image = image;
+    this.lanes.setAttribute("aria-label", `modes of ${run.tracks} contact points over time`);
+  }
+  snapOf(cell, cells) {
+    const t = this.run.t0 + ((cell + 0.5) / cells) * (this.run.t1 - this.run.t0);
+    return lower(this.run.snaps.t, t);
+  }
+  rows(ctx, b, cells, h) {
+    const { run, theme } = this;
+    const n = Math.max(1, run.tracks);
+    const pitch = Math.min(20, (h - b.top - b.bottom) / n);
+    ctx.font = `11px ${theme.sans}`;
+    ctx.textBaseline = "middle";
+    for (let track = 0; track < run.tracks; track++) {
+      const y = b.top + track * pitch;
+      ctx.fillStyle = theme.color.soft;
+      ctx.textAlign = "right";
+      let name = run.trackName(track);
+      while (name.length > 4 && ctx.measureText(name).width > b.left - 12) name = "…" + name.slice(2);
+      ctx.fillText(name, b.left - 8, y + pitch / 2);
+      ctx.fillStyle = withAlpha(theme.color.line, 0.4);
+      ctx.fillRect(b.left, y + pitch * 0.2, cells, Math.max(1, pitch * 0.6));
+      for (let cell = 0; cell < cells; cell++) {
+        const row = run.rowOfTrack(this.snapOf(cell, cells), track);
+        if (row < 0) continue;
+        ctx.fillStyle = theme.color.mode[run.snaps.mode.data[row]];
+        ctx.fillRect(b.left + cell, y + pitch * 0.2, 1.5, Math.max(1, pitch * 0.6));
+      }
+    }
+    ctx.textBaseline = "alphabetic";
+  }
+  shares(ctx, b, cells, h) {
+    const { run, theme } = this;
+    const counts = [];
+    let most = 1;
+    for (let cell = 0; cell < cells; cell++) {
+      const [from, to] = run.contactRange(this.snapOf(cell, cells));
+      const n = [0, 0, 0];
+      for (let row = from; row < to; row++) n[run.snaps.mode.data[row]]++;
+      counts.push(n);
+      most = Math.max(most, to - from);
+    }
+    const tall = h - b.top - b.bottom;
+    counts.forEach((n, cell) => {
+      let y = h - b.bottom;
+      for (const mode of [1, 2, 0]) {
+        const part = (n[mode] / most) * tall;
+        ctx.fillStyle = theme.color.mode[mode];
+        ctx.fillRect(b.left + cell, y - part, 1.5, part);
+        y -= part;
+      }
+    });
+    ctx.fillStyle = theme.color.soft;
+    ctx.font = `11px ${theme.sans}`;
+    ctx.textAlign = "left";
+    ctx.fillText(`${most} contacts`, b.left + 4, b.top + 9);
+  }
+
+  at(t) {
+    if (this.host.hidden) return;
+    this.energy.at(t);
+    this.residual.at(t);
+    if (!this.image) this.paint();
+    const ctx = this.lanes.getContext("2d");
+    const ratio = window.devicePixelRatio || 1;
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.clearRect(0, 0, this.lanes.width, this.lanes.height);
+    ctx.drawImage(this.image, 0, 0);
+    const b = this.box();
+    const f = (t - this.run.t0) / (this.run.t1 - this.run.t0 || 1);
+    const x = b.left + f * (this.lanes.clientWidth - b.left - b.right);
+    ctx.scale(ratio, ratio);
+    ctx.strokeStyle = this.theme.color.accent;
+    ctx.lineWidth = 1.5;
+    ctx.beginPath();
+    ctx.moveTo(x, b.top - 4);
+    ctx.lineTo(x, this.lanes.clientHeight - b.bottom + 3);
+    ctx.stroke();
+  }
+  resize() {
+    this.energy.resize();
+    this.residual.resize();
+    this.image = null;
+  }
+}
