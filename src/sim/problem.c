@@ -184,8 +184,8 @@ perp_status perp_sim_problem(const perp_sim *sim, perp_form form, perp_step_prob
         return PERP_ERR_ARGUMENT;
     }
     *problem = NULL;
-    if (!sim->step.kin.mass) {
-        return PERP_ERR_ARGUMENT;  // no step yet
+    if (!sim->step.kin.mass || (sim->tree && !sim->step.tree.tree)) {
+        return PERP_ERR_ARGUMENT;  // no step yet, or it failed before there was a problem
     }
     owned *o = pp_alloc(&sim->env, sizeof *o);
     if (!o) {

@@ -123,11 +123,38 @@ static void motions_approach_each_other(void **state)
     approach("bricard", 2e-3, 0.5);
 }
 
+// A force that ends where no number is: the step fails with the state unchanged, and poses no problem.
+static void a_step_without_numbers(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"bodies\": [{\"mass\": 1, \"inertia\": 1}],"
+        " \"forces\": [{\"kind\": \"force\", \"body\": \"body1\", \"fx\": \"sqrt(0.05-t)\"}]}";
+    shot s = {0};
+    assert_int_equal(perp_scene_parse("numbers", text, sizeof text - 1, NULL, &s.scene, NULL),
+                     PERP_OK);
+    s.def = perp_scene_sim_def(s.scene);
+    s.def.coordinates = PERP_COORDINATES_JOINT;
+    shot_start(&s);
+    perp_status status = PERP_OK;
+    uint64_t hash = 0;
+    for (int k = 0; k < 10 && status == PERP_OK; k++) {
+        hash = perp_state_hash(s.sim);
+        status = perp_step(s.sim, 0.01);
+    }
+    assert_int_equal(status, PERP_ERR_NUMERIC);
+    assert_true(hash == perp_state_hash(s.sim));
+    perp_step_problem *problem;
+    assert_int_equal(perp_sim_problem(s.sim, PERP_FORM_MCP, &problem), PERP_ERR_ARGUMENT);
+    shot_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_is_the_same),
         cmocka_unit_test(motions_approach_each_other),
+        cmocka_unit_test(a_step_without_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
