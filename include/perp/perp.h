@@ -14,4 +14,5 @@
 #include <perp/replay.h>
 #include <perp/scene.h>
 #include <perp/sim.h>
+#include <perp/tree.h>
 #include <perp/types.h>

@@ -109,6 +109,12 @@ double pp_friction_support(const pp_friction *group, bool polygons, const double
 // Direction j of a group in the plane of its rows: (1, 0), (-1, 0) for one row.
 void pp_friction_direction(const pp_friction *group, int j, double d[2]);
 
+enum { PP_JOINT_EQUATIONS = 6 };
+
+// Rows of a joint's own equations phi (value, J, rate), without bias; returns how many. Of kin t, body and
+// turn are read.
+int pp_joint_equations(const perp_model *model, const pp_kinematics *kin, int joint,
+                       pp_row row[PP_JOINT_EQUATIONS]);
 // Coordinate of a joint and its rate row (value, J, rate), without bias. Gears, welds and spherical joints have none.
 void pp_joint_coordinate(const perp_model *model, const pp_kinematics *kin, int joint, pp_row *row);
 // How far the coordinate is beyond its limits, 0 within them [m, rad].

@@ -37,9 +37,8 @@ static void gear_row(const perp_model *m, const pp_kinematics *k, const pp_joint
     row->value -= j->angle;
 }
 
-// Rows of phi into row; returns how many.
-static int equations(const perp_model *m, const pp_kinematics *k, int joint,
-                     pp_row row[PP_JOINT_EQUATIONS])
+int pp_joint_equations(const perp_model *m, const pp_kinematics *k, int joint,
+                       pp_row row[PP_JOINT_EQUATIONS])
 {
     const pp_joint *j = &m->joint[joint];
     if (j->kind == PERP_GEAR) {
@@ -54,7 +53,7 @@ double pp_joint_error(const perp_model *model, const pp_kinematics *kin, int joi
 {
     pp_row row[PP_JOINT_EQUATIONS], coordinate;
     const pp_joint *j = &model->joint[joint];
-    int count = equations(model, kin, joint, row);
+    int count = pp_joint_equations(model, kin, joint, row);
     double worst = 0.0;
     for (int i = 0; i < count; i++) {
         worst = fmax(worst, fabs(row[i].value));
@@ -236,9 +235,9 @@ void pp_joint_rows(const perp_model *m, const pp_kinematics *k, const pp_kinemat
 {
     for (int i = 0; i < m->joints; i++) {
         pp_row own[PP_JOINT_EQUATIONS], first[PP_JOINT_EQUATIONS];
-        int count = equations(m, k, i, own);
+        int count = pp_joint_equations(m, k, i, own);
         if (k != start) {
-            equations(m, start, i, first);
+            pp_joint_equations(m, start, i, first);
         }
         for (int c = 0; c < count; c++) {
             own[c].joint = i;
@@ -258,7 +257,7 @@ void pp_joint_values(const perp_model *model, const pp_kinematics *kin, const pp
     int at = 0;
     while (at < rows->nb && rows->b[at].joint >= 0) {
         pp_row own[PP_JOINT_EQUATIONS];
-        int joint = rows->b[at].joint, count = equations(model, kin, joint, own);
+        int joint = rows->b[at].joint, count = pp_joint_equations(model, kin, joint, own);
         const pp_expr *target = model->joint[joint].target;
         for (int c = 0; c < count; c++) {
             value[at++] = own[c].value;

@@ -6,8 +6,6 @@
 
 #include "constraint/row.h"
 
-enum { PP_JOINT_EQUATIONS = 6 };
-
 typedef struct pp_anchors {
     perp_vec3 a, b;  // in the world
     perp_vec3 u;     // axis of a, in the world

@@ -3,22 +3,25 @@
 //
 // Which joints make the tree, and in which order its links stand.
 //
-// A forest of joints that holds as much as it can (Kruskal's algorithm on the equations of joints), in which
-// no two bodies that are not free hang together: they, and particles, which do not turn and so cannot be
-// carried by a joint, are roots. Links follow breadth first.
+// A forest of joints that holds as many equations as it can, or that a user names (Kruskal's algorithm), in
+// which no two bodies that are not free hang together: they, and particles, which do not turn and so cannot
+// be carried by a joint, are roots. Links follow breadth first.
 #include "tree/hinge.h"
 
 #include <string.h>
+
+enum { MOST_ROWS = 6 };
 
 typedef struct grower {
     const perp_model *model;
     int *set;      // bodies: another one of the same group, -1 at its end
     bool *rooted;  // ends of groups: one of them is a root
     bool *chosen;  // joints
-    // joints of each body that were chosen: first[i]..first[i + 1]
+    // joints of body i: first[i]..first[i + 1]
     int *first, *joint;
-    bool *placed;  // bodies
-    int *queue;    // bodies in the order in which they are placed
+    int *waiting[MOST_ROWS], begin[MOST_ROWS], end[MOST_ROWS];  // by what they hold
+    bool *placed;                                               // bodies
+    int *queue;  // bodies in the order in which they are placed
     int queued;
 } grower;
 
@@ -128,26 +131,22 @@ static perp_status choose_named(grower *g, const int *joints, int count, perp_er
     return PERP_OK;
 }
 
-static void choose_rest(grower *g, bool in_order)
+static void choose_rest(grower *g)
 {
-    const perp_model *m = g->model;
-    for (int rows = in_order ? 1 : 6; rows > 0; rows--) {
-        for (int i = 0; i < m->joints; i++) {
-            int held = holds(m, &m->joint[i]);
-            if (held > 0 && !g->chosen[i] && (in_order || held == rows)) {
-                choose(g, i);
-            }
+    for (int i = 0; i < g->model->joints; i++) {
+        if (!g->chosen[i] && holds(g->model, &g->model->joint[i]) > 0) {
+            choose(g, i);
         }
     }
 }
 
-// ── Order ────────────────────────────────────────────────────────────────────────────────────────
-
-static void list_joints(grower *g)
+// Joints of each body: those that were chosen, or all that could be.
+static void list_joints(grower *g, bool all)
 {
     const perp_model *m = g->model;
+    memset(g->first, 0, ((size_t)m->bodies + 1) * sizeof *g->first);
     for (int i = 0; i < m->joints; i++) {
-        if (g->chosen[i]) {
+        if (all ? holds(m, &m->joint[i]) > 0 : g->chosen[i]) {
             g->first[m->joint[i].a + 1]++;
             g->first[m->joint[i].b + 1]++;
         }
@@ -156,16 +155,67 @@ static void list_joints(grower *g)
         g->first[i + 1] += g->first[i];
     }
     int *next = g->queue;  // not in use yet
-    for (int i = 0; i < m->bodies; i++) {
-        next[i] = g->first[i];
-    }
+    memcpy(next, g->first, (size_t)m->bodies * sizeof *next);
     for (int i = 0; i < m->joints; i++) {
-        if (g->chosen[i]) {
+        if (all ? holds(m, &m->joint[i]) > 0 : g->chosen[i]) {
             g->joint[next[m->joint[i].a]++] = i;
             g->joint[next[m->joint[i].b]++] = i;
         }
     }
 }
+
+// ── The tree that holds most ─────────────────────────────────────────────────────────────────────
+// Prim's algorithm: of the joints that lead from what is placed to what is not, the one that holds most, and
+// of those the one that was reached first, so that trees are shallow.
+
+static void enter(grower *g, int body)
+{
+    g->placed[body] = true;
+    for (int i = g->first[body]; i < g->first[body + 1]; i++) {
+        int joint = g->joint[i], rows = holds(g->model, &g->model->joint[joint]);
+        g->waiting[rows - 1][g->end[rows - 1]++] = joint;
+    }
+}
+
+static void grow(grower *g)
+{
+    int level = MOST_ROWS - 1;
+    while (level >= 0) {
+        if (g->begin[level] == g->end[level]) {
+            level--;
+            continue;
+        }
+        int joint = g->waiting[level][g->begin[level]++];
+        const pp_joint *j = &g->model->joint[joint];
+        int other = g->placed[j->a] ? j->b : j->a;
+        if (!g->placed[other]) {
+            g->chosen[joint] = true;
+            enter(g, other);
+            level = MOST_ROWS - 1;
+        }
+    }
+}
+
+static void choose_most(grower *g)
+{
+    const perp_model *m = g->model;
+    list_joints(g, true);
+    for (int i = 0; i < m->bodies; i++) {
+        if (is_root(&m->body[i])) {
+            enter(g, i);
+        }
+    }
+    grow(g);
+    for (int i = 0; i < m->bodies; i++) {
+        if (!g->placed[i]) {
+            enter(g, i);
+            grow(g);
+        }
+    }
+    memset(g->placed, 0, (size_t)m->bodies * sizeof *g->placed);
+}
+
+// ── Order ────────────────────────────────────────────────────────────────────────────────────────
 
 static void add_link(pp_tree *t, grower *g, int body, int carrier, int joint, pp_link_kind kind)
 {
@@ -219,7 +269,7 @@ static void root_at(pp_tree *t, grower *g, int body)
 static void order(pp_tree *t, grower *g, const int *joints, int count)
 {
     const perp_model *m = t->model;
-    list_joints(g);
+    list_joints(g, false);
     for (int i = 0; i < m->bodies; i++) {
         if (m->body[i].nv == 0) {
             g->placed[i] = true;
@@ -279,6 +329,12 @@ static bool start(grower *g, const perp_model *m, pp_arena *arena)
     g->joint = PP_ARRAY(arena, int, 2 * (size_t)m->joints);
     g->placed = PP_ZEROS(arena, bool, bodies);
     g->queue = PP_ARRAY(arena, int, bodies);
+    for (int k = 0; k < MOST_ROWS; k++) {
+        g->waiting[k] = PP_ARRAY(arena, int, 2 * (size_t)m->joints);
+        if (!g->waiting[k]) {
+            return false;
+        }
+    }
     if (!g->set || !g->rooted || !g->chosen || !g->first || !g->joint || !g->placed || !g->queue) {
         return false;
     }
@@ -307,7 +363,11 @@ perp_status pp_tree_create(pp_tree *out, const perp_model *model, const int *joi
     if (status < 0) {
         return status;
     }
-    choose_rest(&g, count > 0);
+    if (count > 0) {
+        choose_rest(&g);
+    } else {
+        choose_most(&g);
+    }
     order(out, &g, joints, count);
     status = finish(out, &g, arena);
     return status < 0 ? pp_fail(error, status, "no memory for the tree of joints") : status;

@@ -208,3 +208,31 @@ void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, co
     *lost = *lost_rate = 0.0;
     compare(tree, body, q, qd, lost, lost_rate);
 }
+
+// Where the coordinate of the joint is among those of its link.
+static int own_coordinate(const pp_link *l)
+{
+    return l->at_q + (l->kind == PP_LINK_PLANE ? 2 : 0);
+}
+
+void pp_tree_turns(const pp_tree_pass *pass, double *turn)
+{
+    const pp_tree *tree = pass->tree;
+    const perp_model *m = tree->model;
+    for (int i = 0; i < tree->loops; i++) {
+        int joint = tree->loop[i];
+        bool known = isfinite(turn[joint]);
+        pp_kinematics kin = {.t = pass->t, .body = pass->body, .turn = known ? turn : NULL};
+        if (pp_joint_has_coordinate(&m->joint[joint])) {
+            pp_row row;
+            pp_joint_coordinate(m, &kin, joint, &row);
+            turn[joint] = row.value;
+        }
+    }
+    for (int i = 0; i < tree->links; i++) {
+        const pp_link *l = &tree->link[i];
+        if (l->joint >= 0 && pp_joint_has_coordinate(&m->joint[l->joint])) {
+            turn[l->joint] = pass->q[own_coordinate(l)];
+        }
+    }
+}

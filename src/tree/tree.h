@@ -80,6 +80,11 @@ void pp_tree_frames(const pp_tree *tree, double t, const double *q, const double
 void pp_tree_q_dot(const pp_tree *tree, const double *q, const double *qd, double *q_dot);
 void pp_tree_move(const pp_tree *tree, const double *q, const double *qd, double h, double *moved);
 
+// Coordinates of all joints at a pass, with their full turns: of the tree's joints as q has them, of others
+// in the turn nearest to what `turn` holds (NaN: between -pi and pi).
+struct pp_tree_pass;
+void pp_tree_turns(const struct pp_tree_pass *pass, double *turn);
+
 // ── One configuration ────────────────────────────────────────────────────────────────────────────
 
 // Everything at (t, q, qd) that the algorithms share.

@@ -120,8 +120,8 @@ static void used_variables_are_known(void **state)
 
 // ── Derivatives ──────────────────────────────────────────────────────────────────────────────────
 
-// Against a central difference of sixth order along the rates.
-static double difference(const pp_expr *expr, double h)
+// Against a central difference of sixth order along the rates: of the value, or of the rate.
+static double difference(const pp_expr *expr, bool of_rate, double h)
 {
     static const double weight[3] = {45.0, -9.0, 1.0};
     double sum = 0.0, v[NAMES];
@@ -130,7 +130,8 @@ static double difference(const pp_expr *expr, double h)
             for (int i = 0; i < NAMES; i++) {
                 v[i] = at[i] + sign * k * h * rates[i];
             }
-            sum += sign * weight[k - 1] * pp_expr_value(expr, v);
+            double rate, value = pp_expr_rate(expr, v, rates, &rate);
+            sum += sign * weight[k - 1] * (of_rate ? rate : value);
         }
     }
     return sum / (60.0 * h);
@@ -165,10 +166,18 @@ static void derivatives_are_exact(void **state)
     for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
         const pp_expr *expr = parse(texts[k], *state);
         double rate, value = pp_expr_rate(expr, at, rates, &rate),
-                     expected = difference(expr, 1e-3);
+                     expected = difference(expr, false, 1e-3);
         assert_true(value == pp_expr_value(expr, at));
         if (!(fabs(rate - expected) <= 1e-9 * (1.0 + fabs(expected)))) {
             print_error("d/dt %s = %.17g, difference %.17g\n", texts[k], rate, expected);
+            fail();
+        }
+        double again, bend;
+        assert_true(pp_expr_rate2(expr, at, rates, &again, &bend) == value);
+        assert_true(fabs(again - rate) <= 1e-14 * (1.0 + fabs(rate)));
+        expected = difference(expr, true, 1e-3);
+        if (!(fabs(bend - expected) <= 1e-8 * (1.0 + fabs(expected)))) {
+            print_error("d2/dt2 %s = %.17g, difference %.17g\n", texts[k], bend, expected);
             fail();
         }
     }
@@ -182,7 +191,9 @@ static void standing_arguments_have_no_rate(void **state)
     for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
         double rate;
         pp_expr_rate(parse(texts[k], *state), zero, still, &rate);
-        if (rate != 0.0) {
+        double again, bend;
+        pp_expr_rate2(parse(texts[k], *state), zero, still, &again, &bend);
+        if (rate != 0.0 || again != 0.0 || bend != 0.0) {
             print_error("%s: rate %g\n", texts[k], rate);
             fail();
         }
@@ -190,6 +201,9 @@ static void standing_arguments_have_no_rate(void **state)
     double rate;
     pp_expr_rate(parse("t^1 + (t-1)^2 + t^0", *state), zero, still, &rate);
     assert_true(rate == 1.0);
+    double bend;
+    pp_expr_rate2(parse("t^1 + (t-1)^2 + t^0", *state), zero, still, &rate, &bend);
+    assert_true(rate == 1.0 && bend == 2.0);
 }
 
 // ── Tables ───────────────────────────────────────────────────────────────────────────────────────

@@ -6,8 +6,6 @@
 #include "support/cmocka.h"
 #include "support/random_tree.h"
 
-#include "constraint/joint.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -385,20 +383,6 @@ static void momentum_stays_where_nothing_holds(void **state)
 
 // ── Rows ─────────────────────────────────────────────────────────────────────────────────────────
 
-static int equations(const perp_model *m, const pp_kinematics *k, int joint, pp_row *row)
-{
-    const pp_joint *j = &m->joint[joint];
-    if (j->kind == PERP_GEAR) {
-        pp_row first;
-        pp_joint_coordinate(m, k, j->joint_b, row);
-        pp_joint_coordinate(m, k, j->joint_a, &first);
-        pp_row_combine(row, j->ratio, &first);
-        return 1;
-    }
-    return m->spatial ? pp_joint_equations_spatial(m, k, joint, row)
-                      : pp_joint_equations_planar(m, k, j, row);
-}
-
 // Rates of rows along the motion: their values in joint coordinates, and their derivatives.
 static void check_rows(random_tree *m, rng *r, uint64_t seed)
 {
@@ -416,9 +400,9 @@ static void check_rows(random_tree *m, rng *r, uint64_t seed)
     pp_kinematics here = {.t = m->t, .body = pass.body}, a = {.body = f[0]}, b = {.body = f[1]};
     for (int i = 0; i < m->model->joints; i++) {
         pp_row row[6], before[6], after[6];
-        int count = equations(m->model, &here, i, row);
-        equations(m->model, &a, i, before);
-        equations(m->model, &b, i, after);
+        int count = pp_joint_equations(m->model, &here, i, row);
+        pp_joint_equations(m->model, &a, i, before);
+        pp_joint_equations(m->model, &b, i, after);
         CHECK(pp_joint_drift(&pass, i, drift) == count, seed);
         for (int c = 0; c < count; c++) {
             double rate = pp_tree_row(&pass, &row[c], J);
@@ -493,7 +477,7 @@ static void check_bodies(random_tree *m, rng *r, uint64_t seed)
     pp_row row[6 * MOST];
     for (int i = 0; i < m->tree.links; i++) {
         if (m->tree.link[i].joint >= 0) {
-            rows += equations(model, &kin, m->tree.link[i].joint, row + rows);
+            rows += pp_joint_equations(model, &kin, m->tree.link[i].joint, row + rows);
         }
     }
     size = n + rows;

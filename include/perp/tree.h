@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model in joint coordinates: H(q) qdd + C(q, qd) = B u + J^T lambda.
+//
+// The joints of a model are sorted into a tree, which moves its bodies by coordinates q, and loops, which
+// remain as equations phi(q) = 0. A coordinate is the joint's own (angle or distance of b relative to a).
+// Links that turn freely have a unit quaternion (of the child in its parent, scalar first) as coordinates and
+// the angular velocity relative to the parent, in the child's axes, as velocities, so that there may be more
+// coordinates than velocities. A body without a joint that carries it has its position in the world.
+//
+// Matrices are column-major. A tree is for one thread at a time; any number of trees share a model.
+#pragma once
+
+#include <perp/base.h>
+#include <perp/model.h>
+#include <perp/types.h>
+
+typedef struct perp_tree perp_tree;
+
+// One body of the tree, parents before children.
+typedef struct perp_link {
+    perp_body body, parent;  // parent: the ground where nothing carries the body
+    perp_joint joint;        // {-1}: none, the body is free
+    int nq, nv;              // coordinates and velocities, at_q and at_v the first of them
+    int at_q, at_v;
+} perp_link;
+
+// joints: which joints the tree is to be made of, in order of preference; the rest follow in the order of the
+// model. NULL: those that hold most first. PERP_ERR_ARGUMENT: a named joint cannot be in a tree; the error
+// says which, and why. The tree starts as the model does, at t = 0; the model must outlive it.
+PERP_API PERP_MUST perp_status perp_tree_create(const perp_model *model, const perp_joint *joints,
+                                                int count, const perp_env *env, perp_tree **tree,
+                                                perp_error *error);
+PERP_API void perp_tree_destroy(perp_tree *tree);
+
+PERP_API const perp_model *perp_tree_model(const perp_tree *tree);
+PERP_API void perp_tree_size(const perp_tree *tree, int *nq, int *nv);
+PERP_API const perp_link *perp_tree_links(const perp_tree *tree, int *count);
+PERP_API const perp_joint *perp_tree_loops(const perp_tree *tree, int *count);
+// "elbow.angle", "elbow.rate"; NULL past the last.
+PERP_API const char *perp_tree_coordinate_name(const perp_tree *tree, int k);
+PERP_API const char *perp_tree_velocity_name(const perp_tree *tree, int k);
+
+// ── State ────────────────────────────────────────────────────────────────────────────────────────
+
+// Coordinates and velocities at time t; all that follows is about this state. Quaternions are normalised.
+// On a negative status the state is what it was.
+PERP_API PERP_MUST perp_status perp_tree_set(perp_tree *tree, double t, const double *q,
+                                             const double *qd);
+PERP_API void perp_tree_get(const perp_tree *tree, double *t, double *q, double *qd);
+// The same from and to positions and velocities of the bodies, as perp_state_get and perp_state_set have
+// them. Bodies may be apart at their joints: lost gets the worst distance or angle [m, rad], lost_rate the worst
+// difference of velocities [m/s, rad/s]; NULL is fine.
+PERP_API PERP_MUST perp_status perp_tree_set_bodies(perp_tree *tree, double t, const double *q,
+                                                    const double *nu, double *lost,
+                                                    double *lost_rate);
+PERP_API void perp_tree_get_bodies(const perp_tree *tree, double *t, double *q, double *nu);
+// Rates of the coordinates: qd, but for quaternions.
+PERP_API void perp_tree_coordinate_rates(const perp_tree *tree, double *q_dot);
+PERP_API perp_pose perp_tree_pose(const perp_tree *tree, perp_body body);
+PERP_API perp_twist perp_tree_twist(const perp_tree *tree, perp_body body);
+
+// ── Dynamics ─────────────────────────────────────────────────────────────────────────────────────
+
+PERP_API void perp_tree_mass(perp_tree *tree, double *H);  // nv x nv, symmetric, positive definite
+PERP_API void perp_tree_bias(perp_tree *tree, double *C);  // gravity and gyroscopic forces
+// B u: forces of the model but gravity (force elements, springs, dampers), and wrenches from outside:
+// applied has one a body of the model, the ground first; NULL: none.
+PERP_API PERP_MUST perp_status perp_tree_forces(perp_tree *tree, const perp_wrench *applied,
+                                                double *tau);
+// tau = H qdd + C by the recursive Newton-Euler algorithm, O(n).
+PERP_API PERP_MUST perp_status perp_tree_inverse(perp_tree *tree, const double *qdd, double *tau);
+// qdd = H^-1 (tau - C) by the articulated-body algorithm, O(n). Loops, limits and contacts are not in it.
+PERP_API PERP_MUST perp_status perp_tree_forward(perp_tree *tree, const double *tau, double *qdd);
+PERP_API double perp_tree_kinetic(const perp_tree *tree);    // [J]
+PERP_API double perp_tree_potential(const perp_tree *tree);  // of gravity and springs [J]
+// Linear momentum (v) and angular momentum about the world's origin (w) [N s, N m s].
+PERP_API perp_twist perp_tree_momentum(const perp_tree *tree);
+
+// ── Jacobians ────────────────────────────────────────────────────────────────────────────────────
+// Each is a rate, J qd + rate, with its second derivative J qdd + drift: rate is what driven bodies give,
+// drift is J_dot qd and what they add. NULL is fine for whatever is not wanted.
+
+typedef struct perp_rate {
+    double value;  // of what the rate is the rate of [m, rad]
+    double rate;   // at qd = 0
+    double drift;  // second derivative at qdd = 0
+} perp_rate;
+
+// The coordinate of a joint, in the tree or not; J: nv numbers. PERP_ERR_ARGUMENT: it has none.
+PERP_API PERP_MUST perp_status perp_tree_joint(perp_tree *tree, perp_joint joint, perp_rate *rate,
+                                               double *J);
+enum { PERP_JOINT_ROWS = 6 };  // most equations of a joint
+// The equations phi = 0 of a joint, rows of them; J: rows x nv. Those of the tree's joints vanish.
+PERP_API PERP_MUST perp_status perp_tree_equations(perp_tree *tree, perp_joint joint, int *rows,
+                                                   perp_rate rate[PERP_JOINT_ROWS], double *J);
+// Velocity of a point of a body and the angular velocity of the body; J: 6 x nv. rate: at qd = 0, drift:
+// acceleration of the point and angular acceleration at qdd = 0.
+PERP_API PERP_MUST perp_status perp_tree_point(perp_tree *tree, perp_body body, perp_vec3 point_B,
+                                               perp_twist *rate, perp_twist *drift, double *J);

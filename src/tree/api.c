@@ -1,0 +1,481 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The public face of tree/: a tree with a state of its own.
+#include "tree/hinge.h"
+
+#include "math/math.h"
+
+#include <perp/tree.h>
+
+#include <string.h>
+
+enum { NAME = 96 };
+
+struct perp_tree {
+    perp_env env;
+    pp_arena *memory;   // lives as long as the tree
+    pp_arena *room[2];  // of the state, and of the one that is tried
+    int now;            // which of them holds the state
+    pp_tree tree;
+    pp_tree_pass pass;
+    double *state[2];  // q and qd
+    double *turn;      // joints
+    pp_frame *frames;
+    perp_link *link;
+    perp_joint *loop;
+    char *names;  // nq of coordinates, then nv of velocities
+};
+
+static double *q_of(const perp_tree *t, int which)
+{
+    return t->state[which];
+}
+
+static double *qd_of(const perp_tree *t, int which)
+{
+    return t->state[which] + t->tree.nq;
+}
+
+// ── Made ─────────────────────────────────────────────────────────────────────────────────────────
+
+static void describe(perp_tree *t)
+{
+    const pp_tree *tree = &t->tree;
+    for (int i = 0; i < tree->links; i++) {
+        const pp_link *l = &tree->link[i];
+        t->link[i] = (perp_link){.body = {l->body},
+                                 .parent = {l->carrier},
+                                 .joint = {l->joint},
+                                 .nq = l->nq,
+                                 .nv = l->nv,
+                                 .at_q = l->at_q,
+                                 .at_v = l->at_v};
+    }
+    for (int i = 0; i < tree->loops; i++) {
+        t->loop[i].i = tree->loop[i];
+    }
+    for (int k = 0; k < tree->nq; k++) {
+        pp_tree_name_q(tree, k, t->names + (size_t)k * NAME, NAME);
+    }
+    for (int k = 0; k < tree->nv; k++) {
+        pp_tree_name_v(tree, k, t->names + (size_t)(tree->nq + k) * NAME, NAME);
+    }
+}
+
+static bool allocate(perp_tree *t)
+{
+    const pp_tree *tree = &t->tree;
+    size_t numbers = (size_t)tree->nq + (size_t)tree->nv;
+    t->state[0] = PP_ZEROS(t->memory, double, numbers);
+    t->state[1] = PP_ZEROS(t->memory, double, numbers);
+    t->turn = PP_ARRAY(t->memory, double, tree->model->joints);
+    t->frames = PP_ARRAY(t->memory, pp_frame, tree->model->bodies);
+    t->link = PP_ARRAY(t->memory, perp_link, tree->links);
+    t->loop = PP_ARRAY(t->memory, perp_joint, tree->loops);
+    t->names = PP_ARRAY(t->memory, char, numbers *NAME);
+    return t->state[0] && t->state[1] && t->turn && t->frames && t->link && t->loop && t->names;
+}
+
+static perp_status start(perp_tree *t)
+{
+    const perp_model *m = t->tree.model;
+    pp_state state = {.t = 0.0};
+    state.q = PP_ARRAY(t->memory, double, m->nq);
+    state.nu = PP_ARRAY(t->memory, double, m->nv);
+    if (!state.q || !state.nu || !allocate(t)) {
+        return PERP_ERR_MEMORY;
+    }
+    describe(t);
+    for (int i = 0; i < m->joints; i++) {
+        t->turn[i] = (double)NAN;
+    }
+    pp_state_start(m, &state);
+    return perp_tree_set_bodies(t, 0.0, state.q, state.nu, NULL, NULL);
+}
+
+perp_status perp_tree_create(const perp_model *model, const perp_joint *joints, int count,
+                             const perp_env *env, perp_tree **tree, perp_error *error)
+{
+    if (!model || !tree || count < 0 || (count > 0 && !joints)) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "tree: needs a model and a place to put it");
+    }
+    *tree = NULL;
+    perp_tree *t = pp_alloc(env, sizeof *t);
+    if (!t) {
+        return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
+    }
+    *t = (perp_tree){.env = env ? *env : (perp_env){0}};
+    t->memory = pp_arena_create(env);
+    t->room[0] = pp_arena_create(env);
+    t->room[1] = pp_arena_create(env);
+    int *named = t->memory ? PP_ARRAY(t->memory, int, count) : NULL;
+    perp_status status = PERP_ERR_MEMORY;
+    if (named && t->room[0] && t->room[1]) {
+        for (int i = 0; i < count; i++) {
+            named[i] = joints[i].i;
+        }
+        status = pp_tree_create(&t->tree, model, named, count, t->memory, error);
+        if (status < 0) {
+            perp_tree_destroy(t);
+            return status;
+        }
+        status = start(t);
+    }
+    if (status < 0) {
+        perp_tree_destroy(t);
+        return pp_fail(error, status, "tree: %s", perp_status_text(status));
+    }
+    *tree = t;
+    return PERP_OK;
+}
+
+void perp_tree_destroy(perp_tree *tree)
+{
+    if (tree) {
+        perp_env env = tree->env;
+        pp_arena_destroy(tree->room[0]);
+        pp_arena_destroy(tree->room[1]);
+        pp_arena_destroy(tree->memory);
+        pp_free(&env, tree, sizeof *tree);
+    }
+}
+
+const perp_model *perp_tree_model(const perp_tree *tree)
+{
+    return tree->tree.model;
+}
+
+void perp_tree_size(const perp_tree *tree, int *nq, int *nv)
+{
+    *nq = tree->tree.nq;
+    *nv = tree->tree.nv;
+}
+
+const perp_link *perp_tree_links(const perp_tree *tree, int *count)
+{
+    *count = tree->tree.links;
+    return tree->link;
+}
+
+const perp_joint *perp_tree_loops(const perp_tree *tree, int *count)
+{
+    *count = tree->tree.loops;
+    return tree->loop;
+}
+
+const char *perp_tree_coordinate_name(const perp_tree *tree, int k)
+{
+    return k >= 0 && k < tree->tree.nq ? tree->names + (size_t)k * NAME : NULL;
+}
+
+const char *perp_tree_velocity_name(const perp_tree *tree, int k)
+{
+    return k >= 0 && k < tree->tree.nv ? tree->names + (size_t)(tree->tree.nq + k) * NAME : NULL;
+}
+
+// ── State ────────────────────────────────────────────────────────────────────────────────────────
+
+static bool normalise(const pp_tree *tree, double *q)
+{
+    for (int i = 0; i < tree->links; i++) {
+        const pp_link *l = &tree->link[i];
+        if (l->nq > l->nv) {
+            double *at = q + l->at_q + l->nq - 4;
+            perp_quat rot = {at[0], at[1], at[2], at[3]};
+            double norm = pp_quat_norm(rot);
+            if (!(norm > 0.0) || !isfinite(norm)) {
+                return false;
+            }
+            rot = pp_quat_unit(rot);
+            memcpy(at, &rot, sizeof rot);
+        }
+    }
+    return true;
+}
+
+// Takes over the state that was tried.
+static perp_status take(perp_tree *t, double time)
+{
+    int tried = 1 - t->now;
+    pp_tree_pass pass;
+    pp_arena_reset(t->room[tried]);
+    perp_status status =
+        pp_tree_run(&pass, &t->tree, time, q_of(t, tried), qd_of(t, tried), t->room[tried]);
+    if (status >= 0) {
+        t->pass = pass;
+        t->now = tried;
+        pp_tree_turns(&t->pass, t->turn);
+    }
+    return status;
+}
+
+perp_status perp_tree_set(perp_tree *tree, double t, const double *q, const double *qd)
+{
+    size_t nq = (size_t)tree->tree.nq, nv = (size_t)tree->tree.nv;
+    int tried = 1 - tree->now;
+    if (!isfinite(t) ||
+        (nv > 0 && (!q || !qd || !pp_all_finite(nq, q) || !pp_all_finite(nv, qd)))) {
+        return PERP_ERR_ARGUMENT;
+    }
+    if (nv > 0) {
+        memcpy(q_of(tree, tried), q, nq * sizeof *q);
+        memcpy(qd_of(tree, tried), qd, nv * sizeof *qd);
+    }
+    return normalise(&tree->tree, q_of(tree, tried)) ? take(tree, t) : PERP_ERR_ARGUMENT;
+}
+
+void perp_tree_get(const perp_tree *tree, double *t, double *q, double *qd)
+{
+    if (t) {
+        *t = tree->pass.t;
+    }
+    if (q) {
+        memcpy(q, q_of(tree, tree->now), (size_t)tree->tree.nq * sizeof *q);
+    }
+    if (qd) {
+        memcpy(qd, qd_of(tree, tree->now), (size_t)tree->tree.nv * sizeof *qd);
+    }
+}
+
+perp_status perp_tree_set_bodies(perp_tree *tree, double t, const double *q, const double *nu,
+                                 double *lost, double *lost_rate)
+{
+    const perp_model *m = tree->tree.model;
+    int tried = 1 - tree->now;
+    double worst[2];
+    if (!isfinite(t) || (m->nv > 0 && (!q || !nu || !pp_all_finite((size_t)m->nq, q) ||
+                                       !pp_all_finite((size_t)m->nv, nu)))) {
+        return PERP_ERR_ARGUMENT;
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        if (body->nq == 7) {
+            const double *at = q + body->at_q + 3;
+            double norm = pp_quat_norm((perp_quat){at[0], at[1], at[2], at[3]});
+            if (!(fabs(norm - 1.0) < 1e-6)) {
+                return PERP_ERR_ARGUMENT;
+            }
+        }
+    }
+    // frames only read it
+    pp_state state = {.t = t, .q = (double *)(uintptr_t)q, .nu = (double *)(uintptr_t)nu};
+    pp_frames(m, &state, tree->frames);
+    pp_tree_from_frames(&tree->tree, t, tree->frames, tree->turn, q_of(tree, tried),
+                        qd_of(tree, tried), &worst[0], &worst[1]);
+    perp_status status = take(tree, t);
+    if (status >= 0 && lost) {
+        *lost = worst[0];
+    }
+    if (status >= 0 && lost_rate) {
+        *lost_rate = worst[1];
+    }
+    return status;
+}
+
+void perp_tree_get_bodies(const perp_tree *tree, double *t, double *q, double *nu)
+{
+    const perp_model *m = tree->tree.model;
+    if (t) {
+        *t = tree->pass.t;
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        const pp_frame *f = &tree->pass.body[i];
+        const double v[PP_BODY_NV] = {f->v.x, f->v.y, f->v.z, f->w.x, f->w.y, f->w.z};
+        const double space[7] = {f->p.x, f->p.y, f->p.z, f->rot.w, f->rot.x, f->rot.y, f->rot.z};
+        const double plane[3] = {f->p.x, f->p.y, f->angle};
+        for (int k = 0; nu && k < body->nv; k++) {
+            nu[body->at + k] = v[body->axis[k]];
+        }
+        if (q && body->nq > 0) {
+            const double *from = pp_body_is_spatial(body) ? space : plane;
+            memcpy(q + body->at_q, from, (size_t)body->nq * sizeof *q);
+        }
+    }
+}
+
+void perp_tree_coordinate_rates(const perp_tree *tree, double *q_dot)
+{
+    pp_tree_q_dot(&tree->tree, q_of(tree, tree->now), qd_of(tree, tree->now), q_dot);
+}
+
+static bool has_body(const perp_tree *tree, perp_body body)
+{
+    return body.i >= 0 && body.i < tree->tree.model->bodies;
+}
+
+perp_pose perp_tree_pose(const perp_tree *tree, perp_body body)
+{
+    perp_pose none = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
+    if (!has_body(tree, body)) {
+        return none;
+    }
+    const pp_frame *f = &tree->pass.body[body.i];
+    return (perp_pose){f->p, f->rot};
+}
+
+perp_twist perp_tree_twist(const perp_tree *tree, perp_body body)
+{
+    perp_twist none = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    return has_body(tree, body) ? pp_frame_twist(&tree->pass.body[body.i]) : none;
+}
+
+// ── Dynamics ─────────────────────────────────────────────────────────────────────────────────────
+
+void perp_tree_mass(perp_tree *tree, double *H)
+{
+    pp_tree_mass(&tree->pass, H);
+}
+
+void perp_tree_bias(perp_tree *tree, double *C)
+{
+    pp_tree_bias(&tree->pass, C);
+}
+
+perp_status perp_tree_forces(perp_tree *tree, const perp_wrench *applied, double *tau)
+{
+    return pp_tree_forces(&tree->pass, tree->turn, applied, tau, tree->room[tree->now]);
+}
+
+perp_status perp_tree_inverse(perp_tree *tree, const double *qdd, double *tau)
+{
+    return pp_tree_inverse(&tree->pass, qdd, tau, tree->room[tree->now]);
+}
+
+perp_status perp_tree_forward(perp_tree *tree, const double *tau, double *qdd)
+{
+    return pp_tree_forward(&tree->pass, tau, qdd, tree->room[tree->now]);
+}
+
+double perp_tree_kinetic(const perp_tree *tree)
+{
+    return pp_tree_kinetic(&tree->pass);
+}
+
+double perp_tree_potential(const perp_tree *tree)
+{
+    return pp_tree_potential(&tree->pass, tree->turn);
+}
+
+perp_twist perp_tree_momentum(const perp_tree *tree)
+{
+    return pp_tree_momentum(&tree->pass);
+}
+
+// ── Jacobians ────────────────────────────────────────────────────────────────────────────────────
+
+static pp_kinematics view_of(const perp_tree *tree)
+{
+    return (pp_kinematics){.t = tree->pass.t, .body = tree->pass.body, .turn = tree->turn};
+}
+
+static bool has_joint(const perp_tree *tree, perp_joint joint)
+{
+    return joint.i >= 0 && joint.i < tree->tree.model->joints;
+}
+
+perp_status perp_tree_joint(perp_tree *tree, perp_joint joint, perp_rate *rate, double *J)
+{
+    const perp_model *m = tree->tree.model;
+    if (!has_joint(tree, joint) || !pp_joint_has_coordinate(&m->joint[joint.i])) {
+        return PERP_ERR_ARGUMENT;
+    }
+    pp_arena *arena = tree->room[tree->now];
+    pp_mark mark = pp_arena_mark(arena);
+    double *row_J = PP_ARRAY(arena, double, tree->tree.nv);
+    if (!row_J) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_kinematics kin = view_of(tree);
+    pp_row row;
+    pp_joint_coordinate(m, &kin, joint.i, &row);
+    double given = pp_tree_row(&tree->pass, &row, row_J);
+    if (rate) {
+        *rate = (perp_rate){row.value, given, pp_joint_coordinate_drift(&tree->pass, joint.i)};
+    }
+    if (J) {
+        memcpy(J, row_J, (size_t)tree->tree.nv * sizeof *J);
+    }
+    pp_arena_release(arena, mark);
+    return PERP_OK;
+}
+
+perp_status perp_tree_equations(perp_tree *tree, perp_joint joint, int *rows,
+                                perp_rate rate[PERP_JOINT_ROWS], double *J)
+{
+    if (!has_joint(tree, joint)) {
+        return PERP_ERR_ARGUMENT;
+    }
+    pp_arena *arena = tree->room[tree->now];
+    pp_mark mark = pp_arena_mark(arena);
+    double *row_J = PP_ARRAY(arena, double, tree->tree.nv), drift[PP_JOINT_EQUATIONS];
+    if (!row_J) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_kinematics kin = view_of(tree);
+    pp_row row[PP_JOINT_EQUATIONS];
+    int count = pp_joint_equations(tree->tree.model, &kin, joint.i, row);
+    pp_joint_drift(&tree->pass, joint.i, drift);
+    for (int i = 0; i < count; i++) {
+        double given = pp_tree_row(&tree->pass, &row[i], row_J);
+        if (rate) {
+            rate[i] = (perp_rate){row[i].value, given, drift[i]};
+        }
+        for (int k = 0; J && k < tree->tree.nv; k++) {
+            J[i + k * count] = row_J[k];
+        }
+    }
+    if (rows) {
+        *rows = count;
+    }
+    pp_arena_release(arena, mark);
+    return PERP_OK;
+}
+
+// Columns of the links that carry a body, at a point; returns what driven bodies give it.
+static perp_twist fill_point(const perp_tree *tree, int body, perp_vec3 at, double *J)
+{
+    const pp_tree *t = &tree->tree;
+    perp_twist given = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    int link = t->of_body[body], root = body;
+    while (link >= 0) {
+        const pp_link *l = &t->link[link];
+        for (int k = l->at_v; J && k < l->at_v + l->nv; k++) {
+            perp_twist S =
+                pp_twist_at(tree->pass.column[k], pp_sub(at, tree->pass.body[l->body].p));
+            const double column[6] = {S.v.x, S.v.y, S.v.z, S.w.x, S.w.y, S.w.z};
+            memcpy(J + 6 * (size_t)k, column, sizeof column);
+        }
+        root = l->joint >= 0 ? l->carrier : -1;
+        link = l->parent;
+    }
+    if (root >= 0) {
+        const pp_frame *f = &tree->pass.body[root];
+        given = pp_twist_at(pp_frame_twist(f), pp_sub(at, f->p));
+    }
+    return given;
+}
+
+perp_status perp_tree_point(perp_tree *tree, perp_body body, perp_vec3 point_B, perp_twist *rate,
+                            perp_twist *drift, double *J)
+{
+    if (!has_body(tree, body) || !pp_finite3(point_B)) {
+        return PERP_ERR_ARGUMENT;
+    }
+    const pp_frame *f = &tree->pass.body[body.i];
+    perp_vec3 at = pp_point(f, point_B);
+    if (J) {
+        memset(J, 0, 6 * (size_t)tree->tree.nv * sizeof *J);
+    }
+    perp_twist given = fill_point(tree, body.i, at, J);
+    if (rate) {
+        *rate = given;
+    }
+    if (drift) {
+        perp_vec3 r = pp_sub(at, f->p);
+        *drift = pp_twist_at(tree->pass.sigma[body.i], r);
+        drift->v = pp_add(drift->v, pp_cross(f->w, pp_cross(f->w, r)));
+    }
+    return PERP_OK;
+}
