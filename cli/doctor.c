@@ -62,13 +62,9 @@ static void built_in(report *r)
     f = add(r, "qhull", hulls, "convex hulls of points in space (shape kind 'hull')",
             "install libqhull-dev, build with -DPERP_WITH_QHULL=ON");
     snprintf(f->what, sizeof f->what, "convex hulls of points");
-#if defined(PERP_WITH_VIEWER)
-    bool viewer = true;
-#else
-    bool viewer = false;
-#endif
-    f = add(r, "viewer", viewer, "replay.html and the live view in a browser",
-            "install Node.js and npm, build with -DPERP_WITH_VIEWER=ON");
+    size_t page;
+    f = add(r, "viewer", cli_page(&page) != NULL, "replay.html and the live view in a browser",
+            "install Node.js and npm, build with -DPERP_BUILD_VIEWER=ON");
     snprintf(f->what, sizeof f->what, "replay.html and the live view");
 }
 
