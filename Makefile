@@ -12,13 +12,14 @@ WERROR ?= OFF
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-peers lint format install clean asan check-install fuzz \
+.PHONY: help demo test bench bench-peers bench-tree lint format install clean asan check-install fuzz \
         deps-build deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
 
 help:
 	@echo 'make demo      build perp, run scenes and examples, draw pictures into build/demo'
 	@echo 'make test      build perp and run its tests'
 	@echo 'make bench     time the solvers (PEERS=yes: install the engines to compare with)'
+	@echo 'make bench-tree   a chain in joint coordinates, beside MuJoCo'
 	@echo 'make bench-peers  spatial scenes by perp and five other engines (ARGS="--scene slide")'
 	@echo 'make lint      format, clang-tidy, layers, budgets, symbols, headers, words, equations'
 	@echo 'make format    rewrite the sources with clang-format'
@@ -76,6 +77,12 @@ bench-peers: deps-bench-peers
 	@cmake build/release --log-level=WARNING
 	@cmake --build build/release --parallel $(JOBS) --target bench_peers
 	@build/release/bench/peers/perp_bench_peers $(ARGS)
+
+bench-tree: deps-bench-peers
+	@$(MAKE) --no-print-directory build/release/.configured
+	@cmake build/release --log-level=WARNING
+	@cmake --build build/release --parallel $(JOBS) --target perp_bench_tree
+	@build/release/bench/perp_bench_tree
 
 install: deps-test
 	@$(MAKE) --no-print-directory build-release
