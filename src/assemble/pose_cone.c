@@ -206,7 +206,7 @@ perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *
 
 static double row_mobility(const perp_model *model, const pp_kinematics *kin, const pp_row *row)
 {
-    double s = pp_row_coupling(model, kin->mass, row, row);
+    double s = pp_row_mobility(model, kin->mass, row);
     return s > 0.0 ? s : 1.0;
 }
 

@@ -11,18 +11,17 @@
 typedef struct pp_evidence {
     const perp_model *model;
     const pp_kinematics *kin;
-    const pp_gaps *gaps;
     const pp_rows *rows;
     const double *nu_old;
     const double *nu;  // after
     const double *pb, *pm, *pn, *pt;
     const pp_kinematics *end;  // t, frames and turns at the end of the step
+    const pp_gaps *gaps_end;   // found there anew
     bool polygons;             // the form had polygons in place of discs
     const pp_impact *impact;   // NULL: one phase
     double *scratch;           // nv + nn + nt
 } pp_evidence;
 
-perp_status pp_certify(perp_certificate *out, const pp_evidence *e, const perp_limits *limits,
-                       pp_arena *arena);
+void pp_certify(perp_certificate *out, const pp_evidence *e, const perp_limits *limits);
 // The ledger: kinetic and potential energy after, work and dissipation of the step.
 void pp_ledger(perp_energy *out, const pp_evidence *e);

@@ -92,6 +92,8 @@ void pp_row_add(const perp_model *model, const pp_row *row, double s, const pp_w
                 double *nu);
 // J M^-1 p_ext: what the forces add to the rate of a row.
 double pp_row_push(const perp_model *m, const pp_kinematics *k, const pp_row *row);
+// J M^-1 J^T of a row that names no body twice: what a unit impulse does to its own rate.
+double pp_row_mobility(const perp_model *model, const pp_weight *mass, const pp_row *row);
 // J_a M^-1 J_b^T of two rows: what an impulse along b does to the rate of a.
 double pp_row_coupling(const perp_model *model, const pp_weight *mass, const pp_row *a,
                        const pp_row *b);

@@ -39,7 +39,7 @@ static bool is_polygon(const pp_friction *group, bool polygons)
 double pp_friction_support(const pp_friction *group, bool polygons, const double slip[2])
 {
     if (!is_polygon(group, polygons)) {
-        return group->size == 1 ? fabs(slip[0]) : hypot(slip[0], slip[1]);
+        return group->size == 1 ? fabs(slip[0]) : pp_length2(slip[0], slip[1]);
     }
     double most = 0.0;
     for (int j = 0; j < group->directions; j++) {
@@ -74,7 +74,7 @@ void pp_friction_project(const pp_friction *group, bool polygons, double limit, 
     } else if (is_polygon(group, polygons)) {
         project_polygon(group->directions, limit, p);
     } else {
-        double size = hypot(p[0], p[1]);
+        double size = pp_length2(p[0], p[1]);
         if (size > limit) {
             p[0] *= limit / size;
             p[1] *= limit / size;

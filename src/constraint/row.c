@@ -95,16 +95,41 @@ bool pp_row_soften(pp_row *row, double K, double C, double h)
     return true;
 }
 
+// J nu of one body, the sum in the order of the components; unrolled for bodies of space.
+static inline double dot_body(const pp_body *body, const double *J, const double *nu, double sum)
+{
+    if (body->nv == 6) {
+        return sum + J[0] * nu[0] + J[1] * nu[1] + J[2] * nu[2] + J[3] * nu[3] + J[4] * nu[4] +
+               J[5] * nu[5];
+    }
+    for (int j = 0; j < body->nv; j++) {
+        sum += J[j] * nu[j];
+    }
+    return sum;
+}
+
 double pp_row_rate(const perp_model *model, const pp_row *row, const double *nu)
 {
     double sum = row->rate;
     for (int k = 0; k < row->count; k++) {
         const pp_body *body = &model->body[row->body[k]];
-        for (int j = 0; j < body->nv; j++) {
-            sum += row->J[k][j] * nu[body->at + j];
-        }
+        sum = dot_body(body, row->J[k], nu + body->at, sum);
     }
     return sum;
+}
+
+// y += s x
+static inline void add_body(int nv, double s, const double *x, double *y)
+{
+    if (nv == 6) {
+        for (int j = 0; j < 6; j++) {
+            y[j] += s * x[j];
+        }
+        return;
+    }
+    for (int j = 0; j < nv; j++) {
+        y[j] += s * x[j];
+    }
 }
 
 void pp_row_add(const perp_model *model, const pp_row *row, double s, const pp_weight *mass,
@@ -118,10 +143,20 @@ void pp_row_add(const perp_model *model, const pp_row *row, double s, const pp_w
             pp_body_solve(body, &mass[row->body[k]], J, moved);
             J = moved;
         }
-        for (int j = 0; j < body->nv; j++) {
-            nu[body->at + j] += s * J[j];
-        }
+        add_body(body->nv, s, J, nu + body->at);
     }
+}
+
+double pp_row_mobility(const perp_model *model, const pp_weight *mass, const pp_row *row)
+{
+    double sum = 0.0;
+    for (int k = 0; k < row->count; k++) {
+        const pp_body *body = &model->body[row->body[k]];
+        double moved[PP_BODY_NV];
+        pp_body_solve(body, &mass[row->body[k]], row->J[k], moved);
+        sum = dot_body(body, row->J[k], moved, sum);
+    }
+    return sum;
 }
 
 double pp_row_coupling(const perp_model *model, const pp_weight *mass, const pp_row *a,
@@ -140,9 +175,7 @@ double pp_row_coupling(const perp_model *model, const pp_weight *mass, const pp_
                 pp_body_solve(body, &mass[b->body[i]], b->J[i], moved);
                 made = true;
             }
-            for (int k = 0; k < body->nv; k++) {
-                sum += a->J[j][k] * moved[k];
-            }
+            sum = dot_body(body, a->J[j], moved, sum);
         }
     }
     return sum;

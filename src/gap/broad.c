@@ -279,6 +279,17 @@ static int fill_keys(const search *s, const item *list, uint64_t *key)
     return index_bits;
 }
 
+enum { FEW = 12 };  // boxes up to which each is held against each
+
+// Free bodies first, for as few as need no tree.
+static void set_few(search *s, const item *list)
+{
+    int next[2] = {0, s->free};
+    for (int i = 0; i < s->count; i++) {
+        s->item[next[!list[i].free]++] = list[i];
+    }
+}
+
 // Shapes with a box into s->item, in tree order.
 static bool set_items(search *s, double margin)
 {
@@ -300,10 +311,16 @@ static bool set_items(search *s, double margin)
             s->free += it->free;
         }
     }
-    int index_bits = fill_keys(s, list, key);
-    pp_sort_keys(s->count, key, scratch);
+    if (s->count <= FEW) {
+        set_few(s, list);
+    } else {
+        int index_bits = fill_keys(s, list, key);
+        pp_sort_keys(s->count, key, scratch);
+        for (int i = 0; i < s->count; i++) {
+            s->item[i] = list[key[i] & (((uint64_t)1 << index_bits) - 1)];
+        }
+    }
     for (int i = 0; i < s->count; i++) {
-        s->item[i] = list[key[i] & (((uint64_t)1 << index_bits) - 1)];
         grow(&s->item[i].box, margin);
     }
     return true;
@@ -367,6 +384,17 @@ static void ask_after(search *s, int i)
     }
 }
 
+static void ask_few(search *s)
+{
+    for (int i = 0; i < s->free; i++) {
+        for (int j = i + 1; j < s->count; j++) {
+            if (overlap(s, &s->item[i].box, &s->item[j].box)) {
+                add_pair(s, s->item[i].shape, s->item[j].shape);
+            }
+        }
+    }
+}
+
 // A point of the plane and its outward normal.
 static void plane_of(const search *s, const pp_shape *plane, perp_vec3 *x, perp_vec3 *out)
 {
@@ -404,10 +432,13 @@ perp_status pp_broad_run(pp_broad *out, const perp_model *model, const pp_frame 
 {
     search s = {.model = model, .body = body, .arena = arena, .out = out};
     *out = (pp_broad){0};
-    if (!set_exclusions(&s) || !set_items(&s, margin) || !set_tree(&s)) {
+    if (!set_exclusions(&s) || !set_items(&s, margin) || (s.count > FEW && !set_tree(&s))) {
         return PERP_ERR_MEMORY;
     }
-    for (int i = 0; i < s.free; i++) {
+    if (s.count <= FEW) {
+        ask_few(&s);
+    }
+    for (int i = 0; s.count > FEW && i < s.free; i++) {
         ask_after(&s, i);
     }
     for (int i = 0; i < model->shapes; i++) {

@@ -59,7 +59,15 @@ static void turn_spatial(pp_frame *f, const pp_body *body, const double *pose, c
 // Pose and exact velocity of a driven body.
 pp_frame pp_driven_frame(const pp_body *body, double t)
 {
-    bool spatial = pp_body_is_spatial(body);
+    bool spatial = pp_body_is_spatial(body), moves = false;
+    for (int k = 0; k < PP_MOTIONS; k++) {
+        moves = moves || body->motion[k];
+    }
+    if (!moves && spatial) {
+        pp_frame still = {.p = body->p0};
+        pp_frame_set_rotation(&still, body->rot0);
+        return still;
+    }
     double rate[PP_MOTIONS] = {0.0};
     double pose[PP_MOTIONS] = {body->p0.x, body->p0.y, body->p0.z,
                                0.0,        0.0,        spatial ? 0.0 : body->angle0};

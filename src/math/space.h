@@ -58,9 +58,16 @@ static inline perp_vec3 pp_cross(perp_vec3 a, perp_vec3 b)
 }
 
 // Without overflow or underflow where the plain formula has none of a planar vector's digits to lose.
+// |(x, y)| without the call that hypot is, but where squares leave the range of numbers.
+static inline double pp_length2(double x, double y)
+{
+    double square = x * x + y * y;
+    return square > 1e-280 && square < 1e280 ? sqrt(square) : y == 0.0 ? fabs(x) : hypot(x, y);
+}
+
 static inline double pp_length(perp_vec3 a)
 {
-    return a.z == 0.0 ? hypot(a.x, a.y) : sqrt(pp_dot3(a, a));
+    return a.z == 0.0 ? pp_length2(a.x, a.y) : sqrt(pp_dot3(a, a));
 }
 
 // a / |a|; e where a vanishes.

@@ -58,7 +58,7 @@ static void share_out(const perp_sim *sim, const bool *fresh, double *pn, pp_are
     for (int i = 0; i < rows->nc; i++) {
         const pp_row *row = &rows->n[i];
         double rho = row->before + pp_row_push(m, kin, row) + row->bias;
-        double mobility = pp_row_coupling(m, kin->mass, row, row);
+        double mobility = pp_row_mobility(m, kin->mass, row);
         int most = 1;
         for (int k = 0; k < row->count; k++) {
             most = count[row->body[k]] > most ? count[row->body[k]] : most;

@@ -28,7 +28,7 @@ static void add_friction(const perp_sim *sim, const pp_contact *c, const pp_fric
         double across = scale[1] > 0.0 ? slip[1] / scale[1] : 0.0;
         out->pf_W = pp_along(pp_scale(scale[0] * pt[0], c->t), scale[1] * second, o);
         out->slip_W = pp_along(pp_scale(along, c->t), across, o);
-        out->slip = group->size == 1 ? along : hypot(along, across);
+        out->slip = group->size == 1 ? along : pp_length2(along, across);
         out->facets = group->facets;
     } else if (group->kind == PP_SPIN) {
         out->moment_W = pp_along(out->moment_W, pt[0], c->n);

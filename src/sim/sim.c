@@ -129,10 +129,13 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
     }
     s->memory = pp_arena_create(env);
     s->arena = pp_arena_create(env);
+    s->found.arena[0] = pp_arena_create(env);
+    s->found.arena[1] = pp_arena_create(env);
     s->work = perp_workspace_create(env);
     s->joints = pp_ldl_create(env);
     s->touching = pp_ldl_create(env);
-    if (!s->memory || !s->arena || !s->work || !s->joints || !s->touching || !allocate(s)) {
+    if (!s->memory || !s->arena || !s->found.arena[0] || !s->found.arena[1] || !s->work ||
+        !s->joints || !s->touching || !allocate(s)) {
         perp_sim_destroy(s);
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     }
@@ -154,6 +157,8 @@ void perp_sim_destroy(perp_sim *sim)
         pp_ldl_destroy(sim->joints);
         pp_ldl_destroy(sim->touching);
         perp_workspace_destroy(sim->work);
+        pp_arena_destroy(sim->found.arena[0]);
+        pp_arena_destroy(sim->found.arena[1]);
         pp_arena_destroy(sim->arena);
         pp_arena_destroy(sim->memory);
         pp_free(&env, sim, sizeof *sim);

@@ -20,6 +20,15 @@ typedef struct pp_step {
     bool solved;
 } pp_step;
 
+// Contacts where the last step ended, as the certificate saw them: the next one begins there.
+typedef struct pp_found {
+    pp_arena *arena[2];  // of the last step's end, and of its start
+    int last;            // which is that of the end
+    pp_gaps gaps;
+    double reach;
+    bool fresh;  // of the state as it is
+} pp_found;
+
 // Impulses of the last step's contacts, to start the next one from.
 typedef struct pp_warm {
     int a, b;
@@ -45,6 +54,7 @@ struct perp_sim {
     perp_body refused;     // was given a wrench that is not finite; -1: none
     pp_frame *frames;      // of `now`
     pp_step step;
+    pp_found found;
     pp_warm *warm;  // of the last step, in heap memory that grows
     int warm_count, warm_capacity;
     perp_contact *contacts;

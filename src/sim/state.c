@@ -69,6 +69,7 @@ perp_status perp_state_set(perp_sim *sim, double t, const double *q, const doubl
         memcpy(sim->now.nu, nu, nv * sizeof *nu);
     }
     sim->warm_count = 0;
+    sim->found.fresh = false;
     sim->refused.i = -1;
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
     pp_frames(sim->model, &sim->now, sim->frames);
@@ -190,6 +191,7 @@ perp_status perp_state_restore(perp_sim *sim, const void *block, size_t size)
     memcpy(sim->applied, next, applied_bytes(m));
     next += applied_bytes(m);
     sim->warm_count = head.warm;
+    sim->found.fresh = false;
     sim->refused.i = -1;
     if (head.warm > 0) {
         memcpy(sim->warm, next, (size_t)head.warm * sizeof *sim->warm);

@@ -29,12 +29,32 @@ static perp_status kinematics(perp_sim *sim, double h)
     return status;
 }
 
+// How near shapes must be to be looked at, in steps of an eighth: what was found with the reach of one
+// step serves the next one.
+static double reach_of(const perp_sim *sim, const pp_kinematics *kin)
+{
+    int exponent;
+    double margin = sim->def.margin, reach = pp_gap_reach(sim->model, kin, margin);
+    double part = frexp(reach, &exponent);
+    return reach > margin && isfinite(reach) ? ldexp(ceil(8.0 * part) / 8.0, exponent) : reach;
+}
+
+// Found where the last step ended, unless the state was changed since, or more is to be looked at.
 static perp_status find_gaps(perp_sim *sim)
 {
     pp_step *s = &sim->step;
-    double margin = sim->def.margin, reach = pp_gap_reach(sim->model, &s->kin, margin);
-    perp_status status = pp_gaps_run(&s->gap, sim->model, &s->kin, reach, sim->arena);
-    return status < 0 ? status : pp_gaps_keep(&s->gap, sim->model, &s->kin, margin, sim->arena);
+    pp_found *found = &sim->found;
+    double reach = reach_of(sim, &s->kin);
+    bool known = found->fresh && found->reach == reach;
+    perp_status status = PERP_OK;
+    if (known) {
+        s->gap = found->gaps;
+    } else {
+        status = pp_gaps_run(&s->gap, sim->model, &s->kin, reach, sim->arena);
+    }
+    found->fresh = false;  // contacts are dropped from the list below
+    return status < 0 ? status
+                      : pp_gaps_keep(&s->gap, sim->model, &s->kin, sim->def.margin, sim->arena);
 }
 
 // The theta method takes joints as they are in the middle of the step, which makes it second order.
@@ -280,13 +300,30 @@ static perp_status integrate(perp_sim *sim, const double *nu, double h)
                                                               : PERP_ERR_NUMERIC;
 }
 
+// Contacts where the step ends, found anew for the certificate, as far as the next step will look.
+static perp_status find_end(perp_sim *sim)
+{
+    pp_found *found = &sim->found;
+    pp_kinematics at = sim->step.end;
+    pp_arena *arena = found->arena[1 - found->last];
+    at.mass = sim->step.kin.mass;
+    at.p_ext = sim->step.kin.p_ext;
+    pp_arena_reset(arena);
+    found->last = 1 - found->last;
+    found->reach = reach_of(sim, &at);
+    return pp_gaps_run(&found->gaps, sim->model, &at, found->reach, arena);
+}
+
 static perp_status certify(perp_sim *sim, const double *nu)
 {
     const pp_step *s = &sim->step;
+    perp_status found = find_end(sim);
+    if (found < 0) {
+        return found;
+    }
     size_t reals = (size_t)sim->model->nv + (size_t)s->row.nn + (size_t)s->row.nt;
     pp_evidence e = {.model = sim->model,
                      .kin = &s->kin,
-                     .gaps = &s->gap,
                      .rows = &s->row,
                      .nu_old = nu,
                      .nu = s->answer.nu,
@@ -295,15 +332,16 @@ static perp_status certify(perp_sim *sim, const double *nu)
                      .pn = s->answer.pn,
                      .pt = s->answer.pt,
                      .end = &s->end,
+                     .gaps_end = &sim->found.gaps,
                      .polygons = s->answer.form != PERP_FORM_CONE,
                      .impact = s->answer.impact,
                      .scratch = PP_ARRAY(sim->arena, double, reals)};
     if (!e.scratch) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status = pp_certify(&sim->info.certificate, &e, &sim->def.limits, sim->arena);
+    pp_certify(&sim->info.certificate, &e, &sim->def.limits);
     pp_ledger(&sim->info.energy, &e);
-    status = status < 0 ? status : pp_sim_report(sim);
+    perp_status status = pp_sim_report(sim);
     return status < 0 ? status : sim->info.certificate.passed ? PERP_OK : PERP_INEXACT;
 }
 
@@ -314,6 +352,7 @@ static void commit(perp_sim *sim)
     sim->now = sim->next;
     sim->next = old;
     memcpy(sim->frames, sim->step.end.body, (size_t)sim->model->bodies * sizeof *sim->frames);
+    sim->found.fresh = true;
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
 }
 

@@ -10,6 +10,11 @@
 enum { FEW = 8 };          // contacts that are solved to rounding
 enum { LOCAL_MOST = 48 };  // cone rows up to which bodies are eliminated
 
+static double clamped(double p, double lower, double upper)
+{
+    return p < lower ? lower : p > upper ? upper : p;
+}
+
 // ── Unpacking ──────────────────────────────────────────────────────────────────────────────────────
 
 // z from its p_m block on.
@@ -48,7 +53,9 @@ static void unpack_cone(pp_run *r, int dim, const double *c)
         }
     }
     for (int i = 0; i < r->rows->nm; i++) {
-        r->out->pm[i] = c[dim * (r->rows->nn + i) + 1];
+        // Where joints hold the row already its impulse moves nothing, and a solver finds any.
+        const pp_row *row = &r->rows->m[i];
+        r->out->pm[i] = clamped(c[dim * (r->rows->nn + i) + 1], row->lower, row->upper);
     }
 }
 
@@ -68,13 +75,8 @@ static void note(pp_answer *out, perp_form form, int size, const perp_comp_info 
 // J M^-1 J^T: what a unit impulse does to the row's own rate.
 static double mobility(const pp_run *r, const pp_row *row)
 {
-    double sum = pp_row_coupling(r->model, r->kin->mass, row, row);
+    double sum = pp_row_mobility(r->model, r->kin->mass, row);
     return sum > 0.0 ? sum : 1.0;
-}
-
-static double clamped(double p, double lower, double upper)
-{
-    return p < lower ? lower : p > upper ? upper : p;
 }
 
 // How far the impulses are from obeying the contact laws, worst of all rows [m/s].
@@ -104,7 +106,7 @@ double pp_run_slack(pp_run *r)
         }
         pp_friction_project(group, r->polygons, group->mu * out->pn[group->n], to);
         for (int k = 0; k < group->size; k++) {
-            error = hypot(error, out->pt[group->t + k] - to[k]);
+            error = pp_length2(error, out->pt[group->t + k] - to[k]);
         }
         worst = fmax(worst, m * error);
     }

@@ -18,7 +18,7 @@ static const double ROUNDING = 2e-15, ACCEPT = 1e-12;  // of the scale
 static bool fits(const pp_run *r)
 {
     const pp_rows *rows = r->rows;
-    if (!r->options->warm || r->options->solver || rows->nb + rows->nm > 0 ||
+    if (!r->options->warm || r->options->solver || r->in.tree || rows->nb + rows->nm > 0 ||
         rows->nn != rows->nc || rows->nn == 0 || r->options->impact == PERP_IMPACT_POISSON) {
         return false;
     }
@@ -45,7 +45,7 @@ static bool set_touches(pp_modes *s)
             c->size = group->size;
             c->mu = group->mu;
         }
-        double m = pp_row_coupling(r->model, r->kin->mass, c->n, c->n);
+        double m = pp_row_mobility(r->model, r->kin->mass, c->n);
         c->mobility = m > 0.0 ? m : 1.0;
         c->stiffness = 1.0 / (PROXIMAL * c->mobility);
     }
@@ -243,6 +243,7 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
     }
     *solved = *solved && pp_run_slack(r) <= fmin(1.0, s.scale) * r->options->tolerance;
     r->out->iterations += steps;
+    r->done = *solved;
     if (*solved) {
         r->out->form = PERP_FORM_CONE;
         r->out->solver = "modes";

@@ -21,6 +21,7 @@ typedef struct pp_run {
     double *given;  // nv: M nu_l + p_ext + W p without the bilateral rows
     bool polygons;  // the form at hand has polygons in place of discs
     double slack;   // of the answer that was looked at last [m/s]
+    bool done;      // nu goes with the impulses already
 } pp_run;
 
 // nu and p_b from the other impulses: M nu = M nu_l + p_ext + W p, joints closed.

@@ -168,6 +168,10 @@ static perp_status spread_load(pp_run *r)
 {
     pp_answer *out = r->out;
     int nv = r->model->nv, nn = r->rows->nn, nt = r->rows->nt;
+    if (!out->impact && pp_spread_keeps(out, r->rows)) {
+        pp_spread(out, r->model, r->kin, r->rows, &r->closed, r->arena);
+        return PERP_OK;
+    }
     double *kept = PP_ARRAY(r->arena, double, (size_t)nv + (size_t)nn + (size_t)nt);
     if (!kept) {
         return PERP_ERR_MEMORY;
@@ -259,7 +263,9 @@ perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinem
     if (status < 0) {
         return status;
     }
-    pp_run_close(&r);
+    if (!r.done) {
+        pp_run_close(&r);
+    }
     status = spread_load(&r) < 0 ? PERP_ERR_MEMORY : status;
     out->unique = out->unique && out->redundant == 0;
     return pp_all_finite((size_t)model->nv, out->nu) ? status : PERP_ERR_NUMERIC;

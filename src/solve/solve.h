@@ -54,6 +54,8 @@ perp_status pp_active_set(const pp_answer *answer, const perp_model *model,
                           const pp_kinematics *kin, const pp_rows *rows, pp_arena *arena,
                           int *columns, int *rank);
 
+// Whether pp_spread leaves the impulses as they are, and says only whether they are unique.
+bool pp_spread_keeps(const pp_answer *answer, const pp_rows *rows);
 // Spread the load: of all impulses with the same velocities, those of least norm, where they keep signs
 // and cones. Returns false when the impulses are unique.
 bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *kin,

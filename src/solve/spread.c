@@ -58,9 +58,9 @@ static bool group_sticks(const spread *s, const pp_friction *group, double tiny)
 {
     const double *pt = s->out->pt + group->t;
     double *share = s->share + group->t, pn = s->out->pn[group->n], slip[2];
-    double p = group->size == 2 ? hypot(pt[0], pt[1]) : fabs(pt[0]);
+    double p = group->size == 2 ? pp_length2(pt[0], pt[1]) : fabs(pt[0]);
     pp_friction_slip(s->model, s->rows, group, s->out->nu, slip);
-    double speed = group->size == 2 ? hypot(slip[0], slip[1]) : fabs(slip[0]);
+    double speed = group->size == 2 ? pp_length2(slip[0], slip[1]) : fabs(slip[0]);
     bool inside = group->facets == 0 && p < (1.0 - 1e-7) * group->mu * pn;
     bool sticks = inside || speed <= tiny;
     for (int k = 0; k < group->size; k++) {
@@ -112,11 +112,11 @@ static bool overdetermined(const spread *s)
 {
     double tiny = 1e-9 * speed_scale(s);
     bool sticks[PP_FRICTION_GROUPS];
-    int count = 0;
-    for (int i = 0; i < s->rows->nn; i++) {
+    int count = 0, most = pp_closed_freedom(s->closed);
+    for (int i = 0; i < s->rows->nn && count <= most; i++) {
         count += columns_of(s, i, tiny, sticks);
     }
-    return count > pp_closed_freedom(s->closed);
+    return count > most;
 }
 
 // The friction rows of a contact: first and one past the last.
@@ -266,7 +266,7 @@ static bool admissible(spread *s)
         }
         double p[2] = {s->y[k], group->size == 2 ? s->y[k + 1] : 0.0}, to[2] = {p[0], p[1]};
         pp_friction_project(group, s->polygons, group->mu * pn, to);
-        if (hypot(p[0] - to[0], p[1] - to[1]) > limit) {
+        if (pp_length2(p[0] - to[0], p[1] - to[1]) > limit) {
             return false;
         }
     }
@@ -411,8 +411,8 @@ static bool may_go(const spread *s, double sign)
         }
         bool two = group->size == 2;
         double p[2] = {s->p[k], two ? s->p[k + 1] : 0.0}, y[2] = {s->y[k], two ? s->y[k + 1] : 0.0};
-        double size = hypot(p[0], p[1]), mu = group->mu;
-        double grows = size > 0.0 ? (p[0] * y[0] + p[1] * y[1]) / size : hypot(y[0], y[1]);
+        double size = pp_length2(p[0], p[1]), mu = group->mu;
+        double grows = size > 0.0 ? (p[0] * y[0] + p[1] * y[1]) / size : pp_length2(y[0], y[1]);
         if (size >= mu * s->p[n] - 1e-9 * load && sign * grows - mu * sign * s->y[n] > small) {
             return false;
         }
@@ -461,6 +461,12 @@ static bool dependent(spread *s, pp_arena *arena)
     return factor(s) < s->count;
 }
 
+// Newton's answers on the cones are no vertices: their load is spread already.
+bool pp_spread_keeps(const pp_answer *answer, const pp_rows *rows)
+{
+    return answer->form == PERP_FORM_CONE || rows->nn > COLUMNS_MOST / 2;
+}
+
 bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *kin,
                const pp_rows *rows, const pp_closed *closed, pp_arena *arena)
 {
@@ -474,8 +480,7 @@ bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *
     if (!s.share) {
         return false;
     }
-    if (answer->form == PERP_FORM_CONE || rows->nn > COLUMNS_MOST / 2) {
-        // Newton's answers on the cones are no vertices: their load is spread already.
+    if (pp_spread_keeps(answer, rows)) {
         answer->unique = !overdetermined(&s) && !dependent(&s, arena);
         return false;
     }
