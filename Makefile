@@ -12,8 +12,8 @@ WERROR ?= OFF
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-peers bench-tree lint format install clean asan check-install fuzz \
-        deps-build deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
+.PHONY: help demo test bench bench-peers bench-tree lint format docs install clean asan check-install fuzz \
+        deps-docs deps-build deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
 
 help:
 	@echo 'make demo      build perp, run scenes and examples, draw pictures into build/demo'
@@ -22,6 +22,7 @@ help:
 	@echo 'make bench-tree   a chain in joint coordinates, beside MuJoCo'
 	@echo 'make bench-peers  spatial scenes by perp and five other engines (ARGS="--scene slide")'
 	@echo 'make lint      format, clang-tidy, layers, budgets, symbols, headers, words, equations'
+	@echo 'make docs      the documentation as static HTML in build/docs, links checked'
 	@echo 'make format    rewrite the sources with clang-format'
 	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR is honoured)'
 	@echo 'make clean     remove build/'
@@ -50,6 +51,8 @@ deps-browser:
 	@tools/install_deps build viewer test browser
 deps-lint:
 	@tools/install_deps build test lint
+deps-docs:
+	@tools/install_deps docs
 deps-fuzz:
 	@tools/install_deps build fuzz
 deps-bench:
@@ -94,6 +97,9 @@ lint: deps-lint
 
 format: deps-lint
 	@tools/sources c | xargs clang-format -i
+
+docs: deps-docs
+	@tools/make_docs build/docs
 
 asan: deps-test
 	@$(MAKE) --no-print-directory build-asan
