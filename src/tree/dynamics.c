@@ -79,14 +79,14 @@ perp_status pp_tree_forces(const pp_tree_pass *pass, const double *turn, const p
         .t = pass->t, .h = 1.0, .body = pass->body, .mass = pass->mass, .turn = turn};
     kin.p_ext = PP_ZEROS(arena, double, m->nv);
     kin.held = PP_ZEROS(arena, perp_wrench, m->bodies);
-    if (!kin.p_ext || !kin.held) {
-        return PERP_ERR_MEMORY;
+    bool room = kin.p_ext && kin.held;
+    if (room) {
+        pp_forces_add(&kin, m, applied);
+        joint_springs(m, &kin);
+        pp_tree_gather(pass, kin.p_ext, tau);
     }
-    pp_forces_add(&kin, m, applied);
-    joint_springs(m, &kin);
-    pp_tree_gather(pass, kin.p_ext, tau);
     pp_arena_release(arena, mark);
-    return PERP_OK;
+    return room ? PERP_OK : PERP_ERR_MEMORY;
 }
 
 // ── Energy and momentum ──────────────────────────────────────────────────────────────────────────

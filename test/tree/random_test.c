@@ -387,7 +387,7 @@ static void momentum_stays_where_nothing_holds(void **state)
 static void check_rows(random_tree *m, rng *r, uint64_t seed)
 {
     (void)r;
-    const double h = 1e-5;
+    const double h = 1e-6;
     int bodies = m->model->bodies, nv = m->tree.nv;
     double *q = PP_ARRAY(m->arena, double, m->tree.nq), J[MOST], drift[6];
     pp_frame *f[2] = {PP_ARRAY(m->arena, pp_frame, bodies), PP_ARRAY(m->arena, pp_frame, bodies)};
@@ -543,6 +543,74 @@ static void bodies_accelerate_alike(void **state)
     for_trees(check_bodies, &(random_tree_options){.particles = true}, 10);
 }
 
+// ── The same machine with another tree ───────────────────────────────────────────────────────────
+
+// S qdd + sigma of all free bodies under gravity, springs and a wrench on each.
+static void accelerations(const random_tree *m, const pp_tree *tree, const double *q,
+                          const double *qd, const perp_wrench *push, double *a)
+{
+    double tau[MOST], qdd[MOST];
+    pp_tree_pass pass;
+    assert_int_equal(pp_tree_run(&pass, tree, m->t, q, qd, m->arena), PERP_OK);
+    assert_int_equal(pp_tree_forces(&pass, NULL, push, tau, m->arena), PERP_OK);
+    assert_int_equal(pp_tree_forward(&pass, tau, qdd, m->arena), PERP_OK);
+    pp_tree_velocities(&pass, qdd, true, a);
+    for (int i = 0; i < m->model->bodies; i++) {
+        const pp_body *body = &m->model->body[i];
+        const perp_twist *s = &pass.sigma[i];
+        const double all[6] = {s->v.x, s->v.y, s->v.z, s->w.x, s->w.y, s->w.z};
+        for (int k = 0; k < body->nv; k++) {
+            a[body->at + k] += all[body->axis[k]];
+        }
+    }
+}
+
+static void check_roots(random_tree *m, rng *r, uint64_t seed)
+{
+    const perp_model *model = m->model;
+    int n = model->joints, named[MOST];
+    if (n == 0) {
+        return;
+    }
+    for (int k = 0; k < n; k++) {
+        named[k] = k;
+    }
+    for (int k = n - 1; k > 0; k--) {
+        int other = rng_below(r, k + 1), swap = named[k];
+        named[k] = named[other];
+        named[other] = swap;
+    }
+    pp_tree tree;
+    CHECK(pp_tree_create(&tree, model, named, n, m->arena, NULL) == PERP_OK, seed);
+    CHECK(tree.nv == m->tree.nv && tree.link[0].body == model->joint[named[0]].a, seed);
+    perp_wrench push[MOST];
+    for (int i = 0; i < model->bodies; i++) {
+        double f[6];
+        random_vector(r, 6, f);
+        push[i] = model->spatial ? (perp_wrench){{f[0], f[1], f[2]}, {f[3], f[4], f[5]}}
+                                 : (perp_wrench){{f[0], f[1], 0.0}, {0.0, 0.0, f[5]}};
+    }
+    double q[MOST], qd[MOST], lost, lost_rate, a[2][MOST], most = 1.0;
+    pp_tree_pass pass = pass_at(m, m->q, m->qd, m->t);
+    pp_tree_from_frames(&tree, m->t, pass.body, NULL, q, qd, &lost, &lost_rate);
+    CHECK(lost < 1e-12 && lost_rate < 1e-12, seed);
+    accelerations(m, &m->tree, m->q, m->qd, push, a[0]);
+    accelerations(m, &tree, q, qd, push, a[1]);
+    for (int k = 0; k < model->nv; k++) {
+        most = fmax(most, fabs(a[0][k]));
+    }
+    for (int k = 0; k < model->nv; k++) {
+        CHECK(fabs(a[0][k] - a[1][k]) < 1e-9 * most, seed);
+    }
+}
+
+static void any_root_gives_the_same_motion(void **state)
+{
+    (void)state;
+    for_trees(check_roots, &(random_tree_options){.afloat = true}, 60);
+    for_trees(check_roots, &(random_tree_options){.afloat = true, .springs = true}, 40);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -555,6 +623,7 @@ int main(void)
         cmocka_unit_test(momentum_stays_where_nothing_holds),
         cmocka_unit_test(rows_are_differentiated_exactly),
         cmocka_unit_test(bodies_accelerate_alike),
+        cmocka_unit_test(any_root_gives_the_same_motion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -448,6 +448,41 @@ static void quaternions_stay_unit(void **state)
     perp_model_destroy(model);
 }
 
+// Nothing but the ground, and nothing but the ground and what it carries rigidly.
+static void machines_may_have_no_coordinates(void **state)
+{
+    (void)state;
+    for (int bodies = 0; bodies < 2; bodies++) {
+        perp_builder *b = perp_builder_create(NULL);
+        perp_body_def def = space_body(1.0, (perp_vec3){1.0, 1.0, 1.0}, (perp_vec3){1.0, 2.0, 3.0});
+        for (int k = 0; k < bodies; k++) {
+            perp_joint_def weld = perp_joint_default();
+            weld.kind = PERP_WELD;
+            weld.b = perp_add_body(b, &def);
+            weld.anchor_a = def.position;
+            perp_add_joint(b, &weld);
+        }
+        perp_model *model = NULL;
+        perp_tree *tree = NULL;
+        int nq, nv;
+        double none[1] = {0.0};
+        assert_int_equal(perp_model_create(b, &model, NULL), PERP_OK);
+        assert_int_equal(perp_tree_create(model, NULL, 0, NULL, &tree, NULL), PERP_OK);
+        perp_tree_size(tree, &nq, &nv);
+        assert_true(nq == 0 && nv == 0);
+        assert_int_equal(perp_tree_set(tree, 1.0, NULL, NULL), PERP_OK);
+        perp_tree_mass(tree, none);
+        perp_tree_bias(tree, none);
+        assert_int_equal(perp_tree_forces(tree, NULL, none), PERP_OK);
+        assert_int_equal(perp_tree_forward(tree, none, none), PERP_OK);
+        assert_int_equal(perp_tree_inverse(tree, none, none), PERP_OK);
+        near(perp_tree_potential(tree), bodies * 3.0 * 9.81, 1e-14);
+        perp_builder_destroy(b);
+        perp_tree_destroy(tree);
+        perp_model_destroy(model);
+    }
+}
+
 static void memory_may_run_out(void **state)
 {
     (void)state;
@@ -488,6 +523,7 @@ int main(void)
         cmocka_unit_test(bad_states_change_nothing),
         cmocka_unit_test(states_come_from_a_sim),
         cmocka_unit_test(quaternions_stay_unit),
+        cmocka_unit_test(machines_may_have_no_coordinates),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
