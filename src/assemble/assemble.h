@@ -19,7 +19,8 @@ typedef struct pp_coordinates {
     const pp_tree_pass *tree;  // NULL: bodies
     const double *H;           // factored by pp_tree_factor
     const bool *implied;       // nb: rows that follow from the tree
-    const double *nu_0;        // velocities of the bodies at qd = 0: what driven ones impose
+    double *nu_0;              // velocities of the bodies at qd = 0: what driven ones impose, and
+                               // how far the way along the coordinates is from S qd: theory (J8)
     double *work;              // twice the model's velocities
 } pp_coordinates;
 

@@ -281,7 +281,16 @@ static double shortfall(const pp_closed *c, int i, const double *beta, const dou
     return -(beta ? beta[at] : 0.0) - row->gamma * pb[at] - moved;
 }
 
-// qd = H^-1 S^T (r - M nu_0), then nu = S qd + nu_0.
+// nu = S qd + nu_0
+static void add_velocities(const pp_closed *c, bool relative, double *nu)
+{
+    pp_tree_velocities(c->in.tree, c->qd, true, nu);
+    if (!relative) {
+        pp_axpy(c->model->nv, 1.0, c->in.nu_0, nu);
+    }
+}
+
+// qd = H^-1 S^T (r - M nu_0), then nu.
 static void solve_tree(const pp_closed *c, bool relative, double *r)
 {
     const pp_tree *tree = c->in.tree->tree;
@@ -292,7 +301,7 @@ static void solve_tree(const pp_closed *c, bool relative, double *r)
     }
     pp_tree_gather(c->in.tree, r, c->qd);
     pp_tree_solve(tree, c->in.H, c->qd);
-    pp_tree_velocities(c->in.tree, c->qd, relative, r);
+    add_velocities(c, relative, r);
 }
 
 // nu follows impulses of the closed rows.
@@ -306,7 +315,7 @@ static void follow(const pp_closed *c, const double *step, bool relative, double
     for (int i = 0; i < c->nb; i++) {
         pp_axpy(n, step[i], c->HJ + (size_t)i * (size_t)n, c->qd);
     }
-    pp_tree_velocities(c->in.tree, c->qd, relative, nu);
+    add_velocities(c, relative, nu);
 }
 
 // p_b = S^+ (-beta - W_b^T M^-1 r),  nu = M^-1 (r + W_b p_b). Twice: the second round takes off what

@@ -48,7 +48,8 @@ typedef struct wrenches {
     int nv, used, columns;
     int *p, *i;
     double *x;
-    double *Jq;  // nv, joint coordinates
+    double *Jq;          // nv, joint coordinates
+    const double *nu_0;  // the same
 } wrenches;
 
 static bool open_wrenches(wrenches *w, int columns, pp_arena *arena)
@@ -70,14 +71,14 @@ static double put_wrench(wrenches *w, const pp_row *row)
         pp_wrench_column(w->model, row, &w->used, w->i, w->x);
         return row->rate;
     }
-    double rate = pp_tree_row(w->tree, row, w->Jq);
+    pp_tree_row(w->tree, row, w->Jq);
     for (int k = 0; k < w->nv; k++) {
         if (w->Jq[k] != 0.0) {
             w->i[w->used] = k;
             w->x[w->used++] = w->Jq[k];
         }
     }
-    return rate;
+    return pp_row_rate(w->model, row, w->nu_0);
 }
 
 static bool put_wrenches(pp_motion *out, wrenches *w, const pp_rows *rows, pp_arena *arena)
@@ -94,7 +95,7 @@ static bool put_wrenches(pp_motion *out, wrenches *w, const pp_rows *rows, pp_ar
     }
     for (int k = 0; k < rows->nt; k++) {
         const pp_row *row = &rows->t[k];
-        out->rate[base + k] = w->tree ? pp_tree_row(w->tree, row, w->Jq) : row->rate;
+        out->rate[base + k] = w->tree ? pp_row_rate(w->model, row, w->nu_0) : row->rate;
     }
     for (int g = 0; g < rows->ng; g++) {
         for (int j = 0; j < rows->group[g].directions; j++) {
@@ -181,7 +182,7 @@ perp_status pp_motion_run(pp_motion *out, const perp_model *model, const pp_kine
             row[out->nb++] = i;
         }
     }
-    wrenches w = {.model = model, .tree = in->tree, .nv = out->nv};
+    wrenches w = {.model = model, .tree = in->tree, .nv = out->nv, .nu_0 = in->nu_0};
     bool whole =
         in->tree ? put_tree_mass(out, in->tree, arena) : put_masses(out, model, kin, arena);
     if (!whole || !put_wrenches(out, &w, rows, arena)) {

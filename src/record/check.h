@@ -58,8 +58,12 @@ perp_status pp_check_balance(pp_recheck *c);  // momentum, energy, and what join
 void pp_check_add_at(perp_wrench *w, const pp_frame *body, double sign, perp_vec3 p, perp_vec3 at);
 // Velocity of a body at the end of the step, a driven one's at its start, as the step's problem has it.
 perp_twist pp_check_velocity(const pp_recheck *c, int body);
+typedef perp_twist pp_check_velocities(const pp_recheck *, int body);
 // The same, of the mean without and with all impulses: what an impulse works with.
 perp_twist pp_check_middle(const pp_recheck *c, int body);
+// The same at the start of the step, and the mean of start and end.
+perp_twist pp_check_start(const pp_recheck *c, int body);
+perp_twist pp_check_mean(const pp_recheck *c, int body);
 double pp_check_power(const perp_wrench *w, const perp_twist *v);
 // Velocity of b's surface minus a's beyond the bodies' own, at a contact point.
 perp_vec3 pp_check_surface(const pp_recheck *c, const perp_contact *contact);
@@ -74,8 +78,10 @@ void pp_check_friction(const pp_recheck *c, const perp_contact *contact, double 
 
 // ── Joints: what their impulses do, and may (check_joint.c) ──────────────────────────────────────
 // Adds the recorded impulse of a joint to c->impulse. Returns what must be added to the energy made:
-// less the work of drives, and what closing joints and limits may put in.
+// less what closing joints and limits, and turning with them, may put in.
 double pp_check_add_joint(pp_recheck *c, int index);
+// What target, rate and spring of its coordinate put in.
+double pp_check_drive_work(const pp_recheck *c, int index, pp_check_velocities *velocity);
 void pp_check_joints(pp_recheck *c);  // drives, limits
 
 // ── What is recorded besides states and impulses (check_record.c) ────────────────────────────────

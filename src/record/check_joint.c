@@ -107,8 +107,7 @@ static double dot(const perp_wrench *a, const perp_wrench *b)
 
 // ── Adding up ────────────────────────────────────────────────────────────────────────────────────
 
-static double rate_of(const unit *u, const pp_recheck *c,
-                      perp_twist (*velocity)(const pp_recheck *, int))
+static double rate_of(const unit *u, const pp_recheck *c, pp_check_velocities *velocity)
 {
     double sum = 0.0;
     for (int k = 0; k < u->count; k++) {
@@ -192,6 +191,21 @@ static double size_of(perp_vec3 v)
     return fabs(v.x) + fabs(v.y) + fabs(v.z);
 }
 
+// Work of everything along the coordinate: drives, spring, friction, limits.
+static double coordinate_work(const pp_recheck *c, int index, pp_check_velocities *velocity)
+{
+    const perp_joint_state *state = &c->now->joint[index];
+    double sign = 0.0, p = state->drive + c->spring[index];
+    if (!pp_joint_has_coordinate(&c->model->joint[index])) {
+        return 0.0;
+    }
+    if (state->limit != 0.0) {
+        within(c, index, &sign);
+    }
+    unit u = unit_of(c, index);
+    return (p + sign * state->limit) * rate_of(&u, c, velocity);
+}
+
 double pp_check_add_joint(pp_recheck *c, int index)
 {
     const pp_joint *joint = &c->model->joint[index];
@@ -213,16 +227,33 @@ double pp_check_add_joint(pp_recheck *c, int index)
     pp_kinematics before = {.t = c->t0, .body = c->before, .turn = c->turn0};
     double open = pp_joint_error(c->model, &before, index);
     double given = -(size_of(w->f) + size_of(couple)) * open / c->h;
-    if (joint->target || joint->rate || c->spring[index] != 0.0) {
-        unit u = unit_of(c, index);
-        double drive = joint->target || joint->rate ? state->drive : 0.0;
-        given -= (drive + c->spring[index]) * rate_of(&u, c, pp_check_middle);
+    // Joints turn: velocities at the start are of where the bodies were before, and with exact positions
+    // those at the end of the way to where they will be.
+    const perp_wrench on_a = {w->f,
+                              pp_add(couple, pp_cross(pp_sub(turning ? at.b : at.a, fa->p), w->f))};
+    pp_check_velocities *const ends[2] = {pp_check_start, pp_check_velocity};
+    for (int k = 0; k < 2; k++) {
+        perp_twist va = ends[k](c, joint->a), vb = ends[k](c, joint->b);
+        double work = pp_check_power(w, &vb) - pp_check_power(&on_a, &va);
+        given -= 0.5 * fabs(work - coordinate_work(c, index, ends[k]));
     }
     if (joint->lower <= joint->upper && state->limit != 0.0) {
         double sign;
         given += state->limit * fmin(0.0, within(c, index, &sign)) / c->h;
     }
     return given;
+}
+
+double pp_check_drive_work(const pp_recheck *c, int index, pp_check_velocities *velocity)
+{
+    const pp_joint *joint = &c->model->joint[index];
+    const perp_joint_state *state = &c->now->joint[index];
+    bool drives = joint->target || joint->rate;
+    if (joint->kind == PERP_GEAR || (!drives && c->spring[index] == 0.0)) {
+        return 0.0;
+    }
+    unit u = unit_of(c, index);
+    return ((drives ? state->drive : 0.0) + c->spring[index]) * rate_of(&u, c, velocity);
 }
 
 // ── Drives and limits ────────────────────────────────────────────────────────────────────────────

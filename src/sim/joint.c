@@ -132,3 +132,50 @@ perp_status pp_sim_move(perp_sim *sim, double h)
     write_places(sim->model, body, sim->now.q, sim->next.q);
     return PERP_OK;
 }
+
+// Velocity of the straight way of one body in the step; a turn is one about a fixed axis.
+static void chord(const pp_body *b, const double *from, const double *to, double h, double *nu)
+{
+    int moved = b->kind == PERP_SPATIAL_BODY ? 3 : b->nv;
+    for (int k = 0; k < moved; k++) {
+        nu[k] = (to[k] - from[k]) / h;
+    }
+    if (b->kind == PERP_SPATIAL_BODY) {
+        perp_quat old = {from[3], from[4], from[5], from[6]}, now = {to[3], to[4], to[5], to[6]};
+        perp_vec3 turn = pp_quat_log(pp_quat_mul(now, pp_quat_conjugate(old)));
+        nu[3] = turn.x / h;
+        nu[4] = turn.y / h;
+        nu[5] = turn.z / h;
+    }
+}
+
+double pp_sim_bend(perp_sim *sim, double h)
+{
+    const perp_model *m = sim->model;
+    pp_coordinates *in = &sim->step.in;
+    const double *nu = sim->step.answer.nu;
+    double change = 0.0, way[PP_BODY_NV];
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *b = &m->body[i];
+        if (b->nv == 0) {
+            continue;
+        }
+        chord(b, sim->now.q + b->at_q, sim->next.q + b->at_q, h, way);
+        for (int k = 0; k < b->nv; k++) {
+            double off = way[k] - nu[b->at + k];
+            in->nu_0[b->at + k] += off;
+            change = fmax(change, fabs(off));
+        }
+    }
+    return change;
+}
+
+void pp_sim_settle_tree(perp_sim *sim)
+{
+    pp_step *s = &sim->step;
+    for (int i = 0; i < s->row.nb; i++) {
+        if (s->in.implied[i]) {
+            s->row.b[i].bias = -pp_row_rate(sim->model, &s->row.b[i], s->answer.nu);
+        }
+    }
+}

@@ -287,11 +287,57 @@ static perp_status close_exactly(perp_sim *sim, const double *nu, double h)
     return status;
 }
 
+// The same in joint coordinates: the joints of the tree hold by themselves, and nu is found as the velocity
+// of the way there; loops are closed as above. The equations, and the answer, are those of close_exactly.
+static perp_status bend_exactly(perp_sim *sim, const double *nu, double h)
+{
+    pp_step *s = &sim->step;
+    int nb = s->row.nb, nv = sim->model->nv;
+    double *phi = PP_ARRAY(sim->arena, double, nb), *straight = PP_ARRAY(sim->arena, double, nv);
+    double goal = fmax(1e-12, 1e-14 * sim->model->length_scale), last = HUGE_VAL, worst = 0.0;
+    perp_status status = phi && straight ? PERP_OK : PERP_ERR_MEMORY;
+    if (status < 0) {
+        return status;
+    }
+    memcpy(straight, s->in.nu_0, (size_t)nv * sizeof *straight);
+    for (int round = 0; round < 2 * EXACT_ROUNDS && status >= 0; round++) {
+        status = place(sim, h);
+        if (status < 0) {
+            return status;
+        }
+        pp_joint_values(sim->model, &s->end, &s->row, phi);
+        worst = h * pp_sim_bend(sim, h);
+        for (int i = 0; i < nb; i++) {
+            phi[i] = s->in.implied[i] ? 0.0 : phi[i];
+            worst = fmax(worst, fabs(phi[i]));
+            s->row.b[i].bias += phi[i] / h;
+        }
+        if (worst <= goal || !(worst < 0.9 * last)) {
+            break;
+        }
+        last = worst;
+        status = solve(sim, nu);
+    }
+    if (status >= 0 && !(worst <= 1e3 * goal)) {
+        memcpy(s->in.nu_0, straight, (size_t)nv * sizeof *straight);
+        for (int i = 0; i < nb; i++) {
+            bool equation = s->row.b[i].bias != 0.0 && !s->row.b[i].spring;
+            s->row.b[i].bias = equation ? s->row.b[i].value / h : s->row.b[i].bias;
+        }
+    }
+    status = status < 0 ? status : solve(sim, nu);
+    status = status < 0 ? status : place(sim, h);
+    pp_sim_settle_tree(sim);
+    return status;
+}
+
 static perp_status integrate(perp_sim *sim, const double *nu, double h)
 {
     bool exact = sim->def.positions == PERP_POSITIONS_EXACT && sim->step.row.nb > 0 &&
                  sim->def.stepper == PERP_STEWART_TRINKLE;
-    perp_status status = exact ? close_exactly(sim, nu, h) : place(sim, h);
+    perp_status status = !exact      ? place(sim, h)
+                         : sim->tree ? bend_exactly(sim, nu, h)
+                                     : close_exactly(sim, nu, h);
     if (status < 0) {
         return status;
     }

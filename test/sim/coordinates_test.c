@@ -23,6 +23,17 @@ static perp_scene *read_scene(const char *name)
     return scene;
 }
 
+static perp_sim *open_exact(const perp_scene *scene, perp_coordinates coordinates)
+{
+    perp_sim_def def = perp_scene_sim_def(scene);
+    perp_sim *sim = NULL;
+    perp_error error;
+    def.coordinates = coordinates;
+    def.positions = PERP_POSITIONS_EXACT;
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error), PERP_OK);
+    return sim;
+}
+
 static perp_sim *open_sim(const perp_scene *scene, perp_coordinates coordinates, perp_form form)
 {
     perp_sim_def def = perp_scene_sim_def(scene);
@@ -93,6 +104,68 @@ static void one_step_agrees(void **state)
         }
         perp_scene_destroy(scene);
     }
+}
+
+// With exact positions the two stay together: both solve the same equations.
+static void exact_runs_agree(void **state)
+{
+    (void)state;
+    static const char *const scenes[] = {"pendulum-10", "tedrake-arm", "berard-4.6",
+                                         "lagrange-top"};
+    for (int k = 0; k < 4; k++) {
+        perp_scene *scene = read_scene(scenes[k]);
+        double h = perp_scene_step(scene), a[128], b[128];
+        perp_sim *body = open_exact(scene, PERP_COORDINATES_BODY);
+        perp_sim *joint = open_exact(scene, PERP_COORDINATES_JOINT);
+        int nq;
+        perp_state_size(body, &nq, NULL);
+        assert_true(nq <= 128);
+        for (int i = 0; i < 50; i++) {
+            assert_int_equal(perp_step(body, h), PERP_OK);
+            assert_int_equal(perp_step(joint, h), PERP_OK);
+        }
+        assert_int_equal(perp_state_get(body, NULL, a, NULL), PERP_OK);
+        assert_int_equal(perp_state_get(joint, NULL, b, NULL), PERP_OK);
+        for (int i = 0; i < nq; i++) {
+            if (!(fabs(a[i] - b[i]) < 1e-9)) {
+                fail_msg("%s: position %d is %.17g and %.17g", scenes[k], i, a[i], b[i]);
+            }
+        }
+        perp_sim_destroy(body);
+        perp_sim_destroy(joint);
+        perp_scene_destroy(scene);
+    }
+}
+
+// A rod that bounces off a stop without loss while gravity pulls it away: no energy is made, whichever
+// way joints are held.
+static void bounce_makes_nothing(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"bodies\": [{\"name\": \"rod\", \"mass\": 1, \"inertia\": 0.0833, \"position\": [0.5, "
+        "0]}], \"joints\": [{\"kind\": \"revolute\", \"a\": \"ground\", \"b\": \"rod\", "
+        "\"anchor_b\": [-0.5, 0], \"angle\": \"-90 deg\", \"lower\": -0.3, \"limit_restitution\": "
+        "1}]}";
+    perp_scene *scene = NULL;
+    perp_error error;
+    assert_int_equal(perp_scene_parse("rod", text, sizeof text - 1, NULL, &scene, &error), PERP_OK);
+    for (int k = 0; k < 4; k++) {
+        perp_sim_def def = perp_scene_sim_def(scene);
+        perp_sim *sim;
+        def.coordinates = (perp_coordinates)(k / 2);
+        def.positions = (perp_positions)(k % 2);
+        assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error),
+                         PERP_OK);
+        double limit = 0.0;
+        for (int i = 0; i < 200; i++) {
+            assert_int_equal(perp_step(sim, 0.01), PERP_OK);
+            limit += perp_sim_joint(sim, (perp_joint){0}).limit;
+        }
+        assert_true(limit > 1.0);  // it did bounce
+        perp_sim_destroy(sim);
+    }
+    perp_scene_destroy(scene);
 }
 
 // Runs in joint coordinates: every certificate passes, and joints of the tree hold to rounding.
@@ -267,10 +340,11 @@ static void projected(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_step_agrees), cmocka_unit_test(trees_hold),
-        cmocka_unit_test(fewer_unknowns),  cmocka_unit_test(written_out),
-        cmocka_unit_test(named_trees),     cmocka_unit_test(restored_runs_continue),
-        cmocka_unit_test(refused),         cmocka_unit_test(projected),
+        cmocka_unit_test(one_step_agrees),  cmocka_unit_test(trees_hold),
+        cmocka_unit_test(fewer_unknowns),   cmocka_unit_test(written_out),
+        cmocka_unit_test(named_trees),      cmocka_unit_test(restored_runs_continue),
+        cmocka_unit_test(exact_runs_agree), cmocka_unit_test(bounce_makes_nothing),
+        cmocka_unit_test(refused),          cmocka_unit_test(projected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
