@@ -4,6 +4,7 @@
 // The step in joint coordinates is the step with all bodies: the same velocities and impulses, joints of
 // the tree that hold to rounding, fewer unknowns.
 #include "support/cmocka.h"
+#include "support/fault.h"
 
 #include <perp/perp.h>
 
@@ -337,6 +338,39 @@ static void projected(void **state)
     perp_scene_destroy(scene);
 }
 
+// Each allocation of creating and stepping fails in turn: an error, nothing lost, and the state stays.
+static void allocations_fail(void **state)
+{
+    (void)state;
+    perp_scene *scene = read_scene("tedrake-arm");
+    for (int k = 1; k < 1000; k++) {
+        fault f = {.fail_at = k};
+        perp_env env = fault_env(&f);
+        perp_sim_def def = perp_scene_sim_def(scene);
+        perp_sim *sim = NULL;
+        perp_error error;
+        def.coordinates = PERP_COORDINATES_JOINT;
+        def.positions = PERP_POSITIONS_EXACT;
+        perp_status status = perp_sim_create(perp_scene_model(scene), &def, &env, &sim, &error);
+        if (status >= 0) {
+            uint64_t hash = perp_state_hash(sim);
+            status = perp_step(sim, 1e-3);
+            assert_true(status >= 0 || perp_state_hash(sim) == hash);
+            assert_true(status >= 0 || perp_step(sim, 1e-3) >= 0);
+        }
+        assert_true(status >= 0 || status == PERP_ERR_MEMORY);
+        perp_sim_destroy(sim);
+        assert_int_equal(f.live, 0);
+        assert_int_equal(f.confused, 0);
+        if (!f.happened) {
+            assert_true(k > 5);
+            perp_scene_destroy(scene);
+            return;
+        }
+    }
+    fail_msg("the walk over allocations does not end");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,7 +378,8 @@ int main(void)
         cmocka_unit_test(fewer_unknowns),   cmocka_unit_test(written_out),
         cmocka_unit_test(named_trees),      cmocka_unit_test(restored_runs_continue),
         cmocka_unit_test(exact_runs_agree), cmocka_unit_test(bounce_makes_nothing),
-        cmocka_unit_test(refused),          cmocka_unit_test(projected),
+        cmocka_unit_test(allocations_fail), cmocka_unit_test(refused),
+        cmocka_unit_test(projected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
