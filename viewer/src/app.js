@@ -11,7 +11,7 @@ import { PlanarStage } from "./planar.js";
 import { Player, SPEEDS } from "./player.js";
 import { SpatialStage } from "./spatial.js";
 import { Strips } from "./strips.js";
-import { Theme } from "./theme.js";
+import { CPU, Theme } from "./theme.js";
 
 // Name, label, key, icon.
 export const TOGGLES = [
@@ -322,7 +322,7 @@ export class App {
     if (!w) return;
     canvas.width = w * ratio;
     canvas.height = h * ratio;
-    const ctx = canvas.getContext("2d");
+    const ctx = canvas.getContext("2d", CPU);
     ctx.scale(ratio, ratio);
     const c = this.theme.color;
     const x = (t) => 8 + ((t - this.run.t0) / (this.run.t1 - this.run.t0 || 1)) * (w - 16);

@@ -3,9 +3,26 @@
 //
 // What a view should hold: everything that moves, all the time it is near, and what stands beside it.
 
+// Half extents of a solid along its axes, with its radius.
+function extent(shape) {
+  const [x, y, z] = shape.half;
+  const r = shape.radius;
+  switch (shape.kind) {
+    case "box":
+    case "ellipsoid":
+      return [x, y, z];
+    case "capsule":
+      return [r, r, z + r];
+    case "cylinder":
+    case "cone":
+      return [r, r, z];
+    default:
+      return [r, r, r];
+  }
+}
+
 // How far a shape reaches from its body's origin.
 export function reach(run, shape) {
-  const half = shape.half;
   let far = 0;
   for (let k = 0; k < shape.vertices; k++) {
     const at = 3 * (shape.vertex + k);
@@ -13,7 +30,8 @@ export function reach(run, shape) {
   }
   if (shape.vertices > 0) return far + shape.radius;
   const away = Math.hypot(shape.pose[0], shape.pose[1], shape.pose[2]);
-  return away + Math.hypot(half[0], half[1], half[2]) + shape.radius;
+  const e = extent(shape);
+  return away + (shape.kind === "sphere" || shape.kind === "point" ? e[0] : Math.hypot(...e));
 }
 
 export function endless(shape) {
@@ -76,7 +94,7 @@ function widenByFixed(run, far, low, high, size) {
       for (let i = 0; i < run.axes; i++) {
         const points = shape.vertices > 0
           ? Array.from({ length: shape.vertices }, (_, v) => run.outline[3 * (shape.vertex + v) + i])
-          : [shape.pose[i] - Math.max(...shape.half, shape.radius), shape.pose[i] + Math.max(...shape.half, shape.radius)];
+          : [shape.pose[i] - Math.max(...extent(shape)), shape.pose[i] + Math.max(...extent(shape))];
         const x = run.start[7 * k + i];
         low[i] = Math.min(low[i], x + Math.min(...points) - (shape.vertices > 0 ? shape.radius : 0));
         high[i] = Math.max(high[i], x + Math.max(...points) + (shape.vertices > 0 ? shape.radius : 0));

@@ -86,15 +86,18 @@ export class Chart {
         scales: { x: { time: false }, y: o.log ? { distr: 3, log: 10, range: (u, lo, hi) => this.logRange(lo, hi) } : { range: (u, lo, hi) => this.range(lo, hi) } },
         axes: [
           axis(24, { space: 60, values: (u, vs) => vs.map(tick) }),
-          axis(o.log ? 46 : 50, { space: 24, ...(o.log ? { splits: (u, i, lo, hi) => decades(lo, hi) } : {}), values: (u, vs) => vs.map((v) => (v === null ? "" : o.log ? this.logTick(v) : tick(v))) }),
+          axis(o.log ? 46 : 50, { space: 24, ...(o.log ? { splits: (u, i, lo, hi) => decades(lo, hi), filter: (u, splits) => splits } : {}), values: (u, vs) => vs.map((v) => (v === null ? "" : o.log ? this.logTick(v) : tick(v))) }),
         ],
         series: [{}, ...this.series.map((s) => ({ stroke: this.colorOf(s), width: 1.6, dash: s.dash, pxAlign: 0, points: { show: false }, spanGaps: false }))],
-        hooks: { draw: [(u) => this.playhead(u)] },
+        hooks: { draw: [(u) => this.limit(u)], setSize: [() => this.at(this.now)], setScale: [() => this.at(this.now)] },
       },
       this.data,
       this.host,
     );
     const over = this.plot.over;
+    this.head = document.createElement("div");
+    this.head.className = "playhead";
+    over.append(this.head);
     over.style.cursor = "crosshair";
     const seek = (e) => {
       const x = e.clientX - over.getBoundingClientRect().left;
@@ -121,33 +124,20 @@ export class Chart {
     const pad = flat ? Math.max(Math.abs(hi) * 0.1, 1e-6) : 0.06 * (hi - lo);
     return [lo - pad, hi + pad];
   }
-  playhead(u) {
+  limit(u) {
     const ctx = u.ctx;
-    const x = u.valToPos(this.now, "x", true);
     const { left, top, width, height } = u.bbox;
+    if (!(this.options.limit > 0)) return;
+    const y = u.valToPos(this.options.limit, "y", true);
+    if (y < top || y > top + height) return;
     ctx.save();
-    ctx.setLineDash([]);
-    if (this.options.limit > 0) {
-      const y = u.valToPos(this.options.limit, "y", true);
-      if (y >= top && y <= top + height) {
-        ctx.strokeStyle = this.theme.color.bad;
-        ctx.setLineDash([5, 4]);
-        ctx.lineWidth = 1.2;
-        ctx.beginPath();
-        ctx.moveTo(left, y);
-        ctx.lineTo(left + width, y);
-        ctx.stroke();
-        ctx.setLineDash([]);
-      }
-    }
-    if (x >= left && x <= left + width) {
-      ctx.strokeStyle = this.theme.color.accent;
-      ctx.lineWidth = 1.5 * (window.devicePixelRatio || 1);
-      ctx.beginPath();
-      ctx.moveTo(x, top);
-      ctx.lineTo(x, top + height);
-      ctx.stroke();
-    }
+    ctx.strokeStyle = this.theme.color.bad;
+    ctx.setLineDash([5, 4]);
+    ctx.lineWidth = 1.2;
+    ctx.beginPath();
+    ctx.moveTo(left, y);
+    ctx.lineTo(left + width, y);
+    ctx.stroke();
     ctx.restore();
   }
   set(xs, columns, t0, t1) {
@@ -155,9 +145,13 @@ export class Chart {
     this.plot.setData(this.data, true);
     this.plot.setScale("x", { min: t0, max: t1 > t0 ? t1 : t0 + 1 });
   }
+  // The playhead is an element of its own: curves are not drawn again while time goes on.
   at(t) {
     this.now = t;
-    this.plot.redraw(false);
+    if (!this.head || !this.plot) return;
+    const x = this.plot.valToPos(t, "x");
+    this.head.hidden = !(x >= -1 && x <= this.plot.over.clientWidth + 1);
+    this.head.style.transform = `translateX(${Math.round(x * 2) / 2}px)`;
   }
   resize() {
     const w = this.host.clientWidth;

@@ -5,7 +5,7 @@
 // the same in the plane and in space: a stage only has to say where a point is on the screen.
 import { lower, rotate, toWorld } from "./data.js";
 import { drawScale, niceStep } from "./planar.js";
-import { withAlpha } from "./theme.js";
+import { CPU, withAlpha } from "./theme.js";
 
 const add = (a, b, f = 1) => [a[0] + f * b[0], a[1] + f * b[1], a[2] + f * b[2]];
 const length = (a) => Math.hypot(a[0], a[1], a[2]);
@@ -40,7 +40,7 @@ export class Overlay {
     this.canvas.className = "over";
     this.canvas.setAttribute("aria-hidden", "true");
     host.append(this.canvas);
-    this.ctx = this.canvas.getContext("2d");
+    this.ctx = this.canvas.getContext("2d", CPU);
     this.rescale();
   }
   resize() {
@@ -84,12 +84,37 @@ export class Overlay {
     this.marks = [];
     this.metresPerNewton = (0.2 * stage.size) / this.force;
     if (look.trails) this.trails(look);
+    this.shapeless();
     this.contacts(look);
     if (look.joints) this.joints(look);
     if (look.axes) this.axes();
     if (look.drag) this.drag(look.drag);
     if (this.run.spatial) drawScale(ctx, theme.color, theme, this.width, this.height, stage.pixels(stage.controls.target.toArray()));
     if (look.forces) this.forceScale();
+  }
+
+  // Bodies without shapes: a ring at the centre of mass, and lines to their joints.
+  shapeless() {
+    const { run, ctx, stage, theme, state } = this;
+    this.bare ??= run.bodyOfRow.filter((body) => !run.shapes.some((s) => s.body === body));
+    if (this.bare.length === 0) return;
+    ctx.beginPath();
+    for (const body of this.bare) {
+      const p = stage.project([...state.position.subarray(3 * body, 3 * body + 3)]);
+      for (const joint of run.joints) {
+        for (const [b, anchor] of [[joint.a, joint.anchor_a], [joint.b, joint.anchor_b]]) {
+          if (b !== body) continue;
+          const q = stage.project(toWorld(state, body, anchor));
+          ctx.moveTo(p[0], p[1]);
+          ctx.lineTo(q[0], q[1]);
+        }
+      }
+      ctx.moveTo(p[0] + 5, p[1]);
+      ctx.arc(p[0], p[1], 5, 0, 2 * Math.PI);
+    }
+    ctx.strokeStyle = theme.color.soft;
+    ctx.lineWidth = 2;
+    ctx.stroke();
   }
 
   forceScale() {

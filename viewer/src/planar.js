@@ -3,7 +3,7 @@
 //
 // The plane: drawn by the canvas itself, so that outlines are as crisp as the screen allows.
 import { bounds, endless, patchSize } from "./bounds.js";
-import { shade, withAlpha } from "./theme.js";
+import { CPU, shade, withAlpha } from "./theme.js";
 
 // A convex outline rounded by a radius, as a path in the body's frame.
 function outlinePath(run, shape) {
@@ -56,7 +56,7 @@ export class PlanarStage {
     this.canvas = document.createElement("canvas");
     this.canvas.className = "main";
     host.prepend(this.canvas);
-    this.ctx = this.canvas.getContext("2d");
+    this.ctx = this.canvas.getContext("2d", CPU);
     this.solids = run.shapes.filter((s) => !endless(s)).map((s) => ({ shape: s, path: outlinePath(run, s) }));
     this.planes = run.shapes.filter(endless);
     this.planes.sort((a, b) => run.bodies[b.body].row - run.bodies[a.body].row);
@@ -232,7 +232,7 @@ export class PlanarStage {
     if (this.hatched?.color !== color) {
       const tile = document.createElement("canvas");
       tile.width = tile.height = 9;
-      const t = tile.getContext("2d");
+      const t = tile.getContext("2d", CPU);
       t.strokeStyle = color;
       t.lineWidth = 1;
       t.beginPath();

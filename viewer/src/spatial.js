@@ -69,7 +69,7 @@ export class SpatialStage {
   aimSun(at) {
     const s = this.size;
     this.sun.target.position.copy(at);
-    this.sun.position.set(at.x + 0.9 * s, at.y - 1.3 * s, at.z + 2.1 * s);
+    this.sun.position.set(at.x - 1.15 * s, at.y - 0.3 * s, at.z + 2.1 * s);
     const c = this.sun.shadow.camera;
     c.left = c.bottom = -0.95 * s;
     c.right = c.top = 0.95 * s;

@@ -4,7 +4,7 @@
 // Three strips below the stage, on one clock: the energy ledger, the residual, and modes of contacts.
 import { Chart } from "./charts.js";
 import { lower } from "./data.js";
-import { withAlpha } from "./theme.js";
+import { CPU, withAlpha } from "./theme.js";
 
 const ENERGY = [
   { label: "kinetic", color: (c) => c.accent },
@@ -40,7 +40,9 @@ export class Strips {
     this.lanes = document.createElement("canvas");
     this.lanes.className = "lanes";
     this.lanes.setAttribute("role", "img");
-    this.modesBox.querySelector(".plot").append(this.lanes);
+    this.head = document.createElement("div");
+    this.head.className = "playhead";
+    this.modesBox.querySelector(".plot").append(this.lanes, this.head);
     const go = (e) => {
       const box = this.lanes.getBoundingClientRect();
       seek(this.timeAt(e.clientX - box.left));
@@ -61,7 +63,7 @@ export class Strips {
     this.energyBox.querySelector("span").innerHTML = "[J] " + ENERGY.map((s) => line(s.color(c), s.label)).join(" ");
     this.residualBox.querySelector("span").innerHTML = "[m/s] worst of each frame " + line(c.bad, "limit");
     this.modesBox.querySelector("span").innerHTML = ["open", "stick", "slip"].map((m) => line(c[m], m)).join(" ");
-    this.image = null;
+    this.painted = false;
   }
 
   // The numbers changed (live), or are there for the first time.
@@ -81,7 +83,7 @@ export class Strips {
     );
     const floor = 1e-17;
     this.residual.set(ts, [Array.from({ length: n }, (_, k) => (k === 0 && n > 1 ? null : Math.max(floor, s.certificate.data[7 * k + 6])))], run.t0, run.t1);
-    this.image = null;
+    this.painted = false;
   }
 
   box() {
@@ -93,7 +95,7 @@ export class Strips {
     return this.run.t0 + Math.min(1, Math.max(0, f)) * (this.run.t1 - this.run.t0);
   }
 
-  // The lanes, drawn once for a size and theme; the playhead goes over a copy.
+  // The lanes, drawn once for a size and theme.
   paint() {
     const { run, theme } = this;
     const w = this.lanes.clientWidth;
@@ -102,10 +104,7 @@ export class Strips {
     this.lanes.width = Math.round(w * ratio);
     this.lanes.height = Math.round(h * ratio);
     this.wide = run.tracks > ROWS;
-    const image = document.createElement("canvas");
-    image.width = this.lanes.width;
-    image.height = this.lanes.height;
-    const ctx = image.getContext("2d");
+    const ctx = this.lanes.getContext("2d", CPU);
     ctx.scale(ratio, ratio);
     const b = this.box();
     const span = Math.max(1, w - b.left - b.right);
@@ -122,7 +121,7 @@ export class Strips {
       ctx.textAlign = "center";
       ctx.fillText("no contacts in this run", w / 2, h / 2);
     }
-    this.image = image;
+    this.painted = true;
     this.lanes.setAttribute("aria-label", `modes of ${run.tracks} contact points over time`);
   }
   snapOf(cell, cells) {
@@ -184,26 +183,15 @@ export class Strips {
     if (this.host.hidden) return;
     this.energy.at(t);
     this.residual.at(t);
-    if (!this.image) this.paint();
-    const ctx = this.lanes.getContext("2d");
-    const ratio = window.devicePixelRatio || 1;
-    ctx.setTransform(1, 0, 0, 1, 0, 0);
-    ctx.clearRect(0, 0, this.lanes.width, this.lanes.height);
-    ctx.drawImage(this.image, 0, 0);
+    if (!this.painted) this.paint();
     const b = this.box();
     const f = (t - this.run.t0) / (this.run.t1 - this.run.t0 || 1);
     const x = b.left + f * (this.lanes.clientWidth - b.left - b.right);
-    ctx.scale(ratio, ratio);
-    ctx.strokeStyle = this.theme.color.accent;
-    ctx.lineWidth = 1.5;
-    ctx.beginPath();
-    ctx.moveTo(x, b.top - 4);
-    ctx.lineTo(x, this.lanes.clientHeight - b.bottom + 3);
-    ctx.stroke();
+    this.head.style.transform = `translateX(${Math.round(2 * x) / 2}px)`;
   }
   resize() {
     this.energy.resize();
     this.residual.resize();
-    this.image = null;
+    this.painted = false;
   }
 }
