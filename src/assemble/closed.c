@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const double RANK = 1e-11;
-enum { SPARSE_FROM = 12 };  // rows
+static const double NOTHING = 1e-12;  // of an equation's shortfall
+enum { SPARSE_FROM = 12 };            // rows
 
 static double *at(double *A, int n, int i, int j)
 {
@@ -161,9 +162,7 @@ double pp_closed_coupling(const pp_closed *c, int i, int j)
         for (int l = 0; l < b->count; l++) {
             if (a->body[k] == b->body[l]) {
                 int nv = c->model->body[a->body[k]].nv;
-                for (int v = 0; v < nv; v++) {
-                    sum += a->J[k][v] * c->MJ[j][l][v];
-                }
+                sum += pp_closed_dot(nv, a->J[k], c->MJ[j][l]);
             }
         }
     }
@@ -177,8 +176,16 @@ static void push(const pp_closed *c, const double *step, double *nu)
         const pp_row *row = &c->rows->b[i];
         for (int k = 0; k < row->count; k++) {
             const pp_body *body = &c->model->body[row->body[k]];
+            const double *MJ = c->MJ[i][k];
+            double *to = nu + body->at, by = step[i];
+            if (body->nv == 6) {  // unrolled
+                for (int v = 0; v < 6; v++) {
+                    to[v] += by * MJ[v];
+                }
+                continue;
+            }
             for (int v = 0; v < body->nv; v++) {
-                nu[body->at + v] += step[i] * c->MJ[i][k][v];
+                to[v] += by * MJ[v];
             }
         }
     }
@@ -318,8 +325,8 @@ static void follow(const pp_closed *c, const double *step, bool relative, double
     add_velocities(c, relative, nu);
 }
 
-// p_b = S^+ (-beta - W_b^T M^-1 r),  nu = M^-1 (r + W_b p_b). Twice: the second round takes off what
-// rounding left of the equations.
+// p_b = S^+ (-beta - W_b^T M^-1 r),  nu = M^-1 (r + W_b p_b). Twice where rounding left anything of the
+// equations worth the while.
 void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, double *pb)
 {
     bool relative = !beta;
@@ -331,11 +338,17 @@ void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, dou
     for (int i = 0; i < closed->nb; i++) {
         pb[closed->row ? closed->row[i] : i] = 0.0;
     }
+    double first = 0.0;
     for (int round = 0; round < 2 && closed->nb > 0; round++) {
-        double *step = closed->work + 2 * closed->nb;
+        double *step = closed->work + 2 * closed->nb, worst = 0.0;
         for (int i = 0; i < closed->nb; i++) {
             step[i] = shortfall(closed, i, beta, r, pb);
+            worst = pp_larger(fabs(step[i]), worst);
         }
+        if (round == 1 && worst <= NOTHING * first) {
+            break;
+        }
+        first = worst;
         apply_inverse(closed, step);
         follow(closed, step, relative, r);
         for (int i = 0; i < closed->nb; i++) {

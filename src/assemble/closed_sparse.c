@@ -16,11 +16,14 @@ enum { DENSE_MOST = 1200 };  // redundant rows up to here are given least-norm i
 
 typedef struct nodes {
     int count;
-    int *first;       // count + 1: rows of each node
-    int *size;        // count
-    int *body_first;  // bodies + 1
-    int *of_body;     // nodes that touch each body, ascending
-    int *p, *i;       // lower triangle of the pattern
+    int *first;                      // count + 1: rows of each node
+    int *size;                       // count
+    int (*body)[2 * PP_ROW_BODIES];  // count: bodies that the rows of each touch
+    int *bodies;                     // count: how many those are
+    bool *alike;                     // count: all rows touch the same bodies in the same order
+    int *body_first;                 // bodies + 1
+    int *of_body;                    // nodes that touch each body, ascending
+    int *p, *i;                      // lower triangle of the pattern
 } nodes;
 
 // Consecutive rows of the same joint or spring are a node.
@@ -63,18 +66,35 @@ static int node_bodies(const nodes *n, const pp_rows *rows, int k, int out[2 * P
     return count;
 }
 
+static bool same_bodies(const nodes *n, const pp_rows *rows, int k)
+{
+    const pp_row *first = &rows->b[n->first[k]];
+    for (const pp_row *row = first + 1; row < &rows->b[n->first[k + 1]]; row++) {
+        for (int e = 0; e < first->count; e++) {
+            if (row->count != first->count || row->body[e] != first->body[e]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static bool list_bodies(nodes *n, const perp_model *m, const pp_rows *rows, pp_arena *arena)
 {
-    int body[2 * PP_ROW_BODIES];
     int *next = PP_ZEROS(arena, int, m->bodies + 1);
     n->body_first = PP_ZEROS(arena, int, m->bodies + 1);
     n->of_body = PP_ARRAY(arena, int, 2 * PP_ROW_BODIES * (size_t)n->count);
-    if (!next || !n->body_first || !n->of_body) {
+    n->body = pp_arena_array(arena, (size_t)n->count, sizeof *n->body);
+    n->bodies = PP_ARRAY(arena, int, n->count);
+    n->alike = PP_ARRAY(arena, bool, n->count);
+    if (!next || !n->body_first || !n->of_body || !n->body || !n->bodies || !n->alike) {
         return false;
     }
     for (int k = 0; k < n->count; k++) {
-        for (int e = node_bodies(n, rows, k, body) - 1; e >= 0; e--) {
-            n->body_first[body[e] + 1]++;
+        n->bodies[k] = node_bodies(n, rows, k, n->body[k]);
+        n->alike[k] = same_bodies(n, rows, k);
+        for (int e = n->bodies[k] - 1; e >= 0; e--) {
+            n->body_first[n->body[k][e] + 1]++;
         }
     }
     for (int b = 0; b < m->bodies; b++) {
@@ -82,20 +102,20 @@ static bool list_bodies(nodes *n, const perp_model *m, const pp_rows *rows, pp_a
     }
     memcpy(next, n->body_first, ((size_t)m->bodies + 1) * sizeof *next);
     for (int k = 0; k < n->count; k++) {
-        for (int e = node_bodies(n, rows, k, body) - 1; e >= 0; e--) {
-            n->of_body[next[body[e]]++] = k;
+        for (int e = n->bodies[k] - 1; e >= 0; e--) {
+            n->of_body[next[n->body[k][e]]++] = k;
         }
     }
     return true;
 }
 
 // Nodes after k that share a body with it, each once; seen[j] == k marks those already listed.
-static int neighbours(const nodes *n, const pp_rows *rows, int k, int *seen, int *out)
+static int neighbours(const nodes *n, int k, int *seen, int *out)
 {
-    int body[2 * PP_ROW_BODIES], count = 0;
-    int bodies = node_bodies(n, rows, k, body);
-    for (int e = 0; e < bodies; e++) {
-        for (int at = n->body_first[body[e]]; at < n->body_first[body[e] + 1]; at++) {
+    int count = 0;
+    for (int e = 0; e < n->bodies[k]; e++) {
+        int body = n->body[k][e];
+        for (int at = n->body_first[body]; at < n->body_first[body + 1]; at++) {
             int other = n->of_body[at];
             if (other > k && seen[other] != k) {
                 seen[other] = k;
@@ -109,7 +129,7 @@ static int neighbours(const nodes *n, const pp_rows *rows, int k, int *seen, int
     return count;
 }
 
-static bool set_pattern(nodes *n, const pp_rows *rows, pp_arena *arena)
+static bool set_pattern(nodes *n, pp_arena *arena)
 {
     int *seen = PP_ARRAY(arena, int, n->count);
     n->p = PP_ARRAY(arena, int, n->count + 1);
@@ -123,7 +143,7 @@ static bool set_pattern(nodes *n, const pp_rows *rows, pp_arena *arena)
         }
         for (int k = 0; k < n->count; k++) {
             int *column = pass == 1 ? n->i + n->p[k] : NULL;
-            int count = neighbours(n, rows, k, seen, column ? column + 1 : NULL);
+            int count = neighbours(n, k, seen, column ? column + 1 : NULL);
             if (column) {
                 column[0] = k;
             } else {
@@ -140,15 +160,38 @@ static bool set_pattern(nodes *n, const pp_rows *rows, pp_arena *arena)
     return true;
 }
 
+// The blocks of bodies that two rows share, as pairs of their places; -1: the rows of the nodes differ in
+// their bodies.
+static int shared(const pp_closed *c, const nodes *n, int a, int b, int at[][2])
+{
+    const pp_row *first = &c->rows->b[n->first[a]], *second = &c->rows->b[n->first[b]];
+    int count = 0;
+    for (int i = 0; i < first->count; i++) {
+        for (int j = 0; j < second->count; j++) {
+            if (first->body[i] == second->body[j]) {
+                at[count][0] = i;
+                at[count++][1] = j;
+            }
+        }
+    }
+    return n->alike[a] && n->alike[b] ? count : -1;
+}
+
 // Block (a, b) of S, column-major, a and b nodes.
 static void fill_block(const pp_closed *c, const nodes *n, int a, int b, double *x)
 {
+    int at[PP_ROW_BODIES * PP_ROW_BODIES][2], count = shared(c, n, a, b, at);
+    const pp_row *rows = c->rows->b;
     for (int j = 0; j < n->size[b]; j++) {
         int column = n->first[b] + j;
         for (int i = 0; i < n->size[a]; i++) {
             int row = n->first[a] + i;
-            double gamma = row == column ? c->rows->b[row].gamma : 0.0;
-            x[j * n->size[a] + i] = pp_closed_coupling(c, row, column) + gamma;
+            double sum = row == column ? rows[row].gamma : 0.0;
+            for (int k = 0; k < count; k++) {
+                int nv = c->model->body[rows[row].body[at[k][0]]].nv;
+                sum += pp_closed_dot(nv, rows[row].J[at[k][0]], c->MJ[column][at[k][1]]);
+            }
+            x[j * n->size[a] + i] = count < 0 ? sum + pp_closed_coupling(c, row, column) : sum;
         }
     }
 }
@@ -169,7 +212,7 @@ perp_status pp_closed_sparse(pp_closed *c, pp_ldl *ldl, pp_arena *arena)
 {
     nodes n;
     if (!set_nodes(&n, c->rows, arena) || !list_bodies(&n, c->model, c->rows, arena) ||
-        !set_pattern(&n, c->rows, arena)) {
+        !set_pattern(&n, arena)) {
         return PERP_ERR_MEMORY;
     }
     pp_ldl_pattern pattern = {.nodes = n.count, .size = n.size, .p = n.p, .i = n.i};

@@ -234,7 +234,7 @@ void pp_joint_rows(const perp_model *m, const pp_kinematics *k, const pp_kinemat
                    pp_scheme scheme, pp_row_list *b, pp_row_list *boxed, pp_row_list *n)
 {
     for (int i = 0; i < m->joints; i++) {
-        pp_row own[PP_JOINT_EQUATIONS], first[PP_JOINT_EQUATIONS];
+        pp_row *own = b->row + b->count, first[PP_JOINT_EQUATIONS];
         int count = pp_joint_equations(m, k, i, own);
         if (k != start) {
             pp_joint_equations(m, start, i, first);
@@ -243,8 +243,8 @@ void pp_joint_rows(const perp_model *m, const pp_kinematics *k, const pp_kinemat
             own[c].joint = i;
             own[c].value = k != start ? first[c].value : own[c].value;
             own[c].bias = equation_bias(k, &own[c], own[c].value, scheme);
-            put(b, &own[c]);
         }
+        b->count += count;
         if (pp_joint_has_coordinate(&m->joint[i])) {
             coordinate_rows(m, k, start, scheme, i, b, boxed, n);
         }

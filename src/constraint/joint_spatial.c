@@ -97,9 +97,46 @@ void pp_joint_coordinate_spatial(const perp_model *m, const pp_kinematics *k, in
 
 // ── Equations ────────────────────────────────────────────────────────────────────────────────────
 
+// The block of one body in the rows of coincide: +-(1, r x 1).
+static void add_point(const perp_model *m, const pp_kinematics *k, int body, perp_vec3 p, double s,
+                      pp_row *row)
+{
+    const pp_frame *f = &k->body[body];
+    perp_vec3 r = pp_sub(p, f->p), v = pp_along(f->v, 1.0, pp_cross(f->w, r));
+    const double rate[3] = {s * v.x, s * v.y, s * v.z};
+    const double moment[3][3] = {
+        {0.0, s * r.z, -s * r.y}, {-s * r.z, 0.0, s * r.x}, {s * r.y, -s * r.x, 0.0}};
+    for (int d = 0; d < 3; d++) {
+        row[d].before += rate[d];
+        if (m->body[body].nv == 0) {
+            row[d].rate += rate[d];
+            continue;
+        }
+        int at = row[d].count++;
+        double *J = row[d].J[at];
+        row[d].body[at] = body;
+        for (int c = 0; c < 3; c++) {
+            J[c] = c == d ? s : 0.0;
+            J[c + 3] = moment[d][c];
+        }
+    }
+}
+
 static int coincide(const perp_model *m, const pp_kinematics *k, const pp_joint *j, const triad *w,
                     pp_row *row)
 {
+    bool whole = m->body[j->a].nv % 6 == 0 && m->body[j->b].nv % 6 == 0 && j->a != j->b;
+    if (whole) {
+        perp_vec3 off = pp_sub(w->at.b, w->at.a);
+        const double value[3] = {off.x, off.y, off.z};
+        for (int d = 0; d < 3; d++) {
+            pp_row_start(&row[d]);
+            row[d].value = value[d];
+        }
+        add_point(m, k, j->b, w->at.b, 1.0, row);
+        add_point(m, k, j->a, w->at.a, -1.0, row);
+        return 3;
+    }
     pp_joint_point_row(m, k, j, &w->at, EX, false, &row[0]);
     pp_joint_point_row(m, k, j, &w->at, EY, false, &row[1]);
     pp_joint_point_row(m, k, j, &w->at, EZ, false, &row[2]);
@@ -154,6 +191,13 @@ static int threaded(const perp_model *m, const pp_kinematics *k, int joint, cons
 int pp_joint_equations_spatial(const perp_model *m, const pp_kinematics *k, int joint, pp_row *row)
 {
     const pp_joint *j = &m->joint[joint];
+    if (j->kind == PERP_SPHERICAL && k->values_only) {
+        perp_vec3 off = pp_sub(pp_point(&k->body[j->b], j->r_B), pp_point(&k->body[j->a], j->r_A));
+        row[0].value = off.x;
+        row[1].value = off.y;
+        row[2].value = off.z;
+        return 3;
+    }
     triad w = place(j, k->body);
     int n = 0;
     switch (j->kind) {
@@ -196,4 +240,41 @@ int pp_joint_equations_spatial(const perp_model *m, const pp_kinematics *k, int 
         break;
     }
     return 0;
+}
+
+// ── Bend ─────────────────────────────────────────────────────────────────────────────────────────
+
+// (exp(h w) - 1 - h w) x r to third order: how far a point of a turning body ends beside its tangent.
+static perp_vec3 bend(const pp_frame *f, perp_vec3 r_B, double h)
+{
+    perp_vec3 w = pp_scale(h, f->w), r = pp_rotate(f, r_B);
+    if (!(pp_dot3(w, w) < 0.25)) {
+        return pp_vec(0.0, 0.0, 0.0);  // too far for it
+    }
+    perp_vec3 second = pp_cross(w, pp_cross(w, r));
+    return pp_along(pp_scale(0.5, second), 1.0 / 6.0, pp_cross(w, second));
+}
+
+static bool holds_point(perp_joint_kind kind)
+{
+    return kind == PERP_SPHERICAL || kind == PERP_REVOLUTE || kind == PERP_UNIVERSAL ||
+           kind == PERP_WELD;
+}
+
+void pp_joint_bend(const perp_model *model, const pp_kinematics *kin, pp_rows *rows)
+{
+    for (int at = 0; at < rows->nb && rows->b[at].joint >= 0;) {
+        int joint = rows->b[at].joint;
+        const pp_joint *j = &model->joint[joint];
+        if (model->spatial && holds_point(j->kind)) {
+            perp_vec3 off = pp_sub(bend(&kin->body[j->b], j->r_B, kin->h),
+                                   bend(&kin->body[j->a], j->r_A, kin->h));
+            rows->b[at].bias += off.x / kin->h;
+            rows->b[at + 1].bias += off.y / kin->h;
+            rows->b[at + 2].bias += off.z / kin->h;
+        }
+        while (at < rows->nb && rows->b[at].joint == joint) {
+            at++;
+        }
+    }
 }

@@ -161,6 +161,9 @@ static void spread(const blows *s)
 perp_status pp_gaps_keep(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
                          double margin, pp_arena *arena)
 {
+    if (gaps->count == 0) {
+        return PERP_OK;
+    }
     blows s = {.model = model,
                .kin = kin,
                .gaps = gaps,

@@ -34,7 +34,8 @@ static perp_status kinematics(perp_sim *sim, double h)
 static double reach_of(const perp_sim *sim, const pp_kinematics *kin)
 {
     int exponent;
-    double margin = sim->def.margin, reach = pp_gap_reach(sim->model, kin, margin);
+    double margin = sim->def.margin;
+    double reach = sim->model->shapes > 0 ? pp_gap_reach(sim->model, kin, margin) : margin;
     double part = frexp(reach, &exponent);
     return reach > margin && isfinite(reach) ? ldexp(ceil(8.0 * part) / 8.0, exponent) : reach;
 }
@@ -57,6 +58,12 @@ static perp_status find_gaps(perp_sim *sim)
                       : pp_gaps_keep(&s->gap, sim->model, &s->kin, sim->def.margin, sim->arena);
 }
 
+static bool closes_exactly(const perp_sim *sim)
+{
+    return sim->def.positions == PERP_POSITIONS_EXACT && sim->step.row.nb > 0 &&
+           sim->def.stepper == PERP_STEWART_TRINKLE;
+}
+
 // The theta method takes joints as they are in the middle of the step, which makes it second order.
 static perp_status find_rows(perp_sim *sim, const double *nu, double h)
 {
@@ -76,6 +83,9 @@ static perp_status find_rows(perp_sim *sim, const double *nu, double h)
     }
     perp_status status =
         pp_rows_run(&s->row, m, &s->kin, &s->kin, &s->gap, scheme_of(sim), sim->arena);
+    if (status >= 0 && closes_exactly(sim) && !sim->tree) {
+        pp_joint_bend(m, &s->kin, &s->row);
+    }
     return status >= 0 && sim->tree ? pp_sim_coordinates(sim) : status;
 }
 
@@ -333,11 +343,9 @@ static perp_status bend_exactly(perp_sim *sim, const double *nu, double h)
 
 static perp_status integrate(perp_sim *sim, const double *nu, double h)
 {
-    bool exact = sim->def.positions == PERP_POSITIONS_EXACT && sim->step.row.nb > 0 &&
-                 sim->def.stepper == PERP_STEWART_TRINKLE;
-    perp_status status = !exact      ? place(sim, h)
-                         : sim->tree ? bend_exactly(sim, nu, h)
-                                     : close_exactly(sim, nu, h);
+    perp_status status = !closes_exactly(sim) ? place(sim, h)
+                         : sim->tree          ? bend_exactly(sim, nu, h)
+                                              : close_exactly(sim, nu, h);
     if (status < 0) {
         return status;
     }
