@@ -80,6 +80,7 @@ typedef struct perp_recording_info {
     bool complete;  // the run came to its end, and everything was written
     int frames;     // at least 1: the start
     int bodies, shapes, joints, nv, nq;
+    int springs;         // between points of bodies; 0 where the recording does not tell
     const char *events;  // JSON lines
 } perp_recording_info;
 
@@ -118,6 +119,13 @@ typedef struct perp_recorded_joint {
     perp_vec3 axis;                // space: in the frame of a
 } perp_recorded_joint;
 
+typedef struct perp_recorded_spring {
+    const char *name;
+    perp_body a, b;
+    perp_vec3 anchor_a, anchor_b;  // in the body frames [m]
+    double rest;                   // length without force [m]
+} perp_recorded_spring;
+
 // One moment; frame 0 is the start, without contacts. Valid until the next perp_recording_read.
 typedef struct perp_frame {
     double t;                       // [s]
@@ -151,6 +159,7 @@ PERP_API perp_recorded_shape perp_recording_shape(const perp_recording *recordin
                                                   perp_shape shape);
 PERP_API perp_recorded_joint perp_recording_joint(const perp_recording *recording,
                                                   perp_joint joint);
+PERP_API perp_recorded_spring perp_recording_spring(const perp_recording *recording, int k);
 // Frames in order are read in blocks; jumping about costs a block each.
 PERP_API PERP_MUST perp_status perp_recording_read(perp_recording *recording, int frame,
                                                    perp_frame *out, perp_error *error);

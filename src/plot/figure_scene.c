@@ -60,6 +60,7 @@ static void put_shot(pp_svg *svg, const pp_view *view, const pp_story *story, in
     pp_space_ground(svg, view, &camera, story);
     pp_space_bodies(svg, view, &camera, story, shot);
     pp_space_joints(svg, view, &camera, story, shot);
+    pp_space_springs(svg, view, &camera, story, shot);
     pp_svg_end_group(svg);
 }
 
@@ -132,6 +133,7 @@ void pp_draw_paths(const pp_story *story, pp_svg *svg)
         pp_scene_paths(svg, &view, story);
     }
     for (int k = 0; k < story->shots; k++) {
+        pp_scene_springs(svg, &view, story, k);
         pp_scene_bodies(svg, &view, story, k);
     }
     if (!many) {
@@ -140,6 +142,7 @@ void pp_draw_paths(const pp_story *story, pp_svg *svg)
     pp_scene_joints(svg, &view, story);
     pp_svg_end_group(svg);
     pp_scene_bar(svg, &view, view.top + view.height + 7.0);
+    pp_script_springs(svg->script, story, 0);
     pp_script_outlines(svg->script, story, &view, 0);
     pp_script_paths(svg->script, 0, story, NULL);
     pp_script_picture(svg->script, &chart, &view, 1);

@@ -182,7 +182,8 @@ bool pp_film_of(perp_recording *recording, pp_arena *arena, pp_film *film)
     perp_recorded_body *body = PP_ARRAY(arena, perp_recorded_body, info->bodies);
     perp_recorded_shape *shape = PP_ARRAY(arena, perp_recorded_shape, info->shapes);
     perp_recorded_joint *joint = PP_ARRAY(arena, perp_recorded_joint, info->joints);
-    if (!body || !shape || !joint) {
+    perp_recorded_spring *spring = PP_ARRAY(arena, perp_recorded_spring, info->springs);
+    if (!body || !shape || !joint || !spring) {
         return false;
     }
     for (int k = 0; k < info->bodies; k++) {
@@ -194,10 +195,14 @@ bool pp_film_of(perp_recording *recording, pp_arena *arena, pp_film *film)
     for (int k = 0; k < info->joints; k++) {
         joint[k] = perp_recording_joint(recording, (perp_joint){k});
     }
+    for (int k = 0; k < info->springs; k++) {
+        spring[k] = perp_recording_spring(recording, k);
+    }
     *film = (pp_film){.info = info,
                       .body = body,
                       .shape = shape,
                       .joint = joint,
+                      .spring = spring,
                       .read = read_recording,
                       .source = recording};
     return true;

@@ -526,6 +526,38 @@ void pp_scene_joints(pp_svg *svg, const pp_view *view, const pp_story *story)
 
 // ── Scale bar ────────────────────────────────────────────────────────────────────────────────────
 
+void pp_scene_coil(pp_svg *svg, perp_vec3 from, perp_vec3 to, double width)
+{
+    enum { TURNS = 11 };
+    double x = to.x - from.x, y = to.y - from.y, length = hypot(x, y);
+    double wide = length > 0.0 ? fmin(2.6, 0.2 * length) / length : 0.0;
+    pp_svg_path(svg, (pp_pen){.stroke = PP_RULE, .fill = "none", .width = width});
+    pp_svg_move(svg, from.x, from.y);
+    for (int k = 0; k <= TURNS; k++) {  // straight for a sixth at both ends
+        double s = 1.0 / 6.0 + 2.0 / 3.0 * k / TURNS;
+        double side = k == 0 || k == TURNS ? 0.0 : k % 2 ? wide : -wide;
+        pp_svg_to(svg, from.x + s * x - side * y, from.y + s * y + side * x);
+    }
+    pp_svg_to(svg, to.x, to.y);
+    pp_svg_end_path(svg);
+}
+
+void pp_scene_springs(pp_svg *svg, const pp_view *view, const pp_story *story, int shot)
+{
+    pp_svg_group(svg, (pp_pen){.opacity = pp_shot_opacity(story, shot)});
+    int springs = story->film->info->springs;
+    for (int k = 0; k < springs && springs <= 40; k++) {
+        const perp_recorded_spring *spring = &story->film->spring[k];
+        perp_vec3 a = placed(&story->shot[shot], spring->a.i, spring->anchor_a);
+        perp_vec3 b = placed(&story->shot[shot], spring->b.i, spring->anchor_b);
+        if (isfinite(a.x + a.y + b.x + b.y)) {
+            pp_scene_coil(svg, (perp_vec3){pp_view_x(view, a.x), pp_view_y(view, a.y), 0.0},
+                          (perp_vec3){pp_view_x(view, b.x), pp_view_y(view, b.y), 0.0}, 0.6);
+        }
+    }
+    pp_svg_end_group(svg);
+}
+
 void pp_scene_bar(pp_svg *svg, const pp_view *view, double y)
 {
     pp_ticks ticks = pp_ticks_linear(0.0, 0.4 * view->width / view->scale, 4);

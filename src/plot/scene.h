@@ -25,6 +25,9 @@ void pp_scene_ground(pp_svg *svg, const pp_view *view, const pp_story *story);
 void pp_scene_bodies(pp_svg *svg, const pp_view *view, const pp_story *story, int shot);
 void pp_scene_paths(pp_svg *svg, const pp_view *view, const pp_story *story);
 void pp_scene_joints(pp_svg *svg, const pp_view *view, const pp_story *story);
+void pp_scene_springs(pp_svg *svg, const pp_view *view, const pp_story *story, int shot);
+// A zigzag between two places on the page.
+void pp_scene_coil(pp_svg *svg, perp_vec3 from, perp_vec3 to, double width);
 void pp_scene_bar(pp_svg *svg, const pp_view *view, double y);  // the scale bar
 const char *pp_body_colour(const pp_story *story, int body);
 double pp_shot_opacity(const pp_story *story, int shot);
@@ -34,6 +37,7 @@ int pp_moving(const pp_story *story);  // how many bodies are free or driven
 
 // Outlines of planar bodies in all snapshots from `first` on, and of what stands.
 void pp_script_outlines(pp_script *script, const pp_story *story, const pp_view *view, int first);
+void pp_script_springs(pp_script *script, const pp_story *story, int first);  // as straight lines
 // Panel 0: x and y; panel 1: x and z.
 void pp_script_paths(pp_script *script, int panel, const pp_story *story, const char *dash);
 // Writes script and data; keys: a chart with the legend and the size of the page.

@@ -98,6 +98,19 @@ void pp_script_outlines(pp_script *script, const pp_story *story, const pp_view 
     }
 }
 
+void pp_script_springs(pp_script *script, const pp_story *story, int first)
+{
+    for (int k = 0; script && k < story->film->info->springs; k++) {
+        const perp_recorded_spring *spring = &story->film->spring[k];
+        for (int s = first; s < story->shots; s++) {
+            perp_vec3 a = placed(&story->shot[s], spring->a.i, spring->anchor_a);
+            perp_vec3 b = placed(&story->shot[s], spring->b.i, spring->anchor_b);
+            pp_script_segment(script, 0, (pp_pen){.stroke = PP_RULE, .width = 0.6},
+                              (double[]){a.x, a.y}, (double[]){b.x, b.y});
+        }
+    }
+}
+
 void pp_script_paths(pp_script *script, int panel, const pp_story *story, const char *dash)
 {
     for (int b = 0; script && b < story->film->info->bodies; b++) {

@@ -475,6 +475,22 @@ void pp_space_joints(pp_svg *svg, const pp_view *view, const pp_camera *camera,
     }
 }
 
+void pp_space_springs(pp_svg *svg, const pp_view *view, const pp_camera *camera,
+                      const pp_story *story, int shot)
+{
+    int springs = story->film->info->springs;
+    for (int k = 0; k < springs && springs <= 40; k++) {
+        const perp_recorded_spring *spring = &story->film->spring[k];
+        pp_pose A = body_pose(&story->shot[shot], spring->a.i);
+        pp_pose B = body_pose(&story->shot[shot], spring->b.i);
+        perp_vec3 a = on_page(view, camera, pp_pose_point(&A, spring->anchor_a));
+        perp_vec3 b = on_page(view, camera, pp_pose_point(&B, spring->anchor_b));
+        if (isfinite(a.x + a.y + b.x + b.y)) {
+            pp_scene_coil(svg, a, b, 0.5);
+        }
+    }
+}
+
 void pp_space_paths(pp_svg *svg, const pp_view *view, const pp_camera *camera,
                     const pp_story *story)
 {

@@ -24,5 +24,7 @@ void pp_space_bodies(pp_svg *svg, const pp_view *view, const pp_camera *camera,
                      const pp_story *story, int shot);
 void pp_space_joints(pp_svg *svg, const pp_view *view, const pp_camera *camera,
                      const pp_story *story, int shot);
+void pp_space_springs(pp_svg *svg, const pp_view *view, const pp_camera *camera,
+                      const pp_story *story, int shot);
 void pp_space_paths(pp_svg *svg, const pp_view *view, const pp_camera *camera,
                     const pp_story *story);

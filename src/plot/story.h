@@ -29,6 +29,7 @@ typedef struct pp_film {
     const perp_recorded_body *body;
     const perp_recorded_shape *shape;
     const perp_recorded_joint *joint;
+    const perp_recorded_spring *spring;
     perp_status (*read)(void *source, int frame, perp_frame *out, perp_error *error);
     void *source;
     bool ends;           // snapshots: the first and the last frame, whatever moves

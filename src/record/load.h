@@ -26,6 +26,7 @@ struct perp_recording {
     pp_body_row *body;
     perp_recorded_shape *shape;
     perp_recorded_joint *joint;
+    perp_recorded_spring *spring;
     const int64_t *contact_end;  // info.frames
     // The block in memory: frames first .. first + count.
     int first, count;

@@ -295,6 +295,45 @@ static perp_status load_joints(perp_recording *r, perp_error *error)
     return PERP_OK;
 }
 
+// ── Springs ──────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status load_springs(perp_recording *r, perp_error *error)
+{
+    enum { CELLS = 7 };
+    int n = -1;
+    const char **name = NULL;
+    const void *a = NULL, *b = NULL, *anchors = NULL;
+    if (H5Lexists(r->file, "model/springs", H5P_DEFAULT) <= 0) {
+        return PERP_OK;  // older than springs
+    }
+    perp_status status = pp_load_array(r, "model/springs/a", PP_I32, 1, &n, &a, error);
+    int table[2] = {n, CELLS};
+    if (status == PERP_OK) {
+        status = load(r, "model/springs/b", PP_I32, n, &b, error);
+    }
+    if (status == PERP_OK) {
+        status = pp_load_array(r, "model/springs/anchors", PP_F64, 2, table, &anchors, error);
+    }
+    if (status == PERP_OK) {
+        status = pp_load_names(r, "model/springs/name", n, &name, error);
+    }
+    r->spring = status == PERP_OK ? PP_ZEROS(r->arena, perp_recorded_spring, n) : NULL;
+    if (!r->spring) {
+        return status != PERP_OK ? status : pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
+    }
+    for (int i = 0; i < n; i++) {
+        int on_a = ((const int32_t *)a)[i], on_b = ((const int32_t *)b)[i];
+        const double *x = (const double *)anchors + (size_t)CELLS * (size_t)i;
+        if (on_a < 0 || on_a >= r->info.bodies || on_b < 0 || on_b >= r->info.bodies) {
+            return pp_load_fail(r, error, "model/springs", "has a spring that cannot be");
+        }
+        r->spring[i] = (perp_recorded_spring){
+            name[i], {on_a}, {on_b}, {x[0], x[1], x[2]}, {x[3], x[4], x[5]}, x[6]};
+    }
+    r->info.springs = n;
+    return PERP_OK;
+}
+
 perp_status pp_load_model(perp_recording *r, perp_error *error)
 {
     double nv = 0.0;
@@ -309,5 +348,8 @@ perp_status pp_load_model(perp_recording *r, perp_error *error)
     if (status == PERP_OK) {
         status = load_shapes(r, error);
     }
-    return status == PERP_OK ? load_joints(r, error) : status;
+    if (status == PERP_OK) {
+        status = load_joints(r, error);
+    }
+    return status == PERP_OK ? load_springs(r, error) : status;
 }

@@ -406,6 +406,36 @@ static void put_joints(writer *w, const perp_model *m, pp_arena *arena)
     put_table(w, "anchors", n, cells, anchor);
 }
 
+// Springs between points; other forces have no place that could be shown.
+static void put_springs(writer *w, const perp_model *m, pp_arena *arena)
+{
+    enum { CELLS = 7 };
+    int n = 0;
+    double *table = PP_ARRAY(arena, double, CELLS * m->forces);
+    pp_force *spring = PP_ARRAY(arena, pp_force, m->forces);
+    int32_t *ints = PP_ARRAY(arena, int32_t, 2 * (size_t)m->forces);
+    if (!have(w, table && spring && ints)) {
+        return;
+    }
+    for (int i = 0; i < m->forces; i++) {
+        const pp_force *f = &m->force[i];
+        if (f->kind == PERP_SPRING) {
+            const double row[CELLS] = {f->r_A.x, f->r_A.y, f->r_A.z, f->r_B.x,
+                                       f->r_B.y, f->r_B.z, f->rest};
+            memcpy(table + (size_t)CELLS * (size_t)n, row, sizeof row);
+            spring[n++] = *f;
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        ints[i] = spring[i].a;
+        ints[n + i] = spring[i].b;
+    }
+    PUT_NAMES(w, arena, pp_force, spring, n);
+    put_vector(w, "a", PP_I32, n, ints);
+    put_vector(w, "b", PP_I32, n, ints + n);
+    put_table(w, "anchors", n, CELLS, table);
+}
+
 static void put_model(writer *w, const perp_sim *sim, pp_arena *arena)
 {
     const perp_model *m = sim->model;
@@ -419,6 +449,9 @@ static void put_model(writer *w, const perp_sim *sim, pp_arena *arena)
     writer joints = enter(&model, "joints");
     put_joints(&joints, m, arena);
     leave(&model, &joints);
+    writer springs = enter(&model, "springs");
+    put_springs(&springs, m, arena);
+    leave(&model, &springs);
     put_number(&model, "gravity_x", m->gravity.x);
     put_number(&model, "gravity_y", m->gravity.y);
     put_integer(&model, "nv", m->nv);

@@ -352,6 +352,12 @@ perp_recorded_shape perp_recording_shape(const perp_recording *recording, perp_s
     return known ? recording->shape[shape.i] : (perp_recorded_shape){.name = ""};
 }
 
+perp_recorded_spring perp_recording_spring(const perp_recording *recording, int k)
+{
+    bool known = k >= 0 && k < recording->info.springs;
+    return known ? recording->spring[k] : (perp_recorded_spring){.name = ""};
+}
+
 perp_recorded_joint perp_recording_joint(const perp_recording *recording, perp_joint joint)
 {
     bool known = joint.i >= 0 && joint.i < recording->info.joints;

@@ -82,6 +82,33 @@ static void recipe(void **state)
     discard(dir);
 }
 
+// Example 4.6 has a spring from the end of rod A to the particle: recorded, and drawn as a zigzag.
+static void springs(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/perp-plot-XXXXXX", path[160];
+    perp_recording *recording = NULL;
+    perp_error error = {0};
+    xml x;
+    assert_non_null(mkdtemp(dir));
+    record("scenes/berard-4.6.json", dir, 5);
+    assert_int_equal(perp_recording_open(dir, NULL, &recording, &error), PERP_OK);
+    assert_int_equal(perp_recording_about(recording)->springs, 1);
+    perp_recorded_spring spring = perp_recording_spring(recording, 0);
+    assert_string_equal(spring.name, "spring");
+    assert_string_equal(perp_recording_body(recording, spring.a).name, "rod A");
+    assert_string_equal(perp_recording_body(recording, spring.b).name, "particle");
+    assert_true(spring.anchor_a.x == 0.3 && spring.anchor_b.x == 0.0 && spring.rest == 0.4);
+    assert_string_equal(perp_recording_spring(recording, 1).name, "");
+    assert_int_equal(perp_plot_run(recording, dir, "paths", NULL, &error), PERP_OK);
+    snprintf(path, sizeof path, "%s/paths.svg", dir);
+    assert_true(xml_read_file(&x, path));
+    snprintf(path, sizeof path, "grep -q 'fill=\"none\" stroke=\"#555555\"' %s/paths.svg", dir);
+    assert_int_equal(system(path), 0);
+    perp_recording_close(recording);
+    discard(dir);
+}
+
 static void arguments(void **state)
 {
     (void)state;
@@ -94,6 +121,7 @@ static void arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(recipe), cmocka_unit_test(arguments)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(recipe), cmocka_unit_test(springs),
+                                       cmocka_unit_test(arguments)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
