@@ -99,3 +99,38 @@ PERP_API PERP_MUST perp_status perp_tree_equations(perp_tree *tree, perp_joint j
 // acceleration of the point and angular acceleration at qdd = 0.
 PERP_API PERP_MUST perp_status perp_tree_point(perp_tree *tree, perp_body body, perp_vec3 point_B,
                                                perp_twist *rate, perp_twist *drift, double *J);
+
+// ── Constraints ──────────────────────────────────────────────────────────────────────────────────
+
+// What the model holds by equations at this state: loops, targets and rates, in the order of the joints. A
+// loop or target is phi = 0; a rate psi = J qd + rate = 0, whose value is 0.
+typedef struct perp_constraints {
+    int rows;
+    const double *J;          // rows x nv
+    const perp_rate *rate;    // rows
+    const perp_joint *joint;  // rows: that it belongs to
+    const bool *is_rate;      // rows: psi, not phi
+    const char *const *name;  // rows: "elbow 1", "crank.target", "wheel.rate"
+} perp_constraints;
+// Valid until the state changes.
+PERP_API PERP_MUST perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out);
+// J qdd that holds constraints: -drift, and with eps > 0 what brings them back within the time eps [s],
+// phi'' = -2/eps phi' - phi/eps^2 and psi' = -psi/eps.
+PERP_API void perp_tree_stabilise(const perp_tree *tree, const perp_constraints *constraints,
+                                  double eps, double *b);
+
+// Rows that are held: J x = b for the first `equal`, J x >= b for the `unequal` that follow.
+typedef struct perp_hold {
+    int equal, unequal;
+    const double *J;  // all rows x nv
+    const double *b;
+} perp_hold;
+
+// H qdd + C = tau + J^T lambda with the rows held by x = qdd; lambda >= 0 and complementary for limits. Where
+// rows follow from others lambda has the least norm; rank: how many of the acting rows do not.
+PERP_API PERP_MUST perp_status perp_tree_accelerate(perp_tree *tree, const double *tau,
+                                                    const perp_hold *hold, double *qdd,
+                                                    double *lambda, int *rank);
+// H (qd_after - qd) = J^T impulse with the rows held by x = qd_after: an impact.
+PERP_API PERP_MUST perp_status perp_tree_impact(perp_tree *tree, const perp_hold *hold,
+                                                double *qd_after, double *impulse, int *rank);

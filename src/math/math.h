@@ -81,6 +81,11 @@ int pp_chol_factor_rows(int m, int n, double *A, int ld, double tiny);
 // The same for rows from..to-1 (from >= n) that came later, when the first n rows hold L.
 void pp_chol_solve_rows(int from, int to, int n, double *L, int ld);
 
+// The Moore-Penrose solution of A x = b, A n x n: of all x with the least |A x - b| the shortest. Columns
+// whose remainder is below tiny times the largest count as dependent. A and b are overwritten, x gets the
+// answer. Returns the rank, -1: out of memory.                                         theory (J9)
+int pp_least_solve(int n, double *A, double *b, double *x, double tiny, pp_arena *arena);
+
 // ── Sparse (CSC) ─────────────────────────────────────────────────────────────────────────────────
 
 // Sparse LU with KLU: analyse once, factor many times with the same pattern.

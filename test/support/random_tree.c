@@ -220,3 +220,25 @@ void random_tree_close(random_tree *m)
     pp_arena_destroy(m->arena);
     perp_model_destroy(m->model);
 }
+
+void random_tree_each(random_tree_check *check, const random_tree_options *options, int count)
+{
+    FOR_SEEDS(seed, (uint64_t)count)
+    {
+        random_tree m;
+        rng r = rng_seed(seed);
+        random_tree_options o = *options;
+        o.spatial = seed % 2 == 0;
+        o.bodies = 1 + rng_below(&r, 7);
+        random_tree_open(&m, &r, &o);
+        check(&m, &r, seed);
+        random_tree_close(&m);
+    }
+}
+
+pp_tree_pass random_tree_pass(const random_tree *m, const double *q, const double *qd, double t)
+{
+    pp_tree_pass pass;
+    assert_int_equal(pp_tree_run(&pass, &m->tree, t, q, qd, m->arena), PERP_OK);
+    return pass;
+}

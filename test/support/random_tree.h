@@ -31,3 +31,8 @@ void random_tree_open(random_tree *m, rng *r, const random_tree_options *options
 void random_tree_close(random_tree *m);
 // A random configuration with random rates.
 void random_tree_shake(const pp_tree *tree, rng *r, double *q, double *qd);
+
+// Checks count machines made by the options, the plane and space in turns, of 1 to 7 bodies.
+typedef void random_tree_check(random_tree *m, rng *r, uint64_t seed);
+void random_tree_each(random_tree_check *check, const random_tree_options *options, int count);
+pp_tree_pass random_tree_pass(const random_tree *m, const double *q, const double *qd, double t);

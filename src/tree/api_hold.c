@@ -1,0 +1,335 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Accelerations and impacts under constraints, as the Drake note writes them.           theory (J9)
+//
+//   lambda = (J H^-1 J^T)^+ (b - J x_0),   x = x_0 + H^-1 J^T lambda,   x_0 = H^-1 (tau - C), or qd
+//
+// With limits lambda is the solution of a mixed complementarity problem of the same matrix; of its rows that
+// act, the pseudo-inverse then tells the shares of least norm, which are taken where no limit pulls.
+#include "tree/face.h"
+
+#include "math/math.h"
+
+#include <perp/comp.h>
+
+#include <math.h>
+#include <string.h>
+
+static const double DEPENDENT = 1e-11;  // remainder of a row that follows from others
+
+typedef struct system {
+    int n, nv;
+    double *H, *X;  // factors of H; H^-1 J^T, nv x n
+    double *A, *r;  // J H^-1 J^T, J x_0 - b
+} system;
+
+static bool open_system(system *s, perp_tree *tree, const perp_hold *hold, const double *x0,
+                        pp_arena *arena)
+{
+    size_t nv = (size_t)tree->tree.nv, n = (size_t)hold->equal + (size_t)hold->unequal;
+    *s = (system){.n = (int)n, .nv = (int)nv};
+    s->H = PP_ARRAY(arena, double, nv *nv);
+    s->X = PP_ARRAY(arena, double, nv *n);
+    s->A = PP_ARRAY(arena, double, n *n);
+    s->r = PP_ARRAY(arena, double, n);
+    if (!s->H || !s->X || !s->A || !s->r) {
+        return false;
+    }
+    pp_tree_mass(&tree->pass, s->H);
+    pp_tree_factor(&tree->tree, s->H);
+    for (size_t i = 0; i < n; i++) {
+        double *x = s->X + i * nv;
+        s->r[i] = -hold->b[i];
+        for (size_t k = 0; k < nv; k++) {
+            x[k] = hold->J[i + k * n];
+            s->r[i] += x[k] * x0[k];
+        }
+        pp_tree_solve(&tree->tree, s->H, x);
+        for (size_t j = 0; j < n; j++) {
+            double sum = 0.0;
+            for (size_t k = 0; k < nv; k++) {
+                sum += hold->J[j + k * n] * x[k];
+            }
+            s->A[j + i * n] = sum;
+        }
+    }
+    return true;
+}
+
+// lambda of the rows in `acting`, count of them, least norm; 0 for the others.
+static int share(const system *s, const int *acting, int count, double *lambda, pp_arena *arena)
+{
+    size_t n = (size_t)s->n, m = (size_t)count;
+    double *A = PP_ARRAY(arena, double, m *m), *b = PP_ARRAY(arena, double, 2 * m);
+    if (!A || !b) {
+        return -1;
+    }
+    for (size_t i = 0; i < m; i++) {
+        b[i] = -s->r[acting[i]];
+        for (size_t j = 0; j < m; j++) {
+            A[i + j * m] = s->A[(size_t)acting[i] + n * (size_t)acting[j]];
+        }
+    }
+    int rank = pp_least_solve(count, A, b, b + m, DEPENDENT, arena);
+    memset(lambda, 0, n * sizeof *lambda);
+    for (size_t i = 0; rank >= 0 && i < m; i++) {
+        lambda[acting[i]] = b[m + i];
+    }
+    return rank;
+}
+
+static perp_status solve_limits(const system *s, const perp_hold *hold, const perp_env *env,
+                                double *lambda, pp_arena *arena)
+{
+    double *lower = PP_ARRAY(arena, double, s->n);
+    if (!lower) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < s->n; i++) {
+        lower[i] = i < hold->equal ? -PP_INF : 0.0;
+    }
+    perp_mcp mcp = {.n = s->n, .A = perp_matrix_dense(s->n, s->n, s->A), .b = s->r, .lower = lower};
+    perp_comp_options options = perp_comp_default();
+    options.tolerance = 1e-12;
+    return perp_mcp_solve("auto", &mcp, &options, env, lambda, NULL);
+}
+
+// Of limits that act in `lambda`, with all equations, the shares of least norm; kept where none pulls and no
+// other limit gives way.
+static int settle(const system *s, const perp_hold *hold, double *lambda, pp_arena *arena)
+{
+    int *acting = PP_ARRAY(arena, int, s->n), count = 0;
+    double *shared = PP_ARRAY(arena, double, s->n), most = 0.0;
+    if (!acting || !shared) {
+        return -1;
+    }
+    for (int i = 0; i < s->n; i++) {
+        most = fmax(most, fabs(lambda[i]));
+    }
+    for (int i = 0; i < s->n; i++) {
+        if (i < hold->equal || lambda[i] > 1e-10 * most) {
+            acting[count++] = i;
+        }
+    }
+    int rank = share(s, acting, count, shared, arena);
+    for (int i = hold->equal; rank >= 0 && i < s->n; i++) {
+        double w = s->r[i], size = fabs(w);
+        for (int j = 0; j < s->n; j++) {
+            double part = s->A[(size_t)i + (size_t)j * (size_t)s->n] * shared[j];
+            w += part;
+            size += fabs(part);
+        }
+        if (shared[i] < 0.0 || w < -1e-11 * size) {
+            return rank;
+        }
+    }
+    if (rank >= 0) {
+        memcpy(lambda, shared, (size_t)s->n * sizeof *lambda);
+    }
+    return rank;
+}
+
+// x = x_0 + H^-1 J^T lambda, in place of x_0.
+static perp_status hold_rows(perp_tree *tree, const perp_hold *hold, double *x, double *lambda,
+                             int *rank, pp_arena *arena)
+{
+    system s;
+    perp_status status = PERP_OK;
+    if (!open_system(&s, tree, hold, x, arena)) {
+        return PERP_ERR_MEMORY;
+    }
+    memset(lambda, 0, (size_t)s.n * sizeof *lambda);
+    if (hold->unequal > 0) {
+        status = solve_limits(&s, hold, &tree->env, lambda, arena);
+    }
+    int found = status < 0 ? 0 : settle(&s, hold, lambda, arena);
+    if (status < 0 || found < 0) {
+        return status < 0 ? status : PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < s.n; i++) {
+        for (int k = 0; k < s.nv; k++) {
+            x[k] += lambda[i] * s.X[(size_t)k + (size_t)i * (size_t)s.nv];
+        }
+    }
+    if (rank) {
+        *rank = found;
+    }
+    return status;
+}
+
+static bool usable(const perp_tree *tree, const perp_hold *hold, const double *lambda)
+{
+    if (!hold || hold->equal < 0 || hold->unequal < 0) {
+        return false;
+    }
+    size_t n = (size_t)hold->equal + (size_t)hold->unequal, nv = (size_t)tree->tree.nv;
+    return n == 0 || (hold->J && hold->b && lambda && pp_all_finite(n * nv, hold->J) &&
+                      pp_all_finite(n, hold->b));
+}
+
+static perp_status run(perp_tree *tree, const double *tau, const perp_hold *hold, double *out,
+                       double *lambda, int *rank)
+{
+    static const perp_hold nothing = {0, 0, NULL, NULL};
+    hold = hold ? hold : &nothing;
+    if (!usable(tree, hold, lambda)) {
+        return PERP_ERR_ARGUMENT;
+    }
+    pp_arena *arena = tree->room[tree->now];
+    pp_mark mark = pp_arena_mark(arena);
+    double *x = PP_ARRAY(arena, double, tree->tree.nv);
+    perp_status status = x ? PERP_OK : PERP_ERR_MEMORY;
+    if (x && tau) {
+        status = pp_tree_forward(&tree->pass, tau, x, arena);
+    } else if (x) {
+        memcpy(x, tree->pass.qd, (size_t)tree->tree.nv * sizeof *x);
+    }
+    double none[1];
+    status = status < 0 ? status : hold_rows(tree, hold, x, lambda ? lambda : none, rank, arena);
+    if (status >= 0) {
+        memcpy(out, x, (size_t)tree->tree.nv * sizeof *out);
+    }
+    pp_arena_release(arena, mark);
+    return status;
+}
+
+perp_status perp_tree_accelerate(perp_tree *tree, const double *tau, const perp_hold *hold,
+                                 double *qdd, double *lambda, int *rank)
+{
+    return tau ? run(tree, tau, hold, qdd, lambda, rank) : PERP_ERR_ARGUMENT;
+}
+
+perp_status perp_tree_impact(perp_tree *tree, const perp_hold *hold, double *qd_after,
+                             double *impulse, int *rank)
+{
+    return run(tree, NULL, hold, qd_after, impulse, rank);
+}
+
+// ── What the model holds ─────────────────────────────────────────────────────────────────────────
+
+typedef struct holder {
+    perp_tree *tree;
+    pp_arena *arena;
+    int count, room;
+    double *J;  // nv numbers a row; then turned
+    perp_rate *rate;
+    perp_joint *joint;
+    bool *is_rate;
+    const char **name;
+} holder;
+
+static bool put(holder *h, const pp_row *row, perp_rate rate, int joint, const char *what)
+{
+    enum { ROOM = 128 };
+    const pp_tree_pass *pass = &h->tree->pass;
+    char *name = PP_ARRAY(h->arena, char, ROOM);
+    if (!name) {
+        return false;
+    }
+    pp_print(name, ROOM, "%s%s", pass->tree->model->joint[joint].name, what);
+    rate.rate += pp_tree_row(pass, row, h->J + (size_t)h->count * (size_t)pass->tree->nv);
+    h->rate[h->count] = rate;
+    h->joint[h->count] = (perp_joint){joint};
+    h->is_rate[h->count] = false;
+    h->name[h->count++] = name;
+    return true;
+}
+
+static bool put_equations(holder *h, const pp_kinematics *kin, int joint)
+{
+    pp_row row[PP_JOINT_EQUATIONS];
+    double drift[PP_JOINT_EQUATIONS];
+    int count = pp_joint_equations(h->tree->tree.model, kin, joint, row);
+    pp_joint_drift(&h->tree->pass, joint, drift);
+    bool fine = true;
+    for (int i = 0; i < count && fine; i++) {
+        char what[8];
+        pp_print(what, sizeof what, " %d", i + 1);
+        fine = put(h, &row[i], (perp_rate){row[i].value, 0.0, drift[i]}, joint, what);
+    }
+    return fine;
+}
+
+static bool put_drives(holder *h, const pp_kinematics *kin, int joint)
+{
+    const pp_joint *j = &h->tree->tree.model->joint[joint];
+    const double one[1] = {1.0};
+    pp_row row;
+    bool fine = true;
+    pp_joint_coordinate(h->tree->tree.model, kin, joint, &row);
+    double drift = pp_joint_coordinate_drift(&h->tree->pass, joint);
+    if (j->target) {
+        double rate, rate2, value = pp_expr_rate2(j->target, &kin->t, one, &rate, &rate2);
+        fine = put(h, &row, (perp_rate){row.value - value, -rate, drift - rate2}, joint, ".target");
+    }
+    if (fine && j->rate && j->rate_effort == PP_INF) {
+        double rate2, rate = pp_expr_rate(j->rate, &kin->t, one, &rate2);
+        fine = put(h, &row, (perp_rate){0.0, -rate, drift - rate2}, joint, ".rate");
+        h->is_rate[h->count - 1] = fine;
+    }
+    return fine;
+}
+
+static bool gather(holder *h)
+{
+    const pp_tree *t = &h->tree->tree;
+    const perp_model *m = t->model;
+    pp_kinematics kin = {.t = h->tree->pass.t, .body = h->tree->pass.body, .turn = h->tree->turn};
+    int loop = 0;
+    bool fine = true;
+    for (int i = 0; i < m->joints && fine; i++) {
+        if (loop < t->loops && t->loop[loop] == i) {
+            fine = put_equations(h, &kin, i);
+            loop++;
+        }
+        if (fine && pp_joint_has_coordinate(&m->joint[i])) {
+            fine = put_drives(h, &kin, i);
+        }
+    }
+    return fine;
+}
+
+perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out)
+{
+    const pp_tree *t = &tree->tree;
+    pp_arena *arena = tree->room[tree->now];
+    size_t most = (size_t)t->loops * PP_JOINT_EQUATIONS + 2 * (size_t)t->model->joints;
+    size_t nv = (size_t)t->nv;
+    holder h = {.tree = tree, .arena = arena, .room = (int)most};
+    h.J = PP_ARRAY(arena, double, most *nv);
+    h.rate = PP_ARRAY(arena, perp_rate, most);
+    h.joint = PP_ARRAY(arena, perp_joint, most);
+    h.is_rate = PP_ARRAY(arena, bool, most);
+    h.name = PP_ARRAY(arena, const char *, most);
+    if (!h.J || !h.rate || !h.joint || !h.is_rate || !h.name || !gather(&h)) {
+        return PERP_ERR_MEMORY;
+    }
+    size_t rows = (size_t)h.count;
+    double *J = PP_ARRAY(arena, double, rows *nv);
+    if (!J) {
+        return PERP_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t k = 0; k < nv; k++) {
+            J[i + k * rows] = h.J[k + i * nv];
+        }
+    }
+    *out = (perp_constraints){h.count, J, h.rate, h.joint, h.is_rate, h.name};
+    return PERP_OK;
+}
+
+void perp_tree_stabilise(const perp_tree *tree, const perp_constraints *constraints, double eps,
+                         double *b)
+{
+    int nv = tree->tree.nv, rows = constraints->rows;
+    double s = eps > 0.0 ? 1.0 / eps : 0.0;
+    for (int i = 0; i < rows; i++) {
+        const perp_rate *r = &constraints->rate[i];
+        double rate = r->rate;
+        for (int k = 0; k < nv; k++) {
+            rate += constraints->J[(size_t)i + (size_t)k * (size_t)rows] * tree->pass.qd[k];
+        }
+        b[i] = -r->drift - (constraints->is_rate[i] ? s * rate : s * (2.0 * rate + s * r->value));
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The public face of tree/: Jacobians, and what the model holds.
+#include "tree/face.h"
+
+#include <string.h>
+
+// ── Jacobians ────────────────────────────────────────────────────────────────────────────────────
+
+static pp_kinematics view_of(const perp_tree *tree)
+{
+    return (pp_kinematics){.t = tree->pass.t, .body = tree->pass.body, .turn = tree->turn};
+}
+
+perp_status perp_tree_joint(perp_tree *tree, perp_joint joint, perp_rate *rate, double *J)
+{
+    const perp_model *m = tree->tree.model;
+    if (!has_joint(tree, joint) || !pp_joint_has_coordinate(&m->joint[joint.i])) {
+        return PERP_ERR_ARGUMENT;
+    }
+    pp_arena *arena = tree->room[tree->now];
+    pp_mark mark = pp_arena_mark(arena);
+    double *row_J = PP_ARRAY(arena, double, tree->tree.nv);
+    if (!row_J) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_kinematics kin = view_of(tree);
+    pp_row row;
+    pp_joint_coordinate(m, &kin, joint.i, &row);
+    double given = pp_tree_row(&tree->pass, &row, row_J);
+    if (rate) {
+        *rate = (perp_rate){row.value, given, pp_joint_coordinate_drift(&tree->pass, joint.i)};
+    }
+    if (J) {
+        memcpy(J, row_J, (size_t)tree->tree.nv * sizeof *J);
+    }
+    pp_arena_release(arena, mark);
+    return PERP_OK;
+}
+
+perp_status perp_tree_equations(perp_tree *tree, perp_joint joint, int *rows,
+                                perp_rate rate[PERP_JOINT_ROWS], double *J)
+{
+    if (!has_joint(tree, joint)) {
+        return PERP_ERR_ARGUMENT;
+    }
+    pp_arena *arena = tree->room[tree->now];
+    pp_mark mark = pp_arena_mark(arena);
+    double *row_J = PP_ARRAY(arena, double, tree->tree.nv), drift[PP_JOINT_EQUATIONS];
+    if (!row_J) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_kinematics kin = view_of(tree);
+    pp_row row[PP_JOINT_EQUATIONS];
+    int count = pp_joint_equations(tree->tree.model, &kin, joint.i, row);
+    pp_joint_drift(&tree->pass, joint.i, drift);
+    for (int i = 0; i < count; i++) {
+        double given = pp_tree_row(&tree->pass, &row[i], row_J);
+        if (rate) {
+            rate[i] = (perp_rate){row[i].value, given, drift[i]};
+        }
+        for (int k = 0; J && k < tree->tree.nv; k++) {
+            J[i + k * count] = row_J[k];
+        }
+    }
+    if (rows) {
+        *rows = count;
+    }
+    pp_arena_release(arena, mark);
+    return PERP_OK;
+}
+
+// Columns of the links that carry a body, at a point; returns what driven bodies give it.
+static perp_twist fill_point(const perp_tree *tree, int body, perp_vec3 at, double *J)
+{
+    const pp_tree *t = &tree->tree;
+    perp_twist given = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    int link = t->of_body[body], root = body;
+    while (link >= 0) {
+        const pp_link *l = &t->link[link];
+        for (int k = l->at_v; J && k < l->at_v + l->nv; k++) {
+            perp_twist S =
+                pp_twist_at(tree->pass.column[k], pp_sub(at, tree->pass.body[l->body].p));
+            const double column[6] = {S.v.x, S.v.y, S.v.z, S.w.x, S.w.y, S.w.z};
+            memcpy(J + 6 * (size_t)k, column, sizeof column);
+        }
+        root = l->joint >= 0 ? l->carrier : -1;
+        link = l->parent;
+    }
+    if (root >= 0) {
+        const pp_frame *f = &tree->pass.body[root];
+        given = pp_twist_at(pp_frame_twist(f), pp_sub(at, f->p));
+    }
+    return given;
+}
+
+perp_status perp_tree_point(perp_tree *tree, perp_body body, perp_vec3 point_B, perp_twist *rate,
+                            perp_twist *drift, double *J)
+{
+    if (!has_body(tree, body) || !pp_finite3(point_B)) {
+        return PERP_ERR_ARGUMENT;
+    }
+    const pp_frame *f = &tree->pass.body[body.i];
+    perp_vec3 at = pp_point(f, point_B);
+    if (J) {
+        memset(J, 0, 6 * (size_t)tree->tree.nv * sizeof *J);
+    }
+    perp_twist given = fill_point(tree, body.i, at, J);
+    if (rate) {
+        *rate = given;
+    }
+    if (drift) {
+        perp_vec3 r = pp_sub(at, f->p);
+        *drift = pp_twist_at(tree->pass.sigma[body.i], r);
+        drift->v = pp_add(drift->v, pp_cross(f->w, pp_cross(f->w, r)));
+    }
+    return PERP_OK;
+}
