@@ -3,7 +3,7 @@
 //
 // Fuzz target of the contact solvers: bytes make one or two contacts of any law, in local or global
 // form; what is accepted must obey the law of each contact, and numbers are always finite.
-#include "bytes.h"
+#include "support/bytes.h"
 #include "support/truth.h"
 
 #include <perp/comp.h>

@@ -3,7 +3,7 @@
 //
 // Fuzz target of gaps: bytes make two shapes and their poses; whatever they are, the contact points must be
 // finite, with unit normals and true distances, the same from both sides.
-#include "bytes.h"
+#include "support/bytes.h"
 #include "support/gap_scene.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,7 +3,7 @@
 //
 // Fuzz target of the MCP solvers: bytes make a small problem; what is accepted must be true in long
 // double, what is called infeasible must be so by enumeration, and auto must find what there is.
-#include "bytes.h"
+#include "support/bytes.h"
 #include "support/truth.h"
 
 #include <perp/comp.h>

@@ -285,17 +285,31 @@ void pp_clip_segment(pp_meeting *m, const pp_patch *segment, const pp_patch *fac
     }
 }
 
-// Where the line x + t n leaves the cylinder of the given radius around a segment: the later t (sign 1) or
-// the earlier. False: it passes by.
+// Where the line d + t q leaves the ball (or, seen along an axis, the cylinder) of the given radius around 0: the
+// later t (sign 1) or the earlier. False: it passes by.
+static bool leave_ball(perp_vec3 d, perp_vec3 q, double radius, double sign, double *t)
+{
+    double qq = pp_dot3(q, q), dq = pp_dot3(d, q);
+    double left = dq * dq - qq * (pp_dot3(d, d) - radius * radius);
+    *t = (-dq + sign * sqrt(fmax(0.0, left))) / qq;
+    return left >= 0.0 && qq > 0.0;
+}
+
+// The same for a segment with a radius around it: the cylinder, or for a capsule the ball around an end.
 static bool leave(const pp_patch *segment, double radius, perp_vec3 x, perp_vec3 n, double sign,
                   double *t)
 {
-    perp_vec3 axis = pp_unit(pp_sub(segment->x[1], segment->x[0]), n), d = pp_sub(x, segment->axis);
+    perp_vec3 side = pp_sub(segment->x[1], segment->x[0]), axis = pp_unit(side, n);
+    perp_vec3 d = pp_sub(x, segment->axis);
     perp_vec3 p = pp_along(d, -pp_dot3(d, axis), axis), q = pp_along(n, -pp_dot3(n, axis), axis);
-    double qq = pp_dot3(q, q), pq = pp_dot3(p, q),
-           left = pq * pq - qq * (pp_dot3(p, p) - radius * radius);
-    *t = (-pq + sign * sqrt(fmax(0.0, left))) / qq;
-    return left >= 0.0 && qq > 0.0;
+    if (!leave_ball(p, q, radius, sign, t)) {
+        return false;
+    }
+    double along = pp_dot3(axis, pp_along(d, *t, n)), half = 0.5 * pp_length(side);
+    if (segment->round > 0.0 || fabs(along) <= half) {
+        return true;
+    }
+    return leave_ball(pp_along(d, -copysign(half, along), axis), n, radius, sign, t);
 }
 
 static double slope_of(const outline *segment, perp_vec3 n)

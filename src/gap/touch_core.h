@@ -140,6 +140,10 @@ void pp_meet_add(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, double stray
 bool pp_meet_certified(const pp_meeting *m);
 // Adds the closest pair of points, once n is the true normal and if no spot is one. found: by GJK, or NULL.
 void pp_meet_close(pp_meeting *m, const pp_placed *a, const pp_placed *b, const pp_simplex *found);
+// How far the points of the closest spot are outside their solids; infinite: there is none as close as s.
+double pp_meet_off(const pp_meeting *m, const pp_placed *a, const pp_placed *b);
+// What it may be: a little more than what cut outlines are widened by (pp_meet).
+double pp_meet_good(const pp_meeting *m);
 // Adds a spot between the given points of the cores unless one as close is there.
 void pp_meet_ensure(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, uint32_t feature);
 void pp_meet_put(pp_meeting *m, perp_vec3 x, double gap, double stray, uint32_t feature);
@@ -182,3 +186,10 @@ double pp_polish(const pp_placed *a, const pp_placed *b, bool overlap, double tu
 // Of overlapping cores, one of which has a volume, or of all but touching ones: the largest s(n) and its n.
 // known: the n given is likely.
 double pp_epa(const pp_placed *a, const pp_placed *b, bool overlap, bool known, perp_vec3 *n);
+
+// ── touch_settle.c ──
+
+// The true normal of cores that GJK has found apart by v.
+double pp_part_curved(const pp_placed *a, const pp_placed *b, perp_vec3 v, perp_vec3 *n);
+// Finds a better normal if the points of the closest spot are beside their solids.
+void pp_settle(pp_meeting *m, const pp_placed *a, const pp_placed *b);

@@ -47,10 +47,9 @@ bool pp_clip_common(pp_meeting *m, const pp_patch *a, const pp_patch *b)
     if (a->disc > 0.0 && b->disc > 0.0) {
         m->common = between_discs(a, b, m->n);
     } else if (a->disc > 0.0 && b->count > 1) {
-        perp_vec3 y = nearest_point(b, a->centre, m->n);
-        m->common = pp_along(y, m->round_a + m->round_b - m->s, m->n);
+        m->common = pp_along(nearest_point(b, a->centre, m->n), m->round_a - m->s, m->n);
     } else if (b->disc > 0.0 && a->count > 1) {
-        m->common = nearest_point(a, b->centre, m->n);
+        m->common = pp_along(nearest_point(a, b->centre, m->n), m->round_a, m->n);
     } else {
         return false;
     }

@@ -11,8 +11,12 @@
 
 enum { VERTEX_MAX = 96, FACE_MAX = 4 * VERTEX_MAX, RIM_MAX = 96, TRY_MAX = 24, FACE_TRY_MAX = 32 };
 
-// Bounds of the depth that are this close, relative to the size, are taken to be of the same place.
-static const double CLOSE = 1e-6;
+// Bounds of the depth that are this close are taken to be of the same place. Relative to small depths: where a
+// corner is deeper in the other than its faces, several ways out differ by as little.
+static double slack(double s, double size)
+{
+    return 1e-4 * fabs(s) + fmin(1e-6 * size, 1e-3 * fabs(s)) + 1e-13 * size;
+}
 
 typedef struct face {
     int v[3];
@@ -184,7 +188,7 @@ static bool is_new(const answer *best, perp_vec3 out, double cosine)
 static void polish_rest(const polytope *p, answer *best)
 {
     for (int k = 0; k < p->faces && best->tried < TRY_MAX; k++) {
-        if (p->face[k].height < -best->s - 1e-9 * p->size && is_new(best, p->face[k].out, 0.99)) {
+        if (p->face[k].height < -best->s - 1e-9 * p->size && is_new(best, p->face[k].out, 0.998)) {
             polish(p, best, p->face[k].out);
         }
     }
@@ -247,12 +251,14 @@ double pp_epa(const pp_placed *a, const pp_placed *b, bool overlap, bool known, 
         if (!growing || (short_of < 3e-3 * p.size && is_new(&best, out, 0.99))) {
             polish(&p, &best, out);
         }
-        open = best.tried == 0 || -best.s - height > 1e-3 * fabs(best.s) + CLOSE * p.size;
+        open = best.tried == 0 || -best.s - height > slack(best.s, p.size);
         growing = growing && open && grow(&p, w);
     }
     if (open) {
         polish(&p, &best, p.face[nearest(&p)].out);
-        polish_rest(&p, &best);
+    }
+    polish_rest(&p, &best);
+    if (open) {
         polish_deep(&p, &best);
     }
     if (best.tried == 0) {

@@ -39,7 +39,7 @@ static double outside(const pp_placed *s, perp_vec3 point)
     case PP_SOLID_SPHERE:
         return pp_length(x);
     case PP_SOLID_CAPSULE:
-        return fmax(across, fabs(x.z) - h.z);
+        return hypot(across, fmax(0.0, fabs(x.z) - h.z));
     case PP_SOLID_BOX:
         return box_outside(x, h);
     case PP_SOLID_CYLINDER:
@@ -56,34 +56,81 @@ static double outside(const pp_placed *s, perp_vec3 point)
     return 0.0;
 }
 
+// How far the points of a spot, which are on the rounded surfaces, are outside their solids.
+static double off_of(const pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_vec3 x,
+                     double gap)
+{
+    return fmax(0.0,
+                fmax(outside(a, x) - a->radius, outside(b, pp_along(x, gap, m->n)) - b->radius));
+}
+
+static int lowest(const pp_meeting *m)
+{
+    int best = -1;
+    for (int k = 0; k < m->count; k++) {
+        best = best < 0 || m->spot[k].gap < m->spot[best].gap ? k : best;
+    }
+    return best;
+}
+
+double pp_meet_off(const pp_meeting *m, const pp_placed *a, const pp_placed *b)
+{
+    int k = lowest(m);
+    double bound = m->s - m->radius_a - m->radius_b;
+    return k < 0 || m->spot[k].gap > bound + 1e-13 * m->size
+               ? PP_INF
+               : off_of(m, a, b, m->spot[k].x, m->spot[k].gap);
+}
+
+double pp_meet_good(const pp_meeting *m)
+{
+    return 0.02 * m->merge + 1e-12 * m->size;
+}
+
+// Takes the place of the closest spot, and of those that are at the same place.
+static void put_closest(pp_meeting *m, perp_vec3 x, double gap)
+{
+    int kept = 0, old = lowest(m);
+    for (int k = 0; k < m->count; k++) {
+        perp_vec3 d = pp_sub(x, m->spot[k].x);
+        d = pp_along(d, -pp_dot3(d, m->n), m->n);
+        if (k != old && pp_dot3(d, d) > m->merge * m->merge) {
+            m->spot[kept++] = m->spot[k];
+        }
+    }
+    m->count = kept;
+    pp_meet_put(m, x, gap, 0.0, pp_meet_feature(PP_MEET_EDGES, 0, 0));
+}
+
 // The support point of one, if the other is right across; else what GJK found.
 void pp_meet_close(pp_meeting *m, const pp_placed *a, const pp_placed *b, const pp_simplex *found)
 {
-    perp_vec3 n = m->n;
-    double s = m->s - m->round_a - m->round_b;
-    perp_vec3 x[4], y[4];
-    int count = 2, best = 0;
-    double least = PP_INF;
+    perp_vec3 n = m->n, x[4], y;
+    double s = m->s - m->round_a - m->round_b, gap = s - a->radius - b->radius;
+    double least = pp_meet_off(m, a, b);
+    int count = 2, best = -1;
+    if (least <= pp_meet_good(m)) {
+        return;
+    }
     x[0] = pp_core_support(a, n);
-    y[0] = pp_along(x[0], s, n);
-    y[1] = pp_core_support(b, pp_scale(-1.0, n));
-    x[1] = pp_along(y[1], -s, n);
+    x[1] = pp_along(pp_core_support(b, pp_scale(-1.0, n)), -s, n);
     if (m->flat) {
-        x[count] = m->common;
-        y[count++] = pp_along(m->common, s, n);
+        x[count++] = m->common;
     }
     if (found) {
-        pp_simplex_points(found, &x[count], &y[count]);
-        x[count] = pp_along(pp_scale(0.5, pp_add(x[count], y[count])), -0.5 * s, n);
-        y[count] = pp_along(x[count], s, n);
+        pp_simplex_points(found, &x[count], &y);
+        x[count] = pp_along(pp_scale(0.5, pp_add(x[count], y)), -0.5 * s, n);
         count++;
     }
     for (int k = 0; k < count; k++) {
-        double off = fmax(outside(a, x[k]), outside(b, y[k]));
+        x[k] = pp_along(x[k], a->radius, n);
+        double off = off_of(m, a, b, x[k], gap);
         if (off < least) {
             least = off;
             best = k;
         }
     }
-    pp_meet_ensure(m, x[best], y[best], pp_meet_feature(PP_MEET_EDGES, 0, 0));
+    if (best >= 0) {
+        put_closest(m, x[best], gap);
+    }
 }

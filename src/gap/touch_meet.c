@@ -29,24 +29,36 @@ void pp_meet_add(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, double stray
     pp_meet_put(m, x, gap, stray, feature);
 }
 
+static bool same_place(const pp_meeting *m, perp_vec3 x, const pp_meet_spot *spot)
+{
+    perp_vec3 d = pp_sub(x, spot->x);
+    double along = pp_dot3(d, m->n);
+    return pp_dot3(d, d) - along * along <= m->merge * m->merge;
+}
+
+// The same place twice: the lower one, the first of equals.
 void pp_meet_put(pp_meeting *m, perp_vec3 x, double gap, double stray, uint32_t feature)
 {
+    int at = -1, kept = 0;
     if (!(gap <= m->margin)) {
         return;
     }
-    for (int k = 0; k < m->count;
-         k++) {  // the same place twice: the lower one, the first of equals
-        perp_vec3 d = pp_sub(x, m->spot[k].x);
-        double along = pp_dot3(d, m->n), across2 = pp_dot3(d, d) - along * along;
-        if (across2 <= m->merge * m->merge) {
-            if (gap < m->spot[k].gap - 1e-14 * m->size) {
-                m->spot[k] = (pp_meet_spot){x, gap, stray, feature};
-            }
+    for (int k = 0; k < m->count; k++) {
+        if (same_place(m, x, &m->spot[k]) && gap >= m->spot[k].gap - 1e-14 * m->size) {
             return;
         }
     }
-    if (m->count < PP_SPOT_MAX) {
-        m->spot[m->count++] = (pp_meet_spot){x, gap, stray, feature};
+    for (int k = 0; k < m->count; k++) {
+        bool same = same_place(m, x, &m->spot[k]);
+        at = same && at < 0 ? kept : at;
+        if (!same || at == kept) {
+            m->spot[kept++] = m->spot[k];
+        }
+    }
+    m->count = kept;
+    at = at < 0 && kept < PP_SPOT_MAX ? m->count++ : at;
+    if (at >= 0) {
+        m->spot[at] = (pp_meet_spot){x, gap, stray, feature};
     }
 }
 

@@ -67,6 +67,29 @@ static void closest_of_segments(perp_vec3 between, perp_vec3 d, perp_vec3 e, dou
     *r = ee > 0.0 ? clamp((*t * de - eb) / ee) : 0.0;
 }
 
+// s(n) of two segments.
+static double part_segments(perp_vec3 between, perp_vec3 d, perp_vec3 e, perp_vec3 n)
+{
+    return pp_dot3(n, between) - fabs(pp_dot3(n, d)) - fabs(pp_dot3(n, e));
+}
+
+// The normal of segments that all but touch, where the way from one closest point to the other is roundoff: across
+// both of them, or across the longer one where they are parallel.
+static double part_touching(perp_vec3 between, perp_vec3 d, perp_vec3 e, perp_vec3 *n)
+{
+    perp_vec3 across = pp_cross(d, e), longer = pp_dot3(d, d) >= pp_dot3(e, e) ? d : e, way = UP;
+    if (pp_dot3(across, across) > 1e-24 * pp_dot3(d, d) * pp_dot3(e, e)) {
+        way = pp_unit(across, UP);
+        way = pp_unit(pp_along(way, -pp_dot3(way, longer) / pp_dot3(longer, longer), longer), UP);
+    } else if (pp_dot3(longer, longer) > 0.0) {
+        way = pp_across(pp_unit(longer, UP));
+    }
+    way = pp_dot3(way, between) < 0.0 ? pp_scale(-1.0, way) : way;
+    double s = part_segments(between, d, e, way), given = part_segments(between, d, e, *n);
+    *n = s >= given ? way : *n;
+    return fmax(0.0, fmax(s, given));
+}
+
 static void touch_segments(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin)
 {
     perp_vec3 d = segment_of(a), e = segment_of(b), between = pp_sub(b->p, a->p);
@@ -74,7 +97,7 @@ static void touch_segments(pp_meeting *m, const pp_placed *a, const pp_placed *b
     closest_of_segments(between, d, e, &t, &r);
     perp_vec3 x = pp_along(a->p, t, d), y = pp_along(b->p, r, e);
     perp_vec3 apart = pp_sub(pp_along(between, r, e), pp_scale(t, d));
-    perp_vec3 across = pp_cross(d, e), n;
+    perp_vec3 across = pp_cross(d, e), n = pp_unit(apart, UP);
     double distance = pp_length(apart), size = a->size + b->size;
     bool inner = fabs(t) < 1.0 && fabs(r) < 1.0;
     if (inner && pp_dot3(across, across) > 1e-12 * pp_dot3(d, d) * pp_dot3(e, e)) {
@@ -83,12 +106,8 @@ static void touch_segments(pp_meeting *m, const pp_placed *a, const pp_placed *b
         n = distance < 0.0 || (distance == 0.0 && pp_dot3(n, between) < 0.0) ? pp_scale(-1.0, n)
                                                                              : n;
         distance = fabs(distance);
-    } else if (distance > 1e-15 * size) {
-        n = pp_scale(1.0 / distance, apart);
-    } else {
-        perp_vec3 axis = pp_unit(a->size >= b->size ? d : e, UP);
-        n = size > 0.0 ? pp_across(axis) : UP;
-        distance = 0.0;
+    } else if (distance <= 1e-12 * (size + pp_length(between))) {
+        distance = part_touching(between, d, e, &n);
     }
     if (distance - a->radius - b->radius > margin) {
         m->count = 0;
@@ -153,8 +172,9 @@ static void touch_boxes(pp_meeting *m, const pp_placed *a, const pp_placed *b, d
         pp_meet(m, a, b, n, s, margin);
         if (s > 0.0 && !pp_meet_certified(m)) {
             touch_apart(m, a, b, margin);
-        } else if (m->count == 0) {
+        } else {
             pp_meet_close(m, a, b, NULL);
+            pp_settle(m, a, b);
         }
     }
 }
@@ -181,20 +201,11 @@ static void touch_hulls(pp_meeting *m, const pp_placed *a, const pp_placed *b, d
     }
     s = pp_hull_axis(a, b, s, &n);
     pp_meet(m, a, b, n, s, margin);
-    pp_meet_close(m, a, b, end == PP_GJK_APART ? &simplex : NULL);
+    pp_meet_close(m, a, b, &simplex);
+    pp_settle(m, a, b);
 }
 
 // ── Curved solids ────────────────────────────────────────────────────────────────────────────────
-
-// The true normal of cores that GJK has found apart.
-static double part_curved(const pp_placed *a, const pp_placed *b, perp_vec3 v, perp_vec3 *n)
-{
-    double length = pp_length(v), slack = 1e-5 * length + 1e-11 * (a->size + b->size);
-    *n = pp_unit(v, *n);
-    double s = pp_polish(a, b, false, 0.03, n);
-    s = s < length - slack ? pp_polish(a, b, false, 0.2, n) : s;
-    return s < length - slack ? pp_epa(a, b, false, true, n) : s;
-}
 
 static void touch_curved(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin)
 {
@@ -207,7 +218,8 @@ static void touch_curved(pp_meeting *m, const pp_placed *a, const pp_placed *b, 
     }
     if (s > -1e-3 * fmin(a->size, b->size)) {
         pp_meet(m, a, b, n, s, margin);
-        if (pp_meet_certified(m) && (s > 0.0 || pp_quick_deepest(m, a, b))) {
+        if (pp_meet_certified(m) && pp_meet_off(m, a, b) <= pp_meet_good(m) &&
+            (s > 0.0 || pp_quick_deepest(m, a, b))) {
             return;
         }
         m->count = 0;
@@ -216,10 +228,14 @@ static void touch_curved(pp_meeting *m, const pp_placed *a, const pp_placed *b, 
     if (end == PP_GJK_FAR) {
         return;
     }
-    s = end == PP_GJK_APART ? part_curved(a, b, simplex.v, &n)
+    s = end == PP_GJK_APART ? pp_part_curved(a, b, simplex.v, &n)
                             : pp_epa(a, b, true, s > -PP_INF, &n);
+    if (s > most) {
+        return;
+    }
     pp_meet(m, a, b, n, s, margin);
-    pp_meet_close(m, a, b, end == PP_GJK_APART ? &simplex : NULL);
+    pp_meet_close(m, a, b, &simplex);
+    pp_settle(m, a, b);
 }
 
 // ── All pairs ────────────────────────────────────────────────────────────────────────────────────

@@ -384,6 +384,20 @@ static void offer(best *w, perp_vec3 n)
     }
 }
 
+// All of a narrow circle is near, as around a flat cone: starts on its other sides.
+static void offer_round(best *w, const guess *a, const guess *b, perp_vec3 n, double turn)
+{
+    const guess *kink = a->kinks ? a : b;
+    if (kink->kinks != 1 || 1.0 - kink->c * kink->c > turn * turn) {
+        return;
+    }
+    perp_vec3 way = pp_radial(n, kink->d);
+    for (int k = 0; k < 3; k++) {
+        way = pp_cross(kink->d, way);
+        offer(w, solve_pair(a, b, pp_along(pp_scale(kink->c, kink->d), turn, way), -w->s));
+    }
+}
+
 static void offer_pair(best *w, const guess *a, const guess *b, perp_vec3 n, double turn)
 {
     perp_vec3 from = n;
@@ -393,6 +407,7 @@ static void offer_pair(best *w, const guess *a, const guess *b, perp_vec3 n, dou
         return;
     }
     offer(w, solve_pair(a, b, n, -w->s));
+    offer_round(w, a, b, n, turn);
     if (rim_start(a, b, turn, &from)) {
         offer(w, solve_pair(a, b, from, -w->s));
     }

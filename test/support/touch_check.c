@@ -288,10 +288,8 @@ const char *touch_flaw(const touch_pair *pair, double tolerance, rng *r)
     if (!(fabs(pp_length(n) - 1.0) < 1e-14)) {
         return "the normal is not a unit vector";
     }
-    // Lines of two cylinders that all but roll on each other are measured beyond their ends.
-    bool rolling = pair->a.kind == PP_SOLID_CYLINDER || pair->b.kind == PP_SOLID_CYLINDER;
     for (int k = 0; k < count; k++) {
-        double wide = (k > 0 && rolling ? 1e-3 : 3e-9) * size + slack;
+        double wide = 3e-9 * size + slack;
         perp_vec3 error = pp_sub(pp_along(t[k].x_a, t[k].gap, n), t[k].x_b);
         if (!(t[k].gap >= gap) || pp_length(pp_sub(t[k].n, n)) != 0.0) {
             return "not the closest first, or not one normal";

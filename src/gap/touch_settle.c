@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A better normal where the closest points that belong to one are beside their solids.
+//
+// With D = b - a, the normal n of the gap is right where the origin's nearest point of the boundary of D is s n: in words,
+// once b is moved along n until the two are apart by some lift, n is the normal of their distance, too. So
+//
+//     n <- normal of the distance of a and b + (lift - s(n)) n                                        (T2)
+//
+// has the right normals as its fixed points. Each round solves a pair that is apart, which is convex and has one
+// answer. It does not lower s(n): with m the new normal and the distance delta >= lift, s(m) = delta - (lift - s(n)) m.n,
+// which is s(n) at least. Where D is flat or has kinks one round is enough; where it is curved with a
+// radius R, errors shrink by (lift - s) / (lift + R) a round, until the features are known and Newton's method ends it.
+#include "gap/touch_core.h"
+
+double pp_part_curved(const pp_placed *a, const pp_placed *b, perp_vec3 v, perp_vec3 *n)
+{
+    double length = pp_length(v), slack = 1e-5 * length + 1e-11 * (a->size + b->size);
+    *n = pp_unit(v, *n);
+    double s = pp_polish(a, b, false, 0.03, n);
+    s = s < length - slack ? pp_polish(a, b, false, 0.2, n) : s;
+    return s < length - slack ? pp_epa(a, b, false, true, n) : s;
+}
+
+// The best of what features within several angles allow: of those within a wide one there may be too many to look at.
+static perp_vec3 polish_again(const pp_placed *a, const pp_placed *b, bool overlap, perp_vec3 n)
+{
+    static const double TURN[4] = {1e-6, 1e-4, 3e-3, 0.1};
+    perp_vec3 best = n;
+    double most = -PP_INF;
+    for (int k = 0; k < 4; k++) {
+        perp_vec3 try = n;
+        double s = pp_polish(a, b, overlap, TURN[k], &try);
+        if (s > most + 1e-15 * (a->size + b->size)) {
+            most = s;
+            best = try;
+        }
+    }
+    return best;
+}
+
+// The spots of the pair along n, and how good they are.
+typedef struct settled {
+    pp_meeting m;
+    double s, off;
+} settled;
+
+static void meet_along(settled *w, const pp_placed *a, const pp_placed *b, perp_vec3 n,
+                       double margin, const pp_simplex *found)
+{
+    w->s = pp_core_parting(a, b, n);
+    pp_meet(&w->m, a, b, n, w->s, margin);
+    pp_meet_close(&w->m, a, b, found);
+    w->off = pp_meet_off(&w->m, a, b);
+}
+
+// One round of (T2). False: they are not apart even so.
+static bool lift_off(const pp_placed *a, const pp_placed *b, double s, perp_vec3 *n,
+                     pp_simplex *simplex)
+{
+    double small = fmin(a->size, b->size), size = a->size + b->size;
+    double lift = fmax(s, fmax(1e-3 * small, 1e-5 * size));
+    pp_placed up = *b;
+    up.p = pp_along(b->p, lift - s, *n);
+    if (pp_gjk(simplex, a, &up, *n, PP_INF, 1e-13) != PP_GJK_APART) {
+        return false;
+    }
+    perp_vec3 back = pp_scale(s - lift, *n);
+    for (int k = 0; k < simplex->count; k++) {
+        simplex->y[k] = pp_add(simplex->y[k], back);
+    }
+    *n = polish_again(a, &up, false, pp_unit(simplex->v, *n));
+    *n = s < 0.0 ? polish_again(a, b, true, *n) : *n;
+    return true;
+}
+
+void pp_settle(pp_meeting *m, const pp_placed *a, const pp_placed *b)
+{
+    const double size = a->size + b->size, tie = 1e-13 * size;
+    settled now;
+    perp_vec3 n = m->n;
+    double s = m->s - m->round_a - m->round_b, off = pp_meet_off(m, a, b);
+    double most = m->margin + a->radius + b->radius;
+    for (int round = 0; round < 24 && s <= most && off > pp_meet_good(m); round++) {
+        pp_simplex simplex;
+        if (!lift_off(a, b, s, &n, &simplex)) {
+            return;
+        }
+        meet_along(&now, a, b, n, m->margin, &simplex);
+        if (now.s > s + tie || (now.s > s - tie && now.off < off)) {
+            *m = now.m;
+            off = now.off;
+        }
+        s = fmax(s, now.s);
+    }
+}
