@@ -37,7 +37,7 @@ typedef struct pp_bodies {
     int *dof;           // nv: the caller's number of a velocity
     int *at;            // count: start of a body's blocks in M and inverse
     double *M, *inverse;
-    bool symmetric;  // M is, to the last bit
+    bool symmetric;  // M is
     int *p;          // nc + 1: the bodies of each contact, in body; those ascend
     int *body;
     int *g_at;  // start in G of each: its velocities x dim, column-major

@@ -4,9 +4,12 @@
 // A global contact problem body by body: products with W = G' M^-1 G that cost what G costs.
 #include "comp/ssn.h"
 
+#include <math.h>
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
+
+#define ROUNDING 1e-14  // by which a rotated inertia may fail to be symmetric
 
 enum {
     BODIES_MOST = 8,  // bodies that a contact may touch
@@ -58,7 +61,10 @@ static bool copy_masses(const perp_fcp *fcp, const pp_mass *mass, pp_arena *aren
         }
         for (int j = 0; j < size; j++) {
             for (int i = 0; i < j; i++) {
-                b->symmetric = b->symmetric && M[i + j * size] == M[j + i * size];
+                double above = M[i + j * size], below = M[j + i * size];
+                double most = ROUNDING * sqrt(fabs(M[i + i * size] * M[j + j * size]));
+                b->symmetric = b->symmetric && fabs(above - below) <= most;
+                M[i + j * size] = M[j + i * size] = 0.5 * (above + below);
             }
         }
     }

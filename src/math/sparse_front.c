@@ -89,7 +89,12 @@ static bool eliminate(const pp_front *front, int from, int to, double *F, double
         for (int l = j + 1; l < to; l++) {
             double *other = PP_AT(F, ld, 0, l);
             subtract(ld - j - 1, other[j], column + j + 1, other + j + 1);
-            subtract(m, column[l], PP_AT(Ut, m, 0, j), PP_AT(Ut, m, 0, l));
+        }
+    }
+    for (int j = from; j < to;
+         j++) {  // when all exchanges are done: rows came from below the stripe
+        for (int l = j + 1; l < to; l++) {
+            subtract(m, *PP_AT(F, ld, l, j), PP_AT(Ut, m, 0, j), PP_AT(Ut, m, 0, l));
         }
     }
     return true;
