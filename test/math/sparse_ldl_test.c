@@ -74,7 +74,7 @@ static void random_values(rng *r, sample *s, sort kind)
             sum += fabs(s->A[a + b * n]);
         }
         bool negative = kind == INDEFINITE && rng_below(r, 2) == 0;
-        double part = kind == WILD ? 0.2 : kind == GENERAL ? 0.5 : 1.0;
+        double part = kind == WILD ? 0.1 : kind == GENERAL ? 0.5 : 1.0;
         s->A[a + a * n] = negative ? -sum : part * sum;
     }
 }
@@ -151,7 +151,7 @@ static void check_sample(rng *r, sample *s, sort kind, uint64_t seed)
     CHECK(pp_ldl_factor_lu(ldl, s->x, s->upper) == PERP_OK, seed);
     CHECK(pp_ldl_solve(ldl, x), seed);
     CHECK(error_of(s, x, b) < (kind == WILD ? 1e-9 : kind == GENERAL ? 1e-11 : 1e-13), seed);
-    CHECK(pp_ldl_growth(ldl) < 1e4, seed);
+    CHECK(pp_ldl_growth(ldl) < (kind == WILD ? 1e8 : 1e4), seed);
     pp_ldl_destroy(ldl);
 }
 
