@@ -217,7 +217,7 @@ static perp_status mass_matrix(perp_matrix *out, const perp_model *model, const 
     pp_writer w;
     const pp_weight *mass = kin->mass;
     int n = model->nv + rows->nm;
-    if (!pp_writer_open(&w, n, 3 * (size_t)n + 1, arena)) {
+    if (!pp_writer_open(&w, n, PP_BODY_NV * (size_t)n + 1, arena)) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < model->bodies; i++) {
@@ -227,12 +227,9 @@ static perp_status mass_matrix(perp_matrix *out, const perp_model *model, const 
             e[c] = 1.0;
             pp_body_mul(body, &mass[i], e, M);
             pp_writer_column(&w);
-            for (int k = 0; k < body->nv; k++) {
-                // The block of the inertia is kept whole: the pattern stays as the body turns.
-                if (k == c || (body->nv == 6 && k >= 3 && c >= 3)) {
-                    w.i[w.used] = body->at + k;
-                    w.x[w.used++] = M[k];
-                }
+            for (int k = 0; k < body->nv; k++) {  // zeros too: a body is a block
+                w.i[w.used] = body->at + k;
+                w.x[w.used++] = M[k];
             }
         }
     }

@@ -115,6 +115,9 @@ static int sweeps(const perp_fcp *fcp, const perp_comp_options *options)
     if (fcp->nc <= FEW || options->tolerance >= LOOSE) {
         return 200;
     }
+    if (fcp->dim == 3 && fcp->nc > MANY) {
+        return 40;
+    }
     return fcp->dim == 2 ? 100 + fcp->nc / 6 : 50 + fcp->nc / 4;
 }
 

@@ -126,8 +126,8 @@ typedef struct pp_ssn_interior pp_ssn_interior;
 
 // How to follow the path; another way may end elsewhere.
 typedef struct pp_ssn_path {
-    double centre;  // tau falls to this part of it in a full step
-    int monotone;   // steps with E = I after a short one
+    double feasible;  // tau is not to fall below this part of what the first equation lacks
+    int monotone;     // steps with E = I after short ones; 0: those end it
 } pp_ssn_path;
 
 bool pp_ssn_interior_fits(const pp_ssn *ssn);  // one group, discs

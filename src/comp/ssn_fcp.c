@@ -23,24 +23,24 @@
 #include <string.h>
 
 enum {
-    INNER_MAX = 30,       // Newton steps of an inner solve,
-    INNER_NEAR = 15,      // the same near the end of a central path
-    TRIAL_MAX = 8,        // the same where a good guess is tried without ado,
-    TRIAL_SOON = 3,       // steps after which |F| must have fallen tenfold there
-    OUTER_MAX = 60,       // proximal steps of an attempt
-    PATIENCE = 16,        // proximal steps in which the residual must halve
-    BACKTRACKS = 8,       // halvings of a Newton step
-    STEPS_MAX = 1500,     // Newton steps in all, when the caller does not say; more when small
-    GS_SWEEPS = 100,      // of Gauss–Seidel, to start an attempt
-    PAUSE = 2,            // proximal steps for which alpha stays after an inner solve has failed,
-                          // doubled each time
-    FAILURES = 3,         // of inner solves that end an attempt of limited length
-    GUESS_MAX = 40,       // Newton steps that a guess is worth,
-    FIRST_MAX = 60,       // a cold start before central paths are tried,
-    FINISH_MAX = 150,     // and the end of a central path
-    PATH_MAX_STEPS = 60,  // steps along a central path
-    PATH_FROM = 60,       // contact components from which one is followed
-    VELOCITY_FROM = 60,   // contact components from which bodies are kept
+    INNER_MAX = 30,        // Newton steps of an inner solve,
+    INNER_NEAR = 15,       // the same near the end of a central path
+    TRIAL_MAX = 8,         // the same where a good guess is tried without ado,
+    TRIAL_SOON = 3,        // steps after which |F| must have fallen tenfold there
+    OUTER_MAX = 60,        // proximal steps of an attempt
+    PATIENCE = 16,         // proximal steps in which the residual must halve
+    BACKTRACKS = 8,        // halvings of a Newton step
+    STEPS_MAX = 1500,      // Newton steps in all, when the caller does not say; more when small
+    GS_SWEEPS = 100,       // of Gauss–Seidel, to start an attempt
+    PAUSE = 2,             // proximal steps for which alpha stays after an inner solve has failed,
+                           // doubled each time
+    FAILURES = 3,          // of inner solves that end an attempt of limited length
+    GUESS_MAX = 40,        // Newton steps that a guess is worth,
+    FIRST_MAX = 60,        // a cold start before central paths are tried,
+    FINISH_MAX = 150,      // and the end of a central path
+    PATH_MAX_STEPS = 100,  // steps along a central path
+    PATH_FROM = 60,        // contact components from which one is followed
+    VELOCITY_FROM = 60,    // contact components from which bodies are kept
 };
 
 #define ALPHA_LEAST 1e-9
@@ -371,9 +371,12 @@ static bool try_plans(newton *s, const plan *plans, int count)
 // Along the central path, then by proximal steps from where it led.
 static bool try_paths(newton *s)
 {
-    static const pp_ssn_path paths[] = {{0.1, 3}, {0.3, 3}, {0.03, 3}, {0.1, 6}, {0.03, 1}};
+    enum { PATHS = 5 };
+    static const pp_ssn_path plane[PATHS] = {{0.1, 3}, {0.3, 3}, {0.0, 3}, {0.1, 6}, {1.0, 3}};
+    static const pp_ssn_path space[PATHS] = {{0.0, 0}, {0.3, 3}, {0.1, 6}, {0.0, 3}, {1.0, 3}};
+    const pp_ssn_path *paths = s->ssn->dim == 3 ? space : plane;
     static const plan finish = {START_BEST, 1e-3, 0.1, 1.0, 0.01, FINISH_MAX, ABSOLUTE};
-    for (size_t k = 0; k < sizeof paths / sizeof paths[0] && !out_of_budget(s); k++) {
+    for (int k = 0; k < PATHS && !out_of_budget(s); k++) {
         follow_path(s, paths[k]);
         if (attempt(s, &finish)) {
             return true;
@@ -401,11 +404,12 @@ static bool solve_scaled(newton *s, bool warm)
         {START_ZERO, 1e-2, 0.1, 3.0, 1.0, 0, ABSOLUTE},
     };
     static const plan first[] = {{START_ZERO, ALPHA_FIRST, 0.1, 1.0, 1.0, FIRST_MAX, ABSOLUTE}};
-    bool paths = s->ssn->n > PATH_FROM && pp_ssn_interior_fits(s->ssn);
-    if (warm && try_plans(s, guessed, sizeof guessed / sizeof guessed[0])) {
+    // In the plane proximal steps are more often enough by themselves.
+    bool paths = s->ssn->n > PATH_FROM && pp_ssn_interior_fits(s->ssn), soon = s->ssn->dim == 3;
+    if (warm && try_plans(s, guessed, paths && soon ? 1 : 2)) {
         return true;
     }
-    if (paths && ((!warm && try_plans(s, first, 1)) || try_paths(s))) {
+    if (paths && ((!warm && !soon && try_plans(s, first, 1)) || try_paths(s))) {
         return true;
     }
     return try_plans(s, cold, sizeof cold / sizeof cold[0]);

@@ -13,25 +13,24 @@
 //   dr' + Q du' = s tau u'^-1 - r',      Q = (|r'| / |u'|) (2 w w^T - J),  Q u' = r'
 //
 // |.| = sqrt(det). With t = u'_t / |u'_t| and E = I + e_0 t^T: (T + Q E T^-1 W) dr = s tau u'^-1 - r' + Q E R,
-// R what the first equation lacks. The root in |u'_t| is rounded by a part of tau. The path of the contact
-// problem, which is not monotone, may turn back: steps then become short. A few steps with E = I, which
-// are those of a monotone problem, lead past such places, if slowly.
+// R what the first equation lacks. The root in |u'_t| is rounded by a part of tau. How far tau is to fall in a
+// step is told by a first solution with s = 0, which also gives a term of second order (Mehrotra 1992).
+// The path of the contact problem, which is not monotone, may turn back: steps then become short. A few
+// steps with E = I, which are those of a monotone problem, lead past such places, if slowly; and it helps to
+// keep tau from falling below a part of R.
 #include "comp/ssn.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MONOTONE_STEPS = 3 };  // with E = I, after a short step
-
-#define CENTRE 0.3    // s: tau falls to this part of it in a full step
 enum { SHORTS = 3 };  // short steps in a row that call for E = I
 
-#define BOUNDARY 0.95  // of the way to the boundary of the cones
-#define SHORT    0.15  // a step after which the next one aims at the centre
-#define RECENTRE 0.8   // what it then leaves of tau
-#define ROUND    0.1   // |u_t| is rounded by this part of tau
-#define MU_LEAST 1e-3  // friction below this is taken for this
-#define STUCK    1e-4  // steps below this end it
+#define BOUNDARY    0.95  // of the way to the boundary of the cones
+#define SHORT       0.15  // a step that is short
+#define LEAST_SHARE 0.01  // of tau that a step aims at
+#define ROUND       0.1   // |u_t| is rounded by this part of tau
+#define MU_LEAST    1e-3  // friction below this is taken for this
+#define STUCK       1e-4  // steps below this end it
 
 struct pp_ssn_interior {
     const pp_ssn *ssn;
@@ -41,6 +40,9 @@ struct pp_ssn_interior {
     double *A, *B;        // blocks of the Newton matrix
     double *R, *dr, *Wd;  // n: lack of the first equation; step of r, then r'; W dr
     double *du, *mu;      // n; nc: friction, not too small
+    double *w, *eta;      // n; nc: the scaling, Q = eta^2 (2 w w^T - J)
+    double *QE;           // blocks Q E
+    double *second;       // n: term of second order
     double last;          // length of the last step
     int shorts;           // short steps in a row
     int monotone;         // steps left with E = I
@@ -71,7 +73,7 @@ perp_status pp_ssn_interior_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_
         return PERP_ERR_MEMORY;
     }
     *s = (pp_ssn_interior){.ssn = ssn, .linear = linear};
-    double **vectors[] = {&s->r, &s->u, &s->Wr, &s->R, &s->dr, &s->Wd, &s->du};
+    double **vectors[] = {&s->r, &s->u, &s->Wr, &s->R, &s->dr, &s->Wd, &s->du, &s->w, &s->second};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
         *vectors[k] = PP_ZEROS(arena, double, n);
         if (!*vectors[k]) {
@@ -79,9 +81,11 @@ perp_status pp_ssn_interior_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_
         }
     }
     s->mu = PP_ARRAY(arena, double, ssn->nc);
+    s->eta = PP_ARRAY(arena, double, ssn->nc);
+    s->QE = PP_ARRAY(arena, double, n *(size_t)ssn->dim);
     s->A = PP_ARRAY(arena, double, n *(size_t)ssn->dim);
     s->B = PP_ZEROS(arena, double, n *(size_t)ssn->dim);
-    if (!s->mu || !s->A || !s->B) {
+    if (!s->mu || !s->eta || !s->QE || !s->A || !s->B) {
         return PERP_ERR_MEMORY;
     }
     int d = ssn->dim;
@@ -118,23 +122,25 @@ static double centre_of(const pp_ssn_interior *s)
 }
 
 // Q E of contact c at the current point, and R; A = Q E T^-1.
-static void contact_blocks(pp_ssn_interior *s, int c, double tau, double aim, bool monotone)
+static void contact_blocks(pp_ssn_interior *s, int c, double tau, bool monotone)
 {
     int d = s->ssn->dim;
     const double *r = s->r + c * d, *u = s->u + c * d, *q = s->ssn->q + c * d;
-    double rd = sqrt(det(d, r)), ud = sqrt(det(d, u)), w[3], Q[9], QE[9], e[3] = {0.0};
+    double rd = sqrt(det(d, r)), ud = sqrt(det(d, u)), Q[9], e[3] = {0.0};
     double cosine = 0.0, soft = ROUND * tau, slip = soft * soft;
     for (int k = 0; k < d; k++) {
         cosine += r[k] * u[k];
         slip += k > 0 ? u[k] * u[k] : 0.0;
     }
     slip = sqrt(slip);
-    double half = sqrt(0.5 * (1.0 + cosine / (rd * ud)));
+    double half = sqrt(0.5 * (1.0 + cosine / (rd * ud))), *w = s->w + c * d;
+    s->eta[c] = sqrt(rd / ud);
     for (int k = 0; k < d; k++) {
         w[k] = (r[k] / rd + (k == 0 ? u[k] : -u[k]) / ud) / (2.0 * half);
         e[k] = k > 0 && !monotone ? u[k] / slip : 0.0;
     }
-    double *R = s->R + c * d, *A = s->A + (size_t)c * (size_t)(d * d), *b = s->dr + c * d;
+    double *R = s->R + c * d, *A = s->A + (size_t)c * (size_t)(d * d);
+    double *QE = s->QE + (size_t)c * (size_t)(d * d);
     for (int k = 0; k < d; k++) {
         R[k] = u[k] - (s->Wr[c * d + k] + q[k]) / (k == 0 ? s->mu[c] : 1.0);
         R[k] -= k == 0 ? slip - soft : 0.0;
@@ -144,18 +150,64 @@ static void contact_blocks(pp_ssn_interior *s, int c, double tau, double aim, bo
         }
     }
     for (int i = 0; i < d; i++) {
-        double uinv = (i == 0 ? u[i] : -u[i]) / (ud * ud);
-        b[i] = aim * uinv - r[i];
         for (int k = 0; k < d; k++) {
             QE[i + k * d] = Q[i + k * d] + Q[i] * e[k];
             A[i + k * d] = QE[i + k * d] / (k == 0 ? s->mu[c] : 1.0);
         }
     }
+}
+
+// The right-hand side: s tau u'^-1 - r' + Q E R, less a part of the term of second order.
+static void contact_aim(pp_ssn_interior *s, int c, double aim, double part)
+{
+    int d = s->ssn->dim;
+    const double *r = s->r + c * d, *u = s->u + c * d, *R = s->R + c * d;
+    const double *QE = s->QE + (size_t)c * (size_t)(d * d);
+    double *b = s->dr + c * d, square = det(d, u);
     for (int i = 0; i < d; i++) {
+        b[i] = aim * (i == 0 ? u[i] : -u[i]) / square - r[i] - part * s->second[c * d + i];
         for (int k = 0; k < d; k++) {
             b[i] += QE[i + k * d] * R[k];
         }
     }
+}
+
+// y = Q^(1/2) x, or with its inverse
+static void rescale(const pp_ssn_interior *s, int c, bool inverse, const double *x, double *y)
+{
+    int d = s->ssn->dim;
+    const double *w = s->w + c * d;
+    double sign = inverse ? -1.0 : 1.0, sum = 0.0;
+    double factor = inverse ? 1.0 / s->eta[c] : s->eta[c];
+    for (int k = 1; k < d; k++) {
+        sum += w[k] * x[k];
+    }
+    y[0] = factor * (w[0] * x[0] + sign * sum);
+    for (int k = 1; k < d; k++) {
+        y[k] = factor * (x[k] + w[k] * (sign * x[0] + sum / (1.0 + w[0])));
+    }
+}
+
+// Q^(1/2) (l \ (Q^(-1/2) dr' o Q^(1/2) du')), l = Q^(1/2) u', of the step that was just solved for
+static void contact_second(pp_ssn_interior *s, int c)
+{
+    int d = s->ssn->dim;
+    double a[3], b[3], l[3], v[3] = {0.0}, z[3], sum = 0.0;
+    rescale(s, c, true, s->dr + c * d, a);
+    rescale(s, c, false, s->du + c * d, b);
+    rescale(s, c, false, s->u + c * d, l);
+    for (int k = 0; k < d; k++) {
+        v[0] += a[k] * b[k];
+        v[k] = k > 0 ? a[0] * b[k] + b[0] * a[k] : v[k];
+    }
+    for (int k = 1; k < d; k++) {
+        sum += l[k] * v[k];
+    }
+    z[0] = (l[0] * v[0] - sum) / det(d, l);
+    for (int k = 1; k < d; k++) {
+        z[k] = (v[k] - l[k] * z[0]) / l[0];
+    }
+    rescale(s, c, false, z, s->second + c * d);
 }
 
 // du' = E (T^-1 W dr - R); dr becomes dr'.
@@ -187,30 +239,65 @@ static double way_out(int d, const double *x, const double *dx, double most)
     return dx[0] < 0.0 ? fmin(most, -x[0] / dx[0]) : most;
 }
 
+// Solves for the step with what contact_aim left, and returns how far it can go, at most `most`.
+static perp_status direction(pp_ssn_interior *s, double tau, bool monotone, double *most)
+{
+    int d = s->ssn->dim;
+    perp_status status = pp_ssn_linear_solve(s->linear, s->dr, s->Wd);
+    for (int c = 0; status == PERP_OK && c < s->ssn->nc; c++) {
+        contact_step(s, c, tau, monotone);
+        *most = way_out(d, s->r + c * d, s->dr + c * d, *most);
+        *most = way_out(d, s->u + c * d, s->du + c * d, *most);
+    }
+    return status;
+}
+
+// What the step is to leave of tau, from the step that aims at nothing, which can go as far as t.
+static double aim_of(const pp_ssn_interior *s, double tau, double t)
+{
+    int n = s->ssn->n, nc = s->ssn->nc;
+    double left = 0.0, lack = pp_norm2(n, s->R) / sqrt(nc);
+    for (int i = 0; i < n; i++) {
+        left += (s->r[i] + t * s->dr[i]) * (s->u[i] + t * s->du[i]);
+    }
+    double share = fmax(left, 0.0) / (nc * tau), short_of = 1.0 - t;
+    share = fmin(fmax(share * share * share, LEAST_SHARE), 1.0);
+    share = fmax(share, short_of * short_of * short_of);
+    return fmax(share * tau, s->path.feasible * lack);
+}
+
 perp_status pp_ssn_interior_step(pp_ssn_interior *s)
 {
-    int d = s->ssn->dim, nc = s->ssn->nc, n = s->ssn->n;
-    double tau = centre_of(s), most = 1.0 / BOUNDARY;
+    int nc = s->ssn->nc, n = s->ssn->n;
+    double tau = centre_of(s), far = 1.0, most = 1.0 / BOUNDARY;
     s->shorts = s->last < SHORT ? s->shorts + 1 : 0;
     if (s->shorts == SHORTS) {
+        if (s->path.monotone == 0) {
+            return PERP_ERR_LIMIT;
+        }
         s->monotone = s->path.monotone;
         s->shorts = 0;
     }
-    double centre = s->shorts > 0 ? RECENTRE : s->path.centre;
     bool monotone = s->monotone > 0;
     s->monotone -= monotone;
+    memset(s->second, 0, (size_t)n * sizeof *s->second);
     for (int c = 0; c < nc; c++) {
-        contact_blocks(s, c, tau, centre * tau, monotone);
+        contact_blocks(s, c, tau, monotone);
+        contact_aim(s, c, 0.0, 0.0);
     }
     perp_status status = pp_ssn_linear_factor(s->linear, s->A, s->B);
-    status = status < 0 ? status : pp_ssn_linear_solve(s->linear, s->dr, s->Wd);
+    status = status < 0 ? status : direction(s, tau, monotone, &far);
     if (status < 0) {
         return status;
     }
+    double aim = aim_of(s, tau, far);
     for (int c = 0; c < nc; c++) {
-        contact_step(s, c, tau, monotone);
-        most = way_out(d, s->r + c * d, s->dr + c * d, most);
-        most = way_out(d, s->u + c * d, s->du + c * d, most);
+        contact_second(s, c);
+        contact_aim(s, c, aim, far * far);
+    }
+    status = direction(s, tau, monotone, &most);
+    if (status < 0) {
+        return status;
     }
     s->last = BOUNDARY * most;
     pp_axpy(n, s->last, s->dr, s->r);
