@@ -141,10 +141,14 @@ enum { SHOWN_BLOCKS = 6 };
 void explained_blocks(const explained *e, shown_block out[SHOWN_BLOCKS]);
 const char *const *explained_names(const explained *e);  // of z, in its order
 
+void explain_matrix(FILE *out, const shown_matrix *m);
 void explain_text(FILE *out, const explained *e);
 void explain_json(FILE *out, const explained *e);
 void explain_latex(FILE *out, const explained *e);
 // Loads of the contacts in the last step; false: out of memory, or too many contacts.
+// The equations of motion in joint coordinates where the sim is.
+cli_exit explain_tree(FILE *out, const char *scene, const perp_sim *sim, const perp_sim_def *def,
+                      bool as_json);
 bool explain_loads(FILE *out, const perp_sim *sim, double h, bool json);
 
 // ── solve: options (solve_options.c) ───────────────────────────────────────────────────────────────────

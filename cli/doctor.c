@@ -108,8 +108,7 @@ static void self_test(report *r)
     finding *f =
         add(r, "self-test", r->works, "everything: a sliding box does not slide as it should",
             "report it, with the output of 'perp doctor --json'");
-    snprintf(f->what, sizeof f->what, "a box slides as it should, residual %.1e m/s",
-             residual);
+    snprintf(f->what, sizeof f->what, "a box slides as it should, residual %.1e m/s", residual);
 }
 
 // ── Installed ────────────────────────────────────────────────────────────────────────────────────

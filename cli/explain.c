@@ -83,9 +83,15 @@ double shown_entry(const shown_matrix *m, int row, int col)
 typedef struct explain_options {
     const char *file, *solver;
     double at, step;
-    int form, stepper;
+    int form, stepper, coordinates;
     bool json, latex, loads;
 } explain_options;
+
+// Equations of motion in place of a step.
+static bool of_motion(const explain_options *o)
+{
+    return o->coordinates == (int)PERP_COORDINATES_JOINT;
+}
 
 static const char *form_word(int form)
 {
@@ -94,32 +100,55 @@ static const char *form_word(int form)
 
 static cli_exit read_options(int count, char **words, explain_options *o)
 {
-    *o = (explain_options){.step = -1.0, .stepper = -1};
-    const cli_option options[] = {{"--at", CLI_REAL, &o->at, NULL},
-                                  {"--step", CLI_POSITIVE, &o->step, NULL},
-                                  {"--stepper", CLI_WORD, &o->stepper, perp_stepper_word},
-                                  {"--form", CLI_WORD, &o->form, form_word},
-                                  {"--solver", CLI_SOLVER, &o->solver, NULL},
-                                  {"--json", CLI_FLAG, &o->json, NULL},
-                                  {"--latex", CLI_FLAG, &o->latex, NULL},
-                                  {"--loads", CLI_FLAG, &o->loads, NULL}};
+    *o = (explain_options){.step = -1.0, .stepper = -1, .coordinates = -1};
+    const cli_option options[] = {
+        {"--at", CLI_REAL, &o->at, NULL},
+        {"--step", CLI_POSITIVE, &o->step, NULL},
+        {"--stepper", CLI_WORD, &o->stepper, perp_stepper_word},
+        {"--form", CLI_WORD, &o->form, form_word},
+        {"--solver", CLI_SOLVER, &o->solver, NULL},
+        {"--coordinates", CLI_WORD, &o->coordinates, perp_coordinates_word},
+        {"--json", CLI_FLAG, &o->json, NULL},
+        {"--latex", CLI_FLAG, &o->latex, NULL},
+        {"--loads", CLI_FLAG, &o->loads, NULL}};
     cli_exit code = cli_options_parse("explain", count, words, options,
                                       sizeof options / sizeof options[0], &o->file, 1);
     if (code == CLI_FINE && o->latex && (o->json || o->loads)) {
         return cli_complain("explain: either %s or --latex", o->json ? "--json" : "--loads");
     }
+    if (code == CLI_FINE && of_motion(o) && (o->latex || o->loads)) {
+        return cli_complain("explain: --coordinates joint goes with --json only, not with %s",
+                            o->latex ? "--latex" : "--loads");
+    }
     return code;
 }
 
 // The step that begins at `at`, or the one that fails before it.
-static perp_status walk(perp_sim *sim, double at, double h)
+static perp_status walk_to(perp_sim *sim, double at, double h)
 {
     double before = floor((at - perp_sim_time(sim)) / h + 1e-6);
     perp_status status = PERP_OK;
     for (double k = 0.0; k < before && status >= 0; k += 1.0) {
         status = perp_step(sim, h);
     }
+    return status;
+}
+
+static perp_status walk(perp_sim *sim, double at, double h)
+{
+    perp_status status = walk_to(sim, at, h);
     return status < 0 ? status : perp_step(sim, h);
+}
+
+static cli_exit show_motion(const explain_options *o, const perp_scene *scene, perp_sim *sim,
+                            double h)
+{
+    perp_sim_def def = perp_scene_sim_def(scene);
+    if (walk_to(sim, o->at, h) < 0) {
+        cli_complain("%s: %s", o->file, perp_sim_error(sim)->text);
+        return CLI_UNSOLVED;
+    }
+    return explain_tree(stdout, perp_scene_name(scene), sim, &def, o->json);
 }
 
 static cli_exit show(const explain_options *o, const perp_scene *scene, perp_sim *sim, double h)
@@ -180,7 +209,7 @@ cli_exit cli_explain(int count, char **words)
     } else if (perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error) < 0) {
         code = cli_complain("%s: %s", o.file, error.text);
     } else {
-        code = show(&o, scene, sim, h);
+        code = of_motion(&o) ? show_motion(&o, scene, sim, h) : show(&o, scene, sim, h);
     }
     perp_sim_destroy(sim);
     perp_scene_destroy(scene);

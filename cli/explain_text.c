@@ -36,7 +36,7 @@ static int column_width(const shown_matrix *m, int col)
     return width > PLACES ? width : PLACES;
 }
 
-static void put_matrix(FILE *out, const shown_matrix *m)
+void explain_matrix(FILE *out, const shown_matrix *m)
 {
     fprintf(out, "\n%s  %d x %d [%s]  %s\n", m->key, m->rows, m->cols, m->unit, m->what);
     if (m->rows == 0 || m->cols == 0) {
@@ -105,7 +105,7 @@ void explain_text(FILE *out, const explained *e)
         }
     }
     for (int k = 0; k < count; k++) {
-        put_matrix(out, &matrix[k]);
+        explain_matrix(out, &matrix[k]);
     }
     put_solution(out, e);
 }

@@ -75,6 +75,7 @@ static const char explain[] =
     "  --loads           instead: the force of each contact, and the least and most it can be with "
     "the\n"
     "                    same motion; how many impulses are independent (--json: as JSON)\n"
+    "  --coordinates joint  instead: the equations of motion at T, H q'' + C = B u + J^T lambda\n"
     "  --step H, --stepper NAME, --solver NAME   as for 'perp run'\n"
     "\n"
     "Exit code: 0 fine, 2 bad input, 3 the step was not solved (its problem is still shown).\n";

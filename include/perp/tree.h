@@ -102,15 +102,17 @@ PERP_API PERP_MUST perp_status perp_tree_point(perp_tree *tree, perp_body body, 
 
 // ── Constraints ──────────────────────────────────────────────────────────────────────────────────
 
-// What the model holds by equations at this state: loops, targets and rates, in the order of the joints. A
-// loop or target is phi = 0; a rate psi = J qd + rate = 0, whose value is 0.
+// What the model holds at this state: loops, targets and rates in the order of the joints, then limits of
+// joints that are reached and not being left. A loop or target is phi = 0; a rate psi = J qd + rate = 0,
+// whose value is 0; a limit phi >= 0.
 typedef struct perp_constraints {
     int rows;
+    int limits;               // the last so many rows are limits
     const double *J;          // rows x nv
     const perp_rate *rate;    // rows
     const perp_joint *joint;  // rows: that it belongs to
     const bool *is_rate;      // rows: psi, not phi
-    const char *const *name;  // rows: "elbow 1", "crank.target", "wheel.rate"
+    const char *const *name;  // rows: "elbow 1", "crank.target", "elbow.lower"
 } perp_constraints;
 // Valid until the state changes.
 PERP_API PERP_MUST perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out);

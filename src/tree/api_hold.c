@@ -211,7 +211,7 @@ perp_status perp_tree_impact(perp_tree *tree, const perp_hold *hold, double *qd_
 typedef struct holder {
     perp_tree *tree;
     pp_arena *arena;
-    int count, room;
+    int count, equal;
     double *J;  // nv numbers a row; then turned
     perp_rate *rate;
     perp_joint *joint;
@@ -271,6 +271,37 @@ static bool put_drives(holder *h, const pp_kinematics *kin, int joint)
     return fine;
 }
 
+// sign = 1: coordinate >= bound, -1: coordinate <= bound; only where it acts.
+static bool put_limit(holder *h, const pp_kinematics *kin, int joint, double bound, double sign)
+{
+    static const double reached = 1e-9;  // [m, rad] and per second
+    pp_row row, limit;
+    pp_joint_coordinate(h->tree->tree.model, kin, joint, &row);
+    double value = sign * (row.value - bound);
+    if (!isfinite(bound) || value > reached || sign * row.before > reached) {
+        return true;
+    }
+    limit = row;
+    limit.count = 0;
+    limit.value = limit.rate = limit.before = 0.0;
+    pp_row_combine(&limit, sign, &row);
+    double drift = sign * pp_joint_coordinate_drift(&h->tree->pass, joint);
+    return put(h, &limit, (perp_rate){value, 0.0, drift}, joint, sign > 0.0 ? ".lower" : ".upper");
+}
+
+static bool put_limits(holder *h, const pp_kinematics *kin)
+{
+    const perp_model *m = h->tree->tree.model;
+    bool fine = true;
+    for (int i = 0; i < m->joints && fine; i++) {
+        const pp_joint *j = &m->joint[i];
+        if (pp_joint_has_coordinate(j) && j->lower <= j->upper) {
+            fine = put_limit(h, kin, i, j->lower, 1.0) && put_limit(h, kin, i, j->upper, -1.0);
+        }
+    }
+    return fine;
+}
+
 static bool gather(holder *h)
 {
     const pp_tree *t = &h->tree->tree;
@@ -287,16 +318,17 @@ static bool gather(holder *h)
             fine = put_drives(h, &kin, i);
         }
     }
-    return fine;
+    h->equal = h->count;
+    return fine && put_limits(h, &kin);
 }
 
 perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out)
 {
     const pp_tree *t = &tree->tree;
     pp_arena *arena = tree->room[tree->now];
-    size_t most = (size_t)t->loops * PP_JOINT_EQUATIONS + 2 * (size_t)t->model->joints;
+    size_t most = (size_t)t->loops * PP_JOINT_EQUATIONS + 4 * (size_t)t->model->joints;
     size_t nv = (size_t)t->nv;
-    holder h = {.tree = tree, .arena = arena, .room = (int)most};
+    holder h = {.tree = tree, .arena = arena};
     h.J = PP_ARRAY(arena, double, most *nv);
     h.rate = PP_ARRAY(arena, perp_rate, most);
     h.joint = PP_ARRAY(arena, perp_joint, most);
@@ -315,7 +347,7 @@ perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out)
             J[i + k * rows] = h.J[k + i * nv];
         }
     }
-    *out = (perp_constraints){h.count, J, h.rate, h.joint, h.is_rate, h.name};
+    *out = (perp_constraints){h.count, h.count - h.equal, J, h.rate, h.joint, h.is_rate, h.name};
     return PERP_OK;
 }
 

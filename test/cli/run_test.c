@@ -312,6 +312,43 @@ static void explain_has_berards_sizes(void **state)
     expect_text("form lcp, size 0");
 }
 
+static double entry(const json_t *root, const char *key, int i, int k)
+{
+    const json_t *row = json_array_get(json_object_get(root, key), (size_t)i);
+    return json_number_value(k < 0 ? row : json_array_get(row, (size_t)k));
+}
+
+// H q'' + C = B u + J' lambda and J q'' + Jdot q' = 0 by hand, from the JSON alone.
+static void explain_in_joint_coordinates(void **state)
+{
+    (void)state;
+    expect("explain --coordinates joint --json --at 0.1 scenes/four-bar.json", 0);
+    json_t *root = parse(out);
+    int nv = rows_of(root, "H"), rows = rows_of(root, "J");
+    assert_true(nv == 3 && rows == 2 && rows_of(root, "names") == nv);
+    for (int i = 0; i < nv; i++) {
+        double sum = entry(root, "C", i, -1) - entry(root, "Bu", i, -1);
+        for (int k = 0; k < nv; k++) {
+            sum += entry(root, "H", i, k) * entry(root, "qdd", k, -1);
+        }
+        for (int k = 0; k < rows; k++) {
+            sum -= entry(root, "J", k, i) * entry(root, "lambda", k, -1);
+        }
+        assert_true(fabs(sum) < 1e-12);
+    }
+    for (int k = 0; k < rows; k++) {
+        double sum = entry(root, "Jdot_qd", k, -1);
+        for (int i = 0; i < nv; i++) {
+            sum += entry(root, "J", k, i) * entry(root, "qdd", i, -1);
+        }
+        assert_true(fabs(sum) < 1e-12);
+    }
+    json_decref(root);
+    expect("explain --coordinates joint " S("3"), 0);
+    expect_text("H q'' + C = B u + J^T lambda at t = 0 s");
+    expect("explain --coordinates joint --latex " S("3"), 2);
+}
+
 static void explain_as_text_and_latex(void **state)
 {
     (void)state;
@@ -400,6 +437,7 @@ int main(void)
         cmocka_unit_test(killed_in_the_middle),
         cmocka_unit_test(interrupted),
         cmocka_unit_test(explain_has_berards_sizes),
+        cmocka_unit_test(explain_in_joint_coordinates),
         cmocka_unit_test(explain_as_text_and_latex),
         cmocka_unit_test(info_of_a_scene),
         cmocka_unit_test(check_verdicts),

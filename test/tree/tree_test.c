@@ -204,6 +204,52 @@ static void loops_and_drives_are_held(void **state)
     perp_model_destroy(model);
 }
 
+// A pendulum on its stop: the stop holds it, until something lifts it.
+static void limits_hold_where_they_are_reached(void **state)
+{
+    (void)state;
+    perp_builder *b = perp_builder_create(NULL);
+    perp_body_def rod = plane_body(2.0, 0.1, 0.5, 0.0, 0.0);
+    perp_joint_def pin = perp_joint_default();
+    pin.kind = PERP_REVOLUTE;
+    pin.b = perp_add_body(b, &rod);
+    pin.anchor_b = (perp_vec3){-0.5, 0.0, 0.0};
+    pin.lower = 0.0;
+    pin.upper = 2.0;
+    perp_add_joint(b, &pin);
+    perp_model *model = NULL;
+    perp_tree *tree = NULL;
+    perp_constraints c;
+    assert_int_equal(perp_model_create(b, &model, NULL), PERP_OK);
+    assert_int_equal(perp_tree_create(model, NULL, 0, NULL, &tree, NULL), PERP_OK);
+    assert_int_equal(perp_tree_constraints(tree, &c), PERP_OK);
+    assert_true(c.rows == 1 && c.limits == 1);
+    assert_string_equal(c.name[0], "joint0.lower");
+    double rhs, qdd, lambda, up = 20.0, down = 0.0, q = 2.0, qd = 1.0, after;
+    perp_tree_stabilise(tree, &c, 0.0, &rhs);
+    perp_hold hold = {0, 1, c.J, &rhs};
+    assert_int_equal(perp_tree_accelerate(tree, &down, &hold, &qdd, &lambda, NULL), PERP_OK);
+    rods_near(qdd, 0.0, 1e-14);
+    rods_near(lambda, 2.0 * 9.81 * 0.5, 1e-13);
+    assert_int_equal(perp_tree_accelerate(tree, &up, &hold, &qdd, &lambda, NULL), PERP_OK);
+    assert_true(lambda == 0.0 && qdd > 0.0);
+    // the other stop, with an impact
+    assert_int_equal(perp_tree_set(tree, 0.0, &q, &qd), PERP_OK);
+    assert_int_equal(perp_tree_constraints(tree, &c), PERP_OK);
+    assert_true(c.limits == 1 && c.J[0] == -1.0);
+    hold.J = c.J;
+    assert_int_equal(perp_tree_impact(tree, &hold, &after, &lambda, NULL), PERP_OK);
+    rods_near(after, 0.0, 1e-14);
+    rods_near(lambda, 0.6, 1e-13);
+    qd = -1.0;
+    assert_int_equal(perp_tree_set(tree, 0.0, &q, &qd), PERP_OK);
+    assert_int_equal(perp_tree_constraints(tree, &c), PERP_OK);
+    assert_int_equal(c.rows, 0);
+    perp_builder_destroy(b);
+    perp_tree_destroy(tree);
+    perp_model_destroy(model);
+}
+
 // ── States ───────────────────────────────────────────────────────────────────────────────────────
 
 static void bad_states_change_nothing(void **state)
@@ -373,6 +419,7 @@ int main(void)
         cmocka_unit_test(loops_are_left_over),
         cmocka_unit_test(a_user_names_the_tree),
         cmocka_unit_test(loops_and_drives_are_held),
+        cmocka_unit_test(limits_hold_where_they_are_reached),
         cmocka_unit_test(bad_states_change_nothing),
         cmocka_unit_test(states_come_from_a_sim),
         cmocka_unit_test(quaternions_stay_unit),
