@@ -35,24 +35,35 @@ static const char *owner(const pp_tree *tree, const pp_link *l)
     return l->joint >= 0 ? tree->model->joint[l->joint].name : tree->model->body[l->body].name;
 }
 
+// The last link that starts at or before k, by its coordinates or its velocities.
+static const pp_link *link_of(const pp_tree *tree, int k, bool of_q)
+{
+    int low = 0, high = tree->links;
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        if ((of_q ? tree->link[middle].at_q : tree->link[middle].at_v) <= k) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return &tree->link[low];
+}
+
 void pp_tree_name_q(const pp_tree *tree, int k, char *text, size_t size)
 {
     pp_print(text, size, "%s", "");
-    for (int i = 0; i < tree->links; i++) {
-        const pp_link *l = &tree->link[i];
-        if (k >= l->at_q && k < l->at_q + l->nq) {
-            pp_print(text, size, "%s.%s", owner(tree, l), coordinates[l->kind][k - l->at_q]);
-        }
+    if (k >= 0 && k < tree->nq) {
+        const pp_link *l = link_of(tree, k, true);
+        pp_print(text, size, "%s.%s", owner(tree, l), coordinates[l->kind][k - l->at_q]);
     }
 }
 
 void pp_tree_name_v(const pp_tree *tree, int k, char *text, size_t size)
 {
     pp_print(text, size, "%s", "");
-    for (int i = 0; i < tree->links; i++) {
-        const pp_link *l = &tree->link[i];
-        if (k >= l->at_v && k < l->at_v + l->nv) {
-            pp_print(text, size, "%s.%s", owner(tree, l), velocities[l->kind][k - l->at_v]);
-        }
+    if (k >= 0 && k < tree->nv) {
+        const pp_link *l = link_of(tree, k, false);
+        pp_print(text, size, "%s.%s", owner(tree, l), velocities[l->kind][k - l->at_v]);
     }
 }

@@ -38,6 +38,33 @@ static void accelerate(const pp_tree_pass *pass, int link)
     pass->sigma[l->body] = A;
 }
 
+// R A R^T of a symmetric tensor: six entries, the others by symmetry.
+static void turn_symmetric(const pp_mat3 *R, const pp_mat3 *A, pp_mat3 *out)
+{
+    const double *r = R->m;
+    double *m = out->m;
+    perp_vec3 x = {r[0], r[1], r[2]}, y = {r[3], r[4], r[5]}, z = {r[6], r[7], r[8]};
+    perp_vec3 Ax = pp_mul(A, x), Ay = pp_mul(A, y), Az = pp_mul(A, z);
+    m[0] = pp_dot3(x, Ax);
+    m[1] = m[3] = pp_dot3(x, Ay);
+    m[2] = m[6] = pp_dot3(x, Az);
+    m[4] = pp_dot3(y, Ay);
+    m[5] = m[7] = pp_dot3(y, Az);
+    m[8] = pp_dot3(z, Az);
+}
+
+static void weigh(const pp_body *body, const pp_frame *f, pp_weight *mass)
+{
+    if (body->kind == PERP_SPATIAL_BODY) {
+        mass->m = body->mass;
+        turn_symmetric(&f->R, &body->I_B, &mass->I);
+        turn_symmetric(&f->R, &body->inverse_IB, &mass->inverse_I);
+        return;
+    }
+    *mass = (pp_weight){.m = body->mass};
+    mass->I.m[8] = body->kind == PERP_PLANAR_BODY ? body->I_B.m[8] : 0.0;
+}
+
 static void move(const pp_tree_pass *pass, int link)
 {
     const pp_tree *tree = pass->tree;
@@ -56,6 +83,7 @@ static void move(const pp_tree_pass *pass, int link)
     child->v = V.v;
     child->w = V.w;
     accelerate(pass, link);
+    weigh(&tree->model->body[l->body], child, &pass->mass[l->body]);
 }
 
 perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const double *q,
@@ -76,31 +104,46 @@ perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const 
         if (m->body[i].nv == 0) {
             out->body[i] = pp_driven_frame(&m->body[i], t);
             out->sigma[i] = pp_driven_acceleration(&m->body[i], t);
+            out->mass[i] = (pp_weight){0};
         }
     }
     for (int i = 0; i < tree->links; i++) {
         move(out, i);
     }
-    pp_masses(m, out->body, out->mass);
     return PERP_OK;
 }
 
 // ── S and its transpose ──────────────────────────────────────────────────────────────────────────
 
+// Kind by kind, not by body->axis: what is stored by an index and read as a whole waits for the store.
 static perp_twist unpack(const pp_body *body, const double *nu)
 {
-    double all[PP_BODY_NV] = {0.0};
-    for (int k = 0; k < body->nv; k++) {
-        all[body->axis[k]] = nu[k];
+    switch (body->kind) {
+    case PERP_SPATIAL_BODY:
+        return (perp_twist){{nu[0], nu[1], nu[2]}, {nu[3], nu[4], nu[5]}};
+    case PERP_SPATIAL_PARTICLE:
+        return (perp_twist){{nu[0], nu[1], nu[2]}, {0.0, 0.0, 0.0}};
+    case PERP_PLANAR_BODY:
+        return (perp_twist){{nu[0], nu[1], 0.0}, {0.0, 0.0, nu[2]}};
+    default:
+        return (perp_twist){{nu[0], nu[1], 0.0}, {0.0, 0.0, 0.0}};
     }
-    return (perp_twist){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
 }
 
 static void pack(const pp_body *body, perp_twist V, double *nu)
 {
-    const double all[PP_BODY_NV] = {V.v.x, V.v.y, V.v.z, V.w.x, V.w.y, V.w.z};
-    for (int k = 0; k < body->nv; k++) {
-        nu[k] = all[body->axis[k]];
+    bool spatial = pp_body_is_spatial(body), turns = pp_body_turns(body);
+    nu[0] = V.v.x;
+    nu[1] = V.v.y;
+    if (spatial) {
+        nu[2] = V.v.z;
+    }
+    if (spatial && turns) {
+        nu[3] = V.w.x;
+        nu[4] = V.w.y;
+        nu[5] = V.w.z;
+    } else if (turns) {
+        nu[2] = V.w.z;
     }
 }
 

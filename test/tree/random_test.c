@@ -118,6 +118,31 @@ static void velocities_and_forces_are_dual(void **state)
                      20);
 }
 
+// Every coordinate and velocity has a name of its own, of the joint or body it belongs to.
+static void check_names(random_tree *m, rng *r, uint64_t seed)
+{
+    (void)r;
+    char name[2][100], last[2][100] = {"", ""};
+    for (int i = 0; i < m->tree.links; i++) {
+        const pp_link *l = &m->tree.link[i];
+        const char *owner =
+            l->joint >= 0 ? m->model->joint[l->joint].name : m->model->body[l->body].name;
+        size_t length = strlen(owner);
+        for (int k = 0; k < l->nq; k++) {
+            pp_tree_name_q(&m->tree, l->at_q + k, name[0], sizeof name[0]);
+            CHECK(strncmp(name[0], owner, length) == 0 && name[0][length] == '.', seed);
+            CHECK(strcmp(name[0], last[0]) != 0, seed);
+            memcpy(last[0], name[0], sizeof last[0]);
+        }
+        for (int k = 0; k < l->nv; k++) {
+            pp_tree_name_v(&m->tree, l->at_v + k, name[1], sizeof name[1]);
+            CHECK(strncmp(name[1], owner, length) == 0 && name[1][length] == '.', seed);
+            CHECK(strcmp(name[1], last[1]) != 0, seed);
+            memcpy(last[1], name[1], sizeof last[1]);
+        }
+    }
+}
+
 // Frames to coordinates and back.
 static void check_round_trip(random_tree *m, rng *r, uint64_t seed)
 {
@@ -173,6 +198,7 @@ static void check_round_trip(random_tree *m, rng *r, uint64_t seed)
 static void frames_give_coordinates_back(void **state)
 {
     (void)state;
+    random_tree_each(check_names, &(random_tree_options){.driven = true}, 60);
     random_tree_each(check_round_trip, &(random_tree_options){.driven = true}, 60);
     random_tree_each(check_round_trip, &(random_tree_options){.afloat = true}, 40);
     random_tree_each(check_round_trip, &(random_tree_options){.particles = true}, 20);
