@@ -124,16 +124,23 @@ void pp_script_box(pp_script *script, int panel, const char *colour, const doubl
 
 // ── Text of the script ───────────────────────────────────────────────────────────────────────────
 
-// A name between single quotes: a quote is doubled, what is not printable is left out.
-static void put_name(pp_svg *gp, const char *name)
+// A name between single quotes, where gnuplot takes letters as they are: a quote is doubled, and so is a
+// percent sign where the text is a format. What is not printable is left out, what is long is cut.
+static void put_name(pp_svg *gp, const char *name, bool format)
 {
+    enum { LETTERS = 36 };
+    int letters = 0;
     pp_svg_put(gp, "'");
     for (const char *c = name; *c; c++) {
-        char one[2] = {*c, '\0'};
-        if (*c == '\'') {
-            pp_svg_put(gp, "''");
-        } else if ((unsigned char)*c >= 0x20 && *c != 0x7f) {
-            pp_svg_put(gp, one);
+        char one[3] = {*c, *c, '\0'};
+        bool twice = *c == '\'' || (*c == '%' && format);
+        letters += ((unsigned char)*c & 0xc0) != 0x80;  // the first byte of a letter
+        if (letters > LETTERS) {
+            pp_svg_put(gp, "\xe2\x80\xa6");
+            break;
+        }
+        if ((unsigned char)*c >= 0x20 && *c != 0x7f) {
+            pp_svg_put(gp, one + !twice);
         }
     }
     pp_svg_put(gp, "'");
@@ -158,7 +165,7 @@ void pp_script_tick(pp_script *script, double y, const char *name)
 {
     if (script) {
         pp_svg_put(&script->rows, script->rows.used ? ", " : "");
-        put_name(&script->rows, name);
+        put_name(&script->rows, name, true);
         pp_svg_put(&script->rows, " ");
         put_number(&script->rows, y);
     }
@@ -292,7 +299,7 @@ static void put_key(pp_svg *gp, const pp_key *key)
         put_markup(gp, key->name);
         pp_svg_put(gp, "'");
     } else {
-        put_name(gp, key->name);
+        put_name(gp, key->name, false);
         pp_svg_put(gp, " noenhanced");
     }
 }

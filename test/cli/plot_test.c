@@ -101,6 +101,14 @@ static void data_of_gnuplot(void **state)
     perp_recording_close(recording);
 }
 
+// Names that would be commands, formats, markup or the end of a string.
+static const char odd[] =
+    "{\"name\": \"odd\", \"step\": 0.01, \"until\": 0.1, \"shapes\": [\n"
+    "  {\"name\": \"fl'oor {x} _z^2 %d \\\\n\", \"kind\": \"halfplane\"}],\n"
+    " \"bodies\": [{\"name\": \"b'ox `ls` \\\"q\\\" \xce\xbc and a name that is much too long\",\n"
+    "  \"position\": [0, 0.2], \"velocity\": [1, 0],\n"
+    "  \"shapes\": [{\"kind\": \"box\", \"size\": [0.8, 0.4], \"density\": 50}]}]}\n";
+
 // gnuplot itself, where it is installed: it draws every figure and complains about none.
 static void gnuplot_draws_them(void **state)
 {
@@ -111,7 +119,9 @@ static void gnuplot_draws_them(void **state)
     }
     says("PERP scene pile3 --bodies 10 | PERP run - -o @/pile -q --until 0.05", 0, NULL);
     says("PERP compare @/a @/a -o @/pair", 0, NULL);
-    const char *folders[] = {"a", "pile", "pair"};
+    shell_file(&place, "odd.json", odd);
+    says("PERP run @/odd.json -o @/odd -q", 0, NULL);
+    const char *folders[] = {"a", "pile", "pair", "odd"};
     for (size_t k = 0; k < sizeof folders / sizeof folders[0]; k++) {
         char command[256];
         snprintf(command, sizeof command,
