@@ -13,6 +13,7 @@ static const char general[] =
     "  perp explain SCENE     the matrices of one step, with names, units and sizes\n"
     "  perp info [SCENE]      what is in a scene; or versions, libraries, solvers\n"
     "  perp check DIR         judge a recorded run again, from its recording alone\n"
+    "  perp view SCENE        run a scene live in the browser; view DIR: a replay of a run\n"
     "  perp plot DIR          figures of a recorded run, as SVG\n"
     "  perp compare A B       where two recorded runs part\n"
     "  perp scene [NAME]      make a scene to measure: arch, wall, pile, ...\n"
@@ -92,6 +93,32 @@ static const char check[] =
     "hold (steps that were left out, runs without a scene) is named as not judged.\n"
     "\n"
     "Exit code: 0 passed, 4 violated, 2 no recording.\n";
+
+static const char view[] =
+    "perp view SCENE [options]\n"
+    "perp view DIR [--replay-mb N] [--open] [-q]\n"
+    "\n"
+    "With a scene: serves a page on this machine that runs it: run, pause, step, reset; pull "
+    "bodies "
+    "with\n"
+    "the pointer; change friction, step, solver and law; save what was recorded. Only this machine "
+    "can\n"
+    "reach the server, and only who knows the address it prints. Closing the last page ends it.\n"
+    "With a recording: writes DIR/replay.html, as 'perp run' does.\n"
+    "\n"
+    "  -o NAME           what is saved goes to NAME-1, NAME-2, ...; default: the scene's name with "
+    "-live\n"
+    "  --port N          default: any that is free\n"
+    "  --run             begin at once\n"
+    "  --open            open the page in the desktop's browser\n"
+    "  --replay-mb N     what a replay may weigh [MB], default 20\n"
+    "  -q                print the address, or nothing\n"
+    "\n"
+    "On another machine: ssh -L 8080:127.0.0.1:8080 HOST, there view with port 8080, and open the "
+    "address\n"
+    "here.\n"
+    "\n"
+    "Exit code: 0 fine, 2 bad input, 1 no page could be written or served.\n";
 
 static const char plot[] =
     "perp plot DIR [NAME...] [-o OUTDIR] [-q]\n"
@@ -207,9 +234,9 @@ cli_exit cli_help(int count, char **words)
 {
     static const struct {
         const char *verb, *text;
-    } pages[] = {{"run", run},         {"explain", explain}, {"check", check},      {"plot", plot},
-                 {"compare", compare}, {"scene", scene},     {"solve", solve},      {"info", info},
-                 {"doctor", doctor},   {"help", general},    {"complete", complete}};
+    } pages[] = {{"run", run},   {"explain", explain}, {"check", check},  {"view", view},
+                 {"plot", plot}, {"compare", compare}, {"scene", scene},  {"solve", solve},
+                 {"info", info}, {"doctor", doctor},   {"help", general}, {"complete", complete}};
     if (count == 0) {
         fputs(general, stdout);
         return CLI_FINE;

@@ -258,4 +258,5 @@ PERP_API double perp_model_inertia(const perp_model *model, perp_body body);  //
 PERP_API void perp_model_inertia3(const perp_model *model, perp_body body, double inertia[6]);
 // Where the centre of mass is in the frame the body's shapes were given in (recenter).
 PERP_API perp_vec3 perp_model_center(const perp_model *model, perp_body body);
+PERP_API perp_drive perp_model_drive(const perp_model *model, perp_body body);
 PERP_API bool perp_model_is_spatial(const perp_model *model);

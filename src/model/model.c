@@ -358,6 +358,11 @@ perp_vec3 perp_model_center(const perp_model *model, perp_body body)
     return exists ? model->body[body.i].center : (perp_vec3){0.0, 0.0, 0.0};
 }
 
+perp_drive perp_model_drive(const perp_model *model, perp_body body)
+{
+    return body.i >= 0 && body.i < model->bodies ? model->body[body.i].drive : PERP_FIXED;
+}
+
 bool perp_model_is_spatial(const perp_model *model)
 {
     return model->spatial;

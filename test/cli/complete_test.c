@@ -113,7 +113,7 @@ static void options_are_told(void **state)
 static void help_names_no_others(void **state)
 {
     (void)state;
-    static const char *const verbs[] = {"run",     "explain", "check", "plot",
+    static const char *const verbs[] = {"run",     "explain", "check", "plot",  "view",
                                         "compare", "solve",   "info",  "doctor"};
     for (size_t v = 0; v < sizeof verbs / sizeof verbs[0]; v++) {
         char command[64];

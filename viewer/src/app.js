@@ -51,7 +51,7 @@ export class App {
     this.stage.canvas.setAttribute("aria-label", `${run.about.name}: ${run.moving} moving bodies. Arrow keys step through time.`);
     this.overlay = new Overlay(this.stageHost, run, this.theme);
     this.panel = new Panel(host.querySelector(".panel"), this);
-    this.strips = new Strips(host.querySelector(".strips"), run, this.theme, (t) => this.player.seek(t));
+    this.strips = new Strips(host.querySelector(".strips"), run, this.theme, (t) => this.seek(t));
     this.dialogs = new Dialogs(host, this);
     this.theme.onChange(() => {
       this.dirty = true;
@@ -61,6 +61,10 @@ export class App {
     this.notes();
     if (run.about.live) this.live = new Live(this, host.querySelector(".live"));
     window.addEventListener("keydown", (e) => this.key(e));
+    // After a click, keys mean the stage again: Space plays, and does not press the button once more.
+    host.addEventListener("click", (e) => {
+      if (e.detail > 0 && e.target.closest("button") && !e.target.closest("dialog, .panel")) this.stage.canvas.focus({ preventScroll: true });
+    });
     new ResizeObserver(() => this.resize()).observe(this.stageHost);
     this.fromHash();
     this.resize();
@@ -128,14 +132,15 @@ export class App {
     $("[data-theme-button]").onclick = () => this.theme.toggle();
     $("[data-help]").onclick = () => this.dialogs.help();
     $("[data-badge]").onclick = () => this.dialogs.certificate();
-    $("[data-first]").onclick = () => (this.live?.reset ? this.live.reset() : this.player.seek(this.run.t0));
-    $("[data-back]").onclick = () => this.player.step(-1);
+    $("[data-first]").onclick = () => this.first();
+    $("[data-back]").onclick = () => this.back();
     $("[data-forth]").onclick = () => this.forth();
     $("[data-play]").onclick = () => this.playPause();
     $("[data-loop]").onclick = () => this.setLoop();
     $("[data-speed]").onchange = (e) => this.setSpeed(+e.target.value);
     this.slider = $(".scrub input");
     this.slider.oninput = () => {
+      if (this.live) this.live.following = +this.slider.value >= 9990;
       const f = this.slider.value / 10000;
       this.player.seek(this.run.t0 + f * (this.run.t1 - this.run.t0));
     };
@@ -176,8 +181,23 @@ export class App {
     if (this.live) this.live.toggleRun();
     else this.player.play();
   }
+  first() {
+    if (this.live) this.live.reset();
+    else this.player.seek(this.run.t0);
+  }
+  seek(t) {
+    if (this.live) this.live.following = t >= this.run.t1;
+    this.player.seek(t);
+  }
+  back(frames = 1) {
+    if (this.live) this.live.following = false;
+    this.player.step(-frames);
+  }
   forth(frames = 1) {
-    if (this.live?.atEnd()) this.live.send({ step: frames });
+    if (this.live?.atEnd()) {
+      this.live.following = true;
+      this.live.send({ step: frames });
+    }
     else this.player.step(frames);
   }
   fit() {
@@ -235,10 +255,10 @@ export class App {
     const keys = {
       " ": () => this.playPause(),
       ArrowRight: () => this.forth(many),
-      ArrowLeft: () => this.player.step(-many),
+      ArrowLeft: () => this.back(many),
       ArrowUp: () => this.stage.zoom(1.15),
       ArrowDown: () => this.stage.zoom(1 / 1.15),
-      Home: () => this.player.seek(this.run.t0),
+      Home: () => this.first(),
       End: () => this.player.seek(this.run.t1),
       "+": () => this.faster(1),
       "=": () => this.faster(1),
@@ -374,10 +394,13 @@ export class App {
         this.dirty = false;
         this.draw();
         // Numbers and strips need not follow every frame.
-        if (now - told > 66 || !this.player.playing) {
+        if (now - told > 66 || !(this.player.playing || this.live?.running)) {
           told = now;
           this.tell();
-        }
+        } else this.untold = true;
+      } else if (this.untold) {
+        this.untold = false;
+        this.tell();
       }
       requestAnimationFrame(frame);
     };

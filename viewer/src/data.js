@@ -169,7 +169,7 @@ export class Run {
   names() {
     this.shapeLabel = this.shapes.map((s) => {
       const body = this.bodies[s.body].name;
-      return /^shape\d+$/.test(s.name) ? body : s.name;
+      return /(^|\.)shape\d+$/.test(s.name) ? body : s.name;
     });
   }
   trackName(k) {
@@ -358,6 +358,10 @@ export function rotate(q, at, v) {
     v[1] + w * ty + z * tx - x * tz,
     v[2] + w * tz + x * ty - y * tx,
   ];
+}
+
+export function rotateBack(q, at, v) {
+  return rotate([q[at], -q[at + 1], -q[at + 2], -q[at + 3]], 0, v);
 }
 
 // A point of a body's frame in the world.

@@ -409,12 +409,12 @@ export class Overlay {
     const p = stage.project(toWorld(state, body, anchor));
     const q = stage.project(to);
     const d = Math.hypot(q[0] - p[0], q[1] - p[1]);
-    const turns = 9;
+    const turns = d > 40 ? 9 : 2;
     ctx.beginPath();
     ctx.moveTo(p[0], p[1]);
     for (let k = 1; k < 2 * turns; k++) {
       const f = k / (2 * turns);
-      const side = (k % 2 ? 1 : -1) * Math.min(6, d / 6);
+      const side = (k % 2 ? 1 : -1) * Math.min(6, d / 14);
       ctx.lineTo(p[0] + f * (q[0] - p[0]) - (side * (q[1] - p[1])) / (d || 1), p[1] + f * (q[1] - p[1]) + (side * (q[0] - p[0])) / (d || 1));
     }
     ctx.lineTo(q[0], q[1]);

@@ -170,7 +170,7 @@ export class Panel {
     this.host.querySelector(".legend-row").innerHTML = series.length > 1
       ? series.map((s) => `<span style="color:${s.color(c)}">━ <span style="color:var(--soft)">${s.label} [${unit}]</span></span>`).join("")
       : "";
-    this.chart = new Chart(host, this.app.theme, series, { height: 150, seek: (t) => this.app.player.seek(t) });
+    this.chart = new Chart(host, this.app.theme, series, { height: 150, seek: (t) => this.app.seek(t) });
     this.chart.set(ts, columns, run.t0, run.t1);
     this.chart.at(this.app.player.t);
   }

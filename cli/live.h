@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// perp view SCENE: a sim that pages in browsers see and command.
+//
+// Two kinds of threads. The one that called steps the sim and publishes frames; it never waits for a page. Each page
+// has a thread of the server that waits for the page's requests: a page gets the newest frame when it asks for one,
+// so a slow page misses frames, and nothing piles up. Between them stands live_board, under one lock.
+#pragma once
+
+#include "cli.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+// ── The board (live_board.c) ─────────────────────────────────────────────────────────────────────
+
+enum { LIVE_COMMANDS = 64, LIVE_COMMAND_BYTES = 2048, LIVE_PAGES = 8 };
+
+typedef struct live_board {
+    pthread_mutex_t lock;
+    pthread_cond_t fresh;  // a frame, or another status
+    pthread_cond_t work;   // a command, or a page that left
+    unsigned char *frame;
+    size_t frame_size, frame_room;
+    uint64_t frame_number;
+    char *status;  // JSON
+    uint64_t status_number;
+    char command[LIVE_COMMANDS][LIVE_COMMAND_BYTES];
+    int commands;
+    int pages;
+    bool seen;         // there has been a page
+    double last_left;  // when the last page left [s]
+    bool stop;
+} live_board;
+
+bool live_board_start(live_board *board);
+void live_board_end(live_board *board);
+// Copies; false: memory is out.
+bool live_board_publish(live_board *board, const void *frame, size_t size);
+bool live_board_tell(live_board *board, const char *status);
+// A command that does not fit is dropped; a drag replaces the drag before it.
+void live_board_command(live_board *board, const char *text, size_t size);
+// The oldest command, after at most `seconds`; false: there is none.
+bool live_board_take(live_board *board, char command[LIVE_COMMAND_BYTES], double seconds);
+void live_board_page(live_board *board, int change);
+// The last page has been gone for a while, or somebody asked for the end.
+bool live_board_over(live_board *board);
+double live_seconds(void);
+
+// ── The sim (live_sim.c, live_change.c, live_frame.c) ────────────────────────────────────────────
+
+typedef struct live_drag {
+    int body;  // -1: none
+    perp_vec3 anchor_B, to_W;
+} live_drag;
+
+typedef struct live_sim {
+    perp_scene *scene;
+    perp_sim *sim;
+    perp_record *record;
+    perp_sim_def def;
+    char solver[32];
+    double h, mu;       // mu: negative: as the scene has it
+    char base[2048];    // saved runs: base-1, base-2, ...
+    char work[2100];    // the recording as it grows; "": none
+    char message[512];  // for the page
+    double recorded_from;
+    int saved;
+    int64_t steps;
+    uint32_t generation;            // pages forget what they have when it changes
+    perp_certificate since, worst;  // since the last frame; since the reset
+    double work_sum, dissipated_sum;
+    bool running, failed, full;
+    double speed, rate;  // asked for, reached: simulated over real time
+    int pending;         // single steps asked for
+    live_drag drag;
+    live_board *board;
+    unsigned char *frame;
+    size_t frame_room;
+} live_sim;
+
+cli_exit live_sim_open(live_sim *live, const char *path, const char *base, live_board *board);
+void live_sim_close(live_sim *live);
+// The page for this scene, to be freed by the caller; NULL after a complaint.
+char *live_sim_page(live_sim *live, size_t *size);
+// Until the board says that it is over.
+void live_sim_run(live_sim *live, const volatile sig_atomic_t *interrupted);
+bool live_sim_publish(live_sim *live);
+bool live_sim_tell(live_sim *live);
+// A command of a page, as JSON.
+void live_sim_obey(live_sim *live, const char *command);
+void live_record_begin(live_sim *live);
+void live_record_drop(live_sim *live);
+void live_record_save(live_sim *live);
+// live_change.c: a new sim in the state of the old; false: the old one stays, the message tells why.
+bool live_change_mu(live_sim *live, double mu);
+bool live_change_def(live_sim *live, const perp_sim_def *def);
+bool live_reset(live_sim *live);
+
+// ── The server (live_server.c) ───────────────────────────────────────────────────────────────────
+
+typedef struct live_server live_server;
+live_server *live_server_start(live_board *board, const char *page, size_t size, int port);
+void live_server_stop(live_server *server);
+const char *live_server_url(const live_server *server);

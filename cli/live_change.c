@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Changes while running. A model is frozen, so that other friction means another model: the scene's text with
+// other numbers, read anew; the new sim goes on from the state of the old one.
+#include "live.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void say(live_sim *live, const char *what, const char *why)
+{
+    snprintf(live->message, sizeof live->message, "%s: %s", what, why);
+}
+
+// ── Another sim in the same state ────────────────────────────────────────────────────────────────
+
+static bool same_state(const perp_sim *from, perp_sim *to)
+{
+    int nq = 0, nv = 0, mq = 0, mv = 0;
+    double t = 0.0;
+    perp_state_size(from, &nq, &nv);
+    perp_state_size(to, &mq, &mv);
+    double *room = malloc(((size_t)nq + (size_t)nv + 1) * sizeof *room);
+    bool same = room && nq == mq && nv == mv && perp_state_get(from, &t, room, room + nq) >= 0 &&
+                perp_state_set(to, t, room, room + nq) >= 0;
+    free(room);
+    return same;
+}
+
+static bool replace(live_sim *live, perp_scene *scene, const perp_sim_def *def, bool keep_state)
+{
+    perp_sim *sim = NULL;
+    perp_error error = {0};
+    const perp_scene *from = scene ? scene : live->scene;
+    if (perp_sim_create(perp_scene_model(from), def, NULL, &sim, &error) < 0) {
+        say(live, "not changed", error.text);
+        return false;
+    }
+    if (keep_state && !same_state(live->sim, sim)) {
+        say(live, "not changed", "the state does not fit");
+        perp_sim_destroy(sim);
+        return false;
+    }
+    live_record_drop(live);  // what was recorded is of the sim before
+    perp_sim_destroy(live->sim);
+    live->sim = sim;
+    if (scene) {
+        perp_scene_destroy(live->scene);
+        live->scene = scene;
+    }
+    live->def = *def;
+    live->failed = false;
+    live_record_begin(live);
+    return true;
+}
+
+bool live_change_def(live_sim *live, const perp_sim_def *def)
+{
+    return replace(live, NULL, def, true);
+}
+
+bool live_reset(live_sim *live)
+{
+    perp_sim_def def = live->def;
+    if (!replace(live, NULL, &def, false)) {
+        return false;
+    }
+    live->steps = 0;
+    live->generation++;
+    live->work_sum = live->dissipated_sum = 0.0;
+    live->worst = live->since = (perp_certificate){.passed = true};
+    live->drag.body = -1;
+    return true;
+}
+
+// ── Other friction ───────────────────────────────────────────────────────────────────────────────
+
+// Comments are perp's, not JSON's.
+static void strip_comments(char *text)
+{
+    bool inside = false;
+    for (char *c = text; *c; c++) {
+        if (inside && *c == '\\' && c[1]) {
+            c++;
+        } else if (*c == '"') {
+            inside = !inside;
+        } else if (!inside && c[0] == '/' && c[1] == '/') {
+            while (*c && *c != '\n') {
+                *c++ = ' ';
+            }
+            if (!*c) {
+                return;
+            }
+        }
+    }
+}
+
+static void set_mu(json_t *list, double mu, bool always)
+{
+    size_t k;
+    json_t *item;
+    json_array_foreach(list, k, item)
+    {
+        if (json_is_object(item) && (always || json_object_get(item, "mu"))) {
+            json_object_set_new(item, "mu", json_real(mu));
+        }
+    }
+}
+
+static char *text_with_mu(const perp_scene *scene, double mu)
+{
+    size_t size = 0, k;
+    json_t *body;
+    const char *text = perp_scene_text(scene, &size);
+    char *copy = malloc(size + 1), *out = NULL;
+    if (!copy) {
+        return NULL;
+    }
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    strip_comments(copy);
+    json_t *root = json_loads(copy, 0, NULL);
+    free(copy);
+    set_mu(json_object_get(root, "shapes"), mu, true);
+    set_mu(json_object_get(root, "contacts"), mu, false);
+    set_mu(json_object_get(root, "pairs"), mu, false);
+    json_array_foreach(json_object_get(root, "bodies"), k, body)
+    {
+        set_mu(json_object_get(body, "shapes"), mu, true);
+    }
+    out = root ? json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(root);
+    return out;
+}
+
+bool live_change_mu(live_sim *live, double mu)
+{
+    perp_scene *scene = NULL;
+    perp_error error = {0};
+    char *text = text_with_mu(live->scene, mu);
+    bool done = text && perp_scene_parse(perp_scene_name(live->scene), text, strlen(text), NULL,
+                                         &scene, &error) >= 0;
+    if (!done) {
+        say(live, "friction not changed", text ? error.text : "no memory");
+    } else if (!replace(live, scene, &live->def, true)) {
+        perp_scene_destroy(scene);
+        done = false;
+    }
+    live->mu = done ? mu : live->mu;
+    free(text);
+    return done;
+}

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// perp view: a scene, live in the browser; or the replay of a recording.
+#include "live.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct view_options {
+    const char *file, *base;
+    double megabytes;
+    int port;
+    bool run, open, quiet;
+} view_options;
+
+// The browser of the desktop, if there is one.
+static void open_browser(const char *what)
+{
+    if (fork() == 0) {
+        execlp("xdg-open", "xdg-open", what, (char *)NULL);
+        _exit(127);
+    }
+}
+
+static bool is_recording(const char *path)
+{
+    struct stat about;
+    size_t length = strlen(path);
+    return (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) ||
+           (length >= 3 && strcmp(path + length - 3, ".h5") == 0);
+}
+
+static cli_exit view_recording(const view_options *o)
+{
+    char dir[4096], path[4200];
+    perp_recording *recording = NULL;
+    cli_exit code = cli_recording_open(o->file, &recording);
+    if (code != CLI_FINE) {
+        return code;
+    }
+    cli_recording_dir(o->file, dir, sizeof dir);
+    code = cli_replay_write("view", recording, dir, o->megabytes, o->quiet);
+    perp_recording_close(recording);
+    snprintf(path, sizeof path, "%s/replay.html", dir);
+    if (code == CLI_FINE && o->open) {
+        open_browser(path);
+    }
+    return code;
+}
+
+#if defined(PERP_WITH_LIVE)
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number)
+{
+    interrupted = number;
+}
+
+static cli_exit serve(live_sim *live, const view_options *o)
+{
+    size_t size = 0;
+    char *page = live_sim_page(live, &size);
+    if (!page) {
+        return CLI_OUTPUT;
+    }
+    live_server *server = live_server_start(live->board, page, size, o->port);
+    if (!server) {
+        free(page);
+        cli_complain("view: no server on port %d of 127.0.0.1", o->port);
+        return CLI_OUTPUT;
+    }
+    if (!o->quiet) {
+        printf("scene       %s\nopen        %s\n", perp_scene_name(live->scene),
+               live_server_url(server));
+        printf("end         close the page, or Ctrl-C\n");
+    } else {
+        printf("%s\n", live_server_url(server));
+    }
+    fflush(stdout);
+    if (o->open) {
+        open_browser(live_server_url(server));
+    }
+    live->running = o->run;
+    (void)!live_sim_tell(live);
+    (void)!live_sim_publish(live);
+    live_sim_run(live, &interrupted);
+    live_server_stop(server);
+    free(page);
+    return CLI_FINE;
+}
+
+static cli_exit view_scene(const view_options *o)
+{
+    live_board *board = calloc(1, sizeof *board);
+    live_sim live;
+    if (!board || !live_board_start(board)) {
+        free(board);
+        cli_complain("view: no memory");
+        return CLI_OUTPUT;
+    }
+    signal(SIGINT, interrupt);
+    signal(SIGTERM, interrupt);
+    cli_exit code = live_sim_open(&live, o->file, o->base, board);
+    if (code == CLI_FINE) {
+        code = serve(&live, o);
+    }
+    live_sim_close(&live);
+    live_board_end(board);
+    free(board);
+    return code;
+}
+#endif
+
+cli_exit cli_view(int count, char **words)
+{
+    size_t size;
+    view_options o = {.megabytes = perp_replay_default().megabytes};
+    const cli_option options[] = {
+        {"-o", CLI_TEXT, &o.base, NULL},   {"--port", CLI_COUNT, &o.port, NULL},
+        {"--run", CLI_FLAG, &o.run, NULL}, {"--open", CLI_FLAG, &o.open, NULL},
+        {"-q", CLI_FLAG, &o.quiet, NULL},  {"--replay-mb", CLI_POSITIVE, &o.megabytes, NULL},
+    };
+    if (cli_wants_help("view", count, words)) {
+        return CLI_FINE;
+    }
+    cli_exit code = cli_options_parse("view", count, words, options,
+                                      sizeof options / sizeof options[0], &o.file, 1);
+    if (code != CLI_FINE) {
+        return code;
+    }
+    if (!cli_page(&size)) {
+        return cli_no_page("view");
+    }
+    if (is_recording(o.file)) {
+        return view_recording(&o);
+    }
+#if defined(PERP_WITH_LIVE)
+    return view_scene(&o);
+#else
+    return cli_complain("view: this perp was built without the live view, which needs civetweb "
+                        "(libcivetweb-dev); 'perp run' leaves a replay");
+#endif
+}
