@@ -30,6 +30,8 @@ perp_status pp_coordinates_create(pp_coordinates *out, const pp_tree_pass *pass,
 // qd of velocities nu that the tree allows.
 void pp_coordinates_rates(const pp_coordinates *c, const double *nu, double *qd);
 
+typedef struct pp_chain pp_chain;
+
 // Velocities with the joints closed: M nu = r + W_b p_b,  0 = W_b^T nu + beta + Gamma p_b. In joint
 // coordinates only the rows that the tree does not imply are closed this way.
 typedef struct pp_closed {
@@ -48,6 +50,7 @@ typedef struct pp_closed {
     double *work;     // 3 nb
     double (*MJ)[PP_ROW_BODIES][PP_BODY_NV];  // nb: M^-1 J^T of each row, blocks as in J
     pp_ldl *ldl;  // S = L D L^T by the blocks of joints, in place of all above; NULL: dense
+    const pp_chain *chain;  // the same for joints one after the other
 } pp_closed;
 
 // ldl: keeps its analysis from step to step; NULL: dense. Many rows go to it, few or redundant ones do not.

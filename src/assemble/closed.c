@@ -234,8 +234,11 @@ perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_r
         return PERP_ERR_MEMORY;
     }
     if (ldl && !out->in.tree && n >= SPARSE_FROM) {
-        perp_status status = pp_closed_sparse(out, ldl, arena);
-        if (status < 0 || out->ldl) {
+        perp_status status = pp_closed_chain(out, arena);
+        if (status >= 0 && !out->chain) {
+            status = pp_closed_sparse(out, ldl, arena);
+        }
+        if (status < 0 || out->ldl || out->chain) {
             return status;
         }
     }
@@ -255,6 +258,10 @@ perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_r
 static void apply_inverse(const pp_closed *c, double *x)
 {
     int n = c->nb, r = c->rank;
+    if (c->chain) {
+        pp_closed_chain_solve(c->chain, x);
+        return;
+    }
     if (c->ldl) {
         pp_ldl_solve(c->ldl, x);
         return;

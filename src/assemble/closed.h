@@ -25,3 +25,7 @@ double pp_closed_coupling(const pp_closed *closed, int i, int j);
 // Sets closed->ldl when S is regular; leaves it NULL where rows are redundant and few enough to be
 // factored densely, with impulses of least norm.
 perp_status pp_closed_sparse(pp_closed *closed, pp_ldl *ldl, pp_arena *arena);
+
+// Sets closed->chain where joints follow one another, regular ones; else leaves it NULL.
+perp_status pp_closed_chain(pp_closed *closed, pp_arena *arena);
+void pp_closed_chain_solve(const pp_chain *chain, double *x);  // x = S \ x

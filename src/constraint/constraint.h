@@ -78,9 +78,11 @@ typedef struct pp_scheme {
 void pp_joint_values(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
                      double *value);
 
-// Adds to the biases of rows that hold points together what bodies that turn as they do will leave of them:
-// a guess of where Newton's method on the places of joints ends.                        theory (S6)
-void pp_joint_bend(const perp_model *model, const pp_kinematics *kin, pp_rows *rows);
+// What each row of rows->b is off by at the end of a step, over h, because bodies turn with nu (NULL: as they
+// do) rather than move along tangents: exact for rows that hold points of bodies together, 0 for others.
+//                                                                                       theory (S6)
+void pp_joint_bend(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
+                   const double *nu, double *value);
 
 // joints: where the rows of joints are taken: kin, or the middle of the step for PERP_MOREAU_JEAN.
 perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinematics *kin,

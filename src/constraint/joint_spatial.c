@@ -244,15 +244,29 @@ int pp_joint_equations_spatial(const perp_model *m, const pp_kinematics *k, int 
 
 // ── Bend ─────────────────────────────────────────────────────────────────────────────────────────
 
-// (exp(h w) - 1 - h w) x r to third order: how far a point of a turning body ends beside its tangent.
-static perp_vec3 bend(const pp_frame *f, perp_vec3 r_B, double h)
+// (exp(h w) - 1 - h w) x r: how far a point of a body that turns with w ends beside its tangent.
+static perp_vec3 bend(const perp_model *m, const pp_kinematics *k, int body, perp_vec3 r_B,
+                      const double *nu)
 {
-    perp_vec3 w = pp_scale(h, f->w), r = pp_rotate(f, r_B);
-    if (!(pp_dot3(w, w) < 0.25)) {
-        return pp_vec(0.0, 0.0, 0.0);  // too far for it
+    const pp_body *b = &m->body[body];
+    if (b->nv != 6) {
+        return pp_vec(0.0, 0.0, 0.0);  // does not turn, or as it is told
     }
-    perp_vec3 second = pp_cross(w, pp_cross(w, r));
-    return pp_along(pp_scale(0.5, second), 1.0 / 6.0, pp_cross(w, second));
+    const pp_frame *f = &k->body[body];
+    const double *spin = nu ? nu + b->at + 3 : &f->w.x;
+    perp_vec3 w = pp_scale(k->h, pp_vec(spin[0], spin[1], spin[2])), r = pp_rotate(f, r_B);
+    double a2 = pp_dot3(w, w), second = 0.5,
+           third = 1.0 / 6.0;  // (1 - cos a) / a^2, (a - sin a) / a^3
+    if (a2 < 1e-2) {
+        second -= a2 * (1.0 / 24.0 - a2 * (1.0 / 720.0 - a2 * (1.0 / 40320.0)));
+        third -= a2 * (1.0 / 120.0 - a2 * (1.0 / 5040.0 - a2 * (1.0 / 362880.0)));
+    } else {
+        double a = sqrt(a2);
+        second = (1.0 - cos(a)) / a2;
+        third = (a - sin(a)) / (a2 * a);
+    }
+    perp_vec3 inward = pp_cross(w, pp_cross(w, r));
+    return pp_along(pp_scale(second, inward), third, pp_cross(w, inward));
 }
 
 static bool holds_point(perp_joint_kind kind)
@@ -261,20 +275,22 @@ static bool holds_point(perp_joint_kind kind)
            kind == PERP_WELD;
 }
 
-void pp_joint_bend(const perp_model *model, const pp_kinematics *kin, pp_rows *rows)
+void pp_joint_bend(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
+                   const double *nu, double *value)
 {
-    for (int at = 0; at < rows->nb && rows->b[at].joint >= 0;) {
+    int at = 0;
+    while (at < rows->nb) {
         int joint = rows->b[at].joint;
-        const pp_joint *j = &model->joint[joint];
-        if (model->spatial && holds_point(j->kind)) {
-            perp_vec3 off = pp_sub(bend(&kin->body[j->b], j->r_B, kin->h),
-                                   bend(&kin->body[j->a], j->r_A, kin->h));
-            rows->b[at].bias += off.x / kin->h;
-            rows->b[at + 1].bias += off.y / kin->h;
-            rows->b[at + 2].bias += off.z / kin->h;
+        const pp_joint *j = joint >= 0 ? &model->joint[joint] : NULL;
+        if (j && model->spatial && holds_point(j->kind)) {
+            perp_vec3 off =
+                pp_sub(bend(model, kin, j->b, j->r_B, nu), bend(model, kin, j->a, j->r_A, nu));
+            value[at++] = off.x / kin->h;
+            value[at++] = off.y / kin->h;
+            value[at++] = off.z / kin->h;
         }
-        while (at < rows->nb && rows->b[at].joint == joint) {
-            at++;
+        for (; at < rows->nb && (!j || rows->b[at].joint == joint); at++) {
+            value[at] = 0.0;
         }
     }
 }

@@ -122,6 +122,14 @@ void pp_frames(const perp_model *model, const pp_state *state, pp_frame *body)
     for (int i = 0; i < model->bodies; i++) {
         const pp_body *b = &model->body[i];
         const double *q = state->q + b->at_q, *nu = state->nu + b->at;
+        if (b->nv == 6) {  // in place: the many
+            body[i].p = pp_vec(q[0], q[1], q[2]);
+            body[i].v = pp_vec(nu[0], nu[1], nu[2]);
+            body[i].w = pp_vec(nu[3], nu[4], nu[5]);
+            body[i].angle = 0.0;
+            pp_frame_set_rotation(&body[i], (perp_quat){q[3], q[4], q[5], q[6]});
+            continue;
+        }
         body[i] = b->nv == 0              ? pp_driven_frame(b, state->t)
                   : pp_body_is_spatial(b) ? free_spatial(b, q, nu)
                                           : free_planar(b, q, nu);

@@ -182,8 +182,14 @@ static inline perp_quat pp_quat_unit(perp_quat a)
 // The rotation by |v| about v: exp(v), by a series where v is small.
 static inline perp_quat pp_quat_exp(perp_vec3 v)
 {
-    double half = 0.5 * sqrt(pp_dot3(v, v)), h2 = half * half;
-    double s = half < 1e-3 ? 0.5 * (1.0 - h2 / 6.0 * (1.0 - h2 / 20.0)) : 0.5 * sin(half) / half;
+    double h2 = 0.25 * pp_dot3(v, v);
+    if (h2 < 2.5e-3) {  // half an angle below 0.05: the next terms are below rounding
+        double c = 1.0 - h2 * (1.0 / 2.0 - h2 * (1.0 / 24.0 - h2 * (1.0 / 720.0 - h2 / 40320.0)));
+        double f =
+            0.5 - h2 * (1.0 / 12.0 - h2 * (1.0 / 240.0 - h2 * (1.0 / 10080.0 - h2 / 725760.0)));
+        return (perp_quat){c, f * v.x, f * v.y, f * v.z};
+    }
+    double half = sqrt(h2), s = 0.5 * sin(half) / half;
     return (perp_quat){cos(half), s * v.x, s * v.y, s * v.z};
 }
 

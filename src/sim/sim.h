@@ -16,6 +16,7 @@ typedef struct pp_step {
     pp_tree_pass tree;  // joint coordinates: where the step starts
     pp_coordinates in;
     pp_answer answer;
+    double *bend;       // nb: in the biases of joints for bodies that turn; NULL: nothing is
     pp_kinematics end;  // t, frames and turns at the end of the step
     bool solved;
 } pp_step;

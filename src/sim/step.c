@@ -64,6 +64,21 @@ static bool closes_exactly(const perp_sim *sim)
            sim->def.stepper == PERP_STEWART_TRINKLE;
 }
 
+// A guess of where close_exactly() ends: bodies turn as they do.
+static perp_status guess_bend(perp_sim *sim)
+{
+    pp_step *s = &sim->step;
+    s->bend = PP_ARRAY(sim->arena, double, s->row.nb);
+    if (!s->bend) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_joint_bend(sim->model, &s->kin, &s->row, NULL, s->bend);
+    for (int i = 0; i < s->row.nb; i++) {
+        s->row.b[i].bias += s->bend[i];
+    }
+    return PERP_OK;
+}
+
 // The theta method takes joints as they are in the middle of the step, which makes it second order.
 static perp_status find_rows(perp_sim *sim, const double *nu, double h)
 {
@@ -84,7 +99,7 @@ static perp_status find_rows(perp_sim *sim, const double *nu, double h)
     perp_status status =
         pp_rows_run(&s->row, m, &s->kin, &s->kin, &s->gap, scheme_of(sim), sim->arena);
     if (status >= 0 && closes_exactly(sim) && !sim->tree) {
-        pp_joint_bend(m, &s->kin, &s->row);
+        status = guess_bend(sim);
     }
     return status >= 0 && sim->tree ? pp_sim_coordinates(sim) : status;
 }
@@ -258,6 +273,33 @@ static perp_status place(perp_sim *sim, double h)
 
 enum { EXACT_ROUNDS = 12 };
 
+// The bend of bodies that turn with the velocities found, until both agree: most of close_exactly(), without
+// going to the places.
+static void follow_bend(perp_sim *sim, double h, double goal, double *change)
+{
+    pp_step *s = &sim->step;
+    double last = HUGE_VAL;
+    for (int round = 0; round < EXACT_ROUNDS && s->row.nm + s->row.nn == 0; round++) {
+        double worst = 0.0;
+        pp_joint_bend(sim->model, &s->kin, &s->row, s->answer.nu, change);
+        for (int i = 0; i < s->row.nb; i++) {
+            change[i] -= s->bend[i];
+            worst = fmax(worst, h * fabs(change[i]));
+        }
+        if (worst <= 0.5 * goal || !(worst < 0.5 * last)) {
+            return;
+        }
+        last = worst;
+        for (int i = 0; i < s->row.nb; i++) {
+            s->bend[i] += change[i];
+            s->row.b[i].bias += change[i];
+        }
+        if (!pp_solve_change(&s->answer, &s->row, change)) {
+            return;
+        }
+    }
+}
+
 // Newton's method on phi(q) = 0 at the end of the step: what is left there goes into the rows' biases.
 // With all in joints this is the SHAKE scheme, which keeps energy. Where it does not converge, since
 // bodies turn too far in the step, the linear rows stand.                               theory (S6)
@@ -266,8 +308,11 @@ static perp_status close_exactly(perp_sim *sim, const double *nu, double h)
     pp_step *s = &sim->step;
     int nb = s->row.nb;
     double *phi = PP_ARRAY(sim->arena, double, nb), last = HUGE_VAL;
-    double goal = fmax(1e-12, 1e-14 * sim->model->length_scale);
+    double goal = fmax(1e-11, 1e-14 * sim->model->length_scale);
     perp_status status = phi ? PERP_OK : PERP_ERR_MEMORY;
+    if (phi) {
+        follow_bend(sim, h, goal, phi);
+    }
     for (int round = 0; round < EXACT_ROUNDS && status >= 0; round++) {
         status = place(sim, h);
         if (status < 0) {
