@@ -8,6 +8,7 @@ cmake_dependent_option(PERP_BUILD_CLI "Build the perp command" ${PROJECT_IS_TOP_
 cmake_dependent_option(PERP_BUILD_VIEWER "Build the viewer into the command (Node.js, npm)" ON
   "PERP_BUILD_CLI" OFF)
 cmake_dependent_option(PERP_WITH_QHULL "Make convex hulls of points by qhull" ON "PERP_BUILD_PERP" OFF)
+cmake_dependent_option(PERP_WITH_SUNDIALS "Integrate between events by SUNDIALS: the stepper event" ON "PERP_BUILD_PERP" OFF)
 # Tests look inside (pp_ names), which a shared library does not show.
 cmake_dependent_option(PERP_BUILD_TESTS "Build the tests and examples" ${PROJECT_IS_TOP_LEVEL}
   "PERP_BUILD_PERP;NOT BUILD_SHARED_LIBS" OFF)

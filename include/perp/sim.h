@@ -23,6 +23,7 @@ typedef enum perp_stepper {
     PERP_ANITESCU_POTRA,   // velocities only, of contacts that touch
     PERP_MOREAU_JEAN,      // the theta method, Newton impacts
     PERP_QUASISTATIC,      // no inertia: forces in balance, motion imposed by what is driven
+    PERP_EVENT,            // smooth motion in joint coordinates between located events
 } perp_stepper;
 
 typedef enum perp_stage {
@@ -73,6 +74,14 @@ typedef enum perp_impact_law {
     PERP_IMPACT_POISSON,  // impulse of restitution = coefficient * impulse of compression
 } perp_impact_law;
 
+// PERP_EVENT: how the motion between events is integrated.
+typedef struct perp_event_options {
+    double eps;       // joints and contacts come back by phi'' = -2/eps phi' - phi/eps^2 [s]; 0.01
+    double relative;  // tolerance of the integration; default 1e-13
+    double absolute;  // the same, in metres, radians and per second; default 1e-14
+    double most;      // events in a second of simulated time; default 1e5
+} perp_event_options;
+
 // Limits of the certificate; a step past one of them returns PERP_INEXACT and is counted.
 typedef struct perp_limits {
     double gap;  // deepest penetration [m]; default 1e-3: what turning in a step may leave
@@ -100,6 +109,7 @@ typedef struct perp_sim_def {
     perp_coordinates coordinates;  // joint: stewart-trinkle, anitescu-potra, quasistatic
     const perp_joint *tree;  // joint coordinates: joints that the tree is to have; NULL: chosen
     int tree_count;
+    perp_event_options event;
     perp_limits limits;
     void (*on_stage)(void *user, const perp_sim *sim, perp_stage done);
     void *user;
@@ -209,6 +219,45 @@ PERP_API uint64_t perp_state_hash(const perp_sim *sim);
 PERP_API size_t perp_state_save_size(const perp_sim *sim);
 PERP_API PERP_MUST perp_status perp_state_save(const perp_sim *sim, void *block, size_t size);
 PERP_API PERP_MUST perp_status perp_state_restore(perp_sim *sim, const void *block, size_t size);
+
+// ── Events of the last step (PERP_EVENT) ─────────────────────────────────────────────────────────
+
+typedef enum perp_event_kind {
+    PERP_EVENT_IMPACT,         // bodies met, or a new contact changed velocities
+    PERP_EVENT_SEPARATION,     // a contact lets go
+    PERP_EVENT_STICK_TO_SLIP,  // of a contact, or of dry friction in a joint
+    PERP_EVENT_SLIP_TO_STICK,
+    PERP_EVENT_LIMIT_REACHED,
+    PERP_EVENT_LIMIT_LEFT,
+    PERP_EVENT_EFFORT_BOUND,   // a motor has come to its largest effort
+    PERP_EVENT_EFFORT_WITHIN,  // and keeps its rate again
+    PERP_EVENT_ZENO,      // infinitely many impacts until t_end: the contact stays closed from here
+    PERP_EVENT_PAINLEVE,  // sliding without, or with several, accelerations: ended by an impulse
+    PERP_EVENT_REDUNDANT,  // forces are not determined: the least ones are reported
+    PERP_EVENT_PROJECTED,  // the state did not fit the joints and was moved
+} perp_event_kind;
+
+typedef struct perp_event {
+    double t;  // [s]
+    perp_event_kind kind;
+    perp_shape a, b;  // contact, else {-1}
+    uint32_t feature;
+    perp_joint joint;         // {-1}: none
+    perp_vec3 point_W;        // of a contact [m]
+    perp_vec3 normal_W;       // from a to b
+    double before, after;     // normal velocity, or rate of the joint [m/s, rad/s]
+    double impulse;           // normal, or of the limit [N s, N m s]
+    perp_vec3 impulse_W;      // friction on b [N s]
+    double t_end, ratio;      // PERP_EVENT_ZENO: end of the sequence, ratio of its intervals
+    const double *q;          // state of the sim at the event
+    const double *nu_before;  // velocities before
+    const double *nu_after;   // and after it
+    char remark[120];
+} perp_event;
+
+// In the order of time; readable until the next step.
+PERP_API const perp_event *perp_sim_events(const perp_sim *sim, int *count);
+PERP_API const char *perp_event_word(int kind);  // impact separation stick-to-slip …
 
 // ── The problem of the last step, as the papers write it ─────────────────────────────────────────
 // Blocks in the order nu, p_b, p_m, p_n, p_f, sigma; a block that the form eliminates has size 0.

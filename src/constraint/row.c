@@ -234,6 +234,7 @@ bool pp_row_unilateral(pp_row *row, double h, double push, pp_scheme scheme)
         return closes(row, h, 0.5);
     case PERP_STEWART_TRINKLE:
     case PERP_QUASISTATIC:
+    case PERP_EVENT:
         break;
     }
     // An impact happens at once, whatever gap is left: what bounces has lost its speed first.

@@ -2,7 +2,85 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Door of hybrid/: smooth motion in joint coordinates between located events.           theory (H1)
+//
+//   H(q) qdd + C(q, qd) = B u + J^T lambda
+//
+// What acts through lambda is a hold: a loop, a target, a rate, a motor, dry friction, a limit, a contact.
+// While no hold changes its mode (held, slipping, off) the motion is smooth and lambda follows from linear
+// equations; where a mode ends, a complementarity problem on the same matrices tells the next one, and
+// where velocities must jump, the same problem with impulses tells by how much.
 #pragma once
 
-#include "comp/comp.h"
 #include "tree/tree.h"
+
+// ── The machine ──────────────────────────────────────────────────────────────────────────────────
+
+typedef struct pp_hybrid_options {
+    double eps;                 // stabilisation [s]: phi_dd = -2/eps phi_d - phi/eps^2      (H4)
+    double relative, absolute;  // tolerances of the integration
+    double events;              // most of them in a second of simulated time
+    perp_impact_law impact;
+    bool frictionless;
+} pp_hybrid_options;
+
+typedef struct pp_machine {
+    const perp_model *model;
+    const pp_tree *tree;
+    const perp_env *env;
+    pp_hybrid_options options;
+    const perp_wrench *applied;  // bodies, or NULL
+    double *turn;                // joints: coordinates when last seen
+    double length;               // [m], for tolerances
+} pp_machine;
+
+// ── Consistent states ────────────────────────────────────────────────────────────────────────────
+
+// Moves q onto loops and targets and qd onto their rates, by the least motion in the metric of H. moved:
+// the largest change of a coordinate, moved_rate: of a rate.                           theory (H12)
+perp_status pp_hybrid_project(const pp_machine *machine, double t, double *q, double *qd,
+                              double *moved, double *moved_rate, pp_arena *arena);
+
+// ── A step through events ────────────────────────────────────────────────────────────────────────
+
+// What one contact did in a step.
+typedef struct pp_contact_sum {
+    int a, b, listed;
+    uint32_t feature;
+    pp_contact last;  // geometry when it was last closed
+    perp_contact_mode mode;
+    bool closed;     // at the end of the step
+    double pn;       // impulse on b along its normal [N s]
+    perp_vec3 pf_W;  // of friction
+    perp_vec3 p_W;   // whole impulse on b
+    perp_vec3 m_W;   // its moment about the world's origin
+} pp_contact_sum;
+
+typedef struct pp_joint_sum {
+    double drive, limit;
+    perp_wrench on_b;  // about the centre of mass of b as it moves
+    bool redundant;
+} pp_joint_sum;
+
+typedef struct pp_hybrid_result {
+    double t;
+    double *q, *qd;  // at the end
+    int events, event_room;
+    perp_event *event;
+    int contacts, contact_room;
+    pp_contact_sum *contact;
+    pp_joint_sum *joint;       // joints
+    double friction, impacts;  // energy that friction and impacts took [J]
+    int joint_rows, rows;      // of equations, and of all holds, at the end
+    double residual;           // worst rate of a held row at the end [m/s, rad/s]
+    int redundant;             // rows that follow from others, at most
+    bool unique;
+    bool stiff;
+    int steps;  // of the integrator
+    char remark[200];
+} pp_hybrid_result;
+
+// The state of a sim with the given frames.
+void pp_hybrid_state(const perp_model *model, const pp_frame *body, double *q, double *nu);
+// From (t, q, qd) to t + h. What is in *out lives in the arena `keep`. q and qd are not changed.
+perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, double t, double h,
+                          const double *q, const double *qd, pp_arena *keep, pp_arena *scratch);

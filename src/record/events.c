@@ -87,15 +87,20 @@ static void look(pp_memory *m, const perp_contact *contact, int count)
 
 // ── Lines ────────────────────────────────────────────────────────────────────────────────────────
 
-static pp_text *begin(perp_record *r, const perp_sim *sim, const char *event)
+static pp_text *begin_at(perp_record *r, double t, const char *event)
 {
     pp_text *text = &r->event_lines;
     pp_text_add(text, "{\"t\": ");
-    pp_text_number(text, sim->now.t);
+    pp_text_number(text, t);
     pp_text_add(text, ", \"step\": ");
     pp_text_int(text, r->sum.steps);
     pp_text_named(text, "event", event);
     return text;
+}
+
+static pp_text *begin(perp_record *r, const perp_sim *sim, const char *event)
+{
+    return begin_at(r, sim->now.t, event);
 }
 
 static void end(pp_text *text)
@@ -228,6 +233,71 @@ static void look_at_info(perp_record *r, const perp_sim *sim)
     m->many_answers = !info->unique;
 }
 
+// ── Located events (PERP_EVENT) ──────────────────────────────────────────────────────────────────
+
+static void put_list(pp_text *text, const char *key, const double *x, int n)
+{
+    pp_text_add(text, ", \"");
+    pp_text_add(text, key);
+    pp_text_add(text, "\": [");
+    for (int i = 0; i < n; i++) {
+        pp_text_add(text, i > 0 ? ", " : "");
+        pp_text_number(text, x[i]);
+    }
+    pp_text_add(text, "]");
+}
+
+static void put_vector(pp_text *text, const char *key, perp_vec3 v, bool spatial)
+{
+    const double x[3] = {v.x, v.y, v.z};
+    put_list(text, key, x, spatial ? 3 : 2);
+}
+
+// Cause, who, what was exchanged, and the state before and after.
+static void put_located(perp_record *r, const perp_sim *sim, const perp_event *event)
+{
+    const perp_model *m = sim->model;
+    pp_text *text = begin_at(r, event->t, perp_event_word((int)event->kind));
+    if (event->a.i >= 0) {
+        const pp_shape *a = &m->shape[event->a.i], *b = &m->shape[event->b.i];
+        put_pair(text, "bodies", m->body[a->body].name, m->body[b->body].name);
+        put_pair(text, "shapes", a->name, b->name);
+        pp_text_add(text, ", \"feature\": ");
+        pp_text_int(text, (int64_t)event->feature);
+        put_vector(text, "point", event->point_W, m->spatial);
+        put_vector(text, "normal", event->normal_W, m->spatial);
+    }
+    if (event->joint.i >= 0) {
+        pp_text_named(text, "joint", m->joint[event->joint.i].name);
+    }
+    pp_text_member(text, "rate_before", event->before);
+    pp_text_member(text, "rate_after", event->after);
+    pp_text_member(text, "impulse", event->impulse);
+    if (event->a.i >= 0) {
+        put_vector(text, "friction", event->impulse_W, m->spatial);
+    }
+    if (event->kind == PERP_EVENT_ZENO) {
+        pp_text_member(text, "t_end", event->t_end);
+        pp_text_member(text, "ratio", event->ratio);
+    }
+    if (event->remark[0]) {
+        pp_text_named(text, "remark", event->remark);
+    }
+    put_list(text, "q", event->q, m->nq);
+    put_list(text, "nu_before", event->nu_before, m->nv);
+    put_list(text, "nu_after", event->nu_after, m->nv);
+    end(text);
+}
+
+static void put_all_located(perp_record *r, const perp_sim *sim)
+{
+    int count = 0;
+    const perp_event *event = perp_sim_events(sim, &count);
+    for (int i = 0; i < count; i++) {
+        put_located(r, sim, &event[i]);
+    }
+}
+
 // ── A step ───────────────────────────────────────────────────────────────────────────────────────
 
 perp_status pp_events_step(perp_record *r, const perp_sim *sim)
@@ -235,6 +305,11 @@ perp_status pp_events_step(perp_record *r, const perp_sim *sim)
     int count = 0;
     const perp_contact *contact = perp_sim_contacts(sim, &count);
     pp_memory *m = &r->memory;
+    if (sim->def.stepper == PERP_EVENT) {
+        put_all_located(r, sim);
+        look_at_info(r, sim);
+        return PERP_OK;
+    }
     if (!reserve(r, count)) {
         return pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for events");
     }

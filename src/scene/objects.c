@@ -77,6 +77,20 @@ static const pp_field scene_fields[] = {
     {.key = "pairs", .kind = PP_FIELD_OTHER},
     {.key = "joints", .kind = PP_FIELD_OTHER},
     {.key = "forces", .kind = PP_FIELD_OTHER},
+    {.key = "eps",
+     .kind = PP_FIELD_POSITIVE,
+     .offset = AT(pp_settings, sim.event.eps),
+     .unit = "s"},
+    {.key = "relative_tolerance",
+     .kind = PP_FIELD_POSITIVE,
+     .offset = AT(pp_settings, sim.event.relative)},
+    {.key = "absolute_tolerance",
+     .kind = PP_FIELD_POSITIVE,
+     .offset = AT(pp_settings, sim.event.absolute)},
+    {.key = "events_per_second",
+     .kind = PP_FIELD_POSITIVE,
+     .offset = AT(pp_settings, sim.event.most),
+     .unit = "1/s"},
 };
 const pp_object pp_scene_object = {"scene", "", {NULL, NULL}, 0, scene_fields, COUNT(scene_fields)};
 

@@ -13,7 +13,7 @@
 perp_status pp_sim_plant(perp_sim *sim, perp_error *error)
 {
     const perp_sim_def *def = &sim->def;
-    if (def->coordinates != PERP_COORDINATES_JOINT) {
+    if (def->coordinates != PERP_COORDINATES_JOINT && def->stepper != PERP_EVENT) {
         return PERP_OK;
     }
     if (def->tree_count < 0 || (def->tree_count > 0 && !def->tree)) {

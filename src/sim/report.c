@@ -194,6 +194,9 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
     out.coordinate = row.value;
     out.rate = row.before;
     out.error = pp_joint_error(m, &now, joint.i);
+    if (sim->def.stepper == PERP_EVENT) {
+        pp_sim_event_joint(sim, joint.i, &out);
+    }
     if (!s->solved) {
         return out;
     }

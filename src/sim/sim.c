@@ -16,6 +16,7 @@ perp_sim_def perp_sim_default(void)
         .margin = 0.01,
         .theta = 0.5,
         .facets = 8,
+        .event = {.eps = 0.01, .relative = 1e-13, .absolute = 1e-14, .most = 1e5},
         .limits = {.gap = 1e-3,
                    .complementarity = 1e-6,
                    .cone = 1e-8,
@@ -57,6 +58,12 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
     if (!known_words(def)) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
                        "sim: unknown stepper, form, friction, impact, rotation or gyroscopic law");
+    }
+    const perp_event_options *event = &def->event;
+    if (!(event->eps > 0.0) || !(event->relative > 0.0) || !(event->relative <= 1e-2) ||
+        !(event->absolute > 0.0) || !isfinite(event->absolute) || !(event->most > 0.0)) {
+        return pp_fail(error, PERP_ERR_ARGUMENT,
+                       "sim: eps, tolerances and the bound of events must be positive");
     }
     if (!limits_are_numbers(&def->limits)) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
@@ -140,6 +147,7 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     }
     status = pp_sim_plant(s, error);
+    status = status < 0 || def->stepper != PERP_EVENT ? status : pp_sim_event_create(s, error);
     if (status < 0) {
         perp_sim_destroy(s);
         return status;
@@ -159,6 +167,7 @@ void perp_sim_destroy(perp_sim *sim)
         perp_workspace_destroy(sim->work);
         pp_arena_destroy(sim->found.arena[0]);
         pp_arena_destroy(sim->found.arena[1]);
+        pp_arena_destroy(sim->scratch);
         pp_arena_destroy(sim->arena);
         pp_arena_destroy(sim->memory);
         pp_free(&env, sim, sizeof *sim);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "certify/certify.h"
+#include "hybrid/hybrid.h"
 #include "integrate/integrate.h"
 #include "solve/solve.h"
 
@@ -62,6 +63,8 @@ struct perp_sim {
     int contact_count, contact_capacity;
     perp_step_info info;
     perp_error error;
+    pp_arena *scratch;       // PERP_EVENT: of one evaluation
+    pp_hybrid_result flown;  // PERP_EVENT: the last step
 };
 
 // Coordinates of all joints as the frames have them, each in the turn nearest to kin->turn.
@@ -85,5 +88,9 @@ void pp_sim_settle_tree(perp_sim *sim);
 
 // Impulses to start the solver from: p_n of every unilateral row, then p_t; NULL: none.
 const double *pp_sim_guess(perp_sim *sim);
+// PERP_EVENT: what it needs, its step up to the commit, and a joint's part of it.
+perp_status pp_sim_event_create(perp_sim *sim, perp_error *error);
+perp_status pp_sim_event_step(perp_sim *sim, double h);
+void pp_sim_event_joint(const perp_sim *sim, int joint, perp_joint_state *out);
 // Fills info->certificate, energies, contacts and warm starts of a solved step.
 perp_status pp_sim_report(perp_sim *sim);

@@ -502,6 +502,15 @@ perp_status perp_step(perp_sim *sim, double h)
     *s = (pp_step){0};
     sim->info = (perp_step_info){0};
     sim->error.text[0] = '\0';
+    if (sim->def.stepper == PERP_EVENT) {
+        status = pp_sim_event_step(sim, h);
+        if (status < 0) {
+            return fail(sim, status);
+        }
+        commit(sim);
+        sim->info.status = status;
+        return status;
+    }
     const double *nu = old_velocities(sim);
     if (m->nv > 0 && !nu) {
         return fail(sim, PERP_ERR_MEMORY);

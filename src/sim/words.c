@@ -12,7 +12,8 @@ const char *perp_stepper_word(int stepper)
     static const char *const words[] = {[PERP_STEWART_TRINKLE] = "stewart-trinkle",
                                         [PERP_ANITESCU_POTRA] = "anitescu-potra",
                                         [PERP_MOREAU_JEAN] = "moreau-jean",
-                                        [PERP_QUASISTATIC] = "quasistatic"};
+                                        [PERP_QUASISTATIC] = "quasistatic",
+                                        [PERP_EVENT] = "event"};
     return PICK(words, stepper);
 }
 
@@ -73,4 +74,21 @@ const char *perp_mode_word(int mode)
     static const char *const words[] = {
         [PERP_OPEN] = "open", [PERP_STICK] = "stick", [PERP_SLIP] = "slip"};
     return PICK(words, mode);
+}
+
+const char *perp_event_word(int kind)
+{
+    static const char *const words[] = {[PERP_EVENT_IMPACT] = "impact",
+                                        [PERP_EVENT_SEPARATION] = "separation",
+                                        [PERP_EVENT_STICK_TO_SLIP] = "stick-to-slip",
+                                        [PERP_EVENT_SLIP_TO_STICK] = "slip-to-stick",
+                                        [PERP_EVENT_LIMIT_REACHED] = "limit-reached",
+                                        [PERP_EVENT_LIMIT_LEFT] = "limit-left",
+                                        [PERP_EVENT_EFFORT_BOUND] = "effort-bound",
+                                        [PERP_EVENT_EFFORT_WITHIN] = "effort-within",
+                                        [PERP_EVENT_ZENO] = "zeno",
+                                        [PERP_EVENT_PAINLEVE] = "painleve",
+                                        [PERP_EVENT_REDUNDANT] = "redundant",
+                                        [PERP_EVENT_PROJECTED] = "projected"};
+    return PICK(words, kind);
 }

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Laws of an instant and the accelerations they give.                        theory (H4), (H5), (H6)
+//
+//   position:  J qdd + J_dot qd + 2/eps phi_d + phi/eps^2 = 0       (limits and contacts: >= 0)
+//   velocity:  J qdd + drift + 1/eps psi = 0
+#include "hybrid/moment.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double FROZEN = 1e-7;  // slower than this a direction of sliding stays [m/s]
+
+// Direction of sliding in (t, o): that of the slip itself, once there is some; on the way through zero that
+// in which it went.
+static void sliding(const pp_moment *moment, const pp_holds *holds, int i, double d[2])
+{
+    const pp_hold *hold = &holds->hold[i];
+    const pp_contact *c = &moment->contact[i];
+    d[0] = hold->d;
+    d[1] = 0.0;
+    if (moment->size[i] < 3) {
+        return;
+    }
+    double slip[2], speed = pp_moment_slip(moment, i, slip);
+    double begun[2] = {pp_dot3(hold->d_W, c->t), pp_dot3(hold->d_W, pp_cross(c->n, c->t))};
+    if (!(speed > FROZEN) || slip[0] * begun[0] + slip[1] * begun[1] <= 0.0) {
+        memcpy(slip, begun, sizeof slip);
+        speed = hypot(slip[0], slip[1]);
+    }
+    d[0] = speed > 0.0 ? slip[0] / speed : 1.0;
+    d[1] = speed > 0.0 ? slip[1] / speed : 0.0;
+}
+
+static pp_law law_of(const pp_machine *machine, const pp_moment *moment, const pp_holds *holds,
+                     int i)
+{
+    const pp_hold *hold = &holds->hold[i];
+    const pp_joint *joint = machine->model->joint;
+    pp_law law = {.at = moment->at[i], .size = moment->size[i], .mode = hold->mode};
+    switch (hold->kind) {
+    case PP_HOLD_MOTOR:
+    case PP_HOLD_DRY:
+        law.kind = PP_LAW_BOX;
+        law.bound = hold->kind == PP_HOLD_DRY ? joint[hold->joint].friction
+                                              : joint[hold->joint].rate_effort;
+        law.d[0] = hold->d;
+        break;
+    case PP_HOLD_LIMIT:
+        law.kind = PP_LAW_CONTACT;
+        break;
+    case PP_HOLD_CONTACT:
+        law.kind = hold->mode == PP_SLIDES ? PP_LAW_SLIDING : PP_LAW_CONTACT;
+        law.mu = law.size > 1 ? moment->contact[i].mu : 0.0;
+        sliding(moment, holds, i, law.d);
+        break;
+    default:
+        law.kind = PP_LAW_EQUAL;
+        law.mode = PP_HELD;
+    }
+    return law;
+}
+
+// What stabilisation asks of a row beyond its second derivative.                        theory (H4)
+static double stabilise(const pp_machine *machine, const pp_moment *moment, const pp_hold *hold,
+                        int at, int k)
+{
+    double eps = machine->options.eps, rate = moment->rate[at + k];
+    bool position = hold->kind == PP_HOLD_LOOP || hold->kind == PP_HOLD_TARGET ||
+                    hold->kind == PP_HOLD_LIMIT || (hold->kind == PP_HOLD_CONTACT && k == 0);
+    if (!(eps < PP_INF)) {
+        return 0.0;
+    }
+    return position ? 2.0 / eps * rate + moment->value[at + k] / (eps * eps) : rate / eps;
+}
+
+perp_status pp_moment_laws(pp_laws *out, const pp_machine *machine, const pp_moment *moment,
+                           const pp_holds *holds, pp_arena *arena)
+{
+    double *b = PP_ARRAY(arena, double, moment->rows);
+    pp_law *law = PP_ARRAY(arena, pp_law, holds->count);
+    *out = (pp_laws){.count = holds->count,
+                     .rows = moment->rows,
+                     .law = law,
+                     .A = moment->A,
+                     .b = b,
+                     .tolerance = 1e-9};
+    if (!b || !law) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < holds->count; i++) {
+        law[i] = law_of(machine, moment, holds, i);
+        for (int k = 0; k < moment->size[i]; k++) {
+            int at = moment->at[i] + k;
+            const double *J = moment->J + (size_t)moment->nv * (size_t)at;
+            b[at] = pp_dot(moment->nv, J, moment->free) + moment->drift[at] +
+                    stabilise(machine, moment, &holds->hold[i], moment->at[i], k);
+        }
+    }
+    return PERP_OK;
+}
+
+perp_status pp_accelerate(const pp_machine *machine, const pp_moment *moment, const pp_holds *holds,
+                          double *qdd, double **r, pp_law_info *info, pp_arena *arena)
+{
+    pp_laws laws;
+    *info = (pp_law_info){.wedge = -1};
+    *r = PP_ARRAY(arena, double, moment->rows);
+    perp_status status =
+        *r ? pp_moment_laws(&laws, machine, moment, holds, arena) : PERP_ERR_MEMORY;
+    status = status < 0 ? status : pp_law_linear(&laws, *r, info, arena);
+    if (status < 0) {
+        return status;
+    }
+    memcpy(qdd, moment->free, (size_t)moment->nv * sizeof *qdd);
+    pp_gemv(moment->nv, moment->rows, 1.0, moment->G, moment->nv, *r, qdd);
+    return pp_all_finite((size_t)moment->nv, qdd) ? PERP_OK : PERP_ERR_NUMERIC;
+}
+
+perp_status pp_accelerate_shared(const pp_machine *machine, const pp_moment *moment,
+                                 const pp_holds *holds, double *qdd, double **r, pp_law_info *info,
+                                 pp_arena *arena)
+{
+    pp_laws laws;
+    pp_law_info other;
+    perp_status status = pp_accelerate(machine, moment, holds, qdd, r, info, arena);
+    if (status < 0 || info->rank == info->equations) {
+        return status;
+    }
+    double *shared = PP_ARRAY(arena, double, moment->rows);
+    status = shared ? pp_moment_laws(&laws, machine, moment, holds, arena) : PERP_ERR_MEMORY;
+    if (status < 0 || pp_law_residual(&laws, *r, arena) <= 1e-9) {
+        return status;
+    }
+    status = pp_law_solve(&laws, shared, &other, machine->env, arena);
+    *r = status < 0 ? *r : shared;
+    return status == PERP_ERR_MEMORY ? status : PERP_OK;
+}

@@ -1,0 +1,430 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// From event to event through one step.                                            theory (H1), (H13)
+#include "hybrid/flight.h"
+
+#include <math.h>
+#include <string.h>
+
+// ── Smooth motion ────────────────────────────────────────────────────────────────────────────────
+
+static perp_status rates(void *user, double t, const double *y, double *y_dot)
+{
+    pp_flight *flight = user;
+    const pp_machine *machine = flight->machine;
+    const pp_tree *tree = machine->tree;
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    pp_moment moment;
+    pp_law_info info;
+    double *r;
+    const double *qd = y + tree->nq;
+    perp_status status =
+        pp_moment_make(&moment, machine, t, y, qd, &flight->holds, true, flight->scratch);
+    if (status >= 0) {
+        pp_tree_q_dot(tree, y, qd, y_dot);
+        status = pp_accelerate(machine, &moment, &flight->holds, y_dot + tree->nq, &r, &info,
+                               flight->scratch);
+    }
+    pp_arena_release(flight->scratch, mark);
+    return status;
+}
+
+// ── Events ───────────────────────────────────────────────────────────────────────────────────────
+
+void pp_hybrid_state(const perp_model *model, const pp_frame *body, double *q, double *nu)
+{
+    for (int i = 0; i < model->bodies; i++) {
+        const pp_body *b = &model->body[i];
+        const pp_frame *f = &body[i];
+        const double twist[6] = {f->v.x, f->v.y, f->v.z, f->w.x, f->w.y, f->w.z};
+        double *x = q + b->at_q;
+        for (int k = 0; k < b->nv; k++) {
+            nu[b->at + k] = twist[b->axis[k]];
+        }
+        if (b->nq >= 2) {
+            x[0] = f->p.x;
+            x[1] = f->p.y;
+        }
+        if (b->nq >= 3) {
+            x[2] = b->kind == PERP_PLANAR_BODY ? f->angle : f->p.z;
+        }
+        if (b->nq == 7) {
+            x[3] = f->rot.w;
+            x[4] = f->rot.x;
+            x[5] = f->rot.y;
+            x[6] = f->rot.z;
+        }
+    }
+}
+
+static perp_event *new_event(pp_flight *flight)
+{
+    pp_hybrid_result *out = flight->result;
+    if (out->events == out->event_room) {
+        int room = 2 * out->event_room + 8;
+        perp_event *more = PP_ARRAY(flight->keep, perp_event, room);
+        if (!more) {
+            return NULL;
+        }
+        if (out->events > 0) {
+            memcpy(more, out->event, (size_t)out->events * sizeof *more);
+        }
+        out->event = more;
+        out->event_room = room;
+    }
+    return &out->event[out->events];
+}
+
+perp_event *pp_flight_note(pp_flight *flight, perp_event_kind kind, const pp_hold *hold)
+{
+    const pp_machine *machine = flight->machine;
+    const perp_model *m = machine->model;
+    perp_event *event = new_event(flight);
+    double *state = PP_ARRAY(flight->keep, double, (size_t)m->nq + 2 * (size_t)m->nv);
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, m->bodies);
+    double *q = PP_ARRAY(flight->scratch, double, m->nq);
+    if (!event || !state || !body || !q) {
+        return NULL;
+    }
+    double *before = state + m->nq, *after = before + m->nv;
+    pp_tree_frames(machine->tree, flight->t, flight->q, flight->other, body);
+    pp_hybrid_state(m, body, q, after);
+    pp_tree_frames(machine->tree, flight->t, flight->q, flight->qd, body);
+    pp_hybrid_state(m, body, state, before);
+    pp_arena_release(flight->scratch, mark);
+    *event = (perp_event){.t = flight->t,
+                          .kind = kind,
+                          .a = {hold && hold->kind == PP_HOLD_CONTACT ? hold->a : -1},
+                          .b = {hold && hold->kind == PP_HOLD_CONTACT ? hold->b : -1},
+                          .feature = hold ? hold->feature : 0,
+                          .joint = {hold ? hold->joint : -1},
+                          .q = state,
+                          .nu_before = before,
+                          .nu_after = after};
+    flight->result->events++;
+    flight->events++;
+    return event;
+}
+
+// ── Infinitely many impacts ──────────────────────────────────────────────────────────────────────
+
+static const double NEGLIGIBLE = 1e-8;  // of the length: height of bounces that is not followed
+
+static pp_bouncer *bouncer_of(pp_flight *flight, int a, int b)
+{
+    for (int i = 0; i < flight->bouncers; i++) {
+        if (flight->bouncer[i].a == a && flight->bouncer[i].b == b) {
+            return &flight->bouncer[i];
+        }
+    }
+    int i = flight->bouncers < PP_BOUNCERS ? flight->bouncers++ : flight->events % PP_BOUNCERS;
+    flight->bouncer[i] = (pp_bouncer){.a = a, .b = b};
+    return &flight->bouncer[i];
+}
+
+bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, double *ratio,
+                    double *end)
+{
+    pp_bouncer *s = bouncer_of(flight, body_a, body_b);
+    if (s->count == PP_BOUNCES) {
+        memmove(s->t, s->t + 1, (PP_BOUNCES - 1) * sizeof *s->t);
+        s->count--;
+    }
+    s->t[s->count++] = flight->t;
+    if (s->count < PP_BOUNCES) {
+        return false;
+    }
+    double last = s->t[3] - s->t[2], before = s->t[2] - s->t[1], first = s->t[1] - s->t[0];
+    double height = 0.25 * speed * last;
+    *ratio = before > 0.0 ? last / before : 0.0;
+    double ratio_before = first > 0.0 ? before / first : 0.0;
+    bool steady = *ratio < 1.0 && fabs(*ratio - ratio_before) < 0.01;
+    *end = flight->t + (steady ? last * *ratio / (1.0 - *ratio) : 0.0);
+    return height < NEGLIGIBLE * flight->machine->length &&
+           (steady || height < 1e-3 * NEGLIGIBLE * flight->machine->length);
+}
+
+// ── The loop ─────────────────────────────────────────────────────────────────────────────────────
+
+static void normalise(const pp_tree *tree, double *q)
+{
+    for (int i = 0; i < tree->links; i++) {
+        const pp_link *l = &tree->link[i];
+        if (l->kind != PP_LINK_SPHERICAL && l->kind != PP_LINK_FREE) {
+            continue;
+        }
+        double *r = q + l->at_q + (l->kind == PP_LINK_FREE ? 3 : 0);
+        double norm = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
+        for (int k = 0; k < 4; k++) {
+            r[k] /= norm;
+        }
+    }
+}
+
+// Counts full turns, and keeps the direction of sliding of the moment.
+static perp_status follow(pp_flight *flight)
+{
+    const pp_machine *machine = flight->machine;
+    const perp_model *m = machine->model;
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    pp_moment moment;
+    bool slides = false;
+    pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, m->bodies);
+    if (!body) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_tree_frames(machine->tree, flight->t, flight->q, flight->qd, body);
+    pp_kinematics kin = {.t = flight->t, .body = body, .turn = machine->turn};
+    for (int i = 0; i < m->joints; i++) {
+        pp_row row;
+        pp_joint_coordinate(m, &kin, i, &row);
+        machine->turn[i] = row.value;
+    }
+    for (int i = 0; m->spatial && i < flight->holds.count; i++) {
+        slides = slides || flight->holds.hold[i].mode == PP_SLIDES;
+    }
+    perp_status status = slides ? pp_moment_make(&moment, machine, flight->t, flight->q, flight->qd,
+                                                 &flight->holds, false, flight->scratch)
+                                : PERP_OK;
+    for (int i = 0; slides && status >= 0 && i < flight->holds.count; i++) {
+        pp_hold *hold = &flight->holds.hold[i];
+        const pp_contact *c = &moment.contact[i];
+        double slip[2], speed = pp_moment_slip(&moment, i, slip);
+        if (hold->mode == PP_SLIDES && moment.size[i] == 3 && speed > 1e-7) {
+            perp_vec3 v = pp_along(pp_scale(slip[0], c->t), slip[1], pp_cross(c->n, c->t));
+            hold->d_W = pp_scale(1.0 / speed, v);
+        }
+    }
+    pp_arena_release(flight->scratch, mark);
+    return status;
+}
+
+static perp_status take(pp_flight *flight, double t)
+{
+    perp_status status = pp_ode_at(flight->ode, t, flight->y);
+    flight->t = t;
+    normalise(flight->machine->tree, flight->q);
+    return status;
+}
+
+static perp_status too_many(pp_flight *flight)
+{
+    pp_print(flight->result->remark, sizeof flight->result->remark,
+             "more than %d events until t = %.12g: the bound on events was reached",
+             flight->most_events, flight->t);
+    return PERP_ERR_LIMIT;
+}
+
+enum { AT_ONCE = 60 };
+
+static perp_status handle(pp_flight *flight)
+{
+    bool *ended = PP_ZEROS(flight->keep, bool, flight->holds.count);
+    double margin;
+    if (!ended) {
+        return PERP_ERR_MEMORY;
+    }
+    flight->at_once = flight->t - flight->last_event > 1e-12 * fmax(1.0, fabs(flight->t))
+                          ? 0
+                          : flight->at_once + 1;
+    flight->last_event = flight->t;
+    flight->events++;
+    if (flight->events > flight->most_events || flight->at_once > AT_ONCE) {
+        return too_many(flight);
+    }
+    perp_status status = pp_flight_margin(flight, flight->t, flight->y, &margin, ended);
+    return status < 0 ? status : pp_flight_resolve(flight, ended);
+}
+
+// Whether a contact has another normal, or none, at two instants that are close to each other.
+static bool passed(const pp_holds *holds, const pp_moment *from, const pp_moment *to)
+{
+    for (int i = 0; i < holds->count; i++) {
+        if (holds->hold[i].kind == PP_HOLD_CONTACT &&
+            pp_length(pp_sub(from->contact[i].n, to->contact[i].n)) > 1e-6) {
+            return true;
+        }
+    }
+    return to->lost;
+}
+
+// Where a corner comes to the end of a side there is no step across: the contact has no feature beyond. The
+// state is moved over the edge, by less than rounding shows, and looked at anew.
+static perp_status pass_edge(pp_flight *flight, perp_status failed)
+{
+    const pp_machine *machine = flight->machine;
+    double *q = flight->y_try;
+    pp_moment here;
+    perp_status made = pp_moment_make(&here, machine, flight->t, flight->q, flight->qd,
+                                      &flight->holds, false, flight->scratch);
+    if (made < 0) {
+        return made;
+    }
+    for (double dt = 1e-14; dt < 2e-9 && flight->t + dt < flight->end; dt *= 10.0) {
+        pp_mark mark = pp_arena_mark(flight->scratch);
+        pp_moment moment;
+        pp_tree_move(machine->tree, flight->q, flight->qd, dt, q);
+        perp_status status = pp_moment_make(&moment, machine, flight->t + dt, q, flight->qd,
+                                            &flight->holds, false, flight->scratch);
+        bool over = status >= 0 && passed(&flight->holds, &here, &moment);
+        pp_arena_release(flight->scratch, mark);
+        if (status < 0) {
+            return status;
+        }
+        if (over) {
+            memcpy(flight->q, q, (size_t)machine->tree->nq * sizeof *q);
+            flight->t += dt;
+            return PERP_OK;
+        }
+    }
+    return failed;
+}
+
+// Smooth motion up to the next event or the end.
+static perp_status leg(pp_flight *flight)
+{
+    perp_status status = pp_ode_start(flight->ode, flight->t, flight->y, flight->end);
+    bool found = false;
+    while (status >= 0 && !found && flight->t < flight->end) {
+        double t0, t1, when = 0.0;
+        status = pp_ode_step(flight->ode, &t0, &t1);
+        flight->result->steps++;
+        if (status < 0 && status != PERP_ERR_MEMORY) {
+            status = pass_edge(flight, status);
+            return status < 0 ? status : handle(flight);
+        }
+        status = status < 0 ? status : pp_flight_locate(flight, t0, t1, &when, &found);
+        when = found ? when : t1;
+        status = status < 0 ? status : pp_flight_sum(flight, t0, when);
+        status = status < 0 ? status : take(flight, when);
+        status = status < 0 ? status : follow(flight);
+    }
+    return status < 0 || !found ? status : handle(flight);
+}
+
+static perp_status begin(pp_flight *flight)
+{
+    double moved, moved_rate;
+    perp_status status = pp_hybrid_project(flight->machine, flight->t, flight->q, flight->qd,
+                                           &moved, &moved_rate, flight->scratch);
+    if (status >= 0 && (moved > 1e-8 || moved_rate > 1e-8)) {
+        memcpy(flight->other, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
+        perp_event *event = pp_flight_note(flight, PERP_EVENT_PROJECTED, NULL);
+        if (!event) {
+            return PERP_ERR_MEMORY;
+        }
+        pp_print(event->remark, sizeof event->remark,
+                 "coordinates moved by %.3g, rates by %.3g to fit the joints", moved, moved_rate);
+    }
+    return status < 0 ? status : pp_flight_resolve(flight, NULL);
+}
+
+// What is closed at the end, and how well it holds.
+static void look_back(pp_flight *flight, const pp_moment *moment)
+{
+    pp_hybrid_result *out = flight->result;
+    out->rows = moment->rows;
+    for (int i = 0; i < flight->holds.count; i++) {
+        const pp_hold *hold = &flight->holds.hold[i];
+        int held = hold->mode == PP_HELD ? moment->size[i] : hold->kind == PP_HOLD_CONTACT ? 1 : 0;
+        for (int k = 0; k < held && k < moment->size[i]; k++) {
+            out->residual = fmax(out->residual, fabs(moment->rate[moment->at[i] + k]));
+        }
+        out->joint_rows += hold->kind < PP_HOLD_MOTOR ? moment->size[i] : 0;
+        for (int k = 0; hold->kind == PP_HOLD_CONTACT && k < out->contacts; k++) {
+            pp_contact_sum *s = &out->contact[k];
+            if (s->a == hold->a && s->b == hold->b && s->listed == hold->listed &&
+                s->feature == hold->feature) {
+                s->closed = true;
+                s->last = moment->contact[i];
+                s->mode = hold->mode == PP_SLIDES ? PERP_SLIP : PERP_STICK;
+            }
+        }
+    }
+}
+
+// Forces at the end of the step, in the modes that the motion goes on in.
+static perp_status finish(pp_flight *flight)
+{
+    pp_hybrid_result *out = flight->result;
+    const pp_machine *machine = flight->machine;
+    pp_moment moment;
+    pp_law_info info;
+    double *r = NULL, *qdd = PP_ARRAY(flight->scratch, double, machine->tree->nv);
+    perp_status status = qdd ? pp_moment_make(&moment, machine, flight->t, flight->q, flight->qd,
+                                              &flight->holds, true, flight->scratch)
+                             : PERP_ERR_MEMORY;
+    status = status < 0
+                 ? status
+                 : pp_accelerate(machine, &moment, &flight->holds, qdd, &r, &info, flight->scratch);
+    if (status >= 0) {
+        out->t = flight->t;
+        out->q = flight->q;
+        out->qd = flight->qd;
+        out->stiff = pp_ode_stiff(flight->ode);
+        look_back(flight, &moment);
+    }
+    return status;
+}
+
+static perp_status prepare(pp_flight *flight, const double *q, const double *qd)
+{
+    const pp_machine *machine = flight->machine;
+    size_t nq = (size_t)machine->tree->nq, nv = (size_t)machine->tree->nv;
+    flight->y = PP_ARRAY(flight->keep, double, 2 * (nq + nv) + nv);
+    flight->result->joint = PP_ZEROS(flight->keep, pp_joint_sum, machine->model->joints);
+    if (!flight->y || !flight->result->joint) {
+        return PERP_ERR_MEMORY;
+    }
+    flight->q = flight->y;
+    flight->qd = flight->y + nq;
+    flight->y_try = flight->qd + nv;
+    flight->other = flight->y_try + nq + nv;
+    if (nv > 0) {
+        memcpy(flight->q, q, nq * sizeof *q);
+        memcpy(flight->qd, qd, nv * sizeof *qd);
+    }
+    return nv == 0
+               ? PERP_OK
+               : pp_ode_create(&flight->ode, (int)(nq + nv), rates, flight,
+                               machine->options.relative, machine->options.absolute, machine->env);
+}
+
+perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, double t, double h,
+                          const double *q, const double *qd, pp_arena *keep, pp_arena *scratch)
+{
+    *out = (pp_hybrid_result){.unique = true, .t = t + h};
+    pp_flight flight = {.machine = machine,
+                        .result = out,
+                        .keep = keep,
+                        .scratch = scratch,
+                        .t = t,
+                        .end = t + h,
+                        .tol_gap = 1e-10 * machine->length,
+                        .tol_rate = 1e-9,
+                        .tol_limit = 1e-10,
+                        .last_event = -PP_INF,
+                        .most_events = (int)fmin(1e9, 100.0 + machine->options.events * h)};
+    perp_status status = prepare(&flight, q, qd);
+    if (status == PERP_ERR_REFUSED) {
+        pp_print(out->remark, sizeof out->remark,
+                 "this perp was built without SUNDIALS, which the stepper event needs");
+    }
+    if (status < 0 || machine->tree->nv == 0) {
+        out->q = flight.q;
+        out->qd = flight.qd;
+        return status;
+    }
+    status = begin(&flight);
+    while (status >= 0 && flight.t < flight.end) {
+        status = leg(&flight);
+    }
+    status = status < 0 ? status : finish(&flight);
+    if (status == PERP_ERR_LIMIT && !out->remark[0]) {
+        pp_print(out->remark, sizeof out->remark, "the integration stopped at t = %.12g", flight.t);
+    }
+    pp_ode_destroy(flight.ode);
+    return status;
+}

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to hybrid/: a flight, the motion of the machine over one step of the user, through all events in
+// it.
+#pragma once
+
+#include "hybrid/moment.h"
+#include "hybrid/ode.h"
+
+// What ended or changed: one for each condition that a mode lives by.
+typedef enum pp_end_kind {
+    PP_END_GAP,    // an open contact closes
+    PP_END_LIMIT,  // a limit is reached
+    PP_END_SLIP,   // sliding comes to rest
+    PP_END_PULL,   // a closed contact or limit would pull
+    PP_END_CONE,   // sticking would need more friction than there is, a motor more effort
+    PP_END_LOST,   // a contact's feature has gone
+} pp_end_kind;
+
+// Impact times of two bodies, the last four.
+enum { PP_BOUNCES = 4, PP_BOUNCERS = 16 };
+typedef struct pp_bouncer {
+    int a, b;  // bodies
+    int count;
+    double t[PP_BOUNCES];
+} pp_bouncer;
+
+typedef struct pp_flight {
+    const pp_machine *machine;
+    pp_hybrid_result *result;
+    pp_arena *keep;     // results and holds
+    pp_arena *scratch;  // one evaluation
+    pp_ode *ode;
+    double t, end;
+    double *y;       // nq + nv
+    double *q, *qd;  // in y
+    double *y_try;   // for dense output
+    double *other;   // nv
+    pp_holds holds;
+    double tol_gap, tol_rate, tol_limit;
+    int events, most_events, at_once;
+    double last_event;
+    pp_bouncer bouncer[PP_BOUNCERS];
+    int bouncers;
+    int fixed;  // holds that are always there: equations, motors, dry friction
+} pp_flight;
+
+// The smallest of all conditions at a state, each divided by what rounding does to it: below -1 one is
+// broken. ended (holds, may be NULL): which ones are at their end.                       theory (H13)
+perp_status pp_flight_margin(pp_flight *flight, double t, const double *y, double *margin,
+                             bool *ended);
+// Looks for the first broken condition between t0 and t1 of the last internal step; false: none.
+perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *when, bool *found);
+
+// New modes at the present state; impacts where bodies approach. ended: holds at their end, or NULL.
+perp_status pp_flight_resolve(pp_flight *flight, const bool *ended);
+
+// Adds an event at the present time.
+perp_event *pp_flight_note(pp_flight *flight, perp_event_kind kind, const pp_hold *hold);
+// True when the impacts of two bodies have become a sequence that ends before it is worth following.
+bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, double *ratio,
+                    double *end);
+
+// Impulses of the smooth motion between t0 and t1, and those of an impact.
+perp_status pp_flight_sum(pp_flight *flight, double t0, double t1);
+perp_status pp_flight_sum_impact(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+                                 const double *impulse);

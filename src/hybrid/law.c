@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Forces for given modes, and how well forces obey the laws.                      theory (H5), (H8)
+#include "hybrid/law.h"
+
+#include <math.h>
+#include <string.h>
+
+// ── Columns: the directions in which the forces of a law may point ───────────────────────────────
+
+static void put(pp_push *c, int row, double s)
+{
+    c->row[c->count] = row;
+    c->s[c->count++] = s;
+}
+
+pp_push pp_push_row(int row)
+{
+    pp_push c = {.count = 0};
+    put(&c, row, 1.0);
+    return c;
+}
+
+pp_push pp_push_tangent(const pp_law *law, const double d[2])
+{
+    pp_push c = {.count = 0};
+    for (int k = 1; k < law->size; k++) {
+        put(&c, law->at + k, d[k - 1]);
+    }
+    return c;
+}
+
+// The normal with the friction that sliding along d brings.
+pp_push pp_push_sliding(const pp_law *law)
+{
+    pp_push c = pp_push_row(law->at);
+    for (int k = 1; k < law->size; k++) {
+        put(&c, law->at + k, -law->mu * law->d[k - 1]);
+    }
+    return c;
+}
+
+double pp_push_coupling(const pp_laws *laws, const pp_push *f, const pp_push *c)
+{
+    double sum = 0.0;
+    for (int i = 0; i < f->count; i++) {
+        for (int j = 0; j < c->count; j++) {
+            sum += f->s[i] * c->s[j] * laws->A[f->row[i] + c->row[j] * laws->rows];
+        }
+    }
+    return sum;
+}
+
+double pp_push_value(const pp_push *f, const double *u)
+{
+    double sum = 0.0;
+    for (int i = 0; i < f->count; i++) {
+        sum += f->s[i] * u[f->row[i]];
+    }
+    return sum;
+}
+
+static void add(const pp_push *c, double s, double *r)
+{
+    for (int i = 0; i < c->count; i++) {
+        r[c->row[i]] += s * c->s[i];
+    }
+}
+
+void pp_law_rates(const pp_laws *laws, const double *r, double *u)
+{
+    memcpy(u, laws->b, (size_t)laws->rows * sizeof *u);
+    pp_gemv(laws->rows, laws->rows, 1.0, laws->A, laws->rows, r, u);
+}
+
+// ── Linear equations ─────────────────────────────────────────────────────────────────────────────
+
+// Unknowns: column that acts, functional that vanishes. Known forces go into r.
+static int unknowns(const pp_laws *laws, pp_push *acts, pp_push *zero, double *r)
+{
+    int n = 0;
+    for (int i = 0; i < laws->count; i++) {
+        const pp_law *law = &laws->law[i];
+        if (law->size == 0) {
+            continue;
+        }
+        if (law->kind == PP_LAW_BOX && law->mode == PP_SLIDES) {
+            r[law->at] = -law->bound * law->d[0];
+        } else if (law->kind == PP_LAW_EQUAL || law->mode == PP_HELD) {
+            for (int k = 0; k < law->size; k++, n++) {
+                acts[n] = zero[n] = pp_push_row(law->at + k);
+            }
+        } else if (law->mode == PP_SLIDES) {
+            for (int k = 1; k < law->size; k++) {
+                r[law->at + k] = -law->mu * law->extra * law->d[k - 1];
+            }
+            acts[n] = pp_push_sliding(law);
+            zero[n++] = pp_push_row(law->at);
+        }
+    }
+    return n;
+}
+
+static const double RANK = 1e-10;  // pivots below this part of the largest are rounding
+
+perp_status pp_law_linear(const pp_laws *laws, double *r, pp_law_info *info, pp_arena *arena)
+{
+    size_t rows = (size_t)laws->rows;
+    pp_mark mark = pp_arena_mark(arena);
+    pp_push *acts = PP_ARRAY(arena, pp_push, 2 * rows), *zero = acts + rows;
+    double *u = PP_ARRAY(arena, double, 3 * rows), *b = u + rows, *x = b + rows;
+    if (!acts || !u) {
+        return PERP_ERR_MEMORY;
+    }
+    memset(r, 0, rows * sizeof *r);
+    int n = unknowns(laws, acts, zero, r);
+    pp_law_rates(laws, r, u);
+    double *M = PP_ARRAY(arena, double, (size_t)n *(size_t)n);
+    if (!M) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int j = 0; j < n; j++) {
+        b[j] = -pp_push_value(&zero[j], u);
+        for (int i = 0; i < n; i++) {
+            M[i + j * n] = pp_push_coupling(laws, &zero[i], &acts[j]);
+        }
+    }
+    int rank = pp_least_solve(n, M, b, x, RANK, arena);
+    for (int j = 0; rank >= 0 && j < n; j++) {
+        add(&acts[j], x[j], r);
+    }
+    info->rank = rank;
+    info->equations = n;
+    pp_arena_release(arena, mark);
+    return rank < 0 ? PERP_ERR_MEMORY : pp_all_finite(rows, r) ? PERP_OK : PERP_ERR_NUMERIC;
+}
+
+// ── Residual ─────────────────────────────────────────────────────────────────────────────────────
+
+// Distance of r_t from the point of the disc of radius `most` nearest to r_t - u_t.
+static double disc_gap(int size, const double *r, const double *u, double most)
+{
+    double aim[2] = {0.0, 0.0}, length = 0.0, worst = 0.0;
+    for (int k = 0; k < size; k++) {
+        aim[k] = r[k] - u[k];
+        length = hypot(length, aim[k]);
+    }
+    double s = length > most ? most / length : 1.0;
+    for (int k = 0; k < size; k++) {
+        worst = fmax(worst, fabs(r[k] - s * aim[k]));
+    }
+    return worst;
+}
+
+static double law_gap(const pp_law *law, const double *r, const double *u)
+{
+    double worst = 0.0;
+    if (law->kind == PP_LAW_EQUAL || law->size == 0) {
+        return pp_norm_inf(law->size, u);
+    }
+    if (law->kind == PP_LAW_BOX) {
+        return disc_gap(1, r, u, law->bound);
+    }
+    worst = fabs(fmin(r[0], u[0]));
+    double most = law->mu * (fmax(0.0, r[0]) + law->extra);
+    if (law->kind == PP_LAW_CONTACT) {
+        return fmax(worst, disc_gap(law->size - 1, r + 1, u + 1, most));
+    }
+    for (int k = 1; k < law->size; k++) {
+        worst = fmax(worst, fabs(r[k] + law->mu * r[0] * law->d[k - 1]));
+    }
+    return worst;
+}
+
+// Sizes of rates and forces of the problem: what both are measured by.
+void pp_law_sizes(const pp_laws *laws, const double *r, double *size_u, double *size_r)
+{
+    double diagonal = 0.0;
+    for (int i = 0; i < laws->rows; i++) {
+        diagonal = fmax(diagonal, laws->A[(size_t)i * ((size_t)laws->rows + 1)]);
+    }
+    *size_r = pp_norm_inf(laws->rows, r);
+    *size_u = fmax(pp_norm_inf(laws->rows, laws->b), diagonal * *size_r);
+    *size_u = *size_u > 0.0 ? *size_u : 1.0;
+    *size_r = fmax(*size_r, diagonal > 0.0 ? *size_u / diagonal : 1.0);
+}
+
+double pp_law_residual(const pp_laws *laws, const double *r, pp_arena *arena)
+{
+    pp_mark mark = pp_arena_mark(arena);
+    size_t rows = (size_t)laws->rows;
+    double *u = PP_ARRAY(arena, double, 2 * rows), *f = u + rows, worst = 0.0, size_u, size_r;
+    if (!u) {
+        return PP_INF;
+    }
+    pp_law_rates(laws, r, u);
+    pp_law_sizes(laws, r, &size_u, &size_r);
+    for (size_t i = 0; i < rows; i++) {
+        u[i] /= size_u;
+        f[i] = r[i] / size_r;
+    }
+    for (int i = 0; i < laws->count; i++) {
+        pp_law law = laws->law[i];
+        law.bound /= size_r;
+        law.extra /= size_r;
+        worst = fmax(worst, law_gap(&law, f + law.at, u + law.at));
+    }
+    pp_arena_release(arena, mark);
+    return worst;
+}

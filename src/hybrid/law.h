@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to hybrid/: the laws of holds as linear equations and as a complementarity problem.
+#pragma once
+
+#include "hybrid/hybrid.h"
+
+#include "comp/comp.h"
+#include "math/math.h"
+
+// ── Linear algebra ───────────────────────────────────────────────────────────────────────────────
+
+// The Moore-Penrose solution of A x = b, A n x n column-major: of all x with the least |A x - b| the
+// shortest. Columns whose remainder is below tiny times the largest count as dependent. A and b are
+// overwritten, x gets the answer. Returns the rank, -1: out of memory.                  theory (H3)
+int pp_least_solve(int n, double *A, double *b, double *x, double tiny, pp_arena *arena);
+
+// ── Laws: the complementarity problem of one instant ─────────────────────────────────────────────
+//
+//   u = A r + b,  A = J H^-1 J^T
+//
+// u are accelerations and r forces while the motion is smooth, velocities and impulses in an impact.
+
+typedef enum pp_mode {
+    PP_OFF,     // r = 0
+    PP_HELD,    // u = 0: bilateral, closed, sticking, a motor that keeps its rate
+    PP_SLIDES,  // contact: u_n = 0, r_t = -mu r_n d; motor or dry friction: r = -bound d
+} pp_mode;
+
+typedef enum pp_law_kind {
+    PP_LAW_EQUAL,    // u = 0
+    PP_LAW_BOX,      // |r| <= bound, and -bound sign(u) where u != 0
+    PP_LAW_CONTACT,  // 0 <= r_n _|_ u_n >= 0, |r_t| <= mu r_n against u_t
+    PP_LAW_SLIDING,  // 0 <= r_n _|_ u_n >= 0, r_t = -mu r_n d: d is known
+} pp_law_kind;
+
+typedef struct pp_law {
+    pp_law_kind kind;
+    int at, size;  // rows: contacts n, t (plane), n, t, o (space); n only without friction
+    double mu;
+    double extra;  // normal impulse besides r_n that friction may lean on
+    double bound;
+    double d[2];   // direction of sliding in (t, o)
+    pp_mode mode;  // in: of pp_law_linear; out: of pp_law_solve
+} pp_law;
+
+typedef struct pp_laws {
+    int count, rows;
+    pp_law *law;
+    const double *A;   // rows x rows, column-major, symmetric
+    const double *b;   // rows
+    double tolerance;  // of u and r relative to their sizes, below which a mode is undecided
+} pp_laws;
+
+typedef struct pp_law_info {
+    int rank, equations;  // of the linear equations: rank < equations: r is not unique
+    double residual;      // of the law, relative                                        theory (H8)
+    bool many;            // more than one answer was seen
+    bool wedged;          // a sliding contact whose normal force would pull: Painleve's paradox
+    int wedge;            // that law
+} pp_law_info;
+
+// r for the modes as they stand: linear equations, least norm.                     theory (H3), (H5)
+perp_status pp_law_linear(const pp_laws *laws, double *r, pp_law_info *info, pp_arena *arena);
+// Modes and r. PERP_ERR_INFEASIBLE: there is none.                                      theory (H7)
+perp_status pp_law_solve(pp_laws *laws, double *r, pp_law_info *info, const perp_env *env,
+                         pp_arena *arena);
+// u = A r + b, and what u and r are measured by.
+void pp_law_rates(const pp_laws *laws, const double *r, double *u);
+void pp_law_sizes(const pp_laws *laws, const double *r, double *size_u, double *size_r);
+// How far (u, r) is from obeying the laws, relative to the sizes of both.               theory (H8)
+double pp_law_residual(const pp_laws *laws, const double *r, pp_arena *arena);
+
+// A direction in the space of rows; also a functional on rates.
+typedef struct pp_push {
+    int count;
+    int row[3];
+    double s[3];
+} pp_push;
+
+pp_push pp_push_row(int row);
+pp_push pp_push_tangent(const pp_law *law, const double d[2]);
+pp_push pp_push_sliding(const pp_law *law);
+double pp_push_coupling(const pp_laws *laws, const pp_push *f, const pp_push *c);  // f A c
+double pp_push_value(const pp_push *f, const double *u);

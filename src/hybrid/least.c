@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pseudo-inverse by a complete orthogonal decomposition: A P = Q [T 0; 0 0] Z. Both factors come from
+// Householder's reflections, so that the answer is Moore and Penrose's to rounding once the rank is
+// known, which column pivoting reveals.                                                 theory (H3)
+#include "hybrid/law.h"
+
+#include <math.h>
+#include <string.h>
+
+// The reflection I - beta v v^T that takes x to (alpha, 0, …), v in place of x with v_0 = 1.
+static double reflect(int n, double *x, double *alpha)
+{
+    double tail = pp_norm2(n - 1, x + 1), head = x[0];
+    *alpha = head;
+    if (tail == 0.0) {
+        return 0.0;
+    }
+    double norm = hypot(head, tail);
+    *alpha = head > 0.0 ? -norm : norm;
+    double first = head - *alpha;
+    for (int i = 1; i < n; i++) {
+        x[i] /= first;
+    }
+    x[0] = 1.0;
+    return -first / *alpha;
+}
+
+static void apply(int n, const double *v, double beta, double *y)
+{
+    double s = y[0] + pp_dot(n - 1, v + 1, y + 1);
+    y[0] -= beta * s;
+    pp_axpy(n - 1, -beta * s, v + 1, y + 1);
+}
+
+static void swap_columns(int n, double *A, int i, int j)
+{
+    for (int k = 0; i != j && k < n; k++) {
+        double keep = A[k + i * n];
+        A[k + i * n] = A[k + j * n];
+        A[k + j * n] = keep;
+    }
+}
+
+// A P = Q R with the longest remaining column first; b becomes Q^T b. Returns the rank.
+static int triangular(int n, double *A, double *b, int *place, double tiny)
+{
+    double first = 0.0;
+    for (int k = 0; k < n; k++) {
+        place[k] = k;
+    }
+    for (int k = 0; k < n; k++) {
+        int best = k;
+        double most = -1.0;
+        for (int j = k; j < n; j++) {
+            double norm = pp_norm2(n - k, A + k + j * n);
+            if (norm > most * (1.0 + 1e-12)) {
+                most = norm;
+                best = j;
+            }
+        }
+        first = k == 0 ? most : first;
+        if (!(most > tiny * first) || most == 0.0) {
+            return k;
+        }
+        swap_columns(n, A, k, best);
+        int keep = place[k];
+        place[k] = place[best];
+        place[best] = keep;
+        double *column = A + k + k * n, alpha;
+        double beta = reflect(n - k, column, &alpha);
+        column[0] = 1.0;
+        for (int j = k + 1; j < n; j++) {
+            apply(n - k, column, beta, A + k + j * n);
+        }
+        apply(n - k, column, beta, b + k);
+        column[0] = alpha;
+    }
+    return n;
+}
+
+// y of the rank x n system [R11 R12] y = c with the least norm, through the QR factors of its transpose.
+static void shortest(int n, int rank, const double *R, const double *c, double *W, double *y,
+                     double *beta)
+{
+    for (int k = 0; k < rank; k++) {
+        for (int j = 0; j < n; j++) {
+            W[j + k * n] = j >= k ? R[k + j * n] : 0.0;
+        }
+    }
+    for (int k = 0; k < rank; k++) {
+        double *column = W + k + k * n, alpha;
+        beta[k] = reflect(n - k, column, &alpha);
+        column[0] = 1.0;
+        for (int j = k + 1; j < rank; j++) {
+            apply(n - k, column, beta[k], W + k + j * n);
+        }
+        column[0] = alpha;
+    }
+    memset(y, 0, (size_t)n * sizeof *y);
+    for (int k = 0; k < rank; k++) {  // T^T y = c, T upper triangular in W
+        double sum = c[k] - pp_dot(k, W + k * n, y);
+        y[k] = sum / W[k + k * n];
+    }
+    for (int k = rank - 1; k >= 0; k--) {
+        double *column = W + k + k * n;
+        column[0] = 1.0;
+        apply(n - k, column, beta[k], y + k);
+    }
+}
+
+int pp_least_solve(int n, double *A, double *b, double *x, double tiny, pp_arena *arena)
+{
+    if (n == 0) {
+        return 0;
+    }
+    size_t size = (size_t)n * (size_t)n;
+    int *place = PP_ARRAY(arena, int, n);
+    double *work = PP_ARRAY(arena, double, size + 2 * (size_t)n);
+    if (!place || !work) {
+        return -1;
+    }
+    int rank = triangular(n, A, b, place, tiny);
+    double *y = work + size;
+    if (rank == n) {
+        for (int k = n - 1; k >= 0; k--) {
+            double sum = b[k];
+            for (int j = k + 1; j < n; j++) {
+                sum -= A[k + j * n] * y[j];
+            }
+            y[k] = sum / A[k + k * n];
+        }
+    } else {
+        shortest(n, rank, A, b, work, y, y + n);
+    }
+    for (int k = 0; k < n; k++) {
+        x[place[k]] = y[k];
+    }
+    return rank;
+}

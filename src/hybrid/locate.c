@@ -1,0 +1,391 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a mode ends: conditions along the dense output of the integrator.                theory (H13)
+//
+// Every condition is a number that must not become negative, divided by the size of its rounding: the
+// smallest of them is searched for its first zero. A condition that begins at zero (a contact that has
+// just opened) counts as broken below -1 only.
+#include "hybrid/flight.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double ROUND_GAP = 1e-13;    // of the machine's length
+static const double ROUND_RATE = 1e-12;   // [m/s], and relative to the fastest
+static const double ROUND_FORCE = 1e-10;  // of the largest force
+static const double AT_END = 10.0;        // in units of rounding: conditions that end at once
+
+typedef struct watch {
+    pp_flight *flight;
+    double margin;
+    bool *ended;  // holds, or NULL
+} watch;
+
+static void see(watch *w, int hold, double value)
+{
+    w->margin = fmin(w->margin, value);
+    if (w->ended && hold >= 0 && value < AT_END) {
+        w->ended[hold] = true;
+    }
+}
+
+static double fastest(const perp_model *m, const pp_frame *body)
+{
+    double speed = 1.0;
+    for (int i = 0; i < m->bodies; i++) {
+        speed = fmax(speed, pp_length(body[i].v));
+    }
+    return speed;
+}
+
+// ── Gaps and limits ──────────────────────────────────────────────────────────────────────────────
+
+static bool is_closed(const pp_holds *holds, const pp_contact *c)
+{
+    for (int i = 0; i < holds->count; i++) {
+        const pp_hold *h = &holds->hold[i];
+        if (h->kind == PP_HOLD_CONTACT && h->a == c->a && h->b == c->b &&
+            h->feature == c->feature && h->listed == c->listed) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A gap that rounding has left below zero counts as one while it opens.
+static double gap_of(const pp_flight *flight, const pp_frame *body, const pp_contact *c)
+{
+    const perp_model *m = flight->machine->model;
+    if (c->gap > 0.0 || c->gap < -flight->tol_gap) {
+        return c->gap;
+    }
+    perp_vec3 v = pp_sub(pp_point_velocity(&body[m->shape[c->b].body], c->point),
+                         pp_point_velocity(&body[m->shape[c->a].body], c->point));
+    return pp_dot3(v, c->n) < 0.0 ? c->gap : 0.5 * ROUND_GAP * flight->machine->length;
+}
+
+// The smallest gap of contacts that are open; reach where there is none within it.
+static perp_status smallest_gap(pp_flight *flight, double t, const pp_frame *body, double reach,
+                                double *gap)
+{
+    const pp_machine *machine = flight->machine;
+    pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body};
+    pp_gaps gaps;
+    *gap = reach;
+    perp_status status = pp_gaps_run(&gaps, machine->model, &kin, reach, flight->scratch);
+    for (int i = 0; status >= 0 && i < gaps.count; i++) {
+        const pp_contact *c = &gaps.contact[i];
+        if (c->gap < *gap && !is_closed(&flight->holds, c)) {
+            *gap = gap_of(flight, body, c);
+        }
+    }
+    return status;
+}
+
+static bool is_active(const pp_holds *holds, int joint, double sign)
+{
+    for (int i = 0; i < holds->count; i++) {
+        const pp_hold *h = &holds->hold[i];
+        if (h->kind == PP_HOLD_LIMIT && h->joint == joint && h->sign == sign) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void see_limits(watch *w, double t, const pp_frame *body)
+{
+    const pp_machine *machine = w->flight->machine;
+    const perp_model *m = machine->model;
+    pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body, .turn = machine->turn};
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *j = &m->joint[i];
+        if (!(j->lower <= j->upper) || !pp_joint_has_coordinate(j)) {
+            continue;
+        }
+        pp_row row;
+        pp_joint_coordinate(m, &kin, i, &row);
+        for (int side = 0; side < 2; side++) {
+            double sign = side == 0 ? 1.0 : -1.0, bound = sign > 0.0 ? j->lower : j->upper;
+            double beyond = sign * (row.value - bound), unit = ROUND_GAP * fmax(1.0, fabs(bound));
+            bool opens =
+                beyond <= 0.0 && beyond > -w->flight->tol_limit && sign * row.before >= 0.0;
+            if (isfinite(bound) && !is_active(&w->flight->holds, i, sign)) {
+                see(w, -1, opens ? 0.5 : beyond / unit);
+            }
+        }
+    }
+}
+
+// ── Forces and slip ──────────────────────────────────────────────────────────────────────────────
+
+static void see_slip(watch *w, const pp_moment *moment, double speed)
+{
+    const pp_holds *holds = &w->flight->holds;
+    for (int i = 0; i < holds->count; i++) {
+        const pp_hold *h = &holds->hold[i];
+        if (h->mode != PP_SLIDES || moment->size[i] == 0) {
+            continue;
+        }
+        double slip[2], along;
+        if (h->kind != PP_HOLD_CONTACT) {
+            along = h->d * moment->rate[moment->at[i]];
+        } else if (moment->size[i] < 3) {
+            pp_moment_slip(moment, i, slip);
+            along = h->d * slip[0];
+        } else {
+            const pp_contact *c = &moment->contact[i];
+            pp_moment_slip(moment, i, slip);
+            along =
+                slip[0] * pp_dot3(h->d_W, c->t) + slip[1] * pp_dot3(h->d_W, pp_cross(c->n, c->t));
+        }
+        see(w, i, along / (ROUND_RATE * speed));
+    }
+}
+
+static void see_forces(watch *w, const pp_laws *laws, const double *r)
+{
+    double size_u, size_r;
+    pp_law_sizes(laws, r, &size_u, &size_r);
+    double unit = ROUND_FORCE * size_r;
+    for (int i = 0; i < laws->count; i++) {
+        const pp_law *law = &laws->law[i];
+        const double *f = r + law->at;
+        if (law->size == 0 || law->kind == PP_LAW_EQUAL) {
+            continue;
+        }
+        if (law->kind == PP_LAW_BOX) {
+            if (law->mode == PP_HELD) {
+                see(w, i, (law->bound - fabs(f[0])) / unit);
+            }
+            continue;
+        }
+        see(w, i, f[0] / unit);
+        if (law->kind == PP_LAW_CONTACT && law->size > 1) {
+            double push = law->size == 3 ? hypot(f[1], f[2]) : fabs(f[1]);
+            see(w, i, (law->mu * f[0] - push) / unit);
+        }
+    }
+}
+
+// Where loads are not determined the least of them may break a law that another share keeps: the motion is
+// the same as long as one does.
+static perp_status other_share(pp_flight *flight, pp_laws *laws, const double *r, bool *kept)
+{
+    pp_arena *arena = flight->scratch;
+    size_t rows = (size_t)laws->rows;
+    double *other = PP_ARRAY(arena, double, 3 * rows), *u = other + rows, *v = u + rows;
+    pp_law_info info;
+    *kept = false;
+    if (!other) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_law_rates(laws, r, u);
+    perp_status status = pp_law_solve(laws, other, &info, flight->machine->env, arena);
+    if (status < 0) {
+        return status == PERP_ERR_MEMORY ? status : PERP_OK;
+    }
+    pp_law_rates(laws, other, v);
+    double size_u, size_r, off = 0.0;
+    pp_law_sizes(laws, r, &size_u, &size_r);
+    for (size_t i = 0; i < rows; i++) {
+        off = fmax(off, fabs(u[i] - v[i]));
+    }
+    *kept = off <= 1e-12 * size_u;
+    return PERP_OK;
+}
+
+static perp_status see_modes(watch *w, double t, const double *y, bool *lost)
+{
+    pp_flight *flight = w->flight;
+    const pp_machine *machine = flight->machine;
+    pp_arena *arena = flight->scratch;
+    pp_moment moment;
+    pp_laws laws;
+    pp_law_info info;
+    *lost = false;
+    perp_status status =
+        pp_moment_make(&moment, machine, t, y, y + machine->tree->nq, &flight->holds, true, arena);
+    double *r = status < 0 ? NULL : PP_ARRAY(arena, double, moment.rows);
+    status = status < 0 ? status : r ? PERP_OK : PERP_ERR_MEMORY;
+    status = status < 0 ? status : pp_moment_laws(&laws, machine, &moment, &flight->holds, arena);
+    status = status < 0 ? status : pp_law_linear(&laws, r, &info, arena);
+    if (status < 0) {
+        return status;
+    }
+    *lost = moment.lost;
+    see_slip(w, &moment, fastest(machine->model, moment.pass.body));
+    watch forces = {.flight = flight, .margin = PP_INF, .ended = w->ended};
+    see_forces(&forces, &laws, r);
+    if (forces.margin < AT_END && info.rank < info.equations) {
+        bool kept;
+        status = other_share(flight, &laws, r, &kept);
+        forces.margin = kept ? PP_INF : forces.margin;
+    }
+    w->margin = fmin(w->margin, forces.margin);
+    return status;
+}
+
+// Whether modes need forces to be looked at.
+static bool has_modes(const pp_flight *flight)
+{
+    for (int i = 0; i < flight->holds.count; i++) {
+        pp_hold_kind kind = flight->holds.hold[i].kind;
+        if (kind == PP_HOLD_CONTACT || kind == PP_HOLD_LIMIT || kind == PP_HOLD_MOTOR ||
+            kind == PP_HOLD_DRY) {
+            return true;
+        }
+    }
+    return false;
+}
+
+perp_status pp_flight_margin(pp_flight *flight, double t, const double *y, double *margin,
+                             bool *ended)
+{
+    const pp_machine *machine = flight->machine;
+    const perp_model *m = machine->model;
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    watch w = {.flight = flight, .margin = PP_INF, .ended = ended};
+    pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, m->bodies);
+    double gap;
+    bool lost = false;
+    if (!body) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_tree_frames(machine->tree, t, y, y + machine->tree->nq, body);
+    perp_status status = smallest_gap(flight, t, body, 1e-3 * machine->length, &gap);
+    see(&w, -1, gap / (ROUND_GAP * machine->length));
+    see_limits(&w, t, body);
+    if (status >= 0 && has_modes(flight)) {
+        status = see_modes(&w, t, y, &lost);
+    }
+    *margin = lost ? -PP_INF : w.margin;
+    pp_arena_release(flight->scratch, mark);
+    return status;
+}
+
+// ── The first broken condition ───────────────────────────────────────────────────────────────────
+
+static perp_status margin_at(pp_flight *flight, double t, double *margin)
+{
+    perp_status status = pp_ode_at(flight->ode, t, flight->y_try);
+    return status < 0 ? status : pp_flight_margin(flight, t, flight->y_try, margin, NULL);
+}
+
+// Zero (or -1, where it began below zero) of the margin between a and b, by false position with halving.
+static perp_status refine(pp_flight *flight, double a, double margin_a, double b, double margin_b,
+                          double *when)
+{
+    double level = margin_a > 0.0 ? 0.0 : -1.0, f_A = margin_a - level, f_B = margin_b - level;
+    double close = 4.0 * 2.220446049250313e-16 * fmax(fabs(b), 1e-3);
+    f_A = f_A > 0.0 ? f_A : 1e-300;
+    for (int k = 0; k < 120 && b - a > close; k++) {
+        bool halve = k % 3 == 2 || !isfinite(f_A) || !isfinite(f_B);
+        double t = halve ? 0.5 * (a + b) : b - f_B * (b - a) / (f_B - f_A), f;
+        t = pp_within(t, a + 0.01 * close, b - 0.01 * close);
+        if (!(t > a) || !(t < b)) {
+            t = 0.5 * (a + b);
+        }
+        if (!(t > a) || !(t < b)) {
+            break;
+        }
+        perp_status status = margin_at(flight, t, &f);
+        if (status < 0) {
+            return status;
+        }
+        f -= level;
+        if (f < 0.0) {
+            b = t;
+            f_B = f;
+            f_A *= 0.5;
+        } else {
+            a = t;
+            f_A = f;
+            f_B *= 0.5;
+        }
+    }
+    *when = b;
+    return PERP_OK;
+}
+
+// The most that a gap can change in a second: twice the fastest point, with room for acceleration.
+static perp_status closing_speed(pp_flight *flight, double t, double *speed)
+{
+    const pp_machine *machine = flight->machine;
+    const perp_model *m = machine->model;
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, m->bodies);
+    if (!body) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status = pp_ode_at(flight->ode, t, flight->y_try);
+    *speed = 0.0;
+    if (status >= 0) {
+        const double *y = flight->y_try;
+        pp_tree_frames(machine->tree, t, y, y + machine->tree->nq, body);
+        for (int i = 0; i < m->bodies; i++) {
+            *speed = fmax(*speed, pp_length(body[i].v) + machine->length * pp_length(body[i].w));
+        }
+        *speed *= 2.5;
+    }
+    pp_arena_release(flight->scratch, mark);
+    return status;
+}
+
+static perp_status gap_at(pp_flight *flight, double t, double reach, double *gap)
+{
+    const pp_machine *machine = flight->machine;
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, machine->model->bodies);
+    perp_status status = body ? pp_ode_at(flight->ode, t, flight->y_try) : PERP_ERR_MEMORY;
+    if (status >= 0) {
+        const double *y = flight->y_try;
+        pp_tree_frames(machine->tree, t, y, y + machine->tree->nq, body);
+        status = smallest_gap(flight, t, body, reach, gap);
+    }
+    pp_arena_release(flight->scratch, mark);
+    return status;
+}
+
+enum { SAMPLES = 4, FINEST = 64 };
+
+// How finely a step must be looked at so that no gap closes and opens unseen.
+static perp_status samples_of(pp_flight *flight, double t0, double t1, int *count)
+{
+    double speed_0, speed_1, gap_0, gap_1;
+    *count = SAMPLES;
+    perp_status status = closing_speed(flight, t0, &speed_0);
+    status = status < 0 ? status : closing_speed(flight, t1, &speed_1);
+    if (status < 0) {
+        return status;
+    }
+    double way = fmax(speed_0, speed_1) * (t1 - t0);
+    status = gap_at(flight, t0, way, &gap_0);
+    status = status < 0 ? status : gap_at(flight, t1, way, &gap_1);
+    double small = 0.02 * flight->machine->length;
+    if (status >= 0 && gap_0 + gap_1 < way && way > SAMPLES * small) {
+        *count = (int)fmin(FINEST, ceil(way / small));
+    }
+    return status;
+}
+
+perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *when, bool *found)
+{
+    int count = SAMPLES;
+    double before, margin = 0.0, a = t0;
+    *found = false;
+    perp_status status = samples_of(flight, t0, t1, &count);
+    status = status < 0 ? status : margin_at(flight, t0, &before);
+    for (int k = 1; k <= count && status >= 0; k++) {
+        double b = k == count ? t1 : t0 + (t1 - t0) * k / count;
+        status = margin_at(flight, b, &margin);
+        if (status >= 0 && margin < -1.0) {
+            *found = true;
+            return refine(flight, a, before, b, margin, when);
+        }
+        a = b;
+        before = margin;
+    }
+    return status;
+}

@@ -1,0 +1,488 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One instant: rows of all holds in joint coordinates, with their drift.           theory (H2), (H6)
+//
+//   phi_dd = J qdd + drift
+//
+// The drift of joints is exact. That of contacts is the derivative of their rates along the motion with
+// qdd = 0, by central differences of fourth order: contact points travel over both surfaces, and the
+// differences see all of that, whatever the shapes.
+#include "hybrid/moment.h"
+
+#include <math.h>
+#include <string.h>
+
+static double *column(double *A, int rows, int j)
+{
+    return A + (size_t)rows * (size_t)j;
+}
+
+// ── Lists of holds ───────────────────────────────────────────────────────────────────────────────
+
+pp_hold *pp_holds_add(pp_holds *holds, pp_hold hold, pp_arena *arena)
+{
+    if (holds->count == holds->room) {
+        int room = 2 * holds->room + 8;
+        pp_hold *more = PP_ARRAY(arena, pp_hold, room);
+        if (!more) {
+            return NULL;
+        }
+        if (holds->count > 0) {
+            memcpy(more, holds->hold, (size_t)holds->count * sizeof *more);
+        }
+        holds->hold = more;
+        holds->room = room;
+    }
+    holds->hold[holds->count] = hold;
+    return &holds->hold[holds->count++];
+}
+
+static bool add_joint(pp_holds *out, pp_hold_kind kind, int joint, pp_arena *arena)
+{
+    pp_hold hold = {.kind = kind, .joint = joint, .a = -1, .b = -1, .listed = -1, .mode = PP_HELD};
+    return pp_holds_add(out, hold, arena) != NULL;
+}
+
+perp_status pp_holds_start(pp_holds *out, const pp_machine *machine, pp_arena *arena)
+{
+    const perp_model *m = machine->model;
+    bool fine = true;
+    *out = (pp_holds){0};
+    for (int i = 0; i < machine->tree->loops && fine; i++) {
+        fine = add_joint(out, PP_HOLD_LOOP, machine->tree->loop[i], arena);
+    }
+    for (int i = 0; i < m->joints && fine; i++) {
+        const pp_joint *j = &m->joint[i];
+        if (!pp_joint_has_coordinate(j)) {
+            continue;
+        }
+        fine = !j->target || add_joint(out, PP_HOLD_TARGET, i, arena);
+        if (fine && j->rate) {
+            bool limited = j->rate_effort < PP_INF;
+            fine = add_joint(out, limited ? PP_HOLD_MOTOR : PP_HOLD_RATE, i, arena);
+        }
+        fine = fine && (!(j->friction > 0.0) || add_joint(out, PP_HOLD_DRY, i, arena));
+    }
+    return fine ? PERP_OK : PERP_ERR_MEMORY;
+}
+
+// ── Contacts ─────────────────────────────────────────────────────────────────────────────────────
+
+static const pp_contact *find(const pp_gaps *gaps, const pp_hold *hold)
+{
+    for (int i = 0; i < gaps->count; i++) {
+        const pp_contact *c = &gaps->contact[i];
+        if (c->listed == hold->listed && c->a == hold->a && c->b == hold->b &&
+            c->feature == hold->feature) {
+            return c;
+        }
+    }
+    return NULL;
+}
+
+static int contact_size(const pp_machine *machine, const pp_contact *c)
+{
+    bool rough = c->mu > 0.0 && !machine->options.frictionless;
+    return !rough ? 1 : machine->model->spatial ? 3 : 2;
+}
+
+static void directions(const pp_contact *c, perp_vec3 d[3])
+{
+    d[0] = c->n;
+    d[1] = c->t;
+    d[2] = pp_cross(c->n, c->t);
+}
+
+// Rates along n, t, o as the frames move.
+static void contact_rates(const perp_model *m, const pp_frame *body, const pp_contact *c,
+                          double rate[3])
+{
+    perp_vec3 d[3], v = pp_sub(pp_point_velocity(&body[m->shape[c->b].body], c->point),
+                               pp_point_velocity(&body[m->shape[c->a].body], c->point));
+    directions(c, d);
+    for (int k = 0; k < 3; k++) {
+        rate[k] = pp_dot3(d[k], v) + (k > 0 ? pp_dot3(d[k], c->surface) : 0.0);
+    }
+}
+
+static void add_side(const perp_model *m, const pp_frame *frame, int index, perp_vec3 point,
+                     perp_vec3 d, pp_row *row)
+{
+    const pp_body *body = &m->body[index];
+    if (body->nv == 0) {
+        row->rate += pp_dot3(d, pp_point_velocity(&frame[index], point));
+        return;
+    }
+    perp_vec3 arm = pp_cross(pp_sub(point, frame[index].p), d);
+    const double full[6] = {d.x, d.y, d.z, arm.x, arm.y, arm.z};
+    row->body[row->count] = index;
+    for (int k = 0; k < body->nv; k++) {
+        row->J[row->count][k] = full[body->axis[k]];
+    }
+    row->count++;
+}
+
+static void relative_row(const perp_model *m, const pp_frame *frame, const pp_contact *c,
+                         perp_vec3 d, pp_row *row)
+{
+    *row = (pp_row){.joint = -1, .force = -1};
+    add_side(m, frame, m->shape[c->b].body, c->point, d, row);
+    add_side(m, frame, m->shape[c->a].body, c->point, pp_scale(-1.0, d), row);
+}
+
+// ── Rows ─────────────────────────────────────────────────────────────────────────────────────────
+
+static void put(pp_moment *out, int at, const pp_row *row, double value, double sign)
+{
+    double *J = column(out->J, out->nv, at);
+    double rate = pp_tree_row(&out->pass, row, J);
+    for (int k = 0; k < out->nv; k++) {
+        J[k] *= sign;
+    }
+    out->row[at] = *row;
+    out->sign[at] = sign;
+    out->value[at] = value;
+    out->rate[at] = sign * rate + pp_dot(out->nv, J, out->qd);
+}
+
+static void contact_rows(const pp_machine *machine, int hold, pp_moment *out)
+{
+    const pp_contact *c = &out->contact[hold];
+    perp_vec3 d[3];
+    directions(c, d);
+    for (int k = 0; k < out->size[hold]; k++) {
+        pp_row row;
+        relative_row(machine->model, out->pass.body, c, d[k], &row);
+        row.rate += k > 0 ? pp_dot3(d[k], c->surface) : 0.0;
+        put(out, out->at[hold] + k, &row, k == 0 ? c->gap : 0.0, 1.0);
+    }
+}
+
+static void coordinate_row(const pp_machine *machine, const pp_hold *hold, int at, pp_moment *out)
+{
+    const perp_model *m = machine->model;
+    const pp_joint *j = &m->joint[hold->joint];
+    pp_kinematics kin = {.t = out->t, .body = out->pass.body, .turn = machine->turn};
+    const double one[1] = {1.0};
+    double sign = 1.0, value = 0.0, rate = 0.0;
+    pp_row row;
+    pp_joint_coordinate(m, &kin, hold->joint, &row);
+    switch (hold->kind) {
+    case PP_HOLD_LIMIT:
+        sign = hold->sign;
+        value = sign * (row.value - (sign > 0.0 ? j->lower : j->upper));
+        break;
+    case PP_HOLD_TARGET:
+        value = row.value - pp_expr_rate(j->target, &out->t, one, &rate);
+        break;
+    case PP_HOLD_DRY:
+        break;
+    default:
+        rate = pp_expr_value(j->rate, &out->t);
+    }
+    row.rate -= rate;
+    put(out, at, &row, value, sign);
+}
+
+// Rows of the equations of joints that are not in the tree, from the rows of all joints.
+static perp_status loop_rows(const pp_machine *machine, pp_rows *rows, const pp_moment *out,
+                             pp_arena *arena)
+{
+    const perp_model *m = machine->model;
+    pp_gaps none = {0};
+    pp_kinematics kin = {.t = out->t,
+                         .h = 1.0,
+                         .body = out->pass.body,
+                         .mass = out->pass.mass,
+                         .turn = machine->turn,
+                         .p_ext = PP_ZEROS(arena, double, m->nv)};
+    pp_scheme scheme = {.stepper = PERP_ANITESCU_POTRA, .facets = 8};
+    return !kin.p_ext ? PERP_ERR_MEMORY : pp_rows_run(rows, m, &kin, &kin, &none, scheme, arena);
+}
+
+static bool is_equation(const pp_row *row, int joint)
+{
+    return row->joint == joint && !row->drives && !row->spring;
+}
+
+// ── Drift ────────────────────────────────────────────────────────────────────────────────────────
+
+// Second derivative of a given motion: differences of the first, which is exact.
+static double rate_of_rate(const pp_expr *expr, double t)
+{
+    const double s = 1e-4, one[1] = {1.0};
+    double f[4];
+    for (int k = 0; k < 4; k++) {
+        double at = t + s * (k < 2 ? k - 2 : k - 1);
+        pp_expr_rate(expr, &at, one, &f[k]);
+    }
+    return ((f[0] - f[3]) + 8.0 * (f[2] - f[1])) / (12.0 * s);
+}
+
+static void joint_drift(const pp_machine *machine, const pp_hold *hold, int at, int size,
+                        pp_moment *out)
+{
+    const pp_joint *j = &machine->model->joint[hold->joint];
+    const double one[1] = {1.0};
+    double rate = 0.0, *drift = out->drift + at;
+    if (size == 0) {
+        return;
+    }
+    if (hold->kind == PP_HOLD_LOOP) {
+        pp_joint_drift(&out->pass, hold->joint, drift);
+        return;
+    }
+    *drift = pp_joint_coordinate_drift(&out->pass, hold->joint);
+    switch (hold->kind) {
+    case PP_HOLD_LIMIT:
+        *drift *= hold->sign;
+        break;
+    case PP_HOLD_TARGET:
+        *drift -= rate_of_rate(j->target, out->t);
+        break;
+    case PP_HOLD_DRY:
+        break;
+    default:
+        pp_expr_rate(j->rate, &out->t, one, &rate);
+        *drift -= rate;
+    }
+}
+
+// A time in which nothing turns, or crosses the largest shape, by more than a thousandth.
+static double short_time(const pp_machine *machine, const pp_frame *body)
+{
+    double fastest = 1.0;
+    for (int i = 0; i < machine->model->bodies; i++) {
+        fastest = fmax(fastest, pp_length(body[i].w));
+        fastest = fmax(fastest, pp_length(body[i].v) / machine->length);
+    }
+    return 4e-4 / fastest;
+}
+
+static const double NEAR = 1e-2;  // of the length of the machine: contacts that are looked for
+
+static const double TURNED = 0.02;  // a normal that turns more in a short time is another one
+
+// Rates of all contacts at a displaced configuration, into drift; false in *all: one has no such feature.
+static perp_status displaced(const pp_machine *machine, const pp_holds *holds, double s,
+                             double weight, pp_moment *out, bool *all, pp_arena *arena)
+{
+    const perp_model *m = machine->model;
+    pp_mark mark = pp_arena_mark(arena);
+    double *q = PP_ARRAY(arena, double, machine->tree->nq);
+    pp_frame *body = PP_ARRAY(arena, pp_frame, m->bodies);
+    pp_kinematics kin = {.t = out->t + s, .body = body};
+    pp_gaps gaps;
+    if (!q || !body) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_tree_move(machine->tree, out->q, out->qd, s, q);
+    pp_tree_frames(machine->tree, kin.t, q, out->qd, body);
+    perp_status status = pp_gaps_run(&gaps, m, &kin, 2.0 * NEAR * machine->length, arena);
+    for (int i = 0; status >= 0 && i < holds->count; i++) {
+        const pp_hold *hold = &holds->hold[i];
+        if (hold->kind != PP_HOLD_CONTACT || out->size[i] == 0) {
+            continue;
+        }
+        const pp_contact *c = find(&gaps, hold);
+        double rate[3] = {0.0};
+        bool same = c && pp_length(pp_sub(c->n, out->contact[i].n)) < TURNED;
+        *all = *all && same;
+        if (same) {
+            contact_rates(m, body, c, rate);
+        }
+        for (int r = 0; r < out->size[i]; r++) {
+            out->drift[out->at[i] + r] += weight * rate[r];
+        }
+    }
+    pp_arena_release(arena, mark);
+    return status;
+}
+
+static void clear_drift(const pp_holds *holds, pp_moment *out)
+{
+    for (int i = 0; i < holds->count; i++) {
+        for (int r = 0; holds->hold[i].kind == PP_HOLD_CONTACT && r < out->size[i]; r++) {
+            out->drift[out->at[i] + r] = 0.0;
+        }
+    }
+}
+
+enum { SHORTER = 4 };
+
+// Near the end of a feature (a corner that comes to the end of a side) the times are shorter.
+static perp_status contact_drift(const pp_machine *machine, const pp_holds *holds, pp_moment *out,
+                                 pp_arena *arena)
+{
+    static const double place[4] = {-2.0, -1.0, 1.0, 2.0}, weight[4] = {1.0, -8.0, 8.0, -1.0};
+    double s = short_time(machine, out->pass.body);
+    for (int round = 0; round < SHORTER; round++, s /= 64.0) {
+        bool all = true;
+        clear_drift(holds, out);
+        for (int k = 0; k < 4; k++) {
+            perp_status status =
+                displaced(machine, holds, place[k] * s, weight[k] / (12.0 * s), out, &all, arena);
+            if (status < 0) {
+                return status;
+            }
+        }
+        if (all) {
+            return PERP_OK;
+        }
+    }
+    clear_drift(holds, out);
+    return PERP_OK;
+}
+
+// ── All of it ────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status measure(const pp_machine *machine, const pp_holds *holds, const pp_rows *loops,
+                           pp_moment *out, pp_arena *arena)
+{
+    pp_kinematics kin = {.t = out->t, .body = out->pass.body};
+    pp_gaps gaps = {0};
+    bool touching = holds->count > 0 && holds->hold[holds->count - 1].kind == PP_HOLD_CONTACT;
+    perp_status status =
+        touching ? pp_gaps_run(&gaps, machine->model, &kin, NEAR * machine->length, arena)
+                 : PERP_OK;
+    out->rows = 0;
+    for (int i = 0; i < holds->count && status >= 0; i++) {
+        const pp_hold *hold = &holds->hold[i];
+        out->at[i] = out->rows;
+        out->size[i] = hold->kind == PP_HOLD_LOOP ? 0 : 1;
+        for (int k = 0; hold->kind == PP_HOLD_LOOP && k < loops->nb; k++) {
+            out->size[i] += is_equation(&loops->b[k], hold->joint);
+        }
+        if (hold->kind == PP_HOLD_CONTACT) {
+            const pp_contact *c = find(&gaps, hold);
+            out->size[i] = c ? contact_size(machine, c) : 0;
+            out->contact[i] = c ? *c : (pp_contact){0};
+            out->lost = out->lost || !c;
+        }
+        out->rows += out->size[i];
+    }
+    return status;
+}
+
+static void fill(const pp_machine *machine, const pp_holds *holds, const pp_rows *loops,
+                 pp_moment *out)
+{
+    for (int i = 0; i < holds->count; i++) {
+        const pp_hold *hold = &holds->hold[i];
+        int at = out->at[i];
+        if (hold->kind == PP_HOLD_CONTACT) {
+            contact_rows(machine, i, out);
+        } else if (hold->kind != PP_HOLD_LOOP) {
+            coordinate_row(machine, hold, at, out);
+        }
+        for (int k = 0; hold->kind == PP_HOLD_LOOP && k < loops->nb; k++) {
+            if (is_equation(&loops->b[k], hold->joint)) {
+                put(out, at++, &loops->b[k], loops->b[k].value, 1.0);
+            }
+        }
+    }
+}
+
+static perp_status allocate(pp_moment *out, const pp_machine *machine, pp_arena *arena)
+{
+    size_t nv = (size_t)machine->tree->nv, rows = (size_t)out->rows;
+    out->L = PP_ZEROS(arena, double, nv *nv + nv);
+    out->J = PP_ZEROS(arena, double, 2 * nv * rows);
+    out->A = PP_ZEROS(arena, double, rows *rows + 4 * rows);
+    out->row = PP_ARRAY(arena, pp_row, rows);
+    if (!out->L || !out->J || !out->A || !out->row) {
+        return PERP_ERR_MEMORY;
+    }
+    out->free = out->L + nv * nv;
+    out->G = out->J + nv * rows;
+    out->value = out->A + rows * rows;
+    out->rate = out->value + rows;
+    out->drift = out->rate + rows;
+    out->sign = out->drift + rows;
+    return PERP_OK;
+}
+
+// H, H^-1 J^T, A, and H^-1 (B u - C).
+static perp_status weigh(const pp_machine *machine, bool forces, pp_moment *out, pp_arena *arena)
+{
+    const pp_tree *tree = machine->tree;
+    int nv = out->nv, rows = out->rows;
+    pp_tree_mass(&out->pass, out->L);
+    if (!pp_tree_factor(tree, out->L)) {
+        return PERP_ERR_SINGULAR;
+    }
+    if (rows > 0) {
+        memcpy(out->G, out->J, (size_t)nv * (size_t)rows * sizeof *out->G);
+    }
+    for (int j = 0; j < rows; j++) {
+        pp_tree_solve(tree, out->L, column(out->G, nv, j));
+        for (int i = 0; i <= j; i++) {
+            double a = pp_dot(nv, column(out->J, nv, i), column(out->G, nv, j));
+            out->A[i + j * rows] = out->A[j + i * rows] = a;
+        }
+    }
+    if (!forces) {
+        return PERP_OK;
+    }
+    double *C = PP_ARRAY(arena, double, nv);
+    perp_status status =
+        C ? pp_tree_forces(&out->pass, machine->turn, machine->applied, out->free, arena)
+          : PERP_ERR_MEMORY;
+    if (status < 0) {
+        return status;
+    }
+    pp_tree_bias(&out->pass, C);
+    pp_axpy(nv, -1.0, C, out->free);
+    pp_tree_solve(tree, out->L, out->free);
+    return pp_all_finite((size_t)nv, out->free) ? PERP_OK : PERP_ERR_NUMERIC;
+}
+
+static perp_status drifts(const pp_machine *machine, const pp_holds *holds, pp_moment *out,
+                          pp_arena *arena)
+{
+    bool touching = false;
+    for (int i = 0; i < holds->count; i++) {
+        touching = touching || holds->hold[i].kind == PP_HOLD_CONTACT;
+        if (holds->hold[i].kind != PP_HOLD_CONTACT) {
+            joint_drift(machine, &holds->hold[i], out->at[i], out->size[i], out);
+        }
+    }
+    return touching ? contact_drift(machine, holds, out, arena) : PERP_OK;
+}
+
+perp_status pp_moment_make(pp_moment *out, const pp_machine *machine, double t, const double *q,
+                           const double *qd, const pp_holds *holds, bool forces, pp_arena *arena)
+{
+    pp_rows loops = {0};
+    *out = (pp_moment){.t = t,
+                       .q = q,
+                       .qd = qd,
+                       .nv = machine->tree->nv,
+                       .at = PP_ARRAY(arena, int, 2 * (size_t)holds->count),
+                       .contact = PP_ARRAY(arena, pp_contact, holds->count)};
+    if (!out->at || !out->contact) {
+        return PERP_ERR_MEMORY;
+    }
+    out->size = out->at + holds->count;
+    perp_status status = pp_tree_run(&out->pass, machine->tree, t, q, qd, arena);
+    if (status >= 0 && machine->tree->loops > 0) {
+        status = loop_rows(machine, &loops, out, arena);
+    }
+    status = status < 0 ? status : measure(machine, holds, &loops, out, arena);
+    status = status < 0 ? status : allocate(out, machine, arena);
+    if (status < 0) {
+        return status;
+    }
+    fill(machine, holds, &loops, out);
+    status = weigh(machine, forces, out, arena);
+    return status < 0 || !forces ? status : drifts(machine, holds, out, arena);
+}
+
+double pp_moment_slip(const pp_moment *moment, int hold, double slip[2])
+{
+    const double *rate = moment->rate + moment->at[hold];
+    slip[0] = moment->size[hold] > 1 ? rate[1] : 0.0;
+    slip[1] = moment->size[hold] > 2 ? rate[2] : 0.0;
+    return hypot(slip[0], slip[1]);
+}

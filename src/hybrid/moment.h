@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to hybrid/: the machine at one instant, accelerations and impacts.
+#pragma once
+
+#include "hybrid/law.h"
+
+// ── The machine at one instant ───────────────────────────────────────────────────────────────────
+
+typedef enum pp_hold_kind {
+    PP_HOLD_LOOP,    // equations of a joint that is not in the tree
+    PP_HOLD_TARGET,  // coordinate - target(t) = 0
+    PP_HOLD_RATE,    // rate of the coordinate - rate(t) = 0
+    PP_HOLD_MOTOR,   // the same with a limited effort
+    PP_HOLD_DRY,     // dry friction of the coordinate
+    PP_HOLD_LIMIT,   // sign (coordinate - bound) >= 0
+    PP_HOLD_CONTACT,
+} pp_hold_kind;
+
+typedef struct pp_hold {
+    pp_hold_kind kind;
+    int joint;         // -1: contact
+    double sign;       // limit: +1 lower, -1 upper
+    int a, b, listed;  // contact: shapes, index in model->contact or -1
+    uint32_t feature;
+    pp_mode mode;
+    double d;       // direction of sliding: of the coordinate, or along t in the plane
+    perp_vec3 d_W;  // in space: direction in which sliding began
+} pp_hold;
+
+typedef struct pp_holds {
+    int count, room;
+    pp_hold *hold;
+} pp_holds;
+
+// Rows of all holds, in their order, and everything that accelerations and impulses follow from.
+typedef struct pp_moment {
+    double t;
+    const double *q, *qd;
+    pp_tree_pass pass;
+    int nv, rows;
+    double *L;     // H = L^T D L
+    double *free;  // H^-1 (B u - C)
+    pp_row *row;   // rows in the velocities of bodies; times sign
+    double *sign;
+    double *J, *G;                 // nv x rows: J^T and H^-1 J^T
+    double *A;                     // rows x rows: J H^-1 J^T
+    double *value, *rate, *drift;  // rows: phi (0 of rates), J qd + rate, J_dot qd
+    int *at, *size;                // holds: their rows
+    pp_contact *contact;           // holds: geometry of contacts
+    bool lost;                     // a contact is not where it was: the feature has gone
+} pp_moment;
+
+// forces: false: velocities only, `free` and drift are not filled.                theory (H2), (H6)
+perp_status pp_moment_make(pp_moment *out, const pp_machine *machine, double t, const double *q,
+                           const double *qd, const pp_holds *holds, bool forces, pp_arena *arena);
+// The laws of all holds for accelerations, b = J free + drift + stabilisation, in their modes.
+perp_status pp_moment_laws(pp_laws *out, const pp_machine *machine, const pp_moment *moment,
+                           const pp_holds *holds, pp_arena *arena);
+// Accelerations in the modes that the holds have; r: forces of all rows, in moment's arena.  (H5)
+perp_status pp_accelerate(const pp_machine *machine, const pp_moment *moment, const pp_holds *holds,
+                          double *qdd, double **r, pp_law_info *info, pp_arena *arena);
+// The same, with loads that are not determined shared so that they keep the laws, where the least do not.
+perp_status pp_accelerate_shared(const pp_machine *machine, const pp_moment *moment,
+                                 const pp_holds *holds, double *qdd, double **r, pp_law_info *info,
+                                 pp_arena *arena);
+// Slip of a contact at a moment in (t, o), and its speed.
+double pp_moment_slip(const pp_moment *moment, int hold, double slip[2]);
+// All holds that are equations, then motors and dry friction (held).
+perp_status pp_holds_start(pp_holds *out, const pp_machine *machine, pp_arena *arena);
+// One more; the list grows in the arena. NULL: out of memory.
+pp_hold *pp_holds_add(pp_holds *holds, pp_hold hold, pp_arena *arena);
+
+// ── Impacts ──────────────────────────────────────────────────────────────────────────────────────
+
+// Velocities after an impact of all holds that touch: limits and contacts of the list, equations held.
+// impulse: moment->rows numbers.                                                  theory (H9), (H10)
+perp_status pp_impact_run(const pp_machine *machine, const pp_moment *moment, const pp_holds *holds,
+                          double rest, double *qd, double *impulse, pp_law_info *info,
+                          pp_arena *arena);
+// Impulses that end a wedged sliding: the limit of short pushes by the forces.         theory (H11)
+perp_status pp_impact_wedged(const pp_machine *machine, const pp_moment *moment,
+                             const pp_holds *holds, double *qd, double *impulse, pp_arena *arena);

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Consistent states: Newton's method on loops and targets, then rates.                  theory (H12)
+//
+//   dq = -H^-1 J^T (J H^-1 J^T)^+ phi,   dqd = -H^-1 J^T (J H^-1 J^T)^+ psi
+#include "hybrid/moment.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROUNDS = 20 };
+
+// H^-1 J^T (J H^-1 J^T)^+ x over the rows that are positions, or all of them.
+static perp_status least_motion(const pp_moment *moment, const pp_holds *holds, bool positions,
+                                const double *x, double *step, pp_arena *arena)
+{
+    int n = 0, rows = moment->rows;
+    int *row = PP_ARRAY(arena, int, rows);
+    double *A = PP_ARRAY(arena, double, (size_t)rows *(size_t)rows + 2 * (size_t)rows);
+    if (!row || !A) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < holds->count; i++) {
+        pp_hold_kind kind = holds->hold[i].kind;
+        bool in =
+            kind == PP_HOLD_LOOP || kind == PP_HOLD_TARGET || (!positions && kind == PP_HOLD_RATE);
+        for (int k = 0; in && k < moment->size[i]; k++) {
+            row[n++] = moment->at[i] + k;
+        }
+    }
+    double *b = A + n * n, *y = b + n;
+    for (int j = 0; j < n; j++) {
+        b[j] = -x[row[j]];
+        for (int i = 0; i < n; i++) {
+            A[i + j * n] = moment->A[row[i] + row[j] * rows];
+        }
+    }
+    if (pp_least_solve(n, A, b, y, 1e-10, arena) < 0) {
+        return PERP_ERR_MEMORY;
+    }
+    memset(step, 0, (size_t)moment->nv * sizeof *step);
+    for (int j = 0; j < n; j++) {
+        pp_axpy(moment->nv, y[j], moment->G + (size_t)row[j] * (size_t)moment->nv, step);
+    }
+    return PERP_OK;
+}
+
+static double worst_position(const pp_moment *moment)
+{
+    return pp_norm_inf(moment->rows, moment->value);
+}
+
+static perp_status project_positions(const pp_machine *machine, const pp_holds *holds, double t,
+                                     double *q, double *moved, pp_arena *arena)
+{
+    const pp_tree *tree = machine->tree;
+    double *still = PP_ZEROS(arena, double, tree->nv), *step = PP_ARRAY(arena, double, tree->nv);
+    double *next = PP_ARRAY(arena, double, tree->nq), last = PP_INF;
+    if (!still || !step || !next) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        pp_mark mark = pp_arena_mark(arena);
+        pp_moment moment;
+        perp_status status = pp_moment_make(&moment, machine, t, q, still, holds, false, arena);
+        double worst = status < 0 ? 0.0 : worst_position(&moment);
+        if (status < 0 || !(worst > 1e-14 * machine->length) || !(worst < 0.5 * last)) {
+            return status;
+        }
+        last = worst;
+        status = least_motion(&moment, holds, true, moment.value, step, arena);
+        if (status < 0) {
+            return status;
+        }
+        pp_tree_move(tree, q, step, 1.0, next);
+        memcpy(q, next, (size_t)tree->nq * sizeof *q);
+        *moved = fmax(*moved, pp_norm_inf(tree->nv, step));
+        pp_arena_release(arena, mark);
+    }
+    return PERP_OK;
+}
+
+perp_status pp_hybrid_project(const pp_machine *machine, double t, double *q, double *qd,
+                              double *moved, double *moved_rate, pp_arena *arena)
+{
+    pp_mark mark = pp_arena_mark(arena);
+    pp_holds holds;
+    pp_moment moment;
+    double *step = PP_ARRAY(arena, double, machine->tree->nv);
+    *moved = *moved_rate = 0.0;
+    perp_status status = step ? pp_holds_start(&holds, machine, arena) : PERP_ERR_MEMORY;
+    if (status >= 0 && holds.count > 0) {
+        status = project_positions(machine, &holds, t, q, moved, arena);
+        status =
+            status < 0 ? status : pp_moment_make(&moment, machine, t, q, qd, &holds, false, arena);
+        status =
+            status < 0 ? status : least_motion(&moment, &holds, false, moment.rate, step, arena);
+        for (int k = 0; status >= 0 && k < machine->tree->nv; k++) {
+            qd[k] += step[k];
+            *moved_rate = fmax(*moved_rate, fabs(step[k]));
+        }
+    }
+    pp_arena_release(arena, mark);
+    return status;
+}

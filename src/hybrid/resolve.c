@@ -1,0 +1,566 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens at an event: who touches, impacts, new modes.                      theory (H9), (H14)
+//
+//   1  contacts and limits that are at zero; of them those that approach make an impact
+//   2  those that do not part afterwards are closed; they slide or are held, as their velocities say
+//   3  the problem of modes tells which let go and which begin to slide
+//
+// Where sliding has no acceleration, or several, an impulse ends it and 2 begins again.
+#include "hybrid/flight.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROUNDS = 8 };
+
+static const double LOOSE = 1e-6;  // of the length: closed contacts may have drifted so far
+
+// ── Who touches ──────────────────────────────────────────────────────────────────────────────────
+
+static const pp_hold *same(const pp_holds *holds, const pp_hold *hold)
+{
+    for (int i = 0; i < holds->count; i++) {
+        const pp_hold *h = &holds->hold[i];
+        if (h->kind == hold->kind && h->joint == hold->joint && h->sign == hold->sign &&
+            h->a == hold->a && h->b == hold->b && h->listed == hold->listed &&
+            h->feature == hold->feature) {
+            return h;
+        }
+    }
+    return NULL;
+}
+
+static perp_status add_limits(pp_flight *flight, const pp_frame *body, pp_holds *out)
+{
+    const pp_machine *machine = flight->machine;
+    const perp_model *m = machine->model;
+    pp_kinematics kin = {
+        .t = flight->t, .body = (pp_frame *)(uintptr_t)body, .turn = machine->turn};
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *j = &m->joint[i];
+        if (!(j->lower <= j->upper) || !pp_joint_has_coordinate(j)) {
+            continue;
+        }
+        pp_row row;
+        pp_joint_coordinate(m, &kin, i, &row);
+        for (int side = 0; side < 2; side++) {
+            double sign = side == 0 ? 1.0 : -1.0, bound = sign > 0.0 ? j->lower : j->upper;
+            pp_hold hold = {.kind = PP_HOLD_LIMIT,
+                            .joint = i,
+                            .sign = sign,
+                            .a = -1,
+                            .b = -1,
+                            .listed = -1,
+                            .mode = PP_HELD};
+            double room = same(&flight->holds, &hold) ? LOOSE : flight->tol_limit;
+            if (isfinite(bound) && sign * (row.value - bound) <= room * fmax(1.0, fabs(bound)) &&
+                !pp_holds_add(out, hold, flight->keep)) {
+                return PERP_ERR_MEMORY;
+            }
+        }
+    }
+    return PERP_OK;
+}
+
+static perp_status add_contacts(pp_flight *flight, const pp_frame *body, pp_holds *out)
+{
+    const pp_machine *machine = flight->machine;
+    pp_kinematics kin = {.t = flight->t, .body = (pp_frame *)(uintptr_t)body};
+    pp_gaps gaps;
+    perp_status status =
+        pp_gaps_run(&gaps, machine->model, &kin, LOOSE * machine->length, flight->scratch);
+    for (int i = 0; i < gaps.count && status >= 0; i++) {
+        const pp_contact *c = &gaps.contact[i];
+        pp_hold hold = {.kind = PP_HOLD_CONTACT,
+                        .joint = -1,
+                        .a = c->a,
+                        .b = c->b,
+                        .listed = c->listed,
+                        .feature = c->feature,
+                        .mode = PP_HELD};
+        bool was = same(&flight->holds, &hold) != NULL;
+        if (c->gap <= (was ? LOOSE * machine->length : flight->tol_gap) &&
+            !pp_holds_add(out, hold, flight->keep)) {
+            return PERP_ERR_MEMORY;
+        }
+    }
+    return status;
+}
+
+// Equations, motors and dry friction as they are, then all limits and contacts at zero.
+static perp_status touching(pp_flight *flight, pp_holds *out)
+{
+    const pp_machine *machine = flight->machine;
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, machine->model->bodies);
+    perp_status status = body ? pp_holds_start(out, machine, flight->keep) : PERP_ERR_MEMORY;
+    if (status < 0) {
+        return status;
+    }
+    pp_tree_frames(machine->tree, flight->t, flight->q, flight->qd, body);
+    flight->fixed = out->count;
+    status = add_limits(flight, body, out);
+    status = status < 0 ? status : add_contacts(flight, body, out);
+    pp_arena_release(flight->scratch, mark);
+    return status;
+}
+
+static perp_status moment_of(pp_flight *flight, const pp_holds *holds, bool forces, pp_moment *out)
+{
+    return pp_moment_make(out, flight->machine, flight->t, flight->q, flight->qd, holds, forces,
+                          flight->scratch);
+}
+
+// ── Impacts ──────────────────────────────────────────────────────────────────────────────────────
+
+static bool approaches(const pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+                       int i)
+{
+    pp_hold_kind kind = holds->hold[i].kind;
+    return (kind == PP_HOLD_LIMIT || kind == PP_HOLD_CONTACT) && moment->size[i] > 0 &&
+           moment->rate[moment->at[i]] < -flight->tol_rate;
+}
+
+static int body_of(const pp_flight *flight, int shape)
+{
+    return flight->machine->model->shape[shape].body;
+}
+
+static void describe_impact(const pp_moment *moment, int i, const double *impulse,
+                            const double *after, perp_event *event)
+{
+    int at = moment->at[i];
+    const pp_contact *c = &moment->contact[i];
+    event->before = moment->rate[at];
+    event->after = after[at];
+    event->impulse = impulse[at];
+    if (event->a.i >= 0) {
+        event->point_W = c->point;
+        event->normal_W = c->n;
+        for (int k = 1; k < moment->size[i]; k++) {
+            perp_vec3 d = k == 1 ? c->t : pp_cross(c->n, c->t);
+            event->impulse_W = pp_along(event->impulse_W, impulse[at + k], d);
+        }
+    }
+}
+
+// ends: contacts whose last impact this is, noted as the end of a sequence; NULL: Painleve's impulses.
+static perp_status note_impacts(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+                                const double *impulse, const bool *ends, const double *qd_new)
+{
+    perp_event_kind kind = ends ? PERP_EVENT_IMPACT : PERP_EVENT_PAINLEVE;
+    double *after = PP_ARRAY(flight->scratch, double, moment->rows);
+    double most = pp_norm_inf(moment->rows, impulse);
+    if (!after) {
+        return PERP_ERR_MEMORY;
+    }
+    memcpy(after, moment->rate, (size_t)moment->rows * sizeof *after);
+    pp_gemv(moment->rows, moment->rows, 1.0, moment->A, moment->rows, impulse, after);
+    memcpy(flight->other, qd_new, (size_t)moment->nv * sizeof *qd_new);
+    for (int i = 0; i < holds->count; i++) {
+        const pp_hold *hold = &holds->hold[i];
+        bool unilateral = hold->kind == PP_HOLD_LIMIT || hold->kind == PP_HOLD_CONTACT;
+        if (!unilateral || moment->size[i] == 0 || !(impulse[moment->at[i]] > 1e-12 * most)) {
+            continue;
+        }
+        bool news = !same(&flight->holds, hold);
+        if (ends && (ends[i] || (!news && !approaches(flight, moment, holds, i)))) {
+            continue;  // closed before and after: it only carries the impact on
+        }
+        perp_event_kind what = hold->kind == PP_HOLD_LIMIT ? PERP_EVENT_LIMIT_REACHED : kind;
+        perp_event *event = pp_flight_note(flight, what, hold);
+        if (!event) {
+            return PERP_ERR_MEMORY;
+        }
+        describe_impact(moment, i, impulse, after, event);
+    }
+    return PERP_OK;
+}
+
+// Contacts whose impacts end here: all of the two bodies that are near, closed at once.
+static perp_status find_zeno(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+                             bool *ends)
+{
+    for (int i = 0; i < holds->count; i++) {
+        const pp_hold *hold = &holds->hold[i];
+        double ratio, end;
+        if (ends[i] || !approaches(flight, moment, holds, i) || hold->kind != PP_HOLD_CONTACT) {
+            continue;
+        }
+        int a = body_of(flight, hold->a), b = body_of(flight, hold->b);
+        double speed = -moment->rate[moment->at[i]];
+        if (!pp_flight_zeno(flight, a, b, speed, &ratio, &end)) {
+            continue;
+        }
+        perp_event *event = pp_flight_note(flight, PERP_EVENT_ZENO, hold);
+        if (!event) {
+            return PERP_ERR_MEMORY;
+        }
+        event->ratio = ratio;
+        event->t_end = end;
+        event->before = -speed;
+        event->point_W = moment->contact[i].point;
+        event->normal_W = moment->contact[i].n;
+        for (int k = 0; k < holds->count; k++) {
+            const pp_hold *h = &holds->hold[k];
+            ends[k] = ends[k] || (h->kind == PP_HOLD_CONTACT && body_of(flight, h->a) == a &&
+                                  body_of(flight, h->b) == b);
+        }
+    }
+    return PERP_OK;
+}
+
+// Held rows are equations; where a contact slides, what it takes to close it brings friction along.
+static pp_law settling(const pp_moment *moment, const pp_holds *holds, int i)
+{
+    const pp_hold *hold = &holds->hold[i];
+    const pp_contact *c = &moment->contact[i];
+    pp_law law = {.kind = PP_LAW_EQUAL, .at = moment->at[i], .size = moment->size[i]};
+    if (hold->mode != PP_SLIDES) {
+        return law;
+    }
+    if (hold->kind != PP_HOLD_CONTACT) {
+        law.size = 0;
+        return law;
+    }
+    law.kind = PP_LAW_SLIDING;
+    law.mode = PP_SLIDES;
+    law.mu = c->mu;
+    law.d[0] = law.size == 3 ? pp_dot3(hold->d_W, c->t) : hold->d;
+    law.d[1] = pp_dot3(hold->d_W, pp_cross(c->n, c->t));
+    return law;
+}
+
+// Velocities of held rows become exactly zero, by the least change.                    theory (H12)
+static perp_status settle(pp_flight *flight, const pp_holds *holds)
+{
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    pp_moment moment;
+    pp_laws laws;
+    pp_law_info info;
+    perp_status status = moment_of(flight, holds, false, &moment);
+    if (status < 0 || moment.rows == 0) {
+        return status;
+    }
+    double *r = PP_ARRAY(flight->scratch, double, moment.rows);
+    pp_law *law = PP_ZEROS(flight->scratch, pp_law, holds->count);
+    if (!r || !law) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < holds->count; i++) {
+        law[i] = settling(&moment, holds, i);
+    }
+    laws = (pp_laws){.count = holds->count,
+                     .rows = moment.rows,
+                     .law = law,
+                     .A = moment.A,
+                     .b = moment.rate,
+                     .tolerance = 1e-12};
+    status = pp_law_linear(&laws, r, &info, flight->scratch);
+    if (status >= 0) {
+        pp_gemv(moment.nv, moment.rows, 1.0, moment.G, moment.nv, r, flight->qd);
+        status = pp_flight_sum_impact(flight, &moment, holds, r);
+    }
+    pp_arena_release(flight->scratch, mark);
+    return status;
+}
+
+static perp_status impact(pp_flight *flight, pp_holds *holds, bool *ends)
+{
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    pp_moment moment;
+    pp_law_info info;
+    bool any = false, last = false;
+    perp_status status = moment_of(flight, holds, false, &moment);
+    status = status < 0 ? status : find_zeno(flight, &moment, holds, ends);
+    for (int i = 0; status >= 0 && i < holds->count; i++) {
+        any = any || approaches(flight, &moment, holds, i);
+        last = last || ends[i];
+    }
+    if (status >= 0 && any) {
+        double *impulse = PP_ARRAY(flight->scratch, double, moment.rows);
+        double *qd = PP_ARRAY(flight->scratch, double, moment.nv);
+        status = impulse && qd ? pp_impact_run(flight->machine, &moment, holds,
+                                               last ? PP_INF : flight->tol_rate, qd, impulse, &info,
+                                               flight->scratch)
+                               : PERP_ERR_MEMORY;
+        status = status < 0 ? status : note_impacts(flight, &moment, holds, impulse, ends, qd);
+        if (status >= 0) {
+            status = pp_flight_sum_impact(flight, &moment, holds, impulse);
+            memcpy(flight->qd, qd, (size_t)moment.nv * sizeof *qd);
+        } else if (status != PERP_ERR_MEMORY) {
+            pp_print(flight->result->remark, sizeof flight->result->remark,
+                     "no impulses were found for an impact at t = %.12g", flight->t);
+        }
+    }
+    pp_arena_release(flight->scratch, mark);
+    return status;
+}
+
+// ── Modes ────────────────────────────────────────────────────────────────────────────────────────
+
+// Drops holds that part; the rest are held or slide as their velocities say.
+static perp_status sort_by_velocity(pp_flight *flight, pp_holds *holds, const bool *ends,
+                                    const bool *at_rest)
+{
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    pp_moment moment;
+    perp_status status = moment_of(flight, holds, false, &moment);
+    int kept = 0;
+    for (int i = 0; status >= 0 && i < holds->count; i++) {
+        pp_hold hold = holds->hold[i];
+        double rate = moment.size[i] > 0 ? moment.rate[moment.at[i]] : 0.0, slip[2];
+        bool unilateral = hold.kind == PP_HOLD_LIMIT || hold.kind == PP_HOLD_CONTACT;
+        if (unilateral && (moment.size[i] == 0 || (rate > flight->tol_rate && !ends[i]))) {
+            continue;
+        }
+        hold.mode = PP_HELD;
+        double still = at_rest[i] ? 1e-6 : flight->tol_rate;
+        if (hold.kind == PP_HOLD_CONTACT && moment.size[i] > 1) {
+            const pp_contact *c = &moment.contact[i];
+            double speed = pp_moment_slip(&moment, i, slip);
+            hold.mode = speed > still ? PP_SLIDES : PP_HELD;
+            hold.d = slip[0] > 0.0 ? 1.0 : -1.0;
+            hold.d_W = pp_scale(speed > 0.0 ? 1.0 / speed : 0.0,
+                                pp_along(pp_scale(slip[0], c->t), slip[1], pp_cross(c->n, c->t)));
+        } else if (hold.kind == PP_HOLD_MOTOR || hold.kind == PP_HOLD_DRY) {
+            hold.mode = fabs(rate) > still ? PP_SLIDES : PP_HELD;
+            hold.d = rate > 0.0 ? 1.0 : -1.0;
+        }
+        holds->hold[kept++] = hold;
+    }
+    holds->count = status < 0 ? holds->count : kept;
+    pp_arena_release(flight->scratch, mark);
+    return status;
+}
+
+static void take_mode(const pp_moment *moment, const pp_law *law, int i, pp_hold *hold)
+{
+    const pp_contact *c = &moment->contact[i];
+    bool begins = law->mode == PP_SLIDES && hold->mode != PP_SLIDES;
+    hold->mode = law->mode;
+    if (begins) {
+        hold->d = law->d[0];
+        hold->d_W = hold->kind == PP_HOLD_CONTACT
+                        ? pp_along(pp_scale(law->d[0], c->t), law->size == 3 ? law->d[1] : 0.0,
+                                   pp_cross(c->n, c->t))
+                        : pp_vec(0.0, 0.0, 0.0);
+    }
+}
+
+// Holds that were at their end and are still on the edge go over it: r is what the problem gave.
+static bool push_over(pp_laws *laws, const double *r, const bool *ended)
+{
+    double size_u, size_r;
+    bool any = false;
+    pp_law_sizes(laws, r, &size_u, &size_r);
+    for (int i = 0; i < laws->count; i++) {
+        pp_law *law = &laws->law[i];
+        const double *f = r + law->at;
+        if (!ended[i] || law->kind == PP_LAW_EQUAL || law->size == 0 || law->mode == PP_OFF) {
+            continue;
+        }
+        double push = law->size == 3 ? hypot(f[1], f[2]) : law->size == 2 ? fabs(f[1]) : 0.0;
+        if (law->kind == PP_LAW_BOX) {
+            if (law->mode == PP_HELD && law->bound - fabs(f[0]) < 1e-6 * size_r) {
+                law->mode = PP_SLIDES;
+                law->d[0] = f[0] > 0.0 ? -1.0 : 1.0;
+                any = true;
+            }
+        } else if (f[0] < 1e-6 * size_r) {
+            law->mode = PP_OFF;
+            any = true;
+        } else if (law->kind == PP_LAW_CONTACT && law->mode == PP_HELD && law->size > 1 &&
+                   law->mu * f[0] - push < 1e-6 * size_r) {
+            law->mode = PP_SLIDES;
+            for (int k = 1; k < law->size; k++) {
+                law->d[k - 1] = -f[k] / push;
+            }
+            any = true;
+        }
+    }
+    return any;
+}
+
+// True when the forces of these modes keep the laws, but for what is on the edge.
+static perp_status still_fits(const pp_laws *laws, double *r, bool *fits, pp_arena *arena)
+{
+    pp_law_info info;
+    perp_status status = pp_law_linear(laws, r, &info, arena);
+    *fits = status >= 0 && pp_law_residual(laws, r, arena) <= 1e-5;
+    return status == PERP_ERR_MEMORY ? status : PERP_OK;
+}
+
+static perp_status choose_modes(pp_flight *flight, pp_holds *holds, const bool *ended, bool *wedged)
+{
+    pp_arena *arena = flight->scratch;
+    pp_mark mark = pp_arena_mark(arena);
+    pp_moment moment;
+    pp_laws laws;
+    pp_law_info info;
+    *wedged = false;
+    perp_status status = moment_of(flight, holds, true, &moment);
+    double *r = status < 0 ? NULL : PP_ARRAY(arena, double, 2 * (size_t)moment.rows);
+    pp_law *first = PP_ARRAY(arena, pp_law, holds->count);
+    status = status < 0 ? status : r && first ? PERP_OK : PERP_ERR_MEMORY;
+    status = status < 0 ? status : pp_moment_laws(&laws, flight->machine, &moment, holds, arena);
+    status = status < 0 ? status : pp_law_solve(&laws, r, &info, flight->machine->env, arena);
+    if (status == PERP_ERR_INFEASIBLE ||
+        (status >= 0 && info.wedged && r[laws.law[info.wedge].at] > 0.0)) {
+        *wedged = true;
+        pp_arena_release(arena, mark);
+        return PERP_OK;
+    }
+    if (status >= 0 && info.many) {
+        flight->result->unique = false;
+    }
+    if (status >= 0) {
+        bool fits = true;
+        memcpy(first, laws.law, (size_t)laws.count * sizeof *first);
+        if (ended && push_over(&laws, r, ended)) {
+            status = still_fits(&laws, r + moment.rows, &fits, arena);
+        }
+        if (!fits) {
+            memcpy(laws.law, first, (size_t)laws.count * sizeof *first);
+        }
+    }
+    int kept = 0;
+    for (int i = 0; status >= 0 && i < holds->count; i++) {
+        pp_hold hold = holds->hold[i];
+        take_mode(&moment, &laws.law[i], i, &hold);
+        if (hold.mode != PP_OFF) {
+            holds->hold[kept++] = hold;
+        }
+    }
+    holds->count = status < 0 ? holds->count : kept;
+    pp_arena_release(arena, mark);
+    return status;
+}
+
+// ── Painleve ─────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status end_wedge(pp_flight *flight, const pp_holds *holds)
+{
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    pp_moment moment;
+    perp_status status = moment_of(flight, holds, true, &moment);
+    if (status < 0) {
+        return status;
+    }
+    double *impulse = PP_ARRAY(flight->scratch, double, moment.rows);
+    double *qd = PP_ARRAY(flight->scratch, double, moment.nv);
+    status = impulse && qd
+                 ? pp_impact_wedged(flight->machine, &moment, holds, qd, impulse, flight->scratch)
+                 : PERP_ERR_MEMORY;
+    status = status < 0 ? status : note_impacts(flight, &moment, holds, impulse, NULL, qd);
+    if (status >= 0) {
+        flight->result->unique = false;
+        status = pp_flight_sum_impact(flight, &moment, holds, impulse);
+        memcpy(flight->qd, qd, (size_t)moment.nv * sizeof *qd);
+    } else if (status != PERP_ERR_MEMORY) {
+        pp_print(flight->result->remark, sizeof flight->result->remark,
+                 "sliding at t = %.12g has no acceleration, and no impulse ends it", flight->t);
+    }
+    pp_arena_release(flight->scratch, mark);
+    return status;
+}
+
+// ── All of it ────────────────────────────────────────────────────────────────────────────────────
+
+static perp_event_kind change_kind(const pp_hold *hold, bool slides)
+{
+    if (hold->kind == PP_HOLD_MOTOR) {
+        return slides ? PERP_EVENT_EFFORT_BOUND : PERP_EVENT_EFFORT_WITHIN;
+    }
+    return slides ? PERP_EVENT_STICK_TO_SLIP : PERP_EVENT_SLIP_TO_STICK;
+}
+
+// Where the contact of an event was when it was last closed.
+static void locate_event(const pp_flight *flight, perp_event *event)
+{
+    for (int i = 0; event && i < flight->result->contacts; i++) {
+        const pp_contact_sum *s = &flight->result->contact[i];
+        if (s->a == event->a.i && s->b == event->b.i && s->feature == event->feature) {
+            event->point_W = s->last.point;
+            event->normal_W = s->last.n;
+        }
+    }
+}
+
+// Events for what differs between the modes before and now.
+static perp_status note_changes(pp_flight *flight, const pp_holds *now)
+{
+    memcpy(flight->other, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
+    for (int i = 0; i < flight->holds.count; i++) {
+        const pp_hold *old = &flight->holds.hold[i], *hold = same(now, old);
+        if (hold && hold->mode == old->mode) {
+            continue;
+        }
+        perp_event_kind kind = hold ? change_kind(hold, hold->mode == PP_SLIDES)
+                               : old->kind == PP_HOLD_LIMIT ? PERP_EVENT_LIMIT_LEFT
+                                                            : PERP_EVENT_SEPARATION;
+        perp_event *event = pp_flight_note(flight, kind, old);
+        if (!event) {
+            return PERP_ERR_MEMORY;
+        }
+        locate_event(flight, event);
+    }
+    return PERP_OK;
+}
+
+// ended of the holds before, for a list of holds now.
+static bool *carry(pp_flight *flight, const pp_holds *now, const bool *ended)
+{
+    bool *out = PP_ZEROS(flight->keep, bool, now->count);
+    for (int i = 0; out && ended && i < now->count; i++) {
+        const pp_hold *was = same(&flight->holds, &now->hold[i]);
+        out[i] = was && ended[was - flight->holds.hold];
+    }
+    return out;
+}
+
+static bool *carry_slides(pp_flight *flight, const pp_holds *now, const bool *ended)
+{
+    bool *out = PP_ZEROS(flight->keep, bool, now->count);
+    for (int i = 0; out && ended && i < now->count; i++) {
+        const pp_hold *was = same(&flight->holds, &now->hold[i]);
+        out[i] = was && ended[was - flight->holds.hold] && was->mode == PP_SLIDES;
+    }
+    return out;
+}
+
+perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
+{
+    pp_holds now;
+    bool wedged = true;
+    perp_status status = touching(flight, &now);
+    bool *ends = status < 0 ? NULL : PP_ZEROS(flight->keep, bool, now.count);
+    if (status >= 0 && !ends) {
+        status = PERP_ERR_MEMORY;
+    }
+    status = status < 0 ? status : impact(flight, &now, ends);
+    for (int round = 0; round < ROUNDS && wedged && status >= 0; round++) {
+        bool *at_rest = carry_slides(flight, &now, round == 0 ? ended : NULL);
+        status = at_rest ? sort_by_velocity(flight, &now, ends, at_rest) : PERP_ERR_MEMORY;
+        status = status < 0 ? status : settle(flight, &now);
+        bool *edge = status < 0 ? NULL : carry(flight, &now, round == 0 ? ended : NULL);
+        status = status < 0 ? status : edge ? PERP_OK : PERP_ERR_MEMORY;
+        status = status < 0 ? status : choose_modes(flight, &now, edge, &wedged);
+        if (status >= 0 && wedged) {
+            status = end_wedge(flight, &now);
+            memset(ends, 0, (size_t)now.count * sizeof *ends);
+        }
+    }
+    if (status >= 0 && wedged) {
+        pp_print(flight->result->remark, sizeof flight->result->remark,
+                 "no accelerations obey friction at t = %.12g", flight->t);
+        return PERP_ERR_INFEASIBLE;
+    }
+    status = status < 0 ? status : note_changes(flight, &now);
+    if (status >= 0) {
+        flight->holds = now;
+    }
+    return status;
+}

@@ -1,0 +1,283 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The stepper `event`: a step through located events, in joint coordinates, as one transaction.
+#include "sim/sim.h"
+
+#include <math.h>
+#include <string.h>
+
+perp_status pp_sim_event_create(perp_sim *sim, perp_error *error)
+{
+    const perp_model *m = sim->model;
+    for (int i = 0; i < m->pairs; i++) {
+        if (m->pair[i].mu_spin > 0.0 || m->pair[i].mu_roll > 0.0 || m->pair[i].mu_2 >= 0.0) {
+            return pp_fail(error, PERP_ERR_REFUSED,
+                           "stepper event: friction that differs across, torsional and rolling "
+                           "friction are not in it");
+        }
+    }
+    for (int i = 0; i < m->shapes; i++) {
+        if (m->shape[i].mu_spin > 0.0 || m->shape[i].mu_roll > 0.0) {
+            return pp_fail(error, PERP_ERR_REFUSED,
+                           "stepper event: shape '%s' has torsional or rolling friction, which is "
+                           "not in it",
+                           m->shape[i].name);
+        }
+    }
+    sim->scratch = pp_arena_create(&sim->env);
+    return sim->scratch ? PERP_OK : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
+}
+
+static pp_machine machine_of(perp_sim *sim)
+{
+    const perp_event_options *o = &sim->def.event;
+    return (pp_machine){.model = sim->model,
+                        .tree = sim->tree,
+                        .env = &sim->env,
+                        .options = {.eps = o->eps,
+                                    .relative = o->relative,
+                                    .absolute = o->absolute,
+                                    .events = o->most,
+                                    .impact = sim->def.impact,
+                                    .frictionless = sim->def.friction == PERP_FRICTION_NONE},
+                        .applied = sim->applied,
+                        .turn = sim->next.turn,
+                        .length = sim->model->length_scale};
+}
+
+// ── What the step leaves ─────────────────────────────────────────────────────────────────────────
+
+static perp_contact contact_of(const perp_sim *sim, const pp_contact_sum *s)
+{
+    const perp_model *m = sim->model;
+    const pp_contact *c = &s->last;
+    const pp_frame *body = sim->step.end.body;
+    perp_vec3 v = pp_sub(pp_point_velocity(&body[m->shape[c->b].body], c->point),
+                         pp_point_velocity(&body[m->shape[c->a].body], c->point));
+    perp_contact out = {.a = {s->a},
+                        .b = {s->b},
+                        .feature = s->feature,
+                        .point_W = c->point,
+                        .normal_W = c->n,
+                        .tangent_W = c->t,
+                        .gap = c->gap,
+                        .mu = sim->def.friction == PERP_FRICTION_NONE ? 0.0 : c->mu,
+                        .restitution = c->restitution,
+                        .pn = s->pn,
+                        .pf_W = s->pf_W,
+                        .mode = s->closed ? s->mode : PERP_OPEN};
+    out.rate_n = pp_dot3(v, c->n);
+    v = pp_add(pp_along(v, -out.rate_n, c->n), c->surface);
+    out.slip_W = v;
+    out.slip = m->spatial ? pp_length(v) : pp_dot3(v, c->t);
+    return out;
+}
+
+static perp_status reserve(perp_sim *sim, int count)
+{
+    if (count > sim->contact_capacity) {
+        perp_contact *contacts = pp_alloc(&sim->env, 2 * (size_t)count * sizeof *contacts);
+        if (!contacts) {
+            return PERP_ERR_MEMORY;
+        }
+        pp_free(&sim->env, sim->contacts, (size_t)sim->contact_capacity * sizeof *contacts);
+        sim->contacts = contacts;
+        sim->contact_capacity = 2 * count;
+    }
+    return PERP_OK;
+}
+
+static perp_status report(perp_sim *sim)
+{
+    const pp_hybrid_result *r = &sim->flown;
+    perp_status status = reserve(sim, r->contacts);
+    if (status < 0) {
+        return status;
+    }
+    sim->contact_count = r->contacts;
+    sim->warm_count = 0;
+    for (int i = 0; i < r->contacts; i++) {
+        sim->contacts[i] = contact_of(sim, &r->contact[i]);
+    }
+    sim->info.contacts = r->contacts;
+    sim->info.joint_rows = r->joint_rows;
+    sim->info.problem_size = sim->tree->nv + r->rows;
+    sim->info.redundant_rows = r->redundant;
+    sim->info.unique = r->unique;
+    sim->info.solver = r->stiff ? "bdf" : "adams";
+    sim->info.iterations = r->steps;
+    return PERP_OK;
+}
+
+// Impulses of contacts and joints on each body.
+static void give(const perp_sim *sim, perp_vec3 *given)
+{
+    const perp_model *m = sim->model;
+    const pp_hybrid_result *r = &sim->flown;
+    for (int i = 0; i < r->contacts; i++) {
+        const pp_contact_sum *s = &r->contact[i];
+        int a = m->shape[s->a].body, b = m->shape[s->b].body;
+        given[a] = pp_sub(given[a], s->p_W);
+        given[b] = pp_add(given[b], s->p_W);
+    }
+    for (int i = 0; i < m->joints; i++) {
+        if (m->joint[i].kind != PERP_GEAR) {
+            given[m->joint[i].a] = pp_sub(given[m->joint[i].a], r->joint[i].on_b.f);
+            given[m->joint[i].b] = pp_add(given[m->joint[i].b], r->joint[i].on_b.f);
+        }
+    }
+}
+
+// Whether anything but gravity, springs, contact and joints at rest can change the energy.
+static bool is_driven(const perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    for (int i = 0; i < m->bodies; i++) {
+        const perp_wrench *w = &sim->applied[i];
+        if (m->body[i].drive == PERP_DRIVEN || pp_length(w->f) > 0.0 || pp_length(w->tau) > 0.0) {
+            return true;
+        }
+    }
+    for (int i = 0; i < m->joints; i++) {
+        if (m->joint[i].target || m->joint[i].rate) {
+            return true;
+        }
+    }
+    for (int i = 0; i < m->forces; i++) {
+        if (m->force[i].kind == PERP_FORCE) {
+            return true;
+        }
+    }
+    for (int i = 0; i < m->shapes; i++) {
+        const pp_shape *s = &m->shape[i];
+        if (s->surface_speed || s->surface[0] || s->surface[1] || s->surface[2] || s->surface[3]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static double energy_at(const perp_sim *sim, const pp_frame *body, double t, const double *turn,
+                        perp_energy *out)
+{
+    const perp_model *m = sim->model;
+    pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body, .turn = turn};
+    out->kinetic = 0.0;
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_frame *f = &body[i];
+        pp_weight mass = {0};
+        if (m->body[i].nv > 0) {
+            perp_vec3 w_B = pp_mul_t(&f->R, f->w);
+            mass.m = m->body[i].mass;
+            out->kinetic += 0.5 * mass.m * pp_dot3(f->v, f->v) +
+                            0.5 * pp_dot3(w_B, pp_mul(&m->body[i].I_B, w_B));
+        }
+    }
+    out->potential = pp_potential(m, body) + pp_joint_energy(m, &kin);
+    return out->kinetic + out->potential;
+}
+
+static perp_status certify(perp_sim *sim, double h)
+{
+    const perp_model *m = sim->model;
+    pp_step *s = &sim->step;
+    const pp_hybrid_result *r = &sim->flown;
+    perp_vec3 *given = PP_ZEROS(sim->arena, perp_vec3, m->bodies);
+    perp_status status =
+        given ? pp_gaps_run(&s->gap, m, &s->end, 0.0, sim->arena) : PERP_ERR_MEMORY;
+    if (status < 0) {
+        return status;
+    }
+    perp_energy before = {0}, *after = &sim->info.energy;
+    give(sim, given);
+    double change = -energy_at(sim, sim->frames, sim->now.t, sim->now.turn, &before);
+    change += energy_at(sim, s->end.body, s->end.t, s->end.turn, after);
+    after->dissipated = is_driven(sim) ? r->friction + r->impacts : -change;
+    after->work = change + after->dissipated;
+    pp_flown e = {.model = m,
+                  .h = h,
+                  .start = sim->frames,
+                  .end = &s->end,
+                  .gaps = &s->gap,
+                  .contact = sim->contacts,
+                  .contacts = sim->contact_count,
+                  .given = given,
+                  .applied = sim->applied,
+                  .dissipated = after->dissipated,
+                  .residual = r->residual};
+    pp_certify_flown(&sim->info.certificate, &e, &sim->def.limits);
+    return sim->info.certificate.passed ? PERP_OK : PERP_INEXACT;
+}
+
+static perp_status fly(perp_sim *sim, double h)
+{
+    const pp_tree *tree = sim->tree;
+    const perp_model *m = sim->model;
+    pp_step *s = &sim->step;
+    double *q = PP_ARRAY(sim->arena, double, tree->nq),
+           *qd = PP_ARRAY(sim->arena, double, tree->nv);
+    double lost, lost_rate;
+    s->end.body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
+    if (!q || !qd || !s->end.body) {
+        return PERP_ERR_MEMORY;
+    }
+    if (m->joints > 0) {
+        memcpy(sim->next.turn, sim->now.turn, (size_t)m->joints * sizeof(double));
+    }
+    pp_machine machine = machine_of(sim);
+    pp_tree_from_frames(tree, sim->now.t, sim->frames, sim->now.turn, q, qd, &lost, &lost_rate);
+    perp_status status =
+        pp_hybrid_run(&sim->flown, &machine, sim->now.t, h, q, qd, sim->arena, sim->scratch);
+    memcpy(sim->info.remark, sim->flown.remark, sizeof sim->info.remark);
+    if (status < 0) {
+        return status;
+    }
+    sim->next.t = sim->now.t + h;
+    pp_tree_frames(tree, sim->next.t, sim->flown.q, sim->flown.qd, s->end.body);
+    pp_hybrid_state(m, s->end.body, sim->next.q, sim->next.nu);
+    s->end.t = sim->next.t;
+    s->end.h = h;
+    s->end.turn = sim->next.turn;
+    s->end.values_only = true;
+    return report(sim);
+}
+
+perp_status pp_sim_event_step(perp_sim *sim, double h)
+{
+    double clock = pp_seconds();
+    pp_arena_reset(sim->scratch);
+    sim->flown = (pp_hybrid_result){0};
+    perp_status status = fly(sim, h);
+    sim->info.seconds[PERP_STAGE_INTEGRATE] = pp_seconds() - clock;
+    if (status < 0) {
+        sim->flown.events = 0;
+        sim->flown.joint = NULL;
+        return status;
+    }
+    clock = pp_seconds();
+    status = certify(sim, h);
+    sim->info.seconds[PERP_STAGE_CERTIFY] = pp_seconds() - clock;
+    return status;
+}
+
+// ── Looking ──────────────────────────────────────────────────────────────────────────────────────
+
+const perp_event *perp_sim_events(const perp_sim *sim, int *count)
+{
+    if (count) {
+        *count = sim->flown.events;
+    }
+    return sim->flown.event;
+}
+
+void pp_sim_event_joint(const perp_sim *sim, int joint, perp_joint_state *out)
+{
+    const pp_joint_sum *sum = sim->flown.joint ? &sim->flown.joint[joint] : NULL;
+    if (sum) {
+        out->impulse_b = sum->on_b;
+        out->drive = sum->drive;
+        out->limit = sum->limit;
+        out->redundant = sum->redundant;
+    }
+}
