@@ -8,6 +8,19 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { bounds, endless, patchSize } from "./bounds.js";
 import { solidOf } from "./geometry.js";
 import { niceStep } from "./planar.js";
+import { SoftRenderer } from "./soft.js";
+
+// WebGL by the processor is slower than drawing without it. #render=gl or soft overrules.
+function emulated() {
+  const asked = new URLSearchParams(location.hash.slice(1)).get("render");
+  if (asked === "gl" || asked === "soft") return asked === "soft";
+  const gl = document.createElement("canvas").getContext("webgl2");
+  if (!gl) return true;
+  const about = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = String(gl.getParameter(about ? about.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  gl.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
 
 const UP = new THREE.Vector3(0, 0, 1);
 
@@ -21,9 +34,8 @@ export class SpatialStage {
     this.canvas = document.createElement("canvas");
     this.canvas.className = "main";
     host.prepend(this.canvas);
-    this.renderer = new THREE.WebGLRenderer({ canvas: this.canvas, antialias: true, preserveDrawingBuffer: false });
-    this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    if (emulated()) this.soft = new SoftRenderer(this.canvas, theme);
+    else this.openGl();
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(32, 1, 0.01, 1000);
     this.camera.up.copy(UP);
@@ -50,6 +62,12 @@ export class SpatialStage {
     this.pointers();
     this.recolor();
     theme.onChange(() => this.recolor());
+  }
+
+  openGl() {
+    this.renderer = new THREE.WebGLRenderer({ canvas: this.canvas, antialias: true });
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
   }
 
   lights() {
@@ -148,7 +166,7 @@ export class SpatialStage {
       mesh.frustumCulled = false;
       mesh.castShadow = mesh.receiveShadow = true;
       this.scene.add(mesh);
-      const group = { mesh, items };
+      const group = { mesh, items, base: [] };
       if (solid.edges && this.run.shapes.length <= 60) this.edges(group, geometry);
       this.groups.push(group);
     }
@@ -174,9 +192,10 @@ export class SpatialStage {
     this.gridFar.value.copy(this.background);
     for (const mesh of this.grounds) mesh.material.color.set(dark ? "#3a404b" : "#f1eee6");
     for (const mesh of this.sides) mesh.material.color.set(this.theme.body(mesh.userData.shape.body, "free"));
-    for (const { mesh, items, lines } of this.groups) {
+    for (const { mesh, items, lines, base } of this.groups) {
       items.forEach(({ shape }, k) => {
-        mesh.setColorAt(k, new THREE.Color(this.theme.body(shape.body, this.run.bodies[shape.body].drive)));
+        base[k] = this.theme.body(shape.body, this.run.bodies[shape.body].drive);
+        mesh.setColorAt(k, new THREE.Color(base[k]));
         lines?.[k].material.color.set(dark ? "#0d0f13" : "#2a2d33");
       });
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
@@ -189,12 +208,16 @@ export class SpatialStage {
     const { clientWidth: w, clientHeight: h } = this.canvas.parentElement;
     this.width = Math.max(1, w);
     this.height = Math.max(1, h);
-    const ratio = this.quality >= 2 ? 1 : Math.min(2, window.devicePixelRatio || 1);
-    this.renderer.setPixelRatio(this.quality >= 4 ? 0.75 : ratio);
-    this.renderer.setSize(this.width, this.height, false);
     this.camera.aspect = this.width / this.height;
     this.camera.updateProjectionMatrix();
     if (this.fitted) this.fit();
+    if (this.soft) {
+      this.soft.setSize(this.width, this.height);
+      return;
+    }
+    const ratio = this.quality >= 2 ? 1 : Math.min(2, window.devicePixelRatio || 1);
+    this.renderer.setPixelRatio(this.quality >= 4 ? 0.75 : ratio);
+    this.renderer.setSize(this.width, this.height, false);
   }
 
   // As near as the corners of the box allow, with some room for the tools.
@@ -249,6 +272,9 @@ export class SpatialStage {
     const v = this.scratch ??= new THREE.Vector3();
     v.set(p[0], p[1], p[2]).project(this.camera);
     return [((v.x + 1) / 2) * this.width, ((1 - v.y) / 2) * this.height, v.z < 1 ? 1 : 0];
+  }
+  depthOf(p) {
+    return p.clone().sub(this.camera.position).dot(this.camera.getWorldDirection(new THREE.Vector3()));
   }
   pixels(p) {
     const d = Math.hypot(p[0] - this.camera.position.x, p[1] - this.camera.position.y, p[2] - this.camera.position.z);
@@ -365,10 +391,11 @@ export class SpatialStage {
   highlight(body) {
     if (this.chosen === body) return;
     this.chosen = body;
-    for (const { mesh, items } of this.groups) {
+    for (const { mesh, items, base } of this.groups) {
       items.forEach(({ shape }, k) => {
         const color = new THREE.Color(this.theme.body(shape.body, this.run.bodies[shape.body].drive));
         if (shape.body === body) color.lerp(new THREE.Color(this.theme.color.accent), 0.55);
+        base[k] = "#" + color.getHexString();
         mesh.setColorAt(k, color);
       });
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
@@ -379,6 +406,10 @@ export class SpatialStage {
     this.state = state;
     this.place(state);
     this.highlight(look.body);
+    if (this.soft) {
+      this.soft.render(this, look);
+      return;
+    }
     this.gridOn.value = look.grid ? 1 : 0;
     const every = this.quality >= 1 ? 2 : 1;
     this.renderer.shadowMap.autoUpdate = false;
@@ -389,6 +420,13 @@ export class SpatialStage {
   // Called with the time of each frame while playing [ms].
   pace(ms) {
     this.slow = 0.85 * this.slow + 0.15 * (ms > 30 ? 1 : 0);
+    if (this.soft) {
+      if (this.slow > 0.75 && this.soft.scale > 0.5) {
+        this.soft.scale = this.soft.scale > 0.75 ? 0.75 : 0.5;
+        this.slow = 0;
+      }
+      return;
+    }
     if (this.slow > 0.75 && this.quality < 4) {
       this.quality++;
       this.slow = 0;
@@ -403,6 +441,7 @@ export class SpatialStage {
     }
   }
   get remark() {
+    if (this.soft) return this.soft.scale < 1 ? "drawn without a GPU, coarser while playing" : "";
     return this.quality >= 3 ? "no shadows: drawing is slow here" : "";
   }
 }

@@ -184,9 +184,51 @@ async function small(browser, folder) {
   await page.context().close();
 }
 
+// A thousand bodies without a GPU: the time that drawing takes is told, and must not be out of all reason.
+async function crowd(browser, folder) {
+  const dir = path.join(folder, "crowd");
+  const scene = path.join(folder, "crowd.json");
+  perp("scene", "pile3", "--bodies", "1000", "--cubes", "1", "-o", scene);
+  try {
+    execFileSync(cli, ["run", scene, "--until", "0.1", "--solver", "gs", "--tol", "1e-3", "-o", dir, "-q", "--no-figures"], { stdio: "ignore" });
+  } catch (e) {
+    check(e.status === 4, `the run ends, exit code ${e.status}`);
+  }
+  const page = await openPage(browser, url(dir));
+  check(await page.evaluate(() => !!window.perp.stage.soft), "an emulated GPU is not used");
+  const ms = await page.evaluate(async () => {
+    const { perp } = window;
+    const times = [];
+    perp.player.play(true);
+    for (let k = 0; k < 30; k++) {
+      await new Promise((done) => requestAnimationFrame(done));
+      const from = performance.now();
+      perp.draw();
+      times.push(performance.now() - from);
+    }
+    return times.sort((a, b) => a - b)[7];
+  });
+  console.log(`1000 bodies: ${ms.toFixed(1)} ms a frame`);
+  check(ms < 250, `a frame of 1000 bodies takes ${ms} ms`);
+  silent(page);
+  await page.context().close();
+}
+
+// The same page by WebGL, which browsers with a GPU use.
+async function webgl(browser, folder) {
+  const page = await openPage(browser, url(path.join(folder, "trinkle-robot"), "t=0.6&render=gl"));
+  check(await page.evaluate(() => !window.perp.stage.soft && !!window.perp.stage.renderer), "WebGL is used");
+  check((await colours(page, "canvas.main")) > 12, "its stage is not blank");
+  await page.screenshot({ path: path.join(shots, "trinkle-robot-webgl.png") });
+  silent(page);
+  await page.context().close();
+}
+
 await withBrowser(async (browser, folder) => {
   await scene(browser, folder, "berard-4.6", "block", ["x", "y"]);
   await scene(browser, folder, "trinkle-robot", "ball", ["x", "y", "z"]);
+  await webgl(browser, folder);
+  await crowd(browser, folder);
   await violated(browser, folder);
   await small(browser, folder);
 });
