@@ -176,6 +176,19 @@ static bool normalise(const pp_tree *tree, double *q)
     return true;
 }
 
+// Coordinates may be finite and where they lead may not.
+static bool is_somewhere(const pp_tree_pass *pass)
+{
+    for (int i = 0; i < pass->tree->links; i++) {
+        int body = pass->tree->link[i].body;
+        if (!pp_finite3(pass->body[body].p) || !pp_finite3(pass->sigma[body].v) ||
+            !pp_finite3(pass->sigma[body].w)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Takes over the state that was tried.
 static perp_status take(perp_tree *t, double time)
 {
@@ -184,6 +197,9 @@ static perp_status take(perp_tree *t, double time)
     pp_arena_reset(t->room[tried]);
     perp_status status =
         pp_tree_run(&pass, &t->tree, time, q_of(t, tried), qd_of(t, tried), t->room[tried]);
+    if (status >= 0 && !is_somewhere(&pass)) {
+        status = PERP_ERR_NUMERIC;
+    }
     if (status >= 0) {
         t->pass = pass;
         t->now = tried;
@@ -315,13 +331,25 @@ perp_status perp_tree_forces(perp_tree *tree, const perp_wrench *applied, double
     return pp_tree_forces(&tree->pass, tree->turn, applied, tau, tree->room[tree->now]);
 }
 
+static bool are_finite(const perp_tree *tree, const double *x)
+{
+    size_t nv = (size_t)tree->tree.nv;
+    return nv == 0 || (x && pp_all_finite(nv, x));
+}
+
 perp_status perp_tree_inverse(perp_tree *tree, const double *qdd, double *tau)
 {
+    if (!are_finite(tree, qdd)) {
+        return PERP_ERR_ARGUMENT;
+    }
     return pp_tree_inverse(&tree->pass, qdd, tau, tree->room[tree->now]);
 }
 
 perp_status perp_tree_forward(perp_tree *tree, const double *tau, double *qdd)
 {
+    if (!are_finite(tree, tau)) {
+        return PERP_ERR_ARGUMENT;
+    }
     return pp_tree_forward(&tree->pass, tau, qdd, tree->room[tree->now]);
 }
 

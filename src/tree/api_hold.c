@@ -197,7 +197,8 @@ static perp_status run(perp_tree *tree, const double *tau, const perp_hold *hold
 perp_status perp_tree_accelerate(perp_tree *tree, const double *tau, const perp_hold *hold,
                                  double *qdd, double *lambda, int *rank)
 {
-    return tau ? run(tree, tau, hold, qdd, lambda, rank) : PERP_ERR_ARGUMENT;
+    bool fine = tau && pp_all_finite((size_t)tree->tree.nv, tau);
+    return fine ? run(tree, tau, hold, qdd, lambda, rank) : PERP_ERR_ARGUMENT;
 }
 
 perp_status perp_tree_impact(perp_tree *tree, const perp_hold *hold, double *qd_after,

@@ -6,6 +6,8 @@
 //   f_i = m (a_i - g),  n_i = I alpha_i + w x I w   at each link, summed towards the roots: tau = S^T f
 #include "tree/hinge.h"
 
+#include "math/math.h"
+
 perp_wrench pp_tree_opposes(const pp_tree_pass *pass, int link)
 {
     const pp_tree *tree = pass->tree;
@@ -86,7 +88,10 @@ perp_status pp_tree_forces(const pp_tree_pass *pass, const double *turn, const p
         pp_tree_gather(pass, kin.p_ext, tau);
     }
     pp_arena_release(arena, mark);
-    return room ? PERP_OK : PERP_ERR_MEMORY;
+    if (!room) {
+        return PERP_ERR_MEMORY;
+    }
+    return pp_all_finite((size_t)pass->tree->nv, tau) ? PERP_OK : PERP_ERR_NUMERIC;
 }
 
 // ── Energy and momentum ──────────────────────────────────────────────────────────────────────────

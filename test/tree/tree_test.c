@@ -264,6 +264,13 @@ static void bad_states_change_nothing(void **state)
     assert_int_equal(perp_tree_set(r.tree, 2.0, bad, qd), PERP_ERR_ARGUMENT);
     assert_int_equal(perp_tree_set(r.tree, 2.0, q, NULL), PERP_ERR_ARGUMENT);
     assert_int_equal(perp_tree_set(r.tree, (double)INFINITY, q, qd), PERP_ERR_ARGUMENT);
+    const double fast[RODS] = {1e200, 1e200, 1e200};
+    assert_int_equal(perp_tree_set(r.tree, 2.0, q, fast), PERP_ERR_NUMERIC);
+    assert_int_equal(perp_tree_forward(r.tree, bad, rate), PERP_ERR_ARGUMENT);
+    assert_int_equal(perp_tree_inverse(r.tree, bad, rate), PERP_ERR_ARGUMENT);
+    assert_int_equal(perp_tree_accelerate(r.tree, bad, NULL, rate, NULL, NULL), PERP_ERR_ARGUMENT);
+    perp_wrench push[RODS + 1] = {[1] = {{(double)NAN, 0.0, 0.0}, {0.0, 0.0, 0.0}}};
+    assert_int_equal(perp_tree_forces(r.tree, push, rate), PERP_ERR_NUMERIC);
     perp_tree_get(r.tree, &t, now, rate);
     assert_true(t == 1.5);
     for (int k = 0; k < RODS; k++) {
