@@ -87,6 +87,13 @@ static void leave_out_what_is_not_there(perp_check *check, const perp_recording_
     for (size_t k = 0; k < sizeof by_step / sizeof by_step[0] && info->every > 1; k++) {
         leave_out(check, by_step[k], "not every step is recorded");
     }
+    static const perp_check_item by_scheme[] = {PERP_CHECK_PUSH,   PERP_CHECK_CLOSE,
+                                                PERP_CHECK_SLIP,   PERP_CHECK_DRIVE,
+                                                PERP_CHECK_MOTION, PERP_CHECK_CONTACT};
+    for (size_t k = 0; k < sizeof by_scheme / sizeof by_scheme[0] && info->stepper == PERP_EVENT;
+         k++) {
+        leave_out(check, by_scheme[k], "there are events within the steps");
+    }
     if (info->stepper == PERP_QUASISTATIC) {
         leave_out(check, PERP_CHECK_ENERGY, "without inertia there is no kinetic energy");
     }
@@ -157,6 +164,8 @@ static perp_status judge_frame(pp_recheck *c)
         pp_check_recorded(c);
         if (status >= 0 && item[PERP_CHECK_DRIVE].done) {
             status = pp_check_balance(c);
+        } else if (status >= 0 && c->info->stepper == PERP_EVENT && c->info->every == 1) {
+            status = pp_check_event(c);
         }
     }
     pp_check_contacts(c);

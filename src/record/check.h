@@ -68,6 +68,11 @@ double pp_check_power(const perp_wrench *w, const perp_twist *v);
 // Velocity of b's surface minus a's beyond the bodies' own, at a contact point.
 perp_vec3 pp_check_surface(const pp_recheck *c, const perp_contact *contact);
 
+// ── What two frames show with events between them (check_event.c) ────────────────────────────────
+perp_status pp_check_event(pp_recheck *c);
+// How far the normal of a contact went within the step, as a difference of unit vectors.
+double pp_check_turned(const pp_recheck *c, const perp_contact *contact);
+
 // ── Friction (check_friction.c) ──────────────────────────────────────────────────────────────────
 // What the scene says of two shapes; *is_listed: it lists their contact.
 pp_pair pp_check_law(const perp_model *m, int a, int b, bool *is_listed);

@@ -149,6 +149,9 @@ void pp_check_contacts(pp_recheck *c)
         }
         if (c->model || !c->info->spatial) {
             pp_check_friction(c, contact, still, &beyond, &short_of);
+            if (c->info->stepper == PERP_EVENT && c->model) {
+                beyond = fmax(0.0, beyond - fabs(contact->pn) * pp_check_turned(c, contact));
+            }
             pp_check_see(c, PERP_CHECK_CONE, beyond, a, b);
             short_of = isnan(short_of) ? short_of : fmax(0.0, short_of);
             pp_check_see(c, PERP_CHECK_SLIP, phases ? 0.0 : short_of, a, b);

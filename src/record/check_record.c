@@ -196,8 +196,9 @@ static void see_bodies(pp_recheck *c)
     }
 }
 
-// With the bodies turned as they are at the start of the step, as the step's problem has them.
-static double kinetic(const pp_recheck *c, const double *nu)
+// With the bodies turned as `at` has them: at the start of the step, as its problem has them; with events
+// at the time of nu.
+static double kinetic(const pp_recheck *c, const pp_frame *at, const double *nu)
 {
     double sum = 0.0;
     for (int i = 0; i < c->model->bodies; i++) {
@@ -207,7 +208,7 @@ static double kinetic(const pp_recheck *c, const double *nu)
             all[body->axis[k]] = nu[body->at + k];
         }
         perp_vec3 v = {all[0], all[1], all[2]};
-        perp_vec3 w = pp_mul_t(&c->before[i].R, pp_vec(all[3], all[4], all[5]));
+        perp_vec3 w = pp_mul_t(&at[i].R, pp_vec(all[3], all[4], all[5]));
         sum += 0.5 * (body->mass * pp_dot3(v, v) + pp_dot3(w, pp_mul(&body->I_B, w)));
     }
     return sum;
@@ -223,11 +224,12 @@ static void see_energy(pp_recheck *c)
     double error = apart(e->potential, potential);
     bool told = !c->model->spatial || c->info->every == 1;
     if (c->info->stepper != PERP_QUASISTATIC && told) {
-        double before = c->model->spatial ? kinetic(c, c->nu0) : old->kinetic;
+        const pp_frame *end = c->info->stepper == PERP_EVENT ? c->after : c->before;
+        double before = c->model->spatial ? kinetic(c, c->before, c->nu0) : old->kinetic;
         double in = before + old->potential + e->work, out = e->kinetic + e->potential;
         double size = fabs(before) + fabs(old->potential) + fabs(e->work) + fabs(e->kinetic) +
                       fabs(e->potential);
-        error = worse(error, apart(e->kinetic, kinetic(c, c->nu)));
+        error = worse(error, apart(e->kinetic, kinetic(c, end, c->nu)));
         if (isfinite(size)) {
             error = worse(error, fabs(in - out - e->dissipated) / fmax(1.0, size));
         }

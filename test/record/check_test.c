@@ -196,6 +196,58 @@ static void one_changed_number_is_found(void **state)
     }
 }
 
+// Events lie within the steps: what is left is judged, and what is not says why.
+static void runs_with_events_pass(void **state)
+{
+    (void)state;
+    static const char *const with_events[] = {"scenes/berard-4.5.json", "scenes/rocking-block.json",
+                                              "scenes/lagrange-top.json",
+                                              "scenes/trinkle-robot.json"};
+    for (size_t k = 0; k < sizeof with_events / sizeof with_events[0]; k++) {
+        record_scene(with_events[k], place.path, PERP_EVENT, 100, 1);
+        verdict v = judge(place.path, PERP_CHECK_MOMENTUM);
+        for (int i = 0; i < PERP_CHECK_COUNT; i++) {
+            const perp_check_result *item = &v.check.item[i];
+            if (item->done && !(item->worst <= item->limit)) {
+                fail_msg("%s: %s is %g, %s", with_events[k], item->name, item->worst, item->where);
+            }
+        }
+        assert_true(v.check.passed);
+        assert_false(v.check.item[PERP_CHECK_MOTION].done);
+        assert_non_null(strstr(v.check.item[PERP_CHECK_MOTION].why, "events within the steps"));
+    }
+}
+
+static void one_changed_number_is_found_among_events(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *column;
+        hsize_t row, index;
+        double by;
+        perp_check_item found;
+    } changes[] = {
+        {"q", 50, 1, -0.01, PERP_CHECK_GAP},
+        {"q", 50, 6, 0.1, PERP_CHECK_JOINT},
+        {"nu", 50, 3, 1e-3, PERP_CHECK_MOMENTUM},
+        {"nu", 50, 4, NAN, PERP_CHECK_MOMENTUM},
+        {"nu", 50, 8, 0.5, PERP_CHECK_ENERGY},
+        {"contacts/pn", 100, 0, -10.0, PERP_CHECK_PULL},
+        {"contacts/pn", 100, 0, -1e-3, PERP_CHECK_MOMENTUM},
+        {"contacts/pf", 100, 0, 1.0, PERP_CHECK_CONE},
+    };
+    for (size_t k = 0; k < sizeof changes / sizeof changes[0]; k++) {
+        record_scene("scenes/berard-4.3.json", place.path, PERP_EVENT, 100, 1);
+        change(changes[k].column, changes[k].row, changes[k].index, changes[k].by);
+        verdict v = judge(place.path, changes[k].found);
+        const perp_check_result *item = &v.check.item[changes[k].found];
+        assert_false(v.check.passed);
+        if (!(item->worst > item->limit)) {
+            fail_msg("change %d: %s is %g", (int)k, item->name, item->worst);
+        }
+    }
+}
+
 // ── Every column ─────────────────────────────────────────────────────────────────────────────────
 
 typedef struct cell {
@@ -443,6 +495,8 @@ int main(void)
         cmocka_unit_test(what_is_not_recorded_is_not_judged),
         cmocka_unit_test(two_phases_pass),
         cmocka_unit_test(one_changed_number_is_found),
+        cmocka_unit_test(runs_with_events_pass),
+        cmocka_unit_test(one_changed_number_is_found_among_events),
         cmocka_unit_test(a_machine_is_judged_whole),
         cmocka_unit_test(every_number_is_judged),
     };
