@@ -7,8 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { FEW = 8 };          // contacts that are solved to rounding
-enum { LOCAL_MOST = 48 };  // cone rows up to which bodies are eliminated
+enum { FEW = 8 };                      // contacts that are solved to rounding
+enum { MANY = 60, REFINE_MOST = 10 };  // contacts from which refining is limited to so many steps
+enum { LOCAL_MOST = 48 };              // cone rows up to which bodies are eliminated
 
 static double clamped(double p, double lower, double upper)
 {
@@ -250,6 +251,9 @@ static void refine_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *optio
         perp_comp_info info;
         options->tolerance *= 1e-2;
         options->warm_start = true;
+        if (fcp->nc > MANY) {  // a step or two from there, or it is not worth it
+            options->max_iterations = REFINE_MOST;
+        }
         perp_status status =
             perp_fcp_solve(r->options->solver, fcp, options, r->options->env, c, v, &info);
         r->out->iterations += info.iterations;
