@@ -9,13 +9,6 @@
 #include "comp/comp.h"
 #include "math/math.h"
 
-// ── Linear algebra ───────────────────────────────────────────────────────────────────────────────
-
-// The Moore-Penrose solution of A x = b, A n x n column-major: of all x with the least |A x - b| the
-// shortest. Columns whose remainder is below tiny times the largest count as dependent. A and b are
-// overwritten, x gets the answer. Returns the rank, -1: out of memory.                  theory (H3)
-int pp_least_solve(int n, double *A, double *b, double *x, double tiny, pp_arena *arena);
-
 // ── Laws: the complementarity problem of one instant ─────────────────────────────────────────────
 //
 //   u = A r + b,  A = J H^-1 J^T
