@@ -42,7 +42,7 @@ static pp_law law_of(const pp_machine *machine, const pp_moment *moment, const p
     switch (hold->kind) {
     case PP_HOLD_MOTOR:
     case PP_HOLD_DRY:
-        law.kind = PP_LAW_BOX;
+        law.kind = hold->mode == PP_SLIDES ? PP_LAW_RUBBING : PP_LAW_BOX;
         law.bound = hold->kind == PP_HOLD_DRY ? joint[hold->joint].friction
                                               : joint[hold->joint].rate_effort;
         law.d[0] = hold->d;

@@ -85,7 +85,7 @@ static int unknowns(const pp_laws *laws, pp_push *acts, pp_push *zero, double *r
         if (law->size == 0) {
             continue;
         }
-        if (law->kind == PP_LAW_BOX && law->mode == PP_SLIDES) {
+        if (law->kind == PP_LAW_RUBBING || (law->kind == PP_LAW_BOX && law->mode == PP_SLIDES)) {
             r[law->at] = -law->bound * law->d[0];
         } else if (law->kind == PP_LAW_EQUAL || law->mode == PP_HELD) {
             for (int k = 0; k < law->size; k++, n++) {
@@ -161,6 +161,9 @@ static double law_gap(const pp_law *law, const double *r, const double *u)
     }
     if (law->kind == PP_LAW_BOX) {
         return disc_gap(1, r, u, law->bound);
+    }
+    if (law->kind == PP_LAW_RUBBING) {
+        return fabs(r[0] + law->bound * law->d[0]);
     }
     worst = fabs(fmin(r[0], u[0]));
     double most = law->mu * (fmax(0.0, r[0]) + law->extra);

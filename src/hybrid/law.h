@@ -24,6 +24,7 @@ typedef enum pp_mode {
 typedef enum pp_law_kind {
     PP_LAW_EQUAL,    // u = 0
     PP_LAW_BOX,      // |r| <= bound, and -bound sign(u) where u != 0
+    PP_LAW_RUBBING,  // r = -bound d: d is known
     PP_LAW_CONTACT,  // 0 <= r_n _|_ u_n >= 0, |r_t| <= mu r_n against u_t
     PP_LAW_SLIDING,  // 0 <= r_n _|_ u_n >= 0, r_t = -mu r_n d: d is known
 } pp_law_kind;

@@ -152,7 +152,7 @@ static void see_forces(watch *w, const pp_laws *laws, const double *r)
     for (int i = 0; i < laws->count; i++) {
         const pp_law *law = &laws->law[i];
         const double *f = r + law->at;
-        if (law->size == 0 || law->kind == PP_LAW_EQUAL) {
+        if (law->size == 0 || law->kind == PP_LAW_EQUAL || law->kind == PP_LAW_RUBBING) {
             continue;
         }
         if (law->kind == PP_LAW_BOX) {

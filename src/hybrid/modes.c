@@ -26,6 +26,7 @@ typedef struct posed {
     int n;
     variable *v;
     double *M, *b, *lower, *upper, *z;
+    double *known;  // rows: forces that are not asked for
 } posed;
 
 // ── Independent equations ────────────────────────────────────────────────────────────────────────
@@ -116,7 +117,7 @@ static void pose_variables(const pp_laws *laws, const bool *keep, posed *p)
             pose_contact(laws, i, p);
             continue;
         }
-        for (int k = 0; k < law->size; k++) {
+        for (int k = 0; k < law->size && law->kind != PP_LAW_RUBBING; k++) {
             if (law->kind == PP_LAW_EQUAL && !keep[law->at + k]) {
                 continue;
             }
@@ -143,8 +144,10 @@ static perp_status pose(const pp_laws *laws, posed *p, pp_arena *arena)
 {
     size_t most = (size_t)laws->rows + (size_t)laws->count * (FACETS + 2);
     bool *keep = PP_ZEROS(arena, bool, laws->rows);
-    *p = (posed){.v = PP_ZEROS(arena, variable, most)};
-    if (!keep || !p->v) {
+    double *u = PP_ARRAY(arena, double, laws->rows);
+    *p =
+        (posed){.v = PP_ZEROS(arena, variable, most), .known = PP_ZEROS(arena, double, laws->rows)};
+    if (!keep || !p->v || !p->known || !u) {
         return PERP_ERR_MEMORY;
     }
     perp_status status = independent(laws, keep, arena);
@@ -158,13 +161,20 @@ static perp_status pose(const pp_laws *laws, posed *p, pp_arena *arena)
     if (!p->M || !p->b) {
         return PERP_ERR_MEMORY;
     }
+    for (int i = 0; i < laws->count; i++) {
+        const pp_law *law = &laws->law[i];
+        if (law->kind == PP_LAW_RUBBING && law->size > 0) {
+            p->known[law->at] = -law->bound * law->d[0];
+        }
+    }
+    pp_law_rates(laws, p->known, u);
     p->lower = p->b + n;
     p->upper = p->lower + n;
     p->z = p->upper + n;
     for (size_t j = 0; j < n; j++) {
         const variable *c = &p->v[j];
         const pp_law *law = c->sigma ? &laws->law[c->contact] : NULL;
-        p->b[j] = law ? law->mu * law->extra : pp_push_value(&c->zero, laws->b);
+        p->b[j] = law ? law->mu * law->extra : pp_push_value(&c->zero, u);
         p->lower[j] = c->lower;
         p->upper[j] = c->upper;
         p->z[j] = 0.0;
@@ -196,7 +206,7 @@ static perp_status solve_posed(posed *p, const perp_env *env)
 
 static void forces_of(const pp_laws *laws, const posed *p, double *r)
 {
-    memset(r, 0, (size_t)laws->rows * sizeof *r);
+    memcpy(r, p->known, (size_t)laws->rows * sizeof *r);
     for (int j = 0; j < p->n; j++) {
         for (int k = 0; k < p->v[j].acts.count; k++) {
             r[p->v[j].acts.row[k]] += p->z[j] * p->v[j].acts.s[k];
@@ -233,6 +243,8 @@ static void modes_of(pp_laws *laws, const double *r, const double *u)
         pp_law *law = &laws->law[i];
         if (law->kind == PP_LAW_EQUAL || law->size == 0) {
             law->mode = PP_HELD;
+        } else if (law->kind == PP_LAW_RUBBING) {
+            law->mode = PP_SLIDES;
         } else if (law->kind == PP_LAW_BOX) {
             law->mode = fabs(u[law->at]) > tol_u ? PP_SLIDES : PP_HELD;
             law->d[0] = u[law->at] > 0.0 ? 1.0 : -1.0;

@@ -359,7 +359,8 @@ static bool push_over(pp_laws *laws, const double *r, const bool *ended)
     for (int i = 0; i < laws->count; i++) {
         pp_law *law = &laws->law[i];
         const double *f = r + law->at;
-        if (!ended[i] || law->kind == PP_LAW_EQUAL || law->size == 0 || law->mode == PP_OFF) {
+        bool free = law->kind != PP_LAW_EQUAL && law->kind != PP_LAW_RUBBING;
+        if (!ended[i] || !free || law->size == 0 || law->mode == PP_OFF) {
             continue;
         }
         double push = law->size == 3 ? hypot(f[1], f[2]) : law->size == 2 ? fabs(f[1]) : 0.0;
