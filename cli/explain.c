@@ -165,7 +165,9 @@ static cli_exit show(const explain_options *o, const perp_scene *scene, perp_sim
                    : cli_complain("explain: too many contacts for --loads");
     }
     if (perp_sim_problem(sim, (perp_form)((int)PERP_FORM_MCP + o->form), &problem) < 0) {
-        return status < 0 ? CLI_UNSOLVED : cli_complain("explain: not enough memory");
+        return status < 0 ? CLI_UNSOLVED
+                          : cli_complain("explain: not enough memory, or the stepper event, whose "
+                                         "steps are not one problem");
     }
     explained e = {perp_scene_name(scene),
                    fabs(t) < 1e-9 * h ? 0.0 : t,

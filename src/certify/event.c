@@ -37,13 +37,26 @@ static void check_joints(perp_certificate *c, const pp_flown *e)
     }
 }
 
+static bool is_geared(const perp_model *m, int body)
+{
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *j = &m->joint[i];
+        if (j->kind == PERP_GEAR &&
+            (m->joint[j->joint_a].a == body || m->joint[j->joint_a].b == body ||
+             m->joint[j->joint_b].a == body || m->joint[j->joint_b].b == body)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // m (v - v_old) is what gravity, contacts, joints and the wrench from outside gave; bodies that force
-// elements act on are left out.
+// elements or gears act on are left out.
 static void check_momentum(perp_certificate *c, const pp_flown *e)
 {
     const perp_model *m = e->model;
     for (int i = 0; i < m->bodies; i++) {
-        bool free = m->body[i].nv > 0;
+        bool free = m->body[i].nv > 0 && !is_geared(m, i);
         for (int k = 0; k < m->forces; k++) {
             free = free && m->force[k].a != i && m->force[k].b != i;
         }

@@ -65,7 +65,7 @@ static perp_contact contact_of(const perp_sim *sim, const pp_contact_sum *s)
                         .mu = sim->def.friction == PERP_FRICTION_NONE ? 0.0 : c->mu,
                         .restitution = c->restitution,
                         .pn = s->pn,
-                        .pf_W = s->pf_W,
+                        .pf_W = pp_along(s->pf_W, -pp_dot3(s->pf_W, c->n), c->n),
                         .mode = s->closed ? s->mode : PERP_OPEN};
     out.rate_n = pp_dot3(v, c->n);
     v = pp_add(pp_along(v, -out.rate_n, c->n), c->surface);
@@ -280,4 +280,33 @@ void pp_sim_event_joint(const perp_sim *sim, int joint, perp_joint_state *out)
         out->limit = sum->limit;
         out->redundant = sum->redundant;
     }
+}
+
+// Contacts and joints on a body that is not free, turned round; about where it is at the end of the step.
+perp_wrench pp_sim_event_drive(const perp_sim *sim, int body)
+{
+    const perp_model *m = sim->model;
+    const pp_hybrid_result *r = &sim->flown;
+    perp_vec3 origin = sim->frames[body].p;
+    perp_wrench out = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    for (int i = 0; i < r->contacts; i++) {
+        const pp_contact_sum *s = &r->contact[i];
+        bool on_a = m->shape[s->a].body == body, on_b = m->shape[s->b].body == body;
+        double sign = on_a ? 1.0 : on_b ? -1.0 : 0.0;
+        perp_vec3 tau = pp_sub(s->m_W, pp_cross(origin, s->p_W));
+        out.f = pp_along(out.f, sign, s->p_W);
+        out.tau = pp_along(out.tau, sign, tau);
+    }
+    for (int i = 0; i < m->joints && r->joint; i++) {
+        const pp_joint *j = &m->joint[i];
+        if (j->kind == PERP_GEAR || (j->a != body && j->b != body)) {
+            continue;
+        }
+        double sign = j->a == body ? 1.0 : -1.0;
+        const perp_wrench *w = &r->joint[i].on_b;
+        perp_vec3 arm = pp_sub(sim->frames[j->b].p, origin);
+        out.f = pp_along(out.f, sign, w->f);
+        out.tau = pp_along(out.tau, sign, pp_add(w->tau, pp_cross(arm, w->f)));
+    }
+    return out;
 }

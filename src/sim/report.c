@@ -266,7 +266,11 @@ perp_wrench perp_body_drive_impulse(const perp_sim *sim, perp_body body)
     const perp_model *m = sim->model;
     const pp_step *s = &sim->step;
     perp_wrench out = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
-    if (body.i < 0 || body.i >= m->bodies || m->body[body.i].nv > 0 || !s->solved) {
+    bool held = body.i >= 0 && body.i < m->bodies && m->body[body.i].nv == 0;
+    if (held && sim->def.stepper == PERP_EVENT) {
+        return pp_sim_event_drive(sim, body.i);
+    }
+    if (!held || !s->solved) {
         return out;
     }
     perp_vec3 origin = s->kin.body[body.i].p;

@@ -92,5 +92,6 @@ const double *pp_sim_guess(perp_sim *sim);
 perp_status pp_sim_event_create(perp_sim *sim, perp_error *error);
 perp_status pp_sim_event_step(perp_sim *sim, double h);
 void pp_sim_event_joint(const perp_sim *sim, int joint, perp_joint_state *out);
+perp_wrench pp_sim_event_drive(const perp_sim *sim, int body);
 // Fills info->certificate, energies, contacts and warm starts of a solved step.
 perp_status pp_sim_report(perp_sim *sim);
