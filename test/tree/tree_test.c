@@ -411,6 +411,16 @@ static void memory_may_run_out(void **state)
         if (status == PERP_OK) {
             status = perp_tree_forward(tree, qd, x);
         }
+        const double J[2 * RODS] = {1.0, 0.0, 0.0, 1.0, 0.0, 0.0}, rhs[2] = {0.0, 1.0};
+        perp_hold hold = {1, 1, J, rhs};
+        perp_constraints c;
+        double lambda[2];
+        if (status == PERP_OK) {
+            status = perp_tree_constraints(tree, &c);
+        }
+        if (status == PERP_OK) {
+            status = perp_tree_accelerate(tree, qd, &hold, x, lambda, NULL);
+        }
         assert_true(status == PERP_OK || status == PERP_ERR_MEMORY);
         done = status == PERP_OK;
         perp_tree_destroy(tree);
