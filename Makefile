@@ -50,7 +50,7 @@ deps-test:
 deps-browser:
 	@tools/install_deps build viewer test browser
 deps-lint:
-	@tools/install_deps build test lint
+	@tools/install_deps build viewer test lint
 deps-docs:
 	@tools/install_deps docs
 deps-fuzz:

@@ -20,7 +20,7 @@ function arrow(ctx, from, to, head) {
   ctx.moveTo(to[0], to[1]);
   ctx.lineTo(to[0] - ux * h - uy * h * 0.42, to[1] - uy * h + ux * h * 0.42);
   ctx.lineTo(to[0] - ux * h + uy * h * 0.42, to[1] - uy * h - ux * h * 0.42);
-  ctx.closePath();
+  ctx.lineTo(to[0], to[1]);
 }
 
 // Two directions across a unit vector.

@@ -14,20 +14,21 @@ const TOP = 1.3;
 // Corners of the convex outline of points, counter-clockwise (Andrew's chain).
 function outline(points) {
   points.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-  const chain = (list) => {
-    const out = [];
-    for (const p of list) {
-      while (out.length > 1) {
-        const [a, b] = [out[out.length - 2], out[out.length - 1]];
-        if ((b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) > 0) break;
-        out.pop();
-      }
-      out.push(p);
+  const out = [];
+  const add = (p, least) => {
+    while (out.length > least) {
+      const a = out[out.length - 2];
+      const b = out[out.length - 1];
+      if ((b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) > 0) break;
+      out.pop();
     }
-    out.pop();
-    return out;
+    out.push(p);
   };
-  return [...chain(points), ...chain([...points].reverse())];
+  for (let k = 0; k < points.length; k++) add(points[k], 1);
+  const half = out.length;
+  for (let k = points.length - 2; k >= 0; k--) add(points[k], half);
+  out.pop();
+  return out;
 }
 
 // A geometry as the loop below wants it: positions, normals, which triangles are dark, and few points that stand
@@ -104,7 +105,7 @@ export class SoftRenderer {
     ctx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     ctx.fillStyle = this.theme.color.stage;
     ctx.fillRect(0, 0, this.width, this.height);
-    stage.grounds.forEach((mesh, k) => this.ground(stage, mesh, look, k === 0));
+    stage.grounds.forEach((mesh, k) => this.ground(stage, mesh, look, view, k === 0));
     const scale = look.playing ? this.scale : this.ratio < 1.5 ? 2 : this.ratio;
     const [w, h] = this.buffers(scale);
     for (const group of stage.groups) this.solids(group, view, w, h);
@@ -218,7 +219,7 @@ export class SoftRenderer {
   // ── the ground ──
 
   // A half-space that faces the eye: a tint that fades away, a grid, and shadows.
-  ground(stage, mesh, look, first) {
+  ground(stage, mesh, look, view, first) {
     const { ctx } = this;
     const size = stage.size;
     const normal = new THREE.Vector3(0, 0, 1).applyQuaternion(mesh.quaternion);
@@ -231,7 +232,7 @@ export class SoftRenderer {
     const far = 3.2 * size;
     this.tint(at, far);
     if (look.grid) this.grid(at, far, niceStep(size / 8));
-    if (first) this.shadows(stage, mesh.position, normal);
+    if (first) this.shadows(stage, mesh.position, normal, view);
     ctx.globalAlpha = 1;
   }
   // Rings from far to near, each a little more of the ground's colour.
@@ -284,33 +285,43 @@ export class SoftRenderer {
     }
     ctx.globalAlpha = 1;
   }
-  // One path of all outlines, filled once: shadows do not add up.
-  shadows(stage, origin, normal) {
+  // One path of all outlines, filled once: shadows do not add up. A point falls along the light onto the ground, and
+  // from there to the screen: one matrix.
+  shadows(stage, origin, normal, view) {
     const { ctx, sun } = this;
     const slope = sun.dot(normal);
     if (slope < 0.1) return;
-    const path = new Path2D();
+    const [nx, ny, nz] = [normal.x / slope, normal.y / slope, normal.z / slope];
+    const d = origin.x * nx + origin.y * ny + origin.z * nz;
+    const fall = new THREE.Matrix4().set(
+      1 - sun.x * nx, -sun.x * ny, -sun.x * nz, sun.x * d,
+      -sun.y * nx, 1 - sun.y * ny, -sun.y * nz, sun.y * d,
+      -sun.z * nx, -sun.z * ny, 1 - sun.z * nz, sun.z * d,
+      0, 0, 0, 1,
+    );
+    const down = new THREE.Matrix4().multiplyMatrices(view, fall);
     const m = new THREE.Matrix4();
-    const v = new THREE.Vector3();
+    const path = new Path2D();
     for (const { mesh, items } of stage.groups) {
       const g = this.prepared.get(mesh.geometry) ?? prepare(mesh.geometry, items.length);
       this.prepared.set(mesh.geometry, g);
       for (let k = 0; k < items.length; k++) {
-        m.fromArray(mesh.instanceMatrix.array, 16 * k);
-        const points = [];
-        for (const c of g.corners) {
-          v.set(c[0], c[1], c[2]).applyMatrix4(m);
-          const height = (v.x - origin.x) * normal.x + (v.y - origin.y) * normal.y + (v.z - origin.z) * normal.z;
-          v.addScaledVector(sun, -height / slope);
-          const s = stage.project([v.x, v.y, v.z]);
-          if (s[2]) points.push([s[0], s[1]]);
-        }
-        if (points.length < 3) continue;
-        outline(points).forEach((p, i) => (i ? path.lineTo(p[0], p[1]) : path.moveTo(p[0], p[1])));
-        path.closePath();
+        m.fromArray(mesh.instanceMatrix.array, 16 * k).premultiply(down);
+        this.shadow(g, m.elements, path);
       }
     }
     ctx.fillStyle = this.theme.name === "dark" ? "rgba(0, 0, 0, .42)" : "rgba(70, 64, 50, .30)";
     ctx.fill(path, "nonzero");
+  }
+  shadow(g, e, path) {
+    const points = [];
+    for (const [x, y, z] of g.corners) {
+      const c = e[3] * x + e[7] * y + e[11] * z + e[15];
+      if (c <= 1e-6) return;
+      points.push([((e[0] * x + e[4] * y + e[8] * z + e[12]) / c + 1) * 0.5 * this.width, (1 - (e[1] * x + e[5] * y + e[9] * z + e[13]) / c) * 0.5 * this.height]);
+    }
+    if (points.length < 3) return;
+    // Filling closes outlines by itself; closePath looks at the whole path every time.
+    outline(points).forEach((p, i) => (i ? path.lineTo(p[0], p[1]) : path.moveTo(p[0], p[1])));
   }
 }
