@@ -43,6 +43,11 @@ export function bodyReach(run) {
   for (const shape of run.shapes) {
     if (!endless(shape)) out[shape.body] = Math.max(out[shape.body], reach(run, shape));
   }
+  for (const joint of run.joints) {
+    for (const [body, anchor] of [[joint.a, joint.anchor_a], [joint.b, joint.anchor_b]]) {
+      if (run.bodies[body].row >= 0) out[body] = Math.max(out[body], Math.hypot(...anchor));
+    }
+  }
   return out;
 }
 
@@ -87,6 +92,15 @@ export function bounds(run) {
 
 // Fixed things count where they are not much larger than what moves.
 function widenByFixed(run, far, low, high, size) {
+  for (const joint of run.joints) {
+    for (const [body, anchor] of [[joint.a, joint.anchor_a], [joint.b, joint.anchor_b]]) {
+      if (run.bodies[body].row >= 0) continue;
+      for (let i = 0; i < run.axes; i++) {
+        low[i] = Math.min(low[i], run.start[7 * body + i] + anchor[i]);
+        high[i] = Math.max(high[i], run.start[7 * body + i] + anchor[i]);
+      }
+    }
+  }
   run.bodies.forEach((body, k) => {
     if (body.row >= 0 || !(far[k] > 0)) return;
     for (const shape of run.shapes) {

@@ -106,6 +106,7 @@ export class SoftRenderer {
     ctx.fillStyle = this.theme.color.stage;
     ctx.fillRect(0, 0, this.width, this.height);
     stage.grounds.forEach((mesh, k) => this.ground(stage, mesh, look, view, k === 0));
+    if (stage.plane && look.grid) this.ground(stage, stage.plane, look, view, false);
     const scale = look.playing ? this.scale : this.ratio < 1.5 ? 2 : this.ratio;
     const [w, h] = this.buffers(scale);
     for (const group of stage.groups) this.solids(group, view, w, h);
@@ -222,15 +223,17 @@ export class SoftRenderer {
   ground(stage, mesh, look, view, first) {
     const { ctx } = this;
     const size = stage.size;
-    const normal = new THREE.Vector3(0, 0, 1).applyQuaternion(mesh.quaternion);
+    const own = mesh !== stage.plane;
+    const turn = own ? mesh.quaternion : new THREE.Quaternion();
+    const normal = new THREE.Vector3(0, 0, 1).applyQuaternion(turn);
     const toEye = stage.camera.position.clone().sub(mesh.position);
-    if (normal.dot(toEye) <= 0) return;
+    if (own && normal.dot(toEye) <= 0) return;
     const at = (x, y) => {
-      const p = new THREE.Vector3(x, y, 0).applyQuaternion(mesh.quaternion).add(mesh.position);
+      const p = new THREE.Vector3(x, y, 0).applyQuaternion(turn).add(mesh.position);
       return { p, s: stage.project([p.x, p.y, p.z]), front: stage.depthOf(p) > stage.camera.near };
     };
     const far = 3.2 * size;
-    this.tint(at, far);
+    if (own) this.tint(at, far);
     if (look.grid) this.grid(at, far, niceStep(size / 8));
     if (first) this.shadows(stage, mesh.position, normal, view);
     ctx.globalAlpha = 1;

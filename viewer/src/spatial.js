@@ -55,6 +55,7 @@ export class SpatialStage {
     this.frames = 0;
     this.lights();
     this.ground();
+    this.reference();
     this.patches();
     this.solids();
     this.resize();
@@ -107,6 +108,18 @@ export class SpatialStage {
       this.scene.add(mesh);
       this.grounds.push(mesh);
     }
+  }
+  // Where there is no ground: a grid below everything, for the eye.
+  reference() {
+    if (this.grounds.length > 0) return;
+    const step = niceStep(this.size / 8);
+    const c = this.center();
+    this.plane = new THREE.GridHelper(32 * step, 32);
+    this.plane.material.transparent = true;
+    this.plane.material.opacity = 0.6;
+    this.plane.rotation.x = Math.PI / 2;
+    this.plane.position.set(Math.round(c.x / step) * step, Math.round(c.y / step) * step, this.box.low[2]);
+    this.scene.add(this.plane);
   }
   // The side of a moving body that is endless for the solver: a patch of the body's size.
   patches() {
@@ -191,6 +204,13 @@ export class SpatialStage {
     this.gridLine.value.set(dark ? "#5c6371" : "#aaa493");
     this.gridFar.value.copy(this.background);
     for (const mesh of this.grounds) mesh.material.color.set(dark ? "#3a404b" : "#f1eee6");
+    if (this.plane) {
+      const g = this.plane.geometry;
+      const line = new THREE.Color(dark ? "#4a505c" : "#cfcabd");
+      const colors = new Float32Array(g.attributes.position.count * 3);
+      for (let k = 0; k < colors.length; k += 3) line.toArray(colors, k);
+      g.setAttribute("color", new THREE.BufferAttribute(colors, 3));
+    }
     for (const mesh of this.sides) mesh.material.color.set(this.theme.body(mesh.userData.shape.body, "free"));
     for (const { mesh, items, lines, base } of this.groups) {
       items.forEach(({ shape }, k) => {
@@ -411,6 +431,7 @@ export class SpatialStage {
       return;
     }
     this.gridOn.value = look.grid ? 1 : 0;
+    if (this.plane) this.plane.visible = look.grid;
     const every = this.quality >= 1 ? 2 : 1;
     this.renderer.shadowMap.autoUpdate = false;
     this.renderer.shadowMap.needsUpdate = this.frames++ % every === 0 || !look.playing;
