@@ -65,7 +65,7 @@ static perp_contact contact_of(const perp_sim *sim, const pp_contact_sum *s)
                         .mu = sim->def.friction == PERP_FRICTION_NONE ? 0.0 : c->mu,
                         .restitution = c->restitution,
                         .pn = s->pn,
-                        .pf_W = pp_along(s->pf_W, -pp_dot3(s->pf_W, c->n), c->n),
+                        .pf_W = s->pf_W,
                         .mode = s->closed ? s->mode : PERP_OPEN};
     out.rate_n = pp_dot3(v, c->n);
     v = pp_add(pp_along(v, -out.rate_n, c->n), c->surface);
