@@ -8,8 +8,9 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 # WERROR=ON turns warnings into errors, as the checks in .ci/run do.
 WERROR ?= OFF
-# How long `make fuzz` runs, in seconds, all targets together.
-FUZZ_SECONDS ?= 60
+# `make fuzz` tries the same inputs everywhere; with FUZZ_SECONDS it explores that long, all targets together.
+FUZZ_SECONDS ?=
+FUZZ_SEED    ?= 1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test bench bench-peers bench-tree lint format docs install clean asan check-install fuzz \
@@ -26,7 +27,7 @@ help:
 	@echo 'make format    rewrite the sources with clang-format'
 	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR is honoured)'
 	@echo 'make clean     remove build/'
-	@echo 'more checks:   make asan, make check-install, make fuzz [FUZZ_SECONDS=60]; all: .ci/run'
+	@echo 'more checks:   make asan, make check-install, make fuzz [FUZZ_SECONDS=600 FUZZ_SEED=7]; all: .ci/run'
 
 # ── Building ─────────────────────────────────────────────────────────────────────────────────────
 # build/<preset>/.configured is made once a preset; CMake itself notices later changes of its files.
@@ -110,7 +111,7 @@ check-install: deps-lint
 
 fuzz: deps-fuzz
 	@$(MAKE) --no-print-directory build-fuzz
-	@tools/run_fuzz build/fuzz $(FUZZ_SECONDS)
+	@tools/run_fuzz build/fuzz $(if $(FUZZ_SECONDS),$(FUZZ_SECONDS) $(FUZZ_SEED))
 
 clean:
 	rm -rf build
