@@ -178,10 +178,8 @@ static void push(const pp_closed *c, const double *step, double *nu)
             const pp_body *body = &c->model->body[row->body[k]];
             const double *MJ = c->MJ[i][k];
             double *to = nu + body->at, by = step[i];
-            if (body->nv == 6) {  // unrolled
-                for (int v = 0; v < 6; v++) {
-                    to[v] += by * MJ[v];
-                }
+            if (body->nv == 6) {
+                pp_add6(by, MJ, to);
                 continue;
             }
             for (int v = 0; v < body->nv; v++) {

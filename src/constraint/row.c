@@ -122,9 +122,7 @@ double pp_row_rate(const perp_model *model, const pp_row *row, const double *nu)
 static inline void add_body(int nv, double s, const double *x, double *y)
 {
     if (nv == 6) {
-        for (int j = 0; j < 6; j++) {
-            y[j] += s * x[j];
-        }
+        pp_add6(s, x, y);
         return;
     }
     for (int j = 0; j < nv; j++) {

@@ -82,6 +82,18 @@ void pp_masses_solve(const perp_model *model, const pp_weight *mass, const doubl
 // nu^T M nu / 2 [J].
 double pp_kinetic(const perp_model *model, const pp_weight *mass, const double *nu);
 
+// y += s x for the velocities of a body of space; all of x is read before y is written.
+static inline void pp_add6(double s, const double *x, double *y)
+{
+    double a = s * x[0], b = s * x[1], c = s * x[2], d = s * x[3], e = s * x[4], f = s * x[5];
+    y[0] += a;
+    y[1] += b;
+    y[2] += c;
+    y[3] += d;
+    y[4] += e;
+    y[5] += f;
+}
+
 // ── Points of bodies ─────────────────────────────────────────────────────────────────────────────
 
 // R_WB r for a vector in the body frame; and the world position of a body-fixed point.

@@ -84,7 +84,10 @@ void pp_sim_follow_turns(const perp_model *model, const pp_kinematics *kin, doub
 {
     for (int i = 0; i < model->joints; i++) {
         pp_row row;
-        pp_joint_coordinate(model, kin, i, &row);
+        row.value = 0.0;
+        if (pp_joint_has_coordinate(&model->joint[i])) {
+            pp_joint_coordinate(model, kin, i, &row);
+        }
         turn[i] = row.value;
     }
 }
