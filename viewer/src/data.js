@@ -54,31 +54,22 @@ function bytesOf(base64) {
   return bytes;
 }
 
-function decode(view, column, range) {
+// Browsers are little-endian, as the columns are.
+function decode(bytes, column, range) {
   const n = column.width * column.rows;
-  const Kind = { f64: Float64Array, u32: Uint32Array, u8: Uint8Array }[column.type] ?? Float32Array;
-  const out = new Kind(n);
-  const size = CELL[column.type];
-  const bits = new DataView(new ArrayBuffer(4));
-  for (let k = 0, at = column.at; k < n; k++, at += size) {
-    switch (column.type) {
-      case "f64": out[k] = view.getFloat64(at, true); break;
-      case "f32": out[k] = view.getFloat32(at, true); break;
-      case "u32": out[k] = view.getUint32(at, true); break;
-      case "u8": out[k] = view.getUint8(at); break;
-      case "n16": out[k] = view.getInt16(at, true) / 32767; break;
-      case "b16":
-        bits.setUint16(0, view.getUint16(at, true));
-        bits.setUint16(2, 0);
-        out[k] = bits.getFloat32(0);
-        break;
-      default: {
-        const i = k % column.width;
-        out[k] = range.low[i] + range.step[i] * view.getUint16(at, true);
-      }
+  const raw = bytes.buffer.slice(column.at, column.at + n * CELL[column.type]);
+  switch (column.type) {
+    case "f64": return new Float64Array(raw);
+    case "f32": return new Float32Array(raw);
+    case "u32": return new Uint32Array(raw);
+    case "u8": return new Uint8Array(raw);
+    case "n16": return Float32Array.from(new Int16Array(raw), (v) => v / 32767);
+    case "b16": return new Float32Array(Uint32Array.from(new Uint16Array(raw), (v) => v << 16).buffer);
+    default: {
+      const { width } = column;
+      return Float32Array.from(new Uint16Array(raw), (v, k) => range.low[k % width] + range.step[k % width] * v);
     }
   }
-  return out;
 }
 
 export class Run {
@@ -103,14 +94,13 @@ export class Run {
   }
 
   load(bytes) {
-    const view = new DataView(bytes.buffer);
     const column = Object.fromEntries(this.about.columns.map((c) => [c.name, c]));
-    const raw = (name) => decode(view, column[name]);
+    const raw = (name) => decode(bytes, column[name]);
     const table = (name) => {
       const c = column[name];
       const range =
         c.type === "q16" ? { low: raw(name + ".low"), step: raw(name + ".step") } : undefined;
-      const data = decode(view, c, range);
+      const data = decode(bytes, c, range);
       return new Table(c.width, data.constructor, data, c.rows);
     };
     this.start = raw("start");

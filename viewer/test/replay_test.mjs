@@ -3,6 +3,7 @@
 //
 // replay.html in a real browser, from file://: a planar run, a spatial one, one past its limits, one too long.
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { check, cli, colours, csv, inked, near, openPage, perp, settled, shots, silent, withBrowser } from "./browser.mjs";
 
@@ -175,7 +176,9 @@ async function violated(browser, folder) {
 // A page that has to be small says what it left out, and plays.
 async function small(browser, folder) {
   const dir = path.join(folder, "small");
-  perp("run", "scenes/berard-4.6.json", "-o", dir, "-q", "--no-figures", "--replay-mb", "0.75");
+  perp("run", "scenes/berard-4.6.json", "-o", dir, "-q", "--no-figures", "--no-replay");
+  check(!existsSync(path.join(dir, "replay.html")), "no page was asked for");
+  perp("view", dir, "--replay-mb", "0.75", "-q");
   const page = await openPage(browser, url(dir, ""), { calm: false });
   check(/moments, to fit 0.75 MB/.test(await page.locator(".note").innerText()), "the page says what it left out");
   const t = await page.evaluate(() => window.perp.player.t);
