@@ -217,3 +217,15 @@ typedef struct csv_file {
 cli_exit csv_open(const solve_options *options, csv_file *csv);
 void csv_row(csv_file *csv, const result *result);
 cli_exit csv_close(csv_file *csv);
+
+// ── run --profile (profile.c) ────────────────────────────────────────────────────────────────────
+
+// Sums over the steps of a run; starts as zeros.
+typedef struct cli_profile {
+    double seconds[PERP_STAGE_COUNT], seconds_factor, longest, fill;
+    int64_t steps, touching, unfactored, contacts, guessed, solvers, factorisations;
+    int most;  // factorisations in one step
+} cli_profile;
+
+void cli_profile_step(cli_profile *profile, const perp_step_info *info);
+void cli_profile_print(const cli_profile *profile, FILE *out);

@@ -51,6 +51,7 @@ static const char run[] =
     "  --no-figures      no SVG: as fast as can be, 'perp plot' can draw them later\n"
     "  --no-replay       no replay.html; 'perp view DIR' can make it later\n"
     "  --replay-mb N     what replay.html may weigh [MB], default 20: long runs are thinned\n"
+    "  --profile         tell where the time went: stages, factorisations, fill, guesses\n"
     "  --json            print summary.json instead of the summary for people\n"
     "  -q                print nothing: the exit code tells\n"
     "\n"

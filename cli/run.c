@@ -15,7 +15,7 @@ typedef struct run_options {
     int stepper, form, every;       // likewise
     int friction, facets, rotation, gyroscopic, positions, coordinates;
     double replay_mb;
-    bool json, quiet, no_figures, no_replay;
+    bool json, quiet, no_figures, no_replay, profile;
 } run_options;
 
 typedef struct run {
@@ -26,6 +26,7 @@ typedef struct run {
     char dir[4096];
     double h;
     int64_t steps;
+    cli_profile profile;
 } run;
 
 static volatile sig_atomic_t interrupted;
@@ -65,6 +66,7 @@ static cli_exit read_options(int count, char **words, run_options *o)
         {"--coordinates", CLI_WORD, &o->coordinates, perp_coordinates_word},
         {"--tol", CLI_POSITIVE, &o->tolerance, NULL},
         {"--every", CLI_COUNT, &o->every, NULL},
+        {"--profile", CLI_FLAG, &o->profile, NULL},
         {"--json", CLI_FLAG, &o->json, NULL},
         {"--no-figures", CLI_FLAG, &o->no_figures, NULL},
         {"--no-replay", CLI_FLAG, &o->no_replay, NULL},
@@ -259,6 +261,7 @@ static cli_exit step_all(run *r)
     }
     for (int64_t k = 0; k < r->steps && code == CLI_FINE; k++) {
         perp_status status = perp_step(r->sim, r->h);
+        cli_profile_step(&r->profile, perp_sim_info(r->sim));
         if (k == 0 && status >= 0 && !r->options.quiet) {
             warn_of_overlap(r);
         }
@@ -364,6 +367,9 @@ static cli_exit end(run *r, cli_exit code)
         fputs(text, stdout);
     } else if (!r->options.quiet) {
         print_summary(r, &sum);
+    }
+    if (r->options.profile) {
+        cli_profile_print(&r->profile, r->options.json ? stderr : stdout);
     }
     if (!draw(r)) {
         return CLI_OUTPUT;

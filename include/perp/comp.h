@@ -114,6 +114,8 @@ typedef struct perp_comp_info {
     double seconds;            // wall, solving
     double seconds_factor;     // of it: in factorisations, where the solver tells
     double seconds_judge;      // wall, judging (not part of seconds)
+    int factorisations;        // of Newton's system, all solvers tried
+    double fill;               // numbers in the factors of the largest of them, where known
     char reason[200];          // one sentence: what happened, or why there is no answer
 } perp_comp_info;
 

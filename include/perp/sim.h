@@ -163,6 +163,15 @@ typedef struct perp_energy {
     double dissipated;          // by contact, joints and the scheme during the step [J]
 } perp_energy;
 
+// What solving a step took.
+typedef struct perp_effort {
+    int solvers;            // tried, one after the other
+    int factorisations;     // of Newton's system
+    double fill;            // numbers in the factors of the largest, where known
+    double seconds_factor;  // wall, factoring and solving with the factors
+    int guessed;            // contacts that start with their impulses of the step before
+} perp_effort;
+
 typedef struct perp_step_info {
     perp_status status;
     int contacts, joint_rows, problem_size, redundant_rows;
@@ -173,6 +182,7 @@ typedef struct perp_step_info {
     perp_certificate certificate;
     perp_energy energy;
     double seconds[PERP_STAGE_COUNT];
+    perp_effort effort;
     char remark[200];  // a jam, a fallback, a limit passed
 } perp_step_info;
 

@@ -40,6 +40,8 @@ typedef struct pp_job {
 typedef struct pp_report {
     int iterations;
     double seconds_factor;
+    int factorisations;
+    double fill;         // numbers in the factors of the largest, 0: not told
     const char *solver;  // set by "auto" only: the rung that gave z
     int rungs;           // set by "auto" only
     bool judged;         // set by "auto" only, contact: residuals are the judge's

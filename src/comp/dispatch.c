@@ -144,6 +144,8 @@ static void stop_clock(call *c)
     info->seconds += c->stopped;
     info->iterations = c->report.iterations;
     info->seconds_factor = c->report.seconds_factor;
+    info->factorisations = c->report.factorisations;
+    info->fill = c->report.fill;
     if (c->report.solver) {
         info->solver = c->report.solver;
         info->rungs = c->report.rungs;

@@ -438,6 +438,8 @@ static perp_status conclude(const newton *s, bool solved, pp_report *report)
 {
     report->iterations = s->steps;
     report->seconds_factor = s->seconds_factor;
+    report->factorisations = s->steps;
+    report->fill = s->linear ? pp_ssn_linear_fill(s->linear) : 0.0;
     if (s->fatal < 0) {
         return s->fatal;
     }

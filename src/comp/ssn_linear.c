@@ -203,3 +203,11 @@ perp_status pp_ssn_linear_solve(const pp_ssn_linear *linear, double *x, double *
     }
     return PERP_OK;
 }
+
+double pp_ssn_linear_fill(const pp_ssn_linear *linear)
+{
+    if (linear->velocity) {
+        return pp_ssn_velocity_fill(linear->velocity);
+    }
+    return linear->J ? (double)linear->n * linear->n : 0.0;
+}

@@ -381,3 +381,8 @@ perp_status pp_ssn_velocity_solve(const pp_ssn_velocity *v, double *x)
     }
     return PERP_OK;
 }
+
+double pp_ssn_velocity_fill(const pp_ssn_velocity *v)
+{
+    return (double)pp_ldl_fill(v->factor);
+}

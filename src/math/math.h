@@ -128,3 +128,4 @@ perp_status pp_ldl_factor_lu(pp_ldl *ldl, const double *x, const double *upper);
 bool pp_ldl_solve(const pp_ldl *ldl, double *b);  // b = A \ b; false: not finite
 const double *pp_ldl_pivots(const pp_ldl *ldl);   // of L D L', in the caller's order; 0: left out
 double pp_ldl_growth(const pp_ldl *ldl);          // largest entry of L: digits lost
+size_t pp_ldl_fill(const pp_ldl *ldl);            // numbers in L and U, zeros of wide fronts too

@@ -109,6 +109,11 @@ double pp_ldl_growth(const pp_ldl *l)
     return l->growth;
 }
 
+size_t pp_ldl_fill(const pp_ldl *l)
+{
+    return l->ready ? l->left_size + l->above_size : 0;
+}
+
 // ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
 
 // The rows x columns block at `from`, transposed when asked, to column-major `to`.

@@ -83,7 +83,7 @@ const double *pp_sim_guess(perp_sim *sim)
     const pp_rows *rows = &sim->step.row;
     double *guess = PP_ZEROS(sim->arena, double, (size_t)rows->nn + (size_t)rows->nt);
     bool *fresh = PP_ZEROS(sim->arena, bool, rows->nc), any = false;
-    int next = 0;
+    int next = 0, known = 0;
     for (int i = 0; guess && fresh && i < rows->nc; i++) {
         const pp_contact *c = &sim->step.gap.contact[rows->contact[i]];
         int order = 1;
@@ -92,6 +92,7 @@ const double *pp_sim_guess(perp_sim *sim)
         }
         fresh[i] = next == sim->warm_count || order != 0;
         any = any || fresh[i];
+        known += !fresh[i];
         if (!fresh[i]) {
             guess[i] = sim->warm[next].pn;
             take_friction(rows, i, &sim->warm[next++], guess + rows->nn);
@@ -100,5 +101,6 @@ const double *pp_sim_guess(perp_sim *sim)
     if (guess && fresh && any) {
         share_out(sim, fresh, guess, sim->arena);
     }
+    sim->info.effort.guessed = known;
     return guess;
 }

@@ -123,7 +123,10 @@ static void take_remark(perp_sim *sim)
     sim->info.unique = a->unique;
     sim->info.solver = a->solver;
     sim->info.form = a->form;
+    int guessed = sim->info.effort.guessed;
     sim->info.iterations = a->iterations;
+    sim->info.effort = a->effort;
+    sim->info.effort.guessed = guessed;
     memcpy(sim->info.remark, a->remark, sizeof sim->info.remark);
 }
 

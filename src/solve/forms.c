@@ -60,12 +60,21 @@ static void unpack_cone(pp_run *r, int dim, const double *c)
     }
 }
 
+static void add_effort(pp_answer *out, const perp_comp_info *info)
+{
+    out->iterations += info->iterations;
+    out->effort.solvers += info->rungs;
+    out->effort.factorisations += info->factorisations;
+    out->effort.seconds_factor += info->seconds_factor;
+    out->effort.fill = fmax(out->effort.fill, info->fill);
+}
+
 static void note(pp_answer *out, perp_form form, int size, const perp_comp_info *info)
 {
     out->form = form;
     out->size = size;
     out->solver = info->solver ? info->solver : "auto";
-    out->iterations += info->iterations;
+    add_effort(out, info);
     if (info->status != PERP_OK) {
         pp_print(out->remark, sizeof out->remark, "%s", info->reason);
     }
@@ -256,7 +265,7 @@ static void refine_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *optio
         }
         perp_status status =
             perp_fcp_solve(r->options->solver, fcp, options, r->options->env, c, v, &info);
-        r->out->iterations += info.iterations;
+        add_effort(r->out, &info);
         if (status != PERP_OK) {
             return;
         }

@@ -243,6 +243,8 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
     }
     *solved = *solved && pp_run_slack(r) <= fmin(1.0, s.scale) * r->options->tolerance;
     r->out->iterations += steps;
+    r->out->effort.factorisations += steps;
+    r->out->effort.solvers++;
     r->done = *solved;
     if (*solved) {
         r->out->form = PERP_FORM_CONE;

@@ -13,6 +13,7 @@ typedef struct pp_answer {
     perp_form form;
     const char *solver;
     int size, iterations, redundant;
+    perp_effort effort;
     const pp_impact *impact;  // NULL: one phase
     const pp_closed *closed;  // of the step's rows
     const bool *follows;      // nb: the row follows from the others

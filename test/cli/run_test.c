@@ -425,10 +425,29 @@ static void compare_runs(void **state)
     expect("compare @/mcp @/nothing 2>&1", 2);
 }
 
+// Where the time went: every stage, and what the solver did.
+static void profile_tells_stages(void **state)
+{
+    (void)state;
+    expect("scene stack3 -o @/stack3.json", 0);
+    expect("run @/stack3.json -o @/profile --until 0.05 --no-figures --no-replay --profile", 0);
+    static const char *const lines[] = {"profile",
+                                        "gaps",
+                                        "solve",
+                                        "certify",
+                                        "factorisations",
+                                        "fill",
+                                        "80.0 % start from the step before"};
+    for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++) {
+        expect_text(lines[k]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(run_leaves_files),
+        cmocka_unit_test(profile_tells_stages),
         cmocka_unit_test(run_summary_as_json),
         cmocka_unit_test(run_twice_is_the_same),
         cmocka_unit_test(run_exit_codes),
