@@ -243,7 +243,6 @@ typedef enum perp_event_kind {
     PERP_EVENT_EFFORT_WITHIN,  // and keeps its rate again
     PERP_EVENT_ZENO,      // infinitely many impacts until t_end: the contact stays closed from here
     PERP_EVENT_PAINLEVE,  // sliding without, or with several, accelerations: ended by an impulse
-    PERP_EVENT_REDUNDANT,  // forces are not determined: the least ones are reported
     PERP_EVENT_PROJECTED,  // the state did not fit the joints and was moved
 } perp_event_kind;
 

@@ -209,6 +209,16 @@ static perp_status take(pp_flight *flight, double t)
     return status;
 }
 
+enum { MOST_STEPS = 200000 };  // of the integrator in one step
+
+static perp_status too_long(pp_flight *flight)
+{
+    pp_print(flight->result->remark, sizeof flight->result->remark,
+             "the integrator took %d steps and came to t = %.12g; take a shorter step",
+             flight->result->steps, flight->t);
+    return PERP_ERR_LIMIT;
+}
+
 static perp_status too_many(pp_flight *flight)
 {
     pp_print(flight->result->remark, sizeof flight->result->remark,
@@ -290,7 +300,9 @@ static perp_status leg(pp_flight *flight)
     while (status >= 0 && !found && flight->t < flight->end) {
         double t0, t1, when = 0.0;
         status = pp_ode_step(flight->ode, &t0, &t1);
-        flight->result->steps++;
+        if (++flight->result->steps > MOST_STEPS) {
+            return too_long(flight);
+        }
         if (status < 0 && status != PERP_ERR_MEMORY) {
             status = pass_edge(flight, status);
             return status < 0 ? status : handle(flight);

@@ -88,7 +88,6 @@ const char *perp_event_word(int kind)
                                         [PERP_EVENT_EFFORT_WITHIN] = "effort-within",
                                         [PERP_EVENT_ZENO] = "zeno",
                                         [PERP_EVENT_PAINLEVE] = "painleve",
-                                        [PERP_EVENT_REDUNDANT] = "redundant",
                                         [PERP_EVENT_PROJECTED] = "projected"};
     return PICK(words, kind);
 }
