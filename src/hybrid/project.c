@@ -4,6 +4,8 @@
 // Consistent states: Newton's method on loops and targets, then rates.                  theory (H12)
 //
 //   dq = -H^-1 J^T (J H^-1 J^T)^+ phi,   dqd = -H^-1 J^T (J H^-1 J^T)^+ psi
+//
+// Limits and contacts that are broken by more than a motion could leave are among the phi.
 #include "hybrid/moment.h"
 
 #include <math.h>
@@ -23,9 +25,10 @@ static perp_status least_motion(const pp_moment *moment, const pp_holds *holds, 
     }
     for (int i = 0; i < holds->count; i++) {
         pp_hold_kind kind = holds->hold[i].kind;
-        bool in =
-            kind == PP_HOLD_LOOP || kind == PP_HOLD_TARGET || (!positions && kind == PP_HOLD_RATE);
-        for (int k = 0; in && k < moment->size[i]; k++) {
+        bool one_way = kind == PP_HOLD_LIMIT || kind == PP_HOLD_CONTACT;
+        bool in = kind == PP_HOLD_LOOP || kind == PP_HOLD_TARGET ||
+                  (!positions && kind == PP_HOLD_RATE) || (positions && one_way);
+        for (int k = 0; in && k < (one_way ? 1 : moment->size[i]) && k < moment->size[i]; k++) {
             row[n++] = moment->at[i] + k;
         }
     }
@@ -49,6 +52,66 @@ static perp_status least_motion(const pp_moment *moment, const pp_holds *holds, 
 static double worst_position(const pp_moment *moment)
 {
     return pp_norm_inf(moment->rows, moment->value);
+}
+
+// ── What is broken ───────────────────────────────────────────────────────────────────────────────
+
+static const double DEEP = 1e-6;  // [rad], and of the length
+
+static perp_status add_limits(const pp_machine *machine, const pp_kinematics *kin, pp_holds *holds,
+                              pp_arena *arena)
+{
+    const perp_model *m = machine->model;
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *j = &m->joint[i];
+        if (!(j->lower <= j->upper) || !pp_joint_has_coordinate(j)) {
+            continue;
+        }
+        pp_row row;
+        pp_joint_coordinate(m, kin, i, &row);
+        double sign = row.value < j->lower ? 1.0 : -1.0;
+        double beyond = fmax(j->lower - row.value, row.value - j->upper);
+        pp_hold hold = {.kind = PP_HOLD_LIMIT,
+                        .joint = i,
+                        .sign = sign,
+                        .a = -1,
+                        .b = -1,
+                        .listed = -1,
+                        .mode = PP_HELD};
+        if (beyond > DEEP && !pp_holds_add(holds, hold, arena)) {
+            return PERP_ERR_MEMORY;
+        }
+    }
+    return PERP_OK;
+}
+
+static perp_status add_broken(const pp_machine *machine, double t, const double *q,
+                              const double *qd, pp_holds *holds, pp_arena *arena)
+{
+    const perp_model *m = machine->model;
+    pp_frame *body = PP_ARRAY(arena, pp_frame, m->bodies);
+    pp_gaps gaps = {0};
+    if (!body) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_tree_frames(machine->tree, t, q, qd, body);
+    pp_kinematics kin = {.t = t, .body = body, .turn = machine->turn};
+    perp_status status = add_limits(machine, &kin, holds, arena);
+    status = status < 0 ? status : pp_gaps_run(&gaps, m, &kin, 0.0, arena);
+    for (int i = 0; status >= 0 && i < gaps.count; i++) {
+        const pp_contact *c = &gaps.contact[i];
+        pp_hold hold = {.kind = PP_HOLD_CONTACT,
+                        .joint = -1,
+                        .a = c->a,
+                        .b = c->b,
+                        .listed = c->listed,
+                        .feature = c->feature,
+                        .mode = PP_HELD};
+        if (c->gap < -DEEP * machine->length && !pp_holds_add(holds, hold, arena)) {
+            status = PERP_ERR_MEMORY;
+        }
+    }
+    return status;
 }
 
 static perp_status project_positions(const pp_machine *machine, const pp_holds *holds, double t,
@@ -90,6 +153,7 @@ perp_status pp_hybrid_project(const pp_machine *machine, double t, double *q, do
     double *step = PP_ARRAY(arena, double, machine->tree->nv);
     *moved = *moved_rate = 0.0;
     perp_status status = step ? pp_holds_start(&holds, machine, arena) : PERP_ERR_MEMORY;
+    status = status < 0 ? status : add_broken(machine, t, q, qd, &holds, arena);
     if (status >= 0 && holds.count > 0) {
         status = project_positions(machine, &holds, t, q, moved, arena);
         status =

@@ -7,6 +7,7 @@
 #include "support/shot.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double G = 9.81, PI = 3.14159265358979323846;
 
@@ -247,6 +248,47 @@ static void rod_falls(void **state)
     shot_close(&s);
 }
 
+static shot begin_text(const char *text)
+{
+    shot s = {0};
+    perp_error error;
+    if (perp_scene_parse("text", text, strlen(text), NULL, &s.scene, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    s.def = perp_scene_sim_def(s.scene);
+    s.def.stepper = PERP_EVENT;
+    s.h = 0.01;
+    shot_start(&s);
+    return s;
+}
+
+// States that break a limit or overlap are moved to where they do not, once, and that is told.
+static void broken_starts(void **state)
+{
+    (void)state;
+    static const char limit[] =
+        "{\"bodies\": [{\"name\": \"rod\", \"position\": [-0.19470917115432526, "
+        "-0.46053049700144255], \"angle\": -1.9707963267948965, \"mass\": 1, "
+        "\"inertia\": 0.08333333333333333}], \"joints\": [{\"name\": \"pin\", "
+        "\"kind\": \"revolute\", \"b\": \"rod\", \"anchor_b\": [-0.5, 0], "
+        "\"angle\": \"-90 deg\", \"lower\": -0.3}]}";
+    static const char overlap[] =
+        "{\"shapes\": [{\"kind\": \"halfplane\"}], \"bodies\": [{\"name\": \"ball\", "
+        "\"position\": [0, 0.099], \"mass\": 1, \"inertia\": 0.004, "
+        "\"shapes\": [{\"kind\": \"disc\", \"radius\": 0.1}]}]}";
+    int count;
+    shot s = begin_text(limit);  // 0.1 rad past the stop
+    shot_run(&s, 0.01);
+    assert_int_equal(perp_sim_events(s.sim, &count)[0].kind, PERP_EVENT_PROJECTED);
+    near(&s, "angle", shot_joint(&s, "pin").coordinate, -0.3 + 0.75 * G * sin(0.3) * 1e-4, 1e-7);
+    shot_close(&s);
+    s = begin_text(overlap);
+    shot_run(&s, 0.5);
+    value_near(&s, "ball", 'y', 0.1, 1e-12);
+    value_near(&s, "ball", 'v', 0.0, 1e-12);
+    shot_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +296,7 @@ int main(void)
         cmocka_unit_test(stop_and_rest),
         cmocka_unit_test(stop_and_leave),
         cmocka_unit_test(two_stops_at_once),
+        cmocka_unit_test(broken_starts),
         cmocka_unit_test(closed_and_driven_arms),
         cmocka_unit_test(bouncing_ball),
         cmocka_unit_test(rocking_block),
