@@ -46,8 +46,7 @@ static double limit_impulse(shot *s, const char *joint, double t)
     return sum;
 }
 
-// ── Limits
-// ───────────────────────────────────────────────────────────────────────────────────────
+// ── Limits ───────────────────────────────────────────────────────────────────────────────────────
 
 // A stop that is met and left at once; the angle afterwards by an integration
 // with 25 digits.
@@ -102,8 +101,7 @@ static void two_stops_at_once(void **state)
     shot_close(&s);
 }
 
-// ── Equations
-// ────────────────────────────────────────────────────────────────────────────────────
+// ── Equations ────────────────────────────────────────────────────────────────────────────────────
 
 static void closed_and_driven_arms(void **state)
 {
@@ -130,8 +128,7 @@ static void closed_and_driven_arms(void **state)
     shot_close(&s);
 }
 
-// ── Impacts
-// ──────────────────────────────────────────────────────────────────────────────────────
+// ── Impacts ──────────────────────────────────────────────────────────────────────────────────────
 
 // Bounces at t1 (1, 2, 2.5, …), their sum is 3 t1: flight between them, rest
 // after them.
@@ -194,8 +191,7 @@ static void painleve_rod(void **state)
     shot_close(&s);
 }
 
-// ── Friction
-// ─────────────────────────────────────────────────────────────────────────────────────
+// ── Friction ─────────────────────────────────────────────────────────────────────────────────────
 
 static void sliding_ends(void **state)
 {
