@@ -171,8 +171,10 @@ static long double core_distance(const outline *a, const outline *b)
         area += 0.5L * cross(h[0], p, q);
         inside = inside && cross(p, q, (spot){0.0L, 0.0L}) >= 0.0L;
     }
-    // Of segments along one line the difference is a sliver of rounding, and signs tell nothing.
-    inside = inside && area > 1e-15L * around * around;
+    // Of segments along one line the difference is a sliver of rounding, and signs tell nothing. With a box or a polygon it
+    // is not, however thin they are.
+    bool lines = a->count < 3 && b->count < 3;
+    inside = inside && (!lines || area > 1e-15L * around * around);
     return inside ? -nearest : nearest;
 }
 
