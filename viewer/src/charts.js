@@ -86,7 +86,7 @@ export class Chart {
         scales: { x: { time: false }, y: o.log ? { distr: 3, log: 10, range: (u, lo, hi) => this.logRange(lo, hi) } : { range: (u, lo, hi) => this.range(lo, hi) } },
         axes: [
           axis(24, { space: 60, values: (u, vs) => vs.map(tick) }),
-          axis(o.log ? 46 : 50, { space: 24, ...(o.log ? { splits: (u, i, lo, hi) => decades(lo, hi), filter: (u, splits) => splits } : {}), values: (u, vs) => vs.map((v) => (v === null ? "" : o.log ? this.logTick(v) : tick(v))) }),
+          axis(o.log ? 46 : 50, { space: 17, ...(o.log ? { splits: (u, i, lo, hi) => decades(lo, hi), filter: (u, splits) => splits } : {}), values: (u, vs) => vs.map((v) => (v === null ? "" : o.log ? this.logTick(v) : tick(v))) }),
         ],
         series: [{}, ...this.series.map((s) => ({ stroke: this.colorOf(s), width: 1.6, dash: s.dash, pxAlign: 0, points: { show: false }, spanGaps: false }))],
         hooks: { draw: [(u) => this.limit(u)], setSize: [() => this.at(this.now)], setScale: [() => this.at(this.now)] },

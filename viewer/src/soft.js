@@ -105,7 +105,10 @@ export class SoftRenderer {
     ctx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     ctx.fillStyle = this.theme.color.stage;
     ctx.fillRect(0, 0, this.width, this.height);
-    stage.grounds.forEach((mesh, k) => this.ground(stage, mesh, look, view, k === 0));
+    // Walls first, the floor with its grid and shadows over them.
+    const height = (mesh) => new THREE.Vector3(0, 0, 1).applyQuaternion(mesh.quaternion).z;
+    const grounds = [...stage.grounds].sort((a, b) => height(a) - height(b));
+    grounds.forEach((mesh, k) => this.ground(stage, mesh, look, view, k === grounds.length - 1));
     if (stage.plane && look.grid) this.ground(stage, stage.plane, look, view, false);
     const scale = look.playing ? this.scale : this.ratio < 1.5 ? 2 : this.ratio;
     const [w, h] = this.buffers(scale);
@@ -234,7 +237,8 @@ export class SoftRenderer {
     };
     const far = 3.2 * size;
     if (own) this.tint(at, far);
-    if (look.grid) this.grid(at, far, niceStep(size / 8));
+    // Walls overlap on the screen: their grids would only be noise.
+    if (look.grid && normal.z > 0.5) this.grid(at, far, niceStep(size / 8));
     if (first) this.shadows(stage, mesh.position, normal, view);
     ctx.globalAlpha = 1;
   }
