@@ -43,39 +43,68 @@ static void swap_columns(int n, double *A, int i, int j)
     }
 }
 
-// A P = Q R with the longest remaining column first; b becomes Q^T b. Returns the rank.
-static int triangular(int n, double *A, double *b, int *place, double tiny)
+// The longest remaining column. Squares of lengths are kept by what each reflection takes from them, and
+// measured anew where little is left.
+static int longest(int n, int k, const double *A, const double *square, double *length)
 {
-    double first = 0.0;
+    int best = k;
+    for (int j = k + 1; j < n; j++) {
+        best = square[j] > square[best] * (1.0 + 1e-12) ? j : best;
+    }
+    *length = pp_norm2(n - k, A + k + best * n);
+    return best;
+}
+
+static void shorten(int n, int k, const double *A, const double *begun, double *square)
+{
+    for (int j = k + 1; j < n; j++) {
+        double taken = A[k + j * n];
+        square[j] -= taken * taken;
+        if (square[j] < 1e-6 * begun[j]) {
+            double length = pp_norm2(n - k - 1, A + k + 1 + j * n);
+            square[j] = length * length;
+        }
+    }
+}
+
+static void swap(double *x, int i, int j)
+{
+    double keep = x[i];
+    x[i] = x[j];
+    x[j] = keep;
+}
+
+// A P = Q R with the longest remaining column first; b becomes Q^T b. Returns the rank. work: 2 n numbers.
+static int triangular(int n, double *A, double *b, int *place, double tiny, double *work)
+{
+    double *square = work, *begun = work + n, first = 0.0;
     for (int k = 0; k < n; k++) {
+        double length = pp_norm2(n, A + k * n);
         place[k] = k;
+        square[k] = begun[k] = length * length;
     }
     for (int k = 0; k < n; k++) {
-        int best = k;
-        double most = -1.0;
-        for (int j = k; j < n; j++) {
-            double norm = pp_norm2(n - k, A + k + j * n);
-            if (norm > most * (1.0 + 1e-12)) {
-                most = norm;
-                best = j;
-            }
-        }
+        double most;
+        int best = longest(n, k, A, square, &most);
         first = k == 0 ? most : first;
         if (!(most > tiny * first) || most == 0.0) {
             return k;
         }
         swap_columns(n, A, k, best);
+        swap(square, k, best);
+        swap(begun, k, best);
         int keep = place[k];
         place[k] = place[best];
         place[best] = keep;
         double *column = A + k + k * n, alpha;
         double beta = reflect(n - k, column, &alpha);
         column[0] = 1.0;
-        for (int j = k + 1; j < n; j++) {
-            apply(n - k, column, beta, A + k + j * n);
+        for (int c = k + 1; c < n; c++) {
+            apply(n - k, column, beta, A + k + c * n);
         }
         apply(n - k, column, beta, b + k);
         column[0] = alpha;
+        shorten(n, k, A, begun, square);
     }
     return n;
 }
@@ -121,7 +150,7 @@ int pp_least_solve(int n, double *A, double *b, double *x, double tiny, pp_arena
     if (!place || !work) {
         return -1;
     }
-    int rank = triangular(n, A, b, place, tiny);
+    int rank = triangular(n, A, b, place, tiny, work);
     double *y = work + size;
     if (rank == n) {
         for (int k = n - 1; k >= 0; k--) {
