@@ -34,6 +34,10 @@ set(pc_perp_requires${when} "jansson hdf5")
 if(PERP_WITH_QHULL)
   string(APPEND pc_perp_requires${when} " qhull_r")
 endif()
+if(PERP_WITH_SUNDIALS)  # has no .pc files
+  set(pc_perp_libs${when} "-lsundials_cvode -lsundials_nvecserial -lsundials_sunmatrixdense \
+-lsundials_sunlinsoldense -lsundials_sunnonlinsolfixedpoint")
+endif()
 foreach(name ${pc_files})
   configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
