@@ -9,9 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEPS_MOST = 12, STEPS_SOON = 4 };
+enum { STEPS_MOST = 12, STEPS_SOON = 4, SLOW_MOST = 40 };
 
-static const double PROXIMAL = 1e-7;                   // alpha in units of the mobility
+// alpha in units of the mobility: where the way is short; where it is far at first, and from step to step.
+static const double PROXIMAL = 1e-7, SLOW = 0.1, PACE = 0.3;
 static const double ROUNDING = 2e-15, ACCEPT = 1e-12;  // of the scale
 
 // Whether the rows are contacts with exact cones and nothing else.
@@ -47,7 +48,6 @@ static bool set_touches(pp_modes *s)
         }
         double m = pp_row_mobility(r->model, r->kin->mass, c->n);
         c->mobility = m > 0.0 ? m : 1.0;
-        c->stiffness = 1.0 / (PROXIMAL * c->mobility);
     }
     return s->touch != NULL;
 }
@@ -82,6 +82,7 @@ static double square(double x)
 // Mode and linear law of a contact at (p, u); returns how far it is from its law, squared [m^2/s^2].
 static double set_law(pp_modes *s, pp_touch *c, double pn, const double *pt)
 {
+    c->stiffness = 1.0 / (s->proximal * c->mobility);
     double rho = 1.0 / c->mobility, x[3] = {pn - rho * c->u[0], 0.0, 0.0}, error, slip = 0.0;
     for (int k = 0; k < c->size; k++) {
         x[k + 1] = pt[k] - rho * c->u[k + 1];
@@ -120,7 +121,7 @@ static double set_law(pp_modes *s, pp_touch *c, double pn, const double *pt)
         along += c->e[k] * pt[k];
     }
     if (c->size == 2) {
-        double rest = 1.0 - share + share * PROXIMAL;
+        double rest = 1.0 - share + share * s->proximal;
         f[0] = -c->e[1];
         f[1] = c->e[0];
         across = f[0] * pt[0] + f[1] * pt[1];
@@ -181,7 +182,7 @@ static void move_impulses(pp_modes *s)
 static perp_status prepare(pp_modes *s)
 {
     pp_run *r = s->run;
-    int nv = r->model->nv, nn = r->rows->nn, nt = r->rows->nt;
+    int nv = r->model->nv;
     double *reals = PP_ARRAY(r->arena, double, 3 * (size_t)nv);
     if (!reals || !set_touches(s)) {
         return PERP_ERR_MEMORY;
@@ -191,34 +192,50 @@ static perp_status prepare(pp_modes *s)
     s->step = s->nu + nv;
     pp_masses_mul(r->model, r->kin->mass, r->nu, s->start);
     pp_axpy(nv, 1.0, r->kin->p_ext, s->start);
-    memcpy(r->out->pn, r->options->warm, (size_t)nn * sizeof *r->out->pn);
-    if (nt > 0) {
-        memcpy(r->out->pt, r->options->warm + nn, (size_t)nt * sizeof *r->out->pt);
-    }
     s->scale = pp_norm_inf(nv, r->nu);
     return pp_modes_prepare(s, r->arena);
 }
 
+static void start_at_guess(pp_modes *s)
+{
+    const pp_run *r = s->run;
+    int nn = r->rows->nn, nt = r->rows->nt;
+    memcpy(r->out->pn, r->options->warm, (size_t)nn * sizeof *r->out->pn);
+    if (nt > 0) {
+        memcpy(r->out->pt, r->options->warm + nn, (size_t)nt * sizeof *r->out->pt);
+    }
+}
+
 // Newton's method; true when what is left is rounding.
-static bool iterate(pp_modes *s, int *steps)
+static bool iterate(pp_modes *s, bool slow, int *steps)
 {
     double first = PP_INF, last = PP_INF;
-    for (*steps = 0; *steps <= STEPS_MOST; (*steps)++) {
+    int most = slow ? SLOW_MOST : STEPS_MOST;
+    s->proximal = slow ? SLOW : PROXIMAL;
+    s->factored = false;
+    start_at_guess(s);
+    for (int k = 0; k <= most; k++) {
         double error = look(s);
-        first = *steps == 0 ? error : first;
+        first = k == 0 ? error : first;
         if (error <= ROUNDING * s->scale) {
             return true;
         }
-        if (!(error < PP_INF) || (*steps >= STEPS_SOON && error > 0.1 * first)) {
+        if (!(error < PP_INF) || (!slow && k >= STEPS_SOON && error > 0.1 * first)) {
             return false;
         }
         if (error > 0.5 * last && error <= ACCEPT * s->scale) {
             return true;
         }
+        if (slow && error < last && s->proximal > PROXIMAL) {
+            s->proximal = fmax(PROXIMAL, PACE * s->proximal);
+            look(s);
+            s->factored = false;
+        }
         last = error;
-        if (*steps == STEPS_MOST || (!s->factored && !pp_modes_factor(s)) || !pp_modes_solve(s)) {
+        if (k == most || (!s->factored && !pp_modes_factor(s)) || !pp_modes_solve(s)) {
             return false;
         }
+        (*steps)++;
         move_impulses(s);
     }
     return false;
@@ -237,7 +254,7 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
         return status;
     }
     r->polygons = false;
-    *solved = iterate(&s, &steps);
+    *solved = iterate(&s, false, &steps) || iterate(&s, true, &steps);
     for (int i = 0; *solved && i < s.count; i++) {
         r->out->pn[i] = fmax(r->out->pn[i], 0.0);
     }

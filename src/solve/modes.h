@@ -36,10 +36,11 @@ typedef struct pp_modes {
     pp_run *run;
     pp_touch *touch;  // nn
     int count;
-    double *start;  // nv: M nu_l + p_ext
-    double *nu;     // nv
-    double *step;   // nv: dnu
-    double scale;   // speed that rounding is measured by [m/s]
+    double *start;    // nv: M nu_l + p_ext
+    double *nu;       // nv
+    double *step;     // nv: dnu
+    double scale;     // speed that rounding is measured by [m/s]
+    double proximal;  // alpha in units of the mobility
     // The system.
     int nodes, n;   // bodies in it and their velocities
     int *node;      // bodies: place among them, -1: touches nothing
