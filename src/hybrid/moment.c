@@ -264,6 +264,27 @@ static const double NEAR = 1e-2;  // of the length of the machine: contacts that
 
 static const double TURNED = 0.02;  // a normal that turns more in a short time is another one
 
+// The contact of a hold at a displaced configuration. A rim is told in parts, and a point that rolls on goes
+// from one to the next: then it is the nearest point of the two shapes that belongs to no other hold.
+static const pp_contact *follow(const pp_machine *machine, const pp_gaps *gaps,
+                                const pp_holds *holds, const pp_hold *hold, const pp_contact *from)
+{
+    const pp_contact *best = find(gaps, hold);
+    double least = NEAR * machine->length;
+    for (int i = 0; !best && i < gaps->count; i++) {
+        const pp_contact *c = &gaps->contact[i];
+        double way = pp_length(pp_sub(c->point, from->point));
+        bool taken = c->a != hold->a || c->b != hold->b || way > least;
+        for (int k = 0; !taken && k < holds->count; k++) {
+            const pp_hold *h = &holds->hold[k];
+            taken = h->kind == PP_HOLD_CONTACT && h->a == c->a && h->b == c->b &&
+                    h->listed == c->listed && h->feature == c->feature;
+        }
+        best = taken ? best : c;
+    }
+    return best;
+}
+
 // Rates of all contacts at a displaced configuration, into drift; false in *all: one has no such feature.
 static perp_status displaced(const pp_machine *machine, const pp_holds *holds, double s,
                              double weight, pp_moment *out, bool *all, pp_arena *arena)
@@ -285,7 +306,7 @@ static perp_status displaced(const pp_machine *machine, const pp_holds *holds, d
         if (hold->kind != PP_HOLD_CONTACT || out->size[i] == 0) {
             continue;
         }
-        const pp_contact *c = find(&gaps, hold);
+        const pp_contact *c = follow(machine, &gaps, holds, hold, &out->contact[i]);
         double rate[3] = {0.0};
         bool same = c && pp_length(pp_sub(c->n, out->contact[i].n)) < TURNED;
         *all = *all && same;

@@ -490,13 +490,40 @@ static void locate_event(const pp_flight *flight, perp_event *event)
     }
 }
 
+// Whether a contact began with an impact just now.
+static bool has_met(const pp_flight *flight, const pp_hold *hold)
+{
+    const pp_hybrid_result *r = flight->result;
+    for (int i = r->events - 1; i >= 0 && r->event[i].t == flight->t; i--) {
+        if (r->event[i].kind == PERP_EVENT_IMPACT && r->event[i].a.i == hold->a &&
+            r->event[i].b.i == hold->b && r->event[i].feature == hold->feature) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A contact that goes on under the name of the next feature has not let go.
+static bool rolled_on(const pp_flight *flight, const pp_holds *now, const pp_hold *old)
+{
+    for (int i = 0; i < now->count && old->kind == PP_HOLD_CONTACT; i++) {
+        const pp_hold *h = &now->hold[i];
+        if (h->kind == PP_HOLD_CONTACT && h->a == old->a && h->b == old->b &&
+            h->listed == old->listed && h->mode == old->mode && !same(&flight->holds, h) &&
+            !has_met(flight, h)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Events for what differs between the modes before and now.
 static perp_status note_changes(pp_flight *flight, const pp_holds *now)
 {
     memcpy(flight->other, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
     for (int i = 0; i < flight->holds.count; i++) {
         const pp_hold *old = &flight->holds.hold[i], *hold = same(now, old);
-        if (hold && hold->mode == old->mode) {
+        if (hold ? hold->mode == old->mode : rolled_on(flight, now, old)) {
             continue;
         }
         perp_event_kind kind = hold ? change_kind(hold, hold->mode == PP_SLIDES)
