@@ -37,6 +37,7 @@ typedef struct pp_warm {
     uint32_t feature;
     int listed;  // contact of the model, -1: found
     int count;   // friction rows
+    int unused;  // saved states have no padding: equal sims save equal bytes
     double pn, pt[5];
 } pp_warm;
 
