@@ -62,6 +62,14 @@ static void built_in(report *r)
     f = add(r, "qhull", hulls, "convex hulls of points in space (shape kind 'hull')",
             "install libqhull-dev, build with -DPERP_WITH_QHULL=ON");
     snprintf(f->what, sizeof f->what, "convex hulls of points");
+#if defined(PERP_WITH_SUNDIALS)
+    bool events = true;
+#else
+    bool events = false;
+#endif
+    f = add(r, "SUNDIALS", events, "motion through located events (--stepper event)",
+            "install libsundials-dev, build with -DPERP_WITH_SUNDIALS=ON");
+    snprintf(f->what, sizeof f->what, "CVODE: motion through located events");
     size_t page;
     f = add(r, "viewer", cli_page(&page) != NULL, "replay.html and the live view in a browser",
             "install Node.js and npm, build with -DPERP_BUILD_VIEWER=ON");
