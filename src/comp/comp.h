@@ -121,7 +121,6 @@ typedef struct pp_group {
 } pp_group;
 
 enum { PP_GROUPS_MAX = 3 };
-
 int pp_fcp_groups(const perp_fcp *fcp, pp_group group[PP_GROUPS_MAX]);
 
 // Every friction disc is a polygon (nd given), or the problem is planar (as_mcp.c).
@@ -144,7 +143,6 @@ int pp_mass_body_at(const pp_mass *mass, int b, const int **dof, const double **
 // may differ from zero after it, for the caller to clear.
 perp_status pp_mass_column(const pp_mass *mass, const perp_matrix *H, int j, double *y,
                            int *touched, int *count);
-
 // The local form of a global problem: W = H' M^-1 H, q = H' M^-1 f + w, arrays in the arena.
 perp_status pp_fcp_condense(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,
                             perp_fcp *local);
