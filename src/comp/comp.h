@@ -105,8 +105,7 @@ double pp_matrix_at(const perp_matrix *A, int i, int j);
 void pp_matrix_mul(const perp_matrix *A, double a, const double *x, double *y);    // y += a A x
 void pp_matrix_mul_t(const perp_matrix *A, double a, const double *x, double *y);  // y += a A'x
 void pp_matrix_diagonal(const perp_matrix *A, double *d);
-// Dense copy, column-major with leading dimension ld.
-void pp_matrix_to_dense(const perp_matrix *A, double *dense, int ld);
+void pp_matrix_to_dense(const perp_matrix *A, double *dense, int ld);  // column-major
 // A transposed in CSC, that is A by rows, whatever the storage of A. Zero entries of dense A dropped.
 perp_status pp_matrix_transpose(const perp_matrix *A, pp_arena *arena, perp_matrix *out);
 // A in CSC (borrowed when it is sparse already). Zero entries of dense A dropped.
