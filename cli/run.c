@@ -201,6 +201,10 @@ static void warn_of_joints(const run *r)
 {
     const perp_model *model = perp_scene_model(r->scene);
     double limit = perp_scene_sim_def(r->scene).limits.joint;
+    const char *remark = perp_sim_info(r->sim)->remark;
+    if (remark[0]) {  // in joint coordinates the start is moved to fit
+        cli_complain("warning: %s", remark);
+    }
     for (int i = 0; i < perp_model_joints(model); i++) {
         double error = perp_sim_joint(r->sim, (perp_joint){i}).error;
         if (error > limit) {

@@ -298,6 +298,18 @@ static void put_all_located(perp_record *r, const perp_sim *sim)
     }
 }
 
+// ── The start ────────────────────────────────────────────────────────────────────────────────────
+
+// A sim that has not started from the state it was given says so in its remark.
+void pp_events_start(perp_record *r, const perp_sim *sim)
+{
+    if (sim->projected) {
+        pp_text *text = begin(r, sim, "projected");
+        pp_text_named(text, "remark", sim->info.remark);
+        end(text);
+    }
+}
+
 // ── A step ───────────────────────────────────────────────────────────────────────────────────────
 
 perp_status pp_events_step(perp_record *r, const perp_sim *sim)

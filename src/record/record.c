@@ -160,6 +160,7 @@ static perp_status begin(perp_record *r, const perp_sim *sim, const char *dir)
     }
     if (status == PERP_OK) {
         pp_csv_heads(r, sim->model->spatial);
+        pp_events_start(r, sim);
         status = pp_record_frame(r, sim);
     }
     return status == PERP_OK ? pp_store_flush(&r->store, false, &r->error) : status;

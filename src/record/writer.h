@@ -61,5 +61,6 @@ void pp_csv_heads(perp_record *record, bool spatial);
 // ── Events (events.c): lines for what changed in the last step ───────────────────────────────────
 perp_status pp_memory_create(perp_record *record, const perp_sim *sim);
 void pp_memory_destroy(perp_record *record);
+void pp_events_start(perp_record *record, const perp_sim *sim);
 perp_status pp_events_step(perp_record *record, const perp_sim *sim);
 void pp_events_failure(perp_record *record, const perp_sim *sim);

@@ -46,6 +46,64 @@ static pp_machine machine_of(perp_sim *sim)
                         .length = sim->model->length_scale};
 }
 
+// ── The start ────────────────────────────────────────────────────────────────────────────────────
+
+// Rates of the tree that have the momentum of the bodies: H qd = S^T M (nu - nu_0).
+static perp_status least_rates(perp_sim *sim, const double *q, double *qd)
+{
+    pp_tree_pass pass;
+    pp_coordinates in;
+    const pp_rows none = {0};
+    perp_status status = pp_tree_run(&pass, sim->tree, sim->now.t, q, NULL, sim->arena);
+    if (status >= 0) {
+        status = pp_coordinates_create(&in, &pass, &none, sim->arena);
+    }
+    if (status >= 0) {
+        pp_coordinates_rates(&in, sim->now.nu, qd);
+    }
+    return status;
+}
+
+// A state that joints, loops, targets, rates, limits and contacts allow, the nearest in the metric of the
+// masses: where it is another one the sim starts from it, and a remark says how far it is.
+perp_status pp_sim_event_project(perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    const pp_tree *tree = sim->tree;
+    double lost = 0.0, lost_rate = 0.0, moved = 0.0, moved_rate = 0.0;
+    pp_arena_reset(sim->arena);
+    double *q = PP_ARRAY(sim->arena, double, tree->nq),
+           *qd = PP_ARRAY(sim->arena, double, tree->nv);
+    pp_frame *body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
+    if (!q || !qd || !body) {
+        return PERP_ERR_MEMORY;
+    }
+    if (m->joints > 0) {
+        memcpy(sim->next.turn, sim->now.turn, (size_t)m->joints * sizeof(double));
+    }
+    pp_machine machine = machine_of(sim);
+    pp_tree_from_frames(tree, sim->now.t, sim->frames, sim->now.turn, q, qd, &lost, &lost_rate);
+    perp_status status = lost_rate > 1e-10 ? least_rates(sim, q, qd) : PERP_OK;
+    if (status >= 0) {
+        status = pp_hybrid_project(&machine, sim->now.t, q, qd, &moved, &moved_rate, sim->arena);
+    }
+    moved = fmax(moved, lost);
+    moved_rate = fmax(moved_rate, lost_rate);
+    if (status < 0 || !(moved > 1e-10 || moved_rate > 1e-10)) {
+        return status == PERP_ERR_MEMORY ? status : PERP_OK;  // the first step says what is wrong
+    }
+    pp_tree_frames(tree, sim->now.t, q, qd, body);
+    pp_hybrid_state(m, body, sim->now.q, sim->now.nu);
+    pp_frames(m, &sim->now, sim->frames);
+    pp_sim_reset_turns(sim);
+    pp_print(sim->info.remark, sizeof sim->info.remark,
+             "the start was moved by up to %.3g m or rad, %.3g m/s or rad/s, to fit the joints and "
+             "contacts",
+             moved, moved_rate);
+    sim->projected = true;
+    return PERP_OK;
+}
+
 // ── What the step leaves ─────────────────────────────────────────────────────────────────────────
 
 static perp_contact contact_of(const perp_sim *sim, const pp_contact_sum *s)

@@ -77,6 +77,9 @@ perp_status pp_sim_project(perp_sim *sim)
     const perp_model *m = sim->model;
     const pp_tree *tree = sim->tree;
     double lost = 0.0, lost_rate = 0.0;
+    if (sim->def.stepper == PERP_EVENT) {
+        return pp_sim_event_project(sim);
+    }
     pp_arena_reset(sim->arena);
     double *q = PP_ARRAY(sim->arena, double, tree->nq),
            *qd = PP_ARRAY(sim->arena, double, tree->nv);
@@ -94,6 +97,7 @@ perp_status pp_sim_project(perp_sim *sim)
     pp_sim_reset_turns(sim);
     pp_print(sim->info.remark, sizeof sim->info.remark,
              "bodies were moved by up to %.3g m or rad to close the joints of the tree", lost);
+    sim->projected = true;
     return PERP_OK;
 }
 

@@ -63,6 +63,7 @@ struct perp_sim {
     perp_contact *contacts;
     int contact_count, contact_capacity;
     perp_step_info info;
+    bool projected;  // the state was moved to fit, as the remark says; until the next step
     perp_error error;
     pp_arena *scratch;       // PERP_EVENT: of one evaluation
     pp_hybrid_result flown;  // PERP_EVENT: the last step
@@ -91,6 +92,7 @@ void pp_sim_settle_tree(perp_sim *sim);
 const double *pp_sim_guess(perp_sim *sim);
 // PERP_EVENT: what it needs, its step up to the commit, and a joint's part of it.
 perp_status pp_sim_event_create(perp_sim *sim, perp_error *error);
+perp_status pp_sim_event_project(perp_sim *sim);
 perp_status pp_sim_event_step(perp_sim *sim, double h);
 void pp_sim_event_joint(const perp_sim *sim, int joint, perp_joint_state *out);
 perp_wrench pp_sim_event_drive(const perp_sim *sim, int body);

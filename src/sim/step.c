@@ -504,6 +504,7 @@ perp_status perp_step(perp_sim *sim, double h)
     pp_arena_reset(sim->arena);
     *s = (pp_step){0};
     sim->info = (perp_step_info){0};
+    sim->projected = false;
     sim->error.text[0] = '\0';
     if (sim->def.stepper == PERP_EVENT) {
         status = pp_sim_event_step(sim, h);
