@@ -72,6 +72,7 @@ typedef struct live_sim {
     perp_certificate since, worst;  // since the last frame; since the reset
     double work_sum, dissipated_sum;
     bool running, failed, full;
+    bool stepped;        // since the sim was made: before that energies are not known
     double speed, rate;  // asked for, reached: simulated over real time
     int pending;         // single steps asked for
     live_drag drag;

@@ -52,6 +52,7 @@ static bool replace(live_sim *live, perp_scene *scene, const perp_sim_def *def, 
     }
     live->def = *def;
     live->failed = false;
+    live->stepped = false;
     live_record_begin(live);
     return true;
 }

@@ -8,6 +8,7 @@
 //   contacts      a, b, feature, mode as 32-bit integers; mu, gap, p_n, rate, slip; point, normal, friction
 #include "live.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,8 +130,8 @@ static void put_head(const live_sim *live, pen *p, int moving, int joints, int c
         moving,
         joints,
         contacts,
-        info->energy.kinetic,
-        info->energy.potential,
+        live->stepped ? info->energy.kinetic : NAN,
+        live->stepped ? info->energy.potential : NAN,
         live->work_sum,
         live->dissipated_sum,
         (c->passed ? 1.0 : 0.0) + (info->unique ? 2.0 : 0.0),

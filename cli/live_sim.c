@@ -94,6 +94,7 @@ static void step(live_sim *live)
     }
     const perp_step_info *info = perp_sim_info(live->sim);
     live->steps++;
+    live->stepped = true;
     live->work_sum += info->energy.work;
     live->dissipated_sum += info->energy.dissipated;
     merge(&live->since, &info->certificate);

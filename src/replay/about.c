@@ -159,6 +159,22 @@ static void joints(const pp_reel *reel, pp_bytes *out)
     pp_bytes_text(out, "]");
 }
 
+static void springs(const pp_reel *reel, pp_bytes *out)
+{
+    list(out, "springs");
+    for (int k = 0; k < reel->info->springs; k++) {
+        perp_recorded_spring s = perp_recording_spring(reel->recording, k);
+        item(out, k, s.name);
+        integer(out, "a", s.a.i);
+        integer(out, "b", s.b.i);
+        vector(out, "anchor_a", s.anchor_a);
+        vector(out, "anchor_b", s.anchor_b);
+        number(out, "rest", s.rest);
+        pp_bytes_text(out, "}");
+    }
+    pp_bytes_text(out, "]");
+}
+
 static void columns(const pp_reel *reel, pp_bytes *out)
 {
     int64_t at = 0;
@@ -216,6 +232,7 @@ void pp_about_write(const pp_reel *reel, const perp_replay_def *def, pp_bytes *o
     bodies(reel, out);
     shapes(reel, out);
     joints(reel, out);
+    springs(reel, out);
     columns(reel, out);
     pp_bytes_text(out, "}");
 }

@@ -379,10 +379,10 @@ export class App {
     this.dirty = true;
   }
   loop() {
-    let before = performance.now();
+    let before = 0; // what loading took is no time of the run
     let told = 0;
     const frame = (now) => {
-      const dt = now - before;
+      const dt = before > 0 ? now - before : 0;
       before = now;
       if (this.player.playing) {
         this.player.tick(Math.min(dt, 250) / 1000);

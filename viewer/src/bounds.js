@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a view should hold: everything that moves, all the time it is near, and what stands beside it.
+import { rotate } from "./data.js";
 
 // Half extents of a solid along its axes, with its radius.
 function extent(shape) {
@@ -43,10 +44,38 @@ export function bodyReach(run) {
   for (const shape of run.shapes) {
     if (!endless(shape)) out[shape.body] = Math.max(out[shape.body], reach(run, shape));
   }
-  for (const joint of run.joints) {
+  for (const joint of [...run.joints, ...run.springs]) {
     for (const [body, anchor] of [[joint.a, joint.anchor_a], [joint.b, joint.anchor_b]]) {
       if (run.bodies[body].row >= 0) out[body] = Math.max(out[body], Math.hypot(...anchor));
     }
+  }
+  return out;
+}
+
+// Points whose hull holds what moves with a body, in its frame, and how round it is about each: [x, y, z, r].
+function hulls(run) {
+  const out = run.bodies.map(() => [[0, 0, 0, 0]]);
+  for (const shape of run.shapes) {
+    if (endless(shape) || run.bodies[shape.body].row < 0) continue;
+    const points = out[shape.body];
+    if (shape.vertices > 64) points.push([0, 0, 0, reach(run, shape)]);
+    else if (shape.vertices > 0) {
+      for (let k = shape.vertex; k < shape.vertex + shape.vertices; k++) points.push([...run.outline.subarray(3 * k, 3 * k + 3), shape.radius]);
+    } else {
+      const e = extent(shape);
+      const [x, y, z, ...q] = shape.pose;
+      if (shape.kind === "sphere" || shape.kind === "point") points.push([x, y, z, e[0]]);
+      else {
+        for (let k = 0; k < 8; k++) {
+          const c = rotate(q, 0, [k & 1 ? e[0] : -e[0], k & 2 ? e[1] : -e[1], k & 4 ? e[2] : -e[2]]);
+          points.push([x + c[0], y + c[1], z + c[2], 0]);
+        }
+      }
+    }
+  }
+  for (const link of [...run.joints, ...run.springs]) {
+    out[link.a].push([...link.anchor_a, 0]);
+    out[link.b].push([...link.anchor_b, 0]);
   }
   return out;
 }
@@ -55,28 +84,45 @@ function quantile(sorted, f) {
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.round(f * (sorted.length - 1))))];
 }
 
+// How far one body reaches along each axis at one moment.
+function spread(run, moment, row, points, all) {
+  const { position, rotation } = run.poses;
+  const at = moment * position.width + row * run.axes;
+  const turn = moment * rotation.width + row * run.turns;
+  const a = rotation.data[turn];
+  const q = run.spatial ? rotation.data.subarray(turn, turn + 4) : [Math.cos(a / 2), 0, 0, Math.sin(a / 2)];
+  const low = [Infinity, Infinity, Infinity];
+  const high = [-Infinity, -Infinity, -Infinity];
+  for (const p of points) {
+    const c = rotate(q, 0, p);
+    for (let i = 0; i < run.axes; i++) {
+      low[i] = Math.min(low[i], c[i] - p[3]);
+      high[i] = Math.max(high[i], c[i] + p[3]);
+    }
+  }
+  for (let i = 0; i < run.axes; i++) {
+    const x = position.data[at + i];
+    if (!Number.isFinite(x + low[i] + high[i])) continue;
+    all[i].lows.push(x + low[i]);
+    all[i].highs.push(x + high[i]);
+  }
+}
+
 // Low and high corner. What flies off for good does not count: 2 % are left out at each end.
 export function bounds(run) {
   const far = bodyReach(run);
   const low = [Infinity, Infinity, Infinity];
   const high = [-Infinity, -Infinity, -Infinity];
   const rows = run.poses.t.rows;
-  const stride = Math.max(1, Math.floor((rows * Math.max(1, run.moving)) / 40000));
+  const stride = Math.max(1, Math.floor((rows * Math.max(1, run.moving)) / 12000));
+  const points = hulls(run);
+  const all = [0, 1, 2].map(() => ({ lows: [], highs: [] }));
+  for (let k = 0; k < rows; k += stride) {
+    for (let row = 0; row < run.moving; row++) spread(run, k, row, points[run.bodyOfRow[row]], all);
+  }
   for (let i = 0; i < run.axes; i++) {
-    const lows = [];
-    const highs = [];
-    for (let k = 0; k < rows; k += stride) {
-      for (let row = 0; row < run.moving; row++) {
-        const x = run.poses.position.data[k * run.poses.position.width + row * run.axes + i];
-        const r = far[run.bodyOfRow[row]];
-        if (Number.isFinite(x)) {
-          lows.push(x - r);
-          highs.push(x + r);
-        }
-      }
-    }
-    lows.sort((a, b) => a - b);
-    highs.sort((a, b) => a - b);
+    const lows = all[i].lows.sort((a, b) => a - b);
+    const highs = all[i].highs.sort((a, b) => a - b);
     if (lows.length > 0) {
       low[i] = quantile(lows, lows.length > 200 ? 0.01 : 0);
       high[i] = quantile(highs, highs.length > 200 ? 0.99 : 1);
@@ -92,7 +138,7 @@ export function bounds(run) {
 
 // Fixed things count where they are not much larger than what moves.
 function widenByFixed(run, far, low, high, size) {
-  for (const joint of run.joints) {
+  for (const joint of [...run.joints, ...run.springs]) {
     for (const [body, anchor] of [[joint.a, joint.anchor_a], [joint.b, joint.anchor_b]]) {
       if (run.bodies[body].row >= 0) continue;
       for (let i = 0; i < run.axes; i++) {

@@ -82,6 +82,7 @@ export class Run {
     this.bodies = about.bodies;
     this.shapes = about.shapes;
     this.joints = about.joints;
+    this.springs = about.springs;
     this.moving = about.bodies.filter((b) => b.row >= 0).length;
     this.bodyOfRow = [];
     about.bodies.forEach((b, k) => {

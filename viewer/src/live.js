@@ -212,9 +212,10 @@ export class Live {
     for (let k = 0; k < snaps.end.rows; k++) snaps.end.data[k] -= gone;
   }
 
-  // What the view holds grows with what has been seen, while nobody has moved it.
+  // What the view holds grows with what has been seen, while nobody has moved it or pulls a body.
   widen() {
     const { stage } = this.app;
+    if (this.app.look.drag) return;
     const now = bounds(this.run);
     const out = now.low.some((v, i) => v < stage.box.low[i] - 0.02 * stage.size) || now.high.some((v, i) => v > stage.box.high[i] + 0.02 * stage.size);
     if (!out) return;

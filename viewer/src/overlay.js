@@ -32,6 +32,18 @@ function tangents(n) {
   return [u, [n[1] * u[2] - n[2] * u[1], n[2] * u[0] - n[0] * u[2], n[0] * u[1] - n[1] * u[0]]];
 }
 
+// A zigzag between two pixels.
+function zigzag(ctx, p, q, turns, side) {
+  const d = Math.hypot(q[0] - p[0], q[1] - p[1]);
+  const [ux, uy] = [(q[0] - p[0]) / (d || 1), (q[1] - p[1]) / (d || 1)];
+  ctx.moveTo(p[0], p[1]);
+  for (let k = 1; k < 2 * turns; k++) {
+    const [along, off] = [(k / (2 * turns)) * d, k % 2 ? side : -side];
+    ctx.lineTo(p[0] + along * ux - off * uy, p[1] + along * uy + off * ux);
+  }
+  ctx.lineTo(q[0], q[1]);
+}
+
 export class Overlay {
   constructor(host, run, theme) {
     this.run = run;
@@ -84,6 +96,7 @@ export class Overlay {
     this.marks = [];
     this.metresPerNewton = (0.2 * stage.size) / this.force;
     if (look.trails) this.trails(look);
+    this.springs();
     this.shapeless();
     this.contacts(look);
     if (look.joints) this.joints(look);
@@ -91,6 +104,29 @@ export class Overlay {
     if (look.drag) this.drag(look.drag);
     if (this.run.spatial) drawScale(ctx, theme.color, theme, this.width, this.height, stage.pixels(stage.controls.target.toArray()));
     if (look.forces) this.forceScale();
+  }
+
+  // As wide and with as many turns at any stretch.
+  springs() {
+    const { run, ctx, stage, theme, state } = this;
+    if (run.springs.length === 0) return;
+    ctx.beginPath();
+    for (const spring of run.springs) {
+      const a = toWorld(state, spring.a, spring.anchor_a);
+      const b = toWorld(state, spring.b, spring.anchor_b);
+      const [p, q] = [stage.project(a), stage.project(b)];
+      if (!p[2] || !q[2]) continue;
+      const rest = (spring.rest || length(add(a, b, -1))) * stage.pixels(a);
+      zigzag(ctx, p, q, rest > 500 ? 16 : rest > 60 ? 9 : 5, Math.min(11, Math.max(4, 0.03 * rest)));
+      for (const end of [p, q]) {
+        ctx.moveTo(end[0] + 2, end[1]);
+        ctx.arc(end[0], end[1], 2, 0, 2 * Math.PI);
+      }
+    }
+    ctx.strokeStyle = theme.color.soft;
+    ctx.lineWidth = 1.8;
+    ctx.lineJoin = "round";
+    ctx.stroke();
   }
 
   // Bodies without shapes: a ring at the centre of mass, and lines to their joints.
@@ -409,15 +445,8 @@ export class Overlay {
     const p = stage.project(toWorld(state, body, anchor));
     const q = stage.project(to);
     const d = Math.hypot(q[0] - p[0], q[1] - p[1]);
-    const turns = d > 40 ? 9 : 2;
     ctx.beginPath();
-    ctx.moveTo(p[0], p[1]);
-    for (let k = 1; k < 2 * turns; k++) {
-      const f = k / (2 * turns);
-      const side = (k % 2 ? 1 : -1) * Math.min(6, d / 14);
-      ctx.lineTo(p[0] + f * (q[0] - p[0]) - (side * (q[1] - p[1])) / (d || 1), p[1] + f * (q[1] - p[1]) + (side * (q[0] - p[0])) / (d || 1));
-    }
-    ctx.lineTo(q[0], q[1]);
+    zigzag(ctx, p, q, d > 40 ? 9 : 2, Math.min(6, d / 14));
     ctx.strokeStyle = theme.color.accent;
     ctx.lineWidth = 1.8;
     ctx.stroke();

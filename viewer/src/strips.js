@@ -73,8 +73,11 @@ export class Strips {
     const n = s.t.rows;
     const ts = Array.from(s.t.data.subarray(0, n));
     const e = s.energy.data;
-    const start = e[1] ?? 0;
-    const pick = (f) => Array.from({ length: n }, (_, k) => f(4 * k));
+    // Live, energies of a moment before the first step of a sim are not known.
+    let first = 0;
+    while (first < n - 1 && Number.isNaN(e[4 * first + 1])) first++;
+    const start = e[4 * first + 1] ?? 0;
+    const pick = (f) => Array.from({ length: n }, (_, k) => (Number.isNaN(e[4 * k]) ? null : f(4 * k)));
     this.energy.set(
       ts,
       [pick((k) => e[k]), pick((k) => e[k + 1] - start), pick((k) => e[k + 3]), pick((k) => e[k] + e[k + 1] - start)],
@@ -173,10 +176,13 @@ export class Strips {
         y -= part;
       }
     });
-    ctx.fillStyle = theme.color.soft;
+    const text = `${most} contacts`;
     ctx.font = `11px ${theme.sans}`;
     ctx.textAlign = "left";
-    ctx.fillText(`${most} contacts`, b.left + 4, b.top + 9);
+    ctx.fillStyle = withAlpha(theme.color.card, 0.85);
+    ctx.fillRect(b.left, b.top, ctx.measureText(text).width + 8, 14);
+    ctx.fillStyle = theme.color.ink;
+    ctx.fillText(text, b.left + 4, b.top + 11);
   }
 
   at(t) {

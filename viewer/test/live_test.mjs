@@ -5,7 +5,7 @@
 // and the end.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import net from "node:net";
 import path from "node:path";
@@ -180,11 +180,49 @@ const SCENE = { name: "live", step: 0.01, until: 10, gravity: [0, -9.81], shapes
   bodies: [{ name: "box", position: [0, 0.5], mass: 2, inertia: 0.33, shapes: [{ kind: "box", size: [1, 1], mu: 0.6 }] },
     { name: "ball", position: [2, 1.2], mass: 1, inertia: 0.03, shapes: [{ kind: "disc", radius: 0.3, mu: 0.6 }] }] };
 
+const SPACE = { name: "lift", step: 0.01, until: 10, shapes: [{ name: "floor", kind: "halfspace", mu: 0.6 }],
+  bodies: [{ name: "box", kind: "solid", position: [0, 0, 0.5], shapes: [{ kind: "box", size: [1, 1, 1], density: 2, mu: 0.6 }] }] };
+
+// In space: taken with the pointer a box leaves the floor; let go it falls. The camera stays.
+async function lift(browser, folder) {
+  const child = await serve(folder, write(folder, SPACE));
+  try {
+    const page = await openPage(browser, child.url.href);
+    await page.waitForFunction(() => window.perp.live.built);
+    await page.click("[data-play]");
+    await running(page, true);
+    const camera = () => page.evaluate(() => window.perp.stage.camera.matrixWorld.elements.join());
+    const at = await page.evaluate(() => {
+      const { stage } = window.perp;
+      return { at: stage.project([0, 0, 0.5]), px: stage.pixels([0, 0, 0.5]) };
+    });
+    const box = await page.locator("canvas.main").boundingBox();
+    await page.mouse.move(box.x + at.at[0], box.y + at.at[1]);
+    await page.mouse.down();
+    const before = await camera();
+    for (let k = 1; k <= 8; k++) await page.mouse.move(box.x + at.at[0], box.y + at.at[1] - (k / 8) * 0.9 * at.px);
+    await page.waitForFunction(() => window.perp.state.position[5] > 0.7);
+    await page.screenshot({ path: path.join(shots, "live-lift.png") });
+    check((await camera()) === before, "the camera stays while a body is pulled");
+    await page.mouse.up();
+    await page.waitForFunction(() => window.perp.state.position[5] < 0.6);
+    silent(page);
+    await page.context().close();
+    check((await child.ended).code === 0, "closing the page ends the server");
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
+
+function write(folder, scene) {
+  const file = path.join(folder, `${scene.name}.json`);
+  writeFileSync(file, JSON.stringify(scene));
+  return file;
+}
+
 await withBrowser(async (browser, folder) => {
-  const { writeFileSync } = await import("node:fs");
-  const scene = path.join(folder, "live.json");
-  writeFileSync(scene, JSON.stringify(SCENE));
-  const child = await serve(folder, scene);
+  await lift(browser, folder);
+  const child = await serve(folder, write(folder, SCENE));
   try {
     await strangers(child.url);
     const page = await openPage(browser, child.url.href);

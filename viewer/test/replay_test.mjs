@@ -227,6 +227,32 @@ async function webgl(browser, folder) {
   await page.context().close();
 }
 
+// A spring is drawn between the points it acts on.
+async function spring(browser, folder) {
+  const dir = path.join(folder, "spring");
+  perp("run", "scenes/spring-damper.json", "-o", dir, "-q", "--no-figures");
+  const page = await openPage(browser, url(dir, "t=0.1"));
+  await settled(page);
+  await page.screenshot({ path: path.join(shots, "spring.png") });
+  const inks = await page.evaluate(() => {
+    const { run, overlay } = window.perp;
+    const count = () => {
+      window.perp.draw();
+      const { width, height } = overlay.canvas;
+      return overlay.ctx.getImageData(0, 0, width, height).data.reduce((n, v) => n + (v !== 0), 0);
+    };
+    const { springs } = run;
+    const all = count();
+    run.springs = [];
+    const none = count();
+    run.springs = springs;
+    return { springs: springs.length, all, none };
+  });
+  check(inks.springs > 0 && inks.all > inks.none, `springs are drawn: ${JSON.stringify(inks)}`);
+  silent(page);
+  await page.context().close();
+}
+
 await withBrowser(async (browser, folder) => {
   await scene(browser, folder, "berard-4.6", "block", ["x", "y"]);
   await scene(browser, folder, "trinkle-robot", "ball", ["x", "y", "z"]);
@@ -234,4 +260,5 @@ await withBrowser(async (browser, folder) => {
   await crowd(browser, folder);
   await violated(browser, folder);
   await small(browser, folder);
+  await spring(browser, folder);
 });
