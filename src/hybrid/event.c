@@ -316,6 +316,14 @@ static perp_status leg(pp_flight *flight)
     return status < 0 || !found ? status : handle(flight);
 }
 
+// Nothing can move (all is welded): there is nothing to integrate, but joints carry their loads.
+static perp_status stand(pp_flight *flight)
+{
+    perp_status status = pp_flight_sum(flight, flight->t, flight->end);
+    flight->t = flight->end;
+    return status;
+}
+
 static perp_status begin(pp_flight *flight)
 {
     double moved, moved_rate;
@@ -375,7 +383,7 @@ static perp_status finish(pp_flight *flight)
         out->t = flight->t;
         out->q = flight->q;
         out->qd = flight->qd;
-        out->stiff = pp_ode_stiff(flight->ode);
+        out->stiff = flight->ode && pp_ode_stiff(flight->ode);
         look_back(flight, &moment);
     }
     return status;
@@ -424,14 +432,14 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
         pp_print(out->remark, sizeof out->remark,
                  "this perp was built without SUNDIALS, which the stepper event needs");
     }
-    if (status < 0 || machine->tree->nv == 0) {
+    if (status < 0) {
         out->q = flight.q;
         out->qd = flight.qd;
         return status;
     }
     status = begin(&flight);
     while (status >= 0 && flight.t < flight.end) {
-        status = leg(&flight);
+        status = machine->tree->nv > 0 ? leg(&flight) : stand(&flight);
     }
     status = status < 0 ? status : finish(&flight);
     if (status == PERP_ERR_LIMIT && !out->remark[0]) {

@@ -292,7 +292,9 @@ static perp_status impact(pp_flight *flight, pp_holds *holds, bool *ends)
             memcpy(flight->qd, qd, (size_t)moment.nv * sizeof *qd);
         } else if (status != PERP_ERR_MEMORY) {
             pp_print(flight->result->remark, sizeof flight->result->remark,
-                     "no impulses were found for an impact at t = %.12g", flight->t);
+                     "no impulses were found for an impact at t = %.12g: what holds leaves no way "
+                     "to stop (a drive without rate_effort, a jam)",
+                     flight->t);
         }
     }
     pp_arena_release(flight->scratch, mark);
@@ -462,7 +464,9 @@ static perp_status end_wedge(pp_flight *flight, const pp_holds *holds)
         memcpy(flight->qd, qd, (size_t)moment.nv * sizeof *qd);
     } else if (status != PERP_ERR_MEMORY) {
         pp_print(flight->result->remark, sizeof flight->result->remark,
-                 "sliding at t = %.12g has no acceleration, and no impulse ends it", flight->t);
+                 "no acceleration obeys all laws at t = %.12g, and no impulse ends that: joints, "
+                 "rates and limits contradict each other, or sliding is jammed",
+                 flight->t);
     }
     pp_arena_release(flight->scratch, mark);
     return status;

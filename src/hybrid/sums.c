@@ -239,7 +239,9 @@ static perp_status sum_at(pp_flight *flight, double t, double w)
     pp_moment moment;
     pp_law_info info;
     double *r = NULL, *qdd = PP_ARRAY(arena, double, machine->tree->nv);
-    perp_status status = qdd ? pp_ode_at(flight->ode, t, flight->y_try) : PERP_ERR_MEMORY;
+    perp_status status = !qdd          ? PERP_ERR_MEMORY
+                         : flight->ode ? pp_ode_at(flight->ode, t, flight->y_try)
+                                       : PERP_OK;
     const double *y = flight->y_try;
     status = status < 0 ? status
                         : pp_moment_make(&moment, machine, t, y, y + machine->tree->nq,

@@ -7,15 +7,28 @@
 #include <math.h>
 #include <string.h>
 
-perp_status pp_sim_event_create(perp_sim *sim, perp_error *error)
+// Mechanics that the modes do not have is refused: a skate that is taken as a disc slides away.
+static bool is_disc(double mu, double mu_2)
 {
-    const perp_model *m = sim->model;
+    return mu_2 < 0.0 || mu_2 == mu;
+}
+
+static perp_status check_friction(const perp_model *m, perp_error *error)
+{
+    bool disc = true;
     for (int i = 0; i < m->pairs; i++) {
-        if (m->pair[i].mu_spin > 0.0 || m->pair[i].mu_roll > 0.0 || m->pair[i].mu_2 >= 0.0) {
-            return pp_fail(error, PERP_ERR_REFUSED,
-                           "stepper event: friction that differs across, torsional and rolling "
-                           "friction are not in it");
-        }
+        const pp_pair *p = &m->pair[i];
+        disc = disc && !(p->mu_spin > 0.0) && !(p->mu_roll > 0.0) && is_disc(p->mu, p->mu_2);
+    }
+    for (int i = 0; i < m->listed; i++) {
+        const pp_listed *c = &m->contact[i];
+        disc = disc && !(c->mu_spin > 0.0) && !(c->mu_roll > 0.0) && is_disc(c->mu, c->mu_2);
+    }
+    if (!disc) {
+        return pp_fail(error, PERP_ERR_REFUSED,
+                       "stepper event: friction that differs across ('mu_2'), torsional and "
+                       "rolling friction are not in it; take another stepper, or set 'friction' "
+                       "to 'none'");
     }
     for (int i = 0; i < m->shapes; i++) {
         if (m->shape[i].mu_spin > 0.0 || m->shape[i].mu_roll > 0.0) {
@@ -24,6 +37,16 @@ perp_status pp_sim_event_create(perp_sim *sim, perp_error *error)
                            "not in it",
                            m->shape[i].name);
         }
+    }
+    return PERP_OK;
+}
+
+perp_status pp_sim_event_create(perp_sim *sim, perp_error *error)
+{
+    perp_status status =
+        sim->def.friction == PERP_FRICTION_NONE ? PERP_OK : check_friction(sim->model, error);
+    if (status < 0) {
+        return status;
     }
     sim->scratch = pp_arena_create(&sim->env);
     return sim->scratch ? PERP_OK : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");

@@ -484,6 +484,70 @@ static void test_energy(void **state)
     }
 }
 
+// Nothing moves, and the weld carries the weight: the certificate finds the momentum balanced.
+static void test_all_welded(void **state)
+{
+    (void)state;
+    world w = start();
+    perp_body_def def = perp_body_default();
+    def.position = (perp_vec3){0.5, 0.0, 0.0};
+    perp_body b = add_box(&w, def, 1.0, 0.1, 0.0);
+    perp_joint_def weld = perp_joint_default();
+    weld.kind = PERP_WELD;
+    weld.b = b;
+    weld.anchor_b = (perp_vec3){-0.5, 0.0, 0.0};
+    perp_joint joint = perp_add_joint(w.builder, &weld);
+    finish_model(&w);
+    run_to(&w, 0.01, 0.1, NULL, 0, NULL);
+    perp_joint_state s = perp_sim_joint(w.sim, joint);
+    near(s.impulse_b.f.y, 0.01 * 2.0 * G, 1e-12);
+    near(s.impulse_b.tau.z, 0.0, 1e-12);
+    stop(&w);
+}
+
+// A joint that must turn and a pin that lets it not: told as what it is, and nothing moves.
+static void test_contradiction(void **state)
+{
+    (void)state;
+    world w = start();
+    perp_joint_def pin = perp_joint_default();
+    pin.b = add_box(&w, perp_body_default(), 1.0, 0.1, 0.0);
+    pin.rate = "1";
+    perp_add_joint(w.builder, &pin);
+    pin.rate = NULL;
+    pin.anchor_a = pin.anchor_b = (perp_vec3){0.2, 0.0, 0.0};
+    perp_add_joint(w.builder, &pin);
+    finish_model(&w);
+    assert_true(perp_step(w.sim, 0.01) < 0);
+    assert_non_null(strstr(perp_sim_error(w.sim)->text, "contradict"));
+    assert_true(perp_sim_time(w.sim) == 0.0);
+    stop(&w);
+}
+
+// Friction that differs across is not in the modes: refused, but not where there is no friction.
+static void test_refuses_skates(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        world w = start();
+        perp_contact_def contact = perp_contact_default();
+        contact.a = add_floor(&w, 0.0, 0.0, 0.0);
+        perp_body_def def = perp_body_default();
+        def.position.y = 0.05;
+        add_box(&w, def, 1.0, 0.1, 0.0);
+        contact.b = (perp_shape){1};
+        contact.mu = 0.1;
+        contact.mu_2 = 0.3;
+        perp_add_contact(w.builder, &contact);
+        w.def.friction = k == 0 ? PERP_FRICTION_COULOMB : PERP_FRICTION_NONE;
+        perp_error error = {0};
+        assert_int_equal(perp_model_create(w.builder, &w.model, &error), PERP_OK);
+        perp_status status = perp_sim_create(w.model, &w.def, NULL, &w.sim, &error);
+        assert_int_equal(status, k == 0 ? PERP_ERR_REFUSED : PERP_OK);
+        stop(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -493,6 +557,8 @@ int main(void)
         cmocka_unit_test(test_rocking_block),       cmocka_unit_test(test_painleve),
         cmocka_unit_test(test_rod_falls),           cmocka_unit_test(test_sphere_rolls),
         cmocka_unit_test(test_bound_on_events),     cmocka_unit_test(test_energy),
+        cmocka_unit_test(test_all_welded),          cmocka_unit_test(test_contradiction),
+        cmocka_unit_test(test_refuses_skates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
