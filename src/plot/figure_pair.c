@@ -65,6 +65,7 @@ static void overlay_plane(const pp_pair *pair, pp_svg *svg, const pp_view *view)
     pp_scene_ground(svg, view, pair->a);
     for (int k = 0; k < 2; k++) {
         pp_svg_group(svg, (pp_pen){.dash = k == 0 ? NULL : pen_b.dash});
+        pp_scene_springs(svg, view, runs[k], runs[k]->shots - 1);
         pp_scene_bodies(svg, view, runs[k], runs[k]->shots - 1);
         pp_scene_paths(svg, view, runs[k]);
         pp_svg_end_group(svg);
@@ -80,6 +81,7 @@ static void overlay_space(const pp_pair *pair, pp_svg *svg, const pp_view *view,
     pp_space_ground(svg, view, camera, pair->a);
     for (int k = 0; k < 2; k++) {
         pp_svg_group(svg, (pp_pen){.opacity = k == 0 ? 1.0 : 0.55});
+        pp_space_springs(svg, view, camera, runs[k], runs[k]->shots - 1);
         pp_space_bodies(svg, view, camera, runs[k], runs[k]->shots - 1);
         pp_svg_end_group(svg);
         pp_svg_group(svg, (pp_pen){.dash = k == 0 ? NULL : pen_b.dash});
