@@ -168,6 +168,9 @@ export class Overlay {
     ctx.font = `12px ${theme.sans}`;
     ctx.textAlign = "center";
     const text = newtons >= 1000 ? `${newtons / 1000} kN` : newtons >= 0.01 ? `${+newtons.toPrecision(2)} N` : `${+(newtons * 1000).toPrecision(2)} mN`;
+    ctx.strokeStyle = theme.color.stage; // a halo, where a line runs behind the text
+    ctx.lineWidth = 3;
+    ctx.strokeText(text, x + (newtons * px) / 2, y - 7);
     ctx.fillText(text, x + (newtons * px) / 2, y - 7);
   }
 
