@@ -164,10 +164,14 @@ static cli_exit show(const explain_options *o, const perp_scene *scene, perp_sim
                    ? CLI_FINE
                    : cli_complain("explain: too many contacts for --loads");
     }
-    if (perp_sim_problem(sim, (perp_form)((int)PERP_FORM_MCP + o->form), &problem) < 0) {
+    perp_status posed = perp_sim_problem(sim, (perp_form)((int)PERP_FORM_MCP + o->form), &problem);
+    if (posed < 0) {
         return status < 0 ? CLI_UNSOLVED
-                          : cli_complain("explain: not enough memory, or the stepper event, whose "
-                                         "steps are not one problem");
+                          : cli_complain(posed == PERP_ERR_MEMORY
+                                             ? "explain: not enough memory"
+                                             : "explain: a step of the stepper event is not one "
+                                               "problem; take --coordinates joint, or another "
+                                               "--stepper");
     }
     explained e = {perp_scene_name(scene),
                    fabs(t) < 1e-9 * h ? 0.0 : t,

@@ -62,11 +62,13 @@ static double turn_error(const pp_recheck *c, const perp_recorded_body *body, do
     return 2.0 * sqrt(square);
 }
 
-// In joint coordinates bodies move along arcs: by how much these may leave the tangent in a step, the
-// product of the fastest turn and the longest way.
+// In joint coordinates bodies move along arcs: by how much these may leave the tangent in a step. A body that
+// slides on one that turns at a distance r has h^2 (omega^2 r / 2 + omega v) with a v of at most twice the
+// fastest body's and omega r; nothing is farther than all bodies from each other, and an arm of 1 m.
 static double bend(const pp_recheck *c)
 {
-    double turn = 0.0, way = 0.0;
+    double turn = 0.0, way = 0.0, low[3] = {PP_INF, PP_INF, PP_INF},
+           high[3] = {-PP_INF, -PP_INF, -PP_INF};
     if (c->info->coordinates != PERP_COORDINATES_JOINT) {
         return 0.0;
     }
@@ -74,6 +76,10 @@ static double bend(const pp_recheck *c)
         const perp_recorded_body *body = &c->recording->body[b].about;
         const double *nu = c->now->nu + body->at;
         bool spatial = body->kind == PERP_SPATIAL_BODY || body->kind == PERP_SPATIAL_PARTICLE;
+        for (int k = 0; k < (spatial ? 3 : 2) && body->at >= 0; k++) {
+            low[k] = fmin(low[k], c->now->q[body->at_q + k]);
+            high[k] = fmax(high[k], c->now->q[body->at_q + k]);
+        }
         if (body->at >= 0) {
             way = fmax(way, hypot(hypot(nu[0], nu[1]), spatial ? nu[2] : 0.0));
         }
@@ -83,7 +89,11 @@ static double bend(const pp_recheck *c)
             turn = fmax(turn, hypot(hypot(nu[3], nu[4]), nu[5]));
         }
     }
-    return c->h * c->h * turn * (way + turn);
+    double span = 1.0;
+    for (int k = 0; k < 3; k++) {
+        span += fmax(0.0, high[k] - low[k]);
+    }
+    return c->h * c->h * turn * (2.0 * way + 1.5 * turn * span);
 }
 
 void pp_check_motion(pp_recheck *c)

@@ -487,6 +487,27 @@ static void every_number_is_judged(void **state)
     judge_each(spatial_machine, SPATIAL_COLUMNS);
 }
 
+// In joint coordinates a body that slides on one that turns leaves the tangent by more than either's way shows.
+static void slides_on_what_turns_pass(void **state)
+{
+    (void)state;
+    write_text("planes.json",
+               "{\"step\": 0.01, \"coordinates\": \"joint\", \"bodies\": [\n"
+               "  {\"name\": \"a\", \"kind\": \"solid\", \"position\": [0.5, 0, 0], \"mass\": 1, "
+               "\"inertia\": [0.1, 0.2, 0.15]},\n"
+               "  {\"name\": \"c\", \"kind\": \"solid\", \"position\": [1.5, 0, 0], \"mass\": 1, "
+               "\"inertia\": [0.1, 0.2, 0.15]}],\n"
+               " \"joints\": [\n"
+               "  {\"kind\": \"plane\", \"b\": \"a\", \"at\": [0, 0, 0], \"axis\": [0, 0, 1]},\n"
+               "  {\"kind\": \"plane\", \"a\": \"a\", \"b\": \"c\", \"at\": [1, 0, 0], "
+               "\"axis\": [0, 0.6, 0.8]}]}\n");
+    record_scene(folder_at(&place, "planes.json"), folder_at(&place, "p"), PERP_STEWART_TRINKLE,
+                 100, 1);
+    verdict v = judge(folder_at(&place, "p"), PERP_CHECK_MOTION);
+    assert_true(v.check.item[PERP_CHECK_MOTION].done);
+    assert_true(v.check.passed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -499,6 +520,7 @@ int main(void)
         cmocka_unit_test(one_changed_number_is_found_among_events),
         cmocka_unit_test(a_machine_is_judged_whole),
         cmocka_unit_test(every_number_is_judged),
+        cmocka_unit_test(slides_on_what_turns_pass),
     };
     place = folder_create();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
