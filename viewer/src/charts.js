@@ -120,7 +120,7 @@ export class Chart {
   }
   range(lo, hi) {
     if (lo === null || !Number.isFinite(lo)) return [0, 1];
-    const flat = hi - lo < 1e-12 * Math.max(1, Math.abs(hi));
+    const flat = hi - lo < Math.max(1e-12 * Math.max(1, Math.abs(hi)), this.options.least ?? 0);
     const pad = flat ? Math.max(Math.abs(hi) * 0.1, 1e-6) : 0.06 * (hi - lo);
     return [lo - pad, hi + pad];
   }

@@ -9,6 +9,7 @@ import { CPU, withAlpha } from "./theme.js";
 const ENERGY = [
   { label: "kinetic", color: (c) => c.accent },
   { label: "potential", color: (c) => c.stick },
+  { label: "work", color: (c) => c.joint },
   { label: "dissipated", color: (c) => c.slip },
   { label: "total", color: (c) => c.ink, dash: [4, 3] },
 ];
@@ -78,9 +79,11 @@ export class Strips {
     while (first < n - 1 && Number.isNaN(e[4 * first + 1])) first++;
     const start = e[4 * first + 1] ?? 0;
     const pick = (f) => Array.from({ length: n }, (_, k) => (Number.isNaN(e[4 * k]) ? null : f(4 * k)));
+    // Rounding of what a run at rest keeps is not worth a curve.
+    this.energy.options.least = 1e-10 * e.subarray(0, 4 * n).reduce((most, v) => Math.max(most, Math.abs(v) || 0), 0);
     this.energy.set(
       ts,
-      [pick((k) => e[k]), pick((k) => e[k + 1] - start), pick((k) => e[k + 3]), pick((k) => e[k] + e[k + 1] - start)],
+      [pick((k) => e[k]), pick((k) => e[k + 1] - start), pick((k) => e[k + 2]), pick((k) => e[k + 3]), pick((k) => e[k] + e[k + 1] - start)],
       run.t0,
       run.t1,
     );
