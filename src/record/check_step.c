@@ -62,6 +62,25 @@ static double turn_error(const pp_recheck *c, const perp_recorded_body *body, do
     return 2.0 * sqrt(square);
 }
 
+// What carries a tree and is driven goes where it is told, not along the velocity that the step has of it.
+static double told(const pp_recheck *c, double span)
+{
+    double most = 0.0;
+    for (int b = 1; c->model && b < c->model->bodies; b++) {
+        const pp_body *body = &c->model->body[b];
+        if (body->nv > 0) {
+            continue;
+        }
+        pp_frame from = pp_driven_frame(body, c->t0), to = pp_driven_frame(body, c->now->t);
+        perp_vec3 way = pp_sub(to.p, from.p);
+        double shift =
+            fmax(pp_length(pp_along(way, -c->h, from.v)), pp_length(pp_along(way, -c->h, to.v)));
+        double arc = c->h * fmax(pp_length(from.w), pp_length(to.w));
+        most += shift + span * (c->h * pp_length(pp_sub(to.w, from.w)) + arc * arc);
+    }
+    return most;
+}
+
 // In joint coordinates bodies move along arcs: by how much these may leave the tangent in a step. A body that
 // slides on one that turns at a distance r has h^2 (omega^2 r / 2 + omega v) with a v of at most twice the
 // fastest body's and omega r; nothing is farther than all bodies from each other, and an arm of 1 m.
@@ -93,7 +112,7 @@ static double bend(const pp_recheck *c)
     for (int k = 0; k < 3; k++) {
         span += fmax(0.0, high[k] - low[k]);
     }
-    return c->h * c->h * turn * (2.0 * way + 1.5 * turn * span);
+    return c->h * c->h * turn * (2.0 * way + 1.5 * turn * span) + told(c, span);
 }
 
 void pp_check_motion(pp_recheck *c)
