@@ -71,6 +71,17 @@ double pp_moment_slip(const pp_moment *moment, int hold, double slip[2]);
 perp_status pp_holds_start(pp_holds *out, const pp_machine *machine, pp_arena *arena);
 // One more; the list grows in the arena. NULL: out of memory.
 pp_hold *pp_holds_add(pp_holds *holds, pp_hold hold, pp_arena *arena);
+// A contact as a hold that is closed.
+static inline pp_hold pp_hold_contact(const pp_contact *c)
+{
+    return (pp_hold){.kind = PP_HOLD_CONTACT,
+                     .joint = -1,
+                     .a = c->a,
+                     .b = c->b,
+                     .listed = c->listed,
+                     .feature = c->feature,
+                     .mode = PP_HELD};
+}
 
 // ── Impacts ──────────────────────────────────────────────────────────────────────────────────────
 

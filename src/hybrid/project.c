@@ -100,13 +100,7 @@ static perp_status add_broken(const pp_machine *machine, double t, const double 
     status = status < 0 ? status : pp_gaps_run(&gaps, m, &kin, 0.0, arena);
     for (int i = 0; status >= 0 && i < gaps.count; i++) {
         const pp_contact *c = &gaps.contact[i];
-        pp_hold hold = {.kind = PP_HOLD_CONTACT,
-                        .joint = -1,
-                        .a = c->a,
-                        .b = c->b,
-                        .listed = c->listed,
-                        .feature = c->feature,
-                        .mode = PP_HELD};
+        pp_hold hold = pp_hold_contact(c);
         if (c->gap < -DEEP * machine->length && !pp_holds_add(holds, hold, arena)) {
             status = PERP_ERR_MEMORY;
         }

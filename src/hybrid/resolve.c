@@ -73,13 +73,7 @@ static perp_status add_contacts(pp_flight *flight, const pp_frame *body, pp_hold
         pp_gaps_run(&gaps, machine->model, &kin, LOOSE * machine->length, flight->scratch);
     for (int i = 0; i < gaps.count && status >= 0; i++) {
         const pp_contact *c = &gaps.contact[i];
-        pp_hold hold = {.kind = PP_HOLD_CONTACT,
-                        .joint = -1,
-                        .a = c->a,
-                        .b = c->b,
-                        .listed = c->listed,
-                        .feature = c->feature,
-                        .mode = PP_HELD};
+        pp_hold hold = pp_hold_contact(c);
         bool was = same(&flight->holds, &hold) != NULL;
         if (c->gap <= (was ? LOOSE * machine->length : flight->tol_gap) &&
             !pp_holds_add(out, hold, flight->keep)) {
