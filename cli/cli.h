@@ -222,7 +222,8 @@ cli_exit csv_close(csv_file *csv);
 
 // Sums over the steps of a run; starts as zeros.
 typedef struct cli_profile {
-    double seconds[PERP_STAGE_COUNT], seconds_factor, longest, fill;
+    double seconds[PERP_STAGE_COUNT], longest;
+    perp_effort effort;  // sums of seconds; the largest fill and flops
     int64_t steps, touching, unfactored, contacts, guessed, solvers, factorisations;
     int most;  // factorisations in one step
 } cli_profile;

@@ -28,8 +28,43 @@ void cli_profile_step(cli_profile *p, const perp_step_info *info)
     p->unfactored += info->contacts > 0 && info->effort.factorisations == 0;
     p->touching += info->contacts > 0;
     p->most = info->effort.factorisations > p->most ? info->effort.factorisations : p->most;
-    p->fill = fmax(p->fill, info->effort.fill);
-    p->seconds_factor += info->effort.seconds_factor;
+    const perp_effort *e = &info->effort;
+    p->effort.fill = fmax(p->effort.fill, e->fill);
+    p->effort.flops = fmax(p->effort.flops, e->flops);
+    p->effort.seconds_joints += e->seconds_joints;
+    p->effort.seconds_modes += e->seconds_modes;
+    p->effort.seconds_sweeps += e->seconds_sweeps;
+    p->effort.seconds_exact += e->seconds_exact;
+    p->effort.seconds_factor += e->seconds_factor;
+    p->effort.seconds_judge += e->seconds_judge;
+    p->effort.seconds_spread += e->seconds_spread;
+}
+
+static void print_phases(const cli_profile *p, double whole, FILE *out)
+{
+    const perp_effort *e = &p->effort;
+    double steps = p->steps > 0 ? (double)p->steps : 1.0;
+    double told = e->seconds_joints + e->seconds_modes + e->seconds_sweeps + e->seconds_exact +
+                  e->seconds_judge + e->seconds_spread;
+    const struct {
+        const char *name;
+        double seconds;
+        const char *what;
+    } line[] = {
+        {"joints", e->seconds_joints, "factoring the joints' system"},
+        {"modes", e->seconds_modes, "contacts from their last impulses"},
+        {"sweeps", e->seconds_sweeps, "first-order solvers"},
+        {"exact", e->seconds_exact - e->seconds_factor, "Newton and pivots but for the next line"},
+        {"factors", e->seconds_factor, "factoring and solving with the factors"},
+        {"judge", e->seconds_judge, "the residuals of what was found"},
+        {"spread", e->seconds_spread, "load over redundant contacts"},
+        {"pose", fmax(0.0, p->seconds[PERP_STAGE_SOLVE] - told), "posing and unpacking"},
+    };
+    for (size_t k = 0; k < sizeof line / sizeof line[0]; k++) {
+        fprintf(out, "    %-14s %10.3f s  %5.1f %%  %10.4g us a step  %s\n", line[k].name,
+                line[k].seconds, 100.0 * line[k].seconds / whole, 1e6 * line[k].seconds / steps,
+                line[k].what);
+    }
 }
 
 void cli_profile_print(const cli_profile *p, FILE *out)
@@ -46,9 +81,10 @@ void cli_profile_print(const cli_profile *p, FILE *out)
             fprintf(out, "  %-16s %10.3f s  %5.1f %%  %10.4g us a step\n", stage_names[k],
                     p->seconds[k], 100.0 * p->seconds[k] / whole, 1e6 * p->seconds[k] / steps);
         }
+        if (k == PERP_STAGE_SOLVE) {
+            print_phases(p, whole, out);
+        }
     }
-    fprintf(out, "  %-16s %10.3f s  %5.1f %%  (of solve: Newton's systems)\n", "factors",
-            p->seconds_factor, 100.0 * p->seconds_factor / whole);
     fprintf(out, "  contacts         %.4g a step, %.1f %% start from the step before\n",
             (double)p->contacts / steps,
             p->contacts > 0 ? 100.0 * (double)p->guessed / (double)p->contacts : 0.0);
@@ -59,5 +95,7 @@ void cli_profile_print(const cli_profile *p, FILE *out)
         "  factorisations   %.4g a step, at most %d; none in %lld of %lld steps with contacts\n",
         (double)p->factorisations / steps, p->most, (long long)p->unfactored,
         (long long)p->touching);
-    fprintf(out, "  fill             %.4g numbers in the largest factors\n", p->fill);
+    fprintf(out,
+            "  fill             %.4g numbers in the largest factors, %.4g operations to make\n",
+            p->effort.fill, p->effort.flops);
 }

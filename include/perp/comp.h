@@ -113,9 +113,11 @@ typedef struct perp_comp_info {
     double residual_dynamics;  // |M v - f - H r| / max(|f + H r|, |f|), global problems only
     double seconds;            // wall, solving
     double seconds_factor;     // of it: in factorisations, where the solver tells
+    double seconds_sweeps;     // of it: in first-order solvers
     double seconds_judge;      // wall, judging (not part of seconds)
     int factorisations;        // of Newton's system, all solvers tried
     double fill;               // numbers in the factors of the largest of them, where known
+    double flops;              // operations of the largest of them, where known
     char reason[200];          // one sentence: what happened, or why there is no answer
 } perp_comp_info;
 

@@ -165,10 +165,18 @@ typedef struct perp_energy {
 
 // What solving a step took.
 typedef struct perp_effort {
-    int solvers;            // tried, one after the other
-    int factorisations;     // of Newton's system
-    double fill;            // numbers in the factors of the largest, where known
-    double seconds_factor;  // wall, factoring and solving with the factors
+    int solvers;         // tried, one after the other
+    int factorisations;  // of Newton's system
+    double fill;         // numbers in the factors of the largest, where known
+    double flops;        // operations of the largest, where known
+    // Wall time. The phases of solving, the rest of the stage is posing and unpacking problems:
+    double seconds_joints;  // factoring the joints' system
+    double seconds_modes;   // contacts from their last impulses
+    double seconds_sweeps;  // first-order solvers
+    double seconds_exact;   // the other solvers
+    double seconds_judge;   // judging what solvers found
+    double seconds_spread;  // spreading load over redundant contacts
+    double seconds_factor;  // of seconds_exact: factoring and solving with the factors
     int guessed;            // contacts that start with their impulses of the step before
 } perp_effort;
 

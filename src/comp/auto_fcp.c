@@ -95,6 +95,8 @@ static perp_status step_on(climb *c, rung k)
     c->report->seconds_factor += report.seconds_factor;
     c->report->factorisations += report.factorisations;
     c->report->fill = fmax(c->report->fill, report.fill);
+    c->report->flops = fmax(c->report->flops, report.flops);
+    c->report->seconds_sweeps += report.seconds_sweeps;
     if (residual < c->residual) {
         c->residual = residual;
         memcpy(c->r, c->trial_r, n * sizeof(double));

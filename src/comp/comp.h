@@ -39,9 +39,9 @@ typedef struct pp_job {
 // What it tells besides z.
 typedef struct pp_report {
     int iterations;
-    double seconds_factor;
+    double seconds_factor, seconds_sweeps;  // sweeps: set by "auto" only
     int factorisations;
-    double fill;         // numbers in the factors of the largest, 0: not told
+    double fill, flops;  // numbers in the factors of the largest, operations; 0: not told
     const char *solver;  // set by "auto" only: the rung that gave z
     int rungs;           // set by "auto" only
     bool judged;         // set by "auto" only, contact: residuals are the judge's

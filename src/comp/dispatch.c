@@ -146,6 +146,8 @@ static void stop_clock(call *c)
     info->seconds_factor = c->report.seconds_factor;
     info->factorisations = c->report.factorisations;
     info->fill = c->report.fill;
+    info->flops = c->report.flops;
+    info->seconds_sweeps = c->report.seconds_sweeps;
     if (c->report.solver) {
         info->solver = c->report.solver;
         info->rungs = c->report.rungs;

@@ -110,7 +110,8 @@ void pp_ssn_linear_destroy(pp_ssn_linear *linear);
 // A and B: a dim x dim column-major block a contact, kept until the next factorisation.
 perp_status pp_ssn_linear_factor(pp_ssn_linear *linear, const double *A, const double *B);
 perp_status pp_ssn_linear_solve(const pp_ssn_linear *linear, double *x, double *Wx);  // x = J \ x
-double pp_ssn_linear_fill(const pp_ssn_linear *linear);  // numbers in its factors, 0: not known
+double pp_ssn_linear_fill(const pp_ssn_linear *linear);   // numbers in its factors, 0: not known
+double pp_ssn_linear_flops(const pp_ssn_linear *linear);  // of factoring it, 0: not known
 
 // ── ssn_velocity.c ───────────────────────────────────────────────────────────────────────────────
 
@@ -121,6 +122,7 @@ perp_status pp_ssn_velocity_create(const pp_bodies *bodies, const pp_job *job,
 perp_status pp_ssn_velocity_factor(pp_ssn_velocity *velocity, const double *A, const double *B);
 perp_status pp_ssn_velocity_solve(const pp_ssn_velocity *velocity, double *x);
 double pp_ssn_velocity_fill(const pp_ssn_velocity *velocity);
+double pp_ssn_velocity_flops(const pp_ssn_velocity *velocity);
 
 // ── ssn_interior.c ───────────────────────────────────────────────────────────────────────────────
 

@@ -440,6 +440,7 @@ static perp_status conclude(const newton *s, bool solved, pp_report *report)
     report->seconds_factor = s->seconds_factor;
     report->factorisations = s->steps;
     report->fill = s->linear ? pp_ssn_linear_fill(s->linear) : 0.0;
+    report->flops = s->linear ? pp_ssn_linear_flops(s->linear) : 0.0;
     if (s->fatal < 0) {
         return s->fatal;
     }

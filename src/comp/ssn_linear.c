@@ -211,3 +211,11 @@ double pp_ssn_linear_fill(const pp_ssn_linear *linear)
     }
     return linear->J ? (double)linear->n * linear->n : 0.0;
 }
+
+double pp_ssn_linear_flops(const pp_ssn_linear *linear)
+{
+    if (linear->velocity) {
+        return pp_ssn_velocity_flops(linear->velocity);
+    }
+    return linear->J ? 2.0 / 3.0 * linear->n * linear->n * linear->n : 0.0;
+}

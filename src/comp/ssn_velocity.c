@@ -386,3 +386,8 @@ double pp_ssn_velocity_fill(const pp_ssn_velocity *v)
 {
     return (double)pp_ldl_fill(v->factor);
 }
+
+double pp_ssn_velocity_flops(const pp_ssn_velocity *v)
+{
+    return pp_ldl_flops(v->factor);
+}

@@ -106,6 +106,7 @@ perp_status pp_first_run(const pp_first_method *method, const perp_fcp *fcp, con
 {
     pp_first first;
     pp_watch watch;
+    double begin = pp_seconds();
     perp_status status = pp_first_create(fcp, job->arena, &first);
     if (status < 0) {
         return status;
@@ -116,5 +117,6 @@ perp_status pp_first_run(const pp_first_method *method, const perp_fcp *fcp, con
     }
     status = finish(&watch, method->unit, status, r, v, report);
     pp_first_destroy(&first);
+    report->seconds_sweeps = pp_seconds() - begin;
     return status;
 }

@@ -129,3 +129,4 @@ bool pp_ldl_solve(const pp_ldl *ldl, double *b);  // b = A \ b; false: not finit
 const double *pp_ldl_pivots(const pp_ldl *ldl);   // of L D L', in the caller's order; 0: left out
 double pp_ldl_growth(const pp_ldl *ldl);          // largest entry of L: digits lost
 size_t pp_ldl_fill(const pp_ldl *ldl);            // numbers in L and U, zeros of wide fronts too
+double pp_ldl_flops(const pp_ldl *ldl);           // operations of the last factorisation

@@ -114,6 +114,21 @@ size_t pp_ldl_fill(const pp_ldl *l)
     return l->ready ? l->left_size + l->above_size : 0;
 }
 
+// A front with k of n rows to eliminate: column j divides n - j - 1 numbers and takes a product of them from
+// the square that is left, or from its lower triangle.
+double pp_ldl_flops(const pp_ldl *l)
+{
+    double sum = 0.0;
+    for (int f = 0; l->ready && f < l->fronts; f++) {
+        int n = l->front[f].k + l->front[f].m;
+        for (int j = 0; j < l->front[f].k; j++) {
+            double rest = n - j - 1;
+            sum += l->symmetric ? rest * (rest + 2.0) : rest * (2.0 * rest + 1.0);
+        }
+    }
+    return sum;
+}
+
 // ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
 
 // The rows x columns block at `from`, transposed when asked, to column-major `to`.
@@ -261,6 +276,7 @@ int pp_ldl_factor(pp_ldl *l, const double *x, double tiny)
 {
     int zeros = 0;
     l->growth = 0.0;
+    l->symmetric = true;
     load(l, x, NULL);
     for (int f = 0; f < l->fronts; f++) {
         const pp_front *front = &l->front[f];
@@ -282,6 +298,7 @@ int pp_ldl_factor(pp_ldl *l, const double *x, double tiny)
 perp_status pp_ldl_factor_lu(pp_ldl *l, const double *x, const double *upper)
 {
     l->growth = 0.0;
+    l->symmetric = false;
     load(l, x, upper);
     for (int f = 0; f < l->fronts; f++) {
         const pp_front *front = &l->front[f];

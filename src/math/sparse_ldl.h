@@ -60,6 +60,7 @@ struct pp_ldl {
     double *diagonal;  // n: of A, elimination order
     double *x, *t;     // n each, for solves
     double growth;
+    bool symmetric;  // the last factorisation was
 };
 
 // Fills the analysis and allocates the numbers; the pattern is in place. PERP_OK or PERP_ERR_MEMORY.

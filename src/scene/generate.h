@@ -35,6 +35,8 @@ typedef struct pp_recipe {
 
 extern const pp_recipe pp_arch_recipe, pp_wall_recipe, pp_pile_recipe, pp_stack_recipe,
     pp_chain_recipe, pp_cradle_recipe, pp_pendulum_recipe, pp_windows_recipe;
+// Scenes that grow (generate_heap.c).
+extern const pp_recipe pp_ladder_recipe, pp_heap3_recipe;
 // Of space (generate_space.c).
 extern const pp_recipe pp_slide_recipe, pp_incline_recipe, pp_bounce_recipe, pp_stack3_recipe,
     pp_wall3_recipe, pp_pile3_recipe, pp_chain3_recipe, pp_pendulum3_recipe, pp_arch3_recipe;
@@ -44,3 +46,5 @@ void pp_text_head(pp_text *out, const char *name, const char *description, doubl
                   double until);
 // A separator before item k of a list: nothing before the first.
 const char *pp_text_comma(int k);
+// A floor and four walls at the distance `at` from the middle, up to the list of bodies (generate_space.c).
+void pp_text_bin(pp_text *out, double at, double mu);

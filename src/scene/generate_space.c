@@ -180,16 +180,18 @@ static const pp_option pile_options[] = {
     {"step", 0.01, 1e-6, 1, false},   {"until", 5, 0, 1e6, false},
 };
 
-static void put_walls(pp_text *out, double at, double mu)
+void pp_text_bin(pp_text *out, double at, double mu)
 {
     static const char *const names[4] = {"left", "right", "front", "back"};
     static const double in[4][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};  // inward normals
+    put_ground(out, mu);
     for (int k = 0; k < 4; k++) {
         pp_text_put(out,
                     ",\n  {\"name\": \"$\", \"kind\": \"halfspace\", \"position\": [#, #, 0], "
                     "\"rotation\": {\"axis\": [#, #, 0], \"angle\": \"90 deg\"}, \"mu\": #}",
                     names[k], -at * in[k][0], -at * in[k][1], -in[k][1], in[k][0], mu);
     }
+    pp_text_put(out, "],\n \"bodies\": [\n");
 }
 
 static void write_pile(pp_text *out, const double *value)
@@ -198,9 +200,7 @@ static void write_pile(pp_text *out, const double *value)
     bool cubes = value[1] != 0.0;
     double a = cubes ? 1.8 : 1.2, mu = value[2];
     pp_text_head(out, "pile3", "Balls or cubes dropped into a bin.", value[3], value[4]);
-    put_ground(out, mu);
-    put_walls(out, 0.5 * k * a, mu);
-    pp_text_put(out, "],\n \"bodies\": [\n");
+    pp_text_bin(out, 0.5 * k * a, mu);
     for (int i = 0; i < bodies; i++) {
         int ix = i % k, iy = i / k % k, iz = i / (k * k);
         brick b = {.p = {(ix - 0.5 * (k - 1)) * a + 0.04 * sin(12.9898 * i + 0.1),

@@ -66,7 +66,11 @@ static void add_effort(pp_answer *out, const perp_comp_info *info)
     out->effort.solvers += info->rungs;
     out->effort.factorisations += info->factorisations;
     out->effort.seconds_factor += info->seconds_factor;
+    out->effort.seconds_sweeps += info->seconds_sweeps;
+    out->effort.seconds_exact += info->seconds - info->seconds_sweeps;
+    out->effort.seconds_judge += info->seconds_judge;
     out->effort.fill = fmax(out->effort.fill, info->fill);
+    out->effort.flops = fmax(out->effort.flops, info->flops);
 }
 
 static void note(pp_answer *out, perp_form form, int size, const perp_comp_info *info)

@@ -261,6 +261,10 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
     *solved = *solved && pp_run_slack(r) <= fmin(1.0, s.scale) * r->options->tolerance;
     r->out->iterations += steps;
     r->out->effort.factorisations += steps;
+    if (steps > 0 && !s.dense) {
+        r->out->effort.fill = (double)pp_ldl_fill(s.ldl);
+        r->out->effort.flops = pp_ldl_flops(s.ldl);
+    }
     r->out->effort.solvers++;
     r->done = *solved;
     if (*solved) {

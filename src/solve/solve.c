@@ -142,7 +142,9 @@ static perp_status solve_rows(pp_run *r)
         status = pp_run_by_mcp(r);
     } else if (form == PERP_FORM_CONE) {
         bool solved;
+        double begin = pp_seconds();
         status = pp_run_by_modes(r, &solved);
+        r->out->effort.seconds_modes = pp_seconds() - begin;
         status = status < 0 || solved ? status : pp_run_by_cone(r);
         if (status < 0 && status != PERP_ERR_MEMORY && r->options->form == PERP_FORM_AUTO) {
             status = pp_run_by_lcp(r, NULL);
@@ -239,9 +241,11 @@ perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinem
         r.in = *options->in;
     }
     perp_status status = allocate(&r);
+    double begin = pp_seconds();
     if (status >= 0) {
         status = pp_closed_create(&r.closed, model, rows, kin->mass, &r.in, options->joints, arena);
     }
+    out->effort.seconds_joints = pp_seconds() - begin;
     if (status < 0) {
         return status;
     }
@@ -266,7 +270,9 @@ perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinem
     if (!r.done) {
         pp_run_close(&r);
     }
+    begin = pp_seconds();
     status = spread_load(&r) < 0 ? PERP_ERR_MEMORY : status;
+    out->effort.seconds_spread = pp_seconds() - begin;
     out->unique = out->unique && out->redundant == 0;
     return pp_all_finite((size_t)model->nv, out->nu) ? status : PERP_ERR_NUMERIC;
 }

@@ -434,7 +434,13 @@ static void profile_tells_stages(void **state)
     static const char *const lines[] = {"profile",
                                         "gaps",
                                         "solve",
+                                        "sweeps",
+                                        "first-order solvers",
+                                        "factoring and solving",
+                                        "judge",
+                                        "spread",
                                         "certify",
+                                        "operations to make",
                                         "factorisations",
                                         "fill",
                                         "80.0 % start from the step before"};

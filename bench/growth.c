@@ -1,0 +1,376 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// perp_bench_growth: how the cost of a step grows with the size of a scene. Families of generated scenes
+// (`perp scene`), each in sizes from tens of contacts or links to 10^5; every size in a process of its own,
+// so that its memory is its own and one that takes too long can be ended.
+//
+// Times are CPU times of the thread that steps. A row makes steps until its time is spent, at least one: the
+// first starts from nothing, the rest from the step before; told are the first, the least and the median
+// of the rest. Exponents are slopes of least squares of log(time) over log(size), for the sizes up to a
+// limit that the heading tells.
+#include <perp/perp.h>
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SIZES = 10, STEPS = 400, FAMILIES = 10 };
+static const double FITTED_TO = 1.25e4;  // contacts (links, rungs) up to which exponents are fitted
+
+// A scene with one or two options that grow with the size.
+typedef struct family {
+    const char *name, *scene;
+    const char *option, *second;  // that become the size
+    perp_scene_option fixed[2];   // others
+    bool joint;                   // joint coordinates
+    bool contacts;                // cost is held against contacts, otherwise against the size
+    int size[SIZES];              // ends with 0
+} family;
+
+static const family families[FAMILIES] = {
+    {.name = "walls",
+     .scene = "wall3",
+     .option = "rows",
+     .second = "columns",
+     .contacts = true,
+     .size = {4, 7, 10, 18, 32, 56, 100}},
+    {.name = "balls",
+     .scene = "heap3",
+     .option = "bodies",
+     .contacts = true,
+     .fixed = {{"cubes", "0"}, {"layers", "5"}},
+     .size = {30, 100, 300, 1000, 3000, 10000, 25000}},
+    {.name = "boxes",
+     .scene = "heap3",
+     .option = "bodies",
+     .contacts = true,
+     .fixed = {{"cubes", "1"}, {"layers", "5"}},
+     .size = {10, 30, 100, 300, 1000, 3000, 10000}},
+    {.name = "balls-deep",
+     .scene = "heap3",
+     .option = "bodies",
+     .contacts = true,
+     .fixed = {{"cubes", "0"}},
+     .size = {30, 100, 300, 1000, 3000}},
+    {.name = "boxes-deep",
+     .scene = "heap3",
+     .option = "bodies",
+     .contacts = true,
+     .fixed = {{"cubes", "1"}},
+     .size = {10, 30, 100, 300, 1000}},
+    {.name = "chain3",
+     .scene = "chain3",
+     .option = "links",
+     .size = {30, 100, 300, 1000, 3000, 10000, 30000}},
+    {.name = "chain",
+     .scene = "chain",
+     .option = "links",
+     .size = {30, 100, 300, 1000, 3000, 10000, 30000}},
+    {.name = "ladder",
+     .scene = "ladder",
+     .option = "rungs",
+     .size = {12, 25, 50, 100, 300, 1000, 3000, 10000}},
+    {.name = "tree",
+     .scene = "chain3",
+     .option = "links",
+     .joint = true,
+     .size = {10, 30, 100, 300, 1000}},
+    {.name = "ladder-tree",
+     .scene = "ladder",
+     .option = "rungs",
+     .joint = true,
+     .size = {12, 25, 50, 100}},
+};
+
+typedef struct row {
+    bool done, late;
+    char reason[120], solver[16];
+    perp_status status;
+    int bodies, contacts, velocities, steps, factorisations, failed;
+    double first, least, median;  // [s]
+    double fill, flops, residual, memory;
+    double stage[PERP_STAGE_COUNT];
+} row;
+
+typedef struct options {
+    const char *family;
+    int most;  // largest size
+    double seconds, tolerance;
+    FILE *csv;
+} options;
+
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// ── One size ─────────────────────────────────────────────────────────────────────────────────────
+
+static void note_step(row *r, const perp_step_info *info)
+{
+    r->contacts = info->contacts;
+    r->factorisations += info->effort.factorisations;
+    r->fill = fmax(r->fill, info->effort.fill);
+    r->flops = fmax(r->flops, info->effort.flops);
+    r->residual = fmax(r->residual, info->certificate.residual);
+    r->failed += info->status != PERP_OK;
+    snprintf(r->solver, sizeof r->solver, "%s", info->solver ? info->solver : "-");
+    for (int k = 0; k < PERP_STAGE_COUNT; k++) {
+        r->stage[k] += info->seconds[k];
+    }
+}
+
+static void run_steps(row *r, perp_sim *sim, double h, double seconds)
+{
+    static double time[STEPS];
+    double spent = 0.0;
+    while (r->steps < STEPS && (r->steps == 0 || spent < seconds)) {
+        double start = cpu_seconds();
+        r->status = perp_step(sim, h);
+        time[r->steps] = cpu_seconds() - start;
+        spent += time[r->steps++];
+        if (r->status < 0) {
+            snprintf(r->reason, sizeof r->reason, "%.110s", perp_sim_error(sim)->text);
+            return;
+        }
+        note_step(r, perp_sim_info(sim));
+    }
+    int rest = r->steps - 1;
+    r->first = time[0];
+    r->least = r->median = time[0];
+    if (rest > 0) {
+        qsort(time + 1, (size_t)rest, sizeof *time, ascending);
+        r->least = time[1];
+        r->median = time[1 + rest / 2];
+    }
+    r->done = true;
+}
+
+static perp_status make(const family *f, int size, perp_scene **scene, perp_error *error)
+{
+    char number[16];
+    perp_scene_option given[4];
+    int count = 0;
+    snprintf(number, sizeof number, "%d", size);
+    given[count++] = (perp_scene_option){f->option, number};
+    if (f->second) {
+        given[count++] = (perp_scene_option){f->second, number};
+    }
+    for (int k = 0; k < 2 && f->fixed[k].name; k++) {
+        given[count++] = f->fixed[k];
+    }
+    return perp_scene_generate(f->scene, given, count, NULL, scene, error);
+}
+
+static void run_size(const family *f, int size, const options *o, row *r)
+{
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    perp_error error;
+    if (make(f, size, &scene, &error) < 0) {
+        snprintf(r->reason, sizeof r->reason, "%.110s", error.text);
+        return;
+    }
+    perp_sim_def def = perp_scene_sim_def(scene);
+    def.tolerance = o->tolerance;
+    def.coordinates = f->joint ? PERP_COORDINATES_JOINT : def.coordinates;
+    r->bodies = perp_model_bodies(perp_scene_model(scene)) - 1;
+    if (perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error) < 0) {
+        snprintf(r->reason, sizeof r->reason, "%.110s", error.text);
+    } else {
+        run_steps(r, sim, perp_scene_step(scene), o->seconds);
+    }
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    r->memory = (double)usage.ru_maxrss / 1024.0;  // [MiB]; Linux tells KiB
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+}
+
+// In a process of its own. False: no process, or it was ended for its time.
+static bool measure(const family *f, int size, const options *o, row *r)
+{
+    row *shared = mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) {
+        return false;
+    }
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        rlim_t most = (rlim_t)(10.0 * o->seconds) + 20;
+        struct rlimit cpu = {most, most + 1};
+        setrlimit(RLIMIT_CPU, &cpu);
+        run_size(f, size, o, shared);
+        _exit(0);
+    }
+    int status = 0;
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    *r = *shared;
+    r->late = child > 0 && WIFSIGNALED(status);
+    munmap(shared, sizeof *r);
+    return child > 0;
+}
+
+// ── Exponents ────────────────────────────────────────────────────────────────────────────────────
+
+// Slope of log y over log x; fewer than two points: NaN.
+static double slope(const double *x, const double *y, int n)
+{
+    double mx = 0.0, my = 0.0, xx = 0.0, xy = 0.0;
+    for (int k = 0; k < n; k++) {
+        mx += log(x[k]) / n;
+        my += log(y[k]) / n;
+    }
+    for (int k = 0; k < n; k++) {
+        xx += (log(x[k]) - mx) * (log(x[k]) - mx);
+        xy += (log(x[k]) - mx) * (log(y[k]) - my);
+    }
+    return n < 2 ? (double)NAN : xy / xx;
+}
+
+// Rows from the first with at least `from` up to the limit.
+static void print_exponents(const family *f, const row *rows, const int *size, int count)
+{
+    double x[SIZES] = {0}, first[SIZES] = {0}, median[SIZES] = {0};
+    double fill[SIZES] = {0}, flops[SIZES] = {0};
+    int n = 0, filled = 0;
+    for (int k = 0; k < count; k++) {
+        double at = f->contacts ? rows[k].contacts : size[k];
+        if (!rows[k].done || at > FITTED_TO || at < 80.0) {
+            continue;
+        }
+        x[n] = at;
+        first[n] = rows[k].first;
+        median[n] = rows[k].median;
+        fill[n] = rows[k].fill;
+        flops[n] = rows[k].flops;
+        filled += fill[n] > 0.0 && flops[n] > 0.0;
+        n++;
+    }
+    printf("exponents to %.3g %s: first step %.2f, later steps %.2f", FITTED_TO,
+           f->contacts ? "contacts" : f->option, slope(x, first, n), slope(x, median, n));
+    if (filled == n && n > 1) {
+        printf(", fill %.2f, flops %.2f", slope(x, fill, n), slope(x, flops, n));
+    }
+    printf("\n");
+}
+
+// ── Tables ───────────────────────────────────────────────────────────────────────────────────────
+
+static void print_row(int size, const row *r)
+{
+    if (!r->done) {
+        printf("%6d %7d  %s\n", size, r->bodies, r->late ? "took too long" : r->reason);
+        return;
+    }
+    printf("%6d %7d %8d %5d %10.4g %10.4g %10.4g %7.2f %9.3g %9.3g %9.2g %7.0f  %s%s\n", size,
+           r->bodies, r->contacts, r->steps, 1e3 * r->first, 1e3 * r->least, 1e3 * r->median,
+           (double)r->factorisations / r->steps, r->fill, r->flops, r->residual, r->memory,
+           r->solver, r->failed > 0 ? " (limits passed)" : "");
+}
+
+static void write_row(FILE *csv, const family *f, int size, double tolerance, const row *r)
+{
+    fprintf(csv, "%s,%d,%g,%d,%d,%d,%.6g,%.6g,%.6g,%.4g,%.6g,%.6g,%.4g,%.1f,%s,%d,\"%s\"", f->name,
+            size, tolerance, r->bodies, r->contacts, r->steps, 1e3 * r->first, 1e3 * r->least,
+            1e3 * r->median, r->steps > 0 ? (double)r->factorisations / r->steps : 0.0, r->fill,
+            r->flops, r->residual, r->memory, r->solver, r->failed,
+            r->late ? "took too long" : r->reason);
+    for (int k = 0; k < PERP_STAGE_COUNT; k++) {
+        fprintf(csv, ",%.6g", r->steps > 0 ? 1e3 * r->stage[k] / r->steps : 0.0);
+    }
+    fprintf(csv, "\n");
+    fflush(csv);
+}
+
+static void run_family(const family *f, const options *o)
+{
+    row rows[SIZES] = {0};
+    int count = 0;
+    printf("\n%s (perp scene %s%s), tolerance %g\n", f->name, f->scene,
+           f->joint ? ", joint coordinates" : "", o->tolerance);
+    printf("%6s %7s %8s %5s %10s %10s %10s %7s %9s %9s %9s %7s\n", "size", "bodies", "contacts",
+           "steps", "first ms", "least ms", "median ms", "factors", "fill", "flops", "residual",
+           "MiB");
+    for (int k = 0; k < SIZES && f->size[k] > 0 && f->size[k] <= o->most; k++) {
+        if (!measure(f, f->size[k], o, &rows[k])) {
+            fputs("perp_bench_growth: no process\n", stderr);
+            return;
+        }
+        print_row(f->size[k], &rows[k]);
+        fflush(stdout);
+        if (o->csv) {
+            write_row(o->csv, f, f->size[k], o->tolerance, &rows[k]);
+        }
+        count++;
+    }
+    print_exponents(f, rows, f->size, count);
+}
+
+static int usage(FILE *out)
+{
+    fputs("usage: perp_bench_growth [--family NAME] [--most SIZE] [--seconds S] [--tol R] [--csv "
+          "FILE]\n"
+          "  --family   only this one\n"
+          "  --most     no size above it\n"
+          "  --seconds  CPU seconds for the steps of a row (3); at least one step is made\n"
+          "  --tol      tolerance of the solver (1e-8)\n",
+          out);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    options o = {.most = 1 << 30, .seconds = 3.0, .tolerance = 1e-8};
+    for (int k = 1; k < argc; k += 2) {
+        const char *value = k + 1 < argc ? argv[k + 1] : NULL;
+        if (!value) {
+            return usage(stderr);
+        }
+        if (!strcmp(argv[k], "--family")) {
+            o.family = value;
+        } else if (!strcmp(argv[k], "--most")) {
+            o.most = (int)strtol(value, NULL, 10);
+        } else if (!strcmp(argv[k], "--seconds")) {
+            o.seconds = strtod(value, NULL);
+        } else if (!strcmp(argv[k], "--tol")) {
+            o.tolerance = strtod(value, NULL);
+        } else if (!strcmp(argv[k], "--csv")) {
+            o.csv = fopen(value, "w");
+        } else {
+            return usage(stderr);
+        }
+    }
+    if (o.csv) {
+        fputs("family,size,tolerance,bodies,contacts,steps,first_ms,least_ms,median_ms,"
+              "factorisations,"
+              "fill,flops,residual,memory_mib,solver,failed,remark,kinematics_ms,gap_ms,constraint_"
+              "ms,"
+              "solve_ms,integrate_ms,certify_ms\n",
+              o.csv);
+    }
+    for (int k = 0; k < FAMILIES; k++) {
+        if (!o.family || !strcmp(o.family, families[k].name)) {
+            run_family(&families[k], &o);
+        }
+    }
+    return o.csv && fclose(o.csv) != 0;
+}
