@@ -224,8 +224,8 @@ cli_exit csv_close(csv_file *csv);
 typedef struct cli_profile {
     double seconds[PERP_STAGE_COUNT], longest;
     perp_effort effort;  // sums of seconds; the largest fill and flops
-    int64_t steps, touching, unfactored, contacts, guessed, solvers, factorisations;
-    int most;  // factorisations in one step
+    int64_t steps, touching, unfactored, contacts, guessed, islands, solvers, factorisations;
+    int most, apart;  // factorisations, islands in one step
 } cli_profile;
 
 void cli_profile_step(cli_profile *profile, const perp_step_info *info);

@@ -23,6 +23,8 @@ void cli_profile_step(cli_profile *p, const perp_step_info *info)
     p->longest = fmax(p->longest, all);
     p->contacts += info->contacts;
     p->guessed += info->effort.guessed;
+    p->islands += info->effort.islands;
+    p->apart = info->effort.islands > p->apart ? info->effort.islands : p->apart;
     p->solvers += info->effort.solvers;
     p->factorisations += info->effort.factorisations;
     p->unfactored += info->contacts > 0 && info->effort.factorisations == 0;
@@ -88,6 +90,8 @@ void cli_profile_print(const cli_profile *p, FILE *out)
     fprintf(out, "  contacts         %.4g a step, %.1f %% start from the step before\n",
             (double)p->contacts / steps,
             p->contacts > 0 ? 100.0 * (double)p->guessed / (double)p->contacts : 0.0);
+    fprintf(out, "  islands          %.4g a step, at most %d\n", (double)p->islands / steps,
+            p->apart);
     fprintf(out, "  solvers          %.3g a step that touches\n",
             p->touching > 0 ? (double)p->solvers / (double)p->touching : 0.0);
     fprintf(

@@ -33,3 +33,16 @@ if(PERP_WITH_SUNDIALS AND NOT TARGET sundials::cvode)
     target_link_libraries(sundials::cvode INTERFACE ${SUNDIALS_${part}})
   endforeach()
 endif()
+
+# Without it there is one thread, and what a caller's perp_env brings. The thread sanitizer does not know
+# how its threads wait for each other.
+if(PERP_WITH_OPENMP AND PERP_SANITIZE MATCHES "thread")
+  set(PERP_WITH_OPENMP OFF)
+endif()
+if(PERP_WITH_OPENMP AND NOT TARGET OpenMP::OpenMP_C)
+  find_package(OpenMP COMPONENTS C)
+  if(NOT OpenMP_C_FOUND)
+    message(STATUS "perp: the compiler has no OpenMP, built without threads")
+    set(PERP_WITH_OPENMP OFF)
+  endif()
+endif()

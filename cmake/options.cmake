@@ -9,6 +9,7 @@ cmake_dependent_option(PERP_BUILD_VIEWER "Build the viewer into the command (Nod
   "PERP_BUILD_CLI" OFF)
 cmake_dependent_option(PERP_WITH_QHULL "Make convex hulls of points by qhull" ON "PERP_BUILD_PERP" OFF)
 cmake_dependent_option(PERP_WITH_SUNDIALS "Integrate between events by SUNDIALS: the stepper event" ON "PERP_BUILD_PERP" OFF)
+option(PERP_WITH_OPENMP "Run islands, pairs and fronts on threads by OpenMP, where the compiler has it" ON)
 # Tests look inside (pp_ names), which a shared library does not show.
 cmake_dependent_option(PERP_BUILD_TESTS "Build the tests and examples" ${PROJECT_IS_TOP_LEVEL}
   "PERP_BUILD_PERP;NOT BUILD_SHARED_LIBS" OFF)

@@ -111,6 +111,8 @@ typedef struct perp_sim_def {
     int tree_count;
     perp_event_options event;
     perp_limits limits;
+    int threads;  // islands, pairs and fronts at the same time; 0 and 1: one after the other. The bits
+                  // are the same. Memory of a perp_env is then asked for by several at once
     void (*on_stage)(void *user, const perp_sim *sim, perp_stage done);
     void *user;
     uint32_t cookie;
@@ -178,6 +180,7 @@ typedef struct perp_effort {
     double seconds_spread;  // spreading load over redundant contacts
     double seconds_factor;  // of seconds_exact: factoring and solving with the factors
     int guessed;            // contacts that start with their impulses of the step before
+    int islands;            // groups of bodies that rows tie together, each solved on its own
 } perp_effort;
 
 typedef struct perp_step_info {

@@ -48,6 +48,14 @@ void *pp_arena_zeros(pp_arena *arena, size_t n, size_t size);
 #define PP_ARRAY(arena, type, n) ((type *)pp_arena_array((arena), (size_t)(n), sizeof(type)))
 #define PP_ZEROS(arena, type, n) ((type *)pp_arena_zeros((arena), (size_t)(n), sizeof(type)))
 
+// ── Threads (lanes.c) ────────────────────────────────────────────────────────────────────────────
+
+enum { PP_THREADS_MOST = 256 };
+
+// task(arg, 0), … task(arg, lanes - 1), at the same time where there are threads; back when all are done.
+// Lanes may also run one after the other: none may wait for another.
+void pp_lanes_run(const perp_env *env, int lanes, void (*task)(void *arg, int lane), void *arg);
+
 // The double that INFINITY (a float) stands for; needs <math.h>.
 #define PP_INF HUGE_VAL
 

@@ -13,7 +13,7 @@ static const pp_recipe *const recipes[] = {
     &pp_chain_recipe,     &pp_cradle_recipe, &pp_pendulum_recipe, &pp_windows_recipe,
     &pp_ladder_recipe,    &pp_slide_recipe,  &pp_incline_recipe,  &pp_bounce_recipe,
     &pp_stack3_recipe,    &pp_wall3_recipe,  &pp_pile3_recipe,    &pp_chain3_recipe,
-    &pp_pendulum3_recipe, &pp_arch3_recipe,  &pp_heap3_recipe,
+    &pp_pendulum3_recipe, &pp_arch3_recipe,  &pp_heap3_recipe,    &pp_heaps_recipe,
 };
 enum { RECIPES = sizeof recipes / sizeof recipes[0] };
 

@@ -39,7 +39,8 @@ extern const pp_recipe pp_arch_recipe, pp_wall_recipe, pp_pile_recipe, pp_stack_
 extern const pp_recipe pp_ladder_recipe, pp_heap3_recipe;
 // Of space (generate_space.c).
 extern const pp_recipe pp_slide_recipe, pp_incline_recipe, pp_bounce_recipe, pp_stack3_recipe,
-    pp_wall3_recipe, pp_pile3_recipe, pp_chain3_recipe, pp_pendulum3_recipe, pp_arch3_recipe;
+    pp_wall3_recipe, pp_pile3_recipe, pp_chain3_recipe, pp_pendulum3_recipe, pp_arch3_recipe,
+    pp_heaps_recipe;
 
 // The head of a scene up to "bodies", with its name, description, step and end.
 void pp_text_head(pp_text *out, const char *name, const char *description, double step,

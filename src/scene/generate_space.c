@@ -180,6 +180,15 @@ static const pp_option pile_options[] = {
     {"step", 0.01, 1e-6, 1, false},   {"until", 5, 0, 1e6, false},
 };
 
+static void put_ball(pp_text *out, int k, const brick *b)
+{
+    pp_text_put(out,
+                "$  {\"name\": \"ball @\", \"kind\": \"solid\", \"position\": [#, #, #], "
+                "\"mass\": 1,\n   \"shapes\": [{\"kind\": \"sphere\", \"radius\": 0.5, "
+                "\"density\": 1, \"mu\": #}]}",
+                pp_text_comma(k), k + 1, b->p[0], b->p[1], b->p[2], b->mu);
+}
+
 void pp_text_bin(pp_text *out, double at, double mu)
 {
     static const char *const names[4] = {"left", "right", "front", "back"};
@@ -214,11 +223,7 @@ static void write_pile(pp_text *out, const double *value)
         if (cubes) {
             put_brick(out, i, &b);
         } else {
-            pp_text_put(out,
-                        "$  {\"name\": \"ball @\", \"kind\": \"solid\", \"position\": [#, #, #], "
-                        "\"mass\": 1,\n   \"shapes\": [{\"kind\": \"sphere\", \"radius\": 0.5, "
-                        "\"density\": 1, \"mu\": #}]}",
-                        pp_text_comma(i), i + 1, b.p[0], b.p[1], b.p[2], mu);
+            put_ball(out, i, &b);
         }
     }
     pp_text_put(out, "]\n}\n");
@@ -229,6 +234,72 @@ const pp_recipe pp_pile3_recipe = {{"pile3", "space: balls or cubes dropped into
                                    pile_options,
                                    COUNT(pile_options),
                                    write_pile};
+
+// ── Heaps: many piles that do not touch each other ───────────────────────────────────────────────
+
+static const pp_option heaps_options[] = {
+    {"heaps", 25, 1, 10000, true}, {"bodies", 14, 1, 1000, true},  {"cubes", 1, 0, 1, true},
+    {"mu", 0.5, 0, 100, false},    {"step", 0.01, 1e-6, 1, false}, {"until", 3, 0, 1e6, false},
+};
+
+// Where body i of a heap starts: layers of a pyramid, the lowest `width` bodies wide.
+static void heap_place(int width, int i, double place[3])
+{
+    int layer = 0;
+    while (width > 1 && i >= width * width) {
+        i -= width * width;
+        width--;
+        layer++;
+    }
+    layer += width == 1 ? i : 0;  // what is over stands on the tip
+    i = width == 1 ? 0 : i;
+    int row = i / width, column = i % width;
+    place[0] = column - 0.5 * (width - 1);
+    place[1] = row - 0.5 * (width - 1);
+    place[2] = layer;
+}
+
+static void write_heaps(pp_text *out, const double *value)
+{
+    int heaps = (int)value[0], bodies = (int)value[1], width = 1, side = 1;
+    bool cubes = value[2] != 0.0;
+    double mu = value[3];
+    while (width * (width + 1) * (2 * width + 1) < 6 * bodies) {
+        width++;
+    }
+    while (side * side < heaps) {
+        side++;
+    }
+    double a = cubes ? 1.3 : 1.001, rise = cubes ? 1.2 : sqrt(0.5), room = 2.0 * a * width + 2.0;
+    pp_text_head(out, "heaps", "Heaps of cubes or balls that do not touch each other.", value[4],
+                 value[5]);
+    put_ground(out, mu);
+    pp_text_put(out, "],\n \"bodies\": [\n");
+    for (int k = 0; k < heaps * bodies; k++) {
+        int heap = k / bodies, row = heap / side, column = heap % side;
+        double p[3];
+        heap_place(width, k % bodies, p);
+        brick b = {.p = {a * p[0] + room * column, a * p[1] + room * row,
+                         0.5 + (cubes ? 0.1 : 0.0) + rise * p[2]},
+                   .size = {1.0, 1.0, 1.0},
+                   .mass = 1.0,
+                   .mu = mu,
+                   .axis = {0.0, 0.0, 1.0},
+                   .turn = 0.3 * sin(5.0 * k + 0.7)};
+        if (cubes) {
+            put_brick(out, k, &b);
+        } else {
+            put_ball(out, k, &b);
+        }
+    }
+    pp_text_put(out, "]\n}\n");
+}
+
+const pp_recipe pp_heaps_recipe = {{"heaps", "space: heaps that do not touch each other",
+                                    "heaps=25 bodies=14 cubes=1 mu=0.5 step=0.01 until=3"},
+                                   heaps_options,
+                                   COUNT(heaps_options),
+                                   write_heaps};
 
 // ── Chain and pendulum: rods along x ─────────────────────────────────────────────────────────────
 

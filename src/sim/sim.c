@@ -73,6 +73,10 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
         return pp_fail(error, PERP_ERR_ARGUMENT,
                        "sim: moreau-jean has no joint coordinates; take stewart-trinkle");
     }
+    if (def->threads < 0 || def->threads > PP_THREADS_MOST) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "sim: threads must be between 0 and %d, got %d",
+                       PP_THREADS_MOST, def->threads);
+    }
     if (def->facets < 3 || def->facets > 256) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "sim: facets must be between 3 and 256, got %d",
                        def->facets);
@@ -144,8 +148,9 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
     s->work = perp_workspace_create(env);
     s->joints = pp_ldl_create(env);
     s->touching = pp_ldl_create(env);
+    s->islands = pp_islands_create(env, model->bodies, def->threads);
     if (!s->memory || !s->arena || !s->found.arena[0] || !s->found.arena[1] || !s->work ||
-        !s->joints || !s->touching || !allocate(s)) {
+        !s->joints || !s->touching || !s->islands || !allocate(s)) {
         perp_sim_destroy(s);
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     }
@@ -167,6 +172,7 @@ void perp_sim_destroy(perp_sim *sim)
         pp_free(&env, sim->contacts, (size_t)sim->contact_capacity * sizeof *sim->contacts);
         pp_ldl_destroy(sim->joints);
         pp_ldl_destroy(sim->touching);
+        pp_islands_destroy(sim->islands);
         perp_workspace_destroy(sim->work);
         pp_arena_destroy(sim->found.arena[0]);
         pp_arena_destroy(sim->found.arena[1]);

@@ -51,6 +51,7 @@ struct perp_sim {
     perp_workspace *work;
     pp_ldl *joints;    // factorisation of the closed joints
     pp_ldl *touching;  // of the bodies in contact
+    pp_islands *islands;
     pp_tree *tree;     // joint coordinates; NULL: bodies
     pp_state now, next;
     perp_wrench *applied;  // bodies

@@ -180,6 +180,7 @@ static perp_status solve(perp_sim *sim, const double *nu)
                                 .in = sim->tree ? &sim->step.in : NULL,
                                 .joints = sim->joints,
                                 .contacts = sim->touching,
+                                .islands = sim->islands,
                                 .env = &sim->env};
     pp_step *s = &sim->step;
     perp_status status =
@@ -385,7 +386,9 @@ static perp_status bend_exactly(perp_sim *sim, const double *nu, double h)
     }
     status = status < 0 ? status : solve(sim, nu);
     status = status < 0 ? status : place(sim, h);
-    pp_sim_settle_tree(sim);
+    if (status >= 0) {
+        pp_sim_settle_tree(sim);
+    }
     return status;
 }
 

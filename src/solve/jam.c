@@ -8,7 +8,7 @@
 
 static const char *row_name(const pp_run *r, int i, const char **other)
 {
-    const perp_model *m = r->model;
+    const perp_model *m = r->options->named ? r->options->named : r->model;
     *other = NULL;
     if (i >= r->rows->nc) {
         return m->joint[r->rows->n[i].joint].name;

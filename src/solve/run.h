@@ -24,6 +24,13 @@ typedef struct pp_run {
     bool done;      // nu goes with the impulses already
 } pp_run;
 
+// An answer of zeros. PERP_ERR_MEMORY or PERP_OK.
+perp_status pp_answer_create(pp_answer *out, const perp_model *model, const pp_rows *rows,
+                             pp_arena *arena);
+// pp_solve_run without a look at islands.
+perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
+                           const pp_rows *rows, const double *nu, const pp_solve_options *options,
+                           pp_arena *arena);
 // nu and p_b from the other impulses: M nu = M nu_l + p_ext + W p, joints closed.
 void pp_run_close(pp_run *r);
 // How far the impulses are from obeying the contact laws, worst of all rows [m/s].

@@ -4,29 +4,33 @@
 // A step's problem, solved. Without unilateral rows it is linear; small problems and problems with boxed
 // rows are LCPs for pivoting; many contacts are cones for Newton. A failure falls back to the LCP,
 // whose infeasibility can be proved.
-#include "solve/run.h"
+#include "solve/islands.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { CONE_FROM = 24 };  // unilateral rows from which the cone form is tried first
 
+perp_status pp_answer_create(pp_answer *out, const perp_model *model, const pp_rows *rows,
+                             pp_arena *arena)
+{
+    *out = (pp_answer){.unique = true, .solver = "linear", .form = PERP_FORM_LCP};
+    out->nu = PP_ZEROS(arena, double, model->nv);
+    out->pb = PP_ZEROS(arena, double, rows->nb);
+    out->pm = PP_ZEROS(arena, double, rows->nm);
+    out->pn = PP_ZEROS(arena, double, rows->nn);
+    out->pt = PP_ZEROS(arena, double, rows->nt);
+    out->sigma = PP_ZEROS(arena, double, rows->ng);
+    bool whole = out->nu && out->pb && out->pm && out->pn && out->pt && out->sigma;
+    return whole ? PERP_OK : PERP_ERR_MEMORY;
+}
+
 static perp_status allocate(pp_run *r)
 {
-    pp_answer *out = r->out;
-    const pp_rows *rows = r->rows;
-    *out = (pp_answer){.unique = true, .solver = "linear", .form = PERP_FORM_LCP};
-    out->nu = PP_ZEROS(r->arena, double, r->model->nv);
-    out->pb = PP_ZEROS(r->arena, double, rows->nb);
-    out->pm = PP_ZEROS(r->arena, double, rows->nm);
-    out->pn = PP_ZEROS(r->arena, double, rows->nn);
-    out->pt = PP_ZEROS(r->arena, double, rows->nt);
-    out->sigma = PP_ZEROS(r->arena, double, rows->ng);
-    r->beta = PP_ARRAY(r->arena, double, rows->nb);
+    r->beta = PP_ARRAY(r->arena, double, r->rows->nb);
     r->given = PP_ARRAY(r->arena, double, r->model->nv);
-    bool whole =
-        out->nu && out->pb && out->pm && out->pn && out->pt && out->sigma && r->beta && r->given;
-    return whole ? PERP_OK : PERP_ERR_MEMORY;
+    perp_status status = pp_answer_create(r->out, r->model, r->rows, r->arena);
+    return r->beta && r->given ? status : PERP_ERR_MEMORY;
 }
 
 // nu and p_b from the other impulses: M nu = M nu_l + p_ext + W p, joints closed.
@@ -226,9 +230,9 @@ bool pp_solve_change(pp_answer *out, const pp_rows *rows, double *change)
     return true;
 }
 
-perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
-                         const pp_rows *rows, const double *nu, const pp_solve_options *options,
-                         pp_arena *arena)
+perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
+                           const pp_rows *rows, const double *nu, const pp_solve_options *options,
+                           pp_arena *arena)
 {
     pp_run r = {.model = model,
                 .kin = kin,
@@ -275,4 +279,34 @@ perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinem
     out->effort.seconds_spread = pp_seconds() - begin;
     out->unique = out->unique && out->redundant == 0;
     return pp_all_finite((size_t)model->nv, out->nu) ? status : PERP_ERR_NUMERIC;
+}
+
+// In joint coordinates the tree ties bodies; without contacts all is one linear system.
+static bool may_fall_apart(const pp_rows *rows, const pp_solve_options *options)
+{
+    return options->islands && !options->in && rows->nm + rows->nn > 1;
+}
+
+perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
+                         const pp_rows *rows, const double *nu, const pp_solve_options *options,
+                         pp_arena *arena)
+{
+    pp_parts parts = {.count = rows->nb + rows->nm + rows->nn > 0};
+    if (may_fall_apart(rows, options) && pp_parts_find(&parts, model, rows, arena) < 0) {
+        *out = (pp_answer){.solver = "linear"};
+        return PERP_ERR_MEMORY;
+    }
+    if (parts.count > 1) {
+        return pp_solve_islands(&(pp_whole){.model = model,
+                                            .kin = kin,
+                                            .rows = rows,
+                                            .nu = nu,
+                                            .options = options,
+                                            .parts = &parts,
+                                            .out = out},
+                                arena);
+    }
+    perp_status status = pp_solve_whole(out, model, kin, rows, nu, options, arena);
+    out->effort.islands = parts.count;
+    return status;
 }

@@ -21,6 +21,11 @@ typedef struct pp_answer {
     char remark[200];
 } pp_answer;
 
+// What islands keep from step to step: factors, and memory for each thread.
+typedef struct pp_islands pp_islands;
+pp_islands *pp_islands_create(const perp_env *env, int bodies, int threads);  // NULL: no memory
+void pp_islands_destroy(pp_islands *islands);
+
 typedef struct pp_solve_options {
     perp_form form;
     const char *solver;  // NULL: auto
@@ -32,6 +37,8 @@ typedef struct pp_solve_options {
     pp_ldl *joints;            // of the closed joints, kept from step to step; NULL: dense
     pp_ldl *contacts;          // of bodies that touch, kept from step to step; NULL: made anew
     const pp_coordinates *in;  // joint coordinates; NULL: bodies
+    pp_islands *islands;       // NULL: all at once
+    const perp_model *named;   // of which the model is an island; NULL: it is whole
     const perp_env *env;
 } pp_solve_options;
 

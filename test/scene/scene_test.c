@@ -333,7 +333,7 @@ static void generators_check_options(void **state)
     expect_refused("house", "blocks", "20",
                    "no scene to make is called 'house'; there are arch, wall, pile, stack, chain, "
                    "cradle, pendulum, windows, ladder, slide, incline, bounce, "
-                   "stack3, wall3, pile3, chain3, pendulum3, arch3, heap3");
+                   "stack3, wall3, pile3, chain3, pendulum3, arch3, heap3, heaps");
     expect_refused("arch", "thicknes", "0.1",
                    "arch: no option 'thicknes': did you mean 'thickness'?");
     expect_refused(

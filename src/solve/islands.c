@@ -1,0 +1,348 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A step's problem island by island. Each is a model of its own, bodies and rows numbered anew, and goes
+// through all of pp_solve_whole: small ones get what is quick for small ones, one that is hard does not
+// hold up the others, and threads share them out. What an island's answer is depends on the island alone,
+// so that it has the same bits for any number of threads.
+#include "solve/islands.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { THREADED_FROM = 48 };  // rows from which threads are worth waking
+
+// ── What is kept from step to step ───────────────────────────────────────────────────────────────
+
+typedef struct lane {
+    pp_arena *arena;
+    perp_workspace *work;
+} lane;
+
+typedef struct factors {
+    pp_ldl *joints, *contacts;
+    bool used;  // in the last step
+} factors;
+
+struct pp_islands {
+    perp_env env;
+    int lanes, bodies;
+    lane *lane;
+    factors *factor;   // bodies: of the island whose first body it is
+    int *kept, count;  // bodies that have factors
+};
+
+pp_islands *pp_islands_create(const perp_env *env, int bodies, int threads)
+{
+    pp_islands *s = pp_alloc(env, sizeof *s);
+    if (!s) {
+        return NULL;
+    }
+    *s = (pp_islands){.env = env ? *env : (perp_env){0}, .bodies = bodies};
+    s->lanes = threads > 1 ? threads : 1;
+    s->lane = pp_alloc(env, (size_t)s->lanes * sizeof *s->lane);
+    s->factor = pp_alloc(env, (size_t)bodies * sizeof *s->factor);
+    s->kept = pp_alloc(env, (size_t)bodies * sizeof *s->kept);
+    bool ok = s->lane && s->factor && s->kept;
+    for (int i = 0; s->factor && i < bodies; i++) {
+        s->factor[i] = (factors){0};
+    }
+    for (int i = 0; s->lane && i < s->lanes; i++) {
+        s->lane[i] = (lane){pp_arena_create(env), perp_workspace_create(env)};
+        ok = ok && s->lane[i].arena && s->lane[i].work;
+    }
+    if (!ok) {
+        pp_islands_destroy(s);
+        return NULL;
+    }
+    return s;
+}
+
+static void free_factors(factors *f)
+{
+    pp_ldl_destroy(f->joints);
+    pp_ldl_destroy(f->contacts);
+    *f = (factors){0};
+}
+
+void pp_islands_destroy(pp_islands *s)
+{
+    if (!s) {
+        return;
+    }
+    perp_env env = s->env;
+    for (int i = 0; i < s->count; i++) {
+        free_factors(&s->factor[s->kept[i]]);
+    }
+    for (int i = 0; s->lane && i < s->lanes; i++) {
+        pp_arena_destroy(s->lane[i].arena);
+        perp_workspace_destroy(s->lane[i].work);
+    }
+    pp_free(&env, s->lane, (size_t)s->lanes * sizeof *s->lane);
+    pp_free(&env, s->factor, (size_t)s->bodies * sizeof *s->factor);
+    pp_free(&env, s->kept, (size_t)s->bodies * sizeof *s->kept);
+    pp_free(&env, s, sizeof *s);
+}
+
+// Factors for the islands of this step, those of islands that are gone are given back. Small islands are
+// dense and need none.
+static perp_status keep_factors(pp_islands *s, const pp_parts *parts)
+{
+    enum { FEW_BODIES = 2, FEW_ROWS = 8 };
+    int old = s->count;
+    for (int i = 0; i < parts->count; i++) {
+        int bodies = parts->body.start[i + 1] - parts->body.start[i];
+        bool joints = parts->b.start[i + 1] - parts->b.start[i] > FEW_ROWS;
+        int first = parts->body.list[parts->body.start[i]];
+        factors *f = &s->factor[first];
+        if (bodies <= FEW_BODIES && !joints) {
+            continue;
+        }
+        if (!f->joints && !f->contacts) {
+            s->kept[s->count++] = first;
+        }
+        f->used = true;
+        f->joints = f->joints || !joints ? f->joints : pp_ldl_create(&s->env);
+        f->contacts = f->contacts ? f->contacts : pp_ldl_create(&s->env);
+        if (!f->contacts || (joints && !f->joints)) {
+            s->count -= !f->contacts && !f->joints;
+            return PERP_ERR_MEMORY;
+        }
+    }
+    int left = 0;
+    for (int k = 0; k < s->count; k++) {
+        factors *f = &s->factor[s->kept[k]];
+        if (k < old && !f->used) {
+            free_factors(f);
+            continue;
+        }
+        f->used = false;
+        s->kept[left++] = s->kept[k];
+    }
+    s->count = left;
+    return PERP_OK;
+}
+
+// ── All islands ──────────────────────────────────────────────────────────────────────────────────
+
+typedef struct crew {
+    pp_whole whole;
+    pp_islands *kept;
+    pp_impact *impact;  // NULL: one phase
+    pp_answer *told;    // islands: their answers, of which the arrays are gone
+    perp_status *status;
+    perp_form form;   // of the islands whose friction it changes, PERP_FORM_AUTO: of none
+    atomic_int next;  // island that no lane has taken yet
+} crew;
+
+static void solve_island(crew *c, int island, const lane *mine)
+{
+    const pp_whole *w = &c->whole;
+    const factors *f = &c->kept->factor[w->parts->body.list[w->parts->body.start[island]]];
+    pp_mark mark = pp_arena_mark(mine->arena);
+    pp_solve_options options = *w->options;
+    pp_answer *answer = &c->told[island];
+    pp_part part;
+    *answer = (pp_answer){0};
+    c->status[island] = PERP_ERR_MEMORY;
+    if (pp_part_copy(&part, w, island, mine->arena)) {
+        options.named = w->model;
+        options.warm = part.warm;
+        options.work = mine->work;
+        options.joints = f->joints;
+        options.contacts = f->contacts;
+        c->status[island] = pp_solve_whole(answer, &part.model, &part.kin, &part.rows, part.nu,
+                                           &options, mine->arena);
+    }
+    if (c->status[island] >= 0) {
+        pp_part_put(&part, w, answer);
+    }
+    pp_arena_release(mine->arena, mark);
+}
+
+static void work(void *arg, int k)
+{
+    crew *c = arg;
+    const lane *mine = &c->kept->lane[k];
+    pp_arena_reset(mine->arena);
+    for (;;) {
+        int island = atomic_fetch_add_explicit(&c->next, 1, memory_order_relaxed);
+        if (island >= c->whole.parts->count) {
+            return;
+        }
+        solve_island(c, island, mine);
+    }
+}
+
+// Bodies that nothing touches: M nu = M nu_l + p_ext.
+static void move_loose(const pp_whole *w)
+{
+    for (int i = 0; i < w->model->bodies; i++) {
+        const pp_body *body = &w->model->body[i];
+        double *nu = w->out->nu + body->at;
+        if (w->parts->of[i] >= 0 || body->nv == 0) {
+            continue;
+        }
+        pp_body_mul(body, &w->kin->mass[i], w->nu + body->at, nu);
+        pp_axpy(body->nv, 1.0, w->kin->p_ext + body->at, nu);
+        pp_body_solve(body, &w->kin->mass[i], nu, nu);
+        if (w->nu_c) {
+            memcpy(w->nu_c + body->at, nu, (size_t)body->nv * sizeof *nu);
+        }
+    }
+}
+
+static perp_status allocate(crew *c, pp_arena *arena)
+{
+    pp_whole *w = &c->whole;
+    int islands = w->parts->count;
+    size_t nv = (size_t)w->model->nv, nn = (size_t)w->rows->nn, nt = (size_t)w->rows->nt;
+    w->local = PP_ARRAY(arena, int, w->model->bodies);
+    w->follows = PP_ZEROS(arena, bool, w->rows->nb);
+    c->told = PP_ARRAY(arena, pp_answer, islands);
+    c->status = PP_ARRAY(arena, perp_status, islands);
+    perp_status status = pp_answer_create(w->out, w->model, w->rows, arena);
+    if (status < 0 || !w->local || !w->follows || !c->told || !c->status) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < islands; i++) {
+        for (int k = w->parts->body.start[i]; k < w->parts->body.start[i + 1]; k++) {
+            w->local[w->parts->body.list[k]] = k - w->parts->body.start[i];
+        }
+    }
+    if (w->options->impact == PERP_IMPACT_POISSON) {
+        c->impact = PP_ARRAY(arena, pp_impact, 1);
+        w->nu_c = PP_ARRAY(arena, double, nv + 2 * nn + nt);
+        if (!c->impact || !w->nu_c) {
+            return PERP_ERR_MEMORY;
+        }
+        w->pn_c = w->nu_c + nv;
+        w->pt_c = w->pn_c + nn;
+        w->back = w->pt_c + nt;
+        *c->impact = (pp_impact){w->nu_c, w->pn_c, w->pt_c, w->back};
+    }
+    return PERP_OK;
+}
+
+static bool has_discs(const pp_whole *w, int island)
+{
+    for (int k = w->parts->group.start[island]; k < w->parts->group.start[island + 1]; k++) {
+        const pp_friction *group = &w->rows->group[w->parts->group.list[k]];
+        if (group->size == 2 && group->facets == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// An answer has one form, by which it is judged: where some islands needed polygons in place of discs and
+// others did not, there is none.
+static bool find_form(crew *c)
+{
+    c->form = PERP_FORM_AUTO;
+    for (int i = 0; i < c->whole.parts->count; i++) {
+        perp_form form = c->told[i].form;
+        if (c->status[i] < 0 || form == c->form || !has_discs(&c->whole, i)) {
+            continue;
+        }
+        if (c->form != PERP_FORM_AUTO && (form == PERP_FORM_CONE) != (c->form == PERP_FORM_CONE)) {
+            return false;
+        }
+        c->form = form;
+    }
+    return true;
+}
+
+// Of two islands the one that tells more of what the step took.
+static bool harder(const pp_answer *a, const pp_answer *b)
+{
+    if (a->effort.solvers != b->effort.solvers) {
+        return a->effort.solvers > b->effort.solvers;
+    }
+    return a->iterations != b->iterations ? a->iterations > b->iterations : a->size > b->size;
+}
+
+static perp_status worse(perp_status a, perp_status b)
+{
+    if (a < 0 || b == PERP_OK) {
+        return a;
+    }
+    return b < 0 || a == PERP_OK ? b : a;
+}
+
+static void add_effort(perp_effort *sum, const perp_effort *e)
+{
+    sum->factorisations += e->factorisations;
+    sum->fill = fmax(sum->fill, e->fill);
+    sum->flops = fmax(sum->flops, e->flops);
+    sum->seconds_joints += e->seconds_joints;
+    sum->seconds_modes += e->seconds_modes;
+    sum->seconds_sweeps += e->seconds_sweeps;
+    sum->seconds_exact += e->seconds_exact;
+    sum->seconds_judge += e->seconds_judge;
+    sum->seconds_spread += e->seconds_spread;
+    sum->seconds_factor += e->seconds_factor;
+}
+
+// Efforts add up; iterations, solver and form are those of the island that took most. What failed first, in
+// the order of the islands, is what is told.
+static perp_status combine(const crew *c)
+{
+    pp_answer *out = c->whole.out;
+    const pp_answer *most = &c->told[0];
+    perp_status status = PERP_OK;
+    bool told = false, impact = false;
+    for (int i = 0; i < c->whole.parts->count; i++) {
+        const pp_answer *a = &c->told[i];
+        bool worst = worse(status, c->status[i]) != status;
+        status = worse(status, c->status[i]);
+        if (status == PERP_ERR_MEMORY) {
+            return status;
+        }
+        if (a->remark[0] && (worst || !told)) {
+            memcpy(out->remark, a->remark, sizeof out->remark);
+            told = true;
+        }
+        most = harder(a, most) ? a : most;
+        impact = impact || a->impact;
+        out->size += a->size;
+        out->redundant += a->redundant;
+        out->unique = out->unique && a->unique;
+        add_effort(&out->effort, &a->effort);
+    }
+    out->effort.solvers = most->effort.solvers;
+    out->effort.islands = c->whole.parts->count;
+    out->iterations = most->iterations;
+    out->solver = most->solver;
+    out->form = c->form == PERP_FORM_AUTO ? most->form : c->form;
+    out->follows = c->whole.follows;
+    out->impact = impact ? c->impact : NULL;
+    return status;
+}
+
+perp_status pp_solve_islands(const pp_whole *whole, pp_arena *arena)
+{
+    crew c = {.whole = *whole, .kept = whole->options->islands};
+    const pp_rows *rows = whole->rows;
+    perp_status status = allocate(&c, arena);
+    status = status < 0 ? status : keep_factors(c.kept, whole->parts);
+    if (status < 0) {
+        return status;
+    }
+    bool threaded = rows->nb + rows->nm + rows->nn >= THREADED_FROM;
+    int lanes = c.kept->lanes < whole->parts->count ? c.kept->lanes : whole->parts->count;
+    atomic_init(&c.next, 0);
+    pp_lanes_run(&c.kept->env, threaded ? lanes : 1, work, &c);
+    if (!find_form(&c)) {
+        return pp_solve_whole(whole->out, whole->model, whole->kin, rows, whole->nu, whole->options,
+                              arena);
+    }
+    status = combine(&c);
+    if (status < 0) {
+        return status;
+    }
+    move_loose(&c.whole);
+    bool finite = pp_all_finite((size_t)whole->model->nv, whole->out->nu);
+    return finite ? status : PERP_ERR_NUMERIC;
+}

@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// An island taken out of a step's problem, and its answer put back.
+#include "solve/islands.h"
+
+#include <string.h>
+
+static int size_of(const pp_sorted *s, int island)
+{
+    return s->start[island + 1] - s->start[island];
+}
+
+static const int *list_of(const pp_sorted *s, int island)
+{
+    return s->list + s->start[island];
+}
+
+static bool copy_bodies(pp_part *p, const pp_whole *w, pp_arena *arena)
+{
+    const int *list = list_of(&w->parts->body, p->island);
+    perp_model *m = &p->model;
+    *m = *w->model;
+    p->kin = *w->kin;
+    m->bodies = size_of(&w->parts->body, p->island);
+    m->body = PP_ARRAY(arena, pp_body, m->bodies);
+    p->kin.mass = PP_ARRAY(arena, pp_weight, m->bodies);
+    p->kin.p_ext = PP_ARRAY(arena, double, PP_BODY_NV *(size_t)m->bodies);
+    p->nu = PP_ARRAY(arena, double, PP_BODY_NV *(size_t)m->bodies);
+    if (!m->body || !p->kin.mass || !p->kin.p_ext || !p->nu) {
+        return false;
+    }
+    m->nv = 0;
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &w->model->body[list[i]];
+        size_t bytes = (size_t)body->nv * sizeof *p->nu;
+        m->body[i] = *body;
+        m->body[i].at = m->nv;
+        p->kin.mass[i] = w->kin->mass[list[i]];
+        memcpy(p->kin.p_ext + m->nv, w->kin->p_ext + body->at, bytes);
+        memcpy(p->nu + m->nv, w->nu + body->at, bytes);
+        m->nv += body->nv;
+    }
+    return true;
+}
+
+static void copy_row(pp_row *to, const pp_row *from, const int *local)
+{
+    *to = *from;
+    for (int k = 0; k < from->count; k++) {
+        to->body[k] = local[from->body[k]];
+    }
+}
+
+static pp_row *copy_rows(const pp_whole *w, const pp_sorted *sorted, int island, const pp_row *rows,
+                         pp_arena *arena)
+{
+    int count = size_of(sorted, island);
+    const int *list = list_of(sorted, island);
+    pp_row *to = PP_ARRAY(arena, pp_row, count);
+    for (int i = 0; to && i < count; i++) {
+        copy_row(&to[i], &rows[list[i]], w->local);
+    }
+    return to;
+}
+
+// Friction groups and their rows. Normal rows come in their order, and so do the groups of each: the place
+// of a group's normal row is found by going along both.
+static bool copy_friction(pp_part *p, const pp_whole *w, pp_arena *arena)
+{
+    const pp_rows *from = w->rows;
+    pp_rows *to = &p->rows;
+    const int *list = list_of(&w->parts->group, p->island);
+    const int *normal = list_of(&w->parts->n, p->island);
+    to->ng = size_of(&w->parts->group, p->island);
+    for (int g = 0; g < to->ng; g++) {
+        to->nt += from->group[list[g]].size;
+    }
+    to->group = PP_ARRAY(arena, pp_friction, to->ng);
+    to->t = PP_ARRAY(arena, pp_row, to->nt);
+    to->friction = PP_ARRAY(arena, int, to->nn);
+    to->grouped = PP_ZEROS(arena, int, to->nn);
+    p->t = PP_ARRAY(arena, int, to->nt);
+    if (!to->group || !to->t || !to->friction || !to->grouped || !p->t) {
+        return false;
+    }
+    for (int i = 0; i < to->nn; i++) {
+        to->friction[i] = -1;
+    }
+    for (int g = 0, n = 0, t = 0; g < to->ng; g++) {
+        const pp_friction *group = &from->group[list[g]];
+        while (normal[n] != group->n) {
+            n++;
+        }
+        to->friction[n] = to->grouped[n]++ > 0 ? to->friction[n] : g;
+        to->group[g] = *group;
+        to->group[g].n = n;
+        to->group[g].t = t;
+        to->nf += group->directions;
+        for (int k = 0; k < group->size; k++, t++) {
+            p->t[t] = group->t + k;
+            copy_row(&to->t[t], &from->t[group->t + k], w->local);
+        }
+    }
+    return true;
+}
+
+static bool copy_warm(pp_part *p, const pp_whole *w, pp_arena *arena)
+{
+    const double *warm = w->options->warm;
+    const int *normal = list_of(&w->parts->n, p->island);
+    p->warm = warm ? PP_ARRAY(arena, double, (size_t)p->rows.nn + (size_t)p->rows.nt) : NULL;
+    for (int i = 0; p->warm && i < p->rows.nn; i++) {
+        p->warm[i] = warm[normal[i]];
+    }
+    for (int i = 0; p->warm && i < p->rows.nt; i++) {
+        p->warm[p->rows.nn + i] = warm[w->rows->nn + p->t[i]];
+    }
+    return p->warm || !warm;
+}
+
+bool pp_part_copy(pp_part *p, const pp_whole *w, int island, pp_arena *arena)
+{
+    const pp_parts *parts = w->parts;
+    pp_rows *to = &p->rows;
+    p->island = island;
+    *to = (pp_rows){.nb = size_of(&parts->b, island),
+                    .nm = size_of(&parts->m, island),
+                    .nn = size_of(&parts->n, island)};
+    to->b = copy_rows(w, &parts->b, island, w->rows->b, arena);
+    to->m = copy_rows(w, &parts->m, island, w->rows->m, arena);
+    to->n = copy_rows(w, &parts->n, island, w->rows->n, arena);
+    const int *normal = list_of(&parts->n, island);
+    while (to->nc < to->nn && normal[to->nc] < w->rows->nc) {
+        to->nc++;
+    }
+    to->contact = PP_ARRAY(arena, int, to->nc);
+    if (!to->b || !to->m || !to->n || !to->contact) {
+        return false;
+    }
+    for (int i = 0; i < to->nc; i++) {
+        to->contact[i] = w->rows->contact[normal[i]];
+    }
+    return copy_bodies(p, w, arena) && copy_friction(p, w, arena) && copy_warm(p, w, arena);
+}
+
+static void put_bodies(const pp_part *p, const pp_whole *w, const pp_answer *a)
+{
+    const int *list = list_of(&w->parts->body, p->island);
+    for (int i = 0; i < p->model.bodies; i++) {
+        const pp_body *body = &p->model.body[i];
+        int at = w->model->body[list[i]].at;
+        size_t bytes = (size_t)body->nv * sizeof *a->nu;
+        memcpy(w->out->nu + at, a->nu + body->at, bytes);
+        if (w->nu_c) {
+            memcpy(w->nu_c + at, (a->impact ? a->impact->nu : a->nu) + body->at, bytes);
+        }
+    }
+}
+
+// Islands without a second phase have ended where compression did.
+static void put_compression(const pp_part *p, const pp_whole *w, const pp_answer *a)
+{
+    const int *normal = list_of(&w->parts->n, p->island);
+    const pp_impact *c = a->impact;
+    for (int i = 0; i < p->rows.nn; i++) {
+        w->pn_c[normal[i]] = c ? c->pn[i] : a->pn[i];
+        w->back[normal[i]] = c ? c->back[i] : 0.0;
+    }
+    for (int i = 0; i < p->rows.nt; i++) {
+        w->pt_c[p->t[i]] = c ? c->pt[i] : a->pt[i];
+    }
+}
+
+void pp_part_put(const pp_part *p, const pp_whole *w, const pp_answer *a)
+{
+    const pp_parts *parts = w->parts;
+    pp_answer *out = w->out;
+    int island = p->island;
+    put_bodies(p, w, a);
+    for (int i = 0; i < p->rows.nb; i++) {
+        int b = list_of(&parts->b, island)[i];
+        out->pb[b] = a->pb[i];
+        w->follows[b] = a->follows[i];
+    }
+    for (int i = 0; i < p->rows.nm; i++) {
+        out->pm[list_of(&parts->m, island)[i]] = a->pm[i];
+    }
+    for (int i = 0; i < p->rows.nn; i++) {
+        out->pn[list_of(&parts->n, island)[i]] = a->pn[i];
+    }
+    for (int i = 0; i < p->rows.nt; i++) {
+        out->pt[p->t[i]] = a->pt[i];
+    }
+    for (int g = 0; g < p->rows.ng; g++) {
+        out->sigma[list_of(&parts->group, island)[g]] = a->sigma[g];
+    }
+    if (w->nu_c) {
+        put_compression(p, w, a);
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Islands by union and find over the bodies of each row (Tarjan 1975), numbered by their first bodies.
+#include "solve/islands.h"
+
+#include <string.h>
+
+// The first body of a group, paths halved on the way: a body's leader never has a higher index.
+static int leader(int *up, int body)
+{
+    while (up[body] != body) {
+        up[body] = up[up[body]];
+        body = up[body];
+    }
+    return body;
+}
+
+static void join_rows(int *up, bool *used, const pp_row *rows, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const pp_row *row = &rows[i];
+        int a = row->count > 0 ? leader(up, row->body[0]) : 0;
+        for (int k = 0; k < row->count; k++) {
+            int b = leader(up, row->body[k]);
+            used[row->body[k]] = true;
+            int low = a < b ? a : b;
+            up[a > b ? a : b] = low;
+            a = low;
+        }
+    }
+}
+
+// Islands in the order of their first bodies; a leader is the first of its group.
+static void number_islands(pp_parts *out, int bodies, int *up, const bool *used)
+{
+    for (int i = 0; i < bodies; i++) {
+        out->of[i] = -1;
+        if (used[i]) {
+            int first = leader(up, i);
+            out->of[i] = first == i ? out->count++ : out->of[first];
+        }
+    }
+}
+
+// Rows that touch no free body go with the first island.
+static int island_of(const pp_parts *parts, const pp_row *row)
+{
+    return row->count > 0 ? parts->of[row->body[0]] : 0;
+}
+
+// Counting sort by island; place[i] < 0: in none.
+static bool sort(pp_sorted *out, int islands, const int *place, int count, pp_arena *arena)
+{
+    out->start = PP_ZEROS(arena, int, (size_t)islands + 2);
+    out->list = PP_ARRAY(arena, int, count);
+    if (!out->start || !out->list) {
+        return false;
+    }
+    int *next = out->start + 1;  // ends as the starts of the islands after them
+    for (int i = 0; i < count; i++) {
+        if (place[i] >= 0) {
+            next[place[i] + 1]++;
+        }
+    }
+    for (int k = 1; k <= islands; k++) {
+        next[k] += next[k - 1];
+    }
+    for (int i = 0; i < count; i++) {
+        if (place[i] >= 0) {
+            out->list[next[place[i]]++] = i;
+        }
+    }
+    return true;
+}
+
+static bool sort_rows(pp_sorted *out, const pp_parts *parts, const pp_row *rows, int count,
+                      int *place, pp_arena *arena)
+{
+    for (int i = 0; i < count; i++) {
+        place[i] = island_of(parts, &rows[i]);
+    }
+    return sort(out, parts->count, place, count, arena);
+}
+
+static perp_status sort_all(pp_parts *out, const perp_model *model, const pp_rows *rows,
+                            pp_arena *arena)
+{
+    int most = rows->nb;
+    most = rows->nm > most ? rows->nm : most;
+    most = rows->nn > most ? rows->nn : most;
+    most = rows->ng > most ? rows->ng : most;
+    int *place = PP_ARRAY(arena, int, most);
+    bool ok = place && sort(&out->body, out->count, out->of, model->bodies, arena) &&
+              sort_rows(&out->b, out, rows->b, rows->nb, place, arena) &&
+              sort_rows(&out->m, out, rows->m, rows->nm, place, arena) &&
+              sort_rows(&out->n, out, rows->n, rows->nn, place, arena);
+    for (int g = 0; ok && g < rows->ng; g++) {
+        place[g] = island_of(out, &rows->n[rows->group[g].n]);
+    }
+    ok = ok && sort(&out->group, out->count, place, rows->ng, arena);
+    return ok ? PERP_OK : PERP_ERR_MEMORY;
+}
+
+perp_status pp_parts_find(pp_parts *out, const perp_model *model, const pp_rows *rows,
+                          pp_arena *arena)
+{
+    *out = (pp_parts){.of = PP_ARRAY(arena, int, model->bodies)};
+    int *up = PP_ARRAY(arena, int, model->bodies);
+    bool *used = PP_ZEROS(arena, bool, model->bodies);
+    if (!out->of || !up || !used) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < model->bodies; i++) {
+        up[i] = i;
+    }
+    join_rows(up, used, rows->b, rows->nb);
+    join_rows(up, used, rows->m, rows->nm);
+    join_rows(up, used, rows->n, rows->nn);
+    number_islands(out, model->bodies, up, used);
+    return out->count > 1 ? sort_all(out, model, rows, arena) : PERP_OK;
+}
