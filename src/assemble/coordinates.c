@@ -95,9 +95,11 @@ typedef struct joint_rows {
 static joint_rows rows_of(const pp_closed *c, const pp_link *link)
 {
     joint_rows out = {.count = 0};
-    for (int i = 0; i < c->rows->nb && out.count < ROWS_MOST; i++) {
-        const pp_row *row = &c->rows->b[i];
-        if (row->joint != link->joint || !c->in.implied[i]) {
+    const pp_rows *rows = c->rows;
+    for (int i = pp_rows_of_joint(rows->b, 0, rows->nb, link->joint);
+         i < rows->nb && rows->b[i].joint == link->joint && out.count < ROWS_MOST; i++) {
+        const pp_row *row = &rows->b[i];
+        if (!c->in.implied[i]) {
             continue;
         }
         for (int k = 0; k < row->count; k++) {

@@ -89,6 +89,9 @@ perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinemati
                         const pp_kinematics *joints, const pp_gaps *gaps, pp_scheme scheme,
                         pp_arena *arena);
 
+// The first of the joint's rows among row[from..count), which are in the order of joints, springs last; where
+// there is none, a row of another joint or count.
+int pp_rows_of_joint(const pp_row *row, int from, int count, int joint);
 // row += s times another row.
 void pp_row_combine(pp_row *row, double s, const pp_row *other);
 // J nu + rate of a row for velocities nu.

@@ -240,3 +240,16 @@ bool pp_row_unilateral(pp_row *row, double h, double push, pp_scheme scheme)
     row->bias = !now ? row->value / h : rebound != 0.0 ? -rebound_rate(row, h, push) : 0.0;
     return true;
 }
+
+int pp_rows_of_joint(const pp_row *row, int from, int count, int joint)
+{
+    while (from < count) {
+        int middle = from + (count - from) / 2;
+        if (row[middle].joint >= 0 && row[middle].joint < joint) {
+            from = middle + 1;
+        } else {
+            count = middle;
+        }
+    }
+    return from;
+}

@@ -237,6 +237,19 @@ perp_body perp_add_body(perp_builder *builder, const perp_body_def *def)
     return (perp_body){kept(&builder->bodies, ok)};
 }
 
+// The newest shape is the last of its body.
+static void tie_shape(const perp_builder *b, int body)
+{
+    pp_shape *shape = b->shapes.items;
+    pp_body *owner = (pp_body *)b->bodies.items + body;
+    if (owner->first_shape == 0) {
+        owner->first_shape = b->shapes.count;
+    } else {
+        shape[owner->last_shape - 1].next = b->shapes.count;
+    }
+    owner->last_shape = b->shapes.count;
+}
+
 perp_shape perp_add_shape(perp_builder *builder, perp_body body, const perp_shape_def *def)
 {
     if (!usable(builder, def, def ? def->cookie : 0, PP_SHAPE_COOKIE, "shape")) {
@@ -259,6 +272,8 @@ perp_shape perp_add_shape(perp_builder *builder, perp_body body, const perp_shap
               pp_convert_shape(builder, body.i, def, shape);
     if (!ok) {
         builder->densities.count--;
+    } else {
+        tie_shape(builder, body.i);
     }
     return (perp_shape){kept(&builder->shapes, ok)};
 }

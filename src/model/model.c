@@ -33,10 +33,8 @@ static void recenter(perp_model *m, int i)
         return;
     }
     body->p0 = pp_add(body->p0, pp_mul(&R, c));
-    for (int k = 0; k < m->shapes; k++) {
-        if (m->shape[k].body == i) {
-            m->shape[k].X_BS.p = pp_sub(m->shape[k].X_BS.p, c);
-        }
+    for (int k = body->first_shape - 1; k >= 0; k = m->shape[k].next - 1) {
+        m->shape[k].X_BS.p = pp_sub(m->shape[k].X_BS.p, c);
     }
     for (int k = 0; k < m->joints; k++) {
         pp_joint *joint = &m->joint[k];

@@ -40,6 +40,7 @@ typedef struct pp_body {
     perp_vec3 v0, w0;
     perp_vec3 center;  // of mass, in the frame the shapes were given in
     bool recenter;
+    int first_shape, last_shape;        // their numbers + 1, 0: none
     const pp_expr *motion[PP_MOTIONS];  // driven; NULL: stays as at t = 0
 } pp_body;
 
@@ -57,6 +58,7 @@ static inline bool pp_body_is_spatial(const pp_body *body)
 typedef struct pp_shape {
     const char *name;
     int body;
+    int next;               // shape of the body, its number + 1; 0: none
     perp_shape_kind kind;   // in the plane PERP_BOX is stored as a polygon
     perp_shape_kind given;  // as the definition said
     bool flat;              // has no depth in space

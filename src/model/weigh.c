@@ -17,11 +17,11 @@ static weight weigh(const perp_builder *b, int body)
     weight sum = {0};
     const pp_shape *shape = b->shapes.items;
     const double *density = b->densities.items;
-    for (int i = 0; i < b->shapes.count; i++) {
+    const pp_body *owner = (const pp_body *)b->bodies.items + body;
+    for (int i = owner->first_shape - 1; i >= 0; i = shape[i].next - 1) {
         double area, moment;
         pp_vec2 c;
-        if (shape[i].body != body || density[i] == 0.0 ||
-            !pp_shape_area(&shape[i], &area, &c, &moment)) {
+        if (density[i] == 0.0 || !pp_shape_area(&shape[i], &area, &c, &moment)) {
             continue;
         }
         double m = density[i] * area;
@@ -89,11 +89,12 @@ static bulk bulk_of(const perp_builder *b, int body)
     bulk sum = {0};
     const pp_shape *shape = b->shapes.items;
     const double *density = b->densities.items;
-    for (int i = 0; i < b->shapes.count; i++) {
+    const pp_body *owner = (const pp_body *)b->bodies.items + body;
+    for (int i = owner->first_shape - 1; i >= 0; i = shape[i].next - 1) {
         double volume;
         perp_vec3 c;
         pp_mat3 I;
-        if (shape[i].body != body || density[i] == 0.0 || shape[i].mesh ||
+        if (density[i] == 0.0 || shape[i].mesh ||
             !pp_solid_mass(&shape[i].solid, &volume, &c, &I)) {
             continue;
         }

@@ -168,12 +168,11 @@ static perp_status read_shape(pp_reader *r, const json_t *json, int index, int o
     if (status < 0) {
         return status;
     }
-    for (int i = 0; i < r->shapes; i++) {
-        if (strcmp(r->shape[i].name, name) == 0) {
-            return taken(r, name);
-        }
+    if (pp_names_find(&r->shape_names, name) >= 0) {
+        return taken(r, name);
     }
     def.name = name;
+    pp_names_add(&r->shape_names, name, r->shapes);
     r->shape[r->shapes++] = (pp_known_shape){.name = name,
                                              .own = own,
                                              .body = owner,
@@ -284,12 +283,11 @@ static perp_status read_body(pp_reader *r, const json_t *json, int index, int ow
     if (!name) {
         return PERP_ERR_MEMORY;
     }
-    for (int i = 0; i < r->bodies; i++) {
-        if (strcmp(r->body[i].name, name) == 0) {
-            return taken(r, name);
-        }
+    if (pp_names_find(&r->body_names, name) >= 0) {
+        return taken(r, name);
     }
     def.name = name;
+    pp_names_add(&r->body_names, name, r->bodies);
     r->body[r->bodies++] = (pp_known_body){name, def};
     perp_add_body(r->builder, &def);
     return builder_error(r);
@@ -447,11 +445,10 @@ static perp_status read_joint(pp_reader *r, const json_t *json, int index, int o
     if (!name) {
         return PERP_ERR_MEMORY;
     }
-    for (int i = 0; i < r->joints; i++) {
-        if (strcmp(r->joint[i], name) == 0) {
-            return taken(r, name);
-        }
+    if (pp_names_find(&r->joint_names, name) >= 0) {
+        return taken(r, name);
     }
+    pp_names_add(&r->joint_names, name, r->joints);
     r->joint[r->joints++] = name;
     joint.def.name = name;
     perp_add_joint(r->builder, &joint.def);
@@ -503,12 +500,15 @@ static perp_status make_room(pp_reader *r, const json_t *root)
     r->body = PP_ZEROS(r->arena, pp_known_body, n.bodies);
     r->shape = PP_ZEROS(r->arena, pp_known_shape, n.shapes);
     r->joint = PP_ZEROS(r->arena, const char *, n.joints);
-    if (!r->body || !r->shape || !r->joint) {
+    if (!r->body || !r->shape || !r->joint || !pp_names_open(&r->body_names, n.bodies, r->arena) ||
+        !pp_names_open(&r->shape_names, n.shapes, r->arena) ||
+        !pp_names_open(&r->joint_names, n.joints, r->arena)) {
         return pp_reader_memory(r);
     }
     r->body[0] = (pp_known_body){"ground", perp_body_default()};
     r->body[0].def.kind = r->spatial ? PERP_SPATIAL_BODY : PERP_PLANAR_BODY;
     r->bodies = 1;
+    pp_names_add(&r->body_names, "ground", 0);
     return PERP_OK;
 }
 

@@ -7,6 +7,40 @@
 #include <stdio.h>
 #include <string.h>
 
+// ── Names ────────────────────────────────────────────────────────────────────────────────────────
+
+bool pp_names_open(pp_names *names, size_t most, pp_arena *arena)
+{
+    names->slots = 8;
+    while ((size_t)names->slots < 2 * most) {
+        names->slots *= 2;
+    }
+    names->name = PP_ARRAY(arena, const char *, most);
+    names->slot = PP_ZEROS(arena, int, names->slots);
+    return names->name && names->slot;
+}
+
+// Where a name is, or would go.
+static int *name_slot(const pp_names *names, const char *name)
+{
+    size_t mask = (size_t)names->slots - 1, at = (size_t)pp_hash(0, name, strlen(name)) & mask;
+    while (names->slot[at] > 0 && strcmp(names->name[names->slot[at] - 1], name) != 0) {
+        at = (at + 1) & mask;
+    }
+    return &names->slot[at];
+}
+
+int pp_names_find(const pp_names *names, const char *name)
+{
+    return *name_slot(names, name) - 1;
+}
+
+void pp_names_add(pp_names *names, const char *name, int number)
+{
+    names->name[number] = name;
+    *name_slot(names, name) = number + 1;
+}
+
 // ── Messages ─────────────────────────────────────────────────────────────────────────────────────
 
 // The place the path leads to, or the nearest one above it that can be found (keys may be escaped).

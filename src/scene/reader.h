@@ -116,6 +116,12 @@ typedef struct pp_known_body {
     perp_body_def def;  // for its place at t = 0
 } pp_known_body;
 
+// Names that are taken, with the numbers of what has them.
+typedef struct pp_names {
+    const char **name;
+    int *slot, slots;  // number + 1, found by hashing; 0: free
+} pp_names;
+
 enum { PP_PATH_MAX = 12, PP_SCENE_MAX = 256 * 1024 * 1024 };
 
 typedef struct pp_reader {
@@ -134,7 +140,13 @@ typedef struct pp_reader {
     pp_known_shape *shape;
     const char **joint;
     int bodies, shapes, joints;
+    pp_names body_names, shape_names, joint_names;
 } pp_reader;
+
+// Room for `most` names; false: out of memory.
+bool pp_names_open(pp_names *names, size_t most, pp_arena *arena);
+int pp_names_find(const pp_names *names, const char *name);  // -1: not taken
+void pp_names_add(pp_names *names, const char *name, int number);
 
 perp_status pp_reader_fail(pp_reader *r, const char *format, ...) PP_FORMAT(2, 3);
 // The same at a column (from 1) of the string that the path leads to.

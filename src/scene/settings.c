@@ -41,10 +41,7 @@ perp_status pp_reader_tree(pp_reader *r, const json_t *root, perp_sim_def *sim)
         if (!name) {
             status = pp_reader_refuse(r, NULL, "the name of a joint", item);
         }
-        tree[k].i = -1;
-        for (int j = 0; name && j < r->joints; j++) {
-            tree[k].i = r->joint[j] && strcmp(r->joint[j], name) == 0 ? j : tree[k].i;
-        }
+        tree[k].i = name ? pp_names_find(&r->joint_names, name) : -1;
         if (name && tree[k].i < 0) {
             status = pp_reader_fail(r, "scene: no joint is called '%.60s'", name);
         }

@@ -373,11 +373,9 @@ static perp_status read_body(pp_reader *r, const pp_field *field, const json_t *
     if (!word) {
         return pp_reader_refuse(r, field->key, "the name of a body, or \"ground\"", value);
     }
-    for (int i = 0; i < r->bodies; i++) {
-        if (strcmp(r->body[i].name, word) == 0) {
-            *to = (perp_body){i};
-            return PERP_OK;
-        }
+    *to = (perp_body){pp_names_find(&r->body_names, word)};
+    if (to->i >= 0) {
+        return PERP_OK;
     }
     const char **names = name_array(r, r->bodies);
     for (int i = 0; names && i < r->bodies; i++) {
@@ -396,13 +394,13 @@ static perp_status read_shape(pp_reader *r, const pp_field *field, const json_t 
                                 "the name of a shape: \"body.shape\", or \"shape\" of the ground",
                                 value);
     }
+    *to = (perp_shape){pp_names_find(&r->shape_names, word)};
+    if (to->i >= 0) {
+        return PERP_OK;
+    }
     int found = -1, more = -1;
     for (int i = 0; i < r->shapes; i++) {
         const pp_known_shape *shape = &r->shape[i];
-        if (strcmp(shape->name, word) == 0) {
-            *to = (perp_shape){i};
-            return PERP_OK;
-        }
         if (strcmp(shape->own, word) == 0 || strcmp(r->body[shape->body].name, word) == 0) {
             more = found >= 0 ? found : more;
             found = i;
@@ -430,11 +428,9 @@ static perp_status read_joint(pp_reader *r, const pp_field *field, const json_t 
     if (!word) {
         return pp_reader_refuse(r, field->key, "the name of a joint that stands before", value);
     }
-    for (int i = 0; i < r->joints; i++) {
-        if (strcmp(r->joint[i], word) == 0) {
-            *to = (perp_joint){i};
-            return PERP_OK;
-        }
+    *to = (perp_joint){pp_names_find(&r->joint_names, word)};
+    if (to->i >= 0) {
+        return PERP_OK;
     }
     return no_such(r, field, "joint before this one called", word, r->joint, r->joints);
 }

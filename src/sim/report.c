@@ -204,24 +204,23 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
     bool from_a =
         m->body[b].nv == 0;  // rows hold free bodies only: b gets the opposite of what a gets
     perp_wrench sum = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
-    for (int i = 0; i < s->row.nb; i++) {
-        if (s->row.b[i].joint == joint.i) {
-            add_impulse(m, &s->row.b[i], s->answer.pb[i], from_a ? a : b, &sum);
-            out.drive += s->row.b[i].drives ? s->answer.pb[i] : 0.0;
-            out.redundant = out.redundant || s->answer.follows[i];
-        }
+    const pp_rows *rows = &s->row;
+    int on = from_a ? a : b;
+    for (int i = pp_rows_of_joint(rows->b, 0, rows->nb, joint.i);
+         i < rows->nb && rows->b[i].joint == joint.i; i++) {
+        add_impulse(m, &rows->b[i], s->answer.pb[i], on, &sum);
+        out.drive += rows->b[i].drives ? s->answer.pb[i] : 0.0;
+        out.redundant = out.redundant || s->answer.follows[i];
     }
-    for (int i = 0; i < s->row.nm; i++) {
-        if (s->row.m[i].joint == joint.i) {
-            add_impulse(m, &s->row.m[i], s->answer.pm[i], from_a ? a : b, &sum);
-            out.drive += s->answer.pm[i];
-        }
+    for (int i = pp_rows_of_joint(rows->m, 0, rows->nm, joint.i);
+         i < rows->nm && rows->m[i].joint == joint.i; i++) {
+        add_impulse(m, &rows->m[i], s->answer.pm[i], on, &sum);
+        out.drive += s->answer.pm[i];
     }
-    for (int i = s->row.nc; i < s->row.nn; i++) {
-        if (s->row.n[i].joint == joint.i) {
-            add_impulse(m, &s->row.n[i], s->answer.pn[i], from_a ? a : b, &sum);
-            out.limit += s->answer.pn[i];
-        }
+    for (int i = pp_rows_of_joint(rows->n, rows->nc, rows->nn, joint.i);
+         i < rows->nn && rows->n[i].joint == joint.i; i++) {
+        add_impulse(m, &rows->n[i], s->answer.pn[i], on, &sum);
+        out.limit += s->answer.pn[i];
     }
     bool gear = m->joint[joint.i].kind == PERP_GEAR;
     out.impulse_b = from_a && !gear ? joint_reaction(&s->kin, &m->joint[joint.i], sum, a, b) : sum;
