@@ -3,6 +3,7 @@
 //
 // The ladder for contact problems, until the judge accepts.
 //
+//   ssn without its loop   few contacts: from zero or a guess
 //   ssn, some steps        a guess only: most steps of a simulation end here, many before the first step
 //   gs, some sweeps        exact one-contact solves converge in a few sweeps more often than not
 //   ssn                    from where that stopped, then cold
@@ -12,6 +13,7 @@
 //
 // The judge's word on the answer that is kept goes into the report, so that it is not asked again.
 #include "comp/auto.h"
+#include "comp/ssn.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,8 +24,9 @@ enum {
     SOME_IN_SPACE = 8,
     MANY = 100,
     GUESS_STEPS = 4,
+    QUICK_ROWS = 36,
     LEMKE_MOST = 500,
-    RUNGS_MAX = 8
+    RUNGS_MAX = 10
 };
 
 static const double LOOSE = 1e-5;
@@ -38,6 +41,7 @@ typedef struct rung {
     int limit;   // iterations, 0: its own choice
     bool warm;   // from the best answer so far
     bool close;  // to CLOSER of the tolerance
+    bool quick;  // leaves r as it was when it fails: not judged then
 } rung;
 
 typedef struct climb {
@@ -52,7 +56,8 @@ typedef struct climb {
 
 static perp_status judge(const climb *c, perp_fcp_residuals *residuals, double *worst)
 {
-    perp_status status = pp_fcp_judge(c->fcp, c->trial_r, c->trial_v, c->job->arena, residuals);
+    perp_status status = pp_fcp_judge(c->fcp, c->trial_r, c->trial_v, c->job->options->tolerance,
+                                      c->job->arena, residuals);
     *worst = PP_INF;
     if (status >= 0) {
         *worst = fmax(residuals->dynamics, fmax(residuals->plain, residuals->scaled));
@@ -86,6 +91,9 @@ static perp_status step_on(climb *c, rung k)
     pp_mark mark = pp_arena_mark(job.arena);
     perp_status status = k.solve(c->fcp, &job, c->trial_r, c->trial_v, &report);
     pp_arena_release(job.arena, mark);
+    if (k.quick && status < 0) {
+        return status;
+    }
     perp_fcp_residuals residuals;
     double residual;
     if (status == PERP_ERR_MEMORY || judge(c, &residuals, &residual) < 0) {
@@ -117,7 +125,7 @@ static perp_status step_on(climb *c, rung k)
 static int sweeps(const perp_fcp *fcp, const perp_comp_options *options)
 {
     if (fcp->nc <= FEW || options->tolerance >= LOOSE) {
-        return 200;
+        return fcp->nc > MANY ? 1000 : 200;
     }
     if (fcp->dim == 3 && fcp->nc > MANY) {
         return 40;
@@ -125,23 +133,35 @@ static int sweeps(const perp_fcp *fcp, const perp_comp_options *options)
     return fcp->dim == 2 ? 100 + fcp->nc / 6 : 50 + fcp->nc / 4;
 }
 
+// Few contacts, or many of them moved by each: then Newton's steps cost less than sweeps.
+static bool is_full(const perp_fcp *fcp)
+{
+    size_t n = (size_t)(fcp->nc * fcp->dim);
+    return n <= QUICK_ROWS || 8 * pp_matrix_entries(&fcp->W) > n * n;
+}
+
 static int choose(const perp_fcp *fcp, const perp_comp_options *options, rung *rungs)
 {
     int count = 0;
+    if (pp_ssn_quick_fits(fcp, options) && is_full(fcp)) {
+        rungs[count++] =
+            (rung){"ssn", pp_ssn_quick, 0, options->warm_start, options->warm_start, true};
+    }
     if (options->warm_start && fcp->nc > (fcp->dim == 2 ? SOME : SOME_IN_SPACE)) {
-        rungs[count++] = (rung){"ssn", pp_ssn_fcp, GUESS_STEPS, true, true};
+        rungs[count++] = (rung){"ssn", pp_ssn_fcp, GUESS_STEPS, true, true, false};
     }
-    rungs[count++] = (rung){"gs", pp_gs_fcp, sweeps(fcp, options), options->warm_start, false};
-    rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, true, false};
+    rungs[count++] =
+        (rung){"gs", pp_gs_fcp, sweeps(fcp, options), options->warm_start, false, false};
+    rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, true, false, false};
     if (fcp->nc <= MANY) {
-        rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, false, false};
+        rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, false, false, false};
     }
-    rungs[count++] = (rung){"gs", pp_gs_fcp, fcp->nc <= MANY ? 5000 : 1500, false, false};
-    rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, true, false};
+    rungs[count++] = (rung){"gs", pp_gs_fcp, fcp->nc <= MANY ? 5000 : 1500, false, false, false};
+    rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, true, false, false};
     if (pp_fcp_is_polygonal(fcp) && fcp->nc <= LEMKE_MOST) {
-        rungs[count++] = (rung){"lemke", lemke_on_pyramid, 0, false, false};
+        rungs[count++] = (rung){"lemke", lemke_on_pyramid, 0, false, false, false};
     }
-    rungs[count++] = (rung){"eg", pp_eg_fcp, fcp->nc <= MANY ? 20000 : 2000, true, false};
+    rungs[count++] = (rung){"eg", pp_eg_fcp, fcp->nc <= MANY ? 20000 : 2000, true, false, false};
     return count;
 }
 

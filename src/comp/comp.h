@@ -83,9 +83,10 @@ unsigned pp_fcp_classes(const perp_fcp *fcp);
 // perp_mcp_judge of a checked problem; scratch: PP_JUDGE_SCRATCH n numbers.
 enum { PP_JUDGE_SCRATCH = 5 };
 void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mcp_residuals *out);
-// perp_fcp_judge of a checked problem; the arena is left as it was.
-perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, pp_arena *arena,
-                         perp_fcp_residuals *out);
+// perp_fcp_judge of a checked problem; the arena is left as it was. Where double arithmetic shows that
+// they are below `enough` (0: nothing is), bounds do.
+perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, double enough,
+                         pp_arena *arena, perp_fcp_residuals *out);
 
 // Inline: asked for every variable in every pass over a problem, which for small ones is what costs.
 static inline double pp_mcp_lower(const perp_mcp *mcp, int i)

@@ -335,7 +335,10 @@ static perp_status judge_fcp(call *c, const perp_fcp *fcp, const double *r, cons
                              perp_status believed)
 {
     perp_fcp_residuals residuals = c->report.residuals;
-    perp_status status = c->report.judged ? PERP_OK : pp_fcp_judge(fcp, r, v, c->arena, &residuals);
+    perp_status status = PERP_OK;
+    if (!c->report.judged) {
+        status = pp_fcp_judge(fcp, r, v, c->options.tolerance, c->arena, &residuals);
+    }
     c->info->seconds_judge = pp_seconds() - c->stopped;
     if (status < 0) {
         return status;

@@ -15,7 +15,7 @@
 //
 // All of it in long double, with what its rounding may hide added to e_c: beside reactions 1e16 times
 // larger (redundant contacts, contacts that nothing can move) velocities vanish in double.
-#include "comp/comp.h"
+#include "comp/judge.h"
 
 #include <math.h>
 #include <string.h>
@@ -451,10 +451,15 @@ static void judge_contacts(const perp_fcp *fcp, const double *r, const evidence 
     out->dynamics = isfinite(e->dynamics) ? e->dynamics : PP_INF;
 }
 
-perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, pp_arena *arena,
-                         perp_fcp_residuals *out)
+perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, double enough,
+                         pp_arena *arena, perp_fcp_residuals *out)
 {
     pp_mark mark = pp_arena_mark(arena);
+    bool plain_enough = enough > 0.0 && pp_fcp_judge_bound(fcp, r, enough, arena, out);
+    pp_arena_release(arena, mark);
+    if (plain_enough) {
+        return PERP_OK;
+    }
     int n = fcp->nc * fcp->dim;
     evidence e = {.u = PP_ARRAY(arena, real, n),
                   .terms = PP_ARRAY(arena, real, n),
@@ -482,7 +487,7 @@ perp_status perp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v
     if (!arena) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status = pp_fcp_judge(fcp, r, v, arena, out);
+    perp_status status = pp_fcp_judge(fcp, r, v, 0.0, arena, out);
     pp_arena_destroy(arena);
     return status;
 }

@@ -462,7 +462,14 @@ static perp_status solve_local(const perp_fcp *fcp, pp_bodies *bodies, const pp_
 {
     pp_ssn *ssn = NULL;
     newton s = {0};
-    perp_status status = pp_ssn_create(fcp, bodies, job->arena, &ssn);
+    perp_status status = PERP_ERR_LIMIT;
+    if (!bodies && pp_ssn_quick_fits(fcp, job->options)) {
+        status = pp_ssn_quick(fcp, job, r, NULL, report);
+    }
+    if (status != PERP_ERR_LIMIT) {
+        return status;
+    }
+    status = pp_ssn_create(fcp, bodies, job->arena, &ssn);
     status = status < 0 ? status : newton_create(ssn, job, &s);
     if (status == PERP_OK) {
         for (int i = 0; i < ssn->n; i++) {
