@@ -17,16 +17,18 @@
 // of the tree are no equations any more.
 typedef struct pp_coordinates {
     const pp_tree_pass *tree;  // NULL: bodies
-    const double *H;           // factored by pp_tree_factor
-    const bool *implied;       // nb: rows that follow from the tree
-    double *nu_0;              // velocities of the bodies at qd = 0: what driven ones impose, and
-                               // how far the way along the coordinates is from S qd: theory (J8)
-    double *work;              // twice the model's velocities
+    const double *H;           // factored by pp_tree_factor; NULL: articulated inertias
+    const pp_articulation *articulation;
+    const bool *implied;  // nb: rows that follow from the tree
+    double *nu_0;         // velocities of the bodies at qd = 0: what driven ones impose, and
+                          // how far the way along the coordinates is from S qd: theory (J8)
+    double *work;         // twice the model's velocities
 } pp_coordinates;
 
 // Factors H, with the masses given, and marks the rows of joints in the tree.
 perp_status pp_coordinates_create(pp_coordinates *out, const pp_tree_pass *pass,
                                   const pp_rows *rows, pp_arena *arena);
+void pp_coordinates_solve(const pp_coordinates *c, double *x);  // x = H^-1 x
 // qd of velocities nu that the tree allows.
 void pp_coordinates_rates(const pp_coordinates *c, const double *nu, double *qd);
 

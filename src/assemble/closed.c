@@ -129,7 +129,7 @@ static bool set_tree_response(pp_closed *c, pp_arena *arena)
         double *Jq = c->Jq + (size_t)i * n, *HJ = c->HJ + (size_t)i * n;
         pp_tree_row(pass, pp_closed_row(c, i), Jq);
         memcpy(HJ, Jq, n * sizeof *HJ);
-        pp_tree_solve(pass->tree, c->in.H, HJ);
+        pp_coordinates_solve(&c->in, HJ);
     }
     return true;
 }
@@ -305,14 +305,13 @@ static void add_velocities(const pp_closed *c, bool relative, double *nu)
 // qd = H^-1 S^T (r - M nu_0), then nu.
 static void solve_tree(const pp_closed *c, bool relative, double *r)
 {
-    const pp_tree *tree = c->in.tree->tree;
     if (!relative) {
         double *carried = c->in.work;
         pp_masses_mul(c->model, c->mass, c->in.nu_0, carried);
         pp_axpy(c->model->nv, -1.0, carried, r);
     }
     pp_tree_gather(c->in.tree, r, c->qd);
-    pp_tree_solve(tree, c->in.H, c->qd);
+    pp_coordinates_solve(&c->in, c->qd);
     add_velocities(c, relative, r);
 }
 

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+enum { ARTICULATED_FROM = 48 };  // velocities
+
 static bool mark_implied(pp_coordinates *out, const pp_rows *rows, pp_arena *arena)
 {
     const pp_tree *tree = out->tree->tree;
@@ -33,25 +35,48 @@ static bool mark_implied(pp_coordinates *out, const pp_rows *rows, pp_arena *are
     return true;
 }
 
+// Few velocities by H itself; many without it, whose entries grow with their square.
+static perp_status factor(pp_coordinates *out, pp_arena *arena)
+{
+    const pp_tree_pass *pass = out->tree;
+    int n = pass->tree->nv;
+    if (n >= ARTICULATED_FROM) {
+        pp_articulation *articulation;
+        perp_status status = pp_tree_articulate(pass, arena, &articulation);
+        out->articulation = articulation;
+        return status;
+    }
+    double *H = PP_ARRAY(arena, double, (size_t)n *(size_t)n);
+    if (!H) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_tree_mass(pass, H);
+    out->H = H;
+    return pp_tree_factor(pass->tree, H) ? PERP_OK : PERP_ERR_SINGULAR;
+}
+
 perp_status pp_coordinates_create(pp_coordinates *out, const pp_tree_pass *pass,
                                   const pp_rows *rows, pp_arena *arena)
 {
     const pp_tree *tree = pass->tree;
     size_t n = (size_t)tree->nv, nv = (size_t)tree->model->nv;
-    double *H = PP_ARRAY(arena, double, n *n);
     double *still = PP_ZEROS(arena, double, n), *nu_0 = PP_ZEROS(arena, double, nv);
     *out = (pp_coordinates){.tree = pass, .work = PP_ARRAY(arena, double, 2 * nv)};
-    if (!H || !still || !nu_0 || !out->work || !mark_implied(out, rows, arena)) {
+    if (!still || !nu_0 || !out->work || !mark_implied(out, rows, arena)) {
         return PERP_ERR_MEMORY;
     }
     pp_tree_velocities(pass, still, false, nu_0);
-    pp_tree_mass(pass, H);
-    if (!pp_tree_factor(tree, H)) {
-        return PERP_ERR_SINGULAR;
-    }
-    out->H = H;
     out->nu_0 = nu_0;
-    return PERP_OK;
+    return factor(out, arena);
+}
+
+void pp_coordinates_solve(const pp_coordinates *c, double *x)
+{
+    if (c->H) {
+        pp_tree_solve(c->tree->tree, c->H, x);
+    } else {
+        pp_tree_articulated(c->articulation, x);
+    }
 }
 
 void pp_coordinates_rates(const pp_coordinates *c, const double *nu, double *qd)
@@ -62,7 +87,7 @@ void pp_coordinates_rates(const pp_coordinates *c, const double *nu, double *qd)
     }
     pp_masses_mul(m, c->tree->mass, c->work, c->work);
     pp_tree_gather(c->tree, c->work, qd);
-    pp_tree_solve(c->tree->tree, c->H, qd);
+    pp_coordinates_solve(c, qd);
 }
 
 // ── Impulses of the tree's joints ────────────────────────────────────────────────────────────────

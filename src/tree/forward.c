@@ -12,6 +12,8 @@
 // R. Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 7.
 #include "tree/hinge.h"
 
+#include <string.h>
+
 // Articulated inertia: f = A v + B w, tau = B^T v + C w; A and C symmetric: xx xy xz yy yz zz.
 typedef struct articulated {
     double A[6], B[9], C[6];
@@ -48,7 +50,6 @@ static void start(const pp_tree_pass *pass, int link, articulated *a)
     *a = (articulated){
         .A = {mass->m, 0.0, 0.0, mass->m, 0.0, mass->m},
         .C = {I[0], I[1], I[2], I[4], I[5], I[8]},
-        .p = pp_tree_opposes(pass, link),
     };
 }
 
@@ -122,16 +123,20 @@ static void carry(articulated *parent, const articulated *a, perp_vec3 r)
     pp_wrench_gather(&parent->p, &a->p, r);
 }
 
+// tau NULL: inertias alone.
 static bool to_roots(const pp_tree_pass *pass, const double *tau, articulated *a, eliminated *e)
 {
     const pp_tree *tree = pass->tree;
     for (int i = 0; i < tree->links; i++) {
         start(pass, i, &a[i]);
+        if (tau) {
+            a[i].p = pp_tree_opposes(pass, i);
+        }
     }
     for (int i = tree->links - 1; i >= 0; i--) {
         const pp_link *l = &tree->link[i];
         for (int k = l->at_v + l->nv - 1; k >= l->at_v; k--) {
-            if (!eliminate(&a[i], &pass->column[k], tau[k], &e[k])) {
+            if (!eliminate(&a[i], &pass->column[k], tau ? tau[k] : 0.0, &e[k])) {
                 return false;
             }
         }
@@ -179,4 +184,54 @@ perp_status pp_tree_forward(const pp_tree_pass *pass, const double *tau, double 
     }
     pp_arena_release(arena, mark);
     return status;
+}
+
+// ── Many right-hand sides ────────────────────────────────────────────────────────────────────────
+
+struct pp_articulation {
+    const pp_tree_pass *pass;
+    eliminated *e;             // nv
+    perp_wrench *p;            // links
+    perp_twist *acceleration;  // links
+};
+
+perp_status pp_tree_articulate(const pp_tree_pass *pass, pp_arena *arena, pp_articulation **out)
+{
+    const pp_tree *tree = pass->tree;
+    pp_articulation *s = PP_ARRAY(arena, pp_articulation, 1);
+    *out = s;
+    if (!s) {
+        return PERP_ERR_MEMORY;
+    }
+    s->pass = pass;
+    s->e = PP_ARRAY(arena, eliminated, tree->nv);
+    s->p = PP_ARRAY(arena, perp_wrench, tree->links);
+    s->acceleration = PP_ARRAY(arena, perp_twist, tree->links);
+    articulated *a = PP_ARRAY(arena, articulated, tree->links);
+    if (!s->e || !s->p || !s->acceleration || !a) {
+        return PERP_ERR_MEMORY;
+    }
+    return to_roots(pass, NULL, a, s->e) ? PERP_OK : PERP_ERR_SINGULAR;
+}
+
+void pp_tree_articulated(const pp_articulation *s, double *x)
+{
+    const pp_tree_pass *pass = s->pass;
+    const pp_tree *tree = pass->tree;
+    memset(s->p, 0, (size_t)tree->links * sizeof *s->p);
+    for (int i = tree->links - 1; i >= 0; i--) {
+        const pp_link *l = &tree->link[i];
+        perp_wrench *p = &s->p[i];
+        for (int k = l->at_v + l->nv - 1; k >= l->at_v; k--) {
+            eliminated *e = &s->e[k];
+            e->u = x[k] - pp_twist_power(&pass->column[k], p);
+            p->f = pp_along(p->f, e->s * e->u, e->U.f);
+            p->tau = pp_along(p->tau, e->s * e->u, e->U.tau);
+        }
+        if (l->parent >= 0) {
+            perp_vec3 r = pp_sub(pass->body[l->body].p, pass->body[l->carrier].p);
+            pp_wrench_gather(&s->p[l->parent], p, r);
+        }
+    }
+    to_leaves(pass, s->e, s->acceleration, x);
 }

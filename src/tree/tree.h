@@ -63,9 +63,8 @@ typedef struct pp_tree {
 perp_status pp_tree_create(pp_tree *out, const perp_model *model, const int *joints, int count,
                            pp_arena *arena, perp_error *error);
 
-// Name of coordinate k ("crank.angle") and velocity k ("crank.rate"), into text.
-void pp_tree_name_q(const pp_tree *tree, int k, char *text, size_t size);
-void pp_tree_name_v(const pp_tree *tree, int k, char *text, size_t size);
+void pp_tree_name_q(const pp_tree *tree, int k, char *text, size_t size);  // "crank.angle"
+void pp_tree_name_v(const pp_tree *tree, int k, char *text, size_t size);  // "crank.rate"
 
 // ── Coordinates ──────────────────────────────────────────────────────────────────────────────────
 
@@ -96,10 +95,8 @@ typedef struct pp_tree_pass {
     pp_weight *mass;     // all bodies, world axes
     perp_twist *column;  // nv: velocity of the centre of mass and angular velocity of the link it
                          // moves, relative to its parent, per unit rate
-    perp_twist
-        *sigma;  // all bodies: acceleration of the centre of mass and angular acceleration at
-                 // qdd = 0; of driven bodies their own
-    perp_wrench *load;  // links: room for sums towards the root; so a pass belongs to one thread
+    perp_twist *sigma;   // all bodies: accelerations at qdd = 0; of driven ones their own
+    perp_wrench *load;   // links: room for sums towards the root; so a pass belongs to one thread
     struct pp_compound *compound;  // links: the same, for inertias
 } pp_tree_pass;
 
@@ -107,8 +104,7 @@ typedef struct pp_tree_pass {
 perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const double *q,
                         const double *qd, pp_arena *arena);
 
-// nu = S qd + nu_0 of all free bodies (model->nv numbers), qd as given here; with nu_0 left out where
-// `relative`.
+// nu = S qd + nu_0 of all free bodies (model->nv numbers), qd as given here; `relative`: without nu_0.
 void pp_tree_velocities(const pp_tree_pass *pass, const double *qd, bool relative, double *nu);
 // tau = S^T f for impulses or forces on the free bodies (model->nv numbers).
 void pp_tree_gather(const pp_tree_pass *pass, const double *f, double *tau);
@@ -122,6 +118,10 @@ void pp_tree_mass(const pp_tree_pass *pass, double *H);
 // H = L^T D L with the sparsity of the tree, in place in H; O(nv depth^2). False: not positive definite.
 bool pp_tree_factor(const pp_tree *tree, double *H);
 void pp_tree_solve(const pp_tree *tree, const double *L, double *x);  // x = H^-1 x
+// The same without H, O(nv) each: articulated inertias once, then any x. The pass must stay.
+typedef struct pp_articulation pp_articulation;
+perp_status pp_tree_articulate(const pp_tree_pass *pass, pp_arena *arena, pp_articulation **out);
+void pp_tree_articulated(const pp_articulation *s, double *x);
 // C by the recursive Newton-Euler algorithm: what holds qdd = 0 against gravity and gyroscopic
 // forces.                                                                               theory (J4)
 void pp_tree_bias(const pp_tree_pass *pass, double *C);

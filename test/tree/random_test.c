@@ -265,8 +265,15 @@ static void check_dynamics(random_tree *m, rng *r, uint64_t seed)
     for (int k = 0; k < nv; k++) {
         x[k] = tau[k] - C[k];
     }
+    double without[MOST];  // H
+    pp_articulation *articulation;
+    memcpy(without, x, (size_t)nv * sizeof *x);
     CHECK(pp_tree_factor(&m->tree, H), seed);
     pp_tree_solve(&m->tree, H, x);
+    assert_int_equal(pp_tree_articulate(&pass, m->arena, &articulation), PERP_OK);
+    memcpy(qdd, tau, (size_t)nv * sizeof *tau);
+    pp_tree_articulated(articulation, qdd);  // of any other before it nothing is left
+    pp_tree_articulated(articulation, without);
     assert_int_equal(pp_tree_forward(&pass, tau, qdd, m->arena), PERP_OK);
     assert_int_equal(pp_tree_inverse(&pass, qdd, back, m->arena), PERP_OK);
     double most = 1.0, load = 1.0;
@@ -276,6 +283,7 @@ static void check_dynamics(random_tree *m, rng *r, uint64_t seed)
     }
     for (int k = 0; k < nv; k++) {
         CHECK(fabs(x[k] - qdd[k]) < 1e-11 * most, seed);
+        CHECK(fabs(x[k] - without[k]) < 1e-11 * most, seed);
         CHECK(fabs(back[k] - tau[k]) < 1e-12 * (load + most), seed);
     }
 }
