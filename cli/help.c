@@ -47,6 +47,7 @@ static const char run[] =
     "  --positions NAME  linear, exact: how joints hold at the end of a step\n"
     "  --coordinates NAME  body, joint: the velocities a step is written in\n"
     "  --tol R           tolerance of the solver\n"
+    "  --threads N       work on N threads; the run is the same, bit for bit\n"
     "  --every N         record every N-th step only\n"
     "  --no-figures      no SVG: as fast as can be, 'perp plot' can draw them later\n"
     "  --no-replay       no replay.html; 'perp view DIR' can make it later\n"

@@ -13,7 +13,7 @@ typedef struct run_options {
     const char *file, *dir, *solver;
     double until, step, tolerance;  // negative: as the scene has it
     int stepper, form, every;       // likewise
-    int friction, facets, rotation, gyroscopic, positions, coordinates;
+    int threads, friction, facets, rotation, gyroscopic, positions, coordinates;
     double replay_mb;
     bool json, quiet, no_figures, no_replay, profile;
 } run_options;
@@ -65,6 +65,7 @@ static cli_exit read_options(int count, char **words, run_options *o)
         {"--positions", CLI_WORD, &o->positions, perp_positions_word},
         {"--coordinates", CLI_WORD, &o->coordinates, perp_coordinates_word},
         {"--tol", CLI_POSITIVE, &o->tolerance, NULL},
+        {"--threads", CLI_COUNT, &o->threads, NULL},
         {"--every", CLI_COUNT, &o->every, NULL},
         {"--profile", CLI_FLAG, &o->profile, NULL},
         {"--json", CLI_FLAG, &o->json, NULL},
@@ -105,6 +106,7 @@ static perp_sim_def sim_def(const run *r)
         def.coordinates = (perp_coordinates)o->coordinates;
     }
     def.facets = o->facets > 0 ? o->facets : def.facets;
+    def.threads = o->threads > 0 ? o->threads : def.threads;
     def.solver = o->solver ? o->solver : def.solver;
     return def;
 }

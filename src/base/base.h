@@ -48,13 +48,22 @@ void *pp_arena_zeros(pp_arena *arena, size_t n, size_t size);
 #define PP_ARRAY(arena, type, n) ((type *)pp_arena_array((arena), (size_t)(n), sizeof(type)))
 #define PP_ZEROS(arena, type, n) ((type *)pp_arena_zeros((arena), (size_t)(n), sizeof(type)))
 
-// ── Threads (lanes.c) ────────────────────────────────────────────────────────────────────────────
+// ── Threads (team.c) ─────────────────────────────────────────────────────────────────────────────
 
+// Who works at the same time; NULL where one is passed: one lane.
 enum { PP_THREADS_MOST = 256 };
+typedef struct pp_team {
+    perp_env env;
+    int lanes;
+} pp_team;
 
 // task(arg, 0), … task(arg, lanes - 1), at the same time where there are threads; back when all are done.
 // Lanes may also run one after the other: none may wait for another.
-void pp_lanes_run(const perp_env *env, int lanes, void (*task)(void *arg, int lane), void *arg);
+void pp_team_run(const pp_team *team, int lanes, void (*task)(void *arg, int lane), void *arg);
+// task(arg, from, to) over all of 0 .. count - 1 in pieces of `grain`, by whoever is free. Few pieces are
+// done by the caller alone: waking threads takes some microseconds.
+void pp_team_share(const pp_team *team, int count, int grain,
+                   void (*task)(void *arg, int from, int to), void *arg);
 
 // The double that INFINITY (a float) stands for; needs <math.h>.
 #define PP_INF HUGE_VAL

@@ -5,6 +5,7 @@
 #include "gap/broad.h"
 
 #include <math.h>
+#include <string.h>
 
 // In the plane, b's surface minus a's along t = (n_y, -n_x). A surface moves along its outward normal
 // turned by -90 degrees: along t for a, whose outward normal is n, and along -t for b.
@@ -108,10 +109,10 @@ static void add_listed(pp_gaps *out, const perp_model *model, const pp_kinematic
     set_laws(model, kin, &pair, c);
 }
 
-static void add_detected(pp_gaps *out, const perp_model *model, const pp_kinematics *kin,
-                         double margin, uint64_t key)
+// The points of one pair, with their laws; returns how many.
+static int look_at(const perp_model *model, const pp_kinematics *kin, double margin, uint64_t key,
+                   pp_contact *c)
 {
-    pp_contact *c = &out->contact[out->count];
     pp_pair pair;
     int a = pp_broad_a(key), b = pp_broad_b(key);
     int count = pp_gap_pair(model, kin->body, a, b, margin, c);
@@ -121,7 +122,59 @@ static void add_detected(pp_gaps *out, const perp_model *model, const pp_kinemat
     for (int k = 0; k < count; k++) {
         set_laws(model, kin, &pair, &c[k]);
     }
-    out->count += count;
+    return count;
+}
+
+// Pairs looked at by several: each has room for its points, which are then moved together.
+typedef struct shared {
+    const perp_model *model;
+    const pp_kinematics *kin;
+    double margin;
+    const uint64_t *pair;
+    int points;           // most of a pair
+    pp_contact *contact;  // points of every pair
+    int *count;           // of each pair
+} shared;
+
+static void look_at_some(void *arg, int from, int to)
+{
+    const shared *s = arg;
+    pp_contact found[PP_POINTS_MAX];
+    for (int i = from; i < to; i++) {
+        s->count[i] = look_at(s->model, s->kin, s->margin, s->pair[i], found);
+        memcpy(s->contact + (size_t)i * (size_t)s->points, found,
+               (size_t)s->count[i] * sizeof *found);
+    }
+}
+
+enum { GRAIN = 32, SHARED_FROM = 4 * GRAIN };  // pairs
+
+static perp_status look_at_all(pp_gaps *out, const perp_model *model, const pp_kinematics *kin,
+                               double margin, const pp_broad *broad, pp_arena *arena)
+{
+    if (!kin->team || kin->team->lanes <= 1 || broad->count < SHARED_FROM) {
+        for (int i = 0; i < broad->count; i++) {
+            out->count += look_at(model, kin, margin, broad->pair[i], &out->contact[out->count]);
+        }
+        return PERP_OK;
+    }
+    shared s = {.model = model,
+                .kin = kin,
+                .margin = margin,
+                .pair = broad->pair,
+                .points = model->spatial ? PP_POINTS_MAX : 2,
+                .contact = out->contact + out->count,
+                .count = PP_ARRAY(arena, int, broad->count)};
+    if (!s.count) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_team_share(kin->team, broad->count, GRAIN, look_at_some, &s);
+    for (int i = 0; i < broad->count; i++) {
+        memmove(&out->contact[out->count], s.contact + (size_t)i * (size_t)s.points,
+                (size_t)s.count[i] * sizeof *s.contact);
+        out->count += s.count[i];
+    }
+    return PERP_OK;
 }
 
 static bool frames_finite(const perp_model *model, const pp_frame *body)
@@ -169,8 +222,8 @@ perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_kinemati
     for (int i = 0; i < model->listed; i++) {
         add_listed(out, model, kin, i);
     }
-    for (int i = 0; i < broad.count; i++) {
-        add_detected(out, model, kin, margin, broad.pair[i]);
+    if (look_at_all(out, model, kin, margin, &broad, arena) < 0) {
+        return PERP_ERR_MEMORY;
     }
     return contacts_finite(out) ? PERP_OK : PERP_ERR_NUMERIC;
 }

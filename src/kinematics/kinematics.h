@@ -36,14 +36,15 @@ typedef struct pp_weight {
 
 typedef struct pp_kinematics {
     double t, h;
-    pp_frame *body;      // every body, the ground included
-    pp_weight *mass;     // every body
-    bool values_only;    // rows of joints are wanted for their values, not for W
-    const double *turn;  // of the state; NULL: angles between -pi and pi
-    double *p_ext;       // nv: impulse of all explicit forces over h                 theory (P1)
-    perp_wrench *held;   // bodies that are not free: impulse of springs and forces on them
-    double potential;    // gravity and springs [J]
-    double work_rate;    // power of the explicit forces other than gravity and springs [W]
+    pp_frame *body;       // every body, the ground included
+    pp_weight *mass;      // every body
+    bool values_only;     // rows of joints are wanted for their values, not for W
+    const double *turn;   // of the state; NULL: angles between -pi and pi
+    double *p_ext;        // nv: impulse of all explicit forces over h                 theory (P1)
+    perp_wrench *held;    // bodies that are not free: impulse of springs and forces on them
+    double potential;     // gravity and springs [J]
+    const pp_team *team;  // for the stages that follow; NULL: one thread
+    double work_rate;     // power of the explicit forces other than gravity and springs [W]
 } pp_kinematics;
 
 // q and nu at t = 0.

@@ -87,6 +87,7 @@ static const pp_field scene_fields[] = {
     {.key = "absolute_tolerance",
      .kind = PP_FIELD_POSITIVE,
      .offset = AT(pp_settings, sim.event.absolute)},
+    {.key = "threads", .kind = PP_FIELD_THREADS, .offset = AT(pp_settings, sim.threads)},
     {.key = "events_per_second",
      .kind = PP_FIELD_POSITIVE,
      .offset = AT(pp_settings, sim.event.most),

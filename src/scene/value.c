@@ -47,6 +47,16 @@ static perp_status read_number(pp_reader *r, const pp_field *field, const json_t
     return PERP_OK;
 }
 
+static perp_status read_threads(pp_reader *r, const pp_field *field, const json_t *value, int *to)
+{
+    json_int_t n = json_is_integer(value) ? json_integer_value(value) : -1;
+    if (n < 0 || n > PP_THREADS_MOST) {
+        return pp_reader_refuse(r, field->key, "a whole number from 0 to 256", value);
+    }
+    *to = (int)n;
+    return PERP_OK;
+}
+
 // Radians, or a string: a number and "deg" or "rad".
 bool pp_reader_angle(const json_t *value, double *to)
 {
@@ -447,6 +457,8 @@ perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *v
     case PP_FIELD_FRACTION:
     case PP_FIELD_EFFORT:
         return read_number(r, field, value, to);
+    case PP_FIELD_THREADS:
+        return read_threads(r, field, value, to);
     case PP_FIELD_LENGTH:
         return read_number(r, field, value, r->spatial ? &vector->z : &vector->x);
     case PP_FIELD_BOUND:

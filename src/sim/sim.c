@@ -141,6 +141,7 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
         memcpy(s->solver, def->solver, strlen(def->solver) + 1);
         s->def.solver = s->solver;
     }
+    s->team = (pp_team){s->env, def->threads > 1 ? def->threads : 1};
     s->memory = pp_arena_create(env);
     s->arena = pp_arena_create(env);
     s->found.arena[0] = pp_arena_create(env);

@@ -52,7 +52,8 @@ struct perp_sim {
     pp_ldl *joints;    // factorisation of the closed joints
     pp_ldl *touching;  // of the bodies in contact
     pp_islands *islands;
-    pp_tree *tree;     // joint coordinates; NULL: bodies
+    pp_team team;
+    pp_tree *tree;  // joint coordinates; NULL: bodies
     pp_state now, next;
     perp_wrench *applied;  // bodies
     perp_body refused;     // was given a wrench that is not finite; -1: none

@@ -22,6 +22,7 @@ static perp_status kinematics(perp_sim *sim, double h)
     pp_step *s = &sim->step;
     perp_status status = pp_kinematics_run(&s->kin, sim->model, &sim->now, h, sim->def.gyroscopic,
                                            sim->applied, sim->arena);
+    s->kin.team = &sim->team;
     bool light = status >= 0 && sim->def.stepper == PERP_QUASISTATIC;
     for (int i = 0; light && i < sim->model->bodies; i++) {
         pp_weight_scale(&s->kin.mass[i], QUASISTATIC_MASS);
@@ -413,6 +414,7 @@ static perp_status find_end(perp_sim *sim)
     pp_arena *arena = found->arena[1 - found->last];
     at.mass = sim->step.kin.mass;
     at.p_ext = sim->step.kin.p_ext;
+    at.team = &sim->team;
     pp_arena_reset(arena);
     found->last = 1 - found->last;
     found->reach = reach_of(sim, &at);

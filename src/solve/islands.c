@@ -26,8 +26,8 @@ typedef struct factors {
 } factors;
 
 struct pp_islands {
-    perp_env env;
-    int lanes, bodies;
+    pp_team team;
+    int bodies;
     lane *lane;
     factors *factor;   // bodies: of the island whose first body it is
     int *kept, count;  // bodies that have factors
@@ -39,16 +39,16 @@ pp_islands *pp_islands_create(const perp_env *env, int bodies, int threads)
     if (!s) {
         return NULL;
     }
-    *s = (pp_islands){.env = env ? *env : (perp_env){0}, .bodies = bodies};
-    s->lanes = threads > 1 ? threads : 1;
-    s->lane = pp_alloc(env, (size_t)s->lanes * sizeof *s->lane);
+    *s = (pp_islands){.team = {env ? *env : (perp_env){0}, threads > 1 ? threads : 1},
+                      .bodies = bodies};
+    s->lane = pp_alloc(env, (size_t)s->team.lanes * sizeof *s->lane);
     s->factor = pp_alloc(env, (size_t)bodies * sizeof *s->factor);
     s->kept = pp_alloc(env, (size_t)bodies * sizeof *s->kept);
     bool ok = s->lane && s->factor && s->kept;
     for (int i = 0; s->factor && i < bodies; i++) {
         s->factor[i] = (factors){0};
     }
-    for (int i = 0; s->lane && i < s->lanes; i++) {
+    for (int i = 0; s->lane && i < s->team.lanes; i++) {
         s->lane[i] = (lane){pp_arena_create(env), perp_workspace_create(env)};
         ok = ok && s->lane[i].arena && s->lane[i].work;
     }
@@ -71,15 +71,15 @@ void pp_islands_destroy(pp_islands *s)
     if (!s) {
         return;
     }
-    perp_env env = s->env;
+    perp_env env = s->team.env;
     for (int i = 0; i < s->count; i++) {
         free_factors(&s->factor[s->kept[i]]);
     }
-    for (int i = 0; s->lane && i < s->lanes; i++) {
+    for (int i = 0; s->lane && i < s->team.lanes; i++) {
         pp_arena_destroy(s->lane[i].arena);
         perp_workspace_destroy(s->lane[i].work);
     }
-    pp_free(&env, s->lane, (size_t)s->lanes * sizeof *s->lane);
+    pp_free(&env, s->lane, (size_t)s->team.lanes * sizeof *s->lane);
     pp_free(&env, s->factor, (size_t)s->bodies * sizeof *s->factor);
     pp_free(&env, s->kept, (size_t)s->bodies * sizeof *s->kept);
     pp_free(&env, s, sizeof *s);
@@ -103,8 +103,8 @@ static perp_status keep_factors(pp_islands *s, const pp_parts *parts)
             s->kept[s->count++] = first;
         }
         f->used = true;
-        f->joints = f->joints || !joints ? f->joints : pp_ldl_create(&s->env);
-        f->contacts = f->contacts ? f->contacts : pp_ldl_create(&s->env);
+        f->joints = f->joints || !joints ? f->joints : pp_ldl_create(&s->team.env);
+        f->contacts = f->contacts ? f->contacts : pp_ldl_create(&s->team.env);
         if (!f->contacts || (joints && !f->joints)) {
             s->count -= !f->contacts && !f->joints;
             return PERP_ERR_MEMORY;
@@ -331,9 +331,9 @@ perp_status pp_solve_islands(const pp_whole *whole, pp_arena *arena)
         return status;
     }
     bool threaded = rows->nb + rows->nm + rows->nn >= THREADED_FROM;
-    int lanes = c.kept->lanes < whole->parts->count ? c.kept->lanes : whole->parts->count;
+    int lanes = c.kept->team.lanes < whole->parts->count ? c.kept->team.lanes : whole->parts->count;
     atomic_init(&c.next, 0);
-    pp_lanes_run(&c.kept->env, threaded ? lanes : 1, work, &c);
+    pp_team_run(&c.kept->team, threaded ? lanes : 1, work, &c);
     if (!find_form(&c)) {
         return pp_solve_whole(whole->out, whole->model, whole->kin, rows, whole->nu, whole->options,
                               arena);

@@ -244,6 +244,7 @@ static void wrong_scenes_break_the_schema(void **state)
         "{\"shapes\": [{\"kind\": \"ellipsoid\", \"radii\": [1, 1]}]}",
         "{\"shapes\": [{\"kind\": \"halfspace\", \"density\": 1}]}",
         "{\"shapes\": [{\"kind\": \"halfspace\", \"facets\": 2}]}",
+        "{\"threads\": 257}",
         "{\"joints\": [{\"kind\": \"spherical\", \"b\": \"x\", \"axis\": [0, 0, 1]}]}",
         "{\"joints\": [{\"kind\": \"screw\", \"b\": \"x\"}]}",
     };

@@ -37,7 +37,7 @@ static void bodies_arrive(void **state)
 {
     (void)state;
     perp_scene *scene = parse(
-        "{\"facets\": 5, \"rotation_update\": \"linear\", \"gyroscopic\": \"explicit\",\n"
+        "{\"facets\": 5, \"threads\": 3, \"rotation_update\": \"linear\", \"gyroscopic\": \"explicit\",\n"
         " \"friction\": \"pyramid\", \"bodies\": [\n"
         "  {\"name\": \"a\", \"kind\": \"solid\", \"position\": [1, 2, 3], \"velocity\": [4, 5, "
         "6],\n"
@@ -69,6 +69,7 @@ static void bodies_arrive(void **state)
     assert_non_null(m->body[4].motion[PP_BY_RX]);
     assert_non_null(m->body[4].motion[PP_BY_RZ]);
     assert_int_equal(def.facets, 5);
+    assert_int_equal(def.threads, 3);
     assert_int_equal(def.rotation, PERP_ROTATION_LINEAR);
     assert_int_equal(def.gyroscopic, PERP_GYRO_EXPLICIT);
     assert_int_equal(def.friction, PERP_FRICTION_PYRAMID);

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads: the host's where perp_env brings them, else OpenMP's where the library is built with it, else
+// none. Nothing else of the library knows of threads.
+#include "base/base.h"
+
+#include <stdatomic.h>
+
+void pp_team_run(const pp_team *team, int lanes, void (*task)(void *arg, int lane), void *arg)
+{
+    if (lanes <= 1) {
+        task(arg, 0);
+        return;
+    }
+    if (team->env.parallel_for) {
+        team->env.parallel_for(team->env.user, lanes, task, arg);
+        return;
+    }
+#if defined(PERP_WITH_OPENMP)
+#pragma omp parallel for num_threads(lanes) schedule(static, 1)
+#endif
+    for (int i = 0; i < lanes; i++) {
+        task(arg, i);
+    }
+}
+
+typedef struct share {
+    int count, grain;
+    void (*task)(void *arg, int from, int to);
+    void *arg;
+    atomic_int next;
+} share;
+
+static void take(void *arg, int lane)
+{
+    share *s = arg;
+    (void)lane;
+    for (;;) {
+        int from = atomic_fetch_add_explicit(&s->next, s->grain, memory_order_relaxed);
+        if (from >= s->count) {
+            return;
+        }
+        s->task(s->arg, from, s->count - from < s->grain ? s->count : from + s->grain);
+    }
+}
+
+void pp_team_share(const pp_team *team, int count, int grain,
+                   void (*task)(void *arg, int from, int to), void *arg)
+{
+    int pieces = count / grain + 1;
+    int lanes = !team || pieces < 4 ? 1 : team->lanes < pieces ? team->lanes : pieces;
+    if (lanes <= 1 || count > INT32_MAX - PP_THREADS_MOST * grain) {
+        task(arg, 0, count);
+        return;
+    }
+    share s = {.count = count, .grain = grain, .task = task, .arg = arg};
+    atomic_init(&s.next, 0);
+    pp_team_run(team, lanes, take, &s);
+}
