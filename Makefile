@@ -13,7 +13,7 @@ FUZZ_SECONDS ?=
 FUZZ_SEED    ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-peers bench-tree bench-growth lint format docs install clean asan check-install fuzz \
+.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits lint format docs install clean asan check-install fuzz \
         deps-docs deps-build deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo 'make test      build perp and run its tests'
 	@echo 'make bench     time the solvers (PEERS=yes: install the engines to compare with)'
 	@echo 'make bench-tree   a chain in joint coordinates, beside MuJoCo'
+	@echo 'make bench-limits  what one core can do, and how near a factorisation and a sweep come'
 	@echo 'make bench-growth  cost of a step against the size of the scene (ARGS="--family walls")'
 	@echo 'make bench-peers  spatial scenes by perp and five other engines (ARGS="--scene slide")'
 	@echo 'make lint      format, clang-tidy, layers, budgets, symbols, headers, words, equations'
@@ -88,6 +89,10 @@ bench-tree: deps-bench-peers
 	@cmake build/release --log-level=WARNING
 	@cmake --build build/release --parallel $(JOBS) --target perp_bench_tree
 	@build/release/bench/perp_bench_tree
+
+bench-limits: deps-bench
+	@$(MAKE) --no-print-directory build-release
+	@build/release/bench/perp_bench_limits
 
 bench-growth: deps-bench
 	@$(MAKE) --no-print-directory build-release

@@ -130,3 +130,4 @@ const double *pp_ldl_pivots(const pp_ldl *ldl);   // of L D L', in the caller's 
 double pp_ldl_growth(const pp_ldl *ldl);          // largest entry of L: digits lost
 size_t pp_ldl_fill(const pp_ldl *ldl);            // numbers in L and U, zeros of wide fronts too
 double pp_ldl_flops(const pp_ldl *ldl);           // operations of the last factorisation
+double pp_ldl_bytes(const pp_ldl *ldl);           // that it moves at least

@@ -129,6 +129,17 @@ double pp_ldl_flops(const pp_ldl *l)
     return sum;
 }
 
+// Every number of a front is written when it is made, and read when it is eliminated or added to the parent.
+double pp_ldl_bytes(const pp_ldl *l)
+{
+    double numbers = l->symmetric ? (double)l->left_size : (double)pp_ldl_fill(l);
+    for (int f = 0; l->ready && f < l->fronts; f++) {
+        double m = l->front[f].m;
+        numbers += l->symmetric ? 0.5 * m * (m + 1.0) : m * m;
+    }
+    return 2.0 * sizeof(double) * numbers;
+}
+
 // ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
 
 // The rows x columns block at `from`, transposed when asked, to column-major `to`.
