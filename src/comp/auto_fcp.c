@@ -26,7 +26,7 @@ enum {
     GUESS_STEPS = 4,
     QUICK_ROWS = 36,
     LEMKE_MOST = 500,
-    RUNGS_MAX = 10
+    RUNGS_MAX = 8
 };
 
 static const double LOOSE = 1e-5;
@@ -41,7 +41,6 @@ typedef struct rung {
     int limit;   // iterations, 0: its own choice
     bool warm;   // from the best answer so far
     bool close;  // to CLOSER of the tolerance
-    bool quick;  // leaves r as it was when it fails: not judged then
 } rung;
 
 typedef struct climb {
@@ -91,9 +90,6 @@ static perp_status step_on(climb *c, rung k)
     pp_mark mark = pp_arena_mark(job.arena);
     perp_status status = k.solve(c->fcp, &job, c->trial_r, c->trial_v, &report);
     pp_arena_release(job.arena, mark);
-    if (k.quick && status < 0) {
-        return status;
-    }
     perp_fcp_residuals residuals;
     double residual;
     if (status == PERP_ERR_MEMORY || judge(c, &residuals, &residual) < 0) {
@@ -127,10 +123,31 @@ static int sweeps(const perp_fcp *fcp, const perp_comp_options *options)
     if (fcp->nc <= FEW || options->tolerance >= LOOSE) {
         return fcp->nc > MANY ? 1000 : 200;
     }
-    if (fcp->dim == 3 && fcp->nc > MANY) {
-        return 40;
+    if (fcp->dim == 3 && fcp->nc > MANY) {  // W is not sparse in general: its factors cost nc^3
+        double size = fcp->nv == 0 ? pp_within(fcp->nc / 250.0, 1.0, 3.0) : 1.0;
+        return (int)(40.0 * size * size);
     }
     return fcp->dim == 2 ? 100 + fcp->nc / 6 : 50 + fcp->nc / 4;
+}
+
+static int choose(const perp_fcp *fcp, const perp_comp_options *options, rung *rungs)
+{
+    int count = 0;
+    if (options->warm_start && fcp->nc > (fcp->dim == 2 ? SOME : SOME_IN_SPACE)) {
+        rungs[count++] = (rung){"ssn", pp_ssn_fcp, GUESS_STEPS, true, true};
+    }
+    rungs[count++] = (rung){"gs", pp_gs_fcp, sweeps(fcp, options), options->warm_start, false};
+    rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, true, false};
+    if (fcp->nc <= MANY) {
+        rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, false, false};
+    }
+    rungs[count++] = (rung){"gs", pp_gs_fcp, fcp->nc <= MANY ? 5000 : 1500, false, false};
+    rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, true, false};
+    if (pp_fcp_is_polygonal(fcp) && fcp->nc <= LEMKE_MOST) {
+        rungs[count++] = (rung){"lemke", lemke_on_pyramid, 0, false, false};
+    }
+    rungs[count++] = (rung){"eg", pp_eg_fcp, fcp->nc <= MANY ? 20000 : 2000, true, false};
+    return count;
 }
 
 // Few contacts, or many of them moved by each: then Newton's steps cost less than sweeps.
@@ -140,35 +157,46 @@ static bool is_full(const perp_fcp *fcp)
     return n <= QUICK_ROWS || 8 * pp_matrix_entries(&fcp->W) > n * n;
 }
 
-static int choose(const perp_fcp *fcp, const perp_comp_options *options, rung *rungs)
+// The first rung where contacts are few: in place, since a failure leaves r alone and the fixed cost counts.
+static perp_status begin_quickly(const perp_fcp *fcp, const pp_job *job, double *r,
+                                 pp_report *report)
 {
-    int count = 0;
-    if (pp_ssn_quick_fits(fcp, options) && is_full(fcp)) {
-        rungs[count++] =
-            (rung){"ssn", pp_ssn_quick, 0, options->warm_start, options->warm_start, true};
+    const perp_comp_options *asked = job->options;
+    perp_comp_options options;
+    perp_fcp_residuals *residuals = &report->residuals;
+    pp_job own = *job;
+    if (asked->warm_start) {
+        options = *asked;
+        options.tolerance *= CLOSER;
+        own.options = &options;
     }
-    if (options->warm_start && fcp->nc > (fcp->dim == 2 ? SOME : SOME_IN_SPACE)) {
-        rungs[count++] = (rung){"ssn", pp_ssn_fcp, GUESS_STEPS, true, true, false};
+    pp_mark mark = pp_arena_mark(job->arena);
+    perp_status status = pp_ssn_quick(fcp, &own, r, NULL, report);
+    pp_arena_release(job->arena, mark);
+    report->rungs = 1;
+    if (status >= 0) {
+        status = pp_fcp_judge(fcp, r, NULL, asked->tolerance, job->arena, residuals);
     }
-    rungs[count++] =
-        (rung){"gs", pp_gs_fcp, sweeps(fcp, options), options->warm_start, false, false};
-    rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, true, false, false};
-    if (fcp->nc <= MANY) {
-        rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, false, false, false};
+    bool solved = status >= 0 && residuals->plain <= asked->tolerance &&
+                  residuals->scaled <= asked->tolerance;
+    if (solved) {
+        report->judged = true;
+        report->solver = "ssn";
     }
-    rungs[count++] = (rung){"gs", pp_gs_fcp, fcp->nc <= MANY ? 5000 : 1500, false, false, false};
-    rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, true, false, false};
-    if (pp_fcp_is_polygonal(fcp) && fcp->nc <= LEMKE_MOST) {
-        rungs[count++] = (rung){"lemke", lemke_on_pyramid, 0, false, false, false};
-    }
-    rungs[count++] = (rung){"eg", pp_eg_fcp, fcp->nc <= MANY ? 20000 : 2000, true, false, false};
-    return count;
+    pp_auto_tell(report, "ssn", status, solved, "");
+    return solved || status == PERP_ERR_MEMORY ? status : PERP_ERR_LIMIT;
 }
 
 perp_status pp_auto_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
                         pp_report *report)
 {
     size_t n = (size_t)(fcp->nc * fcp->dim);
+    if (pp_ssn_quick_fits(fcp, job->options) && is_full(fcp)) {
+        perp_status status = begin_quickly(fcp, job, r, report);
+        if (status != PERP_ERR_LIMIT) {
+            return status;
+        }
+    }
     climb c = {.fcp = fcp, .job = job, .r = r, .v = v, .residual = PP_INF, .report = report};
     c.trial_r = PP_ARRAY(job->arena, double, n);
     c.trial_v = PP_ARRAY(job->arena, double, fcp->nv);

@@ -338,8 +338,8 @@ static perp_status judge_fcp(call *c, const perp_fcp *fcp, const double *r, cons
     perp_status status = PERP_OK;
     if (!c->report.judged) {
         status = pp_fcp_judge(fcp, r, v, c->options.tolerance, c->arena, &residuals);
+        c->info->seconds_judge = pp_seconds() - c->stopped;
     }
-    c->info->seconds_judge = pp_seconds() - c->stopped;
     if (status < 0) {
         return status;
     }

@@ -19,7 +19,7 @@ enum {
 };
 
 #define MARGIN 0.99  // of the tolerance: the judge computes otherwise
-#define NEAR   1e-3  // |F| relative to its terms below which residuals are worth their time
+#define NEAR   1e-3  // |F| in units of q below which residuals are worth their time
 
 // ── The map ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -40,8 +40,8 @@ static pp_touch_kind project(const pp_quick *s, int c, const double *x, double *
     return *size <= radius && radius > 0.0 ? PP_TOUCH_STICK : PP_TOUCH_SLIP;
 }
 
-// The square of |F| at r + t dr, in units of energy; touch gets what the contacts do when `mark`.
-static double merit(pp_quick *s, double t, bool mark)
+// The square of |F| at r + t dr, in units of energy; touch gets what the contacts do there.
+static double merit(pp_quick *s, double t)
 {
     double sum = 0.0;
     for (int c = 0, i = 0; c < s->nc; c++, i += s->dim) {
@@ -56,12 +56,9 @@ static double merit(pp_quick *s, double t, bool mark)
             square += F * F;
         }
         sum += square / rho;
-        if (mark) {
-            double inverse = size > 0.0 ? 1.0 / size : 0.0;
-            s->touch[c] = (pp_touch){.kind = kind,
-                                     .e = {x[1] * inverse, x[2] * inverse},
-                                     .turn = s->mu[c] * x[0] * inverse};
-        }
+        double inverse = kind == PP_TOUCH_SLIP && size > 0.0 ? 1.0 / size : 0.0;
+        s->touch[c] = (pp_touch){
+            .kind = kind, .e = {x[1] * inverse, x[2] * inverse}, .turn = s->mu[c] * x[0] * inverse};
     }
     return sum;
 }
@@ -152,52 +149,51 @@ static void tidy(pp_quick *s, double target)
     }
 }
 
-// The sum of squares that |F|^2 is measured against.
-static double terms(const pp_quick *s)
+// Moves r along dr as far as makes |F| fall, or all the way; returns |F|^2 there.
+static double move(pp_quick *s, double size2)
 {
-    double sum = 0.0;
-    for (int c = 0, i = 0; c < s->nc; c++) {
-        for (int a = 0; a < s->dim; a++, i++) {
-            sum += s->r[i] * s->r[i] / s->rho[c] + s->rho[c] * s->q[i] * s->q[i];
+    double t = 1.0, reached = PP_INF;
+    int k = 0;
+    for (; k < BACKTRACKS; k++, t *= 0.5) {
+        double wanted = 1.0 - 1e-4 * t;
+        reached = merit(s, t);
+        if (reached < wanted * wanted * size2) {
+            break;
         }
     }
-    return sum;
+    t = k < BACKTRACKS ? t : 1.0;
+    pp_axpy(s->n, t, s->dr, s->r);
+    pp_axpy(s->n, t, s->du, s->u);
+    return k < BACKTRACKS ? reached : merit(s, 0.0);
 }
 
-static bool arrived(pp_quick *s, double size2, double target)
-{
-    return size2 <= NEAR * NEAR * terms(s) && residual(s) <= target;
-}
-
-static perp_status iterate(pp_quick *s, const pp_job *job, pp_report *report)
+// From r, or from zero.
+static perp_status iterate(pp_quick *s, const pp_job *job, const double *r, pp_report *report)
 {
     double target = MARGIN * job->options->tolerance;
     int limit = job->options->max_iterations;
     limit = limit > 0 && limit < STEPS ? limit : STEPS;
-    find_velocities(s);
+    if (r) {
+        memcpy(s->r, r, (size_t)s->n * sizeof *r);
+        find_velocities(s);
+    } else {
+        memset(s->r, 0, (size_t)s->n * sizeof *s->r);
+        memcpy(s->u, s->q, (size_t)s->n * sizeof *s->u);
+    }
     memset(s->dr, 0, (size_t)s->n * sizeof *s->dr);
     memset(s->du, 0, (size_t)s->n * sizeof *s->du);
+    double size2 = merit(s, 0.0);
     for (int k = 0;; k++) {
-        double size2 = merit(s, 0.0, true), t = 1.0;
         report->iterations = report->factorisations = k;
-        if (arrived(s, size2, target)) {
+        if (size2 <= NEAR * NEAR * s->unit2 && residual(s) <= target) {
             tidy(s, target);
             return PERP_OK;
         }
-        if (k == limit || !pp_quick_step(s) ||
-            (job->deadline < PP_INF && pp_seconds() >= job->deadline)) {
+        bool late = job->deadline < PP_INF && pp_seconds() >= job->deadline;
+        if (k == limit || late || !pp_quick_step(s)) {
             return PERP_ERR_LIMIT;
         }
-        int halvings = 0;
-        for (; halvings < BACKTRACKS; halvings++, t *= 0.5) {
-            double wanted = 1.0 - 1e-4 * t;
-            if (merit(s, t, false) < wanted * wanted * size2) {
-                break;
-            }
-        }
-        t = halvings < BACKTRACKS ? t : 1.0;
-        pp_axpy(s->n, t, s->dr, s->r);
-        pp_axpy(s->n, t, s->du, s->u);
+        size2 = move(s, size2);
     }
 }
 
@@ -231,6 +227,9 @@ static bool find_scales(pp_quick *s)
         least = trace < least ? trace : least;
         most = pp_larger(trace, most);
         s->rho[c] = (double)s->dim / trace;
+        for (int a = c * s->dim; a < (c + 1) * s->dim; a++) {
+            s->unit2 += s->rho[c] * s->q[a] * s->q[a];
+        }
     }
     return least > 1e-14 * most && most < PP_INF;
 }
@@ -274,13 +273,9 @@ perp_status pp_ssn_quick(const perp_fcp *fcp, const pp_job *job, double *r, doub
     if (status < 0) {
         return status;
     }
-    for (int i = 0; i < s.n; i++) {
-        s.r[i] = job->options->warm_start ? r[i] : 0.0;
-    }
-    status = iterate(&s, job, report);
+    status = iterate(&s, job, job->options->warm_start ? r : NULL, report);
     if (status == PERP_ERR_LIMIT && job->options->warm_start && s.n <= ROWS_COLD) {
-        memset(s.r, 0, (size_t)s.n * sizeof *s.r);
-        status = iterate(&s, job, report);
+        status = iterate(&s, job, NULL, report);
     }
     if (status == PERP_OK) {
         memcpy(r, s.r, (size_t)s.n * sizeof *r);

@@ -20,7 +20,8 @@ typedef struct pp_quick {
     int nc, dim, n;
     const double *W;  // n x n
     const double *q, *mu;
-    double *rho;  // nc: 1 / mean diag W_cc
+    double *rho;   // nc: 1 / mean diag W_cc
+    double unit2;  // |q|^2 in units of energy
     double *r, *u;
     double *dr, *du;  // the Newton step, W times it
     pp_touch *touch;  // nc

@@ -22,7 +22,9 @@
 #include <math.h>
 #include <string.h>
 
-#define ALPHA 1e-9
+enum { SMALL = 4 };  // unknowns up to which a plain elimination is faster
+
+#define ALPHA 1e-11
 
 void pp_quick_mul(const pp_quick *s, const double *x, double *y)
 {
@@ -168,9 +170,48 @@ static void assemble(pp_quick *s, int m)
     }
 }
 
+// z = J \ z for m <= SMALL, without the calls
+static bool solve_small(int m, double *J, double *z)
+{
+    for (int k = 0; k < m; k++) {
+        int best = k;
+        for (int i = k + 1; i < m; i++) {
+            best = fabs(J[i + k * m]) > fabs(J[best + k * m]) ? i : best;
+        }
+        for (int j = k; j < m; j++) {
+            double swap = J[k + j * m];
+            J[k + j * m] = J[best + j * m];
+            J[best + j * m] = swap;
+        }
+        double swap = z[k], pivot = J[k + k * m];
+        z[k] = z[best];
+        z[best] = swap;
+        if (pivot == 0.0) {
+            return false;
+        }
+        for (int i = k + 1; i < m; i++) {
+            double factor = J[i + k * m] / pivot;
+            for (int j = k + 1; j < m; j++) {
+                J[i + j * m] -= factor * J[k + j * m];
+            }
+            z[i] -= factor * z[k];
+        }
+    }
+    for (int k = m - 1; k >= 0; k--) {
+        z[k] /= J[k + k * m];
+        for (int i = 0; i < k; i++) {
+            z[i] -= J[i + k * m] * z[k];
+        }
+    }
+    return true;
+}
+
 static bool solve(pp_quick *s, int m)
 {
     assemble(s, m);
+    if (m <= SMALL) {
+        return solve_small(m, s->J, s->z);
+    }
     if (pp_lu_factor(m, s->J, m, s->pivot, 0.0)) {
         return false;
     }
