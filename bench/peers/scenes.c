@@ -375,9 +375,10 @@ void peer_scene_free(peer_scene *scene)
     "mujoco:acc-connect ode:step ode:step-tight ode:quick20 ode:quick50 bullet:si10 "              \
     "bullet:si50 bullet:dantzig dart:dantzig"
 #define PILE                                                                                       \
-    "perp:default mujoco:cg mujoco:default ode:quick20 ode:quick50 ode:quick200 "                  \
-    "bullet:si10-gbox bullet:si50-gbox bullet:si200-gbox dart:pgs siconos:nsgs3"
-#define LARGE_PILE "perp:default ode:quick20 ode:quick50 bullet:si10-gbox bullet:si50-gbox"
+    "perp:default mujoco:cg mujoco:default ode:step ode:quick20 ode:quick50 ode:quick200 "         \
+    "bullet:si10-gbox bullet:si50-gbox bullet:si200-gbox bullet:dantzig-gbox dart:dantzig "        \
+    "dart:pgs siconos:nsgs3"
+#define LARGE_PILE "perp:tol6 perp:tol3 ode:quick20 ode:quick50 bullet:si10-gbox bullet:si50-gbox"
 #define BOUNCE                                                                                     \
     "perp:default mujoco:default mujoco:fit ode:step ode:quick20 bullet:si10 dart:dantzig "        \
     "siconos:nsgs8"
