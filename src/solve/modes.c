@@ -262,8 +262,8 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
     r->out->iterations += steps;
     r->out->effort.factorisations += steps;
     if (steps > 0 && !s.dense) {
-        r->out->effort.fill = (double)pp_ldl_fill(s.ldl);
-        r->out->effort.flops = pp_ldl_flops(s.ldl);
+        r->out->effort.fill = fmax(r->out->effort.fill, (double)pp_ldl_fill(s.ldl));
+        r->out->effort.flops = fmax(r->out->effort.flops, pp_ldl_flops(s.ldl));
     }
     r->out->effort.solvers++;
     r->done = *solved;

@@ -250,6 +250,10 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
         status = pp_closed_create(&r.closed, model, rows, kin->mass, &r.in, options->joints, arena);
     }
     out->effort.seconds_joints = pp_seconds() - begin;
+    if (status >= 0 && r.closed.ldl) {
+        out->effort.fill = (double)pp_ldl_fill(r.closed.ldl);
+        out->effort.flops = pp_ldl_flops(r.closed.ldl);
+    }
     if (status < 0) {
         return status;
     }
