@@ -57,6 +57,8 @@ double pp_one_contact_plane(const pp_law *law, const double *W, const double *q,
 double pp_one_contact_disc(const pp_law *law, const double *W, const double *q, double *r);
 double pp_one_contact_polygon(const pp_law *law, const double *W, const double *q, double *r);
 double pp_one_contact_newton(const pp_law *law, const double *W, const double *q, double *r);
+// The slip of a contact with the disc that is closed and does not stick; false: not found this way.
+bool pp_one_contact_slip(double mu, const double *W, const double *q, double *r);
 // x = A \ x for the leading n x n of a dim-strided column-major A, n <= 6. False: singular.
 bool pp_small_solve(int n, const double *A, int ld, double *x);
 

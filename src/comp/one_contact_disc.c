@@ -71,7 +71,7 @@ static double pole(const slip *s)
 
 static bool slip_by_multiplier(const slip *s, double *e)
 {
-    double low = pole(s), high = hypot(s->b[0], s->b[1]), l = low;
+    double low = pole(s), high = fabs(s->b[0]) + fabs(s->b[1]), l = low;
     for (int i = 0; i < 2; i++) {
         high += fabs(s->A[i][0]) + fabs(s->A[i][1]);
     }
@@ -233,6 +233,13 @@ static double slip_by_angles(const pp_law *law, const slip *s, const double *W, 
         }
     }
     return best;
+}
+
+bool pp_one_contact_slip(double mu, const double *W, const double *q, double *r)
+{
+    slip s = slip_of(mu, W, q);
+    double e[2];
+    return slip_by_multiplier(&s, e) && reaction(&s, e, r) && s.k > 1e-6 * s.Wnn * r[0];
 }
 
 double pp_one_contact_disc(const pp_law *law, const double *W, const double *q, double *r)

@@ -73,8 +73,9 @@ typedef struct blows {
     const perp_model *model;
     const pp_kinematics *kin;
     const pp_gaps *gaps;
-    double *push;  // bodies
-    blow *blow;    // bodies
+    double *push;       // bodies
+    blow *blow;         // bodies
+    struct pass *pass;  // contacts
 } blows;
 
 typedef struct pass {
@@ -129,7 +130,7 @@ static void strike(const blows *s)
 {
     for (int i = 0; i < s->gaps->count; i++) {
         const pp_contact *c = &s->gaps->contact[i];
-        pass p = pass_of(s, c);
+        pass p = s->pass[i] = pass_of(s, c);
         double ma = mass_of(s, p.a), mb = mass_of(s, p.b);
         if (c->gap <= s->kin->h * (p.close + s->push[p.a] + s->push[p.b])) {
             double u = (1.0 + c->restitution) * p.close;
@@ -145,8 +146,9 @@ static void spread(const blows *s)
     for (int sweep = 0; news && sweep < SWEEPS; sweep++) {
         news = false;
         for (int k = 0; k < s->gaps->count; k++) {
-            const pp_contact *c = &s->gaps->contact[sweep % 2 ? s->gaps->count - 1 - k : k];
-            pass p = pass_of(s, c);
+            int i = sweep % 2 ? s->gaps->count - 1 - k : k;
+            const pp_contact *c = &s->gaps->contact[i];
+            pass p = s->pass[i];
             if (c->gap <= s->kin->h * (p.speed + harder(s, p.a, p.b))) {
                 news = pass_on(s, p.a, p.b) || pass_on(s, p.b, p.a) || news;
             }
@@ -168,8 +170,9 @@ perp_status pp_gaps_keep(pp_gaps *gaps, const perp_model *model, const pp_kinema
                .kin = kin,
                .gaps = gaps,
                .push = PP_ZEROS(arena, double, model->bodies),
-               .blow = PP_ZEROS(arena, blow, model->bodies)};
-    if (!s.push || !s.blow) {
+               .blow = PP_ZEROS(arena, blow, model->bodies),
+               .pass = PP_ARRAY(arena, pass, gaps->count)};
+    if (!s.push || !s.blow || !s.pass) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < model->bodies; i++) {
@@ -180,7 +183,7 @@ perp_status pp_gaps_keep(pp_gaps *gaps, const perp_model *model, const pp_kinema
     int kept = 0;
     for (int i = 0; i < gaps->count; i++) {
         const pp_contact *c = &gaps->contact[i];
-        pass p = pass_of(&s, c);
+        pass p = s.pass[i];
         double far = SPARE * kin->h * (p.speed + harder(&s, p.a, p.b));
         if (c->listed >= 0 || c->gap <= fmax(margin, far)) {
             gaps->contact[kept++] = *c;

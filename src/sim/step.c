@@ -174,6 +174,7 @@ static perp_status solve(perp_sim *sim, const double *nu)
                                 .solver = sim->def.solver,
                                 .tolerance = quasistatic ? fmin(sim->def.tolerance, 1e-12)
                                                          : sim->def.tolerance,
+                                .deadline = PP_INF,
                                 .impact = sim->def.impact,
                                 .warm = pp_sim_guess(sim),
                                 .gaps = &sim->step.gap,

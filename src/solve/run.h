@@ -46,6 +46,8 @@ perp_status pp_run_by_lcp(pp_run *r, const double *slack);
 perp_status pp_run_by_cone(pp_run *r);
 // Contacts from their last impulses, by modes; solved is false where the cone form has to be solved.
 perp_status pp_run_by_modes(pp_run *r, bool *solved);
+// Loose tolerances, by sweeps from the last impulses; solved likewise.
+perp_status pp_run_by_sweeps(pp_run *r, bool *solved);
 
 // ── Jams ─────────────────────────────────────────────────────────────────────────────────────────
 // The rows whose multipliers prove that no velocity satisfies them all, in the remark.

@@ -146,8 +146,9 @@ static perp_status solve_rows(pp_run *r)
         status = pp_run_by_mcp(r);
     } else if (form == PERP_FORM_CONE) {
         bool solved;
+        status = pp_run_by_sweeps(r, &solved);
         double begin = pp_seconds();
-        status = pp_run_by_modes(r, &solved);
+        status = status < 0 || solved ? status : pp_run_by_modes(r, &solved);
         r->out->effort.seconds_modes = pp_seconds() - begin;
         status = status < 0 || solved ? status : pp_run_by_cone(r);
         if (status < 0 && status != PERP_ERR_MEMORY && r->options->form == PERP_FORM_AUTO) {
