@@ -48,6 +48,8 @@ static const char run[] =
     "  --coordinates NAME  body, joint: the velocities a step is written in\n"
     "  --tol R           tolerance of the solver\n"
     "  --threads N       work on N threads; the run is the same, bit for bit\n"
+    "  --max-seconds S   budget of solving in a step: then the best answer is taken\n"
+    "  --max-iterations N  the same in iterations, with the same bits in every run\n"
     "  --every N         record every N-th step only\n"
     "  --no-figures      no SVG: as fast as can be, 'perp plot' can draw them later\n"
     "  --no-replay       no replay.html; 'perp view DIR' can make it later\n"

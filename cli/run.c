@@ -11,8 +11,8 @@
 
 typedef struct run_options {
     const char *file, *dir, *solver;
-    double until, step, tolerance;  // negative: as the scene has it
-    int stepper, form, every;       // likewise
+    double until, step, tolerance, max_seconds;  // negative: as the scene has it
+    int stepper, form, every, max_iterations;    // likewise; 0: as the scene has it
     int threads, friction, facets, rotation, gyroscopic, positions, coordinates;
     double replay_mb;
     bool json, quiet, no_figures, no_replay, profile;
@@ -43,6 +43,7 @@ static cli_exit read_options(int count, char **words, run_options *o)
     *o = (run_options){.until = -1.0,
                        .step = -1.0,
                        .tolerance = -1.0,
+                       .max_seconds = -1.0,
                        .replay_mb = perp_replay_default().megabytes,
                        .stepper = -1,
                        .form = -1,
@@ -66,6 +67,8 @@ static cli_exit read_options(int count, char **words, run_options *o)
         {"--coordinates", CLI_WORD, &o->coordinates, perp_coordinates_word},
         {"--tol", CLI_POSITIVE, &o->tolerance, NULL},
         {"--threads", CLI_COUNT, &o->threads, NULL},
+        {"--max-seconds", CLI_REAL, &o->max_seconds, NULL},
+        {"--max-iterations", CLI_COUNT, &o->max_iterations, NULL},
         {"--every", CLI_COUNT, &o->every, NULL},
         {"--profile", CLI_FLAG, &o->profile, NULL},
         {"--json", CLI_FLAG, &o->json, NULL},
@@ -90,6 +93,10 @@ static perp_sim_def sim_def(const run *r)
     if (o->tolerance > 0.0) {
         def.tolerance = o->tolerance;
     }
+    if (o->max_seconds >= 0.0) {
+        def.max_seconds = o->max_seconds;
+    }
+    def.max_iterations = o->max_iterations > 0 ? o->max_iterations : def.max_iterations;
     if (o->friction >= 0) {
         def.friction = (perp_friction_law)o->friction;
     }

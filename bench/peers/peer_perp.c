@@ -5,7 +5,8 @@
 //
 // Settings: default (Stewart-Trinkle, exact cones); exact: joints closed where the step ends; theta: the
 // theta method of Moreau and Jean with 1/2; ap: Anitescu-Potra; facetsK: friction polygons of K directions;
-// tolK: tolerance 10^-K instead of 1e-8; gs, ssn, eg, lemke: that solver.
+// tolK: tolerance 10^-K instead of 1e-8; itK, msK: a budget of K iterations, of K milliseconds; gs, ssn,
+// eg, lemke: that solver.
 #include "run.h"
 #include "vector.h"
 
@@ -106,6 +107,8 @@ static perp_sim_def sim_def(const char *setting)
     static const char *const solvers[] = {"gs", "ssn", "eg", "lemke"};
     perp_sim_def def = perp_sim_default();
     def.tolerance = pow(10.0, -peer_number(setting, "tol", 8));
+    def.max_iterations = peer_number(setting, "it", 0);
+    def.max_seconds = 1e-3 * peer_number(setting, "ms", 0);
     if (peer_has(setting, "theta")) {
         def.stepper = PERP_MOREAU_JEAN;
         def.theta = 0.5;

@@ -82,7 +82,9 @@ typedef struct perp_event_options {
     double most;      // events in a second of simulated time; default 1e5
 } perp_event_options;
 
-// Limits of the certificate; a step past one of them returns PERP_INEXACT and is counted.
+// Limits of the certificate; a step past one of them returns PERP_INEXACT and is counted. With a tolerance T
+// above 1e-8 those left at their defaults follow it: residual 100 T, gap 1e-3 + T, complementarity and energy
+// 100 T times the heaviest and all masses.
 typedef struct perp_limits {
     double gap;  // deepest penetration [m]; default 1e-3: what turning in a step may leave
     double complementarity;  // worst p_n rho_n [J]; default 1e-6
@@ -100,6 +102,10 @@ typedef struct perp_sim_def {
     perp_impact_law impact;
     const char *solver;  // NULL: "auto"
     double tolerance;    // of the solver; default 1e-8
+    double max_seconds;  // of solving in a step; 0: none. When it is over the best answer is taken,
+        // and the step is PERP_INEXACT with its residual in the certificate. Not of
+        // PERP_EVENT
+    int max_iterations;  // likewise, of all solvers of a step together; the same bits in every run
     double margin;       // shapes closer than this are contacts [m]; default 0.01
     double theta;        // PERP_MOREAU_JEAN; default 0.5
     int facets;  // PERP_FRICTION_PYRAMID, and exact cones in the forms MCP and LCP; default 8

@@ -54,6 +54,11 @@ perp_status pp_auto_telling(perp_status a, perp_status b)
     return weight(b) > weight(a) ? b : a;
 }
 
+int pp_auto_left(int left, int taken)
+{
+    return left <= 0 ? left : left > taken ? left - taken : -1;
+}
+
 bool pp_auto_late(const pp_job *job)
 {
     return isfinite(job->deadline) && pp_seconds() > job->deadline;

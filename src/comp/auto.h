@@ -18,3 +18,5 @@ int pp_auto_limit(int own, int asked);
 perp_status pp_auto_telling(perp_status a, perp_status b);
 
 bool pp_auto_late(const pp_job *job);
+// What is left of the caller's iterations (0: no limit) after a rung that took some; -1: nothing.
+int pp_auto_left(int left, int taken);

@@ -50,6 +50,7 @@ typedef struct climb {
     double *trial_r, *trial_v;
     double residual;  // of r, v
     perp_status worst;
+    int left;  // iterations of the caller's budget, 0: no limit, -1: none
     pp_report *report;
 } climb;
 
@@ -77,7 +78,7 @@ static perp_status step_on(climb *c, rung k)
     pp_report report = {0};
     pp_job job = *c->job;
     job.options = &options;
-    options.max_iterations = pp_auto_limit(k.limit, options.max_iterations);
+    options.max_iterations = pp_auto_limit(k.limit, c->left);
     options.warm_start = k.warm;
     options.tolerance *= k.close ? CLOSER : 1.0;
     memset(c->trial_r, 0, n * sizeof(double));
@@ -96,6 +97,7 @@ static perp_status step_on(climb *c, rung k)
         return PERP_ERR_MEMORY;
     }
     c->report->rungs++;
+    c->left = pp_auto_left(c->left, report.iterations);
     c->report->seconds_factor += report.seconds_factor;
     c->report->factorisations += report.factorisations;
     c->report->fill = fmax(c->report->fill, report.fill);
@@ -198,6 +200,7 @@ perp_status pp_auto_fcp(const perp_fcp *fcp, const pp_job *job, double *r, doubl
         }
     }
     climb c = {.fcp = fcp, .job = job, .r = r, .v = v, .residual = PP_INF, .report = report};
+    c.left = job->options->max_iterations;
     c.trial_r = PP_ARRAY(job->arena, double, n);
     c.trial_v = PP_ARRAY(job->arena, double, fcp->nv);
     if (!c.trial_r || !c.trial_v) {
@@ -207,7 +210,7 @@ perp_status pp_auto_fcp(const perp_fcp *fcp, const pp_job *job, double *r, doubl
     rung rungs[RUNGS_MAX];
     int count = choose(fcp, job->options, rungs);
     for (int k = 0; k < count && c.residual > job->options->tolerance; k++) {
-        if (k > 0 && pp_auto_late(job)) {
+        if (k > 0 && (c.left < 0 || pp_auto_late(job))) {
             c.worst = PERP_ERR_LIMIT;
             break;
         }

@@ -31,6 +31,7 @@ typedef struct climb {
     int8_t *basis;      // of trial; NULL: not wanted
     double residual;    // of z
     perp_status worst;  // the most telling failure
+    int left;           // iterations of the caller's budget, 0: no limit, -1: none
     pp_report *report;
 } climb;
 
@@ -79,7 +80,7 @@ static perp_status step_on(climb *c, rung r, const double *start)
     pp_report report = {0};
     pp_job job = *c->job;
     job.options = &options;
-    options.max_iterations = pp_auto_limit(r.limit, options.max_iterations);
+    options.max_iterations = pp_auto_limit(r.limit, c->left);
     options.warm_start = start != NULL;
     options.basis = c->basis;
     pp_mark mark = pp_arena_mark(job.arena);
@@ -100,6 +101,7 @@ static perp_status step_on(climb *c, rung r, const double *start)
         return status;
     }
     c->report->rungs++;
+    c->left = pp_auto_left(c->left, report.iterations);
     c->report->seconds_factor += report.seconds_factor;
     clamp_to_bounds(c->mcp, c->trial);
     double residual = judge(c, c->trial);
@@ -149,6 +151,7 @@ perp_status pp_auto_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
     int n = mcp->n;
     const perp_comp_options *options = job->options;
     climb c = {.mcp = mcp, .job = job, .z = z, .residual = PP_INF, .report = report};
+    c.left = options->max_iterations;
     c.trial = PP_ARRAY(job->arena, double, (2 + PP_JUDGE_SCRATCH) * (size_t)n);
     c.basis = options->basis ? PP_ARRAY(job->arena, int8_t, n) : NULL;
     if (!c.trial || (options->basis && !c.basis)) {
@@ -164,7 +167,7 @@ perp_status pp_auto_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
     int count = choose(mcp, rungs);
     perp_status status = PERP_OK;
     for (int k = 0; k < count && c.residual > options->tolerance; k++) {
-        if (k > 0 && pp_auto_late(job)) {
+        if (k > 0 && (c.left < 0 || pp_auto_late(job))) {
             c.worst = PERP_ERR_LIMIT;
             break;
         }
@@ -174,7 +177,7 @@ perp_status pp_auto_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
         }
     }
     bool solved = c.residual <= options->tolerance;
-    if (solved && c.residual > POLISH && !pp_auto_late(job)) {
+    if (solved && c.residual > POLISH && c.left >= 0 && !pp_auto_late(job)) {
         memcpy(start, z, (size_t)n * sizeof *z);
         status = step_on(&c, (rung){"ssn", pp_ssn_mcp, 0}, start);
     }

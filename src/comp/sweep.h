@@ -23,10 +23,10 @@ typedef struct pp_sweep_contact {
     int at;       // the caller's number
     bool regular;
     double mu;
-    double r[3];      // n, t, o
-    double w[3];      // of u
-    double W[9];      // sum J T, column-major
-    double stick[9];  // W^-1 where regular
+    double r[3];                                        // n, t, o
+    double w[3];                                        // of u
+    double W[9];                                        // sum J T, column-major
+    double stick[9];                                    // W^-1 where regular
     double J[2][3 * PP_SWEEP_V], T[2][3 * PP_SWEEP_V];  // rows n, t, o
 } pp_sweep_contact;
 

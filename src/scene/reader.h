@@ -41,6 +41,7 @@ typedef enum pp_field_kind {
     PP_FIELD_RADII,      // three numbers > 0
     PP_FIELD_AREA,       // [x, y] > 0, stored as half of it
     PP_FIELD_THREADS,    // a whole number from 0 to 256
+    PP_FIELD_COUNT,      // a whole number, 0 or more
     PP_FIELD_FACETS,     // 0, or a whole number from 3 to 256
     PP_FIELD_SURFACE,    // three motions into a perp_shape_def
     PP_FIELD_POINTS,     // [[x, y, z], …] into vertices and vertex_count of a perp_shape_def

@@ -97,6 +97,16 @@ static perp_status read_area(pp_reader *r, const pp_field *field, const json_t *
     return PERP_OK;
 }
 
+static perp_status read_count(pp_reader *r, const pp_field *field, const json_t *value, int *to)
+{
+    json_int_t n = json_is_integer(value) ? json_integer_value(value) : -1;
+    if (n < 0 || n > INT32_MAX) {
+        return pp_reader_refuse(r, field->key, "a whole number, 0 or more", value);
+    }
+    *to = (int)n;
+    return PERP_OK;
+}
+
 static perp_status read_facets(pp_reader *r, const pp_field *field, const json_t *value, int *to)
 {
     json_int_t n = json_is_integer(value) ? json_integer_value(value) : -1;
@@ -276,6 +286,8 @@ perp_status pp_reader_value_space(pp_reader *r, const pp_field *field, const jso
         return read_radii(r, field, value, to);
     case PP_FIELD_AREA:
         return read_area(r, field, value, to);
+    case PP_FIELD_COUNT:
+        return read_count(r, field, value, to);
     case PP_FIELD_FACETS:
         return read_facets(r, field, value, to);
     case PP_FIELD_SURFACE:

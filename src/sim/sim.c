@@ -42,6 +42,30 @@ static bool limits_are_numbers(const perp_limits *l)
            l->momentum >= 0.0 && l->energy >= 0.0 && l->residual >= 0.0;
 }
 
+// A loose tolerance is relative to all impulses together; one row may be off by more. What it allows is no
+// violation: limits that are the usual ones follow it, those that were set stand.
+static void follow_tolerance(perp_sim_def *def, const perp_model *model)
+{
+    static const double WORST_ROW = 100.0;  // [m/s] per unit of tolerance
+    static const double A_STEP = 0.01;      // that it may take [s]
+    const perp_limits usual = perp_sim_default().limits;
+    perp_limits *l = &def->limits;
+    double speed = WORST_ROW * def->tolerance, heaviest = 0.0, all = 0.0;
+    for (int i = 0; i < model->bodies; i++) {
+        heaviest = fmax(heaviest, model->body[i].mass);
+        all += model->body[i].mass;
+    }
+    if (!(speed > usual.residual)) {
+        return;
+    }
+    l->residual = l->residual == usual.residual ? speed : l->residual;
+    l->gap = l->gap == usual.gap ? usual.gap + speed * A_STEP : l->gap;
+    if (l->complementarity == usual.complementarity) {
+        l->complementarity = fmax(usual.complementarity, speed * heaviest);
+    }
+    l->energy = l->energy == usual.energy ? fmax(usual.energy, speed * all) : l->energy;
+}
+
 static perp_status check_def(const perp_sim_def *def, perp_error *error)
 {
     if (def->cookie != SIM_COOKIE) {
@@ -54,6 +78,10 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
         !isfinite(def->margin) || !(def->theta >= 0.5) || !(def->theta <= 1.0)) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
                        "sim: tolerance must be positive, margin >= 0, theta between 0.5 and 1");
+    }
+    if (!(def->max_seconds >= 0.0) || def->max_iterations < 0) {
+        return pp_fail(error, PERP_ERR_ARGUMENT,
+                       "sim: max_seconds and max_iterations must not be negative (0: no limit)");
     }
     if (!known_words(def)) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
@@ -142,6 +170,7 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
         s->def.solver = s->solver;
     }
     s->team = (pp_team){s->env, def->threads > 1 ? def->threads : 1};
+    follow_tolerance(&s->def, model);
     s->memory = pp_arena_create(env);
     s->arena = pp_arena_create(env);
     s->found.arena[0] = pp_arena_create(env);

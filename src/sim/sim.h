@@ -65,6 +65,7 @@ struct perp_sim {
     perp_contact *contacts;
     int contact_count, contact_capacity;
     perp_step_info info;
+    double deadline;  // of the step's solvers, by pp_seconds(); 0: none
     bool projected;  // the state was moved to fit, as the remark says; until the next step
     perp_error error;
     pp_arena *scratch;       // PERP_EVENT: of one evaluation

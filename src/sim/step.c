@@ -174,7 +174,8 @@ static perp_status solve(perp_sim *sim, const double *nu)
                                 .solver = sim->def.solver,
                                 .tolerance = quasistatic ? fmin(sim->def.tolerance, 1e-12)
                                                          : sim->def.tolerance,
-                                .deadline = PP_INF,
+                                .max_iterations = sim->def.max_iterations,
+                                .deadline = sim->deadline,
                                 .impact = sim->def.impact,
                                 .warm = pp_sim_guess(sim),
                                 .gaps = &sim->step.gap,
@@ -530,6 +531,7 @@ perp_status perp_step(perp_sim *sim, double h)
     STAGE(KINEMATICS, kinematics(sim, h));                                            // X_WB M p_ext
     STAGE(GAP,        find_gaps(sim));                                                // psi n
     STAGE(CONSTRAINT, find_rows(sim, sim->now.nu, h)); // Wb Wn Wf
+    sim->deadline = sim->def.max_seconds > 0.0 ? clock + sim->def.max_seconds : 0.0;
     STAGE(SOLVE,      solve_middle(sim, nu, h));                                                // A b z
     note_overlap(sim);
     STAGE(INTEGRATE,  integrate(sim, nu, h));                                             // nu q

@@ -128,6 +128,33 @@ double pp_run_slack(pp_run *r)
     return worst;
 }
 
+// ── Budgets ────────────────────────────────────────────────────────────────────────────────────────
+
+// What is left of the budget, for one solver.
+static void set_budget(const pp_run *r, perp_comp_options *o)
+{
+    const pp_solve_options *given = r->options;
+    if (given->max_iterations > 0) {
+        int left = given->max_iterations - r->out->iterations;
+        o->max_iterations = left > 1 ? left : 1;
+    }
+    if (given->deadline > 0.0) {
+        o->max_seconds = fmax(given->deadline - pp_seconds(), 1e-9);
+    }
+}
+
+// A solver that the budget ended leaves its best iterate, which is taken.
+static perp_status settle(pp_run *r, perp_status status)
+{
+    bool gave_up =
+        status == PERP_ERR_LIMIT || status == PERP_ERR_RAY || status == PERP_ERR_SINGULAR;
+    if (!gave_up || !pp_run_spent(r)) {
+        return status;
+    }
+    r->spent = true;
+    return PERP_INEXACT;
+}
+
 // ── MCP and LCP ────────────────────────────────────────────────────────────────────────────────────
 
 perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool warm, double *z)
@@ -138,6 +165,7 @@ perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool 
     options.warm_start = warm;
     options.work = r->options->work;
     options.ray = PP_ZEROS(r->arena, double, posed->mcp.n);
+    set_budget(r, &options);
     if (!options.ray) {
         return PERP_ERR_MEMORY;
     }
@@ -147,7 +175,7 @@ perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool 
     if (status == PERP_ERR_INFEASIBLE) {
         pp_run_name_jam(r, options.ray, posed->nv + posed->nb + posed->nm);
     }
-    return status;
+    return settle(r, status);
 }
 
 // What counts in the end are the rows' own residuals [m/s], not the solver's one number.
@@ -170,7 +198,7 @@ static perp_status solve_and_refine(pp_run *r, const pp_posed *posed, double *z)
         memset(r->out->pn, 0, (size_t)r->rows->nn * sizeof *p);
         memset(r->out->pt, 0, (size_t)r->rows->nt * sizeof *p);
         unpack(r, p);
-        if (round == 2 || pp_run_slack(r) <= r->options->tolerance) {
+        if (round == 2 || pp_run_spent(r) || pp_run_slack(r) <= r->options->tolerance) {
             break;
         }
         double *better = PP_ARRAY(r->arena, double, posed->mcp.n);
@@ -260,12 +288,15 @@ static perp_status pose_cone(pp_run *r, pp_posed *posed)
 static void refine_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *options, double *c,
                         double *v)
 {
-    for (int round = 0; round < 2 && pp_run_slack(r) > r->options->tolerance; round++) {
+    for (int round = 0; round < 2 && !pp_run_spent(r) && pp_run_slack(r) > r->options->tolerance;
+         round++) {
         perp_comp_info info;
+        set_budget(r, options);
         options->tolerance *= 1e-2;
         options->warm_start = true;
         if (fcp->nc > MANY) {  // a step or two from there, or it is not worth it
-            options->max_iterations = REFINE_MOST;
+            int most = options->max_iterations;
+            options->max_iterations = most > 0 && most < REFINE_MOST ? most : REFINE_MOST;
         }
         perp_status status =
             perp_fcp_solve(r->options->solver, fcp, options, r->options->env, c, v, &info);
@@ -333,8 +364,10 @@ perp_status pp_run_by_cone(pp_run *r)
     if (r->options->warm) {
         pack_guess(r, posed.fcp.dim, c);
     }
+    set_budget(r, &options);
     status = perp_fcp_solve(r->options->solver, &posed.fcp, &options, r->options->env, c, v, &info);
     note(r->out, PERP_FORM_CONE, (int)size, &info);
+    status = settle(r, status);
     if (status >= 0) {
         unpack_cone(r, posed.fcp.dim, c);
         refine_cone(r, &posed.fcp, &options, c, v);

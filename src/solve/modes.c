@@ -210,7 +210,8 @@ static void start_at_guess(pp_modes *s)
 static bool iterate(pp_modes *s, bool slow, int *steps)
 {
     double first = PP_INF, last = PP_INF;
-    int most = slow ? SLOW_MOST : STEPS_MOST;
+    int most = slow ? SLOW_MOST : STEPS_MOST, left = s->run->options->max_iterations - *steps;
+    most = s->run->options->max_iterations > 0 && left < most ? left : most;
     s->proximal = slow ? SLOW : PROXIMAL;
     s->factored = false;
     start_at_guess(s);
@@ -232,7 +233,8 @@ static bool iterate(pp_modes *s, bool slow, int *steps)
             s->factored = false;
         }
         last = error;
-        if (k == most || (!s->factored && !pp_modes_factor(s)) || !pp_modes_solve(s)) {
+        if (k == most || pp_run_spent(s->run) || (!s->factored && !pp_modes_factor(s)) ||
+            !pp_modes_solve(s)) {
             return false;
         }
         (*steps)++;

@@ -22,6 +22,7 @@ typedef struct pp_run {
     bool polygons;  // the form at hand has polygons in place of discs
     double slack;   // of the answer that was looked at last [m/s]
     bool done;      // nu goes with the impulses already
+    bool spent;     // the budget ended before a solver did
 } pp_run;
 
 // An answer of zeros. PERP_ERR_MEMORY or PERP_OK.
@@ -35,6 +36,8 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
 void pp_run_close(pp_run *r);
 // How far the impulses are from obeying the contact laws, worst of all rows [m/s].
 double pp_run_slack(pp_run *r);
+// Whether the budget of time or iterations is spent.
+bool pp_run_spent(const pp_run *r);
 // Delassus' matrix, made when it is first needed.
 perp_status pp_run_delassus(pp_run *r);
 

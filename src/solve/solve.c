@@ -33,6 +33,13 @@ static perp_status allocate(pp_run *r)
     return r->beta && r->given ? status : PERP_ERR_MEMORY;
 }
 
+bool pp_run_spent(const pp_run *r)
+{
+    const pp_solve_options *o = r->options;
+    return (o->max_iterations > 0 && r->out->iterations >= o->max_iterations) ||
+           (o->deadline > 0.0 && pp_seconds() >= o->deadline);
+}
+
 // nu and p_b from the other impulses: M nu = M nu_l + p_ext + W p, joints closed.
 void pp_run_close(pp_run *r)
 {
@@ -207,6 +214,20 @@ static perp_status spread_load(pp_run *r)
     return PERP_OK;
 }
 
+// The best answer that the budget allowed, and how good it is.
+static perp_status tell_budget(pp_run *r)
+{
+    double off = pp_run_slack(r);
+    if (off <= r->options->tolerance) {
+        r->out->remark[0] = '\0';
+        return PERP_OK;
+    }
+    pp_print(r->out->remark, sizeof r->out->remark,
+             "budget spent after %d iterations of '%s': the best answer is off by %.1e m/s",
+             r->out->iterations, r->out->solver, off);
+    return PERP_INEXACT;
+}
+
 static perp_status mark_redundant(pp_run *r)
 {
     bool *follows = PP_ZEROS(r->arena, bool, r->rows->nb);
@@ -279,8 +300,13 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
     if (!r.done) {
         pp_run_close(&r);
     }
+    if (r.spent) {
+        status = tell_budget(&r);
+    }
     begin = pp_seconds();
-    status = spread_load(&r) < 0 ? PERP_ERR_MEMORY : status;
+    if (!r.spent && spread_load(&r) < 0) {
+        status = PERP_ERR_MEMORY;
+    }
     out->effort.seconds_spread = pp_seconds() - begin;
     out->unique = out->unique && out->redundant == 0;
     return pp_all_finite((size_t)model->nv, out->nu) ? status : PERP_ERR_NUMERIC;

@@ -31,7 +31,7 @@ typedef struct pp_solve_options {
     const char *solver;  // NULL: auto
     double tolerance;
     int max_iterations;  // of a solver, 0: its own limit
-    double deadline;     // pp_seconds() at which the best so far is taken; PP_INF: none
+    double deadline;     // pp_seconds() at which the best so far is taken; 0: none
     perp_impact_law impact;
     const double *warm;   // nn + nt guesses (p_n, p_t) for the cone form, NULL: none
     const pp_gaps *gaps;  // what the contact rows are about: names of a jam

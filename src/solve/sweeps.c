@@ -13,17 +13,29 @@
 #include <math.h>
 #include <string.h>
 
-enum { SWEEPS_MOST = 300 };
+enum { SWEEPS_MOST = 300, MANY = 60 };
 
 // From this tolerance on sweeps are the first thing tried.
 static const double LOOSE = 1e-4;
+// One row may be off by so much more than all together [m/s per unit of tolerance].
+static const double WORST_ROW = 100.0;
+// What Newton's method takes for each of many contacts, about [s].
+static const double NEWTON_SECONDS = 2e-5;
+
+// No time for a few factorisations; iterations of many contacts are sweeps.
+static bool hurried(const pp_run *r)
+{
+    const pp_solve_options *o = r->options;
+    bool few = o->max_iterations > 0 && o->max_iterations <= SWEEPS_MOST && r->rows->nn > MANY;
+    return few || (o->deadline > 0.0 && o->deadline - pp_seconds() < NEWTON_SECONDS * r->rows->nn);
+}
 
 static bool fits(const pp_run *r)
 {
     const pp_rows *rows = r->rows;
     bool asked = !r->options->solver || strcmp(r->options->solver, "auto") == 0;
-    if (!asked || r->options->tolerance < LOOSE || !r->model->spatial || r->in.tree ||
-        rows->nb + rows->nm > 0 || rows->nn != rows->nc || rows->nn == 0 ||
+    if (!asked || !(r->options->tolerance >= LOOSE || hurried(r)) || !r->model->spatial ||
+        r->in.tree || rows->nb + rows->nm > 0 || rows->nn != rows->nc || rows->nn == 0 ||
         r->options->impact == PERP_IMPACT_POISSON) {
         return false;
     }
@@ -177,7 +189,6 @@ static perp_status iterate(pp_run *r, const double *start, pp_sweep *s, double *
 {
     const pp_solve_options *o = r->options;
     double tolerance = o->tolerance, look = tolerance, scale;
-    int most = o->max_iterations > 0 ? o->max_iterations : SWEEPS_MOST;
     pace p;
     if (!start_pace(s, r->arena, &p)) {
         return PERP_ERR_MEMORY;
@@ -188,17 +199,17 @@ static perp_status iterate(pp_run *r, const double *start, pp_sweep *s, double *
         remember(s, &p);
         pp_sweep_change change = pp_sweep_once(s);
         double moved = relative(change, scale);
-        bool last = k >= most || pp_seconds() > o->deadline;
         r->out->iterations++;
+        bool last = k >= SWEEPS_MOST || pp_run_spent(r);
         if (moved <= look || last) {
             set_velocities(r, start, s);
             change = pp_sweep_residual(s);
             *residual = relative(change, scale);
             r->slack = change.worst;
-            if (*residual <= tolerance || last) {
+            if ((*residual <= tolerance && r->slack <= WORST_ROW * tolerance) || last) {
                 return PERP_OK;
             }
-            look = 0.9 * look * tolerance / *residual;
+            look = fmin(0.9 * look, 0.9 * look * tolerance / *residual);
         } else {
             go_along(s, change.squares, &p);
         }
@@ -247,7 +258,8 @@ perp_status pp_run_by_sweeps(pp_run *r, bool *solved)
         return status;
     }
     r->out->effort.solvers++;
-    *solved = residual <= r->options->tolerance;
+    r->spent = residual > r->options->tolerance && pp_run_spent(r);
+    *solved = residual <= r->options->tolerance || r->spent;
     if (*solved) {
         unpack(r, &s);
         r->polygons = false;
