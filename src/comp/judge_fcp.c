@@ -8,9 +8,9 @@
 //   scaled   sqrt(sum |e_c|^2) / max(|r|, |rho q|)           rho_c = 3 / tr W_cc     theory (C8)
 //
 // In the scaled map moments are divided by a length, l_g^2 = mean(diag W_tt) / mean(diag W_gg), so
-// that all components of r are impulses, theory (C16). The projection, theory (C18), is found by
-// bisection on its normal component, which holds for discs and polygons and any number of groups
-// alike. Where friction is so strong that K is nearly a half-space, e_c is that of theory (C21): the
+// that all components of r are impulses, theory (C16). The projection, theory (C18), is in closed form
+// for one group, round (by length and angle) or not (the nearest of all faces), and for several groups
+// found by bisection on its normal component. Where friction is so strong that K is nearly a half-space, e_c is that of theory (C21): the
 // distance to K would count a penetrating u_n by 1 / mu only.
 //
 // All of it in long double, with what its rounding may hide added to e_c: beside reactions 1e16 times
@@ -31,33 +31,48 @@ static real size2(const real *x)
     return sqrtl(x[0] * x[0] + x[1] * x[1]);
 }
 
+static real length_of(int n, const real *x)
+{
+    real sum = 0.0L;
+    for (int k = 0; k < n; k++) {
+        sum += x[k] * x[k];
+    }
+    return sqrtl(sum);
+}
+
 static real clamp(real x, real lower, real upper)
 {
     return x < lower ? lower : x > upper ? upper : x;
 }
 
-// Direction j of an nd-gon. Vertex j of the friction polygon is mu r_n (cos, sin).
-static void direction(int j, int nd, real d[2])
+// A friction polygon: its vertices are mu r_n times d_j, and d_nd is d_0 again. nd = 0: a disc.
+typedef struct polygon {
+    int nd;
+    real (*d)[2];  // nd + 1
+} polygon;
+
+static void set_polygon(polygon *P, int nd)
 {
-    double angle = 6.283185307179586 * (double)j / (double)nd;
-    d[0] = (real)cos(angle);
-    d[1] = (real)sin(angle);
+    for (int j = 0; nd > 0 && nd != P->nd && j <= nd; j++) {
+        double angle = 6.283185307179586 * (double)(j % nd) / (double)nd;
+        P->d[j][0] = (real)cos(angle);
+        P->d[j][1] = (real)sin(angle);
+    }
+    P->nd = nd;
 }
 
 // max over the unit ball (disc, segment or polygon) of -d . u: h_g of theory (C13).
-static real support(const real *u, int size, int nd)
+static real support(const real *u, int size, const polygon *P)
 {
     if (size == 1) {
         return fabsl(u[0]);
     }
-    if (nd == 0) {
+    if (P->nd == 0) {
         return size2(u);
     }
     real best = 0.0L;
-    for (int j = 0; j < nd; j++) {
-        real d[2];
-        direction(j, nd, d);
-        best = fmaxl(best, -(d[0] * u[0] + d[1] * u[1]));
+    for (int j = 0; j < P->nd; j++) {
+        best = fmaxl(best, -(P->d[j][0] * u[0] + P->d[j][1] * u[1]));
     }
     return best;
 }
@@ -74,14 +89,12 @@ static real nearest_on_segment(const real a[2], const real b[2], const real x[2]
     return (x[0] - y[0]) * (x[0] - y[0]) + (x[1] - y[1]) * (x[1] - y[1]);
 }
 
-static void project_polygon(const real *x, real radius, int nd, real *y)
+static void project_polygon(const real *x, real radius, const polygon *P, real *y)
 {
     bool inside = true;
     real best = (real)PP_INF;
-    for (int j = 0; j < nd; j++) {
-        real a[2], b[2], point[2];
-        direction(j, nd, a);
-        direction(j + 1, nd, b);
+    for (int j = 0; j < P->nd; j++) {
+        real a[2] = {P->d[j][0], P->d[j][1]}, b[2] = {P->d[j + 1][0], P->d[j + 1][1]}, point[2];
         // The outward normal of side j points along a + b; its distance from 0 is |a + b| / 2.
         real normal[2] = {a[0] + b[0], a[1] + b[1]};
         real far = radius * 0.5L * (normal[0] * normal[0] + normal[1] * normal[1]);
@@ -103,22 +116,23 @@ static void project_polygon(const real *x, real radius, int nd, real *y)
     }
 }
 
-static void project_ball(const real *x, int size, real radius, int nd, real *y)
+static void project_ball(const real *x, int size, real radius, const polygon *P, real *y)
 {
     if (size == 1) {
         y[0] = clamp(x[0], -radius, radius);
-    } else if (nd == 0) {
+    } else if (P->nd == 0) {
         real length = size2(x), factor = length > radius ? radius / length : 1.0L;
         y[0] = factor * x[0];
         y[1] = factor * x[1];
     } else {
-        project_polygon(x, radius, nd, y);
+        project_polygon(x, radius, P, y);
     }
 }
 
 // One contact's cone: groups with their coefficients.
 typedef struct cone {
-    int dim, groups, nd;
+    int dim, groups;
+    polygon side;
     pp_group group[PP_GROUPS_MAX];
     double mu[PP_GROUPS_MAX];
 } cone;
@@ -127,12 +141,12 @@ typedef struct cone {
 static real pull(const cone *K, int g, const real *x, real length, real s)
 {
     real mu = (real)K->mu[g];
-    if (K->nd == 0 || K->group[g].size == 1) {
+    if (K->side.nd == 0 || K->group[g].size == 1) {
         return length > mu * s ? mu * (length - mu * s) : 0.0L;
     }
     const real *xg = x + K->group[g].first;
     real y[2] = {0.0L, 0.0L};
-    project_polygon(xg, mu * s, K->nd, y);
+    project_polygon(xg, mu * s, &K->side, y);
     return s > 0.0L ? ((xg[0] - y[0]) * y[0] + (xg[1] - y[1]) * y[1]) / s : 0.0L;
 }
 
@@ -143,9 +157,57 @@ static bool projects_to_apex(const cone *K, const real *x)
     for (int g = 0; g < K->groups; g++) {
         real minus[2] = {-x[K->group[g].first],
                          K->group[g].size > 1 ? -x[K->group[g].first + 1] : 0.0L};
-        value -= (real)K->mu[g] * support(minus, K->group[g].size, K->nd);
+        value -= (real)K->mu[g] * support(minus, K->group[g].size, &K->side);
     }
     return value >= 0.0L;
+}
+
+// The point of the facet between the edges a and b of K (|a| = |b|) nearest to x; returns the squared
+// distance. m = (a + b) / 2 and e = (b - a) / 2 are at right angles: p m + t e is on it for |t| <= p.
+static real nearest_on_facet(const real *a, const real *b, const real *x, real *y)
+{
+    real m[3], e[3], mx = 0.0L, ex = 0.0L, m2 = 0.0L, e2 = 0.0L, distance = 0.0L;
+    for (int k = 0; k < 3; k++) {
+        m[k] = 0.5L * (a[k] + b[k]);
+        e[k] = 0.5L * (b[k] - a[k]);
+        mx += m[k] * x[k];
+        ex += e[k] * x[k];
+        m2 += m[k] * m[k];
+        e2 += e[k] * e[k];
+    }
+    real p = mx / m2, t = e2 > 0.0L ? ex / e2 : 0.0L;
+    if (fabsl(t) > p) {  // on an edge: p (m + e) or p (m - e)
+        real sign = t > 0.0L ? 1.0L : -1.0L;
+        p = fmaxl((mx + sign * ex) / (m2 + e2), 0.0L);
+        t = sign * p;
+    }
+    for (int k = 0; k < 3; k++) {
+        y[k] = p * m[k] + t * e[k];
+        distance += (x[k] - y[k]) * (x[k] - y[k]);
+    }
+    return distance;
+}
+
+// K with one polygon: x itself, or the nearest point of the facets that x lies beyond.
+static void project_facets(const cone *K, const real *x, real *y)
+{
+    real best = (real)PP_INF, mu = (real)K->mu[0];
+    memcpy(y, x, 3 * sizeof *y);
+    for (int j = 0; j < K->side.nd; j++) {
+        const real *c = K->side.d[j], *d = K->side.d[j + 1];
+        real a[3] = {1.0L, mu * c[0], mu * c[1]}, b[3] = {1.0L, mu * d[0], mu * d[1]}, point[3];
+        // Its normal points along c + d, and |c + d|^2 / 2 is how far out the facet is.
+        real normal[2] = {c[0] + d[0], c[1] + d[1]};
+        real far = mu * x[0] * 0.5L * (normal[0] * normal[0] + normal[1] * normal[1]);
+        if (normal[0] * x[1] + normal[1] * x[2] <= far) {
+            continue;
+        }
+        real distance = nearest_on_facet(a, b, x, point);
+        if (distance < best) {
+            best = distance;
+            memcpy(y, point, sizeof point);
+        }
+    }
 }
 
 // Bisection on half the derivative, with respect to s, of the squared distance of x to the slice
@@ -160,11 +222,16 @@ static void project_cone(const cone *K, const real *x, real *y)
     if (projects_to_apex(K, x)) {
         return;
     }
+    bool circular = K->side.nd == 0 || K->group[0].size == 1;
+    if (K->groups == 1 && !circular) {
+        project_facets(K, x, y);
+        return;
+    }
     for (int g = 0; g < K->groups; g++) {
-        length[g] = support(x + K->group[g].first, K->group[g].size, 0);
+        length[g] = length_of(K->group[g].size, x + K->group[g].first);
         high += (1.0L + (real)K->mu[g]) * length[g];
     }
-    if (K->groups == 1 && (K->nd == 0 || K->group[0].size == 1)) {
+    if (K->groups == 1) {
         real mu = (real)K->mu[0];
         bool inside = length[0] <= mu * x[0];
         low = high = inside ? x[0] : (x[0] + mu * length[0]) / (1.0L + mu * mu);
@@ -182,7 +249,7 @@ static void project_cone(const cone *K, const real *x, real *y)
     y[0] = 0.5L * (low + high);
     for (int g = 0; g < K->groups; g++) {
         int first = K->group[g].first;
-        project_ball(x + first, K->group[g].size, (real)K->mu[g] * y[0], K->nd, y + first);
+        project_ball(x + first, K->group[g].size, (real)K->mu[g] * y[0], &K->side, y + first);
     }
 }
 
@@ -192,21 +259,12 @@ typedef struct answer {
     real doubt;  // of u
 } answer;
 
-static real length_of(int n, const real *x)
-{
-    real sum = 0.0L;
-    for (int k = 0; k < n; k++) {
-        sum += x[k] * x[k];
-    }
-    return sqrtl(sum);
-}
-
 // |r - P_K(r - rho (u + sum mu |u_g| e_n))|^2, with what rounding may hide.
 static real natural_map2(const cone *K, const answer *a, real rho)
 {
     real x[DIM_MAX] = {0.0L}, y[DIM_MAX], shift = 0.0L, mu = 0.0L;
     for (int g = 0; g < K->groups; g++) {
-        shift += (real)K->mu[g] * support(a->u + K->group[g].first, K->group[g].size, K->nd);
+        shift += (real)K->mu[g] * support(a->u + K->group[g].first, K->group[g].size, &K->side);
         mu += (real)K->mu[g];
     }
     for (int k = 0; k < K->dim; k++) {
@@ -232,7 +290,7 @@ static real strong_map2(const cone *K, const answer *a, real rho)
     }
     for (int g = 0; g < K->groups; g++) {
         int first = K->group[g].first;
-        project_ball(x + first, K->group[g].size, (real)K->mu[g] * R, K->nd, F + first);
+        project_ball(x + first, K->group[g].size, (real)K->mu[g] * R, &K->side, F + first);
         for (int k = first; k < first + K->group[g].size; k++) {
             F[k] = a->r[k] - F[k];
         }
@@ -254,6 +312,7 @@ static double norm(int n, const double *x)
 typedef struct evidence {
     real *u, *terms;  // nc dim each: velocities, and the sums of the absolute values they are of
     double *q, *diagonal;  // nc dim each
+    real (*d)[2];          // directions of a friction polygon
     double dynamics;
 } evidence;
 
@@ -412,17 +471,26 @@ static answer answer_at(const perp_fcp *fcp, int at, const double *r, const evid
     return a;
 }
 
+static int most_sides(const perp_fcp *fcp)
+{
+    int most = 0;
+    for (int c = 0; fcp->nd && c < fcp->nc; c++) {
+        most = fcp->nd[c] > most ? fcp->nd[c] : most;
+    }
+    return most;
+}
+
 static void judge_contacts(const perp_fcp *fcp, const double *r, const evidence *e,
                            perp_fcp_residuals *out)
 {
-    cone K = {.dim = fcp->dim};
+    cone K = {.dim = fcp->dim, .side.d = e->d};
     real plain = 0.0L, scaled = 0.0L, r2 = 0.0L, q2 = 0.0L;
     K.groups = pp_fcp_groups(fcp, K.group);
     for (int c = 0; c < fcp->nc; c++) {
         int at = c * fcp->dim;
         double scale[DIM_MAX], strength = 0.0;
         answer a = answer_at(fcp, at, r, e);
-        K.nd = fcp->nd ? fcp->nd[c] : 0;
+        set_polygon(&K.side, fcp->nd ? fcp->nd[c] : 0);
         for (int g = 0; g < K.groups; g++) {
             K.mu[g] = K.group[g].mu[c];
         }
@@ -464,8 +532,10 @@ perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, 
     evidence e = {.u = PP_ARRAY(arena, real, n),
                   .terms = PP_ARRAY(arena, real, n),
                   .q = PP_ARRAY(arena, double, n),
-                  .diagonal = PP_ARRAY(arena, double, n)};
-    perp_status status = e.u && e.terms && e.q && e.diagonal ? PERP_OK : PERP_ERR_MEMORY;
+                  .diagonal = PP_ARRAY(arena, double, n),
+                  .d = (real(*)[2])PP_ARRAY(arena, real, 2 * ((size_t)most_sides(fcp) + 1))};
+    bool whole = e.u && e.terms && e.q && e.diagonal && e.d;
+    perp_status status = whole ? PERP_OK : PERP_ERR_MEMORY;
     if (status >= 0) {
         status = fcp->nv > 0 ? gather_global(fcp, r, v, arena, &e) : gather_local(fcp, r, &e);
     }

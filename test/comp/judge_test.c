@@ -315,6 +315,50 @@ static void contact_laws_by_construction(void **state)
     }
 }
 
+// With W = 0 and r = 0 the residual is |P_K(-u~)|; here P_K is found over the edges of K, one by one.
+static void polygons_are_projected_on(void **state)
+{
+    (void)state;
+    enum { ND_MOST = 16 };
+    FOR_SEEDS(seed, 60)
+    {
+        rng g = rng_seed(seed);
+        int nd = 3 + rng_below(&g, ND_MOST - 2);
+        double mu = rng_below(&g, 8) ? rng_uniform(&g, 0.01, 1.5) : 0.0, W[9] = {0}, q[3];
+        double d[ND_MOST][3], share[ND_MOST] = {0}, x[3], support = 0.0;
+        for (int k = 0; k < 3; k++) {
+            q[k] = rng_normal(&g);
+        }
+        for (int j = 0; j < nd; j++) {
+            double angle = 6.283185307179586 * j / nd;
+            d[j][0] = 1.0, d[j][1] = mu * cos(angle), d[j][2] = mu * sin(angle);
+            support = fmax(support, -cos(angle) * q[1] - sin(angle) * q[2]);
+        }
+        x[0] = -q[0] - mu * support, x[1] = -q[1], x[2] = -q[2];
+        for (int sweep = 0; sweep < 4000; sweep++) {
+            for (int j = 0; j < nd; j++) {  // x is what is left
+                double along = (x[0] * d[j][0] + x[1] * d[j][1] + x[2] * d[j][2]) / (1 + mu * mu);
+                double step = fmax(along, -share[j]);
+                share[j] += step;
+                for (int k = 0; k < 3; k++) {
+                    x[k] -= step * d[j][k];
+                }
+            }
+        }
+        double y[3] = {0}, size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
+        for (int k = 0; k < 3; k++) {
+            for (int j = 0; j < nd; j++) {
+                y[k] += share[j] * d[j][k];
+            }
+        }
+        perp_fcp fcp = {.nc = 1, .dim = 3, .mu = &mu, .nd = &nd, .q = q};
+        fcp.W = perp_matrix_dense(3, 3, W);
+        double judged = judge_contact(&fcp, (const double[]){0, 0, 0}).plain;
+        double expected = sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]) / size;
+        CHECK(fabs(judged - expected) < 1e-6, seed);
+    }
+}
+
 // A global problem and its local form are judged alike, and wrong dynamics are seen.
 static void global_agrees_with_local(void **state)
 {
@@ -374,6 +418,7 @@ int main(void)
         cmocka_unit_test(contact_by_hand),
         cmocka_unit_test(contact_scaling),
         cmocka_unit_test(contact_laws_by_construction),
+        cmocka_unit_test(polygons_are_projected_on),
         cmocka_unit_test(global_agrees_with_local),
         cmocka_unit_test(rest_is_not_wrong_dynamics),
     };
