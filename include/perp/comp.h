@@ -199,6 +199,10 @@ PERP_API const perp_mcp *perp_pyramid_mcp(const perp_pyramid *pyramid);
 PERP_API const perp_fcp *perp_pyramid_fcp(const perp_pyramid *pyramid);  // with nd filled in
 PERP_API void perp_pyramid_recover(const perp_pyramid *pyramid, const double *z, double *r,
                                    double *v);
+// The other way: z of an answer to perp_pyramid_fcp, each impulse along the one or two directions next to
+// it, all others exactly 0. `ssn` on that problem and this solve (C10) for many contacts.
+PERP_API PERP_MUST perp_status perp_pyramid_split(const perp_pyramid *pyramid, const double *r,
+                                                  const double *v, double *z);
 
 // ── The registry ─────────────────────────────────────────────────────────────────────────────────
 

@@ -117,6 +117,9 @@ perp_status pp_pose_mcp(pp_posed *out, const pp_rows *rows, const pp_motion *mot
 // slack: ng numbers added to mu p_n - sum p_f (what an earlier impulse left), NULL: zero.
 perp_status pp_pose_lcp(pp_posed *out, const pp_rows *rows, const pp_delassus *delassus,
                         const double *slack, pp_arena *arena);
+// The same with its matrix as a product, not formed: out->mcp.A is empty.
+perp_status pp_pose_lcp_product(pp_posed *out, pp_product *A, const pp_rows *rows,
+                                const pp_delassus *delassus, pp_arena *arena);
 perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *rows,
                          const pp_delassus *delassus, pp_arena *arena);
 

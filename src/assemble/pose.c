@@ -228,6 +228,80 @@ static size_t lcp_entries(const pp_rows *rows, const perp_matrix *D, int n)
     return (spread < all ? spread : all) + 1;
 }
 
+// Columns of S: a base row each, and for friction the directions in the rows of its group.
+static bool put_directions(perp_matrix *S, const pp_rows *rows, int base, int n, pp_arena *arena)
+{
+    pp_writer w;
+    int first_t = rows->nm + rows->nn;
+    if (!pp_writer_open(&w, n, (size_t)first_t + 2 * (size_t)rows->nf + 1, arena)) {
+        return false;
+    }
+    for (int j = 0; j < first_t; j++) {
+        pp_writer_column(&w);
+        pp_writer_put(&w, j, 1.0);
+    }
+    for (int g = 0; g < rows->ng; g++) {
+        const pp_friction *group = &rows->group[g];
+        for (int j = 0; j < group->directions; j++) {
+            double d[2];
+            pp_friction_direction(group, j, d);
+            pp_writer_column(&w);
+            for (int k = 0; k < group->size; k++) {
+                pp_writer_put(&w, first_t + group->t + k, d[k]);
+            }
+        }
+    }
+    for (int g = 0; g < rows->ng; g++) {
+        pp_writer_column(&w);
+    }
+    *S = pp_writer_close(&w, n);
+    S->rows = base;
+    return true;
+}
+
+// Columns of K: mu and -1 on the rows of sigma, 1 on those of friction.
+static bool put_incidence(perp_matrix *K, const pp_rows *rows, int n, pp_arena *arena)
+{
+    pp_writer w;
+    int first_t = rows->nm + rows->nn, first_s = first_t + rows->nf;
+    if (!pp_writer_open(&w, n, 2 * (size_t)rows->nf + (size_t)rows->ng + 1, arena)) {
+        return false;
+    }
+    for (int j = 0; j < first_t; j++) {
+        pp_writer_column(&w);
+        put_mu(&w, rows, first_s, j - rows->nm);
+    }
+    for (int g = 0; g < rows->ng; g++) {
+        for (int j = 0; j < rows->group[g].directions; j++) {
+            pp_writer_column(&w);
+            pp_writer_put(&w, first_s + g, -1.0);
+        }
+    }
+    put_sigmas(&w, rows, first_t);
+    *K = pp_writer_close(&w, n);
+    return true;
+}
+
+perp_status pp_pose_lcp_product(pp_posed *out, pp_product *A, const pp_rows *rows,
+                                const pp_delassus *delassus, pp_arena *arena)
+{
+    *out = (pp_posed){.form = PERP_FORM_LCP};
+    pp_posed_sizes(out, rows);
+    int first_t = out->nm + out->nn, n = first_t + out->nf + out->ns;
+    double *b;
+    perp_status status = bounds(out, rows, n, arena, &b);
+    if (status < 0 || !put_directions(&A->S, rows, delassus->count, n, arena) ||
+        !put_incidence(&A->K, rows, n, arena)) {
+        return PERP_ERR_MEMORY;
+    }
+    A->D = delassus->D;
+    for (int j = 0; j < first_t; j++) {
+        b[j] = delassus->q[j];
+    }
+    put_friction_rates(rows, delassus->q + first_t, b + first_t);
+    return PERP_OK;
+}
+
 perp_status pp_pose_lcp(pp_posed *out, const pp_rows *rows, const pp_delassus *delassus,
                         const double *slack, pp_arena *arena)
 {

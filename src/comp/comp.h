@@ -62,15 +62,6 @@ pp_fcp_solver pp_ssn_fcp, pp_gs_fcp, pp_eg_fcp, pp_auto_fcp;
 perp_status pp_box_friction(const perp_box_friction *box, const pp_job *job, double *z,
                             pp_report *report);
 
-// One row of the registry (registry.c).
-typedef struct pp_solver {
-    perp_solver_card card;
-    pp_mcp_solver *mcp;  // NULL: not for MCPs
-    pp_fcp_solver *fcp;  // NULL: contact problems are turned into MCPs when their law is polygonal
-} pp_solver;
-
-const pp_solver *pp_solver_find(const char *name);
-
 // ── Problems (problem.c) ─────────────────────────────────────────────────────────────────────────
 
 // Every rule a caller can break; on failure writes one sentence into reason (size bytes).
@@ -83,6 +74,12 @@ unsigned pp_fcp_classes(const perp_fcp *fcp);
 // perp_mcp_judge of a checked problem; scratch: PP_JUDGE_SCRATCH n numbers.
 enum { PP_JUDGE_SCRATCH = 5 };
 void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mcp_residuals *out);
+// The same with A = S'DS + K, which is never formed (mcp->A is not read); the arena is left as it was.
+typedef struct pp_product {
+    perp_matrix S, D, K;
+} pp_product;
+perp_status pp_product_judge(const perp_mcp *mcp, const pp_product *A, const double *z,
+                             pp_arena *arena, perp_mcp_residuals *out);
 // perp_fcp_judge of a checked problem; the arena is left as it was. Where double arithmetic shows that
 // they are below `enough` (0: nothing is), bounds do.
 perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, double enough,

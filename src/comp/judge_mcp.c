@@ -17,7 +17,7 @@
 // z_i and w_i have different units, and the plain map believes any z when all of |z| < tol|b|. rho_i
 // is the unit of z_i over that of w_i: 1/|A_ii|, or, where A_ii = 0 (the sigma rows of friction),
 // what A_ii becomes when its best partner j is eliminated, |A_ij A_ji| / |A_jj|: theory (C15).
-#include "comp/comp.h"
+#include "comp/judge.h"
 
 #include <math.h>
 
@@ -181,21 +181,13 @@ static double natural_map(double w, double doubt, double below, double above)
     return least >= most || isnan(least) ? least : most;
 }
 
-void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mcp_residuals *out)
+void pp_mcp_rate(const perp_mcp *mcp, const double *z, const pp_rating *r, perp_mcp_residuals *out)
 {
     int n = mcp->n;
-    double *w = scratch, *terms = w + n, *d = terms + n, *inverse = d + n, *load = inverse + n;
-    find_loads(mcp, inverse, w, d, load);
-    double unit = largest(n, load, NULL), doubt = 0.0;
-    evaluate(mcp, z, w, terms);
-    if (rounding_counts(n, terms, unit)) {
-        evaluate_exactly(mcp, z, w, d);
-        doubt = 0x1p-96;  // of the terms: where they cancel to less, w is not known
-    }
-    unit_ratios(&mcp->A, d, inverse);
-
+    const double *w = r->w, *inverse = r->inverse;
+    double unit = largest(n, r->load, NULL);
     double wide = unit, plain = 0.0, scaled = 0.0, bound = 0.0;
-    double energy_wide = largest(n, load, inverse), energy = 0.0;
+    double energy_wide = largest(n, r->load, inverse), energy = 0.0;
     for (int i = 0; i < n; i++) {
         double lower = pp_mcp_lower(mcp, i), upper = pp_mcp_upper(mcp, i), s = inverse[i];
         double weight = 1.0 / sqrt(s);
@@ -203,7 +195,7 @@ void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mc
             worst_of(&wide, fabs(w[i]));
             worst_of(&energy_wide, weight * fabs(w[i]));
         }
-        double above = z[i] - lower, below = z[i] - upper, about = doubt * terms[i];
+        double above = z[i] - lower, below = z[i] - upper, about = r->doubt * r->terms[i];
         double map = natural_map(w[i], about, s * below, s * above);
         worst_of(&plain, natural_map(w[i], about, below, above));
         worst_of(&scaled, map);
@@ -217,6 +209,22 @@ void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mc
     };
     worst_of(&out->scaled,
              isfinite(energy) && isfinite(energy_wide) ? energy / energy_wide : PP_INF);
+}
+
+void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mcp_residuals *out)
+{
+    int n = mcp->n;
+    double *w = scratch, *terms = w + n, *d = terms + n, *inverse = d + n, *load = inverse + n;
+    find_loads(mcp, inverse, w, d, load);
+    double unit = largest(n, load, NULL), doubt = 0.0;
+    evaluate(mcp, z, w, terms);
+    if (rounding_counts(n, terms, unit)) {
+        evaluate_exactly(mcp, z, w, d);
+        doubt = 0x1p-96;  // of the terms: where they cancel to less, w is not known
+    }
+    unit_ratios(&mcp->A, d, inverse);
+
+    pp_mcp_rate(mcp, z, &(pp_rating){w, terms, inverse, load, doubt}, out);
 }
 
 perp_status perp_mcp_judge(const perp_mcp *mcp, const double *z, const perp_env *env,

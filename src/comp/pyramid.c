@@ -25,7 +25,7 @@ struct perp_pyramid {
     perp_matrix B;  // nc dim x np
     int *sigma;     // np: the sigma of a friction column, -1 for a normal column
     double *mu;     // ns
-    int *contact;   // ns: contact of each sigma
+    int *first;     // nc: where the friction of each contact starts in z
 };
 
 static int facets_of(const perp_fcp *fcp, const pp_group *group, int c)
@@ -68,8 +68,8 @@ static perp_status build_basis(perp_pyramid *y)
     double *x = PP_ARRAY(y->arena, double, 2 * y->np);
     y->sigma = PP_ARRAY(y->arena, int, y->np);
     y->mu = PP_ARRAY(y->arena, double, y->ns);
-    y->contact = PP_ARRAY(y->arena, int, y->ns);
-    if (!p || !i || !x || !y->sigma || !y->mu || !y->contact) {
+    y->first = PP_ARRAY(y->arena, int, fcp->nc);
+    if (!p || !i || !x || !y->sigma || !y->mu || !y->first) {
         return PERP_ERR_MEMORY;
     }
     int column = 0, used = 0;
@@ -80,10 +80,10 @@ static perp_status build_basis(perp_pyramid *y)
         x[used++] = 1.0;
     }
     for (int c = 0; c < fcp->nc; c++) {
+        y->first[c] = fcp->nv + column;
         for (int g = 0; g < groups; g++) {
             int s = c * groups + g, nd = facets_of(fcp, &group[g], c);
             y->mu[s] = group[g].mu[c];
-            y->contact[s] = c;
             for (int j = 0; j < nd; j++) {
                 double angle = 6.283185307179586 * (double)j / (double)nd;
                 p[column] = used;
@@ -133,78 +133,109 @@ static bool reserve(writer *w, size_t more)
     return true;
 }
 
-// Column j from a dense vector (all entries for dense storage, the non-zero ones for CSC).
-static bool put_column(writer *w, int j, const double *column)
+// A column that is being made: its entries, and where they are.
+typedef struct column {
+    double *x;
+    bool *known;
+    int *hit, count;
+} column;
+
+static void put(column *c, int i, double value)
 {
-    if (w->dense) {
-        memcpy(w->dense + (size_t)j * (size_t)w->n, column, (size_t)w->n * sizeof *column);
-        return true;
+    if (!c->known[i]) {
+        c->known[i] = true;
+        c->hit[c->count++] = i;
     }
-    if (!reserve(w, (size_t)w->n)) {
-        return false;
-    }
-    w->p[j] = (int)w->used;
-    for (int i = 0; i < w->n; i++) {
-        if (column[i] != 0.0) {
-            w->i[w->used] = i;
-            w->x[w->used++] = column[i];
+    c->x[i] += value;
+}
+
+// Shell's sort: parts of a column are sorted already, and qsort may ask for memory.
+static void sort(int *x, int count)
+{
+    for (int gap = count / 2; gap > 0; gap /= 2) {
+        for (int e = gap; e < count; e++) {
+            int value = x[e], k = e;
+            for (; k >= gap && x[k - gap] > value; k -= gap) {
+                x[k] = x[k - gap];
+            }
+            x[k] = value;
         }
     }
+}
+
+// Column j, which is empty again afterwards.
+static bool put_column(writer *w, int j, column *c)
+{
+    if (!reserve(w, (size_t)c->count)) {
+        return false;
+    }
+    double *dense = w->dense ? w->dense + (size_t)j * (size_t)w->n : NULL;
+    if (dense) {
+        memset(dense, 0, (size_t)w->n * sizeof *dense);
+    } else {
+        w->p[j] = (int)w->used;
+        sort(c->hit, c->count);
+    }
+    for (int k = 0; k < c->count; k++) {
+        int i = c->hit[k];
+        if (dense) {
+            dense[i] = c->x[i];
+        } else if (c->x[i] != 0.0) {
+            w->i[w->used] = i;
+            w->x[w->used++] = c->x[i];
+        }
+        c->known[i] = false;
+        c->x[i] = 0.0;
+    }
+    c->count = 0;
     return true;
 }
 
-// out += s B' x
-static void times_basis_t(const perp_pyramid *y, double s, const double *x, double *out)
+// c += s times column j of A, its rows from `first` on; through B' where Bt is given.
+static void add_column(const perp_matrix *A, int j, double s, const perp_matrix *Bt, int first,
+                       column *c)
 {
-    pp_matrix_mul_t(&y->B, s, x, out);
+    int begin = A->dense ? 0 : A->p[j], end = A->dense ? A->rows : A->p[j + 1];
+    const double *x = A->dense ? A->dense + (size_t)j * (size_t)A->rows : A->x;
+    for (int k = begin; k < end; k++) {
+        int i = A->dense ? k : A->i[k];
+        double value = s * x[k];
+        for (int e = Bt ? Bt->p[i] : 0; Bt && value != 0.0 && e < Bt->p[i + 1]; e++) {
+            put(c, first + Bt->i[e], value * Bt->x[e]);
+        }
+        if (!Bt && value != 0.0) {
+            put(c, first + i, value);
+        }
+    }
 }
 
 // Column of C for p: mu on its contact's sigmas for a normal column, -1 for a friction column.
-static void cone_column(const perp_pyramid *y, int column, double *out)
+static void add_cone(const perp_pyramid *y, int j, column *c)
 {
-    if (y->sigma[column] >= 0) {
-        out[y->sigma[column]] = -1.0;
+    int first = y->fcp.nv + y->np, groups = y->ns / y->fcp.nc;
+    if (y->sigma[j] >= 0) {
+        put(c, first + y->sigma[j], -1.0);
         return;
     }
-    int groups = y->ns / y->fcp.nc;
     for (int g = 0; g < groups; g++) {
-        out[column * groups + g] = y->mu[column * groups + g];
-    }
-}
-
-// x += s * column j of A
-static void add_column(const perp_matrix *A, int j, double s, double *x)
-{
-    if (A->dense) {
-        pp_axpy(A->rows, s, A->dense + (size_t)j * (size_t)A->rows, x);
-        return;
-    }
-    for (int k = A->p[j]; k < A->p[j + 1]; k++) {
-        x[A->i[k]] += s * A->x[k];
+        put(c, first + j * groups + g, y->mu[j * groups + g]);
     }
 }
 
 // Columns of p: W (or -H) times a column of B, then what the rows make of it.
-static bool put_impulse_columns(const perp_pyramid *y, writer *w, double *work, double *column)
+static bool put_impulse_columns(const perp_pyramid *y, writer *w, const perp_matrix *Bt, column *c)
 {
     const perp_fcp *fcp = &y->fcp;
-    int rows = fcp->nc * fcp->dim;
-    pp_assert(y->B.p);
     for (int j = 0; j < y->np; j++) {
-        memset(column, 0, (size_t)w->n * sizeof *column);
-        if (fcp->nv == 0) {
-            memset(work, 0, (size_t)rows * sizeof *work);
-            for (int k = y->B.p[j]; k < y->B.p[j + 1]; k++) {
-                add_column(&fcp->W, y->B.i[k], y->B.x[k], work);
-            }
-            times_basis_t(y, 1.0, work, column);
-        } else {
-            for (int k = y->B.p[j]; k < y->B.p[j + 1]; k++) {
-                add_column(&fcp->H, y->B.i[k], -y->B.x[k], column);
+        for (int k = y->B.p[j]; k < y->B.p[j + 1]; k++) {
+            if (fcp->nv == 0) {
+                add_column(&fcp->W, y->B.i[k], y->B.x[k], Bt, 0, c);
+            } else {
+                add_column(&fcp->H, y->B.i[k], -y->B.x[k], NULL, 0, c);
             }
         }
-        cone_column(y, j, column + fcp->nv + y->np);
-        if (!put_column(w, fcp->nv + j, column)) {
+        add_cone(y, j, c);
+        if (!put_column(w, fcp->nv + j, c)) {
             return false;
         }
     }
@@ -212,47 +243,49 @@ static bool put_impulse_columns(const perp_pyramid *y, writer *w, double *work, 
 }
 
 static bool put_velocity_columns(const perp_pyramid *y, writer *w, const perp_matrix *Ht,
-                                 double *work, double *column)
+                                 const perp_matrix *Bt, column *c)
 {
     const perp_fcp *fcp = &y->fcp;
-    int rows = fcp->nc * fcp->dim;
     for (int j = 0; j < fcp->nv; j++) {
-        memset(column, 0, (size_t)w->n * sizeof *column);
-        memset(work, 0, (size_t)rows * sizeof *work);
-        add_column(&fcp->M, j, 1.0, column);
-        add_column(Ht, j, 1.0, work);
-        times_basis_t(y, 1.0, work, column + fcp->nv);
-        if (!put_column(w, j, column)) {
+        add_column(&fcp->M, j, 1.0, NULL, 0, c);
+        add_column(Ht, j, 1.0, Bt, fcp->nv, c);
+        if (!put_column(w, j, c)) {
             return false;
         }
     }
     return true;
 }
 
-static bool put_sigma_columns(const perp_pyramid *y, writer *w, double *column)
+// The friction columns of a sigma come one after the other, and the sigmas do.
+static bool put_sigma_columns(const perp_pyramid *y, writer *w, column *c)
 {
-    int nv = y->fcp.nv;
+    int nv = y->fcp.nv, j = y->fcp.nc;
     for (int s = 0; s < y->ns; s++) {
-        memset(column, 0, (size_t)w->n * sizeof *column);
-        for (int j = 0; j < y->np; j++) {
-            if (y->sigma[j] == s) {
-                column[nv + j] = 1.0;
-            }
+        for (; j < y->np && y->sigma[j] == s; j++) {
+            put(c, nv + j, 1.0);
         }
-        if (!put_column(w, nv + y->np + s, column)) {
+        if (!put_column(w, nv + y->np + s, c)) {
             return false;
         }
     }
     return true;
+}
+
+static bool open_column(column *c, int n, pp_arena *arena)
+{
+    *c = (column){.x = PP_ZEROS(arena, double, n),
+                  .known = PP_ZEROS(arena, bool, n),
+                  .hit = PP_ARRAY(arena, int, n)};
+    return c->x && c->known && c->hit;
 }
 
 static perp_status build_matrix(perp_pyramid *y, writer *w)
 {
     const perp_fcp *fcp = &y->fcp;
     int rows = fcp->nc * fcp->dim;
-    double *work = PP_ARRAY(y->arena, double, rows), *column = PP_ARRAY(y->arena, double, w->n);
-    perp_matrix Ht = {0};
-    perp_status status = work && column ? PERP_OK : PERP_ERR_MEMORY;
+    column c;
+    perp_matrix Ht = {0}, Bt;
+    perp_status status = open_column(&c, w->n, y->arena) ? PERP_OK : PERP_ERR_MEMORY;
     bool dense = fcp->nv == 0 && (fcp->W.dense || w->n <= 64 ||
                                   pp_matrix_entries(&fcp->W) > (size_t)rows * (size_t)rows / 4);
     if (dense) {
@@ -263,14 +296,15 @@ static perp_status build_matrix(perp_pyramid *y, writer *w)
     if (status >= 0 && !w->dense && !w->p) {
         status = PERP_ERR_MEMORY;
     }
+    status = status < 0 ? status : pp_matrix_transpose(&y->B, y->arena, &Bt);
     if (status >= 0 && fcp->nv > 0) {
         status = pp_matrix_transpose(&fcp->H, y->arena, &Ht);
     }
     if (status < 0) {
         return status;
     }
-    if ((fcp->nv > 0 && !put_velocity_columns(y, w, &Ht, work, column)) ||
-        !put_impulse_columns(y, w, work, column) || !put_sigma_columns(y, w, column)) {
+    if ((fcp->nv > 0 && !put_velocity_columns(y, w, &Ht, &Bt, &c)) ||
+        !put_impulse_columns(y, w, &Bt, &c) || !put_sigma_columns(y, w, &c)) {
         return PERP_ERR_MEMORY;
     }
     if (w->dense) {
@@ -289,7 +323,7 @@ static perp_status build_vectors(perp_pyramid *y, int n)
     if (!b) {
         return PERP_ERR_MEMORY;
     }
-    times_basis_t(y, 1.0, fcp->nv > 0 ? fcp->w : fcp->q, b + fcp->nv);
+    pp_matrix_mul_t(&y->B, 1.0, fcp->nv > 0 ? fcp->w : fcp->q, b + fcp->nv);
     if (fcp->nv > 0) {
         lower = PP_ZEROS(y->arena, double, n);
         if (!lower) {
@@ -365,4 +399,90 @@ void perp_pyramid_recover(const perp_pyramid *pyramid, const double *z, double *
     if (v) {
         memcpy(v, z, (size_t)fcp->nv * sizeof *v);
     }
+}
+
+// ── From an answer of the contact problem ────────────────────────────────────────────────────────
+
+// r_g over the one or two of its directions next to it, with nothing negative; returns the sum.
+static double split_group(int size, int nd, const double *r, double *part)
+{
+    memset(part, 0, (size_t)nd * sizeof *part);
+    if (size == 1) {
+        part[r[0] > 0.0 ? 0 : 1] = fabs(r[0]);
+        return fabs(r[0]);
+    }
+    double width = 6.283185307179586 / nd, angle = atan2(r[1], r[0]);
+    int first = (int)floor(angle / width + nd) % nd, second = (first + 1) % nd;
+    double at = first * width, next = second * width, det = sin(width);
+    double a = (r[0] * sin(next) - r[1] * cos(next)) / det;
+    double b = (r[1] * cos(at) - r[0] * sin(at)) / det;
+    part[first] = a > 1e-13 * fabs(b) ? a : 0.0;
+    part[second] = b > 1e-13 * fabs(a) ? b : 0.0;
+    return part[first] + part[second];
+}
+
+// max_j -d_j . u, and where.
+static double support(int size, int nd, const double *u, int *where)
+{
+    double most = -PP_INF;
+    for (int j = 0; j < nd; j++) {
+        double angle = 6.283185307179586 * (double)j / (double)nd;
+        double along = size == 1 ? (j == 0 ? -u[0] : u[0]) : -u[0] * cos(angle) - u[1] * sin(angle);
+        *where = along > most ? j : *where;
+        most = fmax(most, along);
+    }
+    return most;
+}
+
+// A group slips rather than sticks by what either would leave, in units of impulses and speeds; all of
+// its limit is used then.
+static void split_contact(const perp_pyramid *y, int c, const double *r, const double *u,
+                          double ratio, double *z)
+{
+    const perp_fcp *fcp = &y->fcp;
+    pp_group group[PP_GROUPS_MAX];
+    int groups = pp_fcp_groups(fcp, group);
+    double *part = z + y->first[c];
+    z[fcp->nv + c] = fmax(r[0], 0.0);
+    for (int g = 0; g < groups; g++) {
+        int nd = facets_of(fcp, &group[g], c), f = group[g].first, where = 0;
+        double limit = group[g].mu[c] * z[fcp->nv + c];
+        double sum = split_group(group[g].size, nd, r + f, part);
+        double sigma = fmax(support(group[g].size, nd, u + f, &where), 0.0);
+        bool slips = sigma > ratio * (limit - sum);
+        for (int j = 0; slips && j < nd; j++) {
+            part[j] = sum > 0.0 ? part[j] * (limit / sum) : j == where ? limit : 0.0;
+        }
+        z[fcp->nv + y->np + c * groups + g] = slips ? sigma : 0.0;
+        part += nd;
+    }
+}
+
+perp_status perp_pyramid_split(const perp_pyramid *pyramid, const double *r, const double *v,
+                               double *z)
+{
+    const perp_fcp *fcp = &pyramid->fcp;
+    int n = fcp->nc * fcp->dim;
+    size_t bytes = (size_t)n * sizeof(double);
+    if (!r || !z || (fcp->nv > 0 && !v)) {
+        return PERP_ERR_ARGUMENT;
+    }
+    double *u = pp_alloc(&pyramid->env, bytes);
+    if (!u) {
+        return PERP_ERR_MEMORY;
+    }
+    memcpy(u, fcp->nv > 0 ? fcp->w : fcp->q, bytes);
+    double still = pp_norm_inf(n, u);
+    if (fcp->nv > 0) {
+        pp_matrix_mul_t(&fcp->H, 1.0, v, u);
+        memcpy(z, v, (size_t)fcp->nv * sizeof *z);
+    } else {
+        pp_matrix_mul(&fcp->W, 1.0, r, u);
+    }
+    double ratio = fmax(pp_norm_inf(n, u), still) / fmax(pp_norm_inf(n, r), 1e-300);
+    for (int c = 0; c < fcp->nc; c++) {
+        split_contact(pyramid, c, r + c * fcp->dim, u + c * fcp->dim, ratio, z);
+    }
+    pp_free(&pyramid->env, u, bytes);
+    return PERP_OK;
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The table of solvers: name, class, proof, cost, failure. docs/solvers.md says the same at length.
-#include "comp/comp.h"
+#include "comp/registry.h"
 
 #include <string.h>
 

@@ -130,6 +130,24 @@ perp_status pp_ssn_velocity_solve(const pp_ssn_velocity *velocity, double *x);
 double pp_ssn_velocity_fill(const pp_ssn_velocity *velocity);
 double pp_ssn_velocity_flops(const pp_ssn_velocity *velocity);
 
+// ── ssn_finish.c ─────────────────────────────────────────────────────────────────────────────────
+
+// Polygonal friction: r to rounding, exactly on the bounds of its modes, where it is near an answer;
+// as it was where that does not come out. steps grows by the systems solved.
+perp_status pp_ssn_finish(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena, double *r,
+                          int *steps);
+
+// ── ssn_walk.c ───────────────────────────────────────────────────────────────────────────────────
+
+typedef struct pp_ssn_walk pp_ssn_walk;
+
+perp_status pp_ssn_walk_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena,
+                               pp_ssn_walk **out);
+void pp_ssn_walk_begin(pp_ssn_walk *s, double alpha, const double *r);
+// To an answer of the problem with the proximal term, in r; PERP_ERR_RAY, PERP_ERR_LIMIT (of pieces, most), or
+// why a system could not be solved.
+perp_status pp_ssn_walk_run(pp_ssn_walk *s, int most, int *steps, double *r);
+
 // ── ssn_interior.c ───────────────────────────────────────────────────────────────────────────────
 
 typedef struct pp_ssn_interior pp_ssn_interior;

@@ -478,6 +478,10 @@ static perp_status solve_local(const perp_fcp *fcp, pp_bodies *bodies, const pp_
         bool warm = job->options->warm_start && pp_all_finite((size_t)ssn->n, s.x);
         bool solved = solve_scaled(&s, warm);
         tidy_best(&s);
+        if (solved && pp_fcp_is_polygonal(fcp) && need_linear(&s) == PERP_OK) {
+            perp_status end = pp_ssn_finish(ssn, s.linear, job->arena, s.best, &s.steps);
+            s.fatal = end < 0 ? end : s.fatal;
+        }
         status = conclude(&s, solved, report);
         for (int i = 0; i < ssn->n; i++) {
             r[i] = ssn->scale[i] * s.best[i];

@@ -120,6 +120,10 @@ double pp_friction_support(const pp_friction *group, bool polygons, const double
 // Direction j of a group in the plane of its rows: (1, 0), (-1, 0) for one row.
 void pp_friction_direction(const pp_friction *group, int j, double d[2]);
 
+// p as a combination of the directions of a group with nothing negative, of the one or two next to it;
+// returns the sum.
+double pp_friction_split(const pp_friction *group, const double *p, double *part);
+
 enum { PP_JOINT_EQUATIONS = 6 };
 
 // Rows of a joint's own equations phi (value, J, rate), without bias; returns how many. Of kin t, body and

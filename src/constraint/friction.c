@@ -6,6 +6,7 @@
 #include "constraint/constraint.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double TWO_PI = 6.283185307179586;
 
@@ -80,4 +81,28 @@ void pp_friction_project(const pp_friction *group, bool polygons, double limit, 
             p[1] *= limit / size;
         }
     }
+}
+
+double pp_friction_split(const pp_friction *group, const double *p, double *part)
+{
+    static const double ROUNDING = 1e-13;  // of the sum: less is nothing
+    int n = group->directions, first = p[0] > 0.0 ? 0 : 1, second = 1 - first;
+    double a = fabs(p[0]), b = 0.0;
+    memset(part, 0, (size_t)n * sizeof *part);
+    if (group->size == 2) {
+        double step = TWO_PI / n, around = atan2(p[1], p[0]), c[2], d[2];
+        around += around < 0.0 ? TWO_PI : 0.0;
+        first = (int)(around / step) % n;
+        second = (first + 1) % n;
+        pp_friction_direction(group, first, c);
+        pp_friction_direction(group, second, d);
+        double det = c[0] * d[1] - c[1] * d[0];
+        a = fmax((p[0] * d[1] - p[1] * d[0]) / det, 0.0);
+        b = fmax((c[0] * p[1] - c[1] * p[0]) / det, 0.0);
+        a = a > ROUNDING * b ? a : 0.0;
+        b = b > ROUNDING * a ? b : 0.0;
+    }
+    part[first] = a;
+    part[second] = group->size == 2 || b > 0.0 ? b : part[second];
+    return a + b;
 }

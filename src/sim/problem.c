@@ -61,27 +61,6 @@ static bool fill_blocks(owned *o, const perp_sim *sim, const pp_motion *motion)
     return v->Wb && v->Wm && v->Wn && v->Wf;
 }
 
-// p as a combination of the directions of a group with nothing negative: the two next to it.
-static double *write_directions(const pp_friction *group, const double *p, double *z)
-{
-    int n = group->directions;
-    memset(z, 0, (size_t)n * sizeof *z);
-    if (group->size == 1) {
-        z[p[0] > 0.0 ? 0 : 1] = fabs(p[0]);
-        return z + n;
-    }
-    double step = 6.283185307179586 / n, around = atan2(p[1], p[0]);
-    around += around < 0.0 ? n * step : 0.0;
-    int first = (int)(around / step) % n, second = (first + 1) % n;
-    double a[2], b[2];
-    pp_friction_direction(group, first, a);
-    pp_friction_direction(group, second, b);
-    double det = a[0] * b[1] - a[1] * b[0];
-    z[first] = fmax((p[0] * b[1] - p[1] * b[0]) / det, 0.0);
-    z[second] = fmax((a[0] * p[1] - a[1] * p[0]) / det, 0.0);
-    return z + n;
-}
-
 // z from the step's answer: the friction impulse along its directions, sigma the slip speed.
 static void write_answer(const perp_sim *sim, const pp_motion *motion, const pp_posed *posed,
                          double *z)
@@ -107,7 +86,9 @@ static void write_answer(const perp_sim *sim, const pp_motion *motion, const pp_
         *next++ = a->pn[i];
     }
     for (int g = 0; g < rows->ng; g++) {
-        next = write_directions(&rows->group[g], a->pt + rows->group[g].t, next);
+        const pp_friction *group = &rows->group[g];
+        pp_friction_split(group, a->pt + group->t, next);
+        next += group->directions;
     }
     for (int g = 0; g < rows->ng; g++) {
         *next++ = a->sigma[g];

@@ -308,6 +308,19 @@ static void refine_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *optio
     }
 }
 
+// Polygons: what another solver found is finished by ssn, theory (C38).
+static void finish_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *options, double *c,
+                        double *v)
+{
+    perp_comp_info info;
+    options->warm_start = true;
+    if (strcmp(r->out->solver, "ssn") != 0 &&
+        perp_fcp_solve("ssn", fcp, options, r->options->env, c, v, &info) == PERP_OK) {
+        add_effort(r->out, &info);
+        unpack_cone(r, fcp->dim, c);
+    }
+}
+
 // Last step's impulses as a guess.
 static void pack_guess(const pp_run *r, int dim, double *c)
 {
@@ -370,6 +383,9 @@ perp_status pp_run_by_cone(pp_run *r)
     status = settle(r, status);
     if (status >= 0) {
         unpack_cone(r, posed.fcp.dim, c);
+        if (r->exactly) {
+            finish_cone(r, &posed.fcp, &options, c, v);
+        }
         refine_cone(r, &posed.fcp, &options, c, v);
         status = good_enough(r, status);
     }

@@ -23,6 +23,7 @@ typedef struct pp_run {
     double slack;   // of the answer that was looked at last [m/s]
     bool done;      // nu goes with the impulses already
     bool spent;     // the budget ended before a solver did
+    bool exactly;   // polygons: the cone form is to be finished by ssn, whoever solved it
 } pp_run;
 
 // An answer of zeros. PERP_ERR_MEMORY or PERP_OK.
@@ -47,6 +48,8 @@ perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool 
 perp_status pp_run_by_mcp(pp_run *r);
 perp_status pp_run_by_lcp(pp_run *r, const double *slack);
 perp_status pp_run_by_cone(pp_run *r);
+// MCP or LCP of many contacts by the cone form with polygons; solved is false where it has to be pivoted.
+perp_status pp_run_by_facets(pp_run *r, perp_form form, bool *solved);
 // Contacts from their last impulses, by modes; solved is false where the cone form has to be solved.
 perp_status pp_run_by_modes(pp_run *r, bool *solved);
 // Loose tolerances, by sweeps from the last impulses; solved likewise.

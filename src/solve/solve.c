@@ -145,25 +145,31 @@ static perp_form choose(const pp_run *r)
     return cone && better && r->rows->nn > 0 ? PERP_FORM_CONE : PERP_FORM_LCP;
 }
 
+static perp_status solve_form(pp_run *r, perp_form form)
+{
+    bool solved;
+    perp_status status;
+    if (form != PERP_FORM_CONE) {
+        status = pp_run_by_facets(r, form, &solved);
+        return status < 0 || solved    ? status
+               : form == PERP_FORM_MCP ? pp_run_by_mcp(r)
+                                       : pp_run_by_lcp(r, NULL);
+    }
+    status = pp_run_by_sweeps(r, &solved);
+    double begin = pp_seconds();
+    status = status < 0 || solved ? status : pp_run_by_modes(r, &solved);
+    r->out->effort.seconds_modes = pp_seconds() - begin;
+    status = status < 0 || solved ? status : pp_run_by_cone(r);
+    if (status < 0 && status != PERP_ERR_MEMORY && r->options->form == PERP_FORM_AUTO) {
+        status = pp_run_by_lcp(r, NULL);
+    }
+    return status;
+}
+
 static perp_status solve_rows(pp_run *r)
 {
     perp_form form = choose(r);
-    perp_status status;
-    if (form == PERP_FORM_MCP) {
-        status = pp_run_by_mcp(r);
-    } else if (form == PERP_FORM_CONE) {
-        bool solved;
-        status = pp_run_by_sweeps(r, &solved);
-        double begin = pp_seconds();
-        status = status < 0 || solved ? status : pp_run_by_modes(r, &solved);
-        r->out->effort.seconds_modes = pp_seconds() - begin;
-        status = status < 0 || solved ? status : pp_run_by_cone(r);
-        if (status < 0 && status != PERP_ERR_MEMORY && r->options->form == PERP_FORM_AUTO) {
-            status = pp_run_by_lcp(r, NULL);
-        }
-    } else {
-        status = pp_run_by_lcp(r, NULL);
-    }
+    perp_status status = solve_form(r, form);
     bool named = status == PERP_ERR_INFEASIBLE && form != PERP_FORM_CONE;  // cones name no bodies
     if (status < 0 && status != PERP_ERR_MEMORY && !named) {
         status = pp_run_prove_jam(r, status);

@@ -197,6 +197,11 @@ static perp_status convert(const void *what, const perp_env *env)
     perp_pyramid *pyramid = NULL;
     perp_status status = perp_pyramid_create(what, 4, env, &pyramid);
     assert_true((status >= 0) == (pyramid != NULL));
+    static double zeros[64], z[256];
+    if (status >= 0) {
+        assert_true(perp_pyramid_mcp(pyramid)->n <= 256);
+        status = perp_pyramid_split(pyramid, zeros, zeros, z);
+    }
     perp_pyramid_destroy(pyramid);
     return status;
 }

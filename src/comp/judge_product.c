@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The judge of MCP answers whose matrix is A = S'D S + K: the reduced Stewart–Trinkle problem, theory (C10),
+// with S the directions of friction, D Delassus' matrix, and K the incidence of sigma. With n_d directions
+// A has n_d^2 times the entries of D, and is never formed. The residuals are those of judge_mcp.c; products
+// are in long double, and what their rounding may hide counts.
+#include "comp/judge.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef long double real;
+
+static const double ROUNDING = 0x1p-62;  // of the terms, three products after one another
+
+// A sum, and that of the absolute values of its terms.
+typedef struct tally {
+    real *sum, *terms;
+} tally;
+
+static void clear(tally t, int n)
+{
+    memset(t.sum, 0, (size_t)n * sizeof *t.sum);
+    memset(t.terms, 0, (size_t)n * sizeof *t.terms);
+}
+
+// y += A x, or A'x
+static void add_product(const perp_matrix *A, bool transposed, tally x, tally y)
+{
+    for (int j = 0; j < A->cols; j++) {
+        int first = A->dense ? 0 : A->p[j], last = A->dense ? A->rows : A->p[j + 1];
+        const double *column = A->dense ? A->dense + (size_t)j * (size_t)A->rows : A->x;
+        for (int k = first; k < last && (transposed || x.terms[j] != 0.0L); k++) {
+            int i = A->dense ? k : A->i[k], from = transposed ? i : j, to = transposed ? j : i;
+            real a = (real)column[k];
+            y.sum[to] += a * x.sum[from];
+            y.terms[to] += fabsl(a) * x.terms[from];
+        }
+    }
+}
+
+// What the products need besides: z and w, S z and D S z.
+typedef struct scratch {
+    tally z, w, p, rate;
+} scratch;
+
+static bool allocate(scratch *s, int n, int base, pp_arena *arena)
+{
+    tally *all[] = {&s->z, &s->w, &s->p, &s->rate};
+    real *reals = PP_ARRAY(arena, real, 4 * ((size_t)n + (size_t)base));
+    for (int k = 0; reals && k < 4; k++) {
+        int size = k < 2 ? n : base;
+        all[k]->sum = reals;
+        all[k]->terms = reals + size;
+        reals += 2 * size;
+    }
+    return reals != NULL;
+}
+
+// w = A z + b
+static void evaluate(const perp_mcp *mcp, const pp_product *A, const double *z, scratch *s)
+{
+    clear(s->p, A->D.rows);
+    clear(s->rate, A->D.rows);
+    for (int i = 0; i < mcp->n; i++) {
+        s->z.sum[i] = (real)z[i];
+        s->z.terms[i] = fabsl(s->z.sum[i]);
+        s->w.sum[i] = (real)mcp->b[i];
+        s->w.terms[i] = fabsl(s->w.sum[i]);
+    }
+    add_product(&A->S, false, s->z, s->p);
+    add_product(&A->D, false, s->p, s->rate);
+    add_product(&A->S, true, s->rate, s->w);
+    add_product(&A->K, false, s->z, s->w);
+}
+
+// A_ii, absolute.
+static double diagonal(const pp_product *A, int i)
+{
+    const perp_matrix *S = &A->S;
+    double sum = pp_matrix_at(&A->K, i, i);
+    for (int a = S->p[i]; a < S->p[i + 1]; a++) {
+        for (int b = S->p[i]; b < S->p[i + 1]; b++) {
+            sum += S->x[a] * pp_matrix_at(&A->D, S->i[a], S->i[b]) * S->x[b];
+        }
+    }
+    return fabs(sum);
+}
+
+// 1 / rho as in judge_mcp.c. Where A_ii = 0 the row of S'DS vanishes (D is positive semidefinite), and
+// the partners are those of K.
+static void unit_ratios(const pp_product *A, int n, double *d, double *inverse)
+{
+    const perp_matrix *K = &A->K;
+    for (int i = 0; i < n; i++) {
+        d[i] = diagonal(A, i);
+    }
+    for (int i = 0; i < n; i++) {
+        inverse[i] = d[i];
+        for (int k = K->p[i]; d[i] == 0.0 && k < K->p[i + 1]; k++) {
+            int j = K->i[k];
+            if (d[j] != 0.0) {
+                inverse[i] = fmax(inverse[i], fabs(pp_matrix_at(K, i, j) * K->x[k] / d[j]));
+            }
+        }
+        if (!(inverse[i] > 0.0) || !isfinite(inverse[i])) {
+            inverse[i] = 1.0;
+        }
+    }
+}
+
+// max(|b_i|, |b + A rest|_i), rest the point of the bounds nearest to 0.
+static void find_loads(const perp_mcp *mcp, const pp_product *A, scratch *s, double *rest,
+                       double *load)
+{
+    for (int i = 0; i < mcp->n; i++) {
+        rest[i] = pp_within(0.0, pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
+    }
+    evaluate(mcp, A, rest, s);
+    for (int i = 0; i < mcp->n; i++) {
+        bool fixed = pp_mcp_lower(mcp, i) == pp_mcp_upper(mcp, i);
+        load[i] = fixed ? 0.0 : fmax(fabs(mcp->b[i]), fabs((double)s->w.sum[i]));
+    }
+}
+
+perp_status pp_product_judge(const perp_mcp *mcp, const pp_product *A, const double *z,
+                             pp_arena *arena, perp_mcp_residuals *out)
+{
+    pp_mark mark = pp_arena_mark(arena);
+    int n = mcp->n;
+    scratch s;
+    double *w = PP_ARRAY(arena, double, 5 * (size_t)n);
+    if (!w || !allocate(&s, n, A->D.rows, arena)) {
+        pp_arena_release(arena, mark);
+        return PERP_ERR_MEMORY;
+    }
+    double *terms = w + n, *d = terms + n, *inverse = d + n, *load = inverse + n;
+    find_loads(mcp, A, &s, d, load);
+    evaluate(mcp, A, z, &s);
+    for (int i = 0; i < n; i++) {
+        w[i] = (double)s.w.sum[i];
+        terms[i] = (double)s.w.terms[i];
+    }
+    unit_ratios(A, n, d, inverse);
+    pp_mcp_rate(mcp, z, &(pp_rating){w, terms, inverse, load, ROUNDING}, out);
+    pp_arena_release(arena, mark);
+    return PERP_OK;
+}
