@@ -83,6 +83,23 @@ static void fill_wall(perp_builder *b)
     }
 }
 
+// Enough contacts that hang together for the forms MCP and LCP to do without pivoting.
+static void fill_bond(perp_builder *b)
+{
+    perp_shape_def floor = perp_shape_default(), box = perp_shape_default();
+    floor.kind = PERP_HALFPLANE;
+    perp_add_shape(b, PLANE_GROUND, &floor);
+    box.kind = PERP_BOX;
+    box.half = (perp_vec3){0.5, 0.5, 0.0};
+    box.density = 1.0;
+    for (int i = 0; i < 25; i++) {
+        perp_body_def def = perp_body_default();
+        int column = i / 5, row = i % 5;
+        def.position = (perp_vec3){1.01 * column + (row % 2 ? 0.3 : 0.0), 0.5 + row, 0.0};
+        perp_add_shape(b, perp_add_body(b, &def), &box);
+    }
+}
+
 // From nothing to the end of two steps; the status of what failed first.
 static perp_status whole_life(fill scene, const perp_env *env, const perp_sim_def *def)
 {
@@ -139,6 +156,8 @@ static void every_allocation_fails(void **state)
     walk(fill_machine, PERP_FORM_MCP);
     walk(fill_wall, PERP_FORM_AUTO);
     walk(fill_wall, PERP_FORM_LCP);
+    walk(fill_bond, PERP_FORM_LCP);
+    walk(fill_bond, PERP_FORM_MCP);
 }
 
 // After a few steps have found how much they need, 100 more need nothing new.
