@@ -27,7 +27,8 @@ typedef struct pp_touch {
     double mu;
     double mobility;   // of the normal row
     double stiffness;  // 1 / alpha
-    double e[2];       // slip: direction of the friction
+    double e[2];       // slip: direction of the friction,
+    double share;      // part of p_t - rho u_t that it can be
     double k_f;        // slip: K across it
     double u[3], c[3];
 } pp_touch;
@@ -53,7 +54,15 @@ typedef struct pp_modes {
     int *pivot;  // dense
     bool dense, symmetric, factored;
     pp_ldl *ldl;
+    int steps;  // factorisations, or refinements
 } pp_modes;
+
+// Rates and modes of all contacts at the impulses in run->out; returns the worst error [m/s].
+double pp_modes_look(pp_modes *s);
+// Newton's step of the impulses in these modes, with s->proximal; false: singular, or the budget is spent.
+bool pp_modes_step(pp_modes *s);
+// From the impulses of the step before; solved: to rounding, or as well as the tolerance asks.
+perp_status pp_modes_walk(pp_modes *s, bool *solved);
 
 perp_status pp_modes_prepare(pp_modes *s, pp_arena *arena);
 bool pp_modes_factor(pp_modes *s);  // false: singular
