@@ -33,7 +33,7 @@ static const double LOOSE = 1e-5;
 
 // A guess is brought to this part of the tolerance where that is quick: impulses that are off move bodies a
 // little, more each step, until they have to be brought back.
-static const double CLOSER = 0.01;
+static const double CLOSER = 0.01, CLOSEST = 1e-13;
 
 typedef struct rung {
     const char *name;
@@ -169,7 +169,7 @@ static perp_status begin_quickly(const perp_fcp *fcp, const pp_job *job, double 
     pp_job own = *job;
     if (asked->warm_start) {
         options = *asked;
-        options.tolerance *= CLOSER;
+        options.tolerance = fmin(asked->tolerance, fmax(CLOSER * asked->tolerance, CLOSEST));
         own.options = &options;
     }
     pp_mark mark = pp_arena_mark(job->arena);

@@ -115,7 +115,8 @@ double pp_ssn_linear_flops(const pp_ssn_linear *linear);  // of factoring it, 0:
 
 // ── ssn_quick.c ──────────────────────────────────────────────────────────────────────────────────
 
-// Newton's method as it stands, for few contacts. PERP_ERR_LIMIT: r is as it was.
+// Newton's method as it stands, for few contacts. PERP_INEXACT: as near as rounding lets
+// it come; PERP_ERR_LIMIT: r is as it was.
 bool pp_ssn_quick_fits(const perp_fcp *fcp, const perp_comp_options *options);
 pp_fcp_solver pp_ssn_quick;
 

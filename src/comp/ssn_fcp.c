@@ -466,7 +466,7 @@ static perp_status solve_local(const perp_fcp *fcp, pp_bodies *bodies, const pp_
     if (!bodies && pp_ssn_quick_fits(fcp, job->options)) {
         status = pp_ssn_quick(fcp, job, r, NULL, report);
     }
-    if (status != PERP_ERR_LIMIT) {
+    if (status < 0 ? status != PERP_ERR_LIMIT : status == PERP_OK) {
         return status;
     }
     status = pp_ssn_create(fcp, bodies, job->arena, &ssn);

@@ -18,8 +18,9 @@ enum {
     ROWS_WARM = 160,  // from a guess
 };
 
-#define MARGIN 0.99  // of the tolerance: the judge computes otherwise
-#define NEAR   1e-3  // |F| in units of q below which residuals are worth their time
+#define MARGIN   0.99  // of the tolerance: the judge computes otherwise
+#define ROUNDING 1e-9  // a residual below this that does not fall fourfold in a step will not
+#define NEAR     1e-3  // |F| in units of q below which residuals are worth their time
 
 // ── The map ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -182,13 +183,19 @@ static perp_status iterate(pp_quick *s, const pp_job *job, const double *r, pp_r
     }
     memset(s->dr, 0, (size_t)s->n * sizeof *s->dr);
     memset(s->du, 0, (size_t)s->n * sizeof *s->du);
-    double size2 = merit(s, 0.0);
+    double size2 = merit(s, 0.0), last = PP_INF;
     for (int k = 0;; k++) {
         report->iterations = report->factorisations = k;
-        if (size2 <= NEAR * NEAR * s->unit2 && residual(s) <= target) {
+        bool near = size2 <= NEAR * NEAR * s->unit2;
+        double now = near ? residual(s) : PP_INF;
+        if (now <= target) {
             tidy(s, target);
             return PERP_OK;
         }
+        if (now <= ROUNDING && now > 0.25 * last) {
+            return PERP_INEXACT;
+        }
+        last = now;
         bool late = job->deadline < PP_INF && pp_seconds() >= job->deadline;
         if (k == limit || late || !pp_quick_step(s)) {
             return PERP_ERR_LIMIT;
@@ -277,7 +284,7 @@ perp_status pp_ssn_quick(const perp_fcp *fcp, const pp_job *job, double *r, doub
     if (status == PERP_ERR_LIMIT && job->options->warm_start && s.n <= ROWS_COLD) {
         status = iterate(&s, job, NULL, report);
     }
-    if (status == PERP_OK) {
+    if (status >= 0) {
         memcpy(r, s.r, (size_t)s.n * sizeof *r);
     }
     return status;
