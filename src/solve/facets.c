@@ -115,6 +115,16 @@ static perp_status judge_lcp(pp_run *r, int *size, perp_mcp_residuals *e)
     return pp_product_judge(&posed.mcp, &A, z, r->arena, e);
 }
 
+static perp_status judge(pp_run *r, perp_form form, int *size, bool *accepted)
+{
+    perp_mcp_residuals e;
+    pp_run_close(r);
+    perp_status status = form == PERP_FORM_MCP ? judge_mcp(r, size, &e) : judge_lcp(r, size, &e);
+    double tolerance = r->options->tolerance;
+    *accepted = status >= 0 && e.plain <= tolerance && e.scaled <= tolerance;
+    return status;
+}
+
 // Where the judge does not accept the answer, nothing is left of it.
 static void forget(pp_run *r)
 {
@@ -129,7 +139,6 @@ perp_status pp_run_by_facets(pp_run *r, perp_form form, bool *solved)
 {
     const pp_rows *rows = r->rows;
     pp_rows polygons;
-    perp_mcp_residuals e;
     int size = 0;
     *solved = false;
     if (!fits(r)) {
@@ -141,14 +150,16 @@ perp_status pp_run_by_facets(pp_run *r, perp_form form, bool *solved)
     }
     r->rows = &polygons;
     r->exactly = true;
-    status = pp_run_by_cone(r);
-    if (status >= 0) {
-        pp_run_close(r);
-        perp_status judged =
-            form == PERP_FORM_MCP ? judge_mcp(r, &size, &e) : judge_lcp(r, &size, &e);
-        *solved =
-            judged >= 0 && e.plain <= r->options->tolerance && e.scaled <= r->options->tolerance;
+    status = pp_run_by_modes(r, solved);
+    if (status >= 0 && *solved) {
+        status = judge(r, form, &size, solved);
+    }
+    if (status >= 0 && !*solved) {
+        forget(r);
+        status = pp_run_by_cone(r);
+        perp_status judged = status >= 0 ? judge(r, form, &size, solved) : status;
         status = judged < 0 ? judged : status;
+        *solved = *solved || (status >= 0 && r->spent);  // there is no time for anything else
     }
     r->rows = rows;
     r->exactly = false;
@@ -159,7 +170,7 @@ perp_status pp_run_by_facets(pp_run *r, perp_form form, bool *solved)
         r->out->form = form;
         r->out->size = size;
         r->polygons = true;
-        return PERP_OK;
+        return r->spent ? status : PERP_OK;
     }
     forget(r);
     return PERP_OK;

@@ -313,8 +313,9 @@ static void finish_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *optio
                         double *v)
 {
     perp_comp_info info;
+    set_budget(r, options);
     options->warm_start = true;
-    if (strcmp(r->out->solver, "ssn") != 0 &&
+    if (strcmp(r->out->solver, "ssn") != 0 && !pp_run_spent(r) &&
         perp_fcp_solve("ssn", fcp, options, r->options->env, c, v, &info) == PERP_OK) {
         add_effort(r->out, &info);
         unpack_cone(r, fcp->dim, c);

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-// Whether the rows are contacts with exact cones and nothing else.
+// Whether the rows are contacts that slide or stick and nothing else.
 static bool fits(const pp_run *r)
 {
     const pp_rows *rows = r->rows;
@@ -19,7 +19,7 @@ static bool fits(const pp_run *r)
         return false;
     }
     for (int g = 0; g < rows->ng; g++) {
-        if (rows->group[g].kind != PP_SLIDE || rows->group[g].facets > 0) {
+        if (rows->group[g].kind != PP_SLIDE) {
             return false;
         }
     }
@@ -40,6 +40,7 @@ static bool set_touches(pp_modes *s)
             c->t = &rows->t[group->t];
             c->size = group->size;
             c->mu = group->mu;
+            c->sides = group->facets;
         }
         double m = pp_row_mobility(r->model, r->kin->mass, c->n);
         c->mobility = m > 0.0 ? m : 1.0;
@@ -74,6 +75,47 @@ static double square(double x)
     return x * x;
 }
 
+// The edge of the polygon whose sector x_t is in, by its normal.
+static void edge_at(const pp_touch *c, const double x[3], double n[2])
+{
+    double width = 6.283185307179586 / c->sides;
+    double middle = (floor(atan2(x[2], x[1]) / width) + 0.5) * width;
+    n[0] = cos(middle);
+    n[1] = sin(middle);
+}
+
+static bool is_beyond(const pp_touch *c, const double x[3], double limit, double slip)
+{
+    double n[2];
+    if (c->sides == 0) {
+        return slip > square(limit);
+    }
+    edge_at(c, x, n);
+    return n[0] * x[1] + n[1] * x[2] > cos(3.141592653589793 / c->sides) * limit;
+}
+
+// Where a contact with x = p - rho u slips.
+static void set_slip(pp_touch *c, const double x[3], double limit, double length)
+{
+    c->edge = false;
+    c->grip = c->mu;
+    if (c->sides == 0) {
+        c->e[0] = x[1] / length;
+        c->e[1] = x[2] / length;
+        c->share = limit / length;
+        return;
+    }
+    double angle = 3.141592653589793 / c->sides, apothem = cos(angle), half = sin(angle), n[2];
+    edge_at(c, x, n);
+    double along = n[0] * x[2] - n[1] * x[1];
+    c->edge = fabs(along) < half * limit;
+    double side = c->edge ? 0.0 : along > 0.0 ? half : -half, out = c->edge ? 1.0 : apothem;
+    c->e[0] = out * n[0] - side * n[1];
+    c->e[1] = out * n[1] + side * n[0];
+    c->grip = c->edge ? apothem * c->mu : c->mu;
+    c->share = 0.0;
+}
+
 // Mode of a contact at (p, u); returns how far it is from its law, squared [m^2/s^2].
 static double set_mode(pp_modes *s, pp_touch *c, double pn, const double *pt)
 {
@@ -83,10 +125,10 @@ static double set_mode(pp_modes *s, pp_touch *c, double pn, const double *pt)
         slip += square(x[k + 1]);
     }
     double limit = c->mu * x[0];
-    pp_mode mode = !(x[0] > 0.0)                         ? PP_MODE_OPEN
-                   : c->size > 0 && slip > square(limit) ? PP_MODE_SLIP
-                                                         : PP_MODE_STICK;
-    s->factored = s->factored && mode == c->mode && mode != PP_MODE_SLIP;
+    pp_mode mode = !(x[0] > 0.0)                                 ? PP_MODE_OPEN
+                   : c->size > 0 && is_beyond(c, x, limit, slip) ? PP_MODE_SLIP
+                                                                 : PP_MODE_STICK;
+    s->factored = s->factored && mode == c->mode && (mode != PP_MODE_SLIP || c->sides > 0);
     c->mode = mode;
     if (mode == PP_MODE_OPEN) {
         error = square(pn);
@@ -102,12 +144,17 @@ static double set_mode(pp_modes *s, pp_touch *c, double pn, const double *pt)
         }
         return error;
     }
-    double length = sqrt(slip);
-    c->e[0] = x[1] / length;
-    c->e[1] = x[2] / length;
-    c->share = limit / length;
+    double last[2] = {c->e[0], c->e[1]}, aside = 0.0;
+    set_slip(c, x, limit, sqrt(slip));
+    s->factored = s->factored && last[0] == c->e[0] && last[1] == c->e[1];
+    if (c->edge) {
+        error += square(c->e[0] * c->u[2] - c->e[1] * c->u[1]);
+        aside = c->e[0] * pt[1] - c->e[1] * pt[0];
+    }
     for (int k = 0; k < c->size; k++) {
-        error += square((pt[k] - fmax(pn, 0.0) * c->mu * c->e[k]) * c->mobility);
+        double f = k == 0 ? -c->e[1] : c->e[0];
+        double p = fmax(pn, 0.0) * c->grip * c->e[k] + aside * f;
+        error += square((pt[k] - p) * c->mobility);
     }
     return error;
 }
@@ -127,7 +174,11 @@ static void linearise_slip(const pp_modes *s, pp_touch *c, double pn, const doub
         across = (f[0] * pt[0] + f[1] * pt[1]) / rest;
         c->k_f = c->share / (c->mobility * rest);
     }
-    double missing = c->mu * pn - along + c->mu * c->c[0];
+    if (c->edge) {
+        across = c->stiffness * (f[0] * c->u[1] + f[1] * c->u[2]);
+        c->k_f = c->stiffness;
+    }
+    double missing = c->grip * pn - along + c->grip * c->c[0];
     for (int k = 0; k < c->size; k++) {
         c->c[k + 1] = missing * c->e[k] - across * f[k];
     }
@@ -186,7 +237,7 @@ static void move_impulses(pp_modes *s)
         double across = c->k_f * (c->e[0] * u[2] - c->e[1] * u[1]);
         for (int k = 0; k < c->size; k++) {
             double follows = c->mode == PP_MODE_STICK  ? c->stiffness * u[k + 1]
-                             : c->mode == PP_MODE_SLIP ? c->mu * c->stiffness * u[0] * c->e[k] +
+                             : c->mode == PP_MODE_SLIP ? c->grip * c->stiffness * u[0] * c->e[k] +
                                                              across * (k == 0 ? -c->e[1] : c->e[0])
                                                        : 0.0;
             pt[k] += c->c[k + 1] - follows;

@@ -10,6 +10,9 @@
 //   stick   u + alpha dp = 0                    c = -u / alpha     K = 1 / alpha
 //   slip    u_n + alpha dp_n = 0,  p_t = mu p_n e(p_t - rho u_t)   K = (1, mu e) (1, 0, 0)' / alpha + k_f f f'
 //
+// With a polygon e is one of its vertices, and k_f = 0, or the normal of an edge, along which it sticks:
+// k_f = 1 / alpha, and cos(pi / nd) mu in place of mu, theory (C38).
+//
 // and dnu solves (M + sum J' K J) dnu = sum J' c.                                       theory (S8)
 #pragma once
 
@@ -24,9 +27,12 @@ typedef struct pp_touch {
     int body[2], count;   // free bodies
     int pair;             // block of the two bodies, -1: there is one body
     pp_mode mode;
+    int sides;  // of the polygon in place of the disc, 0: none
     double mu;
     double mobility;   // of the normal row
     double stiffness;  // 1 / alpha
+    bool edge;         // slip: across an edge of the polygon
+    double grip;       // slip: mu along e
     double e[2];       // slip: direction of the friction,
     double share;      // part of p_t - rho u_t that it can be
     double k_f;        // slip: K across it

@@ -216,7 +216,7 @@ static void add_slip(pp_modes *s, const pp_touch *c)
         for (int k = 0; k < c->size; k++) {
             double across = k == 0 ? -c->e[1] : c->e[0];
             for (int v = 0; v < PP_BODY_NV; v++) {
-                l[b][v] += c->mu * c->e[k] * c->t[k].J[b][v];
+                l[b][v] += c->grip * c->e[k] * c->t[k].J[b][v];
                 f[b][v] += across * c->t[k].J[b][v];
             }
         }

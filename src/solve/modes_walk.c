@@ -81,7 +81,8 @@ static bool walk_slowly(pp_modes *s, const manner *how)
 {
     start_at_guess(s);
     double error = pp_modes_look(s), last = PP_INF;
-    double enough = how->enough * fmin(1.0, s->scale) * s->run->options->tolerance;
+    double enough = s->run->exactly ? 0.0 : how->enough;
+    enough *= fmin(1.0, s->scale) * s->run->options->tolerance;
     double goal = fmax(enough, ACCEPT * s->scale);
     s->proximal = how->enough > 0.0 ? first_alpha(s, error) : 0.1;
     for (int k = 0; k < how->most; k++) {
