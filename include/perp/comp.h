@@ -100,6 +100,7 @@ typedef struct perp_comp_options {
     int8_t *basis;         // n perp_place values, in (warm start) and out; NULL: not wanted. MCP
     double *ray;           // n numbers: a secondary ray or a proof of infeasibility. NULL: no. MCP
     perp_workspace *work;  // NULL: memory for this call only
+    int threads;           // that factor together, default 1; the answer has the same bits
     uint32_t cookie;       // set by perp_comp_default()
 } perp_comp_options;
 

@@ -95,9 +95,11 @@ static perp_status begin(call *c, const char *name, const perp_comp_options *opt
     }
     info->solver = c->solver->card.name;
     if (!(c->options.tolerance > 0.0) || c->options.max_iterations < 0 ||
-        !(c->options.max_seconds >= 0.0)) {
+        !(c->options.max_seconds >= 0.0) || c->options.threads < 0 ||
+        c->options.threads > PP_THREADS_MOST) {
         pp_print(info->reason, sizeof info->reason,
-                 "options: tolerance must be positive, the limits not negative");
+                 "options: tolerance must be positive, the limits not negative, threads 0 to %d",
+                 PP_THREADS_MOST);
         return PERP_ERR_ARGUMENT;
     }
     c->own_arena = c->options.work == NULL;
@@ -129,10 +131,15 @@ static perp_status refuse(call *c, unsigned classes)
 static void start_clock(call *c, const perp_env *env)
 {
     double now = pp_seconds(), limit = c->options.max_seconds;
+    pp_team team = {env ? *env : (perp_env){0}, c->options.threads > 1 ? c->options.threads : 1};
+    pp_ldl *factor = c->options.work  ? c->options.work->factor
+                     : team.lanes > 1 ? pp_ldl_create_in(c->arena)
+                                      : NULL;
+    pp_ldl_share(factor, &team);
     c->job = (pp_job){.options = &c->options,
                       .env = env,
                       .arena = c->arena,
-                      .factor = c->options.work ? c->options.work->factor : NULL,
+                      .factor = factor,
                       .deadline = limit > 0.0 ? now + limit : PP_INF};
     c->info->seconds = -now;
 }

@@ -114,6 +114,8 @@ typedef struct pp_ldl_pattern {
 pp_ldl *pp_ldl_create(const perp_env *env);  // NULL: out of memory
 pp_ldl *pp_ldl_create_in(pp_arena *arena);   // lives as long as the arena; destroy is not needed
 void pp_ldl_destroy(pp_ldl *ldl);
+// Who factors together, from the next analysis on; the numbers are the same. NULL ldl is fine.
+void pp_ldl_share(pp_ldl *ldl, const pp_team *team);
 // PERP_OK or PERP_ERR_MEMORY. Quick when the pattern is that of the last call.
 perp_status pp_ldl_analyse(pp_ldl *ldl, const pp_ldl_pattern *pattern);
 // Where the values of each block start, column-major; one more entry: how many there are.

@@ -16,6 +16,8 @@ enum {
     FEW = 4,      // terms up to which a product is done column by column
 };
 
+static const double SHARED_FROM = 2e5;  // products from which threads are worth waking
+
 // y -= a x
 PP_INLINE void subtract(int n, double a, const double *x, double *y)
 {
@@ -32,6 +34,57 @@ PP_INLINE void scale(int n, double a, double *x)
 {
     for (int i = 0; i < n; i++) {
         x[i] *= a;
+    }
+}
+
+// ── Products ─────────────────────────────────────────────────────────────────────────────────────
+
+// C -= A B, or A B'; an entry is the same number whichever columns are done together (dense_gemm.c).
+typedef struct product {
+    int m, n, k;
+    const double *A, *B;
+    double *C;
+    int lda, ldb, ldc;
+    enum {
+        PLAIN,
+        BELOW,       // stripes of columns, each from its first row on
+        TRANSPOSED,  // B'
+        LOWER,       // B', and of C the lower triangle
+    } kind;
+} product;
+
+static void take_columns(void *arg, int from, int to)
+{
+    const product *x = arg;
+    int n = to - from;
+    bool transposed = x->kind == TRANSPOSED || x->kind == LOWER;
+    const double *B = transposed ? x->B + from : PP_AT(x->B, x->ldb, 0, from);
+    double *C = PP_AT(x->C, x->ldc, 0, from);
+    if (x->kind == PLAIN) {
+        pp_gemm_sub(x->m, n, x->k, x->A, x->lda, B, x->ldb, C, x->ldc);
+    } else if (x->kind == TRANSPOSED) {
+        pp_gemm_sub_t(x->m, n, x->k, x->A, x->lda, B, x->ldb, C, x->ldc);
+    } else if (x->kind == LOWER) {
+        pp_gemm_sub_lower_t(n, x->k, x->A + from, x->lda, B, x->ldb, C + from, x->ldc);
+        if (to < x->m) {
+            pp_gemm_sub_t(x->m - to, n, x->k, x->A + to, x->lda, B, x->ldb, C + to, x->ldc);
+        }
+    } else {
+        for (int at = from; at < to; at += STRIPE) {
+            int end = at + STRIPE < to ? at + STRIPE : to;
+            pp_gemm_sub(x->m - at, end - at, x->k, x->A + at, x->lda, PP_AT(x->B, x->ldb, 0, at),
+                        x->ldb, PP_AT(x->C, x->ldc, at, at), x->ldc);
+        }
+    }
+}
+
+static void take_product(product *x, const pp_team *team)
+{
+    double work = (double)x->m * (double)x->n * (double)x->k;
+    if (team && work > SHARED_FROM) {
+        pp_team_share(team, x->n, STRIPE, take_columns, x);
+    } else {
+        take_columns(x, 0, x->n);
     }
 }
 
@@ -102,7 +155,8 @@ static bool eliminate(const pp_front *front, int from, int to, double *F, double
 
 // U right of a stripe, and the rest of F and Ut.
 PP_CLONES
-static void follow(const pp_front *front, int from, int to, double *F, double *Ut)
+static void follow(const pp_front *front, int from, int to, double *F, double *Ut,
+                   const pp_team *team)
 {
     int k = front->k, m = front->m, ld = k + m, rest = k - to;
     for (int l = to; l < k; l++) {
@@ -111,21 +165,49 @@ static void follow(const pp_front *front, int from, int to, double *F, double *U
             subtract(to - j - 1, other[j], PP_AT(F, ld, j + 1, j), other + j + 1);
         }
     }
-    pp_gemm_sub(ld - to, rest, to - from, PP_AT(F, ld, to, from), ld, PP_AT(F, ld, from, to), ld,
-                PP_AT(F, ld, to, to), ld);
+    take_product(&(product){.m = ld - to,
+                            .n = rest,
+                            .k = to - from,
+                            .A = PP_AT(F, ld, to, from),
+                            .lda = ld,
+                            .B = PP_AT(F, ld, from, to),
+                            .ldb = ld,
+                            .C = PP_AT(F, ld, to, to),
+                            .ldc = ld},
+                 team);
     if (m > 0) {
-        pp_gemm_sub_t(m, rest, to - from, PP_AT(Ut, m, 0, from), m, PP_AT(F, ld, to, from), ld,
-                      PP_AT(Ut, m, 0, to), m);
+        take_product(&(product){.m = m,
+                                .n = rest,
+                                .k = to - from,
+                                .A = PP_AT(Ut, m, 0, from),
+                                .lda = m,
+                                .B = PP_AT(F, ld, to, from),
+                                .ldb = ld,
+                                .C = PP_AT(Ut, m, 0, to),
+                                .ldc = m,
+                                .kind = TRANSPOSED},
+                     team);
     }
 }
 
 // S -= L21 U12
 PP_CLONES
-static void schur(const pp_front *front, const double *F, const double *Ut, double *S)
+static void schur(const pp_front *front, const double *F, const double *Ut, double *S,
+                  const pp_team *team)
 {
     int k = front->k, m = front->m;
     if (k > FEW) {
-        pp_gemm_sub_t(m, m, k, F + k, k + m, Ut, m, S, m);
+        take_product(&(product){.m = m,
+                                .n = m,
+                                .k = k,
+                                .A = F + k,
+                                .lda = k + m,
+                                .B = Ut,
+                                .ldb = m,
+                                .C = S,
+                                .ldc = m,
+                                .kind = TRANSPOSED},
+                     team);
         return;
     }
     for (int j = 0; j < m; j++) {
@@ -135,7 +217,8 @@ static void schur(const pp_front *front, const double *F, const double *Ut, doub
     }
 }
 
-bool pp_front_lu(const pp_front *front, double *F, double *Ut, double *S, int *pivot)
+bool pp_front_lu(const pp_front *front, double *F, double *Ut, double *S, int *pivot,
+                 const pp_team *team)
 {
     for (int from = 0; from < front->k; from += STRIPE) {
         int to = from + STRIPE < front->k ? from + STRIPE : front->k;
@@ -143,11 +226,11 @@ bool pp_front_lu(const pp_front *front, double *F, double *Ut, double *S, int *p
             return false;
         }
         if (to < front->k) {
-            follow(front, from, to, F, Ut);
+            follow(front, from, to, F, Ut, team);
         }
     }
     if (front->m > 0) {
-        schur(front, F, Ut, S);
+        schur(front, F, Ut, S, team);
     }
     return true;
 }
@@ -183,20 +266,38 @@ static int eliminate_symmetric(const pp_front *front, int from, int to, double *
 }
 
 int pp_front_ldl(const pp_front *front, double *F, double *Ut, double *S, double tiny,
-                 const double *diagonal, double *D)
+                 const double *diagonal, double *D, const pp_team *team)
 {
     int k = front->k, m = front->m, ld = k + m, zeros = 0;
     for (int from = 0; from < k; from += STRIPE) {
         int to = from + STRIPE < k ? from + STRIPE : k;
         zeros += eliminate_symmetric(front, from, to, F, Ut, tiny, diagonal, D);
-        for (int at = to; at < k; at += STRIPE) {  // stripes of what is below the diagonal
-            int end = at + STRIPE < k ? at + STRIPE : k;
-            pp_gemm_sub(ld - at, end - at, to - from, PP_AT(F, ld, at, from), ld,
-                        PP_AT(F, ld, from, at), ld, PP_AT(F, ld, at, at), ld);
+        if (to < k) {
+            take_product(&(product){.m = ld - to,
+                                    .n = k - to,
+                                    .k = to - from,
+                                    .A = PP_AT(F, ld, to, from),
+                                    .lda = ld,
+                                    .B = PP_AT(F, ld, from, to),
+                                    .ldb = ld,
+                                    .C = PP_AT(F, ld, to, to),
+                                    .ldc = ld,
+                                    .kind = BELOW},
+                         team);
         }
     }
     if (m > 0) {
-        pp_gemm_sub_lower_t(m, k, F + k, ld, Ut, m, S, m);
+        take_product(&(product){.m = m,
+                                .n = m,
+                                .k = k,
+                                .A = F + k,
+                                .lda = ld,
+                                .B = Ut,
+                                .ldb = m,
+                                .C = S,
+                                .ldc = m,
+                                .kind = LOWER},
+                     team);
     }
     return zeros;
 }

@@ -43,6 +43,14 @@ void pp_ldl_destroy(pp_ldl *l)
     }
 }
 
+void pp_ldl_share(pp_ldl *l, const pp_team *team)
+{
+    if (l && (l->team.lanes > 1 || team->lanes > 1)) {
+        l->ready = l->ready && l->team.lanes == team->lanes;  // else the stacks are other ones
+        l->team = *team;
+    }
+}
+
 // ── Pattern ──────────────────────────────────────────────────────────────────────────────────────
 
 static bool same_pattern(const pp_ldl *l, const pp_ldl_pattern *a)
@@ -283,23 +291,82 @@ static double largest(const pp_front *front, const double *F, double most)
     return pp_larger(pp_larger(lane[0], lane[1]), pp_larger(lane[2], lane[3]));
 }
 
-int pp_ldl_factor(pp_ldl *l, const double *x, double tiny)
+// One factorisation: what its fronts are eliminated with.
+typedef struct pass {
+    pp_ldl *ldl;
+    double tiny;
+} pass;
+
+// False: singular.
+static bool eliminate(const pass *p, int f, const pp_team *team)
 {
-    int zeros = 0;
-    l->growth = 0.0;
-    l->symmetric = true;
-    load(l, x, NULL);
-    for (int f = 0; f < l->fronts; f++) {
-        const pp_front *front = &l->front[f];
-        double *F = l->F + front->F;
-        assemble(l, front, true);
-        zeros += pp_front_ldl(front, F, l->Ut + front->Ut, l->S + front->S, tiny,
-                              l->diagonal + front->first, l->t + front->first);
-        l->growth = largest(front, F, l->growth);
-        for (int j = 0; j < front->k; j++) {
-            l->pivot[front->first + j] = j;
+    pp_ldl *l = p->ldl;
+    const pp_front *front = &l->front[f];
+    double *F = l->F + front->F, *Ut = l->Ut + front->Ut, *S = l->S + front->S;
+    int *pivot = l->pivot + front->first;
+    assemble(l, front, l->symmetric);
+    if (!l->symmetric) {
+        l->lost[f] = !pp_front_lu(front, F, Ut, S, pivot, team);
+        l->grown[f] = l->lost[f] ? 0.0 : largest(front, F, 0.0);
+        return !l->lost[f];
+    }
+    l->lost[f] = pp_front_ldl(front, F, Ut, S, p->tiny, l->diagonal + front->first,
+                              l->t + front->first, team);
+    l->grown[f] = largest(front, F, 0.0);
+    for (int j = 0; j < front->k; j++) {
+        pivot[j] = j;
+    }
+    return true;
+}
+
+static void eliminate_trees(void *arg, int from, int to)
+{
+    const pass *p = arg;
+    for (int t = from; t < to; t++) {
+        const pp_subtree *tree = &p->ldl->tree[t];
+        for (int f = tree->first; f <= tree->last; f++) {
+            p->ldl->lost[f] = 1;  // until it is done
+        }
+        for (int f = tree->first; f <= tree->last && eliminate(p, f, NULL); f++) {
         }
     }
+}
+
+// All fronts, and what they tell; false: singular.
+static bool eliminate_all(pass *p, int *lost)
+{
+    pp_ldl *l = p->ldl;
+    bool shared = l->trees > 0;
+    *lost = 0;
+    if (shared) {
+        pp_team_share(&l->team, l->trees, 1, eliminate_trees, p);
+        for (int t = 0; !l->symmetric && t < l->trees; t++) {
+            for (int f = l->tree[t].first; f <= l->tree[t].last; f++) {
+                if (l->lost[f]) {
+                    return false;
+                }
+            }
+        }
+    }
+    for (int k = 0; k < (shared ? l->tops : l->fronts); k++) {
+        if (!eliminate(p, shared ? l->top[k] : k, shared ? &l->team : NULL)) {
+            return false;
+        }
+    }
+    l->growth = 0.0;
+    for (int f = 0; f < l->fronts; f++) {
+        l->growth = pp_larger(l->grown[f], l->growth);
+        *lost += l->lost[f];
+    }
+    return true;
+}
+
+int pp_ldl_factor(pp_ldl *l, const double *x, double tiny)
+{
+    int zeros;
+    l->symmetric = true;
+    load(l, x, NULL);
+    eliminate_all(&(pass){l, tiny}, &zeros);
     for (int i = 0; i < l->n; i++) {
         l->D[i] = l->t[l->place[i]];
     }
@@ -308,17 +375,11 @@ int pp_ldl_factor(pp_ldl *l, const double *x, double tiny)
 
 perp_status pp_ldl_factor_lu(pp_ldl *l, const double *x, const double *upper)
 {
-    l->growth = 0.0;
+    int lost;
     l->symmetric = false;
     load(l, x, upper);
-    for (int f = 0; f < l->fronts; f++) {
-        const pp_front *front = &l->front[f];
-        double *F = l->F + front->F;
-        assemble(l, front, false);
-        if (!pp_front_lu(front, F, l->Ut + front->Ut, l->S + front->S, l->pivot + front->first)) {
-            return PERP_ERR_SINGULAR;
-        }
-        l->growth = largest(front, F, l->growth);
+    if (!eliminate_all(&(pass){l, 0.0}, &lost)) {
+        return PERP_ERR_SINGULAR;
     }
     return isfinite(l->growth) ? PERP_OK : PERP_ERR_SINGULAR;
 }

@@ -13,6 +13,10 @@
 //
 // so that all arithmetic is dense. Fronts come children first; the S of a front that waits for its
 // parent stands in one of two stacks, by the parity of its depth, so that neither ever has a hole.
+//
+// Several threads: subtrees that have little of the work each are eliminated at the same time, with stacks
+// of their own; then come the fronts above them, in order, where threads share the columns of a product.
+// Each number is made by the same operations in the same order, whoever makes it.
 #pragma once
 
 #include "math/math.h"
@@ -36,8 +40,14 @@ typedef struct pp_block_place {
         flipped;  // the order of its nodes is the reverse of the caller's: transposed, x and upper swap
 } pp_block_place;
 
+// A subtree that one thread eliminates: fronts first..last.
+typedef struct pp_subtree {
+    int first, last;
+} pp_subtree;
+
 struct pp_ldl {
     perp_env env;
+    pp_team team;
     pp_arena *arena, *scratch;
     bool own;  // the arenas are this object's
     bool ready;
@@ -53,6 +63,9 @@ struct pp_ldl {
     int *relative;  // the same rows as rows of the parent's front
     pp_block_place *block;
     size_t left_size, above_size;
+    int trees, tops;   // subtrees, fronts above them; no subtrees: all fronts in order
+    pp_subtree *tree;  // trees
+    int *top;          // tops
     // The numbers.
     double *F, *Ut, *S;
     int *pivot;        // n: row exchanges within F11
@@ -60,17 +73,25 @@ struct pp_ldl {
     double *diagonal;  // n: of A, elimination order
     double *x, *t;     // n each, for solves
     double growth;
+    double *grown;   // fronts: largest entry of L
+    int *lost;       // fronts: pivots that count as zero
     bool symmetric;  // the last factorisation was
 };
 
 // Fills the analysis and allocates the numbers; the pattern is in place. PERP_OK or PERP_ERR_MEMORY.
 perp_status pp_ldl_plan(pp_ldl *ldl);
 
+// Places the S of all fronts, whose tree is known, and finds subtrees where threads are to share the work.
+// Returns the room that S takes, or 0 with *ok false: out of memory.
+size_t pp_ldl_stack(pp_ldl *ldl, pp_arena *scratch, bool *ok);
+
 // ── sparse_front.c ───────────────────────────────────────────────────────────────────────────────
 
-// U of F11 and U12, L; rows are exchanged within F11. False: a column of zeros.
-bool pp_front_lu(const pp_front *front, double *F, double *Ut, double *S, int *pivot);
+// U of F11 and U12, L; rows are exchanged within F11. False: a column of zeros. team: NULL, or who shares
+// the products.
+bool pp_front_lu(const pp_front *front, double *F, double *Ut, double *S, int *pivot,
+                 const pp_team *team);
 // The same of a symmetric front, from its lower triangle. A pivot d with |d| <= tiny |a| (a: the diagonal
 // of A there) becomes zero, with its column of L. Returns how many; D: the pivots.
 int pp_front_ldl(const pp_front *front, double *F, double *Ut, double *S, double tiny,
-                 const double *diagonal, double *D);
+                 const double *diagonal, double *D, const pp_team *team);

@@ -263,29 +263,6 @@ static void count_fronts(plan *s, const group *groups, size_t *rows)
     }
 }
 
-// Depth parities and the stacks of S. Returns the room they take together.
-static size_t stack_fronts(pp_ldl *l, int *depth)
-{
-    size_t used[2] = {0, 0}, most[2] = {0, 0};
-    for (int f = l->fronts - 1; f >= 0; f--) {
-        int up = l->front[f].parent;
-        depth[f] = up < 0 ? 0 : 1 - depth[up];
-    }
-    for (int f = 0; f < l->fronts; f++) {
-        pp_front *front = &l->front[f];
-        for (int c = front->child; c >= 0; c = l->front[c].sibling) {
-            used[depth[c]] -= (size_t)l->front[c].m * (size_t)l->front[c].m;
-        }
-        front->S = used[depth[f]];
-        used[depth[f]] += (size_t)front->m * (size_t)front->m;
-        most[depth[f]] = used[depth[f]] > most[depth[f]] ? used[depth[f]] : most[depth[f]];
-    }
-    for (int f = 0; f < l->fronts; f++) {
-        l->front[f].S += depth[f] ? most[0] : 0;
-    }
-    return most[0] + most[1];
-}
-
 // The row of a front at which the node at a position starts.
 static int row_in_front(const plan *s, const pp_front *front, const int *local, int position)
 {
@@ -400,7 +377,10 @@ static bool allocate_numbers(pp_ldl *l, size_t waiting)
     l->diagonal = PP_ARRAY(l->arena, double, n);
     l->x = PP_ARRAY(l->arena, double, n);
     l->t = PP_ARRAY(l->arena, double, n);
-    return l->F && l->Ut && l->S && l->pivot && l->D && l->diagonal && l->x && l->t;
+    l->grown = PP_ARRAY(l->arena, double, l->fronts);
+    l->lost = PP_ARRAY(l->arena, int, l->fronts);
+    return l->F && l->Ut && l->S && l->pivot && l->D && l->diagonal && l->x && l->t && l->grown &&
+           l->lost;
 }
 
 static bool order_and_tree(plan *s, int *work)
@@ -455,8 +435,8 @@ perp_status pp_ldl_plan(pp_ldl *l)
     }
     if (ok) {
         tie_fronts(&s, groups, work);
-        waiting = stack_fronts(l, work);
-        ok = place_blocks(&s, groups, work) && allocate_numbers(l, waiting);
+        waiting = pp_ldl_stack(l, s.scratch, &ok);
+        ok = ok && place_blocks(&s, groups, work) && allocate_numbers(l, waiting);
     }
     return ok ? PERP_OK : PERP_ERR_MEMORY;
 }

@@ -179,6 +179,8 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
     s->joints = pp_ldl_create(env);
     s->touching = pp_ldl_create(env);
     s->islands = pp_islands_create(env, model->bodies, def->threads);
+    pp_ldl_share(s->joints, &s->team);
+    pp_ldl_share(s->touching, &s->team);
     if (!s->memory || !s->arena || !s->found.arena[0] || !s->found.arena[1] || !s->work ||
         !s->joints || !s->touching || !s->islands || !allocate(s)) {
         perp_sim_destroy(s);

@@ -184,6 +184,7 @@ static perp_status solve(perp_sim *sim, const double *nu)
                                 .joints = sim->joints,
                                 .contacts = sim->touching,
                                 .islands = sim->islands,
+                                .threads = sim->def.threads,
                                 .env = &sim->env};
     pp_step *s = &sim->step;
     perp_status status =

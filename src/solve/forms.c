@@ -164,6 +164,7 @@ perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool 
     options.tolerance = tolerance;
     options.warm_start = warm;
     options.work = r->options->work;
+    options.threads = r->options->threads;
     options.ray = PP_ZEROS(r->arena, double, posed->mcp.n);
     set_budget(r, &options);
     if (!options.ray) {
@@ -370,6 +371,7 @@ perp_status pp_run_by_cone(pp_run *r)
         options.tolerance = fmin(options.tolerance, 1e-12 * contrast(r));
     }
     options.work = r->options->work;
+    options.threads = r->options->threads;
     options.warm_start = r->options->warm != NULL;
     if (!c || !v) {
         return PERP_ERR_MEMORY;

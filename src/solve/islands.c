@@ -87,8 +87,9 @@ void pp_islands_destroy(pp_islands *s)
 
 // Factors for the islands of this step, those of islands that are gone are given back. Small islands are
 // dense and need none.
-static perp_status keep_factors(pp_islands *s, const pp_parts *parts)
+static perp_status keep_factors(pp_islands *s, const pp_parts *parts, int threads)
 {
+    const pp_team alone = {.lanes = 1}, *team = threads > 1 ? &s->team : &alone;
     enum { FEW_BODIES = 2, FEW_ROWS = 8 };
     int old = s->count;
     for (int i = 0; i < parts->count; i++) {
@@ -109,6 +110,8 @@ static perp_status keep_factors(pp_islands *s, const pp_parts *parts)
             s->count -= !f->contacts && !f->joints;
             return PERP_ERR_MEMORY;
         }
+        pp_ldl_share(f->joints, team);
+        pp_ldl_share(f->contacts, team);
     }
     int left = 0;
     for (int k = 0; k < s->count; k++) {
@@ -132,6 +135,7 @@ typedef struct crew {
     pp_impact *impact;  // NULL: one phase
     pp_answer *told;    // islands: their answers, of which the arrays are gone
     perp_status *status;
+    int threads;      // within an island
     perp_form form;   // of the islands whose friction it changes, PERP_FORM_AUTO: of none
     atomic_int next;  // island that no lane has taken yet
 } crew;
@@ -152,6 +156,7 @@ static void solve_island(crew *c, int island, const lane *mine)
         options.work = mine->work;
         options.joints = f->joints;
         options.contacts = f->contacts;
+        options.threads = c->threads;
         c->status[island] = pp_solve_whole(answer, &part.model, &part.kin, &part.rows, part.nu,
                                            &options, mine->arena);
     }
@@ -321,19 +326,34 @@ static perp_status combine(const crew *c)
     return status;
 }
 
+// Threads take islands, unless one has most of the rows: then they share that one.
+static int choose_lanes(crew *c)
+{
+    const pp_parts *parts = c->whole.parts;
+    const pp_rows *rows = c->whole.rows;
+    int all = rows->nb + rows->nm + rows->nn, most = 0, lanes = c->kept->team.lanes;
+    for (int i = 0; i < parts->count; i++) {
+        int size = parts->b.start[i + 1] - parts->b.start[i] + parts->m.start[i + 1] -
+                   parts->m.start[i] + parts->n.start[i + 1] - parts->n.start[i];
+        most = size > most ? size : most;
+    }
+    bool one = 2 * most > all;
+    c->threads = one ? lanes : 1;
+    return one || all < THREADED_FROM ? 1 : lanes < parts->count ? lanes : parts->count;
+}
+
 perp_status pp_solve_islands(const pp_whole *whole, pp_arena *arena)
 {
     crew c = {.whole = *whole, .kept = whole->options->islands};
     const pp_rows *rows = whole->rows;
     perp_status status = allocate(&c, arena);
-    status = status < 0 ? status : keep_factors(c.kept, whole->parts);
+    int lanes = choose_lanes(&c);
+    status = status < 0 ? status : keep_factors(c.kept, whole->parts, c.threads);
     if (status < 0) {
         return status;
     }
-    bool threaded = rows->nb + rows->nm + rows->nn >= THREADED_FROM;
-    int lanes = c.kept->team.lanes < whole->parts->count ? c.kept->team.lanes : whole->parts->count;
     atomic_init(&c.next, 0);
-    pp_team_run(&c.kept->team, threaded ? lanes : 1, work, &c);
+    pp_team_run(&c.kept->team, lanes, work, &c);
     if (!find_form(&c)) {
         return pp_solve_whole(whole->out, whole->model, whole->kin, rows, whole->nu, whole->options,
                               arena);

@@ -40,6 +40,7 @@ typedef struct pp_solve_options {
     pp_ldl *contacts;          // of bodies that touch, kept from step to step; NULL: made anew
     const pp_coordinates *in;  // joint coordinates; NULL: bodies
     pp_islands *islands;       // NULL: all at once
+    int threads;               // that factor together
     const perp_model *named;   // of which the model is an island; NULL: it is whole
     const perp_env *env;
 } pp_solve_options;

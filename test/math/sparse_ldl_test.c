@@ -271,6 +271,76 @@ static void test_singular(void **state)
     pp_ldl_destroy(ldl);
 }
 
+static void run_backwards(void *user, int count, void (*task)(void *arg, int i), void *arg)
+{
+    (*(int *)user)++;
+    for (int i = count - 1; i >= 0; i--) {
+        task(arg, i);
+    }
+}
+
+// Factors and solves with so many lanes; returns the status of the LU.
+static perp_status factor_by(int lanes, int *calls, const sample *s, double *x, double tell[2])
+{
+    pp_team team = {{.parallel_for = run_backwards, .user = calls}, lanes};
+    pp_ldl_pattern pattern = pattern_of(s);
+    pp_ldl *ldl = pp_ldl_create(NULL);
+    pp_ldl_share(ldl, &team);
+    assert_int_equal(pp_ldl_analyse(ldl, &pattern), PERP_OK);
+    for (int i = 0; i < s->n; i++) {
+        x[i] = x[s->n + i] = cos(3.0 * i);
+    }
+    tell[0] = pp_ldl_factor(ldl, s->x, 1e-14) + pp_ldl_growth(ldl);
+    pp_ldl_solve(ldl, x);
+    perp_status status = pp_ldl_factor_lu(ldl, s->x, s->upper);
+    tell[1] = pp_ldl_growth(ldl);
+    if (status == PERP_OK) {
+        assert_true(pp_ldl_solve(ldl, x + s->n));
+    }
+    pp_ldl_destroy(ldl);
+    return status;
+}
+
+// The same bits for any number of lanes, in whatever order they work; a singular front in one of them ends
+// all.
+static void test_lanes(void **state)
+{
+    (void)state;
+    static const double density[] = {0.01, 0.08, 0.5};
+    FOR_SEEDS(seed, 12)
+    {
+        rng r = rng_seed(seed);
+        static sample s;
+        static double x[2 * ROWS_MOST], y[2 * ROWS_MOST];
+        double told[2], tell[2];
+        int none = 0, calls = 0;
+        bool singular = seed % 4 == 3;
+        random_pattern(&r, &s, NODES_MOST, SIZE_MOST, density[seed % 3]);
+        random_values(&r, &s, GENERAL);
+        if (singular) {
+            int at = rng_below(&r, s.n);
+            for (int i = 0; i < s.n; i++) {
+                s.A[i + at * s.n] = s.A[at + i * s.n] = 0.0;
+            }
+        }
+        pp_ldl *ldl = pp_ldl_create(NULL);
+        pp_ldl_pattern pattern = pattern_of(&s);
+        assert_int_equal(pp_ldl_analyse(ldl, &pattern), PERP_OK);
+        to_blocks(&s, pp_ldl_places(ldl));
+        pp_ldl_destroy(ldl);
+        perp_status alone = factor_by(1, &none, &s, x, told);
+        CHECK(alone == (singular ? PERP_ERR_SINGULAR : PERP_OK) && none == 0, seed);
+        for (int lanes = 2; lanes <= 8; lanes *= 2) {
+            CHECK(factor_by(lanes, &calls, &s, y, tell) == alone, seed);
+            size_t count = (size_t)s.n * (singular ? 1 : 2);
+            CHECK(memcmp(x, y, count * sizeof *x) == 0, seed);
+            CHECK(tell[0] == told[0] && (singular || tell[1] == told[1]), seed);
+        }
+        CHECK(calls > 0 || density[seed % 3] < 0.02, seed);
+        release(&s);
+    }
+}
+
 // The whole life of an object; true when nothing failed.
 static bool live(const perp_env *env, const sample *a, const sample *b, fault *f, int *again)
 {
@@ -352,7 +422,7 @@ int main(void)
         cmocka_unit_test(test_random),          cmocka_unit_test(test_exchanges),
         cmocka_unit_test(test_empty_and_dense), cmocka_unit_test(test_redundant),
         cmocka_unit_test(test_singular),        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_in_arena),
+        cmocka_unit_test(test_lanes),           cmocka_unit_test(test_in_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
