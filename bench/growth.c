@@ -249,7 +249,7 @@ static double slope(const double *x, const double *y, int n)
 // Of fewer than 80 contacts a step is all overhead.
 static void print_exponents(const family *f, const row *rows, const int *size, int count)
 {
-    double x[SIZES] = {0}, first[SIZES] = {0}, median[SIZES] = {0};
+    double x[SIZES] = {0}, first[SIZES] = {0}, least[SIZES] = {0}, median[SIZES] = {0};
     double fill[SIZES] = {0}, flops[SIZES] = {0};
     int n = 0, filled = 0;
     for (int k = 0; k < count; k++) {
@@ -259,14 +259,16 @@ static void print_exponents(const family *f, const row *rows, const int *size, i
         }
         x[n] = at;
         first[n] = rows[k].first;
+        least[n] = rows[k].least;
         median[n] = rows[k].median;
         fill[n] = rows[k].fill;
         flops[n] = rows[k].flops;
         filled += fill[n] > 0.0 && flops[n] > 0.0;
         n++;
     }
-    printf("exponents to %.3g %s: first step %.2f, later steps %.2f", FITTED_TO,
-           f->contacts ? "contacts" : f->option, slope(x, first, n), slope(x, median, n));
+    printf("exponents to %.3g %s: first step %.2f, later steps %.2f (least) %.2f (median)",
+           FITTED_TO, f->contacts ? "contacts" : f->option, slope(x, first, n), slope(x, least, n),
+           slope(x, median, n));
     if (filled == n && n > 1) {
         printf(", fill %.2f, flops %.2f", slope(x, fill, n), slope(x, flops, n));
     }
