@@ -155,8 +155,10 @@ static perp_status solve_form(pp_run *r, perp_form form)
                : form == PERP_FORM_MCP ? pp_run_by_mcp(r)
                                        : pp_run_by_lcp(r, NULL);
     }
-    status = pp_run_by_sweeps(r, &solved);
     double begin = pp_seconds();
+    status = pp_run_by_sweeps(r, &solved);
+    r->out->effort.seconds_sweeps = pp_seconds() - begin;
+    begin = pp_seconds();
     status = status < 0 || solved ? status : pp_run_by_modes(r, &solved);
     r->out->effort.seconds_modes = pp_seconds() - begin;
     status = status < 0 || solved ? status : pp_run_by_cone(r);
