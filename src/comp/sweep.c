@@ -138,12 +138,34 @@ static void add(pp_sweep_change *sum, pp_sweep_change part)
     sum->size += part.size;
 }
 
+// Units of one colour, and the pieces of them that a thread takes.
+typedef struct shade {
+    pp_sweep *sweep;
+    int from, to;
+} shade;
+
+static void sweep_pieces(void *arg, int from, int to)
+{
+    const shade *a = arg;
+    for (int k = from; k < to; k++) {
+        int first = a->from + k * PP_SWEEP_PIECE, last = first + PP_SWEEP_PIECE;
+        last = last < a->to ? last : a->to;
+        const int *unit = a->sweep->unit;
+        a->sweep->part[k] = sweep_range(a->sweep, unit[first], unit[last]);
+    }
+}
+
 pp_sweep_change pp_sweep_once(pp_sweep *s)
 {
     pp_sweep_change sum = {0.0, 0.0, 0.0};
     for (int k = 0; k < s->colours; k++) {
-        int from = s->colour[k], to = s->colour[k + 1];
-        add(&sum, sweep_range(s, s->unit[from], s->unit[to]));
+        shade a = {s, s->colour[k], s->colour[k + 1]};
+        int pieces = (a.to - a.from + PP_SWEEP_PIECE - 1) / PP_SWEEP_PIECE;
+        bool alone = s->serial && k == s->colours - 1;
+        pp_team_share(alone ? NULL : s->team, pieces, 1, sweep_pieces, &a);
+        for (int i = 0; i < pieces; i++) {
+            add(&sum, s->part[i]);
+        }
     }
     sum.worst = sqrt(sum.worst);
     return sum;

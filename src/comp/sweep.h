@@ -17,6 +17,7 @@
 #include "comp/comp.h"
 
 enum { PP_SWEEP_V = 6, PP_SWEEP_COLOURS = 64 };
+enum { PP_SWEEP_PIECE = 64 };  // units that one thread takes at a time
 
 typedef struct pp_sweep_contact {
     int body[2];  // places among the bodies, -1: none
@@ -30,17 +31,6 @@ typedef struct pp_sweep_contact {
     double J[2][3 * PP_SWEEP_V], T[2][3 * PP_SWEEP_V];  // rows n, t, o
 } pp_sweep_contact;
 
-typedef struct pp_sweep {
-    int count, bodies;
-    pp_sweep_contact *contact;  // in the order of the sweep
-    double *v;                  // PP_SWEEP_V a body, as r has it
-    int units, colours;
-    int *unit;    // units + 1: first contact
-    int *colour;  // colours + 1: first unit
-    bool serial;  // units of the last colour may share bodies: one thread
-    int threads;
-} pp_sweep;
-
 // By how much contacts changed in a sweep, or how far they are from their laws.
 typedef struct pp_sweep_change {
     double worst;    // row [m/s]
@@ -48,8 +38,20 @@ typedef struct pp_sweep_change {
     double size;     // sum of squares of the impulses themselves
 } pp_sweep_change;
 
+typedef struct pp_sweep {
+    int count, bodies;
+    pp_sweep_contact *contact;  // in the order of the sweep
+    double *v;                  // PP_SWEEP_V a body, as r has it
+    int units, colours;
+    int *unit;              // units + 1: first contact
+    int *colour;            // colours + 1: first unit
+    bool serial;            // units of the last colour may share bodies: one thread
+    const pp_team *team;    // NULL: one thread
+    pp_sweep_change *part;  // of each piece of a colour, added up in their order
+} pp_sweep;
+
 // The order: units by colours, from the bodies of contacts as they are numbered (two a contact). Fills order (count: which
-// contact comes when), unit, colour, serial; arrays in the arena.
+// contact comes when), unit, colour, serial, part; arrays in the arena.
 perp_status pp_sweep_colour(pp_sweep *s, const int *body, pp_arena *arena, int *order);
 // W and its inverse from J and T; false: nothing that it touches moves.
 bool pp_sweep_prepare(pp_sweep_contact *c);

@@ -48,9 +48,9 @@ static void moment_row(const perp_model *m, const pp_kinematics *k, const pp_con
     pp_row_spin(m, k, m->shape[c->a].body, d, -1.0, row);
 }
 
-// The next group of the contact whose normal row is the last one; its rows are filled by the caller.
-static pp_row *add_group(pp_rows *out, pp_friction_kind kind, int size, double mu, int facets,
-                         pp_scheme scheme)
+// The next group of the contact whose normal row is the last one; its rows are filled later.
+static void add_group(pp_rows *out, pp_friction_kind kind, int size, double mu, int facets,
+                      pp_scheme scheme)
 {
     int n = out->nn, directions = size == 1 ? 2 : facets > 0 ? facets : scheme.facets;
     if (out->friction[n] < 0) {
@@ -64,10 +64,8 @@ static pp_row *add_group(pp_rows *out, pp_friction_kind kind, int size, double m
                                           .facets = size == 1 ? 0 : facets,
                                           .directions = directions,
                                           .mu = mu};
-    pp_row *row = &out->t[out->nt];
     out->nt += size;
     out->nf += directions;
-    return row;
 }
 
 // The cone of which rows, the coefficient of t or, where that is 0, of o; and how the rows are scaled.
@@ -79,52 +77,113 @@ double pp_friction_scales(const pp_contact *c, double scale[2])
     return mu;
 }
 
-static void spatial_friction(const perp_model *m, const pp_kinematics *k, const pp_contact *c,
-                             pp_scheme scheme, pp_rows *out)
+// The groups of a contact.
+static void add_groups(const perp_model *m, const pp_contact *c, pp_scheme scheme, pp_rows *out)
 {
-    perp_vec3 o = pp_cross(c->n, c->t);
+    if (!m->spatial) {
+        if (c->mu > 0.0) {
+            add_group(out, PP_SLIDE, 1, c->mu, 0, scheme);
+        }
+        return;
+    }
     int facets = c->facets > 0                              ? c->facets
                  : scheme.friction == PERP_FRICTION_PYRAMID ? scheme.facets
                                                             : 0;
     double scale[2], mu = pp_friction_scales(c, scale);
     if (mu > 0.0) {
-        pp_row *row = add_group(out, PP_SLIDE, 2, mu, facets, scheme);
-        tangent_row(m, k, c, pp_scale(scale[0], c->t), &row[0]);
-        tangent_row(m, k, c, pp_scale(scale[1], o), &row[1]);
+        add_group(out, PP_SLIDE, 2, mu, facets, scheme);
     }
     if (c->mu_spin > 0.0) {
-        moment_row(m, k, c, c->n, add_group(out, PP_SPIN, 1, c->mu_spin, 0, scheme));
+        add_group(out, PP_SPIN, 1, c->mu_spin, 0, scheme);
     }
     if (c->mu_roll > 0.0) {
-        pp_row *row = add_group(out, PP_ROLL, 2, c->mu_roll, facets, scheme);
-        moment_row(m, k, c, c->t, &row[0]);
-        moment_row(m, k, c, o, &row[1]);
+        add_group(out, PP_ROLL, 2, c->mu_roll, facets, scheme);
     }
 }
 
-static void contact_rows(const perp_model *m, const pp_kinematics *k, const pp_gaps *gaps,
-                         pp_scheme scheme, pp_rows *out)
+static void fill_group(const perp_model *m, const pp_kinematics *k, const pp_contact *c,
+                       const pp_friction *group, pp_row *row)
 {
-    double g = pp_length(m->gravity);
+    perp_vec3 o = pp_cross(c->n, c->t);
+    if (group->kind == PP_SPIN) {
+        moment_row(m, k, c, c->n, row);
+    } else if (group->kind == PP_ROLL) {
+        moment_row(m, k, c, c->t, &row[0]);
+        moment_row(m, k, c, o, &row[1]);
+    } else if (group->size == 1) {
+        tangent_row(m, k, c, c->t, row);
+    } else {
+        double scale[2];
+        pp_friction_scales(c, scale);
+        tangent_row(m, k, c, pp_scale(scale[0], c->t), &row[0]);
+        tangent_row(m, k, c, pp_scale(scale[1], o), &row[1]);
+    }
+}
+
+// Rows of all contacts, several at a time: normal rows first, each in the place of its contact; then those
+// that are in the problem are counted, and friction is filled in.
+typedef struct shared {
+    const perp_model *model;
+    const pp_kinematics *kin;
+    const pp_gaps *gaps;
+    pp_scheme scheme;
+    pp_rows *out;
+    bool *kept;  // contacts: in the problem
+} shared;
+
+static void some_normals(void *arg, int from, int to)
+{
+    const shared *s = arg;
+    double rest = 2.0 * s->kin->h * pp_length(s->model->gravity);
+    for (int i = from; i < to; i++) {
+        pp_row *row = &s->out->n[i];
+        normal_row(s->model, s->kin, &s->gaps->contact[i], row);
+        row->rest = rest;
+        double push = row->restitution > 0.0 ? pp_row_push(s->model, s->kin, row) : 0.0;
+        s->kept[i] = pp_row_unilateral(row, s->kin->h, push, s->scheme);
+    }
+}
+
+static void some_friction(void *arg, int from, int to)
+{
+    const shared *s = arg;
+    const perp_model *m = s->model;
+    for (int n = from; n < to; n++) {
+        const pp_contact *c = &s->gaps->contact[s->out->contact[n]];
+        for (int g = 0; g < s->out->grouped[n]; g++) {
+            const pp_friction *group = &s->out->group[s->out->friction[n] + g];
+            fill_group(m, s->kin, c, group, &s->out->t[group->t]);
+        }
+    }
+}
+
+enum { GRAIN = 128 };  // contacts
+
+static perp_status contact_rows(const perp_model *m, const pp_kinematics *k, const pp_gaps *gaps,
+                                pp_scheme scheme, pp_rows *out, pp_arena *arena)
+{
+    shared s = {m, k, gaps, scheme, out, PP_ARRAY(arena, bool, gaps->count)};
+    if (!s.kept) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_team_share(k->team, gaps->count, GRAIN, some_normals, &s);
     for (int i = 0; i < gaps->count; i++) {
-        const pp_contact *c = &gaps->contact[i];
-        pp_row *row = &out->n[out->nn];
-        normal_row(m, k, c, row);
-        row->rest = 2.0 * k->h * g;
-        double push = row->restitution > 0.0 ? pp_row_push(m, k, row) : 0.0;
-        if (!pp_row_unilateral(row, k->h, push, scheme)) {
+        if (!s.kept[i]) {
             continue;
+        }
+        if (out->nn < i) {
+            out->n[out->nn] = out->n[i];
         }
         out->contact[out->nc++] = i;
         out->friction[out->nn] = -1;
         out->grouped[out->nn] = 0;
-        if (scheme.friction != PERP_FRICTION_NONE && m->spatial) {
-            spatial_friction(m, k, c, scheme, out);
-        } else if (scheme.friction != PERP_FRICTION_NONE && c->mu > 0.0) {
-            tangent_row(m, k, c, c->t, add_group(out, PP_SLIDE, 1, c->mu, 0, scheme));
+        if (scheme.friction != PERP_FRICTION_NONE) {
+            add_groups(m, &gaps->contact[i], scheme, out);
         }
         out->nn++;
     }
+    pp_team_share(k->team, out->nn, GRAIN, some_friction, &s);
+    return PERP_OK;
 }
 
 enum { CONTACT_ROWS_T = 5 };  // at most, in space
@@ -149,7 +208,9 @@ perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinemati
         !out->friction || !out->grouped) {
         return PERP_ERR_MEMORY;
     }
-    contact_rows(model, kin, gaps, scheme, out);
+    if (contact_rows(model, kin, gaps, scheme, out, arena) < 0) {
+        return PERP_ERR_MEMORY;
+    }
     pp_row_list b = {out->b, 0}, boxed = {out->m, 0}, n = {out->n, out->nn};
     pp_joint_rows(model, joints, kin, scheme, &b, &boxed, &n);
     pp_spring_rows(model, kin, &b);

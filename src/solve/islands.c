@@ -348,6 +348,7 @@ perp_status pp_solve_islands(const pp_whole *whole, pp_arena *arena)
     const pp_rows *rows = whole->rows;
     perp_status status = allocate(&c, arena);
     int lanes = choose_lanes(&c);
+    c.whole.team = c.threads > 1 ? &c.kept->team : NULL;
     status = status < 0 ? status : keep_factors(c.kept, whole->parts, c.threads);
     if (status < 0) {
         return status;

@@ -29,7 +29,8 @@ typedef struct pp_whole {
     const double *nu;
     const pp_solve_options *options;
     const pp_parts *parts;
-    int *local;  // bodies: number in their islands
+    int *local;           // bodies: number in their islands
+    const pp_team *team;  // within an island; NULL: one thread
     pp_answer *out;
     bool *follows;               // nb
     double *nu_c, *pn_c, *pt_c;  // after compression, where impacts have two phases; else NULL

@@ -22,6 +22,7 @@ static bool copy_bodies(pp_part *p, const pp_whole *w, pp_arena *arena)
     perp_model *m = &p->model;
     *m = *w->model;
     p->kin = *w->kin;
+    p->kin.team = w->team;
     m->bodies = size_of(&w->parts->body, p->island);
     m->body = PP_ARRAY(arena, pp_body, m->bodies);
     p->kin.mass = PP_ARRAY(arena, pp_weight, m->bodies);

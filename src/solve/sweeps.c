@@ -94,7 +94,7 @@ static perp_status lay_out(pp_run *r, pp_sweep *s, bool *fit)
     size_t count = (size_t)rows->nn;
     int *body = PP_ARRAY(r->arena, int, 2 * count);
     int *order = PP_ARRAY(r->arena, int, count);
-    *s = (pp_sweep){.count = rows->nn, .bodies = r->model->bodies, .threads = 1};
+    *s = (pp_sweep){.count = rows->nn, .bodies = r->model->bodies, .team = r->kin->team};
     s->contact = PP_ARRAY(r->arena, pp_sweep_contact, count);
     s->v = PP_ZEROS(r->arena, double, PP_SWEEP_V *(size_t)s->bodies);
     if (!body || !order || !s->contact || !s->v) {

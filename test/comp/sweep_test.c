@@ -179,6 +179,8 @@ static void one_contact_takes_one_sweep(void **state)
             }
         }
         pp_sweep s = {.count = 1, .bodies = 2, .contact = &c, .v = v, .units = 1, .colours = 1};
+        pp_sweep_change part;
+        s.part = &part;
         s.unit = unit;
         s.colour = colour;
         pp_law law = {.dim = 3, .groups = 1, .disc = {{.first = 1, .size = 2, .mu = c.mu}}};
@@ -190,13 +192,55 @@ static void one_contact_takes_one_sweep(void **state)
     }
 }
 
+static void run_backwards(void *user, int count, void (*task)(void *arg, int i), void *arg)
+{
+    (*(int *)user)++;
+    for (int i = count - 1; i >= 0; i--) {
+        task(arg, i);
+    }
+}
+
+// A long row of bodies on the ground: the same bits however many take pieces of a colour.
+static void lanes_change_no_bit(void **state)
+{
+    (void)state;
+    enum { ROW = 900, COUNT = 2 * ROW, NV = PP_SWEEP_V * ROW };
+    static double v[2][NV];
+    static int body[2 * COUNT], order[COUNT];
+    double told[2] = {0.0, 0.0};
+    int calls = 0;
+    for (int lanes = 1; lanes <= 4; lanes += 3) {
+        int which = lanes > 1;
+        rng r = rng_seed(5);
+        pp_arena *arena = pp_arena_create(NULL);
+        pp_team team = {{.parallel_for = run_backwards, .user = &calls}, lanes};
+        pp_sweep s = {.bodies = ROW, .count = COUNT, .v = v[which], .team = &team};
+        for (int c = 0; c < COUNT; c++) {
+            body[2 * c] = c / 2;
+            body[2 * c + 1] = c % 2 && c > 1 ? c / 2 - 1 : -1;
+        }
+        s.contact = PP_ARRAY(arena, pp_sweep_contact, COUNT);
+        assert_true(s.contact && pp_sweep_colour(&s, body, arena, order) >= 0);
+        for (int c = 0; c < COUNT; c++) {
+            fill(&r, &s.contact[c], body[2 * order[c]], body[2 * order[c] + 1]);
+            assert_true(pp_sweep_prepare(&s.contact[c]));
+        }
+        for (int k = 0; k < 10; k++) {
+            pp_sweep_change change = pp_sweep_once(&s);
+            told[which] += change.squares + change.size + change.worst;
+        }
+        pp_arena_destroy(arena);
+    }
+    assert_true(calls > 0 && told[0] == told[1]);
+    assert_memory_equal(v[0], v[1], sizeof v[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(colours_are_apart),
-        cmocka_unit_test(plates_have_a_rest),
-        cmocka_unit_test(sweeps_end_at_the_laws),
-        cmocka_unit_test(one_contact_takes_one_sweep),
+        cmocka_unit_test(colours_are_apart),      cmocka_unit_test(plates_have_a_rest),
+        cmocka_unit_test(sweeps_end_at_the_laws), cmocka_unit_test(one_contact_takes_one_sweep),
+        cmocka_unit_test(lanes_change_no_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
