@@ -270,6 +270,9 @@ perp_status pp_run_by_lcp(pp_run *r, const double *slack)
     return status;
 }
 
+static const double AFAR = 1e-6;  // how near the central path is followed
+enum { AFAR_MOST = 100 };         // Newton steps on it
+
 // ── Cone ───────────────────────────────────────────────────────────────────────────────────────────
 
 // Without joints and with many contacts a body the bodies are kept: M and H are sparser and smaller than
@@ -289,6 +292,9 @@ static perp_status pose_cone(pp_run *r, pp_posed *posed)
 static void refine_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *options, double *c,
                         double *v)
 {
+    if (pp_run_slack(r) > r->options->tolerance && pp_run_polish(r)) {
+        return;
+    }
     for (int round = 0; round < 2 && !pp_run_spent(r) && pp_run_slack(r) > r->options->tolerance;
          round++) {
         perp_comp_info info;
@@ -354,6 +360,26 @@ static double contrast(const pp_run *r)
     return most > 0.0 ? most / least : 1.0;
 }
 
+// Many contacts whose last impulses led nowhere: Newton along the central path, from afar and not to the end, and the
+// rest by modes.
+static bool solve_from_afar(pp_run *r, const perp_fcp *fcp, perp_comp_options options, double *c,
+                            double *v)
+{
+    perp_comp_info info;
+    options.warm_start = false;
+    options.tolerance = fmax(options.tolerance, AFAR);
+    options.max_iterations = AFAR_MOST;
+    set_budget(r, &options);
+    perp_status status = perp_fcp_solve("ssn", fcp, &options, r->options->env, c, v, &info);
+    note(r->out, PERP_FORM_CONE, fcp->dim * fcp->nc, &info);
+    if (status < 0) {
+        return false;
+    }
+    unpack_cone(r, fcp->dim, c);
+    r->out->remark[0] = '\0';
+    return pp_run_polish(r);
+}
+
 perp_status pp_run_by_cone(pp_run *r)
 {
     pp_posed posed;
@@ -379,6 +405,9 @@ perp_status pp_run_by_cone(pp_run *r)
     r->polygons = false;
     if (r->options->warm) {
         pack_guess(r, posed.fcp.dim, c);
+    }
+    if (r->modes && solve_from_afar(r, &posed.fcp, options, c, v)) {
+        return PERP_OK;
     }
     set_budget(r, &options);
     status = perp_fcp_solve(r->options->solver, &posed.fcp, &options, r->options->env, c, v, &info);

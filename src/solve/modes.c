@@ -277,49 +277,88 @@ bool pp_modes_step(pp_modes *s)
     return true;
 }
 
-// Leaves the answer in r->out, or zeros.
-static void conclude(pp_modes *s, bool *solved)
+static void add_effort(const pp_modes *s)
+{
+    pp_answer *out = s->run->out;
+    out->iterations += s->steps;
+    out->effort.factorisations += s->steps;
+    if (s->steps > 0 && !s->dense) {
+        out->effort.fill = fmax(out->effort.fill, (double)pp_ldl_fill(s->ldl));
+        out->effort.flops = fmax(out->effort.flops, pp_ldl_flops(s->ldl));
+    }
+    out->effort.solvers++;
+}
+
+// Whether the impulses in r->out obey the laws as well as they should, none pulling.
+static bool accept(pp_modes *s)
 {
     pp_run *r = s->run;
-    for (int i = 0; *solved && i < s->count; i++) {
+    for (int i = 0; i < s->count; i++) {
         r->out->pn[i] = fmax(r->out->pn[i], 0.0);
     }
-    *solved = *solved && pp_run_slack(r) <= fmin(1.0, s->scale) * r->options->tolerance;
-    r->out->iterations += s->steps;
-    r->out->effort.factorisations += s->steps;
-    if (s->steps > 0 && !s->dense) {
-        r->out->effort.fill = fmax(r->out->effort.fill, (double)pp_ldl_fill(s->ldl));
-        r->out->effort.flops = fmax(r->out->effort.flops, pp_ldl_flops(s->ldl));
-    }
-    r->out->effort.solvers++;
-    r->done = *solved;
-    if (*solved) {
-        r->out->form = PERP_FORM_CONE;
-        r->out->solver = "modes";
-        r->out->size = pp_cone_dim(r->model, r->rows) * r->rows->nn;
-    } else {
-        memset(r->out->pn, 0, (size_t)r->rows->nn * sizeof *r->out->pn);
-        if (r->rows->nt > 0) {
-            memset(r->out->pt, 0, (size_t)r->rows->nt * sizeof *r->out->pt);
-        }
+    r->done = pp_run_slack(r) <= fmin(1.0, s->scale) * r->options->tolerance;
+    return r->done;
+}
+
+static void put_zeros(const pp_run *r)
+{
+    memset(r->out->pn, 0, (size_t)r->rows->nn * sizeof *r->out->pn);
+    if (r->rows->nt > 0) {
+        memset(r->out->pt, 0, (size_t)r->rows->nt * sizeof *r->out->pt);
     }
 }
 
 perp_status pp_run_by_modes(pp_run *r, bool *solved)
 {
-    pp_modes s = {.run = r};
     *solved = false;
     if (!fits(r)) {
         return PERP_OK;
     }
-    perp_status status = prepare(&s);
+    pp_modes *s = PP_ARRAY(r->arena, pp_modes, 1);
+    if (!s) {
+        return PERP_ERR_MEMORY;
+    }
+    *s = (pp_modes){.run = r};
+    perp_status status = prepare(s);
     if (status < 0) {
         return status;
     }
     r->polygons = false;
-    status = pp_modes_walk(&s, solved);
-    if (status >= 0) {
-        conclude(&s, solved);
+    status = pp_modes_walk(s, solved);
+    if (status < 0) {
+        return status;
     }
-    return status;
+    add_effort(s);
+    *solved = *solved && accept(s);
+    if (*solved) {
+        r->out->form = PERP_FORM_CONE;
+        r->out->solver = "modes";
+        r->out->size = pp_cone_dim(r->model, r->rows) * r->rows->nn;
+    } else {
+        put_zeros(r);
+        r->modes = pp_modes_are_many(s) ? s : NULL;
+    }
+    return PERP_OK;
+}
+
+bool pp_run_polish(pp_run *r)
+{
+    int nn = r->rows->nn, nt = r->rows->nt;
+    pp_modes *s = r->modes;
+    double *kept = s ? PP_ARRAY(r->arena, double, (size_t)nn + (size_t)nt) : NULL;
+    bool solved = false;
+    if (!kept) {
+        return false;
+    }
+    memcpy(kept, r->out->pn, (size_t)nn * sizeof *kept);
+    memcpy(kept + nn, r->out->pt, (size_t)nt * sizeof *kept);
+    s->steps = 0;
+    perp_status status = pp_modes_walk_on(s, &solved);
+    add_effort(s);
+    if (status < 0 || !solved || !accept(s)) {
+        memcpy(r->out->pn, kept, (size_t)nn * sizeof *kept);
+        memcpy(r->out->pt, kept + nn, (size_t)nt * sizeof *kept);
+        return false;
+    }
+    return true;
 }

@@ -60,7 +60,10 @@ typedef struct pp_modes {
     int *pivot;  // dense
     bool dense, symmetric, factored;
     pp_ldl *ldl;
-    int steps;  // factorisations, or refinements
+    int steps;         // factorisations, or refinements
+    pp_sweep *sweep;   // NULL until sweeps are needed
+    double *unpushed;  // nv: velocities without contacts, for the sweeps
+    bool no_sweeps;    // contacts do not fit them
 } pp_modes;
 
 // Rates and modes of all contacts at the impulses in run->out; returns the worst error [m/s].
@@ -69,6 +72,9 @@ double pp_modes_look(pp_modes *s);
 bool pp_modes_step(pp_modes *s);
 // From the impulses of the step before; solved: to rounding, or as well as the tolerance asks.
 perp_status pp_modes_walk(pp_modes *s, bool *solved);
+// From the impulses in run->out.
+perp_status pp_modes_walk_on(pp_modes *s, bool *solved);
+bool pp_modes_are_many(const pp_modes *s);
 
 perp_status pp_modes_prepare(pp_modes *s, pp_arena *arena);
 bool pp_modes_factor(pp_modes *s);  // false: singular

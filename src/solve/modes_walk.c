@@ -15,11 +15,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { BOLD_MOST = 12, BOLD_SOON = 4, MANY = 60 };
+enum { BOLD_MOST = 12, BOLD_SOON = 4, MANY = 60, SWEEPS = 2 };
 
 static const double ROUNDING = 2e-15, ACCEPT = 1e-12;  // of the scale
 static const double BOLD = 1e-7;                       // alpha in units of the mobility
 static const double ALPHA_MOST = 0.3, DOWN = 0.3;
+static const double SWEEP_ABOVE = 1e-3;  // of the scale
 
 typedef struct manner {
     double least;   // alpha
@@ -27,9 +28,10 @@ typedef struct manner {
     double up;      // one that doubles it takes it up by this
     double enough;  // of the tolerance: an error below this that stays is accepted
     int most;       // steps
+    int sweeps;     // after so many steps at most
 } manner;
 
-static const manner FALLING = {BOLD, 1.0, 1.0, 0.0, 40}, CAREFUL = {1e-4, 0.5, 3.0, 0.5, 24};
+static const manner FALLING = {BOLD, 1.0, 1.0, 0.0, 40, 0}, CAREFUL = {1e-4, 0.5, 3.0, 0.5, 24, 8};
 
 static void start_at_guess(pp_modes *s)
 {
@@ -76,34 +78,103 @@ static double next_alpha(const pp_modes *s, const manner *how, double error, dou
     return error > 2.0 * last ? fmin(how->up * s->proximal, ALPHA_MOST) : s->proximal;
 }
 
-// True when what is left is rounding, or stays where it is below the tolerance.
-static bool walk_slowly(pp_modes *s, const manner *how)
+// ── Sweeps ───────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status need_sweep(pp_modes *s)
 {
-    start_at_guess(s);
+    pp_run *r = s->run;
+    int nv = r->model->nv;
+    bool fit = false;
+    pp_sweep *sweep = PP_ARRAY(r->arena, pp_sweep, 1);
+    s->unpushed = PP_ARRAY(r->arena, double, nv);
+    perp_status status = sweep && s->unpushed ? pp_run_lay_sweep(r, sweep, &fit) : PERP_ERR_MEMORY;
+    if (status >= 0 && fit) {
+        pp_masses_solve(r->model, r->kin->mass, s->start, s->unpushed);
+        s->sweep = sweep;
+    }
+    s->no_sweeps = !fit;
+    return status;
+}
+
+// Contacts in a row, each solved exactly with the others held: what two contacts do to each other's modes in
+// Newton's steps, over and over, comes to an end here.
+static perp_status sweep_some(pp_modes *s)
+{
+    pp_run *r = s->run;
+    perp_status status = s->sweep || s->no_sweeps ? PERP_OK : need_sweep(s);
+    if (status < 0 || s->no_sweeps) {
+        return status;
+    }
+    for (int i = 0; i < s->count; i++) {
+        pp_sweep_contact *c = &s->sweep->contact[i];
+        const pp_touch *touch = &s->touch[c->at];
+        ptrdiff_t t = touch->size > 0 ? touch->t - r->rows->t : 0;
+        c->r[0] = fmax(r->out->pn[c->at], 0.0);
+        c->r[1] = touch->size > 0 ? r->out->pt[t] : 0.0;
+        c->r[2] = touch->size > 1 ? r->out->pt[t + 1] : 0.0;
+    }
+    pp_run_sweep_velocities(r, s->unpushed, s->sweep);
+    for (int k = 0; k < SWEEPS; k++) {
+        pp_sweep_once(s->sweep);
+    }
+    pp_run_unpack_sweep(r, s->sweep);
+    s->factored = false;
+    return PERP_OK;
+}
+
+// ── Newton's steps ───────────────────────────────────────────────────────────────────────────────
+
+// *solved: what is left is rounding, or stays where it is below the tolerance. From the impulses in run->out.
+static perp_status walk_slowly(pp_modes *s, const manner *how, bool *solved)
+{
     double error = pp_modes_look(s), last = PP_INF;
     double enough = s->run->exactly ? 0.0 : how->enough;
     enough *= fmin(1.0, s->scale) * s->run->options->tolerance;
     double goal = fmax(enough, ACCEPT * s->scale);
     s->proximal = how->enough > 0.0 ? first_alpha(s, error) : 0.1;
+    *solved = false;
     for (int k = 0; k < how->most; k++) {
         if (error <= ROUNDING * s->scale || (error <= goal && error > 0.5 * last)) {
-            return true;
+            *solved = true;
+            return PERP_OK;
         }
         if (!(error < PP_INF) || !pp_modes_step(s)) {
-            return false;
+            return PERP_OK;
         }
         last = error;
         error = pp_modes_look(s);
+        if (k < how->sweeps && error > SWEEP_ABOVE * s->scale && error < PP_INF) {
+            perp_status status = sweep_some(s);
+            if (status < 0) {
+                return status;
+            }
+            error = pp_modes_look(s);
+        }
         double alpha = next_alpha(s, how, error, last);
         s->factored = s->factored && alpha == s->proximal;
         s->proximal = alpha;
     }
-    return error <= goal;
+    *solved = error <= goal;
+    return PERP_OK;
+}
+
+bool pp_modes_are_many(const pp_modes *s)
+{
+    return s->count > MANY && s->run->model->spatial;
 }
 
 perp_status pp_modes_walk(pp_modes *s, bool *solved)
 {
-    bool many = s->count > MANY && s->run->model->spatial;
-    *solved = walk_boldly(s) || walk_slowly(s, many ? &CAREFUL : &FALLING);
-    return PERP_OK;
+    *solved = walk_boldly(s);
+    if (*solved) {
+        return PERP_OK;
+    }
+    start_at_guess(s);
+    return walk_slowly(s, pp_modes_are_many(s) ? &CAREFUL : &FALLING, solved);
+}
+
+perp_status pp_modes_walk_on(pp_modes *s, bool *solved)
+{
+    s->factored = false;
+    return walk_slowly(s, &CAREFUL, solved);
 }

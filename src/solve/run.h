@@ -4,6 +4,7 @@
 // Private to solve/: a step's problem while it is being solved.
 #pragma once
 
+#include "comp/sweep.h"
 #include "solve/solve.h"
 
 typedef struct pp_run {
@@ -17,13 +18,14 @@ typedef struct pp_run {
     pp_closed closed;
     pp_delassus delassus;
     pp_answer *out;
-    double *beta;   // nb: rates of the bilateral rows
-    double *given;  // nv: M nu_l + p_ext + W p without the bilateral rows
-    bool polygons;  // the form at hand has polygons in place of discs
-    double slack;   // of the answer that was looked at last [m/s]
-    bool done;      // nu goes with the impulses already
-    bool spent;     // the budget ended before a solver did
-    bool exactly;   // polygons: the cone form is to be finished by ssn, whoever solved it
+    double *beta;            // nb: rates of the bilateral rows
+    double *given;           // nv: M nu_l + p_ext + W p without the bilateral rows
+    bool polygons;           // the form at hand has polygons in place of discs
+    double slack;            // of the answer that was looked at last [m/s]
+    bool done;               // nu goes with the impulses already
+    struct pp_modes *modes;  // many contacts that modes were tried on in vain, or NULL
+    bool spent;              // the budget ended before a solver did
+    bool exactly;            // polygons: the cone form is to be finished by ssn, whoever solved it
 } pp_run;
 
 // An answer of zeros. PERP_ERR_MEMORY or PERP_OK.
@@ -52,8 +54,16 @@ perp_status pp_run_by_cone(pp_run *r);
 perp_status pp_run_by_facets(pp_run *r, perp_form form, bool *solved);
 // Contacts from their last impulses, by modes; solved is false where the cone form has to be solved.
 perp_status pp_run_by_modes(pp_run *r, bool *solved);
+// The same from the impulses in r->out, which stay where it does not help. For many contacts that the modes
+// were tried on before.
+bool pp_run_polish(pp_run *r);
 // Loose tolerances, by sweeps from the last impulses; solved likewise.
 perp_status pp_run_by_sweeps(pp_run *r, bool *solved);
+// The contacts laid out for sweeps; fit is false where something of them cannot move.
+perp_status pp_run_lay_sweep(pp_run *r, pp_sweep *s, bool *fit);
+// v at the impulses in s, from scratch; start: velocities without them.
+void pp_run_sweep_velocities(const pp_run *r, const double *start, pp_sweep *s);
+void pp_run_unpack_sweep(pp_run *r, const pp_sweep *s);  // impulses and nu
 
 // ── Jams ─────────────────────────────────────────────────────────────────────────────────────────
 // The rows whose multipliers prove that no velocity satisfies them all, in the remark.

@@ -88,7 +88,7 @@ static bool lay_contact(const pp_run *r, int i, pp_sweep_contact *c)
     return pp_sweep_prepare(c);
 }
 
-static perp_status lay_out(pp_run *r, pp_sweep *s, bool *fit)
+perp_status pp_run_lay_sweep(pp_run *r, pp_sweep *s, bool *fit)
 {
     const pp_rows *rows = r->rows;
     size_t count = (size_t)rows->nn;
@@ -165,8 +165,7 @@ static void go_along(pp_sweep *s, double squares, pace *p)
     }
 }
 
-// v at r, from scratch.
-static void set_velocities(const pp_run *r, const double *start, pp_sweep *s)
+void pp_run_sweep_velocities(const pp_run *r, const double *start, pp_sweep *s)
 {
     for (int b = 0; b < s->bodies; b++) {
         const pp_body *body = &r->model->body[b];
@@ -193,7 +192,7 @@ static perp_status iterate(pp_run *r, const double *start, pp_sweep *s, double *
     if (!start_pace(s, r->arena, &p)) {
         return PERP_ERR_MEMORY;
     }
-    set_velocities(r, start, s);
+    pp_run_sweep_velocities(r, start, s);
     scale = pp_sweep_scale(s);
     for (int k = 1;; k++) {
         remember(s, &p);
@@ -202,7 +201,7 @@ static perp_status iterate(pp_run *r, const double *start, pp_sweep *s, double *
         r->out->iterations++;
         bool last = k >= SWEEPS_MOST || pp_run_spent(r);
         if (moved <= look || last) {
-            set_velocities(r, start, s);
+            pp_run_sweep_velocities(r, start, s);
             change = pp_sweep_residual(s);
             *residual = relative(change, scale);
             r->slack = change.worst;
@@ -216,7 +215,7 @@ static perp_status iterate(pp_run *r, const double *start, pp_sweep *s, double *
     }
 }
 
-static void unpack(pp_run *r, const pp_sweep *s)
+void pp_run_unpack_sweep(pp_run *r, const pp_sweep *s)
 {
     pp_answer *out = r->out;
     for (int i = 0; i < s->count; i++) {
@@ -245,7 +244,7 @@ perp_status pp_run_by_sweeps(pp_run *r, bool *solved)
         return PERP_OK;
     }
     double *start = PP_ARRAY(r->arena, double, nv);
-    perp_status status = start ? lay_out(r, &s, &fit) : PERP_ERR_MEMORY;
+    perp_status status = start ? pp_run_lay_sweep(r, &s, &fit) : PERP_ERR_MEMORY;
     if (status < 0 || !fit) {
         return status;
     }
@@ -261,7 +260,7 @@ perp_status pp_run_by_sweeps(pp_run *r, bool *solved)
     r->spent = residual > r->options->tolerance && pp_run_spent(r);
     *solved = residual <= r->options->tolerance || r->spent;
     if (*solved) {
-        unpack(r, &s);
+        pp_run_unpack_sweep(r, &s);
         r->polygons = false;
         r->done = true;
         r->out->form = PERP_FORM_CONE;
