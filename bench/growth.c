@@ -107,7 +107,7 @@ typedef struct row {
 
 typedef struct options {
     const char *family;
-    int most;  // largest size
+    int least, most;  // sizes
     double seconds, tolerance;
     FILE *csv;
 } options;
@@ -260,46 +260,54 @@ static bool measure(const family *f, int size, const options *o, row *r)
 
 // ── Exponents ────────────────────────────────────────────────────────────────────────────────────
 
-// Slope of log y over log x; fewer than two points: NaN.
+// Slope of log y over log x where both are known (not 0); fewer than two points: NaN.
 static double slope(const double *x, const double *y, int n)
 {
     double mx = 0.0, my = 0.0, xx = 0.0, xy = 0.0;
+    int known = 0;
     for (int k = 0; k < n; k++) {
-        mx += log(x[k]) / n;
-        my += log(y[k]) / n;
+        if (y[k] > 0.0) {
+            mx += log(x[k]);
+            my += log(y[k]);
+            known++;
+        }
     }
     for (int k = 0; k < n; k++) {
-        xx += (log(x[k]) - mx) * (log(x[k]) - mx);
-        xy += (log(x[k]) - mx) * (log(y[k]) - my);
+        if (y[k] > 0.0) {
+            double dx = log(x[k]) - mx / known;
+            xx += dx * dx;
+            xy += dx * (log(y[k]) - my / known);
+        }
     }
-    return n < 2 ? (double)NAN : xy / xx;
+    return known < 2 ? (double)NAN : xy / xx;
 }
 
 // Of fewer than 80 contacts a step is all overhead.
 static void print_exponents(const family *f, const row *rows, const int *size, int count)
 {
-    double x[SIZES] = {0}, first[SIZES] = {0}, least[SIZES] = {0}, median[SIZES] = {0};
-    double fill[SIZES] = {0}, flops[SIZES] = {0};
-    int n = 0, filled = 0;
+    enum { FIRST, LEAST, MEDIAN, FILL, FLOPS, KINDS };
+    static const char *const name[KINDS] = {"first step", "later steps: least", "median", "fill",
+                                            "operations"};
+    double x[SIZES] = {0}, y[KINDS][SIZES] = {{0}};
+    int n = 0;
     for (int k = 0; k < count; k++) {
         double at = f->contacts ? rows[k].contacts : size[k];
         if (!rows[k].done || at > FITTED_TO || (f->contacts && at < 80.0)) {
             continue;
         }
         x[n] = at;
-        first[n] = rows[k].first;
-        least[n] = rows[k].least;
-        median[n] = rows[k].median;
-        fill[n] = rows[k].fill;
-        flops[n] = rows[k].flops;
-        filled += fill[n] > 0.0 && flops[n] > 0.0;
-        n++;
+        y[FIRST][n] = rows[k].first;
+        y[LEAST][n] = rows[k].steps > 1 ? rows[k].least : 0.0;
+        y[MEDIAN][n] = rows[k].steps > 1 ? rows[k].median : 0.0;
+        y[FILL][n] = rows[k].fill;
+        y[FLOPS][n++] = rows[k].flops;
     }
-    printf("exponents to %.3g %s: first step %.2f, later steps %.2f (least) %.2f (median)",
-           FITTED_TO, f->contacts ? "contacts" : f->option, slope(x, first, n), slope(x, least, n),
-           slope(x, median, n));
-    if (filled == n && n > 1) {
-        printf(", fill %.2f, flops %.2f", slope(x, fill, n), slope(x, flops, n));
+    printf("exponents to %.3g %s", FITTED_TO, f->contacts ? "contacts" : f->option);
+    for (int k = 0; k < KINDS; k++) {
+        double e = slope(x, y[k], n);
+        if (!isnan(e)) {
+            printf(", %s %.2f", name[k], e);
+        }
     }
     printf("\n");
 }
@@ -343,7 +351,11 @@ static void run_family(const family *f, const options *o)
     printf("%6s %7s %8s %5s %10s %10s %10s %7s %9s %9s %9s %7s\n", "size", "bodies", "contacts",
            "steps", "first ms", "least ms", "median ms", "factors", "fill", "flops", "residual",
            "MiB");
-    for (int k = 0; k < SIZES && f->size[k] > 0 && f->size[k] <= o->most; k++) {
+    for (; count < SIZES && f->size[count] > 0 && f->size[count] <= o->most; count++) {
+        int k = count;
+        if (f->size[k] < o->least) {
+            continue;
+        }
         if (!measure(f, f->size[k], o, &rows[k])) {
             fputs("perp_bench_growth: no process\n", stderr);
             return;
@@ -353,19 +365,18 @@ static void run_family(const family *f, const options *o)
         if (o->csv) {
             write_row(o->csv, f, f->size[k], o->tolerance, &rows[k]);
         }
-        count++;
     }
     print_exponents(f, rows, f->size, count);
 }
 
 static int usage(FILE *out)
 {
-    fputs("usage: perp_bench_growth [--family NAME] [--most SIZE] [--seconds S] [--tol R] [--csv "
-          "FILE]\n"
-          "  --family   only this one\n"
-          "  --most     no size above it\n"
-          "  --seconds  CPU seconds for the steps of a row (3); at least one step is made\n"
-          "  --tol      tolerance of the solver (1e-8)\n",
+    fputs("usage: perp_bench_growth [--family NAME] [--least SIZE] [--most SIZE]\n"
+          "                         [--seconds S] [--tol R] [--csv FILE]\n"
+          "  --family         only this one\n"
+          "  --least, --most  sizes between these\n"
+          "  --seconds        CPU seconds for the steps of a row (3); at least one is made\n"
+          "  --tol            tolerance of the solver (1e-8)\n",
           out);
     return 2;
 }
@@ -382,6 +393,8 @@ int main(int argc, char **argv)
             o.family = value;
         } else if (!strcmp(argv[k], "--most")) {
             o.most = (int)strtol(value, NULL, 10);
+        } else if (!strcmp(argv[k], "--least")) {
+            o.least = (int)strtol(value, NULL, 10);
         } else if (!strcmp(argv[k], "--seconds")) {
             o.seconds = strtod(value, NULL);
         } else if (!strcmp(argv[k], "--tol")) {
