@@ -23,7 +23,7 @@ enum {
     SOME = 60,
     SOME_IN_SPACE = 8,
     MANY = 100,
-    GUESS_STEPS = 4,
+    GUESS_STEPS = 15,
     QUICK_ROWS = 36,
     LEMKE_MOST = 500,
     RUNGS_MAX = 8

@@ -26,6 +26,7 @@ enum {
     INNER_MAX = 30,        // Newton steps of an inner solve,
     INNER_NEAR = 15,       // the same near the end of a central path
     TRIAL_MAX = 8,         // the same where a good guess is tried without ado,
+    CHASE_MAX = 14,        // Newton steps from a guess that is not near
     TRIAL_SOON = 3,        // steps after which |F| must have fallen tenfold there
     OUTER_MAX = 60,        // proximal steps of an attempt
     PATIENCE = 16,         // proximal steps in which the residual must halve
@@ -44,11 +45,14 @@ enum {
 };
 
 #define ALPHA_LEAST 1e-9
-#define ALPHA_FIRST 0.1  // from a cold start
-#define ALPHA_MOST  1e4
-#define ROUNDING    1e-13
-#define MARGIN      0.99   // of the tolerance: the judge computes otherwise
-#define POLISHED    1e-11  // residual below which an answer is not improved any more
+#define CHASE_SHARE                                                                                \
+    0.1  // alpha in units of the residual, and stretch, from a guess that is not near
+#define CHASE_STRETCH 0.3
+#define ALPHA_FIRST   0.1  // from a cold start
+#define ALPHA_MOST    1e4
+#define ROUNDING      1e-13
+#define MARGIN        0.99   // of the tolerance: the judge computes otherwise
+#define POLISHED      1e-11  // residual below which an answer is not improved any more
 // The central path is followed to this residual, and beyond while each step reduces it to PATH_PACE.
 #define PATH_END  1e-6
 #define PATH_PACE 0.5
@@ -368,6 +372,39 @@ static bool try_plans(newton *s, const plan *plans, int count)
     return false;
 }
 
+// From a guess that is not near: Newton steps held back by a part of the residual, each from where the last
+// one ended. Contacts that the guess had wrong change a few at a time.
+static bool chase(newton *s)
+{
+    int n = s->ssn->n;
+    start_at(s, START_GUESS);
+    s->stretch = CHASE_STRETCH;
+    s->forced = 1.0;
+    memcpy(s->q, s->ssn->q, (size_t)n * sizeof *s->q);
+    memcpy(s->x, s->r, (size_t)n * sizeof *s->x);
+    memset(s->dx, 0, (size_t)n * sizeof *s->dx);
+    memset(s->Wdx, 0, (size_t)n * sizeof *s->Wdx);
+    for (int k = 0; k < CHASE_MAX && worst(s->at_r) > s->target && !out_of_budget(s); k++) {
+        double size = evaluate(s, 0.0, 0.0, s->P);
+        double alpha = pp_within(CHASE_SHARE * s->at_r.scaled, ALPHA_LEAST, ALPHA_FIRST);
+        if (newton_direction(s, alpha) < 0) {
+            return false;
+        }
+        s->steps++;
+        line_search(s, 0.0, size);
+        pp_ssn_residuals at = measure_end(s);
+        if (!isfinite(at.scaled)) {
+            return false;
+        }
+        accept(s, at);
+    }
+    bool arrived = worst(s->at_r) <= s->target;
+    if (arrived && worst(s->at_r) > POLISHED && s->steps > 0) {
+        polish(s);
+    }
+    return arrived;
+}
+
 // Along the central path, then by proximal steps from where it led.
 static bool try_paths(newton *s)
 {
@@ -406,7 +443,7 @@ static bool solve_scaled(newton *s, bool warm)
     static const plan first[] = {{START_ZERO, ALPHA_FIRST, 0.1, 1.0, 1.0, FIRST_MAX, ABSOLUTE}};
     // In the plane proximal steps are more often enough by themselves.
     bool paths = s->ssn->n > PATH_FROM && pp_ssn_interior_fits(s->ssn), soon = s->ssn->dim == 3;
-    if (warm && try_plans(s, guessed, paths && soon ? 1 : 2)) {
+    if (warm && (paths && soon ? chase(s) : try_plans(s, guessed, 2))) {
         return true;
     }
     if (paths && ((!warm && !soon && try_plans(s, first, 1)) || try_paths(s))) {

@@ -4,23 +4,27 @@
 // Newton's method on the Alart–Curnier map F of theory (C21), without the proximal loop of ssn_fcp.c, for
 // few contacts: from zero it needs four to six steps where that needs a dozen, from a good guess two or three.
 //
-// Line search on |F|, and the full step when that finds nothing. It may fail where contacts are redundant
-// or friction strong; then it says so, and r is as it was. A guess that leads nowhere is dropped first.
+// Line search on |F|. Where that finds nothing for the first time, contacts are redundant: from there on the
+// step is held back by alpha, a part of the residual; and the full step is taken when nothing is found again.
+// It may fail; then it says so, and r is as it was. A guess that leads nowhere is dropped first.
 #include "comp/ssn_quick.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    STEPS = 16,       // Newton steps
-    BACKTRACKS = 8,   // halvings of one
-    ROWS_COLD = 100,  // rows of W up to which it is tried from zero,
-    ROWS_WARM = 160,  // from a guess
+    STEPS = 20,        // Newton steps
+    STEPS_LARGE = 10,  // the same above ROWS_COLD
+    BACKTRACKS = 8,    // halvings of one
+    ROWS_COLD = 100,   // rows of W up to which it is tried from zero,
+    ROWS_WARM = 160,   // from a guess
 };
 
-#define MARGIN   0.99  // of the tolerance: the judge computes otherwise
-#define ROUNDING 1e-9  // a residual below this that does not fall fourfold in a step will not
-#define NEAR     1e-3  // |F| in units of q below which residuals are worth their time
+#define ALPHA    1e-11  // of a step that is not held back
+#define SHARE    0.3    // of the residual, where it is
+#define MARGIN   0.99   // of the tolerance: the judge computes otherwise
+#define ROUNDING 1e-9   // a residual below this that does not fall fourfold in a step will not
+#define NEAR     1e-3   // |F| in units of q below which residuals are worth their time
 
 // ── The map ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -150,8 +154,9 @@ static void tidy(pp_quick *s, double target)
     }
 }
 
-// Moves r along dr as far as makes |F| fall, or all the way; returns |F|^2 there.
-static double move(pp_quick *s, double size2)
+// Moves r along dr as far as makes |F| fall, or all the way where nothing does and `force`. Returns |F|^2 at
+// r, PP_INF: r stays.
+static double move(pp_quick *s, double size2, bool force)
 {
     double t = 1.0, reached = PP_INF;
     int k = 0;
@@ -161,6 +166,9 @@ static double move(pp_quick *s, double size2)
         if (reached < wanted * wanted * size2) {
             break;
         }
+    }
+    if (k == BACKTRACKS && !force) {
+        return PP_INF;
     }
     t = k < BACKTRACKS ? t : 1.0;
     pp_axpy(s->n, t, s->dr, s->r);
@@ -173,7 +181,8 @@ static perp_status iterate(pp_quick *s, const pp_job *job, const double *r, pp_r
 {
     double target = MARGIN * job->options->tolerance;
     int limit = job->options->max_iterations;
-    limit = limit > 0 && limit < STEPS ? limit : STEPS;
+    int most = s->n <= ROWS_COLD ? STEPS : STEPS_LARGE;
+    limit = limit > 0 && limit < most ? limit : most;
     if (r) {
         memcpy(s->r, r, (size_t)s->n * sizeof *r);
         find_velocities(s);
@@ -184,10 +193,12 @@ static perp_status iterate(pp_quick *s, const pp_job *job, const double *r, pp_r
     memset(s->dr, 0, (size_t)s->n * sizeof *s->dr);
     memset(s->du, 0, (size_t)s->n * sizeof *s->du);
     double size2 = merit(s, 0.0), last = PP_INF;
+    bool careful = false;
+    s->alpha = ALPHA;
     for (int k = 0;; k++) {
         report->iterations = report->factorisations = k;
         bool near = size2 <= NEAR * NEAR * s->unit2;
-        double now = near ? residual(s) : PP_INF;
+        double now = near || careful ? residual(s) : PP_INF;
         if (now <= target) {
             tidy(s, target);
             return PERP_OK;
@@ -196,11 +207,18 @@ static perp_status iterate(pp_quick *s, const pp_job *job, const double *r, pp_r
             return PERP_INEXACT;
         }
         last = now;
+        s->alpha = careful ? pp_within(SHARE * now, ALPHA, SHARE) : ALPHA;
         bool late = job->deadline < PP_INF && pp_seconds() >= job->deadline;
         if (k == limit || late || !pp_quick_step(s)) {
             return PERP_ERR_LIMIT;
         }
-        size2 = move(s, size2);
+        double moved = move(s, size2, careful);
+        if (moved < PP_INF) {
+            size2 = moved;
+        } else {
+            careful = true;
+            merit(s, 0.0);
+        }
     }
 }
 

@@ -21,6 +21,7 @@ typedef struct pp_quick {
     const double *W;  // n x n
     const double *q, *mu;
     double *rho;   // nc: 1 / mean diag W_cc
+    double alpha;  // of the linear system
     double unit2;  // |q|^2 in units of energy
     double *r, *u;
     double *dr, *du;  // the Newton step, W times it

@@ -24,8 +24,6 @@
 
 enum { SMALL = 4 };  // unknowns up to which a plain elimination is faster
 
-#define ALPHA 1e-11
-
 void pp_quick_mul(const pp_quick *s, const double *x, double *y)
 {
     memset(y, 0, (size_t)s->n * sizeof *y);
@@ -150,20 +148,20 @@ static void assemble(pp_quick *s, int m)
         if (at->kind == PP_TOUCH_STICK) {
             for (int a = 0; a < s->dim; a++) {
                 apply_rows(s, W + (size_t)a * (size_t)n, column + (size_t)a * (size_t)m);
-                J[(size_t)a * (size_t)(m + 1)] += ALPHA;
+                J[(size_t)a * (size_t)(m + 1)] += s->alpha;
             }
         } else if (at->kind == PP_TOUCH_SLIP) {
             const double *last = s->dim > 2 ? W + 2 * (size_t)n : W;
             double mu0 = s->mu[c] * at->e[0], mu1 = s->dim > 2 ? s->mu[c] * at->e[1] : 0.0;
             combine(n, W, mu0, W + n, mu1, last, w);
             apply_rows(s, w, column);
-            J[0] += ALPHA;
+            J[0] += s->alpha;
             if (s->dim > 2) {
                 for (int i = 0; i < n; i++) {
                     w[i] = at->e[0] * last[i] - at->e[1] * W[n + i];
                 }
                 apply_rows(s, w, column + m);
-                J[m + 1] += pp_larger(1.0 - at->turn, ALPHA);
+                J[m + 1] += pp_larger(1.0 - at->turn, s->alpha);
             }
         }
         at_column += unknowns(s, at->kind);
