@@ -41,6 +41,10 @@ static void check_friction(perp_certificate *c, const pp_evidence *e, const phas
                            const pp_friction *group)
 {
     double pn = at->pn[group->n] + (at->base ? at->base[group->n] : 0.0);
+    if (pn == 0.0 && at->pt[group->t] == 0.0 &&
+        (group->size == 1 || at->pt[group->t + 1] == 0.0)) {
+        return;  // nothing there and nothing allowed, whatever the slip
+    }
     double most = group->mu * pn, m = mobility(e, &e->rows->t[group->t]);
     double slip[2], p[2] = {0.0, 0.0}, to[2] = {0.0, 0.0}, inside[2] = {0.0, 0.0};
     pp_friction_slip(e->model, e->rows, group, at->nu, slip);
@@ -66,6 +70,9 @@ static void check_phase(perp_certificate *c, const pp_evidence *e, const phase *
     for (int i = 0; i < rows->nn; i++) {
         const pp_row *row = &rows->n[i];
         double rho = pp_row_rate(e->model, row, at->nu) + row->bias;
+        if (at->pn[i] == 0.0 && rho >= 0.0) {
+            continue;  // open: both are 0
+        }
         worst(&c->residual, natural(at->pn[i], rho, mobility(e, row), 0.0, HUGE_VAL));
         worst(&c->complementarity, fabs(at->pn[i] * rho));
     }
@@ -139,7 +146,9 @@ static void check_momentum(perp_certificate *c, const pp_evidence *e)
     pp_axpy(e->model->nv, -1.0, e->kin->p_ext, left);
     for (int l = 0; l < 4; l++) {
         for (int i = 0; i < lists[l].count; i++) {
-            pp_row_add(e->model, &lists[l].row[i], -lists[l].p[i], NULL, left);
+            if (lists[l].p[i] != 0.0) {
+                pp_row_add(e->model, &lists[l].row[i], -lists[l].p[i], NULL, left);
+            }
         }
     }
     for (int i = 0; i < e->model->nv; i++) {
@@ -170,7 +179,7 @@ static double work_of(const pp_evidence *e, const double *mid)
         for (int i = 0; i < lists[l].count; i++) {
             const pp_row *row = &lists[l].row[i];
             double p = lists[l].p[i], open = row->value / e->kin->h;
-            if (row->spring) {
+            if (row->spring || p == 0.0) {
                 continue;  // springs keep their energy
             }
             created += p * pp_row_rate(e->model, row, mid);

@@ -58,6 +58,11 @@ static inline void push(const pp_sweep_contact *c, const double r[3], double *v)
     }
 }
 
+static inline bool none(const double r[3])
+{
+    return r[0] == 0.0 && r[1] == 0.0 && r[2] == 0.0;
+}
+
 static inline void multiply(const double A[9], const double x[3], double y[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -65,21 +70,22 @@ static inline void multiply(const double A[9], const double x[3], double y[3])
     }
 }
 
-static void slip(const pp_sweep_contact *c, const double q[3], double x[3])
+static void slip(const pp_sweep_contact *c, const double r[3], const double q[3], double x[3])
 {
     if (c->regular && pp_one_contact_slip(c->mu, c->W, q, x)) {
         return;
     }
     pp_law law = {.dim = 3, .groups = 1, .disc = {{.first = 1, .size = 2, .mu = c->mu}}};
-    memcpy(x, c->r, sizeof c->r);
+    memcpy(x, r, 3 * sizeof *x);
     pp_one_contact(&law, c->W, q, x);
 }
 
 // The impulse of a contact whose rates are u, all others held.
-static inline void solve(const pp_sweep_contact *c, const double u[3], double x[3])
+static inline void solve(const pp_sweep_contact *c, const double r[3], const double u[3],
+                         double x[3])
 {
     double q[3], y[3];
-    multiply(c->W, c->r, y);
+    multiply(c->W, r, y);
     q[0] = u[0] - y[0];
     x[0] = x[1] = x[2] = 0.0;
     if (q[0] >= 0.0) {
@@ -92,17 +98,17 @@ static inline void solve(const pp_sweep_contact *c, const double u[3], double x[
     if (c->regular) {
         multiply(c->stick, u, y);
         for (int i = 0; i < 3; i++) {
-            x[i] = c->r[i] - y[i];
+            x[i] = r[i] - y[i];
         }
         double most = c->mu * x[0];
         if (most >= 0.0 && x[1] * x[1] + x[2] * x[2] <= most * most) {
             return;
         }
     }
-    multiply(c->W, c->r, y);
+    multiply(c->W, r, y);
     q[1] = u[1] - y[1];
     q[2] = u[2] - y[2];
-    slip(c, q, x);
+    slip(c, r, q, x);
 }
 
 // Contacts from..to - 1.
@@ -110,16 +116,16 @@ static pp_sweep_change sweep_range(pp_sweep *s, int from, int to)
 {
     pp_sweep_change sum = {0.0, 0.0, 0.0};
     for (int i = from; i < to; i++) {
-        pp_sweep_contact *c = &s->contact[i];
-        double u[3], x[3], dr[3];
+        const pp_sweep_contact *c = &s->contact[i];
+        double u[3], x[3], dr[3], *r = s->r + 3 * (ptrdiff_t)i;
         rates(c, s->v, u);
-        if (u[0] >= 0.0 && c->r[0] == 0.0) {
+        if (u[0] >= 0.0 && none(r)) {
             continue;
         }
-        solve(c, u, x);
+        solve(c, r, u, x);
         for (int k = 0; k < 3; k++) {
-            dr[k] = x[k] - c->r[k];
-            c->r[k] = x[k];
+            dr[k] = x[k] - r[k];
+            r[k] = x[k];
         }
         push(c, dr, s->v);
         double n = dr[0] * dr[0], t = dr[1] * dr[1] + dr[2] * dr[2];
@@ -174,21 +180,24 @@ pp_sweep_change pp_sweep_once(pp_sweep *s)
 void pp_sweep_push(pp_sweep *s)
 {
     for (int i = 0; i < s->count; i++) {
-        push(&s->contact[i], s->contact[i].r, s->v);
+        const double *r = s->r + 3 * (ptrdiff_t)i;
+        if (!none(r)) {
+            push(&s->contact[i], r, s->v);
+        }
     }
 }
 
 // |p - P(p - u/m)| m, of the normal row and of the friction rows.
-static pp_sweep_change natural(const pp_sweep_contact *c, const double u[3])
+static pp_sweep_change natural(const pp_sweep_contact *c, const double r[3], const double u[3])
 {
     double n = c->W[0] > 0.0 ? c->W[0] : 1.0, t = c->W[4] > 0.0 ? c->W[4] : 1.0;
-    double error = c->r[0] - fmax(c->r[0] - u[0] / n, 0.0);
-    double x = c->r[1] - u[1] / t, y = c->r[2] - u[2] / t;
-    double most = c->mu * fmax(c->r[0], 0.0), size = sqrt(x * x + y * y);
+    double error = r[0] - fmax(r[0] - u[0] / n, 0.0);
+    double x = r[1] - u[1] / t, y = r[2] - u[2] / t;
+    double most = c->mu * fmax(r[0], 0.0), size = sqrt(x * x + y * y);
     double share = size > most ? most / size : 1.0;
-    double a = c->r[1] - share * x, b = c->r[2] - share * y, across = a * a + b * b;
+    double a = r[1] - share * x, b = r[2] - share * y, across = a * a + b * b;
     return (pp_sweep_change){fmax(n * fabs(error), t * sqrt(across)), error * error + across,
-                             c->r[0] * c->r[0] + c->r[1] * c->r[1] + c->r[2] * c->r[2]};
+                             r[0] * r[0] + r[1] * r[1] + r[2] * r[2]};
 }
 
 pp_sweep_change pp_sweep_residual(const pp_sweep *s)
@@ -198,8 +207,9 @@ pp_sweep_change pp_sweep_residual(const pp_sweep *s)
         const pp_sweep_contact *c = &s->contact[i];
         double u[3];
         rates(c, s->v, u);
-        if (u[0] < 0.0 || c->r[0] != 0.0) {
-            add(&sum, natural(c, u));
+        const double *r = s->r + 3 * (ptrdiff_t)i;
+        if (u[0] < 0.0 || !none(r)) {
+            add(&sum, natural(c, r, u));
         }
     }
     return sum;
@@ -212,7 +222,7 @@ double pp_sweep_scale(const pp_sweep *s)
         const pp_sweep_contact *c = &s->contact[i];
         double u[3], y[3], mobility = c->W[0] + c->W[4] + c->W[8];
         rates(c, s->v, u);
-        multiply(c->W, c->r, y);
+        multiply(c->W, s->r + 3 * (ptrdiff_t)i, y);
         double square = 0.0;
         for (int k = 0; k < 3; k++) {
             square += (u[k] - y[k]) * (u[k] - y[k]);

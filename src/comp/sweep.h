@@ -17,6 +17,7 @@
 #include "comp/comp.h"
 
 enum { PP_SWEEP_V = 6, PP_SWEEP_COLOURS = 64 };
+
 enum { PP_SWEEP_PIECE = 64 };  // units that one thread takes at a time
 
 typedef struct pp_sweep_contact {
@@ -24,11 +25,11 @@ typedef struct pp_sweep_contact {
     int at;       // the caller's number
     bool regular;
     double mu;
-    double r[3];                                        // n, t, o
-    double w[3];                                        // of u
-    double W[9];                                        // sum J T, column-major
-    double stick[9];                                    // W^-1 where regular
-    double J[2][3 * PP_SWEEP_V], T[2][3 * PP_SWEEP_V];  // rows n, t, o
+    double w[3];                  // of u
+    double J[2][3 * PP_SWEEP_V];  // rows n, t, o
+    double T[2][3 * PP_SWEEP_V];
+    double W[9];      // sum J T, column-major
+    double stick[9];  // W^-1 where regular
 } pp_sweep_contact;
 
 // By how much contacts changed in a sweep, or how far they are from their laws.
@@ -41,17 +42,18 @@ typedef struct pp_sweep_change {
 typedef struct pp_sweep {
     int count, bodies;
     pp_sweep_contact *contact;  // in the order of the sweep
+    double *r;                  // 3 a contact, in that order: n, t, o
     double *v;                  // PP_SWEEP_V a body, as r has it
     int units, colours;
     int *unit;              // units + 1: first contact
     int *colour;            // colours + 1: first unit
     bool serial;            // units of the last colour may share bodies: one thread
-    const pp_team *team;    // NULL: one thread
     pp_sweep_change *part;  // of each piece of a colour, added up in their order
+    const pp_team *team;    // NULL: one thread
 } pp_sweep;
 
-// The order: units by colours, from the bodies of contacts as they are numbered (two a contact). Fills order (count: which
-// contact comes when), unit, colour, serial, part; arrays in the arena.
+// The order: units by colours, from the bodies of contacts as they are numbered (two a contact). Fills order
+// (count: which contact comes when), unit, colour, serial, part; arrays in the arena.
 perp_status pp_sweep_colour(pp_sweep *s, const int *body, pp_arena *arena, int *order);
 // W and its inverse from J and T; false: nothing that it touches moves.
 bool pp_sweep_prepare(pp_sweep_contact *c);

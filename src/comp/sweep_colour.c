@@ -59,9 +59,9 @@ perp_status pp_sweep_colour(pp_sweep *s, const int *body, pp_arena *arena, int *
     int *first = PP_ARRAY(arena, int, count + 1), *colour = PP_ARRAY(arena, int, count);
     int *slot = PP_ARRAY(arena, int, count);
     s->unit = PP_ARRAY(arena, int, count + 1);
-    s->colour = PP_ZEROS(arena, int, PP_SWEEP_COLOURS + 2);
     s->part = PP_ARRAY(arena, pp_sweep_change, count / PP_SWEEP_PIECE + 1);
-    if (!used || !first || !colour || !slot || !s->unit || !s->colour || !s->part) {
+    s->colour = PP_ZEROS(arena, int, PP_SWEEP_COLOURS + 2);
+    if (!used || !first || !colour || !slot || !s->unit || !s->part || !s->colour) {
         return PERP_ERR_MEMORY;
     }
     s->units = choose(s, body, used, first, colour);

@@ -140,17 +140,34 @@ static void strike(const blows *s)
     }
 }
 
-static void spread(const blows *s)
+// Contacts that the hardest blow could close; blows get weaker as they are passed on. Returns how many.
+static int list_reached(const blows *s, int *list)
+{
+    double hardest = 0.0;
+    int count = 0;
+    for (int i = 0; i < s->model->bodies; i++) {
+        hardest = fmax(hardest, s->blow[i].speed);
+    }
+    for (int i = 0; hardest > 0.0 && i < s->gaps->count; i++) {
+        if (s->gaps->contact[i].gap <= s->kin->h * (s->pass[i].speed + hardest)) {
+            list[count++] = i;
+        }
+    }
+    return count;
+}
+
+static void spread(const blows *s, int *list)
 {
     bool news = true;
+    int count = list_reached(s, list);
     for (int sweep = 0; news && sweep < SWEEPS; sweep++) {
         news = false;
-        for (int k = 0; k < s->gaps->count; k++) {
-            int i = sweep % 2 ? s->gaps->count - 1 - k : k;
-            const pp_contact *c = &s->gaps->contact[i];
-            pass p = s->pass[i];
-            if (c->gap <= s->kin->h * (p.speed + harder(s, p.a, p.b))) {
-                news = pass_on(s, p.a, p.b) || pass_on(s, p.b, p.a) || news;
+        for (int k = 0; k < count; k++) {
+            int i = list[sweep % 2 ? count - 1 - k : k];
+            const pass *p = &s->pass[i];
+            double most = harder(s, p->a, p->b);
+            if (most > 0.0 && s->gaps->contact[i].gap <= s->kin->h * (p->speed + most)) {
+                news = pass_on(s, p->a, p->b) || pass_on(s, p->b, p->a) || news;
             }
         }
         for (int i = 0; i < s->model->joints; i++) {
@@ -172,14 +189,15 @@ perp_status pp_gaps_keep(pp_gaps *gaps, const perp_model *model, const pp_kinema
                .push = PP_ZEROS(arena, double, model->bodies),
                .blow = PP_ZEROS(arena, blow, model->bodies),
                .pass = PP_ARRAY(arena, pass, gaps->count)};
-    if (!s.push || !s.blow || !s.pass) {
+    int *list = PP_ARRAY(arena, int, gaps->count);
+    if (!s.push || !s.blow || !s.pass || !list) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < model->bodies; i++) {
         s.push[i] = push(model, kin, i);
     }
     strike(&s);
-    spread(&s);
+    spread(&s, list);
     int kept = 0;
     for (int i = 0; i < gaps->count; i++) {
         const pp_contact *c = &gaps->contact[i];

@@ -106,12 +106,13 @@ static perp_status sweep_some(pp_modes *s)
         return status;
     }
     for (int i = 0; i < s->count; i++) {
-        pp_sweep_contact *c = &s->sweep->contact[i];
+        const pp_sweep_contact *c = &s->sweep->contact[i];
+        double *p = s->sweep->r + 3 * (ptrdiff_t)i;
         const pp_touch *touch = &s->touch[c->at];
         ptrdiff_t t = touch->size > 0 ? touch->t - r->rows->t : 0;
-        c->r[0] = fmax(r->out->pn[c->at], 0.0);
-        c->r[1] = touch->size > 0 ? r->out->pt[t] : 0.0;
-        c->r[2] = touch->size > 1 ? r->out->pt[t + 1] : 0.0;
+        p[0] = fmax(r->out->pn[c->at], 0.0);
+        p[1] = touch->size > 0 ? r->out->pt[t] : 0.0;
+        p[2] = touch->size > 1 ? r->out->pt[t + 1] : 0.0;
     }
     pp_run_sweep_velocities(r, s->unpushed, s->sweep);
     for (int k = 0; k < SWEEPS; k++) {

@@ -225,7 +225,7 @@ static perp_status spread_load(pp_run *r)
 // The best answer that the budget allowed, and how good it is.
 static perp_status tell_budget(pp_run *r)
 {
-    double off = pp_run_slack(r);
+    double off = r->done ? r->slack : pp_run_slack(r);
     if (off <= r->options->tolerance) {
         r->out->remark[0] = '\0';
         return PERP_OK;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { SWEEPS_MOST = 300, MANY = 60 };
+enum { JUDGED_FROM = 20, JUDGED_AT = 60 };  // sweeps after which it shows how many it will take
 
 // From this tolerance on sweeps are the first thing tried.
 static const double LOOSE = 1e-4;
@@ -63,7 +64,7 @@ static void lay_row(const pp_run *r, const pp_row *row, int i, pp_sweep_contact 
 }
 
 // False: nothing of it moves, or its rows are not those of two bodies.
-static bool lay_contact(const pp_run *r, int i, pp_sweep_contact *c)
+static bool lay_contact(const pp_run *r, int i, pp_sweep_contact *c, double *p)
 {
     const pp_rows *rows = r->rows;
     const pp_row *n = &rows->n[i];
@@ -73,7 +74,7 @@ static bool lay_contact(const pp_run *r, int i, pp_sweep_contact *c)
     c->mu = group ? group->mu : 0.0;
     c->body[0] = n->count > 0 ? n->body[0] : -1;
     c->body[1] = n->count > 1 ? n->body[1] : -1;
-    c->r[0] = warm ? warm[i] : 0.0;
+    p[0] = warm ? warm[i] : 0.0;
     lay_row(r, n, 0, c);
     for (int k = 0; k < 2; k++) {
         if (group) {
@@ -83,7 +84,7 @@ static bool lay_contact(const pp_run *r, int i, pp_sweep_contact *c)
             memset(c->T[k] + 6, 0, 2 * PP_SWEEP_V * sizeof(double));
             c->w[k + 1] = 0.0;
         }
-        c->r[k + 1] = warm && group ? warm[rows->nn + group->t + k] : 0.0;
+        p[k + 1] = warm && group ? warm[rows->nn + group->t + k] : 0.0;
     }
     return pp_sweep_prepare(c);
 }
@@ -96,8 +97,9 @@ perp_status pp_run_lay_sweep(pp_run *r, pp_sweep *s, bool *fit)
     int *order = PP_ARRAY(r->arena, int, count);
     *s = (pp_sweep){.count = rows->nn, .bodies = r->model->bodies, .team = r->kin->team};
     s->contact = PP_ARRAY(r->arena, pp_sweep_contact, count);
+    s->r = PP_ARRAY(r->arena, double, 3 * count);
     s->v = PP_ZEROS(r->arena, double, PP_SWEEP_V *(size_t)s->bodies);
-    if (!body || !order || !s->contact || !s->v) {
+    if (!body || !order || !s->contact || !s->r || !s->v) {
         return PERP_ERR_MEMORY;
     }
     *fit = true;
@@ -109,7 +111,7 @@ perp_status pp_run_lay_sweep(pp_run *r, pp_sweep *s, bool *fit)
     }
     perp_status status = *fit ? pp_sweep_colour(s, body, r->arena, order) : PERP_OK;
     for (int i = 0; status >= 0 && *fit && i < rows->nn; i++) {
-        *fit = lay_contact(r, order[i], &s->contact[i]);
+        *fit = lay_contact(r, order[i], &s->contact[i], s->r + 3 * (ptrdiff_t)i);
     }
     return status;
 }
@@ -136,9 +138,7 @@ static bool start_pace(const pp_sweep *s, pp_arena *arena, pace *p)
 
 static void remember(const pp_sweep *s, pace *p)
 {
-    for (int i = 0; i < s->count; i++) {
-        memcpy(p->r + 3 * (ptrdiff_t)i, s->contact[i].r, sizeof s->contact[i].r);
-    }
+    memcpy(p->r, s->r, 3 * (size_t)s->count * sizeof *p->r);
     memcpy(p->v, s->v, PP_SWEEP_V * (size_t)s->bodies * sizeof *p->v);
 }
 
@@ -154,11 +154,8 @@ static void go_along(pp_sweep *s, double squares, pace *p)
 {
     double beta = p->squares > 0.0 && squares <= p->squares ? squares / p->squares : 0.0;
     p->squares = squares;
-    for (int i = 0; i < s->count; i++) {
-        ptrdiff_t at = 3 * (ptrdiff_t)i;
-        for (int k = 0; k < 3; k++) {
-            go_on(beta, p->r[at + k], &p->along[at + k], &s->contact[i].r[k]);
-        }
+    for (int i = 0; i < 3 * s->count; i++) {
+        go_on(beta, p->r[i], &p->along[i], &s->r[i]);
     }
     for (int i = 0; i < PP_SWEEP_V * s->bodies; i++) {
         go_on(beta, p->v[i], &p->along_v[i], &s->v[i]);
@@ -182,35 +179,82 @@ static double relative(pp_sweep_change change, double scale)
     return size > 0.0 ? sqrt(change.squares / size) : 0.0;
 }
 
+// Residual at r, with v from scratch.
+static double look_at(pp_run *r, const double *start, pp_sweep *s, double scale)
+{
+    pp_run_sweep_velocities(r, start, s);
+    pp_sweep_change change = pp_sweep_residual(s);
+    r->slack = change.worst;
+    return relative(change, scale);
+}
+
+// The impulses of the sweep that changed least: where the budget ends is not always best.
+typedef struct best {
+    double *r, moved;
+} best;
+
+static double take_better(pp_run *r, const double *start, pp_sweep *s, double scale, best *b,
+                          double residual)
+{
+    size_t bytes = 3 * (size_t)s->count * sizeof *b->r;
+    if (!(b->moved < residual)) {
+        return residual;
+    }
+    memcpy(b->r + 3 * (ptrdiff_t)s->count, s->r, bytes);
+    memcpy(s->r, b->r, bytes);
+    double other = look_at(r, start, s, scale);
+    if (other < residual) {
+        return other;
+    }
+    memcpy(s->r, b->r + 3 * (ptrdiff_t)s->count, bytes);
+    return look_at(r, start, s, scale);
+}
+
+// Whether so many sweeps will not do, from how changes went down between two of them.
+static bool hopeless(int k, double before, double moved, double look)
+{
+    double rate = log(moved / before) / (JUDGED_AT - JUDGED_FROM);
+    return k == JUDGED_AT && !(k + log(look / moved) / rate < SWEEPS_MOST && rate < 0.0);
+}
+
 // Until the residual is within the tolerance, or the budget is spent; the residual is that of the impulses
 // left in s.
 static perp_status iterate(pp_run *r, const double *start, pp_sweep *s, double *residual)
 {
     const pp_solve_options *o = r->options;
-    double tolerance = o->tolerance, look = tolerance, scale;
+    bool budget = o->max_iterations > 0 || o->deadline > 0.0;
+    double tolerance = o->tolerance, look = tolerance, before = 0.0;
+    best b = {PP_ARRAY(r->arena, double, budget ? 6 * (size_t)s->count : 0), PP_INF};
     pace p;
-    if (!start_pace(s, r->arena, &p)) {
+    if (!start_pace(s, r->arena, &p) || (budget && !b.r)) {
         return PERP_ERR_MEMORY;
     }
     pp_run_sweep_velocities(r, start, s);
-    scale = pp_sweep_scale(s);
+    double scale = pp_sweep_scale(s);
     for (int k = 1;; k++) {
         remember(s, &p);
         pp_sweep_change change = pp_sweep_once(s);
         double moved = relative(change, scale);
         r->out->iterations++;
-        bool last = k >= SWEEPS_MOST || pp_run_spent(r);
+        before = k == JUDGED_FROM ? moved : before;
+        bool last =
+            k >= SWEEPS_MOST || pp_run_spent(r) || (!budget && hopeless(k, before, moved, look));
         if (moved <= look || last) {
-            pp_run_sweep_velocities(r, start, s);
-            change = pp_sweep_residual(s);
-            *residual = relative(change, scale);
-            r->slack = change.worst;
-            if ((*residual <= tolerance && r->slack <= WORST_ROW * tolerance) || last) {
+            *residual = look_at(r, start, s, scale);
+            if (*residual <= tolerance && r->slack <= WORST_ROW * tolerance) {
                 return PERP_OK;
             }
             look = fmin(0.9 * look, 0.9 * look * tolerance / *residual);
         } else {
+            if (budget && moved < b.moved) {
+                b.moved = moved;
+                memcpy(b.r, s->r, 3 * (size_t)s->count * sizeof *b.r);
+            }
             go_along(s, change.squares, &p);
+        }
+        if (last) {
+            *residual = take_better(r, start, s, scale, &b, *residual);
+            return PERP_OK;
         }
     }
 }
@@ -220,11 +264,12 @@ void pp_run_unpack_sweep(pp_run *r, const pp_sweep *s)
     pp_answer *out = r->out;
     for (int i = 0; i < s->count; i++) {
         const pp_sweep_contact *c = &s->contact[i];
-        out->pn[c->at] = c->r[0];
+        const double *p = s->r + 3 * (ptrdiff_t)i;
+        out->pn[c->at] = p[0];
         if (r->rows->grouped[c->at] > 0) {
             const pp_friction *group = &r->rows->group[r->rows->friction[c->at]];
-            out->pt[group->t] = c->r[1];
-            out->pt[group->t + 1] = c->r[2];
+            out->pt[group->t] = p[1];
+            out->pt[group->t + 1] = p[2];
         }
     }
     for (int b = 0; b < s->bodies; b++) {
@@ -234,6 +279,14 @@ void pp_run_unpack_sweep(pp_run *r, const pp_sweep *s)
     }
 }
 
+static void set_sigma(pp_run *r)
+{
+    for (int g = 0; g < r->rows->ng; g++) {
+        double slip[2];
+        pp_friction_slip(r->model, r->rows, &r->rows->group[g], r->out->nu, slip);
+        r->out->sigma[g] = pp_friction_support(&r->rows->group[g], false, slip);
+    }
+}
 perp_status pp_run_by_sweeps(pp_run *r, bool *solved)
 {
     pp_sweep s;
@@ -257,10 +310,13 @@ perp_status pp_run_by_sweeps(pp_run *r, bool *solved)
         return status;
     }
     r->out->effort.solvers++;
-    r->spent = residual > r->options->tolerance && pp_run_spent(r);
-    *solved = residual <= r->options->tolerance || r->spent;
+    double tolerance = r->options->tolerance;
+    bool met = residual <= tolerance && r->slack <= WORST_ROW * tolerance;
+    r->spent = !met && pp_run_spent(r);
+    *solved = met || r->spent;
     if (*solved) {
         pp_run_unpack_sweep(r, &s);
+        set_sigma(r);
         r->polygons = false;
         r->done = true;
         r->out->form = PERP_FORM_CONE;
