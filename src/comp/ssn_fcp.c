@@ -48,7 +48,8 @@ enum {
 #define CHASE_SHARE                                                                                \
     0.1  // alpha in units of the residual, and stretch, from a guess that is not near
 #define CHASE_STRETCH 0.3
-#define ALPHA_FIRST   0.1  // from a cold start
+#define CHASE_NEAR    1e-5  // residual from which proximal steps finish what it began
+#define ALPHA_FIRST   0.1   // from a cold start
 #define ALPHA_MOST    1e4
 #define ROUNDING      1e-13
 #define MARGIN        0.99   // of the tolerance: the judge computes otherwise
@@ -399,6 +400,10 @@ static bool chase(newton *s)
         accept(s, at);
     }
     bool arrived = worst(s->at_r) <= s->target;
+    if (!arrived && s->at_best.scaled <= CHASE_NEAR) {
+        static const plan nearly = {START_BEST, 1e-3, 0.1, 1.0, 0.01, CHASE_MAX, ABSOLUTE};
+        return try_plans(s, &nearly, 1);
+    }
     if (arrived && worst(s->at_r) > POLISHED && s->steps > 0) {
         polish(s);
     }
