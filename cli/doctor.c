@@ -70,6 +70,14 @@ static void built_in(report *r)
     f = add(r, "SUNDIALS", events, "motion through located events (--stepper event)",
             "install libsundials-dev, build with -DPERP_WITH_SUNDIALS=ON");
     snprintf(f->what, sizeof f->what, "CVODE: motion through located events");
+#if defined(PERP_WITH_OPENMP)
+    bool threads = true;
+#else
+    bool threads = false;
+#endif
+    f = add(r, "OpenMP", threads, "several threads (--threads): runs are the same, but not quicker",
+            "gcc has it, for clang install libomp-dev; build with -DPERP_WITH_OPENMP=ON");
+    snprintf(f->what, sizeof f->what, "several threads");
     size_t page;
     f = add(r, "viewer", cli_page(&page) != NULL, "replay.html and the live view in a browser",
             "install Node.js and npm, build with -DPERP_BUILD_VIEWER=ON");

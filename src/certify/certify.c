@@ -41,8 +41,7 @@ static void check_friction(perp_certificate *c, const pp_evidence *e, const phas
                            const pp_friction *group)
 {
     double pn = at->pn[group->n] + (at->base ? at->base[group->n] : 0.0);
-    if (pn == 0.0 && at->pt[group->t] == 0.0 &&
-        (group->size == 1 || at->pt[group->t + 1] == 0.0)) {
+    if (pn == 0.0 && at->pt[group->t] == 0.0 && (group->size == 1 || at->pt[group->t + 1] == 0.0)) {
         return;  // nothing there and nothing allowed, whatever the slip
     }
     double most = group->mu * pn, m = mobility(e, &e->rows->t[group->t]);
@@ -64,23 +63,67 @@ static void check_friction(perp_certificate *c, const pp_evidence *e, const phas
     worst(&c->cone, pp_length2(p[0] - inside[0], p[1] - inside[1]));
 }
 
-static void check_phase(perp_certificate *c, const pp_evidence *e, const phase *at)
+// Many rows are looked at in pieces, by several at once; how many pieces there are depends on the rows alone.
+enum { MANY = 512, PIECES = 64 };
+
+static int pieces_of(int rows)
 {
+    return rows > MANY ? PIECES : 1;
+}
+
+// Where piece k of so many things begins.
+static int begin_of(int count, int k, int pieces)
+{
+    return (int)((int64_t)count * k / pieces);
+}
+
+typedef struct look {
+    const pp_evidence *e;
+    const phase *at;
+    int pieces;
+    perp_certificate part[PIECES];
+} look;
+
+static void check_pieces(void *arg, int from, int to)
+{
+    look *l = arg;
+    const pp_evidence *e = l->e;
+    const phase *at = l->at;
     const pp_rows *rows = e->rows;
-    for (int i = 0; i < rows->nn; i++) {
-        const pp_row *row = &rows->n[i];
-        double rho = pp_row_rate(e->model, row, at->nu) + row->bias;
-        if (at->pn[i] == 0.0 && rho >= 0.0) {
-            continue;  // open: both are 0
+    for (int k = from; k < to; k++) {
+        perp_certificate *c = &l->part[k];
+        *c = (perp_certificate){0};
+        int end = begin_of(rows->nn, k + 1, l->pieces);
+        for (int i = begin_of(rows->nn, k, l->pieces); i < end; i++) {
+            const pp_row *row = &rows->n[i];
+            double rho = pp_row_rate(e->model, row, at->nu) + row->bias;
+            if (at->pn[i] == 0.0 && rho >= 0.0) {
+                continue;  // open: both are 0
+            }
+            worst(&c->residual, natural(at->pn[i], rho, mobility(e, row), 0.0, HUGE_VAL));
+            worst(&c->complementarity, fabs(at->pn[i] * rho));
         }
-        worst(&c->residual, natural(at->pn[i], rho, mobility(e, row), 0.0, HUGE_VAL));
-        worst(&c->complementarity, fabs(at->pn[i] * rho));
-    }
-    for (int i = 0; i < rows->ng; i++) {
-        check_friction(c, e, at, &rows->group[i]);
+        end = begin_of(rows->ng, k + 1, l->pieces);
+        for (int i = begin_of(rows->ng, k, l->pieces); i < end; i++) {
+            check_friction(c, e, at, &rows->group[i]);
+        }
     }
 }
 
+static void check_phase(perp_certificate *c, const pp_evidence *e, const phase *at)
+{
+    look l;  // of the parts only some are used
+    l.e = e;
+    l.at = at;
+    l.pieces = pieces_of(e->rows->nn);
+    pp_team_share(e->kin->team, l.pieces, 1, check_pieces, &l);
+    for (int k = 0; k < l.pieces; k++) {
+        worst(&c->residual, l.part[k].residual);
+        worst(&c->complementarity, l.part[k].complementarity);
+        worst(&c->slip_opposed, l.part[k].slip_opposed);
+        worst(&c->cone, l.part[k].cone);
+    }
+}
 // Poisson: compression by itself, then what restitution left to be solved.
 static void check_phases(perp_certificate *c, const pp_evidence *e)
 {
@@ -170,13 +213,14 @@ static void check_places(perp_certificate *c, const pp_evidence *e)
 
 // Work of all impulses on both sides together, p (J nu_mid + rate), less what pushing overlapping bodies
 // apart, closing open joints and turning with them may put in.
-static double work_of(const pp_evidence *e, const double *mid)
+static double work_of_piece(const pp_evidence *e, const double *mid, int k, int pieces)
 {
     double created = 0.0;
     list lists[4];
     lists_of(e, lists);
     for (int l = 0; l < 4; l++) {
-        for (int i = 0; i < lists[l].count; i++) {
+        int end = begin_of(lists[l].count, k + 1, pieces);
+        for (int i = begin_of(lists[l].count, k, pieces); i < end; i++) {
             const pp_row *row = &lists[l].row[i];
             double p = lists[l].p[i], open = row->value / e->kin->h;
             if (row->spring || p == 0.0) {
@@ -189,6 +233,35 @@ static double work_of(const pp_evidence *e, const double *mid)
                 created += p * open;
             }
         }
+    }
+    return created;
+}
+
+typedef struct labour {
+    const pp_evidence *e;
+    const double *mid;
+    int pieces;
+    double part[PIECES];
+} labour;
+
+static void work_of_some(void *arg, int from, int to)
+{
+    labour *w = arg;
+    for (int k = from; k < to; k++) {
+        w->part[k] = work_of_piece(w->e, w->mid, k, w->pieces);
+    }
+}
+
+static double work_of(const pp_evidence *e, const double *mid)
+{
+    labour w;
+    w.e = e;
+    w.mid = mid;
+    w.pieces = pieces_of(e->rows->nn);
+    pp_team_share(e->kin->team, w.pieces, 1, work_of_some, &w);
+    double created = 0.0;
+    for (int k = 0; k < w.pieces; k++) {
+        created += w.part[k];
     }
     return created;
 }

@@ -82,7 +82,9 @@ static void take_product(product *x, const pp_team *team)
 {
     double work = (double)x->m * (double)x->n * (double)x->k;
     if (team && work > SHARED_FROM) {
-        pp_team_share(team, x->n, STRIPE, take_columns, x);
+        // Wide pieces: each packs all of A anew.
+        int stripes = (x->n / STRIPE + 2 * team->lanes) / (2 * team->lanes);
+        pp_team_share(team, x->n, stripes * STRIPE, take_columns, x);
     } else {
         take_columns(x, 0, x->n);
     }

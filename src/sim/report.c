@@ -95,18 +95,25 @@ static pp_warm warm_of(const pp_step *s, int i)
     return warm;
 }
 
+static void report_some(void *arg, int from, int to)
+{
+    perp_sim *sim = arg;
+    for (int i = from; i < to; i++) {
+        sim->contacts[i] = contact_of(sim, i);
+        sim->warm[i] = warm_of(&sim->step, i);
+    }
+}
+
 perp_status pp_sim_report(perp_sim *sim)
 {
+    enum { GRAIN = 128 };
     const pp_step *s = &sim->step;
     perp_status status = reserve(sim, s->row.nc);
     if (status < 0) {
         return status;
     }
     sim->contact_count = sim->warm_count = s->row.nc;
-    for (int i = 0; i < s->row.nc; i++) {
-        sim->contacts[i] = contact_of(sim, i);
-        sim->warm[i] = warm_of(s, i);
-    }
+    pp_team_share(&sim->team, s->row.nc, GRAIN, report_some, sim);
     return PERP_OK;
 }
 
