@@ -355,7 +355,7 @@ static perp_status newton_create(const pp_ssn *ssn, const pp_job *job, newton *s
     s->P = PP_ZEROS(job->arena, double, blocks);
     s->A = PP_ARRAY(job->arena, double, blocks);
     s->B = PP_ARRAY(job->arena, double, blocks);
-    s->steps_max = limit > 0 ? limit : n > 1000 ? STEPS_MAX : 3 * STEPS_MAX;
+    s->steps_max = limit > 0 ? limit : n > 300 ? STEPS_MAX : 3 * STEPS_MAX;
     return s->P && s->A && s->B ? PERP_OK : PERP_ERR_MEMORY;
 }
 

@@ -271,7 +271,6 @@ perp_status pp_run_by_lcp(pp_run *r, const double *slack)
 }
 
 static const double AFAR = 1e-6;  // how near the central path is followed
-enum { AFAR_MOST = 100 };         // Newton steps on it
 
 // ── Cone ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -361,23 +360,33 @@ static double contrast(const pp_run *r)
 }
 
 // Many contacts whose last impulses led nowhere: Newton along the central path, from afar and not to the end, and the
-// rest by modes.
+// rest by modes. Where the path ends before, so that it has to be begun anew in another manner, modes may
+// know the way from there.
 static bool solve_from_afar(pp_run *r, const perp_fcp *fcp, perp_comp_options options, double *c,
                             double *v)
 {
-    perp_comp_info info;
-    options.warm_start = false;
-    options.tolerance = fmax(options.tolerance, AFAR);
-    options.max_iterations = AFAR_MOST;
-    set_budget(r, &options);
-    perp_status status = perp_fcp_solve("ssn", fcp, &options, r->options->env, c, v, &info);
-    note(r->out, PERP_FORM_CONE, fcp->dim * fcp->nc, &info);
-    if (status < 0) {
-        return false;
+    static const int most[] = {45, 100, 200};
+    for (size_t k = 0; k < sizeof most / sizeof most[0] && !pp_run_spent(r); k++) {
+        perp_comp_info info;
+        options.warm_start = false;
+        options.tolerance = fmax(options.tolerance, AFAR);
+        options.max_iterations = most[k];
+        set_budget(r, &options);
+        perp_status status = perp_fcp_solve("ssn", fcp, &options, r->options->env, c, v, &info);
+        note(r->out, PERP_FORM_CONE, fcp->dim * fcp->nc, &info);
+        r->out->remark[0] = '\0';
+        if (status < 0 && status != PERP_ERR_LIMIT) {
+            return false;
+        }
+        unpack_cone(r, fcp->dim, c);
+        if (pp_run_polish(r)) {
+            return true;
+        }
+        if (status >= 0) {
+            return false;
+        }
     }
-    unpack_cone(r, fcp->dim, c);
-    r->out->remark[0] = '\0';
-    return pp_run_polish(r);
+    return false;
 }
 
 perp_status pp_run_by_cone(pp_run *r)

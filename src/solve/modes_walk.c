@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BOLD_MOST = 12, BOLD_SOON = 4, MANY = 60, SWEEPS = 2 };
+enum { BOLD_MOST = 12, BOLD_SOON = 4, HOME_MOST = 3, MANY = 60, SWEEPS = 2 };
 
 static const double ROUNDING = 2e-15, ACCEPT = 1e-12;  // of the scale
 static const double BOLD = 1e-7;                       // alpha in units of the mobility
@@ -125,6 +125,33 @@ static perp_status sweep_some(pp_modes *s)
 
 // ── Newton's steps ───────────────────────────────────────────────────────────────────────────────
 
+// The error is below the tolerance; boldly on from here, which may take it to rounding. What does not help
+// is undone.
+static perp_status walk_home(pp_modes *s, double error)
+{
+    const pp_run *r = s->run;
+    size_t nn = (size_t)r->rows->nn, nt = (size_t)r->rows->nt;
+    double *kept = PP_ARRAY(r->arena, double, nn + nt);
+    if (!kept) {
+        return PERP_ERR_MEMORY;
+    }
+    s->proximal = BOLD;
+    s->factored = false;
+    for (int k = 0; k < HOME_MOST && error > ROUNDING * s->scale; k++) {
+        memcpy(kept, r->out->pn, nn * sizeof *kept);
+        memcpy(kept + nn, r->out->pt, nt * sizeof *kept);
+        bool stepped = pp_modes_step(s);
+        double next = stepped ? pp_modes_look(s) : PP_INF;
+        if (!(next < error)) {
+            memcpy(r->out->pn, kept, nn * sizeof *kept);
+            memcpy(r->out->pt, kept + nn, nt * sizeof *kept);
+            return PERP_OK;
+        }
+        error = next;
+    }
+    return PERP_OK;
+}
+
 // *solved: what is left is rounding, or stays where it is below the tolerance. From the impulses in run->out.
 static perp_status walk_slowly(pp_modes *s, const manner *how, bool *solved)
 {
@@ -137,7 +164,7 @@ static perp_status walk_slowly(pp_modes *s, const manner *how, bool *solved)
     for (int k = 0; k < how->most; k++) {
         if (error <= ROUNDING * s->scale || (error <= goal && error > 0.5 * last)) {
             *solved = true;
-            return PERP_OK;
+            return walk_home(s, error);
         }
         if (!(error < PP_INF) || !pp_modes_step(s)) {
             return PERP_OK;

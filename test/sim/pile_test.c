@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Piles of cubes: many contacts that share loads redundantly, and disagree by what the step before left over.
+#include "support/cmocka.h"
+#include "support/fault.h"
+
+#include <perp/perp.h>
+
+#include <string.h>
+
+static perp_scene *pile(const char *bodies, const char *cubes)
+{
+    perp_scene_option options[] = {{"bodies", bodies}, {"cubes", cubes}};
+    perp_scene *scene = NULL;
+    assert_int_equal(perp_scene_generate("pile3", options, 2, NULL, &scene, NULL), PERP_OK);
+    return scene;
+}
+
+// While the pile settles most steps are solved from the impulses of the step before, in not many more steps of
+// Newton's than there are islands; none is left above the tolerance by much.
+static void most_steps_go_by_modes(void **state)
+{
+    (void)state;
+    perp_scene *scene = pile("50", "1");
+    perp_sim_def def = perp_scene_sim_def(scene);
+    perp_sim *sim = NULL;
+    int many = 0, by_modes = 0;
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
+    for (int k = 0; k < 200; k++) {
+        assert_true(perp_step(sim, 0.01) >= 0);
+        const perp_step_info *info = perp_sim_info(sim);
+        assert_true(info->certificate.residual < 1e-6);
+        assert_true(info->certificate.gap < 1e-2);
+        many += info->contacts > 80;
+        by_modes += info->contacts > 80 && strcmp(info->solver, "modes") == 0;
+    }
+    assert_true(many > 100);
+    assert_true(3 * by_modes > many);
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+}
+
+// The load of a settled wall: a step that changes nothing takes next to nothing, and stays.
+static void a_wall_stays(void **state)
+{
+    (void)state;
+    perp_scene_option options[] = {{"rows", "6"}, {"columns", "4"}};
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    assert_int_equal(perp_scene_generate("wall3", options, 2, NULL, &scene, NULL), PERP_OK);
+    perp_sim_def def = perp_scene_sim_def(scene);
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
+    for (int k = 0; k < 20; k++) {
+        assert_int_equal(perp_step(sim, 0.01), PERP_OK);
+        assert_true(perp_sim_info(sim)->certificate.residual < 1e-12);
+        assert_true(k < 2 || perp_sim_info(sim)->effort.factorisations <= 4);
+    }
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+}
+
+// Contacts that land all at once, from afar and by modes: whatever allocation fails, the step reports it and can
+// be taken again.
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    perp_scene *scene = pile("27", "1");
+    perp_sim_def def = perp_scene_sim_def(scene);
+    perp_sim *sim = NULL;
+    fault f = {0};
+    perp_env env = fault_env(&f);
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, &env, &sim, NULL), PERP_OK);
+    int failures = 0;
+    for (int k = 0; k < 80; k++) {
+        // One that fails in every fifth step, a later one each time: a step takes few once it has its room.
+        f.happened = false;
+        f.calls = 0;
+        f.fail_at = k % 5 == 4 ? 1 + k / 10 : 0;
+        perp_status status = perp_step(sim, 0.01);
+        if (f.happened && status < 0) {
+            assert_int_equal(status, PERP_ERR_MEMORY);
+            failures++;
+            f.fail_at = 0;
+            status = perp_step(sim, 0.01);
+        }
+        assert_true(status >= 0);
+    }
+    assert_true(failures > 0);
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+    assert_int_equal(f.live, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(most_steps_go_by_modes),
+        cmocka_unit_test(a_wall_stays),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
