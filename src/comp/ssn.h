@@ -159,7 +159,9 @@ typedef struct pp_ssn_path {
     int monotone;     // steps with E = I after short ones; 0: those end it
 } pp_ssn_path;
 
-bool pp_ssn_interior_fits(const pp_ssn *ssn);  // one group, discs
+bool pp_ssn_interior_fits(const pp_ssn *ssn);  // one group
+// The problem with discs in place of polygons; NULL: no memory.
+const pp_ssn *pp_ssn_discs(const pp_ssn *ssn, pp_arena *arena);
 perp_status pp_ssn_interior_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena,
                                    pp_ssn_interior **out);
 void pp_ssn_interior_begin(pp_ssn_interior *s, pp_ssn_path path);  // from afar

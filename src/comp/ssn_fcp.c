@@ -77,6 +77,7 @@ typedef struct newton {
     double target;  // residual to reach
     double seconds_factor;
     pp_ssn_interior *interior;  // NULL until it is needed
+    const pp_ssn *discs;        // in place of polygons, NULL until they are needed
     perp_status fatal;          // PERP_ERR_MEMORY ends everything
 } newton;
 
@@ -232,11 +233,19 @@ static void start_at(newton *s, beginning start)
     remember(s);
 }
 
-// Follows the central path from afar until the residual is small; r is where that ends.
+// Follows the central path from afar until the residual is small; r is where that ends. With polygons it is
+// the path of discs, which leads near.
 static void follow_path(newton *s, pp_ssn_path path)
 {
+    const pp_ssn *own = s->ssn;
     perp_status status = need_linear(s);
     double last = PP_INF;
+    if (own->fcp->nd && status == PERP_OK) {
+        s->discs = s->discs ? s->discs : pp_ssn_discs(own, s->job->arena);
+        status = s->discs ? PERP_OK : PERP_ERR_MEMORY;
+        s->fatal = s->discs ? s->fatal : status;
+        s->ssn = s->discs ? s->discs : own;
+    }
     if (status == PERP_OK && !s->interior) {
         status = pp_ssn_interior_create(s->ssn, s->linear, s->job->arena, &s->interior);
         s->fatal = status < 0 ? status : s->fatal;
@@ -251,12 +260,19 @@ static void follow_path(newton *s, pp_ssn_path path)
         s->steps++;
         pp_ssn_interior_point(s->interior, s->r);
         s->at_r = measure(s, s->r);
-        remember(s);
+        if (s->ssn == own) {
+            remember(s);
+        }
         if (worst(s->at_r) <= s->target ||
             (s->at_r.scaled <= PATH_END && s->at_r.scaled > PATH_PACE * last)) {
             break;
         }
         last = s->at_r.scaled;
+    }
+    if (s->ssn != own) {
+        s->ssn = own;
+        s->at_r = measure(s, s->r);
+        remember(s);
     }
 }
 
@@ -417,7 +433,8 @@ static bool try_paths(newton *s)
     static const pp_ssn_path plane[PATHS] = {{0.1, 3}, {0.3, 3}, {0.0, 3}, {0.1, 6}, {1.0, 3}};
     static const pp_ssn_path space[PATHS] = {{0.0, 0}, {0.3, 3}, {0.1, 6}, {0.0, 3}, {1.0, 3}};
     const pp_ssn_path *paths = s->ssn->dim == 3 ? space : plane;
-    static const plan finish = {START_BEST, 1e-3, 0.1, 1.0, 0.01, FINISH_MAX, ABSOLUTE};
+    double alpha = s->ssn->fcp->nd ? 1e-2 : 1e-3;  // polygons are further off
+    const plan finish = {START_BEST, alpha, 0.1, 1.0, 0.01, FINISH_MAX, ABSOLUTE};
     for (int k = 0; k < PATHS && !out_of_budget(s); k++) {
         follow_path(s, paths[k]);
         if (attempt(s, &finish)) {

@@ -60,7 +60,31 @@ static double det(int d, const double *x)
 
 bool pp_ssn_interior_fits(const pp_ssn *ssn)
 {
-    return ssn->groups == 1 && !ssn->fcp->nd;
+    return ssn->groups == 1;
+}
+
+// Discs of the same area.
+const pp_ssn *pp_ssn_discs(const pp_ssn *ssn, pp_arena *arena)
+{
+    pp_ssn *out = PP_ARRAY(arena, pp_ssn, 1);
+    perp_fcp *fcp = PP_ARRAY(arena, perp_fcp, 1);
+    double *mu = PP_ARRAY(arena, double, 2 * (size_t)ssn->nc);
+    if (!out || !fcp || !mu) {
+        return NULL;
+    }
+    *out = *ssn;
+    *fcp = *ssn->fcp;
+    for (int c = 0; c < ssn->nc; c++) {
+        double angle = fcp->nd[c] > 0 ? 6.283185307179586 / fcp->nd[c] : 0.0;
+        double part = angle > 0.0 ? sqrt(sin(angle) / angle) : 1.0;
+        mu[c] = part * ssn->group[0].mu[c];
+        mu[ssn->nc + c] = part * ssn->fcp->mu[c];
+    }
+    out->group[0].mu = mu;
+    fcp->mu = mu + ssn->nc;
+    fcp->nd = NULL;
+    out->fcp = fcp;
+    return out;
 }
 
 perp_status pp_ssn_interior_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena,

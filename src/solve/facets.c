@@ -8,7 +8,9 @@
 
 #include <string.h>
 
-enum { FROM = 40 };  // unilateral rows from which this is quicker than pivoting
+enum { FROM = 40 };                 // unilateral rows from which this is quicker than pivoting,
+enum { PIVOT_MOST = 500 };          // and from which pivoting is not to be waited for
+static const double LOOSE = 100.0;  // times the tolerance
 
 static bool fits(const pp_run *r)
 {
@@ -120,7 +122,7 @@ static perp_status judge(pp_run *r, perp_form form, int *size, bool *accepted)
     perp_mcp_residuals e;
     pp_run_close(r);
     perp_status status = form == PERP_FORM_MCP ? judge_mcp(r, size, &e) : judge_lcp(r, size, &e);
-    double tolerance = r->options->tolerance;
+    double tolerance = r->options->tolerance * (r->rows->nn > PIVOT_MOST ? LOOSE : 1.0);
     *accepted = status >= 0 && e.plain <= tolerance && e.scaled <= tolerance;
     return status;
 }
@@ -170,7 +172,8 @@ perp_status pp_run_by_facets(pp_run *r, perp_form form, bool *solved)
         r->out->form = form;
         r->out->size = size;
         r->polygons = true;
-        return r->spent ? status : PERP_OK;
+        bool exact = !r->spent && pp_run_slack(r) <= r->options->tolerance;
+        return exact ? PERP_OK : status;
     }
     forget(r);
     return PERP_OK;
