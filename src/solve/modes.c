@@ -265,7 +265,7 @@ static perp_status prepare(pp_modes *s)
 bool pp_modes_step(pp_modes *s)
 {
     int most = s->run->options->max_iterations;
-    if ((most > 0 && s->steps >= most) || pp_run_spent(s->run)) {
+    if ((most > 0 && 2 * s->steps >= most) || pp_run_spent(s->run)) {
         return false;
     }
     linearise(s);

@@ -24,6 +24,7 @@ typedef struct pp_run {
     double slack;            // of the answer that was looked at last [m/s]
     bool done;               // nu goes with the impulses already
     struct pp_modes *modes;  // many contacts that modes were tried on in vain, or NULL
+    bool pressed;            // what is left of the budget is for sweeps
     bool spent;              // the budget ended before a solver did
     bool exactly;            // polygons: the cone form is to be finished by ssn, whoever solved it
 } pp_run;

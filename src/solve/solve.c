@@ -161,6 +161,10 @@ static perp_status solve_form(pp_run *r, perp_form form)
     begin = pp_seconds();
     status = status < 0 || solved ? status : pp_run_by_modes(r, &solved);
     r->out->effort.seconds_modes = pp_seconds() - begin;
+    if (status >= 0 && !solved && (r->options->max_iterations > 0 || pp_run_spent(r))) {
+        r->pressed = true;
+        status = pp_run_by_sweeps(r, &solved);
+    }
     status = status < 0 || solved ? status : pp_run_by_cone(r);
     if (status < 0 && status != PERP_ERR_MEMORY && r->options->form == PERP_FORM_AUTO) {
         status = pp_run_by_lcp(r, NULL);

@@ -23,12 +23,13 @@ static const double WORST_ROW = 100.0;
 // What Newton's method takes for each of many contacts, about [s].
 static const double NEWTON_SECONDS = 2e-5;
 
-// No time for a few factorisations; iterations of many contacts are sweeps.
+// No time for a few factorisations; iterations of many contacts are sweeps, and those of few that are left
+// when modes gave up: sweeps always have an answer.
 static bool hurried(const pp_run *r)
 {
     const pp_solve_options *o = r->options;
-    bool few = o->max_iterations > 0 && o->max_iterations <= SWEEPS_MOST && r->rows->nn > MANY;
-    return few || (o->deadline > 0.0 && o->deadline - pp_seconds() < NEWTON_SECONDS * r->rows->nn);
+    bool few = o->max_iterations > 0 && o->max_iterations <= SWEEPS_MOST;
+    return (few && (r->rows->nn > MANY || r->pressed)) || (o->deadline > 0.0 && o->deadline - pp_seconds() < NEWTON_SECONDS * r->rows->nn);
 }
 
 static bool fits(const pp_run *r)
