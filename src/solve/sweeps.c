@@ -29,7 +29,8 @@ static bool hurried(const pp_run *r)
 {
     const pp_solve_options *o = r->options;
     bool few = o->max_iterations > 0 && o->max_iterations <= SWEEPS_MOST;
-    return (few && (r->rows->nn > MANY || r->pressed)) || (o->deadline > 0.0 && o->deadline - pp_seconds() < NEWTON_SECONDS * r->rows->nn);
+    return (few && (r->rows->nn > MANY || r->pressed)) ||
+           (o->deadline > 0.0 && o->deadline - pp_seconds() < NEWTON_SECONDS * r->rows->nn);
 }
 
 static bool fits(const pp_run *r)
