@@ -32,6 +32,7 @@ enum {
     PATIENCE = 16,         // proximal steps in which the residual must halve
     BACKTRACKS = 8,        // halvings of a Newton step
     STEPS_MAX = 1500,      // Newton steps in all, when the caller does not say; more when small
+    STEPS_MANY = 400,      // and when large
     GS_SWEEPS = 100,       // of Gauss–Seidel, to start an attempt
     PAUSE = 2,             // proximal steps for which alpha stays after an inner solve has failed,
                            // doubled each time
@@ -371,7 +372,7 @@ static perp_status newton_create(const pp_ssn *ssn, const pp_job *job, newton *s
     s->P = PP_ZEROS(job->arena, double, blocks);
     s->A = PP_ARRAY(job->arena, double, blocks);
     s->B = PP_ARRAY(job->arena, double, blocks);
-    s->steps_max = limit > 0 ? limit : n > 300 ? STEPS_MAX : 3 * STEPS_MAX;
+    s->steps_max = limit > 0 ? limit : n > 3000 ? STEPS_MANY : n > 300 ? STEPS_MAX : 3 * STEPS_MAX;
     return s->P && s->A && s->B ? PERP_OK : PERP_ERR_MEMORY;
 }
 
