@@ -66,7 +66,7 @@ struct perp_sim {
     int contact_count, contact_capacity;
     perp_step_info info;
     double deadline;  // of the step's solvers, by pp_seconds(); 0: none
-    bool projected;  // the state was moved to fit, as the remark says; until the next step
+    bool projected;   // the state was moved to fit, as the remark says; until the next step
     perp_error error;
     pp_arena *scratch;       // PERP_EVENT: of one evaluation
     pp_hybrid_result flown;  // PERP_EVENT: the last step
