@@ -54,7 +54,7 @@ static void a_wall_stays(void **state)
     for (int k = 0; k < 20; k++) {
         assert_int_equal(perp_step(sim, 0.01), PERP_OK);
         assert_true(perp_sim_info(sim)->certificate.residual < 1e-12);
-        assert_true(k < 2 || perp_sim_info(sim)->effort.factorisations <= 4);
+        assert_true(k < 2 || perp_sim_info(sim)->effort.factorisations <= 8);
     }
     perp_sim_destroy(sim);
     perp_scene_destroy(scene);
