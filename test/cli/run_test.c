@@ -93,6 +93,17 @@ static void run_leaves_files(void **state)
     json_decref(root);
 }
 
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    expect("scene heaps --heaps 9 --bodies 4 -o @/heaps.json", 0);
+    expect("run @/heaps.json -o @/one --until 0.3 --no-figures --no-replay -q", 0);
+    expect("run @/heaps.json -o @/two --until 0.3 --no-figures --no-replay --threads 2 --profile",
+           0);
+    expect_text("  islands ");
+    expect("compare @/one @/two --tol 1e-30", 0);
+}
+
 static void run_summary_as_json(void **state)
 {
     (void)state;
@@ -148,6 +159,9 @@ static void run_exit_codes(void **state)
     expect_text("--step: '0' is not a number larger than 0");
     expect("run " S("1") " --until soon 2>&1", 2);
     expect("run " S("1") " --every 0 2>&1", 2);
+    expect("run " S("1") " --threads 0 2>&1", 2);
+    expect("run " S("1") " --threads 257 2>&1", 2);
+    expect_text("threads must be between 0 and 256");
     expect("run " S("1") " --stepper stewart-trinkel 2>&1", 2);
     expect_text("did you mean 'stewart-trinkle'?");
     expect("run " S("1") " --form round 2>&1", 2);
@@ -454,6 +468,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(run_leaves_files),
         cmocka_unit_test(profile_tells_stages),
+        cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(run_summary_as_json),
         cmocka_unit_test(run_twice_is_the_same),
         cmocka_unit_test(run_exit_codes),
