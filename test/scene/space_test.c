@@ -37,7 +37,8 @@ static void bodies_arrive(void **state)
 {
     (void)state;
     perp_scene *scene = parse(
-        "{\"facets\": 5, \"threads\": 3, \"rotation_update\": \"linear\", \"gyroscopic\": \"explicit\",\n"
+        "{\"facets\": 5, \"threads\": 3, \"rotation_update\": \"linear\", \"gyroscopic\": "
+        "\"explicit\",\n"
         " \"friction\": \"pyramid\", \"bodies\": [\n"
         "  {\"name\": \"a\", \"kind\": \"solid\", \"position\": [1, 2, 3], \"velocity\": [4, 5, "
         "6],\n"
