@@ -162,6 +162,8 @@ static void run_exit_codes(void **state)
     expect("run " S("1") " --threads 0 2>&1", 2);
     expect("run " S("1") " --threads 257 2>&1", 2);
     expect_text("threads must be between 0 and 256");
+    expect("run " S("1") " --max-iterations 0 2>&1", 2);
+    expect("run " S("1") " --max-seconds soon 2>&1", 2);
     expect("run " S("1") " --stepper stewart-trinkel 2>&1", 2);
     expect_text("did you mean 'stewart-trinkle'?");
     expect("run " S("1") " --form round 2>&1", 2);

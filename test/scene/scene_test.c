@@ -112,7 +112,8 @@ static void settings_arrive(void **state)
     (void)state;
     perp_scene *scene = parse(
         "{\"step\": 0.25, \"until\": 3, \"record\": 0.5, \"stepper\": \"moreau-jean\", "
-        "\"form\": \"lcp\", \"solver\": \"lemke\", \"tolerance\": 1e-10, \"friction\": "
+        "\"form\": \"lcp\", \"solver\": \"lemke\", \"tolerance\": 1e-10, "
+        "\"max_seconds\": 0.5, \"max_iterations\": 7, \"friction\": "
         "\"none\", \"impact\": \"poisson\", \"margin\": 0.125, \"theta\": 0.75, "
         "\"description\": \"a // b\", \"limits\": {\"gap\": 0.5, \"energy\": \"inf\"}} // end");
     perp_sim_def def = perp_scene_sim_def(scene);
@@ -126,6 +127,7 @@ static void settings_arrive(void **state)
     assert_int_equal(def.impact, PERP_IMPACT_POISSON);
     assert_string_equal(def.solver, "lemke");
     assert_true(def.tolerance == 1e-10 && def.margin == 0.125 && def.theta == 0.75);
+    assert_true(def.max_seconds == 0.5 && def.max_iterations == 7);
     assert_true(def.limits.gap == 0.5 && def.limits.energy == HUGE_VAL);
     assert_true(def.limits.cone == perp_sim_default().limits.cone);
     perp_scene_destroy(scene);

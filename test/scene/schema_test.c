@@ -245,6 +245,9 @@ static void wrong_scenes_break_the_schema(void **state)
         "{\"shapes\": [{\"kind\": \"halfspace\", \"density\": 1}]}",
         "{\"shapes\": [{\"kind\": \"halfspace\", \"facets\": 2}]}",
         "{\"threads\": 257}",
+        "{\"max_iterations\": -1}",
+        "{\"max_iterations\": 1.5}",
+        "{\"max_seconds\": -0.1}",
         "{\"joints\": [{\"kind\": \"spherical\", \"b\": \"x\", \"axis\": [0, 0, 1]}]}",
         "{\"joints\": [{\"kind\": \"screw\", \"b\": \"x\"}]}",
     };
