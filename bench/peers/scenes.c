@@ -374,6 +374,7 @@ void peer_scene_free(peer_scene *scene)
     "perp:exact perp:default perp:theta mujoco:default mujoco:rk4 mujoco:implicit "                \
     "mujoco:acc-connect ode:step ode:step-tight ode:quick20 ode:quick50 bullet:si10 "              \
     "bullet:si50 bullet:dantzig dart:dantzig"
+#define LONG_CHAIN "perp:default perp:exact ode:quick20 bullet:si10 bullet:si50"
 #define PILE                                                                                       \
     "perp:default mujoco:cg mujoco:default ode:step ode:quick20 ode:quick50 ode:quick200 "         \
     "bullet:si10-gbox bullet:si50-gbox bullet:si200-gbox bullet:dantzig-gbox dart:dantzig "        \
@@ -402,6 +403,7 @@ const peer_case peer_cases[] = {
     {"chain", 20, 0.01, false, JOINTS},
     {"chain", 20, 0.001, false, JOINTS},
     {"chain", 100, 0.001, false, JOINTS},
+    {"chain", 1000, 0.001, true, LONG_CHAIN},
     {"pendulum2", 2, 0.01, false, JOINTS},
     {"pendulum2", 2, 0.001, false, JOINTS},
     {"pendulum2", 2, 0.0001, false, JOINTS},
