@@ -15,12 +15,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { BOLD_MOST = 12, BOLD_SOON = 4, HOME_MOST = 3, MANY = 60, SWEEPS = 2 };
+enum { BOLD_MOST = 12, BOLD_SOON = 4, HOME_MOST = 3, STUCK_MOST = 4, MANY = 60, SWEEPS = 2 };
 
 static const double ROUNDING = 2e-15, ACCEPT = 1e-12;  // of the scale
 static const double BOLD = 1e-7;                       // alpha in units of the mobility
 static const double ALPHA_MOST = 0.3, DOWN = 0.3;
 static const double SWEEP_ABOVE = 1e-3;  // of the scale
+static const double STUCK = 0.02;        // a change of the error that is none
 
 typedef struct manner {
     double least;   // alpha
@@ -31,7 +32,7 @@ typedef struct manner {
     int sweeps;     // after so many steps at most
 } manner;
 
-static const manner FALLING = {BOLD, 1.0, 1.0, 0.0, 40, 0}, CAREFUL = {1e-4, 0.5, 3.0, 0.5, 24, 8};
+static const manner FALLING = {BOLD, 1.0, 1.0, 0.0, 40, 0}, CAREFUL = {1e-4, 0.5, 3.0, 0.5, 24, 24};
 
 static void start_at_guess(pp_modes *s)
 {
@@ -160,8 +161,9 @@ static perp_status walk_slowly(pp_modes *s, const manner *how, bool *solved)
     enough *= fmin(1.0, s->scale) * s->run->options->tolerance;
     double goal = fmax(enough, ACCEPT * s->scale);
     s->proximal = how->enough > 0.0 ? first_alpha(s, error) : 0.1;
+    int stuck = 0;
     *solved = false;
-    for (int k = 0; k < how->most; k++) {
+    for (int k = 0; k < how->most && stuck < STUCK_MOST; k++) {
         if (error <= ROUNDING * s->scale || (error <= goal && error > 0.5 * last)) {
             *solved = true;
             return walk_home(s, error);
@@ -178,6 +180,7 @@ static perp_status walk_slowly(pp_modes *s, const manner *how, bool *solved)
             }
             error = pp_modes_look(s);
         }
+        stuck = fabs(error - last) < STUCK * last ? stuck + 1 : 0;
         double alpha = next_alpha(s, how, error, last);
         s->factored = s->factored && alpha == s->proximal;
         s->proximal = alpha;
