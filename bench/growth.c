@@ -109,6 +109,8 @@ typedef struct options {
     const char *family;
     int least, most;  // sizes
     double seconds, tolerance;
+    int facets;  // of friction polygons and the form LCP, 0: discs
+    bool lemke;  // LCPs by pivoting
     FILE *csv;
 } options;
 
@@ -218,6 +220,12 @@ static void run_size(const family *f, int size, const options *o, row *r)
     perp_sim_def def = perp_scene_sim_def(scene);
     def.tolerance = o->tolerance;
     def.coordinates = f->joint ? PERP_COORDINATES_JOINT : def.coordinates;
+    if (o->facets > 0) {
+        def.friction = PERP_FRICTION_PYRAMID;
+        def.facets = o->facets;
+        def.form = PERP_FORM_LCP;
+        def.solver = o->lemke ? "lemke" : def.solver;
+    }
     r->bodies = perp_model_bodies(perp_scene_model(scene)) - 1;
     if (perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error) < 0) {
         snprintf(r->reason, sizeof r->reason, "%.110s", error.text);
@@ -373,10 +381,12 @@ static int usage(FILE *out)
 {
     fputs("usage: perp_bench_growth [--family NAME] [--least SIZE] [--most SIZE]\n"
           "                         [--seconds S] [--tol R] [--csv FILE]\n"
+          "                         [--facets N] [--lemke N]\n"
           "  --family         only this one\n"
           "  --least, --most  sizes between these\n"
           "  --seconds        CPU seconds for the steps of a row (3); at least one is made\n"
-          "  --tol            tolerance of the solver (1e-8)\n",
+          "  --tol            tolerance of the solver (1e-8)\n"
+          "  --facets         friction polygons of so many sides, as an LCP; --lemke: pivoted\n",
           out);
     return 2;
 }
@@ -399,6 +409,9 @@ int main(int argc, char **argv)
             o.seconds = strtod(value, NULL);
         } else if (!strcmp(argv[k], "--tol")) {
             o.tolerance = strtod(value, NULL);
+        } else if (!strcmp(argv[k], "--facets") || !strcmp(argv[k], "--lemke")) {
+            o.facets = (int)strtol(value, NULL, 10);
+            o.lemke = !strcmp(argv[k], "--lemke");
         } else if (!strcmp(argv[k], "--csv")) {
             o.csv = fopen(value, "w");
         } else {

@@ -9,7 +9,11 @@
 
 enum { FEW = 8 };                      // contacts that are solved to rounding
 enum { MANY = 60, REFINE_MOST = 10 };  // contacts from which refining is limited to so many steps
-enum { LOCAL_MOST = 48 };              // cone rows up to which bodies are eliminated
+enum {
+    PIVOTED = 200,
+    POLYGONS_MOST = 120
+};                         // up to so many contacts pivoting is soon the better way
+enum { LOCAL_MOST = 48 };  // cone rows up to which bodies are eliminated
 
 static double clamped(double p, double lower, double upper)
 {
@@ -419,6 +423,10 @@ perp_status pp_run_by_cone(pp_run *r)
         return PERP_OK;
     }
     set_budget(r, &options);
+    bool pivots = r->exactly && r->rows->nn <= PIVOTED;
+    if (pivots && (options.max_iterations == 0 || options.max_iterations > POLYGONS_MOST)) {
+        options.max_iterations = POLYGONS_MOST;
+    }
     status = perp_fcp_solve(r->options->solver, &posed.fcp, &options, r->options->env, c, v, &info);
     note(r->out, PERP_FORM_CONE, (int)size, &info);
     status = settle(r, status);
