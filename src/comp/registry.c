@@ -3,6 +3,7 @@
 //
 // The table of solvers: name, class, proof, cost, failure. docs/solvers.md says the same at length.
 #include "comp/registry.h"
+#include "comp/auto.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@ static const pp_solver solvers[] = {
     {{"auto", MCP | ANY_FCP, "what its rungs are proven for", "see the rungs",
       "that of the rungs it takes", "the last rung's; info->reason tells the ladder"},
      pp_auto_mcp,
-     pp_auto_fcp},
+     pp_auto_islands_fcp},
     {{"lemke", MCP | ANY_FCP, "copositive-plus MCP; the Stewart–Trinkle matrix is copositive",
       "Lemke 1965; Cottle, Pang, Stone 1992, 4.4; Stewart, Trinkle 1996",
       "O(n k + k^2) a pivot, k basic variables; typically 0.5 n to 2 n pivots, 2^n at worst",
