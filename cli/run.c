@@ -209,7 +209,7 @@ static cli_exit begin(run *r)
 static void warn_of_joints(const run *r)
 {
     const perp_model *model = perp_scene_model(r->scene);
-    double limit = perp_scene_sim_def(r->scene).limits.joint;
+    double limit = perp_sim_limits(r->sim).joint;
     const char *remark = perp_sim_info(r->sim)->remark;
     if (remark[0]) {  // in joint coordinates the start is moved to fit
         cli_complain("warning: %s", remark);
@@ -230,7 +230,7 @@ static void warn_of_overlap(const run *r)
     const perp_model *model = perp_scene_model(r->scene);
     int count = 0, worst = -1;
     const perp_contact *contact = perp_sim_contacts(r->sim, &count);
-    double deepest = perp_scene_sim_def(r->scene).limits.gap;
+    double deepest = perp_sim_limits(r->sim).gap;
     for (int i = 0; i < count; i++) {
         if (-contact[i].gap > deepest) {
             deepest = -contact[i].gap;
@@ -299,7 +299,7 @@ static void print_line(const char *name, double value, double limit, const char 
 
 static void print_certificate(const run *r, const perp_summary *sum)
 {
-    perp_limits limit = perp_scene_sim_def(r->scene).limits;
+    perp_limits limit = perp_sim_limits(r->sim);
     const perp_certificate *c = &sum->worst;
     if (sum->violations > 0) {
         printf("certificate violated in %lld of %lld steps\n", (long long)sum->violations,

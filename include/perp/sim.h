@@ -83,8 +83,8 @@ typedef struct perp_event_options {
 } perp_event_options;
 
 // Limits of the certificate; a step past one of them returns PERP_INEXACT and is counted. With a tolerance T
-// above 1e-8 those left at their defaults follow it: residual 100 T, gap 1e-3 + T, complementarity and energy
-// 100 T times the heaviest and all masses.
+// above 1e-8 those left at their defaults follow it: residual 100 T, gap 1e-3 + T, cone and complementarity
+// 100 T times the heaviest mass, energy 100 T times all of them.
 typedef struct perp_limits {
     double gap;  // deepest penetration [m]; default 1e-3: what turning in a step may leave
     double complementarity;  // worst p_n rho_n [J]; default 1e-6
@@ -215,6 +215,7 @@ PERP_API PERP_MUST perp_status perp_step(perp_sim *sim, double h);
 PERP_API const perp_model *perp_sim_model(const perp_sim *sim);
 PERP_API const perp_step_info *perp_sim_info(const perp_sim *sim);
 PERP_API const perp_error *perp_sim_error(const perp_sim *sim);
+PERP_API perp_limits perp_sim_limits(const perp_sim *sim);  // that its certificates are held to
 PERP_API double perp_sim_time(const perp_sim *sim);
 PERP_API perp_vec3 perp_body_position(const perp_sim *sim, perp_body body);
 PERP_API double perp_body_angle(const perp_sim *sim, perp_body body);

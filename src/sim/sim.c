@@ -63,6 +63,7 @@ static void follow_tolerance(perp_sim_def *def, const perp_model *model)
     if (l->complementarity == usual.complementarity) {
         l->complementarity = fmax(usual.complementarity, speed * heaviest);
     }
+    l->cone = l->cone == usual.cone ? fmax(usual.cone, speed * heaviest) : l->cone;
     l->energy = l->energy == usual.energy ? fmax(usual.energy, speed * all) : l->energy;
 }
 
@@ -230,6 +231,11 @@ const perp_step_info *perp_sim_info(const perp_sim *sim)
 const perp_error *perp_sim_error(const perp_sim *sim)
 {
     return &sim->error;
+}
+
+perp_limits perp_sim_limits(const perp_sim *sim)
+{
+    return sim->def.limits;
 }
 
 double perp_sim_time(const perp_sim *sim)
