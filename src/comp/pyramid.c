@@ -464,7 +464,7 @@ perp_status perp_pyramid_split(const perp_pyramid *pyramid, const double *r, con
     const perp_fcp *fcp = &pyramid->fcp;
     int n = fcp->nc * fcp->dim;
     size_t bytes = (size_t)n * sizeof(double);
-    if (!r || !z || (fcp->nv > 0 && !v)) {
+    if (!r || !z || (fcp->nv > 0 && !v) || !pp_all_finite((size_t)n, r)) {
         return PERP_ERR_ARGUMENT;
     }
     double *u = pp_alloc(&pyramid->env, bytes);

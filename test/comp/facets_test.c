@@ -183,6 +183,10 @@ static void splitting_checks_its_arguments(void **state)
     assert_int_equal(perp_pyramid_split(s.pyramid, NULL, s.v, s.z), PERP_ERR_ARGUMENT);
     assert_int_equal(perp_pyramid_split(s.pyramid, s.r, NULL, s.z), PERP_ERR_ARGUMENT);
     assert_int_equal(perp_pyramid_split(s.pyramid, s.r, s.v, NULL), PERP_ERR_ARGUMENT);
+    double kept = s.r[0];
+    s.r[0] = NAN;
+    assert_int_equal(perp_pyramid_split(s.pyramid, s.r, s.v, s.z), PERP_ERR_ARGUMENT);
+    s.r[0] = kept;
     double *back = calloc((size_t)(3 * h->global.nc), sizeof *back);
     perp_pyramid_recover(s.pyramid, s.z, back, s.v);
     for (int i = 0; i < 3 * h->global.nc; i++) {
