@@ -186,6 +186,7 @@ static perp_status solve(perp_sim *sim, const double *nu)
                                 .islands = sim->islands,
                                 .threads = sim->def.threads,
                                 .env = &sim->env};
+    options.fresh = sim->info.effort.guessed == 0;
     pp_step *s = &sim->step;
     perp_status status =
         pp_solve_run(&s->answer, sim->model, &s->kin, &s->row, nu, &options, sim->arena);

@@ -21,6 +21,7 @@ static const double ROUNDING = 2e-15, ACCEPT = 1e-12;  // of the scale
 static const double BOLD = 1e-7;                       // alpha in units of the mobility
 static const double ALPHA_MOST = 0.3, DOWN = 0.3;
 static const double SWEEP_ABOVE = 1e-3;  // of the scale
+static const double NEAR = 1e-6;         // of the scale: one more bold step may end at rounding
 static const double STUCK = 0.02;        // a change of the error that is none
 
 typedef struct manner {
@@ -57,7 +58,8 @@ static bool walk_boldly(pp_modes *s)
         if (error <= ROUNDING * s->scale || (error > 0.5 * last && error <= ACCEPT * s->scale)) {
             return true;
         }
-        bool worse = k > 0 && !(error <= first), slow = k >= BOLD_SOON && error > 0.1 * first;
+        bool worse = k > 0 && !(error <= fmax(first, NEAR * s->scale)),
+             slow = k >= BOLD_SOON && error > 0.1 * first;
         if (k == BOLD_MOST || worse || slow || !pp_modes_step(s)) {
             return false;
         }
@@ -126,31 +128,35 @@ static perp_status sweep_some(pp_modes *s)
 
 // ── Newton's steps ───────────────────────────────────────────────────────────────────────────────
 
-// The error is below the tolerance; boldly on from here, which may take it to rounding. What does not help
-// is undone.
-static perp_status walk_home(pp_modes *s, double error)
+static void keep(const pp_modes *s, double *kept)
 {
     const pp_run *r = s->run;
-    size_t nn = (size_t)r->rows->nn, nt = (size_t)r->rows->nt;
-    double *kept = PP_ARRAY(r->arena, double, nn + nt);
-    if (!kept) {
-        return PERP_ERR_MEMORY;
-    }
+    memcpy(kept, r->out->pn, (size_t)r->rows->nn * sizeof *kept);
+    memcpy(kept + r->rows->nn, r->out->pt, (size_t)r->rows->nt * sizeof *kept);
+}
+
+static void take_back(const pp_modes *s, const double *kept)
+{
+    const pp_run *r = s->run;
+    memcpy(r->out->pn, kept, (size_t)r->rows->nn * sizeof *kept);
+    memcpy(r->out->pt, kept + r->rows->nn, (size_t)r->rows->nt * sizeof *kept);
+}
+
+// The error is below the tolerance; boldly on from here, which may take it to rounding. What does not help
+// is undone.
+static void walk_home(pp_modes *s, double error, double *kept)
+{
     s->proximal = BOLD;
     s->factored = false;
     for (int k = 0; k < HOME_MOST && error > ROUNDING * s->scale; k++) {
-        memcpy(kept, r->out->pn, nn * sizeof *kept);
-        memcpy(kept + nn, r->out->pt, nt * sizeof *kept);
-        bool stepped = pp_modes_step(s);
-        double next = stepped ? pp_modes_look(s) : PP_INF;
+        keep(s, kept);
+        double next = pp_modes_step(s) ? pp_modes_look(s) : PP_INF;
         if (!(next < error)) {
-            memcpy(r->out->pn, kept, nn * sizeof *kept);
-            memcpy(r->out->pt, kept + nn, nt * sizeof *kept);
-            return PERP_OK;
+            take_back(s, kept);
+            return;
         }
         error = next;
     }
-    return PERP_OK;
 }
 
 // *solved: what is left is rounding, or stays where it is below the tolerance. From the impulses in run->out.
@@ -161,13 +167,24 @@ static perp_status walk_slowly(pp_modes *s, const manner *how, bool *solved)
     enough *= fmin(1.0, s->scale) * s->run->options->tolerance;
     double goal = fmax(enough, ACCEPT * s->scale);
     s->proximal = how->enough > 0.0 ? first_alpha(s, error) : 0.1;
+    double *kept =
+        PP_ARRAY(s->run->arena, double, (size_t)s->run->rows->nn + (size_t)s->run->rows->nt);
     int stuck = 0;
     *solved = false;
+    if (!kept) {
+        return PERP_ERR_MEMORY;
+    }
     for (int k = 0; k < how->most && stuck < STUCK_MOST; k++) {
         if (error <= ROUNDING * s->scale || (error <= goal && error > 0.5 * last)) {
+            if (error > last) {
+                take_back(s, kept);
+                error = last;
+            }
+            walk_home(s, error, kept);
             *solved = true;
-            return walk_home(s, error);
+            return PERP_OK;
         }
+        keep(s, kept);
         if (!(error < PP_INF) || !pp_modes_step(s)) {
             return PERP_OK;
         }
@@ -194,10 +211,13 @@ bool pp_modes_are_many(const pp_modes *s)
     return s->count > MANY && s->run->model->spatial;
 }
 
+// Fresh contacts that are many are left to the central path, which loads all that can share a load: from
+// there later steps are short. Newton would stop at the first impulses that do, some of them nil.
 perp_status pp_modes_walk(pp_modes *s, bool *solved)
 {
-    *solved = walk_boldly(s);
-    if (*solved) {
+    bool left = s->run->options->fresh && pp_modes_are_many(s);
+    *solved = !left && walk_boldly(s);
+    if (*solved || left) {
         return PERP_OK;
     }
     start_at_guess(s);

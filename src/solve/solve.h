@@ -34,6 +34,7 @@ typedef struct pp_solve_options {
     double deadline;     // pp_seconds() at which the best so far is taken; 0: none
     perp_impact_law impact;
     const double *warm;   // nn + nt guesses (p_n, p_t) for the cone form, NULL: none
+    bool fresh;           // no contact was there before: warm is a guess of what stops them
     const pp_gaps *gaps;  // what the contact rows are about: names of a jam
     perp_workspace *work;
     pp_ldl *joints;            // of the closed joints, kept from step to step; NULL: dense
