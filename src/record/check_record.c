@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+enum { REACHES = 24 };  // tried, each twice the one before
+
 static const double STILL = 1e-9;  // faster than this a contact that carries load slips [m/s]
 
 static double worse(double a, double b)
@@ -61,12 +63,13 @@ static double facets_error(const pp_recheck *c, const perp_contact *recorded, co
     return good ? 0.0 : 1.0;
 }
 
-// The nearest of the points that the pair has; a pair that never meets is infinitely far off.
-static double geometry_error(const pp_recheck *c, const perp_contact *recorded, bool listed)
+// The nearest of the points that the pair has within a margin; a pair that never meets is infinitely far off.
+static double error_within(const pp_recheck *c, const perp_contact *recorded, bool listed,
+                           double margin)
 {
     pp_contact point[PP_POINTS_MAX];
     double least = PP_INF;
-    int count = pp_gap_pair(c->model, c->before, recorded->a.i, recorded->b.i, HUGE_VAL, point);
+    int count = pp_gap_pair(c->model, c->before, recorded->a.i, recorded->b.i, margin, point);
     for (int k = 0; k < count; k++) {
         double error = place_error(recorded, &point[k]);
         if ((listed || point[k].feature == recorded->feature) && error < least) {
@@ -74,6 +77,19 @@ static double geometry_error(const pp_recheck *c, const perp_contact *recorded, 
         }
     }
     return least;
+}
+
+// Of more points than a pair may have some are left out, and which depends on how far the step looked: what
+// is not among all of them may be among the near ones.
+static double geometry_error(const pp_recheck *c, const perp_contact *recorded, bool listed)
+{
+    double all = error_within(c, recorded, listed, HUGE_VAL);
+    double reach = fmax(recorded->gap, 0.0) + 1e-9 * c->model->length_scale;
+    for (int k = 0; k < REACHES && !(all < PP_INF); k++) {
+        all = error_within(c, recorded, listed, reach);
+        reach *= 2.0;
+    }
+    return all;
 }
 
 static double coefficient_error(const perp_contact *recorded, const pp_pair *law, bool listed)
