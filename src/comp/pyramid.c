@@ -226,12 +226,16 @@ static void add_cone(const perp_pyramid *y, int j, column *c)
 static bool put_impulse_columns(const perp_pyramid *y, writer *w, const perp_matrix *Bt, column *c)
 {
     const perp_fcp *fcp = &y->fcp;
+    const perp_matrix *B = &y->B;  // sparse, always
+    if (!B->p) {
+        return false;
+    }
     for (int j = 0; j < y->np; j++) {
-        for (int k = y->B.p[j]; k < y->B.p[j + 1]; k++) {
+        for (int k = B->p[j]; k < B->p[j + 1]; k++) {
             if (fcp->nv == 0) {
-                add_column(&fcp->W, y->B.i[k], y->B.x[k], Bt, 0, c);
+                add_column(&fcp->W, B->i[k], B->x[k], Bt, 0, c);
             } else {
-                add_column(&fcp->H, y->B.i[k], -y->B.x[k], NULL, 0, c);
+                add_column(&fcp->H, B->i[k], -B->x[k], NULL, 0, c);
             }
         }
         add_cone(y, j, c);

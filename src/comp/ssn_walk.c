@@ -163,6 +163,37 @@ static piece find_piece(const pp_ssn_walk *s, int c, int g)
                                             : (piece){EDGE, best};
 }
 
+// The derivative of one group of a closed contact, in its piece, into the contact's block P.
+static void differentiate(const pp_ssn_walk *s, int c, int g, double *P)
+{
+    const pp_group *group = &s->ssn->group[g];
+    piece at = s->piece[c * s->ssn->groups + g];
+    double n[2] = {1.0, 0.0}, e[2] = {0.0, 0.0}, mu = group->mu[c];
+    int f = group->first, d = s->ssn->dim;
+    if (at.place == INSIDE) {
+        for (int k = f; k < f + group->size; k++) {
+            P[k * (d + 1)] = 1.0;
+        }
+        return;
+    }
+    if (group->size == 1) {
+        P[f] = at.side == 0 ? mu : -mu;
+        return;
+    }
+    if (at.place == EDGE) {
+        edge_of(&s->polygon[c], at.side, n, e);
+    } else {
+        memcpy(n, s->polygon[c].d[at.side], sizeof n);
+    }
+    double length = square(e);
+    for (int k = 0; k < 2; k++) {
+        P[f + k] = mu * n[k];
+        for (int l = 0; l < 2; l++) {
+            P[f + k + (f + l) * d] = length > 0.0 ? e[k] * e[l] / length : 0.0;
+        }
+    }
+}
+
 // Q(y) of the pieces, and its derivative P.
 static void project(pp_ssn_walk *s)
 {
@@ -173,32 +204,7 @@ static void project(pp_ssn_walk *s)
         const double *y = s->y + c * d;
         P[0] = s->closed[c] ? 1.0 : 0.0;
         for (int g = 0; s->closed[c] && g < s->ssn->groups; g++) {
-            const pp_group *group = &s->ssn->group[g];
-            piece at = s->piece[c * s->ssn->groups + g];
-            double n[2] = {1.0, 0.0}, e[2] = {0.0, 0.0}, mu = group->mu[c];
-            int f = group->first;
-            if (at.place == INSIDE) {
-                for (int k = f; k < f + group->size; k++) {
-                    P[k * (d + 1)] = 1.0;
-                }
-                continue;
-            }
-            if (group->size == 1) {
-                P[f] = at.side == 0 ? mu : -mu;
-                continue;
-            }
-            if (at.place == EDGE) {
-                edge_of(&s->polygon[c], at.side, n, e);
-            } else {
-                memcpy(n, s->polygon[c].d[at.side], sizeof n);
-            }
-            double length = square(e);
-            for (int k = 0; k < 2; k++) {
-                P[f + k] = mu * n[k];
-                for (int l = 0; l < 2; l++) {
-                    P[f + k + (f + l) * d] = length > 0.0 ? e[k] * e[l] / length : 0.0;
-                }
-            }
+            differentiate(s, c, g, P);
         }
         for (int k = 0; k < d; k++) {
             double sum = 0.0;

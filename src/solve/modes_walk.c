@@ -15,7 +15,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { BOLD_MOST = 12, BOLD_SOON = 4, HOME_MOST = 3, STUCK_MOST = 4, MANY = 60, MANY_IN_PLANE = 150, SWEEPS = 2 };
+enum {
+    BOLD_MOST = 12,
+    BOLD_SOON = 4,
+    HOME_MOST = 3,
+    STUCK_MOST = 4,
+    MANY = 60,
+    MANY_IN_PLANE = 150,
+    SWEEPS = 2
+};
 
 static const double ROUNDING = 2e-15, ACCEPT = 1e-12;  // of the scale
 static const double BOLD = 1e-7;                       // alpha in units of the mobility
@@ -190,7 +198,8 @@ static perp_status walk_slowly(pp_modes *s, const manner *how, bool *solved)
         }
         last = error;
         error = pp_modes_look(s);
-        if (k < how->sweeps && s->run->model->spatial && error > SWEEP_ABOVE * s->scale && error < PP_INF) {
+        if (k < how->sweeps && s->run->model->spatial && error > SWEEP_ABOVE * s->scale &&
+            error < PP_INF) {
             perp_status status = sweep_some(s);
             if (status < 0) {
                 return status;
