@@ -66,8 +66,8 @@ static void fill_machine(perp_builder *b)
     perp_add_force(b, &spring);
 }
 
-// Enough contacts for the cone form.
-static void fill_wall(perp_builder *b)
+// Square boxes of side 1 in columns of `high`, every other row moved aside.
+static void fill_boxes(perp_builder *b, int high, double apart, double aside)
 {
     perp_shape_def floor = perp_shape_default(), box = perp_shape_default();
     floor.kind = PERP_HALFPLANE;
@@ -75,29 +75,24 @@ static void fill_wall(perp_builder *b)
     box.kind = PERP_BOX;
     box.half = (perp_vec3){0.5, 0.5, 0.0};
     box.density = 1.0;
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < high * high; i++) {
         perp_body_def def = perp_body_default();
-        int column = i / 4, row = i % 4;
-        def.position = (perp_vec3){1.2 * column, 0.5 + row, 0.0};
+        int column = i / high, row = i % high;
+        def.position = (perp_vec3){apart * column + (row % 2 ? aside : 0.0), 0.5 + row, 0.0};
         perp_add_shape(b, perp_add_body(b, &def), &box);
     }
+}
+
+// Enough contacts for the cone form.
+static void fill_wall(perp_builder *b)
+{
+    fill_boxes(b, 4, 1.2, 0.0);
 }
 
 // Enough contacts that hang together for the forms MCP and LCP to do without pivoting.
 static void fill_bond(perp_builder *b)
 {
-    perp_shape_def floor = perp_shape_default(), box = perp_shape_default();
-    floor.kind = PERP_HALFPLANE;
-    perp_add_shape(b, PLANE_GROUND, &floor);
-    box.kind = PERP_BOX;
-    box.half = (perp_vec3){0.5, 0.5, 0.0};
-    box.density = 1.0;
-    for (int i = 0; i < 25; i++) {
-        perp_body_def def = perp_body_default();
-        int column = i / 5, row = i % 5;
-        def.position = (perp_vec3){1.01 * column + (row % 2 ? 0.3 : 0.0), 0.5 + row, 0.0};
-        perp_add_shape(b, perp_add_body(b, &def), &box);
-    }
+    fill_boxes(b, 5, 1.01, 0.3);
 }
 
 // From nothing to the end of two steps; the status of what failed first.
