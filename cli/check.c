@@ -12,11 +12,21 @@ static void print_item(const perp_check_result *item)
         printf("  %-22s %10s       not judged: %s\n", item->name, "-", item->why);
         return;
     }
-    printf("  %-22s %10.2e %-4s  limit %.0e", item->name, item->worst, item->unit, item->limit);
+    printf("  %-22s %10.2e %-4s %9.2e of its limit", item->name, item->worst, item->unit,
+           item->over);
     if (item->worst > 0.0) {
         printf("  at t = %.9g s%s%s", item->t, item->where[0] ? ", " : "", item->where);
     }
-    printf("%s\n", item->worst <= item->limit ? "" : "  VIOLATED");
+    printf("%s\n", item->over <= 1.0 ? "" : "  VIOLATED");
+}
+
+// What could not be judged is said: a run is passed only where all of it was.
+static const char *verdict_of(const perp_check *check)
+{
+    if (!check->passed) {
+        return "violated";
+    }
+    return check->partly ? "partly judged" : "passed";
 }
 
 // The run's own end: a step that nobody solved leaves no frame, only an event.
@@ -36,7 +46,7 @@ static void print_text(const perp_recording_info *info, const perp_check *check)
     if (ended_unsolved(info)) {
         printf("remark      the run ended with a step that was not solved\n");
     }
-    printf("verdict     %s%s\n", check->passed ? "passed" : "violated",
+    printf("verdict     %s%s\n", verdict_of(check),
            info->frames > 1 ? "" : ": there is no step to judge");
     for (int k = 0; k < PERP_CHECK_COUNT; k++) {
         print_item(&check->item[k]);
@@ -68,7 +78,7 @@ static void print_json(const perp_recording_info *info, const perp_check *check)
     printf(
         ", \"frames\": %d, \"complete\": %s, \"unsolved\": %s, \"verdict\": \"%s\",\n \"items\": {",
         info->frames, info->complete ? "true" : "false", ended_unsolved(info) ? "true" : "false",
-        check->passed ? "passed" : "violated");
+        verdict_of(check));
     for (int k = 0; k < PERP_CHECK_COUNT; k++) {
         fputs(k > 0 ? ",\n  " : "\n  ", stdout);
         print_json_item(&check->item[k]);

@@ -44,6 +44,7 @@ static const char run[] =
     "  --facets N        directions of a pyramid\n"
     "  --rotation NAME   exponential, linear: how quaternions follow the spin\n"
     "  --gyroscopic NAME implicit, explicit\n"
+    "  --start NAME      mended, as given: overlaps and open joints at t = 0\n"
     "  --positions NAME  linear, exact: how joints hold at the end of a step\n"
     "  --coordinates NAME  body, joint: the velocities a step is written in\n"
     "  --tol R           tolerance of the solver\n"

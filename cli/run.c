@@ -13,7 +13,7 @@ typedef struct run_options {
     const char *file, *dir, *solver;
     double until, step, tolerance, max_seconds;  // negative: as the scene has it
     int stepper, form, every, max_iterations;    // likewise; 0: as the scene has it
-    int threads, friction, facets, rotation, gyroscopic, positions, coordinates;
+    int threads, friction, facets, rotation, gyroscopic, positions, coordinates, start;
     double replay_mb;
     bool json, quiet, no_figures, no_replay, profile;
 } run_options;
@@ -51,6 +51,7 @@ static cli_exit read_options(int count, char **words, run_options *o)
                        .rotation = -1,
                        .gyroscopic = -1,
                        .positions = -1,
+                       .start = -1,
                        .coordinates = -1};
     const cli_option options[] = {
         {"-o", CLI_TEXT, &o->dir, NULL},
@@ -63,6 +64,7 @@ static cli_exit read_options(int count, char **words, run_options *o)
         {"--facets", CLI_COUNT, &o->facets, NULL},
         {"--rotation", CLI_WORD, &o->rotation, perp_rotation_word},
         {"--gyroscopic", CLI_WORD, &o->gyroscopic, perp_gyroscopic_word},
+        {"--start", CLI_WORD, &o->start, perp_start_word},
         {"--positions", CLI_WORD, &o->positions, perp_positions_word},
         {"--coordinates", CLI_WORD, &o->coordinates, perp_coordinates_word},
         {"--tol", CLI_POSITIVE, &o->tolerance, NULL},
@@ -105,6 +107,9 @@ static perp_sim_def sim_def(const run *r)
     }
     if (o->gyroscopic >= 0) {
         def.gyroscopic = (perp_gyroscopic)o->gyroscopic;
+    }
+    if (o->start >= 0) {
+        def.start = (perp_start)o->start;
     }
     if (o->positions >= 0) {
         def.positions = (perp_positions)o->positions;
@@ -204,43 +209,12 @@ static cli_exit begin(run *r)
 
 // ── Stepping ─────────────────────────────────────────────────────────────────────────────────────
 
-// Joints that start open and bodies that start inside each other are put right at once, with whatever
-// speed that takes: hardly what was meant.
-static void warn_of_joints(const run *r)
+// What was mended before the first step.
+static void warn_of_start(const run *r)
 {
-    const perp_model *model = perp_scene_model(r->scene);
-    double limit = perp_sim_limits(r->sim).joint;
     const char *remark = perp_sim_info(r->sim)->remark;
-    if (remark[0]) {  // in joint coordinates the start is moved to fit
+    if (remark[0]) {
         cli_complain("warning: %s", remark);
-    }
-    for (int i = 0; i < perp_model_joints(model); i++) {
-        double error = perp_sim_joint(r->sim, (perp_joint){i}).error;
-        if (error > limit) {
-            cli_complain("warning: joint '%s' starts open by %.3g (m or rad)",
-                         perp_model_joint_name(model, (perp_joint){i}), error);
-            return;
-        }
-    }
-}
-
-// After the first step, whose contacts have the gaps at the start.
-static void warn_of_overlap(const run *r)
-{
-    const perp_model *model = perp_scene_model(r->scene);
-    int count = 0, worst = -1;
-    const perp_contact *contact = perp_sim_contacts(r->sim, &count);
-    double deepest = perp_sim_limits(r->sim).gap;
-    for (int i = 0; i < count; i++) {
-        if (-contact[i].gap > deepest) {
-            deepest = -contact[i].gap;
-            worst = i;
-        }
-    }
-    if (worst >= 0) {
-        cli_complain("warning: '%s' and '%s' start %.3g m inside each other",
-                     perp_model_shape_name(model, contact[worst].a),
-                     perp_model_shape_name(model, contact[worst].b), deepest);
     }
 }
 
@@ -270,14 +244,11 @@ static cli_exit step_all(run *r)
     progress line = progress_begin(!r->options.quiet, start, start + r->h * (double)r->steps);
     cli_exit code = CLI_FINE;
     if (!r->options.quiet) {
-        warn_of_joints(r);
+        warn_of_start(r);
     }
     for (int64_t k = 0; k < r->steps && code == CLI_FINE; k++) {
         perp_status status = perp_step(r->sim, r->h);
         cli_profile_step(&r->profile, perp_sim_info(r->sim));
-        if (k == 0 && status >= 0 && !r->options.quiet) {
-            warn_of_overlap(r);
-        }
         if (perp_record_step(r->record, r->sim) < 0) {
             progress_end(&line);
             return lost_output(r);
@@ -291,15 +262,16 @@ static cli_exit step_all(run *r)
 
 // ── After ────────────────────────────────────────────────────────────────────────────────────────
 
-static void print_line(const char *name, double value, double limit, const char *unit)
+static void print_line(const perp_certificate *c, perp_judged what, const char *name, double value,
+                       const char *unit)
 {
-    printf("  %-16s %10.2e %-4s  limit %.0e%s\n", name, value, unit, limit,
-           value <= limit ? "" : "  VIOLATED");
+    double over = c->relative[what];
+    printf("  %-16s %10.2e %-4s %9.2e of its limit%s\n", name, value, unit, over,
+           over <= 1.0 ? "" : "  VIOLATED");
 }
 
-static void print_certificate(const run *r, const perp_summary *sum)
+static void print_certificate(const perp_summary *sum)
 {
-    perp_limits limit = perp_sim_limits(r->sim);
     const perp_certificate *c = &sum->worst;
     if (sum->violations > 0) {
         printf("certificate violated in %lld of %lld steps\n", (long long)sum->violations,
@@ -307,13 +279,14 @@ static void print_certificate(const run *r, const perp_summary *sum)
     } else {
         printf("certificate %s; the worst of all steps:\n", sum->steps > 0 ? "passed" : "empty");
     }
-    print_line("gap", c->gap, limit.gap, "m");
-    print_line("complementarity", c->complementarity, limit.complementarity, "J");
-    print_line("friction cone", c->cone, limit.cone, "N s");
-    print_line("joints", c->joint, limit.joint, "m");
-    print_line("momentum", c->momentum, limit.momentum, "N s");
-    print_line("energy created", c->energy_created, limit.energy, "J");
-    print_line("residual", c->residual, limit.residual, "m/s");
+    print_line(c, PERP_JUDGED_GAP, "gap", c->gap, "m");
+    print_line(c, PERP_JUDGED_COMPLEMENTARITY, "complementarity", c->complementarity, "J");
+    print_line(c, PERP_JUDGED_CONE, "friction cone", c->cone, "N s");
+    print_line(c, PERP_JUDGED_JOINT, "joints", c->joint, "m");
+    print_line(c, PERP_JUDGED_MOMENTUM, "momentum", c->momentum, "N s");
+    print_line(c, PERP_JUDGED_ENERGY, "energy created", c->energy_created, "J");
+    print_line(c, PERP_JUDGED_RESIDUAL, "residual", c->residual, "m/s");
+    print_line(c, PERP_JUDGED_MOTION, "motion", c->motion, "m");
 }
 
 static void print_summary(const run *r, const perp_summary *sum)
@@ -335,7 +308,7 @@ static void print_summary(const run *r, const perp_summary *sum)
         printf("remark      %lld steps have other answers, or other impulses, too\n",
                (long long)sum->not_unique);
     }
-    print_certificate(r, sum);
+    print_certificate(sum);
     printf("recording   %s\n", r->dir);
 }
 

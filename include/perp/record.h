@@ -189,18 +189,20 @@ typedef struct perp_check_result {
     const char *unit;   // "m"
     bool done;          // false: the recording does not hold what it takes, see why
     const char *why;    // "" when done
-    double worst;       // NaN in the recording: INFINITY
-    double limit;       // worst beyond it is a violation
+    double worst;       // where it comes nearest to its limit; NaN in the recording: INFINITY
+    double limit;       // there; relative to the scene unless it was set
+    double over;        // worst over limit; above 1: a violation
     double t;           // when the worst was seen [s]
     const char *where;  // names of what it was seen at
 } perp_check_result;
 
 typedef struct perp_check {
     perp_check_result item[PERP_CHECK_COUNT];
-    bool passed;
+    bool passed;  // nothing that was judged is past its limit
+    bool partly;  // something could not be judged
 } perp_check;
 
-// limits: NULL, those of the recording.
+// limits: NULL, relative to the scene; never what the recording says of itself.
 PERP_API PERP_MUST perp_status perp_recording_check(perp_recording *recording,
                                                     const perp_limits *limits, perp_check *check,
                                                     perp_error *error);

@@ -74,6 +74,13 @@ typedef enum perp_impact_law {
     PERP_IMPACT_POISSON,  // impulse of restitution = coefficient * impulse of compression
 } perp_impact_law;
 
+// Overlaps, open joints and crossed limits of the start.
+typedef enum perp_start {
+    PERP_START_MENDED,  // removed before the first step by moving bodies, the least way in the metric of the
+    // masses; a remark says how far. Impossible, or too far: perp_sim_create fails
+    PERP_START_AS_GIVEN,  // kept: worked off without adding velocity, and the certificate counts what that creates
+} perp_start;
+
 // PERP_EVENT: how the motion between events is integrated.
 typedef struct perp_event_options {
     double eps;       // joints and contacts come back by phi'' = -2/eps phi' - phi/eps^2 [s]; 0.01
@@ -82,17 +89,33 @@ typedef struct perp_event_options {
     double most;      // events in a second of simulated time; default 1e5
 } perp_event_options;
 
-// Limits of the certificate; a step past one of them returns PERP_INEXACT and is counted. With a tolerance T
-// above 1e-8 those left at their defaults follow it: residual 100 T, gap 1e-3 + T, cone and complementarity
-// 100 T times the heaviest mass, energy 100 T times all of them.
+// What the certificate judges.                                              docs/certificate.md
+typedef enum perp_judged {
+    PERP_JUDGED_GAP,              // deepest overlap at the end of the step
+    PERP_JUDGED_COMPLEMENTARITY,  // p_n rho_n
+    PERP_JUDGED_CONE,             // friction beyond its cone
+    PERP_JUDGED_JOINT,            // joints and limits of their coordinates
+    PERP_JUDGED_MOMENTUM,         // M dnu - p_ext - W p
+    PERP_JUDGED_ENERGY,           // energy that the step created
+    PERP_JUDGED_RESIDUAL,         // natural map of the problem as posed
+    PERP_JUDGED_MOTION,           // positions against velocities
+    PERP_JUDGED_PATH,             // deepest overlap on the way
+    PERP_JUDGED_COUNT,
+} perp_judged;
+
+// Limits of the certificate. 0, the default: relative to the scene, as docs/certificate.md lists them; a positive
+// number is a limit in the unit given here, INFINITY is none. A step past a limit returns PERP_INEXACT and is
+// counted. With a tolerance T above 1e-8 the relative limits of the law follow it.
 typedef struct perp_limits {
-    double gap;  // deepest penetration [m]; default 1e-3: what turning in a step may leave
-    double complementarity;  // worst p_n rho_n [J]; default 1e-6
-    double cone;             // worst friction beyond mu p_n [N s]; default 1e-8
-    double joint;            // worst joint error [m, rad]; default 1e-2
-    double momentum;         // worst |M dnu - p_ext - W p| [N s, N m s]; default 1e-8
-    double energy;           // energy that contact and joints created [J]; default 1e-6
-    double residual;         // natural map of the problem as posed [m/s]; default 1e-6
+    double gap;              // deepest penetration [m]
+    double complementarity;  // worst p_n rho_n [J]
+    double cone;             // worst friction beyond mu p_n [N s]
+    double joint;            // worst joint error [m, rad]
+    double momentum;         // worst |M dnu - p_ext - W p| [N s, N m s]
+    double energy;           // energy that the step created [J]
+    double residual;         // natural map of the problem as posed [m/s]
+    double motion;           // worst |q+ - q - h G nu| [m]
+    double path;             // deepest penetration on the way [m]
 } perp_limits;
 
 typedef struct perp_sim_def {
@@ -115,6 +138,7 @@ typedef struct perp_sim_def {
     perp_coordinates coordinates;  // joint: stewart-trinkle, anitescu-potra, quasistatic
     const perp_joint *tree;  // joint coordinates: joints that the tree is to have; NULL: chosen
     int tree_count;
+    perp_start start;
     perp_event_options event;
     perp_limits limits;
     int threads;  // islands, pairs and fronts at the same time; 0 and 1: one after the other. The bits
@@ -162,6 +186,12 @@ typedef struct perp_joint_state {
 // What independent code found after the last step; units as in perp_limits.
 typedef struct perp_certificate {
     double gap, complementarity, cone, slip_opposed, joint, momentum, energy_created, residual;
+    double motion;    // positions against velocities, by the rule of the stepper [m]
+    double path;      // deepest overlap on the way that was found [m]
+    bool path_clear;  // nothing went through anything; false: it was not checked, or something did
+    int pairs;        // of shapes, judged at the end of the step
+    int pairs_out;    // left out by rule: a joint, a pair that is ignored, shapes without detection
+    double relative[PERP_JUDGED_COUNT];  // each value over its limit; above 1: violated
     bool passed;
 } perp_certificate;
 
@@ -315,4 +345,5 @@ PERP_API const char *perp_mode_word(int mode);     // open stick slip
 PERP_API const char *perp_rotation_word(int update);    // exponential linear
 PERP_API const char *perp_gyroscopic_word(int how);     // implicit explicit
 PERP_API const char *perp_positions_word(int how);      // linear exact
+PERP_API const char *perp_start_word(int how);          // mended, as given
 PERP_API const char *perp_coordinates_word(int which);  // body joint

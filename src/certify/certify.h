@@ -7,10 +7,57 @@
 
 #include "constraint/constraint.h"
 
+// What values are held against. Bodies that rows or forces tie together form an island; what is fixed or driven ties
+// nothing. Speeds and energies are those at the start of the step, with what the forces of the step and
+// given motions add: a wrong step does not justify itself.                              theory (K1)
+typedef struct pp_scales {
+    const perp_model *model;
+    int *island;     // bodies: the lowest body of its island, -1: not free
+    double *speed;   // by that number: fastest point, forces over h, free fall over its size [m/s]
+    double *energy;  // kinetic at those speeds, body by body [J]
+    double *place;   // largest coordinate, for rounding [m]
+    double *mass;    // of all its bodies [kg]
+    double slack;    // of laws, relative to these
+    double h;
+} pp_scales;
+
+perp_status pp_scales_start(pp_scales *out, const perp_model *model, pp_arena *arena);
+void pp_scales_tie(pp_scales *s, int body_a, int body_b);
+// Of kin the frames, h and p_ext are read.
+void pp_scales_finish(pp_scales *s, const pp_kinematics *kin, const pp_frame *end, double slack);
+// Positions count to a part in 1e12 of their coordinates: the speed that makes over h [m/s], and the energy [J].
+double pp_scale_rounding(const pp_scales *s, int island);
+double pp_scale_rounding_energy(const pp_scales *s, int island);
+// What a rate may be off by, and the speed it is relative to [m/s].
+double pp_scale_rate(const pp_scales *s, int island);
+double pp_scale_speed(const pp_scales *s, int island);
+// How deep two shapes may overlap [m].
+double pp_scale_overlap(const perp_model *m, int a, int b);
+// Longest arm of a joint [m], and how far it may be apart [m, rad].
+double pp_scale_arm(const perp_model *m, const pp_joint *j);
+double pp_scale_apart(const perp_model *m, const pp_joint *j);
+
+// What the order of a scheme may leave or add: how far a contact or joint may be off because bodies turn in a
+// step instead of going along tangents [m, rad], and what a spring may gain [J].        theory (K5)
+double pp_drift_contact(const perp_model *m, const pp_frame *frame, double h, int a, int b);
+double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j);
+double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
+                       const pp_force *f);
+
+// Holds a value against its limit: an absolute one where it was set, else the relative one.
+void pp_hold(perp_certificate *c, const perp_limits *limits, perp_judged what, double value,
+             double relative);
+// The worst of both, value by value.
+void pp_certificate_worst(perp_certificate *into, const perp_certificate *from);
+// Laws hold to a millionth of what moves. A looser tolerance of the solvers is relative to all impulses
+// together, and one row may be off by a hundred times as much.
+double pp_slack_of(double tolerance);
+
 // A finished step, read only.
 typedef struct pp_evidence {
     const perp_model *model;
     const pp_kinematics *kin;
+    const pp_gaps *gaps;  // contacts of the step, that the rows come from
     const pp_rows *rows;
     const double *nu_old;
     const double *nu;  // after
@@ -19,12 +66,20 @@ typedef struct pp_evidence {
     const pp_gaps *gaps_end;   // found there anew
     bool polygons;             // the form had polygons in place of discs
     const pp_impact *impact;   // NULL: one phase
-    double *scratch;           // nv + nn + nt
+    perp_stepper stepper;
+    perp_rotation_update rotation;
+    bool along_joints;  // positions were moved in joint coordinates
+    double theta;       // q+ = q + h ((1 - theta) nu_old + theta nu)
+    double inertia;     // share of the masses that the step has: 1, quasistatic next to none
+    double slack;       // of laws, relative to the scales of the scene
+    const perp_wrench *applied;  // bodies: from the caller, NULL: none
 } pp_evidence;
 
-void pp_certify(perp_certificate *out, const pp_evidence *e, const perp_limits *limits);
-// The ledger: kinetic and potential energy after, work and dissipation of the step.
-void pp_ledger(perp_energy *out, const pp_evidence *e);
+// ledger: kinetic and potential energy after, work and dissipation of the step.
+perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_evidence *e,
+                       const perp_limits *limits, pp_arena *arena);
+// Whether every value is within its limit.
+bool pp_certificate_passes(const perp_certificate *c);
 
 // A step through events (PERP_EVENT), read only.
 typedef struct pp_flown {
@@ -37,8 +92,11 @@ typedef struct pp_flown {
     int contacts;
     const perp_vec3 *given;      // bodies: impulse of contacts and joints [N s]
     const perp_wrench *applied;  // bodies
-    double dissipated;           // energy that friction, impacts and dampers took [J]
+    double created;              // energy at the end less that at the start less work [J]
+    double energy;               // that there was, and work [J]
     double residual;             // of held velocities at the end [m/s]
+    double slack;
 } pp_flown;
 
-void pp_certify_flown(perp_certificate *out, const pp_flown *e, const perp_limits *limits);
+perp_status pp_certify_flown(perp_certificate *out, const pp_flown *e, const perp_limits *limits,
+                             pp_arena *arena);

@@ -159,6 +159,87 @@ static double shape_size(const pp_shape *shape, bool spatial)
     return size;
 }
 
+// The least extent of points along the normals of a polygon's sides: its width.
+static double polygon_width(const pp_shape *s)
+{
+    double width = PP_INF;
+    for (int k = 0; k < s->count; k++) {
+        double far = 0.0;
+        for (int i = 0; i < s->count; i++) {
+            double x = s->vertex_B[i].x - s->vertex_B[k].x, y = s->vertex_B[i].y - s->vertex_B[k].y;
+            far = fmin(far, s->normal_B[k].x * x + s->normal_B[k].y * y);
+        }
+        width = fmin(width, -far);
+    }
+    return width + 2.0 * s->radius;
+}
+
+// What overlaps are compared with. A segment has no width, and a point nothing at all.
+static double thickness(const pp_shape *s, bool spatial)
+{
+    if (spatial && (s->mesh || s->kind == PERP_HALFSPACE)) {
+        return PP_INF;
+    }
+    if (spatial) {
+        perp_vec3 low, high;
+        pp_solid_bounds(&s->solid, &low, &high);
+        perp_vec3 d = pp_sub(high, low);
+        double least = fmin(d.x, fmin(d.y, d.z)), most = fmax(d.x, fmax(d.y, d.z));
+        return least > 0.0 ? least : most;
+    }
+    if (s->kind == PERP_HALFPLANE) {
+        return PP_INF;
+    }
+    if (s->count > 0) {
+        return polygon_width(s);
+    }
+    return s->radius > 0.0 ? 2.0 * s->radius : 2.0 * s->half;
+}
+
+// Farthest point of a shape from the origin of its body, at most.
+static double shape_reach(const pp_shape *s, bool spatial)
+{
+    double far = 0.0;
+    if (spatial) {
+        perp_vec3 low, high;
+        if (s->mesh || s->kind == PERP_HALFSPACE) {
+            return 0.0;
+        }
+        pp_solid_bounds(&s->solid, &low, &high);
+        for (int k = 0; k < 8; k++) {
+            perp_vec3 corner = {k & 1 ? low.x : high.x, k & 2 ? low.y : high.y,
+                                k & 4 ? low.z : high.z};
+            far = fmax(far, pp_length(pp_pose_point(&s->X_BS, corner)));
+        }
+        return far;
+    }
+    for (int k = 0; k < s->count; k++) {
+        far = fmax(far, pp_length2(s->vertex_B[k].x, s->vertex_B[k].y));
+    }
+    return s->count > 0 ? far + s->radius : pp_length2(s->p_BS.x, s->p_BS.y) + s->half + s->radius;
+}
+
+// Lengths that what is true of a step is held against.
+static void measure(perp_model *m)
+{
+    for (int i = 0; i < m->shapes; i++) {
+        pp_shape *s = &m->shape[i];
+        s->thickness = thickness(s, m->spatial);
+        m->length_scale = fmax(m->length_scale, shape_size(s, m->spatial));
+        if (m->body[s->body].nv > 0) {
+            m->body[s->body].reach = fmax(m->body[s->body].reach, shape_reach(s, m->spatial));
+        }
+    }
+    m->length_scale = m->length_scale > 0.0 ? m->length_scale : 1.0;
+    for (int i = 0; i < m->bodies; i++) {
+        pp_body *body = &m->body[i];
+        const double *I = body->I_B.m;
+        if (body->nv > 0 && body->reach == 0.0 && body->mass > 0.0) {
+            body->reach = sqrt(fmax(I[0], fmax(I[4], I[8])) / body->mass);
+        }
+    }
+}
+
 static perp_status fill(perp_model *m, const perp_builder *b, perp_error *error)
 {
     copier c = {.arena = m->arena};
@@ -201,10 +282,7 @@ static perp_status fill(perp_model *m, const perp_builder *b, perp_error *error)
         }
         recenter(m, i);
     }
-    for (int i = 0; i < m->shapes; i++) {
-        m->length_scale = fmax(m->length_scale, shape_size(&m->shape[i], m->spatial));
-    }
-    m->length_scale = m->length_scale > 0.0 ? m->length_scale : 1.0;
+    measure(m);
     return PERP_OK;
 }
 

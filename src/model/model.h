@@ -40,7 +40,9 @@ typedef struct pp_body {
     perp_vec3 v0, w0;
     perp_vec3 center;  // of mass, in the frame the shapes were given in
     bool recenter;
-    int first_shape, last_shape;        // their numbers + 1, 0: none
+    int first_shape, last_shape;  // their numbers + 1, 0: none
+    double
+        reach;  // free: farthest point of its shapes from its origin, or its radius of gyration [m]
     const pp_expr *motion[PP_MOTIONS];  // driven; NULL: stays as at t = 0
 } pp_body;
 
@@ -78,6 +80,8 @@ typedef struct pp_shape {
     double mu, restitution;
     const pp_expr *surface_speed;  // NULL: at rest
     bool detect;
+    double
+        thickness;  // least extent; of what has none, its length; half-planes, meshes: infinite [m]
 } pp_shape;
 
 typedef struct pp_pair {  // sorted by (a, b), a < b

@@ -84,7 +84,7 @@ void pp_caption_energy(const pp_story *story, pp_svg *html)
 static void shares(pp_chart *chart, const pp_story *story, int at)
 {
     for (int k = 0; k < PP_SHARES; k++) {
-        pp_pen pen = {.stroke = pp_colour(k), .width = k == PP_SHARES - 1 ? 0.9 : 0.7};
+        pp_pen pen = {.stroke = pp_colour(k), .width = k == PERP_JUDGED_RESIDUAL ? 0.9 : 0.7};
         if (story->share[k].range.positive < PP_INF) {
             pp_chart_curve(chart, at, &story->share[k], pen);
         }

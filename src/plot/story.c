@@ -224,19 +224,14 @@ static void scan_joints(pp_story *s, int cell, const perp_frame *f)
     close_sheaf(&s->joint_force, cell, f->t, most[1]);
 }
 
-const char *const pp_share_name[PP_SHARES] = {"gap",      "complementarity", "cone",    "joint",
-                                              "momentum", "energy",          "residual"};
+const char *const pp_share_name[PP_SHARES] = {
+    "gap", "complementarity", "cone", "joint", "momentum", "energy", "residual", "motion", "path"};
 
 static void scan_certificate(pp_story *s, int cell, const perp_frame *f)
 {
     const perp_certificate *c = &f->certificate;
-    const perp_limits *l = &s->film->info->limits;
-    const double values[PP_SHARES] = {c->gap,      c->complementarity, c->cone,    c->joint,
-                                      c->momentum, c->energy_created,  c->residual};
-    const double limits[PP_SHARES] = {l->gap,      l->complementarity, l->cone,    l->joint,
-                                      l->momentum, l->energy,          l->residual};
     for (int k = 0; k < PP_SHARES; k++) {
-        pp_lane_add(&s->share[k], cell, f->t, fmax(values[k], 0.0) / limits[k]);
+        pp_lane_add(&s->share[k], cell, f->t, c->relative[k]);
     }
     pp_lane_add(&s->penetration, cell, f->t, fmax(c->gap, 0.0));
     pp_lane_add(&s->residual, cell, f->t, fmax(c->residual, 0.0));

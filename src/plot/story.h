@@ -44,7 +44,7 @@ typedef struct pp_sheaf {
     pp_lane lane[PP_FEW];
 } pp_sheaf;
 
-enum { PP_SHARES = 7 };
+enum { PP_SHARES = PERP_JUDGED_COUNT };
 extern const char *const pp_share_name[PP_SHARES];
 
 typedef enum pp_mode { PP_ABSENT, PP_MODE_OPEN, PP_MODE_STICK, PP_MODE_SLIP } pp_mode;

@@ -8,15 +8,17 @@
 #include <math.h>
 #include <string.h>
 
-static const double MOTION_LIMIT = 1e-9;  // rounding of q + h nu, relative where |q| > 1
-static const double SAME_LIMIT = 1e-9;    // the same number reckoned twice, relative likewise
-
-void pp_check_see(pp_recheck *c, perp_check_item item, double value, const char *at,
+void pp_check_see(pp_recheck *c, perp_check_item item, double value, double limit, const char *at,
                   const char *with)
 {
     perp_check_result *result = &c->check->item[item];
+    limit = c->set[item] > 0.0 ? c->set[item] : limit;
     value = isnan(value) ? PP_INF : value;
-    if (value > result->worst) {
+    double over = value > 0.0 ? value / limit : 0.0;
+    over = isnan(over) ? PP_INF : over;
+    if (over > result->over) {
+        result->over = over;
+        result->limit = limit;
         result->worst = value;
         result->t = c->now->t;
         pp_print(c->where[item], PP_WHERE_MAX, "%s%s%s", at, with[0] ? " and " : "", with);
@@ -25,32 +27,66 @@ void pp_check_see(pp_recheck *c, perp_check_item item, double value, const char 
 
 // ── What can be judged ───────────────────────────────────────────────────────────────────────────
 
-static void prepare_items(perp_check *check, const perp_limits *l, char (*where)[PP_WHERE_MAX])
+static void prepare_items(pp_recheck *c, const perp_limits *l, char (*where)[PP_WHERE_MAX])
 {
-    const perp_check_result items[PERP_CHECK_COUNT] = {
-        [PERP_CHECK_GAP] = {.name = "gap", .unit = "m", .limit = l->gap},
-        [PERP_CHECK_PULL] = {.name = "pull", .unit = "N s", .limit = l->cone},
-        [PERP_CHECK_PUSH] = {.name = "push from afar", .unit = "J", .limit = l->complementarity},
-        [PERP_CHECK_CLOSE] = {.name = "let through", .unit = "m/s", .limit = l->residual},
-        [PERP_CHECK_CONE] = {.name = "friction cone", .unit = "N s", .limit = l->cone},
-        [PERP_CHECK_SLIP] = {.name = "friction against slip",
-                             .unit = "J",
-                             .limit = l->complementarity},
-        [PERP_CHECK_JOINT] = {.name = "joints", .unit = "m", .limit = l->joint},
-        [PERP_CHECK_DRIVE] = {.name = "drives", .unit = "N s", .limit = l->momentum},
-        [PERP_CHECK_MOMENTUM] = {.name = "momentum", .unit = "N s", .limit = l->momentum},
-        [PERP_CHECK_MOTION] = {.name = "motion", .unit = "m", .limit = MOTION_LIMIT},
-        [PERP_CHECK_ENERGY] = {.name = "energy created", .unit = "J", .limit = l->energy},
-        [PERP_CHECK_CONTACT] = {.name = "contacts as recorded", .unit = "m", .limit = SAME_LIMIT},
-        [PERP_CHECK_RECORD] = {.name = "the rest as recorded", .unit = "", .limit = SAME_LIMIT},
+    static const struct {
+        const char *name, *unit;
+    } items[PERP_CHECK_COUNT] = {
+        [PERP_CHECK_GAP] = {"gap", "m"},
+        [PERP_CHECK_PULL] = {"pull", "N s"},
+        [PERP_CHECK_PUSH] = {"push from afar", "J"},
+        [PERP_CHECK_CLOSE] = {"let through", "m/s"},
+        [PERP_CHECK_CONE] = {"friction cone", "N s"},
+        [PERP_CHECK_SLIP] = {"friction against slip", "J"},
+        [PERP_CHECK_JOINT] = {"joints", "m"},
+        [PERP_CHECK_DRIVE] = {"drives", "N s"},
+        [PERP_CHECK_MOMENTUM] = {"momentum", "N s"},
+        [PERP_CHECK_MOTION] = {"motion", "m"},
+        [PERP_CHECK_ENERGY] = {"energy created", "J"},
+        [PERP_CHECK_CONTACT] = {"contacts as recorded", "m"},
+        [PERP_CHECK_RECORD] = {"the rest as recorded", ""},
     };
+    const double set[PERP_CHECK_COUNT] = {
+        [PERP_CHECK_GAP] = l->gap,
+        [PERP_CHECK_PULL] = l->cone,
+        [PERP_CHECK_PUSH] = l->complementarity,
+        [PERP_CHECK_CLOSE] = l->residual,
+        [PERP_CHECK_CONE] = l->cone,
+        [PERP_CHECK_SLIP] = l->complementarity,
+        [PERP_CHECK_JOINT] = l->joint,
+        [PERP_CHECK_DRIVE] = l->momentum,
+        [PERP_CHECK_MOMENTUM] = l->momentum,
+        [PERP_CHECK_MOTION] = l->motion,
+        [PERP_CHECK_ENERGY] = l->energy,
+    };
+    perp_check *check = c->check;
     *check = (perp_check){.passed = true};
     for (int k = 0; k < PERP_CHECK_COUNT; k++) {
-        check->item[k] = items[k];
+        check->item[k] = (perp_check_result){.name = items[k].name, .unit = items[k].unit};
+        c->set[k] = set[k];
         check->item[k].done = true;
         check->item[k].why = "";
         check->item[k].where = where[k];
     }
+}
+
+// Without a model (a recording without its scene) there is nothing to compare with: one metre, one second, one kilogram.
+pp_check_scale pp_check_scale_of(const pp_recheck *c, int a, int b, double impulse)
+{
+    double slack = pp_slack_of(c->info->tolerance), mass = PP_INF, speed = 1.0, rate = slack;
+    if (c->model) {
+        const int of[2] = {a, b};
+        speed = rate = 0.0;
+        for (int k = 0; k < 2; k++) {
+            int island = c->scales.island[of[k]];
+            mass = island >= 0 ? fmin(mass, c->model->body[of[k]].mass) : mass;
+            speed = fmax(speed, pp_scale_speed(&c->scales, island));
+            rate = fmax(rate, pp_scale_rate(&c->scales, island));
+        }
+    }
+    mass = isfinite(mass) ? mass : 1.0;
+    double size = fabs(impulse) + mass * speed;
+    return (pp_check_scale){rate, rate * mass + slack * fabs(impulse), rate * size};
 }
 
 static void leave_out(perp_check *check, perp_check_item item, const char *why)
@@ -127,6 +163,31 @@ static bool place_joints(pp_recheck *c, const pp_state *start)
     return true;
 }
 
+static perp_status find_scales(pp_recheck *c)
+{
+    const perp_model *m = c->model;
+    perp_status status = pp_scales_start(&c->scales, m, c->arena);
+    if (status < 0) {
+        return status;
+    }
+    for (int i = 0; i < c->now->contacts; i++) {
+        const perp_contact *k = &c->now->contact[i];
+        pp_scales_tie(&c->scales, m->shape[k->a.i].body, m->shape[k->b.i].body);
+    }
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *j = &m->joint[i];
+        pp_scales_tie(&c->scales, j->a, j->b);
+        if (j->kind == PERP_GEAR) {
+            pp_scales_tie(&c->scales, m->joint[j->joint_a].b, m->joint[j->joint_b].b);
+        }
+    }
+    pp_scales_finish(&c->scales, &c->kin, c->after, pp_slack_of(c->info->tolerance));
+    for (int i = 0; i < c->now->contacts; i++) {
+        pp_check_add_surface(c, &c->now->contact[i]);
+    }
+    return PERP_OK;
+}
+
 static perp_status judge_frame(pp_recheck *c)
 {
     perp_status status = PERP_OK;
@@ -141,9 +202,6 @@ static perp_status judge_frame(pp_recheck *c)
     }
     c->turn = turn;
     pp_check_turn_back(c);
-    if (item[PERP_CHECK_MOTION].done) {
-        pp_check_motion(c);
-    }
     if (c->model) {
         pp_state state = {.t = c->now->t,
                           .q = (double *)(uintptr_t)c->now->q,  // read only
@@ -157,8 +215,12 @@ static perp_status judge_frame(pp_recheck *c)
         state = (pp_state){
             .t = c->t0, .q = (double *)(uintptr_t)c->q0, .nu = (double *)(uintptr_t)c->nu0};
         pp_frames(c->model, &state, c->before);
-        if (!place_joints(c, &state)) {
-            return PERP_ERR_MEMORY;
+        state.turn = (double *)(uintptr_t)c->turn0;
+        status =
+            pp_kinematics_run(&c->kin, c->model, &state, c->h, c->info->gyroscopic, NULL, c->arena);
+        status = status < 0 ? status : find_scales(c);
+        if (status < 0 || !place_joints(c, &state)) {
+            return status < 0 ? status : PERP_ERR_MEMORY;
         }
         status = pp_check_places(c);
         pp_check_recorded(c);
@@ -167,6 +229,9 @@ static perp_status judge_frame(pp_recheck *c)
         } else if (status >= 0 && c->info->stepper == PERP_EVENT && c->info->every == 1) {
             status = pp_check_event(c);
         }
+    }
+    if (item[PERP_CHECK_MOTION].done) {
+        pp_check_motion(c);
     }
     pp_check_contacts(c);
     return status;
@@ -212,7 +277,8 @@ static void conclude(perp_check *check)
 {
     for (int k = 0; k < PERP_CHECK_COUNT; k++) {
         const perp_check_result *item = &check->item[k];
-        check->passed = check->passed && (!item->done || item->worst <= item->limit);
+        check->passed = check->passed && (!item->done || item->over <= 1.0);
+        check->partly = check->partly || !item->done;
     }
 }
 
@@ -263,7 +329,8 @@ perp_status perp_recording_check(perp_recording *recording, const perp_limits *l
     if (!c.arena || !c.where || !state) {
         status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory to judge the recording");
     } else {
-        prepare_items(check, limits ? limits : &r->info.limits, c.where);
+        static const perp_limits relative = {0};
+        prepare_items(&c, limits ? limits : &relative, c.where);
         leave_out_what_is_not_there(check, &r->info, c.model);
         status = judge_frames(&c, r, state, error);
         conclude(check);

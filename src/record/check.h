@@ -31,16 +31,29 @@ typedef struct pp_recheck {
     const double *start;       // velocities it starts from: nu0, or none when quasistatic
     perp_wrench *impulse;      // bodies: of contacts and joints together, about their origins
     double *spring;            // joints: impulse of the spring on their coordinate
+    double *load;              // bodies: sum of the sizes of impulses on them [N s]
+    double arm;                // longest of the joints [m]
+    pp_scales scales;          // of the step, where there is a model
+    double set[PERP_CHECK_COUNT];  // limits that were set, 0: relative
 } pp_recheck;
 
-// Keeps the worst of an item; `at` and `with` name where it was seen, `with` may be "".
-void pp_check_see(pp_recheck *c, perp_check_item item, double value, const char *at,
+// Holds a value against its limit, an absolute one where it was set, and keeps the worst of an item; `at` and
+// `with` name where it was seen, `with` may be "".
+void pp_check_see(pp_recheck *c, perp_check_item item, double value, double limit, const char *at,
                   const char *with);
+// What rates, impulses and energies of two bodies are held against.
+typedef struct pp_check_scale {
+    double rate, impulse, energy;  // [m/s], [N s], [J]
+} pp_check_scale;
+pp_check_scale pp_check_scale_of(const pp_recheck *c, int body_a, int body_b, double impulse);
 // The recording has every step: c->before is where the recorded contacts were found.
 static inline bool pp_check_each_step(const pp_recheck *c)
 {
     return c->model && c->info->every == 1;
 }
+
+// Belts and driven bodies move what they touch: their speeds are scales.
+void pp_check_add_surface(pp_recheck *c, const perp_contact *contact);
 
 // ── What a frame shows by itself (check_frame.c) ─────────────────────────────────────────────────
 perp_status pp_check_places(pp_recheck *c);  // gaps, joints
@@ -59,14 +72,13 @@ void pp_check_add_at(perp_wrench *w, const pp_frame *body, double sign, perp_vec
 // Velocity of a body at the end of the step, a driven one's at its start, as the step's problem has it.
 perp_twist pp_check_velocity(const pp_recheck *c, int body);
 typedef perp_twist pp_check_velocities(const pp_recheck *, int body);
-// The same, of the mean without and with all impulses: what an impulse works with.
-perp_twist pp_check_middle(const pp_recheck *c, int body);
-// The same at the start of the step, and the mean of start and end.
-perp_twist pp_check_start(const pp_recheck *c, int body);
-perp_twist pp_check_mean(const pp_recheck *c, int body);
 double pp_check_power(const perp_wrench *w, const perp_twist *v);
 // Velocity of b's surface minus a's beyond the bodies' own, at a contact point.
 perp_vec3 pp_check_surface(const pp_recheck *c, const perp_contact *contact);
+
+double pp_check_energy_at(const pp_recheck *c, const pp_frame *body, double t, const double *turn);
+// Energy that appears in the step, beyond the work it records; allowed: what the order of the scheme may add.
+void pp_check_energy(pp_recheck *c, double allowed);
 
 // ── What two frames show with events between them (check_event.c) ────────────────────────────────
 perp_status pp_check_event(pp_recheck *c);
@@ -82,11 +94,9 @@ void pp_check_friction(const pp_recheck *c, const perp_contact *contact, double 
                        double *beyond, double *short_of);
 
 // ── Joints: what their impulses do, and may (check_joint.c) ──────────────────────────────────────
-// Adds the recorded impulse of a joint to c->impulse. Returns what must be added to the energy made:
-// less what closing joints and limits, and turning with them, may put in.
+// Adds the recorded impulse of a joint to c->impulse. Returns what closing it may give: a drift that the order of the
+// scheme explains.
 double pp_check_add_joint(pp_recheck *c, int index);
-// What target, rate and spring of its coordinate put in.
-double pp_check_drive_work(const pp_recheck *c, int index, pp_check_velocities *velocity);
 void pp_check_joints(pp_recheck *c);  // drives, limits
 
 // ── What is recorded besides states and impulses (check_record.c) ────────────────────────────────

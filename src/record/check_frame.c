@@ -32,13 +32,14 @@ perp_status pp_check_places(pp_recheck *c)
     }
     for (int i = 0; i < gaps.count; i++) {
         const pp_contact *contact = &gaps.contact[i];
-        pp_check_see(c, PERP_CHECK_GAP, fmax(0.0, -contact->gap), m->shape[contact->a].name,
+        pp_check_see(c, PERP_CHECK_GAP, fmax(0.0, -contact->gap),
+                     pp_scale_overlap(m, contact->a, contact->b), m->shape[contact->a].name,
                      m->shape[contact->b].name);
     }
     for (int i = 0; i < m->joints; i++) {
         double error = pp_joint_error(m, &kin, i);
         pp_check_see(c, PERP_CHECK_JOINT, isnan(error) ? error : fmax(error, beyond(m, &kin, i)),
-                     m->joint[i].name, "");
+                     pp_scale_apart(m, &m->joint[i]), m->joint[i].name, "");
     }
     return PERP_OK;
 }
@@ -131,30 +132,38 @@ static bool has_phases(const pp_recheck *c)
     return phases;
 }
 
+static pp_check_scale contact_scale(const pp_recheck *c, const perp_contact *contact)
+{
+    double impulse = fabs(contact->pn) + pp_length(contact->pf_W);
+    int a = c->model ? c->model->shape[contact->a.i].body : 0;
+    int b = c->model ? c->model->shape[contact->b.i].body : 0;
+    return pp_check_scale_of(c, a, b, isfinite(impulse) ? impulse : 0.0);
+}
+
 void pp_check_contacts(pp_recheck *c)
 {
-    double still = c->check->item[PERP_CHECK_CLOSE].limit;  // slower than this is no slip
     bool phases = has_phases(c);
     for (int i = 0; i < c->now->contacts; i++) {
         const perp_contact *contact = &c->now->contact[i];
         const char *a = c->recording->shape[contact->a.i].name;
         const char *b = c->recording->shape[contact->b.i].name;
         double beyond = 0.0, short_of = 0.0;
-        pp_check_see(c, PERP_CHECK_PULL, fmax(0.0, -contact->pn), a, b);
+        pp_check_scale s = contact_scale(c, contact);
+        pp_check_see(c, PERP_CHECK_PULL, fmax(0.0, -contact->pn), s.impulse, a, b);
         double rho = normal_rate_beside(c, contact);
         bool told = !isnan(rho) || !isfinite(contact->gap) || !isfinite(contact->rate_n);
         if (told && !phases) {
-            pp_check_see(c, PERP_CHECK_PUSH, fabs(contact->pn * rho), a, b);
-            pp_check_see(c, PERP_CHECK_CLOSE, isnan(rho) ? rho : fmax(0.0, -rho), a, b);
+            pp_check_see(c, PERP_CHECK_PUSH, fabs(contact->pn * rho), s.energy, a, b);
+            pp_check_see(c, PERP_CHECK_CLOSE, isnan(rho) ? rho : fmax(0.0, -rho), s.rate, a, b);
         }
         if (c->model || !c->info->spatial) {
-            pp_check_friction(c, contact, still, &beyond, &short_of);
+            pp_check_friction(c, contact, s.rate, &beyond, &short_of);
             if (c->info->stepper == PERP_EVENT && c->model) {
                 beyond = fmax(0.0, beyond - fabs(contact->pn) * pp_check_turned(c, contact));
             }
-            pp_check_see(c, PERP_CHECK_CONE, beyond, a, b);
+            pp_check_see(c, PERP_CHECK_CONE, beyond, s.impulse, a, b);
             short_of = isnan(short_of) ? short_of : fmax(0.0, short_of);
-            pp_check_see(c, PERP_CHECK_SLIP, phases ? 0.0 : short_of, a, b);
+            pp_check_see(c, PERP_CHECK_SLIP, phases ? 0.0 : short_of, s.energy, a, b);
         }
     }
 }

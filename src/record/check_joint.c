@@ -135,7 +135,8 @@ static double add_gear(pp_recheck *c, int index)
         w->tau = pp_along(w->tau, p, u.on[k].tau);
     }
     pp_kinematics before = {.t = c->t0, .body = c->before, .turn = c->turn0};
-    return -fabs(p) * pp_joint_error(c->model, &before, index) / c->h;
+    double drift = pp_drift_joint(c->model, c->before, c->h, &c->model->joint[index]);
+    return fabs(p) * fmin(pp_joint_error(c->model, &before, index), drift) / c->h;
 }
 
 // What the recorded wrench is along the coordinate; NaN where the joint's own equations act along it too.
@@ -191,21 +192,6 @@ static double size_of(perp_vec3 v)
     return fabs(v.x) + fabs(v.y) + fabs(v.z);
 }
 
-// Work of everything along the coordinate: drives, spring, friction, limits.
-static double coordinate_work(const pp_recheck *c, int index, pp_check_velocities *velocity)
-{
-    const perp_joint_state *state = &c->now->joint[index];
-    double sign = 0.0, p = state->drive + c->spring[index];
-    if (!pp_joint_has_coordinate(&c->model->joint[index])) {
-        return 0.0;
-    }
-    if (state->limit != 0.0) {
-        within(c, index, &sign);
-    }
-    unit u = unit_of(c, index);
-    return (p + sign * state->limit) * rate_of(&u, c, velocity);
-}
-
 double pp_check_add_joint(pp_recheck *c, int index)
 {
     const pp_joint *joint = &c->model->joint[index];
@@ -224,39 +210,26 @@ double pp_check_add_joint(pp_recheck *c, int index)
     pp_check_add_at(&c->impulse[joint->a], fa, -1.0, w->f, turning ? at.b : at.a);
     c->impulse[joint->b].tau = pp_along(c->impulse[joint->b].tau, 1.0, couple);
     c->impulse[joint->a].tau = pp_along(c->impulse[joint->a].tau, -1.0, couple);
+    c->load[joint->a] += pp_length(w->f) + pp_length(couple) / pp_scale_arm(c->model, joint);
+    c->load[joint->b] += pp_length(w->f) + pp_length(couple) / pp_scale_arm(c->model, joint);
+    c->arm = fmax(c->arm, pp_scale_arm(c->model, joint));
     pp_kinematics before = {.t = c->t0, .body = c->before, .turn = c->turn0};
     double open = pp_joint_error(c->model, &before, index);
-    double given = -(size_of(w->f) + size_of(couple)) * open / c->h;
-    // Joints turn: velocities at the start are of where the bodies were before, and with exact positions
-    // those at the end of the way to where they will be.
-    const perp_wrench on_a = {w->f,
-                              pp_add(couple, pp_cross(pp_sub(turning ? at.b : at.a, fa->p), w->f))};
-    pp_check_velocities *const ends[2] = {pp_check_start, pp_check_velocity};
-    for (int k = 0; k < 2; k++) {
-        perp_twist va = ends[k](c, joint->a), vb = ends[k](c, joint->b);
-        double work = pp_check_power(w, &vb) - pp_check_power(&on_a, &va);
-        given -= 0.5 * fabs(work - coordinate_work(c, index, ends[k]));
-    }
-    if (joint->lower <= joint->upper && state->limit != 0.0) {
-        double sign;
-        given += state->limit * fmin(0.0, within(c, index, &sign)) / c->h;
-    }
-    return given;
-}
-
-double pp_check_drive_work(const pp_recheck *c, int index, pp_check_velocities *velocity)
-{
-    const pp_joint *joint = &c->model->joint[index];
-    const perp_joint_state *state = &c->now->joint[index];
-    bool drives = joint->target || joint->rate;
-    if (joint->kind == PERP_GEAR || (!drives && c->spring[index] == 0.0)) {
-        return 0.0;
-    }
-    unit u = unit_of(c, index);
-    return ((drives ? state->drive : 0.0) + c->spring[index]) * rate_of(&u, c, velocity);
+    double drift = pp_drift_joint(c->model, c->before, c->h, joint);
+    return (size_of(w->f) + size_of(couple)) * fmin(open, drift) / c->h;
 }
 
 // ── Drives and limits ────────────────────────────────────────────────────────────────────────────
+
+// An impulse along a coordinate; one of an angle acts at the arm of the joint.
+static double drive_scale(const pp_recheck *c, int index)
+{
+    const pp_joint *j = &c->model->joint[index];
+    const perp_joint_state *s = &c->now->joint[index];
+    double size = fabs(s->drive) + fabs(s->limit) + fabs(c->spring[index]);
+    pp_check_scale scale = pp_check_scale_of(c, j->a, j->b, isfinite(size) ? size : 0.0);
+    return scale.impulse * fmax(1.0, pp_scale_arm(c->model, j));
+}
 
 static void see_drive(pp_recheck *c, int index)
 {
@@ -264,13 +237,14 @@ static void see_drive(pp_recheck *c, int index)
     const perp_joint_state *state = &c->now->joint[index];
     double most = joint->friction + (joint->rate ? joint->rate_effort : 0.0);
     most = joint->target ? PP_INF : c->h * most;
-    pp_check_see(c, PERP_CHECK_DRIVE, fmax(0.0, fabs(state->drive) - most), joint->name, "");
+    pp_check_see(c, PERP_CHECK_DRIVE, fmax(0.0, fabs(state->drive) - most), drive_scale(c, index),
+                 joint->name, "");
     bool moves = c->model->body[joint->b].nv > 0;  // else nothing is recorded at it
     double along = along_coordinate(c, index) - state->drive - c->spring[index];
     double limit = joint->lower <= joint->upper ? state->limit : 0.0;
     if (moves && (!isnan(along) || isnan(state->drive))) {
         double left = fmin(fabs(along - limit), fabs(along + limit));
-        pp_check_see(c, PERP_CHECK_DRIVE, left, joint->name, "");
+        pp_check_see(c, PERP_CHECK_DRIVE, left, drive_scale(c, index), joint->name, "");
     }
 }
 
@@ -279,16 +253,17 @@ static void see_limit(pp_recheck *c, int index)
     const pp_joint *joint = &c->model->joint[index];
     double p = c->now->joint[index].limit, sign;
     if (!(joint->lower <= joint->upper)) {
-        pp_check_see(c, PERP_CHECK_DRIVE, fabs(p), joint->name, "");
+        pp_check_see(c, PERP_CHECK_DRIVE, fabs(p), drive_scale(c, index), joint->name, "");
         return;
     }
     unit u = unit_of(c, index);
     double value = within(c, index, &sign);
     double rate = sign * rate_of(&u, c, pp_check_velocity);
-    pp_check_see(c, PERP_CHECK_PULL, fmax(0.0, -p), joint->name, "");
+    pp_check_see(c, PERP_CHECK_PULL, fmax(0.0, -p), drive_scale(c, index), joint->name, "");
     if (joint->limit_restitution == 0.0) {
         double rho = pp_check_beside(c, value, rate, 0.0, 0.0, 0.0, 0.0);
-        pp_check_see(c, PERP_CHECK_PUSH, fabs(p * rho), joint->name, "");
+        pp_check_scale scale = pp_check_scale_of(c, joint->a, joint->b, isfinite(p) ? p : 0.0);
+        pp_check_see(c, PERP_CHECK_PUSH, fabs(p * rho), scale.energy, joint->name, "");
     }
 }
 
@@ -305,7 +280,7 @@ static void see_gear(pp_recheck *c, int index)
     if (c->model->body[joint->b].nv > 0) {
         left += size_of(pp_along(w->f, -p, on_b->f)) + size_of(pp_along(w->tau, -p, on_b->tau));
     }
-    pp_check_see(c, PERP_CHECK_DRIVE, left, joint->name, "");
+    pp_check_see(c, PERP_CHECK_DRIVE, left, drive_scale(c, index), joint->name, "");
 }
 
 void pp_check_joints(pp_recheck *c)
@@ -317,7 +292,7 @@ void pp_check_joints(pp_recheck *c)
         } else if (kind == PERP_WELD || kind == PERP_SPHERICAL) {
             const perp_joint_state *state = &c->now->joint[i];
             double left = fabs(state->drive) + fabs(state->limit);
-            pp_check_see(c, PERP_CHECK_DRIVE, left, c->model->joint[i].name, "");
+            pp_check_see(c, PERP_CHECK_DRIVE, left, drive_scale(c, i), c->model->joint[i].name, "");
         } else {
             see_drive(c, i);
             see_limit(c, i);

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+static const double SAME = 1e-9;  // the same number reckoned twice, relative to its size
+
 enum { REACHES = 24 };  // tried, each twice the one before
 
 static const double STILL = 1e-9;  // faster than this a contact that carries load slips [m/s]
@@ -164,7 +166,7 @@ static void see_contacts(pp_recheck *c)
         error = worse(error, facets_error(c, contact, &law));
         error = worse(error, coefficient_error(contact, &law, listed));
         error = worse(error, rate_error(c, contact));
-        pp_check_see(c, PERP_CHECK_CONTACT, worse(error, mode_error(c, contact)), a, b);
+        pp_check_see(c, PERP_CHECK_CONTACT, worse(error, mode_error(c, contact)), SAME, a, b);
     }
 }
 
@@ -184,7 +186,7 @@ static void see_joints(pp_recheck *c)
         if (!c->model->spatial) {
             error = worse(error, worse(fabs(w->f.z), worse(fabs(w->tau.x), fabs(w->tau.y))));
         }
-        pp_check_see(c, PERP_CHECK_RECORD, error, c->model->joint[i].name, "");
+        pp_check_see(c, PERP_CHECK_RECORD, error, SAME, c->model->joint[i].name, "");
     }
 }
 
@@ -208,7 +210,7 @@ static void see_bodies(pp_recheck *c)
             error = worse(error, apart(c->now->angle[i], f->angle));
             error = worse(error, apart(c->now->spin[i], f->w.z));
         }
-        pp_check_see(c, PERP_CHECK_RECORD, error, c->model->body[i].name, "");
+        pp_check_see(c, PERP_CHECK_RECORD, error, SAME, c->model->body[i].name, "");
     }
 }
 
@@ -250,7 +252,7 @@ static void see_energy(pp_recheck *c)
             error = worse(error, fabs(in - out - e->dissipated) / fmax(1.0, size));
         }
     }
-    pp_check_see(c, PERP_CHECK_RECORD, error, "energies", "");
+    pp_check_see(c, PERP_CHECK_RECORD, error, SAME, "energies", "");
 }
 
 static void see_time(pp_recheck *c)
@@ -259,7 +261,7 @@ static void see_time(pp_recheck *c)
     bool good = steps >= 1 && steps <= c->info->every;
     double h = c->info->h > 0.0 ? (double)steps * c->info->h : c->h;
     double error = apart(c->now->t, c->t0 + h);
-    pp_check_see(c, PERP_CHECK_RECORD, good ? error : PP_INF, "the time", "");
+    pp_check_see(c, PERP_CHECK_RECORD, good ? error : PP_INF, SAME, "the time", "");
 }
 
 void pp_check_recorded(pp_recheck *c)

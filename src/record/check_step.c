@@ -62,57 +62,29 @@ static double turn_error(const pp_recheck *c, const perp_recorded_body *body, do
     return 2.0 * sqrt(square);
 }
 
-// What carries a tree and is driven goes where it is told, not along the velocity that the step has of it.
-static double told(const pp_recheck *c, double span)
+// Rounding of q + h nu. In joint coordinates bodies go along arcs, and leave the tangent by what in the
+// other coordinates opens a joint: they are held to the limit of that.
+static const double ROUNDING = 1e-12, ALONG_ARCS = 1e-2;
+
+static double arm_of(const pp_recheck *c, int body)
 {
-    double most = 0.0;
-    for (int b = 1; c->model && b < c->model->bodies; b++) {
-        const pp_body *body = &c->model->body[b];
-        if (body->nv > 0) {
-            continue;
-        }
-        pp_frame from = pp_driven_frame(body, c->t0), to = pp_driven_frame(body, c->now->t);
-        perp_vec3 way = pp_sub(to.p, from.p);
-        double shift =
-            fmax(pp_length(pp_along(way, -c->h, from.v)), pp_length(pp_along(way, -c->h, to.v)));
-        double arc = c->h * fmax(pp_length(from.w), pp_length(to.w));
-        most += shift + span * (c->h * pp_length(pp_sub(to.w, from.w)) + arc * arc);
-    }
-    return most;
+    return c->model ? c->model->body[body].reach : 1.0;
 }
 
-// In joint coordinates bodies move along arcs: by how much these may leave the tangent in a step. A body that
-// slides on one that turns at a distance r has h^2 (omega^2 r / 2 + omega v) with a v of at most twice the
-// fastest body's and omega r; nothing is farther than all bodies from each other, and an arm of 1 m.
-static double bend(const pp_recheck *c)
+static double motion_limit(const pp_recheck *c, int body)
 {
-    double turn = 0.0, way = 0.0, low[3] = {PP_INF, PP_INF, PP_INF},
-           high[3] = {-PP_INF, -PP_INF, -PP_INF};
-    if (c->info->coordinates != PERP_COORDINATES_JOINT) {
-        return 0.0;
+    const perp_recorded_body *b = &c->recording->body[body].about;
+    double reach = c->model ? c->model->body[body].reach : 1.0, place = 1.0 + reach;
+    for (int k = 0; k < 2; k++) {
+        place += fabs(c->q0[b->at_q + k]) + fabs(c->now->q[b->at_q + k]);
     }
-    for (int b = 0; b < c->info->bodies; b++) {
-        const perp_recorded_body *body = &c->recording->body[b].about;
-        const double *nu = c->now->nu + body->at;
-        bool spatial = body->kind == PERP_SPATIAL_BODY || body->kind == PERP_SPATIAL_PARTICLE;
-        for (int k = 0; k < (spatial ? 3 : 2) && body->at >= 0; k++) {
-            low[k] = fmin(low[k], c->now->q[body->at_q + k]);
-            high[k] = fmax(high[k], c->now->q[body->at_q + k]);
-        }
-        if (body->at >= 0) {
-            way = fmax(way, hypot(hypot(nu[0], nu[1]), spatial ? nu[2] : 0.0));
-        }
-        if (body->at >= 0 && body->kind == PERP_PLANAR_BODY) {
-            turn = fmax(turn, fabs(nu[2]));
-        } else if (body->at >= 0 && body->kind == PERP_SPATIAL_BODY) {
-            turn = fmax(turn, hypot(hypot(nu[3], nu[4]), nu[5]));
-        }
+    if (c->model) {
+        place = c->scales.place[c->scales.island[body]] + reach;
+        place += pp_length(pp_sub(c->after[body].p, c->before[body].p));
+        place += reach * (fabs(c->after[body].angle) + c->h * pp_length(c->after[body].w));
     }
-    double span = 1.0;
-    for (int k = 0; k < 3; k++) {
-        span += fmax(0.0, high[k] - low[k]);
-    }
-    return c->h * c->h * turn * (2.0 * way + 1.5 * turn * span) + told(c, span);
+    bool arcs = c->info->coordinates == PERP_COORDINATES_JOINT;
+    return ROUNDING * place + (arcs ? ALONG_ARCS * reach : 0.0);
 }
 
 void pp_check_motion(pp_recheck *c)
@@ -121,17 +93,19 @@ void pp_check_motion(pp_recheck *c)
                                 [PERP_PLANAR_PARTICLE] = 2,
                                 [PERP_SPATIAL_BODY] = 3,
                                 [PERP_SPATIAL_PARTICLE] = 3};
-    double theta = c->info->stepper == PERP_MOREAU_JEAN ? c->info->theta : 1.0, free = bend(c);
+    double theta = c->info->stepper == PERP_MOREAU_JEAN ? c->info->theta : 1.0;
     for (int b = 0; b < c->info->bodies; b++) {
         const perp_recorded_body *body = &c->recording->body[b].about;
+        double limit = body->at >= 0 ? motion_limit(c, b) : 0.0;
         for (int k = 0; k < moved[body->kind] && body->at >= 0; k++) {
             double q0 = c->q0[body->at_q + k], q = c->now->q[body->at_q + k];
             double mean = (1.0 - theta) * c->nu0[body->at + k] + theta * c->now->nu[body->at + k];
-            double error = fmax(0.0, fabs(q - q0 - c->h * mean) - free);
-            pp_check_see(c, PERP_CHECK_MOTION, error / fmax(1.0, fabs(q0)), body->name, "");
+            double arm = body->kind == PERP_PLANAR_BODY && k == 2 ? arm_of(c, b) : 1.0;
+            pp_check_see(c, PERP_CHECK_MOTION, arm * fabs(q - q0 - c->h * mean), limit, body->name,
+                         "");
         }
         if (body->at >= 0 && body->kind == PERP_SPATIAL_BODY) {
-            pp_check_see(c, PERP_CHECK_MOTION, fmax(0.0, turn_error(c, body, theta) - free),
+            pp_check_see(c, PERP_CHECK_MOTION, arm_of(c, b) * turn_error(c, body, theta), limit,
                          body->name, "");
         }
     }
@@ -167,32 +141,6 @@ perp_twist pp_check_velocity(const pp_recheck *c, int body)
     return of->nv == 0 ? (perp_twist){f->v, f->w} : spread(of, c->nu + of->at);
 }
 
-perp_twist pp_check_start(const pp_recheck *c, int body)
-{
-    const pp_body *of = &c->model->body[body];
-    return of->nv == 0 ? pp_check_velocity(c, body) : spread(of, c->start + of->at);
-}
-
-perp_twist pp_check_mean(const pp_recheck *c, int body)
-{
-    perp_twist a = pp_check_start(c, body), b = pp_check_velocity(c, body);
-    return (perp_twist){pp_scale(0.5, pp_add(a.v, b.v)), pp_scale(0.5, pp_add(a.w, b.w))};
-}
-
-perp_twist pp_check_middle(const pp_recheck *c, int body)
-{
-    const pp_body *of = &c->model->body[body];
-    double v[PP_BODY_NV];
-    if (of->nv == 0) {
-        return pp_check_velocity(c, body);
-    }
-    pp_body_solve(of, &c->kin.mass[body], c->kin.p_ext + of->at, v);
-    for (int k = 0; k < of->nv; k++) {
-        v[k] = 0.5 * (c->start[of->at + k] + v[k] + c->nu[of->at + k]);
-    }
-    return spread(of, v);
-}
-
 static double value_at(const pp_expr *expr, double t)
 {
     return expr ? pp_expr_value(expr, &t) : 0.0;
@@ -221,7 +169,25 @@ perp_vec3 pp_check_surface(const pp_recheck *c, const perp_contact *contact)
                   surface_of(c, contact->a.i, contact->point_W, t));
 }
 
-// Returns the energy that the contact's belt gave, less what undoing an overlap may.
+void pp_check_add_surface(pp_recheck *c, const perp_contact *contact)
+{
+    const perp_model *m = c->model;
+    int a = m->shape[contact->a.i].body, b = m->shape[contact->b.i].body;
+    double speed = pp_length(pp_check_surface(c, contact));
+    const int of[2] = {a, b};
+    for (int k = 0; k < 2; k++) {
+        const pp_frame *other = &c->before[of[1 - k]];
+        int island = c->scales.island[of[k]];
+        if (island >= 0) {
+            double given = m->body[of[1 - k]].nv == 0
+                               ? pp_length(pp_point_velocity(other, contact->point_W))
+                               : 0.0;
+            c->scales.speed[island] = fmax(c->scales.speed[island], speed + given);
+        }
+    }
+}
+
+// Returns what undoing an overlap may give: one that the order of the scheme explains.
 static double add_contact(pp_recheck *c, const perp_contact *contact)
 {
     const perp_model *m = c->model;
@@ -232,8 +198,10 @@ static double add_contact(pp_recheck *c, const perp_contact *contact)
     pp_check_add_at(&c->impulse[a], &c->before[a], -1.0, p, at);
     c->impulse[b].tau = pp_along(c->impulse[b].tau, 1.0, contact->moment_W);
     c->impulse[a].tau = pp_along(c->impulse[a].tau, -1.0, contact->moment_W);
-    return pp_dot3(contact->pf_W, pp_check_surface(c, contact)) +
-           contact->pn * fmin(0.0, contact->gap) / c->h;
+    c->load[a] += pp_length(p);
+    c->load[b] += pp_length(p);
+    double drift = pp_drift_contact(m, c->before, c->h, contact->a.i, contact->b.i);
+    return fmax(0.0, contact->pn) * fmin(fmax(0.0, -contact->gap), drift) / c->h;
 }
 
 // What springs evaluated at the end of the step did, from the state there.
@@ -258,42 +226,64 @@ static perp_status add_springs(pp_recheck *c, double *left)
 
 // ── Balances ─────────────────────────────────────────────────────────────────────────────────────
 
+static const double MOMENTUM = 1e-9;  // of what goes in and out of a body, and of what it has
+
 static void see_momentum(pp_recheck *c, const double *left)
 {
     for (int i = 0; i < c->model->bodies; i++) {
         const pp_body *body = &c->model->body[i];
         perp_vec3 f = c->impulse[i].f, tau = c->impulse[i].tau;
         const double w[PP_BODY_NV] = {f.x, f.y, f.z, tau.x, tau.y, tau.z};
+        int island = c->scales.island[i];
         for (int k = 0; k < body->nv; k++) {
-            pp_check_see(c, PERP_CHECK_MOMENTUM, fabs(left[body->at + k] - w[body->axis[k]]),
+            double own = body->mass * (MOMENTUM * pp_scale_speed(&c->scales, island) +
+                                       pp_scale_rounding(&c->scales, island));
+            double limit = own + MOMENTUM * c->load[i];
+            limit *= body->axis[k] < 3 ? 1.0 : fmax(body->reach, c->arm);
+            pp_check_see(c, PERP_CHECK_MOMENTUM, fabs(left[body->at + k] - w[body->axis[k]]), limit,
                          body->name, "");
         }
     }
 }
 
-// Work of all impulses along some velocities.
-static double work_along(const pp_recheck *c, pp_check_velocities *velocity)
+double pp_check_energy_at(const pp_recheck *c, const pp_frame *body, double t, const double *turn)
 {
-    double made = 0.0;
+    pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body, .turn = turn};  // read only
+    double sum = pp_potential(c->model, body) + pp_joint_energy(c->model, &kin);
     for (int i = 0; i < c->model->bodies; i++) {
-        perp_twist v = velocity(c, i);
-        made += pp_check_power(&c->impulse[i], &v);
+        const pp_body *b = &c->model->body[i];
+        if (b->nv > 0) {
+            perp_vec3 w = pp_mul_t(&body[i].R, body[i].w);
+            sum += 0.5 * (b->mass * pp_dot3(body[i].v, body[i].v) + pp_dot3(w, pp_mul(&b->I_B, w)));
+        }
     }
-    for (int i = 0; i < c->model->joints; i++) {
-        made -= pp_check_drive_work(c, i, velocity);
-    }
-    return made;
+    return sum;
 }
 
-// What the forces did within the step is counted along the velocities they alone would give, or along the
-// motion as it was: energy is made where both ways show it.
-static void see_energy(pp_recheck *c, double given)
+void pp_check_energy(pp_recheck *c, double allowed)
 {
-    double made = given + work_along(c, pp_check_middle);
-    if (made > 0.0) {
-        made = fmin(made, given + work_along(c, pp_check_mean));
+    double before = pp_check_energy_at(c, c->before, c->t0, c->turn0);
+    double after = pp_check_energy_at(c, c->after, c->now->t, c->turn);
+    double made = after - before - c->now->energy.work, moved = 0.0, rounding = 0.0, scale = 0.0;
+    for (int i = 0; i < c->model->bodies; i++) {
+        const pp_body *b = &c->model->body[i];
+        if (b->nv > 0) {
+            moved += b->mass * (pp_dot3(c->after[i].v, c->after[i].v) +
+                                pp_dot3(c->before[i].v, c->before[i].v));
+            rounding += 1e-13 * b->mass * pp_length(c->model->gravity) * pp_length(c->after[i].p);
+            rounding += pp_scale_rounding_energy(&c->scales, i);
+            scale += c->scales.energy[i];
+        }
     }
-    pp_check_see(c, PERP_CHECK_ENERGY, isnan(made) ? made : fmax(0.0, made), "", "");
+    for (int i = 0; i < c->model->forces; i++) {
+        const pp_force *f = &c->model->force[i];
+        if (f->kind == PERP_SPRING || f->kind == PERP_TWIST_SPRING) {
+            allowed += pp_drift_spring(c->model, c->before, c->after, c->h, f);
+        }
+    }
+    scale += moved + fabs(c->now->energy.work) + fabs(after - before);
+    made = isnan(made) ? made : fmax(0.0, made - allowed);
+    pp_check_see(c, PERP_CHECK_ENERGY, made, c->scales.slack * scale + rounding, "all bodies", "");
 }
 
 // Without inertia a billionth of it is left, so that what nothing holds has a velocity; a body that flies
@@ -306,21 +296,18 @@ static double no_inertia(double change)
 perp_status pp_check_balance(pp_recheck *c)
 {
     const perp_model *m = c->model;
-    pp_state state = {.t = c->t0,
-                      .q = (double *)(uintptr_t)c->q0,  // read only
-                      .nu = (double *)(uintptr_t)c->nu0,
-                      .turn = (double *)(uintptr_t)c->turn0};
-    perp_status status =
-        pp_kinematics_run(&c->kin, m, &state, c->h, c->info->gyroscopic, NULL, c->arena);
+    perp_status status = PERP_OK;
     double *left = PP_ARRAY(c->arena, double, m->nv);
     double *none = PP_ZEROS(c->arena, double, m->nv);
     c->impulse = PP_ZEROS(c->arena, perp_wrench, m->bodies);
     c->spring = PP_ZEROS(c->arena, double, m->joints);
-    if (status < 0 || !left || !none || !c->impulse || !c->spring) {
-        return status < 0 ? status : PERP_ERR_MEMORY;
+    c->load = PP_ZEROS(c->arena, double, m->bodies);
+    c->arm = 0.0;
+    if (!left || !none || !c->impulse || !c->spring || !c->load) {
+        return PERP_ERR_MEMORY;
     }
     bool inertia = c->info->stepper != PERP_QUASISTATIC;
-    double given = 0.0;
+    double allowed = 0.0;
     c->start = inertia ? c->nu0 : none;
     for (int i = 0; i < m->nv; i++) {
         double change = c->nu[i] - c->start[i];
@@ -330,15 +317,15 @@ perp_status pp_check_balance(pp_recheck *c)
     pp_axpy(m->nv, -1.0, c->kin.p_ext, left);
     status = add_springs(c, left);
     for (int i = 0; i < c->now->contacts; i++) {
-        given += add_contact(c, &c->now->contact[i]);
+        allowed += add_contact(c, &c->now->contact[i]);
     }
     for (int i = 0; i < m->joints; i++) {
-        given += pp_check_add_joint(c, i);
+        allowed += pp_check_add_joint(c, i);
     }
     if (status >= 0) {
         pp_check_joints(c);
         see_momentum(c, left);
-        see_energy(c, given);
+        pp_check_energy(c, allowed);
     }
     return status;
 }

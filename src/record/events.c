@@ -197,20 +197,22 @@ static void look_at_joints(perp_record *r, const perp_sim *sim)
 static void put_violation(perp_record *r, const perp_sim *sim)
 {
     const perp_certificate *c = &sim->info.certificate;
-    const perp_limits *l = &sim->def.limits;
     const struct {
         const char *name;
-        double value, limit;
-    } item[] = {{"gap_m", c->gap, l->gap},
-                {"complementarity_J", c->complementarity, l->complementarity},
-                {"cone_N_s", c->cone, l->cone},
-                {"joint_m", c->joint, l->joint},
-                {"momentum_N_s", c->momentum, l->momentum},
-                {"energy_created_J", c->energy_created, l->energy},
-                {"residual_m_s", c->residual, l->residual}};
+        double value;
+        perp_judged what;
+    } item[] = {{"gap_m", c->gap, PERP_JUDGED_GAP},
+                {"complementarity_J", c->complementarity, PERP_JUDGED_COMPLEMENTARITY},
+                {"cone_N_s", c->cone, PERP_JUDGED_CONE},
+                {"joint_m", c->joint, PERP_JUDGED_JOINT},
+                {"momentum_N_s", c->momentum, PERP_JUDGED_MOMENTUM},
+                {"energy_created_J", c->energy_created, PERP_JUDGED_ENERGY},
+                {"residual_m_s", c->residual, PERP_JUDGED_RESIDUAL},
+                {"motion_m", c->motion, PERP_JUDGED_MOTION},
+                {"path_m", c->path, PERP_JUDGED_PATH}};
     pp_text *text = begin(r, sim, "certificate-violated");
     for (size_t k = 0; k < sizeof item / sizeof item[0]; k++) {
-        if (!(item[k].value <= item[k].limit)) {
+        if (!(c->relative[item[k].what] <= 1.0)) {
             pp_text_member(text, item[k].name, item[k].value);
         }
     }

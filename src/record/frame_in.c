@@ -202,7 +202,11 @@ static void fill_numbers(const perp_recording *r, int k, perp_frame *out)
                                           .momentum = CELL(r, CERT_MOMENTUM, double, k),
                                           .energy_created = CELL(r, CERT_ENERGY, double, k),
                                           .residual = CELL(r, CERT_RESIDUAL, double, k),
+                                          .motion = CELL(r, CERT_MOTION, double, k),
+                                          .path = CELL(r, CERT_PATH, double, k),
                                           .passed = CELL(r, CERT_PASSED, uint8_t, k) != 0};
+    memcpy(out->certificate.relative, &CELL(r, CERT_RELATIVE, double, PERP_JUDGED_COUNT *k),
+           sizeof out->certificate.relative);
     out->energy = (perp_energy){.kinetic = CELL(r, KINETIC, double, k),
                                 .potential = CELL(r, POTENTIAL, double, k),
                                 .work = CELL(r, WORK, double, k),

@@ -167,6 +167,15 @@ static double start_kinetic(const perp_sim *sim)
     return sum;
 }
 
+static bool put_relative(pp_store *store, const double *relative)
+{
+    double *row = pp_store_rows(store, PP_COL_CERT_RELATIVE, 1);
+    if (row) {
+        memcpy(row, relative, PERP_JUDGED_COUNT * sizeof *row);
+    }
+    return row != NULL;
+}
+
 static bool put_judgement(perp_record *r, const perp_sim *sim)
 {
     pp_store *store = &r->store;
@@ -185,6 +194,9 @@ static bool put_judgement(perp_record *r, const perp_sim *sim)
            put_real(store, PP_COL_CERT_MOMENTUM, c->momentum) &&
            put_real(store, PP_COL_CERT_ENERGY, c->energy_created) &&
            put_real(store, PP_COL_CERT_RESIDUAL, c->residual) &&
+           put_real(store, PP_COL_CERT_MOTION, c->motion) &&
+           put_real(store, PP_COL_CERT_PATH, c->path) &&
+           put_relative(store, c->relative) &&
            put_byte(store, PP_COL_CERT_PASSED, c->passed) &&
            put_real(store, PP_COL_KINETIC, kinetic) &&
            put_real(store, PP_COL_POTENTIAL, potential) && put_real(store, PP_COL_WORK, r->work) &&

@@ -11,7 +11,7 @@
 
 #include <hdf5.h>
 
-enum { PP_RECORDING_VERSION = 1 };
+enum { PP_RECORDING_VERSION = 2 };
 
 typedef enum pp_cell { PP_F64, PP_I64, PP_I32, PP_U32, PP_U8, PP_CELLS } pp_cell;
 typedef enum pp_growth { PP_BY_FRAME, PP_BY_CONTACT, PP_BY_BYTE } pp_growth;
@@ -57,6 +57,9 @@ typedef enum pp_count { PP_ONE, PP_NQ, PP_NV, PP_DRIVEN_BODIES, PP_JOINTS, PP_SP
     X(CERT_MOMENTUM, "certificate/momentum", PP_F64, PP_BY_FRAME, PP_ONE, 1, "N s, N m s")         \
     X(CERT_ENERGY, "certificate/energy_created", PP_F64, PP_BY_FRAME, PP_ONE, 1, "J")              \
     X(CERT_RESIDUAL, "certificate/residual", PP_F64, PP_BY_FRAME, PP_ONE, 1, "m/s")                \
+    X(CERT_MOTION, "certificate/motion", PP_F64, PP_BY_FRAME, PP_ONE, 1, "m")                      \
+    X(CERT_PATH, "certificate/path", PP_F64, PP_BY_FRAME, PP_ONE, 1, "m")                          \
+    X(CERT_RELATIVE, "certificate/relative", PP_F64, PP_BY_FRAME, PP_ONE, 9, "of the limits")      \
     X(CERT_PASSED, "certificate/passed", PP_U8, PP_BY_FRAME, PP_ONE, 1, "")                        \
     X(KINETIC, "energy/kinetic", PP_F64, PP_BY_FRAME, PP_ONE, 1, "J")                              \
     X(POTENTIAL, "energy/potential", PP_F64, PP_BY_FRAME, PP_ONE, 1, "J")                          \

@@ -25,6 +25,11 @@ void pp_certificate_merge(perp_certificate *into, const perp_certificate *from)
     merge(&into->momentum, from->momentum);
     merge(&into->energy_created, from->energy_created);
     merge(&into->residual, from->residual);
+    merge(&into->motion, from->motion);
+    merge(&into->path, from->path);
+    for (int k = 0; k < PERP_JUDGED_COUNT; k++) {
+        merge(&into->relative[k], from->relative[k]);
+    }
     into->passed = into->passed && from->passed;
 }
 

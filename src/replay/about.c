@@ -194,8 +194,9 @@ static void columns(const pp_reel *reel, pp_bytes *out)
 
 // ── The run ──────────────────────────────────────────────────────────────────────────────────────
 
-static void method(const perp_recording_info *info, pp_bytes *out)
+static void method(const pp_reel *reel, pp_bytes *out)
 {
+    const perp_recording_info *info = reel->info;
     word(out, "stepper", perp_stepper_word((int)info->stepper));
     word(out, "form", perp_form_word((int)info->form));
     word(out, "friction", perp_friction_word((int)info->friction));
@@ -207,10 +208,8 @@ static void method(const perp_recording_info *info, pp_bytes *out)
     integer(out, "facets", info->facets);
     integer(out, "every", info->every);
     flag(out, "complete", info->complete);
-    const perp_limits *l = &info->limits;
-    const double limits[PP_CERTIFICATE_WIDTH] = {
-        l->gap, l->complementarity, l->cone, l->joint, l->momentum, l->energy, l->residual};
-    numbers(out, "limits", limits, PP_CERTIFICATE_WIDTH);
+    numbers(out, "limits", reel->limit, PP_CERTIFICATE_WIDTH);
+    numbers(out, "shares", reel->relative, PP_CERTIFICATE_WIDTH);
 }
 
 void pp_about_write(const pp_reel *reel, const perp_replay_def *def, pp_bytes *out)
@@ -222,7 +221,7 @@ void pp_about_write(const pp_reel *reel, const perp_replay_def *def, pp_bytes *o
     word(out, "remark", def->remark);
     flag(out, "spatial", info->spatial);
     flag(out, "live", def->live);
-    method(info, out);
+    method(reel, out);
     integer(out, "frames", info->frames);
     integer(out, "poses", reel->plan.poses.count);
     integer(out, "snaps", reel->plan.contacts.count);

@@ -61,13 +61,18 @@ static void see_ranges(pp_reel *reel, const perp_frame *frame)
     }
 }
 
-static void merge(merged *m, const perp_frame *frame)
+// Limits are relative to the scene: shown are those of the moments that come nearest to them.
+static void merge(pp_reel *reel, merged *m, const perp_frame *frame)
 {
     const perp_certificate *c = &frame->certificate;
     const double value[PP_CERTIFICATE_WIDTH] = {
         c->gap, c->complementarity, c->cone, c->joint, c->momentum, c->energy_created, c->residual};
     for (int i = 0; i < PP_CERTIFICATE_WIDTH; i++) {
         m->certificate[i] = fmax(m->certificate[i], value[i]);
+        if (c->relative[i] > reel->relative[i]) {
+            reel->relative[i] = c->relative[i];
+            reel->limit[i] = value[i] / c->relative[i];
+        }
     }
     m->passed = m->passed && c->passed;
     m->unique = m->unique && frame->unique;
@@ -118,7 +123,7 @@ perp_status pp_reel_scan(pp_reel *reel, perp_error *error)
         reel->contacts_of[k] = frame.contacts;
         see_ranges(reel, &frame);
         if (k > 0) {
-            merge(&m, &frame);
+            merge(reel, &m, &frame);
         }
         if (pp_clock_keeps(reel->plan.series, k, frames)) {
             put_series(reel, &frame, &m);

@@ -44,7 +44,10 @@ typedef struct pp_reel {
     int *row;            // of each body in the columns of poses, -1: fixed
     double *low, *high;  // of the positions, moving * axes
     double point_low[3], point_high[3];
-    int *contacts_of;  // of each frame
+    double
+        relative[PP_CERTIFICATE_WIDTH];  // of the certificate: nearest to the limit, of all frames
+    double limit[PP_CERTIFICATE_WIDTH];  // and the limit there
+    int *contacts_of;                    // of each frame
     int64_t outline, corners, faces;
     size_t event_bytes;
     pp_plan plan;

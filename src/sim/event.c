@@ -285,9 +285,14 @@ static perp_status certify(perp_sim *sim, double h)
                   .contacts = sim->contact_count,
                   .given = given,
                   .applied = sim->applied,
-                  .dissipated = after->dissipated,
-                  .residual = r->residual};
-    pp_certify_flown(&sim->info.certificate, &e, &sim->def.limits);
+                  .created = -after->dissipated,
+                  .energy = before.kinetic + after->kinetic + fabs(change) + fabs(after->work),
+                  .residual = r->residual,
+                  .slack = pp_slack_of(sim->def.tolerance)};
+    status = pp_certify_flown(&sim->info.certificate, &e, &sim->def.limits, sim->arena);
+    if (status < 0) {
+        return status;
+    }
     return sim->info.certificate.passed ? PERP_OK : PERP_INEXACT;
 }
 

@@ -17,13 +17,6 @@ perp_sim_def perp_sim_default(void)
         .theta = 0.5,
         .facets = 8,
         .event = {.eps = 0.01, .relative = 1e-13, .absolute = 1e-14, .most = 1e5},
-        .limits = {.gap = 1e-3,
-                   .complementarity = 1e-6,
-                   .cone = 1e-8,
-                   .joint = 1e-2,
-                   .momentum = 1e-8,
-                   .energy = 1e-6,
-                   .residual = 1e-6},
         .cookie = SIM_COOKIE,
     };
 }
@@ -33,38 +26,15 @@ static bool known_words(const perp_sim_def *def)
     return perp_stepper_word((int)def->stepper) && perp_form_word((int)def->form) &&
            perp_friction_word((int)def->friction) && perp_impact_word((int)def->impact) &&
            perp_rotation_word((int)def->rotation) && perp_gyroscopic_word((int)def->gyroscopic) &&
-           perp_positions_word((int)def->positions) && perp_coordinates_word((int)def->coordinates);
+           perp_positions_word((int)def->positions) && perp_start_word((int)def->start) &&
+           perp_coordinates_word((int)def->coordinates);
 }
 
 static bool limits_are_numbers(const perp_limits *l)
 {
     return l->gap >= 0.0 && l->complementarity >= 0.0 && l->cone >= 0.0 && l->joint >= 0.0 &&
-           l->momentum >= 0.0 && l->energy >= 0.0 && l->residual >= 0.0;
-}
-
-// A loose tolerance is relative to all impulses together; one row may be off by more. What it allows is no
-// violation: limits that are the usual ones follow it, those that were set stand.
-static void follow_tolerance(perp_sim_def *def, const perp_model *model)
-{
-    static const double WORST_ROW = 100.0;  // [m/s] per unit of tolerance
-    static const double A_STEP = 0.01;      // that it may take [s]
-    const perp_limits usual = perp_sim_default().limits;
-    perp_limits *l = &def->limits;
-    double speed = WORST_ROW * def->tolerance, heaviest = 0.0, all = 0.0;
-    for (int i = 0; i < model->bodies; i++) {
-        heaviest = fmax(heaviest, model->body[i].mass);
-        all += model->body[i].mass;
-    }
-    if (!(speed > usual.residual)) {
-        return;
-    }
-    l->residual = l->residual == usual.residual ? speed : l->residual;
-    l->gap = l->gap == usual.gap ? usual.gap + speed * A_STEP : l->gap;
-    if (l->complementarity == usual.complementarity) {
-        l->complementarity = fmax(usual.complementarity, speed * heaviest);
-    }
-    l->cone = l->cone == usual.cone ? fmax(usual.cone, speed * heaviest) : l->cone;
-    l->energy = l->energy == usual.energy ? fmax(usual.energy, speed * all) : l->energy;
+           l->momentum >= 0.0 && l->energy >= 0.0 && l->residual >= 0.0 && l->motion >= 0.0 &&
+           l->path >= 0.0;
 }
 
 static perp_status check_def(const perp_sim_def *def, perp_error *error)
@@ -171,7 +141,6 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
         s->def.solver = s->solver;
     }
     s->team = (pp_team){s->env, def->threads > 1 ? def->threads : 1};
-    follow_tolerance(&s->def, model);
     s->memory = pp_arena_create(env);
     s->arena = pp_arena_create(env);
     s->found.arena[0] = pp_arena_create(env);
@@ -187,7 +156,8 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
         perp_sim_destroy(s);
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     }
-    status = pp_sim_plant(s, error);
+    status = pp_sim_fit_start(s, error);
+    status = status < 0 ? status : pp_sim_plant(s, error);
     status = status < 0 || def->stepper != PERP_EVENT ? status : pp_sim_event_create(s, error);
     if (status < 0) {
         perp_sim_destroy(s);

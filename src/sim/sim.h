@@ -76,6 +76,8 @@ struct perp_sim {
 void pp_sim_follow_turns(const perp_model *model, const pp_kinematics *kin, double *turn);
 // Turns start over from what the frames show.
 void pp_sim_reset_turns(perp_sim *sim);
+// Removes overlaps, open joints and crossed limits of the start, unless it is to stay as given.
+perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error);
 // ── Joint coordinates ────────────────────────────────────────────────────────────────────────────
 // Makes the tree where the sim has one, and puts the bodies on it.
 perp_status pp_sim_plant(perp_sim *sim, perp_error *error);

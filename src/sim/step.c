@@ -140,8 +140,7 @@ static void note_overlap(perp_sim *sim)
         const pp_contact *c = &sim->step.gap.contact[i];
         deepest = !deepest || c->gap < deepest->gap ? c : deepest;
     }
-    if (deepest && deepest->gap < -fmax(10.0 * sim->def.limits.gap, 1e-2 * m->length_scale) &&
-        !sim->info.remark[0]) {
+    if (deepest && deepest->gap < -1e-2 * m->length_scale && !sim->info.remark[0]) {
         pp_print(sim->info.remark, sizeof sim->info.remark,
                  "'%s' and '%s' overlapped by %.3g m and were pushed apart",
                  m->shape[deepest->a].name, m->shape[deepest->b].name, -deepest->gap);
@@ -255,10 +254,15 @@ static perp_status solve_middle(perp_sim *sim, const double *nu, double h)
     return goes && !last ? PERP_ERR_MEMORY : status;
 }
 
+static double theta_of(const perp_sim *sim)
+{
+    return sim->def.stepper == PERP_MOREAU_JEAN ? sim->def.theta : 1.0;
+}
+
 // Places at the end of the step, with the velocities of the answer.
 static perp_status place(perp_sim *sim, double h)
 {
-    double theta = sim->def.stepper == PERP_MOREAU_JEAN ? sim->def.theta : 1.0;
+    double theta = theta_of(sim);
     pp_step *s = &sim->step;
     pp_integrate(&sim->next, sim->model, &sim->now, s->answer.nu, h, theta, sim->def.rotation);
     if (sim->tree && pp_sim_move(sim, h) < 0) {
@@ -428,13 +432,14 @@ static perp_status find_end(perp_sim *sim)
 static perp_status certify(perp_sim *sim, const double *nu)
 {
     const pp_step *s = &sim->step;
+    bool quasistatic = sim->def.stepper == PERP_QUASISTATIC;
     perp_status found = find_end(sim);
     if (found < 0) {
         return found;
     }
-    size_t reals = (size_t)sim->model->nv + (size_t)s->row.nn + (size_t)s->row.nt;
     pp_evidence e = {.model = sim->model,
                      .kin = &s->kin,
+                     .gaps = &s->gap,
                      .rows = &s->row,
                      .nu_old = nu,
                      .nu = s->answer.nu,
@@ -446,13 +451,16 @@ static perp_status certify(perp_sim *sim, const double *nu)
                      .gaps_end = &sim->found.gaps,
                      .polygons = s->answer.form != PERP_FORM_CONE,
                      .impact = s->answer.impact,
-                     .scratch = PP_ARRAY(sim->arena, double, reals)};
-    if (!e.scratch) {
-        return PERP_ERR_MEMORY;
-    }
-    pp_certify(&sim->info.certificate, &e, &sim->def.limits);
-    pp_ledger(&sim->info.energy, &e);
-    perp_status status = pp_sim_report(sim);
+                     .stepper = sim->def.stepper,
+                     .rotation = sim->def.rotation,
+                     .along_joints = sim->tree != NULL,
+                     .theta = theta_of(sim),
+                     .inertia = quasistatic ? QUASISTATIC_MASS : 1.0,
+                     .slack = pp_slack_of(sim->def.tolerance),
+                     .applied = sim->applied};
+    perp_status status =
+        pp_certify(&sim->info.certificate, &sim->info.energy, &e, &sim->def.limits, sim->arena);
+    status = status < 0 ? status : pp_sim_report(sim);
     return status < 0 ? status : sim->info.certificate.passed ? PERP_OK : PERP_INEXACT;
 }
 

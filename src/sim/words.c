@@ -62,6 +62,13 @@ const char *perp_positions_word(int how)
     return PICK(words, how);
 }
 
+const char *perp_start_word(int how)
+{
+    static const char *const words[] = {
+        [PERP_START_MENDED] = "mended", [PERP_START_AS_GIVEN] = "as given"};
+    return PICK(words, how);
+}
+
 const char *perp_coordinates_word(int which)
 {
     static const char *const words[] = {

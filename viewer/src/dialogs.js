@@ -52,10 +52,10 @@ export class Dialogs {
     const { worst, when, passedAt } = app.worst();
     const limits = app.run.about.limits;
     const rows = CERTIFICATE.map(([, name, unit], i) => {
-      const share = limits[i] > 0 ? worst[i] / limits[i] : 0;
+      const share = app.run.about.shares?.[i] ?? 0;
       const wide = share > 0 ? Math.max(2, Math.min(100, (100 * (Math.log10(share) + 9)) / 9)) : 2;
       return `<tr class="${share > 1 ? "bad" : ""}"><td>${name}</td><td class="num">${worst[i] ? worst[i].toExponential(2) : "0"} ${unit}</td>
-        <td class="num">${limits[i].toExponential(0)}</td><td><span class="bar" style="width:${wide}px"></span></td>
+        <td class="num">${limits[i] > 0 ? limits[i].toExponential(0) : "relative"}</td><td><span class="bar" style="width:${wide}px"></span></td>
         <td><button data-go="${when[i]}">${+when[i].toFixed(4)} s</button></td></tr>`;
     }).join("");
     this.open(`<header><h2>${passedAt.length ? "Past a limit" : "Certified"}</h2>${close}</header>

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The balance of momentum, body by body: M (nu - nu_l) - p_ext - W p. Impulses of contacts act at their points as
+// forces and moments; those of joints and springs along their rows.                     theory (K6)
+#include "certify/scale.h"
+
+#include "math/math.h"
+
+#include <math.h>
+
+// Sums of a body: what is left over, and how much there was, of impulse and of its moment.
+typedef struct account {
+    perp_vec3 f, tau;
+    double size_f, size_tau;
+} account;
+
+double pp_judge_rate(const perp_model *m, const pp_row *row, const perp_twist *body)
+{
+    double sum = row->rate;
+    for (int k = 0; k < row->count; k++) {
+        const pp_body *b = &m->body[row->body[k]];
+        const perp_twist *v = &body[row->body[k]];
+        const double all[PP_BODY_NV] = {v->v.x, v->v.y, v->v.z, v->w.x, v->w.y, v->w.z};
+        for (int i = 0; i < b->nv; i++) {
+            sum += row->J[k][i] * all[b->axis[i]];
+        }
+    }
+    return sum;
+}
+
+// A row's part of one body as a force and a moment.
+static perp_wrench part_of(const perp_model *m, const pp_row *row, int k)
+{
+    const pp_body *b = &m->body[row->body[k]];
+    double all[PP_BODY_NV] = {0.0};
+    for (int i = 0; i < b->nv; i++) {
+        all[b->axis[i]] = row->J[k][i];
+    }
+    return (perp_wrench){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
+}
+
+double pp_judge_mobility(const pp_evidence *e, const pp_row *row)
+{
+    double sum = 0.0;
+    for (int k = 0; k < row->count; k++) {
+        const pp_body *body = &e->model->body[row->body[k]];
+        perp_wrench w = part_of(e->model, row, k);
+        perp_vec3 turn_B = pp_mul_t(&e->kin->body[row->body[k]].R, w.tau);
+        sum += pp_dot3(w.f, w.f) / body->mass + pp_dot3(turn_B, pp_mul(&body->inverse_IB, turn_B));
+    }
+    sum = sum / e->inertia + row->gamma;
+    return sum > 0.0 ? sum : 1.0;
+}
+
+static void add(account *to, double sign, perp_vec3 f, perp_vec3 arm, perp_vec3 moment)
+{
+    perp_vec3 tau = pp_add(moment, pp_cross(arm, f));
+    to->f = pp_along(to->f, sign, f);
+    to->tau = pp_along(to->tau, sign, tau);
+    to->size_f += pp_length(f);
+    to->size_tau += pp_length(moment) + pp_length(arm) * pp_length(f);
+}
+
+// Start and end velocities, and the impulse of the forces.
+static account open_account(const pp_evidence *e, int i)
+{
+    const pp_body *body = &e->model->body[i];
+    const pp_frame *f = &e->kin->body[i];
+    double dv[PP_BODY_NV] = {0.0}, v[PP_BODY_NV] = {0.0}, p[PP_BODY_NV] = {0.0};
+    for (int k = 0; k < body->nv; k++) {
+        int at = body->at + k;
+        dv[body->axis[k]] = e->nu[at] - e->nu_old[at];
+        v[body->axis[k]] = fabs(e->nu[at]) + fabs(e->nu_old[at]);
+        p[body->axis[k]] = e->kin->p_ext[at];
+    }
+    perp_vec3 turn_B = pp_mul_t(&f->R, pp_vec(dv[3], dv[4], dv[5]));
+    perp_vec3 spin = pp_mul(&f->R, pp_mul(&body->I_B, turn_B));
+    double I = body->I_B.m[0] + body->I_B.m[4] + body->I_B.m[8];
+    account a = {.f = pp_scale(e->inertia * body->mass, pp_vec(dv[0], dv[1], dv[2])),
+                 .tau = pp_scale(e->inertia, spin)};
+    a.size_f = e->inertia * body->mass * (v[0] + v[1] + v[2]);
+    a.size_tau = e->inertia * I * (v[3] + v[4] + v[5]);
+    add(&a, -1.0, pp_vec(p[0], p[1], p[2]), pp_vec(0.0, 0.0, 0.0), pp_vec(p[3], p[4], p[5]));
+    return a;
+}
+
+static void add_rows(const pp_evidence *e, account *of, const pp_row *row, const double *p,
+                     int count)
+{
+    for (int i = 0; i < count; i++) {
+        for (int k = 0; k < row[i].count && p[i] != 0.0; k++) {
+            perp_wrench w = part_of(e->model, &row[i], k);
+            add(&of[row[i].body[k]], -1.0, pp_scale(p[i], w.f), pp_vec(0.0, 0.0, 0.0),
+                pp_scale(p[i], w.tau));
+        }
+    }
+}
+
+static void add_contact(const pp_evidence *e, account *of, int i)
+{
+    const perp_model *m = e->model;
+    const pp_rows *rows = e->rows;
+    const pp_contact *c = &e->gaps->contact[rows->contact[i]];
+    perp_vec3 o = pp_cross(c->n, c->t), f = pp_scale(e->pn[i], c->n), moment = {0.0, 0.0, 0.0};
+    for (int g = 0; g < rows->grouped[i]; g++) {
+        const pp_friction *group = &rows->group[rows->friction[i] + g];
+        double first = e->pt[group->t], second = group->size == 2 ? e->pt[group->t + 1] : 0.0;
+        double mu_2 = c->mu_2 >= 0.0 ? c->mu_2 : c->mu;
+        if (group->kind == PP_SPIN) {
+            moment = pp_along(moment, first, c->n);
+        } else if (group->kind == PP_ROLL) {
+            moment = pp_along(pp_along(moment, first, c->t), second, o);
+        } else if (group->size == 1) {
+            f = pp_along(f, first, c->t);
+        } else {
+            f = pp_along(f, c->mu > 0.0 ? first : 0.0, c->t);
+            f = pp_along(f, (c->mu > 0.0 ? mu_2 / c->mu : 1.0) * second, o);
+        }
+    }
+    const int bodies[2] = {m->shape[c->a].body, m->shape[c->b].body};
+    for (int k = 0; k < 2; k++) {
+        if (m->body[bodies[k]].nv > 0) {
+            perp_vec3 arm = pp_sub(c->point, e->kin->body[bodies[k]].p);
+            add(&of[bodies[k]], k == 0 ? 1.0 : -1.0, f, arm, moment);
+        }
+    }
+}
+
+// A billionth of what goes in and out of a body, and of what it has at the speeds of its island.
+static const double MOMENTUM = 1e-9;
+
+perp_status pp_judge_momentum(perp_certificate *c, const pp_evidence *e, const pp_scales *s,
+                              const perp_limits *limits, pp_arena *arena)
+{
+    const perp_model *m = e->model;
+    const pp_rows *rows = e->rows;
+    account *of = PP_ZEROS(arena, account, m->bodies);
+    if (!of) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        if (m->body[i].nv > 0) {
+            of[i] = open_account(e, i);
+        }
+    }
+    for (int i = 0; i < rows->nc; i++) {
+        add_contact(e, of, i);
+    }
+    add_rows(e, of, rows->b, e->pb, rows->nb);
+    add_rows(e, of, rows->m, e->pm, rows->nm);
+    add_rows(e, of, rows->n + rows->nc, e->pn + rows->nc, rows->nn - rows->nc);
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        if (body->nv == 0) {
+            continue;
+        }
+        of[i].f.z = pp_body_is_spatial(body) ? of[i].f.z : 0.0;
+        perp_vec3 tau = of[i].tau;
+        double turn = body->kind == PERP_SPATIAL_BODY ? pp_length(tau) : fabs(tau.z);
+        double own = MOMENTUM * body->mass * pp_scale_speed(s, s->island[i]) +
+                     body->mass * pp_scale_rounding(s, s->island[i]);
+        pp_hold(c, limits, PERP_JUDGED_MOMENTUM, pp_length(of[i].f), MOMENTUM * of[i].size_f + own);
+        if (pp_body_turns(body)) {
+            pp_hold(c, limits, PERP_JUDGED_MOMENTUM, turn,
+                    MOMENTUM * of[i].size_tau + own * body->reach);
+        }
+    }
+    return PERP_OK;
+}

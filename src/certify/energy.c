@@ -1,0 +1,361 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Energy of the whole step: kinetic and potential at its end, less those at its start, less the work of what acts
+// from outside. Places are taken where the bodies are, not where velocities would put them.   theory (K4)
+//
+//   created = T+ + V+ - T - V - sum (outside impulse . way / h)
+//
+// Outside are forces without a potential, wrenches from the caller, driven bodies, belts, and the drives of joints.
+// Springs and gravity are in V; dampers, friction, impacts and the scheme may take energy and have no
+// entry. What the order of the scheme may add is in allowance().
+#include "certify/scale.h"
+
+#include "math/math.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct book {
+    const pp_evidence *e;
+    const pp_scales *s;
+    double *created;  // islands [J]
+    double *allowed;  // islands: what the order of the scheme may add [J]
+    double *moved;    // islands: energy that went to and fro, for rounding [J]
+    perp_energy ledger;
+    double before;  // kinetic and potential energy at the start [J]
+} book;
+
+static void spend(book *b, int island, double work)
+{
+    b->created[island] -= work;
+    b->moved[island] += fabs(work);
+    b->ledger.work += work;
+}
+
+static void store(book *b, int island, double before, double after)
+{
+    b->created[island] += after - before;
+    b->moved[island] += fabs(after) + fabs(before);
+    b->before += before;
+    b->ledger.potential += after;
+}
+
+static double kinetic(const pp_body *body, const pp_frame *f)
+{
+    perp_vec3 w_B = pp_mul_t(&f->R, f->w);
+    return 0.5 * body->mass * pp_dot3(f->v, f->v) + 0.5 * pp_dot3(w_B, pp_mul(&body->I_B, w_B));
+}
+
+// Mean angular velocity of the step times h: what a torque works along.
+static perp_vec3 turn_of(const pp_evidence *e, int i)
+{
+    const pp_body *body = &e->model->body[i];
+    double w[3] = {0.0};
+    if (body->nv == 0) {
+        return pp_scale(e->kin->h, e->kin->body[i].w);
+    }
+    for (int k = 0; k < body->nv; k++) {
+        if (body->axis[k] >= 3) {
+            double mean =
+                (1.0 - e->theta) * e->nu_old[body->at + k] + e->theta * e->nu[body->at + k];
+            w[body->axis[k] - 3] = e->kin->h * mean;
+        }
+    }
+    return pp_vec(w[0], w[1], w[2]);
+}
+
+static void add_bodies(book *b)
+{
+    const pp_evidence *e = b->e;
+    for (int i = 0; i < e->model->bodies; i++) {
+        const pp_body *body = &e->model->body[i];
+        const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
+        int at = b->s->island[i];
+        if (at < 0) {
+            continue;
+        }
+        double T = kinetic(body, from), after = kinetic(body, to);
+        double fall = body->mass * pp_dot3(e->model->gravity, pp_sub(to->p, from->p));
+        b->created[at] += after - T - fall;
+        b->moved[at] += after + T + fabs(fall);
+        b->ledger.kinetic += after;
+        b->ledger.potential -= body->mass * pp_dot3(e->model->gravity, to->p);
+        b->before += T - body->mass * pp_dot3(e->model->gravity, from->p);
+    }
+}
+
+// ── Forces ───────────────────────────────────────────────────────────────────────────────────────
+
+// Work of a wrench at a world point on a body, along its way in the step.
+static double work_on(const pp_evidence *e, int i, perp_vec3 f, perp_vec3 at, perp_vec3 torque)
+{
+    const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
+    perp_vec3 tau = pp_add(torque, pp_cross(pp_sub(at, from->p), f));
+    return pp_dot3(f, pp_sub(to->p, from->p)) + pp_dot3(tau, turn_of(e, i));
+}
+
+static double value_of(const pp_expr *expr, const double *x)
+{
+    return expr ? pp_expr_value(expr, x) : 0.0;
+}
+
+static double expression_work(const pp_evidence *e, const pp_force *force)
+{
+    const pp_frame *f = &e->kin->body[force->b];
+    double x[PP_SPATIAL_VARS] = {e->kin->t, f->p.x, f->p.y, f->p.z,   f->v.x,   f->v.y,  f->v.z,
+                                 f->w.x,    f->w.y, f->w.z, f->rot.x, f->rot.y, f->rot.z};
+    const double planar[PP_PLANAR_VARS] = {e->kin->t, f->p.x, f->p.y, f->angle,
+                                           f->v.x,    f->v.y, f->w.z};
+    if (!e->model->spatial) {
+        memcpy(x, planar, sizeof planar);
+    }
+    perp_vec3 push = {value_of(force->f[0], x), value_of(force->f[1], x), value_of(force->f[2], x)};
+    perp_vec3 turn = {value_of(force->torque[0], x), value_of(force->torque[1], x),
+                      value_of(force->torque[2], x)};
+    perp_vec3 at = pp_add(f->p, pp_mul(&f->R, force->r_B));
+    if (force->body_axes) {
+        push = pp_mul(&f->R, push);
+        turn = pp_mul(&f->R, turn);
+    }
+    return work_on(e, force->b, push, at, turn);
+}
+
+static double spring_energy(const pp_force *f, const pp_frame *body)
+{
+    double stretch = body[f->b].angle - body[f->a].angle - f->rest;
+    if (f->kind == PERP_SPRING) {
+        perp_vec3 d = pp_sub(pp_point(&body[f->b], f->r_B), pp_point(&body[f->a], f->r_A));
+        stretch = pp_length(d) - f->rest;
+    }
+    return 0.5 * f->stiffness * stretch * stretch;
+}
+
+static int island_of(const book *b, const pp_force *f)
+{
+    int at = b->s->island[f->b];
+    return at >= 0 ? at : b->s->island[f->a];
+}
+
+// An explicit spring pulls with its force at the start; an end that is not free is held by something that
+// works on it along the way of that end. Implicit ones are rows.
+static double held_work(const pp_evidence *e, const pp_force *f)
+{
+    double work = 0.0;
+    const pp_frame *a = &e->kin->body[f->a], *b = &e->kin->body[f->b];
+    perp_vec3 pa = pp_point(a, f->r_A), pb = pp_point(b, f->r_B), d = pp_sub(pb, pa);
+    perp_vec3 v = pp_sub(pp_point_velocity(b, pb), pp_point_velocity(a, pa));
+    double length = pp_length(d);
+    if (f->kind != PERP_SPRING || f->implicit || length == 0.0) {
+        return 0.0;
+    }
+    perp_vec3 u = pp_scale(1.0 / length, d);
+    v = f->isotropic ? v : pp_scale(pp_dot3(u, v), u);
+    perp_vec3 pull = pp_along(pp_scale(f->damping, v), f->stiffness * (length - f->rest), u);
+    if (e->model->body[f->a].nv == 0) {
+        work -= pp_dot3(pull, pp_sub(pp_point(&e->end->body[f->a], f->r_A), pa));
+    }
+    if (e->model->body[f->b].nv == 0) {
+        work += pp_dot3(pull, pp_sub(pp_point(&e->end->body[f->b], f->r_B), pb));
+    }
+    return work;
+}
+
+// V of a spring beyond its tangent: half h^2 times its stiffness along, and its pull times v^2 / L across. An
+// explicit spring may add both where the step resolves it, h^2 K / m <= 1.              theory (K5)
+double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
+                       const pp_force *f)
+{
+    double stretch = from[f->b].angle - from[f->a].angle - f->rest, across = 0.0;
+    double along = to[f->b].angle - to[f->a].angle - f->rest - stretch;
+    if (f->kind == PERP_SPRING) {
+        perp_vec3 d0 = pp_sub(pp_point(&from[f->b], f->r_B), pp_point(&from[f->a], f->r_A));
+        perp_vec3 d1 = pp_sub(pp_point(&to[f->b], f->r_B), pp_point(&to[f->a], f->r_A));
+        perp_vec3 way = pp_sub(d1, d0);
+        double length = pp_length(d0), all = pp_dot3(way, way);
+        stretch = length - f->rest;
+        along = length > 0.0 ? pp_dot3(way, d0) / length : sqrt(all);
+        across = length > 0.0 ? fmax(0.0, all - along * along) / length : 0.0;
+    }
+    double light = PP_INF;
+    const int ends[2] = {f->a, f->b};
+    for (int k = 0; k < 2; k++) {
+        const pp_body *body = &m->body[ends[k]];
+        double inertia = f->kind == PERP_SPRING ? body->mass : body->I_B.m[8];
+        light = body->nv > 0 ? fmin(light, inertia) : light;
+    }
+    double bend = 0.5 * fabs(f->stiffness * stretch) * across;
+    if (f->implicit) {
+        return bend;
+    }
+    bool resolved = h * h * f->stiffness <= light;
+    return resolved ? bend + 0.5 * f->stiffness * along * along : 0.0;
+}
+
+static void add_spring(book *b, const pp_force *f, int at)
+{
+    const pp_evidence *e = b->e;
+    const pp_frame *from = e->kin->body, *to = e->end->body;
+    store(b, at, spring_energy(f, from), spring_energy(f, to));
+    spend(b, at, held_work(e, f));
+    b->allowed[at] += pp_drift_spring(e->model, from, to, e->kin->h, f);
+}
+
+static void add_forces(book *b)
+{
+    const pp_evidence *e = b->e;
+    const perp_model *m = e->model;
+    for (int i = 0; i < m->forces; i++) {
+        const pp_force *f = &m->force[i];
+        int at = island_of(b, f);
+        if (at < 0) {
+            continue;
+        }
+        if (f->kind == PERP_FORCE) {
+            spend(b, at, expression_work(e, f));
+        } else if (f->kind == PERP_SPRING || f->kind == PERP_TWIST_SPRING) {
+            add_spring(b, f, at);
+        }
+    }
+    for (int i = 0; i < m->bodies && e->applied; i++) {
+        int at = b->s->island[i];
+        if (at >= 0) {
+            spend(b, at, work_on(e, i, e->applied[i].f, e->kin->body[i].p, e->applied[i].tau));
+        }
+    }
+}
+
+// ── Joints, drives, contacts ─────────────────────────────────────────────────────────────────────
+
+static void add_joint_springs(book *b)
+{
+    const pp_evidence *e = b->e;
+    const perp_model *m = e->model;
+    for (int i = 0; i < m->joints && e->kin->turn && e->end->turn; i++) {
+        const pp_joint *j = &m->joint[i];
+        int at = b->s->island[j->b] >= 0 ? b->s->island[j->b] : b->s->island[j->a];
+        if (!(j->stiffness > 0.0) || at < 0) {
+            continue;
+        }
+        double x = e->kin->turn[i] - j->rest, y = e->end->turn[i] - j->rest;
+        store(b, at, 0.5 * j->stiffness * x * x, 0.5 * j->stiffness * y * y);
+    }
+}
+
+// Impulse p of a row that something outside stands behind: all of a drive, else what moves the other side.
+static double outside_work(const pp_evidence *e, const pp_row *row, double p)
+{
+    if (!row->drives) {
+        return -p * row->rate;
+    }
+    double before = row->before, after = pp_row_rate(e->model, row, e->nu);
+    return p * ((1.0 - e->theta) * before + e->theta * after - row->rate);
+}
+
+static void add_rows(book *b, const pp_row *row, const double *p, int count)
+{
+    for (int i = 0; i < count; i++) {
+        int at = pp_scale_island(b->s, &row[i]);
+        if (at < 0 || p[i] == 0.0 || (row[i].rate == 0.0 && !row[i].drives)) {
+            continue;
+        }
+        spend(b, at, outside_work(b->e, &row[i], p[i]));
+    }
+}
+
+// ── What the order of the scheme may add ─────────────────────────────────────────────────────────
+
+// A body that turns in a step leaves its tangent by up to h^2 w^2 r / 2 in places r away, in this step and, seen from
+// its end, in the one before: so far may a gap or a joint be off that holds to first order.     theory (K5)
+static double turned_away(const perp_model *m, const pp_frame *frame, double h, int body,
+                          double arm)
+{
+    double turn = h * pp_length(frame[body].w);
+    return m->body[body].nv > 0 ? turn * turn * arm : 0.0;
+}
+
+// A shape that rolls does so about the centre of its curvature, which is flatter than its reach: r^2 over half the
+// thickness, as of an ellipsoid.
+static double roll_radius(const perp_model *m, int shape)
+{
+    double reach = m->body[m->shape[shape].body].reach, half = 0.5 * m->shape[shape].thickness;
+    return half > 0.0 && half < reach ? reach * reach / half : reach;
+}
+
+double pp_drift_contact(const perp_model *m, const pp_frame *frame, double h, int a, int b)
+{
+    double drift = turned_away(m, frame, h, m->shape[a].body, roll_radius(m, a)) +
+                   turned_away(m, frame, h, m->shape[b].body, roll_radius(m, b));
+    return fmin(drift, pp_scale_overlap(m, a, b));
+}
+
+double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j)
+{
+    double arm = pp_scale_arm(m, j);
+    const pp_frame *a = &frame[j->a], *b = &frame[j->b];
+    perp_vec3 va = pp_point_velocity(a, pp_point(a, j->r_A)),
+              vb = pp_point_velocity(b, pp_point(b, j->r_B));
+    double speed = pp_length(pp_sub(vb, va));
+    double slide = h * h * speed * pp_length(a->w);
+    double swing = j->kind == PERP_DISTANCE ? h * h * speed * speed / j->length : 0.0;
+    double drift = turned_away(m, frame, h, j->a, arm) + turned_away(m, frame, h, j->b, arm);
+    return fmin(drift + slide + swing, pp_scale_apart(m, j));
+}
+
+// Work of an impulse along what it closes in the step: that of a drift which the order explains is no fault.
+static void allow_drift(book *b)
+{
+    const pp_evidence *e = b->e;
+    const pp_rows *rows = e->rows;
+    double h = e->kin->h;
+    for (int i = 0; i < rows->nc; i++) {
+        const pp_contact *c = &e->gaps->contact[rows->contact[i]];
+        int at = pp_scale_island(b->s, &rows->n[i]);
+        if (at >= 0 && c->gap < 0.0 && e->pn[i] > 0.0) {
+            b->allowed[at] +=
+                e->pn[i] * fmin(-c->gap, pp_drift_contact(e->model, e->kin->body, h, c->a, c->b)) /
+                h;
+        }
+    }
+    for (int i = 0; i < rows->nb; i++) {
+        const pp_row *row = &rows->b[i];
+        int at = pp_scale_island(b->s, row);
+        if (at >= 0 && row->joint >= 0 && !row->spring && !row->drives) {
+            const pp_joint *joint = &e->model->joint[row->joint];
+            double drift = pp_drift_joint(e->model, e->kin->body, h, joint);
+            b->allowed[at] += fabs(e->pb[i]) * fmin(fabs(row->value), drift) / h;
+        }
+    }
+}
+
+perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_evidence *e,
+                            const pp_scales *s, const perp_limits *limits, pp_arena *arena)
+{
+    book b = {.e = e,
+              .s = s,
+              .created = PP_ZEROS(arena, double, e->model->bodies),
+              .allowed = PP_ZEROS(arena, double, e->model->bodies),
+              .moved = PP_ZEROS(arena, double, e->model->bodies)};
+    if (!b.created || !b.allowed || !b.moved) {
+        return PERP_ERR_MEMORY;
+    }
+    add_bodies(&b);
+    add_forces(&b);
+    add_joint_springs(&b);
+    add_rows(&b, e->rows->b, e->pb, e->rows->nb);
+    add_rows(&b, e->rows->m, e->pm, e->rows->nm);
+    add_rows(&b, e->rows->n, e->pn, e->rows->nn);
+    add_rows(&b, e->rows->t, e->pt, e->rows->nt);
+    allow_drift(&b);
+    *ledger = b.ledger;
+    ledger->dissipated = b.before + ledger->work - ledger->kinetic - ledger->potential;
+    for (int i = 0; i < e->model->bodies && e->stepper != PERP_QUASISTATIC; i++) {
+        if (s->island[i] != i) {
+            continue;
+        }
+        double created = fmax(0.0, b.created[i] - b.allowed[i]);
+        pp_hold(c, limits, PERP_JUDGED_ENERGY, isnan(b.created[i]) ? b.created[i] : created,
+                s->slack * (s->energy[i] + b.moved[i]) + pp_scale_rounding_energy(s, i));
+    }
+    return PERP_OK;
+}

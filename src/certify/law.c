@@ -1,0 +1,309 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The laws of contact, joints and drives, held against impulses and velocities. Rates, mobilities and projections are
+// reckoned here from contact points, frames and masses: none is taken from the stages that made the step.
+//
+//   normal    0 <= p_n  _|_  n . (v_b - v_a) + bias >= 0
+//   friction  p_t nearest in mu p_n D to p_t - slip / m                                 theory (K2)
+#include "certify/scale.h"
+
+#include "math/math.h"
+
+#include <math.h>
+
+// Impulses and velocities that the laws are held against. base: normal impulse that adds to the friction
+// limit without being an unknown of the phase, NULL: none.
+typedef struct phase {
+    const perp_twist *body;  // velocities after the phase
+    const double *pn, *pt, *base;
+} phase;
+
+typedef struct judge {
+    const pp_evidence *e;
+    const pp_scales *s;
+    const perp_limits *limits;
+    const phase *at;
+} judge;
+
+// d . (I^-1 d) for a direction of rotation in world axes.
+static double turned_mobility(const pp_body *body, const pp_frame *f, perp_vec3 d)
+{
+    perp_vec3 d_B = pp_mul_t(&f->R, d);
+    return pp_dot3(d_B, pp_mul(&body->inverse_IB, d_B));
+}
+
+// Change of the relative velocity along d at a point by a unit impulse along it; moment: of the relative
+// rotation about d.
+static double mobility(const pp_evidence *e, const pp_contact *c, perp_vec3 d, bool moment)
+{
+    const perp_model *m = e->model;
+    const int bodies[2] = {m->shape[c->a].body, m->shape[c->b].body};
+    double sum = 0.0;
+    for (int k = 0; k < 2; k++) {
+        const pp_body *body = &m->body[bodies[k]];
+        const pp_frame *f = &e->kin->body[bodies[k]];
+        if (body->nv == 0) {
+            continue;
+        }
+        sum += moment ? 0.0 : pp_dot3(d, d) / body->mass;
+        if (pp_body_turns(body)) {
+            perp_vec3 turn = moment ? d : pp_cross(pp_sub(c->point, f->p), d);
+            sum += turned_mobility(body, f, turn);
+        }
+    }
+    return sum > 0.0 ? sum / e->inertia : 1.0;
+}
+
+static perp_vec3 relative_velocity(const judge *j, const pp_contact *c)
+{
+    const perp_model *m = j->e->model;
+    int a = m->shape[c->a].body, b = m->shape[c->b].body;
+    const perp_twist *va = &j->at->body[a], *vb = &j->at->body[b];
+    perp_vec3 ra = pp_sub(c->point, j->e->kin->body[a].p),
+              rb = pp_sub(c->point, j->e->kin->body[b].p);
+    return pp_sub(pp_add(vb->v, pp_cross(vb->w, rb)), pp_add(va->v, pp_cross(va->w, ra)));
+}
+
+static perp_vec3 relative_spin(const judge *j, const pp_contact *c)
+{
+    const perp_model *m = j->e->model;
+    return pp_sub(j->at->body[m->shape[c->b].body].w, j->at->body[m->shape[c->a].body].w);
+}
+
+// |p - clamp(p - w/m, lower, upper)| m: the natural map in m/s.
+static double natural(double p, double w, double m, double lower, double upper)
+{
+    double to = fmax(lower, fmin(p - w / m, upper));
+    return fabs(p - to) * m;
+}
+
+// The nearest point of the disc of the given radius.
+static void into_disc(double radius, double p[2])
+{
+    double size = hypot(p[0], p[1]);
+    if (size > radius) {
+        p[0] *= radius / size;
+        p[1] *= radius / size;
+    }
+}
+
+// The nearest point of the regular polygon with its corners at this radius, one along (1, 0): over all sides.
+static void into_polygon(int sides, double radius, double p[2])
+{
+    static const double TWO_PI = 6.283185307179586;
+    double best = HUGE_VAL, to[2] = {0.0, 0.0};
+    bool inside = radius > 0.0;
+    for (int k = 0; k < sides; k++) {
+        double a = TWO_PI * k / sides, b = TWO_PI * (k + 1) / sides;
+        double from[2] = {radius * cos(a), radius * sin(a)};
+        double side[2] = {radius * cos(b) - from[0], radius * sin(b) - from[1]};
+        double x = p[0] - from[0], y = p[1] - from[1];
+        double square = side[0] * side[0] + side[1] * side[1];
+        double t = square > 0.0 ? (x * side[0] + y * side[1]) / square : 0.0;
+        t = fmax(0.0, fmin(t, 1.0));
+        double off = hypot(x - t * side[0], y - t * side[1]);
+        inside = inside && side[0] * y - side[1] * x >= 0.0;
+        if (off < best) {
+            best = off;
+            to[0] = from[0] + t * side[0];
+            to[1] = from[1] + t * side[1];
+        }
+    }
+    p[0] = inside ? p[0] : to[0];
+    p[1] = inside ? p[1] : to[1];
+}
+
+static void into_limit(const judge *j, const pp_friction *group, double limit, double p[2])
+{
+    limit = fmax(limit, 0.0);
+    if (group->size == 1) {
+        p[0] = fmax(-limit, fmin(p[0], limit));
+    } else if (j->e->polygons || group->facets > 0) {
+        into_polygon(group->directions, limit, p);
+    } else {
+        into_disc(limit, p);
+    }
+}
+
+// Directions of a group's rows. Where friction differs along t and o the rows are scaled so that one disc
+// holds for both.                                                                       theory (S4)
+static void directions(const pp_contact *c, const pp_friction *group, perp_vec3 d[2])
+{
+    perp_vec3 o = pp_cross(c->n, c->t);
+    d[0] = group->kind == PP_SPIN ? c->n : c->t;
+    d[1] = o;
+    if (group->kind == PP_SLIDE && group->size == 2) {
+        double mu_2 = c->mu_2 >= 0.0 ? c->mu_2 : c->mu;
+        d[0] = c->mu > 0.0 ? c->t : pp_vec(0.0, 0.0, 0.0);
+        d[1] = pp_scale(c->mu > 0.0 ? mu_2 / c->mu : 1.0, o);
+    }
+}
+
+static void judge_friction(const judge *j, perp_certificate *out, const pp_contact *c,
+                           const pp_friction *group, double slack)
+{
+    const phase *at = j->at;
+    const pp_row *row = &j->e->rows->t[group->t];
+    double pn = at->pn[group->n] + (at->base ? at->base[group->n] : 0.0), most = group->mu * pn;
+    double p[2] = {at->pt[group->t], group->size == 2 ? at->pt[group->t + 1] : 0.0};
+    if (pn == 0.0 && p[0] == 0.0 && p[1] == 0.0) {
+        return;  // nothing there and nothing allowed, whatever the slip
+    }
+    perp_vec3 d[2], rate = group->kind == PP_SLIDE ? pp_add(relative_velocity(j, c), c->surface)
+                                                   : relative_spin(j, c);
+    directions(c, group, d);
+    double m = mobility(j->e, c, d[0], group->kind != PP_SLIDE), to[2] = {p[0], p[1]},
+           inside[2] = {p[0], p[1]};
+    m = pp_dot3(d[0], d[0]) > 0.0 ? m : mobility(j->e, c, d[1], group->kind != PP_SLIDE);
+    for (int k = 0; k < group->size; k++) {
+        to[k] -= (pp_dot3(d[k], rate) + row[k].bias) / m;
+    }
+    into_limit(j, group, most, to);
+    double error = m * hypot(p[0] - to[0], p[1] - to[1]);
+    pp_hold(out, j->limits, PERP_JUDGED_RESIDUAL, error, slack);
+    out->slip_opposed = fmax(out->slip_opposed, error);
+    into_limit(j, group, most, inside);
+    double beyond = hypot(p[0] - inside[0], p[1] - inside[1]);
+    pp_hold(out, j->limits, PERP_JUDGED_CONE, beyond, slack / m + j->s->slack * most);
+}
+
+// bias is what the scheme adds to the rate: psi/h, restitution.
+static void judge_normal(const judge *j, perp_certificate *out, int i)
+{
+    const pp_rows *rows = j->e->rows;
+    const pp_row *row = &rows->n[i];
+    double p = j->at->pn[i], rho, m;
+    int island = pp_scale_island(j->s, row);
+    double slack = pp_scale_rate(j->s, island);
+    if (i < rows->nc) {
+        const pp_contact *c = &j->e->gaps->contact[rows->contact[i]];
+        rho = pp_dot3(c->n, relative_velocity(j, c)) + row->bias;
+        m = p == 0.0 && rho >= 0.0 ? 1.0 : mobility(j->e, c, c->n, false);
+    } else {
+        rho = pp_judge_rate(j->e->model, row, j->at->body) + row->bias;
+        m = pp_judge_mobility(j->e, row);
+    }
+    if (p != 0.0 || rho < 0.0) {  // otherwise open: both are 0
+        double scale = pp_scale_speed_of(j->s, row, slack);
+        pp_hold(out, j->limits, PERP_JUDGED_RESIDUAL, natural(p, rho, m, 0.0, HUGE_VAL), scale);
+        pp_hold(out, j->limits, PERP_JUDGED_COMPLEMENTARITY, fabs(p * rho),
+                scale * (fabs(p) + pp_scale_speed(j->s, island) / m));
+        if (p < 0.0) {
+            pp_hold(out, j->limits, PERP_JUDGED_CONE, -p, slack / m);
+        }
+    }
+    for (int g = 0; i < rows->nc && g < rows->grouped[i]; g++) {
+        const pp_friction *group = &rows->group[rows->friction[i] + g];
+        judge_friction(j, out, &j->e->gaps->contact[rows->contact[i]], group, slack);
+    }
+}
+
+// ── Many contacts ────────────────────────────────────────────────────────────────────────────────
+
+// Looked at in pieces, by several at once; how many pieces there are depends on the rows alone.
+enum { MANY = 512, PIECES = 64 };
+
+typedef struct look {
+    const judge *j;
+    int pieces;
+    perp_certificate part[PIECES];
+} look;
+
+static void judge_pieces(void *arg, int from, int to)
+{
+    look *l = arg;
+    int count = l->j->e->rows->nn;
+    for (int k = from; k < to; k++) {
+        l->part[k] = (perp_certificate){0};
+        int end = (int)((int64_t)count * (k + 1) / l->pieces);
+        for (int i = (int)((int64_t)count * k / l->pieces); i < end; i++) {
+            judge_normal(l->j, &l->part[k], i);
+        }
+    }
+}
+
+static void judge_contacts(const judge *j, perp_certificate *out)
+{
+    look l;  // of the parts only some are used
+    l.j = j;
+    l.pieces = j->e->rows->nn > MANY ? PIECES : 1;
+    pp_team_share(j->e->kin->team, l.pieces, 1, judge_pieces, &l);
+    for (int k = 0; k < l.pieces; k++) {
+        pp_certificate_worst(out, &l.part[k]);
+    }
+}
+
+static void fill_twists(const pp_evidence *e, const double *nu, perp_twist *out)
+{
+    for (int i = 0; i < e->model->bodies; i++) {
+        const pp_body *body = &e->model->body[i];
+        double all[PP_BODY_NV] = {0.0};
+        for (int k = 0; k < body->nv; k++) {
+            all[body->axis[k]] = nu[body->at + k];
+        }
+        out[i] = body->nv == 0 ? (perp_twist){e->kin->body[i].v, e->kin->body[i].w}
+                               : (perp_twist){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
+    }
+}
+
+// Poisson: compression by itself, then what restitution left to be solved.
+static perp_status judge_phases(judge *j, perp_certificate *out, perp_twist *after, pp_arena *arena)
+{
+    const pp_evidence *e = j->e;
+    const pp_impact *impact = e->impact;
+    perp_twist *middle = PP_ARRAY(arena, perp_twist, e->model->bodies);
+    double *pn = PP_ARRAY(arena, double, e->rows->nn), *pt = PP_ARRAY(arena, double, e->rows->nt);
+    if (!middle || !pn || !pt) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < e->rows->nn; i++) {
+        pn[i] = e->pn[i] - impact->pn[i] - impact->back[i];
+    }
+    for (int i = 0; i < e->rows->nt; i++) {
+        pt[i] = e->pt[i] - impact->pt[i];
+    }
+    fill_twists(e, impact->nu, middle);
+    j->at = &(phase){middle, impact->pn, impact->pt, NULL};
+    judge_contacts(j, out);
+    j->at = &(phase){after, pn, pt, impact->back};
+    judge_contacts(j, out);
+    return PERP_OK;
+}
+
+static void judge_rows(const judge *j, perp_certificate *out)
+{
+    const pp_evidence *e = j->e;
+    const pp_rows *rows = e->rows;
+    for (int i = 0; i < rows->nb; i++) {
+        const pp_row *row = &rows->b[i];
+        double rate = pp_judge_rate(e->model, row, j->at->body) + row->bias;
+        pp_hold(out, j->limits, PERP_JUDGED_RESIDUAL, fabs(rate + row->gamma * e->pb[i]),
+                pp_scale_speed_of(j->s, row, pp_scale_rate(j->s, pp_scale_island(j->s, row))));
+    }
+    for (int i = 0; i < rows->nm; i++) {
+        const pp_row *row = &rows->m[i];
+        double rate = pp_judge_rate(e->model, row, j->at->body) + row->bias;
+        double error = natural(e->pm[i], rate, pp_judge_mobility(e, row), row->lower, row->upper);
+        pp_hold(out, j->limits, PERP_JUDGED_RESIDUAL, error,
+                pp_scale_speed_of(j->s, row, pp_scale_rate(j->s, pp_scale_island(j->s, row))));
+    }
+}
+
+perp_status pp_judge_law(perp_certificate *out, const pp_evidence *e, const pp_scales *s,
+                         const perp_limits *limits, pp_arena *arena)
+{
+    perp_twist *after = PP_ARRAY(arena, perp_twist, e->model->bodies);
+    if (!after) {
+        return PERP_ERR_MEMORY;
+    }
+    fill_twists(e, e->nu, after);
+    phase last = {after, e->pn, e->pt, NULL};
+    judge j = {e, s, limits, &last};
+    judge_rows(&j, out);
+    if (e->impact) {
+        return judge_phases(&j, out, after, arena);
+    }
+    judge_contacts(&j, out);
+    return PERP_OK;
+}

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Positions against velocities: |q+ - q - h G ((1 - theta) nu_old + theta nu)|, body by body.   theory (K3)
+#include "certify/scale.h"
+
+#include <math.h>
+
+// Angle between where the body is and where its mean angular velocity turns it.
+static double turn_error(const pp_evidence *e, int i)
+{
+    const pp_body *body = &e->model->body[i];
+    perp_quat q = e->kin->body[i].rot, now = e->end->body[i].rot;
+    double w[3];
+    for (int k = 0; k < 3; k++) {
+        int at = body->at + 3 + k;
+        w[k] = e->kin->h * ((1.0 - e->theta) * e->nu_old[at] + e->theta * e->nu[at]);
+    }
+    double angle = pp_length(pp_vec(w[0], w[1], w[2]));
+    bool linear = e->rotation == PERP_ROTATION_LINEAR;
+    double c = linear ? 1.0 : cos(0.5 * angle);
+    double s = linear || angle == 0.0 ? 0.5 : sin(0.5 * angle) / angle;
+    double to[4] = {c * q.w - s * (w[0] * q.x + w[1] * q.y + w[2] * q.z),
+                    c * q.x + s * (w[0] * q.w + w[1] * q.z - w[2] * q.y),
+                    c * q.y + s * (w[1] * q.w + w[2] * q.x - w[0] * q.z),
+                    c * q.z + s * (w[2] * q.w + w[0] * q.y - w[1] * q.x)};
+    double norm = sqrt(to[0] * to[0] + to[1] * to[1] + to[2] * to[2] + to[3] * to[3]);
+    double is[4] = {now.w, now.x, now.y, now.z}, plus = 0.0, minus = 0.0;
+    for (int k = 0; k < 4; k++) {
+        plus += (is[k] + to[k] / norm) * (is[k] + to[k] / norm);
+        minus += (is[k] - to[k] / norm) * (is[k] - to[k] / norm);
+    }
+    return 2.0 * sqrt(fmin(plus, minus));
+}
+
+static double body_error(const pp_evidence *e, int i)
+{
+    const pp_body *body = &e->model->body[i];
+    const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
+    double way[PP_BODY_NV] = {
+        to->p.x - from->p.x,    to->p.y - from->p.y, to->p.z - from->p.z, 0.0, 0.0,
+        to->angle - from->angle};
+    double off = 0.0, turned = 0.0;
+    for (int k = 0; k < body->nv; k++) {
+        int axis = body->axis[k], at = body->at + k;
+        double mean = (1.0 - e->theta) * e->nu_old[at] + e->theta * e->nu[at];
+        double error = way[axis] - e->kin->h * mean;
+        if (axis < 3) {
+            off += error * error;
+        } else if (body->kind == PERP_PLANAR_BODY) {
+            turned = fabs(error);
+        }
+    }
+    if (body->kind == PERP_SPATIAL_BODY) {
+        turned = turn_error(e, i);
+    }
+    return sqrt(off) + body->reach * turned;
+}
+
+// Written with velocities of bodies the rule holds to rounding. In joint coordinates bodies go along arcs, and leave the
+// tangent by what in the other coordinates opens a joint: they are held to the limit of that.
+static const double ROUNDING = 1e-12, ALONG_ARCS = 1e-2;
+
+void pp_judge_motion(perp_certificate *c, const pp_evidence *e, const pp_scales *s,
+                     const perp_limits *limits)
+{
+    for (int i = 0; i < e->model->bodies; i++) {
+        int at = s->island[i];
+        if (at < 0) {
+            continue;
+        }
+        const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
+        double way = pp_length(pp_sub(to->p, from->p)), reach = e->model->body[i].reach;
+        double turns = reach * (fabs(to->angle) + e->kin->h * pp_length(to->w));
+        double limit = ROUNDING * (s->place[at] + way + reach + turns);
+        limit = e->along_joints ? limit + ALONG_ARCS * fmax(reach, 0.0) : limit;
+        pp_hold(c, limits, PERP_JUDGED_MOTION, body_error(e, i), limit);
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scales of a step, island by island.                                                   theory (K1)
+#include "certify/scale.h"
+
+#include <math.h>
+
+static const double PLACES = 1e-12;  // positions count to this part of their coordinates
+
+static int root_of(int *parent, int i)
+{
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    return i;
+}
+
+perp_status pp_scales_start(pp_scales *out, const perp_model *model, pp_arena *arena)
+{
+    *out = (pp_scales){.model = model};
+    out->island = PP_ARRAY(arena, int, model->bodies);
+    out->speed = PP_ZEROS(arena, double, model->bodies);
+    out->energy = PP_ZEROS(arena, double, model->bodies);
+    out->place = PP_ZEROS(arena, double, model->bodies);
+    out->mass = PP_ZEROS(arena, double, model->bodies);
+    if (!out->island || !out->speed || !out->energy || !out->place || !out->mass) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < model->bodies; i++) {
+        out->island[i] = i;
+    }
+    for (int i = 0; i < model->forces; i++) {
+        pp_scales_tie(out, model->force[i].a, model->force[i].b);
+    }
+    return PERP_OK;
+}
+
+// Until pp_scales_finish island[] holds the parent of each body in a forest.
+void pp_scales_tie(pp_scales *s, int a, int b)
+{
+    if (s->model->body[a].nv > 0 && s->model->body[b].nv > 0) {
+        int x = root_of(s->island, a), y = root_of(s->island, b);
+        s->island[x > y ? x : y] = x < y ? x : y;
+    }
+}
+
+// Of a body by itself: how fast its points move, what forces give it in the step, and what falling by its own size
+// would.
+static double body_speed(const perp_model *m, int i, const pp_frame *f, const double *p_ext)
+{
+    const pp_body *body = &m->body[i];
+    double push = 0.0, twist = 0.0;
+    for (int k = 0; k < body->nv; k++) {
+        double p = fabs(p_ext[body->at + k]);
+        if (body->axis[k] < 3) {
+            push += p / body->mass;
+        } else if (body->reach > 0.0) {
+            twist += p / (body->mass * body->reach);
+        }
+    }
+    double fall = sqrt(pp_length(m->gravity) * body->reach);
+    return pp_length(f->v) + pp_length(f->w) * body->reach + push + twist + fall;
+}
+
+void pp_scales_finish(pp_scales *s, const pp_kinematics *kin, const pp_frame *end, double slack)
+{
+    const perp_model *m = s->model;
+    s->slack = slack;
+    s->h = kin->h;
+    for (int i = 0; i < m->bodies; i++) {  // a root comes before what hangs on it
+        int root = root_of(s->island, i);
+        if (m->body[i].nv == 0) {
+            continue;
+        }
+        double speed = body_speed(m, i, &kin->body[i], kin->p_ext);
+        double place = fmax(pp_length(kin->body[i].p), pp_length(end[i].p)) + m->body[i].reach;
+        s->speed[root] = fmax(s->speed[root], speed);
+        s->energy[root] += 0.5 * m->body[i].mass * speed * speed;
+        s->place[root] = fmax(s->place[root], place);
+        s->mass[root] += m->body[i].mass;
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        s->island[i] = root_of(s->island, i);
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        s->island[i] = m->body[i].nv > 0 ? s->island[i] : -1;
+    }
+}
+
+// Given motions, belts and drives move what they touch.
+static void add_rows(pp_scales *out, const pp_row *row, int count)
+{
+    for (int i = 0; i < count; i++) {
+        int at = pp_scale_island(out, &row[i]);
+        if (at >= 0 && row[i].drives + row[i].spring == 0) {
+            out->speed[at] = fmax(out->speed[at], fabs(row[i].rate));
+        }
+    }
+}
+
+static void tie_rows(pp_scales *s, const pp_row *row, int count)
+{
+    for (int i = 0; i < count; i++) {
+        for (int k = 1; k < row[i].count; k++) {
+            pp_scales_tie(s, row[i].body[0], row[i].body[k]);
+        }
+    }
+}
+
+perp_status pp_scales_run(pp_scales *out, const pp_evidence *e, pp_arena *arena)
+{
+    perp_status status = pp_scales_start(out, e->model, arena);
+    if (status < 0) {
+        return status;
+    }
+    tie_rows(out, e->rows->b, e->rows->nb);
+    tie_rows(out, e->rows->m, e->rows->nm);
+    tie_rows(out, e->rows->n, e->rows->nn);
+    pp_scales_finish(out, e->kin, e->end->body, e->slack);
+    add_rows(out, e->rows->b, e->rows->nb);
+    add_rows(out, e->rows->n, e->rows->nn);
+    add_rows(out, e->rows->t, e->rows->nt);
+    return PERP_OK;
+}
+
+double pp_scale_rounding(const pp_scales *s, int island)
+{
+    return island < 0 ? 0.0 : PLACES * s->place[island] / s->h;
+}
+
+double pp_scale_rounding_energy(const pp_scales *s, int island)
+{
+    double u = pp_scale_rounding(s, island);
+    return island < 0 ? 0.0 : s->mass[island] * u * u;
+}
+
+double pp_scale_rate(const pp_scales *s, int island)
+{
+    return island < 0 ? 0.0 : s->slack * s->speed[island] + pp_scale_rounding(s, island);
+}
+
+double pp_scale_speed(const pp_scales *s, int island)
+{
+    return island < 0 ? 0.0 : s->speed[island];
+}
+
+// A row of angles is in rad/s: a speed over the reach of the bodies that it turns.
+double pp_scale_speed_of(const pp_scales *s, const pp_row *row, double slack)
+{
+    double reach = 0.0;
+    for (int k = 0; k < row->count; k++) {
+        const pp_body *body = &s->model->body[row->body[k]];
+        for (int i = 0; i < body->nv; i++) {
+            if (body->axis[i] < 3 && row->J[k][i] != 0.0) {
+                return slack;
+            }
+        }
+        reach = fmax(reach, body->reach);
+    }
+    return reach > 0.0 ? slack / reach : slack;
+}
+
+int pp_scale_island(const pp_scales *s, const pp_row *row)
+{
+    return row->count > 0 ? s->island[row->body[0]] : -1;
+}
+
+static double set_limit(const perp_limits *l, perp_judged what)
+{
+    const double all[PERP_JUDGED_COUNT] = {
+        [PERP_JUDGED_GAP] = l->gap,           [PERP_JUDGED_COMPLEMENTARITY] = l->complementarity,
+        [PERP_JUDGED_CONE] = l->cone,         [PERP_JUDGED_JOINT] = l->joint,
+        [PERP_JUDGED_MOMENTUM] = l->momentum, [PERP_JUDGED_ENERGY] = l->energy,
+        [PERP_JUDGED_RESIDUAL] = l->residual, [PERP_JUDGED_MOTION] = l->motion,
+        [PERP_JUDGED_PATH] = l->path,
+    };
+    return all[what];
+}
+
+void pp_hold(perp_certificate *c, const perp_limits *limits, perp_judged what, double value,
+             double relative)
+{
+    double *all[PERP_JUDGED_COUNT] = {
+        [PERP_JUDGED_GAP] = &c->gap,           [PERP_JUDGED_COMPLEMENTARITY] = &c->complementarity,
+        [PERP_JUDGED_CONE] = &c->cone,         [PERP_JUDGED_JOINT] = &c->joint,
+        [PERP_JUDGED_MOMENTUM] = &c->momentum, [PERP_JUDGED_ENERGY] = &c->energy_created,
+        [PERP_JUDGED_RESIDUAL] = &c->residual, [PERP_JUDGED_MOTION] = &c->motion,
+        [PERP_JUDGED_PATH] = &c->path,
+    };
+    double limit = set_limit(limits, what);
+    limit = limit > 0.0 ? limit : relative;
+    double over = value > 0.0 ? value / limit : 0.0;  // where nothing is allowed: infinite
+    over = isnan(value) || isnan(over) ? HUGE_VAL : over;
+    if (!(value <= *all[what])) {  // NaN counts as the worst
+        *all[what] = value;
+    }
+    c->relative[what] = fmax(c->relative[what], over);
+}

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the values of a certificate are held against: lengths, speeds and energies of the scene.
+#pragma once
+
+#include "certify/certify.h"
+
+// Of a step with its rows.
+perp_status pp_scales_run(pp_scales *out, const pp_evidence *e, pp_arena *arena);
+// The island of a row; -1: it touches nothing that is free.
+int pp_scale_island(const pp_scales *s, const pp_row *row);
+
+// The slack of a row: of a rate, or of a rate of angles.
+double pp_scale_speed_of(const pp_scales *s, const pp_row *row, double slack);
+
+// J nu + rate of a row, its own sum; and J M^-1 J^T.
+double pp_judge_rate(const perp_model *m, const pp_row *row, const perp_twist *body);
+double pp_judge_mobility(const pp_evidence *e, const pp_row *row);
+
+// ── The rows of the certificate ──────────────────────────────────────────────────────────────────
+
+// Laws of contacts, joints and drives, as posed.                                        theory (K2)
+perp_status pp_judge_law(perp_certificate *out, const pp_evidence *e, const pp_scales *s,
+                         const perp_limits *limits, pp_arena *arena);
+perp_status pp_judge_momentum(perp_certificate *c, const pp_evidence *e, const pp_scales *s,
+                              const perp_limits *limits, pp_arena *arena);
+void pp_judge_gaps(perp_certificate *c, const perp_model *m, const pp_gaps *gaps,
+                   const perp_limits *limits);
+void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_kinematics *at,
+                     const perp_limits *limits);
+// Energy created by the step, island by island, and the ledger. Without inertia (PERP_QUASISTATIC) there is no
+// balance to hold.                                                                      theory (K4)
+perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_evidence *e,
+                            const pp_scales *s, const perp_limits *limits, pp_arena *arena);
+// Positions against velocities.                                                         theory (K3)
+void pp_judge_motion(perp_certificate *c, const pp_evidence *e, const pp_scales *s,
+                     const perp_limits *limits);

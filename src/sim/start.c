@@ -1,0 +1,273 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A start that fits: overlaps, open joints and crossed limits are removed by moving the bodies, the least way in
+// the metric of the masses, before the first step. Velocities stay as they are, and no energy of motion
+// appears.                                                                              theory (K7)
+//
+//   min 1/2 d^T M d   over   phi + J d = 0,  psi + J_n d >= 0
+//
+// is the step of a scene at rest without forces and friction, with h = 1: its velocities are the way d. It is taken
+// again where the bodies then are, until nothing is left.
+#include "sim/sim.h"
+
+#include "math/math.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROUNDS = 50 };
+static const double FITS =
+    1e-9;  // of the thickness of a shape, or an arm of a joint: nothing to remove
+static const double DONE = 1e-12;  // likewise, once bodies are being moved
+
+// What is wrong with a start, in units of what is allowed.
+typedef struct fault {
+    double worst;          // over the thickness or the arm
+    double value;          // [m, rad]
+    int shape_a, shape_b;  // -1: not an overlap
+    int joint;             // -1: not a joint
+} fault;
+
+typedef struct fit {
+    perp_sim *sim;
+    pp_kinematics kin;  // at rest, h = 1
+    pp_gaps gap;
+    pp_rows row;
+    pp_answer answer;
+    fault fault;
+    double deepest;  // overlap [m]
+} fit;
+
+// The scene where it is, as if nothing moved.
+static perp_status stand_still(fit *f)
+{
+    perp_sim *sim = f->sim;
+    const perp_model *m = sim->model;
+    f->kin = (pp_kinematics){.t = sim->now.t, .h = 1.0, .turn = sim->now.turn, .team = &sim->team};
+    f->kin.body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
+    f->kin.mass = PP_ARRAY(sim->arena, pp_weight, m->bodies);
+    f->kin.p_ext = PP_ZEROS(sim->arena, double, m->nv);
+    f->kin.held = PP_ZEROS(sim->arena, perp_wrench, m->bodies);
+    if (!f->kin.body || !f->kin.mass || !f->kin.p_ext || !f->kin.held) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_frames(m, &sim->now, f->kin.body);
+    pp_masses(m, f->kin.body, f->kin.mass);
+    for (int i = 0; i < m->bodies; i++) {
+        f->kin.body[i].v = f->kin.body[i].w = pp_vec(0.0, 0.0, 0.0);
+    }
+    return PERP_OK;
+}
+
+static void see(fault *worst, double value, double unit, fault at)
+{
+    if (value > worst->worst * unit) {
+        *worst = at;
+        worst->worst = value / unit;
+        worst->value = value;
+    }
+}
+
+// Overlaps, joints and limits as they are.
+static void look(fit *f)
+{
+    const perp_model *m = f->sim->model;
+    f->fault = (fault){.shape_a = -1, .shape_b = -1, .joint = -1};
+    f->deepest = 0.0;
+    for (int i = 0; i < f->gap.count; i++) {
+        const pp_contact *c = &f->gap.contact[i];
+        double unit = 100.0 * pp_scale_overlap(m, c->a, c->b);
+        see(&f->fault, -c->gap, unit, (fault){.shape_a = c->a, .shape_b = c->b, .joint = -1});
+        f->deepest = fmax(f->deepest, -c->gap);
+    }
+    for (int i = 0; i < m->joints; i++) {
+        double unit = 100.0 * pp_scale_apart(m, &m->joint[i]);
+        double off = fmax(pp_joint_error(m, &f->kin, i), pp_joint_beyond(m, &f->kin, i));
+        see(&f->fault, off, unit, (fault){.shape_a = -1, .shape_b = -1, .joint = i});
+    }
+}
+
+static perp_status find_gaps(fit *f)
+{
+    perp_sim *sim = f->sim;
+    double margin = fmax(sim->def.margin, 2.0 * f->deepest);
+    perp_status status = pp_gaps_run(&f->gap, sim->model, &f->kin, margin, sim->arena);
+    for (int i = 0; status >= 0 && i < f->gap.count; i++) {
+        f->gap.contact[i].restitution = 0.0;
+    }
+    return status;
+}
+
+// Rows of positions alone: no springs, no drives of rates or of limited effort, and nothing moves.
+static perp_status find_rows(fit *f)
+{
+    static const pp_scheme scheme = {.stepper = PERP_STEWART_TRINKLE,
+                                     .friction = PERP_FRICTION_NONE,
+                                     .impact = PERP_IMPACT_NEWTON,
+                                     .facets = 8,
+                                     .theta = 1.0};
+    pp_rows *row = &f->row;
+    perp_status status =
+        pp_rows_run(row, f->sim->model, &f->kin, &f->kin, &f->gap, scheme, f->sim->arena);
+    int kept = 0;
+    for (int i = 0; status >= 0 && i < row->nb; i++) {
+        bool of_rates = row->b[i].drives && row->b[i].bias == 0.0;
+        if (!row->b[i].spring && !of_rates) {
+            row->b[kept] = row->b[i];
+            row->b[kept++].rate = 0.0;
+        }
+    }
+    row->nb = status < 0 ? 0 : kept;
+    row->nm = 0;
+    for (int i = 0; status >= 0 && i < row->nn; i++) {
+        row->n[i].rate = 0.0;
+    }
+    return status;
+}
+
+static perp_status solve(fit *f)
+{
+    perp_sim *sim = f->sim;
+    double *rest = PP_ZEROS(sim->arena, double, sim->model->nv);
+    pp_solve_options options = {.tolerance = 1e-12,
+                                .impact = PERP_IMPACT_NEWTON,
+                                .gaps = &f->gap,
+                                .work = sim->work,
+                                .threads = sim->def.threads,
+                                .env = &sim->env};
+    return rest ? pp_solve_run(&f->answer, sim->model, &f->kin, &f->row, rest, &options, sim->arena)
+                : PERP_ERR_MEMORY;
+}
+
+// Bodies by d, velocities as they were.
+static void move(perp_sim *sim, const double *d)
+{
+    const perp_model *m = sim->model;
+    pp_integrate(&sim->next, m, &sim->now, d, 1.0, 1.0, PERP_ROTATION_EXPONENTIAL);
+    memcpy(sim->now.q, sim->next.q, (size_t)m->nq * sizeof *sim->now.q);
+    pp_frames(m, &sim->now, sim->frames);
+}
+
+static perp_status round_once(fit *f)
+{
+    perp_status status = find_rows(f);
+    status = status < 0 ? status : solve(f);
+    if (status < 0) {
+        return status;
+    }
+    move(f->sim, f->answer.nu);
+    pp_sim_reset_turns(f->sim);
+    return PERP_OK;
+}
+
+static perp_status look_again(fit *f)
+{
+    pp_arena_reset(f->sim->arena);
+    perp_status status = stand_still(f);
+    status = status < 0 ? status : find_gaps(f);
+    if (status >= 0) {
+        look(f);
+    }
+    return status;
+}
+
+static perp_status refuse(const fit *f, perp_status status, perp_error *error)
+{
+    const perp_model *m = f->sim->model;
+    if (status == PERP_ERR_MEMORY) {
+        return pp_fail(error, status, "allocation failed");
+    }
+    if (f->fault.joint >= 0) {
+        return pp_fail(error, PERP_ERR_ARGUMENT,
+                       "start: joint '%s' is off by %.3g m or rad, and moving the bodies does not "
+                       "mend it; correct their places, or say start: as given",
+                       m->joint[f->fault.joint].name, f->fault.value);
+    }
+    return pp_fail(
+        error, PERP_ERR_ARGUMENT,
+        "start: '%s' and '%s' overlap by %.3g m, and moving the bodies does not mend it; "
+        "correct their places, or say start: as given",
+        f->fault.shape_a >= 0 ? m->shape[f->fault.shape_a].name : "?",
+        f->fault.shape_b >= 0 ? m->shape[f->fault.shape_b].name : "?", f->fault.value);
+}
+
+// How far a body was moved, over its own size.
+static double moved_by(const perp_model *m, int i, const pp_frame *from, const pp_frame *to,
+                       double *way)
+{
+    double size = fmax(m->body[i].reach, 0.5 * m->length_scale);
+    *way = pp_length(pp_sub(to[i].p, from[i].p));
+    return *way / (2.0 * size);
+}
+
+// What was done, in words; or that it was too much.
+static perp_status report(fit *f, const pp_frame *from, const fault *first, perp_error *error)
+{
+    perp_sim *sim = f->sim;
+    const perp_model *m = sim->model;
+    double most = 0.0;
+    int body = 0;
+    for (int i = 0; i < m->bodies; i++) {
+        double way, far = m->body[i].nv > 0 ? moved_by(m, i, from, sim->frames, &way) : 0.0;
+        if (far > 1.0) {
+            return pp_fail(error, PERP_ERR_ARGUMENT,
+                           "start: body '%s' would have to move %.3g m, more than its own size, to "
+                           "fit; correct its place, or say start: as given",
+                           m->body[i].name, way);
+        }
+        if (m->body[i].nv > 0 && way > most) {
+            most = way;
+            body = i;
+        }
+    }
+    bool joint = first->joint >= 0;
+    pp_print(
+        sim->info.remark, sizeof sim->info.remark,
+        "the start was mended: %s '%s'%s%s%s were off by %.3g m or rad; '%s' was moved by %.3g m",
+        joint ? "bodies of joint" : "the shapes",
+        joint ? m->joint[first->joint].name : m->shape[first->shape_a].name, joint ? "" : " and '",
+        joint ? "" : m->shape[first->shape_b].name, joint ? "" : "'", first->value,
+        m->body[body].name, most);
+    sim->projected = true;
+    return PERP_OK;
+}
+
+perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
+{
+    fit f = {.sim = sim};
+    const perp_model *m = sim->model;
+    if (sim->def.start == PERP_START_AS_GIVEN || m->nv == 0) {
+        return PERP_OK;
+    }
+    perp_status status = look_again(&f);
+    if (status < 0) {
+        return status == PERP_ERR_MEMORY ? refuse(&f, status, error) : PERP_OK;  // the step says it
+    }
+    fault first = f.fault;
+    if (!(first.worst > FITS)) {
+        return PERP_OK;
+    }
+    pp_frame *from = PP_ARRAY(sim->memory, pp_frame, m->bodies);
+    double *q = PP_ARRAY(sim->memory, double, m->nq);
+    if (!from || !q) {
+        return refuse(&f, PERP_ERR_MEMORY, error);
+    }
+    memcpy(from, sim->frames, (size_t)m->bodies * sizeof *from);
+    for (int k = 0; k < ROUNDS && status >= 0 && f.fault.worst > DONE; k++) {
+        double before = f.fault.worst;
+        memcpy(q, sim->now.q, (size_t)m->nq * sizeof *q);
+        status = round_once(&f);
+        status = status < 0 ? status : look_again(&f);
+        if (status >= 0 && f.fault.worst <= FITS && !(f.fault.worst < before)) {
+            memcpy(sim->now.q, q, (size_t)m->nq * sizeof *q);  // rounding is reached
+            pp_frames(m, &sim->now, sim->frames);
+            break;
+        }
+    }
+    if (status < 0 || !(f.fault.worst <= FITS)) {
+        return refuse(&f, status, error);
+    }
+    pp_sim_reset_turns(sim);
+    return report(&f, from, &first, error);
+}
