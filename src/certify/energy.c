@@ -323,7 +323,8 @@ static void allow_drift(book *b)
         if (at >= 0 && row->joint >= 0 && !row->spring && !row->drives) {
             const pp_joint *joint = &e->model->joint[row->joint];
             double drift = pp_drift_joint(e->model, e->kin->body, h, joint);
-            b->allowed[at] += fabs(e->pb[i]) * fmin(fabs(row->value), drift) / h;
+            double closed = fmax(fabs(row->value), h * fabs(row->bias));
+            b->allowed[at] += fabs(e->pb[i]) * fmin(closed, drift) / h;
         }
     }
 }

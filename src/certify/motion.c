@@ -57,9 +57,10 @@ static double body_error(const pp_evidence *e, int i)
     return sqrt(off) + body->reach * turned;
 }
 
-// Written with velocities of bodies the rule holds to rounding. In joint coordinates bodies go along arcs, and leave the
-// tangent by what in the other coordinates opens a joint: they are held to the limit of that.
-static const double ROUNDING = 1e-12, ALONG_ARCS = 1e-2;
+// Written with velocities of bodies the rule holds to rounding. In joint coordinates bodies go along arcs, and
+// leave the tangent by what in the other coordinates opens a joint: they are held to the limit of that, and
+// to a tenth of their way, which is a turn of 0.2 rad in a step.
+static const double ROUNDING = 1e-12, ALONG_ARCS = 1e-2, OF_THE_WAY = 0.1;
 
 void pp_judge_motion(perp_certificate *c, const pp_evidence *e, const pp_scales *s,
                      const perp_limits *limits)
@@ -73,7 +74,9 @@ void pp_judge_motion(perp_certificate *c, const pp_evidence *e, const pp_scales 
         double way = pp_length(pp_sub(to->p, from->p)), reach = e->model->body[i].reach;
         double turns = reach * (fabs(to->angle) + e->kin->h * pp_length(to->w));
         double limit = ROUNDING * (s->place[at] + way + reach + turns);
-        limit = e->along_joints ? limit + ALONG_ARCS * fmax(reach, 0.0) : limit;
+        if (e->along_joints) {
+            limit += ALONG_ARCS * reach + OF_THE_WAY * (way + e->kin->h * reach * pp_length(to->w));
+        }
         pp_hold(c, limits, PERP_JUDGED_MOTION, body_error(e, i), limit);
     }
 }

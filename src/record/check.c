@@ -12,6 +12,7 @@ void pp_check_see(pp_recheck *c, perp_check_item item, double value, double limi
                   const char *with)
 {
     perp_check_result *result = &c->check->item[item];
+    limit = isnan(limit) ? 0.0 : limit;
     limit = c->set[item] > 0.0 ? c->set[item] : limit;
     value = isnan(value) ? PP_INF : value;
     double over = value > 0.0 ? value / limit : 0.0;

@@ -221,6 +221,8 @@ double pp_check_add_joint(pp_recheck *c, int index)
 
 // ── Drives and limits ────────────────────────────────────────────────────────────────────────────
 
+static const double SAME = 1e-9;  // the same impulse, as two numbers of the recording have it
+
 // An impulse along a coordinate; one of an angle acts at the arm of the joint.
 static double drive_scale(const pp_recheck *c, int index)
 {
@@ -228,7 +230,8 @@ static double drive_scale(const pp_recheck *c, int index)
     const perp_joint_state *s = &c->now->joint[index];
     double size = fabs(s->drive) + fabs(s->limit) + fabs(c->spring[index]);
     pp_check_scale scale = pp_check_scale_of(c, j->a, j->b, isfinite(size) ? size : 0.0);
-    return scale.impulse * fmax(1.0, pp_scale_arm(c->model, j));
+    double exact = SAME * scale.impulse / pp_slack_of(c->info->tolerance);
+    return exact * fmax(1.0, pp_scale_arm(c->model, j));
 }
 
 static void see_drive(pp_recheck *c, int index)

@@ -214,8 +214,7 @@ static void see_bodies(pp_recheck *c)
     }
 }
 
-// With the bodies turned as `at` has them: at the start of the step, as its problem has them; with events
-// at the time of nu.
+// With the bodies turned as `at` has them.
 static double kinetic(const pp_recheck *c, const pp_frame *at, const double *nu)
 {
     double sum = 0.0;
@@ -232,8 +231,7 @@ static double kinetic(const pp_recheck *c, const pp_frame *at, const double *nu)
     return sum;
 }
 
-// Without inertia there is no kinetic energy, and the ledger has what the scheme puts in its place. In
-// space a body that turns without a torque changes it between two steps: each is a ledger of its own.
+// Without inertia there is no kinetic energy, and the ledger has what the scheme puts in its place.
 static void see_energy(pp_recheck *c)
 {
     const perp_energy *e = &c->now->energy, *old = &c->energy0;
@@ -242,12 +240,11 @@ static void see_energy(pp_recheck *c)
     double error = apart(e->potential, potential);
     bool told = !c->model->spatial || c->info->every == 1;
     if (c->info->stepper != PERP_QUASISTATIC && told) {
-        const pp_frame *end = c->info->stepper == PERP_EVENT ? c->after : c->before;
         double before = c->model->spatial ? kinetic(c, c->before, c->nu0) : old->kinetic;
         double in = before + old->potential + e->work, out = e->kinetic + e->potential;
         double size = fabs(before) + fabs(old->potential) + fabs(e->work) + fabs(e->kinetic) +
                       fabs(e->potential);
-        error = worse(error, apart(e->kinetic, kinetic(c, end, c->nu)));
+        error = worse(error, apart(e->kinetic, kinetic(c, c->after, c->now->nu)));
         if (isfinite(size)) {
             error = worse(error, fabs(in - out - e->dissipated) / fmax(1.0, size));
         }

@@ -63,8 +63,8 @@ static double turn_error(const pp_recheck *c, const perp_recorded_body *body, do
 }
 
 // Rounding of q + h nu. In joint coordinates bodies go along arcs, and leave the tangent by what in the
-// other coordinates opens a joint: they are held to the limit of that.
-static const double ROUNDING = 1e-12, ALONG_ARCS = 1e-2;
+// other coordinates opens a joint: they are held to the limit of that, and to a tenth of their way.
+static const double ROUNDING = 1e-12, ALONG_ARCS = 1e-2, OF_THE_WAY = 0.1;
 
 static double arm_of(const pp_recheck *c, int body)
 {
@@ -78,13 +78,15 @@ static double motion_limit(const pp_recheck *c, int body)
     for (int k = 0; k < 2; k++) {
         place += fabs(c->q0[b->at_q + k]) + fabs(c->now->q[b->at_q + k]);
     }
+    double way = 0.0;
     if (c->model) {
-        place = c->scales.place[c->scales.island[body]] + reach;
-        place += pp_length(pp_sub(c->after[body].p, c->before[body].p));
-        place += reach * (fabs(c->after[body].angle) + c->h * pp_length(c->after[body].w));
+        double turn = c->h * pp_length(c->after[body].w);
+        way = pp_length(pp_sub(c->after[body].p, c->before[body].p)) + reach * turn;
+        place = c->scales.place[c->scales.island[body]] + reach + way;
+        place += reach * fabs(c->after[body].angle);
     }
     bool arcs = c->info->coordinates == PERP_COORDINATES_JOINT;
-    return ROUNDING * place + (arcs ? ALONG_ARCS * reach : 0.0);
+    return ROUNDING * place + (arcs ? ALONG_ARCS * reach + OF_THE_WAY * way : 0.0);
 }
 
 void pp_check_motion(pp_recheck *c)

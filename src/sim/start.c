@@ -16,7 +16,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 50 };
+enum { ROUNDS = 200, STUCK = 20 };  // rounds in all, and without getting nearer
+static const double DAMPING =
+    1e-6;  // Levenberg's, of a row's own mobility: loops that contradict each other at
+           // first order are met in the mean
+static const double TOO_FAR = 10.0;   // sizes of a body: so far nobody was off by a slip of the pen
+static const double TURN_MOST = 0.3;  // [rad] of a round: beyond that a tangent says little
 static const double FITS =
     1e-9;  // of the thickness of a shape, or an arm of a joint: nothing to remove
 static const double DONE = 1e-12;  // likewise, once bodies are being moved
@@ -115,7 +120,10 @@ static perp_status find_rows(fit *f)
         bool of_rates = row->b[i].drives && row->b[i].bias == 0.0;
         if (!row->b[i].spring && !of_rates) {
             row->b[kept] = row->b[i];
-            row->b[kept++].rate = 0.0;
+            row->b[kept].rate = 0.0;
+            double mobility = pp_row_mobility(f->sim->model, f->kin.mass, &row->b[kept]);
+            row->b[kept].gamma = DAMPING * (mobility > 0.0 ? mobility : 1.0);
+            kept++;
         }
     }
     row->nb = status < 0 ? 0 : kept;
@@ -140,11 +148,19 @@ static perp_status solve(fit *f)
                 : PERP_ERR_MEMORY;
 }
 
-// Bodies by d, velocities as they were.
+// Bodies by d, or part of it where it turns them too far; velocities as they were.
 static void move(perp_sim *sim, const double *d)
 {
     const perp_model *m = sim->model;
-    pp_integrate(&sim->next, m, &sim->now, d, 1.0, 1.0, PERP_ROTATION_EXPONENTIAL);
+    double turn = 0.0;
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        for (int k = 0; k < body->nv; k++) {
+            turn = body->axis[k] >= 3 ? fmax(turn, fabs(d[body->at + k])) : turn;
+        }
+    }
+    double part = turn > TURN_MOST ? TURN_MOST / turn : 1.0;
+    pp_integrate(&sim->next, m, &sim->now, d, part, 1.0, PERP_ROTATION_EXPONENTIAL);
     memcpy(sim->now.q, sim->next.q, (size_t)m->nq * sizeof *sim->now.q);
     pp_frames(m, &sim->now, sim->frames);
 }
@@ -198,7 +214,7 @@ static double moved_by(const perp_model *m, int i, const pp_frame *from, const p
 {
     double size = fmax(m->body[i].reach, 0.5 * m->length_scale);
     *way = pp_length(pp_sub(to[i].p, from[i].p));
-    return *way / (2.0 * size);
+    return *way / (TOO_FAR * size);
 }
 
 // What was done, in words; or that it was too much.
@@ -211,24 +227,27 @@ static perp_status report(fit *f, const pp_frame *from, const fault *first, perp
     for (int i = 0; i < m->bodies; i++) {
         double way, far = m->body[i].nv > 0 ? moved_by(m, i, from, sim->frames, &way) : 0.0;
         if (far > 1.0) {
-            return pp_fail(error, PERP_ERR_ARGUMENT,
-                           "start: body '%s' would have to move %.3g m, more than its own size, to "
-                           "fit; correct its place, or say start: as given",
-                           m->body[i].name, way);
+            return pp_fail(
+                error, PERP_ERR_ARGUMENT,
+                "start: body '%s' would have to move %.3g m, many times its own size, to "
+                "fit; correct its place, or say start: as given",
+                m->body[i].name, way);
         }
         if (m->body[i].nv > 0 && way > most) {
             most = way;
             body = i;
         }
     }
-    bool joint = first->joint >= 0;
-    pp_print(
-        sim->info.remark, sizeof sim->info.remark,
-        "the start was mended: %s '%s'%s%s%s were off by %.3g m or rad; '%s' was moved by %.3g m",
-        joint ? "bodies of joint" : "the shapes",
-        joint ? m->joint[first->joint].name : m->shape[first->shape_a].name, joint ? "" : " and '",
-        joint ? "" : m->shape[first->shape_b].name, joint ? "" : "'", first->value,
-        m->body[body].name, most);
+    char what[96];
+    if (first->joint >= 0) {
+        pp_print(what, sizeof what, "joint '%.40s' was off", m->joint[first->joint].name);
+    } else {
+        pp_print(what, sizeof what, "'%.30s' and '%.30s' overlapped", m->shape[first->shape_a].name,
+                 m->shape[first->shape_b].name);
+    }
+    pp_print(sim->info.remark, sizeof sim->info.remark,
+             "the start was mended: %s by %.3g m or rad; body '%.40s' was moved by %.3g m", what,
+             first->value, m->body[body].name, most);
     sim->projected = true;
     return PERP_OK;
 }
@@ -254,7 +273,9 @@ perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
         return refuse(&f, PERP_ERR_MEMORY, error);
     }
     memcpy(from, sim->frames, (size_t)m->bodies * sizeof *from);
-    for (int k = 0; k < ROUNDS && status >= 0 && f.fault.worst > DONE; k++) {
+    double nearest = first.worst;
+    for (int k = 0, since = 0; k < ROUNDS && since < STUCK && status >= 0 && f.fault.worst > DONE;
+         k++) {
         double before = f.fault.worst;
         memcpy(q, sim->now.q, (size_t)m->nq * sizeof *q);
         status = round_once(&f);
@@ -264,6 +285,8 @@ perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
             pp_frames(m, &sim->now, sim->frames);
             break;
         }
+        since = f.fault.worst < 0.99 * nearest ? 0 : since + 1;
+        nearest = fmin(nearest, f.fault.worst);
     }
     if (status < 0 || !(f.fault.worst <= FITS)) {
         return refuse(&f, status, error);

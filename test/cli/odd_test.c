@@ -83,13 +83,13 @@ static void starts_that_nobody_meant(void **state)
         " {\"name\": \"a\", \"shapes\": [{\"kind\": \"disc\", \"radius\": 1, \"density\": 1}]},\n"
         " {\"name\": \"b\", \"position\": [1.5, 0],\n"
         "  \"shapes\": [{\"kind\": \"disc\", \"radius\": 1, \"density\": 1}]}]}\n");
-    says("PERP run @/deep.json -o @/deep", 0, "start 0.5 m inside each other");
+    says("PERP run @/deep.json -o @/deep", 0, "overlapped by 0.5 m");
     shell_file(&place, "open.json",
                "{\"step\": 0.01, \"until\": 0.02, \"bodies\": [{\"name\": \"a\", \"mass\": 1, "
                "\"inertia\": 1}],\n"
                " \"joints\": [{\"name\": \"rod\", \"kind\": \"distance\", \"b\": \"a\", "
                "\"length\": 2}]}\n");
-    says("PERP run @/open.json -o @/open --until 0.01", 0, "joint 'rod' starts open by 2");
+    says("PERP run @/open.json -o @/open --until 0.01", 0, "joint 'rod' was off by 2");
     assert_string_equal(says("PERP run @/deep.json -q -o @/deep", 0, NULL), "");
 }
 

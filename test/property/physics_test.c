@@ -14,6 +14,7 @@ static void make(plane *p, uint64_t seed, const random_scene_options *options)
 {
     rng r = rng_seed(seed);
     p->def.limits.gap = 0.02;
+    p->def.limits.joint = 1e-2;
     random_scene(p, &r, options);
 }
 

@@ -14,6 +14,7 @@ static void make(plane *p, uint64_t seed, const random_space_options *options)
 {
     rng r = rng_seed(seed);
     p->def.limits.gap = 0.05;
+    p->def.start = PERP_START_AS_GIVEN;  // targets that limits forbid
     random_space(p, &r, options);
 }
 

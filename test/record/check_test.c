@@ -193,7 +193,7 @@ static void one_changed_number_is_found(void **state)
         const char *where;
         double t;  // 0: whenever
     } changes[] = {
-        {"q", 50, 1, -0.01, PERP_CHECK_GAP, "block", 0.1},
+        {"q", 50, 1, -0.03, PERP_CHECK_GAP, "block", 0.1},
         {"q", 50, 3, 0.001, PERP_CHECK_MOTION, "rod A", 0.0},
         {"q", 50, 6, 0.1, PERP_CHECK_JOINT, "elbow", 0.1},
         {"nu", 50, 5, 1e-3, PERP_CHECK_MOMENTUM, "rod A", 0.0},
@@ -248,7 +248,7 @@ static void one_changed_number_is_found_among_events(void **state)
         double by;
         perp_check_item found;
     } changes[] = {
-        {"q", 50, 1, -0.01, PERP_CHECK_GAP},
+        {"q", 50, 1, -0.03, PERP_CHECK_GAP},
         {"q", 50, 6, 0.1, PERP_CHECK_JOINT},
         {"nu", 50, 3, 1e-3, PERP_CHECK_MOMENTUM},
         {"nu", 50, 4, NAN, PERP_CHECK_MOMENTUM},

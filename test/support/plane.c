@@ -51,6 +51,9 @@ void plane_step(plane *p, double h)
     }
     const perp_step_info *info = perp_sim_info(p->sim);
     const perp_certificate *c = &info->certificate;
+    for (int k = 0; k < PERP_JUDGED_COUNT; k++) {
+        keep_worst(&p->worst.relative[k], c->relative[k]);
+    }
     keep_worst(&p->worst.gap, c->gap);
     keep_worst(&p->worst.complementarity, c->complementarity);
     keep_worst(&p->worst.cone, c->cone);
