@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "expr/expr.h"
 #include "math/space.h"
+#include "model/meet.h"
 #include "solid/solid.h"
 
 #include <perp/model.h>
@@ -129,15 +130,6 @@ typedef struct pp_force {
     double stiffness, damping, rest, damping_w;
 } pp_force;
 
-// What keeps shapes from meeting, as sorted keys (meet.c).
-typedef struct pp_meetings {
-    int joined, held, listed;
-    uint64_t *joined_key;  // two free bodies that a joint connects
-    uint64_t *held_key;    // a shape in which a joint is fastened, and the limb
-    uint64_t *listed_key;  // shapes that are a listed contact
-    perp_left_out left_out;
-} pp_meetings;
-
 struct perp_model {
     perp_env env;
     pp_arena *arena;  // everything below
@@ -155,21 +147,6 @@ struct perp_model {
     double length_scale;  // of the largest shape [m]: for tolerances
     pp_meetings meet;
 };
-
-// Whether two shapes may meet, or the first of the reasons why not.
-typedef enum pp_meeting {
-    PP_MEET,
-    PP_MEET_ONE_BODY,
-    PP_MEET_NEVER,   // two points, two half-planes: nothing to find
-    PP_MEET_LISTED,  // one point, always there
-    PP_MEET_NOT_FREE,
-    PP_MEET_LISTED_ONLY,
-    PP_MEET_NOT_DETECTED,
-    PP_MEET_IGNORED,
-    PP_MEET_JOINED,
-} pp_meeting;
-
-pp_meeting pp_model_meeting(const perp_model *model, int shape_a, int shape_b);
 
 // Friction, restitution and whether to look at all, for two shapes.
 void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair *pair);
