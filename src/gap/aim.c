@@ -9,21 +9,24 @@
 
 static const double ROUNDING = 1e-12, TOUCHING = 1e-6;  // in sizes of the smaller shape
 
-double pp_aim_end(const pp_aim_task *t, perp_vec3 x, perp_vec3 n, double gap)
+// Velocity of b relative to a at a point that is given relative to a's body.
+static perp_vec3 relative(const pp_aim_task *t, perp_vec3 x)
 {
-    const pp_shape *a = &t->model->shape[t->a], *b = &t->model->shape[t->b];
-    const pp_frame *fa = &t->kin->body[a->body], *fb = &t->kin->body[b->body];
+    int a = t->model->shape[t->a].body, b = t->model->shape[t->b].body;
+    const pp_frame *fa = &t->kin->body[a], *fb = &t->kin->body[b];
     perp_vec3 at = pp_add(fa->p, x);
     perp_vec3 v = pp_sub(pp_point_velocity(fb, at), pp_point_velocity(fa, at));
-    return gap + t->kin->h * pp_dot3(n, v);
+    return pp_add(v, pp_sub(t->push[b], t->push[a]));
+}
+
+double pp_aim_end(const pp_aim_task *t, perp_vec3 x, perp_vec3 n, double gap)
+{
+    return gap + t->kin->h * pp_dot3(n, relative(t, x));
 }
 
 double pp_aim_travel(const pp_aim_task *t, perp_vec3 x)
 {
-    const pp_shape *a = &t->model->shape[t->a], *b = &t->model->shape[t->b];
-    const pp_frame *fa = &t->kin->body[a->body], *fb = &t->kin->body[b->body];
-    perp_vec3 at = pp_add(fa->p, x);
-    return t->kin->h * pp_length(pp_sub(pp_point_velocity(fb, at), pp_point_velocity(fa, at)));
+    return t->kin->h * pp_length(relative(t, x));
 }
 
 // Part of the step for which the axis separates; more than 1: all of it.
@@ -36,6 +39,11 @@ static double holds(const pp_aim_task *t, const pp_aim *aim)
 void pp_aim_offer(pp_aim_task *t, const pp_aim *candidate)
 {
     if (candidate->count == 0 || !(candidate->s >= fmin(t->best.s, 0.0) - t->touching)) {
+        return;
+    }
+    if (t->ask) {
+        perp_vec3 n = candidate->point[0].n, m = t->best.point[0].n;
+        t->others += pp_length(pp_sub(n, m)) > 1e-9;
         return;
     }
     double now = holds(t, &t->best), then = holds(t, candidate);
@@ -81,29 +89,80 @@ static double size_of(const perp_model *m, const pp_shape *shape)
     return size;
 }
 
-// Whether the pair gets other contacts than those found; they are in t->best then.
-static bool aim_pair(pp_aim_task *t, const pp_contact *found, int count)
+static void set_sizes(pp_aim_task *t)
+{
+    const perp_model *m = t->model;
+    double size_a = size_of(m, &m->shape[t->a]), size_b = size_of(m, &m->shape[t->b]);
+    double size = size_a > 0.0 && (size_a < size_b || size_b == 0.0) ? size_a : size_b;
+    t->rounding = ROUNDING * size;
+    t->touching = TOUCHING * size;
+}
+
+// Shapes that face each other along a width w with the gap g have no axis at an angle of more than (g + touching)/w to
+// the normal: whether there may be others.
+static bool is_narrow(const pp_aim_task *t, const pp_contact *c, int count)
+{
+    perp_vec3 along = {0.0, 0.0, 0.0};
+    double far = 0.0, wide = 0.0;
+    for (int k = 1; k < count; k++) {
+        perp_vec3 d = pp_sub(c[k].point, c[0].point);
+        along = pp_length(d) > far ? d : along;
+        far = fmax(far, pp_length(d));
+    }
+    for (int k = 1; k < count && far > 0.0; k++) {
+        perp_vec3 d = pp_sub(c[k].point, c[0].point);
+        wide = fmax(wide, pp_length(pp_cross(d, along)) / far);
+    }
+    double gap = HUGE_VAL;
+    for (int k = 0; k < count; k++) {
+        gap = fmin(gap, c[k].gap);
+    }
+    return (t->model->spatial ? wide : far) <= 10.0 * (fmax(gap, 0.0) + t->touching);
+}
+
+static void offer_all(pp_aim_task *t)
+{
+    if (t->model->spatial) {
+        pp_aim_spatial(t);
+    } else {
+        pp_aim_planar(t);
+    }
+}
+
+// Whether the contacts of a pair can close in the step and there is another axis for them.
+static bool has_choice(pp_aim_task *t, const pp_contact *found, int count)
 {
     const perp_model *m = t->model;
     t->a = found->a;
     t->b = found->b;
-    const pp_shape *a = &m->shape[t->a], *b = &m->shape[t->b];
-    if (is_wall(a) || is_wall(b)) {
+    if (found->listed >= 0 || is_wall(&m->shape[t->a]) || is_wall(&m->shape[t->b])) {
+        return false;
+    }
+    set_sizes(t);
+    if (!is_narrow(t, found, count)) {
         return false;
     }
     set_found(t, found, count);
-    double size_a = size_of(m, a), size_b = size_of(m, b);
-    double size = size_a > 0.0 && (size_a < size_b || size_b == 0.0) ? size_a : size_b;
-    t->rounding = ROUNDING * size;
-    t->touching = TOUCHING * size;
-    t->changed = false;
     if (t->best.end >= -t->rounding) {
         return false;
     }
-    if (m->spatial) {
-        pp_aim_spatial(t);
-    } else {
-        pp_aim_planar(t);
+    t->ask = true;
+    t->others = 0;
+    offer_all(t);
+    t->ask = false;
+    return t->others > 0;
+}
+
+// Whether the pair gets other contacts than those found; they are in t->best then.
+static bool aim_pair(pp_aim_task *t, const pp_contact *found, int count)
+{
+    t->a = found->a;
+    t->b = found->b;
+    set_sizes(t);
+    set_found(t, found, count);
+    t->changed = false;
+    if (t->best.end < -t->rounding) {
+        offer_all(t);
     }
     return t->changed;
 }
@@ -145,46 +204,92 @@ static int write_pair(const pp_aim_task *t, pp_contact *out)
     return count;
 }
 
+// ── What forces add ──────────────────────────────────────────────────────────────────────────────
+
+static perp_vec3 pushed(const perp_model *m, const pp_kinematics *kin, int i)
+{
+    const pp_body *body = &m->body[i];
+    double dv[PP_BODY_NV], all[PP_BODY_NV] = {0.0};
+    if (body->nv == 0) {
+        return pp_vec(0.0, 0.0, 0.0);
+    }
+    pp_body_solve(body, &kin->mass[i], kin->p_ext + body->at, dv);
+    for (int k = 0; k < body->nv; k++) {
+        all[body->axis[k]] = dv[k];
+    }
+    return pp_vec(all[0], all[1], all[2]);
+}
+
+static void hold_back(perp_vec3 *push, perp_vec3 n)
+{
+    *push = pp_along(*push, -fmin(pp_dot3(n, *push), 0.0), n);
+}
+
+// Contacts that have no choice hold back what is pushed against them.
+static void hold(const perp_model *m, const pp_gaps *gaps, const bool *choice, double touching,
+                 perp_vec3 *push)
+{
+    enum { SWEEPS = 2 };
+    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+        for (int i = 0; i < gaps->count; i++) {
+            const pp_contact *c = &gaps->contact[i];
+            if (!choice[i] && c->gap <= touching) {
+                hold_back(&push[m->shape[c->b].body], c->n);
+                hold_back(&push[m->shape[c->a].body], pp_scale(-1.0, c->n));
+            }
+        }
+    }
+}
+
+// ── All ──────────────────────────────────────────────────────────────────────────────────────────
+
+// Marks the contacts of pairs with a choice. How many pairs there are.
+static int mark_choices(pp_aim_task *t, const pp_gaps *gaps, bool *choice)
+{
+    int count = 0;
+    for (int i = 0, to; i < gaps->count; i = to) {
+        to = pair_end(gaps, i);
+        bool open = has_choice(t, &gaps->contact[i], to - i);
+        count += open;
+        for (int k = i; k < to; k++) {
+            choice[k] = open;
+        }
+    }
+    return count;
+}
+
 perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
                         double margin, pp_arena *arena)
 {
-    pp_aim_task t = {.model = model, .kin = kin, .margin = margin};
-    pp_gaps out = {0, NULL};
-    int room = 0;
+    perp_vec3 *push = PP_ARRAY(arena, perp_vec3, model->bodies);
+    bool *choice = PP_ARRAY(arena, bool, gaps->count);
+    pp_aim_task t = {.model = model, .kin = kin, .push = push, .margin = margin};
+    if (!push || !choice) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < model->bodies; i++) {
+        push[i] = pushed(model, kin, i);
+    }
+    int pairs = mark_choices(&t, gaps, choice);
+    if (pairs == 0) {
+        return PERP_OK;
+    }
+    hold(model, gaps, choice, TOUCHING * model->length_scale, push);
+    size_t most = (size_t)gaps->count + (size_t)PP_POINTS_MAX * (size_t)pairs;
+    pp_gaps out = {0, PP_ARRAY(arena, pp_contact, most)};
+    if (!out.contact) {
+        return PERP_ERR_MEMORY;
+    }
     for (int i = 0, to; i < gaps->count; i = to) {
-        to = pair_end(gaps, i);
         const pp_contact *c = &gaps->contact[i];
-        bool aimed = c->listed < 0 && aim_pair(&t, c, to - i);
-        if (aimed && !out.contact) {  // the first one: from now on into a list of its own
-            room = gaps->count + PP_POINTS_MAX * 16;
-            out.contact = PP_ARRAY(arena, pp_contact, room);
-            if (!out.contact) {
-                return PERP_ERR_MEMORY;
-            }
-            memcpy(out.contact, gaps->contact, (size_t)i * sizeof *c);
-            out.count = i;
-        }
-        if (!out.contact) {
-            continue;
-        }
-        if (out.count + (gaps->count - i) + PP_POINTS_MAX > room) {
-            room = 2 * room + gaps->count;
-            pp_contact *more = PP_ARRAY(arena, pp_contact, room);
-            if (!more) {
-                return PERP_ERR_MEMORY;
-            }
-            memcpy(more, out.contact, (size_t)out.count * sizeof *c);
-            out.contact = more;
-        }
-        if (aimed) {
+        to = pair_end(gaps, i);
+        if (choice[i] && aim_pair(&t, c, to - i)) {
             out.count += write_pair(&t, &out.contact[out.count]);
         } else {
             memcpy(&out.contact[out.count], c, (size_t)(to - i) * sizeof *c);
             out.count += to - i;
         }
     }
-    if (out.contact) {
-        *gaps = out;
-    }
+    *gaps = out;
     return PERP_OK;
 }

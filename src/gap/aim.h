@@ -8,8 +8,10 @@
 // slides over flush tiles has its front corner next to the corner of the next tile, and the distance between the two
 // corners says that it must stop. Its underside says that it may pass (Williams, Lu and Trinkle 2014).
 //
-// So for each candidate n with s(n) >= 0 the motion that the bodies have says when it will separate no longer; the
-// axis that holds longest is kept, and of those that hold for the step, the one with the best separation at its end.
+// So for each candidate n with s(n) >= 0 the motion of the bodies says when it will separate no longer; the axis
+// that holds longest is kept, and of those that hold for the step, the one with the best separation at its end. The
+// motion is that of the velocities and of what the forces add to them, without what contacts that have no choice of
+// axis hold back: a box on a floor does not fall.
 #pragma once
 
 #include "gap/gap.h"
@@ -26,12 +28,15 @@ typedef struct pp_aim {
 typedef struct pp_aim_task {
     const perp_model *model;
     const pp_kinematics *kin;
+    const perp_vec3 *push;  // bodies: velocity that the forces add in the step [m/s]
     int a, b;
     double margin;
     double rounding;  // [m]
     double touching;  // an axis that is violated by less still counts [m]
     pp_aim best;
     bool changed;
+    bool ask;    // only whether there are candidates
+    int others;  // that separate, along another axis than the best
 } pp_aim_task;
 
 // Gap of a point of a at the end of the step, if both bodies move on as they do; x is relative to a's body.

@@ -103,7 +103,9 @@ static void offer_vertices(pp_aim_task *t, const pp_core *a, const pp_core *b)
     aim.point[0].n = n;
     aim.s = aim.point[0].gap = separation(a, b, pp_flat(n));
     aim.end = pp_aim_end(t, c->point, n, aim.s);
-    pp_aim_offer(t, &aim);
+    if (aim.s > 0.0) {
+        pp_aim_offer(t, &aim);
+    }
 }
 
 void pp_aim_planar(pp_aim_task *t)
