@@ -8,6 +8,8 @@
 #include <string.h>
 
 static const double ROUNDING = 1e-12, TOUCHING = 1e-6;  // in sizes of the smaller shape
+// Cosine of the angle to the axis that was found: what has no thickness is not to be passed by turning the axis around.
+static const double TURN_LEAST = -0.5;
 
 // Velocity of b relative to a at a point that is given relative to a's body.
 static perp_vec3 relative(const pp_aim_task *t, perp_vec3 x)
@@ -38,7 +40,8 @@ static double holds(const pp_aim_task *t, const pp_aim *aim)
 
 void pp_aim_offer(pp_aim_task *t, const pp_aim *candidate)
 {
-    if (candidate->count == 0 || !(candidate->s >= fmin(t->best.s, 0.0) - t->touching)) {
+    if (candidate->count == 0 || !(candidate->s >= fmin(t->best.s, 0.0) - t->touching) ||
+        pp_dot3(candidate->point[0].n, t->found) < TURN_LEAST) {
         return;
     }
     if (t->ask) {
@@ -63,6 +66,7 @@ static void set_found(pp_aim_task *t, const pp_contact *found, int count)
         pp_contact *c = &t->best.point[k];
         *c = found[k];
         c->point = pp_sub(c->point, origin);
+        t->found = c->gap < t->best.s ? c->n : t->found;
         t->best.s = fmin(t->best.s, c->gap);
         t->best.end = fmin(t->best.end, pp_aim_end(t, c->point, c->n, c->gap));
     }

@@ -33,6 +33,7 @@ typedef struct pp_aim_task {
     double margin;
     double rounding;  // [m]
     double touching;  // an axis that is violated by less still counts [m]
+    perp_vec3 found;  // normal of the nearest contact
     pp_aim best;
     bool changed;
     bool ask;    // only whether there are candidates
