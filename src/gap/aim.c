@@ -10,6 +10,7 @@
 static const double ROUNDING = 1e-12, TOUCHING = 1e-6;  // in sizes of the smaller shape
 // Cosine of the angle to the axis that was found: what has no thickness is not to be passed by turning the axis around.
 static const double TURN_LEAST = -0.5;
+static const double SINKS = 0.05;
 
 // Velocity of b relative to a at a point that is given relative to a's body.
 static perp_vec3 relative(const pp_aim_task *t, perp_vec3 x)
@@ -31,11 +32,12 @@ double pp_aim_travel(const pp_aim_task *t, perp_vec3 x)
     return t->kin->h * pp_length(relative(t, x));
 }
 
-// Part of the step for which the axis separates; more than 1: all of it.
+// Part of the step for which the axis separates; more than 1: all of it. What touches and sinks a little, as it rocks or
+// is held by other contacts, still slides past: a small part of what the axis that was found would have to stop.
 static double holds(const pp_aim_task *t, const pp_aim *aim)
 {
-    double s = fmax(aim->s, 0.0);
-    return aim->end >= -t->rounding ? 2.0 : s / (s - aim->end);
+    double s = fmax(aim->s, 0.0) + t->slack;
+    return aim->end + t->slack >= 0.0 ? 2.0 : s / (s - t->slack - aim->end);
 }
 
 void pp_aim_offer(pp_aim_task *t, const pp_aim *candidate)
@@ -165,6 +167,7 @@ static bool aim_pair(pp_aim_task *t, const pp_contact *found, int count)
     set_sizes(t);
     set_found(t, found, count);
     t->changed = false;
+    t->slack = t->rounding - SINKS * fmin(t->best.end, 0.0);
     if (t->best.end < -t->rounding) {
         offer_all(t);
     }

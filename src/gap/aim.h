@@ -34,6 +34,7 @@ typedef struct pp_aim_task {
     double rounding;  // [m]
     double touching;  // an axis that is violated by less still counts [m]
     perp_vec3 found;  // normal of the nearest contact
+    double slack;     // by how much an axis may fail and still hold [m]
     pp_aim best;
     bool changed;
     bool ask;    // only whether there are candidates
