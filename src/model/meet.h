@@ -1,10 +1,21 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Part of model/'s door: which shapes may meet.
+// Part of model/'s door: which shapes may meet, and what they do then.
 #pragma once
 
 #include <perp/model.h>
+
+typedef struct pp_pair {  // sorted by (a, b), a < b
+    int a, b;
+    double mu, restitution;
+    bool ignore;
+    bool given;  // by a rule, not by what the shapes say
+    double mu_2, mu_spin, mu_roll;
+    int facets;
+    perp_vec3 tangent_A;
+    bool turned;  // the rule was given for (b, a): tangent_A is in b's axes
+} pp_pair;
 
 // What keeps shapes from meeting, as sorted keys (meet.c).
 typedef struct pp_meetings {
@@ -29,3 +40,5 @@ typedef enum pp_meeting {
 } pp_meeting;
 
 pp_meeting pp_model_meeting(const perp_model *model, int shape_a, int shape_b);
+// Friction, restitution and whether to look at all, for two shapes.
+void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair *pair);
