@@ -95,6 +95,9 @@ cli_exit cli_replay_write(const char *verb, perp_recording *recording, const cha
 // The directory of a recording that was given by the path of its run.h5, or by its own.
 void cli_recording_dir(const char *path, char *dir, size_t size);
 
+// Which pairs of shapes are left out, as a line on the standard output (left_out.c).
+void cli_left_out(const perp_model *model);
+
 // ── JSON on stdout (json.c) ──────────────────────────────────────────────────────────────────────
 
 void cli_json_string(FILE *out, const char *text);

@@ -94,6 +94,7 @@ static void print_text(const insight *in)
            perp_scene_step(in->scene));
     printf("model       %d bodies, %d shapes, %d joints\n", perp_model_bodies(in->model) - 1,
            perp_model_shapes(in->model), perp_model_joints(in->model));
+    cli_left_out(in->model);
     printf("freedom     %d velocities - %d joint rows", in->nv, info->joint_rows);
     if (info->redundant_rows > 0) {
         printf(" (%d redundant)", info->redundant_rows);
@@ -120,6 +121,7 @@ static void print_json(const insight *in)
            perp_model_bodies(in->model) - 1, perp_model_shapes(in->model),
            perp_model_joints(in->model), in->nv, info->joint_rows, info->redundant_rows,
            freedoms(in), info->contacts, info->problem_size);
+    perp_left_out out = perp_model_left_out(in->model);
     const char *comma = "";
     for (int i = 0; i < perp_model_joints(in->model); i++) {
         if (perp_sim_joint(in->sim, (perp_joint){i}).redundant) {
@@ -128,7 +130,10 @@ static void print_json(const insight *in)
             comma = ", ";
         }
     }
-    printf("]}\n");
+    printf("],\n \"left_out\": {\"not_free\": %lld, \"listed_only\": %lld, \"not_detected\": %lld, "
+           "\"ignored\": %lld, \"joined\": %lld}}\n",
+           (long long)out.not_free, (long long)out.listed_only, (long long)out.not_detected,
+           (long long)out.ignored, (long long)out.joined);
 }
 
 // One step, whose contacts and redundancy are told, and back to the start.

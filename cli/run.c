@@ -302,6 +302,7 @@ static void print_summary(const run *r, const perp_summary *sum)
            sum->frames);
     printf("size        %d bodies, at most %d contacts\n",
            perp_model_bodies(perp_scene_model(r->scene)) - 1, sum->contacts_max);
+    cli_left_out(perp_scene_model(r->scene));
     printf("time        %.3f s (%.3g x real time), %.3g us a step\n", sum->seconds,
            t / sum->seconds, 1e6 * sum->step_seconds);
     if (sum->not_unique > 0) {

@@ -105,8 +105,8 @@ typedef struct perp_shape_def {
     uint32_t cookie;
 } perp_shape_def;
 
-// What two shapes do when they meet, in place of the means above. A rule also makes shapes of bodies that
-// a joint connects (other than distance, angle and gear) meet, which otherwise they do not.
+// What two shapes do when they meet, in place of the means above. A rule also makes shapes meet that a joint
+// between their bodies would leave out (perp_collide).
 typedef struct perp_pair_def {
     perp_shape a, b;
     double mu;           // [-]
@@ -156,6 +156,15 @@ typedef enum perp_joint_kind {
     PERP_SCREW,        // cylindrical, and along = pitch * angle (5 rows); coordinate: angle
 } perp_joint_kind;
 
+// Whether the two bodies of a joint collide with each other. By the rule they do not; but of a body that is
+// not free (ground, fixed, driven) only those shapes are left out that an anchor of the joint lies in or touches at
+// the start. Joints of the kinds distance, angle and gear leave nothing out.
+typedef enum perp_collide {
+    PERP_COLLIDE_RULE,
+    PERP_COLLIDE_NEVER,   // no shapes of the two bodies
+    PERP_COLLIDE_ALWAYS,  // this joint leaves nothing out
+} perp_collide;
+
 typedef struct perp_joint_def {
     const char *name;
     perp_joint_kind kind;
@@ -179,6 +188,7 @@ typedef struct perp_joint_def {
     // Spring and damper on the coordinate, at the end of the step: stable for any stiffness.
     double stiffness, damping;  // [N/m, N s/m] or [N m, N m s]
     double rest;                // coordinate at which the spring is free
+    perp_collide collide;
     uint32_t cookie;
 } perp_joint_def;
 
@@ -260,3 +270,15 @@ PERP_API void perp_model_inertia3(const perp_model *model, perp_body body, doubl
 PERP_API perp_vec3 perp_model_center(const perp_model *model, perp_body body);
 PERP_API perp_drive perp_model_drive(const perp_model *model, perp_body body);
 PERP_API bool perp_model_is_spatial(const perp_model *model);
+
+// Pairs of shapes of two bodies that no contact is looked for between, by what leaves them out; each pair is
+// counted once, under the first that applies.
+typedef struct perp_left_out {
+    int64_t not_free;      // both bodies are ground, fixed or driven
+    int64_t listed_only;   // the model has its listed contacts only
+    int64_t not_detected;  // a shape is not to be detected
+    int64_t ignored;       // a rule for the pair
+    int64_t joined;        // a joint connects the bodies
+} perp_left_out;
+
+PERP_API perp_left_out perp_model_left_out(const perp_model *model);

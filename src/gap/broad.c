@@ -26,13 +26,10 @@ typedef struct search {
     const pp_frame *body;
     pp_arena *arena;
     pp_broad *out;
-    int count, free;       // items; the first `free` of them belong to free bodies
-    item *item;            // in tree order
-    int leaves;            // a power of two >= count
-    pp_box3 *node;         // 1 is the root, leaves.. are the leaves
-    int joined, listed;    // sorted keys:
-    uint64_t *joined_key;  // bodies that a joint keeps from meeting
-    uint64_t *listed_key;  // shapes that are a listed contact
+    int count, free;  // items; the first `free` of them belong to free bodies
+    item *item;       // in tree order
+    int leaves;       // a power of two >= count
+    pp_box3 *node;    // 1 is the root, leaves.. are the leaves
     bool failed;
 } search;
 
@@ -42,71 +39,10 @@ static uint64_t pair_key(int a, int b)
     return ((uint64_t)low << 32) | (uint64_t)(a + b - low);
 }
 
-static bool has_key(const uint64_t *key, int n, uint64_t wanted)
-{
-    int low = 0, high = n;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (key[middle] < wanted) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < n && key[low] == wanted;
-}
-
-// ── What must not meet ───────────────────────────────────────────────────────────────────────────
-
-// Joints that act from afar do not.
-static bool keeps_apart(perp_joint_kind kind)
-{
-    return kind != PERP_DISTANCE && kind != PERP_ANGLE && kind != PERP_GEAR;
-}
-
-static bool set_exclusions(search *s)
-{
-    const perp_model *m = s->model;
-    int most = m->joints > m->listed ? m->joints : m->listed;
-    uint64_t *scratch = PP_ARRAY(s->arena, uint64_t, most);
-    s->joined_key = PP_ARRAY(s->arena, uint64_t, m->joints);
-    s->listed_key = PP_ARRAY(s->arena, uint64_t, m->listed);
-    if (!scratch || !s->joined_key || !s->listed_key) {
-        return false;
-    }
-    for (int i = 0; i < m->joints; i++) {
-        if (keeps_apart(m->joint[i].kind)) {
-            s->joined_key[s->joined++] = pair_key(m->joint[i].a, m->joint[i].b);
-        }
-    }
-    for (int i = 0; i < m->listed; i++) {
-        s->listed_key[s->listed++] = pair_key(m->contact[i].a, m->contact[i].b);
-    }
-    pp_sort_keys(s->joined, s->joined_key, scratch);
-    pp_sort_keys(s->listed, s->listed_key, scratch);
-    return true;
-}
-
-static bool may_meet(const search *s, int a, int b)
-{
-    const perp_model *m = s->model;
-    const pp_shape *sa = &m->shape[a], *sb = &m->shape[b];
-    if (sa->body == sb->body || !pp_gap_possible(sa, sb) ||
-        has_key(s->listed_key, s->listed, pair_key(a, b))) {
-        return false;
-    }
-    pp_pair rule = {.ignore = false};
-    if (m->pairs > 0) {
-        pp_model_pair(m, a, b, &rule);
-    }
-    return !rule.ignore &&
-           (rule.given || !has_key(s->joined_key, s->joined, pair_key(sa->body, sb->body)));
-}
-
 static void add_pair(search *s, int a, int b)
 {
     pp_broad *out = s->out;
-    if (s->failed || !may_meet(s, a, b)) {
+    if (s->failed || pp_model_meeting(s->model, a, b) != PP_MEET) {
         return;
     }
     if (out->count == out->capacity) {
@@ -432,7 +368,7 @@ perp_status pp_broad_run(pp_broad *out, const perp_model *model, const pp_frame 
 {
     search s = {.model = model, .body = body, .arena = arena, .out = out};
     *out = (pp_broad){0};
-    if (!set_exclusions(&s) || !set_items(&s, margin) || (s.count > FEW && !set_tree(&s))) {
+    if (!set_items(&s, margin) || (s.count > FEW && !set_tree(&s))) {
         return PERP_ERR_MEMORY;
     }
     if (s.count <= FEW) {

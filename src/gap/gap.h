@@ -52,6 +52,11 @@ perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_kinemati
 // How near shapes must be to be looked at: the margin, or what the two fastest bodies can close in a step.
 double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double margin);
 
+// Turns detected contacts to the axes that the motion of the bodies over the step allows (aim.h); what is listed
+// stays. Distances are distances before, and separations along the axis of the step after. margin: as far as was looked.
+perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
+                        double margin, pp_arena *arena);
+
 // Drops detected contacts with a gap beyond the margin that nothing in the step can close: one fast body
 // must not make contacts of all that is slow.
 perp_status pp_gaps_keep(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gap stage: listed contacts, then detected ones, with their coefficients and moving surfaces.
+#include "gap/aim.h"
 #include "gap/broad.h"
 
 #include <math.h>
@@ -73,6 +74,13 @@ static void set_laws(const perp_model *model, const pp_kinematics *kin, const pp
         set_tangent(&kin->body[model->shape[shape].body], pair->tangent_A, c);
     }
     c->surface = surface_rate(model, kin, c);
+}
+
+void pp_contact_laws(const perp_model *model, const pp_kinematics *kin, pp_contact *c)
+{
+    pp_pair pair;
+    pp_model_pair(model, c->a, c->b, &pair);
+    set_laws(model, kin, &pair, c);
 }
 
 static void add_listed(pp_gaps *out, const perp_model *model, const pp_kinematics *kin, int index)

@@ -441,6 +441,10 @@ bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *join
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': unknown kind %d", joint->name,
                               (int)def->kind);
     }
+    if (def->collide < PERP_COLLIDE_RULE || def->collide > PERP_COLLIDE_ALWAYS) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': unknown choice %d of collide",
+                              joint->name, (int)def->collide);
+    }
     if (!check_joint_numbers(b, def, joint)) {
         return false;
     }
@@ -464,6 +468,7 @@ bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *join
     joint->stiffness = def->stiffness;
     joint->damping = def->damping;
     joint->rest = def->rest;
+    joint->collide = def->collide;
     joint->length = def->length;
     joint->rate_effort = def->rate_effort;
     joint->friction = def->friction;

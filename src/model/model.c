@@ -283,7 +283,8 @@ static perp_status fill(perp_model *m, const perp_builder *b, perp_error *error)
         recenter(m, i);
     }
     measure(m);
-    return PERP_OK;
+    return pp_model_set_meetings(m) ? PERP_OK
+                                    : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
 }
 
 perp_status perp_model_create(const perp_builder *builder, perp_model **model, perp_error *error)

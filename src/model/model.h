@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "expr/expr.h"
 #include "math/space.h"
+#include "model/meet.h"
 #include "solid/solid.h"
 
 #include <perp/model.h>
@@ -84,17 +85,6 @@ typedef struct pp_shape {
         thickness;  // least extent; of what has none, its length; half-planes, meshes: infinite [m]
 } pp_shape;
 
-typedef struct pp_pair {  // sorted by (a, b), a < b
-    int a, b;
-    double mu, restitution;
-    bool ignore;
-    bool given;  // by a rule, not by what the shapes say
-    double mu_2, mu_spin, mu_roll;
-    int facets;
-    perp_vec3 tangent_A;
-    bool turned;  // the rule was given for (b, a): tangent_A is in b's axes
-} pp_pair;
-
 typedef struct pp_listed {  // a contact that is always there
     const char *name;
     int a, b;
@@ -116,6 +106,7 @@ typedef struct pp_joint {
     const pp_expr *target, *rate;
     double rate_effort, friction, lower, upper, limit_restitution;
     double stiffness, damping, rest;
+    perp_collide collide;
 } pp_joint;
 
 typedef struct pp_force {
@@ -143,9 +134,8 @@ struct perp_model {
     pp_joint *joint;
     pp_force *force;
     double length_scale;  // of the largest shape [m]: for tolerances
+    pp_meetings meet;
 };
 
-// Friction, restitution and whether to look at all, for two shapes.
-void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair *pair);
 // Whether a body of a builder has, or gets from its shapes, the mass it needs; else the reason.
 perp_status pp_builder_weigh(const perp_builder *builder, perp_body body, perp_error *error);

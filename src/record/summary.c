@@ -71,6 +71,26 @@ static void put_count(pp_text *text, const char *key, int64_t value)
     pp_text_int(text, value);
 }
 
+// Pairs of shapes that no contact was looked for between.
+static void put_left_out(pp_text *text, const perp_model *model)
+{
+    perp_left_out out = perp_model_left_out(model);
+    const struct {
+        const char *key;
+        int64_t value;
+    } part[] = {{"{\"not_free\": ", out.not_free},
+                {", \"listed_only\": ", out.listed_only},
+                {", \"not_detected\": ", out.not_detected},
+                {", \"ignored\": ", out.ignored},
+                {", \"joined\": ", out.joined}};
+    pp_text_add(text, ",\n \"left_out\": ");
+    for (size_t k = 0; k < sizeof part / sizeof *part; k++) {
+        pp_text_add(text, part[k].key);
+        pp_text_int(text, part[k].value);
+    }
+    pp_text_add(text, "}");
+}
+
 static const char *law_of(const perp_sim *sim, perp_form form)
 {
     if (sim->def.friction == PERP_FRICTION_NONE) {
@@ -94,6 +114,7 @@ static void put_head(pp_text *text, const perp_record *r, const perp_sim *sim)
     pp_text_member(text, "t_end", sim->now.t);
     put_count(text, "bodies", sim->model->bodies - 1);
     put_count(text, "contacts_max", r->sum.contacts_max);
+    put_left_out(text, sim->model);
 }
 
 static const char *verdict_of(const perp_summary *sum)

@@ -437,6 +437,9 @@ static perp_status read_joint(pp_reader *r, const json_t *json, int index, int o
     if (status == PERP_OK && pp_reader_saw(&pp_joint_object, seen, "at")) {
         status = place_joint(r, &joint, seen);
     }
+    if (pp_reader_saw(&pp_joint_object, seen, "collide")) {
+        joint.def.collide = joint.collide ? PERP_COLLIDE_ALWAYS : PERP_COLLIDE_NEVER;
+    }
     status = status < 0 ? status : limit_joint(r, &joint.def, seen);
     if (status < 0) {
         return status;

@@ -101,6 +101,7 @@ typedef struct pp_turn_input {  // {"axis": […], "angle": …}
 typedef struct pp_joint_input {
     perp_joint_def def;
     perp_vec3 at;
+    bool collide;
 } pp_joint_input;
 
 // ── The reader (reader.c) ────────────────────────────────────────────────────────────────────────

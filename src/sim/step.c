@@ -54,7 +54,10 @@ static perp_status find_gaps(perp_sim *sim)
     } else {
         status = pp_gaps_run(&s->gap, sim->model, &s->kin, reach, sim->arena);
     }
-    found->fresh = false;  // contacts are dropped from the list below
+    found->fresh = false;  // contacts are turned and dropped below
+    if (status >= 0) {
+        status = pp_gaps_aim(&s->gap, sim->model, &s->kin, reach, sim->arena);
+    }
     return status < 0 ? status
                       : pp_gaps_keep(&s->gap, sim->model, &s->kin, sim->def.margin, sim->arena);
 }

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to certify/: do shapes overlap at the end of a step, and did anything pass through anything on the way?
+//
+// Judged by code that shares nothing with gap/: its own pairs, boxes, support functions and axes. A pair is found to
+// overlap by no more than a depth because there is an axis along which its supports say so; the axes that the step used
+// are only offered, and tried first because a test takes two supports.
+#pragma once
+
+#include "kinematics/kinematics.h"
+
+// An axis that somebody says separates two shapes: from a to b, a < b.
+typedef struct pp_axis {
+    int a, b;
+    perp_vec3 n;
+} pp_axis;
+
+typedef struct pp_geometry_task {
+    const perp_model *model;
+    const pp_frame *start;  // bodies at the start of the step; NULL: the end alone is judged
+    const pp_frame *end;
+    double h;  // tells how often a body has turned around [s]
+    const pp_axis *axis;
+    int axes;      // sorted by (a, b)
+    double depth;  // overlap that is no violation [m]; in the path: see pp_sweep
+} pp_geometry_task;
+
+typedef enum pp_path_state {
+    PP_PATH_CLEAR,     // nothing can have passed through anything
+    PP_PATH_PASSED,    // something went deeper than it was at both ends, or through
+    PP_PATH_UNKNOWN,   // not decided for some pairs
+    PP_PATH_NOT_ASKED  // there was no start
+} pp_path_state;
+
+typedef struct pp_geometry {
+    double gap;         // deepest overlap at the end; 0: none [m]
+    int gap_a, gap_b;   // its shapes, -1: none
+    int64_t judged;     // pairs whose boxes meet and that may collide
+    int64_t undecided;  // of them: the overlap at the end could not be computed
+    pp_path_state path;
+    double path_depth;       // deepest seen on the way of a pair that passed, else of all [m]
+    double path_allowed;     // what was let pass for that pair [m]
+    double path_part;        // of the step, where it was seen
+    int path_a, path_b;      // its shapes, -1: none
+    int64_t path_undecided;  // pairs
+} pp_geometry;
+
+// PERP_ERR_MEMORY, PERP_ERR_NUMERIC (a pose is not finite), or PERP_OK whatever is found.
+perp_status pp_judge_geometry(pp_geometry *out, const pp_geometry_task *task, pp_arena *arena);

@@ -1,0 +1,302 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Contacts of a step along the axes that its motion allows.
+#include "gap/aim.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double ROUNDING = 1e-12, TOUCHING = 1e-6;  // in sizes of the smaller shape
+// Cosine of the angle to the axis that was found: what has no thickness is not to be passed by turning the axis around.
+static const double TURN_LEAST = -0.5;
+static const double SINKS = 0.05;
+
+// Velocity of b relative to a at a point that is given relative to a's body.
+static perp_vec3 relative(const pp_aim_task *t, perp_vec3 x)
+{
+    int a = t->model->shape[t->a].body, b = t->model->shape[t->b].body;
+    const pp_frame *fa = &t->kin->body[a], *fb = &t->kin->body[b];
+    perp_vec3 at = pp_add(fa->p, x);
+    perp_vec3 v = pp_sub(pp_point_velocity(fb, at), pp_point_velocity(fa, at));
+    return pp_add(v, pp_sub(t->push[b], t->push[a]));
+}
+
+double pp_aim_end(const pp_aim_task *t, perp_vec3 x, perp_vec3 n, double gap)
+{
+    return gap + t->kin->h * pp_dot3(n, relative(t, x));
+}
+
+double pp_aim_travel(const pp_aim_task *t, perp_vec3 x)
+{
+    return t->kin->h * pp_length(relative(t, x));
+}
+
+// Part of the step for which the axis separates; more than 1: all of it. What touches and sinks a little, as it rocks or
+// is held by other contacts, still slides past: a small part of what the axis that was found would have to stop.
+static double holds(const pp_aim_task *t, const pp_aim *aim)
+{
+    double s = fmax(aim->s, 0.0) + t->slack;
+    return aim->end + t->slack >= 0.0 ? 2.0 : s / (s - t->slack - aim->end);
+}
+
+void pp_aim_offer(pp_aim_task *t, const pp_aim *candidate)
+{
+    if (candidate->count == 0 || !(candidate->s >= fmin(t->best.s, 0.0) - t->touching) ||
+        pp_dot3(candidate->point[0].n, t->found) < TURN_LEAST) {
+        return;
+    }
+    if (t->ask) {
+        perp_vec3 n = candidate->point[0].n, m = t->best.point[0].n;
+        t->others += pp_length(pp_sub(n, m)) > 1e-9;
+        return;
+    }
+    double now = holds(t, &t->best), then = holds(t, candidate);
+    bool longer = then > now + 1e-9;
+    if (longer || (then >= now && candidate->end > t->best.end + t->rounding)) {
+        t->best = *candidate;
+        t->changed = true;
+    }
+}
+
+// The contacts of one pair as they were found, relative to a's body.
+static void set_found(pp_aim_task *t, const pp_contact *found, int count)
+{
+    perp_vec3 origin = t->kin->body[t->model->shape[t->a].body].p;
+    t->best = (pp_aim){.count = count, .s = HUGE_VAL, .end = HUGE_VAL};
+    for (int k = 0; k < count; k++) {
+        pp_contact *c = &t->best.point[k];
+        *c = found[k];
+        c->point = pp_sub(c->point, origin);
+        t->found = c->gap < t->best.s ? c->n : t->found;
+        t->best.s = fmin(t->best.s, c->gap);
+        t->best.end = fmin(t->best.end, pp_aim_end(t, c->point, c->n, c->gap));
+    }
+}
+
+static bool
+is_wall(const pp_shape *shape)  // of which there is one axis only, or which knows its own
+{
+    return shape->kind == PERP_HALFPLANE || shape->kind == PERP_HALFSPACE || shape->mesh != NULL;
+}
+
+static double size_of(const perp_model *m, const pp_shape *shape)
+{
+    double size = shape->radius + shape->half;
+    if (m->spatial) {
+        perp_vec3 low, high;
+        pp_solid_bounds(&shape->solid, &low, &high);
+        return 0.5 * pp_length(pp_sub(high, low));
+    }
+    for (int k = 1; k < shape->count; k++) {
+        pp_vec2 x = shape->vertex_B[0], y = shape->vertex_B[k];
+        size = fmax(size, 0.5 * pp_length2(y.x - x.x, y.y - x.y));
+    }
+    return size;
+}
+
+static void set_sizes(pp_aim_task *t)
+{
+    const perp_model *m = t->model;
+    double size_a = size_of(m, &m->shape[t->a]), size_b = size_of(m, &m->shape[t->b]);
+    double size = size_a > 0.0 && (size_a < size_b || size_b == 0.0) ? size_a : size_b;
+    t->rounding = ROUNDING * size;
+    t->touching = TOUCHING * size;
+}
+
+// Shapes that face each other along a width w with the gap g have no axis at an angle of more than (g + touching)/w to
+// the normal: whether there may be others.
+static bool is_narrow(const pp_aim_task *t, const pp_contact *c, int count)
+{
+    perp_vec3 along = {0.0, 0.0, 0.0};
+    double far = 0.0, wide = 0.0;
+    for (int k = 1; k < count; k++) {
+        perp_vec3 d = pp_sub(c[k].point, c[0].point);
+        along = pp_length(d) > far ? d : along;
+        far = fmax(far, pp_length(d));
+    }
+    for (int k = 1; k < count && far > 0.0; k++) {
+        perp_vec3 d = pp_sub(c[k].point, c[0].point);
+        wide = fmax(wide, pp_length(pp_cross(d, along)) / far);
+    }
+    double gap = HUGE_VAL;
+    for (int k = 0; k < count; k++) {
+        gap = fmin(gap, c[k].gap);
+    }
+    return (t->model->spatial ? wide : far) <= 10.0 * (fmax(gap, 0.0) + t->touching);
+}
+
+static void offer_all(pp_aim_task *t)
+{
+    if (t->model->spatial) {
+        pp_aim_spatial(t);
+    } else {
+        pp_aim_planar(t);
+    }
+}
+
+// Whether the contacts of a pair can close in the step and there is another axis for them.
+static bool has_choice(pp_aim_task *t, const pp_contact *found, int count)
+{
+    const perp_model *m = t->model;
+    t->a = found->a;
+    t->b = found->b;
+    if (found->listed >= 0 || is_wall(&m->shape[t->a]) || is_wall(&m->shape[t->b])) {
+        return false;
+    }
+    set_sizes(t);
+    if (!is_narrow(t, found, count)) {
+        return false;
+    }
+    set_found(t, found, count);
+    if (t->best.end >= -t->rounding) {
+        return false;
+    }
+    t->ask = true;
+    t->others = 0;
+    offer_all(t);
+    t->ask = false;
+    return t->others > 0;
+}
+
+// Whether the pair gets other contacts than those found; they are in t->best then.
+static bool aim_pair(pp_aim_task *t, const pp_contact *found, int count)
+{
+    t->a = found->a;
+    t->b = found->b;
+    set_sizes(t);
+    set_found(t, found, count);
+    t->changed = false;
+    t->slack = t->rounding - SINKS * fmin(t->best.end, 0.0);
+    if (t->best.end < -t->rounding) {
+        offer_all(t);
+    }
+    return t->changed;
+}
+
+static int pair_end(const pp_gaps *gaps, int from)
+{
+    int to = from + 1;
+    const pp_contact *c = &gaps->contact[from];
+    while (to < gaps->count && c->listed < 0 && gaps->contact[to].a == c->a &&
+           gaps->contact[to].b == c->b) {
+        to++;
+    }
+    return to;
+}
+
+// The aimed points of a pair, with all that a contact has. Returns how many.
+static int write_pair(const pp_aim_task *t, pp_contact *out)
+{
+    perp_vec3 origin = t->kin->body[t->model->shape[t->a].body].p;
+    int count = 0;
+    for (int k = 0; k < t->best.count; k++) {
+        pp_contact *c = &out[count];
+        const pp_contact *p = &t->best.point[k];
+        if (p->gap > t->margin) {
+            continue;
+        }
+        *c = (pp_contact){.a = t->a,
+                          .b = t->b,
+                          .feature = p->feature,
+                          .listed = -1,
+                          .mu_2 = -1.0,
+                          .point = pp_add(origin, p->point),
+                          .n = p->n,
+                          .gap = p->gap};
+        c->t = t->model->spatial ? pp_across(c->n) : pp_vec(c->n.y, -c->n.x, 0.0);
+        pp_contact_laws(t->model, t->kin, c);
+        count++;
+    }
+    return count;
+}
+
+// ── What forces add ──────────────────────────────────────────────────────────────────────────────
+
+static perp_vec3 pushed(const perp_model *m, const pp_kinematics *kin, int i)
+{
+    const pp_body *body = &m->body[i];
+    double dv[PP_BODY_NV], all[PP_BODY_NV] = {0.0};
+    if (body->nv == 0) {
+        return pp_vec(0.0, 0.0, 0.0);
+    }
+    pp_body_solve(body, &kin->mass[i], kin->p_ext + body->at, dv);
+    for (int k = 0; k < body->nv; k++) {
+        all[body->axis[k]] = dv[k];
+    }
+    return pp_vec(all[0], all[1], all[2]);
+}
+
+static void hold_back(perp_vec3 *push, perp_vec3 n)
+{
+    *push = pp_along(*push, -fmin(pp_dot3(n, *push), 0.0), n);
+}
+
+// Contacts that have no choice hold back what is pushed against them.
+static void hold(const perp_model *m, const pp_gaps *gaps, const bool *choice, double touching,
+                 perp_vec3 *push)
+{
+    enum { SWEEPS = 2 };
+    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+        for (int i = 0; i < gaps->count; i++) {
+            const pp_contact *c = &gaps->contact[i];
+            if (!choice[i] && c->gap <= touching) {
+                hold_back(&push[m->shape[c->b].body], c->n);
+                hold_back(&push[m->shape[c->a].body], pp_scale(-1.0, c->n));
+            }
+        }
+    }
+}
+
+// ── All ──────────────────────────────────────────────────────────────────────────────────────────
+
+// Marks the contacts of pairs with a choice. How many pairs there are.
+static int mark_choices(pp_aim_task *t, const pp_gaps *gaps, bool *choice)
+{
+    int count = 0;
+    for (int i = 0, to; i < gaps->count; i = to) {
+        to = pair_end(gaps, i);
+        bool open = has_choice(t, &gaps->contact[i], to - i);
+        count += open;
+        for (int k = i; k < to; k++) {
+            choice[k] = open;
+        }
+    }
+    return count;
+}
+
+perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
+                        double margin, pp_arena *arena)
+{
+    perp_vec3 *push = PP_ARRAY(arena, perp_vec3, model->bodies);
+    bool *choice = PP_ARRAY(arena, bool, gaps->count);
+    pp_aim_task t = {.model = model, .kin = kin, .push = push, .margin = margin};
+    if (!push || !choice) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < model->bodies; i++) {
+        push[i] = pushed(model, kin, i);
+    }
+    int pairs = mark_choices(&t, gaps, choice);
+    if (pairs == 0) {
+        return PERP_OK;
+    }
+    hold(model, gaps, choice, TOUCHING * model->length_scale, push);
+    size_t most = (size_t)gaps->count + (size_t)PP_POINTS_MAX * (size_t)pairs;
+    pp_gaps out = {0, PP_ARRAY(arena, pp_contact, most)};
+    if (!out.contact) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0, to; i < gaps->count; i = to) {
+        const pp_contact *c = &gaps->contact[i];
+        to = pair_end(gaps, i);
+        if (choice[i] && aim_pair(&t, c, to - i)) {
+            out.count += write_pair(&t, &out.contact[out.count]);
+        } else {
+            memcpy(&out.contact[out.count], c, (size_t)(to - i) * sizeof *c);
+            out.count += to - i;
+        }
+    }
+    *gaps = out;
+    return PERP_OK;
+}

@@ -1,0 +1,357 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which shapes may meet, and what keeps the others from it.
+//
+// Bodies that a joint connects do not collide with each other. Where one of them is not free (ground, fixed,
+// driven), that holds for those of its shapes only in which the joint is fastened: the ones that an anchor lies in
+// or touches. The floor under a pendulum is no part of its bearing. Joints that act from afar (distance, angle,
+// gear) keep nothing apart.
+#include "math/math.h"
+#include "model/builder.h"
+
+#include <math.h>
+
+// How far from a shape an anchor that touches it may be, in the model's length.
+static const double FASTENED = 1e-3;
+
+static uint64_t key_of(int high, int low)
+{
+    return ((uint64_t)high << 32) | (uint64_t)low;
+}
+
+static uint64_t pair_key(int a, int b)
+{
+    return a < b ? key_of(a, b) : key_of(b, a);
+}
+
+static bool has_key(const uint64_t *key, int n, uint64_t wanted)
+{
+    int low = 0, high = n;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (key[middle] < wanted) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < n && key[low] == wanted;
+}
+
+// ── Where a point is, seen from a shape ──────────────────────────────────────────────────────────
+
+// Distance of a point from the segment from -half to +half along z.
+static double from_segment(perp_vec3 x, double half)
+{
+    double z = fmin(fmax(x.z, -half), half);
+    return pp_length(pp_vec(x.x, x.y, x.z - z));
+}
+
+// At least the largest excess over the planes that bound the solid, which is enough to say whether a point
+// touches it; negative inside.
+static double from_solid(const pp_solid *s, perp_vec3 x)
+{
+    double across = pp_length2(x.x, x.y), h = s->half.z;
+    double most = -HUGE_VAL;
+    switch (s->kind) {
+    case PP_SOLID_SPHERE:
+        return pp_length(x) - s->radius;
+    case PP_SOLID_CAPSULE:
+        return from_segment(x, h) - s->radius;
+    case PP_SOLID_BOX:
+        return fmax(fmax(fabs(x.x) - s->half.x, fabs(x.y) - s->half.y), fabs(x.z) - h);
+    case PP_SOLID_CYLINDER:
+        return fmax(across - s->radius, fabs(x.z) - h);
+    case PP_SOLID_CONE:  // the side falls by 2 h over the radius
+        return fmax(-x.z - h,
+                    (2.0 * h * across + s->radius * (x.z - h)) / pp_length2(2.0 * h, s->radius));
+    case PP_SOLID_ELLIPSOID:
+        most = fmin(fmin(s->half.x, s->half.y), h);
+        return most * (pp_length(pp_vec(x.x / s->half.x, x.y / s->half.y, x.z / s->half.z)) - 1.0);
+    case PP_SOLID_HULL:
+        for (int k = 0; k < s->hull->faces; k++) {
+            perp_vec3 corner = s->hull->vertex[s->hull->corner[s->hull->face_first[k]]];
+            most = fmax(most, pp_dot3(s->hull->face_normal[k], pp_sub(x, corner)));
+        }
+        return most;
+    case PP_SOLID_HALFSPACE:
+        return x.z;
+    }
+    return HUGE_VAL;
+}
+
+// Distance from a triangle: above its inside that from its plane, else that from its sides.
+static double from_triangle(const perp_vec3 c[3], perp_vec3 n, perp_vec3 x)
+{
+    bool above = true;
+    double nearest = HUGE_VAL;
+    for (int k = 0; k < 3; k++) {
+        perp_vec3 side = pp_sub(c[(k + 1) % 3], c[k]), to = pp_sub(x, c[k]);
+        double part = fmin(fmax(pp_dot3(side, to) / pp_dot3(side, side), 0.0), 1.0);
+        above = above && pp_dot3(pp_cross(n, side), to) >= 0.0;
+        nearest = fmin(nearest, pp_length(pp_along(to, -part, side)));
+    }
+    return above ? fabs(pp_dot3(n, pp_sub(x, c[0]))) : nearest;
+}
+
+// Solid angle of a triangle, positive from behind (van Oosterom and Strackee 1983).
+static double solid_angle(const perp_vec3 c[3], perp_vec3 x)
+{
+    perp_vec3 a = pp_sub(c[0], x), b = pp_sub(c[1], x), d = pp_sub(c[2], x);
+    double la = pp_length(a), lb = pp_length(b), ld = pp_length(d);
+    return 2.0 * atan2(pp_dot3(a, pp_cross(b, d)),
+                       la * lb * ld + pp_dot3(a, b) * ld + pp_dot3(b, d) * la + pp_dot3(d, a) * lb);
+}
+
+// Inside a mesh is where it is seen all around.
+static double from_mesh(const pp_mesh *mesh, perp_vec3 x)
+{
+    double nearest = HUGE_VAL, angle = 0.0;
+    for (int t = 0; t < mesh->triangles; t++) {
+        const int *k = mesh->triangle[t];
+        const perp_vec3 c[3] = {mesh->vertex[k[0]], mesh->vertex[k[1]], mesh->vertex[k[2]]};
+        nearest = fmin(nearest, from_triangle(c, mesh->normal[t], x));
+        angle += solid_angle(c, x);
+    }
+    return angle > 2.0 * acos(-1.0) ? -nearest : nearest;
+}
+
+static double from_planar(const pp_shape *s, perp_vec3 x_B)
+{
+    pp_vec2 d = {x_B.x - s->p_BS.x, x_B.y - s->p_BS.y}, e = s->axis_B;
+    double along = e.x * d.x + e.y * d.y, up = e.x * d.y - e.y * d.x, most = -HUGE_VAL;
+    if (s->kind == PERP_HALFPLANE) {
+        return up;
+    }
+    if (s->kind != PERP_POLYGON) {  // a segment with a radius: points and discs have no length
+        return from_segment(pp_vec(up, 0.0, along), s->half) - s->radius;
+    }
+    for (int k = 0; k < s->count; k++) {
+        pp_vec2 n = s->normal_B[k], v = s->vertex_B[k];
+        most = fmax(most, n.x * (x_B.x - v.x) + n.y * (x_B.y - v.y));
+    }
+    return most;
+}
+
+static bool is_fastened(const perp_model *m, const pp_shape *s, perp_vec3 x_B)
+{
+    double tolerance = FASTENED * m->length_scale;
+    if (!m->spatial) {
+        return from_planar(s, x_B) <= tolerance;
+    }
+    perp_vec3 x = pp_pose_local(&s->X_BS, x_B);
+    return (s->mesh ? from_mesh(s->mesh, x) : from_solid(&s->solid, x)) <= tolerance;
+}
+
+// ── Keys ─────────────────────────────────────────────────────────────────────────────────────────
+
+static pp_pose start_of(const perp_model *m, const pp_body *body)
+{
+    perp_quat about_z = pp_quat_exp(pp_vec(0.0, 0.0, body->angle0));
+    return (pp_pose){body->p0, pp_quat_matrix(m->spatial ? body->rot0 : about_z)};
+}
+
+static bool keeps_apart(const pp_joint *joint)
+{
+    bool from_afar =
+        joint->kind == PERP_DISTANCE || joint->kind == PERP_ANGLE || joint->kind == PERP_GEAR;
+    return joint->collide == PERP_COLLIDE_NEVER ||
+           (joint->collide == PERP_COLLIDE_RULE && !from_afar);
+}
+
+// Keys of the shapes of a body that is not free in which the joint is fastened; `key` NULL: counts.
+static int list_held(const perp_model *m, const pp_joint *joint, bool a_held, uint64_t *key)
+{
+    int held = a_held ? joint->a : joint->b, limb = a_held ? joint->b : joint->a, count = 0;
+    pp_pose H = start_of(m, &m->body[held]), L = start_of(m, &m->body[limb]);
+    perp_vec3 own = a_held ? joint->r_A : joint->r_B, other = a_held ? joint->r_B : joint->r_A;
+    other = pp_pose_local(&H, pp_pose_point(&L, other));
+    bool moves = m->body[held].drive == PERP_DRIVEN;  // starts where its motion says
+    for (int k = m->body[held].first_shape - 1; k >= 0; k = m->shape[k].next - 1) {
+        const pp_shape *s = &m->shape[k];
+        if (joint->collide == PERP_COLLIDE_NEVER || is_fastened(m, s, own) ||
+            (!moves && is_fastened(m, s, other))) {
+            if (key) {
+                key[count] = key_of(k, limb);
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+static int held_of(const perp_model *m, int joint, uint64_t *key)
+{
+    const pp_joint *j = &m->joint[joint];
+    bool free_a = m->body[j->a].nv > 0, free_b = m->body[j->b].nv > 0;
+    return keeps_apart(j) && free_a != free_b ? list_held(m, j, !free_a, key) : 0;
+}
+
+static void count_left_out(perp_model *m);
+
+bool pp_model_set_meetings(perp_model *m)
+{
+    int held = 0, most = m->joints > m->listed ? m->joints : m->listed;
+    for (int i = 0; i < m->joints; i++) {
+        held += held_of(m, i, NULL);
+    }
+    most = most > held ? most : held;
+    uint64_t *scratch = PP_ARRAY(m->arena, uint64_t, most);
+    m->meet.joined_key = PP_ARRAY(m->arena, uint64_t, m->joints);
+    m->meet.held_key = PP_ARRAY(m->arena, uint64_t, held);
+    m->meet.listed_key = PP_ARRAY(m->arena, uint64_t, m->listed);
+    if (!scratch || !m->meet.joined_key || !m->meet.held_key || !m->meet.listed_key) {
+        return false;
+    }
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *j = &m->joint[i];
+        if (keeps_apart(j) && m->body[j->a].nv > 0 && m->body[j->b].nv > 0) {
+            m->meet.joined_key[m->meet.joined++] = pair_key(j->a, j->b);
+        }
+        m->meet.held += held_of(m, i, m->meet.held_key + m->meet.held);
+    }
+    for (int i = 0; i < m->listed; i++) {
+        m->meet.listed_key[m->meet.listed++] = pair_key(m->contact[i].a, m->contact[i].b);
+    }
+    pp_sort_keys(m->meet.joined, m->meet.joined_key, scratch);
+    pp_sort_keys(m->meet.held, m->meet.held_key, scratch);
+    pp_sort_keys(m->meet.listed, m->meet.listed_key, scratch);
+    count_left_out(m);
+    return true;
+}
+
+// ── Asking ───────────────────────────────────────────────────────────────────────────────────────
+
+static bool is_wall(const pp_shape *shape)  // endless, or not convex
+{
+    return shape->kind == PERP_HALFPLANE || shape->kind == PERP_HALFSPACE || shape->mesh != NULL;
+}
+
+static bool are_joined(const perp_model *m, int a, int b)
+{
+    int body_a = m->shape[a].body, body_b = m->shape[b].body;
+    return has_key(m->meet.joined_key, m->meet.joined, pair_key(body_a, body_b)) ||
+           has_key(m->meet.held_key, m->meet.held, key_of(a, body_b)) ||
+           has_key(m->meet.held_key, m->meet.held, key_of(b, body_a));
+}
+
+pp_meeting pp_model_meeting(const perp_model *m, int a, int b)
+{
+    const pp_shape *sa = &m->shape[a], *sb = &m->shape[b];
+    pp_pair rule = {.ignore = false};
+    if (sa->body == sb->body) {
+        return PP_MEET_ONE_BODY;
+    }
+    if ((sa->kind == PERP_POINT && sb->kind == PERP_POINT) || (is_wall(sa) && is_wall(sb))) {
+        return PP_MEET_NEVER;
+    }
+    if (m->meet.listed > 0 && has_key(m->meet.listed_key, m->meet.listed, pair_key(a, b))) {
+        return PP_MEET_LISTED;
+    }
+    if (m->body[sa->body].nv == 0 && m->body[sb->body].nv == 0) {
+        return PP_MEET_NOT_FREE;
+    }
+    if (m->listed_only) {
+        return PP_MEET_LISTED_ONLY;
+    }
+    if (!sa->detect || !sb->detect) {
+        return PP_MEET_NOT_DETECTED;
+    }
+    if (m->pairs > 0) {
+        pp_model_pair(m, a, b, &rule);
+    }
+    if (rule.ignore) {
+        return PP_MEET_IGNORED;
+    }
+    return !rule.given && are_joined(m, a, b) ? PP_MEET_JOINED : PP_MEET;
+}
+
+// ── Counting ─────────────────────────────────────────────────────────────────────────────────────
+
+static int64_t pairs_of(int64_t n)
+{
+    return n * (n - 1) / 2;
+}
+
+// Pairs of shapes of different bodies, in all and where both are detected; and of those between bodies that
+// are not free.
+typedef struct tally {
+    int64_t all, seen;
+} tally;
+
+static tally tally_of(const perp_model *m, bool held)
+{
+    int64_t shapes = 0, seen = 0;
+    tally t = {0, 0};
+    for (int i = 0; i < m->bodies; i++) {
+        int64_t here = 0, here_seen = 0;
+        if (held && m->body[i].nv > 0) {
+            continue;
+        }
+        for (int k = m->body[i].first_shape - 1; k >= 0; k = m->shape[k].next - 1) {
+            here++;
+            here_seen += m->shape[k].detect;
+        }
+        shapes += here;
+        seen += here_seen;
+        t.all -= pairs_of(here);
+        t.seen -= pairs_of(here_seen);
+    }
+    return (tally){t.all + pairs_of(shapes), t.seen + pairs_of(seen)};
+}
+
+static int64_t joined_with(const perp_model *m, int shape, int body)
+{
+    int64_t count = 0;
+    for (int k = m->body[body].first_shape - 1; k >= 0; k = m->shape[k].next - 1) {
+        count += pp_model_meeting(m, shape, k) == PP_MEET_JOINED;
+    }
+    return count;
+}
+
+// Pairs that joints keep apart; several joints may leave the same key.
+static int64_t count_joined(const perp_model *m)
+{
+    const pp_meetings *meet = &m->meet;
+    int64_t count = 0;
+    for (int i = 0; i < meet->joined; i++) {
+        uint64_t key = meet->joined_key[i];
+        if (i > 0 && meet->joined_key[i - 1] == key) {
+            continue;
+        }
+        for (int k = m->body[key >> 32].first_shape - 1; k >= 0; k = m->shape[k].next - 1) {
+            count += joined_with(m, k, (int)(key & UINT32_MAX));
+        }
+    }
+    for (int i = 0; i < meet->held; i++) {
+        uint64_t key = meet->held_key[i];
+        if (i == 0 || meet->held_key[i - 1] != key) {
+            count += joined_with(m, (int)(key >> 32), (int)(key & UINT32_MAX));
+        }
+    }
+    return count;
+}
+
+static void count_left_out(perp_model *m)
+{
+    perp_left_out *out = &m->meet.left_out;
+    tally all = tally_of(m, false), held = tally_of(m, true);
+    out->not_free = held.all;
+    if (m->listed_only) {
+        out->listed_only = all.all - held.all - m->meet.listed;
+        return;
+    }
+    out->not_detected = (all.all - all.seen) - (held.all - held.seen);
+    for (int i = 0; i < m->pairs; i++) {
+        bool last = i + 1 == m->pairs || m->pair[i + 1].a != m->pair[i].a ||
+                    m->pair[i + 1].b != m->pair[i].b;
+        out->ignored += last && pp_model_meeting(m, m->pair[i].a, m->pair[i].b) == PP_MEET_IGNORED;
+    }
+    out->joined = count_joined(m);
+}
+
+perp_left_out perp_model_left_out(const perp_model *model)
+{
+    return model->meet.left_out;
+}

@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which shapes may meet, and how many pairs are left out for which reason.
+#include "model/model.h"
+#include "support/cmocka.h"
+#include "support/random.h"
+
+#include <perp/perp.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static perp_scene *scene_of(const char *text)
+{
+    perp_scene *scene = NULL;
+    perp_error error;
+    if (perp_scene_parse("test", text, strlen(text), NULL, &scene, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    return scene;
+}
+
+static pp_meeting meeting(const perp_scene *scene, const char *a, const char *b)
+{
+    const perp_model *m = perp_scene_model(scene);
+    assert_true(perp_model_shape(m, a).i >= 0 && perp_model_shape(m, b).i >= 0);
+    return pp_model_meeting(m, perp_model_shape(m, a).i, perp_model_shape(m, b).i);
+}
+
+#define PENDULUM(option)                                                                           \
+    "{\"shapes\": [{\"name\": \"floor\", \"kind\": \"halfplane\"}, {\"name\": \"block\", "         \
+    "\"kind\": \"box\", \"size\": [0.1, 0.1], \"position\": [0, 0.3]}], \"bodies\": [{\"name\": "  \
+    "\"rod\", \"position\": [0.5, 0.3], \"mass\": 1, \"inertia\": 0.1, \"shapes\": [{\"name\": "   \
+    "\"bar\", \"kind\": \"capsule\", \"length\": 1, \"radius\": 0.02}]}], \"joints\": "            \
+    "[{\"kind\": \"revolute\", \"b\": \"rod\", \"at\": [0, 0.3]" option "}]}"
+
+static void floor_is_no_bearing(void **state)
+{
+    (void)state;
+    perp_scene *by_rule = scene_of(PENDULUM("")),
+               *always = scene_of(PENDULUM(", \"collide\": true")),
+               *never = scene_of(PENDULUM(", \"collide\": false"));
+    assert_int_equal(meeting(by_rule, "rod.bar", "floor"), PP_MEET);
+    assert_int_equal(meeting(by_rule, "rod.bar", "block"), PP_MEET_JOINED);
+    assert_int_equal(meeting(always, "rod.bar", "floor"), PP_MEET);
+    assert_int_equal(meeting(always, "rod.bar", "block"), PP_MEET);
+    assert_int_equal(meeting(never, "rod.bar", "floor"), PP_MEET_JOINED);
+    assert_int_equal(meeting(never, "rod.bar", "block"), PP_MEET_JOINED);
+    assert_int_equal(perp_model_left_out(perp_scene_model(by_rule)).joined, 1);
+    assert_int_equal(perp_model_left_out(perp_scene_model(always)).joined, 0);
+    assert_int_equal(perp_model_left_out(perp_scene_model(never)).joined, 2);
+    perp_scene_destroy(by_rule);
+    perp_scene_destroy(always);
+    perp_scene_destroy(never);
+}
+
+// It swung through the floor without a contact.
+static void rod_hits_the_floor(void **state)
+{
+    (void)state;
+    perp_scene *scene = scene_of(PENDULUM(""));
+    perp_sim_def def = perp_scene_sim_def(scene);
+    perp_sim *sim = NULL;
+    double lowest = 1.0;
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
+    for (int k = 0; k < 500; k++) {
+        assert_true(perp_step(sim, 0.002) >= 0);
+        perp_body rod = perp_model_body(perp_scene_model(scene), "rod");
+        double angle = perp_body_angle(sim, rod), y = perp_body_position(sim, rod).y;
+        double end = y + 0.5 * sin(angle) - 0.02;
+        lowest = end < lowest ? end : lowest;
+    }
+    assert_true(lowest > -1e-4 && lowest < 1e-3);
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+}
+
+// A bearing in every kind of solid, and one beside it.
+static void fastened_in_space(void **state)
+{
+    (void)state;
+    static const char *const solids[] = {
+        "\"kind\": \"box\", \"size\": [0.4, 0.4, 0.4]",
+        "\"kind\": \"sphere\", \"radius\": 0.2",
+        "\"kind\": \"cylinder\", \"radius\": 0.2, \"length\": 0.4",
+        "\"kind\": \"capsule\", \"radius\": 0.2, \"length\": 0.1",
+        "\"kind\": \"cone\", \"radius\": 0.4, \"length\": 0.4",
+        "\"kind\": \"ellipsoid\", \"radii\": [0.2, 0.3, 0.2]",
+        "\"kind\": \"hull\", \"vertices\": [[-0.2, -0.2, -0.2], [0.5, 0, 0], [0, 0.5, 0], [0, 0, "
+        "0.5]]",
+        "\"kind\": \"mesh\", \"vertices\": [[-0.2, -0.2, -0.2], [0.5, 0, 0], [0, 0.5, 0], [0, 0, "
+        "0.5]], "
+        "\"triangles\": [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]"};
+    for (size_t k = 0; k < sizeof solids / sizeof *solids; k++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "{\"shapes\": [{\"name\": \"in\", %s, \"position\": [1, 2, 3]}, {\"name\": "
+                 "\"off\", %s, "
+                 "\"position\": [2, 2, 3]}], \"bodies\": [{\"kind\": \"solid\", \"name\": \"b\", "
+                 "\"position\": [1, "
+                 "2, 2], \"mass\": 1, \"inertia\": [1, 1, 1], \"shapes\": [{\"name\": \"ball\", "
+                 "\"kind\": "
+                 "\"sphere\", \"radius\": 0.1}]}], \"joints\": [{\"kind\": \"spherical\", \"b\": "
+                 "\"b\", \"at\": [1, 2, "
+                 "3]}]}",
+                 solids[k], solids[k]);
+        perp_scene *scene = scene_of(text);
+        assert_int_equal(meeting(scene, "b.ball", "in"), PP_MEET_JOINED);
+        assert_int_equal(meeting(scene, "b.ball", "off"), PP_MEET);
+        perp_scene_destroy(scene);
+    }
+}
+
+// ── Counts ───────────────────────────────────────────────────────────────────────────────────────
+
+static perp_model *random_model(rng *r)
+{
+    perp_builder *b = perp_builder_create(NULL);
+    perp_model *model = NULL;
+    int bodies = 1 + rng_below(r, 6), shapes = 0;
+    for (int i = 0; i <= bodies; i++) {
+        perp_body body = {0};
+        if (i > 0) {
+            perp_body_def def = perp_body_default();
+            def.drive = rng_below(r, 3) ? PERP_FREE : PERP_FIXED;
+            def.position = (perp_vec3){rng_uniform(r, -2.0, 2.0), rng_uniform(r, -2.0, 2.0), 0.0};
+            def.mass = def.inertia = 1.0;
+            body = perp_add_body(b, &def);
+        }
+        for (int k = rng_below(r, 4); k > 0; k--) {
+            perp_shape_def def = perp_shape_default();
+            def.kind = PERP_DISC;
+            def.radius = rng_uniform(r, 0.1, 1.0);
+            def.detect = rng_below(r, 5) > 0;
+            perp_add_shape(b, body, &def);
+            shapes++;
+        }
+    }
+    for (int k = rng_below(r, 5); k > 0; k--) {
+        perp_joint_def def = perp_joint_default();
+        def.a = (perp_body){rng_below(r, bodies)};
+        def.b = (perp_body){def.a.i + 1 + rng_below(r, bodies - def.a.i)};
+        def.collide = (perp_collide)rng_below(r, 3);
+        perp_add_joint(b, &def);
+    }
+    for (int k = shapes > 1 ? rng_below(r, 4) : 0; k > 0; k--) {
+        perp_pair_def def = perp_pair_default();
+        def.a = (perp_shape){rng_below(r, shapes - 1)};
+        def.b = (perp_shape){def.a.i + 1};
+        def.ignore = rng_below(r, 2);
+        perp_add_pair(b, &def);
+    }
+    perp_set_listed_only(b, rng_below(r, 8) == 0);
+    perp_error error;
+    if (perp_model_create(b, &model, &error) < 0) {
+        model = NULL;  // a pair of one body, two bodies that are fixed: not asked for here
+    }
+    perp_builder_destroy(b);
+    return model;
+}
+
+static void counted_one_by_one(void **state)
+{
+    (void)state;
+    int models = 0;
+    FOR_SEEDS(seed, 400)
+    {
+        rng r = rng_seed(seed);
+        perp_model *m = random_model(&r);
+        if (!m) {
+            continue;
+        }
+        int64_t count[PP_MEET_JOINED + 1] = {0};
+        for (int a = 0; a < m->shapes; a++) {
+            for (int b = a + 1; b < m->shapes; b++) {
+                count[pp_model_meeting(m, a, b)]++;
+                CHECK(pp_model_meeting(m, a, b) == pp_model_meeting(m, b, a), seed);
+            }
+        }
+        perp_left_out out = perp_model_left_out(m);
+        CHECK(out.not_free == count[PP_MEET_NOT_FREE], seed);
+        CHECK(out.listed_only == count[PP_MEET_LISTED_ONLY], seed);
+        CHECK(out.not_detected == count[PP_MEET_NOT_DETECTED], seed);
+        CHECK(out.ignored == count[PP_MEET_IGNORED], seed);
+        CHECK(out.joined == count[PP_MEET_JOINED], seed);
+        models++;
+        perp_model_destroy(m);
+    }
+    assert_true(models > 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(floor_is_no_bearing),
+        cmocka_unit_test(rod_hits_the_floor),
+        cmocka_unit_test(fastened_in_space),
+        cmocka_unit_test(counted_one_by_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

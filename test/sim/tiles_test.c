@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What slides and rolls over flush tiles moves as on one floor: the corner of the next tile is no obstacle.
+#include "support/cmocka.h"
+
+#include <perp/perp.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT = 16384 };
+
+typedef struct ride {
+    const char *shape;  // as a scene has it
+    bool spatial;
+    double height;  // of the body's centre above the floor [m]
+    double speed, force, step;
+    perp_stepper stepper;
+    const char *tile;  // kind: "box", "segment"
+} ride;
+
+static int put_floor(const ride *r, bool tiles, char *text, int size)
+{
+    const double width = 0.137;
+    int at = 0, count = tiles ? 24 : 1, rows = tiles && r->spatial ? 3 : 1;
+    for (int k = 0; k < count * rows; k++) {
+        double w = tiles ? width : 40.0, x = tiles ? -0.7 + width * (k / rows) : 0.0;
+        double y = tiles ? width * (k % rows - 1.0) : 0.0;
+        const char *comma = k > 0 ? ", " : "";
+        if (r->spatial) {
+            at += snprintf(text + at, (size_t)(size - at),
+                           "%s{\"kind\": \"box\", \"size\": [%.17g, %.17g, 0.2], \"position\": "
+                           "[%.17g, %.17g, -0.1], \"mu\": 0.3}",
+                           comma, w, w, x, y);
+        } else if (strcmp(r->tile, "segment") == 0) {
+            at += snprintf(text + at, (size_t)(size - at),
+                           "%s{\"kind\": \"segment\", \"length\": %.17g, \"position\": [%.17g, 0], "
+                           "\"mu\": 0.3}",
+                           comma, w, x);
+        } else {
+            at += snprintf(text + at, (size_t)(size - at),
+                           "%s{\"kind\": \"box\", \"size\": [%.17g, 0.2], \"position\": [%.17g, "
+                           "-0.1], \"mu\": 0.3}",
+                           comma, w, x);
+        }
+    }
+    return at;
+}
+
+static perp_vec3 end_of(const ride *r, bool tiles)
+{
+    char floor[TEXT], text[TEXT + 1024];
+    put_floor(r, tiles, floor, TEXT);
+    const char *zero = r->spatial ? ", 0, " : ", ";
+    snprintf(text, sizeof text,
+             "{\"shapes\": [%s], \"bodies\": [{\"name\": \"b\", %s\"velocity\": [%.17g%s0], "
+             "\"mass\": 1, \"inertia\": %s, "
+             "\"position\": [0%s%.17g], \"shapes\": [{%s, \"mu\": 0.3}]}], \"forces\": [{\"kind\": "
+             "\"force\", \"body\": "
+             "\"b\", \"fx\": %.17g}]}",
+             floor, r->spatial ? "\"kind\": \"solid\", " : "", r->speed, zero,
+             r->spatial ? "[0.01, 0.01, 0.01]" : "0.01", zero, r->height, r->shape, r->force);
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    perp_error error;
+    if (perp_scene_parse("tiles", text, strlen(text), NULL, &scene, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    perp_sim_def def = perp_scene_sim_def(scene);
+    def.stepper = r->stepper;
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
+    for (int k = 0; k * r->step < 0.5; k++) {
+        if (perp_step(sim, r->step) < 0) {
+            fail_msg("%s", perp_sim_error(sim)->text);
+        }
+    }
+    perp_vec3 p = perp_body_position(sim, perp_model_body(perp_scene_model(scene), "b"));
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+    return p;
+}
+
+static void compare(ride r)
+{
+    static const perp_stepper steppers[] = {PERP_STEWART_TRINKLE, PERP_ANITESCU_POTRA,
+                                            PERP_MOREAU_JEAN};
+    static const double motion[][3] = {{2.0, 0.0, 0.004}, {0.3, 3.2, 0.0013}, {0.0, 3.5, 0.01}};
+    for (int s = 0; s < 3; s++) {
+        for (int k = 0; k < 3; k++) {
+            r.stepper = steppers[s];
+            r.speed = motion[k][0];
+            r.force = motion[k][1];
+            r.step = motion[k][2];
+            perp_vec3 on = end_of(&r, true), flat = end_of(&r, false);
+            double off = fmax(fmax(fabs(on.x - flat.x), fabs(on.y - flat.y)), fabs(on.z - flat.z));
+            if (!(off < 1e-8)) {
+                fail_msg("{%s} on %s, stepper %d, motion %d: (%g, %g, %g) instead of (%g, %g, %g)",
+                         r.shape, r.tile, s, k, on.x, on.y, on.z, flat.x, flat.y, flat.z);
+            }
+            assert_true(flat.x > 0.02);
+        }
+    }
+}
+
+static const char *const PLANAR[] = {
+    "\"kind\": \"box\", \"size\": [0.3, 0.2]",
+    "\"kind\": \"disc\", \"radius\": 0.1",
+    "\"kind\": \"capsule\", \"length\": 0.2, \"radius\": 0.1",
+    "\"kind\": \"polygon\", \"vertices\": [[0.15, -0.1], [0.2, 0], [0.15, 0.1], [-0.15, 0.1], "
+    "[-0.2, 0], [-0.15, -0.1]]",
+};
+
+static void over_tiles_in_the_plane(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof PLANAR / sizeof *PLANAR; k++) {
+        compare((ride){.shape = PLANAR[k], .height = 0.1, .tile = "box"});
+    }
+}
+
+static void over_segments(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof PLANAR / sizeof *PLANAR; k++) {
+        compare((ride){.shape = PLANAR[k], .height = 0.1, .tile = "segment"});
+    }
+    compare((ride){.shape = "\"kind\": \"point\"", .height = 0.0, .tile = "segment"});
+    compare((ride){.shape = "\"kind\": \"point\"", .height = 0.0, .tile = "box"});
+    compare((ride){
+        .shape = "\"kind\": \"segment\", \"length\": 0.3", .height = 0.0, .tile = "segment"});
+}
+
+static void over_tiles_in_space(void **state)
+{
+    (void)state;
+    static const char *const solids[] = {
+        "\"kind\": \"box\", \"size\": [0.3, 0.25, 0.2]",
+        "\"kind\": \"sphere\", \"radius\": 0.1",
+        "\"kind\": \"cylinder\", \"radius\": 0.15, \"length\": 0.2",
+    };
+    for (size_t k = 0; k < sizeof solids / sizeof *solids; k++) {
+        compare((ride){.shape = solids[k], .spatial = true, .height = 0.1, .tile = "box"});
+    }
+}
+
+// A step up, however small it looks, is an obstacle.
+static void a_real_step_stops(void **state)
+{
+    (void)state;
+    const char *text = "{\"shapes\": [{\"kind\": \"box\", \"size\": [4, 0.2], \"position\": [-2, "
+                       "-0.1], \"mu\": 0}, "
+                       "{\"kind\": \"box\", \"size\": [4, 0.2], \"position\": [2.2, -0.09], "
+                       "\"mu\": 0}], \"bodies\": "
+                       "[{\"name\": \"b\", \"position\": [0, 0.1], \"velocity\": [2, 0], \"mass\": "
+                       "1, \"inertia\": 1000, "
+                       "\"shapes\": [{\"kind\": \"box\", \"size\": [0.3, 0.2], \"mu\": 0}]}]}";
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    perp_error error;
+    assert_int_equal(perp_scene_parse("step", text, strlen(text), NULL, &scene, &error), PERP_OK);
+    perp_sim_def def = perp_scene_sim_def(scene);
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
+    for (int k = 0; k < 125; k++) {
+        assert_true(perp_step(sim, 0.004) >= 0);
+    }
+    perp_vec3 p = perp_body_position(sim, perp_model_body(perp_scene_model(scene), "b"));
+    assert_true(p.x < 0.051 && p.y < 0.101);
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(over_tiles_in_the_plane),
+        cmocka_unit_test(over_segments),
+        cmocka_unit_test(over_tiles_in_space),
+        cmocka_unit_test(a_real_step_stops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
