@@ -287,6 +287,13 @@ static void print_certificate(const perp_summary *sum)
     print_line(c, PERP_JUDGED_ENERGY, "energy created", c->energy_created, "J");
     print_line(c, PERP_JUDGED_RESIDUAL, "residual", c->residual, "m/s");
     print_line(c, PERP_JUDGED_MOTION, "motion", c->motion, "m");
+    if (c->relative[PERP_JUDGED_PATH] > 1.0) {
+        print_line(c, PERP_JUDGED_PATH, "path", c->path, "m");
+    } else {
+        printf("  %-16s %s\n", "path",
+               c->path_clear ? "clear: nothing passed through anything"
+                             : "not checked in every step");
+    }
 }
 
 static void print_summary(const run *r, const perp_summary *sum)

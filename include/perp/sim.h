@@ -189,8 +189,7 @@ typedef struct perp_certificate {
     double motion;    // positions against velocities, by the rule of the stepper [m]
     double path;      // deepest overlap on the way that was found [m]
     bool path_clear;  // nothing went through anything; false: it was not checked, or something did
-    int pairs;        // of shapes, judged at the end of the step
-    int pairs_out;    // left out by rule: a joint, a pair that is ignored, shapes without detection
+    int pairs;  // of shapes that were near each other, judged; perp_model_left_out: never looked at
     double relative[PERP_JUDGED_COUNT];  // each value over its limit; above 1: violated
     bool passed;
 } perp_certificate;

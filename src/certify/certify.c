@@ -4,9 +4,11 @@
 // The certificate of a step: geometry, law, momentum, joints, positions against velocities, and the energy of
 // the whole step, each value held against the scales of the scene.      theory (P12), section K
 #include "certify/scale.h"
+#include "certify/witness.h"
 
 #include "math/math.h"
 
+#include <limits.h>
 #include <math.h>
 
 void pp_certificate_worst(perp_certificate *into, const perp_certificate *from)
@@ -49,13 +51,32 @@ double pp_scale_overlap(const perp_model *m, int a, int b)
     return OVERLAP * (isfinite(thin) && thin > 0.0 ? thin : m->length_scale);
 }
 
-void pp_judge_gaps(perp_certificate *c, const perp_model *m, const pp_gaps *gaps,
-                   const perp_limits *limits)
+// Of all pairs that may collide, by geometry of its own; the normals of contacts are offered as axes. start: NULL
+// where the way there is not one line, and the path is not judged.
+perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_frame *start,
+                            const pp_kinematics *end, const pp_gaps *gaps,
+                            const perp_limits *limits, pp_arena *arena)
 {
-    for (int i = 0; i < gaps->count; i++) {
-        const pp_contact *k = &gaps->contact[i];
-        pp_hold(c, limits, PERP_JUDGED_GAP, -k->gap, pp_scale_overlap(m, k->a, k->b));
+    pp_geometry found;
+    pp_geometry_task task = {
+        .model = m, .start = start, .end = end->body, .h = end->h, .allowed = pp_scale_overlap};
+    task.axis = pp_geometry_axes(gaps, arena, &task.axes);
+    perp_status status =
+        task.axis || gaps->count == 0 ? pp_judge_geometry(&found, &task, arena) : PERP_ERR_MEMORY;
+    if (status < 0) {
+        return status;
     }
+    c->pairs = (int)fmin((double)found.judged, (double)INT_MAX);
+    pp_hold(c, limits, PERP_JUDGED_GAP, found.gap, found.gap_allowed);
+    if (found.undecided > 0) {
+        c->relative[PERP_JUDGED_GAP] = HUGE_VAL;  // what could not be judged is not passed
+    }
+    if (found.path == PP_PATH_PASSED) {
+        pp_hold(c, limits, PERP_JUDGED_PATH, found.path_depth, found.path_allowed);
+    }
+    c->path = fmax(c->path, found.path_depth);
+    c->path_clear = found.path == PP_PATH_CLEAR;
+    return PERP_OK;
 }
 
 // A hundredth of a radian, and of the arms of a joint: what turning in a step may leave.
@@ -96,7 +117,10 @@ perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_evid
     if (status < 0) {
         return status;
     }
-    pp_judge_gaps(out, e->model, e->gaps_end, limits);
+    status = pp_judge_places(out, e->model, e->kin->body, e->end, e->gaps_end, limits, arena);
+    if (status < 0) {
+        return status;
+    }
     pp_judge_joints(out, e->model, e->end, limits);
     pp_judge_motion(out, e, &s, limits);
     status = pp_judge_energy(out, ledger, e, &s, limits, arena);

@@ -99,7 +99,10 @@ perp_status pp_certify_flown(perp_certificate *out, const pp_flown *e, const per
         pp_scales_tie(&s, m->joint[i].a, m->joint[i].b);
     }
     pp_scales_finish(&s, &kin, e->end->body, e->slack);
-    pp_judge_gaps(out, m, e->gaps, limits);
+    status = pp_judge_places(out, m, NULL, e->end, e->gaps, limits, arena);
+    if (status < 0) {
+        return status;
+    }
     check_contacts(out, e, &s, limits);
     pp_judge_joints(out, m, e->end, limits);
     check_momentum(out, e, limits);

@@ -263,6 +263,11 @@ static void set_pair(const judge *j, const pp_placed *first[2], const pp_placed 
                             .end = {*last[0], seen(last[1], &of_b->end, &of_a->end)}};
 }
 
+static double allowed_of(const pp_geometry_task *t, const duo *d)
+{
+    return t->allowed ? t->allowed(t->model, d->a, d->b) : t->depth;
+}
+
 // The best separation at the end, as far as it matters.
 static double separate(const judge *j, duo *d)
 {
@@ -281,11 +286,12 @@ static double separate(const judge *j, duo *d)
             *axis = n;
         }
     }
-    if (best >= -t->depth) {
+    double allowed = allowed_of(t, d);
+    if (best >= -allowed) {
         return best;
     }
     best = pp_axis_search(a, b, 0.0, axis);
-    if (d->sheet && best < -t->depth && pp_placed_axis(b, 0, &front) &&
+    if (d->sheet && best < -allowed && pp_placed_axis(b, 0, &front) &&
         pp_dot3(*axis, front) > 0.0) {
         // Out through the back would be shorter; but that is where it is solid.
         *axis = pp_scale(-1.0, front);
@@ -303,8 +309,10 @@ static void judge_end(judge *j, duo *d, double *depth)
         return;
     }
     *depth = fmax(*depth, -s);
-    if (-s > out->gap) {
+    double allowed = allowed_of(j->task, d);
+    if (-s * out->gap_allowed > out->gap * allowed || (out->gap_a < 0 && s < 0.0)) {
         out->gap = -s;
+        out->gap_allowed = allowed;
         out->gap_a = d->a;
         out->gap_b = d->b;
     }
@@ -314,7 +322,7 @@ static void judge_path(judge *j, duo *d, double depth)
 {
     pp_geometry *out = j->out;
     pp_sweep sweep;
-    d->pair.depth = fmax(depth, j->task->depth);
+    d->pair.depth = fmax(depth, allowed_of(j->task, d));
     if (!pp_sweep_quick(&d->pair, d->pair.hint, &sweep)) {
         pp_sweep_run(&d->pair, &sweep);
     }

@@ -24,6 +24,8 @@ typedef struct pp_geometry_task {
     const pp_axis *axis;
     int axes;      // sorted by (a, b)
     double depth;  // overlap that is no violation [m]; in the path: see pp_sweep
+    double (*allowed)(const perp_model *model, int shape_a,
+                      int shape_b);  // the same of a pair; NULL: depth
 } pp_geometry_task;
 
 typedef enum pp_path_state {
@@ -34,10 +36,11 @@ typedef enum pp_path_state {
 } pp_path_state;
 
 typedef struct pp_geometry {
-    double gap;         // deepest overlap at the end; 0: none [m]
-    int gap_a, gap_b;   // its shapes, -1: none
-    int64_t judged;     // pairs whose boxes meet and that may collide
-    int64_t undecided;  // of them: the overlap at the end could not be computed
+    double gap;          // overlap at the end that is deepest for what is allowed; 0: none [m]
+    double gap_allowed;  // there [m]
+    int gap_a, gap_b;    // its shapes, -1: none
+    int64_t judged;      // pairs whose boxes meet and that may collide
+    int64_t undecided;   // of them: the overlap at the end could not be computed
     pp_path_state path;
     double path_depth;       // deepest seen on the way of a pair that passed, else of all [m]
     double path_allowed;     // what was let pass for that pair [m]

@@ -195,8 +195,7 @@ static bool put_judgement(perp_record *r, const perp_sim *sim)
            put_real(store, PP_COL_CERT_ENERGY, c->energy_created) &&
            put_real(store, PP_COL_CERT_RESIDUAL, c->residual) &&
            put_real(store, PP_COL_CERT_MOTION, c->motion) &&
-           put_real(store, PP_COL_CERT_PATH, c->path) &&
-           put_relative(store, c->relative) &&
+           put_real(store, PP_COL_CERT_PATH, c->path) && put_relative(store, c->relative) &&
            put_byte(store, PP_COL_CERT_PASSED, c->passed) &&
            put_real(store, PP_COL_KINETIC, kinetic) &&
            put_real(store, PP_COL_POTENTIAL, potential) && put_real(store, PP_COL_WORK, r->work) &&
@@ -305,7 +304,7 @@ perp_status pp_record_frame(perp_record *r, const perp_sim *sim)
     put_contact_lines(&r->contact_lines, sim, contact, count);
     r->framed = r->sum.steps;
     r->sum.frames++;
-    r->since = (perp_certificate){.passed = true};
+    r->since = (perp_certificate){.passed = true, .path_clear = true};
     r->work = r->dissipated = 0.0;
     return PERP_OK;
 }

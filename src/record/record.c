@@ -193,6 +193,7 @@ static perp_record *create(const perp_record_def *def, const char *dir, const pe
     pp_store_start(&r->store, env);
     r->began = pp_seconds();
     r->since.passed = r->sum.worst.passed = true;
+    r->since.path_clear = r->sum.worst.path_clear = true;
     r->arena = pp_arena_create(env);
     size_t length = def->name ? strlen(def->name) : 0;
     r->name = r->arena ? PP_ZEROS(r->arena, char, length + 1) : NULL;

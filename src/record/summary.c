@@ -27,6 +27,8 @@ void pp_certificate_merge(perp_certificate *into, const perp_certificate *from)
     merge(&into->residual, from->residual);
     merge(&into->motion, from->motion);
     merge(&into->path, from->path);
+    into->path_clear = into->path_clear && from->path_clear;
+    into->pairs = from->pairs > into->pairs ? from->pairs : into->pairs;
     for (int k = 0; k < PERP_JUDGED_COUNT; k++) {
         merge(&into->relative[k], from->relative[k]);
     }
