@@ -4,6 +4,9 @@
 // Velocities with the joints closed. S = W_b^T M^-1 W_b + Gamma is scaled to a unit diagonal and
 // factored with diagonal pivoting; what is left below RANK of it is redundant, and the impulses of
 // redundant rows are those of least norm,  p_b = S^+ s = L (L^T L)^-2 L^T s.             theory (P8)
+//
+// In joint coordinates S = J H^-1 J^T + Gamma has the same scale, that of the bodies by themselves: of a row
+// that the tree implies nothing but rounding is left, and its own diagonal is no measure. theory (J10)
 #include "assemble/closed.h"
 
 #include <math.h>
@@ -28,7 +31,9 @@ static void fill_schur(pp_closed *c, double *S)
         *at(S, n, j, j) += pp_closed_row(c, j)->gamma;
     }
     for (int j = 0; j < n; j++) {
-        double diagonal = *at(S, n, j, j);
+        const pp_row *row = pp_closed_row(c, j);
+        double diagonal = c->in.tree ? pp_row_mobility(c->model, c->mass, row) + row->gamma
+                                     : *at(S, n, j, j);
         c->d[j] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 1.0;
         c->order[j] = j;
     }

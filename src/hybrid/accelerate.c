@@ -85,7 +85,9 @@ perp_status pp_moment_laws(pp_laws *out, const pp_machine *machine, const pp_mom
                      .law = law,
                      .A = moment->A,
                      .b = b,
-                     .tolerance = 1e-9};
+                     .tolerance = 1e-9,
+                     .scale = moment->scale,
+                     .least_u = moment->pull};
     if (!b || !law) {
         return PERP_ERR_MEMORY;
     }
@@ -98,6 +100,7 @@ perp_status pp_moment_laws(pp_laws *out, const pp_machine *machine, const pp_mom
                     stabilise(machine, moment, &holds->hold[i], moment->at[i], k);
         }
     }
+    pp_ties_agree(&moment->ties, b);
     return PERP_OK;
 }
 
