@@ -88,8 +88,8 @@ perp_status pp_sim_coordinates(perp_sim *sim);
 // Places after h with the velocities of the answer, moved along the coordinates of the tree.
 perp_status pp_sim_move(perp_sim *sim, double h);
 // Exact positions: nu_0 such that the velocities of the answer are those of the way to the places found;
-// returns by how much it changed.                                                       theory (J8)
-double pp_sim_bend(perp_sim *sim, double h);
+// returns by how much it changed. way: velocities of that way, nv numbers.             theory (J8)
+double pp_sim_bend(perp_sim *sim, double h, double *way);
 // The rows of the tree as the velocities of the answer have them.
 void pp_sim_settle_tree(perp_sim *sim);
 

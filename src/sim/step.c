@@ -362,8 +362,9 @@ static perp_status bend_exactly(perp_sim *sim, const double *nu, double h)
     pp_step *s = &sim->step;
     int nb = s->row.nb, nv = sim->model->nv;
     double *phi = PP_ARRAY(sim->arena, double, nb), *straight = PP_ARRAY(sim->arena, double, nv);
+    double *way = PP_ARRAY(sim->arena, double, nv);
     double goal = fmax(1e-12, 1e-14 * sim->model->length_scale), last = HUGE_VAL, worst = 0.0;
-    perp_status status = phi && straight ? PERP_OK : PERP_ERR_MEMORY;
+    perp_status status = phi && straight && way ? PERP_OK : PERP_ERR_MEMORY;
     if (status < 0) {
         return status;
     }
@@ -374,11 +375,15 @@ static perp_status bend_exactly(perp_sim *sim, const double *nu, double h)
             return status;
         }
         pp_joint_values(sim->model, &s->end, &s->row, phi);
-        worst = h * pp_sim_bend(sim, h);
+        worst = h * pp_sim_bend(sim, h, way);
         for (int i = 0; i < nb; i++) {
+            pp_row *row = &s->row.b[i];
             phi[i] = s->in.implied[i] ? 0.0 : phi[i];
             worst = fmax(worst, fabs(phi[i]));
-            s->row.b[i].bias += phi[i] / h;
+            // J nu = J nu_way - phi/h: the way is in nu_0, and what it gives a row is not asked for again.
+            bool equation = row->joint >= 0 && !row->drives && !row->spring && !s->in.implied[i];
+            row->bias = equation ? -pp_row_rate(sim->model, row, way) : row->bias;
+            row->bias += phi[i] / h;
         }
         if (worst <= goal || !(worst < 0.9 * last)) {
             break;
