@@ -45,8 +45,9 @@ typedef struct pp_laws {
     const double *A;   // rows x rows, column-major, symmetric
     const double *b;   // rows
     double tolerance;  // of u and r relative to their sizes, below which a mode is undecided
-    const double *scale;  // rows: what A is measured by in deciding its rank              theory (J10)
-    double least_u;       // size of the rates that u is made of, before they cancel
+    const double
+        *scale;      // rows: what A is measured by in deciding its rank              theory (J10)
+    double least_u;  // size of the rates that u is made of, before they cancel
 } pp_laws;
 
 typedef struct pp_law_info {

@@ -452,9 +452,8 @@ static perp_status weigh(const pp_machine *machine, const pp_holds *holds, bool 
         return status;
     }
     double *C = PP_ARRAY(arena, double, nv);
-    status =
-        C ? pp_tree_forces(&out->pass, machine->turn, machine->applied, out->free, arena)
-          : PERP_ERR_MEMORY;
+    status = C ? pp_tree_forces(&out->pass, machine->turn, machine->applied, out->free, arena)
+               : PERP_ERR_MEMORY;
     if (status < 0) {
         return status;
     }

@@ -64,9 +64,9 @@ typedef struct pp_moment {
     double *scale;                 // rows: 1/sqrt(J M^-1 J^T) of the bodies by themselves
     double fast, pull;             // rates and accelerations that equations are the sums of
     pp_ties ties;
-    int *at, *size;                // holds: their rows
-    pp_contact *contact;           // holds: geometry of contacts
-    bool lost;                     // a contact is not where it was: the feature has gone
+    int *at, *size;       // holds: their rows
+    pp_contact *contact;  // holds: geometry of contacts
+    bool lost;            // a contact is not where it was: the feature has gone
 } pp_moment;
 
 // forces: false: velocities only, `free` and drift are not filled.                theory (H2), (H6)

@@ -97,7 +97,7 @@ typedef struct pp_tree_pass {
                          // moves, relative to its parent, per unit rate
     perp_twist *sigma;   // all bodies: accelerations at qdd = 0; of driven ones their own
     perp_wrench *load;   // links: room for sums towards the root; so a pass belongs to one thread
-    double *size;                  // nv: the same, for sizes of what is summed
+    double *size;        // nv: the same, for sizes of what is summed
     struct pp_compound *compound;  // links: the same, for inertias
 } pp_tree_pass;
 
