@@ -100,7 +100,9 @@ perp_status pp_moment_laws(pp_laws *out, const pp_machine *machine, const pp_mom
                     stabilise(machine, moment, &holds->hold[i], moment->at[i], k);
         }
     }
-    pp_ties_agree(&moment->ties, b);
+    double eps = machine->options.eps, size = moment->pull;
+    size += eps < PP_INF ? 2.0 / eps * moment->fast + machine->length / (eps * eps) : 0.0;
+    pp_ties_agree(&moment->ties, size, b);
     return PERP_OK;
 }
 

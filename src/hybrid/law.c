@@ -74,6 +74,15 @@ void pp_law_rates(const pp_laws *laws, const double *r, double *u)
     pp_gemv(laws->rows, laws->rows, 1.0, laws->A, laws->rows, r, u);
 }
 
+double pp_law_scale(const pp_laws *laws, int row)
+{
+    double own = laws->A[(size_t)row * ((size_t)laws->rows + 1)];
+    if (laws->scale) {
+        return laws->scale[row];
+    }
+    return own > 0.0 ? 1.0 / sqrt(own) : 1.0;
+}
+
 // ── Linear equations ─────────────────────────────────────────────────────────────────────────────
 
 // Unknowns: column that acts, functional that vanishes. Known forces go into r.
@@ -122,7 +131,7 @@ perp_status pp_law_linear(const pp_laws *laws, double *r, pp_law_info *info, pp_
     }
     for (int j = 0; j < n; j++) {
         b[j] = -pp_push_value(&zero[j], u);
-        s[j] = laws->scale[zero[j].row[0]];
+        s[j] = pp_law_scale(laws, zero[j].row[0]);
         for (int i = 0; i < n; i++) {
             M[i + j * n] = pp_push_coupling(laws, &zero[i], &acts[j]);
         }

@@ -54,7 +54,7 @@ static perp_status independent(const pp_laws *laws, bool *keep, pp_arena *arena)
         int best = -1;
         double most = INDEPENDENT;
         for (int i = 0; i < n; i++) {
-            double s = laws->scale[row[i]], part = keep[row[i]] ? 0.0 : s * s * rest[i];
+            double s = pp_law_scale(laws, row[i]), part = keep[row[i]] ? 0.0 : s * s * rest[i];
             if (part > most) {
                 most = part;
                 best = i;

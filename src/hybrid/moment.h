@@ -45,8 +45,9 @@ typedef struct pp_ties {
 } pp_ties;
 
 // Right-hand sides of equations that follow from others, in place, from those of the others: places may be
-// apart by what a file's digits leave, and no force can close that.
-void pp_ties_agree(const pp_ties *ties, double *b);
+// apart by what a file's digits leave, and no force can close that. size: of what b is made of; equations that
+// disagree by more than the angle at which they count as tied contradict each other, and are left so.
+void pp_ties_agree(const pp_ties *ties, double size, double *b);
 
 // Rows of all holds, in their order, and everything that accelerations and impulses follow from.
 typedef struct pp_moment {

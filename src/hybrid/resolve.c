@@ -244,7 +244,7 @@ static perp_status settle(pp_flight *flight, const pp_holds *holds)
         return PERP_ERR_MEMORY;
     }
     memcpy(b, moment.rate, (size_t)moment.rows * sizeof *b);
-    pp_ties_agree(&moment.ties, b);
+    pp_ties_agree(&moment.ties, moment.fast, b);
     for (int i = 0; i < holds->count; i++) {
         law[i] = settling(&moment, holds, i);
     }

@@ -137,7 +137,7 @@ perp_status pp_moment_pull(pp_moment *moment, pp_arena *arena)
 }
 
 // Row i of s A s is L_i times the inverse of the independent rows of L, and so is s b.
-void pp_ties_agree(const pp_ties *ties, double *b)
+void pp_ties_agree(const pp_ties *ties, double size, double *b)
 {
     int n = ties->count, rank = ties->rank;
     double *y = ties->work;
@@ -149,7 +149,7 @@ void pp_ties_agree(const pp_ties *ties, double *b)
         }
         if (i < rank) {
             y[i] = (ties->scale[row] * b[row] - known) / ties->L[i + i * n];
-        } else {
+        } else if (fabs(known / ties->scale[row] - b[row]) <= sqrt(INDEPENDENT) * size) {
             b[row] = known / ties->scale[row];
         }
     }
