@@ -324,12 +324,88 @@ static void tables_glide_on_six_legs(void **state)
     }
 }
 
+// ── Singular positions ───────────────────────────────────────────────────────────────────────────
+
+static double kinetic_of(const plane *p, int bodies)
+{
+    double sum = 0.0;
+    for (int k = 1; k <= bodies; k++) {
+        sum += space_kinetic(p, (perp_body){k});
+    }
+    return sum;
+}
+
+// Crank and coupler of the same length, and a slider through the crank's axis: upright, both fold together and the
+// machine may go on in two ways. Or a parallelogram that goes through the line in which all its bars lie.
+static void add_change_point(plane *p, const layout *l, bool slider)
+{
+    double lean = slider ? 1.2 : 0.4;
+    perp_vec3 pin[4] = {at(l, 0.0, 0.0, 0.0), at(l, cos(lean), sin(lean), 0.0), O, O};
+    pin[2] = slider ? at(l, 2.0 * cos(lean), 0.0, 0.0) : at(l, cos(lean) + 2.0, sin(lean), 0.0);
+    pin[3] = slider ? pin[2] : at(l, 2.0, 0.0, 0.0);
+    perp_body body[4] = {PLANE_GROUND};
+    perp_vec3 place[4] = {O};
+    // Rates of a turning crank: the pin moves at (-sin, cos), the slider at -2 sin, the parallelogram all alike.
+    perp_vec3 turn = along(l, Z), tip = space_cross(turn, space_sub(pin[1], pin[0]));
+    perp_vec3 slide = space_scale(-2.0 * l->size * sin(lean), along(l, X)), none = O;
+    const perp_vec3 v[4] = {none, tip, slider ? slide : tip, slider ? slide : none};
+    for (int k = 0; k < 3; k++) {
+        place[k + 1] = space_scale(0.5, space_add(pin[k], pin[k + 1]));
+        double s = l->mass * l->size * l->size;
+        perp_body_def def =
+            space_body(l->mass, (perp_vec3){0.1 * s, 0.1 * s, 0.1 * s}, place[k + 1]);
+        def.rotation = l->turn;
+        def.velocity = space_scale(0.5, space_add(v[k], v[k + 1]));
+        double rate = k == 0 ? 1.0 : slider ? (k == 1 ? -1.0 : 0.0) : (k == 2 ? 1.0 : 0.0);
+        def.omega = space_scale(rate, turn);
+        body[k + 1] = perp_add_body(p->builder, &def);
+        add_joint(p, l, PERP_REVOLUTE, body[k], place[k], NONE, body[k + 1], place[k + 1], NONE,
+                  pin[k], along(l, Z));
+    }
+    add_joint(p, l, slider ? PERP_PRISMATIC : PERP_REVOLUTE, PLANE_GROUND, O, NONE, body[3],
+              place[3], NONE, pin[3], slider ? along(l, X) : along(l, Z));
+}
+
+// Nothing blows up there: the energy stays, or the step says that it could not be done.
+static void dead_centres_are_passed_or_refused(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2 * WAYS; k++) {
+        const way *w = &ways[k / 2];
+        layout l = {.turn = turns[1], .size = 0.5, .mass = 2.0};
+        plane p = {0};
+        plane_open(&p);
+        perp_set_gravity(p.builder, O);
+        add_change_point(&p, &l, k % 2 == 0);
+        p.def.stepper = w->stepper;
+        p.def.coordinates = w->coordinates;
+        p.def.positions = w->positions;
+        plane_start(&p);
+        double first = kinetic_of(&p, 3), most = first;
+        int step = 0;
+        perp_status status = PERP_OK;
+        for (; step < 1000 && status >= 0; step++) {
+            status = perp_step(p.sim, 0.004);
+            most = status == PERP_OK ? fmax(most, kinetic_of(&p, 3)) : most;
+            if (status == PERP_INEXACT) {
+                break;  // said so
+            }
+        }
+        if (!(most <= 1.02 * first)) {
+            fail_msg("%s, %s: energy grew from %g to %g", w->name,
+                     k % 2 == 0 ? "slider-crank" : "parallelogram", first, most);
+        }
+        plane_close(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(doors_turn_on_two_hinges),
         cmocka_unit_test(machines_move_as_with_fewer_joints),
         cmocka_unit_test(tables_glide_on_six_legs),
+        cmocka_unit_test(dead_centres_are_passed_or_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
