@@ -89,7 +89,7 @@ void pp_tree_turns(const struct pp_tree_pass *pass, double *turn);
 // Everything at (t, q, qd) that the algorithms share.
 typedef struct pp_tree_pass {
     const pp_tree *tree;
-    double t;
+    double t, *size;  // size: nv, room as `load` is, for sizes of what is summed
     const double *q, *qd;
     pp_frame *body;      // all bodies
     pp_weight *mass;     // all bodies, world axes
@@ -97,7 +97,6 @@ typedef struct pp_tree_pass {
                          // moves, relative to its parent, per unit rate
     perp_twist *sigma;   // all bodies: accelerations at qdd = 0; of driven ones their own
     perp_wrench *load;   // links: room for sums towards the root; so a pass belongs to one thread
-    double *size;        // nv: the same, for sizes of what is summed
     struct pp_compound *compound;  // links: the same, for inertias
 } pp_tree_pass;
 
@@ -109,8 +108,7 @@ perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const 
 void pp_tree_velocities(const pp_tree_pass *pass, const double *qd, bool relative, double *nu);
 // tau = S^T f for impulses or forces on the free bodies (model->nv numbers).
 void pp_tree_gather(const pp_tree_pass *pass, const double *f, double *tau);
-// A row of constraint/ in joint coordinates: J = J_row S (nv numbers); its rate at qd is J qd + returned.
-// Entries that are rounding of what they are the sum of are 0.
+// A row of constraint/ in joint coordinates: J = J_row S, rounding left out; its rate is J qd + returned.
 double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J);
 
 // ── Algorithms ───────────────────────────────────────────────────────────────────────────────────
