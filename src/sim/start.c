@@ -144,7 +144,8 @@ static perp_status solve(fit *f)
 static void move(perp_sim *sim, const double *d)
 {
     const perp_model *m = sim->model;
-    pp_integrate(&sim->next, m, &sim->now, d, 1.0, 1.0, PERP_ROTATION_EXPONENTIAL);
+    const pp_advance by = {1.0, 1.0, 1.0, PERP_ROTATION_EXPONENTIAL};
+    pp_integrate(&sim->next, m, &sim->now, d, &by);
     memcpy(sim->now.q, sim->next.q, (size_t)m->nq * sizeof *sim->now.q);
     pp_frames(m, &sim->now, sim->frames);
 }
