@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Velocities with the joints closed. S = W_b^T M^-1 W_b + Gamma is scaled to a unit diagonal and
-// factored with diagonal pivoting; what is left below RANK of it is redundant, and the impulses of
-// redundant rows are those of least norm,  p_b = S^+ s = L (L^T L)^-2 L^T s.             theory (P8)
+// factored with diagonal pivoting; what is left below RANK of it is redundant. S = L L^T, L = (L_1; L_2): the
+// rows of L_1 hold exactly, those of L_2 follow from them, and the impulses are those of least norm,
+// p_b = L (L^T L)^-1 L_1^-1 s_1.                                                          theory (P8)
+//
+// In joint coordinates S = J H^-1 J^T + Gamma has the same scale, that of the bodies by themselves: of a row
+// that the tree implies nothing but rounding is left, and its own diagonal is no measure. theory (J10)
 #include "assemble/closed.h"
 
 #include <math.h>
@@ -28,7 +32,9 @@ static void fill_schur(pp_closed *c, double *S)
         *at(S, n, j, j) += pp_closed_row(c, j)->gamma;
     }
     for (int j = 0; j < n; j++) {
-        double diagonal = *at(S, n, j, j);
+        const pp_row *row = pp_closed_row(c, j);
+        double diagonal =
+            c->in.tree ? pp_row_mobility(c->model, c->mass, row) + row->gamma : *at(S, n, j, j);
         c->d[j] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 1.0;
         c->order[j] = j;
     }
@@ -271,9 +277,8 @@ static void apply_inverse(const pp_closed *c, double *x)
     if (r == n) {
         pp_chol_solve(n, c->L, n, y);
     } else {
-        memset(w, 0, (size_t)r * sizeof *w);
-        pp_gemv_t(n, r, 1.0, c->L, n, y, w);
-        pp_chol_solve(r, c->G, r, w);
+        memcpy(w, y, (size_t)r * sizeof *w);
+        pp_chol_solve_forward(r, c->L, n, w);
         pp_chol_solve(r, c->G, r, w);
         memset(y, 0, (size_t)n * sizeof *y);
         pp_gemv(n, r, 1.0, c->L, n, w, y);

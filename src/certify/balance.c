@@ -62,7 +62,17 @@ static void add(account *to, double sign, perp_vec3 f, perp_vec3 arm, perp_vec3 
     to->size_tau += pp_length(moment) + pp_length(arm) * pp_length(f);
 }
 
-// Start and end velocities, and the impulse of the forces.
+// Angular momentum of a body as it lies.
+static perp_vec3 momentum(const pp_evidence *e, int i, const pp_frame *f, const double *nu)
+{
+    const pp_body *body = &e->model->body[i];
+    const double *w = nu + body->at + 3;
+    perp_vec3 w_B = pp_mul_t(&f->R, pp_vec(w[0], w[1], w[2]));
+    return pp_mul(&f->R, pp_mul(&body->I_B, w_B));
+}
+
+// Start and end velocities, and the impulse of the forces. With the theta method in space the angular momentum is
+// that of both ends.                                                                    theory (S9)
 static account open_account(const pp_evidence *e, int i)
 {
     const pp_body *body = &e->model->body[i];
@@ -72,10 +82,13 @@ static account open_account(const pp_evidence *e, int i)
         int at = body->at + k;
         dv[body->axis[k]] = e->nu[at] - e->nu_old[at];
         v[body->axis[k]] = fabs(e->nu[at]) + fabs(e->nu_old[at]);
-        p[body->axis[k]] = e->kin->p_ext[at];
+        p[body->axis[k]] = e->p_ext[at];
     }
     perp_vec3 turn_B = pp_mul_t(&f->R, pp_vec(dv[3], dv[4], dv[5]));
     perp_vec3 spin = pp_mul(&f->R, pp_mul(&body->I_B, turn_B));
+    if (e->stepper == PERP_MOREAU_JEAN && body->kind == PERP_SPATIAL_BODY) {
+        spin = pp_sub(momentum(e, i, &e->end->body[i], e->nu), momentum(e, i, f, e->nu_old));
+    }
     double I = body->I_B.m[0] + body->I_B.m[4] + body->I_B.m[8];
     account a = {.f = pp_scale(e->inertia * body->mass, pp_vec(dv[0], dv[1], dv[2])),
                  .tau = pp_scale(e->inertia, spin)};
@@ -121,7 +134,8 @@ static void add_contact(const pp_evidence *e, account *of, int i)
     const int bodies[2] = {m->shape[c->a].body, m->shape[c->b].body};
     for (int k = 0; k < 2; k++) {
         if (m->body[bodies[k]].nv > 0) {
-            perp_vec3 arm = pp_sub(c->point, e->kin->body[bodies[k]].p);
+            const pp_frame *frame = rows->n[i].middle ? e->middle : e->kin->body;
+            perp_vec3 arm = pp_sub(c->point, frame[bodies[k]].p);
             add(&of[bodies[k]], k == 0 ? 1.0 : -1.0, f, arm, moment);
         }
     }

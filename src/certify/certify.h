@@ -57,7 +57,9 @@ double pp_slack_of(double tolerance);
 typedef struct pp_evidence {
     const perp_model *model;
     const pp_kinematics *kin;
-    const pp_gaps *gaps;  // contacts of the step, that the rows come from
+    const double *p_ext;     // impulse of the forces; of the theta method in space kin has another
+    const pp_frame *middle;  // where rows with `middle` act; NULL: at kin
+    const pp_gaps *gaps;     // contacts of the step, that the rows come from, where they act
     const pp_rows *rows;
     const double *nu_old;
     const double *nu;  // after

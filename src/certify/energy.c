@@ -55,6 +55,9 @@ static perp_vec3 turn_of(const pp_evidence *e, int i)
     if (body->nv == 0) {
         return pp_scale(e->kin->h, e->kin->body[i].w);
     }
+    if (body->kind == PERP_SPATIAL_BODY) {
+        return pp_scale(e->kin->h, pp_judge_turn(e, i));
+    }
     for (int k = 0; k < body->nv; k++) {
         if (body->axis[k] >= 3) {
             double mean =
@@ -246,7 +249,7 @@ static void add_joint_springs(book *b)
 static double outside_work(const pp_evidence *e, const pp_row *row, double p)
 {
     if (!row->drives) {
-        return -p * row->rate;
+        return -p * (row->rate - row->shift);
     }
     double before = row->before, after = pp_row_rate(e->model, row, e->nu);
     return p * ((1.0 - e->theta) * before + e->theta * after - row->rate);

@@ -55,13 +55,39 @@ static double mobility(const pp_evidence *e, const pp_contact *c, perp_vec3 d, b
     return sum > 0.0 ? sum / e->inertia : 1.0;
 }
 
-static perp_vec3 relative_velocity(const judge *j, const pp_contact *c)
+// A contact of the theta method in space acts in the middle of the step and obeys its law at the end, where it is looked
+// up: the same feature, or the nearest point of the pair.                                theory (S12)
+static pp_contact where_it_holds(const judge *j, const pp_contact *c, bool middle)
+{
+    const pp_gaps *end = j->e->gaps_end;
+    const pp_contact *best = NULL;
+    pp_contact out = *c;
+    double least = HUGE_VAL;
+    for (int i = 0; middle && i < end->count; i++) {
+        const pp_contact *k = &end->contact[i];
+        double off = pp_length(pp_sub(k->point, c->point));
+        bool same = k->feature == c->feature && c->listed < 0;
+        if (k->a == c->a && k->b == c->b && k->listed == c->listed && (same || off < least)) {
+            best = k;
+            least = same ? -1.0 : off;
+        }
+    }
+    if (best) {
+        out.point = best->point;
+        out.n = best->n;
+        perp_vec3 flat = pp_along(c->t, -pp_dot3(c->t, out.n), out.n);
+        out.t = pp_unit(flat, c->t);
+    }
+    return out;
+}
+
+static perp_vec3 relative_velocity(const judge *j, const pp_contact *c, bool middle)
 {
     const perp_model *m = j->e->model;
+    const pp_frame *frame = middle ? j->e->end->body : j->e->kin->body;
     int a = m->shape[c->a].body, b = m->shape[c->b].body;
     const perp_twist *va = &j->at->body[a], *vb = &j->at->body[b];
-    perp_vec3 ra = pp_sub(c->point, j->e->kin->body[a].p),
-              rb = pp_sub(c->point, j->e->kin->body[b].p);
+    perp_vec3 ra = pp_sub(c->point, frame[a].p), rb = pp_sub(c->point, frame[b].p);
     return pp_sub(pp_add(vb->v, pp_cross(vb->w, rb)), pp_add(va->v, pp_cross(va->w, ra)));
 }
 
@@ -145,13 +171,15 @@ static void judge_friction(const judge *j, perp_certificate *out, const pp_conta
 {
     const phase *at = j->at;
     const pp_row *row = &j->e->rows->t[group->t];
+    bool middle = j->e->rows->n[group->n].middle;
     double pn = at->pn[group->n] + (at->base ? at->base[group->n] : 0.0), most = group->mu * pn;
     double p[2] = {at->pt[group->t], group->size == 2 ? at->pt[group->t + 1] : 0.0};
     if (pn == 0.0 && p[0] == 0.0 && p[1] == 0.0) {
         return;  // nothing there and nothing allowed, whatever the slip
     }
-    perp_vec3 d[2], rate = group->kind == PP_SLIDE ? pp_add(relative_velocity(j, c), c->surface)
-                                                   : relative_spin(j, c);
+    perp_vec3 d[2], rate = group->kind == PP_SLIDE
+                               ? pp_add(relative_velocity(j, c, middle), c->surface)
+                               : relative_spin(j, c);
     directions(c, group, d);
     double m = mobility(j->e, c, d[0], group->kind != PP_SLIDE), to[2] = {p[0], p[1]},
            inside[2] = {p[0], p[1]};
@@ -176,10 +204,11 @@ static void judge_normal(const judge *j, perp_certificate *out, int i)
     double p = j->at->pn[i], rho, m;
     int island = pp_scale_island(j->s, row);
     double slack = pp_scale_rate(j->s, island);
+    pp_contact held = {0};
     if (i < rows->nc) {
-        const pp_contact *c = &j->e->gaps->contact[rows->contact[i]];
-        rho = pp_dot3(c->n, relative_velocity(j, c)) + row->bias;
-        m = p == 0.0 && rho >= 0.0 ? 1.0 : mobility(j->e, c, c->n, false);
+        held = where_it_holds(j, &j->e->gaps->contact[rows->contact[i]], row->middle);
+        rho = pp_dot3(held.n, relative_velocity(j, &held, row->middle)) + row->bias;
+        m = p == 0.0 && rho >= 0.0 ? 1.0 : mobility(j->e, &held, held.n, false);
     } else {
         rho = pp_judge_rate(j->e->model, row, j->at->body) + row->bias;
         m = pp_judge_mobility(j->e, row);
@@ -195,7 +224,7 @@ static void judge_normal(const judge *j, perp_certificate *out, int i)
     }
     for (int g = 0; i < rows->nc && g < rows->grouped[i]; g++) {
         const pp_friction *group = &rows->group[rows->friction[i] + g];
-        judge_friction(j, out, &j->e->gaps->contact[rows->contact[i]], group, slack);
+        judge_friction(j, out, &held, group, slack);
     }
 }
 

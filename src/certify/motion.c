@@ -6,16 +6,26 @@
 
 #include <math.h>
 
+// The rate of a body's turn in the step. Of the new velocity the theta method takes the body's own components, in the
+// axes of the start.                                                                    theory (S9)
+perp_vec3 pp_judge_turn(const pp_evidence *e, int i)
+{
+    const pp_body *body = &e->model->body[i];
+    const pp_mat3 *from = &e->kin->body[i].R, *to = &e->end->body[i].R;
+    const double *old = e->nu_old + body->at + 3, *nu = e->nu + body->at + 3;
+    perp_vec3 w = pp_vec(nu[0], nu[1], nu[2]);
+    if (e->theta != 1.0) {
+        w = pp_mul(from, pp_mul_t(to, w));
+    }
+    return pp_along(pp_scale(1.0 - e->theta, pp_vec(old[0], old[1], old[2])), e->theta, w);
+}
+
 // Angle between where the body is and where its mean angular velocity turns it.
 static double turn_error(const pp_evidence *e, int i)
 {
-    const pp_body *body = &e->model->body[i];
     perp_quat q = e->kin->body[i].rot, now = e->end->body[i].rot;
-    double w[3];
-    for (int k = 0; k < 3; k++) {
-        int at = body->at + 3 + k;
-        w[k] = e->kin->h * ((1.0 - e->theta) * e->nu_old[at] + e->theta * e->nu[at]);
-    }
+    perp_vec3 rate = pp_judge_turn(e, i);
+    double w[3] = {e->kin->h * rate.x, e->kin->h * rate.y, e->kin->h * rate.z};
     double angle = pp_length(pp_vec(w[0], w[1], w[2]));
     bool linear = e->rotation == PERP_ROTATION_LINEAR;
     double c = linear ? 1.0 : cos(0.5 * angle);

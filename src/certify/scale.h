@@ -17,6 +17,7 @@ double pp_scale_speed_of(const pp_scales *s, const pp_row *row, double slack);
 // J nu + rate of a row, its own sum; and J M^-1 J^T.
 double pp_judge_rate(const perp_model *m, const pp_row *row, const perp_twist *body);
 double pp_judge_mobility(const pp_evidence *e, const pp_row *row);
+perp_vec3 pp_judge_turn(const pp_evidence *e, int i);  // rate of a solid's turn in the step
 
 // ── The rows of the certificate ──────────────────────────────────────────────────────────────────
 

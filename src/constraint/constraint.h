@@ -19,6 +19,7 @@ typedef struct pp_row {
     double J[PP_ROW_BODIES][PP_BODY_NV];
     double value;         // phi or psi at the start of the step [m, rad]
     double rate;          // what driven bodies, given motions and moving surfaces add [m/s, rad/s]
+    double shift;         // of `rate`: what a contact's way within the step adds, no motion   (S12)
     double bias;          // what the scheme adds: phi/h, psi/h, restitution, spring [m/s, rad/s]
     double gamma;         // compliance [m/s per N s]
     double lower, upper;  // of the impulse [N s, N m s]
@@ -27,6 +28,7 @@ typedef struct pp_row {
     double rest;  // slower than this it does not bounce: what gravity gives in two steps
     bool drives;  // target, rate or dry friction of the joint's coordinate
     bool spring;  // implicit spring or damper: keeps its energy
+    bool middle;  // an equation of the theta method: acts in the middle, holds at the end   (S11)
     int joint;    // that it belongs to, -1: none
     int force;    // implicit spring that it is, -1: none
 } pp_row;
@@ -88,6 +90,12 @@ void pp_joint_bend(const perp_model *model, const pp_kinematics *kin, const pp_r
 perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinematics *kin,
                         const pp_kinematics *joints, const pp_gaps *gaps, pp_scheme scheme,
                         pp_arena *arena);
+
+// Rows of contact n of `rows` as they are at other frames and with the geometry of `c` (point, n, t): its normal
+// row, then its friction rows; of each J and rate. Returns how many.
+enum { PP_CONTACT_ROWS = 6 };
+int pp_contact_take(const perp_model *model, const pp_kinematics *at, const pp_contact *c,
+                    const pp_rows *rows, int n, pp_row out[PP_CONTACT_ROWS]);
 
 // The first of the joint's rows among row[from..count), which are in the order of joints, springs last; where
 // there is none, a row of another joint or count.

@@ -120,6 +120,19 @@ static void fill_group(const perp_model *m, const pp_kinematics *k, const pp_con
     }
 }
 
+int pp_contact_take(const perp_model *model, const pp_kinematics *at, const pp_contact *c,
+                    const pp_rows *rows, int n, pp_row out[PP_CONTACT_ROWS])
+{
+    int count = 1;
+    relative_point(model, at, c, c->n, &out[0]);
+    for (int g = 0; g < rows->grouped[n]; g++) {
+        const pp_friction *group = &rows->group[rows->friction[n] + g];
+        fill_group(model, at, c, group, out + count);
+        count += group->size;
+    }
+    return count;
+}
+
 // Rows of all contacts, several at a time: normal rows first, each in the place of its contact; then those
 // that are in the problem are counted, and friction is filled in.
 typedef struct shared {

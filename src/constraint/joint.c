@@ -103,30 +103,27 @@ static void put(pp_row_list *list, const pp_row *row)
     list->row[list->count++] = *row;
 }
 
-// What the scheme adds to an equation phi = 0. theta method: the mean velocity keeps it, seen from the
-// middle of the step,  J ((1 - theta) nu_l + theta nu) + phi / h = 0.
-static double equation_bias(const pp_kinematics *k, const pp_row *row, double phi, pp_scheme scheme)
+// What the scheme adds to an equation phi = 0 whose rate was `before`. The theta method takes phi back, and half of
+// the rate: with the mean of both ends' rates in phi, neither is left two steps later.    theory (S11)
+static void set_equation(const pp_kinematics *k, double phi, double before, pp_scheme scheme,
+                         pp_row *row)
 {
-    if (on_position_level(scheme)) {
-        return phi / k->h;
-    }
-    if (scheme.stepper != PERP_MOREAU_JEAN) {
-        return 0.0;
-    }
-    return ((1.0 - scheme.theta) * row->before + phi / k->h) / scheme.theta;
+    row->middle = scheme.stepper == PERP_MOREAU_JEAN;
+    row->bias = row->middle || on_position_level(scheme) ? phi / k->h : 0.0;
+    row->bias += row->middle ? 0.5 * before : 0.0;
 }
 
 static void target_row(const pp_kinematics *k, const pp_kinematics *start, const pp_joint *j,
-                       double coordinate, pp_scheme scheme, pp_row row, pp_row_list *b)
+                       const pp_row *at, pp_scheme scheme, pp_row row, pp_row_list *b)
 {
     const double variables[1] = {k->t}, first[1] = {start->t}, one[1] = {1.0};
     double rate, before;
     pp_expr_rate(j->target, variables, one, &rate);
     double value = pp_expr_rate(j->target, first, one, &before);
-    row.value = coordinate - value;
+    row.value = at->value - value;
     row.rate -= rate;
     row.before -= rate;
-    row.bias = equation_bias(k, &row, row.value, scheme);
+    set_equation(k, row.value, at->before - before, scheme, &row);
     row.drives = true;
     put(b, &row);
 }
@@ -195,14 +192,14 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *k, const p
                             pp_row_list *n)
 {
     const pp_joint *j = &m->joint[index];
-    pp_row row;
+    pp_row row, first;
     pp_joint_coordinate(m, k, index, &row);
+    first = row;
+    if (k != start) {  // values, and what decides whether a limit acts, are of the start
+        pp_joint_coordinate(m, start, index, &first);
+    }
     if (j->target) {
-        pp_row first = row;
-        if (k != start) {
-            pp_joint_coordinate(m, start, index, &first);
-        }
-        target_row(k, start, j, first.value, scheme, row, b);
+        target_row(k, start, j, &first, scheme, row, b);
     }
     if (j->rate) {
         rate_row(k, j, row, b, boxed);
@@ -215,11 +212,13 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *k, const p
         dry.upper = k->h * j->friction;
         put(boxed, &dry);
     }
+    row.value = first.value;
     pp_row soft = row;
     soft.value -= j->rest;
     if (pp_row_soften(&soft, j->stiffness, j->damping, k->h)) {
         put(b, &soft);
     }
+    row.before = first.before;
     if (j->lower <= j->upper) {
         if (isfinite(j->lower)) {
             limit_row(m, k, j, scheme, row, j->lower, 1.0, n);
@@ -241,8 +240,9 @@ void pp_joint_rows(const perp_model *m, const pp_kinematics *k, const pp_kinemat
         }
         for (int c = 0; c < count; c++) {
             own[c].joint = i;
-            own[c].value = k != start ? first[c].value : own[c].value;
-            own[c].bias = equation_bias(k, &own[c], own[c].value, scheme);
+            const pp_row *at = k != start ? &first[c] : &own[c];
+            own[c].value = at->value;
+            set_equation(k, at->value, at->before, scheme, &own[c]);
         }
         b->count += count;
         if (pp_joint_has_coordinate(&m->joint[i])) {

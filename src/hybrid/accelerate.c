@@ -85,7 +85,9 @@ perp_status pp_moment_laws(pp_laws *out, const pp_machine *machine, const pp_mom
                      .law = law,
                      .A = moment->A,
                      .b = b,
-                     .tolerance = 1e-9};
+                     .tolerance = 1e-9,
+                     .scale = moment->scale,
+                     .least_u = moment->pull};
     if (!b || !law) {
         return PERP_ERR_MEMORY;
     }
@@ -98,6 +100,9 @@ perp_status pp_moment_laws(pp_laws *out, const pp_machine *machine, const pp_mom
                     stabilise(machine, moment, &holds->hold[i], moment->at[i], k);
         }
     }
+    double eps = machine->options.eps, size = moment->pull;
+    size += eps < PP_INF ? 2.0 / eps * moment->fast + machine->length / (eps * eps) : 0.0;
+    pp_ties_agree(&moment->ties, size, b);
     return PERP_OK;
 }
 

@@ -42,7 +42,9 @@ static perp_status make_laws(pp_laws *out, const pp_moment *moment, const pp_hol
                      .law = law,
                      .A = moment->A,
                      .b = b,
-                     .tolerance = 1e-10};
+                     .tolerance = 1e-10,
+                     .scale = moment->scale,
+                     .least_u = moment->fast};
     for (int i = 0; law && i < holds->count; i++) {
         const pp_hold *hold = &holds->hold[i];
         bool weak = hold->kind == PP_HOLD_MOTOR || hold->kind == PP_HOLD_DRY;
@@ -73,6 +75,7 @@ static void newton(const collision *c, double s, double *b)
             b[at] += s * restitution(c->machine, moment, c->holds, i) * moment->rate[at];
         }
     }
+    pp_ties_agree(&moment->ties, moment->fast, b);
 }
 
 // Poisson's second phase: the impulse of compression comes back in part, with friction on it.
@@ -97,6 +100,7 @@ static perp_status poisson(const collision *c, double s, pp_laws *laws, double *
     memcpy(b, moment->rate, rows * sizeof *b);
     pp_gemv(moment->rows, moment->rows, 1.0, moment->A, moment->rows, first, b);
     pp_gemv(moment->rows, moment->rows, 1.0, moment->A, moment->rows, back, b);
+    pp_ties_agree(&moment->ties, moment->fast, b);
     perp_status status = pp_law_solve(laws, r, info, c->machine->env, c->arena);
     for (size_t i = 0; i < rows; i++) {
         r[i] += first[i] + back[i];
@@ -193,6 +197,7 @@ perp_status pp_impact_wedged(const pp_machine *machine, const pp_moment *moment,
            push = pp_norm_inf(moment->rows, forced.b);
     double time = push > 0.0 ? 1e-4 * fmax(fast, 1e-6) / push : 0.0;
     memcpy(b, moment->rate, (size_t)moment->rows * sizeof *b);
+    pp_ties_agree(&moment->ties, moment->fast, b);
     for (int i = 0; i < holds->count; i++) {
         if (holds->hold[i].kind == PP_HOLD_CONTACT && moment->size[i] > 0) {
             b[moment->at[i]] += time * forced.b[moment->at[i]];
@@ -203,6 +208,7 @@ perp_status pp_impact_wedged(const pp_machine *machine, const pp_moment *moment,
         return status;
     }
     memcpy(b, moment->rate, (size_t)moment->rows * sizeof *b);
+    pp_ties_agree(&moment->ties, moment->fast, b);
     status = pp_law_linear(&laws, impulse, &info, arena);
     if (status >= 0) {
         jump(moment, impulse, qd);

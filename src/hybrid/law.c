@@ -74,6 +74,15 @@ void pp_law_rates(const pp_laws *laws, const double *r, double *u)
     pp_gemv(laws->rows, laws->rows, 1.0, laws->A, laws->rows, r, u);
 }
 
+double pp_law_scale(const pp_laws *laws, int row)
+{
+    double own = laws->A[(size_t)row * ((size_t)laws->rows + 1)];
+    if (laws->scale) {
+        return laws->scale[row];
+    }
+    return own > 0.0 ? 1.0 / sqrt(own) : 1.0;
+}
+
 // ── Linear equations ─────────────────────────────────────────────────────────────────────────────
 
 // Unknowns: column that acts, functional that vanishes. Known forces go into r.
@@ -102,14 +111,14 @@ static int unknowns(const pp_laws *laws, pp_push *acts, pp_push *zero, double *r
     return n;
 }
 
-static const double RANK = 1e-10;  // pivots below this part of the largest are rounding
+static const double RANK = 1e-10;  // of the scaled matrix
 
 perp_status pp_law_linear(const pp_laws *laws, double *r, pp_law_info *info, pp_arena *arena)
 {
     size_t rows = (size_t)laws->rows;
     pp_mark mark = pp_arena_mark(arena);
     pp_push *acts = PP_ARRAY(arena, pp_push, 2 * rows), *zero = acts + rows;
-    double *u = PP_ARRAY(arena, double, 3 * rows), *b = u + rows, *x = b + rows;
+    double *u = PP_ARRAY(arena, double, 4 * rows), *b = u + rows, *x = b + rows, *s = x + rows;
     if (!acts || !u) {
         return PERP_ERR_MEMORY;
     }
@@ -122,11 +131,12 @@ perp_status pp_law_linear(const pp_laws *laws, double *r, pp_law_info *info, pp_
     }
     for (int j = 0; j < n; j++) {
         b[j] = -pp_push_value(&zero[j], u);
+        s[j] = pp_law_scale(laws, zero[j].row[0]);
         for (int i = 0; i < n; i++) {
             M[i + j * n] = pp_push_coupling(laws, &zero[i], &acts[j]);
         }
     }
-    int rank = pp_least_solve(n, M, b, x, RANK, arena);
+    int rank = pp_least_solve(n, M, b, x, s, RANK, arena);
     for (int j = 0; rank >= 0 && j < n; j++) {
         add(&acts[j], x[j], r);
     }
@@ -184,7 +194,7 @@ void pp_law_sizes(const pp_laws *laws, const double *r, double *size_u, double *
         diagonal = fmax(diagonal, laws->A[(size_t)i * ((size_t)laws->rows + 1)]);
     }
     *size_r = pp_norm_inf(laws->rows, r);
-    *size_u = fmax(pp_norm_inf(laws->rows, laws->b), diagonal * *size_r);
+    *size_u = fmax(fmax(pp_norm_inf(laws->rows, laws->b), laws->least_u), diagonal * *size_r);
     *size_u = *size_u > 0.0 ? *size_u : 1.0;
     *size_r = fmax(*size_r, diagonal > 0.0 ? *size_u / diagonal : 1.0);
 }

@@ -45,6 +45,9 @@ typedef struct pp_laws {
     const double *A;   // rows x rows, column-major, symmetric
     const double *b;   // rows
     double tolerance;  // of u and r relative to their sizes, below which a mode is undecided
+    const double
+        *scale;      // rows: what A is measured by in deciding its rank              theory (J10)
+    double least_u;  // size of the rates that u is made of, before they cancel
 } pp_laws;
 
 typedef struct pp_law_info {
@@ -60,6 +63,8 @@ perp_status pp_law_linear(const pp_laws *laws, double *r, pp_law_info *info, pp_
 // Modes and r. PERP_ERR_INFEASIBLE: there is none.                                      theory (H7)
 perp_status pp_law_solve(pp_laws *laws, double *r, pp_law_info *info, const perp_env *env,
                          pp_arena *arena);
+// What the rank of A is decided by: the scale of a row, or its own diagonal where there is none.
+double pp_law_scale(const pp_laws *laws, int row);
 // u = A r + b, and what u and r are measured by.
 void pp_law_rates(const pp_laws *laws, const double *r, double *u);
 void pp_law_sizes(const pp_laws *laws, const double *r, double *size_u, double *size_r);

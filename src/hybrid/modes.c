@@ -13,7 +13,7 @@ enum { FACETS = 8, TURNS = 30, SWITCHES = 40 };
 
 static const double EXACT = 1e-13;        // residual of rounding
 static const double GOOD = 1e-9;          // residual of an answer that is taken
-static const double INDEPENDENT = 1e-10;  // part of its diagonal that a row must keep
+static const double INDEPENDENT = 1e-10;  // of its scale that a row must keep
 
 typedef struct variable {
     pp_push acts, zero;
@@ -54,7 +54,7 @@ static perp_status independent(const pp_laws *laws, bool *keep, pp_arena *arena)
         int best = -1;
         double most = INDEPENDENT;
         for (int i = 0; i < n; i++) {
-            double part = keep[row[i]] ? 0.0 : rest[i] / laws->A[(size_t)row[i] * (rows + 1)];
+            double s = pp_law_scale(laws, row[i]), part = keep[row[i]] ? 0.0 : s * s * rest[i];
             if (part > most) {
                 most = part;
                 best = i;
@@ -317,7 +317,7 @@ static perp_status turn_exactly(pp_laws *laws, double *r, double *u, pp_arena *a
         for (int i = 0; i < n; i++) {
             next[i] = -off[i];
         }
-        if (status < 0 || pp_least_solve(n, D, next, step, 1e-12, arena) < 0) {
+        if (status < 0 || pp_least_solve(n, D, next, step, NULL, 1e-12, arena) < 0) {
             return status < 0 ? status : PERP_ERR_MEMORY;
         }
         for (int i = 0; i < n; i++) {

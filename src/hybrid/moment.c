@@ -140,6 +140,8 @@ static void put(pp_moment *out, int at, const pp_row *row, double value, double 
     for (int k = 0; k < out->nv; k++) {
         J[k] *= sign;
     }
+    double mobility = pp_row_mobility(out->pass.tree->model, out->pass.mass, row);
+    out->scale[at] = mobility > 0.0 ? 1.0 / sqrt(mobility) : 1.0;
     out->row[at] = *row;
     out->sign[at] = sign;
     out->value[at] = value;
@@ -410,7 +412,7 @@ static perp_status allocate(pp_moment *out, const pp_machine *machine, pp_arena 
     size_t nv = (size_t)machine->tree->nv, rows = (size_t)out->rows;
     out->L = PP_ZEROS(arena, double, nv *nv + nv);
     out->J = PP_ZEROS(arena, double, 2 * nv * rows);
-    out->A = PP_ZEROS(arena, double, rows *rows + 4 * rows);
+    out->A = PP_ZEROS(arena, double, rows *rows + 5 * rows);
     out->row = PP_ARRAY(arena, pp_row, rows);
     if (!out->L || !out->J || !out->A || !out->row) {
         return PERP_ERR_MEMORY;
@@ -421,11 +423,13 @@ static perp_status allocate(pp_moment *out, const pp_machine *machine, pp_arena 
     out->rate = out->value + rows;
     out->drift = out->rate + rows;
     out->sign = out->drift + rows;
+    out->scale = out->sign + rows;
     return PERP_OK;
 }
 
 // H, H^-1 J^T, A, and H^-1 (B u - C).
-static perp_status weigh(const pp_machine *machine, bool forces, pp_moment *out, pp_arena *arena)
+static perp_status weigh(const pp_machine *machine, const pp_holds *holds, bool forces,
+                         pp_moment *out, pp_arena *arena)
 {
     const pp_tree *tree = machine->tree;
     int nv = out->nv, rows = out->rows;
@@ -443,20 +447,21 @@ static perp_status weigh(const pp_machine *machine, bool forces, pp_moment *out,
             out->A[i + j * rows] = out->A[j + i * rows] = a;
         }
     }
-    if (!forces) {
-        return PERP_OK;
+    perp_status status = pp_moment_tie(out, holds, arena);
+    if (status < 0 || !forces) {
+        return status;
     }
     double *C = PP_ARRAY(arena, double, nv);
-    perp_status status =
-        C ? pp_tree_forces(&out->pass, machine->turn, machine->applied, out->free, arena)
-          : PERP_ERR_MEMORY;
+    status = C ? pp_tree_forces(&out->pass, machine->turn, machine->applied, out->free, arena)
+               : PERP_ERR_MEMORY;
     if (status < 0) {
         return status;
     }
     pp_tree_bias(&out->pass, C);
     pp_axpy(nv, -1.0, C, out->free);
     pp_tree_solve(tree, out->L, out->free);
-    return pp_all_finite((size_t)nv, out->free) ? PERP_OK : PERP_ERR_NUMERIC;
+    status = pp_moment_pull(out, arena);
+    return status < 0 || pp_all_finite((size_t)nv, out->free) ? status : PERP_ERR_NUMERIC;
 }
 
 static perp_status drifts(const pp_machine *machine, const pp_holds *holds, pp_moment *out,
@@ -496,7 +501,7 @@ perp_status pp_moment_make(pp_moment *out, const pp_machine *machine, double t, 
         return status;
     }
     fill(machine, holds, &loops, out);
-    status = weigh(machine, forces, out, arena);
+    status = weigh(machine, holds, forces, out, arena);
     return status < 0 || !forces ? status : drifts(machine, holds, out, arena);
 }
 

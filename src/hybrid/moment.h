@@ -34,6 +34,21 @@ typedef struct pp_holds {
     pp_hold *hold;
 } pp_holds;
 
+// Equations (loops, targets, rates) that follow from others: the rows of equations by Cholesky's method with the
+// largest remainder first, s A s = L L^T over their scales.                              theory (J10)
+typedef struct pp_ties {
+    int count, rank;
+    int *row;             // count: independent ones first, in the order of their pivots
+    const double *scale;  // rows
+    double *L;            // count x rank
+    double *work;         // count
+} pp_ties;
+
+// Right-hand sides of equations that follow from others, in place, from those of the others: places may be
+// apart by what a file's digits leave, and no force can close that. size: of what b is made of; equations that
+// disagree by more than the angle at which they count as tied contradict each other, and are left so.
+void pp_ties_agree(const pp_ties *ties, double size, double *b);
+
 // Rows of all holds, in their order, and everything that accelerations and impulses follow from.
 typedef struct pp_moment {
     double t;
@@ -47,14 +62,21 @@ typedef struct pp_moment {
     double *J, *G;                 // nv x rows: J^T and H^-1 J^T
     double *A;                     // rows x rows: J H^-1 J^T
     double *value, *rate, *drift;  // rows: phi (0 of rates), J qd + rate, J_dot qd
-    int *at, *size;                // holds: their rows
-    pp_contact *contact;           // holds: geometry of contacts
-    bool lost;                     // a contact is not where it was: the feature has gone
+    double *scale;                 // rows: 1/sqrt(J M^-1 J^T) of the bodies by themselves
+    double fast, pull;             // rates and accelerations that equations are the sums of
+    pp_ties ties;
+    int *at, *size;       // holds: their rows
+    pp_contact *contact;  // holds: geometry of contacts
+    bool lost;            // a contact is not where it was: the feature has gone
 } pp_moment;
 
 // forces: false: velocities only, `free` and drift are not filled.                theory (H2), (H6)
 perp_status pp_moment_make(pp_moment *out, const pp_machine *machine, double t, const double *q,
                            const double *qd, const pp_holds *holds, bool forces, pp_arena *arena);
+// Makes moment->ties, once A is known.
+perp_status pp_moment_tie(pp_moment *moment, const pp_holds *holds, pp_arena *arena);
+// Makes moment->pull, once `free` is known.
+perp_status pp_moment_pull(pp_moment *moment, pp_arena *arena);
 // The laws of all holds for accelerations, b = J free + drift + stabilisation, in their modes.
 perp_status pp_moment_laws(pp_laws *out, const pp_machine *machine, const pp_moment *moment,
                            const pp_holds *holds, pp_arena *arena);

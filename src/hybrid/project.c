@@ -19,7 +19,7 @@ static perp_status least_motion(const pp_moment *moment, const pp_holds *holds, 
 {
     int n = 0, rows = moment->rows;
     int *row = PP_ARRAY(arena, int, rows);
-    double *A = PP_ARRAY(arena, double, (size_t)rows *(size_t)rows + 2 * (size_t)rows);
+    double *A = PP_ARRAY(arena, double, (size_t)rows *(size_t)rows + 3 * (size_t)rows);
     if (!row || !A) {
         return PERP_ERR_MEMORY;
     }
@@ -32,14 +32,15 @@ static perp_status least_motion(const pp_moment *moment, const pp_holds *holds, 
             row[n++] = moment->at[i] + k;
         }
     }
-    double *b = A + n * n, *y = b + n;
+    double *b = A + n * n, *y = b + n, *scale = y + n;
     for (int j = 0; j < n; j++) {
         b[j] = -x[row[j]];
+        scale[j] = moment->scale[row[j]];
         for (int i = 0; i < n; i++) {
             A[i + j * n] = moment->A[row[i] + row[j] * rows];
         }
     }
-    if (pp_least_solve(n, A, b, y, 1e-10, arena) < 0) {
+    if (pp_least_solve(n, A, b, y, scale, 1e-10, arena) < 0) {
         return PERP_ERR_MEMORY;
     }
     memset(step, 0, (size_t)moment->nv * sizeof *step);

@@ -238,11 +238,13 @@ static perp_status settle(pp_flight *flight, const pp_holds *holds)
     if (status < 0 || moment.rows == 0) {
         return status;
     }
-    double *r = PP_ARRAY(flight->scratch, double, moment.rows);
+    double *r = PP_ARRAY(flight->scratch, double, 2 * (size_t)moment.rows), *b = r + moment.rows;
     pp_law *law = PP_ZEROS(flight->scratch, pp_law, holds->count);
     if (!r || !law) {
         return PERP_ERR_MEMORY;
     }
+    memcpy(b, moment.rate, (size_t)moment.rows * sizeof *b);
+    pp_ties_agree(&moment.ties, moment.fast, b);
     for (int i = 0; i < holds->count; i++) {
         law[i] = settling(&moment, holds, i);
     }
@@ -250,8 +252,9 @@ static perp_status settle(pp_flight *flight, const pp_holds *holds)
                      .rows = moment.rows,
                      .law = law,
                      .A = moment.A,
-                     .b = moment.rate,
-                     .tolerance = 1e-12};
+                     .b = b,
+                     .tolerance = 1e-12,
+                     .scale = moment.scale};
     status = pp_law_linear(&laws, r, &info, flight->scratch);
     if (status >= 0) {
         pp_gemv(moment.nv, moment.rows, 1.0, moment.G, moment.nv, r, flight->qd);

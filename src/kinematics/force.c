@@ -142,7 +142,7 @@ static void own_impulses(const perp_model *m, pp_kinematics *k, perp_gyroscopic 
         for (int c = 0; c < body->nv; c++) {
             p[c] = body->axis[c] < 3 ? k->h * body->mass * g[body->axis[c]] : 0.0;
         }
-        if (body->nv > 0 && body->kind == PERP_SPATIAL_BODY) {
+        if (body->nv > 0 && body->kind == PERP_SPATIAL_BODY && how != PP_GYRO_NONE) {
             perp_vec3 turn = pp_gyroscopic_impulse(&body->I_B, &k->body[i], k->h, how);
             p[3] += turn.x;
             p[4] += turn.y;

@@ -58,6 +58,9 @@ perp_twist pp_driven_acceleration(const pp_body *body, double t);
 void pp_frame_set_angle(pp_frame *f, double angle);
 void pp_frame_set_rotation(pp_frame *f, perp_quat rot);
 
+// No gyroscopic impulse: the scheme has it in another way.                              theory (S9)
+static const perp_gyroscopic PP_GYRO_NONE = (perp_gyroscopic)2;
+
 // One wrench a body for this step from outside (perp_body_apply), NULL: none.
 perp_status pp_kinematics_run(pp_kinematics *out, const perp_model *model, const pp_state *state,
                               double h, perp_gyroscopic gyroscopic, const perp_wrench *applied,

@@ -74,10 +74,12 @@ static void swap(double *x, int i, int j)
     x[j] = keep;
 }
 
-// A P = Q R with the longest remaining column first; b becomes Q^T b. Returns the rank. work: 2 n numbers.
-static int triangular(int n, double *A, double *b, int *place, double tiny, double *work)
+// A P = Q R with the longest remaining column first; b becomes Q^T b. Returns the rank. size: what columns are
+// measured by, 0: the longest. work: 2 n numbers.
+static int triangular(int n, double *A, double *b, int *place, double size, double tiny,
+                      double *work)
 {
-    double *square = work, *begun = work + n, first = 0.0;
+    double *square = work, *begun = work + n, first = size;
     for (int k = 0; k < n; k++) {
         double length = pp_norm2(n, A + k * n);
         place[k] = k;
@@ -86,7 +88,7 @@ static int triangular(int n, double *A, double *b, int *place, double tiny, doub
     for (int k = 0; k < n; k++) {
         double most;
         int best = longest(n, k, A, square, &most);
-        first = k == 0 ? most : first;
+        first = k == 0 && size == 0.0 ? most : first;
         if (!(most > tiny * first) || most == 0.0) {
             return k;
         }
@@ -109,13 +111,16 @@ static int triangular(int n, double *A, double *b, int *place, double tiny, doub
     return n;
 }
 
-// y of the rank x n system [R11 R12] y = c with the least norm, through the QR factors of its transpose.
-static void shortest(int n, int rank, const double *R, const double *c, double *W, double *y,
-                     double *beta)
+// y of the rank x n system [R11 R12] S^-1 y = c with the least norm, through the QR factors of its transpose.
+// S: the scale of the columns where they are now (NULL: 1); work: n^2 + 2 n numbers, then y.
+static void shortest(int n, int rank, const double *R, const double *c, const double *scale,
+                     const int *place, double *W)
 {
+    double *y = W + n * n, *beta = y + n;
     for (int k = 0; k < rank; k++) {
         for (int j = 0; j < n; j++) {
-            W[j + k * n] = j >= k ? R[k + j * n] : 0.0;
+            double s = scale ? scale[place[j]] : 1.0;
+            W[j + k * n] = j >= k ? R[k + j * n] / s : 0.0;
         }
     }
     for (int k = 0; k < rank; k++) {
@@ -139,7 +144,18 @@ static void shortest(int n, int rank, const double *R, const double *c, double *
     }
 }
 
-int pp_least_solve(int n, double *A, double *b, double *x, double tiny, pp_arena *arena)
+static void rescale(int n, const double *scale, double *A, double *b)
+{
+    for (int j = 0; j < n; j++) {
+        b[j] *= scale[j];
+        for (int i = 0; i < n; i++) {
+            A[i + j * n] *= scale[i] * scale[j];
+        }
+    }
+}
+
+int pp_least_solve(int n, double *A, double *b, double *x, const double *scale, double tiny,
+                   pp_arena *arena)
 {
     if (n == 0) {
         return 0;
@@ -150,7 +166,10 @@ int pp_least_solve(int n, double *A, double *b, double *x, double tiny, pp_arena
     if (!place || !work) {
         return -1;
     }
-    int rank = triangular(n, A, b, place, tiny, work);
+    if (scale) {
+        rescale(n, scale, A, b);
+    }
+    int rank = triangular(n, A, b, place, scale ? 1.0 : 0.0, tiny, work);
     double *y = work + size;
     if (rank == n) {
         for (int k = n - 1; k >= 0; k--) {
@@ -160,8 +179,11 @@ int pp_least_solve(int n, double *A, double *b, double *x, double tiny, pp_arena
             }
             y[k] = sum / A[k + k * n];
         }
+        for (int k = 0; scale && k < n; k++) {
+            y[k] *= scale[place[k]];
+        }
     } else {
-        shortest(n, rank, A, b, work, y, y + n);
+        shortest(n, rank, A, b, scale, place, work);
     }
     for (int k = 0; k < n; k++) {
         x[place[k]] = y[k];

@@ -84,7 +84,12 @@ void pp_chol_solve_rows(int from, int to, int n, double *L, int ld);
 // The Moore-Penrose solution of A x = b, A n x n: of all x with the least |A x - b| the shortest. Columns
 // whose remainder is below tiny times the largest count as dependent. A and b are overwritten, x gets the
 // answer. Returns the rank, -1: out of memory.                                         theory (J9)
-int pp_least_solve(int n, double *A, double *b, double *x, double tiny, pp_arena *arena);
+//
+// scale: n numbers s with s_i |A_ij| s_j of order one where rows i and j mean anything at all; then the rank
+// is that of s A s at the threshold tiny itself, so that a matrix of nothing but rounding has rank 0, and
+// |s (A x - b)| is least. x is the shortest as before. NULL: ones, and the largest column.
+int pp_least_solve(int n, double *A, double *b, double *x, const double *scale, double tiny,
+                   pp_arena *arena);
 
 // ── Sparse (CSC) ─────────────────────────────────────────────────────────────────────────────────
 

@@ -145,12 +145,28 @@ static void leave_out_what_is_not_there(perp_check *check, const perp_recording_
 
 // ── The frames ───────────────────────────────────────────────────────────────────────────────────
 
+// The rotation halfway between two: along their sum, where both quaternions are on the same side.
+static void halve_turn(const double *from, const double *to, double *half)
+{
+    double side = 0.0, norm = 0.0;
+    for (int k = 0; k < 4; k++) {
+        side += from[k] * to[k];
+    }
+    for (int k = 0; k < 4; k++) {
+        half[k] = from[k] + (side < 0.0 ? -to[k] : to[k]);
+        norm += half[k] * half[k];
+    }
+    for (int k = 0; k < 4; k++) {
+        half[k] /= sqrt(norm);
+    }
+}
+
 // The theta method takes its joints in the middle of the step.
 static bool place_joints(pp_recheck *c, const pp_state *start)
 {
     const perp_model *m = c->model;
     c->acting = c->before;
-    if (c->info->stepper != PERP_MOREAU_JEAN || m->joints == 0) {
+    if (c->info->stepper != PERP_MOREAU_JEAN || (m->joints == 0 && !m->spatial)) {
         return true;
     }
     pp_state middle = {.q = PP_ARRAY(c->arena, double, m->nq),
@@ -159,7 +175,17 @@ static bool place_joints(pp_recheck *c, const pp_state *start)
     if (!middle.q || !middle.nu || !c->acting) {
         return false;
     }
-    pp_integrate(&middle, m, start, c->nu, 0.5 * c->h, c->info->theta, c->info->rotation);
+    middle.t = start->t + 0.5 * c->h;
+    memcpy(middle.nu, start->nu, (size_t)m->nv * sizeof *middle.nu);
+    for (int i = 0; i < m->nq; i++) {
+        middle.q[i] = 0.5 * (start->q[i] + c->now->q[i]);
+    }
+    for (int b = 0; b < m->bodies; b++) {
+        if (m->body[b].kind == PERP_SPATIAL_BODY && m->body[b].nv > 0) {
+            halve_turn(start->q + m->body[b].at_q + 3, c->now->q + m->body[b].at_q + 3,
+                       middle.q + m->body[b].at_q + 3);
+        }
+    }
     pp_frames(m, &middle, c->acting);
     return true;
 }
@@ -194,15 +220,14 @@ static perp_status judge_frame(pp_recheck *c)
     perp_status status = PERP_OK;
     const perp_check_result *item = c->check->item;
     double *turn = PP_ARRAY(c->arena, double, c->info->joints);
-    c->nu = PP_ARRAY(c->arena, double, c->info->nv);
-    if (!turn || !c->nu) {
+    c->nu = c->now->nu;
+    if (!turn) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < c->info->joints; i++) {
         turn[i] = c->now->joint[i].coordinate;
     }
     c->turn = turn;
-    pp_check_turn_back(c);
     if (c->model) {
         pp_state state = {.t = c->now->t,
                           .q = (double *)(uintptr_t)c->now->q,  // read only
@@ -217,8 +242,9 @@ static perp_status judge_frame(pp_recheck *c)
             .t = c->t0, .q = (double *)(uintptr_t)c->q0, .nu = (double *)(uintptr_t)c->nu0};
         pp_frames(c->model, &state, c->before);
         state.turn = (double *)(uintptr_t)c->turn0;
-        status =
-            pp_kinematics_run(&c->kin, c->model, &state, c->h, c->info->gyroscopic, NULL, c->arena);
+        bool theta = c->info->stepper == PERP_MOREAU_JEAN;
+        status = pp_kinematics_run(&c->kin, c->model, &state, c->h,
+                                   theta ? PP_GYRO_NONE : c->info->gyroscopic, NULL, c->arena);
         status = status < 0 ? status : find_scales(c);
         if (status < 0 || !place_joints(c, &state)) {
             return status < 0 ? status : PERP_ERR_MEMORY;

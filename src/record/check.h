@@ -24,7 +24,7 @@ typedef struct pp_recheck {
     const double *q0, *nu0;    // the state before
     const double *turn0;       // joints: their coordinates then
     const double *turn;        // and now, which tell how often an axis went around
-    double *nu;                // velocities after the step, in the axes that the step's problem has
+    const double *nu;          // velocities after the step
     pp_frame *before, *after;  // bodies at both times
     pp_frame *acting;          // where the joints act: before, or the middle of the theta method
     pp_kinematics kin;         // of the step
@@ -54,6 +54,8 @@ static inline bool pp_check_each_step(const pp_recheck *c)
 
 // Belts and driven bodies move what they touch: their speeds are scales.
 void pp_check_add_surface(pp_recheck *c, const perp_contact *contact);
+// Bodies where a recorded contact acts: before, or the middle of the theta method where it is found there.
+const pp_frame *pp_check_acting(const pp_recheck *c, const perp_contact *contact);
 
 // ── What a frame shows by itself (check_frame.c) ─────────────────────────────────────────────────
 perp_status pp_check_places(pp_recheck *c);  // gaps, joints
@@ -64,8 +66,6 @@ double pp_check_beside(const pp_recheck *c, double value, double rate, double be
                        double restitution, double rest, double push);
 
 // ── What two frames one step apart show (check_step.c) ───────────────────────────────────────────
-// Fills c->nu. With theta < 1 a solid's angular velocity is recorded in the axes at the end of the step.
-void pp_check_turn_back(pp_recheck *c);
 void pp_check_motion(pp_recheck *c);
 perp_status pp_check_balance(pp_recheck *c);  // momentum, energy, and what joints may do
 void pp_check_add_at(perp_wrench *w, const pp_frame *body, double sign, perp_vec3 p, perp_vec3 at);

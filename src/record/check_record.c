@@ -38,6 +38,32 @@ static double place_error(const perp_contact *recorded, const pp_contact *c)
     return worse(error, apart3(recorded->normal_W, c->n));
 }
 
+static const double FITS = 1e-9;  // a point and a normal, relative
+
+// With the theta method contacts of space act in the middle of the step and their rates are those at its end,
+// unless they bounce, or had to be taken where they were found.                           theory (S12)
+const pp_frame *pp_check_acting(const pp_recheck *c, const perp_contact *contact)
+{
+    pp_contact point[PP_POINTS_MAX];
+    bool theta = c->info->stepper == PERP_MOREAU_JEAN && c->model->spatial;
+    if (!theta || !pp_check_each_step(c) || contact->restitution != 0.0) {
+        return c->before;
+    }
+    double reach = fmax(contact->gap, 0.0) + 1e-3 * c->model->length_scale;
+    for (int k = 0; k <= REACHES; k++, reach *= 2.0) {
+        double margin = k < REACHES ? reach : HUGE_VAL;
+        int count = pp_gap_pair(c->model, c->acting, contact->a.i, contact->b.i, margin, point);
+        for (int i = 0; i < count; i++) {
+            double error = worse(apart3(contact->point_W, point[i].point),
+                                 apart3(contact->normal_W, point[i].n));
+            if (error <= FITS) {
+                return c->acting;
+            }
+        }
+    }
+    return c->before;
+}
+
 // All of it is in the plane; in space t is a unit vector across n.
 static double frame_error(const pp_recheck *c, const perp_contact *recorded, const pp_pair *law)
 {
@@ -72,8 +98,10 @@ static double error_within(const pp_recheck *c, const perp_contact *recorded, bo
     pp_contact point[PP_POINTS_MAX];
     double least = PP_INF;
     int count = pp_gap_pair(c->model, c->before, recorded->a.i, recorded->b.i, margin, point);
+    bool found = pp_check_acting(c, recorded) == c->before;  // else the point is known by now
     for (int k = 0; k < count; k++) {
-        double error = place_error(recorded, &point[k]);
+        double error =
+            found ? place_error(recorded, &point[k]) : apart(recorded->gap, point[k].gap);
         if ((listed || point[k].feature == recorded->feature) && error < least) {
             least = error;
         }
@@ -120,9 +148,52 @@ static bool rubs_at(const pp_recheck *c, const perp_contact *recorded)
     return any && c->info->friction != PERP_FRICTION_NONE;
 }
 
+// The same for one that acts in the middle: rates where a point of the pair is at the end.
+static double end_rate_error(const pp_recheck *c, const perp_contact *recorded,
+                             const pp_contact *point)
+{
+    const int body[2] = {c->model->shape[recorded->a.i].body, c->model->shape[recorded->b.i].body};
+    perp_vec3 tm = recorded->tangent_W, om = pp_cross(recorded->normal_W, tm), v[2];
+    double size = 1.0;
+    for (int k = 0; k < 2; k++) {
+        perp_twist V = pp_check_velocity(c, body[k]);
+        perp_vec3 arm = pp_sub(point->point, c->after[body[k]].p);
+        v[k] = pp_add(V.v, pp_cross(V.w, arm));
+        size += pp_length(V.v) + pp_length(V.w) * pp_length(arm);
+    }
+    perp_vec3 u = pp_sub(v[1], v[0]), n = point->n;
+    perp_vec3 t = pp_unit(pp_along(tm, -pp_dot3(tm, n), n), tm), o = pp_cross(n, t);
+    bool listed, rubs = rubs_at(c, recorded);
+    pp_pair law = pp_check_law(c->model, recorded->a.i, recorded->b.i, &listed);
+    double along = rubs && recorded->mu != 0.0 ? pp_dot3(u, t) : 0.0;
+    double across = rubs && law.mu_2 != 0.0 ? pp_dot3(u, o) : 0.0;
+    double error = fabs(recorded->rate_n - pp_dot3(u, n));
+    error = worse(error, fabs(pp_dot3(recorded->slip_W, tm) - along));
+    error = worse(error, fabs(pp_dot3(recorded->slip_W, om) - across));
+    error = worse(error, fabs(recorded->slip - pp_length(recorded->slip_W)));
+    return error / size;
+}
+
+static double rates_at_end(const pp_recheck *c, const perp_contact *recorded)
+{
+    pp_contact point[PP_POINTS_MAX];
+    double least = PP_INF, reach = fmax(recorded->gap, 0.0) + 1e-3 * c->model->length_scale;
+    for (int k = 0; k <= REACHES && !(least <= FITS); k++, reach *= 2.0) {
+        int count = pp_gap_pair(c->model, c->after, recorded->a.i, recorded->b.i,
+                                k < REACHES ? reach : HUGE_VAL, point);
+        for (int i = 0; i < count; i++) {
+            least = fmin(least, end_rate_error(c, recorded, &point[i]));
+        }
+    }
+    return least;
+}
+
 static double rate_error(const pp_recheck *c, const perp_contact *recorded)
 {
     const perp_model *m = c->model;
+    if (pp_check_acting(c, recorded) != c->before) {
+        return rates_at_end(c, recorded);
+    }
     perp_vec3 n = recorded->normal_W, flat = {n.y, -n.x, 0.0};
     double size = 1.0;
     perp_vec3 a = point_velocity(c, m->shape[recorded->a.i].body, recorded->point_W, &size);

@@ -16,24 +16,12 @@
 
 // ── Positions ────────────────────────────────────────────────────────────────────────────────────
 
-void pp_check_turn_back(pp_recheck *c)
+// The new angular velocity in the axes of the start, by the turn that is recorded.
+static perp_vec3 turned_back(const double *q0, const double *q, const double *w)
 {
-    bool turned = c->info->stepper == PERP_MOREAU_JEAN && c->info->theta != 1.0;
-    memcpy(c->nu, c->now->nu, (size_t)c->info->nv * sizeof *c->nu);
-    for (int b = 0; b < c->info->bodies && turned; b++) {
-        const perp_recorded_body *body = &c->recording->body[b].about;
-        if (body->at < 0 || body->kind != PERP_SPATIAL_BODY) {
-            continue;
-        }
-        const double *q0 = c->q0 + body->at_q + 3, *q = c->now->q + body->at_q + 3;
-        double *w = c->nu + body->at + 3;
-        perp_quat from = {q0[0], q0[1], q0[2], q0[3]}, to = {q[0], q[1], q[2], q[3]};
-        pp_mat3 R = pp_quat_matrix(pp_quat_mul(to, pp_quat_conjugate(from)));
-        perp_vec3 back = pp_mul_t(&R, pp_vec(w[0], w[1], w[2]));
-        w[0] = back.x;
-        w[1] = back.y;
-        w[2] = back.z;
-    }
+    perp_quat from = {q0[0], q0[1], q0[2], q0[3]}, to = {q[0], q[1], q[2], q[3]};
+    pp_mat3 D = pp_quat_matrix(pp_quat_mul(to, pp_quat_conjugate(from)));
+    return pp_mul_t(&D, pp_vec(w[0], w[1], w[2]));
 }
 
 // |q - q^l turned by h omega|, as an angle.
@@ -41,9 +29,10 @@ static double turn_error(const pp_recheck *c, const perp_recorded_body *body, do
 {
     const double *q0 = c->q0 + body->at_q + 3, *q = c->now->q + body->at_q + 3;
     const double *w0 = c->nu0 + body->at + 3, *w1 = c->nu + body->at + 3;
-    double w[3], to[4];
+    perp_vec3 end = theta == 1.0 ? pp_vec(w1[0], w1[1], w1[2]) : turned_back(q0, q, w1);
+    double w[3] = {end.x, end.y, end.z}, to[4];
     for (int k = 0; k < 3; k++) {
-        w[k] = c->h * ((1.0 - theta) * w0[k] + theta * w1[k]);
+        w[k] = c->h * ((1.0 - theta) * w0[k] + theta * w[k]);
     }
     double angle = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
     bool linear = c->info->rotation == PERP_ROTATION_LINEAR;
@@ -196,8 +185,9 @@ static double add_contact(pp_recheck *c, const perp_contact *contact)
     int a = m->shape[contact->a.i].body, b = m->shape[contact->b.i].body;
     perp_vec3 at = contact->point_W;
     perp_vec3 p = pp_along(contact->pf_W, contact->pn, contact->normal_W);
-    pp_check_add_at(&c->impulse[b], &c->before[b], 1.0, p, at);
-    pp_check_add_at(&c->impulse[a], &c->before[a], -1.0, p, at);
+    const pp_frame *body = pp_check_acting(c, contact);
+    pp_check_add_at(&c->impulse[b], &body[b], 1.0, p, at);
+    pp_check_add_at(&c->impulse[a], &body[a], -1.0, p, at);
     c->impulse[b].tau = pp_along(c->impulse[b].tau, 1.0, contact->moment_W);
     c->impulse[a].tau = pp_along(c->impulse[a].tau, -1.0, contact->moment_W);
     c->load[a] += pp_length(p);
@@ -295,17 +285,37 @@ static double no_inertia(double change)
     return 1e-9 * fmax(-100.0, fmin(100.0, change));
 }
 
+// The theta method: M nu = M_l nu_l + impulses, with M where the step ends. As M (nu - nu_l) it is a push of
+// (M_l - M) nu_l more.                                                                  theory (S9)
+static perp_status weigh_end(pp_recheck *c)
+{
+    const perp_model *m = c->model;
+    pp_weight *end = PP_ARRAY(c->arena, pp_weight, m->bodies);
+    double *had = PP_ARRAY(c->arena, double, 2 * (size_t)m->nv), *has = had + m->nv;
+    if (!end || !had) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_masses(m, c->after, end);
+    pp_masses_mul(m, c->kin.mass, c->nu0, had);
+    pp_masses_mul(m, end, c->nu0, has);
+    for (int i = 0; i < m->nv; i++) {
+        c->kin.p_ext[i] += had[i] - has[i];
+    }
+    c->kin.mass = end;
+    return PERP_OK;
+}
+
 perp_status pp_check_balance(pp_recheck *c)
 {
     const perp_model *m = c->model;
-    perp_status status = PERP_OK;
+    perp_status status = c->info->stepper == PERP_MOREAU_JEAN ? weigh_end(c) : PERP_OK;
     double *left = PP_ARRAY(c->arena, double, m->nv);
     double *none = PP_ZEROS(c->arena, double, m->nv);
     c->impulse = PP_ZEROS(c->arena, perp_wrench, m->bodies);
     c->spring = PP_ZEROS(c->arena, double, m->joints);
     c->load = PP_ZEROS(c->arena, double, m->bodies);
     c->arm = 0.0;
-    if (!left || !none || !c->impulse || !c->spring || !c->load) {
+    if (status < 0 || !left || !none || !c->impulse || !c->spring || !c->load) {
         return PERP_ERR_MEMORY;
     }
     bool inertia = c->info->stepper != PERP_QUASISTATIC;

@@ -153,20 +153,20 @@ static void chord(const pp_body *b, const double *from, const double *to, double
     }
 }
 
-double pp_sim_bend(perp_sim *sim, double h)
+double pp_sim_bend(perp_sim *sim, double h, double *way)
 {
     const perp_model *m = sim->model;
     pp_coordinates *in = &sim->step.in;
     const double *nu = sim->step.answer.nu;
-    double change = 0.0, way[PP_BODY_NV];
+    double change = 0.0;
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *b = &m->body[i];
         if (b->nv == 0) {
             continue;
         }
-        chord(b, sim->now.q + b->at_q, sim->next.q + b->at_q, h, way);
+        chord(b, sim->now.q + b->at_q, sim->next.q + b->at_q, h, way + b->at);
         for (int k = 0; k < b->nv; k++) {
-            double off = way[k] - nu[b->at + k];
+            double off = way[b->at + k] - nu[b->at + k];
             in->nu_0[b->at + k] += off;
             change = fmax(change, fabs(off));
         }

@@ -40,7 +40,7 @@ static void add_friction(const perp_sim *sim, const pp_contact *c, const pp_fric
 static perp_contact contact_of(const perp_sim *sim, int i)
 {
     const pp_step *s = &sim->step;
-    const pp_contact *c = &s->gap.contact[s->row.contact[i]];
+    const pp_contact *c = &(s->acted ? s->acted : s->gap.contact)[s->row.contact[i]];
     perp_contact out = {.a = {c->a},
                         .b = {c->b},
                         .feature = c->feature,
@@ -187,6 +187,12 @@ static perp_wrench joint_reaction(const pp_kinematics *kin, const pp_joint *j, p
     return opposite;
 }
 
+// Where the joints of the step act.
+static const pp_kinematics *acting(const pp_step *s)
+{
+    return s->middle.body ? &s->middle : &s->kin;
+}
+
 perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
 {
     const perp_model *m = sim->model;
@@ -230,7 +236,8 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
         out.limit += s->answer.pn[i];
     }
     bool gear = m->joint[joint.i].kind == PERP_GEAR;
-    out.impulse_b = from_a && !gear ? joint_reaction(&s->kin, &m->joint[joint.i], sum, a, b) : sum;
+    out.impulse_b =
+        from_a && !gear ? joint_reaction(acting(s), &m->joint[joint.i], sum, a, b) : sum;
     return out;
 }
 
@@ -248,7 +255,7 @@ static void add_held(const perp_sim *sim, int body, perp_wrench *sum)
             continue;
         }
         perp_wrench on_b = perp_sim_joint(sim, (perp_joint){i}).impulse_b;
-        perp_wrench w = j->b == body ? on_b : joint_reaction(&s->kin, j, on_b, j->b, j->a);
+        perp_wrench w = j->b == body ? on_b : joint_reaction(acting(s), j, on_b, j->b, j->a);
         sum->f = pp_add(sum->f, w.f);
         sum->tau = pp_add(sum->tau, w.tau);
     }

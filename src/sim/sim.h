@@ -17,8 +17,15 @@ typedef struct pp_step {
     pp_tree_pass tree;  // joint coordinates: where the step starts
     pp_coordinates in;
     pp_answer answer;
-    double *bend;       // nb: in the biases of joints for bodies that turn; NULL: nothing is
-    pp_kinematics end;  // t, frames and turns at the end of the step
+    pp_weight *mass_l;   // theta method in space: masses and impulses of forces at the start, while
+    double *push_l;      // kin has those of (S9)
+    pp_contact *acted;   // theta method in space: gap's contacts where they act; NULL: as found
+    bool stay;           // contacts are taken as found, since the middle was not found otherwise
+    double middle_size;  // of those velocities
+    double middle_off;   // theta method: how far its middle is from that of the step found [m/s]
+    pp_kinematics middle;  // theta method: where the rows of joints are taken; no frames: at kin
+    double *bend;          // nb: in the biases of joints for bodies that turn; NULL: nothing is
+    pp_kinematics end;     // t, frames and turns at the end of the step
     bool solved;
 } pp_step;
 
@@ -87,9 +94,16 @@ perp_status pp_sim_project(perp_sim *sim);
 perp_status pp_sim_coordinates(perp_sim *sim);
 // Places after h with the velocities of the answer, moved along the coordinates of the tree.
 perp_status pp_sim_move(perp_sim *sim, double h);
+// The theta method (theta.c). Masses of the end, from the impulses of the answer, if there is one; change: of the
+// momentum that the old velocities have with them, relative.                              theory (S9)
+perp_status pp_sim_weigh_end(perp_sim *sim, double h, double *change);
+// All rows, those of joints in the middle of the step that ends with nu.
+perp_status pp_sim_middle_rows(perp_sim *sim, pp_scheme scheme, const double *nu, double h);
+// How positions follow velocities.
+pp_advance pp_sim_advance(const perp_sim *sim, double h, double share);
 // Exact positions: nu_0 such that the velocities of the answer are those of the way to the places found;
-// returns by how much it changed.                                                       theory (J8)
-double pp_sim_bend(perp_sim *sim, double h);
+// returns by how much it changed. way: velocities of that way, nv numbers.             theory (J8)
+double pp_sim_bend(perp_sim *sim, double h, double *way);
 // The rows of the tree as the velocities of the answer have them.
 void pp_sim_settle_tree(perp_sim *sim);
 

@@ -160,7 +160,8 @@ static void move(perp_sim *sim, const double *d)
         }
     }
     double part = turn > TURN_MOST ? TURN_MOST / turn : 1.0;
-    pp_integrate(&sim->next, m, &sim->now, d, part, 1.0, PERP_ROTATION_EXPONENTIAL);
+    const pp_advance by = {part, 1.0, 1.0, PERP_ROTATION_EXPONENTIAL};
+    pp_integrate(&sim->next, m, &sim->now, d, &by);
     memcpy(sim->now.q, sim->next.q, (size_t)m->nq * sizeof *sim->now.q);
     pp_frames(m, &sim->now, sim->frames);
 }

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double DEPENDENT = 1e-11;  // remainder of a row that follows from others
+static const double DEPENDENT = 1e-11;  // remainder of a row that follows from others, of its own
 
 typedef struct system {
     int n, nv;
@@ -61,17 +61,22 @@ static bool open_system(system *s, perp_tree *tree, const perp_hold *hold, const
 static int share(const system *s, const int *acting, int count, double *lambda, pp_arena *arena)
 {
     size_t n = (size_t)s->n, m = (size_t)count;
-    double *A = PP_ARRAY(arena, double, m *m), *b = PP_ARRAY(arena, double, 2 * m);
+    double *A = PP_ARRAY(arena, double, m *m), *b = PP_ARRAY(arena, double, 3 * m), *scale;
     if (!A || !b) {
         return -1;
     }
+    // Rows are given, with no bodies to measure them by: each is measured by itself, and one that means nothing
+    // is 0 (pp_tree_row sees to that).
+    scale = b + 2 * m;
     for (size_t i = 0; i < m; i++) {
+        double own = s->A[(size_t)acting[i] * (n + 1)];
+        scale[i] = own > 0.0 ? 1.0 / sqrt(own) : 1.0;
         b[i] = -s->r[acting[i]];
         for (size_t j = 0; j < m; j++) {
             A[i + j * m] = s->A[(size_t)acting[i] + n * (size_t)acting[j]];
         }
     }
-    int rank = pp_least_solve(count, A, b, b + m, DEPENDENT, arena);
+    int rank = pp_least_solve(count, A, b, b + m, scale, DEPENDENT, arena);
     memset(lambda, 0, n * sizeof *lambda);
     for (size_t i = 0; rank >= 0 && i < m; i++) {
         lambda[acting[i]] = b[m + i];

@@ -9,6 +9,7 @@
 // where a column rides on the body it is fixed to; the acceleration of the centre is A.v + w x v.
 #include "tree/hinge.h"
 
+#include <math.h>
 #include <string.h>
 
 static void accelerate(const pp_tree_pass *pass, int link)
@@ -96,8 +97,10 @@ perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const 
     out->column = PP_ARRAY(arena, perp_twist, tree->nv);
     out->sigma = PP_ARRAY(arena, perp_twist, m->bodies);
     out->load = PP_ARRAY(arena, perp_wrench, tree->links);
+    out->size = PP_ARRAY(arena, double, tree->nv);
     out->compound = PP_ARRAY(arena, pp_compound, tree->links);
-    if (!out->compound || !out->body || !out->mass || !out->column || !out->sigma || !out->load) {
+    if (!out->compound || !out->body || !out->mass || !out->column || !out->sigma || !out->load ||
+        !out->size) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < m->bodies; i++) {
@@ -196,11 +199,36 @@ void pp_tree_gather(const pp_tree_pass *pass, const double *f, double *tau)
     pp_tree_gather_loads(pass, tau);
 }
 
+static const double ROUNDING = 32.0 * 2.220446049250313e-16;
+
+static double sum_abs(perp_vec3 a)
+{
+    return fabs(a.x) + fabs(a.y) + fabs(a.z);
+}
+
+// What the products in a column's power are made of; arms are differences of places `far` from the origin.
+static double power_size(const perp_twist *column, const perp_wrench *F, double far)
+{
+    double w = sum_abs(column->w);
+    return sum_abs(F->f) * (sum_abs(column->v) + w * far) + w * sum_abs(F->tau);
+}
+
+// A rate that the joints below imply cancels to 0, not to what rounding left of it.
+static void round_off(const pp_tree_pass *pass, double *J)
+{
+    for (int k = 0; k < pass->tree->nv; k++) {
+        if (fabs(J[k]) <= ROUNDING * pass->size[k]) {
+            J[k] = 0.0;
+        }
+    }
+}
+
 double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J)
 {
     const pp_tree *tree = pass->tree;
     double rate = row->rate;
     memset(J, 0, (size_t)tree->nv * sizeof *J);
+    memset(pass->size, 0, (size_t)tree->nv * sizeof *J);
     for (int i = 0; i < row->count; i++) {
         const pp_body *body = &tree->model->body[row->body[i]];
         perp_twist given = unpack(body, row->J[i]);
@@ -208,8 +236,10 @@ double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J)
         int at = tree->of_body[row->body[i]];
         while (at >= 0) {
             const pp_link *l = &tree->link[at];
+            double far = l->joint >= 0 ? sum_abs(pass->body[l->body].p) : 0.0;
             for (int k = l->at_v; k < l->at_v + l->nv; k++) {
                 J[k] += pp_twist_power(&pass->column[k], &F);
+                pass->size[k] += power_size(&pass->column[k], &F, far);
             }
             perp_vec3 r = pp_sub(pass->body[l->body].p, pass->body[l->carrier].p);
             F.tau = pp_add(F.tau, pp_cross(r, F.f));
@@ -220,5 +250,6 @@ double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J)
             at = l->parent;
         }
     }
+    round_off(pass, J);
     return rate;
 }

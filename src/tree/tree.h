@@ -89,7 +89,7 @@ void pp_tree_turns(const struct pp_tree_pass *pass, double *turn);
 // Everything at (t, q, qd) that the algorithms share.
 typedef struct pp_tree_pass {
     const pp_tree *tree;
-    double t;
+    double t, *size;  // size: nv, room as `load` is, for sizes of what is summed
     const double *q, *qd;
     pp_frame *body;      // all bodies
     pp_weight *mass;     // all bodies, world axes
@@ -108,7 +108,7 @@ perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const 
 void pp_tree_velocities(const pp_tree_pass *pass, const double *qd, bool relative, double *nu);
 // tau = S^T f for impulses or forces on the free bodies (model->nv numbers).
 void pp_tree_gather(const pp_tree_pass *pass, const double *f, double *tau);
-// A row of constraint/ in joint coordinates: J = J_row S (nv numbers); its rate at qd is J qd + returned.
+// A row of constraint/ in joint coordinates: J = J_row S, rounding left out; its rate is J qd + returned.
 double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J);
 
 // ── Algorithms ───────────────────────────────────────────────────────────────────────────────────

@@ -357,7 +357,7 @@ static void test_pseudo_inverse(void **state)
         }
         memcpy(copy, A, sizeof copy);
         pp_arena_reset(arena);
-        CHECK(pp_least_solve(n, copy, b, x, 1e-10, arena) == rank, seed);
+        CHECK(pp_least_solve(n, copy, b, x, NULL, 1e-10, arena) == rank, seed);
         pp_gemv(n, n, -1.0, A, n, x, residual);
         double normal[MOST] = {0}, size = 1.0 + pp_norm_inf(n, x);
         pp_gemv_t(n, n, 1.0, A, n, residual, normal);
@@ -367,7 +367,7 @@ static void test_pseudo_inverse(void **state)
         memcpy(copy, A, sizeof copy);
         pp_gemv(n, n, 1.0, A, n, x, part);
         memcpy(other, part, sizeof other);
-        CHECK(pp_least_solve(n, copy, other, y, 1e-10, arena) == rank, seed);
+        CHECK(pp_least_solve(n, copy, other, y, NULL, 1e-10, arena) == rank, seed);
         for (int i = 0; i < n; i++) {
             CHECK(fabs(x[i] - y[i]) <= 1e-8 * size, seed);
         }

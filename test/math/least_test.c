@@ -66,7 +66,7 @@ static void answers_are_moore_and_penroses(void **state)
             b[k] = rest[k] = rng_normal(&r);
         }
         memcpy(work, A, sizeof work);
-        CHECK(pp_least_solve(n, work, rest, x, 1e-10, arena) == rank, seed);
+        CHECK(pp_least_solve(n, work, rest, x, NULL, 1e-10, arena) == rank, seed);
         double size = 1.0 + pp_norm2(n, x);
         // A^T (A x - b) = 0, and x has no part in the null space
         for (int i = 0; i < n; i++) {
@@ -86,9 +86,9 @@ static void answers_are_moore_and_penroses(void **state)
 static void nothing_is_solved_by_nothing(void **state)
 {
     double A[4] = {0.0}, b[2] = {1.0, 2.0}, x[2] = {5.0, 5.0};
-    assert_int_equal(pp_least_solve(2, A, b, x, 1e-10, *state), 0);
+    assert_int_equal(pp_least_solve(2, A, b, x, NULL, 1e-10, *state), 0);
     assert_true(x[0] == 0.0 && x[1] == 0.0);
-    assert_int_equal(pp_least_solve(0, A, b, x, 1e-10, *state), 0);
+    assert_int_equal(pp_least_solve(0, A, b, x, NULL, 1e-10, *state), 0);
 }
 
 static int setup(void **state)

@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Equations that follow from others, found on the whole set with one scale.             theory (J10)
+//
+// s_i^-2 = J_i M^-1 J_i^T is what an impulse along row i does to bodies that nothing joins. The tree takes from
+// that and never adds, S H^-1 S^T <= M^-1, so that the diagonal of s A s is between 0, of a row that the tree
+// implies, and 1. It has no unit: a pivot is the square of the sine of an angle between a row and the rows
+// before it, in the metric of the masses.
+#include "hybrid/moment.h"
+
+#include <math.h>
+
+static const double INDEPENDENT = 1e-10;
+
+static bool is_equation(pp_hold_kind kind)
+{
+    return kind == PP_HOLD_LOOP || kind == PP_HOLD_TARGET || kind == PP_HOLD_RATE;
+}
+
+static void swap_rows(pp_ties *ties, double *rest, int i, int k)
+{
+    int row = ties->row[i];
+    double left = rest[i];
+    ties->row[i] = ties->row[k];
+    ties->row[k] = row;
+    rest[i] = rest[k];
+    rest[k] = left;
+    for (int j = 0; j < ties->rank; j++) {
+        double *column = ties->L + (size_t)j * (size_t)ties->count, keep = column[i];
+        column[i] = column[k];
+        column[k] = keep;
+    }
+}
+
+static void factor(pp_ties *ties, const double *A, int rows, double *rest)
+{
+    int n = ties->count;
+    for (ties->rank = 0; ties->rank < n; ties->rank++) {
+        int k = ties->rank, best = k;
+        for (int i = k + 1; i < n; i++) {
+            best = rest[i] > rest[best] ? i : best;
+        }
+        if (!(rest[best] > INDEPENDENT)) {
+            return;
+        }
+        swap_rows(ties, rest, k, best);
+        double pivot = sqrt(rest[k]), *to = ties->L + (size_t)k * (size_t)n;
+        for (int i = k; i < n; i++) {
+            int a = ties->row[i], b = ties->row[k];
+            double sum = ties->scale[a] * ties->scale[b] * A[a + b * rows];
+            for (int j = 0; j < k; j++) {
+                sum -= ties->L[i + j * n] * ties->L[k + j * n];
+            }
+            to[i] = i == k ? pivot : sum / pivot;
+            rest[i] -= to[i] * to[i];
+        }
+    }
+}
+
+// Rates of bodies as they add up to that of a row, without their signs.
+static double row_size(const perp_model *model, const pp_row *row, const perp_twist *V)
+{
+    double sum = fabs(row->rate);
+    for (int k = 0; k < row->count; k++) {
+        const perp_twist *v = &V[row->body[k]];
+        const double all[PP_BODY_NV] = {v->v.x, v->v.y, v->v.z, v->w.x, v->w.y, v->w.z};
+        const pp_body *body = &model->body[row->body[k]];
+        for (int c = 0; c < body->nv; c++) {
+            sum += fabs(row->J[k][c] * all[body->axis[c]]);
+        }
+    }
+    return sum;
+}
+
+static double largest(const pp_moment *moment, const perp_twist *V)
+{
+    double most = 0.0;
+    for (int i = 0; i < moment->ties.count; i++) {
+        const pp_row *row = &moment->row[moment->ties.row[i]];
+        most = fmax(most, row_size(moment->pass.tree->model, row, V));
+    }
+    return most;
+}
+
+perp_status pp_moment_tie(pp_moment *moment, const pp_holds *holds, pp_arena *arena)
+{
+    size_t rows = (size_t)moment->rows;
+    int bodies = moment->pass.tree->model->bodies;
+    pp_ties *ties = &moment->ties;
+    *ties = (pp_ties){.row = PP_ARRAY(arena, int, rows), .scale = moment->scale};
+    for (int i = 0; ties->row && i < holds->count; i++) {
+        for (int k = 0; is_equation(holds->hold[i].kind) && k < moment->size[i]; k++) {
+            ties->row[ties->count++] = moment->at[i] + k;
+        }
+    }
+    size_t n = (size_t)ties->count;
+    ties->L = PP_ZEROS(arena, double, n *n);
+    double *rest = ties->work = PP_ARRAY(arena, double, n);
+    perp_twist *V = PP_ARRAY(arena, perp_twist, bodies);
+    if (!ties->row || !ties->L || !rest || !V) {
+        return PERP_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < n; i++) {
+        double s = moment->scale[ties->row[i]];
+        rest[i] = s * s * moment->A[(size_t)ties->row[i] * (rows + 1)];
+    }
+    factor(ties, moment->A, moment->rows, rest);
+    for (int i = 0; i < bodies; i++) {
+        V[i] = (perp_twist){moment->pass.body[i].v, moment->pass.body[i].w};
+    }
+    moment->fast = largest(moment, V);
+    return PERP_OK;
+}
+
+perp_status pp_moment_pull(pp_moment *moment, pp_arena *arena)
+{
+    const perp_model *m = moment->pass.tree->model;
+    double *nu = PP_ARRAY(arena, double, m->nv);
+    perp_twist *V = PP_ZEROS(arena, perp_twist, m->bodies);
+    if (!nu || !V) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_tree_velocities(&moment->pass, moment->free, true, nu);
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        perp_twist s = moment->pass.sigma[i];
+        double all[PP_BODY_NV] = {fabs(s.v.x), fabs(s.v.y), fabs(s.v.z),
+                                  fabs(s.w.x), fabs(s.w.y), fabs(s.w.z)};
+        for (int c = 0; c < body->nv; c++) {
+            all[body->axis[c]] += fabs(nu[body->at + c]);
+        }
+        V[i] = (perp_twist){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
+    }
+    moment->pull = largest(moment, V);
+    return PERP_OK;
+}
+
+// Row i of s A s is L_i times the inverse of the independent rows of L, and so is s b.
+void pp_ties_agree(const pp_ties *ties, double size, double *b)
+{
+    int n = ties->count, rank = ties->rank;
+    double *y = ties->work;
+    for (int i = 0; i < n && rank < n; i++) {
+        int row = ties->row[i];
+        double known = 0.0;
+        for (int j = 0; j < (i < rank ? i : rank); j++) {
+            known += ties->L[i + j * n] * y[j];
+        }
+        if (i < rank) {
+            y[i] = (ties->scale[row] * b[row] - known) / ties->L[i + i * n];
+        } else if (fabs(known / ties->scale[row] - b[row]) <= sqrt(INDEPENDENT) * size) {
+            b[row] = known / ties->scale[row];
+        }
+    }
+}
