@@ -42,7 +42,10 @@ double pp_scale_apart(const perp_model *m, const pp_joint *j);
 double pp_drift_contact(const perp_model *m, const pp_frame *frame, double h, int a, int b);
 double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j);
 double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
-                       const pp_force *f);
+                       double theta, const pp_force *f);
+// What the forces on a body may add where the old velocity moves it as well, theta < 1 [J].
+double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double theta, int body);
+double pp_spring_energy(const pp_force *f, const pp_frame *body);  // [J]
 
 // Holds a value against its limit: an absolute one where it was set, else the relative one.
 void pp_hold(perp_certificate *c, const perp_limits *limits, perp_judged what, double value,

@@ -124,7 +124,7 @@ static double expression_work(const pp_evidence *e, const pp_force *force)
     return work_on(e, force->b, push, at, turn);
 }
 
-static double spring_energy(const pp_force *f, const pp_frame *body)
+double pp_spring_energy(const pp_force *f, const pp_frame *body)
 {
     double stretch = body[f->b].angle - body[f->a].angle - f->rest;
     if (f->kind == PERP_SPRING) {
@@ -165,9 +165,10 @@ static double held_work(const pp_evidence *e, const pp_force *f)
 }
 
 // V of a spring beyond its tangent: half h^2 times its stiffness along, and its pull times v^2 / L across. An
-// explicit spring may add both where the step resolves it, h^2 K / m <= 1.              theory (K5)
+// explicit spring may add both where the step resolves it, h^2 K / m <= 1, and takes them back within a
+// period; with theta < 1 it never does, and its gain is a violation.                    theory (K5)
 double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
-                       const pp_force *f)
+                       double theta, const pp_force *f)
 {
     double stretch = from[f->b].angle - from[f->a].angle - f->rest, across = 0.0;
     double along = to[f->b].angle - to[f->a].angle - f->rest - stretch;
@@ -191,7 +192,7 @@ double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame
     if (f->implicit) {
         return bend;
     }
-    bool resolved = h * h * f->stiffness <= light;
+    bool resolved = theta == 1.0 && h * h * f->stiffness <= light;
     return resolved ? bend + 0.5 * f->stiffness * along * along : 0.0;
 }
 
@@ -199,9 +200,9 @@ static void add_spring(book *b, const pp_force *f, int at)
 {
     const pp_evidence *e = b->e;
     const pp_frame *from = e->kin->body, *to = e->end->body;
-    store(b, at, spring_energy(f, from), spring_energy(f, to));
+    store(b, at, pp_spring_energy(f, from), pp_spring_energy(f, to));
     spend(b, at, held_work(e, f));
-    b->allowed[at] += pp_drift_spring(e->model, from, to, e->kin->h, f);
+    b->allowed[at] += pp_drift_spring(e->model, from, to, e->kin->h, e->theta, f);
 }
 
 static void add_forces(book *b)
@@ -305,6 +306,33 @@ double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, cons
     return fmin(drift + slide + swing, pp_scale_apart(m, j));
 }
 
+// With theta < 1 an impulse also works along part of the old velocity: a contact that gravity closes again while it still
+// opens, or friction that holds what was about to turn back, may show (1 - theta)/4 p_ext M^-1 p_ext.
+double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double theta, int i)
+{
+    const pp_body *body = &m->body[i];
+    double p[PP_BODY_NV] = {0.0};
+    if (body->nv == 0 || theta == 1.0) {
+        return 0.0;
+    }
+    for (int k = 0; k < body->nv; k++) {
+        p[body->axis[k]] = kin->p_ext[body->at + k];
+    }
+    perp_vec3 f = {p[0], p[1], p[2]}, tau_B = pp_mul_t(&kin->body[i].R, pp_vec(p[3], p[4], p[5]));
+    double square = pp_dot3(f, f) / body->mass + pp_dot3(tau_B, pp_mul(&body->inverse_IB, tau_B));
+    return 0.25 * (1.0 - theta) * square;
+}
+
+static void allow_forces(book *b)
+{
+    const pp_evidence *e = b->e;
+    for (int i = 0; i < e->model->bodies; i++) {
+        if (b->s->island[i] >= 0) {
+            b->allowed[b->s->island[i]] += pp_drift_forces(e->model, e->kin, e->theta, i);
+        }
+    }
+}
+
 // Work of an impulse along what it closes in the step: that of a drift which the order explains is no fault.
 static void allow_drift(book *b)
 {
@@ -350,6 +378,7 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_e
     add_rows(&b, e->rows->m, e->pm, e->rows->nm);
     add_rows(&b, e->rows->n, e->pn, e->rows->nn);
     add_rows(&b, e->rows->t, e->pt, e->rows->nt);
+    allow_forces(&b);
     allow_drift(&b);
     *ledger = b.ledger;
     ledger->dissipated = b.before + ledger->work - ledger->kinetic - ledger->potential;

@@ -226,7 +226,7 @@ perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinemati
     }
     pp_row_list b = {out->b, 0}, boxed = {out->m, 0}, n = {out->n, out->nn};
     pp_joint_rows(model, joints, kin, scheme, &b, &boxed, &n);
-    pp_spring_rows(model, kin, &b);
+    pp_spring_rows(model, kin, pp_scheme_theta(scheme), &b);
     for (int i = out->nn; i < n.count; i++) {
         out->friction[i] = -1;
         out->grouped[i] = 0;

@@ -82,14 +82,23 @@ void pp_row_combine(pp_row *row, double s, const pp_row *other)
     }
 }
 
-// p = -h (K (x + h x') + C x')   <=>   x' + K x / (h K + C) + p / (h (h K + C)) = 0     theory (P5)
-bool pp_row_soften(pp_row *row, double K, double C, double h)
+double pp_scheme_theta(pp_scheme scheme)
 {
-    double slope = h * K + C;
+    return scheme.stepper == PERP_MOREAU_JEAN ? scheme.theta : 1.0;
+}
+
+// Stretch and rate as the places of the step have them, u = (1 - theta) x'_l + theta x'; theta = 1 but for the
+// theta method, which keeps the energy of a linear spring with theta = 1/2:             theory (P5)
+//
+//   p = -h (K (x + theta h u) + C u)
+//   <=>   x' + (K x + (theta h K + C) (1 - theta) x'_l) / s + p / (h s) = 0,   s = theta (theta h K + C)
+bool pp_row_soften(pp_row *row, double K, double C, double h, double theta)
+{
+    double stiff = theta * h * K + C, slope = theta * stiff;
     if (!(slope > 0.0)) {
         return false;
     }
-    row->bias = K * row->value / slope;
+    row->bias = (K * row->value + stiff * (1.0 - theta) * row->before) / slope;
     row->gamma = 1.0 / (h * slope);
     row->spring = true;
     return true;

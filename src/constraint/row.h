@@ -14,7 +14,9 @@ void pp_row_point(const perp_model *m, const pp_kinematics *k, int body, perp_ve
 void pp_row_spin(const perp_model *m, const pp_kinematics *k, int body, perp_vec3 d, double s,
                  pp_row *row);
 // Turns the row into a spring and damper of its value at the end of the step; false: it pushes nothing.
-bool pp_row_soften(pp_row *row, double K, double C, double h);
+bool pp_row_soften(pp_row *row, double K, double C, double h, double theta);
+// How the places of a step follow from its velocities: 1 but for PERP_MOREAU_JEAN.
+double pp_scheme_theta(pp_scheme scheme);
 
 // What the scheme adds to a unilateral row; false: it is not in this step's problem. push: what the forces
 // add to its rate in the step [m/s, rad/s].
@@ -34,5 +36,5 @@ void pp_joint_rows(const perp_model *m, const pp_kinematics *k, const pp_kinemat
 enum { PP_JOINT_ROWS_B = 9, PP_JOINT_ROWS_M = 2, PP_JOINT_ROWS_N = 2 };
 
 // Implicit springs and drag as compliant bilateral rows, at most PP_FORCE_ROWS each.
-void pp_spring_rows(const perp_model *m, const pp_kinematics *k, pp_row_list *b);
+void pp_spring_rows(const perp_model *m, const pp_kinematics *k, double theta, pp_row_list *b);
 enum { PP_FORCE_ROWS = 6 };

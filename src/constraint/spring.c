@@ -30,16 +30,17 @@ static bool stretch_row(const perp_model *m, const pp_kinematics *k, const pp_fo
 }
 
 // A row that pushes nothing is left out.
-static void put(pp_row_list *b, pp_row *row, double K, double C, double h, int force)
+static void put(pp_row_list *b, pp_row *row, double K, double C, double h, double theta, int force)
 {
-    if (pp_row_soften(row, K, C, h)) {
+    if (pp_row_soften(row, K, C, h, theta)) {
         row->force = force;
         b->row[b->count++] = *row;
     }
 }
 
 // -C v of the centre and -C_w omega: rows of their own, one for each velocity of the body.
-static void drag_rows(const perp_model *m, const pp_kinematics *k, int index, pp_row_list *b)
+static void drag_rows(const perp_model *m, const pp_kinematics *k, double theta, int index,
+                      pp_row_list *b)
 {
     const pp_force *f = &m->force[index];
     const pp_body *body = &m->body[f->b];
@@ -52,11 +53,11 @@ static void drag_rows(const perp_model *m, const pp_kinematics *k, int index, pp
         } else {
             pp_row_spin(m, k, f->b, AXIS[axis - 3], 1.0, &row);
         }
-        put(b, &row, 0.0, axis < 3 ? f->damping : f->damping_w, k->h, index);
+        put(b, &row, 0.0, axis < 3 ? f->damping : f->damping_w, k->h, theta, index);
     }
 }
 
-void pp_spring_rows(const perp_model *m, const pp_kinematics *k, pp_row_list *b)
+void pp_spring_rows(const perp_model *m, const pp_kinematics *k, double theta, pp_row_list *b)
 {
     for (int i = 0; i < m->forces; i++) {
         const pp_force *f = &m->force[i];
@@ -65,9 +66,9 @@ void pp_spring_rows(const perp_model *m, const pp_kinematics *k, pp_row_list *b)
             continue;
         }
         if (f->kind == PERP_DRAG) {
-            drag_rows(m, k, i, b);
+            drag_rows(m, k, theta, i, b);
         } else if (stretch_row(m, k, f, &row)) {
-            put(b, &row, f->stiffness, f->damping, k->h, i);
+            put(b, &row, f->stiffness, f->damping, k->h, theta, i);
         }
     }
 }

@@ -254,6 +254,7 @@ double pp_check_energy_at(const pp_recheck *c, const pp_frame *body, double t, c
 
 void pp_check_energy(pp_recheck *c, double allowed)
 {
+    double theta = c->info->stepper == PERP_MOREAU_JEAN ? c->info->theta : 1.0;
     double before = pp_check_energy_at(c, c->before, c->t0, c->turn0);
     double after = pp_check_energy_at(c, c->after, c->now->t, c->turn);
     double made = after - before - c->now->energy.work, moved = 0.0, rounding = 0.0, scale = 0.0;
@@ -265,12 +266,14 @@ void pp_check_energy(pp_recheck *c, double allowed)
             rounding += 1e-13 * b->mass * pp_length(c->model->gravity) * pp_length(c->after[i].p);
             rounding += pp_scale_rounding_energy(&c->scales, i);
             scale += c->scales.energy[i];
+            allowed += pp_drift_forces(c->model, &c->kin, theta, i);
         }
     }
     for (int i = 0; i < c->model->forces; i++) {
         const pp_force *f = &c->model->force[i];
         if (f->kind == PERP_SPRING || f->kind == PERP_TWIST_SPRING) {
-            allowed += pp_drift_spring(c->model, c->before, c->after, c->h, f);
+            moved += pp_spring_energy(f, c->before) + pp_spring_energy(f, c->after);
+            allowed += pp_drift_spring(c->model, c->before, c->after, c->h, theta, f);
         }
     }
     scale += moved + fabs(c->now->energy.work) + fabs(after - before);
