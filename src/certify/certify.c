@@ -95,14 +95,58 @@ double pp_scale_apart(const perp_model *m, const pp_joint *j)
     return APART * fmin(1.0, pp_scale_arm(m, j));
 }
 
+// Whether a row is in metres: it moves something along a direction.
+static bool is_length(const perp_model *m, const pp_row *row)
+{
+    for (int k = 0; k < row->count; k++) {
+        const pp_body *body = &m->body[row->body[k]];
+        for (int i = 0; i < body->nv; i++) {
+            if (body->axis[i] < 3 && row->J[k][i] != 0.0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, double *limit)
+{
+    const pp_joint *j = &m->joint[joint];
+    pp_kinematics at = *kin;
+    pp_row row[PP_JOINT_EQUATIONS + 1];
+    at.values_only = false;
+    int count = pp_joint_equations(m, &at, joint, row), equations = count;
+    double worst = 0.0, over = 0.0, arm = pp_scale_arm(m, j);
+    if (pp_joint_has_coordinate(j)) {
+        pp_joint_coordinate(m, &at, joint, &row[count++]);
+        double x = row[equations].value, off = 0.0;
+        if (j->target) {
+            off = fabs(x - pp_expr_value(j->target, &at.t));
+        }
+        if (j->lower <= j->upper) {
+            off = fmax(off, fmax(j->lower - x, x - j->upper));
+        }
+        row[equations].value = isnan(x) ? x : fmax(off, 0.0);
+    }
+    *limit = APART * arm;
+    for (int i = 0; i < count; i++) {
+        double allowed = is_length(m, &row[i]) ? APART * arm : APART;
+        double value = fabs(row[i].value);
+        if (!(value <= over * allowed)) {
+            worst = value;
+            over = value / allowed;
+            *limit = allowed;
+        }
+    }
+    return worst;
+}
+
 void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_kinematics *at,
                      const perp_limits *limits)
 {
     for (int i = 0; i < m->joints; i++) {
-        double off = pp_joint_error(m, at, i), beyond = pp_joint_beyond(m, at, i);
-        double length = pp_scale_apart(m, &m->joint[i]);
-        pp_hold(c, limits, PERP_JUDGED_JOINT, off, length);
-        pp_hold(c, limits, PERP_JUDGED_JOINT, beyond, length);
+        double limit, off = pp_judge_joint(m, at, i, &limit);
+        pp_hold(c, limits, PERP_JUDGED_JOINT, off, limit);
     }
 }
 

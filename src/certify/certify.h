@@ -37,6 +37,9 @@ double pp_scale_overlap(const perp_model *m, int a, int b);
 double pp_scale_arm(const perp_model *m, const pp_joint *j);
 double pp_scale_apart(const perp_model *m, const pp_joint *j);
 
+// The error of a joint, target and limits of its coordinate included, that is worst for its limit [m, rad].
+double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, double *limit);
+
 // What the order of a scheme may leave or add: how far a contact or joint may be off because bodies turn in a
 // step instead of going along tangents [m, rad], and what a spring may gain [J].        theory (K5)
 double pp_drift_contact(const perp_model *m, const pp_frame *frame, double h, int a, int b);

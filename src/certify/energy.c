@@ -7,6 +7,9 @@
 //   created = T+ + V+ - T - V - sum (outside impulse . way / h)
 //
 // Outside are forces without a potential, wrenches from the caller, driven bodies, belts, and the drives of joints.
+// With constant forces a scheme keeps T + V + (theta - 1/2) h F . nu rather than T + V: a rebound turns the last term
+// around, and is held to whichever grows less.
+//
 // Springs and gravity are in V; dampers, friction, impacts and the scheme may take energy and have no
 // entry. What the order of the scheme may add is in allowance().
 #include "certify/scale.h"
@@ -21,6 +24,7 @@ typedef struct book {
     const pp_scales *s;
     double *created;  // islands [J]
     double *allowed;  // islands: what the order of the scheme may add [J]
+    double *lag;      // islands: what the scheme has of gravity ahead of, or behind, the places [J]
     double *moved;    // islands: energy that went to and fro, for rounding [J]
     perp_energy ledger;
     double before;  // kinetic and potential energy at the start [J]
@@ -82,6 +86,8 @@ static void add_bodies(book *b)
         double fall = body->mass * pp_dot3(e->model->gravity, pp_sub(to->p, from->p));
         b->created[at] += after - T - fall;
         b->moved[at] += after + T + fabs(fall);
+        b->lag[at] += (e->theta - 0.5) * e->kin->h * body->mass *
+                      pp_dot3(e->model->gravity, pp_sub(to->v, from->v));
         b->ledger.kinetic += after;
         b->ledger.potential -= body->mass * pp_dot3(e->model->gravity, to->p);
         b->before += T - body->mass * pp_dot3(e->model->gravity, from->p);
@@ -323,12 +329,29 @@ double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double the
     return 0.25 * (1.0 - theta) * square;
 }
 
+// Along the arcs of joint coordinates the forces of the step work on what a body leaves its tangent by.
+static double arc_work(const pp_evidence *e, int i)
+{
+    const pp_body *body = &e->model->body[i];
+    const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
+    const double way[3] = {to->p.x - from->p.x, to->p.y - from->p.y, to->p.z - from->p.z};
+    double work = 0.0;
+    for (int k = 0; k < body->nv && e->along_joints; k++) {
+        if (body->axis[k] < 3) {
+            double off = way[body->axis[k]] - e->kin->h * e->nu[body->at + k];
+            work += fabs(e->kin->p_ext[body->at + k] * off) / e->kin->h;
+        }
+    }
+    return work;
+}
+
 static void allow_forces(book *b)
 {
     const pp_evidence *e = b->e;
     for (int i = 0; i < e->model->bodies; i++) {
         if (b->s->island[i] >= 0) {
-            b->allowed[b->s->island[i]] += pp_drift_forces(e->model, e->kin, e->theta, i);
+            b->allowed[b->s->island[i]] +=
+                pp_drift_forces(e->model, e->kin, e->theta, i) + arc_work(e, i);
         }
     }
 }
@@ -367,8 +390,9 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_e
               .s = s,
               .created = PP_ZEROS(arena, double, e->model->bodies),
               .allowed = PP_ZEROS(arena, double, e->model->bodies),
+              .lag = PP_ZEROS(arena, double, e->model->bodies),
               .moved = PP_ZEROS(arena, double, e->model->bodies)};
-    if (!b.created || !b.allowed || !b.moved) {
+    if (!b.created || !b.allowed || !b.lag || !b.moved) {
         return PERP_ERR_MEMORY;
     }
     add_bodies(&b);
@@ -386,7 +410,8 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_e
         if (s->island[i] != i) {
             continue;
         }
-        double created = fmax(0.0, b.created[i] - b.allowed[i]);
+        double least = fmin(b.created[i], b.created[i] + b.lag[i]);
+        double created = fmax(0.0, least - b.allowed[i]);
         pp_hold(c, limits, PERP_JUDGED_ENERGY, isnan(b.created[i]) ? b.created[i] : created,
                 s->slack * (s->energy[i] + b.moved[i]) + pp_scale_rounding_energy(s, i));
     }

@@ -52,6 +52,11 @@ static void check_momentum(perp_certificate *c, const pp_flown *e, const perp_li
     const perp_model *m = e->model;
     for (int i = 0; i < m->bodies; i++) {
         bool free = m->body[i].nv > 0 && !is_geared(m, i);
+        for (int k = 0; k < m->joints; k++) {
+            const pp_joint *j = &m->joint[k];
+            bool pushes = j->stiffness != 0.0 || j->damping != 0.0;
+            free = free && !(pushes && (j->a == i || j->b == i));
+        }
         for (int k = 0; k < m->forces; k++) {
             free = free && m->force[k].a != i && m->force[k].b != i;
         }

@@ -19,11 +19,14 @@ typedef struct phase {
     const double *pn, *pt, *base;
 } phase;
 
+static const double PULL = 1e-9;  // of the largest impulse: what elimination leaves of a zero
+
 typedef struct judge {
     const pp_evidence *e;
     const pp_scales *s;
     const perp_limits *limits;
     const phase *at;
+    double most;  // normal impulse of all [N s]
 } judge;
 
 // d . (I^-1 d) for a direction of rotation in world axes.
@@ -193,7 +196,8 @@ static void judge_friction(const judge *j, perp_certificate *out, const pp_conta
     out->slip_opposed = fmax(out->slip_opposed, error);
     into_limit(j, group, most, inside);
     double beyond = hypot(p[0] - inside[0], p[1] - inside[1]);
-    pp_hold(out, j->limits, PERP_JUDGED_CONE, beyond, slack / m + j->s->slack * most);
+    pp_hold(out, j->limits, PERP_JUDGED_CONE, beyond,
+            slack / m + j->s->slack * most + PULL * j->most);
 }
 
 // bias is what the scheme adds to the rate: psi/h, restitution.
@@ -219,7 +223,7 @@ static void judge_normal(const judge *j, perp_certificate *out, int i)
         pp_hold(out, j->limits, PERP_JUDGED_COMPLEMENTARITY, fabs(p * rho),
                 scale * (fabs(p) + pp_scale_speed(j->s, island) / m));
         if (p < 0.0) {
-            pp_hold(out, j->limits, PERP_JUDGED_CONE, -p, slack / m);
+            pp_hold(out, j->limits, PERP_JUDGED_CONE, -p, slack / m + PULL * j->most);
         }
     }
     for (int g = 0; i < rows->nc && g < rows->grouped[i]; g++) {
@@ -328,7 +332,7 @@ perp_status pp_judge_law(perp_certificate *out, const pp_evidence *e, const pp_s
     }
     fill_twists(e, e->nu, after);
     phase last = {after, e->pn, e->pt, NULL};
-    judge j = {e, s, limits, &last};
+    judge j = {e, s, limits, &last, pp_norm_inf(e->rows->nn, e->pn)};
     judge_rows(&j, out);
     if (e->impact) {
         return judge_phases(&j, out, after, arena);

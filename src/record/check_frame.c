@@ -9,18 +9,6 @@
 
 #include <math.h>
 
-// How far a coordinate is beyond its limits.
-static double beyond(const perp_model *m, const pp_kinematics *at, int index)
-{
-    const pp_joint *joint = &m->joint[index];
-    pp_row row;
-    if (!(joint->lower <= joint->upper)) {
-        return 0.0;
-    }
-    pp_joint_coordinate(m, at, index, &row);
-    return fmax(0.0, fmax(joint->lower - row.value, row.value - joint->upper));
-}
-
 perp_status pp_check_places(pp_recheck *c)
 {
     const perp_model *m = c->model;
@@ -37,9 +25,8 @@ perp_status pp_check_places(pp_recheck *c)
                      m->shape[contact->b].name);
     }
     for (int i = 0; i < m->joints; i++) {
-        double error = pp_joint_error(m, &kin, i);
-        pp_check_see(c, PERP_CHECK_JOINT, isnan(error) ? error : fmax(error, beyond(m, &kin, i)),
-                     pp_scale_apart(m, &m->joint[i]), m->joint[i].name, "");
+        double limit, error = pp_judge_joint(m, &kin, i, &limit);
+        pp_check_see(c, PERP_CHECK_JOINT, error, limit, m->joint[i].name, "");
     }
     return PERP_OK;
 }

@@ -475,6 +475,16 @@ static perp_status find_end(perp_sim *sim)
     return pp_gaps_run(&found->gaps, sim->model, &at, found->reach, arena);
 }
 
+// A step whose laws are off by as much as there is motion, or that creates as much energy as there is, is none: a
+// million times the limits, which are a millionth of that.
+static const double WORTHLESS = 1e6;
+
+static bool is_worthless(const perp_certificate *c)
+{
+    return c->relative[PERP_JUDGED_RESIDUAL] > WORTHLESS ||
+           c->relative[PERP_JUDGED_ENERGY] > WORTHLESS;
+}
+
 static perp_status certify(perp_sim *sim, const double *nu)
 {
     const pp_step *s = &sim->step;
@@ -513,6 +523,14 @@ static perp_status certify(perp_sim *sim, const double *nu)
     if (status >= 0 && s->middle_off > 0.0) {  // of equations that the rows do not have
         pp_hold(c, &sim->def.limits, PERP_JUDGED_RESIDUAL, s->middle_off, e.slack * s->middle_size);
         c->passed = pp_certificate_passes(c);
+    }
+    if (status >= 0 && is_worthless(&sim->info.certificate)) {
+        pp_print(
+            sim->info.remark, sizeof sim->info.remark,
+            "not solved: what was found is off by as much as it moves (residual %.3g m/s, energy "
+            "created %.3g J)",
+            sim->info.certificate.residual, sim->info.certificate.energy_created);
+        return PERP_ERR_LIMIT;
     }
     status = status < 0 ? status : pp_sim_report(sim);
     return status < 0 ? status : sim->info.certificate.passed ? PERP_OK : PERP_INEXACT;
