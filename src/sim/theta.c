@@ -322,3 +322,24 @@ perp_status pp_sim_middle_rows(perp_sim *sim, pp_scheme scheme, const double *nu
     bool retaken = sim->model->spatial && !s->stay && s->row.nc > 0;
     return status < 0 || !retaken ? status : take_contacts(sim, end, nu);
 }
+
+double pp_sim_moved(const perp_sim *sim, const double *last, double size)
+{
+    double off = 0.0;
+    for (int i = 0; i < sim->model->nv; i++) {
+        off = fmax(off, fabs(sim->step.answer.nu[i] - last[i]));
+    }
+    return size > 0.0 ? off / size : off;
+}
+
+void pp_sim_note_middle(perp_sim *sim, double off, double size)
+{
+    sim->step.middle_off = off * size;
+    sim->step.middle_size = size;
+    if (off > PP_MIDDLE_LOST) {
+        pp_print(sim->info.remark, sizeof sim->info.remark,
+                 "the middle of the step was not found, velocities are off by %.1e of their size: "
+                 "take a smaller step",
+                 off);
+    }
+}
