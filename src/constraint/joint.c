@@ -215,6 +215,7 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *k, const p
     row.value = first.value;
     pp_row soft = row;
     soft.value -= j->rest;
+    soft.before = first.before;
     if (pp_row_soften(&soft, j->stiffness, j->damping, k->h, pp_scheme_theta(scheme))) {
         put(b, &soft);
     }

@@ -199,7 +199,7 @@ static bool closes(const pp_row *row, double h, double share)
 // gap is off by the order of the scheme; else it would fall for a step, and hit.
 static bool closes_by_half(const pp_row *row, double h)
 {
-    bool slow = fabs(row->before) <= row->rest;
+    bool slow = fabs(row->before) <= 1e-3 * row->rest;
     return closes(row, h, 0.5) ||
            (slow && row->value + 0.5 * h * row->before <= 0.0625 * h * row->rest);
 }

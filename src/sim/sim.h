@@ -99,6 +99,11 @@ perp_status pp_sim_move(perp_sim *sim, double h);
 perp_status pp_sim_weigh_end(perp_sim *sim, double h, double *change);
 // All rows, those of joints in the middle of the step that ends with nu.
 perp_status pp_sim_middle_rows(perp_sim *sim, pp_scheme scheme, const double *nu, double h);
+// How far the answer's velocities are from those of the round before, of their size.
+double pp_sim_moved(const perp_sim *sim, const double *last, double size);
+// Keeps how far the last round moved them, and says so where that is more than rounding of what is nearly singular.
+static const double PP_MIDDLE_LOST = 1e-8;
+void pp_sim_note_middle(perp_sim *sim, double off, double size);
 // How positions follow velocities.
 pp_advance pp_sim_advance(const perp_sim *sim, double h, double share);
 // Exact positions: nu_0 such that the velocities of the answer are those of the way to the places found;

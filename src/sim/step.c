@@ -233,7 +233,6 @@ static void note_jumps(perp_sim *sim, double h)
 
 enum { MIDDLE_ROUNDS = 25 };
 static const double MIDDLE_FOUND = 1e-13;  // of the velocities
-static const double MIDDLE_LOST = 1e-8;    // more than rounding of what is nearly singular
 
 // The middle of the step, and the inertia at its end, depend on the answer: found by going round. off: how far
 // the last round moved the velocities, of their size.                                     theory (S9)
@@ -254,12 +253,8 @@ static perp_status go_round(perp_sim *sim, const double *nu, double h, double *o
         status = m->spatial ? pp_sim_weigh_end(sim, h, &turned) : PERP_OK;
         status = status < 0 ? status : find_rows(sim, last, h);
         status = status < 0 ? status : solve(sim, nu);
-        *off = 0.0;
-        for (int i = 0; status >= 0 && i < m->nv; i++) {
-            *off = fmax(*off, fabs(s->answer.nu[i] - last[i]));
-        }
-        *off = *size > 0.0 ? *off / *size : *off;
-        if (*off <= MIDDLE_FOUND || (round > 3 && *off <= MIDDLE_LOST && *off >= 0.5 * before)) {
+        *off = status < 0 ? 0.0 : pp_sim_moved(sim, last, *size);
+        if (*off <= MIDDLE_FOUND || (round > 3 && *off <= PP_MIDDLE_LOST && *off >= 0.5 * before)) {
             break;
         }
     }
@@ -277,21 +272,14 @@ static perp_status solve_middle(perp_sim *sim, const double *nu, double h)
     if (goes && status >= 0) {
         status = go_round(sim, nu, h, &off, &size);
     }
-    if (goes && s->acted && (status < 0 || off > MIDDLE_LOST) && status != PERP_ERR_MEMORY) {
+    if (goes && s->acted && (status < 0 || off > PP_MIDDLE_LOST) && status != PERP_ERR_MEMORY) {
         s->stay = true;  // contacts that come and go on the way: where they were found
         off = 0.0;
         status = find_rows(sim, sim->now.nu, h);
         status = status < 0 ? status : solve(sim, nu);
         status = status < 0 ? status : go_round(sim, nu, h, &off, &size);
     }
-    s->middle_off = off * size;
-    s->middle_size = size;
-    if (status >= 0 && off > MIDDLE_LOST) {
-        pp_print(sim->info.remark, sizeof sim->info.remark,
-                 "the middle of the step was not found, velocities are off by %.1e of their size: "
-                 "take a smaller step",
-                 off);
-    }
+    pp_sim_note_middle(sim, off, size);
     return status;
 }
 

@@ -92,7 +92,38 @@ static pp_frame *frames_at(perp_sim *sim, const double *nu, double h, double sha
     return body;
 }
 
-// Rows of joints act in the middle of the step and hold for the velocities at its end: what these are more along
+// What the turn's own rate is beyond (1 - theta) omega_l + theta omega, as theta times a velocity.
+static perp_vec3 beyond(const perp_sim *sim, int i, const double *nu, double h)
+{
+    const pp_body *body = &sim->model->body[i];
+    double theta = sim->def.theta;
+    perp_vec3 before = spin_of(body, sim->now.nu), after = spin_of(body, nu);
+    perp_vec3 rate = pp_turn_rate(before, after, h, theta, sim->def.rotation);
+    return pp_sub(pp_scale(1.0 / theta, pp_along(rate, theta - 1.0, before)), after);
+}
+
+// Joints by themselves hold for the velocities of the way, and do no work.                  theory (S11)
+static void hold_on_the_way(perp_sim *sim, const double *nu, double h)
+{
+    const perp_model *m = sim->model;
+    double theta = sim->def.theta;
+    for (int r = 0; r < sim->step.row.nb; r++) {
+        pp_row *row = &sim->step.row.b[r];
+        if (!row->middle) {
+            continue;
+        }
+        double before = pp_row_rate(m, row, sim->now.nu);
+        row->bias = ((1.0 - theta) * before + row->value / h) / theta;
+        for (int k = 0; k < row->count && theta != 1.0; k++) {
+            if (turns(&m->body[row->body[k]])) {
+                perp_vec3 d = beyond(sim, row->body[k], nu, h);
+                row->bias += row->J[k][3] * d.x + row->J[k][4] * d.y + row->J[k][5] * d.z;
+            }
+        }
+    }
+}
+
+// Beside contacts rows of joints act in the middle of the step and hold for the velocities at its end: what these are more along
 // the rows of the end is put into the bias, from the round before.                       theory (S11)
 static perp_status hold_at_end(perp_sim *sim, pp_scheme scheme, pp_frame *last_body,
                                const double *nu, double h)
@@ -116,6 +147,12 @@ static perp_status hold_at_end(perp_sim *sim, pp_scheme scheme, pp_frame *last_b
 
 // ── Contacts ─────────────────────────────────────────────────────────────────────────────────────
 
+// Contacts in the middle or at the end of the step.
+typedef struct place {
+    pp_kinematics kin;
+    pp_gaps gaps;
+} place;
+
 // Frames for contacts: bodies that are not free move as they did when the step began.
 static pp_frame *frames_for_contacts(perp_sim *sim, const pp_frame *from)
 {
@@ -131,37 +168,79 @@ static pp_frame *frames_for_contacts(perp_sim *sim, const pp_frame *from)
     return body;
 }
 
-// The same contact at other frames: its feature, or the nearest point where a rim is told in parts. The tangents
-// stay as near to what they were as they can.
-static bool find_again(const perp_sim *sim, const pp_frame *body, const pp_contact *was,
-                       pp_contact *out)
+// Where the contacts of a pair begin among detected ones, which are sorted by it.
+static int first_of(const pp_gaps *gaps, int from, int a, int b)
 {
-    pp_contact point[PP_POINTS_MAX];
-    double reach = fmax(was->gap, 0.0) + sim->def.margin, least = HUGE_VAL;
-    int count =
-        pp_gap_pair(sim->model, body, was->a, was->b, was->listed < 0 ? reach : HUGE_VAL, point);
-    bool known = false;
-    *out = *was;
-    for (int k = 0; k < count; k++) {
-        double off = pp_length(pp_sub(point[k].point, was->point));
-        bool same = was->listed < 0 && point[k].feature == was->feature;
-        if (same || (!known && off < least)) {
-            out->point = point[k].point;
-            out->n = point[k].n;
-            least = off;
-            known = known || same;
+    int to = gaps->count;
+    while (from < to) {
+        int middle = from + (to - from) / 2;
+        const pp_contact *c = &gaps->contact[middle];
+        if (c->a < a || (c->a == a && c->b < b)) {
+            from = middle + 1;
+        } else {
+            to = middle;
         }
     }
+    return from;
+}
+
+// The same contact among those found elsewhere: its feature, or the nearest point of the pair with its normal, where a
+// rim is told in parts. Not there: it was on an edge that is none, or is gone. The tangents stay as near to
+// what they were as they can.
+static bool find_again(const perp_sim *sim, const pp_gaps *gaps, const pp_contact *was,
+                       pp_contact *out)
+{
+    const pp_contact *best = NULL;
+    double least = HUGE_VAL;
+    int listed = sim->model->listed;
+    int from = was->listed >= 0
+                   ? 0
+                   : first_of(gaps, listed < gaps->count ? listed : gaps->count, was->a, was->b);
+    for (int k = from; k < gaps->count; k++) {
+        const pp_contact *c = &gaps->contact[k];
+        if (c->a != was->a || c->b != was->b || c->listed != was->listed) {
+            if (was->listed < 0) {
+                break;
+            }
+            continue;
+        }
+        double off = pp_length(pp_sub(c->point, was->point));
+        bool same = c->listed >= 0 || c->feature == was->feature;
+        bool near = same || pp_length(pp_sub(c->n, was->n)) < 1e-9;
+        if (near && (same ? -1.0 : off) < least) {
+            best = c;
+            least = same ? -1.0 : off;
+        }
+    }
+    if (!best) {
+        return false;
+    }
+    *out = *was;
+    out->point = best->point;
+    out->n = best->n;
     perp_vec3 t = pp_along(was->t, -pp_dot3(was->t, out->n), out->n);
     out->t = pp_unit(t, was->t);
-    return count > 0 && pp_dot3(t, t) > 0.25 && pp_dot3(out->n, was->n) > 0.5;
+    return pp_dot3(t, t) > 0.25 && pp_dot3(out->n, was->n) > 0.5;
+}
+
+// The normal goes along with one of the two bodies: that one is flat there. On the way over an edge it does not.
+static bool stays_flat(const perp_sim *sim, const pp_frame *body, const pp_contact *was,
+                       const pp_contact *now)
+{
+    const pp_frame *start = sim->step.kin.body;
+    const int of[2] = {sim->model->shape[was->a].body, sim->model->shape[was->b].body};
+    bool flat = false;
+    for (int k = 0; k < 2; k++) {
+        perp_vec3 carried = pp_mul(&body[of[k]].R, pp_mul_t(&start[of[k]].R, was->n));
+        flat = flat || pp_length(pp_sub(carried, now->n)) < 1e-9;
+    }
+    return flat;
 }
 
 // Contacts act where they are in the middle of the step, and their law holds for the velocities and the place at
-// its end: what these are more is put into the rates, from the round before. Those that bounce, and surfaces
-// that move by themselves, are taken where they were found.                               theory (S12)
-static void take_contact(perp_sim *sim, const pp_kinematics *at, const pp_kinematics *end, int n,
-                         const double *nu)
+// its end: what these are more is put into the rates, from the round before. Those that bounce, edges, and
+// surfaces that move by themselves are taken where they were found.                       theory (S12)
+static void take_contact(perp_sim *sim, const place *at, const place *end, int n, const double *nu)
 {
     const perp_model *m = sim->model;
     pp_step *s = &sim->step;
@@ -169,13 +248,14 @@ static void take_contact(perp_sim *sim, const pp_kinematics *at, const pp_kinema
     pp_contact now, last;
     pp_row rows[PP_CONTACT_ROWS], ends[PP_CONTACT_ROWS];
     bool plain = was->restitution == 0.0 && pp_dot3(was->surface, was->surface) == 0.0;
-    if (!plain || !find_again(sim, at->body, was, &now) ||
-        !find_again(sim, end->body, &now, &last)) {
+    if (!plain || !find_again(sim, &at->gaps, was, &now) ||
+        !find_again(sim, &end->gaps, &now, &last) || !stays_flat(sim, at->kin.body, was, &now) ||
+        !stays_flat(sim, end->kin.body, was, &last)) {
         return;
     }
     s->acted[s->row.contact[n]] = now;
-    int count = pp_contact_take(m, at, &now, &s->row, n, rows);
-    pp_contact_take(m, end, &last, &s->row, n, ends);
+    int count = pp_contact_take(m, &at->kin, &now, &s->row, n, rows);
+    pp_contact_take(m, &end->kin, &last, &s->row, n, ends);
     for (int k = 0; k < count; k++) {
         const pp_friction *group = k > 0 ? &s->row.group[s->row.friction[n]] : NULL;
         pp_row *to = group ? &s->row.t[group->t + k - 1] : &s->row.n[n];
@@ -188,15 +268,28 @@ static void take_contact(perp_sim *sim, const pp_kinematics *at, const pp_kinema
     }
 }
 
+static perp_status find_there(perp_sim *sim, const pp_frame *body, place *out)
+{
+    out->kin = sim->step.middle;
+    out->kin.body = frames_for_contacts(sim, body);
+    double reach = 0.0;
+    for (int i = 0; i < sim->step.gap.count; i++) {
+        reach = fmax(reach, sim->step.gap.contact[i].gap);
+    }
+    return out->kin.body
+               ? pp_gaps_run(&out->gaps, sim->model, &out->kin, reach + sim->def.margin, sim->arena)
+               : PERP_ERR_MEMORY;
+}
+
 static perp_status take_contacts(perp_sim *sim, const pp_frame *end_body, const double *nu)
 {
     pp_step *s = &sim->step;
-    pp_kinematics at = s->middle, end = s->middle;
+    place at, end;
     s->acted = PP_ARRAY(sim->arena, pp_contact, s->gap.count);
-    at.body = frames_for_contacts(sim, s->middle.body);
-    end.body = frames_for_contacts(sim, end_body);
-    if (!s->acted || !at.body || !end.body) {
-        return PERP_ERR_MEMORY;
+    perp_status status = s->acted ? find_there(sim, s->middle.body, &at) : PERP_ERR_MEMORY;
+    status = status < 0 ? status : find_there(sim, end_body, &end);
+    if (status < 0) {
+        return status;
     }
     if (s->gap.count > 0) {
         memcpy(s->acted, s->gap.contact, (size_t)s->gap.count * sizeof *s->acted);
@@ -220,8 +313,33 @@ perp_status pp_sim_middle_rows(perp_sim *sim, pp_scheme scheme, const double *nu
         pp_rows_run(&s->row, sim->model, &s->kin, &s->middle, &s->gap, scheme, sim->arena);
     pp_frame *end = frames_at(sim, nu, h, 1.0);
     status = status >= 0 && !end ? PERP_ERR_MEMORY : status;
-    status = status < 0 ? status : hold_at_end(sim, scheme, end, nu, h);
+    if (status >= 0 && s->row.nc > 0) {
+        status = hold_at_end(sim, scheme, end, nu, h);
+    } else if (status >= 0) {
+        hold_on_the_way(sim, nu, h);
+    }
     s->acted = NULL;
     bool retaken = sim->model->spatial && !s->stay && s->row.nc > 0;
     return status < 0 || !retaken ? status : take_contacts(sim, end, nu);
+}
+
+double pp_sim_moved(const perp_sim *sim, const double *last, double size)
+{
+    double off = 0.0;
+    for (int i = 0; i < sim->model->nv; i++) {
+        off = fmax(off, fabs(sim->step.answer.nu[i] - last[i]));
+    }
+    return size > 0.0 ? off / size : off;
+}
+
+void pp_sim_note_middle(perp_sim *sim, double off, double size)
+{
+    sim->step.middle_off = off * size;
+    sim->step.middle_size = size;
+    if (off > PP_MIDDLE_LOST) {
+        pp_print(sim->info.remark, sizeof sim->info.remark,
+                 "the middle of the step was not found, velocities are off by %.1e of their size: "
+                 "take a smaller step",
+                 off);
+    }
 }
