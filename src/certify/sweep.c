@@ -243,8 +243,14 @@ static void walk(run *r, const moment *start)
         length *= 0.5;
     }
     if (from.part < 1.0) {
+        bool passed = broken && length <= SHORTEST;
         r->out->part = from.part;
-        r->out->state = broken && length <= SHORTEST ? PP_SWEEP_PASSED : PP_SWEEP_UNKNOWN;
+        r->out->state = passed ? PP_SWEEP_PASSED : PP_SWEEP_UNKNOWN;
+        if (passed) {  // a sheet has no depth: how far beyond it the step ends
+            moment end = moment_at(r->pair, 1.0);
+            double beyond = -pp_separation(&end.a, &end.b, last);
+            r->out->depth = fmax(fmax(r->out->depth, beyond), 2.0 * r->allowed);
+        }
     }
 }
 
