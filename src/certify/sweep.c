@@ -26,6 +26,7 @@ static const double TURN_LEAST = -0.5;         // n.m of axes that follow one an
 // What a path between two known ends may be off by where bodies turn, as a part of the way through both pieces; and
 // how much of the thinner one may be grazed: corners are cut by a straight path.
 static const double BEND_MOST = 0.1, GRAZE = 0.01;
+static const double ROUNDING = 1e-9;  // of depths that were found twice
 
 // ── Bodies ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -191,11 +192,10 @@ static double allowance(const pp_sweep_pair *p, double ends)
 {
     double wide_a = pp_convex_width(p->a), wide_b = pp_convex_width(p->b);
     double thin = fmin(wide_a, wide_b), through = thin + fmax(wide_a, wide_b);
-    through = isfinite(through) ? through : 2.0 * thin;
     double bend = (p->a->core_reach * p->of_a->angle * p->of_a->angle +
                    p->b->core_reach * p->of_b->angle * p->of_b->angle) /
                   8.0;
-    return fmax(p->depth, ends) + fmin(bend, BEND_MOST * through) + GRAZE * thin;
+    return fmax(p->depth, ends) * (1.0 + ROUNDING) + fmin(bend, BEND_MOST * through) + GRAZE * thin;
 }
 
 // One stretch: by the last axis, by the best at its start, its end.
