@@ -46,9 +46,11 @@ void pp_aim_offer(pp_aim_task *t, const pp_aim *candidate)
         pp_dot3(candidate->point[0].n, t->found) < TURN_LEAST) {
         return;
     }
+    if (pp_length(pp_sub(candidate->point[0].n, t->found)) <= 1e-9) {
+        return;  // the axis that was found has all its points already
+    }
     if (t->ask) {
-        perp_vec3 n = candidate->point[0].n, m = t->best.point[0].n;
-        t->others += pp_length(pp_sub(n, m)) > 1e-9;
+        t->others++;
         return;
     }
     double now = holds(t, &t->best), then = holds(t, candidate);

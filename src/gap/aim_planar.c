@@ -35,14 +35,14 @@ static void add_point(pp_aim_task *t, const view *v, int side, int vertex, pp_ai
     aim->end = fmin(aim->end, pp_aim_end(t, c->point, n, c->gap));
 }
 
-// Whether the vertex is above the side, or comes there in the step.
+// Whether the vertex is above the side, or can come there in the step: impacts may double its speed.
 static bool comes_above(const pp_aim_task *t, const view *v, int side, int vertex)
 {
     int next = (side + 1) % v->ref->count;
     pp_vec2 n = v->ref->n[side], along = {-n.y, n.x}, x = v->inc->v[vertex];
     double place = pp_dot2(along, pp_sub2(x, v->ref->v[side]));
     double length = pp_dot2(along, pp_sub2(v->ref->v[next], v->ref->v[side]));
-    double travel = pp_aim_travel(t, pp_lift(x));
+    double travel = 2.0 * pp_aim_travel(t, pp_lift(x));
     return place >= -travel && place <= length + travel;
 }
 

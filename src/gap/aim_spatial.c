@@ -142,7 +142,7 @@ static void offer_face(pp_aim_task *t, const view *v, perp_vec3 n, perp_vec3 x)
     for (int k = 0; k < count; k++) {
         // touch: from the solid to the half-space
         double beyond = outside(v->ref, pp_pose_local(v->X_ref, touch[k].x_b));
-        if (k == 0 || beyond <= pp_aim_travel(t, touch[k].x_a) + t->touching) {
+        if (k == 0 || beyond <= 2.0 * pp_aim_travel(t, touch[k].x_a) + t->touching) {
             add_point(t, &touch[k], v->ref_is_b, &aim);
         }
     }
