@@ -210,6 +210,7 @@ static int write_pair(const pp_aim_task *t, pp_contact *out)
                           .feature = p->feature,
                           .listed = -1,
                           .mu_2 = -1.0,
+                          .aimed = true,
                           .sheet = is_sheet(t->model, t->a, t->b),
                           .point = pp_add(origin, p->point),
                           .n = p->n,

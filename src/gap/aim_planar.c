@@ -90,7 +90,7 @@ static double separation(const pp_core *a, const pp_core *b, pp_vec2 n)
 static void offer_vertices(pp_aim_task *t, const pp_core *a, const pp_core *b)
 {
     const pp_contact *c = &t->best.point[0];
-    if (t->best.count != 1 || !(c->gap > 0.0)) {
+    if (t->changed || t->best.count != 1 || !(c->gap > 0.0)) {
         return;
     }
     double radii = a->radius + b->radius, distance = c->gap + radii;
@@ -116,11 +116,11 @@ void pp_aim_planar(pp_aim_task *t)
     pp_core a, b;
     pp_core_set(&a, sa, fa, origin);
     pp_core_set(&b, sb, fb, origin);
-    offer_vertices(t, &a, &b);
     for (int side = 0; a.count > 1 && side < a.count; side++) {
         offer_side(t, &(view){&a, &b, false}, side);
     }
     for (int side = 0; b.count > 1 && side < b.count; side++) {
         offer_side(t, &(view){&b, &a, true}, side);
     }
+    offer_vertices(t, &a, &b);
 }
