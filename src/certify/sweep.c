@@ -26,6 +26,7 @@ static const double TURN_LEAST = -0.5;         // n.m of axes that follow one an
 // What a path between two known ends may be off by where bodies turn, as a part of the way through both pieces; and
 // how much of the thinner one may be grazed: corners are cut by a straight path.
 static const double BEND_MOST = 0.1, GRAZE = 0.01;
+static const double ROUNDING = 1e-9;  // of depths that were found twice
 
 // ── Bodies ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -191,11 +192,10 @@ static double allowance(const pp_sweep_pair *p, double ends)
 {
     double wide_a = pp_convex_width(p->a), wide_b = pp_convex_width(p->b);
     double thin = fmin(wide_a, wide_b), through = thin + fmax(wide_a, wide_b);
-    through = isfinite(through) ? through : 2.0 * thin;
     double bend = (p->a->core_reach * p->of_a->angle * p->of_a->angle +
                    p->b->core_reach * p->of_b->angle * p->of_b->angle) /
                   8.0;
-    return fmax(p->depth, ends) + fmin(bend, BEND_MOST * through) + GRAZE * thin;
+    return fmax(p->depth, ends) * (1.0 + ROUNDING) + fmin(bend, BEND_MOST * through) + GRAZE * thin;
 }
 
 // One stretch: by the last axis, by the best at its start, its end.
@@ -243,8 +243,14 @@ static void walk(run *r, const moment *start)
         length *= 0.5;
     }
     if (from.part < 1.0) {
+        bool passed = broken && length <= SHORTEST;
         r->out->part = from.part;
-        r->out->state = broken && length <= SHORTEST ? PP_SWEEP_PASSED : PP_SWEEP_UNKNOWN;
+        r->out->state = passed ? PP_SWEEP_PASSED : PP_SWEEP_UNKNOWN;
+        if (passed) {  // a sheet has no depth: how far beyond it the step ends
+            moment end = moment_at(r->pair, 1.0);
+            double beyond = -pp_separation(&end.a, &end.b, last);
+            r->out->depth = fmax(fmax(r->out->depth, beyond), 2.0 * r->allowed);
+        }
     }
 }
 

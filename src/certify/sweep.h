@@ -31,7 +31,7 @@ typedef enum pp_sweep_state { PP_SWEEP_CLEAR, PP_SWEEP_PASSED, PP_SWEEP_UNKNOWN 
 
 typedef struct pp_sweep {
     pp_sweep_state state;
-    double depth;    // deepest seen on the way [m]
+    double depth;    // deepest seen on the way; more than allowed where something passed [m]
     double allowed;  // what was let pass [m]
     double part;     // of the step, where it went too deep
 } pp_sweep;

@@ -154,6 +154,10 @@ static void some_normals(void *arg, int from, int to)
         row->rest = rest;
         double push = row->restitution > 0.0 ? pp_row_push(s->model, s->kin, row) : 0.0;
         s->kept[i] = pp_row_unilateral(row, s->kin->h, push, s->scheme);
+        if (!s->kept[i] && s->gaps->contact[i].sheet) {  // there is no later for what would pass
+            double rate = row->before + fmin(pp_row_push(s->model, s->kin, row), 0.0);
+            s->kept[i] = row->value + s->kin->h * rate <= 0.0;
+        }
     }
 }
 

@@ -35,14 +35,14 @@ static void add_point(pp_aim_task *t, const view *v, int side, int vertex, pp_ai
     aim->end = fmin(aim->end, pp_aim_end(t, c->point, n, c->gap));
 }
 
-// Whether the vertex is above the side, or comes there in the step.
+// Whether the vertex is above the side, or can come there in the step: impacts may double its speed.
 static bool comes_above(const pp_aim_task *t, const view *v, int side, int vertex)
 {
     int next = (side + 1) % v->ref->count;
     pp_vec2 n = v->ref->n[side], along = {-n.y, n.x}, x = v->inc->v[vertex];
     double place = pp_dot2(along, pp_sub2(x, v->ref->v[side]));
     double length = pp_dot2(along, pp_sub2(v->ref->v[next], v->ref->v[side]));
-    double travel = pp_aim_travel(t, pp_lift(x));
+    double travel = 2.0 * pp_aim_travel(t, pp_lift(x));
     return place >= -travel && place <= length + travel;
 }
 
@@ -90,7 +90,7 @@ static double separation(const pp_core *a, const pp_core *b, pp_vec2 n)
 static void offer_vertices(pp_aim_task *t, const pp_core *a, const pp_core *b)
 {
     const pp_contact *c = &t->best.point[0];
-    if (t->best.count != 1 || !(c->gap > 0.0)) {
+    if (t->changed || t->best.count != 1 || !(c->gap > 0.0)) {
         return;
     }
     double radii = a->radius + b->radius, distance = c->gap + radii;
@@ -116,11 +116,11 @@ void pp_aim_planar(pp_aim_task *t)
     pp_core a, b;
     pp_core_set(&a, sa, fa, origin);
     pp_core_set(&b, sb, fb, origin);
-    offer_vertices(t, &a, &b);
     for (int side = 0; a.count > 1 && side < a.count; side++) {
         offer_side(t, &(view){&a, &b, false}, side);
     }
     for (int side = 0; b.count > 1 && side < b.count; side++) {
         offer_side(t, &(view){&b, &a, true}, side);
     }
+    offer_vertices(t, &a, &b);
 }

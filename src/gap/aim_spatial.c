@@ -142,7 +142,7 @@ static void offer_face(pp_aim_task *t, const view *v, perp_vec3 n, perp_vec3 x)
     for (int k = 0; k < count; k++) {
         // touch: from the solid to the half-space
         double beyond = outside(v->ref, pp_pose_local(v->X_ref, touch[k].x_b));
-        if (k == 0 || beyond <= pp_aim_travel(t, touch[k].x_a) + t->touching) {
+        if (k == 0 || beyond <= 2.0 * pp_aim_travel(t, touch[k].x_a) + t->touching) {
             add_point(t, &touch[k], v->ref_is_b, &aim);
         }
     }
@@ -173,7 +173,7 @@ static void offer_closest(const duo *d)
 {
     pp_aim_task *t = d->task;
     const pp_contact *c = &t->best.point[0];
-    if (t->best.count != 1 || !(c->gap > 0.0)) {
+    if (t->changed || t->best.count != 1 || !(c->gap > 0.0)) {
         return;
     }
     double distance = c->gap + radius_of(d->a) + radius_of(d->b);
@@ -200,7 +200,7 @@ void pp_aim_spatial(pp_aim_task *t)
              .b = &b->solid,
              .Xa = pose_of(a, fa, fa->p),
              .Xb = pose_of(b, fb, fa->p)};
-    offer_closest(&d);
     offer_faces(t, &(view){d.a, d.b, &d.Xa, &d.Xb, false});
     offer_faces(t, &(view){d.b, d.a, &d.Xb, &d.Xa, true});
+    offer_closest(&d);
 }

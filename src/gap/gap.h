@@ -33,6 +33,8 @@ typedef struct pp_contact {
     double mu_2;              // along o; negative: as mu
     double mu_spin, mu_roll;  // [m]
     int facets;               // 0: as the sim says
+    bool aimed;               // its axis was chosen for the step: it is not that of the distance
+    bool sheet;               // neither shape has an inside: what has passed has passed
     perp_vec3 surface;        // d psi_f / dt of moving surfaces: velocity of b's surface minus a's,
                               // beyond the bodies' own motion [m/s]
 } pp_contact;
@@ -53,9 +55,10 @@ perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_kinemati
 double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double margin);
 
 // Turns detected contacts to the axes that the motion of the bodies over the step allows (aim.h); what is listed
-// stays. Distances are distances before, and separations along the axis of the step after. margin: as far as was looked.
+// stays. Distances are distances before, and separations along the axis of the step after. margin: as far as was looked. exact:
+// the step closes gaps to rounding, not velocities alone.
 perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
-                        double margin, pp_arena *arena);
+                        double margin, bool exact, pp_arena *arena);
 
 // Drops detected contacts with a gap beyond the margin that nothing in the step can close: one fast body
 // must not make contacts of all that is slow.

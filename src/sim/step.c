@@ -62,7 +62,8 @@ static perp_status find_gaps(perp_sim *sim)
     }
     found->fresh = false;  // contacts are turned and dropped below
     if (status >= 0) {
-        status = pp_gaps_aim(&s->gap, sim->model, &s->kin, reach, sim->arena);
+        bool exact = sim->def.stepper == PERP_STEWART_TRINKLE;
+        status = pp_gaps_aim(&s->gap, sim->model, &s->kin, reach, exact, sim->arena);
     }
     return status < 0 ? status
                       : pp_gaps_keep(&s->gap, sim->model, &s->kin, sim->def.margin, sim->arena);

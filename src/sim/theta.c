@@ -238,8 +238,8 @@ static bool stays_flat(const perp_sim *sim, const pp_frame *body, const pp_conta
 }
 
 // Contacts act where they are in the middle of the step, and their law holds for the velocities and the place at
-// its end: what these are more is put into the rates, from the round before. Those that bounce, edges, and
-// surfaces that move by themselves are taken where they were found.                       theory (S12)
+// its end: what these are more is put into the rates, from the round before. Those that bounce, edges,
+// surfaces that move by themselves and axes chosen for the step are taken where they were found.                       theory (S12)
 static void take_contact(perp_sim *sim, const place *at, const place *end, int n, const double *nu)
 {
     const perp_model *m = sim->model;
@@ -247,7 +247,8 @@ static void take_contact(perp_sim *sim, const place *at, const place *end, int n
     const pp_contact *was = &s->gap.contact[s->row.contact[n]];
     pp_contact now, last;
     pp_row rows[PP_CONTACT_ROWS], ends[PP_CONTACT_ROWS];
-    bool plain = was->restitution == 0.0 && pp_dot3(was->surface, was->surface) == 0.0;
+    bool plain =
+        was->restitution == 0.0 && !was->aimed && pp_dot3(was->surface, was->surface) == 0.0;
     if (!plain || !find_again(sim, &at->gaps, was, &now) ||
         !find_again(sim, &end->gaps, &now, &last) || !stays_flat(sim, at->kin.body, was, &now) ||
         !stays_flat(sim, end->kin.body, was, &last)) {

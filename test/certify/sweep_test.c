@@ -69,6 +69,7 @@ static void check_motion(const scene *s, uint64_t seed, tally *t)
     t->clear += out.state == PP_SWEEP_CLEAR;
     t->passed += out.state == PP_SWEEP_PASSED;
     t->unknown += out.state == PP_SWEEP_UNKNOWN;
+    CHECK(out.state != PP_SWEEP_PASSED || out.depth > out.allowed, seed);
     if (out.state == PP_SWEEP_CLEAR) {
         CHECK(deepest <= out.allowed * (1.0 + 1e-9) + 1e-9, seed);
         CHECK(out.depth <= out.allowed, seed);
@@ -175,7 +176,9 @@ static void point_through_a_segment(void **state)
                    past[2] = {flat_at(0.7, 6.1, 0.0), wall},
                    short_of[2] = {flat_at(0.49, 0.1, 0.0), wall};
     pp_shape point = rod_of(PERP_POINT, 0.0, 0.0), segment = rod_of(PERP_SEGMENT, 0.5, 0.0);
-    assert_int_equal(swept(point, segment, from, there).state, PP_SWEEP_PASSED);
+    pp_sweep through = swept(point, segment, from, there);
+    assert_int_equal(through.state, PP_SWEEP_PASSED);
+    assert_true(through.depth > 0.19 && through.depth < 0.21);  // behind it at the end
     assert_int_equal(swept(point, segment, from, past).state, PP_SWEEP_CLEAR);
     assert_int_equal(swept(point, segment, from, short_of).state, PP_SWEEP_CLEAR);
 }
