@@ -48,6 +48,10 @@ static void print_text(const perp_recording_info *info, const perp_check *check)
     }
     printf("verdict     %s%s\n", verdict_of(check),
            info->frames > 1 ? "" : ": there is no step to judge");
+    if (check->divided > 0) {
+        printf("divided     %d steps were taken in parts: of these only places are judged\n",
+               check->divided);
+    }
     for (int k = 0; k < PERP_CHECK_COUNT; k++) {
         print_item(&check->item[k]);
     }
@@ -75,10 +79,10 @@ static void print_json(const perp_recording_info *info, const perp_check *check)
 {
     printf("{\"scene\": ");
     cli_json_string(stdout, info->name);
-    printf(
-        ", \"frames\": %d, \"complete\": %s, \"unsolved\": %s, \"verdict\": \"%s\",\n \"items\": {",
-        info->frames, info->complete ? "true" : "false", ended_unsolved(info) ? "true" : "false",
-        verdict_of(check));
+    printf(", \"frames\": %d, \"complete\": %s, \"unsolved\": %s, \"divided\": %d, \"verdict\": "
+           "\"%s\",\n \"items\": {",
+           info->frames, info->complete ? "true" : "false", ended_unsolved(info) ? "true" : "false",
+           check->divided, verdict_of(check));
     for (int k = 0; k < PERP_CHECK_COUNT; k++) {
         fputs(k > 0 ? ",\n  " : "\n  ", stdout);
         print_json_item(&check->item[k]);

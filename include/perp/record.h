@@ -144,6 +144,7 @@ typedef struct perp_frame {
     perp_energy energy;             // work, dissipated: summed over the steps since then
     perp_status status;             // of the last step
     int iterations, problem_size, redundant_rows;
+    int parts;  // of the last step; 1: it was not divided
     bool unique;
     double step_seconds;  // of the last step
 } perp_frame;
@@ -198,6 +199,7 @@ typedef struct perp_check_result {
 
 typedef struct perp_check {
     perp_check_result item[PERP_CHECK_COUNT];
+    int divided;  // frames of steps that were taken in parts: only places were judged
     bool passed;  // nothing that was judged is past its limit
     bool partly;  // something could not be judged
 } perp_check;

@@ -168,8 +168,10 @@ typedef struct perp_contact {
     double slip;             // tangential velocity, surface motion included [m/s]; in space: speed
     perp_vec3 tangent_W;     // first tangent t; the second is o = n x t
     perp_vec3 slip_W;        // tangential velocity [m/s]
-    perp_vec3 moment_W;      // impulse of torsional and rolling friction on b [N m s]
-    int facets;              // of the friction polygon, 0: exact cone
+    perp_vec3 hold_W;    // added to it in the friction law: what the step before left of a contact
+                         // that sticks to what turns, worked off in this one [m/s]
+    perp_vec3 moment_W;  // impulse of torsional and rolling friction on b [N m s]
+    int facets;          // of the friction polygon, 0: exact cone
     perp_contact_mode mode;
 } perp_contact;
 
@@ -229,6 +231,8 @@ typedef struct perp_step_info {
     perp_energy energy;
     double seconds[PERP_STAGE_COUNT];
     perp_effort effort;
+    int parts;         // steps of the scheme it was divided into, at impacts; 1: it was not
+    bool tempered;     // less restitution acted than given, since all of it would create energy
     char remark[200];  // a jam, a fallback, a limit passed
 } perp_step_info;
 
@@ -265,7 +269,7 @@ PERP_API PERP_MUST perp_status perp_sim_load_range(const perp_sim *sim, int cont
 
 // State: q (positions and angles of the free bodies in order; a spatial body: position and unit
 // quaternion, 7 numbers), nu (their velocities). perp_state_set forgets full turns: angles of spatial joints
-// start over between -pi and pi (perp_state_restore keeps them).
+// start over between -pi and pi, and contacts hold nothing (perp_state_restore keeps both).
 PERP_API void perp_state_size(const perp_sim *sim, int *nq, int *nv);
 PERP_API PERP_MUST perp_status perp_state_get(const perp_sim *sim, double *t, double *q,
                                               double *nu);

@@ -105,7 +105,7 @@ typedef struct pp_motion {
     perp_matrix W;   // [W_b W_m W_n W_f], nv rows, CSC; a column of W_f for each direction
     double *push;    // nv: M nu_l + p_ext
     double *rate_b;  // nb, without bias
-    double *rate;    // nm + nn + nt, without bias
+    double *rate;    // nm + nn without bias, nt with it
 } pp_motion;
 
 perp_status pp_motion_run(pp_motion *out, const perp_model *model, const pp_kinematics *kin,

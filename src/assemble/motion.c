@@ -95,7 +95,8 @@ static bool put_wrenches(pp_motion *out, wrenches *w, const pp_rows *rows, pp_ar
     }
     for (int k = 0; k < rows->nt; k++) {
         const pp_row *row = &rows->t[k];
-        out->rate[base + k] = w->tree ? pp_row_rate(w->model, row, w->nu_0) : row->rate;
+        out->rate[base + k] =
+            (w->tree ? pp_row_rate(w->model, row, w->nu_0) : row->rate) + row->bias;
     }
     for (int g = 0; g < rows->ng; g++) {
         for (int j = 0; j < rows->group[g].directions; j++) {

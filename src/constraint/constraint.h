@@ -12,7 +12,6 @@
 #include <perp/sim.h>
 
 enum { PP_ROW_BODIES = 4 };
-
 typedef struct pp_row {
     int count;  // bodies touched that are free
     int body[PP_ROW_BODIES];
@@ -24,13 +23,14 @@ typedef struct pp_row {
     double gamma;         // compliance [m/s per N s]
     double lower, upper;  // of the impulse [N s, N m s]
     double before;        // J nu + rate at the start of the step [m/s, rad/s]
-    double restitution;
-    double rest;  // slower than this it does not bounce: what gravity gives in two steps
-    bool drives;  // target, rate or dry friction of the joint's coordinate
-    bool spring;  // implicit spring or damper: keeps its energy
+    double restitution,
+        rest;        // slower than rest it does not bounce: what gravity gives in two steps
+    double rebound;  // of what bounces: rate that its own approach leaves with (P14)
+    bool drives;     // target, rate or dry friction of the joint's coordinate
+    bool spring;     // implicit spring or damper: keeps its energy
+    bool bounces;    // closes in the step, faster than what rests: an impact with restitution
     bool middle;  // an equation of the theta method: acts in the middle, holds at the end   (S11)
-    int joint;    // that it belongs to, -1: none
-    int force;    // implicit spring that it is, -1: none
+    int joint, force;  // that it belongs to, implicit spring that it is; -1: none
 } pp_row;
 
 // Friction rows that share a limit: |p| <= mu p_n over one row (the plane, torsion) or two (sliding in
@@ -73,6 +73,7 @@ typedef struct pp_scheme {
     perp_impact_law impact;
     int facets;    // directions of an exact disc in the forms MCP and LCP
     double theta;  // PERP_MOREAU_JEAN
+    double whole;  // the step that this is a part of [s]; 0: it is whole
 } pp_scheme;
 
 // What each row of rows->b is off by at other frames: the value of its equation, 0 for rates and springs.
@@ -117,7 +118,7 @@ double pp_row_coupling(const perp_model *model, const pp_weight *mass, const pp_
 // Sliding in space where friction differs along t and o: both rows are scaled so that one disc holds for
 // them, whose coefficient is returned.                                                  theory (S4)
 double pp_friction_scales(const pp_contact *contact, double scale[2]);
-// Rates of a group's rows.
+// Rates of a group's rows with their biases.
 void pp_friction_slip(const perp_model *model, const pp_rows *rows, const pp_friction *group,
                       const double *nu, double slip[2]);
 // The nearest impulse within the limit: of one row, of the disc, or of the polygon where the group has

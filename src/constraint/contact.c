@@ -147,7 +147,7 @@ typedef struct shared {
 static void some_normals(void *arg, int from, int to)
 {
     const shared *s = arg;
-    double rest = 2.0 * s->kin->h * pp_length(s->model->gravity);
+    double rest = 2.0 * pp_scheme_whole(s->scheme, s->kin->h) * pp_length(s->model->gravity);
     for (int i = from; i < to; i++) {
         pp_row *row = &s->out->n[i];
         normal_row(s->model, s->kin, &s->gaps->contact[i], row);

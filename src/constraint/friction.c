@@ -13,8 +13,9 @@ static const double TWO_PI = 6.283185307179586;
 void pp_friction_slip(const perp_model *model, const pp_rows *rows, const pp_friction *group,
                       const double *nu, double slip[2])
 {
-    slip[0] = pp_row_rate(model, &rows->t[group->t], nu);
-    slip[1] = group->size == 2 ? pp_row_rate(model, &rows->t[group->t + 1], nu) : 0.0;
+    const pp_row *row = &rows->t[group->t];
+    slip[0] = pp_row_rate(model, row, nu) + row->bias;
+    slip[1] = group->size == 2 ? pp_row_rate(model, &row[1], nu) + row[1].bias : 0.0;
 }
 
 void pp_friction_direction(const pp_friction *group, int j, double d[2])

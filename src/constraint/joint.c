@@ -109,7 +109,8 @@ static void set_equation(const pp_kinematics *k, double phi, double before, pp_s
                          pp_row *row)
 {
     row->middle = scheme.stepper == PERP_MOREAU_JEAN;
-    row->bias = row->middle || on_position_level(scheme) ? phi / k->h : 0.0;
+    row->bias =
+        row->middle || on_position_level(scheme) ? phi / pp_scheme_whole(scheme, k->h) : 0.0;
     row->bias += row->middle ? 0.5 * before : 0.0;
 }
 
@@ -148,7 +149,7 @@ static void rate_row(const pp_kinematics *k, const pp_joint *j, pp_row row, pp_r
 }
 
 // What gravity gives to the coordinate in two steps at most; an angle by the radius of gyration.
-static double rest_speed(const perp_model *m, const pp_kinematics *k, const pp_row *row)
+static double rest_speed(const perp_model *m, double h, const pp_row *row)
 {
     double most = 0.0, g = pp_length(m->gravity);
     for (int i = 0; i < row->count; i++) {
@@ -163,7 +164,7 @@ static double rest_speed(const perp_model *m, const pp_kinematics *k, const pp_r
         double spin = turned > 0.0 ? sqrt(turned) * sqrt(body->mass / inertia) : 0.0;
         most = fmax(most, fmax(sqrt(moved), spin));
     }
-    return 2.0 * k->h * g * most;
+    return 2.0 * h * g * most;
 }
 
 // sign = +1: coordinate >= bound, -1: coordinate <= bound.
@@ -180,7 +181,7 @@ static void limit_row(const perp_model *m, const pp_kinematics *k, const pp_join
     }
     row.lower = 0.0;
     row.restitution = j->limit_restitution;
-    row.rest = rest_speed(m, k, &row);
+    row.rest = rest_speed(m, pp_scheme_whole(scheme, k->h), &row);
     double push = row.restitution > 0.0 ? pp_row_push(m, k, &row) : 0.0;
     if (pp_row_unilateral(&row, k->h, push, scheme)) {
         put(n, &row);

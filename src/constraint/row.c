@@ -12,10 +12,10 @@ void pp_row_start(pp_row *row)
     // Field by field: J is set block by block as bodies come.
     row->count = 0;
     row->value = row->rate = row->shift = row->bias = row->gamma = row->before = 0.0;
-    row->restitution = row->rest = 0.0;
+    row->restitution = row->rest = row->rebound = 0.0;
     row->lower = -PP_INF;
     row->upper = PP_INF;
-    row->drives = row->spring = row->middle = false;
+    row->drives = row->spring = row->middle = row->bounces = false;
     row->joint = row->force = -1;
 }
 
@@ -239,23 +239,30 @@ static double rebound_rate(const pp_row *row, double h, double push)
 bool pp_row_unilateral(pp_row *row, double h, double push, pp_scheme scheme)
 {
     bool bounces = row->restitution > 0.0 && row->before < -row->rest;
-    double rebound =
-        bounces && scheme.impact == PERP_IMPACT_NEWTON ? row->restitution * row->before : 0.0;
+    double whole = pp_scheme_whole(scheme, h);
+    bool newton = scheme.impact == PERP_IMPACT_NEWTON;
     switch (scheme.stepper) {
     case PERP_ANITESCU_POTRA:
-        row->bias = rebound;
-        return closes(row, h, 0.0) || (bounces && closes(row, h, 1.0));
     case PERP_MOREAU_JEAN:
-        row->bias = rebound;
-        return closes_by_half(row, h);
+        row->bounces = bounces && (scheme.stepper == PERP_MOREAU_JEAN ? closes_by_half(row, h)
+                                                                      : closes(row, h, 1.0));
+        row->rebound = bounces ? -row->restitution * row->before : 0.0;
+        row->bias = newton ? -row->rebound : 0.0;
+        return row->bounces ||
+               (scheme.stepper == PERP_MOREAU_JEAN ? closes_by_half(row, h) : closes(row, h, 0.0));
     case PERP_STEWART_TRINKLE:
     case PERP_QUASISTATIC:
     case PERP_EVENT:
         break;
     }
     // An impact happens at once, whatever gap is left: what bounces has lost its speed first.
-    bool now = bounces && row->value + h * (row->before + fmin(push, 0.0)) <= 0.0;
-    row->bias = !now ? row->value / h : rebound != 0.0 ? -rebound_rate(row, h, push) : 0.0;
+    row->bounces = bounces && row->value + h * (row->before + fmin(push, 0.0)) <= 0.0;
+    row->rebound = row->bounces ? rebound_rate(row, h, push) : 0.0;
+    if (!row->bounces) {
+        row->bias = row->value / (row->value < 0.0 ? whole : h);
+    } else {
+        row->bias = newton ? -row->rebound : 0.0;
+    }
     return true;
 }
 

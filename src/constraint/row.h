@@ -38,3 +38,10 @@ enum { PP_JOINT_ROWS_B = 9, PP_JOINT_ROWS_M = 2, PP_JOINT_ROWS_N = 2 };
 // Implicit springs and drag as compliant bilateral rows, at most PP_FORCE_ROWS each.
 void pp_spring_rows(const perp_model *m, const pp_kinematics *k, double theta, pp_row_list *b);
 enum { PP_FORCE_ROWS = 6 };
+
+// The length of the whole step of which h is a part: what rests, and what overlaps or open joints are worked
+// off in, must not change when a step is divided.                                       theory (P16)
+static inline double pp_scheme_whole(pp_scheme scheme, double h)
+{
+    return scheme.whole > h ? scheme.whole : h;
+}

@@ -73,3 +73,9 @@ int pp_gap_pair(const perp_model *model, const pp_frame *body, int a, int b, dou
 
 // False for two points and for two half-planes, which never touch.
 bool pp_gap_possible(const pp_shape *a, const pp_shape *b);
+
+// A gap up to this is closed [m].
+static inline double pp_closed_gap(const perp_model *model)
+{
+    return 1e-8 * model->length_scale;
+}

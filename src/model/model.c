@@ -225,7 +225,8 @@ static void measure(perp_model *m)
     for (int i = 0; i < m->shapes; i++) {
         pp_shape *s = &m->shape[i];
         s->thickness = thickness(s, m->spatial);
-        m->length_scale = fmax(m->length_scale, shape_size(s, m->spatial));
+        s->size = shape_size(s, m->spatial);
+        m->length_scale = fmax(m->length_scale, s->size);
         if (m->body[s->body].nv > 0) {
             m->body[s->body].reach = fmax(m->body[s->body].reach, shape_reach(s, m->spatial));
         }

@@ -75,14 +75,13 @@ typedef struct pp_shape {
     pp_pose X_BS;             // spatial: the shape frame in the body frame
     pp_solid solid;           // spatial, convex
     const pp_mesh *mesh;      // spatial: height field or mesh, else NULL
-    double mu_spin, mu_roll;
     int facets;
     const pp_expr *surface[4];  // spatial: x, y, z in the shape's axes, spin about its z axis
-    double mu, restitution;
+    double mu, restitution, mu_spin, mu_roll;
     const pp_expr *surface_speed;  // NULL: at rest
     bool detect;
-    double
-        thickness;  // least extent; of what has none, its length; half-planes, meshes: infinite [m]
+    double thickness;  // least extent; its length without one; half-planes, meshes: infinite [m]
+    double size;       // half its largest extent or so [m]; 0: points, half-planes, meshes
 } pp_shape;
 
 typedef struct pp_listed {  // a contact that is always there

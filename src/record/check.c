@@ -228,6 +228,8 @@ static perp_status judge_frame(pp_recheck *c)
         turn[i] = c->now->joint[i].coordinate;
     }
     c->turn = turn;
+    bool divided = c->now->parts > 1;  // the impulses are sums of several steps
+    c->check->divided += divided;
     if (c->model) {
         pp_state state = {.t = c->now->t,
                           .q = (double *)(uintptr_t)c->now->q,  // read only
@@ -250,6 +252,9 @@ static perp_status judge_frame(pp_recheck *c)
             return status < 0 ? status : PERP_ERR_MEMORY;
         }
         status = pp_check_places(c);
+        if (status < 0 || divided) {
+            return status;
+        }
         pp_check_recorded(c);
         if (status >= 0 && item[PERP_CHECK_DRIVE].done) {
             status = pp_check_balance(c);
@@ -257,10 +262,12 @@ static perp_status judge_frame(pp_recheck *c)
             status = pp_check_event(c);
         }
     }
-    if (item[PERP_CHECK_MOTION].done) {
+    if (item[PERP_CHECK_MOTION].done && !divided) {
         pp_check_motion(c);
     }
-    pp_check_contacts(c);
+    if (!divided) {
+        pp_check_contacts(c);
+    }
     return status;
 }
 
@@ -305,7 +312,7 @@ static void conclude(perp_check *check)
     for (int k = 0; k < PERP_CHECK_COUNT; k++) {
         const perp_check_result *item = &check->item[k];
         check->passed = check->passed && (!item->done || item->over <= 1.0);
-        check->partly = check->partly || !item->done;
+        check->partly = check->partly || !item->done || check->divided > 0;
     }
 }
 
@@ -356,6 +363,7 @@ perp_status perp_recording_check(perp_recording *recording, const perp_limits *l
     if (!c.arena || !c.where || !state) {
         status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory to judge the recording");
     } else {
+        check->divided = 0;
         static const perp_limits relative = {0};
         prepare_items(&c, limits ? limits : &relative, c.where);
         leave_out_what_is_not_there(check, &r->info, c.model);

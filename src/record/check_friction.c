@@ -93,10 +93,11 @@ static void judge(const disc *d, const double p[2], const double motion[2], doub
 static void judge_planar(const pp_recheck *c, const perp_contact *contact, double still,
                          double *beyond, double *short_of)
 {
-    perp_vec3 n = contact->normal_W, pf = contact->pf_W;
+    perp_vec3 n = contact->normal_W, pf = contact->pf_W, hold = contact->hold_W;
     double mu = c->info->friction == PERP_FRICTION_NONE ? 0.0 : contact->mu;
     const disc d = {mu * contact->pn, 0.0, 0};
-    const double p[2] = {pf.x * n.y - pf.y * n.x, 0.0}, u[2] = {contact->slip, 0.0};
+    const double p[2] = {pf.x * n.y - pf.y * n.x, 0.0},
+                 u[2] = {contact->slip + hold.x * n.y - hold.y * n.x, 0.0};
     *beyond = fabs(pf.x * n.x + pf.y * n.y);
     judge(&d, p, u, still, beyond, short_of);
 }
@@ -113,7 +114,8 @@ void pp_check_friction(const pp_recheck *c, const perp_contact *contact, double 
     pp_pair law = pp_check_law(c->model, contact->a.i, contact->b.i, &listed);
     double pn = rubs ? contact->pn : 0.0, mu = contact->mu;
     perp_vec3 n = contact->normal_W, t = contact->tangent_W, o = pp_cross(n, t);
-    perp_vec3 p = contact->pf_W, m = contact->moment_W, u = contact->slip_W;
+    perp_vec3 p = contact->pf_W, m = contact->moment_W,
+              u = pp_add(contact->slip_W, contact->hold_W);
     const disc slide = {mu * pn, (law.mu_2 >= 0.0 ? law.mu_2 : mu) * pn, contact->facets};
     const double p_slide[2] = {pp_dot3(p, t), pp_dot3(p, o)};
     const double u_slide[2] = {pp_dot3(u, t), pp_dot3(u, o)};

@@ -127,7 +127,10 @@ static double coefficient_error(const perp_contact *recorded, const pp_pair *law
     if (law->ignore && !listed) {
         return PP_INF;
     }
-    return worse(apart(recorded->mu, law->mu), apart(recorded->restitution, law->restitution));
+    // Less restitution than given may have acted, where all of it would have created energy.
+    bool less = recorded->restitution >= 0.0 && recorded->restitution < law->restitution;
+    double restitution = less ? 0.0 : apart(recorded->restitution, law->restitution);
+    return worse(apart(recorded->mu, law->mu), restitution);
 }
 
 // Velocity of the point of a body, after the step; *size: of the numbers it is made of.
@@ -219,7 +222,10 @@ static double rate_error(const pp_recheck *c, const perp_contact *recorded)
 static double mode_error(const pp_recheck *c, const perp_contact *recorded)
 {
     bool rubs = rubs_at(c, recorded);
-    bool slips = !rubs || fabs(recorded->slip) > STILL;
+    perp_vec3 n = recorded->normal_W, hold = recorded->hold_W;
+    double held = c->info->spatial ? pp_length(pp_add(recorded->slip_W, hold))
+                                   : fabs(recorded->slip + hold.x * n.y - hold.y * n.x);
+    bool slips = !rubs || held > STILL;
     perp_contact_mode mode = !(recorded->pn > 0.0) ? PERP_OPEN : slips ? PERP_SLIP : PERP_STICK;
     return recorded->mode == mode ? 0.0 : 1.0;
 }

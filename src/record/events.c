@@ -231,6 +231,12 @@ static void look_at_info(perp_record *r, const perp_sim *sim)
         pp_text_named(text, "remark", info->remark);
         end(text);
     }
+    if (info->tempered || (info->parts > 1 && !m->divided)) {
+        pp_text *text = begin(r, sim, info->tempered ? "restitution-reduced" : "divided");
+        pp_text_named(text, "remark", info->remark);
+        end(text);
+    }
+    m->divided = info->parts > 1;
     m->violated = !info->certificate.passed;
     m->many_answers = !info->unique;
 }

@@ -163,6 +163,7 @@ static perp_status place_contacts(perp_recording *r, int frame, int *count, perp
                                        .pf_W = vector_of(r, PP_COL_PF, row),
                                        .rate_n = CELL(r, RATE_N, double, row),
                                        .slip = CELL(r, SLIP, double, row),
+                                       .hold_W = vector_of(r, PP_COL_HOLD, row),
                                        .mode = (perp_contact_mode)mode};
         if (r->sizes.spatial) {
             r->contact[i].tangent_W = vector_of(r, PP_COL_TANGENT, row);
@@ -215,6 +216,8 @@ static void fill_numbers(const perp_recording *r, int k, perp_frame *out)
     out->iterations = CELL(r, ITERATIONS, int32_t, k);
     out->problem_size = CELL(r, SIZE, int32_t, k);
     out->redundant_rows = CELL(r, REDUNDANT_ROWS, int32_t, k);
+    int parts = CELL(r, STEP_PARTS, int32_t, k);
+    out->parts = parts > 1 ? parts : 1;
     out->unique = CELL(r, UNIQUE, uint8_t, k) != 0;
     out->step_seconds = CELL(r, SECONDS, double, k);
 }

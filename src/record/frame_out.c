@@ -112,7 +112,7 @@ static bool put_contact(pp_store *store, const perp_sim *sim, const perp_contact
            put_real(store, PP_COL_RESTITUTION, c->restitution) &&
            put_real(store, PP_COL_PN, c->pn) && put_vector(store, PP_COL_PF, c->pf_W) &&
            put_real(store, PP_COL_RATE_N, c->rate_n) && put_real(store, PP_COL_SLIP, c->slip) &&
-           put_byte(store, PP_COL_MODE, c->mode);
+           put_vector(store, PP_COL_HOLD, c->hold_W) && put_byte(store, PP_COL_MODE, c->mode);
 }
 
 static bool put_contacts(perp_record *r, const perp_sim *sim, const perp_contact *contact,
@@ -214,6 +214,7 @@ static bool put_solver(perp_record *r, const perp_sim *sim)
            put_int(store, PP_COL_ITERATIONS, info->iterations) &&
            put_int(store, PP_COL_SIZE, info->problem_size) &&
            put_int(store, PP_COL_REDUNDANT_ROWS, info->redundant_rows) &&
+           put_int(store, PP_COL_STEP_PARTS, info->parts > 1 ? info->parts : 1) &&
            put_byte(store, PP_COL_UNIQUE, info->unique) && put_real(store, PP_COL_SECONDS, seconds);
 }
 

@@ -42,6 +42,7 @@ typedef enum pp_count { PP_ONE, PP_NQ, PP_NV, PP_DRIVEN_BODIES, PP_JOINTS, PP_SP
     X(SLIP_VECTOR, "contacts/slip_vector", PP_F64, PP_BY_CONTACT, PP_SPATIAL, 3, "m/s")            \
     X(MOMENT, "contacts/moment", PP_F64, PP_BY_CONTACT, PP_SPATIAL, 3, "N m s")                    \
     X(FACETS, "contacts/facets", PP_I32, PP_BY_CONTACT, PP_SPATIAL, 1, "0: round cone")            \
+    X(HOLD, "contacts/hold", PP_F64, PP_BY_CONTACT, PP_ONE, 3, "m/s")                              \
     X(COORDINATE, "joints/coordinate", PP_F64, PP_BY_FRAME, PP_JOINTS, 1, "m, rad")                \
     X(RATE, "joints/rate", PP_F64, PP_BY_FRAME, PP_JOINTS, 1, "m/s, rad/s")                        \
     X(ERROR, "joints/error", PP_F64, PP_BY_FRAME, PP_JOINTS, 1, "m, rad")                          \
@@ -69,6 +70,7 @@ typedef enum pp_count { PP_ONE, PP_NQ, PP_NV, PP_DRIVEN_BODIES, PP_JOINTS, PP_SP
     X(ITERATIONS, "solver/iterations", PP_I32, PP_BY_FRAME, PP_ONE, 1, "")                         \
     X(SIZE, "solver/problem_size", PP_I32, PP_BY_FRAME, PP_ONE, 1, "")                             \
     X(REDUNDANT_ROWS, "solver/redundant_rows", PP_I32, PP_BY_FRAME, PP_ONE, 1, "")                 \
+    X(STEP_PARTS, "solver/parts", PP_I32, PP_BY_FRAME, PP_ONE, 1, "")                              \
     X(UNIQUE, "solver/unique", PP_U8, PP_BY_FRAME, PP_ONE, 1, "")                                  \
     X(SECONDS, "solver/seconds", PP_F64, PP_BY_FRAME, PP_ONE, 1, "s")                              \
     X(EVENTS, "events", PP_U8, PP_BY_BYTE, PP_ONE, 1, "JSON lines, UTF-8")

@@ -205,7 +205,8 @@ perp_status pp_load_column(perp_recording *r, pp_h5_column column, int64_t rows,
     }
     hid_t dataset = open_dataset(r->file, card->path);
     if (dataset < 0) {
-        return pp_load_fail(r, error, card->path, "is missing");
+        bool newer = column == PP_COL_HOLD || column == PP_COL_STEP_PARTS;  // read as 0
+        return newer ? PERP_OK : pp_load_fail(r, error, card->path, "is missing");
     }
     r->column[column] = dataset;
     hsize_t want[2] = {0}, dims[3] = {0};
@@ -232,7 +233,7 @@ perp_status pp_load_rows(perp_recording *r, pp_h5_column column, int64_t first, 
     if (!rows) {
         return no_memory(error);
     }
-    if (width == 0 || count == 0) {
+    if (width == 0 || count == 0 || r->column[column] < 0) {
         return PERP_OK;
     }
     hsize_t start[3] = {(hsize_t)first}, size[3] = {(hsize_t)count};

@@ -23,7 +23,7 @@ typedef struct pp_memory {
     pp_seen *before, *now;
     int before_count, now_count, room;
     bool *at_limit;  // joints
-    bool violated, many_answers;
+    bool violated, many_answers, divided;
 } pp_memory;
 
 struct perp_record {

@@ -3,7 +3,7 @@
 //
 // Where the solver starts: last step's impulses of the same contact points, and for new ones an even
 // share of what would stop them.
-#include "sim/sim.h"
+#include "sim/parts.h"
 
 #include <math.h>
 
@@ -19,6 +19,15 @@ static int compare(const pp_warm *w, const pp_contact *c)
         return w->a < c->a || (w->a == c->a && w->b < c->b) ? -1 : 1;
     }
     return w->feature < c->feature ? -1 : w->feature > c->feature;
+}
+
+const pp_warm *pp_sim_warm_of(const perp_sim *sim, const pp_contact *contact, int *next)
+{
+    int order = 1;
+    while (*next < sim->warm_count && (order = compare(&sim->warm[*next], contact)) < 0) {
+        (*next)++;
+    }
+    return *next < sim->warm_count && order == 0 ? &sim->warm[*next] : NULL;
 }
 
 static void take_friction(const pp_rows *rows, int n, const pp_warm *w, double *pt)
@@ -86,16 +95,14 @@ const double *pp_sim_guess(perp_sim *sim)
     int next = 0, known = 0;
     for (int i = 0; guess && fresh && i < rows->nc; i++) {
         const pp_contact *c = &sim->step.gap.contact[rows->contact[i]];
-        int order = 1;
-        while (next < sim->warm_count && (order = compare(&sim->warm[next], c)) < 0) {
-            next++;
-        }
-        fresh[i] = next == sim->warm_count || order != 0;
+        const pp_warm *warm = pp_sim_warm_of(sim, c, &next);
+        fresh[i] = !warm;
         any = any || fresh[i];
         known += !fresh[i];
-        if (!fresh[i]) {
-            guess[i] = sim->warm[next].pn;
-            take_friction(rows, i, &sim->warm[next++], guess + rows->nn);
+        if (warm) {
+            guess[i] = warm->pn;
+            take_friction(rows, i, warm, guess + rows->nn);
+            next++;
         }
     }
     if (guess && fresh && any) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Contacts, joints and drives of the last step, as a user reads them.
-#include "sim/sim.h"
+#include "sim/parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,6 +16,7 @@ static void add_friction(const perp_sim *sim, const pp_contact *c, const pp_fric
 {
     const pp_step *s = &sim->step;
     const double *pt = s->answer.pt + group->t;
+    const pp_row *row = &s->row.t[group->t];
     perp_vec3 o = pp_cross(c->n, c->t);
     double slip[2], second = group->size == 2 ? pt[1] : 0.0;
     pp_friction_slip(sim->model, &s->row, group, s->answer.nu, slip);
@@ -24,8 +25,9 @@ static void add_friction(const perp_sim *sim, const pp_contact *c, const pp_fric
         if (group->size == 2) {
             pp_friction_scales(c, scale);
         }
-        double along = scale[0] > 0.0 ? slip[0] / scale[0] : 0.0;
-        double across = scale[1] > 0.0 ? slip[1] / scale[1] : 0.0;
+        double along = scale[0] > 0.0 ? (slip[0] - row[0].bias) / scale[0] : 0.0;
+        double across =
+            group->size == 2 && scale[1] > 0.0 ? (slip[1] - row[1].bias) / scale[1] : 0.0;
         out->pf_W = pp_along(pp_scale(scale[0] * pt[0], c->t), scale[1] * second, o);
         out->slip_W = pp_along(pp_scale(along, c->t), across, o);
         out->slip = group->size == 1 ? along : pp_length2(along, across);
@@ -52,11 +54,13 @@ static perp_contact contact_of(const perp_sim *sim, int i)
                         .restitution = c->restitution,
                         .pn = s->answer.pn[i]};
     out.rate_n = pp_row_rate(sim->model, &s->row.n[i], s->answer.nu);
+    out.hold_W = pp_sim_hold_rate(sim, i);
     bool slides = true;
     for (int g = 0; g < s->row.grouped[i]; g++) {
         const pp_friction *group = &s->row.group[s->row.friction[i] + g];
         add_friction(sim, c, group, &out);
-        slides = slides && (group->kind != PP_SLIDE || fabs(out.slip) > STILL);
+        double still = pp_length(pp_add(out.slip_W, out.hold_W));
+        slides = slides && (group->kind != PP_SLIDE || still > STILL);
     }
     out.mode = out.pn > 0.0 ? (slides ? PERP_SLIP : PERP_STICK) : PERP_OPEN;
     return out;
@@ -81,11 +85,17 @@ static perp_status reserve(perp_sim *sim, int count)
     return PERP_OK;
 }
 
-static pp_warm warm_of(const pp_step *s, int i)
+static pp_warm warm_of(const perp_sim *sim, int i)
 {
+    const pp_step *s = &sim->step;
+    perp_vec3 hold = pp_sim_hold_next(sim, i);
     const pp_contact *c = &s->gap.contact[s->row.contact[i]];
-    pp_warm warm = {
-        .a = c->a, .b = c->b, .feature = c->feature, .listed = c->listed, .pn = s->answer.pn[i]};
+    pp_warm warm = {.a = c->a,
+                    .b = c->b,
+                    .feature = c->feature,
+                    .listed = c->listed,
+                    .pn = s->answer.pn[i],
+                    .hold = {hold.x, hold.y, hold.z}};
     for (int g = 0; g < s->row.grouped[i]; g++) {
         const pp_friction *group = &s->row.group[s->row.friction[i] + g];
         for (int k = 0; k < group->size; k++) {
@@ -100,7 +110,7 @@ static void report_some(void *arg, int from, int to)
     perp_sim *sim = arg;
     for (int i = from; i < to; i++) {
         sim->contacts[i] = contact_of(sim, i);
-        sim->warm[i] = warm_of(&sim->step, i);
+        sim->warm[i] = warm_of(sim, i);
     }
 }
 
@@ -210,6 +220,14 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
     if (sim->def.stepper == PERP_EVENT) {
         pp_sim_event_joint(sim, joint.i, &out);
     }
+    if (sim->parts.done) {
+        const perp_joint_state *sum = &sim->parts.joint[joint.i];
+        out.impulse_b = sum->impulse_b;
+        out.drive = sum->drive;
+        out.limit = sum->limit;
+        out.redundant = sum->redundant;
+        return out;
+    }
     if (!s->solved) {
         return out;
     }
@@ -282,6 +300,9 @@ perp_wrench perp_body_drive_impulse(const perp_sim *sim, perp_body body)
     bool held = body.i >= 0 && body.i < m->bodies && m->body[body.i].nv == 0;
     if (held && sim->def.stepper == PERP_EVENT) {
         return pp_sim_event_drive(sim, body.i);
+    }
+    if (held && sim->parts.done) {
+        return sim->parts.driven[body.i];
     }
     if (!held || !s->solved) {
         return out;

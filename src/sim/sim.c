@@ -180,6 +180,7 @@ void perp_sim_destroy(perp_sim *sim)
         pp_arena_destroy(sim->found.arena[0]);
         pp_arena_destroy(sim->found.arena[1]);
         pp_arena_destroy(sim->scratch);
+        pp_arena_destroy(sim->parts.arena);
         pp_arena_destroy(sim->arena);
         pp_arena_destroy(sim->memory);
         pp_free(&env, sim, sizeof *sim);
@@ -261,8 +262,9 @@ void perp_body_apply(perp_sim *sim, perp_body body, perp_wrench F_W)
 
 const perp_contact *perp_sim_contacts(const perp_sim *sim, int *count)
 {
+    bool parts = sim->parts.done;
     if (count) {
-        *count = sim->contact_count;
+        *count = parts ? sim->parts.contacts : sim->contact_count;
     }
-    return sim->contacts;
+    return parts ? sim->parts.contact : sim->contacts;
 }

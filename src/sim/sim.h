@@ -46,7 +46,26 @@ typedef struct pp_warm {
     int count;   // friction rows
     int unused;  // saved states have no padding: equal sims save equal bytes
     double pn, pt[5];
+    double hold[3];  // what a sticking contact left behind, in the world [m]          theory (P17)
 } pp_warm;
+
+// What makes a part of a step be divided again.
+typedef enum pp_parts_stop {
+    PP_PARTS_ALL,     // impacts that follow each other, and what forces it
+    PP_PARTS_FORCED,  // no answer, or something is let through
+    PP_PARTS_NONE,    // nothing: what is left goes without restitution
+} pp_parts_stop;
+
+// Sums over the parts of a step that was divided.
+typedef struct pp_parts_sum {
+    pp_parts_stop stop;
+    bool done;            // the last step was divided, and this is what it left
+    int count, contacts;  // parts, contacts
+    pp_arena *arena;      // NULL: no step was divided yet
+    perp_contact *contact;
+    perp_joint_state *joint;  // joints: their impulses
+    perp_wrench *driven;      // bodies
+} pp_parts_sum;
 
 struct perp_sim {
     perp_env env;
@@ -68,10 +87,11 @@ struct perp_sim {
     pp_step step;
     pp_found found;
     pp_warm *warm;  // of the last step, in heap memory that grows
-    int warm_count, warm_capacity;
+    int warm_count, warm_capacity, contact_count, contact_capacity;
     perp_contact *contacts;
-    int contact_count, contact_capacity;
     perp_step_info info;
+    double whole;  // length of the step, of which a part may be under way [s]
+    pp_parts_sum parts;
     double deadline;  // of the step's solvers, by pp_seconds(); 0: none
     bool projected;   // the state was moved to fit, as the remark says; until the next step
     perp_error error;

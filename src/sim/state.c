@@ -92,7 +92,7 @@ typedef struct header {
     double t;
 } header;
 
-static const uint64_t MAGIC = 0x7065727053544133ull;
+static const uint64_t MAGIC = 0x7065727053544134ull;
 
 // q, nu and turns lie behind each other.
 static size_t state_bytes(const perp_model *m)

@@ -3,15 +3,15 @@
 //
 // perp_step: the pipeline as a table of contents. A step is a transaction: nothing of the state changes
 // before commit().
-#include "sim/sim.h"
+#include "sim/parts.h"
 
 #include <math.h>
 #include <string.h>
 
 static pp_scheme scheme_of(const perp_sim *sim)
 {
-    return (pp_scheme){sim->def.stepper, sim->def.friction, sim->def.impact, sim->def.facets,
-                       sim->def.theta};
+    return (pp_scheme){sim->def.stepper, sim->def.friction, sim->def.impact,
+                       sim->def.facets,  sim->def.theta,    sim->whole};
 }
 
 // Without inertia: a small mass keeps what nothing pushes where it is, and no momentum is carried over.
@@ -65,8 +65,9 @@ static perp_status find_gaps(perp_sim *sim)
         bool exact = sim->def.stepper == PERP_STEWART_TRINKLE;
         status = pp_gaps_aim(&s->gap, sim->model, &s->kin, reach, exact, sim->arena);
     }
-    return status < 0 ? status
-                      : pp_gaps_keep(&s->gap, sim->model, &s->kin, sim->def.margin, sim->arena);
+    status = status < 0 ? status
+                        : pp_gaps_keep(&s->gap, sim->model, &s->kin, sim->def.margin, sim->arena);
+    return status < 0 ? status : pp_sim_still(sim);
 }
 
 static bool closes_exactly(const perp_sim *sim)
@@ -101,6 +102,9 @@ static perp_status find_rows(perp_sim *sim, const double *nu, double h)
     }
     perp_status status =
         pp_rows_run(&s->row, m, &s->kin, &s->kin, &s->gap, scheme_of(sim), sim->arena);
+    if (status >= 0) {
+        pp_sim_hold(sim);
+    }
     if (status >= 0 && closes_exactly(sim) && !sim->tree) {
         status = guess_bend(sim);
     }
@@ -289,6 +293,28 @@ static double theta_of(const perp_sim *sim)
     return sim->def.stepper == PERP_MOREAU_JEAN ? sim->def.theta : 1.0;
 }
 
+perp_status pp_sim_solve_again(perp_sim *sim, const double *nu, double h)
+{
+    perp_status status = find_rows(sim, sim->now.nu, h);
+    return status < 0 ? status : solve_middle(sim, nu, h);
+}
+
+// The answer, unless the step has to be divided: then part < h, and the first part that it has.
+static perp_status solve_impacts(perp_sim *sim, const double *nu, double h, double *part)
+{
+    *part = pp_sim_divide_before(sim, h);
+    if (*part < h) {
+        return PERP_OK;
+    }
+    perp_status status = solve_middle(sim, nu, h);
+    *part = pp_sim_divide_after(sim, h, status);
+    if (*part < h) {
+        return PERP_OK;
+    }
+    perp_status tempered = status < 0 ? status : pp_sim_temper(sim, nu, h);
+    return tempered < 0 ? tempered : status;
+}
+
 // Places at the end of the step, with the velocities of the answer.
 static perp_status place(perp_sim *sim, double h)
 {
@@ -474,12 +500,13 @@ static bool is_worthless(const perp_certificate *c)
            c->relative[PERP_JUDGED_ENERGY] > WORTHLESS;
 }
 
-static perp_status certify(perp_sim *sim, const double *nu)
+static perp_status certify(perp_sim *sim, const double *nu, double h, double *part)
 {
     const pp_step *s = &sim->step;
     bool quasistatic = sim->def.stepper == PERP_QUASISTATIC;
     perp_status found = find_end(sim);
-    if (found < 0) {
+    *part = found < 0 ? h : pp_sim_divide_end(sim, h);
+    if (found < 0 || *part < h) {
         return found;
     }
     pp_gaps acting = {s->gap.count, s->acted ? s->acted : s->gap.contact};
@@ -513,6 +540,10 @@ static perp_status certify(perp_sim *sim, const double *nu)
         pp_hold(c, &sim->def.limits, PERP_JUDGED_RESIDUAL, s->middle_off, e.slack * s->middle_size);
         c->passed = pp_certificate_passes(c);
     }
+    *part = status < 0 ? h : pp_sim_divide_judged(sim, h);
+    if (*part < h) {
+        return PERP_OK;
+    }
     if (status >= 0 && is_worthless(&sim->info.certificate)) {
         pp_print(
             sim->info.remark, sizeof sim->info.remark,
@@ -526,7 +557,7 @@ static perp_status certify(perp_sim *sim, const double *nu)
 }
 
 // The only place that changes the state.
-static void commit(perp_sim *sim)
+void pp_sim_commit(perp_sim *sim)
 {
     pp_state old = sim->now;
     sim->now = sim->next;
@@ -563,11 +594,48 @@ static perp_status fail(perp_sim *sim, perp_status status)
 
 // A list of stages: what the checker counts are the branches inside STAGE.
 // NOLINTNEXTLINE(readability-function-cognitive-complexity)
+perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
+{
+    pp_step *s = &sim->step;
+    perp_status status = PERP_OK;
+    pp_arena_reset(sim->arena);
+    *s = (pp_step){0};
+    sim->info = (perp_step_info){.parts = 1};
+    if (sim->def.stepper == PERP_EVENT) {
+        sim->info.status = status = pp_sim_event_step(sim, h);
+        return status < 0 ? fail(sim, status) : status;
+    }
+    const double *nu = old_velocities(sim);
+    if (sim->model->nv > 0 && !nu) {
+        return fail(sim, PERP_ERR_MEMORY);
+    }
+    double clock = pp_seconds();
+    // clang-format off
+    STAGE(KINEMATICS, kinematics(sim, h));                                            // X_WB M p_ext
+    STAGE(GAP,        find_gaps(sim));                                                // psi n
+    STAGE(CONSTRAINT, find_rows(sim, sim->now.nu, h)); // Wb Wn Wf
+    if (sim->def.max_seconds > 0.0 && sim->deadline == 0.0) {
+        sim->deadline = clock + sim->def.max_seconds;
+    }
+    STAGE(SOLVE,      solve_impacts(sim, nu, h, part));                                                // A b z
+    if (*part < h) {
+        return PERP_OK;
+    }
+    note_overlap(sim);
+    STAGE(INTEGRATE,  integrate(sim, nu, h));                                             // nu q
+    STAGE(CERTIFY,    certify(sim, nu, h, part));                                              // what is true
+    // clang-format on
+    if (*part < h) {
+        return PERP_OK;
+    }
+    s->solved = true;
+    sim->info.status = status;
+    return status;
+}
+
 perp_status perp_step(perp_sim *sim, double h)
 {
     const perp_model *m = sim->model;
-    pp_step *s = &sim->step;
-    perp_status status = PERP_OK;
     if (!(h > 0.0) || !isfinite(h)) {
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "step: h must be positive, got %g", h);
     }
@@ -579,37 +647,18 @@ perp_status perp_step(perp_sim *sim, double h)
                        "applied",
                        name);
     }
-    pp_arena_reset(sim->arena);
-    *s = (pp_step){0};
-    sim->info = (perp_step_info){0};
-    sim->projected = false;
+    sim->projected = sim->parts.done = false;
+    sim->parts.stop = PP_PARTS_ALL;
+    sim->whole = h;
+    sim->deadline = 0.0;
     sim->error.text[0] = '\0';
-    if (sim->def.stepper == PERP_EVENT) {
-        status = pp_sim_event_step(sim, h);
-        if (status < 0) {
-            return fail(sim, status);
-        }
-        commit(sim);
-        sim->info.status = status;
-        return status;
+    double part = h;
+    perp_status status = pp_sim_attempt(sim, h, &part);
+    if (status >= 0 && part < h) {
+        return pp_sim_take_parts(sim, h, part);
     }
-    const double *nu = old_velocities(sim);
-    if (m->nv > 0 && !nu) {
-        return fail(sim, PERP_ERR_MEMORY);
+    if (status >= 0) {
+        pp_sim_commit(sim);
     }
-    double clock = pp_seconds();
-    // clang-format off
-    STAGE(KINEMATICS, kinematics(sim, h));                                            // X_WB M p_ext
-    STAGE(GAP,        find_gaps(sim));                                                // psi n
-    STAGE(CONSTRAINT, find_rows(sim, sim->now.nu, h)); // Wb Wn Wf
-    sim->deadline = sim->def.max_seconds > 0.0 ? clock + sim->def.max_seconds : 0.0;
-    STAGE(SOLVE,      solve_middle(sim, nu, h));                                                // A b z
-    note_overlap(sim);
-    STAGE(INTEGRATE,  integrate(sim, nu, h));                                             // nu q
-    STAGE(CERTIFY,    certify(sim, nu));                                              // what is true
-    // clang-format on
-    commit(sim);
-    s->solved = true;
-    sim->info.status = status;
     return status;
 }

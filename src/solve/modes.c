@@ -213,7 +213,7 @@ double pp_modes_look(pp_modes *s)
         double pn = r->out->pn[i];
         c->u[0] = pp_row_rate(r->model, c->n, s->nu) + c->n->bias;
         for (int k = 0; k < c->size; k++) {
-            c->u[k + 1] = pp_row_rate(r->model, &c->t[k], s->nu);
+            c->u[k + 1] = pp_row_rate(r->model, &c->t[k], s->nu) + c->t[k].bias;
         }
         double error = set_mode(s, c, pn, impulses_t(s, c));
         worst = error > worst || isnan(error) ? error : worst;

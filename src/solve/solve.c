@@ -93,27 +93,43 @@ static bool keep_compression(pp_run *r, double *back)
     return true;
 }
 
-// Poisson's hypothesis: after compression the contacts that bounce give back e times their impulse, and
-// a second problem keeps everything else from being violated.                           theory (P9)
+// The share of its compression that a contact gives back. Forces are put right as for Newton's law: when they
+// have acted, the contact's own approach leaves at the rate of (P14).
+static double share_back(const pp_run *r, const pp_row *row)
+{
+    if (!row->bounces) {
+        return row->restitution;
+    }
+    double push = pp_row_push(r->model, r->kin, row);
+    return fmax((row->rebound - push) / -row->before, 0.0);
+}
+
+// Every contact that carried more compression than what rests gives its share of it back.
+static void give_back(const pp_run *r, double *back)
+{
+    const pp_rows *rows = r->rows;
+    for (int i = 0; i < rows->nn; i++) {
+        const pp_row *row = &rows->n[i];
+        double p = r->out->pn[i];
+        bool closed = row->bounces || row->value <= pp_closed_gap(r->model);
+        if (row->restitution > 0.0 && closed && p > 0.0 &&
+            p * pp_row_mobility(r->model, r->kin->mass, row) > row->rest) {
+            back[i] = share_back(r, row) * p;
+        }
+    }
+}
+
+// Poisson's hypothesis: after compression every contact that carried it gives back e times its impulse, and
+// a second problem, with the forces, keeps everything else from being violated.         theory (P9)
 static perp_status restitute(pp_run *r)
 {
     const pp_rows *rows = r->rows;
     double *slack = PP_ZEROS(r->arena, double, rows->ng),
            *back = PP_ZEROS(r->arena, double, rows->nn);
-    bool any = false;
     if (!slack || !back) {
         return PERP_ERR_MEMORY;
     }
-    for (int i = 0; i < rows->nn; i++) {
-        const pp_row *row = &rows->n[i];
-        if (row->restitution > 0.0 && row->before < -row->rest && r->out->pn[i] > 0.0) {
-            back[i] = row->restitution * r->out->pn[i];
-            any = true;
-        }
-    }
-    if (!any) {
-        return PERP_OK;
-    }
+    give_back(r, back);
     if (!keep_compression(r, back)) {
         return PERP_ERR_MEMORY;
     }
@@ -122,6 +138,9 @@ static perp_status restitute(pp_run *r)
     }
     for (int g = 0; g < rows->ng; g++) {
         slack[g] = rows->group[g].mu * back[rows->group[g].n];
+    }
+    for (int i = 0; i < rows->nm; i++) {
+        r->out->pm[i] = 0.0;  // motors and dry friction are forces: of the second problem
     }
     perp_status status = pp_run_delassus(r);
     if (status < 0) {
@@ -178,7 +197,8 @@ static perp_status solve_form(pp_run *r, perp_form form)
     return status;
 }
 
-static perp_status solve_rows(pp_run *r)
+// One problem, in the form that suits it.
+static perp_status solve_once(pp_run *r)
 {
     perp_form form = choose(r);
     perp_status status = solve_form(r, form);
@@ -186,12 +206,38 @@ static perp_status solve_rows(pp_run *r)
     if (status < 0 && status != PERP_ERR_MEMORY && !named) {
         status = pp_run_prove_jam(r, status);
     }
-    if (status >= 0 && r->options->impact == PERP_IMPACT_POISSON) {
-        pp_run_close(r);
-        perp_status second = restitute(r);
-        status = second != PERP_OK ? second : status;
-    }
     return status;
+}
+
+static bool strikes(const pp_run *r)
+{
+    bool any = false;
+    for (int i = 0; i < r->rows->nn && r->options->impact == PERP_IMPACT_POISSON; i++) {
+        any = any || r->rows->n[i].bounces;
+    }
+    return any;
+}
+
+// Compression is over before forces have done anything: its problem is without them.
+static perp_status solve_rows(pp_run *r)
+{
+    if (!strikes(r)) {
+        return solve_once(r);
+    }
+    const pp_kinematics *kin = r->kin;
+    pp_kinematics bare = *kin;
+    bare.p_ext = PP_ZEROS(r->arena, double, r->model->nv);
+    if (r->model->nv > 0 && !bare.p_ext) {
+        return PERP_ERR_MEMORY;
+    }
+    r->kin = &bare;
+    perp_status status = solve_once(r);
+    if (status >= 0) {
+        pp_run_close(r);
+    }
+    r->kin = kin;
+    perp_status second = status < 0 ? status : restitute(r);
+    return second != PERP_OK ? second : status;
 }
 
 // Spread impulses must not change the motion, and obey the laws as well as the solver's; where rounding

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-static const pp_scheme SCHEME = {PERP_STEWART_TRINKLE, PERP_FRICTION_COULOMB, PERP_IMPACT_NEWTON, 8,
-                                 0.5};
+static const pp_scheme SCHEME = {
+    PERP_STEWART_TRINKLE, PERP_FRICTION_COULOMB, PERP_IMPACT_NEWTON, 8, 0.5, 0.0};
 
 typedef struct look {
     pp_kinematics kin;

@@ -28,6 +28,7 @@ static void follow(track *out, const char *scene, method how, double h, double u
     shot_open(&s, scene);
     s.def.stepper = how.stepper;
     s.def.coordinates = how.coordinates;
+    s.def.limits.gap = 1.0;  // no step is divided to keep overlaps small: the order is the scheme's
     s.h = h;
     shot_start(&s);
     perp_state_size(s.sim, &out->nq, NULL);

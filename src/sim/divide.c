@@ -1,0 +1,436 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a step has to be divided, and restitution that would create energy.             theory (P16)
+//
+// A step knows contacts where it starts: one impact of a body within it is what the rows can say. What the
+// answer shows decides whether there were more:
+//
+//   - a contact pushes across a gap that is wider than the smaller body: on its way that one turns, or flies past;
+//   - no velocity satisfies the rows, and some of them are impacts: walls on both sides of a fast body;
+//   - a contact is let through, deeper than the certificate allows: schemes that see only what touches;
+//   - an open contact with restitution stopped what an impact of the same step had thrown at it.
+//
+//   - bodies that turned overlap at the end, deeper than the certificate allows, which no row had seen.
+//
+// Then the step ends where the first gap closes; from a state that touches it is shortened until nothing else
+// is in reach.
+#include "sim/parts.h"
+
+#include <math.h>
+
+enum { SWEEPS = 16, SHORTER = 8, QUARTER = 4, JUDGED = 64, HALVINGS = 12 };
+
+static const double SHORTEST = 1e-6;      // part of a step
+static const double BRIEF = 1.0 / 512.0;  // part of a step
+static const double ENERGY = 1e-9;        // of the work of impacts: rounding
+
+// Velocity of a point of a body, for velocities nu of the free bodies.
+static perp_vec3 velocity_at(const perp_sim *sim, int body, perp_vec3 point, const double *nu)
+{
+    const pp_body *b = &sim->model->body[body];
+    const pp_frame *f = &sim->step.kin.body[body];
+    double all[PP_BODY_NV] = {0.0};
+    if (b->nv == 0) {
+        return pp_point_velocity(f, point);
+    }
+    for (int k = 0; k < b->nv; k++) {
+        all[b->axis[k]] = nu[b->at + k];
+    }
+    return pp_add(pp_vec(all[0], all[1], all[2]),
+                  pp_cross(pp_vec(all[3], all[4], all[5]), pp_sub(point, f->p)));
+}
+
+// Rate of a gap for velocities nu.
+static double gap_rate(const perp_sim *sim, const pp_contact *c, const double *nu)
+{
+    perp_vec3 a = velocity_at(sim, sim->model->shape[c->a].body, c->point, nu);
+    perp_vec3 b = velocity_at(sim, sim->model->shape[c->b].body, c->point, nu);
+    return pp_dot3(c->n, pp_sub(b, a));
+}
+
+// Velocities without contacts and joints: nu_l + M^-1 p_ext.
+static double *free_velocities(perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    double *nu = PP_ARRAY(sim->arena, double, m->nv);
+    if (nu) {
+        pp_masses_solve(m, sim->step.kin.mass, sim->step.kin.p_ext, nu);
+        pp_axpy(m->nv, 1.0, sim->now.nu, nu);
+    }
+    return nu;
+}
+
+static double share_of_end(const perp_sim *sim)
+{
+    return sim->def.stepper == PERP_MOREAU_JEAN ? sim->def.theta : 1.0;
+}
+
+// When a gap is down to `left`, with the speed of now and what forces add, as the scheme moves bodies:
+// gap - u t - theta a t^2 = left. HUGE_VAL: never, or not within h.
+static double time_to_close(const perp_sim *sim, const pp_contact *c, const double *free_nu,
+                            double left, double h)
+{
+    double u = -gap_rate(sim, c, sim->now.nu), way = c->gap - left;
+    double a = share_of_end(sim) * (-gap_rate(sim, c, free_nu) - u) / h;
+    double under = u * u + 4.0 * a * way;
+    double divisor = under >= 0.0 ? u + sqrt(under) : 0.0;
+    double t = divisor > 0.0 ? 2.0 * way / divisor : HUGE_VAL;
+    return t < h ? t : HUGE_VAL;
+}
+
+// What is left of a gap where a part ends: the contact must not act in it, and has to in the next one. Schemes
+// that see only what touches want it closed.
+static double left_open(const perp_sim *sim, const pp_contact *c)
+{
+    bool sees = sim->def.stepper == PERP_STEWART_TRINKLE ||
+                (sim->def.stepper == PERP_ANITESCU_POTRA && c->restitution > 0.0);
+    return (sees ? 0.25 : -0.25) * pp_closed_gap(sim->model);
+}
+
+// The first open contact to close faster than what rests.
+static double first_impact(const perp_sim *sim, const double *free_nu, double h)
+{
+    const pp_gaps *gaps = &sim->step.gap;
+    double touch = pp_closed_gap(sim->model), first = HUGE_VAL;
+    double rest = 2.0 * sim->whole * pp_length(sim->model->gravity);
+    for (int i = 0; i < gaps->count; i++) {
+        const pp_contact *c = &gaps->contact[i];
+        bool fast = c->gap > touch && gap_rate(sim, c, free_nu) < -rest;
+        first = fast ? fmin(first, time_to_close(sim, c, free_nu, left_open(sim, c), h)) : first;
+    }
+    return first;
+}
+
+// The smaller of two shapes; HUGE_VAL where neither has a size.
+static double size_of(const perp_model *m, const pp_contact *c)
+{
+    double a = m->shape[c->a].size, b = m->shape[c->b].size;
+    return fmin(a > 0.0 ? a : HUGE_VAL, b > 0.0 ? b : HUGE_VAL);
+}
+
+// A contact that acts, or is about to, across a gap wider than its smaller body.
+static bool acts_from_afar(const perp_sim *sim, const double *pn)
+{
+    const pp_rows *rows = &sim->step.row;
+    for (int i = 0; i < rows->nc; i++) {
+        const pp_row *row = &rows->n[i];
+        if ((pn ? pn[i] > 0.0 : row->bounces) && row->value > pp_closed_gap(sim->model) &&
+            row->value > size_of(sim->model, &sim->step.gap.contact[rows->contact[i]])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Deeper than the certificate allows, and deeper than it was.
+static bool too_deep(const perp_sim *sim, const pp_contact *c, double gap, double then)
+{
+    double limit = sim->def.limits.gap;
+    double most = limit > 0.0 ? limit : pp_scale_overlap(sim->model, c->a, c->b);
+    return then < -most && then < gap - 0.01 * most;
+}
+
+static bool lets_through(const perp_sim *sim, double h)
+{
+    const pp_gaps *gaps = &sim->step.gap;
+    double theta = share_of_end(sim);
+    for (int i = 0; sim->def.stepper != PERP_STEWART_TRINKLE && i < gaps->count; i++) {
+        const pp_contact *c = &gaps->contact[i];
+        double rate = (1.0 - theta) * gap_rate(sim, c, sim->now.nu) +
+                      theta * gap_rate(sim, c, sim->step.answer.nu);
+        if (too_deep(sim, c, c->gap, c->gap + h * rate)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool any_bounces(const pp_rows *rows)
+{
+    for (int i = 0; i < rows->nn; i++) {
+        if (rows->n[i].bounces) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Marks the bodies of a row when one of them is marked, or `first` says so; true when that is news.
+static bool mark(const pp_row *row, bool first, bool *hit)
+{
+    bool news = false, marked = first;
+    for (int k = 0; k < row->count; k++) {
+        marked = marked || hit[row->body[k]];
+    }
+    for (int k = 0; marked && k < row->count; k++) {
+        news = news || !hit[row->body[k]];
+        hit[row->body[k]] = true;
+    }
+    return news;
+}
+
+// Bodies that impacts of the step act on, at once or through contacts and joints.
+static void mark_hit(const pp_step *s, bool *hit)
+{
+    const pp_rows *rows = &s->row;
+    bool news = true;
+    for (int sweep = 0; news && sweep < SWEEPS; sweep++) {
+        news = false;
+        for (int i = 0; i < rows->nn; i++) {
+            news = (s->answer.pn[i] > 0.0 && mark(&rows->n[i], rows->n[i].bounces, hit)) || news;
+        }
+        for (int i = 0; i < rows->nb; i++) {
+            news = mark(&rows->b[i], false, hit) || news;
+        }
+    }
+}
+
+// An open contact with restitution that stopped what an impact had set in motion. What it met is at most its
+// own impulse's share away from what it left.
+static bool knocks_on(perp_sim *sim)
+{
+    const pp_step *s = &sim->step;
+    const pp_rows *rows = &s->row;
+    double touch = pp_closed_gap(sim->model);
+    bool *hit = any_bounces(rows) ? PP_ZEROS(sim->arena, bool, sim->model->bodies) : NULL;
+    if (!hit) {
+        return false;
+    }
+    mark_hit(s, hit);
+    for (int i = 0; i < rows->nn; i++) {
+        const pp_row *row = &rows->n[i];
+        double pn = s->answer.pn[i];
+        if (row->bounces || !(row->restitution > 0.0) || row->value <= touch || !(pn > 0.0)) {
+            continue;
+        }
+        double met = pp_row_rate(sim->model, row, s->answer.nu) -
+                     pn * pp_row_mobility(sim->model, s->kin.mass, row);
+        for (int k = 0; met < -row->rest && k < row->count; k++) {
+            if (hit[row->body[k]]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool share_body(const pp_row *a, const pp_row *b)
+{
+    for (int i = 0; i < a->count; i++) {
+        for (int k = 0; k < b->count; k++) {
+            if (a->body[i] == b->body[k]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// When a body that bounces off at the start of the step closes its next gap, by what that impact alone would do;
+// HUGE_VAL: not in this step. A free body without restitution may be stopped where it is met: that is no
+// reason.
+static double next_impact(const perp_sim *sim, double h)
+{
+    const perp_model *m = sim->model;
+    const pp_rows *rows = &sim->step.row;
+    double touch = pp_closed_gap(sim->model), first = HUGE_VAL;
+    for (int i = 0; sim->def.stepper != PERP_MOREAU_JEAN && i < rows->nc; i++) {
+        const pp_row *row = &rows->n[i];
+        double mobility = row->bounces ? pp_row_mobility(m, sim->step.kin.mass, row) : 0.0;
+        double p = mobility > 0.0 ? -(1.0 + row->restitution) * row->before / mobility : 0.0;
+        for (int j = 0; p > 0.0 && j < rows->nc; j++) {
+            const pp_row *next = &rows->n[j];
+            if (j == i || next->value <= touch || !share_body(row, next) ||
+                (next->restitution == 0.0 && next->count > 1)) {
+                continue;
+            }
+            double rate = next->before + p * pp_row_coupling(m, sim->step.kin.mass, next, row);
+            double t = rate < -next->rest ? (next->value - 0.25 * touch) / -rate : HUGE_VAL;
+            first = t < h ? fmin(first, t) : first;
+        }
+    }
+    return first;
+}
+
+// Where the first gap closes, or shorter; h: nowhere.
+static double shorten(perp_sim *sim, double h, bool impacts)
+{
+    const double *free_nu = free_velocities(sim);
+    double first = free_nu ? first_impact(sim, free_nu, h) : HUGE_VAL;
+    first = first < h ? first : next_impact(sim, h);
+    if (first < h) {
+        return first;
+    }
+    return impacts && h > SHORTEST * SHORTER * sim->whole ? h / SHORTER : h;
+}
+
+static bool may_divide(const perp_sim *sim)
+{
+    return sim->def.stepper != PERP_QUASISTATIC && sim->parts.stop != PP_PARTS_NONE;
+}
+
+// The same for schemes without rows of open contacts: an impact of the step closes one with restitution.
+static bool runs_into(const perp_sim *sim, double h)
+{
+    const pp_gaps *gaps = &sim->step.gap;
+    double theta = share_of_end(sim), touch = pp_closed_gap(sim->model);
+    double rest = 2.0 * sim->whole * pp_length(sim->model->gravity);
+    if (sim->def.stepper == PERP_STEWART_TRINKLE || !any_bounces(&sim->step.row)) {
+        return false;
+    }
+    for (int i = 0; i < gaps->count; i++) {
+        const pp_contact *c = &gaps->contact[i];
+        double before = gap_rate(sim, c, sim->now.nu),
+               after = gap_rate(sim, c, sim->step.answer.nu);
+        double end = c->gap + h * ((1.0 - theta) * before + theta * after);
+        if (c->restitution > 0.0 && c->gap > touch && end < -touch && after < -rest) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The theta method moves bodies with the mean of the velocities before and after an impact: what bounces stays
+// where it is for the part. In a step that is divided that part is short.
+static bool too_long(const perp_sim *sim, double h)
+{
+    return sim->def.stepper == PERP_MOREAU_JEAN && h > BRIEF * sim->whole && h < sim->whole;
+}
+
+double pp_sim_divide_before(perp_sim *sim, double h)
+{
+    if (!may_divide(sim) || !any_bounces(&sim->step.row)) {
+        return h;
+    }
+    if (too_long(sim, h)) {
+        double first = shorten(sim, h, false);
+        return first < h ? first : BRIEF * sim->whole;
+    }
+    bool divides =
+        acts_from_afar(sim, NULL) || (sim->parts.stop == PP_PARTS_ALL && next_impact(sim, h) < h);
+    return divides ? shorten(sim, h, false) : h;
+}
+
+double pp_sim_divide_after(perp_sim *sim, double h, perp_status solved)
+{
+    if (!may_divide(sim) || solved == PERP_ERR_MEMORY) {
+        return h;
+    }
+    if (solved < 0) {
+        return shorten(sim, h, any_bounces(&sim->step.row));
+    }
+    bool afar = acts_from_afar(sim, sim->step.answer.pn);
+    bool knocks = sim->parts.stop == PP_PARTS_ALL && (knocks_on(sim) || runs_into(sim, h));
+    return afar || knocks || lets_through(sim, h) ? shorten(sim, h, knocks || !afar) : h;
+}
+
+// How deep two shapes overlapped where the step started, 0 or less.
+static double deepest(const pp_gaps *gaps, const pp_contact *of)
+{
+    double gap = 0.0;
+    for (int i = 0; i < gaps->count; i++) {
+        const pp_contact *c = &gaps->contact[i];
+        gap = c->a == of->a && c->b == of->b ? fmin(gap, c->gap) : gap;
+    }
+    return gap;
+}
+
+double pp_sim_divide_end(perp_sim *sim, double h)
+{
+    const pp_gaps *end = &sim->found.gaps;
+    bool deeper = false;
+    for (int i = 0; may_divide(sim) && !deeper && i < end->count; i++) {
+        const pp_contact *c = &end->contact[i];
+        deeper =
+            too_deep(sim, c, 0.0, c->gap) && too_deep(sim, c, deepest(&sim->step.gap, c), c->gap);
+    }
+    return deeper && h > SHORTEST * QUARTER * sim->whole ? h / QUARTER : h;
+}
+
+// Something went through something on the way, or turned by more than a rotation tells: shorter, within reason.
+double pp_sim_divide_judged(perp_sim *sim, double h)
+{
+    const double *over = sim->info.certificate.relative;
+    bool off = over[PERP_JUDGED_PATH] > 1.0 || over[PERP_JUDGED_MOTION] > 1.0;
+    return may_divide(sim) && off && h > sim->whole / JUDGED ? h / QUARTER : h;
+}
+
+// ── Energy ───────────────────────────────────────────────────────────────────────────────────────
+
+// Work of the rows' impulses along the mean of velocities `from` and those of the answer, less what pushing
+// overlaps apart puts in.
+static double work_of(const perp_sim *sim, const double *from, double *of_impacts)
+{
+    const pp_step *s = &sim->step;
+    const pp_rows *rows = &s->row;
+    double sum = 0.0;
+    *of_impacts = 0.0;
+    for (int i = 0; i < rows->nn; i++) {
+        const pp_row *row = &rows->n[i];
+        double p = s->answer.pn[i], rate = pp_row_rate(sim->model, row, from);
+        double open = row->bounces || row->value >= 0.0 ? 0.0 : fmin(row->bias, 0.0);
+        sum += p * (0.5 * (rate + pp_row_rate(sim->model, row, s->answer.nu)) + open);
+        *of_impacts += p * fabs(rate);
+    }
+    for (int i = 0; i < rows->nt; i++) {
+        const pp_row *row = &rows->t[i];
+        double rate = pp_row_rate(sim->model, row, from);
+        sum += s->answer.pt[i] * 0.5 * (rate + pp_row_rate(sim->model, row, s->answer.nu));
+    }
+    return sum;
+}
+
+// As (P13) counts it; 0 where it is rounding.
+static double created(const perp_sim *sim, const double *free_nu)
+{
+    double scale, other, made = work_of(sim, free_nu, &scale);
+    made = made > 0.0 ? fmin(made, work_of(sim, sim->now.nu, &other)) : made;
+    return made > ENERGY * scale ? made : 0.0;
+}
+
+static void set_restitution(perp_sim *sim, const double *e, double share)
+{
+    for (int i = 0; i < sim->step.gap.count; i++) {
+        sim->step.gap.contact[i].restitution = share * e[i];
+    }
+}
+
+perp_status pp_sim_still(perp_sim *sim)
+{
+    for (int i = 0; sim->parts.stop == PP_PARTS_NONE && i < sim->step.gap.count; i++) {
+        sim->step.gap.contact[i].restitution = 0.0;
+    }
+    return PERP_OK;
+}
+
+perp_status pp_sim_temper(perp_sim *sim, const double *nu, double h)
+{
+    pp_gaps *gaps = &sim->step.gap;
+    bool impacts = sim->def.stepper != PERP_QUASISTATIC && any_bounces(&sim->step.row);
+    const double *free_nu = impacts ? free_velocities(sim) : NULL;
+    double made = free_nu ? created(sim, free_nu) : 0.0, low = 0.0, high = 1.0;
+    double *e = made > 0.0 ? PP_ARRAY(sim->arena, double, gaps->count) : NULL;
+    if (!e) {
+        return (impacts && !free_nu) || made > 0.0 ? PERP_ERR_MEMORY : PERP_OK;
+    }
+    for (int i = 0; i < gaps->count; i++) {
+        e[i] = gaps->contact[i].restitution;
+    }
+    perp_status status = PERP_OK;
+    for (int k = 0; k <= HALVINGS && status != PERP_ERR_MEMORY; k++) {
+        double share = k == HALVINGS ? low : 0.5 * (low + high);
+        set_restitution(sim, e, share);
+        status = pp_sim_solve_again(sim, nu, h);
+        bool holds = status >= 0 && !(created(sim, free_nu) > 0.0);
+        *(holds ? &low : &high) = share;
+    }
+    if (status >= 0) {
+        sim->info.tempered = true;
+        pp_print(sim->info.remark, sizeof sim->info.remark,
+                 "restitution as given would have created %.3g J: %.4g of it acts, which creates "
+                 "none",
+                 made, low);
+    }
+    return status;
+}

@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A step in parts, each of them a step of the scheme with a certificate of its own: all or none. What the user
+// reads of the step is their sum, the worst certificate included.                       theory (P16)
+#include "sim/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    FEWEST = 16,   // attempts after which impacts that follow each other are taken as they come,
+    WORK = 20000,  // or so many contacts in all of them
+    KNOCKS = 512,
+    MOST = 1024,  // attempts after which the rest is one part without restitution
+};
+
+// ── Sums ─────────────────────────────────────────────────────────────────────────────────────────
+
+static bool same_point(const perp_contact *a, const perp_contact *b)
+{
+    return a->a.i == b->a.i && a->b.i == b->b.i && a->feature == b->feature;
+}
+
+static void add_contact(perp_contact *to, const perp_contact *c)
+{
+    to->pn += c->pn;
+    to->pf_W = pp_add(to->pf_W, c->pf_W);
+    to->moment_W = pp_add(to->moment_W, c->moment_W);
+    if (to->mode == PERP_OPEN) {
+        to->mode = c->mode;
+    }
+}
+
+// The contacts of this part, then those that carried something in earlier ones and are gone.
+static perp_status add_contacts(perp_sim *sim)
+{
+    pp_parts_sum *sum = &sim->parts;
+    int count = sim->contact_count, next = 0;
+    perp_contact *all = PP_ARRAY(sum->arena, perp_contact, (size_t)count + (size_t)sum->contacts);
+    if (!all) {
+        return PERP_ERR_MEMORY;
+    }
+    if (count > 0) {
+        memcpy(all, sim->contacts, (size_t)count * sizeof *all);
+    }
+    for (int i = 0; i < sum->contacts; i++) {
+        const perp_contact *old = &sum->contact[i];
+        int looked = 0;
+        for (; looked < sim->contact_count; looked++, next++) {
+            next = next < sim->contact_count ? next : 0;
+            if (same_point(&all[next], old)) {
+                break;
+            }
+        }
+        if (looked < sim->contact_count) {
+            add_contact(&all[next], old);
+        } else if (old->pn > 0.0) {
+            all[count++] = *old;
+        }
+    }
+    sum->contact = all;
+    sum->contacts = count;
+    return PERP_OK;
+}
+
+static void add_wrench(perp_wrench *to, perp_wrench w)
+{
+    to->f = pp_add(to->f, w.f);
+    to->tau = pp_add(to->tau, w.tau);
+}
+
+// Impulses of joints and drives.
+static void add_impulses(perp_sim *sim)
+{
+    pp_parts_sum *sum = &sim->parts;
+    for (int i = 0; i < sim->model->joints; i++) {
+        perp_joint_state part = perp_sim_joint(sim, (perp_joint){i});
+        perp_joint_state *to = &sum->joint[i];
+        add_wrench(&to->impulse_b, part.impulse_b);
+        to->drive += part.drive;
+        to->limit += part.limit;
+        to->redundant = to->redundant || part.redundant;
+    }
+    for (int i = 0; i < sim->model->bodies; i++) {
+        add_wrench(&sum->driven[i], perp_body_drive_impulse(sim, (perp_body){i}));
+    }
+}
+
+static void add_effort(perp_effort *to, const perp_effort *part)
+{
+    to->solvers += part->solvers;
+    to->factorisations += part->factorisations;
+    to->fill = fmax(to->fill, part->fill);
+    to->flops = fmax(to->flops, part->flops);
+    to->seconds_joints += part->seconds_joints;
+    to->seconds_modes += part->seconds_modes;
+    to->seconds_sweeps += part->seconds_sweeps;
+    to->seconds_exact += part->seconds_exact;
+    to->seconds_judge += part->seconds_judge;
+    to->seconds_spread += part->seconds_spread;
+    to->seconds_factor += part->seconds_factor;
+    to->guessed = part->guessed;
+    to->islands = part->islands;
+}
+
+static void add_info(perp_step_info *to, const perp_step_info *part)
+{
+    perp_step_info all = *part;
+    all.iterations += to->iterations;
+    all.unique = all.unique && to->unique;
+    all.tempered = all.tempered || to->tempered;
+    pp_certificate_worst(&all.certificate, &to->certificate);
+    all.certificate.passed = all.certificate.passed && to->certificate.passed;
+    all.certificate.path_clear = all.certificate.path_clear && to->certificate.path_clear;
+    all.energy.work += to->energy.work;
+    all.energy.dissipated += to->energy.dissipated;
+    all.effort = to->effort;
+    add_effort(&all.effort, &part->effort);
+    for (int k = 0; k < PERP_STAGE_COUNT; k++) {
+        all.seconds[k] += to->seconds[k];
+    }
+    if (!all.remark[0]) {
+        memcpy(all.remark, to->remark, sizeof all.remark);
+    }
+    *to = all;
+}
+
+static perp_status add_part(perp_sim *sim, perp_step_info *info)
+{
+    perp_status status = add_contacts(sim);
+    if (status >= 0) {
+        add_impulses(sim);
+        add_info(info, &sim->info);
+        sim->parts.count++;
+    }
+    return status;
+}
+
+// ── The parts ────────────────────────────────────────────────────────────────────────────────────
+
+// What is put back when a part fails.
+typedef struct start {
+    void *state;  // perp_state_save
+    size_t size;
+    perp_wrench *applied;
+    double end;
+} start;
+
+static perp_status prepare(perp_sim *sim, double h, start *from)
+{
+    pp_parts_sum *sum = &sim->parts;
+    const perp_model *m = sim->model;
+    sum->arena = sum->arena ? sum->arena : pp_arena_create(&sim->env);
+    if (!sum->arena) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_arena_reset(sum->arena);
+    from->size = perp_state_save_size(sim);
+    from->state = PP_ARRAY(sum->arena, char, from->size);
+    from->applied = PP_ARRAY(sum->arena, perp_wrench, m->bodies);
+    from->end = sim->now.t + h;
+    sum->joint = PP_ZEROS(sum->arena, perp_joint_state, m->joints);
+    sum->driven = PP_ZEROS(sum->arena, perp_wrench, m->bodies);
+    sum->contacts = sum->count = 0;
+    if (!from->state || !from->applied || !sum->joint || !sum->driven) {
+        return PERP_ERR_MEMORY;
+    }
+    memcpy(from->applied, sim->applied, (size_t)m->bodies * sizeof *from->applied);
+    return perp_state_save(sim, from->state, from->size);
+}
+
+static perp_status take_parts(perp_sim *sim, double first, const start *from, perp_step_info *info)
+{
+    double length = first, shortest = 1e-12 * sim->whole;
+    int each = WORK / (sim->step.gap.count + 1), knocks = each < FEWEST ? FEWEST : each;
+    knocks = knocks > KNOCKS ? KNOCKS : knocks;
+    perp_status worst = PERP_OK;
+    for (int tried = 0; from->end - sim->now.t > shortest; tried++) {
+        double left = from->end - sim->now.t, part = length;
+        sim->parts.stop = tried > knocks ? PP_PARTS_FORCED : PP_PARTS_ALL;
+        sim->parts.stop = tried > MOST ? PP_PARTS_NONE : sim->parts.stop;
+        length = fmin(length, left);
+        perp_status status = pp_sim_attempt(sim, length, &part);
+        if (status >= 0 && part < length) {
+            length = part;
+            continue;
+        }
+        worst = status > worst ? status : worst;
+        status = status < 0 ? status : add_part(sim, info);
+        if (status < 0) {
+            return status;
+        }
+        pp_sim_commit(sim);
+        memcpy(sim->applied, from->applied, (size_t)sim->model->bodies * sizeof *from->applied);
+        length = from->end - sim->now.t;
+    }
+    return worst;
+}
+
+// What the step says of its parts.
+static void tell(perp_sim *sim)
+{
+    char *text = sim->info.remark;
+    if (text[0]) {
+        size_t used = strlen(text);
+        pp_print(text + used, sizeof sim->info.remark - used, "; %d parts", sim->parts.count);
+        return;
+    }
+    pp_print(text, sizeof sim->info.remark,
+             sim->parts.stop == PP_PARTS_ALL
+                 ? "divided into %d parts at impacts that follow each other"
+                 : "divided into %d parts; impacts after that were taken together",
+             sim->parts.count);
+}
+
+perp_status pp_sim_take_parts(perp_sim *sim, double h, double first)
+{
+    start from = {0};
+    perp_step_info info = {.unique = true, .certificate = {.passed = true, .path_clear = true}};
+    perp_status status = prepare(sim, h, &from);
+    status = status < 0 ? status : take_parts(sim, first, &from, &info);
+    if (status < 0) {
+        perp_error error = sim->error;
+        perp_step_info failed = sim->info;
+        if (from.state && perp_state_restore(sim, from.state, from.size) < 0) {
+            status = PERP_ERR_MEMORY;
+        }
+        sim->error = error;
+        sim->info = failed;
+        return status;
+    }
+    sim->now.t = from.end;
+    memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
+    sim->info = info;
+    sim->info.status = status;
+    sim->info.contacts = sim->parts.contacts;
+    sim->info.parts = sim->parts.count;
+    sim->parts.done = true;
+    sim->step.solved = true;
+    tell(sim);
+    return status;
+}

@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fast bodies in a closed box: steps in which a body crosses the box several times are divided at the impacts. No
+// jam, no energy, no way out.
+#include "support/cmocka.h"
+#include "support/space.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double HALF = 1.2, RADIUS = 0.1, H = 1.0 / 60.0;
+
+typedef struct shot {
+    perp_stepper stepper;
+    perp_impact_law law;
+    double speed, e, mu;
+    bool space, square;
+} shot;
+
+static void wall(plane *p, const shot *s, double x, double y, double z)
+{
+    perp_shape_def def = perp_shape_default();
+    def.kind = PERP_BOX;
+    def.position = (perp_vec3){2.0 * HALF * x, 2.0 * HALF * y, 2.0 * HALF * z};
+    def.half = (perp_vec3){x == 0.0 ? 3.0 * HALF : HALF, y == 0.0 ? 3.0 * HALF : HALF,
+                           z == 0.0 ? 3.0 * HALF : HALF};
+    def.mu = s->mu;
+    def.restitution = s->e;
+    perp_add_shape(p->builder, PLANE_GROUND, &def);
+}
+
+static perp_body missile(plane *p, const shot *s)
+{
+    double inertia = 0.4 * RADIUS * RADIUS;
+    perp_vec3 along = {-0.71, -0.62, s->space ? 0.33 : 0.0};
+    perp_body_def def = s->space ? space_body(1.0, (perp_vec3){inertia, inertia, inertia},
+                                              (perp_vec3){0.3, 0.1, -0.2})
+                                 : plane_body(1.0, inertia, 0.3, 0.1, 0.4);
+    def.velocity = space_scale(s->speed / space_length(along), along);
+    perp_body body = perp_add_body(p->builder, &def);
+    perp_shape_def shape = perp_shape_default();
+    shape.kind = s->square ? PERP_BOX : s->space ? PERP_SPHERE : PERP_DISC;
+    shape.radius = RADIUS;
+    shape.half = (perp_vec3){RADIUS, 0.8 * RADIUS, 0.6 * RADIUS};
+    shape.mu = s->mu;
+    shape.restitution = s->e;
+    perp_add_shape(p->builder, body, &shape);
+    return body;
+}
+
+static double kinetic(const plane *p)
+{
+    return perp_sim_info(p->sim)->energy.kinetic;
+}
+
+static double farthest(const plane *p, perp_body body)
+{
+    perp_vec3 x = perp_body_position(p->sim, body);
+    return fmax(fabs(x.x), fmax(fabs(x.y), fabs(x.z)));
+}
+
+// What is wrong after a step; NULL: nothing.
+static const char *wrong(const plane *p, perp_body body, perp_status status, double most)
+{
+    if (status < 0) {
+        return perp_sim_error(p->sim)->text;
+    }
+    if (status != PERP_OK) {
+        return "the certificate is violated";
+    }
+    if (!(farthest(p, body) < HALF)) {
+        return "left the box";
+    }
+    return kinetic(p) <= most ? NULL : "energy grew";
+}
+
+static perp_body build(plane *p, const shot *s)
+{
+    plane_open(p);
+    p->def.stepper = s->stepper;
+    p->def.impact = s->law;
+    p->def.limits.energy = p->def.limits.complementarity = 0.5e-9 * s->speed * s->speed;
+    perp_set_gravity(p->builder, (perp_vec3){0.0, 0.0, 0.0});
+    perp_body body = missile(p, s);
+    for (int side = -1; side <= 1; side += 2) {
+        wall(p, s, side, 0.0, 0.0);
+        wall(p, s, 0.0, side, 0.0);
+        if (s->space) {
+            wall(p, s, 0.0, 0.0, side);
+        }
+    }
+    plane_start(p);
+    return body;
+}
+
+// Returns 1 when something was wrong, which is printed.
+static int shoot(const shot *s)
+{
+    plane p = {0};
+    perp_body body = build(&p, s);
+    double start = 0.5 * s->speed * s->speed, before = start;
+    const char *bad = NULL;
+    for (int k = 0; k < 30 && !bad; k++) {
+        perp_status status = perp_step(p.sim, H);
+        bad = wrong(&p, body, status, before + 1e-9 * before + 1e-18 * start);
+        before = bad ? before : kinetic(&p);
+    }
+    if (!bad && s->e == 1.0 && s->mu == 0.0 && !(before >= start * (1.0 - 1e-9))) {
+        bad = "energy was lost";
+    }
+    if (bad) {
+        for (int k = 0; k < PERP_JUDGED_COUNT; k++) {
+            double over = perp_sim_info(p.sim)->certificate.relative[k];
+            print_message(over > 1.0 ? "judged %d: %g of its limit\n" : "", k, over);
+        }
+        print_message("%s, %s, %g m/s, e = %g, mu = %g, %s%s, t = %g: %s; gap %g, %.17g J of "
+                      "%.17g, in %d parts\n",
+                      perp_stepper_word((int)s->stepper), perp_impact_word((int)s->law), s->speed,
+                      s->e, s->mu, s->space ? "space" : "plane", s->square ? ", square" : "",
+                      perp_sim_time(p.sim), bad, perp_sim_info(p.sim)->certificate.gap, kinetic(&p),
+                      before, perp_sim_info(p.sim)->parts);
+    }
+    plane_close(&p);
+    return bad != NULL;
+}
+
+static void fly(bool space, bool square)
+{
+    static const perp_stepper steppers[] = {PERP_STEWART_TRINKLE, PERP_ANITESCU_POTRA,
+                                            PERP_MOREAU_JEAN};
+    static const double speeds[] = {10.0, 40.0, 120.0, 293.0, 1000.0};
+    int failed = 0;
+    for (int i = 0; i < 3 * 5 * 3 * 2; i++) {
+        shot s = {.stepper = steppers[i % 3],
+                  .speed = speeds[i / 3 % 5],
+                  .e = 0.5 * (i / 15 % 3),
+                  .mu = 0.3 * (i / 45),
+                  .space = space,
+                  .square = square};
+        failed += shoot(&s);
+        s.law = PERP_IMPACT_POISSON;
+        if (s.stepper == PERP_STEWART_TRINKLE) {
+            failed += shoot(&s);
+        }
+    }
+    assert_int_equal(failed, 0);
+}
+
+static void discs(void **state)
+{
+    (void)state;
+    fly(false, false);
+}
+
+static void squares(void **state)
+{
+    (void)state;
+    fly(false, true);
+}
+
+static void balls(void **state)
+{
+    (void)state;
+    fly(true, false);
+}
+
+static void boxes(void **state)
+{
+    (void)state;
+    fly(true, true);
+}
+
+// A push along the walls acts through all parts of a step, and the impulses of the parts are reported as one sum.
+static void pushed(void **state)
+{
+    (void)state;
+    static const perp_stepper steppers[] = {PERP_STEWART_TRINKLE, PERP_ANITESCU_POTRA,
+                                            PERP_MOREAU_JEAN};
+    for (int s = 0; s < 3; s++) {
+        shot two = {.stepper = steppers[s], .speed = 250.0, .e = 1.0};
+        plane p = {0};
+        plane_open(&p);
+        p.def.stepper = two.stepper;
+        perp_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
+        perp_body body = missile(&p, &two);
+        wall(&p, &two, 0.0, 1.0, 0.0);
+        wall(&p, &two, 0.0, -1.0, 0.0);
+        plane_start(&p);
+        double vx = 0.0, vy = 0.0, sum = 0.0;
+        vx = perp_body_twist(p.sim, body).v.x;
+        vy = perp_body_twist(p.sim, body).v.y;
+        perp_body_apply(p.sim, body, (perp_wrench){{6.0, 0.0, 0.0}, {0.0, 0.0, 0.0}});
+        plane_step(&p, H);
+        assert_true(perp_sim_info(p.sim)->parts > 1);
+        int count;
+        const perp_contact *c = perp_sim_contacts(p.sim, &count);
+        for (int i = 0; i < count; i++) {
+            sum += (c[i].a.i == 0 ? -1.0 : 1.0) * c[i].pn * c[i].normal_W.y;  // shape 0: the body
+        }
+        perp_vec3 v = perp_body_twist(p.sim, body).v;
+        assert_true(fabs(v.x - vx - 6.0 * H) < 1e-9);
+        assert_true(fabs(v.y - vy - sum) < 1e-9);
+        assert_true(perp_sim_time(p.sim) == H);
+        plane_step(&p, H);  // what was applied is gone
+        assert_true(fabs(perp_body_twist(p.sim, body).v.x - v.x) < 1e-9);
+        plane_close(&p);
+    }
+}
+
+// Two driven walls close on a ball that bounces between them: when there is no room left the step fails, and the
+// state is what it was, to the bit.
+static void squeezed(void **state)
+{
+    (void)state;
+    plane p = {0};
+    plane_open(&p);
+    perp_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
+    shot s = {.speed = 50.0, .e = 0.5};
+    missile(&p, &s);
+    for (int side = -1; side <= 1; side += 2) {
+        perp_body_def def = plane_body(1.0, 1.0, 0.0, 0.0, 0.0);
+        def.drive = PERP_DRIVEN;
+        def.motion_x = side < 0 ? "-1.6 + 3*t" : "1.6 - 3*t";
+        def.motion_y = "0";
+        plane_box(&p, perp_add_body(p.builder, &def), 1.0, 40.0, 0.0);
+    }
+    plane_start(&p);
+    perp_status status = PERP_OK;
+    for (int k = 0; k < 60 && status >= 0; k++) {
+        uint64_t hash = perp_state_hash(p.sim);
+        size_t size = perp_state_save_size(p.sim);
+        void *before = malloc(size), *after = malloc(size);
+        assert_int_equal(perp_state_save(p.sim, before, size), PERP_OK);
+        status = perp_step(p.sim, H);
+        if (status < 0) {
+            assert_true(perp_state_hash(p.sim) == hash);
+            assert_true(perp_state_save_size(p.sim) == size);
+            assert_int_equal(perp_state_save(p.sim, after, size), PERP_OK);
+            assert_memory_equal(before, after, size);
+        }
+        free(before);
+        free(after);
+    }
+    assert_int_equal(status, PERP_ERR_INFEASIBLE);
+    plane_close(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(discs), cmocka_unit_test(squares), cmocka_unit_test(balls),
+        cmocka_unit_test(boxes), cmocka_unit_test(pushed),  cmocka_unit_test(squeezed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
