@@ -141,8 +141,11 @@ typedef struct pp_file {
     size_t size, room;
 } pp_file;
 
-// The whole file. Free it on failure, too.
-perp_status pp_file_read(const char *path, const perp_env *env, pp_file *file, perp_error *error);
+// The whole file, `most` bytes at the most. It must be a regular one: a device or a pipe may never end, and
+// opening it may already do something. `streams`: those that the program was given, /dev/stdin and
+// /dev/fd/N, are read as well. Free it on failure, too.
+perp_status pp_file_read(const char *path, size_t most, bool streams, const perp_env *env,
+                         pp_file *file, perp_error *error);
 void pp_file_free(pp_file *file, const perp_env *env);
 // Has `put` write `what`; the file at path is whole, or what it was before.
 typedef void pp_put(FILE *out, const char *name, const void *what);

@@ -98,7 +98,7 @@ perp_status perp_problem_read(const char *path, const perp_env *env, perp_proble
     }
     *problem = NULL;
     pp_file file = {0};
-    perp_status status = pp_file_read(path, env, &file, error);
+    perp_status status = pp_file_read(path, PP_FILE_MAX, true, env, &file, error);
     if (status == PERP_OK) {
         status = perp_problem_parse(path, file.text, file.size, env, problem, error);
     }
