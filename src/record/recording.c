@@ -200,6 +200,45 @@ static perp_status load_texts(perp_recording *r, perp_error *error)
     return status;
 }
 
+perp_status pp_load_files(perp_recording *r, perp_scene_reading *reading, perp_error *error)
+{
+    enum { MOST = 100000 };
+    double count = 0.0;
+    const char **name = NULL;
+    pp_quiet quiet = pp_quiet_begin();
+    perp_status status = PERP_OK;
+    if (H5Lexists(r->file, "files", H5P_DEFAULT) > 0) {  // recordings of earlier versions have none
+        H5L_info_t link;
+        bool here =
+            H5Lget_info(r->file, "files", &link, H5P_DEFAULT) >= 0 && link.type == H5L_TYPE_HARD;
+        status = here ? pp_load_number(r, "files", "count", &count, error)
+                      : pp_load_fail(r, error, "files", "is not in this file");
+    }
+    if (status == PERP_OK && !(count >= 0.0 && count <= MOST)) {
+        status = pp_load_fail(r, error, "files", "has no count");
+    }
+    int files = status == PERP_OK ? (int)count : 0;
+    if (files > 0) {
+        status = pp_load_names(r, "files/name", files, &name, error);
+    }
+    perp_scene_file *file = PP_ZEROS(r->arena, perp_scene_file, files);
+    if (status == PERP_OK && !file) {
+        status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
+    }
+    for (int k = 0; k < files && status == PERP_OK; k++) {
+        char path[32];
+        int size = -1;
+        pp_print(path, sizeof path, "files/%d", k);
+        file[k].name = name[k];
+        status = pp_load_array(r, path, PP_U8, 1, &size, &file[k].data, error);
+        file[k].size = size > 0 ? (size_t)size : 0;
+    }
+    pp_quiet_end(&quiet);
+    reading->file = file;
+    reading->files = files;
+    return status;
+}
+
 static perp_status reserve_frame(perp_recording *r, perp_error *error)
 {
     int n = r->info.bodies;
