@@ -112,6 +112,7 @@ static bool allocate(perp_sim *sim)
     sim->next.nu = sim->next.q + nq;
     sim->next.turn = sim->next.nu + nv;
     pp_state_start(m, &sim->now);
+    pp_sim_clock_set(sim);
     pp_frames(m, &sim->now, sim->frames);
     pp_sim_reset_turns(sim);
     return true;

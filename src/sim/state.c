@@ -8,6 +8,26 @@
 #include <stddef.h>
 #include <string.h>
 
+double pp_sim_time_after(const perp_sim *sim, double h)
+{
+    const pp_clock *clock = &sim->clock;
+    return h == clock->h ? clock->start + (double)(clock->count + 1) * h : sim->now.t + h;
+}
+
+// Before now.t changes.
+void pp_sim_clock_step(perp_sim *sim, double h)
+{
+    if (h != sim->clock.h) {
+        sim->clock = (pp_clock){.start = sim->now.t, .h = h};
+    }
+    sim->clock.count++;
+}
+
+void pp_sim_clock_set(perp_sim *sim)
+{
+    sim->clock = (pp_clock){.start = sim->now.t};
+}
+
 // Turns start over from what the frames show.
 void pp_sim_reset_turns(perp_sim *sim)
 {
@@ -64,6 +84,7 @@ perp_status perp_state_set(perp_sim *sim, double t, const double *q, const doubl
                        "state: the quaternion of a body is not of length 1");
     }
     sim->now.t = t;
+    pp_sim_clock_set(sim);
     if (nv > 0) {
         memcpy(sim->now.q, q, nq * sizeof *q);
         memcpy(sim->now.nu, nu, nv * sizeof *nu);
@@ -90,9 +111,10 @@ typedef struct header {
     uint64_t magic, hash;
     int32_t nq, nv, joints, bodies, warm, unused;
     double t;
+    pp_clock clock;
 } header;
 
-static const uint64_t MAGIC = 0x7065727053544133ull;
+static const uint64_t MAGIC = 0x7065727053544134ull;
 
 // q, nu and turns lie behind each other.
 static size_t state_bytes(const perp_model *m)
@@ -134,7 +156,8 @@ perp_status perp_state_save(const perp_sim *sim, void *block, size_t size)
                    .joints = m->joints,
                    .bodies = m->bodies,
                    .warm = sim->warm_count,
-                   .t = sim->now.t};
+                   .t = sim->now.t,
+                   .clock = sim->clock};
     char *to = block, *next = to + sizeof head;
     memcpy(to, &head, sizeof head);
     memcpy(next, sim->now.q, state_bytes(m));
@@ -186,6 +209,7 @@ perp_status perp_state_restore(perp_sim *sim, const void *block, size_t size)
     }
     const char *next = from + sizeof head;
     sim->now.t = head.t;
+    sim->clock = head.clock;
     memcpy(sim->now.q, next, state_bytes(m));
     next += state_bytes(m);
     memcpy(sim->applied, next, applied_bytes(m));

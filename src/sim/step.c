@@ -306,6 +306,7 @@ static perp_status place(perp_sim *sim, double h)
     pp_step *s = &sim->step;
     pp_advance whole = pp_sim_advance(sim, h, 1.0);
     pp_integrate(&sim->next, sim->model, &sim->now, s->answer.nu, &whole);
+    sim->next.t = pp_sim_time_after(sim, h);
     if (sim->tree && pp_sim_move(sim, h) < 0) {
         return PERP_ERR_MEMORY;
     }
@@ -522,6 +523,7 @@ static perp_status certify(perp_sim *sim, const double *nu)
 static void commit(perp_sim *sim)
 {
     pp_state old = sim->now;
+    pp_sim_clock_step(sim, sim->step.end.h);
     sim->now = sim->next;
     sim->next = old;
     memcpy(sim->frames, sim->step.end.body, (size_t)sim->model->bodies * sizeof *sim->frames);
