@@ -3,9 +3,8 @@
 //
 // Door of format/: problem files in and out, and meshes in.
 //
-// Every reader fills a pp_draft, the problem as it stands in the file: named vectors and matrices, nothing
-// checked but that they could be read. pp_draft_finish (draft.c) alone knows what a problem of each kind
-// must have, so the rules and their messages are the same for all formats.
+// Every reader fills a pp_draft, the problem as it stands in the file: named vectors and matrices, nothing checked
+// but that they could be read. pp_draft_finish (draft.c) alone knows what a problem of each kind must have.
 #pragma once
 
 #include "base/base.h"
@@ -141,9 +140,8 @@ typedef struct pp_file {
     size_t size, room;
 } pp_file;
 
-// The whole file, `most` bytes at the most. It must be a regular one: a device or a pipe may never end, and
-// opening it may already do something. `streams`: those that the program was given, /dev/stdin and
-// /dev/fd/N, are read as well. Free it on failure, too.
+// The whole file, `most` bytes at the most: a regular one, or with `streams` /dev/stdin and /dev/fd/N. Free it
+// on failure, too.
 perp_status pp_file_read(const char *path, size_t most, bool streams, const perp_env *env,
                          pp_file *file, perp_error *error);
 void pp_file_free(pp_file *file, const perp_env *env);

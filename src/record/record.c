@@ -336,5 +336,6 @@ void perp_record_destroy(perp_record *record)
 
 const perp_error *perp_record_error(const perp_record *record)
 {
-    return &record->error;
+    static const perp_error none = {.status = PERP_ERR_ARGUMENT, .text = "there is no recording"};
+    return record ? &record->error : &none;
 }

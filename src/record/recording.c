@@ -376,29 +376,30 @@ void perp_recording_close(perp_recording *recording)
 
 const perp_recording_info *perp_recording_about(const perp_recording *recording)
 {
-    return &recording->info;
+    static const perp_recording_info none = {.name = "", .scene = "", .solver = "", .events = ""};
+    return recording ? &recording->info : &none;
 }
 
 perp_recorded_body perp_recording_body(const perp_recording *recording, perp_body body)
 {
-    bool known = body.i >= 0 && body.i < recording->info.bodies;
+    bool known = recording && body.i >= 0 && body.i < recording->info.bodies;
     return known ? recording->body[body.i].about : (perp_recorded_body){.name = "", .at = -1};
 }
 
 perp_recorded_shape perp_recording_shape(const perp_recording *recording, perp_shape shape)
 {
-    bool known = shape.i >= 0 && shape.i < recording->info.shapes;
+    bool known = recording && shape.i >= 0 && shape.i < recording->info.shapes;
     return known ? recording->shape[shape.i] : (perp_recorded_shape){.name = ""};
 }
 
 perp_recorded_spring perp_recording_spring(const perp_recording *recording, int k)
 {
-    bool known = k >= 0 && k < recording->info.springs;
+    bool known = recording && k >= 0 && k < recording->info.springs;
     return known ? recording->spring[k] : (perp_recorded_spring){.name = ""};
 }
 
 perp_recorded_joint perp_recording_joint(const perp_recording *recording, perp_joint joint)
 {
-    bool known = joint.i >= 0 && joint.i < recording->info.joints;
+    bool known = recording && joint.i >= 0 && joint.i < recording->info.joints;
     return known ? recording->joint[joint.i] : (perp_recorded_joint){.name = ""};
 }

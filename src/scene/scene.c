@@ -248,45 +248,45 @@ void perp_scene_destroy(perp_scene *scene)
 
 const char *perp_scene_name(const perp_scene *scene)
 {
-    return scene->name;
+    return scene ? scene->name : "";
 }
 
 const char *perp_scene_description(const perp_scene *scene)
 {
-    return scene->description;
+    return scene ? scene->description : "";
 }
 
 const perp_model *perp_scene_model(const perp_scene *scene)
 {
-    return scene->model;
+    return scene ? scene->model : NULL;
 }
 
 perp_sim_def perp_scene_sim_def(const perp_scene *scene)
 {
-    return scene->sim;
+    return scene ? scene->sim : perp_sim_default();
 }
 
 double perp_scene_step(const perp_scene *scene)
 {
-    return scene->step;
+    return scene ? scene->step : 0.0;
 }
 
 double perp_scene_until(const perp_scene *scene)
 {
-    return scene->until;
+    return scene ? scene->until : 0.0;
 }
 
 double perp_scene_interval(const perp_scene *scene)
 {
-    return scene->interval;
+    return scene ? scene->interval : 0.0;
 }
 
 const char *perp_scene_text(const perp_scene *scene, size_t *size)
 {
     if (size) {
-        *size = scene->size;
+        *size = scene ? scene->size : 0;
     }
-    return scene->text;
+    return scene ? scene->text : "";
 }
 
 const perp_scene_file *perp_scene_files(const perp_scene *scene, int *count)

@@ -352,9 +352,9 @@ perp_status pp_sim_event_step(perp_sim *sim, double h)
 const perp_event *perp_sim_events(const perp_sim *sim, int *count)
 {
     if (count) {
-        *count = sim->flown.events;
+        *count = sim ? sim->flown.events : 0;
     }
-    return sim->flown.event;
+    return sim ? sim->flown.event : NULL;
 }
 
 void pp_sim_event_joint(const perp_sim *sim, int joint, perp_joint_state *out)

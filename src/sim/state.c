@@ -38,15 +38,18 @@ void pp_sim_reset_turns(perp_sim *sim)
 void perp_state_size(const perp_sim *sim, int *nq, int *nv)
 {
     if (nq) {
-        *nq = sim->model->nq;
+        *nq = sim ? sim->model->nq : 0;
     }
     if (nv) {
-        *nv = sim->model->nv;
+        *nv = sim ? sim->model->nv : 0;
     }
 }
 
 perp_status perp_state_get(const perp_sim *sim, double *t, double *q, double *nu)
 {
+    if (!sim) {
+        return PERP_ERR_ARGUMENT;
+    }
     const perp_model *m = sim->model;
     if (t) {
         *t = sim->now.t;
@@ -74,6 +77,9 @@ static bool unit_quaternions(const perp_model *m, const double *q)
 
 perp_status perp_state_set(perp_sim *sim, double t, const double *q, const double *nu)
 {
+    if (!sim) {
+        return PERP_ERR_ARGUMENT;
+    }
     size_t nq = (size_t)sim->model->nq, nv = (size_t)sim->model->nv;
     if (!isfinite(t) || (nv > 0 && (!q || !nu)) ||
         (nv > 0 && (!pp_all_finite(nq, q) || !pp_all_finite(nv, nu)))) {
@@ -100,6 +106,9 @@ perp_status perp_state_set(perp_sim *sim, double t, const double *q, const doubl
 
 uint64_t perp_state_hash(const perp_sim *sim)
 {
+    if (!sim) {
+        return 0;
+    }
     uint64_t hash = pp_hash(0, &sim->now.t, sizeof sim->now.t);
     hash = pp_hash(hash, sim->now.q, (size_t)sim->model->nq * sizeof(double));
     return pp_hash(hash, sim->now.nu, (size_t)sim->model->nv * sizeof(double));
@@ -134,7 +143,7 @@ static size_t block_bytes(const perp_model *m, int warm)
 
 size_t perp_state_save_size(const perp_sim *sim)
 {
-    return block_bytes(sim->model, sim->warm_count);
+    return sim ? block_bytes(sim->model, sim->warm_count) : 0;
 }
 
 static uint64_t hash_block(const char *block, size_t size)
@@ -145,6 +154,9 @@ static uint64_t hash_block(const char *block, size_t size)
 
 perp_status perp_state_save(const perp_sim *sim, void *block, size_t size)
 {
+    if (!sim) {
+        return PERP_ERR_ARGUMENT;
+    }
     size_t used = perp_state_save_size(sim);
     if (!block || size < used) {
         return PERP_ERR_ARGUMENT;
@@ -188,6 +200,9 @@ static perp_status reserve_warm(perp_sim *sim, int count)
 
 perp_status perp_state_restore(perp_sim *sim, const void *block, size_t size)
 {
+    if (!sim) {
+        return PERP_ERR_ARGUMENT;
+    }
     header head;
     const perp_model *m = sim->model;
     const char *from = block;

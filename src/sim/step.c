@@ -560,6 +560,9 @@ static perp_status fail(perp_sim *sim, perp_status status)
 // NOLINTNEXTLINE(readability-function-cognitive-complexity)
 perp_status perp_step(perp_sim *sim, double h)
 {
+    if (!sim) {
+        return PERP_ERR_ARGUMENT;
+    }
     const perp_model *m = sim->model;
     pp_step *s = &sim->step;
     perp_status status = PERP_OK;
