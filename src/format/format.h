@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Door of format/: problem files in and out, and meshes in.
-//
 // Every reader fills a pp_draft, the problem as it stands in the file: named vectors and matrices, nothing checked
 // but that they could be read. pp_draft_finish (draft.c) alone knows what a problem of each kind must have.
 #pragma once
