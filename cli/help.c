@@ -57,7 +57,7 @@ static const char run[] =
     "  --no-figures      no SVG: as fast as can be, 'perp plot' can draw them later\n"
     "  --no-replay       no replay.html; 'perp view DIR' can make it later\n"
     "  --replay-mb N     what replay.html may weigh [MB], default 20: long runs are thinned\n"
-    "  --max-mb N        read scenes, and mesh files they name, of up to N MB; default 16\n"
+    "  --max-mb N        read scenes, and mesh files they name, of up to N MB; default 64\n"
     "  --allow-outside   read mesh files outside the folder of the scene\n"
     "  --profile         tell where the time went: stages, phases of solving, factorisations,\n"
     "                    fill, operations, guesses\n"

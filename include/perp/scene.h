@@ -19,7 +19,7 @@ typedef struct perp_scene_file {
 } perp_scene_file;
 
 typedef struct perp_scene_reading {
-    double max_mb;                // of the text, and of each file it names [10^6 bytes]; default 16
+    double max_mb;                // of the text, and of each file it names [10^6 bytes]; default 64
     bool outside;                 // files may lie outside the folder of the scene
     bool given_only;              // no file is read: all are among these
     const perp_scene_file *file;  // taken in place of the files of these names

@@ -8,7 +8,7 @@
 
 #include "scene/scene.h"
 
-#include <jansson.h>
+typedef struct json_t json_t;  // scene/json_tree.h
 
 // ── Tables ───────────────────────────────────────────────────────────────────────────────────────
 

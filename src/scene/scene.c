@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Scenes: read, asked, written, gone.
+#include "scene/json_tree.h"
 #include "scene/reader.h"
 
 #include <string.h>
@@ -114,10 +115,11 @@ static perp_status read_text(perp_scene *scene, const char *name, const perp_sce
         perp_builder_destroy(r.builder);
         return pp_fail(error, PERP_ERR_FORMAT, "the scene is empty; write at least {}");
     }
-    json_error_t fault;
-    json_t *root = json_loadb(plain, scene->size, JSON_REJECT_DUPLICATES, &fault);
-    perp_status status = root ? read_root(&r, root, scene, name) : pp_json_syntax(&fault, error);
-    json_decref(root);
+    const json_t *root = NULL;
+    perp_status status = pp_json_parse(plain, scene->size, scratch, &root, error);
+    if (status == PERP_OK) {
+        status = read_root(&r, root, scene, name);
+    }
     perp_builder_destroy(r.builder);
     return status;
 }
@@ -145,7 +147,7 @@ static perp_scene *create(const perp_env *env, const char *text, size_t size)
 
 perp_scene_reading perp_scene_reading_default(void)
 {
-    return (perp_scene_reading){.max_mb = 16.0, .cookie = READING_COOKIE};
+    return (perp_scene_reading){.max_mb = 64.0, .cookie = READING_COOKIE};
 }
 
 static perp_status check_reading(const perp_scene_reading *reading, perp_error *error)

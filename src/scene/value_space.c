@@ -3,6 +3,7 @@
 //
 // Values of spatial scenes: rotations, inertia tensors, directions, and the points of hulls, meshes and
 // height fields.
+#include "scene/json_tree.h"
 #include "scene/reader.h"
 
 #include <math.h>
