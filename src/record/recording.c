@@ -283,6 +283,9 @@ static perp_status open_file(perp_recording *r, const char *path, perp_error *er
     } else {
         pp_print(r->path, sizeof r->path, "%s", path);
     }
+    if (status == PERP_OK && !S_ISREG(about.st_mode)) {  // HDF5 would wait for a pipe
+        status = pp_fail(error, PERP_ERR_IO, "%.150s: is a device or a pipe, not a file", r->path);
+    }
     if (status == PERP_OK) {
         r->file = H5Fopen(r->path, H5F_ACC_RDONLY, H5P_DEFAULT);
         if (r->file < 0) {

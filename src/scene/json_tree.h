@@ -23,7 +23,7 @@ typedef enum json_type {
     JSON_OBJECT,
 } json_type;
 
-typedef long long json_int_t;
+typedef int64_t json_int_t;
 
 typedef struct json_t {
     union {

@@ -31,7 +31,7 @@ static void put_value(twin_text *out, const json_t *value)
         twin_put(out, "s%zu:%s", json_string_length(value), json_string_value(value));
         return;
     case JSON_INTEGER:
-        twin_put(out, "i%lld", json_integer_value(value));
+        twin_put(out, "i%lld", (long long)json_integer_value(value));
         return;
     case JSON_REAL:
         twin_put(out, "r%a", json_number_value(value));
