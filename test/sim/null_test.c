@@ -246,6 +246,7 @@ static void sims(void **state)
     IS(perp_gyroscopic_word(-1), NULL);
     IS(perp_positions_word(-1), NULL);
     IS(perp_coordinates_word(-1), NULL);
+    IS(perp_start_word(-1), NULL);
     assert_int_equal(failures, 0);
 }
 
