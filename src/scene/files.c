@@ -170,7 +170,7 @@ perp_status pp_reader_mesh(pp_reader *r, const char *name, pp_mesh_file *mesh)
     } else if (!file) {
         status = read_from_disk(r, name, &file, &foreign);
     }
-    if (status < 0) {
+    if (status < 0 || !file) {
         return status;
     }
     perp_error error = {0};

@@ -254,12 +254,13 @@ static void formulas_are_marked_in_csv(void **state)
         "0,\"''=x\",",       "0,plain,",   "0,a=b,"};
     char text[2000] = "{\"until\": 0.001, \"bodies\": [";
     for (int k = 0; k < 7; k++) {
-        size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used,
+        size_t end = strlen(text);
+        snprintf(text + end, sizeof text - end,
                  "%s{\"name\": \"%s\", \"mass\": 1, \"inertia\": 1, \"position\": [-1, 0]}",
                  k > 0 ? ", " : "", names[k]);
     }
-    strcat(text, "]}");
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used, "]}");
     shell_file(&place, "csv.json", text);
     says("PERP run @/csv.json" QUICK "-o @/csv", 0, NULL);
     char *csv = text_of(folder_at(&place, "csv/bodies.csv"));

@@ -65,7 +65,7 @@ static bool begin(server *s)
         waitpid(s->process, NULL, 0);
         return false;
     }
-    s->port = atoi(strrchr(text, ':') + 1);
+    s->port = (int)strtol(strrchr(text, ':') + 1, NULL, 10);
     snprintf(s->path, sizeof s->path, "%.*s", (int)strcspn(path, "\n"), path);
     return true;
 }
@@ -127,7 +127,7 @@ static void idle_connections_silence_nobody(void **state)
     for (int k = 0; k < IDLE; k++) {
         (void)!send(idle[k], "GET /", 5, MSG_NOSIGNAL);
     }
-    waited = ask(&s, text, sizeof text);
+    ask(&s, text, sizeof text);
     assert_non_null(strstr(text, "200 OK"));
     // They are let go in the end, not kept.
     double start = seconds();

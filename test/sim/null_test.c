@@ -180,6 +180,7 @@ static void models(void **state)
     HARMLESS(perp_model_center(NULL, BODY));
     HARMLESS(perp_model_drive(NULL, BODY));
     IS(perp_model_is_spatial(NULL), false);
+    HARMLESS(perp_model_left_out(NULL));
     assert_int_equal(failures, 0);
 }
 
