@@ -354,7 +354,9 @@ static bool read_items(parser *p, json_t *out)
     char close = object ? '}' : ']';
     size_t id = p->containers++, count = 0;
     json_t *item = p->next;
-    p->next += item ? p->items[id] : 0;
+    if (item) {
+        p->next += p->items[id];
+    }
     skip_space(p);
     bool more = !next_is(p, close);
     while (more) {
