@@ -15,7 +15,7 @@ static void print_item(const perp_check_result *item)
     printf("  %-22s %10.2e %-4s %9.2e of its limit", item->name, item->worst, item->unit,
            item->over);
     if (item->worst > 0.0) {
-        printf("  at t = %.9g s%s%s", item->t, item->where[0] ? ", " : "", item->where);
+        printf("  at t = %.9g s%s%s", item->t, item->where[0] ? ", " : "", cli_plain(item->where));
     }
     printf("%s\n", item->over <= 1.0 ? "" : "  VIOLATED");
 }
@@ -38,9 +38,9 @@ static bool ended_unsolved(const perp_recording_info *info)
 
 static void print_text(const perp_recording_info *info, const perp_check *check)
 {
-    printf("scene       %s\n", info->name);
+    printf("scene       %s\n", cli_plain(info->name));
     printf("method      %s, form %s, solver %s, h = %g s\n", perp_stepper_word((int)info->stepper),
-           perp_form_word((int)info->form), info->solver, info->h);
+           perp_form_word((int)info->form), cli_plain(info->solver), info->h);
     printf("frames      %d%s\n", info->frames,
            info->complete ? "" : "; the recording is incomplete: its run did not end");
     if (ended_unsolved(info)) {
@@ -90,17 +90,28 @@ static void print_json(const perp_recording_info *info, const perp_check *check)
     printf("}}\n");
 }
 
+// Whose limits judge: those of this program, or those that the file brings along.
+enum { LIMITS_PROGRAM, LIMITS_RECORDED };
+
+static const char *limits_word(int k)
+{
+    static const char *const words[] = {"program", "recorded"};
+    return k >= 0 && k < 2 ? words[k] : NULL;
+}
+
 cli_exit cli_check(int count, char **words)
 {
     const char *dir = NULL;
     bool json = false, quiet = false;
+    int limits = LIMITS_PROGRAM;
     const cli_option options[] = {{"--json", CLI_FLAG, &json, NULL},
+                                  {"--limits", CLI_WORD, &limits, limits_word},
                                   {"-q", CLI_FLAG, &quiet, NULL}};
     perp_recording *recording = NULL;
     if (cli_wants_help("check", count, words)) {
         return CLI_FINE;
     }
-    cli_exit code = cli_options_parse("check", count, words, options, 2, &dir, 1);
+    cli_exit code = cli_options_parse("check", count, words, options, 3, &dir, 1);
     if (code == CLI_FINE) {
         code = cli_recording_open(dir, &recording);
     }
@@ -109,7 +120,9 @@ cli_exit cli_check(int count, char **words)
     }
     perp_check check;
     perp_error error = {0};
-    if (perp_recording_check(recording, NULL, &check, &error) < 0) {
+    const perp_limits *own =
+        limits == LIMITS_RECORDED ? &perp_recording_about(recording)->limits : NULL;
+    if (perp_recording_check(recording, own, &check, &error) < 0) {
         code = cli_complain("%s", error.text);
     } else {
         if (json) {

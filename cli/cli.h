@@ -27,12 +27,18 @@ cli_verb cli_solve, cli_info, cli_info_scene, cli_help, cli_complete, cli_doctor
 const char *cli_verb_name(int k);  // NULL past the last
 cli_exit cli_verb_run(const char *name, int count, char **words);
 
-// "perp: …" on stderr; returns CLI_INPUT.
+// "perp: …" on stderr, in one line whatever is in it; returns CLI_INPUT.
 #if defined(__GNUC__)
 __attribute__((format(printf, 1, 2)))
 #endif
 cli_exit
 cli_complain(const char *format, ...);
+
+// A name as a terminal may see it: what would command the terminal is escaped. Valid for a few more calls.
+const char *cli_plain(const char *name);
+
+// Has `handle` called for the signals that end a program, except those that it was told to ignore (nohup).
+void cli_catch(void (*handle)(int number));
 
 // The candidate nearest to word (few typing errors away), or NULL.
 const char *cli_suggest(const char *word, const char *const *candidates, int count);
@@ -82,7 +88,13 @@ void cli_complete_solvers(void);
 
 // ── Scenes and recordings (open.c): complaints name file, line, column ───────────────────────────
 
-cli_exit cli_scene_open(const char *path, perp_scene **scene);
+// What may be read, for the options of every verb that takes a scene.
+#define CLI_READING(reading)                                                                       \
+    {"--max-mb", CLI_POSITIVE, &(reading).max_mb, NULL},                                           \
+    {                                                                                              \
+        "--allow-outside", CLI_FLAG, &(reading).outside, NULL                                      \
+    }
+cli_exit cli_scene_open(const char *path, const perp_scene_reading *reading, perp_scene **scene);
 cli_exit cli_recording_open(const char *path, perp_recording **recording);
 
 // ── The viewer (page.c) ──────────────────────────────────────────────────────────────────────────

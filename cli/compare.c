@@ -166,7 +166,7 @@ static cli_exit draw(const comparison *c, const char *dir, bool json)
         return status == PERP_ERR_IO || status == PERP_ERR_MEMORY ? CLI_OUTPUT : CLI_INPUT;
     }
     if (!json) {
-        printf("\nfigures     %s/index.html\n", dir);
+        printf("\nfigures     %s/index.html\n", cli_plain(dir));
     }
     return CLI_FINE;
 }

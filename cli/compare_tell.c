@@ -16,9 +16,9 @@ static const char *const mode_word[] = {"open", "stick", "slip"};
 static void print_run(const char *letter, const perp_recording *r)
 {
     const perp_recording_info *info = perp_recording_about(r);
-    printf("%s  %s: %s, form %s, solver %s, h = %g s, %d frames%s\n", letter, info->name,
-           perp_stepper_word((int)info->stepper), perp_form_word((int)info->form), info->solver,
-           info->h, info->frames, info->complete ? "" : " (incomplete)");
+    printf("%s  %s: %s, form %s, solver %s, h = %g s, %d frames%s\n", letter, cli_plain(info->name),
+           perp_stepper_word((int)info->stepper), perp_form_word((int)info->form),
+           cli_plain(info->solver), info->h, info->frames, info->complete ? "" : " (incomplete)");
 }
 
 static bool same_end(const comparison *c)
@@ -30,7 +30,7 @@ static void print_verdict(const comparison *c)
 {
     if (c->part) {
         printf("they part at t = %.9g s: '%s' differs by more than %g\n", c->part_time,
-               c->part_name, c->tolerance);
+               cli_plain(c->part_name), c->tolerance);
     } else {
         printf("they agree within %g at %d moments\n", c->tolerance, c->moments);
     }
@@ -54,8 +54,8 @@ static void print_bodies(const comparison *c)
            "speed [m/s]");
     for (int k = 0; k < c->bodies; k++) {
         const body_apart *d = &c->body[k];
-        printf("%-*s %12.3e %12.6g %12.3e %12.3e\n", width, d->body.name, d->place, d->when,
-               d->turn, d->speed);
+        printf("%-*s %12.3e %12.6g %12.3e %12.3e\n", width, cli_plain(d->body.name), d->place,
+               d->when, d->turn, d->speed);
     }
 }
 
@@ -65,7 +65,7 @@ static void print_rows(const comparison *c)
     bool each = c->bodies <= COLUMNS_MOST;
     printf("\ndistance [m] over time\n%12s", "t [s]");
     for (int k = 0; k < c->bodies && each; k++) {
-        printf(" %12.12s", c->body[k].body.name);
+        printf(" %12.12s", cli_plain(c->body[k].body.name));
     }
     puts(each ? "" : "      largest  of");
     for (int r = 0; r < c->rows; r++) {
@@ -81,7 +81,7 @@ static void print_rows(const comparison *c)
         if (each) {
             putchar('\n');
         } else {
-            printf(" %12.3e  %s\n", row[most], c->body[most].body.name);
+            printf(" %12.3e  %s\n", row[most], cli_plain(c->body[most].body.name));
         }
     }
 }
@@ -113,7 +113,7 @@ static void print_modes(const comparison *c)
     for (int k = 0; k < c->modes && k < MODES_MOST; k++) {
         const mode_apart *m = &c->mode[k];
         name_pair(name, c, m);
-        printf("%-32s %12.6g %6s %6s %9d\n", name, m->when, mode_word[m->mode.a],
+        printf("%-32s %12.6g %6s %6s %9d\n", cli_plain(name), m->when, mode_word[m->mode.a],
                mode_word[m->mode.b], m->moments);
     }
     if (c->modes > MODES_MOST) {

@@ -85,6 +85,7 @@ typedef struct explain_options {
     double at, step;
     int form, stepper, coordinates;
     bool json, latex, loads;
+    perp_scene_reading reading;
 } explain_options;
 
 // Equations of motion in place of a step.
@@ -100,7 +101,8 @@ static const char *form_word(int form)
 
 static cli_exit read_options(int count, char **words, explain_options *o)
 {
-    *o = (explain_options){.step = -1.0, .stepper = -1, .coordinates = -1};
+    *o = (explain_options){
+        .step = -1.0, .stepper = -1, .coordinates = -1, .reading = perp_scene_reading_default()};
     const cli_option options[] = {
         {"--at", CLI_REAL, &o->at, NULL},
         {"--step", CLI_POSITIVE, &o->step, NULL},
@@ -110,6 +112,7 @@ static cli_exit read_options(int count, char **words, explain_options *o)
         {"--coordinates", CLI_WORD, &o->coordinates, perp_coordinates_word},
         {"--json", CLI_FLAG, &o->json, NULL},
         {"--latex", CLI_FLAG, &o->latex, NULL},
+        CLI_READING(o->reading),
         {"--loads", CLI_FLAG, &o->loads, NULL}};
     cli_exit code = cli_options_parse("explain", count, words, options,
                                       sizeof options / sizeof options[0], &o->file, 1);
@@ -201,7 +204,7 @@ cli_exit cli_explain(int count, char **words)
     }
     cli_exit code = read_options(count, words, &o);
     if (code == CLI_FINE) {
-        code = cli_scene_open(o.file, &scene);
+        code = cli_scene_open(o.file, &o.reading, &scene);
     }
     if (code != CLI_FINE) {
         return code;

@@ -33,6 +33,7 @@ static const char *put_character(FILE *out, const char *at)
 
 static void put_name(FILE *out, const char *name)
 {
+    name = cli_plain(name);
     for (; *name; name++) {
         switch (*name) {
         case '\\':

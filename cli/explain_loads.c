@@ -39,8 +39,8 @@ static void put_number(FILE *out, double value)
 static void put_line(FILE *out, const load *l, bool json, bool first)
 {
     if (!json) {
-        fprintf(out, "  %-20.20s %-20.20s %12.6g %12.6g %12.6g\n", l->a, l->b, l->force, l->least,
-                l->most);
+        fprintf(out, "  %-20.20s %-20.20s %12.6g %12.6g %12.6g\n", cli_plain(l->a), cli_plain(l->b),
+                l->force, l->least, l->most);
         return;
     }
     fputs(first ? "\n  {\"a\": " : ",\n  {\"a\": ", out);

@@ -46,12 +46,12 @@ void explain_matrix(FILE *out, const shown_matrix *m)
     if (m->col_name) {
         fprintf(out, "  %*s", width, "");
         for (int j = 0; j < m->cols; j++) {
-            fprintf(out, " %*s", column_width(m, j), m->col_name[j]);
+            fprintf(out, " %*s", column_width(m, j), cli_plain(m->col_name[j]));
         }
         putc('\n', out);
     }
     for (int i = 0; i < m->rows; i++) {
-        fprintf(out, "  %-*s", width, m->row_name[i]);
+        fprintf(out, "  %-*s", width, cli_plain(m->row_name[i]));
         for (int j = 0; j < m->cols; j++) {
             put_entry(out, shown_entry(m, i, j), column_width(m, j));
         }
@@ -81,8 +81,8 @@ static void put_solution(FILE *out, const explained *e)
                 unit = "1/s";
                 slack = "Nms";
             }
-            fprintf(out, "  %-6s %-*s %22.15g %-4s %22.15g %-4s", blocks[k].key, width, name[at],
-                    p->z[at], unit, p->w[at], slack);
+            fprintf(out, "  %-6s %-*s %22.15g %-4s %22.15g %-4s", blocks[k].key, width,
+                    cli_plain(name[at]), p->z[at], unit, p->w[at], slack);
             put_bound(out, p->mcp.lower, at, 0.0);
             put_bound(out, p->mcp.upper, at, 1.0 / 0.0);
             putc('\n', out);
@@ -97,8 +97,8 @@ void explain_text(FILE *out, const explained *e)
     shown_block blocks[SHOWN_BLOCKS];
     int count = explained_matrices(e, matrix);
     explained_blocks(e, blocks);
-    fprintf(out, "%s: the step from t = %g s to %g s, form %s, size %d\n", e->scene, e->t,
-            e->t + e->h, perp_form_word((int)p->form), p->mcp.n);
+    fprintf(out, "%s: the step from t = %g s to %g s, form %s, size %d\n", cli_plain(e->scene),
+            e->t, e->t + e->h, perp_form_word((int)p->form), p->mcp.n);
     for (int k = 0; k < SHOWN_BLOCKS; k++) {
         if (blocks[k].size > 0) {
             fprintf(out, "  %-6s %3d  %s\n", blocks[k].key, blocks[k].size, blocks[k].what);

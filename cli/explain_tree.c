@@ -88,22 +88,22 @@ static void text(FILE *out, const moment *m)
 {
     int rows = m->held.rows;
     fprintf(out, "%s: H q'' + C = B u + J^T lambda at t = %g s, %d velocities, %d constraints",
-            m->scene, m->t, m->nv, rows - m->held.limits);
+            cli_plain(m->scene), m->t, m->nv, rows - m->held.limits);
     fprintf(out, " and %d limits reached, rank %d\n", m->held.limits, m->rank);
     fputs("Contacts, motors of limited effort and dry friction are not in it.\n", out);
     text_matrices(out, m);
     fprintf(out, "\nq [m, rad]\n");
     for (int k = 0; k < m->nq; k++) {
-        fprintf(out, "  %-24s %22.15g\n", m->coordinate[k], m->q[k]);
+        fprintf(out, "  %-24s %22.15g\n", cli_plain(m->coordinate[k]), m->q[k]);
     }
     fprintf(out, "\nq' and q''\n");
     for (int k = 0; k < m->nv; k++) {
-        fprintf(out, "  %-24s %22.15g %22.15g\n", m->velocity[k], m->qd[k], m->qdd[k]);
+        fprintf(out, "  %-24s %22.15g %22.15g\n", cli_plain(m->velocity[k]), m->qd[k], m->qdd[k]);
     }
     fprintf(out, "\n%-26s %22s %22s %22s %22s\n", "constraints", "phi", "phi'", "Jdot q'",
             "lambda [N, N m]");
     for (int i = 0; i < rows; i++) {
-        fprintf(out, "  %-24s %22.15g %22.15g %22.15g %22.15g\n", m->held.name[i],
+        fprintf(out, "  %-24s %22.15g %22.15g %22.15g %22.15g\n", cli_plain(m->held.name[i]),
                 m->held.rate[i].value, m->rate[i], m->held.rate[i].drift, m->lambda[i]);
     }
 }

@@ -31,10 +31,12 @@ static const char run[] =
     "contacts.csv,\n"
     "events.jsonl, summary.json, figures as SVG, and replay.html, a page that plays the run in "
     "any\n"
-    "browser, offline. A recording that is in DIR already is replaced.\n"
+    "browser, offline. A recording that is in DIR already is replaced; while another run writes to "
+    "DIR,\n"
+    "it is refused.\n"
     "\n"
     "  -o DIR            default: the scene's name with -run\n"
-    "  --until T         end of the run [s]\n"
+    "  --until T         end of the run [s]; the last step is shorter where T is no multiple of H\n"
     "  --step H          length of a step [s]\n"
     "  --stepper NAME    stewart-trinkle, anitescu-potra, moreau-jean, quasistatic,\n"
     "                    event\n"
@@ -55,6 +57,8 @@ static const char run[] =
     "  --no-figures      no SVG: as fast as can be, 'perp plot' can draw them later\n"
     "  --no-replay       no replay.html; 'perp view DIR' can make it later\n"
     "  --replay-mb N     what replay.html may weigh [MB], default 20: long runs are thinned\n"
+    "  --max-mb N        read scenes, and mesh files they name, of up to N MB; default 64\n"
+    "  --allow-outside   read mesh files outside the folder of the scene\n"
     "  --profile         tell where the time went: stages, phases of solving, factorisations,\n"
     "                    fill, operations, guesses\n"
     "  --json            print summary.json instead of the summary for people\n"
@@ -66,7 +70,7 @@ static const char run[] =
     "is\n"
     "kept, the problem is in DIR/unsolved.json), 4 the certificate is violated, 1 the recording "
     "could\n"
-    "not be written, 130 interrupted.\n";
+    "not be written, 130 interrupted (SIGINT, SIGTERM, SIGHUP): what was done is recorded.\n";
 
 static const char explain[] =
     "perp explain SCENE [options]\n"
@@ -84,12 +88,12 @@ static const char explain[] =
     "the\n"
     "                    same motion; how many impulses are independent (--json: as JSON)\n"
     "  --coordinates joint  instead: the equations of motion at T, H q'' + C = B u + J^T lambda\n"
-    "  --step H, --stepper NAME, --solver NAME   as for 'perp run'\n"
+    "  --step H, --stepper NAME, --solver NAME, --max-mb N, --allow-outside   as for 'perp run'\n"
     "\n"
     "Exit code: 0 fine, 2 bad input, 3 the step was not solved (its problem is still shown).\n";
 
 static const char check[] =
-    "perp check DIR [--json] [-q]\n"
+    "perp check DIR [--limits program|recorded] [--json] [-q]\n"
     "\n"
     "Recomputes from run.h5 alone, the scene's text in it included: gaps, joint errors, pulling "
     "contacts,\n"
@@ -98,6 +102,10 @@ static const char check[] =
     "that contacts and joints made. Says for each the worst, when and where. What the recording "
     "does not\n"
     "hold (steps that were left out, runs without a scene) is named as not judged.\n"
+    "\n"
+    "The limits are those of this program; --limits recorded takes those that the scene or the "
+    "caller\n"
+    "of the run had set.\n"
     "\n"
     "Exit code: 0 passed, 4 violated, 2 no recording.\n";
 
@@ -119,6 +127,7 @@ static const char view[] =
     "  --run             begin at once\n"
     "  --open            open the page in the desktop's browser\n"
     "  --replay-mb N     what a replay may weigh [MB], default 20\n"
+    "  --max-mb N, --allow-outside   as for 'perp run'\n"
     "  -q                print the address, or nothing\n"
     "\n"
     "On another machine: ssh -L 8080:127.0.0.1:8080 HOST, there view with port 8080, and open the "
@@ -208,7 +217,7 @@ static const char solve[] =
     "With --solver all a problem counts as solved when one solver solves it.\n";
 
 static const char info[] = "perp info\n"
-                           "perp info SCENE [--json]\n"
+                           "perp info SCENE [--json] [--max-mb N] [--allow-outside]\n"
                            "\n"
                            "Without a scene: versions, libraries, and the table of solvers: "
                            "problem classes, proofs, cost,\n"

@@ -46,7 +46,7 @@ static void print_solids(const insight *in)
         perp_model_inertia3(in->model, body, I);
         snprintf(moments, sizeof moments, "%.6g, %.6g, %.6g", I[0], I[1], I[2]);
         printf("%-20s %-10s %12.6g  %-34s (%.6g, %.6g, %.6g), (%.6g, %.6g, %.6g, %.6g)\n",
-               perp_model_body_name(in->model, body), body_kind(in, body),
+               cli_plain(perp_model_body_name(in->model, body)), body_kind(in, body),
                perp_model_mass(in->model, body), moments, X.p.x, X.p.y, X.p.z, X.rot.w, X.rot.x,
                X.rot.y, X.rot.z);
     }
@@ -60,7 +60,7 @@ static void print_bodies(const insight *in)
         perp_body body = {i};
         perp_vec3 p = perp_body_position(in->sim, body);
         printf("%-20s %-10s %12.6g %12.6g  (%.6g, %.6g), %.6g\n",
-               perp_model_body_name(in->model, body), body_kind(in, body),
+               cli_plain(perp_model_body_name(in->model, body)), body_kind(in, body),
                perp_model_mass(in->model, body), perp_model_inertia(in->model, body), p.x, p.y,
                perp_body_angle(in->sim, body));
     }
@@ -74,8 +74,9 @@ static void print_joints(const insight *in)
     }
     for (int i = 0; i < count; i++) {
         perp_joint_state joint = perp_sim_joint(in->sim, (perp_joint){i});
-        printf("%-20s %12.6g %12.2e%s\n", perp_model_joint_name(in->model, (perp_joint){i}),
-               joint.coordinate, joint.error, joint.redundant ? "  redundant" : "");
+        printf("%-20s %12.6g %12.2e%s\n",
+               cli_plain(perp_model_joint_name(in->model, (perp_joint){i})), joint.coordinate,
+               joint.error, joint.redundant ? "  redundant" : "");
     }
 }
 
@@ -84,9 +85,9 @@ static void print_text(const insight *in)
     const perp_step_info *info = perp_sim_info(in->sim);
     perp_sim_def def = perp_scene_sim_def(in->scene);
     const char *description = perp_scene_description(in->scene);
-    printf("scene       %s\n", perp_scene_name(in->scene));
+    printf("scene       %s\n", cli_plain(perp_scene_name(in->scene)));
     if (description[0]) {
-        printf("            %s\n", description);
+        printf("            %s\n", cli_plain(description));
     }
     printf("method      %s, form %s, solver %s\n", perp_stepper_word((int)def.stepper),
            perp_form_word((int)def.form), def.solver ? def.solver : "auto");
@@ -174,10 +175,11 @@ cli_exit cli_info_scene(int count, char **words)
     const char *file = NULL;
     bool json = false;
     perp_scene *scene = NULL;
-    const cli_option options[] = {{"--json", CLI_FLAG, &json, NULL}};
-    cli_exit code = cli_options_parse("info", count, words, options, 1, &file, 1);
+    perp_scene_reading reading = perp_scene_reading_default();
+    const cli_option options[] = {CLI_READING(reading), {"--json", CLI_FLAG, &json, NULL}};
+    cli_exit code = cli_options_parse("info", count, words, options, 3, &file, 1);
     if (code == CLI_FINE) {
-        code = cli_scene_open(file, &scene);
+        code = cli_scene_open(file, &reading, &scene);
     }
     if (code == CLI_FINE) {
         code = look(scene, file, json);

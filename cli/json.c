@@ -40,8 +40,10 @@ void cli_json_string(FILE *out, const char *text)
             fputs("\\ufffd", out);
         } else if (*at == '"' || *at == '\\') {
             fprintf(out, "\\%c", *at);
-        } else if (*at < ' ') {
+        } else if (*at < ' ' || *at == 0x7f) {
             fprintf(out, "\\u%04x", *at);
+        } else if (length == 2 && at[0] == 0xc2 && at[1] < 0xa0) {
+            fprintf(out, "\\u%04x", at[1]);  // controls of terminals: U+0080 to U+009F
         } else {
             fwrite(at, 1, (size_t)length, out);
         }

@@ -6,6 +6,7 @@
 #include "live.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,8 +142,12 @@ bool live_change_mu(live_sim *live, double mu)
     perp_scene *scene = NULL;
     perp_error error = {0};
     char *text = text_with_mu(live->scene, mu);
-    bool done = text && perp_scene_parse(perp_scene_name(live->scene), text, strlen(text), NULL,
-                                         &scene, &error) >= 0;
+    perp_scene_reading reading = perp_scene_reading_default();
+    reading.max_mb = HUGE_VAL;  // it has been read before
+    reading.given_only = true;
+    reading.file = perp_scene_files(live->scene, &reading.files);
+    bool done = text && perp_scene_parse_with(perp_scene_name(live->scene), text, strlen(text),
+                                              &reading, NULL, &scene, &error) >= 0;
     if (!done) {
         say(live, "friction not changed", text ? error.text : "no memory");
     } else if (!replace(live, scene, &live->def, true)) {

@@ -17,6 +17,7 @@ void live_record_begin(live_sim *live)
     perp_record_def def = perp_record_default();
     def.name = perp_scene_name(live->scene);
     def.scene = perp_scene_text(live->scene, NULL);
+    def.file = perp_scene_files(live->scene, &def.files);
     def.h = live->h;
     live->full = false;
     live->recorded_from = perp_sim_time(live->sim);
@@ -87,7 +88,7 @@ void live_record_save(live_sim *live)
             (void)cli_replay_write("view", recording, name, most, true);
         }
         perp_recording_close(recording);
-        printf("saved       %s\n", name);
+        printf("saved       %s\n", cli_plain(name));
         fflush(stdout);
     } else {
         snprintf(live->message, sizeof live->message, "not saved: %s",

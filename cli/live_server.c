@@ -11,6 +11,10 @@
 #include <string.h>
 #include <sys/random.h>
 
+// A connection holds a worker until its request is there, or the time for that is over; pages hold one each. Programs
+// that connect and say nothing are to leave some for those who do: with these numbers a hundred a second can.
+#define WORKERS "240"
+
 enum { KEY_BYTES = 16, OPCODE = 0x0f, FINAL = 0x80 };
 
 struct live_server {
@@ -238,9 +242,9 @@ live_server *live_server_start(live_board *board, const char *page, size_t size,
     const char *options[] = {"listening_ports",
                              listen,
                              "num_threads",
-                             "14",
+                             WORKERS,
                              "request_timeout_ms",
-                             "10000",
+                             "2000",
                              "websocket_timeout_ms",
                              "3600000",
                              "enable_websocket_ping_pong",

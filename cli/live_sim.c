@@ -293,12 +293,13 @@ void live_sim_run(live_sim *live, const volatile sig_atomic_t *interrupted)
 
 // ── Beginning and end ────────────────────────────────────────────────────────────────────────────
 
-cli_exit live_sim_open(live_sim *live, const char *path, const char *base, live_board *board)
+cli_exit live_sim_open(live_sim *live, const char *path, const perp_scene_reading *reading,
+                       const char *base, live_board *board)
 {
     perp_error error = {0};
     *live = (live_sim){.mu = -1.0, .speed = 1.0, .board = board, .drag = {.body = -1}};
     live->since = live->worst = (perp_certificate){.passed = true};
-    cli_exit code = cli_scene_open(path, &live->scene);
+    cli_exit code = cli_scene_open(path, reading, &live->scene);
     if (code != CLI_FINE) {
         return code;
     }

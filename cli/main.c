@@ -22,12 +22,15 @@ enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
 
 cli_exit cli_complain(const char *format, ...)
 {
+    char text[4096], plain[4 * sizeof text];
     va_list list;
     va_start(list, format);
-    fputs("perp: ", stderr);
-    vfprintf(stderr, format, list);
-    putc('\n', stderr);
+    if (vsnprintf(text, sizeof text, format, list) < 0) {
+        text[0] = '\0';
+    }
     va_end(list);
+    perp_plain(text, plain, sizeof plain);
+    fprintf(stderr, "perp: %s\n", plain);
     return CLI_INPUT;
 }
 

@@ -6,17 +6,21 @@
 
 #include <string.h>
 
-cli_exit cli_scene_open(const char *path, perp_scene **scene)
+cli_exit cli_scene_open(const char *path, const perp_scene_reading *reading, perp_scene **scene)
 {
     perp_error error = {0};
     const char *source = strcmp(path, "-") == 0 ? "/dev/stdin" : path;
-    if (perp_scene_load(source, NULL, scene, &error) >= 0) {
+    if (perp_scene_load_with(source, reading, NULL, scene, &error) >= 0) {
         return CLI_FINE;
     }
+    path = cli_plain(path);
     if (error.line > 0) {
         fprintf(stderr, "%s:%d:%d: %s\n", path, error.line, error.column, error.text);
     } else {
         fprintf(stderr, "%s: %s\n", path, error.text);
+    }
+    if (error.status == PERP_ERR_FORMAT && strncmp(error.text, "larger than", 11) == 0) {
+        cli_complain("--max-mb N allows N million bytes");
     }
     return CLI_INPUT;
 }

@@ -54,7 +54,7 @@ cli_exit cli_replay_write(const char *verb, perp_recording *recording, const cha
     if (!quiet) {
         int kept = 0, recorded = 0;
         perp_replay_kept(replay, &kept, &recorded);
-        printf("replay      %s", path);
+        printf("replay      %s", cli_plain(path));
         if (kept < recorded) {
             printf(" (%d of %d frames, to fit %g MB)", kept, recorded, megabytes);
         }

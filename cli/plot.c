@@ -19,7 +19,7 @@ static cli_exit draw(perp_recording *recording, const char *dir, const char *onl
         fprintf(stderr, "perp: plot: the recording is incomplete: its run did not end\n");
     }
     if (!quiet) {
-        printf("figures     %s/index.html\n", dir);
+        printf("figures     %s/index.html\n", cli_plain(dir));
     }
     return CLI_FINE;
 }

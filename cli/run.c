@@ -4,6 +4,7 @@
 // perp run: a scene, stepped to its end and recorded.
 #include "cli.h"
 
+#include <float.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ typedef struct run_options {
     int threads, friction, facets, rotation, gyroscopic, positions, coordinates, start;
     double replay_mb;
     bool json, quiet, no_figures, no_replay, profile;
+    perp_scene_reading reading;
 } run_options;
 
 typedef struct run {
@@ -24,7 +26,8 @@ typedef struct run {
     perp_sim *sim;
     perp_record *record;
     char dir[4096];
-    double h;
+    double h, last;  // a step, and the last one [s]
+    double until;
     int64_t steps;
     cli_profile profile;
 } run;
@@ -52,7 +55,8 @@ static cli_exit read_options(int count, char **words, run_options *o)
                        .gyroscopic = -1,
                        .positions = -1,
                        .start = -1,
-                       .coordinates = -1};
+                       .coordinates = -1,
+                       .reading = perp_scene_reading_default()};
     const cli_option options[] = {
         {"-o", CLI_TEXT, &o->dir, NULL},
         {"--until", CLI_REAL, &o->until, NULL},
@@ -77,6 +81,7 @@ static cli_exit read_options(int count, char **words, run_options *o)
         {"--no-figures", CLI_FLAG, &o->no_figures, NULL},
         {"--no-replay", CLI_FLAG, &o->no_replay, NULL},
         {"--replay-mb", CLI_POSITIVE, &o->replay_mb, NULL},
+        CLI_READING(o->reading),
         {"-q", CLI_FLAG, &o->quiet, NULL}};
     return cli_options_parse("run", count, words, options, sizeof options / sizeof options[0],
                              &o->file, 1);
@@ -123,17 +128,27 @@ static perp_sim_def sim_def(const run *r)
     return def;
 }
 
-// As many steps as reach the end; one that is a rounding error long is not counted.
+// As many steps as reach the end, the last as long as is left. What a step could be off by from rounding is no step
+// of its own, and an end that is a multiple of h to rounding leaves the last step as long as the others: times are
+// k h then.
 static cli_exit count_steps(run *r)
 {
     const run_options *o = &r->options;
-    double until = o->until >= 0.0 ? o->until : perp_scene_until(r->scene);
+    double start = perp_sim_time(r->sim);
+    r->until = o->until >= 0.0 ? o->until : perp_scene_until(r->scene);
     r->h = o->step > 0.0 ? o->step : perp_scene_step(r->scene);
-    double left = until - perp_sim_time(r->sim), count = ceil(left / r->h - 1e-6);
+    double left = r->until - start, count = ceil(left / r->h - 1e-6);
     if (!(count < 1e15)) {
-        return cli_complain("run: %g s in steps of %g s are too many", until, r->h);
+        return cli_complain("run: %g s in steps of %g s are too many", r->until, r->h);
     }
-    r->steps = count > 0.0 ? (int64_t)count : left > 0.0 ? 1 : 0;
+    if (left > 0.0) {
+        r->steps = count > 1.0 ? (int64_t)count : 1;
+    }
+    double before = start + (double)(r->steps - 1) * r->h;
+    r->last = r->until - before;
+    if (fabs(r->last - r->h) <= 4.0 * DBL_EPSILON * (fabs(r->until) + fabs(before))) {
+        r->last = r->h;
+    }
     return CLI_FINE;
 }
 
@@ -182,7 +197,7 @@ static void remove_leftovers(const run *r)
 static cli_exit begin(run *r)
 {
     perp_error error = {0};
-    cli_exit code = cli_scene_open(r->options.file, &r->scene);
+    cli_exit code = cli_scene_open(r->options.file, &r->options.reading, &r->scene);
     if (code != CLI_FINE) {
         return code;
     }
@@ -198,10 +213,12 @@ static cli_exit begin(run *r)
     perp_record_def record = perp_record_default();
     record.name = perp_scene_name(r->scene);
     record.scene = perp_scene_text(r->scene, NULL);
+    record.file = perp_scene_files(r->scene, &record.files);
     record.h = r->h;
     record.every = frames_every(r);
     if (perp_record_create(r->dir, r->sim, &record, NULL, &r->record, &error) < 0) {
-        return cli_complain("%s", error.text);
+        cli_complain("%s", error.text);
+        return error.status == PERP_ERR_IO ? CLI_OUTPUT : CLI_INPUT;
     }
     remove_leftovers(r);
     return CLI_FINE;
@@ -241,13 +258,13 @@ static void dump_problem(const run *r)
 static cli_exit step_all(run *r)
 {
     double start = perp_sim_time(r->sim);
-    progress line = progress_begin(!r->options.quiet, start, start + r->h * (double)r->steps);
+    progress line = progress_begin(!r->options.quiet, start, r->until);
     cli_exit code = CLI_FINE;
     if (!r->options.quiet) {
         warn_of_start(r);
     }
     for (int64_t k = 0; k < r->steps && code == CLI_FINE; k++) {
-        perp_status status = perp_step(r->sim, r->h);
+        perp_status status = perp_step(r->sim, k + 1 < r->steps ? r->h : r->last);
         cli_profile_step(&r->profile, perp_sim_info(r->sim));
         if (perp_record_step(r->record, r->sim) < 0) {
             progress_end(&line);
@@ -301,12 +318,16 @@ static void print_summary(const run *r, const perp_summary *sum)
     perp_sim_def def = sim_def(r);
     const perp_step_info *info = perp_sim_info(r->sim);
     double t = perp_sim_time(r->sim);
-    printf("scene       %s\n", perp_scene_name(r->scene));
+    printf("scene       %s\n", cli_plain(perp_scene_name(r->scene)));
     printf("method      %s, form %s, solver %s\n", perp_stepper_word((int)def.stepper),
            perp_form_word((int)(sum->steps > 0 ? info->form : def.form)),
            def.solver ? def.solver : "auto");
-    printf("steps       %lld of %g s, to t = %.9g s; %d frames\n", (long long)sum->steps, r->h, t,
-           sum->frames);
+    char last[48] = "";
+    if (sum->steps == r->steps && r->last != r->h) {
+        snprintf(last, sizeof last, " (the last of %g s)", r->last);
+    }
+    printf("steps       %lld of %g s%s, to t = %.9g s; %d frames\n", (long long)sum->steps, r->h,
+           last, t, sum->frames);
     printf("size        %d bodies, at most %d contacts\n",
            perp_model_bodies(perp_scene_model(r->scene)) - 1, sum->contacts_max);
     cli_left_out(perp_scene_model(r->scene));
@@ -317,7 +338,7 @@ static void print_summary(const run *r, const perp_summary *sum)
                (long long)sum->not_unique);
     }
     print_certificate(sum);
-    printf("recording   %s\n", r->dir);
+    printf("recording   %s\n", cli_plain(r->dir));
 }
 
 // Figures and the page that plays the run. Built without the viewer, perp says so and that is all.
@@ -382,8 +403,7 @@ cli_exit cli_run(int count, char **words)
         code = begin(&r);
     }
     if (code == CLI_FINE) {
-        signal(SIGINT, interrupt);
-        signal(SIGTERM, interrupt);
+        cli_catch(interrupt);
         code = step_all(&r);
         code = code == CLI_OUTPUT ? code : end(&r, code);
     }

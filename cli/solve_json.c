@@ -72,10 +72,11 @@ cli_exit csv_open(const solve_options *options, csv_file *csv)
     return CLI_FINE;
 }
 
-// Quotes doubled, as in RFC 4180.
+// Quotes doubled, as in RFC 4180; formulas of spreadsheets marked, as in recordings.
 static void put_field(FILE *out, const char *text)
 {
     putc('"', out);
+    fputs(text[0] && strchr("=+-@'\t\r", text[0]) ? "'" : "", out);
     for (; *text; text++) {
         fputs(*text == '"' ? "\"\"" : "", out);
         if (*text != '"') {

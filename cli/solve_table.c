@@ -12,7 +12,7 @@ enum { NAME_LEAST = 8, NAME_MOST = 44 };
 void block_print(FILE *out, const result *r)
 {
     const perp_comp_info *info = &r->info;
-    fprintf(out, "name        %s\n", r->name);
+    fprintf(out, "name        %s\n", cli_plain(r->name));
     fprintf(out, "kind        %s\n", r->kind);
     fprintf(out, "size        %d", r->n);
     if (r->contacts > 0) {
@@ -30,7 +30,7 @@ void block_print(FILE *out, const result *r)
     }
     fprintf(out, "time        %.6f s\n", info->seconds);
     if (info->status != PERP_OK && info->reason[0]) {
-        fprintf(out, "reason      %s\n", info->reason);
+        fprintf(out, "reason      %s\n", cli_plain(info->reason));
     }
 }
 
@@ -66,7 +66,7 @@ static void put_residual(FILE *out, double residual)
 void table_row(FILE *out, int name_width, const result *r)
 {
     const perp_comp_info *info = &r->info;
-    fprintf(out, "%-*.*s  %-6s %6d ", name_width, name_width, r->name, r->kind, r->n);
+    fprintf(out, "%-*.*s  %-6s %6d ", name_width, name_width, cli_plain(r->name), r->kind, r->n);
     if (r->contacts > 0) {
         fprintf(out, "%8d", r->contacts);
     } else {

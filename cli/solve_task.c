@@ -15,7 +15,7 @@ enum { DEFAULT_FACETS = 4 };
 static void warn(void *user, int level, const char *text)
 {
     (void)level;
-    fprintf(stderr, "%s: %s\n", (const char *)user, text);
+    fprintf(stderr, "%s: %s\n", cli_plain(user), cli_plain(text));
 }
 
 static cli_exit read_file(const char *path, bool quiet, perp_problem **problem)
@@ -28,6 +28,7 @@ static cli_exit read_file(const char *path, bool quiet, perp_problem **problem)
     if (perp_problem_read(source, &env, problem, &error) == PERP_OK) {
         return CLI_FINE;
     }
+    path = cli_plain(path);
     if (error.line > 0) {
         fprintf(stderr, "%s:%d:%d: %s\n", path, error.line, error.column, error.text);
     } else {

@@ -15,6 +15,7 @@ typedef struct view_options {
     double megabytes;
     int port;
     bool run, open, quiet;
+    perp_scene_reading reading;
 } view_options;
 
 // The browser of the desktop, if there is one.
@@ -74,7 +75,7 @@ static cli_exit serve(live_sim *live, const view_options *o)
         return CLI_OUTPUT;
     }
     if (!o->quiet) {
-        printf("scene       %s\nopen        %s\n", perp_scene_name(live->scene),
+        printf("scene       %s\nopen        %s\n", cli_plain(perp_scene_name(live->scene)),
                live_server_url(server));
         printf("end         close the page, or Ctrl-C\n");
     } else {
@@ -102,9 +103,8 @@ static cli_exit view_scene(const view_options *o)
         cli_complain("view: no memory");
         return CLI_OUTPUT;
     }
-    signal(SIGINT, interrupt);
-    signal(SIGTERM, interrupt);
-    cli_exit code = live_sim_open(&live, o->file, o->base, board);
+    cli_catch(interrupt);
+    cli_exit code = live_sim_open(&live, o->file, &o->reading, o->base, board);
     if (code == CLI_FINE) {
         code = serve(&live, o);
     }
@@ -118,11 +118,16 @@ static cli_exit view_scene(const view_options *o)
 cli_exit cli_view(int count, char **words)
 {
     size_t size;
-    view_options o = {.megabytes = perp_replay_default().megabytes};
+    view_options o = {.megabytes = perp_replay_default().megabytes,
+                      .reading = perp_scene_reading_default()};
     const cli_option options[] = {
-        {"-o", CLI_TEXT, &o.base, NULL},   {"--port", CLI_COUNT, &o.port, NULL},
-        {"--run", CLI_FLAG, &o.run, NULL}, {"--open", CLI_FLAG, &o.open, NULL},
-        {"-q", CLI_FLAG, &o.quiet, NULL},  {"--replay-mb", CLI_POSITIVE, &o.megabytes, NULL},
+        {"-o", CLI_TEXT, &o.base, NULL},
+        {"--port", CLI_COUNT, &o.port, NULL},
+        {"--run", CLI_FLAG, &o.run, NULL},
+        {"--open", CLI_FLAG, &o.open, NULL},
+        {"-q", CLI_FLAG, &o.quiet, NULL},
+        {"--replay-mb", CLI_POSITIVE, &o.megabytes, NULL},
+        CLI_READING(o.reading),
     };
     if (cli_wants_help("view", count, words)) {
         return CLI_FINE;

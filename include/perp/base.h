@@ -57,6 +57,10 @@ PERP_API const char *perp_version(void);
 PERP_API const char *perp_status_text(perp_status status);
 // One word, for tables and JSON: solved inexact infeasible ray limit singular refused error.
 PERP_API const char *perp_status_word(perp_status status);
+// The text with everything in it that could command a terminal escaped: control characters and bytes that are
+// no UTF-8 as \xNN, other characters that move or hide text as \uNNNN. At most size bytes, terminated; returns
+// how many it takes without the terminator. NULL is "".
+PERP_API size_t perp_plain(const char *text, char *out, size_t size);
 
 // Filled on failure; every function that takes one accepts NULL.
 typedef struct perp_error {

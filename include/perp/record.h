@@ -10,6 +10,7 @@
 #pragma once
 
 #include <perp/base.h>
+#include <perp/scene.h>
 #include <perp/sim.h>
 #include <perp/types.h>
 
@@ -18,8 +19,10 @@
 typedef struct perp_record perp_record;
 
 typedef struct perp_record_def {
-    const char *name;      // of the scene
-    const char *scene;     // text of the scene file, kept in run.h5: perp_recording_check needs it
+    const char *name;   // of the scene
+    const char *scene;  // text of the scene file, kept in run.h5: perp_recording_check needs it
+    const perp_scene_file *file;  // and the files it names (perp_scene_files), kept likewise
+    int files;
     double h;              // the step [s]; 0: not the same for all
     int every;             // a frame every so many steps, and the last; default 1
     double flush_seconds;  // longest time that a kill can cost [s]; default 0.5
@@ -28,7 +31,8 @@ typedef struct perp_record_def {
 
 PERP_API perp_record_def perp_record_default(void);
 // Makes the directory and records the present state as frame 0. A recording that is in the directory
-// already is replaced; a directory that holds other things and no recording is refused.
+// already is replaced; a directory that holds other things and no recording, or that another record is
+// writing to, in this process or another, is refused. The directory is locked until perp_record_destroy.
 PERP_API PERP_MUST perp_status perp_record_create(const char *dir, const perp_sim *sim,
                                                   const perp_record_def *def, const perp_env *env,
                                                   perp_record **record, perp_error *error);

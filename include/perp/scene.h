@@ -11,13 +11,41 @@
 
 typedef struct perp_scene perp_scene;
 
+// A file that a scene names: the points of a hull, the triangles of a mesh.
+typedef struct perp_scene_file {
+    const char *name;  // as the scene has it
+    const void *data;
+    size_t size;
+} perp_scene_file;
+
+typedef struct perp_scene_reading {
+    double max_mb;                // of the text, and of each file it names [10^6 bytes]; default 64
+    bool outside;                 // files may lie outside the folder of the scene
+    bool given_only;              // no file is read: all are among these
+    const perp_scene_file *file;  // taken in place of the files of these names
+    int files;
+    uint32_t cookie;
+} perp_scene_reading;
+
+PERP_API perp_scene_reading perp_scene_reading_default(void);
+
 // Read a scene. On failure *scene is NULL and error says line, column, object and what to write instead.
+// The file is a regular one, or "/dev/stdin", or "/dev/fd/N". Files that the scene names are regular ones
+// in its folder or below it, unless `outside` is set. reading: NULL, the default.
 PERP_API PERP_MUST perp_status perp_scene_load(const char *path, const perp_env *env,
                                                perp_scene **scene, perp_error *error);
 // The same from memory. A scene that does not say its name gets `name`, without folders and ending.
 PERP_API PERP_MUST perp_status perp_scene_parse(const char *name, const char *text, size_t size,
                                                 const perp_env *env, perp_scene **scene,
                                                 perp_error *error);
+PERP_API PERP_MUST perp_status perp_scene_load_with(const char *path,
+                                                    const perp_scene_reading *reading,
+                                                    const perp_env *env, perp_scene **scene,
+                                                    perp_error *error);
+PERP_API PERP_MUST perp_status perp_scene_parse_with(const char *name, const char *text,
+                                                     size_t size, const perp_scene_reading *reading,
+                                                     const perp_env *env, perp_scene **scene,
+                                                     perp_error *error);
 PERP_API void perp_scene_destroy(perp_scene *scene);
 
 // What a scene holds; borrowed from it.
@@ -30,6 +58,8 @@ PERP_API double perp_scene_until(const perp_scene *scene);  // end of the run [s
 PERP_API double
 perp_scene_interval(const perp_scene *scene);  // between recorded states [s]; 0: every step
 PERP_API const char *perp_scene_text(const perp_scene *scene, size_t *size);  // as it was read
+// The files it names, each once, as they were read.
+PERP_API const perp_scene_file *perp_scene_files(const perp_scene *scene, int *count);
 
 // Write the scene's text, comments and all; the file at path is whole, or what it was before.
 PERP_API PERP_MUST perp_status perp_scene_write(const perp_scene *scene, const char *path,

@@ -54,14 +54,17 @@ void pp_print(char *text, size_t size, const char *format, ...)
     va_end(list);
 }
 
+// Names in it are somebody's: a message is one line that a terminal can show.
 perp_status pp_fail(perp_error *error, perp_status status, const char *format, ...)
 {
     if (error) {
+        char text[sizeof error->text];
         va_list list;
         va_start(list, format);
-        error->status = status;
-        pp_print_list(error->text, sizeof error->text, format, list);
+        pp_print_list(text, sizeof text, format, list);
         va_end(list);
+        error->status = status;
+        perp_plain(text, error->text, sizeof error->text);
     }
     return status;
 }

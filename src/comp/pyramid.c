@@ -387,16 +387,19 @@ void perp_pyramid_destroy(perp_pyramid *pyramid)
 
 const perp_mcp *perp_pyramid_mcp(const perp_pyramid *pyramid)
 {
-    return &pyramid->mcp;
+    return pyramid ? &pyramid->mcp : NULL;
 }
 
 const perp_fcp *perp_pyramid_fcp(const perp_pyramid *pyramid)
 {
-    return &pyramid->fcp;
+    return pyramid ? &pyramid->fcp : NULL;
 }
 
 void perp_pyramid_recover(const perp_pyramid *pyramid, const double *z, double *r, double *v)
 {
+    if (!pyramid || !z || !r) {
+        return;
+    }
     const perp_fcp *fcp = &pyramid->fcp;
     memset(r, 0, (size_t)(fcp->nc * fcp->dim) * sizeof *r);
     pp_matrix_mul(&pyramid->B, 1.0, z + fcp->nv, r);
@@ -465,6 +468,9 @@ static void split_contact(const perp_pyramid *y, int c, const double *r, const d
 perp_status perp_pyramid_split(const perp_pyramid *pyramid, const double *r, const double *v,
                                double *z)
 {
+    if (!pyramid) {
+        return PERP_ERR_ARGUMENT;
+    }
     const perp_fcp *fcp = &pyramid->fcp;
     int n = fcp->nc * fcp->dim;
     size_t bytes = (size_t)n * sizeof(double);

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,7 +32,13 @@ static bool grow(pp_file *b, const perp_env *env, size_t room)
     return true;
 }
 
-static perp_status read_all(int file, const perp_env *env, size_t guess, pp_file *b,
+static perp_status too_large(size_t most, perp_error *error)
+{
+    return pp_fail(error, PERP_ERR_FORMAT, "larger than %.6g MB, the most that is read",
+                   1e-6 * (double)most);
+}
+
+static perp_status read_all(int file, const perp_env *env, size_t guess, size_t most, pp_file *b,
                             perp_error *error)
 {
     if (!grow(b, env, guess + 1)) {
@@ -52,35 +59,67 @@ static perp_status read_all(int file, const perp_env *env, size_t guess, pp_file
             return PERP_OK;
         }
         b->size += (size_t)got;
-        if (b->size > PP_FILE_MAX) {
-            return pp_fail(error, PERP_ERR_FORMAT, "larger than %d MiB, the most that is read",
-                           PP_FILE_MAX >> 20);
+        if (b->size > most) {
+            return too_large(most, error);
         }
     }
 }
 
-perp_status pp_file_read(const char *path, const perp_env *env, pp_file *file, perp_error *error)
+// A descriptor that the program was started with, by its path.
+static bool is_stream(const char *path)
 {
-    int handle = open(path, O_RDONLY | O_CLOEXEC);
+    return strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
+           strncmp(path, "/proc/self/fd/", 14) == 0;
+}
+
+static perp_status check_kind(const struct stat *about, bool stream, perp_error *error)
+{
+    if (S_ISDIR(about->st_mode)) {
+        return pp_fail(error, PERP_ERR_IO, "is a directory: give the files in it");
+    }
+    if (!S_ISREG(about->st_mode) && !stream) {
+        return pp_fail(
+            error, PERP_ERR_IO,
+            "is a device or a pipe, not a file; what comes through a pipe is read as '-'");
+    }
+    return PERP_OK;
+}
+
+// Asked before opening, since to open a device may do something, and again after it, since the file at the
+// path may be another one by then. Without O_NONBLOCK a pipe that nobody writes to would not open.
+static perp_status open_file(const char *path, bool stream, int *handle, struct stat *about,
+                             perp_error *error)
+{
+    *handle = -1;
+    perp_status status = PERP_OK;
+    if (stat(path, about) == 0) {
+        status = check_kind(about, stream, error);
+    }
+    if (status == PERP_OK) {
+        *handle = open(path, O_RDONLY | O_CLOEXEC | (stream ? 0 : O_NONBLOCK));
+        status = *handle >= 0 && fstat(*handle, about) == 0
+                     ? check_kind(about, stream, error)
+                     : pp_fail(error, PERP_ERR_IO, "cannot open: %s", strerror(errno));
+    }
+    return status;
+}
+
+perp_status pp_file_read(const char *path, size_t most, bool streams, const perp_env *env,
+                         pp_file *file, perp_error *error)
+{
+    int handle;
     struct stat about;
-    if (handle < 0 || fstat(handle, &about) != 0) {
-        perp_status status = pp_fail(error, PERP_ERR_IO, "cannot open: %s", strerror(errno));
-        if (handle >= 0) {
-            close(handle);
-        }
-        return status;
+    perp_status status = open_file(path, streams && is_stream(path), &handle, &about, error);
+    if (status == PERP_OK && S_ISREG(about.st_mode) && (uintmax_t)about.st_size > most) {
+        status = too_large(most, error);
     }
-    perp_status status;
-    if (S_ISDIR(about.st_mode)) {
-        status = pp_fail(error, PERP_ERR_IO, "is a directory: give the files in it");
-    } else if (about.st_size > PP_FILE_MAX) {
-        status = pp_fail(error, PERP_ERR_FORMAT, "larger than %d MiB, the most that is read",
-                         PP_FILE_MAX >> 20);
-    } else {
+    if (status == PERP_OK) {
         size_t guess = S_ISREG(about.st_mode) ? (size_t)about.st_size : 4096;
-        status = read_all(handle, env, guess, file, error);
+        status = read_all(handle, env, guess, most, file, error);
     }
-    close(handle);
+    if (handle >= 0) {
+        close(handle);
+    }
     return status;
 }
 

@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Door of format/: problem files in and out, and meshes in.
-//
-// Every reader fills a pp_draft, the problem as it stands in the file: named vectors and matrices, nothing
-// checked but that they could be read. pp_draft_finish (draft.c) alone knows what a problem of each kind
-// must have, so the rules and their messages are the same for all formats.
+// Every reader fills a pp_draft, the problem as it stands in the file: named vectors and matrices, nothing checked
+// but that they could be read. pp_draft_finish (draft.c) alone knows what a problem of each kind must have.
 #pragma once
 
 #include "base/base.h"
@@ -141,8 +139,10 @@ typedef struct pp_file {
     size_t size, room;
 } pp_file;
 
-// The whole file. Free it on failure, too.
-perp_status pp_file_read(const char *path, const perp_env *env, pp_file *file, perp_error *error);
+// The whole file, `most` bytes at the most: a regular one, or with `streams` /dev/stdin and /dev/fd/N. Free it
+// on failure, too.
+perp_status pp_file_read(const char *path, size_t most, bool streams, const perp_env *env,
+                         pp_file *file, perp_error *error);
 void pp_file_free(pp_file *file, const perp_env *env);
 // Has `put` write `what`; the file at path is whole, or what it was before.
 typedef void pp_put(FILE *out, const char *name, const void *what);

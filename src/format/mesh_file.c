@@ -322,31 +322,18 @@ perp_status pp_mesh_file_parse(const char *text, size_t size, pp_arena *arena, p
 }
 
 // The place in this file goes into the text: line and column of the error are those of the file that names this one.
-static perp_status name_file(const char *path, perp_status status, perp_error *error)
+perp_status pp_mesh_file_named(const char *name, const char *text, size_t size, bool quotes,
+                               pp_arena *arena, pp_mesh_file *out, perp_error *error)
 {
-    if (error) {
-        char text[sizeof error->text], place[48] = "";
-        pp_print(text, sizeof text, "%s", error->text);
-        if (error->line > 0) {
-            pp_print(place, sizeof place, ", line %d, column %d", error->line, error->column);
-        }
-        error->line = error->column = 0;
-        pp_fail(error, status, "'%.90s'%s: %s", path, place, text);
+    perp_error why = {0};
+    perp_status status = pp_mesh_file_parse(text ? text : "", size, arena, out, &why);
+    if (status == PERP_OK || status == PERP_ERR_MEMORY) {
+        return status;
     }
-    return status;
-}
-
-perp_status pp_mesh_file_read(const char *path, const perp_env *env, pp_arena *arena,
-                              pp_mesh_file *out, perp_error *error)
-{
-    pp_file file = {0};
-    if (error) {
-        *error = (perp_error){0};
+    char place[48] = "";
+    if (why.line > 0) {
+        pp_print(place, sizeof place, ", line %d, column %d", why.line, why.column);
     }
-    perp_status status = pp_file_read(path, env, &file, error);
-    if (status == PERP_OK) {
-        status = pp_mesh_file_parse(file.text ? file.text : "", file.size, arena, out, error);
-    }
-    pp_file_free(&file, env);
-    return status == PERP_OK ? status : name_file(path, status, error);
+    return pp_fail(error, status, "'%.90s'%s: %s", name, place,
+                   quotes ? why.text : "is not an STL or OBJ file as it should be");
 }

@@ -20,6 +20,7 @@ typedef struct pp_mesh_file {
 // column in text: anything that is not as it should be, no triangles, or numbers that are not finite.
 perp_status pp_mesh_file_parse(const char *text, size_t size, pp_arena *arena, pp_mesh_file *out,
                                perp_error *error);
-// The same from a file; errors have its name and the place in their text.
-perp_status pp_mesh_file_read(const char *path, const perp_env *env, pp_arena *arena,
-                              pp_mesh_file *out, perp_error *error);
+// The same of what a file of that name holds; errors have its name and the place in their text. Without `quotes`
+// nothing that stands in the file is repeated.
+perp_status pp_mesh_file_named(const char *name, const char *text, size_t size, bool quotes,
+                               pp_arena *arena, pp_mesh_file *out, perp_error *error);

@@ -98,7 +98,7 @@ perp_status perp_problem_read(const char *path, const perp_env *env, perp_proble
     }
     *problem = NULL;
     pp_file file = {0};
-    perp_status status = pp_file_read(path, env, &file, error);
+    perp_status status = pp_file_read(path, PP_FILE_MAX, true, env, &file, error);
     if (status == PERP_OK) {
         status = perp_problem_parse(path, file.text, file.size, env, problem, error);
     }
@@ -117,25 +117,25 @@ void perp_problem_destroy(perp_problem *problem)
 
 perp_problem_kind perp_problem_kind_of(const perp_problem *problem)
 {
-    return problem->kind;
+    return problem ? problem->kind : PERP_PROBLEM_MCP;
 }
 
 const char *perp_problem_name(const perp_problem *problem)
 {
-    return problem->name;
+    return problem ? problem->name : "";
 }
 
 const char *perp_problem_word(const perp_problem *problem)
 {
-    return problem->word;
+    return problem ? problem->word : "";
 }
 
 const perp_mcp *perp_problem_mcp(const perp_problem *problem)
 {
-    return problem->kind == PERP_PROBLEM_MCP ? &problem->mcp : NULL;
+    return problem && problem->kind == PERP_PROBLEM_MCP ? &problem->mcp : NULL;
 }
 
 const perp_fcp *perp_problem_fcp(const perp_problem *problem)
 {
-    return problem->kind == PERP_PROBLEM_FCP ? &problem->fcp : NULL;
+    return problem && problem->kind == PERP_PROBLEM_FCP ? &problem->fcp : NULL;
 }

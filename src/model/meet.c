@@ -353,5 +353,5 @@ static void count_left_out(perp_model *m)
 
 perp_left_out perp_model_left_out(const perp_model *model)
 {
-    return model->meet.left_out;
+    return model ? model->meet.left_out : (perp_left_out){0};
 }

@@ -351,24 +351,29 @@ void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair *p
     }
 }
 
+static bool has_body(const perp_model *model, perp_body body)
+{
+    return model && body.i >= 0 && body.i < model->bodies;
+}
+
 int perp_model_bodies(const perp_model *model)
 {
-    return model->bodies;
+    return model ? model->bodies : 0;
 }
 
 int perp_model_shapes(const perp_model *model)
 {
-    return model->shapes;
+    return model ? model->shapes : 0;
 }
 
 int perp_model_joints(const perp_model *model)
 {
-    return model->joints;
+    return model ? model->joints : 0;
 }
 
 perp_body perp_model_body(const perp_model *model, const char *name)
 {
-    for (int i = 0; name && i < model->bodies; i++) {
+    for (int i = 0; model && name && i < model->bodies; i++) {
         if (strcmp(model->body[i].name, name) == 0) {
             return (perp_body){i};
         }
@@ -378,7 +383,7 @@ perp_body perp_model_body(const perp_model *model, const char *name)
 
 perp_shape perp_model_shape(const perp_model *model, const char *name)
 {
-    for (int i = 0; name && i < model->shapes; i++) {
+    for (int i = 0; model && name && i < model->shapes; i++) {
         if (strcmp(model->shape[i].name, name) == 0) {
             return (perp_shape){i};
         }
@@ -388,7 +393,7 @@ perp_shape perp_model_shape(const perp_model *model, const char *name)
 
 perp_joint perp_model_joint(const perp_model *model, const char *name)
 {
-    for (int i = 0; name && i < model->joints; i++) {
+    for (int i = 0; model && name && i < model->joints; i++) {
         if (strcmp(model->joint[i].name, name) == 0) {
             return (perp_joint){i};
         }
@@ -398,50 +403,50 @@ perp_joint perp_model_joint(const perp_model *model, const char *name)
 
 const char *perp_model_body_name(const perp_model *model, perp_body body)
 {
-    return body.i >= 0 && body.i < model->bodies ? model->body[body.i].name : "";
+    return has_body(model, body) ? model->body[body.i].name : "";
 }
 
 const char *perp_model_shape_name(const perp_model *model, perp_shape shape)
 {
-    return shape.i >= 0 && shape.i < model->shapes ? model->shape[shape.i].name : "";
+    return model && shape.i >= 0 && shape.i < model->shapes ? model->shape[shape.i].name : "";
 }
 
 const char *perp_model_joint_name(const perp_model *model, perp_joint joint)
 {
-    return joint.i >= 0 && joint.i < model->joints ? model->joint[joint.i].name : "";
+    return model && joint.i >= 0 && joint.i < model->joints ? model->joint[joint.i].name : "";
 }
 
 double perp_model_mass(const perp_model *model, perp_body body)
 {
-    return body.i >= 0 && body.i < model->bodies ? model->body[body.i].mass : 0.0;
+    return has_body(model, body) ? model->body[body.i].mass : 0.0;
 }
 
 double perp_model_inertia(const perp_model *model, perp_body body)
 {
-    return body.i >= 0 && body.i < model->bodies ? model->body[body.i].I_B.m[8] : 0.0;
+    return has_body(model, body) ? model->body[body.i].I_B.m[8] : 0.0;
 }
 
 void perp_model_inertia3(const perp_model *model, perp_body body, double inertia[6])
 {
     static const int at[6] = {0, 4, 8, 1, 2, 5};
-    bool exists = body.i >= 0 && body.i < model->bodies;
-    for (int k = 0; k < 6; k++) {
+    bool exists = has_body(model, body);
+    for (int k = 0; inertia && k < 6; k++) {
         inertia[k] = exists ? model->body[body.i].I_B.m[at[k]] : 0.0;
     }
 }
 
 perp_vec3 perp_model_center(const perp_model *model, perp_body body)
 {
-    bool exists = body.i >= 0 && body.i < model->bodies;
+    bool exists = has_body(model, body);
     return exists ? model->body[body.i].center : (perp_vec3){0.0, 0.0, 0.0};
 }
 
 perp_drive perp_model_drive(const perp_model *model, perp_body body)
 {
-    return body.i >= 0 && body.i < model->bodies ? model->body[body.i].drive : PERP_FIXED;
+    return has_body(model, body) ? model->body[body.i].drive : PERP_FIXED;
 }
 
 bool perp_model_is_spatial(const perp_model *model)
 {
-    return model->spatial;
+    return model && model->spatial;
 }

@@ -271,6 +271,19 @@ static perp_status judge_frame(pp_recheck *c)
     return status;
 }
 
+// How long the steps between two frames are. All have the length h of the run but the last of it.
+static void take_step(pp_recheck *c, bool at_end)
+{
+    double h = c->info->h, t = c->now->t, steps = (double)(c->now->step - c->step0);
+    c->at_end = at_end;
+    c->h = t - c->t0;
+    c->last = h > 0.0 && steps > 1.0 ? c->h - (steps - 1.0) * h : c->h;
+    if (fabs(c->last - h) < 1e-9 * h + 1e-12 * fabs(t)) {
+        c->last = h;
+        c->h = steps > 1.0 ? c->h : h;
+    }
+}
+
 static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state, perp_error *error)
 {
     perp_frame frame;
@@ -293,10 +306,7 @@ static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state,
             break;
         }
         c->now = &frame;
-        c->h = frame.t - c->t0;
-        if (fabs(c->h - r->info.h) < 1e-9 * r->info.h + 1e-12 * fabs(frame.t)) {
-            c->h = r->info.h;
-        }
+        take_step(c, k + 2 == r->info.frames);
         pp_arena_reset(c->arena);
         status = judge_frame(c);
         if (status < 0) {
@@ -325,8 +335,15 @@ static perp_status load_scene(perp_recording *r, perp_scene **scene, perp_error 
     if (!r->info.scene[0]) {
         return PERP_OK;
     }
-    perp_status status =
-        perp_scene_parse(r->info.name, r->info.scene, strlen(r->info.scene), &r->env, scene, &why);
+    perp_scene_reading reading = perp_scene_reading_default();
+    reading.max_mb = PP_INF;  // it is in memory already
+    reading.given_only = true;
+    perp_status status = pp_load_files(r, &reading, error);
+    if (status < 0) {
+        return status;
+    }
+    status = perp_scene_parse_with(r->info.name, r->info.scene, strlen(r->info.scene), &reading,
+                                   &r->env, scene, &why);
     if (status < 0) {
         return pp_fail(error, status, "%.80s: the scene in it, line %d: %.120s", r->path, why.line,
                        why.text);

@@ -18,7 +18,9 @@ typedef struct pp_recheck {
     perp_check *check;
     char (*where)[PP_WHERE_MAX];  // text of each item
     const perp_frame *now;
-    double t0, h;
+    double t0, h;  // of the frame before; what lies between
+    double last;   // the last step before this frame [s]
+    bool at_end;   // this is the last frame: its last step may be shorter than the others
     int64_t step0;
     perp_energy energy0;
     const double *q0, *nu0;    // the state before

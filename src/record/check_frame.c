@@ -48,7 +48,7 @@ double pp_check_beside(const pp_recheck *c, double value, double rate, double be
 {
     bool by_place =
         c->info->stepper == PERP_STEWART_TRINKLE || c->info->stepper == PERP_QUASISTATIC;
-    double h = c->info->h > 0.0 ? c->info->h : c->h;
+    double h = c->last;
     bool bounces = restitution != 0.0 && !(before >= -rest);
     bool arrives = !(value + h * (before + fmin(push, 0.0)) > 0.0);
     if (bounces && (!by_place || arrives)) {

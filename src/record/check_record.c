@@ -332,8 +332,11 @@ static void see_energy(pp_recheck *c)
 static void see_time(pp_recheck *c)
 {
     int64_t steps = c->now->step - c->step0;
-    bool good = steps >= 1 && steps <= c->info->every;
+    bool good = steps >= 1 && steps <= c->info->every && c->last > 0.0;
     double h = c->info->h > 0.0 ? (double)steps * c->info->h : c->h;
+    if (c->at_end && c->info->h > 0.0) {  // to the end asked for, which need not be a multiple of h
+        h = fmin(fmax(c->h, h - c->info->h), h + 1e-6 * c->info->h);
+    }
     double error = apart(c->now->t, c->t0 + h);
     pp_check_see(c, PERP_CHECK_RECORD, good ? error : PP_INF, SAME, "the time", "");
 }

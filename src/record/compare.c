@@ -252,6 +252,9 @@ static bool compare_modes(perp_comparison *c, const perp_frame *f)
 perp_status perp_comparison_next(perp_comparison *c, perp_compared_moment *moment, bool *more,
                                  perp_error *error)
 {
+    if (!c || !moment || !more) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "compare: nothing to compare, or no place for it");
+    }
     *more = false;
     if (c->frame_a >= perp_recording_about(c->a)->frames) {
         return PERP_OK;
@@ -341,11 +344,11 @@ void perp_comparison_destroy(perp_comparison *comparison)
 
 int perp_comparison_bodies(const perp_comparison *comparison)
 {
-    return comparison->bodies;
+    return comparison ? comparison->bodies : 0;
 }
 
 perp_compared_body perp_comparison_body(const perp_comparison *comparison, int k)
 {
-    bool known = k >= 0 && k < comparison->bodies;
+    bool known = comparison && k >= 0 && k < comparison->bodies;
     return known ? comparison->body[k] : (perp_compared_body){.name = "", .a = {-1}, .b = {-1}};
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { BLOCK_BYTES = 4 * 1024 * 1024, BLOCK_FRAMES = 1024, BLOCK_CONTACTS = 16384 };
+enum { FACETS_MOST = 256 };  // of a friction polygon, as models and sims allow
 
 static int64_t contacts_before(const perp_recording *r, int frame)
 {
@@ -151,6 +152,11 @@ static perp_status place_contacts(perp_recording *r, int frame, int *count, perp
             shapes[1] >= r->info.shapes || mode > PERP_SLIP) {
             return pp_load_fail(r, error, "contacts", "has a contact that cannot be");
         }
+        int facets = r->sizes.spatial ? CELL(r, FACETS, int32_t, row) : 0;
+        if (facets < 0 || facets > FACETS_MOST) {
+            return pp_load_fail(r, error, "contacts/facets",
+                                "has a number of facets that cannot be");
+        }
         r->contact[i] = (perp_contact){.a = {shapes[0]},
                                        .b = {shapes[1]},
                                        .feature = CELL(r, FEATURE, uint32_t, row),
@@ -169,7 +175,7 @@ static perp_status place_contacts(perp_recording *r, int frame, int *count, perp
             r->contact[i].tangent_W = vector_of(r, PP_COL_TANGENT, row);
             r->contact[i].slip_W = vector_of(r, PP_COL_SLIP_VECTOR, row);
             r->contact[i].moment_W = vector_of(r, PP_COL_MOMENT, row);
-            r->contact[i].facets = CELL(r, FACETS, int32_t, row);
+            r->contact[i].facets = facets;
         }
     }
     return status;

@@ -60,5 +60,8 @@ perp_status pp_load_column(perp_recording *r, pp_h5_column column, int64_t rows,
 perp_status pp_load_rows(perp_recording *r, pp_h5_column column, int64_t first, int64_t count,
                          const void **data, perp_error *error);
 
+// The files that the scene names, which the recording holds (recording.c).
+perp_status pp_load_files(perp_recording *r, perp_scene_reading *reading, perp_error *error);
+
 // Everything under /model (model_in.c).
 perp_status pp_load_model(perp_recording *r, perp_error *error);

@@ -462,6 +462,31 @@ static void put_model(writer *w, const perp_sim *sim, pp_arena *arena)
     leave(w, &model);
 }
 
+// What the scene's text does not hold: without these files it could not be read again.
+static void put_files(writer *w, const perp_record_def *def, pp_arena *arena)
+{
+    size_t longest = 1;
+    for (int k = 0; k < def->files; k++) {
+        size_t length = strlen(def->file[k].name);
+        longest = length > longest ? length : longest;
+        w->good = w->good && def->file[k].size <= INT32_MAX;
+    }
+    char *names = PP_ZEROS(arena, char, longest *(size_t)(def->files > 0 ? def->files : 1));
+    if (!have(w, names) || def->files < 1) {
+        return;
+    }
+    writer group = enter(w, "files");
+    put_integer(&group, "count", def->files);
+    for (int k = 0; k < def->files; k++) {
+        char name[16];
+        pp_print(name, sizeof name, "%d", k);
+        memcpy(names + longest * (size_t)k, def->file[k].name, strlen(def->file[k].name));
+        put_vector(&group, name, PP_U8, (int)def->file[k].size, def->file[k].data);
+    }
+    put_strings(&group, "name", def->files, longest, names);
+    leave(w, &group);
+}
+
 static pp_sizes sizes_of(const perp_model *m)
 {
     pp_sizes sizes = {.nv = m->nv, .nq = m->nq, .joints = m->joints, .spatial = m->spatial};
@@ -484,6 +509,7 @@ perp_status pp_store_model(pp_store *store, const perp_sim *sim, const perp_reco
     errno = 0;
     put_run(&root, sim, def);
     put_vector(&root, "scene", PP_U8, (int)strlen(scene), scene);
+    put_files(&root, def, arena);
     put_model(&root, sim, arena);
     int fault = errno;
     pp_arena_destroy(arena);

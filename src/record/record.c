@@ -1,15 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recording a run: the directory, its files, and their end.
+// Recording a run: its files, and their end.
 #include "record/writer.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define RECORD_COOKIE 0x70520001u
 
@@ -21,80 +18,6 @@ enum {
 perp_record_def perp_record_default(void)
 {
     return (perp_record_def){.every = 1, .flush_seconds = 0.5, .cookie = RECORD_COOKIE};
-}
-
-// ── The directory ────────────────────────────────────────────────────────────────────────────────
-
-static const char *const files[] = {"run.h5", "bodies.csv", "contacts.csv", "events.jsonl",
-                                    "summary.json"};
-enum { FILE_COUNT = sizeof files / sizeof files[0] };
-
-// dir and the directories it is in.
-static perp_status make_directory(const char *dir, perp_error *error)
-{
-    char path[PP_PATH_MAX];
-    pp_print(path, sizeof path, "%s", dir);
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(path, 0777);  // what is wrong shows when the last one is made
-        *slash = '/';
-    }
-    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
-        return pp_fail(error, PERP_ERR_IO, "cannot make the directory '%.150s': %s", dir,
-                       strerror(errno));
-    }
-    return PERP_OK;
-}
-
-static bool exists(const char *dir, const char *name)
-{
-    char path[PP_PATH_MAX];
-    struct stat about;
-    return pp_path_join(path, dir, name, NULL) == PERP_OK && lstat(path, &about) == 0;
-}
-
-static perp_status check_contents(const char *dir, perp_error *error)
-{
-    DIR *listing = opendir(dir);
-    if (!listing) {
-        return pp_fail(error, PERP_ERR_IO, "cannot use the directory '%.150s': %s", dir,
-                       strerror(errno));
-    }
-    bool empty = true;
-    for (const struct dirent *entry = readdir(listing); entry; entry = readdir(listing)) {
-        empty = empty && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0);
-    }
-    closedir(listing);
-    if (!empty && !exists(dir, "run.h5")) {
-        return pp_fail(error, PERP_ERR_IO,
-                       "the directory '%.120s' has files in it and no recording: choose another",
-                       dir);
-    }
-    return PERP_OK;
-}
-
-// Files of an earlier run must not be taken for this one's.
-static perp_status remove_old(const char *dir, perp_error *error)
-{
-    for (int k = 0; k < 2 * FILE_COUNT; k++) {
-        char name[64], path[PP_PATH_MAX];
-        pp_print(name, sizeof name, "%s%s", files[k / 2], k % 2 ? ".part" : "");
-        if (pp_path_join(path, dir, name, NULL) == PERP_OK && unlink(path) != 0 &&
-            errno != ENOENT) {
-            return pp_fail(error, PERP_ERR_IO, "cannot replace '%.150s': %s", path,
-                           strerror(errno));
-        }
-    }
-    return PERP_OK;
-}
-
-static perp_status prepare(const char *dir, perp_error *error)
-{
-    perp_status status = make_directory(dir, error);
-    if (status == PERP_OK) {
-        status = check_contents(dir, error);
-    }
-    return status == PERP_OK ? remove_old(dir, error) : status;
 }
 
 // ── Beginning ────────────────────────────────────────────────────────────────────────────────────
@@ -150,7 +73,7 @@ static perp_status open_files(perp_record *r, const perp_sim *sim)
 
 static perp_status begin(perp_record *r, const perp_sim *sim, const char *dir)
 {
-    perp_status status = prepare(dir, &r->error);
+    perp_status status = pp_place_take(&r->place, dir, &r->error);
     r->prepared = status == PERP_OK;
     if (status == PERP_OK) {
         status = open_files(r, sim);
@@ -175,6 +98,11 @@ static perp_status check_def(const perp_record_def *def, perp_error *error)
         return pp_fail(error, PERP_ERR_ARGUMENT,
                        "record: every must be at least 1, flush_seconds not negative");
     }
+    for (int k = 0; k < def->files; k++) {
+        if (!def->file || !def->file[k].name || (!def->file[k].data && def->file[k].size > 0)) {
+            return pp_fail(error, PERP_ERR_ARGUMENT, "record: a file of the scene is missing");
+        }
+    }
     if (!(def->h >= 0.0) || !isfinite(def->h)) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "record: h must be positive, or 0: not known");
     }
@@ -190,6 +118,7 @@ static perp_record *create(const perp_record_def *def, const char *dir, const pe
     memset(r, 0, sizeof *r);
     r->env = env ? *env : (perp_env){0};
     r->def = *def;
+    r->place = (pp_place){-1, -1};
     pp_store_start(&r->store, env);
     r->began = pp_seconds();
     r->since.passed = r->sum.worst.passed = true;
@@ -209,6 +138,21 @@ static perp_record *create(const perp_record_def *def, const char *dir, const pe
     pp_text_start(&r->event_lines, env);
     pp_text_start(&r->summary, env);
     return r;
+}
+
+// Also of a recording that is not finished: what can still be saved is.
+static void close_files(perp_record *r)
+{
+    pp_quiet quiet = pp_quiet_begin();
+    if (r->store.progress >= 0 && !r->store.failed) {
+        perp_error ignored;
+        (void)!pp_store_flush(&r->store, false, &ignored);
+    }
+    pp_store_close(&r->store);
+    pp_quiet_end(&quiet);
+    pp_part_close(&r->bodies);
+    pp_part_close(&r->contacts);
+    pp_part_close(&r->events);
 }
 
 perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_record_def *def,
@@ -233,14 +177,14 @@ perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_
     status = begin(r, sim, dir);
     pp_quiet_end(&quiet);
     if (status < 0) {
-        bool prepared = r->prepared;
         if (error) {
             *error = r->error;
         }
-        perp_record_destroy(r);
-        if (prepared) {
-            (void)!remove_old(dir, NULL);  // beginnings of files are no recording
+        close_files(r);
+        if (r->prepared) {
+            (void)!pp_place_clear(dir, NULL);  // beginnings of files are no recording
         }
+        perp_record_destroy(r);
         return status;
     }
     *record = r;
@@ -379,26 +323,19 @@ void perp_record_destroy(perp_record *record)
         return;
     }
     perp_env env = record->env;
-    pp_quiet quiet = pp_quiet_begin();
-    if (record->store.progress >= 0 && !record->store.failed) {
-        perp_error ignored;  // what can still be saved
-        (void)!pp_store_flush(&record->store, false, &ignored);
-    }
-    pp_store_close(&record->store);
-    pp_quiet_end(&quiet);
-    pp_part_close(&record->bodies);
-    pp_part_close(&record->contacts);
-    pp_part_close(&record->events);
+    close_files(record);
     pp_text_end(&record->body_lines);
     pp_text_end(&record->contact_lines);
     pp_text_end(&record->event_lines);
     pp_text_end(&record->summary);
     pp_memory_destroy(record);
     pp_arena_destroy(record->arena);
+    pp_place_leave(&record->place);
     pp_free(&env, record, sizeof *record);
 }
 
 const perp_error *perp_record_error(const perp_record *record)
 {
-    return &record->error;
+    static const perp_error none = {.status = PERP_ERR_ARGUMENT, .text = "there is no recording"};
+    return record ? &record->error : &none;
 }

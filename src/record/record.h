@@ -7,6 +7,7 @@
 //   layout.c                     what run.h5 holds: one table for writer and reader
 //   store.c model_out.c frame_out.c   run.h5 as it is written, in an order that a kill cannot spoil
 //   events.c summary.c           what happened, and what it amounts to
+//   place.c                      the directory, and its lock
 //   record.c                     perp_record: all of them together
 //   load.c model_in.c frame_in.c recording.c   run.h5 as it is read
 //   check*.c                     judging a recording again

@@ -200,6 +200,45 @@ static perp_status load_texts(perp_recording *r, perp_error *error)
     return status;
 }
 
+perp_status pp_load_files(perp_recording *r, perp_scene_reading *reading, perp_error *error)
+{
+    enum { MOST = 100000 };
+    double count = 0.0;
+    const char **name = NULL;
+    pp_quiet quiet = pp_quiet_begin();
+    perp_status status = PERP_OK;
+    if (H5Lexists(r->file, "files", H5P_DEFAULT) > 0) {  // recordings of earlier versions have none
+        H5L_info_t link;
+        bool here =
+            H5Lget_info(r->file, "files", &link, H5P_DEFAULT) >= 0 && link.type == H5L_TYPE_HARD;
+        status = here ? pp_load_number(r, "files", "count", &count, error)
+                      : pp_load_fail(r, error, "files", "is not in this file");
+    }
+    if (status == PERP_OK && !(count >= 0.0 && count <= MOST)) {
+        status = pp_load_fail(r, error, "files", "has no count");
+    }
+    int files = status == PERP_OK ? (int)count : 0;
+    if (files > 0) {
+        status = pp_load_names(r, "files/name", files, &name, error);
+    }
+    perp_scene_file *file = PP_ZEROS(r->arena, perp_scene_file, files);
+    if (status == PERP_OK && !file) {
+        status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
+    }
+    for (int k = 0; k < files && status == PERP_OK; k++) {
+        char path[32];
+        int size = -1;
+        pp_print(path, sizeof path, "files/%d", k);
+        file[k].name = name[k];
+        status = pp_load_array(r, path, PP_U8, 1, &size, &file[k].data, error);
+        file[k].size = size > 0 ? (size_t)size : 0;
+    }
+    pp_quiet_end(&quiet);
+    reading->file = file;
+    reading->files = files;
+    return status;
+}
+
 static perp_status reserve_frame(perp_recording *r, perp_error *error)
 {
     int n = r->info.bodies;
@@ -243,6 +282,9 @@ static perp_status open_file(perp_recording *r, const char *path, perp_error *er
         }
     } else {
         pp_print(r->path, sizeof r->path, "%s", path);
+    }
+    if (status == PERP_OK && !S_ISREG(about.st_mode)) {  // HDF5 would wait for a pipe
+        status = pp_fail(error, PERP_ERR_IO, "%.150s: is a device or a pipe, not a file", r->path);
     }
     if (status == PERP_OK) {
         r->file = H5Fopen(r->path, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -337,29 +379,30 @@ void perp_recording_close(perp_recording *recording)
 
 const perp_recording_info *perp_recording_about(const perp_recording *recording)
 {
-    return &recording->info;
+    static const perp_recording_info none = {.name = "", .scene = "", .solver = "", .events = ""};
+    return recording ? &recording->info : &none;
 }
 
 perp_recorded_body perp_recording_body(const perp_recording *recording, perp_body body)
 {
-    bool known = body.i >= 0 && body.i < recording->info.bodies;
+    bool known = recording && body.i >= 0 && body.i < recording->info.bodies;
     return known ? recording->body[body.i].about : (perp_recorded_body){.name = "", .at = -1};
 }
 
 perp_recorded_shape perp_recording_shape(const perp_recording *recording, perp_shape shape)
 {
-    bool known = shape.i >= 0 && shape.i < recording->info.shapes;
+    bool known = recording && shape.i >= 0 && shape.i < recording->info.shapes;
     return known ? recording->shape[shape.i] : (perp_recorded_shape){.name = ""};
 }
 
 perp_recorded_spring perp_recording_spring(const perp_recording *recording, int k)
 {
-    bool known = k >= 0 && k < recording->info.springs;
+    bool known = recording && k >= 0 && k < recording->info.springs;
     return known ? recording->spring[k] : (perp_recorded_spring){.name = ""};
 }
 
 perp_recorded_joint perp_recording_joint(const perp_recording *recording, perp_joint joint)
 {
-    bool known = joint.i >= 0 && joint.i < recording->info.joints;
+    bool known = recording && joint.i >= 0 && joint.i < recording->info.joints;
     return known ? recording->joint[joint.i] : (perp_recorded_joint){.name = ""};
 }

@@ -55,6 +55,9 @@ static double median_time(const perp_record *r)
 
 perp_summary perp_record_summary(const perp_record *record)
 {
+    if (!record) {
+        return (perp_summary){.status = PERP_ERR_ARGUMENT};
+    }
     perp_summary sum = record->sum;
     if (!record->finished) {
         sum.seconds = pp_seconds() - record->began;
@@ -173,6 +176,9 @@ static void put_final(pp_text *text, const perp_sim *sim)
 
 const char *perp_record_summary_text(perp_record *record, const perp_sim *sim)
 {
+    if (!record || !sim || sim->model != record->model) {
+        return NULL;
+    }
     pp_text *text = &record->summary;
     perp_summary sum = perp_record_summary(record);
     char hash[24];

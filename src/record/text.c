@@ -120,8 +120,10 @@ void pp_text_quoted(pp_text *text, const char *string)
         escape[length > 0 ? length : 6] = '\0';
         if (*at == '"' || *at == '\\') {
             pp_print(escape, sizeof escape, "\\%c", *at);
-        } else if (*at < ' ') {
+        } else if (*at < ' ' || *at == 0x7f) {
             pp_print(escape, sizeof escape, "\\u%04x", *at);
+        } else if (length == 2 && at[0] == 0xc2 && at[1] < 0xa0) {
+            pp_print(escape, sizeof escape, "\\u%04x", at[1]);  // controls of terminals
         }
         pp_text_add(text, escape);
         at += length > 0 ? length : 1;
@@ -129,14 +131,17 @@ void pp_text_quoted(pp_text *text, const char *string)
     pp_text_add(text, "\"");
 }
 
-// RFC 4180: quotes are doubled.
+// RFC 4180: quotes are doubled. A name that a spreadsheet would take for a formula, or that begins with the mark
+// against that, gets the mark ' before it; who reads the file takes one such mark away.
 void pp_text_field(pp_text *text, const char *string)
 {
-    if (!strpbrk(string, "\",\r\n")) {
+    const char *mark = string[0] && strchr("=+-@'\t\r", string[0]) ? "'" : "";
+    if (!strpbrk(string, "\",\r\n") && !mark[0]) {
         pp_text_add(text, string);
         return;
     }
     pp_text_add(text, "\"");
+    pp_text_add(text, mark);
     for (; *string; string++) {
         const char both[3] = {*string, *string == '"' ? '"' : '\0'};
         pp_text_add(text, both);

@@ -26,6 +26,11 @@ typedef struct pp_memory {
     bool violated, many_answers, divided;
 } pp_memory;
 
+// The directory, locked as long as it is written to (place.c).
+typedef struct pp_place {
+    int dir, lock;  // descriptors; -1: none
+} pp_place;
+
 struct perp_record {
     perp_env env;
     perp_record_def def;
@@ -33,6 +38,7 @@ struct perp_record {
     const perp_model *model;  // of the sim it was begun with: all rows have its sizes
     pp_arena *arena;
     char dir[PP_PATH_MAX];
+    pp_place place;
     bool prepared, finished;
     perp_error error;
     pp_store store;
@@ -50,6 +56,12 @@ struct perp_record {
 
 // Worst of two certificates, number by number; a NaN is the worst there is.
 void pp_certificate_merge(perp_certificate *into, const perp_certificate *from);
+
+// Makes and locks the directory and removes an earlier recording; leave it also after a failure.
+perp_status pp_place_take(pp_place *place, const char *dir, perp_error *error);
+// Files of an earlier run must not be taken for this one's.
+perp_status pp_place_clear(const char *dir, perp_error *error);
+void pp_place_leave(pp_place *place);
 
 // ── The summary (summary.c) ──────────────────────────────────────────────────────────────────────
 void pp_summary_time(perp_record *record, double seconds);

@@ -317,12 +317,18 @@ static bool put_tracks(pp_reel *reel)
     return true;
 }
 
-// The step that led to a frame: the run's, or what lies between the frames.
+// The step that led to a frame: the run's, what is left for the last of it, or what lies between the frames.
 static double step_of(const pp_reel *reel, const perp_frame *frame, double *t, int64_t *step)
 {
-    double h = reel->info->h;
-    if (!(h > 0.0) && frame->step > *step) {
-        h = (frame->t - *t) / (double)(frame->step - *step);
+    double h = reel->info->h, steps = (double)(frame->step - *step);
+    if (steps >= 1.0) {
+        double last = frame->t - *t - (steps - 1.0) * h;
+        bool same = fabs(last - h) <= 1e-6 * h;
+        if (!(h > 0.0)) {
+            h = (frame->t - *t) / steps;
+        } else if (last > 0.0 && !same) {
+            h = last;
+        }
     }
     *t = frame->t;
     *step = frame->step;

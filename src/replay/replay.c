@@ -166,15 +166,19 @@ void perp_replay_destroy(perp_replay *replay)
 const char *perp_replay_text(const perp_replay *replay, size_t *size)
 {
     if (size) {
-        *size = replay->text.used;
+        *size = replay ? replay->text.used : 0;
     }
-    return replay->text.data;
+    return replay ? replay->text.data : "";
 }
 
 void perp_replay_kept(const perp_replay *replay, int *kept, int *recorded)
 {
-    *kept = replay->kept;
-    *recorded = replay->recorded;
+    if (kept) {
+        *kept = replay ? replay->kept : 0;
+    }
+    if (recorded) {
+        *recorded = replay ? replay->recorded : 0;
+    }
 }
 
 // ── The file ─────────────────────────────────────────────────────────────────────────────────────

@@ -3,6 +3,7 @@
 //
 // A scene file, read from top to bottom into a builder: settings, the ground's shapes, bodies with theirs,
 // contacts, pairs, joints, forces. Every rule the builder knows is its own; the reader adds the place.
+#include "scene/json_tree.h"
 #include "scene/reader.h"
 
 #include <math.h>

@@ -138,10 +138,13 @@ static perp_status write_scene(const pp_recipe *recipe, const double *value, con
                                perp_scene **scene, perp_error *error)
 {
     pp_text out = {.env = env};
+    perp_scene_reading reading = perp_scene_reading_default();
+    reading.max_mb = PP_INF;  // the options bound it
     recipe->write(&out, value);
-    perp_status status =
-        out.failed ? pp_fail(error, PERP_ERR_MEMORY, "not enough memory for this scene")
-                   : perp_scene_parse(recipe->card.name, out.text, out.size, env, scene, error);
+    perp_status status = out.failed
+                             ? pp_fail(error, PERP_ERR_MEMORY, "not enough memory for this scene")
+                             : perp_scene_parse_with(recipe->card.name, out.text, out.size,
+                                                     &reading, env, scene, error);
     pp_free(env, out.text, out.room);
     return status;
 }

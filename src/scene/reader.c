@@ -3,6 +3,7 @@
 //
 // Objects by their tables, and messages that say where, which object, and what to write instead.
 #include "scene/reader.h"
+#include "scene/json_tree.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -106,7 +107,7 @@ perp_status pp_reader_memory(pp_reader *r)
 // What a value is, for messages; strings are cut and kept printable.
 static void describe(const json_t *value, char *text, size_t size)
 {
-    switch (json_typeof(value)) {
+    switch ((json_type)value->type) {
     case JSON_REAL:
     case JSON_INTEGER:
         pp_print(text, size, "%g", json_number_value(value));
@@ -116,12 +117,10 @@ static void describe(const json_t *value, char *text, size_t size)
         break;
     case JSON_ARRAY:
     case JSON_OBJECT: {
-        size_t n = json_dumpb(value, text, size - 1, JSON_REAL_PRECISION(6));
-        if (n == 0 || n >= size) {
+        if (!pp_json_print(value, text, size)) {
             pp_print(text, size, json_is_array(value) ? "this array" : "this object");
             return;
         }
-        text[n] = '\0';
         break;
     }
     case JSON_TRUE:
@@ -327,13 +326,12 @@ static perp_status read_field(pp_reader *r, const pp_object *object, int kind, c
 perp_status pp_reader_fields(pp_reader *r, const pp_object *object, int kind, const json_t *json,
                              void *def, uint64_t *seen)
 {
-    void *at = json_object_iter((json_t *)(uintptr_t)json);
     perp_status status = PERP_OK;
     *seen = 0;
-    for (; at && status == PERP_OK; at = json_object_iter_next((json_t *)(uintptr_t)json, at)) {
-        const char *key = json_object_iter_key(at);
-        pp_reader_enter(r, key, 0);
-        status = read_field(r, object, kind, key, json_object_iter_value(at), def, seen);
+    for (size_t k = 0; k < json_object_size(json) && status == PERP_OK; k++) {
+        const json_t *value = &json->as.item[k];
+        pp_reader_enter(r, value->key, 0);
+        status = read_field(r, object, kind, value->key, value, def, seen);
         pp_reader_leave(r);
     }
     for (int k = 0; k < object->count && status == PERP_OK; k++) {

@@ -8,7 +8,7 @@
 
 #include "scene/scene.h"
 
-#include <jansson.h>
+typedef struct json_t json_t;  // scene/json_tree.h
 
 // ── Tables ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -125,12 +125,14 @@ typedef struct pp_names {
     int *slot, slots;  // number + 1, found by hashing; 0: free
 } pp_names;
 
-enum { PP_PATH_MAX = 12, PP_SCENE_MAX = 256 * 1024 * 1024 };
+enum { PP_PATH_MAX = 12 };
 
 typedef struct pp_reader {
     bool spatial;           // the scene is one of space
     const char *path_name;  // of the scene file: files it names are found beside it
-    const char *text;       // without comments
+    const perp_scene_reading *reading;
+    perp_scene *scene;  // keeps the files
+    const char *text;   // without comments
     size_t size;
     const perp_env *env;
     perp_error *error;
@@ -181,6 +183,10 @@ perp_status pp_reader_motion(pp_reader *r, const pp_field *field, const json_t *
 // The kinds of space (value_space.c).
 perp_status pp_reader_value_space(pp_reader *r, const pp_field *field, const json_t *value,
                                   void *to);
+// The triangles of a file that the scene names, in scratch; the scene keeps the file (files.c).
+perp_status pp_reader_mesh(pp_reader *r, const char *name, pp_mesh_file *mesh);
+// Bytes of a text or a file that are read at the most.
+size_t pp_reading_most(const perp_scene_reading *reading);
 // "a, b or c", the words of a list.
 void pp_reader_words(const pp_choice *choices, char *text, size_t size);
 

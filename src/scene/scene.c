@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Scenes: read, asked, written, gone.
+#include "scene/json_tree.h"
 #include "scene/reader.h"
 
 #include <string.h>
+
+#define READING_COOKIE 0x70530001u
 
 // ── Text ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -15,9 +18,10 @@ static void blank_comments(char *text, size_t size)
     for (size_t k = 0; k < size; k++) {
         if (comment) {
             comment = text[k] != '\n';
+        } else if (string && text[k] == '\\') {
+            k++;  // what is escaped ends nothing
         } else if (string) {
-            k += text[k] == '\\';
-            string = k < size && text[k] != '"';
+            string = text[k] != '"';
         } else {
             string = text[k] == '"';
             comment = text[k] == '/' && k + 1 < size && text[k + 1] == '/';
@@ -85,10 +89,12 @@ static perp_status read_root(pp_reader *r, const json_t *root, perp_scene *scene
     return status < 0 ? status : perp_model_create(r->builder, &scene->model, r->error);
 }
 
-static perp_status read_text(perp_scene *scene, const char *name, pp_arena *scratch,
-                             perp_error *error)
+static perp_status read_text(perp_scene *scene, const char *name, const perp_scene_reading *reading,
+                             pp_arena *scratch, perp_error *error)
 {
     pp_reader r = {.path_name = name,
+                   .reading = reading,
+                   .scene = scene,
                    .size = scene->size,
                    .env = &scene->env,
                    .error = error,
@@ -109,10 +115,11 @@ static perp_status read_text(perp_scene *scene, const char *name, pp_arena *scra
         perp_builder_destroy(r.builder);
         return pp_fail(error, PERP_ERR_FORMAT, "the scene is empty; write at least {}");
     }
-    json_error_t fault;
-    json_t *root = json_loadb(plain, scene->size, JSON_REJECT_DUPLICATES, &fault);
-    perp_status status = root ? read_root(&r, root, scene, name) : pp_json_syntax(&fault, error);
-    json_decref(root);
+    const json_t *root = NULL;
+    perp_status status = pp_json_parse(plain, scene->size, scratch, &root, error);
+    if (status == PERP_OK) {
+        status = read_root(&r, root, scene, name);
+    }
     perp_builder_destroy(r.builder);
     return status;
 }
@@ -138,9 +145,33 @@ static perp_scene *create(const perp_env *env, const char *text, size_t size)
     return scene;
 }
 
-perp_status perp_scene_parse(const char *name, const char *text, size_t size, const perp_env *env,
-                             perp_scene **scene, perp_error *error)
+perp_scene_reading perp_scene_reading_default(void)
 {
+    return (perp_scene_reading){.max_mb = 64.0, .cookie = READING_COOKIE};
+}
+
+static perp_status check_reading(const perp_scene_reading *reading, perp_error *error)
+{
+    if (reading->cookie != READING_COOKIE) {
+        return pp_fail(error, PERP_ERR_DEF, "scene: start from perp_scene_reading_default()");
+    }
+    bool listed = reading->files >= 0 && (reading->files == 0 || reading->file);
+    for (int k = 0; listed && k < reading->files; k++) {
+        listed = reading->file[k].name && (reading->file[k].data || reading->file[k].size == 0);
+    }
+    if (!listed || !(reading->max_mb > 0.0)) {
+        return pp_fail(error, PERP_ERR_ARGUMENT,
+                       "scene: max_mb must be positive, and every file given have name and data");
+    }
+    return PERP_OK;
+}
+
+perp_status perp_scene_parse_with(const char *name, const char *text, size_t size,
+                                  const perp_scene_reading *reading, const perp_env *env,
+                                  perp_scene **scene, perp_error *error)
+{
+    const perp_scene_reading standard = perp_scene_reading_default();
+    reading = reading ? reading : &standard;
     if (error) {
         *error = (perp_error){0};
     }
@@ -148,14 +179,17 @@ perp_status perp_scene_parse(const char *name, const char *text, size_t size, co
         return pp_fail(error, PERP_ERR_ARGUMENT, "perp_scene_parse: NULL argument");
     }
     *scene = NULL;
-    if (size > PP_SCENE_MAX) {
-        return pp_fail(error, PERP_ERR_FORMAT, "larger than %d MiB, the most that is read",
-                       PP_SCENE_MAX >> 20);
+    perp_status status = check_reading(reading, error);
+    if (status < 0) {
+        return status;
+    }
+    if (size > pp_reading_most(reading)) {
+        return pp_fail(error, PERP_ERR_FORMAT, "larger than %.6g MB, the most that is read",
+                       1e-6 * (double)pp_reading_most(reading));
     }
     perp_scene *made = create(env, text, size);
     pp_arena *scratch = pp_arena_create(env);
-    perp_status status = made && scratch
-                             ? read_text(made, name, scratch, error)
+    status = made && scratch ? read_text(made, name, reading, scratch, error)
                              : pp_fail(error, PERP_ERR_MEMORY, "not enough memory for this scene");
     pp_arena_destroy(scratch);
     if (status < 0) {
@@ -166,9 +200,11 @@ perp_status perp_scene_parse(const char *name, const char *text, size_t size, co
     return status;
 }
 
-perp_status perp_scene_load(const char *path, const perp_env *env, perp_scene **scene,
-                            perp_error *error)
+perp_status perp_scene_load_with(const char *path, const perp_scene_reading *reading,
+                                 const perp_env *env, perp_scene **scene, perp_error *error)
 {
+    const perp_scene_reading standard = perp_scene_reading_default();
+    reading = reading ? reading : &standard;
     if (error) {
         *error = (perp_error){0};
     }
@@ -177,12 +213,27 @@ perp_status perp_scene_load(const char *path, const perp_env *env, perp_scene **
     }
     *scene = NULL;
     pp_file file = {0};
-    perp_status status = pp_file_read(path, env, &file, error);
+    perp_status status = check_reading(reading, error);
     if (status == PERP_OK) {
-        status = perp_scene_parse(path, file.text, file.size, env, scene, error);
+        status = pp_file_read(path, pp_reading_most(reading), true, env, &file, error);
+    }
+    if (status == PERP_OK) {
+        status = perp_scene_parse_with(path, file.text, file.size, reading, env, scene, error);
     }
     pp_file_free(&file, env);
     return status;
+}
+
+perp_status perp_scene_parse(const char *name, const char *text, size_t size, const perp_env *env,
+                             perp_scene **scene, perp_error *error)
+{
+    return perp_scene_parse_with(name, text, size, NULL, env, scene, error);
+}
+
+perp_status perp_scene_load(const char *path, const perp_env *env, perp_scene **scene,
+                            perp_error *error)
+{
+    return perp_scene_load_with(path, NULL, env, scene, error);
 }
 
 void perp_scene_destroy(perp_scene *scene)
@@ -199,45 +250,53 @@ void perp_scene_destroy(perp_scene *scene)
 
 const char *perp_scene_name(const perp_scene *scene)
 {
-    return scene->name;
+    return scene ? scene->name : "";
 }
 
 const char *perp_scene_description(const perp_scene *scene)
 {
-    return scene->description;
+    return scene ? scene->description : "";
 }
 
 const perp_model *perp_scene_model(const perp_scene *scene)
 {
-    return scene->model;
+    return scene ? scene->model : NULL;
 }
 
 perp_sim_def perp_scene_sim_def(const perp_scene *scene)
 {
-    return scene->sim;
+    return scene ? scene->sim : perp_sim_default();
 }
 
 double perp_scene_step(const perp_scene *scene)
 {
-    return scene->step;
+    return scene ? scene->step : 0.0;
 }
 
 double perp_scene_until(const perp_scene *scene)
 {
-    return scene->until;
+    return scene ? scene->until : 0.0;
 }
 
 double perp_scene_interval(const perp_scene *scene)
 {
-    return scene->interval;
+    return scene ? scene->interval : 0.0;
 }
 
 const char *perp_scene_text(const perp_scene *scene, size_t *size)
 {
     if (size) {
-        *size = scene->size;
+        *size = scene ? scene->size : 0;
     }
-    return scene->text;
+    return scene ? scene->text : "";
+}
+
+const perp_scene_file *perp_scene_files(const perp_scene *scene, int *count)
+{
+    if (count) {
+        *count = scene ? scene->files : 0;
+    }
+    return scene ? scene->file : NULL;
 }
 
 static void put_text(FILE *out, const char *name, const void *what)

@@ -18,4 +18,6 @@ struct perp_scene {
     const char *name, *description;
     const char *text;
     size_t size;
+    perp_scene_file *file;  // that it names, each once
+    int files, file_room;
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Settings of a scene that are objects or lists of their own.
+#include "scene/json_tree.h"
 #include "scene/reader.h"
 
 #include <string.h>

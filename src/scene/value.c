@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One value of a scene file: numbers, angles, vectors, expressions, tables, words and references.
+#include "scene/json_tree.h"
 #include "scene/reader.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 //
 // Values of spatial scenes: rotations, inertia tensors, directions, and the points of hulls, meshes and
 // height fields.
+#include "scene/json_tree.h"
 #include "scene/reader.h"
 
 #include <math.h>
@@ -234,37 +235,15 @@ static perp_status read_heights(pp_reader *r, const pp_field *field, const json_
     return PERP_OK;
 }
 
-// The folder of the scene file, then the name.
-static perp_status join_path(pp_reader *r, const char *name, const char **to)
-{
-    const char *slash = name[0] == '/' ? NULL : strrchr(r->path_name, '/');
-    size_t folder = slash ? (size_t)(slash - r->path_name) + 1 : 0, size = strlen(name) + 1;
-    char *path = pp_reader_text(r, folder + size);
-    if (!path) {
-        return PERP_ERR_MEMORY;
-    }
-    memcpy(path, r->path_name, folder);
-    memcpy(path + folder, name, size);
-    *to = path;
-    return PERP_OK;
-}
-
 static perp_status read_file(pp_reader *r, const pp_field *field, const json_t *value,
                              perp_shape_def *to)
 {
-    const char *name = json_string_value(value), *path = NULL;
+    const char *name = json_string_value(value);
     if (!name || !name[0] || strlen(name) != json_string_length(value)) {
         return pp_reader_refuse(r, field->key, "the name of an STL or OBJ file", value);
     }
-    perp_status status = join_path(r, name, &path);
     pp_mesh_file mesh = {0};
-    perp_error error = {0};
-    if (status == PERP_OK) {
-        status = pp_mesh_file_read(path, r->env, r->arena, &mesh, &error);
-        status = status == PERP_ERR_MEMORY ? pp_reader_memory(r)
-                 : status < 0              ? pp_reader_fail(r, "'%s': %s", field->key, error.text)
-                                           : PERP_OK;
-    }
+    perp_status status = pp_reader_mesh(r, name, &mesh);
     to->vertices = mesh.vertex;
     to->vertex_count = mesh.vertices;
     to->triangles = to->kind == PERP_MESH ? mesh.triangle : NULL;

@@ -319,7 +319,7 @@ static perp_status fly(perp_sim *sim, double h)
     if (status < 0) {
         return status;
     }
-    sim->next.t = sim->now.t + h;
+    sim->next.t = pp_sim_time_after(sim, h);
     pp_tree_frames(tree, sim->next.t, sim->flown.q, sim->flown.qd, s->end.body);
     pp_hybrid_state(m, s->end.body, sim->next.q, sim->next.nu);
     s->end.t = sim->next.t;
@@ -352,9 +352,9 @@ perp_status pp_sim_event_step(perp_sim *sim, double h)
 const perp_event *perp_sim_events(const perp_sim *sim, int *count)
 {
     if (count) {
-        *count = sim->flown.events;
+        *count = sim ? sim->flown.events : 0;
     }
-    return sim->flown.event;
+    return sim ? sim->flown.event : NULL;
 }
 
 void pp_sim_event_joint(const perp_sim *sim, int joint, perp_joint_state *out)

@@ -129,6 +129,9 @@ perp_status pp_sim_report(perp_sim *sim)
 
 perp_status perp_sim_active_set(const perp_sim *sim, int *columns, int *rank)
 {
+    if (!sim) {
+        return PERP_ERR_ARGUMENT;
+    }
     const pp_step *s = &sim->step;
     if (!s->solved || !columns || !rank) {
         return PERP_ERR_ARGUMENT;
@@ -143,6 +146,9 @@ perp_status perp_sim_active_set(const perp_sim *sim, int *columns, int *rank)
 
 perp_status perp_sim_load_range(const perp_sim *sim, int contact, double *least, double *most)
 {
+    if (!sim) {
+        return PERP_ERR_ARGUMENT;
+    }
     const pp_step *s = &sim->step;
     if (!s->solved || contact < 0 || contact >= s->row.nc || !least || !most) {
         return PERP_ERR_ARGUMENT;
@@ -205,6 +211,9 @@ static const pp_kinematics *acting(const pp_step *s)
 
 perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
 {
+    if (!sim) {
+        return (perp_joint_state){0};
+    }
     const perp_model *m = sim->model;
     const pp_step *s = &sim->step;
     perp_joint_state out = {0};
@@ -294,6 +303,9 @@ static void add_held(const perp_sim *sim, int body, perp_wrench *sum)
 // The drive balances what contacts, joints and springs do to the body.
 perp_wrench perp_body_drive_impulse(const perp_sim *sim, perp_body body)
 {
+    if (!sim) {
+        return (perp_wrench){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    }
     const perp_model *m = sim->model;
     const pp_step *s = &sim->step;
     perp_wrench out = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};

@@ -112,6 +112,7 @@ static bool allocate(perp_sim *sim)
     sim->next.nu = sim->next.q + nq;
     sim->next.turn = sim->next.nu + nv;
     pp_state_start(m, &sim->now);
+    pp_sim_clock_set(sim);
     pp_frames(m, &sim->now, sim->frames);
     pp_sim_reset_turns(sim);
     return true;
@@ -191,32 +192,34 @@ void perp_sim_destroy(perp_sim *sim)
 
 const perp_model *perp_sim_model(const perp_sim *sim)
 {
-    return sim->model;
+    return sim ? sim->model : NULL;
 }
 
 const perp_step_info *perp_sim_info(const perp_sim *sim)
 {
-    return &sim->info;
+    static const perp_step_info none = {.status = PERP_ERR_ARGUMENT};
+    return sim ? &sim->info : &none;
 }
 
 const perp_error *perp_sim_error(const perp_sim *sim)
 {
-    return &sim->error;
+    static const perp_error none = {.status = PERP_ERR_ARGUMENT, .text = "there is no sim"};
+    return sim ? &sim->error : &none;
 }
 
 perp_limits perp_sim_limits(const perp_sim *sim)
 {
-    return sim->def.limits;
+    return sim ? sim->def.limits : perp_sim_default().limits;
 }
 
 double perp_sim_time(const perp_sim *sim)
 {
-    return sim->now.t;
+    return sim ? sim->now.t : 0.0;
 }
 
 static bool has_body(const perp_sim *sim, perp_body body)
 {
-    return body.i >= 0 && body.i < sim->model->bodies;
+    return sim && body.i >= 0 && body.i < sim->model->bodies;
 }
 
 perp_vec3 perp_body_position(const perp_sim *sim, perp_body body)
@@ -262,7 +265,13 @@ void perp_body_apply(perp_sim *sim, perp_body body, perp_wrench F_W)
 
 const perp_contact *perp_sim_contacts(const perp_sim *sim, int *count)
 {
-    bool parts = sim->parts.done;
+    bool parts = sim && sim->parts.done;
+    if (!sim) {
+        if (count) {
+            *count = 0;
+        }
+        return NULL;
+    }
     if (count) {
         *count = parts ? sim->parts.contacts : sim->contact_count;
     }

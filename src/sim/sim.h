@@ -67,6 +67,13 @@ typedef struct pp_parts_sum {
     perp_wrench *driven;      // bodies
 } pp_parts_sum;
 
+// Times are multiples of the step, not sums of it: t = start + count h as long as h is the same, so that rounding does
+// not pile up over the steps of a run.
+typedef struct pp_clock {
+    double start, h;  // h 0: no step since the state was set
+    int64_t count;
+} pp_clock;
+
 struct perp_sim {
     perp_env env;
     const perp_model *model;
@@ -81,6 +88,7 @@ struct perp_sim {
     pp_team team;
     pp_tree *tree;  // joint coordinates; NULL: bodies
     pp_state now, next;
+    pp_clock clock;        // now.t is its time
     perp_wrench *applied;  // bodies
     perp_body refused;     // was given a wrench that is not finite; -1: none
     pp_frame *frames;      // of `now`
@@ -99,6 +107,10 @@ struct perp_sim {
     pp_hybrid_result flown;  // PERP_EVENT: the last step
 };
 
+// The time at the end of a step of length h from here; when that step is taken, and when the time is set.  (state.c)
+double pp_sim_time_after(const perp_sim *sim, double h);
+void pp_sim_clock_step(perp_sim *sim, double h);
+void pp_sim_clock_set(perp_sim *sim);
 // Coordinates of all joints as the frames have them, each in the turn nearest to kin->turn.
 void pp_sim_follow_turns(const perp_model *model, const pp_kinematics *kin, double *turn);
 // Turns start over from what the frames show.

@@ -8,6 +8,26 @@
 #include <stddef.h>
 #include <string.h>
 
+double pp_sim_time_after(const perp_sim *sim, double h)
+{
+    const pp_clock *clock = &sim->clock;
+    return h == clock->h ? clock->start + (double)(clock->count + 1) * h : sim->now.t + h;
+}
+
+// Before now.t changes.
+void pp_sim_clock_step(perp_sim *sim, double h)
+{
+    if (h != sim->clock.h) {
+        sim->clock = (pp_clock){.start = sim->now.t, .h = h};
+    }
+    sim->clock.count++;
+}
+
+void pp_sim_clock_set(perp_sim *sim)
+{
+    sim->clock = (pp_clock){.start = sim->now.t};
+}
+
 // Turns start over from what the frames show.
 void pp_sim_reset_turns(perp_sim *sim)
 {
@@ -18,15 +38,18 @@ void pp_sim_reset_turns(perp_sim *sim)
 void perp_state_size(const perp_sim *sim, int *nq, int *nv)
 {
     if (nq) {
-        *nq = sim->model->nq;
+        *nq = sim ? sim->model->nq : 0;
     }
     if (nv) {
-        *nv = sim->model->nv;
+        *nv = sim ? sim->model->nv : 0;
     }
 }
 
 perp_status perp_state_get(const perp_sim *sim, double *t, double *q, double *nu)
 {
+    if (!sim) {
+        return PERP_ERR_ARGUMENT;
+    }
     const perp_model *m = sim->model;
     if (t) {
         *t = sim->now.t;
@@ -54,6 +77,9 @@ static bool unit_quaternions(const perp_model *m, const double *q)
 
 perp_status perp_state_set(perp_sim *sim, double t, const double *q, const double *nu)
 {
+    if (!sim) {
+        return PERP_ERR_ARGUMENT;
+    }
     size_t nq = (size_t)sim->model->nq, nv = (size_t)sim->model->nv;
     if (!isfinite(t) || (nv > 0 && (!q || !nu)) ||
         (nv > 0 && (!pp_all_finite(nq, q) || !pp_all_finite(nv, nu)))) {
@@ -64,6 +90,7 @@ perp_status perp_state_set(perp_sim *sim, double t, const double *q, const doubl
                        "state: the quaternion of a body is not of length 1");
     }
     sim->now.t = t;
+    pp_sim_clock_set(sim);
     if (nv > 0) {
         memcpy(sim->now.q, q, nq * sizeof *q);
         memcpy(sim->now.nu, nu, nv * sizeof *nu);
@@ -79,6 +106,9 @@ perp_status perp_state_set(perp_sim *sim, double t, const double *q, const doubl
 
 uint64_t perp_state_hash(const perp_sim *sim)
 {
+    if (!sim) {
+        return 0;
+    }
     uint64_t hash = pp_hash(0, &sim->now.t, sizeof sim->now.t);
     hash = pp_hash(hash, sim->now.q, (size_t)sim->model->nq * sizeof(double));
     return pp_hash(hash, sim->now.nu, (size_t)sim->model->nv * sizeof(double));
@@ -90,6 +120,7 @@ typedef struct header {
     uint64_t magic, hash;
     int32_t nq, nv, joints, bodies, warm, unused;
     double t;
+    pp_clock clock;
 } header;
 
 static const uint64_t MAGIC = 0x7065727053544134ull;
@@ -112,7 +143,7 @@ static size_t block_bytes(const perp_model *m, int warm)
 
 size_t perp_state_save_size(const perp_sim *sim)
 {
-    return block_bytes(sim->model, sim->warm_count);
+    return sim ? block_bytes(sim->model, sim->warm_count) : 0;
 }
 
 static uint64_t hash_block(const char *block, size_t size)
@@ -123,6 +154,9 @@ static uint64_t hash_block(const char *block, size_t size)
 
 perp_status perp_state_save(const perp_sim *sim, void *block, size_t size)
 {
+    if (!sim) {
+        return PERP_ERR_ARGUMENT;
+    }
     size_t used = perp_state_save_size(sim);
     if (!block || size < used) {
         return PERP_ERR_ARGUMENT;
@@ -134,7 +168,8 @@ perp_status perp_state_save(const perp_sim *sim, void *block, size_t size)
                    .joints = m->joints,
                    .bodies = m->bodies,
                    .warm = sim->warm_count,
-                   .t = sim->now.t};
+                   .t = sim->now.t,
+                   .clock = sim->clock};
     char *to = block, *next = to + sizeof head;
     memcpy(to, &head, sizeof head);
     memcpy(next, sim->now.q, state_bytes(m));
@@ -165,6 +200,9 @@ static perp_status reserve_warm(perp_sim *sim, int count)
 
 perp_status perp_state_restore(perp_sim *sim, const void *block, size_t size)
 {
+    if (!sim) {
+        return PERP_ERR_ARGUMENT;
+    }
     header head;
     const perp_model *m = sim->model;
     const char *from = block;
@@ -186,6 +224,7 @@ perp_status perp_state_restore(perp_sim *sim, const void *block, size_t size)
     }
     const char *next = from + sizeof head;
     sim->now.t = head.t;
+    sim->clock = head.clock;
     memcpy(sim->now.q, next, state_bytes(m));
     next += state_bytes(m);
     memcpy(sim->applied, next, applied_bytes(m));

@@ -321,6 +321,7 @@ static perp_status place(perp_sim *sim, double h)
     pp_step *s = &sim->step;
     pp_advance whole = pp_sim_advance(sim, h, 1.0);
     pp_integrate(&sim->next, sim->model, &sim->now, s->answer.nu, &whole);
+    sim->next.t = pp_sim_time_after(sim, h);
     if (sim->tree && pp_sim_move(sim, h) < 0) {
         return PERP_ERR_MEMORY;
     }
@@ -560,6 +561,7 @@ static perp_status certify(perp_sim *sim, const double *nu, double h, double *pa
 void pp_sim_commit(perp_sim *sim)
 {
     pp_state old = sim->now;
+    pp_sim_clock_step(sim, sim->step.end.h);
     sim->now = sim->next;
     sim->next = old;
     memcpy(sim->frames, sim->step.end.body, (size_t)sim->model->bodies * sizeof *sim->frames);
@@ -635,6 +637,9 @@ perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
 
 perp_status perp_step(perp_sim *sim, double h)
 {
+    if (!sim) {
+        return PERP_ERR_ARGUMENT;
+    }
     const perp_model *m = sim->model;
     if (!(h > 0.0) || !isfinite(h)) {
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "step: h must be positive, got %g", h);

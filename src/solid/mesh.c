@@ -211,22 +211,37 @@ static bool set_stars(work *w)
     return true;
 }
 
-// The triangle that has the side from a to b the other way round; -1: none, or more than one.
-static int across(const work *w, int a, int b)
+// Across a side from a to b lies the triangle that has it the other way round; none where there are several. All
+// sides that leave a vertex are looked up at once, so that a vertex of many triangles costs as much as they are.
+static bool set_neighbours(work *w)
 {
-    int found = -1;
-    for (int k = w->star_first[a]; k < w->star_first[a + 1]; k++) {
-        const int *other = w->triangle[w->star[k]];
-        for (int i = 0; i < 3; i++) {
-            if (other[i] == b && other[(i + 1) % 3] == a) {
-                if (found >= 0) {
-                    return -1;
+    enum { NONE = -1, SEVERAL = -2 };
+    int *from = PP_ARRAY(w->arena, int, w->mesh.vertices);  // triangle with the side from here to a
+    if (!from) {
+        return false;
+    }
+    for (int v = 0; v < w->mesh.vertices; v++) {
+        from[v] = NONE;
+    }
+    for (int a = 0; a < w->mesh.vertices; a++) {
+        const int *star = w->star + w->star_first[a];
+        int count = w->star_first[a + 1] - w->star_first[a];
+        for (int pass = 0; pass < 3; pass++) {  // note, look up, forget
+            for (int k = 0; k < count; k++) {
+                const int *corner = w->triangle[star[k]];
+                int i = (corner[1] == a) + 2 * (corner[2] == a);
+                int next = corner[(i + 1) % 3], before = corner[(i + 2) % 3];
+                if (pass == 0) {
+                    from[before] = from[before] == NONE ? star[k] : SEVERAL;
+                } else if (pass == 1) {
+                    w->neighbour[star[k]][i] = from[next] >= 0 ? from[next] : NONE;
+                } else {
+                    from[before] = NONE;
                 }
-                found = w->star[k];
             }
         }
     }
-    return found;
+    return true;
 }
 
 static int root_of(int *region, int t)
@@ -240,8 +255,7 @@ static int root_of(int *region, int t)
 
 static void set_side(work *w, int t, int k)
 {
-    int a = w->triangle[t][k], b = w->triangle[t][(k + 1) % 3], other = across(w, a, b);
-    w->neighbour[t][k] = other;
+    int a = w->triangle[t][k], b = w->triangle[t][(k + 1) % 3], other = w->neighbour[t][k];
     w->sharp[t][k] = true;
     if (other >= 0) {
         perp_vec3 side = pp_unit(pp_sub(w->vertex[a], w->vertex[b]), (perp_vec3){0});
@@ -356,7 +370,7 @@ perp_status pp_mesh_create(const perp_vec3 *vertex, int vertices, const int *tri
         return pp_fail(error, PERP_ERR_ARGUMENT, "none of the %d triangles of a mesh has an area",
                        triangles);
     }
-    if (!order_triangles(&w) || !set_stars(&w) || !set_tree(&w)) {
+    if (!order_triangles(&w) || !set_stars(&w) || !set_neighbours(&w) || !set_tree(&w)) {
         return out_of_memory(&w);
     }
     set_sides(&w);

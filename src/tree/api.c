@@ -124,36 +124,45 @@ void perp_tree_destroy(perp_tree *tree)
 
 const perp_model *perp_tree_model(const perp_tree *tree)
 {
-    return tree->tree.model;
+    return tree ? tree->tree.model : NULL;
 }
 
 void perp_tree_size(const perp_tree *tree, int *nq, int *nv)
 {
-    *nq = tree->tree.nq;
-    *nv = tree->tree.nv;
+    if (nq) {
+        *nq = tree ? tree->tree.nq : 0;
+    }
+    if (nv) {
+        *nv = tree ? tree->tree.nv : 0;
+    }
 }
 
 const perp_link *perp_tree_links(const perp_tree *tree, int *count)
 {
-    *count = tree->tree.links;
-    return tree->link;
+    if (count) {
+        *count = tree ? tree->tree.links : 0;
+    }
+    return tree ? tree->link : NULL;
 }
 
 const perp_joint *perp_tree_loops(const perp_tree *tree, int *count)
 {
-    *count = tree->tree.loops;
-    return tree->loop;
+    if (count) {
+        *count = tree ? tree->tree.loops : 0;
+    }
+    return tree ? tree->loop : NULL;
 }
 
 const char *perp_tree_coordinate_name(const perp_tree *tree, int k)
 {
-    return k >= 0 && k < tree->tree.nq ? tree->names + (size_t)k * PP_TREE_NAME : NULL;
+    return tree && k >= 0 && k < tree->tree.nq ? tree->names + (size_t)k * PP_TREE_NAME : NULL;
 }
 
 const char *perp_tree_velocity_name(const perp_tree *tree, int k)
 {
-    return k >= 0 && k < tree->tree.nv ? tree->names + (size_t)(tree->tree.nq + k) * PP_TREE_NAME
-                                       : NULL;
+    return tree && k >= 0 && k < tree->tree.nv
+               ? tree->names + (size_t)(tree->tree.nq + k) * PP_TREE_NAME
+               : NULL;
 }
 
 // ── State ────────────────────────────────────────────────────────────────────────────────────────
@@ -210,6 +219,9 @@ static perp_status take(perp_tree *t, double time)
 
 perp_status perp_tree_set(perp_tree *tree, double t, const double *q, const double *qd)
 {
+    if (!tree) {
+        return PERP_ERR_ARGUMENT;
+    }
     size_t nq = (size_t)tree->tree.nq, nv = (size_t)tree->tree.nv;
     int tried = 1 - tree->now;
     if (!isfinite(t) ||
@@ -225,6 +237,9 @@ perp_status perp_tree_set(perp_tree *tree, double t, const double *q, const doub
 
 void perp_tree_get(const perp_tree *tree, double *t, double *q, double *qd)
 {
+    if (!tree) {
+        return;
+    }
     if (t) {
         *t = tree->pass.t;
     }
@@ -239,6 +254,9 @@ void perp_tree_get(const perp_tree *tree, double *t, double *q, double *qd)
 perp_status perp_tree_set_bodies(perp_tree *tree, double t, const double *q, const double *nu,
                                  double *lost, double *lost_rate)
 {
+    if (!tree) {
+        return PERP_ERR_ARGUMENT;
+    }
     const perp_model *m = tree->tree.model;
     int tried = 1 - tree->now;
     double worst[2];
@@ -273,6 +291,9 @@ perp_status perp_tree_set_bodies(perp_tree *tree, double t, const double *q, con
 
 void perp_tree_get_bodies(const perp_tree *tree, double *t, double *q, double *nu)
 {
+    if (!tree) {
+        return;
+    }
     const perp_model *m = tree->tree.model;
     if (t) {
         *t = tree->pass.t;
@@ -295,6 +316,9 @@ void perp_tree_get_bodies(const perp_tree *tree, double *t, double *q, double *n
 
 void perp_tree_coordinate_rates(const perp_tree *tree, double *q_dot)
 {
+    if (!tree || !q_dot) {
+        return;
+    }
     pp_tree_q_dot(&tree->tree, q_of(tree, tree->now), qd_of(tree, tree->now), q_dot);
 }
 
@@ -318,16 +342,25 @@ perp_twist perp_tree_twist(const perp_tree *tree, perp_body body)
 
 void perp_tree_mass(perp_tree *tree, double *H)
 {
+    if (!tree || !H) {
+        return;
+    }
     pp_tree_mass(&tree->pass, H);
 }
 
 void perp_tree_bias(perp_tree *tree, double *C)
 {
+    if (!tree || !C) {
+        return;
+    }
     pp_tree_bias(&tree->pass, C);
 }
 
 perp_status perp_tree_forces(perp_tree *tree, const perp_wrench *applied, double *tau)
 {
+    if (!tree || !tau) {
+        return PERP_ERR_ARGUMENT;
+    }
     return pp_tree_forces(&tree->pass, tree->turn, applied, tau, tree->room[tree->now]);
 }
 
@@ -339,6 +372,9 @@ static bool are_finite(const perp_tree *tree, const double *x)
 
 perp_status perp_tree_inverse(perp_tree *tree, const double *qdd, double *tau)
 {
+    if (!tree || !tau) {
+        return PERP_ERR_ARGUMENT;
+    }
     if (!are_finite(tree, qdd)) {
         return PERP_ERR_ARGUMENT;
     }
@@ -347,6 +383,9 @@ perp_status perp_tree_inverse(perp_tree *tree, const double *qdd, double *tau)
 
 perp_status perp_tree_forward(perp_tree *tree, const double *tau, double *qdd)
 {
+    if (!tree || !qdd) {
+        return PERP_ERR_ARGUMENT;
+    }
     if (!are_finite(tree, tau)) {
         return PERP_ERR_ARGUMENT;
     }
@@ -355,15 +394,18 @@ perp_status perp_tree_forward(perp_tree *tree, const double *tau, double *qdd)
 
 double perp_tree_kinetic(const perp_tree *tree)
 {
-    return pp_tree_kinetic(&tree->pass);
+    return tree ? pp_tree_kinetic(&tree->pass) : 0.0;
 }
 
 double perp_tree_potential(const perp_tree *tree)
 {
-    return pp_tree_potential(&tree->pass, tree->turn);
+    return tree ? pp_tree_potential(&tree->pass, tree->turn) : 0.0;
 }
 
 perp_twist perp_tree_momentum(const perp_tree *tree)
 {
+    if (!tree) {
+        return (perp_twist){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    }
     return pp_tree_momentum(&tree->pass);
 }

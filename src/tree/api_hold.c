@@ -202,6 +202,9 @@ static perp_status run(perp_tree *tree, const double *tau, const perp_hold *hold
 perp_status perp_tree_accelerate(perp_tree *tree, const double *tau, const perp_hold *hold,
                                  double *qdd, double *lambda, int *rank)
 {
+    if (!tree) {
+        return PERP_ERR_ARGUMENT;
+    }
     bool fine = tau && pp_all_finite((size_t)tree->tree.nv, tau);
     return fine ? run(tree, tau, hold, qdd, lambda, rank) : PERP_ERR_ARGUMENT;
 }
@@ -209,6 +212,9 @@ perp_status perp_tree_accelerate(perp_tree *tree, const double *tau, const perp_
 perp_status perp_tree_impact(perp_tree *tree, const perp_hold *hold, double *qd_after,
                              double *impulse, int *rank)
 {
+    if (!tree) {
+        return PERP_ERR_ARGUMENT;
+    }
     return run(tree, NULL, hold, qd_after, impulse, rank);
 }
 
@@ -330,6 +336,9 @@ static bool gather(holder *h)
 
 perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out)
 {
+    if (!tree || !out) {
+        return PERP_ERR_ARGUMENT;
+    }
     const pp_tree *t = &tree->tree;
     pp_arena *arena = tree->room[tree->now];
     size_t most = (size_t)t->loops * PP_JOINT_EQUATIONS + 4 * (size_t)t->model->joints;
@@ -360,6 +369,9 @@ perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out)
 void perp_tree_stabilise(const perp_tree *tree, const perp_constraints *constraints, double eps,
                          double *b)
 {
+    if (!tree || !constraints || !b) {
+        return;
+    }
     int nv = tree->tree.nv, rows = constraints->rows;
     double s = eps > 0.0 ? 1.0 / eps : 0.0;
     for (int i = 0; i < rows; i++) {

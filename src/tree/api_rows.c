@@ -15,10 +15,10 @@ static pp_kinematics view_of(const perp_tree *tree)
 
 perp_status perp_tree_joint(perp_tree *tree, perp_joint joint, perp_rate *rate, double *J)
 {
-    const perp_model *m = tree->tree.model;
-    if (!has_joint(tree, joint) || !pp_joint_has_coordinate(&m->joint[joint.i])) {
+    if (!has_joint(tree, joint) || !pp_joint_has_coordinate(&tree->tree.model->joint[joint.i])) {
         return PERP_ERR_ARGUMENT;
     }
+    const perp_model *m = tree->tree.model;
     pp_arena *arena = tree->room[tree->now];
     pp_mark mark = pp_arena_mark(arena);
     double *row_J = PP_ARRAY(arena, double, tree->tree.nv);

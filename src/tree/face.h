@@ -27,10 +27,10 @@ struct perp_tree {
 
 static inline bool has_body(const perp_tree *tree, perp_body body)
 {
-    return body.i >= 0 && body.i < tree->tree.model->bodies;
+    return tree && body.i >= 0 && body.i < tree->tree.model->bodies;
 }
 
 static inline bool has_joint(const perp_tree *tree, perp_joint joint)
 {
-    return joint.i >= 0 && joint.i < tree->tree.model->joints;
+    return tree && joint.i >= 0 && joint.i < tree->tree.model->joints;
 }

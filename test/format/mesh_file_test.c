@@ -5,7 +5,6 @@
 #include "format/format.h"
 #include "support/cmocka.h"
 #include "support/fault.h"
-#include "support/folder.h"
 #include "support/mesh_check.h"
 #include "support/random.h"
 
@@ -135,31 +134,28 @@ static void says_what_is_wrong(void **state)
     pp_arena_destroy(arena);
 }
 
-static void reads_files(void **state)
+static void names_files(void **state)
 {
     (void)state;
-    folder f = folder_create();
     pp_arena *arena = pp_arena_create(NULL);
     pp_mesh_file m;
-    perp_error e;
-    const char *path = folder_at(&f, "part.stl");
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fwrite(TEXT_STL, 1, strlen(TEXT_STL) - 12, file);
-    fclose(file);
-    assert_int_equal(pp_mesh_file_read(path, NULL, arena, &m, &e), PERP_ERR_FORMAT);
-    assert_true(strstr(e.text, "part.stl', line 16, column 1: ") && e.line == 0);
-    assert_int_equal(pp_mesh_file_read(folder_at(&f, "none.obj"), NULL, arena, &m, &e),
-                     PERP_ERR_IO);
-    assert_non_null(strstr(e.text, "none.obj"));
-    file = fopen(path, "w");
-    assert_non_null(file);
-    fwrite(TEXT_STL, 1, strlen(TEXT_STL), file);
-    fclose(file);
-    assert_int_equal(pp_mesh_file_read(path, NULL, arena, &m, NULL), PERP_OK);
+    perp_error e = {0};
+    assert_int_equal(
+        pp_mesh_file_named("part.stl", TEXT_STL, strlen(TEXT_STL) - 12, true, arena, &m, &e),
+        PERP_ERR_FORMAT);
+    assert_true(strstr(e.text, "'part.stl', line 16, column 1: ") && e.line == 0);
+    static const char secret[] = "root:x:0:0:root";
+    assert_int_equal(pp_mesh_file_named("p", secret, strlen(secret), true, arena, &m, &e),
+                     PERP_ERR_FORMAT);
+    assert_non_null(strstr(e.text, "root:x"));
+    assert_int_equal(pp_mesh_file_named("p", secret, strlen(secret), false, arena, &m, &e),
+                     PERP_ERR_FORMAT);
+    assert_null(strstr(e.text, "root"));
+    assert_non_null(strstr(e.text, "'p', line 1, column 1: is not an STL or OBJ file"));
+    assert_int_equal(pp_mesh_file_named("p", TEXT_STL, strlen(TEXT_STL), false, arena, &m, NULL),
+                     PERP_OK);
     assert_int_equal(m.triangles, 2);
     pp_arena_destroy(arena);
-    folder_remove(&f);
 }
 
 // Bytes changed, dropped and doubled: an answer or a message.
@@ -212,7 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_text),         cmocka_unit_test(reads_binary),
-        cmocka_unit_test(says_what_is_wrong), cmocka_unit_test(reads_files),
+        cmocka_unit_test(says_what_is_wrong), cmocka_unit_test(names_files),
         cmocka_unit_test(survives_damage),    cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

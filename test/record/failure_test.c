@@ -180,12 +180,44 @@ static void directories_that_will_not_do(void **state)
     folder_remove(&f);
 }
 
+// Two records to one directory, in one process: the second is refused until the first is destroyed.
+static void one_record_a_directory(void **state)
+{
+    (void)state;
+    folder f = folder_create();
+    plane p = {0};
+    recorded_build(&p);
+    perp_record *record = recorded_begin(&p, folder_at(&f, "a"), 1);
+    refuse(&p, folder_at(&f, "a"), "is writing to the directory");
+    plane_step(&p, RECORDED_H);
+    assert_int_equal(perp_record_step(record, p.sim), PERP_OK);
+    assert_int_equal(perp_record_finish(record, p.sim), PERP_OK);
+    refuse(&p, folder_at(&f, "a"), "is writing to the directory");
+    assert_int_equal(rename(folder_at(&f, "a"), folder_at(&f, "b")), 0);  // as perp view saves
+    perp_record_destroy(record);
+    assert_false(folder_has(&f, "b/run.lock"));
+    perp_recording *recording = recorded_open(folder_at(&f, "b"));
+    assert_int_equal(perp_recording_about(recording)->frames, 2);
+    perp_recording_close(recording);
+    record = recorded_begin(&p, folder_at(&f, "b"), 1);
+    recorded_finish(&p, record);
+    plane_close(&p);
+    folder_remove(&f);
+}
+
 static void what_is_no_recording(void **state)
 {
     (void)state;
     folder f = folder_create();
     perp_recording *recording = NULL;
     perp_error error = {0};
+    assert_int_equal(mkfifo(folder_at(&f, "pipe"), 0600), 0);
+    alarm(20);
+    assert_int_equal(perp_recording_open(folder_at(&f, "pipe"), NULL, &recording, &error),
+                     PERP_ERR_IO);
+    assert_non_null(strstr(error.text, "is a device or a pipe"));
+    alarm(0);
+    unlink(folder_at(&f, "pipe"));
     assert_int_equal(perp_recording_open("no/such/place", NULL, &recording, &error), PERP_ERR_IO);
     assert_int_equal(perp_recording_open(f.path, NULL, &recording, &error), PERP_ERR_IO);
     assert_non_null(strstr(error.text, "holds no recording (run.h5)"));
@@ -308,6 +340,7 @@ int main(void)
         cmocka_unit_test(killed_stays_readable),
         cmocka_unit_test(full_disk),
         cmocka_unit_test(directories_that_will_not_do),
+        cmocka_unit_test(one_record_a_directory),
         cmocka_unit_test(what_is_no_recording),
         cmocka_unit_test(damaged_files),
         cmocka_unit_test(memory_that_runs_out),

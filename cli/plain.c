@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text for terminals, and the signals that come from them.
+#include "cli.h"
+
+#include <signal.h>
+#include <string.h>
+
+enum { NAMES = 8, NAME_BYTES = 1024 };
+
+const char *cli_plain(const char *name)
+{
+    static char text[NAMES][NAME_BYTES];
+    static int next;
+    size_t needed = perp_plain(name, text[next], NAME_BYTES);
+    if (needed == strlen(name)) {
+        return name;  // nothing to escape: as it is, however long
+    }
+    const char *out = text[next];
+    next = (next + 1) % NAMES;
+    return out;
+}
+
+void cli_catch(void (*handle)(int number))
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t k = 0; k < sizeof ends / sizeof ends[0]; k++) {
+        if (signal(ends[k], handle) == SIG_IGN) {
+            signal(ends[k], SIG_IGN);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The directory of a recording: made, locked, cleared of what was in it.
+//
+// The lock is the kernel's (flock) on a file run.lock: it ends with its process however that ends, so that no lock
+// outlives a kill. The file is removed by its owner; whoever opened it before that and locks it after that holds a
+// file without a name, notices, and tries again.
+#include "record/writer.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCK "run.lock"
+
+static const char *const files[] = {"run.h5", "bodies.csv", "contacts.csv", "events.jsonl",
+                                    "summary.json"};
+enum { FILE_COUNT = sizeof files / sizeof files[0], ATTEMPTS = 100 };
+
+static perp_status cannot_use(const char *dir, perp_error *error)
+{
+    return pp_fail(error, PERP_ERR_IO, "cannot use the directory '%.150s': %s", dir,
+                   strerror(errno));
+}
+
+// dir and the directories it is in.
+static perp_status make_directory(const char *dir, perp_error *error)
+{
+    char path[PP_PATH_MAX];
+    pp_print(path, sizeof path, "%s", dir);
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0777);  // what is wrong shows when the last one is made
+        *slash = '/';
+    }
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        return pp_fail(error, PERP_ERR_IO, "cannot make the directory '%.150s': %s", dir,
+                       strerror(errno));
+    }
+    return PERP_OK;
+}
+
+static bool counts(const char *name)
+{
+    return strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strcmp(name, LOCK) != 0;
+}
+
+static perp_status check_contents(const char *dir, perp_error *error)
+{
+    DIR *listing = opendir(dir);
+    if (!listing) {
+        return cannot_use(dir, error);
+    }
+    bool empty = true, recording = false;
+    for (const struct dirent *entry = readdir(listing); entry; entry = readdir(listing)) {
+        empty = empty && !counts(entry->d_name);
+        recording = recording || strcmp(entry->d_name, "run.h5") == 0;
+    }
+    closedir(listing);
+    if (!empty && !recording) {
+        return pp_fail(error, PERP_ERR_IO,
+                       "the directory '%.120s' has files in it and no recording: choose another",
+                       dir);
+    }
+    return PERP_OK;
+}
+
+// ── The lock ─────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status busy(const char *dir, int file, perp_error *error)
+{
+    char text[24] = "", who[48] = "";
+    ssize_t got = pread(file, text, sizeof text - 1, 0);
+    if (got > 0 && strtoul(text, NULL, 10) > 0) {
+        pp_print(who, sizeof who, " (process %lu)", strtoul(text, NULL, 10));
+    }
+    return pp_fail(error, PERP_ERR_IO,
+                   "another run%s is writing to the directory '%.120s': wait for its end, or "
+                   "choose another directory",
+                   who, dir);
+}
+
+// The file that was locked still bears its name.
+static bool is_named(const pp_place *place)
+{
+    struct stat here, there;
+    return fstat(place->lock, &here) == 0 &&
+           fstatat(place->dir, LOCK, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+static void note_process(const pp_place *place)
+{
+    char text[24];
+    pp_print(text, sizeof text, "%lu\n", (unsigned long)getpid());
+    (void)!ftruncate(place->lock, 0);
+    (void)!pwrite(place->lock, text, strlen(text), 0);  // for messages only
+}
+
+static perp_status lock_directory(pp_place *place, const char *dir, perp_error *error)
+{
+    place->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (place->dir < 0) {
+        return cannot_use(dir, error);
+    }
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        place->lock = openat(place->dir, LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (place->lock < 0) {
+            return cannot_use(dir, error);
+        }
+        int fault = flock(place->lock, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+        if (fault == EWOULDBLOCK) {
+            perp_status status = busy(dir, place->lock, error);
+            close(place->lock);
+            place->lock = -1;
+            return status;
+        }
+        if (fault != 0 || is_named(place)) {  // a file system without locks goes without
+            note_process(place);
+            return PERP_OK;
+        }
+        close(place->lock);
+        place->lock = -1;
+    }
+    errno = EAGAIN;
+    return cannot_use(dir, error);
+}
+
+// ── All ──────────────────────────────────────────────────────────────────────────────────────────
+
+perp_status pp_place_clear(const char *dir, perp_error *error)
+{
+    for (int k = 0; k < 2 * FILE_COUNT; k++) {
+        char name[64], path[PP_PATH_MAX];
+        pp_print(name, sizeof name, "%s%s", files[k / 2], k % 2 ? ".part" : "");
+        if (pp_path_join(path, dir, name, NULL) == PERP_OK && unlink(path) != 0 &&
+            errno != ENOENT) {
+            return pp_fail(error, PERP_ERR_IO, "cannot replace '%.150s': %s", path,
+                           strerror(errno));
+        }
+    }
+    return PERP_OK;
+}
+
+perp_status pp_place_take(pp_place *place, const char *dir, perp_error *error)
+{
+    *place = (pp_place){-1, -1};
+    perp_status status = make_directory(dir, error);
+    if (status == PERP_OK) {
+        status = check_contents(dir, error);
+    }
+    if (status == PERP_OK) {
+        status = lock_directory(place, dir, error);
+    }
+    if (status == PERP_OK) {  // again: what was there may have changed before it was locked
+        status = check_contents(dir, error);
+    }
+    return status == PERP_OK ? pp_place_clear(dir, error) : status;
+}
+
+void pp_place_leave(pp_place *place)
+{
+    if (place->lock >= 0) {
+        if (is_named(place)) {
+            unlinkat(place->dir, LOCK, 0);
+        }
+        close(place->lock);
+    }
+    if (place->dir >= 0) {
+        close(place->dir);
+    }
+    *place = (pp_place){-1, -1};
+}
