@@ -33,6 +33,7 @@ void json_print(FILE *out, const result *r)
     put_number(out, "residual", r->contact ? info->residual : info->residual_plain);
     put_number(out, "residual_fclib", r->contact ? info->residual_plain : HUGE_VAL);
     put_number(out, "residual_scaled", info->residual);
+    put_number(out, "backward", info->backward);
     put_number(out, "seconds", info->seconds);
     put_word(out, "reason", info->reason);
     fputs(", \"z\": [", out);
@@ -48,7 +49,7 @@ void json_print_unreadable(FILE *out, const char *path)
     cli_json_string(out, path);
     fputs(", \"kind\": null, \"n\": 0, \"contacts\": 0, \"solver\": null, \"status\": \"error\", "
           "\"iterations\": 0, \"residual\": null, \"residual_fclib\": null, "
-          "\"residual_scaled\": null, \"seconds\": 0, "
+          "\"residual_scaled\": null, \"backward\": null, \"seconds\": 0, "
           "\"reason\": \"the file could not be read\", \"z\": []}",
           out);
 }

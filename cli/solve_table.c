@@ -25,8 +25,8 @@ void block_print(FILE *out, const result *r)
     fprintf(out, "\nstatus      %s\n", perp_status_word(info->status));
     fprintf(out, "iterations  %d\n", info->iterations);
     if (isfinite(info->residual)) {
-        fprintf(out, "residual    %.2e scaled, %.2e %s\n", info->residual, info->residual_plain,
-                r->contact ? "FCLIB" : "plain");
+        fprintf(out, "residual    %.2e scaled, %.2e %s, %.2e backward\n", info->residual,
+                info->residual_plain, r->contact ? "FCLIB" : "plain", info->backward);
     }
     fprintf(out, "time        %.6f s\n", info->seconds);
     if (info->status != PERP_OK && info->reason[0]) {

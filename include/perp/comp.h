@@ -92,8 +92,8 @@ typedef enum perp_place {
 } perp_place;
 
 typedef struct perp_comp_options {
-    double tolerance;      // on both residuals below; default 1e-8
-    double loose;          // residuals up to this are PERP_INEXACT, not a failure; default 1e-5
+    double tolerance;      // on residuals and backward error below; default 1e-8
+    double loose;          // up to this they are PERP_INEXACT, not a failure; default 1e-5
     int max_iterations;    // of the solver's own kind; 0: chosen from n
     double max_seconds;    // 0: none. Checked between iterations; the best iterate is returned
     bool warm_start;       // z (and basis, when given) hold a guess on entry; default false
@@ -112,6 +112,7 @@ typedef struct perp_comp_info {
     double residual;           // natural map, unit-consistent scaling          theory (C6), (C8)
     double residual_plain;     // natural map as printed; FCLIB's for contact   theory (C5), (C7)
     double residual_dynamics;  // |M v - f - H r| / max(|f + H r|, |f|), global problems only
+    double backward;           // the worst row or contact in its own units     theory (C40), (C41)
     double seconds;            // wall, solving
     double seconds_factor;     // of it: in factorisations, where the solver tells
     double seconds_sweeps;     // of it: in first-order solvers
@@ -126,7 +127,7 @@ PERP_API perp_comp_options perp_comp_default(void);
 
 // Solve; z (n values) always receives the best iterate known, finite numbers only.
 //
-//   > 0, 0    z satisfies both residuals, judged independently
+//   > 0, 0    z satisfies them all, judged independently
 //   < 0       no solution found, and info->reason says why
 //
 // solver is a name from perp_solver_find, NULL means "auto". env and info may be NULL.
@@ -145,12 +146,15 @@ typedef struct perp_mcp_residuals {
     double plain;   // max_i |z_i - clamp(z_i - w_i)| / |b|, |b| the size of the data    theory (C5)
     double scaled;  // the same in units in which rows can be compared      theory (C6), (C36)
     double bound;   // worst violation of lower <= z <= upper
+    double backward;  // the worst row in units of its own, whatever the others'        theory (C40)
 } perp_mcp_residuals;
 
 typedef struct perp_fcp_residuals {
     double plain;     // FCLIB: sqrt sum |r - P_K(r - u~)|^2 / |q|                  theory (C7)
     double scaled;    // with rho_c = 3 / tr W_cc, relative to max(|r|, |rho q|)    theory (C8)
     double dynamics;  // |M v - f - H r| / max(|f + H r|, |f|); 0 in the local form
+    double backward;  // the worst contact or body in units of its own              theory (C41)
+    double velocity;  // plain, with r in units of its own: u against |q|           theory (C43)
 } perp_fcp_residuals;
 
 PERP_API PERP_MUST perp_status perp_mcp_judge(const perp_mcp *mcp, const double *z,

@@ -63,3 +63,16 @@ bool pp_auto_late(const pp_job *job)
 {
     return isfinite(job->deadline) && pp_seconds() > job->deadline;
 }
+
+bool pp_auto_closer(const perp_fcp_residuals *residuals, double worst, const pp_job *job,
+                    perp_comp_options *options)
+{
+    double tolerance = options->tolerance;
+    bool late = options->max_iterations > 0 || pp_auto_late(job);
+    if (!(worst > tolerance && pp_fcp_norms(residuals) <= tolerance) || late) {
+        return false;
+    }
+    options->tolerance = fmax(fmax(0.01, 0.3 * tolerance / worst) * tolerance, 1e-14);
+    options->warm_start = true;
+    return options->tolerance < tolerance;
+}

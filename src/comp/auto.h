@@ -4,7 +4,7 @@
 // Private to auto_mcp.c and auto_fcp.c: the story of a climb.
 #pragma once
 
-#include "comp/comp.h"
+#include "comp/verdict.h"
 
 // Appends what a rung did to report->reason, which reads "lemke: ray; pivot: limit; …" at the end.
 // An answer that was not accepted is "rejected", whatever the rung believed; a proof is told whole.
@@ -23,3 +23,7 @@ bool pp_auto_late(const pp_job *job);
 pp_fcp_solver pp_auto_islands_fcp;
 // What is left of the caller's iterations (0: no limit) after a rung that took some; -1: nothing.
 int pp_auto_left(int left, int taken);
+
+// Norms over all contacts are good and a contact by itself is not: go on from there, to a smaller tolerance.
+bool pp_auto_closer(const perp_fcp_residuals *residuals, double worst, const pp_job *job,
+                    perp_comp_options *options);

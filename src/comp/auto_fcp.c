@@ -11,8 +11,10 @@
 //   lemke                  polygonal friction: the Stewart–Trinkle problem, when it is not too large
 //   eg                     the last resort
 //
+// Where none is accepted and contacts differ much in size, the same in balanced units (equilibrate.c).
 // The judge's word on the answer that is kept goes into the report, so that it is not asked again.
 #include "comp/auto.h"
+#include "comp/equilibrate.h"
 #include "comp/ssn.h"
 
 #include <math.h>
@@ -26,7 +28,8 @@ enum {
     GUESS_STEPS = 15,
     QUICK_ROWS = 36,
     LEMKE_MOST = 500,
-    RUNGS_MAX = 8
+    RUNGS_MAX = 8,
+    PASSES = 3
 };
 
 static const double LOOSE = 1e-5;
@@ -44,7 +47,9 @@ typedef struct rung {
 } rung;
 
 typedef struct climb {
-    const perp_fcp *fcp;
+    const perp_fcp *fcp;     // as posed: what is judged
+    const perp_fcp *solved;  // the same, or in other units: what solvers see
+    const pp_units *units;   // of the latter; NULL: those of the former
     const pp_job *job;
     double *r, *v;  // the best answer so far
     double *trial_r, *trial_v;
@@ -60,7 +65,7 @@ static perp_status judge(const climb *c, perp_fcp_residuals *residuals, double *
                                       c->job->arena, residuals);
     *worst = PP_INF;
     if (status >= 0) {
-        *worst = fmax(residuals->dynamics, fmax(residuals->plain, residuals->scaled));
+        *worst = pp_fcp_worst(c->fcp, residuals);
     }
     return status == PERP_ERR_MEMORY ? status : PERP_OK;
 }
@@ -69,6 +74,17 @@ static perp_status lemke_on_pyramid(const perp_fcp *fcp, const pp_job *job, doub
                                     pp_report *report)
 {
     return pp_solve_as_mcp(pp_lemke_mcp, fcp, job, r, v, report);
+}
+
+// The trial from the units that solvers see, or into them.
+static void change_units(climb *c, bool back)
+{
+    for (int i = 0; c->units && i < c->fcp->nc * c->fcp->dim; i++) {
+        c->trial_r[i] *= back ? c->units->col[i] : 1.0 / c->units->col[i];
+    }
+    for (int k = 0; c->units && k < c->fcp->nv; k++) {
+        c->trial_v[k] *= back ? c->units->body[k] : 1.0 / c->units->body[k];
+    }
 }
 
 static perp_status step_on(climb *c, rung k)
@@ -82,19 +98,28 @@ static perp_status step_on(climb *c, rung k)
     options.warm_start = k.warm;
     options.tolerance *= k.close ? CLOSER : 1.0;
     memset(c->trial_r, 0, n * sizeof(double));
-    if (k.warm) {
-        memcpy(c->trial_r, c->r, n * sizeof(double));
-    }
     if (nv > 0) {
         memset(c->trial_v, 0, nv * sizeof(double));
     }
-    pp_mark mark = pp_arena_mark(job.arena);
-    perp_status status = k.solve(c->fcp, &job, c->trial_r, c->trial_v, &report);
-    pp_arena_release(job.arena, mark);
+    if (k.warm) {
+        memcpy(c->trial_r, c->r, n * sizeof(double));
+        change_units(c, false);
+    }
     perp_fcp_residuals residuals;
     double residual;
-    if (status == PERP_ERR_MEMORY || judge(c, &residuals, &residual) < 0) {
-        return PERP_ERR_MEMORY;
+    perp_status status = PERP_OK;
+    for (int pass = 0; pass < PASSES; pass++) {
+        pp_mark mark = pp_arena_mark(job.arena);
+        status = k.solve(c->solved, &job, c->trial_r, c->trial_v, &report);
+        pp_arena_release(job.arena, mark);
+        change_units(c, true);
+        if (status == PERP_ERR_MEMORY || judge(c, &residuals, &residual) < 0) {
+            return PERP_ERR_MEMORY;
+        }
+        if (pass + 1 == PASSES || !pp_auto_closer(&residuals, residual, &job, &options)) {
+            break;
+        }
+        change_units(c, false);
     }
     c->report->rungs++;
     c->left = pp_auto_left(c->left, report.iterations);
@@ -179,14 +204,50 @@ static perp_status begin_quickly(const perp_fcp *fcp, const pp_job *job, double 
     if (status >= 0) {
         status = pp_fcp_judge(fcp, r, NULL, asked->tolerance, job->arena, residuals);
     }
-    bool solved = status >= 0 && residuals->plain <= asked->tolerance &&
-                  residuals->scaled <= asked->tolerance;
+    bool solved = status >= 0 && pp_fcp_worst(fcp, residuals) <= asked->tolerance;
     if (solved) {
         report->judged = true;
         report->solver = "ssn";
     }
     pp_auto_tell(report, "ssn", status, solved, "");
     return solved || status == PERP_ERR_MEMORY ? status : PERP_ERR_LIMIT;
+}
+
+// All rungs, until the judge accepts.
+static perp_status climb_all(climb *c, bool guess)
+{
+    perp_comp_options options = *c->job->options;
+    options.warm_start = guess;
+    rung rungs[RUNGS_MAX];
+    int count = choose(c->solved, &options, rungs);
+    perp_status status = PERP_OK;
+    for (int k = 0; k < count && c->residual > options.tolerance; k++) {
+        if (k > 0 && (c->left < 0 || pp_auto_late(c->job))) {
+            c->worst = PERP_ERR_LIMIT;
+            break;
+        }
+        status = step_on(c, rungs[k]);
+        if (status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
+            break;
+        }
+    }
+    return status;
+}
+
+// Where contacts are of very different sizes solvers stop too soon, since what they stop by is a norm over all of them: then
+// in balanced units.
+static perp_status climb_balanced(climb *c)
+{
+    perp_fcp balanced;
+    pp_units units;
+    bool helps;
+    perp_status status = pp_fcp_equilibrate(c->fcp, c->job->arena, &balanced, &units, &helps);
+    if (status < 0 || !helps) {
+        return status;
+    }
+    c->solved = &balanced;
+    c->units = &units;
+    return climb_all(c, false);
 }
 
 perp_status pp_auto_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
@@ -199,7 +260,8 @@ perp_status pp_auto_fcp(const perp_fcp *fcp, const pp_job *job, double *r, doubl
             return status;
         }
     }
-    climb c = {.fcp = fcp, .job = job, .r = r, .v = v, .residual = PP_INF, .report = report};
+    climb c = {.fcp = fcp, .solved = fcp, .job = job, .r = r, .v = v, .residual = PP_INF};
+    c.report = report;
     c.left = job->options->max_iterations;
     c.trial_r = PP_ARRAY(job->arena, double, n);
     c.trial_v = PP_ARRAY(job->arena, double, fcp->nv);
@@ -207,17 +269,14 @@ perp_status pp_auto_fcp(const perp_fcp *fcp, const pp_job *job, double *r, doubl
         return PERP_ERR_MEMORY;
     }
     report->solver = "auto";
-    rung rungs[RUNGS_MAX];
-    int count = choose(fcp, job->options, rungs);
-    for (int k = 0; k < count && c.residual > job->options->tolerance; k++) {
-        if (k > 0 && (c.left < 0 || pp_auto_late(job))) {
-            c.worst = PERP_ERR_LIMIT;
-            break;
-        }
-        perp_status status = step_on(&c, rungs[k]);
-        if (status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
-            return status;
-        }
+    perp_status status = climb_all(&c, job->options->warm_start);
+    bool ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
+    if (!ended && c.residual > job->options->tolerance && c.left >= 0 && !pp_auto_late(job)) {
+        status = climb_balanced(&c);
+        ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
+    }
+    if (ended) {
+        return status;
     }
     if (c.residual <= job->options->tolerance) {
         return PERP_OK;

@@ -7,8 +7,10 @@
 //   otherwise                  lemke, pivot, ssn        friction, circuits, small problems
 //   n <= 12                    enum at the end          a solution, or the proof that there is none
 //
+// Where none is accepted and the rows or columns differ much in size, the same in balanced units (equilibrate.c).
 // An accepted answer with a residual above POLISH gets one chance to be improved by ssn.
 #include "comp/auto.h"
+#include "comp/equilibrate.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,7 +27,9 @@ typedef struct rung {
 
 // The best answer so far and what the others said.
 typedef struct climb {
-    const perp_mcp *mcp;
+    const perp_mcp *mcp;     // as posed: what is judged
+    const perp_mcp *solved;  // the same, or in other units: what solvers see
+    const pp_units *units;   // of the latter; NULL: those of the former
     const pp_job *job;
     double *z, *trial, *scratch;
     int8_t *basis;      // of trial; NULL: not wanted
@@ -52,8 +56,8 @@ static double judge(climb *c, const double *z)
     if (!pp_all_finite((size_t)c->mcp->n, z)) {
         return PP_INF;
     }
-    pp_mcp_judge(c->mcp, z, c->scratch, &residuals);
-    return fmax(residuals.plain, residuals.scaled);
+    pp_mcp_judge(c->mcp, z, c->scratch, c->job->arena, &residuals);
+    return pp_mcp_worst(&residuals);
 }
 
 static void clamp_to_bounds(const perp_mcp *mcp, double *z)
@@ -69,6 +73,15 @@ static void places_of(const perp_mcp *mcp, const double *z, int8_t *basis)
     for (int i = 0; i < mcp->n; i++) {
         bool low = z[i] <= pp_mcp_lower(mcp, i), high = z[i] >= pp_mcp_upper(mcp, i);
         basis[i] = (int8_t)(low ? PERP_AT_LOWER : high ? PERP_AT_UPPER : PERP_BETWEEN);
+    }
+}
+
+// The trial and the proof in the units of the problem as posed.
+static void take_units_off(climb *c, double *ray)
+{
+    for (int i = 0; c->units && i < c->mcp->n; i++) {
+        c->trial[i] *= c->units->col[i];
+        ray[i] *= c->units->row[i];
     }
 }
 
@@ -88,14 +101,14 @@ static perp_status step_on(climb *c, rung r, const double *start)
         memcpy(c->trial, start, (size_t)n * sizeof *start);
     } else {
         memset(c->trial, 0, (size_t)n * sizeof(double));
-        clamp_to_bounds(c->mcp, c->trial);
+        clamp_to_bounds(c->solved, c->trial);
     }
     if (c->basis && start) {
         memcpy(c->basis, c->job->options->basis, (size_t)n);
     } else if (c->basis) {
-        places_of(c->mcp, c->trial, c->basis);
+        places_of(c->solved, c->trial, c->basis);
     }
-    perp_status status = r.solve(c->mcp, &job, c->trial, &report);
+    perp_status status = r.solve(c->solved, &job, c->trial, &report);
     pp_arena_release(job.arena, mark);
     if (status == PERP_ERR_MEMORY) {
         return status;
@@ -103,6 +116,7 @@ static perp_status step_on(climb *c, rung r, const double *start)
     c->report->rungs++;
     c->left = pp_auto_left(c->left, report.iterations);
     c->report->seconds_factor += report.seconds_factor;
+    take_units_off(c, options.ray);
     clamp_to_bounds(c->mcp, c->trial);
     double residual = judge(c, c->trial);
     if (residual < c->residual) {
@@ -146,11 +160,49 @@ static int choose(const perp_mcp *mcp, rung *rungs)
     return count;
 }
 
+// All rungs, until the judge accepts.
+static perp_status climb_all(climb *c, const double *start)
+{
+    rung rungs[RUNGS_MAX];
+    int count = choose(c->solved, rungs);
+    perp_status status = PERP_OK;
+    for (int k = 0; k < count && c->residual > c->job->options->tolerance; k++) {
+        if (k > 0 && (c->left < 0 || pp_auto_late(c->job))) {
+            c->worst = PERP_ERR_LIMIT;
+            break;
+        }
+        status = step_on(c, rungs[k], k == 0 ? start : NULL);
+        if (status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
+            break;
+        }
+    }
+    return status;
+}
+
+// Where rows and columns are of very different sizes solvers stop too soon, since what they stop by compares them all: then
+// in balanced units.
+static perp_status climb_balanced(climb *c)
+{
+    perp_mcp balanced;
+    pp_units units;
+    bool helps;
+    perp_status status = pp_mcp_equilibrate(c->mcp, c->job->arena, &balanced, &units, &helps);
+    if (status < 0 || !helps) {
+        return status;
+    }
+    c->solved = &balanced;
+    c->units = &units;
+    status = climb_all(c, NULL);
+    c->solved = c->mcp;
+    c->units = NULL;
+    return status;
+}
+
 perp_status pp_auto_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_report *report)
 {
     int n = mcp->n;
     const perp_comp_options *options = job->options;
-    climb c = {.mcp = mcp, .job = job, .z = z, .residual = PP_INF, .report = report};
+    climb c = {.mcp = mcp, .solved = mcp, .job = job, .z = z, .residual = PP_INF, .report = report};
     c.left = options->max_iterations;
     c.trial = PP_ARRAY(job->arena, double, (2 + PP_JUDGE_SCRATCH) * (size_t)n);
     c.basis = options->basis ? PP_ARRAY(job->arena, int8_t, n) : NULL;
@@ -163,18 +215,14 @@ perp_status pp_auto_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
     if (options->warm_start) {
         memcpy(start, z, (size_t)n * sizeof *z);
     }
-    rung rungs[RUNGS_MAX];
-    int count = choose(mcp, rungs);
-    perp_status status = PERP_OK;
-    for (int k = 0; k < count && c.residual > options->tolerance; k++) {
-        if (k > 0 && (c.left < 0 || pp_auto_late(job))) {
-            c.worst = PERP_ERR_LIMIT;
-            break;
-        }
-        status = step_on(&c, rungs[k], k == 0 && options->warm_start ? start : NULL);
-        if (status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
-            return status;
-        }
+    perp_status status = climb_all(&c, options->warm_start ? start : NULL);
+    bool ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
+    if (!ended && c.residual > options->tolerance && c.left >= 0 && !pp_auto_late(job)) {
+        status = climb_balanced(&c);
+        ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
+    }
+    if (ended) {
+        return status;
     }
     bool solved = c.residual <= options->tolerance;
     if (solved && c.residual > POLISH && c.left >= 0 && !pp_auto_late(job)) {

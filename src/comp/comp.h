@@ -71,10 +71,12 @@ perp_status pp_box_check(const perp_box_friction *box, char *reason, size_t size
 unsigned pp_mcp_classes(const perp_mcp *mcp);  // the perp_problem_class bits a solver must accept
 unsigned pp_fcp_classes(const perp_fcp *fcp);
 
-// perp_mcp_judge of a checked problem; scratch: PP_JUDGE_SCRATCH n numbers.
-enum { PP_JUDGE_SCRATCH = 5 };
-void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mcp_residuals *out);
-// The same with A = S'DS + K, which is never formed (mcp->A is not read); the arena is left as it was.
+// perp_mcp_judge of a checked problem; scratch: PP_JUDGE_SCRATCH n numbers. arena NULL: answers are not looked for nearby,
+// theory (C42).
+enum { PP_JUDGE_SCRATCH = 8 };
+void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, pp_arena *arena,
+                  perp_mcp_residuals *out);
+// The residuals but the backward error (0) with A = S'DS + K, which is never formed (mcp->A is not read); the arena is left as it was.
 typedef struct pp_product {
     perp_matrix S, D, K;
 } pp_product;

@@ -4,6 +4,7 @@
 // perp_mcp_solve and perp_fcp_solve: check, refuse, solve, judge. The status that leaves here is the
 // judge's: what a solver believes decides only how a failure is called.
 #include "comp/registry.h"
+#include "comp/verdict.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,7 +49,7 @@ perp_comp_options perp_comp_default(void)
 // ── One call ─────────────────────────────────────────────────────────────────────────────────────
 
 // Small problems are solved in this much of the caller's stack, without touching the heap.
-enum { STACK_BYTES = 12 * 1024 };
+enum { STACK_BYTES = 12 * 1024, PASSES = 3 };
 
 typedef struct call {
     const pp_solver *solver;
@@ -80,7 +81,8 @@ static perp_status begin(call *c, const char *name, const perp_comp_options *opt
                          const perp_env *env)
 {
     perp_comp_info *info = c->info;
-    *info = (perp_comp_info){.residual = PP_INF, .residual_plain = PP_INF, .rungs = 1};
+    *info = (perp_comp_info){
+        .residual = PP_INF, .residual_plain = PP_INF, .backward = PP_INF, .rungs = 1};
     c->report = (pp_report){0};
     c->own_arena = false;
     c->options = options ? *options : perp_comp_default();
@@ -211,10 +213,11 @@ static perp_status judge_mcp(call *c, const perp_mcp *mcp, const double *z, perp
     if (!scratch) {
         return PERP_ERR_MEMORY;
     }
-    pp_mcp_judge(mcp, z, scratch, &residuals);
+    pp_mcp_judge(mcp, z, scratch, c->arena, &residuals);
     c->info->seconds_judge = pp_seconds() - c->stopped;
     c->info->residual = residuals.scaled;
     c->info->residual_plain = residuals.plain;
+    c->info->backward = residuals.backward;
     if (believed == PERP_ERR_INFEASIBLE && !c->report.complete &&
         perp_mcp_farkas(mcp, c->options.ray) < -PP_FARKAS_MARGIN) {
         return believed;
@@ -222,7 +225,7 @@ static perp_status judge_mcp(call *c, const perp_mcp *mcp, const double *z, perp
     if (believed == PERP_ERR_INFEASIBLE && !c->report.complete) {
         believed = PERP_ERR_RAY;  // claimed, not proved
     }
-    return verdict(c, believed, fmax(residuals.plain, residuals.scaled));
+    return verdict(c, believed, pp_mcp_worst(&residuals));
 }
 
 perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
@@ -292,12 +295,16 @@ perp_status perp_box_friction_solve(const perp_box_friction *box, const perp_com
     status = box->n > 0 ? pp_box_friction(box, &c.job, z, &c.report) : PERP_OK;
     stop_clock(&c);
     perp_mcp_residuals residuals;
-    if (!is_memory_or_argument(status) && perp_box_friction_judge(box, z, &residuals) >= 0) {
+    double *scratch = PP_ARRAY(c.arena, double, PP_BOX_SCRATCH *(size_t)box->n);
+    status = scratch ? status : PERP_ERR_MEMORY;
+    if (!is_memory_or_argument(status)) {
+        pp_box_judge(box, z, scratch, &residuals);
         c.info->seconds_judge = pp_seconds() - c.stopped;
         c.info->residual = residuals.scaled;
         c.info->residual_plain = residuals.plain;
+        c.info->backward = residuals.backward;
         status = verdict(&c, status == PERP_ERR_INFEASIBLE ? PERP_ERR_LIMIT : status,
-                         fmax(residuals.plain, residuals.scaled));
+                         pp_mcp_worst(&residuals));
     }
     return finish(&c, status);
 }
@@ -331,6 +338,39 @@ static perp_status run_fcp(call *c, const perp_fcp *fcp, double *r, double *v)
     return pp_solve_as_mcp(c->solver->mcp, fcp, &c->job, r, v, &c->report);
 }
 
+static void tidy_contact(int n, double *x);
+
+// Again from the answer, and closer, where norms over all contacts accept it and the judge of each does not. Under "auto" each
+// rung does so.
+static perp_status run_closely(call *c, const perp_fcp *fcp, double *r, double *v)
+{
+    perp_comp_options options = c->options;
+    c->job.options = &options;
+    perp_status status = run_fcp(c, fcp, r, v);
+    for (int pass = 1; pass < PASSES && !c->report.judged; pass++) {
+        perp_fcp_residuals residuals;
+        double tolerance = c->options.tolerance, worst;
+        tidy_contact(fcp->nc * fcp->dim, r);
+        tidy_contact(fcp->nv, v);
+        if (is_memory_or_argument(status) || c->options.max_iterations > 0 ||
+            pp_fcp_judge(fcp, r, v, tolerance, c->arena, &residuals) < 0) {
+            break;
+        }
+        worst = pp_fcp_worst(fcp, &residuals);
+        if (!(pp_fcp_norms(&residuals) <= tolerance) || !(worst > tolerance)) {
+            break;
+        }
+        options.tolerance *= fmax(0.01, 0.3 * tolerance / worst);
+        options.warm_start = true;
+        int before = c->report.iterations;
+        perp_status again = run_fcp(c, fcp, r, v);
+        c->report.iterations += before;
+        status = is_memory_or_argument(again) ? again : status;
+    }
+    c->job.options = &c->options;
+    return status;
+}
+
 static void tidy_contact(int n, double *x)
 {
     for (int k = 0; k < n; k++) {
@@ -353,7 +393,8 @@ static perp_status judge_fcp(call *c, const perp_fcp *fcp, const double *r, cons
     c->info->residual = residuals.scaled;
     c->info->residual_plain = residuals.plain;
     c->info->residual_dynamics = residuals.dynamics;
-    return verdict(c, believed, fmax(residuals.dynamics, fmax(residuals.plain, residuals.scaled)));
+    c->info->backward = residuals.backward;
+    return verdict(c, believed, pp_fcp_worst(fcp, &residuals));
 }
 
 perp_status perp_fcp_solve(const char *solver, const perp_fcp *fcp,
@@ -388,7 +429,7 @@ perp_status perp_fcp_solve(const char *solver, const perp_fcp *fcp,
     }
     tidy_contact(n, r);
     start_clock(&c, env);
-    status = run_fcp(&c, fcp, r, v);
+    status = run_closely(&c, fcp, r, v);
     stop_clock(&c);
     tidy_contact(n, r);
     tidy_contact(fcp->nv, v);

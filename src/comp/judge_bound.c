@@ -63,6 +63,7 @@ static void gather(const perp_fcp *fcp, const double *r, double *u, double *term
 typedef struct contact {
     double mu, r[3], u[3];
     double doubt;  // of u
+    double size;   // of what u is the sum of
 } contact;
 
 static double length(const double *x)
@@ -106,6 +107,53 @@ static void add_strong(const contact *at, double rho, bound *to)
     add(to, at, rho, e, length(x));
 }
 
+// F of (C21) with r in units of 1 / weight and u in units of `size`: theory (C41).
+static double backward_at(const contact *at, double weight, double size)
+{
+    double y[3], x[3];
+    for (int a = 0; a < 3; a++) {
+        y[a] = weight * at->r[a];
+        x[a] = y[a] - at->u[a] / size;
+    }
+    double radius = at->mu * pp_larger(x[0], 0.0), slide = sqrt(x[1] * x[1] + x[2] * x[2]);
+    double shrink = slide > radius ? radius / slide : 1.0, normal = at->u[0] / size;
+    double F[3] = {normal < y[0] ? normal : y[0], y[1] - shrink * x[1], y[2] - shrink * x[2]};
+    return length(F) + (at->doubt + MAP * EPS * length(at->u)) / size + MAP * EPS * length(y);
+}
+
+// What the backward error needs of all contacts.
+typedef struct sizes {
+    const double *size, *diagonal;
+    double *rounding;
+    bool looked;  // rounding is known
+} sizes;
+
+// The backward error: of each contact by its own reaction, and by its columns where that is not enough.
+static double backward(const perp_fcp *fcp, const contact *at, int c, sizes *all)
+{
+    const double *size = all->size;
+    double own = length(at->r), error = 0.0;
+    if (!(size[c] > 0.0)) {
+        return 0.0;  // neither load nor velocity
+    }
+    error = backward_at(at, own > 0.0 ? 1.0 / own : 0.0, size[c]);
+    if (error > PP_ROWS_RIGHT && own > 0.0) {
+        double weight = pp_contact_weight(fcp, c, NULL, size);
+        if (weight > 0.0 && weight * own < 1.0) {
+            error = backward_at(at, weight, size[c]);
+        }
+    }
+    if (error > PP_ROWS_RIGHT) {
+        if (!all->looked) {
+            pp_contact_rounding(fcp, all->diagonal, size, all->rounding);
+        }
+        all->looked = true;
+        bool none = error * size[c] <= all->rounding[c];
+        error = none ? 0.0 : error;
+    }
+    return error;
+}
+
 // The residual with what may be hidden in it; *seen: without.
 static double finish(bound squares, double size, double *seen)
 {
@@ -114,30 +162,45 @@ static double finish(bound squares, double size, double *seen)
     return sqrt(squares.hidden) / size * (1.0 + 1e-12);  // size is known to n eps
 }
 
+// Contact c, and what its map is made of.
+static contact contact_at(const perp_fcp *fcp, int c, const double *r, const double *u,
+                          const double *terms)
+{
+    int d = fcp->dim, at = c * d;
+    contact one = {.mu = fcp->mu[c]};
+    double doubt2 = 0.0;
+    for (int a = 0; a < d; a++) {
+        one.r[a] = r[at + a];
+        one.u[a] = u[at + a];
+        doubt2 += terms[at + a] * terms[at + a];
+    }
+    one.size = sqrt(doubt2);
+    one.doubt = (fcp->nc * d + 2) * EPS * one.size;
+    return one;
+}
+
 bool pp_fcp_judge_bound(const perp_fcp *fcp, const double *r, double enough, pp_arena *arena,
                         perp_fcp_residuals *out)
 {
     int d = fcp->dim, n = fcp->nc * d;
-    double *u = PP_ARRAY(arena, double, 3 * (size_t)n), *terms = u + n, *diagonal = terms + n;
+    double *u = PP_ARRAY(arena, double, 3 * (size_t)n + 2 * (size_t)fcp->nc);
     if (fcp->nv > 0 || fcp->nd || d > 3 || n == 0 || !u) {
         return false;
     }
+    double *terms = u + n, *diagonal = terms + n, *size = diagonal + n;
     gather(fcp, r, u, terms, diagonal);
     bound plain = {0.0, 0.0}, scaled = {0.0, 0.0};
-    double q2 = 0.0, r2 = 0.0, rho_q2 = 0.0, seen = 0.0;
+    double q2 = 0.0, r2 = 0.0, rho_q2 = 0.0, seen = 0.0, worst = 0.0;
     for (int c = 0, at = 0; c < fcp->nc; c++, at += d) {
-        contact one = {.mu = fcp->mu[c]};
-        double trace = 0.0, own = 0.0, doubt2 = 0.0;
+        contact one = contact_at(fcp, c, r, u, terms);
+        double trace = 0.0, own = 0.0;
         for (int a = 0; a < d; a++) {
-            one.r[a] = r[at + a];
-            one.u[a] = u[at + a];
             trace += diagonal[at + a];
             own += fcp->q[at + a] * fcp->q[at + a];
-            doubt2 += terms[at + a] * terms[at + a];
             r2 += r[at + a] * r[at + a];
         }
         double rho = trace > 0.0 ? d / trace : 1.0;
-        one.doubt = (n + 2) * EPS * sqrt(doubt2);
+        size[c] = one.size;
         q2 += own;
         rho_q2 += rho * rho * own;
         add_natural(&one, 1.0, &plain);
@@ -147,9 +210,16 @@ bool pp_fcp_judge_bound(const perp_fcp *fcp, const double *r, double enough, pp_
             add_natural(&one, rho, &scaled);
         }
     }
+    sizes all = {size, diagonal, size + fcp->nc, false};
+    for (int c = 0; c < fcp->nc; c++) {
+        contact one = contact_at(fcp, c, r, u, terms);
+        worst = pp_larger(worst, backward(fcp, &one, c, &all));
+    }
     *out = (perp_fcp_residuals){.plain = finish(plain, sqrt(q2), &seen),
-                                .scaled = finish(scaled, sqrt(pp_larger(r2, rho_q2)), &seen)};
-    double worst = pp_larger(out->plain, out->scaled);
+                                .scaled = finish(scaled, sqrt(pp_larger(r2, rho_q2)), &seen),
+                                .backward = worst};
+    out->velocity = out->plain;
+    worst = pp_larger(out->plain, out->scaled);
     return isfinite(out->plain) && isfinite(out->scaled) && worst <= enough &&
-           (worst <= 2.0 * seen || worst <= 1e-3 * enough);
+           pp_fcp_worst(fcp, out) <= enough && (worst <= 2.0 * seen || worst <= 1e-3 * enough);
 }

@@ -7,13 +7,14 @@
 //   l_i = -mu_i z_c, u_i = mu_i z_c   where findex_i = c;  the given bounds otherwise
 //   plain    max_i |clamp(w_i, z_i - u_i, z_i - l_i)| / max|b|                        theory (C5)
 //   scaled   the same for z_i A_ii, relative to max(|b|, |w|)                         theory (C6)
-#include "comp/comp.h"
+//   backward each row in units of its own                                            theory (C40)
+#include "comp/judge.h"
 
 #include <math.h>
 
 // w_i in long double, and how far it is in doubt: answers of redundant contacts may be large and
 // cancel.
-static double row_value(const perp_box_friction *box, int i, const double *z, double *doubt)
+static double row_value(const perp_box_friction *box, int i, const double *z, double *size)
 {
     long double sum = (long double)box->b[i], terms = fabsl(sum);
     for (int j = 0; j < box->n; j++) {
@@ -21,7 +22,7 @@ static double row_value(const perp_box_friction *box, int i, const double *z, do
         sum += part;
         terms += fabsl(part);
     }
-    *doubt = (double)(0x1p-64L * terms);
+    *size = (double)terms;
     return (double)sum;
 }
 
@@ -43,17 +44,27 @@ static double worse(double a, double b)
     return isnan(a) || a >= b ? a : b;  // NaN wins, in b because no comparison with it is true
 }
 
-perp_status perp_box_friction_judge(const perp_box_friction *box, const double *z,
-                                    perp_mcp_residuals *out)
+// The problem with the boxes that z gives: w and its terms first, then the bounds, then scratch.
+static double backward_of(const perp_box_friction *box, const double *z, double *numbers)
 {
-    char reason[8];
-    if (!z || !out || pp_box_check(box, reason, sizeof reason) < 0) {
-        return PERP_ERR_ARGUMENT;
-    }
+    size_t n = (size_t)box->n;
+    const double *w = numbers, *terms = w + n, *lower = terms + n, *upper = lower + n;
+    perp_mcp mcp = {box->n, box->A, box->b, lower, upper};
+    return pp_mcp_backward(&mcp, z, w, terms, numbers + 4 * n);
+}
+
+void pp_box_judge(const perp_box_friction *box, const double *z, double *scratch,
+                  perp_mcp_residuals *out)
+{
+    size_t n = (size_t)box->n;
+    double *own = scratch;
     double b_max = 0.0, w_max = 0.0, plain = 0.0, scaled = 0.0, bound = 0.0;
-    for (int i = 0; i < box->n; i++) {
-        double doubt, w = row_value(box, i, z, &doubt), lower, upper;
+    for (int i = 0; i < box->n; i++, own++) {
+        double w = row_value(box, i, z, &own[n]), lower, upper, doubt = 0x1p-64 * own[n];
         own_bounds(box, i, z, &lower, &upper);
+        own[0] = w;
+        own[2 * n] = lower;
+        own[3 * n] = upper;
         double d = fabs(pp_matrix_at(&box->A, i, i));
         d = d > 0.0 ? d : 1.0;
         for (int side = -1; side < 2; side += 2) {
@@ -71,6 +82,23 @@ perp_status perp_box_friction_judge(const perp_box_friction *box, const double *
         .plain = isfinite(plain) ? plain / unit : PP_INF,
         .scaled = isfinite(scaled) && isfinite(scaled_unit) ? scaled / scaled_unit : PP_INF,
         .bound = isfinite(bound) ? bound : PP_INF,
+        .backward = backward_of(box, z, scratch),
     };
+}
+
+perp_status perp_box_friction_judge(const perp_box_friction *box, const double *z,
+                                    perp_mcp_residuals *out)
+{
+    char reason[8];
+    if (!z || !out || pp_box_check(box, reason, sizeof reason) < 0) {
+        return PERP_ERR_ARGUMENT;
+    }
+    size_t bytes = (PP_BOX_SCRATCH * (size_t)box->n + 1) * sizeof(double);
+    double *scratch = pp_alloc(NULL, bytes);
+    if (!scratch) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_box_judge(box, z, scratch, out);
+    pp_free(NULL, scratch, bytes);
     return PERP_OK;
 }

@@ -22,7 +22,7 @@
 
 enum { DIM_MAX = 6 };
 
-typedef long double real;
+typedef pp_real real;
 
 static const real ROUNDING = 0x1p-63L;
 
@@ -283,7 +283,7 @@ static real natural_map2(const cone *K, const answer *a, real rho)
 // The same for F of theory (C21): r_n - R, and r_g - P(r_g - rho u_g) for the ball of radius mu_g R.
 static real strong_map2(const cone *K, const answer *a, real rho)
 {
-    real F[DIM_MAX], x[DIM_MAX], R = fmaxl(0.0L, a->r[0] - rho * a->u[0]);
+    real F[DIM_MAX] = {0.0L}, x[DIM_MAX], R = fmaxl(0.0L, a->r[0] - rho * a->u[0]);
     F[0] = fminl(a->r[0], rho * a->u[0]);  // r_n - R, without rounding u_n away beside r_n
     for (int k = 0; k < K->dim; k++) {
         x[k] = a->r[k] - rho * a->u[k];
@@ -306,129 +306,6 @@ static double norm(int n, const double *x)
         sum += (real)x[k] * (real)x[k];
     }
     return (double)sqrtl(sum);
-}
-
-// Diagonal of W and the velocities of the answer.
-typedef struct evidence {
-    real *u, *terms;  // nc dim each: velocities, and the sums of the absolute values they are of
-    double *q, *diagonal;  // nc dim each
-    real (*d)[2];          // directions of a friction polygon
-    double dynamics;
-} evidence;
-
-// A sum, and that of the absolute values of its terms.
-typedef struct tally {
-    real *sum, *terms;
-} tally;
-
-static void begin(tally t, int n, const double *x)
-{
-    for (int k = 0; k < n; k++) {
-        t.sum[k] = (real)x[k];
-        t.terms[k] = fabsl(t.sum[k]);
-    }
-}
-
-static void add(tally t, int k, double a, double x)
-{
-    real part = (real)a * (real)x;
-    t.sum[k] += part;
-    t.terms[k] += fabsl(part);
-}
-
-// t += s A x, or s A'x
-static void add_product(const perp_matrix *A, double s, bool transposed, const double *x, tally t)
-{
-    for (int j = 0; j < A->cols; j++) {
-        int first = A->dense ? 0 : A->p[j], last = A->dense ? A->rows : A->p[j + 1];
-        const double *column = A->dense ? A->dense + (size_t)j * (size_t)A->rows : A->x;
-        for (int k = first; k < last && (transposed || x[j] != 0.0); k++) {
-            int i = A->dense ? k : A->i[k];
-            add(t, transposed ? j : i, s * column[k], x[transposed ? i : j]);
-        }
-    }
-}
-
-static perp_status gather_local(const perp_fcp *fcp, const double *r, evidence *e)
-{
-    int n = fcp->nc * fcp->dim;
-    tally u = {e->u, e->terms};
-    begin(u, n, fcp->q);
-    add_product(&fcp->W, 1.0, false, r, u);
-    for (int k = 0; k < n; k++) {
-        e->q[k] = fcp->q[k];
-    }
-    pp_matrix_diagonal(&fcp->W, e->diagonal);
-    return PERP_OK;
-}
-
-// diag(H' M^-1 H) with one solve a column of H.
-static perp_status delassus_diagonal(const perp_matrix *dense_or_sparse, const pp_mass *mass,
-                                     pp_arena *arena, double *diagonal)
-{
-    perp_matrix H;
-    perp_status status = pp_matrix_to_csc(dense_or_sparse, arena, &H);
-    double *y = PP_ZEROS(arena, double, dense_or_sparse->rows);
-    int *touched = PP_ARRAY(arena, int, dense_or_sparse->rows), count;
-    status = status >= 0 && (!y || !touched) ? PERP_ERR_MEMORY : status;
-    for (int j = 0; status >= 0 && j < H.cols; j++) {
-        double sum = 0.0;
-        status = pp_mass_column(mass, &H, j, y, touched, &count);
-        for (int k = H.p[j]; k < H.p[j + 1]; k++) {
-            sum += H.x[k] * y[H.i[k]];
-        }
-        for (int k = 0; k < count; k++) {
-            y[touched[k]] = 0.0;
-        }
-        diagonal[j] = sum;
-    }
-    return status;
-}
-
-// |M v - f - H r| / max(|f + H r|, |f|): at rest f + H r is nothing but rounding, and f is what it is
-// measured against.
-static perp_status judge_dynamics(const perp_fcp *fcp, const double *r, const double *v,
-                                  pp_arena *arena, double *dynamics)
-{
-    int nv = fcp->nv;
-    tally push = {PP_ARRAY(arena, real, nv), PP_ARRAY(arena, real, nv)};
-    if (!push.sum || !push.terms) {
-        return PERP_ERR_MEMORY;
-    }
-    begin(push, nv, fcp->f);
-    add_product(&fcp->H, 1.0, false, r, push);
-    real size = fmaxl(length_of(nv, push.sum), (real)norm(nv, fcp->f));
-    add_product(&fcp->M, -1.0, false, v, push);
-    real error = length_of(nv, push.sum) + ROUNDING * length_of(nv, push.terms);
-    *dynamics = (double)(size > 0.0L ? error / size : error);
-    return PERP_OK;
-}
-
-static perp_status gather_global(const perp_fcp *fcp, const double *r, const double *v,
-                                 pp_arena *arena, evidence *e)
-{
-    int n = fcp->nc * fcp->dim, nv = fcp->nv;
-    double *rest = PP_ARRAY(arena, double, nv);
-    pp_mass *mass = NULL;
-    tally u = {e->u, e->terms};
-    perp_status status = rest ? judge_dynamics(fcp, r, v, arena, &e->dynamics) : PERP_ERR_MEMORY;
-    status = status < 0 ? status : pp_mass_create(&fcp->M, arena, &mass);
-    if (status < 0) {
-        return status;
-    }
-    begin(u, n, fcp->w);  // u = H' v + w
-    add_product(&fcp->H, 1.0, true, v, u);
-    memcpy(rest, fcp->f, (size_t)nv * sizeof *rest);  // q = H' M^-1 f + w
-    status = pp_mass_solve(mass, rest);
-    for (int k = 0; k < n; k++) {
-        e->q[k] = fcp->w[k];
-    }
-    pp_matrix_mul_t(&fcp->H, 1.0, rest, e->q);
-    if (status >= 0) {
-        status = delassus_diagonal(&fcp->H, mass, arena, e->diagonal);
-    }
-    pp_mass_destroy(mass);
-    return status;
 }
 
 static double mean(const double *x, int n)
@@ -460,7 +337,7 @@ static double unit_scaling(const perp_fcp *fcp, const double *diagonal, cone *K,
     return mass > 0.0 ? 1.0 / mass : 1.0;  // rho_c
 }
 
-static answer answer_at(const perp_fcp *fcp, int at, const double *r, const evidence *e)
+static answer answer_at(const perp_fcp *fcp, int at, const double *r, const pp_evidence *e)
 {
     answer a = {.doubt = 0.0L};
     for (int k = 0; k < fcp->dim; k++) {
@@ -469,6 +346,15 @@ static answer answer_at(const perp_fcp *fcp, int at, const double *r, const evid
     }
     a.doubt = ROUNDING * length_of(fcp->dim, e->terms + at);
     return a;
+}
+
+// Contact c's cone, as posed.
+static void set_cone(const perp_fcp *fcp, int c, cone *K)
+{
+    set_polygon(&K->side, fcp->nd ? fcp->nd[c] : 0);
+    for (int g = 0; g < K->groups; g++) {
+        K->mu[g] = K->group[g].mu[c];
+    }
 }
 
 static int most_sides(const perp_fcp *fcp)
@@ -480,7 +366,20 @@ static int most_sides(const perp_fcp *fcp)
     return most;
 }
 
-static void judge_contacts(const perp_fcp *fcp, const double *r, const evidence *e,
+// Contact c in the units of theory (C16): r and u of the answer, the cone's coefficients.
+static void give_units(const perp_fcp *fcp, const double *scale, answer *a)
+{
+    real longest = 0.0L;
+    for (int k = 0; k < fcp->dim; k++) {
+        real s = (real)scale[k];
+        a->r[k] *= s;
+        a->u[k] /= s;
+        longest = fmaxl(longest, 1.0L / s);
+    }
+    a->doubt *= longest;
+}
+
+static void judge_contacts(const perp_fcp *fcp, const double *r, pp_evidence *e,
                            perp_fcp_residuals *out)
 {
     cone K = {.dim = fcp->dim, .side.d = e->d};
@@ -488,26 +387,23 @@ static void judge_contacts(const perp_fcp *fcp, const double *r, const evidence 
     K.groups = pp_fcp_groups(fcp, K.group);
     for (int c = 0; c < fcp->nc; c++) {
         int at = c * fcp->dim;
-        double scale[DIM_MAX], strength = 0.0;
+        double *scale = e->scale + at, strength = 0.0;
         answer a = answer_at(fcp, at, r, e);
-        set_polygon(&K.side, fcp->nd ? fcp->nd[c] : 0);
-        for (int g = 0; g < K.groups; g++) {
-            K.mu[g] = K.group[g].mu[c];
-        }
+        set_cone(fcp, c, &K);
         plain += natural_map2(&K, &a, 1.0L);
-        real rho = (real)unit_scaling(fcp, e->diagonal + at, &K, scale), longest = 0.0L;
+        real rho = (real)unit_scaling(fcp, e->diagonal + at, &K, scale), made = 0.0L;
+        give_units(fcp, scale, &a);
         for (int k = 0; k < fcp->dim; k++) {
             real s = (real)scale[k], q = rho * (real)e->q[at + k] / s;
-            a.r[k] *= s;
-            a.u[k] /= s;
-            longest = fmaxl(longest, 1.0L / s);
+            real part = (real)e->made[at + k] / s;
+            made += part * part;
             r2 += a.r[k] * a.r[k];
             q2 += q * q;
         }
+        e->size[c] = (double)sqrtl(made);
         for (int g = 0; g < K.groups; g++) {
             strength += K.mu[g];
         }
-        a.doubt *= longest;
         scaled +=
             strength > PP_STRONG_FRICTION ? strong_map2(&K, &a, rho) : natural_map2(&K, &a, rho);
     }
@@ -519,6 +415,80 @@ static void judge_contacts(const perp_fcp *fcp, const double *r, const evidence 
     out->dynamics = isfinite(e->dynamics) ? e->dynamics : PP_INF;
 }
 
+// eta_c of theory (C41): F of (C21) with r in units of 1 / weight and u in units of S_c.
+static real backward_at(const cone *K, const answer *a, real weight, real size)
+{
+    answer b = {.doubt = size > 0.0L ? a->doubt / size : 0.0L};
+    for (int k = 0; k < K->dim; k++) {
+        b.r[k] = weight * a->r[k];
+        b.u[k] = size > 0.0L ? a->u[k] / size : 0.0L;
+    }
+    return sqrtl(strong_map2(K, &b, 1.0L));
+}
+
+static perp_status judge_backward(const perp_fcp *fcp, const double *r, const pp_evidence *e,
+                                  pp_arena *arena, perp_fcp_residuals *out)
+{
+    real q = (real)norm(fcp->nc * fcp->dim, e->q), velocity = 0.0L;
+    cone K = {.dim = fcp->dim, .side.d = e->d};
+    real worst = (real)e->momentum;
+    bool looked = false;
+    perp_status status = PERP_OK;
+    K.groups = pp_fcp_groups(fcp, K.group);
+    for (int c = 0; c < fcp->nc && status >= 0; c++) {
+        double scale[DIM_MAX];
+        answer a = answer_at(fcp, c * fcp->dim, r, e);
+        set_cone(fcp, c, &K);
+        unit_scaling(fcp, e->diagonal + (ptrdiff_t)c * fcp->dim, &K, scale);
+        give_units(fcp, scale, &a);
+        real size = length_of(fcp->dim, a.r), own = size > 0.0L ? 1.0L / size : 0.0L;
+        real error = backward_at(&K, &a, own, (real)e->size[c]);
+        if (error > (real)PP_ROWS_RIGHT && size > 0.0L) {
+            double weight = 0.0;
+            if (fcp->nv > 0) {
+                status = pp_global_weight(fcp, c, e, arena, &weight);
+            } else {
+                weight = pp_contact_weight(fcp, c, e->scale, e->size);
+            }
+            bool less = weight > 0.0 && (real)weight < own;
+            own = less ? (real)weight : own;
+            error = backward_at(&K, &a, own, (real)e->size[c]);
+        }
+        real slow = backward_at(&K, &a, own, q > 0.0L ? q : 1.0L);
+        velocity += slow * slow;
+        if (error > (real)PP_ROWS_RIGHT) {
+            if (!looked) {
+                pp_contact_rounding(fcp, e->diagonal, e->size, e->rounding);
+            }
+            looked = true;
+            bool none = (double)error * e->size[c] <= e->rounding[c];
+            error = none ? 0.0L : error;
+        }
+        worst = !(error <= worst) ? error : worst;
+    }
+    out->backward = isfinite((double)worst) ? (double)worst : PP_INF;
+    out->velocity = isfinite((double)velocity) ? (double)sqrtl(velocity) : PP_INF;
+    return status;
+}
+
+static bool allocate(const perp_fcp *fcp, pp_arena *arena, pp_evidence *e)
+{
+    size_t n = (size_t)fcp->nc * (size_t)fcp->dim;
+    *e = (pp_evidence){.u = PP_ARRAY(arena, real, 2 * n),
+                       .q = PP_ARRAY(arena, double, 4 * n),
+                       .size = PP_ARRAY(arena, double, 2 * (size_t)fcp->nc)};
+    e->d = (real(*)[2])PP_ARRAY(arena, real, 2 * ((size_t)most_sides(fcp) + 1));
+    if (!e->u || !e->q || !e->size || !e->d) {
+        return false;
+    }
+    e->rounding = e->size + fcp->nc;
+    e->terms = e->u + n;
+    e->diagonal = e->q + n;
+    e->made = e->diagonal + n;
+    e->scale = e->made + n;
+    return true;
+}
+
 perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, double enough,
                          pp_arena *arena, perp_fcp_residuals *out)
 {
@@ -528,19 +498,18 @@ perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, 
     if (plain_enough) {
         return PERP_OK;
     }
-    int n = fcp->nc * fcp->dim;
-    evidence e = {.u = PP_ARRAY(arena, real, n),
-                  .terms = PP_ARRAY(arena, real, n),
-                  .q = PP_ARRAY(arena, double, n),
-                  .diagonal = PP_ARRAY(arena, double, n),
-                  .d = (real(*)[2])PP_ARRAY(arena, real, 2 * ((size_t)most_sides(fcp) + 1))};
-    bool whole = e.u && e.terms && e.q && e.diagonal && e.d;
-    perp_status status = whole ? PERP_OK : PERP_ERR_MEMORY;
+    pp_evidence e;
+    perp_status status = allocate(fcp, arena, &e) ? PERP_OK : PERP_ERR_MEMORY;
     if (status >= 0) {
-        status = fcp->nv > 0 ? gather_global(fcp, r, v, arena, &e) : gather_local(fcp, r, &e);
+        status =
+            fcp->nv > 0 ? pp_evidence_global(fcp, r, v, arena, &e) : pp_evidence_local(fcp, r, &e);
     }
     if (status >= 0) {
         judge_contacts(fcp, r, &e, out);
+        status = judge_backward(fcp, r, &e, arena, out);
+    }
+    if (e.mass) {
+        pp_mass_destroy(e.mass);
     }
     pp_arena_release(arena, mark);
     return status;

@@ -21,8 +21,7 @@
 
 #include <math.h>
 
-// w = A z + b, and the sum of the absolute values that w_i is made of.
-static void evaluate(const perp_mcp *mcp, const double *z, double *restrict w,
+void pp_mcp_evaluate(const perp_mcp *mcp, const double *z, double *restrict w,
                      double *restrict terms)
 {
     const perp_matrix *A = &mcp->A;
@@ -62,9 +61,9 @@ static void add_exactly(double *w, double *low, long double a, long double x)
     *low = (double)((sum - (long double)*w) + ((long double)*low + (lost + rest)));
 }
 
-// w again, to about 2^-100 of its terms.
-static void evaluate_exactly(const perp_mcp *mcp, const double *z, double *restrict w,
-                             double *restrict low)
+// w again, to about 2^-100 of its terms, at z + d (d NULL: at z).
+static void evaluate_exactly(const perp_mcp *mcp, const double *z, const double *d,
+                             double *restrict w, double *restrict low)
 {
     const perp_matrix *A = &mcp->A;
     for (int i = 0; i < mcp->n; i++) {
@@ -77,12 +76,22 @@ static void evaluate_exactly(const perp_mcp *mcp, const double *z, double *restr
         for (int k = first; z[j] != 0.0 && k < last; k++) {
             int i = A->dense ? k : A->i[k];
             add_exactly(&w[i], &low[i], (long double)column[k], (long double)z[j]);
+            if (d && d[j] != 0.0) {
+                add_exactly(&w[i], &low[i], (long double)column[k], (long double)d[j]);
+            }
         }
     }
     for (int i = 0; i < mcp->n; i++) {
         w[i] += low[i];
     }
 }
+
+// Part of its terms up to which w is known in extended precision.
+static const double CANCELLED = 0x1p-96;
+// An answer further than this from one that is judged good is not a rounding of it.
+static const double NEARBY = 1e-6;
+// A residual below this needs no excuse.
+static const double GOOD = 1e-10;
 
 // Where A z cancels so much that the rounding of its terms could be taken for an answer (or hide that
 // there is none), double is not enough to judge in.
@@ -154,7 +163,7 @@ static void find_loads(const perp_mcp *mcp, double *rest, double *w, double *ter
         load[i] = is_fixed(mcp, i) ? 0.0 : fabs(mcp->b[i]);
     }
     if (moved) {
-        evaluate(mcp, rest, w, terms);
+        pp_mcp_evaluate(mcp, rest, w, terms);
         for (int i = 0; i < mcp->n; i++) {
             if (!is_fixed(mcp, i)) {
                 worst_of(&load[i], fabs(w[i]));
@@ -211,20 +220,100 @@ void pp_mcp_rate(const perp_mcp *mcp, const double *z, const pp_rating *r, perp_
              isfinite(energy) && isfinite(energy_wide) ? energy / energy_wide : PP_INF);
 }
 
-void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, perp_mcp_residuals *out)
+// ── Answers that rounding keeps from being better ────────────────────────────────────────────────
+
+enum { REFINE_MOST = 400, REFINE_STEPS = 4 };
+
+// The free variables' block of A, and which they are. Returns their number; 0: none, or too many.
+static int free_block(const perp_mcp *mcp, const double *z, pp_arena *arena, int **list, double **A)
+{
+    int m = 0;
+    *list = PP_ARRAY(arena, int, mcp->n);
+    for (int i = 0; *list && i < mcp->n; i++) {
+        if (z[i] > pp_mcp_lower(mcp, i) && z[i] < pp_mcp_upper(mcp, i)) {
+            (*list)[m++] = i;
+        }
+    }
+    *A = *list && m <= REFINE_MOST ? PP_ARRAY(arena, double, (size_t)m *(size_t)m) : NULL;
+    for (int j = 0; *A && j < m; j++) {
+        for (int i = 0; i < m; i++) {
+            (*A)[i + j * m] = pp_matrix_at(&mcp->A, (*list)[i], (*list)[j]);
+        }
+    }
+    return *A ? m : 0;
+}
+
+// d with z + d nearer to an answer than any double is: refinement of the rows of the free variables. Returns max |d_i / z_i|.
+static double refine(const perp_mcp *mcp, const double *z, pp_arena *arena, double *d, double *w,
+                     double *low)
+{
+    int *list, *pivot;
+    double *A, *x, worst = 0.0;
+    int m = free_block(mcp, z, arena, &list, &A);
+    pivot = m > 0 ? PP_ARRAY(arena, int, m) : NULL;
+    x = pivot ? PP_ARRAY(arena, double, m) : NULL;
+    if (!x || pp_lu_factor(m, A, m, pivot, 0.0) != 0) {
+        return PP_INF;
+    }
+    for (int step = 0; step < REFINE_STEPS; step++) {
+        evaluate_exactly(mcp, z, d, w, low);
+        for (int i = 0; i < m; i++) {
+            x[i] = -w[list[i]];
+        }
+        pp_lu_solve(m, A, m, pivot, x);
+        for (int i = 0; i < m; i++) {
+            d[list[i]] += x[i];
+        }
+    }
+    for (int i = 0; i < m; i++) {
+        worst_of(&worst, fabs(d[list[i]] / z[list[i]]));
+    }
+    evaluate_exactly(mcp, z, d, w, low);
+    return worst;
+}
+
+// Where terms cancel, even the answer rounded to double leaves more in its rows than the tolerance of the load. Such a z is as
+// good as the z + d next to it that does not, and is off by d: theory (C42). The search for d is not trusted: z + d is judged.
+static void judge_nearby(const perp_mcp *mcp, const double *z, const pp_rating *at, pp_arena *arena,
+                         perp_mcp_residuals *out)
+{
+    size_t n = (size_t)mcp->n;
+    pp_mark mark = pp_arena_mark(arena);
+    double *d = PP_ZEROS(arena, double, 3 * n), *w = d + n;
+    double off = d ? refine(mcp, z, arena, d, w, w + n) : PP_INF;
+    if (off < NEARBY) {
+        perp_mcp_residuals nearby;
+        pp_rating there = *at;
+        there.w = w;
+        there.doubt = CANCELLED;
+        pp_mcp_rate(mcp, z, &there, &nearby);
+        out->plain = fmin(out->plain, fmax(nearby.plain, off));
+        out->scaled = fmin(out->scaled, fmax(nearby.scaled, off));
+    }
+    pp_arena_release(arena, mark);
+}
+
+void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, pp_arena *arena,
+                  perp_mcp_residuals *out)
 {
     int n = mcp->n;
     double *w = scratch, *terms = w + n, *d = terms + n, *inverse = d + n, *load = inverse + n;
     find_loads(mcp, inverse, w, d, load);
     double unit = largest(n, load, NULL), doubt = 0.0;
-    evaluate(mcp, z, w, terms);
+    pp_mcp_evaluate(mcp, z, w, terms);
     if (rounding_counts(n, terms, unit)) {
-        evaluate_exactly(mcp, z, w, d);
-        doubt = 0x1p-96;  // of the terms: where they cancel to less, w is not known
+        evaluate_exactly(mcp, z, NULL, w, d);
+        doubt = CANCELLED;  // of the terms: where they cancel to less, w is not known
     }
     unit_ratios(&mcp->A, d, inverse);
 
-    pp_mcp_rate(mcp, z, &(pp_rating){w, terms, inverse, load, doubt}, out);
+    pp_rating rating = {w, terms, inverse, load, doubt};
+    pp_mcp_rate(mcp, z, &rating, out);
+    bool cancels = doubt > 0.0 && fmax(out->plain, out->scaled) > GOOD;
+    if (cancels && arena && isfinite(out->plain) && isfinite(out->scaled)) {
+        judge_nearby(mcp, z, &rating, arena, out);
+    }
+    out->backward = pp_mcp_backward(mcp, z, w, terms, d);
 }
 
 perp_status perp_mcp_judge(const perp_mcp *mcp, const double *z, const perp_env *env,
@@ -239,9 +328,13 @@ perp_status perp_mcp_judge(const perp_mcp *mcp, const double *z, const perp_env 
     if (!scratch) {
         return PERP_ERR_MEMORY;
     }
-    pp_mcp_judge(mcp, z, scratch, out);
+    pp_arena *arena = pp_arena_create(env);
+    if (arena) {
+        pp_mcp_judge(mcp, z, scratch, arena, out);
+    }
+    pp_arena_destroy(arena);
     pp_free(env, scratch, bytes);
-    return PERP_OK;
+    return arena ? PERP_OK : PERP_ERR_MEMORY;
 }
 
 // Whether y has the signs that (C9) asks for.

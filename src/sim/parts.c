@@ -159,7 +159,7 @@ static perp_status prepare(perp_sim *sim, double h, start *from)
     from->size = perp_state_save_size(sim);
     from->state = PP_ARRAY(sum->arena, char, from->size);
     from->applied = PP_ARRAY(sum->arena, perp_wrench, m->bodies);
-    from->end = sim->now.t + h;
+    from->end = pp_sim_time_after(sim, h);
     sum->joint = PP_ZEROS(sum->arena, perp_joint_state, m->joints);
     sum->driven = PP_ZEROS(sum->arena, perp_wrench, m->bodies);
     sum->contacts = sum->count = 0;
@@ -217,6 +217,8 @@ static void tell(perp_sim *sim)
 perp_status pp_sim_take_parts(perp_sim *sim, double h, double first)
 {
     start from = {0};
+    const pp_clock clock = sim->clock;
+    const double began = sim->now.t;
     perp_step_info info = {.unique = true, .certificate = {.passed = true, .path_clear = true}};
     perp_status status = prepare(sim, h, &from);
     status = status < 0 ? status : take_parts(sim, first, &from, &info);
@@ -230,6 +232,9 @@ perp_status pp_sim_take_parts(perp_sim *sim, double h, double first)
         sim->info = failed;
         return status;
     }
+    sim->clock = clock;  // parts are of one step
+    sim->now.t = began;
+    pp_sim_clock_step(sim, h);
     sim->now.t = from.end;
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
     sim->info = info;

@@ -95,7 +95,7 @@ static perp_status judge_mcp(pp_run *r, int *size, perp_mcp_residuals *e)
     memcpy(z, out->nu, (size_t)nv * sizeof *z);
     memcpy(z + nv, out->pb, (size_t)nb * sizeof *z);
     split(r, z + nv + nb);
-    pp_mcp_judge(&posed.mcp, z, scratch, e);
+    pp_mcp_judge(&posed.mcp, z, scratch, NULL, e);
     *size = n;
     return PERP_OK;
 }

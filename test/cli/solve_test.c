@@ -147,7 +147,7 @@ static void expect_keys(const json_t *object)
     static const char *const keys[] = {
         "name",    "kind",       "n",        "contacts",       "solver",
         "status",  "iterations", "residual", "residual_fclib", "residual_scaled",
-        "seconds", "reason",     "z"};
+        "seconds", "reason",     "z",        "backward"};
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
         assert_non_null(json_object_get(object, keys[k]));
     }

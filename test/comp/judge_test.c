@@ -14,7 +14,7 @@
 
 static perp_mcp_residuals judge(const perp_mcp *mcp, const double *z)
 {
-    perp_mcp_residuals out = {-1.0, -1.0, -1.0};
+    perp_mcp_residuals out = {-1.0, -1.0, -1.0, -1.0};
     assert_int_equal(perp_mcp_judge(mcp, z, NULL, &out), PERP_OK);
     return out;
 }
@@ -102,6 +102,102 @@ static void rounding_does_not_hide_w(void **state)
     double truth = truth_plain(&mcp, z), plain = judge(&mcp, z).plain;
     assert_true(truth > 1.0);  // in long double, which is not enough either
     assert_true(plain >= 1.001 && plain < 1.001 + 1e-12);
+}
+
+// Rows and columns that differ by 1e22: what is wrong in the small ones is nothing beside the large ones.
+static void small_rows_are_judged_by_themselves(void **state)
+{
+    (void)state;
+    const double A[] = {4e10, 0, 1e10, 2e-12}, b[] = {-7e10, -4e-12};
+    perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), b);
+    perp_mcp_residuals wrong = judge(&mcp, (const double[]){1.75, 0});
+    assert_true(wrong.plain < 1e-15 && wrong.scaled < 1e-8);
+    close_to(wrong.backward, 1.0);
+    assert_true(judge(&mcp, (const double[]){1.25, 2}).backward < 1e-15);
+    double z[2];
+    perp_comp_info info;
+    assert_int_equal(perp_mcp_solve(NULL, &mcp, NULL, NULL, z, &info), PERP_OK);
+    assert_true(fabs(z[0] - 1.25) < 1e-14 && fabs(z[1] - 2.0) < 1e-14 && info.backward < 1e-15);
+
+    const double C[] = {9e12, 1e22, 1e-12, 0.06}, d[] = {-9, -7e10};
+    mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, C), d);
+    assert_true(judge(&mcp, (const double[]){0, 7e10 / 0.06}).backward > 0.1);
+    assert_int_equal(perp_mcp_solve(NULL, &mcp, NULL, NULL, z, &info), PERP_OK);
+    double det = 9e12 * 0.06 - 1e22 * 1e-12;
+    assert_true(fabs(z[0] * det / (9.0 * 0.06 - 7e10 * 1e-12) - 1.0) < 1e-12);
+    assert_true(fabs(z[1] * det / (9e12 * 7e10 - 1e22 * 9.0) - 1.0) < 1e-12);
+}
+
+// The backward error of any z has the same bits in other units that are powers of two.
+static void backward_errors_follow_units(void **state)
+{
+    (void)state;
+    enum { N = 6 };
+    FOR_SEEDS(seed, 300)
+    {
+        rng r = rng_seed(seed);
+        double A[N * N], b[N], z[N], scaled_A[N * N], scaled_b[N], scaled_z[N], row[N], col[N];
+        double lower[N], upper[N], scaled_lower[N], scaled_upper[N];
+        for (int i = 0; i < N; i++) {
+            b[i] = rng_normal(&r);
+            z[i] = rng_below(&r, 3) ? rng_uniform(&r, 0.0, 1.0) : 0.0;
+            lower[i] = rng_below(&r, 4) ? 0.0 : -INF;
+            upper[i] = rng_below(&r, 4) ? INF : 1.0;
+            row[i] = exp2(rng_below(&r, 81) - 40);
+            col[i] = exp2(rng_below(&r, 81) - 40);
+        }
+        for (int k = 0; k < N * N; k++) {
+            A[k] = rng_normal(&r);
+            scaled_A[k] = A[k] * row[k % N] / col[k / N];
+        }
+        for (int i = 0; i < N; i++) {
+            scaled_b[i] = b[i] * row[i];
+            scaled_z[i] = z[i] * col[i];
+            scaled_lower[i] = lower[i] * col[i];
+            scaled_upper[i] = upper[i] * col[i];
+        }
+        perp_mcp one = {N, perp_matrix_dense(N, N, A), b, lower, upper};
+        perp_mcp other = {N, perp_matrix_dense(N, N, scaled_A), scaled_b, scaled_lower,
+                          scaled_upper};
+        CHECK(judge(&one, z).backward == judge(&other, scaled_z).backward, seed);
+    }
+}
+
+// A chain of masses 1e8 apart. Its answer, rounded to double, leaves 5e-8 of the load in a row whose terms are 5e7: no z of
+// doubles does much better.
+static void the_answer_rounded_is_an_answer(void **state)
+{
+    (void)state;
+    const double a = 0.02580957479286719, c = 0.0015075453157820805, k = 976907.4420599606;
+    const double A[] = {a,
+                        -a,
+                        0,
+                        0,
+                        -a,
+                        0.02731712010864927,
+                        -c,
+                        0,
+                        0,
+                        -c,
+                        976907.4435675059,
+                        -k,
+                        0,
+                        0,
+                        -k,
+                        976907.4438707342};
+    const double b[] = {-0.0981, 0, 0, 0};
+    const double z[] = {123.0493240613625, 119.24840906034856, 54.1757382934947, 54.17573819307578};
+    perp_mcp mcp = perp_mcp_lcp(4, perp_matrix_dense(4, 4, A), b);
+    assert_true(truth_plain(&mcp, z) > 1e-8);
+    perp_mcp_residuals r = judge(&mcp, z);
+    assert_true(r.plain < 1e-12 && r.scaled < 1e-12 && r.backward < 1e-15);
+    const double off[] = {123.05, 119.24840906034856, 54.1757382934947, 54.17573819307578};
+    assert_true(judge(&mcp, off).plain > 1e-6);
+    double solved[4];
+    assert_int_equal(perp_mcp_solve(NULL, &mcp, NULL, NULL, solved, NULL), PERP_OK);
+    for (int i = 0; i < 4; i++) {
+        assert_true(fabs(solved[i] / z[i] - 1.0) < 1e-9);
+    }
 }
 
 static void zero_load_is_judged_absolutely(void **state)
@@ -282,6 +378,40 @@ static void contact_scaling(void **state)
 }
 
 // The law itself, contact by contact, must agree with the judge on answers made by construction.
+// Bodies of 1e-10 kg and 1e10 kg: the impulse of the light one is wrong by half, its velocity with it, and neither is seen beside those of
+// the heavy one. Each contact by itself, it is.
+static void light_contacts_are_judged_by_themselves(void **state)
+{
+    (void)state;
+    const double W[] = {1e10, 0, 0, 0, 0, 1e10, 0, 0, 0, 0, 1e-10, 0, 0, 0, 0, 1e-10};
+    const double q[] = {-1e-9, 0, -2, 0}, mu[] = {0.5, 0.5}, right[] = {1e-19, 0, 2e10, 0};
+    perp_fcp fcp = {.nc = 2, .dim = 2, .mu = mu, .W = perp_matrix_dense(4, 4, W), .q = q};
+    const double wrong[] = {1.5e-19, 0, 2e10, 0};
+    perp_fcp_residuals r = judge_contact(&fcp, right);
+    assert_true(r.velocity < 1e-12 && r.scaled < 1e-12 && r.backward < 1e-12);
+    r = judge_contact(&fcp, wrong);
+    assert_true(r.plain < 1e-8 && r.scaled < 1e-8);
+    assert_true(r.backward > 0.1);
+}
+
+// A body of 1e-10 kg beside one of 1 kg: a momentum that does not add up.
+static void light_bodies_are_judged_by_themselves(void **state)
+{
+    (void)state;
+    const double M[] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1e-10, 0, 0, 0, 0, 1e-10}, mu[] = {0.5, 0.5};
+    const double H[] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+    const double f[] = {-1, 0, 1e-10, 0}, w[] = {0, 0, 0, 0}, r[] = {1, 0, 0, 0};
+    perp_fcp fcp = {.nc = 2, .dim = 2, .nv = 4, .mu = mu, .f = f, .w = w};
+    fcp.M = perp_matrix_dense(4, 4, M);
+    fcp.H = perp_matrix_dense(4, 4, H);
+    perp_fcp_residuals out;
+    assert_int_equal(perp_fcp_judge(&fcp, r, (const double[]){0, 0, 1, 0}, NULL, &out), PERP_OK);
+    assert_true(out.dynamics < 1e-15 && out.plain < 1e-15 && out.backward < 1e-15);
+    assert_int_equal(perp_fcp_judge(&fcp, r, (const double[]){0, 0, 3, 0}, NULL, &out), PERP_OK);
+    assert_true(out.dynamics < 1e-9 && out.plain < 1e-15 && out.scaled < 1e-15);
+    assert_true(out.backward > 0.1);
+}
+
 static void contact_laws_by_construction(void **state)
 {
     (void)state;
@@ -409,6 +539,9 @@ int main(void)
         cmocka_unit_test(scaled_sees_tiny_variables),
         cmocka_unit_test(large_variables_do_not_hide_w),
         cmocka_unit_test(rounding_does_not_hide_w),
+        cmocka_unit_test(small_rows_are_judged_by_themselves),
+        cmocka_unit_test(backward_errors_follow_units),
+        cmocka_unit_test(the_answer_rounded_is_an_answer),
         cmocka_unit_test(zero_load_is_judged_absolutely),
         cmocka_unit_test(nothing_infinite_is_accepted),
         cmocka_unit_test(refuses_what_is_no_problem),
@@ -417,6 +550,8 @@ int main(void)
         cmocka_unit_test(farkas_by_hand),
         cmocka_unit_test(contact_by_hand),
         cmocka_unit_test(contact_scaling),
+        cmocka_unit_test(light_contacts_are_judged_by_themselves),
+        cmocka_unit_test(light_bodies_are_judged_by_themselves),
         cmocka_unit_test(contact_laws_by_construction),
         cmocka_unit_test(polygons_are_projected_on),
         cmocka_unit_test(global_agrees_with_local),

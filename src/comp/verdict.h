@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to dispatch.c, auto_*.c and the judges: what a status is decided by.
+#pragma once
+
+#include "comp/comp.h"
+
+// perp_box_friction_judge of a checked problem; scratch: PP_BOX_SCRATCH n numbers.
+enum { PP_BOX_SCRATCH = 10 };
+void pp_box_judge(const perp_box_friction *box, const double *z, double *scratch,
+                  perp_mcp_residuals *out);
+
+// Rows and contacts that are right to this part of their own size are right: the backward error asks for no more where the
+// tolerance is less, and norms decide.
+#define PP_ROWS_RIGHT 1e-10
+
+// What the status is decided by.
+static inline double pp_mcp_worst(const perp_mcp_residuals *e)
+{
+    double norms = fmax(e->plain, e->scaled);
+    return e->backward <= PP_ROWS_RIGHT ? norms : fmax(e->backward, norms);
+}
+
+// What norms over all contacts say: FCLIB's map, or velocities against |q| where r and u are numbers of different size.
+static inline double pp_fcp_norms(const perp_fcp_residuals *e)
+{
+    return fmax(fmax(e->scaled, e->dynamics), fmin(e->plain, e->velocity));
+}
+
+// In a Euclidean norm one contact may be off by sqrt(nc) times what all of them are, if they carry alike.
+static inline double pp_fcp_worst(const perp_fcp *fcp, const perp_fcp_residuals *e)
+{
+    double share = fcp->nc > 1 ? sqrt((double)fcp->nc) : 1.0, norms = pp_fcp_norms(e);
+    return e->backward <= PP_ROWS_RIGHT ? norms : fmax(e->backward / share, norms);
+}
