@@ -148,7 +148,10 @@ static perp_status pose(pp_flight *flight, double dt, const middle *mid, pp_laws
                      .law = law,
                      .A = moment->A,
                      .b = b,
-                     .tolerance = 1e-10};
+                     .tolerance = 1e-10,
+                     .scale = moment->scale,
+                     .least_u = moment->fast};
+    pp_ties_agree(&moment->ties, moment->fast, b);
     return PERP_OK;
 }
 
