@@ -295,6 +295,7 @@ typedef enum perp_event_kind {
     PERP_EVENT_ZENO,      // infinitely many impacts until t_end: the contact stays closed from here
     PERP_EVENT_PAINLEVE,  // sliding without, or with several, accelerations: ended by an impulse
     PERP_EVENT_PROJECTED,  // the state did not fit the joints and was moved
+    PERP_EVENT_CAPTURED,   // until t_end short steps by impulses took the place of modes
 } perp_event_kind;
 
 typedef struct perp_event {

@@ -51,6 +51,14 @@ typedef struct pp_gaps {
 perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_kinematics *kin,
                         double margin, pp_arena *arena);
 
+// The same for some pairs only, in the order in which they are given; listed: listed contacts as well.
+typedef struct pp_two_shapes {
+    int a, b;  // a < b
+} pp_two_shapes;
+perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_kinematics *kin,
+                         double margin, const pp_two_shapes *pair, int pairs, bool listed,
+                         pp_arena *arena);
+
 // How near shapes must be to be looked at: the margin, or what the two fastest bodies can close in a step.
 double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double margin);
 

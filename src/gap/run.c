@@ -118,11 +118,10 @@ static void add_listed(pp_gaps *out, const perp_model *model, const pp_kinematic
 }
 
 // The points of one pair, with their laws; returns how many.
-static int look_at(const perp_model *model, const pp_kinematics *kin, double margin, uint64_t key,
+static int look_at(const perp_model *model, const pp_kinematics *kin, double margin, int a, int b,
                    pp_contact *c)
 {
     pp_pair pair;
-    int a = pp_broad_a(key), b = pp_broad_b(key);
     int count = pp_gap_pair(model, kin->body, a, b, margin, c);
     if (count > 0) {
         pp_model_pair(model, a, b, &pair);
@@ -149,7 +148,8 @@ static void look_at_some(void *arg, int from, int to)
     const shared *s = arg;
     pp_contact found[PP_POINTS_MAX];
     for (int i = from; i < to; i++) {
-        s->count[i] = look_at(s->model, s->kin, s->margin, s->pair[i], found);
+        s->count[i] = look_at(s->model, s->kin, s->margin, pp_broad_a(s->pair[i]),
+                              pp_broad_b(s->pair[i]), found);
         memcpy(s->contact + (size_t)i * (size_t)s->points, found,
                (size_t)s->count[i] * sizeof *found);
     }
@@ -162,7 +162,8 @@ static perp_status look_at_all(pp_gaps *out, const perp_model *model, const pp_k
 {
     if (!kin->team || kin->team->lanes <= 1 || broad->count < SHARED_FROM) {
         for (int i = 0; i < broad->count; i++) {
-            out->count += look_at(model, kin, margin, broad->pair[i], &out->contact[out->count]);
+            out->count += look_at(model, kin, margin, pp_broad_a(broad->pair[i]),
+                                  pp_broad_b(broad->pair[i]), &out->contact[out->count]);
         }
         return PERP_OK;
     }
@@ -232,6 +233,27 @@ perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_kinemati
     }
     if (look_at_all(out, model, kin, margin, &broad, arena) < 0) {
         return PERP_ERR_MEMORY;
+    }
+    return contacts_finite(out) ? PERP_OK : PERP_ERR_NUMERIC;
+}
+
+perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_kinematics *kin,
+                         double margin, const pp_two_shapes *pair, int pairs, bool listed,
+                         pp_arena *arena)
+{
+    size_t most = (size_t)(listed ? model->listed : 0) + PP_POINTS_MAX * ((size_t)pairs + 1);
+    *out = (pp_gaps){.contact = PP_ARRAY(arena, pp_contact, most)};
+    if (!out->contact) {
+        return PERP_ERR_MEMORY;
+    }
+    if (!frames_finite(model, kin->body)) {
+        return PERP_ERR_NUMERIC;
+    }
+    for (int i = 0; listed && i < model->listed; i++) {
+        add_listed(out, model, kin, i);
+    }
+    for (int i = 0; i < pairs; i++) {
+        out->count += look_at(model, kin, margin, pair[i].a, pair[i].b, &out->contact[out->count]);
     }
     return contacts_finite(out) ? PERP_OK : PERP_ERR_NUMERIC;
 }

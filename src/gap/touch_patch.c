@@ -260,6 +260,10 @@ enum { RIM = 8, SIDE_ID = 32 };
 // A side that is less than this out of the plane across d rolls on it.
 static const double ROLLING = 0.02;
 
+// A base less than this out of the plane across d is level: which point is furthest is then rounding, and it
+// would jump along the rim. What is left out is below 0.08 times this, times the radius.
+static const double LEVEL_BASE = 1e-9;
+
 // top: +1 or -1, the base that looks along +z or -z.
 static void patch_base(pp_patch *patch, const pp_placed *s, perp_vec3 d, double top)
 {
@@ -282,7 +286,7 @@ static void patch_base(pp_patch *patch, const pp_placed *s, perp_vec3 d, double 
         patch->id[q] = top > 0.0 ? RIM + k : k;
         patch->x[q] = pp_add(s->p, pp_mul(&s->R, pp_vec(r * way[0], r * way[1], z)));
     }
-    if (across > 1e-12) {
+    if (across > LEVEL_BASE) {
         perp_vec3 x = pp_vec(r * local.x / across, r * local.y / across, z);
         patch->x[nearest] = pp_add(s->p, pp_mul(&s->R, x));
     }

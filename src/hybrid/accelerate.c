@@ -10,10 +10,12 @@
 #include <math.h>
 #include <string.h>
 
-static const double FROZEN = 1e-7;  // slower than this a direction of sliding stays [m/s]
+static const double SLOW =
+    1e-7;  // a direction of sliding that has begun counts as so much slip [m/s]
 
-// Direction of sliding in (t, o): that of the slip itself, once there is some; on the way through zero that
-// in which it went.
+// Direction of sliding in (t, o): that of the slip itself, once there is some; on the way from and to zero
+// that in which it went. Between them it turns smoothly, since slip from rest is stiff: its direction
+// follows the forces the faster the slower it is.
 static void sliding(const pp_moment *moment, const pp_holds *holds, int i, double d[2])
 {
     const pp_hold *hold = &holds->hold[i];
@@ -25,10 +27,12 @@ static void sliding(const pp_moment *moment, const pp_holds *holds, int i, doubl
     }
     double slip[2], speed = pp_moment_slip(moment, i, slip);
     double begun[2] = {pp_dot3(hold->d_W, c->t), pp_dot3(hold->d_W, pp_cross(c->n, c->t))};
-    if (!(speed > FROZEN) || slip[0] * begun[0] + slip[1] * begun[1] <= 0.0) {
-        memcpy(slip, begun, sizeof slip);
-        speed = hypot(slip[0], slip[1]);
+    double along = slip[0] * begun[0] + slip[1] * begun[1];
+    double weight = along > 0.0 ? SLOW / (1.0 + speed * speed / (SLOW * SLOW)) : 1.0;
+    for (int k = 0; k < 2; k++) {
+        slip[k] = (along > 0.0 ? slip[k] : 0.0) + weight * begun[k];
     }
+    speed = hypot(slip[0], slip[1]);
     d[0] = speed > 0.0 ? slip[0] / speed : 1.0;
     d[1] = speed > 0.0 ? slip[1] / speed : 0.0;
 }
@@ -52,7 +56,7 @@ static pp_law law_of(const pp_machine *machine, const pp_moment *moment, const p
         break;
     case PP_HOLD_CONTACT:
         law.kind = hold->mode == PP_SLIDES ? PP_LAW_SLIDING : PP_LAW_CONTACT;
-        law.mu = law.size > 1 ? moment->contact[i].mu : 0.0;
+        law.mu = law.size > 1 ? pp_contact_mu(&moment->contact[i]) : 0.0;
         sliding(moment, holds, i, law.d);
         break;
     default:

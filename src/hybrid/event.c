@@ -163,14 +163,33 @@ static void normalise(const pp_tree *tree, double *q)
     }
 }
 
-// Counts full turns, and keeps the direction of sliding of the moment.
+// Keeps the direction of sliding of the moment, and the places of contacts under their present names.
+static void keep_contact(const perp_model *m, const pp_moment *moment, int i, pp_hold *hold)
+{
+    const pp_contact *c = &moment->contact[i];
+    double slip[2], speed = pp_moment_slip(moment, i, slip);
+    if (hold->kind != PP_HOLD_CONTACT || moment->size[i] == 0) {
+        return;
+    }
+    if (hold->mode == PP_SLIDES && moment->size[i] == 3 && speed > 1e-5) {
+        perp_vec3 v = pp_along(pp_scale(slip[0], c->t), slip[1], pp_cross(c->n, c->t));
+        hold->d_W = pp_scale(1.0 / speed, v);
+    }
+    hold->place = pp_place_of(m, moment->pass.body, c);
+    hold->feature = c->feature;
+}
+
+static const double STRAY =
+    2e-7;  // normal rate of a closed contact that the motion no longer keeps [m/s]
+
+// Counts full turns, and follows contacts.
 static perp_status follow(pp_flight *flight)
 {
     const pp_machine *machine = flight->machine;
     const perp_model *m = machine->model;
     pp_mark mark = pp_arena_mark(flight->scratch);
     pp_moment moment;
-    bool slides = false;
+    bool touches = false;
     pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, m->bodies);
     if (!body) {
         return PERP_ERR_MEMORY;
@@ -183,18 +202,20 @@ static perp_status follow(pp_flight *flight)
         machine->turn[i] = row.value;
     }
     for (int i = 0; m->spatial && i < flight->holds.count; i++) {
-        slides = slides || flight->holds.hold[i].mode == PP_SLIDES;
+        touches = touches || flight->holds.hold[i].kind == PP_HOLD_CONTACT;
     }
-    perp_status status = slides ? pp_moment_make(&moment, machine, flight->t, flight->q, flight->qd,
-                                                 &flight->holds, false, flight->scratch)
-                                : PERP_OK;
-    for (int i = 0; slides && status >= 0 && i < flight->holds.count; i++) {
+    perp_status status = touches
+                             ? pp_moment_make(&moment, machine, flight->t, flight->q, flight->qd,
+                                              &flight->holds, false, flight->scratch)
+                             : PERP_OK;
+    for (int i = 0; touches && status >= 0 && i < flight->holds.count; i++) {
         pp_hold *hold = &flight->holds.hold[i];
-        const pp_contact *c = &moment.contact[i];
-        double slip[2], speed = pp_moment_slip(&moment, i, slip);
-        if (hold->mode == PP_SLIDES && moment.size[i] == 3 && speed > 1e-7) {
-            perp_vec3 v = pp_along(pp_scale(slip[0], c->t), slip[1], pp_cross(c->n, c->t));
-            hold->d_W = pp_scale(1.0 / speed, v);
+        keep_contact(m, &moment, i, hold);
+        double back = 2.0 / machine->options.eps * fabs(moment.contact[i].gap);
+        if (hold->kind == PP_HOLD_CONTACT && moment.size[i] > 0 &&
+            fabs(moment.rate[moment.at[i]]) > STRAY + back) {
+            flight->why = "a contact point runs faster than its surfaces move";
+            status = PERP_ERR_LIMIT;
         }
     }
     pp_arena_release(flight->scratch, mark);
@@ -227,7 +248,26 @@ static perp_status too_many(pp_flight *flight)
     return PERP_ERR_LIMIT;
 }
 
-enum { AT_ONCE = 60 };
+enum { AT_ONCE = 60, BURST = 100 };
+
+static const double CLOSE = 2e-3;  // events within this time follow each other closely [s]
+
+// Events that do not end: many at one instant, or ever more in a short time.
+static bool is_burst(pp_flight *flight)
+{
+    flight->at_once = flight->t - flight->last_event > 1e-12 * fmax(1.0, fabs(flight->t))
+                          ? 0
+                          : flight->at_once + 1;
+    flight->last_event = flight->t;
+    bool goes_on = flight->t - flight->burst < CLOSE;
+    flight->burst = goes_on ? flight->burst : flight->t;
+    flight->burst_count = goes_on ? flight->burst_count + 1 : 0;
+    bool burst = flight->at_once > AT_ONCE || flight->burst_count > BURST;
+    if (burst) {
+        flight->at_once = flight->burst_count = 0;
+    }
+    return burst;
+}
 
 static perp_status handle(pp_flight *flight)
 {
@@ -236,13 +276,13 @@ static perp_status handle(pp_flight *flight)
     if (!ended) {
         return PERP_ERR_MEMORY;
     }
-    flight->at_once = flight->t - flight->last_event > 1e-12 * fmax(1.0, fabs(flight->t))
-                          ? 0
-                          : flight->at_once + 1;
-    flight->last_event = flight->t;
     flight->events++;
-    if (flight->events > flight->most_events || flight->at_once > AT_ONCE) {
+    if (flight->events > flight->most_events) {
         return too_many(flight);
+    }
+    if (is_burst(flight)) {
+        flight->why = "events do not end";
+        return PERP_ERR_LIMIT;
     }
     perp_status status = pp_flight_margin(flight, flight->t, flight->y, &margin, ended);
     return status < 0 ? status : pp_flight_resolve(flight, ended);
@@ -292,13 +332,23 @@ static perp_status pass_edge(pp_flight *flight, perp_status failed)
     return failed;
 }
 
+enum { SLOW_STEPS = 100 };
+static const double SLOW_STEP =
+    1e-6;  // [s]: on average over so many of them, the integrator is stuck
+
 // Smooth motion up to the next event or the end.
 static perp_status leg(pp_flight *flight)
 {
     perp_status status = pp_ode_start(flight->ode, flight->t, flight->y, flight->end);
     bool found = false;
-    while (status >= 0 && !found && flight->t < flight->end) {
+    double since = flight->t;
+    for (int k = 1; status >= 0 && !found && flight->t < flight->end; k++) {
         double t0, t1, when = 0.0;
+        if (k % SLOW_STEPS == 0 && flight->t - since < SLOW_STEPS * SLOW_STEP) {
+            flight->why = "the integrator does not get on";
+            return PERP_ERR_LIMIT;
+        }
+        since = k % SLOW_STEPS == 0 ? flight->t : since;
         status = pp_ode_step(flight->ode, &t0, &t1);
         if (++flight->result->steps > MOST_STEPS) {
             return too_long(flight);
@@ -321,6 +371,43 @@ static perp_status stand(pp_flight *flight)
 {
     perp_status status = pp_flight_sum(flight, flight->t, flight->end);
     flight->t = flight->end;
+    return status;
+}
+
+// ── Where modes do not lead on ───────────────────────────────────────────────────────────────────
+
+enum { MOST_CAPTURES = 100000 };
+
+static bool may_capture(const pp_flight *flight, perp_status status)
+{
+    return status < 0 && status != PERP_ERR_MEMORY && status != PERP_ERR_REFUSED &&
+           status != PERP_ERR_INFEASIBLE && flight->events <= flight->most_events &&
+           flight->result->steps <= MOST_STEPS && flight->machine->tree->nv > 0;
+}
+
+// Short steps until modes are found again.
+static perp_status capture(pp_flight *flight)
+{
+    perp_status status = PERP_ERR_LIMIT;
+    while (may_capture(flight, status) && flight->t < flight->end) {
+        const char *why = flight->why ? flight->why : "no modes were found";
+        flight->why = NULL;
+        flight->result->remark[0] = '\0';
+        flight->at_once = 0;
+        status =
+            ++flight->captures > MOST_CAPTURES ? PERP_ERR_LIMIT : pp_flight_capture(flight, why);
+        if (status < 0) {
+            pp_print(flight->result->remark, sizeof flight->result->remark,
+                     "not solved: neither modes nor impulses over a short time at t = %.12g",
+                     flight->t);
+            return status == PERP_ERR_MEMORY ? status : PERP_ERR_LIMIT;
+        }
+        status = pp_holds_start(&flight->holds, flight->machine, flight->keep);
+        status = status < 0 ? status : pp_flight_resolve(flight, NULL);
+    }
+    if (may_capture(flight, status)) {  // at the end: the next step finds modes
+        status = pp_holds_start(&flight->holds, flight->machine, flight->keep);
+    }
     return status;
 }
 
@@ -426,6 +513,9 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
                         .tol_rate = 1e-9,
                         .tol_limit = 1e-10,
                         .last_event = -PP_INF,
+                        .burst = -PP_INF,
+                        .capture_end = -PP_INF,
+                        .captured = -1,
                         .most_events = (int)fmin(1e9, 100.0 + machine->options.events * h)};
     perp_status status = prepare(&flight, q, qd);
     if (status == PERP_ERR_REFUSED) {
@@ -438,8 +528,10 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
         return status;
     }
     status = begin(&flight);
+    status = may_capture(&flight, status) ? capture(&flight) : status;
     while (status >= 0 && flight.t < flight.end) {
         status = machine->tree->nv > 0 ? leg(&flight) : stand(&flight);
+        status = may_capture(&flight, status) ? capture(&flight) : status;
     }
     status = status < 0 ? status : finish(&flight);
     if (status == PERP_ERR_LIMIT && !out->remark[0]) {

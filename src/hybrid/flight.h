@@ -43,18 +43,40 @@ typedef struct pp_flight {
     double last_event;
     pp_bouncer bouncer[PP_BOUNCERS];
     int bouncers;
-    int fixed;  // holds that are always there: equations, motors, dry friction
+    int fixed;                       // holds that are always there: equations, motors, dry friction
+    double burst;                    // since when events follow each other closely
+    int burst_count;                 // how many
+    double capture_dt, capture_end;  // the last short step [s], and where it ended
+    int captured;                    // its event, -1: none
+    int captures, capture_run;       // of all, and in a row
+    const char *why;                 // modes do not lead on, where that is known
 } pp_flight;
 
 // The smallest of all conditions at a state, each divided by what rounding does to it: below -1 one is
 // broken. ended (holds, may be NULL): which ones are at their end.                       theory (H13)
 perp_status pp_flight_margin(pp_flight *flight, double t, const double *y, double *margin,
                              bool *ended);
+// For how long from a state no two shapes that are apart can have met or passed each other; at most horizon.
+perp_status pp_flight_clear(pp_flight *flight, double t, const double *y, double horizon,
+                            double *clear);
 // Looks for the first broken condition between t0 and t1 of the last internal step; false: none.
 perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *when, bool *found);
 
 // New modes at the present state; impacts where bodies approach. ended: holds at their end, or NULL.
 perp_status pp_flight_resolve(pp_flight *flight, const bool *ended);
+
+// A hold of the list that is the same joint's or contact's; NULL: none.
+const pp_hold *pp_holds_same(const pp_holds *holds, const pp_hold *hold);
+// Equations, motors and dry friction as they are, then all limits and contacts at zero.
+perp_status pp_flight_touching(pp_flight *flight, pp_holds *out);
+// Adds limits that are reached, or as near as `reach`.
+perp_status pp_flight_limits(pp_flight *flight, double t, const pp_frame *body, double reach,
+                             pp_holds *out);
+// A speed whose bounce is not worth following: contacts whose impacts end stay closed below it [m/s].
+double pp_flight_slow(const pp_flight *flight);
+
+// A short step by impulses where modes do not lead on; the modes are then to be found anew. theory (H17)
+perp_status pp_flight_capture(pp_flight *flight, const char *why);
 
 // Adds an event at the present time.
 perp_event *pp_flight_note(pp_flight *flight, perp_event_kind kind, const pp_hold *hold);

@@ -51,7 +51,7 @@ static perp_status make_laws(pp_laws *out, const pp_moment *moment, const pp_hol
         law[i] = (pp_law){.kind = is_unilateral(hold) ? PP_LAW_CONTACT : PP_LAW_EQUAL,
                           .at = moment->at[i],
                           .size = weak ? 0 : moment->size[i],
-                          .mu = moment->size[i] > 1 ? moment->contact[i].mu : 0.0,
+                          .mu = moment->size[i] > 1 ? pp_contact_mu(&moment->contact[i]) : 0.0,
                           .mode = PP_HELD};
         law[i].mu = hold->kind == PP_HOLD_CONTACT ? law[i].mu : 0.0;
     }
@@ -152,8 +152,8 @@ static void jump(const pp_moment *moment, const double *r, double *qd)
 
 enum { SHARES = 12 };
 
-// Restitution with friction at several points may ask for more energy than there was: it gets the other
-// law, then a smaller share, down to none.
+// Restitution with friction may ask for more energy than there was: it gets the other law, then a smaller
+// share, down to none. What was taken is in info, and the event says so.
 perp_status pp_impact_run(const pp_machine *machine, const pp_moment *moment, const pp_holds *holds,
                           double rest, double *qd, double *impulse, pp_law_info *info,
                           pp_arena *arena)
@@ -161,7 +161,7 @@ perp_status pp_impact_run(const pp_machine *machine, const pp_moment *moment, co
     collision c = {machine, moment, holds, rest, arena};
     bool poissons = machine->options.impact == PERP_IMPACT_POISSON;
     double share = 1.0;
-    perp_status status = PERP_ERR_INFEASIBLE;
+    perp_status status = PERP_ERR_LIMIT;
     for (int k = 0; k < SHARES; k++) {
         pp_mark mark = pp_arena_mark(arena);
         bool two_phases = k == 1 ? !poissons : poissons;
@@ -170,6 +170,8 @@ perp_status pp_impact_run(const pp_machine *machine, const pp_moment *moment, co
         pp_arena_release(arena, mark);
         if (status == PERP_ERR_MEMORY ||
             (status >= 0 && energy_in(moment, holds, impulse, &size) <= 1e-10 * size)) {
+            info->other_law = two_phases != poissons;
+            info->share = share;
             break;
         }
         share = k == 0 ? 1.0 : k == SHARES - 2 ? 0.0 : 0.5 * share;

@@ -56,6 +56,8 @@ typedef struct pp_law_info {
     bool many;            // more than one answer was seen
     bool wedged;          // a sliding contact whose normal force would pull: Painleve's paradox
     int wedge;            // that law
+    bool other_law;       // impacts: Poisson's law in place of Newton's, or the other way round
+    double share;         // impacts: of the restitution that was asked for
 } pp_law_info;
 
 // r for the modes as they stand: linear equations, least norm.                     theory (H3), (H5)
@@ -65,6 +67,12 @@ perp_status pp_law_solve(pp_laws *laws, double *r, pp_law_info *info, const perp
                          pp_arena *arena);
 // What the rank of A is decided by: the scale of a row, or its own diagonal where there is none.
 double pp_law_scale(const pp_laws *laws, int row);
+// Rows of equations that are not combinations of others are marked in keep (rows, all false on entry).
+perp_status pp_law_independent(const pp_laws *laws, bool *keep, pp_arena *arena);
+// Forces under exact friction cones: of contacts in space, nothing boxed, no impulse to lean on. r is the best
+// iterate also where the status is negative, unless memory or numbers ran out.        theory (H7a)
+bool pp_law_cone_possible(const pp_laws *laws);
+perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_arena *arena);
 // u = A r + b, and what u and r are measured by.
 void pp_law_rates(const pp_laws *laws, const double *r, double *u);
 void pp_law_sizes(const pp_laws *laws, const double *r, double *size_u, double *size_r);

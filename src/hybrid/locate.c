@@ -14,6 +14,7 @@
 static const double ROUND_GAP = 1e-13;    // of the machine's length
 static const double ROUND_RATE = 1e-12;   // [m/s], and relative to the fastest
 static const double ROUND_FORCE = 1e-10;  // of the largest force
+static const double LOOSE = 1e-6;         // of the length: gaps below zero that may open
 static const double AT_END = 10.0;        // in units of rounding: conditions that end at once
 
 typedef struct watch {
@@ -41,28 +42,18 @@ static double fastest(const perp_model *m, const pp_frame *body)
 
 // ── Gaps and limits ──────────────────────────────────────────────────────────────────────────────
 
-static bool is_closed(const pp_holds *holds, const pp_contact *c)
-{
-    for (int i = 0; i < holds->count; i++) {
-        const pp_hold *h = &holds->hold[i];
-        if (h->kind == PP_HOLD_CONTACT && h->a == c->a && h->b == c->b &&
-            h->feature == c->feature && h->listed == c->listed) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// A gap that rounding has left below zero counts as one while it opens.
+// A gap that is left below zero (by rounding, or where the points of a face take turns) counts as one while it
+// opens: it is not getting deeper.
 static double gap_of(const pp_flight *flight, const pp_frame *body, const pp_contact *c)
 {
     const perp_model *m = flight->machine->model;
-    if (c->gap > 0.0 || c->gap < -flight->tol_gap) {
+    if (c->gap > 0.0 || c->gap < -LOOSE * flight->machine->length) {
         return c->gap;
     }
     perp_vec3 v = pp_sub(pp_point_velocity(&body[m->shape[c->b].body], c->point),
                          pp_point_velocity(&body[m->shape[c->a].body], c->point));
-    return pp_dot3(v, c->n) < 0.0 ? c->gap : 0.5 * ROUND_GAP * flight->machine->length;
+    return pp_dot3(v, c->n) < -flight->tol_rate ? c->gap
+                                                : 0.5 * ROUND_GAP * flight->machine->length;
 }
 
 // The smallest gap of contacts that are open; reach where there is none within it.
@@ -71,14 +62,24 @@ static perp_status smallest_gap(pp_flight *flight, double t, const pp_frame *bod
 {
     const pp_machine *machine = flight->machine;
     pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body};
+    pp_arena *arena = flight->scratch;
+    const pp_holds *holds = &flight->holds;
+    pp_place *place = pp_holds_places(holds, arena);
+    int *which = PP_ARRAY(arena, int, holds->count);
     pp_gaps gaps;
     *gap = reach;
-    perp_status status = pp_gaps_run(&gaps, machine->model, &kin, reach, flight->scratch);
+    if (!place || !which) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status = pp_gaps_run(&gaps, machine->model, &kin, reach, arena);
+    status = status < 0 ? status : pp_holds_match(machine, holds, place, &gaps, body, which, arena);
     for (int i = 0; status >= 0 && i < gaps.count; i++) {
         const pp_contact *c = &gaps.contact[i];
-        if (c->gap < *gap && !is_closed(&flight->holds, c)) {
-            *gap = gap_of(flight, body, c);
+        bool closed = c->gap >= *gap;
+        for (int k = 0; !closed && k < holds->count; k++) {
+            closed = which[k] == i;
         }
+        *gap = closed ? *gap : gap_of(flight, body, c);
     }
     return status;
 }
@@ -309,76 +310,25 @@ static perp_status refine(pp_flight *flight, double a, double margin_a, double b
     return PERP_OK;
 }
 
-// The most that a gap can change in a second: twice the fastest point, with room for acceleration.
-static perp_status closing_speed(pp_flight *flight, double t, double *speed)
-{
-    const pp_machine *machine = flight->machine;
-    const perp_model *m = machine->model;
-    pp_mark mark = pp_arena_mark(flight->scratch);
-    pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, m->bodies);
-    if (!body) {
-        return PERP_ERR_MEMORY;
-    }
-    perp_status status = pp_ode_at(flight->ode, t, flight->y_try);
-    *speed = 0.0;
-    if (status >= 0) {
-        const double *y = flight->y_try;
-        pp_tree_frames(machine->tree, t, y, y + machine->tree->nq, body);
-        for (int i = 0; i < m->bodies; i++) {
-            *speed = fmax(*speed, pp_length(body[i].v) + machine->length * pp_length(body[i].w));
-        }
-        *speed *= 2.5;
-    }
-    pp_arena_release(flight->scratch, mark);
-    return status;
-}
+static const double LONG = 1e-3;  // [s]: a step of the integrator that is looked at more often
 
-static perp_status gap_at(pp_flight *flight, double t, double reach, double *gap)
-{
-    const pp_machine *machine = flight->machine;
-    pp_mark mark = pp_arena_mark(flight->scratch);
-    pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, machine->model->bodies);
-    perp_status status = body ? pp_ode_at(flight->ode, t, flight->y_try) : PERP_ERR_MEMORY;
-    if (status >= 0) {
-        const double *y = flight->y_try;
-        pp_tree_frames(machine->tree, t, y, y + machine->tree->nq, body);
-        status = smallest_gap(flight, t, body, reach, gap);
-    }
-    pp_arena_release(flight->scratch, mark);
-    return status;
-}
-
-enum { SAMPLES = 4, FINEST = 64 };
-
-// How finely a step must be looked at so that no gap closes and opens unseen.
-static perp_status samples_of(pp_flight *flight, double t0, double t1, int *count)
-{
-    double speed_0, speed_1, gap_0, gap_1;
-    *count = SAMPLES;
-    perp_status status = closing_speed(flight, t0, &speed_0);
-    status = status < 0 ? status : closing_speed(flight, t1, &speed_1);
-    if (status < 0) {
-        return status;
-    }
-    double way = fmax(speed_0, speed_1) * (t1 - t0);
-    status = gap_at(flight, t0, way, &gap_0);
-    status = status < 0 ? status : gap_at(flight, t1, way, &gap_1);
-    double small = 0.02 * flight->machine->length;
-    if (status >= 0 && gap_0 + gap_1 < way && way > SAMPLES * small) {
-        *count = (int)fmin(FINEST, ceil(way / small));
-    }
-    return status;
-}
-
+// All conditions are looked at two or four times in a step of the integrator, and gaps so often that nothing
+// passes through anything unseen.
 perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *when, bool *found)
 {
-    int count = SAMPLES;
-    double before, margin = 0.0, a = t0;
+    double before, margin = 0.0, a = t0, clear;
+    int sample = 1, samples = t1 - t0 > LONG ? 4 : 2;
     *found = false;
-    perp_status status = samples_of(flight, t0, t1, &count);
-    status = status < 0 ? status : margin_at(flight, t0, &before);
-    for (int k = 1; k <= count && status >= 0; k++) {
-        double b = k == count ? t1 : t0 + (t1 - t0) * k / count;
+    perp_status status = margin_at(flight, t0, &before);
+    while (status >= 0 && a < t1) {
+        double b = sample >= samples ? t1 : t0 + (t1 - t0) * sample / samples;
+        status = pp_ode_at(flight->ode, a, flight->y_try);
+        status = status < 0 ? status : pp_flight_clear(flight, a, flight->y_try, b - a, &clear);
+        if (status < 0) {
+            return status;
+        }
+        sample += clear >= b - a;
+        b = clear < b - a && a + clear > a ? a + clear : b;
         status = margin_at(flight, b, &margin);
         if (status >= 0 && margin < -1.0) {
             *found = true;

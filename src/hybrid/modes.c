@@ -33,7 +33,7 @@ typedef struct posed {
 
 // Cholesky's method with the largest remaining diagonal first, on the rows of equations: true for rows that
 // are not combinations of those before.
-static perp_status independent(const pp_laws *laws, bool *keep, pp_arena *arena)
+perp_status pp_law_independent(const pp_laws *laws, bool *keep, pp_arena *arena)
 {
     int n = 0;
     size_t rows = (size_t)laws->rows;
@@ -150,7 +150,7 @@ static perp_status pose(const pp_laws *laws, posed *p, pp_arena *arena)
     if (!keep || !p->v || !p->known || !u) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status = independent(laws, keep, arena);
+    perp_status status = pp_law_independent(laws, keep, arena);
     if (status < 0) {
         return status;
     }
@@ -201,7 +201,7 @@ static perp_status solve_posed(posed *p, const perp_env *env)
     if (status < 0 && status != PERP_ERR_MEMORY) {
         status = perp_mcp_solve(NULL, &mcp, &options, env, p->z, NULL);
     }
-    return status < 0 && status != PERP_ERR_MEMORY ? PERP_ERR_INFEASIBLE : status;
+    return status;
 }
 
 static void forces_of(const pp_laws *laws, const posed *p, double *r)
@@ -470,26 +470,49 @@ static perp_status refine(pp_laws *laws, double *r, double *own, pp_law_info *in
         }
     }
     if (info->residual > GOOD) {
-        return info->residual <= 1e-6 ? PERP_INEXACT : PERP_ERR_INFEASIBLE;
+        return info->residual <= 1e-6 ? PERP_INEXACT : PERP_ERR_LIMIT;
     }
     pp_law_rates(laws, r, u);
     modes_of(laws, r, u);
     return PERP_OK;
 }
 
-perp_status pp_law_solve(pp_laws *laws, double *r, pp_law_info *info, const perp_env *env,
-                         pp_arena *arena)
+// Polygons in place of discs: exact in the plane, a start in space.
+static perp_status solve_polygons(pp_laws *laws, double *r, pp_law_info *info, const perp_env *env,
+                                  pp_arena *arena)
 {
-    pp_mark mark = pp_arena_mark(arena);
     posed p;
-    *info = (pp_law_info){.wedge = -1};
     double *own = PP_ARRAY(arena, double, laws->rows);
     perp_status status = own ? pose(laws, &p, arena) : PERP_ERR_MEMORY;
-    status = status < 0 ? status : find_wedge(laws, info, arena);
     status = status < 0 ? status : solve_posed(&p, env);
     if (status >= 0) {
         forces_of(laws, &p, own);
         status = refine(laws, r, own, info, arena);
+    }
+    return status;
+}
+
+static perp_status solve_cones(pp_laws *laws, double *r, pp_law_info *info, const perp_env *env,
+                               pp_arena *arena)
+{
+    double *own = PP_ARRAY(arena, double, laws->rows);
+    perp_status status = own ? pp_law_cone(laws, own, env, arena) : PERP_ERR_MEMORY;
+    bool usable = status >= 0 || status == PERP_ERR_LIMIT;
+    return usable ? refine(laws, r, own, info, arena) : status;
+}
+
+perp_status pp_law_solve(pp_laws *laws, double *r, pp_law_info *info, const perp_env *env,
+                         pp_arena *arena)
+{
+    pp_mark mark = pp_arena_mark(arena);
+    *info = (pp_law_info){.wedge = -1};
+    perp_status status = find_wedge(laws, info, arena);
+    bool cones = pp_law_cone_possible(laws);
+    if (status >= 0 && cones) {
+        status = solve_cones(laws, r, info, env, arena);
+    }
+    if ((status >= 0 && !cones) || (cones && status != PERP_OK && status != PERP_ERR_MEMORY)) {
+        status = solve_polygons(laws, r, info, env, arena);
     }
     if (status >= 0 && info->wedged) {
         status = let_go(laws, r, info, arena);

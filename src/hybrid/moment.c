@@ -69,29 +69,10 @@ perp_status pp_holds_start(pp_holds *out, const pp_machine *machine, pp_arena *a
 
 // ── Contacts ─────────────────────────────────────────────────────────────────────────────────────
 
-static const pp_contact *find(const pp_gaps *gaps, const pp_hold *hold)
-{
-    for (int i = 0; i < gaps->count; i++) {
-        const pp_contact *c = &gaps->contact[i];
-        if (c->listed == hold->listed && c->a == hold->a && c->b == hold->b &&
-            c->feature == hold->feature) {
-            return c;
-        }
-    }
-    return NULL;
-}
-
 static int contact_size(const pp_machine *machine, const pp_contact *c)
 {
-    bool rough = c->mu > 0.0 && !machine->options.frictionless;
+    bool rough = pp_contact_mu(c) > 0.0 && !machine->options.frictionless;
     return !rough ? 1 : machine->model->spatial ? 3 : 2;
-}
-
-static void directions(const pp_contact *c, perp_vec3 d[3])
-{
-    d[0] = c->n;
-    d[1] = c->t;
-    d[2] = pp_cross(c->n, c->t);
 }
 
 // Rates along n, t, o as the frames move.
@@ -100,7 +81,7 @@ static void contact_rates(const perp_model *m, const pp_frame *body, const pp_co
 {
     perp_vec3 d[3], v = pp_sub(pp_point_velocity(&body[m->shape[c->b].body], c->point),
                                pp_point_velocity(&body[m->shape[c->a].body], c->point));
-    directions(c, d);
+    pp_contact_axes(c, d);
     for (int k = 0; k < 3; k++) {
         rate[k] = pp_dot3(d[k], v) + (k > 0 ? pp_dot3(d[k], c->surface) : 0.0);
     }
@@ -152,7 +133,7 @@ static void contact_rows(const pp_machine *machine, int hold, pp_moment *out)
 {
     const pp_contact *c = &out->contact[hold];
     perp_vec3 d[3];
-    directions(c, d);
+    pp_contact_axes(c, d);
     for (int k = 0; k < out->size[hold]; k++) {
         pp_row row;
         relative_row(machine->model, out->pass.body, c, d[k], &row);
@@ -264,97 +245,160 @@ static double short_time(const pp_machine *machine, const pp_frame *body)
 
 static const double NEAR = 1e-2;  // of the length of the machine: contacts that are looked for
 
+static const double STRAIGHT = 1e-6;  // part of a drift by which two formulas for it may differ
+
 static const double TURNED = 0.02;  // a normal that turns more in a short time is another one
 
-// The contact of a hold at a displaced configuration. A rim is told in parts, and a point that rolls on goes
-// from one to the next: then it is the nearest point of the two shapes that belongs to no other hold.
-static const pp_contact *follow(const pp_machine *machine, const pp_gaps *gaps,
-                                const pp_holds *holds, const pp_hold *hold, const pp_contact *from)
+// Rates of all contacts at displaced configurations: five places either way, the present one among them.
+enum { PLACES = 9, HERE = 4 };
+typedef struct stencil {
+    double s;  // between places [s]
+    bool seen[PLACES];
+    double *rate[PLACES];  // rows
+    bool *there[PLACES];   // holds: the contact is the same one there
+} stencil;
+
+// A derivative of fourth order and one of second, both times 12: what they differ by shows how much the
+// rates bend between the places.
+typedef struct formula {
+    double fourth[PLACES], second[PLACES];
+} formula;
+
+// About the middle, and from one side where a feature ends on the other.
+static const formula FORMULA[3] = {
+    {{0.0, 0.0, 1.0, -8.0, 0.0, 8.0, -1.0, 0.0, 0.0}, {0.0, 0.0, 0.0, -6.0, 0.0, 6.0}},
+    {{0.0, 0.0, 0.0, 0.0, -25.0, 48.0, -36.0, 16.0, -3.0}, {0.0, 0.0, 0.0, 0.0, -18.0, 24.0, -6.0}},
+    {{3.0, -16.0, 36.0, -48.0, 25.0}, {0.0, 0.0, 6.0, -24.0, 18.0}}};
+
+static perp_status stencil_create(stencil *out, const pp_holds *holds, int rows, pp_arena *arena)
 {
-    const pp_contact *best = find(gaps, hold);
-    double least = NEAR * machine->length;
-    for (int i = 0; !best && i < gaps->count; i++) {
-        const pp_contact *c = &gaps->contact[i];
-        double way = pp_length(pp_sub(c->point, from->point));
-        bool taken = c->a != hold->a || c->b != hold->b || way > least;
-        for (int k = 0; !taken && k < holds->count; k++) {
-            const pp_hold *h = &holds->hold[k];
-            taken = h->kind == PP_HOLD_CONTACT && h->a == c->a && h->b == c->b &&
-                    h->listed == c->listed && h->feature == c->feature;
-        }
-        best = taken ? best : c;
+    *out = (stencil){0};
+    double *rate = PP_ZEROS(arena, double, PLACES *(size_t)rows);
+    bool *there = PP_ZEROS(arena, bool, PLACES *(size_t)holds->count);
+    for (int k = 0; rate && there && k < PLACES; k++) {
+        out->rate[k] = rate + (size_t)k * (size_t)rows;
+        out->there[k] = there + (size_t)k * (size_t)holds->count;
     }
-    return best;
+    return rate && there ? PERP_OK : PERP_ERR_MEMORY;
 }
 
-// Rates of all contacts at a displaced configuration, into drift; false in *all: one has no such feature.
-static perp_status displaced(const pp_machine *machine, const pp_holds *holds, double s,
-                             double weight, pp_moment *out, bool *all, pp_arena *arena)
+static perp_status displaced(const pp_machine *machine, const pp_holds *holds, const pp_moment *out,
+                             stencil *at, int k, pp_arena *arena)
 {
     const perp_model *m = machine->model;
     pp_mark mark = pp_arena_mark(arena);
-    double *q = PP_ARRAY(arena, double, machine->tree->nq);
+    double s = at->s * (k - HERE), *q = PP_ARRAY(arena, double, machine->tree->nq);
     pp_frame *body = PP_ARRAY(arena, pp_frame, m->bodies);
+    pp_place *place = PP_ZEROS(arena, pp_place, holds->count);
+    int *which = PP_ARRAY(arena, int, holds->count);
     pp_kinematics kin = {.t = out->t + s, .body = body};
     pp_gaps gaps;
-    if (!q || !body) {
+    if (!q || !body || !place || !which) {
         return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < holds->count; i++) {
+        if (holds->hold[i].kind == PP_HOLD_CONTACT && out->size[i] > 0) {
+            place[i] = pp_place_of(m, out->pass.body, &out->contact[i]);
+        }
     }
     pp_tree_move(machine->tree, out->q, out->qd, s, q);
     pp_tree_frames(machine->tree, kin.t, q, out->qd, body);
-    perp_status status = pp_gaps_run(&gaps, m, &kin, 2.0 * NEAR * machine->length, arena);
+    perp_status status =
+        pp_holds_gaps(&gaps, machine, holds, &kin, 2.0 * NEAR * machine->length, arena);
+    status = status < 0 ? status : pp_holds_match(machine, holds, place, &gaps, body, which, arena);
+    at->seen[k] = true;
     for (int i = 0; status >= 0 && i < holds->count; i++) {
-        const pp_hold *hold = &holds->hold[i];
-        if (hold->kind != PP_HOLD_CONTACT || out->size[i] == 0) {
-            continue;
-        }
-        const pp_contact *c = follow(machine, &gaps, holds, hold, &out->contact[i]);
+        const pp_contact *c = which[i] < 0 ? NULL : &gaps.contact[which[i]];
         double rate[3] = {0.0};
-        bool same = c && pp_length(pp_sub(c->n, out->contact[i].n)) < TURNED;
-        *all = *all && same;
-        if (same) {
+        at->there[k][i] = c && pp_length(pp_sub(c->n, out->contact[i].n)) < TURNED;
+        if (at->there[k][i]) {
             contact_rates(m, body, c, rate);
         }
-        for (int r = 0; r < out->size[i]; r++) {
-            out->drift[out->at[i] + r] += weight * rate[r];
+        for (int r = 0; at->there[k][i] && r < out->size[i]; r++) {
+            at->rate[k][out->at[i] + r] = rate[r];
         }
     }
     pp_arena_release(arena, mark);
     return status;
 }
 
-static void clear_drift(const pp_holds *holds, pp_moment *out)
+// The drift of hold i by one of the formulas, where that bends less than before; bend: the least so far.
+static void differ(const stencil *at, const formula *f, int i, double *bend, pp_moment *out)
 {
-    for (int i = 0; i < holds->count; i++) {
-        for (int r = 0; holds->hold[i].kind == PP_HOLD_CONTACT && r < out->size[i]; r++) {
-            out->drift[out->at[i] + r] = 0.0;
+    double drift[3] = {0.0}, most = 0.0;
+    for (int k = 0; k < PLACES; k++) {
+        if (f->fourth[k] != 0.0 && !(at->seen[k] && at->there[k][i])) {
+            return;
         }
+    }
+    for (int r = 0; r < out->size[i]; r++) {
+        double other = 0.0;
+        for (int k = 0; k < PLACES; k++) {
+            double rate = f->fourth[k] != 0.0 ? at->rate[k][out->at[i] + r] : 0.0;
+            drift[r] += f->fourth[k] * rate / (12.0 * at->s);
+            other += f->second[k] * rate / (12.0 * at->s);
+        }
+        most = fmax(most, fabs(drift[r] - other));
+    }
+    if (most < *bend) {
+        *bend = most;
+        memcpy(out->drift + out->at[i], drift, (size_t)out->size[i] * sizeof *drift);
     }
 }
 
-enum { SHORTER = 4 };
+// True: straight enough for all contacts.
+static bool differ_all(const pp_holds *holds, const stencil *at, double scale, double *bend,
+                       pp_moment *out)
+{
+    bool all = true;
+    for (int i = 0; i < holds->count; i++) {
+        if (holds->hold[i].kind == PP_HOLD_CONTACT && out->size[i] > 0) {
+            for (int k = 0; k < 3; k++) {
+                differ(at, &FORMULA[k], i, &bend[i], out);
+            }
+            double size = fmax(scale, fabs(out->drift[out->at[i]]));
+            all = all && bend[i] <= STRAIGHT * size;
+        }
+    }
+    return all;
+}
 
-// Near the end of a feature (a corner that comes to the end of a side) the times are shorter.
+enum { SHORTER = 7 };
+
+// Where a point runs along a rim faster than the bodies move, times are shorter; near the end of a feature (a
+// corner that comes to the end of a side) differences are taken from its own side.
 static perp_status contact_drift(const pp_machine *machine, const pp_holds *holds, pp_moment *out,
                                  pp_arena *arena)
 {
-    static const double place[4] = {-2.0, -1.0, 1.0, 2.0}, weight[4] = {1.0, -8.0, 8.0, -1.0};
-    double s = short_time(machine, out->pass.body);
-    for (int round = 0; round < SHORTER; round++, s /= 64.0) {
-        bool all = true;
-        clear_drift(holds, out);
-        for (int k = 0; k < 4; k++) {
-            perp_status status =
-                displaced(machine, holds, place[k] * s, weight[k] / (12.0 * s), out, &all, arena);
-            if (status < 0) {
-                return status;
-            }
+    static const int central[4] = {2, 3, 5, 6}, others[5] = {0, 1, 4, 7, 8};
+    double s = short_time(machine, out->pass.body), fast = 4e-4 / s;
+    double scale = machine->length * fast * fast;
+    pp_mark mark = pp_arena_mark(arena);
+    double *bend = PP_ARRAY(arena, double, holds->count);
+    bool all = false;
+    if (!bend) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < holds->count; i++) {
+        bend[i] = PP_INF;
+    }
+    for (int round = 0; round < SHORTER && !all; round++, s /= 8.0) {
+        stencil at;
+        perp_status status = stencil_create(&at, holds, out->rows, arena);
+        at.s = s;
+        for (int k = 0; k < 4 && status >= 0; k++) {
+            status = displaced(machine, holds, out, &at, central[k], arena);
         }
-        if (all) {
-            return PERP_OK;
+        all = status >= 0 && differ_all(holds, &at, scale, bend, out);
+        for (int k = 0; k < 5 && status >= 0 && !all && round % 2 == 1; k++) {
+            status = displaced(machine, holds, out, &at, others[k], arena);
+        }
+        all = all || (status >= 0 && differ_all(holds, &at, scale, bend, out));
+        if (status < 0) {
+            return status;
         }
     }
-    clear_drift(holds, out);
+    pp_arena_release(arena, mark);
     return PERP_OK;
 }
 
@@ -366,9 +410,16 @@ static perp_status measure(const pp_machine *machine, const pp_holds *holds, con
     pp_kinematics kin = {.t = out->t, .body = out->pass.body};
     pp_gaps gaps = {0};
     bool touching = holds->count > 0 && holds->hold[holds->count - 1].kind == PP_HOLD_CONTACT;
+    pp_place *place = pp_holds_places(holds, arena);
+    int *which = PP_ARRAY(arena, int, holds->count);
+    if (!place || !which) {
+        return PERP_ERR_MEMORY;
+    }
     perp_status status =
-        touching ? pp_gaps_run(&gaps, machine->model, &kin, NEAR * machine->length, arena)
+        touching ? pp_holds_gaps(&gaps, machine, holds, &kin, NEAR * machine->length, arena)
                  : PERP_OK;
+    status =
+        status < 0 ? status : pp_holds_match(machine, holds, place, &gaps, kin.body, which, arena);
     out->rows = 0;
     for (int i = 0; i < holds->count && status >= 0; i++) {
         const pp_hold *hold = &holds->hold[i];
@@ -378,7 +429,7 @@ static perp_status measure(const pp_machine *machine, const pp_holds *holds, con
             out->size[i] += is_equation(&loops->b[k], hold->joint);
         }
         if (hold->kind == PP_HOLD_CONTACT) {
-            const pp_contact *c = find(&gaps, hold);
+            const pp_contact *c = which[i] < 0 ? NULL : &gaps.contact[which[i]];
             out->size[i] = c ? contact_size(machine, c) : 0;
             out->contact[i] = c ? *c : (pp_contact){0};
             out->lost = out->lost || !c;

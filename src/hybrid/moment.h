@@ -18,6 +18,12 @@ typedef enum pp_hold_kind {
     PP_HOLD_CONTACT,
 } pp_hold_kind;
 
+// Where a contact point is, in the frames of its two bodies.
+typedef struct pp_place {
+    bool known;
+    perp_vec3 on_a, on_b;
+} pp_place;
+
 typedef struct pp_hold {
     pp_hold_kind kind;
     int joint;         // -1: contact
@@ -25,8 +31,9 @@ typedef struct pp_hold {
     int a, b, listed;  // contact: shapes, index in model->contact or -1
     uint32_t feature;
     pp_mode mode;
-    double d;       // direction of sliding: of the coordinate, or along t in the plane
-    perp_vec3 d_W;  // in space: direction in which sliding began
+    double d;        // direction of sliding: of the coordinate, or along t in the plane
+    perp_vec3 d_W;   // in space: direction in which sliding began
+    pp_place place;  // contact in space: where it was last seen
 } pp_hold;
 
 typedef struct pp_holds {
@@ -103,6 +110,30 @@ static inline pp_hold pp_hold_contact(const pp_contact *c)
                      .listed = c->listed,
                      .feature = c->feature,
                      .mode = PP_HELD};
+}
+
+// The contact points of the holds among those of an instant: which[i] is an index in gaps, -1: none (the
+// feature has gone, or the hold is no contact). place: where each was last seen.
+perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds, const pp_place *place,
+                           const pp_gaps *gaps, const pp_frame *body, int *which, pp_arena *arena);
+perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_holds *holds,
+                          const pp_kinematics *kin, double margin, pp_arena *arena);
+pp_place pp_place_of(const perp_model *m, const pp_frame *body, const pp_contact *c);
+pp_place *pp_holds_places(const pp_holds *holds, pp_arena *arena);  // NULL: out of memory
+
+// Friction that differs along t and o is a disc in coordinates that are scaled: forces grow with an axis and
+// rates along with them, so that the power stays (constraint/contact.c does the same). The larger coefficient
+// is the radius.
+static inline double pp_contact_mu(const pp_contact *c)
+{
+    return c->mu_2 > c->mu ? c->mu_2 : c->mu;
+}
+static inline void pp_contact_axes(const pp_contact *c, perp_vec3 d[3])
+{
+    double mu = pp_contact_mu(c), across = c->mu_2 >= 0.0 ? c->mu_2 : c->mu;
+    d[0] = c->n;
+    d[1] = pp_scale(mu > 0.0 ? c->mu / mu : 1.0, c->t);
+    d[2] = pp_scale(mu > 0.0 ? across / mu : 1.0, pp_cross(c->n, c->t));
 }
 
 // ── Impacts ──────────────────────────────────────────────────────────────────────────────────────

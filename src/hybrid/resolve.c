@@ -15,92 +15,6 @@
 
 enum { ROUNDS = 8 };
 
-static const double LOOSE = 1e-6;  // of the length: closed contacts may have drifted so far
-
-// ── Who touches ──────────────────────────────────────────────────────────────────────────────────
-
-static const pp_hold *same(const pp_holds *holds, const pp_hold *hold)
-{
-    for (int i = 0; i < holds->count; i++) {
-        const pp_hold *h = &holds->hold[i];
-        if (h->kind == hold->kind && h->joint == hold->joint && h->sign == hold->sign &&
-            h->a == hold->a && h->b == hold->b && h->listed == hold->listed &&
-            h->feature == hold->feature) {
-            return h;
-        }
-    }
-    return NULL;
-}
-
-static perp_status add_limits(pp_flight *flight, const pp_frame *body, pp_holds *out)
-{
-    const pp_machine *machine = flight->machine;
-    const perp_model *m = machine->model;
-    pp_kinematics kin = {
-        .t = flight->t, .body = (pp_frame *)(uintptr_t)body, .turn = machine->turn};
-    for (int i = 0; i < m->joints; i++) {
-        const pp_joint *j = &m->joint[i];
-        if (!(j->lower <= j->upper) || !pp_joint_has_coordinate(j)) {
-            continue;
-        }
-        pp_row row;
-        pp_joint_coordinate(m, &kin, i, &row);
-        for (int side = 0; side < 2; side++) {
-            double sign = side == 0 ? 1.0 : -1.0, bound = sign > 0.0 ? j->lower : j->upper;
-            pp_hold hold = {.kind = PP_HOLD_LIMIT,
-                            .joint = i,
-                            .sign = sign,
-                            .a = -1,
-                            .b = -1,
-                            .listed = -1,
-                            .mode = PP_HELD};
-            double room = same(&flight->holds, &hold) ? LOOSE : flight->tol_limit;
-            if (isfinite(bound) && sign * (row.value - bound) <= room * fmax(1.0, fabs(bound)) &&
-                !pp_holds_add(out, hold, flight->keep)) {
-                return PERP_ERR_MEMORY;
-            }
-        }
-    }
-    return PERP_OK;
-}
-
-static perp_status add_contacts(pp_flight *flight, const pp_frame *body, pp_holds *out)
-{
-    const pp_machine *machine = flight->machine;
-    pp_kinematics kin = {.t = flight->t, .body = (pp_frame *)(uintptr_t)body};
-    pp_gaps gaps;
-    perp_status status =
-        pp_gaps_run(&gaps, machine->model, &kin, LOOSE * machine->length, flight->scratch);
-    for (int i = 0; i < gaps.count && status >= 0; i++) {
-        const pp_contact *c = &gaps.contact[i];
-        pp_hold hold = pp_hold_contact(c);
-        bool was = same(&flight->holds, &hold) != NULL;
-        if (c->gap <= (was ? LOOSE * machine->length : flight->tol_gap) &&
-            !pp_holds_add(out, hold, flight->keep)) {
-            return PERP_ERR_MEMORY;
-        }
-    }
-    return status;
-}
-
-// Equations, motors and dry friction as they are, then all limits and contacts at zero.
-static perp_status touching(pp_flight *flight, pp_holds *out)
-{
-    const pp_machine *machine = flight->machine;
-    pp_mark mark = pp_arena_mark(flight->scratch);
-    pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, machine->model->bodies);
-    perp_status status = body ? pp_holds_start(out, machine, flight->keep) : PERP_ERR_MEMORY;
-    if (status < 0) {
-        return status;
-    }
-    pp_tree_frames(machine->tree, flight->t, flight->q, flight->qd, body);
-    flight->fixed = out->count;
-    status = add_limits(flight, body, out);
-    status = status < 0 ? status : add_contacts(flight, body, out);
-    pp_arena_release(flight->scratch, mark);
-    return status;
-}
-
 static perp_status moment_of(pp_flight *flight, const pp_holds *holds, bool forces, pp_moment *out)
 {
     return pp_moment_make(out, flight->machine, flight->t, flight->q, flight->qd, holds, forces,
@@ -133,16 +47,36 @@ static void describe_impact(const pp_moment *moment, int i, const double *impuls
     if (event->a.i >= 0) {
         event->point_W = c->point;
         event->normal_W = c->n;
+        perp_vec3 axis[3];
+        pp_contact_axes(c, axis);
         for (int k = 1; k < moment->size[i]; k++) {
-            perp_vec3 d = k == 1 ? c->t : pp_cross(c->n, c->t);
-            event->impulse_W = pp_along(event->impulse_W, impulse[at + k], d);
+            event->impulse_W = pp_along(event->impulse_W, impulse[at + k], axis[k]);
         }
+    }
+}
+
+// What took the place of the law that was asked for, where that would have created energy.
+static void say_law(const pp_flight *flight, const pp_law_info *info, perp_event *event)
+{
+    bool poissons = flight->machine->options.impact == PERP_IMPACT_POISSON;
+    const char *asked = poissons ? "Poisson's" : "Newton's",
+               *other = poissons ? "Newton's" : "Poisson's";
+    if (info->other_law) {
+        pp_print(event->remark, sizeof event->remark,
+                 "%s law would create energy here, or has no answer: %s took its place", asked,
+                 other);
+    } else if (info->share < 1.0) {
+        pp_print(event->remark, sizeof event->remark,
+                 "the law would create energy here, or has no answer: %.4g of the restitution was "
+                 "taken",
+                 info->share);
     }
 }
 
 // ends: contacts whose last impact this is, noted as the end of a sequence; NULL: Painleve's impulses.
 static perp_status note_impacts(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
-                                const double *impulse, const bool *ends, const double *qd_new)
+                                const double *impulse, const bool *ends, const double *qd_new,
+                                const pp_law_info *info)
 {
     perp_event_kind kind = ends ? PERP_EVENT_IMPACT : PERP_EVENT_PAINLEVE;
     double *after = PP_ARRAY(flight->scratch, double, moment->rows);
@@ -159,7 +93,7 @@ static perp_status note_impacts(pp_flight *flight, const pp_moment *moment, cons
         if (!unilateral || moment->size[i] == 0 || !(impulse[moment->at[i]] > 1e-12 * most)) {
             continue;
         }
-        bool news = !same(&flight->holds, hold);
+        bool news = !pp_holds_same(&flight->holds, hold);
         if (ends && (ends[i] || (!news && !approaches(flight, moment, holds, i)))) {
             continue;  // closed before and after: it only carries the impact on
         }
@@ -169,6 +103,9 @@ static perp_status note_impacts(pp_flight *flight, const pp_moment *moment, cons
             return PERP_ERR_MEMORY;
         }
         describe_impact(moment, i, impulse, after, event);
+        if (info) {
+            say_law(flight, info, event);
+        }
     }
     return PERP_OK;
 }
@@ -221,7 +158,7 @@ static pp_law settling(const pp_moment *moment, const pp_holds *holds, int i)
     }
     law.kind = PP_LAW_SLIDING;
     law.mode = PP_SLIDES;
-    law.mu = c->mu;
+    law.mu = pp_contact_mu(c);
     law.d[0] = law.size == 3 ? pp_dot3(hold->d_W, c->t) : hold->d;
     law.d[1] = pp_dot3(hold->d_W, pp_cross(c->n, c->t));
     return law;
@@ -283,7 +220,8 @@ static perp_status impact(pp_flight *flight, pp_holds *holds, bool *ends)
                                                last ? PP_INF : flight->tol_rate, qd, impulse, &info,
                                                flight->scratch)
                                : PERP_ERR_MEMORY;
-        status = status < 0 ? status : note_impacts(flight, &moment, holds, impulse, ends, qd);
+        status =
+            status < 0 ? status : note_impacts(flight, &moment, holds, impulse, ends, qd, &info);
         if (status >= 0) {
             status = pp_flight_sum_impact(flight, &moment, holds, impulse);
             memcpy(flight->qd, qd, (size_t)moment.nv * sizeof *qd);
@@ -312,7 +250,11 @@ static perp_status sort_by_velocity(pp_flight *flight, pp_holds *holds, const bo
         pp_hold hold = holds->hold[i];
         double rate = moment.size[i] > 0 ? moment.rate[moment.at[i]] : 0.0, slip[2];
         bool unilateral = hold.kind == PP_HOLD_LIMIT || hold.kind == PP_HOLD_CONTACT;
-        if (unilateral && (moment.size[i] == 0 || (rate > flight->tol_rate && !ends[i]))) {
+        if (unilateral && ends[i] && rate > flight->tol_rate && rate <= pp_flight_slow(flight)) {
+            flight->why = "impacts follow each other without end";
+            status = PERP_ERR_LIMIT;
+        }
+        if (unilateral && (moment.size[i] == 0 || rate > flight->tol_rate)) {
             continue;
         }
         hold.mode = PP_HELD;
@@ -393,6 +335,39 @@ static perp_status still_fits(const pp_laws *laws, double *r, bool *fits, pp_are
     return status == PERP_ERR_MEMORY ? status : PERP_OK;
 }
 
+// Whether the equations alone have no answer. What is left of them after the least squares is in the null
+// space of their matrix and not across b: a proof.
+static perp_status contradict(const pp_laws *laws, bool *proved, pp_arena *arena)
+{
+    size_t rows = (size_t)laws->rows;
+    pp_laws only = *laws;
+    pp_law_info info;
+    pp_law *law = PP_ARRAY(arena, pp_law, laws->count);
+    double *r = PP_ARRAY(arena, double, 2 * rows), *u = r + rows, size_u, size_r;
+    if (!law || !r) {
+        return PERP_ERR_MEMORY;
+    }
+    memcpy(law, laws->law, (size_t)laws->count * sizeof *law);
+    for (int i = 0; i < laws->count; i++) {
+        bool equation = law[i].kind == PP_LAW_EQUAL;
+        law[i].mode = equation ? PP_HELD : PP_OFF;
+        law[i].size = equation || law[i].kind != PP_LAW_RUBBING ? law[i].size : 0;
+    }
+    only.law = law;
+    perp_status status = pp_law_linear(&only, r, &info, arena);
+    *proved = false;
+    if (status >= 0) {
+        pp_law_rates(&only, r, u);
+        pp_law_sizes(&only, r, &size_u, &size_r);
+    }
+    for (int i = 0; status >= 0 && i < laws->count; i++) {
+        for (int k = 0; law[i].kind == PP_LAW_EQUAL && k < law[i].size; k++) {
+            *proved = *proved || fabs(u[law[i].at + k]) > 1e-6 * size_u;
+        }
+    }
+    return status;
+}
+
 static perp_status choose_modes(pp_flight *flight, pp_holds *holds, const bool *ended, bool *wedged)
 {
     pp_arena *arena = flight->scratch;
@@ -407,8 +382,19 @@ static perp_status choose_modes(pp_flight *flight, pp_holds *holds, const bool *
     status = status < 0 ? status : r && first ? PERP_OK : PERP_ERR_MEMORY;
     status = status < 0 ? status : pp_moment_laws(&laws, flight->machine, &moment, holds, arena);
     status = status < 0 ? status : pp_law_solve(&laws, r, &info, flight->machine->env, arena);
-    if (status == PERP_ERR_INFEASIBLE ||
-        (status >= 0 && info.wedged && r[laws.law[info.wedge].at] > 0.0)) {
+    bool none = status < 0 && status != PERP_ERR_MEMORY, proved = false;
+    if (none) {
+        perp_status looked = contradict(&laws, &proved, arena);
+        status = looked == PERP_ERR_MEMORY ? looked : status;
+        status = status != PERP_ERR_MEMORY && proved ? PERP_ERR_INFEASIBLE : status;
+    }
+    if (proved) {
+        pp_print(flight->result->remark, sizeof flight->result->remark,
+                 "no acceleration obeys all joints at t = %.12g: joints and rates contradict each "
+                 "other",
+                 flight->t);
+    }
+    if (!proved && info.wedged && (none || (status >= 0 && r[laws.law[info.wedge].at] > 0.0))) {
         *wedged = true;
         pp_arena_release(arena, mark);
         return PERP_OK;
@@ -454,7 +440,7 @@ static perp_status end_wedge(pp_flight *flight, const pp_holds *holds)
     status = impulse && qd
                  ? pp_impact_wedged(flight->machine, &moment, holds, qd, impulse, flight->scratch)
                  : PERP_ERR_MEMORY;
-    status = status < 0 ? status : note_impacts(flight, &moment, holds, impulse, NULL, qd);
+    status = status < 0 ? status : note_impacts(flight, &moment, holds, impulse, NULL, qd, NULL);
     if (status >= 0) {
         flight->result->unique = false;
         status = pp_flight_sum_impact(flight, &moment, holds, impulse);
@@ -510,7 +496,7 @@ static bool rolled_on(const pp_flight *flight, const pp_holds *now, const pp_hol
     for (int i = 0; i < now->count && old->kind == PP_HOLD_CONTACT; i++) {
         const pp_hold *h = &now->hold[i];
         if (h->kind == PP_HOLD_CONTACT && h->a == old->a && h->b == old->b &&
-            h->listed == old->listed && h->mode == old->mode && !same(&flight->holds, h) &&
+            h->listed == old->listed && h->mode == old->mode && !pp_holds_same(&flight->holds, h) &&
             !has_met(flight, h)) {
             return true;
         }
@@ -523,7 +509,7 @@ static perp_status note_changes(pp_flight *flight, const pp_holds *now)
 {
     memcpy(flight->other, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
     for (int i = 0; i < flight->holds.count; i++) {
-        const pp_hold *old = &flight->holds.hold[i], *hold = same(now, old);
+        const pp_hold *old = &flight->holds.hold[i], *hold = pp_holds_same(now, old);
         if (hold ? hold->mode == old->mode : rolled_on(flight, now, old)) {
             continue;
         }
@@ -544,7 +530,7 @@ static bool *carry(pp_flight *flight, const pp_holds *now, const bool *ended)
 {
     bool *out = PP_ZEROS(flight->keep, bool, now->count);
     for (int i = 0; out && ended && i < now->count; i++) {
-        const pp_hold *was = same(&flight->holds, &now->hold[i]);
+        const pp_hold *was = pp_holds_same(&flight->holds, &now->hold[i]);
         out[i] = was && ended[was - flight->holds.hold];
     }
     return out;
@@ -554,7 +540,7 @@ static bool *carry_slides(pp_flight *flight, const pp_holds *now, const bool *en
 {
     bool *out = PP_ZEROS(flight->keep, bool, now->count);
     for (int i = 0; out && ended && i < now->count; i++) {
-        const pp_hold *was = same(&flight->holds, &now->hold[i]);
+        const pp_hold *was = pp_holds_same(&flight->holds, &now->hold[i]);
         out[i] = was && ended[was - flight->holds.hold] && was->mode == PP_SLIDES;
     }
     return out;
@@ -564,7 +550,7 @@ perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
 {
     pp_holds now;
     bool wedged = true;
-    perp_status status = touching(flight, &now);
+    perp_status status = pp_flight_touching(flight, &now);
     bool *ends = status < 0 ? NULL : PP_ZEROS(flight->keep, bool, now.count);
     if (status >= 0 && !ends) {
         status = PERP_ERR_MEMORY;

@@ -48,9 +48,10 @@ static bool add_contact(pp_flight *flight, const pp_moment *moment, const pp_hol
         return s != NULL;
     }
     const double *f = r + moment->at[i];
-    perp_vec3 p = pp_scale(f[0], c->n);
+    perp_vec3 p = pp_scale(f[0], c->n), axis[3];
+    pp_contact_axes(c, axis);
     for (int k = 1; k < moment->size[i]; k++) {
-        p = pp_along(p, f[k], k == 1 ? c->t : pp_cross(c->n, c->t));
+        p = pp_along(p, f[k], axis[k]);
     }
     s->last = *c;
     s->mode = hold->mode == PP_SLIDES ? PERP_SLIP : PERP_STICK;
@@ -231,50 +232,88 @@ static double friction_power(const pp_moment *moment, const pp_holds *holds, con
     return sum;
 }
 
-static perp_status sum_at(pp_flight *flight, double t, double w)
-{
-    const pp_machine *machine = flight->machine;
-    pp_arena *arena = flight->scratch;
-    pp_mark mark = pp_arena_mark(arena);
+// Forces at one time.
+typedef struct node {
     pp_moment moment;
     pp_law_info info;
-    double *r = NULL, *qdd = PP_ARRAY(arena, double, machine->tree->nv);
-    perp_status status = !qdd          ? PERP_ERR_MEMORY
-                         : flight->ode ? pp_ode_at(flight->ode, t, flight->y_try)
-                                       : PERP_OK;
-    const double *y = flight->y_try;
-    status = status < 0 ? status
-                        : pp_moment_make(&moment, machine, t, y, y + machine->tree->nq,
-                                         &flight->holds, true, arena);
-    status = status < 0
-                 ? status
-                 : pp_accelerate_shared(machine, &moment, &flight->holds, qdd, &r, &info, arena);
-    if (status >= 0) {
-        flight->result->friction += w * friction_power(&moment, &flight->holds, r);
-        flight->result->redundant = info.equations - info.rank > flight->result->redundant
-                                        ? info.equations - info.rank
-                                        : flight->result->redundant;
-        status = add_rows(flight, &moment, &flight->holds, r, w) ? PERP_OK : PERP_ERR_MEMORY;
+    double *r, *qdd;
+} node;
+
+static perp_status load(pp_flight *flight, double t, node *out)
+{
+    const pp_machine *machine = flight->machine;
+    const pp_tree *tree = machine->tree;
+    pp_arena *arena = flight->scratch;
+    size_t n = (size_t)tree->nq + (size_t)tree->nv;
+    double *y = PP_ARRAY(arena, double, n);
+    out->qdd = PP_ARRAY(arena, double, tree->nv);
+    if (!y || !out->qdd) {
+        return PERP_ERR_MEMORY;
     }
-    status = status < 0 ? status : sum_tree(flight, &moment, r, qdd, w);
-    pp_arena_release(arena, mark);
+    perp_status status = flight->ode ? pp_ode_at(flight->ode, t, y) : PERP_OK;
+    status = status < 0 ? status
+                        : pp_moment_make(&out->moment, machine, t, y, y + tree->nq, &flight->holds,
+                                         true, arena);
+    return status < 0 ? status
+                      : pp_accelerate_shared(machine, &out->moment, &flight->holds, out->qdd,
+                                             &out->r, &out->info, arena);
+}
+
+static perp_status add_node(pp_flight *flight, const node *at, double w)
+{
+    pp_hybrid_result *out = flight->result;
+    int redundant = at->info.equations - at->info.rank;
+    out->friction += w * friction_power(&at->moment, &flight->holds, at->r);
+    out->redundant = redundant > out->redundant ? redundant : out->redundant;
+    if (!add_rows(flight, &at->moment, &flight->holds, at->r, w)) {
+        return PERP_ERR_MEMORY;
+    }
+    return sum_tree(flight, &at->moment, at->r, at->qdd, w);
+}
+
+static const double STEADY = 0.02;  // part by which forces may change between the places of a rule
+
+static bool is_steady(const node *at)
+{
+    double most = 0.0, change = 0.0;
+    for (int i = 0; i < at[1].moment.rows; i++) {
+        most = fmax(most, fabs(at[1].r[i]));
+        for (int k = 0; k < 3 && at[k].moment.rows == at[1].moment.rows; k++) {
+            change = fmax(change, fabs(at[k].r[i] - at[1].r[i]));
+        }
+    }
+    return change <= STEADY * most;
+}
+
+enum { HALVINGS = 3 };
+
+// Gauss' rule; where forces change much, of halves, quarters, eighths.
+static perp_status sum_stretch(pp_flight *flight, double t0, double t1, int part, int parts)
+{
+    static const double place[3] = {-0.7745966692414834, 0.0, 0.7745966692414834},
+                        weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    double h = (t1 - t0) / parts, from = t0 + h * part;
+    node at[3];
+    perp_status status = PERP_OK;
+    for (int k = 0; k < 3 && status >= 0; k++) {
+        status = load(flight, from + 0.5 * h * (1.0 + place[k]), &at[k]);
+    }
+    bool halve = status >= 0 && parts < (1 << HALVINGS) && !is_steady(at);
+    for (int k = 0; k < 3 && status >= 0 && !halve; k++) {
+        status = add_node(flight, &at[k], weight[k] * h);
+    }
+    pp_arena_release(flight->scratch, mark);
+    for (int k = 0; k < 2 && status >= 0 && halve; k++) {
+        status = sum_stretch(flight, t0, t1, 2 * part + k, 2 * parts);
+    }
     return status;
 }
 
 perp_status pp_flight_sum(pp_flight *flight, double t0, double t1)
 {
-    static const double place[3] = {-0.7745966692414834, 0.0, 0.7745966692414834},
-                        weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
-    const perp_model *m = flight->machine->model;
-    perp_status status = PERP_OK;
-    if (flight->holds.count == 0 && m->joints == 0) {
-        return PERP_OK;
-    }
-    for (int k = 0; k < 3 && status >= 0; k++) {
-        double t = 0.5 * (t0 + t1) + 0.5 * place[k] * (t1 - t0);
-        status = sum_at(flight, t, weight[k] * (t1 - t0));
-    }
-    return status;
+    bool any = flight->holds.count > 0 || flight->machine->model->joints > 0;
+    return any ? sum_stretch(flight, t0, t1, 0, 1) : PERP_OK;
 }
 
 // Momentum jumps by H^-1 J^T impulse: each link opposes with its own share.

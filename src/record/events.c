@@ -288,6 +288,9 @@ static void put_located(perp_record *r, const perp_sim *sim, const perp_event *e
         pp_text_member(text, "t_end", event->t_end);
         pp_text_member(text, "ratio", event->ratio);
     }
+    if (event->kind == PERP_EVENT_CAPTURED) {
+        pp_text_member(text, "t_end", event->t_end);
+    }
     if (event->remark[0]) {
         pp_text_named(text, "remark", event->remark);
     }

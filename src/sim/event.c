@@ -7,28 +7,22 @@
 #include <math.h>
 #include <string.h>
 
-// Mechanics that the modes do not have is refused: a skate that is taken as a disc slides away.
-static bool is_disc(double mu, double mu_2)
-{
-    return mu_2 < 0.0 || mu_2 == mu;
-}
-
+// Mechanics that the modes do not have is refused: a ball that is taken without it rolls on.
 static perp_status check_friction(const perp_model *m, perp_error *error)
 {
-    bool disc = true;
+    bool sliding = true;
     for (int i = 0; i < m->pairs; i++) {
         const pp_pair *p = &m->pair[i];
-        disc = disc && !(p->mu_spin > 0.0) && !(p->mu_roll > 0.0) && is_disc(p->mu, p->mu_2);
+        sliding = sliding && !(p->mu_spin > 0.0) && !(p->mu_roll > 0.0);
     }
     for (int i = 0; i < m->listed; i++) {
         const pp_listed *c = &m->contact[i];
-        disc = disc && !(c->mu_spin > 0.0) && !(c->mu_roll > 0.0) && is_disc(c->mu, c->mu_2);
+        sliding = sliding && !(c->mu_spin > 0.0) && !(c->mu_roll > 0.0);
     }
-    if (!disc) {
+    if (!sliding) {
         return pp_fail(error, PERP_ERR_REFUSED,
-                       "stepper event: friction that differs across ('mu_2'), torsional and "
-                       "rolling friction are not in it; take another stepper, or set 'friction' "
-                       "to 'none'");
+                       "stepper event: torsional and rolling friction are not in it; take another "
+                       "stepper, or set 'friction' to 'none'");
     }
     for (int i = 0; i < m->shapes; i++) {
         if (m->shape[i].mu_spin > 0.0 || m->shape[i].mu_roll > 0.0) {
@@ -143,7 +137,7 @@ static perp_contact contact_of(const perp_sim *sim, const pp_contact_sum *s)
                         .normal_W = c->n,
                         .tangent_W = c->t,
                         .gap = c->gap,
-                        .mu = sim->def.friction == PERP_FRICTION_NONE ? 0.0 : c->mu,
+                        .mu = sim->def.friction == PERP_FRICTION_NONE ? 0.0 : fmax(c->mu, c->mu_2),
                         .restitution = c->restitution,
                         .pn = s->pn,
                         .pf_W = s->pf_W,

@@ -95,6 +95,7 @@ const char *perp_event_word(int kind)
                                         [PERP_EVENT_EFFORT_WITHIN] = "effort-within",
                                         [PERP_EVENT_ZENO] = "zeno",
                                         [PERP_EVENT_PAINLEVE] = "painleve",
-                                        [PERP_EVENT_PROJECTED] = "projected"};
+                                        [PERP_EVENT_PROJECTED] = "projected",
+                                        [PERP_EVENT_CAPTURED] = "captured"};
     return PICK(words, kind);
 }

@@ -524,21 +524,54 @@ static void test_contradiction(void **state)
     stop(&w);
 }
 
-// Friction that differs across is not in the modes: refused, but not where there is no friction.
-static void test_refuses_skates(void **state)
+static world floor_and_box(perp_pair_def pair, perp_vec3 velocity, perp_vec3 omega)
+{
+    world w = start();
+    perp_shape_def floor = perp_shape_default();
+    floor.kind = PERP_HALFSPACE;
+    pair.a = perp_add_shape(w.builder, (perp_body){0}, &floor);
+    perp_body_def body = perp_body_default();
+    body.kind = PERP_SPATIAL_BODY;
+    body.position = (perp_vec3){0.0, 0.0, 0.1};
+    body.velocity = velocity;
+    body.omega = omega;
+    perp_shape_def box = perp_shape_default();
+    box.kind = PERP_BOX;
+    box.half = (perp_vec3){0.3, 0.2, 0.1};
+    box.density = 100.0;
+    pair.b = perp_add_shape(w.builder, perp_add_body(w.builder, &body), &box);
+    perp_add_pair(w.builder, &pair);
+    return w;
+}
+
+// Friction that differs along x and y: a box slides v^2 / (2 mu g) along each.
+static void test_friction_across(void **state)
 {
     (void)state;
     for (int k = 0; k < 2; k++) {
-        world w = start();
-        perp_contact_def contact = perp_contact_default();
-        contact.a = add_floor(&w, 0.0, 0.0, 0.0);
-        perp_body_def def = perp_body_default();
-        def.position.y = 0.05;
-        add_box(&w, def, 1.0, 0.1, 0.0);
-        contact.b = (perp_shape){1};
-        contact.mu = 0.1;
-        contact.mu_2 = 0.3;
-        perp_add_contact(w.builder, &contact);
+        perp_pair_def pair = perp_pair_default();
+        pair.mu = 0.1;
+        pair.mu_2 = 0.4;
+        pair.tangent_A = (perp_vec3){1.0, 0.0, 0.0};
+        world w = floor_and_box(pair, (perp_vec3){k == 0 ? 0.5 : 0.0, k == 0 ? 0.0 : 0.5, 0.0},
+                                (perp_vec3){0.0, 0.0, 0.0});
+        finish_model(&w);
+        run_to(&w, 0.01, 0.8, NULL, 0, NULL);
+        perp_vec3 at = perp_body_position(w.sim, (perp_body){1});
+        near(k == 0 ? at.x : at.y, 0.25 / (2.0 * (k == 0 ? 0.1 : 0.4) * G), 1e-9);
+        near(k == 0 ? at.y : at.x, 0.0, 1e-9);
+        stop(&w);
+    }
+}
+
+// Torsional and rolling friction are not in the modes: refused, but not where there is no friction.
+static void test_refuses_torsion(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        perp_pair_def pair = perp_pair_default();
+        pair.mu_spin = 0.01;
+        world w = floor_and_box(pair, (perp_vec3){0.0, 0.0, 0.0}, (perp_vec3){0.0, 0.0, 1.0});
         w.def.friction = k == 0 ? PERP_FRICTION_COULOMB : PERP_FRICTION_NONE;
         perp_error error = {0};
         assert_int_equal(perp_model_create(w.builder, &w.model, &error), PERP_OK);
@@ -558,7 +591,7 @@ int main(void)
         cmocka_unit_test(test_rod_falls),           cmocka_unit_test(test_sphere_rolls),
         cmocka_unit_test(test_bound_on_events),     cmocka_unit_test(test_energy),
         cmocka_unit_test(test_all_welded),          cmocka_unit_test(test_contradiction),
-        cmocka_unit_test(test_refuses_skates),
+        cmocka_unit_test(test_friction_across),     cmocka_unit_test(test_refuses_torsion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,295 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Short steps through what modes cannot follow: instants at which events do not end, no modes are found, or
+// the integrator does not get on. Impulses over a short time obey the same laws as impulses of an impact,
+// and these always have an answer.                                                     theory (H17)
+//
+//   H (qd+ - qd) = dt f + J^T r,   0 <= r_n _|_ u_n+ + 2 psi/dt >= 0,   |r_t| <= mu r_n against u_t+
+//   q+ = q + dt (qd + qd+)/2
+//
+// Rows, gaps psi and forces f are taken half way; gaps at the end are then psi + dt/2 u_n+, and normal
+// impulses do no work. Bodies that approach have met before, by the law of impacts; what meets slower than a
+// bounce that is worth following stays.
+#include "hybrid/flight.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double SHORTEST = 1e-6, LONGEST = 1e-4, TINY = 1e-7;  // [s]
+static const double SOON = 1e-3;  // [s]: modes that last longer are said to have worked again
+
+static const double DEEPER = 1e-9;  // of the length: overlap that a short step may leave
+
+enum { HALVINGS = 6, ROUNDS = 2, MOST_RUN = 64 };
+
+typedef struct middle {
+    pp_holds holds;
+    pp_moment moment;
+    double *q, *qd;  // half way
+} middle;
+
+// ── Meeting ──────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status meet(pp_flight *flight)
+{
+    pp_arena *arena = flight->scratch;
+    pp_mark mark = pp_arena_mark(arena);
+    pp_holds holds;
+    pp_moment moment;
+    pp_law_info info;
+    bool any = false;
+    perp_status status = pp_flight_touching(flight, &holds);
+    status = status < 0 ? status
+                        : pp_moment_make(&moment, flight->machine, flight->t, flight->q, flight->qd,
+                                         &holds, false, arena);
+    for (int i = 0; status >= 0 && i < holds.count; i++) {
+        pp_hold_kind kind = holds.hold[i].kind;
+        bool meets = kind == PP_HOLD_LIMIT || kind == PP_HOLD_CONTACT;
+        any = any || (meets && moment.size[i] > 0 && moment.rate[moment.at[i]] < -flight->tol_rate);
+    }
+    if (status >= 0 && any) {
+        double *impulse = PP_ARRAY(arena, double, moment.rows);
+        double *qd = PP_ARRAY(arena, double, moment.nv);
+        status = impulse && qd ? pp_impact_run(flight->machine, &moment, &holds,
+                                               pp_flight_slow(flight), qd, impulse, &info, arena)
+                               : PERP_ERR_MEMORY;
+        status = status < 0 ? status : pp_flight_sum_impact(flight, &moment, &holds, impulse);
+        if (status >= 0) {
+            memcpy(flight->qd, qd, (size_t)moment.nv * sizeof *qd);
+        }
+    }
+    pp_arena_release(arena, mark);
+    return status;
+}
+
+// ── A step ───────────────────────────────────────────────────────────────────────────────────────
+
+// All that a step may close, half way through it.
+static perp_status look(pp_flight *flight, double dt, middle *mid)
+{
+    const pp_machine *machine = flight->machine;
+    const perp_model *m = machine->model;
+    pp_arena *arena = flight->scratch;
+    pp_frame *body = PP_ARRAY(arena, pp_frame, m->bodies);
+    pp_gaps gaps;
+    perp_status status = body ? pp_holds_start(&mid->holds, machine, arena) : PERP_ERR_MEMORY;
+    if (status < 0) {
+        return status;
+    }
+    double t = flight->t + 0.5 * dt, speed = 1.0;
+    pp_tree_move(machine->tree, flight->q, mid->qd, 0.5 * dt, mid->q);
+    pp_tree_frames(machine->tree, t, mid->q, mid->qd, body);
+    for (int i = 0; i < m->bodies; i++) {
+        speed = fmax(speed, pp_length(body[i].v) + machine->length * pp_length(body[i].w));
+    }
+    pp_kinematics kin = {.t = t, .body = body};
+    status = pp_flight_limits(flight, t, body, 4.0 * dt * speed, &mid->holds);
+    status = status < 0 ? status : pp_gaps_run(&gaps, m, &kin, 4.0 * dt * speed, arena);
+    for (int i = 0; status >= 0 && i < gaps.count; i++) {
+        pp_hold hold = pp_hold_contact(&gaps.contact[i]);
+        hold.place = pp_place_of(m, body, &gaps.contact[i]);
+        status = pp_holds_add(&mid->holds, hold, arena) ? PERP_OK : PERP_ERR_MEMORY;
+    }
+    return status < 0 ? status
+                      : pp_moment_make(&mid->moment, machine, t, mid->q, mid->qd, &mid->holds, true,
+                                       arena);
+}
+
+static pp_law law_of(const pp_machine *machine, const middle *mid, int i, double dt)
+{
+    const pp_hold *hold = &mid->holds.hold[i];
+    const pp_moment *moment = &mid->moment;
+    pp_law law = {
+        .kind = PP_LAW_EQUAL, .at = moment->at[i], .size = moment->size[i], .mode = PP_HELD};
+    if (hold->kind == PP_HOLD_MOTOR || hold->kind == PP_HOLD_DRY) {
+        const pp_joint *joint = &machine->model->joint[hold->joint];
+        law.kind = PP_LAW_BOX;
+        law.bound = dt * (hold->kind == PP_HOLD_DRY ? joint->friction : joint->rate_effort);
+    } else if (hold->kind == PP_HOLD_LIMIT || hold->kind == PP_HOLD_CONTACT) {
+        law.kind = PP_LAW_CONTACT;
+        law.mu = hold->kind == PP_HOLD_CONTACT && law.size > 1 ? pp_contact_mu(&moment->contact[i])
+                                                               : 0.0;
+    }
+    return law;
+}
+
+// Rates at the end but for impulses, with what gaps leave. From the middle to the end rows turn: their drift.
+static perp_status pose(pp_flight *flight, double dt, const middle *mid, pp_laws *out)
+{
+    const pp_machine *machine = flight->machine;
+    const pp_moment *moment = &mid->moment;
+    const pp_holds *holds = &mid->holds;
+    double *b = PP_ARRAY(flight->scratch, double, moment->rows);
+    double *way = PP_ARRAY(flight->scratch, double, moment->nv);
+    pp_law *law = PP_ARRAY(flight->scratch, pp_law, holds->count);
+    if (!b || !way || !law) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int k = 0; k < moment->nv; k++) {
+        way[k] = flight->qd[k] - mid->qd[k] + dt * moment->free[k];
+    }
+    for (int i = 0; i < holds->count; i++) {
+        law[i] = law_of(machine, mid, i, dt);
+        for (int k = 0; k < moment->size[i]; k++) {
+            int at = moment->at[i] + k;
+            const double *J = moment->J + (size_t)moment->nv * (size_t)at;
+            bool gap = law[i].kind == PP_LAW_CONTACT && k == 0;
+            b[at] = moment->rate[at] + pp_dot(moment->nv, J, way) + 0.5 * dt * moment->drift[at];
+            if (gap) {
+                b[at] += fmax(0.0, 2.0 * moment->value[at] / dt);
+            } else if (law[i].kind == PP_LAW_EQUAL) {
+                b[at] += moment->value[at] / machine->options.eps;
+            }
+        }
+    }
+    *out = (pp_laws){.count = holds->count,
+                     .rows = moment->rows,
+                     .law = law,
+                     .A = moment->A,
+                     .b = b,
+                     .tolerance = 1e-10,
+                     .scale = moment->scale,
+                     .least_u = moment->fast};
+    pp_ties_agree(&moment->ties, moment->fast, b);
+    return PERP_OK;
+}
+
+// Impulses of a step of dt, and velocities at its end.
+static perp_status push(pp_flight *flight, double dt, middle *mid, double *r, double *qd)
+{
+    pp_laws laws;
+    pp_law_info info;
+    const pp_moment *moment = &mid->moment;
+    perp_status status = pose(flight, dt, mid, &laws);
+    if (status >= 0 && moment->rows > 0) {
+        status = pp_law_solve(&laws, r, &info, flight->machine->env, flight->scratch);
+        status = status == PERP_INEXACT ? PERP_ERR_LIMIT : status;
+    }
+    if (status >= 0) {
+        memcpy(qd, flight->qd, (size_t)moment->nv * sizeof *qd);
+        pp_axpy(moment->nv, dt, moment->free, qd);
+        pp_gemv(moment->nv, moment->rows, 1.0, moment->G, moment->nv, r, qd);
+        status = pp_all_finite((size_t)moment->nv, qd) ? PERP_OK : PERP_ERR_NUMERIC;
+    }
+    return status;
+}
+
+// The deepest overlap of a configuration [m], 0: none.
+static perp_status deepest(pp_flight *flight, double t, const double *q, const double *qd,
+                           double *depth)
+{
+    const pp_machine *machine = flight->machine;
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, machine->model->bodies);
+    pp_gaps gaps = {0};
+    *depth = 0.0;
+    if (!body) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_tree_frames(machine->tree, t, q, qd, body);
+    pp_kinematics kin = {.t = t, .body = body};
+    perp_status status = pp_gaps_run(&gaps, machine->model, &kin, 0.0, flight->scratch);
+    for (int i = 0; status >= 0 && i < gaps.count; i++) {
+        *depth = fmax(*depth, -gaps.contact[i].gap);
+    }
+    pp_arena_release(flight->scratch, mark);
+    return status;
+}
+
+// Rows are those of the middle: a step after which bodies overlap more was too long for them.
+static perp_status check(pp_flight *flight, double dt, const double *q, const double *qd)
+{
+    double before, after;
+    perp_status status = deepest(flight, flight->t, flight->q, flight->qd, &before);
+    status = status < 0 ? status : deepest(flight, flight->t + dt, q, qd, &after);
+    bool deep = status >= 0 && after > before + DEEPER * flight->machine->length && dt > TINY;
+    return deep ? PERP_ERR_LIMIT : status;
+}
+
+static perp_status step(pp_flight *flight, double dt)
+{
+    const pp_tree *tree = flight->machine->tree;
+    pp_arena *arena = flight->scratch;
+    pp_mark mark = pp_arena_mark(arena);
+    middle mid = {.q = PP_ARRAY(arena, double, tree->nq), .qd = PP_ARRAY(arena, double, tree->nv)};
+    double *qd = PP_ARRAY(arena, double, tree->nv), *r = NULL;
+    perp_status status = mid.q && mid.qd && qd ? PERP_OK : PERP_ERR_MEMORY;
+    if (status >= 0) {
+        memcpy(mid.qd, flight->qd, (size_t)tree->nv * sizeof *qd);
+    }
+    for (int round = 0; round < ROUNDS && status >= 0; round++) {
+        status = look(flight, dt, &mid);
+        r = status < 0 ? NULL : PP_ZEROS(arena, double, mid.moment.rows);
+        status = status >= 0 && !r ? PERP_ERR_MEMORY : status;
+        status = status < 0 ? status : push(flight, dt, &mid, r, qd);
+        for (int k = 0; status >= 0 && k < tree->nv; k++) {
+            mid.qd[k] = 0.5 * (flight->qd[k] + qd[k]);
+        }
+    }
+    if (status >= 0) {
+        pp_tree_move(tree, flight->q, mid.qd, dt, mid.q);
+        status = check(flight, dt, mid.q, qd);
+    }
+    status = status < 0 ? status : pp_flight_sum_impact(flight, &mid.moment, &mid.holds, r);
+    if (status >= 0) {
+        memcpy(flight->q, mid.q, (size_t)tree->nq * sizeof *mid.q);
+        memcpy(flight->qd, qd, (size_t)tree->nv * sizeof *qd);
+        flight->t = flight->t + dt < flight->end ? flight->t + dt : flight->end;
+    }
+    pp_arena_release(arena, mark);
+    return status;
+}
+
+// ── The stretch ──────────────────────────────────────────────────────────────────────────────────
+
+// One event for steps that follow each other.
+static perp_status note(pp_flight *flight, double from, const char *why)
+{
+    pp_hybrid_result *out = flight->result;
+    memcpy(flight->other, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
+    if (flight->captured < 0) {
+        perp_event *event = pp_flight_note(flight, PERP_EVENT_CAPTURED, NULL);
+        if (!event) {
+            return PERP_ERR_MEMORY;
+        }
+        flight->captured = out->events - 1;
+        event->t = from;
+        pp_print(event->remark, sizeof event->remark, "short steps, since %s", why);
+    }
+    out->event[flight->captured].t_end = flight->t;
+    return PERP_OK;
+}
+
+// One short step, shorter where that has no answer.
+static perp_status advance(pp_flight *flight)
+{
+    perp_status status = meet(flight);
+    double dt = fmin(flight->capture_dt, flight->end - flight->t);
+    for (int k = 0; k < HALVINGS && status >= 0; k++, dt *= 0.25) {
+        status = step(flight, dt);
+        if (status >= 0 || status == PERP_ERR_MEMORY) {
+            flight->capture_dt = k > 0 ? dt : flight->capture_dt;
+            break;
+        }
+        status = k + 1 < HALVINGS ? PERP_OK : status;
+    }
+    return status;
+}
+
+// Steps become longer and more of them follow each other while modes lead nowhere.
+perp_status pp_flight_capture(pp_flight *flight, const char *why)
+{
+    bool soon = flight->t - flight->capture_end < SOON;
+    double from = flight->t;
+    flight->capture_dt = soon ? fmin(LONGEST, 2.0 * flight->capture_dt) : SHORTEST;
+    flight->capture_run = soon ? 2 * flight->capture_run : 1;
+    flight->capture_run = flight->capture_run < MOST_RUN ? flight->capture_run : MOST_RUN;
+    flight->captured = soon ? flight->captured : -1;
+    perp_status status = PERP_OK;
+    for (int k = 0; k < flight->capture_run && status >= 0 && flight->t < flight->end; k++) {
+        status = advance(flight);
+    }
+    flight->capture_end = flight->t;
+    return status < 0 ? status : note(flight, from, why);
+}

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which contact point is which: closed contacts are followed by place, not by name. A rim is told in parts,
+// and of a face some corners move: as a cylinder rolls on, the point that carries it goes from one name to
+// the next while the old name jumps to another point.
+//
+// The point of a contact is fixed to one of the two bodies or moves little in the time of a step, so that
+// the nearest one in the frame of either body is the same, and it is closed; of two names at one place the
+// old one stays.
+#include "hybrid/moment.h"
+
+#include <math.h>
+
+static const double FAR = 0.1;       // of the length: further points are others
+static const double TOUCHES = 1e-4;  // of the length: gap of a point that can be a closed one
+static const double CLOSED = 1e-6;   // of the length: such a gap counts as far
+static const double SURE = 1e-9;     // of the length: such a gap is closed, however far
+
+static bool is_pair(const pp_hold *hold, const pp_contact *c)
+{
+    return hold->kind == PP_HOLD_CONTACT && c->listed == hold->listed && c->a == hold->a &&
+           c->b == hold->b;
+}
+
+static perp_vec3 local_point(const pp_frame *frame, perp_vec3 p)
+{
+    return pp_mul_t(&frame->R, pp_sub(p, frame->p));
+}
+
+pp_place pp_place_of(const perp_model *m, const pp_frame *body, const pp_contact *c)
+{
+    return (pp_place){.known = true,
+                      .on_a = local_point(&body[m->shape[c->a].body], c->point),
+                      .on_b = local_point(&body[m->shape[c->b].body], c->point)};
+}
+
+// The way from a known place to a contact point [m]; infinite where it is another one for certain.
+static double way_to(const pp_machine *machine, const pp_hold *hold, const pp_place *place,
+                     const pp_frame *body, const pp_contact *c)
+{
+    bool named = c->feature == hold->feature;
+    if (!is_pair(hold, c)) {
+        return PP_INF;
+    }
+    if (!machine->model->spatial || !place->known || hold->listed >= 0) {
+        return named ? 0.0 : PP_INF;
+    }
+    pp_place to = pp_place_of(machine->model, body, c);
+    double way =
+        fmin(pp_length(pp_sub(to.on_a, place->on_a)), pp_length(pp_sub(to.on_b, place->on_b)));
+    double gap = fabs(c->gap), far = FAR * machine->length;
+    bool other = gap > TOUCHES * machine->length || (way > far && gap > SURE * machine->length);
+    if (named && other) {
+        return TOUCHES / SURE * machine->length;
+    }
+    if (other) {
+        return PP_INF;
+    }
+    return (named ? 0.999 : 1.0) * way + far * gap / (CLOSED * machine->length);
+}
+
+// The smallest entry of the table, -1: all are infinite.
+static int nearest(const double *way, int count)
+{
+    int best = -1;
+    double least = PP_INF;
+    for (int i = 0; i < count; i++) {
+        if (way[i] < least) {
+            least = way[i];
+            best = i;
+        }
+    }
+    return best;
+}
+
+perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds, const pp_place *place,
+                           const pp_gaps *gaps, const pp_frame *body, int *which, pp_arena *arena)
+{
+    pp_mark mark = pp_arena_mark(arena);
+    int n = gaps->count, *hold = PP_ARRAY(arena, int, holds->count), contacts = 0;
+    double *way = PP_ARRAY(arena, double, (size_t)holds->count *(size_t)n);
+    if (!hold || !way) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < holds->count; i++) {
+        which[i] = -1;
+        for (int k = 0; holds->hold[i].kind == PP_HOLD_CONTACT && k < n; k++) {
+            way[contacts * n + k] =
+                way_to(machine, &holds->hold[i], &place[i], body, &gaps->contact[k]);
+        }
+        if (holds->hold[i].kind == PP_HOLD_CONTACT) {
+            hold[contacts++] = i;
+        }
+    }
+    for (int at = nearest(way, contacts * n); at >= 0; at = nearest(way, contacts * n)) {
+        which[hold[at / n]] = at % n;  // the nearest of all first
+        for (int k = 0; k < n; k++) {
+            way[at / n * n + k] = PP_INF;
+        }
+        for (int i = 0; i < contacts; i++) {
+            way[i * n + at % n] = PP_INF;
+        }
+    }
+    pp_arena_release(arena, mark);
+    return PERP_OK;
+}
+
+pp_place *pp_holds_places(const pp_holds *holds, pp_arena *arena)
+{
+    pp_place *place = PP_ARRAY(arena, pp_place, holds->count);
+    for (int i = 0; place && i < holds->count; i++) {
+        place[i] = holds->hold[i].place;
+    }
+    return place;
+}
+
+// The contact points of the pairs that are closed: no others are asked for.
+perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_holds *holds,
+                          const pp_kinematics *kin, double margin, pp_arena *arena)
+{
+    pp_two_shapes *pair = PP_ARRAY(arena, pp_two_shapes, holds->count);
+    int pairs = 0;
+    bool listed = false;
+    if (!pair) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < holds->count; i++) {
+        const pp_hold *hold = &holds->hold[i];
+        bool known = hold->kind != PP_HOLD_CONTACT || hold->listed >= 0;
+        listed = listed || (hold->kind == PP_HOLD_CONTACT && hold->listed >= 0);
+        for (int k = 0; k < pairs && !known; k++) {
+            known = pair[k].a == hold->a && pair[k].b == hold->b;
+        }
+        if (!known) {
+            pair[pairs++] = (pp_two_shapes){hold->a, hold->b};
+        }
+    }
+    perp_status status = pp_gaps_some(out, machine->model, kin, margin, pair, pairs, listed, arena);
+    for (int i = 0; status >= 0 && !machine->model->spatial && i < out->count; i++) {
+        out->contact[i].mu_2 = -1.0;  // there is nothing across in the plane
+    }
+    return status;
+}
