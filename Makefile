@@ -11,9 +11,12 @@ WERROR ?= OFF
 # `make fuzz` tries the same inputs everywhere; with FUZZ_SECONDS it explores that long, all targets together.
 FUZZ_SECONDS ?=
 FUZZ_SEED    ?= 1
+# `make truth` judges COUNT random scenes of a SEED.
+COUNT ?= 2000
+SEED  ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits lint format docs install clean asan check-install fuzz \
+.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits lint format docs install clean asan check-install fuzz truth \
         deps-docs deps-build deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
 
 help:
@@ -29,6 +32,7 @@ help:
 	@echo 'make format    rewrite the sources with clang-format'
 	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR is honoured)'
 	@echo 'make clean     remove build/'
+	@echo 'make truth     random hostile scenes, judged by an independent program (COUNT=2000 SEED=1)'
 	@echo 'more checks:   make asan, make check-install, make fuzz [FUZZ_SECONDS=600 FUZZ_SEED=7]; all: .ci/run'
 
 # ── Building ─────────────────────────────────────────────────────────────────────────────────────
@@ -122,6 +126,11 @@ check-install: deps-lint
 fuzz: deps-fuzz
 	@$(MAKE) --no-print-directory build-fuzz
 	@tools/run_fuzz build/fuzz $(if $(FUZZ_SECONDS),$(FUZZ_SECONDS) $(FUZZ_SEED))
+
+truth: deps-test
+	@$(MAKE) --no-print-directory build/release/.configured
+	@cmake --build build/release --parallel $(JOBS) --target perp_cli
+	@python3 -B test/truth/campaign.py build/release/cli/perp --count $(COUNT) --seed $(SEED) --out build/truth
 
 clean:
 	rm -rf build

@@ -1,0 +1,443 @@
+# SPDX-FileCopyrightText: the perp authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of the judge for each step: positions against velocities, momentum of every body, energy, angular momentum of the run."""
+import math
+
+from geometry import add, cross, dot, mat_mul, mat_vec, mul, norm, rotation_about, rotation_exp, rotation_log, sub, transpose
+from kinematics import (State, ZERO3, element_energy, element_wrenches, gyroscopic_impulse, kinetic, least_squares, row_rate,
+                        spin_momentum, view, world_inertia)
+
+
+def shorter(v, by):
+    n = norm(v)
+    return mul(v, max(0.0, n - by) / n) if n > 0 else v
+
+
+class StepRows:
+    def speeds(self, f0, f1, h):
+        """speed of a body's fastest point before, and what weight gives it: the scale of velocities in this step."""
+        self.speed = {}
+        for b in self.model.bodies:
+            s0 = f0.states[b.index]
+            turning = norm(s0.w) * b.size if b.turns else 0.0
+            least = 1e-9 * b.size / self.until   # what does not move a thousand-millionth of its size in the run stands still
+            self.speed[b] = norm(s0.v) + turning + ((self.g + self.pushed(b, f0)) * h + least if b.free else 0.0)
+
+    def pushed(self, b, f0):
+        """Acceleration of the body's points by the scene's forces."""
+        total = 0.0
+        for body, p, q, _ in self.elements(f0, f0, 1.0):
+            if body is b:
+                total += norm(p) / b.mass
+                if b.turns:
+                    total += norm(q) * b.size / max(b.J[i][i] for i in range(3))
+        return total
+
+    def elements(self, f0, f1, h):
+        return element_wrenches(self.model, f0.t, f0.states, f1.states, h) if self.model.forces else []
+
+    def moves(self, f0, f1, h):
+        for b in self.model.free:
+            s0, s1 = f0.states[b.index], f1.states[b.index]
+            th, where = self.theta, 't = %g %s' % (f1.t, b.name)
+            v = add(mul(s0.v, 1 - th), mul(s1.v, th))
+            way = sub(s1.x, s0.x)
+            scale = h * max(norm(s0.v), norm(s1.v), self.g * h) + 1e-6 * b.size
+            # What overlaps or is open may be put right by places alone, without velocities.
+            rounding = 1e-14 * (norm(s0.x) + norm(s1.x)) + f0.apart
+            w = add(mul(s0.w, 1 - th), mul(s1.w, th)) if b.turns else ZERO3
+            turn = h * norm(w)
+            off = norm(sub(way, mul(v, h)))
+            if self.stepper == 'event':
+                # A body cannot have gone farther than its speeds, or one impact between two of them, allow.
+                push = self.g + max(self.pushed(b, f0), self.pushed(b, f1))
+                limit = h * (norm(s0.v) + norm(s1.v) + push * h + (norm(s0.w) + norm(s1.w)) * b.size)
+                touched = any(c.pn and b in (c.a.body, c.b.body) for c in f1.contacts) or self.linked(b)
+                if touched and any(o.moves for o in self.model.bodies):
+                    continue
+                slack = limit if touched or not self.only_gravity(b) else h * norm(sub(s1.v, s0.v))
+                self.rows.note('motion', max(0.0, off - slack - rounding) / scale, where)
+                continue
+            if self.joint_coordinates and self.linked(b):
+                # Links move along arcs; their velocity is that of one end of the step.
+                arc = max(h * norm(s.w) for s in list(f0.states.values()) + list(f1.states.values()))
+                off -= min(arc, math.pi) * (0.75 * min(arc, math.pi) * self.chain(f0) + h * max(norm(s.v) for s in f1.states.values()))
+            self.rows.note('motion', max(0.0, off - rounding) / scale, where)
+            if not b.turns:
+                continue
+            if self.model.planar:
+                off = abs(s1.angle - s0.angle - h * w[2])
+                slack = 1e-14 * (abs(s0.angle) + abs(s1.angle)) + f0.apart / b.size
+            elif turn > 3:
+                continue
+            else:
+                D = mat_mul(s1.R, transpose(s0.R))
+                got = rotation_log(D)
+                if self.stepper == 'moreau-jean':   # theory (S9)
+                    w = add(mul(s0.w, 1 - th), mul(mat_vec(transpose(D), s1.w), th))
+                off = norm(sub(got, mul(w, h)))
+                slack = 1e-14 + f0.apart / b.size
+                if self.model.scene.get('rotation_update') == 'linear':
+                    slack += turn ** 3 / 6
+                if self.joint_coordinates and self.linked(b):
+                    slack += 2 * max(h * norm(s.w) for s in list(f0.states.values()) + list(f1.states.values())) ** 2
+            scale = max(h * norm(s0.w), h * norm(s1.w)) + 1e-6
+            self.rows.note('motion', max(0.0, off - slack) / scale, where)
+
+    def linked(self, b):
+        return any(b in (j.a, j.b) for j in self.model.joints)
+
+    def chain(self, f):
+        """How far apart bodies on joints are, at most."""
+        places = [f.states[j.b.index].x for j in self.model.joints] + [f.states[j.a.index].x for j in self.model.joints]
+        return 2 * sum(b.size for b in self.model.free) + max(norm(sub(p, q)) for p in places for q in places)
+
+    def coordinates(self, f0, f1, h):
+        """Joint coordinates move by h times their rates, where joints make no loops and positions are linear: theory (J7)."""
+        m = self.model
+        if not self.joint_coordinates or self.stepper == 'event' or m.scene.get('positions') == 'exact' or self.loops():
+            return
+        for j in m.joints:
+            if j.kind == 'spherical':   # a quaternion that follows the relative spin in the axes of b
+                a0, b0, a1, b1 = (f.states[b.index] for f in (f0, f1) for b in (j.a, j.b))
+                got = rotation_log(mat_mul(transpose(mat_mul(transpose(a0.R), b0.R)), mat_mul(transpose(a1.R), b1.R)))
+                want = mul(mat_vec(transpose(b0.R), sub(b1.w, a1.w)), h)
+                if norm(want) < 3:
+                    self.rows.note('motion', norm(sub(got, want)) / (norm(want) + 1e-6), 't = %g %s' % (f1.t, j.name))
+            if j.kind not in ('revolute', 'prismatic'):
+                continue
+            v0 = view(j, f0.states[j.a.index], f0.states[j.b.index], m.planar)
+            v1 = view(j, f1.states[j.a.index], f1.states[j.b.index], m.planar, v0.coordinate)
+            rate = row_rate(v0.coordinate_row, f1.states[j.a.index], f1.states[j.b.index])
+            way = v1.coordinate - v0.coordinate
+            turn = j.kind == 'revolute'
+            if turn and not m.planar:   # turns are not counted here
+                way += 2 * math.pi * round((h * rate - way) / (2 * math.pi))
+            unit_ = 1.0 if turn else min(b.size for b in (j.a, j.b) if b.free)
+            blur = 1e-14 * sum(abs(s.angle) if turn else norm(s.x) for s in f1.states.values())
+            self.rows.note('motion', max(0.0, abs(way - h * rate) - blur) / (h * abs(rate) + 1e-6 * unit_), 't = %g %s' % (f1.t, j.name))
+
+    def loops(self):
+        group = {b: b for b in self.model.bodies}
+
+        def root(b):
+            while group[b] is not b:
+                b = group[b]
+            return b
+        for j in self.model.joints:
+            a, b = (root(x) if x.free else root(self.model.bodies[0]) for x in (j.a, j.b))
+            if a is b:
+                return True
+            group[a] = b
+        return False
+
+    def external(self, f0, f1, h):
+        """Impulse and moment on each free body of all that is known from states and recorded contacts."""
+        m = self.model
+        p = {b: [mul(m.gravity, b.mass * h), ZERO3] for b in m.free}
+        size = {b: [b.mass * self.g * h, 0.0] for b in m.free}
+
+        def put(b, impulse, moment):
+            if b.free:
+                p[b][0], p[b][1] = add(p[b][0], impulse), add(p[b][1], moment)
+                size[b][0] += norm(impulse)
+                size[b][1] += norm(moment)
+        work = 0.0
+        for b, imp, mom, tag in self.elements(f0, f1, h):
+            put(b, imp, mom)
+            if tag == 'force' and b.free:
+                s0, s1 = f0.states[b.index], f1.states[b.index]
+                work += 0.5 * (dot(imp, add(s0.v, s1.v)) + dot(mom, add(s0.w, s1.w)))
+        for f in m.forces:
+            if f.get('stiffness'):   # a stiff spring multiplies the rounding of places
+                a, b = m.by_name[f.get('a', 'ground')], m.by_name[f['b']]
+                blur = h * f['stiffness'] * 1e-10 * (norm(f0.states[a.index].x) + norm(f0.states[b.index].x) + f.get('rest', 0))
+                for body in (a, b):
+                    if body.free:
+                        size[body][0] += blur
+        for c in f1.contacts:
+            sa, sb = f0.states[c.a.body.index], f0.states[c.b.body.index]
+            put(c.b.body, c.impulse, add(cross(sub(c.p, sb.x), c.impulse), c.m))
+            put(c.a.body, mul(c.impulse, -1), mul(add(cross(sub(c.p, sa.x), c.impulse), c.m), -1))
+            work += self.contact_work(c, f0, f1)
+        return p, size, work
+
+    def contact_work(self, c, f0, f1):
+        """What driven bodies and moving surfaces put into the others at a contact."""
+        work = 0.0
+        for shape, sign in ((c.b, 1), (c.a, -1)):
+            b, s0 = shape.body, f0.states[shape.body.index]
+            if b.moves:
+                for s in (f0.states[b.index], f1.states[b.index]):
+                    v = add(s.v, cross(s.w, sub(c.p, s0.x)))
+                    work -= 0.5 * sign * (dot(c.impulse, v) + dot(c.m, s.w))
+            work -= sign * dot(c.impulse, self.surface(shape, s0, c.p, mul(c.n, -sign), f1.t))
+        return work
+
+    def islands(self, f0, f1, h):
+        """Energy of bodies that touch each other and nothing else, in one step: a light pair beside a heavy body."""
+        m = self.model
+        if self.stepper == 'event' and any(b.moves for b in m.bodies):
+            return
+        group = {b: {b} for b in m.free}
+        for c in f1.contacts:
+            a, b = c.a.body, c.b.body
+            if c.pn and a.free and b.free and group[a] is not group[b]:
+                both = group[a] | group[b]
+                for x in both:
+                    group[x] = both
+        for bodies in {id(g): g for g in group.values()}.values():
+            contacts = [c for c in f1.contacts if c.pn and (c.a.body in bodies or c.b.body in bodies)]
+            if not contacts or any(self.linked(b) or not self.only_gravity(b) for b in bodies):
+                continue
+            if self.stepper == 'event' and any(s.surface for c in contacts for s in (c.a, c.b)):
+                continue
+            gain = scale = rounding = 0.0
+            for b in bodies:
+                s0, s1 = f0.states[b.index], f1.states[b.index]
+                T0, T1 = kinetic(b, s0), kinetic(b, s1)
+                fall = b.mass * dot(m.gravity, sub(s1.x, s0.x))
+                gain += T1 - T0 - fall + (self.theta - 0.5) * h * b.mass * dot(m.gravity, sub(s1.v, s0.v))
+                scale += T0 + b.mass * self.g * b.size + abs(fall) + 0.5 * b.mass * (1e-3 * b.size / self.until) ** 2
+                rounding += 1e-12 * (T0 + T1 + b.mass * self.g * norm(s1.x))
+            work = sum(self.contact_work(c, f0, f1) for c in contacts)
+            self.rows.note('island', max(0.0, gain - work - rounding) / (scale + abs(work)),
+                           't = %g %s' % (f1.t, ', '.join(sorted(b.name for b in bodies))))
+
+    def balance(self, f0, f1, h):
+        m = self.model
+        p, size, work = self.external(f0, f1, h)
+        judged = self.stepper != 'event'
+        middle = f0.states
+        if self.stepper == 'moreau-jean':
+            middle = {b.index: self.halfway(b, f0, f1) for b in m.bodies}
+        columns, rhs, tags, weights = [], [], [], {}
+        for b in m.free:
+            s0, s1 = f0.states[b.index], f1.states[b.index]
+            dv = mul(sub(s1.v, s0.v), b.mass)
+            dw = ZERO3
+            if b.turns and self.stepper == 'moreau-jean':
+                dw = sub(spin_momentum(b, s1), spin_momentum(b, s0))   # theory (S9)
+            elif b.turns:
+                dw = mat_vec(world_inertia(b, s0.R), sub(s1.w, s0.w))
+                if not m.planar:
+                    dw = sub(dw, self.gyro(b, s0, h))
+            lack = (sub(dv, p[b][0]), shorter(sub(dw, p[b][1]), self.arms(b, f0, f1)))
+            inertia = max(b.J[i][i] for i in range(3)) if b.turns else 0.0
+            # The balance holds to rounding: it is measured by what changed, and little by what was there.
+            lin = norm(dv) + b.mass * (1e-4 * (norm(s0.v) + norm(s1.v)) + 1e-9 * b.size / self.until) + size[b][0]
+            ang = norm(dw) + inertia * 1e-4 * (norm(s0.w) + norm(s1.w)) + size[b][1]
+            weights[b] = (max(lin, ang / b.size, 1e-300), max(ang, lin * b.size, 1e-300), lack)
+        views = [(j, view(j, middle[j.a.index], middle[j.b.index], m.planar, self.turns.get(j))) for j in m.joints]
+        for j, v in views:
+            if j.K or j.C:
+                self.joint_spring(j, v, f0, f1, h, weights)
+        for j, v in views:
+            for row in v.rows:
+                columns.append(self.column(row, j, weights))
+                tags.append((j, row, 'hold'))
+            if v.coordinate_row and (j.target or j.rate or j.friction or j.lower > -math.inf or j.upper < math.inf):
+                columns.append(self.column(v.coordinate_row, j, weights))
+                tags.append((j, v.coordinate_row, 'drive'))
+        for _, ja, jb, ratio in m.gears:
+            rows = {j: v.coordinate_row for j, v in views}
+            columns.append([ratio * p + q for p, q in zip(self.column(rows[ja], ja, weights), self.column(rows[jb], jb, weights))])
+            tags.append((ja, None, 'gear'))
+        rhs = [x for b in m.free for x in self.dofs(b, weights[b][2], weights[b])]
+        if columns:
+            x, rest, rank, n = least_squares(columns, rhs)
+        else:
+            x, rest, rank, n = [], rhs, 0, 0
+        if judged:
+            self.note_momentum(m, rest, columns, x, weights, f0, f1)
+        linked = {b for j in m.joints for b in (j.a, j.b) if b.free}
+        if self.stepper == 'event':
+            for b in m.free:
+                if b not in linked and self.only_gravity(b):
+                    lack = max(0.0, norm(weights[b][2][0]) - self.turned(b, f0, f1, h))
+                    self.rows.note('momentum', lack / weights[b][0], 't = %g %s' % (f1.t, b.name))
+        full = rank == n
+        for value, (j, row, tag) in zip(x, tags):
+            work += self.joint_work(j, row, tag, value, f0, f1, h, full)
+        driven = any(j.target or j.rate for j in m.joints) or any(j.a.moves or j.b.moves for j in m.joints)
+        self.energy(f0, f1, h, work, driven and (not full or self.stepper == 'event'))
+
+    def arms(self, b, f0, f1):
+        """Contacts of moreau-jean act where the step starts or in its middle: what that makes of their moments."""
+        if self.stepper != 'moreau-jean':
+            return 0.0
+        way = 0.5 * norm(sub(f1.states[b.index].x, f0.states[b.index].x))
+        return way * sum(norm(c.impulse) for c in f1.contacts if b in (c.a.body, c.b.body))
+
+    def turned(self, b, f0, f1, h):
+        """The event stepper adds up what a contact carried between two frames along the normal of its end: what may have turned."""
+        total = 0.0
+        for c in f1.contacts:
+            if self.stepper == 'event' and b in (c.a.body, c.b.body) and c.pn:
+                turn = 0.0
+                for shape in (c.a, c.b):
+                    s0, s1 = f0.states[shape.body.index], f1.states[shape.body.index]
+                    turn += h * max(norm(s0.w), norm(s1.w)) + h * norm(sub(s1.v, s0.v)) / min(x.body.size for x in (c.a, c.b) if x.body.free)
+                if not (c.a.infinite() or c.b.infinite()):
+                    total += min(2.0, turn) * norm(c.impulse)
+        return total
+
+    def gyro(self, b, s0, h):
+        if self.model.scene.get('gyroscopic') == 'explicit':
+            return mul(cross(s0.w, mat_vec(world_inertia(b, s0.R), s0.w)), -h)
+        return gyroscopic_impulse(b, s0, h)
+
+    def only_gravity(self, b):
+        return not any(b.name in (f.get('body'), f.get('a'), f.get('b')) for f in self.model.forces)
+
+    def halfway(self, b, f0, f1):
+        s0, s1 = f0.states[b.index], f1.states[b.index]
+        if not b.free and not b.moves:
+            return s0
+        a = 0.5 * (s0.angle + s1.angle)
+        R = (rotation_about((0, 0, 1), a) if self.model.planar
+             else mat_mul(rotation_exp(mul(rotation_log(mat_mul(s1.R, transpose(s0.R))), 0.5)), s0.R))
+        return State(mul(add(s0.x, s1.x), 0.5), R, s0.v, s0.w, a)
+
+    def dofs(self, b, wrench, weight):
+        lin, ang = mul(wrench[0], 1 / weight[0]), mul(wrench[1], 1 / weight[1])
+        if self.model.planar:
+            return [lin[0], lin[1]] + ([ang[2]] if b.turns else [])
+        return list(lin) + (list(ang) if b.turns else [])
+
+    def column(self, row, j, weights):
+        out = []
+        for b in self.model.free:
+            w = ZERO3 + ZERO3
+            if b is j.a:
+                w = tuple(p + q for p, q in zip(w, row[0]))
+            if b is j.b:
+                w = tuple(p + q for p, q in zip(w, row[1]))
+            out += self.dofs(b, (w[:3], w[3:]), weights[b])
+        return out
+
+    def joint_spring(self, j, v, f0, f1, h, weights):
+        """Springs and dampers of a coordinate act as at the end of the step, theory (P5)."""
+        c = v.coordinate
+        rate = row_rate(v.coordinate_row, f1.states[j.a.index], f1.states[j.b.index])
+        p = -h * (j.K * (c + h * rate - j.rest) + j.C * rate)
+        if self.stepper == 'moreau-jean':
+            return   # its own rule is not written down: the least squares takes it as a drive
+        for b, r in ((j.a, v.coordinate_row[0]), (j.b, v.coordinate_row[1])):
+            if b.free:
+                w = weights[b]
+                lack = (sub(w[2][0], mul(r[:3], p)), sub(w[2][1], mul(r[3:], p)))
+                # A stiff spring multiplies the rounding of places: a thousand units in the last place count as load.
+                blur = h * j.K * 1e-9 * (norm(f0.states[j.a.index].x) + norm(f0.states[j.b.index].x) + abs(c) + abs(j.rest))
+                weights[b] = (max(w[0], norm(mul(r[:3], p))) + blur, max(w[1], norm(mul(r[3:], p))) + blur * b.size, lack)
+
+    def note_momentum(self, m, rest, columns, x, weights, f0, f1):
+        if self.stepper == 'moreau-jean' and any(j.K or j.C for j in m.joints):
+            self.rows.skip('momentum', 'springs of joints in moreau-jean')
+            return
+        carried = [sum(abs(c[i] * v) for c, v in zip(columns, x)) for i in range(len(rest))]
+        i = 0
+        for b in m.free:
+            n = len(self.dofs(b, (ZERO3, ZERO3), (1, 1)))
+            off = max(abs(r) / (1 + k) for r, k in zip(rest[i:i + n], carried[i:i + n]))
+            if self.stepper == 'moreau-jean' and columns:
+                # Its joints are taken in the middle of the step, found by going round a few times.
+                h, turn = f1.t - f0.t, 0.0
+                for o in m.free:
+                    turn = max(turn, h * norm(f1.states[o.index].w), h * norm(f1.states[o.index].v) / o.size)
+                off = max(0.0, off - 0.1 * turn ** 2) / 20
+            self.rows.note('momentum', off, 't = %g %s' % (f1.t, b.name))
+            i += n
+
+    def joint_work(self, j, row, tag, value, f0, f1, h, full):
+        """Work that drives do through a joint: of driven bodies, and of targets, rates and motors."""
+        work = 0.0
+        if tag == 'gear':
+            return work
+        for b, part in ((j.a, row[0]), (j.b, row[1])):
+            if b.moves:
+                for s in (f0.states[b.index], f1.states[b.index]):
+                    work -= 0.5 * value * (dot(part[:3], s.v) + dot(part[3:], s.w))
+        if tag != 'drive':
+            return work
+        r0 = row_rate(row, f0.states[j.a.index], f0.states[j.b.index])
+        r1 = row_rate(row, f1.states[j.a.index], f1.states[j.b.index])
+        if j.target or j.rate:
+            work += max(0.0, 0.5 * value * (r0 + r1))
+        elif full and j.lower == -math.inf and j.upper == math.inf and self.stepper != 'event' and j.friction > 0:
+            if not (self.stepper == 'moreau-jean'):
+                most = h * j.friction
+                self.rows.note('effort', max(0.0, abs(value) - most) / most, 't = %g %s' % (f1.t, j.name))
+        return work
+
+    def potential(self, f):
+        m = self.model
+        v = -sum(b.mass * dot(m.gravity, f.states[b.index].x) for b in m.free)
+        v += element_energy(m, f.states)
+        for j in m.joints:
+            if j.K:
+                c = view(j, f.states[j.a.index], f.states[j.b.index], m.planar, self.turns.get(j)).coordinate
+                self.turns[j] = c
+                v += 0.5 * j.K * (c - j.rest) ** 2
+        return v
+
+    def energy(self, f0, f1, h, work, unsure):
+        m = self.model
+        if unsure:
+            self.rows.skip('energy', 'work of drives is not determined')
+            return
+        if any(f['kind'] == 'force' for f in m.forces) and self.stepper == 'event':
+            self.rows.skip('energy', 'work of forces between frames')
+            return
+        if self.stepper == 'event' and (any(b.moves for b in m.bodies) or any(s.surface for b in m.bodies for s in b.shapes)):
+            self.rows.skip('energy', 'work of driven bodies between frames')
+            return
+        T0 = sum(kinetic(b, f0.states[b.index]) for b in m.free)
+        T1 = sum(kinetic(b, f1.states[b.index]) for b in m.free)
+        V0, V1 = self.potential(f0), self.potential(f1)
+        if self.energy0 is None:
+            floor = sum(0.5 * b.mass * (1e-3 * b.size / self.until) ** 2 for b in m.free)
+            springs = V0 + sum(b.mass * dot(m.gravity, f0.states[b.index].x) for b in m.free)
+            self.energy0 = T0 + sum(b.mass * self.g * b.size for b in m.free) + abs(springs) + floor
+            self.V0 = V0
+        # Free flight keeps T + V + (theta - 1/2) h F.v: the parabola through the points of the scheme.
+        shadow = sum((self.theta - 0.5) * h * b.mass * dot(m.gravity, sub(f1.states[b.index].v, f0.states[b.index].v))
+                     for b in m.free)
+        gain = T1 - T0 + V1 - V0 + shadow - work
+        self.created += gain
+        self.work += abs(work)
+        rounding = 1e-12 * (T0 + T1 + sum(b.mass * self.g * norm(f1.states[b.index].x) for b in m.free))
+        scale = self.energy0 + max(0.0, self.V0 - V1) + self.work
+        where = 't = %g' % f1.t
+        # Losses are allowed, and what was lost does not pay for what is created later.
+        self.low = min(self.low, self.created)
+        self.rows.note('energy', max(0.0, self.created - self.low - rounding) / scale, where)
+        self.rows.note('energy step', max(0.0, gain - rounding) / scale, where)
+
+    def turning(self, f0, f1, h):
+        """Angular momentum of bodies that only contacts and gravity act on, summed over the run."""
+        m = self.model
+        if m.planar or self.stepper == 'event':
+            return
+        for b in m.free:
+            if not b.turns or self.linked(b) or not self.only_gravity(b):
+                continue
+            s0, s1 = f0.states[b.index], f1.states[b.index]
+            change = sub(spin_momentum(b, s1), spin_momentum(b, s0))
+            # Moments about the centre where the step starts, and in its middle: moreau-jean has both.
+            middle = mul(add(s0.x, s1.x), 0.5) if self.stepper == 'moreau-jean' else s0.x
+            for k, centre in enumerate((s0.x, middle)):
+                moment = ZERO3
+                for c in f1.contacts:
+                    for shape, sign in ((c.b, 1), (c.a, -1)):
+                        if shape.body is b:
+                            moment = add(moment, mul(add(cross(sub(c.p, centre), c.impulse), c.m), sign))
+                self.spin_error[b][k] = add(self.spin_error[b][k], sub(change, moment))
+            self.spin_scale[b] = max(self.spin_scale[b], norm(spin_momentum(b, s0)), norm(spin_momentum(b, s1)))
+            least = b.mass * b.size * math.sqrt(self.g * b.size) * 1e-2
+            off = min(map(norm, self.spin_error[b])) / (self.spin_scale[b] + least)
+            J = b.J
+            if max(J[0][0], J[1][1], J[2][2]) - min(J[0][0], J[1][1], J[2][2]) < 1e-9 * J[0][0] and not any(
+                    J[i][k] for i in range(3) for k in range(3) if i != k):
+                off *= 4   # a body that is the same about all axes has no gyroscopic torque that a scheme could get wrong
+            self.rows.note('turning', off, 't = %g %s' % (f1.t, b.name))
