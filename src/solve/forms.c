@@ -152,7 +152,7 @@ static perp_status settle(pp_run *r, perp_status status)
 {
     bool gave_up =
         status == PERP_ERR_LIMIT || status == PERP_ERR_RAY || status == PERP_ERR_SINGULAR;
-    if (!gave_up || !pp_run_spent(r)) {
+    if (!gave_up || !pp_run_budget_spent(r)) {
         return status;
     }
     r->spent = true;

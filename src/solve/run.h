@@ -41,6 +41,7 @@ void pp_run_close(pp_run *r);
 // How far the impulses are from obeying the contact laws, worst of all rows [m/s].
 double pp_run_slack(pp_run *r);
 // Whether the budget of time or iterations is spent.
+bool pp_run_budget_spent(const pp_run *r);  // of what the caller allowed
 bool pp_run_spent(const pp_run *r);
 // Delassus' matrix, made when it is first needed.
 perp_status pp_run_delassus(pp_run *r);

@@ -40,9 +40,15 @@ enum { FACTORISATIONS_MOST = 400 };
 bool pp_run_spent(const pp_run *r)
 {
     const pp_solve_options *o = r->options;
-    return (o->max_iterations == 0 && o->deadline == 0.0 &&
-            r->out->effort.factorisations >= FACTORISATIONS_MOST) ||
-           (o->max_iterations > 0 && r->out->iterations >= o->max_iterations) ||
+    bool budget = o->max_iterations > 0 || o->deadline > 0.0;
+    return budget ? pp_run_budget_spent(r)
+                  : r->out->effort.factorisations >= FACTORISATIONS_MOST;
+}
+
+bool pp_run_budget_spent(const pp_run *r)
+{
+    const pp_solve_options *o = r->options;
+    return (o->max_iterations > 0 && r->out->iterations >= o->max_iterations) ||
            (o->deadline > 0.0 && pp_seconds() >= o->deadline);
 }
 

@@ -314,7 +314,7 @@ perp_status pp_run_by_sweeps(pp_run *r, bool *solved)
     r->out->effort.solvers++;
     double tolerance = r->options->tolerance;
     bool met = residual <= tolerance && r->slack <= WORST_ROW * tolerance;
-    r->spent = !met && pp_run_spent(r);
+    r->spent = !met && pp_run_budget_spent(r);
     *solved = met || r->spent;
     if (*solved) {
         pp_run_unpack_sweep(r, &s);

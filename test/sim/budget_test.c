@@ -139,7 +139,8 @@ static void every_form_has_a_best_answer(void **state)
         }
         plane_start(&p);
         for (int k = 0; k < 20; k++) {
-            assert_true(perp_step(p.sim, H) >= 0);
+            perp_status status = perp_step(p.sim, H);  // or worth nothing, and not taken
+            assert_true(status >= 0 || status == PERP_ERR_LIMIT);
             assert_true(isfinite(perp_sim_info(p.sim)->certificate.residual));
         }
         plane_close(&p);
