@@ -231,12 +231,18 @@ static void look_at_info(perp_record *r, const perp_sim *sim)
         pp_text_named(text, "remark", info->remark);
         end(text);
     }
-    if (info->tempered || (info->parts > 1 && !m->divided)) {
-        pp_text *text = begin(r, sim, info->tempered ? "restitution-reduced" : "divided");
+    if (info->tempered) {
+        pp_text *text = begin(r, sim, "restitution-reduced");
         pp_text_named(text, "remark", info->remark);
         end(text);
     }
-    m->divided = info->parts > 1;
+    if (info->parts >
+        1) {  // each one: impulses of such a step are sums, and its motion is not one line
+        pp_text *text = begin(r, sim, "divided");
+        pp_text_member(text, "parts", (double)info->parts);
+        pp_text_named(text, "remark", info->remark);
+        end(text);
+    }
     m->violated = !info->certificate.passed;
     m->many_answers = !info->unique;
 }

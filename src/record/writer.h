@@ -23,7 +23,7 @@ typedef struct pp_memory {
     pp_seen *before, *now;
     int before_count, now_count, room;
     bool *at_limit;  // joints
-    bool violated, many_answers, divided;
+    bool violated, many_answers;
 } pp_memory;
 
 // The directory, locked as long as it is written to (place.c).

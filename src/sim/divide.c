@@ -265,9 +265,12 @@ static double shorten(perp_sim *sim, double h, bool impacts)
     return impacts && h > SHORTEST * SHORTER * sim->whole ? h / SHORTER : h;
 }
 
+enum { WORK_MOST = 400 };  // factorisations of a step and its parts
+
 static bool may_divide(const perp_sim *sim)
 {
-    return sim->def.stepper != PERP_QUASISTATIC && sim->parts.stop != PP_PARTS_NONE;
+    return sim->def.stepper != PERP_QUASISTATIC && sim->parts.stop != PP_PARTS_NONE &&
+           sim->worked < WORK_MOST;
 }
 
 // The same for schemes without rows of open contacts: an impact of the step closes one with restitution.

@@ -130,6 +130,7 @@ static void take_remark(perp_sim *sim)
     sim->info.unique = a->unique;
     sim->info.solver = a->solver;
     sim->info.form = a->form;
+    sim->worked += a->effort.factorisations;
     int guessed = sim->info.effort.guessed;
     sim->info.iterations = a->iterations;
     sim->info.effort = a->effort;
@@ -655,6 +656,7 @@ perp_status perp_step(perp_sim *sim, double h)
     sim->projected = sim->parts.done = false;
     sim->parts.stop = PP_PARTS_ALL;
     sim->whole = h;
+    sim->worked = 0;
     sim->deadline = 0.0;
     sim->error.text[0] = '\0';
     double part = h;

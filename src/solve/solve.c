@@ -41,8 +41,7 @@ bool pp_run_spent(const pp_run *r)
 {
     const pp_solve_options *o = r->options;
     bool budget = o->max_iterations > 0 || o->deadline > 0.0;
-    return budget ? pp_run_budget_spent(r)
-                  : r->out->effort.factorisations >= FACTORISATIONS_MOST;
+    return budget ? pp_run_budget_spent(r) : r->out->effort.factorisations >= FACTORISATIONS_MOST;
 }
 
 bool pp_run_budget_spent(const pp_run *r)
