@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The stepper `event`: a step through located events, in joint coordinates, as one transaction.
-#include "sim/sim.h"
+#include "sim/stages.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 // the tree off it, solves for their rates, and moves along them. nu is what the step ended with, seen at
 // its start: S(q_l) qd. The next step projects it on its own S, which is where the Coriolis forces of joint
 // coordinates come from.                                                                theory (J7)
-#include "sim/sim.h"
+#include "sim/stages.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 // Private to sim/: steps in parts, restitution without energy, and contacts that hold.
 #pragma once
 
-#include "sim/sim.h"
+#include "sim/stages.h"
 
 // ── Steps in parts ───────────────────────────────────────────────────────────────────────────────
 // The stages of a step of length h up to its commit. part < h on return: nothing was done, since the step has

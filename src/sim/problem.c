@@ -3,7 +3,7 @@
 //
 // The problem of the last step as the papers write it: M, W_b, W_n, W_f, U, E, A, b, z, w.
 #include "sim/names.h"
-#include "sim/sim.h"
+#include "sim/stages.h"
 
 #include <math.h>
 #include <string.h>

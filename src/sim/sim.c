@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Creating a sim, and looking at it.
-#include "sim/sim.h"
+#include "sim/stages.h"
 
 #include <math.h>
 #include <string.h>

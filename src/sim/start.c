@@ -9,7 +9,7 @@
 //
 // is the step of a scene at rest without forces and friction, with h = 1: its velocities are the way d. It is taken
 // again where the bodies then are, until nothing is left.
-#include "sim/sim.h"
+#include "sim/stages.h"
 
 #include "math/math.h"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The state of a sim, in and out.
-#include "sim/sim.h"
+#include "sim/stages.h"
 
 #include <math.h>
 #include <stddef.h>

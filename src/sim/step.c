@@ -70,27 +70,6 @@ static perp_status find_gaps(perp_sim *sim)
     return status < 0 ? status : pp_sim_still(sim);
 }
 
-static bool closes_exactly(const perp_sim *sim)
-{
-    return sim->def.positions == PERP_POSITIONS_EXACT && sim->step.row.nb > 0 &&
-           sim->def.stepper == PERP_STEWART_TRINKLE;
-}
-
-// A guess of where close_exactly() ends: bodies turn as they do.
-static perp_status guess_bend(perp_sim *sim)
-{
-    pp_step *s = &sim->step;
-    s->bend = PP_ARRAY(sim->arena, double, s->row.nb);
-    if (!s->bend) {
-        return PERP_ERR_MEMORY;
-    }
-    pp_joint_bend(sim->model, &s->kin, &s->row, NULL, s->bend);
-    for (int i = 0; i < s->row.nb; i++) {
-        s->row.b[i].bias += s->bend[i];
-    }
-    return PERP_OK;
-}
-
 // The theta method takes joints as they are in the middle of the step, which makes it second order.
 static perp_status find_rows(perp_sim *sim, const double *nu, double h)
 {
@@ -105,8 +84,8 @@ static perp_status find_rows(perp_sim *sim, const double *nu, double h)
     if (status >= 0) {
         pp_sim_hold(sim);
     }
-    if (status >= 0 && closes_exactly(sim) && !sim->tree) {
-        status = guess_bend(sim);
+    if (status >= 0 && pp_sim_closes_exactly(sim) && !sim->tree) {
+        status = pp_sim_guess_bend(sim);
     }
     return status >= 0 && sim->tree ? pp_sim_coordinates(sim) : status;
 }
@@ -172,7 +151,7 @@ static perp_status check_held(perp_sim *sim)
     return PERP_OK;
 }
 
-static perp_status solve(perp_sim *sim, const double *nu)
+perp_status pp_sim_solve(perp_sim *sim, const double *nu)
 {
     bool quasistatic =
         sim->def.stepper == PERP_QUASISTATIC;  // light bodies: impulses must be exact
@@ -258,7 +237,7 @@ static perp_status go_round(perp_sim *sim, const double *nu, double h, double *o
         memcpy(last, s->answer.nu, (size_t)m->nv * sizeof *last);
         status = m->spatial ? pp_sim_weigh_end(sim, h, &turned) : PERP_OK;
         status = status < 0 ? status : find_rows(sim, last, h);
-        status = status < 0 ? status : solve(sim, nu);
+        status = status < 0 ? status : pp_sim_solve(sim, nu);
         *off = status < 0 ? 0.0 : pp_sim_moved(sim, last, *size);
         if (*off <= MIDDLE_FOUND || (round > 3 && *off <= PP_MIDDLE_LOST && *off >= 0.5 * before)) {
             break;
@@ -272,7 +251,7 @@ static perp_status solve_middle(perp_sim *sim, const double *nu, double h)
     const perp_model *m = sim->model;
     pp_step *s = &sim->step;
     double off = 0.0, size = 0.0;
-    perp_status status = solve(sim, nu);
+    perp_status status = pp_sim_solve(sim, nu);
     bool rows = s->row.nb + s->row.nm + s->row.nn > 0;
     bool goes = sim->def.stepper == PERP_MOREAU_JEAN && rows && (m->joints > 0 || m->spatial);
     if (goes && status >= 0) {
@@ -282,16 +261,11 @@ static perp_status solve_middle(perp_sim *sim, const double *nu, double h)
         s->stay = true;  // contacts that come and go on the way: where they were found
         off = 0.0;
         status = find_rows(sim, sim->now.nu, h);
-        status = status < 0 ? status : solve(sim, nu);
+        status = status < 0 ? status : pp_sim_solve(sim, nu);
         status = status < 0 ? status : go_round(sim, nu, h, &off, &size);
     }
     pp_sim_note_middle(sim, off, size);
     return status;
-}
-
-static double theta_of(const perp_sim *sim)
-{
-    return sim->def.stepper == PERP_MOREAU_JEAN ? sim->def.theta : 1.0;
 }
 
 perp_status pp_sim_solve_again(perp_sim *sim, const double *nu, double h)
@@ -316,159 +290,9 @@ static perp_status solve_impacts(perp_sim *sim, const double *nu, double h, doub
     return tempered < 0 ? tempered : status;
 }
 
-// Places at the end of the step, with the velocities of the answer.
-static perp_status place(perp_sim *sim, double h)
-{
-    pp_step *s = &sim->step;
-    pp_advance whole = pp_sim_advance(sim, h, 1.0);
-    pp_integrate(&sim->next, sim->model, &sim->now, s->answer.nu, &whole);
-    sim->next.t = pp_sim_time_after(sim, h);
-    if (sim->tree && pp_sim_move(sim, h) < 0) {
-        return PERP_ERR_MEMORY;
-    }
-    if (!s->end.body) {
-        s->end.body = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);
-    }
-    if (!s->end.body) {
-        return PERP_ERR_MEMORY;
-    }
-    pp_frames(sim->model, &sim->next, s->end.body);
-    s->end.t = sim->next.t;
-    s->end.h = h;
-    s->end.turn = sim->now.turn;
-    pp_sim_follow_turns(sim->model, &s->end, sim->next.turn);
-    s->end.turn = sim->next.turn;
-    s->end.values_only = true;
-    return PERP_OK;
-}
-
-enum { EXACT_ROUNDS = 12 };
-
-// The bend of bodies that turn with the velocities found, until both agree: most of close_exactly(), without
-// going to the places.
-static void follow_bend(perp_sim *sim, double h, double goal, double *change)
-{
-    pp_step *s = &sim->step;
-    double last = HUGE_VAL;
-    for (int round = 0; round < EXACT_ROUNDS && s->row.nm + s->row.nn == 0; round++) {
-        double worst = 0.0;
-        pp_joint_bend(sim->model, &s->kin, &s->row, s->answer.nu, change);
-        for (int i = 0; i < s->row.nb; i++) {
-            change[i] -= s->bend[i];
-            worst = fmax(worst, h * fabs(change[i]));
-        }
-        if (worst <= 0.5 * goal || !(worst < 0.5 * last)) {
-            return;
-        }
-        last = worst;
-        for (int i = 0; i < s->row.nb; i++) {
-            s->bend[i] += change[i];
-            s->row.b[i].bias += change[i];
-        }
-        if (!pp_solve_change(&s->answer, &s->row, change)) {
-            return;
-        }
-    }
-}
-
-// Newton's method on phi(q) = 0 at the end of the step: what is left there goes into the rows' biases.
-// With all in joints this is the SHAKE scheme, which keeps energy. Where it does not converge, since
-// bodies turn too far in the step, the linear rows stand.                               theory (S6)
-static perp_status close_exactly(perp_sim *sim, const double *nu, double h)
-{
-    pp_step *s = &sim->step;
-    int nb = s->row.nb;
-    double *phi = PP_ARRAY(sim->arena, double, nb), last = HUGE_VAL;
-    double goal = fmax(1e-11, 1e-14 * sim->model->length_scale);
-    perp_status status = phi ? PERP_OK : PERP_ERR_MEMORY;
-    if (phi) {
-        follow_bend(sim, h, goal, phi);
-    }
-    for (int round = 0; round < EXACT_ROUNDS && status >= 0; round++) {
-        status = place(sim, h);
-        if (status < 0) {
-            return status;
-        }
-        pp_joint_values(sim->model, &s->end, &s->row, phi);
-        double worst = pp_norm_inf(nb, phi);
-        if (worst <= goal || !(worst < 0.9 * last)) {
-            last = worst;
-            break;
-        }
-        last = worst;
-        for (int i = 0; i < nb; i++) {
-            phi[i] /= h;
-            s->row.b[i].bias += phi[i];
-        }
-        status = pp_solve_change(&s->answer, &s->row, phi) ? PERP_OK : solve(sim, nu);
-    }
-    if (status >= 0 && !(last <= 1e3 * goal)) {
-        for (int i = 0; i < nb; i++) {
-            bool equation = s->row.b[i].bias != 0.0 && !s->row.b[i].spring;
-            s->row.b[i].bias = equation ? s->row.b[i].value / h : s->row.b[i].bias;
-        }
-        status = solve(sim, nu);
-        status = status < 0 ? status : place(sim, h);
-    }
-    return status;
-}
-
-// The same in joint coordinates: the joints of the tree hold by themselves, and nu is found as the velocity
-// of the way there; loops are closed as above. The equations, and the answer, are those of close_exactly.
-static perp_status bend_exactly(perp_sim *sim, const double *nu, double h)
-{
-    pp_step *s = &sim->step;
-    int nb = s->row.nb, nv = sim->model->nv;
-    double *phi = PP_ARRAY(sim->arena, double, nb), *straight = PP_ARRAY(sim->arena, double, nv);
-    double *way = PP_ARRAY(sim->arena, double, nv);
-    double goal = fmax(1e-12, 1e-14 * sim->model->length_scale), last = HUGE_VAL, worst = 0.0;
-    perp_status status = phi && straight && way ? PERP_OK : PERP_ERR_MEMORY;
-    if (status < 0) {
-        return status;
-    }
-    memcpy(straight, s->in.nu_0, (size_t)nv * sizeof *straight);
-    for (int round = 0; round < 2 * EXACT_ROUNDS && status >= 0; round++) {
-        status = place(sim, h);
-        if (status < 0) {
-            return status;
-        }
-        pp_joint_values(sim->model, &s->end, &s->row, phi);
-        worst = h * pp_sim_bend(sim, h, way);
-        for (int i = 0; i < nb; i++) {
-            pp_row *row = &s->row.b[i];
-            phi[i] = s->in.implied[i] ? 0.0 : phi[i];
-            worst = fmax(worst, fabs(phi[i]));
-            // J nu = J nu_way - phi/h: the way is in nu_0, and what it gives a row is not asked for again.
-            bool equation = row->joint >= 0 && !row->drives && !row->spring && !s->in.implied[i];
-            row->bias = equation ? -pp_row_rate(sim->model, row, way) : row->bias;
-            row->bias += phi[i] / h;
-        }
-        if (worst <= goal || !(worst < 0.9 * last)) {
-            break;
-        }
-        last = worst;
-        status = solve(sim, nu);
-    }
-    if (status >= 0 && !(worst <= 1e3 * goal)) {
-        memcpy(s->in.nu_0, straight, (size_t)nv * sizeof *straight);
-        for (int i = 0; i < nb; i++) {
-            bool equation = s->row.b[i].bias != 0.0 && !s->row.b[i].spring;
-            s->row.b[i].bias = equation ? s->row.b[i].value / h : s->row.b[i].bias;
-        }
-    }
-    status = status < 0 ? status : solve(sim, nu);
-    status = status < 0 ? status : place(sim, h);
-    if (status >= 0) {
-        pp_sim_settle_tree(sim);
-    }
-    return status;
-}
-
 static perp_status integrate(perp_sim *sim, const double *nu, double h)
 {
-    perp_status status = !closes_exactly(sim) ? place(sim, h)
-                         : sim->tree          ? bend_exactly(sim, nu, h)
-                                              : close_exactly(sim, nu, h);
+    perp_status status = pp_sim_close(sim, nu, h);
     if (status < 0) {
         return status;
     }
@@ -531,7 +355,7 @@ static perp_status certify(perp_sim *sim, const double *nu, double h, double *pa
                      .stepper = sim->def.stepper,
                      .rotation = sim->def.rotation,
                      .along_joints = sim->tree != NULL,
-                     .theta = theta_of(sim),
+                     .theta = pp_sim_theta(sim),
                      .inertia = quasistatic ? QUASISTATIC_MASS : 1.0,
                      .slack = pp_slack_of(sim->def.tolerance),
                      .applied = sim->applied};

@@ -7,7 +7,7 @@
 //
 // The inertia is that of the end, so that impulses are of the world and stay there; there is no gyroscopic
 // impulse, the change of the inertia is it. D is found body by body from the angular impulse of the last round.
-#include "sim/sim.h"
+#include "sim/stages.h"
 
 #include <math.h>
 #include <string.h>
