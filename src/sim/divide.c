@@ -265,7 +265,9 @@ static double shorten(perp_sim *sim, double h, bool impacts)
     return impacts && h > SHORTEST * SHORTER * sim->whole ? h / SHORTER : h;
 }
 
-enum { WORK_MOST = 400 };  // factorisations of a step and its parts
+enum {
+    WORK_MOST = 400
+};  // factorisations of parts of a step that found no answer: more are not tried
 
 static bool may_divide(const perp_sim *sim)
 {
@@ -317,6 +319,7 @@ double pp_sim_divide_before(perp_sim *sim, double h)
 
 double pp_sim_divide_after(perp_sim *sim, double h, perp_status solved)
 {
+    sim->worked += solved < 0 ? sim->step.answer.effort.factorisations : 0;
     if (!may_divide(sim) || solved == PERP_ERR_MEMORY) {
         return h;
     }

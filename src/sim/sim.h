@@ -100,7 +100,7 @@ struct perp_sim {
     perp_step_info info;
     double whole;  // length of the step, of which a part may be under way [s]
     pp_parts_sum parts;
-    int worked;       // factorisations of the step, in all its parts
+    int worked;       // factorisations of parts of the step that found no answer
     double deadline;  // of the step's solvers, by pp_seconds(); 0: none
     bool projected;   // the state was moved to fit, as the remark says; until the next step
     perp_error error;

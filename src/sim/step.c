@@ -109,7 +109,6 @@ static void take_remark(perp_sim *sim)
     sim->info.unique = a->unique;
     sim->info.solver = a->solver;
     sim->info.form = a->form;
-    sim->worked += a->effort.factorisations;
     int guessed = sim->info.effort.guessed;
     sim->info.iterations = a->iterations;
     sim->info.effort = a->effort;
