@@ -54,7 +54,8 @@ int main(int argc, char **argv)
 {
     long count = argc > 1 ? strtol(argv[1], NULL, 10) : 1000000;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    int powers = argc > 3 ? atoi(argv[3]) : 40, every = argc > 4 ? atoi(argv[4]) : 10;
+    int powers = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 40;
+    int every = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 10;
     static counts all[KNOWN_KINDS][KNOWN_UNITS][SOLVERS];
     static known p;
     perp_workspace *work = perp_workspace_create(NULL);

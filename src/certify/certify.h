@@ -47,7 +47,7 @@ double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, cons
 double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                        double theta, const pp_force *f);
 // What the forces on a body may add where the old velocity moves it as well, theta < 1 [J].
-double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double theta, int body);
+double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double theta, int i);
 double pp_spring_energy(const pp_force *f, const pp_frame *body);  // [J]
 
 // Holds a value against its limit: an absolute one where it was set, else the relative one.

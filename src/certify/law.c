@@ -297,10 +297,14 @@ static perp_status judge_phases(judge *j, perp_certificate *out, perp_twist *aft
         pt[i] = e->pt[i] - impact->pt[i];
     }
     fill_twists(e, impact->nu, middle);
-    j->at = &(phase){middle, impact->pn, impact->pt, NULL};
+    const phase *last = j->at;
+    phase compression = {middle, impact->pn, impact->pt, NULL};
+    phase restitution = {after, pn, pt, impact->back};
+    j->at = &compression;
     judge_contacts(j, out);
-    j->at = &(phase){after, pn, pt, impact->back};
+    j->at = &restitution;
     judge_contacts(j, out);
+    j->at = last;
     return PERP_OK;
 }
 

@@ -245,9 +245,14 @@ static perp_status climb_balanced(climb *c)
     if (status < 0 || !helps) {
         return status;
     }
+    const perp_fcp *plain = c->solved;
+    const pp_units *none = c->units;
     c->solved = &balanced;
     c->units = &units;
-    return climb_all(c, false);
+    status = climb_all(c, false);
+    c->solved = plain;
+    c->units = none;
+    return status;
 }
 
 perp_status pp_auto_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double *v,

@@ -99,7 +99,7 @@ static bool face_of(const pp_solid *s, int k, perp_vec3 *n, perp_vec3 *x)
 
 typedef struct view {
     const pp_solid *ref, *inc;
-    const pp_pose *X_ref, *X_inc;
+    const pp_pose *X_WR, *X_WI;
     bool ref_is_b;
 } view;
 
@@ -133,15 +133,15 @@ static void offer_face(pp_aim_task *t, const view *v, perp_vec3 n, perp_vec3 x)
     const pp_pose X = {x, pp_columns(e, pp_cross(n, e), n)};
     pp_touch touch[PP_TOUCH_MAX];
     pp_aim aim = {.count = 0, .end = HUGE_VAL};
-    perp_vec3 low = support(v->inc, v->X_inc, pp_scale(-1.0, n));
+    perp_vec3 low = support(v->inc, v->X_WI, pp_scale(-1.0, n));
     aim.s = pp_dot3(n, pp_sub(low, x));
     if (!(aim.s >= fmin(t->best.s, 0.0) - t->touching)) {
         return;
     }
-    int count = pp_solid_touch(v->inc, v->X_inc, &plane, &X, HUGE_VAL, touch);
+    int count = pp_solid_touch(v->inc, v->X_WI, &plane, &X, HUGE_VAL, touch);
     for (int k = 0; k < count; k++) {
         // touch: from the solid to the half-space
-        double beyond = outside(v->ref, pp_pose_local(v->X_ref, touch[k].x_b));
+        double beyond = outside(v->ref, pp_pose_local(v->X_WR, touch[k].x_b));
         if (k == 0 || beyond <= 2.0 * pp_aim_travel(t, touch[k].x_a) + t->touching) {
             add_point(t, &touch[k], v->ref_is_b, &aim);
         }
@@ -154,9 +154,9 @@ static void offer_faces(pp_aim_task *t, const view *v)
 {
     perp_vec3 n, x;
     for (int k = 0; face_of(v->ref, k, &n, &x); k++) {
-        perp_vec3 n_W = pp_mul(&v->X_ref->R, n), from = pp_scale(v->ref_is_b ? -1.0 : 1.0, n_W);
+        perp_vec3 n_W = pp_mul(&v->X_WR->R, n), from = pp_scale(v->ref_is_b ? -1.0 : 1.0, n_W);
         if (pp_dot3(from, t->found) > -0.5) {
-            offer_face(t, v, n_W, pp_pose_point(v->X_ref, x));
+            offer_face(t, v, n_W, pp_pose_point(v->X_WR, x));
         }
     }
 }

@@ -374,7 +374,7 @@ static perp_status choose_modes(pp_flight *flight, pp_holds *holds, const bool *
     pp_mark mark = pp_arena_mark(arena);
     pp_moment moment;
     pp_laws laws;
-    pp_law_info info;
+    pp_law_info info = {0};
     *wedged = false;
     perp_status status = moment_of(flight, holds, true, &moment);
     double *r = status < 0 ? NULL : PP_ARRAY(arena, double, 2 * (size_t)moment.rows);

@@ -170,8 +170,8 @@ static perp_status round_once(fit *f)
 {
     perp_status status = find_rows(f);
     status = status < 0 ? status : solve(f);
-    if (status < 0) {
-        return status;
+    if (status < 0 || !f->answer.nu) {
+        return status < 0 ? status : PERP_ERR_MEMORY;
     }
     move(f->sim, f->answer.nu);
     pp_sim_reset_turns(f->sim);
