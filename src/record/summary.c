@@ -140,6 +140,9 @@ static void put_certificate(pp_text *text, const perp_summary *sum)
     pp_text_member(text, "joint_m", c->joint);
     pp_text_member(text, "momentum_N_s", c->momentum);
     pp_text_member(text, "energy_created_J", c->energy_created);
+    pp_text_member(text, "motion_m", c->motion);
+    pp_text_member(text, "path_m", c->path);
+    pp_text_named(text, "path", c->path_clear ? "clear" : "not checked");
     pp_text_named(text, "verdict", verdict_of(sum));
     pp_text_add(text, "}");
 }

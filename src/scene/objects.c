@@ -113,7 +113,7 @@ const pp_object pp_scene_object = {"scene", "", {NULL, NULL}, 0, scene_fields, C
 static const pp_field limit_fields[] = {
     LIMIT(gap, "m"),        LIMIT(complementarity, "J"), LIMIT(cone, "N s"),
     LIMIT(joint, "m, rad"), LIMIT(momentum, "N s"),      LIMIT(energy, "J"),
-    LIMIT(residual, "m/s"),
+    LIMIT(residual, "m/s"), LIMIT(motion, "m"),          LIMIT(path, "m"),
 };
 const pp_object pp_limits_object = {"limits", "limits",     {NULL, NULL},
                                     0,        limit_fields, COUNT(limit_fields)};

@@ -123,9 +123,9 @@ static void run_summary_as_json(void **state)
                                        "final",
                                        "hash",
                                        "certificate"};
-    static const char *const certificate[] = {"gap_m",   "residual_m_s", "cone_N_s",
-                                              "joint_m", "momentum_N_s", "energy_created_J",
-                                              "verdict"};
+    static const char *const certificate[] = {
+        "gap_m",    "residual_m_s", "cone_N_s", "joint_m", "momentum_N_s", "energy_created_J",
+        "motion_m", "path_m",       "path",     "verdict"};
     static const char *const body[] = {"position", "rotation", "velocity", "spin"};
     expect("run " S("5") " -o @/a --json --form mcp --solver lemke --tol 1e-9", 0);
     json_t *root = parse(out);
