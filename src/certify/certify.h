@@ -48,6 +48,8 @@ double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame
                        double theta, const pp_force *f);
 // What the forces on a body may add where the old velocity moves it as well, theta < 1 [J].
 double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double theta, int i);
+// Of the energy there is, what arcs may add in a step: more, and the step does not resolve them.
+static const double PP_ARCS_MOST = 1e-4;
 double pp_spring_energy(const pp_force *f, const pp_frame *body);  // [J]
 
 // Holds a value against its limit: an absolute one where it was set, else the relative one.

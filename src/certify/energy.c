@@ -24,6 +24,7 @@ typedef struct book {
     const pp_scales *s;
     double *created;  // islands [J]
     double *allowed;  // islands: what the order of the scheme may add [J]
+    double *arcs;     // islands: work of forces on what bodies leave their tangents by [J]
     double *lag;      // islands: what the scheme has of gravity ahead of, or behind, the places [J]
     double *moved;    // islands: energy that went to and fro, for rounding [J]
     perp_energy ledger;
@@ -350,8 +351,8 @@ static void allow_forces(book *b)
     const pp_evidence *e = b->e;
     for (int i = 0; i < e->model->bodies; i++) {
         if (b->s->island[i] >= 0) {
-            b->allowed[b->s->island[i]] +=
-                pp_drift_forces(e->model, e->kin, e->theta, i) + arc_work(e, i);
+            b->allowed[b->s->island[i]] += pp_drift_forces(e->model, e->kin, e->theta, i);
+            b->arcs[b->s->island[i]] += arc_work(e, i);
         }
     }
 }
@@ -390,9 +391,10 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_e
               .s = s,
               .created = PP_ZEROS(arena, double, e->model->bodies),
               .allowed = PP_ZEROS(arena, double, e->model->bodies),
+              .arcs = PP_ZEROS(arena, double, e->model->bodies),
               .lag = PP_ZEROS(arena, double, e->model->bodies),
               .moved = PP_ZEROS(arena, double, e->model->bodies)};
-    if (!b.created || !b.allowed || !b.lag || !b.moved) {
+    if (!b.created || !b.allowed || !b.arcs || !b.lag || !b.moved) {
         return PERP_ERR_MEMORY;
     }
     add_bodies(&b);
@@ -411,7 +413,8 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_e
             continue;
         }
         double least = fmin(b.created[i], b.created[i] + b.lag[i]);
-        double created = fmax(0.0, least - b.allowed[i]);
+        double arcs = fmin(b.arcs[i], PP_ARCS_MOST * (s->energy[i] + b.moved[i]));
+        double created = fmax(0.0, least - b.allowed[i] - arcs);
         pp_hold(c, limits, PERP_JUDGED_ENERGY, isnan(b.created[i]) ? b.created[i] : created,
                 s->slack * (s->energy[i] + b.moved[i]) + pp_scale_rounding_energy(s, i));
     }

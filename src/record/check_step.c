@@ -276,7 +276,7 @@ void pp_check_energy(pp_recheck *c, double allowed)
     double before = pp_check_energy_at(c, c->before, c->t0, c->turn0);
     double after = pp_check_energy_at(c, c->after, c->now->t, c->turn);
     double made = after - before - c->now->energy.work, moved = 0.0, rounding = 0.0, scale = 0.0;
-    double lag = 0.0;
+    double lag = 0.0, arcs = 0.0;
     for (int i = 0; i < c->model->bodies; i++) {
         const pp_body *b = &c->model->body[i];
         if (b->nv > 0) {
@@ -285,7 +285,8 @@ void pp_check_energy(pp_recheck *c, double allowed)
             rounding += 1e-13 * b->mass * pp_length(c->model->gravity) * pp_length(c->after[i].p);
             rounding += pp_scale_rounding_energy(&c->scales, i);
             scale += c->scales.energy[i];
-            allowed += pp_drift_forces(c->model, &c->kin, theta, i) + arc_work(c, i);
+            allowed += pp_drift_forces(c->model, &c->kin, theta, i);
+            arcs += arc_work(c, i);
             lag += (theta - 0.5) * c->h * b->mass *
                    pp_dot3(c->model->gravity, pp_sub(c->after[i].v, c->before[i].v));
         }
@@ -298,6 +299,7 @@ void pp_check_energy(pp_recheck *c, double allowed)
         }
     }
     scale += moved + fabs(c->now->energy.work) + fabs(after - before);
+    allowed += fmin(arcs, PP_ARCS_MOST * scale);
     lag = c->info->stepper == PERP_EVENT ? 0.0 : lag;
     made = isnan(made) ? made : fmax(0.0, fmin(made, made + lag) - allowed);
     pp_check_see(c, PERP_CHECK_ENERGY, made, c->scales.slack * scale + rounding, "all bodies", "");
