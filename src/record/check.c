@@ -274,7 +274,7 @@ static perp_status judge_frame(pp_recheck *c)
 // How long the steps between two frames are. All have the length h of the run but the last of it.
 static void take_step(pp_recheck *c, bool at_end)
 {
-    double h = c->info->h, t = c->now->t, steps = (double)(c->now->step - c->step0);
+    double h = c->info->h, t = c->now->t, steps = (double)c->now->step - (double)c->step0;
     c->at_end = at_end;
     c->h = t - c->t0;
     c->last = h > 0.0 && steps > 1.0 ? c->h - (steps - 1.0) * h : c->h;

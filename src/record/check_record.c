@@ -331,7 +331,8 @@ static void see_energy(pp_recheck *c)
 
 static void see_time(pp_recheck *c)
 {
-    int64_t steps = c->now->step - c->step0;
+    double between = (double)c->now->step - (double)c->step0;  // of any numbers, in a broken file
+    int64_t steps = fabs(between) < 1e15 ? (int64_t)between : 0;
     bool good = steps >= 1 && steps <= c->info->every && c->last > 0.0;
     double h = c->info->h > 0.0 ? (double)steps * c->info->h : c->h;
     if (c->at_end && c->info->h > 0.0) {  // to the end asked for, which need not be a multiple of h
