@@ -320,7 +320,7 @@ static bool put_tracks(pp_reel *reel)
 // The step that led to a frame: the run's, what is left for the last of it, or what lies between the frames.
 static double step_of(const pp_reel *reel, const perp_frame *frame, double *t, int64_t *step)
 {
-    double h = reel->info->h, steps = (double)(frame->step - *step);
+    double h = reel->info->h, steps = (double)frame->step - (double)*step;
     if (steps >= 1.0) {
         double last = frame->t - *t - (steps - 1.0) * h;
         bool same = fabs(last - h) <= 1e-6 * h;
