@@ -20,7 +20,7 @@ typedef struct pp_geometry_task {
     const perp_model *model;
     const pp_frame *start;  // bodies at the start of the step; NULL: the end alone is judged
     const pp_frame *end;
-    double h;  // tells how often a body has turned around [s]
+    double h;  // with the spin, how often a body has turned around [s]
     const pp_axis *axis;
     int axes;      // sorted by (a, b)
     double depth;  // overlap that is no violation [m]; in the path: see pp_sweep

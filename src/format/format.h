@@ -140,7 +140,7 @@ typedef struct pp_file {
 } pp_file;
 
 // The whole file, `most` bytes at the most: a regular one, or with `streams` /dev/stdin and /dev/fd/N. Free it
-// on failure, too.
+// on failure as well.
 perp_status pp_file_read(const char *path, size_t most, bool streams, const perp_env *env,
                          pp_file *file, perp_error *error);
 void pp_file_free(pp_file *file, const perp_env *env);

@@ -354,7 +354,7 @@ double pp_sim_divide_end(perp_sim *sim, double h)
     return deeper && h > SHORTEST * QUARTER * sim->whole ? h / QUARTER : h;
 }
 
-// Something went through something on the way, or turned by more than a rotation tells: shorter, within reason.
+// Something went through something on the way, or turned by more than its two poses show: shorter, within reason.
 double pp_sim_divide_judged(perp_sim *sim, double h)
 {
     const double *over = sim->info.certificate.relative;

@@ -199,7 +199,7 @@ static perp_status take_parts(perp_sim *sim, double first, const start *from, pe
 }
 
 // What the step says of its parts.
-static void tell(perp_sim *sim)
+static void note_parts(perp_sim *sim)
 {
     char *text = sim->info.remark;
     if (text[0]) {
@@ -243,6 +243,6 @@ perp_status pp_sim_take_parts(perp_sim *sim, double h, double first)
     sim->info.parts = sim->parts.count;
     sim->parts.done = true;
     sim->step.solved = true;
-    tell(sim);
+    note_parts(sim);
     return status;
 }
