@@ -181,9 +181,10 @@ static void run_all(bool several, const int *few)
     const char *many = getenv("PERP_DROPS"), *one = getenv("PERP_DROP");
     int failed = 0;
     if (one) {
-        failed = !run_drop(atoi(one), several);
+        failed = !run_drop((int)strtol(one, NULL, 10), several);
     } else if (many) {
-        for (int i = 0; i < atoi(many); i++) {
+        int count = (int)strtol(many, NULL, 10);
+        for (int i = 0; i < count; i++) {
             failed += !run_drop(i, several);
         }
     } else {

@@ -132,10 +132,11 @@ static void fly(bool space, bool square)
     static const double speeds[] = {10.0, 40.0, 120.0, 293.0, 1000.0};
     int failed = 0;
     for (int i = 0; i < 3 * 5 * 3 * 2; i++) {
+        int rough = i / 45;
         shot s = {.stepper = steppers[i % 3],
                   .speed = speeds[i / 3 % 5],
                   .e = 0.5 * (i / 15 % 3),
-                  .mu = 0.3 * (i / 45),
+                  .mu = 0.3 * rough,
                   .space = space,
                   .square = square};
         failed += shoot(&s);

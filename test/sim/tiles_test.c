@@ -26,7 +26,8 @@ static int put_floor(const ride *r, bool tiles, char *text, int size)
     const double width = 0.137;
     int at = 0, count = tiles ? 24 : 1, rows = tiles && r->spatial ? 3 : 1;
     for (int k = 0; k < count * rows; k++) {
-        double w = tiles ? width : 40.0, x = tiles ? -0.7 + width * (k / rows) : 0.0;
+        int column = k / rows;
+        double w = tiles ? width : 40.0, x = tiles ? -0.7 + width * column : 0.0;
         double y = tiles ? width * (k % rows - 1.0) : 0.0;
         const char *comma = k > 0 ? ", " : "";
         if (r->spatial) {

@@ -6,16 +6,16 @@
 #include <string.h>
 
 static const char *const kinds[] = {"lcp", "mcp", "plane", "space", "global"};
-static const char *const units[] = {"as made", "rows", "columns", "both", "masses"};
+static const char *const unit_names[] = {"as made", "rows", "columns", "both", "masses"};
 
 const char *known_kind_name(known_kind kind)
 {
     return kinds[kind];
 }
 
-const char *known_units_name(known_units which)
+const char *known_units_name(known_units units)
 {
-    return units[which];
+    return unit_names[units];
 }
 
 static int from_to(rng *r, int low, int high)
@@ -235,7 +235,7 @@ static void make_delassus(known *p, rng *r)
     }
 }
 
-void known_make(known *p, known_kind kind, known_units which, int powers, rng *random)
+void known_make(known *p, known_kind kind, known_units units, int powers, rng *random)
 {
     double w[KNOWN_MOST];
     p->contact = kind >= KNOWN_PLANE;
@@ -244,7 +244,7 @@ void known_make(known *p, known_kind kind, known_units which, int powers, rng *r
         p->n = from_to(random, 1, rng_below(random, 2) ? 6 : 20);
         make_p(p->A, p->n, random);
         make_pairs(p, kind == KNOWN_MCP, w, random);
-        make_units(p, which, powers, random);
+        make_units(p, units, powers, random);
         make_load(p->n, p->n, p->A, p->answer, w, p->b);
         give_units(p);
         p->mcp = (perp_mcp){p->n, perp_matrix_dense(p->n, p->n, p->A), p->b, p->lower, p->upper};
@@ -255,7 +255,7 @@ void known_make(known *p, known_kind kind, known_units which, int powers, rng *r
     p->n = p->fcp.nc * p->fcp.dim;
     make_contacts(p, w, random);
     p->nv = kind == KNOWN_GLOBAL ? p->n : 0;
-    make_units(p, which, powers, random);
+    make_units(p, units, powers, random);
     if (p->nv > 0) {
         make_bodies(p, w, random);
         give_bodies_units(p);
