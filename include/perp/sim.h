@@ -78,8 +78,8 @@ typedef enum perp_impact_law {
 typedef enum perp_start {
     PERP_START_MENDED,  // removed before the first step by moving bodies, the least way in the metric of the
     // masses; a remark says how far. Impossible, or too far: perp_sim_create fails
-    PERP_START_AS_GIVEN,  // kept: the first steps push bodies apart with whatever speed that takes, and
-                          // the certificate counts the energy
+    PERP_START_AS_GIVEN,  // kept: worked off after each step by moving bodies a twentieth of their thickness at
+    // most, which adds no velocity; the certificate counts what that creates. PERP_EVENT refuses it
 } perp_start;
 
 // PERP_EVENT: how the motion between events is integrated.

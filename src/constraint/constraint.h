@@ -23,8 +23,8 @@ typedef struct pp_row {
     double gamma;         // compliance [m/s per N s]
     double lower, upper;  // of the impulse [N s, N m s]
     double before;        // J nu + rate at the start of the step [m/s, rad/s]
-    double restitution,
-        rest;        // slower than rest it does not bounce: what gravity gives in two steps
+    double restitution;
+    double rest;     // slower than this it does not bounce: what gravity gives in two steps
     double rebound;  // of what bounces: rate that its own approach leaves with (P14)
     bool drives;     // target, rate or dry friction of the joint's coordinate
     bool spring;     // implicit spring or damper: keeps its energy
@@ -74,6 +74,7 @@ typedef struct pp_scheme {
     int facets;    // directions of an exact disc in the forms MCP and LCP
     double theta;  // PERP_MOREAU_JEAN
     double whole;  // the step that this is a part of [s]; 0: it is whole
+    bool rates;    // errors of position are worked off elsewhere: rows ask for rates alone
 } pp_scheme;
 
 // What each row of rows->b is off by at other frames: the value of its equation, 0 for rates and springs.
@@ -121,8 +122,7 @@ double pp_friction_scales(const pp_contact *contact, double scale[2]);
 // Rates of a group's rows with their biases.
 void pp_friction_slip(const perp_model *model, const pp_rows *rows, const pp_friction *group,
                       const double *nu, double slip[2]);
-// The nearest impulse within the limit: of one row, of the disc, or of the polygon where the group has
-// one or `polygons` stands for discs.
+// The nearest impulse within the limit: of one row, of the disc, or of a polygon in its place.
 void pp_friction_project(const pp_friction *group, bool polygons, double limit, double p[2]);
 // sup -d . slip over the unit disc or polygon: what a sliding contact dissipates per unit of limit.
 double pp_friction_support(const pp_friction *group, bool polygons, const double slip[2]);

@@ -109,8 +109,8 @@ static void set_equation(const pp_kinematics *k, double phi, double before, pp_s
                          pp_row *row)
 {
     row->middle = scheme.stepper == PERP_MOREAU_JEAN;
-    row->bias =
-        row->middle || on_position_level(scheme) ? phi / pp_scheme_whole(scheme, k->h) : 0.0;
+    bool takes_back = (row->middle || on_position_level(scheme)) && !scheme.rates;
+    row->bias = takes_back ? phi / pp_scheme_whole(scheme, k->h) : 0.0;
     row->bias += row->middle ? 0.5 * before : 0.0;
 }
 

@@ -259,7 +259,8 @@ bool pp_row_unilateral(pp_row *row, double h, double push, pp_scheme scheme)
     row->bounces = bounces && row->value + h * (row->before + fmin(push, 0.0)) <= 0.0;
     row->rebound = row->bounces ? rebound_rate(row, h, push) : 0.0;
     if (!row->bounces) {
-        row->bias = row->value / (row->value < 0.0 ? whole : h);
+        double value = scheme.rates ? fmax(row->value, 0.0) : row->value;
+        row->bias = value / (value < 0.0 ? whole : h);
     } else {
         row->bias = newton ? -row->rebound : 0.0;
     }

@@ -201,8 +201,11 @@ static perp_status add_springs(pp_recheck *c, double *left)
 {
     pp_rows rows = {0};
     pp_gaps none = {0};
-    pp_scheme scheme = {
-        c->info->stepper, c->info->friction, c->info->impact, 8, c->info->theta, 0.0};
+    pp_scheme scheme = {.stepper = c->info->stepper,
+                        .friction = c->info->friction,
+                        .impact = c->info->impact,
+                        .facets = 8,
+                        .theta = c->info->theta};
     perp_status status = pp_rows_run(&rows, c->model, &c->kin, &c->kin, &none, scheme, c->arena);
     for (int i = 0; i < rows.nb && status >= 0; i++) {
         const pp_row *row = &rows.b[i];

@@ -346,7 +346,7 @@ double pp_sim_divide_end(perp_sim *sim, double h)
 {
     const pp_gaps *end = &sim->found.gaps;
     bool deeper = false;
-    for (int i = 0; may_divide(sim) && !deeper && i < end->count; i++) {
+    for (int i = 0; may_divide(sim) && !sim->unfit && !deeper && i < end->count; i++) {
         const pp_contact *c = &end->contact[i];
         deeper =
             too_deep(sim, c, 0.0, c->gap) && too_deep(sim, c, deepest(&sim->step.gap, c), c->gap);
@@ -359,7 +359,8 @@ double pp_sim_divide_judged(perp_sim *sim, double h)
 {
     const double *over = sim->info.certificate.relative;
     bool off = over[PERP_JUDGED_PATH] > 1.0 || over[PERP_JUDGED_MOTION] > 1.0;
-    return may_divide(sim) && off && h > sim->whole / JUDGED ? h / QUARTER : h;
+    bool shorter = may_divide(sim) && !sim->unfit && off && h > sim->whole / JUDGED;
+    return shorter ? h / QUARTER : h;
 }
 
 // ── Energy ───────────────────────────────────────────────────────────────────────────────────────

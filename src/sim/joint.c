@@ -137,6 +137,24 @@ perp_status pp_sim_move(perp_sim *sim, double h)
     return PERP_OK;
 }
 
+perp_status pp_sim_close_tree(perp_sim *sim)
+{
+    pp_step *s = &sim->step;
+    const pp_tree *tree = sim->tree;
+    double lost, lost_rate;
+    double *q = PP_ARRAY(sim->arena, double, tree->nq),
+           *qd = PP_ARRAY(sim->arena, double, tree->nv);
+    pp_frame *body = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);
+    if (!q || !qd || !body) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_tree_from_frames(tree, sim->next.t, s->end.body, sim->next.turn, q, qd, &lost, &lost_rate);
+    pp_tree_frames(tree, sim->next.t, q, qd, body);
+    write_places(sim->model, body, sim->next.q, sim->next.q);
+    pp_frames(sim->model, &sim->next, s->end.body);
+    return PERP_OK;
+}
+
 // Velocity of the straight way of one body in the step; a turn is one about a fixed axis.
 static void chord(const pp_body *b, const double *from, const double *to, double h, double *nu)
 {

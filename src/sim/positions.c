@@ -9,7 +9,7 @@
 
 bool pp_sim_closes_exactly(const perp_sim *sim)
 {
-    return sim->def.positions == PERP_POSITIONS_EXACT && sim->step.row.nb > 0 &&
+    return sim->def.positions == PERP_POSITIONS_EXACT && sim->step.row.nb > 0 && !sim->unfit &&
            sim->def.stepper == PERP_STEWART_TRINKLE;
 }
 

@@ -26,6 +26,7 @@ typedef struct pp_step {
     pp_kinematics middle;  // theta method: where the rows of joints are taken; no frames: at kin
     double *bend;          // nb: in the biases of joints for bodies that turn; NULL: nothing is
     pp_kinematics end;     // t, frames and turns at the end of the step
+    bool unfit;            // the end still has of what a start as given was off by
     bool solved;
 } pp_step;
 
@@ -103,6 +104,8 @@ struct perp_sim {
     int worked;       // factorisations of parts of the step that found no answer
     double deadline;  // of the step's solvers, by pp_seconds(); 0: none
     bool projected;   // the state was moved to fit, as the remark says; until the next step
+    bool
+        unfit;  // a start that was kept as given still overlaps, is open or past a limit: positions are worked off
     perp_error error;
     pp_arena *scratch;       // PERP_EVENT: of one evaluation
     pp_hybrid_result flown;  // PERP_EVENT: the last step

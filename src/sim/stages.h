@@ -18,6 +18,10 @@ bool pp_sim_closes_exactly(const perp_sim *sim);
 perp_status pp_sim_guess_bend(perp_sim *sim);
 perp_status pp_sim_close(perp_sim *sim, const double *nu, double h);
 
+// Works off what a start that is kept as given has of overlaps, open joints and crossed limits: moves the bodies of
+// the end of the step a little, and leaves their velocities.                             theory (K8)
+perp_status pp_sim_work_off(perp_sim *sim, double h);
+
 // ── Joint coordinates ────────────────────────────────────────────────────────────────────────────
 // Makes the tree where the sim has one, and puts the bodies on it.
 perp_status pp_sim_plant(perp_sim *sim, perp_error *error);
@@ -25,6 +29,8 @@ perp_status pp_sim_plant(perp_sim *sim, perp_error *error);
 perp_status pp_sim_project(perp_sim *sim);
 // The step's tree, and the coordinates its problem is written in.
 perp_status pp_sim_coordinates(perp_sim *sim);
+// Bodies of the end of the step on the tree again, after they were moved one by one.
+perp_status pp_sim_close_tree(perp_sim *sim);
 // Places after h with the velocities of the answer, moved along the coordinates of the tree.
 perp_status pp_sim_move(perp_sim *sim, double h);
 // The theta method (theta.c). Masses of the end, from the impulses of the answer, if there is one; change: of the

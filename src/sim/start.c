@@ -9,6 +9,8 @@
 //
 // is the step of a scene at rest without forces and friction, with h = 1: its velocities are the way d. It is taken
 // again where the bodies then are, until nothing is left.
+//
+// A start that is kept as given is worked off in the same way, after each step, a little at a time (pp_sim_work_off).
 #include "sim/stages.h"
 
 #include "math/math.h"
@@ -16,7 +18,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 200, STUCK = 20 };  // rounds in all, and without getting nearer
+enum {
+    ROUNDS = 200,
+    STUCK = 20,
+    FINISH = 3
+};  // rounds in all, without getting nearer, after a last one
 static const double DAMPING =
     1e-6;  // Levenberg's, of a row's own mobility: loops that contradict each other at
            // first order are met in the mean
@@ -25,6 +31,8 @@ static const double TURN_MOST = 0.3;  // [rad] of a round: beyond that a tangent
 static const double FITS =
     1e-9;  // of the thickness of a shape, or an arm of a joint: nothing to remove
 static const double DONE = 1e-12;  // likewise, once bodies are being moved
+static const double A_STEP =
+    0.05;  // likewise: what a step works off at most of a start that is kept
 
 // What is wrong with a start, in units of what is allowed.
 typedef struct fault {
@@ -36,6 +44,8 @@ typedef struct fault {
 
 typedef struct fit {
     perp_sim *sim;
+    pp_state *at;       // the places of the bodies, which are moved
+    pp_frame *frames;   // the same as frames
     pp_kinematics kin;  // at rest, h = 1
     pp_gaps gap;
     pp_rows row;
@@ -49,7 +59,7 @@ static perp_status stand_still(fit *f)
 {
     perp_sim *sim = f->sim;
     const perp_model *m = sim->model;
-    f->kin = (pp_kinematics){.t = sim->now.t, .h = 1.0, .turn = sim->now.turn, .team = &sim->team};
+    f->kin = (pp_kinematics){.t = f->at->t, .h = 1.0, .turn = f->at->turn, .team = &sim->team};
     f->kin.body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
     f->kin.mass = PP_ARRAY(sim->arena, pp_weight, m->bodies);
     f->kin.p_ext = PP_ZEROS(sim->arena, double, m->nv);
@@ -57,7 +67,7 @@ static perp_status stand_still(fit *f)
     if (!f->kin.body || !f->kin.mass || !f->kin.p_ext || !f->kin.held) {
         return PERP_ERR_MEMORY;
     }
-    pp_frames(m, &sim->now, f->kin.body);
+    pp_frames(m, f->at, f->kin.body);
     pp_masses(m, f->kin.body, f->kin.mass);
     for (int i = 0; i < m->bodies; i++) {
         f->kin.body[i].v = f->kin.body[i].w = pp_vec(0.0, 0.0, 0.0);
@@ -134,6 +144,23 @@ static perp_status find_rows(fit *f)
     return status;
 }
 
+// Rows ask for `most` of their units at most: thickness of shapes, arm of a joint.
+static void limit_rows(fit *f, double most)
+{
+    const perp_model *m = f->sim->model;
+    pp_rows *row = &f->row;
+    for (int i = 0; i < row->nb; i++) {
+        double unit = 100.0 * pp_scale_apart(m, &m->joint[row->b[i].joint]);
+        row->b[i].bias = fmin(fmax(row->b[i].bias, -most * unit), most * unit);
+    }
+    for (int i = 0; i < row->nn; i++) {
+        const pp_contact *c = i < row->nc ? &f->gap.contact[row->contact[i]] : NULL;
+        double unit = 100.0 * (c ? pp_scale_overlap(m, c->a, c->b)
+                                 : pp_scale_apart(m, &m->joint[row->n[i].joint]));
+        row->n[i].bias = fmax(row->n[i].bias, -most * unit);
+    }
+}
+
 static perp_status solve(fit *f)
 {
     perp_sim *sim = f->sim;
@@ -149,10 +176,16 @@ static perp_status solve(fit *f)
 }
 
 // Bodies by d, or part of it where it turns them too far; velocities as they were.
-static void move(perp_sim *sim, const double *d)
+static perp_status move(fit *f, const double *d)
 {
-    const perp_model *m = sim->model;
+    const perp_model *m = f->sim->model;
+    pp_state moved = *f->at;
     double turn = 0.0;
+    moved.q = PP_ARRAY(f->sim->arena, double, m->nq);
+    moved.nu = PP_ARRAY(f->sim->arena, double, m->nv);
+    if (!moved.q || !moved.nu) {
+        return PERP_ERR_MEMORY;
+    }
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
         for (int k = 0; k < body->nv; k++) {
@@ -161,26 +194,27 @@ static void move(perp_sim *sim, const double *d)
     }
     double part = turn > TURN_MOST ? TURN_MOST / turn : 1.0;
     const pp_advance by = {part, 1.0, 1.0, PERP_ROTATION_EXPONENTIAL};
-    pp_integrate(&sim->next, m, &sim->now, d, &by);
-    memcpy(sim->now.q, sim->next.q, (size_t)m->nq * sizeof *sim->now.q);
-    pp_frames(m, &sim->now, sim->frames);
+    pp_integrate(&moved, m, f->at, d, &by);
+    memcpy(f->at->q, moved.q, (size_t)m->nq * sizeof *moved.q);
+    pp_frames(m, f->at, f->frames);
+    return PERP_OK;
 }
 
-static perp_status round_once(fit *f)
+static perp_status round_once(fit *f, double most)
 {
     perp_status status = find_rows(f);
+    if (status >= 0 && most < HUGE_VAL) {
+        limit_rows(f, most);
+    }
     status = status < 0 ? status : solve(f);
     if (status < 0 || !f->answer.nu) {
         return status < 0 ? status : PERP_ERR_MEMORY;
     }
-    move(f->sim, f->answer.nu);
-    pp_sim_reset_turns(f->sim);
-    return PERP_OK;
+    return move(f, f->answer.nu);
 }
 
 static perp_status look_again(fit *f)
 {
-    pp_arena_reset(f->sim->arena);
     perp_status status = stand_still(f);
     status = status < 0 ? status : find_gaps(f);
     if (status >= 0) {
@@ -218,6 +252,17 @@ static double moved_by(const perp_model *m, int i, const pp_frame *from, const p
     return *way / (TOO_FAR * size);
 }
 
+static void describe(const fit *f, const fault *at, char *what, size_t size)
+{
+    const perp_model *m = f->sim->model;
+    if (at->joint >= 0) {
+        pp_print(what, size, "joint '%.40s' was off", m->joint[at->joint].name);
+    } else {
+        pp_print(what, size, "'%.30s' and '%.30s' overlapped", m->shape[at->shape_a].name,
+                 m->shape[at->shape_b].name);
+    }
+}
+
 // What was done, in words; or that it was too much.
 static perp_status report(fit *f, const pp_frame *from, const fault *first, perp_error *error)
 {
@@ -240,12 +285,7 @@ static perp_status report(fit *f, const pp_frame *from, const fault *first, perp
         }
     }
     char what[96];
-    if (first->joint >= 0) {
-        pp_print(what, sizeof what, "joint '%.40s' was off", m->joint[first->joint].name);
-    } else {
-        pp_print(what, sizeof what, "'%.30s' and '%.30s' overlapped", m->shape[first->shape_a].name,
-                 m->shape[first->shape_b].name);
-    }
+    describe(f, first, what, sizeof what);
     pp_print(sim->info.remark, sizeof sim->info.remark,
              "the start was mended: %s by %.3g m or rad; body '%.40s' was moved by %.3g m", what,
              first->value, m->body[body].name, most);
@@ -253,16 +293,63 @@ static perp_status report(fit *f, const pp_frame *from, const fault *first, perp
     return PERP_OK;
 }
 
-perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
+// Rounds of least ways until nothing is left, or no round gets nearer.
+static perp_status mend(fit *f, double *q)
 {
-    fit f = {.sim = sim};
+    perp_sim *sim = f->sim;
     const perp_model *m = sim->model;
-    if (sim->def.start == PERP_START_AS_GIVEN || m->nv == 0) {
+    double nearest = f->fault.worst;
+    perp_status status = PERP_OK;
+    for (int k = 0, since = 0; k < ROUNDS && since < STUCK && status >= 0 && f->fault.worst > DONE;
+         k++) {
+        double before = f->fault.worst;
+        memcpy(q, sim->now.q, (size_t)m->nq * sizeof *q);
+        status = round_once(f, HUGE_VAL);
+        pp_sim_reset_turns(sim);
+        pp_arena_reset(sim->arena);
+        status = status < 0 ? status : look_again(f);
+        if (status >= 0 && f->fault.worst <= FITS && !(f->fault.worst < before)) {
+            memcpy(sim->now.q, q, (size_t)m->nq * sizeof *q);  // rounding is reached
+            pp_frames(m, &sim->now, sim->frames);
+            break;
+        }
+        since = f->fault.worst < 0.99 * nearest ? 0 : since + 1;
+        nearest = fmin(nearest, f->fault.worst);
+    }
+    return status;
+}
+
+// Equations of smooth motion start from states that fit.
+static perp_status keep(fit *f, perp_error *error)
+{
+    perp_sim *sim = f->sim;
+    sim->unfit = f->fault.worst > FITS;
+    if (!sim->unfit || sim->def.stepper != PERP_EVENT) {
         return PERP_OK;
     }
+    char what[96];
+    describe(f, &f->fault, what, sizeof what);
+    return pp_fail(error, PERP_ERR_ARGUMENT,
+                   "start: %s by %.3g m or rad, which event cannot start from; say start: mended, "
+                   "or take another stepper",
+                   what, f->fault.value);
+}
+
+perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
+{
+    fit f = {.sim = sim, .at = &sim->now, .frames = sim->frames};
+    const perp_model *m = sim->model;
+    sim->unfit = false;
+    if (m->nv == 0) {
+        return PERP_OK;
+    }
+    pp_arena_reset(sim->arena);
     perp_status status = look_again(&f);
     if (status < 0) {
         return status == PERP_ERR_MEMORY ? refuse(&f, status, error) : PERP_OK;  // the step says it
+    }
+    if (sim->def.start == PERP_START_AS_GIVEN) {
+        return keep(&f, error);
     }
     fault first = f.fault;
     if (!(first.worst > FITS)) {
@@ -274,24 +361,44 @@ perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
         return refuse(&f, PERP_ERR_MEMORY, error);
     }
     memcpy(from, sim->frames, (size_t)m->bodies * sizeof *from);
-    double nearest = first.worst;
-    for (int k = 0, since = 0; k < ROUNDS && since < STUCK && status >= 0 && f.fault.worst > DONE;
-         k++) {
-        double before = f.fault.worst;
-        memcpy(q, sim->now.q, (size_t)m->nq * sizeof *q);
-        status = round_once(&f);
-        status = status < 0 ? status : look_again(&f);
-        if (status >= 0 && f.fault.worst <= FITS && !(f.fault.worst < before)) {
-            memcpy(sim->now.q, q, (size_t)m->nq * sizeof *q);  // rounding is reached
-            pp_frames(m, &sim->now, sim->frames);
-            break;
-        }
-        since = f.fault.worst < 0.99 * nearest ? 0 : since + 1;
-        nearest = fmin(nearest, f.fault.worst);
-    }
+    status = mend(&f, q);
     if (status < 0 || !(f.fault.worst <= FITS)) {
         return refuse(&f, status, error);
     }
     pp_sim_reset_turns(sim);
     return report(&f, from, &first, error);
+}
+
+static perp_status nearer(fit *f, double most)
+{
+    perp_status status = round_once(f, most);
+    status = status < 0 || !f->sim->tree ? status : pp_sim_close_tree(f->sim);
+    return status < 0 ? status : look_again(f);
+}
+
+// One round, of as much of A_STEP as the part is of the step. Where no way is found things stay where they are: the
+// certificate shows it.
+perp_status pp_sim_work_off(perp_sim *sim, double h)
+{
+    pp_step *s = &sim->step;
+    fit f = {.sim = sim, .at = &sim->next, .frames = s->end.body};
+    if (!sim->unfit) {
+        return PERP_OK;
+    }
+    perp_status status = look_again(&f);
+    if (status >= 0 && f.fault.worst > FITS) {
+        char what[96];
+        describe(&f, &f.fault, what, sizeof what);
+        pp_print(sim->info.remark, sizeof sim->info.remark,
+                 "the start was kept: %s by %.3g m or rad still, which is worked off", what,
+                 f.fault.value);
+        status = nearer(&f, A_STEP * h / sim->whole);
+    }
+    // What is left of the last round is its second order: no speed is to come of it either.
+    for (int k = 0; k < FINISH && status >= 0 && f.fault.worst <= FITS && f.fault.worst > DONE;
+         k++) {
+        status = nearer(&f, HUGE_VAL);
+    }
+    s->unfit = status < 0 || f.fault.worst > FITS;
+    return status == PERP_ERR_MEMORY ? status : PERP_OK;
 }

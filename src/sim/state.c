@@ -101,7 +101,9 @@ perp_status perp_state_set(perp_sim *sim, double t, const double *q, const doubl
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
     pp_frames(sim->model, &sim->now, sim->frames);
     pp_sim_reset_turns(sim);
-    return sim->tree ? pp_sim_project(sim) : PERP_OK;
+    perp_status status = sim->tree ? pp_sim_project(sim) : PERP_OK;
+    bool kept = status >= 0 && sim->def.start == PERP_START_AS_GIVEN;
+    return kept ? pp_sim_fit_start(sim, &sim->error) : status;
 }
 
 uint64_t perp_state_hash(const perp_sim *sim)
@@ -118,7 +120,7 @@ uint64_t perp_state_hash(const perp_sim *sim)
 // follows it.
 typedef struct header {
     uint64_t magic, hash;
-    int32_t nq, nv, joints, bodies, warm, unused;
+    int32_t nq, nv, joints, bodies, warm, unfit;
     double t;
     pp_clock clock;
 } header;
@@ -168,6 +170,7 @@ perp_status perp_state_save(const perp_sim *sim, void *block, size_t size)
                    .joints = m->joints,
                    .bodies = m->bodies,
                    .warm = sim->warm_count,
+                   .unfit = sim->unfit,
                    .t = sim->now.t,
                    .clock = sim->clock};
     char *to = block, *next = to + sizeof head;
@@ -225,6 +228,7 @@ perp_status perp_state_restore(perp_sim *sim, const void *block, size_t size)
     const char *next = from + sizeof head;
     sim->now.t = head.t;
     sim->clock = head.clock;
+    sim->unfit = head.unfit != 0;
     memcpy(sim->now.q, next, state_bytes(m));
     next += state_bytes(m);
     memcpy(sim->applied, next, applied_bytes(m));

@@ -10,8 +10,8 @@
 
 static pp_scheme scheme_of(const perp_sim *sim)
 {
-    return (pp_scheme){sim->def.stepper, sim->def.friction, sim->def.impact,
-                       sim->def.facets,  sim->def.theta,    sim->whole};
+    return (pp_scheme){sim->def.stepper, sim->def.friction, sim->def.impact, sim->def.facets,
+                       sim->def.theta,   sim->whole,        sim->unfit};
 }
 
 // Without inertia: a small mass keeps what nothing pushes where it is, and no momentum is carried over.
@@ -125,7 +125,8 @@ static void note_overlap(perp_sim *sim)
         const pp_contact *c = &sim->step.gap.contact[i];
         deepest = !deepest || c->gap < deepest->gap ? c : deepest;
     }
-    if (deepest && deepest->gap < -1e-2 * m->length_scale && !sim->info.remark[0]) {
+    bool pushed = deepest && !sim->unfit && deepest->gap < -1e-2 * m->length_scale;
+    if (pushed && !sim->info.remark[0]) {
         pp_print(sim->info.remark, sizeof sim->info.remark,
                  "'%s' and '%s' overlapped by %.3g m and were pushed apart",
                  m->shape[deepest->a].name, m->shape[deepest->b].name, -deepest->gap);
@@ -292,6 +293,7 @@ static perp_status solve_impacts(perp_sim *sim, const double *nu, double h, doub
 static perp_status integrate(perp_sim *sim, const double *nu, double h)
 {
     perp_status status = pp_sim_close(sim, nu, h);
+    status = status < 0 ? status : pp_sim_work_off(sim, h);
     if (status < 0) {
         return status;
     }
@@ -388,6 +390,7 @@ void pp_sim_commit(perp_sim *sim)
     pp_sim_clock_step(sim, sim->step.end.h);
     sim->now = sim->next;
     sim->next = old;
+    sim->unfit = sim->step.unfit;
     memcpy(sim->frames, sim->step.end.body, (size_t)sim->model->bodies * sizeof *sim->frames);
     sim->found.fresh = true;
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);

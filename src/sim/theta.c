@@ -113,7 +113,8 @@ static void hold_on_the_way(perp_sim *sim, const double *nu, double h)
             continue;
         }
         double before = pp_row_rate(m, row, sim->now.nu);
-        row->bias = ((1.0 - theta) * before + row->value / h) / theta;
+        double off = sim->unfit ? 0.0 : row->value / h;
+        row->bias = ((1.0 - theta) * before + off) / theta;
         for (int k = 0; k < row->count && theta != 1.0; k++) {
             if (turns(&m->body[row->body[k]])) {
                 perp_vec3 d = beyond(sim, row->body[k], nu, h);

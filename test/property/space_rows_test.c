@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const pp_scheme SCHEME = {
-    PERP_STEWART_TRINKLE, PERP_FRICTION_COULOMB, PERP_IMPACT_NEWTON, 8, 0.5, 0.0};
+    PERP_STEWART_TRINKLE, PERP_FRICTION_COULOMB, PERP_IMPACT_NEWTON, 8, 0.5, 0.0, false};
 
 typedef struct look {
     pp_kinematics kin;
