@@ -166,8 +166,8 @@ perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_evid
         return status;
     }
     pp_judge_joints(out, e->model, e->end, limits);
-    pp_judge_motion(out, e, &s, limits);
-    status = pp_judge_energy(out, ledger, e, &s, limits, arena);
+    status = pp_judge_motion(out, e, &s, limits, arena);
+    status = status < 0 ? status : pp_judge_energy(out, ledger, e, &s, limits, arena);
     out->passed = pp_certificate_passes(out);
     return status;
 }

@@ -52,6 +52,16 @@ double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double the
 static const double PP_ARCS_MOST = 1e-4;
 double pp_spring_energy(const pp_force *f, const pp_frame *body);  // [J]
 
+// Positions in joint coordinates: error has what bodies are off by with velocities of their own [m], and gets the
+// least that a tree of joints explains, within limit.                                  theory (K9)
+typedef struct pp_motion_of {
+    const pp_frame *from,
+        *to;  // bodies at the start and the end; of from the velocities of those not free
+    const double *nu;
+} pp_motion_of;
+perp_status pp_arcs_explain(const perp_model *m, double h, const pp_motion_of *of,
+                            const double *limit, double *error, pp_arena *arena);
+
 // Holds a value against its limit: an absolute one where it was set, else the relative one.
 void pp_hold(perp_certificate *c, const perp_limits *limits, perp_judged what, double value,
              double relative);

@@ -27,7 +27,7 @@ static double turn_error(const pp_evidence *e, int i)
     perp_vec3 rate = pp_judge_turn(e, i);
     double w[3] = {e->kin->h * rate.x, e->kin->h * rate.y, e->kin->h * rate.z};
     double angle = pp_length(pp_vec(w[0], w[1], w[2]));
-    bool linear = e->rotation == PERP_ROTATION_LINEAR;
+    bool linear = e->rotation == PERP_ROTATION_LINEAR && !e->along_joints;
     double c = linear ? 1.0 : cos(0.5 * angle);
     double s = linear || angle == 0.0 ? 0.5 : sin(0.5 * angle) / angle;
     double to[4] = {c * q.w - s * (w[0] * q.x + w[1] * q.y + w[2] * q.z),
@@ -67,26 +67,37 @@ static double body_error(const pp_evidence *e, int i)
     return sqrt(off) + body->reach * turned;
 }
 
-// Written with velocities of bodies the rule holds to rounding. In joint coordinates bodies go along arcs, and
-// leave the tangent by what in the other coordinates opens a joint: they are held to the limit of that, and
-// to a tenth of their way, which is a turn of 0.2 rad in a step.
-static const double ROUNDING = 1e-12, ALONG_ARCS = 1e-2, OF_THE_WAY = 0.1;
+// The rule holds to rounding, of bodies by themselves or, in joint coordinates, of bodies on those that carry them.
+static const double ROUNDING = 1e-12;
 
-void pp_judge_motion(perp_certificate *c, const pp_evidence *e, const pp_scales *s,
-                     const perp_limits *limits)
+static double motion_limit(const pp_evidence *e, const pp_scales *s, int i)
 {
-    for (int i = 0; i < e->model->bodies; i++) {
-        int at = s->island[i];
-        if (at < 0) {
-            continue;
+    const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
+    double way = pp_length(pp_sub(to->p, from->p)), reach = e->model->body[i].reach;
+    double turns = reach * (fabs(to->angle) + e->kin->h * pp_length(to->w));
+    return ROUNDING * (s->place[s->island[i]] + way + reach + turns);
+}
+
+perp_status pp_judge_motion(perp_certificate *c, const pp_evidence *e, const pp_scales *s,
+                            const perp_limits *limits, pp_arena *arena)
+{
+    int bodies = e->model->bodies;
+    double *limit = PP_ZEROS(arena, double, bodies), *error = PP_ZEROS(arena, double, bodies);
+    perp_status status = limit && error ? PERP_OK : PERP_ERR_MEMORY;
+    for (int i = 0; status >= 0 && i < bodies; i++) {
+        if (s->island[i] >= 0) {
+            limit[i] = motion_limit(e, s, i);
+            error[i] = body_error(e, i);
         }
-        const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
-        double way = pp_length(pp_sub(to->p, from->p)), reach = e->model->body[i].reach;
-        double turns = reach * (fabs(to->angle) + e->kin->h * pp_length(to->w));
-        double limit = ROUNDING * (s->place[at] + way + reach + turns);
-        if (e->along_joints) {
-            limit += ALONG_ARCS * reach + OF_THE_WAY * (way + e->kin->h * reach * pp_length(to->w));
-        }
-        pp_hold(c, limits, PERP_JUDGED_MOTION, body_error(e, i), limit);
     }
+    if (status >= 0 && e->along_joints) {
+        const pp_motion_of of = {e->kin->body, e->end->body, e->nu};
+        status = pp_arcs_explain(e->model, e->kin->h, &of, limit, error, arena);
+    }
+    for (int i = 0; status >= 0 && i < bodies; i++) {
+        if (s->island[i] >= 0) {
+            pp_hold(c, limits, PERP_JUDGED_MOTION, error[i], limit[i]);
+        }
+    }
+    return status;
 }

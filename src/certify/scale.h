@@ -36,5 +36,5 @@ void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_kinemati
 perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_evidence *e,
                             const pp_scales *s, const perp_limits *limits, pp_arena *arena);
 // Positions against velocities.                                                         theory (K3)
-void pp_judge_motion(perp_certificate *c, const pp_evidence *e, const pp_scales *s,
-                     const perp_limits *limits);
+perp_status pp_judge_motion(perp_certificate *c, const pp_evidence *e, const pp_scales *s,
+                            const perp_limits *limits, pp_arena *arena);

@@ -262,8 +262,8 @@ static perp_status judge_frame(pp_recheck *c)
             status = pp_check_event(c);
         }
     }
-    if (item[PERP_CHECK_MOTION].done && !divided) {
-        pp_check_motion(c);
+    if (status >= 0 && item[PERP_CHECK_MOTION].done && !divided) {
+        status = pp_check_motion(c);
     }
     if (!divided) {
         pp_check_contacts(c);

@@ -68,7 +68,7 @@ double pp_check_beside(const pp_recheck *c, double value, double rate, double be
                        double restitution, double rest, double push);
 
 // ── What two frames one step apart show (check_step.c) ───────────────────────────────────────────
-void pp_check_motion(pp_recheck *c);
+perp_status pp_check_motion(pp_recheck *c);
 perp_status pp_check_balance(pp_recheck *c);  // momentum, energy, and what joints may do
 void pp_check_add_at(perp_wrench *w, const pp_frame *body, double sign, perp_vec3 p, perp_vec3 at);
 // Velocity of a body at the end of the step, a driven one's at its start, as the step's problem has it.

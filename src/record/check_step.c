@@ -35,7 +35,8 @@ static double turn_error(const pp_recheck *c, const perp_recorded_body *body, do
         w[k] = c->h * ((1.0 - theta) * w0[k] + theta * w[k]);
     }
     double angle = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
-    bool linear = c->info->rotation == PERP_ROTATION_LINEAR;
+    bool linear = c->info->rotation == PERP_ROTATION_LINEAR &&
+                  c->info->coordinates != PERP_COORDINATES_JOINT;
     double s = linear || angle == 0.0 ? 0.5 : sin(0.5 * angle) / angle;
     double e0 = linear ? 1.0 : cos(0.5 * angle), e1 = s * w[0], e2 = s * w[1], e3 = s * w[2];
     to[0] = e0 * q0[0] - e1 * q0[1] - e2 * q0[2] - e3 * q0[3];
@@ -51,9 +52,7 @@ static double turn_error(const pp_recheck *c, const perp_recorded_body *body, do
     return 2.0 * sqrt(square);
 }
 
-// Rounding of q + h nu. In joint coordinates bodies go along arcs, and leave the tangent by what in the
-// other coordinates opens a joint: they are held to the limit of that, and to a tenth of their way.
-static const double ROUNDING = 1e-12, ALONG_ARCS = 1e-2, OF_THE_WAY = 0.1;
+static const double ROUNDING = 1e-12;  // of q + h nu
 
 static double arm_of(const pp_recheck *c, int body)
 {
@@ -74,32 +73,61 @@ static double motion_limit(const pp_recheck *c, int body)
         place = c->scales.place[c->scales.island[body]] + reach + way;
         place += reach * fabs(c->after[body].angle);
     }
-    bool arcs = c->info->coordinates == PERP_COORDINATES_JOINT;
-    return ROUNDING * place + (arcs ? ALONG_ARCS * reach + OF_THE_WAY * way : 0.0);
+    return ROUNDING * place;
 }
 
-void pp_check_motion(pp_recheck *c)
+// How far a body is from where its own velocity brings it [m].
+static double motion_error(const pp_recheck *c, int b)
 {
     static const int moved[] = {[PERP_PLANAR_BODY] = 3,
                                 [PERP_PLANAR_PARTICLE] = 2,
                                 [PERP_SPATIAL_BODY] = 3,
                                 [PERP_SPATIAL_PARTICLE] = 3};
-    double theta = c->info->stepper == PERP_MOREAU_JEAN ? c->info->theta : 1.0;
-    for (int b = 0; b < c->info->bodies; b++) {
-        const perp_recorded_body *body = &c->recording->body[b].about;
-        double limit = body->at >= 0 ? motion_limit(c, b) : 0.0;
-        for (int k = 0; k < moved[body->kind] && body->at >= 0; k++) {
-            double q0 = c->q0[body->at_q + k], q = c->now->q[body->at_q + k];
-            double mean = (1.0 - theta) * c->nu0[body->at + k] + theta * c->now->nu[body->at + k];
-            double arm = body->kind == PERP_PLANAR_BODY && k == 2 ? arm_of(c, b) : 1.0;
-            pp_check_see(c, PERP_CHECK_MOTION, arm * fabs(q - q0 - c->h * mean), limit, body->name,
-                         "");
-        }
-        if (body->at >= 0 && body->kind == PERP_SPATIAL_BODY) {
-            pp_check_see(c, PERP_CHECK_MOTION, arm_of(c, b) * turn_error(c, body, theta), limit,
-                         body->name, "");
+    const perp_recorded_body *body = &c->recording->body[b].about;
+    double theta = c->info->stepper == PERP_MOREAU_JEAN ? c->info->theta : 1.0, worst = 0.0;
+    for (int k = 0; k < moved[body->kind]; k++) {
+        double q0 = c->q0[body->at_q + k], q = c->now->q[body->at_q + k];
+        double mean = (1.0 - theta) * c->nu0[body->at + k] + theta * c->now->nu[body->at + k];
+        double arm = body->kind == PERP_PLANAR_BODY && k == 2 ? arm_of(c, b) : 1.0;
+        double off = arm * fabs(q - q0 - c->h * mean);
+        worst = !(off <= worst) ? off : worst;
+    }
+    if (body->kind == PERP_SPATIAL_BODY) {
+        double off = arm_of(c, b) * turn_error(c, body, theta);
+        worst = !(off <= worst) ? off : worst;
+    }
+    return worst;
+}
+
+// In joint coordinates bodies go with those that carry them, which a recording without its model does not show.
+perp_status pp_check_motion(pp_recheck *c)
+{
+    int bodies = c->info->bodies;
+    bool arcs = c->info->coordinates == PERP_COORDINATES_JOINT;
+    double *limit = PP_ZEROS(c->arena, double, bodies), *error = PP_ZEROS(c->arena, double, bodies);
+    if (!limit || !error) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int b = 0; b < bodies; b++) {
+        if (c->recording->body[b].about.at >= 0) {
+            limit[b] = motion_limit(c, b);
+            error[b] = motion_error(c, b);
         }
     }
+    if (arcs && c->model) {
+        const pp_motion_of of = {c->before, c->after, c->now->nu};
+        perp_status status = pp_arcs_explain(c->model, c->h, &of, limit, error, c->arena);
+        if (status < 0) {
+            return status;
+        }
+    }
+    for (int b = 0; b < bodies && (c->model || !arcs); b++) {
+        const perp_recorded_body *body = &c->recording->body[b].about;
+        if (body->at >= 0) {
+            pp_check_see(c, PERP_CHECK_MOTION, error[b], limit[b], body->name, "");
+        }
+    }
+    return PERP_OK;
 }
 
 // ── Impulses as wrenches on bodies ───────────────────────────────────────────────────────────────

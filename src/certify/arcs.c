@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Positions against velocities in joint coordinates. A body goes with the one that carries it and moves on it by its
+// joint's coordinates, at constant rates: seen from a, R_ab and the anchor of b go by                theory (K9)
+//
+//   R_ab+ = exp(h omega) R_ab,   d+ = d + h d',   d = R_a^T (c_b - c_a)
+//
+// and a universal joint by the angles about its two axes. Which joints carry is not asked: the rule holds if it does
+// along a tree of joints that hangs on bodies whose places follow by themselves. Of all trees the one counts whose
+// worst error is least, a minimum bottleneck spanning tree.
+#include "certify/scale.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static pp_mat3 turned_by(perp_vec3 w)
+{
+    return pp_quat_matrix(pp_quat_exp(w));
+}
+
+static pp_mat3 relative(const pp_mat3 *a, const pp_mat3 *b)
+{
+    pp_mat3 at = pp_transpose3(a);
+    return pp_mat_mul(&at, b);
+}
+
+// Chord of the angle between two rotations, which are given as matrices [rad].
+static double between(const pp_mat3 *a, const pp_mat3 *b)
+{
+    double sum = 0.0;
+    for (int k = 0; k < 9; k++) {
+        sum += (a->m[k] - b->m[k]) * (a->m[k] - b->m[k]);
+    }
+    return sqrt(0.5 * sum);
+}
+
+// R_ab at the end of the step. omega: of b relative to a, in the axes of a.
+static pp_mat3 turned(const pp_joint *j, const pp_mat3 *R, perp_vec3 omega, double h)
+{
+    if (j->kind != PERP_UNIVERSAL) {
+        pp_mat3 by = turned_by(pp_scale(h, omega));
+        return pp_mat_mul(&by, R);
+    }
+    perp_vec3 u = j->axis_A, u_b = pp_mul(R, j->axis_B);
+    pp_mat3 first = turned_by(pp_scale(h * pp_dot3(omega, u), u));
+    pp_mat3 second = turned_by(pp_scale(h * pp_dot3(omega, u_b), j->axis_B));
+    pp_mat3 moved = pp_mat_mul(&first, R);
+    return pp_mat_mul(&moved, &second);
+}
+
+// Of b on a: how far it is from where constant rates of the joint's coordinates bring it [m].
+static double arc_error(const pp_joint *j, double h, const pp_frame *from, const pp_frame *to,
+                        double reach)
+{
+    const pp_frame *a = &from[j->a], *b = &from[j->b], *a_end = &to[j->a], *b_end = &to[j->b];
+    perp_vec3 c_a = pp_add(a->p, pp_mul(&a->R, j->r_A)), c_b = pp_add(b->p, pp_mul(&b->R, j->r_B));
+    perp_vec3 e_a = pp_add(a_end->p, pp_mul(&a_end->R, j->r_A));
+    perp_vec3 e_b = pp_add(b_end->p, pp_mul(&b_end->R, j->r_B));
+    perp_vec3 slide = pp_sub(pp_point_velocity(b, c_b), pp_point_velocity(a, c_b));
+    perp_vec3 d = pp_mul_t(&a->R, pp_along(pp_sub(c_b, c_a), h, slide));
+    double off = pp_length(pp_sub(d, pp_mul_t(&a_end->R, pp_sub(e_b, e_a))));
+    pp_mat3 R = relative(&a->R, &b->R), R_end = relative(&a_end->R, &b_end->R);
+    pp_mat3 then = turned(j, &R, pp_mul_t(&a->R, pp_sub(b->w, a->w)), h);
+    return off + reach * between(&then, &R_end);
+}
+
+static bool carries(const pp_joint *j)
+{
+    return j->kind != PERP_DISTANCE && j->kind != PERP_ANGLE && j->kind != PERP_GEAR &&
+           j->kind != PERP_POINT_ON_LINE;
+}
+
+// An explanation of where a body is: its own velocity (a = -1), or that of a joint between two.
+typedef struct reason {
+    double over;   // its error over what is allowed
+    double error;  // [m]
+    int a, b, order;
+} reason;
+
+static int by_error(const void *x, const void *y)
+{
+    const reason *a = x, *b = y;
+    if (a->over != b->over) {
+        return a->over < b->over ? -1 : 1;
+    }
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+// Sets of bodies that go together, as rings of members; set 0 is that of what follows by itself.
+typedef struct sets {
+    int *of;    // bodies + 1: set of each
+    int *next;  // the next member of its set
+    int *size;  // of the set that has this number
+} sets;
+
+// One set of two; the bodies that so come to set 0 are explained by `why`.
+static void join(sets *s, int a, int b, const reason *why, double *error)
+{
+    int into = s->of[a], from = s->of[b];
+    if (from == 0 || (into != 0 && s->size[from] > s->size[into])) {
+        int swapped = into;
+        into = from;
+        from = swapped;
+    }
+    int first = from;
+    for (int i = s->next[first];; i = s->next[i]) {
+        s->of[i] = into;
+        if (into == 0) {
+            error[i - 1] = why->error;
+        }
+        if (i == first) {
+            break;
+        }
+    }
+    int after = s->next[into];
+    s->next[into] = s->next[from];
+    s->next[from] = after;
+    s->size[into] += s->size[from];
+}
+
+// Frames of the start with the velocities nu of the step; those of bodies that are not free are given.
+static pp_frame *with_velocities(const perp_model *m, const pp_frame *from, const double *nu,
+                                 pp_arena *arena)
+{
+    pp_frame *out = PP_ARRAY(arena, pp_frame, m->bodies);
+    for (int i = 0; out && i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        double rate[6] = {0.0};
+        out[i] = from[i];
+        for (int k = 0; k < body->nv; k++) {
+            rate[body->axis[k]] = nu[body->at + k];
+        }
+        if (body->nv > 0) {
+            out[i].v = pp_vec(rate[0], rate[1], rate[2]);
+            out[i].w = pp_vec(rate[3], rate[4], rate[5]);
+        }
+    }
+    return out;
+}
+
+// All explanations there are; returns how many.
+static int gather(const perp_model *m, double h, const pp_frame *from, const pp_frame *to,
+                  const double *limit, const double *error, reason *why)
+{
+    int count = 0;
+    for (int i = 0; i < m->bodies; i++, count++) {
+        bool moves = m->body[i].nv > 0;
+        double over = moves ? error[i] / limit[i] : -1.0;
+        why[count] = (reason){over, moves ? error[i] : 0.0, -1, i, count};
+    }
+    for (int k = 0; k < m->joints; k++) {
+        const pp_joint *j = &m->joint[k];
+        bool a_moves = m->body[j->a].nv > 0, b_moves = m->body[j->b].nv > 0;
+        if (!carries(j) || !(a_moves || b_moves)) {
+            continue;
+        }
+        double off = arc_error(j, h, from, to, m->body[b_moves ? j->b : j->a].reach);
+        double most = fmax(a_moves ? limit[j->a] : 0.0, b_moves ? limit[j->b] : 0.0);
+        why[count] = (reason){off / most, off, j->a, j->b, count};
+        count++;
+    }
+    return count;
+}
+
+perp_status pp_arcs_explain(const perp_model *m, double h, const pp_motion_of *of,
+                            const double *limit, double *error, pp_arena *arena)
+{
+    int nodes = m->bodies + 1;
+    const pp_frame *from = with_velocities(m, of->from, of->nu, arena);
+    reason *why = PP_ARRAY(arena, reason, m->bodies + m->joints);
+    sets s = {PP_ARRAY(arena, int, nodes), PP_ARRAY(arena, int, nodes),
+              PP_ARRAY(arena, int, nodes)};
+    if (!from || !why || !s.of || !s.next || !s.size) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < nodes; i++) {
+        s.of[i] = s.next[i] = i;
+        s.size[i] = 1;
+    }
+    int count = gather(m, h, from, of->to, limit, error, why);
+    qsort(why, (size_t)count, sizeof *why, by_error);
+    for (int i = 0; i < count; i++) {
+        int a = why[i].a + 1, b = why[i].b + 1;
+        if (s.of[a] != s.of[b]) {
+            join(&s, a, b, &why[i], error);
+        }
+    }
+    return PERP_OK;
+}
