@@ -148,7 +148,10 @@ typedef struct perp_frame {
     perp_energy energy;             // work, dissipated: summed over the steps since then
     perp_status status;             // of the last step
     int iterations, problem_size, redundant_rows;
-    int parts;  // of the last step; 1: it was not divided
+    int parts;            // of the last step; 1: it was not divided
+    int kept;             // parts of the last step that perp_recording_read_part reads
+    perp_part_kind part;  // of a part: what it is,
+    double h;             // and how long; 0 in frames [s]
     bool unique;
     double step_seconds;  // of the last step
 } perp_frame;
@@ -168,6 +171,11 @@ PERP_API perp_recorded_spring perp_recording_spring(const perp_recording *record
 // Frames in order are read in blocks; jumping about costs a block each.
 PERP_API PERP_MUST perp_status perp_recording_read(perp_recording *recording, int frame,
                                                    perp_frame *out, perp_error *error);
+// A part of the last step before a frame, 0 .. kept - 1: the state where it ends, with contacts, impulses and energies
+// of the part alone. The last one ends where the frame is. Replaces what perp_recording_read gave.
+PERP_API PERP_MUST perp_status perp_recording_read_part(perp_recording *recording, int frame,
+                                                        int part, perp_frame *out,
+                                                        perp_error *error);
 
 // ── Judging a recording again ────────────────────────────────────────────────────────────────────
 
@@ -203,7 +211,7 @@ typedef struct perp_check_result {
 
 typedef struct perp_check {
     perp_check_result item[PERP_CHECK_COUNT];
-    int divided;  // frames of steps that were taken in parts: only places were judged
+    int divided;  // frames of steps in parts that the recording does not have: places were judged
     bool passed;  // nothing that was judged is past its limit
     bool partly;  // something could not be judged
 } perp_check;

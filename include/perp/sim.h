@@ -221,6 +221,14 @@ typedef struct perp_effort {
     int islands;            // groups of bodies that rows tie together, each solved on its own
 } perp_effort;
 
+// What a part of a step is that recordings have one by one (perp_recording_read_part).
+typedef enum perp_part_kind {
+    PERP_PART_STEP,    // a step of the scheme, shorter than the whole
+    PERP_PART_IMPACT,  // an instant: velocities jump, impulses act where bodies are
+    PERP_PART_SMOOTH,  // motion between two events: impulses are integrals
+    PERP_PART_KINDS,
+} perp_part_kind;
+
 typedef struct perp_step_info {
     perp_status status;
     int contacts, joint_rows, problem_size, redundant_rows;

@@ -37,6 +37,13 @@ double pp_scale_overlap(const perp_model *m, int a, int b);
 double pp_scale_arm(const perp_model *m, const pp_joint *j);
 double pp_scale_apart(const perp_model *m, const pp_joint *j);
 
+// From where to where a shape reaches along a unit vector d, by its support points, seen from `origin` [m]; false: it is a
+// mesh or has no end.
+bool pp_shape_extent(const perp_model *m, const pp_frame *body, int shape, perp_vec3 origin,
+                     perp_vec3 d, double reach[2]);
+// How far a point is outside a shape, negative within it; not for meshes [m].
+double pp_shape_distance(const perp_model *m, const pp_frame *body, int shape, perp_vec3 point);
+
 // The error of a joint, target and limits of its coordinate included, that is worst for its limit [m, rad].
 double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, double *limit);
 

@@ -228,7 +228,7 @@ static perp_status judge_frame(pp_recheck *c)
         turn[i] = c->now->joint[i].coordinate;
     }
     c->turn = turn;
-    bool divided = c->now->parts > 1;  // the impulses are sums of several steps
+    bool divided = c->now->parts > 1;  // the impulses are sums of steps that are not there
     c->check->divided += divided;
     if (c->model) {
         pp_state state = {.t = c->now->t,
@@ -276,12 +276,100 @@ static void take_step(pp_recheck *c, bool at_end)
 {
     double h = c->info->h, t = c->now->t, steps = (double)c->now->step - (double)c->step0;
     c->at_end = at_end;
+    c->part = -1;
     c->h = t - c->t0;
     c->last = h > 0.0 && steps > 1.0 ? c->h - (steps - 1.0) * h : c->h;
     if (fabs(c->last - h) < 1e-9 * h + 1e-12 * fabs(t)) {
         c->last = h;
         c->h = steps > 1.0 ? c->h : h;
     }
+    c->whole = c->h;
+}
+
+// Where the next step starts.
+static void remember(pp_recheck *c, const perp_frame *frame, double *state)
+{
+    size_t nv = (size_t)c->info->nv, nq = (size_t)c->info->nq;
+    c->t0 = frame->t;
+    c->step0 = frame->step;
+    c->energy0 = frame->energy;
+    memcpy(state, frame->q, nq * sizeof *state);
+    memcpy(state + nq, frame->nu, nv * sizeof *state);
+    for (int i = 0; i < c->info->joints; i++) {
+        state[nq + nv + (size_t)i] = frame->joint[i].coordinate;
+    }
+}
+
+// What the parts of a step must add up to.
+typedef struct totals {
+    double pn, work, dissipated, size;
+    perp_vec3 pf;
+} totals;
+
+static void add_totals(totals *sum, const perp_frame *frame)
+{
+    for (int i = 0; i < frame->contacts; i++) {
+        sum->pn += frame->contact[i].pn;
+        sum->pf = pp_add(sum->pf, frame->contact[i].pf_W);
+        sum->size += fabs(frame->contact[i].pn) + pp_length(frame->contact[i].pf_W);
+    }
+    sum->work += frame->energy.work;
+    sum->dissipated += frame->energy.dissipated;
+}
+
+// A frame after its parts: the state where the last one ended, and the sums of them all.
+static void compare_totals(pp_recheck *c, const totals *parts, const double *state)
+{
+    const perp_frame *now = c->now;
+    size_t nv = (size_t)c->info->nv, nq = (size_t)c->info->nq;
+    totals whole = {0};
+    add_totals(&whole, now);
+    double size = parts->size + whole.size + 1e-300, energy = fabs(parts->work) + 1e-300;
+    energy += fabs(parts->dissipated) + fabs(now->energy.kinetic) + fabs(c->energy0.kinetic);
+    double off = fabs(whole.pn - parts->pn) / size;
+    off = fmax(off, pp_length(pp_sub(whole.pf, parts->pf)) / size);
+    off = fmax(off, fabs(whole.work - parts->work) / energy);
+    off = fmax(off, fabs(whole.dissipated - parts->dissipated) / energy);
+    bool same = now->t == c->t0 && memcmp(now->q, state, nq * sizeof *state) == 0 &&
+                memcmp(now->nu, state + nq, nv * sizeof *state) == 0;
+    pp_check_see(c, PERP_CHECK_RECORD, same ? off : PP_INF, 1e-9, "the parts of the step", "");
+}
+
+static perp_status judge(pp_recheck *c, int frame, perp_error *error)
+{
+    pp_arena_reset(c->arena);
+    perp_status status = judge_frame(c);
+    return status < 0 ? pp_fail(error, status, "frame %d: %s", frame, perp_status_text(status))
+                      : status;
+}
+
+// Each part of a divided step is a step of the scheme: judged like one.
+static perp_status judge_parts(pp_recheck *c, perp_recording *r, int k, double *state,
+                               perp_error *error)
+{
+    perp_frame frame = *c->now, part;
+    totals sum = {0};
+    perp_status status = PERP_OK;
+    double whole = c->h;
+    for (int i = 0; i < frame.kept && status >= 0; i++) {
+        status = perp_recording_read_part(r, k, i, &part, error);
+        if (status < 0) {
+            break;
+        }
+        c->now = &part;
+        c->part = i;
+        c->h = c->last = part.h;
+        c->whole = whole;
+        status = judge(c, k, error);
+        add_totals(&sum, &part);
+        remember(c, &part, state);
+    }
+    status = status < 0 ? status : perp_recording_read(r, k, &frame, error);
+    c->now = &frame;
+    if (status >= 0 && c->info->every == 1) {
+        compare_totals(c, &sum, state);
+    }
+    return status;
 }
 
 static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state, perp_error *error)
@@ -292,26 +380,17 @@ static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state,
     c->nu0 = state + nq;
     c->turn0 = state + nq + nv;
     perp_status status = perp_recording_read(r, 0, &frame, error);
-    for (int k = 0; k < r->info.frames && status >= 0; k++) {
-        c->t0 = frame.t;
-        c->step0 = frame.step;
-        c->energy0 = frame.energy;
-        memcpy(state, frame.q, nq * sizeof *state);
-        memcpy(state + nq, frame.nu, nv * sizeof *state);
-        for (int i = 0; i < r->info.joints; i++) {
-            state[nq + nv + (size_t)i] = frame.joint[i].coordinate;
-        }
-        status = k + 1 < r->info.frames ? perp_recording_read(r, k + 1, &frame, error) : PERP_OK;
-        if (status < 0 || k + 1 == r->info.frames) {
+    for (int k = 1; k < r->info.frames && status >= 0; k++) {
+        remember(c, &frame, state);
+        status = perp_recording_read(r, k, &frame, error);
+        if (status < 0) {
             break;
         }
         c->now = &frame;
-        take_step(c, k + 2 == r->info.frames);
-        pp_arena_reset(c->arena);
-        status = judge_frame(c);
-        if (status < 0) {
-            pp_fail(error, status, "frame %d: %s", k + 1, perp_status_text(status));
-        }
+        take_step(c, k + 1 == r->info.frames);
+        bool by_parts = frame.kept > 0 && c->info->every == 1 && c->info->stepper != PERP_EVENT;
+        status = by_parts ? judge_parts(c, r, k, state, error) : judge(c, k, error);
+        status = status >= 0 && by_parts ? perp_recording_read(r, k, &frame, error) : status;
     }
     c->now = NULL;
     return status;

@@ -20,6 +20,8 @@ typedef struct pp_recheck {
     const perp_frame *now;
     double t0, h;  // of the frame before; what lies between
     double last;   // the last step before this frame [s]
+    double whole;  // the step that this is a part of
+    int part;      // which, -1: it is whole
     bool at_end;   // this is the last frame: its last step may be shorter than the others
     int64_t step0;
     perp_energy energy0;

@@ -104,7 +104,7 @@ static double normal_rate_beside(const pp_recheck *c, const perp_contact *contac
     bool known = contact->restitution != 0.0 && c->model && c->kin.mass;
     double push = known ? normal_push(c, contact) : 0.0;
     return pp_check_beside(c, contact->gap, contact->rate_n, before, contact->restitution,
-                           2.0 * c->h * g, push);
+                           2.0 * c->whole * g, push);
 }
 
 // A rebound of Poisson's moves what other contacts of the step had stopped.

@@ -89,7 +89,7 @@ static void look(pp_memory *m, const perp_contact *contact, int count)
 
 static pp_text *begin_at(perp_record *r, double t, const char *event)
 {
-    pp_text *text = &r->event_lines;
+    pp_text *text = &r->lines[PP_CSV_EVENTS];
     pp_text_add(text, "{\"t\": ");
     pp_text_number(text, t);
     pp_text_add(text, ", \"step\": ");

@@ -10,13 +10,13 @@
 enum { BLOCK_BYTES = 4 * 1024 * 1024, BLOCK_FRAMES = 1024, BLOCK_CONTACTS = 16384 };
 enum { FACETS_MOST = 256 };  // of a friction polygon, as models and sims allow
 
-static int64_t contacts_before(const perp_recording *r, int frame)
+static int64_t contacts_before(const pp_table_in *in, int row)
 {
-    return frame > 0 ? r->contact_end[frame - 1] : 0;
+    return row > 0 ? in->contact_end[row - 1] : 0;
 }
 
-// How many frames from `first` on make a block that fits.
-static int block_length(const perp_recording *r, int first)
+// How many rows from `first` on make a block that fits.
+static int block_length(const perp_recording *r, const pp_table_in *in, int first)
 {
     size_t bytes = 1;
     for (int k = 0; k < PP_COLUMN_COUNT; k++) {
@@ -28,49 +28,51 @@ static int block_length(const perp_recording *r, int first)
     size_t most = BLOCK_BYTES / bytes;
     most = most < 1 ? 1 : most > BLOCK_FRAMES ? BLOCK_FRAMES : most;
     int count = 1;
-    while (count < (int)most && first + count < r->info.frames &&
-           r->contact_end[first + count] - contacts_before(r, first) <= BLOCK_CONTACTS) {
+    while (count < (int)most && first + count < in->rows &&
+           in->contact_end[first + count] - contacts_before(in, first) <= BLOCK_CONTACTS) {
         count++;
     }
     return count;
 }
 
-static perp_status load_block(perp_recording *r, int first, perp_error *error)
+static perp_status load_block(perp_recording *r, pp_table table, int first, perp_error *error)
 {
-    pp_arena_reset(r->block_arena);
-    int count = block_length(r, first);
-    int64_t contact = contacts_before(r, first);
-    int64_t contacts = r->contact_end[first + count - 1] - contact;
+    pp_table_in *in = &r->table[table];
+    pp_arena_reset(in->arena);
+    int count = block_length(r, in, first);
+    int64_t contact = contacts_before(in, first);
+    int64_t contacts = in->contact_end[first + count - 1] - contact;
     perp_status status = PERP_OK;
-    r->count = 0;
+    in->count = 0;
     for (int k = 0; k < PP_COLUMN_COUNT && status == PERP_OK; k++) {
         pp_growth growth = pp_column_at((pp_h5_column)k)->growth;
-        if (growth == PP_BY_FRAME) {
-            status = pp_load_rows(r, (pp_h5_column)k, first, count, &r->data[k], error);
-        } else if (growth == PP_BY_CONTACT) {
-            status = pp_load_rows(r, (pp_h5_column)k, contact, contacts, &r->data[k], error);
+        bool by_contact = growth == PP_BY_CONTACT;
+        if (growth != PP_BY_BYTE) {
+            status = pp_load_rows(r, table, (pp_h5_column)k, by_contact ? contact : first,
+                                  by_contact ? contacts : count, in->arena, &in->data[k], error);
         }
     }
     if (status == PERP_OK) {
-        r->first = first;
-        r->count = count;
-        r->contact_first = contact;
+        in->first = first;
+        in->count = count;
+        in->contact_first = contact;
     }
     return status;
 }
 
-#define CELL(r, column, type, row) (((const type *)(r)->data[PP_COL_##column])[row])
+#define CELL(in, column, type, row) (((const type *)(in)->data[PP_COL_##column])[row])
 
-static const double *row_of(const perp_recording *r, pp_h5_column column, int row)
+static const double *row_of(const perp_recording *r, const pp_table_in *in, pp_h5_column column,
+                            int row)
 {
-    return (const double *)r->data[column] + pp_column_width(column, r->sizes) * (size_t)row;
+    return (const double *)in->data[column] + pp_column_width(column, r->sizes) * (size_t)row;
 }
 
 // x: position and quaternion; v: velocity and angular velocity.
-static void place_spatial(perp_recording *r, int row)
+static void place_spatial(perp_recording *r, const pp_table_in *in, int row)
 {
-    const double *q = row_of(r, PP_COL_Q, row), *nu = row_of(r, PP_COL_NU, row);
-    const double *driven = row_of(r, PP_COL_DRIVEN, row);
+    const double *q = row_of(r, in, PP_COL_Q, row), *nu = row_of(r, in, PP_COL_NU, row);
+    const double *driven = row_of(r, in, PP_COL_DRIVEN, row);
     for (int i = 0; i < r->info.bodies; i++) {
         const pp_body_row *body = &r->body[i];
         const double zero[6] = {0.0};
@@ -94,10 +96,10 @@ static void place_spatial(perp_recording *r, int row)
     }
 }
 
-static void place_bodies(perp_recording *r, int row)
+static void place_bodies(perp_recording *r, const pp_table_in *in, int row)
 {
-    const double *q = row_of(r, PP_COL_Q, row), *nu = row_of(r, PP_COL_NU, row);
-    const double *driven = row_of(r, PP_COL_DRIVEN, row);
+    const double *q = row_of(r, in, PP_COL_Q, row), *nu = row_of(r, in, PP_COL_NU, row);
+    const double *driven = row_of(r, in, PP_COL_DRIVEN, row);
     for (int i = 0; i < r->info.bodies; i++) {
         const pp_body_row *body = &r->body[i];
         const double zero[3] = {0.0, 0.0, 0.0};
@@ -133,135 +135,130 @@ static perp_status reserve_contacts(perp_recording *r, int count, perp_error *er
     return PERP_OK;
 }
 
-static perp_vec3 vector_of(const perp_recording *r, pp_h5_column column, int row)
+static perp_vec3 vector_of(const perp_recording *r, const pp_table_in *in, pp_h5_column column,
+                           int row)
 {
-    const double *x = row_of(r, column, row);
+    const double *x = row_of(r, in, column, row);
     return (perp_vec3){x[0], x[1], x[2]};
 }
 
-static perp_status place_contacts(perp_recording *r, int frame, int *count, perp_error *error)
+static perp_status place_contacts(perp_recording *r, const pp_table_in *in, int at, int *count,
+                                  perp_error *error)
 {
-    int64_t from = contacts_before(r, frame);
-    *count = (int)(r->contact_end[frame] - from);
+    int64_t from = contacts_before(in, at);
+    *count = (int)(in->contact_end[at] - from);
     perp_status status = reserve_contacts(r, *count, error);
     for (int i = 0; i < *count && status == PERP_OK; i++) {
-        int row = (int)(from - r->contact_first) + i;
-        const int32_t *shapes = &CELL(r, SHAPES, int32_t, 2 * (size_t)row);
-        int mode = CELL(r, MODE, uint8_t, row);
+        int row = (int)(from - in->contact_first) + i;
+        const int32_t *shapes = &CELL(in, SHAPES, int32_t, 2 * (size_t)row);
+        int mode = CELL(in, MODE, uint8_t, row);
         if (shapes[0] < 0 || shapes[0] >= r->info.shapes || shapes[1] < 0 ||
             shapes[1] >= r->info.shapes || mode > PERP_SLIP) {
             return pp_load_fail(r, error, "contacts", "has a contact that cannot be");
         }
-        int facets = r->sizes.spatial ? CELL(r, FACETS, int32_t, row) : 0;
+        int facets = r->sizes.spatial ? CELL(in, FACETS, int32_t, row) : 0;
         if (facets < 0 || facets > FACETS_MOST) {
             return pp_load_fail(r, error, "contacts/facets",
                                 "has a number of facets that cannot be");
         }
         r->contact[i] = (perp_contact){.a = {shapes[0]},
                                        .b = {shapes[1]},
-                                       .feature = CELL(r, FEATURE, uint32_t, row),
-                                       .point_W = vector_of(r, PP_COL_POINT, row),
-                                       .normal_W = vector_of(r, PP_COL_NORMAL, row),
-                                       .gap = CELL(r, GAP, double, row),
-                                       .mu = CELL(r, MU, double, row),
-                                       .restitution = CELL(r, RESTITUTION, double, row),
-                                       .pn = CELL(r, PN, double, row),
-                                       .pf_W = vector_of(r, PP_COL_PF, row),
-                                       .rate_n = CELL(r, RATE_N, double, row),
-                                       .slip = CELL(r, SLIP, double, row),
-                                       .hold_W = vector_of(r, PP_COL_HOLD, row),
+                                       .feature = CELL(in, FEATURE, uint32_t, row),
+                                       .point_W = vector_of(r, in, PP_COL_POINT, row),
+                                       .normal_W = vector_of(r, in, PP_COL_NORMAL, row),
+                                       .gap = CELL(in, GAP, double, row),
+                                       .mu = CELL(in, MU, double, row),
+                                       .restitution = CELL(in, RESTITUTION, double, row),
+                                       .pn = CELL(in, PN, double, row),
+                                       .pf_W = vector_of(r, in, PP_COL_PF, row),
+                                       .rate_n = CELL(in, RATE_N, double, row),
+                                       .slip = CELL(in, SLIP, double, row),
+                                       .hold_W = vector_of(r, in, PP_COL_HOLD, row),
                                        .mode = (perp_contact_mode)mode};
         if (r->sizes.spatial) {
-            r->contact[i].tangent_W = vector_of(r, PP_COL_TANGENT, row);
-            r->contact[i].slip_W = vector_of(r, PP_COL_SLIP_VECTOR, row);
-            r->contact[i].moment_W = vector_of(r, PP_COL_MOMENT, row);
+            r->contact[i].tangent_W = vector_of(r, in, PP_COL_TANGENT, row);
+            r->contact[i].slip_W = vector_of(r, in, PP_COL_SLIP_VECTOR, row);
+            r->contact[i].moment_W = vector_of(r, in, PP_COL_MOMENT, row);
             r->contact[i].facets = facets;
         }
     }
     return status;
 }
 
-static void place_joints(perp_recording *r, int row)
+static void place_joints(perp_recording *r, const pp_table_in *in, int row)
 {
     size_t n = (size_t)r->info.joints;
     for (size_t i = 0; i < n; i++) {
         size_t k = (size_t)row * n + i;
         perp_joint_state *joint = &r->joint_state[i];
-        *joint = (perp_joint_state){.coordinate = CELL(r, COORDINATE, double, k),
-                                    .rate = CELL(r, RATE, double, k),
-                                    .error = CELL(r, ERROR, double, k),
-                                    .drive = CELL(r, DRIVE, double, k),
-                                    .limit = CELL(r, LIMIT, double, k),
-                                    .redundant = CELL(r, REDUNDANT, uint8_t, k) != 0};
-        memcpy(&joint->impulse_b, &CELL(r, IMPULSE, double, 6 * k), sizeof joint->impulse_b);
+        *joint = (perp_joint_state){.coordinate = CELL(in, COORDINATE, double, k),
+                                    .rate = CELL(in, RATE, double, k),
+                                    .error = CELL(in, ERROR, double, k),
+                                    .drive = CELL(in, DRIVE, double, k),
+                                    .limit = CELL(in, LIMIT, double, k),
+                                    .redundant = CELL(in, REDUNDANT, uint8_t, k) != 0};
+        memcpy(&joint->impulse_b, &CELL(in, IMPULSE, double, 6 * k), sizeof joint->impulse_b);
     }
 }
 
-static void fill_numbers(const perp_recording *r, int k, perp_frame *out)
+static void fill_numbers(const pp_table_in *in, int k, perp_frame *out)
 {
-    out->t = CELL(r, T, double, k);
-    out->step = CELL(r, STEP, int64_t, k);
-    out->certificate = (perp_certificate){.gap = CELL(r, CERT_GAP, double, k),
-                                          .complementarity = CELL(r, CERT_COMP, double, k),
-                                          .cone = CELL(r, CERT_CONE, double, k),
-                                          .slip_opposed = CELL(r, CERT_SLIP, double, k),
-                                          .joint = CELL(r, CERT_JOINT, double, k),
-                                          .momentum = CELL(r, CERT_MOMENTUM, double, k),
-                                          .energy_created = CELL(r, CERT_ENERGY, double, k),
-                                          .residual = CELL(r, CERT_RESIDUAL, double, k),
-                                          .motion = CELL(r, CERT_MOTION, double, k),
-                                          .path = CELL(r, CERT_PATH, double, k),
-                                          .passed = CELL(r, CERT_PASSED, uint8_t, k) != 0};
-    memcpy(out->certificate.relative, &CELL(r, CERT_RELATIVE, double, PERP_JUDGED_COUNT *k),
+    out->t = CELL(in, T, double, k);
+    out->step = CELL(in, STEP, int64_t, k);
+    out->certificate = (perp_certificate){.gap = CELL(in, CERT_GAP, double, k),
+                                          .complementarity = CELL(in, CERT_COMP, double, k),
+                                          .cone = CELL(in, CERT_CONE, double, k),
+                                          .slip_opposed = CELL(in, CERT_SLIP, double, k),
+                                          .joint = CELL(in, CERT_JOINT, double, k),
+                                          .momentum = CELL(in, CERT_MOMENTUM, double, k),
+                                          .energy_created = CELL(in, CERT_ENERGY, double, k),
+                                          .residual = CELL(in, CERT_RESIDUAL, double, k),
+                                          .motion = CELL(in, CERT_MOTION, double, k),
+                                          .path = CELL(in, CERT_PATH, double, k),
+                                          .passed = CELL(in, CERT_PASSED, uint8_t, k) != 0};
+    memcpy(out->certificate.relative, &CELL(in, CERT_RELATIVE, double, PERP_JUDGED_COUNT *k),
            sizeof out->certificate.relative);
-    out->energy = (perp_energy){.kinetic = CELL(r, KINETIC, double, k),
-                                .potential = CELL(r, POTENTIAL, double, k),
-                                .work = CELL(r, WORK, double, k),
-                                .dissipated = CELL(r, DISSIPATED, double, k)};
-    out->status = (perp_status)CELL(r, STATUS, int32_t, k);
-    out->iterations = CELL(r, ITERATIONS, int32_t, k);
-    out->problem_size = CELL(r, SIZE, int32_t, k);
-    out->redundant_rows = CELL(r, REDUNDANT_ROWS, int32_t, k);
-    int parts = CELL(r, STEP_PARTS, int32_t, k);
+    out->energy = (perp_energy){.kinetic = CELL(in, KINETIC, double, k),
+                                .potential = CELL(in, POTENTIAL, double, k),
+                                .work = CELL(in, WORK, double, k),
+                                .dissipated = CELL(in, DISSIPATED, double, k)};
+    out->status = (perp_status)CELL(in, STATUS, int32_t, k);
+    out->iterations = CELL(in, ITERATIONS, int32_t, k);
+    out->problem_size = CELL(in, SIZE, int32_t, k);
+    out->redundant_rows = CELL(in, REDUNDANT_ROWS, int32_t, k);
+    int parts = CELL(in, STEP_PARTS, int32_t, k);
     out->parts = parts > 1 ? parts : 1;
-    out->unique = CELL(r, UNIQUE, uint8_t, k) != 0;
-    out->step_seconds = CELL(r, SECONDS, double, k);
+    out->unique = CELL(in, UNIQUE, uint8_t, k) != 0;
+    out->step_seconds = CELL(in, SECONDS, double, k);
 }
 
-perp_status perp_recording_read(perp_recording *recording, int frame, perp_frame *out,
-                                perp_error *error)
+static perp_status read_row(perp_recording *r, pp_table table, int at, perp_frame *out,
+                            perp_error *error)
 {
-    perp_recording *r = recording;
-    if (!r || !out) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "recording: needs a place to put the frame");
-    }
-    if (frame < 0 || frame >= r->info.frames) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "recording: frame %d is outside 0..%d", frame,
-                       r->info.frames - 1);
-    }
+    const pp_table_in *in = &r->table[table];
     perp_status status = PERP_OK;
-    if (frame < r->first || frame >= r->first + r->count) {
+    if (at < in->first || at >= in->first + in->count) {
         pp_quiet quiet = pp_quiet_begin();
-        status = load_block(r, frame, error);
+        status = load_block(r, table, at, error);
         pp_quiet_end(&quiet);
     }
     *out = (perp_frame){0};
     if (status == PERP_OK) {
-        status = place_contacts(r, frame, &out->contacts, error);
+        status = place_contacts(r, in, at, &out->contacts, error);
     }
     if (status != PERP_OK) {
         return status;
     }
-    int row = frame - r->first;
+    int row = at - in->first;
     if (r->sizes.spatial) {
-        place_spatial(r, row);
+        place_spatial(r, in, row);
     } else {
-        place_bodies(r, row);
+        place_bodies(r, in, row);
     }
-    place_joints(r, row);
-    fill_numbers(r, row, out);
-    out->q = row_of(r, PP_COL_Q, row);
-    out->nu = row_of(r, PP_COL_NU, row);
+    place_joints(r, in, row);
+    fill_numbers(in, row, out);
+    out->q = row_of(r, in, PP_COL_Q, row);
+    out->nu = row_of(r, in, PP_COL_NU, row);
     out->position = r->position;
     out->velocity = r->velocity;
     out->angle = r->angle;
@@ -271,4 +268,59 @@ perp_status perp_recording_read(perp_recording *recording, int frame, perp_frame
     out->contact = r->contact;
     out->joint = r->joint_state;
     return PERP_OK;
+}
+
+static int64_t parts_before(const perp_recording *r, int frame)
+{
+    return frame > 0 ? r->part_end[frame - 1] : 0;
+}
+
+static perp_status no_place(perp_error *error)
+{
+    return pp_fail(error, PERP_ERR_ARGUMENT, "recording: needs a place to put the frame");
+}
+
+perp_status perp_recording_read(perp_recording *recording, int frame, perp_frame *out,
+                                perp_error *error)
+{
+    const perp_recording *r = recording;
+    if (!r || !out) {
+        return no_place(error);
+    }
+    if (frame < 0 || frame >= r->info.frames) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "recording: frame %d is outside 0..%d", frame,
+                       r->info.frames - 1);
+    }
+    perp_status status = read_row(recording, PP_FRAMES, frame, out, error);
+    out->kept = (int)(r->part_end[frame] - parts_before(r, frame));
+    return status;
+}
+
+perp_status perp_recording_read_part(perp_recording *recording, int frame, int part,
+                                     perp_frame *out, perp_error *error)
+{
+    const perp_recording *r = recording;
+    if (!r || !out) {
+        return no_place(error);
+    }
+    int64_t from = 0, count = 0;
+    if (frame >= 0 && frame < r->info.frames) {
+        from = parts_before(r, frame);
+        count = r->part_end[frame] - from;
+    }
+    if (part < 0 || part >= count) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "recording: frame %d has no part %d", frame, part);
+    }
+    perp_status status = read_row(recording, PP_PARTS, (int)from + part, out, error);
+    const pp_table_in *in = &r->table[PP_PARTS];
+    if (status == PERP_OK) {
+        size_t row = (size_t)((int)from + part - in->first);
+        int kind = CELL(in, PART_KIND, uint8_t, row);
+        out->part = (perp_part_kind)kind;
+        out->h = CELL(in, LENGTH, double, row);
+        status = kind < PERP_PART_KINDS
+                     ? PERP_OK
+                     : pp_load_fail(r, error, "parts/kind", "has a part that cannot be");
+    }
+    return status;
 }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One frame: a row in every column of run.h5, and lines in the CSV files.
+// One frame: a row in every column of run.h5, and lines in the CSV files. A part of a step is written like a frame, in
+// columns and files of its own.
 #include "record/writer.h"
 
 #include <string.h>
@@ -56,20 +57,20 @@ static bool put_vector(pp_store *store, pp_h5_column column, perp_vec3 v)
     return row != NULL;
 }
 
-static bool put_state(perp_record *r, const perp_sim *sim)
+static bool put_state(perp_record *r, const pp_kept *at)
 {
-    const perp_model *m = sim->model;
+    const perp_model *m = r->model;
     pp_store *store = &r->store;
     double *q = pp_store_rows(store, PP_COL_Q, 1), *nu = pp_store_rows(store, PP_COL_NU, 1);
     double *driven = pp_store_rows(store, PP_COL_DRIVEN, 1);
-    if (!q || !nu || !driven || !put_real(store, PP_COL_T, sim->now.t) ||
+    if (!q || !nu || !driven || !put_real(store, PP_COL_T, at->t) ||
         !put_count(store, PP_COL_STEP, r->sum.steps)) {
         return false;
     }
-    memcpy(q, sim->now.q, (size_t)m->nq * sizeof *q);
-    memcpy(nu, sim->now.nu, (size_t)m->nv * sizeof *nu);
+    memcpy(q, at->q, (size_t)m->nq * sizeof *q);
+    memcpy(nu, at->nu, (size_t)m->nv * sizeof *nu);
     for (int i = 0; i < m->bodies; i++) {
-        const pp_frame *f = &sim->frames[i];
+        const pp_frame *f = &at->body[i];
         if (m->body[i].drive == PERP_DRIVEN && m->spatial) {
             const double row[PP_DRIVEN_SPACE] = {f->p.x,   f->p.y,   f->p.z, f->rot.w, f->rot.x,
                                                  f->rot.y, f->rot.z, f->v.x, f->v.y,   f->v.z,
@@ -86,14 +87,15 @@ static bool put_state(perp_record *r, const perp_sim *sim)
 }
 
 // Directions of the friction polygon that was solved with: the forms MCP and LCP have one always.
-static int facets_of(const perp_sim *sim, const perp_contact *c)
+static int facets_of(const perp_record *r, const pp_kept *at, const perp_contact *c)
 {
-    bool polygons = sim->info.form == PERP_FORM_MCP || sim->info.form == PERP_FORM_LCP;
-    return c->facets == 0 && polygons ? sim->def.facets : c->facets;
+    bool polygons = at->info.form == PERP_FORM_MCP || at->info.form == PERP_FORM_LCP;
+    return c->facets == 0 && polygons ? r->facets : c->facets;
 }
 
-static bool put_contact(pp_store *store, const perp_sim *sim, const perp_contact *c)
+static bool put_contact(perp_record *r, const pp_kept *at, const perp_contact *c)
 {
+    pp_store *store = &r->store;
     int32_t *shapes = pp_store_rows(store, PP_COL_SHAPES, 1);
     uint32_t *feature = pp_store_rows(store, PP_COL_FEATURE, 1);
     if (!shapes || !feature) {
@@ -102,10 +104,10 @@ static bool put_contact(pp_store *store, const perp_sim *sim, const perp_contact
     shapes[0] = c->a.i;
     shapes[1] = c->b.i;
     *feature = c->feature;
-    bool good = !sim->model->spatial || (put_vector(store, PP_COL_TANGENT, c->tangent_W) &&
-                                         put_vector(store, PP_COL_SLIP_VECTOR, c->slip_W) &&
-                                         put_vector(store, PP_COL_MOMENT, c->moment_W) &&
-                                         put_int(store, PP_COL_FACETS, facets_of(sim, c)));
+    bool good = !r->model->spatial || (put_vector(store, PP_COL_TANGENT, c->tangent_W) &&
+                                       put_vector(store, PP_COL_SLIP_VECTOR, c->slip_W) &&
+                                       put_vector(store, PP_COL_MOMENT, c->moment_W) &&
+                                       put_int(store, PP_COL_FACETS, facets_of(r, at, c)));
     return good && put_vector(store, PP_COL_POINT, c->point_W) &&
            put_vector(store, PP_COL_NORMAL, c->normal_W) && put_real(store, PP_COL_GAP, c->gap) &&
            put_real(store, PP_COL_MU, c->mu) &&
@@ -115,18 +117,18 @@ static bool put_contact(pp_store *store, const perp_sim *sim, const perp_contact
            put_vector(store, PP_COL_HOLD, c->hold_W) && put_byte(store, PP_COL_MODE, c->mode);
 }
 
-static bool put_contacts(perp_record *r, const perp_sim *sim, const perp_contact *contact,
-                         int count)
+static bool put_contacts(perp_record *r, const pp_kept *at)
 {
-    r->contact_rows += count;
-    bool good = put_count(&r->store, PP_COL_CONTACT_END, r->contact_rows);
-    for (int i = 0; i < count && good; i++) {
-        good = put_contact(&r->store, sim, &contact[i]);
+    int64_t *rows = &r->contact_rows[r->store.table];
+    *rows += at->contacts;
+    bool good = put_count(&r->store, PP_COL_CONTACT_END, *rows);
+    for (int i = 0; i < at->contacts && good; i++) {
+        good = put_contact(r, at, &at->contact[i]);
     }
     return good;
 }
 
-static bool put_joints(perp_record *r, const perp_sim *sim)
+static bool put_joints(perp_record *r, const pp_kept *at)
 {
     pp_store *store = &r->store;
     double *coordinate = pp_store_rows(store, PP_COL_COORDINATE, 1);
@@ -139,8 +141,8 @@ static bool put_joints(perp_record *r, const perp_sim *sim)
     if (!coordinate || !rate || !error || !impulse || !drive || !limit || !redundant) {
         return false;
     }
-    for (int i = 0; i < sim->model->joints; i++) {
-        perp_joint_state joint = perp_sim_joint(sim, (perp_joint){i});
+    for (int i = 0; i < r->model->joints; i++) {
+        perp_joint_state joint = at->joint[i];
         coordinate[i] = joint.coordinate;
         rate[i] = joint.rate;
         error[i] = joint.error;
@@ -176,16 +178,10 @@ static bool put_relative(pp_store *store, const double *relative)
     return row != NULL;
 }
 
-static bool put_judgement(perp_record *r, const perp_sim *sim)
+static bool put_judgement(pp_store *store, const pp_kept *at)
 {
-    pp_store *store = &r->store;
-    const perp_certificate *c = &r->since;
-    bool start = r->sum.steps == 0;
-    double kinetic = start ? start_kinetic(sim) : sim->info.energy.kinetic;
-    pp_kinematics now = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
-    double potential =
-        start ? pp_potential(sim->model, sim->frames) + pp_joint_energy(sim->model, &now)
-              : sim->info.energy.potential;
+    const perp_certificate *c = &at->info.certificate;
+    const perp_energy *e = &at->info.energy;
     return put_real(store, PP_COL_CERT_GAP, c->gap) &&
            put_real(store, PP_COL_CERT_COMP, c->complementarity) &&
            put_real(store, PP_COL_CERT_CONE, c->cone) &&
@@ -197,15 +193,15 @@ static bool put_judgement(perp_record *r, const perp_sim *sim)
            put_real(store, PP_COL_CERT_MOTION, c->motion) &&
            put_real(store, PP_COL_CERT_PATH, c->path) && put_relative(store, c->relative) &&
            put_byte(store, PP_COL_CERT_PASSED, c->passed) &&
-           put_real(store, PP_COL_KINETIC, kinetic) &&
-           put_real(store, PP_COL_POTENTIAL, potential) && put_real(store, PP_COL_WORK, r->work) &&
-           put_real(store, PP_COL_DISSIPATED, r->dissipated);
+           put_real(store, PP_COL_KINETIC, e->kinetic) &&
+           put_real(store, PP_COL_POTENTIAL, e->potential) &&
+           put_real(store, PP_COL_WORK, e->work) &&
+           put_real(store, PP_COL_DISSIPATED, e->dissipated);
 }
 
-static bool put_solver(perp_record *r, const perp_sim *sim)
+static bool put_solver(pp_store *store, const pp_kept *at)
 {
-    pp_store *store = &r->store;
-    const perp_step_info *info = &sim->info;
+    const perp_step_info *info = &at->info;
     double seconds = 0.0;
     for (int k = 0; k < PERP_STAGE_COUNT; k++) {
         seconds += info->seconds[k];
@@ -214,24 +210,62 @@ static bool put_solver(perp_record *r, const perp_sim *sim)
            put_int(store, PP_COL_ITERATIONS, info->iterations) &&
            put_int(store, PP_COL_SIZE, info->problem_size) &&
            put_int(store, PP_COL_REDUNDANT_ROWS, info->redundant_rows) &&
-           put_int(store, PP_COL_STEP_PARTS, info->parts > 1 ? info->parts : 1) &&
            put_byte(store, PP_COL_UNIQUE, info->unique) && put_real(store, PP_COL_SECONDS, seconds);
+}
+
+static perp_status put_row(perp_record *r, pp_table table, const pp_kept *at)
+{
+    pp_store *store = &r->store;
+    store->table = table;
+    bool good = put_state(r, at) && put_contacts(r, at) && put_joints(r, at) &&
+                put_judgement(store, at) && put_solver(store, at);
+    if (table == PP_PARTS) {
+        good = good && put_byte(store, PP_COL_PART_KIND, at->kind) &&
+               put_real(store, PP_COL_LENGTH, at->h);
+    } else {
+        good = good && put_count(store, PP_COL_PART_END, r->part_rows) &&
+               put_int(store, PP_COL_STEP_PARTS, at->info.parts > 1 ? at->info.parts : 1);
+    }
+    store->table = PP_FRAMES;
+    return good ? PERP_OK
+                : pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for a recording");
 }
 
 // ── CSV ──────────────────────────────────────────────────────────────────────────────────────────
 
-void pp_csv_heads(perp_record *r, bool spatial)
+void pp_csv_heads(perp_record *r, bool parts)
 {
-    if (spatial) {
-        pp_text_add(&r->body_lines, "t,body,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz\n");
-        pp_text_add(&r->contact_lines,
-                    "t,body_a,shape_a,body_b,shape_b,feature,x,y,z,nx,ny,nz,gap,pn,pfx,pfy,pfz,mx,"
-                    "my,mz,rate_n,slip,ux,uy,uz,mode\n");
-        return;
+    bool spatial = r->model->spatial;
+    static const char *const bodies[2] = {"t,body,x,y,angle,vx,vy,omega\n",
+                                          "t,body,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz\n"};
+    static const char *const contacts[2] = {
+        "t,body_a,shape_a,body_b,shape_b,feature,x,y,nx,ny,gap,pn,pfx,pfy,rate_n,slip,mode\n",
+        "t,body_a,shape_a,body_b,shape_b,feature,x,y,z,nx,ny,nz,gap,pn,pfx,pfy,pfz,mx,my,mz,rate_n,"
+        "slip,ux,uy,uz,mode\n"};
+    const char *more = parts ? "step,part,kind,h," : "";
+    pp_csv first = parts ? PP_CSV_PART_BODIES : PP_CSV_BODIES;
+    pp_csv second = parts ? PP_CSV_PART_CONTACTS : PP_CSV_CONTACTS;
+    pp_text_add(&r->lines[first], more);
+    pp_text_add(&r->lines[first], bodies[spatial]);
+    pp_text_add(&r->lines[second], more);
+    pp_text_add(&r->lines[second], contacts[spatial]);
+}
+
+// What a line of a part has before those of a frame; part < 0: of a frame.
+static void put_part(pp_text *text, const perp_record *r, const pp_kept *at, int part)
+{
+    static const char *const words[PERP_PART_KINDS] = {"step", "impact", "smooth"};
+    if (part >= 0) {
+        pp_text_int(text, r->sum.steps);
+        pp_text_add(text, ",");
+        pp_text_int(text, part);
+        pp_text_add(text, ",");
+        pp_text_add(text, words[at->kind]);
+        pp_text_add(text, ",");
+        pp_text_number(text, at->h);
+        pp_text_add(text, ",");
     }
-    pp_text_add(&r->body_lines, "t,body,x,y,angle,vx,vy,omega\n");
-    pp_text_add(&r->contact_lines, "t,body_a,shape_a,body_b,shape_b,feature,x,y,nx,ny,gap,pn,pfx,"
-                                   "pfy,rate_n,slip,mode\n");
+    pp_text_number(text, at->t);
 }
 
 static void put_cells(pp_text *text, int count, const double *cell)
@@ -242,15 +276,15 @@ static void put_cells(pp_text *text, int count, const double *cell)
     }
 }
 
-static void put_body_lines(pp_text *text, const perp_sim *sim)
+static void put_body_lines(pp_text *text, const perp_record *r, const pp_kept *at, int part)
 {
-    const perp_model *m = sim->model;
+    const perp_model *m = r->model;
     for (int i = 1; i < m->bodies; i++) {
-        const pp_frame *f = &sim->frames[i];
+        const pp_frame *f = &at->body[i];
         const double flat[6] = {f->p.x, f->p.y, f->angle, f->v.x, f->v.y, f->w.z};
         const double cells[13] = {f->p.x, f->p.y, f->p.z, f->rot.w, f->rot.x, f->rot.y, f->rot.z,
                                   f->v.x, f->v.y, f->v.z, f->w.x,   f->w.y,   f->w.z};
-        pp_text_number(text, sim->now.t);
+        put_part(text, r, at, part);
         pp_text_add(text, ",");
         pp_text_field(text, m->body[i].name);
         put_cells(text, m->spatial ? 13 : 6, m->spatial ? cells : flat);
@@ -266,21 +300,21 @@ static void put_side(pp_text *text, const perp_model *m, perp_shape shape)
     pp_text_field(text, m->shape[shape.i].name);
 }
 
-static void put_contact_lines(pp_text *text, const perp_sim *sim, const perp_contact *contact,
-                              int count)
+static void put_contact_lines(pp_text *text, const perp_record *r, const pp_kept *at, int part)
 {
-    for (int i = 0; i < count; i++) {
-        const perp_contact *c = &contact[i];
+    bool spatial = r->model->spatial;
+    for (int i = 0; i < at->contacts; i++) {
+        const perp_contact *c = &at->contact[i];
         perp_vec3 p = c->point_W, n = c->normal_W, f = c->pf_W, m = c->moment_W, u = c->slip_W;
         const double flat[10] = {p.x, p.y, n.x, n.y, c->gap, c->pn, f.x, f.y, c->rate_n, c->slip};
         const double cells[19] = {p.x, p.y, p.z, n.x, n.y,       n.z,     c->gap, c->pn, f.x, f.y,
                                   f.z, m.x, m.y, m.z, c->rate_n, c->slip, u.x,    u.y,   u.z};
-        pp_text_number(text, sim->now.t);
-        put_side(text, sim->model, c->a);
-        put_side(text, sim->model, c->b);
+        put_part(text, r, at, part);
+        put_side(text, r->model, c->a);
+        put_side(text, r->model, c->b);
         pp_text_add(text, ",");
         pp_text_int(text, (int64_t)c->feature);
-        put_cells(text, sim->model->spatial ? 19 : 10, sim->model->spatial ? cells : flat);
+        put_cells(text, spatial ? 19 : 10, spatial ? cells : flat);
         pp_text_add(text, ",");
         pp_text_add(text, perp_mode_word((int)c->mode));
         pp_text_add(text, "\n");
@@ -289,20 +323,54 @@ static void put_contact_lines(pp_text *text, const perp_sim *sim, const perp_con
 
 // ── All of it ────────────────────────────────────────────────────────────────────────────────────
 
+// The sim as it is, with what the steps since the last frame add up to.
+static void look(perp_record *r, const perp_sim *sim, pp_kept *now)
+{
+    bool start = r->sum.steps == 0;  // nothing has been solved yet
+    const perp_model *m = sim->model;
+    *now = (pp_kept){.t = sim->now.t,
+                     .q = sim->now.q,
+                     .nu = sim->now.nu,
+                     .body = sim->frames,
+                     .joint = r->joint,
+                     .info = sim->info};
+    now->contact = perp_sim_contacts(sim, &now->contacts);
+    now->contacts = start ? 0 : now->contacts;
+    for (int i = 0; i < m->joints; i++) {
+        r->joint[i] = perp_sim_joint(sim, (perp_joint){i});
+    }
+    now->info.certificate = r->since;
+    if (start) {
+        pp_kinematics at = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
+        now->info.energy.kinetic = start_kinetic(sim);
+        now->info.energy.potential = pp_potential(m, sim->frames) + pp_joint_energy(m, &at);
+    }
+    now->info.energy.work = r->work;
+    now->info.energy.dissipated = r->dissipated;
+}
+
 perp_status pp_record_frame(perp_record *r, const perp_sim *sim)
 {
-    int count = 0;
-    const perp_contact *contact = perp_sim_contacts(sim, &count);
-    if (r->sum.steps == 0) {
-        count = 0;  // the start: nothing has been solved yet
+    pp_kept now;
+    perp_status status = PERP_OK;
+    look(r, sim, &now);
+    int parts = r->sum.steps > 0 ? sim->kept.count : 0;
+    if (parts > 0 && r->part_rows == 0) {
+        pp_csv_heads(r, true);
     }
-    bool good = put_state(r, sim) && put_contacts(r, sim, contact, count) && put_joints(r, sim) &&
-                put_judgement(r, sim) && put_solver(r, sim);
-    if (!good) {
-        return pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for a recording");
+    for (int k = 0; k < parts && status == PERP_OK; k++) {
+        const pp_kept *part = &sim->kept.part[k];
+        status = put_row(r, PP_PARTS, part);
+        put_body_lines(&r->lines[PP_CSV_PART_BODIES], r, part, k);
+        put_contact_lines(&r->lines[PP_CSV_PART_CONTACTS], r, part, k);
     }
-    put_body_lines(&r->body_lines, sim);
-    put_contact_lines(&r->contact_lines, sim, contact, count);
+    r->part_rows += parts;
+    status = status == PERP_OK ? put_row(r, PP_FRAMES, &now) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    put_body_lines(&r->lines[PP_CSV_BODIES], r, &now, -1);
+    put_contact_lines(&r->lines[PP_CSV_CONTACTS], r, &now, -1);
     r->framed = r->sum.steps;
     r->sum.frames++;
     r->since = (perp_certificate){.passed = true, .path_clear = true};

@@ -12,6 +12,20 @@ const pp_column_card *pp_column_at(pp_h5_column column)
     return &cards[column];
 }
 
+bool pp_column_is_in(pp_h5_column column, pp_table table)
+{
+    bool of_parts = column == PP_COL_PART_KIND || column == PP_COL_LENGTH;
+    bool of_frames =
+        column == PP_COL_PART_END || column == PP_COL_STEP_PARTS || column == PP_COL_EVENTS;
+    return table == PP_FRAMES ? !of_parts : !of_frames;
+}
+
+void pp_column_path(pp_h5_column column, pp_table table, char path[PP_COLUMN_PATH])
+{
+    pp_print(path, PP_COLUMN_PATH, "%s%s", table == PP_PARTS ? "parts/" : "",
+             pp_column_at(column)->path);
+}
+
 size_t pp_cell_bytes(pp_cell cell)
 {
     static const size_t bytes[PP_CELLS] = {8, 8, 4, 4, 1};

@@ -4,7 +4,10 @@
 // What run.h5 holds besides the model: columns that grow, one table for writer and reader.
 //
 // A column is a dataset whose first dimension grows: by one row a frame, by one a contact, or by bytes
-// (events). contact_end[k] tells where the contacts of frame k end; they begin where those before end.
+// (events). contact_end[k] shows where the contacts of frame k end; they begin where those before end.
+//
+// Steps that are made of parts (divided at impacts, or with events within them) have a second table of the same
+// columns under parts/: a row a part. part_end[k] shows where the parts of frame k end. Frames stay one a step.
 #pragma once
 
 #include "record/record.h"
@@ -13,6 +16,8 @@
 
 enum { PP_RECORDING_VERSION = 2 };
 
+// Frames, and the parts of their steps.
+typedef enum pp_table { PP_FRAMES, PP_PARTS, PP_TABLES } pp_table;
 typedef enum pp_cell { PP_F64, PP_I64, PP_I32, PP_U32, PP_U8, PP_CELLS } pp_cell;
 typedef enum pp_growth { PP_BY_FRAME, PP_BY_CONTACT, PP_BY_BYTE } pp_growth;
 // PP_SPATIAL: one entry in space, none in the plane.
@@ -26,6 +31,9 @@ typedef enum pp_count { PP_ONE, PP_NQ, PP_NV, PP_DRIVEN_BODIES, PP_JOINTS, PP_SP
     X(NU, "nu", PP_F64, PP_BY_FRAME, PP_NV, 1, "m/s, rad/s")                                       \
     X(DRIVEN, "driven", PP_F64, PP_BY_FRAME, PP_DRIVEN_BODIES, 6, "m, rad, m/s, rad/s")            \
     X(CONTACT_END, "contact_end", PP_I64, PP_BY_FRAME, PP_ONE, 1, "")                              \
+    X(PART_END, "part_end", PP_I64, PP_BY_FRAME, PP_ONE, 1, "")                                    \
+    X(PART_KIND, "kind", PP_U8, PP_BY_FRAME, PP_ONE, 1, "0 step, 1 impact, 2 smooth")              \
+    X(LENGTH, "h", PP_F64, PP_BY_FRAME, PP_ONE, 1, "s")                                            \
     X(SHAPES, "contacts/shapes", PP_I32, PP_BY_CONTACT, PP_ONE, 2, "")                             \
     X(FEATURE, "contacts/feature", PP_U32, PP_BY_CONTACT, PP_ONE, 1, "")                           \
     X(POINT, "contacts/point", PP_F64, PP_BY_CONTACT, PP_ONE, 3, "m")                              \
@@ -97,6 +105,9 @@ typedef struct pp_sizes {
 enum { PP_DRIVEN_PLANE = 6, PP_DRIVEN_SPACE = 13 };
 
 const pp_column_card *pp_column_at(pp_h5_column column);
+bool pp_column_is_in(pp_h5_column column, pp_table table);
+enum { PP_COLUMN_PATH = 64 };
+void pp_column_path(pp_h5_column column, pp_table table, char path[PP_COLUMN_PATH]);
 size_t pp_cell_bytes(pp_cell cell);
 hid_t pp_cell_memory(pp_cell cell);  // the type in memory; not to be closed
 hid_t pp_cell_file(pp_cell cell);    // the type in the file: little-endian everywhere

@@ -197,18 +197,22 @@ perp_status pp_load_number(perp_recording *r, const char *object, const char *na
 
 // ── Columns ──────────────────────────────────────────────────────────────────────────────────────
 
-perp_status pp_load_column(perp_recording *r, pp_h5_column column, int64_t rows, perp_error *error)
+perp_status pp_load_column(perp_recording *r, pp_table table, pp_h5_column column, int64_t rows,
+                           perp_error *error)
 {
     const pp_column_card *card = pp_column_at(column);
-    if (pp_column_width(column, r->sizes) == 0) {
+    char path[PP_COLUMN_PATH];
+    if (pp_column_width(column, r->sizes) == 0 || !pp_column_is_in(column, table)) {
         return PERP_OK;
     }
-    hid_t dataset = open_dataset(r->file, card->path);
+    pp_column_path(column, table, path);
+    hid_t dataset = open_dataset(r->file, path);
     if (dataset < 0) {
-        bool newer = column == PP_COL_HOLD || column == PP_COL_STEP_PARTS;  // read as 0
-        return newer ? PERP_OK : pp_load_fail(r, error, card->path, "is missing");
+        bool newer = column == PP_COL_HOLD || column == PP_COL_STEP_PARTS ||
+                     column == PP_COL_PART_END;  // read as 0
+        return newer ? PERP_OK : pp_load_fail(r, error, path, "is missing");
     }
-    r->column[column] = dataset;
+    r->table[table].column[column] = dataset;
     hsize_t want[2] = {0}, dims[3] = {0};
     int rank = 1 + pp_column_shape(column, r->sizes, want);
     bool fits = stored_here(dataset) && type_fits(dataset, card->cell) &&
@@ -217,31 +221,30 @@ perp_status pp_load_column(perp_recording *r, pp_h5_column column, int64_t rows,
         fits = dims[k] == want[k - 1];
     }
     if (!fits || (int64_t)dims[0] < rows) {
-        return pp_load_fail(r, error, card->path, "has not the type or size it should have");
+        return pp_load_fail(r, error, path, "has not the type or size it should have");
     }
     return PERP_OK;
 }
 
-perp_status pp_load_rows(perp_recording *r, pp_h5_column column, int64_t first, int64_t count,
-                         const void **data, perp_error *error)
+perp_status pp_load_rows(perp_recording *r, pp_table table, pp_h5_column column, int64_t first,
+                         int64_t count, pp_arena *arena, const void **data, perp_error *error)
 {
     const pp_column_card *card = pp_column_at(column);
     size_t width = pp_column_width(column, r->sizes);
-    void *rows =
-        pp_arena_zeros(r->block_arena, width * (size_t)count + 1, pp_cell_bytes(card->cell));
+    void *rows = pp_arena_zeros(arena, width * (size_t)count + 1, pp_cell_bytes(card->cell));
+    hid_t from = r->table[table].column[column];
     *data = rows;
     if (!rows) {
         return no_memory(error);
     }
-    if (width == 0 || count == 0 || r->column[column] < 0) {
+    if (width == 0 || count == 0 || from < 0) {
         return PERP_OK;
     }
     hsize_t start[3] = {(hsize_t)first}, size[3] = {(hsize_t)count};
     int rank = 1 + pp_column_shape(column, r->sizes, size + 1);
-    hid_t memory = H5Screate_simple(rank, size, NULL), space = H5Dget_space(r->column[column]);
+    hid_t memory = H5Screate_simple(rank, size, NULL), space = H5Dget_space(from);
     bool good = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0 &&
-                H5Dread(r->column[column], pp_cell_memory(card->cell), memory, space, H5P_DEFAULT,
-                        rows) >= 0;
+                H5Dread(from, pp_cell_memory(card->cell), memory, space, H5P_DEFAULT, rows) >= 0;
     H5Sclose(space);
     H5Sclose(memory);
     return good ? PERP_OK

@@ -14,24 +14,30 @@ typedef struct pp_body_row {
     int driven;       // index in the column of driven bodies, -1: not driven
 } pp_body_row;
 
+// One of the tables, and the block of it in memory: rows first .. first + count.
+typedef struct pp_table_in {
+    int rows;
+    hid_t column[PP_COLUMN_COUNT];  // -1: not there
+    const int64_t *contact_end;     // rows
+    pp_arena *arena;                // of the block
+    int first, count;
+    int64_t contact_first;
+    const void *data[PP_COLUMN_COUNT];
+} pp_table_in;
+
 struct perp_recording {
     perp_env env;
     char path[PP_PATH_MAX];  // of run.h5
     pp_arena *arena;         // lives as long as the recording
-    pp_arena *block_arena;   // the frames in memory
     hid_t file;
-    hid_t column[PP_COLUMN_COUNT];  // -1: not there
+    pp_table_in table[PP_TABLES];
+    const int64_t *part_end;  // info.frames; zeros in recordings of before there were parts
     pp_sizes sizes;
     perp_recording_info info;
     pp_body_row *body;
     perp_recorded_shape *shape;
     perp_recorded_joint *joint;
     perp_recorded_spring *spring;
-    const int64_t *contact_end;  // info.frames
-    // The block in memory: frames first .. first + count.
-    int first, count;
-    int64_t contact_first;
-    const void *data[PP_COLUMN_COUNT];
     // The frame that was read last.
     perp_vec3 *position, *velocity, *omega;
     perp_quat *rotation;
@@ -55,10 +61,11 @@ perp_status pp_load_word(perp_recording *r, const char *object, const char *name
 perp_status pp_load_number(perp_recording *r, const char *object, const char *name, double *value,
                            perp_error *error);
 // The column's dataset, checked to be one and to have at least `rows` rows.
-perp_status pp_load_column(perp_recording *r, pp_h5_column column, int64_t rows, perp_error *error);
-// Rows first .. first + count of an open column, in r->block_arena.
-perp_status pp_load_rows(perp_recording *r, pp_h5_column column, int64_t first, int64_t count,
-                         const void **data, perp_error *error);
+perp_status pp_load_column(perp_recording *r, pp_table table, pp_h5_column column, int64_t rows,
+                           perp_error *error);
+// Rows first .. first + count of an open column, in `arena`; zeros where there is no such column.
+perp_status pp_load_rows(perp_recording *r, pp_table table, pp_h5_column column, int64_t first,
+                         int64_t count, pp_arena *arena, const void **data, perp_error *error);
 
 // The files that the scene names, which the recording holds (recording.c).
 perp_status pp_load_files(perp_recording *r, perp_scene_reading *reading, perp_error *error);

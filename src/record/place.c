@@ -19,7 +19,8 @@
 
 #define LOCK "run.lock"
 
-static const char *const files[] = {"run.h5", "bodies.csv", "contacts.csv", "events.jsonl",
+static const char *const files[] = {"run.h5",          "bodies.csv",        "contacts.csv",
+                                    "part_bodies.csv", "part_contacts.csv", "events.jsonl",
                                     "summary.json"};
 enum { FILE_COUNT = sizeof files / sizeof files[0], ATTEMPTS = 100 };
 

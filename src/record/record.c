@@ -22,15 +22,27 @@ perp_record_def perp_record_default(void)
 
 // ── Beginning ────────────────────────────────────────────────────────────────────────────────────
 
+static const char *const csv_name[PP_CSV_COUNT] = {
+    [PP_CSV_BODIES] = "bodies.csv",
+    [PP_CSV_CONTACTS] = "contacts.csv",
+    [PP_CSV_EVENTS] = "events.jsonl",
+    [PP_CSV_PART_BODIES] = "part_bodies.csv",
+    [PP_CSV_PART_CONTACTS] = "part_contacts.csv",
+};
+
 static perp_status flush_text(perp_record *r, bool all)
 {
-    pp_text *text[3] = {&r->body_lines, &r->contact_lines, &r->event_lines};
-    pp_part *part[3] = {&r->bodies, &r->contacts, &r->events};
     perp_status status = PERP_OK;
-    for (int k = 0; k < 3 && status == PERP_OK; k++) {
-        if (all || text[k]->size > TEXT_BYTES) {
-            status = pp_part_write(part[k], text[k], &r->error);
-            pp_text_clear(text[k]);
+    for (int k = 0; k < PP_CSV_COUNT && status == PERP_OK; k++) {
+        if (r->lines[k].size <= (all ? 0 : (size_t)TEXT_BYTES) && !r->lines[k].failed) {
+            continue;
+        }
+        if (!r->file[k].file) {
+            status = pp_part_open(&r->file[k], r->dir, csv_name[k], &r->error);
+        }
+        if (status == PERP_OK) {
+            status = pp_part_write(&r->file[k], &r->lines[k], &r->error);
+            pp_text_clear(&r->lines[k]);
         }
     }
     return status;
@@ -39,15 +51,15 @@ static perp_status flush_text(perp_record *r, bool all)
 // What the last step added to the events goes into run.h5, too.
 static perp_status keep_events(perp_record *r, size_t from)
 {
-    size_t count = r->event_lines.size - from;
-    if (count == 0 || r->event_lines.failed) {
+    size_t count = r->lines[PP_CSV_EVENTS].size - from;
+    if (count == 0 || r->lines[PP_CSV_EVENTS].failed) {
         return PERP_OK;
     }
     char *bytes = pp_store_rows(&r->store, PP_COL_EVENTS, count);
     if (!bytes) {
         return pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for a recording");
     }
-    memcpy(bytes, r->event_lines.data + from, count);
+    memcpy(bytes, r->lines[PP_CSV_EVENTS].data + from, count);
     return PERP_OK;
 }
 
@@ -62,13 +74,10 @@ static perp_status open_files(perp_record *r, const perp_sim *sim)
     if (status == PERP_OK) {
         status = pp_store_begin(&r->store, error);
     }
-    if (status == PERP_OK) {
-        status = pp_part_open(&r->bodies, r->dir, "bodies.csv", error);
+    for (int k = PP_CSV_BODIES; k <= PP_CSV_EVENTS && status == PERP_OK; k++) {
+        status = pp_part_open(&r->file[k], r->dir, csv_name[k], error);
     }
-    if (status == PERP_OK) {
-        status = pp_part_open(&r->contacts, r->dir, "contacts.csv", error);
-    }
-    return status == PERP_OK ? pp_part_open(&r->events, r->dir, "events.jsonl", error) : status;
+    return status;
 }
 
 static perp_status begin(perp_record *r, const perp_sim *sim, const char *dir)
@@ -82,7 +91,7 @@ static perp_status begin(perp_record *r, const perp_sim *sim, const char *dir)
         status = pp_memory_create(r, sim);
     }
     if (status == PERP_OK) {
-        pp_csv_heads(r, sim->model->spatial);
+        pp_csv_heads(r, false);
         pp_events_start(r, sim);
         status = pp_record_frame(r, sim);
     }
@@ -133,9 +142,9 @@ static perp_record *create(const perp_record_def *def, const char *dir, const pe
     }
     memcpy(r->name, def->name ? def->name : "", length);
     pp_print(r->dir, sizeof r->dir, "%s", dir);
-    pp_text_start(&r->body_lines, env);
-    pp_text_start(&r->contact_lines, env);
-    pp_text_start(&r->event_lines, env);
+    for (int k = 0; k < PP_CSV_COUNT; k++) {
+        pp_text_start(&r->lines[k], env);
+    }
     pp_text_start(&r->summary, env);
     return r;
 }
@@ -150,9 +159,9 @@ static void close_files(perp_record *r)
     }
     pp_store_close(&r->store);
     pp_quiet_end(&quiet);
-    pp_part_close(&r->bodies);
-    pp_part_close(&r->contacts);
-    pp_part_close(&r->events);
+    for (int k = 0; k < PP_CSV_COUNT; k++) {
+        pp_part_close(&r->file[k]);
+    }
 }
 
 perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_record_def *def,
@@ -173,8 +182,11 @@ perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for a recording");
     }
     r->model = sim->model;
+    r->facets = sim->def.facets;
+    r->joint = PP_ZEROS(r->arena, perp_joint_state, (size_t)sim->model->joints + 1);
     pp_quiet quiet = pp_quiet_begin();
-    status = begin(r, sim, dir);
+    status = r->joint ? begin(r, sim, dir)
+                      : pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for a recording");
     pp_quiet_end(&quiet);
     if (status < 0) {
         if (error) {
@@ -240,7 +252,7 @@ perp_status perp_record_step(perp_record *record, const perp_sim *sim)
     if (r->error.status < 0) {
         return r->error.status;
     }
-    size_t from = r->event_lines.size;
+    size_t from = r->lines[PP_CSV_EVENTS].size;
     r->sum.status = sim->info.status;
     perp_status status = PERP_OK;
     if (sim->info.status < 0) {
@@ -305,9 +317,8 @@ perp_status perp_record_finish(perp_record *record, const perp_sim *sim)
     if (status == PERP_OK) {
         status = finish_store(r);
     }
-    pp_part *part[3] = {&r->bodies, &r->contacts, &r->events};
-    for (int k = 0; k < 3 && status == PERP_OK; k++) {
-        status = pp_part_finish(part[k], &r->error);
+    for (int k = 0; k < PP_CSV_COUNT && status == PERP_OK; k++) {
+        status = r->file[k].file ? pp_part_finish(&r->file[k], &r->error) : PERP_OK;
     }
     r->sum.seconds = pp_seconds() - r->began;
     r->finished = status == PERP_OK;
@@ -324,9 +335,9 @@ void perp_record_destroy(perp_record *record)
     }
     perp_env env = record->env;
     close_files(record);
-    pp_text_end(&record->body_lines);
-    pp_text_end(&record->contact_lines);
-    pp_text_end(&record->event_lines);
+    for (int k = 0; k < PP_CSV_COUNT; k++) {
+        pp_text_end(&record->lines[k]);
+    }
     pp_text_end(&record->summary);
     pp_memory_destroy(record);
     pp_arena_destroy(record->arena);

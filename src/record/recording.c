@@ -150,21 +150,42 @@ static perp_status load_progress(perp_recording *r, perp_error *error)
     return PERP_OK;
 }
 
-static perp_status load_contact_ends(perp_recording *r, perp_error *error)
+// A column that counts, whole: it grows, by no more than `most` a row.
+static perp_status load_ends(perp_recording *r, pp_table table, pp_h5_column column, int64_t most,
+                             const int64_t **ends, perp_error *error)
 {
+    char path[PP_COLUMN_PATH];
     const void *data = NULL;
-    pp_arena *block = r->block_arena;
-    r->block_arena = r->arena;  // it stays
-    perp_status status = pp_load_column(r, PP_COL_CONTACT_END, r->info.frames, error);
+    int rows = r->table[table].rows;
+    pp_column_path(column, table, path);
+    perp_status status = pp_load_column(r, table, column, rows, error);
     if (status == PERP_OK) {
-        status = pp_load_rows(r, PP_COL_CONTACT_END, 0, r->info.frames, &data, error);
+        status = pp_load_rows(r, table, column, 0, rows, r->arena, &data, error);
     }
-    r->block_arena = block;
-    r->contact_end = data;
-    for (int k = 0; k < r->info.frames && status == PERP_OK; k++) {
-        int64_t before = k > 0 ? r->contact_end[k - 1] : 0;
-        if (r->contact_end[k] < before || r->contact_end[k] - before > 100000000) {
-            status = pp_load_fail(r, error, "contact_end", "does not grow as it should");
+    *ends = data;
+    for (int k = 0; k < rows && status == PERP_OK; k++) {
+        int64_t before = k > 0 ? (*ends)[k - 1] : 0;
+        if ((*ends)[k] < before || (*ends)[k] - before > most) {
+            status = pp_load_fail(r, error, path, "does not grow as it should");
+        }
+    }
+    return status;
+}
+
+enum { CONTACTS_MOST = 100000000, PARTS_MOST = 10000000 };
+
+static perp_status load_table(perp_recording *r, pp_table table, perp_error *error)
+{
+    pp_table_in *in = &r->table[table];
+    perp_status status =
+        load_ends(r, table, PP_COL_CONTACT_END, CONTACTS_MOST, &in->contact_end, error);
+    int64_t contacts = status == PERP_OK && in->rows > 0 ? in->contact_end[in->rows - 1] : 0;
+    for (int k = 0; k < PP_COLUMN_COUNT && status == PERP_OK; k++) {
+        pp_growth growth = pp_column_at((pp_h5_column)k)->growth;
+        int64_t rows = growth == PP_BY_FRAME ? in->rows : 0;
+        rows = growth == PP_BY_CONTACT ? contacts : rows;
+        if (k != PP_COL_CONTACT_END && k != PP_COL_PART_END) {
+            status = pp_load_column(r, table, (pp_h5_column)k, rows, error);
         }
     }
     return status;
@@ -172,18 +193,18 @@ static perp_status load_contact_ends(perp_recording *r, perp_error *error)
 
 static perp_status load_columns(perp_recording *r, perp_error *error)
 {
-    perp_status status = load_contact_ends(r, error);
-    int64_t contacts = status == PERP_OK ? r->contact_end[r->info.frames - 1] : 0;
-    for (int k = 0; k < PP_COLUMN_COUNT && status == PERP_OK; k++) {
-        pp_growth growth = pp_column_at((pp_h5_column)k)->growth;
-        int64_t rows = growth == PP_BY_FRAME     ? r->info.frames
-                       : growth == PP_BY_CONTACT ? contacts
-                                                 : 0;
-        if (k != PP_COL_CONTACT_END) {
-            status = pp_load_column(r, (pp_h5_column)k, rows, error);
-        }
+    int frames = r->info.frames;
+    r->table[PP_FRAMES].rows = frames;
+    perp_status status = load_ends(r, PP_FRAMES, PP_COL_PART_END, PARTS_MOST, &r->part_end, error);
+    int64_t parts = status == PERP_OK ? r->part_end[frames - 1] : 0;
+    if (status == PERP_OK && parts > INT32_MAX) {
+        status = pp_load_fail(r, error, "part_end", "does not grow as it should");
     }
-    return status;
+    if (status == PERP_OK) {
+        status = load_table(r, PP_FRAMES, error);
+    }
+    r->table[PP_PARTS].rows = (int)parts;
+    return status == PERP_OK && parts > 0 ? load_table(r, PP_PARTS, error) : status;
 }
 
 static perp_status load_texts(perp_recording *r, perp_error *error)
@@ -338,12 +359,13 @@ perp_status perp_recording_open(const char *path, const perp_env *env, perp_reco
     r->env = env ? *env : (perp_env){0};
     r->file = -1;
     for (int k = 0; k < PP_COLUMN_COUNT; k++) {
-        r->column[k] = -1;
+        r->table[PP_FRAMES].column[k] = r->table[PP_PARTS].column[k] = -1;
     }
     r->arena = pp_arena_create(env);
-    r->block_arena = pp_arena_create(env);
+    r->table[PP_FRAMES].arena = pp_arena_create(env);
+    r->table[PP_PARTS].arena = pp_arena_create(env);
     pp_quiet quiet = pp_quiet_begin();
-    perp_status status = r->arena && r->block_arena
+    perp_status status = r->arena && r->table[PP_FRAMES].arena && r->table[PP_PARTS].arena
                              ? load(r, path, error)
                              : pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
     pp_quiet_end(&quiet);
@@ -362,9 +384,10 @@ void perp_recording_close(perp_recording *recording)
     }
     perp_env env = recording->env;
     pp_quiet quiet = pp_quiet_begin();
-    for (int k = 0; k < PP_COLUMN_COUNT; k++) {
-        if (recording->column[k] >= 0) {
-            H5Dclose(recording->column[k]);
+    for (int k = 0; k < PP_TABLES * PP_COLUMN_COUNT; k++) {
+        hid_t column = recording->table[k / PP_COLUMN_COUNT].column[k % PP_COLUMN_COUNT];
+        if (column >= 0) {
+            H5Dclose(column);
         }
     }
     if (recording->file >= 0) {
@@ -372,7 +395,8 @@ void perp_recording_close(perp_recording *recording)
     }
     pp_quiet_end(&quiet);
     pp_free(&env, recording->contact, (size_t)recording->contact_room * sizeof *recording->contact);
-    pp_arena_destroy(recording->block_arena);
+    pp_arena_destroy(recording->table[PP_FRAMES].arena);
+    pp_arena_destroy(recording->table[PP_PARTS].arena);
     pp_arena_destroy(recording->arena);
     pp_free(&env, recording, sizeof *recording);
 }

@@ -27,7 +27,7 @@ void pp_store_start(pp_store *store, const perp_env *env)
 {
     *store = (pp_store){.env = env ? *env : (perp_env){0}, .file = -1, .progress = -1};
     for (int k = 0; k < PP_COLUMN_COUNT; k++) {
-        store->column[k].dataset = -1;
+        store->column[PP_FRAMES][k].dataset = store->column[PP_PARTS][k].dataset = -1;
     }
 }
 
@@ -77,22 +77,24 @@ static bool put_unit(hid_t dataset, const char *unit)
     return good;
 }
 
-static bool create_column(pp_store *store, pp_h5_column k)
+static bool create_column(pp_store *store, pp_table table, pp_h5_column k)
 {
     const pp_column_card *card = pp_column_at(k);
-    pp_buffer *column = &store->column[k];
-    column->width = pp_column_width(k, store->sizes);
+    pp_buffer *column = &store->column[table][k];
+    char path[PP_COLUMN_PATH];
+    column->width = pp_column_is_in(k, table) ? pp_column_width(k, store->sizes) : 0;
     if (column->width == 0) {
         return true;
     }
+    pp_column_path(k, table, path);
     hsize_t none[3] = {0}, most[3] = {H5S_UNLIMITED}, chunk[3] = {0};
     int rank = 1 + pp_column_shape(k, store->sizes, none + 1);
     memcpy(most + 1, none + 1, 2 * sizeof *none);
     memcpy(chunk + 1, none + 1, 2 * sizeof *none);
     hid_t list = column_list(column->width * pp_cell_bytes(card->cell), rank, chunk);
     hid_t space = H5Screate_simple(rank, none, most);
-    column->dataset = H5Dcreate2(store->file, card->path, pp_cell_file(card->cell), space,
-                                 H5P_DEFAULT, list, H5P_DEFAULT);
+    column->dataset = H5Dcreate2(store->file, path, pp_cell_file(card->cell), space, H5P_DEFAULT,
+                                 list, H5P_DEFAULT);
     H5Sclose(space);
     H5Pclose(list);
     return column->dataset >= 0 && put_unit(column->dataset, card->unit);
@@ -112,7 +114,10 @@ static hid_t create_progress(hid_t file)
 
 perp_status pp_store_begin(pp_store *store, perp_error *error)
 {
-    static const char *const groups[] = {"contacts", "joints", "certificate", "energy", "solver"};
+    static const char *const groups[] = {"contacts",       "joints",       "certificate",
+                                         "energy",         "solver",       "parts",
+                                         "parts/contacts", "parts/joints", "parts/certificate",
+                                         "parts/energy",   "parts/solver"};
     bool good = true;
     errno = 0;
     for (size_t k = 0; k < sizeof groups / sizeof groups[0]; k++) {
@@ -121,7 +126,8 @@ perp_status pp_store_begin(pp_store *store, perp_error *error)
         H5Gclose(group);
     }
     for (int k = 0; k < PP_COLUMN_COUNT && good; k++) {
-        good = create_column(store, (pp_h5_column)k);
+        good = create_column(store, PP_FRAMES, (pp_h5_column)k) &&
+               create_column(store, PP_PARTS, (pp_h5_column)k);
     }
     store->progress = good ? create_progress(store->file) : -1;
     good = good && store->progress >= 0 && H5Fstart_swmr_write(store->file) >= 0;
@@ -132,7 +138,7 @@ perp_status pp_store_begin(pp_store *store, perp_error *error)
 
 void *pp_store_rows(pp_store *store, pp_h5_column column, size_t count)
 {
-    pp_buffer *buffer = &store->column[column];
+    pp_buffer *buffer = &store->column[store->table][column];
     size_t bytes = buffer->width * pp_cell_bytes(pp_column_at(column)->cell);
     if (buffer->count + count > buffer->room) {
         size_t room = 2 * (buffer->count + count) + FIRST_ROWS;
@@ -153,9 +159,9 @@ void *pp_store_rows(pp_store *store, pp_h5_column column, size_t count)
     return at;
 }
 
-static bool write_column(pp_store *store, pp_h5_column k)
+static bool write_column(pp_store *store, pp_table table, pp_h5_column k)
 {
-    pp_buffer *column = &store->column[k];
+    pp_buffer *column = &store->column[table][k];
     hid_t memory_type = pp_cell_memory(pp_column_at(k)->cell);
     if (column->dataset < 0 || column->count == 0) {
         column->count = 0;
@@ -201,10 +207,11 @@ perp_status pp_store_flush(pp_store *store, bool complete, perp_error *error)
     bool good = true;
     errno = 0;
     for (int k = 0; k < PP_COLUMN_COUNT && good; k++) {
-        good = write_column(store, (pp_h5_column)k);
+        good = write_column(store, PP_FRAMES, (pp_h5_column)k) &&
+               write_column(store, PP_PARTS, (pp_h5_column)k);
     }
     good = good && H5Fflush(store->file, H5F_SCOPE_LOCAL) >= 0;
-    const int64_t progress[2] = {(int64_t)store->column[PP_COL_T].written, complete};
+    const int64_t progress[2] = {(int64_t)store->column[PP_FRAMES][PP_COL_T].written, complete};
     good = good && H5Dwrite(store->progress, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT,
                             progress) >= 0;
     good = good && H5Dflush(store->progress) >= 0;
@@ -221,13 +228,14 @@ perp_status pp_store_flush(pp_store *store, bool complete, perp_error *error)
 bool pp_store_close(pp_store *store)
 {
     bool good = true;
-    for (int k = 0; k < PP_COLUMN_COUNT; k++) {
-        pp_buffer *column = &store->column[k];
+    for (int k = 0; k < PP_TABLES * PP_COLUMN_COUNT; k++) {
+        pp_h5_column of = (pp_h5_column)(k % PP_COLUMN_COUNT);
+        pp_buffer *column = &store->column[k / PP_COLUMN_COUNT][of];
         if (column->dataset >= 0) {
             good = H5Dclose(column->dataset) >= 0 && good;
         }
         pp_free(&store->env, column->rows,
-                column->room * column->width * pp_cell_bytes(pp_column_at((pp_h5_column)k)->cell));
+                column->room * column->width * pp_cell_bytes(pp_column_at(of)->cell));
         *column = (pp_buffer){.dataset = -1};
     }
     if (store->progress >= 0) {

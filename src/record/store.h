@@ -25,7 +25,8 @@ typedef struct pp_store {
     char path[PP_PATH_MAX];
     pp_sizes sizes;
     hid_t file, progress;  // progress: the dataset of (frames, complete)
-    pp_buffer column[PP_COLUMN_COUNT];
+    pp_buffer column[PP_TABLES][PP_COLUMN_COUNT];
+    pp_table table;  // that rows are added to
     size_t pending;  // bytes in the buffers
     double flushed;  // when [s]
     bool failed;     // a flush ended half-way: the columns are not equally long

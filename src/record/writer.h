@@ -26,6 +26,16 @@ typedef struct pp_memory {
     bool violated, many_answers;
 } pp_memory;
 
+// The text files; those of parts appear when there is one.
+typedef enum pp_csv {
+    PP_CSV_BODIES,
+    PP_CSV_CONTACTS,
+    PP_CSV_EVENTS,
+    PP_CSV_PART_BODIES,
+    PP_CSV_PART_CONTACTS,
+    PP_CSV_COUNT,
+} pp_csv;
+
 // The directory, locked as long as it is written to (place.c).
 typedef struct pp_place {
     int dir, lock;  // descriptors; -1: none
@@ -42,10 +52,13 @@ struct perp_record {
     bool prepared, finished;
     perp_error error;
     pp_store store;
-    pp_part bodies, contacts, events;
-    pp_text body_lines, contact_lines, event_lines, summary;
+    pp_part file[PP_CSV_COUNT];
+    pp_text lines[PP_CSV_COUNT], summary;  // lines: not yet in the files
     pp_memory memory;
-    int64_t contact_rows;  // of all frames so far
+    int facets;                       // of friction polygons, where the contact does not say
+    perp_joint_state *joint;          // of the frame being written
+    int64_t contact_rows[PP_TABLES];  // of all frames and parts so far
+    int64_t part_rows;
     perp_summary sum;
     int64_t framed;              // step of the last frame
     perp_certificate since;      // worst since the last frame
@@ -68,7 +81,7 @@ void pp_summary_time(perp_record *record, double seconds);
 
 // ── Frames (frame_out.c) ─────────────────────────────────────────────────────────────────────────
 perp_status pp_record_frame(perp_record *record, const perp_sim *sim);
-void pp_csv_heads(perp_record *record, bool spatial);
+void pp_csv_heads(perp_record *record, bool parts);
 
 // ── Events (events.c): lines for what changed in the last step ───────────────────────────────────
 perp_status pp_memory_create(perp_record *record, const perp_sim *sim);

@@ -192,6 +192,10 @@ static perp_status take_parts(perp_sim *sim, double first, const start *from, pe
             return status;
         }
         pp_sim_commit(sim);
+        status = pp_sim_keep_now(sim, PERP_PART_STEP, length);
+        if (status < 0) {
+            return status;
+        }
         memcpy(sim->applied, from->applied, (size_t)sim->model->bodies * sizeof *from->applied);
         length = from->end - sim->now.t;
     }
@@ -230,12 +234,16 @@ perp_status pp_sim_take_parts(perp_sim *sim, double h, double first)
         }
         sim->error = error;
         sim->info = failed;
+        pp_sim_keep_none(sim);
         return status;
     }
     sim->clock = clock;  // parts are of one step
     sim->now.t = began;
     pp_sim_clock_step(sim, h);
     sim->now.t = from.end;
+    if (sim->kept.count > 0) {
+        sim->kept.part[sim->kept.count - 1].t = from.end;
+    }
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
     sim->info = info;
     sim->info.status = status;

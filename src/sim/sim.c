@@ -182,6 +182,7 @@ void perp_sim_destroy(perp_sim *sim)
         pp_arena_destroy(sim->found.arena[1]);
         pp_arena_destroy(sim->scratch);
         pp_arena_destroy(sim->parts.arena);
+        pp_arena_destroy(sim->kept.arena);
         pp_arena_destroy(sim->arena);
         pp_arena_destroy(sim->memory);
         pp_free(&env, sim, sizeof *sim);

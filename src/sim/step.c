@@ -481,6 +481,7 @@ perp_status perp_step(perp_sim *sim, double h)
     }
     sim->projected = sim->parts.done = false;
     sim->parts.stop = PP_PARTS_ALL;
+    pp_sim_keep_none(sim);
     sim->whole = h;
     sim->worked = 0;
     sim->deadline = 0.0;

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parts of the last step, kept one by one as they ended: a recording has all of them, so that each can be judged.
+#include "sim/sim.h"
+
+#include <string.h>
+
+void pp_sim_keep_none(perp_sim *sim)
+{
+    pp_kept_list *list = &sim->kept;
+    list->count = list->room = 0;
+    list->part = NULL;
+    if (list->arena) {
+        pp_arena_reset(list->arena);
+    }
+}
+
+static bool grow(pp_kept_list *list)
+{
+    enum { FIRST = 16 };
+    if (list->count < list->room) {
+        return true;
+    }
+    int room = list->room > 0 ? 2 * list->room : FIRST;
+    pp_kept *part = PP_ARRAY(list->arena, pp_kept, room);
+    if (part && list->count > 0) {
+        memcpy(part, list->part, (size_t)list->count * sizeof *part);
+    }
+    list->part = part ? part : list->part;
+    list->room = part ? room : list->room;
+    return part != NULL;
+}
+
+// A copy in the list's arena; NULL: memory is out.
+static void *copy(pp_arena *arena, const void *from, size_t bytes)
+{
+    void *to = PP_ARRAY(arena, char, bytes + 1);
+    if (to && bytes > 0) {
+        memcpy(to, from, bytes);
+    }
+    return to;
+}
+
+perp_status pp_sim_keep(perp_sim *sim, const pp_kept *part)
+{
+    const perp_model *m = sim->model;
+    pp_kept_list *list = &sim->kept;
+    list->arena = list->arena ? list->arena : pp_arena_create(&sim->env);
+    if (!list->arena || !grow(list)) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_kept *to = &list->part[list->count];
+    *to = *part;
+    to->q = copy(list->arena, part->q, (size_t)m->nq * sizeof *to->q);
+    to->nu = copy(list->arena, part->nu, (size_t)m->nv * sizeof *to->nu);
+    to->body = copy(list->arena, part->body, (size_t)m->bodies * sizeof *to->body);
+    to->joint = copy(list->arena, part->joint, (size_t)m->joints * sizeof *to->joint);
+    to->contact = copy(list->arena, part->contact, (size_t)part->contacts * sizeof *to->contact);
+    bool good = to->q && to->nu && to->body && to->joint && to->contact;
+    list->count += good;
+    return good ? PERP_OK : PERP_ERR_MEMORY;
+}
+
+perp_status pp_sim_keep_now(perp_sim *sim, perp_part_kind kind, double h)
+{
+    const perp_model *m = sim->model;
+    perp_joint_state *joint = PP_ARRAY(sim->arena, perp_joint_state, m->joints);
+    if (m->joints > 0 && !joint) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < m->joints; i++) {
+        joint[i] = perp_sim_joint(sim, (perp_joint){i});
+    }
+    pp_kept part = {.kind = kind,
+                    .t = sim->now.t,
+                    .h = h,
+                    .q = sim->now.q,
+                    .nu = sim->now.nu,
+                    .body = sim->frames,
+                    .contact = sim->contacts,
+                    .contacts = sim->contact_count,
+                    .joint = joint,
+                    .info = sim->info};
+    return pp_sim_keep(sim, &part);
+}
