@@ -11,8 +11,10 @@
 // worst error is least, a minimum bottleneck spanning tree.
 #include "certify/scale.h"
 
+#include "math/math.h"
+
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 static pp_mat3 turned_by(perp_vec3 w)
 {
@@ -75,16 +77,20 @@ static bool carries(const pp_joint *j)
 typedef struct reason {
     double over;   // its error over what is allowed
     double error;  // [m]
-    int a, b, order;
+    int a, b;
 } reason;
 
-static int by_error(const void *x, const void *y)
+enum { ORDER_BITS = 28 };  // of a key: more reasons than any model has
+
+// Sorts by error, to seven digits, and by order where that is the same. Bits of doubles that are not negative are in
+// the order of their values; NaN comes last.
+static uint64_t key_of(const reason *why, int order)
 {
-    const reason *a = x, *b = y;
-    if (a->over != b->over) {
-        return a->over < b->over ? -1 : 1;
-    }
-    return (a->order > b->order) - (a->order < b->order);
+    double over = why->over > 0.0 ? why->over : 0.0;
+    uint64_t bits;
+    over = isnan(why->over) ? HUGE_VAL : over;
+    memcpy(&bits, &over, sizeof bits);
+    return bits >> ORDER_BITS << ORDER_BITS | (uint64_t)order;
 }
 
 // Sets of bodies that go together, as rings of members; set 0 is that of what follows by itself.
@@ -147,7 +153,7 @@ static int gather(const perp_model *m, double h, const pp_frame *from, const pp_
     for (int i = 0; i < m->bodies; i++, count++) {
         bool moves = m->body[i].nv > 0;
         double over = moves ? error[i] / limit[i] : -1.0;
-        why[count] = (reason){over, moves ? error[i] : 0.0, -1, i, count};
+        why[count] = (reason){over, moves ? error[i] : 0.0, -1, i};
     }
     for (int k = 0; k < m->joints; k++) {
         const pp_joint *j = &m->joint[k];
@@ -157,7 +163,7 @@ static int gather(const perp_model *m, double h, const pp_frame *from, const pp_
         }
         double off = arc_error(j, h, from, to, m->body[b_moves ? j->b : j->a].reach);
         double most = fmax(a_moves ? limit[j->a] : 0.0, b_moves ? limit[j->b] : 0.0);
-        why[count] = (reason){off / most, off, j->a, j->b, count};
+        why[count] = (reason){off / most, off, j->a, j->b};
         count++;
     }
     return count;
@@ -168,10 +174,12 @@ perp_status pp_arcs_explain(const perp_model *m, double h, const pp_motion_of *o
 {
     int nodes = m->bodies + 1;
     const pp_frame *from = with_velocities(m, of->from, of->nu, arena);
-    reason *why = PP_ARRAY(arena, reason, m->bodies + m->joints);
+    int most = m->bodies + m->joints;
+    reason *why = PP_ARRAY(arena, reason, most);
+    uint64_t *key = PP_ARRAY(arena, uint64_t, most), *room = PP_ARRAY(arena, uint64_t, most);
     sets s = {PP_ARRAY(arena, int, nodes), PP_ARRAY(arena, int, nodes),
               PP_ARRAY(arena, int, nodes)};
-    if (!from || !why || !s.of || !s.next || !s.size) {
+    if (!from || !why || !key || !room || !s.of || !s.next || !s.size) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < nodes; i++) {
@@ -179,11 +187,14 @@ perp_status pp_arcs_explain(const perp_model *m, double h, const pp_motion_of *o
         s.size[i] = 1;
     }
     int count = gather(m, h, from, of->to, limit, error, why);
-    qsort(why, (size_t)count, sizeof *why, by_error);
     for (int i = 0; i < count; i++) {
-        int a = why[i].a + 1, b = why[i].b + 1;
-        if (s.of[a] != s.of[b]) {
-            join(&s, a, b, &why[i], error);
+        key[i] = key_of(&why[i], i);
+    }
+    pp_sort_keys(count, key, room);
+    for (int i = 0; i < count; i++) {
+        const reason *next = &why[key[i] & ((1U << ORDER_BITS) - 1U)];
+        if (s.of[next->a + 1] != s.of[next->b + 1]) {
+            join(&s, next->a + 1, next->b + 1, next, error);
         }
     }
     return PERP_OK;
