@@ -62,9 +62,9 @@ static double arc_error(const pp_joint *j, double h, const pp_frame *from, const
     perp_vec3 slide = pp_sub(pp_point_velocity(b, c_b), pp_point_velocity(a, c_b));
     perp_vec3 d = pp_mul_t(&a->R, pp_along(pp_sub(c_b, c_a), h, slide));
     double off = pp_length(pp_sub(d, pp_mul_t(&a_end->R, pp_sub(e_b, e_a))));
-    pp_mat3 R = relative(&a->R, &b->R), R_end = relative(&a_end->R, &b_end->R);
+    pp_mat3 R = relative(&a->R, &b->R), end = relative(&a_end->R, &b_end->R);
     pp_mat3 then = turned(j, &R, pp_mul_t(&a->R, pp_sub(b->w, a->w)), h);
-    return off + reach * between(&then, &R_end);
+    return off + reach * between(&then, &end);
 }
 
 static bool carries(const pp_joint *j)

@@ -354,6 +354,7 @@ static void recordings(void **state)
     EMPTY(perp_recording_joint(NULL, JOINT).name);
     EMPTY(perp_recording_spring(NULL, 0).name);
     REFUSED(perp_recording_read(NULL, 0, &frame, &error));
+    REFUSED(perp_recording_read_part(NULL, 0, 0, &frame, &error));
     REFUSED(perp_recording_check(NULL, NULL, &check, &error));
     REFUSED(perp_comparison_create(NULL, NULL, NULL, &comparison, &error));
     HARMLESS(perp_comparison_destroy(NULL));
