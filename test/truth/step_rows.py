@@ -8,11 +8,6 @@ from kinematics import (State, ZERO3, element_energy, element_wrenches, gyroscop
                         spin_momentum, view, world_inertia)
 
 
-def shorter(v, by):
-    n = norm(v)
-    return mul(v, max(0.0, n - by) / n) if n > 0 else v
-
-
 class StepRows:
     def speeds(self, f0, f1, h):
         """speed of a body's fastest point before, and what weight gives it: the scale of velocities in this step."""
@@ -222,7 +217,7 @@ class StepRows:
                 dw = mat_vec(world_inertia(b, s0.R), sub(s1.w, s0.w))
                 if not m.planar:
                     dw = sub(dw, self.gyro(b, s0, h))
-            lack = (sub(dv, p[b][0]), shorter(sub(dw, p[b][1]), self.arms(b, f0, f1)))
+            lack = (sub(dv, p[b][0]), sub(dw, p[b][1]))
             inertia = max(b.J[i][i] for i in range(3)) if b.turns else 0.0
             # The balance holds to rounding: it is measured by what changed, and little by what was there.
             lin = norm(dv) + b.mass * (1e-4 * (norm(s0.v) + norm(s1.v)) + 1e-9 * b.size / self.until) + size[b][0]
@@ -333,11 +328,13 @@ class StepRows:
                 weights[b] = (max(w[0], norm(mul(r[:3], p))) + blur, max(w[1], norm(mul(r[3:], p))) + blur * b.size, lack)
 
     def note_momentum(self, m, rest, columns, x, weights, f0, f1):
+        # Least squares project: what arms may be off by grows by it no longer.
+        slack = math.sqrt(sum((self.arms(b, f0, f1) / weights[b][1]) ** 2 for b in m.free))
         carried = [sum(abs(c[i] * v) for c, v in zip(columns, x)) for i in range(len(rest))]
         i = 0
         for b in m.free:
             n = len(self.dofs(b, (ZERO3, ZERO3), (1, 1)))
-            off = max(abs(r) / (1 + k) for r, k in zip(rest[i:i + n], carried[i:i + n]))
+            off = max(max(0.0, abs(r) - slack) / (1 + k) for r, k in zip(rest[i:i + n], carried[i:i + n]))
             if self.stepper == 'moreau-jean' and columns:
                 # Its joints are taken in the middle of the step, found by going round a few times.
                 h, turn = f1.t - f0.t, 0.0
