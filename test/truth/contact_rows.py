@@ -4,6 +4,7 @@
 import json
 import math
 import os
+import re
 
 from geometry import add, cross, distance, dot, mat_mul, mat_vec, mul, norm, sub, unit
 from kinematics import ZERO3, solve3, world_inertia
@@ -68,6 +69,13 @@ class ContactRows:
                 self.rows.note('restitution', max(0.0, -c.e * r0 - r1 - blur - push) / -r0, where)
             self.reaches(c, f0, f1, h, r0, size, where)
 
+    def share(self, e):
+        """How much of the restitution an impact says that it took, where all of it would create energy: at most all."""
+        said = re.search(r'([0-9.eE+-]+) of the restitution was taken', e.get('remark', ''))
+        if said:
+            self.rows.skip('restitution', 'impacts that say how much of it they took')
+        return min(1.0, max(0.0, float(said.group(1)))) if said else 1.0
+
     def impacts(self):
         """Newton's law at the impacts of the event stepper, which lists the rates before and after."""
         if self.stepper != 'event' or self.model.impact != 'newton':
@@ -81,7 +89,7 @@ class ContactRows:
             before, after = e['rate_before'], e['rate_after']
             size = min(s.body.size for s in (a, b) if s.body.free)
             if -before > 1e-3 * math.sqrt(self.g * size) and -before > 1e-9 * size / self.until:
-                law = self.model.coefficients(a, b)[1]
+                law = self.model.coefficients(a, b)[1] * self.share(e)
                 # Nothing moves while an impact lasts: ten times as sharp as for a step.
                 self.rows.note('restitution', 10 * max(0.0, -law * before - after) / -before, 't = %g %s %s' % (e['t'], a.full, b.full))
 
@@ -118,7 +126,9 @@ class ContactRows:
         self.rows.note('afar', max(0.0, nearest - reach - 1e-9 * size) / size, where)
         if turn > 0.3:
             return   # corners come round
-        change = c.pn * felt
+        # What it loses is what is taken against its motion there: a push across it carries, and takes nothing.
+        u0 = self.slip(c, f0.states, f0.states, f0.t, False)
+        change = c.pn * felt * max(0.0, -dot(c.n, unit(u0, ZERO3)))
         speed = sum(self.speed[s] for s in (c.a.body, c.b.body) if s.free)
         if c.a.infinite() or c.b.infinite() or c.a.triangles or c.b.triangles or change < 0.02 * speed:
             return

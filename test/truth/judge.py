@@ -108,7 +108,7 @@ class Judge(PlaceRows, ContactRows, StepRows):
 
     def steps(self):
         self.created = self.work = self.low = 0.0
-        self.spin_error = {b: [ZERO3, ZERO3] for b in self.model.free}
+        self.spin_error = {b: ZERO3 for b in self.model.free}
         self.spin_scale = {b: 1e-300 for b in self.model.free}
         self.energy0 = None
         divided = self.divided_steps()

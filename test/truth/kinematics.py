@@ -153,8 +153,10 @@ def anchor(model, f, which, states):
     return b, s, add(s.x, mat_vec(s.R, sub(local, b.shift)))
 
 
-def element_wrenches(model, t, states, after, h):
-    """Impulses over h of explicit forces at `states` and of implicit ones at the end: [(body, impulse, moment, tag)]."""
+def element_wrenches(model, t, states, after, h, theta=1.0):
+    """Impulses over h of explicit forces at `states` and of implicit ones at the end: [(body, impulse, moment, tag)].
+
+    theta: share of the end in the rates of implicit ones, theory (P5)."""
     out = []
     for f in model.forces:
         if f['kind'] == 'force':
@@ -173,21 +175,23 @@ def element_wrenches(model, t, states, after, h):
             out.append((b, mul(F, h), mul(add(T, cross(r, F)), h), 'force'))
         elif f['kind'] == 'drag':
             b = model.by_name[f['body']]
-            s = after[b.index] if f.get('implicit') else states[b.index]
-            out.append((b, mul(s.v, -h * f.get('damping', 0)), mul(s.w, -h * f.get('damping_w', 0)), 'drag'))
+            end = theta if f.get('implicit') else 0.0
+            s0, s1 = states[b.index], after[b.index]
+            v, w = (add(mul(p, 1 - end), mul(q, end)) for p, q in ((s0.v, s1.v), (s0.w, s1.w)))
+            out.append((b, mul(v, -h * f.get('damping', 0)), mul(w, -h * f.get('damping_w', 0)), 'drag'))
         elif f['kind'] in ('spring', 'twist_spring'):
-            out += spring_wrench(model, f, states, after, h)
+            out += spring_wrench(model, f, states, after, h, theta)
     return out
 
 
-def spring_wrench(model, f, states, after, h):
+def spring_wrench(model, f, states, after, h, theta):
+    end = theta if f.get('implicit') else 0.0   # share of the end in the rate
     K, C, L0 = float(f.get('stiffness', 0)), float(f.get('damping', 0)), float(f.get('rest', 0))
     if f['kind'] == 'twist_spring':
         a, b = model.by_name[f.get('a', 'ground')], model.by_name[f['b']]
         sa, sb = states[a.index], states[b.index]
-        va, vb = (after[a.index], after[b.index]) if f.get('implicit') else (sa, sb)
-        rate = vb.w[2] - va.w[2]
-        value = sb.angle - sa.angle + (h * rate if f.get('implicit') else 0.0)
+        rate = (1 - end) * (sb.w[2] - sa.w[2]) + end * (after[b.index].w[2] - after[a.index].w[2])
+        value = sb.angle - sa.angle + end * h * rate
         T = (0.0, 0.0, -h * (K * (value - L0) + C * rate))
         return [(a, ZERO3, mul(T, -1), 'spring'), (b, ZERO3, T, 'spring')]
     a, sa, pa = anchor(model, f, 'a', states)
@@ -195,13 +199,11 @@ def spring_wrench(model, f, states, after, h):
     d = sub(pb, pa)
     L = norm(d)
     n = mul(d, 1 / L) if L > 0 else ZERO3
-    va, vb = sa, sb
-    if f.get('implicit'):
-        va = State(sa.x, sa.R, after[a.index].v, after[a.index].w)
-        vb = State(sb.x, sb.R, after[b.index].v, after[b.index].w)
-    rel = sub(point_velocity(vb, pb), point_velocity(va, pa))
+    va = State(sa.x, sa.R, after[a.index].v, after[a.index].w)
+    vb = State(sb.x, sb.R, after[b.index].v, after[b.index].w)
+    rel = add(mul(sub(point_velocity(sb, pb), point_velocity(sa, pa)), 1 - end), mul(sub(point_velocity(vb, pb), point_velocity(va, pa)), end))
     rate = dot(n, rel)
-    F = mul(n, -K * (L + (h * rate if f.get('implicit') else 0.0) - L0))
+    F = mul(n, -K * (L + end * h * rate - L0))
     F = add(F, mul(rel, -C) if f.get('isotropic') else mul(n, -C * rate))
     p = mul(F, h)
     return [(a, mul(p, -1), mul(cross(sub(pa, sa.x), p), -1), 'spring'), (b, p, cross(sub(pb, sb.x), p), 'spring')]

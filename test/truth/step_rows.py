@@ -8,11 +8,6 @@ from kinematics import (State, ZERO3, element_energy, element_wrenches, gyroscop
                         spin_momentum, view, world_inertia)
 
 
-def shorter(v, by):
-    n = norm(v)
-    return mul(v, max(0.0, n - by) / n) if n > 0 else v
-
-
 class StepRows:
     def speeds(self, f0, f1, h):
         """speed of a body's fastest point before, and what weight gives it: the scale of velocities in this step."""
@@ -34,7 +29,7 @@ class StepRows:
         return total
 
     def elements(self, f0, f1, h):
-        return element_wrenches(self.model, f0.t, f0.states, f1.states, h) if self.model.forces else []
+        return element_wrenches(self.model, f0.t, f0.states, f1.states, h, self.theta) if self.model.forces else []
 
     def moves(self, f0, f1, h):
         for b in self.model.free:
@@ -222,7 +217,7 @@ class StepRows:
                 dw = mat_vec(world_inertia(b, s0.R), sub(s1.w, s0.w))
                 if not m.planar:
                     dw = sub(dw, self.gyro(b, s0, h))
-            lack = (sub(dv, p[b][0]), shorter(sub(dw, p[b][1]), self.arms(b, f0, f1)))
+            lack = (sub(dv, p[b][0]), sub(dw, p[b][1]))
             inertia = max(b.J[i][i] for i in range(3)) if b.turns else 0.0
             # The balance holds to rounding: it is measured by what changed, and little by what was there.
             lin = norm(dv) + b.mass * (1e-4 * (norm(s0.v) + norm(s1.v)) + 1e-9 * b.size / self.until) + size[b][0]
@@ -317,12 +312,13 @@ class StepRows:
         return out
 
     def joint_spring(self, j, v, f0, f1, h, weights):
-        """Springs and dampers of a coordinate act as at the end of the step, theory (P5)."""
-        c = v.coordinate
-        rate = row_rate(v.coordinate_row, f1.states[j.a.index], f1.states[j.b.index])
-        p = -h * (j.K * (c + h * rate - j.rest) + j.C * rate)
-        if self.stepper == 'moreau-jean':
-            return   # its own rule is not written down: the least squares takes it as a drive
+        """Springs and dampers of a coordinate act as at the end of the step, or where moreau-jean has its places, theory (P5)."""
+        th, first = self.theta, view(j, f0.states[j.a.index], f0.states[j.b.index], self.model.planar, self.turns.get(j))
+        c = first.coordinate
+        before, after = (row_rate(row, f.states[j.a.index], f.states[j.b.index])
+                         for row, f in ((first.coordinate_row, f0), (v.coordinate_row, f1)))
+        rate = (1 - th) * before + th * after
+        p = -h * (j.K * (c + th * h * rate - j.rest) + j.C * rate)
         for b, r in ((j.a, v.coordinate_row[0]), (j.b, v.coordinate_row[1])):
             if b.free:
                 w = weights[b]
@@ -332,14 +328,13 @@ class StepRows:
                 weights[b] = (max(w[0], norm(mul(r[:3], p))) + blur, max(w[1], norm(mul(r[3:], p))) + blur * b.size, lack)
 
     def note_momentum(self, m, rest, columns, x, weights, f0, f1):
-        if self.stepper == 'moreau-jean' and any(j.K or j.C for j in m.joints):
-            self.rows.skip('momentum', 'springs of joints in moreau-jean')
-            return
+        # Least squares project: what arms may be off by grows by it no longer.
+        slack = math.sqrt(sum((self.arms(b, f0, f1) / weights[b][1]) ** 2 for b in m.free))
         carried = [sum(abs(c[i] * v) for c, v in zip(columns, x)) for i in range(len(rest))]
         i = 0
         for b in m.free:
             n = len(self.dofs(b, (ZERO3, ZERO3), (1, 1)))
-            off = max(abs(r) / (1 + k) for r, k in zip(rest[i:i + n], carried[i:i + n]))
+            off = max(max(0.0, abs(r) - slack) / (1 + k) for r, k in zip(rest[i:i + n], carried[i:i + n]))
             if self.stepper == 'moreau-jean' and columns:
                 # Its joints are taken in the middle of the step, found by going round a few times.
                 h, turn = f1.t - f0.t, 0.0
@@ -414,6 +409,18 @@ class StepRows:
         self.rows.note('energy', max(0.0, self.created - self.low - rounding) / scale, where)
         self.rows.note('energy step', max(0.0, gain - rounding) / scale, where)
 
+    def nearest(self, error, shifts):
+        """The least of error + sum of s shift, 0 <= s <= 1: contacts act where the step starts or in its middle."""
+        share = [0.0] * len(shifts)
+        for _ in range(10):
+            for i, d in enumerate(shifts):
+                n = dot(d, d)
+                if n > 0:
+                    new = min(1.0, max(0.0, share[i] - dot(error, d) / n))
+                    error = add(error, mul(d, new - share[i]))
+                    share[i] = new
+        return error
+
     def turning(self, f0, f1, h):
         """Angular momentum of bodies that only contacts and gravity act on, summed over the run."""
         m = self.model
@@ -424,18 +431,22 @@ class StepRows:
                 continue
             s0, s1 = f0.states[b.index], f1.states[b.index]
             change = sub(spin_momentum(b, s1), spin_momentum(b, s0))
-            # Moments about the centre where the step starts, and in its middle: moreau-jean has both.
-            middle = mul(add(s0.x, s1.x), 0.5) if self.stepper == 'moreau-jean' else s0.x
-            for k, centre in enumerate((s0.x, middle)):
-                moment = ZERO3
-                for c in f1.contacts:
-                    for shape, sign in ((c.b, 1), (c.a, -1)):
-                        if shape.body is b:
-                            moment = add(moment, mul(add(cross(sub(c.p, centre), c.impulse), c.m), sign))
-                self.spin_error[b][k] = add(self.spin_error[b][k], sub(change, moment))
-            self.spin_scale[b] = max(self.spin_scale[b], norm(spin_momentum(b, s0)), norm(spin_momentum(b, s1)))
+            error, shifts, terms = change, [], 0.0
+            for c in f1.contacts:
+                for shape, sign in ((c.b, 1), (c.a, -1)):
+                    if shape.body is b:
+                        arm = sub(c.p, s0.x)
+                        error = sub(error, mul(add(cross(arm, c.impulse), c.m), sign))
+                        shifts.append(cross(mul(sub(s1.x, s0.x), 0.5 * sign), c.impulse))
+                        terms += norm(arm) * norm(c.impulse)
+            if self.stepper == 'moreau-jean':
+                error = self.nearest(error, shifts)
+            self.spin_error[b] = add(self.spin_error[b], error)
+            # Moments are differences of places and impulses: what those have in their sixth figure counts as momentum.
+            rounding = 1e-6 * (terms + b.mass * b.size * max(norm(s0.v), norm(s1.v)))
+            self.spin_scale[b] = max(self.spin_scale[b], norm(spin_momentum(b, s0)), norm(spin_momentum(b, s1)), rounding)
             least = b.mass * b.size * math.sqrt(self.g * b.size) * 1e-2
-            off = min(map(norm, self.spin_error[b])) / (self.spin_scale[b] + least)
+            off = norm(self.spin_error[b]) / (self.spin_scale[b] + least)
             J = b.J
             if max(J[0][0], J[1][1], J[2][2]) - min(J[0][0], J[1][1], J[2][2]) < 1e-9 * J[0][0] and not any(
                     J[i][k] for i in range(3) for k in range(3) if i != k):
