@@ -51,8 +51,9 @@ static perp_status meet(pp_flight *flight)
     if (status >= 0 && any) {
         double *impulse = PP_ARRAY(arena, double, moment.rows);
         double *qd = PP_ARRAY(arena, double, moment.nv);
-        status = impulse && qd ? pp_impact_run(flight->machine, &moment, &holds,
-                                               pp_flight_slow(flight), qd, impulse, &info, arena)
+        const pp_bounces bounces = {.rest = pp_flight_slow(flight)};
+        status = impulse && qd ? pp_impact_run(flight->machine, &moment, &holds, &bounces, qd,
+                                               impulse, &info, arena)
                                : PERP_ERR_MEMORY;
         status = status < 0 ? status : pp_flight_sum_impact(flight, &moment, &holds, impulse);
         if (status >= 0) {

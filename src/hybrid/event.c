@@ -128,6 +128,9 @@ bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, dou
                     double *end)
 {
     pp_bouncer *s = bouncer_of(flight, body_a, body_b);
+    if (s->count > 0 && s->t[s->count - 1] == flight->t) {
+        return false;  // the same bounce
+    }
     if (s->count == PP_BOUNCES) {
         memmove(s->t, s->t + 1, (PP_BOUNCES - 1) * sizeof *s->t);
         s->count--;
@@ -536,6 +539,11 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
     status = status < 0 ? status : finish(&flight);
     if (status == PERP_ERR_LIMIT && !out->remark[0]) {
         pp_print(out->remark, sizeof out->remark, "the integration stopped at t = %.12g", flight.t);
+    }
+    if (status >= 0 && out->tempered && !out->remark[0]) {
+        pp_print(out->remark, sizeof out->remark,
+                 "restitution as given would create energy in an impact: its event says what was "
+                 "taken");
     }
     pp_ode_destroy(flight.ode);
     return status;

@@ -16,7 +16,7 @@ typedef struct collision {
     const pp_machine *machine;
     const pp_moment *moment;
     const pp_holds *holds;
-    double rest;  // slower than this it does not bounce [m/s]
+    const pp_bounces *bounces;
     pp_arena *arena;
 } collision;
 
@@ -58,10 +58,10 @@ static perp_status make_laws(pp_laws *out, const pp_moment *moment, const pp_hol
     return law ? PERP_OK : PERP_ERR_MEMORY;
 }
 
-static bool bounces(const collision *c, int i)
+static bool may_bounce(const collision *c, int i)
 {
     return is_unilateral(&c->holds->hold[i]) && c->moment->size[i] > 0 &&
-           c->moment->rate[c->moment->at[i]] < -c->rest;
+           !(c->bounces->ends && c->bounces->ends[i]);
 }
 
 // b of Newton's law: share s of the restitution.
@@ -70,15 +70,16 @@ static void newton(const collision *c, double s, double *b)
     const pp_moment *moment = c->moment;
     memcpy(b, moment->rate, (size_t)moment->rows * sizeof *b);
     for (int i = 0; i < c->holds->count; i++) {
-        if (bounces(c, i)) {
-            int at = moment->at[i];
+        int at = moment->at[i];
+        if (may_bounce(c, i) && moment->rate[at] < -c->bounces->rest) {
             b[at] += s * restitution(c->machine, moment, c->holds, i) * moment->rate[at];
         }
     }
     pp_ties_agree(&moment->ties, moment->fast, b);
 }
 
-// Poisson's second phase: the impulse of compression comes back in part, with friction on it.
+// Poisson's second phase: the impulse of compression comes back in part, with friction on it, at every contact
+// that carried some: r_n A_nn is the speed that it took.
 static perp_status poisson(const collision *c, double s, pp_laws *laws, double *b, double *r,
                            pp_law_info *info)
 {
@@ -91,8 +92,8 @@ static perp_status poisson(const collision *c, double s, pp_laws *laws, double *
     memcpy(first, r, rows * sizeof *first);
     memset(back, 0, rows * sizeof *back);
     for (int i = 0; i < c->holds->count; i++) {
-        if (bounces(c, i)) {
-            int at = moment->at[i];
+        int at = moment->at[i];
+        if (may_bounce(c, i) && r[at] * moment->A[(size_t)at * (rows + 1)] > c->bounces->rest) {
             back[at] = s * restitution(c->machine, moment, c->holds, i) * r[at];
             laws->law[i].extra = back[at];
         }
@@ -155,10 +156,10 @@ enum { SHARES = 12 };
 // Restitution with friction may ask for more energy than there was: it gets the other law, then a smaller
 // share, down to none. What was taken is in info, and the event says so.
 perp_status pp_impact_run(const pp_machine *machine, const pp_moment *moment, const pp_holds *holds,
-                          double rest, double *qd, double *impulse, pp_law_info *info,
+                          const pp_bounces *bounces, double *qd, double *impulse, pp_law_info *info,
                           pp_arena *arena)
 {
-    collision c = {machine, moment, holds, rest, arena};
+    collision c = {machine, moment, holds, bounces, arena};
     bool poissons = machine->options.impact == PERP_IMPACT_POISSON;
     double share = 1.0;
     perp_status status = PERP_ERR_LIMIT;

@@ -138,10 +138,16 @@ static inline void pp_contact_axes(const pp_contact *c, perp_vec3 d[3])
 
 // ── Impacts ──────────────────────────────────────────────────────────────────────────────────────
 
+// What gives back in an impact.
+typedef struct pp_bounces {
+    double rest;       // slower than this nothing does [m/s]
+    const bool *ends;  // holds: bounces that end here; NULL: none
+} pp_bounces;
+
 // Velocities after an impact of all holds that touch: limits and contacts of the list, equations held.
 // impulse: moment->rows numbers.                                                  theory (H9), (H10)
 perp_status pp_impact_run(const pp_machine *machine, const pp_moment *moment, const pp_holds *holds,
-                          double rest, double *qd, double *impulse, pp_law_info *info,
+                          const pp_bounces *bounces, double *qd, double *impulse, pp_law_info *info,
                           pp_arena *arena);
 // Impulses that end a wedged sliding: the limit of short pushes by the forces.         theory (H11)
 perp_status pp_impact_wedged(const pp_machine *machine, const pp_moment *moment,

@@ -56,7 +56,7 @@ static void describe_impact(const pp_moment *moment, int i, const double *impuls
 }
 
 // What took the place of the law that was asked for, where that would have created energy.
-static void say_law(const pp_flight *flight, const pp_law_info *info, perp_event *event)
+static void say_law(pp_flight *flight, const pp_law_info *info, perp_event *event)
 {
     bool poissons = flight->machine->options.impact == PERP_IMPACT_POISSON;
     const char *asked = poissons ? "Poisson's" : "Newton's",
@@ -71,6 +71,7 @@ static void say_law(const pp_flight *flight, const pp_law_info *info, perp_event
                  "taken",
                  info->share);
     }
+    flight->result->tempered = flight->result->tempered || info->other_law || info->share < 1.0;
 }
 
 // ends: contacts whose last impact this is, noted as the end of a sequence; NULL: Painleve's impulses.
@@ -110,18 +111,43 @@ static perp_status note_impacts(pp_flight *flight, const pp_moment *moment, cons
     return PERP_OK;
 }
 
+static bool is_of(const pp_flight *flight, const pp_hold *hold, int a, int b)
+{
+    return hold->kind == PP_HOLD_CONTACT && body_of(flight, hold->a) == a &&
+           body_of(flight, hold->b) == b;
+}
+
+// The contact of hold i's two bodies that approaches fastest, -1: one before i has stood for them. The points of
+// a face that meet at one instant are one bounce.
+static int fastest_of(const pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+                      int i)
+{
+    int a = body_of(flight, holds->hold[i].a), b = body_of(flight, holds->hold[i].b), best = i;
+    for (int k = 0; k < holds->count; k++) {
+        if (!is_of(flight, &holds->hold[k], a, b) || !approaches(flight, moment, holds, k)) {
+            continue;
+        }
+        if (k < i) {
+            return -1;
+        }
+        best = moment->rate[moment->at[k]] < moment->rate[moment->at[best]] ? k : best;
+    }
+    return best;
+}
+
 // Contacts whose impacts end here: all of the two bodies that are near, closed at once.
 static perp_status find_zeno(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
                              bool *ends)
 {
     for (int i = 0; i < holds->count; i++) {
-        const pp_hold *hold = &holds->hold[i];
-        double ratio, end;
-        if (ends[i] || !approaches(flight, moment, holds, i) || hold->kind != PP_HOLD_CONTACT) {
+        bool met = holds->hold[i].kind == PP_HOLD_CONTACT && approaches(flight, moment, holds, i);
+        int fastest = met ? fastest_of(flight, moment, holds, i) : -1;
+        if (fastest < 0) {
             continue;
         }
+        const pp_hold *hold = &holds->hold[fastest];
         int a = body_of(flight, hold->a), b = body_of(flight, hold->b);
-        double speed = -moment->rate[moment->at[i]];
+        double speed = -moment->rate[moment->at[fastest]], ratio, end;
         if (!pp_flight_zeno(flight, a, b, speed, &ratio, &end)) {
             continue;
         }
@@ -132,12 +158,10 @@ static perp_status find_zeno(pp_flight *flight, const pp_moment *moment, const p
         event->ratio = ratio;
         event->t_end = end;
         event->before = -speed;
-        event->point_W = moment->contact[i].point;
-        event->normal_W = moment->contact[i].n;
+        event->point_W = moment->contact[fastest].point;
+        event->normal_W = moment->contact[fastest].n;
         for (int k = 0; k < holds->count; k++) {
-            const pp_hold *h = &holds->hold[k];
-            ends[k] = ends[k] || (h->kind == PP_HOLD_CONTACT && body_of(flight, h->a) == a &&
-                                  body_of(flight, h->b) == b);
+            ends[k] = ends[k] || is_of(flight, &holds->hold[k], a, b);
         }
     }
     return PERP_OK;
@@ -206,19 +230,18 @@ static perp_status impact(pp_flight *flight, pp_holds *holds, bool *ends)
     pp_mark mark = pp_arena_mark(flight->scratch);
     pp_moment moment;
     pp_law_info info;
-    bool any = false, last = false;
+    bool any = false;
+    const pp_bounces bounces = {flight->tol_rate, ends};
     perp_status status = moment_of(flight, holds, false, &moment);
     status = status < 0 ? status : find_zeno(flight, &moment, holds, ends);
     for (int i = 0; status >= 0 && i < holds->count; i++) {
         any = any || approaches(flight, &moment, holds, i);
-        last = last || ends[i];
     }
     if (status >= 0 && any) {
         double *impulse = PP_ARRAY(flight->scratch, double, moment.rows);
         double *qd = PP_ARRAY(flight->scratch, double, moment.nv);
-        status = impulse && qd ? pp_impact_run(flight->machine, &moment, holds,
-                                               last ? PP_INF : flight->tol_rate, qd, impulse, &info,
-                                               flight->scratch)
+        status = impulse && qd ? pp_impact_run(flight->machine, &moment, holds, &bounces, qd,
+                                               impulse, &info, flight->scratch)
                                : PERP_ERR_MEMORY;
         status =
             status < 0 ? status : note_impacts(flight, &moment, holds, impulse, ends, qd, &info);

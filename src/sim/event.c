@@ -180,6 +180,7 @@ static perp_status report(perp_sim *sim)
     sim->info.problem_size = sim->tree->nv + r->rows;
     sim->info.redundant_rows = r->redundant;
     sim->info.unique = r->unique;
+    sim->info.tempered = r->tempered;
     sim->info.solver = r->stiff ? "bdf" : "adams";
     sim->info.iterations = r->steps;
     return PERP_OK;

@@ -159,6 +159,36 @@ static void test_newton_says(void **state)
         go_on(&r, 0.001, 0.001);
         assert_int_equal(r.events, 1);
         assert_int_equal(strstr(r.remark, "Poisson") != NULL, k == 1);
+        assert_int_equal(perp_sim_info(r.sim)->tempered, k == 1);
+        stop(&r);
+    }
+}
+
+// A box that falls on its face bounces on as a ball does: the points of a face meet at one instant, which is one
+// bounce and not several that follow each other in no time.
+static void test_flat_bounces(void **state)
+{
+    (void)state;
+    static const char *kind[] = {"body", "solid"}, *size[] = {"[0.4, 0.2]", "[0.4, 0.3, 0.2]"};
+    static const char *floor[] = {"halfplane", "halfspace"}, *up[] = {"[0, 1.1]", "[0, 0, 1.1]"};
+    const double e = 0.8, g = 10.0, first = sqrt(2.0 * 1.0 / g);
+    for (int k = 0; k < 2; k++) {
+        char text[700];
+        snprintf(text, sizeof text,
+                 "{\"name\": \"flat\", \"gravity\": %s, \"shapes\": [{\"kind\": \"%s\", "
+                 "\"mu\": 0.3, \"restitution\": %g}], \"bodies\": [{\"name\": \"b\", "
+                 "\"kind\": \"%s\", \"position\": %s, \"shapes\": [{\"kind\": \"box\", "
+                 "\"size\": %s, \"density\": 10, \"mu\": 0.3, \"restitution\": %g}]}]}",
+                 k == 0 ? "[0, -10]" : "[0, 0, -10]", floor[k], e, kind[k], up[k], size[k], e);
+        double t = first, way = first;
+        for (int bounce = 0; bounce < 4; bounce++) {
+            way *= e;
+            t += 2.0 * way;
+        }
+        run r = start(text);
+        go_on(&r, (t + e * way) / 3.0, t + e * way);
+        perp_vec3 at = perp_body_position(r.sim, (perp_body){1});
+        near(k == 0 ? at.y : at.z, 0.1 + 0.5 * g * e * e * way * way, 1e-8);
         stop(&r);
     }
 }
@@ -192,7 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_thin_walls), cmocka_unit_test(test_tiles),
         cmocka_unit_test(test_box_rests),  cmocka_unit_test(test_newton_says),
-        cmocka_unit_test(test_grasp),
+        cmocka_unit_test(test_grasp),      cmocka_unit_test(test_flat_bounces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-static const perp_stepper STEPPERS[] = {PERP_STEWART_TRINKLE, PERP_ANITESCU_POTRA,
-                                        PERP_MOREAU_JEAN};
+static const perp_stepper STEPPERS[] = {PERP_STEWART_TRINKLE, PERP_ANITESCU_POTRA, PERP_MOREAU_JEAN,
+                                        PERP_EVENT};
 
 static void near(double got, double want, double tolerance, const char *what)
 {
@@ -85,7 +85,7 @@ static void poissons_cradle(void **state)
     static const double e[][2] = {{0.0, 0.0}, {0.5, 0.5}, {0.5, 1.0}, {1.0, 1.0}, {0.8, 0.9}};
     for (size_t i = 0; i < sizeof e / sizeof e[0]; i++) {
         double p1 = (1.0 + e[i][0]) * 2.0 / 3.0, p2 = (1.0 + e[i][1]) / 3.0;
-        for (int s = 0; s < 3; s++) {
+        for (int s = 0; s < 4; s++) {
             check_trio(&(trio){.stepper = STEPPERS[s],
                                .law = PERP_IMPACT_POISSON,
                                .e = {e[i][0], e[i][1]},
