@@ -162,7 +162,7 @@ static int gather(const perp_model *m, double h, const pp_frame *from, const pp_
             continue;
         }
         double off = arc_error(j, h, from, to, m->body[b_moves ? j->b : j->a].reach);
-        double most = fmax(a_moves ? limit[j->a] : 0.0, b_moves ? limit[j->b] : 0.0);
+        double most = (a_moves ? limit[j->a] : 0.0) + (b_moves ? limit[j->b] : 0.0);
         why[count] = (reason){off / most, off, j->a, j->b};
         count++;
     }
