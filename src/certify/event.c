@@ -9,6 +9,26 @@
 
 #include <math.h>
 
+// Rate of b less that of a at a contact, by the bodies' own motion.
+static perp_vec3 rate_at(const perp_model *m, const pp_frame *body, const perp_contact *k)
+{
+    const pp_frame *a = &body[m->shape[k->a.i].body], *b = &body[m->shape[k->b.i].body];
+    return pp_sub(pp_point_velocity(b, k->point_W), pp_point_velocity(a, k->point_W));
+}
+
+// Newton's law of impact, with the restitution that acted: 0 <= p_n _|_ u_n + e min(0, u_n^-) >= 0.
+static void check_impact(perp_certificate *c, const pp_flown *e, const perp_contact *k, double rate,
+                         double size, const perp_limits *limits)
+{
+    double before = pp_dot3(rate_at(e->model, e->start, k), k->normal_W);
+    double after = pp_dot3(rate_at(e->model, e->end->body, k), k->normal_W);
+    double beside = after + (e->newton ? k->restitution * fmin(0.0, before) : 0.0);
+    pp_hold(c, limits, PERP_JUDGED_RESIDUAL, -beside, rate);
+    if (e->newton) {
+        pp_hold(c, limits, PERP_JUDGED_COMPLEMENTARITY, fabs(k->pn * beside), rate * size);
+    }
+}
+
 static void check_contacts(perp_certificate *c, const pp_flown *e, const pp_scales *s,
                            const perp_limits *limits)
 {
@@ -19,61 +39,102 @@ static void check_contacts(perp_certificate *c, const pp_flown *e, const pp_scal
         double mass = e->model->body[bodies[of]].mass,
                rate = pp_scale_rate(s, s->island[bodies[of]]);
         double slack = rate * mass + s->slack * fabs(k->pn);
+        double size = fabs(k->pn) + mass * pp_scale_speed(s, s->island[bodies[of]]);
         pp_hold(c, limits, PERP_JUDGED_CONE, pp_length(k->pf_W) - k->mu * k->pn, slack);
         pp_hold(c, limits, PERP_JUDGED_CONE, -k->pn, slack);
-        if (k->mode != PERP_OPEN) {
-            double speed = pp_scale_speed(s, s->island[bodies[of]]);
-            pp_hold(c, limits, PERP_JUDGED_COMPLEMENTARITY, fabs(k->pn * k->rate_n),
-                    rate * (fabs(k->pn) + mass * speed));
+        if (e->jump) {
+            check_impact(c, e, k, rate, size, limits);
+        } else if (k->mode != PERP_OPEN) {
+            pp_hold(c, limits, PERP_JUDGED_COMPLEMENTARITY, fabs(k->pn * k->rate_n), rate * size);
         }
     }
 }
 
-static bool is_geared(const perp_model *m, int body)
+// ── Momentum ─────────────────────────────────────────────────────────────────────────────────────
+
+// What is left of a body's balance, about its centre, and how much there was.
+typedef struct account {
+    perp_vec3 f, tau;
+    double size_f, size_tau;
+} account;
+
+static void give(account *to, double sign, const perp_wrench *w, perp_vec3 arm)
 {
-    for (int i = 0; i < m->joints; i++) {
-        const pp_joint *j = &m->joint[i];
-        if (j->kind == PERP_GEAR &&
-            (m->joint[j->joint_a].a == body || m->joint[j->joint_a].b == body ||
-             m->joint[j->joint_b].a == body || m->joint[j->joint_b].b == body)) {
-            return true;
-        }
-    }
-    return false;
+    perp_vec3 tau = pp_add(w->tau, pp_cross(arm, w->f));
+    to->f = pp_along(to->f, -sign, w->f);
+    to->tau = pp_along(to->tau, -sign, tau);
+    to->size_f += pp_length(w->f);
+    to->size_tau += pp_length(w->tau) + pp_length(arm) * pp_length(w->f);
 }
 
-// m (v - v_old) is what gravity, contacts, joints and the wrench from outside gave; bodies that force
-// elements or gears act on are left out.
-// What the tolerance of the integration leaves of a step.
-static const double INTEGRATED = 1e-8;
-
-static void check_momentum(perp_certificate *c, const pp_flown *e, const perp_limits *limits)
+static void give_all(const pp_flown *e, account *of)
 {
     const perp_model *m = e->model;
+    const pp_frame *body = e->start;
+    for (int i = 0; i < e->contacts; i++) {
+        const perp_contact *k = &e->contact[i];
+        int a = m->shape[k->a.i].body, b = m->shape[k->b.i].body;
+        perp_wrench w = {pp_along(k->pf_W, k->pn, k->normal_W), k->moment_W};
+        give(&of[a], -1.0, &w, pp_sub(k->point_W, body[a].p));
+        give(&of[b], 1.0, &w, pp_sub(k->point_W, body[b].p));
+    }
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *j = &m->joint[i];
+        const perp_wrench *w = &e->joint[i].impulse_b;
+        if (j->kind != PERP_GEAR) {
+            give(&of[j->a], -1.0, w, pp_sub(body[j->b].p, body[j->a].p));
+            give(&of[j->b], 1.0, w, pp_vec(0.0, 0.0, 0.0));
+        }
+    }
     for (int i = 0; i < m->bodies; i++) {
-        bool free = m->body[i].nv > 0 && !is_geared(m, i);
-        for (int k = 0; k < m->joints; k++) {
-            const pp_joint *j = &m->joint[k];
-            bool pushes = j->stiffness != 0.0 || j->damping != 0.0;
-            free = free && !(pushes && (j->a == i || j->b == i));
-        }
-        for (int k = 0; k < m->forces; k++) {
-            free = free && m->force[k].a != i && m->force[k].b != i;
-        }
-        if (!free) {
+        give(&of[i], 1.0, &e->element[i], pp_vec(0.0, 0.0, 0.0));
+    }
+}
+
+// What the tolerance of the integration leaves of smooth motion, and rounding of an impact.
+static const double INTEGRATED = 1e-8, ROUNDED = 1e-9;
+
+static perp_vec3 spin_of(const pp_body *body, const pp_frame *f)
+{
+    return pp_mul(&f->R, pp_mul(&body->I_B, pp_mul_t(&f->R, f->w)));
+}
+
+// m (v - v_old) is what gravity, contacts, joints and force elements gave. Of an impact, in which nothing moves, the same
+// holds for moments.                                                                    theory (H16)
+static perp_status check_momentum(perp_certificate *c, const pp_flown *e, const pp_scales *s,
+                                  const perp_limits *limits, pp_arena *arena)
+{
+    const perp_model *m = e->model;
+    account *of = PP_ZEROS(arena, account, m->bodies);
+    double part = e->jump ? ROUNDED : INTEGRATED;
+    if (!of) {
+        return PERP_ERR_MEMORY;
+    }
+    give_all(e, of);
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        const pp_frame *from = &e->start[i], *to = &e->end->body[i];
+        if (body->nv == 0) {
             continue;
         }
-        double mass = m->body[i].mass;
-        perp_vec3 off = pp_scale(mass, pp_sub(e->end->body[i].v, e->start[i].v));
+        double mass = body->mass, fast = pp_length(to->v) + pp_length(from->v);
+        perp_vec3 off = pp_along(of[i].f, mass, pp_sub(to->v, from->v));
         off = pp_along(off, -mass * e->h, m->gravity);
-        off = pp_along(off, -e->h, e->applied[i].f);
-        off = pp_sub(off, e->given[i]);
         off.z = m->spatial ? off.z : 0.0;
-        double size = mass * (pp_length(e->end->body[i].v) + pp_length(e->start[i].v)) +
-                      e->h * (mass * pp_length(m->gravity) + pp_length(e->applied[i].f)) +
-                      pp_length(e->given[i]);
-        pp_hold(c, limits, PERP_JUDGED_MOMENTUM, pp_length(off), INTEGRATED * size);
+        double size = mass * (fast + e->h * pp_length(m->gravity)) + of[i].size_f;
+        double own = ROUNDED * mass * pp_scale_speed(s, s->island[i]);
+        pp_hold(c, limits, PERP_JUDGED_MOMENTUM, pp_length(off), part * size + own);
+        if (e->jump && body->reach > 0.0) {
+            perp_vec3 turn = pp_sub(spin_of(body, to), spin_of(body, from));
+            turn = pp_add(turn, of[i].tau);
+            double most = pp_length(spin_of(body, to)) + pp_length(spin_of(body, from));
+            bool turns = body->kind == PERP_SPATIAL_BODY || body->kind == PERP_PLANAR_BODY;
+            double left = m->spatial ? pp_length(turn) : fabs(turn.z);
+            pp_hold(c, limits, PERP_JUDGED_MOMENTUM, turns ? left : 0.0,
+                    part * (most + of[i].size_tau) + body->reach * (part * size + own));
+        }
     }
+    return PERP_OK;
 }
 
 perp_status pp_certify_flown(perp_certificate *out, const pp_flown *e, const perp_limits *limits,
@@ -81,7 +142,7 @@ perp_status pp_certify_flown(perp_certificate *out, const pp_flown *e, const per
 {
     const perp_model *m = e->model;
     pp_scales s;
-    pp_kinematics kin = {.h = e->h, .body = (pp_frame *)(uintptr_t)e->start};  // read only
+    pp_kinematics kin = {.h = e->whole, .body = (pp_frame *)(uintptr_t)e->start};  // read only
     kin.p_ext = PP_ZEROS(arena, double, m->nv);
     *out = (perp_certificate){0};
     perp_status status = kin.p_ext ? pp_scales_start(&s, m, arena) : PERP_ERR_MEMORY;
@@ -93,7 +154,7 @@ perp_status pp_certify_flown(perp_certificate *out, const pp_flown *e, const per
         const double g[3] = {m->gravity.x, m->gravity.y, m->gravity.z};
         for (int k = 0; k < body->nv; k++) {
             kin.p_ext[body->at + k] =
-                body->axis[k] < 3 ? e->h * body->mass * g[body->axis[k]] : 0.0;
+                body->axis[k] < 3 ? e->whole * body->mass * g[body->axis[k]] : 0.0;
         }
     }
     for (int i = 0; i < e->contacts; i++) {
@@ -104,21 +165,25 @@ perp_status pp_certify_flown(perp_certificate *out, const pp_flown *e, const per
         pp_scales_tie(&s, m->joint[i].a, m->joint[i].b);
     }
     pp_scales_finish(&s, &kin, e->end->body, e->slack);
-    status = pp_judge_places(out, m, NULL, e->end, e->gaps, limits, arena);
+    status = e->gaps ? pp_judge_places(out, m, NULL, e->end, e->gaps, limits, arena) : PERP_OK;
+    status = status < 0 ? status : check_momentum(out, e, &s, limits, arena);
     if (status < 0) {
         return status;
     }
     check_contacts(out, e, &s, limits);
     pp_judge_joints(out, m, e->end, limits);
-    check_momentum(out, e, limits);
-    double rate = 0.0, energy = 0.0, rounding = 0.0;
+    double rate = 0.0, energy = 0.0, rounding = 0.0, place = m->length_scale;
     for (int i = 0; i < m->bodies; i++) {
         rate = fmax(rate, pp_scale_rate(&s, i));
+        place = fmax(place, s.place[i]);
         energy += s.energy[i];
         rounding += pp_scale_rounding_energy(&s, i);
     }
-    pp_hold(out, limits, PERP_JUDGED_ENERGY, e->created, s.slack * (energy + e->energy) + rounding);
+    // Energy that is lost to nothing is as wrong as what is created.
+    pp_hold(out, limits, PERP_JUDGED_ENERGY, fmax(e->created, e->astray),
+            s.slack * (energy + e->energy) + rounding);
     pp_hold(out, limits, PERP_JUDGED_RESIDUAL, e->residual, rate);
+    pp_hold(out, limits, PERP_JUDGED_MOTION, e->error, INTEGRATED * place);
     out->passed = pp_certificate_passes(out);
     return PERP_OK;
 }

@@ -55,10 +55,8 @@ static perp_status meet(pp_flight *flight)
         status = impulse && qd ? pp_impact_run(flight->machine, &moment, &holds, &bounces, qd,
                                                impulse, &info, arena)
                                : PERP_ERR_MEMORY;
-        status = status < 0 ? status : pp_flight_sum_impact(flight, &moment, &holds, impulse);
-        if (status >= 0) {
-            memcpy(flight->qd, qd, (size_t)moment.nv * sizeof *qd);
-        }
+        pp_bounce bounce = {pp_flight_slow(flight), info.share, info.other_law};
+        status = status < 0 ? status : pp_flight_jump(flight, &moment, &holds, impulse, qd, bounce);
     }
     pp_arena_release(arena, mark);
     return status;
@@ -232,7 +230,7 @@ static perp_status step(pp_flight *flight, double dt)
         pp_tree_move(tree, flight->q, mid.qd, dt, mid.q);
         status = check(flight, dt, mid.q, qd);
     }
-    status = status < 0 ? status : pp_flight_sum_impact(flight, &mid.moment, &mid.holds, r);
+    status = status < 0 ? status : pp_flight_sum_short(flight, &mid.moment, &mid.holds, r, dt);
     if (status >= 0) {
         memcpy(flight->q, mid.q, (size_t)tree->nq * sizeof *mid.q);
         memcpy(flight->qd, qd, (size_t)tree->nv * sizeof *qd);

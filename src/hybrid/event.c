@@ -360,6 +360,7 @@ static perp_status leg(pp_flight *flight)
             status = pass_edge(flight, status);
             return status < 0 ? status : handle(flight);
         }
+        flight->now.error += pp_ode_error(flight->ode, flight->machine->tree->nq);
         status = status < 0 ? status : pp_flight_locate(flight, t0, t1, &when, &found);
         when = found ? when : t1;
         status = status < 0 ? status : pp_flight_sum(flight, t0, when);
@@ -443,16 +444,8 @@ static void look_back(pp_flight *flight, const pp_moment *moment)
             out->residual = fmax(out->residual, fabs(moment->rate[moment->at[i] + k]));
         }
         out->joint_rows += hold->kind < PP_HOLD_MOTOR ? moment->size[i] : 0;
-        for (int k = 0; hold->kind == PP_HOLD_CONTACT && k < out->contacts; k++) {
-            pp_contact_sum *s = &out->contact[k];
-            if (s->a == hold->a && s->b == hold->b && s->listed == hold->listed &&
-                s->feature == hold->feature) {
-                s->closed = true;
-                s->last = moment->contact[i];
-                s->mode = hold->mode == PP_SLIDES ? PERP_SLIP : PERP_STICK;
-            }
-        }
     }
+    pp_flight_see_contacts(flight, moment, &flight->holds);
 }
 
 // Forces at the end of the step, in the modes that the motion goes on in.
@@ -475,6 +468,7 @@ static perp_status finish(pp_flight *flight)
         out->qd = flight->qd;
         out->stiff = flight->ode && pp_ode_stiff(flight->ode);
         look_back(flight, &moment);
+        status = pp_flight_close(flight, PP_JUMP_NONE);
     }
     return status;
 }
@@ -485,7 +479,7 @@ static perp_status prepare(pp_flight *flight, const double *q, const double *qd)
     size_t nq = (size_t)machine->tree->nq, nv = (size_t)machine->tree->nv;
     flight->y = PP_ARRAY(flight->keep, double, 2 * (nq + nv) + nv);
     flight->result->joint = PP_ZEROS(flight->keep, pp_joint_sum, machine->model->joints);
-    if (!flight->y || !flight->result->joint) {
+    if (!flight->y || !flight->result->joint || pp_flight_open(flight) < 0) {
         return PERP_ERR_MEMORY;
     }
     flight->q = flight->y;

@@ -50,6 +50,9 @@ typedef struct pp_flight {
     int captured;                    // its event, -1: none
     int captures, capture_run;       // of all, and in a row
     const char *why;                 // modes do not lead on, where that is known
+    pp_passage now;                  // under way
+    int first;                       // of its contacts in the result
+    bool empty;                      // nothing was exchanged in it so far
 } pp_flight;
 
 // The smallest of all conditions at a state, each divided by what rounding does to it: below -1 one is
@@ -84,7 +87,31 @@ perp_event *pp_flight_note(pp_flight *flight, perp_event_kind kind, const pp_hol
 bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, double *ratio,
                     double *end);
 
-// Impulses of the smooth motion between t0 and t1, and those of an impact.
+// ── What is exchanged ────────────────────────────────────────────────────────────────────────────
+
+// Impulses of the smooth motion between t0 and t1; of what sets velocities right; and of a short step of dt with
+// impulses r half way.
 perp_status pp_flight_sum(pp_flight *flight, double t0, double t1);
 perp_status pp_flight_sum_impact(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
                                  const double *impulse);
+perp_status pp_flight_sum_short(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+                                const double *r, double dt);
+
+// What a contact, hold i of a moment, gives in a time w (or 1: at once).
+bool pp_flight_add_contact(pp_flight *flight, const pp_moment *moment, const pp_hold *hold, int i,
+                           const double *r, double w);
+
+// Contacts of the passage under way are now where the moment has them.
+void pp_flight_see_contacts(pp_flight *flight, const pp_moment *moment, const pp_holds *holds);
+
+// An impact as a passage of its own; the velocities become qd. rest: slower than this nothing bounced [m/s]; share: of
+// the restitution, other_law: restitution was by the law that was not asked for.
+typedef struct pp_bounce {
+    double rest, share;
+    bool other_law;
+} pp_bounce;
+perp_status pp_flight_jump(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+                           const double *impulse, const double *qd, pp_bounce bounce);
+// The passage under way begins, and ends here.
+perp_status pp_flight_open(pp_flight *flight);
+perp_status pp_flight_close(pp_flight *flight, pp_jump jump);

@@ -42,17 +42,21 @@ perp_status pp_hybrid_project(const pp_machine *machine, double t, double *q, do
 
 // ── A step through events ────────────────────────────────────────────────────────────────────────
 
-// What one contact did in a step.
+// What one contact did in a passage, along a normal that hardly turns: one whose normal turns has several.
 typedef struct pp_contact_sum {
     int a, b, listed;
     uint32_t feature;
-    pp_contact last;  // geometry when it was last closed
+    pp_contact first;    // geometry when it began
+    pp_contact last;     // and when it was last closed
+    double restitution;  // that acted; 0 but in impacts
     perp_contact_mode mode;
     bool closed;     // at the end of the step
-    double pn;       // impulse on b along its normal [N s]
-    perp_vec3 pf_W;  // of friction
+    double load;     // sum of the normal impulses [N s]
+    perp_vec3 pn_W;  // impulse on b along the normals as they were [N s]
     perp_vec3 p_W;   // whole impulse on b
-    perp_vec3 m_W;   // its moment about the world's origin
+    perp_vec3 at_W;  // sum of normal impulses times their points [N s m]
+    perp_vec3 m_W;  // moment of p_W about the world's origin, and of torsional and rolling friction
+    perp_vec3 own_W;  // of torsional and rolling friction alone [N m s]
 } pp_contact_sum;
 
 typedef struct pp_joint_sum {
@@ -61,6 +65,28 @@ typedef struct pp_joint_sum {
     bool redundant;
 } pp_joint_sum;
 
+// How a passage ends.
+typedef enum pp_jump {
+    PP_JUMP_NONE,   // it is smooth motion
+    PP_JUMP_LAW,    // it is an impact by the law that was asked for: velocities jump, nothing moves
+    PP_JUMP_OTHER,  // by the other law, since that one would have created energy
+} pp_jump;
+
+// A stretch of smooth motion up to an impact or the end of the step, or an impact. It starts where the one before
+// ends; all that was exchanged in it is here.                                             theory (H15)
+typedef struct pp_passage {
+    double t;  // at its end
+    pp_jump jump;
+    int contacts;          // of the result, with those of the passages before
+    double *q, *nu;        // bodies at its end
+    double *turn;          // joints
+    pp_joint_sum *joint;   // joints
+    perp_wrench *element;  // bodies: impulse of force elements, gears and wrenches from the caller
+    double work;           // of drives, driven bodies, belts and forces without a potential [J]
+    double lost;           // to friction, dampers and impacts [J]
+    double error;          // sum of the integrator's estimates of its local errors [m, rad]
+} pp_passage;
+
 typedef struct pp_hybrid_result {
     double t;
     double *q, *qd;  // at the end
@@ -68,11 +94,12 @@ typedef struct pp_hybrid_result {
     perp_event *event;
     int contacts, contact_room;
     pp_contact_sum *contact;
-    pp_joint_sum *joint;       // joints
-    double friction, impacts;  // energy that friction and impacts took [J]
-    int joint_rows, rows;      // of equations, and of all holds, at the end
-    double residual;           // worst rate of a held row at the end [m/s, rad/s]
-    int redundant;             // rows that follow from others, at most
+    int passages, passage_room;
+    pp_passage *passage;
+    pp_joint_sum *joint;   // joints: of all passages
+    int joint_rows, rows;  // of equations, and of all holds, at the end
+    double residual;       // worst rate of a held row at the end [m/s, rad/s]
+    int redundant;         // rows that follow from others, at most
     bool unique;
     bool tempered;  // an impact took another law, or less restitution, than was asked for
     bool stiff;

@@ -207,6 +207,19 @@ perp_status pp_ode_at(pp_ode *ode, double t, double *y)
     return PERP_OK;
 }
 
+double pp_ode_error(pp_ode *ode, int n)
+{
+    if (CVodeGetEstLocalErrors(ode->mem, ode->out) != CV_SUCCESS) {
+        return PP_INF;
+    }
+    const double *error = N_VGetArrayPointer(ode->out);
+    double most = 0.0;
+    for (int i = 0; i < n; i++) {
+        most = fmax(most, fabs(error[i]));
+    }
+    return most;
+}
+
 bool pp_ode_stiff(const pp_ode *ode)
 {
     return ode->stiff;
@@ -255,6 +268,13 @@ perp_status pp_ode_at(pp_ode *ode, double t, double *y)
     (void)t;
     (void)y;
     return PERP_ERR_REFUSED;
+}
+
+double pp_ode_error(pp_ode *ode, int n)
+{
+    (void)ode;
+    (void)n;
+    return 0.0;
 }
 
 bool pp_ode_stiff(const pp_ode *ode)

@@ -1,66 +1,19 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a step amounts to: impulses of contacts and joints, and the energy that friction and impacts took,
-// by Gauss' rule over the dense output of each internal step.                            theory (H15)
+// What is exchanged: impulses of contacts and joints, and energy, by Gauss' rule over the dense output of each
+// internal step.                                                                         theory (H15)
 //
 // The wrench in a joint of the tree is what its subtree opposes to moving as it does, less all that
 // pushes the subtree from outside.
+//
+// Energy comes in by drives and dry friction of joints, effort times the rate of the coordinate; by driven bodies,
+// what they hold times their velocity; by belts; by forces without a potential. It is lost to friction of contacts,
+// dampers and impacts. Springs and gravity keep theirs. Time steppers book the same way.     theory (K4)
 #include "hybrid/flight.h"
 
 #include <math.h>
 #include <string.h>
-
-static pp_contact_sum *contact_sum(pp_flight *flight, const pp_hold *hold)
-{
-    pp_hybrid_result *out = flight->result;
-    for (int i = 0; i < out->contacts; i++) {
-        pp_contact_sum *s = &out->contact[i];
-        if (s->a == hold->a && s->b == hold->b && s->feature == hold->feature &&
-            s->listed == hold->listed) {
-            return s;
-        }
-    }
-    if (out->contacts == out->contact_room) {
-        int room = 2 * out->contact_room + 8;
-        pp_contact_sum *more = PP_ARRAY(flight->keep, pp_contact_sum, room);
-        if (!more) {
-            return NULL;
-        }
-        if (out->contacts > 0) {
-            memcpy(more, out->contact, (size_t)out->contacts * sizeof *more);
-        }
-        out->contact = more;
-        out->contact_room = room;
-    }
-    pp_contact_sum *s = &out->contact[out->contacts++];
-    *s = (pp_contact_sum){
-        .a = hold->a, .b = hold->b, .feature = hold->feature, .listed = hold->listed};
-    return s;
-}
-
-static bool add_contact(pp_flight *flight, const pp_moment *moment, const pp_hold *hold, int i,
-                        const double *r, double w)
-{
-    const pp_contact *c = &moment->contact[i];
-    pp_contact_sum *s = contact_sum(flight, hold);
-    if (!s || moment->size[i] == 0) {
-        return s != NULL;
-    }
-    const double *f = r + moment->at[i];
-    perp_vec3 p = pp_scale(f[0], c->n), axis[3];
-    pp_contact_axes(c, axis);
-    for (int k = 1; k < moment->size[i]; k++) {
-        p = pp_along(p, f[k], axis[k]);
-    }
-    s->last = *c;
-    s->mode = hold->mode == PP_SLIDES ? PERP_SLIP : PERP_STICK;
-    s->pn += w * f[0];
-    s->pf_W = pp_along(s->pf_W, w, pp_along(p, -f[0], c->n));
-    s->p_W = pp_along(s->p_W, w, p);
-    s->m_W = pp_along(s->m_W, w, pp_cross(c->point, p));
-    return true;
-}
 
 // Forces of rows on the bodies, in their velocities; tree: rows of tree joints are left out.
 static void push_bodies(const pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
@@ -105,17 +58,6 @@ static void add_wrench(perp_wrench *sum, double w, perp_wrench x)
     sum->tau = pp_along(sum->tau, w, x.tau);
 }
 
-// Rows of a joint that is a loop: its wrench on b.
-static void add_loop(pp_flight *flight, const pp_moment *moment, int joint, int at, double p)
-{
-    const perp_model *m = flight->machine->model;
-    const pp_joint *j = &m->joint[joint];
-    bool from_a = m->body[j->b].nv == 0 && j->kind != PERP_GEAR;
-    perp_wrench w = wrench_on(m, &moment->row[at], moment->sign[at] * p, from_a ? j->a : j->b);
-    add_wrench(&flight->result->joint[joint].on_b, 1.0,
-               from_a ? reaction(moment->pass.body, w, j->a, j->b) : w);
-}
-
 static bool is_loop(const pp_tree *tree, int joint)
 {
     for (int k = 0; k < tree->loops; k++) {
@@ -126,18 +68,34 @@ static bool is_loop(const pp_tree *tree, int joint)
     return false;
 }
 
+// A row of a joint that is a loop: its wrench on b, and of a gear the forces on all of its bodies.
+static void add_loop(pp_flight *flight, const pp_moment *moment, int joint, const pp_row *row,
+                     double p)
+{
+    const perp_model *m = flight->machine->model;
+    const pp_joint *j = &m->joint[joint];
+    bool gear = j->kind == PERP_GEAR, from_a = m->body[j->b].nv == 0 && !gear;
+    perp_wrench w = wrench_on(m, row, p, from_a ? j->a : j->b);
+    add_wrench(&flight->now.joint[joint].on_b, 1.0,
+               from_a ? reaction(moment->pass.body, w, j->a, j->b) : w);
+    for (int k = 0; gear && k < row->count; k++) {
+        add_wrench(&flight->now.element[row->body[k]], 1.0, wrench_on(m, row, p, row->body[k]));
+    }
+}
+
 static bool add_rows(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
                      const double *r, double w)
 {
+    flight->empty = flight->empty && holds->count == 0;
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *hold = &holds->hold[i];
         if (hold->kind == PP_HOLD_CONTACT) {
-            if (!add_contact(flight, moment, hold, i, r, w)) {
+            if (!pp_flight_add_contact(flight, moment, hold, i, r, w)) {
                 return false;
             }
             continue;
         }
-        pp_joint_sum *sum = &flight->result->joint[hold->joint];
+        pp_joint_sum *sum = &flight->now.joint[hold->joint];
         for (int k = 0; k < moment->size[i]; k++) {
             int at = moment->at[i] + k;
             if (hold->kind == PP_HOLD_LIMIT) {
@@ -146,15 +104,122 @@ static bool add_rows(pp_flight *flight, const pp_moment *moment, const pp_holds 
                 sum->drive += w * r[at];
             }
             if (is_loop(flight->machine->tree, hold->joint)) {
-                add_loop(flight, moment, hold->joint, at, w * r[at]);
+                add_loop(flight, moment, hold->joint, &moment->row[at],
+                         moment->sign[at] * w * r[at]);
             }
         }
     }
     return true;
 }
 
+// ── Energy ───────────────────────────────────────────────────────────────────────────────────────
+
+// The rate that a drive aims at.
+static double aim(const perp_model *m, const pp_hold *hold, double t)
+{
+    const pp_joint *j = &m->joint[hold->joint];
+    const double one[1] = {1.0};
+    double rate = 0.0;
+    if (hold->kind == PP_HOLD_TARGET) {
+        pp_expr_rate(j->target, &t, one, &rate);
+    } else if (hold->kind == PP_HOLD_RATE || hold->kind == PP_HOLD_MOTOR) {
+        rate = pp_expr_value(j->rate, &t);
+    }
+    return rate;
+}
+
+// Rows: p = w r each, at rates `mean`. What a row's other side moves by (driven bodies, belts) is in the rate of its own;
+// of joints in the tree it comes in through their wrenches.
+static void book_rows(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+                      const double *r, double w, const double *mean)
+{
+    const perp_model *m = flight->machine->model;
+    for (int i = 0; i < holds->count; i++) {
+        const pp_hold *hold = &holds->hold[i];
+        bool contact = hold->kind == PP_HOLD_CONTACT;
+        bool loop = contact || is_loop(flight->machine->tree, hold->joint);
+        for (int k = 0; k < moment->size[i]; k++) {
+            int at = moment->at[i] + k;
+            double p = w * r[at], given = moment->sign[at] * moment->row[at].rate;
+            if (contact || hold->kind == PP_HOLD_LIMIT || hold->kind == PP_HOLD_LOOP) {
+                flight->now.lost -= hold->kind == PP_HOLD_LOOP ? 0.0 : p * mean[at];
+                flight->now.work -= loop ? p * given : 0.0;
+            } else {
+                flight->now.work += p * (mean[at] + (loop ? -given : aim(m, hold, moment->t)));
+            }
+        }
+    }
+}
+
+// Power that dampers and drag take.
+static double damped(const perp_model *m, const pp_frame *body)
+{
+    double sum = 0.0;
+    for (int i = 0; i < m->forces; i++) {
+        const pp_force *f = &m->force[i];
+        const pp_frame *a = &body[f->a], *b = &body[f->b];
+        if (f->kind == PERP_DRAG) {
+            sum += f->damping * pp_dot3(b->v, b->v) + f->damping_w * pp_dot3(b->w, b->w);
+        } else if (f->kind == PERP_TWIST_SPRING) {
+            sum += f->damping * (b->w.z - a->w.z) * (b->w.z - a->w.z);
+        } else if (f->kind == PERP_SPRING) {
+            perp_vec3 pa = pp_point(a, f->r_A), pb = pp_point(b, f->r_B), d = pp_sub(pb, pa);
+            perp_vec3 v = pp_sub(pp_point_velocity(b, pb), pp_point_velocity(a, pa));
+            double along = pp_dot3(v, d), square = pp_dot3(d, d);
+            double fast = f->isotropic ? pp_dot3(v, v) : along * along / square;
+            sum += square > 0.0 ? f->damping * fast : 0.0;
+        }
+    }
+    return sum;
+}
+
+// Force elements and wrenches from the caller, per unit of time, in kin; an end that is not free is moved by
+// what holds it there.
+static void book_forces(pp_flight *flight, const pp_kinematics *kin, double w)
+{
+    const perp_model *m = flight->machine->model;
+    double lost = damped(m, kin->body), held = 0.0;
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *b = &m->body[i];
+        const pp_frame *f = &kin->body[i];
+        double part[6] = {0.0};
+        held += pp_dot3(kin->held[i].f, f->v) + pp_dot3(kin->held[i].tau, f->w);
+        for (int k = 0; k < b->nv; k++) {
+            part[b->axis[k]] = kin->p_ext[b->at + k];
+        }
+        add_wrench(&flight->now.element[i], w,
+                   (perp_wrench){{part[0], part[1], part[2]}, {part[3], part[4], part[5]}});
+    }
+    flight->now.work += w * (kin->work_rate + lost - held);
+    flight->now.lost += w * lost;
+}
+
+// Springs and dampers of joint coordinates; those of loops push bodies, f, and are in the joint's wrench.
+static void book_springs(pp_flight *flight, const pp_moment *moment, const pp_kinematics *kin,
+                         double w, double *f)
+{
+    const perp_model *m = flight->machine->model;
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *j = &m->joint[i];
+        pp_row row;
+        if (!(j->stiffness > 0.0) && !(j->damping > 0.0)) {
+            continue;
+        }
+        pp_joint_coordinate(m, kin, i, &row);
+        double pull = -j->stiffness * (row.value - j->rest) - j->damping * row.before;
+        flight->now.lost += w * j->damping * row.before * row.before;
+        if (is_loop(flight->machine->tree, i)) {
+            flight->now.work -= w * pull * row.rate;
+            pp_row_add(m, &row, pull, NULL, f);
+            add_loop(flight, moment, i, &row, w * pull);
+        }
+    }
+}
+
+// ── Joints of the tree ───────────────────────────────────────────────────────────────────────────
+
 // Wrenches in the joints of the tree: loads are what links oppose (or how their momentum jumps) less
-// what pushes them; both gathered from the leaves.
+// what pushes them; both gathered from the leaves. A carrier that is driven works through them.
 static void add_tree(pp_flight *flight, const pp_moment *moment, const perp_wrench *opposed,
                      double w)
 {
@@ -168,8 +233,13 @@ static void add_tree(pp_flight *flight, const pp_moment *moment, const perp_wren
         perp_wrench on = opposed[i];
         on.f = pp_sub(on.f, moment->pass.load[i].f);
         on.tau = pp_sub(on.tau, moment->pass.load[i].tau);
-        add_wrench(&flight->result->joint[l->joint].on_b, w,
+        add_wrench(&flight->now.joint[l->joint].on_b, w,
                    l->turned ? reaction(body, on, l->body, l->carrier) : on);
+        if (flight->machine->model->body[l->carrier].nv == 0) {
+            const pp_frame *by = &body[l->carrier];
+            flight->now.work += w * (pp_dot3(on.f, pp_point_velocity(by, body[l->body].p)) +
+                                     pp_dot3(on.tau, by->w));
+        }
     }
 }
 
@@ -183,16 +253,14 @@ static bool has_joints(const pp_tree *tree)
     return false;
 }
 
-static perp_status sum_tree(pp_flight *flight, const pp_moment *moment, const double *r,
-                            const double *qdd, double w)
+// Forces and accelerations of one instant, for a time w.
+static perp_status add_forces(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+                              const double *r, const double *qdd, double w)
 {
     const pp_machine *machine = flight->machine;
     const perp_model *m = machine->model;
     const pp_tree *tree = machine->tree;
     pp_arena *arena = flight->scratch;
-    if (!has_joints(tree)) {
-        return PERP_OK;
-    }
     double *tau = PP_ARRAY(arena, double, tree->nv), *f = PP_ZEROS(arena, double, m->nv);
     perp_wrench *opposed = PP_ARRAY(arena, perp_wrench, tree->links);
     pp_kinematics kin = {.t = moment->t,
@@ -205,32 +273,27 @@ static perp_status sum_tree(pp_flight *flight, const pp_moment *moment, const do
     if (!tau || !f || !opposed || !kin.held) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status = pp_tree_inverse(&moment->pass, qdd, tau, arena);
-    if (status < 0) {
+    pp_forces_add(&kin, m, machine->applied);
+    book_forces(flight, &kin, w);
+    book_springs(flight, moment, &kin, w, f);
+    book_rows(flight, moment, holds, r, w, moment->rate);
+    if (!add_rows(flight, moment, holds, r, w)) {
+        return PERP_ERR_MEMORY;
+    }
+    flight->empty = false;
+    perp_status status =
+        has_joints(tree) ? pp_tree_inverse(&moment->pass, qdd, tau, arena) : PERP_OK;
+    if (status < 0 || !has_joints(tree)) {
         return status;
     }
     memcpy(opposed, moment->pass.load, (size_t)tree->links * sizeof *opposed);
-    pp_forces_add(&kin, m, machine->applied);
-    push_bodies(flight, moment, &flight->holds, r, f);
+    push_bodies(flight, moment, holds, r, f);
     pp_tree_gather(&moment->pass, f, tau);
     add_tree(flight, moment, opposed, w);
     return PERP_OK;
 }
 
-// Power that friction takes: of sliding contacts, and of dry friction in joints.
-static double friction_power(const pp_moment *moment, const pp_holds *holds, const double *r)
-{
-    double sum = 0.0;
-    for (int i = 0; i < holds->count; i++) {
-        const pp_hold *hold = &holds->hold[i];
-        for (int k = hold->kind == PP_HOLD_CONTACT ? 1 : 0; k < moment->size[i]; k++) {
-            int at = moment->at[i] + k;
-            bool rubs = hold->kind == PP_HOLD_CONTACT || hold->kind == PP_HOLD_DRY;
-            sum -= rubs && hold->mode == PP_SLIDES ? r[at] * moment->rate[at] : 0.0;
-        }
-    }
-    return sum;
-}
+// ── Smooth motion ────────────────────────────────────────────────────────────────────────────────
 
 // Forces at one time.
 typedef struct node {
@@ -263,12 +326,8 @@ static perp_status add_node(pp_flight *flight, const node *at, double w)
 {
     pp_hybrid_result *out = flight->result;
     int redundant = at->info.equations - at->info.rank;
-    out->friction += w * friction_power(&at->moment, &flight->holds, at->r);
     out->redundant = redundant > out->redundant ? redundant : out->redundant;
-    if (!add_rows(flight, &at->moment, &flight->holds, at->r, w)) {
-        return PERP_ERR_MEMORY;
-    }
-    return sum_tree(flight, &at->moment, at->r, at->qdd, w);
+    return add_forces(flight, &at->moment, &flight->holds, at->r, at->qdd, w);
 }
 
 static const double STEADY = 0.02;  // part by which forces may change between the places of a rule
@@ -310,11 +369,43 @@ static perp_status sum_stretch(pp_flight *flight, double t0, double t1, int part
     return status;
 }
 
+static bool is_pushed(const pp_machine *machine)
+{
+    bool pushed = machine->model->forces > 0;
+    for (int i = 0; machine->applied && i < machine->model->bodies; i++) {
+        const perp_wrench *w = &machine->applied[i];
+        pushed = pushed || pp_length(w->f) > 0.0 || pp_length(w->tau) > 0.0;
+    }
+    return pushed;
+}
+
 perp_status pp_flight_sum(pp_flight *flight, double t0, double t1)
 {
-    bool any = flight->holds.count > 0 || flight->machine->model->joints > 0;
+    const pp_machine *machine = flight->machine;
+    bool any = flight->holds.count > 0 || machine->model->joints > 0 || is_pushed(machine);
     return any ? sum_stretch(flight, t0, t1, 0, 1) : PERP_OK;
 }
+
+perp_status pp_flight_sum_short(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+                                const double *r, double dt)
+{
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    double *f = PP_ARRAY(flight->scratch, double, moment->rows);
+    double *qdd = PP_ARRAY(flight->scratch, double, moment->nv);
+    if (!f || !qdd) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < moment->rows; i++) {
+        f[i] = r[i] / dt;
+    }
+    memcpy(qdd, moment->free, (size_t)moment->nv * sizeof *qdd);
+    pp_gemv(moment->nv, moment->rows, 1.0, moment->G, moment->nv, f, qdd);
+    perp_status status = add_forces(flight, moment, holds, f, qdd, dt);
+    pp_arena_release(flight->scratch, mark);
+    return status;
+}
+
+// ── Impacts ──────────────────────────────────────────────────────────────────────────────────────
 
 // Momentum jumps by H^-1 J^T impulse: each link opposes with its own share.
 static perp_status sum_tree_impact(pp_flight *flight, const pp_moment *moment,
@@ -348,19 +439,13 @@ static perp_status sum_tree_impact(pp_flight *flight, const pp_moment *moment,
 perp_status pp_flight_sum_impact(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
                                  const double *impulse)
 {
-    double taken = 0.0;
-    for (int i = 0; i < holds->count; i++) {
-        pp_hold_kind kind = holds->hold[i].kind;
-        for (int k = 0; (kind == PP_HOLD_CONTACT || kind == PP_HOLD_LIMIT) && k < moment->size[i];
-             k++) {
-            int at = moment->at[i] + k;
-            double after =
-                moment->rate[at] +
-                pp_dot(moment->rows, moment->A + (size_t)at * (size_t)moment->rows, impulse);
-            taken -= 0.5 * impulse[at] * (moment->rate[at] + after);
-        }
+    double *mean = PP_ARRAY(flight->scratch, double, moment->rows);
+    if (!mean) {
+        return PERP_ERR_MEMORY;
     }
-    flight->result->impacts += taken;
+    memcpy(mean, moment->rate, (size_t)moment->rows * sizeof *mean);
+    pp_gemv(moment->rows, moment->rows, 0.5, moment->A, moment->rows, impulse, mean);
+    book_rows(flight, moment, holds, impulse, 1.0, mean);
     return add_rows(flight, moment, holds, impulse, 1.0)
                ? sum_tree_impact(flight, moment, holds, impulse)
                : PERP_ERR_MEMORY;

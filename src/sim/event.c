@@ -123,25 +123,30 @@ perp_status pp_sim_event_project(perp_sim *sim)
 
 // ── What the step leaves ─────────────────────────────────────────────────────────────────────────
 
-static perp_contact contact_of(const perp_sim *sim, const pp_contact_sum *s)
+// Along the mean of its normals, where they acted: p_n n + p_f is the whole impulse. body: at the end of the passage.
+static perp_contact contact_of(const perp_sim *sim, const pp_contact_sum *s, const pp_frame *body,
+                               bool jump)
 {
     const perp_model *m = sim->model;
     const pp_contact *c = &s->last;
-    const pp_frame *body = sim->step.end.body;
-    perp_vec3 v = pp_sub(pp_point_velocity(&body[m->shape[c->b].body], c->point),
-                         pp_point_velocity(&body[m->shape[c->a].body], c->point));
+    perp_vec3 n = pp_unit(s->pn_W, c->n);
+    n = pp_dot3(n, c->n) > 0.0 ? n : c->n;
+    double pn = pp_dot3(s->pn_W, n);
     perp_contact out = {.a = {s->a},
                         .b = {s->b},
                         .feature = s->feature,
-                        .point_W = c->point,
-                        .normal_W = c->n,
-                        .tangent_W = c->t,
+                        .point_W = s->load > 0.0 ? pp_scale(1.0 / s->load, s->at_W) : c->point,
+                        .normal_W = n,
+                        .tangent_W = pp_unit(pp_along(c->t, -pp_dot3(c->t, n), n), c->t),
                         .gap = c->gap,
                         .mu = sim->def.friction == PERP_FRICTION_NONE ? 0.0 : fmax(c->mu, c->mu_2),
-                        .restitution = c->restitution,
-                        .pn = s->pn,
-                        .pf_W = s->pf_W,
+                        .restitution = jump ? s->restitution : c->restitution,
+                        .pn = pn,
+                        .pf_W = pp_along(s->p_W, -pn, n),
+                        .moment_W = s->own_W,
                         .mode = s->closed ? s->mode : PERP_OPEN};
+    perp_vec3 v = pp_sub(pp_point_velocity(&body[m->shape[c->b].body], c->point),
+                         pp_point_velocity(&body[m->shape[c->a].body], c->point));
     out.rate_n = pp_dot3(v, c->n);
     v = pp_add(pp_along(v, -out.rate_n, c->n), c->surface);
     out.slip_W = v;
@@ -163,18 +168,89 @@ static perp_status reserve(perp_sim *sim, int count)
     return PERP_OK;
 }
 
+// Energy at a state, kinetic and potential.
+static perp_energy energy_at(const perp_model *m, const pp_frame *body, double t,
+                             const double *turn)
+{
+    pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body, .turn = turn};  // read only
+    perp_energy out = {.potential = pp_potential(m, body) + pp_joint_energy(m, &kin)};
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_frame *f = &body[i];
+        if (m->body[i].nv > 0) {
+            perp_vec3 w_B = pp_mul_t(&f->R, f->w);
+            out.kinetic += 0.5 * m->body[i].mass * pp_dot3(f->v, f->v) +
+                           0.5 * pp_dot3(w_B, pp_mul(&m->body[i].I_B, w_B));
+        }
+    }
+    return out;
+}
+
+static void show_joints(const perp_sim *sim, const pp_passage *p, const pp_frame *body,
+                        perp_joint_state *out)
+{
+    const perp_model *m = sim->model;
+    pp_kinematics now = {.t = p->t, .body = (pp_frame *)(uintptr_t)body, .turn = p->turn};
+    for (int i = 0; i < m->joints; i++) {
+        pp_row row;
+        pp_joint_coordinate(m, &now, i, &row);
+        out[i] = (perp_joint_state){.coordinate = row.value,
+                                    .rate = row.before,
+                                    .error = pp_joint_error(m, &now, i),
+                                    .impulse_b = p->joint[i].on_b,
+                                    .drive = p->joint[i].drive,
+                                    .limit = p->joint[i].limit,
+                                    .redundant = p->joint[i].redundant};
+    }
+}
+
+// The passages as a recording shows them.
+static perp_status show(perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    const pp_hybrid_result *r = &sim->flown;
+    perp_status status = reserve(sim, r->contacts);
+    pp_inside *inside = PP_ZEROS(sim->arena, pp_inside, r->passages);
+    if (status < 0 || !inside) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int k = 0, i = 0; k < r->passages; k++) {
+        const pp_passage *p = &r->passage[k];
+        bool last = k + 1 == r->passages;
+        pp_frame *body = last ? sim->step.end.body : PP_ARRAY(sim->arena, pp_frame, m->bodies);
+        inside[k] = (pp_inside){.t = last ? sim->next.t : p->t,
+                                .jump = p->jump,
+                                .q = last ? sim->next.q : p->q,
+                                .nu = last ? sim->next.nu : p->nu,
+                                .body = body,
+                                .contact = sim->contacts + i,
+                                .contacts = p->contacts - i,
+                                .joint = PP_ARRAY(sim->arena, perp_joint_state, m->joints)};
+        if (!body || !inside[k].joint) {
+            return PERP_ERR_MEMORY;
+        }
+        if (!last) {
+            pp_frames(m, &(pp_state){.t = p->t, .q = p->q, .nu = p->nu}, body);
+        }
+        for (; i < p->contacts; i++) {
+            sim->contacts[i] = contact_of(sim, &r->contact[i], body, p->jump != PP_JUMP_NONE);
+        }
+        show_joints(sim, p, body, inside[k].joint);
+        inside[k].energy = energy_at(m, body, inside[k].t, p->turn);
+    }
+    sim->inside = inside;
+    sim->insides = r->passages;
+    return PERP_OK;
+}
+
 static perp_status report(perp_sim *sim)
 {
     const pp_hybrid_result *r = &sim->flown;
-    perp_status status = reserve(sim, r->contacts);
+    perp_status status = show(sim);
     if (status < 0) {
         return status;
     }
     sim->contact_count = r->contacts;
     sim->warm_count = 0;
-    for (int i = 0; i < r->contacts; i++) {
-        sim->contacts[i] = contact_of(sim, &r->contact[i]);
-    }
     sim->info.contacts = r->contacts;
     sim->info.joint_rows = r->joint_rows;
     sim->info.problem_size = sim->tree->nv + r->rows;
@@ -186,109 +262,94 @@ static perp_status report(perp_sim *sim)
     return PERP_OK;
 }
 
-// Impulses of contacts and joints on each body.
-static void give(const perp_sim *sim, perp_vec3 *given)
+// In the springs of a state [J].
+static double springs_at(const perp_model *m, const pp_frame *body, double t, const double *turn)
 {
-    const perp_model *m = sim->model;
-    const pp_hybrid_result *r = &sim->flown;
-    for (int i = 0; i < r->contacts; i++) {
-        const pp_contact_sum *s = &r->contact[i];
-        int a = m->shape[s->a].body, b = m->shape[s->b].body;
-        given[a] = pp_sub(given[a], s->p_W);
-        given[b] = pp_add(given[b], s->p_W);
-    }
-    for (int i = 0; i < m->joints; i++) {
-        if (m->joint[i].kind != PERP_GEAR) {
-            given[m->joint[i].a] = pp_sub(given[m->joint[i].a], r->joint[i].on_b.f);
-            given[m->joint[i].b] = pp_add(given[m->joint[i].b], r->joint[i].on_b.f);
-        }
-    }
-}
-
-// Whether anything but gravity, springs, contact and joints at rest can change the energy.
-static bool is_driven(const perp_sim *sim)
-{
-    const perp_model *m = sim->model;
-    for (int i = 0; i < m->bodies; i++) {
-        const perp_wrench *w = &sim->applied[i];
-        if (m->body[i].drive == PERP_DRIVEN || pp_length(w->f) > 0.0 || pp_length(w->tau) > 0.0) {
-            return true;
-        }
-    }
-    for (int i = 0; i < m->joints; i++) {
-        if (m->joint[i].target || m->joint[i].rate) {
-            return true;
-        }
-    }
+    pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body, .turn = turn};  // read only
+    double sum = pp_joint_energy(m, &kin);
     for (int i = 0; i < m->forces; i++) {
-        if (m->force[i].kind == PERP_FORCE) {
-            return true;
-        }
+        perp_force_kind kind = m->force[i].kind;
+        bool spring = kind == PERP_SPRING || kind == PERP_TWIST_SPRING;
+        sum += spring ? pp_spring_energy(&m->force[i], body) : 0.0;
     }
-    for (int i = 0; i < m->shapes; i++) {
-        const pp_shape *s = &m->shape[i];
-        if (s->surface_speed || s->surface[0] || s->surface[1] || s->surface[2] || s->surface[3]) {
-            return true;
-        }
-    }
-    return false;
+    return sum;
 }
 
-static double energy_at(const perp_sim *sim, const pp_frame *body, double t, const double *turn,
-                        perp_energy *out)
+// One passage; before: where it starts.
+static perp_status certify_passage(perp_sim *sim, int k, const pp_frame *start,
+                                   const perp_energy *before, double from)
 {
     const perp_model *m = sim->model;
-    pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body, .turn = turn};
-    out->kinetic = 0.0;
-    for (int i = 0; i < m->bodies; i++) {
-        const pp_frame *f = &body[i];
-        pp_weight mass = {0};
-        if (m->body[i].nv > 0) {
-            perp_vec3 w_B = pp_mul_t(&f->R, f->w);
-            mass.m = m->body[i].mass;
-            out->kinetic += 0.5 * mass.m * pp_dot3(f->v, f->v) +
-                            0.5 * pp_dot3(w_B, pp_mul(&m->body[i].I_B, w_B));
-        }
-    }
-    out->potential = pp_potential(m, body) + pp_joint_energy(m, &kin);
-    return out->kinetic + out->potential;
-}
-
-static perp_status certify(perp_sim *sim, double h)
-{
-    const perp_model *m = sim->model;
-    pp_step *s = &sim->step;
     const pp_hybrid_result *r = &sim->flown;
-    perp_vec3 *given = PP_ZEROS(sim->arena, perp_vec3, m->bodies);
-    perp_status status =
-        given ? pp_gaps_run(&s->gap, m, &s->end, 0.0, sim->arena) : PERP_ERR_MEMORY;
+    const pp_passage *p = &r->passage[k];
+    pp_inside *in = &sim->inside[k];
+    pp_mark mark = pp_arena_mark(sim->scratch);
+    bool last = k + 1 == r->passages, jump = p->jump != PP_JUMP_NONE;
+    pp_kinematics end = {.t = in->t,
+                         .h = in->t - from,
+                         .body = (pp_frame *)(uintptr_t)in->body,  // read only
+                         .turn = p->turn,
+                         .values_only = true};
+    pp_gaps gaps = {0};
+    perp_status status = jump ? PERP_OK : pp_gaps_run(&gaps, m, &end, 0.0, sim->scratch);
     if (status < 0) {
         return status;
     }
-    perp_energy before = {0}, *after = &sim->info.energy;
-    give(sim, given);
-    double change = -energy_at(sim, sim->frames, sim->now.t, sim->now.turn, &before);
-    change += energy_at(sim, s->end.body, s->end.t, s->end.turn, after);
-    after->dissipated = is_driven(sim) ? r->friction + r->impacts : -change;
-    after->work = change + after->dissipated;
+    perp_energy *after = &in->energy;
+    double change = after->kinetic + after->potential - before->kinetic - before->potential;
+    after->work = p->work;
+    after->dissipated = p->work - change;
     pp_flown e = {.model = m,
-                  .h = h,
-                  .start = sim->frames,
-                  .end = &s->end,
-                  .gaps = &s->gap,
-                  .contact = sim->contacts,
-                  .contacts = sim->contact_count,
-                  .given = given,
-                  .applied = sim->applied,
+                  .h = end.h,
+                  .whole = sim->step.end.h,
+                  .jump = jump,
+                  .newton = (sim->def.impact == PERP_IMPACT_NEWTON) == (p->jump == PP_JUMP_LAW),
+                  .start = start,
+                  .end = &end,
+                  .gaps = jump ? NULL : &gaps,
+                  .contact = in->contact,
+                  .contacts = in->contacts,
+                  .joint = in->joint,
+                  .element = p->element,
                   .created = -after->dissipated,
-                  .energy = before.kinetic + after->kinetic + fabs(change) + fabs(after->work),
-                  .residual = r->residual,
+                  .astray = fabs(after->dissipated - p->lost),
+                  .energy = before->kinetic + after->kinetic + fabs(change) + fabs(p->work) +
+                            springs_at(m, in->body, in->t, p->turn),
+                  .residual = last ? r->residual : 0.0,
+                  .error = p->error,
                   .slack = pp_slack_of(sim->def.tolerance)};
-    status = pp_certify_flown(&sim->info.certificate, &e, &sim->def.limits, sim->arena);
+    status = pp_certify_flown(&in->certificate, &e, &sim->def.limits, sim->scratch);
+    pp_arena_release(sim->scratch, mark);
+    return status;
+}
+
+static perp_status certify(perp_sim *sim)
+{
+    perp_energy before = energy_at(sim->model, sim->frames, sim->now.t, sim->now.turn);
+    perp_energy start = before, *whole = &sim->info.energy;
+    const pp_frame *body = sim->frames;
+    perp_certificate *c = &sim->info.certificate;
+    double from = sim->now.t;
+    perp_status status = PERP_OK;
+    *c = (perp_certificate){.passed = true};
+    for (int k = 0; k < sim->insides && status >= 0; k++) {
+        pp_inside *in = &sim->inside[k];
+        status = certify_passage(sim, k, body, &before, from);
+        pp_certificate_worst(c, &in->certificate);
+        c->pairs = in->certificate.pairs > c->pairs ? in->certificate.pairs : c->pairs;
+        double work = whole->work + in->energy.work;
+        before = *whole = in->energy;
+        whole->work = work;
+        body = in->body;
+        from = in->t;
+    }
+    whole->dissipated =
+        start.kinetic + start.potential + whole->work - whole->kinetic - whole->potential;
+    c->passed = pp_certificate_passes(c);
     if (status < 0) {
         return status;
     }
-    return sim->info.certificate.passed ? PERP_OK : PERP_INEXACT;
+    return c->passed ? PERP_OK : PERP_INEXACT;
 }
 
 static perp_status fly(perp_sim *sim, double h)
@@ -329,15 +390,17 @@ perp_status pp_sim_event_step(perp_sim *sim, double h)
     double clock = pp_seconds();
     pp_arena_reset(sim->scratch);
     sim->flown = (pp_hybrid_result){0};
+    sim->insides = 0;
     perp_status status = fly(sim, h);
     sim->info.seconds[PERP_STAGE_INTEGRATE] = pp_seconds() - clock;
     if (status < 0) {
         sim->flown.events = 0;
         sim->flown.joint = NULL;
+        sim->insides = 0;
         return status;
     }
     clock = pp_seconds();
-    status = certify(sim, h);
+    status = certify(sim);
     sim->info.seconds[PERP_STAGE_CERTIFY] = pp_seconds() - clock;
     return status;
 }

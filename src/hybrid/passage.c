@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A step as a sequence of passages, smooth motion and impacts, with what every contact did in each. Nothing
+// is summed over an impact, nor along a normal that turns.                              theory (H15)
+#include "hybrid/flight.h"
+
+#include <math.h>
+#include <string.h>
+
+// [rad]: a contact whose normal has turned by more goes on in another sum. Over so small an angle impulses along the
+// normals add up to a length that is short of the sum of theirs by a ten-millionth.
+static const double TURN = 1e-3;
+
+static bool continues(const pp_contact_sum *s, const pp_hold *hold, const pp_contact *c)
+{
+    return s->a == hold->a && s->b == hold->b && s->feature == hold->feature &&
+           s->listed == hold->listed && pp_length(pp_sub(s->first.n, c->n)) <= TURN;
+}
+
+static pp_contact_sum *contact_sum(pp_flight *flight, const pp_hold *hold, const pp_contact *c)
+{
+    pp_hybrid_result *out = flight->result;
+    for (int i = flight->first; i < out->contacts; i++) {
+        if (continues(&out->contact[i], hold, c)) {
+            return &out->contact[i];
+        }
+    }
+    if (out->contacts == out->contact_room) {
+        int room = 2 * out->contact_room + 8;
+        pp_contact_sum *more = PP_ARRAY(flight->keep, pp_contact_sum, room);
+        if (!more) {
+            return NULL;
+        }
+        if (out->contacts > 0) {
+            memcpy(more, out->contact, (size_t)out->contacts * sizeof *more);
+        }
+        out->contact = more;
+        out->contact_room = room;
+    }
+    pp_contact_sum *s = &out->contact[out->contacts++];
+    *s = (pp_contact_sum){
+        .a = hold->a, .b = hold->b, .feature = hold->feature, .listed = hold->listed, .first = *c};
+    return s;
+}
+
+bool pp_flight_add_contact(pp_flight *flight, const pp_moment *moment, const pp_hold *hold, int i,
+                           const double *r, double w)
+{
+    const pp_contact *c = &moment->contact[i];
+    if (moment->size[i] == 0) {
+        return true;
+    }
+    pp_contact_sum *s = contact_sum(flight, hold, c);
+    if (!s) {
+        return false;
+    }
+    const double *f = r + moment->at[i];
+    perp_vec3 p = pp_scale(f[0], c->n), axis[3];
+    pp_contact_axes(c, axis);
+    for (int k = 1; k < moment->size[i]; k++) {
+        p = pp_along(p, f[k], axis[k]);
+    }
+    s->last = *c;
+    s->mode = hold->mode == PP_SLIDES ? PERP_SLIP : PERP_STICK;
+    s->load += w * f[0];
+    s->pn_W = pp_along(s->pn_W, w * f[0], c->n);
+    s->p_W = pp_along(s->p_W, w, p);
+    s->at_W = pp_along(s->at_W, w * f[0], c->point);
+    s->m_W = pp_along(s->m_W, w, pp_cross(c->point, p));
+    return true;
+}
+
+// ── Passages ─────────────────────────────────────────────────────────────────────────────────────
+
+perp_status pp_flight_open(pp_flight *flight)
+{
+    const perp_model *m = flight->machine->model;
+    flight->now = (pp_passage){.joint = PP_ZEROS(flight->keep, pp_joint_sum, m->joints),
+                               .element = PP_ZEROS(flight->keep, perp_wrench, m->bodies)};
+    flight->first = flight->result->contacts;
+    flight->empty = true;
+    return flight->now.joint && flight->now.element ? PERP_OK : PERP_ERR_MEMORY;
+}
+
+static pp_passage *next_passage(pp_flight *flight)
+{
+    pp_hybrid_result *out = flight->result;
+    if (out->passages == out->passage_room) {
+        int room = 2 * out->passage_room + 4;
+        pp_passage *more = PP_ARRAY(flight->keep, pp_passage, room);
+        if (!more) {
+            return NULL;
+        }
+        if (out->passages > 0) {
+            memcpy(more, out->passage, (size_t)out->passages * sizeof *more);
+        }
+        out->passage = more;
+        out->passage_room = room;
+    }
+    return &out->passage[out->passages];
+}
+
+static void add_joints(pp_hybrid_result *out, const pp_joint_sum *joint, int count)
+{
+    for (int i = 0; i < count; i++) {
+        pp_joint_sum *sum = &out->joint[i];
+        sum->drive += joint[i].drive;
+        sum->limit += joint[i].limit;
+        sum->redundant = sum->redundant || joint[i].redundant;
+        sum->on_b.f = pp_add(sum->on_b.f, joint[i].on_b.f);
+        sum->on_b.tau = pp_add(sum->on_b.tau, joint[i].on_b.tau);
+    }
+}
+
+// The last sum of a contact in the passage under way; NULL: none.
+static pp_contact_sum *last_sum(pp_flight *flight, const pp_hold *hold)
+{
+    pp_hybrid_result *out = flight->result;
+    for (int k = out->contacts - 1; hold->kind == PP_HOLD_CONTACT && k >= flight->first; k--) {
+        pp_contact_sum *s = &out->contact[k];
+        if (s->a == hold->a && s->b == hold->b && s->listed == hold->listed &&
+            s->feature == hold->feature) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
+void pp_flight_see_contacts(pp_flight *flight, const pp_moment *moment, const pp_holds *holds)
+{
+    for (int i = 0; i < holds->count; i++) {
+        pp_contact_sum *s = moment->size[i] > 0 ? last_sum(flight, &holds->hold[i]) : NULL;
+        if (s) {
+            s->last = moment->contact[i];
+        }
+    }
+}
+
+// Contacts that are closed where smooth motion ends.
+static void mark_closed(pp_flight *flight)
+{
+    for (int i = 0; i < flight->holds.count; i++) {
+        const pp_hold *hold = &flight->holds.hold[i];
+        pp_contact_sum *s = last_sum(flight, hold);
+        if (s) {
+            s->closed = true;
+            s->mode = hold->mode == PP_SLIDES ? PERP_SLIP : PERP_STICK;
+        }
+    }
+}
+
+perp_status pp_flight_close(pp_flight *flight, pp_jump jump)
+{
+    const pp_machine *machine = flight->machine;
+    const perp_model *m = machine->model;
+    pp_hybrid_result *out = flight->result;
+    pp_passage *to = next_passage(flight);
+    size_t n = (size_t)m->nq + (size_t)m->nv + (size_t)m->joints;
+    double *state = PP_ARRAY(flight->keep, double, n);
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, m->bodies);
+    if (!to || !state || !body) {
+        return PERP_ERR_MEMORY;
+    }
+    if (jump == PP_JUMP_NONE) {
+        mark_closed(flight);
+    }
+    *to = flight->now;
+    to->t = flight->t;
+    to->jump = jump;
+    to->contacts = out->contacts;
+    to->q = state;
+    to->nu = state + m->nq;
+    to->turn = to->nu + m->nv;
+    pp_tree_frames(machine->tree, flight->t, flight->q, flight->qd, body);
+    pp_hybrid_state(m, body, to->q, to->nu);
+    if (m->joints > 0) {
+        memcpy(to->turn, machine->turn, (size_t)m->joints * sizeof *to->turn);
+    }
+    add_joints(out, to->joint, m->joints);
+    out->passages++;
+    pp_arena_release(flight->scratch, mark);
+    return pp_flight_open(flight);
+}
+
+// ── Impacts ──────────────────────────────────────────────────────────────────────────────────────
+
+// What acted at the contacts of an impact: restitution where bodies met fast enough, and whether they slide.
+static void describe(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+                     const double *after, pp_bounce bounce)
+{
+    for (int i = 0; i < holds->count; i++) {
+        const pp_hold *hold = &holds->hold[i];
+        int at = moment->at[i];
+        if (hold->kind != PP_HOLD_CONTACT || moment->size[i] == 0) {
+            continue;
+        }
+        pp_contact_sum *s = contact_sum(flight, hold, &moment->contact[i]);
+        double slip = 0.0, before = moment->rate[at];
+        for (int k = 1; s && k < moment->size[i]; k++) {
+            slip = hypot(slip, after[at + k]);
+        }
+        if (!s) {
+            continue;  // it was there a moment ago
+        }
+        bool rough = moment->size[i] > 1;
+        s->mode = rough && slip <= flight->tol_rate ? PERP_STICK : PERP_SLIP;
+        s->closed = s->load > 0.0;
+        bool bounced = before < -bounce.rest;
+        s->restitution = bounced ? bounce.share * moment->contact[i].restitution : 0.0;
+    }
+}
+
+perp_status pp_flight_jump(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+                           const double *impulse, const double *qd, pp_bounce bounce)
+{
+    double *after = PP_ARRAY(flight->scratch, double, moment->rows);
+    bool since = !flight->empty || flight->result->passages == 0 ||
+                 flight->result->passage[flight->result->passages - 1].t < flight->t;
+    pp_flight_see_contacts(flight, moment, holds);
+    perp_status status = !after  ? PERP_ERR_MEMORY
+                         : since ? pp_flight_close(flight, PP_JUMP_NONE)
+                                 : PERP_OK;
+    status = status < 0 ? status : pp_flight_sum_impact(flight, moment, holds, impulse);
+    if (status < 0) {
+        return status;
+    }
+    memcpy(after, moment->rate, (size_t)moment->rows * sizeof *after);
+    pp_gemv(moment->rows, moment->rows, 1.0, moment->A, moment->rows, impulse, after);
+    describe(flight, moment, holds, after, bounce);
+    memcpy(flight->qd, qd, (size_t)moment->nv * sizeof *qd);
+    return pp_flight_close(flight, bounce.other_law ? PP_JUMP_OTHER : PP_JUMP_LAW);
+}
