@@ -226,6 +226,7 @@ typedef enum perp_part_kind {
     PERP_PART_STEP,    // a step of the scheme, shorter than the whole
     PERP_PART_IMPACT,  // an instant: velocities jump, impulses act where bodies are
     PERP_PART_SMOOTH,  // motion between two events: impulses are integrals
+    PERP_PART_OTHER,   // an impact by the law that was not asked for, which would create energy
     PERP_PART_KINDS,
 } perp_part_kind;
 

@@ -86,8 +86,8 @@ void pp_check_energy(pp_recheck *c, double allowed);
 
 // ── What two frames show with events between them (check_event.c) ────────────────────────────────
 perp_status pp_check_event(pp_recheck *c);
-// How far the normal of a contact went within the step, as a difference of unit vectors.
-double pp_check_turned(const pp_recheck *c, const perp_contact *contact);
+// The balance of momentum of an impact, in which nothing moves and no force has time to act (check_step.c).
+perp_status pp_check_impact(pp_recheck *c);
 
 // ── Friction (check_friction.c) ──────────────────────────────────────────────────────────────────
 // What the scene says of two shapes; *is_listed: it lists their contact.

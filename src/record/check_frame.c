@@ -139,18 +139,16 @@ void pp_check_contacts(pp_recheck *c)
         pp_check_see(c, PERP_CHECK_PULL, fmax(0.0, -contact->pn), s.impulse, a, b);
         double rho = normal_rate_beside(c, contact);
         bool told = !isnan(rho) || !isfinite(contact->gap) || !isfinite(contact->rate_n);
-        if (told && !phases) {
+        bool event = c->info->stepper == PERP_EVENT;  // check_event.c knows what to ask
+        if (told && !phases && !event) {
             pp_check_see(c, PERP_CHECK_PUSH, fabs(contact->pn * rho), s.energy, a, b);
             pp_check_see(c, PERP_CHECK_CLOSE, isnan(rho) ? rho : fmax(0.0, -rho), s.rate, a, b);
         }
         if (c->model || !c->info->spatial) {
             pp_check_friction(c, contact, s.rate, &beyond, &short_of);
-            if (c->info->stepper == PERP_EVENT && c->model) {
-                beyond = fmax(0.0, beyond - fabs(contact->pn) * pp_check_turned(c, contact));
-            }
             pp_check_see(c, PERP_CHECK_CONE, beyond, s.impulse, a, b);
             short_of = isnan(short_of) ? short_of : fmax(0.0, short_of);
-            pp_check_see(c, PERP_CHECK_SLIP, phases ? 0.0 : short_of, s.energy, a, b);
+            pp_check_see(c, PERP_CHECK_SLIP, phases || event ? 0.0 : short_of, s.energy, a, b);
         }
     }
 }

@@ -383,7 +383,11 @@ static void see_time(pp_recheck *c)
 {
     if (c->part >= 0) {
         double error = apart(c->now->t, c->t0 + c->h);
-        pp_check_see(c, PERP_CHECK_RECORD, c->h > 0.0 ? error : PP_INF, SAME, "the time", "");
+        bool smooth = c->now->part == PERP_PART_SMOOTH;  // which may be nothing but a correction
+        bool instant = c->now->part == PERP_PART_IMPACT || c->now->part == PERP_PART_OTHER;
+        bool good = c->h > 0.0 || (c->h == 0.0 && (smooth || instant));
+        good = good && !(instant && c->h > 0.0);
+        pp_check_see(c, PERP_CHECK_RECORD, good ? error : PP_INF, SAME, "the time", "");
         return;
     }
     double between = (double)c->now->step - (double)c->step0;  // of any numbers, in a broken file

@@ -326,7 +326,9 @@ void pp_check_energy(pp_recheck *c, double allowed)
         const pp_force *f = &c->model->force[i];
         if (f->kind == PERP_SPRING || f->kind == PERP_TWIST_SPRING) {
             moved += pp_spring_energy(f, c->before) + pp_spring_energy(f, c->after);
-            allowed += pp_drift_spring(c->model, c->before, c->after, c->h, theta, f);
+            allowed += c->info->stepper == PERP_EVENT
+                           ? 0.0
+                           : pp_drift_spring(c->model, c->before, c->after, c->h, theta, f);
         }
     }
     scale += moved + fabs(c->now->energy.work) + fabs(after - before);
@@ -398,4 +400,29 @@ perp_status pp_check_balance(pp_recheck *c)
         pp_check_energy(c, allowed);
     }
     return status;
+}
+
+perp_status pp_check_impact(pp_recheck *c)
+{
+    const perp_model *m = c->model;
+    double *left = PP_ARRAY(c->arena, double, m->nv);
+    c->impulse = PP_ZEROS(c->arena, perp_wrench, m->bodies);
+    c->spring = PP_ZEROS(c->arena, double, m->joints);
+    c->load = PP_ZEROS(c->arena, double, m->bodies);
+    c->arm = 0.0;
+    if (!left || !c->impulse || !c->spring || !c->load) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < m->nv; i++) {
+        left[i] = c->nu[i] - c->nu0[i];
+    }
+    pp_masses_mul(m, c->kin.mass, left, left);
+    for (int i = 0; i < c->now->contacts; i++) {
+        add_contact(c, &c->now->contact[i]);
+    }
+    for (int i = 0; i < m->joints; i++) {
+        pp_check_add_joint(c, i);
+    }
+    see_momentum(c, left);
+    return PERP_OK;
 }

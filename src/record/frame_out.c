@@ -254,7 +254,7 @@ void pp_csv_heads(perp_record *r, bool parts)
 // What a line of a part has before those of a frame; part < 0: of a frame.
 static void put_part(pp_text *text, const perp_record *r, const pp_kept *at, int part)
 {
-    static const char *const words[PERP_PART_KINDS] = {"step", "impact", "smooth"};
+    static const char *const words[PERP_PART_KINDS] = {"step", "impact", "smooth", "other"};
     if (part >= 0) {
         pp_text_int(text, r->sum.steps);
         pp_text_add(text, ",");

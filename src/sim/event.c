@@ -203,52 +203,54 @@ static void show_joints(const perp_sim *sim, const pp_passage *p, const pp_frame
     }
 }
 
-// The passages as a recording shows them.
-static perp_status show(perp_sim *sim)
+static perp_part_kind kind_of(pp_jump jump)
+{
+    static const perp_part_kind kind[] = {[PP_JUMP_NONE] = PERP_PART_SMOOTH,
+                                          [PP_JUMP_LAW] = PERP_PART_IMPACT,
+                                          [PP_JUMP_OTHER] = PERP_PART_OTHER};
+    return kind[jump];
+}
+
+// The passages as parts of the step: the last one ends where the step does.
+static perp_status show(perp_sim *sim, pp_kept *part)
 {
     const perp_model *m = sim->model;
     const pp_hybrid_result *r = &sim->flown;
-    perp_status status = reserve(sim, r->contacts);
-    pp_inside *inside = PP_ZEROS(sim->arena, pp_inside, r->passages);
-    if (status < 0 || !inside) {
-        return PERP_ERR_MEMORY;
-    }
+    double from = sim->now.t;
     for (int k = 0, i = 0; k < r->passages; k++) {
         const pp_passage *p = &r->passage[k];
         bool last = k + 1 == r->passages;
+        double t = last ? sim->next.t : p->t;
         pp_frame *body = last ? sim->step.end.body : PP_ARRAY(sim->arena, pp_frame, m->bodies);
-        inside[k] = (pp_inside){.t = last ? sim->next.t : p->t,
-                                .jump = p->jump,
-                                .q = last ? sim->next.q : p->q,
-                                .nu = last ? sim->next.nu : p->nu,
-                                .body = body,
-                                .contact = sim->contacts + i,
-                                .contacts = p->contacts - i,
-                                .joint = PP_ARRAY(sim->arena, perp_joint_state, m->joints)};
-        if (!body || !inside[k].joint) {
+        perp_joint_state *joint = PP_ARRAY(sim->arena, perp_joint_state, m->joints);
+        if (!body || !joint) {
             return PERP_ERR_MEMORY;
         }
         if (!last) {
             pp_frames(m, &(pp_state){.t = p->t, .q = p->q, .nu = p->nu}, body);
         }
+        part[k] = (pp_kept){.kind = kind_of(p->jump),
+                            .t = t,
+                            .h = p->jump == PP_JUMP_NONE ? t - from : 0.0,
+                            .q = last ? sim->next.q : p->q,
+                            .nu = last ? sim->next.nu : p->nu,
+                            .body = body,
+                            .contact = sim->contacts + i,
+                            .contacts = p->contacts - i,
+                            .joint = joint};
         for (; i < p->contacts; i++) {
             sim->contacts[i] = contact_of(sim, &r->contact[i], body, p->jump != PP_JUMP_NONE);
         }
-        show_joints(sim, p, body, inside[k].joint);
-        inside[k].energy = energy_at(m, body, inside[k].t, p->turn);
+        show_joints(sim, p, body, joint);
+        part[k].info.energy = energy_at(m, body, t, p->turn);
+        from = t;
     }
-    sim->inside = inside;
-    sim->insides = r->passages;
     return PERP_OK;
 }
 
-static perp_status report(perp_sim *sim)
+static void report(perp_sim *sim)
 {
     const pp_hybrid_result *r = &sim->flown;
-    perp_status status = show(sim);
-    if (status < 0) {
-        return status;
-    }
     sim->contact_count = r->contacts;
     sim->warm_count = 0;
     sim->info.contacts = r->contacts;
@@ -259,7 +261,6 @@ static perp_status report(perp_sim *sim)
     sim->info.tempered = r->tempered;
     sim->info.solver = r->stiff ? "bdf" : "adams";
     sim->info.iterations = r->steps;
-    return PERP_OK;
 }
 
 // In the springs of a state [J].
@@ -277,16 +278,15 @@ static double springs_at(const perp_model *m, const pp_frame *body, double t, co
 
 // One passage; before: where it starts.
 static perp_status certify_passage(perp_sim *sim, int k, const pp_frame *start,
-                                   const perp_energy *before, double from)
+                                   const perp_energy *before, pp_kept *in)
 {
     const perp_model *m = sim->model;
     const pp_hybrid_result *r = &sim->flown;
     const pp_passage *p = &r->passage[k];
-    pp_inside *in = &sim->inside[k];
     pp_mark mark = pp_arena_mark(sim->scratch);
     bool last = k + 1 == r->passages, jump = p->jump != PP_JUMP_NONE;
     pp_kinematics end = {.t = in->t,
-                         .h = in->t - from,
+                         .h = in->h,
                          .body = (pp_frame *)(uintptr_t)in->body,  // read only
                          .turn = p->turn,
                          .values_only = true};
@@ -295,7 +295,7 @@ static perp_status certify_passage(perp_sim *sim, int k, const pp_frame *start,
     if (status < 0) {
         return status;
     }
-    perp_energy *after = &in->energy;
+    perp_energy *after = &in->info.energy;
     double change = after->kinetic + after->potential - before->kinetic - before->potential;
     after->work = p->work;
     after->dissipated = p->work - change;
@@ -318,38 +318,53 @@ static perp_status certify_passage(perp_sim *sim, int k, const pp_frame *start,
                   .residual = last ? r->residual : 0.0,
                   .error = p->error,
                   .slack = pp_slack_of(sim->def.tolerance)};
-    status = pp_certify_flown(&in->certificate, &e, &sim->def.limits, sim->scratch);
+    status = pp_certify_flown(&in->info.certificate, &e, &sim->def.limits, sim->scratch);
     pp_arena_release(sim->scratch, mark);
     return status;
 }
 
-static perp_status certify(perp_sim *sim)
+// All passages; the worst is the certificate of the step.
+static perp_status certify_all(perp_sim *sim, pp_kept *part)
 {
     perp_energy before = energy_at(sim->model, sim->frames, sim->now.t, sim->now.turn);
     perp_energy start = before, *whole = &sim->info.energy;
     const pp_frame *body = sim->frames;
     perp_certificate *c = &sim->info.certificate;
-    double from = sim->now.t;
     perp_status status = PERP_OK;
-    *c = (perp_certificate){.passed = true};
-    for (int k = 0; k < sim->insides && status >= 0; k++) {
-        pp_inside *in = &sim->inside[k];
-        status = certify_passage(sim, k, body, &before, from);
-        pp_certificate_worst(c, &in->certificate);
-        c->pairs = in->certificate.pairs > c->pairs ? in->certificate.pairs : c->pairs;
-        double work = whole->work + in->energy.work;
-        before = *whole = in->energy;
+    for (int k = 0; k < sim->flown.passages && status >= 0; k++) {
+        perp_step_info *info = &part[k].info;
+        status = certify_passage(sim, k, body, &before, &part[k]);
+        pp_certificate_worst(c, &info->certificate);
+        c->pairs = info->certificate.pairs > c->pairs ? info->certificate.pairs : c->pairs;
+        double work = whole->work + info->energy.work;
+        before = *whole = info->energy;
         whole->work = work;
-        body = in->body;
-        from = in->t;
+        body = part[k].body;
     }
     whole->dissipated =
         start.kinetic + start.potential + whole->work - whole->kinetic - whole->potential;
     c->passed = pp_certificate_passes(c);
+    return status;
+}
+
+// Steps with impacts in them are recorded passage by passage.
+static perp_status certify(perp_sim *sim)
+{
+    int count = sim->flown.passages;
+    pp_kept *part = PP_ZEROS(sim->arena, pp_kept, count);
+    perp_status status = part ? show(sim, part) : PERP_ERR_MEMORY;
+    status = status < 0 ? status : certify_all(sim, part);
+    for (int k = 0; k < count && count > 1 && status >= 0; k++) {
+        perp_step_info own = part[k].info;
+        part[k].info = sim->info;
+        part[k].info.energy = own.energy;
+        part[k].info.certificate = own.certificate;
+        status = pp_sim_keep(sim, &part[k]);
+    }
     if (status < 0) {
         return status;
     }
-    return c->passed ? PERP_OK : PERP_INEXACT;
+    return sim->info.certificate.passed ? PERP_OK : PERP_INEXACT;
 }
 
 static perp_status fly(perp_sim *sim, double h)
@@ -382,7 +397,8 @@ static perp_status fly(perp_sim *sim, double h)
     s->end.h = h;
     s->end.turn = sim->next.turn;
     s->end.values_only = true;
-    return report(sim);
+    report(sim);
+    return reserve(sim, sim->flown.contacts);
 }
 
 perp_status pp_sim_event_step(perp_sim *sim, double h)
@@ -390,13 +406,11 @@ perp_status pp_sim_event_step(perp_sim *sim, double h)
     double clock = pp_seconds();
     pp_arena_reset(sim->scratch);
     sim->flown = (pp_hybrid_result){0};
-    sim->insides = 0;
     perp_status status = fly(sim, h);
     sim->info.seconds[PERP_STAGE_INTEGRATE] = pp_seconds() - clock;
     if (status < 0) {
         sim->flown.events = 0;
         sim->flown.joint = NULL;
-        sim->insides = 0;
         return status;
     }
     clock = pp_seconds();

@@ -95,19 +95,6 @@ typedef struct pp_clock {
     int64_t count;
 } pp_clock;
 
-// A moment of the last step as a recording shows it, with what was exchanged since the one before.
-typedef struct pp_inside {
-    double t;
-    pp_jump jump;
-    const double *q, *nu;
-    const pp_frame *body;
-    const perp_contact *contact;
-    int contacts;
-    perp_joint_state *joint;
-    perp_energy energy;
-    perp_certificate certificate;
-} pp_inside;
-
 struct perp_sim {
     perp_env env;
     const perp_model *model;
@@ -143,8 +130,6 @@ struct perp_sim {
     perp_error error;
     pp_arena *scratch;       // PERP_EVENT: of one evaluation
     pp_hybrid_result flown;  // PERP_EVENT: the last step
-    pp_inside *inside;       // its passages; the last one ends where the step does
-    int insides;
 };
 
 // Parts of the last step (kept.c): forgotten when a step begins; added, with copies of all arrays; the present

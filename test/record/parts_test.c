@@ -216,6 +216,101 @@ static void a_changed_part_is_found_out(void **state)
     }
 }
 
+// ── The stepper event ────────────────────────────────────────────────────────────────────────────
+
+static const double MASS = 2.0;  // of the first body
+
+// The impulse on the first body, body 1, of a frame or part.
+static perp_vec3 impulse_on(const perp_recording *recording, const perp_frame *f)
+{
+    perp_vec3 sum = {0.0, 0.0, 0.0};
+    for (int i = 0; i < f->contacts; i++) {
+        const perp_contact *c = &f->contact[i];
+        bool on_a = perp_recording_shape(recording, c->a).body.i == 1;
+        bool on_b = perp_recording_shape(recording, c->b).body.i == 1;
+        double sign = (on_b ? 1.0 : 0.0) - (on_a ? 1.0 : 0.0);
+        sum.x += sign * (c->pn * c->normal_W.x + c->pf_W.x);
+        sum.y += sign * (c->pn * c->normal_W.y + c->pf_W.y);
+        sum.z += sign * (c->pn * c->normal_W.z + c->pf_W.z);
+    }
+    return sum;
+}
+
+// Momentum of the first body: after, before, in a time h. In frames and in parts it is what their contacts gave.
+static void momentum_holds(const perp_recording *recording, const perp_frame *f, perp_vec3 before,
+                           double h)
+{
+    perp_vec3 p = impulse_on(recording, f), v = f->velocity[1];
+    double g = perp_recording_about(recording)->spatial ? 0.0 : -9.81;
+    double gz = perp_recording_about(recording)->spatial ? -9.81 : 0.0;
+    double x = MASS * (v.x - before.x) - p.x, y = MASS * (v.y - before.y - g * h) - p.y;
+    double z = MASS * (v.z - before.z - gz * h) - p.z;
+    if (!(fabs(x) + fabs(y) + fabs(z) <= 1e-9 * MASS * 100.0)) {
+        fail_msg("t = %g: momentum is off by %g %g %g N s", f->t, x, y, z);
+    }
+}
+
+// Impacts of one contact in one step were added up as numbers, along the last normal.
+static void impacts_are_parts(void **state)
+{
+    (void)state;
+    const char *const texts[] = {planar, spatial};
+    for (int k = 0; k < 2; k++) {
+        record(texts[k], PERP_EVENT, 40);
+        perp_recording *recording = open_it();
+        const perp_recording_info *info = perp_recording_about(recording);
+        perp_frame frame, part;
+        int impacts = 0, several = 0;
+        assert_int_equal(perp_recording_read(recording, 0, &frame, NULL), PERP_OK);
+        perp_vec3 start = frame.velocity[1], v = start;
+        for (int i = 1; i < info->frames; i++) {
+            assert_int_equal(perp_recording_read(recording, i, &frame, NULL), PERP_OK);
+            momentum_holds(recording, &frame, start, info->h);
+            start = frame.velocity[1];
+            int kept = frame.kept, here = 0;
+            for (int p = 0; p < kept; p++) {
+                assert_int_equal(perp_recording_read_part(recording, i, p, &part, NULL), PERP_OK);
+                momentum_holds(recording, &part, v, part.h);
+                v = part.velocity[1];
+                here += part.part == PERP_PART_IMPACT;
+                assert_true(part.part == PERP_PART_SMOOTH || part.h == 0.0);
+            }
+            v = start;
+            impacts += here;
+            several += here > 1;
+        }
+        print_message("%d impacts, %d steps with several\n", impacts, several);
+        assert_true(impacts >= 7 && several >= (k == 0 ? 2 : 0));
+        perp_recording_close(recording);
+        perp_check check = judge();
+        for (int i = 0; i < PERP_CHECK_COUNT; i++) {
+            if (!(check.item[i].over <= 1.0)) {
+                fail_msg("run %d: %s %g", k, check.item[i].name, check.item[i].over);
+            }
+        }
+        assert_true(check.passed);
+    }
+}
+
+static void a_changed_impact_is_found_out(void **state)
+{
+    (void)state;
+    static const char *const columns[] = {"parts/q",
+                                          "parts/nu",
+                                          "parts/t",
+                                          "parts/contacts/pn",
+                                          "parts/contacts/pf",
+                                          "parts/contacts/restitution",
+                                          "parts/contacts/normal"};
+    for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
+        record(planar, PERP_EVENT, 40);
+        change(columns[k], 1.001);
+        if (judge().passed) {
+            fail_msg("%s was changed, and passed", columns[k]);
+        }
+    }
+}
+
 // Recordings of before there were parts have sums of them only.
 static void without_parts_it_is_partly_judged(void **state)
 {
@@ -255,6 +350,8 @@ int main(void)
         cmocka_unit_test(every_part_is_there),
         cmocka_unit_test(parts_are_judged),
         cmocka_unit_test(a_changed_part_is_found_out),
+        cmocka_unit_test(impacts_are_parts),
+        cmocka_unit_test(a_changed_impact_is_found_out),
         cmocka_unit_test(without_parts_it_is_partly_judged),
         cmocka_unit_test(text_files_of_parts),
     };

@@ -76,6 +76,27 @@ class ContactRows:
             self.rows.skip('restitution', 'impacts that say how much of it they took')
         return min(1.0, max(0.0, float(said.group(1)))) if said else 1.0
 
+    def impact_law(self, c, f0, f1, linked):
+        """A contact in an impact: pull, cone, friction against the slip, and the law of restitution."""
+        where = 't = %g %s %s impact' % (f1.t, c.a.full, c.b.full)
+        free = [s.body for s in (c.a, c.b) if s.body.free]
+        P = min(b.mass for b in free) * sum(self.speed[s.body] for s in (c.a, c.b)) + 1e-300
+        load = abs(c.pn)
+        self.rows.note('pull', max(0.0, -c.pn) / (P + load), where)
+        self.rows.note('cone', max(0.0, norm(c.pf) - self.friction(c) * c.pn) / (self.friction(c) * load + 1e-3 * P), where)
+        u0, u1 = self.slip(c, f0.states, f0.states, f0.t), self.slip(c, f1.states, f0.states, f1.t)
+        r0, r1 = dot(c.n, u0), dot(c.n, u1)
+        speed = norm(u0) + math.sqrt(self.g * min(b.size for b in free)) + sum(self.speed[b] for b in free)
+        # Whatever the law, nothing that touches goes on into the other body.
+        self.rows.note('rebound', max(0.0, -r1) / speed, where)
+        if self.model.impact == 'newton' and f1.kind == 'impact' and load > 1e-3 * P:
+            self.rows.note('rebound', max(0.0, r1 - c.e * max(0.0, -r0)) / speed, where)
+            self.slip_law(c, u1, speed, where)
+
+    def friction(self, c):
+        pair = self.model.contacts.get(frozenset((c.a, c.b)), {}) or self.model.pairs.get(frozenset((c.a, c.b)), {})
+        return max(c.mu, float(pair.get('mu_2', 0.0)))
+
     def impacts(self):
         """Newton's law at the impacts of the event stepper, which lists the rates before and after."""
         if self.stepper != 'event' or self.model.impact != 'newton':

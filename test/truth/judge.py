@@ -15,7 +15,7 @@ import os
 import sys
 
 from contact_rows import ContactRows
-from geometry import dot, norm, sub
+from geometry import add, dot, mul, norm, sub
 from kinematics import ZERO3, kinetic
 from model import Model, Unknown
 from place_rows import PlaceRows
@@ -112,8 +112,15 @@ class Judge(PlaceRows, ContactRows, StepRows):
         self.spin_scale = {b: 1e-300 for b in self.model.free}
         self.energy0 = None
         divided = self.divided_steps()
-        for f0, f1 in zip(self.frames, self.frames[1:]):
+        for f0, f1 in self.passages():
+            if f1.kind in ('impact', 'other'):
+                self.speeds(f0, f1, self.h)
+                self.impact(f0, f1)
+                continue
             h = f1.t - f0.t
+            if f1.kind == 'smooth' and h < 1e-12 * self.until:
+                self.same_momentum(f0, f1)
+                continue
             if not h > 0:
                 self.rows.note('motion', math.inf, 't = %g: time stands still' % f1.t)
                 return
@@ -131,6 +138,33 @@ class Judge(PlaceRows, ContactRows, StepRows):
                 self.islands(f0, f1, h)
                 self.turning(f0, f1, h)
 
+
+    def passages(self):
+        """Pairs of recorded states between which something was exchanged: frames or, of the stepper event, the parts of a step."""
+        for f0, f1 in zip(self.frames, self.frames[1:]):
+            parts = f1.parts if self.stepper == 'event' else []
+            if parts:
+                end = parts[-1]
+                for b in self.model.free:
+                    off = norm(sub(end.states[b.index].v, f1.states[b.index].v)) + norm(sub(end.states[b.index].x, f1.states[b.index].x))
+                    self.rows.note('motion', off, 't = %g %s: the last part is not the frame' % (f1.t, b.name))
+                    given, size = self.given(b, f1.contacts)
+                    parts_given, parts_size = self.given(b, [c for p in parts for c in p.contacts])
+                    self.rows.note('momentum', norm(sub(given, parts_given)) / max(size, parts_size, 1e-300),
+                                   't = %g %s: the parts are not the frame' % (f1.t, b.name))
+                yield f0, parts[0]
+                yield from zip(parts, parts[1:])
+            else:
+                yield f0, f1
+
+    def given(self, b, contacts):
+        """Impulse of contacts on a body, and the sum of their sizes."""
+        total, size = ZERO3, 0.0
+        for c in contacts:
+            for shape, sign in ((c.b, 1), (c.a, -1)):
+                if shape.body is b:
+                    total, size = add(total, mul(c.impulse, sign)), size + norm(c.impulse)
+        return total, size
 
     def divided_steps(self):
         """Times at the end of steps that perp took in parts."""

@@ -11,8 +11,10 @@ from model import Unknown
 
 
 class Frame:
-    """One recorded instant. `apart`: the overlaps and joint errors of this program's own geometry, added up [m]."""
-    __slots__ = ('t', 'states', 'contacts', 'placed', 'apart')
+    """One recorded instant. `apart`: the overlaps and joint errors of this program's own geometry, added up [m].
+
+    Of a part of a step `kind` is `step`, `impact`, `other` or `smooth` and `h` how long it is; of a frame they are '' and None."""
+    __slots__ = ('t', 'states', 'contacts', 'placed', 'apart', 'step', 'kind', 'h', 'parts')
 
 
 def numbers(row, names):
@@ -24,34 +26,56 @@ def unquoted(name):
     return name[1:] if name[:1] == "'" else name
 
 
-def read_frames(model, folder):
+def state_of(model, row):
+    if model.planar:
+        x, y, a, vx, vy, om = numbers(row, ('x', 'y', 'angle', 'vx', 'vy', 'omega'))
+        R = rotation_about((0, 0, 1), a) if math.isfinite(a) else EYE
+        return State((x, y, 0.0), R, (vx, vy, 0.0), (0.0, 0.0, om), a)
+    x, q = numbers(row, 'xyz'), numbers(row, ('qw', 'qx', 'qy', 'qz'))
+    return State(x, quat_matrix(q), numbers(row, ('vx', 'vy', 'vz')), numbers(row, ('wx', 'wy', 'wz')))
+
+
+def read_table(model, folder, prefix, key):
+    """Frames by key, in the order of the file."""
     def path(name):
         p = os.path.join(folder, name)
         return p if os.path.exists(p) else p + '.part'
     frames = {}
+    if prefix and not os.path.exists(path(prefix + 'bodies.csv')):
+        return frames
     fixed = {b.index: State(b.x0, b.R0, ZERO3, ZERO3, b.angle0) for b in model.bodies if not b.free}
-    with open(path('bodies.csv'), newline='') as f:
+    with open(path(prefix + 'bodies.csv'), newline='') as f:
         for row in csv.DictReader(f):
             body = model.by_name.get(row['body']) or model.by_name.get(unquoted(row['body']))
             if body is None:
                 raise Unknown('body ' + row['body'])
-            k = row['t']
+            k = key(row)
             if k not in frames:
                 fr = frames[k] = Frame()
-                fr.t, fr.states, fr.contacts, fr.placed, fr.apart = float(k), dict(fixed), [], {}, 0.0
-            if model.planar:
-                x, y, a, vx, vy, om = numbers(row, ('x', 'y', 'angle', 'vx', 'vy', 'omega'))
-                R = rotation_about((0, 0, 1), a) if math.isfinite(a) else EYE
-                s = State((x, y, 0.0), R, (vx, vy, 0.0), (0.0, 0.0, om), a)
-            else:
-                x, q = numbers(row, 'xyz'), numbers(row, ('qw', 'qx', 'qy', 'qz'))
-                s = State(x, quat_matrix(q), numbers(row, ('vx', 'vy', 'vz')), numbers(row, ('wx', 'wy', 'wz')))
-            frames[k].states[body.index] = s
-    with open(path('contacts.csv'), newline='') as f:
-        for row in csv.DictReader(f):
-            if row['t'] in frames:
-                frames[row['t']].contacts.append(Contact(model, row))
-    return sorted(frames.values(), key=lambda f: f.t)
+                fr.t, fr.states, fr.contacts, fr.placed, fr.apart = float(row['t']), dict(fixed), [], {}, 0.0
+                fr.step, fr.kind, fr.parts = int(row.get('step', -1)), row.get('kind', ''), []
+                fr.h = float(row['h']) if 'h' in row else None
+            frames[k].states[body.index] = state_of(model, row)
+    if os.path.exists(path(prefix + 'contacts.csv')):
+        with open(path(prefix + 'contacts.csv'), newline='') as f:
+            for row in csv.DictReader(f):
+                if key(row) in frames:
+                    frames[key(row)].contacts.append(Contact(model, row))
+    return frames
+
+
+def read_frames(model, folder):
+    """Frames in order; the parts of the last step before each are in its `parts`."""
+    frames = sorted(read_table(model, folder, '', lambda row: row['t']).values(), key=lambda f: f.t)
+    parts = read_table(model, folder, 'part_', lambda row: (row['step'], row['part']))
+    by_end = {}
+    for p in parts.values():
+        by_end.setdefault(p.step, []).append(p)
+    ends = {f.t: f for f in frames}
+    for group in by_end.values():
+        if group[-1].t in ends:
+            ends[group[-1].t].parts = group
+    return frames
 
 
 class Contact:

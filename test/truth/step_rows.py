@@ -249,13 +249,52 @@ class StepRows:
         if self.stepper == 'event':
             for b in m.free:
                 if b not in linked and self.only_gravity(b):
-                    lack = max(0.0, norm(weights[b][2][0]) - self.turned(b, f0, f1, h))
-                    self.rows.note('momentum', lack / weights[b][0], 't = %g %s' % (f1.t, b.name))
+                    self.rows.note('momentum', norm(weights[b][2][0]) / weights[b][0], 't = %g %s' % (f1.t, b.name))
         full = rank == n
         for value, (j, row, tag) in zip(x, tags):
             work += self.joint_work(j, row, tag, value, f0, f1, h, full)
         driven = any(j.target or j.rate for j in m.joints) or any(j.a.moves or j.b.moves for j in m.joints)
         self.energy(f0, f1, h, work, driven and (not full or self.stepper == 'event'))
+
+    def impact(self, f0, f1):
+        """An impact of the event stepper: nothing moves; momentum of both kinds, the laws and energy hold at this instant."""
+        m, where = self.model, 't = %g' % f1.t
+        linked = {b for j in m.joints for b in (j.a, j.b) if b.free}
+        gain = scale = work = 0.0
+        for b in m.free:
+            s0, s1 = f0.states[b.index], f1.states[b.index]
+            self.rows.note('motion', norm(sub(s1.x, s0.x)) / b.size, '%s %s' % (where, b.name))
+            gain += kinetic(b, s1) - kinetic(b, s0)
+            scale += kinetic(b, s0) + 0.5 * b.mass * (1e-3 * b.size / self.until) ** 2
+            if b in linked:
+                continue
+            p, q, size = ZERO3, ZERO3, 0.0
+            for c in f1.contacts:
+                for shape, sign in ((c.b, 1), (c.a, -1)):
+                    if shape.body is b:
+                        p = add(p, mul(c.impulse, sign))
+                        q = add(q, mul(add(cross(sub(c.p, s0.x), c.impulse), c.m), sign))
+                        size += norm(c.impulse)
+            dv = mul(sub(s1.v, s0.v), b.mass)
+            lin = norm(dv) + size + b.mass * (1e-4 * (norm(s0.v) + norm(s1.v)) + 1e-9 * b.size / self.until)
+            self.rows.note('momentum', norm(sub(dv, p)) / lin, '%s %s' % (where, b.name))
+            if b.turns:
+                dw = mat_vec(world_inertia(b, s0.R), sub(s1.w, s0.w))
+                spin = 1e-4 * max(b.J[i][i] for i in range(3)) * (norm(s0.w) + norm(s1.w))
+                self.rows.note('momentum', norm(sub(dw, q)) / (norm(dw) + lin * b.size + spin), '%s %s turning' % (where, b.name))
+        driven = any(b.moves for b in m.bodies) or any(j.target or j.rate for j in m.joints)
+        for c in f1.contacts:
+            work += self.contact_work(c, f0, f1)
+            self.impact_law(c, f0, f1, linked)
+        if not (driven and linked):
+            self.rows.note('energy step', max(0.0, gain - work - 1e-12 * scale) / (scale + abs(work)), where + ' impact')
+
+    def same_momentum(self, f0, f1):
+        """A smooth part without length: velocities are what they were."""
+        for b in self.model.free:
+            s0, s1 = f0.states[b.index], f1.states[b.index]
+            lin = norm(s0.v) + norm(s1.v) + 1e-6 * math.sqrt(self.g * b.size) + 1e-9 * b.size / self.until
+            self.rows.note('momentum', norm(sub(s1.v, s0.v)) / lin, 't = %g %s' % (f1.t, b.name))
 
     def arms(self, b, f0, f1):
         """Contacts of moreau-jean act where the step starts or in its middle: what that makes of their moments."""
@@ -263,19 +302,6 @@ class StepRows:
             return 0.0
         way = 0.5 * norm(sub(f1.states[b.index].x, f0.states[b.index].x))
         return way * sum(norm(c.impulse) for c in f1.contacts if b in (c.a.body, c.b.body))
-
-    def turned(self, b, f0, f1, h):
-        """The event stepper adds up what a contact carried between two frames along the normal of its end: what may have turned."""
-        total = 0.0
-        for c in f1.contacts:
-            if self.stepper == 'event' and b in (c.a.body, c.b.body) and c.pn:
-                turn = 0.0
-                for shape in (c.a, c.b):
-                    s0, s1 = f0.states[shape.body.index], f1.states[shape.body.index]
-                    turn += h * max(norm(s0.w), norm(s1.w)) + h * norm(sub(s1.v, s0.v)) / min(x.body.size for x in (c.a, c.b) if x.body.free)
-                if not (c.a.infinite() or c.b.infinite()):
-                    total += min(2.0, turn) * norm(c.impulse)
-        return total
 
     def gyro(self, b, s0, h):
         if self.model.scene.get('gyroscopic') == 'explicit':
