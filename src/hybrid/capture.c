@@ -230,7 +230,8 @@ static perp_status step(pp_flight *flight, double dt)
         pp_tree_move(tree, flight->q, mid.qd, dt, mid.q);
         status = check(flight, dt, mid.q, qd);
     }
-    status = status < 0 ? status : pp_flight_sum_short(flight, &mid.moment, &mid.holds, r, dt);
+    pp_short taken = {&mid.moment, &mid.holds, r, dt, mid.q, qd};
+    status = status < 0 ? status : pp_flight_sum_short(flight, &taken);
     if (status >= 0) {
         memcpy(flight->q, mid.q, (size_t)tree->nq * sizeof *mid.q);
         memcpy(flight->qd, qd, (size_t)tree->nv * sizeof *qd);

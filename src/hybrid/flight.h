@@ -94,8 +94,14 @@ bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, dou
 perp_status pp_flight_sum(pp_flight *flight, double t0, double t1);
 perp_status pp_flight_sum_impact(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
                                  const double *impulse);
-perp_status pp_flight_sum_short(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
-                                const double *r, double dt);
+typedef struct pp_short {
+    const pp_moment *moment;  // half way
+    const pp_holds *holds;
+    const double *r;  // impulses of its rows
+    double dt;
+    const double *q, *qd;  // at the end
+} pp_short;
+perp_status pp_flight_sum_short(pp_flight *flight, const pp_short *step);
 
 // What a contact, hold i of a moment, gives in a time w (or 1: at once).
 bool pp_flight_add_contact(pp_flight *flight, const pp_moment *moment, const pp_hold *hold, int i,

@@ -253,16 +253,15 @@ static bool has_joints(const pp_tree *tree)
     return false;
 }
 
-// Forces and accelerations of one instant, for a time w.
+// Forces r of one instant for a time w. opposed: by links, what they oppose to moving as they do.
 static perp_status add_forces(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
-                              const double *r, const double *qdd, double w)
+                              const double *r, const perp_wrench *opposed, double w)
 {
     const pp_machine *machine = flight->machine;
     const perp_model *m = machine->model;
     const pp_tree *tree = machine->tree;
     pp_arena *arena = flight->scratch;
     double *tau = PP_ARRAY(arena, double, tree->nv), *f = PP_ZEROS(arena, double, m->nv);
-    perp_wrench *opposed = PP_ARRAY(arena, perp_wrench, tree->links);
     pp_kinematics kin = {.t = moment->t,
                          .h = 1.0,
                          .body = moment->pass.body,
@@ -270,7 +269,7 @@ static perp_status add_forces(pp_flight *flight, const pp_moment *moment, const 
                          .turn = machine->turn,
                          .p_ext = f,
                          .held = PP_ZEROS(arena, perp_wrench, m->bodies)};
-    if (!tau || !f || !opposed || !kin.held) {
+    if (!tau || !f || !kin.held) {
         return PERP_ERR_MEMORY;
     }
     pp_forces_add(&kin, m, machine->applied);
@@ -281,15 +280,11 @@ static perp_status add_forces(pp_flight *flight, const pp_moment *moment, const 
         return PERP_ERR_MEMORY;
     }
     flight->empty = false;
-    perp_status status =
-        has_joints(tree) ? pp_tree_inverse(&moment->pass, qdd, tau, arena) : PERP_OK;
-    if (status < 0 || !has_joints(tree)) {
-        return status;
+    if (has_joints(tree)) {
+        push_bodies(flight, moment, holds, r, f);
+        pp_tree_gather(&moment->pass, f, tau);
+        add_tree(flight, moment, opposed, w);
     }
-    memcpy(opposed, moment->pass.load, (size_t)tree->links * sizeof *opposed);
-    push_bodies(flight, moment, holds, r, f);
-    pp_tree_gather(&moment->pass, f, tau);
-    add_tree(flight, moment, opposed, w);
     return PERP_OK;
 }
 
@@ -327,7 +322,19 @@ static perp_status add_node(pp_flight *flight, const node *at, double w)
     pp_hybrid_result *out = flight->result;
     int redundant = at->info.equations - at->info.rank;
     out->redundant = redundant > out->redundant ? redundant : out->redundant;
-    return add_forces(flight, &at->moment, &flight->holds, at->r, at->qdd, w);
+    const pp_tree *tree = flight->machine->tree;
+    double *tau = PP_ARRAY(flight->scratch, double, tree->nv);
+    perp_wrench *opposed = PP_ZEROS(flight->scratch, perp_wrench, tree->links);
+    if (!tau || !opposed) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status = has_joints(tree)
+                             ? pp_tree_inverse(&at->moment.pass, at->qdd, tau, flight->scratch)
+                             : PERP_OK;
+    if (has_joints(tree)) {
+        memcpy(opposed, at->moment.pass.load, (size_t)tree->links * sizeof *opposed);
+    }
+    return status < 0 ? status : add_forces(flight, &at->moment, &flight->holds, at->r, opposed, w);
 }
 
 static const double STEADY = 0.02;  // part by which forces may change between the places of a rule
@@ -386,22 +393,50 @@ perp_status pp_flight_sum(pp_flight *flight, double t0, double t1)
     return any ? sum_stretch(flight, t0, t1, 0, 1) : PERP_OK;
 }
 
-perp_status pp_flight_sum_short(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
-                                const double *r, double dt)
+// What links oppose on average in a short step: the change of their momentum, with what turns themselves, less gravity.
+static void oppose(const pp_flight *flight, const pp_moment *moment, const pp_frame *end, double dt,
+                   double *f)
 {
-    pp_mark mark = pp_arena_mark(flight->scratch);
-    double *f = PP_ARRAY(flight->scratch, double, moment->rows);
-    double *qdd = PP_ARRAY(flight->scratch, double, moment->nv);
-    if (!f || !qdd) {
+    const perp_model *m = flight->machine->model;
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *b = &m->body[i];
+        const pp_frame *mid = &moment->pass.body[i], *from = &end[m->bodies + i], *to = &end[i];
+        const pp_weight *mass = &moment->pass.mass[i];
+        perp_vec3 a = pp_sub(pp_scale(1.0 / dt, pp_sub(to->v, from->v)), m->gravity);
+        perp_vec3 w = pp_scale(1.0 / dt, pp_sub(to->w, from->w));
+        perp_vec3 push = pp_scale(b->mass, a);
+        perp_vec3 turn = pp_add(pp_mul(&mass->I, w), pp_cross(mid->w, pp_mul(&mass->I, mid->w)));
+        const double all[6] = {push.x, push.y, push.z, turn.x, turn.y, turn.z};
+        for (int k = 0; k < b->nv; k++) {
+            f[b->at + k] = all[b->axis[k]];
+        }
+    }
+}
+
+perp_status pp_flight_sum_short(pp_flight *flight, const pp_short *step)
+{
+    const pp_moment *moment = step->moment;
+    const perp_model *m = flight->machine->model;
+    const pp_tree *tree = flight->machine->tree;
+    pp_arena *arena = flight->scratch;
+    pp_mark mark = pp_arena_mark(arena);
+    double *r = PP_ARRAY(arena, double, moment->rows), *tau = PP_ARRAY(arena, double, tree->nv);
+    double *f = PP_ZEROS(arena, double, m->nv);
+    pp_frame *end = PP_ARRAY(arena, pp_frame, 2 * (size_t)m->bodies);
+    perp_wrench *opposed = PP_ARRAY(arena, perp_wrench, tree->links);
+    if (!r || !tau || !f || !end || !opposed) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < moment->rows; i++) {
-        f[i] = r[i] / dt;
+        r[i] = step->r[i] / step->dt;
     }
-    memcpy(qdd, moment->free, (size_t)moment->nv * sizeof *qdd);
-    pp_gemv(moment->nv, moment->rows, 1.0, moment->G, moment->nv, f, qdd);
-    perp_status status = add_forces(flight, moment, holds, f, qdd, dt);
-    pp_arena_release(flight->scratch, mark);
+    pp_tree_frames(tree, flight->t + step->dt, step->q, step->qd, end);
+    pp_tree_frames(tree, flight->t, flight->q, flight->qd, end + m->bodies);
+    oppose(flight, moment, end, step->dt, f);
+    pp_tree_gather(&moment->pass, f, tau);
+    memcpy(opposed, moment->pass.load, (size_t)tree->links * sizeof *opposed);
+    perp_status status = add_forces(flight, moment, step->holds, r, opposed, step->dt);
+    pp_arena_release(arena, mark);
     return status;
 }
 
