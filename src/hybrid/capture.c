@@ -37,7 +37,7 @@ static perp_status meet(pp_flight *flight)
     pp_mark mark = pp_arena_mark(arena);
     pp_holds holds;
     pp_moment moment;
-    pp_law_info info;
+    pp_law_info info = {0};
     bool any = false;
     perp_status status = pp_flight_touching(flight, &holds);
     status = status < 0 ? status
@@ -55,7 +55,7 @@ static perp_status meet(pp_flight *flight)
         status = impulse && qd ? pp_impact_run(flight->machine, &moment, &holds, &bounces, qd,
                                                impulse, &info, arena)
                                : PERP_ERR_MEMORY;
-        pp_bounce bounce = {pp_flight_slow(flight), info.share, info.other_law};
+        pp_bounce bounce = {bounces, info.share, info.other_law};
         status = status < 0 ? status : pp_flight_jump(flight, &moment, &holds, impulse, qd, bounce);
     }
     pp_arena_release(arena, mark);

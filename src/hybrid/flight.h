@@ -110,11 +110,11 @@ bool pp_flight_add_contact(pp_flight *flight, const pp_moment *moment, const pp_
 // Contacts of the passage under way are now where the moment has them.
 void pp_flight_see_contacts(pp_flight *flight, const pp_moment *moment, const pp_holds *holds);
 
-// An impact as a passage of its own; the velocities become qd. rest: slower than this nothing bounced [m/s]; share: of
-// the restitution, other_law: restitution was by the law that was not asked for.
+// An impact as a passage of its own; the velocities become qd.
 typedef struct pp_bounce {
-    double rest, share;
-    bool other_law;
+    pp_bounces of;
+    double share;    // of the restitution that acted
+    bool other_law;  // by the law that was not asked for
 } pp_bounce;
 perp_status pp_flight_jump(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
                            const double *impulse, const double *qd, pp_bounce bounce);

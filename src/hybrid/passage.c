@@ -207,7 +207,7 @@ static void describe(pp_flight *flight, const pp_moment *moment, const pp_holds 
         bool rough = moment->size[i] > 1;
         s->mode = rough && slip <= flight->tol_rate ? PERP_STICK : PERP_SLIP;
         s->closed = s->load > 0.0;
-        bool bounced = before < -bounce.rest;
+        bool bounced = before < -bounce.of.rest && !(bounce.of.ends && bounce.of.ends[i]);
         s->restitution = bounced ? bounce.share * moment->contact[i].restitution : 0.0;
     }
 }

@@ -246,7 +246,7 @@ static perp_status impact(pp_flight *flight, pp_holds *holds, bool *ends)
         status =
             status < 0 ? status : note_impacts(flight, &moment, holds, impulse, ends, qd, &info);
         if (status >= 0) {
-            pp_bounce bounce = {last ? PP_INF : flight->tol_rate, info.share, info.other_law};
+            pp_bounce bounce = {bounces, info.share, info.other_law};
             status = pp_flight_jump(flight, &moment, holds, impulse, qd, bounce);
         } else if (status != PERP_ERR_MEMORY) {
             pp_print(flight->result->remark, sizeof flight->result->remark,
@@ -466,8 +466,8 @@ static perp_status end_wedge(pp_flight *flight, const pp_holds *holds)
     status = status < 0 ? status : note_impacts(flight, &moment, holds, impulse, NULL, qd, NULL);
     if (status >= 0) {
         flight->result->unique = false;
-        status =
-            pp_flight_jump(flight, &moment, holds, impulse, qd, (pp_bounce){PP_INF, 1.0, false});
+        status = pp_flight_jump(flight, &moment, holds, impulse, qd,
+                                (pp_bounce){{PP_INF, NULL}, 1.0, false});
     } else if (status != PERP_ERR_MEMORY) {
         pp_print(flight->result->remark, sizeof flight->result->remark,
                  "no acceleration obeys all laws at t = %.12g, and no impulse ends that: joints, "

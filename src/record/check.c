@@ -128,7 +128,7 @@ static void leave_out_what_is_not_there(perp_check *check, const perp_recording_
                                                 PERP_CHECK_CONTACT};
     for (size_t k = 0; k < sizeof by_scheme / sizeof by_scheme[0] && info->stepper == PERP_EVENT;
          k++) {
-        leave_out(check, by_scheme[k], "motion between events is not one step of a scheme");
+        leave_out(check, by_scheme[k], "there are events within the steps");
     }
     if (info->stepper == PERP_QUASISTATIC) {
         leave_out(check, PERP_CHECK_ENERGY, "without inertia there is no kinetic energy");
