@@ -29,6 +29,38 @@ static void check_impact(perp_certificate *c, const pp_flown *e, const perp_cont
     }
 }
 
+// Coefficients of torsional and rolling friction that the scene gives two shapes [m].
+static void turning_of(const perp_model *m, int a, int b, double *spin, double *roll)
+{
+    pp_pair pair;
+    pp_model_pair(m, a, b, &pair);
+    *spin = pair.mu_spin;
+    *roll = pair.mu_roll;
+    for (int i = 0; i < m->listed; i++) {
+        const pp_listed *listed = &m->contact[i];
+        if (listed->a == a && listed->b == b) {
+            *spin = listed->mu_spin >= 0.0 ? listed->mu_spin : *spin;
+            *roll = listed->mu_roll >= 0.0 ? listed->mu_roll : *roll;
+        }
+    }
+}
+
+// Moments of a contact within what its load allows, as forces at the length of the model.
+static void check_moment(perp_certificate *c, const pp_flown *e, const perp_contact *k,
+                         double slack, const perp_limits *limits)
+{
+    double spin = 0.0, roll = 0.0, length = e->model->length_scale;
+    bool rubs = k->mode != PERP_OPEN || pp_length(k->moment_W) > 0.0;
+    if (!e->model->spatial || !rubs) {
+        return;
+    }
+    turning_of(e->model, k->a.i, k->b.i, &spin, &roll);
+    double about = pp_dot3(k->moment_W, k->normal_W);
+    double across = pp_length(pp_along(k->moment_W, -about, k->normal_W));
+    pp_hold(c, limits, PERP_JUDGED_CONE, (fabs(about) - spin * k->pn) / length, slack);
+    pp_hold(c, limits, PERP_JUDGED_CONE, (across - roll * k->pn) / length, slack);
+}
+
 static void check_contacts(perp_certificate *c, const pp_flown *e, const pp_scales *s,
                            const perp_limits *limits)
 {
@@ -42,6 +74,7 @@ static void check_contacts(perp_certificate *c, const pp_flown *e, const pp_scal
         double size = fabs(k->pn) + mass * pp_scale_speed(s, s->island[bodies[of]]);
         pp_hold(c, limits, PERP_JUDGED_CONE, pp_length(k->pf_W) - k->mu * k->pn, slack);
         pp_hold(c, limits, PERP_JUDGED_CONE, -k->pn, slack);
+        check_moment(c, e, k, slack, limits);
         if (e->jump) {
             check_impact(c, e, k, rate, size, limits);
         } else if (k->mode != PERP_OPEN) {

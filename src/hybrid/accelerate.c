@@ -13,6 +13,18 @@
 static const double SLOW =
     1e-7;  // a direction of sliding that has begun counts as so much slip [m/s]
 
+static void smooth_direction(double slip[2], const double begun[2], double d[2])
+{
+    double speed = hypot(slip[0], slip[1]), along = slip[0] * begun[0] + slip[1] * begun[1];
+    double weight = along > 0.0 ? SLOW / (1.0 + speed * speed / (SLOW * SLOW)) : 1.0;
+    for (int k = 0; k < 2; k++) {
+        slip[k] = (along > 0.0 ? slip[k] : 0.0) + weight * begun[k];
+    }
+    speed = hypot(slip[0], slip[1]);
+    d[0] = speed > 0.0 ? slip[0] / speed : 1.0;
+    d[1] = speed > 0.0 ? slip[1] / speed : 0.0;
+}
+
 // Direction of sliding in (t, o): that of the slip itself, once there is some; on the way from and to zero
 // that in which it went. Between them it turns smoothly, since slip from rest is stiff: its direction
 // follows the forces the faster the slower it is.
@@ -25,16 +37,24 @@ static void sliding(const pp_moment *moment, const pp_holds *holds, int i, doubl
     if (moment->size[i] < 3) {
         return;
     }
-    double slip[2], speed = pp_moment_slip(moment, i, slip);
+    double slip[2];
+    pp_moment_slip(moment, i, slip);
     double begun[2] = {pp_dot3(hold->d_W, c->t), pp_dot3(hold->d_W, pp_cross(c->n, c->t))};
-    double along = slip[0] * begun[0] + slip[1] * begun[1];
-    double weight = along > 0.0 ? SLOW / (1.0 + speed * speed / (SLOW * SLOW)) : 1.0;
-    for (int k = 0; k < 2; k++) {
-        slip[k] = (along > 0.0 ? slip[k] : 0.0) + weight * begun[k];
+    smooth_direction(slip, begun, d);
+}
+
+// The same of spinning and rolling.
+static void turning(const pp_moment *moment, const pp_hold *hold, int i, double d[2])
+{
+    const pp_contact *c = &moment->contact[i];
+    d[0] = hold->d;
+    d[1] = 0.0;
+    if (hold->kind == PP_HOLD_ROLL) {
+        double turn[2];
+        pp_moment_turn(moment, i, turn);
+        double begun[2] = {pp_dot3(hold->d_W, c->t), pp_dot3(hold->d_W, pp_cross(c->n, c->t))};
+        smooth_direction(turn, begun, d);
     }
-    speed = hypot(slip[0], slip[1]);
-    d[0] = speed > 0.0 ? slip[0] / speed : 1.0;
-    d[1] = speed > 0.0 ? slip[1] / speed : 0.0;
 }
 
 static pp_law law_of(const pp_machine *machine, const pp_moment *moment, const pp_holds *holds,
@@ -58,6 +78,13 @@ static pp_law law_of(const pp_machine *machine, const pp_moment *moment, const p
         law.kind = hold->mode == PP_SLIDES ? PP_LAW_SLIDING : PP_LAW_CONTACT;
         law.mu = law.size > 1 ? pp_contact_mu(&moment->contact[i]) : 0.0;
         sliding(moment, holds, i, law.d);
+        break;
+    case PP_HOLD_SPIN:
+    case PP_HOLD_ROLL:
+        law.kind = hold->mode == PP_SLIDES ? PP_LAW_TURNING : PP_LAW_TURN;
+        law.mu = pp_hold_mu(machine, moment, holds, i);
+        law.on = pp_hold_base(holds, i);
+        turning(moment, hold, i, law.d);
         break;
     default:
         law.kind = PP_LAW_EQUAL;

@@ -88,7 +88,9 @@ static perp_status look(pp_flight *flight, double dt, middle *mid)
     for (int i = 0; status >= 0 && i < gaps.count; i++) {
         pp_hold hold = pp_hold_contact(&gaps.contact[i]);
         hold.place = pp_place_of(m, body, &gaps.contact[i]);
-        status = pp_holds_add(&mid->holds, hold, arena) ? PERP_OK : PERP_ERR_MEMORY;
+        bool fine = pp_holds_add(&mid->holds, hold, arena) &&
+                    pp_holds_add_turning(&mid->holds, machine, &gaps.contact[i], arena);
+        status = fine ? PERP_OK : PERP_ERR_MEMORY;
     }
     return status < 0 ? status
                       : pp_moment_make(&mid->moment, machine, t, mid->q, mid->qd, &mid->holds, true,
@@ -107,8 +109,11 @@ static pp_law law_of(const pp_machine *machine, const middle *mid, int i, double
         law.bound = dt * (hold->kind == PP_HOLD_DRY ? joint->friction : joint->rate_effort);
     } else if (hold->kind == PP_HOLD_LIMIT || hold->kind == PP_HOLD_CONTACT) {
         law.kind = PP_LAW_CONTACT;
-        law.mu = hold->kind == PP_HOLD_CONTACT && law.size > 1 ? pp_contact_mu(&moment->contact[i])
-                                                               : 0.0;
+        law.mu = pp_hold_mu(machine, moment, &mid->holds, i);
+    } else if (hold->kind > PP_HOLD_CONTACT) {
+        law.kind = PP_LAW_TURN;
+        law.mu = pp_hold_mu(machine, moment, &mid->holds, i);
+        law.on = pp_hold_base(&mid->holds, i);
     }
     return law;
 }

@@ -17,11 +17,12 @@
 enum { DIM = 3 };
 
 typedef struct posed {
-    int nc, ne;
+    int nc, ne, dim;
     int *law;       // nc: law of each contact
+    int *row;       // nc dim: the row of each component, -1: none
     int *equation;  // ne: independent rows of equations
     double *L;      // ne x ne: Cholesky factor of A_ee
-    double *W, *q, *mu, *z;
+    double *W, *q, *mu, *spin, *roll, *z;
 } posed;
 
 static bool is_contact(const pp_law *law)
@@ -89,66 +90,96 @@ static void answer(const pp_laws *laws, const posed *p, double *u, double *r, do
     }
 }
 
-static pp_push column_of(const pp_law *law, int k)
+// Components: normal, two tangents, torsion and rolling where there are any. A contact that slides in a known direction
+// has its normal only.
+static perp_status place(const pp_laws *laws, posed *p, pp_arena *arena)
 {
-    return k == 0 && law->kind == PP_LAW_SLIDING ? pp_push_sliding(law) : pp_push_row(law->at + k);
-}
-
-// The rows of a contact that are asked for; of those that carry nothing the diagonal stands for a unit.
-static void put_block(const pp_laws *laws, const posed *p, int c, int k, const double *u)
-{
-    size_t n = (size_t)(DIM * p->nc);
-    double *W = p->W + (size_t)(DIM * c + k) * n;
-    for (int d = 0; d < p->nc; d++) {
-        const pp_law *to = &laws->law[p->law[d]];
-        for (int j = 0; j < (has_cone(to) ? DIM : 1); j++) {
-            W[DIM * d + j] = u[to->at + j];
-        }
+    bool spins = false, rolls = false;
+    for (int i = 0; i < laws->count; i++) {
+        bool turns = laws->law[i].kind == PP_LAW_TURN;
+        spins = spins || (turns && laws->law[i].size == 1);
+        rolls = rolls || (turns && laws->law[i].size == 2);
     }
-}
-
-static perp_status fill(const pp_laws *laws, posed *p, pp_arena *arena)
-{
-    size_t rows = (size_t)laws->rows, n = (size_t)(DIM * p->nc);
-    double *u = PP_ARRAY(arena, double, 3 * rows), *r = u + rows, *work = r + rows;
-    p->W = PP_ZEROS(arena, double, n *n + 3 * n);
-    if (!u || !p->W) {
+    p->dim = DIM + (spins ? 1 : 0) + (rolls ? 2 : 0);
+    size_t n = (size_t)p->dim * (size_t)p->nc;
+    p->row = PP_ARRAY(arena, int, n);
+    p->W = PP_ZEROS(arena, double, n *n + 2 * n + 3 * (size_t)p->nc);
+    if (!p->row || !p->W) {
         return PERP_ERR_MEMORY;
     }
     p->q = p->W + n * n;
-    p->mu = p->q + n;
-    p->z = p->mu + n;
+    p->z = p->q + n;
+    p->mu = p->z + n;
+    p->spin = p->mu + p->nc;
+    p->roll = p->spin + p->nc;
     for (int c = 0; c < p->nc; c++) {
-        const pp_law *law = &laws->law[p->law[c]];
-        p->mu[c] = has_cone(law) ? law->mu : 0.0;
-        for (int k = 0; k < (has_cone(law) ? DIM : 1); k++) {
-            pp_push push = column_of(law, k);
-            memset(u, 0, rows * sizeof *u);
-            for (int j = 0; j < push.count; j++) {
-                pp_axpy(laws->rows, push.s[j], laws->A + (size_t)push.row[j] * rows, u);
-            }
-            answer(laws, p, u, r, work);
-            put_block(laws, p, c, k, u);
+        int i = p->law[c], *row = p->row + (size_t)c * (size_t)p->dim;
+        const pp_law *law = &laws->law[i];
+        for (int k = 0; k < p->dim; k++) {
+            row[k] = k == 0 || (k < DIM && has_cone(law)) ? law->at + k : -1;
         }
-        size_t at = (size_t)(DIM * c);
-        for (size_t k = 1; !has_cone(law) && k < DIM; k++) {
-            p->W[at + k + (at + k) * n] = fabs(p->W[at + at * n]);
+        p->mu[c] = has_cone(law) ? law->mu : 0.0;
+        for (int j = i + 1; j < laws->count && pp_law_turns(&laws->law[j]); j++) {
+            const pp_law *turn = &laws->law[j];
+            for (int k = 0; turn->kind == PP_LAW_TURN && k < turn->size; k++) {
+                row[(turn->size == 1 ? DIM : p->dim - 2) + k] = turn->at + k;
+            }
+            if (turn->kind == PP_LAW_TURN) {
+                *(turn->size == 1 ? &p->spin[c] : &p->roll[c]) = turn->mu;
+            }
         }
     }
-    memset(r, 0, rows * sizeof *r);
+    return PERP_OK;
+}
+
+static pp_push column_of(const pp_laws *laws, const posed *p, int c, int k)
+{
+    return k == 0 ? pp_push_normal(laws, p->law[c], false) : pp_push_row(p->row[c * p->dim + k]);
+}
+
+// Known forces of what rubs.
+static void rub(const pp_laws *laws, double *r)
+{
+    memset(r, 0, (size_t)laws->rows * sizeof *r);
     for (int i = 0; i < laws->count; i++) {
         const pp_law *law = &laws->law[i];
         if (law->kind == PP_LAW_RUBBING && law->size > 0) {
             r[law->at] = -law->bound * law->d[0];
         }
     }
+}
+
+// W and q; of components that carry nothing the diagonal stands for a unit.
+static perp_status fill(const pp_laws *laws, posed *p, pp_arena *arena)
+{
+    size_t rows = (size_t)laws->rows;
+    int n = p->dim * p->nc;
+    double *u = PP_ARRAY(arena, double, 3 * rows), *r = u + rows, *work = r + rows;
+    if (!u) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int j = 0; j < n; j++) {
+        double *W = p->W + (size_t)j * (size_t)n;
+        if (p->row[j] < 0) {
+            int normal = j - j % p->dim;
+            W[j] = fabs(p->W[(size_t)normal * ((size_t)n + 1)]);
+            continue;
+        }
+        pp_push push = column_of(laws, p, j / p->dim, j % p->dim);
+        memset(u, 0, rows * sizeof *u);
+        for (int k = 0; k < push.count; k++) {
+            pp_axpy(laws->rows, push.s[k], laws->A + (size_t)push.row[k] * rows, u);
+        }
+        answer(laws, p, u, r, work);
+        for (int i = 0; i < n; i++) {
+            W[i] = p->row[i] >= 0 ? u[p->row[i]] : 0.0;
+        }
+    }
+    rub(laws, r);
     pp_law_rates(laws, r, u);
     answer(laws, p, u, r, work);
-    for (int c = 0; c < p->nc; c++) {
-        const pp_law *law = &laws->law[p->law[c]];
-        for (int k = 0; k < (has_cone(law) ? DIM : 1); k++) {
-            p->q[DIM * c + k] = u[law->at + k];
-        }
+    for (int i = 0; i < n; i++) {
+        p->q[i] = p->row[i] >= 0 ? u[p->row[i]] : 0.0;
     }
     return PERP_OK;
 }
@@ -161,20 +192,14 @@ static perp_status forces(const pp_laws *laws, const posed *p, double *r, pp_are
     if (!u) {
         return PERP_ERR_MEMORY;
     }
-    memset(r, 0, rows * sizeof *r);
-    for (int i = 0; i < laws->count; i++) {
-        const pp_law *law = &laws->law[i];
-        if (law->kind == PP_LAW_RUBBING && law->size > 0) {
-            r[law->at] = -law->bound * law->d[0];
+    rub(laws, r);
+    for (int j = 0; j < p->dim * p->nc; j++) {
+        pp_push push = {.count = 0};
+        if (p->row[j] >= 0) {
+            push = column_of(laws, p, j / p->dim, j % p->dim);
         }
-    }
-    for (int c = 0; c < p->nc; c++) {
-        const pp_law *law = &laws->law[p->law[c]];
-        for (int k = 0; k < (has_cone(law) ? DIM : 1); k++) {
-            pp_push push = column_of(law, k);
-            for (int j = 0; j < push.count; j++) {
-                r[push.row[j]] += p->z[DIM * c + k] * push.s[j];
-            }
+        for (int k = 0; k < push.count; k++) {
+            r[push.row[k]] += p->z[j] * push.s[k];
         }
     }
     pp_law_rates(laws, r, u);
@@ -191,13 +216,19 @@ perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_
             p.law[p.nc++] = i;
         }
     }
+    status = status < 0 ? status : place(laws, &p, arena);
     status = status < 0 ? status : fill(laws, &p, arena);
     if (status < 0) {
         return status;
     }
-    int n = DIM * p.nc;
-    perp_fcp fcp = {
-        .nc = p.nc, .dim = DIM, .mu = p.mu, .W = perp_matrix_dense(n, n, p.W), .q = p.q};
+    int n = p.dim * p.nc;
+    perp_fcp fcp = {.nc = p.nc,
+                    .dim = p.dim,
+                    .mu = p.mu,
+                    .mu_spin = p.dim == 4 || p.dim == 6 ? p.spin : NULL,
+                    .mu_roll = p.dim >= 5 ? p.roll : NULL,
+                    .W = perp_matrix_dense(n, n, p.W),
+                    .q = p.q};
     perp_comp_options options = perp_comp_default();
     options.tolerance = 1e-12;
     options.loose = 1e-7;

@@ -96,8 +96,8 @@ perp_event *pp_flight_note(pp_flight *flight, perp_event_kind kind, const pp_hol
     pp_arena_release(flight->scratch, mark);
     *event = (perp_event){.t = flight->t,
                           .kind = kind,
-                          .a = {hold && hold->kind == PP_HOLD_CONTACT ? hold->a : -1},
-                          .b = {hold && hold->kind == PP_HOLD_CONTACT ? hold->b : -1},
+                          .a = {hold && pp_hold_touches(hold) ? hold->a : -1},
+                          .b = {hold && pp_hold_touches(hold) ? hold->b : -1},
                           .feature = hold ? hold->feature : 0,
                           .joint = {hold ? hold->joint : -1},
                           .q = state,
@@ -171,6 +171,14 @@ static void keep_contact(const perp_model *m, const pp_moment *moment, int i, pp
 {
     const pp_contact *c = &moment->contact[i];
     double slip[2], speed = pp_moment_slip(moment, i, slip);
+    if (hold->kind == PP_HOLD_ROLL && hold->mode == PP_SLIDES && moment->size[i] > 0) {
+        speed = pp_moment_turn(moment, i, slip);
+        perp_vec3 v = pp_along(pp_scale(slip[0], c->t), slip[1], pp_cross(c->n, c->t));
+        hold->d_W = speed > 1e-5 ? pp_scale(1.0 / speed, v) : hold->d_W;
+    }
+    if (pp_hold_touches(hold) && moment->size[i] > 0) {
+        hold->feature = c->feature;
+    }
     if (hold->kind != PP_HOLD_CONTACT || moment->size[i] == 0) {
         return;
     }

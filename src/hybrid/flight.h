@@ -68,6 +68,13 @@ perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *wh
 // New modes at the present state; impacts where bodies approach. ended: holds at their end, or NULL.
 perp_status pp_flight_resolve(pp_flight *flight, const bool *ended);
 
+// Of holds that touch those that part are dropped; the rest are held or slide as their velocities say. ends: impacts
+// that end here; at_rest: sliding that was seen to come to rest.
+perp_status pp_flight_sort(pp_flight *flight, pp_holds *holds, const bool *ends,
+                           const bool *at_rest);
+// Which of them let go and which begin to slide, by accelerations. wedged: none obey the laws, by Painleve's paradox.
+perp_status pp_flight_choose(pp_flight *flight, pp_holds *holds, const bool *ended, bool *wedged);
+
 // A hold of the list that is the same joint's or contact's; NULL: none.
 const pp_hold *pp_holds_same(const pp_holds *holds, const pp_hold *hold);
 // Equations, motors and dry friction as they are, then all limits and contacts at zero.
@@ -107,6 +114,9 @@ perp_status pp_flight_sum_short(pp_flight *flight, const pp_short *step);
 bool pp_flight_add_contact(pp_flight *flight, const pp_moment *moment, const pp_hold *hold, int i,
                            const double *r, double w);
 
+// And the moment of its torsional or rolling friction, after it.
+void pp_flight_add_turn(pp_flight *flight, const pp_moment *moment, const pp_hold *hold, int i,
+                        const double *r, double w);
 // Contacts of the passage under way are now where the moment has them.
 void pp_flight_see_contacts(pp_flight *flight, const pp_moment *moment, const pp_holds *holds);
 

@@ -33,8 +33,8 @@ static double restitution(const pp_machine *machine, const pp_moment *moment, co
                                          : machine->model->joint[hold->joint].limit_restitution;
 }
 
-static perp_status make_laws(pp_laws *out, const pp_moment *moment, const pp_holds *holds,
-                             double *b, pp_arena *arena)
+static perp_status make_laws(pp_laws *out, const pp_machine *machine, const pp_moment *moment,
+                             const pp_holds *holds, double *b, pp_arena *arena)
 {
     pp_law *law = PP_ZEROS(arena, pp_law, holds->count);
     *out = (pp_laws){.count = holds->count,
@@ -48,12 +48,14 @@ static perp_status make_laws(pp_laws *out, const pp_moment *moment, const pp_hol
     for (int i = 0; law && i < holds->count; i++) {
         const pp_hold *hold = &holds->hold[i];
         bool weak = hold->kind == PP_HOLD_MOTOR || hold->kind == PP_HOLD_DRY;
+        bool turns = hold->kind > PP_HOLD_CONTACT;
         law[i] = (pp_law){.kind = is_unilateral(hold) ? PP_LAW_CONTACT : PP_LAW_EQUAL,
+                          .on = pp_hold_base(holds, i),
                           .at = moment->at[i],
                           .size = weak ? 0 : moment->size[i],
-                          .mu = moment->size[i] > 1 ? pp_contact_mu(&moment->contact[i]) : 0.0,
+                          .mu = pp_hold_mu(machine, moment, holds, i),
                           .mode = PP_HELD};
-        law[i].mu = hold->kind == PP_HOLD_CONTACT ? law[i].mu : 0.0;
+        law[i].kind = turns ? PP_LAW_TURN : law[i].kind;
     }
     return law ? PERP_OK : PERP_ERR_MEMORY;
 }
@@ -116,7 +118,8 @@ static double energy_in(const pp_moment *moment, const pp_holds *holds, const do
     double sum = 0.0;
     *size = 0.0;
     for (int i = 0; i < holds->count; i++) {
-        for (int k = 0; is_unilateral(&holds->hold[i]) && k < moment->size[i]; k++) {
+        bool gives = is_unilateral(&holds->hold[i]) || pp_hold_touches(&holds->hold[i]);
+        for (int k = 0; gives && k < moment->size[i]; k++) {
             int at = moment->at[i] + k;
             double after = moment->rate[at] +
                            pp_dot(moment->rows, moment->A + (size_t)at * (size_t)moment->rows, r);
@@ -137,7 +140,7 @@ static perp_status bounce(const collision *c, double s, bool two_phases, double 
         return PERP_ERR_MEMORY;
     }
     newton(c, two_phases ? 0.0 : s, b);
-    perp_status status = make_laws(&laws, c->moment, c->holds, b, c->arena);
+    perp_status status = make_laws(&laws, c->machine, c->moment, c->holds, b, c->arena);
     status = status < 0 ? status : pp_law_solve(&laws, r, info, c->machine->env, c->arena);
     if (status >= 0 && two_phases && s > 0.0) {
         status = poisson(c, s, &laws, b, r, info);
@@ -192,7 +195,7 @@ perp_status pp_impact_wedged(const pp_machine *machine, const pp_moment *moment,
     double *b = PP_ARRAY(arena, double, moment->rows);
     perp_status status =
         b ? pp_moment_laws(&forced, machine, moment, holds, arena) : PERP_ERR_MEMORY;
-    status = status < 0 ? status : make_laws(&laws, moment, holds, b, arena);
+    status = status < 0 ? status : make_laws(&laws, machine, moment, holds, b, arena);
     if (status < 0) {
         return status;
     }

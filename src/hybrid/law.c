@@ -22,21 +22,35 @@ pp_push pp_push_row(int row)
     return c;
 }
 
+int pp_law_tangent(const pp_law *law)
+{
+    return law->at + (pp_law_turns(law) ? 0 : 1);
+}
+
+int pp_law_tangents(const pp_law *law)
+{
+    return pp_law_turns(law) ? law->size : law->size - 1;
+}
+
 pp_push pp_push_tangent(const pp_law *law, const double d[2])
 {
     pp_push c = {.count = 0};
-    for (int k = 1; k < law->size; k++) {
-        put(&c, law->at + k, d[k - 1]);
+    for (int k = 0; k < pp_law_tangents(law); k++) {
+        put(&c, pp_law_tangent(law) + k, d[k]);
     }
     return c;
 }
 
-// The normal with the friction that sliding along d brings.
-pp_push pp_push_sliding(const pp_law *law)
+pp_push pp_push_normal(const pp_laws *laws, int i, bool by_mode)
 {
-    pp_push c = pp_push_row(law->at);
-    for (int k = 1; k < law->size; k++) {
-        put(&c, law->at + k, -law->mu * law->d[k - 1]);
+    pp_push c = pp_push_row(laws->law[i].at);
+    for (int j = i; j < laws->count && (j == i || pp_law_turns(&laws->law[j])); j++) {
+        const pp_law *law = &laws->law[j];
+        bool known = law->kind == PP_LAW_SLIDING || law->kind == PP_LAW_TURNING;
+        bool slides = law->kind != PP_LAW_EQUAL && by_mode && law->mode == PP_SLIDES;
+        for (int k = 0; (known || slides) && k < pp_law_tangents(law); k++) {
+            put(&c, pp_law_tangent(law) + k, -law->mu * law->d[k]);
+        }
     }
     return c;
 }
@@ -96,15 +110,22 @@ static int unknowns(const pp_laws *laws, pp_push *acts, pp_push *zero, double *r
         }
         if (law->kind == PP_LAW_RUBBING || (law->kind == PP_LAW_BOX && law->mode == PP_SLIDES)) {
             r[law->at] = -law->bound * law->d[0];
+        } else if (pp_law_turns(law) &&
+                   (law->mode != PP_HELD || laws->law[law->on].mode == PP_OFF)) {
+            for (int k = 0; k < law->size && law->mode == PP_SLIDES; k++) {
+                r[law->at + k] = -law->mu * laws->law[law->on].extra * law->d[k];
+            }
         } else if (law->kind == PP_LAW_EQUAL || law->mode == PP_HELD) {
             for (int k = 0; k < law->size; k++, n++) {
                 acts[n] = zero[n] = pp_push_row(law->at + k);
+                acts[n] =
+                    law->kind == PP_LAW_CONTACT && k == 0 ? pp_push_normal(laws, i, true) : acts[n];
             }
         } else if (law->mode == PP_SLIDES) {
             for (int k = 1; k < law->size; k++) {
                 r[law->at + k] = -law->mu * law->extra * law->d[k - 1];
             }
-            acts[n] = pp_push_sliding(law);
+            acts[n] = pp_push_normal(laws, i, true);
             zero[n++] = pp_push_row(law->at);
         }
     }
@@ -163,9 +184,19 @@ static double disc_gap(int size, const double *r, const double *u, double most)
     return worst;
 }
 
-static double law_gap(const pp_law *law, const double *r, const double *u)
+// base: the normal force of the contact that a law of turning leans on.
+static double law_gap(const pp_law *law, const double *r, const double *u, double base)
 {
     double worst = 0.0;
+    if (law->kind == PP_LAW_TURN && law->size > 0) {
+        return disc_gap(law->size, r, u, law->mu * base);
+    }
+    if (law->kind == PP_LAW_TURNING && law->size > 0) {
+        for (int k = 0; k < law->size; k++) {
+            worst = fmax(worst, fabs(r[k] + law->mu * base * law->d[k]));
+        }
+        return worst;
+    }
     if (law->kind == PP_LAW_EQUAL || law->size == 0) {
         return pp_norm_inf(law->size, u);
     }
@@ -217,7 +248,9 @@ double pp_law_residual(const pp_laws *laws, const double *r, pp_arena *arena)
         pp_law law = laws->law[i];
         law.bound /= size_r;
         law.extra /= size_r;
-        worst = fmax(worst, law_gap(&law, f + law.at, u + law.at));
+        const pp_law *on = pp_law_turns(&law) ? &laws->law[law.on] : &law;
+        double base = law.size > 0 ? fmax(0.0, f[on->at]) + on->extra / size_r : 0.0;
+        worst = fmax(worst, law_gap(&law, f + law.at, u + law.at, base));
     }
     pp_arena_release(arena, mark);
     return worst;

@@ -27,12 +27,15 @@ typedef enum pp_law_kind {
     PP_LAW_RUBBING,  // r = -bound d: d is known
     PP_LAW_CONTACT,  // 0 <= r_n _|_ u_n >= 0, |r_t| <= mu r_n against u_t
     PP_LAW_SLIDING,  // 0 <= r_n _|_ u_n >= 0, r_t = -mu r_n d: d is known
+    PP_LAW_TURN,     // |r| <= mu r_n of another law, against u: torsional and rolling friction
+    PP_LAW_TURNING,  // r = -mu r_n d: d is known
 } pp_law_kind;
 
 typedef struct pp_law {
     pp_law_kind kind;
     int at, size;  // rows: contacts n, t (plane), n, t, o (space); n only without friction
     double mu;
+    int on;        // PP_LAW_TURN, PP_LAW_TURNING: the law of their contact, which stands before
     double extra;  // normal impulse besides r_n that friction may lean on
     double bound;
     double d[2];   // direction of sliding in (t, o)
@@ -82,12 +85,20 @@ double pp_law_residual(const pp_laws *laws, const double *r, pp_arena *arena);
 // A direction in the space of rows; also a functional on rates.
 typedef struct pp_push {
     int count;
-    int row[3];
-    double s[3];
+    int row[6];
+    double s[6];
 } pp_push;
 
 pp_push pp_push_row(int row);
+// Friction of a law along d; its first row, and how many there are.
 pp_push pp_push_tangent(const pp_law *law, const double d[2]);
-pp_push pp_push_sliding(const pp_law *law);
+int pp_law_tangent(const pp_law *law);
+int pp_law_tangents(const pp_law *law);
+// The normal of a contact with the friction that known directions bring; by_mode: those of all that slides.
+pp_push pp_push_normal(const pp_laws *laws, int i, bool by_mode);
+static inline bool pp_law_turns(const pp_law *law)
+{
+    return law->kind == PP_LAW_TURN || law->kind == PP_LAW_TURNING;
+}
 double pp_push_coupling(const pp_laws *laws, const pp_push *f, const pp_push *c);  // f A c
 double pp_push_value(const pp_push *f, const double *u);

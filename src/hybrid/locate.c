@@ -130,7 +130,12 @@ static void see_slip(watch *w, const pp_moment *moment, double speed)
             continue;
         }
         double slip[2], along;
-        if (h->kind != PP_HOLD_CONTACT) {
+        if (h->kind == PP_HOLD_ROLL) {
+            const pp_contact *c = &moment->contact[i];
+            pp_moment_turn(moment, i, slip);
+            along =
+                slip[0] * pp_dot3(h->d_W, c->t) + slip[1] * pp_dot3(h->d_W, pp_cross(c->n, c->t));
+        } else if (h->kind != PP_HOLD_CONTACT) {
             along = h->d * moment->rate[moment->at[i]];
         } else if (moment->size[i] < 3) {
             pp_moment_slip(moment, i, slip);
@@ -154,6 +159,13 @@ static void see_forces(watch *w, const pp_laws *laws, const double *r)
         const pp_law *law = &laws->law[i];
         const double *f = r + law->at;
         if (law->size == 0 || law->kind == PP_LAW_EQUAL || law->kind == PP_LAW_RUBBING) {
+            continue;
+        }
+        if (pp_law_turns(law)) {
+            double push = law->size == 2 ? hypot(f[0], f[1]) : fabs(f[0]);
+            if (law->kind == PP_LAW_TURN) {
+                see(w, i, (law->mu * r[laws->law[law->on].at] - push) / unit);
+            }
             continue;
         }
         if (law->kind == PP_LAW_BOX) {

@@ -20,6 +20,7 @@ typedef struct variable {
     double lower, upper;
     int contact;  // friction and sigma: law that it belongs to; else -1
     bool sigma;
+    int normal;  // normal force: law of the contact; else -1
 } variable;
 
 typedef struct posed {
@@ -83,30 +84,38 @@ perp_status pp_law_independent(const pp_laws *laws, bool *keep, pp_arena *arena)
 
 static void facet(const pp_law *law, int j, double d[2])
 {
-    double angle =
-        law->size == 2 ? 3.14159265358979323846 * j : 6.28318530717958647693 * j / FACETS;
+    bool line = pp_law_tangents(law) == 1;
+    double angle = line ? 3.14159265358979323846 * j : 6.28318530717958647693 * j / FACETS;
     d[0] = cos(angle);
-    d[1] = law->size == 2 ? 0.0 : sin(angle);
+    d[1] = line ? 0.0 : sin(angle);
+}
+
+// Friction of law i in the directions of a polygon, and the speed it acts against.
+static void pose_friction(const pp_laws *laws, int i, posed *p)
+{
+    const pp_law *law = &laws->law[i];
+    for (int j = 0; j < (pp_law_tangents(law) == 1 ? 2 : FACETS); j++) {
+        double d[2];
+        facet(law, j, d);
+        pp_push c = pp_push_tangent(law, d);
+        p->v[p->n++] =
+            (variable){.acts = c, .zero = c, .upper = PP_INF, .contact = i, .normal = -1};
+    }
+    p->v[p->n++] = (variable){.upper = PP_INF, .contact = i, .sigma = true, .normal = -1};
 }
 
 static void pose_contact(const pp_laws *laws, int i, posed *p)
 {
     const pp_law *law = &laws->law[i];
     bool sliding = law->kind == PP_LAW_SLIDING;
-    p->v[p->n++] = (variable){.acts = sliding ? pp_push_sliding(law) : pp_push_row(law->at),
+    p->v[p->n++] = (variable){.acts = pp_push_normal(laws, i, false),
                               .zero = pp_push_row(law->at),
                               .upper = PP_INF,
-                              .contact = -1};
-    if (sliding || law->size == 1) {
-        return;
+                              .contact = -1,
+                              .normal = i};
+    if (!sliding && law->size > 1) {
+        pose_friction(laws, i, p);
     }
-    for (int j = 0; j < (law->size == 2 ? 2 : FACETS); j++) {
-        double d[2];
-        facet(law, j, d);
-        pp_push c = pp_push_tangent(law, d);
-        p->v[p->n++] = (variable){.acts = c, .zero = c, .upper = PP_INF, .contact = i};
-    }
-    p->v[p->n++] = (variable){.upper = PP_INF, .contact = i, .sigma = true};
 }
 
 static void pose_variables(const pp_laws *laws, const bool *keep, posed *p)
@@ -117,13 +126,19 @@ static void pose_variables(const pp_laws *laws, const bool *keep, posed *p)
             pose_contact(laws, i, p);
             continue;
         }
+        if (pp_law_turns(law)) {
+            if (law->kind == PP_LAW_TURN && law->size > 0) {
+                pose_friction(laws, i, p);
+            }
+            continue;
+        }
         for (int k = 0; k < law->size && law->kind != PP_LAW_RUBBING; k++) {
             if (law->kind == PP_LAW_EQUAL && !keep[law->at + k]) {
                 continue;
             }
             double bound = law->kind == PP_LAW_BOX ? law->bound : PP_INF;
             pp_push c = pp_push_row(law->at + k);
-            p->v[p->n++] = (variable){c, c, -bound, bound, -1, false};
+            p->v[p->n++] = (variable){c, c, -bound, bound, -1, false, -1};
         }
     }
 }
@@ -133,8 +148,8 @@ static double friction_entry(const pp_laws *laws, const variable *f, const varia
 {
     if (f->sigma) {
         bool own = c->contact == f->contact && !c->sigma;
-        bool normal =
-            c->contact < 0 && c->acts.count == 1 && c->acts.row[0] == laws->law[f->contact].at;
+        const pp_law *law = &laws->law[f->contact];
+        bool normal = c->normal == (pp_law_turns(law) ? law->on : f->contact);
         return own ? -1.0 : normal ? laws->law[f->contact].mu : 0.0;
     }
     return f->contact == c->contact ? 1.0 : 0.0;
@@ -174,7 +189,8 @@ static perp_status pose(const pp_laws *laws, posed *p, pp_arena *arena)
     for (size_t j = 0; j < n; j++) {
         const variable *c = &p->v[j];
         const pp_law *law = c->sigma ? &laws->law[c->contact] : NULL;
-        p->b[j] = law ? law->mu * law->extra : pp_push_value(&c->zero, u);
+        const pp_law *on = law && pp_law_turns(law) ? &laws->law[law->on] : law;
+        p->b[j] = law ? law->mu * on->extra : pp_push_value(&c->zero, u);
         p->lower[j] = c->lower;
         p->upper[j] = c->upper;
         p->z[j] = 0.0;
@@ -234,6 +250,18 @@ static void contact_mode(const double *r, const double *u, double tol_u, double 
     }
 }
 
+// Torsional and rolling friction; the mode of its contact is known.
+static void turn_mode(const pp_laws *laws, const double *u, double tol_u, pp_law *law)
+{
+    double slip = law->size == 2 ? hypot(u[0], u[1]) : fabs(u[0]);
+    bool begins = law->kind == PP_LAW_TURN && slip > tol_u;
+    law->mode = law->kind == PP_LAW_TURNING || begins ? PP_SLIDES : PP_HELD;
+    law->mode = laws->law[law->on].mode == PP_OFF ? PP_OFF : law->mode;
+    for (int k = 0; begins && k < law->size; k++) {
+        law->d[k] = u[k] / slip;
+    }
+}
+
 static void modes_of(pp_laws *laws, const double *r, const double *u)
 {
     double size_u, size_r;
@@ -248,6 +276,8 @@ static void modes_of(pp_laws *laws, const double *r, const double *u)
         } else if (law->kind == PP_LAW_BOX) {
             law->mode = fabs(u[law->at]) > tol_u ? PP_SLIDES : PP_HELD;
             law->d[0] = u[law->at] > 0.0 ? 1.0 : -1.0;
+        } else if (pp_law_turns(law)) {
+            turn_mode(laws, u + law->at, tol_u, law);
         } else {
             contact_mode(r + law->at, u + law->at, tol_u, tol_r, law);
         }
@@ -261,7 +291,8 @@ static int sliding_in_space(const pp_laws *laws, int *which)
     int n = 0;
     for (int i = 0; i < laws->count; i++) {
         const pp_law *law = &laws->law[i];
-        if (law->kind == PP_LAW_CONTACT && law->mode == PP_SLIDES && law->size == 3) {
+        bool open = law->kind == PP_LAW_CONTACT || law->kind == PP_LAW_TURN;
+        if (open && law->mode == PP_SLIDES && pp_law_tangents(law) == 2) {
             which[n++] = i;
         }
     }
@@ -280,7 +311,7 @@ static perp_status misfit(const pp_laws *laws, const int *which, int n, double *
     pp_law_rates(laws, r, u);
     for (int k = 0; k < n; k++) {
         const pp_law *law = &laws->law[which[k]];
-        const double *s = u + law->at + 1, *d = law->d;
+        const double *s = u + pp_law_tangent(law), *d = law->d;
         off[k] = atan2(d[0] * s[1] - d[1] * s[0], d[0] * s[0] + d[1] * s[1]);
     }
     return PERP_OK;
@@ -328,6 +359,30 @@ static perp_status turn_exactly(pp_laws *laws, double *r, double *u, pp_arena *a
     return status;
 }
 
+// How badly the mode of torsional or rolling friction fits, and the one that may fit better.
+static double switch_turn(const pp_laws *laws, const double *r, const double *u, double size_u,
+                          double size_r, pp_law *to)
+{
+    const double *f = r + to->at, *s = u + to->at;
+    const pp_law *on = &laws->law[to->on];
+    double push = to->size == 2 ? hypot(f[0], f[1]) : fabs(f[0]);
+    if (on->mode == PP_OFF || to->mode == PP_OFF) {
+        bool wakes = on->mode != PP_OFF;
+        to->mode = wakes ? PP_HELD : PP_OFF;
+        return wakes ? 1.0 : 0.0;
+    }
+    if (to->mode == PP_HELD) {
+        to->mode = PP_SLIDES;
+        for (int k = 0; k < to->size; k++) {
+            to->d[k] = push > 0.0 ? -f[k] / push : 0.0;
+        }
+        return (push - to->mu * fmax(0.0, r[on->at])) / size_r;
+    }
+    double along = to->d[0] * s[0] + (to->size == 2 ? to->d[1] * s[1] : 0.0);
+    to->mode = PP_HELD;
+    return -along / size_u;
+}
+
 // One mode that does not fit what it leads to is changed: the worst one. False: all fit.
 static bool switch_worst(pp_laws *laws, const double *r, const double *u)
 {
@@ -339,6 +394,15 @@ static bool switch_worst(pp_laws *laws, const double *r, const double *u)
         const pp_law *law = &laws->law[i];
         pp_law to = *law;
         const double *f = r + law->at, *s = u + law->at;
+        if (law->kind == PP_LAW_TURN && law->size > 0) {
+            double turned = switch_turn(laws, r, u, size_u, size_r, &to);
+            if (turned > worst) {
+                worst = turned;
+                which = i;
+                next = to;
+            }
+            continue;
+        }
         if (law->size == 0 || (law->kind != PP_LAW_CONTACT && law->kind != PP_LAW_SLIDING)) {
             continue;
         }
@@ -391,7 +455,7 @@ static perp_status find_wedge(const pp_laws *laws, pp_law_info *info, pp_arena *
             continue;
         }
         pp_laws with = *laws;
-        pp_push push = pp_push_sliding(law);
+        pp_push push = pp_push_normal(laws, i, false);
         pp_law_info ignored;
         memcpy(only, laws->law, (size_t)laws->count * sizeof *only);
         for (int k = 0; k < laws->count; k++) {

@@ -142,6 +142,15 @@ static void contact_rows(const pp_machine *machine, int hold, pp_moment *out)
     }
 }
 
+static void turn_rows(const pp_machine *machine, const pp_hold *hold, int i, pp_moment *out)
+{
+    for (int k = 0; k < out->size[i]; k++) {
+        pp_row row;
+        pp_turn_row(machine, out->pass.body, &out->contact[i], hold->kind, k, &row);
+        put(out, out->at[i] + k, &row, 0.0, 1.0);
+    }
+}
+
 static void coordinate_row(const pp_machine *machine, const pp_hold *hold, int at, pp_moment *out)
 {
     const perp_model *m = machine->model;
@@ -308,11 +317,14 @@ static perp_status displaced(const pp_machine *machine, const pp_holds *holds, c
     status = status < 0 ? status : pp_holds_match(machine, holds, place, &gaps, body, which, arena);
     at->seen[k] = true;
     for (int i = 0; status >= 0 && i < holds->count; i++) {
-        const pp_contact *c = which[i] < 0 ? NULL : &gaps.contact[which[i]];
+        int base = pp_hold_base(holds, i);
+        const pp_contact *c = which[base] < 0 ? NULL : &gaps.contact[which[base]];
         double rate[3] = {0.0};
         at->there[k][i] = c && pp_length(pp_sub(c->n, out->contact[i].n)) < TURNED;
-        if (at->there[k][i]) {
+        if (at->there[k][i] && i == base) {
             contact_rates(m, body, c, rate);
+        } else if (at->there[k][i]) {
+            pp_turn_rates(machine, body, c, holds->hold[i].kind, rate);
         }
         for (int r = 0; at->there[k][i] && r < out->size[i]; r++) {
             at->rate[k][out->at[i] + r] = rate[r];
@@ -352,7 +364,7 @@ static bool differ_all(const pp_holds *holds, const stencil *at, double scale, d
 {
     bool all = true;
     for (int i = 0; i < holds->count; i++) {
-        if (holds->hold[i].kind == PP_HOLD_CONTACT && out->size[i] > 0) {
+        if (pp_hold_touches(&holds->hold[i]) && out->size[i] > 0) {
             for (int k = 0; k < 3; k++) {
                 differ(at, &FORMULA[k], i, &bend[i], out);
             }
@@ -409,7 +421,7 @@ static perp_status measure(const pp_machine *machine, const pp_holds *holds, con
 {
     pp_kinematics kin = {.t = out->t, .body = out->pass.body};
     pp_gaps gaps = {0};
-    bool touching = holds->count > 0 && holds->hold[holds->count - 1].kind == PP_HOLD_CONTACT;
+    bool touching = holds->count > 0 && pp_hold_touches(&holds->hold[holds->count - 1]);
     pp_place *place = pp_holds_places(holds, arena);
     int *which = PP_ARRAY(arena, int, holds->count);
     if (!place || !which) {
@@ -433,6 +445,10 @@ static perp_status measure(const pp_machine *machine, const pp_holds *holds, con
             out->size[i] = c ? contact_size(machine, c) : 0;
             out->contact[i] = c ? *c : (pp_contact){0};
             out->lost = out->lost || !c;
+        } else if (hold->kind > PP_HOLD_CONTACT) {
+            int base = pp_hold_base(holds, i), rows = hold->kind == PP_HOLD_SPIN ? 1 : 2;
+            out->contact[i] = out->contact[base];
+            out->size[i] = out->size[base] > 0 ? rows : 0;
         }
         out->rows += out->size[i];
     }
@@ -447,6 +463,8 @@ static void fill(const pp_machine *machine, const pp_holds *holds, const pp_rows
         int at = out->at[i];
         if (hold->kind == PP_HOLD_CONTACT) {
             contact_rows(machine, i, out);
+        } else if (hold->kind > PP_HOLD_CONTACT) {
+            turn_rows(machine, hold, i, out);
         } else if (hold->kind != PP_HOLD_LOOP) {
             coordinate_row(machine, hold, at, out);
         }
@@ -520,8 +538,8 @@ static perp_status drifts(const pp_machine *machine, const pp_holds *holds, pp_m
 {
     bool touching = false;
     for (int i = 0; i < holds->count; i++) {
-        touching = touching || holds->hold[i].kind == PP_HOLD_CONTACT;
-        if (holds->hold[i].kind != PP_HOLD_CONTACT) {
+        touching = touching || pp_hold_touches(&holds->hold[i]);
+        if (!pp_hold_touches(&holds->hold[i])) {
             joint_drift(machine, &holds->hold[i], out->at[i], out->size[i], out);
         }
     }

@@ -16,6 +16,8 @@ typedef enum pp_hold_kind {
     PP_HOLD_DRY,     // dry friction of the coordinate
     PP_HOLD_LIMIT,   // sign (coordinate - bound) >= 0
     PP_HOLD_CONTACT,
+    PP_HOLD_SPIN,  // torsional friction of the contact before it in the list
+    PP_HOLD_ROLL,  // rolling friction, likewise
 } pp_hold_kind;
 
 // Where a contact point is, in the frames of its two bodies.
@@ -31,8 +33,8 @@ typedef struct pp_hold {
     int a, b, listed;  // contact: shapes, index in model->contact or -1
     uint32_t feature;
     pp_mode mode;
-    double d;        // direction of sliding: of the coordinate, or along t in the plane
-    perp_vec3 d_W;   // in space: direction in which sliding began
+    double d;  // direction of sliding: of the coordinate, along t in the plane, about n of spin
+    perp_vec3 d_W;   // in space: direction in which sliding or rolling began
     pp_place place;  // contact in space: where it was last seen
 } pp_hold;
 
@@ -96,10 +98,33 @@ perp_status pp_accelerate_shared(const pp_machine *machine, const pp_moment *mom
                                  pp_arena *arena);
 // Slip of a contact at a moment in (t, o), and its speed.
 double pp_moment_slip(const pp_moment *moment, int hold, double slip[2]);
+// The same of turning: about n, or t and o, times the length of the machine.
+double pp_moment_turn(const pp_moment *moment, int hold, double turn[2]);
 // All holds that are equations, then motors and dry friction (held).
 perp_status pp_holds_start(pp_holds *out, const pp_machine *machine, pp_arena *arena);
 // One more; the list grows in the arena. NULL: out of memory.
 pp_hold *pp_holds_add(pp_holds *holds, pp_hold hold, pp_arena *arena);
+// A contact, or the friction of its turning.
+static inline bool pp_hold_touches(const pp_hold *hold)
+{
+    return hold->kind >= PP_HOLD_CONTACT;
+}
+// The contact that a hold of turning belongs to; of any other hold itself.
+static inline int pp_hold_base(const pp_holds *holds, int i)
+{
+    while (holds->hold[i].kind > PP_HOLD_CONTACT) {
+        i--;
+    }
+    return i;
+}
+// Torsional and rolling friction of a contact after it; false: out of memory.
+bool pp_holds_add_turning(pp_holds *holds, const pp_machine *machine, const pp_contact *c,
+                          pp_arena *arena);
+// Rates of turning about n, or t and o, times the length of the machine: as the frames move, and as a row.
+void pp_turn_rates(const pp_machine *machine, const pp_frame *body, const pp_contact *c,
+                   pp_hold_kind kind, double rate[2]);
+void pp_turn_row(const pp_machine *machine, const pp_frame *body, const pp_contact *c,
+                 pp_hold_kind kind, int k, pp_row *row);
 // A contact as a hold that is closed.
 static inline pp_hold pp_hold_contact(const pp_contact *c)
 {
@@ -134,6 +159,23 @@ static inline void pp_contact_axes(const pp_contact *c, perp_vec3 d[3])
     d[0] = c->n;
     d[1] = pp_scale(mu > 0.0 ? c->mu / mu : 1.0, c->t);
     d[2] = pp_scale(mu > 0.0 ? across / mu : 1.0, pp_cross(c->n, c->t));
+}
+
+// Rows of torsional and rolling friction are rates times a length, forces in N: their coefficients in [m] over that.
+static inline double pp_hold_mu(const pp_machine *machine, const pp_moment *moment,
+                                const pp_holds *holds, int i)
+{
+    const pp_contact *c = &moment->contact[i];
+    switch (holds->hold[i].kind) {
+    case PP_HOLD_CONTACT:
+        return moment->size[i] > 1 ? pp_contact_mu(c) : 0.0;
+    case PP_HOLD_SPIN:
+        return c->mu_spin / machine->length;
+    case PP_HOLD_ROLL:
+        return c->mu_roll / machine->length;
+    default:
+        return 0.0;
+    }
 }
 
 // ── Impacts ──────────────────────────────────────────────────────────────────────────────────────

@@ -71,6 +71,23 @@ bool pp_flight_add_contact(pp_flight *flight, const pp_moment *moment, const pp_
     return true;
 }
 
+void pp_flight_add_turn(pp_flight *flight, const pp_moment *moment, const pp_hold *hold, int i,
+                        const double *r, double w)
+{
+    const pp_contact *c = &moment->contact[i];
+    pp_contact_sum *s = moment->size[i] > 0 ? contact_sum(flight, hold, c) : NULL;
+    if (!s) {
+        return;  // its contact has made one, or there is none
+    }
+    const double *f = r + moment->at[i];
+    perp_vec3 m = pp_scale(f[0], hold->kind == PP_HOLD_SPIN ? c->n : c->t);
+    if (hold->kind == PP_HOLD_ROLL) {
+        m = pp_along(m, f[1], pp_cross(c->n, c->t));
+    }
+    s->own_W = pp_along(s->own_W, w * flight->machine->length, m);
+    s->m_W = pp_along(s->m_W, w * flight->machine->length, m);
+}
+
 // ── Passages ─────────────────────────────────────────────────────────────────────────────────────
 
 perp_status pp_flight_open(pp_flight *flight)

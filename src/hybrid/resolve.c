@@ -259,195 +259,6 @@ static perp_status impact(pp_flight *flight, pp_holds *holds, bool *ends)
     return status;
 }
 
-// ── Modes ────────────────────────────────────────────────────────────────────────────────────────
-
-// Drops holds that part; the rest are held or slide as their velocities say.
-static perp_status sort_by_velocity(pp_flight *flight, pp_holds *holds, const bool *ends,
-                                    const bool *at_rest)
-{
-    pp_mark mark = pp_arena_mark(flight->scratch);
-    pp_moment moment;
-    perp_status status = moment_of(flight, holds, false, &moment);
-    int kept = 0;
-    for (int i = 0; status >= 0 && i < holds->count; i++) {
-        pp_hold hold = holds->hold[i];
-        double rate = moment.size[i] > 0 ? moment.rate[moment.at[i]] : 0.0, slip[2];
-        bool unilateral = hold.kind == PP_HOLD_LIMIT || hold.kind == PP_HOLD_CONTACT;
-        if (unilateral && ends[i] && rate > flight->tol_rate && rate <= pp_flight_slow(flight)) {
-            flight->why = "impacts follow each other without end";
-            status = PERP_ERR_LIMIT;
-        }
-        if (unilateral && (moment.size[i] == 0 || rate > flight->tol_rate)) {
-            continue;
-        }
-        hold.mode = PP_HELD;
-        double still = at_rest[i] ? 1e-6 : flight->tol_rate;
-        if (hold.kind == PP_HOLD_CONTACT && moment.size[i] > 1) {
-            const pp_contact *c = &moment.contact[i];
-            double speed = pp_moment_slip(&moment, i, slip);
-            hold.mode = speed > still ? PP_SLIDES : PP_HELD;
-            hold.d = slip[0] > 0.0 ? 1.0 : -1.0;
-            hold.d_W = pp_scale(speed > 0.0 ? 1.0 / speed : 0.0,
-                                pp_along(pp_scale(slip[0], c->t), slip[1], pp_cross(c->n, c->t)));
-        } else if (hold.kind == PP_HOLD_MOTOR || hold.kind == PP_HOLD_DRY) {
-            hold.mode = fabs(rate) > still ? PP_SLIDES : PP_HELD;
-            hold.d = rate > 0.0 ? 1.0 : -1.0;
-        }
-        holds->hold[kept++] = hold;
-    }
-    holds->count = status < 0 ? holds->count : kept;
-    pp_arena_release(flight->scratch, mark);
-    return status;
-}
-
-static void take_mode(const pp_moment *moment, const pp_law *law, int i, pp_hold *hold)
-{
-    const pp_contact *c = &moment->contact[i];
-    bool begins = law->mode == PP_SLIDES && hold->mode != PP_SLIDES;
-    hold->mode = law->mode;
-    if (begins) {
-        hold->d = law->d[0];
-        hold->d_W = hold->kind == PP_HOLD_CONTACT
-                        ? pp_along(pp_scale(law->d[0], c->t), law->size == 3 ? law->d[1] : 0.0,
-                                   pp_cross(c->n, c->t))
-                        : pp_vec(0.0, 0.0, 0.0);
-    }
-}
-
-// Holds that were at their end and are still on the edge go over it: r is what the problem gave.
-static bool push_over(pp_laws *laws, const double *r, const bool *ended)
-{
-    double size_u, size_r;
-    bool any = false;
-    pp_law_sizes(laws, r, &size_u, &size_r);
-    for (int i = 0; i < laws->count; i++) {
-        pp_law *law = &laws->law[i];
-        const double *f = r + law->at;
-        bool free = law->kind != PP_LAW_EQUAL && law->kind != PP_LAW_RUBBING;
-        if (!ended[i] || !free || law->size == 0 || law->mode == PP_OFF) {
-            continue;
-        }
-        double push = law->size == 3 ? hypot(f[1], f[2]) : law->size == 2 ? fabs(f[1]) : 0.0;
-        if (law->kind == PP_LAW_BOX) {
-            if (law->mode == PP_HELD && law->bound - fabs(f[0]) < 1e-6 * size_r) {
-                law->mode = PP_SLIDES;
-                law->d[0] = f[0] > 0.0 ? -1.0 : 1.0;
-                any = true;
-            }
-        } else if (f[0] < 1e-6 * size_r) {
-            law->mode = PP_OFF;
-            any = true;
-        } else if (law->kind == PP_LAW_CONTACT && law->mode == PP_HELD && law->size > 1 &&
-                   law->mu * f[0] - push < 1e-6 * size_r) {
-            law->mode = PP_SLIDES;
-            for (int k = 1; k < law->size; k++) {
-                law->d[k - 1] = -f[k] / push;
-            }
-            any = true;
-        }
-    }
-    return any;
-}
-
-// True when the forces of these modes keep the laws, but for what is on the edge.
-static perp_status still_fits(const pp_laws *laws, double *r, bool *fits, pp_arena *arena)
-{
-    pp_law_info info;
-    perp_status status = pp_law_linear(laws, r, &info, arena);
-    *fits = status >= 0 && pp_law_residual(laws, r, arena) <= 1e-5;
-    return status == PERP_ERR_MEMORY ? status : PERP_OK;
-}
-
-// Whether the equations alone have no answer. What is left of them after the least squares is in the null
-// space of their matrix and not across b: a proof.
-static perp_status contradict(const pp_laws *laws, bool *proved, pp_arena *arena)
-{
-    size_t rows = (size_t)laws->rows;
-    pp_laws only = *laws;
-    pp_law_info info;
-    pp_law *law = PP_ARRAY(arena, pp_law, laws->count);
-    double *r = PP_ARRAY(arena, double, 2 * rows), *u = r + rows, size_u, size_r;
-    if (!law || !r) {
-        return PERP_ERR_MEMORY;
-    }
-    memcpy(law, laws->law, (size_t)laws->count * sizeof *law);
-    for (int i = 0; i < laws->count; i++) {
-        bool equation = law[i].kind == PP_LAW_EQUAL;
-        law[i].mode = equation ? PP_HELD : PP_OFF;
-        law[i].size = equation || law[i].kind != PP_LAW_RUBBING ? law[i].size : 0;
-    }
-    only.law = law;
-    perp_status status = pp_law_linear(&only, r, &info, arena);
-    *proved = false;
-    if (status >= 0) {
-        pp_law_rates(&only, r, u);
-        pp_law_sizes(&only, r, &size_u, &size_r);
-    }
-    for (int i = 0; status >= 0 && i < laws->count; i++) {
-        for (int k = 0; law[i].kind == PP_LAW_EQUAL && k < law[i].size; k++) {
-            *proved = *proved || fabs(u[law[i].at + k]) > 1e-6 * size_u;
-        }
-    }
-    return status;
-}
-
-static perp_status choose_modes(pp_flight *flight, pp_holds *holds, const bool *ended, bool *wedged)
-{
-    pp_arena *arena = flight->scratch;
-    pp_mark mark = pp_arena_mark(arena);
-    pp_moment moment;
-    pp_laws laws;
-    pp_law_info info = {0};
-    *wedged = false;
-    perp_status status = moment_of(flight, holds, true, &moment);
-    double *r = status < 0 ? NULL : PP_ARRAY(arena, double, 2 * (size_t)moment.rows);
-    pp_law *first = PP_ARRAY(arena, pp_law, holds->count);
-    status = status < 0 ? status : r && first ? PERP_OK : PERP_ERR_MEMORY;
-    status = status < 0 ? status : pp_moment_laws(&laws, flight->machine, &moment, holds, arena);
-    status = status < 0 ? status : pp_law_solve(&laws, r, &info, flight->machine->env, arena);
-    bool none = status < 0 && status != PERP_ERR_MEMORY, proved = false;
-    if (none) {
-        perp_status looked = contradict(&laws, &proved, arena);
-        status = looked == PERP_ERR_MEMORY ? looked : status;
-        status = status != PERP_ERR_MEMORY && proved ? PERP_ERR_INFEASIBLE : status;
-    }
-    if (proved) {
-        pp_print(flight->result->remark, sizeof flight->result->remark,
-                 "no acceleration obeys all joints at t = %.12g: joints and rates contradict each "
-                 "other",
-                 flight->t);
-    }
-    if (!proved && info.wedged && (none || (status >= 0 && r[laws.law[info.wedge].at] > 0.0))) {
-        *wedged = true;
-        pp_arena_release(arena, mark);
-        return PERP_OK;
-    }
-    if (status >= 0 && info.many) {
-        flight->result->unique = false;
-    }
-    if (status >= 0) {
-        bool fits = true;
-        memcpy(first, laws.law, (size_t)laws.count * sizeof *first);
-        if (ended && push_over(&laws, r, ended)) {
-            status = still_fits(&laws, r + moment.rows, &fits, arena);
-        }
-        if (!fits) {
-            memcpy(laws.law, first, (size_t)laws.count * sizeof *first);
-        }
-    }
-    int kept = 0;
-    for (int i = 0; status >= 0 && i < holds->count; i++) {
-        pp_hold hold = holds->hold[i];
-        take_mode(&moment, &laws.law[i], i, &hold);
-        if (hold.mode != PP_OFF) {
-            holds->hold[kept++] = hold;
-        }
-    }
-    holds->count = status < 0 ? holds->count : kept;
-    pp_arena_release(arena, mark);
-    return status;
-}
-
 // ── Painleve ─────────────────────────────────────────────────────────────────────────────────────
 
 static perp_status end_wedge(pp_flight *flight, const pp_holds *holds)
@@ -533,7 +344,8 @@ static perp_status note_changes(pp_flight *flight, const pp_holds *now)
     memcpy(flight->other, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
     for (int i = 0; i < flight->holds.count; i++) {
         const pp_hold *old = &flight->holds.hold[i], *hold = pp_holds_same(now, old);
-        if (hold ? hold->mode == old->mode : rolled_on(flight, now, old)) {
+        bool goes = !hold && old->kind > PP_HOLD_CONTACT;  // with its contact
+        if (goes || (hold ? hold->mode == old->mode : rolled_on(flight, now, old))) {
             continue;
         }
         perp_event_kind kind = hold ? change_kind(hold, hold->mode == PP_SLIDES)
@@ -581,11 +393,11 @@ perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
     status = status < 0 ? status : impact(flight, &now, ends);
     for (int round = 0; round < ROUNDS && wedged && status >= 0; round++) {
         bool *at_rest = carry_slides(flight, &now, round == 0 ? ended : NULL);
-        status = at_rest ? sort_by_velocity(flight, &now, ends, at_rest) : PERP_ERR_MEMORY;
+        status = at_rest ? pp_flight_sort(flight, &now, ends, at_rest) : PERP_ERR_MEMORY;
         status = status < 0 ? status : settle(flight, &now);
         bool *edge = status < 0 ? NULL : carry(flight, &now, round == 0 ? ended : NULL);
         status = status < 0 ? status : edge ? PERP_OK : PERP_ERR_MEMORY;
-        status = status < 0 ? status : choose_modes(flight, &now, edge, &wedged);
+        status = status < 0 ? status : pp_flight_choose(flight, &now, edge, &wedged);
         if (status >= 0 && wedged) {
             status = end_wedge(flight, &now);
             memset(ends, 0, (size_t)now.count * sizeof *ends);

@@ -95,6 +95,10 @@ static bool add_rows(pp_flight *flight, const pp_moment *moment, const pp_holds 
             }
             continue;
         }
+        if (hold->kind > PP_HOLD_CONTACT) {
+            pp_flight_add_turn(flight, moment, hold, i, r, w);
+            continue;
+        }
         pp_joint_sum *sum = &flight->now.joint[hold->joint];
         for (int k = 0; k < moment->size[i]; k++) {
             int at = moment->at[i] + k;
@@ -136,7 +140,7 @@ static void book_rows(pp_flight *flight, const pp_moment *moment, const pp_holds
     const perp_model *m = flight->machine->model;
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *hold = &holds->hold[i];
-        bool contact = hold->kind == PP_HOLD_CONTACT;
+        bool contact = pp_hold_touches(hold);
         bool loop = contact || is_loop(flight->machine->tree, hold->joint);
         for (int k = 0; k < moment->size[i]; k++) {
             int at = moment->at[i] + k;

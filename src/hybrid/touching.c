@@ -67,7 +67,8 @@ static perp_status add_contacts(pp_flight *flight, const pp_frame *body, pp_hold
         hold.place = pp_place_of(machine->model, body, c);
         bool was = pp_holds_same(&flight->holds, &hold) != NULL;
         if (c->gap <= (was ? LOOSE * machine->length : flight->tol_gap) &&
-            !pp_holds_add(out, hold, flight->keep)) {
+            (!pp_holds_add(out, hold, flight->keep) ||
+             !pp_holds_add_turning(out, machine, c, flight->keep))) {
             return PERP_ERR_MEMORY;
         }
     }

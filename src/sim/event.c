@@ -7,41 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-// Mechanics that the modes do not have is refused: a ball that is taken without it rolls on.
-static perp_status check_friction(const perp_model *m, perp_error *error)
-{
-    bool sliding = true;
-    for (int i = 0; i < m->pairs; i++) {
-        const pp_pair *p = &m->pair[i];
-        sliding = sliding && !(p->mu_spin > 0.0) && !(p->mu_roll > 0.0);
-    }
-    for (int i = 0; i < m->listed; i++) {
-        const pp_listed *c = &m->contact[i];
-        sliding = sliding && !(c->mu_spin > 0.0) && !(c->mu_roll > 0.0);
-    }
-    if (!sliding) {
-        return pp_fail(error, PERP_ERR_REFUSED,
-                       "stepper event: torsional and rolling friction are not in it; take another "
-                       "stepper, or set 'friction' to 'none'");
-    }
-    for (int i = 0; i < m->shapes; i++) {
-        if (m->shape[i].mu_spin > 0.0 || m->shape[i].mu_roll > 0.0) {
-            return pp_fail(error, PERP_ERR_REFUSED,
-                           "stepper event: shape '%s' has torsional or rolling friction, which is "
-                           "not in it",
-                           m->shape[i].name);
-        }
-    }
-    return PERP_OK;
-}
-
 perp_status pp_sim_event_create(perp_sim *sim, perp_error *error)
 {
-    perp_status status =
-        sim->def.friction == PERP_FRICTION_NONE ? PERP_OK : check_friction(sim->model, error);
-    if (status < 0) {
-        return status;
-    }
     sim->scratch = pp_arena_create(&sim->env);
     return sim->scratch ? PERP_OK : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
 }

@@ -106,6 +106,9 @@ class ContactRows:
         for e in lines:
             if e['event'] != 'impact' or 'rate_before' not in e or any('law' in o['event'] and o['t'] == e['t'] for o in lines):
                 continue
+            if 'took its place' in e.get('remark', ''):
+                self.rows.skip('restitution', 'impacts that say that the other law took the place of the one asked for')
+                continue
             a, b = (self.model.shape(n) for n in e['shapes'])
             before, after = e['rate_before'], e['rate_after']
             size = min(s.body.size for s in (a, b) if s.body.free)
