@@ -11,8 +11,9 @@ from model import Unknown
 
 
 class Frame:
-    """One recorded instant. `apart`: the overlaps and joint errors of this program's own geometry, added up [m]."""
-    __slots__ = ('t', 'states', 'contacts', 'placed', 'apart')
+    """One recorded instant. `apart`: the overlaps and joint errors of this program's own geometry, added up [m].
+    `whole`: the step that ends here, or that the part which ends here belongs to [s]; None: what is since the frame before."""
+    __slots__ = ('t', 'states', 'contacts', 'placed', 'apart', 'whole')
 
 
 def numbers(row, names):
@@ -24,21 +25,25 @@ def unquoted(name):
     return name[1:] if name[:1] == "'" else name
 
 
-def read_frames(model, folder):
+def read_table(model, folder, prefix, key):
+    """Frames by key(row): of the bodies' lines, with the contacts of the same key."""
     def path(name):
-        p = os.path.join(folder, name)
+        p = os.path.join(folder, prefix + name)
         return p if os.path.exists(p) else p + '.part'
     frames = {}
     fixed = {b.index: State(b.x0, b.R0, ZERO3, ZERO3, b.angle0) for b in model.bodies if not b.free}
+    if prefix and not os.path.exists(path('bodies.csv')):
+        return frames
     with open(path('bodies.csv'), newline='') as f:
         for row in csv.DictReader(f):
             body = model.by_name.get(row['body']) or model.by_name.get(unquoted(row['body']))
             if body is None:
                 raise Unknown('body ' + row['body'])
-            k = row['t']
+            k = key(row)
             if k not in frames:
                 fr = frames[k] = Frame()
-                fr.t, fr.states, fr.contacts, fr.placed, fr.apart = float(k), dict(fixed), [], {}, 0.0
+                fr.t, fr.states, fr.contacts, fr.placed, fr.apart = float(row['t']), dict(fixed), [], {}, 0.0
+                fr.whole = None
             if model.planar:
                 x, y, a, vx, vy, om = numbers(row, ('x', 'y', 'angle', 'vx', 'vy', 'omega'))
                 R = rotation_about((0, 0, 1), a) if math.isfinite(a) else EYE
@@ -49,9 +54,42 @@ def read_frames(model, folder):
             frames[k].states[body.index] = s
     with open(path('contacts.csv'), newline='') as f:
         for row in csv.DictReader(f):
-            if row['t'] in frames:
-                frames[row['t']].contacts.append(Contact(model, row))
-    return sorted(frames.values(), key=lambda f: f.t)
+            if key(row) in frames:
+                frames[key(row)].contacts.append(Contact(model, row))
+    return frames
+
+
+def read_frames(model, folder):
+    """The frames of a run, one a step."""
+    return sorted(read_table(model, folder, '', lambda row: row['t']).values(), key=lambda f: f.t)
+
+
+def divided(model, folder, frames):
+    """The same with the parts of steps that were divided in place of the frames that have their sums. A frame whose state
+    or impulses are not those of its parts is not of this run."""
+    def key(row):
+        return int(row['step']), int(row['part']), row['kind']
+    steps = {}
+    for (step, part, kind), f in sorted(read_table(model, folder, 'part_', key).items()):
+        if kind == 'step':
+            steps.setdefault(step, []).append(f)
+    out, ends = frames[:1], {parts[-1].t: parts for parts in steps.values()}
+    for f0, f1 in zip(frames, frames[1:]):
+        parts = ends.pop(f1.t, None)
+        if parts is None:
+            out.append(f1)
+            continue
+        sums = [sum(c.pn for f in of for c in f.contacts) for of in (parts, [f1])]
+        same = all(parts[-1].states[i].x == s.x and parts[-1].states[i].v == s.v and parts[-1].states[i].w == s.w
+                   for i, s in f1.states.items())
+        if not same or abs(sums[0] - sums[1]) > 1e-9 * (abs(sums[0]) + abs(sums[1])):
+            raise ValueError('t = %g: the parts of the step do not make the step' % f1.t)
+        for f in parts:
+            f.whole = f1.t - f0.t
+        out += parts
+    if ends:
+        raise ValueError('t = %g: parts of no step' % min(ends))
+    return out
 
 
 class Contact:
