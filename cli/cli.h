@@ -240,7 +240,8 @@ typedef struct cli_profile {
     double seconds[PERP_STAGE_COUNT], longest;
     perp_effort effort;  // sums of seconds; the largest fill and flops
     int64_t steps, touching, unfactored, contacts, guessed, islands, solvers, factorisations;
-    int most, apart;  // factorisations, islands in one step
+    int most, apart;       // factorisations, islands in one step
+    double work, hardest;  // in factorisations: of all steps, of one
 } cli_profile;
 
 void cli_profile_step(cli_profile *profile, const perp_step_info *info);

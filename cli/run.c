@@ -12,8 +12,8 @@
 
 typedef struct run_options {
     const char *file, *dir, *solver;
-    double until, step, tolerance, max_seconds;  // negative: as the scene has it
-    int stepper, form, every, max_iterations;    // likewise; 0: as the scene has it
+    double until, step, tolerance, max_seconds, max_work;  // negative: as the scene has it
+    int stepper, form, every, max_iterations;              // likewise; 0: as the scene has it
     int threads, friction, facets, rotation, gyroscopic, positions, coordinates, start;
     double replay_mb;
     bool json, quiet, no_figures, no_replay, profile;
@@ -47,6 +47,7 @@ static cli_exit read_options(int count, char **words, run_options *o)
                        .step = -1.0,
                        .tolerance = -1.0,
                        .max_seconds = -1.0,
+                       .max_work = -1.0,
                        .replay_mb = perp_replay_default().megabytes,
                        .stepper = -1,
                        .form = -1,
@@ -74,6 +75,7 @@ static cli_exit read_options(int count, char **words, run_options *o)
         {"--tol", CLI_POSITIVE, &o->tolerance, NULL},
         {"--threads", CLI_COUNT, &o->threads, NULL},
         {"--max-seconds", CLI_REAL, &o->max_seconds, NULL},
+        {"--max-work", CLI_REAL, &o->max_work, NULL},
         {"--max-iterations", CLI_COUNT, &o->max_iterations, NULL},
         {"--every", CLI_COUNT, &o->every, NULL},
         {"--profile", CLI_FLAG, &o->profile, NULL},
@@ -102,6 +104,9 @@ static perp_sim_def sim_def(const run *r)
     }
     if (o->max_seconds >= 0.0) {
         def.max_seconds = o->max_seconds;
+    }
+    if (o->max_work >= 0.0) {
+        def.max_work = o->max_work;
     }
     def.max_iterations = o->max_iterations > 0 ? o->max_iterations : def.max_iterations;
     if (o->friction >= 0) {

@@ -130,9 +130,12 @@ typedef struct perp_sim_def {
         // and the step is PERP_INEXACT with its residual in the certificate. Not of
         // PERP_EVENT
     int max_iterations;  // likewise, of all solvers of a step together; the same bits in every run
-    double margin;       // shapes closer than this are contacts [m]; default 0.01
-    double theta;        // PERP_MOREAU_JEAN; default 0.5
-    int facets;  // PERP_FRICTION_PYRAMID, and exact cones in the forms MCP and LCP; default 8
+    double max_work;  // of all solvers, islands and parts of a step together, in factorisations of
+                      // its largest system or of 3e6 operations; default 2000, 0: no limit. When
+                      // it is used up the step fails with PERP_ERR_LIMIT. Not of PERP_EVENT
+    double margin;    // shapes closer than this are contacts [m]; default 0.01
+    double theta;     // PERP_MOREAU_JEAN; default 0.5
+    int facets;       // PERP_FRICTION_PYRAMID, and exact cones in the forms MCP and LCP; default 8
     perp_rotation_update rotation;
     perp_gyroscopic gyroscopic;
     perp_positions positions;
@@ -207,8 +210,10 @@ typedef struct perp_energy {
 typedef struct perp_effort {
     int solvers;         // tried, one after the other
     int factorisations;  // of Newton's system
-    double fill;         // numbers in the factors of the largest, where known
-    double flops;        // operations of the largest, where known
+    double
+        work;  // of all of the step, in factorisations: sweeps, pivots and what was abandoned too
+    double fill;   // numbers in the factors of the largest, where known
+    double flops;  // operations of the largest, where known
     // Wall time. The phases of solving, the rest of the stage is posing and unpacking problems:
     double seconds_joints;  // factoring the joints' system
     double seconds_modes;   // contacts from their last impulses

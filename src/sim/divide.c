@@ -265,14 +265,10 @@ static double shorten(perp_sim *sim, double h, bool impacts)
     return impacts && h > SHORTEST * SHORTER * sim->whole ? h / SHORTER : h;
 }
 
-enum {
-    WORK_MOST = 400
-};  // factorisations of parts of a step that found no answer: more are not tried
-
 static bool may_divide(const perp_sim *sim)
 {
     return sim->def.stepper != PERP_QUASISTATIC && sim->parts.stop != PP_PARTS_NONE &&
-           sim->worked < WORK_MOST;
+           !pp_sim_is_worked_off(sim);
 }
 
 // The same for schemes without rows of open contacts: an impact of the step closes one with restitution.
@@ -319,7 +315,6 @@ double pp_sim_divide_before(perp_sim *sim, double h)
 
 double pp_sim_divide_after(perp_sim *sim, double h, perp_status solved)
 {
-    sim->worked += solved < 0 ? sim->step.answer.effort.factorisations : 0;
     if (!may_divide(sim) || solved == PERP_ERR_MEMORY) {
         return h;
     }

@@ -15,6 +15,9 @@ enum {
     MOST = 1024,  // attempts after which the rest is one part without restitution
 };
 
+// Of the work that the step may take: what is left of it is for the parts that have to be.
+static const double HALF = 0.5, MOSTLY = 0.8;
+
 // ── Sums ─────────────────────────────────────────────────────────────────────────────────────────
 
 static bool same_point(const perp_contact *a, const perp_contact *b)
@@ -91,6 +94,7 @@ static void add_effort(perp_effort *to, const perp_effort *part)
 {
     to->solvers += part->solvers;
     to->factorisations += part->factorisations;
+    to->work = part->work;  // a sum already
     to->fill = fmax(to->fill, part->fill);
     to->flops = fmax(to->flops, part->flops);
     to->seconds_joints += part->seconds_joints;
@@ -178,8 +182,9 @@ static perp_status take_parts(perp_sim *sim, double first, const start *from, pe
     perp_status worst = PERP_OK;
     for (int tried = 0; from->end - sim->now.t > shortest; tried++) {
         double left = from->end - sim->now.t, part = length;
-        sim->parts.stop = tried > knocks ? PP_PARTS_FORCED : PP_PARTS_ALL;
-        sim->parts.stop = tried > MOST ? PP_PARTS_NONE : sim->parts.stop;
+        double spent = sim->def.max_work > 0.0 ? sim->worked / sim->def.max_work : 0.0;
+        sim->parts.stop = tried > knocks || spent > HALF ? PP_PARTS_FORCED : PP_PARTS_ALL;
+        sim->parts.stop = tried > MOST || spent > MOSTLY ? PP_PARTS_NONE : sim->parts.stop;
         length = fmin(length, left);
         perp_status status = pp_sim_attempt(sim, length, &part);
         if (status >= 0 && part < length) {

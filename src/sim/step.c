@@ -113,6 +113,7 @@ static void take_remark(perp_sim *sim)
     sim->info.iterations = a->iterations;
     sim->info.effort = a->effort;
     sim->info.effort.guessed = guessed;
+    sim->info.effort.work = sim->worked;
     memcpy(sim->info.remark, a->remark, sizeof sim->info.remark);
 }
 
@@ -151,15 +152,38 @@ static perp_status check_held(perp_sim *sim)
     return PERP_OK;
 }
 
+bool pp_sim_is_worked_off(const perp_sim *sim)
+{
+    return sim->def.max_work > 0.0 && sim->worked >= sim->def.max_work;
+}
+
+static perp_status note_work(perp_sim *sim, const char *where)
+{
+    char part[40] = "";
+    if (sim->parts.count > 0) {
+        pp_print(part, sizeof part, " after %d parts of it", sim->parts.count);
+    }
+    pp_print(sim->info.remark, sizeof sim->info.remark,
+             "not solved: the work of a step, %.6g factorisations, is used up%s: %s",
+             sim->def.max_work, part, where);
+    return PERP_ERR_LIMIT;
+}
+
 perp_status pp_sim_solve(perp_sim *sim, const double *nu)
 {
     bool quasistatic =
         sim->def.stepper == PERP_QUASISTATIC;  // light bodies: impulses must be exact
+    double left = sim->def.max_work > 0.0 ? sim->def.max_work - sim->worked : 0.0;
+    if (pp_sim_is_worked_off(sim)) {
+        sim->info.effort.work = sim->worked;
+        return note_work(sim, "nothing is left for what was still to be solved");
+    }
     pp_solve_options options = {.form = sim->def.form,
                                 .solver = sim->def.solver,
                                 .tolerance = quasistatic ? fmin(sim->def.tolerance, 1e-12)
                                                          : sim->def.tolerance,
                                 .max_iterations = sim->def.max_iterations,
+                                .max_work = left,
                                 .deadline = sim->deadline,
                                 .impact = sim->def.impact,
                                 .warm = pp_sim_guess(sim),
@@ -175,7 +199,11 @@ perp_status pp_sim_solve(perp_sim *sim, const double *nu)
     pp_step *s = &sim->step;
     perp_status status =
         pp_solve_run(&s->answer, sim->model, &s->kin, &s->row, nu, &options, sim->arena);
+    sim->worked += s->answer.effort.work;
     take_remark(sim);
+    if (s->answer.worked_off) {
+        return note_work(sim, s->answer.remark);
+    }
     if (status >= 0 && sim->def.stepper == PERP_QUASISTATIC && check_held(sim) < 0) {
         return PERP_ERR_INFEASIBLE;
     }
@@ -482,8 +510,9 @@ perp_status perp_step(perp_sim *sim, double h)
     sim->projected = sim->parts.done = false;
     sim->parts.stop = PP_PARTS_ALL;
     pp_sim_keep_none(sim);
+    sim->parts.count = 0;
     sim->whole = h;
-    sim->worked = 0;
+    sim->worked = 0.0;
     sim->deadline = 0.0;
     sim->error.text[0] = '\0';
     double part = h;

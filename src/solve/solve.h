@@ -17,6 +17,7 @@ typedef struct pp_answer {
     const pp_impact *impact;  // NULL: one phase
     const pp_closed *closed;  // of the step's rows
     const bool *follows;      // nb: the row follows from the others
+    bool worked_off;          // options->max_work ended it
     bool unique;              // false: other impulses, or another motion, would do as well
     char remark[200];
 } pp_answer;
@@ -31,6 +32,7 @@ typedef struct pp_solve_options {
     const char *solver;  // NULL: auto
     double tolerance;
     int max_iterations;  // of a solver, 0: its own limit
+    double max_work;     // factorisations that are left of the step's; 0: no limit
     double deadline;     // pp_seconds() at which the best so far is taken; 0: none
     perp_impact_law impact;
     const double *warm;   // nn + nt guesses (p_n, p_t) for the cone form, NULL: none
