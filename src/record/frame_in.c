@@ -197,6 +197,12 @@ static void place_joints(perp_recording *r, int row)
     }
 }
 
+static perp_uniqueness uniqueness_of(int code)
+{
+    return code == PERP_UNIQUE || code == PERP_NOT_UNIQUE ? (perp_uniqueness)code
+                                                          : PERP_UNIQUE_UNKNOWN;
+}
+
 static void fill_numbers(const perp_recording *r, int k, perp_frame *out)
 {
     out->t = CELL(r, T, double, k);
@@ -225,6 +231,8 @@ static void fill_numbers(const perp_recording *r, int k, perp_frame *out)
     int parts = CELL(r, STEP_PARTS, int32_t, k);
     out->parts = parts > 1 ? parts : 1;
     out->unique = CELL(r, UNIQUE, uint8_t, k) != 0;
+    out->motion = uniqueness_of(CELL(r, MOTION_UNIQUE, uint8_t, k));
+    out->impulses = uniqueness_of(CELL(r, IMPULSES_UNIQUE, uint8_t, k));
     out->step_seconds = CELL(r, SECONDS, double, k);
 }
 

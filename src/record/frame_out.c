@@ -215,7 +215,10 @@ static bool put_solver(perp_record *r, const perp_sim *sim)
            put_int(store, PP_COL_SIZE, info->problem_size) &&
            put_int(store, PP_COL_REDUNDANT_ROWS, info->redundant_rows) &&
            put_int(store, PP_COL_STEP_PARTS, info->parts > 1 ? info->parts : 1) &&
-           put_byte(store, PP_COL_UNIQUE, info->unique) && put_real(store, PP_COL_SECONDS, seconds);
+           put_byte(store, PP_COL_UNIQUE, info->unique) &&
+           put_byte(store, PP_COL_MOTION_UNIQUE, info->motion) &&
+           put_byte(store, PP_COL_IMPULSES_UNIQUE, info->impulses) &&
+           put_real(store, PP_COL_SECONDS, seconds);
 }
 
 // ── CSV ──────────────────────────────────────────────────────────────────────────────────────────

@@ -205,7 +205,9 @@ perp_status pp_load_column(perp_recording *r, pp_h5_column column, int64_t rows,
     }
     hid_t dataset = open_dataset(r->file, card->path);
     if (dataset < 0) {
-        bool newer = column == PP_COL_HOLD || column == PP_COL_STEP_PARTS;  // read as 0
+        bool newer = column == PP_COL_HOLD || column == PP_COL_STEP_PARTS ||
+                     column == PP_COL_MOTION_UNIQUE ||
+                     column == PP_COL_IMPULSES_UNIQUE;  // read as 0
         return newer ? PERP_OK : pp_load_fail(r, error, card->path, "is missing");
     }
     r->column[column] = dataset;
