@@ -135,6 +135,7 @@ typedef struct explained {
     const perp_step_problem *problem;
     const char *status;  // of the step
     bool spatial;
+    const perp_step_info *info;
 } explained;
 
 // The matrices in the order of the paper; *count of them. W_m only when there are motors.

@@ -318,6 +318,28 @@ static void print_certificate(const perp_summary *sum)
     }
 }
 
+static void print_word(const char *name, const int64_t count[3], double apart, const char *unit)
+{
+    printf("  %-16s unique in %lld steps, not unique in %lld, unknown in %lld", name,
+           (long long)count[PERP_UNIQUE], (long long)count[PERP_NOT_UNIQUE],
+           (long long)count[PERP_UNIQUE_UNKNOWN]);
+    if (count[PERP_NOT_UNIQUE] > 0) {
+        printf("; a second answer is up to %.2e %s apart", apart, unit);
+    }
+    printf("\n");
+}
+
+// Nothing to say where every step is proved to have one answer.
+static void print_answers(const perp_summary *sum)
+{
+    if (sum->unique == sum->steps) {
+        return;
+    }
+    printf("answers\n");
+    print_word("motion", sum->motion, sum->motion_apart, "m/s");
+    print_word("impulses", sum->impulses, sum->impulses_apart, "N s");
+}
+
 static void print_summary(const run *r, const perp_summary *sum)
 {
     perp_sim_def def = sim_def(r);
@@ -338,10 +360,7 @@ static void print_summary(const run *r, const perp_summary *sum)
     cli_left_out(perp_scene_model(r->scene));
     printf("time        %.3f s (%.3g x real time), %.3g us a step\n", sum->seconds,
            t / sum->seconds, 1e6 * sum->step_seconds);
-    if (sum->not_unique > 0) {
-        printf("remark      %lld steps have other answers, or other impulses, too\n",
-               (long long)sum->not_unique);
-    }
+    print_answers(sum);
     print_certificate(sum);
     printf("recording   %s\n", cli_plain(r->dir));
 }

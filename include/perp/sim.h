@@ -234,11 +234,21 @@ typedef enum perp_part_kind {
     PERP_PART_KINDS,
 } perp_part_kind;
 
+// Whether the problem of a step has one answer only. A word needs a proof.     theory (U1) to (U8)
+typedef enum perp_uniqueness {
+    PERP_UNIQUE_UNKNOWN,  // neither was proved
+    PERP_UNIQUE,          // proved: there is no other
+    PERP_NOT_UNIQUE,      // a second answer was found, and obeys the laws as well
+} perp_uniqueness;
+
 typedef struct perp_step_info {
     perp_status status;
     int contacts, joint_rows, problem_size, redundant_rows;
-    bool unique;         // false: another solution, or other impulses, were seen to exist
-    const char *solver;  // that gave the answer
+    bool unique;  // both of the next two are proved to be
+    perp_uniqueness motion, impulses;
+    double motion_apart;    // of a second answer: largest difference of velocities [m/s, rad/s]
+    double impulses_apart;  // and of impulses [N s, N m s]; 0: none was found
+    const char *solver;     // that gave the answer
     perp_form form;
     int iterations;
     perp_certificate certificate;
@@ -361,6 +371,7 @@ PERP_API const char *perp_friction_word(int law);  // coulomb none pyramid
 PERP_API const char *perp_impact_word(int law);    // newton poisson
 PERP_API const char *perp_mode_word(int mode);     // open stick slip
 PERP_API const char *perp_rotation_word(int update);    // exponential linear
+PERP_API const char *perp_uniqueness_word(int which);   // unknown, unique, not unique
 PERP_API const char *perp_gyroscopic_word(int how);     // implicit explicit
 PERP_API const char *perp_positions_word(int how);      // linear exact
 PERP_API const char *perp_start_word(int how);          // mended, as given

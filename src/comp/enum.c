@@ -120,6 +120,8 @@ typedef struct collection {
 } collection;
 
 static const double SOLUTION = 1e-11;  // violation up to which a candidate is called a solution
+static const double WRONG =
+    1e-6;                         // of |b|: rows off by more are no rounding, whatever z is made of
 static const double SAME = 1e-8;  // solutions nearer than this, relative to their size, are one
 
 static bool same_point(const pp_small *s, const pp_candidate *a, const pp_candidate *b)
@@ -137,7 +139,7 @@ static bool same_point(const pp_small *s, const pp_candidate *a, const pp_candid
 static perp_status collect(void *context, const pp_candidate *candidate)
 {
     collection *all = context;
-    if (candidate->violation > SOLUTION || candidate->doubtful) {
+    if (candidate->violation > SOLUTION || candidate->doubtful || candidate->residual > WRONG) {
         return PERP_OK;
     }
     for (int k = 0; candidate->degenerate && k < all->count; k++) {

@@ -502,6 +502,17 @@ static perp_status prepare(pp_flight *flight, const double *q, const double *qd)
                                machine->options.relative, machine->options.absolute, machine->env);
 }
 
+// Smooth equations have one solution. Where anything unilateral, boxed or frictional acts nothing is proved.
+static bool only_equations(const pp_flight *flight)
+{
+    bool only = flight->result->contacts == 0 && flight->result->events == 0;
+    for (int i = 0; only && i < flight->holds.count; i++) {
+        pp_hold_kind kind = flight->holds.hold[i].kind;
+        only = kind == PP_HOLD_LOOP || kind == PP_HOLD_TARGET || kind == PP_HOLD_RATE;
+    }
+    return only;
+}
+
 perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, double t, double h,
                           const double *q, const double *qd, pp_arena *keep, pp_arena *scratch)
 {
@@ -537,6 +548,7 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
         status = may_capture(&flight, status) ? capture(&flight) : status;
     }
     status = status < 0 ? status : finish(&flight);
+    out->unique = out->unique && only_equations(&flight);
     if (status == PERP_ERR_LIMIT && !out->remark[0]) {
         pp_print(out->remark, sizeof out->remark, "the integration stopped at t = %.12g", flight.t);
     }

@@ -113,6 +113,10 @@ static void add_info(perp_step_info *to, const perp_step_info *part)
     perp_step_info all = *part;
     all.iterations += to->iterations;
     all.unique = all.unique && to->unique;
+    all.motion = pp_uniqueness_of_both(all.motion, to->motion);
+    all.impulses = pp_uniqueness_of_both(all.impulses, to->impulses);
+    all.motion_apart = fmax(all.motion_apart, to->motion_apart);
+    all.impulses_apart = fmax(all.impulses_apart, to->impulses_apart);
     all.tempered = all.tempered || to->tempered;
     pp_certificate_worst(&all.certificate, &to->certificate);
     all.certificate.passed = all.certificate.passed && to->certificate.passed;
@@ -228,7 +232,10 @@ perp_status pp_sim_take_parts(perp_sim *sim, double h, double first)
     start from = {0};
     const pp_clock clock = sim->clock;
     const double began = sim->now.t;
-    perp_step_info info = {.unique = true, .certificate = {.passed = true, .path_clear = true}};
+    perp_step_info info = {.unique = true,
+                           .motion = PERP_UNIQUE,
+                           .impulses = PERP_UNIQUE,
+                           .certificate = {.passed = true, .path_clear = true}};
     perp_status status = prepare(sim, h, &from);
     status = status < 0 ? status : take_parts(sim, first, &from, &info);
     if (status < 0) {

@@ -106,7 +106,11 @@ static void take_remark(perp_sim *sim)
     sim->info.joint_rows = sim->step.row.nb;
     sim->info.problem_size = a->size;
     sim->info.redundant_rows = a->redundant;
-    sim->info.unique = a->unique;
+    sim->info.motion = a->motion;
+    sim->info.impulses = a->impulses;
+    sim->info.unique = a->motion == PERP_UNIQUE && a->impulses == PERP_UNIQUE;
+    sim->info.motion_apart = a->motion_apart;
+    sim->info.impulses_apart = a->impulses_apart;
     sim->info.solver = a->solver;
     sim->info.form = a->form;
     int guessed = sim->info.effort.guessed;

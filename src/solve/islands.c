@@ -305,6 +305,7 @@ static perp_status combine(const crew *c)
     const pp_answer *most = &c->told[0];
     perp_status status = PERP_OK;
     bool told = false, impact = false;
+    out->motion = out->impulses = PERP_UNIQUE;
     for (int i = 0; i < c->whole.parts->count; i++) {
         const pp_answer *a = &c->told[i];
         bool worst = worse(status, c->status[i]) != status;
@@ -320,7 +321,10 @@ static perp_status combine(const crew *c)
         impact = impact || a->impact;
         out->size += a->size;
         out->redundant += a->redundant;
-        out->unique = out->unique && a->unique;
+        out->motion = pp_uniqueness_of_both(out->motion, a->motion);
+        out->impulses = pp_uniqueness_of_both(out->impulses, a->impulses);
+        out->motion_apart = fmax(out->motion_apart, a->motion_apart);
+        out->impulses_apart = fmax(out->impulses_apart, a->impulses_apart);
         out->worked_off = out->worked_off || a->worked_off;
         add_effort(&out->effort, &a->effort);
     }

@@ -5,6 +5,7 @@
 // rows are LCPs for pivoting; many contacts are cones for Newton. A failure falls back to the LCP,
 // whose infeasibility can be proved.
 #include "solve/islands.h"
+#include "solve/unique.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +15,7 @@ enum { CONE_FROM = 24 };  // unilateral rows from which the cone form is tried f
 perp_status pp_answer_create(pp_answer *out, const perp_model *model, const pp_rows *rows,
                              pp_arena *arena)
 {
-    *out = (pp_answer){.unique = true, .solver = "linear", .form = PERP_FORM_LCP};
+    *out = (pp_answer){.solver = "linear", .form = PERP_FORM_LCP};
     out->nu = PP_ZEROS(arena, double, model->nv);
     out->pb = PP_ZEROS(arena, double, rows->nb);
     out->pm = PP_ZEROS(arena, double, rows->nm);
@@ -256,9 +257,8 @@ static perp_status spread_load(pp_run *r)
 {
     pp_answer *out = r->out;
     int nv = r->model->nv, nn = r->rows->nn, nt = r->rows->nt;
-    if (!out->impact && pp_spread_keeps(out, r->rows)) {
-        pp_spread(out, r->model, r->kin, r->rows, &r->closed, r->arena);
-        return PERP_OK;
+    if (out->impact || pp_spread_keeps(out, r->rows)) {
+        return PERP_OK;  // of an impact the phases go with these impulses
     }
     double *kept = PP_ARRAY(r->arena, double, (size_t)nv + (size_t)nn + (size_t)nt);
     if (!kept) {
@@ -269,9 +269,6 @@ static perp_status spread_load(pp_run *r)
     memcpy(kept, out->nu, (size_t)nv * sizeof *kept);
     memcpy(pn, out->pn, (size_t)nn * sizeof *kept);
     memcpy(pt, out->pt, (size_t)nt * sizeof *kept);
-    if (out->impact) {
-        return PERP_OK;  // the phases go with these impulses
-    }
     if (!pp_spread(out, r->model, r->kin, r->rows, &r->closed, r->arena)) {
         return PERP_OK;
     }
@@ -403,7 +400,9 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
         status = PERP_ERR_MEMORY;
     }
     out->effort.seconds_spread = pp_seconds() - begin;
-    out->unique = out->unique && out->redundant == 0;
+    if (status >= 0 && pp_run_uniqueness(&r) < 0) {
+        status = PERP_ERR_MEMORY;
+    }
     return pp_all_finite((size_t)model->nv, out->nu) ? status : PERP_ERR_NUMERIC;
 }
 
