@@ -79,8 +79,13 @@ static perp_status find_rows(perp_sim *sim, const double *nu, double h)
     if (sim->def.stepper == PERP_MOREAU_JEAN && moves) {
         return pp_sim_middle_rows(sim, scheme_of(sim), nu, h);
     }
+    pp_kinematics kin = s->kin;
+    if (sim->tree) {
+        kin.body = pp_tree_carried(sim->tree, kin.t, kin.body, sim->now.turn, sim->arena);
+    }
     perp_status status =
-        pp_rows_run(&s->row, m, &s->kin, &s->kin, &s->gap, scheme_of(sim), sim->arena);
+        kin.body ? pp_rows_run(&s->row, m, &kin, &kin, &s->gap, scheme_of(sim), sim->arena)
+                 : PERP_ERR_MEMORY;
     if (status >= 0) {
         pp_sim_hold(sim);
     }
