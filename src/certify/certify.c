@@ -45,10 +45,19 @@ double pp_slack_of(double tolerance)
 // A hundredth of the thinner shape: what turning in a step may leave.
 static const double OVERLAP = 1e-2;
 
+// A point has no thickness: then the other shape counts, or the body that the point is on.
 double pp_scale_overlap(const perp_model *m, int a, int b)
 {
-    double thin = fmin(m->shape[a].thickness, m->shape[b].thickness);
-    return OVERLAP * (isfinite(thin) && thin > 0.0 ? thin : m->length_scale);
+    const int shapes[2] = {a, b};
+    double thin = PP_INF, reach = PP_INF;
+    for (int k = 0; k < 2; k++) {
+        const pp_shape *s = &m->shape[shapes[k]];
+        const pp_body *body = &m->body[s->body];
+        thin = s->thickness > 0.0 ? fmin(thin, s->thickness) : thin;
+        reach = body->nv > 0 && body->reach > 0.0 ? fmin(reach, body->reach) : reach;
+    }
+    thin = isfinite(thin) ? thin : reach;
+    return OVERLAP * (isfinite(thin) ? thin : m->length_scale);
 }
 
 // Of all pairs that may collide, by geometry of its own; the normals of contacts are offered as axes. start: NULL
@@ -79,9 +88,6 @@ perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_f
     return PERP_OK;
 }
 
-// A hundredth of a radian, and of the arms of a joint: what turning in a step may leave.
-static const double APART = 1e-2;
-
 double pp_scale_arm(const perp_model *m, const pp_joint *j)
 {
     double reach = fmax(m->body[j->a].reach, m->body[j->b].reach);
@@ -92,21 +98,7 @@ double pp_scale_arm(const perp_model *m, const pp_joint *j)
 
 double pp_scale_apart(const perp_model *m, const pp_joint *j)
 {
-    return APART * fmin(1.0, pp_scale_arm(m, j));
-}
-
-// Whether a row is in metres: it moves something along a direction.
-static bool is_length(const perp_model *m, const pp_row *row)
-{
-    for (int k = 0; k < row->count; k++) {
-        const pp_body *body = &m->body[row->body[k]];
-        for (int i = 0; i < body->nv; i++) {
-            if (body->axis[i] < 3 && row->J[k][i] != 0.0) {
-                return true;
-            }
-        }
-    }
-    return false;
+    return PP_APART * fmin(1.0, pp_scale_arm(m, j));
 }
 
 double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, double *limit)
@@ -128,9 +120,9 @@ double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, 
         }
         row[equations].value = isnan(x) ? x : fmax(off, 0.0);
     }
-    *limit = APART * arm;
+    *limit = PP_APART * arm;
     for (int i = 0; i < count; i++) {
-        double allowed = is_length(m, &row[i]) ? APART * arm : APART;
+        double allowed = pp_scale_is_length(m, &row[i]) ? PP_APART * arm : PP_APART;
         double value = fabs(row[i].value);
         if (!(value <= over * allowed)) {
             worst = value;

@@ -310,7 +310,7 @@ double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, cons
     double slide = h * h * speed * pp_length(a->w);
     double swing = j->kind == PERP_DISTANCE ? h * h * speed * speed / j->length : 0.0;
     double drift = turned_away(m, frame, h, j->a, arm) + turned_away(m, frame, h, j->b, arm);
-    return fmin(drift + slide + swing, pp_scale_apart(m, j));
+    return fmin(drift + slide + swing, PP_APART * arm);
 }
 
 // With theta < 1 an impulse also works along part of the old velocity: a contact that gravity closes again while it still
@@ -378,6 +378,7 @@ static void allow_drift(book *b)
         if (at >= 0 && row->joint >= 0 && !row->spring && !row->drives) {
             const pp_joint *joint = &e->model->joint[row->joint];
             double drift = pp_drift_joint(e->model, e->kin->body, h, joint);
+            drift /= pp_scale_is_length(e->model, row) ? 1.0 : pp_scale_arm(e->model, joint);
             double closed = fmax(fabs(row->value), h * fabs(row->bias));
             b->allowed[at] += fabs(e->pb[i]) * fmin(closed, drift) / h;
         }

@@ -99,6 +99,19 @@ static double motion_error(const pp_recheck *c, int b)
     return worst;
 }
 
+// The schemes of first order turn bodies with one velocity a step.
+static void see_spin(pp_recheck *c, int b)
+{
+    bool first =
+        c->info->stepper == PERP_STEWART_TRINKLE || c->info->stepper == PERP_ANITESCU_POTRA;
+    if (c->model && first && c->info->coordinates != PERP_COORDINATES_JOINT) {
+        double lost = pp_spin_lost(&c->model->body[b], &c->before[b], &c->after[b], c->h);
+        double arm = arm_of(c, b);
+        pp_check_see(c, PERP_CHECK_MOTION, arm * lost, arm * PP_SPIN_MOST,
+                     c->recording->body[b].about.name, "");
+    }
+}
+
 // In joint coordinates bodies go with those that carry them, which a recording without its model does not show.
 perp_status pp_check_motion(pp_recheck *c)
 {
@@ -125,6 +138,7 @@ perp_status pp_check_motion(pp_recheck *c)
         const perp_recorded_body *body = &c->recording->body[b].about;
         if (body->at >= 0) {
             pp_check_see(c, PERP_CHECK_MOTION, error[b], limit[b], body->name, "");
+            see_spin(c, b);
         }
     }
     return PERP_OK;

@@ -79,8 +79,13 @@ static perp_status find_rows(perp_sim *sim, const double *nu, double h)
     if (sim->def.stepper == PERP_MOREAU_JEAN && moves) {
         return pp_sim_middle_rows(sim, scheme_of(sim), nu, h);
     }
+    pp_kinematics kin = s->kin;
+    if (sim->tree) {
+        kin.body = pp_tree_carried(sim->tree, kin.t, kin.body, sim->now.turn, sim->arena);
+    }
     perp_status status =
-        pp_rows_run(&s->row, m, &s->kin, &s->kin, &s->gap, scheme_of(sim), sim->arena);
+        kin.body ? pp_rows_run(&s->row, m, &kin, &kin, &s->gap, scheme_of(sim), sim->arena)
+                 : PERP_ERR_MEMORY;
     if (status >= 0) {
         pp_sim_hold(sim);
     }
@@ -138,16 +143,52 @@ static void note_overlap(perp_sim *sim)
     }
 }
 
-// Without inertia a body that nothing holds has no velocity: only the small mass stops it.
+// Impulse and moment of a body as one impulse: what turns it acts at its reach.
+static double as_impulse(const pp_body *body, const double *x)
+{
+    double most = 0.0;
+    for (int k = 0; k < body->nv; k++) {
+        double arm = body->axis[k] < 3 || !(body->reach > 0.0) ? 1.0 : body->reach;
+        most = fmax(most, fabs(x[k]) / arm);
+    }
+    return most;
+}
+
+// How fast given motions, belts and drives move what they touch [m/s].
+static double given_speed(const perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    const pp_rows *rows = &sim->step.row;
+    const pp_row *all[] = {rows->b, rows->m, rows->n, rows->t};
+    const int count[] = {rows->nb, rows->nm, rows->nn, rows->nt};
+    double most = 0.0;
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < count[k]; i++) {
+            const pp_row *row = &all[k][i];
+            double reach = 0.0;
+            for (int j = 0; j < row->count; j++) {
+                reach = fmax(reach, m->body[row->body[j]].reach);
+            }
+            most = fmax(most, fabs(row->rate) * (pp_scale_is_length(m, row) ? 1.0 : reach));
+        }
+    }
+    return most;
+}
+
+// Without inertia a body that nothing holds has no velocity: only the small mass stops it. What is held moves with what drives
+// it, or by a lever a hundred times as fast.
 static perp_status check_held(perp_sim *sim)
 {
     const perp_model *m = sim->model;
     const pp_step *s = &sim->step;
-    double push = pp_norm_inf(m->nv, s->kin.p_ext), left[PP_BODY_NV];
+    double push = 0.0, given = 100.0 * QUASISTATIC_MASS * given_speed(sim), left[PP_BODY_NV];
+    for (int i = 0; i < m->bodies; i++) {
+        push = fmax(push, as_impulse(&m->body[i], s->kin.p_ext + m->body[i].at));
+    }
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
         pp_body_mul(body, &s->kin.mass[i], s->answer.nu + body->at, left);
-        if (body->nv > 0 && pp_norm_inf(body->nv, left) > 1e-6 * push) {
+        if (body->nv > 0 && as_impulse(body, left) > 1e-6 * push + given * body->mass) {
             pp_print(sim->info.remark, sizeof sim->info.remark,
                      "quasistatic: nothing holds body '%s' against the forces on it", body->name);
             return PERP_ERR_INFEASIBLE;
