@@ -3,6 +3,7 @@
 //
 // The certificate of a step: geometry, law, momentum, joints, positions against velocities, and the energy of
 // the whole step, each value held against the scales of the scene.      theory (P12), section K
+#include "certify/own.h"
 #include "certify/scale.h"
 #include "certify/witness.h"
 
@@ -104,16 +105,14 @@ double pp_scale_apart(const perp_model *m, const pp_joint *j)
 double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, double *limit)
 {
     const pp_joint *j = &m->joint[joint];
-    pp_kinematics at = *kin;
     pp_row row[PP_JOINT_EQUATIONS + 1];
-    at.values_only = false;
-    int count = pp_joint_equations(m, &at, joint, row), equations = count;
+    int equations = pp_own_equations(m, kin->body, kin->turn, joint, row), count = equations;
     double worst = 0.0, over = 0.0, arm = pp_scale_arm(m, j);
-    if (pp_joint_has_coordinate(j)) {
-        pp_joint_coordinate(m, &at, joint, &row[count++]);
+    if (pp_own_coordinate(m, kin->body, kin->turn, joint, &row[equations])) {
+        count++;
         double x = row[equations].value, off = 0.0;
         if (j->target) {
-            off = fabs(x - pp_expr_value(j->target, &at.t));
+            off = fabs(x - pp_expr_value(j->target, &kin->t));
         }
         if (j->lower <= j->upper) {
             off = fmax(off, fmax(j->lower - x, x - j->upper));
@@ -142,11 +141,11 @@ void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_kinemati
     }
 }
 
-perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_evidence *e,
-                       const perp_limits *limits, pp_arena *arena)
+// With rows and forces of its own in place of those of the problem.
+static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_evidence *e,
+                         const perp_limits *limits, pp_arena *arena)
 {
     pp_scales s;
-    *out = (perp_certificate){0};
     perp_status status = pp_scales_run(&s, e, arena);
     status = status < 0 ? status : pp_judge_law(out, e, &s, limits, arena);
     status = status < 0 ? status : pp_judge_momentum(out, e, &s, limits, arena);
@@ -159,7 +158,24 @@ perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_evid
     }
     pp_judge_joints(out, e->model, e->end, limits);
     status = pp_judge_motion(out, e, &s, limits, arena);
-    status = status < 0 ? status : pp_judge_energy(out, ledger, e, &s, limits, arena);
+    return status < 0 ? status : pp_judge_energy(out, ledger, e, &s, limits, arena);
+}
+
+perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_evidence *e,
+                       const perp_limits *limits, pp_arena *arena)
+{
+    pp_evidence own = *e;
+    pp_rows rows;
+    bool same = true;
+    *out = (perp_certificate){0};
+    perp_status status = pp_own_rows(&rows, &same, e, arena);
+    own.rows = &rows;
+    own.p_ext = pp_own_push(e, arena);
+    status = status >= 0 && e->model->nv > 0 && !own.p_ext ? PERP_ERR_MEMORY : status;
+    status = status < 0 ? status : judge(out, ledger, &own, limits, arena);
+    if (!same) {  // impulses of other equations than those of the scene
+        pp_hold(out, limits, PERP_JUDGED_RESIDUAL, HUGE_VAL, 0.0);
+    }
     out->passed = pp_certificate_passes(out);
     return status;
 }

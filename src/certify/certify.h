@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Door of certify/: what is true of a step, computed from its rows, impulses and states alone. Shares
-// nothing with the solvers.
+// Door of certify/: what is true of a step, computed from its states, contacts and impulses alone. Shares
+// nothing with the solvers, nor with what wrote the rows of the step.
 #pragma once
 
 #include "constraint/constraint.h"
@@ -91,7 +91,7 @@ typedef struct pp_evidence {
     const perp_model *model;
     const pp_kinematics *kin;
     const double *p_ext;     // impulse of the forces; of the theta method in space kin has another
-    const pp_frame *middle;  // where rows with `middle` act; NULL: at kin
+    const pp_frame *middle;  // of the theta method, where rows of joints act; NULL: at kin
     const pp_gaps *gaps;     // contacts of the step, that the rows come from, where they act
     const pp_rows *rows;
     const double *nu_old;
@@ -103,6 +103,10 @@ typedef struct pp_evidence {
     const pp_impact *impact;   // NULL: one phase
     perp_stepper stepper;
     perp_rotation_update rotation;
+    perp_gyroscopic gyroscopic;
+    double whole;       // the step that this is a part of [s]
+    bool rates;         // rows ask for rates alone: a start that is worked off elsewhere
+    bool exact;         // joints were closed where the step ends: their biases are what that takes
     bool along_joints;  // positions were moved in joint coordinates
     double theta;       // q+ = q + h ((1 - theta) nu_old + theta nu)
     double inertia;     // share of the masses that the step has: 1, quasistatic next to none
