@@ -135,6 +135,7 @@ typedef struct explained {
     const perp_step_problem *problem;
     const char *status;  // of the step
     bool spatial;
+    const perp_step_info *info;
 } explained;
 
 // The matrices in the order of the paper; *count of them. W_m only when there are motors.
@@ -240,7 +241,8 @@ typedef struct cli_profile {
     double seconds[PERP_STAGE_COUNT], longest;
     perp_effort effort;  // sums of seconds; the largest fill and flops
     int64_t steps, touching, unfactored, contacts, guessed, islands, solvers, factorisations;
-    int most, apart;  // factorisations, islands in one step
+    int most, apart;       // factorisations, islands in one step
+    double work, hardest;  // in factorisations: of all steps, of one
 } cli_profile;
 
 void cli_profile_step(cli_profile *profile, const perp_step_info *info);

@@ -181,7 +181,8 @@ static cli_exit show(const explain_options *o, const perp_scene *scene, perp_sim
                    h,
                    problem,
                    perp_status_word(status),
-                   perp_model_is_spatial(perp_scene_model(scene))};
+                   perp_model_is_spatial(perp_scene_model(scene)),
+                   perp_sim_info(sim)};
     if (o->json) {
         explain_json(stdout, &e);
     } else if (o->latex) {

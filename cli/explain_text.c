@@ -90,6 +90,24 @@ static void put_solution(FILE *out, const explained *e)
     }
 }
 
+// Of a step that was solved: whether its motion and its impulses are the only ones.
+static void put_answers(FILE *out, const explained *e)
+{
+    const perp_step_info *info = e->info;
+    if (info->status < 0) {
+        return;
+    }
+    fprintf(out, "\nanswers: the motion is %s", perp_uniqueness_word((int)info->motion));
+    if (info->motion == PERP_NOT_UNIQUE) {
+        fprintf(out, " (a second one is %.3g m/s apart)", info->motion_apart);
+    }
+    fprintf(out, ", the impulses are %s", perp_uniqueness_word((int)info->impulses));
+    if (info->impulses == PERP_NOT_UNIQUE) {
+        fprintf(out, " (others are %.3g N s apart)", info->impulses_apart);
+    }
+    putc('\n', out);
+}
+
 void explain_text(FILE *out, const explained *e)
 {
     const perp_step_problem *p = e->problem;
@@ -108,6 +126,7 @@ void explain_text(FILE *out, const explained *e)
         explain_matrix(out, &matrix[k]);
     }
     put_solution(out, e);
+    put_answers(out, e);
 }
 
 // ── JSON ─────────────────────────────────────────────────────────────────────────────────────────
@@ -171,6 +190,9 @@ void explain_json(FILE *out, const explained *e)
     json_vector(out, p->z, p->mcp.n);
     fputs(",\n \"w\": ", out);
     json_vector(out, p->w, p->mcp.n);
+    fprintf(out, ",\n \"motion\": \"%s\", \"impulses\": \"%s\"",
+            perp_uniqueness_word((int)e->info->motion),
+            perp_uniqueness_word((int)e->info->impulses));
     fputs(",\n \"names\": [", out);
     for (int k = 0; k < p->mcp.n; k++) {
         fputs(k > 0 ? ", " : "", out);

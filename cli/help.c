@@ -53,6 +53,8 @@ static const char run[] =
     "  --threads N       work on N threads; the run is the same, bit for bit\n"
     "  --max-seconds S   budget of solving in a step: then the best answer is taken\n"
     "  --max-iterations N  the same in iterations, with the same bits in every run\n"
+    "  --max-work N      give a step up as not solved after the work of N factorisations of its\n"
+    "                    largest system or of 3e6 operations, default 2000; 0: no limit\n"
     "  --every N         record every N-th step only\n"
     "  --no-figures      no SVG: as fast as can be, 'perp plot' can draw them later\n"
     "  --no-replay       no replay.html; 'perp view DIR' can make it later\n"

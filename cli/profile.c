@@ -27,6 +27,8 @@ void cli_profile_step(cli_profile *p, const perp_step_info *info)
     p->apart = info->effort.islands > p->apart ? info->effort.islands : p->apart;
     p->solvers += info->effort.solvers;
     p->factorisations += info->effort.factorisations;
+    p->work += info->effort.work;
+    p->hardest = fmax(p->hardest, info->effort.work);
     p->unfactored += info->contacts > 0 && info->effort.factorisations == 0;
     p->touching += info->contacts > 0;
     p->most = info->effort.factorisations > p->most ? info->effort.factorisations : p->most;
@@ -99,6 +101,8 @@ void cli_profile_print(const cli_profile *p, FILE *out)
         "  factorisations   %.4g a step, at most %d; none in %lld of %lld steps with contacts\n",
         (double)p->factorisations / steps, p->most, (long long)p->unfactored,
         (long long)p->touching);
+    fprintf(out, "  work             %.4g factorisations a step, at most %.4g (--max-work)\n",
+            p->work / steps, p->hardest);
     fprintf(out,
             "  fill             %.4g numbers in the largest factors, %.4g operations to make\n",
             p->effort.fill, p->effort.flops);

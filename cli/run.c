@@ -12,8 +12,8 @@
 
 typedef struct run_options {
     const char *file, *dir, *solver;
-    double until, step, tolerance, max_seconds;  // negative: as the scene has it
-    int stepper, form, every, max_iterations;    // likewise; 0: as the scene has it
+    double until, step, tolerance, max_seconds, max_work;  // negative: as the scene has it
+    int stepper, form, every, max_iterations;              // likewise; 0: as the scene has it
     int threads, friction, facets, rotation, gyroscopic, positions, coordinates, start;
     double replay_mb;
     bool json, quiet, no_figures, no_replay, profile;
@@ -47,6 +47,7 @@ static cli_exit read_options(int count, char **words, run_options *o)
                        .step = -1.0,
                        .tolerance = -1.0,
                        .max_seconds = -1.0,
+                       .max_work = -1.0,
                        .replay_mb = perp_replay_default().megabytes,
                        .stepper = -1,
                        .form = -1,
@@ -74,6 +75,7 @@ static cli_exit read_options(int count, char **words, run_options *o)
         {"--tol", CLI_POSITIVE, &o->tolerance, NULL},
         {"--threads", CLI_COUNT, &o->threads, NULL},
         {"--max-seconds", CLI_REAL, &o->max_seconds, NULL},
+        {"--max-work", CLI_REAL, &o->max_work, NULL},
         {"--max-iterations", CLI_COUNT, &o->max_iterations, NULL},
         {"--every", CLI_COUNT, &o->every, NULL},
         {"--profile", CLI_FLAG, &o->profile, NULL},
@@ -102,6 +104,9 @@ static perp_sim_def sim_def(const run *r)
     }
     if (o->max_seconds >= 0.0) {
         def.max_seconds = o->max_seconds;
+    }
+    if (o->max_work >= 0.0) {
+        def.max_work = o->max_work;
     }
     def.max_iterations = o->max_iterations > 0 ? o->max_iterations : def.max_iterations;
     if (o->friction >= 0) {
@@ -313,6 +318,28 @@ static void print_certificate(const perp_summary *sum)
     }
 }
 
+static void print_word(const char *name, const int64_t count[3], double apart, const char *unit)
+{
+    printf("  %-16s unique in %lld steps, not unique in %lld, unknown in %lld", name,
+           (long long)count[PERP_UNIQUE], (long long)count[PERP_NOT_UNIQUE],
+           (long long)count[PERP_UNIQUE_UNKNOWN]);
+    if (count[PERP_NOT_UNIQUE] > 0) {
+        printf("; a second answer is up to %.2e %s apart", apart, unit);
+    }
+    printf("\n");
+}
+
+// Nothing to say where every step is proved to have one answer.
+static void print_answers(const perp_summary *sum)
+{
+    if (sum->unique == sum->steps) {
+        return;
+    }
+    printf("answers\n");
+    print_word("motion", sum->motion, sum->motion_apart, "m/s");
+    print_word("impulses", sum->impulses, sum->impulses_apart, "N s");
+}
+
 static void print_summary(const run *r, const perp_summary *sum)
 {
     perp_sim_def def = sim_def(r);
@@ -333,10 +360,7 @@ static void print_summary(const run *r, const perp_summary *sum)
     cli_left_out(perp_scene_model(r->scene));
     printf("time        %.3f s (%.3g x real time), %.3g us a step\n", sum->seconds,
            t / sum->seconds, 1e6 * sum->step_seconds);
-    if (sum->not_unique > 0) {
-        printf("remark      %lld steps have other answers, or other impulses, too\n",
-               (long long)sum->not_unique);
-    }
+    print_answers(sum);
     print_certificate(sum);
     printf("recording   %s\n", cli_plain(r->dir));
 }

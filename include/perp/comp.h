@@ -96,6 +96,7 @@ typedef struct perp_comp_options {
     double loose;          // up to this they are PERP_INEXACT, not a failure; default 1e-5
     int max_iterations;    // of the solver's own kind; 0: chosen from n
     double max_seconds;    // 0: none. Checked between iterations; the best iterate is returned
+    double max_work;       // in factorisations, theory (C50); 0: none. The same in every run
     bool warm_start;       // z (and basis, when given) hold a guess on entry; default false
     int8_t *basis;         // n perp_place values, in (warm start) and out; NULL: not wanted. MCP
     double *ray;           // n numbers: a secondary ray or a proof of infeasibility. NULL: no. MCP
@@ -118,6 +119,7 @@ typedef struct perp_comp_info {
     double seconds_sweeps;     // of it: in first-order solvers
     double seconds_judge;      // wall, judging (not part of seconds)
     int factorisations;        // of Newton's system, all solvers tried
+    double work;               // of all solvers tried, sweeps and pivots too  theory (C50)
     double fill;               // numbers in the factors of the largest of them, where known
     double flops;              // operations of the largest of them, where known
     char reason[200];          // one sentence: what happened, or why there is no answer

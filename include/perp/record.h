@@ -50,12 +50,15 @@ typedef struct perp_summary {
     int64_t steps;  // that succeeded
     int frames;     // written
     int contacts_max;
-    int64_t violations;      // steps past a limit of the certificate
-    int64_t not_unique;      // steps with another solution, or other impulses
-    perp_certificate worst;  // each number the worst of all steps
-    double seconds;          // wall, since perp_record_create
-    double step_seconds;     // median of a step, to 1 %
-    perp_status status;      // of the last step
+    int64_t violations;                   // steps past a limit of the certificate
+    int64_t unique;                       // steps proved to have one answer only
+    int64_t not_unique;                   // steps of which a second answer was found
+    int64_t motion[3], impulses[3];       // steps by perp_uniqueness
+    double motion_apart, impulses_apart;  // largest of second answers [m/s, N s]
+    perp_certificate worst;               // each number the worst of all steps
+    double seconds;                       // wall, since perp_record_create
+    double step_seconds;                  // median of a step, to 1 %
+    perp_status status;                   // of the last step
 } perp_summary;
 
 PERP_API perp_summary perp_record_summary(const perp_record *record);
@@ -153,7 +156,8 @@ typedef struct perp_frame {
     perp_part_kind part;  // of a part: what it is,
     double h;             // and how long; 0 in frames [s]
     bool unique;
-    double step_seconds;  // of the last step
+    perp_uniqueness motion, impulses;  // recordings of before this was kept: unknown
+    double step_seconds;               // of the last step
 } perp_frame;
 
 // path: the directory or its run.h5. A recording that is being written, or whose writer was killed, is

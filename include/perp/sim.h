@@ -130,9 +130,12 @@ typedef struct perp_sim_def {
         // and the step is PERP_INEXACT with its residual in the certificate. Not of
         // PERP_EVENT
     int max_iterations;  // likewise, of all solvers of a step together; the same bits in every run
-    double margin;       // shapes closer than this are contacts [m]; default 0.01
-    double theta;        // PERP_MOREAU_JEAN; default 0.5
-    int facets;  // PERP_FRICTION_PYRAMID, and exact cones in the forms MCP and LCP; default 8
+    double max_work;  // of all solvers, islands and parts of a step together, in factorisations of
+                      // its largest system or of 3e6 operations; default 2000, 0: no limit. When
+                      // it is used up the step fails with PERP_ERR_LIMIT. Not of PERP_EVENT
+    double margin;    // shapes closer than this are contacts [m]; default 0.01
+    double theta;     // PERP_MOREAU_JEAN; default 0.5
+    int facets;       // PERP_FRICTION_PYRAMID, and exact cones in the forms MCP and LCP; default 8
     perp_rotation_update rotation;
     perp_gyroscopic gyroscopic;
     perp_positions positions;
@@ -207,8 +210,10 @@ typedef struct perp_energy {
 typedef struct perp_effort {
     int solvers;         // tried, one after the other
     int factorisations;  // of Newton's system
-    double fill;         // numbers in the factors of the largest, where known
-    double flops;        // operations of the largest, where known
+    double
+        work;  // of all of the step, in factorisations: sweeps, pivots and what was abandoned too
+    double fill;   // numbers in the factors of the largest, where known
+    double flops;  // operations of the largest, where known
     // Wall time. The phases of solving, the rest of the stage is posing and unpacking problems:
     double seconds_joints;  // factoring the joints' system
     double seconds_modes;   // contacts from their last impulses
@@ -230,11 +235,21 @@ typedef enum perp_part_kind {
     PERP_PART_KINDS,
 } perp_part_kind;
 
+// Whether the problem of a step has one answer only. A word needs a proof.     theory (U1) to (U8)
+typedef enum perp_uniqueness {
+    PERP_UNIQUE_UNKNOWN,  // neither was proved
+    PERP_UNIQUE,          // proved: there is no other
+    PERP_NOT_UNIQUE,      // a second answer was found, and obeys the laws as well
+} perp_uniqueness;
+
 typedef struct perp_step_info {
     perp_status status;
     int contacts, joint_rows, problem_size, redundant_rows;
-    bool unique;         // false: another solution, or other impulses, were seen to exist
-    const char *solver;  // that gave the answer
+    bool unique;  // both of the next two are proved to be
+    perp_uniqueness motion, impulses;
+    double motion_apart;    // of a second answer: largest difference of velocities [m/s, rad/s]
+    double impulses_apart;  // and of impulses [N s, N m s]; 0: none was found
+    const char *solver;     // that gave the answer
     perp_form form;
     int iterations;
     perp_certificate certificate;
@@ -357,6 +372,7 @@ PERP_API const char *perp_friction_word(int law);  // coulomb none pyramid
 PERP_API const char *perp_impact_word(int law);    // newton poisson
 PERP_API const char *perp_mode_word(int mode);     // open stick slip
 PERP_API const char *perp_rotation_word(int update);    // exponential linear
+PERP_API const char *perp_uniqueness_word(int which);   // unknown, unique, not unique
 PERP_API const char *perp_gyroscopic_word(int how);     // implicit explicit
 PERP_API const char *perp_positions_word(int how);      // linear exact
 PERP_API const char *perp_start_word(int how);          // mended, as given

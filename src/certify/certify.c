@@ -3,6 +3,7 @@
 //
 // The certificate of a step: geometry, law, momentum, joints, positions against velocities, and the energy of
 // the whole step, each value held against the scales of the scene.      theory (P12), section K
+#include "certify/own.h"
 #include "certify/scale.h"
 #include "certify/witness.h"
 
@@ -45,10 +46,19 @@ double pp_slack_of(double tolerance)
 // A hundredth of the thinner shape: what turning in a step may leave.
 static const double OVERLAP = 1e-2;
 
+// A point has no thickness: then the other shape counts, or the body that the point is on.
 double pp_scale_overlap(const perp_model *m, int a, int b)
 {
-    double thin = fmin(m->shape[a].thickness, m->shape[b].thickness);
-    return OVERLAP * (isfinite(thin) && thin > 0.0 ? thin : m->length_scale);
+    const int shapes[2] = {a, b};
+    double thin = PP_INF, reach = PP_INF;
+    for (int k = 0; k < 2; k++) {
+        const pp_shape *s = &m->shape[shapes[k]];
+        const pp_body *body = &m->body[s->body];
+        thin = s->thickness > 0.0 ? fmin(thin, s->thickness) : thin;
+        reach = body->nv > 0 && body->reach > 0.0 ? fmin(reach, body->reach) : reach;
+    }
+    thin = isfinite(thin) ? thin : reach;
+    return OVERLAP * (isfinite(thin) ? thin : m->length_scale);
 }
 
 // Of all pairs that may collide, by geometry of its own; the normals of contacts are offered as axes. start: NULL
@@ -79,9 +89,6 @@ perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_f
     return PERP_OK;
 }
 
-// A hundredth of a radian, and of the arms of a joint: what turning in a step may leave.
-static const double APART = 1e-2;
-
 double pp_scale_arm(const perp_model *m, const pp_joint *j)
 {
     double reach = fmax(m->body[j->a].reach, m->body[j->b].reach);
@@ -92,45 +99,29 @@ double pp_scale_arm(const perp_model *m, const pp_joint *j)
 
 double pp_scale_apart(const perp_model *m, const pp_joint *j)
 {
-    return APART * fmin(1.0, pp_scale_arm(m, j));
-}
-
-// Whether a row is in metres: it moves something along a direction.
-static bool is_length(const perp_model *m, const pp_row *row)
-{
-    for (int k = 0; k < row->count; k++) {
-        const pp_body *body = &m->body[row->body[k]];
-        for (int i = 0; i < body->nv; i++) {
-            if (body->axis[i] < 3 && row->J[k][i] != 0.0) {
-                return true;
-            }
-        }
-    }
-    return false;
+    return PP_APART * fmin(1.0, pp_scale_arm(m, j));
 }
 
 double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, double *limit)
 {
     const pp_joint *j = &m->joint[joint];
-    pp_kinematics at = *kin;
     pp_row row[PP_JOINT_EQUATIONS + 1];
-    at.values_only = false;
-    int count = pp_joint_equations(m, &at, joint, row), equations = count;
+    int equations = pp_own_equations(m, kin->body, kin->turn, joint, row), count = equations;
     double worst = 0.0, over = 0.0, arm = pp_scale_arm(m, j);
-    if (pp_joint_has_coordinate(j)) {
-        pp_joint_coordinate(m, &at, joint, &row[count++]);
+    if (pp_own_coordinate(m, kin->body, kin->turn, joint, &row[equations])) {
+        count++;
         double x = row[equations].value, off = 0.0;
         if (j->target) {
-            off = fabs(x - pp_expr_value(j->target, &at.t));
+            off = fabs(x - pp_expr_value(j->target, &kin->t));
         }
         if (j->lower <= j->upper) {
             off = fmax(off, fmax(j->lower - x, x - j->upper));
         }
         row[equations].value = isnan(x) ? x : fmax(off, 0.0);
     }
-    *limit = APART * arm;
+    *limit = PP_APART * arm;
     for (int i = 0; i < count; i++) {
-        double allowed = is_length(m, &row[i]) ? APART * arm : APART;
+        double allowed = pp_scale_is_length(m, &row[i]) ? PP_APART * arm : PP_APART;
         double value = fabs(row[i].value);
         if (!(value <= over * allowed)) {
             worst = value;
@@ -150,11 +141,11 @@ void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_kinemati
     }
 }
 
-perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_evidence *e,
-                       const perp_limits *limits, pp_arena *arena)
+// With rows and forces of its own in place of those of the problem.
+static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_evidence *e,
+                         const perp_limits *limits, pp_arena *arena)
 {
     pp_scales s;
-    *out = (perp_certificate){0};
     perp_status status = pp_scales_run(&s, e, arena);
     status = status < 0 ? status : pp_judge_law(out, e, &s, limits, arena);
     status = status < 0 ? status : pp_judge_momentum(out, e, &s, limits, arena);
@@ -167,7 +158,24 @@ perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_evid
     }
     pp_judge_joints(out, e->model, e->end, limits);
     status = pp_judge_motion(out, e, &s, limits, arena);
-    status = status < 0 ? status : pp_judge_energy(out, ledger, e, &s, limits, arena);
+    return status < 0 ? status : pp_judge_energy(out, ledger, e, &s, limits, arena);
+}
+
+perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_evidence *e,
+                       const perp_limits *limits, pp_arena *arena)
+{
+    pp_evidence own = *e;
+    pp_rows rows;
+    bool same = true;
+    *out = (perp_certificate){0};
+    perp_status status = pp_own_rows(&rows, &same, e, arena);
+    own.rows = &rows;
+    own.p_ext = pp_own_push(e, arena);
+    status = status >= 0 && e->model->nv > 0 && !own.p_ext ? PERP_ERR_MEMORY : status;
+    status = status < 0 ? status : judge(out, ledger, &own, limits, arena);
+    if (!same) {  // impulses of other equations than those of the scene
+        pp_hold(out, limits, PERP_JUDGED_RESIDUAL, HUGE_VAL, 0.0);
+    }
     out->passed = pp_certificate_passes(out);
     return status;
 }

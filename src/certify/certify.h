@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Door of certify/: what is true of a step, computed from its rows, impulses and states alone. Shares
-// nothing with the solvers.
+// Door of certify/: what is true of a step, computed from its states, contacts and impulses alone. Shares
+// nothing with the solvers, nor with what wrote the rows of the step.
 #pragma once
 
 #include "constraint/constraint.h"
@@ -33,9 +33,12 @@ double pp_scale_rate(const pp_scales *s, int island);
 double pp_scale_speed(const pp_scales *s, int island);
 // How deep two shapes may overlap [m].
 double pp_scale_overlap(const perp_model *m, int a, int b);
+// A hundredth of a radian, and of the arms of a joint: what turning in a step may leave.
+static const double PP_APART = 1e-2;
 // Longest arm of a joint [m], and how far it may be apart [m, rad].
 double pp_scale_arm(const perp_model *m, const pp_joint *j);
 double pp_scale_apart(const perp_model *m, const pp_joint *j);
+bool pp_scale_is_length(const perp_model *m, const pp_row *row);  // in metres, not in radians
 
 // From where to where a shape reaches along a unit vector d, by its support points, seen from `origin` [m]; false: it is a
 // mesh or has no end.
@@ -48,11 +51,16 @@ double pp_shape_distance(const perp_model *m, const pp_frame *body, int shape, p
 double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, double *limit);
 
 // What the order of a scheme may leave or add: how far a contact or joint may be off because bodies turn in a
-// step instead of going along tangents [m, rad], and what a spring may gain [J].        theory (K5)
+// step instead of going along tangents [m; over the arm of a joint: rad], and what a spring may gain [J].        theory (K5)
 double pp_drift_contact(const perp_model *m, const pp_frame *frame, double h, int a, int b);
 double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j);
 double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                        double theta, const pp_force *f);
+// Angular momentum of a free solid that no moment explains, as a part of what it has: a step that turns a body far leaves
+// it behind where its moments of inertia differ. Velocities are those of the two frames.   theory (K3)
+double pp_spin_lost(const pp_body *body, const pp_frame *from, const pp_frame *to, double h);
+// What of it a step may leave behind: more, and the turn is not resolved.
+static const double PP_SPIN_MOST = 0.1;
 // What the forces on a body may add where the old velocity moves it as well, theta < 1 [J].
 double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double theta, int i);
 // Of the energy there is, what arcs may add in a step: more, and the step does not resolve them.
@@ -83,7 +91,7 @@ typedef struct pp_evidence {
     const perp_model *model;
     const pp_kinematics *kin;
     const double *p_ext;     // impulse of the forces; of the theta method in space kin has another
-    const pp_frame *middle;  // where rows with `middle` act; NULL: at kin
+    const pp_frame *middle;  // of the theta method, where rows of joints act; NULL: at kin
     const pp_gaps *gaps;     // contacts of the step, that the rows come from, where they act
     const pp_rows *rows;
     const double *nu_old;
@@ -95,6 +103,10 @@ typedef struct pp_evidence {
     const pp_impact *impact;   // NULL: one phase
     perp_stepper stepper;
     perp_rotation_update rotation;
+    perp_gyroscopic gyroscopic;
+    double whole;       // the step that this is a part of [s]
+    bool rates;         // rows ask for rates alone: a start that is worked off elsewhere
+    bool exact;         // joints were closed where the step ends: their biases are what that takes
     bool along_joints;  // positions were moved in joint coordinates
     double theta;       // q+ = q + h ((1 - theta) nu_old + theta nu)
     double inertia;     // share of the masses that the step has: 1, quasistatic next to none

@@ -12,6 +12,7 @@
 //
 // Springs and gravity are in V; dampers, friction, impacts and the scheme may take energy and have no
 // entry. What the order of the scheme may add is in allowance().
+#include "certify/own.h"
 #include "certify/scale.h"
 
 #include "math/math.h"
@@ -105,30 +106,12 @@ static double work_on(const pp_evidence *e, int i, perp_vec3 f, perp_vec3 at, pe
     return pp_dot3(f, pp_sub(to->p, from->p)) + pp_dot3(tau, turn_of(e, i));
 }
 
-static double value_of(const pp_expr *expr, const double *x)
-{
-    return expr ? pp_expr_value(expr, x) : 0.0;
-}
-
+// Of a force that is given as an expression, at the start of the step.
 static double expression_work(const pp_evidence *e, const pp_force *force)
 {
-    const pp_frame *f = &e->kin->body[force->b];
-    double x[PP_SPATIAL_VARS] = {e->kin->t, f->p.x, f->p.y, f->p.z,   f->v.x,   f->v.y,  f->v.z,
-                                 f->w.x,    f->w.y, f->w.z, f->rot.x, f->rot.y, f->rot.z};
-    const double planar[PP_PLANAR_VARS] = {e->kin->t, f->p.x, f->p.y, f->angle,
-                                           f->v.x,    f->v.y, f->w.z};
-    if (!e->model->spatial) {
-        memcpy(x, planar, sizeof planar);
-    }
-    perp_vec3 push = {value_of(force->f[0], x), value_of(force->f[1], x), value_of(force->f[2], x)};
-    perp_vec3 turn = {value_of(force->torque[0], x), value_of(force->torque[1], x),
-                      value_of(force->torque[2], x)};
-    perp_vec3 at = pp_add(f->p, pp_mul(&f->R, force->r_B));
-    if (force->body_axes) {
-        push = pp_mul(&f->R, push);
-        turn = pp_mul(&f->R, turn);
-    }
-    return work_on(e, force->b, push, at, turn);
+    perp_wrench on_a, on_b;
+    pp_own_force(e, force, &on_a, &on_b);
+    return work_on(e, force->b, on_b.f, e->kin->body[force->b].p, on_b.tau);
 }
 
 double pp_spring_energy(const pp_force *f, const pp_frame *body)
@@ -248,7 +231,10 @@ static void add_joint_springs(book *b)
         if (!(j->stiffness > 0.0) || at < 0) {
             continue;
         }
-        double x = e->kin->turn[i] - j->rest, y = e->end->turn[i] - j->rest;
+        pp_row from, to;
+        pp_own_coordinate(m, e->kin->body, e->kin->turn, i, &from);
+        pp_own_coordinate(m, e->end->body, e->end->turn, i, &to);
+        double x = from.value - j->rest, y = to.value - j->rest;
         store(b, at, 0.5 * j->stiffness * x * x, 0.5 * j->stiffness * y * y);
     }
 }
@@ -259,7 +245,13 @@ static double outside_work(const pp_evidence *e, const pp_row *row, double p)
     if (!row->drives) {
         return -p * (row->rate - row->shift);
     }
-    double before = row->before, after = pp_row_rate(e->model, row, e->nu);
+    double before = row->before, after = row->rate;
+    for (int k = 0; k < row->count; k++) {
+        const pp_body *body = &e->model->body[row->body[k]];
+        for (int i = 0; i < body->nv; i++) {
+            after += row->J[k][i] * e->nu[body->at + i];
+        }
+    }
     return p * ((1.0 - e->theta) * before + e->theta * after - row->rate);
 }
 
@@ -310,7 +302,7 @@ double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, cons
     double slide = h * h * speed * pp_length(a->w);
     double swing = j->kind == PERP_DISTANCE ? h * h * speed * speed / j->length : 0.0;
     double drift = turned_away(m, frame, h, j->a, arm) + turned_away(m, frame, h, j->b, arm);
-    return fmin(drift + slide + swing, pp_scale_apart(m, j));
+    return fmin(drift + slide + swing, PP_APART * arm);
 }
 
 // With theta < 1 an impulse also works along part of the old velocity: a contact that gravity closes again while it still
@@ -378,6 +370,7 @@ static void allow_drift(book *b)
         if (at >= 0 && row->joint >= 0 && !row->spring && !row->drives) {
             const pp_joint *joint = &e->model->joint[row->joint];
             double drift = pp_drift_joint(e->model, e->kin->body, h, joint);
+            drift /= pp_scale_is_length(e->model, row) ? 1.0 : pp_scale_arm(e->model, joint);
             double closed = fmax(fabs(row->value), h * fabs(row->bias));
             b->allowed[at] += fabs(e->pb[i]) * fmin(closed, drift) / h;
         }

@@ -78,6 +78,17 @@ static double motion_limit(const pp_evidence *e, const pp_scales *s, int i)
     return ROUNDING * (s->place[s->island[i]] + way + reach + turns);
 }
 
+// The schemes of first order turn bodies with one velocity a step.
+static void hold_spin(perp_certificate *c, const pp_evidence *e, const perp_limits *limits, int i)
+{
+    const pp_body *body = &e->model->body[i];
+    bool first = e->stepper == PERP_STEWART_TRINKLE || e->stepper == PERP_ANITESCU_POTRA;
+    if (first && !e->along_joints) {
+        double lost = pp_spin_lost(body, &e->kin->body[i], &e->end->body[i], e->kin->h);
+        pp_hold(c, limits, PERP_JUDGED_MOTION, body->reach * lost, body->reach * PP_SPIN_MOST);
+    }
+}
+
 perp_status pp_judge_motion(perp_certificate *c, const pp_evidence *e, const pp_scales *s,
                             const perp_limits *limits, pp_arena *arena)
 {
@@ -97,6 +108,7 @@ perp_status pp_judge_motion(perp_certificate *c, const pp_evidence *e, const pp_
     for (int i = 0; status >= 0 && i < bodies; i++) {
         if (s->island[i] >= 0) {
             pp_hold(c, limits, PERP_JUDGED_MOTION, error[i], limit[i]);
+            hold_spin(c, e, limits, i);
         }
     }
     return status;

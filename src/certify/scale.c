@@ -146,20 +146,28 @@ double pp_scale_speed(const pp_scales *s, int island)
     return island < 0 ? 0.0 : s->speed[island];
 }
 
+// It moves something along a direction.
+bool pp_scale_is_length(const perp_model *m, const pp_row *row)
+{
+    for (int k = 0; k < row->count; k++) {
+        const pp_body *body = &m->body[row->body[k]];
+        for (int i = 0; i < body->nv; i++) {
+            if (body->axis[i] < 3 && row->J[k][i] != 0.0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 // A row of angles is in rad/s: a speed over the reach of the bodies that it turns.
 double pp_scale_speed_of(const pp_scales *s, const pp_row *row, double slack)
 {
     double reach = 0.0;
     for (int k = 0; k < row->count; k++) {
-        const pp_body *body = &s->model->body[row->body[k]];
-        for (int i = 0; i < body->nv; i++) {
-            if (body->axis[i] < 3 && row->J[k][i] != 0.0) {
-                return slack;
-            }
-        }
-        reach = fmax(reach, body->reach);
+        reach = fmax(reach, s->model->body[row->body[k]].reach);
     }
-    return reach > 0.0 ? slack / reach : slack;
+    return reach > 0.0 && !pp_scale_is_length(s->model, row) ? slack / reach : slack;
 }
 
 int pp_scale_island(const pp_scales *s, const pp_row *row)

@@ -59,16 +59,11 @@ int pp_auto_left(int left, int taken)
     return left <= 0 ? left : left > taken ? left - taken : -1;
 }
 
-bool pp_auto_late(const pp_job *job)
-{
-    return isfinite(job->deadline) && pp_seconds() > job->deadline;
-}
-
 bool pp_auto_closer(const perp_fcp_residuals *residuals, double worst, const pp_job *job,
                     perp_comp_options *options)
 {
     double tolerance = options->tolerance;
-    bool late = options->max_iterations > 0 || pp_auto_late(job);
+    bool late = options->max_iterations > 0 || pp_job_is_over(job);
     if (!(worst > tolerance && pp_fcp_norms(residuals) <= tolerance) || late) {
         return false;
     }

@@ -17,8 +17,6 @@ int pp_auto_limit(int own, int asked);
 // Of two failures the one that proves or shows more: infeasible, ray, limit, singular, others.
 perp_status pp_auto_telling(perp_status a, perp_status b);
 
-bool pp_auto_late(const pp_job *job);
-
 // pp_auto_fcp, part by part where the problem falls apart (auto_islands.c).
 pp_fcp_solver pp_auto_islands_fcp;
 // What is left of the caller's iterations (0: no limit) after a rung that took some; -1: nothing.

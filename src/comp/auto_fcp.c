@@ -222,7 +222,7 @@ static perp_status climb_all(climb *c, bool guess)
     int count = choose(c->solved, &options, rungs);
     perp_status status = PERP_OK;
     for (int k = 0; k < count && c->residual > options.tolerance; k++) {
-        if (k > 0 && (c->left < 0 || pp_auto_late(c->job))) {
+        if (k > 0 && (c->left < 0 || pp_job_is_over(c->job))) {
             c->worst = PERP_ERR_LIMIT;
             break;
         }
@@ -276,7 +276,7 @@ perp_status pp_auto_fcp(const perp_fcp *fcp, const pp_job *job, double *r, doubl
     report->solver = "auto";
     perp_status status = climb_all(&c, job->options->warm_start);
     bool ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
-    if (!ended && c.residual > job->options->tolerance && c.left >= 0 && !pp_auto_late(job)) {
+    if (!ended && c.residual > job->options->tolerance && c.left >= 0 && !pp_job_is_over(job)) {
         status = climb_balanced(&c);
         ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
     }

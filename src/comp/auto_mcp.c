@@ -167,7 +167,7 @@ static perp_status climb_all(climb *c, const double *start)
     int count = choose(c->solved, rungs);
     perp_status status = PERP_OK;
     for (int k = 0; k < count && c->residual > c->job->options->tolerance; k++) {
-        if (k > 0 && (c->left < 0 || pp_auto_late(c->job))) {
+        if (k > 0 && (c->left < 0 || pp_job_is_over(c->job))) {
             c->worst = PERP_ERR_LIMIT;
             break;
         }
@@ -217,7 +217,7 @@ perp_status pp_auto_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
     }
     perp_status status = climb_all(&c, options->warm_start ? start : NULL);
     bool ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
-    if (!ended && c.residual > options->tolerance && c.left >= 0 && !pp_auto_late(job)) {
+    if (!ended && c.residual > options->tolerance && c.left >= 0 && !pp_job_is_over(job)) {
         status = climb_balanced(&c);
         ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
     }
@@ -225,7 +225,7 @@ perp_status pp_auto_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
         return status;
     }
     bool solved = c.residual <= options->tolerance;
-    if (solved && c.residual > POLISH && c.left >= 0 && !pp_auto_late(job)) {
+    if (solved && c.residual > POLISH && c.left >= 0 && !pp_job_is_over(job)) {
         memcpy(start, z, (size_t)n * sizeof *z);
         status = step_on(&c, (rung){"ssn", pp_ssn_mcp, 0}, start);
     }

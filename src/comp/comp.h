@@ -26,6 +26,22 @@
 // A column of A'y below this part of its terms is zero: y is known no better.
 #define PP_FARKAS_ZERO 1e-14
 
+// ── Work (meter.c) ───────────────────────────────────────────────────────────────────────────────
+
+// Work of solvers, counted from the sizes of what they do, so that a limit on it ends at the same place in every
+// run and on every machine.                                                            theory (C50)
+typedef struct pp_meter {
+    double operations;  // multiplications with their additions, so far
+    double unit;        // operations that count as one factorisation
+    double most;        // factorisations; PP_INF: no limit
+} pp_meter;
+
+pp_meter pp_meter_start(int rows, double most);         // of a problem of so many rows
+void pp_meter_add(pp_meter *meter, double operations);  // sweeps, products; NULL: not counted
+// A factorisation of Newton's system of contacts: where it is larger it is the unit from then on.
+void pp_meter_factor(pp_meter *meter, double operations);
+double pp_meter_spent(const pp_meter *meter);  // in factorisations
+
 // What a solver gets besides the problem.
 typedef struct pp_job {
     const perp_comp_options *options;  // never NULL; tolerance, limits, warm start, basis, and for
@@ -34,7 +50,12 @@ typedef struct pp_job {
     pp_arena *arena;                   // scratch; allocated blocks live until the solve ends
     double deadline;                   // pp_seconds() at which to stop; PP_INF: none
     pp_ldl *factor;                    // kept from call to call with its analysis; NULL: none
+    pp_meter *meter;                   // what was done so far, and may be; NULL: not counted
 } pp_job;
+
+// Time or work is up: the best iterate is returned.
+bool pp_job_is_over(const pp_job *job);
+const char *pp_job_limit(const pp_job *job);  // which of them, in words; NULL: neither
 
 // What it tells besides z.
 typedef struct pp_report {

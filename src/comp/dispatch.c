@@ -58,6 +58,7 @@ typedef struct call {
     bool own_arena;
     _Alignas(64) char stack[STACK_BYTES];
     pp_job job;
+    pp_meter meter;
     pp_report report;
     perp_comp_info *info;
     double stopped;  // when the solver returned
@@ -97,8 +98,8 @@ static perp_status begin(call *c, const char *name, const perp_comp_options *opt
     }
     info->solver = c->solver->card.name;
     if (!(c->options.tolerance > 0.0) || c->options.max_iterations < 0 ||
-        !(c->options.max_seconds >= 0.0) || c->options.threads < 0 ||
-        c->options.threads > PP_THREADS_MOST) {
+        !(c->options.max_seconds >= 0.0) || !(c->options.max_work >= 0.0) ||
+        c->options.threads < 0 || c->options.threads > PP_THREADS_MOST) {
         pp_print(info->reason, sizeof info->reason,
                  "options: tolerance must be positive, the limits not negative, threads 0 to %d",
                  PP_THREADS_MOST);
@@ -130,7 +131,7 @@ static perp_status refuse(call *c, unsigned classes)
     return PERP_ERR_REFUSED;
 }
 
-static void start_clock(call *c, const perp_env *env)
+static void start_clock(call *c, int rows, const perp_env *env)
 {
     double now = pp_seconds(), limit = c->options.max_seconds;
     pp_team team = {env ? *env : (perp_env){0}, c->options.threads > 1 ? c->options.threads : 1};
@@ -138,7 +139,9 @@ static void start_clock(call *c, const perp_env *env)
                      : team.lanes > 1 ? pp_ldl_create_in(c->arena)
                                       : NULL;
     pp_ldl_share(factor, &team);
+    c->meter = pp_meter_start(rows, c->options.max_work > 0.0 ? c->options.max_work : PP_INF);
     c->job = (pp_job){.options = &c->options,
+                      .meter = &c->meter,
                       .env = env,
                       .arena = c->arena,
                       .factor = factor,
@@ -153,6 +156,7 @@ static void stop_clock(call *c)
     info->seconds += c->stopped;
     info->iterations = c->report.iterations;
     info->seconds_factor = c->report.seconds_factor;
+    info->work = pp_meter_spent(&c->meter);
     info->factorisations = c->report.factorisations;
     info->fill = c->report.fill;
     info->flops = c->report.flops;
@@ -259,7 +263,7 @@ perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
         return finish(&c, PERP_ERR_MEMORY);
     }
     memset(c.options.ray, 0, (size_t)mcp->n * sizeof(double));
-    start_clock(&c, env);
+    start_clock(&c, mcp->n, env);
     status = mcp->n > 0 ? c.solver->mcp(mcp, &c.job, z, &c.report) : PERP_OK;
     stop_clock(&c);
     tidy(mcp, z);
@@ -291,7 +295,7 @@ perp_status perp_box_friction_solve(const perp_box_friction *box, const perp_com
         z[i] = c.options.warm_start && isfinite(z[i]) ? z[i] : 0.0;
     }
     c.options.warm_start = false;  // what it means for the boxed problems inside is their business
-    start_clock(&c, env);
+    start_clock(&c, box->n, env);
     status = box->n > 0 ? pp_box_friction(box, &c.job, z, &c.report) : PERP_OK;
     stop_clock(&c);
     perp_mcp_residuals residuals;
@@ -428,7 +432,7 @@ perp_status perp_fcp_solve(const char *solver, const perp_fcp *fcp,
         }
     }
     tidy_contact(n, r);
-    start_clock(&c, env);
+    start_clock(&c, n, env);
     status = run_closely(&c, fcp, r, v);
     stop_clock(&c);
     tidy_contact(n, r);

@@ -66,13 +66,14 @@ typedef struct work {
 } work;
 
 // g = the image of x; F holds the field there. True when tau had to change.
-static bool extragradient(const pp_first *first, work *w)
+static bool extragradient(const pp_first *first, work *w, pp_meter *meter)
 {
     double before = w->tau, ratio = 0.0;
     for (int k = 0; k < SHRINKS; k++) {
         project_step(first, w->tau, w->x, w->F, w->y);
         pp_first_state(first, w->y, w->state);
         field(first, w->state, w->G);
+        pp_meter_add(meter, pp_first_cost(first));
         ratio = w->tau * lipschitz(first, w->weight, w->x, w->y, w->F, w->G);
         if (ratio <= RATIO_MAX) {
             break;
@@ -109,7 +110,8 @@ static perp_status iterate(const pp_first *first, const pp_job *job, pp_watch *w
             return PERP_OK;
         }
         field(first, w.state, w.F);
-        if (extragradient(first, &w)) {
+        pp_meter_add(job->meter, pp_first_cost(first));
+        if (extragradient(first, &w, job->meter)) {
             pp_anderson_reset(anderson);
         }
         pp_anderson_next(anderson, w.g, w.x);

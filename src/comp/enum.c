@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-// Every cone; ends early on a negative status of the visitor or at the deadline.
-static perp_status walk(const pp_small *s, double deadline, int most, int *examined,
+// Every cone; ends early on a negative status of the visitor or when time or work is up.
+static perp_status walk(const pp_small *s, const pp_job *job, int most, int *examined,
                         pp_candidate_visit *visit, void *context)
 {
     unsigned chosen = 0;
@@ -24,7 +24,8 @@ static perp_status walk(const pp_small *s, double deadline, int most, int *exami
         if (chosen != 0 && *examined >= most) {
             return PERP_ERR_LIMIT;
         }
-        if (*examined % 64 == 0 && isfinite(deadline) && pp_seconds() > deadline) {
+        pp_meter_add(job->meter, (double)s->n * s->n * s->n);
+        if (*examined % 64 == 0 && pp_job_is_over(job)) {
             return PERP_ERR_LIMIT;
         }
     } while (chosen != 0);
@@ -84,7 +85,7 @@ perp_status pp_enum_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
     search found = {.found = false};
     int most = job->options->max_iterations > 0 ? job->options->max_iterations : INT32_MAX;
     pp_small_load(&s, mcp);
-    perp_status status = walk(&s, job->deadline, most, &report->iterations, keep_best, &found);
+    perp_status status = walk(&s, job, most, &report->iterations, keep_best, &found);
     if (found.found || found.doubt) {
         memcpy(z, found.best.z, (size_t)mcp->n * sizeof *z);
         write_basis(&found.best, mcp->n, job->options->basis);
@@ -119,6 +120,8 @@ typedef struct collection {
 } collection;
 
 static const double SOLUTION = 1e-11;  // violation up to which a candidate is called a solution
+static const double WRONG =
+    1e-6;                         // of |b|: rows off by more are no rounding, whatever z is made of
 static const double SAME = 1e-8;  // solutions nearer than this, relative to their size, are one
 
 static bool same_point(const pp_small *s, const pp_candidate *a, const pp_candidate *b)
@@ -136,7 +139,7 @@ static bool same_point(const pp_small *s, const pp_candidate *a, const pp_candid
 static perp_status collect(void *context, const pp_candidate *candidate)
 {
     collection *all = context;
-    if (candidate->violation > SOLUTION || candidate->doubtful) {
+    if (candidate->violation > SOLUTION || candidate->doubtful || candidate->residual > WRONG) {
         return PERP_OK;
     }
     for (int k = 0; candidate->degenerate && k < all->count; k++) {
@@ -179,9 +182,10 @@ perp_status perp_mcp_enumerate(const perp_mcp *mcp, const perp_env *env, int mos
     pp_small_load(&s, mcp);
     collection all = {.s = &s, .arena = pp_arena_create(env)};
     int examined = 0;
+    const pp_job unlimited = {.deadline = PP_INF};
     perp_status status = PERP_ERR_MEMORY;
     if (all.arena) {
-        status = walk(&s, PP_INF, INT32_MAX, &examined, collect, &all);
+        status = walk(&s, &unlimited, INT32_MAX, &examined, collect, &all);
     }
     for (int k = 0; status >= 0 && k < all.count && k < most; k++) {
         memcpy(z + (size_t)k * (size_t)mcp->n, all.solution[k].z, (size_t)mcp->n * sizeof *z);

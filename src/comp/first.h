@@ -44,11 +44,22 @@ void pp_law_measure(const pp_law *law, double rho, const double *r, const double
 
 // Find r with the law (C2) and u = W r + q, W dim x dim and column-major. r is a guess on entry.
 // Where there are several solutions: open if q_n >= 0 (r = 0), else stick if it exists, else a slip.
-// Returns the size of the natural map relative to |r| + rho |q|: round-off when solved.
-double pp_one_contact(const pp_law *law, const double *W, const double *q, double *r);
+// Returns the size of the natural map relative to |r| + rho |q|: round-off when solved. meter: charged with what is
+// beyond a closed form; NULL: not counted.
+double pp_one_contact(const pp_law *law, const double *W, const double *q, double *r,
+                      pp_meter *meter);
 
 enum { PP_ONE_CONTACT_DIGITS = 12 };
-#define PP_ONE_CONTACT_OK 1e-13  // relative natural map below this is round-off
+// A relative natural map below this is round-off: what slips has its friction from mu times a normal reaction that is
+// rounded.
+static inline double pp_one_contact_ok(const pp_law *law)
+{
+    double mu = 0.0;
+    for (int g = 0; g < law->groups; g++) {
+        mu += law->disc[g].mu;
+    }
+    return fmax(1e-13, 1e-15 * mu);
+}
 
 // The measure that pp_one_contact returns.
 double pp_one_contact_error(const pp_law *law, const double *W, const double *q, const double *r);
@@ -56,7 +67,8 @@ double pp_one_contact_error(const pp_law *law, const double *W, const double *q,
 double pp_one_contact_plane(const pp_law *law, const double *W, const double *q, double *r);
 double pp_one_contact_disc(const pp_law *law, const double *W, const double *q, double *r);
 double pp_one_contact_polygon(const pp_law *law, const double *W, const double *q, double *r);
-double pp_one_contact_newton(const pp_law *law, const double *W, const double *q, double *r);
+double pp_one_contact_newton(const pp_law *law, const double *W, const double *q, double *r,
+                             pp_meter *meter);
 // The slip of a contact with the disc that is closed and does not stick; false: not found this way.
 bool pp_one_contact_slip(double mu, const double *W, const double *q, double *r);
 // x = A \ x for the leading n x n of a dim-strided column-major A, n <= 6. False: singular.
@@ -102,6 +114,7 @@ perp_status pp_first_export(const pp_first *first, const double *scaled, double 
 
 void pp_first_state(const pp_first *first, const double *r, double *state);  // from scratch
 void pp_first_at(const pp_first *first, const double *state, int c, double *u);
+double pp_first_cost(const pp_first *first);  // operations of a sweep over all contacts, about
 void pp_first_push(const pp_first *first, int c, const double *dr, double *state);
 
 // Impulses over the root of the mass they move, n weights: the norm of energy. NULL: no memory.

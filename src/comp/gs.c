@@ -17,7 +17,7 @@
 
 enum { SWEEPS = 10000, STALL = 5000 };
 
-static void sweep(const pp_first *first, double *r, double *state)
+static void sweep(const pp_first *first, double *r, double *state, pp_meter *meter)
 {
     int dim = first->dim;
     for (int c = 0; c < first->nc; c++) {
@@ -31,7 +31,7 @@ static void sweep(const pp_first *first, double *r, double *state)
             }
         }
         memcpy(x, rc, (size_t)dim * sizeof *x);
-        pp_one_contact(&first->law[c], W, q, x);
+        pp_one_contact(&first->law[c], W, q, x, meter);
         for (int i = 0; i < dim; i++) {
             dr[i] = x[i] - rc[i];
             moved = moved || dr[i] != 0.0;
@@ -56,7 +56,8 @@ static perp_status iterate(const pp_first *first, const pp_job *job, pp_watch *w
     pp_first_state(first, z, z + n);
     for (int k = 1;; k++) {
         memcpy(g, z, (size_t)size * sizeof *g);
-        sweep(first, g, g + n);
+        sweep(first, g, g + n, job->meter);
+        pp_meter_add(job->meter, pp_first_cost(first));
         if (pp_watch_done(watch, k, g, g + n)) {
             return PERP_OK;
         }

@@ -174,7 +174,7 @@ static bool wants_dense(const perp_mcp *mcp)
 static perp_status set_up(pp_lemke *t, const perp_mcp *mcp, const pp_job *job, scaling *s)
 {
     int n = mcp->n;
-    *t = (pp_lemke){.n = n, .arena = job->arena, .deadline = job->deadline};
+    *t = (pp_lemke){.n = n, .arena = job->arena, .job = job};
     t->limit = job->options->max_iterations > 0 ? job->options->max_iterations : 500 + 30 * n;
     double *reals = PP_ARRAY(t->arena, double, 13 * (size_t)n);
     t->var = PP_ARRAY(t->arena, int, 2 * (size_t)n);
@@ -189,6 +189,7 @@ static perp_status set_up(pp_lemke *t, const perp_mcp *mcp, const pp_job *job, s
     }
     t->tied = t->var + n;
     bool dense = wants_dense(mcp);
+    t->cost = dense ? 2.0 * n * n : 8.0 * ((double)pp_matrix_entries(&mcp->A) + n);
     scale_pairs(mcp, s);
     scale_equations(mcp, s, t->row_a);
     perp_status status = scale_matrix(t, &mcp->A, s, dense);
@@ -206,6 +207,16 @@ static perp_status set_up(pp_lemke *t, const perp_mcp *mcp, const pp_job *job, s
 static bool is_free(const pp_lemke *t, int i)
 {
     return t->lower[i] == -PP_INF && t->upper[i] == PP_INF;
+}
+
+static perp_status refactor(pp_lemke *t)
+{
+    double basic = 0.0;
+    for (int i = 0; i < t->n; i++) {
+        basic += pp_is_z(t, t->var[i]) ? 1.0 : 0.0;
+    }
+    pp_meter_add(t->job->meter, basic * (t->A.dense ? 2.0 / 3.0 * basic * basic : t->cost));
+    return t->basis->refactor(t);
 }
 
 // Fill positions from a set of basic z; NULL: the free variables alone.
@@ -231,7 +242,7 @@ static perp_status load_basis(pp_lemke *t, const int8_t *place)
             }
         }
     }
-    perp_status status = t->basis->refactor(t);
+    perp_status status = refactor(t);
     for (int i = 0; status >= 0 && i < n; i++) {
         pp_lemke_set(t, i, t->var[i], t->x[i]);
     }
@@ -320,7 +331,7 @@ static void settle(pp_lemke *t, attempt *a, int pivots)
     if (a->residual > a->target) {
         keep_if_better(t, a, a->last);
     }
-    if (a->residual > a->target && t->basis->refactor(t) >= 0) {
+    if (a->residual > a->target && refactor(t) >= 0) {
         read_solution(t, a->z);
         keep_if_better(t, a, a->z);
     }
@@ -350,7 +361,7 @@ static perp_status run_path(pp_lemke *t, const int8_t *place, attempt *a)
 static void read_ray(pp_lemke *t, const scaling *s, double *ray)
 {
     double tiny = 1e-11 * pp_norm_inf(t->n, t->dir);
-    if (t->basis->refactor(t) < 0 || t->basis->direction(t, t->entering) < 0) {
+    if (refactor(t) < 0 || t->basis->direction(t, t->entering) < 0) {
         return;
     }
     for (int k = 0; k < t->n; k++) {
@@ -385,7 +396,7 @@ static perp_status proximal_step(pp_lemke *t, double shift, const double *kept, 
         status = pp_lemke_path(t);
     }
     if (status >= 0) {
-        status = t->basis->refactor(t);
+        status = refactor(t);
     }
     if (status >= 0) {
         read_solution(t, about);
@@ -411,7 +422,7 @@ static perp_status proximal(pp_lemke *t, attempt *a)
     memcpy(about, a->best, (size_t)n * sizeof *about);
     pp_matrix_diagonal(&t->A, diagonal);
     bool warm = false;
-    for (int k = 0; k < ROUNDS && t->pivots < t->limit && pp_seconds() < t->deadline; k++) {
+    for (int k = 0; k < ROUNDS && t->pivots < t->limit && !pp_job_is_over(t->job); k++) {
         status = proximal_step(t, shift, kept, about, a->start, warm);
         double *A = (double *)(uintptr_t)t->A.dense;
         for (int i = 0; i < n; i++) {
@@ -471,7 +482,7 @@ static void explain(const pp_lemke *t, perp_status status, pp_report *report)
     if (status == PERP_ERR_RAY) {
         what = "secondary ray";
     } else if (status == PERP_ERR_LIMIT) {
-        what = "pivot or time limit";
+        what = "limit of pivots, time or work";
     } else if (status == PERP_ERR_SINGULAR) {
         what = "singular basis";
     }

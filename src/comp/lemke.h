@@ -49,7 +49,8 @@ struct pp_lemke {
     int pivots, limit;
     int entering;  // of the exchange under way: with dir, the ray when nothing blocks
     double sign;   // +1: it grows, -1: it falls
-    double deadline;
+    const pp_job *job;
+    double cost;  // operations of a pivot, about
 
     int *tied;              // n: scratch of the ratio test
     double *row_a, *row_b;  // n: scratch of the lexicographic comparison

@@ -386,6 +386,7 @@ static perp_status dense_replace(pp_lemke *t, int position, int entering)
     double value = t->x[position];
     perp_status status = invert(t, K);
     K->since++;
+    t->cost = 6.0 * K->k * K->k + 2.0 * n * K->k;
     if (status < 0) {
         return status;
     }

@@ -234,11 +234,11 @@ perp_status pp_lemke_path(pp_lemke *t)
     t->entering = complement(t, leaving, &t->sign);
     bool done = false;
     while (status >= 0 && !done) {
-        bool timed = isfinite(t->deadline) && t->pivots % 16 == 0;
-        if (t->pivots >= t->limit || (timed && pp_seconds() > t->deadline)) {
+        if (t->pivots >= t->limit || (t->pivots % 16 == 0 && pp_job_is_over(t->job))) {
             return PERP_ERR_LIMIT;
         }
         status = exchange(t, &done);
+        pp_meter_add(t->job->meter, t->cost);
         t->pivots++;
     }
     return status;

@@ -75,7 +75,7 @@ double pp_one_contact_error(const pp_law *law, const double *W, const double *q,
         }
     }
     double rho = trace > 0.0 ? dim / trace : 1.0;
-    pp_law_natural(law, rho, r, u, e);
+    pp_law_measure(law, rho, r, u, e);
     double size = norm(dim, r) + rho * norm(dim, q), error = norm(dim, e);
     if (error == 0.0) {
         return 0.0;
@@ -122,7 +122,7 @@ double pp_one_contact_plane(const pp_law *law, const double *W, const double *q,
     if (best == 0.0) {
         best = pp_one_contact_error(law, W, q, r);
     }
-    if (best > PP_ONE_CONTACT_OK) {  // at the edges between the cases, and for singular blocks
+    if (best > pp_one_contact_ok(law)) {  // at the edges between the cases, and for singular blocks
         best = keep_better(law, W, q, slip[0], best, r);
         best = keep_better(law, W, q, slip[1], best, r);
         if (pp_all_finite(2, stick)) {
@@ -143,7 +143,8 @@ static bool frictionless(const pp_law *law)
     return true;
 }
 
-double pp_one_contact(const pp_law *law, const double *W, const double *q, double *r)
+double pp_one_contact(const pp_law *law, const double *W, const double *q, double *r,
+                      pp_meter *meter)
 {
     int dim = law->dim;
     if (q[0] >= 0.0) {
@@ -163,10 +164,10 @@ double pp_one_contact(const pp_law *law, const double *W, const double *q, doubl
         error = law->disc[0].nd ? pp_one_contact_polygon(law, W, q, r)
                                 : pp_one_contact_disc(law, W, q, r);
     }
-    if (error <= PP_ONE_CONTACT_OK) {
+    if (error <= pp_one_contact_ok(law)) {
         return error;
     }
-    double other = pp_one_contact_newton(law, W, q, guess);
+    double other = pp_one_contact_newton(law, W, q, guess, meter);
     if (other < error || !pp_all_finite((size_t)dim, r)) {
         memcpy(r, guess, (size_t)dim * sizeof *r);
         error = other;

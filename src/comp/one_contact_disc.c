@@ -225,8 +225,8 @@ static double slip_by_angles(const pp_law *law, const slip *s, const double *W, 
             continue;
         }
         double error = pp_one_contact_error(law, W, q, x);
-        bool solved = error <= PP_ONE_CONTACT_OK;
-        if (solved ? !(best <= PP_ONE_CONTACT_OK) || x[0] < least : error < best) {
+        bool solved = error <= pp_one_contact_ok(law);
+        if (solved ? !(best <= pp_one_contact_ok(law)) || x[0] < least : error < best) {
             memcpy(r, x, sizeof x);
             best = error;
             least = x[0];
@@ -256,7 +256,7 @@ double pp_one_contact_disc(const pp_law *law, const double *W, const double *q, 
     if (found) {
         best = pp_one_contact_error(law, W, q, x);
         memcpy(r, x, sizeof x);
-        if (best <= PP_ONE_CONTACT_OK) {
+        if (best <= pp_one_contact_ok(law)) {
             return best;
         }
     }
@@ -269,7 +269,7 @@ double pp_one_contact_disc(const pp_law *law, const double *W, const double *q, 
             memcpy(r, stick, sizeof stick);
         }
     }
-    if (best > PP_ONE_CONTACT_OK) {
+    if (best > pp_one_contact_ok(law)) {
         double error = slip_by_angles(law, &s, W, q, x);
         if (error < best) {
             best = error;

@@ -28,7 +28,11 @@ typedef struct local {
     double rho;
     const pp_law *original_law;
     const double *original_W, *original_q;
+    double ok;  // error that is round-off
+    pp_meter *meter;
 } local;
+
+static const double LOOK = 300.0;  // operations of looking at a point, projections included
 
 static double block_mean(const double *W, int dim, int first, int size)
 {
@@ -83,6 +87,7 @@ static double alart_curnier(const local *s, const double *x, double *F, double *
     int dim = s->dim;
     double u[PP_DIM_MAX], slope[6] = {0}, rho = s->rho;
     velocity(s, x, u);
+    pp_meter_add(s->meter, LOOK);
     double y = x[0] - rho * u[0], R = y > 0.0 ? y : 0.0, merit;
     F[0] = x[0] - R;
     merit = F[0] * F[0];
@@ -178,7 +183,7 @@ static double by_homotopy(const local *s, double best, double *r)
 {
     local t = *s;
     double x[PP_DIM_MAX] = {0}, y[PP_DIM_MAX], mean = 1.0 / s->rho;
-    for (double a = 3.0; a > 1e-9 && best > PP_ONE_CONTACT_OK; a *= 0.4) {
+    for (double a = 3.0; a > 1e-9 && best > s->ok; a *= 0.4) {
         for (int i = 0; i < s->dim; i++) {
             t.W[i + i * s->dim] = s->W[i + i * s->dim] + a * mean;
         }
@@ -225,6 +230,7 @@ static double convex(const local *s, double shift, int steps, double *x)
         rho *= ratio < 0.3 ? 1.5 : 1.0;
     }
     velocity(s, x, u);
+    pp_meter_add(s->meter, 2.0 * LOOK * steps);
     return pp_law_shift(&s->law, u);
 }
 
@@ -234,7 +240,7 @@ static double by_bisection(const local *s, double best, double *r)
 {
     double low = 0.0, high = pp_law_shift(&s->law, s->q) - s->q[0];
     double x[PP_DIM_MAX] = {0}, y[PP_DIM_MAX];
-    for (int round = 0; round < 16 && best > PP_ONE_CONTACT_OK; round++) {
+    for (int round = 0; round < 16 && best > s->ok; round++) {
         double middle = 0.5 * (low + high), value = convex(s, middle, 100, x);
         if (value > middle) {
             low = middle;
@@ -250,10 +256,13 @@ static double by_bisection(const local *s, double best, double *r)
     return best;
 }
 
-double pp_one_contact_newton(const pp_law *law, const double *W, const double *q, double *r)
+double pp_one_contact_newton(const pp_law *law, const double *W, const double *q, double *r,
+                             pp_meter *meter)
 {
     local s;
     local_init(&s, law, W, q);
+    s.meter = meter;
+    s.ok = pp_one_contact_ok(law);
     size_t size = (size_t)law->dim * sizeof *r;
     double x[PP_DIM_MAX] = {0}, guess[PP_DIM_MAX];
     for (int i = 0; i < law->dim; i++) {
@@ -262,16 +271,16 @@ double pp_one_contact_newton(const pp_law *law, const double *W, const double *q
     }
     memset(r, 0, size);
     double best = pp_one_contact_error(law, W, q, r);
-    if (best > PP_ONE_CONTACT_OK && pp_small_solve(law->dim, s.W, law->dim, x)) {  // stick
+    if (best > s.ok && pp_small_solve(law->dim, s.W, law->dim, x)) {  // stick
         pp_law_project(&s.law, x);
         best = keep(&s, x, best, r);
     }
-    for (int start = 0; start < 2 && best > PP_ONE_CONTACT_OK; start++) {
+    for (int start = 0; start < 2 && best > s.ok; start++) {
         memset(x, 0, sizeof x);
         x[0] = -s.q[0] * s.rho;  // without friction
         newton(&s, 30, start == 0 ? guess : x);
         best = keep(&s, start == 0 ? guess : x, best, r);
     }
-    best = best > PP_ONE_CONTACT_OK ? by_homotopy(&s, best, r) : best;
-    return best > PP_ONE_CONTACT_OK ? by_bisection(&s, best, r) : best;
+    best = best > s.ok ? by_homotopy(&s, best, r) : best;
+    return best > s.ok ? by_bisection(&s, best, r) : best;
 }

@@ -30,6 +30,7 @@ static double dot(const double x[3], const double y[3])
 typedef struct search {
     const pp_law *law;
     const double *W, *q;
+    double ok;           // error that is round-off
     double best, least;  // error of the best so far, its normal reaction when it is a solution
 } search;
 
@@ -39,7 +40,7 @@ static void consider(search *s, const double x[3], double *r)
         return;
     }
     double error = pp_one_contact_error(s->law, s->W, s->q, x);
-    bool solved = error <= PP_ONE_CONTACT_OK, had = s->best <= PP_ONE_CONTACT_OK;
+    bool solved = error <= s->ok, had = s->best <= s->ok;
     if (solved ? !had || x[0] < s->least : error < s->best) {
         memcpy(r, x, 3 * sizeof *r);
         s->best = error;
@@ -97,13 +98,13 @@ static void try_edge(search *s, const double ray[3], const double edge[3], doubl
 double pp_one_contact_polygon(const pp_law *law, const double *W, const double *q, double *r)
 {
     const pp_disc *disc = &law->disc[0];
-    search s = {law, W, q, PP_INF, PP_INF};
+    search s = {law, W, q, pp_one_contact_ok(law), PP_INF, PP_INF};
     double stick[3] = {-q[0], -q[1], -q[2]}, x[3];
     if (pp_small_solve(3, W, 3, stick)) {
         memcpy(x, stick, sizeof x);
         pp_law_project(law, x);
         consider(&s, x, r);
-        if (s.best <= PP_ONE_CONTACT_OK) {
+        if (s.best <= s.ok) {
             return s.best;
         }
     }

@@ -37,7 +37,7 @@ static perp_status refuse(const perp_mcp *mcp, pp_report *report)
 static void begin(pp_pivot *p, const pp_job *job, double *z)
 {
     const perp_comp_options *options = job->options;
-    p->deadline = job->deadline;
+    p->job = job;
     p->step_limit = options->max_iterations > 0 ? options->max_iterations : 1000 + 20 * p->n;
     if (options->warm_start && options->basis) {
         pp_pivot_place_from_basis(p, options->basis);

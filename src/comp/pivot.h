@@ -64,7 +64,8 @@ typedef struct pp_pivot {
     double *sub_x;
 
     int steps, step_limit;
-    double deadline, seconds_factor;
+    const pp_job *job;
+    double seconds_factor;
 } pp_pivot;
 
 // p->n and p->mcp are set, the rest zero. PERP_OK or PERP_ERR_MEMORY.

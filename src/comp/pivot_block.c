@@ -82,7 +82,7 @@ perp_status pp_pivot_block(pp_pivot *p, int block_patience, int singles)
 {
     int fewest = INT_MAX, patience = block_patience;
     for (;;) {
-        if (p->steps >= p->step_limit || (p->deadline < PP_INF && pp_seconds() > p->deadline)) {
+        if (p->steps >= p->step_limit || pp_job_is_over(p->job)) {
             return PERP_ERR_LIMIT;
         }
         p->steps++;

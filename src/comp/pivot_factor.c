@@ -139,6 +139,16 @@ static perp_status solve_again(const pp_pivot *p, double *x)
     return PERP_OK;
 }
 
+// Of the last factorisation.
+static double flops(const pp_pivot *p)
+{
+    double k = p->count, cubes = p->symmetric ? 1.0 / 3.0 : 2.0 / 3.0;
+    if (p->sparse) {
+        return p->lu ? pp_sparse_lu_flops(p->lu) : 0.0;
+    }
+    return cubes * k * k * k;
+}
+
 static perp_status factor_and_solve(pp_pivot *p)
 {
     bool timed = p->count >= 100;  // below, reading the clock would be seen
@@ -148,6 +158,7 @@ static perp_status factor_and_solve(pp_pivot *p)
     if (timed) {
         p->seconds_factor += pp_seconds() - start;
     }
+    pp_meter_add(p->job->meter, flops(p));
     if (status < 0) {
         return status;
     }
@@ -169,6 +180,7 @@ static perp_status factor_and_solve(pp_pivot *p)
 static double fill_w(pp_pivot *p, const double *x, double noise)
 {
     memcpy(p->w, p->c, (size_t)p->n * sizeof *p->w);
+    pp_meter_add(p->job->meter, 2.0 * p->count * p->n);
     if (p->sparse) {
         for (int k = 0; k < p->count; k++) {
             int j = p->free[k];

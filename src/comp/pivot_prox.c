@@ -116,8 +116,7 @@ static perp_status proximal_step(pp_pivot *p)
 
 static bool is_over(const pp_pivot *p, perp_status status)
 {
-    return status == PERP_ERR_MEMORY || p->steps >= p->step_limit ||
-           (p->deadline < PP_INF && pp_seconds() > p->deadline);
+    return status == PERP_ERR_MEMORY || p->steps >= p->step_limit || pp_job_is_over(p->job);
 }
 
 static perp_status take_best(pp_pivot *p)

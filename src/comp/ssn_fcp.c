@@ -84,7 +84,7 @@ typedef struct newton {
 
 static bool out_of_budget(const newton *s)
 {
-    return s->fatal < 0 || s->steps >= s->steps_max || pp_seconds() >= s->job->deadline;
+    return s->fatal < 0 || s->steps >= s->steps_max || pp_job_is_over(s->job);
 }
 
 static double worst(pp_ssn_residuals e)
@@ -507,9 +507,9 @@ static perp_status conclude(const newton *s, bool solved, pp_report *report)
     if (solved) {
         return PERP_OK;
     }
-    const char *why = s->steps >= s->steps_max           ? "step limit"
-                      : pp_seconds() >= s->job->deadline ? "time limit"
-                                                         : "every start stalled";
+    const char *limit = pp_job_limit(s->job);
+    const char *why = limit ? limit : "every start stalled";
+    why = s->steps >= s->steps_max ? "step limit" : why;
     pp_print(report->reason, sizeof report->reason,
              "%s after %d Newton steps; best residuals %.1e (rho 1), %.1e (scaled)", why, s->steps,
              s->at_best.plain, s->at_best.scaled);

@@ -13,6 +13,7 @@
 
 struct pp_ssn_linear {
     const pp_ssn *ssn;
+    pp_meter *meter;
     int n;
     double *J;   // dense: n x n, factored in place
     int *pivot;  // dense
@@ -72,6 +73,7 @@ perp_status pp_ssn_linear_create(const pp_ssn *ssn, const pp_job *job, pp_ssn_li
         return PERP_ERR_MEMORY;
     }
     linear->ssn = ssn;
+    linear->meter = job->meter;
     linear->n = ssn->n;
     linear->rest = PP_ARRAY(arena, double, 3 * (size_t)ssn->n);
     if (!linear->rest) {
@@ -129,7 +131,7 @@ static void assemble(pp_ssn_linear *linear, const double *A, const double *B)
     }
 }
 
-perp_status pp_ssn_linear_factor(pp_ssn_linear *linear, const double *A, const double *B)
+static perp_status factor(pp_ssn_linear *linear, const double *A, const double *B)
 {
     size_t n = (size_t)linear->n;
     linear->A = A;
@@ -145,6 +147,13 @@ perp_status pp_ssn_linear_factor(pp_ssn_linear *linear, const double *A, const d
     assemble(linear, A, B);
     int failed = pp_lu_factor(linear->n, linear->J, linear->n, linear->pivot, 0.0);
     return failed ? PERP_ERR_SINGULAR : PERP_OK;
+}
+
+perp_status pp_ssn_linear_factor(pp_ssn_linear *linear, const double *A, const double *B)
+{
+    perp_status status = factor(linear, A, B);
+    pp_meter_factor(linear->meter, pp_ssn_linear_flops(linear));
+    return status;
 }
 
 static perp_status solve_once(const pp_ssn_linear *linear, double *x)
@@ -217,5 +226,6 @@ double pp_ssn_linear_flops(const pp_ssn_linear *linear)
     if (linear->velocity) {
         return pp_ssn_velocity_flops(linear->velocity);
     }
-    return linear->J ? 2.0 / 3.0 * linear->n * linear->n * linear->n : 0.0;
+    double n = linear->n;
+    return linear->J ? 2.0 / 3.0 * n * n * n : pp_sparse_lu_flops(linear->lu);
 }

@@ -42,7 +42,7 @@ typedef struct search {
 
 static bool out_of_budget(const search *s)
 {
-    return s->fatal < 0 || s->steps >= s->steps_max || pp_seconds() >= s->job->deadline;
+    return s->fatal < 0 || s->steps >= s->steps_max || pp_job_is_over(s->job);
 }
 
 // Nothing left to gain.
@@ -80,6 +80,7 @@ static bool newton_step(search *s, double lambda)
         status = pp_fb_linear_solve(s->linear, s->d);
     }
     s->steps++;
+    pp_meter_add(s->job->meter, pp_fb_linear_flops(s->linear));
     s->seconds_factor += pp_seconds() - start;
     s->fatal = status == PERP_ERR_MEMORY ? status : s->fatal;
     return status == PERP_OK;
@@ -351,9 +352,9 @@ static perp_status conclude(const search *s, pp_report *report)
     if (accepted(s)) {
         return PERP_OK;
     }
-    const char *why = s->steps >= s->steps_max           ? "step limit"
-                      : pp_seconds() >= s->job->deadline ? "time limit"
-                                                         : "every start ended in a local minimum";
+    const char *limit = pp_job_limit(s->job);
+    const char *why = limit ? limit : "every start ended in a local minimum";
+    why = s->steps >= s->steps_max ? "step limit" : why;
     pp_print(report->reason, sizeof report->reason, "%s after %d Newton steps; best residual %.1e",
              why, s->steps, s->at_best);
     return PERP_ERR_LIMIT;

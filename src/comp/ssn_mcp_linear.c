@@ -79,6 +79,12 @@ perp_status pp_fb_linear_factor(pp_fb_linear *linear, const double *a, const dou
     return pp_sparse_lu_factor(linear->lu, linear->x);
 }
 
+double pp_fb_linear_flops(const pp_fb_linear *linear)
+{
+    double n = linear->fb->n;
+    return linear->V ? 2.0 / 3.0 * n * n * n : pp_sparse_lu_flops(linear->lu);
+}
+
 perp_status pp_fb_linear_solve(const pp_fb_linear *linear, double *x)
 {
     int n = linear->fb->n;

@@ -208,8 +208,8 @@ static perp_status iterate(pp_quick *s, const pp_job *job, const double *r, pp_r
         }
         last = now;
         s->alpha = careful ? pp_within(SHARE * now, ALPHA, SHARE) : ALPHA;
-        bool late = job->deadline < PP_INF && pp_seconds() >= job->deadline;
-        if (k == limit || late || !pp_quick_step(s)) {
+        pp_meter_factor(job->meter, 2.0 / 3.0 * s->n * s->n * s->n);
+        if (k == limit || pp_job_is_over(job) || !pp_quick_step(s)) {
             return PERP_ERR_LIMIT;
         }
         double moved = move(s, size2, careful);

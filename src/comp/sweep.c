@@ -77,7 +77,7 @@ static void slip(const pp_sweep_contact *c, const double r[3], const double q[3]
     }
     pp_law law = {.dim = 3, .groups = 1, .disc = {{.first = 1, .size = 2, .mu = c->mu}}};
     memcpy(x, r, 3 * sizeof *x);
-    pp_one_contact(&law, c->W, q, x);
+    pp_one_contact(&law, c->W, q, x, NULL);
 }
 
 // The impulse of a contact whose rates are u, all others held.

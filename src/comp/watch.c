@@ -64,7 +64,7 @@ bool pp_watch_done(pp_watch *watch, int iteration, const double *r, double *stat
 {
     const pp_first *first = watch->first;
     double tolerance = watch->job->options->tolerance;
-    bool late = iteration >= watch->limit || pp_seconds() > watch->job->deadline;
+    bool late = iteration >= watch->limit || pp_job_is_over(watch->job);
     watch->iterations = iteration;
     if (iteration >= watch->next || late) {
         watch->next = next_measure(iteration);

@@ -154,12 +154,36 @@ perp_status pp_accelerate(const pp_machine *machine, const pp_moment *moment, co
     return pp_all_finite((size_t)moment->nv, qdd) ? PERP_OK : PERP_ERR_NUMERIC;
 }
 
+// Where loads are not determined the least of them may break a law that another share keeps. The motion of
+// the modes is then the same: forces of another motion are none of theirs.
+perp_status pp_law_share(pp_laws *laws, const double *r, double *other, bool *kept,
+                         const perp_env *env, pp_arena *arena)
+{
+    pp_mark mark = pp_arena_mark(arena);
+    size_t rows = (size_t)laws->rows;
+    double *u = PP_ARRAY(arena, double, 2 * rows), *v = u + rows, size_u, size_r, off = 0.0;
+    pp_law_info info;
+    *kept = false;
+    perp_status status = u ? pp_law_solve(laws, other, &info, env, arena) : PERP_ERR_MEMORY;
+    if (status >= 0) {
+        pp_law_rates(laws, r, u);
+        pp_law_rates(laws, other, v);
+        pp_law_sizes(laws, r, &size_u, &size_r);
+        for (size_t i = 0; i < rows; i++) {
+            off = fmax(off, fabs(u[i] - v[i]));
+        }
+        *kept = off <= 1e-12 * size_u;
+    }
+    pp_arena_release(arena, mark);
+    return status == PERP_ERR_MEMORY ? status : PERP_OK;
+}
+
 perp_status pp_accelerate_shared(const pp_machine *machine, const pp_moment *moment,
                                  const pp_holds *holds, double *qdd, double **r, pp_law_info *info,
                                  pp_arena *arena)
 {
     pp_laws laws;
-    pp_law_info other;
+    bool kept;
     perp_status status = pp_accelerate(machine, moment, holds, qdd, r, info, arena);
     if (status < 0 || info->rank == info->equations) {
         return status;
@@ -169,7 +193,7 @@ perp_status pp_accelerate_shared(const pp_machine *machine, const pp_moment *mom
     if (status < 0 || pp_law_residual(&laws, *r, arena) <= 1e-9) {
         return status;
     }
-    status = pp_law_solve(&laws, shared, &other, machine->env, arena);
-    *r = status < 0 ? *r : shared;
-    return status == PERP_ERR_MEMORY ? status : PERP_OK;
+    status = pp_law_share(&laws, *r, shared, &kept, machine->env, arena);
+    *r = status >= 0 && kept ? shared : *r;
+    return status;
 }

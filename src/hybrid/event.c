@@ -149,234 +149,7 @@ bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, dou
            (steady || height < 1e-3 * NEGLIGIBLE * flight->machine->length);
 }
 
-// ── The loop ─────────────────────────────────────────────────────────────────────────────────────
-
-static void normalise(const pp_tree *tree, double *q)
-{
-    for (int i = 0; i < tree->links; i++) {
-        const pp_link *l = &tree->link[i];
-        if (l->kind != PP_LINK_SPHERICAL && l->kind != PP_LINK_FREE) {
-            continue;
-        }
-        double *r = q + l->at_q + (l->kind == PP_LINK_FREE ? 3 : 0);
-        double norm = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
-        for (int k = 0; k < 4; k++) {
-            r[k] /= norm;
-        }
-    }
-}
-
-// Keeps the direction of sliding of the moment, and the places of contacts under their present names.
-static void keep_contact(const perp_model *m, const pp_moment *moment, int i, pp_hold *hold)
-{
-    const pp_contact *c = &moment->contact[i];
-    double slip[2], speed = pp_moment_slip(moment, i, slip);
-    if (hold->kind == PP_HOLD_ROLL && hold->mode == PP_SLIDES && moment->size[i] > 0) {
-        speed = pp_moment_turn(moment, i, slip);
-        perp_vec3 v = pp_along(pp_scale(slip[0], c->t), slip[1], pp_cross(c->n, c->t));
-        hold->d_W = speed > 1e-5 ? pp_scale(1.0 / speed, v) : hold->d_W;
-    }
-    if (pp_hold_touches(hold) && moment->size[i] > 0) {
-        hold->feature = c->feature;
-    }
-    if (hold->kind != PP_HOLD_CONTACT || moment->size[i] == 0) {
-        return;
-    }
-    if (hold->mode == PP_SLIDES && moment->size[i] == 3 && speed > 1e-5) {
-        perp_vec3 v = pp_along(pp_scale(slip[0], c->t), slip[1], pp_cross(c->n, c->t));
-        hold->d_W = pp_scale(1.0 / speed, v);
-    }
-    hold->place = pp_place_of(m, moment->pass.body, c);
-    hold->feature = c->feature;
-}
-
-static const double STRAY =
-    2e-7;  // normal rate of a closed contact that the motion no longer keeps [m/s]
-
-// Counts full turns, and follows contacts.
-static perp_status follow(pp_flight *flight)
-{
-    const pp_machine *machine = flight->machine;
-    const perp_model *m = machine->model;
-    pp_mark mark = pp_arena_mark(flight->scratch);
-    pp_moment moment;
-    bool touches = false;
-    pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, m->bodies);
-    if (!body) {
-        return PERP_ERR_MEMORY;
-    }
-    pp_tree_frames(machine->tree, flight->t, flight->q, flight->qd, body);
-    pp_kinematics kin = {.t = flight->t, .body = body, .turn = machine->turn};
-    for (int i = 0; i < m->joints; i++) {
-        pp_row row;
-        pp_joint_coordinate(m, &kin, i, &row);
-        machine->turn[i] = row.value;
-    }
-    for (int i = 0; m->spatial && i < flight->holds.count; i++) {
-        touches = touches || flight->holds.hold[i].kind == PP_HOLD_CONTACT;
-    }
-    perp_status status = touches
-                             ? pp_moment_make(&moment, machine, flight->t, flight->q, flight->qd,
-                                              &flight->holds, false, flight->scratch)
-                             : PERP_OK;
-    for (int i = 0; touches && status >= 0 && i < flight->holds.count; i++) {
-        pp_hold *hold = &flight->holds.hold[i];
-        keep_contact(m, &moment, i, hold);
-        double back = 2.0 / machine->options.eps * fabs(moment.contact[i].gap);
-        if (hold->kind == PP_HOLD_CONTACT && moment.size[i] > 0 &&
-            fabs(moment.rate[moment.at[i]]) > STRAY + back) {
-            flight->why = "a contact point runs faster than its surfaces move";
-            status = PERP_ERR_LIMIT;
-        }
-    }
-    pp_arena_release(flight->scratch, mark);
-    return status;
-}
-
-static perp_status take(pp_flight *flight, double t)
-{
-    perp_status status = pp_ode_at(flight->ode, t, flight->y);
-    flight->t = t;
-    normalise(flight->machine->tree, flight->q);
-    return status;
-}
-
-enum { MOST_STEPS = 200000 };  // of the integrator in one step
-
-static perp_status too_long(pp_flight *flight)
-{
-    pp_print(flight->result->remark, sizeof flight->result->remark,
-             "the integrator took %d steps and came to t = %.12g; take a shorter step",
-             flight->result->steps, flight->t);
-    return PERP_ERR_LIMIT;
-}
-
-static perp_status too_many(pp_flight *flight)
-{
-    pp_print(flight->result->remark, sizeof flight->result->remark,
-             "more than %d events until t = %.12g: the bound on events was reached",
-             flight->most_events, flight->t);
-    return PERP_ERR_LIMIT;
-}
-
-enum { AT_ONCE = 60, BURST = 100 };
-
-static const double CLOSE = 2e-3;  // events within this time follow each other closely [s]
-
-// Events that do not end: many at one instant, or ever more in a short time.
-static bool is_burst(pp_flight *flight)
-{
-    flight->at_once = flight->t - flight->last_event > 1e-12 * fmax(1.0, fabs(flight->t))
-                          ? 0
-                          : flight->at_once + 1;
-    flight->last_event = flight->t;
-    bool goes_on = flight->t - flight->burst < CLOSE;
-    flight->burst = goes_on ? flight->burst : flight->t;
-    flight->burst_count = goes_on ? flight->burst_count + 1 : 0;
-    bool burst = flight->at_once > AT_ONCE || flight->burst_count > BURST;
-    if (burst) {
-        flight->at_once = flight->burst_count = 0;
-    }
-    return burst;
-}
-
-static perp_status handle(pp_flight *flight)
-{
-    bool *ended = PP_ZEROS(flight->keep, bool, flight->holds.count);
-    double margin;
-    if (!ended) {
-        return PERP_ERR_MEMORY;
-    }
-    flight->events++;
-    if (flight->events > flight->most_events) {
-        return too_many(flight);
-    }
-    if (is_burst(flight)) {
-        flight->why = "events do not end";
-        return PERP_ERR_LIMIT;
-    }
-    perp_status status = pp_flight_margin(flight, flight->t, flight->y, &margin, ended);
-    return status < 0 ? status : pp_flight_resolve(flight, ended);
-}
-
-// Whether a contact has another normal, or none, at two instants that are close to each other.
-static bool passed(const pp_holds *holds, const pp_moment *from, const pp_moment *to)
-{
-    for (int i = 0; i < holds->count; i++) {
-        if (holds->hold[i].kind == PP_HOLD_CONTACT &&
-            pp_length(pp_sub(from->contact[i].n, to->contact[i].n)) > 1e-6) {
-            return true;
-        }
-    }
-    return to->lost;
-}
-
-// Where a corner comes to the end of a side there is no step across: the contact has no feature beyond. The
-// state is moved over the edge, by less than rounding shows, and looked at anew.
-static perp_status pass_edge(pp_flight *flight, perp_status failed)
-{
-    const pp_machine *machine = flight->machine;
-    double *q = flight->y_try;
-    pp_moment here;
-    perp_status made = pp_moment_make(&here, machine, flight->t, flight->q, flight->qd,
-                                      &flight->holds, false, flight->scratch);
-    if (made < 0) {
-        return made;
-    }
-    for (double dt = 1e-14; dt < 2e-9 && flight->t + dt < flight->end; dt *= 10.0) {
-        pp_mark mark = pp_arena_mark(flight->scratch);
-        pp_moment moment;
-        pp_tree_move(machine->tree, flight->q, flight->qd, dt, q);
-        perp_status status = pp_moment_make(&moment, machine, flight->t + dt, q, flight->qd,
-                                            &flight->holds, false, flight->scratch);
-        bool over = status >= 0 && passed(&flight->holds, &here, &moment);
-        pp_arena_release(flight->scratch, mark);
-        if (status < 0) {
-            return status;
-        }
-        if (over) {
-            memcpy(flight->q, q, (size_t)machine->tree->nq * sizeof *q);
-            flight->t += dt;
-            return PERP_OK;
-        }
-    }
-    return failed;
-}
-
-enum { SLOW_STEPS = 100 };
-static const double SLOW_STEP =
-    1e-6;  // [s]: on average over so many of them, the integrator is stuck
-
-// Smooth motion up to the next event or the end.
-static perp_status leg(pp_flight *flight)
-{
-    perp_status status = pp_ode_start(flight->ode, flight->t, flight->y, flight->end);
-    bool found = false;
-    double since = flight->t;
-    for (int k = 1; status >= 0 && !found && flight->t < flight->end; k++) {
-        double t0, t1, when = 0.0;
-        if (k % SLOW_STEPS == 0 && flight->t - since < SLOW_STEPS * SLOW_STEP) {
-            flight->why = "the integrator does not get on";
-            return PERP_ERR_LIMIT;
-        }
-        since = k % SLOW_STEPS == 0 ? flight->t : since;
-        status = pp_ode_step(flight->ode, &t0, &t1);
-        if (++flight->result->steps > MOST_STEPS) {
-            return too_long(flight);
-        }
-        if (status < 0 && status != PERP_ERR_MEMORY) {
-            status = pass_edge(flight, status);
-            return status < 0 ? status : handle(flight);
-        }
-        flight->now.error += pp_ode_error(flight->ode, flight->machine->tree->nq);
-        status = status < 0 ? status : pp_flight_locate(flight, t0, t1, &when, &found);
-        when = found ? when : t1;
-        status = status < 0 ? status : pp_flight_sum(flight, t0, when);
-        status = status < 0 ? status : take(flight, when);
-        status = status < 0 ? status : follow(flight);
-    }
-    return status < 0 || !found ? status : handle(flight);
-}
+// ── The loop ───────────────────────────────────────────────────────────────────────────────────────
 
 // Nothing can move (all is welded): there is nothing to integrate, but joints carry their loads.
 static perp_status stand(pp_flight *flight)
@@ -394,7 +167,7 @@ static bool may_capture(const pp_flight *flight, perp_status status)
 {
     return status < 0 && status != PERP_ERR_MEMORY && status != PERP_ERR_REFUSED &&
            status != PERP_ERR_INFEASIBLE && flight->events <= flight->most_events &&
-           flight->result->steps <= MOST_STEPS && flight->machine->tree->nv > 0;
+           flight->result->steps <= PP_MOST_STEPS && flight->machine->tree->nv > 0;
 }
 
 // Short steps until modes are found again.
@@ -504,6 +277,17 @@ static perp_status prepare(pp_flight *flight, const double *q, const double *qd)
                                machine->options.relative, machine->options.absolute, machine->env);
 }
 
+// Smooth equations have one solution. Where anything unilateral, boxed or frictional acts nothing is proved.
+static bool only_equations(const pp_flight *flight)
+{
+    bool only = flight->result->contacts == 0 && flight->result->events == 0;
+    for (int i = 0; only && i < flight->holds.count; i++) {
+        pp_hold_kind kind = flight->holds.hold[i].kind;
+        only = kind == PP_HOLD_LOOP || kind == PP_HOLD_TARGET || kind == PP_HOLD_RATE;
+    }
+    return only;
+}
+
 perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, double t, double h,
                           const double *q, const double *qd, pp_arena *keep, pp_arena *scratch)
 {
@@ -518,6 +302,7 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
                         .tol_rate = 1e-9,
                         .tol_limit = 1e-10,
                         .last_event = -PP_INF,
+                        .margin_t = -PP_INF,
                         .burst = -PP_INF,
                         .capture_end = -PP_INF,
                         .captured = -1,
@@ -535,10 +320,11 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
     status = begin(&flight);
     status = may_capture(&flight, status) ? capture(&flight) : status;
     while (status >= 0 && flight.t < flight.end) {
-        status = machine->tree->nv > 0 ? leg(&flight) : stand(&flight);
+        status = machine->tree->nv > 0 ? pp_flight_leg(&flight) : stand(&flight);
         status = may_capture(&flight, status) ? capture(&flight) : status;
     }
     status = status < 0 ? status : finish(&flight);
+    out->unique = out->unique && only_equations(&flight);
     if (status == PERP_ERR_LIMIT && !out->remark[0]) {
         pp_print(out->remark, sizeof out->remark, "the integration stopped at t = %.12g", flight.t);
     }

@@ -41,6 +41,7 @@ typedef struct pp_flight {
     double tol_gap, tol_rate, tol_limit;
     int events, most_events, at_once;
     double last_event;
+    double margin_t, margin;  // of all conditions in the present modes, and when
     pp_bouncer bouncer[PP_BOUNCERS];
     int bouncers;
     int fixed;                       // holds that are always there: equations, motors, dry friction
@@ -62,6 +63,9 @@ perp_status pp_flight_margin(pp_flight *flight, double t, const double *y, doubl
 // For how long from a state no two shapes that are apart can have met or passed each other; at most horizon.
 perp_status pp_flight_clear(pp_flight *flight, double t, const double *y, double horizon,
                             double *clear);
+// Smooth motion up to the next event, which is resolved, or the end.
+enum { PP_MOST_STEPS = 200000 };  // of the integrator in one step
+perp_status pp_flight_leg(pp_flight *flight);
 // Looks for the first broken condition between t0 and t1 of the last internal step; false: none.
 perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *when, bool *found);
 

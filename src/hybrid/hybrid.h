@@ -100,8 +100,8 @@ typedef struct pp_hybrid_result {
     int joint_rows, rows;  // of equations, and of all holds, at the end
     double residual;       // worst rate of a held row at the end [m/s, rad/s]
     int redundant;         // rows that follow from others, at most
-    bool unique;
-    bool tempered;  // an impact took another law, or less restitution, than was asked for
+    bool unique;           // proved: nothing but equations acted
+    bool tempered;         // an impact took another law, or less restitution, than was asked for
     bool stiff;
     int steps;  // of the integrator
     char remark[200];

@@ -56,6 +56,20 @@ static double gap_of(const pp_flight *flight, const pp_frame *body, const pp_con
                                                 : 0.5 * ROUND_GAP * flight->machine->length;
 }
 
+// How deep the closed contacts of a pair are: a point of the same pair that is no deeper has not met.
+static double level_of(const pp_holds *holds, const int *which, const pp_gaps *gaps,
+                       const pp_contact *c)
+{
+    double level = 0.0;
+    for (int k = 0; k < holds->count; k++) {
+        const pp_contact *closed = which[k] < 0 ? NULL : &gaps->contact[which[k]];
+        if (closed && closed->a == c->a && closed->b == c->b && closed->listed == c->listed) {
+            level = fmin(level, closed->gap);
+        }
+    }
+    return level;
+}
+
 // The smallest gap of contacts that are open; reach where there is none within it.
 static perp_status smallest_gap(pp_flight *flight, double t, const pp_frame *body, double reach,
                                 double *gap)
@@ -74,12 +88,13 @@ static perp_status smallest_gap(pp_flight *flight, double t, const pp_frame *bod
     perp_status status = pp_gaps_run(&gaps, machine->model, &kin, reach, arena);
     status = status < 0 ? status : pp_holds_match(machine, holds, place, &gaps, body, which, arena);
     for (int i = 0; status >= 0 && i < gaps.count; i++) {
-        const pp_contact *c = &gaps.contact[i];
-        bool closed = c->gap >= *gap;
+        pp_contact c = gaps.contact[i];
+        bool closed = c.gap >= *gap;
         for (int k = 0; !closed && k < holds->count; k++) {
             closed = which[k] == i;
         }
-        *gap = closed ? *gap : gap_of(flight, body, c);
+        c.gap -= closed || c.gap > 0.0 ? 0.0 : level_of(holds, which, &gaps, &c);
+        *gap = closed ? *gap : fmin(*gap, gap_of(flight, body, &c));
     }
     return status;
 }
@@ -182,33 +197,6 @@ static void see_forces(watch *w, const pp_laws *laws, const double *r)
     }
 }
 
-// Where loads are not determined the least of them may break a law that another share keeps: the motion is
-// the same as long as one does.
-static perp_status other_share(pp_flight *flight, pp_laws *laws, const double *r, bool *kept)
-{
-    pp_arena *arena = flight->scratch;
-    size_t rows = (size_t)laws->rows;
-    double *other = PP_ARRAY(arena, double, 3 * rows), *u = other + rows, *v = u + rows;
-    pp_law_info info;
-    *kept = false;
-    if (!other) {
-        return PERP_ERR_MEMORY;
-    }
-    pp_law_rates(laws, r, u);
-    perp_status status = pp_law_solve(laws, other, &info, flight->machine->env, arena);
-    if (status < 0) {
-        return status == PERP_ERR_MEMORY ? status : PERP_OK;
-    }
-    pp_law_rates(laws, other, v);
-    double size_u, size_r, off = 0.0;
-    pp_law_sizes(laws, r, &size_u, &size_r);
-    for (size_t i = 0; i < rows; i++) {
-        off = fmax(off, fabs(u[i] - v[i]));
-    }
-    *kept = off <= 1e-12 * size_u;
-    return PERP_OK;
-}
-
 static perp_status see_modes(watch *w, double t, const double *y, bool *lost)
 {
     pp_flight *flight = w->flight;
@@ -233,7 +221,12 @@ static perp_status see_modes(watch *w, double t, const double *y, bool *lost)
     see_forces(&forces, &laws, r);
     if (forces.margin < AT_END && info.rank < info.equations) {
         bool kept;
-        status = other_share(flight, &laws, r, &kept);
+        double *other = PP_ARRAY(arena, double, moment.rows);
+        status =
+            other ? pp_law_share(&laws, r, other, &kept, machine->env, arena) : PERP_ERR_MEMORY;
+        if (status < 0) {
+            return status;
+        }
         forces.margin = kept ? PP_INF : forces.margin;
     }
     w->margin = fmin(w->margin, forces.margin);
@@ -286,6 +279,13 @@ static perp_status margin_at(pp_flight *flight, double t, double *margin)
     return status < 0 ? status : pp_flight_margin(flight, t, flight->y_try, margin, NULL);
 }
 
+// At the start of a step of the integrator it is known from the end of the one before.
+static perp_status margin_before(pp_flight *flight, double t, double *margin)
+{
+    *margin = flight->margin;
+    return flight->margin_t == t ? PERP_OK : margin_at(flight, t, margin);
+}
+
 // Zero (or -1, where it began below zero) of the margin between a and b, by false position with halving.
 static perp_status refine(pp_flight *flight, double a, double margin_a, double b, double margin_b,
                           double *when)
@@ -322,16 +322,18 @@ static perp_status refine(pp_flight *flight, double a, double margin_a, double b
     return PERP_OK;
 }
 
-static const double LONG = 1e-3;  // [s]: a step of the integrator that is looked at more often
+static const double LONG = 1e-3,
+                    SHORT = 1e-5;  // [s]: steps that are looked at four times, and once
 
-// All conditions are looked at two or four times in a step of the integrator, and gaps so often that nothing
+// All conditions are looked at up to four times in a step of the integrator, and gaps so often that nothing
 // passes through anything unseen.
 perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *when, bool *found)
 {
     double before, margin = 0.0, a = t0, clear;
-    int sample = 1, samples = t1 - t0 > LONG ? 4 : 2;
+    int sample = 1, samples = t1 - t0 > LONG ? 4 : t1 - t0 > SHORT ? 2 : 1;
     *found = false;
-    perp_status status = margin_at(flight, t0, &before);
+    perp_status status = margin_before(flight, t0, &before);
+    flight->margin_t = -PP_INF;
     while (status >= 0 && a < t1) {
         double b = sample >= samples ? t1 : t0 + (t1 - t0) * sample / samples;
         status = pp_ode_at(flight->ode, a, flight->y_try);
@@ -349,5 +351,7 @@ perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *wh
         a = b;
         before = margin;
     }
+    flight->margin_t = a;
+    flight->margin = before;
     return status;
 }

@@ -268,16 +268,21 @@ typedef struct stencil {
 } stencil;
 
 // A derivative of fourth order and one of second, both times 12: what they differ by shows how much the
-// rates bend between the places.
+// rates bend between the places. value: the rate here that the other places lead to, times 6; where that is
+// another than the rate here, the places are on another point.
 typedef struct formula {
-    double fourth[PLACES], second[PLACES];
+    double fourth[PLACES], second[PLACES], value[PLACES];
 } formula;
 
 // About the middle, and from one side where a feature ends on the other.
 static const formula FORMULA[3] = {
-    {{0.0, 0.0, 1.0, -8.0, 0.0, 8.0, -1.0, 0.0, 0.0}, {0.0, 0.0, 0.0, -6.0, 0.0, 6.0}},
-    {{0.0, 0.0, 0.0, 0.0, -25.0, 48.0, -36.0, 16.0, -3.0}, {0.0, 0.0, 0.0, 0.0, -18.0, 24.0, -6.0}},
-    {{3.0, -16.0, 36.0, -48.0, 25.0}, {0.0, 0.0, 6.0, -24.0, 18.0}}};
+    {{0.0, 0.0, 1.0, -8.0, 0.0, 8.0, -1.0, 0.0, 0.0},
+     {0.0, 0.0, 0.0, -6.0, 0.0, 6.0},
+     {0.0, 0.0, -1.0, 4.0, 0.0, 4.0, -1.0}},
+    {{0.0, 0.0, 0.0, 0.0, -25.0, 48.0, -36.0, 16.0, -3.0},
+     {0.0, 0.0, 0.0, 0.0, -18.0, 24.0, -6.0},
+     {0.0, 0.0, 0.0, 0.0, 0.0, 24.0, -36.0, 24.0, -6.0}},
+    {{3.0, -16.0, 36.0, -48.0, 25.0}, {0.0, 0.0, 6.0, -24.0, 18.0}, {-6.0, 24.0, -36.0, 24.0}}};
 
 static perp_status stencil_create(stencil *out, const pp_holds *holds, int rows, pp_arena *arena)
 {
@@ -344,13 +349,14 @@ static void differ(const stencil *at, const formula *f, int i, double *bend, pp_
         }
     }
     for (int r = 0; r < out->size[i]; r++) {
-        double other = 0.0;
+        double other = 0.0, here = -out->rate[out->at[i] + r];
         for (int k = 0; k < PLACES; k++) {
             double rate = f->fourth[k] != 0.0 ? at->rate[k][out->at[i] + r] : 0.0;
             drift[r] += f->fourth[k] * rate / (12.0 * at->s);
             other += f->second[k] * rate / (12.0 * at->s);
+            here += f->value[k] * rate / 6.0;
         }
-        most = fmax(most, fabs(drift[r] - other));
+        most = fmax(most, fmax(fabs(drift[r] - other), fabs(here) / at->s));
     }
     if (most < *bend) {
         *bend = most;

@@ -36,6 +36,7 @@ typedef struct pp_hold {
     double d;  // direction of sliding: of the coordinate, along t in the plane, about n of spin
     perp_vec3 d_W;   // in space: direction in which sliding or rolling began
     pp_place place;  // contact in space: where it was last seen
+    double rate;     // and its normal rate then [m/s]
 } pp_hold;
 
 typedef struct pp_holds {

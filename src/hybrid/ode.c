@@ -27,7 +27,7 @@ struct pp_ode {
     SUNMatrix jacobian;
     SUNLinearSolver linear;
     bool stiff;
-    double t, stop;
+    double t, stop, longest;
     int64_t steps;       // since the start
     perp_status status;  // of the last failed evaluation
     const perp_env *env;
@@ -91,7 +91,8 @@ static perp_status build(pp_ode *ode)
                 CVodeSetUserData(ode->mem, ode) == CV_SUCCESS &&
                 CVodeSStolerances(ode->mem, ode->relative, ode->absolute) == CV_SUCCESS &&
                 CVodeSetMaxConvFails(ode->mem, 40) == CV_SUCCESS &&
-                CVodeSetMaxErrTestFails(ode->mem, 40) == CV_SUCCESS && attach(ode);
+                CVodeSetMaxErrTestFails(ode->mem, 40) == CV_SUCCESS &&
+                CVodeSetMaxStep(ode->mem, ode->longest) == CV_SUCCESS && attach(ode);
     return fine ? PERP_OK : PERP_ERR_MEMORY;
 }
 
@@ -127,6 +128,12 @@ void pp_ode_destroy(pp_ode *ode)
         SUNContext_Free(&ode->context);
         pp_free(ode->env, ode, sizeof *ode);
     }
+}
+
+perp_status pp_ode_limit(pp_ode *ode, double longest)
+{
+    ode->longest = longest < 1e300 ? longest : 0.0;  // 0: no limit
+    return CVodeSetMaxStep(ode->mem, ode->longest) == CV_SUCCESS ? PERP_OK : PERP_ERR_NUMERIC;
 }
 
 perp_status pp_ode_start(pp_ode *ode, double t, const double *y, double stop)
@@ -251,6 +258,13 @@ perp_status pp_ode_start(pp_ode *ode, double t, const double *y, double stop)
     (void)t;
     (void)y;
     (void)stop;
+    return PERP_ERR_REFUSED;
+}
+
+perp_status pp_ode_limit(pp_ode *ode, double longest)
+{
+    (void)ode;
+    (void)longest;
     return PERP_ERR_REFUSED;
 }
 

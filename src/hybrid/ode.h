@@ -16,6 +16,8 @@ perp_status pp_ode_create(pp_ode **out, int n, pp_ode_rate rate, void *user, dou
 void pp_ode_destroy(pp_ode *ode);
 // From y at t; no step goes beyond stop.
 perp_status pp_ode_start(pp_ode *ode, double t, const double *y, double stop);
+// No step from now on is longer; infinite: none is too long.
+perp_status pp_ode_limit(pp_ode *ode, double longest);
 // One internal step, from *t0 to *t1. Where Adams' methods do not converge, since the machine is stiff, it
 // goes on with backward differences.
 perp_status pp_ode_step(pp_ode *ode, double *t0, double *t1);

@@ -355,6 +355,57 @@ static bool is_steady(const node *at)
     return change <= STEADY * most;
 }
 
+static const double EXACT =
+    2e-12;  // of the fastest rate: what a rule may miss of a change of rates
+
+// What the accelerations of the rule miss of what the rates did, which the integrator knows.
+static perp_status missed(pp_flight *flight, double t0, double t1, const node *at,
+                          const double *weight, double **out, bool *exact)
+{
+    const pp_tree *tree = flight->machine->tree;
+    size_t n = (size_t)tree->nq + (size_t)tree->nv;
+    double *y0 = PP_ARRAY(flight->scratch, double, 2 * n), *y1 = y0 + n, fast = 0.0;
+    *out = PP_ZEROS(flight->scratch, double, tree->nv);
+    *exact = true;
+    if (!flight->ode) {
+        return PERP_OK;
+    }
+    perp_status status = y0 && *out ? pp_ode_at(flight->ode, t0, y0) : PERP_ERR_MEMORY;
+    status = status < 0 ? status : pp_ode_at(flight->ode, t1, y1);
+    for (int i = 0; status >= 0 && i < tree->nv; i++) {
+        double before = y0[tree->nq + i], after = y1[tree->nq + i];
+        fast = fmax(fast, fmax(fabs(before), fabs(after)));
+        (*out)[i] = after - before;
+        for (int k = 0; k < 3; k++) {
+            (*out)[i] -= weight[k] * (t1 - t0) * at[k].qdd[i];
+        }
+    }
+    *exact = status < 0 || pp_norm_inf(tree->nv, *out) <= EXACT * fast;
+    return status;
+}
+
+// Impulses for what a rule missed where directions of friction turn faster than any rule follows: those of the
+// least norm that change the rates so. What no impulse of the holds does is an error of the motion, and stays.
+static perp_status mend(pp_flight *flight, const pp_moment *moment, const double *miss)
+{
+    int n = moment->rows, nv = moment->nv;
+    double *A = PP_ARRAY(flight->scratch, double, (size_t)n *(size_t)n + 3 * (size_t)n);
+    if (!A || n == 0) {
+        return A ? PERP_OK : PERP_ERR_MEMORY;
+    }
+    double *b = A + n * n, *r = b + n, *scale = r + n;
+    memcpy(A, moment->A, (size_t)n * (size_t)n * sizeof *A);
+    memcpy(scale, moment->scale, (size_t)n * sizeof *scale);
+    for (int i = 0; i < n; i++) {
+        b[i] = pp_dot(nv, moment->J + (size_t)i * (size_t)nv, miss);
+    }
+    if (pp_least_solve(n, A, b, r, scale, 1e-10, flight->scratch) < 0 ||
+        !add_rows(flight, moment, &flight->holds, r, 1.0)) {
+        return PERP_ERR_MEMORY;
+    }
+    return PERP_OK;
+}
+
 enum { HALVINGS = 3 };
 
 // Gauss' rule; where forces change much, of halves, quarters, eighths.
@@ -363,15 +414,20 @@ static perp_status sum_stretch(pp_flight *flight, double t0, double t1, int part
     static const double place[3] = {-0.7745966692414834, 0.0, 0.7745966692414834},
                         weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
     pp_mark mark = pp_arena_mark(flight->scratch);
-    double h = (t1 - t0) / parts, from = t0 + h * part;
+    double h = (t1 - t0) / parts, from = t0 + h * part, *miss = NULL;
     node at[3];
+    bool exact = true;
     perp_status status = PERP_OK;
     for (int k = 0; k < 3 && status >= 0; k++) {
         status = load(flight, from + 0.5 * h * (1.0 + place[k]), &at[k]);
     }
-    bool halve = status >= 0 && parts < (1 << HALVINGS) && !is_steady(at);
+    status = status < 0 ? status : missed(flight, from, from + h, at, weight, &miss, &exact);
+    bool halve = status >= 0 && parts < (1 << HALVINGS) && !(exact && is_steady(at));
     for (int k = 0; k < 3 && status >= 0 && !halve; k++) {
         status = add_node(flight, &at[k], weight[k] * h);
+    }
+    if (status >= 0 && !halve && !exact) {
+        status = mend(flight, &at[1].moment, miss);
     }
     pp_arena_release(flight->scratch, mark);
     for (int k = 0; k < 2 && status >= 0 && halve; k++) {

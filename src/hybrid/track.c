@@ -37,7 +37,7 @@ pp_place pp_place_of(const perp_model *m, const pp_frame *body, const pp_contact
 
 // The way from a known place to a contact point [m]; infinite where it is another one for certain.
 static double way_to(const pp_machine *machine, const pp_hold *hold, const pp_place *place,
-                     const pp_frame *body, const pp_contact *c)
+                     const pp_contact *c, const pp_place *to)
 {
     bool named = c->feature == hold->feature;
     if (!is_pair(hold, c)) {
@@ -46,9 +46,8 @@ static double way_to(const pp_machine *machine, const pp_hold *hold, const pp_pl
     if (!machine->model->spatial || !place->known || hold->listed >= 0) {
         return named ? 0.0 : PP_INF;
     }
-    pp_place to = pp_place_of(machine->model, body, c);
     double way =
-        fmin(pp_length(pp_sub(to.on_a, place->on_a)), pp_length(pp_sub(to.on_b, place->on_b)));
+        fmin(pp_length(pp_sub(to->on_a, place->on_a)), pp_length(pp_sub(to->on_b, place->on_b)));
     double gap = fabs(c->gap), far = FAR * machine->length;
     bool other = gap > TOUCHES * machine->length || (way > far && gap > SURE * machine->length);
     if (named && other) {
@@ -60,47 +59,86 @@ static double way_to(const pp_machine *machine, const pp_hold *hold, const pp_pl
     return (named ? 0.999 : 1.0) * way + far * gap / (CLOSED * machine->length);
 }
 
-// The smallest entry of the table, -1: all are infinite.
-static int nearest(const double *way, int count)
+// Ways from the holds that are contacts to the points of an instant.
+typedef struct table {
+    int contacts, points;
+    int *hold;    // contacts
+    int *best;    // contacts: the nearest point that is not taken, -1: none
+    double *way;  // contacts x points
+} table;
+
+static void find_best(table *t, int i)
 {
-    int best = -1;
-    double least = PP_INF;
-    for (int i = 0; i < count; i++) {
-        if (way[i] < least) {
-            least = way[i];
-            best = i;
+    const double *way = t->way + (size_t)i * (size_t)t->points;
+    t->best[i] = -1;
+    for (int k = 0; k < t->points; k++) {
+        if (way[k] < (t->best[i] < 0 ? PP_INF : way[t->best[i]])) {
+            t->best[i] = k;
         }
     }
-    return best;
+}
+
+// The contact whose best point is nearest of all, -1: none has one.
+static int nearest(const table *t)
+{
+    int at = -1;
+    double least = PP_INF;
+    for (int i = 0; i < t->contacts; i++) {
+        double way = t->best[i] < 0 ? PP_INF : t->way[i * t->points + t->best[i]];
+        if (way < least) {
+            least = way;
+            at = i;
+        }
+    }
+    return at;
+}
+
+static void take_point(table *t, int at, int *which)
+{
+    int point = t->best[at];
+    which[t->hold[at]] = point;
+    t->best[at] = -1;
+    for (int k = 0; k < t->points; k++) {
+        t->way[at * t->points + k] = PP_INF;
+    }
+    for (int i = 0; i < t->contacts; i++) {
+        t->way[i * t->points + point] = PP_INF;
+        if (t->best[i] == point) {
+            find_best(t, i);
+        }
+    }
 }
 
 perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds, const pp_place *place,
                            const pp_gaps *gaps, const pp_frame *body, int *which, pp_arena *arena)
 {
     pp_mark mark = pp_arena_mark(arena);
-    int n = gaps->count, *hold = PP_ARRAY(arena, int, holds->count), contacts = 0;
-    double *way = PP_ARRAY(arena, double, (size_t)holds->count *(size_t)n);
-    if (!hold || !way) {
+    size_t count = (size_t)holds->count, n = (size_t)gaps->count;
+    table t = {.points = gaps->count,
+               .hold = PP_ARRAY(arena, int, 2 * count),
+               .way = PP_ARRAY(arena, double, count *n)};
+    pp_place *to = PP_ARRAY(arena, pp_place, n);
+    if (!t.hold || !t.way || !to) {
         return PERP_ERR_MEMORY;
+    }
+    t.best = t.hold + count;
+    for (size_t k = 0; k < n; k++) {
+        to[k] = pp_place_of(machine->model, body, &gaps->contact[k]);
     }
     for (int i = 0; i < holds->count; i++) {
         which[i] = -1;
-        for (int k = 0; holds->hold[i].kind == PP_HOLD_CONTACT && k < n; k++) {
-            way[contacts * n + k] =
-                way_to(machine, &holds->hold[i], &place[i], body, &gaps->contact[k]);
+        if (holds->hold[i].kind != PP_HOLD_CONTACT) {
+            continue;
         }
-        if (holds->hold[i].kind == PP_HOLD_CONTACT) {
-            hold[contacts++] = i;
+        for (int k = 0; k < t.points; k++) {
+            t.way[t.contacts * t.points + k] =
+                way_to(machine, &holds->hold[i], &place[i], &gaps->contact[k], &to[k]);
         }
+        t.hold[t.contacts] = i;
+        find_best(&t, t.contacts++);
     }
-    for (int at = nearest(way, contacts * n); at >= 0; at = nearest(way, contacts * n)) {
-        which[hold[at / n]] = at % n;  // the nearest of all first
-        for (int k = 0; k < n; k++) {
-            way[at / n * n + k] = PP_INF;
-        }
-        for (int i = 0; i < contacts; i++) {
-            way[i * n + at % n] = PP_INF;
-        }
+    for (int at = nearest(&t); at >= 0; at = nearest(&t)) {
+        take_point(&t, at, which);  // the nearest of all first
     }
     pp_arena_release(arena, mark);
     return PERP_OK;

@@ -101,6 +101,7 @@ pp_sparse_lu *pp_sparse_lu_create(int n, const int *p, const int *i);
 void pp_sparse_lu_destroy(pp_sparse_lu *lu);
 // PERP_OK, PERP_ERR_SINGULAR or PERP_ERR_MEMORY.
 perp_status pp_sparse_lu_factor(pp_sparse_lu *lu, const double *x);
+double pp_sparse_lu_flops(const pp_sparse_lu *lu);  // operations of the last factorisation
 perp_status pp_sparse_lu_solve(const pp_sparse_lu *lu, double *b);    // b = A \ b
 perp_status pp_sparse_lu_solve_t(const pp_sparse_lu *lu, double *b);  // b = A'\ b
 

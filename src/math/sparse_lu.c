@@ -53,6 +53,12 @@ perp_status pp_sparse_lu_factor(pp_sparse_lu *lu, const double *x)
     return lu->common.status == KLU_OUT_OF_MEMORY ? PERP_ERR_MEMORY : PERP_ERR_SINGULAR;
 }
 
+double pp_sparse_lu_flops(const pp_sparse_lu *lu)
+{
+    klu_common common = lu->common;
+    return lu->numeric && klu_flops(lu->symbolic, lu->numeric, &common) ? common.flops : 0.0;
+}
+
 static perp_status solved(int ok, int n, const double *b)
 {
     return ok && pp_all_finite((size_t)n, b) ? PERP_OK : PERP_ERR_SINGULAR;

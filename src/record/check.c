@@ -200,6 +200,28 @@ static bool place_joints(pp_recheck *c, const pp_state *start)
     return true;
 }
 
+// In joint coordinates velocities are those of the step before, where it started.        theory (J7)
+static perp_status find_coming(pp_recheck *c)
+{
+    bool bounces = false;
+    c->coming = c->before;
+    for (int i = 0; i < c->now->contacts; i++) {
+        bounces = bounces || c->now->contact[i].restitution != 0.0;
+    }
+    if (!bounces || c->info->coordinates != PERP_COORDINATES_JOINT ||
+        c->info->stepper == PERP_EVENT) {
+        return PERP_OK;
+    }
+    pp_tree *tree = PP_ARRAY(c->arena, pp_tree, 1);
+    perp_status status =
+        tree ? pp_tree_create(tree, c->model, NULL, 0, c->arena, NULL) : PERP_ERR_MEMORY;
+    if (status < 0) {
+        return status;
+    }
+    c->coming = pp_tree_carried(tree, c->t0, c->before, c->turn0, c->arena);
+    return c->coming ? PERP_OK : PERP_ERR_MEMORY;
+}
+
 static perp_status find_scales(pp_recheck *c)
 {
     const perp_model *m = c->model;
@@ -259,6 +281,7 @@ static perp_status judge_frame(pp_recheck *c)
         status = pp_kinematics_run(&c->kin, c->model, &state, event ? c->whole : c->h,
                                    theta ? PP_GYRO_NONE : c->info->gyroscopic, NULL, c->arena);
         status = status < 0 ? status : find_scales(c);
+        status = status < 0 ? status : find_coming(c);
         if (status < 0 || !place_joints(c, &state)) {
             return status < 0 ? status : PERP_ERR_MEMORY;
         }

@@ -30,6 +30,7 @@ typedef struct pp_recheck {
     const double *turn;        // and now, which tell how often an axis went around
     const double *nu;          // velocities after the step
     pp_frame *before, *after;  // bodies at both times
+    const pp_frame *coming;    // before, with the velocities that bodies come to contacts with
     pp_frame *acting;          // where the joints act: before, or the middle of the theta method
     pp_kinematics kin;         // of the step
     const double *start;       // velocities it starts from: nu0, or none when quasistatic

@@ -69,7 +69,7 @@ static double normal_rate_before(const pp_recheck *c, const perp_contact *contac
     const perp_shape pair[2] = {contact->a, contact->b};
     double rate[2];
     for (int k = 0; k < 2; k++) {
-        perp_vec3 v = pp_point_velocity(&c->before[c->model->shape[pair[k].i].body], at);
+        perp_vec3 v = pp_point_velocity(&c->coming[c->model->shape[pair[k].i].body], at);
         rate[k] = pp_dot3(v, contact->normal_W);
     }
     return rate[1] - rate[0];

@@ -136,6 +136,9 @@ static double add_gear(pp_recheck *c, int index)
     }
     pp_kinematics before = {.t = c->t0, .body = c->before, .turn = c->turn0};
     double drift = pp_drift_joint(c->model, c->before, c->h, &c->model->joint[index]);
+    const pp_joint *joint = &c->model->joint[index];
+    bool turns = pp_length(side(&u, joint->b)->f) == 0.0;
+    drift /= turns ? pp_scale_arm(c->model, joint) : 1.0;
     return fabs(p) * fmin(pp_joint_error(c->model, &before, index), drift) / c->h;
 }
 
@@ -216,7 +219,8 @@ double pp_check_add_joint(pp_recheck *c, int index)
     pp_kinematics before = {.t = c->t0, .body = c->before, .turn = c->turn0};
     double open = pp_joint_error(c->model, &before, index);
     double drift = pp_drift_joint(c->model, c->before, c->h, joint);
-    return (size_of(w->f) + size_of(couple)) * fmin(open, drift) / c->h;
+    double turn = drift / pp_scale_arm(c->model, joint);
+    return (size_of(w->f) * fmin(open, drift) + size_of(couple) * fmin(open, turn)) / c->h;
 }
 
 // ── Drives and limits ────────────────────────────────────────────────────────────────────────────

@@ -35,8 +35,8 @@ static double turn_error(const pp_recheck *c, const perp_recorded_body *body, do
         w[k] = c->h * ((1.0 - theta) * w0[k] + theta * w[k]);
     }
     double angle = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
-    bool linear = c->info->rotation == PERP_ROTATION_LINEAR &&
-                  c->info->coordinates != PERP_COORDINATES_JOINT;
+    bool linear =
+        c->info->rotation == PERP_ROTATION_LINEAR && c->info->coordinates != PERP_COORDINATES_JOINT;
     double s = linear || angle == 0.0 ? 0.5 : sin(0.5 * angle) / angle;
     double e0 = linear ? 1.0 : cos(0.5 * angle), e1 = s * w[0], e2 = s * w[1], e3 = s * w[2];
     to[0] = e0 * q0[0] - e1 * q0[1] - e2 * q0[2] - e3 * q0[3];
@@ -99,6 +99,19 @@ static double motion_error(const pp_recheck *c, int b)
     return worst;
 }
 
+// The schemes of first order turn bodies with one velocity a step.
+static void see_spin(pp_recheck *c, int b)
+{
+    bool first =
+        c->info->stepper == PERP_STEWART_TRINKLE || c->info->stepper == PERP_ANITESCU_POTRA;
+    if (c->model && first && c->info->coordinates != PERP_COORDINATES_JOINT) {
+        double lost = pp_spin_lost(&c->model->body[b], &c->before[b], &c->after[b], c->h);
+        double arm = arm_of(c, b);
+        pp_check_see(c, PERP_CHECK_MOTION, arm * lost, arm * PP_SPIN_MOST,
+                     c->recording->body[b].about.name, "");
+    }
+}
+
 // In joint coordinates bodies go with those that carry them, which a recording without its model does not show.
 perp_status pp_check_motion(pp_recheck *c)
 {
@@ -125,6 +138,7 @@ perp_status pp_check_motion(pp_recheck *c)
         const perp_recorded_body *body = &c->recording->body[b].about;
         if (body->at >= 0) {
             pp_check_see(c, PERP_CHECK_MOTION, error[b], limit[b], body->name, "");
+            see_spin(c, b);
         }
     }
     return PERP_OK;

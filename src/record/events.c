@@ -226,8 +226,13 @@ static void look_at_info(perp_record *r, const perp_sim *sim)
     if (!info->certificate.passed && !m->violated) {
         put_violation(r, sim);
     }
-    if (!info->unique && !m->many_answers) {
+    bool many = info->motion == PERP_NOT_UNIQUE || info->impulses == PERP_NOT_UNIQUE;
+    if (many && !m->many_answers) {
         pp_text *text = begin(r, sim, "non-unique");
+        pp_text_named(text, "motion", perp_uniqueness_word((int)info->motion));
+        pp_text_named(text, "impulses", perp_uniqueness_word((int)info->impulses));
+        pp_text_member(text, "motion_apart", info->motion_apart);
+        pp_text_member(text, "impulses_apart", info->impulses_apart);
         pp_text_named(text, "remark", info->remark);
         end(text);
     }
@@ -244,7 +249,7 @@ static void look_at_info(perp_record *r, const perp_sim *sim)
         end(text);
     }
     m->violated = !info->certificate.passed;
-    m->many_answers = !info->unique;
+    m->many_answers = many;
 }
 
 // ── Located events (PERP_EVENT) ──────────────────────────────────────────────────────────────────

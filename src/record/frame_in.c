@@ -201,6 +201,12 @@ static void place_joints(perp_recording *r, const pp_table_in *in, int row)
     }
 }
 
+static perp_uniqueness uniqueness_of(int code)
+{
+    return code == PERP_UNIQUE || code == PERP_NOT_UNIQUE ? (perp_uniqueness)code
+                                                          : PERP_UNIQUE_UNKNOWN;
+}
+
 static void fill_numbers(const pp_table_in *in, int k, perp_frame *out)
 {
     out->t = CELL(in, T, double, k);
@@ -229,6 +235,8 @@ static void fill_numbers(const pp_table_in *in, int k, perp_frame *out)
     int parts = CELL(in, STEP_PARTS, int32_t, k);
     out->parts = parts > 1 ? parts : 1;
     out->unique = CELL(in, UNIQUE, uint8_t, k) != 0;
+    out->motion = uniqueness_of(CELL(in, MOTION_UNIQUE, uint8_t, k));
+    out->impulses = uniqueness_of(CELL(in, IMPULSES_UNIQUE, uint8_t, k));
     out->step_seconds = CELL(in, SECONDS, double, k);
 }
 

@@ -210,7 +210,10 @@ static bool put_solver(pp_store *store, const pp_kept *at)
            put_int(store, PP_COL_ITERATIONS, info->iterations) &&
            put_int(store, PP_COL_SIZE, info->problem_size) &&
            put_int(store, PP_COL_REDUNDANT_ROWS, info->redundant_rows) &&
-           put_byte(store, PP_COL_UNIQUE, info->unique) && put_real(store, PP_COL_SECONDS, seconds);
+           put_byte(store, PP_COL_UNIQUE, info->unique) &&
+           put_byte(store, PP_COL_MOTION_UNIQUE, info->motion) &&
+           put_byte(store, PP_COL_IMPULSES_UNIQUE, info->impulses) &&
+           put_real(store, PP_COL_SECONDS, seconds);
 }
 
 static perp_status put_row(perp_record *r, pp_table table, const pp_kept *at)

@@ -80,6 +80,10 @@ typedef enum pp_count { PP_ONE, PP_NQ, PP_NV, PP_DRIVEN_BODIES, PP_JOINTS, PP_SP
     X(REDUNDANT_ROWS, "solver/redundant_rows", PP_I32, PP_BY_FRAME, PP_ONE, 1, "")                 \
     X(STEP_PARTS, "solver/parts", PP_I32, PP_BY_FRAME, PP_ONE, 1, "")                              \
     X(UNIQUE, "solver/unique", PP_U8, PP_BY_FRAME, PP_ONE, 1, "")                                  \
+    X(MOTION_UNIQUE, "solver/motion_unique", PP_U8, PP_BY_FRAME, PP_ONE, 1,                        \
+      "0 unknown, 1 unique, 2 not unique")                                                         \
+    X(IMPULSES_UNIQUE, "solver/impulses_unique", PP_U8, PP_BY_FRAME, PP_ONE, 1,                    \
+      "0 unknown, 1 unique, 2 not unique")                                                         \
     X(SECONDS, "solver/seconds", PP_F64, PP_BY_FRAME, PP_ONE, 1, "s")                              \
     X(EVENTS, "events", PP_U8, PP_BY_BYTE, PP_ONE, 1, "JSON lines, UTF-8")
 

@@ -217,7 +217,12 @@ static void count_step(perp_record *r, const perp_sim *sim)
     r->sum.contacts_max =
         info->contacts > r->sum.contacts_max ? info->contacts : r->sum.contacts_max;
     r->sum.violations += !info->certificate.passed;
-    r->sum.not_unique += !info->unique;
+    r->sum.unique += info->unique;
+    r->sum.not_unique += info->motion == PERP_NOT_UNIQUE || info->impulses == PERP_NOT_UNIQUE;
+    r->sum.motion[info->motion]++;
+    r->sum.impulses[info->impulses]++;
+    r->sum.motion_apart = fmax(r->sum.motion_apart, info->motion_apart);
+    r->sum.impulses_apart = fmax(r->sum.impulses_apart, info->impulses_apart);
     pp_certificate_merge(&r->sum.worst, &info->certificate);
     pp_certificate_merge(&r->since, &info->certificate);
     r->work += info->energy.work;

@@ -147,6 +147,24 @@ static void put_certificate(pp_text *text, const perp_summary *sum)
     pp_text_add(text, "}");
 }
 
+static void put_word(pp_text *text, const char *head, const int64_t count[3], double apart)
+{
+    pp_text_add(text, head);
+    pp_text_number(text, (double)count[PERP_UNIQUE]);
+    put_count(text, "not_unique", count[PERP_NOT_UNIQUE]);
+    put_count(text, "unknown", count[PERP_UNIQUE_UNKNOWN]);
+    pp_text_member(text, "apart", apart);
+    pp_text_add(text, "}");
+}
+
+// Steps by what is proved of their answers.
+static void put_answers(pp_text *text, const perp_summary *sum)
+{
+    put_word(text, ",\n \"answers\": {\"motion\": {\"unique\": ", sum->motion, sum->motion_apart);
+    put_word(text, ", \"impulses\": {\"unique\": ", sum->impulses, sum->impulses_apart);
+    pp_text_add(text, "}");
+}
+
 static void put_list(pp_text *text, const char *key, int count, const double *value)
 {
     pp_text_add(text, key);
@@ -191,6 +209,7 @@ const char *perp_record_summary_text(perp_record *record, const perp_sim *sim)
     pp_text_number(text, sum.seconds);
     pp_text_member(text, "us_per_step_median", 1e6 * sum.step_seconds);
     put_certificate(text, &sum);
+    put_answers(text, &sum);
     put_final(text, sim);
     pp_print(hash, sizeof hash, "%016llx", (unsigned long long)perp_state_hash(sim));
     pp_text_named(text, "hash", hash);

@@ -88,6 +88,7 @@ static const pp_field scene_fields[] = {
     {.key = "max_iterations",
      .kind = PP_FIELD_COUNT,
      .offset = AT(pp_settings, sim.max_iterations)},
+    {.key = "max_work", .kind = PP_FIELD_NONNEGATIVE, .offset = AT(pp_settings, sim.max_work)},
     {.key = "eps",
      .kind = PP_FIELD_POSITIVE,
      .offset = AT(pp_settings, sim.event.eps),

@@ -265,14 +265,10 @@ static double shorten(perp_sim *sim, double h, bool impacts)
     return impacts && h > SHORTEST * SHORTER * sim->whole ? h / SHORTER : h;
 }
 
-enum {
-    WORK_MOST = 400
-};  // factorisations of parts of a step that found no answer: more are not tried
-
 static bool may_divide(const perp_sim *sim)
 {
     return sim->def.stepper != PERP_QUASISTATIC && sim->parts.stop != PP_PARTS_NONE &&
-           sim->worked < WORK_MOST;
+           !pp_sim_is_worked_off(sim);
 }
 
 // The same for schemes without rows of open contacts: an impact of the step closes one with restitution.
@@ -319,7 +315,6 @@ double pp_sim_divide_before(perp_sim *sim, double h)
 
 double pp_sim_divide_after(perp_sim *sim, double h, perp_status solved)
 {
-    sim->worked += solved < 0 ? sim->step.answer.effort.factorisations : 0;
     if (!may_divide(sim) || solved == PERP_ERR_MEMORY) {
         return h;
     }
@@ -354,13 +349,29 @@ double pp_sim_divide_end(perp_sim *sim, double h)
     return deeper && h > SHORTEST * QUARTER * sim->whole ? h / QUARTER : h;
 }
 
+// Whether the rows of the step were solved and its joints hold: then what is off is of the order of the step.
+static bool is_solved(const double *over)
+{
+    return over[PERP_JUDGED_RESIDUAL] <= 1.0 && over[PERP_JUDGED_COMPLEMENTARITY] <= 1.0 &&
+           over[PERP_JUDGED_JOINT] <= 1.0;
+}
+
 // Something went through something on the way, or turned by more than its two poses show: shorter, within reason.
+// An impact changes what the forces of the step, and what a spin does to itself, work along: the energy which that may
+// create is of first order in the step, so that an impact has a brief part to itself.
 double pp_sim_divide_judged(perp_sim *sim, double h)
 {
     const double *over = sim->info.certificate.relative;
-    bool off = over[PERP_JUDGED_PATH] > 1.0 || over[PERP_JUDGED_MOTION] > 1.0;
-    bool shorter = may_divide(sim) && !sim->unfit && off && h > sim->whole / JUDGED;
-    return shorter ? h / QUARTER : h;
+    bool solved = is_solved(over);
+    bool off = over[PERP_JUDGED_PATH] > 1.0 || (solved && over[PERP_JUDGED_MOTION] > 1.0);
+    double brief = (h > BRIEF * sim->whole ? BRIEF : BRIEF * BRIEF) * sim->whole;
+    if (!may_divide(sim) || sim->unfit) {
+        return h;
+    }
+    if (solved && over[PERP_JUDGED_ENERGY] > 1.0 && h > brief && any_bounces(&sim->step.row)) {
+        return brief;
+    }
+    return off && h > sim->whole / JUDGED ? h / QUARTER : h;
 }
 
 // ── Energy ───────────────────────────────────────────────────────────────────────────────────────

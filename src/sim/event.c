@@ -224,7 +224,9 @@ static void report(perp_sim *sim)
     sim->info.joint_rows = r->joint_rows;
     sim->info.problem_size = sim->tree->nv + r->rows;
     sim->info.redundant_rows = r->redundant;
-    sim->info.unique = r->unique;
+    sim->info.motion = r->unique ? PERP_UNIQUE : PERP_UNIQUE_UNKNOWN;
+    sim->info.impulses = r->unique && r->redundant == 0 ? PERP_UNIQUE : PERP_UNIQUE_UNKNOWN;
+    sim->info.unique = sim->info.impulses == PERP_UNIQUE;
     sim->info.tempered = r->tempered;
     sim->info.solver = r->stiff ? "bdf" : "adams";
     sim->info.iterations = r->steps;

@@ -15,6 +15,9 @@ enum {
     MOST = 1024,  // attempts after which the rest is one part without restitution
 };
 
+// Of the work that the step may take: what is left of it is for the parts that have to be.
+static const double HALF = 0.5, MOSTLY = 0.8;
+
 // ── Sums ─────────────────────────────────────────────────────────────────────────────────────────
 
 static bool same_point(const perp_contact *a, const perp_contact *b)
@@ -91,6 +94,7 @@ static void add_effort(perp_effort *to, const perp_effort *part)
 {
     to->solvers += part->solvers;
     to->factorisations += part->factorisations;
+    to->work = part->work;  // a sum already
     to->fill = fmax(to->fill, part->fill);
     to->flops = fmax(to->flops, part->flops);
     to->seconds_joints += part->seconds_joints;
@@ -109,6 +113,10 @@ static void add_info(perp_step_info *to, const perp_step_info *part)
     perp_step_info all = *part;
     all.iterations += to->iterations;
     all.unique = all.unique && to->unique;
+    all.motion = pp_uniqueness_of_both(all.motion, to->motion);
+    all.impulses = pp_uniqueness_of_both(all.impulses, to->impulses);
+    all.motion_apart = fmax(all.motion_apart, to->motion_apart);
+    all.impulses_apart = fmax(all.impulses_apart, to->impulses_apart);
     all.tempered = all.tempered || to->tempered;
     pp_certificate_worst(&all.certificate, &to->certificate);
     all.certificate.passed = all.certificate.passed && to->certificate.passed;
@@ -178,8 +186,9 @@ static perp_status take_parts(perp_sim *sim, double first, const start *from, pe
     perp_status worst = PERP_OK;
     for (int tried = 0; from->end - sim->now.t > shortest; tried++) {
         double left = from->end - sim->now.t, part = length;
-        sim->parts.stop = tried > knocks ? PP_PARTS_FORCED : PP_PARTS_ALL;
-        sim->parts.stop = tried > MOST ? PP_PARTS_NONE : sim->parts.stop;
+        double spent = sim->def.max_work > 0.0 ? sim->worked / sim->def.max_work : 0.0;
+        sim->parts.stop = tried > knocks || spent > HALF ? PP_PARTS_FORCED : PP_PARTS_ALL;
+        sim->parts.stop = tried > MOST || spent > MOSTLY ? PP_PARTS_NONE : sim->parts.stop;
         length = fmin(length, left);
         perp_status status = pp_sim_attempt(sim, length, &part);
         if (status >= 0 && part < length) {
@@ -223,7 +232,10 @@ perp_status pp_sim_take_parts(perp_sim *sim, double h, double first)
     start from = {0};
     const pp_clock clock = sim->clock;
     const double began = sim->now.t;
-    perp_step_info info = {.unique = true, .certificate = {.passed = true, .path_clear = true}};
+    perp_step_info info = {.unique = true,
+                           .motion = PERP_UNIQUE,
+                           .impulses = PERP_UNIQUE,
+                           .certificate = {.passed = true, .path_clear = true}};
     perp_status status = prepare(sim, h, &from);
     status = status < 0 ? status : take_parts(sim, first, &from, &info);
     if (status < 0) {

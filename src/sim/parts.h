@@ -11,6 +11,7 @@
 // to be divided, and its first part should be that long.
 perp_status pp_sim_attempt(perp_sim *sim, double h, double *part);
 void pp_sim_commit(perp_sim *sim);
+bool pp_sim_is_worked_off(const perp_sim *sim);  // all that max_work allows to the step
 // Rows and solution once more, after the contacts' coefficients were changed.
 perp_status pp_sim_solve_again(perp_sim *sim, const double *nu, double h);
 // Where the step has to be divided, seen before and after it is solved, and at its end; h: nowhere.

@@ -13,6 +13,7 @@ perp_sim_def perp_sim_default(void)
 {
     return (perp_sim_def){
         .tolerance = 1e-8,
+        .max_work = 2000.0,
         .margin = 0.01,
         .theta = 0.5,
         .facets = 8,
@@ -50,9 +51,10 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
         return pp_fail(error, PERP_ERR_ARGUMENT,
                        "sim: tolerance must be positive, margin >= 0, theta between 0.5 and 1");
     }
-    if (!(def->max_seconds >= 0.0) || def->max_iterations < 0) {
+    if (!(def->max_seconds >= 0.0) || def->max_iterations < 0 || !(def->max_work >= 0.0)) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
-                       "sim: max_seconds and max_iterations must not be negative (0: no limit)");
+                       "sim: max_seconds, max_iterations and max_work must not be negative (0: no "
+                       "limit)");
     }
     if (!known_words(def)) {
         return pp_fail(error, PERP_ERR_ARGUMENT,

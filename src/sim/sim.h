@@ -122,7 +122,7 @@ struct perp_sim {
     double whole;  // length of the step, of which a part may be under way [s]
     pp_parts_sum parts;
     pp_kept_list kept;
-    int worked;       // factorisations of parts of the step that found no answer
+    double worked;    // on the step so far, parts that were given up included, in factorisations
     double deadline;  // of the step's solvers, by pp_seconds(); 0: none
     bool projected;   // the state was moved to fit, as the remark says; until the next step
     bool

@@ -79,8 +79,13 @@ static perp_status find_rows(perp_sim *sim, const double *nu, double h)
     if (sim->def.stepper == PERP_MOREAU_JEAN && moves) {
         return pp_sim_middle_rows(sim, scheme_of(sim), nu, h);
     }
+    pp_kinematics kin = s->kin;
+    if (sim->tree) {
+        kin.body = pp_tree_carried(sim->tree, kin.t, kin.body, sim->now.turn, sim->arena);
+    }
     perp_status status =
-        pp_rows_run(&s->row, m, &s->kin, &s->kin, &s->gap, scheme_of(sim), sim->arena);
+        kin.body ? pp_rows_run(&s->row, m, &kin, &kin, &s->gap, scheme_of(sim), sim->arena)
+                 : PERP_ERR_MEMORY;
     if (status >= 0) {
         pp_sim_hold(sim);
     }
@@ -106,13 +111,18 @@ static void take_remark(perp_sim *sim)
     sim->info.joint_rows = sim->step.row.nb;
     sim->info.problem_size = a->size;
     sim->info.redundant_rows = a->redundant;
-    sim->info.unique = a->unique;
+    sim->info.motion = a->motion;
+    sim->info.impulses = a->impulses;
+    sim->info.unique = a->motion == PERP_UNIQUE && a->impulses == PERP_UNIQUE;
+    sim->info.motion_apart = a->motion_apart;
+    sim->info.impulses_apart = a->impulses_apart;
     sim->info.solver = a->solver;
     sim->info.form = a->form;
     int guessed = sim->info.effort.guessed;
     sim->info.iterations = a->iterations;
     sim->info.effort = a->effort;
     sim->info.effort.guessed = guessed;
+    sim->info.effort.work = sim->worked;
     memcpy(sim->info.remark, a->remark, sizeof sim->info.remark);
 }
 
@@ -133,16 +143,52 @@ static void note_overlap(perp_sim *sim)
     }
 }
 
-// Without inertia a body that nothing holds has no velocity: only the small mass stops it.
+// Impulse and moment of a body as one impulse: what turns it acts at its reach.
+static double as_impulse(const pp_body *body, const double *x)
+{
+    double most = 0.0;
+    for (int k = 0; k < body->nv; k++) {
+        double arm = body->axis[k] < 3 || !(body->reach > 0.0) ? 1.0 : body->reach;
+        most = fmax(most, fabs(x[k]) / arm);
+    }
+    return most;
+}
+
+// How fast given motions, belts and drives move what they touch [m/s].
+static double given_speed(const perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    const pp_rows *rows = &sim->step.row;
+    const pp_row *all[] = {rows->b, rows->m, rows->n, rows->t};
+    const int count[] = {rows->nb, rows->nm, rows->nn, rows->nt};
+    double most = 0.0;
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < count[k]; i++) {
+            const pp_row *row = &all[k][i];
+            double reach = 0.0;
+            for (int j = 0; j < row->count; j++) {
+                reach = fmax(reach, m->body[row->body[j]].reach);
+            }
+            most = fmax(most, fabs(row->rate) * (pp_scale_is_length(m, row) ? 1.0 : reach));
+        }
+    }
+    return most;
+}
+
+// Without inertia a body that nothing holds has no velocity: only the small mass stops it. What is held moves with what drives
+// it, or by a lever a hundred times as fast.
 static perp_status check_held(perp_sim *sim)
 {
     const perp_model *m = sim->model;
     const pp_step *s = &sim->step;
-    double push = pp_norm_inf(m->nv, s->kin.p_ext), left[PP_BODY_NV];
+    double push = 0.0, given = 100.0 * QUASISTATIC_MASS * given_speed(sim), left[PP_BODY_NV];
+    for (int i = 0; i < m->bodies; i++) {
+        push = fmax(push, as_impulse(&m->body[i], s->kin.p_ext + m->body[i].at));
+    }
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
         pp_body_mul(body, &s->kin.mass[i], s->answer.nu + body->at, left);
-        if (body->nv > 0 && pp_norm_inf(body->nv, left) > 1e-6 * push) {
+        if (body->nv > 0 && as_impulse(body, left) > 1e-6 * push + given * body->mass) {
             pp_print(sim->info.remark, sizeof sim->info.remark,
                      "quasistatic: nothing holds body '%s' against the forces on it", body->name);
             return PERP_ERR_INFEASIBLE;
@@ -151,15 +197,38 @@ static perp_status check_held(perp_sim *sim)
     return PERP_OK;
 }
 
+bool pp_sim_is_worked_off(const perp_sim *sim)
+{
+    return sim->def.max_work > 0.0 && sim->worked >= sim->def.max_work;
+}
+
+static perp_status note_work(perp_sim *sim, const char *where)
+{
+    char part[40] = "";
+    if (sim->parts.count > 0) {
+        pp_print(part, sizeof part, " after %d parts of it", sim->parts.count);
+    }
+    pp_print(sim->info.remark, sizeof sim->info.remark,
+             "not solved: the work of a step, %.6g factorisations, is used up%s: %s",
+             sim->def.max_work, part, where);
+    return PERP_ERR_LIMIT;
+}
+
 perp_status pp_sim_solve(perp_sim *sim, const double *nu)
 {
     bool quasistatic =
         sim->def.stepper == PERP_QUASISTATIC;  // light bodies: impulses must be exact
+    double left = sim->def.max_work > 0.0 ? sim->def.max_work - sim->worked : 0.0;
+    if (pp_sim_is_worked_off(sim)) {
+        sim->info.effort.work = sim->worked;
+        return note_work(sim, "nothing is left for what was still to be solved");
+    }
     pp_solve_options options = {.form = sim->def.form,
                                 .solver = sim->def.solver,
                                 .tolerance = quasistatic ? fmin(sim->def.tolerance, 1e-12)
                                                          : sim->def.tolerance,
                                 .max_iterations = sim->def.max_iterations,
+                                .max_work = left,
                                 .deadline = sim->deadline,
                                 .impact = sim->def.impact,
                                 .warm = pp_sim_guess(sim),
@@ -175,7 +244,11 @@ perp_status pp_sim_solve(perp_sim *sim, const double *nu)
     pp_step *s = &sim->step;
     perp_status status =
         pp_solve_run(&s->answer, sim->model, &s->kin, &s->row, nu, &options, sim->arena);
+    sim->worked += s->answer.effort.work;
     take_remark(sim);
+    if (s->answer.worked_off) {
+        return note_work(sim, s->answer.remark);
+    }
     if (status >= 0 && sim->def.stepper == PERP_QUASISTATIC && check_held(sim) < 0) {
         return PERP_ERR_INFEASIBLE;
     }
@@ -355,6 +428,10 @@ static perp_status certify(perp_sim *sim, const double *nu, double h, double *pa
                      .impact = s->answer.impact,
                      .stepper = sim->def.stepper,
                      .rotation = sim->def.rotation,
+                     .gyroscopic = sim->def.gyroscopic,
+                     .whole = sim->whole,
+                     .rates = sim->unfit,
+                     .exact = pp_sim_closes_exactly(sim),
                      .along_joints = sim->tree != NULL,
                      .theta = pp_sim_theta(sim),
                      .inertia = quasistatic ? QUASISTATIC_MASS : 1.0,
@@ -482,8 +559,9 @@ perp_status perp_step(perp_sim *sim, double h)
     sim->projected = sim->parts.done = false;
     sim->parts.stop = PP_PARTS_ALL;
     pp_sim_keep_none(sim);
+    sim->parts.count = 0;
     sim->whole = h;
-    sim->worked = 0;
+    sim->worked = 0.0;
     sim->deadline = 0.0;
     sim->error.text[0] = '\0';
     double part = h;

@@ -76,6 +76,14 @@ const char *perp_coordinates_word(int which)
     return PICK(words, which);
 }
 
+const char *perp_uniqueness_word(int which)
+{
+    static const char *const words[] = {[PERP_UNIQUE_UNKNOWN] = "unknown",
+                                        [PERP_UNIQUE] = "unique",
+                                        [PERP_NOT_UNIQUE] = "not unique"};
+    return PICK(words, which);
+}
+
 const char *perp_mode_word(int mode)
 {
     static const char *const words[] = {

@@ -64,9 +64,11 @@ static void unpack_cone(pp_run *r, int dim, const double *c)
     }
 }
 
-static void add_effort(pp_answer *out, const perp_comp_info *info)
+static void add_effort(pp_run *r, const perp_comp_info *info)
 {
+    pp_answer *out = r->out;
     out->iterations += info->iterations;
+    r->work += info->work;
     out->effort.solvers += info->rungs;
     out->effort.factorisations += info->factorisations;
     out->effort.seconds_factor += info->seconds_factor;
@@ -77,12 +79,13 @@ static void add_effort(pp_answer *out, const perp_comp_info *info)
     out->effort.flops = fmax(out->effort.flops, info->flops);
 }
 
-static void note(pp_answer *out, perp_form form, int size, const perp_comp_info *info)
+static void note(pp_run *r, perp_form form, int size, const perp_comp_info *info)
 {
+    pp_answer *out = r->out;
     out->form = form;
     out->size = size;
     out->solver = info->solver ? info->solver : "auto";
-    add_effort(out, info);
+    add_effort(r, info);
     if (info->status != PERP_OK) {
         pp_print(out->remark, sizeof out->remark, "%s", info->reason);
     }
@@ -142,6 +145,9 @@ static void set_budget(const pp_run *r, perp_comp_options *o)
         int left = given->max_iterations - r->out->iterations;
         o->max_iterations = left > 1 ? left : 1;
     }
+    if (given->max_work > 0.0) {
+        o->max_work = fmax(given->max_work - pp_run_work(r), 1e-9);
+    }
     if (given->deadline > 0.0) {
         o->max_seconds = fmax(given->deadline - pp_seconds(), 1e-9);
     }
@@ -176,7 +182,7 @@ perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool 
     }
     perp_status status =
         perp_mcp_solve(r->options->solver, &posed->mcp, &options, r->options->env, z, &info);
-    note(r->out, posed->form, posed->mcp.n, &info);
+    note(r, posed->form, posed->mcp.n, &info);
     if (status == PERP_ERR_INFEASIBLE) {
         pp_run_name_jam(r, options.ray, posed->nv + posed->nb + posed->nm);
     }
@@ -310,7 +316,7 @@ static void refine_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *optio
         }
         perp_status status =
             perp_fcp_solve(r->options->solver, fcp, options, r->options->env, c, v, &info);
-        add_effort(r->out, &info);
+        add_effort(r, &info);
         if (status != PERP_OK) {
             return;
         }
@@ -327,7 +333,7 @@ static void finish_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *optio
     options->warm_start = true;
     if (strcmp(r->out->solver, "ssn") != 0 && !pp_run_spent(r) &&
         perp_fcp_solve("ssn", fcp, options, r->options->env, c, v, &info) == PERP_OK) {
-        add_effort(r->out, &info);
+        add_effort(r, &info);
         unpack_cone(r, fcp->dim, c);
     }
 }
@@ -377,7 +383,7 @@ static bool solve_from_afar(pp_run *r, const perp_fcp *fcp, perp_comp_options op
         options.max_iterations = most[k];
         set_budget(r, &options);
         perp_status status = perp_fcp_solve("ssn", fcp, &options, r->options->env, c, v, &info);
-        note(r->out, PERP_FORM_CONE, fcp->dim * fcp->nc, &info);
+        note(r, PERP_FORM_CONE, fcp->dim * fcp->nc, &info);
         r->out->remark[0] = '\0';
         if (status < 0 && status != PERP_ERR_LIMIT) {
             return false;
@@ -428,7 +434,7 @@ perp_status pp_run_by_cone(pp_run *r)
         options.max_iterations = POLYGONS_MOST;
     }
     status = perp_fcp_solve(r->options->solver, &posed.fcp, &options, r->options->env, c, v, &info);
-    note(r->out, PERP_FORM_CONE, (int)size, &info);
+    note(r, PERP_FORM_CONE, (int)size, &info);
     status = settle(r, status);
     if (status >= 0) {
         unpack_cone(r, posed.fcp.dim, c);

@@ -136,6 +136,8 @@ typedef struct crew {
     pp_answer *told;    // islands: their answers, of which the arrays are gone
     perp_status *status;
     int threads;      // within an island
+    bool *ended;      // islands: solved, or failed for a reason of their own
+    double allowed;   // factorisations for each of the others; 0: no limit
     perp_form form;   // of the islands whose friction it changes, PERP_FORM_AUTO: of none
     atomic_int next;  // island that no lane has taken yet
 } crew;
@@ -157,6 +159,7 @@ static void solve_island(crew *c, int island, const lane *mine)
         options.joints = f->joints;
         options.contacts = f->contacts;
         options.threads = c->threads;
+        options.max_work = c->allowed;
         c->status[island] = pp_solve_whole(answer, &part.model, &part.kin, &part.rows, part.nu,
                                            &options, mine->arena);
     }
@@ -176,7 +179,9 @@ static void work(void *arg, int k)
         if (island >= c->whole.parts->count) {
             return;
         }
-        solve_island(c, island, mine);
+        if (!c->ended[island]) {
+            solve_island(c, island, mine);
+        }
     }
 }
 
@@ -207,8 +212,9 @@ static perp_status allocate(crew *c, pp_arena *arena)
     w->follows = PP_ZEROS(arena, bool, w->rows->nb);
     c->told = PP_ARRAY(arena, pp_answer, islands);
     c->status = PP_ARRAY(arena, perp_status, islands);
+    c->ended = PP_ZEROS(arena, bool, islands);
     perp_status status = pp_answer_create(w->out, w->model, w->rows, arena);
-    if (status < 0 || !w->local || !w->follows || !c->told || !c->status) {
+    if (status < 0 || !w->local || !w->follows || !c->told || !c->status || !c->ended) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < islands; i++) {
@@ -279,6 +285,7 @@ static perp_status worse(perp_status a, perp_status b)
 static void add_effort(perp_effort *sum, const perp_effort *e)
 {
     sum->factorisations += e->factorisations;
+    sum->work += e->work;
     sum->fill = fmax(sum->fill, e->fill);
     sum->flops = fmax(sum->flops, e->flops);
     sum->seconds_joints += e->seconds_joints;
@@ -298,6 +305,7 @@ static perp_status combine(const crew *c)
     const pp_answer *most = &c->told[0];
     perp_status status = PERP_OK;
     bool told = false, impact = false;
+    out->motion = out->impulses = PERP_UNIQUE;
     for (int i = 0; i < c->whole.parts->count; i++) {
         const pp_answer *a = &c->told[i];
         bool worst = worse(status, c->status[i]) != status;
@@ -313,7 +321,11 @@ static perp_status combine(const crew *c)
         impact = impact || a->impact;
         out->size += a->size;
         out->redundant += a->redundant;
-        out->unique = out->unique && a->unique;
+        out->motion = pp_uniqueness_of_both(out->motion, a->motion);
+        out->impulses = pp_uniqueness_of_both(out->impulses, a->impulses);
+        out->motion_apart = fmax(out->motion_apart, a->motion_apart);
+        out->impulses_apart = fmax(out->impulses_apart, a->impulses_apart);
+        out->worked_off = out->worked_off || a->worked_off;
         add_effort(&out->effort, &a->effort);
     }
     out->effort.solvers = most->effort.solvers;
@@ -342,10 +354,51 @@ static int choose_lanes(crew *c)
     return one || all < THREADED_FROM ? 1 : lanes < parts->count ? lanes : parts->count;
 }
 
+// All islands. The work that is left of the step is shared evenly; what islands leave of it goes to those that it was too
+// little for, which begin anew, until all are solved or none of them is. So a hard island may use what easy ones
+// leave, all together use no more than the step has, and nothing depends on which thread came first.
+// Returns the work of the attempts that began anew.
+static double work_all(crew *c, int lanes)
+{
+    int islands = c->whole.parts->count, open = islands, before;
+    double left = c->whole.options->max_work, lost = 0.0;
+    do {
+        c->allowed = left > 0.0 ? left / open : 0.0;
+        atomic_init(&c->next, 0);
+        pp_team_run(&c->kept->team, lanes, work, c);
+        before = open;
+        for (int i = 0; i < islands; i++) {
+            const pp_answer *a = &c->told[i];
+            left -= c->ended[i] ? 0.0 : a->effort.work;
+            lost += c->ended[i] || !a->worked_off ? 0.0 : a->effort.work;
+            open -= !c->ended[i] && !a->worked_off;
+            c->ended[i] = c->ended[i] || !a->worked_off;
+        }
+    } while (open > 0 && open < before && left > 0.0);
+    for (int i = 0; i < islands; i++) {  // the last attempts are told by their islands
+        lost -= c->ended[i] ? 0.0 : c->told[i].effort.work;
+    }
+    return lost;
+}
+
+// Islands whose answers do not go together, as one problem.
+static perp_status solve_together(const crew *c, pp_arena *arena)
+{
+    const pp_whole *w = &c->whole;
+    pp_solve_options options = *w->options;
+    double spent = 0.0;
+    for (int i = 0; i < w->parts->count; i++) {
+        spent += c->told[i].effort.work;
+    }
+    options.max_work = options.max_work > 0.0 ? fmax(options.max_work - spent, 1e-9) : 0.0;
+    perp_status status = pp_solve_whole(w->out, w->model, w->kin, w->rows, w->nu, &options, arena);
+    w->out->effort.work += spent;
+    return status;
+}
+
 perp_status pp_solve_islands(const pp_whole *whole, pp_arena *arena)
 {
     crew c = {.whole = *whole, .kept = whole->options->islands};
-    const pp_rows *rows = whole->rows;
     perp_status status = allocate(&c, arena);
     int lanes = choose_lanes(&c);
     c.whole.team = c.threads > 1 ? &c.kept->team : NULL;
@@ -353,13 +406,12 @@ perp_status pp_solve_islands(const pp_whole *whole, pp_arena *arena)
     if (status < 0) {
         return status;
     }
-    atomic_init(&c.next, 0);
-    pp_team_run(&c.kept->team, lanes, work, &c);
+    double lost = work_all(&c, lanes);
     if (!find_form(&c)) {
-        return pp_solve_whole(whole->out, whole->model, whole->kin, rows, whole->nu, whole->options,
-                              arena);
+        return solve_together(&c, arena);
     }
     status = combine(&c);
+    whole->out->effort.work += lost;
     if (status < 0) {
         return status;
     }

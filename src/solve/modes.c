@@ -269,8 +269,13 @@ bool pp_modes_step(pp_modes *s)
         return false;
     }
     linearise(s);
-    if ((!s->factored && !pp_modes_factor(s)) || !pp_modes_solve(s)) {
+    bool factors = !s->factored;
+    if ((factors && !pp_modes_factor(s)) || !pp_modes_solve(s)) {
         return false;
+    }
+    if (factors) {
+        double n = s->n;
+        pp_meter_factor(&s->run->meter, s->dense ? n * n * n : pp_ldl_flops(s->ldl));
     }
     s->steps++;
     move_impulses(s);

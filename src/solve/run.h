@@ -25,6 +25,8 @@ typedef struct pp_run {
     bool done;               // nu goes with the impulses already
     struct pp_modes *modes;  // many contacts that modes were tried on in vain, or NULL
     bool pressed;            // what is left of the budget is for sweeps
+    pp_meter meter;          // of modes, sweeps and joints
+    double work;             // of solvers, in factorisations
     bool spent;              // the budget ended before a solver did
     bool exactly;            // polygons: the cone form is to be finished by ssn, whoever solved it
 } pp_run;
@@ -43,6 +45,8 @@ double pp_run_slack(pp_run *r);
 // Whether the budget of time or iterations is spent.
 bool pp_run_budget_spent(const pp_run *r);  // of what the caller allowed
 bool pp_run_spent(const pp_run *r);
+double pp_run_work(const pp_run *r);         // done so far, in factorisations
+bool pp_run_is_worked_off(const pp_run *r);  // as much as the step has left
 // Delassus' matrix, made when it is first needed.
 perp_status pp_run_delassus(pp_run *r);
 

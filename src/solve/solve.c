@@ -5,6 +5,7 @@
 // rows are LCPs for pivoting; many contacts are cones for Newton. A failure falls back to the LCP,
 // whose infeasibility can be proved.
 #include "solve/islands.h"
+#include "solve/unique.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +15,7 @@ enum { CONE_FROM = 24 };  // unilateral rows from which the cone form is tried f
 perp_status pp_answer_create(pp_answer *out, const perp_model *model, const pp_rows *rows,
                              pp_arena *arena)
 {
-    *out = (pp_answer){.unique = true, .solver = "linear", .form = PERP_FORM_LCP};
+    *out = (pp_answer){.solver = "linear", .form = PERP_FORM_LCP};
     out->nu = PP_ZEROS(arena, double, model->nv);
     out->pb = PP_ZEROS(arena, double, rows->nb);
     out->pm = PP_ZEROS(arena, double, rows->nm);
@@ -33,15 +34,19 @@ static perp_status allocate(pp_run *r)
     return r->beta && r->given ? status : PERP_ERR_MEMORY;
 }
 
-// What a step may take where nobody said: some ten times what the hardest of the tests takes. Counted, so that it ends
-// at the same place in every run.
-enum { FACTORISATIONS_MOST = 400 };
+double pp_run_work(const pp_run *r)
+{
+    return r->work + pp_meter_spent(&r->meter);
+}
+
+bool pp_run_is_worked_off(const pp_run *r)
+{
+    return r->options->max_work > 0.0 && pp_run_work(r) >= r->options->max_work;
+}
 
 bool pp_run_spent(const pp_run *r)
 {
-    const pp_solve_options *o = r->options;
-    bool budget = o->max_iterations > 0 || o->deadline > 0.0;
-    return budget ? pp_run_budget_spent(r) : r->out->effort.factorisations >= FACTORISATIONS_MOST;
+    return pp_run_budget_spent(r) || pp_run_is_worked_off(r);
 }
 
 bool pp_run_budget_spent(const pp_run *r)
@@ -196,7 +201,8 @@ static perp_status solve_form(pp_run *r, perp_form form)
         status = pp_run_by_sweeps(r, &solved);
     }
     status = status < 0 || solved ? status : pp_run_by_cone(r);
-    if (status < 0 && status != PERP_ERR_MEMORY && r->options->form == PERP_FORM_AUTO) {
+    bool another = r->options->form == PERP_FORM_AUTO && !pp_run_is_worked_off(r);
+    if (status < 0 && status != PERP_ERR_MEMORY && another) {
         status = pp_run_by_lcp(r, NULL);
     }
     return status;
@@ -208,7 +214,7 @@ static perp_status solve_once(pp_run *r)
     perp_form form = choose(r);
     perp_status status = solve_form(r, form);
     bool named = status == PERP_ERR_INFEASIBLE && form != PERP_FORM_CONE;  // cones name no bodies
-    if (status < 0 && status != PERP_ERR_MEMORY && !named) {
+    if (status < 0 && status != PERP_ERR_MEMORY && !named && !pp_run_is_worked_off(r)) {
         status = pp_run_prove_jam(r, status);
     }
     return status;
@@ -251,9 +257,8 @@ static perp_status spread_load(pp_run *r)
 {
     pp_answer *out = r->out;
     int nv = r->model->nv, nn = r->rows->nn, nt = r->rows->nt;
-    if (!out->impact && pp_spread_keeps(out, r->rows)) {
-        pp_spread(out, r->model, r->kin, r->rows, &r->closed, r->arena);
-        return PERP_OK;
+    if (out->impact || pp_spread_keeps(out, r->rows)) {
+        return PERP_OK;  // of an impact the phases go with these impulses
     }
     double *kept = PP_ARRAY(r->arena, double, (size_t)nv + (size_t)nn + (size_t)nt);
     if (!kept) {
@@ -264,9 +269,6 @@ static perp_status spread_load(pp_run *r)
     memcpy(kept, out->nu, (size_t)nv * sizeof *kept);
     memcpy(pn, out->pn, (size_t)nn * sizeof *kept);
     memcpy(pt, out->pt, (size_t)nt * sizeof *kept);
-    if (out->impact) {
-        return PERP_OK;  // the phases go with these impulses
-    }
     if (!pp_spread(out, r->model, r->kin, r->rows, &r->closed, r->arena)) {
         return PERP_OK;
     }
@@ -295,6 +297,24 @@ static perp_status tell_budget(pp_run *r)
              "budget spent after %d iterations of '%s': the best answer is off by %.1e m/s",
              r->out->iterations, r->out->solver, off);
     return PERP_INEXACT;
+}
+
+// Where the work of the step ended the search nothing is known of the problem.
+static perp_status give_up(pp_run *r, perp_status status)
+{
+    if (!pp_run_is_worked_off(r) || status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
+        return status;
+    }
+    const perp_model *m = r->model;
+    const char *name = "";
+    for (int i = m->bodies - 1; i >= 0; i--) {
+        name = m->body[i].nv > 0 ? m->body[i].name : name;
+    }
+    r->out->worked_off = true;
+    pp_print(r->out->remark, sizeof r->out->remark,
+             "%d contacts and limits, %d joint rows of '%s' and what it is tied to, last by '%s'",
+             r->rows->nn, r->rows->nb, name, r->out->solver);
+    return PERP_ERR_LIMIT;
 }
 
 static perp_status mark_redundant(pp_run *r)
@@ -331,7 +351,8 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
                 .nu = nu,
                 .options = options,
                 .arena = arena,
-                .out = out};
+                .out = out,
+                .meter = pp_meter_start(rows->nb + rows->nm + rows->nn + rows->nt, PP_INF)};
     if (options->in) {
         r.in = *options->in;
     }
@@ -344,6 +365,7 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
     if (status >= 0 && r.closed.ldl) {
         out->effort.fill = (double)pp_ldl_fill(r.closed.ldl);
         out->effort.flops = pp_ldl_flops(r.closed.ldl);
+        pp_meter_factor(&r.meter, out->effort.flops);
     }
     if (status < 0) {
         return status;
@@ -363,8 +385,9 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
     } else {
         out->size = (r.in.tree ? r.in.tree->tree->nv : model->nv) + r.closed.nb;
     }
+    out->effort.work = pp_run_work(&r);
     if (status < 0) {
-        return status;
+        return give_up(&r, status);
     }
     if (!r.done) {
         pp_run_close(&r);
@@ -377,7 +400,9 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
         status = PERP_ERR_MEMORY;
     }
     out->effort.seconds_spread = pp_seconds() - begin;
-    out->unique = out->unique && out->redundant == 0;
+    if (status >= 0 && pp_run_uniqueness(&r) < 0) {
+        status = PERP_ERR_MEMORY;
+    }
     return pp_all_finite((size_t)model->nv, out->nu) ? status : PERP_ERR_NUMERIC;
 }
 

@@ -17,9 +17,20 @@ typedef struct pp_answer {
     const pp_impact *impact;  // NULL: one phase
     const pp_closed *closed;  // of the step's rows
     const bool *follows;      // nb: the row follows from the others
-    bool unique;              // false: other impulses, or another motion, would do as well
+    bool worked_off;          // options->max_work ended it
+    perp_uniqueness motion, impulses;
+    double motion_apart, impulses_apart;  // of a second answer                     theory (U1)
     char remark[200];
 } pp_answer;
+
+// Of two problems that have nothing to do with each other, taken as one.
+static inline perp_uniqueness pp_uniqueness_of_both(perp_uniqueness a, perp_uniqueness b)
+{
+    if (a == PERP_NOT_UNIQUE || b == PERP_NOT_UNIQUE) {
+        return PERP_NOT_UNIQUE;
+    }
+    return a == PERP_UNIQUE ? b : a;
+}
 
 // What islands keep from step to step: factors, and memory for each thread.
 typedef struct pp_islands pp_islands;
@@ -31,6 +42,7 @@ typedef struct pp_solve_options {
     const char *solver;  // NULL: auto
     double tolerance;
     int max_iterations;  // of a solver, 0: its own limit
+    double max_work;     // factorisations that are left of the step's; 0: no limit
     double deadline;     // pp_seconds() at which the best so far is taken; 0: none
     perp_impact_law impact;
     const double *warm;   // nn + nt guesses (p_n, p_t) for the cone form, NULL: none
@@ -66,9 +78,9 @@ perp_status pp_active_set(const pp_answer *answer, const perp_model *model,
                           const pp_kinematics *kin, const pp_rows *rows, pp_arena *arena,
                           int *columns, int *rank);
 
-// Whether pp_spread leaves the impulses as they are, and says only whether they are unique.
+// Whether pp_spread leaves the impulses as they are.
 bool pp_spread_keeps(const pp_answer *answer, const pp_rows *rows);
 // Spread the load: of all impulses with the same velocities, those of least norm, where they keep signs
-// and cones. Returns false when the impulses are unique.
+// and cones. Returns false where they stay as they are.
 bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *kin,
                const pp_rows *rows, const pp_closed *closed, pp_arena *arena);

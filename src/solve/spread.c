@@ -107,18 +107,6 @@ static void collect(spread *s)
     }
 }
 
-// More columns than ways to move: some impulses can be exchanged for others.
-static bool overdetermined(const spread *s)
-{
-    double tiny = 1e-9 * speed_scale(s);
-    bool sticks[PP_FRICTION_GROUPS];
-    int count = 0, most = pp_closed_freedom(s->closed);
-    for (int i = 0; i < s->rows->nn && count <= most; i++) {
-        count += columns_of(s, i, tiny, sticks);
-    }
-    return count > most;
-}
-
 // The friction rows of a contact: first and one past the last.
 static int friction_rows(const spread *s, int n, int *end)
 {
@@ -308,127 +296,6 @@ static void write_back(spread *s)
     }
 }
 
-// ── Another motion ───────────────────────────────────────────────────────────────────────────────
-
-// Rates of the rows that touching contacts keep at zero, n always and t where it sticks, per unit of each
-// column. Not symmetric where contacts slip: it may be singular although the columns are independent, and
-// then other impulses move the bodies differently and obey the same rows.
-static void fill_response(spread *s, double *nu, double *pb)
-{
-    int n = s->count;
-    for (int j = 0; j < n; j++) {
-        memset(nu, 0, (size_t)s->model->nv * sizeof *nu);
-        add_column(s, &s->list[j], 1.0, nu);
-        pp_closed_solve(s->closed, NULL, nu, pb);
-        for (int i = 0; i < n; i++) {
-            const column *c = &s->list[i];
-            const pp_row *row = c->t >= 0 ? &s->rows->t[c->t] : &s->rows->n[c->n];
-            s->L[(size_t)j * (size_t)n + (size_t)i] = bare_rate(s, row, nu);
-        }
-    }
-}
-
-static double *entry(double *A, int n, int i, int j)
-{
-    return A + (size_t)j * (size_t)n + (size_t)i;
-}
-
-// Gaussian elimination with full pivoting of the response in s->L; when one pivot vanishes, y is the
-// vector it takes to zero. False when there is none, or more than one.
-static bool null_vector(spread *s)
-{
-    int n = s->count;
-    double *A = s->L, first = 0.0;
-    for (int k = 0; k < n; k++) {
-        s->order[k] = k;
-    }
-    for (int k = 0; k < n; k++) {
-        int row = k, col = k;
-        for (int j = k; j < n; j++) {
-            for (int i = k; i < n; i++) {
-                if (fabs(*entry(A, n, i, j)) > fabs(*entry(A, n, row, col))) {
-                    row = i;
-                    col = j;
-                }
-            }
-        }
-        double pivot = *entry(A, n, row, col);
-        first = k == 0 ? fabs(pivot) : first;
-        if (!(fabs(pivot) > 1e-11 * first)) {
-            if (k < n - 1) {
-                return false;
-            }
-            s->y[s->order[k]] = 1.0;  // back substitution with the last unknown 1
-            for (int i = k - 1; i >= 0; i--) {
-                double sum = 0.0;
-                for (int j = i + 1; j < n; j++) {
-                    sum += *entry(A, n, i, j) * s->y[s->order[j]];
-                }
-                s->y[s->order[i]] = -sum / *entry(A, n, i, i);
-            }
-            return true;
-        }
-        for (int j = 0; j < n; j++) {
-            double kept = *entry(A, n, k, j);
-            *entry(A, n, k, j) = *entry(A, n, row, j);
-            *entry(A, n, row, j) = kept;
-        }
-        for (int i = 0; i < n; i++) {
-            double kept = *entry(A, n, i, k);
-            *entry(A, n, i, k) = *entry(A, n, i, col);
-            *entry(A, n, i, col) = kept;
-        }
-        int kept = s->order[k];
-        s->order[k] = s->order[col];
-        s->order[col] = kept;
-        for (int j = k + 1; j < n; j++) {
-            double factor = *entry(A, n, k, j) / pivot;
-            for (int i = k + 1; i < n; i++) {
-                *entry(A, n, i, j) -= factor * *entry(A, n, i, k);
-            }
-        }
-    }
-    return false;
-}
-
-// A small step along sign * y keeps impulses pushing and inside their cones.
-static bool may_go(const spread *s, double sign)
-{
-    double small = 1e-9 * pp_norm_inf(s->count, s->y), load = pp_norm_inf(s->count, s->p);
-    int n = 0;  // column of the contact's normal
-    for (int k = 0; k < s->count; k++) {
-        const column *c = &s->list[k];
-        if (c->t < 0) {
-            n = k;
-            if (s->p[k] <= 1e-9 * load && sign * s->y[k] < -small) {
-                return false;
-            }
-            continue;
-        }
-        const pp_friction *group = &s->rows->group[c->g];
-        if (c->t > group->t) {
-            continue;
-        }
-        bool two = group->size == 2;
-        double p[2] = {s->p[k], two ? s->p[k + 1] : 0.0}, y[2] = {s->y[k], two ? s->y[k + 1] : 0.0};
-        double size = pp_length2(p[0], p[1]), mu = group->mu;
-        double grows = size > 0.0 ? (p[0] * y[0] + p[1] * y[1]) / size : pp_length2(y[0], y[1]);
-        if (size >= mu * s->p[n] - 1e-9 * load && sign * grows - mu * sign * s->y[n] > small) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool another_motion(spread *s, double *nu, double *pb)
-{
-    if (s->rows->nm > 0) {
-        return false;  // motors would have to be followed too
-    }
-    fill_response(s, nu, pb);
-    return null_vector(s) && (may_go(s, 1.0) || may_go(s, -1.0));
-}
-
 static bool prepare(spread *s, pp_arena *arena)
 {
     size_t n = COLUMNS_MOST;
@@ -443,22 +310,6 @@ static bool prepare(spread *s, pp_arena *arena)
     s->p = s->L + n * n + 2 * n;
     s->y = s->p + n;
     return true;
-}
-
-// Few columns may still depend on each other: four legs without friction.
-static bool dependent(spread *s, pp_arena *arena)
-{
-    enum { FEW = 8 };
-    double *nu = PP_ARRAY(arena, double, s->model->nv), *pb = PP_ARRAY(arena, double, s->rows->nb);
-    if (s->rows->nn < 2 || s->rows->nn > FEW || !nu || !pb || !prepare(s, arena)) {
-        return false;
-    }
-    collect(s);
-    if (s->count < 2) {
-        return false;
-    }
-    fill_gram(s, nu, pb);
-    return factor(s) < s->count;
 }
 
 // Newton's answers on the cones are no vertices: their load is spread already.
@@ -477,11 +328,7 @@ bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *
                 .out = answer,
                 .polygons = answer->form != PERP_FORM_CONE,
                 .share = PP_ZEROS(arena, double, rows->nt)};
-    if (!s.share) {
-        return false;
-    }
-    if (pp_spread_keeps(answer, rows)) {
-        answer->unique = !overdetermined(&s) && !dependent(&s, arena);
+    if (!s.share || pp_spread_keeps(answer, rows)) {
         return false;
     }
     double *nu = PP_ARRAY(arena, double, model->nv), *pb = PP_ARRAY(arena, double, rows->nb);
@@ -498,12 +345,7 @@ bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *
             s.p[k] = c->t >= 0 ? answer->pt[c->t] : answer->pn[c->n];
         }
         fill_gram(&s, nu, pb);
-        if (factor(&s) == s.count) {
-            answer->unique = answer->unique && !another_motion(&s, nu, pb);
-            return false;
-        }
-        answer->unique = false;
-        if (!least_norm(&s)) {
+        if (factor(&s) == s.count || !least_norm(&s)) {
             return false;
         }
         if (admissible(&s)) {

@@ -20,6 +20,8 @@ enum { JUDGED_FROM = 20, JUDGED_AT = 60 };  // sweeps after which it shows how m
 static const double LOOSE = 1e-4;
 // One row may be off by so much more than all together [m/s per unit of tolerance].
 static const double WORST_ROW = 100.0;
+// Operations of a sweep for each contact, about.
+static const double SWEEP_COST = 700.0;
 // What Newton's method takes for each of many contacts, about [s].
 static const double NEWTON_SECONDS = 2e-5;
 
@@ -238,6 +240,7 @@ static perp_status iterate(pp_run *r, const double *start, pp_sweep *s, double *
         pp_sweep_change change = pp_sweep_once(s);
         double moved = relative(change, scale);
         r->out->iterations++;
+        pp_meter_add(&r->meter, SWEEP_COST * s->count);
         before = k == JUDGED_FROM ? moved : before;
         bool last =
             k >= SWEEPS_MOST || pp_run_spent(r) || (!budget && hopeless(k, before, moved, look));

@@ -236,3 +236,27 @@ void pp_tree_turns(const pp_tree_pass *pass, double *turn)
         }
     }
 }
+
+// A step in joint coordinates leaves velocities as they are seen where it started. Where the next one starts, what turns has
+// others, by h w of them, and these are what it comes to a contact with.                  theory (J7)
+pp_frame *pp_tree_carried(const pp_tree *tree, double t, const pp_frame *body, const double *turn,
+                          pp_arena *arena)
+{
+    double lost, lost_rate;
+    double *q = PP_ARRAY(arena, double, tree->nq), *qd = PP_ARRAY(arena, double, tree->nv);
+    pp_frame *out = PP_ARRAY(arena, pp_frame, tree->model->bodies);
+    pp_frame *moved = PP_ARRAY(arena, pp_frame, tree->model->bodies);
+    if (!q || !qd || !out || !moved) {
+        return NULL;
+    }
+    pp_tree_from_frames(tree, t, body, turn, q, qd, &lost, &lost_rate);
+    pp_tree_frames(tree, t, q, qd, moved);
+    for (int i = 0; i < tree->model->bodies; i++) {
+        out[i] = body[i];
+        if (tree->model->body[i].nv > 0) {
+            out[i].v = moved[i].v;
+            out[i].w = moved[i].w;
+        }
+    }
+    return out;
+}

@@ -67,7 +67,6 @@ void pp_tree_name_q(const pp_tree *tree, int k, char *text, size_t size);  // "c
 void pp_tree_name_v(const pp_tree *tree, int k, char *text, size_t size);  // "crank.rate"
 
 // ── Coordinates ──────────────────────────────────────────────────────────────────────────────────
-
 // Coordinates and rates nearest to frames of bodies (which may be apart at the joints: `lost` gets the
 // worst distance or angle, `lost_rate` the worst difference of velocities that no rates give).
 void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, const double *turn,
@@ -75,14 +74,12 @@ void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, co
 // Frames of all bodies, velocities included, with those that are not free as their motions say.
 void pp_tree_frames(const pp_tree *tree, double t, const double *q, const double *qd,
                     pp_frame *body);
+// These bodies with the velocities that their rates give them here, in the arena; NULL: no memory.
+pp_frame *pp_tree_carried(const pp_tree *tree, double t, const pp_frame *body, const double *turn,
+                          pp_arena *arena);
 // q_dot = G(q) qd; and q moved by h qd (quaternions by the exponential map).
 void pp_tree_q_dot(const pp_tree *tree, const double *q, const double *qd, double *q_dot);
 void pp_tree_move(const pp_tree *tree, const double *q, const double *qd, double h, double *moved);
-
-// Coordinates of all joints at a pass, with their full turns: of the tree's joints as q has them, of others
-// in the turn nearest to what `turn` holds (NaN: between -pi and pi).
-struct pp_tree_pass;
-void pp_tree_turns(const struct pp_tree_pass *pass, double *turn);
 
 // ── One configuration ────────────────────────────────────────────────────────────────────────────
 
@@ -103,6 +100,9 @@ typedef struct pp_tree_pass {
 // qd: NULL: taken as 0.
 perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const double *q,
                         const double *qd, pp_arena *arena);
+// Coordinates of all joints at a pass, with their full turns: of the tree's joints as q has them, of others
+// in the turn nearest to what `turn` holds (NaN: between -pi and pi).
+void pp_tree_turns(const pp_tree_pass *pass, double *turn);
 
 // nu = S qd + nu_0 of all free bodies (model->nv numbers), qd as given here; `relative`: without nu_0.
 void pp_tree_velocities(const pp_tree_pass *pass, const double *qd, bool relative, double *nu);

@@ -122,7 +122,8 @@ static void run_summary_as_json(void **state)
                                        "us_per_step_median",
                                        "final",
                                        "hash",
-                                       "certificate"};
+                                       "certificate",
+                                       "answers"};
     static const char *const certificate[] = {
         "gap_m",    "residual_m_s", "cone_N_s", "joint_m", "momentum_N_s", "energy_created_J",
         "motion_m", "path_m",       "path",     "verdict"};

@@ -134,6 +134,9 @@ static void bad_options(void **state)
     options = perp_comp_default();
     options.max_seconds = NAN;
     assert_int_equal(perp_mcp_solve("auto", &mcp, &options, NULL, z, &info), PERP_ERR_ARGUMENT);
+    options = perp_comp_default();
+    options.max_work = -1.0;
+    assert_int_equal(perp_mcp_solve("auto", &mcp, &options, NULL, z, &info), PERP_ERR_ARGUMENT);
     assert_int_equal(perp_mcp_solve("nobody", &mcp, NULL, NULL, z, &info), PERP_ERR_ARGUMENT);
     assert_non_null(strstr(info.reason, "nobody"));
     assert_int_equal(perp_mcp_solve("lemke", &mcp, NULL, NULL, NULL, &info), PERP_ERR_ARGUMENT);
@@ -318,6 +321,26 @@ static void time_is_a_limit(void **state)
     problem_destroy(p);
 }
 
+// Counted, not timed: it ends after the same pivot every time.
+static void work_is_a_limit(void **state)
+{
+    (void)state;
+    problem *p = family_murty_lemke(40);
+    double z[40];
+    perp_comp_info info, again;
+    perp_comp_options options = perp_comp_default();
+    options.max_iterations = 2000000000;
+    options.max_work = 3.0;
+    assert_int_equal(perp_mcp_solve("lemke", &p->mcp, &options, NULL, z, &info), PERP_ERR_LIMIT);
+    assert_int_equal(perp_mcp_solve("lemke", &p->mcp, &options, NULL, z, &again), PERP_ERR_LIMIT);
+    assert_true(info.work >= 3.0 && info.work < 3.1);
+    assert_true(info.iterations == again.iterations && info.work == again.work);
+    options.max_work = 6.0;
+    assert_int_equal(perp_mcp_solve("lemke", &p->mcp, &options, NULL, z, &again), PERP_ERR_LIMIT);
+    assert_true(again.iterations > info.iterations);
+    problem_destroy(p);
+}
+
 // The basis of a solution, given back with a slightly moved load, saves most pivots.
 static void a_warm_basis_saves_pivots(void **state)
 {
@@ -396,6 +419,7 @@ int main(void)
         cmocka_unit_test(a_workspace_stops_allocating_for_contact),
         cmocka_unit_test(limits_are_obeyed),
         cmocka_unit_test(time_is_a_limit),
+        cmocka_unit_test(work_is_a_limit),
         cmocka_unit_test(a_warm_basis_saves_pivots),
         cmocka_unit_test(nonsense_as_a_warm_start),
     };

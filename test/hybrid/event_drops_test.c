@@ -167,6 +167,9 @@ static bool run_drop(int index, bool several)
     if (status == PERP_INEXACT) {
         printf(" gap %g cone %g joint %g momentum %g energy %g residual %g", c->gap, c->cone,
                c->joint, c->momentum, c->energy_created, c->residual);
+        for (int k = 0; k < PERP_JUDGED_COUNT; k++) {
+            printf("%s%.1e", k == 0 ? "; over their limits: " : " ", c->relative[k]);
+        }
     }
     printf("\n");
     fflush(stdout);

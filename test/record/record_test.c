@@ -188,7 +188,8 @@ static void csv_and_summary(void **state)
                                        "us_per_step_median",
                                        "final",
                                        "hash",
-                                       "certificate"};
+                                       "certificate",
+                                       "answers"};
     assert_int_equal(json_object_size(root), sizeof keys / sizeof keys[0]);
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
         assert_non_null(json_object_get(root, keys[k]));

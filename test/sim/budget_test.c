@@ -162,6 +162,9 @@ static void budgets_are_not_negative(void **state)
     def.max_seconds = 0.0;
     def.max_iterations = -1;
     assert_int_equal(perp_sim_create(model, &def, NULL, &sim, &error), PERP_ERR_ARGUMENT);
+    def.max_iterations = 0;
+    def.max_work = NAN;
+    assert_int_equal(perp_sim_create(model, &def, NULL, &sim, &error), PERP_ERR_ARGUMENT);
     perp_model_destroy(model);
     perp_builder_destroy(b);
 }

@@ -63,7 +63,7 @@ class ContactRows:
             bound = max(0.0, c.e * max(0.0, -r0)) + 2 * h * sum(self.g + self.pushed(b, f0) for b in free)
             if self.model.impact == 'newton' and self.stepper != 'moreau-jean' or c.e == 0:
                 self.rows.note('rebound', max(0.0, r1 - blur - bound) / speed, where)
-            push = 2 * h * sum(self.g + self.pushed(b, f0) for b in free)
+            push = 2 * (f1.whole or h) * sum(self.g + self.pushed(b, f0) for b in free)
             closing = c.gap > 0 and abs(r1 + c.gap / h) < 1e-3 * abs(r0)   # it touches at the end of the step: not yet an impact
             if c.e > 0 and self.model.impact == 'newton' and -r0 > 10 * push and -r0 > 1e-3 * speed and not closing:
                 self.rows.note('restitution', max(0.0, -c.e * r0 - r1 - blur - push) / -r0, where)

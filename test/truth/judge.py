@@ -15,16 +15,16 @@ import os
 import sys
 
 from contact_rows import ContactRows
-from geometry import add, dot, mul, norm, sub
-from kinematics import ZERO3, kinetic
+from geometry import norm
+from kinematics import ZERO3
 from model import Model, Unknown
 from place_rows import PlaceRows
-from recording import read_frames
+from recording import divided, read_frames
 from step_rows import StepRows
 
 # row: (right up to, wrong from, what the error is and what it is divided by)
 FACTORS = {
-    'finite':      (0.5, 0.5, 'any number of the recording that is not finite'),
+    'finite':      (0.5, 0.5, 'any number of the recording that is not finite, or parts of a step that do not make it'),
     'start':       (1e-9, 1e-2, 'frame 0 against the scene, in sizes and speeds; only where it starts without overlap and closed'),
     'penetration': (0.02, 0.25, 'overlap of a pair beyond what it started with, over the thickness of the thinner shape'),
     'overlap':     (0.02, math.inf, 'overlap of the start that is still there at the end, likewise'),
@@ -81,6 +81,10 @@ class Judge(PlaceRows, ContactRows, StepRows):
         self.rows, self.folder = Rows(), folder
         self.frames = read_frames(m, folder)
         self.every = len(self.frames) == self.summary['steps'] + 1
+        try:
+            self.frames = divided(m, folder, self.frames) if self.every else self.frames
+        except ValueError as e:
+            self.rows.note('finite', 1.0, str(e))
         self.g = norm(m.gravity)
         self.until = max(self.frames[-1].t, self.h)
         self.pairs = self.judged_pairs()
@@ -111,24 +115,18 @@ class Judge(PlaceRows, ContactRows, StepRows):
         self.spin_error = {b: ZERO3 for b in self.model.free}
         self.spin_scale = {b: 1e-300 for b in self.model.free}
         self.energy0 = None
-        divided = self.divided_steps()
-        for f0, f1 in self.passages():
+        for f0, f1 in zip(self.frames, self.frames[1:]):
+            h = f1.t - f0.t
             if f1.kind in ('impact', 'other'):
                 self.speeds(f0, f1, self.h)
                 self.impact(f0, f1)
                 continue
-            h = f1.t - f0.t
             if f1.kind == 'smooth' and h < 1e-12 * self.until:
                 self.same_momentum(f0, f1)
                 continue
             if not h > 0:
                 self.rows.note('motion', math.inf, 't = %g: time stands still' % f1.t)
                 return
-            if any(abs(f1.t - t) < 1e-6 * h for t in divided):
-                # Its impulses are sums over parts that went different ways: places and energy at its end are all that shows.
-                self.rows.skip('steps that were divided', '%d' % len(divided))
-                self.energy_only(f0, f1, h)
-                continue
             self.speeds(f0, f1, h)
             self.moves(f0, f1, h)
             self.coordinates(f0, f1, h)
@@ -137,63 +135,6 @@ class Judge(PlaceRows, ContactRows, StepRows):
                 self.balance(f0, f1, h)
                 self.islands(f0, f1, h)
                 self.turning(f0, f1, h)
-
-
-    def passages(self):
-        """Pairs of recorded states between which something was exchanged: frames or, of the stepper event, the parts of a step."""
-        for f0, f1 in zip(self.frames, self.frames[1:]):
-            parts = f1.parts if self.stepper == 'event' else []
-            if parts:
-                end = parts[-1]
-                for b in self.model.free:
-                    off = norm(sub(end.states[b.index].v, f1.states[b.index].v)) + norm(sub(end.states[b.index].x, f1.states[b.index].x))
-                    self.rows.note('motion', off, 't = %g %s: the last part is not the frame' % (f1.t, b.name))
-                    given, size = self.given(b, f1.contacts)
-                    parts_given, parts_size = self.given(b, [c for p in parts for c in p.contacts])
-                    self.rows.note('momentum', norm(sub(given, parts_given)) / max(size, parts_size, 1e-300),
-                                   't = %g %s: the parts are not the frame' % (f1.t, b.name))
-                yield f0, parts[0]
-                yield from zip(parts, parts[1:])
-            else:
-                yield f0, f1
-
-    def given(self, b, contacts):
-        """Impulse of contacts on a body, and the sum of their sizes."""
-        total, size = ZERO3, 0.0
-        for c in contacts:
-            for shape, sign in ((c.b, 1), (c.a, -1)):
-                if shape.body is b:
-                    total, size = add(total, mul(c.impulse, sign)), size + norm(c.impulse)
-        return total, size
-
-    def divided_steps(self):
-        """Times at the end of steps that perp took in parts."""
-        path, times = os.path.join(self.folder, 'events.jsonl'), []
-        if os.path.exists(path):
-            with open(path) as lines:
-                for line in lines:
-                    event = json.loads(line)
-                    if event.get('event') == 'divided':
-                        times.append(event['t'])
-        return times
-
-    def energy_only(self, f0, f1, h):
-        """Nothing outside works: what there is at the end is at most what there was."""
-        m = self.model
-        if any(b.moves for b in m.bodies) or m.forces or any(j.target or j.rate for j in m.joints):
-            return
-        belts = any(s.surface for b in m.bodies for s in b.shapes)
-        if self.stepper == 'quasistatic' or belts:
-            return
-        e0, e1, scale = 0.0, 0.0, 0.0
-        for b in m.free:
-            s0, s1 = f0.states[b.index], f1.states[b.index]
-            k0, k1 = kinetic(b, s0), kinetic(b, s1)
-            fall = b.mass * dot(m.gravity, sub(s1.x, s0.x))
-            e0 += k0
-            e1 += k1 - fall
-            scale += k0 + b.mass * self.g * b.size + b.mass * self.g * h * (norm(s0.v) + norm(s1.v))
-        self.rows.note('energy', max(0.0, e1 - e0) / max(scale, 1e-300), 't = %g, divided' % f1.t)
 
 
 def judge(text, folder, coordinates=None, theta=None):

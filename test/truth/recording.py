@@ -12,9 +12,9 @@ from model import Unknown
 
 class Frame:
     """One recorded instant. `apart`: the overlaps and joint errors of this program's own geometry, added up [m].
-
-    Of a part of a step `kind` is `step`, `impact`, `other` or `smooth` and `h` how long it is; of a frame they are '' and None."""
-    __slots__ = ('t', 'states', 'contacts', 'placed', 'apart', 'step', 'kind', 'h', 'parts')
+    `whole`: the step that ends here, or that the part which ends here belongs to [s]; None: what is since the frame before.
+    `kind`: of a part, `step`, `impact` (an instant), `other` (an impact by the law that was not asked for) or `smooth`; '' of a frame."""
+    __slots__ = ('t', 'states', 'contacts', 'placed', 'apart', 'whole', 'kind')
 
 
 def numbers(row, names):
@@ -26,25 +26,16 @@ def unquoted(name):
     return name[1:] if name[:1] == "'" else name
 
 
-def state_of(model, row):
-    if model.planar:
-        x, y, a, vx, vy, om = numbers(row, ('x', 'y', 'angle', 'vx', 'vy', 'omega'))
-        R = rotation_about((0, 0, 1), a) if math.isfinite(a) else EYE
-        return State((x, y, 0.0), R, (vx, vy, 0.0), (0.0, 0.0, om), a)
-    x, q = numbers(row, 'xyz'), numbers(row, ('qw', 'qx', 'qy', 'qz'))
-    return State(x, quat_matrix(q), numbers(row, ('vx', 'vy', 'vz')), numbers(row, ('wx', 'wy', 'wz')))
-
-
 def read_table(model, folder, prefix, key):
-    """Frames by key, in the order of the file."""
+    """Frames by key(row): of the bodies' lines, with the contacts of the same key."""
     def path(name):
-        p = os.path.join(folder, name)
+        p = os.path.join(folder, prefix + name)
         return p if os.path.exists(p) else p + '.part'
     frames = {}
-    if prefix and not os.path.exists(path(prefix + 'bodies.csv')):
-        return frames
     fixed = {b.index: State(b.x0, b.R0, ZERO3, ZERO3, b.angle0) for b in model.bodies if not b.free}
-    with open(path(prefix + 'bodies.csv'), newline='') as f:
+    if prefix and not os.path.exists(path('bodies.csv')):
+        return frames
+    with open(path('bodies.csv'), newline='') as f:
         for row in csv.DictReader(f):
             body = model.by_name.get(row['body']) or model.by_name.get(unquoted(row['body']))
             if body is None:
@@ -53,29 +44,54 @@ def read_table(model, folder, prefix, key):
             if k not in frames:
                 fr = frames[k] = Frame()
                 fr.t, fr.states, fr.contacts, fr.placed, fr.apart = float(row['t']), dict(fixed), [], {}, 0.0
-                fr.step, fr.kind, fr.parts = int(row.get('step', -1)), row.get('kind', ''), []
-                fr.h = float(row['h']) if 'h' in row else None
-            frames[k].states[body.index] = state_of(model, row)
-    if os.path.exists(path(prefix + 'contacts.csv')):
-        with open(path(prefix + 'contacts.csv'), newline='') as f:
-            for row in csv.DictReader(f):
-                if key(row) in frames:
-                    frames[key(row)].contacts.append(Contact(model, row))
+                fr.whole, fr.kind = None, row.get('kind', '')
+            if model.planar:
+                x, y, a, vx, vy, om = numbers(row, ('x', 'y', 'angle', 'vx', 'vy', 'omega'))
+                R = rotation_about((0, 0, 1), a) if math.isfinite(a) else EYE
+                s = State((x, y, 0.0), R, (vx, vy, 0.0), (0.0, 0.0, om), a)
+            else:
+                x, q = numbers(row, 'xyz'), numbers(row, ('qw', 'qx', 'qy', 'qz'))
+                s = State(x, quat_matrix(q), numbers(row, ('vx', 'vy', 'vz')), numbers(row, ('wx', 'wy', 'wz')))
+            frames[k].states[body.index] = s
+    if not os.path.exists(path('contacts.csv')):
+        return frames
+    with open(path('contacts.csv'), newline='') as f:
+        for row in csv.DictReader(f):
+            if key(row) in frames:
+                frames[key(row)].contacts.append(Contact(model, row))
     return frames
 
 
 def read_frames(model, folder):
-    """Frames in order; the parts of the last step before each are in its `parts`."""
-    frames = sorted(read_table(model, folder, '', lambda row: row['t']).values(), key=lambda f: f.t)
-    parts = read_table(model, folder, 'part_', lambda row: (row['step'], row['part']))
-    by_end = {}
-    for p in parts.values():
-        by_end.setdefault(p.step, []).append(p)
-    ends = {f.t: f for f in frames}
-    for group in by_end.values():
-        if group[-1].t in ends:
-            ends[group[-1].t].parts = group
-    return frames
+    """The frames of a run, one a step."""
+    return sorted(read_table(model, folder, '', lambda row: row['t']).values(), key=lambda f: f.t)
+
+
+def divided(model, folder, frames):
+    """The same with the parts of steps that were divided in place of the frames that have their sums. A frame whose state
+    or impulses are not those of its parts is not of this run."""
+    def key(row):
+        return int(row['step']), int(row['part']), row['kind']
+    steps = {}
+    for (step, part, kind), f in sorted(read_table(model, folder, 'part_', key).items()):
+        steps.setdefault(step, []).append(f)
+    out, ends = frames[:1], {parts[-1].t: parts for parts in steps.values()}
+    for f0, f1 in zip(frames, frames[1:]):
+        parts = ends.pop(f1.t, None)
+        if parts is None:
+            out.append(f1)
+            continue
+        sums = [sum(c.pn for f in of for c in f.contacts) for of in (parts, [f1])]
+        same = all(parts[-1].states[i].x == s.x and parts[-1].states[i].v == s.v and parts[-1].states[i].w == s.w
+                   for i, s in f1.states.items())
+        if not same or abs(sums[0] - sums[1]) > 1e-9 * (abs(sums[0]) + abs(sums[1])):
+            raise ValueError('t = %g: the parts of the step do not make the step' % f1.t)
+        for f in parts:
+            f.whole = f1.t - f0.t
+        out += parts
+    if ends:
+        raise ValueError('t = %g: parts of no step' % min(ends))
+    return out
 
 
 class Contact:

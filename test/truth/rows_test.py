@@ -43,7 +43,11 @@ SPIN = {'name': 'spin', 'step': 0.002, 'until': 0.1, 'shapes': [{'name': 'floor'
 EVENT = dict(BOUNCE, name='event', stepper='event')
 SUNK = dict(SLIDE, name='sunk', stepper='anitescu-potra', until=0.05,
             bodies=[dict(SLIDE['bodies'][0], position=[0, 0.2], velocity=[0, 0])])
-RIGHT = [SLIDE, BOUNCE, WALL, SWING, PIN, STOP, PUSH, TILES, SPIN, EVENT]
+SHOT = {'name': 'shot', 'step': 0.016, 'until': 0.2,   # several impacts in a step
+        'shapes': [{'name': 'w', 'kind': 'box', 'size': [0.4, 3], 'position': [-1.2, 0]}, {'name': 'e', 'kind': 'box', 'size': [0.4, 3], 'position': [1.2, 0]}],
+        'bodies': [{'name': 'b', 'position': [0, 0], 'velocity': [90, 3], 'spin': 20, 'mass': 2, 'inertia': 0.01,
+                    'shapes': [{'kind': 'disc', 'radius': 0.1, 'mu': 0.3, 'restitution': 0.8}]}]}
+RIGHT = [SHOT, SLIDE, BOUNCE, WALL, SWING, PIN, STOP, PUSH, TILES, SPIN, EVENT]
 
 
 class Recording:
@@ -52,7 +56,9 @@ class Recording:
     def __init__(self, folder):
         self.folder = folder
         self.tables = {}
-        for name in ('bodies', 'contacts'):
+        for name in ('bodies', 'contacts', 'part_bodies', 'part_contacts'):
+            if not os.path.exists(os.path.join(folder, name + '.csv')):
+                continue
             with open(os.path.join(folder, name + '.csv'), newline='') as f:
                 r = csv.DictReader(f)
                 self.tables[name] = (r.fieldnames, list(r))
@@ -62,6 +68,9 @@ class Recording:
 
     def contacts(self):
         return self.tables['contacts'][1]
+
+    def parts(self, table, first=0, last=None):
+        return [r for r in self.tables['part_' + table][1] if float(r.get('pn', 1)) > 0][first:last]
 
     def write(self, folder):
         shutil.copytree(self.folder, folder, ignore=lambda d, names: [n for n in names if n.endswith('.h5')])
@@ -123,6 +132,11 @@ FORGERIES = [
     (SLIDE, 'energy', lambda r: scale(r.bodies(first=10), 'vx', 1.5)),
     (BOUNCE, 'energy step', lambda r: scale(r.bodies(first=20), 'vy', 2.0)),
     (SLIDE, 'island', lambda r: scale(r.bodies(first=10), 'vx', 1.5)),
+    (SHOT, 'finite', lambda r: scale(r.parts('contacts', last=1), 'pn', 1.1)),
+    (SHOT, 'finite', lambda r: scale(loaded(r)[:1], 'pn', 1.1)),
+    (SHOT, 'motion', lambda r: scale(r.parts('bodies', last=1), 'vx', 1.1)),
+    (SHOT, 'momentum', lambda r: scale(r.parts('bodies', last=1), 'vx', 1.1)),
+    (SHOT, 'cone', lambda r: r.parts('contacts')[0].update(pfy='1e3')),
     (EVENT, 'energy', lambda r: scale(r.bodies(first=20), 'vy', 2.0)),
     (EVENT, 'momentum', lambda r: scale(loaded(r)[:1], 'pn', 1.1)),
 ]

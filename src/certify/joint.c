@@ -1,0 +1,352 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Equations and coordinates of joints from the poses of their bodies, by gradients.    theory (P4), (S5), (K9)
+#include "certify/own.h"
+
+#include <math.h>
+
+static const double TWO_PI = 6.283185307179586;
+
+// Vectors of a joint in the world. Of space: x, y = u x x and u of a, z and u of b; of the plane: the axes of both bodies,
+// the axis u of a and its left normal.
+enum { X, Y, U, N, OF_A, Z = 0, UB, OF_B };
+
+typedef struct place {
+    const perp_model *m;
+    const pp_frame *body;
+    const pp_joint *j;
+    perp_vec3 pa, pb, apart;  // anchors, and p_b - p_a
+    perp_vec3 a[OF_A], b[OF_B];
+} place;
+
+// A scalar and its gradients.
+typedef struct scalar {
+    double value;
+    perp_vec3 pa, pb;
+    perp_vec3 a[OF_A], b[OF_B];
+} scalar;
+
+static place place_of(const perp_model *m, const pp_frame *body, const pp_joint *j)
+{
+    const pp_mat3 *A = &body[j->a].R, *B = &body[j->b].R;
+    place at = {.m = m, .body = body, .j = j};
+    at.pa = pp_add(body[j->a].p, pp_mul(A, j->r_A));
+    at.pb = pp_add(body[j->b].p, pp_mul(B, j->r_B));
+    at.apart = pp_sub(at.pb, at.pa);
+    at.a[U] = pp_mul(A, j->axis_A);
+    if (m->spatial) {
+        at.a[X] = pp_mul(A, j->zero_A);
+        at.a[Y] = pp_cross(at.a[U], at.a[X]);
+        at.b[UB] = pp_mul(B, j->axis_B);
+        at.b[Z] = j->kind == PERP_UNIVERSAL ? at.b[UB] : pp_mul(B, j->zero_B);
+    } else {
+        at.a[X] = pp_column(A, 0);
+        at.a[Y] = pp_column(A, 1);
+        at.a[N] = pp_vec(-at.a[U].y, at.a[U].x, 0.0);
+        at.b[Z] = pp_column(B, 0);
+    }
+    return at;
+}
+
+// ── Scalars ──────────────────────────────────────────────────────────────────────────────────────
+
+// d . (p_b - p_a) along a direction of the world.
+static scalar along_world(const place *at, perp_vec3 d)
+{
+    return (scalar){.value = pp_dot3(d, at->apart), .pa = pp_scale(-1.0, d), .pb = d};
+}
+
+// e . (p_b - p_a) along an axis of a.
+static scalar along(const place *at, int e)
+{
+    scalar s = along_world(at, at->a[e]);
+    s.a[e] = at->apart;
+    return s;
+}
+
+// e . f of an axis of a and one of b.
+static scalar cosine(const place *at, int e, int f)
+{
+    scalar s = {.value = pp_dot3(at->a[e], at->b[f])};
+    s.a[e] = at->b[f];
+    s.b[f] = at->a[e];
+    return s;
+}
+
+static scalar distance(const place *at)
+{
+    double length = pp_length(at->apart);
+    perp_vec3 u = length > 0.0 ? pp_scale(1.0 / length, at->apart) : pp_vec(1.0, 0.0, 0.0);
+    scalar s = along_world(at, u);
+    s.value = length;
+    return s;
+}
+
+// atan2(y . z, x . z), in the turn nearest to `near`.
+static scalar angle(const place *at, double near)
+{
+    scalar c = cosine(at, X, Z), s = cosine(at, Y, Z), out = {0};
+    double square = c.value * c.value + s.value * s.value;
+    out.value = atan2(s.value, c.value);
+    out.value += isfinite(near) ? TWO_PI * round((near - out.value) / TWO_PI) : 0.0;
+    double by_s = square > 0.0 ? c.value / square : 0.0;
+    double by_c = square > 0.0 ? -s.value / square : 0.0;
+    out.a[X] = pp_scale(by_c, c.a[X]);
+    out.a[Y] = pp_scale(by_s, s.a[Y]);
+    out.b[Z] = pp_along(pp_scale(by_c, c.b[Z]), by_s, s.b[Z]);
+    return out;
+}
+
+static void write_row(const place *at, const scalar *s, pp_row *row)
+{
+    const pp_frame *a = &at->body[at->j->a], *b = &at->body[at->j->b];
+    perp_vec3 on_a = pp_cross(pp_sub(at->pa, a->p), s->pa);
+    perp_vec3 on_b = pp_cross(pp_sub(at->pb, b->p), s->pb);
+    for (int k = 0; k < OF_A; k++) {
+        on_a = pp_add(on_a, pp_cross(at->a[k], s->a[k]));
+    }
+    for (int k = 0; k < OF_B; k++) {
+        on_b = pp_add(on_b, pp_cross(at->b[k], s->b[k]));
+    }
+    pp_own_start(row);
+    row->value = s->value;
+    pp_own_add(at->m, at->body, at->j->b, s->pb, on_b, row);
+    pp_own_add(at->m, at->body, at->j->a, s->pa, on_a, row);
+}
+
+// Where z_b is along the axis its angle has no rate of its own: the relative turn about u stands in.
+static void write_angle(const place *at, const double *turn, int joint, pp_row *row)
+{
+    scalar s = angle(at, turn ? turn[joint] : (double)NAN);
+    double c = pp_dot3(at->a[X], at->b[Z]), d = pp_dot3(at->a[Y], at->b[Z]);
+    write_row(at, &s, row);
+    if (c == 0.0 && d == 0.0) {
+        const perp_vec3 none = {0.0, 0.0, 0.0};
+        pp_own_add(at->m, at->body, at->j->b, none, at->a[U], row);
+        pp_own_add(at->m, at->body, at->j->a, none, pp_scale(-1.0, at->a[U]), row);
+    }
+}
+
+// In the plane angles are not wrapped: the turn is that of the bodies' angles.
+static void write_flat_angle(const place *at, pp_row *row)
+{
+    scalar s = angle(at, at->body[at->j->b].angle - at->body[at->j->a].angle);
+    s.value -= at->j->angle;
+    write_row(at, &s, row);
+}
+
+// ── Rows ─────────────────────────────────────────────────────────────────────────────────────────
+
+void pp_own_start(pp_row *row)
+{
+    *row = (pp_row){.lower = -PP_INF, .upper = PP_INF, .joint = -1, .force = -1};
+}
+
+void pp_own_add(const perp_model *m, const pp_frame *body, int i, perp_vec3 f, perp_vec3 tau,
+                pp_row *row)
+{
+    const pp_body *b = &m->body[i];
+    const double all[PP_BODY_NV] = {f.x, f.y, f.z, tau.x, tau.y, tau.z};
+    double rate = pp_dot3(f, body[i].v) + pp_dot3(tau, body[i].w);
+    row->before += rate;
+    if (b->nv == 0) {
+        row->rate += rate;
+        return;
+    }
+    int at = 0;
+    while (at < row->count && row->body[at] != i) {
+        at++;
+    }
+    row->count += at == row->count;
+    row->body[at] = i;
+    for (int k = 0; k < b->nv; k++) {
+        row->J[at][k] += all[b->axis[k]];
+    }
+}
+
+static void add_times(double s, const pp_row *from, pp_row *to)
+{
+    to->value += s * from->value;
+    to->rate += s * from->rate;
+    to->before += s * from->before;
+    for (int i = 0; i < from->count; i++) {
+        int at = 0;
+        while (at < to->count && to->body[at] != from->body[i]) {
+            at++;
+        }
+        to->count += at == to->count;
+        to->body[at] = from->body[i];
+        for (int k = 0; k < PP_BODY_NV; k++) {
+            to->J[at][k] += s * from->J[i][k];
+        }
+    }
+}
+
+static bool has_coordinate(perp_joint_kind kind)
+{
+    return kind != PERP_GEAR && kind != PERP_WELD && kind != PERP_SPHERICAL;
+}
+
+static bool slides(perp_joint_kind kind)
+{
+    return kind == PERP_PRISMATIC || kind == PERP_CYLINDRICAL || kind == PERP_POINT_ON_LINE;
+}
+
+bool pp_own_coordinate(const perp_model *m, const pp_frame *body, const double *turn, int joint,
+                       pp_row *row)
+{
+    const pp_joint *j = &m->joint[joint];
+    pp_own_start(row);
+    if (!has_coordinate(j->kind)) {
+        return false;
+    }
+    place at = place_of(m, body, j);
+    if (j->kind == PERP_DISTANCE || slides(j->kind)) {
+        scalar s = j->kind == PERP_DISTANCE ? distance(&at) : along(&at, U);
+        write_row(&at, &s, row);
+    } else if (m->spatial) {
+        write_angle(&at, turn, joint, row);
+    } else {
+        write_flat_angle(&at, row);
+    }
+    row->joint = joint;
+    return true;
+}
+
+static int put(const place *at, scalar s, pp_row *row)
+{
+    write_row(at, &s, row);
+    return 1;
+}
+
+static int meet(const place *at, pp_row *row)
+{
+    int n = put(at, along_world(at, pp_vec(1.0, 0.0, 0.0)), &row[0]);
+    n += put(at, along_world(at, pp_vec(0.0, 1.0, 0.0)), &row[n]);
+    return at->m->spatial ? n + put(at, along_world(at, pp_vec(0.0, 0.0, 1.0)), &row[n]) : n;
+}
+
+static int on_axis(const place *at, pp_row *row)
+{
+    int n = put(at, along(at, X), &row[0]);
+    return n + put(at, along(at, Y), &row[n]);
+}
+
+static int parallel(const place *at, pp_row *row)
+{
+    int n = put(at, cosine(at, X, UB), &row[0]);
+    return n + put(at, cosine(at, Y, UB), &row[n]);
+}
+
+// No relative rotation: the turn from the triad of a to that of b as a vector, sum a_k x b_k = 2 sin(angle) axis. Its rows are
+// relative turns about the axes of the world, which is its rate where it is 0.
+static int fixed(const place *at, pp_row *row)
+{
+    const perp_vec3 a[3] = {at->a[X], at->a[Y], at->a[U]};
+    const perp_vec3 b[3] = {at->b[Z], pp_cross(at->b[UB], at->b[Z]), at->b[UB]};
+    perp_vec3 turn = {0.0, 0.0, 0.0}, none = {0.0, 0.0, 0.0};
+    double trace = 0.0;
+    for (int k = 0; k < 3; k++) {
+        turn = pp_along(turn, 0.5, pp_cross(a[k], b[k]));
+        trace += pp_dot3(a[k], b[k]);
+    }
+    double sine = pp_length(turn), by = sine > 0.0 ? atan2(sine, 0.5 * (trace - 1.0)) / sine : 1.0;
+    const double value[3] = {by * turn.x, by * turn.y, by * turn.z};
+    for (int k = 0; k < 3; k++) {
+        perp_vec3 d = pp_vec(k == 0, k == 1, k == 2);
+        pp_own_start(&row[k]);
+        row[k].value = value[k];
+        pp_own_add(at->m, at->body, at->j->b, none, d, &row[k]);
+        pp_own_add(at->m, at->body, at->j->a, none, pp_scale(-1.0, d), &row[k]);
+    }
+    return 3;
+}
+
+static int equations_flat(const place *at, pp_row *row)
+{
+    int n = 0;
+    switch (at->j->kind) {
+    case PERP_REVOLUTE:
+        return meet(at, row);
+    case PERP_WELD:
+        n = meet(at, row);
+        write_flat_angle(at, &row[n]);
+        return n + 1;
+    case PERP_PRISMATIC:
+        n = put(at, along(at, N), &row[0]);
+        write_flat_angle(at, &row[n]);
+        return n + 1;
+    case PERP_POINT_ON_LINE:
+        return put(at, along(at, N), &row[0]);
+    default:
+        return 0;
+    }
+}
+
+static int equations_solid(const place *at, const double *turn, int joint, pp_row *row)
+{
+    int n = 0;
+    pp_row thread;
+    switch (at->j->kind) {
+    case PERP_SPHERICAL:
+        return meet(at, row);
+    case PERP_REVOLUTE:
+        n = meet(at, row);
+        return n + parallel(at, &row[n]);
+    case PERP_UNIVERSAL:
+        n = meet(at, row);
+        return n + put(at, cosine(at, U, UB), &row[n]);
+    case PERP_WELD:
+        n = meet(at, row);
+        return n + fixed(at, &row[n]);
+    case PERP_CYLINDRICAL:
+    case PERP_SCREW:
+        n = on_axis(at, row);
+        n += parallel(at, &row[n]);
+        if (at->j->kind == PERP_SCREW) {
+            write_angle(at, turn, joint, &thread);
+            n += put(at, along(at, U), &row[n]);
+            add_times(-at->j->pitch, &thread, &row[n - 1]);
+        }
+        return n;
+    case PERP_PRISMATIC:
+        n = on_axis(at, row);
+        return n + fixed(at, &row[n]);
+    case PERP_PLANE:
+        n = put(at, along(at, U), &row[0]);
+        return n + parallel(at, &row[n]);
+    case PERP_POINT_ON_LINE:
+        return on_axis(at, row);
+    default:
+        return 0;
+    }
+}
+
+int pp_own_equations(const perp_model *m, const pp_frame *body, const double *turn, int joint,
+                     pp_row row[PP_JOINT_EQUATIONS])
+{
+    const pp_joint *j = &m->joint[joint];
+    int n = 0;
+    if (j->kind == PERP_GEAR) {
+        pp_row first;
+        pp_own_coordinate(m, body, turn, j->joint_b, &row[0]);
+        pp_own_coordinate(m, body, turn, j->joint_a, &first);
+        add_times(j->ratio, &first, &row[0]);
+        row[0].value -= j->angle;
+        n = 1;
+    } else {
+        place at = place_of(m, body, j);
+        if (j->kind == PERP_DISTANCE) {
+            scalar s = distance(&at);
+            s.value -= j->length;
+            n = j->target ? 0 : put(&at, s, &row[0]);  // else the target is the equation
+        } else {
+            n = m->spatial ? equations_solid(&at, turn, joint, row) : equations_flat(&at, row);
+        }
+    }
+    for (int k = 0; k < n; k++) {
+        row[k].joint = joint;
+    }
+    return n;
+}

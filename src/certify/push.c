@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The impulse of the forces of a step, from the state at its start.                    theory (P1), (S2)
+#include "certify/own.h"
+
+#include <math.h>
+#include <string.h>
+
+static double value_of(const pp_expr *expr, const double *x)
+{
+    return expr ? pp_expr_value(expr, x) : 0.0;
+}
+
+static void push(perp_wrench *on, perp_vec3 f, perp_vec3 arm, perp_vec3 torque)
+{
+    on->f = pp_add(on->f, f);
+    on->tau = pp_add(on->tau, pp_add(torque, pp_cross(arm, f)));
+}
+
+static void expression(const pp_evidence *e, const pp_force *force, perp_wrench *on_b)
+{
+    const pp_frame *f = &e->kin->body[force->b];
+    double x[PP_SPATIAL_VARS] = {e->kin->t, f->p.x, f->p.y, f->p.z,   f->v.x,   f->v.y,  f->v.z,
+                                 f->w.x,    f->w.y, f->w.z, f->rot.x, f->rot.y, f->rot.z};
+    const double planar[PP_PLANAR_VARS] = {e->kin->t, f->p.x, f->p.y, f->angle,
+                                           f->v.x,    f->v.y, f->w.z};
+    if (!e->model->spatial) {
+        memcpy(x, planar, sizeof planar);
+    }
+    perp_vec3 along = {value_of(force->f[0], x), value_of(force->f[1], x),
+                       value_of(force->f[2], x)};
+    perp_vec3 about = {value_of(force->torque[0], x), value_of(force->torque[1], x),
+                       value_of(force->torque[2], x)};
+    if (force->body_axes) {
+        along = pp_mul(&f->R, along);
+        about = pp_mul(&f->R, about);
+    }
+    push(on_b, along, pp_mul(&f->R, force->r_B), about);
+}
+
+static void spring(const pp_evidence *e, const pp_force *force, perp_wrench *on_a,
+                   perp_wrench *on_b)
+{
+    const pp_frame *a = &e->kin->body[force->a], *b = &e->kin->body[force->b];
+    perp_vec3 ra = pp_mul(&a->R, force->r_A), rb = pp_mul(&b->R, force->r_B);
+    perp_vec3 d = pp_sub(pp_add(b->p, rb), pp_add(a->p, ra)), none = {0.0, 0.0, 0.0};
+    perp_vec3 v = pp_sub(pp_add(b->v, pp_cross(b->w, rb)), pp_add(a->v, pp_cross(a->w, ra)));
+    double length = pp_length(d);
+    if (length == 0.0) {
+        return;
+    }
+    perp_vec3 u = pp_scale(1.0 / length, d);
+    v = force->isotropic ? v : pp_scale(pp_dot3(u, v), u);
+    perp_vec3 pull =
+        pp_along(pp_scale(force->damping, v), force->stiffness * (length - force->rest), u);
+    push(on_b, pp_scale(-1.0, pull), rb, none);
+    push(on_a, pull, ra, none);
+}
+
+void pp_own_force(const pp_evidence *e, const pp_force *f, perp_wrench *on_a, perp_wrench *on_b)
+{
+    const pp_frame *a = &e->kin->body[f->a], *b = &e->kin->body[f->b];
+    const perp_vec3 none = {0.0, 0.0, 0.0};
+    *on_a = *on_b = (perp_wrench){none, none};
+    if (f->kind == PERP_FORCE) {
+        expression(e, f, on_b);
+    } else if (f->kind == PERP_SPRING) {
+        spring(e, f, on_a, on_b);
+    } else if (f->kind == PERP_TWIST_SPRING) {
+        double torque = f->stiffness * (b->angle - a->angle - f->rest);
+        torque += f->damping * (b->w.z - a->w.z);
+        push(on_b, none, none, pp_vec(0.0, 0.0, -torque));
+        push(on_a, none, none, pp_vec(0.0, 0.0, torque));
+    } else {
+        push(on_b, pp_scale(-f->damping, b->v), none, pp_scale(-f->damping_w, b->w));
+    }
+}
+
+// ── Bodies that spin ─────────────────────────────────────────────────────────────────────────────
+
+// x with A x = b by Cramer's rule; false: there is none.
+static bool solve(const perp_vec3 column[3], perp_vec3 b, perp_vec3 *x)
+{
+    perp_vec3 bc = pp_cross(column[1], column[2]), ca = pp_cross(column[2], column[0]);
+    double det = pp_dot3(column[0], bc);
+    *x = pp_vec(pp_dot3(b, bc) / det, pp_dot3(b, ca) / det,
+                pp_dot3(b, pp_cross(column[0], column[1])) / det);
+    return isfinite(x->x) && isfinite(x->y) && isfinite(x->z);
+}
+
+// The midpoint rule for Euler's equations of a free body, in its axes, for the mean velocity m itself:
+//   (J + h/2 [m]x J) m = J w,   w+ = 2 m - w,
+// with the m of the round before in the bracket. Turns of a quarter radian are well within where that contracts.
+static bool midpoint(const pp_mat3 *J, double h, perp_vec3 *w)
+{
+    enum { ROUNDS = 200 };
+    perp_vec3 m = *w, had = pp_mul(J, *w);
+    for (int round = 0; round < ROUNDS; round++) {
+        perp_vec3 column[3], next;
+        for (int k = 0; k < 3; k++) {
+            perp_vec3 Jk = pp_column(J, k);
+            column[k] = pp_along(Jk, 0.5 * h, pp_cross(m, Jk));
+        }
+        if (!solve(column, had, &next)) {
+            return false;
+        }
+        perp_vec3 off = pp_sub(next, m);
+        m = next;
+        if (pp_dot3(off, off) <= 1e-31 * pp_dot3(m, m)) {
+            *w = pp_sub(pp_scale(2.0, m), *w);
+            return true;
+        }
+    }
+    return false;
+}
+
+// What the problem had is taken where its own rule does not resolve the turn, if it keeps energy and angular momentum.
+static bool keeps(const pp_mat3 *J, perp_vec3 w, perp_vec3 change)
+{
+    const double same = 1e-9;
+    perp_vec3 had = pp_mul(J, w), has = pp_add(had, change), now;
+    const perp_vec3 column[3] = {pp_column(J, 0), pp_column(J, 1), pp_column(J, 2)};
+    if (!solve(column, has, &now)) {
+        return false;
+    }
+    double T = pp_dot3(w, had), L = pp_dot3(had, had);
+    return fabs(pp_dot3(now, has) - T) <= same * T && fabs(pp_dot3(has, has) - L) <= same * L;
+}
+
+// Angular impulse in world axes. given: what the problem had.
+static perp_vec3 gyroscopic(const pp_evidence *e, int i, perp_vec3 given)
+{
+    const double most = 0.25;  // of a turn at once [rad]
+    enum { PARTS = 64 };
+    const pp_mat3 *R = &e->kin->body[i].R, *J = &e->model->body[i].I_B;
+    perp_vec3 w = pp_mul_t(R, e->kin->body[i].w), had = pp_mul(J, w), first = w;
+    if (e->gyroscopic == PERP_GYRO_EXPLICIT) {
+        return pp_mul(R, pp_scale(-e->kin->h, pp_cross(w, had)));
+    }
+    double turn = e->kin->h * pp_length(w) / most;
+    int parts = turn < PARTS ? (int)turn + 1 : PARTS;
+    bool found = turn < PARTS;
+    for (int k = 0; k < parts && found; k++) {
+        found = midpoint(J, e->kin->h / parts, &w);
+    }
+    if (!found) {
+        return keeps(J, first, pp_mul_t(R, given)) ? given : pp_vec(NAN, NAN, NAN);
+    }
+    return pp_mul(R, pp_sub(pp_mul(J, w), had));
+}
+
+static bool spins(const pp_evidence *e, int i)
+{
+    const pp_body *body = &e->model->body[i];
+    return body->nv > 0 && body->kind == PERP_SPATIAL_BODY && e->stepper != PERP_MOREAU_JEAN;
+}
+
+double *pp_own_push(const pp_evidence *e, pp_arena *arena)
+{
+    const perp_model *m = e->model;
+    double h = e->kin->h;
+    perp_wrench *on = PP_ZEROS(arena, perp_wrench, m->bodies), a, b;
+    double *p = PP_ZEROS(arena, double, m->nv);
+    for (int i = 0; on && i < m->forces; i++) {
+        const pp_force *f = &m->force[i];
+        if (!f->implicit) {
+            pp_own_force(e, f, &a, &b);
+            push(&on[f->a], a.f, pp_vec(0.0, 0.0, 0.0), a.tau);
+            push(&on[f->b], b.f, pp_vec(0.0, 0.0, 0.0), b.tau);
+        }
+    }
+    for (int i = 0; on && p && i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        perp_vec3 f = pp_along(on[i].f, body->mass, m->gravity), tau = on[i].tau;
+        if (e->applied) {
+            f = pp_add(f, e->applied[i].f);
+            tau = pp_add(tau, e->applied[i].tau);
+        }
+        f = pp_scale(h, f);
+        tau = pp_scale(h, tau);
+        if (spins(e, i)) {
+            const double *all = e->p_ext + body->at + 3;
+            tau = pp_add(tau, gyroscopic(e, i, pp_sub(pp_vec(all[0], all[1], all[2]), tau)));
+        }
+        const double wrench[PP_BODY_NV] = {f.x, f.y, f.z, tau.x, tau.y, tau.z};
+        for (int k = 0; k < body->nv; k++) {
+            p[body->at + k] = wrench[body->axis[k]];
+        }
+    }
+    return on ? p : NULL;
+}

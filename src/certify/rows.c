@@ -1,0 +1,395 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rows of joints, drives, limits and springs of a step, with what its scheme adds to them, once more.
+//
+// Of the rows that the problem had, only their order is taken, since the impulses are in it: joint by joint the equations of
+// (P4) or (S5), the target, the rate, the spring; drives of limited effort, then dry friction; the lower limit, then the upper
+// one; then implicit springs and drag.                                                  theory (K9)
+#include "certify/own.h"
+#include "certify/scale.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct writer {
+    const pp_evidence *e;
+    const perp_model *m;
+    const pp_frame *start;   // of the step,
+    const pp_frame *acting;  // and where rows of joints act
+    double t;                // there
+    pp_rows *own;
+    int b, boxed, n;  // next rows
+    bool same;
+} writer;
+
+// The next row, in the place of one of the same joint and force; NULL: the problem has another there.
+static pp_row *next(writer *w, pp_row *rows, const pp_row *given, int count, int *at,
+                    const pp_row *row)
+{
+    bool fits = *at < count && given[*at].joint == row->joint && given[*at].force == row->force;
+    w->same = w->same && fits;
+    if (!fits) {
+        return NULL;
+    }
+    rows[*at] = *row;
+    return &rows[(*at)++];
+}
+
+static pp_row *next_equation(writer *w, const pp_row *row)
+{
+    return next(w, w->own->b, w->e->rows->b, w->e->rows->nb, &w->b, row);
+}
+
+static pp_row *next_boxed(writer *w, const pp_row *row)
+{
+    return next(w, w->own->m, w->e->rows->m, w->e->rows->nm, &w->boxed, row);
+}
+
+static double value_of(const pp_expr *expr, double t)
+{
+    return pp_expr_value(expr, &t);
+}
+
+static double slope_of(const pp_expr *expr, double t)
+{
+    const double one = 1.0;
+    double rate = 0.0;
+    pp_expr_rate(expr, &t, &one, &rate);
+    return rate;
+}
+
+// J v + rate for velocities of bodies; a row knows its bodies by number.
+static double rate_of(const writer *w, const pp_row *row, const perp_twist *v)
+{
+    return pp_judge_rate(w->m, row, v);
+}
+
+// ── What the scheme adds to an equation ──────────────────────────────────────────────────────────
+
+typedef struct moment {
+    double value, before;  // of the equation at the start
+    double end;            // its rate at the end, with the rows of the end
+} moment;
+
+// The theta method takes equations in the middle: by themselves they hold for the velocities of the way there, beside
+// contacts at the end.                                                                  theory (S11)
+static double middle_bias(const writer *w, const pp_row *row, const moment *at,
+                          const perp_twist *after, const perp_twist *way)
+{
+    const pp_evidence *e = w->e;
+    double whole = e->whole > e->kin->h ? e->whole : e->kin->h;
+    if (e->rows->nc > 0) {
+        double off = e->rates ? 0.0 : at->value / whole;
+        return at->end - rate_of(w, row, after) + off + 0.5 * at->before;
+    }
+    double off = e->rates ? 0.0 : at->value / e->kin->h;
+    return (rate_of(w, row, way) + off) / e->theta - rate_of(w, row, after);
+}
+
+static double equation_bias(const writer *w, const pp_row *row, const moment *at,
+                            const perp_twist *after, const perp_twist *way, double given)
+{
+    const pp_evidence *e = w->e;
+    double whole = e->whole > e->kin->h ? e->whole : e->kin->h;
+    switch (e->stepper) {
+    case PERP_MOREAU_JEAN:
+        return middle_bias(w, row, at, after, way);
+    case PERP_ANITESCU_POTRA:
+        return 0.0;
+    default:  // where joints are closed exactly the rows hold what it takes, and positions show whether it did
+        return e->exact ? given : e->rates ? 0.0 : at->value / whole;
+    }
+}
+
+// ── Joints ───────────────────────────────────────────────────────────────────────────────────────
+
+typedef struct velocities {
+    perp_twist *after, *way;  // at the end of the step, and of the way through it
+} velocities;
+
+static void put_equation(writer *w, const velocities *v, pp_row *row, const moment *at)
+{
+    double given = w->b < w->e->rows->nb ? w->e->rows->b[w->b].bias : 0.0;
+    row->value = at->value;
+    row->middle = w->e->stepper == PERP_MOREAU_JEAN;
+    row->bias = equation_bias(w, row, at, v->after, v->way, given);
+    next_equation(w, row);
+}
+
+static void put_equations(writer *w, const velocities *v, int joint)
+{
+    pp_row at[PP_JOINT_EQUATIONS], first[PP_JOINT_EQUATIONS], last[PP_JOINT_EQUATIONS];
+    const double *turn = w->e->kin->turn;
+    bool moves = w->acting != w->start;
+    int count = pp_own_equations(w->m, w->acting, turn, joint, at);
+    if (moves) {
+        pp_own_equations(w->m, w->start, turn, joint, first);
+        pp_own_equations(w->m, w->e->end->body, turn, joint, last);
+    }
+    for (int k = 0; k < count; k++) {
+        const pp_row *from = moves ? &first[k] : &at[k];
+        moment when = {from->value, from->before, moves ? rate_of(w, &last[k], v->after) : 0.0};
+        put_equation(w, v, &at[k], &when);
+    }
+}
+
+static void put_target(writer *w, const velocities *v, int joint, pp_row row, const pp_row *first)
+{
+    const pp_expr *target = w->m->joint[joint].target;
+    const pp_kinematics *kin = w->e->kin;
+    moment when = {first->value - value_of(target, kin->t),
+                   first->before - slope_of(target, kin->t), 0.0};
+    if (w->acting != w->start) {
+        pp_row last;
+        pp_own_coordinate(w->m, w->e->end->body, kin->turn, joint, &last);
+        when.end = rate_of(w, &last, v->after) - slope_of(target, kin->t + kin->h);
+    }
+    double rate = slope_of(target, w->t);
+    row.rate -= rate;
+    row.before -= rate;
+    row.drives = true;
+    put_equation(w, v, &row, &when);
+}
+
+// A drive keeps its rate, with the effort that it has.
+static void put_rate(writer *w, int joint, pp_row row)
+{
+    const pp_joint *j = &w->m->joint[joint];
+    double rate = value_of(j->rate, w->t);
+    row.value = 0.0;
+    row.rate -= rate;
+    row.before -= rate;
+    row.drives = true;
+    if (isfinite(j->rate_effort)) {
+        row.upper = w->e->kin->h * j->rate_effort;
+        row.lower = -row.upper;
+        next_boxed(w, &row);
+    } else {
+        next_equation(w, &row);
+    }
+}
+
+static void put_friction(writer *w, int joint, pp_row row)
+{
+    row.value = 0.0;
+    row.drives = true;
+    row.upper = w->e->kin->h * w->m->joint[joint].friction;
+    row.lower = -row.upper;
+    next_boxed(w, &row);
+}
+
+// p = -h (K (x + theta h u) + C u) with u = (1 - theta) x'_l + theta x', solved for x'.    theory (P5)
+static bool soften(const pp_evidence *e, double K, double C, pp_row *row)
+{
+    double h = e->kin->h, by = h * (e->theta * h * K + C);  // dp/du = -by
+    if (!(by > 0.0) || !(e->theta > 0.0)) {
+        return false;
+    }
+    row->gamma = 1.0 / (e->theta * by);
+    row->bias = row->gamma * (h * K * row->value + by * (1.0 - e->theta) * row->before);
+    row->spring = true;
+    return true;
+}
+
+static void put_spring(writer *w, int joint, pp_row row, const pp_row *first)
+{
+    const pp_joint *j = &w->m->joint[joint];
+    row.value = first->value - j->rest;
+    row.before = first->before;
+    if (soften(w->e, j->stiffness, j->damping, &row)) {
+        next_equation(w, &row);
+    }
+}
+
+static void put_limit(writer *w, int joint, const pp_row *at, const pp_row *first, double sign)
+{
+    const pp_joint *j = &w->m->joint[joint];
+    const pp_evidence *e = w->e;
+    const pp_row *given = &e->rows->n[w->n];
+    pp_row row = *at;
+    row.value = sign * (first->value - (sign > 0.0 ? j->lower : j->upper));
+    row.rate *= sign;
+    row.before = sign * first->before;
+    for (int i = 0; i < row.count; i++) {
+        for (int k = 0; k < PP_BODY_NV; k++) {
+            row.J[i][k] *= sign;
+        }
+    }
+    row.lower = 0.0;
+    row.restitution = j->limit_restitution;
+    row.bounces = given->bounces && j->limit_restitution > 0.0;
+    row.rebound = given->rebound;
+    if (row.bounces) {
+        row.bias = given->bias;  // of the law of impact, as posed
+    } else if (e->stepper == PERP_STEWART_TRINKLE || e->stepper == PERP_QUASISTATIC) {
+        double value = e->rates ? fmax(row.value, 0.0) : row.value;
+        row.bias = value / (value < 0.0 ? fmax(e->whole, e->kin->h) : e->kin->h);
+    }
+    next(w, w->own->n, e->rows->n, e->rows->nn, &w->n, &row);
+}
+
+// Limits that are far off are not in the problem: of one alone its value shows which it is.
+static void put_limits(writer *w, int joint, const pp_row *at, const pp_row *first)
+{
+    const pp_joint *j = &w->m->joint[joint];
+    const pp_rows *given = w->e->rows;
+    int count = 0;
+    while (w->n + count < given->nn && given->n[w->n + count].joint == joint) {
+        count++;
+    }
+    bool lower = isfinite(j->lower), upper = isfinite(j->upper);
+    if (count > 2 || (count > 0 && !(j->lower <= j->upper)) || (count == 2 && !(lower && upper))) {
+        w->same = false;
+        return;
+    }
+    double value = count == 1 ? given->n[w->n].value : 0.0;
+    bool is_lower =
+        fabs(value - (first->value - j->lower)) <= fabs(value - (j->upper - first->value));
+    if (count == 2 || (count == 1 && is_lower)) {
+        put_limit(w, joint, at, first, 1.0);
+    }
+    if (count == 2 || (count == 1 && !is_lower)) {
+        put_limit(w, joint, at, first, -1.0);
+    }
+}
+
+static void put_joint(writer *w, const velocities *v, int joint)
+{
+    const pp_joint *j = &w->m->joint[joint];
+    const double *turn = w->e->kin->turn;
+    pp_row row, first;
+    put_equations(w, v, joint);
+    if (!pp_own_coordinate(w->m, w->acting, turn, joint, &row)) {
+        return;
+    }
+    first = row;
+    if (w->acting != w->start) {
+        pp_own_coordinate(w->m, w->start, turn, joint, &first);
+    }
+    if (j->target) {
+        put_target(w, v, joint, row, &first);
+    }
+    if (j->rate) {
+        put_rate(w, joint, row);
+    }
+    if (j->friction > 0.0) {
+        put_friction(w, joint, row);
+    }
+    put_spring(w, joint, row, &first);
+    put_limits(w, joint, &row, &first);
+}
+
+// ── Implicit springs and drag ────────────────────────────────────────────────────────────────────
+
+static void put_force(writer *w, int index)
+{
+    const pp_force *f = &w->m->force[index];
+    const pp_frame *a = &w->start[f->a], *b = &w->start[f->b];
+    const perp_vec3 none = {0.0, 0.0, 0.0}, ez = {0.0, 0.0, 1.0};
+    pp_row row;
+    pp_own_start(&row);
+    row.force = index;
+    if (f->kind == PERP_TWIST_SPRING) {
+        row.value = b->angle - a->angle - f->rest;
+        pp_own_add(w->m, w->start, f->b, none, ez, &row);
+        pp_own_add(w->m, w->start, f->a, none, pp_scale(-1.0, ez), &row);
+    } else {
+        perp_vec3 ra = pp_mul(&a->R, f->r_A), rb = pp_mul(&b->R, f->r_B);
+        perp_vec3 d = pp_sub(pp_add(b->p, rb), pp_add(a->p, ra));
+        double length = pp_length(d);
+        if (length == 0.0) {
+            return;  // no direction to pull in
+        }
+        perp_vec3 u = pp_scale(1.0 / length, d), back = pp_scale(-1.0, u);
+        row.value = length - f->rest;
+        pp_own_add(w->m, w->start, f->b, u, pp_cross(rb, u), &row);
+        pp_own_add(w->m, w->start, f->a, back, pp_cross(ra, back), &row);
+    }
+    if (soften(w->e, f->stiffness, f->damping, &row)) {
+        next_equation(w, &row);
+    }
+}
+
+static void put_drag(writer *w, int index)
+{
+    const pp_force *f = &w->m->force[index];
+    const pp_body *body = &w->m->body[f->b];
+    for (int k = 0; k < body->nv; k++) {
+        int axis = body->axis[k];
+        perp_vec3 d = pp_vec(axis % 3 == 0, axis % 3 == 1, axis % 3 == 2), none = {0.0, 0.0, 0.0};
+        pp_row row;
+        pp_own_start(&row);
+        row.force = index;
+        pp_own_add(w->m, w->start, f->b, axis < 3 ? d : none, axis < 3 ? none : d, &row);
+        if (soften(w->e, 0.0, axis < 3 ? f->damping : f->damping_w, &row)) {
+            next_equation(w, &row);
+        }
+    }
+}
+
+// ── All ──────────────────────────────────────────────────────────────────────────────────────────
+
+// What is not free moves as it did where the rows act.
+static void find_velocities(const writer *w, velocities *v)
+{
+    const pp_evidence *e = w->e;
+    for (int i = 0; i < w->m->bodies; i++) {
+        const pp_body *body = &w->m->body[i];
+        double after[PP_BODY_NV] = {0.0}, way[PP_BODY_NV] = {0.0};
+        for (int k = 0; k < body->nv; k++) {
+            int at = body->at + k;
+            after[body->axis[k]] = e->nu[at];
+            way[body->axis[k]] = (1.0 - e->theta) * e->nu_old[at] + e->theta * e->nu[at];
+        }
+        v->after[i] = (perp_twist){{after[0], after[1], after[2]}, {after[3], after[4], after[5]}};
+        v->way[i] = (perp_twist){{way[0], way[1], way[2]}, {way[3], way[4], way[5]}};
+        if (body->nv > 0 && body->kind == PERP_SPATIAL_BODY) {
+            v->way[i].w = pp_judge_turn(e, i);
+        }
+    }
+}
+
+static bool copy_rows(pp_row **to, const pp_row *from, int count, pp_arena *arena)
+{
+    *to = PP_ARRAY(arena, pp_row, count);
+    if (*to && count > 0) {
+        memcpy(*to, from, (size_t)count * sizeof **to);
+    }
+    return *to != NULL;
+}
+
+perp_status pp_own_rows(pp_rows *own, bool *same, const pp_evidence *e, pp_arena *arena)
+{
+    const perp_model *m = e->model;
+    const pp_rows *given = e->rows;
+    writer w = {.e = e, .m = m, .start = e->kin->body, .own = own, .n = given->nc, .same = true};
+    bool middle = e->stepper == PERP_MOREAU_JEAN && e->middle;
+    w.acting = middle ? e->middle : e->kin->body;
+    w.t = e->kin->t + (middle ? 0.5 * e->kin->h : 0.0);
+    *own = *given;
+    *same = true;
+    if (given->nb + given->nm + given->nn - given->nc == 0 && m->joints + m->forces == 0) {
+        return PERP_OK;
+    }
+    velocities v = {PP_ARRAY(arena, perp_twist, m->bodies), PP_ARRAY(arena, perp_twist, m->bodies)};
+    if (!v.after || !v.way || !copy_rows(&own->b, given->b, given->nb, arena) ||
+        !copy_rows(&own->m, given->m, given->nm, arena) ||
+        !copy_rows(&own->n, given->n, given->nn, arena)) {
+        return PERP_ERR_MEMORY;
+    }
+    find_velocities(&w, &v);
+    for (int i = 0; i < m->joints; i++) {
+        put_joint(&w, &v, i);
+    }
+    for (int i = 0; i < m->forces; i++) {
+        const pp_force *f = &m->force[i];
+        if (f->implicit && f->kind == PERP_DRAG) {
+            put_drag(&w, i);
+        } else if (f->implicit && f->kind != PERP_FORCE) {
+            put_force(&w, i);
+        }
+    }
+    *same = w.same && w.b == given->nb && w.boxed == given->nm && w.n == given->nn;
+    return PERP_OK;
+}

@@ -1,0 +1,583 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether the answer of a step is the only one: proved, refuted by a second answer, or unknown. theory (U1) to (U8)
+//
+// Of the motion: without friction by convexity (U2), with little of it by a matrix that is positive definite (U3),
+// of one contact in space by determinants (U4), of few contacts by looking at every mode (U5). Of the impulses, where the motion is unique: their columns are
+// independent (U7). A second answer is judged by the laws before anything is said.
+#include "solve/unique.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROWS_MOST = 24 };  // rows up to which matrices of all of them are looked at
+enum { CUTS = 9, ANGLES = 64 };
+
+static const double MARGIN = 1e-3;   // by which (U3) must hold, of the diagonal of D
+static const double TINY = 1e-7;     // rates that may be zero, of the size of the problem
+static const double REGULAR = 1e-7;  // pivots of columns that are independent
+static const double SINGULAR = 1e-11;
+static const double SOLVED = 1e-9;  // laws that are obeyed
+static const double FAR = 1e-6;     // how far a second answer must be from the first
+
+// ── The problem in units of its rows ─────────────────────────────────────────────────────────────
+
+static double entry(const perp_matrix *A, int i, int j)
+{
+    if (A->dense) {
+        return A->dense[(size_t)j * (size_t)A->rows + (size_t)i];
+    }
+    for (int k = A->p[j]; k < A->p[j + 1]; k++) {
+        if (A->i[k] == i) {
+            return A->x[k];
+        }
+    }
+    return 0.0;
+}
+
+static void set_scales(const pp_run *r, pp_reduced *p)
+{
+    const pp_rows *rows = r->rows;
+    for (int i = 0; i < p->n; i++) {
+        double mobility = pp_row_mobility(r->model, r->kin->mass, pp_base_row(rows, i));
+        p->scale[i] = mobility > 0.0 ? sqrt(mobility) : 1.0;
+    }
+    for (int g = 0; g < rows->ng; g++) {
+        const pp_friction *group = &rows->group[g];
+        double *s = p->scale + rows->nm + rows->nn + group->t;
+        if (group->size == 2) {
+            s[0] = s[1] = fmax(s[0], s[1]);
+        }
+        p->mu[g] = group->mu * s[0] / p->scale[rows->nm + group->n];
+    }
+    for (int i = 0; i < rows->nm; i++) {
+        p->lower[i] = rows->m[i].lower * p->scale[i];
+        p->upper[i] = rows->m[i].upper * p->scale[i];
+    }
+}
+
+// Gaps that are far from closing are no measure of anything.
+static double measure(const pp_reduced *p)
+{
+    int first = p->rows->nm, last = first + p->rows->nn;
+    double size = pp_norm_inf(p->n, p->x);
+    for (int i = 0; i < p->n; i++) {
+        bool open = i >= first && i < last && p->q[i] > 0.0;
+        size = open ? size : fmax(size, fabs(p->q[i]));
+    }
+    return size > 0.0 ? size : pp_norm_inf(p->n, p->q);
+}
+
+static perp_status reduce(pp_run *r, pp_reduced *p)
+{
+    const pp_rows *rows = r->rows;
+    size_t n = (size_t)rows->nm + (size_t)rows->nn + (size_t)rows->nt;
+    perp_status status = pp_run_delassus(r);
+    double *reals = PP_ARRAY(r->arena, double, n *n + 3 * n);
+    *p = (pp_reduced){.rows = rows, .polygons = r->polygons, .n = (int)n, .arena = r->arena};
+    p->mu = PP_ARRAY(r->arena, double, rows->ng);
+    p->lower = PP_ARRAY(r->arena, double, 2 * (size_t)rows->nm);
+    if (status < 0 || !reals || !p->mu || !p->lower) {
+        return status < 0 ? status : PERP_ERR_MEMORY;
+    }
+    p->D = reals;
+    p->q = p->D + n * n;
+    p->x = p->q + n;
+    p->scale = p->x + n;
+    p->upper = p->lower + rows->nm;
+    set_scales(r, p);
+    for (int j = 0; j < p->n; j++) {
+        for (int i = 0; i < p->n; i++) {
+            p->D[(size_t)j * n + (size_t)i] =
+                entry(&r->delassus.D, i, j) / (p->scale[i] * p->scale[j]);
+        }
+        const pp_answer *a = r->out;
+        int k = j - rows->nm, t = k - rows->nn;
+        double impulse = k < 0 ? a->pm[j] : t < 0 ? a->pn[k] : a->pt[t];
+        p->q[j] = r->delassus.q[j] / p->scale[j];
+        p->x[j] = impulse * p->scale[j];
+    }
+    p->size = measure(p);
+    return PERP_OK;
+}
+
+static void rates(const pp_reduced *p, const double *x, double *u)
+{
+    memcpy(u, p->q, (size_t)p->n * sizeof *u);
+    pp_gemv(p->n, p->n, 1.0, p->D, p->n, x, u);
+}
+
+double pp_reduced_off(const pp_reduced *p, const double *x, double *u)
+{
+    const pp_rows *rows = p->rows;
+    double worst = 0.0;
+    rates(p, x, u);
+    for (int i = 0; i < rows->nm; i++) {
+        worst = fmax(worst, fabs(x[i] - pp_within(x[i] - u[i], p->lower[i], p->upper[i])));
+    }
+    for (int i = rows->nm; i < rows->nm + rows->nn; i++) {
+        worst = fmax(worst, fabs(x[i] - fmax(x[i] - u[i], 0.0)));
+    }
+    for (int g = 0; g < rows->ng; g++) {
+        const pp_friction *group = &rows->group[g];
+        const double *xt = x + rows->nm + rows->nn + group->t, *ut = u + (xt - x);
+        double to[2] = {xt[0] - ut[0], group->size == 2 ? xt[1] - ut[1] : 0.0};
+        pp_friction_project(group, p->polygons, p->mu[g] * x[rows->nm + group->n], to);
+        worst = fmax(worst, fabs(xt[0] - to[0]));
+        worst = group->size == 2 ? fmax(worst, fabs(xt[1] - to[1])) : worst;
+    }
+    return worst;
+}
+
+double pp_reduced_apart(const pp_reduced *p, const double *a, const double *b)
+{
+    double worst = 0.0;
+    for (int i = 0; i < p->n; i++) {
+        double sum = 0.0;
+        for (int j = 0; j < p->n; j++) {
+            sum += p->D[(size_t)j * (size_t)p->n + (size_t)i] * (a[j] - b[j]);
+        }
+        worst = fmax(worst, fabs(sum));
+    }
+    return worst;
+}
+
+// ── Little friction ──────────────────────────────────────────────────────────────────────────────
+
+static bool frictionless(const pp_rows *rows)
+{
+    for (int g = 0; g < rows->ng; g++) {
+        if (rows->group[g].mu > 0.0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// A contact that opens faster than mu times its slip: whatever else it could do costs energy.
+static bool opens_freely(const pp_reduced *p, const double *u, int i)
+{
+    const pp_rows *rows = p->rows;
+    double slip = 0.0;
+    for (int k = 0; k < rows->grouped[i]; k++) {
+        int g = rows->friction[i] + k, t = rows->nm + rows->nn + rows->group[g].t;
+        slip += p->mu[g] * (rows->group[g].size == 2 ? pp_length2(u[t], u[t + 1]) : fabs(u[t]));
+    }
+    return p->x[rows->nm + i] == 0.0 && u[rows->nm + i] > slip + FAR * p->size;
+}
+
+// S -= mu/2 (a e_n e_n' + sum_k d_k d_k' / a) with the columns d_k of D of the group.
+static void weaken(const pp_reduced *p, int g, double *S)
+{
+    const pp_friction *group = &p->rows->group[g];
+    size_t n = (size_t)p->n, at = (size_t)p->rows->nm + (size_t)group->n;
+    size_t t = (size_t)p->rows->nm + (size_t)p->rows->nn + (size_t)group->t;
+    double Dt = p->D[t * n + t], Dn = p->D[at * n + at];
+    Dt = group->size == 2 ? fmax(Dt, p->D[(t + 1) * n + t + 1]) : Dt;
+    if (!(Dt > SINGULAR)) {
+        return;  // its slip is given
+    }
+    double a = sqrt(fmax(Dn, SINGULAR) * Dt), half = 0.5 * p->mu[g];
+    S[at * n + at] -= half * a;
+    for (int k = 0; k < group->size; k++) {
+        const double *d = p->D + (t + (size_t)k) * n;
+        pp_ger(p->n, p->n, -half / a, d, d, S, p->n);
+    }
+}
+
+// S with its open contacts first, so that what the others weigh is the end of its factors.
+static bool is_definite(const pp_reduced *p, double *S, const bool *open, double *T)
+{
+    const pp_rows *rows = p->rows;
+    size_t n = (size_t)p->n;
+    int *at = PP_ARRAY(p->arena, int, p->n), count = 0, others = 0;
+    if (!at) {
+        return false;
+    }
+    for (int i = 0; i < rows->nm; i++) {
+        at[count++] = i;
+    }
+    for (int i = 0; i < rows->nn; i++) {
+        for (int k = -1; !open[i] && k < rows->grouped[i]; k++) {
+            const pp_friction *group = k < 0 ? NULL : &rows->group[rows->friction[i] + k];
+            for (int t = 0; t < (group ? group->size : 1); t++) {
+                at[count++] = group ? rows->nm + rows->nn + group->t + t : rows->nm + i;
+            }
+        }
+    }
+    others = count;
+    for (int j = 0; j < others; j++) {  // strictly, in units of the diagonal
+        for (int i = 0; i < others; i++) {
+            double d = sqrt(p->D[(size_t)at[i] * (n + 1)] * p->D[(size_t)at[j] * (n + 1)]);
+            double s = S[(size_t)at[j] * n + (size_t)at[i]];
+            T[j * others + i] = (d > SINGULAR ? s / d : 0.0) - (i == j ? MARGIN : 0.0);
+        }
+    }
+    if (pp_chol_factor(others, T, others, 0.0) != 0) {
+        return false;
+    }
+    memcpy(T, S, n * n * sizeof *T);  // and all of it but for rounding
+    for (size_t i = 0; i < n; i++) {
+        T[i * (n + 1)] += SOLVED;
+    }
+    return pp_chol_factor(p->n, T, p->n, 0.0) == 0;
+}
+
+// More rows than ways to move: D is singular there, and (U3) cannot hold.
+static bool too_many(const pp_reduced *p, const bool *open, int freedom)
+{
+    int count = p->rows->nm;
+    for (int i = 0; i < p->rows->nn; i++) {
+        count += !open[i];
+        for (int k = 0; !open[i] && k < p->rows->grouped[i]; k++) {
+            count += p->rows->group[p->rows->friction[i] + k].size;
+        }
+    }
+    return count > freedom;
+}
+
+// Two answers differ by dx with dx' S dx <= 0.                                           theory (U3)
+static bool little_friction(const pp_reduced *p, int freedom, pp_arena *arena)
+{
+    const pp_rows *rows = p->rows;
+    size_t n = (size_t)p->n;
+    double *S = PP_ARRAY(arena, double, 2 * n * n + n), *T = S + n * n, *u = T + n * n;
+    bool *open = PP_ARRAY(arena, bool, rows->nn);
+    if (!S || !open) {
+        return false;
+    }
+    rates(p, p->x, u);
+    memcpy(S, p->D, n * n * sizeof *S);
+    for (int i = 0; i < rows->nn; i++) {
+        open[i] = opens_freely(p, u, i);
+        for (int k = 0; !open[i] && k < rows->grouped[i]; k++) {
+            int g = rows->friction[i] + k;
+            if (p->mu[g] > 0.0) {
+                weaken(p, g, S);
+            }
+        }
+    }
+    return !too_many(p, open, freedom) && is_definite(p, S, open, T);
+}
+
+// ── One contact in space ─────────────────────────────────────────────────────────────────────────
+
+static double det3(const double a[3], const double b[3], const double c[3])
+{
+    return a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) +
+           a[2] * (b[0] * c[1] - b[1] * c[0]);
+}
+
+// y - P(y) + D P(y) = -q with the projection P on the law turns one way everywhere: its derivative has a positive
+// determinant, of which all that is not positive by itself is that of sliding, between not moving at all (s = 0,
+// D_nn + mu D_nt d) and the edge of sticking (s = 1, of degree 3 in cos and sin of the direction d). Sampled at
+// ANGLES places the latter is off by at most (9/2) (pi / ANGLES)^2 < 0.011 of its largest value.   theory (U4)
+static bool one_contact(const pp_reduced *p)
+{
+    const pp_rows *rows = p->rows;
+    const double *D = p->D;
+    if (p->n != 3 || rows->nn != 1 || rows->ng != 1 || rows->group[0].size != 2) {
+        return false;
+    }
+    double mu = p->mu[0], least = PP_INF, most = 0.0;
+    bool disc = !p->polygons && rows->group[0].facets == 0;
+    double wedge = D[0] - mu * pp_length2(D[3], D[6]);
+    for (int k = 0; disc && k < ANGLES; k++) {
+        double angle = 2.0 * acos(-1.0) * k / ANGLES, c = cos(angle), s = sin(angle), e[3][3];
+        double part[3][3] = {{1.0, mu * c, mu * s}, {0.0, s * s, -s * c}, {0.0, -s * c, c * c}};
+        for (int j = 0; j < 3; j++) {  // column j of I + (D - I) P'
+            for (int i = 0; i < 3; i++) {
+                e[j][i] = (i == j) - part[j][i];
+                for (int l = 0; l < 3; l++) {
+                    e[j][i] += D[3 * l + i] * part[j][l];
+                }
+            }
+        }
+        double det = det3(e[0], e[1], e[2]);
+        least = fmin(least, det);
+        most = fmax(most, fabs(det));
+    }
+    double stick = det3(D, D + 3, D + 6);
+    return disc && wedge > MARGIN * D[0] && stick > MARGIN * D[0] * D[4] * D[8] &&
+           least > 0.02 * most;
+}
+
+// ── Impulses of one motion ───────────────────────────────────────────────────────────────────────
+
+typedef struct columns {
+    const pp_reduced *p;
+    const double *u;
+    double *C;  // n x count
+    int count;
+} columns;
+
+static double *add_column(columns *c)
+{
+    double *column = c->C + (size_t)c->count++ * (size_t)c->p->n;
+    memset(column, 0, (size_t)c->p->n * sizeof *column);
+    return column;
+}
+
+// Friction that sticks, or may: a column for each row. Where it slides it goes with the normal impulse; along a
+// side of a polygon it may also move on that side.
+static void add_friction(columns *c, int g, double *normal)
+{
+    const pp_reduced *p = c->p;
+    const pp_friction *group = &p->rows->group[g];
+    int n = p->rows->nm + group->n, t = p->rows->nm + p->rows->nn + group->t;
+    bool two = group->size == 2;
+    double tiny = TINY * p->size, slip[2] = {c->u[t], two ? c->u[t + 1] : 0.0};
+    double speed = pp_length2(slip[0], slip[1]), least = tiny;
+    bool polygon = two && (p->polygons || group->facets > 0);
+    for (int j = 0; polygon && j < group->directions; j++) {
+        double d[2], side[2];  // slip across a side, or nearly: that side is free too
+        pp_friction_direction(group, j, d);
+        pp_friction_direction(group, (j + 1) % group->directions, side);
+        double across = (d[0] - side[0]) * slip[0] + (d[1] - side[1]) * slip[1];
+        least = fabs(across) <= tiny ? PP_INF : least;
+    }
+    if (!(speed > least)) {
+        for (int k = 0; k < group->size; k++) {
+            add_column(c)[t + k] = 1.0;
+        }
+        return;
+    }
+    for (int k = 0; k < group->size; k++) {
+        double along = p->x[n] > 0.0 ? p->x[t + k] / p->x[n] : 0.0;
+        normal[t + k] = polygon && p->x[n] > 0.0 ? along : -p->mu[g] * slip[k] / speed;
+    }
+}
+
+static void collect(columns *c)
+{
+    const pp_reduced *p = c->p;
+    const pp_rows *rows = p->rows;
+    double tiny = TINY * p->size;
+    for (int i = 0; i < rows->nm; i++) {
+        if (fabs(c->u[i]) <= tiny) {
+            add_column(c)[i] = 1.0;
+        }
+    }
+    for (int i = 0; i < rows->nn; i++) {
+        int n = rows->nm + i;
+        if (c->u[n] > tiny && !(p->x[n] > 0.0)) {
+            continue;
+        }
+        double *normal = add_column(c);
+        normal[n] = 1.0;
+        for (int k = 0; k < rows->grouped[i]; k++) {
+            if (p->mu[rows->friction[i] + k] > 0.0) {
+                add_friction(c, rows->friction[i] + k, normal);
+            }
+        }
+    }
+}
+
+// G = C' D C; Dc: n numbers of scratch.
+static void fill_gram(const columns *c, double *Dc, double *G, int *order)
+{
+    int k = c->count, n = c->p->n;
+    for (int j = 0; j < k; j++) {
+        memset(Dc, 0, (size_t)n * sizeof *Dc);
+        pp_gemv(n, n, 1.0, c->p->D, n, c->C + (size_t)j * (size_t)n, Dc);
+        for (int i = 0; i < k; i++) {
+            G[j * k + i] = pp_dot(n, c->C + (size_t)i * (size_t)n, Dc);
+        }
+        order[j] = j;
+    }
+}
+
+// Gauss-Jordan on the diagonal of C' D C; then of each dependent column the combination that moves nothing, in
+// base impulses: y, n numbers each. Returns how many, -1: too near to say.
+static int null_columns(const columns *c, double *G, int *order, double *y)
+{
+    int k = c->count, n = c->p->n, rank = 0;
+    double last = 1.0;
+    fill_gram(c, y, G, order);
+    for (; rank < k; rank++) {
+        int best = rank;
+        for (int i = rank; i < k; i++) {
+            best = G[order[i] * (k + 1)] > G[order[best] * (k + 1)] ? i : best;
+        }
+        int at = order[best];
+        double pivot = G[at * (k + 1)];
+        if (!(pivot > SINGULAR)) {
+            break;
+        }
+        last = fmin(last, pivot);
+        order[best] = order[rank];
+        order[rank] = at;
+        for (int j = 0; j < k; j++) {
+            G[j * k + at] /= pivot;
+        }
+        for (int i = 0; i < k; i++) {
+            double factor = G[at * k + i];
+            for (int j = 0; i != at && factor != 0.0 && j < k; j++) {
+                G[j * k + i] -= factor * G[j * k + at];
+            }
+        }
+    }
+    for (int f = rank; f < k; f++) {
+        double *to = y + (size_t)(f - rank) * (size_t)n;
+        memcpy(to, c->C + (size_t)order[f] * (size_t)n, (size_t)n * sizeof *to);
+        for (int i = 0; i < rank; i++) {
+            pp_axpy(n, -G[order[f] * k + order[i]], c->C + (size_t)order[i] * (size_t)n, to);
+        }
+    }
+    return last < REGULAR && rank == k ? -1 : k - rank;
+}
+
+// x + t y that obeys the laws, far along y one way or the other; returns how far, 0: there is none. own: what the
+// answer itself is off by.
+static double go_along(const pp_reduced *p, const double *y, double own, double *x, double *u)
+{
+    double size = pp_norm_inf(p->n, y), load = pp_norm_inf(p->n, p->x);
+    double most = fmax(SOLVED * p->size, fmin(2.0 * own, TINY * p->size));
+    for (int cut = 0; cut < 2 * CUTS && size > 0.0; cut++) {
+        double t = (cut % 2 == 0 ? load : -load) / size * pow(0.25, (double)(cut / 2));
+        memcpy(x, p->x, (size_t)p->n * sizeof *x);
+        pp_axpy(p->n, t, y, x);
+        if (pp_reduced_off(p, x, u) <= most) {
+            return fabs(t) * size;
+        }
+    }
+    return 0.0;
+}
+
+// Of impulses with the motion of the answer. other: n numbers.                            theory (U7)
+static perp_uniqueness judge_impulses(const pp_reduced *p, bool one_motion, double *other)
+{
+    size_t n = (size_t)p->n;
+    double *reals = PP_ARRAY(p->arena, double, 3 * n * n + 2 * n);
+    int *order = PP_ARRAY(p->arena, int, n);
+    if (!reals || !order) {
+        return PERP_UNIQUE_UNKNOWN;
+    }
+    double *G = reals + n * n, *y = G + n * n, *u = y + n * n, *scratch = u + n;
+    rates(p, p->x, u);
+    columns c = {.p = p, .u = u, .C = reals};
+    collect(&c);
+    int null = null_columns(&c, G, order, y);
+    if (null == 0) {
+        return one_motion ? PERP_UNIQUE : PERP_UNIQUE_UNKNOWN;
+    }
+    double own = pp_reduced_off(p, p->x, scratch);
+    for (int k = 0; k < null; k++) {
+        if (go_along(p, y + (size_t)k * n, own, other, scratch) > FAR * p->size) {
+            return PERP_NOT_UNIQUE;
+        }
+    }
+    return PERP_UNIQUE_UNKNOWN;
+}
+
+// ── The verdict ──────────────────────────────────────────────────────────────────────────────────
+
+// What the second answer is off the first by: the bodies follow its impulses, and the answer stays as it is.
+static perp_status compare(pp_run *r, const pp_reduced *p, const double *other)
+{
+    pp_answer *out = r->out, kept = *out;
+    const pp_rows *rows = r->rows;
+    perp_status status = pp_answer_create(out, r->model, rows, r->arena);
+    pp_answer second = *out;
+    if (status >= 0) {
+        for (int j = 0; j < p->n; j++) {
+            int k = j - rows->nm, t = k - rows->nn;
+            double *to = k < 0 ? &second.pm[j] : t < 0 ? &second.pn[k] : &second.pt[t];
+            *to = other[j] / p->scale[j];
+        }
+        pp_run_close(r);
+    }
+    *out = kept;
+    for (int i = 0; status >= 0 && i < r->model->nv; i++) {
+        out->motion_apart = fmax(out->motion_apart, fabs(out->nu[i] - second.nu[i]));
+    }
+    for (int i = 0; status >= 0 && i < rows->nn; i++) {
+        out->impulses_apart = fmax(out->impulses_apart, fabs(out->pn[i] - second.pn[i]));
+    }
+    for (int i = 0; status >= 0 && i < rows->nt; i++) {
+        out->impulses_apart = fmax(out->impulses_apart, fabs(out->pt[i] - second.pt[i]));
+    }
+    for (int i = 0; status >= 0 && i < rows->nm; i++) {
+        out->impulses_apart = fmax(out->impulses_apart, fabs(out->pm[i] - second.pm[i]));
+    }
+    return status;
+}
+
+static perp_status judge_rows(pp_run *r)
+{
+    pp_reduced p;
+    pp_answer *out = r->out;
+    perp_status status = reduce(r, &p);
+    double *other = status < 0 ? NULL : PP_ARRAY(r->arena, double, p.n);
+    if (!other) {
+        return status < 0 ? status : PERP_ERR_MEMORY;
+    }
+    if (!(p.size > 0.0)) {
+        return PERP_OK;
+    }
+    if (out->motion != PERP_UNIQUE) {
+        out->motion =
+            little_friction(&p, pp_closed_freedom(&r->closed), r->arena) || one_contact(&p)
+                ? PERP_UNIQUE
+                : pp_exhaust(&p, other);
+    }
+    if (out->motion == PERP_NOT_UNIQUE) {
+        out->impulses = PERP_NOT_UNIQUE;
+        return compare(r, &p, other);
+    }
+    out->impulses = judge_impulses(&p, out->motion == PERP_UNIQUE, other);
+    return out->impulses == PERP_NOT_UNIQUE ? compare(r, &p, other) : PERP_OK;
+}
+
+// Joints that repeat each other carry any self-stress: p_b + y with W_b y = 0 is an answer as well.  theory (U8)
+static bool has_self_stress(pp_run *r)
+{
+    const pp_closed *c = &r->closed;
+    int nv = r->model->nv, nb = r->rows->nb, k = 0;
+    double *w = PP_ZEROS(r->arena, double, nv), *y = PP_ZEROS(r->arena, double, nb);
+    if (!w || !y || c->in.tree) {
+        return false;
+    }
+    while (k < nb && !r->out->follows[k]) {
+        k++;
+    }
+    if (k == nb || r->rows->b[k].gamma > 0.0) {
+        return false;
+    }
+    pp_row_add(r->model, &r->rows->b[k], 1.0, NULL, w);
+    double push = pp_norm_inf(nv, w), load = fmax(pp_norm_inf(nb, r->out->pb), 0.0);
+    pp_closed_solve(c, NULL, w, y);
+    y[k] += 1.0;
+    memset(w, 0, (size_t)nv * sizeof *w);
+    for (int i = 0; i < nb; i++) {
+        pp_row_add(r->model, &r->rows->b[i], y[i], NULL, w);
+    }
+    double size = pp_norm_inf(nb, y);
+    if (!(pp_norm_inf(nv, w) <= SOLVED * push) || !(size > FAR)) {
+        return false;
+    }
+    r->out->impulses_apart = fmax(r->out->impulses_apart, load);
+    return true;
+}
+
+perp_status pp_run_uniqueness(pp_run *r)
+{
+    const pp_rows *rows = r->rows;
+    pp_answer *out = r->out;
+    int n = rows->nm + rows->nn + rows->nt;
+    out->motion = out->impulses = PERP_UNIQUE_UNKNOWN;
+    out->motion_apart = out->impulses_apart = 0.0;
+    if (r->spent || out->impact) {
+        return PERP_OK;
+    }
+    out->motion = frictionless(rows) ? PERP_UNIQUE : PERP_UNIQUE_UNKNOWN;
+    if (n == 0) {
+        out->impulses = PERP_UNIQUE;
+    }
+    perp_status status = n > 0 && n <= ROWS_MOST ? judge_rows(r) : PERP_OK;
+    if (status >= 0 && out->redundant > 0 && out->impulses != PERP_NOT_UNIQUE) {
+        out->impulses = has_self_stress(r) ? PERP_NOT_UNIQUE : PERP_UNIQUE_UNKNOWN;
+    }
+    return status;
+}
