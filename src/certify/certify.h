@@ -138,7 +138,7 @@ typedef struct pp_flown {
     double astray;                  // what of that no friction, damper or impact explains [J]
     double energy;                  // that there was, and work [J]
     double residual;                // of held velocities at the end [m/s]
-    double error;                   // estimate of the integrator [m, rad]
+    double error;                   // estimate of the integrator [m]
     double slack;
 } pp_flown;
 

@@ -216,7 +216,7 @@ perp_status pp_certify_flown(perp_certificate *out, const pp_flown *e, const per
     pp_hold(out, limits, PERP_JUDGED_ENERGY, fmax(e->created, e->astray),
             s.slack * (energy + e->energy) + rounding);
     pp_hold(out, limits, PERP_JUDGED_RESIDUAL, e->residual, rate);
-    pp_hold(out, limits, PERP_JUDGED_MOTION, e->error, INTEGRATED * place);
+    pp_hold(out, limits, PERP_JUDGED_MOTION, e->error, s.slack * place);
     out->passed = pp_certificate_passes(out);
     return PERP_OK;
 }

@@ -254,15 +254,37 @@ static perp_status finish(pp_flight *flight)
     return status;
 }
 
+// Angles and quaternions count at the length of the machine.
+static void weigh_errors(pp_flight *flight)
+{
+    const pp_tree *tree = flight->machine->tree;
+    for (int i = 0; i < tree->nq; i++) {
+        flight->weight[i] = flight->machine->length;
+    }
+    for (int i = 0; i < tree->links; i++) {
+        static const int lengths[] = {
+            [PP_LINK_PRISMATIC] = 1, [PP_LINK_CYLINDRICAL] = 1, [PP_LINK_PLANE] = 2,
+            [PP_LINK_FLAT] = 2,      [PP_LINK_POINT] = 3,       [PP_LINK_FREE] = 3};
+        const pp_link *l = &tree->link[i];
+        int count = l->kind <= PP_LINK_FREE ? lengths[l->kind] : 0;
+        count = l->kind == PP_LINK_POINT && !flight->machine->model->spatial ? 2 : count;
+        for (int k = 0; k < count; k++) {
+            flight->weight[l->at_q + k] = 1.0;
+        }
+    }
+}
+
 static perp_status prepare(pp_flight *flight, const double *q, const double *qd)
 {
     const pp_machine *machine = flight->machine;
     size_t nq = (size_t)machine->tree->nq, nv = (size_t)machine->tree->nv;
     flight->y = PP_ARRAY(flight->keep, double, 2 * (nq + nv) + nv);
     flight->result->joint = PP_ZEROS(flight->keep, pp_joint_sum, machine->model->joints);
-    if (!flight->y || !flight->result->joint || pp_flight_open(flight) < 0) {
+    flight->weight = PP_ARRAY(flight->keep, double, nq);
+    if (!flight->y || !flight->result->joint || !flight->weight || pp_flight_open(flight) < 0) {
         return PERP_ERR_MEMORY;
     }
+    weigh_errors(flight);
     flight->q = flight->y;
     flight->qd = flight->y + nq;
     flight->y_try = flight->qd + nv;

@@ -52,6 +52,7 @@ typedef struct pp_flight {
     int captures, capture_run;       // of all, and in a row
     const char *why;                 // modes do not lead on, where that is known
     pp_passage now;                  // under way
+    double *weight;                  // nq: what an error of a coordinate is worth [m]
     int first;                       // of its contacts in the result
     bool empty;                      // nothing was exchanged in it so far
 } pp_flight;

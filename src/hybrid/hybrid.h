@@ -84,7 +84,7 @@ typedef struct pp_passage {
     perp_wrench *element;  // bodies: impulse of force elements, gears and wrenches from the caller
     double work;           // of drives, driven bodies, belts and forces without a potential [J]
     double lost;           // to friction, dampers and impacts [J]
-    double error;          // sum of the integrator's estimates of its local errors [m, rad]
+    double error;          // sum of the integrator's estimates of its local errors [m]
 } pp_passage;
 
 typedef struct pp_hybrid_result {

@@ -260,7 +260,7 @@ static perp_status advance(pp_flight *flight, double *longest, bool *found, bool
                : *longest < SHORT_STEP ? PERP_ERR_LIMIT
                                        : start(flight, *longest);
     }
-    flight->now.error += pp_ode_error(flight->ode, flight->machine->tree->nq);
+    flight->now.error += pp_ode_error(flight->ode, flight->machine->tree->nq, flight->weight);
     *longest *= 2.0;
     status = pp_ode_limit(flight->ode, *longest);
     status = status < 0 ? status : pp_flight_sum(flight, t0, when);

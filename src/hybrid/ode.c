@@ -214,7 +214,7 @@ perp_status pp_ode_at(pp_ode *ode, double t, double *y)
     return PERP_OK;
 }
 
-double pp_ode_error(pp_ode *ode, int n)
+double pp_ode_error(pp_ode *ode, int n, const double *weight)
 {
     if (CVodeGetEstLocalErrors(ode->mem, ode->out) != CV_SUCCESS) {
         return PP_INF;
@@ -222,7 +222,7 @@ double pp_ode_error(pp_ode *ode, int n)
     const double *error = N_VGetArrayPointer(ode->out);
     double most = 0.0;
     for (int i = 0; i < n; i++) {
-        most = fmax(most, fabs(error[i]));
+        most = fmax(most, weight[i] * fabs(error[i]));
     }
     return most;
 }
@@ -284,10 +284,11 @@ perp_status pp_ode_at(pp_ode *ode, double t, double *y)
     return PERP_ERR_REFUSED;
 }
 
-double pp_ode_error(pp_ode *ode, int n)
+double pp_ode_error(pp_ode *ode, int n, const double *weight)
 {
     (void)ode;
     (void)n;
+    (void)weight;
     return 0.0;
 }
 

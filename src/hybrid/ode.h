@@ -23,6 +23,7 @@ perp_status pp_ode_limit(pp_ode *ode, double longest);
 perp_status pp_ode_step(pp_ode *ode, double *t0, double *t1);
 // y at a time in the last step.
 perp_status pp_ode_at(pp_ode *ode, double t, double *y);
-// The integrator's estimate of the error that the last step made, the largest of the first n numbers of y.
-double pp_ode_error(pp_ode *ode, int n);
+// The integrator's estimate of the error that the last step made, the largest of the first n numbers of y, each times
+// its weight.
+double pp_ode_error(pp_ode *ode, int n, const double *weight);
 bool pp_ode_stiff(const pp_ode *ode);

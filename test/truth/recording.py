@@ -13,8 +13,9 @@ from model import Unknown
 class Frame:
     """One recorded instant. `apart`: the overlaps and joint errors of this program's own geometry, added up [m].
     `whole`: the step that ends here, or that the part which ends here belongs to [s]; None: what is since the frame before.
+    `seen`: of a part, all states of its step.
     `kind`: of a part, `step`, `impact` (an instant), `other` (an impact by the law that was not asked for) or `smooth`; '' of a frame."""
-    __slots__ = ('t', 'states', 'contacts', 'placed', 'apart', 'whole', 'kind')
+    __slots__ = ('t', 'states', 'contacts', 'placed', 'apart', 'whole', 'kind', 'seen')
 
 
 def numbers(row, names):
@@ -44,7 +45,7 @@ def read_table(model, folder, prefix, key):
             if k not in frames:
                 fr = frames[k] = Frame()
                 fr.t, fr.states, fr.contacts, fr.placed, fr.apart = float(row['t']), dict(fixed), [], {}, 0.0
-                fr.whole, fr.kind = None, row.get('kind', '')
+                fr.whole, fr.kind, fr.seen = None, row.get('kind', ''), None
             if model.planar:
                 x, y, a, vx, vy, om = numbers(row, ('x', 'y', 'angle', 'vx', 'vy', 'omega'))
                 R = rotation_about((0, 0, 1), a) if math.isfinite(a) else EYE
@@ -87,7 +88,7 @@ def divided(model, folder, frames):
         if not same or abs(sums[0] - sums[1]) > 1e-9 * (abs(sums[0]) + abs(sums[1])):
             raise ValueError('t = %g: the parts of the step do not make the step' % f1.t)
         for f in parts:
-            f.whole = f1.t - f0.t
+            f.whole, f.seen = f1.t - f0.t, [p.states for p in [f0] + parts]
         out += parts
     if ends:
         raise ValueError('t = %g: parts of no step' % min(ends))

@@ -44,13 +44,15 @@ class StepRows:
             turn = h * norm(w)
             off = norm(sub(way, mul(v, h)))
             if self.stepper == 'event':
-                # A body cannot have gone farther than its speeds, or one impact between two of them, allow.
-                push = self.g + max(self.pushed(b, f0), self.pushed(b, f1))
-                limit = h * (norm(s0.v) + norm(s1.v) + push * h + (norm(s0.w) + norm(s1.w)) * b.size)
+                # What flies goes h times the mean of its velocities. What touches or is linked cannot have gone much farther than
+                # the speeds it is seen with, and what pushes it in a whole step, allow.
+                push, step = self.g + max(self.pushed(b, f0), self.pushed(b, f1)), f1.whole or h
+                fast = max(norm(s[b.index].v) + norm(s[b.index].w) * b.size for s in f1.seen or [f0.states, f1.states])
+                limit = step * (2 * fast + push * step)
                 touched = any(c.pn and b in (c.a.body, c.b.body) for c in f1.contacts) or self.linked(b)
                 if touched and any(o.moves for o in self.model.bodies):
                     continue
-                slack = limit if touched or not self.only_gravity(b) else h * norm(sub(s1.v, s0.v))
+                slack = limit if touched or not self.only_gravity(b) else 0.0
                 self.rows.note('motion', max(0.0, off - slack - rounding) / scale, where)
                 continue
             if self.joint_coordinates and self.linked(b):
