@@ -144,6 +144,7 @@ typedef struct perp_frame {
     int contacts;                   // of the last step before t
     const perp_contact *contact;    // contacts of them
     const perp_joint_state *joint;  // one a joint
+    const perp_wrench *applied;     // one a body: perp_body_apply of the last step; of a part NULL
     perp_certificate certificate;   // the worst of the steps since the frame before
     perp_energy energy;             // work, dissipated: summed over the steps since then
     perp_status status;             // of the last step

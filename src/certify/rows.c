@@ -5,7 +5,7 @@
 //
 // Of the rows that the problem had, only their order is taken, since the impulses are in it: joint by joint the equations of
 // (P4) or (S5), the target, the rate, the spring; drives of limited effort, then dry friction; the lower limit, then the upper
-// one; then implicit springs and drag.                                                  theory (K9)
+// one; then implicit springs and drag.                                                  theory (K12)
 #include "certify/own.h"
 #include "certify/scale.h"
 

@@ -245,8 +245,9 @@ static perp_status judge_frame(pp_recheck *c)
         pp_frames(c->model, &state, c->before);
         state.turn = (double *)(uintptr_t)c->turn0;
         bool theta = c->info->stepper == PERP_MOREAU_JEAN;
-        status = pp_kinematics_run(&c->kin, c->model, &state, c->h,
-                                   theta ? PP_GYRO_NONE : c->info->gyroscopic, NULL, c->arena);
+        status =
+            pp_kinematics_run(&c->kin, c->model, &state, c->h,
+                              theta ? PP_GYRO_NONE : c->info->gyroscopic, c->applied, c->arena);
         status = status < 0 ? status : find_scales(c);
         if (status < 0 || !place_joints(c, &state)) {
             return status < 0 ? status : PERP_ERR_MEMORY;
@@ -284,6 +285,7 @@ static void take_step(pp_recheck *c, bool at_end)
         c->h = steps > 1.0 ? c->h : h;
     }
     c->whole = c->h;
+    c->applied = c->now->applied;
 }
 
 // Where the next step starts.

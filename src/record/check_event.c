@@ -82,6 +82,7 @@ static void see_momentum(pp_recheck *c, const bool *pushed, perp_vec3 *left, dou
         perp_vec3 dv = pp_sub(c->after[i].v, c->before[i].v);
         dv = pp_along(dv, -c->h, m->gravity);
         perp_vec3 off = pp_along(left[i], body->mass, dv);
+        off = pp_along(off, -c->h, c->applied[i].f);
         double worst = pp_length(off) - unsure[i];
         double size = body->mass * (pp_length(c->after[i].v) + pp_length(c->before[i].v) +
                                     c->h * pp_length(m->gravity)) +

@@ -78,7 +78,8 @@ typedef struct pp_kept {
     const perp_contact *contact;
     int contacts;
     const perp_joint_state *joint;
-    perp_step_info info;  // status, certificate, energies, effort
+    const perp_wrench *applied;  // bodies: of the whole step, NULL: none, or it stands there
+    perp_step_info info;         // status, certificate, energies, effort
 } pp_kept;
 
 // Those of the last step, in order; none: it is one piece. They go into recordings as they are.
@@ -111,6 +112,7 @@ struct perp_sim {
     pp_state now, next;
     pp_clock clock;        // now.t is its time
     perp_wrench *applied;  // bodies
+    perp_wrench *pushed;   // bodies: what was applied in the last step
     perp_body refused;     // was given a wrench that is not finite; -1: none
     pp_frame *frames;      // of `now`
     pp_step step;
