@@ -103,6 +103,7 @@ void pp_check_friction(const pp_recheck *c, const perp_contact *contact, double 
 // scheme explains.
 double pp_check_add_joint(pp_recheck *c, int index);
 void pp_check_joints(pp_recheck *c);  // drives, limits
+perp_status pp_check_joint_rates(pp_recheck *c);
 
 // ── What is recorded besides states and impulses (check_record.c) ────────────────────────────────
 void pp_check_recorded(pp_recheck *c);

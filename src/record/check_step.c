@@ -35,8 +35,8 @@ static double turn_error(const pp_recheck *c, const perp_recorded_body *body, do
         w[k] = c->h * ((1.0 - theta) * w0[k] + theta * w[k]);
     }
     double angle = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
-    bool linear = c->info->rotation == PERP_ROTATION_LINEAR &&
-                  c->info->coordinates != PERP_COORDINATES_JOINT;
+    bool linear =
+        c->info->rotation == PERP_ROTATION_LINEAR && c->info->coordinates != PERP_COORDINATES_JOINT;
     double s = linear || angle == 0.0 ? 0.5 : sin(0.5 * angle) / angle;
     double e0 = linear ? 1.0 : cos(0.5 * angle), e1 = s * w[0], e2 = s * w[1], e3 = s * w[2];
     to[0] = e0 * q0[0] - e1 * q0[1] - e2 * q0[2] - e3 * q0[3];
@@ -393,6 +393,7 @@ perp_status pp_check_balance(pp_recheck *c)
         allowed += pp_check_add_joint(c, i);
     }
     if (status >= 0) {
+        status = pp_check_joint_rates(c);
         pp_check_joints(c);
         see_momentum(c, left);
         pp_check_energy(c, allowed);
