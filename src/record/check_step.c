@@ -409,6 +409,7 @@ perp_status pp_check_balance(pp_recheck *c)
         allowed += pp_check_add_joint(c, i);
     }
     if (status >= 0) {
+        status = pp_check_joint_rates(c);
         pp_check_joints(c);
         see_momentum(c, left);
         pp_check_energy(c, allowed);

@@ -470,6 +470,7 @@ void pp_sim_commit(perp_sim *sim)
     sim->unfit = sim->step.unfit;
     memcpy(sim->frames, sim->step.end.body, (size_t)sim->model->bodies * sizeof *sim->frames);
     sim->found.fresh = true;
+    memcpy(sim->pushed, sim->applied, (size_t)sim->model->bodies * sizeof *sim->applied);
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
 }
 
