@@ -57,7 +57,8 @@ static void start_islands(plane *p, perp_sim_def def)
     perp_set_gravity(p->builder, (perp_vec3){0.0, 0.0, -9.81});
     space_halfspace(p, PLANE_GROUND, (perp_vec3){0.0, 0.0, 1.0}, 0.0, 0.5);
     for (int i = 0; i < 12; i++) {
-        perp_vec3 at = {2.0 * (i / 3), 0.01 * (i % 3), 0.1 + 0.2 * (i % 3)};
+        int tower = i / 3;
+        perp_vec3 at = {2.0 * tower, 0.01 * (i % 3), 0.1 + 0.2 * (i % 3)};
         perp_body_def body = space_body(1.0, space_box_inertia(1.0, half), at);
         space_box(p, perp_add_body(p->builder, &body), half, 0.5);
     }
