@@ -65,8 +65,9 @@ typedef struct pp_parts_sum {
     int count, contacts;  // parts, contacts
     pp_arena *arena;      // NULL: no step was divided yet
     perp_contact *contact;
-    perp_joint_state *joint;  // joints: their impulses
-    perp_wrench *driven;      // bodies
+    perp_joint_state *joint;             // joints: their impulses
+    perp_wrench *driven;                 // bodies
+    double judged_at, judged_h, judged;  // the last attempt's start, length, worst share of a limit
 } pp_parts_sum;
 
 // Times are multiples of the step, not sums of it: t = start + count h as long as h is the same, so that rounding does

@@ -561,6 +561,7 @@ perp_status perp_step(perp_sim *sim, double h)
     sim->parts.stop = PP_PARTS_ALL;
     pp_sim_keep_none(sim);
     sim->parts.count = 0;
+    sim->parts.judged_h = 0.0;
     sim->whole = h;
     sim->worked = 0.0;
     sim->deadline = 0.0;
