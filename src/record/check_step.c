@@ -340,9 +340,10 @@ void pp_check_energy(pp_recheck *c, double allowed)
         const pp_force *f = &c->model->force[i];
         if (f->kind == PERP_SPRING || f->kind == PERP_TWIST_SPRING) {
             moved += pp_spring_energy(f, c->before) + pp_spring_energy(f, c->after);
-            allowed += c->info->stepper == PERP_EVENT
-                           ? 0.0
-                           : pp_drift_spring(c->model, c->before, c->after, c->h, theta, f);
+            if (c->info->stepper != PERP_EVENT) {
+                allowed += pp_drift_spring(c->model, c->before, c->after, c->h, theta, f);
+                lag += pp_lag_spring(c->model, c->before, c->after, c->h, theta, f);
+            }
         }
     }
     scale += moved + fabs(c->now->energy.work) + fabs(after - before);
