@@ -147,6 +147,7 @@ typedef struct perp_frame {
     int contacts;                   // of the last step before t
     const perp_contact *contact;    // contacts of them
     const perp_joint_state *joint;  // one a joint
+    const perp_wrench *applied;     // one a body: perp_body_apply of the last step; of a part NULL
     perp_certificate certificate;   // the worst of the steps since the frame before
     perp_energy energy;             // work, dissipated: summed over the steps since then
     perp_status status;             // of the last step
@@ -192,6 +193,7 @@ typedef enum perp_check_item {
     PERP_CHECK_CONE,      // friction beyond mu p_n [N s]
     PERP_CHECK_SLIP,      // what sliding friction should have taken and did not [J]
     PERP_CHECK_JOINT,     // joint error, coordinates beyond their limits [m, rad]
+    PERP_CHECK_RATE,      // joint velocities beside their equations [m/s, rad/s]
     PERP_CHECK_DRIVE,     // drives and dry friction of joints beyond what they can do [N s, N m s]
     PERP_CHECK_MOMENTUM,  // |M dnu - p_ext - all recorded impulses| [N s, N m s]
     PERP_CHECK_MOTION,    // |q - q^l - h nu| as the stepper has it [m, rad]

@@ -50,6 +50,13 @@ double pp_shape_distance(const perp_model *m, const pp_frame *body, int shape, p
 // The error of a joint, target and limits of its coordinate included, that is worst for its limit [m, rad].
 double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, double *limit);
 
+typedef struct pp_evidence pp_evidence;
+// How far the velocities of a step are from those that the equations and targets of joints ask for, of each joint the row that
+// is worst for its limit [m/s, rad/s]. Of e the states are read; which of its rules the scheme took (errors of position
+// taken back, left alone, or closed where the step ends) is not known: the nearest counts.
+perp_status pp_judge_joint_rates(const pp_evidence *e, const pp_scales *s, double *off,
+                                 double *limit, pp_arena *arena);
+
 // What the order of a scheme may leave or add: how far a contact or joint may be off because bodies turn in a
 // step instead of going along tangents [m; over the arm of a joint: rad], and what a spring may gain [J].        theory (K5)
 double pp_drift_contact(const perp_model *m, const pp_frame *frame, double h, int a, int b);
@@ -61,6 +68,9 @@ double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame
 double pp_spin_lost(const pp_body *body, const pp_frame *from, const pp_frame *to, double h);
 // What of it a step may leave behind: more, and the turn is not resolved.
 static const double PP_SPIN_MOST = 0.1;
+// What steps have of a spring ahead of, or behind, the places [J].
+double pp_lag_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
+                     double theta, const pp_force *f);
 // What the forces on a body may add where the old velocity moves it as well, theta < 1 [J].
 double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double theta, int i);
 // Of the energy there is, what arcs may add in a step: more, and the step does not resolve them.
@@ -87,7 +97,7 @@ void pp_certificate_worst(perp_certificate *into, const perp_certificate *from);
 double pp_slack_of(double tolerance);
 
 // A finished step, read only.
-typedef struct pp_evidence {
+struct pp_evidence {
     const perp_model *model;
     const pp_kinematics *kin;
     const double *p_ext;     // impulse of the forces; of the theta method in space kin has another
@@ -112,7 +122,7 @@ typedef struct pp_evidence {
     double inertia;     // share of the masses that the step has: 1, quasistatic next to none
     double slack;       // of laws, relative to the scales of the scene
     const perp_wrench *applied;  // bodies: from the caller, NULL: none
-} pp_evidence;
+};
 
 // ledger: kinetic and potential energy after, work and dissipation of the step.
 perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_evidence *e,

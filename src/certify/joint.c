@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Equations and coordinates of joints from the poses of their bodies, by gradients.    theory (P4), (S5), (K9)
+// Equations and coordinates of joints from the poses of their bodies, by gradients.    theory (P4), (S5), (K12)
 #include "certify/own.h"
 
 #include <math.h>

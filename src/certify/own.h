@@ -7,7 +7,7 @@
 // A scalar of a joint is a function of vectors that are fixed in its bodies: anchors p, and axes e. With its gradients by
 // them, g_p and g_e, virtual power gives the row of either body without a derivation for each kind of joint:
 //
-//   force g_p,   moment (p - o) x g_p + sum e x g_e                                       theory (K9)
+//   force g_p,   moment (p - o) x g_p + sum e x g_e                                       theory (K12)
 #pragma once
 
 #include "certify/certify.h"

@@ -5,7 +5,7 @@
 //
 // Of the rows that the problem had, only their order is taken, since the impulses are in it: joint by joint the equations of
 // (P4) or (S5), the target, the rate, the spring; drives of limited effort, then dry friction; the lower limit, then the upper
-// one; then implicit springs and drag.                                                  theory (K9)
+// one; then implicit springs and drag.                                                  theory (K12)
 #include "certify/own.h"
 #include "certify/scale.h"
 
@@ -21,6 +21,7 @@ typedef struct writer {
     pp_rows *own;
     int b, boxed, n;  // next rows
     bool same;
+    bool beside;  // there are contacts in the problem
 } writer;
 
 // The next row, in the place of one of the same joint and force; NULL: the problem has another there.
@@ -79,7 +80,7 @@ static double middle_bias(const writer *w, const pp_row *row, const moment *at,
 {
     const pp_evidence *e = w->e;
     double whole = e->whole > e->kin->h ? e->whole : e->kin->h;
-    if (e->rows->nc > 0) {
+    if (w->beside) {
         double off = e->rates ? 0.0 : at->value / whole;
         return at->end - rate_of(w, row, after) + off + 0.5 * at->before;
     }
@@ -117,9 +118,11 @@ static void put_equation(writer *w, const velocities *v, pp_row *row, const mome
     next_equation(w, row);
 }
 
-static void put_equations(writer *w, const velocities *v, int joint)
+// Equations of a joint where they act, with what is known of them at both ends. Returns how many.
+static int equations_of(const writer *w, const velocities *v, int joint,
+                        pp_row at[PP_JOINT_EQUATIONS], moment when[PP_JOINT_EQUATIONS])
 {
-    pp_row at[PP_JOINT_EQUATIONS], first[PP_JOINT_EQUATIONS], last[PP_JOINT_EQUATIONS];
+    pp_row first[PP_JOINT_EQUATIONS], last[PP_JOINT_EQUATIONS];
     const double *turn = w->e->kin->turn;
     bool moves = w->acting != w->start;
     int count = pp_own_equations(w->m, w->acting, turn, joint, at);
@@ -129,12 +132,14 @@ static void put_equations(writer *w, const velocities *v, int joint)
     }
     for (int k = 0; k < count; k++) {
         const pp_row *from = moves ? &first[k] : &at[k];
-        moment when = {from->value, from->before, moves ? rate_of(w, &last[k], v->after) : 0.0};
-        put_equation(w, v, &at[k], &when);
+        when[k] = (moment){from->value, from->before, moves ? rate_of(w, &last[k], v->after) : 0.0};
     }
+    return count;
 }
 
-static void put_target(writer *w, const velocities *v, int joint, pp_row row, const pp_row *first)
+// The target of a coordinate as an equation; row: of the coordinate where it acts, first: at the start.
+static moment target_of(const writer *w, const velocities *v, int joint, const pp_row *first,
+                        pp_row *row)
 {
     const pp_expr *target = w->m->joint[joint].target;
     const pp_kinematics *kin = w->e->kin;
@@ -146,9 +151,25 @@ static void put_target(writer *w, const velocities *v, int joint, pp_row row, co
         when.end = rate_of(w, &last, v->after) - slope_of(target, kin->t + kin->h);
     }
     double rate = slope_of(target, w->t);
-    row.rate -= rate;
-    row.before -= rate;
-    row.drives = true;
+    row->rate -= rate;
+    row->before -= rate;
+    row->drives = true;
+    return when;
+}
+
+static void put_equations(writer *w, const velocities *v, int joint)
+{
+    pp_row at[PP_JOINT_EQUATIONS];
+    moment when[PP_JOINT_EQUATIONS];
+    int count = equations_of(w, v, joint, at, when);
+    for (int k = 0; k < count; k++) {
+        put_equation(w, v, &at[k], &when[k]);
+    }
+}
+
+static void put_target(writer *w, const velocities *v, int joint, pp_row row, const pp_row *first)
+{
+    moment when = target_of(w, v, joint, first, &row);
     put_equation(w, v, &row, &when);
 }
 
@@ -359,14 +380,23 @@ static bool copy_rows(pp_row **to, const pp_row *from, int count, pp_arena *aren
     return *to != NULL;
 }
 
+static writer writer_of(const pp_evidence *e)
+{
+    writer w = {.e = e, .m = e->model, .start = e->kin->body, .same = true};
+    bool middle = e->stepper == PERP_MOREAU_JEAN && e->middle;
+    w.acting = middle ? e->middle : e->kin->body;
+    w.t = e->kin->t + (middle ? 0.5 * e->kin->h : 0.0);
+    return w;
+}
+
 perp_status pp_own_rows(pp_rows *own, bool *same, const pp_evidence *e, pp_arena *arena)
 {
     const perp_model *m = e->model;
     const pp_rows *given = e->rows;
-    writer w = {.e = e, .m = m, .start = e->kin->body, .own = own, .n = given->nc, .same = true};
-    bool middle = e->stepper == PERP_MOREAU_JEAN && e->middle;
-    w.acting = middle ? e->middle : e->kin->body;
-    w.t = e->kin->t + (middle ? 0.5 * e->kin->h : 0.0);
+    writer w = writer_of(e);
+    w.own = own;
+    w.n = given->nc;
+    w.beside = given->nc > 0;
     *own = *given;
     *same = true;
     if (given->nb + given->nm + given->nn - given->nc == 0 && m->joints + m->forces == 0) {
@@ -391,5 +421,72 @@ perp_status pp_own_rows(pp_rows *own, bool *same, const pp_evidence *e, pp_arena
         }
     }
     *same = w.same && w.b == given->nb && w.boxed == given->nm && w.n == given->nn;
+    return PERP_OK;
+}
+
+// ── Rates of joints alone ────────────────────────────────────────────────────────────────────────
+
+// The least that is left of an equation by any rule of the scheme; end: its value where the step ends.
+static double left_of(writer *w, const velocities *v, const pp_row *row, const moment *at,
+                      double end)
+{
+    double least = HUGE_VAL;
+    pp_evidence e = *w->e;
+    writer by = *w;
+    by.e = &e;
+    for (int k = 0; k < 4; k++) {
+        e.exact = false;
+        e.rates = k % 2 != 0;
+        by.beside = k / 2 != 0;
+        double bias = equation_bias(&by, row, at, v->after, v->way, 0.0);
+        double left = fabs(rate_of(w, row, v->after) + bias);
+        least = isnan(left) ? HUGE_VAL : fmin(least, left);
+    }
+    bool closes = e.stepper == PERP_STEWART_TRINKLE;
+    return closes ? fmin(least, fabs(end) / e.kin->h) : least;
+}
+
+static void judge_joint(writer *w, const velocities *v, const pp_scales *s, int joint,
+                        double *worst, double *limit)
+{
+    const double *turn = w->e->kin->turn;
+    pp_row at[PP_JOINT_EQUATIONS + 1], end[PP_JOINT_EQUATIONS + 1], first;
+    moment when[PP_JOINT_EQUATIONS + 1];
+    int count = equations_of(w, v, joint, at, when);
+    const pp_frame *last = w->e->end->body;
+    pp_own_equations(w->m, last, turn, joint, end);
+    if (w->m->joint[joint].target && pp_own_coordinate(w->m, w->acting, turn, joint, &at[count])) {
+        pp_own_coordinate(w->m, w->start, turn, joint, &first);
+        pp_own_coordinate(w->m, last, turn, joint, &end[count]);
+        end[count].value -= value_of(w->m->joint[joint].target, w->e->kin->t + w->e->kin->h);
+        when[count] = target_of(w, v, joint, &first, &at[count]);
+        count++;
+    }
+    *worst = 0.0;
+    *limit = 1.0;
+    for (int k = 0; k < count; k++) {
+        double left = left_of(w, v, &at[k], &when[k], end[k].value);
+        int island = pp_scale_island(s, &at[k]);
+        double allowed = pp_scale_speed_of(s, &at[k], pp_scale_rate(s, island));
+        if (island >= 0 && !(left * *limit <= *worst * allowed)) {
+            *worst = left;
+            *limit = allowed;
+        }
+    }
+}
+
+perp_status pp_judge_joint_rates(const pp_evidence *e, const pp_scales *s, double *off,
+                                 double *limit, pp_arena *arena)
+{
+    writer w = writer_of(e);
+    velocities v = {PP_ARRAY(arena, perp_twist, w.m->bodies),
+                    PP_ARRAY(arena, perp_twist, w.m->bodies)};
+    if (!v.after || !v.way) {
+        return PERP_ERR_MEMORY;
+    }
+    find_velocities(&w, &v);
+    for (int i = 0; i < w.m->joints; i++) {
+        judge_joint(&w, &v, s, i, &off[i], &limit[i]);
+    }
     return PERP_OK;
 }

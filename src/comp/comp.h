@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/base.h"
+#include "comp/meter.h"
 #include "math/math.h"
 
 #include <perp/comp.h>
@@ -23,24 +24,7 @@
 
 // A Farkas vector counts as a proof when it separates by this much, relative to its own terms.
 #define PP_FARKAS_MARGIN 1e-9
-// A column of A'y below this part of its terms is zero: y is known no better.
-#define PP_FARKAS_ZERO 1e-14
-
-// ── Work (meter.c) ───────────────────────────────────────────────────────────────────────────────
-
-// Work of solvers, counted from the sizes of what they do, so that a limit on it ends at the same place in every
-// run and on every machine.                                                            theory (C50)
-typedef struct pp_meter {
-    double operations;  // multiplications with their additions, so far
-    double unit;        // operations that count as one factorisation
-    double most;        // factorisations; PP_INF: no limit
-} pp_meter;
-
-pp_meter pp_meter_start(int rows, double most);         // of a problem of so many rows
-void pp_meter_add(pp_meter *meter, double operations);  // sweeps, products; NULL: not counted
-// A factorisation of Newton's system of contacts: where it is larger it is the unit from then on.
-void pp_meter_factor(pp_meter *meter, double operations);
-double pp_meter_spent(const pp_meter *meter);  // in factorisations
+#define PP_FARKAS_ZERO   1e-14  // a column of A'y below this part of its terms: y is known no better
 
 // What a solver gets besides the problem.
 typedef struct pp_job {
@@ -53,10 +37,6 @@ typedef struct pp_job {
     pp_meter *meter;                   // what was done so far, and may be; NULL: not counted
 } pp_job;
 
-// Time or work is up: the best iterate is returned.
-bool pp_job_is_over(const pp_job *job);
-const char *pp_job_limit(const pp_job *job);  // which of them, in words; NULL: neither
-
 // What it tells besides z.
 typedef struct pp_report {
     int iterations;
@@ -64,8 +44,8 @@ typedef struct pp_report {
     int factorisations;
     double fill, flops;  // numbers in the factors of the largest, operations; 0: not told
     const char *solver;  // set by "auto" only: the rung that gave z
-    int rungs;           // set by "auto" only
-    bool judged;         // set by "auto" only, contact: residuals are the judge's
+    int rungs;           // likewise
+    bool judged;         // likewise, contact: residuals are the judge's
     perp_fcp_residuals residuals;
     bool complete;     // PERP_ERR_INFEASIBLE was proved by exhaustion, not by options->ray
     char reason[200];  // one sentence; empty when there is nothing to say

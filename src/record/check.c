@@ -40,6 +40,7 @@ static void prepare_items(pp_recheck *c, const perp_limits *l, char (*where)[PP_
         [PERP_CHECK_CONE] = {"friction cone", "N s"},
         [PERP_CHECK_SLIP] = {"friction against slip", "J"},
         [PERP_CHECK_JOINT] = {"joints", "m"},
+        [PERP_CHECK_RATE] = {"joint velocities", "m/s"},
         [PERP_CHECK_DRIVE] = {"drives", "N s"},
         [PERP_CHECK_MOMENTUM] = {"momentum", "N s"},
         [PERP_CHECK_MOTION] = {"motion", "m"},
@@ -55,6 +56,7 @@ static void prepare_items(pp_recheck *c, const perp_limits *l, char (*where)[PP_
         [PERP_CHECK_CONE] = l->cone,
         [PERP_CHECK_SLIP] = l->complementarity,
         [PERP_CHECK_JOINT] = l->joint,
+        [PERP_CHECK_RATE] = l->residual,
         [PERP_CHECK_DRIVE] = l->momentum,
         [PERP_CHECK_MOMENTUM] = l->momentum,
         [PERP_CHECK_MOTION] = l->motion,
@@ -108,12 +110,12 @@ static void leave_out_what_is_not_there(perp_check *check, const perp_recording_
                                         const perp_model *model)
 {
     static const perp_check_item by_model[] = {
-        PERP_CHECK_GAP,    PERP_CHECK_JOINT,  PERP_CHECK_DRIVE,   PERP_CHECK_MOMENTUM,
-        PERP_CHECK_ENERGY, PERP_CHECK_RECORD, PERP_CHECK_CONTACT,
+        PERP_CHECK_GAP,      PERP_CHECK_JOINT,  PERP_CHECK_DRIVE,  PERP_CHECK_RATE,
+        PERP_CHECK_MOMENTUM, PERP_CHECK_ENERGY, PERP_CHECK_RECORD, PERP_CHECK_CONTACT,
     };
-    static const perp_check_item by_step[] = {PERP_CHECK_DRIVE, PERP_CHECK_MOMENTUM,
-                                              PERP_CHECK_MOTION, PERP_CHECK_ENERGY,
-                                              PERP_CHECK_CONTACT};
+    static const perp_check_item by_step[] = {PERP_CHECK_DRIVE,    PERP_CHECK_RATE,
+                                              PERP_CHECK_MOMENTUM, PERP_CHECK_MOTION,
+                                              PERP_CHECK_ENERGY,   PERP_CHECK_CONTACT};
     for (size_t k = 0; k < sizeof by_model / sizeof by_model[0] && !model; k++) {
         leave_out(check, by_model[k], "the recording holds no scene");
     }
@@ -124,8 +126,8 @@ static void leave_out_what_is_not_there(perp_check *check, const perp_recording_
     for (size_t k = 0; k < sizeof by_step / sizeof by_step[0] && info->every > 1; k++) {
         leave_out(check, by_step[k], "not every step is recorded");
     }
-    static const perp_check_item by_scheme[] = {PERP_CHECK_DRIVE, PERP_CHECK_MOTION,
-                                                PERP_CHECK_CONTACT};
+    static const perp_check_item by_scheme[] = {PERP_CHECK_DRIVE, PERP_CHECK_RATE,
+                                                PERP_CHECK_MOTION, PERP_CHECK_CONTACT};
     for (size_t k = 0; k < sizeof by_scheme / sizeof by_scheme[0] && info->stepper == PERP_EVENT;
          k++) {
         leave_out(check, by_scheme[k], "there are events within the steps");
@@ -278,8 +280,9 @@ static perp_status judge_frame(pp_recheck *c)
         state.turn = (double *)(uintptr_t)c->turn0;
         bool theta = c->info->stepper == PERP_MOREAU_JEAN;
         bool event = c->info->stepper == PERP_EVENT;  // scales are those of the whole step
-        status = pp_kinematics_run(&c->kin, c->model, &state, event ? c->whole : c->h,
-                                   theta ? PP_GYRO_NONE : c->info->gyroscopic, NULL, c->arena);
+        status =
+            pp_kinematics_run(&c->kin, c->model, &state, event ? c->whole : c->h,
+                              theta ? PP_GYRO_NONE : c->info->gyroscopic, c->applied, c->arena);
         status = status < 0 ? status : find_scales(c);
         status = status < 0 ? status : find_coming(c);
         if (status < 0 || !place_joints(c, &state)) {
@@ -318,6 +321,7 @@ static void take_step(pp_recheck *c, bool at_end)
         c->h = steps > 1.0 ? c->h : h;
     }
     c->whole = c->h;
+    c->applied = c->now->applied;
 }
 
 // Where the next step starts.

@@ -25,20 +25,21 @@ typedef struct pp_recheck {
     bool at_end;   // this is the last frame: its last step may be shorter than the others
     int64_t step0;
     perp_energy energy0;
-    const double *q0, *nu0;    // the state before
-    const double *turn0;       // joints: their coordinates then
-    const double *turn;        // and now, which tell how often an axis went around
-    const double *nu;          // velocities after the step
-    pp_frame *before, *after;  // bodies at both times
-    const pp_frame *coming;    // before, with the velocities that bodies come to contacts with
-    pp_frame *acting;          // where the joints act: before, or the middle of the theta method
-    pp_kinematics kin;         // of the step
-    const double *start;       // velocities it starts from: nu0, or none when quasistatic
-    perp_wrench *impulse;      // bodies: of contacts and joints together, about their origins
-    double *spring;            // joints: impulse of the spring on their coordinate
-    double *load;              // bodies: sum of the sizes of impulses on them [N s]
-    double arm;                // longest of the joints [m]
-    pp_scales scales;          // of the step, where there is a model
+    const perp_wrench *applied;  // bodies: by the caller, in this step
+    const double *q0, *nu0;      // the state before
+    const double *turn0;         // joints: their coordinates then
+    const double *turn;          // and now, which tell how often an axis went around
+    const double *nu;            // velocities after the step
+    pp_frame *before, *after;    // bodies at both times
+    const pp_frame *coming;      // before, with the velocities that bodies come to contacts with
+    pp_frame *acting;            // where the joints act: before, or the middle of the theta method
+    pp_kinematics kin;           // of the step
+    const double *start;         // velocities it starts from: nu0, or none when quasistatic
+    perp_wrench *impulse;        // bodies: of contacts and joints together, about their origins
+    double *spring;              // joints: impulse of the spring on their coordinate
+    double *load;                // bodies: sum of the sizes of impulses on them [N s]
+    double arm;                  // longest of the joints [m]
+    pp_scales scales;            // of the step, where there is a model
     double set[PERP_CHECK_COUNT];  // limits that were set, 0: relative
 } pp_recheck;
 
@@ -103,6 +104,7 @@ void pp_check_friction(const pp_recheck *c, const perp_contact *contact, double 
 // scheme explains.
 double pp_check_add_joint(pp_recheck *c, int index);
 void pp_check_joints(pp_recheck *c);  // drives, limits
+perp_status pp_check_joint_rates(pp_recheck *c);
 
 // ── What is recorded besides states and impulses (check_record.c) ────────────────────────────────
 void pp_check_recorded(pp_recheck *c);

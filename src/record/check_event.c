@@ -60,7 +60,8 @@ static void see_momentum(pp_recheck *c, const bool *pushed, perp_vec3 *left, dou
         }
         perp_vec3 dv = pp_sub(c->after[i].v, c->before[i].v);
         dv = pp_along(dv, -c->h, m->gravity);
-        double off = pp_length(pp_along(left[i], body->mass, dv));
+        perp_vec3 pushed_by = pp_scale(c->h, c->applied[i].f);  // the caller
+        double off = pp_length(pp_sub(pp_along(left[i], body->mass, dv), pushed_by));
         double size = body->mass * (pp_length(c->after[i].v) + pp_length(c->before[i].v) +
                                     c->h * pp_length(m->gravity)) +
                       load[i];

@@ -306,3 +306,29 @@ void pp_check_joints(pp_recheck *c)
         }
     }
 }
+
+// ── Velocities ───────────────────────────────────────────────────────────────────────────────────
+
+perp_status pp_check_joint_rates(pp_recheck *c)
+{
+    const perp_model *m = c->model;
+    double *off = PP_ARRAY(c->arena, double, m->joints),
+           *limit = PP_ARRAY(c->arena, double, m->joints);
+    pp_kinematics end = {.t = c->now->t, .h = c->h, .body = c->after, .turn = c->turn};
+    pp_evidence e = {.model = m,
+                     .kin = &c->kin,
+                     .middle = c->acting != c->before ? c->acting : NULL,
+                     .nu_old = c->nu0,
+                     .nu = c->nu,
+                     .end = &end,
+                     .stepper = c->info->stepper,
+                     .rotation = c->info->rotation,
+                     .whole = c->whole,
+                     .theta = c->info->stepper == PERP_MOREAU_JEAN ? c->info->theta : 1.0};
+    perp_status status =
+        off && limit ? pp_judge_joint_rates(&e, &c->scales, off, limit, c->arena) : PERP_ERR_MEMORY;
+    for (int i = 0; status >= 0 && i < m->joints; i++) {
+        pp_check_see(c, PERP_CHECK_RATE, off[i], limit[i], m->joint[i].name, "");
+    }
+    return status;
+}

@@ -340,9 +340,10 @@ void pp_check_energy(pp_recheck *c, double allowed)
         const pp_force *f = &c->model->force[i];
         if (f->kind == PERP_SPRING || f->kind == PERP_TWIST_SPRING) {
             moved += pp_spring_energy(f, c->before) + pp_spring_energy(f, c->after);
-            allowed += c->info->stepper == PERP_EVENT
-                           ? 0.0
-                           : pp_drift_spring(c->model, c->before, c->after, c->h, theta, f);
+            if (c->info->stepper != PERP_EVENT) {
+                allowed += pp_drift_spring(c->model, c->before, c->after, c->h, theta, f);
+                lag += pp_lag_spring(c->model, c->before, c->after, c->h, theta, f);
+            }
         }
     }
     scale += moved + fabs(c->now->energy.work) + fabs(after - before);
@@ -409,6 +410,7 @@ perp_status pp_check_balance(pp_recheck *c)
         allowed += pp_check_add_joint(c, i);
     }
     if (status >= 0) {
+        status = pp_check_joint_rates(c);
         pp_check_joints(c);
         see_momentum(c, left);
         pp_check_energy(c, allowed);

@@ -44,18 +44,22 @@ static perp_status load_block(perp_recording *r, pp_table table, int first, perp
     int64_t contacts = in->contact_end[first + count - 1] - contact;
     perp_status status = PERP_OK;
     in->count = 0;
+    int64_t wrench = table == PP_FRAMES && first > 0 ? r->applied_end[first - 1] : 0;
+    int64_t wrenches = table == PP_FRAMES ? r->applied_end[first + count - 1] - wrench : 0;
+    const int64_t from[PP_BY_BYTE] = {first, contact, wrench},
+                  of[PP_BY_BYTE] = {count, contacts, wrenches};
     for (int k = 0; k < PP_COLUMN_COUNT && status == PERP_OK; k++) {
         pp_growth growth = pp_column_at((pp_h5_column)k)->growth;
-        bool by_contact = growth == PP_BY_CONTACT;
         if (growth != PP_BY_BYTE) {
-            status = pp_load_rows(r, table, (pp_h5_column)k, by_contact ? contact : first,
-                                  by_contact ? contacts : count, in->arena, &in->data[k], error);
+            status = pp_load_rows(r, table, (pp_h5_column)k, from[growth], of[growth], in->arena,
+                                  &in->data[k], error);
         }
     }
     if (status == PERP_OK) {
         in->first = first;
         in->count = count;
         in->contact_first = contact;
+        in->applied_first = wrench;
     }
     return status;
 }
@@ -278,6 +282,23 @@ static perp_status read_row(perp_recording *r, pp_table table, int at, perp_fram
     return PERP_OK;
 }
 
+// Wrenches of the caller in the last step, body by body.
+static perp_status place_applied(perp_recording *r, int frame, perp_error *error)
+{
+    const pp_table_in *in = &r->table[PP_FRAMES];
+    int64_t from = frame > 0 ? r->applied_end[frame - 1] : 0;
+    memset(r->applied, 0, (size_t)r->info.bodies * sizeof *r->applied);
+    for (int64_t k = from; k < r->applied_end[frame]; k++) {
+        size_t row = (size_t)(k - in->applied_first);
+        int body = CELL(in, APPLIED_TO, int32_t, row);
+        if (body < 0 || body >= r->info.bodies) {
+            return pp_load_fail(r, error, "applied/body", "has a body that cannot be");
+        }
+        memcpy(&r->applied[body], &CELL(in, APPLIED, double, 6 * row), sizeof *r->applied);
+    }
+    return PERP_OK;
+}
+
 static int64_t parts_before(const perp_recording *r, int frame)
 {
     return frame > 0 ? r->part_end[frame - 1] : 0;
@@ -300,6 +321,10 @@ perp_status perp_recording_read(perp_recording *recording, int frame, perp_frame
                        r->info.frames - 1);
     }
     perp_status status = read_row(recording, PP_FRAMES, frame, out, error);
+    if (status == PERP_OK) {
+        status = place_applied(recording, frame, error);
+    }
+    out->applied = r->applied;
     out->kept = (int)(r->part_end[frame] - parts_before(r, frame));
     return status;
 }

@@ -128,6 +128,24 @@ static bool put_contacts(perp_record *r, const pp_kept *at)
     return good;
 }
 
+// Wrenches of the caller: a row for each body that has one.
+static bool put_applied(perp_record *r, const pp_kept *at)
+{
+    bool good = true;
+    for (int i = 0; at->applied && i < r->model->bodies && good; i++) {
+        const perp_wrench *w = &at->applied[i];
+        if (pp_length(w->f) > 0.0 || pp_length(w->tau) > 0.0) {
+            double *row = pp_store_rows(&r->store, PP_COL_APPLIED, 1);
+            good = row && put_int(&r->store, PP_COL_APPLIED_TO, i);
+            r->wrench_rows++;
+            if (row) {
+                memcpy(row, w, sizeof *w);
+            }
+        }
+    }
+    return good && put_count(&r->store, PP_COL_APPLIED_END, r->wrench_rows);
+}
+
 static bool put_joints(perp_record *r, const pp_kept *at)
 {
     pp_store *store = &r->store;
@@ -226,7 +244,7 @@ static perp_status put_row(perp_record *r, pp_table table, const pp_kept *at)
         good = good && put_byte(store, PP_COL_PART_KIND, at->kind) &&
                put_real(store, PP_COL_LENGTH, at->h);
     } else {
-        good = good && put_count(store, PP_COL_PART_END, r->part_rows) &&
+        good = good && put_applied(r, at) && put_count(store, PP_COL_PART_END, r->part_rows) &&
                put_int(store, PP_COL_STEP_PARTS, at->info.parts > 1 ? at->info.parts : 1);
     }
     store->table = PP_FRAMES;
@@ -336,6 +354,7 @@ static void look(perp_record *r, const perp_sim *sim, pp_kept *now)
                      .nu = sim->now.nu,
                      .body = sim->frames,
                      .joint = r->joint,
+                     .applied = start ? NULL : sim->pushed,
                      .info = sim->info};
     now->contact = perp_sim_contacts(sim, &now->contacts);
     now->contacts = start ? 0 : now->contacts;

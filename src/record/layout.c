@@ -15,8 +15,9 @@ const pp_column_card *pp_column_at(pp_h5_column column)
 bool pp_column_is_in(pp_h5_column column, pp_table table)
 {
     bool of_parts = column == PP_COL_PART_KIND || column == PP_COL_LENGTH;
-    bool of_frames =
-        column == PP_COL_PART_END || column == PP_COL_STEP_PARTS || column == PP_COL_EVENTS;
+    bool of_frames = column == PP_COL_PART_END || column == PP_COL_STEP_PARTS ||
+                     column == PP_COL_EVENTS || column == PP_COL_APPLIED_END ||
+                     column == PP_COL_APPLIED_TO || column == PP_COL_APPLIED;
     return table == PP_FRAMES ? !of_parts : !of_frames;
 }
 

@@ -8,6 +8,7 @@
 //
 // Steps that are made of parts (divided at impacts, or with events within them) have a second table of the same
 // columns under parts/: a row a part. part_end[k] shows where the parts of frame k end. Frames stay one a step.
+// Wrenches that the caller applied are rows of their own likewise, applied_end.
 #pragma once
 
 #include "record/record.h"
@@ -19,7 +20,7 @@ enum { PP_RECORDING_VERSION = 2 };
 // Frames, and the parts of their steps.
 typedef enum pp_table { PP_FRAMES, PP_PARTS, PP_TABLES } pp_table;
 typedef enum pp_cell { PP_F64, PP_I64, PP_I32, PP_U32, PP_U8, PP_CELLS } pp_cell;
-typedef enum pp_growth { PP_BY_FRAME, PP_BY_CONTACT, PP_BY_BYTE } pp_growth;
+typedef enum pp_growth { PP_BY_FRAME, PP_BY_CONTACT, PP_BY_WRENCH, PP_BY_BYTE } pp_growth;
 // PP_SPATIAL: one entry in space, none in the plane.
 typedef enum pp_count { PP_ONE, PP_NQ, PP_NV, PP_DRIVEN_BODIES, PP_JOINTS, PP_SPATIAL } pp_count;
 
@@ -34,6 +35,9 @@ typedef enum pp_count { PP_ONE, PP_NQ, PP_NV, PP_DRIVEN_BODIES, PP_JOINTS, PP_SP
     X(PART_END, "part_end", PP_I64, PP_BY_FRAME, PP_ONE, 1, "")                                    \
     X(PART_KIND, "kind", PP_U8, PP_BY_FRAME, PP_ONE, 1, "0 step, 1 impact, 2 smooth")              \
     X(LENGTH, "h", PP_F64, PP_BY_FRAME, PP_ONE, 1, "s")                                            \
+    X(APPLIED_END, "applied_end", PP_I64, PP_BY_FRAME, PP_ONE, 1, "")                              \
+    X(APPLIED_TO, "applied/body", PP_I32, PP_BY_WRENCH, PP_ONE, 1, "")                             \
+    X(APPLIED, "applied/wrench", PP_F64, PP_BY_WRENCH, PP_ONE, 6, "N, N m")                        \
     X(SHAPES, "contacts/shapes", PP_I32, PP_BY_CONTACT, PP_ONE, 2, "")                             \
     X(FEATURE, "contacts/feature", PP_U32, PP_BY_CONTACT, PP_ONE, 1, "")                           \
     X(POINT, "contacts/point", PP_F64, PP_BY_CONTACT, PP_ONE, 3, "m")                              \

@@ -210,7 +210,8 @@ perp_status pp_load_column(perp_recording *r, pp_table table, pp_h5_column colum
     if (dataset < 0) {
         bool newer = column == PP_COL_HOLD || column == PP_COL_STEP_PARTS ||
                      column == PP_COL_PART_END || column == PP_COL_MOTION_UNIQUE ||
-                     column == PP_COL_IMPULSES_UNIQUE;  // read as 0
+                     column == PP_COL_IMPULSES_UNIQUE || column == PP_COL_APPLIED_END ||
+                     column == PP_COL_APPLIED_TO || column == PP_COL_APPLIED;  // read as 0
         return newer ? PERP_OK : pp_load_fail(r, error, path, "is missing");
     }
     r->table[table].column[column] = dataset;

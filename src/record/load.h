@@ -23,6 +23,7 @@ typedef struct pp_table_in {
     int first, count;
     int64_t contact_first;
     const void *data[PP_COLUMN_COUNT];
+    int64_t applied_first;
 } pp_table_in;
 
 struct perp_recording {
@@ -31,7 +32,8 @@ struct perp_recording {
     pp_arena *arena;         // lives as long as the recording
     hid_t file;
     pp_table_in table[PP_TABLES];
-    const int64_t *part_end;  // info.frames; zeros in recordings of before there were parts
+    const int64_t *applied_end;  // the same of wrenches
+    const int64_t *part_end;     // info.frames; zeros in recordings of before there were parts
     pp_sizes sizes;
     perp_recording_info info;
     pp_body_row *body;
@@ -45,6 +47,7 @@ struct perp_recording {
     perp_contact *contact;
     int contact_room;
     perp_joint_state *joint_state;
+    perp_wrench *applied;
 };
 
 perp_status pp_load_fail(const perp_recording *r, perp_error *error, const char *what,

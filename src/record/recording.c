@@ -174,7 +174,8 @@ static perp_status load_ends(perp_recording *r, pp_table table, pp_h5_column col
 
 enum { CONTACTS_MOST = 100000000, PARTS_MOST = 10000000 };
 
-static perp_status load_table(perp_recording *r, pp_table table, perp_error *error)
+static perp_status load_table(perp_recording *r, pp_table table, int64_t wrenches,
+                              perp_error *error)
 {
     pp_table_in *in = &r->table[table];
     perp_status status =
@@ -184,7 +185,8 @@ static perp_status load_table(perp_recording *r, pp_table table, perp_error *err
         pp_growth growth = pp_column_at((pp_h5_column)k)->growth;
         int64_t rows = growth == PP_BY_FRAME ? in->rows : 0;
         rows = growth == PP_BY_CONTACT ? contacts : rows;
-        if (k != PP_COL_CONTACT_END && k != PP_COL_PART_END) {
+        rows = growth == PP_BY_WRENCH ? wrenches : rows;
+        if (k != PP_COL_CONTACT_END && k != PP_COL_PART_END && k != PP_COL_APPLIED_END) {
             status = pp_load_column(r, table, (pp_h5_column)k, rows, error);
         }
     }
@@ -201,10 +203,13 @@ static perp_status load_columns(perp_recording *r, perp_error *error)
         status = pp_load_fail(r, error, "part_end", "does not grow as it should");
     }
     if (status == PERP_OK) {
-        status = load_table(r, PP_FRAMES, error);
+        status = load_ends(r, PP_FRAMES, PP_COL_APPLIED_END, CONTACTS_MOST, &r->applied_end, error);
+    }
+    if (status == PERP_OK) {
+        status = load_table(r, PP_FRAMES, r->applied_end[frames - 1], error);
     }
     r->table[PP_PARTS].rows = (int)parts;
-    return status == PERP_OK && parts > 0 ? load_table(r, PP_PARTS, error) : status;
+    return status == PERP_OK && parts > 0 ? load_table(r, PP_PARTS, 0, error) : status;
 }
 
 static perp_status load_texts(perp_recording *r, perp_error *error)
@@ -270,8 +275,9 @@ static perp_status reserve_frame(perp_recording *r, perp_error *error)
     r->rotation = PP_ZEROS(r->arena, perp_quat, n);
     r->omega = PP_ZEROS(r->arena, perp_vec3, n);
     r->joint_state = PP_ZEROS(r->arena, perp_joint_state, r->info.joints);
-    bool good = r->position && r->velocity && r->angle && r->spin && r->rotation && r->omega &&
-                r->joint_state;
+    r->applied = PP_ZEROS(r->arena, perp_wrench, n);
+    bool good = r->applied && r->position && r->velocity && r->angle && r->spin && r->rotation &&
+                r->omega && r->joint_state;
     return good ? PERP_OK : pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
 }
 

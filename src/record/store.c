@@ -114,10 +114,11 @@ static hid_t create_progress(hid_t file)
 
 perp_status pp_store_begin(pp_store *store, perp_error *error)
 {
-    static const char *const groups[] = {"contacts",       "joints",       "certificate",
-                                         "energy",         "solver",       "parts",
-                                         "parts/contacts", "parts/joints", "parts/certificate",
-                                         "parts/energy",   "parts/solver"};
+    static const char *const groups[] = {
+        "applied",      "contacts",     "joints",         "certificate",  "energy",
+        "solver",       "parts",        "parts/contacts", "parts/joints", "parts/certificate",
+        "parts/energy", "parts/solver",
+    };
     bool good = true;
     errno = 0;
     for (size_t k = 0; k < sizeof groups / sizeof groups[0]; k++) {

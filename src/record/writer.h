@@ -58,7 +58,7 @@ struct perp_record {
     int facets;                       // of friction polygons, where the contact does not say
     perp_joint_state *joint;          // of the frame being written
     int64_t contact_rows[PP_TABLES];  // of all frames and parts so far
-    int64_t part_rows;
+    int64_t part_rows, wrench_rows;
     perp_summary sum;
     int64_t framed;              // step of the last frame
     perp_certificate since;      // worst since the last frame

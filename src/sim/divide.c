@@ -24,6 +24,7 @@ enum { SWEEPS = 16, SHORTER = 8, QUARTER = 4, JUDGED = 64, HALVINGS = 12 };
 static const double SHORTEST = 1e-6;      // part of a step
 static const double BRIEF = 1.0 / 512.0;  // part of a step
 static const double ENERGY = 1e-9;        // of the work of impacts: rounding
+static const double HELPS = 0.7;          // part of an error that a quarter of the step may leave
 
 // Velocity of a point of a body, for velocities nu of the free bodies.
 static perp_vec3 velocity_at(const perp_sim *sim, int body, perp_vec3 point, const double *nu)
@@ -349,29 +350,43 @@ double pp_sim_divide_end(perp_sim *sim, double h)
     return deeper && h > SHORTEST * QUARTER * sim->whole ? h / QUARTER : h;
 }
 
-// Whether the rows of the step were solved and its joints hold: then what is off is of the order of the step.
+// Whether the rows of the step were solved: then what is off is of the order of the step.
 static bool is_solved(const double *over)
 {
-    return over[PERP_JUDGED_RESIDUAL] <= 1.0 && over[PERP_JUDGED_COMPLEMENTARITY] <= 1.0 &&
-           over[PERP_JUDGED_JOINT] <= 1.0;
+    return over[PERP_JUDGED_RESIDUAL] <= 1.0 && over[PERP_JUDGED_COMPLEMENTARITY] <= 1.0;
 }
 
-// Something went through something on the way, or turned by more than its two poses show: shorter, within reason.
+// Whether the error `worst` of an attempt is worth another, shorter one: the last one from here left more.
+static bool helps(perp_sim *sim, double h, double worst)
+{
+    pp_parts_sum *p = &sim->parts;
+    bool again = p->judged_at == sim->now.t && p->judged_h > h;
+    bool less = !again || worst < HELPS * p->judged;
+    p->judged_at = sim->now.t;
+    p->judged_h = h;
+    p->judged = worst;
+    return less;
+}
+
+// Something went through something on the way, turned by more than its two poses show, or parted from its joint: errors of
+// the rows' straight motion, which fall with the length. Shorter, within reason.
 // An impact changes what the forces of the step, and what a spin does to itself, work along: the energy which that may
 // create is of first order in the step, so that an impact has a brief part to itself.
 double pp_sim_divide_judged(perp_sim *sim, double h)
 {
     const double *over = sim->info.certificate.relative;
-    bool solved = is_solved(over);
-    bool off = over[PERP_JUDGED_PATH] > 1.0 || (solved && over[PERP_JUDGED_MOTION] > 1.0);
+    bool solved = is_solved(over), joined = over[PERP_JUDGED_JOINT] <= 1.0;
     double brief = (h > BRIEF * sim->whole ? BRIEF : BRIEF * BRIEF) * sim->whole;
+    double turned = fmax(over[PERP_JUDGED_MOTION], over[PERP_JUDGED_JOINT]);
+    double worst = fmax(over[PERP_JUDGED_PATH], solved ? turned : 0.0);
     if (!may_divide(sim) || sim->unfit) {
         return h;
     }
-    if (solved && over[PERP_JUDGED_ENERGY] > 1.0 && h > brief && any_bounces(&sim->step.row)) {
+    if (solved && joined && over[PERP_JUDGED_ENERGY] > 1.0 && h > brief &&
+        any_bounces(&sim->step.row)) {
         return brief;
     }
-    return off && h > sim->whole / JUDGED ? h / QUARTER : h;
+    return worst > 1.0 && helps(sim, h, worst) && h > sim->whole / JUDGED ? h / QUARTER : h;
 }
 
 // ── Energy ───────────────────────────────────────────────────────────────────────────────────────

@@ -103,8 +103,9 @@ static bool allocate(perp_sim *sim)
     size_t nq = (size_t)m->nq, nv = (size_t)m->nv, joints = (size_t)m->joints;
     double *reals = PP_ZEROS(sim->memory, double, 2 * (nq + nv + joints));
     sim->applied = PP_ZEROS(sim->memory, perp_wrench, m->bodies);
+    sim->pushed = PP_ZEROS(sim->memory, perp_wrench, m->bodies);
     sim->frames = PP_ARRAY(sim->memory, pp_frame, m->bodies);
-    if (!reals || !sim->applied || !sim->frames) {
+    if (!reals || !sim->applied || !sim->pushed || !sim->frames) {
         return false;
     }
     sim->now.q = reals;

@@ -7,6 +7,7 @@
 #include "certify/certify.h"
 #include "hybrid/hybrid.h"
 #include "integrate/integrate.h"
+#include "sim/kept.h"
 #include "solve/solve.h"
 
 // What a step leaves behind, readable until the next one, also after a failure.
@@ -64,29 +65,10 @@ typedef struct pp_parts_sum {
     int count, contacts;  // parts, contacts
     pp_arena *arena;      // NULL: no step was divided yet
     perp_contact *contact;
-    perp_joint_state *joint;  // joints: their impulses
-    perp_wrench *driven;      // bodies
+    perp_joint_state *joint;             // joints: their impulses
+    perp_wrench *driven;                 // bodies
+    double judged_at, judged_h, judged;  // the last attempt's start, length, worst share of a limit
 } pp_parts_sum;
-
-// A part of a step, as it ended: of a step that was divided at impacts, or of the stepper `event` between its events.
-// Contacts, impulses, energies and the certificate are the part's own.
-typedef struct pp_kept {
-    perp_part_kind kind;
-    double t, h;  // where it ends, and how long it is; of an impact h is 0
-    const double *q, *nu;
-    const pp_frame *body;
-    const perp_contact *contact;
-    int contacts;
-    const perp_joint_state *joint;
-    perp_step_info info;  // status, certificate, energies, effort
-} pp_kept;
-
-// Those of the last step, in order; none: it is one piece. They go into recordings as they are.
-typedef struct pp_kept_list {
-    pp_arena *arena;  // NULL: there were none yet
-    pp_kept *part;
-    int count, room;
-} pp_kept_list;
 
 // Times are multiples of the step, not sums of it: t = start + count h as long as h is the same, so that rounding does
 // not pile up over the steps of a run.
@@ -111,6 +93,7 @@ struct perp_sim {
     pp_state now, next;
     pp_clock clock;        // now.t is its time
     perp_wrench *applied;  // bodies
+    perp_wrench *pushed;   // bodies: what was applied in the last step
     perp_body refused;     // was given a wrench that is not finite; -1: none
     pp_frame *frames;      // of `now`
     pp_step step;
@@ -132,11 +115,6 @@ struct perp_sim {
     pp_hybrid_result flown;  // PERP_EVENT: the last step
 };
 
-// Parts of the last step (kept.c): forgotten when a step begins; added, with copies of all arrays; the present
-// state with the contacts and joints of the last solution as such a part.
-void pp_sim_keep_none(perp_sim *sim);
-perp_status pp_sim_keep(perp_sim *sim, const pp_kept *part);
-perp_status pp_sim_keep_now(perp_sim *sim, perp_part_kind kind, double h);
 // The time at the end of a step of length h from here; when that step is taken, and when the time is set.  (state.c)
 double pp_sim_time_after(const perp_sim *sim, double h);
 void pp_sim_clock_step(perp_sim *sim, double h);

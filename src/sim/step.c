@@ -470,6 +470,7 @@ void pp_sim_commit(perp_sim *sim)
     sim->unfit = sim->step.unfit;
     memcpy(sim->frames, sim->step.end.body, (size_t)sim->model->bodies * sizeof *sim->frames);
     sim->found.fresh = true;
+    memcpy(sim->pushed, sim->applied, (size_t)sim->model->bodies * sizeof *sim->applied);
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
 }
 
@@ -560,6 +561,7 @@ perp_status perp_step(perp_sim *sim, double h)
     sim->parts.stop = PP_PARTS_ALL;
     pp_sim_keep_none(sim);
     sim->parts.count = 0;
+    sim->parts.judged_h = 0.0;
     sim->whole = h;
     sim->worked = 0.0;
     sim->deadline = 0.0;

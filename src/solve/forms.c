@@ -145,8 +145,8 @@ static void set_budget(const pp_run *r, perp_comp_options *o)
         int left = given->max_iterations - r->out->iterations;
         o->max_iterations = left > 1 ? left : 1;
     }
-    if (given->max_work > 0.0) {
-        o->max_work = fmax(given->max_work - pp_run_work(r), 1e-9);
+    if (r->most < PP_INF) {
+        o->max_work = fmax(r->most - pp_run_work(r), 1e-9);
     }
     if (given->deadline > 0.0) {
         o->max_seconds = fmax(given->deadline - pp_seconds(), 1e-9);
@@ -184,7 +184,7 @@ perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool 
         perp_mcp_solve(r->options->solver, &posed->mcp, &options, r->options->env, z, &info);
     note(r, posed->form, posed->mcp.n, &info);
     if (status == PERP_ERR_INFEASIBLE) {
-        pp_run_name_jam(r, options.ray, posed->nv + posed->nb + posed->nm);
+        pp_run_name_jam(r, options.ray, posed);
     }
     return settle(r, status);
 }

@@ -4,6 +4,7 @@
 // Jams: proved, and named.
 #include "solve/run.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *row_name(const pp_run *r, int i, const char **other)
@@ -18,26 +19,49 @@ static const char *row_name(const pp_run *r, int i, const char **other)
     return m->body[m->shape[contact->a].body].name;
 }
 
-// The rows whose multipliers prove that no velocity satisfies them all.
-void pp_run_name_jam(pp_run *r, const double *ray, int first_n)
+// Joints whose given motion is part of the proof.
+static void name_targets(pp_run *r, const double *y, double largest)
 {
+    const perp_model *m = r->options->named ? r->options->named : r->model;
     char *text = r->out->remark;
-    size_t size = sizeof r->out->remark, used;
-    double largest = pp_norm_inf(r->rows->nn, ray + first_n);
-    int listed = 0;
-    pp_print(text, size, "jam: no velocity satisfies these together:");
-    for (int i = 0; i < r->rows->nn; i++) {
-        if (ray[first_n + i] > 1e-6 * largest) {
-            const char *other, *name = row_name(r, i, &other);
-            used = strlen(text);
-            pp_print(text + used, size - used, "%s %s%s%s", listed++ > 0 ? "," : "", name,
-                     other ? " - " : "", other ? other : "");
+    for (int i = 0; i < r->rows->nb; i++) {
+        size_t used = strlen(text);
+        if (r->rows->b[i].drives && fabs(y[i]) > 1e-6 * largest) {
+            pp_print(text + used, sizeof r->out->remark - used, ", the motion of joint '%s'",
+                     m->joint[r->rows->b[i].joint].name);
         }
     }
 }
 
+// The rows whose multipliers prove that no velocity satisfies them all, each pair of bodies once.
+void pp_run_name_jam(pp_run *r, const double *ray, const pp_posed *posed)
+{
+    const double *y = ray + posed->nv + posed->nb + posed->nm;
+    char *text = r->out->remark;
+    size_t size = sizeof r->out->remark, used;
+    double largest = pp_norm_inf(r->rows->nn, y);
+    int listed = 0;
+    const char *a = NULL, *b = NULL;
+    pp_print(text, size, "jam: no velocity satisfies these together:");
+    for (int i = 0; i < r->rows->nn; i++) {
+        if (y[i] > 1e-6 * largest) {
+            const char *other, *name = row_name(r, i, &other);
+            bool again = name == a && other == b;
+            used = strlen(text);
+            pp_print(text + used, size - used, "%s%s%s%s%s", listed++ > 0 && !again ? "," : "",
+                     again ? "" : " ", again ? "" : name, other && !again ? " - " : "",
+                     other && !again ? other : "");
+            a = name;
+            b = other;
+        }
+    }
+    if (posed->nb == r->rows->nb) {
+        name_targets(r, ray + posed->nv, largest);
+    }
+}
+
 // Friction only takes freedom away: where the normal rows alone allow no velocity, there is no answer.
-static perp_status prove_frictionless(pp_run *r)
+perp_status pp_run_prove_frictionless(pp_run *r)
 {
     pp_rows bare = *r->rows;
     pp_posed posed;
@@ -58,7 +82,7 @@ perp_status pp_run_prove_jam(pp_run *r, perp_status status)
     char remark[sizeof r->out->remark];
     memcpy(remark, r->out->remark, sizeof remark);
     bool any = r->options->form == PERP_FORM_AUTO;
-    if (prove_frictionless(r) == PERP_ERR_INFEASIBLE) {
+    if (pp_run_prove_frictionless(r) == PERP_ERR_INFEASIBLE) {
         return PERP_ERR_INFEASIBLE;
     }
     perp_status other =

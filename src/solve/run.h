@@ -27,6 +27,7 @@ typedef struct pp_run {
     bool pressed;            // what is left of the budget is for sweeps
     pp_meter meter;          // of modes, sweeps and joints
     double work;             // of solvers, in factorisations
+    double most;             // at which they stop; PP_INF: no limit
     bool spent;              // the budget ended before a solver did
     bool exactly;            // polygons: the cone form is to be finished by ssn, whoever solved it
 } pp_run;
@@ -73,7 +74,9 @@ void pp_run_unpack_sweep(pp_run *r, const pp_sweep *s);  // impulses and nu
 
 // ── Jams ─────────────────────────────────────────────────────────────────────────────────────────
 // The rows whose multipliers prove that no velocity satisfies them all, in the remark.
-void pp_run_name_jam(pp_run *r, const double *ray, int first_n);
+void pp_run_name_jam(pp_run *r, const double *ray, const pp_posed *posed);
+// PERP_ERR_INFEASIBLE: proved to have no answer, since the normal rows alone have none.
+perp_status pp_run_prove_frictionless(pp_run *r);
 // Where a form has no answer the others may have one, or a proof that there is none. The user who asked
 // for a form gets the proof only.
 perp_status pp_run_prove_jam(pp_run *r, perp_status status);

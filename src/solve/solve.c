@@ -12,6 +12,9 @@
 
 enum { CONE_FROM = 24 };  // unilateral rows from which the cone form is tried first
 
+enum { SMALL = 150 };             // unknowns whose factorisation is less than the least that counts
+static const double SOON = 20.0;  // factorisations after which a proof is looked for
+
 perp_status pp_answer_create(pp_answer *out, const perp_model *model, const pp_rows *rows,
                              pp_arena *arena)
 {
@@ -41,7 +44,7 @@ double pp_run_work(const pp_run *r)
 
 bool pp_run_is_worked_off(const pp_run *r)
 {
-    return r->options->max_work > 0.0 && pp_run_work(r) >= r->options->max_work;
+    return pp_run_work(r) >= r->most;
 }
 
 bool pp_run_spent(const pp_run *r)
@@ -208,11 +211,35 @@ static perp_status solve_form(pp_run *r, perp_form form)
     return status;
 }
 
+// A small problem that takes long may have no answer, and that is proved with little work: then it is, before solvers try
+// all that they know. Forms other than the cone come to a proof by themselves.
+static perp_status solve_soon(pp_run *r, perp_form form)
+{
+    int size = r->model->nv + r->rows->nb + r->rows->nn;
+    double all = r->most;
+    if (form != PERP_FORM_CONE || size > SMALL || !(pp_run_work(r) + SOON < all)) {
+        return solve_form(r, form);
+    }
+    r->most = pp_run_work(r) + SOON;
+    perp_status status = solve_form(r, form);
+    bool ended = !pp_run_is_worked_off(r) || status == PERP_ERR_MEMORY || r->spent;
+    r->most = all;
+    if (ended) {
+        return status;
+    }
+    if (status < 0 && pp_run_prove_frictionless(r) == PERP_ERR_INFEASIBLE) {
+        return PERP_ERR_INFEASIBLE;
+    }
+    r->pressed = r->done = false;  // what was found may be less than what there is time for
+    r->modes = NULL;
+    return solve_form(r, form);
+}
+
 // One problem, in the form that suits it.
 static perp_status solve_once(pp_run *r)
 {
     perp_form form = choose(r);
-    perp_status status = solve_form(r, form);
+    perp_status status = solve_soon(r, form);
     bool named = status == PERP_ERR_INFEASIBLE && form != PERP_FORM_CONE;  // cones name no bodies
     if (status < 0 && status != PERP_ERR_MEMORY && !named && !pp_run_is_worked_off(r)) {
         status = pp_run_prove_jam(r, status);
@@ -352,6 +379,7 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
                 .options = options,
                 .arena = arena,
                 .out = out,
+                .most = options->max_work > 0.0 ? options->max_work : PP_INF,
                 .meter = pp_meter_start(rows->nb + rows->nm + rows->nn + rows->nt, PP_INF)};
     if (options->in) {
         r.in = *options->in;

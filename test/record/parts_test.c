@@ -13,6 +13,7 @@
 #include <string.h>
 
 static folder place;
+static bool pushes;  // a wrench on the first body in every step
 
 // A fast disc between four walls, with a box in its way: many impacts in a step.
 static const char planar[] =
@@ -62,6 +63,9 @@ static int record(const char *text, perp_stepper stepper, int steps)
     assert_int_equal(perp_record_create(place.path, sim, &rec, NULL, &out, &error), PERP_OK);
     int divided = 0;
     for (int k = 0; k < steps; k++) {
+        if (pushes) {
+            perp_body_apply(sim, (perp_body){1}, (perp_wrench){{30.0, 1.0, 0.0}, {0.0, 0.0, -1.0}});
+        }
         assert_true(perp_step(sim, rec.h) >= 0);
         divided += perp_sim_info(sim)->parts > 1;
         assert_int_equal(perp_record_step(out, sim), PERP_OK);
@@ -327,6 +331,33 @@ static void without_parts_it_is_partly_judged(void **state)
     assert_true(check.divided > 5);
 }
 
+// What the caller applies is recorded, and judged: also where the step was divided.
+static void applied_wrenches_are_judged(void **state)
+{
+    (void)state;
+    static const perp_stepper steppers[] = {PERP_STEWART_TRINKLE, PERP_MOREAU_JEAN, PERP_EVENT};
+    for (int k = 0; k < 3; k++) {
+        pushes = true;
+        int divided = record(k < 2 ? planar : spatial, steppers[k], k < 2 ? 40 : 3);
+        pushes = false;
+        perp_check check = judge();
+        if (!check.passed) {
+            fail_msg("run %d does not pass", k);
+        }
+        assert_true(divided > 0 || k == 2);
+        perp_recording *recording = open_it();
+        perp_frame frame;
+        assert_int_equal(perp_recording_read(recording, 2, &frame, NULL), PERP_OK);
+        assert_true(frame.applied[1].f.x == 30.0 && frame.applied[1].tau.z == -1.0);
+        assert_true(frame.applied[2].f.x == 0.0);
+        assert_int_equal(perp_recording_read(recording, 0, &frame, NULL), PERP_OK);
+        assert_true(frame.applied[1].f.x == 0.0);
+        perp_recording_close(recording);
+        change("applied/wrench", 1.5);
+        assert_false(judge().passed);
+    }
+}
+
 // The text files of parts are there where there are parts, and only there.
 static void text_files_of_parts(void **state)
 {
@@ -353,6 +384,7 @@ int main(void)
         cmocka_unit_test(impacts_are_parts),
         cmocka_unit_test(a_changed_impact_is_found_out),
         cmocka_unit_test(without_parts_it_is_partly_judged),
+        cmocka_unit_test(applied_wrenches_are_judged),
         cmocka_unit_test(text_files_of_parts),
     };
     place = folder_create();

@@ -13,39 +13,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+static twin_leaf leaf_of(const json_t *value)
+{
+    static const char kinds[] = {[JSON_STRING] = 's', [JSON_INTEGER] = 'i', [JSON_REAL] = 'r',
+                                 [JSON_TRUE] = 'T',   [JSON_FALSE] = 'F',   [JSON_NULL] = 'N'};
+    twin_leaf leaf = {.kind = kinds[value->type]};
+    if (leaf.kind == 's') {
+        leaf.string = json_string_value(value);
+        leaf.length = json_string_length(value);
+    } else if (leaf.kind == 'i') {
+        leaf.integer = json_integer_value(value);
+    } else if (leaf.kind == 'r') {
+        leaf.real = json_number_value(value);
+    }
+    return leaf;
+}
+
 static void put_value(twin_text *out, const json_t *value)
 {
-    switch ((json_type)value->type) {
-    case JSON_OBJECT:
-    case JSON_ARRAY:
-        twin_put(out, json_is_object(value) ? "{" : "[");
-        for (uint32_t k = 0; k < value->count; k++) {
-            if (json_is_object(value)) {
-                twin_put(out, "%s=", value->as.item[k].key);
-            }
-            put_value(out, &value->as.item[k]);
-        }
-        twin_put(out, json_is_object(value) ? "}" : "]");
-        return;
-    case JSON_STRING:
-        twin_put(out, "s%zu:%s", json_string_length(value), json_string_value(value));
-        return;
-    case JSON_INTEGER:
-        twin_put(out, "i%lld", (long long)json_integer_value(value));
-        return;
-    case JSON_REAL:
-        twin_put(out, "r%a", json_number_value(value));
-        return;
-    case JSON_TRUE:
-        twin_put(out, "T");
-        return;
-    case JSON_FALSE:
-        twin_put(out, "F");
-        return;
-    case JSON_NULL:
-        twin_put(out, "N");
+    bool object = json_is_object(value);
+    if (!object && value->type != JSON_ARRAY) {
+        twin_leaf leaf = leaf_of(value);
+        twin_put_leaf(out, &leaf);
         return;
     }
+    twin_put(out, object ? "{" : "[");
+    for (uint32_t k = 0; k < value->count; k++) {
+        if (object) {
+            twin_put(out, "%s=", value->as.item[k].key);
+        }
+        put_value(out, &value->as.item[k]);
+    }
+    twin_put(out, object ? "}" : "]");
 }
 
 static twin_text ours, theirs;

@@ -57,7 +57,8 @@ static void start_islands(plane *p, perp_sim_def def)
     perp_set_gravity(p->builder, (perp_vec3){0.0, 0.0, -9.81});
     space_halfspace(p, PLANE_GROUND, (perp_vec3){0.0, 0.0, 1.0}, 0.0, 0.5);
     for (int i = 0; i < 12; i++) {
-        perp_vec3 at = {2.0 * (i / 3), 0.01 * (i % 3), 0.1 + 0.2 * (i % 3)};
+        int tower = i / 3;
+        perp_vec3 at = {2.0 * tower, 0.01 * (i % 3), 0.1 + 0.2 * (i % 3)};
         perp_body_def body = space_body(1.0, space_box_inertia(1.0, half), at);
         space_box(p, perp_add_body(p->builder, &body), half, 0.5);
     }
@@ -108,12 +109,52 @@ static void islands_share_what_there_is(void **state)
     }
 }
 
+// An arm whose joint is driven, whatever it takes, into a block: no velocity can do that, which is proved soon and said
+// with the bodies and the joint.
+static void a_driven_arm_jams_by_name(void **state)
+{
+    (void)state;
+    plane p = {0};
+    plane_open(&p);
+    perp_set_gravity(p.builder, (perp_vec3){0.0, 0.0, -9.81});
+    perp_body_def fixed = space_body(1.0, (perp_vec3){1.0, 1.0, 1.0}, (perp_vec3){0.3, 0.8, 0.25});
+    fixed.drive = PERP_FIXED;
+    space_box(&p, perp_add_body(p.builder, &fixed), (perp_vec3){1.0, 0.25, 0.4}, 0.6);
+    perp_body_def upper =
+        space_body(1.1, (perp_vec3){5e-4, 1.5e-2, 1.5e-2}, (perp_vec3){0.2, 0.0, 0.5});
+    perp_body_def fore =
+        space_body(0.8, (perp_vec3){3e-4, 1.1e-2, 1.1e-2}, (perp_vec3){0.6, 0.0, 0.5});
+    perp_body first = perp_add_body(p.builder, &upper), second = perp_add_body(p.builder, &fore);
+    space_box(&p, second, (perp_vec3){0.2, 0.025, 0.025}, 0.6);
+    perp_joint_def yaw = space_joint(PERP_REVOLUTE, PLANE_GROUND, (perp_vec3){0.0, 0.0, 0.5}, first,
+                                     (perp_vec3){-0.2, 0.0, 0.0}, (perp_vec3){0.0, 0.0, 1.0});
+    yaw.target = "1.5*min(t,1)";
+    perp_joint_def elbow = space_joint(PERP_REVOLUTE, first, (perp_vec3){0.2, 0.0, 0.0}, second,
+                                       (perp_vec3){-0.2, 0.0, 0.0}, (perp_vec3){0.0, 1.0, 0.0});
+    elbow.stiffness = 200.0;
+    elbow.damping = 10.0;
+    perp_add_joint(p.builder, &yaw);
+    perp_add_joint(p.builder, &elbow);
+    plane_start(&p);
+    perp_status status = PERP_OK;
+    for (int k = 0; k < 200 && status >= 0; k++) {
+        status = perp_step(p.sim, 0.005);
+    }
+    const perp_step_info *info = perp_sim_info(p.sim);
+    assert_int_equal(status, PERP_ERR_INFEASIBLE);
+    assert_non_null(strstr(info->remark, "body1 - body3"));
+    assert_non_null(strstr(info->remark, "the motion of joint 'joint0'"));
+    assert_true(info->effort.work < 0.1 * p.def.max_work);
+    plane_close(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_steps_end),
         cmocka_unit_test(used_up_work_is_said_with_names),
         cmocka_unit_test(islands_share_what_there_is),
+        cmocka_unit_test(a_driven_arm_jams_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,12 +28,34 @@ void twin_put(twin_text *out, const char *format, ...)
     out->used += (size_t)length;
 }
 
+void twin_put_leaf(twin_text *out, const twin_leaf *leaf)
+{
+    twin_put(out, "%c", leaf->kind);
+    if (leaf->kind == 's') {
+        twin_put(out, "%zu:%s", leaf->length, leaf->string);
+    } else if (leaf->kind == 'i') {
+        twin_put(out, "%lld", leaf->integer);
+    } else if (leaf->kind == 'r') {
+        twin_put(out, "%a", leaf->real);
+    }
+}
+
+static twin_leaf leaf_of(const json_t *value)
+{
+    static const char kinds[] = {[JSON_STRING] = 's', [JSON_INTEGER] = 'i', [JSON_REAL] = 'r',
+                                 [JSON_TRUE] = 'T',   [JSON_FALSE] = 'F',   [JSON_NULL] = 'N'};
+    return (twin_leaf){.kind = kinds[json_typeof(value)],
+                       .string = json_string_value(value),
+                       .length = json_string_length(value),
+                       .integer = json_integer_value(value),
+                       .real = json_real_value(value)};
+}
+
 static void put_value(twin_text *out, const json_t *value)
 {
-    const char *key;
-    json_t *member;
-    switch (json_typeof(value)) {
-    case JSON_OBJECT:
+    if (json_is_object(value)) {
+        const char *key;
+        json_t *member;
         twin_put(out, "{");
         json_object_foreach((json_t *)(size_t)value, key, member)
         {
@@ -41,32 +63,15 @@ static void put_value(twin_text *out, const json_t *value)
             put_value(out, member);
         }
         twin_put(out, "}");
-        return;
-    case JSON_ARRAY:
+    } else if (json_is_array(value)) {
         twin_put(out, "[");
         for (size_t k = 0; k < json_array_size(value); k++) {
             put_value(out, json_array_get(value, k));
         }
         twin_put(out, "]");
-        return;
-    case JSON_STRING:
-        twin_put(out, "s%zu:%s", json_string_length(value), json_string_value(value));
-        return;
-    case JSON_INTEGER:
-        twin_put(out, "i%lld", (long long)json_integer_value(value));
-        return;
-    case JSON_REAL:
-        twin_put(out, "r%a", json_real_value(value));
-        return;
-    case JSON_TRUE:
-        twin_put(out, "T");
-        return;
-    case JSON_FALSE:
-        twin_put(out, "F");
-        return;
-    case JSON_NULL:
-        twin_put(out, "N");
-        return;
+    } else {
+        twin_leaf leaf = leaf_of(value);
+        twin_put_leaf(out, &leaf);
     }
 }
 

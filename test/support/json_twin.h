@@ -13,5 +13,15 @@ typedef struct twin_text {
 } twin_text;
 
 void twin_put(twin_text *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-// false: jansson refuses the text. Integers as i7, reals as r in hexadecimal, strings as s3:abc.
+// A value that has no members: a string as s3:abc, an integer as i7, a real as r in hexadecimal; T, F, N.
+typedef struct twin_leaf {
+    char kind;  // the letter
+    const char *string;
+    size_t length;
+    long long integer;
+    double real;
+} twin_leaf;
+
+void twin_put_leaf(twin_text *out, const twin_leaf *leaf);
+// false: jansson refuses the text.
 bool twin_read(const char *text, size_t size, twin_text *out);
