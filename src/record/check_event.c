@@ -134,12 +134,20 @@ static void see_motion(pp_recheck *c, bool impact, const bool *held)
 
 // ── Energy ───────────────────────────────────────────────────────────────────────────────────────
 
-// Whether anything but gravity, springs, contact and joints at rest can change the energy.
-static bool is_driven(const perp_model *m)
+// Whether the caller pushed a body.
+static bool is_applied(const pp_recheck *c, int body)
 {
+    const perp_wrench *w = c->applied ? &c->applied[body] : NULL;
+    return w && !(pp_length(w->f) + pp_length(w->tau) == 0.0);
+}
+
+// Whether anything but gravity, springs, contact and joints at rest can change the energy.
+static bool is_driven(const pp_recheck *c)
+{
+    const perp_model *m = c->model;
     bool driven = false;
     for (int i = 0; i < m->bodies; i++) {
-        driven = driven || m->body[i].drive == PERP_DRIVEN;
+        driven = driven || m->body[i].drive == PERP_DRIVEN || is_applied(c, i);
     }
     for (int i = 0; i < m->joints; i++) {
         driven = driven || m->joint[i].target || m->joint[i].rate || m->joint[i].friction > 0.0;
@@ -159,7 +167,7 @@ static void see_energy(pp_recheck *c)
 {
     const perp_energy *e = &c->now->energy;
     double size = fabs(e->kinetic) + fabs(c->energy0.kinetic) + fabs(e->dissipated);
-    if (!is_driven(c->model)) {
+    if (!is_driven(c)) {
         pp_check_see(c, PERP_CHECK_RECORD, fabs(e->work), ROUNDED * size + 1e-300, "energies", "");
     }
     pp_check_energy(c, 0.0);
@@ -182,6 +190,9 @@ perp_status pp_check_event(pp_recheck *c)
     for (int i = 0; i < c->now->contacts; i++) {
         held[m->shape[c->now->contact[i].a.i].body] = true;
         held[m->shape[c->now->contact[i].b.i].body] = true;
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        held[i] = held[i] || is_applied(c, i);
     }
     touch_forces(m, held);
     see_motion(c, impact, held);
