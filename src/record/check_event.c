@@ -135,11 +135,14 @@ static void see_motion(pp_recheck *c, bool impact, const bool *held)
 // ── Energy ───────────────────────────────────────────────────────────────────────────────────────
 
 // Whether anything but gravity, springs, contact and joints at rest can change the energy.
-static bool is_driven(const perp_model *m)
+static bool is_driven(const pp_recheck *c)
 {
+    const perp_model *m = c->model;
     bool driven = false;
     for (int i = 0; i < m->bodies; i++) {
-        driven = driven || m->body[i].drive == PERP_DRIVEN;
+        const perp_wrench *w = &c->applied[i];
+        bool pushed = pp_length(w->f) > 0.0 || pp_length(w->tau) > 0.0;
+        driven = driven || pushed || m->body[i].drive == PERP_DRIVEN;
     }
     for (int i = 0; i < m->joints; i++) {
         driven = driven || m->joint[i].target || m->joint[i].rate || m->joint[i].friction > 0.0;
@@ -159,7 +162,7 @@ static void see_energy(pp_recheck *c)
 {
     const perp_energy *e = &c->now->energy;
     double size = fabs(e->kinetic) + fabs(c->energy0.kinetic) + fabs(e->dissipated);
-    if (!is_driven(c->model)) {
+    if (!is_driven(c)) {
         pp_check_see(c, PERP_CHECK_RECORD, fabs(e->work), ROUNDED * size + 1e-300, "energies", "");
     }
     pp_check_energy(c, 0.0);
