@@ -407,6 +407,7 @@ static perp_status judge_parts(pp_recheck *c, perp_recording *r, int k, double *
     if (status >= 0 && c->info->every == 1) {
         compare_totals(c, &sum, state);
     }
+    c->now = NULL;
     return status;
 }
 
