@@ -25,7 +25,8 @@
 // Below this a row holds by itself: rounding of its terms, and no column needs to be looked at.
 static const double HOLDS = 1e-13;
 // Rows and variables below a part of the largest may be rounding, in comparable units: parts that are tried.
-static const double LEVEL = 0x1p-50, STEP = 32.0, NOISE = 1e-9;
+// 2^-50 to 1e-9.
+enum { FIRST_LEVEL = -50, LEVEL_STEP = 5, LEVELS = 5 };
 // What rounding leaves of the velocities of contacts.
 static const double FLOOR = 0x1p-50;
 enum { SPREADS = 50, ROUNDS = 8 };
@@ -157,7 +158,8 @@ double pp_without_rounding(const perp_mcp *mcp, const double *z, const pp_sizes 
 {
     int n = mcp->n;
     double *to = scratch, *w = to + n, *terms = w + n, error = PP_INF;
-    for (double noise = LEVEL; noise <= NOISE && error > PP_ROWS_RIGHT; noise *= STEP) {
+    for (int k = 0; k < LEVELS && error > PP_ROWS_RIGHT; k++) {
+        double noise = ldexp(1.0, FIRST_LEVEL + k * LEVEL_STEP);
         double moved = drop_noise(mcp, z, sizes->of_z, noise, to);
         by->evaluate(by->context, to, w, terms);
         moved = fmax(moved, drop_residuals(n, sizes->of_w, noise, w));
@@ -180,8 +182,8 @@ bool pp_mcp_settle(const perp_mcp *mcp, double *z, double *scratch)
     if (!pp_mcp_sizes(&mcp->A, to, to + n, unit, most)) {
         return false;
     }
-    for (double noise = LEVEL; noise <= NOISE; noise *= STEP) {
-        drop_noise(mcp, z, unit, noise, to);
+    for (int k = 0; k < LEVELS; k++) {
+        drop_noise(mcp, z, unit, ldexp(1.0, FIRST_LEVEL + k * LEVEL_STEP), to);
         pp_mcp_evaluate(mcp, to, w_to, terms_to);
         if (pp_worst_row(mcp, to, w_to, terms_to, NULL) <= PP_ROWS_RIGHT) {
             memcpy(z, to, (size_t)n * sizeof *z);

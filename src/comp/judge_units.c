@@ -22,7 +22,7 @@ static const double SENSIBLE = 20.0;
 // What is left of the normal equations in the end, for each entry.
 static const double CLOSE = 1e-6;
 
-enum { ROUNDS = 4, STEPS_MOST = 500, SPREADS = 50 };
+enum { ROUNDS = 4, STEPS_MOST = 500, SPREADS = 50, SIDES = 7 };
 
 // Numbers of rows and of columns, n each.
 typedef struct sides {
@@ -231,8 +231,8 @@ bool pp_mcp_sizes(const perp_matrix *A, const double *terms, double *scratch, do
 {
     int n = A->rows;
     fit f = {.A = A};
-    sides *all[] = {&f.units, &f.seen, &f.most, &f.gradient, &f.step, &f.turn, &f.entries};
-    for (int k = 0; k < (int)(sizeof all / sizeof *all); k++, scratch += 2 * (size_t)n) {
+    sides *all[SIDES] = {&f.units, &f.seen, &f.most, &f.gradient, &f.step, &f.turn, &f.entries};
+    for (int k = 0; k < SIDES; k++, scratch += 2 * (size_t)n) {
         *all[k] = (sides){scratch, scratch + n};
     }
     if (!find(&f)) {
