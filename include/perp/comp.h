@@ -102,7 +102,9 @@ typedef struct perp_comp_options {
     double *ray;           // n numbers: a secondary ray or a proof of infeasibility. NULL: no. MCP
     perp_workspace *work;  // NULL: memory for this call only
     int threads;           // that factor together, default 1; the answer has the same bits
-    uint32_t cookie;       // set by perp_comp_default()
+    bool comparable;  // rows and variables that are nothing beside those they are coupled with are
+                      // rounding of the data: the caller vouches for the units. Default false. MCP
+    uint32_t cookie;  // set by perp_comp_default()
 } perp_comp_options;
 
 typedef struct perp_comp_info {

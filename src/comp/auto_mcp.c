@@ -50,13 +50,13 @@ static bool has_positive_diagonal(const perp_mcp *mcp)
     return true;
 }
 
-static double judge(climb *c, const double *z)
+static double judge(climb *c, double *z)
 {
     perp_mcp_residuals residuals;
     if (!pp_all_finite((size_t)c->mcp->n, z)) {
         return PP_INF;
     }
-    pp_mcp_judge(c->mcp, z, c->scratch, c->job->arena, &residuals);
+    pp_mcp_judge_settled(c->mcp, z, c->job->options, c->scratch, c->job->arena, &residuals);
     return pp_mcp_worst(&residuals);
 }
 

@@ -73,11 +73,12 @@ unsigned pp_mcp_classes(const perp_mcp *mcp);  // the perp_problem_class bits a 
 unsigned pp_fcp_classes(const perp_fcp *fcp);
 
 // perp_mcp_judge of a checked problem; scratch: PP_JUDGE_SCRATCH n numbers. arena NULL: answers are not looked for nearby,
-// theory (C42).
-enum { PP_JUDGE_SCRATCH = 8 };
-void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, pp_arena *arena,
-                  perp_mcp_residuals *out);
-// The residuals but the backward error (0) with A = S'DS + K, which is never formed (mcp->A is not read); the arena is left as it was.
+// theory (C42). comparable: see perp_comp_options.
+enum { PP_JUDGE_SCRATCH = 19 };
+void pp_mcp_judge(const perp_mcp *mcp, const double *z, bool comparable, double *scratch,
+                  pp_arena *arena, perp_mcp_residuals *out);
+double pp_mcp_worst(const perp_mcp_residuals *e);  // what a status is decided by
+// The same with A = S'DS + K, which is never formed (mcp->A is not read), of an island in comparable units; the arena is left as it was.
 typedef struct pp_product {
     perp_matrix S, D, K;
 } pp_product;

@@ -210,14 +210,14 @@ static void tidy(const perp_mcp *mcp, double *z)
     }
 }
 
-static perp_status judge_mcp(call *c, const perp_mcp *mcp, const double *z, perp_status believed)
+static perp_status judge_mcp(call *c, const perp_mcp *mcp, double *z, perp_status believed)
 {
     perp_mcp_residuals residuals;
     double *scratch = PP_ARRAY(c->arena, double, PP_JUDGE_SCRATCH *(size_t)mcp->n);
     if (!scratch) {
         return PERP_ERR_MEMORY;
     }
-    pp_mcp_judge(mcp, z, scratch, c->arena, &residuals);
+    pp_mcp_judge_settled(mcp, z, &c->options, scratch, c->arena, &residuals);
     c->info->seconds_judge = pp_seconds() - c->stopped;
     c->info->residual = residuals.scaled;
     c->info->residual_plain = residuals.plain;
@@ -302,7 +302,7 @@ perp_status perp_box_friction_solve(const perp_box_friction *box, const perp_com
     double *scratch = PP_ARRAY(c.arena, double, PP_BOX_SCRATCH *(size_t)box->n);
     status = scratch ? status : PERP_ERR_MEMORY;
     if (!is_memory_or_argument(status)) {
-        pp_box_judge(box, z, scratch, &residuals);
+        pp_box_judge(box, z, c.options.comparable, scratch, &residuals);
         c.info->seconds_judge = pp_seconds() - c.stopped;
         c.info->residual = residuals.scaled;
         c.info->residual_plain = residuals.plain;

@@ -8,6 +8,26 @@
 
 typedef long double pp_real;
 
+// Column j of A, and how many entries it has.
+typedef struct pp_column {
+    const double *x;
+    const int *i;  // NULL: all rows
+    int count;
+} pp_column;
+
+static inline pp_column pp_column_of(const perp_matrix *A, int j)
+{
+    if (A->dense) {
+        return (pp_column){A->dense + (size_t)j * (size_t)A->rows, NULL, A->rows};
+    }
+    return (pp_column){A->x + A->p[j], A->i + A->p[j], A->p[j + 1] - A->p[j]};
+}
+
+static inline int pp_row_in(pp_column c, int k)
+{
+    return c.i ? c.i[k] : k;
+}
+
 // ── MCP ──────────────────────────────────────────────────────────────────────────────────────────
 
 // The verdict on an MCP's answer from its w, however that was computed.
@@ -23,9 +43,32 @@ void pp_mcp_rate(const perp_mcp *mcp, const double *z, const pp_rating *r, perp_
 // w = A z + b in double, and the sum of the absolute values that each w_i is made of.
 void pp_mcp_evaluate(const perp_mcp *mcp, const double *z, double *w, double *terms);
 
-// The backward error, theory (C40); scratch: 6 n numbers.
+// The backward error, theory (C40); scratch: PP_BACKWARD_SCRATCH n numbers. comparable: perp_comp_options has it.
+enum { PP_BACKWARD_SCRATCH = 16 };
 double pp_mcp_backward(const perp_mcp *mcp, const double *z, const double *w, const double *terms,
-                       double *scratch);
+                       bool comparable, double *scratch);
+// The worst row by (C40); weights: sum_k |A_ki| / S_k, NULL: from the columns of A.
+double pp_worst_row(const perp_mcp *mcp, const double *z, const double *w, const double *terms,
+                    const double *weights);
+// What rows and variables are compared with where units are comparable, n each.
+typedef struct pp_sizes {
+    double *of_z, *of_w;
+} pp_sizes;
+typedef struct pp_evaluation {  // of w and terms at z
+    void (*evaluate)(const void *context, const double *z, double *w, double *terms);
+    const void *context;
+    const double *weights;  // of pp_worst_row, of the last evaluation
+} pp_evaluation;
+// The error of the point next to z that has none of what may be rounding, or how far it is. scratch: 3 n numbers.
+double pp_without_rounding(const perp_mcp *mcp, const double *z, const pp_sizes *sizes,
+                           const pp_evaluation *by, double *scratch);
+// Puts variables that are nothing beside what they are coupled with to their bounds, where that makes every row right: what
+// a solver left there was its rounding. False: z is as it was. scratch: 17 n numbers.
+bool pp_mcp_settle(const perp_mcp *mcp, double *z, double *scratch);
+// The largest number that each variable and each row is coupled with, in units of its own (judge_units.c); terms: sizes of the
+// rows, scratch: 14 n numbers. False: units were not found.
+bool pp_mcp_sizes(const perp_matrix *A, const double *terms, double *scratch, double *of_z,
+                  double *of_w);
 
 // ── Contact ──────────────────────────────────────────────────────────────────────────────────────
 

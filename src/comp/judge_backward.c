@@ -11,26 +11,25 @@
 // A z_i that is at neither bound and does not satisfy its row either is let pass only where moving it to the
 // bound would be seen in no row.
 //
-// A row of nothing but rounding (the slip of a contact that nothing pushes sideways) has no size to be measured against. So
-// where z does not pass, variables that are nothing in units of A are put to their bounds, and that point is judged.
+// A row of nothing but rounding (the slip of a contact that nothing pushes sideways) is small beside what its variables may be off
+// by: z_j is known to a part of what the terms of its own row make of it, rho_j S_j, and row i to the same part of
+//
+//   S_i = max(S_i, max_j |A_ij| rho_j S_j)   over the j that do not rest at a bound   theory (C44)
+//
+// where z does not pass otherwise. No sizes are compared but through entries that couple them.
 #include "comp/judge.h"
 
 #include <math.h>
+#include <string.h>
 
 // Below this a row holds by itself: rounding of its terms, and no column needs to be looked at.
 static const double HOLDS = 1e-13;
-// In units of the problem variables and rows below a part of the largest may be rounding: parts that are tried.
-static const double LEVEL = 0x1p-50, STEP = 32.0, NOISE = 1e-9;
+// Rows and variables below a part of the largest may be rounding, in comparable units: parts that are tried.
+// 2^-50 to 1e-9.
+enum { FIRST_LEVEL = -50, LEVEL_STEP = 5, LEVELS = 5 };
 // What rounding leaves of the velocities of contacts.
 static const double FLOOR = 0x1p-50;
-// Entries of A that are this much smaller than others, in powers of two.
-static const double FAR = 40.0;
-// The same for rows and columns whose largest entries are of one size.
-static const double BALANCED = 20.0;
-// Units are near enough when they change by less, in powers of two.
-static const double CLOSE = 0.1;
-
-enum { SWEEPS = 60, SPREADS = 50 };
+enum { SPREADS = 50, ROUNDS = 8 };
 
 // Column i of A: sum_k |A_ki| / S_k.
 static double column_weight(const perp_matrix *A, int i, const double *terms)
@@ -51,9 +50,8 @@ static double in_units(double weight, double distance)
     return distance == 0.0 ? 0.0 : weight * distance;
 }
 
-// The worst row; where w_i is at most this part of most[i] it is rounding, and what counts is how much of that it is.
-static double worst_row(const perp_mcp *mcp, const double *z, const double *w, const double *terms,
-                        const double *most, double part)
+double pp_worst_row(const perp_mcp *mcp, const double *z, const double *w, const double *terms,
+                    const double *weights)
 {
     double worst = 0.0;
     for (int i = 0; i < mcp->n; i++) {
@@ -62,15 +60,12 @@ static double worst_row(const perp_mcp *mcp, const double *z, const double *w, c
         if (!isfinite(ratio) || !isfinite(terms[i]) || !isfinite(z[i])) {
             return PP_INF;
         }
-        if (most && fabs(w[i]) <= part * most[i]) {
-            worst = most[i] > 0.0 ? fmax(worst, fabs(w[i]) / most[i]) : worst;
-            ratio = 0.0;
-        }
         bool rests = (below == 0.0 && ratio <= 0.0) || (above == 0.0 && ratio >= 0.0);
         bool inside = below <= 0.0 && above >= 0.0;
         double error = rests ? 0.0 : fabs(ratio);
         if (!inside || error > HOLDS) {
-            double weight = column_weight(&mcp->A, i, terms), own = 1.0 / fabs(z[i]);
+            double own = 1.0 / fabs(z[i]);
+            double weight = weights ? weights[i] : column_weight(&mcp->A, i, terms);
             weight = weight > 0.0 && weight < own ? weight : own;
             error = fabs(pp_within(ratio, in_units(weight, below), in_units(weight, above)));
         }
@@ -79,172 +74,55 @@ static double worst_row(const perp_mcp *mcp, const double *z, const double *w, c
     return worst;
 }
 
-// Column j of A, and how many entries it has.
-typedef struct column {
-    const double *x;
-    const int *i;  // NULL: all rows
-    int count;
-} column;
-
-static column column_of(const perp_matrix *A, int j)
+// Whether z_j is at a bound for certain: fixed there, or held by more than the rounding of its row.
+static bool is_held(const perp_mcp *mcp, int j, double z, double w, double size)
 {
-    if (A->dense) {
-        return (column){A->dense + (size_t)j * (size_t)A->rows, NULL, A->rows};
+    bool low = z == pp_mcp_lower(mcp, j), high = z == pp_mcp_upper(mcp, j);
+    return (low && high) || (low && w > HOLDS * size) || (high && w < -HOLDS * size);
+}
+
+// 1 / rho_i, the largest of |A_ii| and what it becomes when another pair is eliminated: theory (C15), where a diagonal that is all but
+// zero counts for no more than one that is.
+static void own_diagonal(const perp_matrix *A, double *diagonal, double *inverse)
+{
+    for (int i = 0; i < A->rows; i++) {
+        inverse[i] = diagonal[i] = fabs(pp_matrix_at(A, i, i));
     }
-    return (column){A->x + A->p[j], A->i + A->p[j], A->p[j + 1] - A->p[j]};
-}
-
-static int row_in(column c, int k)
-{
-    return c.i ? c.i[k] : k;
-}
-
-// Units 2^row, 2^col in which the entries of A are about 1: log2|A_ij| + row_i + col_j least in squares (Curtis, Reid
-// 1972), by rows and columns in turn. Entries far below the largest of their row or column are roundings of zero, and do not count
-// once that is known. The units follow every change of those of w and z.
-typedef struct balance {
-    const perp_matrix *A;
-    double *row, *col;            // n each
-    double *row_most, *col_most;  // the largest of each, in these units; -inf at first
-    double *sum, *entries;
-} balance;
-
-// Whether entry (i, j) counts; *size: its logarithm.
-static bool counts(const balance *b, int i, int j, double a, double *size)
-{
-    if (a == 0.0) {
-        return false;
-    }
-    *size = (double)ilogb(a);
-    double left = *size + b->row[i] + b->col[j];
-    return left >= fmax(b->row_most[i], b->col_most[j]) - FAR;
-}
-
-// Returns the largest change.
-static double average_columns(balance *b)
-{
-    double change = 0.0;
-    for (int j = 0; j < b->A->cols; j++) {
-        column c = column_of(b->A, j);
-        double sum = 0.0, entries = 0.0, size;
+    for (int j = 0; j < A->rows; j++) {
+        pp_column c = pp_column_of(A, j);
         for (int k = 0; k < c.count; k++) {
-            int i = row_in(c, k);
-            if (counts(b, i, j, c.x[k], &size)) {
-                sum += size + b->row[i];
-                entries += 1.0;
+            int i = pp_row_in(c, k);
+            if (i != j && c.x[k] != 0.0 && diagonal[i] > 0.0) {
+                double other = fabs(pp_matrix_at(A, j, i) * c.x[k] / diagonal[i]);
+                inverse[j] = fmax(inverse[j], isfinite(other) ? other : 0.0);
             }
         }
-        double next = entries > 0.0 ? -sum / entries : b->col[j];
-        change = fmax(change, fabs(next - b->col[j]));
-        b->col[j] = next;
     }
-    return change;
 }
 
-static void average_rows(balance *b)
+// One round of theory (C44). Returns whether a size changed.
+static bool carry_sizes(const perp_mcp *mcp, const double *z, const double *w,
+                        const double *inverse, double *size)
 {
-    for (int i = 0; i < b->A->rows; i++) {
-        b->sum[i] = b->entries[i] = 0.0;
-    }
-    for (int j = 0; j < b->A->cols; j++) {
-        column c = column_of(b->A, j);
-        double size;
+    bool changed = false;
+    for (int j = 0; j < mcp->n; j++) {
+        if (inverse[j] == 0.0 || is_held(mcp, j, z[j], w[j], size[j])) {
+            continue;
+        }
+        pp_column c = pp_column_of(&mcp->A, j);
+        double known = size[j] / inverse[j];
         for (int k = 0; k < c.count; k++) {
-            int i = row_in(c, k);
-            if (counts(b, i, j, c.x[k], &size)) {
-                b->sum[i] += size + b->col[j];
-                b->entries[i] += 1.0;
+            int i = pp_row_in(c, k);
+            if (fabs(c.x[k]) * known > size[i] * (1.0 + HOLDS)) {
+                size[i] = fabs(c.x[k]) * known;
+                changed = true;
             }
         }
     }
-    for (int i = 0; i < b->A->rows; i++) {
-        b->row[i] = b->entries[i] > 0.0 ? -b->sum[i] / b->entries[i] : b->row[i];
-    }
+    return changed;
 }
 
-static void find_largest(balance *b)
-{
-    for (int i = 0; i < b->A->rows; i++) {
-        b->row_most[i] = b->col_most[i] = -PP_INF;
-    }
-    for (int j = 0; j < b->A->cols; j++) {
-        column c = column_of(b->A, j);
-        for (int k = 0; k < c.count; k++) {
-            int i = row_in(c, k);
-            double left = c.x[k] != 0.0 ? (double)ilogb(c.x[k]) + b->row[i] + b->col[j] : -PP_INF;
-            b->row_most[i] = fmax(b->row_most[i], left);
-            b->col_most[j] = fmax(b->col_most[j], left);
-        }
-    }
-}
-
-// Whether the largest entries of rows and columns are of one size, as they stand.
-static bool is_balanced(const balance *b)
-{
-    double least = PP_INF, most = -PP_INF;
-    for (int i = 0; i < b->A->rows; i++) {
-        const double ends[2] = {b->row_most[i], b->col_most[i]};
-        for (int k = 0; k < 2; k++) {
-            least = isfinite(ends[k]) ? fmin(least, ends[k]) : least;
-            most = isfinite(ends[k]) ? fmax(most, ends[k]) : most;
-        }
-    }
-    return most - least <= BALANCED;
-}
-
-static void find_units(balance *b)
-{
-    for (int j = 0; j < b->A->rows; j++) {
-        b->row[j] = b->col[j] = 0.0;
-    }
-    find_largest(b);
-    if (is_balanced(b)) {
-        return;  // units that somebody chose
-    }
-    for (int j = 0; j < b->A->rows; j++) {
-        b->row_most[j] = b->col_most[j] = -PP_INF;
-    }
-    bool all = true;  // entries count
-    for (int sweep = 0; sweep < SWEEPS; sweep++) {
-        average_rows(b);
-        double change = average_columns(b);
-        if (change < CLOSE && !all) {
-            break;
-        }
-        all = all && sweep < SWEEPS / 2 && change >= CLOSE;
-        if (!all) {
-            find_largest(b);
-        }
-    }
-}
-
-// The largest of what is coupled, everywhere.
-static void spread(const perp_matrix *A, double *most)
-{
-    bool changed = true;
-    for (int sweep = 0; sweep < SPREADS && changed; sweep++) {
-        changed = false;
-        for (int at = 0; at < A->rows; at++) {
-            int j = sweep % 2 ? A->rows - 1 - at : at;
-            column c = column_of(A, j);
-            double largest = most[j];
-            for (int k = 0; k < c.count; k++) {
-                largest = c.x[k] != 0.0 ? fmax(largest, most[row_in(c, k)]) : largest;
-            }
-            for (int k = 0; k < c.count; k++) {
-                int i = row_in(c, k);
-                if (c.x[k] != 0.0 && most[i] < largest) {
-                    most[i] = largest;
-                    changed = true;
-                }
-            }
-            changed = changed || most[j] < largest;
-            most[j] = largest;
-        }
-    }
-}
-
-// Variables that are nothing in units of the problem they are part of go to the nearest bound, free ones to 0. Returns
+// Variables that are nothing beside what they are coupled with go to the nearest bound, free ones to 0. Returns
 // by how much at most.
 static double drop_noise(const perp_mcp *mcp, const double *z, const double *unit, double noise,
                          double *to)
@@ -262,31 +140,82 @@ static double drop_noise(const perp_mcp *mcp, const double *z, const double *uni
     return moved;
 }
 
-double pp_mcp_backward(const perp_mcp *mcp, const double *z, const double *w, const double *terms,
-                       double *scratch)
+// Puts w_i that are nothing beside what their rows are coupled with to 0. Returns by how much at most.
+static double drop_residuals(int n, const double *most, double noise, double *w)
+{
+    double moved = 0.0;
+    for (int i = 0; i < n; i++) {
+        if (w[i] != 0.0 && fabs(w[i]) <= noise * most[i]) {
+            moved = fmax(moved, fabs(w[i]) / most[i]);
+            w[i] = 0.0;
+        }
+    }
+    return moved;
+}
+
+double pp_without_rounding(const perp_mcp *mcp, const double *z, const pp_sizes *sizes,
+                           const pp_evaluation *by, double *scratch)
 {
     int n = mcp->n;
-    double error = worst_row(mcp, z, w, terms, NULL, 0.0);
+    double *to = scratch, *w = to + n, *terms = w + n, error = PP_INF;
+    for (int k = 0; k < LEVELS && error > PP_ROWS_RIGHT; k++) {
+        double noise = ldexp(1.0, FIRST_LEVEL + k * LEVEL_STEP);
+        double moved = drop_noise(mcp, z, sizes->of_z, noise, to);
+        by->evaluate(by->context, to, w, terms);
+        moved = fmax(moved, drop_residuals(n, sizes->of_w, noise, w));
+        error = fmin(error, fmax(moved, pp_worst_row(mcp, to, w, terms, by->weights)));
+    }
+    return error;
+}
+
+static void evaluate(const void *context, const double *z, double *w, double *terms)
+{
+    pp_mcp_evaluate(context, z, w, terms);
+}
+
+bool pp_mcp_settle(const perp_mcp *mcp, double *z, double *scratch)
+{
+    int n = mcp->n;
+    double *unit = scratch, *most = unit + n, *to = most + n, *w_to = to + n, *terms_to = w_to + n;
+    pp_mcp_evaluate(mcp, z, w_to, terms_to);
+    memcpy(to, terms_to, (size_t)n * sizeof *to);
+    if (!pp_mcp_sizes(&mcp->A, to, to + n, unit, most)) {
+        return false;
+    }
+    for (int k = 0; k < LEVELS; k++) {
+        drop_noise(mcp, z, unit, ldexp(1.0, FIRST_LEVEL + k * LEVEL_STEP), to);
+        pp_mcp_evaluate(mcp, to, w_to, terms_to);
+        if (pp_worst_row(mcp, to, w_to, terms_to, NULL) <= PP_ROWS_RIGHT) {
+            memcpy(z, to, (size_t)n * sizeof *z);
+            return true;
+        }
+    }
+    return false;
+}
+
+double pp_mcp_backward(const perp_mcp *mcp, const double *z, const double *w, const double *terms,
+                       bool comparable, double *scratch)
+{
+    int n = mcp->n;
+    double error = pp_worst_row(mcp, z, w, terms, NULL);
     if (error <= PP_ROWS_RIGHT || !isfinite(error)) {
         return error;
     }
-    double *row = scratch, *unit = row + n, *to = unit + n, *w_to = to + n, *terms_to = w_to + n;
-    double *most = terms_to + n;
-    find_units(&(balance){&mcp->A, row, unit, w_to, terms_to, to, most});
-    for (int i = 0; i < n; i++) {
-        most[i] = terms[i] * exp2(row[i]);
+    double *size = scratch, *inverse = size + n;
+    own_diagonal(&mcp->A, inverse + n, inverse);
+    memcpy(size, terms, (size_t)n * sizeof *size);
+    for (int round = 0; round < ROUNDS && error > PP_ROWS_RIGHT; round++) {
+        if (!carry_sizes(mcp, z, w, inverse, size)) {
+            break;
+        }
+        error = fmin(error, pp_worst_row(mcp, z, w, size, NULL));
     }
-    spread(&mcp->A, most);
-    for (int i = 0; i < n; i++) {
-        unit[i] = most[i] * exp2(unit[i]);
-    }
-    for (int i = 0; i < n; i++) {
-        most[i] *= exp2(-row[i]);
-    }
-    for (double noise = LEVEL; noise <= NOISE && error > PP_ROWS_RIGHT; noise *= STEP) {
-        double moved = drop_noise(mcp, z, unit, noise, to);
-        pp_mcp_evaluate(mcp, to, w_to, terms_to);
-        error = fmin(error, fmax(moved, worst_row(mcp, to, w_to, terms_to, most, noise)));
+    pp_sizes sizes = {scratch, scratch + n};
+    double *rest = scratch + 2 * (size_t)n;
+    if (comparable && error > PP_ROWS_RIGHT &&
+        pp_mcp_sizes(&mcp->A, terms, rest, sizes.of_z, sizes.of_w)) {
+        const pp_evaluation by = {evaluate, mcp, NULL};
+        error = fmin(error, pp_without_rounding(mcp, z, &sizes, &by, rest));
     }
     return error;
 }
@@ -326,9 +255,9 @@ static bool is_symmetric(const perp_fcp *fcp, const double *diagonal)
 {
     const perp_matrix *W = &fcp->W;
     for (int j = 0; j < W->cols && fcp->nv == 0; j++) {
-        column c = column_of(W, j);
+        pp_column c = pp_column_of(W, j);
         for (int k = 0; k < c.count; k++) {
-            int i = row_in(c, k);
+            int i = pp_row_in(c, k);
             double other = i < j ? pp_matrix_at(W, j, i) : c.x[k];
             if (fabs(c.x[k] - other) > 1e-6 * sqrt(fabs(diagonal[i] * diagonal[j]))) {
                 return false;
@@ -347,10 +276,10 @@ static void spread_contacts(const perp_fcp *fcp, double *most)
         changed = false;
         for (int at = 0; at < n; at++) {
             int j = sweep % 2 ? n - 1 - at : at;
-            column c = column_of(&fcp->W, j);
+            pp_column c = pp_column_of(&fcp->W, j);
             double largest = most[j / fcp->dim];
             for (int k = 0; k < c.count; k++) {
-                double *other = &most[row_in(c, k) / fcp->dim];
+                double *other = &most[pp_row_in(c, k) / fcp->dim];
                 if (c.x[k] != 0.0 && *other != largest) {
                     largest = *other = fmax(largest, *other);
                     changed = true;

@@ -45,15 +45,16 @@ static double worse(double a, double b)
 }
 
 // The problem with the boxes that z gives: w and its terms first, then the bounds, then scratch.
-static double backward_of(const perp_box_friction *box, const double *z, double *numbers)
+static double backward_of(const perp_box_friction *box, const double *z, bool comparable,
+                          double *numbers)
 {
     size_t n = (size_t)box->n;
     const double *w = numbers, *terms = w + n, *lower = terms + n, *upper = lower + n;
     perp_mcp mcp = {box->n, box->A, box->b, lower, upper};
-    return pp_mcp_backward(&mcp, z, w, terms, numbers + 4 * n);
+    return pp_mcp_backward(&mcp, z, w, terms, comparable, numbers + 4 * n);
 }
 
-void pp_box_judge(const perp_box_friction *box, const double *z, double *scratch,
+void pp_box_judge(const perp_box_friction *box, const double *z, bool comparable, double *scratch,
                   perp_mcp_residuals *out)
 {
     size_t n = (size_t)box->n;
@@ -82,7 +83,7 @@ void pp_box_judge(const perp_box_friction *box, const double *z, double *scratch
         .plain = isfinite(plain) ? plain / unit : PP_INF,
         .scaled = isfinite(scaled) && isfinite(scaled_unit) ? scaled / scaled_unit : PP_INF,
         .bound = isfinite(bound) ? bound : PP_INF,
-        .backward = backward_of(box, z, scratch),
+        .backward = backward_of(box, z, comparable, scratch),
     };
 }
 
@@ -98,7 +99,7 @@ perp_status perp_box_friction_judge(const perp_box_friction *box, const double *
     if (!scratch) {
         return PERP_ERR_MEMORY;
     }
-    pp_box_judge(box, z, scratch, out);
+    pp_box_judge(box, z, false, scratch, out);
     pp_free(NULL, scratch, bytes);
     return PERP_OK;
 }

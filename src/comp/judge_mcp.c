@@ -20,6 +20,7 @@
 #include "comp/judge.h"
 
 #include <math.h>
+#include <string.h>
 
 void pp_mcp_evaluate(const perp_mcp *mcp, const double *z, double *restrict w,
                      double *restrict terms)
@@ -293,8 +294,8 @@ static void judge_nearby(const perp_mcp *mcp, const double *z, const pp_rating *
     pp_arena_release(arena, mark);
 }
 
-void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, pp_arena *arena,
-                  perp_mcp_residuals *out)
+void pp_mcp_judge(const perp_mcp *mcp, const double *z, bool comparable, double *scratch,
+                  pp_arena *arena, perp_mcp_residuals *out)
 {
     int n = mcp->n;
     double *w = scratch, *terms = w + n, *d = terms + n, *inverse = d + n, *load = inverse + n;
@@ -313,7 +314,36 @@ void pp_mcp_judge(const perp_mcp *mcp, const double *z, double *scratch, pp_aren
     if (cancels && arena && isfinite(out->plain) && isfinite(out->scaled)) {
         judge_nearby(mcp, z, &rating, arena, out);
     }
-    out->backward = pp_mcp_backward(mcp, z, w, terms, d);
+    out->backward = pp_mcp_backward(mcp, z, w, terms, comparable, d);
+}
+
+double pp_mcp_worst(const perp_mcp_residuals *e)
+{
+    double norms = fmax(e->plain, e->scaled);
+    return e->backward <= PP_ROWS_RIGHT ? norms : fmax(e->backward, norms);
+}
+
+void pp_mcp_judge_settled(const perp_mcp *mcp, double *z, const perp_comp_options *options,
+                          double *scratch, pp_arena *arena, perp_mcp_residuals *out)
+{
+    size_t bytes = (size_t)mcp->n * sizeof *z;
+    double *before = scratch + (PP_JUDGE_SCRATCH - 1) * (size_t)mcp->n;
+    pp_mcp_judge(mcp, z, options->comparable, scratch, arena, out);
+    if (fmax(out->plain, out->scaled) > options->tolerance ||
+        !(pp_mcp_worst(out) > options->tolerance)) {
+        return;
+    }
+    perp_mcp_residuals settled;
+    memcpy(before, z, bytes);
+    if (!pp_mcp_settle(mcp, z, scratch)) {
+        return;
+    }
+    pp_mcp_judge(mcp, z, options->comparable, scratch, arena, &settled);
+    if (pp_mcp_worst(&settled) < pp_mcp_worst(out)) {
+        *out = settled;
+    } else {
+        memcpy(z, before, bytes);
+    }
 }
 
 perp_status perp_mcp_judge(const perp_mcp *mcp, const double *z, const perp_env *env,
@@ -330,7 +360,7 @@ perp_status perp_mcp_judge(const perp_mcp *mcp, const double *z, const perp_env 
     }
     pp_arena *arena = pp_arena_create(env);
     if (arena) {
-        pp_mcp_judge(mcp, z, scratch, arena, out);
+        pp_mcp_judge(mcp, z, false, scratch, arena, out);
     }
     pp_arena_destroy(arena);
     pp_free(env, scratch, bytes);

@@ -5,6 +5,10 @@
 // with S the directions of friction, D Delassus' matrix, and K the incidence of sigma. With n_d directions
 // A has n_d^2 times the entries of D, and is never formed. The residuals are those of judge_mcp.c; products
 // are in long double, and what their rounding may hide counts.
+//
+// Columns of A in the backward error (C40) are those of |S|'|D||S| + |K|. D is symmetric
+// and its rows hang together, so that roots of energies, S_i / sqrt(A_ii), compare rows, and what is nothing beside the largest
+// is rounding; rows and variables of sigma take their units from those that K couples them with.
 #include "comp/judge.h"
 
 #include <math.h>
@@ -124,26 +128,93 @@ static void find_loads(const perp_mcp *mcp, const pp_product *A, scratch *s, dou
     }
 }
 
+typedef struct product {
+    const perp_mcp *mcp;
+    const pp_product *A;
+    scratch *s;
+    double *weights;
+} product;
+
+// (|S|'|D||S| + |K|)'(1 / terms)
+static void find_weights(const product *p, const double *terms)
+{
+    scratch *s = p->s;
+    clear(s->p, p->A->D.rows);
+    clear(s->rate, p->A->D.rows);
+    clear(s->w, p->mcp->n);
+    for (int i = 0; i < p->mcp->n; i++) {
+        s->z.sum[i] = s->z.terms[i] = terms[i] > 0.0 ? 1.0L / (real)terms[i] : 0.0L;
+    }
+    add_product(&p->A->S, false, s->z, s->p);
+    add_product(&p->A->D, true, s->p, s->rate);
+    add_product(&p->A->S, true, s->rate, s->w);
+    add_product(&p->A->K, true, s->z, s->w);
+    for (int i = 0; i < p->mcp->n; i++) {
+        p->weights[i] = (double)s->w.terms[i];
+    }
+}
+
+static void evaluate_at(const void *context, const double *z, double *w, double *terms)
+{
+    const product *p = context;
+    evaluate(p->mcp, p->A, z, p->s);
+    for (int i = 0; i < p->mcp->n; i++) {
+        w[i] = (double)p->s->w.sum[i];
+        terms[i] = (double)p->s->w.terms[i];
+    }
+    find_weights(p, terms);
+}
+
+// d: the diagonal of A.
+static void find_sizes(const perp_mcp *mcp, const pp_product *A, const double *d,
+                       const double *terms, pp_sizes *to)
+{
+    double energy = 0.0;
+    for (int i = 0; i < mcp->n; i++) {
+        energy = d[i] > 0.0 ? fmax(energy, terms[i] / sqrt(d[i])) : energy;
+    }
+    for (int i = 0; i < mcp->n; i++) {
+        to->of_w[i] = energy * sqrt(d[i]);
+        to->of_z[i] = d[i] > 0.0 ? energy / sqrt(d[i]) : 0.0;
+    }
+    for (int j = 0; j < mcp->n; j++) {
+        pp_column c = pp_column_of(&A->K, j);
+        for (int k = 0; k < c.count; k++) {
+            int i = pp_row_in(c, k);
+            if (d[i] > 0.0 && d[j] == 0.0 && c.x[k] != 0.0) {
+                to->of_z[j] = fmax(to->of_z[j], to->of_w[i] / fabs(c.x[k]));
+            } else if (d[i] == 0.0 && d[j] > 0.0) {
+                to->of_w[i] = fmax(to->of_w[i], to->of_z[j] * fabs(c.x[k]));
+            }
+        }
+    }
+}
+
 perp_status pp_product_judge(const perp_mcp *mcp, const pp_product *A, const double *z,
                              pp_arena *arena, perp_mcp_residuals *out)
 {
     pp_mark mark = pp_arena_mark(arena);
-    int n = mcp->n;
+    size_t n = (size_t)mcp->n;
     scratch s;
-    double *w = PP_ARRAY(arena, double, 5 * (size_t)n);
-    if (!w || !allocate(&s, n, A->D.rows, arena)) {
+    double *w = PP_ARRAY(arena, double, 11 * n);
+    if (!w || !allocate(&s, mcp->n, A->D.rows, arena)) {
         pp_arena_release(arena, mark);
         return PERP_ERR_MEMORY;
     }
     double *terms = w + n, *d = terms + n, *inverse = d + n, *load = inverse + n;
+    pp_sizes sizes = {load + n, load + 2 * n};
+    const product p = {mcp, A, &s, w + 10 * n};
     find_loads(mcp, A, &s, d, load);
-    evaluate(mcp, A, z, &s);
-    for (int i = 0; i < n; i++) {
-        w[i] = (double)s.w.sum[i];
-        terms[i] = (double)s.w.terms[i];
-    }
-    unit_ratios(A, n, d, inverse);
+    evaluate_at(&p, z, w, terms);
+    unit_ratios(A, mcp->n, d, inverse);
     pp_mcp_rate(mcp, z, &(pp_rating){w, terms, inverse, load, ROUNDING}, out);
+    out->backward = pp_worst_row(mcp, z, w, terms, p.weights);
+    if (out->backward > PP_ROWS_RIGHT && isfinite(out->backward)) {
+        const pp_evaluation by = {evaluate_at, &p, p.weights};
+        find_sizes(mcp, A, d, terms, &sizes);
+        double error = pp_without_rounding(mcp, z, &sizes, &by, sizes.of_w + n);
+        out->backward = fmin(out->backward, error);
+    }
     pp_arena_release(arena, mark);
     return PERP_OK;
 }

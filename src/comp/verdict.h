@@ -7,20 +7,17 @@
 #include "comp/comp.h"
 
 // perp_box_friction_judge of a checked problem; scratch: PP_BOX_SCRATCH n numbers.
-enum { PP_BOX_SCRATCH = 10 };
-void pp_box_judge(const perp_box_friction *box, const double *z, double *scratch,
+enum { PP_BOX_SCRATCH = 20 };
+void pp_box_judge(const perp_box_friction *box, const double *z, bool comparable, double *scratch,
                   perp_mcp_residuals *out);
+
+// pp_mcp_judge; where norms accept z and its rows are not all right, z is settled first if that makes it better.
+void pp_mcp_judge_settled(const perp_mcp *mcp, double *z, const perp_comp_options *options,
+                          double *scratch, pp_arena *arena, perp_mcp_residuals *out);
 
 // Rows and contacts that are right to this part of their own size are right: the backward error asks for no more where the
 // tolerance is less, and norms decide.
 #define PP_ROWS_RIGHT 1e-10
-
-// What the status is decided by.
-static inline double pp_mcp_worst(const perp_mcp_residuals *e)
-{
-    double norms = fmax(e->plain, e->scaled);
-    return e->backward <= PP_ROWS_RIGHT ? norms : fmax(e->backward, norms);
-}
 
 // What norms over all contacts say: FCLIB's map, or velocities against |q| where r and u are numbers of different size.
 static inline double pp_fcp_norms(const perp_fcp_residuals *e)

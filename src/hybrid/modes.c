@@ -213,6 +213,7 @@ static perp_status solve_posed(posed *p, const perp_env *env)
     perp_comp_options options = perp_comp_default();
     options.tolerance = 1e-12;
     options.loose = 1e-8;
+    options.comparable = true;  // accelerations at one instant
     perp_status status = perp_mcp_solve("lemke", &mcp, &options, env, p->z, NULL);
     if (status < 0 && status != PERP_ERR_MEMORY) {
         status = perp_mcp_solve(NULL, &mcp, &options, env, p->z, NULL);

@@ -95,7 +95,7 @@ static perp_status judge_mcp(pp_run *r, int *size, perp_mcp_residuals *e)
     memcpy(z, out->nu, (size_t)nv * sizeof *z);
     memcpy(z + nv, out->pb, (size_t)nb * sizeof *z);
     split(r, z + nv + nb);
-    pp_mcp_judge(&posed.mcp, z, scratch, NULL, e);
+    pp_mcp_judge(&posed.mcp, z, true, scratch, NULL, e);
     *size = n;
     return PERP_OK;
 }
@@ -123,7 +123,7 @@ static perp_status judge(pp_run *r, perp_form form, int *size, bool *accepted)
     pp_run_close(r);
     perp_status status = form == PERP_FORM_MCP ? judge_mcp(r, size, &e) : judge_lcp(r, size, &e);
     double tolerance = r->options->tolerance * (r->rows->nn > PIVOT_MOST ? LOOSE : 1.0);
-    *accepted = status >= 0 && e.plain <= tolerance && e.scaled <= tolerance;
+    *accepted = status >= 0 && pp_mcp_worst(&e) <= tolerance;
     return status;
 }
 

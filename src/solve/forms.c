@@ -175,6 +175,7 @@ perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool 
     options.warm_start = warm;
     options.work = r->options->work;
     options.threads = r->options->threads;
+    options.comparable = true;  // rows of one scene: gaps and joints are known to its rounding
     options.ray = PP_ZEROS(r->arena, double, posed->mcp.n);
     set_budget(r, &options);
     if (!options.ray) {

@@ -197,6 +197,7 @@ static perp_status optimum(const programme *p, int column, double sign, double l
     perp_comp_options comp = perp_comp_default();
     perp_comp_info info;
     comp.work = options->work;
+    comp.comparable = true;
     perp_status status = perp_mcp_solve(NULL, &mcp, &comp, options->env, z, &info);
     if (status == PERP_ERR_MEMORY) {
         return status;

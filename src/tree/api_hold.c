@@ -97,6 +97,7 @@ static perp_status solve_limits(const system *s, const perp_hold *hold, const pe
     perp_mcp mcp = {.n = s->n, .A = perp_matrix_dense(s->n, s->n, s->A), .b = s->r, .lower = lower};
     perp_comp_options options = perp_comp_default();
     options.tolerance = 1e-12;
+    options.comparable = true;
     return perp_mcp_solve("auto", &mcp, &options, env, lambda, NULL);
 }
 

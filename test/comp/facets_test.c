@@ -255,6 +255,7 @@ static void products_are_judged_alike(void **state)
             CHECK(fabs(formed.plain - product.plain) < 1e-14 + 1e-9 * formed.plain, seed);
             CHECK(fabs(formed.scaled - product.scaled) < 1e-14 + 1e-9 * formed.scaled, seed);
             CHECK(formed.bound == product.bound, seed);
+            CHECK(k == 0 ? product.backward <= 1e-8 : product.backward > 1e-7, seed);
         }
         split_free(&s);
         pp_arena_destroy(arena);

@@ -6,9 +6,12 @@
 #include "support/cmocka.h"
 #include "support/known.h"
 
+#include <math.h>
 #include <perp/comp.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define INF HUGE_VAL
 
 // Part of the largest number of the answer. At a tolerance of 1e-8, and since conditions of these problems are below 1000.
 static const double WRONG = 1e-6;
@@ -72,13 +75,77 @@ static void others_accept_nothing_wrong(void **state)
     }
 }
 
+static perp_mcp_residuals judge(const perp_mcp *mcp, const double *z)
+{
+    perp_mcp_residuals out;
+    assert_int_equal(perp_mcp_judge(mcp, z, NULL, &out), PERP_OK);
+    return out;
+}
+
+// P-problems with known answers in small integers, in units that are powers of two: the wrong points leave nothing but what is below
+// rounding of the largest row, and diagonals are alike, so that all rows seem to be in one unit.
+static void small_rows_are_no_rounding(void **state)
+{
+    (void)state;
+    {
+        const double A[] = {0x6p-1, 0, 0xap-46, 0xbp13}, b[] = {-59 * 0x1p-24, -51 * 0x1p35};
+        const double lower[] = {-5 * 0x1p-23, -0x2p22}, upper[] = {0x3p-23, 0x3p22};
+        perp_mcp mcp = {2, perp_matrix_dense(2, 2, A), b, lower, upper};
+        assert_true(judge(&mcp, (const double[]){-5 * 0x1p-23, 0x3p22}).backward > 0.1);
+        assert_true(judge(&mcp, (const double[]){0x3p-23, 0x3p22}).backward < 1e-15);
+        double z[2];
+        assert_int_equal(perp_mcp_solve(NULL, &mcp, NULL, NULL, z, NULL), PERP_OK);
+        assert_true(z[0] == 0x3p-23 && z[1] == 0x3p22);
+    }
+    {  // row 3 and its variable are coupled with different rows
+        const double A[] = {0xfp11, 0, 0xcp0, -0x8p-52, 0x4p7, -0x5p-63, 0x6p-59, -0x7p0, 0xfp-70};
+        const double b[] = {36 * 0x1p-25, -24 * 0x1p34, 107 * 0x1p-36};
+        const double lower[] = {-0x5p-36, -0x2p27, -INF}, upper[] = {-0x1p-36, 0x4p27, INF};
+        perp_mcp mcp = {3, perp_matrix_dense(3, 3, A), b, lower, upper};
+        const double wrong[] = {-0x5p-36, 0x4p27, -1.855e-6};
+        assert_true(judge(&mcp, wrong).plain < 1e-15);
+        assert_true(judge(&mcp, wrong).backward > 0.1);
+        assert_true(judge(&mcp, (const double[]){-0x1p-36, -0x2p27, -0x7p34}).backward < 1e-15);
+    }
+    {  // weakly coupled one way: no units can be told from that
+        const double A[] = {0x1p0, 0, 0x1p-30, 0x1p40}, b[] = {-0x1p-31, -0x1p80};
+        perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), b);
+        assert_true(judge(&mcp, (const double[]){0, 0x1p40}).backward < 1e-15);
+        const double c[] = {-0x1p11, -0x1p80};  // z_1 = 2^10
+        mcp.b = c;
+        assert_true(judge(&mcp, (const double[]){0, 0x1p40}).backward > 0.1);
+        assert_true(judge(&mcp, (const double[]){0x1p10, 0x1p40}).backward < 1e-15);
+    }
+}
+
+// A box at rest: a velocity of 1e-31 m/s and a row of nothing but that are rounding of the momentum's row, m v = p, whose terms are 0.02.
+// What friction does about a slip that is rounding of the data nobody can tell, but a caller who knows the units.
+static void rounding_is_no_error(void **state)
+{
+    (void)state;
+    const double lower[] = {-INF, 0};
+    const double A[] = {2, 1, -1, 0}, b[] = {0.02, 0};
+    perp_mcp mcp = {2, perp_matrix_dense(2, 2, A), b, lower, NULL};
+    assert_true(judge(&mcp, (const double[]){-7e-19, 0.02}).backward < 1e-10);
+    assert_true(judge(&mcp, (const double[]){-7e-9, 0.02}).backward > 1e-8);
+
+    const double C[] = {1, 0, 0.3, 0, 1, -1, 0, 1, 0}, d[] = {-1, -1e-18, 0};
+    perp_mcp slip = perp_mcp_lcp(3, perp_matrix_dense(3, 3, C), d);
+    perp_comp_options options = perp_comp_default();
+    double z[3];
+    assert_int_equal(perp_mcp_solve("auto", &slip, &options, NULL, z, NULL), PERP_OK);
+    assert_true(fabs(z[1] - 1e-18) < 1e-30);
+    assert_true(judge(&slip, (const double[]){1, 0, 0}).backward > 0.1);
+    options.comparable = true;
+    assert_int_equal(perp_mcp_solve("lemke", &slip, &options, NULL, z, NULL), PERP_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(auto_solves_lcps),
-        cmocka_unit_test(auto_solves_mcps),
-        cmocka_unit_test(auto_solves_contact),
-        cmocka_unit_test(others_accept_nothing_wrong),
+        cmocka_unit_test(auto_solves_lcps),           cmocka_unit_test(auto_solves_mcps),
+        cmocka_unit_test(auto_solves_contact),        cmocka_unit_test(others_accept_nothing_wrong),
+        cmocka_unit_test(small_rows_are_no_rounding), cmocka_unit_test(rounding_is_no_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

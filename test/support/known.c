@@ -3,6 +3,7 @@
 #include "support/known.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const kinds[] = {"lcp", "mcp", "plane", "space", "global"};
@@ -48,11 +49,37 @@ static void make_definite(double *A, int n, rng *r)
     }
 }
 
-// A P-matrix of one of three sorts.
+// Rows whose diagonal is larger than all the rest, full or a chain: rows coupled with the next one only, one way or both.
+static void make_dominant(double *A, int n, bool chain, rng *r)
+{
+    for (int i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (int j = 0; j < n; j++) {
+            bool there = !chain || (abs(i - j) <= 1 && rng_below(r, 3));
+            *at(A, n, i, j) = there ? from_to(r, -4, 4) : 0;
+            sum += fabs(*at(A, n, i, j));
+        }
+        *at(A, n, i, i) = 1.0 + sum;
+    }
+}
+
+// Entries off the diagonal become up to 2^20 times smaller.
+static void weaken(double *A, int n, rng *r)
+{
+    for (int k = 0; k < n * n; k++) {
+        A[k] = k % (n + 1) == 0 ? A[k] : ldexp(A[k], -from_to(r, 0, 20));
+    }
+}
+
+// A P-matrix of one of six sorts.
 static void make_p(double *A, int n, rng *r)
 {
-    int sort = rng_below(r, 3);
-    make_definite(A, n, r);
+    int sort = rng_below(r, 6);
+    if (sort < 2) {
+        make_definite(A, n, r);
+    } else {
+        make_dominant(A, n, sort == 3, r);
+    }
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < i && sort == 0; j++) {  // and a skew part
             int skew = from_to(r, -5, 5);
@@ -62,14 +89,15 @@ static void make_p(double *A, int n, rng *r)
         for (int j = 0; j < n && sort == 1; j++) {
             *at(A, n, i, j) = j < i ? 0.0 : from_to(r, -4, 4);
         }
-        double sum = 0.0;
-        for (int j = 0; j < n && sort == 2; j++) {
-            *at(A, n, i, j) = from_to(r, -4, 4);
-            sum += fabs(*at(A, n, i, j));
+        if (sort == 1 || sort == 4) {
+            *at(A, n, i, i) = from_to(r, 1, 6);
         }
-        if (sort > 0) {
-            *at(A, n, i, i) = sort == 1 ? from_to(r, 1, 6) : 1.0 + sum;
+        for (int j = 0; j < i && sort == 4; j++) {
+            *at(A, n, i, j) = 0.0;
         }
+    }
+    if (sort >= 4) {
+        weaken(A, n, r);
     }
 }
 
