@@ -133,16 +133,6 @@ void pp_friction_direction(const pp_friction *group, int j, double d[2]);
 // returns the sum.
 double pp_friction_split(const pp_friction *group, const double *p, double *part);
 
-// Weights that contradict the rows: sum y (rate + bias) relative to its terms, negative; +INFINITY: they prove
-// nothing. Shares nothing with solvers.                                                  theory (U9)
-double pp_rows_contradiction(const perp_model *model, const pp_rows *rows, double h,
-                             const double *yn, const double *yb, pp_arena *arena);
-
-// A motion d that all rows let happen whatever impulses they have, and that the forces favour: p_ext d less what
-// boxed rows can take from it, relative to its terms; 0: it proves nothing.                theory (U10)
-double pp_rows_let_go(const perp_model *model, const pp_rows *rows, const double *p_ext,
-                      const double *d);
-
 enum { PP_JOINT_EQUATIONS = 6 };
 
 // Rows of a joint's own equations phi (value, J, rate), without bias; returns how many. Of kin t, body and

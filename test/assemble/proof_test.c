@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Vectors that prove a jam, or that nothing holds: right ones are taken, tampered ones are not.
-#include "constraint/constraint.h"
+#include "assemble/assemble.h"
 #include "support/cmocka.h"
 #include "support/plane.h"
 #include "support/random.h"

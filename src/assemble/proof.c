@@ -6,7 +6,7 @@
 //
 // If y_n >= 0 and sum y_n J_n + sum y_b J_b = 0, every velocity that obeys the rows has
 // 0 <= sum y_n (J_n nu + c_n) + sum y_b (J_b nu + c_b) = sum y c. Where that is negative there is none.  theory (U9)
-#include "constraint/constraint.h"
+#include "assemble/assemble.h"
 
 #include "math/math.h"
 
