@@ -126,3 +126,15 @@ perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *
 // The cone form with the bodies kept, for models without bilateral rows.
 perp_status pp_pose_cone_global(pp_posed *out, const perp_model *model, const pp_kinematics *kin,
                                 const pp_rows *rows, const double *nu, pp_arena *arena);
+
+// ── Proofs (proof.c): from the rows alone ────────────────────────────────────────────────────────
+
+// Weights that contradict the rows: sum y (rate + bias) relative to its terms, negative; +INFINITY: they prove
+// nothing. Shares nothing with solvers.                                                  theory (U9)
+double pp_rows_contradiction(const perp_model *model, const pp_rows *rows, double h,
+                             const double *yn, const double *yb, pp_arena *arena);
+
+// A motion d that all rows let happen whatever impulses they have, and that the forces favour: p_ext d less what
+// boxed rows can take from it, relative to its terms; 0: it proves nothing.                theory (U10)
+double pp_rows_let_go(const perp_model *model, const pp_rows *rows, const double *p_ext,
+                      const double *d);

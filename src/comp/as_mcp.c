@@ -40,6 +40,10 @@ perp_status pp_solve_as_mcp(pp_mcp_solver *solve, const perp_fcp *fcp, const pp_
     status = PERP_ERR_MEMORY;
     if (z && options.ray) {
         status = solve(mcp, &inner, z, report);
+        if (status == PERP_ERR_INFEASIBLE && !report->complete &&
+            !(perp_mcp_farkas(mcp, options.ray) < -PP_FARKAS_MARGIN)) {
+            status = PERP_ERR_RAY;  // claimed, not proved
+        }
         perp_pyramid_recover(pyramid, z, r, v);
     }
     perp_pyramid_destroy(pyramid);

@@ -148,37 +148,27 @@ static perp_status still_fits(const pp_laws *laws, double *r, bool *fits, pp_are
     return status == PERP_ERR_MEMORY ? status : PERP_OK;
 }
 
-// Whether the equations alone have no answer. What is left of them after the least squares is in the null
-// space of their matrix and not across b: a proof.
-static perp_status contradict(const pp_laws *laws, bool *proved, pp_arena *arena)
+// The joints whose equations have a weight in the proof.
+static void name_contradiction(pp_flight *flight, const pp_laws *laws, const pp_holds *holds,
+                               const double *y)
 {
-    size_t rows = (size_t)laws->rows;
-    pp_laws only = *laws;
-    pp_law_info info;
-    pp_law *law = PP_ARRAY(arena, pp_law, laws->count);
-    double *r = PP_ARRAY(arena, double, 2 * rows), *u = r + rows, size_u, size_r;
-    if (!law || !r) {
-        return PERP_ERR_MEMORY;
-    }
-    memcpy(law, laws->law, (size_t)laws->count * sizeof *law);
+    char *text = flight->result->remark;
+    size_t room = sizeof flight->result->remark;
+    double largest = pp_norm_inf(laws->rows, y);
+    const char *comma = "";
+    pp_print(
+        text, room,
+        "no acceleration obeys all joints at t = %.12g; these contradict each other:", flight->t);
     for (int i = 0; i < laws->count; i++) {
-        bool equation = law[i].kind == PP_LAW_EQUAL;
-        law[i].mode = equation ? PP_HELD : PP_OFF;
-        law[i].size = equation || law[i].kind != PP_LAW_RUBBING ? law[i].size : 0;
-    }
-    only.law = law;
-    perp_status status = pp_law_linear(&only, r, &info, arena);
-    *proved = false;
-    if (status >= 0) {
-        pp_law_rates(&only, r, u);
-        pp_law_sizes(&only, r, &size_u, &size_r);
-    }
-    for (int i = 0; status >= 0 && i < laws->count; i++) {
-        for (int k = 0; law[i].kind == PP_LAW_EQUAL && k < law[i].size; k++) {
-            *proved = *proved || fabs(u[law[i].at + k]) > 1e-6 * size_u;
+        const pp_law *law = &laws->law[i];
+        double weight = pp_norm_inf(law->size, y + law->at);
+        if (weight > 1e-6 * largest && holds->hold[i].joint >= 0) {
+            size_t used = strlen(text);
+            pp_print(text + used, room - used, "%s %s", comma,
+                     flight->machine->model->joint[holds->hold[i].joint].name);
+            comma = ",";
         }
     }
-    return status;
 }
 
 perp_status pp_flight_choose(pp_flight *flight, pp_holds *holds, const bool *ended, bool *wedged)
@@ -190,22 +180,20 @@ perp_status pp_flight_choose(pp_flight *flight, pp_holds *holds, const bool *end
     pp_law_info info = {0};
     *wedged = false;
     perp_status status = moment_of(flight, holds, true, &moment);
-    double *r = status < 0 ? NULL : PP_ARRAY(arena, double, 2 * (size_t)moment.rows);
+    double *r = status < 0 ? NULL : PP_ARRAY(arena, double, 3 * (size_t)moment.rows);
+    double *y = r ? r + 2 * moment.rows : NULL;
     pp_law *first = PP_ARRAY(arena, pp_law, holds->count);
     status = status < 0 ? status : r && first ? PERP_OK : PERP_ERR_MEMORY;
     status = status < 0 ? status : pp_moment_laws(&laws, flight->machine, &moment, holds, arena);
     status = status < 0 ? status : pp_law_solve(&laws, r, &info, flight->machine->env, arena);
     bool none = status < 0 && status != PERP_ERR_MEMORY, proved = false;
     if (none) {
-        perp_status looked = contradict(&laws, &proved, arena);
+        perp_status looked = pp_law_contradict(&laws, y, &proved, arena);
         status = looked == PERP_ERR_MEMORY ? looked : status;
         status = status != PERP_ERR_MEMORY && proved ? PERP_ERR_INFEASIBLE : status;
     }
     if (proved) {
-        pp_print(flight->result->remark, sizeof flight->result->remark,
-                 "no acceleration obeys all joints at t = %.12g: joints and rates contradict each "
-                 "other",
-                 flight->t);
+        name_contradiction(flight, &laws, holds, y);
     }
     if (!proved && info.wedged && (none || (status >= 0 && r[laws.law[info.wedge].at] > 0.0))) {
         *wedged = true;

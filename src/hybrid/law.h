@@ -65,9 +65,11 @@ typedef struct pp_law_info {
 
 // r for the modes as they stand: linear equations, least norm.                     theory (H3), (H5)
 perp_status pp_law_linear(const pp_laws *laws, double *r, pp_law_info *info, pp_arena *arena);
-// Modes and r. PERP_ERR_INFEASIBLE: there is none.                                      theory (H7)
+// Modes and r. A negative status: none was found.                                       theory (H7)
 perp_status pp_law_solve(pp_laws *laws, double *r, pp_law_info *info, const perp_env *env,
                          pp_arena *arena);
+// Whether the equations alone have no answer; y (rows): the checked proof of it.           theory (U11)
+perp_status pp_law_contradict(const pp_laws *laws, double *y, bool *proved, pp_arena *arena);
 // What the rank of A is decided by: the scale of a row, or its own diagonal where there is none.
 double pp_law_scale(const pp_laws *laws, int row);
 // Rows of equations that are not combinations of others are marked in keep (rows, all false on entry).

@@ -405,8 +405,9 @@ perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
     }
     if (status >= 0 && wedged) {
         pp_print(flight->result->remark, sizeof flight->result->remark,
-                 "no accelerations obey friction at t = %.12g", flight->t);
-        return PERP_ERR_INFEASIBLE;
+                 "not solved: no accelerations that obey friction were found at t = %.12g",
+                 flight->t);
+        return PERP_ERR_LIMIT;
     }
     status = status < 0 ? status : note_changes(flight, &now);
     if (status >= 0) {

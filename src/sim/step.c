@@ -3,6 +3,7 @@
 //
 // perp_step: the pipeline as a table of contents. A step is a transaction: nothing of the state changes
 // before commit().
+#include "sim/held.h"
 #include "sim/parts.h"
 
 #include <math.h>
@@ -189,9 +190,12 @@ static perp_status check_held(perp_sim *sim)
         const pp_body *body = &m->body[i];
         pp_body_mul(body, &s->kin.mass[i], s->answer.nu + body->at, left);
         if (body->nv > 0 && as_impulse(body, left) > 1e-6 * push + given * body->mass) {
+            bool proved = pp_sim_cannot_balance(sim);
             pp_print(sim->info.remark, sizeof sim->info.remark,
-                     "quasistatic: nothing holds body '%s' against the forces on it", body->name);
-            return PERP_ERR_INFEASIBLE;
+                     proved ? "quasistatic: nothing holds body '%s' against the forces on it"
+                            : "not solved: the forces on body '%s' are not balanced",
+                     body->name);
+            return proved ? PERP_ERR_INFEASIBLE : PERP_ERR_LIMIT;
         }
     }
     return PERP_OK;
@@ -249,10 +253,9 @@ perp_status pp_sim_solve(perp_sim *sim, const double *nu)
     if (s->answer.worked_off) {
         return note_work(sim, s->answer.remark);
     }
-    if (status >= 0 && sim->def.stepper == PERP_QUASISTATIC && check_held(sim) < 0) {
-        return PERP_ERR_INFEASIBLE;
-    }
-    return status;
+    perp_status held =
+        status >= 0 && sim->def.stepper == PERP_QUASISTATIC ? check_held(sim) : PERP_OK;
+    return held < 0 ? held : status;
 }
 
 // Given motions may end where no number is.

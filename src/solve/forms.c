@@ -184,8 +184,13 @@ perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool 
     perp_status status =
         perp_mcp_solve(r->options->solver, &posed->mcp, &options, r->options->env, z, &info);
     note(r, posed->form, posed->mcp.n, &info);
-    if (status == PERP_ERR_INFEASIBLE) {
+    const double *yn = options.ray + posed->nv + posed->nb + posed->nm;
+    if (status == PERP_ERR_INFEASIBLE && pp_run_jam_stands(r, yn)) {
         pp_run_name_jam(r, options.ray, posed);
+    } else if (status == PERP_ERR_INFEASIBLE) {
+        pp_print(r->out->remark, sizeof r->out->remark,
+                 "not solved: what was taken for a proof of a jam does not hold on the rows");
+        status = PERP_ERR_RAY;
     }
     return settle(r, status);
 }
@@ -436,7 +441,7 @@ perp_status pp_run_by_cone(pp_run *r)
     }
     status = perp_fcp_solve(r->options->solver, &posed.fcp, &options, r->options->env, c, v, &info);
     note(r, PERP_FORM_CONE, (int)size, &info);
-    status = settle(r, status);
+    status = settle(r, status == PERP_ERR_INFEASIBLE ? PERP_ERR_RAY : status);  // no weights
     if (status >= 0) {
         unpack_cone(r, posed.fcp.dim, c);
         if (r->exactly) {

@@ -60,6 +60,26 @@ void pp_run_name_jam(pp_run *r, const double *ray, const pp_posed *posed)
     }
 }
 
+// The solver's weights of the unilateral rows, with those of the joints that go with them, checked on the rows by
+// code that knows nothing of the problem they were posed as.                             theory (U9)
+bool pp_run_jam_stands(pp_run *r, const double *yn)
+{
+    const pp_rows *rows = r->rows;
+    int nv = r->model->nv;
+    double *w = PP_ZEROS(r->arena, double, 2 * (size_t)nv), *given = w + nv;
+    double *yb = PP_ZEROS(r->arena, double, rows->nb);
+    if (!w || !yb) {
+        return false;
+    }
+    for (int i = 0; i < rows->nn; i++) {
+        pp_row_add(r->model, &rows->n[i], yn[i], NULL, w);
+    }
+    memcpy(given, w, (size_t)nv * sizeof *w);
+    pp_closed_solve(&r->closed, NULL, w, yb);
+    pp_closed_reactions(&r->closed, given, w, yb);
+    return pp_rows_contradiction(r->model, rows, r->kin->h, yn, yb, r->arena) < 0.0;
+}
+
 // Friction only takes freedom away: where the normal rows alone allow no velocity, there is no answer.
 perp_status pp_run_prove_frictionless(pp_run *r)
 {

@@ -73,6 +73,8 @@ void pp_run_sweep_velocities(const pp_run *r, const double *start, pp_sweep *s);
 void pp_run_unpack_sweep(pp_run *r, const pp_sweep *s);  // impulses and nu
 
 // ── Jams ─────────────────────────────────────────────────────────────────────────────────────────
+// Whether the weights of the unilateral rows prove that there is no velocity.
+bool pp_run_jam_stands(pp_run *r, const double *yn);
 // The rows whose multipliers prove that no velocity satisfies them all, in the remark.
 void pp_run_name_jam(pp_run *r, const double *ray, const pp_posed *posed);
 // PERP_ERR_INFEASIBLE: proved to have no answer, since the normal rows alone have none.

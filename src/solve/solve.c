@@ -240,8 +240,8 @@ static perp_status solve_once(pp_run *r)
 {
     perp_form form = choose(r);
     perp_status status = solve_soon(r, form);
-    bool named = status == PERP_ERR_INFEASIBLE && form != PERP_FORM_CONE;  // cones name no bodies
-    if (status < 0 && status != PERP_ERR_MEMORY && !named && !pp_run_is_worked_off(r)) {
+    if (status < 0 && status != PERP_ERR_MEMORY && status != PERP_ERR_INFEASIBLE &&
+        !pp_run_is_worked_off(r)) {
         status = pp_run_prove_jam(r, status);
     }
     return status;

@@ -434,12 +434,14 @@ static double go_along(const pp_reduced *p, const double *y, double own, double 
 {
     double size = pp_norm_inf(p->n, y), load = pp_norm_inf(p->n, p->x);
     double most = fmax(SOLVED * p->size, fmin(2.0 * own, TINY * p->size));
-    for (int cut = 0; cut < 2 * CUTS && size > 0.0; cut++) {
-        double t = (cut % 2 == 0 ? load : -load) / size * pow(0.25, (double)(cut / 2));
-        memcpy(x, p->x, (size_t)p->n * sizeof *x);
-        pp_axpy(p->n, t, y, x);
-        if (pp_reduced_off(p, x, u) <= most) {
-            return fabs(t) * size;
+    double step = size > 0.0 ? load / size : 0.0;
+    for (int cut = 0; cut < CUTS && step > 0.0; cut++, step *= 0.25) {
+        for (int sign = -1; sign <= 1; sign += 2) {
+            memcpy(x, p->x, (size_t)p->n * sizeof *x);
+            pp_axpy(p->n, sign * step, y, x);
+            if (pp_reduced_off(p, x, u) <= most) {
+                return step * size;
+            }
         }
     }
     return 0.0;

@@ -309,8 +309,9 @@ static void expect_balance(const json_t *root)
 static void explain_has_berards_sizes(void **state)
 {
     (void)state;
-    static const char *const keys[] = {"form", "size", "blocks", "M", "W_b", "W_n", "W_f",
-                                       "U",    "E",    "A",      "b", "z",   "w",   "names"};
+    static const char *const keys[] = {"form", "size",   "blocks",   "M",    "W_b", "W_n",
+                                       "W_f",  "U",      "E",        "A",    "b",   "z",
+                                       "w",    "motion", "impulses", "names"};
     static const char *const blocks[] = {"nu", "p_b", "p_n", "p_f", "sigma"};
     for (int k = 0; k < 6; k++) {
         char words[128];

@@ -103,14 +103,15 @@ static void words_are_true(void **state)
 {
     (void)state;
     int proved = 0, single = 0, refuted = 0, several = 0, impulses = 0;
-    FOR_SEEDS(seed, 1500)
+    FOR_SEEDS(seed, 600)
     {
         rng r = rng_seed(seed);
         plane p = {0};
         answers all;
         static const perp_form forms[] = {PERP_FORM_LCP, PERP_FORM_MCP, PERP_FORM_CONE,
                                           PERP_FORM_AUTO};
-        random_body(&p, &r, 1 + rng_below(&r, CONTACTS), 2.5, forms[seed % 4]);
+        int contacts = seed % 12 == 0 ? CONTACTS : 1 + rng_below(&r, 2);  // three: a slow truth
+        random_body(&p, &r, contacts, 2.5, forms[seed / 12 % 4]);
         if (perp_step(p.sim, H) == PERP_OK && enumerate(&p, &all) && all.count > 0) {
             const perp_step_info *info = perp_sim_info(p.sim);
             double moves = spread_of(all.count, all.nu[0], VELOCITIES, 3);

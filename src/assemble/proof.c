@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether weights of rows contradict them, and whether a motion shows that forces cannot be balanced, from the rows
+// alone: no masses, no solver, sums in extended precision.
+//
+// If y_n >= 0 and sum y_n J_n + sum y_b J_b = 0, every velocity that obeys the rows has
+// 0 <= sum y_n (J_n nu + c_n) + sum y_b (J_b nu + c_b) = sum y c. Where that is negative there is none.  theory (U9)
+#include "assemble/assemble.h"
+
+#include "math/math.h"
+
+#include <math.h>
+
+typedef long double real;
+
+static const real CANCEL = 1e-10L;  // of the terms that sum y J is made of
+static const real DATA = 4e-16L;    // J that is a rounding of zero, next to the body's others
+static const real PROOF = 1e-9L;    // of the terms that sum y c is made of
+
+typedef struct scale_pan {
+    const perp_model *model;
+    real *sum, *terms;  // nv: of y J
+    real value, size;   // of y c
+    bool fits;          // signs, and nothing compliant
+} scale_pan;
+
+static void weigh(scale_pan *s, const pp_row *row, double y, double c)
+{
+    for (int k = 0; k < row->count; k++) {
+        const pp_body *body = &s->model->body[row->body[k]];
+        for (int v = 0; v < body->nv; v++) {
+            real part = (real)y * (real)row->J[k][v];
+            s->sum[body->at + v] += part;
+            s->terms[body->at + v] += fabsl(part);
+        }
+    }
+    real part = (real)y * (real)c;
+    s->value += part;
+    s->size += (real)fabs(y) * ((real)fabs(row->rate) + (real)fabs(c - row->rate));
+    s->fits = s->fits && isfinite(y) && isfinite(c) && (y == 0.0 || row->gamma == 0.0);
+}
+
+static bool cancels(const scale_pan *s, const pp_body *body)
+{
+    real largest = 0.0L;
+    bool all = true;
+    for (int v = 0; v < body->nv; v++) {
+        largest = fmaxl(largest, s->terms[body->at + v]);
+    }
+    for (int v = 0; v < body->nv; v++) {
+        real most = CANCEL * s->terms[body->at + v] + DATA * largest;
+        all = all && fabsl(s->sum[body->at + v]) <= most;
+    }
+    return all;
+}
+
+// A rebound is the law's wish, the gap is what there is: a row that bounces counts with the weaker of both.
+static double right_side(const pp_row *row, double h)
+{
+    double gap = fmax(row->value, 0.0) / h;
+    return row->rate + (row->bounces ? fmax(row->bias, gap) : row->bias);
+}
+
+double pp_rows_contradiction(const perp_model *model, const pp_rows *rows, double h,
+                             const double *yn, const double *yb, pp_arena *arena)
+{
+    size_t nv = (size_t)model->nv;
+    scale_pan s = {.model = model, .fits = h > 0.0};
+    s.sum = PP_ZEROS(arena, real, nv);
+    s.terms = PP_ZEROS(arena, real, nv);
+    if (nv > 0 && (!s.sum || !s.terms)) {
+        return PP_INF;
+    }
+    for (int i = 0; i < rows->nn; i++) {
+        s.fits = s.fits && yn[i] >= 0.0;
+        weigh(&s, &rows->n[i], yn[i], right_side(&rows->n[i], h));
+    }
+    for (int i = 0; i < rows->nb; i++) {
+        weigh(&s, &rows->b[i], yb[i], rows->b[i].rate + rows->b[i].bias);
+    }
+    for (int b = 0; b < model->bodies; b++) {
+        s.fits = s.fits && cancels(&s, &model->body[b]);
+    }
+    bool proves = s.fits && s.value < -PROOF * s.size;
+    return proves ? (double)(s.value / s.size) : PP_INF;
+}
+
+// ── Balance ──────────────────────────────────────────────────────────────────────────────────────
+
+// J d, and the terms it is made of.
+static real rate_of(const perp_model *model, const pp_row *row, const double *d, real *terms)
+{
+    real sum = 0.0L;
+    for (int k = 0; k < row->count; k++) {
+        const pp_body *body = &model->body[row->body[k]];
+        for (int v = 0; v < body->nv; v++) {
+            real part = (real)row->J[k][v] * (real)d[body->at + v];
+            sum += part;
+            *terms += fabsl(part);
+        }
+    }
+    return sum;
+}
+
+// J_n d less mu |J_t d| of all groups: what a unit of normal impulse could at least take from the motion.
+static bool lets_happen(const perp_model *model, const pp_rows *rows, int i, const double *d)
+{
+    real terms = 0.0L, least = rate_of(model, &rows->n[i], d, &terms);
+    for (int k = 0; k < rows->grouped[i]; k++) {
+        const pp_friction *group = &rows->group[rows->friction[i] + k];
+        real slip[2] = {0.0L, 0.0L}, own = 0.0L;
+        for (int a = 0; a < group->size; a++) {
+            slip[a] = rate_of(model, &rows->t[group->t + a], d, &own);
+        }
+        least -= (real)group->mu * sqrtl(slip[0] * slip[0] + slip[1] * slip[1]);
+        terms += (real)group->mu * own;
+    }
+    return least >= -CANCEL * terms;
+}
+
+double pp_rows_let_go(const perp_model *model, const pp_rows *rows, const double *p_ext,
+                      const double *d)
+{
+    real value = 0.0L, size = 0.0L;
+    bool free = true;
+    for (int v = 0; v < model->nv; v++) {
+        real part = (real)p_ext[v] * (real)d[v];
+        free = free && isfinite(d[v]);
+        value += part;
+        size += fabsl(part);
+    }
+    for (int i = 0; i < rows->nm; i++) {
+        real terms = 0.0L, rate = rate_of(model, &rows->m[i], d, &terms);
+        if (fabsl(rate) > CANCEL * terms) {
+            real part = rate * (real)(rate > 0.0L ? rows->m[i].lower : rows->m[i].upper);
+            value += part;
+            size += fabsl(part);
+        }
+    }
+    for (int i = 0; i < rows->nb; i++) {
+        real terms = 0.0L, rate = rate_of(model, &rows->b[i], d, &terms);
+        free = free && fabsl(rate) <= CANCEL * terms;
+    }
+    for (int i = 0; free && i < rows->nn; i++) {
+        free = lets_happen(model, rows, i, d);
+    }
+    bool proves = free && isfinite(value) && value > PROOF * size;
+    return proves ? (double)(value / size) : 0.0;
+}

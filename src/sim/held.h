@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to sim/: forces that nothing balances.
+#pragma once
+
+#include "sim/sim.h"
+
+// Whether it is proved that no impulses of the step's rows balance its forces.            theory (U10)
+bool pp_sim_cannot_balance(perp_sim *sim);
