@@ -12,8 +12,9 @@ enum { MANY = 60, REFINE_MOST = 10 };  // contacts from which refining is limite
 enum {
     PIVOTED = 200,
     POLYGONS_MOST = 120
-};                         // up to so many contacts pivoting is soon the better way
-enum { LOCAL_MOST = 48 };  // cone rows up to which bodies are eliminated
+};                                      // up to so many contacts pivoting is soon the better way
+static const double REFINE_WORK = 4.0;  // of what finding the answer took, for refining it
+enum { LOCAL_MOST = 48 };               // cone rows up to which bodies are eliminated
 
 static double clamped(double p, double lower, double upper)
 {
@@ -209,8 +210,9 @@ static perp_status good_enough(pp_run *r, perp_status status)
 static perp_status solve_and_refine(pp_run *r, const pp_posed *posed, double *z)
 {
     const double *p = z + posed->nv + posed->nb;
-    double tolerance = r->options->tolerance;
+    double tolerance = r->options->tolerance, before = pp_run_work(r), all = r->most;
     perp_status status = pp_run_mcp(r, posed, tolerance, false, z);
+    double refining = fmax(1.0, REFINE_WORK * (pp_run_work(r) - before));
     for (int round = 0; status >= 0; round++) {
         memset(r->out->pn, 0, (size_t)r->rows->nn * sizeof *p);
         memset(r->out->pt, 0, (size_t)r->rows->nt * sizeof *p);
@@ -224,7 +226,10 @@ static perp_status solve_and_refine(pp_run *r, const pp_posed *posed, double *z)
         }
         memcpy(better, z, (size_t)posed->mcp.n * sizeof *z);
         tolerance *= 1e-2;
-        if (pp_run_mcp(r, posed, tolerance, true, better) != PERP_OK) {
+        r->most = fmin(all, pp_run_work(r) + refining);
+        perp_status refined = pp_run_mcp(r, posed, tolerance, true, better);
+        r->most = all;
+        if (refined != PERP_OK) {
             r->out->remark[0] = '\0';  // what was found first stands
             break;
         }
