@@ -61,6 +61,9 @@ double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame
 double pp_spin_lost(const pp_body *body, const pp_frame *from, const pp_frame *to, double h);
 // What of it a step may leave behind: more, and the turn is not resolved.
 static const double PP_SPIN_MOST = 0.1;
+// What steps have of a spring ahead of, or behind, the places [J].
+double pp_lag_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
+                     double theta, const pp_force *f);
 // What the forces on a body may add where the old velocity moves it as well, theta < 1 [J].
 double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double theta, int i);
 // Of the energy there is, what arcs may add in a step: more, and the step does not resolve them.

@@ -154,6 +154,19 @@ static double held_work(const pp_evidence *e, const pp_force *f)
     return work;
 }
 
+// Whether steps of h are stable with the force of a spring at their start: h^2 K / m <= 1.
+static bool is_resolved(const perp_model *m, double h, double theta, const pp_force *f)
+{
+    double light = PP_INF;
+    const int ends[2] = {f->a, f->b};
+    for (int k = 0; k < 2; k++) {
+        const pp_body *body = &m->body[ends[k]];
+        double inertia = f->kind == PERP_SPRING ? body->mass : body->I_B.m[8];
+        light = body->nv > 0 ? fmin(light, inertia) : light;
+    }
+    return theta == 1.0 && h * h * f->stiffness <= light;
+}
+
 // V of a spring beyond its tangent: half h^2 times its stiffness along, and its pull times v^2 / L across. An
 // explicit spring may add both where the step resolves it, h^2 K / m <= 1, and takes them back within a
 // period; with theta < 1 it never does, and its gain is a violation.                    theory (K5)
@@ -171,19 +184,34 @@ double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame
         along = length > 0.0 ? pp_dot3(way, d0) / length : sqrt(all);
         across = length > 0.0 ? fmax(0.0, all - along * along) / length : 0.0;
     }
-    double light = PP_INF;
-    const int ends[2] = {f->a, f->b};
-    for (int k = 0; k < 2; k++) {
-        const pp_body *body = &m->body[ends[k]];
-        double inertia = f->kind == PERP_SPRING ? body->mass : body->I_B.m[8];
-        light = body->nv > 0 ? fmin(light, inertia) : light;
-    }
     double bend = 0.5 * fabs(f->stiffness * stretch) * across;
     if (f->implicit) {
         return bend;
     }
-    bool resolved = theta == 1.0 && h * h * f->stiffness <= light;
-    return resolved ? bend + 0.5 * f->stiffness * along * along : 0.0;
+    return is_resolved(m, h, theta, f) ? bend + 0.5 * f->stiffness * along * along : 0.0;
+}
+
+static double spring_power(const pp_force *f, const pp_frame *body)
+{
+    const pp_frame *a = &body[f->a], *b = &body[f->b];
+    double stretch = b->angle - a->angle - f->rest, rate = b->w.z - a->w.z;
+    if (f->kind == PERP_SPRING) {
+        perp_vec3 pa = pp_point(a, f->r_A), pb = pp_point(b, f->r_B), d = pp_sub(pb, pa);
+        perp_vec3 v = pp_sub(pp_point_velocity(b, pb), pp_point_velocity(a, pa));
+        double length = pp_length(d);
+        stretch = length - f->rest;
+        rate = length > 0.0 ? pp_dot3(d, v) / length : 0.0;
+    }
+    return -f->stiffness * stretch * rate;
+}
+
+// What steps keep of an explicit spring is T + V + (theta - 1/2) h F . nu, as with constant forces: exactly of a linear one,
+// and an energy where the step resolves it.
+double pp_lag_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
+                     double theta, const pp_force *f)
+{
+    bool kept = !f->implicit && is_resolved(m, h, theta, f);
+    return kept ? (theta - 0.5) * h * (spring_power(f, to) - spring_power(f, from)) : 0.0;
 }
 
 static void add_spring(book *b, const pp_force *f, int at)
@@ -193,6 +221,7 @@ static void add_spring(book *b, const pp_force *f, int at)
     store(b, at, pp_spring_energy(f, from), pp_spring_energy(f, to));
     spend(b, at, held_work(e, f));
     b->allowed[at] += pp_drift_spring(e->model, from, to, e->kin->h, e->theta, f);
+    b->lag[at] += pp_lag_spring(e->model, from, to, e->kin->h, e->theta, f);
 }
 
 static void add_forces(book *b)

@@ -343,6 +343,7 @@ void pp_check_energy(pp_recheck *c, double allowed)
             allowed += c->info->stepper == PERP_EVENT
                            ? 0.0
                            : pp_drift_spring(c->model, c->before, c->after, c->h, theta, f);
+            lag += pp_lag_spring(c->model, c->before, c->after, c->h, theta, f);
         }
     }
     scale += moved + fabs(c->now->energy.work) + fabs(after - before);

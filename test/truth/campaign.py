@@ -6,7 +6,7 @@
     campaign.py PERP [--count 2000] [--seed 1] [--first 0] [--jobs 2] [--out DIR] [--seconds 20] [--strict]
     campaign.py PERP --scenes FILE...        the same for scenes of one's own
 
-Classes: agreed pass, agreed refusal, FALSE PASS (exit 0, judged wrong), false refusal (exit 3 or 4, judged right, with perp's
+Classes: agreed pass, agreed refusal (judged wrong, or beyond right in a row that perp found violated), FALSE PASS (exit 0, judged wrong), false refusal (exit 3 or 4, judged right, with perp's
 reason), unsure pass and unsure refusal (the judge does not decide), refused input (exit 2), time out, crash. Scenes of all
 classes but the agreed ones are kept in DIR/<class>/, DIR/table.md has the counts and a line for each of them.
 --strict: exit 1 when there is a false pass or a crash.
@@ -46,6 +46,20 @@ def reason(text, folder):
     except (OSError, ValueError, KeyError):
         pass
     return '; '.join(lines)[:300]
+
+
+# Rows of the certificate, and what the judge measures of the same kind: its limits there are wider than those of the certificate,
+# so that a value beyond what it calls right says that the certificate's limit was passed.
+SAME = {'gap': ('penetration', 'overlap', 'path'), 'path': ('path', 'penetration'), 'joints': ('joint', 'limit'), 'motion': ('motion', 'turning'),
+        'momentum': ('momentum', 'turning'), 'energy created': ('energy', 'energy step', 'island'),
+        'complementarity': ('rebound', 'restitution', 'afar', 'pull', 'slip'), 'residual': ('rebound', 'restitution', 'afar', 'slip', 'effort'),
+        'friction cone': ('cone', 'pull')}
+
+
+def confirms(why, beyond):
+    """Whether a row that perp found violated is one in which the judge sees something as well."""
+    named = [row for row in SAME if re.search(r'(^|[:;] )%s [0-9.e+-]+ ' % row, why)]
+    return any(r in beyond for row in named for r in SAME[row])
 
 
 def one(task):
@@ -92,6 +106,8 @@ def one(task):
     shutil.rmtree(folder, ignore_errors=True)
     kind = {('right', 0): 'agreed pass', ('wrong', 0): 'false pass', ('cannot judge', 0): 'unsure pass', ('right', 1): 'false refusal',
             ('wrong', 1): 'agreed refusal', ('cannot judge', 1): 'unsure refusal'}[(verdict, int(code != 0))]
+    if kind == 'unsure refusal' and confirms(result['why'], beyond):
+        kind = 'agreed refusal'
     result['rows'] = ', '.join('%s %.3g (%s)' % (r, v, where) for r, (v, where) in sorted(beyond.items(), key=lambda i: -i[1][0]))
     return {**result, 'class': kind, 'exit': code, 'skipped': skipped}
 
@@ -107,7 +123,11 @@ def write_table(results, args, folder, seconds):
             if c in KEPT and count[c]:
                 f.write('\n## %s\n\n| scene | what the judge found | what perp says |\n| --- | --- | --- |\n' % c)
                 for r in count[c]:
-                    f.write('| %s | %s | %s |\n' % (r['name'], r['rows'] or r['skipped'], r['why'].replace('|', '/')))
+                    found = r['rows'] or ', '.join('%s not judged: %s' % s for s in r['skipped'].items())
+                    if c.startswith('unsure'):
+                        first = r['rows'].split(' (')[0].rsplit(' ', 1)[0]
+                        found += '; undecided: ' + (judging.UNDECIDED.get(first) or 'the scene is not understood')
+                    f.write('| %s | %s | %s |\n' % (r['name'], found, r['why'].replace('|', '/')))
     return count
 
 

@@ -57,7 +57,7 @@ class ContactRows:
                 for b in free:
                     t0, t1 = f0.states[b.index], f1.states[b.index]
                     blur += max(norm(t0.w), norm(t1.w)) * (norm(sub(t1.x, t0.x)) + h * norm(t1.w) * b.size)
-            if norm(u1) > 20 * blur:
+            if norm(u1) > 20 * blur and not self.carried_back(c, u1, f0, f1, h):
                 self.slip_law(c, u1, speed, where)
             # Moving walls and gravity add what they add in a step; restitution gives back e of the approach.
             bound = max(0.0, c.e * max(0.0, -r0)) + 2 * h * sum(self.g + self.pushed(b, f0) for b in free)
@@ -116,6 +116,15 @@ class ContactRows:
                 law = self.model.coefficients(a, b)[1] * self.share(e)
                 # Nothing moves while an impact lasts: ten times as sharp as for a step.
                 self.rows.note('restitution', 10 * max(0.0, -law * before - after) / -before, 't = %g %s %s' % (e['t'], a.full, b.full))
+
+    def carried_back(self, c, u1, f0, f1, h):
+        """What stuck in the step before is brought back to where it stuck: bodies that turn left it by up to h^2 w^2 r, theory (P17)."""
+        stuck = any(o.mode == 'stick' and {o.a, o.b} == {c.a, c.b} for o in f0.contacts)
+        if c.mode != 'stick' or not stuck:
+            return False
+        left = sum(h * max(norm(f.states[s.body.index].w) for f in (f0, f1)) ** 2 * norm(sub(c.p, f0.states[s.body.index].x))
+                   for s in (c.a, c.b) if not s.infinite())
+        return norm(sub(u1, mul(c.n, dot(c.n, u1)))) <= left
 
     def slip_law(self, c, u1, speed, where):
         ut = sub(u1, mul(c.n, dot(c.n, u1)))

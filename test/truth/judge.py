@@ -49,6 +49,20 @@ FACTORS = {
 }
 
 
+# Why a value between the two limits of a row proves nothing: what a right run of a coarse step shows as well.
+UNDECIDED = {
+    'start': 'starts may be mended', 'penetration': 'bodies that turn in a step overlap by the order of the scheme',
+    'overlap': 'overlaps of the start may be worked off slowly', 'path': 'between two frames a line and a turn are guessed',
+    'motion': 'digits of the recording', 'drive': 'digits of the recording', 'momentum': 'impulses between frames act where bodies have gone on',
+    'turning': 'a body turns with one velocity a step: its angular momentum is off by the order of the scheme, step by step',
+    'pull': 'digits of impulses', 'cone': 'digits of impulses', 'slip': 'directions of slip turn in the step', 'rebound': 'contacts of one step act on each other',
+    'restitution': 'contacts of one step act on each other', 'afar': 'corners come round', 'snag': 'a corner may meet an edge within the depth of its fall',
+    'joint': 'joints of bodies that turn open by the order of the scheme', 'limit': 'joints of bodies that turn open by the order of the scheme', 'effort': 'drives share what they carry',
+    'energy': 'forces that change in a step, and arcs, gain or lose by the order of the scheme',
+    'energy step': 'forces that change in a step, and arcs, gain or lose by the order of the scheme',
+    'island': 'forces that change in a step, and arcs, gain or lose by the order of the scheme'}
+
+
 class Rows:
     def __init__(self):
         self.worst, self.skipped = {}, {}

@@ -5,7 +5,7 @@ import math
 
 from geometry import add, cross, dot, mat_mul, mat_vec, mul, norm, rotation_about, rotation_exp, rotation_log, sub, transpose
 from kinematics import (State, ZERO3, element_energy, element_wrenches, gyroscopic_impulse, kinetic, least_squares, row_rate,
-                        spin_momentum, view, world_inertia)
+                        spin_momentum, spring_wrench, view, world_inertia)
 
 
 class StepRows:
@@ -402,6 +402,22 @@ class StepRows:
                 v += 0.5 * j.K * (c - j.rest) ** 2
         return v
 
+    def resolved(self, e, h):
+        """Whether steps of h are stable, and what they keep is an energy: h^2 K <= m."""
+        ends = [self.model.by_name[e.get('a', 'ground')], self.model.by_name[e['b']]]
+        soft = sum(1 / (b.mass if e['kind'] == 'spring' else b.J[2][2]) for b in ends if b.free)
+        return h * h * float(e.get('stiffness', 0)) * soft <= 1
+
+    def pull(self, f, h):
+        """Power of explicit springs, without dampers: of a linear one (theta - 1/2) h F.v is in the energy that steps keep, as of weight."""
+        total = 0.0
+        for e in self.model.forces:
+            if e['kind'] in ('spring', 'twist_spring') and not e.get('implicit') and self.resolved(e, h):
+                for b, p, q, _ in spring_wrench(self.model, {**e, 'damping': 0.0}, f.states, f.states, 1.0, 1.0):
+                    if b.free:
+                        total += dot(p, f.states[b.index].v) + dot(q, f.states[b.index].w)
+        return total
+
     def energy(self, f0, f1, h, work, unsure):
         m = self.model
         if unsure:
@@ -424,6 +440,7 @@ class StepRows:
         # Free flight keeps T + V + (theta - 1/2) h F.v: the parabola through the points of the scheme.
         shadow = sum((self.theta - 0.5) * h * b.mass * dot(m.gravity, sub(f1.states[b.index].v, f0.states[b.index].v))
                      for b in m.free)
+        shadow += (self.theta - 0.5) * h * (self.pull(f1, h) - self.pull(f0, h))
         gain = T1 - T0 + V1 - V0 + shadow - work
         self.created += gain
         self.work += abs(work)
