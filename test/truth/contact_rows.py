@@ -74,6 +74,9 @@ class ContactRows:
         said = re.search(r'([0-9.eE+-]+) of the restitution was taken', e.get('remark', ''))
         if said:
             self.rows.skip('restitution', 'impacts that say how much of it they took')
+        if "Poisson's took its place" in e.get('remark', ''):
+            self.rows.skip('restitution', "impacts that say that Poisson's law took the place of Newton's")
+            return 0.0
         return min(1.0, max(0.0, float(said.group(1)))) if said else 1.0
 
     def impact_law(self, c, f0, f1, linked):

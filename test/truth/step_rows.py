@@ -50,6 +50,10 @@ class StepRows:
                 touched = any(c.pn and b in (c.a.body, c.b.body) for c in f1.contacts) or self.linked(b)
                 if touched and any(o.moves for o in self.model.bodies):
                     continue
+                if self.linked(b):   # what hangs on it may drive it on and stop it again: no faster than all the energy in it
+                    room = sum(max(kinetic(o, s) for s in (f0.states[o.index], f1.states[o.index])) + o.mass * self.g * self.chain(f0)
+                               for o in self.model.free)
+                    limit += h * math.sqrt(2 * (room + abs(element_energy(self.model, f0.states))) / b.mass)
                 slack = limit if touched or not self.only_gravity(b) else h * norm(sub(s1.v, s0.v))
                 self.rows.note('motion', max(0.0, off - slack - rounding) / scale, where)
                 continue
