@@ -133,23 +133,17 @@ bool pp_certificate_passes(const perp_certificate *c);
 // A passage of a step through events (PERP_EVENT), smooth motion or an impact, read only.
 typedef struct pp_flown {
     const perp_model *model;
-    double h;                     // of the passage; 0 of an impact
-    double whole;                 // of the step, for scales
-    bool jump;                    // an impact: velocities jump, nothing moves
-    bool newton;                  // by Newton's law, with the restitution in the contacts
+    double h, whole;              // of the passage, 0 of an impact; and of the step, for scales
+    bool jump, newton;            // an impact, in which nothing moves; and by Newton's law
     const pp_frame *start;        // bodies at the start
     const pp_kinematics *end;     // t, frames and turns at the end
     const pp_gaps *gaps;          // at the end; NULL: places are those of the start
-    const perp_contact *contact;  // impulses of the passage
+    const perp_contact *contact;  // impulses of the passage, of contacts
     int contacts;
-    const perp_joint_state *joint;  // joints: likewise
-    const perp_wrench *element;     // bodies: impulse of force elements, gears, and from the caller
-    double created;                 // energy at the end less that at the start less work [J]
-    double astray;                  // what of that no friction, damper or impact explains [J]
-    double energy;                  // that there was, and work [J]
-    double residual;                // of held velocities at the end [m/s]
-    double error;                   // estimate of the integrator [m]
-    double slack;
+    const perp_joint_state *joint;   // and joints
+    const perp_wrench *element;      // bodies: of force elements, gears, and from the caller
+    double created, astray, energy;  // less work, what of it nothing explains, all of it [J]
+    double residual, error, slack;   // of held velocities [m/s], of the integrator [m], of laws
 } pp_flown;
 
 perp_status pp_certify_flown(perp_certificate *out, const pp_flown *e, const perp_limits *limits,
