@@ -5,6 +5,7 @@
 // nothing with the solvers, nor with what wrote the rows of the step.
 #pragma once
 
+#include "certify/flown.h"
 #include "constraint/constraint.h"
 
 // What values are held against. Bodies that rows or forces tie together form an island; what is fixed or driven ties
@@ -64,7 +65,7 @@ double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, cons
 double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                        double theta, const pp_force *f);
 // Angular momentum of a free solid that no moment explains, as a part of what it has: a step that turns a body far leaves
-// it behind where its moments of inertia differ. Velocities are those of the two frames.   theory (K11)
+// it behind where its moments of inertia differ. Velocities are those of the two frames.   theory (K3)
 double pp_spin_lost(const pp_body *body, const pp_frame *from, const pp_frame *to, double h);
 // What of it a step may leave behind: more, and the turn is not resolved.
 static const double PP_SPIN_MOST = 0.1;
@@ -129,22 +130,3 @@ perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_evid
                        const perp_limits *limits, pp_arena *arena);
 // Whether every value is within its limit.
 bool pp_certificate_passes(const perp_certificate *c);
-
-// A passage of a step through events (PERP_EVENT), smooth motion or an impact, read only.
-typedef struct pp_flown {
-    const perp_model *model;
-    double h, whole;              // of the passage, 0 of an impact; and of the step, for scales
-    bool jump, newton;            // an impact, in which nothing moves; and by Newton's law
-    const pp_frame *start;        // bodies at the start
-    const pp_kinematics *end;     // t, frames and turns at the end
-    const pp_gaps *gaps;          // at the end; NULL: places are those of the start
-    const perp_contact *contact;  // impulses of the passage, of contacts
-    int contacts;
-    const perp_joint_state *joint;   // and joints
-    const perp_wrench *element;      // bodies: of force elements, gears, and from the caller
-    double created, astray, energy;  // less work, what of it nothing explains, all of it [J]
-    double residual, error, slack;   // of held velocities [m/s], of the integrator [m], of laws
-} pp_flown;
-
-perp_status pp_certify_flown(perp_certificate *out, const pp_flown *e, const perp_limits *limits,
-                             pp_arena *arena);
