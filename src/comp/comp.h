@@ -72,8 +72,7 @@ perp_status pp_box_check(const perp_box_friction *box, char *reason, size_t size
 unsigned pp_mcp_classes(const perp_mcp *mcp);  // the perp_problem_class bits a solver must accept
 unsigned pp_fcp_classes(const perp_fcp *fcp);
 
-// perp_mcp_judge of a checked problem; scratch: PP_JUDGE_SCRATCH n numbers. arena NULL: answers are not looked for nearby,
-// theory (C42). comparable: see perp_comp_options.
+// perp_mcp_judge of a checked problem; scratch: PP_JUDGE_SCRATCH n numbers. arena NULL: answers are not looked for nearby (C42).
 enum { PP_JUDGE_SCRATCH = 19 };
 void pp_mcp_judge(const perp_mcp *mcp, const double *z, bool comparable, double *scratch,
                   pp_arena *arena, perp_mcp_residuals *out);
