@@ -77,8 +77,8 @@ static bool is_noted(const pp_flight *flight, const pp_moment *moment, const pp_
                      const pp_bounces *bounces, int i)
 {
     bool meets = moment->rate[moment->at[i]] < -bounces->rest;
-    return !bounces->ends[i] &&
-           (meets || (bounces->rest <= flight->tol_rate && !is_known(flight, &holds->hold[i])));
+    bool in_short_step = bounces->rest > flight->tol_rate || flight->t == flight->capture_end;
+    return !bounces->ends[i] && (meets || (!in_short_step && !is_known(flight, &holds->hold[i])));
 }
 
 perp_status pp_flight_note_impacts(pp_flight *flight, const pp_moment *moment,
@@ -182,7 +182,9 @@ perp_status pp_flight_meet(pp_flight *flight, pp_holds *holds, double rest, bool
     const pp_bounces bounces = {rest, ends};
     perp_status status = pp_moment_make(&moment, flight->machine, flight->t, flight->q, flight->qd,
                                         holds, false, flight->scratch);
-    status = status < 0 ? status : find_zeno(flight, &moment, holds, ends);
+    if (status >= 0 && rest <= flight->tol_rate) {  // in short steps what is slow stays anyway
+        status = find_zeno(flight, &moment, holds, ends);
+    }
     for (int i = 0; status >= 0 && i < holds->count; i++) {
         any = any || approaches(flight, &moment, holds, i);
     }
