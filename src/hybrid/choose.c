@@ -199,7 +199,12 @@ static perp_status unload(pp_laws *laws, double *r, pp_arena *arena)
         if (worst < 0) {
             break;
         }
-        laws->law[worst].mode = PP_OFF;
+        for (int i = 0; i < laws->count; i++) {  // and the friction of its turning
+            laws->law[i].mode = i == worst || (laws->law[i].on == worst && i > worst &&
+                                               laws->law[i].kind >= PP_LAW_TURN)
+                                    ? PP_OFF
+                                    : laws->law[i].mode;
+        }
         status = pp_law_linear(laws, r, &info, arena);
     }
     if (status < 0 || pp_law_residual(laws, r, arena) > 1e-9) {

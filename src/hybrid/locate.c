@@ -223,8 +223,8 @@ static perp_status see_modes(watch *w, double t, const double *y, bool *lost)
     if (forces.margin < AT_END && info.rank < info.equations) {
         bool kept;
         double *other = PP_ARRAY(arena, double, moment.rows);
-        status =
-            other ? pp_law_share(&laws, r, other, &kept, machine->env, arena) : PERP_ERR_MEMORY;
+        status = other ? pp_law_share(&laws, r, 1e-12, other, &kept, machine->env, arena)
+                       : PERP_ERR_MEMORY;
         if (status < 0) {
             return status;
         }
