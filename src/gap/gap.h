@@ -78,6 +78,9 @@ perp_status pp_gaps_keep(pp_gaps *gaps, const perp_model *model, const pp_kinema
 enum { PP_POINTS_MAX = 8 };
 int pp_gap_pair(const perp_model *model, const pp_frame *body, int a, int b, double margin,
                 pp_contact out[PP_POINTS_MAX]);
+// The same with a normal nearby to start from, NULL: none.
+int pp_gap_pair_near(const perp_model *model, const pp_frame *body, int a, int b, double margin,
+                     const perp_vec3 *near, pp_contact out[PP_POINTS_MAX]);
 
 // False for two points and for two half-planes, which never touch.
 bool pp_gap_possible(const pp_shape *a, const pp_shape *b);

@@ -18,14 +18,22 @@ bool pp_gap_possible(const pp_shape *a, const pp_shape *b)
 int pp_gap_pair(const perp_model *model, const pp_frame *body, int a, int b, double margin,
                 pp_contact out[PP_POINTS_MAX])
 {
+    return pp_gap_pair_near(model, body, a, b, margin, NULL, out);
+}
+
+int pp_gap_pair_near(const perp_model *model, const pp_frame *body, int a, int b, double margin,
+                     const perp_vec3 *near, pp_contact out[PP_POINTS_MAX])
+{
     if (!pp_gap_possible(&model->shape[a], &model->shape[b])) {
         return 0;
     }
     // The same pair is always looked at from the same side, so that swapping only turns the normal.
     int low = a < b ? a : b, high = a + b - low;
     perp_vec3 origin = body[model->shape[low].body].p;
-    int count = model->spatial ? pp_gap_spatial(model, body, low, high, margin, out)
-                               : pp_gap_planar(model, body, low, high, margin, out);
+    perp_vec3 turned = pp_scale(a < b ? 1.0 : -1.0, near ? *near : pp_vec(0.0, 0.0, 0.0));
+    int count = model->spatial
+                    ? pp_gap_spatial(model, body, low, high, margin, near ? &turned : NULL, out)
+                    : pp_gap_planar(model, body, low, high, margin, out);
     for (int k = 0; k < count; k++) {
         pp_contact *c = &out[k];
         c->a = a;

@@ -41,7 +41,7 @@ static void sort_points(pp_contact *point, int count)
 }
 
 int pp_gap_spatial(const perp_model *model, const pp_frame *body, int a, int b, double margin,
-                   pp_contact out[PP_POINTS_MAX])
+                   const perp_vec3 *near, pp_contact out[PP_POINTS_MAX])
 {
     const pp_shape *sa = &model->shape[a], *sb = &model->shape[b];
     perp_vec3 origin = body[sa->body].p;
@@ -54,7 +54,7 @@ int pp_gap_spatial(const perp_model *model, const pp_frame *body, int a, int b, 
     } else if (sb->mesh) {
         count = pp_mesh_touch(&sa->solid, &Xa, sb->mesh, &Xb, margin, touch);
     } else {
-        count = pp_solid_touch(&sa->solid, &Xa, &sb->solid, &Xb, margin, touch);
+        count = pp_solid_touch_near(&sa->solid, &Xa, &sb->solid, &Xb, margin, near, touch);
     }
     for (int k = 0; k < count; k++) {
         bool wall_a = endless(turned > 0.0 ? sa : sb), wall_b = endless(turned > 0.0 ? sb : sa);

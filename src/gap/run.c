@@ -122,7 +122,11 @@ static int look_at(const perp_model *model, const pp_kinematics *kin, double mar
                    pp_contact *c)
 {
     pp_pair pair;
-    int count = pp_gap_pair(model, kin->body, a, b, margin, c);
+    const perp_vec3 *near = NULL;
+    for (int i = 0; i < kin->hints; i++) {
+        near = kin->hint[i].a == a && kin->hint[i].b == b ? &kin->hint[i].n : near;
+    }
+    int count = pp_gap_pair_near(model, kin->body, a, b, margin, near, c);
     if (count > 0) {
         pp_model_pair(model, a, b, &pair);
     }

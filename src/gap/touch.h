@@ -26,3 +26,8 @@ typedef struct pp_touch {
 // swapping a and b turns the normal and leaves the rest. Poses are of the solids in the world.
 int pp_solid_touch(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, const pp_pose *X_WB,
                    double margin, pp_touch out[PP_TOUCH_MAX]);
+// The same of solids that all but touch, with the normal that they had a moment ago (NULL: not known): where it
+// leads to one that the points certify, nothing else is searched.
+int pp_solid_touch_near(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b,
+                        const pp_pose *X_WB, double margin, const perp_vec3 *near,
+                        pp_touch out[PP_TOUCH_MAX]);

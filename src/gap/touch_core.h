@@ -182,6 +182,8 @@ void pp_simplex_points(const pp_simplex *s, perp_vec3 *x, perp_vec3 *y);
 
 // The best normal that features within a turn of n [rad] allow, and its s(n). overlap: of the cores.
 double pp_polish(const pp_placed *a, const pp_placed *b, bool overlap, double turn, perp_vec3 *n);
+// The same of solids that all but touch, from a normal that is all but right: nothing far from it is looked at.
+double pp_polish_near(const pp_placed *a, const pp_placed *b, perp_vec3 *n);
 
 // Of overlapping cores, one of which has a volume, or of all but touching ones: the largest s(n) and its n.
 // known: the n given is likely.

@@ -207,7 +207,24 @@ static void touch_hulls(pp_meeting *m, const pp_placed *a, const pp_placed *b, d
 
 // ── Curved solids ────────────────────────────────────────────────────────────────────────────────
 
-static void touch_curved(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin)
+static const double SHALLOW = 1e-6;  // of the smaller one: overlap that has one normal only
+
+// From the normal of a moment ago. Apart, a normal that is certified is the only one; overlapping by so little, no
+// other one parts them by much less.
+static bool touch_as_before(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin,
+                            perp_vec3 n)
+{
+    double s = pp_polish_near(a, b, &n);
+    m->count = 0;
+    if (!(s > -SHALLOW * fmin(a->size, b->size)) || s > margin + a->radius + b->radius) {
+        return false;
+    }
+    pp_meet(m, a, b, n, s, margin);
+    return pp_meet_certified(m) && pp_meet_off(m, a, b) <= pp_meet_good(m);
+}
+
+static void touch_curved(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin,
+                         const perp_vec3 *near)
 {
     pp_simplex simplex;
     perp_vec3 n = pp_unit(pp_sub(b->p, a->p), UP);
@@ -224,6 +241,10 @@ static void touch_curved(pp_meeting *m, const pp_placed *a, const pp_placed *b, 
         }
         m->count = 0;
     }
+    if (near && touch_as_before(m, a, b, margin, *near)) {
+        return;
+    }
+    m->count = 0;
     pp_gjk_end end = pp_gjk(&simplex, a, b, n, most, 1e-6);
     if (end == PP_GJK_FAR) {
         return;
@@ -260,6 +281,13 @@ static bool is_single(const pp_solid *s)
 int pp_solid_touch(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, const pp_pose *X_WB,
                    double margin, pp_touch out[PP_TOUCH_MAX])
 {
+    return pp_solid_touch_near(a, X_WA, b, X_WB, margin, NULL, out);
+}
+
+int pp_solid_touch_near(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b,
+                        const pp_pose *X_WB, double margin, const perp_vec3 *near,
+                        pp_touch out[PP_TOUCH_MAX])
+{
     bool plane_a = a->kind == PP_SOLID_HALFSPACE, plane_b = b->kind == PP_SOLID_HALFSPACE;
     perp_vec3 origin = plane_a ? X_WB->p : X_WA->p;
     pp_placed pa = pp_place(a, X_WA, origin), pb = pp_place(b, X_WB, origin);
@@ -274,7 +302,7 @@ int pp_solid_touch(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, co
     } else if (is_round(a) && is_round(b)) {
         touch_segments(&m, &pa, &pb, margin);
     } else if (is_curved(a) || is_curved(b)) {
-        touch_curved(&m, &pa, &pb, margin);
+        touch_curved(&m, &pa, &pb, margin, near);
     } else if (a->kind == PP_SOLID_HULL || b->kind == PP_SOLID_HULL) {
         touch_hulls(&m, &pa, &pb, margin);
     } else {

@@ -242,6 +242,19 @@ static perp_vec3 curve(const guess *a, const guess *b, perp_vec3 n, perp_vec3 v)
 
 static const double LONGEST = 0.3;  // turn of one Newton step
 
+// How far to look for a normal: given up once n.G is sure not to get below `most`, or further from the start
+// than that cosine.
+typedef struct search {
+    double most, cosine;
+    int rounds;
+} search;
+
+// Steps that no longer get shorter are roundoff.
+static bool settled(double length, double last)
+{
+    return length < 1e-15 || (length < 1e-12 && length > 0.5 * last);
+}
+
 static perp_vec3 gradient(const guess *a, const guess *b, perp_vec3 n)
 {
     return pp_sub(guess_point(a, n), guess_point(b, n));
@@ -263,10 +276,12 @@ static perp_vec3 step(const guess *a, const guess *b, perp_vec3 n, perp_vec3 way
     return next;
 }
 
-// Given up once n.G is sure not to get below `most`. The Hessian is shifted where it is not positive: a rim seen along its axis is a cone's tip.
-static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n, double most)
+// The Hessian is shifted where it is not positive: a rim seen along its axis is a cone's tip.
+static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n, search to)
 {
-    for (int round = 0; round < 40; round++) {
+    double last = PP_INF;
+    perp_vec3 from = n;
+    for (int round = 0; round < to.rounds && pp_dot3(n, from) >= to.cosine; round++) {
         perp_vec3 e = pp_across(n), f = pp_cross(n, e), G = gradient(a, b, n);
         perp_vec3 He = curve(a, b, n, e), Hf = curve(a, b, n, f);
         double inner = pp_dot3(G, n), ee = pp_dot3(e, He) - inner, ff = pp_dot3(f, Hf) - inner;
@@ -281,13 +296,14 @@ static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n, doub
         }
         double p = (ef * gf - ff * ge) / det, q = (ef * ge - ee * gf) / det;
         double length = sqrt(p * p + q * q), cut = length > LONGEST ? LONGEST / length : 1.0;
-        if (length < 0.1 && inner - 2.0 * fabs(p * ge + q * gf) > most) {
+        if (length < 0.1 && inner - 2.0 * fabs(p * ge + q * gf) > to.most) {
             return n;
         }
         n = step(a, b, n, pp_along(pp_scale(cut * p, e), cut * q, f));
-        if (length < 1e-15) {
+        if (settled(length, last)) {
             break;
         }
+        last = length;
     }
     return n;
 }
@@ -301,6 +317,7 @@ static perp_vec3 on_circle(perp_vec3 n, perp_vec3 d, double c)
 
 static perp_vec3 newton_circle(const guess *a, const guess *b, perp_vec3 d, double c, perp_vec3 n)
 {
+    double last = PP_INF;
     n = on_circle(n, d, c);
     for (int round = 0; round < 12; round++) {
         perp_vec3 turn = pp_cross(d, n), radial = pp_along(n, -c, d), G = gradient(a, b, n);
@@ -311,9 +328,10 @@ static perp_vec3 newton_circle(const guess *a, const guess *b, perp_vec3 d, doub
         }
         double angle = fmin(fmax(-first / second, -LONGEST), LONGEST);
         n = on_circle(pp_along(n, angle, turn), d, c);
-        if (fabs(angle) < 1e-15) {
+        if (settled(fabs(angle), last)) {
             break;
         }
+        last = fabs(angle);
     }
     return n;
 }
@@ -352,7 +370,7 @@ static bool on_both(const guess *a, const guess *b, perp_vec3 *n)
     return true;
 }
 
-static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n, double most)
+static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n, search to)
 {
     const guess *kink = a->kinks ? a : b;
     if (a->kinks && b->kinks && on_both(a, b, &n)) {
@@ -364,7 +382,7 @@ static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n, double 
         return flat ? on_circle(between, kink->d, kink->c)
                     : newton_circle(a, b, kink->d, kink->c, n);
     }
-    return flat ? pp_unit(between, n) : newton_sphere(a, b, n, most);
+    return flat ? pp_unit(between, n) : newton_sphere(a, b, n, to);
 }
 
 typedef struct best {
@@ -372,7 +390,14 @@ typedef struct best {
     bool overlap;
     double s, tie;
     perp_vec3 n;
+    double cosine;  // of the turn beyond which a search is given up
+    int rounds;
 } best;
+
+static search from_here(const best *w)
+{
+    return (search){-w->s, w->cosine, w->rounds};
+}
 
 static void offer(best *w, perp_vec3 n)
 {
@@ -394,7 +419,7 @@ static void offer_round(best *w, const guess *a, const guess *b, perp_vec3 n, do
     perp_vec3 way = pp_radial(n, kink->d);
     for (int k = 0; k < 3; k++) {
         way = pp_cross(kink->d, way);
-        offer(w, solve_pair(a, b, pp_along(pp_scale(kink->c, kink->d), turn, way), -w->s));
+        offer(w, solve_pair(a, b, pp_along(pp_scale(kink->c, kink->d), turn, way), from_here(w)));
     }
 }
 
@@ -406,14 +431,14 @@ static void offer_pair(best *w, const guess *a, const guess *b, perp_vec3 n, dou
     if (w->overlap && open && (a->model == FLAT || b->model == FLAT)) {
         return;
     }
-    offer(w, solve_pair(a, b, n, -w->s));
+    offer(w, solve_pair(a, b, n, from_here(w)));
     offer_round(w, a, b, n, turn);
     if (rim_start(a, b, turn, &from)) {
-        offer(w, solve_pair(a, b, from, -w->s));
+        offer(w, solve_pair(a, b, from, from_here(w)));
     }
     from = n;
     if (rim_start(b, a, turn, &from)) {
-        offer(w, solve_pair(a, b, from, -w->s));
+        offer(w, solve_pair(a, b, from, from_here(w)));
     }
 }
 
@@ -442,18 +467,32 @@ static void polish_once(best *w, perp_vec3 n, double turn)
     }
 }
 
-double pp_polish(const pp_placed *a, const pp_placed *b, bool overlap, double turn, perp_vec3 *n)
+static double polish(best *w, double turn, perp_vec3 *n)
 {
-    best w = {a, b, overlap, -PP_INF, 1e-15 * (a->size + b->size), *n};
     perp_vec3 start = *n;
+    w->s = -PP_INF;
+    w->tie = 1e-15 * (w->a->size + w->b->size);
+    w->n = start;
     for (int round = 0; round < 4; round++) {
-        double before = w.s;
-        polish_once(&w, round == 0 ? start : w.n, round == 0 ? turn : 0.5 * turn);
-        if (w.s <= before + w.tie) {
+        double before = w->s;
+        polish_once(w, round == 0 ? start : w->n, round == 0 ? turn : 0.5 * turn);
+        if (w->s <= before + w->tie) {
             break;
         }
     }
-    offer(&w, start);
-    *n = w.n;
-    return w.s;
+    offer(w, start);
+    *n = w->n;
+    return w->s;
+}
+
+double pp_polish(const pp_placed *a, const pp_placed *b, bool overlap, double turn, perp_vec3 *n)
+{
+    best w = {.a = a, .b = b, .overlap = overlap, .cosine = -2.0, .rounds = 40};
+    return polish(&w, turn, n);
+}
+
+double pp_polish_near(const pp_placed *a, const pp_placed *b, perp_vec3 *n)
+{
+    best w = {.a = a, .b = b, .overlap = false, .cosine = 1.0 - 1e-3, .rounds = 12};
+    return polish(&w, 1e-3, n);
 }

@@ -156,7 +156,7 @@ perp_status pp_accelerate(const pp_machine *machine, const pp_moment *moment, co
 
 // Where loads are not determined the least of them may break a law that another share keeps. The motion of
 // the modes is then the same: forces of another motion are none of theirs.
-perp_status pp_law_share(pp_laws *laws, const double *r, double *other, bool *kept,
+perp_status pp_law_share(pp_laws *laws, const double *r, double within, double *other, bool *kept,
                          const perp_env *env, pp_arena *arena)
 {
     pp_mark mark = pp_arena_mark(arena);
@@ -172,7 +172,7 @@ perp_status pp_law_share(pp_laws *laws, const double *r, double *other, bool *ke
         for (size_t i = 0; i < rows; i++) {
             off = fmax(off, fabs(u[i] - v[i]));
         }
-        *kept = off <= 1e-12 * size_u;
+        *kept = off <= within * size_u;
     }
     pp_arena_release(arena, mark);
     return status == PERP_ERR_MEMORY ? status : PERP_OK;
@@ -193,7 +193,7 @@ perp_status pp_accelerate_shared(const pp_machine *machine, const pp_moment *mom
     if (status < 0 || pp_law_residual(&laws, *r, arena) <= 1e-9) {
         return status;
     }
-    status = pp_law_share(&laws, *r, shared, &kept, machine->env, arena);
+    status = pp_law_share(&laws, *r, 1e-9, shared, &kept, machine->env, arena);
     *r = status >= 0 && kept ? shared : *r;
     return status;
 }

@@ -29,39 +29,6 @@ typedef struct middle {
     double *q, *qd;  // half way
 } middle;
 
-// ── Meeting ──────────────────────────────────────────────────────────────────────────────────────
-
-static perp_status meet(pp_flight *flight)
-{
-    pp_arena *arena = flight->scratch;
-    pp_mark mark = pp_arena_mark(arena);
-    pp_holds holds;
-    pp_moment moment;
-    pp_law_info info = {0};
-    bool any = false;
-    perp_status status = pp_flight_touching(flight, &holds);
-    status = status < 0 ? status
-                        : pp_moment_make(&moment, flight->machine, flight->t, flight->q, flight->qd,
-                                         &holds, false, arena);
-    for (int i = 0; status >= 0 && i < holds.count; i++) {
-        pp_hold_kind kind = holds.hold[i].kind;
-        bool meets = kind == PP_HOLD_LIMIT || kind == PP_HOLD_CONTACT;
-        any = any || (meets && moment.size[i] > 0 && moment.rate[moment.at[i]] < -flight->tol_rate);
-    }
-    if (status >= 0 && any) {
-        double *impulse = PP_ARRAY(arena, double, moment.rows);
-        double *qd = PP_ARRAY(arena, double, moment.nv);
-        const pp_bounces bounces = {.rest = pp_flight_slow(flight)};
-        status = impulse && qd ? pp_impact_run(flight->machine, &moment, &holds, &bounces, qd,
-                                               impulse, &info, arena)
-                               : PERP_ERR_MEMORY;
-        pp_bounce bounce = {bounces, info.share, info.other_law};
-        status = status < 0 ? status : pp_flight_jump(flight, &moment, &holds, impulse, qd, bounce);
-    }
-    pp_arena_release(arena, mark);
-    return status;
-}
-
 // ── A step ───────────────────────────────────────────────────────────────────────────────────────
 
 // All that a step may close, half way through it.
@@ -269,7 +236,11 @@ static perp_status note(pp_flight *flight, double from, const char *why)
 // One short step, shorter where that has no answer.
 static perp_status advance(pp_flight *flight)
 {
-    perp_status status = meet(flight);
+    pp_holds holds;
+    perp_status status = pp_flight_touching(flight, &holds);
+    bool *ends = status < 0 ? NULL : PP_ZEROS(flight->keep, bool, holds.count);
+    status = status < 0 ? status : ends ? PERP_OK : PERP_ERR_MEMORY;
+    status = status < 0 ? status : pp_flight_meet(flight, &holds, pp_flight_slow(flight), ends);
     double dt = fmin(flight->capture_dt, flight->end - flight->t);
     for (int k = 0; k < HALVINGS && status >= 0; k++, dt *= 0.25) {
         status = step(flight, dt);

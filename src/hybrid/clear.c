@@ -123,8 +123,10 @@ perp_status pp_flight_clear(pp_flight *flight, double t, const double *y, double
         fastest = fmax(fastest, speed_of(m, body, i, machine->length));
     }
     pp_kinematics kin = {.t = t, .body = body};
-    perp_status status =
-        pp_gaps_run(&gaps, m, &kin, 2.0 * ROOM * fastest * horizon, flight->scratch);
+    perp_status status = pp_holds_hint(machine, &flight->holds, &kin, flight->scratch);
+    status = status < 0
+                 ? status
+                 : pp_gaps_run(&gaps, m, &kin, 2.0 * ROOM * fastest * horizon, flight->scratch);
     for (int i = 0; status >= 0 && i < gaps.count; i++) {
         const pp_contact *c = &gaps.contact[i];
         double speed = ROOM * (speed_of(m, body, c->a, machine->length) +

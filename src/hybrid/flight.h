@@ -73,6 +73,14 @@ perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *wh
 // New modes at the present state; impacts where bodies approach. ended: holds at their end, or NULL.
 perp_status pp_flight_resolve(pp_flight *flight, const bool *ended);
 
+// Impacts of all that approaches: velocities jump, events are noted. rest: slower than this nothing bounces;
+// ends (holds): true where a sequence of impacts ends, on return.                  theory (H9), (H10)
+perp_status pp_flight_meet(pp_flight *flight, pp_holds *holds, double rest, bool *ends);
+// Events of impulses; bounces NULL: Painleve's, else ends is there. info may be NULL.
+perp_status pp_flight_note_impacts(pp_flight *flight, const pp_moment *moment,
+                                   const pp_holds *holds, const double *impulse,
+                                   const pp_bounces *bounces, const double *qd_new,
+                                   const pp_law_info *info);
 // Of holds that touch those that part are dropped; the rest are held or slide as their velocities say. ends: impacts
 // that end here; at_rest: sliding that was seen to come to rest.
 perp_status pp_flight_sort(pp_flight *flight, pp_holds *holds, const bool *ends,

@@ -78,8 +78,9 @@ perp_status pp_law_independent(const pp_laws *laws, bool *keep, pp_arena *arena)
 // iterate also where the status is negative, unless memory or numbers ran out.        theory (H7a)
 bool pp_law_cone_possible(const pp_laws *laws);
 perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_arena *arena);
-// Forces of the same motion that keep the laws, where r, the least of them, do not. kept: there are such.
-perp_status pp_law_share(pp_laws *laws, const double *r, double *other, bool *kept,
+// Forces of the same motion that keep the laws, where r, the least of them, do not. within: part of the size of
+// rates by which the motion may differ; kept: there are such.
+perp_status pp_law_share(pp_laws *laws, const double *r, double within, double *other, bool *kept,
                          const perp_env *env, pp_arena *arena);
 // u = A r + b, and what u and r are measured by.
 void pp_law_rates(const pp_laws *laws, const double *r, double *u);

@@ -85,7 +85,8 @@ static perp_status smallest_gap(pp_flight *flight, double t, const pp_frame *bod
     if (!place || !which) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status = pp_gaps_run(&gaps, machine->model, &kin, reach, arena);
+    perp_status status = pp_holds_hint(machine, holds, &kin, arena);
+    status = status < 0 ? status : pp_gaps_run(&gaps, machine->model, &kin, reach, arena);
     status = status < 0 ? status : pp_holds_match(machine, holds, place, &gaps, body, which, arena);
     for (int i = 0; status >= 0 && i < gaps.count; i++) {
         pp_contact c = gaps.contact[i];
@@ -222,8 +223,8 @@ static perp_status see_modes(watch *w, double t, const double *y, bool *lost)
     if (forces.margin < AT_END && info.rank < info.equations) {
         bool kept;
         double *other = PP_ARRAY(arena, double, moment.rows);
-        status =
-            other ? pp_law_share(&laws, r, other, &kept, machine->env, arena) : PERP_ERR_MEMORY;
+        status = other ? pp_law_share(&laws, r, 1e-12, other, &kept, machine->env, arena)
+                       : PERP_ERR_MEMORY;
         if (status < 0) {
             return status;
         }

@@ -24,6 +24,7 @@ typedef enum pp_hold_kind {
 typedef struct pp_place {
     bool known;
     perp_vec3 on_a, on_b;
+    perp_vec3 n_A;  // its normal, in the frame of a
 } pp_place;
 
 typedef struct pp_hold {
@@ -146,6 +147,9 @@ perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_hold
                           const pp_kinematics *kin, double margin, pp_arena *arena);
 pp_place pp_place_of(const perp_model *m, const pp_frame *body, const pp_contact *c);
 pp_place *pp_holds_places(const pp_holds *holds, pp_arena *arena);  // NULL: out of memory
+// Gives kin, whose frames are set, the normals that the contacts of the holds had.
+perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, pp_kinematics *kin,
+                          pp_arena *arena);
 
 // Friction that differs along t and o is a disc in coordinates that are scaled: forces grow with an axis and
 // rates along with them, so that the power stays (constraint/contact.c does the same). The larger coefficient

@@ -21,151 +21,7 @@ static perp_status moment_of(pp_flight *flight, const pp_holds *holds, bool forc
                           flight->scratch);
 }
 
-// ── Impacts ──────────────────────────────────────────────────────────────────────────────────────
-
-static bool approaches(const pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
-                       int i)
-{
-    pp_hold_kind kind = holds->hold[i].kind;
-    return (kind == PP_HOLD_LIMIT || kind == PP_HOLD_CONTACT) && moment->size[i] > 0 &&
-           moment->rate[moment->at[i]] < -flight->tol_rate;
-}
-
-static int body_of(const pp_flight *flight, int shape)
-{
-    return flight->machine->model->shape[shape].body;
-}
-
-static void describe_impact(const pp_moment *moment, int i, const double *impulse,
-                            const double *after, perp_event *event)
-{
-    int at = moment->at[i];
-    const pp_contact *c = &moment->contact[i];
-    event->before = moment->rate[at];
-    event->after = after[at];
-    event->impulse = impulse[at];
-    if (event->a.i >= 0) {
-        event->point_W = c->point;
-        event->normal_W = c->n;
-        perp_vec3 axis[3];
-        pp_contact_axes(c, axis);
-        for (int k = 1; k < moment->size[i]; k++) {
-            event->impulse_W = pp_along(event->impulse_W, impulse[at + k], axis[k]);
-        }
-    }
-}
-
-// What took the place of the law that was asked for, where that would have created energy.
-static void say_law(pp_flight *flight, const pp_law_info *info, perp_event *event)
-{
-    bool poissons = flight->machine->options.impact == PERP_IMPACT_POISSON;
-    const char *asked = poissons ? "Poisson's" : "Newton's",
-               *other = poissons ? "Newton's" : "Poisson's";
-    if (info->other_law) {
-        pp_print(event->remark, sizeof event->remark,
-                 "%s law would create energy here, or has no answer: %s took its place", asked,
-                 other);
-    } else if (info->share < 1.0) {
-        pp_print(event->remark, sizeof event->remark,
-                 "the law would create energy here, or has no answer: %.4g of the restitution was "
-                 "taken",
-                 info->share);
-    }
-    flight->result->tempered = flight->result->tempered || info->other_law || info->share < 1.0;
-}
-
-// ends: contacts whose last impact this is, noted as the end of a sequence; NULL: Painleve's impulses.
-static perp_status note_impacts(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
-                                const double *impulse, const bool *ends, const double *qd_new,
-                                const pp_law_info *info)
-{
-    perp_event_kind kind = ends ? PERP_EVENT_IMPACT : PERP_EVENT_PAINLEVE;
-    double *after = PP_ARRAY(flight->scratch, double, moment->rows);
-    double most = pp_norm_inf(moment->rows, impulse);
-    if (!after) {
-        return PERP_ERR_MEMORY;
-    }
-    memcpy(after, moment->rate, (size_t)moment->rows * sizeof *after);
-    pp_gemv(moment->rows, moment->rows, 1.0, moment->A, moment->rows, impulse, after);
-    memcpy(flight->other, qd_new, (size_t)moment->nv * sizeof *qd_new);
-    for (int i = 0; i < holds->count; i++) {
-        const pp_hold *hold = &holds->hold[i];
-        bool unilateral = hold->kind == PP_HOLD_LIMIT || hold->kind == PP_HOLD_CONTACT;
-        if (!unilateral || moment->size[i] == 0 || !(impulse[moment->at[i]] > 1e-12 * most)) {
-            continue;
-        }
-        bool news = !pp_holds_same(&flight->holds, hold);
-        if (ends && (ends[i] || (!news && !approaches(flight, moment, holds, i)))) {
-            continue;  // closed before and after: it only carries the impact on
-        }
-        perp_event_kind what = hold->kind == PP_HOLD_LIMIT ? PERP_EVENT_LIMIT_REACHED : kind;
-        perp_event *event = pp_flight_note(flight, what, hold);
-        if (!event) {
-            return PERP_ERR_MEMORY;
-        }
-        describe_impact(moment, i, impulse, after, event);
-        if (info) {
-            say_law(flight, info, event);
-        }
-    }
-    return PERP_OK;
-}
-
-static bool is_of(const pp_flight *flight, const pp_hold *hold, int a, int b)
-{
-    return hold->kind == PP_HOLD_CONTACT && body_of(flight, hold->a) == a &&
-           body_of(flight, hold->b) == b;
-}
-
-// The contact of hold i's two bodies that approaches fastest, -1: one before i has stood for them. The points of
-// a face that meet at one instant are one bounce.
-static int fastest_of(const pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
-                      int i)
-{
-    int a = body_of(flight, holds->hold[i].a), b = body_of(flight, holds->hold[i].b), best = i;
-    for (int k = 0; k < holds->count; k++) {
-        if (!is_of(flight, &holds->hold[k], a, b) || !approaches(flight, moment, holds, k)) {
-            continue;
-        }
-        if (k < i) {
-            return -1;
-        }
-        best = moment->rate[moment->at[k]] < moment->rate[moment->at[best]] ? k : best;
-    }
-    return best;
-}
-
-// Contacts whose impacts end here: all of the two bodies that are near, closed at once.
-static perp_status find_zeno(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
-                             bool *ends)
-{
-    for (int i = 0; i < holds->count; i++) {
-        bool met = holds->hold[i].kind == PP_HOLD_CONTACT && approaches(flight, moment, holds, i);
-        int fastest = met ? fastest_of(flight, moment, holds, i) : -1;
-        if (fastest < 0) {
-            continue;
-        }
-        const pp_hold *hold = &holds->hold[fastest];
-        int a = body_of(flight, hold->a), b = body_of(flight, hold->b);
-        double speed = -moment->rate[moment->at[fastest]], ratio, end;
-        if (!pp_flight_zeno(flight, a, b, speed, &ratio, &end)) {
-            continue;
-        }
-        perp_event *event = pp_flight_note(flight, PERP_EVENT_ZENO, hold);
-        if (!event) {
-            return PERP_ERR_MEMORY;
-        }
-        event->ratio = ratio;
-        event->t_end = end;
-        event->before = -speed;
-        event->point_W = moment->contact[fastest].point;
-        event->normal_W = moment->contact[fastest].n;
-        for (int k = 0; k < holds->count; k++) {
-            ends[k] = ends[k] || is_of(flight, &holds->hold[k], a, b);
-        }
-    }
-    return PERP_OK;
-}
+// ── Velocities of what stays closed ─────────────────────────────────────────────────────────────────
 
 // Held rows are equations; where a contact slides, what it takes to close it brings friction along.
 static pp_law settling(const pp_moment *moment, const pp_holds *holds, int i)
@@ -225,40 +81,6 @@ static perp_status settle(pp_flight *flight, const pp_holds *holds)
     return status;
 }
 
-static perp_status impact(pp_flight *flight, pp_holds *holds, bool *ends)
-{
-    pp_mark mark = pp_arena_mark(flight->scratch);
-    pp_moment moment;
-    pp_law_info info;
-    bool any = false;
-    const pp_bounces bounces = {flight->tol_rate, ends};
-    perp_status status = moment_of(flight, holds, false, &moment);
-    status = status < 0 ? status : find_zeno(flight, &moment, holds, ends);
-    for (int i = 0; status >= 0 && i < holds->count; i++) {
-        any = any || approaches(flight, &moment, holds, i);
-    }
-    if (status >= 0 && any) {
-        double *impulse = PP_ARRAY(flight->scratch, double, moment.rows);
-        double *qd = PP_ARRAY(flight->scratch, double, moment.nv);
-        status = impulse && qd ? pp_impact_run(flight->machine, &moment, holds, &bounces, qd,
-                                               impulse, &info, flight->scratch)
-                               : PERP_ERR_MEMORY;
-        status =
-            status < 0 ? status : note_impacts(flight, &moment, holds, impulse, ends, qd, &info);
-        if (status >= 0) {
-            pp_bounce bounce = {bounces, info.share, info.other_law};
-            status = pp_flight_jump(flight, &moment, holds, impulse, qd, bounce);
-        } else if (status != PERP_ERR_MEMORY) {
-            pp_print(flight->result->remark, sizeof flight->result->remark,
-                     "no impulses were found for an impact at t = %.12g: what holds leaves no way "
-                     "to stop (a drive without rate_effort, a jam)",
-                     flight->t);
-        }
-    }
-    pp_arena_release(flight->scratch, mark);
-    return status;
-}
-
 // ── Painleve ─────────────────────────────────────────────────────────────────────────────────────
 
 static perp_status end_wedge(pp_flight *flight, const pp_holds *holds)
@@ -274,7 +96,8 @@ static perp_status end_wedge(pp_flight *flight, const pp_holds *holds)
     status = impulse && qd
                  ? pp_impact_wedged(flight->machine, &moment, holds, qd, impulse, flight->scratch)
                  : PERP_ERR_MEMORY;
-    status = status < 0 ? status : note_impacts(flight, &moment, holds, impulse, NULL, qd, NULL);
+    status = status < 0 ? status
+                        : pp_flight_note_impacts(flight, &moment, holds, impulse, NULL, qd, NULL);
     if (status >= 0) {
         flight->result->unique = false;
         status = pp_flight_jump(flight, &moment, holds, impulse, qd,
@@ -390,7 +213,7 @@ perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
     if (status >= 0 && !ends) {
         status = PERP_ERR_MEMORY;
     }
-    status = status < 0 ? status : impact(flight, &now, ends);
+    status = status < 0 ? status : pp_flight_meet(flight, &now, flight->tol_rate, ends);
     for (int round = 0; round < ROUNDS && wedged && status >= 0; round++) {
         bool *at_rest = carry_slides(flight, &now, round == 0 ? ended : NULL);
         status = at_rest ? pp_flight_sort(flight, &now, ends, at_rest) : PERP_ERR_MEMORY;

@@ -32,7 +32,29 @@ pp_place pp_place_of(const perp_model *m, const pp_frame *body, const pp_contact
 {
     return (pp_place){.known = true,
                       .on_a = local_point(&body[m->shape[c->a].body], c->point),
-                      .on_b = local_point(&body[m->shape[c->b].body], c->point)};
+                      .on_b = local_point(&body[m->shape[c->b].body], c->point),
+                      .n_A = pp_mul_t(&body[m->shape[c->a].body].R, c->n)};
+}
+
+perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, pp_kinematics *kin,
+                          pp_arena *arena)
+{
+    const perp_model *m = machine->model;
+    pp_normal_hint *hint = PP_ARRAY(arena, pp_normal_hint, holds->count);
+    kin->hints = 0;
+    for (int i = 0; hint && m->spatial && i < holds->count; i++) {
+        const pp_hold *h = &holds->hold[i];
+        bool known = h->kind != PP_HOLD_CONTACT || !h->place.known || h->a > h->b;
+        for (int k = 0; k < kin->hints && !known; k++) {
+            known = hint[k].a == h->a && hint[k].b == h->b;
+        }
+        if (!known) {
+            perp_vec3 n = pp_mul(&kin->body[m->shape[h->a].body].R, h->place.n_A);
+            hint[kin->hints++] = (pp_normal_hint){h->a, h->b, n};
+        }
+    }
+    kin->hint = hint;
+    return hint ? PERP_OK : PERP_ERR_MEMORY;
 }
 
 // The way from a known place to a contact point [m]; infinite where it is another one for certain.
@@ -157,10 +179,11 @@ pp_place *pp_holds_places(const pp_holds *holds, pp_arena *arena)
 perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_holds *holds,
                           const pp_kinematics *kin, double margin, pp_arena *arena)
 {
+    pp_kinematics with = *kin;
     pp_two_shapes *pair = PP_ARRAY(arena, pp_two_shapes, holds->count);
     int pairs = 0;
     bool listed = false;
-    if (!pair) {
+    if (!pair || pp_holds_hint(machine, holds, &with, arena) < 0) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < holds->count; i++) {
@@ -174,7 +197,8 @@ perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_hold
             pair[pairs++] = (pp_two_shapes){hold->a, hold->b};
         }
     }
-    perp_status status = pp_gaps_some(out, machine->model, kin, margin, pair, pairs, listed, arena);
+    perp_status status =
+        pp_gaps_some(out, machine->model, &with, margin, pair, pairs, listed, arena);
     for (int i = 0; status >= 0 && !machine->model->spatial && i < out->count; i++) {
         out->contact[i].mu_2 = -1.0;  // there is nothing across in the plane
     }

@@ -34,6 +34,12 @@ typedef struct pp_weight {
     pp_mat3 I, inverse_I;  // [kg m^2], [1/(kg m^2)]; planar: entry zz only
 } pp_weight;
 
+// The normal that two shapes that all but touched had a moment ago, from a to b.
+typedef struct pp_normal_hint {
+    int a, b;  // shapes, a < b
+    perp_vec3 n;
+} pp_normal_hint;
+
 typedef struct pp_kinematics {
     double t, h;
     pp_frame *body;       // every body, the ground included
@@ -45,6 +51,8 @@ typedef struct pp_kinematics {
     double potential;     // gravity and springs [J]
     const pp_team *team;  // for the stages that follow; NULL: one thread
     double work_rate;     // power of the explicit forces other than gravity and springs [W]
+    const pp_normal_hint *hint;  // of some pairs; a start for the search of their normals
+    int hints;
 } pp_kinematics;
 
 // q and nu at t = 0.
