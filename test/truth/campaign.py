@@ -4,6 +4,7 @@
 """Runs random scenes through `perp run` and compares its verdict with that of judge.py.
 
     campaign.py PERP [--count 2000] [--seed 1] [--first 0] [--jobs 2] [--out DIR] [--seconds 20] [--strict]
+    campaign.py PERP --hostile ...           the same of the families of hostile.py
     campaign.py PERP --scenes FILE...        the same for scenes of one's own
 
 Classes: agreed pass, agreed refusal (judged wrong, or beyond right in a row that perp found violated), FALSE PASS (exit 0, judged wrong), false refusal (exit 3 or 4, judged right, with perp's
@@ -25,6 +26,7 @@ import tempfile
 import time
 import traceback
 
+import hostile
 import judge as judging
 import scenes
 
@@ -63,13 +65,13 @@ def confirms(why, beyond):
 
 
 def one(task):
-    perp, seed, k, seconds, work = task
+    perp, seed, k, seconds, work, maker = task
     if isinstance(k, str):
         with open(k) as f:
             text = f.read()
         name = os.path.basename(k).removesuffix('.json')
     else:
-        scene = scenes.make(seed, k)
+        scene = (hostile if maker else scenes).make(seed, k)
         text, name = scenes.text(scene), scene['name']
     folder = tempfile.mkdtemp(dir=work)
     path = os.path.join(folder, 'scene.json')
@@ -141,6 +143,7 @@ def main():
     p.add_argument('--out', default='truth')
     p.add_argument('--seconds', type=float, default=20)
     p.add_argument('--strict', action='store_true')
+    p.add_argument('--hostile', action='store_true')
     p.add_argument('--scenes', nargs='+', default=[])
     args = p.parse_args()
     os.nice(10)
@@ -150,7 +153,7 @@ def main():
     begin = time.monotonic()
     results = []
     with tempfile.TemporaryDirectory() as work:
-        tasks = [(os.path.abspath(args.perp), args.seed, k, args.seconds, work)
+        tasks = [(os.path.abspath(args.perp), args.seed, k, args.seconds, work, args.hostile)
                  for k in args.scenes or range(args.first, args.first + args.count)]
         with multiprocessing.Pool(min(2, args.jobs)) as pool:
             for r in pool.imap(one, tasks, chunksize=4):
