@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Angular momentum of a solid over a step.                                              theory (K3)
+// Angular momentum of a solid over a step.                                              theory (K11)
 #include "certify/certify.h"
 
 #include <math.h>
