@@ -65,7 +65,7 @@ double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, cons
 double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                        double theta, const pp_force *f);
 // Angular momentum of a free solid that no moment explains, as a part of what it has: a step that turns a body far leaves
-// it behind where its moments of inertia differ. Velocities are those of the two frames.   theory (K3)
+// it behind where its moments of inertia differ. Velocities are those of the two frames.   theory (K11)
 double pp_spin_lost(const pp_body *body, const pp_frame *from, const pp_frame *to, double h);
 // What of it a step may leave behind: more, and the turn is not resolved.
 static const double PP_SPIN_MOST = 0.1;
