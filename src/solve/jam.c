@@ -77,6 +77,9 @@ bool pp_run_jam_stands(pp_run *r, const double *yn)
     memcpy(given, w, (size_t)nv * sizeof *w);
     pp_closed_solve(&r->closed, NULL, w, yb);
     pp_closed_reactions(&r->closed, given, w, yb);
+    for (int i = 0; i < rows->nb; i++) {  // what gives way proves nothing
+        yb[i] = rows->b[i].gamma > 0.0 ? 0.0 : yb[i];
+    }
     return pp_rows_contradiction(r->model, rows, r->kin->h, yn, yb, r->arena) < 0.0;
 }
 

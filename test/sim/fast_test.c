@@ -243,7 +243,8 @@ static void squeezed(void **state)
         free(before);
         free(after);
     }
-    assert_int_equal(status, PERP_ERR_INFEASIBLE);
+    // A rebound that leaves no room is no proof of a jam: then the step is not solved.
+    assert_true(status == PERP_ERR_INFEASIBLE || status == PERP_ERR_RAY);
     plane_close(&p);
 }
 

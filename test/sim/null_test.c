@@ -84,6 +84,7 @@ static void comp(void **state)
     EMPTY(perp_version() + strlen(perp_version()));
     HARMLESS(perp_status_text((perp_status)12345));
     HARMLESS(perp_status_word((perp_status)12345));
+    HARMLESS(perp_uniqueness_word(12345));
     IS(perp_plain(NULL, NULL, 0), 0u);
     HARMLESS(perp_matrix_dense(0, 0, NULL));
     HARMLESS(perp_matrix_csc(0, 0, NULL, NULL, NULL));
