@@ -130,9 +130,11 @@ result task_run(const task *t, const char *solver, const solve_options *options,
                 .solver = solver,
                 .z = z};
     memset(z, 0, (size_t)t->n * sizeof *z);
+    perp_comp_options comp = options->comp;
+    comp.comparable = t->pyramid != NULL;  // directions of a pyramid hold roundings of zero
     perp_status status =
-        t->fcp ? perp_fcp_solve(solver, t->fcp, &options->comp, NULL, z + t->fcp->nv, z, &r.info)
-               : perp_mcp_solve(solver, t->mcp, &options->comp, NULL, z, &r.info);
+        t->fcp ? perp_fcp_solve(solver, t->fcp, &comp, NULL, z + t->fcp->nv, z, &r.info)
+               : perp_mcp_solve(solver, t->mcp, &comp, NULL, z, &r.info);
     r.info.status = status;
     return r;
 }
