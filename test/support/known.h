@@ -15,7 +15,7 @@
 enum { KNOWN_MOST = 24 };
 
 typedef enum known_kind {
-    KNOWN_LCP,     // P-matrices: definite and not symmetric, triangular, dominant, chains, weakly coupled
+    KNOWN_LCP,  // P-matrices: definite and not symmetric, triangular, dominant, chains, weakly coupled
     KNOWN_MCP,     // the same with boxes, free and fixed variables
     KNOWN_PLANE,   // contact, local form, 2 components
     KNOWN_SPACE,   // 3 components
