@@ -583,5 +583,6 @@ perp_status pp_law_solve(pp_laws *laws, double *r, pp_law_info *info, const perp
         status = let_go(laws, r, info, arena);
     }
     pp_arena_release(arena, mark);
-    return status;
+    // A polygon without an answer proves nothing of the disc, nor of bodies that may jump.
+    return status == PERP_ERR_INFEASIBLE ? PERP_ERR_LIMIT : status;
 }
