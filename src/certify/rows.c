@@ -351,7 +351,7 @@ static void put_drag(writer *w, int index)
 
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
 
-// What is not free moves as it did where the rows act.
+// Bodies that are not free keep the velocity they have where the rows act.
 static void find_velocities(const writer *w, velocities *v)
 {
     const pp_evidence *e = w->e;

@@ -15,7 +15,7 @@ typedef struct pp_state {
     double *q;   // model->nq
     double *nu;  // model->nv
     double *
-        turn;  // joints: their coordinates when last seen, which tell how often an axis went around
+        turn;  // joints: their coordinates when last seen, which show how often an axis went around
 } pp_state;
 
 // Pose and velocity of one body.

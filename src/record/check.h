@@ -28,7 +28,7 @@ typedef struct pp_recheck {
     const perp_wrench *applied;  // bodies: by the caller, in this step
     const double *q0, *nu0;      // the state before
     const double *turn0;         // joints: their coordinates then
-    const double *turn;          // and now, which tell how often an axis went around
+    const double *turn;          // and now, which show how often an axis went around
     const double *nu;            // velocities after the step
     pp_frame *before, *after;    // bodies at both times
     const pp_frame *coming;      // before, with the velocities that bodies come to contacts with

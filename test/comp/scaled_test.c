@@ -119,7 +119,7 @@ static void small_rows_are_no_rounding(void **state)
 }
 
 // A box at rest: a velocity of 1e-31 m/s and a row of nothing but that are rounding of the momentum's row, m v = p, whose terms are 0.02.
-// What friction does about a slip that is rounding of the data nobody can tell, but a caller who knows the units.
+// A slip that is rounding of the data decides nothing about friction: only a caller who knows the units can say so.
 static void rounding_is_no_error(void **state)
 {
     (void)state;
