@@ -78,9 +78,13 @@ perp_status pp_gaps_keep(pp_gaps *gaps, const perp_model *model, const pp_kinema
 enum { PP_POINTS_MAX = 8 };
 int pp_gap_pair(const perp_model *model, const pp_frame *body, int a, int b, double margin,
                 pp_contact out[PP_POINTS_MAX]);
-// The same with a normal nearby to start from, NULL: none.
+// The same with what is known of the pair, NULL: nothing. hint: of (a, b) or (b, a).
 int pp_gap_pair_near(const perp_model *model, const pp_frame *body, int a, int b, double margin,
-                     const perp_vec3 *near, pp_contact out[PP_POINTS_MAX]);
+                     const pp_pair_hint *hint, pp_contact out[PP_POINTS_MAX]);
+// Of the region that two level faces share, at least one of which is round: the point furthest along the direction aim,
+// or the point of its edge nearest to the place aim, in the world. n: from a to b. False: there is no such region.
+bool pp_gap_rim(const perp_model *model, const pp_frame *body, int a, int b, perp_vec3 n,
+                bool nearest, perp_vec3 aim, perp_vec3 *x);
 
 // False for two points and for two half-planes, which never touch.
 bool pp_gap_possible(const pp_shape *a, const pp_shape *b);

@@ -22,7 +22,7 @@ int pp_gap_pair(const perp_model *model, const pp_frame *body, int a, int b, dou
 }
 
 int pp_gap_pair_near(const perp_model *model, const pp_frame *body, int a, int b, double margin,
-                     const perp_vec3 *near, pp_contact out[PP_POINTS_MAX])
+                     const pp_pair_hint *hint, pp_contact out[PP_POINTS_MAX])
 {
     if (!pp_gap_possible(&model->shape[a], &model->shape[b])) {
         return 0;
@@ -30,10 +30,8 @@ int pp_gap_pair_near(const perp_model *model, const pp_frame *body, int a, int b
     // The same pair is always looked at from the same side, so that swapping only turns the normal.
     int low = a < b ? a : b, high = a + b - low;
     perp_vec3 origin = body[model->shape[low].body].p;
-    perp_vec3 turned = pp_scale(a < b ? 1.0 : -1.0, near ? *near : pp_vec(0.0, 0.0, 0.0));
-    int count = model->spatial
-                    ? pp_gap_spatial(model, body, low, high, margin, near ? &turned : NULL, out)
-                    : pp_gap_planar(model, body, low, high, margin, out);
+    int count = model->spatial ? pp_gap_spatial(model, body, low, high, margin, hint, out)
+                               : pp_gap_planar(model, body, low, high, margin, out);
     for (int k = 0; k < count; k++) {
         pp_contact *c = &out[k];
         c->a = a;

@@ -10,4 +10,4 @@
 int pp_gap_planar(const perp_model *model, const pp_frame *body, int a, int b, double margin,
                   pp_contact out[PP_POINTS_MAX]);
 int pp_gap_spatial(const perp_model *model, const pp_frame *body, int a, int b, double margin,
-                   const perp_vec3 *near, pp_contact out[PP_POINTS_MAX]);
+                   const pp_pair_hint *hint, pp_contact out[PP_POINTS_MAX]);

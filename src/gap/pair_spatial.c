@@ -41,7 +41,7 @@ static void sort_points(pp_contact *point, int count)
 }
 
 int pp_gap_spatial(const perp_model *model, const pp_frame *body, int a, int b, double margin,
-                   const perp_vec3 *near, pp_contact out[PP_POINTS_MAX])
+                   const pp_pair_hint *hint, pp_contact out[PP_POINTS_MAX])
 {
     const pp_shape *sa = &model->shape[a], *sb = &model->shape[b];
     perp_vec3 origin = body[sa->body].p;
@@ -54,6 +54,9 @@ int pp_gap_spatial(const perp_model *model, const pp_frame *body, int a, int b, 
     } else if (sb->mesh) {
         count = pp_mesh_touch(&sa->solid, &Xa, sb->mesh, &Xb, margin, touch);
     } else {
+        pp_touch_hint near = {.n = hint && hint->has_normal ? &hint->n : NULL};
+        perp_vec3 rim = hint ? pp_sub(hint->rim, origin) : origin;
+        near.rim = hint && hint->has_rim ? &rim : NULL;
         count = pp_solid_touch_near(&sa->solid, &Xa, &sb->solid, &Xb, margin, near, touch);
     }
     for (int k = 0; k < count; k++) {
@@ -65,4 +68,19 @@ int pp_gap_spatial(const perp_model *model, const pp_frame *body, int a, int b, 
     }
     sort_points(out, count);
     return count;
+}
+
+bool pp_gap_rim(const perp_model *model, const pp_frame *body, int a, int b, perp_vec3 n,
+                bool nearest, perp_vec3 aim, perp_vec3 *x)
+{
+    const pp_shape *sa = &model->shape[a], *sb = &model->shape[b];
+    perp_vec3 origin = body[sa->body].p;
+    pp_pose Xa = pose_of(sa, &body[sa->body], origin), Xb = pose_of(sb, &body[sb->body], origin);
+    if (!model->spatial || sa->mesh || sb->mesh ||
+        !pp_solid_rim(&sa->solid, &Xa, &sb->solid, &Xb, n, nearest,
+                      nearest ? pp_sub(aim, origin) : aim, x)) {
+        return false;
+    }
+    *x = pp_add(origin, *x);
+    return true;
 }

@@ -122,11 +122,11 @@ static int look_at(const perp_model *model, const pp_kinematics *kin, double mar
                    pp_contact *c)
 {
     pp_pair pair;
-    const perp_vec3 *near = NULL;
+    const pp_pair_hint *hint = NULL;
     for (int i = 0; i < kin->hints; i++) {
-        near = kin->hint[i].a == a && kin->hint[i].b == b ? &kin->hint[i].n : near;
+        hint = kin->hint[i].a == a && kin->hint[i].b == b ? &kin->hint[i] : hint;
     }
-    int count = pp_gap_pair_near(model, kin->body, a, b, margin, near, c);
+    int count = pp_gap_pair_near(model, kin->body, a, b, margin, hint, c);
     if (count > 0) {
         pp_model_pair(model, a, b, &pair);
     }

@@ -26,8 +26,17 @@ typedef struct pp_touch {
 // swapping a and b turns the normal and leaves the rest. Poses are of the solids in the world.
 int pp_solid_touch(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, const pp_pose *X_WB,
                    double margin, pp_touch out[PP_TOUCH_MAX]);
-// The same of solids that all but touch, with the normal that they had a moment ago (NULL: not known): where it
-// leads to one that the points certify, nothing else is searched.
+// Of the region that two level faces share, at least one of which is round: the point furthest along the direction aim, or
+// the point of its edge nearest to the place aim. n: from a to b. False: there is no such region.
+bool pp_solid_rim(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, const pp_pose *X_WB,
+                  perp_vec3 n, bool nearest, perp_vec3 aim, perp_vec3 *x);
+// What is known of solids that all but touch; NULL: nothing.
+typedef struct pp_touch_hint {
+    const perp_vec3 *
+        n;  // the normal a moment ago: where it leads to one that the points certify, nothing else is searched
+    const perp_vec3 *
+        rim;  // a point of a rim, in the frame of the poses, that is one of the manifold while the base is level
+} pp_touch_hint;
 int pp_solid_touch_near(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b,
-                        const pp_pose *X_WB, double margin, const perp_vec3 *near,
+                        const pp_pose *X_WB, double margin, pp_touch_hint hint,
                         pp_touch out[PP_TOUCH_MAX]);

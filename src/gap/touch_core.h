@@ -28,6 +28,8 @@ typedef struct pp_placed {
     perp_vec3 p;
     double radius;  // around the core
     double size;    // no point of the core is further from p
+    const perp_vec3 *
+        rim;  // a point of its rim, or of the other's, that a manifold has to have; NULL: any will do
 } pp_placed;
 
 // A point (1 vertex), segment (2) or flat face (3 or more) of a core that faces the other solid.
@@ -96,7 +98,7 @@ static inline int pp_edge_id(int i, int j)
 static inline pp_placed pp_place(const pp_solid *solid, const pp_pose *X, perp_vec3 origin)
 {
     bool round = solid->kind == PP_SOLID_SPHERE || solid->kind == PP_SOLID_CAPSULE;
-    return (pp_placed){solid, X->R, pp_sub(X->p, origin), round ? solid->radius : 0.0, 0.0};
+    return (pp_placed){solid, X->R, pp_sub(X->p, origin), round ? solid->radius : 0.0, 0.0, NULL};
 }
 
 // The unit vector across the axis towards d, across to roundoff however small that part of d is.
@@ -136,6 +138,11 @@ void pp_meet(pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_vec3 n,
 // Adds a spot between points of the cores. Patches that cross at a slope leave them a little beside each
 // other; the radii then touch that much lower.
 void pp_meet_add(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, double stray, uint32_t feature);
+// What the points of a level round face may leave out of its gap: the arc between two of them (touch_patch.c).
+static inline double pp_meet_level(const pp_meeting *m)
+{
+    return m->flat ? 1e-10 * m->size : 0.0;
+}
 // True: the closest spot is as close as the bound s, so the distance is the true one.
 bool pp_meet_certified(const pp_meeting *m);
 // Adds the closest pair of points, once n is the true normal and if no spot is one. found: by GJK, or NULL.

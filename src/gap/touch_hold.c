@@ -77,7 +77,7 @@ double pp_meet_off(const pp_meeting *m, const pp_placed *a, const pp_placed *b)
 {
     int k = lowest(m);
     double bound = m->s - m->radius_a - m->radius_b;
-    return k < 0 || m->spot[k].gap > bound + 1e-13 * m->size
+    return k < 0 || m->spot[k].gap > bound + 1e-13 * m->size + pp_meet_level(m)
                ? PP_INF
                : off_of(m, a, b, m->spot[k].x, m->spot[k].gap);
 }

@@ -67,7 +67,7 @@ bool pp_meet_certified(const pp_meeting *m)
     double slack = 4e-15 * m->size, bound = m->s - m->radius_a - m->radius_b;
     slack += 1e-14 * fabs(bound);
     for (int k = 0; k < m->count; k++) {
-        if (m->spot[k].gap <= bound + slack && m->spot[k].stray <= slack) {
+        if (m->spot[k].gap <= bound + slack + pp_meet_level(m) && m->spot[k].stray <= slack) {
             return true;
         }
     }

@@ -207,7 +207,7 @@ static void touch_hulls(pp_meeting *m, const pp_placed *a, const pp_placed *b, d
 
 // ── Curved solids ────────────────────────────────────────────────────────────────────────────────
 
-static const double SHALLOW = 1e-6;  // of the smaller one: overlap that has one normal only
+static const double SHALLOW = 1e-4;  // of the smaller one: overlap that has one normal only
 
 // From the normal of a moment ago. Apart, a normal that is certified is the only one; overlapping by so little, no
 // other one parts them by much less.
@@ -281,11 +281,11 @@ static bool is_single(const pp_solid *s)
 int pp_solid_touch(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, const pp_pose *X_WB,
                    double margin, pp_touch out[PP_TOUCH_MAX])
 {
-    return pp_solid_touch_near(a, X_WA, b, X_WB, margin, NULL, out);
+    return pp_solid_touch_near(a, X_WA, b, X_WB, margin, (pp_touch_hint){NULL, NULL}, out);
 }
 
 int pp_solid_touch_near(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b,
-                        const pp_pose *X_WB, double margin, const perp_vec3 *near,
+                        const pp_pose *X_WB, double margin, pp_touch_hint hint,
                         pp_touch out[PP_TOUCH_MAX])
 {
     bool plane_a = a->kind == PP_SOLID_HALFSPACE, plane_b = b->kind == PP_SOLID_HALFSPACE;
@@ -295,14 +295,16 @@ int pp_solid_touch_near(const pp_solid *a, const pp_pose *X_WA, const pp_solid *
     if (plane_a && plane_b) {
         return 0;
     }
+    perp_vec3 rim = hint.rim ? pp_sub(*hint.rim, origin) : origin;
     pa.size = pp_core_size(a);
     pb.size = pp_core_size(b);
+    pa.rim = pb.rim = hint.rim ? &rim : NULL;
     if (plane_a || plane_b) {
         touch_halfspace(&m, plane_a ? &pb : &pa, plane_a ? &pa : &pb, plane_a, margin);
     } else if (is_round(a) && is_round(b)) {
         touch_segments(&m, &pa, &pb, margin);
     } else if (is_curved(a) || is_curved(b)) {
-        touch_curved(&m, &pa, &pb, margin, near);
+        touch_curved(&m, &pa, &pb, margin, hint.n);
     } else if (a->kind == PP_SOLID_HULL || b->kind == PP_SOLID_HULL) {
         touch_hulls(&m, &pa, &pb, margin);
     } else {

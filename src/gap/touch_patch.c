@@ -264,6 +264,26 @@ static const double ROLLING = 0.02;
 // would jump along the rim. What is left out is below 0.08 times this, times the radius.
 static const double LEVEL_BASE = 1e-9;
 
+// The direction of the lowest point of a base. A hint counts as much as a tilt of LEVEL_BASE, so that the point passes
+// smoothly from the one that was asked for to the lowest one as the base tilts. False: level, and no hint.
+static bool lowest_way(const pp_placed *s, perp_vec3 local, double top, double way[2])
+{
+    double r = s->solid->radius;
+    way[0] = local.x;
+    way[1] = local.y;
+    if (s->rim) {
+        perp_vec3 x = pp_mul_t(&s->R, pp_sub(*s->rim, s->p));
+        double out = hypot(x.x, x.y);
+        bool own = fabs(out - r) < 1e-6 * r && fabs(x.z - top * s->solid->half.z) < 1e-6 * s->size;
+        way[0] += own ? LEVEL_BASE * x.x / out : 0.0;
+        way[1] += own ? LEVEL_BASE * x.y / out : 0.0;
+        if (own) {
+            return way[0] != 0.0 || way[1] != 0.0;
+        }
+    }
+    return hypot(way[0], way[1]) > LEVEL_BASE;
+}
+
 // top: +1 or -1, the base that looks along +z or -z.
 static void patch_base(pp_patch *patch, const pp_placed *s, perp_vec3 d, double top)
 {
@@ -271,14 +291,15 @@ static void patch_base(pp_patch *patch, const pp_placed *s, perp_vec3 d, double 
     static const double DIRECTION[RIM][2] = {{1.0, 0.0},  {C, C},   {0.0, 1.0},  {-C, C},
                                              {-1.0, 0.0}, {-C, -C}, {0.0, -1.0}, {C, -C}};
     perp_vec3 local = pp_mul_t(&s->R, d);
-    double r = s->solid->radius, z = top * s->solid->half.z, across = hypot(local.x, local.y);
+    double r = s->solid->radius, z = top * s->solid->half.z, lowest[2];
+    bool tilted = lowest_way(s, local, top, lowest);
     int nearest = 0;
     double least = -PP_INF;
     patch->count = RIM;
     for (int q = 0; q < RIM; q++) {
         int k = top > 0.0 ? q : RIM - 1 - q;
         const double *way = DIRECTION[k];
-        double along = way[0] * local.x + way[1] * local.y;
+        double along = way[0] * lowest[0] + way[1] * lowest[1];
         if (along > least) {
             least = along;
             nearest = q;
@@ -286,8 +307,9 @@ static void patch_base(pp_patch *patch, const pp_placed *s, perp_vec3 d, double 
         patch->id[q] = top > 0.0 ? RIM + k : k;
         patch->x[q] = pp_add(s->p, pp_mul(&s->R, pp_vec(r * way[0], r * way[1], z)));
     }
-    if (across > LEVEL_BASE) {
-        perp_vec3 x = pp_vec(r * local.x / across, r * local.y / across, z);
+    if (tilted) {
+        double across = hypot(lowest[0], lowest[1]);
+        perp_vec3 x = pp_vec(r * lowest[0] / across, r * lowest[1] / across, z);
         patch->x[nearest] = pp_add(s->p, pp_mul(&s->R, x));
     }
     patch->n = pp_scale(top, pp_column(&s->R, 2));

@@ -21,7 +21,7 @@ static const double SOON = 1e-3;  // [s]: modes that last longer are said to hav
 
 static const double DEEPER = 1e-9;  // of the length: overlap that a short step may leave
 
-enum { HALVINGS = 6, ROUNDS = 2, MOST_RUN = 64 };
+enum { EXCHANGES = 12, HALVINGS = 6, ROUNDS = 2, MOST_RUN = 64 };
 
 typedef struct middle {
     pp_holds holds;
@@ -54,7 +54,7 @@ static perp_status look(pp_flight *flight, double dt, middle *mid)
     status = status < 0 ? status : pp_gaps_run(&gaps, m, &kin, 4.0 * dt * speed, arena);
     for (int i = 0; status >= 0 && i < gaps.count; i++) {
         pp_hold hold = pp_hold_contact(&gaps.contact[i]);
-        hold.place = pp_place_of(m, body, &gaps.contact[i]);
+        hold.place = pp_place_of(m, body, t, &gaps.contact[i]);
         bool fine = pp_holds_add(&mid->holds, hold, arena) &&
                     pp_holds_add_turning(&mid->holds, machine, &gaps.contact[i], arena);
         status = fine ? PERP_OK : PERP_ERR_MEMORY;
@@ -184,22 +184,23 @@ static perp_status step(pp_flight *flight, double dt)
     pp_arena *arena = flight->scratch;
     pp_mark mark = pp_arena_mark(arena);
     middle mid = {.q = PP_ARRAY(arena, double, tree->nq), .qd = PP_ARRAY(arena, double, tree->nv)};
-    double *qd = PP_ARRAY(arena, double, tree->nv), *r = NULL;
+    double *qd = PP_ARRAY(arena, double, 2 * (size_t)tree->nv), *mean = qd + tree->nv, *r = NULL;
     perp_status status = mid.q && mid.qd && qd ? PERP_OK : PERP_ERR_MEMORY;
     if (status >= 0) {
-        memcpy(mid.qd, flight->qd, (size_t)tree->nv * sizeof *qd);
+        memcpy(mean, flight->qd, (size_t)tree->nv * sizeof *qd);
     }
     for (int round = 0; round < ROUNDS && status >= 0; round++) {
+        memcpy(mid.qd, mean, (size_t)tree->nv * sizeof *qd);
         status = look(flight, dt, &mid);
         r = status < 0 ? NULL : PP_ZEROS(arena, double, mid.moment.rows);
         status = status >= 0 && !r ? PERP_ERR_MEMORY : status;
         status = status < 0 ? status : push(flight, dt, &mid, r, qd);
         for (int k = 0; status >= 0 && k < tree->nv; k++) {
-            mid.qd[k] = 0.5 * (flight->qd[k] + qd[k]);
+            mean[k] = 0.5 * (flight->qd[k] + qd[k]);
         }
     }
     if (status >= 0) {
-        pp_tree_move(tree, flight->q, mid.qd, dt, mid.q);
+        pp_tree_move(tree, flight->q, mean, dt, mid.q);
         status = check(flight, dt, mid.q, qd);
     }
     pp_short taken = {&mid.moment, &mid.holds, r, dt, mid.q, qd};
@@ -236,11 +237,17 @@ static perp_status note(pp_flight *flight, double from, const char *why)
 // One short step, shorter where that has no answer.
 static perp_status advance(pp_flight *flight)
 {
-    pp_holds holds;
-    perp_status status = pp_flight_touching(flight, &holds);
-    bool *ends = status < 0 ? NULL : PP_ZEROS(flight->keep, bool, holds.count);
-    status = status < 0 ? status : ends ? PERP_OK : PERP_ERR_MEMORY;
-    status = status < 0 ? status : pp_flight_meet(flight, &holds, pp_flight_slow(flight), ends);
+    bool again = true;
+    perp_status status = PERP_OK;
+    for (int k = 0; k < EXCHANGES && again && status >= 0; k++) {
+        pp_holds holds;
+        again = false;
+        status = pp_flight_touching(flight, &holds);
+        bool *ends = status < 0 ? NULL : PP_ZEROS(flight->keep, bool, holds.count);
+        status = status < 0 ? status : ends ? PERP_OK : PERP_ERR_MEMORY;
+        status = status < 0 ? status
+                            : pp_flight_meet(flight, &holds, pp_flight_slow(flight), ends, &again);
+    }
     double dt = fmin(flight->capture_dt, flight->end - flight->t);
     for (int k = 0; k < HALVINGS && status >= 0; k++, dt *= 0.25) {
         status = step(flight, dt);

@@ -213,7 +213,21 @@ static perp_status unload(pp_laws *laws, double *r, pp_arena *arena)
     return status == PERP_ERR_MEMORY ? status : PERP_OK;
 }
 
-perp_status pp_flight_choose(pp_flight *flight, pp_holds *holds, const bool *ended, bool *wedged)
+// Whether rims would go into each other between the points whose accelerations r gives.
+static perp_status refine_forces(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+                                 const pp_laws *laws, const double *r, bool *again)
+{
+    double *u = PP_ARRAY(flight->scratch, double, moment->rows), size_u, size_r;
+    if (!u) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_law_rates(laws, r, u);
+    pp_law_sizes(laws, r, &size_u, &size_r);
+    return pp_flight_refine_rims(flight, moment, holds, u, laws->tolerance * size_u, again);
+}
+
+perp_status pp_flight_choose(pp_flight *flight, pp_holds *holds, const bool *ended, bool *wedged,
+                             bool *again)
 {
     pp_arena *arena = flight->scratch;
     pp_mark mark = pp_arena_mark(arena);
@@ -239,6 +253,14 @@ perp_status pp_flight_choose(pp_flight *flight, pp_holds *holds, const bool *end
     }
     if (!proved && info.wedged && (none || (status >= 0 && r[laws.law[info.wedge].at] > 0.0))) {
         *wedged = true;
+        pp_arena_release(arena, mark);
+        return PERP_OK;
+    }
+    status = status < 0 ? status : refine_forces(flight, &moment, holds, &laws, r, again);
+    if (status >= 0 && !*again) {
+        status = pp_flight_follow_rims(flight, &moment, holds, r, again);
+    }
+    if (status >= 0 && *again) {
         pp_arena_release(arena, mark);
         return PERP_OK;
     }

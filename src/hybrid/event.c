@@ -314,7 +314,8 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
                           const double *q, const double *qd, pp_arena *keep, pp_arena *scratch)
 {
     *out = (pp_hybrid_result){.unique = true, .t = t + h};
-    pp_flight flight = {.machine = machine,
+    pp_machine with = *machine;
+    pp_flight flight = {.machine = &with,
                         .result = out,
                         .keep = keep,
                         .scratch = scratch,
@@ -329,6 +330,7 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
                         .capture_end = -PP_INF,
                         .captured = -1,
                         .most_events = (int)fmin(1e9, 100.0 + machine->options.events * h)};
+    with.rims = &flight.rims;
     perp_status status = prepare(&flight, q, qd);
     if (status == PERP_ERR_REFUSED) {
         pp_print(out->remark, sizeof out->remark,

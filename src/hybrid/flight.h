@@ -28,6 +28,7 @@ typedef struct pp_bouncer {
 
 typedef struct pp_flight {
     const pp_machine *machine;
+    pp_rims rims;  // those of the machine
     pp_hybrid_result *result;
     pp_arena *keep;     // results and holds
     pp_arena *scratch;  // one evaluation
@@ -75,7 +76,8 @@ perp_status pp_flight_resolve(pp_flight *flight, const bool *ended);
 
 // Impacts of all that approaches: velocities jump, events are noted. rest: slower than this nothing bounces;
 // ends (holds): true where a sequence of impacts ends, on return.                  theory (H9), (H10)
-perp_status pp_flight_meet(pp_flight *flight, pp_holds *holds, double rest, bool *ends);
+perp_status pp_flight_meet(pp_flight *flight, pp_holds *holds, double rest, bool *ends,
+                           bool *again);
 // Events of impulses; bounces NULL: Painleve's, else ends is there. info may be NULL.
 perp_status pp_flight_note_impacts(pp_flight *flight, const pp_moment *moment,
                                    const pp_holds *holds, const double *impulse,
@@ -86,8 +88,18 @@ perp_status pp_flight_note_impacts(pp_flight *flight, const pp_moment *moment,
 perp_status pp_flight_sort(pp_flight *flight, pp_holds *holds, const bool *ends,
                            const bool *at_rest);
 // Which of them let go and which begin to slide, by accelerations. wedged: none obey the laws, by Painleve's paradox.
-perp_status pp_flight_choose(pp_flight *flight, pp_holds *holds, const bool *ended, bool *wedged);
+perp_status pp_flight_choose(pp_flight *flight, pp_holds *holds, const bool *ended, bool *wedged,
+                             bool *again);
 
+// Whether normal rates or accelerations u (rows) that are right at the points of a manifold of round faces are
+// negative between them. Then the point where they are least becomes one of the manifold: all that touches is to be
+// found again.                                                                           theory (H18)
+perp_status pp_flight_refine_rims(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+                                  const double *u, double tolerance, bool *again);
+// Where the load r (rows) of a round face comes to the edge of its manifold, the point of the rim next to it becomes one
+// of the manifold.
+perp_status pp_flight_follow_rims(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+                                  const double *r, bool *again);
 // A hold of the list that is the same joint's or contact's; NULL: none.
 const pp_hold *pp_holds_same(const pp_holds *holds, const pp_hold *hold);
 // Equations, motors and dry friction as they are, then all limits and contacts at zero.

@@ -99,8 +99,8 @@ double pp_law_scale(const pp_laws *laws, int row)
 
 // ── Linear equations ─────────────────────────────────────────────────────────────────────────────
 
-// Unknowns: column that acts, functional that vanishes. Known forces go into r.
-static int unknowns(const pp_laws *laws, pp_push *acts, pp_push *zero, double *r)
+// Unknowns: column that acts, functional that vanishes, law. Known forces go into r.
+static int unknowns(const pp_laws *laws, pp_push *acts, pp_push *zero, int *owner, double *r)
 {
     int n = 0;
     for (int i = 0; i < laws->count; i++) {
@@ -117,6 +117,7 @@ static int unknowns(const pp_laws *laws, pp_push *acts, pp_push *zero, double *r
             }
         } else if (law->kind == PP_LAW_EQUAL || law->mode == PP_HELD) {
             for (int k = 0; k < law->size; k++, n++) {
+                owner[n] = i;
                 acts[n] = zero[n] = pp_push_row(law->at + k);
                 acts[n] =
                     law->kind == PP_LAW_CONTACT && k == 0 ? pp_push_normal(laws, i, true) : acts[n];
@@ -125,6 +126,7 @@ static int unknowns(const pp_laws *laws, pp_push *acts, pp_push *zero, double *r
             for (int k = 1; k < law->size; k++) {
                 r[law->at + k] = -law->mu * law->extra * law->d[k - 1];
             }
+            owner[n] = i;
             acts[n] = pp_push_normal(laws, i, true);
             zero[n++] = pp_push_row(law->at);
         }
@@ -134,37 +136,93 @@ static int unknowns(const pp_laws *laws, pp_push *acts, pp_push *zero, double *r
 
 static const double RANK = 1e-10;  // of the scaled matrix
 
+// M x = b for the forces of given modes.
+typedef struct equations {
+    int n;
+    pp_push *acts, *zero;  // n
+    int *owner;            // n: laws
+    double *M, *b, *x;
+    double *scale;  // n
+} equations;
+
+// r: forces that are known, the rest zero.
+static perp_status make_equations(const pp_laws *laws, equations *out, double *r, pp_arena *arena)
+{
+    size_t rows = (size_t)laws->rows;
+    pp_push *acts = PP_ARRAY(arena, pp_push, 2 * rows), *zero = acts + rows;
+    double *u = PP_ARRAY(arena, double, 4 * rows);
+    int *owner = PP_ARRAY(arena, int, rows);
+    if (!acts || !u || !owner) {
+        return PERP_ERR_MEMORY;
+    }
+    memset(r, 0, rows * sizeof *r);
+    int n = unknowns(laws, acts, zero, owner, r);
+    pp_law_rates(laws, r, u);
+    *out = (equations){.n = n,
+                       .acts = acts,
+                       .zero = zero,
+                       .owner = owner,
+                       .M = PP_ARRAY(arena, double, (size_t)n *(size_t)n),
+                       .b = u + rows,
+                       .x = u + 2 * rows,
+                       .scale = u + 3 * rows};
+    if (!out->M) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int j = 0; j < n; j++) {
+        out->b[j] = -pp_push_value(&zero[j], u);
+        out->scale[j] = pp_law_scale(laws, zero[j].row[0]);
+        for (int i = 0; i < n; i++) {
+            out->M[i + j * n] = pp_push_coupling(laws, &zero[i], &acts[j]);
+        }
+    }
+    return PERP_OK;
+}
+
 perp_status pp_law_linear(const pp_laws *laws, double *r, pp_law_info *info, pp_arena *arena)
 {
     size_t rows = (size_t)laws->rows;
     pp_mark mark = pp_arena_mark(arena);
-    pp_push *acts = PP_ARRAY(arena, pp_push, 2 * rows), *zero = acts + rows;
-    double *u = PP_ARRAY(arena, double, 4 * rows), *b = u + rows, *x = b + rows, *s = x + rows;
-    if (!acts || !u) {
+    equations e;
+    if (make_equations(laws, &e, r, arena) < 0) {
         return PERP_ERR_MEMORY;
     }
-    memset(r, 0, rows * sizeof *r);
-    int n = unknowns(laws, acts, zero, r);
-    pp_law_rates(laws, r, u);
-    double *M = PP_ARRAY(arena, double, (size_t)n *(size_t)n);
-    if (!M) {
-        return PERP_ERR_MEMORY;
-    }
-    for (int j = 0; j < n; j++) {
-        b[j] = -pp_push_value(&zero[j], u);
-        s[j] = pp_law_scale(laws, zero[j].row[0]);
-        for (int i = 0; i < n; i++) {
-            M[i + j * n] = pp_push_coupling(laws, &zero[i], &acts[j]);
-        }
-    }
-    int rank = pp_least_solve(n, M, b, x, s, RANK, arena);
-    for (int j = 0; rank >= 0 && j < n; j++) {
-        add(&acts[j], x[j], r);
+    int rank = pp_least_solve(e.n, e.M, e.b, e.x, e.scale, RANK, arena);
+    for (int j = 0; rank >= 0 && j < e.n; j++) {
+        add(&e.acts[j], e.x[j], r);
     }
     info->rank = rank;
-    info->equations = n;
+    info->equations = e.n;
     pp_arena_release(arena, mark);
     return rank < 0 ? PERP_ERR_MEMORY : pp_all_finite(rows, r) ? PERP_OK : PERP_ERR_NUMERIC;
+}
+
+// A force is determined where no solution of M z = 0 has a part in it: then the shortest solution of M x = M e_j is
+// e_j itself.
+static const double PART = 1e-8;  // square of that part
+
+perp_status pp_law_determined(const pp_laws *laws, int i, bool *determined, pp_arena *arena)
+{
+    pp_mark mark = pp_arena_mark(arena);
+    double *r = PP_ARRAY(arena, double, laws->rows);
+    equations e;
+    perp_status status = r ? make_equations(laws, &e, r, arena) : PERP_ERR_MEMORY;
+    size_t square = status < 0 ? 0 : (size_t)e.n * (size_t)e.n;
+    double *M = PP_ARRAY(arena, double, square);
+    status = status < 0 ? status : M ? PERP_OK : PERP_ERR_MEMORY;
+    *determined = true;
+    for (int j = 0; status >= 0 && j < e.n && *determined; j++) {
+        if (e.owner[j] != i) {
+            continue;
+        }
+        memcpy(M, e.M, square * sizeof *M);
+        memcpy(e.b, e.M + (size_t)j * (size_t)e.n, (size_t)e.n * sizeof *e.b);
+        int rank = pp_least_solve(e.n, M, e.b, e.x, e.scale, RANK, arena);
+        status = rank < 0 ? PERP_ERR_MEMORY : PERP_OK;
+        *determined = fabs(e.x[j] - 1.0) <= PART;
+    }
+    pp_arena_release(arena, mark);
+    return status;
 }
 
 // ── Residual ─────────────────────────────────────────────────────────────────────────────────────

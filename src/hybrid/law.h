@@ -65,6 +65,8 @@ typedef struct pp_law_info {
 
 // r for the modes as they stand: linear equations, least norm.                     theory (H3), (H5)
 perp_status pp_law_linear(const pp_laws *laws, double *r, pp_law_info *info, pp_arena *arena);
+// Whether the forces of law i are the same in all solutions of those equations.
+perp_status pp_law_determined(const pp_laws *laws, int i, bool *determined, pp_arena *arena);
 // Modes and r. A negative status: none was found.                                       theory (H7)
 perp_status pp_law_solve(pp_laws *laws, double *r, pp_law_info *info, const perp_env *env,
                          pp_arena *arena);

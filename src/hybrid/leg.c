@@ -46,7 +46,7 @@ static void keep_contact(const perp_model *m, const pp_moment *moment, int i, pp
         perp_vec3 v = pp_along(pp_scale(slip[0], c->t), slip[1], pp_cross(c->n, c->t));
         hold->d_W = pp_scale(1.0 / speed, v);
     }
-    hold->place = pp_place_of(m, moment->pass.body, c);
+    hold->place = pp_place_of(m, moment->pass.body, moment->t, c);
     hold->rate = moment->rate[moment->at[i]];
     hold->feature = c->feature;
 }

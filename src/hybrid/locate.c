@@ -166,7 +166,8 @@ static void see_slip(watch *w, const pp_moment *moment, double speed)
     }
 }
 
-static void see_forces(watch *w, const pp_laws *laws, const double *r)
+// The conditions of each law, the least of them; none: infinite.
+static void force_margins(const pp_laws *laws, const double *r, double *margin)
 {
     double size_u, size_r;
     pp_law_sizes(laws, r, &size_u, &size_r);
@@ -174,28 +175,83 @@ static void see_forces(watch *w, const pp_laws *laws, const double *r)
     for (int i = 0; i < laws->count; i++) {
         const pp_law *law = &laws->law[i];
         const double *f = r + law->at;
+        margin[i] = PP_INF;
         if (law->size == 0 || law->kind == PP_LAW_EQUAL || law->kind == PP_LAW_RUBBING) {
             continue;
         }
         if (pp_law_turns(law)) {
             double push = law->size == 2 ? hypot(f[0], f[1]) : fabs(f[0]);
             if (law->kind == PP_LAW_TURN) {
-                see(w, i, (law->mu * r[laws->law[law->on].at] - push) / unit);
+                margin[i] = (law->mu * r[laws->law[law->on].at] - push) / unit;
             }
             continue;
         }
         if (law->kind == PP_LAW_BOX) {
             if (law->mode == PP_HELD) {
-                see(w, i, (law->bound - fabs(f[0])) / unit);
+                margin[i] = (law->bound - fabs(f[0])) / unit;
             }
             continue;
         }
-        see(w, i, f[0] / unit);
+        margin[i] = f[0] / unit;
         if (law->kind == PP_LAW_CONTACT && law->size > 1) {
             double push = law->size == 3 ? hypot(f[1], f[2]) : fabs(f[1]);
-            see(w, i, (law->mu * f[0] - push) / unit);
+            margin[i] = fmin(margin[i], (law->mu * f[0] - push) / unit);
         }
     }
+}
+
+// A contact that is one of several points of its pair: they share a load.
+static bool is_one_of_several(const pp_holds *holds, int i)
+{
+    const pp_hold *h = &holds->hold[i];
+    for (int k = 0; k < holds->count; k++) {
+        const pp_hold *other = &holds->hold[k];
+        if (k != i && h->kind == PP_HOLD_CONTACT && other->kind == PP_HOLD_CONTACT &&
+            other->a == h->a && other->b == h->b && other->listed == h->listed) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Forces r (least norm) against their laws. Where loads are not determined and the least of them break a law, those that
+// are determined count as they are; the others count where no other share of the load keeps all laws.
+static perp_status see_forces(watch *w, pp_laws *laws, const pp_law_info *info, const double *r)
+{
+    const pp_holds *holds = &w->flight->holds;
+    pp_arena *arena = w->flight->scratch;
+    double *margin = PP_ARRAY(arena, double, laws->count);
+    double *other = PP_ARRAY(arena, double, laws->rows), least = PP_INF;
+    bool kept = false;
+    if (!margin || !other) {
+        return PERP_ERR_MEMORY;
+    }
+    force_margins(laws, r, margin);
+    for (int i = 0; i < laws->count; i++) {
+        bool determined = info->rank == info->equations || margin[i] >= AT_END;
+        if (!determined && !is_one_of_several(holds, i)) {
+            perp_status status = pp_law_determined(laws, i, &determined, arena);
+            if (status < 0) {
+                return status;
+            }
+        }
+        if (determined) {
+            see(w, i, margin[i]);
+            margin[i] = PP_INF;
+        }
+        least = fmin(least, margin[i]);
+    }
+    if (least < AT_END) {
+        perp_status status =
+            pp_law_share(laws, r, 1e-12, other, &kept, w->flight->machine->env, arena);
+        if (status < 0) {
+            return status;
+        }
+    }
+    for (int i = 0; i < laws->count && !kept; i++) {
+        see(w, i, margin[i]);
+    }
+    return PERP_OK;
 }
 
 static perp_status see_modes(watch *w, double t, const double *y, bool *lost)
@@ -218,20 +274,7 @@ static perp_status see_modes(watch *w, double t, const double *y, bool *lost)
     }
     *lost = moment.lost;
     see_slip(w, &moment, fastest(machine->model, moment.pass.body));
-    watch forces = {.flight = flight, .margin = PP_INF, .ended = w->ended};
-    see_forces(&forces, &laws, r);
-    if (forces.margin < AT_END && info.rank < info.equations) {
-        bool kept;
-        double *other = PP_ARRAY(arena, double, moment.rows);
-        status = other ? pp_law_share(&laws, r, 1e-12, other, &kept, machine->env, arena)
-                       : PERP_ERR_MEMORY;
-        if (status < 0) {
-            return status;
-        }
-        forces.margin = kept ? PP_INF : forces.margin;
-    }
-    w->margin = fmin(w->margin, forces.margin);
-    return status;
+    return see_forces(w, &laws, &info, r);
 }
 
 // Whether modes need forces to be looked at.

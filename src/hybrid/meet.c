@@ -173,7 +173,20 @@ static perp_status find_zeno(pp_flight *flight, const pp_moment *moment, const p
     return PERP_OK;
 }
 
-perp_status pp_flight_meet(pp_flight *flight, pp_holds *holds, double rest, bool *ends)
+// Whether rims would approach between the points that met.
+static perp_status refine_after(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+                                const double *impulse, bool *again)
+{
+    double *after = PP_ARRAY(flight->scratch, double, moment->rows);
+    if (!after) {
+        return PERP_ERR_MEMORY;
+    }
+    memcpy(after, moment->rate, (size_t)moment->rows * sizeof *after);
+    pp_gemv(moment->rows, moment->rows, 1.0, moment->A, moment->rows, impulse, after);
+    return pp_flight_refine_rims(flight, moment, holds, after, flight->tol_rate, again);
+}
+
+perp_status pp_flight_meet(pp_flight *flight, pp_holds *holds, double rest, bool *ends, bool *again)
 {
     pp_mark mark = pp_arena_mark(flight->scratch);
     pp_moment moment;
@@ -194,6 +207,11 @@ perp_status pp_flight_meet(pp_flight *flight, pp_holds *holds, double rest, bool
         status = impulse && qd ? pp_impact_run(flight->machine, &moment, holds, &bounces, qd,
                                                impulse, &info, flight->scratch)
                                : PERP_ERR_MEMORY;
+        status = status < 0 ? status : refine_after(flight, &moment, holds, impulse, again);
+        if (status >= 0 && *again) {
+            pp_arena_release(flight->scratch, mark);
+            return PERP_OK;
+        }
         status = status < 0
                      ? status
                      : pp_flight_note_impacts(flight, &moment, holds, impulse, &bounces, qd, &info);

@@ -312,7 +312,7 @@ static perp_status displaced(const pp_machine *machine, const pp_holds *holds, c
     }
     for (int i = 0; i < holds->count; i++) {
         if (holds->hold[i].kind == PP_HOLD_CONTACT && out->size[i] > 0) {
-            place[i] = pp_place_of(m, out->pass.body, &out->contact[i]);
+            place[i] = pp_place_of(m, out->pass.body, out->t, &out->contact[i]);
         }
     }
     pp_tree_move(machine->tree, out->q, out->qd, s, q);
@@ -325,7 +325,8 @@ static perp_status displaced(const pp_machine *machine, const pp_holds *holds, c
         int base = pp_hold_base(holds, i);
         const pp_contact *c = which[base] < 0 ? NULL : &gaps.contact[which[base]];
         double rate[3] = {0.0};
-        at->there[k][i] = c && pp_length(pp_sub(c->n, out->contact[i].n)) < TURNED;
+        at->there[k][i] = c && pp_length(pp_sub(c->n, out->contact[i].n)) < TURNED &&
+                          pp_place_reaches(machine, &place[base], body, kin.t, c);
         if (at->there[k][i] && i == base) {
             contact_rates(m, body, c, rate);
         } else if (at->there[k][i]) {
@@ -422,6 +423,23 @@ static perp_status contact_drift(const pp_machine *machine, const pp_holds *hold
 
 // ── All of it ────────────────────────────────────────────────────────────────────────────────────
 
+// The contact of hold i: where it was found, or beyond the end of its feature as if that went on, so that accelerations
+// stay smooth up to the event. c: NULL where there is none.
+static void set_contact(const pp_machine *machine, const pp_hold *hold, const pp_contact *c, int i,
+                        pp_moment *out)
+{
+    const pp_frame *body = out->pass.body;
+    bool found = c && pp_place_reaches(machine, &hold->place, body, out->t, c);
+    out->lost = out->lost || !found;
+    if (found) {
+        out->contact[i] = *c;
+    } else {
+        out->contact[i] = hold->place.known ? pp_place_beyond(machine->model, &hold->place, body)
+                                            : (pp_contact){0};
+    }
+    out->size[i] = found || hold->place.known ? contact_size(machine, &out->contact[i]) : 0;
+}
+
 static perp_status measure(const pp_machine *machine, const pp_holds *holds, const pp_rows *loops,
                            pp_moment *out, pp_arena *arena)
 {
@@ -447,10 +465,7 @@ static perp_status measure(const pp_machine *machine, const pp_holds *holds, con
             out->size[i] += is_equation(&loops->b[k], hold->joint);
         }
         if (hold->kind == PP_HOLD_CONTACT) {
-            const pp_contact *c = which[i] < 0 ? NULL : &gaps.contact[which[i]];
-            out->size[i] = c ? contact_size(machine, c) : 0;
-            out->contact[i] = c ? *c : (pp_contact){0};
-            out->lost = out->lost || !c;
+            set_contact(machine, hold, which[i] < 0 ? NULL : &gaps.contact[which[i]], i, out);
         } else if (hold->kind > PP_HOLD_CONTACT) {
             int base = pp_hold_base(holds, i), rows = hold->kind == PP_HOLD_SPIN ? 1 : 2;
             out->contact[i] = out->contact[base];

@@ -20,11 +20,27 @@ typedef enum pp_hold_kind {
     PP_HOLD_ROLL,  // rolling friction, likewise
 } pp_hold_kind;
 
-// Where a contact point is, in the frames of its two bodies.
+// A point of a round face that bears its load, or that it tips about: it is in between the eight points that stand
+// for a rim otherwise, and depends on the motion.                                        theory (H18)
+typedef struct pp_rim {
+    int a, b;         // shapes, a < b
+    perp_vec3 on[2];  // in the frames of their bodies
+    bool of_b;        // the round face is b's
+} pp_rim;
+
+typedef struct pp_rims {
+    int count, room;
+    pp_rim *rim;
+} pp_rims;
+
+// Where a contact point was last seen: in the frames of its two bodies.
 typedef struct pp_place {
     bool known;
+    double t;  // when [s]
     perp_vec3 on_a, on_b;
-    perp_vec3 n_A;  // its normal, in the frame of a
+    perp_vec3 n_A;    // its normal, in the frame of a
+    pp_contact seen;  // the contact itself
+    pp_mat3 R_a;      // and the attitude of a
 } pp_place;
 
 typedef struct pp_hold {
@@ -145,7 +161,13 @@ perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds, con
                            const pp_gaps *gaps, const pp_frame *body, int *which, pp_arena *arena);
 perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_holds *holds,
                           const pp_kinematics *kin, double margin, pp_arena *arena);
-pp_place pp_place_of(const perp_model *m, const pp_frame *body, const pp_contact *c);
+pp_place pp_place_of(const perp_model *m, const pp_frame *body, double t, const pp_contact *c);
+// Whether a contact can have come from a place to where it is now, t. A point that has jumped (from a corner of the
+// polygon that stands for a rim to the lowest point of the rim) is another one.
+bool pp_place_reaches(const pp_machine *machine, const pp_place *from, const pp_frame *body,
+                      double t, const pp_contact *c);
+// The contact of a place as if its feature went on: the point fixed to b, the normal to a.
+pp_contact pp_place_beyond(const perp_model *m, const pp_place *place, const pp_frame *body);
 pp_place *pp_holds_places(const pp_holds *holds, pp_arena *arena);  // NULL: out of memory
 // Gives kin, whose frames are set, the normals that the contacts of the holds had.
 perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, pp_kinematics *kin,

@@ -204,7 +204,8 @@ static bool *carry_slides(pp_flight *flight, const pp_holds *now, const bool *en
     return out;
 }
 
-perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
+// again: a point of a rim was added, and who touches is to be found once more.
+static perp_status resolve_once(pp_flight *flight, const bool *ended, pp_holds *out, bool *again)
 {
     pp_holds now;
     bool wedged = true;
@@ -213,23 +214,43 @@ perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
     if (status >= 0 && !ends) {
         status = PERP_ERR_MEMORY;
     }
-    status = status < 0 ? status : pp_flight_meet(flight, &now, flight->tol_rate, ends);
-    for (int round = 0; round < ROUNDS && wedged && status >= 0; round++) {
+    status = status < 0 ? status : pp_flight_meet(flight, &now, flight->tol_rate, ends, again);
+    for (int round = 0; round < ROUNDS && wedged && status >= 0 && !*again; round++) {
         bool *at_rest = carry_slides(flight, &now, round == 0 ? ended : NULL);
         status = at_rest ? pp_flight_sort(flight, &now, ends, at_rest) : PERP_ERR_MEMORY;
         status = status < 0 ? status : settle(flight, &now);
         bool *edge = status < 0 ? NULL : carry(flight, &now, round == 0 ? ended : NULL);
         status = status < 0 ? status : edge ? PERP_OK : PERP_ERR_MEMORY;
-        status = status < 0 ? status : pp_flight_choose(flight, &now, edge, &wedged);
+        status = status < 0 ? status : pp_flight_choose(flight, &now, edge, &wedged, again);
         if (status >= 0 && wedged) {
             status = end_wedge(flight, &now);
             memset(ends, 0, (size_t)now.count * sizeof *ends);
         }
     }
-    if (status >= 0 && wedged) {
+    if (status >= 0 && wedged && !*again) {
         pp_print(flight->result->remark, sizeof flight->result->remark,
                  "not solved: no accelerations that obey friction were found at t = %.12g",
                  flight->t);
+        return PERP_ERR_LIMIT;
+    }
+    *out = now;
+    return status;
+}
+
+// Points of rims are exchanged until no other one would be pressed in: a few times, since each brings the next one close.
+enum { EXCHANGES = 12 };
+
+perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
+{
+    pp_holds now;
+    bool again = true;
+    perp_status status = PERP_OK;
+    for (int k = 0; k < EXCHANGES && again && status >= 0; k++) {
+        again = false;
+        status = resolve_once(flight, ended, &now, &again);
+    }
+    if (status >= 0 && again) {
+        flight->why = "the point about which a round face tips was not found";
         return PERP_ERR_LIMIT;
     }
     status = status < 0 ? status : note_changes(flight, &now);

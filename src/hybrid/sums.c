@@ -257,9 +257,10 @@ static bool has_joints(const pp_tree *tree)
     return false;
 }
 
-// Forces r of one instant for a time w. opposed: by links, what they oppose to moving as they do.
+// Forces r of one instant for a time w, at rates `mean`. opposed: by links, what they oppose to moving as they do.
 static perp_status add_forces(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
-                              const double *r, const perp_wrench *opposed, double w)
+                              const double *r, const double *mean, const perp_wrench *opposed,
+                              double w)
 {
     const pp_machine *machine = flight->machine;
     const perp_model *m = machine->model;
@@ -279,7 +280,7 @@ static perp_status add_forces(pp_flight *flight, const pp_moment *moment, const 
     pp_forces_add(&kin, m, machine->applied);
     book_forces(flight, &kin, w);
     book_springs(flight, moment, &kin, w, f);
-    book_rows(flight, moment, holds, r, w, moment->rate);
+    book_rows(flight, moment, holds, r, w, mean);
     if (!add_rows(flight, moment, holds, r, w)) {
         return PERP_ERR_MEMORY;
     }
@@ -338,7 +339,9 @@ static perp_status add_node(pp_flight *flight, const node *at, double w)
     if (has_joints(tree)) {
         memcpy(opposed, at->moment.pass.load, (size_t)tree->links * sizeof *opposed);
     }
-    return status < 0 ? status : add_forces(flight, &at->moment, &flight->holds, at->r, opposed, w);
+    return status < 0 ? status
+                      : add_forces(flight, &at->moment, &flight->holds, at->r, at->moment.rate,
+                                   opposed, w);
 }
 
 static const double STEADY = 0.02;  // part by which forces may change between the places of a rule
@@ -480,22 +483,30 @@ perp_status pp_flight_sum_short(pp_flight *flight, const pp_short *step)
     const pp_tree *tree = flight->machine->tree;
     pp_arena *arena = flight->scratch;
     pp_mark mark = pp_arena_mark(arena);
-    double *r = PP_ARRAY(arena, double, moment->rows), *tau = PP_ARRAY(arena, double, tree->nv);
+    double *r = PP_ARRAY(arena, double, 2 * (size_t)moment->rows), *mean = r + moment->rows;
+    double *tau = PP_ARRAY(arena, double, 2 * (size_t)tree->nv), *late = tau + tree->nv;
     double *f = PP_ZEROS(arena, double, m->nv);
     pp_frame *end = PP_ARRAY(arena, pp_frame, 2 * (size_t)m->bodies);
     perp_wrench *opposed = PP_ARRAY(arena, perp_wrench, tree->links);
     if (!r || !tau || !f || !end || !opposed) {
         return PERP_ERR_MEMORY;
     }
+    // Velocities of the moment are those of a guess. What impulses do to the energy is theirs times the mean of the
+    // velocities before and after.
+    for (int k = 0; k < tree->nv; k++) {
+        late[k] = 0.5 * (flight->qd[k] + step->qd[k]) - moment->qd[k];
+    }
     for (int i = 0; i < moment->rows; i++) {
         r[i] = step->r[i] / step->dt;
+        mean[i] =
+            moment->rate[i] + pp_dot(tree->nv, moment->J + (size_t)i * (size_t)moment->nv, late);
     }
     pp_tree_frames(tree, flight->t + step->dt, step->q, step->qd, end);
     pp_tree_frames(tree, flight->t, flight->q, flight->qd, end + m->bodies);
     oppose(flight, moment, end, step->dt, f);
     pp_tree_gather(&moment->pass, f, tau);
     memcpy(opposed, moment->pass.load, (size_t)tree->links * sizeof *opposed);
-    perp_status status = add_forces(flight, moment, step->holds, r, opposed, step->dt);
+    perp_status status = add_forces(flight, moment, step->holds, r, mean, opposed, step->dt);
     pp_arena_release(arena, mark);
     return status;
 }

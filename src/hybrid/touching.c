@@ -59,12 +59,14 @@ static perp_status add_contacts(pp_flight *flight, const pp_frame *body, pp_hold
     const pp_machine *machine = flight->machine;
     pp_kinematics kin = {.t = flight->t, .body = (pp_frame *)(uintptr_t)body};
     pp_gaps gaps;
-    perp_status status =
-        pp_gaps_run(&gaps, machine->model, &kin, LOOSE * machine->length, flight->scratch);
-    for (int i = 0; i < gaps.count && status >= 0; i++) {
+    perp_status status = pp_holds_hint(machine, &flight->holds, &kin, flight->scratch);
+    status = status < 0 ? status
+                        : pp_gaps_run(&gaps, machine->model, &kin, LOOSE * machine->length,
+                                      flight->scratch);
+    for (int i = 0; status >= 0 && i < gaps.count; i++) {
         const pp_contact *c = &gaps.contact[i];
         pp_hold hold = pp_hold_contact(c);
-        hold.place = pp_place_of(machine->model, body, c);
+        hold.place = pp_place_of(machine->model, body, flight->t, c);
         bool was = pp_holds_same(&flight->holds, &hold) != NULL;
         if (c->gap <= (was ? LOOSE * machine->length : flight->tol_gap) &&
             (!pp_holds_add(out, hold, flight->keep) ||

@@ -28,29 +28,82 @@ static perp_vec3 local_point(const pp_frame *frame, perp_vec3 p)
     return pp_mul_t(&frame->R, pp_sub(p, frame->p));
 }
 
-pp_place pp_place_of(const perp_model *m, const pp_frame *body, const pp_contact *c)
+pp_place pp_place_of(const perp_model *m, const pp_frame *body, double t, const pp_contact *c)
 {
     return (pp_place){.known = true,
+                      .t = t,
+                      .seen = *c,
+                      .R_a = body[m->shape[c->a].body].R,
                       .on_a = local_point(&body[m->shape[c->a].body], c->point),
                       .on_b = local_point(&body[m->shape[c->b].body], c->point),
                       .n_A = pp_mul_t(&body[m->shape[c->a].body].R, c->n)};
+}
+
+static double way_between(const pp_place *from, const pp_place *to)
+{
+    return fmin(pp_length(pp_sub(to->on_a, from->on_a)), pp_length(pp_sub(to->on_b, from->on_b)));
+}
+
+// A rim's point runs faster than the bodies move where they lie nearly flat on each other: some way is always allowed.
+static const double JUMP = 0.1;  // of the thinner shape
+static const double RUNS = 4.0;  // times as fast as the bodies move
+
+bool pp_place_reaches(const pp_machine *machine, const pp_place *from, const pp_frame *body,
+                      double t, const pp_contact *c)
+{
+    const perp_model *m = machine->model;
+    const pp_shape *sa = &m->shape[c->a], *sb = &m->shape[c->b];
+    const pp_frame *fa = &body[sa->body], *fb = &body[sb->body];
+    if (!m->spatial || !from->known || c->listed >= 0) {
+        return true;
+    }
+    pp_place to = pp_place_of(m, body, t, c);
+    perp_vec3 v = pp_sub(pp_point_velocity(fb, c->point), pp_point_velocity(fa, c->point));
+    double speed = pp_length(v) + machine->length * (pp_length(fa->w) + pp_length(fb->w));
+    double thin = fmin(fmin(sa->thickness, sb->thickness), machine->length);
+    return way_between(from, &to) <= JUMP * thin + RUNS * speed * fabs(t - from->t);
+}
+
+pp_contact pp_place_beyond(const perp_model *m, const pp_place *place, const pp_frame *body)
+{
+    pp_contact c = place->seen;
+    const pp_frame *fa = &body[m->shape[c.a].body], *fb = &body[m->shape[c.b].body];
+    perp_vec3 on_a = pp_point(fa, place->on_a);
+    c.point = pp_point(fb, place->on_b);
+    c.n = pp_mul(&fa->R, place->n_A);
+    c.t = pp_mul(&fa->R, pp_mul_t(&place->R_a, c.t));
+    c.gap += pp_dot3(c.n, pp_sub(c.point, on_a));
+    return c;
 }
 
 perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, pp_kinematics *kin,
                           pp_arena *arena)
 {
     const perp_model *m = machine->model;
-    pp_normal_hint *hint = PP_ARRAY(arena, pp_normal_hint, holds->count);
+    int rims = machine->rims ? machine->rims->count : 0;
+    pp_pair_hint *hint = PP_ARRAY(arena, pp_pair_hint, (size_t)holds->count + (size_t)rims);
     kin->hints = 0;
+    for (int i = 0; hint && i < rims; i++) {
+        const pp_rim *rim = &machine->rims->rim[i];
+        const pp_frame *of = &kin->body[m->shape[rim->of_b ? rim->b : rim->a].body];
+        hint[kin->hints++] = (pp_pair_hint){
+            .a = rim->a, .b = rim->b, .has_rim = true, .rim = pp_point(of, rim->on[rim->of_b])};
+    }
     for (int i = 0; hint && m->spatial && i < holds->count; i++) {
         const pp_hold *h = &holds->hold[i];
-        bool known = h->kind != PP_HOLD_CONTACT || !h->place.known || h->a > h->b;
-        for (int k = 0; k < kin->hints && !known; k++) {
-            known = hint[k].a == h->a && hint[k].b == h->b;
+        int at = 0;
+        if (h->kind != PP_HOLD_CONTACT || !h->place.known || h->a > h->b) {
+            continue;
         }
-        if (!known) {
-            perp_vec3 n = pp_mul(&kin->body[m->shape[h->a].body].R, h->place.n_A);
-            hint[kin->hints++] = (pp_normal_hint){h->a, h->b, n};
+        while (at < kin->hints && (hint[at].a != h->a || hint[at].b != h->b)) {
+            at++;
+        }
+        if (at == kin->hints) {
+            hint[kin->hints++] = (pp_pair_hint){.a = h->a, .b = h->b};
+        }
+        if (!hint[at].has_normal) {
+            hint[at].n = pp_mul(&kin->body[m->shape[h->a].body].R, h->place.n_A);
+            hint[at].has_normal = true;
         }
     }
     kin->hint = hint;
@@ -68,8 +121,7 @@ static double way_to(const pp_machine *machine, const pp_hold *hold, const pp_pl
     if (!machine->model->spatial || !place->known || hold->listed >= 0) {
         return named ? 0.0 : PP_INF;
     }
-    double way =
-        fmin(pp_length(pp_sub(to->on_a, place->on_a)), pp_length(pp_sub(to->on_b, place->on_b)));
+    double way = way_between(place, to);
     double gap = fabs(c->gap), far = FAR * machine->length;
     bool other = gap > TOUCHES * machine->length || (way > far && gap > SURE * machine->length);
     if (named && other) {
@@ -145,7 +197,7 @@ perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds, con
     }
     t.best = t.hold + count;
     for (size_t k = 0; k < n; k++) {
-        to[k] = pp_place_of(machine->model, body, &gaps->contact[k]);
+        to[k] = pp_place_of(machine->model, body, 0.0, &gaps->contact[k]);
     }
     for (int i = 0; i < holds->count; i++) {
         which[i] = -1;

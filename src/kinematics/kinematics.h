@@ -34,11 +34,14 @@ typedef struct pp_weight {
     pp_mat3 I, inverse_I;  // [kg m^2], [1/(kg m^2)]; planar: entry zz only
 } pp_weight;
 
-// The normal that two shapes that all but touched had a moment ago, from a to b.
-typedef struct pp_normal_hint {
+// What is known of two shapes that all but touch.
+typedef struct pp_pair_hint {
     int a, b;  // shapes, a < b
-    perp_vec3 n;
-} pp_normal_hint;
+    bool has_normal, has_rim;
+    perp_vec3 n;  // that they had a moment ago, from a to b
+    perp_vec3
+        rim;  // world: a point of a round face that the manifold has to have while the faces are level [m]
+} pp_pair_hint;
 
 typedef struct pp_kinematics {
     double t, h;
@@ -51,7 +54,7 @@ typedef struct pp_kinematics {
     double potential;     // gravity and springs [J]
     const pp_team *team;  // for the stages that follow; NULL: one thread
     double work_rate;     // power of the explicit forces other than gravity and springs [W]
-    const pp_normal_hint *hint;  // of some pairs; a start for the search of their normals
+    const pp_pair_hint *hint;  // of some pairs
     int hints;
 } pp_kinematics;
 

@@ -23,6 +23,12 @@ typedef struct drop {
     double until, weight;  // [s], largest weight times length [J]
 } drop;
 
+// True: one drop is looked at, with all that happens.
+static bool loud(void)
+{
+    return getenv("PERP_DROP") != NULL;
+}
+
 // ── Scenes ───────────────────────────────────────────────────────────────────────────────────────
 
 static perp_quat turned(rng *r)
@@ -72,6 +78,20 @@ static perp_shape_def random_shape(rng *r, int kinds, double *reach)
     return shape;
 }
 
+static const char *shape_word(perp_shape_kind kind)
+{
+    switch (kind) {
+    case PERP_BOX:
+        return "box";
+    case PERP_CYLINDER:
+        return "cylinder";
+    case PERP_SPHERE:
+        return "sphere";
+    default:
+        return "capsule";
+    }
+}
+
 static drop make_drop(int index, bool several)
 {
     static const double mus[] = {0.0, 0.1, 0.3, 0.5, 0.8, 1.0}, es[] = {0.0, 0.3, 0.6};
@@ -109,6 +129,11 @@ static drop make_drop(int index, bool several)
         }
         perp_body b = perp_add_body(builder, &body);
         perp_add_shape(builder, b, &shape);
+        if (loud()) {
+            printf("%s: radius %.3g, half %.3g %.3g %.3g, mu %g, e %g, %s\n",
+                   shape_word(shape.kind), shape.radius, shape.half.x, shape.half.y, shape.half.z,
+                   mu, e, stacked ? "stacked" : "thrown");
+        }
     }
     perp_error error = {0};
     perp_sim_def def = perp_sim_default();
@@ -123,11 +148,6 @@ static drop make_drop(int index, bool several)
 }
 
 // ── Runs ─────────────────────────────────────────────────────────────────────────────────────────
-
-static bool loud(void)
-{
-    return getenv("PERP_DROP") != NULL;
-}
 
 static void show(const drop *d)
 {
@@ -152,7 +172,7 @@ static bool run_drop(int index, bool several)
     const double h = 0.01;
     perp_status status = PERP_OK;
     clock_t begun = clock();
-    while (status == PERP_OK && perp_sim_time(d.sim) < d.until - 0.5 * h) {
+    while (status == PERP_OK && perp_sim_time(d.sim) < (getenv("UNTIL") ? strtod(getenv("UNTIL"), NULL) : d.until) - 0.5 * h) {
         status = perp_step(d.sim, h);
         if (loud()) {
             show(&d);
