@@ -331,6 +331,8 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
                         .captured = -1,
                         .most_events = (int)fmin(1e9, 100.0 + machine->options.events * h)};
     with.rims = &flight.rims;
+    with.share = &flight.share;
+    flight.share.keep = keep;
     perp_status status = prepare(&flight, q, qd);
     if (status == PERP_ERR_REFUSED) {
         pp_print(out->remark, sizeof out->remark,

@@ -28,7 +28,8 @@ typedef struct pp_bouncer {
 
 typedef struct pp_flight {
     const pp_machine *machine;
-    pp_rims rims;  // those of the machine
+    pp_rims rims;    // those of the machine
+    pp_share share;  // likewise
     pp_hybrid_result *result;
     pp_arena *keep;     // results and holds
     pp_arena *scratch;  // one evaluation

@@ -197,6 +197,26 @@ perp_status pp_law_linear(const pp_laws *laws, double *r, pp_law_info *info, pp_
     return rank < 0 ? PERP_ERR_MEMORY : pp_all_finite(rows, r) ? PERP_OK : PERP_ERR_NUMERIC;
 }
 
+perp_status pp_law_nearest(const pp_laws *laws, const double *others, double *r, pp_arena *arena)
+{
+    pp_mark mark = pp_arena_mark(arena);
+    equations e;
+    if (make_equations(laws, &e, r, arena) < 0) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int j = 0; j < e.n; j++) {
+        double guess = others[e.zero[j].row[0]];
+        add(&e.acts[j], guess, r);
+        pp_axpy(e.n, -guess, e.M + (size_t)j * (size_t)e.n, e.b);
+    }
+    int rank = pp_least_solve(e.n, e.M, e.b, e.x, e.scale, RANK, arena);
+    for (int j = 0; rank >= 0 && j < e.n; j++) {
+        add(&e.acts[j], e.x[j], r);
+    }
+    pp_arena_release(arena, mark);
+    return rank < 0 ? PERP_ERR_MEMORY : PERP_OK;
+}
+
 // A force is determined where no solution of M z = 0 has a part in it: then the shortest solution of M x = M e_j is
 // e_j itself.
 static const double PART = 1e-8;  // square of that part

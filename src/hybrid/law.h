@@ -80,10 +80,20 @@ perp_status pp_law_independent(const pp_laws *laws, bool *keep, pp_arena *arena)
 // iterate also where the status is negative, unless memory or numbers ran out.        theory (H7a)
 bool pp_law_cone_possible(const pp_laws *laws);
 perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_arena *arena);
+// Forces for the modes as they stand that are the nearest to others: the least change that solves the equations.
+perp_status pp_law_nearest(const pp_laws *laws, const double *others, double *r, pp_arena *arena);
+
+// Forces that kept all laws a moment ago. As a machine moves on, those nearest to them mostly still do.
+typedef struct pp_share {
+    int rows, room;  // 0: none
+    double *r;
+    pp_arena *keep;
+} pp_share;
+
 // Forces of the same motion that keep the laws, where r, the least of them, do not. within: part of the size of
-// rates by which the motion may differ; kept: there are such.
-perp_status pp_law_share(pp_laws *laws, const double *r, double within, double *other, bool *kept,
-                         const perp_env *env, pp_arena *arena);
+// rates by which the motion may differ; kept: there are such. last: may be NULL.
+perp_status pp_law_share(pp_laws *laws, const double *r, double within, pp_share *last,
+                         double *other, bool *kept, const perp_env *env, pp_arena *arena);
 // u = A r + b, and what u and r are measured by.
 void pp_law_rates(const pp_laws *laws, const double *r, double *u);
 void pp_law_sizes(const pp_laws *laws, const double *r, double *size_u, double *size_r);

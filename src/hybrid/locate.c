@@ -242,8 +242,8 @@ static perp_status see_forces(watch *w, pp_laws *laws, const pp_law_info *info, 
         least = fmin(least, margin[i]);
     }
     if (least < AT_END) {
-        perp_status status =
-            pp_law_share(laws, r, 1e-12, other, &kept, w->flight->machine->env, arena);
+        perp_status status = pp_law_share(laws, r, 1e-12, w->flight->machine->share, other, &kept,
+                                          w->flight->machine->env, arena);
         if (status < 0) {
             return status;
         }

@@ -256,6 +256,7 @@ perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
     status = status < 0 ? status : note_changes(flight, &now);
     if (status >= 0) {
         flight->holds = now;
+        flight->share.rows = 0;
     }
     return status;
 }
