@@ -154,63 +154,6 @@ perp_status pp_accelerate(const pp_machine *machine, const pp_moment *moment, co
     return pp_all_finite((size_t)moment->nv, qdd) ? PERP_OK : PERP_ERR_NUMERIC;
 }
 
-// Where loads are not determined the least of them may break a law that another share keeps. The motion of
-// the modes is then the same: forces of another motion are none of theirs.
-static perp_status find_share(pp_laws *laws, const double *r, double within, double *other,
-                              bool *kept, const perp_env *env, pp_arena *arena)
-{
-    pp_mark mark = pp_arena_mark(arena);
-    size_t rows = (size_t)laws->rows;
-    double *u = PP_ARRAY(arena, double, 2 * rows), *v = u + rows, size_u, size_r, off = 0.0;
-    pp_law_info info;
-    *kept = false;
-    perp_status status = u ? pp_law_solve(laws, other, &info, env, arena) : PERP_ERR_MEMORY;
-    if (status >= 0) {
-        pp_law_rates(laws, r, u);
-        pp_law_rates(laws, other, v);
-        pp_law_sizes(laws, r, &size_u, &size_r);
-        for (size_t i = 0; i < rows; i++) {
-            off = fmax(off, fabs(u[i] - v[i]));
-        }
-        *kept = off <= within * size_u;
-    }
-    pp_arena_release(arena, mark);
-    return status == PERP_ERR_MEMORY ? status : PERP_OK;
-}
-
-static const double KEPT = 1e-10;  // residual of laws that are kept
-
-// No room for it: it is not kept.
-static void remember(pp_share *last, int rows, const double *r)
-{
-    if (rows > last->room) {
-        last->r = PP_ARRAY(last->keep, double, rows);
-        last->room = last->r ? rows : 0;
-    }
-    last->rows = last->r ? rows : 0;
-    if (last->r) {
-        memcpy(last->r, r, (size_t)rows * sizeof *r);
-    }
-}
-
-perp_status pp_law_share(pp_laws *laws, const double *r, double within, pp_share *last,
-                         double *other, bool *kept, const perp_env *env, pp_arena *arena)
-{
-    *kept = false;
-    if (last && last->rows == laws->rows) {
-        perp_status status = pp_law_nearest(laws, last->r, other, arena);
-        *kept = status >= 0 && pp_law_residual(laws, other, arena) <= KEPT;
-        if (status < 0 || *kept) {
-            return status;
-        }
-    }
-    perp_status status = find_share(laws, r, within, other, kept, env, arena);
-    if (status >= 0 && *kept && last) {
-        remember(last, laws->rows, other);
-    }
-    return status;
-}
-
 perp_status pp_accelerate_shared(const pp_machine *machine, const pp_moment *moment,
                                  const pp_holds *holds, double *qdd, double **r, pp_law_info *info,
                                  pp_arena *arena)
@@ -223,10 +166,10 @@ perp_status pp_accelerate_shared(const pp_machine *machine, const pp_moment *mom
     }
     double *shared = PP_ARRAY(arena, double, moment->rows);
     status = shared ? pp_moment_laws(&laws, machine, moment, holds, arena) : PERP_ERR_MEMORY;
-    if (status < 0 || pp_law_residual(&laws, *r, arena) <= 1e-9) {
+    if (status < 0 || pp_law_residual(&laws, *r, arena) <= PP_LAW_KEPT) {
         return status;
     }
-    status = pp_law_share(&laws, *r, 1e-9, machine->share, shared, &kept, machine->env, arena);
+    status = pp_law_share(&laws, machine->share, shared, &kept, arena);
     *r = status >= 0 && kept ? shared : *r;
     return status;
 }

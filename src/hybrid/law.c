@@ -75,7 +75,7 @@ double pp_push_value(const pp_push *f, const double *u)
     return sum;
 }
 
-static void add(const pp_push *c, double s, double *r)
+void pp_push_add(const pp_push *c, double s, double *r)
 {
     for (int i = 0; i < c->count; i++) {
         r[c->row[i]] += s * c->s[i];
@@ -134,19 +134,7 @@ static int unknowns(const pp_laws *laws, pp_push *acts, pp_push *zero, int *owne
     return n;
 }
 
-static const double RANK = 1e-10;  // of the scaled matrix
-
-// M x = b for the forces of given modes.
-typedef struct equations {
-    int n;
-    pp_push *acts, *zero;  // n
-    int *owner;            // n: laws
-    double *M, *b, *x;
-    double *scale;  // n
-} equations;
-
-// r: forces that are known, the rest zero.
-static perp_status make_equations(const pp_laws *laws, equations *out, double *r, pp_arena *arena)
+perp_status pp_law_equations(const pp_laws *laws, pp_equations *out, double *r, pp_arena *arena)
 {
     size_t rows = (size_t)laws->rows;
     pp_push *acts = PP_ARRAY(arena, pp_push, 2 * rows), *zero = acts + rows;
@@ -158,14 +146,14 @@ static perp_status make_equations(const pp_laws *laws, equations *out, double *r
     memset(r, 0, rows * sizeof *r);
     int n = unknowns(laws, acts, zero, owner, r);
     pp_law_rates(laws, r, u);
-    *out = (equations){.n = n,
-                       .acts = acts,
-                       .zero = zero,
-                       .owner = owner,
-                       .M = PP_ARRAY(arena, double, (size_t)n *(size_t)n),
-                       .b = u + rows,
-                       .x = u + 2 * rows,
-                       .scale = u + 3 * rows};
+    *out = (pp_equations){.n = n,
+                          .acts = acts,
+                          .zero = zero,
+                          .owner = owner,
+                          .M = PP_ARRAY(arena, double, (size_t)n *(size_t)n),
+                          .b = u + rows,
+                          .x = u + 2 * rows,
+                          .scale = u + 3 * rows};
     if (!out->M) {
         return PERP_ERR_MEMORY;
     }
@@ -183,38 +171,18 @@ perp_status pp_law_linear(const pp_laws *laws, double *r, pp_law_info *info, pp_
 {
     size_t rows = (size_t)laws->rows;
     pp_mark mark = pp_arena_mark(arena);
-    equations e;
-    if (make_equations(laws, &e, r, arena) < 0) {
+    pp_equations e;
+    if (pp_law_equations(laws, &e, r, arena) < 0) {
         return PERP_ERR_MEMORY;
     }
-    int rank = pp_least_solve(e.n, e.M, e.b, e.x, e.scale, RANK, arena);
+    int rank = pp_least_solve(e.n, e.M, e.b, e.x, e.scale, PP_LAW_RANK, arena);
     for (int j = 0; rank >= 0 && j < e.n; j++) {
-        add(&e.acts[j], e.x[j], r);
+        pp_push_add(&e.acts[j], e.x[j], r);
     }
     info->rank = rank;
     info->equations = e.n;
     pp_arena_release(arena, mark);
     return rank < 0 ? PERP_ERR_MEMORY : pp_all_finite(rows, r) ? PERP_OK : PERP_ERR_NUMERIC;
-}
-
-perp_status pp_law_nearest(const pp_laws *laws, const double *others, double *r, pp_arena *arena)
-{
-    pp_mark mark = pp_arena_mark(arena);
-    equations e;
-    if (make_equations(laws, &e, r, arena) < 0) {
-        return PERP_ERR_MEMORY;
-    }
-    for (int j = 0; j < e.n; j++) {
-        double guess = others[e.zero[j].row[0]];
-        add(&e.acts[j], guess, r);
-        pp_axpy(e.n, -guess, e.M + (size_t)j * (size_t)e.n, e.b);
-    }
-    int rank = pp_least_solve(e.n, e.M, e.b, e.x, e.scale, RANK, arena);
-    for (int j = 0; rank >= 0 && j < e.n; j++) {
-        add(&e.acts[j], e.x[j], r);
-    }
-    pp_arena_release(arena, mark);
-    return rank < 0 ? PERP_ERR_MEMORY : PERP_OK;
 }
 
 // A force is determined where no solution of M z = 0 has a part in it: then the shortest solution of M x = M e_j is
@@ -225,8 +193,8 @@ perp_status pp_law_determined(const pp_laws *laws, int i, bool *determined, pp_a
 {
     pp_mark mark = pp_arena_mark(arena);
     double *r = PP_ARRAY(arena, double, laws->rows);
-    equations e;
-    perp_status status = r ? make_equations(laws, &e, r, arena) : PERP_ERR_MEMORY;
+    pp_equations e;
+    perp_status status = r ? pp_law_equations(laws, &e, r, arena) : PERP_ERR_MEMORY;
     size_t square = status < 0 ? 0 : (size_t)e.n * (size_t)e.n;
     double *M = PP_ARRAY(arena, double, square);
     status = status < 0 ? status : M ? PERP_OK : PERP_ERR_MEMORY;
@@ -237,7 +205,7 @@ perp_status pp_law_determined(const pp_laws *laws, int i, bool *determined, pp_a
         }
         memcpy(M, e.M, square * sizeof *M);
         memcpy(e.b, e.M + (size_t)j * (size_t)e.n, (size_t)e.n * sizeof *e.b);
-        int rank = pp_least_solve(e.n, M, e.b, e.x, e.scale, RANK, arena);
+        int rank = pp_least_solve(e.n, M, e.b, e.x, e.scale, PP_LAW_RANK, arena);
         status = rank < 0 ? PERP_ERR_MEMORY : PERP_OK;
         *determined = fabs(e.x[j] - 1.0) <= PART;
     }

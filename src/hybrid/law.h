@@ -80,9 +80,6 @@ perp_status pp_law_independent(const pp_laws *laws, bool *keep, pp_arena *arena)
 // iterate also where the status is negative, unless memory or numbers ran out.        theory (H7a)
 bool pp_law_cone_possible(const pp_laws *laws);
 perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_arena *arena);
-// Forces for the modes as they stand that are the nearest to others: the least change that solves the equations.
-perp_status pp_law_nearest(const pp_laws *laws, const double *others, double *r, pp_arena *arena);
-
 // Forces that kept all laws a moment ago. As a machine moves on, those nearest to them mostly still do.
 typedef struct pp_share {
     int rows, room;  // 0: none
@@ -90,10 +87,13 @@ typedef struct pp_share {
     pp_arena *keep;
 } pp_share;
 
-// Forces of the same motion that keep the laws, where r, the least of them, do not. within: part of the size of
-// rates by which the motion may differ; kept: there are such. last: may be NULL.
-perp_status pp_law_share(pp_laws *laws, const double *r, double within, pp_share *last,
-                         double *other, bool *kept, const perp_env *env, pp_arena *arena);
+// Forces of the same motion that keep the laws, where the least of them do not. kept: there are such. last: may be NULL.
+//                                                                                       theory (H19)
+perp_status pp_law_share(const pp_laws *laws, pp_share *last, double *other, bool *kept,
+                         pp_arena *arena);
+// Residual of laws that are kept. It is more than what an answer of the problem of modes is taken with, so that where no
+// share keeps the laws that problem has another answer than these modes.
+static const double PP_LAW_KEPT = 2e-9;
 // u = A r + b, and what u and r are measured by.
 void pp_law_rates(const pp_laws *laws, const double *r, double *u);
 void pp_law_sizes(const pp_laws *laws, const double *r, double *size_u, double *size_r);
@@ -118,5 +118,17 @@ static inline bool pp_law_turns(const pp_law *law)
 {
     return law->kind == PP_LAW_TURN || law->kind == PP_LAW_TURNING;
 }
+// M x = b for the forces of given modes: r = known + sum x_j acts_j, where zero_j . u vanishes.
+typedef struct pp_equations {
+    int n;
+    pp_push *acts, *zero;  // n
+    int *owner;            // n: laws; of a contact the normal comes first
+    double *M, *b, *x;
+    double *scale;  // n
+} pp_equations;
+static const double PP_LAW_RANK = 1e-10;  // of the scaled matrix
+// r: forces that are known, the rest zero.
+perp_status pp_law_equations(const pp_laws *laws, pp_equations *out, double *r, pp_arena *arena);
+void pp_push_add(const pp_push *c, double s, double *r);
 double pp_push_coupling(const pp_laws *laws, const pp_push *f, const pp_push *c);  // f A c
 double pp_push_value(const pp_push *f, const double *u);

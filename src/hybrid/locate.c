@@ -216,7 +216,8 @@ static bool is_one_of_several(const pp_holds *holds, int i)
 
 // Forces r (least norm) against their laws. Where loads are not determined and the least of them break a law, those that
 // are determined count as they are; the others count where no other share of the load keeps all laws.
-static perp_status see_forces(watch *w, pp_laws *laws, const pp_law_info *info, const double *r)
+static perp_status see_forces(watch *w, const pp_laws *laws, const pp_law_info *info,
+                              const double *r)
 {
     const pp_holds *holds = &w->flight->holds;
     pp_arena *arena = w->flight->scratch;
@@ -242,8 +243,7 @@ static perp_status see_forces(watch *w, pp_laws *laws, const pp_law_info *info, 
         least = fmin(least, margin[i]);
     }
     if (least < AT_END) {
-        perp_status status = pp_law_share(laws, r, 1e-12, w->flight->machine->share, other, &kept,
-                                          w->flight->machine->env, arena);
+        perp_status status = pp_law_share(laws, w->flight->machine->share, other, &kept, arena);
         if (status < 0) {
             return status;
         }
