@@ -5,7 +5,7 @@
 //
 // A solver is a function that takes a checked problem and a job, fills z with its best finite iterate,
 // fills a report, and returns what it believes. It is never believed: dispatch.c judges z with
-// judge_mcp.c or judge_fcp.c, which no solver includes.
+// judge_*.c (comp/verdict.h), which no solver includes.
 #pragma once
 
 #include "base/base.h"
@@ -72,21 +72,16 @@ perp_status pp_box_check(const perp_box_friction *box, char *reason, size_t size
 unsigned pp_mcp_classes(const perp_mcp *mcp);  // the perp_problem_class bits a solver must accept
 unsigned pp_fcp_classes(const perp_fcp *fcp);
 
-// perp_mcp_judge of a checked problem; scratch: PP_JUDGE_SCRATCH n numbers. arena NULL: answers are not looked for nearby (C42).
-enum { PP_JUDGE_SCRATCH = 19 };
-void pp_mcp_judge(const perp_mcp *mcp, const double *z, bool comparable, double *scratch,
-                  pp_arena *arena, perp_mcp_residuals *out);
-double pp_mcp_worst(const perp_mcp_residuals *e);  // what a status is decided by
-// The same with A = S'DS + K, which is never formed (mcp->A is not read), of an island in comparable units; the arena is left as it was.
+// ── Answers from elsewhere (dispatch.c) ──────────────────────────────────────────────────────────
+
+// A = S'DS + K, which is never formed.
 typedef struct pp_product {
     perp_matrix S, D, K;
 } pp_product;
-perp_status pp_product_judge(const perp_mcp *mcp, const pp_product *A, const double *z,
-                             pp_arena *arena, perp_mcp_residuals *out);
-// perp_fcp_judge of a checked problem; the arena is left as it was. Where double arithmetic shows that
-// they are below `enough` (0: nothing is), bounds do.
-perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, double enough,
-                         pp_arena *arena, perp_fcp_residuals *out);
+// An answer that no solver of comp/ found, but solve/ from the rows of a step: accepted by the judges and the rule that hold for
+// theirs. A NULL: the matrix is mcp->A. Rows are in comparable units.
+perp_status pp_mcp_offer(const perp_mcp *mcp, const pp_product *A, const double *z,
+                         double tolerance, pp_arena *arena, bool *accepted);
 
 // Inline: asked for every variable in every pass over a problem, which for small ones is what costs.
 static inline double pp_mcp_lower(const perp_mcp *mcp, int i)

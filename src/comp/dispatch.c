@@ -273,6 +273,25 @@ perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
     return finish(&c, status);
 }
 
+perp_status pp_mcp_offer(const perp_mcp *mcp, const pp_product *A, const double *z,
+                         double tolerance, pp_arena *arena, bool *accepted)
+{
+    perp_mcp_residuals residuals;
+    perp_status status = PERP_OK;
+    *accepted = false;
+    if (A) {
+        status = pp_product_judge(mcp, A, z, arena, &residuals);
+    } else {
+        double *scratch = PP_ARRAY(arena, double, PP_JUDGE_SCRATCH *(size_t)mcp->n);
+        if (!scratch) {
+            return PERP_ERR_MEMORY;
+        }
+        pp_mcp_judge(mcp, z, true, scratch, NULL, &residuals);
+    }
+    *accepted = status >= 0 && pp_mcp_worst(&residuals) <= tolerance;
+    return status;
+}
+
 // ── Box friction ─────────────────────────────────────────────────────────────────────────────────
 
 perp_status perp_box_friction_solve(const perp_box_friction *box, const perp_comp_options *options,

@@ -6,6 +6,19 @@
 
 #include "comp/comp.h"
 
+// perp_mcp_judge of a checked problem; scratch: PP_JUDGE_SCRATCH n numbers. arena NULL: answers are not looked for nearby (C42).
+enum { PP_JUDGE_SCRATCH = 19 };
+void pp_mcp_judge(const perp_mcp *mcp, const double *z, bool comparable, double *scratch,
+                  pp_arena *arena, perp_mcp_residuals *out);
+double pp_mcp_worst(const perp_mcp_residuals *e);  // what a status is decided by
+// The same with A as a product (mcp->A is not read), of an island in comparable units; the arena is left as it was.
+perp_status pp_product_judge(const perp_mcp *mcp, const pp_product *A, const double *z,
+                             pp_arena *arena, perp_mcp_residuals *out);
+// perp_fcp_judge of a checked problem; the arena is left as it was. Where double arithmetic shows that
+// they are below `enough` (0: nothing is), bounds do.
+perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, double enough,
+                         pp_arena *arena, perp_fcp_residuals *out);
+
 // perp_box_friction_judge of a checked problem; scratch: PP_BOX_SCRATCH n numbers.
 enum { PP_BOX_SCRATCH = 20 };
 void pp_box_judge(const perp_box_friction *box, const double *z, bool comparable, double *scratch,

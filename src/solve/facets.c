@@ -3,7 +3,8 @@
 //
 // The forms MCP and LCP of many contacts, without pivoting: the contact problem with polygons in place of
 // discs is solved in velocities and finished by its modes, theory (C38); the answer, split along the
-// directions of friction, is then a basic solution of the form that was asked for, and its judge decides.
+// directions of friction, is then a basic solution of the form that was asked for, and is offered to comp/, which
+// judges it as it judges the answers of its own solvers.
 #include "solve/run.h"
 
 #include <string.h>
@@ -78,7 +79,12 @@ static void split(const pp_run *r, double *z)
     }
 }
 
-static perp_status judge_mcp(pp_run *r, int *size, perp_mcp_residuals *e)
+static double tolerance_of(const pp_run *r)
+{
+    return r->options->tolerance * (r->rows->nn > PIVOT_MOST ? LOOSE : 1.0);
+}
+
+static perp_status offer_mcp(pp_run *r, int *size, bool *accepted)
 {
     const pp_answer *out = r->out;
     pp_posed posed;
@@ -88,19 +94,17 @@ static perp_status judge_mcp(pp_run *r, int *size, perp_mcp_residuals *e)
     }
     int nv = posed.nv, nb = posed.nb, n = posed.mcp.n;
     double *z = PP_ARRAY(r->arena, double, n);
-    double *scratch = PP_ARRAY(r->arena, double, PP_JUDGE_SCRATCH *(size_t)n);
-    if (!z || !scratch) {
+    if (!z) {
         return PERP_ERR_MEMORY;
     }
     memcpy(z, out->nu, (size_t)nv * sizeof *z);
     memcpy(z + nv, out->pb, (size_t)nb * sizeof *z);
     split(r, z + nv + nb);
-    pp_mcp_judge(&posed.mcp, z, true, scratch, NULL, e);
     *size = n;
-    return PERP_OK;
+    return pp_mcp_offer(&posed.mcp, NULL, z, tolerance_of(r), r->arena, accepted);
 }
 
-static perp_status judge_lcp(pp_run *r, int *size, perp_mcp_residuals *e)
+static perp_status offer_lcp(pp_run *r, int *size, bool *accepted)
 {
     pp_posed posed;
     pp_product A;
@@ -114,20 +118,18 @@ static perp_status judge_lcp(pp_run *r, int *size, perp_mcp_residuals *e)
     }
     split(r, z);
     *size = posed.mcp.n;
-    return pp_product_judge(&posed.mcp, &A, z, r->arena, e);
+    return pp_mcp_offer(&posed.mcp, &A, z, tolerance_of(r), r->arena, accepted);
 }
 
-static perp_status judge(pp_run *r, perp_form form, int *size, bool *accepted)
+// The answer in the form that was asked for; accepted: it is one.
+static perp_status offer(pp_run *r, perp_form form, int *size, bool *accepted)
 {
-    perp_mcp_residuals e;
+    *accepted = false;
     pp_run_close(r);
-    perp_status status = form == PERP_FORM_MCP ? judge_mcp(r, size, &e) : judge_lcp(r, size, &e);
-    double tolerance = r->options->tolerance * (r->rows->nn > PIVOT_MOST ? LOOSE : 1.0);
-    *accepted = status >= 0 && pp_mcp_worst(&e) <= tolerance;
-    return status;
+    return form == PERP_FORM_MCP ? offer_mcp(r, size, accepted) : offer_lcp(r, size, accepted);
 }
 
-// Where the judge does not accept the answer, nothing is left of it.
+// Where the answer is not accepted, nothing is left of it.
 static void forget(pp_run *r)
 {
     memset(r->out->pm, 0, (size_t)r->rows->nm * sizeof(double));
@@ -154,13 +156,13 @@ perp_status pp_run_by_facets(pp_run *r, perp_form form, bool *solved)
     r->exactly = true;
     status = pp_run_by_modes(r, solved);
     if (status >= 0 && *solved) {
-        status = judge(r, form, &size, solved);
+        status = offer(r, form, &size, solved);
     }
     if (status >= 0 && !*solved) {
         forget(r);
         status = pp_run_by_cone(r);
-        perp_status judged = status >= 0 ? judge(r, form, &size, solved) : status;
-        status = judged < 0 ? judged : status;
+        perp_status offered = status >= 0 ? offer(r, form, &size, solved) : status;
+        status = offered < 0 ? offered : status;
         *solved = *solved || (status >= 0 && r->spent);  // there is no time for anything else
     }
     r->rows = rows;
