@@ -9,6 +9,7 @@
 // and a universal joint by the angles about its two axes. Which joints carry is not asked: the rule holds if it does
 // along a tree of joints that hangs on bodies whose places follow by themselves. Of all trees the one counts whose
 // worst error is least, a minimum bottleneck spanning tree.
+#include "certify/own.h"
 #include "certify/scale.h"
 
 #include "math/math.h"
@@ -59,7 +60,7 @@ static double arc_error(const pp_joint *j, double h, const pp_frame *from, const
     perp_vec3 c_a = pp_add(a->p, pp_mul(&a->R, j->r_A)), c_b = pp_add(b->p, pp_mul(&b->R, j->r_B));
     perp_vec3 e_a = pp_add(a_end->p, pp_mul(&a_end->R, j->r_A));
     perp_vec3 e_b = pp_add(b_end->p, pp_mul(&b_end->R, j->r_B));
-    perp_vec3 slide = pp_sub(pp_point_velocity(b, c_b), pp_point_velocity(a, c_b));
+    perp_vec3 slide = pp_sub(pp_own_velocity(b, c_b), pp_own_velocity(a, c_b));
     perp_vec3 d = pp_mul_t(&a->R, pp_along(pp_sub(c_b, c_a), h, slide));
     double off = pp_length(pp_sub(d, pp_mul_t(&a_end->R, pp_sub(e_b, e_a))));
     pp_mat3 R = relative(&a->R, &b->R), end = relative(&a_end->R, &b_end->R);

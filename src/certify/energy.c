@@ -118,7 +118,7 @@ double pp_spring_energy(const pp_force *f, const pp_frame *body)
 {
     double stretch = body[f->b].angle - body[f->a].angle - f->rest;
     if (f->kind == PERP_SPRING) {
-        perp_vec3 d = pp_sub(pp_point(&body[f->b], f->r_B), pp_point(&body[f->a], f->r_A));
+        perp_vec3 d = pp_sub(pp_own_point(&body[f->b], f->r_B), pp_own_point(&body[f->a], f->r_A));
         stretch = pp_length(d) - f->rest;
     }
     return 0.5 * f->stiffness * stretch * stretch;
@@ -136,8 +136,8 @@ static double held_work(const pp_evidence *e, const pp_force *f)
 {
     double work = 0.0;
     const pp_frame *a = &e->kin->body[f->a], *b = &e->kin->body[f->b];
-    perp_vec3 pa = pp_point(a, f->r_A), pb = pp_point(b, f->r_B), d = pp_sub(pb, pa);
-    perp_vec3 v = pp_sub(pp_point_velocity(b, pb), pp_point_velocity(a, pa));
+    perp_vec3 pa = pp_own_point(a, f->r_A), pb = pp_own_point(b, f->r_B), d = pp_sub(pb, pa);
+    perp_vec3 v = pp_sub(pp_own_velocity(b, pb), pp_own_velocity(a, pa));
     double length = pp_length(d);
     if (f->kind != PERP_SPRING || f->implicit || length == 0.0) {
         return 0.0;
@@ -146,10 +146,10 @@ static double held_work(const pp_evidence *e, const pp_force *f)
     v = f->isotropic ? v : pp_scale(pp_dot3(u, v), u);
     perp_vec3 pull = pp_along(pp_scale(f->damping, v), f->stiffness * (length - f->rest), u);
     if (e->model->body[f->a].nv == 0) {
-        work -= pp_dot3(pull, pp_sub(pp_point(&e->end->body[f->a], f->r_A), pa));
+        work -= pp_dot3(pull, pp_sub(pp_own_point(&e->end->body[f->a], f->r_A), pa));
     }
     if (e->model->body[f->b].nv == 0) {
-        work += pp_dot3(pull, pp_sub(pp_point(&e->end->body[f->b], f->r_B), pb));
+        work += pp_dot3(pull, pp_sub(pp_own_point(&e->end->body[f->b], f->r_B), pb));
     }
     return work;
 }
@@ -176,8 +176,8 @@ double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame
     double stretch = from[f->b].angle - from[f->a].angle - f->rest, across = 0.0;
     double along = to[f->b].angle - to[f->a].angle - f->rest - stretch;
     if (f->kind == PERP_SPRING) {
-        perp_vec3 d0 = pp_sub(pp_point(&from[f->b], f->r_B), pp_point(&from[f->a], f->r_A));
-        perp_vec3 d1 = pp_sub(pp_point(&to[f->b], f->r_B), pp_point(&to[f->a], f->r_A));
+        perp_vec3 d0 = pp_sub(pp_own_point(&from[f->b], f->r_B), pp_own_point(&from[f->a], f->r_A));
+        perp_vec3 d1 = pp_sub(pp_own_point(&to[f->b], f->r_B), pp_own_point(&to[f->a], f->r_A));
         perp_vec3 way = pp_sub(d1, d0);
         double length = pp_length(d0), all = pp_dot3(way, way);
         stretch = length - f->rest;
@@ -196,8 +196,8 @@ static double spring_power(const pp_force *f, const pp_frame *body)
     const pp_frame *a = &body[f->a], *b = &body[f->b];
     double stretch = b->angle - a->angle - f->rest, rate = b->w.z - a->w.z;
     if (f->kind == PERP_SPRING) {
-        perp_vec3 pa = pp_point(a, f->r_A), pb = pp_point(b, f->r_B), d = pp_sub(pb, pa);
-        perp_vec3 v = pp_sub(pp_point_velocity(b, pb), pp_point_velocity(a, pa));
+        perp_vec3 pa = pp_own_point(a, f->r_A), pb = pp_own_point(b, f->r_B), d = pp_sub(pb, pa);
+        perp_vec3 v = pp_sub(pp_own_velocity(b, pb), pp_own_velocity(a, pa));
         double length = pp_length(d);
         stretch = length - f->rest;
         rate = length > 0.0 ? pp_dot3(d, v) / length : 0.0;
@@ -325,8 +325,8 @@ double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, cons
 {
     double arm = pp_scale_arm(m, j);
     const pp_frame *a = &frame[j->a], *b = &frame[j->b];
-    perp_vec3 va = pp_point_velocity(a, pp_point(a, j->r_A)),
-              vb = pp_point_velocity(b, pp_point(b, j->r_B));
+    perp_vec3 va = pp_own_velocity(a, pp_own_point(a, j->r_A)),
+              vb = pp_own_velocity(b, pp_own_point(b, j->r_B));
     double speed = pp_length(pp_sub(vb, va));
     double slide = h * h * speed * pp_length(a->w);
     double swing = j->kind == PERP_DISTANCE ? h * h * speed * speed / j->length : 0.0;

@@ -3,6 +3,7 @@
 //
 // The certificate of a step through events: what is true of the bodies at its end, and of the impulses in
 // it.                                                                                   theory (H16)
+#include "certify/own.h"
 #include "certify/scale.h"
 
 #include "math/math.h"
@@ -13,7 +14,7 @@
 static perp_vec3 rate_at(const perp_model *m, const pp_frame *body, const perp_contact *k)
 {
     const pp_frame *a = &body[m->shape[k->a.i].body], *b = &body[m->shape[k->b.i].body];
-    return pp_sub(pp_point_velocity(b, k->point_W), pp_point_velocity(a, k->point_W));
+    return pp_sub(pp_own_velocity(b, k->point_W), pp_own_velocity(a, k->point_W));
 }
 
 // Newton's law of impact, with the restitution that acted: 0 <= p_n _|_ u_n + e min(0, u_n^-) >= 0.

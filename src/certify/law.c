@@ -6,6 +6,7 @@
 //
 //   normal    0 <= p_n  _|_  n . (v_b - v_a) + bias >= 0
 //   friction  p_t nearest in mu p_n D to p_t - slip / m                                 theory (K2)
+#include "certify/own.h"
 #include "certify/scale.h"
 
 #include "math/math.h"
@@ -36,9 +37,7 @@ static double turned_mobility(const pp_body *body, const pp_frame *f, perp_vec3 
     return pp_dot3(d_B, pp_mul(&body->inverse_IB, d_B));
 }
 
-// Change of the relative velocity along d at a point by a unit impulse along it; moment: of the relative
-// rotation about d.
-static double mobility(const pp_evidence *e, const pp_contact *c, perp_vec3 d, bool moment)
+double pp_own_mobility(const pp_evidence *e, const pp_contact *c, perp_vec3 d, bool moment)
 {
     const perp_model *m = e->model;
     const int bodies[2] = {m->shape[c->a].body, m->shape[c->b].body};
@@ -143,12 +142,12 @@ static void into_polygon(int sides, double radius, double p[2])
     p[1] = inside ? p[1] : to[1];
 }
 
-static void into_limit(const judge *j, const pp_friction *group, double limit, double p[2])
+void pp_own_project(const pp_friction *group, bool polygons, double limit, double p[2])
 {
     limit = fmax(limit, 0.0);
     if (group->size == 1) {
         p[0] = fmax(-limit, fmin(p[0], limit));
-    } else if (j->e->polygons || group->facets > 0) {
+    } else if (polygons || group->facets > 0) {
         into_polygon(group->directions, limit, p);
     } else {
         into_disc(limit, p);
@@ -184,17 +183,17 @@ static void judge_friction(const judge *j, perp_certificate *out, const pp_conta
                                ? pp_add(relative_velocity(j, c, middle), c->surface)
                                : relative_spin(j, c);
     directions(c, group, d);
-    double m = mobility(j->e, c, d[0], group->kind != PP_SLIDE), to[2] = {p[0], p[1]},
+    double m = pp_own_mobility(j->e, c, d[0], group->kind != PP_SLIDE), to[2] = {p[0], p[1]},
            inside[2] = {p[0], p[1]};
-    m = pp_dot3(d[0], d[0]) > 0.0 ? m : mobility(j->e, c, d[1], group->kind != PP_SLIDE);
+    m = pp_dot3(d[0], d[0]) > 0.0 ? m : pp_own_mobility(j->e, c, d[1], group->kind != PP_SLIDE);
     for (int k = 0; k < group->size; k++) {
         to[k] -= (pp_dot3(d[k], rate) + row[k].bias) / m;
     }
-    into_limit(j, group, most, to);
+    pp_own_project(group, j->e->polygons, most, to);
     double error = m * hypot(p[0] - to[0], p[1] - to[1]);
     pp_hold(out, j->limits, PERP_JUDGED_RESIDUAL, error, slack);
     out->slip_opposed = fmax(out->slip_opposed, error);
-    into_limit(j, group, most, inside);
+    pp_own_project(group, j->e->polygons, most, inside);
     double beyond = hypot(p[0] - inside[0], p[1] - inside[1]);
     pp_hold(out, j->limits, PERP_JUDGED_CONE, beyond,
             slack / m + j->s->slack * most + PULL * j->most);
@@ -212,7 +211,7 @@ static void judge_normal(const judge *j, perp_certificate *out, int i)
     if (i < rows->nc) {
         held = where_it_holds(j, &j->e->gaps->contact[rows->contact[i]], row->middle);
         rho = pp_dot3(held.n, relative_velocity(j, &held, row->middle)) + row->bias;
-        m = p == 0.0 && rho >= 0.0 ? 1.0 : mobility(j->e, &held, held.n, false);
+        m = p == 0.0 && rho >= 0.0 ? 1.0 : pp_own_mobility(j->e, &held, held.n, false);
     } else {
         rho = pp_judge_rate(j->e->model, row, j->at->body) + row->bias;
         m = pp_judge_mobility(j->e, row);

@@ -61,6 +61,9 @@ perp_status pp_weigh_planar(const perp_builder *b, int i, pp_body *body, perp_er
             "it a particle",
             body->name);
     }
+    if (body->nv == 3) {
+        body->inverse_IB.m[8] = 1.0 / body->I_B.m[8];
+    }
     return PERP_OK;
 }
 
