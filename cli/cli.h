@@ -77,6 +77,8 @@ cli_exit cli_options_parse_words(const char *verb, int count, char **words,
                                  const cli_words *room);
 // The first word asks for help: it has been given.
 bool cli_wants_help(const char *verb, int count, char **words);
+// The solver that can be asked for by this name; NULL: there is none.
+const perp_solver_card *cli_solver_by_name(const char *name);
 cli_exit cli_solver_check(const char *option, const char *name, const char *also);
 
 // ── What can follow (complete.c) ─────────────────────────────────────────────────────────────────

@@ -42,7 +42,9 @@ static void put_values(const cli_option *option)
 void cli_complete_solvers(void)
 {
     for (int k = 0; k < perp_solver_count(); k++) {
-        put(perp_solver_at(k)->name);
+        if (cli_solver_by_name(perp_solver_at(k)->name)) {
+            put(perp_solver_at(k)->name);
+        }
     }
 }
 

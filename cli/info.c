@@ -18,6 +18,7 @@ static const struct {
     {PERP_CLASS_FCP_GLOBAL, "gfc"},
     {PERP_CLASS_FCP_ROLLING, "rolling"},
     {PERP_CLASS_FCP_PYRAMID, "pyramid"},
+    {PERP_CLASS_STEP, "steps (chosen by a sim, not by name)"},
 };
 
 static void print_solver(const perp_solver_card *card)

@@ -147,7 +147,7 @@ static void obey_method(live_sim *live, const json_t *root)
     int law = find_word(perp_friction_word, json_string_value(json_object_get(root, "law")));
     char before[sizeof live->solver];
     snprintf(before, sizeof before, "%s", live->solver);
-    if (solver && perp_solver_find(solver)) {
+    if (solver && cli_solver_by_name(solver)) {
         snprintf(live->solver, sizeof live->solver, "%s", solver);
     }
     def.solver = live->solver;
@@ -225,7 +225,9 @@ bool live_sim_tell(live_sim *live)
 {
     json_t *solvers = json_array();
     for (int k = 0; k < perp_solver_count(); k++) {
-        json_array_append_new(solvers, json_string(perp_solver_at(k)->name));
+        if (cli_solver_by_name(perp_solver_at(k)->name)) {
+            json_array_append_new(solvers, json_string(perp_solver_at(k)->name));
+        }
     }
     json_t *root = json_pack(
         "{s:o,s:o,s:o,s:s,s:s,s:s,s:f,s:f,s:f,s:b,s:b,s:s,s:f,s:b}", "solvers", solvers, "steppers",

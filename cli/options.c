@@ -69,15 +69,27 @@ static cli_exit read_word(const cli_option *option, const char *text)
     return cli_complain("%s: '%s' is unknown: there are %s", option->name, text, list);
 }
 
+const perp_solver_card *cli_solver_by_name(const char *name)
+{
+    const perp_solver_card *card = perp_solver_find(name);
+    return card && !(card->classes & PERP_CLASS_STEP) ? card : NULL;
+}
+
 cli_exit cli_solver_check(const char *option, const char *name, const char *also)
 {
     const char *names[CANDIDATES] = {also};
     int count = also ? 1 : 0;
     for (int k = 0; k < perp_solver_count() && count < CANDIDATES; k++) {
-        names[count++] = perp_solver_at(k)->name;
+        if (cli_solver_by_name(perp_solver_at(k)->name)) {
+            names[count++] = perp_solver_at(k)->name;
+        }
     }
-    if ((also && strcmp(name, also) == 0) || perp_solver_find(name)) {
+    if ((also && strcmp(name, also) == 0) || cli_solver_by_name(name)) {
         return CLI_FINE;
+    }
+    if (perp_solver_find(name)) {
+        return cli_complain("%s: '%s' cannot be asked for: steps choose it themselves", option,
+                            name);
     }
     const char *near = cli_suggest(name, names, count);
     if (near) {

@@ -56,21 +56,8 @@ static cli_exit parse_tolerance(const char *text, double *value)
 
 static cli_exit parse_solver(const char *text, const char **solver)
 {
-    enum { MOST = 64 };
-    const char *names[MOST] = {"all"};
-    int count = 1;
-    for (int k = 0; k < perp_solver_count() && count < MOST; k++) {
-        names[count++] = perp_solver_at(k)->name;
-    }
     *solver = text;
-    if (strcmp(text, "all") == 0 || perp_solver_find(text)) {
-        return CLI_FINE;
-    }
-    const char *near = cli_suggest(text, names, count);
-    if (near) {
-        return cli_complain("--solver: no solver is called '%s': did you mean '%s'?", text, near);
-    }
-    return cli_complain("--solver: no solver is called '%s': see 'perp info'", text);
+    return cli_solver_check("--solver", text, "all");
 }
 
 static cli_exit parse_form(const char *text, bool *as_lcp)

@@ -222,6 +222,7 @@ typedef enum perp_problem_class {  // bits
     PERP_CLASS_FCP_GLOBAL = 8,
     PERP_CLASS_FCP_ROLLING = 16,  // dim > 3
     PERP_CLASS_FCP_PYRAMID = 32,  // nd given
+    PERP_CLASS_STEP = 64,         // steps of a sim, which chooses it: cannot be asked for by name
 } perp_problem_class;
 
 typedef struct perp_solver_card {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of solvers: name, class, proof, cost, failure. docs/solvers.md says the same at length.
+// The table of solvers: name, class, proof, cost, failure. docs/solvers.md says the same at length. All names that an answer can carry are
+// here; those of PERP_CLASS_STEP have no function in comp/, since they work on rows of a step or on its motion.
 #include "comp/registry.h"
 #include "comp/auto.h"
 
@@ -51,6 +52,36 @@ static const pp_solver solvers[] = {
       "complete enumeration of complementary bases", "2^n (3^n with boxes) small factorisations",
       "refuses n > 12; singular where the only solutions are too large for double"},
      pp_enum_mcp,
+     NULL},
+    // Of steps: solve/ and hybrid/ call themselves by these names.
+    {{"linear", PERP_CLASS_STEP, "joints and springs alone: consistent rows have one motion",
+      "Gauss's principle of least constraint", "one sparse or dense factorisation of the joints",
+      "infeasible where rows contradict each other (with the proof)"},
+     NULL,
+     NULL},
+    {{"modes", PERP_CLASS_STEP,
+      "locally: contacts with friction near their last impulses; the certificate judges",
+      "Alart, Curnier 1991; Rockafellar 1976 (proximal)",
+      "one sparse factorisation a Newton step; one or two where modes stay, some tens at most",
+      "gives up without an answer; the step goes on with auto"},
+     NULL,
+     NULL},
+    {{"sweeps", PERP_CLASS_STEP,
+      "none with friction; contacts in space at loose tolerances; the certificate judges",
+      "Silcowitz, Niebe, Erleben 2010 (conjugate directions)",
+      "O(contacts) a sweep, by colours; 300 sweeps at most",
+      "gives up and the step goes on with modes; a spent budget takes the best, inexact"},
+     NULL,
+     NULL},
+    {{"adams", PERP_CLASS_STEP, "smooth motion of the stepper event",
+      "Hindmarsh and others 2005 (CVODE)", "two or three accelerations an internal step",
+      "stiff motion goes to bdf"},
+     NULL,
+     NULL},
+    {{"bdf", PERP_CLASS_STEP, "smooth motion of the stepper event that is stiff",
+      "Hindmarsh and others 2005 (CVODE)", "a dense Jacobian by differences now and then",
+      "no step that is short enough: the step fails"},
+     NULL,
      NULL},
 };
 

@@ -339,16 +339,22 @@ static perp_status read_solver(pp_reader *r, const pp_field *field, const json_t
 {
     char due[160] = "auto";
     const char *word = json_string_value(value);
-    if (word && (strcmp(word, "auto") == 0 || perp_solver_find(word))) {
+    const perp_solver_card *asked = word ? perp_solver_find(word) : NULL;
+    if (asked && !(asked->classes & PERP_CLASS_STEP)) {
         *to = word;
         return PERP_OK;
     }
+    const char *last = NULL;
+    for (int k = 0; k < perp_solver_count(); k++) {
+        const perp_solver_card *card = perp_solver_at(k);
+        last = card->classes & PERP_CLASS_STEP ? last : card->name;
+    }
     for (int k = 0; k < perp_solver_count(); k++) {
         size_t used = strlen(due);
-        const char *name = perp_solver_at(k)->name;
-        if (strcmp(name, "auto") != 0) {
-            pp_print(due + used, sizeof due - used, "%s%s",
-                     k + 1 < perp_solver_count() ? ", " : " or ", name);
+        const perp_solver_card *card = perp_solver_at(k);
+        if (strcmp(card->name, "auto") != 0 && !(card->classes & PERP_CLASS_STEP)) {
+            pp_print(due + used, sizeof due - used, "%s%s", card->name == last ? " or " : ", ",
+                     card->name);
         }
     }
     return pp_reader_refuse(r, field->key, due, value);

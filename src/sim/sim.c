@@ -43,8 +43,14 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
     if (def->cookie != SIM_COOKIE) {
         return pp_fail(error, PERP_ERR_DEF, "sim: start from perp_sim_default()");
     }
-    if (def->solver && (!perp_solver_find(def->solver) || strlen(def->solver) > 15)) {
+    const perp_solver_card *solver = def->solver ? perp_solver_find(def->solver) : NULL;
+    if (def->solver && (!solver || strlen(def->solver) > 15)) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "sim: no solver is called '%.40s'", def->solver);
+    }
+    if (solver && solver->classes & PERP_CLASS_STEP) {
+        return pp_fail(error, PERP_ERR_ARGUMENT,
+                       "sim: '%s' cannot be asked for: a step chooses it itself under 'auto'",
+                       def->solver);
     }
     if (!(def->tolerance > 0.0) || !isfinite(def->tolerance) || !(def->margin >= 0.0) ||
         !isfinite(def->margin) || !(def->theta >= 0.5) || !(def->theta <= 1.0)) {

@@ -325,7 +325,7 @@ perp_status pp_run_by_sweeps(pp_run *r, bool *solved)
         r->polygons = false;
         r->done = true;
         r->out->form = PERP_FORM_CONE;
-        r->out->solver = "gs";
+        r->out->solver = "sweeps";
         r->out->size = 3 * r->rows->nn;
     }
     return PERP_OK;

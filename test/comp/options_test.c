@@ -193,6 +193,13 @@ static void registry_is_complete(void **state)
         assert_ptr_equal(perp_solver_find(card->name), card);
         assert_true(card->classes != 0);
         assert_true(card->proven && card->reference && card->cost && card->failure);
+        if (card->classes & PERP_CLASS_STEP) {  // known by name, and nothing to call by it
+            double z = 0.0, one = 1.0;
+            perp_mcp mcp = {.n = 1, .A = {.rows = 1, .cols = 1, .dense = &one}, .b = &one};
+            assert_int_equal(card->classes, PERP_CLASS_STEP);
+            assert_int_equal(perp_mcp_solve(card->name, &mcp, NULL, NULL, &z, NULL),
+                             PERP_ERR_REFUSED);
+        }
     }
     assert_null(perp_solver_at(-1));
     assert_null(perp_solver_at(perp_solver_count()));

@@ -238,6 +238,9 @@ static outcome run(const row *r, const perp_scene *scene, int threads)
             o.contacts = add_number(o.contacts, (double)status);
             break;
         }
+        if (!perp_solver_find(perp_sim_info(sim)->solver)) {
+            fail_msg("%s: the registry has no solver '%s'", r->name, perp_sim_info(sim)->solver);
+        }
         o.contacts = add_step(o.contacts, sim);
     }
     o.state = perp_state_hash(sim);

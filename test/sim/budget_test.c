@@ -96,7 +96,7 @@ static void loose_runs_pass(void **state)
         assert_int_equal(perp_step(p.sim, H), PERP_OK);
         const perp_step_info *info = perp_sim_info(p.sim);
         assert_true(info->certificate.passed && info->certificate.residual <= 0.1);
-        swept += info->solver && strcmp(info->solver, "gs") == 0;
+        swept += info->solver && strcmp(info->solver, "sweeps") == 0;
     }
     assert_true(swept > 40);
     assert_true(perp_sim_info(p.sim)->certificate.gap < 1e-3);

@@ -110,6 +110,9 @@ static void definitions_are_checked(void **state)
     def.solver = "";
     refuse(m, def);
     def = perp_sim_default();
+    def.solver = "modes";  // a step chooses it itself
+    refuse(m, def);
+    def = perp_sim_default();
     def.cookie++;
     refuse(m, def);
     close_world(w);
