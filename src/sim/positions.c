@@ -188,3 +188,51 @@ perp_status pp_sim_close(perp_sim *sim, const double *nu, double h)
     }
     return sim->tree ? bend_exactly(sim, nu, h) : close_exactly(sim, nu, h);
 }
+
+// ── The stage ────────────────────────────────────────────────────────────────────────────────────
+
+// Given motions may end where no number is.
+static perp_status finite_frames(perp_sim *sim)
+{
+    for (int i = 0; i < sim->model->bodies; i++) {
+        const pp_frame *f = &sim->step.end.body[i];
+        if (!pp_finite3(f->p) || !pp_finite3(f->v) || !pp_finite3(f->w) ||
+            !isfinite(pp_quat_norm(f->rot))) {
+            pp_print(sim->info.remark, sizeof sim->info.remark,
+                     "the motion of body '%s' is not finite at t = %.9g", sim->model->body[i].name,
+                     sim->step.end.t);
+            return PERP_ERR_NUMERIC;
+        }
+    }
+    return PERP_OK;
+}
+
+// A driven body whose place does not follow from its velocity may pass over what is in its way.
+static void note_jumps(perp_sim *sim, double h)
+{
+    for (int i = 0; i < sim->model->bodies; i++) {
+        const pp_frame *from = &sim->step.kin.body[i], *to = &sim->step.end.body[i];
+        if (sim->model->body[i].drive != PERP_DRIVEN || sim->info.remark[0]) {
+            continue;
+        }
+        double step = pp_length(pp_sub(to->p, from->p));
+        double off = pp_length(pp_sub(to->p, pp_along(from->p, h, from->v)));
+        if (off > fmax(sim->def.margin, 0.5 * step) && off > 0.1 * sim->model->length_scale) {
+            pp_print(sim->info.remark, sizeof sim->info.remark,
+                     "driven body '%s' jumps by %.3g m: what is in its way is not seen",
+                     sim->model->body[i].name, off);
+        }
+    }
+}
+
+perp_status pp_sim_integrate(perp_sim *sim, const double *nu, double h)
+{
+    perp_status status = pp_sim_close(sim, nu, h);
+    status = status < 0 ? status : pp_sim_work_off(sim, h);
+    if (status < 0) {
+        return status;
+    }
+    note_jumps(sim, h);
+    return pp_all_finite((size_t)sim->model->nq, sim->next.q) ? finite_frames(sim)
+                                                              : PERP_ERR_NUMERIC;
+}

@@ -6,6 +6,26 @@
 
 #include "sim/sim.h"
 
+// ── The stages ───────────────────────────────────────────────────────────────────────────────────
+
+// Without inertia: a small mass keeps what nothing pushes where it is, and no momentum is carried over.
+static const double PP_QUASISTATIC_MASS = 1e-9;
+
+// Contacts of the step: found where the last one ended, unless the state was changed since, or more is to be looked at (contacts.c).
+perp_status pp_sim_find_gaps(perp_sim *sim);
+// Contacts where the step ends, found anew for the certificate, as far as the next step will look.
+perp_status pp_sim_find_end(perp_sim *sim);
+// Bodies that overlap deeply are pushed apart in one step: a remark says so.
+void pp_sim_note_overlap(perp_sim *sim);
+// Rows of the step that ends with velocities nu (rows.c).
+perp_status pp_sim_find_rows(perp_sim *sim, const double *nu, double h);
+// The answer, from velocities nu, unless the step has to be divided: then part < h, and the first part that it has (solve.c).
+perp_status pp_sim_solve_impacts(perp_sim *sim, const double *nu, double h, double *part);
+// The next state (positions.c).
+perp_status pp_sim_integrate(perp_sim *sim, const double *nu, double h);
+// The certificate and the report; part < h: what it found asks for a shorter step (certify.c).
+perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *part);
+
 // ── Solving and placing ──────────────────────────────────────────────────────────────────────────
 // The problem of the step's rows, from velocities nu.
 perp_status pp_sim_solve(perp_sim *sim, const double *nu);

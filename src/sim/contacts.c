@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Contacts of a step: found where the step before ended, or anew; and those where this one ends.
+#include "sim/parts.h"
+
+#include <math.h>
+
+// How near shapes must be to be looked at, in steps of an eighth: what was found with the reach of one
+// step serves the next one.
+static double reach_of(const perp_sim *sim, const pp_kinematics *kin)
+{
+    int exponent;
+    double margin = sim->def.margin;
+    double reach = sim->model->shapes > 0 ? pp_gap_reach(sim->model, kin, margin) : margin;
+    double part = frexp(reach, &exponent);
+    return reach > margin && isfinite(reach) ? ldexp(ceil(8.0 * part) / 8.0, exponent) : reach;
+}
+
+// Found where the last step ended, unless the state was changed since, or more is to be looked at.
+perp_status pp_sim_find_gaps(perp_sim *sim)
+{
+    pp_step *s = &sim->step;
+    pp_found *found = &sim->found;
+    double reach = reach_of(sim, &s->kin);
+    bool known = found->fresh && found->reach == reach;
+    perp_status status = PERP_OK;
+    if (known) {
+        s->gap = found->gaps;
+    } else {
+        status = pp_gaps_run(&s->gap, sim->model, &s->kin, reach, sim->arena);
+    }
+    found->fresh = false;  // contacts are turned and dropped below
+    if (status >= 0) {
+        bool exact = sim->def.stepper == PERP_STEWART_TRINKLE;
+        status = pp_gaps_aim(&s->gap, sim->model, &s->kin, reach, exact, sim->arena);
+    }
+    status = status < 0 ? status
+                        : pp_gaps_keep(&s->gap, sim->model, &s->kin, sim->def.margin, sim->arena);
+    return status < 0 ? status : pp_sim_still(sim);
+}
+
+// Contacts where the step ends, found anew for the certificate, as far as the next step will look.
+perp_status pp_sim_find_end(perp_sim *sim)
+{
+    pp_found *found = &sim->found;
+    pp_kinematics at = sim->step.end;
+    pp_arena *arena = found->arena[1 - found->last];
+    at.mass = sim->step.kin.mass;
+    at.p_ext = sim->step.kin.p_ext;
+    at.team = &sim->team;
+    pp_arena_reset(arena);
+    found->last = 1 - found->last;
+    found->reach = reach_of(sim, &at);
+    return pp_gaps_run(&found->gaps, sim->model, &at, found->reach, arena);
+}
+
+// Bodies that overlap deeply are pushed apart in one step: worth a word.
+void pp_sim_note_overlap(perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    const pp_contact *deepest = NULL;
+    for (int i = 0; i < sim->step.gap.count; i++) {
+        const pp_contact *c = &sim->step.gap.contact[i];
+        deepest = !deepest || c->gap < deepest->gap ? c : deepest;
+    }
+    bool pushed = deepest && !sim->unfit && deepest->gap < -1e-2 * m->length_scale;
+    if (pushed && !sim->info.remark[0]) {
+        pp_print(sim->info.remark, sizeof sim->info.remark,
+                 "'%s' and '%s' overlapped by %.3g m and were pushed apart",
+                 m->shape[deepest->a].name, m->shape[deepest->b].name, -deepest->gap);
+    }
+}

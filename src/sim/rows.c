@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of a step: joints, springs and contacts as the stepper writes them.
+#include "sim/parts.h"
+
+static pp_scheme scheme_of(const perp_sim *sim)
+{
+    return (pp_scheme){sim->def.stepper, sim->def.friction, sim->def.impact, sim->def.facets,
+                       sim->def.theta,   sim->whole,        sim->unfit};
+}
+
+// The theta method takes joints as they are in the middle of the step, which makes it second order.
+perp_status pp_sim_find_rows(perp_sim *sim, const double *nu, double h)
+{
+    pp_step *s = &sim->step;
+    const perp_model *m = sim->model;
+    bool moves = m->joints > 0 || (m->spatial && s->gap.count > 0);
+    if (sim->def.stepper == PERP_MOREAU_JEAN && moves) {
+        return pp_sim_middle_rows(sim, scheme_of(sim), nu, h);
+    }
+    pp_kinematics kin = s->kin;
+    if (sim->tree) {
+        kin.body = pp_tree_carried(sim->tree, kin.t, kin.body, sim->now.turn, sim->arena);
+    }
+    perp_status status =
+        kin.body ? pp_rows_run(&s->row, m, &kin, &kin, &s->gap, scheme_of(sim), sim->arena)
+                 : PERP_ERR_MEMORY;
+    if (status >= 0) {
+        pp_sim_hold(sim);
+    }
+    if (status >= 0 && pp_sim_closes_exactly(sim) && !sim->tree) {
+        status = pp_sim_guess_bend(sim);
+    }
+    return status >= 0 && sim->tree ? pp_sim_coordinates(sim) : status;
+}

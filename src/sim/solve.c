@@ -1,0 +1,220 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Impulses and velocities of a step: the problem of its rows handed to solve/, again where rows depend on the answer, and what makes
+// it give up: work that is used up, forces that nothing balances.
+#include "sim/held.h"
+#include "sim/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+static void take_remark(perp_sim *sim)
+{
+    const pp_answer *a = &sim->step.answer;
+    sim->info.contacts = sim->step.row.nc;
+    sim->info.joint_rows = sim->step.row.nb;
+    sim->info.problem_size = a->size;
+    sim->info.redundant_rows = a->redundant;
+    sim->info.motion = a->motion;
+    sim->info.impulses = a->impulses;
+    sim->info.unique = a->motion == PERP_UNIQUE && a->impulses == PERP_UNIQUE;
+    sim->info.motion_apart = a->motion_apart;
+    sim->info.impulses_apart = a->impulses_apart;
+    sim->info.solver = a->solver;
+    sim->info.form = a->form;
+    int guessed = sim->info.effort.guessed;
+    sim->info.iterations = a->iterations;
+    sim->info.effort = a->effort;
+    sim->info.effort.guessed = guessed;
+    sim->info.effort.work = sim->worked;
+    memcpy(sim->info.remark, a->remark, sizeof sim->info.remark);
+}
+
+// Impulse and moment of a body as one impulse: what turns it acts at its reach.
+static double as_impulse(const pp_body *body, const double *x)
+{
+    double most = 0.0;
+    for (int k = 0; k < body->nv; k++) {
+        double arm = body->axis[k] < 3 || !(body->reach > 0.0) ? 1.0 : body->reach;
+        most = fmax(most, fabs(x[k]) / arm);
+    }
+    return most;
+}
+
+// How fast given motions, belts and drives move what they touch [m/s].
+static double given_speed(const perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    const pp_rows *rows = &sim->step.row;
+    const pp_row *all[] = {rows->b, rows->m, rows->n, rows->t};
+    const int count[] = {rows->nb, rows->nm, rows->nn, rows->nt};
+    double most = 0.0;
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < count[k]; i++) {
+            const pp_row *row = &all[k][i];
+            double reach = 0.0;
+            for (int j = 0; j < row->count; j++) {
+                reach = fmax(reach, m->body[row->body[j]].reach);
+            }
+            most = fmax(most, fabs(row->rate) * (pp_scale_is_length(m, row) ? 1.0 : reach));
+        }
+    }
+    return most;
+}
+
+// Without inertia a body that nothing holds has no velocity: only the small mass stops it. What is held moves with what drives
+// it, or by a lever a hundred times as fast.
+static perp_status check_held(perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    const pp_step *s = &sim->step;
+    double push = 0.0, given = 100.0 * PP_QUASISTATIC_MASS * given_speed(sim), left[PP_BODY_NV];
+    for (int i = 0; i < m->bodies; i++) {
+        push = fmax(push, as_impulse(&m->body[i], s->kin.p_ext + m->body[i].at));
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        pp_body_mul(body, &s->kin.mass[i], s->answer.nu + body->at, left);
+        if (body->nv > 0 && as_impulse(body, left) > 1e-6 * push + given * body->mass) {
+            bool proved = pp_sim_cannot_balance(sim);
+            pp_print(sim->info.remark, sizeof sim->info.remark,
+                     proved ? "quasistatic: nothing holds body '%s' against the forces on it"
+                            : "not solved: the forces on body '%s' are not balanced",
+                     body->name);
+            return proved ? PERP_ERR_INFEASIBLE : PERP_ERR_LIMIT;
+        }
+    }
+    return PERP_OK;
+}
+
+bool pp_sim_is_worked_off(const perp_sim *sim)
+{
+    return sim->def.max_work > 0.0 && sim->worked >= sim->def.max_work;
+}
+
+static perp_status note_work(perp_sim *sim, const char *where)
+{
+    char part[40] = "";
+    if (sim->parts.count > 0) {
+        pp_print(part, sizeof part, " after %d parts of it", sim->parts.count);
+    }
+    pp_print(sim->info.remark, sizeof sim->info.remark,
+             "not solved: the work of a step, %.6g factorisations, is used up%s: %s",
+             sim->def.max_work, part, where);
+    return PERP_ERR_LIMIT;
+}
+
+perp_status pp_sim_solve(perp_sim *sim, const double *nu)
+{
+    bool quasistatic =
+        sim->def.stepper == PERP_QUASISTATIC;  // light bodies: impulses must be exact
+    double left = sim->def.max_work > 0.0 ? sim->def.max_work - sim->worked : 0.0;
+    if (pp_sim_is_worked_off(sim)) {
+        sim->info.effort.work = sim->worked;
+        return note_work(sim, "nothing is left for what was still to be solved");
+    }
+    pp_solve_options options = {.form = sim->def.form,
+                                .solver = sim->def.solver,
+                                .tolerance = quasistatic ? fmin(sim->def.tolerance, 1e-12)
+                                                         : sim->def.tolerance,
+                                .max_iterations = sim->def.max_iterations,
+                                .max_work = left,
+                                .deadline = sim->deadline,
+                                .impact = sim->def.impact,
+                                .warm = pp_sim_guess(sim),
+                                .gaps = &sim->step.gap,
+                                .work = sim->work,
+                                .in = sim->tree ? &sim->step.in : NULL,
+                                .joints = sim->joints,
+                                .contacts = sim->touching,
+                                .islands = sim->islands,
+                                .threads = sim->def.threads,
+                                .env = &sim->env};
+    options.fresh = sim->info.effort.guessed == 0;
+    pp_step *s = &sim->step;
+    perp_status status =
+        pp_solve_run(&s->answer, sim->model, &s->kin, &s->row, nu, &options, sim->arena);
+    sim->worked += s->answer.effort.work;
+    take_remark(sim);
+    if (s->answer.worked_off) {
+        return note_work(sim, s->answer.remark);
+    }
+    perp_status held =
+        status >= 0 && sim->def.stepper == PERP_QUASISTATIC ? check_held(sim) : PERP_OK;
+    return held < 0 ? held : status;
+}
+
+enum { MIDDLE_ROUNDS = 25 };
+static const double MIDDLE_FOUND = 1e-13;  // of the velocities
+
+// The middle of the step, and the inertia at its end, depend on the answer: found by going round. off: how far
+// the last round moved the velocities, of their size.                                     theory (S9)
+static perp_status go_round(perp_sim *sim, const double *nu, double h, double *off, double *size)
+{
+    const perp_model *m = sim->model;
+    pp_step *s = &sim->step;
+    double *last = PP_ARRAY(sim->arena, double, m->nv), given = 0.0;
+    perp_status status = last ? PERP_OK : PERP_ERR_MEMORY;
+    if (last) {  // joints may hold what the forces move
+        pp_masses_solve(m, s->kin.mass, s->kin.p_ext, last);
+        given = pp_norm_inf(m->nv, last);
+    }
+    for (int round = 0; round < MIDDLE_ROUNDS && status >= 0; round++) {
+        double turned = 0.0, before = *off;
+        *size = fmax(given, pp_norm_inf(m->nv, s->answer.nu));
+        memcpy(last, s->answer.nu, (size_t)m->nv * sizeof *last);
+        status = m->spatial ? pp_sim_weigh_end(sim, h, &turned) : PERP_OK;
+        status = status < 0 ? status : pp_sim_find_rows(sim, last, h);
+        status = status < 0 ? status : pp_sim_solve(sim, nu);
+        *off = status < 0 ? 0.0 : pp_sim_moved(sim, last, *size);
+        if (*off <= MIDDLE_FOUND || (round > 3 && *off <= PP_MIDDLE_LOST && *off >= 0.5 * before)) {
+            break;
+        }
+    }
+    return status;
+}
+
+static perp_status solve_middle(perp_sim *sim, const double *nu, double h)
+{
+    const perp_model *m = sim->model;
+    pp_step *s = &sim->step;
+    double off = 0.0, size = 0.0;
+    perp_status status = pp_sim_solve(sim, nu);
+    bool rows = s->row.nb + s->row.nm + s->row.nn > 0;
+    bool goes = sim->def.stepper == PERP_MOREAU_JEAN && rows && (m->joints > 0 || m->spatial);
+    if (goes && status >= 0) {
+        status = go_round(sim, nu, h, &off, &size);
+    }
+    if (goes && s->acted && (status < 0 || off > PP_MIDDLE_LOST) && status != PERP_ERR_MEMORY) {
+        s->stay = true;  // contacts that come and go on the way: where they were found
+        off = 0.0;
+        status = pp_sim_find_rows(sim, sim->now.nu, h);
+        status = status < 0 ? status : pp_sim_solve(sim, nu);
+        status = status < 0 ? status : go_round(sim, nu, h, &off, &size);
+    }
+    pp_sim_note_middle(sim, off, size);
+    return status;
+}
+
+perp_status pp_sim_solve_again(perp_sim *sim, const double *nu, double h)
+{
+    perp_status status = pp_sim_find_rows(sim, sim->now.nu, h);
+    return status < 0 ? status : solve_middle(sim, nu, h);
+}
+
+// The answer, unless the step has to be divided: then part < h, and the first part that it has.
+perp_status pp_sim_solve_impacts(perp_sim *sim, const double *nu, double h, double *part)
+{
+    *part = pp_sim_divide_before(sim, h);
+    if (*part < h) {
+        return PERP_OK;
+    }
+    perp_status status = solve_middle(sim, nu, h);
+    *part = pp_sim_divide_after(sim, h, status);
+    if (*part < h) {
+        return PERP_OK;
+    }
+    perp_status tempered = status < 0 ? status : pp_sim_temper(sim, nu, h);
+    return tempered < 0 ? tempered : status;
+}
