@@ -342,9 +342,7 @@ static void write_row(FILE *csv, const family *f, int size, double tolerance, co
             r->flops, r->residual, r->memory, r->solver, r->failed,
             r->late ? "took too long" : r->reason);
     for (int k = 0; k < PERP_STAGE_COUNT; k++) {
-        if (k != PERP_STAGE_ASSEMBLE) {  // part of the solve
-            fprintf(csv, ",%.6g", r->steps > 0 ? 1e3 * r->stage[k] / r->steps : 0.0);
-        }
+        fprintf(csv, ",%.6g", r->steps > 0 ? 1e3 * r->stage[k] / r->steps : 0.0);
     }
     fprintf(csv, "\n");
     fflush(csv);

@@ -26,12 +26,12 @@ typedef enum perp_stepper {
     PERP_EVENT,            // smooth motion in joint coordinates between located events
 } perp_stepper;
 
+// The stages of a step. Work is charged to the stage that it is of, whoever asks for it. Of PERP_EVENT: the last two.
 typedef enum perp_stage {
-    PERP_STAGE_KINEMATICS,
-    PERP_STAGE_GAP,
-    PERP_STAGE_CONSTRAINT,
-    PERP_STAGE_ASSEMBLE,
-    PERP_STAGE_SOLVE,
+    PERP_STAGE_KINEMATICS,  // frames, masses, forces
+    PERP_STAGE_GAP,         // finding contacts, those where the step ends included
+    PERP_STAGE_CONSTRAINT,  // rows
+    PERP_STAGE_SOLVE,       // posing and solving problems, again where positions ask for it
     PERP_STAGE_INTEGRATE,
     PERP_STAGE_CERTIFY,
     PERP_STAGE_COUNT,
@@ -254,7 +254,7 @@ typedef struct perp_step_info {
     int iterations;
     perp_certificate certificate;
     perp_energy energy;
-    double seconds[PERP_STAGE_COUNT];
+    double seconds[PERP_STAGE_COUNT];  // wall time, attempts that were given up included
     perp_effort effort;
     int parts;         // steps of the scheme it was divided into, at impacts; 1: it was not
     bool tempered;     // less restitution acted than given, since all of it would create energy

@@ -46,13 +46,16 @@ perp_status pp_sim_find_end(perp_sim *sim)
     pp_found *found = &sim->found;
     pp_kinematics at = sim->step.end;
     pp_arena *arena = found->arena[1 - found->last];
+    perp_stage stage = pp_sim_charge(sim, PERP_STAGE_GAP);
     at.mass = sim->step.kin.mass;
     at.p_ext = sim->step.kin.p_ext;
     at.team = &sim->team;
     pp_arena_reset(arena);
     found->last = 1 - found->last;
     found->reach = reach_of(sim, &at);
-    return pp_gaps_run(&found->gaps, sim->model, &at, found->reach, arena);
+    perp_status status = pp_gaps_run(&found->gaps, sim->model, &at, found->reach, arena);
+    pp_sim_charge(sim, stage);
+    return status;
 }
 
 // Bodies that overlap deeply are pushed apart in one step: worth a word.

@@ -108,6 +108,13 @@ static void add_effort(perp_effort *to, const perp_effort *part)
     to->islands = part->islands;
 }
 
+static void add_seconds(perp_step_info *to, const perp_step_info *part)
+{
+    for (int k = 0; k < PERP_STAGE_COUNT; k++) {
+        to->seconds[k] += part->seconds[k];
+    }
+}
+
 static void add_info(perp_step_info *to, const perp_step_info *part)
 {
     perp_step_info all = *part;
@@ -125,9 +132,7 @@ static void add_info(perp_step_info *to, const perp_step_info *part)
     all.energy.dissipated += to->energy.dissipated;
     all.effort = to->effort;
     add_effort(&all.effort, &part->effort);
-    for (int k = 0; k < PERP_STAGE_COUNT; k++) {
-        all.seconds[k] += to->seconds[k];
-    }
+    add_seconds(&all, to);
     if (!all.remark[0]) {
         memcpy(all.remark, to->remark, sizeof all.remark);
     }
@@ -192,6 +197,7 @@ static perp_status take_parts(perp_sim *sim, double first, const start *from, pe
         length = fmin(length, left);
         perp_status status = pp_sim_attempt(sim, length, &part);
         if (status >= 0 && part < length) {
+            add_seconds(info, &sim->info);
             length = part;
             continue;
         }
@@ -236,6 +242,7 @@ perp_status pp_sim_take_parts(perp_sim *sim, double h, double first)
                            .motion = PERP_UNIQUE,
                            .impulses = PERP_UNIQUE,
                            .certificate = {.passed = true, .path_clear = true}};
+    add_seconds(&info, &sim->info);  // of the attempt in one
     perp_status status = prepare(sim, h, &from);
     status = status < 0 ? status : take_parts(sim, first, &from, &info);
     if (status < 0) {

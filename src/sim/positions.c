@@ -82,7 +82,7 @@ static void follow_bend(perp_sim *sim, double h, double goal, double *change)
             s->bend[i] += change[i];
             s->row.b[i].bias += change[i];
         }
-        if (!pp_solve_change(&s->answer, &s->row, change)) {
+        if (!pp_sim_solve_change(sim, change)) {
             return;
         }
     }
@@ -117,7 +117,7 @@ static perp_status close_exactly(perp_sim *sim, const double *nu, double h)
             phi[i] /= h;
             s->row.b[i].bias += phi[i];
         }
-        status = pp_solve_change(&s->answer, &s->row, phi) ? PERP_OK : pp_sim_solve(sim, nu);
+        status = pp_sim_solve_change(sim, phi) ? PERP_OK : pp_sim_solve(sim, nu);
     }
     if (status >= 0 && !(last <= 1e3 * goal)) {
         for (int i = 0; i < nb; i++) {

@@ -11,7 +11,7 @@ static pp_scheme scheme_of(const perp_sim *sim)
 }
 
 // The theta method takes joints as they are in the middle of the step, which makes it second order.
-perp_status pp_sim_find_rows(perp_sim *sim, const double *nu, double h)
+static perp_status find_rows(perp_sim *sim, const double *nu, double h)
 {
     pp_step *s = &sim->step;
     const perp_model *m = sim->model;
@@ -33,4 +33,12 @@ perp_status pp_sim_find_rows(perp_sim *sim, const double *nu, double h)
         status = pp_sim_guess_bend(sim);
     }
     return status >= 0 && sim->tree ? pp_sim_coordinates(sim) : status;
+}
+
+perp_status pp_sim_find_rows(perp_sim *sim, const double *nu, double h)
+{
+    perp_stage stage = pp_sim_charge(sim, PERP_STAGE_CONSTRAINT);
+    perp_status status = find_rows(sim, nu, h);
+    pp_sim_charge(sim, stage);
+    return status;
 }

@@ -77,6 +77,12 @@ typedef struct pp_clock {
     int64_t count;
 } pp_clock;
 
+// Which stage runs, and since when, by pp_seconds().
+typedef struct pp_stage_clock {
+    perp_stage stage;
+    double since;
+} pp_stage_clock;
+
 struct perp_sim {
     perp_env env;
     const perp_model *model;
@@ -102,6 +108,7 @@ struct perp_sim {
     int warm_count, warm_capacity, contact_count, contact_capacity;
     perp_contact *contacts;
     perp_step_info info;
+    pp_stage_clock charged;
     double whole;  // length of the step, of which a part may be under way [s]
     pp_parts_sum parts;
     pp_kept_list kept;

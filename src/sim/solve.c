@@ -105,7 +105,7 @@ static perp_status note_work(perp_sim *sim, const char *where)
     return PERP_ERR_LIMIT;
 }
 
-perp_status pp_sim_solve(perp_sim *sim, const double *nu)
+static perp_status solve(perp_sim *sim, const double *nu)
 {
     bool quasistatic =
         sim->def.stepper == PERP_QUASISTATIC;  // light bodies: impulses must be exact
@@ -143,6 +143,22 @@ perp_status pp_sim_solve(perp_sim *sim, const double *nu)
     perp_status held =
         status >= 0 && sim->def.stepper == PERP_QUASISTATIC ? check_held(sim) : PERP_OK;
     return held < 0 ? held : status;
+}
+
+perp_status pp_sim_solve(perp_sim *sim, const double *nu)
+{
+    perp_stage stage = pp_sim_charge(sim, PERP_STAGE_SOLVE);
+    perp_status status = solve(sim, nu);
+    pp_sim_charge(sim, stage);
+    return status;
+}
+
+bool pp_sim_solve_change(perp_sim *sim, double *change)
+{
+    perp_stage stage = pp_sim_charge(sim, PERP_STAGE_SOLVE);
+    bool solved = pp_solve_change(&sim->step.answer, &sim->step.row, change);
+    pp_sim_charge(sim, stage);
+    return solved;
 }
 
 enum { MIDDLE_ROUNDS = 25 };

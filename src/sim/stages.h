@@ -8,6 +8,10 @@
 
 // ── The stages ───────────────────────────────────────────────────────────────────────────────────
 
+// From here on time is charged to this stage; returns the one that it was charged to until now. A stage that asks for the work of
+// another hands the time over and takes it back.
+perp_stage pp_sim_charge(perp_sim *sim, perp_stage stage);
+
 // Without inertia: a small mass keeps what nothing pushes where it is, and no momentum is carried over.
 static const double PP_QUASISTATIC_MASS = 1e-9;
 
@@ -29,6 +33,8 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
 // ── Solving and placing ──────────────────────────────────────────────────────────────────────────
 // The problem of the step's rows, from velocities nu.
 perp_status pp_sim_solve(perp_sim *sim, const double *nu);
+// pp_solve_change of the step.
+bool pp_sim_solve_change(perp_sim *sim, double *change);
 // Of the scheme: places move by (1 - theta) nu_old + theta nu.
 double pp_sim_theta(const perp_sim *sim);
 // Places at the end of the step, with the velocities of the answer.

@@ -59,19 +59,30 @@ static perp_status fail(perp_sim *sim, perp_status status)
                    remark[0] ? remark : perp_status_text(status));
 }
 
-// Run a stage: charge its time, tell the observer, leave at the first failure, keep the worst remark.
+perp_stage pp_sim_charge(perp_sim *sim, perp_stage stage)
+{
+    pp_stage_clock *c = &sim->charged;
+    perp_stage before = c->stage;
+    double now = pp_seconds();
+    sim->info.seconds[before] += now - c->since;
+    *c = (pp_stage_clock){stage, now};
+    return before;
+}
+
+// Run a stage: charge its time, show the observer, leave at the first failure, keep the worst remark. What the observer
+// takes is charged to nobody.
 #define STAGE(NAME, call)                                                                          \
     do {                                                                                           \
+        sim->charged.stage = PERP_STAGE_##NAME;                                                    \
         perp_status result = (call);                                                               \
-        double now = pp_seconds();                                                                 \
-        sim->info.seconds[PERP_STAGE_##NAME] = now - clock;                                        \
-        clock = now;                                                                               \
+        pp_sim_charge(sim, PERP_STAGE_##NAME);                                                     \
         if (result < 0) {                                                                          \
             return fail(sim, result);                                                              \
         }                                                                                          \
         status = result > status ? result : status;                                                \
         if (sim->def.on_stage) {                                                                   \
             sim->def.on_stage(sim->def.user, sim, PERP_STAGE_##NAME);                              \
+            sim->charged.since = pp_seconds();                                                     \
         }                                                                                          \
     } while (0)
 
@@ -92,21 +103,21 @@ perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
     if (sim->model->nv > 0 && !nu) {
         return fail(sim, PERP_ERR_MEMORY);
     }
-    double clock = pp_seconds();
+    sim->charged = (pp_stage_clock){PERP_STAGE_KINEMATICS, pp_seconds()};
     // clang-format off
-    STAGE(KINEMATICS, kinematics(sim, h));                                            // X_WB M p_ext
-    STAGE(GAP,        pp_sim_find_gaps(sim));                                                // psi n
-    STAGE(CONSTRAINT, pp_sim_find_rows(sim, sim->now.nu, h)); // Wb Wn Wf
+    STAGE(KINEMATICS, kinematics(sim, h));                       // X_WB M p_ext
+    STAGE(GAP,        pp_sim_find_gaps(sim));                    // psi n
+    STAGE(CONSTRAINT, pp_sim_find_rows(sim, sim->now.nu, h));    // Wb Wn Wf
     if (sim->def.max_seconds > 0.0 && sim->deadline == 0.0) {
-        sim->deadline = clock + sim->def.max_seconds;
+        sim->deadline = sim->charged.since + sim->def.max_seconds;
     }
-    STAGE(SOLVE,      pp_sim_solve_impacts(sim, nu, h, part));                                                // A b z
+    STAGE(SOLVE,      pp_sim_solve_impacts(sim, nu, h, part));   // A b z
     if (*part < h) {
         return PERP_OK;
     }
     pp_sim_note_overlap(sim);
-    STAGE(INTEGRATE,  pp_sim_integrate(sim, nu, h));                                             // nu q
-    STAGE(CERTIFY,    pp_sim_certify(sim, nu, h, part));                                              // what is true
+    STAGE(INTEGRATE,  pp_sim_integrate(sim, nu, h));             // nu q
+    STAGE(CERTIFY,    pp_sim_certify(sim, nu, h, part));         // what is true
     // clang-format on
     if (*part < h) {
         return PERP_OK;

@@ -278,9 +278,14 @@ static perp_status find_there(perp_sim *sim, const pp_frame *body, place *out)
     for (int i = 0; i < sim->step.gap.count; i++) {
         reach = fmax(reach, sim->step.gap.contact[i].gap);
     }
-    return out->kin.body
-               ? pp_gaps_run(&out->gaps, sim->model, &out->kin, reach + sim->def.margin, sim->arena)
-               : PERP_ERR_MEMORY;
+    if (!out->kin.body) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_stage stage = pp_sim_charge(sim, PERP_STAGE_GAP);
+    perp_status status =
+        pp_gaps_run(&out->gaps, sim->model, &out->kin, reach + sim->def.margin, sim->arena);
+    pp_sim_charge(sim, stage);
+    return status;
 }
 
 static perp_status take_contacts(perp_sim *sim, const pp_frame *end_body, const double *nu)
