@@ -26,7 +26,8 @@ enum { EXCHANGES = 12, HALVINGS = 6, ROUNDS = 2, MOST_RUN = 64 };
 typedef struct middle {
     pp_holds holds;
     pp_moment moment;
-    double *q, *qd;  // half way
+    double *q, *qd;   // half way
+    double *allowed;  // rows: rate at which the step may close a gap [m/s]
 } middle;
 
 // ── A step ───────────────────────────────────────────────────────────────────────────────────────
@@ -86,15 +87,17 @@ static pp_law law_of(const pp_machine *machine, const middle *mid, int i, double
 }
 
 // Rates at the end but for impulses, with what gaps leave. From the middle to the end rows turn: their drift.
-static perp_status pose(pp_flight *flight, double dt, const middle *mid, pp_laws *out)
+static perp_status pose(pp_flight *flight, double dt, middle *mid, pp_laws *out, double **rates)
 {
     const pp_machine *machine = flight->machine;
     const pp_moment *moment = &mid->moment;
     const pp_holds *holds = &mid->holds;
     double *b = PP_ARRAY(flight->scratch, double, moment->rows);
     double *way = PP_ARRAY(flight->scratch, double, moment->nv);
+    mid->allowed = PP_ZEROS(flight->scratch, double, moment->rows);
+    *rates = b;
     pp_law *law = PP_ARRAY(flight->scratch, pp_law, holds->count);
-    if (!b || !way || !law) {
+    if (!b || !way || !law || !mid->allowed) {
         return PERP_ERR_MEMORY;
     }
     for (int k = 0; k < moment->nv; k++) {
@@ -108,7 +111,8 @@ static perp_status pose(pp_flight *flight, double dt, const middle *mid, pp_laws
             bool gap = law[i].kind == PP_LAW_CONTACT && k == 0;
             b[at] = moment->rate[at] + pp_dot(moment->nv, J, way) + 0.5 * dt * moment->drift[at];
             if (gap) {
-                b[at] += fmax(0.0, 2.0 * moment->value[at] / dt);
+                mid->allowed[at] = fmax(0.0, 2.0 * moment->value[at] / dt);
+                b[at] += mid->allowed[at];
             } else if (law[i].kind == PP_LAW_EQUAL) {
                 b[at] += moment->value[at] / machine->options.eps;
             }
@@ -126,16 +130,44 @@ static perp_status pose(pp_flight *flight, double dt, const middle *mid, pp_laws
     return PERP_OK;
 }
 
+// Contacts that the step would close are stopped: an impulse that leaves them approaching obeys no law. soon: one of
+// them approaches so fast that it bounces; the step has to end before.
+static bool stop_closing(pp_flight *flight, const middle *mid, const double *r, double *b,
+                         bool *soon)
+{
+    const pp_moment *moment = &mid->moment;
+    bool any = false;
+    for (int i = 0; i < mid->holds.count; i++) {
+        pp_hold_kind kind = mid->holds.hold[i].kind;
+        int at = moment->at[i];
+        if ((kind != PP_HOLD_LIMIT && kind != PP_HOLD_CONTACT) || moment->size[i] == 0 ||
+            !(r[at] > 0.0) || !(mid->allowed[at] > flight->tol_rate)) {
+            continue;
+        }
+        *soon = *soon || moment->rate[at] < -pp_flight_slow(flight);
+        b[at] -= mid->allowed[at];
+        mid->allowed[at] = 0.0;
+        any = true;
+    }
+    return any;
+}
+
 // Impulses of a step of dt, and velocities at its end.
 static perp_status push(pp_flight *flight, double dt, middle *mid, double *r, double *qd)
 {
     pp_laws laws;
     pp_law_info info;
     const pp_moment *moment = &mid->moment;
-    perp_status status = pose(flight, dt, mid, &laws);
-    if (status >= 0 && moment->rows > 0) {
+    bool closing = moment->rows > 0, soon = false;
+    double *b = NULL;
+    perp_status status = pose(flight, dt, mid, &laws, &b);
+    for (int round = 0; round <= mid->holds.count && closing && status >= 0; round++) {
         status = pp_law_solve(&laws, r, &info, flight->machine->env, flight->scratch);
         status = status == PERP_INEXACT ? PERP_ERR_LIMIT : status;
+        closing = status >= 0 && stop_closing(flight, mid, r, b, &soon);
+    }
+    if (status >= 0 && soon && dt > TINY) {
+        return PERP_ERR_LIMIT;
     }
     if (status >= 0) {
         memcpy(qd, flight->qd, (size_t)moment->nv * sizeof *qd);
@@ -208,6 +240,7 @@ static perp_status step(pp_flight *flight, double dt)
     if (status >= 0) {
         memcpy(flight->q, mid.q, (size_t)tree->nq * sizeof *mid.q);
         memcpy(flight->qd, qd, (size_t)tree->nv * sizeof *qd);
+        flight->stale = true;
         flight->t = flight->t + dt < flight->end ? flight->t + dt : flight->end;
     }
     pp_arena_release(arena, mark);

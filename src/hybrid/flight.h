@@ -40,6 +40,7 @@ typedef struct pp_flight {
     double *y_try;   // for dense output
     double *other;   // nv
     pp_holds holds;
+    bool stale;  // holds are those before a short step
     double tol_gap, tol_rate, tol_limit;
     int events, most_events, at_once;
     double last_event;

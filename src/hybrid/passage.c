@@ -180,7 +180,7 @@ perp_status pp_flight_close(pp_flight *flight, pp_jump jump)
     if (!to || !state || !body) {
         return PERP_ERR_MEMORY;
     }
-    if (jump == PP_JUMP_NONE) {
+    if (jump == PP_JUMP_NONE && !flight->stale) {
         mark_closed(flight);
     }
     *to = flight->now;

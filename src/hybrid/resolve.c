@@ -257,6 +257,7 @@ perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
     if (status >= 0) {
         flight->holds = now;
         flight->share.rows = 0;
+        flight->stale = false;
     }
     return status;
 }
