@@ -161,62 +161,10 @@ bool pp_sim_solve_change(perp_sim *sim, double *change)
     return solved;
 }
 
-enum { MIDDLE_ROUNDS = 25 };
-static const double MIDDLE_FOUND = 1e-13;  // of the velocities
-
-// The middle of the step, and the inertia at its end, depend on the answer: found by going round. off: how far
-// the last round moved the velocities, of their size.                                     theory (S9)
-static perp_status go_round(perp_sim *sim, const double *nu, double h, double *off, double *size)
-{
-    const perp_model *m = sim->model;
-    pp_step *s = &sim->step;
-    double *last = PP_ARRAY(sim->arena, double, m->nv), given = 0.0;
-    perp_status status = last ? PERP_OK : PERP_ERR_MEMORY;
-    if (last) {  // joints may hold what the forces move
-        pp_masses_solve(m, s->kin.mass, s->kin.p_ext, last);
-        given = pp_norm_inf(m->nv, last);
-    }
-    for (int round = 0; round < MIDDLE_ROUNDS && status >= 0; round++) {
-        double turned = 0.0, before = *off;
-        *size = fmax(given, pp_norm_inf(m->nv, s->answer.nu));
-        memcpy(last, s->answer.nu, (size_t)m->nv * sizeof *last);
-        status = m->spatial ? pp_sim_weigh_end(sim, h, &turned) : PERP_OK;
-        status = status < 0 ? status : pp_sim_find_rows(sim, last, h);
-        status = status < 0 ? status : pp_sim_solve(sim, nu);
-        *off = status < 0 ? 0.0 : pp_sim_moved(sim, last, *size);
-        if (*off <= MIDDLE_FOUND || (round > 3 && *off <= PP_MIDDLE_LOST && *off >= 0.5 * before)) {
-            break;
-        }
-    }
-    return status;
-}
-
-static perp_status solve_middle(perp_sim *sim, const double *nu, double h)
-{
-    const perp_model *m = sim->model;
-    pp_step *s = &sim->step;
-    double off = 0.0, size = 0.0;
-    perp_status status = pp_sim_solve(sim, nu);
-    bool rows = s->row.nb + s->row.nm + s->row.nn > 0;
-    bool goes = sim->def.stepper == PERP_MOREAU_JEAN && rows && (m->joints > 0 || m->spatial);
-    if (goes && status >= 0) {
-        status = go_round(sim, nu, h, &off, &size);
-    }
-    if (goes && s->acted && (status < 0 || off > PP_MIDDLE_LOST) && status != PERP_ERR_MEMORY) {
-        s->stay = true;  // contacts that come and go on the way: where they were found
-        off = 0.0;
-        status = pp_sim_find_rows(sim, sim->now.nu, h);
-        status = status < 0 ? status : pp_sim_solve(sim, nu);
-        status = status < 0 ? status : go_round(sim, nu, h, &off, &size);
-    }
-    pp_sim_note_middle(sim, off, size);
-    return status;
-}
-
 perp_status pp_sim_solve_again(perp_sim *sim, const double *nu, double h)
 {
     perp_status status = pp_sim_find_rows(sim, sim->now.nu, h);
-    return status < 0 ? status : solve_middle(sim, nu, h);
+    return status < 0 ? status : pp_sim_solve_middle(sim, nu, h);
 }
 
 // The answer, unless the step has to be divided: then part < h, and the first part that it has.
@@ -226,7 +174,7 @@ perp_status pp_sim_solve_impacts(perp_sim *sim, const double *nu, double h, doub
     if (*part < h) {
         return PERP_OK;
     }
-    perp_status status = solve_middle(sim, nu, h);
+    perp_status status = pp_sim_solve_middle(sim, nu, h);
     *part = pp_sim_divide_after(sim, h, status);
     if (*part < h) {
         return PERP_OK;

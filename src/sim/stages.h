@@ -33,6 +33,8 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
 // ── Solving and placing ──────────────────────────────────────────────────────────────────────────
 // The problem of the step's rows, from velocities nu.
 perp_status pp_sim_solve(perp_sim *sim, const double *nu);
+// The answer, with the middle of the step where it leads (middle.c).
+perp_status pp_sim_solve_middle(perp_sim *sim, const double *nu, double h);
 // pp_solve_change of the step.
 bool pp_sim_solve_change(perp_sim *sim, double *change);
 // Of the scheme: places move by (1 - theta) nu_old + theta nu.
