@@ -140,8 +140,8 @@ static perp_status solve(perp_sim *sim, const double *nu)
     if (s->answer.worked_off) {
         return note_work(sim, s->answer.remark);
     }
-    perp_status held =
-        status >= 0 && sim->def.stepper == PERP_QUASISTATIC ? check_held(sim) : PERP_OK;
+    perp_status held = status >= 0 && quasistatic ? pp_sim_lighten(sim) : PERP_OK;
+    held = status >= 0 && held >= 0 && quasistatic ? check_held(sim) : held;
     return held < 0 ? held : status;
 }
 
