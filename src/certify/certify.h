@@ -76,6 +76,8 @@ double pp_lag_spring(const perp_model *m, const pp_frame *from, const pp_frame *
 double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double theta, int i);
 // Of the energy there is, what arcs may add in a step: more, and the step does not resolve them.
 static const double PP_ARCS_MOST = 1e-4;
+// What arcs may make of the energy there is while drives that change rates lose as much.   theory (K13)
+static const double PP_JERKS_MOST = 1e-3;
 double pp_spring_energy(const pp_force *f, const pp_frame *body);  // [J]
 
 // Positions in joint coordinates: error has what bodies are off by with velocities of their own [m], and gets the

@@ -26,6 +26,8 @@ typedef struct book {
     double *created;  // islands [J]
     double *allowed;  // islands: what the order of the scheme may add [J]
     double *arcs;     // islands: work of forces on what bodies leave their tangents by [J]
+    double *lifted;   // islands: what of it makes energy, gains less losses [J]
+    double *jerked;   // islands: what drives lose to bodies that they bring to their rates [J]
     double *lag;      // islands: what the scheme has of gravity ahead of, or behind, the places [J]
     double *moved;    // islands: energy that went to and fro, for rounding [J]
     perp_energy ledger;
@@ -268,20 +270,32 @@ static void add_joint_springs(book *b)
     }
 }
 
-// Impulse p of a row that something outside stands behind: all of a drive, else what moves the other side.
-static double outside_work(const pp_evidence *e, const pp_row *row, double p)
+static double rate_after(const pp_evidence *e, const pp_row *row)
 {
-    if (!row->drives) {
-        return -p * (row->rate - row->shift);
-    }
-    double before = row->before, after = row->rate;
+    double after = row->rate;
     for (int k = 0; k < row->count; k++) {
         const pp_body *body = &e->model->body[row->body[k]];
         for (int i = 0; i < body->nv; i++) {
             after += row->J[k][i] * e->nu[body->at + i];
         }
     }
-    return p * ((1.0 - e->theta) * before + e->theta * after - row->rate);
+    return after;
+}
+
+// Impulse p of a row that something outside stands behind: all of a drive, else what moves the other side.
+static double outside_work(const pp_evidence *e, const pp_row *row, double p)
+{
+    if (!row->drives) {
+        return -p * (row->rate - row->shift);
+    }
+    return p * ((1.0 - e->theta) * row->before + e->theta * rate_after(e, row) - row->rate);
+}
+
+// A drive that changes a rate within the step works along the new one. Half of the change is lost at once, as in an impact.
+static double jerk_loss(const pp_evidence *e, const pp_row *row, double p)
+{
+    double loss = (e->theta - 0.5) * p * (rate_after(e, row) - row->before);
+    return row->drives && outside_work(e, row, p) > 0.0 ? fmax(0.0, loss) : 0.0;
 }
 
 static void add_rows(book *b, const pp_row *row, const double *p, int count)
@@ -292,6 +306,7 @@ static void add_rows(book *b, const pp_row *row, const double *p, int count)
             continue;
         }
         spend(b, at, outside_work(b->e, &row[i], p[i]));
+        b->jerked[at] += jerk_loss(b->e, &row[i], p[i]);
     }
 }
 
@@ -351,8 +366,8 @@ double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double the
     return 0.25 * (1.0 - theta) * square;
 }
 
-// Along the arcs of joint coordinates the forces of the step work on what a body leaves its tangent by.
-static double arc_work(const pp_evidence *e, int i)
+// Along the arcs of joint coordinates the forces of the step work on what a body leaves its tangent by. lifted: what that makes.
+static double arc_work(const pp_evidence *e, int i, double *lifted)
 {
     const pp_body *body = &e->model->body[i];
     const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
@@ -362,6 +377,7 @@ static double arc_work(const pp_evidence *e, int i)
         if (body->axis[k] < 3) {
             double off = way[body->axis[k]] - e->kin->h * e->nu[body->at + k];
             work += fabs(e->kin->p_ext[body->at + k] * off) / e->kin->h;
+            *lifted -= e->kin->p_ext[body->at + k] * off / e->kin->h;
         }
     }
     return work;
@@ -373,7 +389,7 @@ static void allow_forces(book *b)
     for (int i = 0; i < e->model->bodies; i++) {
         if (b->s->island[i] >= 0) {
             b->allowed[b->s->island[i]] += pp_drift_forces(e->model, e->kin, e->theta, i);
-            b->arcs[b->s->island[i]] += arc_work(e, i);
+            b->arcs[b->s->island[i]] += arc_work(e, i, &b->lifted[b->s->island[i]]);
         }
     }
 }
@@ -414,9 +430,11 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_e
               .created = PP_ZEROS(arena, double, e->model->bodies),
               .allowed = PP_ZEROS(arena, double, e->model->bodies),
               .arcs = PP_ZEROS(arena, double, e->model->bodies),
+              .lifted = PP_ZEROS(arena, double, e->model->bodies),
+              .jerked = PP_ZEROS(arena, double, e->model->bodies),
               .lag = PP_ZEROS(arena, double, e->model->bodies),
               .moved = PP_ZEROS(arena, double, e->model->bodies)};
-    if (!b.created || !b.allowed || !b.arcs || !b.lag || !b.moved) {
+    if (!b.created || !b.allowed || !b.arcs || !b.lifted || !b.jerked || !b.lag || !b.moved) {
         return PERP_ERR_MEMORY;
     }
     add_bodies(&b);
@@ -435,6 +453,8 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_e
             continue;
         }
         double least = fmin(b.created[i], b.created[i] + b.lag[i]);
+        double unpaid = fmin(least + b.jerked[i], b.lifted[i]);  // theory (K13)
+        least = fmax(least, unpaid - PP_JERKS_MOST * (s->energy[i] + b.moved[i]));
         double arcs = fmin(b.arcs[i], PP_ARCS_MOST * (s->energy[i] + b.moved[i]));
         double created = fmax(0.0, least - b.allowed[i] - arcs);
         pp_hold(c, limits, PERP_JUDGED_ENERGY, isnan(b.created[i]) ? b.created[i] : created,

@@ -117,6 +117,28 @@ static double rate_of(const unit *u, const pp_recheck *c, pp_check_velocities *v
     return sum;
 }
 
+static perp_twist velocity_before(const pp_recheck *c, int body)
+{
+    return (perp_twist){c->coming[body].v, c->coming[body].w};
+}
+
+double pp_check_jerk(const pp_recheck *c, double theta)
+{
+    double lost = 0.0;
+    for (int i = 0; i < c->model->joints; i++) {
+        const pp_joint *joint = &c->model->joint[i];
+        double p = c->now->joint[i].drive;
+        if (joint->kind == PERP_GEAR || !(joint->target || joint->rate) || p == 0.0) {
+            continue;
+        }
+        unit u = unit_of(c, i);
+        double after = rate_of(&u, c, pp_check_velocity);
+        double loss = (theta - 0.5) * p * (after - rate_of(&u, c, velocity_before));
+        lost += p * after > 0.0 ? fmax(0.0, loss) : 0.0;
+    }
+    return lost;
+}
+
 // The impulse along a gear's coordinate, from what it does to the body that it is recorded at.
 static double gear_impulse(const pp_recheck *c, int index, unit *u)
 {

@@ -298,8 +298,8 @@ double pp_check_energy_at(const pp_recheck *c, const pp_frame *body, double t, c
     return sum;
 }
 
-// Along the arcs of joint coordinates forces work on what a body leaves its tangent by.
-static double arc_work(const pp_recheck *c, int i)
+// Along the arcs of joint coordinates forces work on what a body leaves its tangent by. lifted: what that makes.
+static double arc_work(const pp_recheck *c, int i, double *lifted)
 {
     const pp_body *body = &c->model->body[i];
     perp_vec3 way = pp_sub(c->after[i].p, c->before[i].p);
@@ -310,6 +310,7 @@ static double arc_work(const pp_recheck *c, int i)
         if (body->axis[k] < 3) {
             double off = moved[body->axis[k]] - c->h * c->nu[body->at + k];
             work += fabs(c->kin.p_ext[body->at + k] * off) / c->h;
+            *lifted -= c->kin.p_ext[body->at + k] * off / c->h;
         }
     }
     return work;
@@ -321,7 +322,7 @@ void pp_check_energy(pp_recheck *c, double allowed)
     double before = pp_check_energy_at(c, c->before, c->t0, c->turn0);
     double after = pp_check_energy_at(c, c->after, c->now->t, c->turn);
     double made = after - before - c->now->energy.work, moved = 0.0, rounding = 0.0, scale = 0.0;
-    double lag = 0.0, arcs = 0.0;
+    double lag = 0.0, arcs = 0.0, lifted = 0.0;
     for (int i = 0; i < c->model->bodies; i++) {
         const pp_body *b = &c->model->body[i];
         if (b->nv > 0) {
@@ -331,7 +332,7 @@ void pp_check_energy(pp_recheck *c, double allowed)
             rounding += pp_scale_rounding_energy(&c->scales, i);
             scale += c->scales.energy[i];
             allowed += pp_drift_forces(c->model, &c->kin, theta, i);
-            arcs += arc_work(c, i);
+            arcs += arc_work(c, i, &lifted);
             lag += (theta - 0.5) * c->h * b->mass *
                    pp_dot3(c->model->gravity, pp_sub(c->after[i].v, c->before[i].v));
         }
@@ -349,7 +350,12 @@ void pp_check_energy(pp_recheck *c, double allowed)
     scale += moved + fabs(c->now->energy.work) + fabs(after - before);
     allowed += fmin(arcs, PP_ARCS_MOST * scale);
     lag = c->info->stepper == PERP_EVENT ? 0.0 : lag;
-    made = isnan(made) ? made : fmax(0.0, fmin(made, made + lag) - allowed);
+    double least = fmin(made, made + lag);
+    if (lifted > 0.0) {  // drives do not pay for it: theory (K13)
+        double unpaid = fmin(least + pp_check_jerk(c, theta), lifted);
+        least = fmax(least, unpaid - PP_JERKS_MOST * scale);
+    }
+    made = isnan(made) ? made : fmax(0.0, least - allowed);
     pp_check_see(c, PERP_CHECK_ENERGY, made, c->scales.slack * scale + rounding, "all bodies", "");
 }
 

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A drive brings a hanging chain to its rate within one long step. Links fold by more than a radian on their arcs and lift the
+// load at the end by more than its speed; what the drive loses at once does not pay for that.
+#include "support/cmocka.h"
+#include "support/folder.h"
+
+#include <perp/perp.h>
+
+#include <stdio.h>
+
+static folder place;
+
+static const char chain[] =
+    "{\"name\": \"chain\", \"step\": 0.0094, \"until\": 1, \"gravity\": [0, -9.81],"
+    " \"coordinates\": \"joint\", \"bodies\": ["
+    "{\"name\": \"l0\", \"position\": [0, -0.5], \"mass\": 1, \"inertia\": 0.0833},"
+    "{\"name\": \"l1\", \"position\": [0, -1.5], \"mass\": 1, \"inertia\": 0.0833},"
+    "{\"name\": \"l2\", \"position\": [0, -2.5], \"mass\": 362, \"inertia\": 30.2}],"
+    "\"joints\": [{\"name\": \"p0\", \"kind\": \"revolute\", \"b\": \"l0\", \"at\": [0, 0]},"
+    "{\"name\": \"p1\", \"kind\": \"revolute\", \"a\": \"l0\", \"b\": \"l1\", \"at\": [0, -1],"
+    " \"rate\": %g},"
+    "{\"name\": \"p2\", \"kind\": \"revolute\", \"a\": \"l1\", \"b\": \"l2\", \"at\": [0, -2]}]}";
+
+// Steps that are violated, of those that are taken and recorded.
+static int record(double rate, double h, int steps, perp_stepper stepper)
+{
+    char text[1200];
+    int size = snprintf(text, sizeof text, chain, rate);
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    perp_record *out = NULL;
+    perp_error error = {0};
+    if (perp_scene_parse("chain", text, (size_t)size, NULL, &scene, &error) < 0) {
+        fail_msg("line %d: %s", error.line, error.text);
+    }
+    perp_sim_def def = perp_scene_sim_def(scene);
+    def.stepper = stepper;
+    perp_record_def rec = perp_record_default();
+    rec.name = perp_scene_name(scene);
+    rec.scene = perp_scene_text(scene, NULL);
+    rec.h = h;
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error), PERP_OK);
+    assert_int_equal(perp_record_create(place.path, sim, &rec, NULL, &out, &error), PERP_OK);
+    int violated = 0;
+    for (int k = 0; k < steps; k++) {
+        assert_true(perp_step(sim, rec.h) >= 0);
+        violated += !perp_sim_info(sim)->certificate.passed;
+        assert_int_equal(perp_record_step(out, sim), PERP_OK);
+    }
+    assert_int_equal(perp_record_finish(out, sim), PERP_OK);
+    perp_record_destroy(out);
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+    return violated;
+}
+
+static perp_check judge(void)
+{
+    perp_recording *recording = NULL;
+    perp_check check;
+    perp_error error = {0};
+    if (perp_recording_open(place.path, NULL, &recording, &error) < 0 ||
+        perp_recording_check(recording, NULL, &check, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    perp_recording_close(recording);
+    return check;
+}
+
+static void drives_do_not_pay_for_arcs(void **state)
+{
+    (void)state;
+    const perp_stepper steppers[] = {PERP_STEWART_TRINKLE, PERP_ANITESCU_POTRA};
+    for (int k = 0; k < 2; k++) {
+        place = folder_create();
+        assert_int_equal(record(280.0, 0.0094, 1, steppers[k]), 1);
+        assert_true(judge().item[PERP_CHECK_ENERGY].over > 1.0);
+        folder_remove(&place);
+    }
+}
+
+static void slow_drives_pass(void **state)
+{
+    (void)state;
+    const double rates[] = {1.0, 280.0}, steps[] = {0.0094, 1e-5};
+    for (int k = 0; k < 2; k++) {
+        place = folder_create();
+        assert_int_equal(record(rates[k], steps[k], 50, PERP_STEWART_TRINKLE), 0);
+        assert_true(judge().item[PERP_CHECK_ENERGY].over <= 1.0);
+        folder_remove(&place);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(drives_do_not_pay_for_arcs),
+                                       cmocka_unit_test(slow_drives_pass)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
