@@ -185,10 +185,11 @@ perp_status pp_certify_flown(perp_certificate *out, const pp_flown *e, const per
     }
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
-        const double g[3] = {m->gravity.x, m->gravity.y, m->gravity.z};
+        const perp_vec3 pull = pp_scale(e->whole * body->mass, m->gravity);
+        const perp_vec3 f = pp_add(pull, e->element[i].f), tau = e->element[i].tau;
+        const double p[PP_BODY_NV] = {f.x, f.y, f.z, tau.x, tau.y, tau.z};
         for (int k = 0; k < body->nv; k++) {
-            kin.p_ext[body->at + k] =
-                body->axis[k] < 3 ? e->whole * body->mass * g[body->axis[k]] : 0.0;
+            kin.p_ext[body->at + k] = p[body->axis[k]];
         }
     }
     for (int i = 0; i < e->contacts; i++) {
