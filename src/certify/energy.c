@@ -291,6 +291,19 @@ static double outside_work(const pp_evidence *e, const pp_row *row, double p)
     return p * ((1.0 - e->theta) * row->before + e->theta * rate_after(e, row) - row->rate);
 }
 
+// A drive at its effort, and dry friction that slides, are constant forces like gravity.
+static void add_lag(book *b)
+{
+    const pp_evidence *e = b->e;
+    for (int i = 0; i < e->rows->nm; i++) {
+        const pp_row *row = &e->rows->m[i];
+        int at = pp_scale_island(b->s, row);
+        if (at >= 0 && row->drives) {
+            b->lag[at] += (e->theta - 0.5) * e->pm[i] * (rate_after(e, row) - row->before);
+        }
+    }
+}
+
 // A drive that changes a rate within the step works along the new one. Half of the change is lost at once, as in an impact.
 static double jerk_loss(const pp_evidence *e, const pp_row *row, double p)
 {
@@ -442,6 +455,7 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_e
     add_joint_springs(&b);
     add_rows(&b, e->rows->b, e->pb, e->rows->nb);
     add_rows(&b, e->rows->m, e->pm, e->rows->nm);
+    add_lag(&b);
     add_rows(&b, e->rows->n, e->pn, e->rows->nn);
     add_rows(&b, e->rows->t, e->pt, e->rows->nt);
     allow_forces(&b);

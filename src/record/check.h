@@ -104,8 +104,9 @@ void pp_check_friction(const pp_recheck *c, const perp_contact *contact, double 
 // scheme explains.
 double pp_check_add_joint(pp_recheck *c, int index);
 void pp_check_joints(pp_recheck *c);  // drives, limits
-// What drives lose to bodies that they bring to their rates within the step [J].          theory (K13)
-double pp_check_jerk(const pp_recheck *c, double theta);
+// What drives lose to bodies that they bring to their rates within the step [J]; *lag: more what constant ones of them, and dry
+// friction, have behind the velocities, as gravity has.                                 theory (K13)
+double pp_check_jerk(const pp_recheck *c, double theta, double *lag);
 perp_status pp_check_joint_rates(pp_recheck *c);
 
 // ── What is recorded besides states and impulses (check_record.c) ────────────────────────────────

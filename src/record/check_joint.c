@@ -122,18 +122,20 @@ static perp_twist velocity_before(const pp_recheck *c, int body)
     return (perp_twist){c->coming[body].v, c->coming[body].w};
 }
 
-double pp_check_jerk(const pp_recheck *c, double theta)
+double pp_check_jerk(const pp_recheck *c, double theta, double *lag)
 {
     double lost = 0.0;
     for (int i = 0; i < c->model->joints; i++) {
         const pp_joint *joint = &c->model->joint[i];
         double p = c->now->joint[i].drive;
-        if (joint->kind == PERP_GEAR || !(joint->target || joint->rate) || p == 0.0) {
+        if (joint->kind == PERP_GEAR || p == 0.0) {
             continue;
         }
         unit u = unit_of(c, i);
         double after = rate_of(&u, c, pp_check_velocity);
         double loss = (theta - 0.5) * p * (after - rate_of(&u, c, velocity_before));
+        bool boxed = !joint->target && (!joint->rate || isfinite(joint->rate_effort));
+        *lag += boxed ? loss : 0.0;
         lost += p * after > 0.0 ? fmax(0.0, loss) : 0.0;
     }
     return lost;

@@ -349,10 +349,11 @@ void pp_check_energy(pp_recheck *c, double allowed)
     }
     scale += moved + fabs(c->now->energy.work) + fabs(after - before);
     allowed += fmin(arcs, PP_ARCS_MOST * scale);
+    double jerk = pp_check_jerk(c, theta, &lag);
     lag = c->info->stepper == PERP_EVENT ? 0.0 : lag;
     double least = fmin(made, made + lag);
     if (lifted > 0.0) {  // drives do not pay for it: theory (K13)
-        double unpaid = fmin(least + pp_check_jerk(c, theta), lifted);
+        double unpaid = fmin(least + jerk, lifted);
         least = fmax(least, unpaid - PP_JERKS_MOST * scale);
     }
     made = isnan(made) ? made : fmax(0.0, least - allowed);

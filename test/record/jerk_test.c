@@ -9,6 +9,7 @@
 #include <perp/perp.h>
 
 #include <stdio.h>
+#include <string.h>
 
 static folder place;
 
@@ -23,11 +24,19 @@ static const char chain[] =
     " \"rate\": %g},"
     "{\"name\": \"p2\", \"kind\": \"revolute\", \"a\": \"l1\", \"b\": \"l2\", \"at\": [0, -2]}]}";
 
+// A rod on a pin with dry friction falls on a stop that gives all of its speed back.
+static const char stop[] =
+    "{\"name\": \"stop\", \"step\": 0.00359, \"until\": 1, \"gravity\": [0, -9.81],"
+    " \"coordinates\": \"joint\", \"impact\": \"poisson\", \"bodies\": ["
+    "{\"name\": \"b\", \"position\": [0.36572880805612357, 0], \"mass\": 0.7042036397916999,"
+    " \"inertia\": 0.03537335322902245}],"
+    "\"joints\": [{\"name\": \"j\", \"kind\": \"revolute\", \"b\": \"b\", \"at\": [0, 0],"
+    " \"lower\": -0.1790764788157339, \"upper\": 0.46412623727342023, \"limit_restitution\": 1,"
+    " \"friction\": 1.4004386258170192}]}";
+
 // Steps that are violated, of those that are taken and recorded.
-static int record(double rate, double h, int steps, perp_stepper stepper)
+static int record(const char *text, int size, double h, int steps, perp_stepper stepper)
 {
-    char text[1200];
-    int size = snprintf(text, sizeof text, chain, rate);
     perp_scene *scene = NULL;
     perp_sim *sim = NULL;
     perp_record *out = NULL;
@@ -56,6 +65,13 @@ static int record(double rate, double h, int steps, perp_stepper stepper)
     return violated;
 }
 
+static int record_chain(double rate, double h, int steps, perp_stepper stepper)
+{
+    char text[1200];
+    int size = snprintf(text, sizeof text, chain, rate);
+    return record(text, size, h, steps, stepper);
+}
+
 static perp_check judge(void)
 {
     perp_recording *recording = NULL;
@@ -75,7 +91,7 @@ static void drives_do_not_pay_for_arcs(void **state)
     const perp_stepper steppers[] = {PERP_STEWART_TRINKLE, PERP_ANITESCU_POTRA};
     for (int k = 0; k < 2; k++) {
         place = folder_create();
-        assert_int_equal(record(280.0, 0.0094, 1, steppers[k]), 1);
+        assert_int_equal(record_chain(280.0, 0.0094, 1, steppers[k]), 1);
         assert_true(judge().item[PERP_CHECK_ENERGY].over > 1.0);
         folder_remove(&place);
     }
@@ -87,15 +103,26 @@ static void slow_drives_pass(void **state)
     const double rates[] = {1.0, 280.0}, steps[] = {0.0094, 1e-5};
     for (int k = 0; k < 2; k++) {
         place = folder_create();
-        assert_int_equal(record(rates[k], steps[k], 50, PERP_STEWART_TRINKLE), 0);
+        assert_int_equal(record_chain(rates[k], steps[k], 50, PERP_STEWART_TRINKLE), 0);
         assert_true(judge().item[PERP_CHECK_ENERGY].over <= 1.0);
         folder_remove(&place);
     }
 }
 
+// Friction turns with the rod at the stop, and works along the mean of both velocities: nothing is created.
+static void friction_at_a_stop_passes(void **state)
+{
+    (void)state;
+    place = folder_create();
+    assert_int_equal(record(stop, (int)strlen(stop), 0.00359, 57, PERP_STEWART_TRINKLE), 0);
+    assert_true(judge().item[PERP_CHECK_ENERGY].over <= 1.0);
+    folder_remove(&place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(drives_do_not_pay_for_arcs),
-                                       cmocka_unit_test(slow_drives_pass)};
+                                       cmocka_unit_test(slow_drives_pass),
+                                       cmocka_unit_test(friction_at_a_stop_passes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
