@@ -9,7 +9,7 @@
 // first starts from nothing, the rest from the step before; told are the first, the least and the median
 // of the rest. Exponents are slopes of least squares of log(time) over log(size), for the sizes up to a
 // limit that the heading tells.
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <errno.h>
 #include <math.h>

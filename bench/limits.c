@@ -15,7 +15,7 @@
 #include "math/simd.h"
 #include "model/model.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <math.h>
 #include <stdio.h>

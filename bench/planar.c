@@ -7,7 +7,7 @@
 // The pile takes half a minute and runs only when it is named: perp_bench_planar pile.
 #include "planar.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <math.h>
 #include <stdio.h>

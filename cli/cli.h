@@ -4,7 +4,7 @@
 // Door of cli/: what the verbs of the perp command share.
 #pragma once
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,20 +1,25 @@
-# Headers, libraries, CMake package (perp::comp, perp::perp), pkg-config files, man page.
+# Headers, libraries, CMake package (components comp, perp, io), pkg-config files; documentation, scenes, examples
+# and the viewer's page; man page.
 if(NOT PERP_INSTALL)
   return()
 endif()
 include(CMakePackageConfigHelpers)
 
-set(public_headers include/perp/base.h include/perp/comp.h)
-set(pc_files perp_comp)
-if(PERP_BUILD_PERP)
-  file(GLOB public_headers CONFIGURE_DEPENDS include/perp/*.h)
-  list(APPEND pc_files perp)
-endif()
-install(FILES ${public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/perp)
-install(TARGETS ${perp_libraries} EXPORT perpTargets)
-
+# ── Headers and libraries ────────────────────────────────────────────────────────────────────────
+set(comp_headers base types comp)
+set(perp_headers model sim tree perp)
+set(io_headers scene record compare plot replay problem io)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/perp)
-install(EXPORT perpTargets NAMESPACE perp:: DESTINATION ${package_dir})
+foreach(name ${perp_libraries})
+  list(TRANSFORM ${name}_headers REPLACE "(.+)" "include/perp/\\1.h" OUTPUT_VARIABLE headers)
+  install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/perp)
+  # An export a library, so that a program which wants one is not asked for what the others need.
+  foreach(kind ${perp_kinds})
+    install(TARGETS perp_${name}_${kind} EXPORT perp_${name}_targets)
+  endforeach()
+  install(EXPORT perp_${name}_targets NAMESPACE perp:: DESTINATION ${package_dir} FILE ${name}Targets.cmake)
+endforeach()
+
 configure_package_config_file(cmake/perpConfig.cmake.in perpConfig.cmake INSTALL_DESTINATION ${package_dir})
 # While 0.x, a minor version may change what it likes.
 write_basic_package_version_file(perpConfigVersion.cmake COMPATIBILITY SameMinorVersion)
@@ -22,28 +27,33 @@ install(FILES ${PROJECT_BINARY_DIR}/perpConfig.cmake ${PROJECT_BINARY_DIR}/perpC
   DESTINATION ${package_dir})
 install(FILES cmake/libraries.cmake RENAME perpLibraries.cmake DESTINATION ${package_dir})
 
+# ── pkg-config ───────────────────────────────────────────────────────────────────────────────────
 # The prefix is written relative to the .pc file, so that an installed tree may be moved.
 file(RELATIVE_PATH pc_to_prefix /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 # A static library needs its own libraries at every link, a shared one only under --static.
 set(when "")
-if(BUILD_SHARED_LIBS)
+if(PERP_BUILD_SHARED)
   set(when "_private")
 endif()
 set(pc_comp_libs${when} "-lklu -lamd -lsuitesparseconfig -lm")
 if(PERP_WITH_OPENMP)
   string(APPEND pc_comp_libs${when} " ${OpenMP_C_FLAGS}")
 endif()
-set(pc_perp_requires${when} "jansson hdf5")
 if(PERP_WITH_QHULL)
-  string(APPEND pc_perp_requires${when} " qhull_r")
+  set(pc_perp_requires${when} "qhull_r")
 endif()
 if(PERP_WITH_SUNDIALS)  # has no .pc files
   set(pc_perp_libs${when} "-lsundials_cvode -lsundials_nvecserial -lsundials_sunmatrixdense \
 -lsundials_sunlinsoldense -lsundials_sunnonlinsolfixedpoint")
 endif()
-foreach(name ${pc_files})
-  configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(pc_io_requires${when} "jansson ${HDF5_C_MODULE_NAME}")
+foreach(name ${perp_libraries})
+  set(file perp_${name})
+  if(name STREQUAL "perp")
+    set(file perp)
+  endif()
+  configure_file(cmake/${file}.pc.in ${file}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${file}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

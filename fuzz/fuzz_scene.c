@@ -3,7 +3,7 @@
 //
 // Fuzz target of scene files: what is read can be simulated for three steps without harm, and what is
 // refused has a message. Heavy scenes are read only.
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 // What the fuzz targets of the readers share: read, and hold the result to its promises.
 #pragma once
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <stddef.h>
 #include <stdint.h>

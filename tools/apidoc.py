@@ -102,7 +102,7 @@ def tidy(code):
 
 class Api:
     def __init__(self):
-        self.headers = [h for h in c_files("include") if h.name != "perp.h"]
+        self.headers = [h for h in c_files("include") if h.stem not in ("perp", "io")]  # these two only include
         self.place = {}
         self.kinds = {}
         for header in self.headers:
@@ -151,7 +151,7 @@ class Api:
         names = sorted(n for n in self.place if n.startswith("perp_"))
         listed = "\n".join(f'<li><a href="{self.place[n]}.html#{n}"><code>{n}</code></a></li>' for n in names)
         return ("<h1>C API</h1>\n<p>Made from the headers in <code>include/perp</code>; "
-                "<code>perp/perp.h</code> includes them all. The rules that hold everywhere: functions that can "
+                "<code>perp/perp.h</code> includes those of libperp, <code>perp/io.h</code> all of them. The rules that hold everywhere: functions that can "
                 "fail return a <a href=\"base.html#perp_status\">perp_status</a>, negative for a failure; "
                 "definitions start from their <code>perp_*_default()</code>; memory comes from a "
                 "<a href=\"base.html#perp_env\">perp_env</a> (NULL: the C library); lengths are metres, angles "

@@ -9,6 +9,14 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+# The libraries from the bottom up: their folders of src/ in the order of the data flow, and their public headers.
+LIBRARIES = {
+    "libperp_comp": (["base", "math", "comp"], ["base", "types", "comp"]),
+    "libperp": (["expr", "solid", "model", "kinematics", "gap", "constraint", "tree", "assemble", "solve",
+                 "integrate", "certify", "hybrid", "sim"], ["model", "sim", "tree", "perp"]),
+    "libperp_io": (["format", "scene", "record", "plot", "replay"],
+                   ["scene", "record", "compare", "plot", "replay", "problem", "io"]),
+}
 C_FOLDERS = ("include", "src", "cli", "examples", "test", "fuzz", "bench")
 
 
@@ -47,6 +55,13 @@ def code_only(text):
         return keep + "\n" * token.count("\n") + keep
 
     return TOKEN.sub(blank, text)
+
+
+def hdf5():
+    """The name of HDF5 for pkg-config, the one without MPI where there are several."""
+    names = ("hdf5-serial", "hdf5")
+    return next((n for n in names if subprocess.run(["pkg-config", "--exists", n], check=False).returncode == 0),
+                names[-1])
 
 
 class Findings:

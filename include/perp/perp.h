@@ -1,18 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole public surface of perp.
+// The simulator, libperp: models and their motion, and the solvers below (libperp_comp). Scene files,
+// recordings, figures and problem files are in libperp_io: <perp/io.h>.
 #pragma once
 
 #include <perp/base.h>
 #include <perp/comp.h>
-#include <perp/compare.h>
 #include <perp/model.h>
-#include <perp/plot.h>
-#include <perp/problem.h>
-#include <perp/record.h>
-#include <perp/replay.h>
-#include <perp/scene.h>
 #include <perp/sim.h>
 #include <perp/tree.h>
 #include <perp/types.h>

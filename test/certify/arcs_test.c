@@ -7,7 +7,7 @@
 #include "support/cmocka.h"
 #include "support/random.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "support/cmocka.h"
 #include "support/shell.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <fcntl.h>
 #include <hdf5.h>

@@ -7,7 +7,7 @@
 #include "support/families.h"
 #include "support/heap.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 
 #include "comp/comp.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <dirent.h>
 #include <math.h>

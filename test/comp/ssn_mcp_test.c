@@ -8,7 +8,7 @@
 #include "support/families.h"
 #include "support/random.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <math.h>
 #include <stdio.h>

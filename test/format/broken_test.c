@@ -5,7 +5,7 @@
 // good file cut short anywhere is either refused or read as a whole problem, never a crash.
 #include "support/cmocka.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <dirent.h>
 #include <stdio.h>

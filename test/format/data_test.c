@@ -4,7 +4,7 @@
 // Every published problem file can be read, and the same problem in two formats is the same problem.
 #include "support/cmocka.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <dirent.h>
 #include <math.h>

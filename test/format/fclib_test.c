@@ -5,7 +5,7 @@
 #include "support/cmocka.h"
 #include "support/fault.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <hdf5.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "support/fault.h"
 #include "support/random.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <dirent.h>
 #include <math.h>

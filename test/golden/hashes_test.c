@@ -12,7 +12,7 @@
 // what they return, and where it differs only the numbers of threads are compared.
 #include "support/cmocka.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <SuiteSparse_config.h>
 #include <dirent.h>

@@ -8,7 +8,7 @@
 #include "support/folder.h"
 
 #include <math.h>
-#include <perp/perp.h>
+#include <perp/io.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "support/cmocka.h"
 #include "support/data.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <jansson.h>
 #include <math.h>

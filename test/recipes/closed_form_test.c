@@ -5,7 +5,7 @@
 // must pass its certificate.
 #include "support/cmocka.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <float.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "support/folder.h"
 #include "support/random.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <hdf5.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "support/fault.h"
 #include "support/folder.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "support/folder.h"
 #include "support/xml.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <jansson.h>
 #include <math.h>

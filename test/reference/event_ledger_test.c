@@ -6,7 +6,7 @@
 // each other, and close to 1e-9 of what went to and fro.
 #include "support/cmocka.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 // that does both, one that lands spinning, one that is held on a slope, and a skid whose friction differs across.
 #include "support/cmocka.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <math.h>
 #include <stdio.h>

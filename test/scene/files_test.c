@@ -5,7 +5,7 @@
 #include "support/cmocka.h"
 #include "support/folder.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 // closed, with one freedom a rung, and conserve their energy.
 #include "support/cmocka.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <math.h>
 #include <stdio.h>

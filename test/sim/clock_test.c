@@ -4,7 +4,7 @@
 // Times are multiples of the step, not sums, in every stepper, and go on so after a state was restored.
 #include "support/cmocka.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "support/cmocka.h"
 #include "support/fault.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 // Whatever happens is refused, failed or violated by name; nothing false passes.
 #include "support/cmocka.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <math.h>
 #include <stdlib.h>

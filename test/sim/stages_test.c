@@ -6,7 +6,7 @@
 #include "sim/sim.h"
 #include "support/cmocka.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <math.h>
 

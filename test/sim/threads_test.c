@@ -5,7 +5,7 @@
 // PERP_SANITIZE=thread it also shows that they share nothing that changes.
 #include "support/cmocka.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <pthread.h>
 

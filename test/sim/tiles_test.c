@@ -4,7 +4,7 @@
 // What slides and rolls over flush tiles moves as on one floor: the corner of the next tile is no obstacle.
 #include "support/cmocka.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "certify/certify.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <math.h>
 #include <stdio.h>

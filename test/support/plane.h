@@ -6,7 +6,7 @@
 // Everything that fails is a failed assertion that says why.
 #pragma once
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 typedef struct plane {
     perp_builder *builder;

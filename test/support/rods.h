@@ -4,7 +4,7 @@
 // Three slender rods in the plane, each pinned to the end of the one before: the machine of the reference.
 #pragma once
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 enum { RODS = 3 };
 static const double ROD_MASS[RODS] = {1.2, 0.9, 0.5}, ROD_LENGTH[RODS] = {0.8, 0.6, 0.4};

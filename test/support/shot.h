@@ -4,7 +4,7 @@
 // A scene file, run with other steppers and steps than it says, looked at by the names in it.
 #pragma once
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 typedef struct shot {
     perp_scene *scene;
