@@ -109,6 +109,10 @@ cli_exit cli_replay_write(const char *verb, perp_recording *recording, const cha
 // The directory of a recording that was given by the path of its run.h5, or by its own.
 void cli_recording_dir(const char *path, char *dir, size_t size);
 
+// The folder that has docs/, scenes/ and examples/: beside the installed program, in the tree it was built
+// from, or where it was to be installed. false: it is not there (place.c).
+bool cli_data_folder(char *folder, size_t size);
+
 // Which pairs of shapes are left out, as a line on the standard output (left_out.c).
 void cli_left_out(const perp_model *model);
 

@@ -4,7 +4,9 @@
 // perp help: how to use it, verb by verb.
 #include "cli.h"
 
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char general[] =
     "perp: rigid multibody systems in which contact is solved, not softened\n"
@@ -249,16 +251,41 @@ static const char complete[] =
     "\n"
     "  . cli/completion/perp.bash\n";
 
+// The general page, and where this perp's files are.
+static cli_exit tell_general(void)
+{
+    static const struct {
+        const char *what, *name;
+    } parts[] = {{"documentation", "docs"},
+                 {"scenes", "scenes"},
+                 {"schema of scenes", "scenes/scene.schema.json"},
+                 {"examples in C", "examples"},
+                 {"viewer", "viewer.html"}};
+    char folder[PATH_MAX], path[PATH_MAX + 64];
+    fputs(general, stdout);
+    if (!cli_data_folder(folder, sizeof folder)) {
+        puts("\nDocumentation, scenes and examples are not installed with this perp.");
+        return CLI_FINE;
+    }
+    puts("\nFiles that come with it:");
+    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
+        snprintf(path, sizeof path, "%s/%s", folder, parts[k].name);
+        if (access(path, R_OK) == 0) {
+            printf("  %-17s %s\n", parts[k].what, cli_plain(path));
+        }
+    }
+    return CLI_FINE;
+}
+
 cli_exit cli_help(int count, char **words)
 {
     static const struct {
         const char *verb, *text;
-    } pages[] = {{"run", run},   {"explain", explain}, {"check", check},  {"view", view},
-                 {"plot", plot}, {"compare", compare}, {"scene", scene},  {"solve", solve},
-                 {"info", info}, {"doctor", doctor},   {"help", general}, {"complete", complete}};
+    } pages[] = {{"run", run},   {"explain", explain}, {"check", check},      {"view", view},
+                 {"plot", plot}, {"compare", compare}, {"scene", scene},      {"solve", solve},
+                 {"info", info}, {"doctor", doctor},   {"complete", complete}};
     if (count == 0) {
-        fputs(general, stdout);
-        return CLI_FINE;
+        return tell_general();
     }
     if (cli_completes(count, words)) {
         for (int k = 0; count == 2 && cli_verb_name(k); k++) {
@@ -268,6 +295,9 @@ cli_exit cli_help(int count, char **words)
     }
     if (count > 1) {
         return cli_complain("help: '%s' is one word too many", words[1]);
+    }
+    if (strcmp(words[0], "help") == 0) {
+        return tell_general();
     }
     for (size_t k = 0; k < sizeof pages / sizeof pages[0]; k++) {
         if (strcmp(words[0], pages[k].verb) == 0) {

@@ -56,7 +56,16 @@ foreach(name ${perp_libraries})
   install(FILES ${PROJECT_BINARY_DIR}/${file}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
+# ── What people read and run: one tree, as in the project, so that links between pages lead somewhere ─
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+set(data_dir ${CMAKE_INSTALL_DATADIR}/perp)
+install(FILES README.md CHANGELOG.md DESTINATION ${data_dir})
+install(DIRECTORY docs scenes examples DESTINATION ${data_dir}
+  PATTERN book EXCLUDE
+  PATTERN CMakeLists.txt EXCLUDE)
+if(PERP_WITH_VIEWER)
+  install(FILES ${PROJECT_BINARY_DIR}/viewer/page.html DESTINATION ${data_dir} RENAME viewer.html)
+endif()
 if(PERP_BUILD_CLI)
   install(FILES man/perp.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()

@@ -168,6 +168,22 @@ static void in_zsh(void **state)
          0, "FILES");
 }
 
+// The files that come with perp are found from the program: in the build, and in a copy in
+// bin/ beside share/perp/.
+static void help_leads_to_files(void **state)
+{
+    (void)state;
+    char scenes[4200] = "", command[4400];
+    const char *page = says("PERP help", 0, "  scenes ");
+    assert_int_equal(sscanf(strstr(page, "  scenes "), " scenes %4100s", scenes), 1);
+    snprintf(command, sizeof command, "test -s %s/scene.schema.json && echo there", scenes);
+    says(command, 0, "there");
+    says("PERP help help", 0, scenes);
+    says("mkdir -p @/p/bin @/p/share/perp/scenes && cp PERP @/p/bin && "
+         "echo {} >@/p/share/perp/scenes/scene.schema.json && @/p/bin/perp help",
+         0, "/p/share/perp/scenes\n");
+}
+
 static void doctor_tells(void **state)
 {
     (void)state;
@@ -197,6 +213,7 @@ int main(void)
         cmocka_unit_test(words_that_fit),
         cmocka_unit_test(options_are_told),
         cmocka_unit_test(help_names_no_others),
+        cmocka_unit_test(help_leads_to_files),
         cmocka_unit_test(in_bash),
         cmocka_unit_test(in_zsh),
         cmocka_unit_test(doctor_tells),
