@@ -17,7 +17,7 @@ SEED  ?= 1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits lint format docs install clean asan check-install fuzz truth \
-        deps-docs deps-build deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
+        deps-docs deps-build deps-product deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
 
 help:
 	@echo 'make demo      build perp, run scenes and examples, draw pictures into build/demo'
@@ -52,6 +52,8 @@ build-%: build/%/.configured
 # only after they are there: the commands below do one, then the other.
 deps-build:
 	@tools/install_deps build
+deps-product:
+	@tools/install_deps build viewer
 deps-test:
 	@tools/install_deps build viewer test
 deps-browser:
@@ -73,9 +75,10 @@ test: deps-browser
 	@$(MAKE) --no-print-directory build-release
 	@ctest --test-dir build/release --output-on-failure --parallel $(JOBS)
 
-demo: deps-test
-	@$(MAKE) --no-print-directory build-release
-	@tools/demo build/release build/demo
+# The product alone: no tests, no benchmarks, and none of the libraries that only these need.
+demo: deps-product
+	@$(MAKE) --no-print-directory build-product
+	@tools/demo build/product build/demo
 
 bench: deps-bench
 	@$(MAKE) --no-print-directory build-release
@@ -102,9 +105,9 @@ bench-growth: deps-bench
 	@$(MAKE) --no-print-directory build-release
 	@build/release/bench/perp_bench_growth $(ARGS)
 
-install: deps-test
-	@$(MAKE) --no-print-directory build-release
-	@cmake --install build/release --prefix $(PREFIX)
+install: deps-product
+	@$(MAKE) --no-print-directory build-product
+	@cmake --install build/product --prefix $(PREFIX)
 
 lint: deps-lint
 	@$(MAKE) --no-print-directory build-dev
