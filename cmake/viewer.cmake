@@ -26,8 +26,12 @@ file(GLOB viewer_sources CONFIGURE_DEPENDS viewer/src/*)
 foreach(name package.json package-lock.json .npmrc)
   configure_file(viewer/${name} ${viewer_dir}/${name} COPYONLY)
 endforeach()
+set(omit --omit=dev)
+if(PERP_BUILD_TESTS)
+  set(omit)
+endif()
 add_custom_command(OUTPUT ${viewer_dir}/installed
-  COMMAND ${PROJECT_SOURCE_DIR}/viewer/fetch ${NPM_PROGRAM} ${viewer_dir} ${PERP_WERROR}
+  COMMAND ${PROJECT_SOURCE_DIR}/viewer/fetch ${NPM_PROGRAM} ${viewer_dir} ${PERP_WERROR} ${omit}
   DEPENDS ${PROJECT_SOURCE_DIR}/viewer/package-lock.json ${PROJECT_SOURCE_DIR}/viewer/package.json
     ${PROJECT_SOURCE_DIR}/viewer/fetch
   COMMENT "Fetching the viewer's packages (npm ci)" VERBATIM)

@@ -387,7 +387,7 @@ export class App {
       if (this.player.playing) {
         this.player.tick(Math.min(dt, 250) / 1000);
         this.dirty = true;
-        if (this.stage.pace && document.visibilityState === "visible") this.stage.pace(dt);
+        if (document.visibilityState === "visible") this.stage.pace(dt);
       }
       this.live?.frame(now);
       if (this.dirty) {

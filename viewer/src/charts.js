@@ -83,10 +83,10 @@ export class Chart {
         padding: [6, 8, 0, 0],
         legend: { show: false },
         cursor: { points: { show: false }, drag: { x: false, y: false }, y: false },
-        scales: { x: { time: false }, y: o.log ? { distr: 3, log: 10, range: (u, lo, hi) => this.logRange(lo, hi) } : { range: (u, lo, hi) => this.range(lo, hi) } },
+        scales: { x: { time: false }, y: o.log ? { distr: 3, log: 10, range: (_u, lo, hi) => this.logRange(lo, hi) } : { range: (_u, lo, hi) => this.range(lo, hi) } },
         axes: [
-          axis(24, { space: 60, values: (u, vs) => vs.map(tick) }),
-          axis(o.log ? 46 : 50, { space: 17, ...(o.log ? { splits: (u, i, lo, hi) => decades(lo, hi), filter: (u, splits) => splits } : {}), values: (u, vs) => vs.map((v) => (v === null ? "" : o.log ? this.logTick(v) : tick(v))) }),
+          axis(24, { space: 60, values: (_u, vs) => vs.map(tick) }),
+          axis(o.log ? 46 : 50, { space: 17, ...(o.log ? { splits: (_u, _i, lo, hi) => decades(lo, hi), filter: (_u, splits) => splits } : {}), values: (_u, vs) => vs.map((v) => (v === null ? "" : o.log ? this.logTick(v) : tick(v))) }),
         ],
         series: [{}, ...this.series.map((s) => ({ stroke: this.colorOf(s), width: 1.6, dash: s.dash, pxAlign: 0, points: { show: false }, spanGaps: false }))],
         hooks: { draw: [(u) => this.limit(u)], setSize: [() => this.at(this.now)], setScale: [() => this.at(this.now)] },
@@ -113,11 +113,13 @@ export class Chart {
     const e = Math.log10(v);
     return Math.abs(e - Math.round(e)) < 1e-6 ? `1e${Math.round(e)}` : "";
   }
+  /** @returns {[number, number]} */
   logRange(lo, hi) {
     if (!(hi > 0)) return [1e-12, 1];
     const low = 10 ** Math.floor(Math.log10(Math.max(lo, 1e-18)));
     return [low, 10 ** Math.ceil(Math.log10(Math.max(hi, low * 10)) + 1e-9)];
   }
+  /** @returns {[number, number]} */
   range(lo, hi) {
     if (lo === null || !Number.isFinite(lo)) return [0, 1];
     const flat = hi - lo < Math.max(1e-12 * Math.max(1, Math.abs(hi)), this.options.least ?? 0);

@@ -102,7 +102,7 @@ export class Run {
       const range =
         c.type === "q16" ? { low: raw(name + ".low"), step: raw(name + ".step") } : undefined;
       const data = decode(bytes, c, range);
-      return new Table(c.width, data.constructor, data, c.rows);
+      return new Table(c.width, /** @type {any} */ (data.constructor), data, c.rows);
     };
     this.start = raw("start");
     this.outline = raw("outline");

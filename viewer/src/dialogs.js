@@ -34,7 +34,7 @@ export class Dialogs {
   }
   open(html) {
     this.box.innerHTML = html;
-    this.box.querySelector("[data-close]").onclick = () => this.box.close();
+    this.box.querySelector("[data-close]").addEventListener("click", () => this.box.close());
     if (!this.box.open) this.box.showModal();
   }
 
@@ -62,10 +62,10 @@ export class Dialogs {
       <table><thead><tr><th>worst of all steps</th><th></th><th>limit</th><th>of the limit (log)</th><th>at</th></tr></thead><tbody>${rows}</tbody></table>
       <p>Found after each step by code that shares nothing with the solver. ${passedAt.length ? `${passedAt.length} recorded moments are past a limit; they are marked red above the time slider.` : "No step is past a limit."}</p>`);
     for (const button of this.box.querySelectorAll("[data-go]")) {
-      button.onclick = () => {
+      button.addEventListener("click", () => {
         this.box.close();
-        app.player.seek(+button.dataset.go);
-      };
+        app.player.seek(Number(button.getAttribute("data-go")));
+      });
     }
   }
 }

@@ -53,6 +53,7 @@ export class Overlay {
     this.canvas.setAttribute("aria-hidden", "true");
     host.append(this.canvas);
     this.ctx = this.canvas.getContext("2d", CPU);
+    this.bare = run.bodyOfRow.filter((body) => !run.shapes.some((s) => s.body === body));
     this.rescale();
   }
   resize() {
@@ -102,7 +103,7 @@ export class Overlay {
     if (look.joints) this.joints(look);
     if (look.axes) this.axes();
     if (look.drag) this.drag(look.drag);
-    if (this.run.spatial) drawScale(ctx, theme.color, theme, this.width, this.height, stage.pixels(stage.controls.target.toArray()));
+    if (this.run.spatial) drawScale(ctx, theme.color, theme, this.height, stage.pixels(stage.controls.target.toArray()));
     if (look.forces) this.forceScale();
   }
 
@@ -132,7 +133,6 @@ export class Overlay {
   // Bodies without shapes: a ring at the centre of mass, and lines to their joints.
   shapeless() {
     const { run, ctx, stage, theme, state } = this;
-    this.bare ??= run.bodyOfRow.filter((body) => !run.shapes.some((s) => s.body === body));
     if (this.bare.length === 0) return;
     ctx.beginPath();
     for (const body of this.bare) {

@@ -25,6 +25,9 @@ const AXES = [
 ];
 const one = (label) => [{ label, color: (c) => c.accent }];
 
+/** @typedef {{label: string, color: (c: any) => string}} Series */
+/** @typedef {[name: string, unit: string, series: Series[], values: (k: number) => number[]]} Curve */
+
 export class Panel {
   constructor(host, app) {
     this.host = host;
@@ -45,7 +48,8 @@ export class Panel {
     this.chart = null;
   }
 
-  // [title, subtitle, curves]: curves = [name, unit, series, values of a row]
+  // Title, subtitle, and what can be drawn over time.
+  /** @returns {{title: string, what: string, curves: Curve[], clock: any}} */
   describe() {
     const { run, kind, index } = this;
     if (kind === "body") {
@@ -58,7 +62,7 @@ export class Panel {
           ["Position", "m", AXES.slice(0, axes), (k) => run.position(index, k).slice(0, axes)],
           ["Velocity", "m/s", AXES.slice(0, axes), (k) => run.velocity(index, k).v.slice(0, axes)],
           ["Speed", "m/s", one("speed"), (k) => [norm(run.velocity(index, k).v)]],
-          ...(spatial ? [] : [["Angle", "rad", one("angle"), (k) => [run.poses.rotation.data[k * run.poses.rotation.width + body.row]]]]),
+          ...(spatial ? [] : [/** @type {Curve} */ (["Angle", "rad", one("angle"), (k) => [run.poses.rotation.data[k * run.poses.rotation.width + body.row]]])]),
           ["Spin", "rad/s", spatial ? AXES : one("spin"), (k) => { const { w } = run.velocity(index, k); return spatial ? (w ?? [null, null, null]) : [w[2]]; }],
           ["Kinetic energy", "J", one("energy"), (k) => [this.kinetic(index, k)]],
         ],

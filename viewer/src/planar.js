@@ -329,12 +329,18 @@ export class PlanarStage {
     }
   }
 
+  // What a stage of space does when drawing is slow, and says about it.
+  pace() {}
+  get remark() {
+    return "";
+  }
+
   scaleBar(ctx, colors) {
-    drawScale(ctx, colors, this.theme, this.width, this.height, this.view.scale);
+    drawScale(ctx, colors, this.theme, this.height, this.view.scale);
   }
 }
 
-export function drawScale(ctx, colors, theme, width, height, scale) {
+export function drawScale(ctx, colors, theme, height, scale) {
   const length = niceStep(100 / scale);
   const px = length * scale;
   const [x, y] = [18, height - 20];

@@ -31,6 +31,7 @@ export class SpatialStage {
     this.hooks = hooks;
     this.box = bounds(run);
     this.size = this.box.size;
+    this.scratch = new THREE.Vector3();
     this.canvas = document.createElement("canvas");
     this.canvas.className = "main";
     host.prepend(this.canvas);
@@ -289,7 +290,7 @@ export class SpatialStage {
   }
 
   project(p) {
-    const v = this.scratch ??= new THREE.Vector3();
+    const v = this.scratch;
     v.set(p[0], p[1], p[2]).project(this.camera);
     return [((v.x + 1) / 2) * this.width, ((1 - v.y) / 2) * this.height, v.z < 1 ? 1 : 0];
   }
@@ -339,7 +340,7 @@ export class SpatialStage {
     c.addEventListener("pointerdown", (e) => {
       const [x, y] = at(e);
       const hit = this.hooks.drags() ? this.pickHit(x, y) : null;
-      down = { x, y, moved: false, drag: false };
+      down = { x, y, moved: false, drag: false, plane: null };
       if (hit && this.hooks.dragStart(hit.body, [hit.point.x, hit.point.y, hit.point.z])) {
         const normal = this.camera.getWorldDirection(new THREE.Vector3());
         down.plane = new THREE.Plane().setFromNormalAndCoplanarPoint(normal, hit.point);

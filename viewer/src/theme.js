@@ -4,6 +4,7 @@
 // Colours: those of the style sheet, and those of bodies.
 
 // Lines and outlines are drawn faster by the processor than by a GPU that is emulated, and fast enough beside one.
+/** @type {CanvasRenderingContext2DSettings} */
 export const CPU = { willReadFrequently: true };
 
 const BODY = {

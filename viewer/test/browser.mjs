@@ -114,9 +114,9 @@ export function colours(page, selector) {
 export function inked(page) {
   return page.evaluate(() => {
     window.perp.draw();
-    const c = document.querySelector("canvas.over");
+    const c = /** @type {HTMLCanvasElement} */ (document.querySelector("canvas.over"));
     const data = new Uint32Array(c.getContext("2d").getImageData(0, 0, c.width, c.height).data.buffer);
-    return data.reduce((n, v) => n + (v !== 0), 0);
+    return data.reduce((n, v) => n + (v !== 0 ? 1 : 0), 0);
   });
 }
 

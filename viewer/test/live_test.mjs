@@ -15,17 +15,16 @@ import { check, cli, colours, near, openPage, perp, settled, shots, silent, with
 
 async function serve(folder, scene, ...words) {
   const child = spawn(cli, ["view", scene, "-q", "-o", path.join(folder, "saved"), ...words], { stdio: ["ignore", "pipe", "inherit"] });
-  child.ended = new Promise((done) => child.on("exit", (code, signal) => done({ code, signal })));
+  const ended = new Promise((done) => child.on("exit", (code, signal) => done({ code, signal })));
   const url = await new Promise((done, fail) => {
     let text = "";
     child.stdout.on("data", (part) => {
       text += part;
       if (text.includes("\n")) done(text.split("\n")[0]);
     });
-    child.ended.then(({ code }) => fail(new Error(`perp view ended with ${code}`)));
+    ended.then(({ code }) => fail(new Error(`perp view ended with ${code}`)));
   });
-  child.url = new URL(url);
-  return child;
+  return Object.assign(child, { ended, url: new URL(url) });
 }
 
 function memory(child) {
@@ -44,7 +43,7 @@ function statusOf(url, headers, target) {
 }
 
 // The first line of the answer to a websocket handshake, and the socket.
-function shake(url, { origin, key = url.searchParams.get("k"), host = url.host }) {
+function shake(url, { origin = "", key = url.searchParams.get("k"), host = url.host }) {
   return new Promise((done, fail) => {
     const socket = net.connect(+url.port, "127.0.0.1", () => {
       socket.write(`GET /live?k=${key} HTTP/1.1\r\nHost: ${host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +

@@ -22,7 +22,7 @@ async function scrub(page, dir, body, axes) {
     const row = rows[Math.round(f * (rows.length - 1))];
     await page.evaluate((t) => {
       const { run } = window.perp;
-      const slider = document.querySelector(".scrub input");
+      const slider = /** @type {HTMLInputElement} */ (document.querySelector(".scrub input"));
       slider.value = String(Math.round(((t - run.t0) / (run.t1 - run.t0)) * 10000));
       slider.dispatchEvent(new Event("input"));
       window.perp.player.seek(t);
@@ -159,10 +159,10 @@ async function violated(browser, folder) {
   check(/past a limit/.test(await page.locator("[data-badge]").innerText()), "the badge tells");
   check((await page.evaluate(() => window.perp.violations.length)) > 0, "there are marks");
   const red = await page.evaluate(() => {
-    const c = document.querySelector(".scrub canvas");
+    const c = /** @type {HTMLCanvasElement} */ (document.querySelector(".scrub canvas"));
     const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
     let n = 0;
-    for (let k = 0; k < d.length; k += 4) n += d[k] > 140 && d[k + 1] < 80 && d[k + 3] > 200;
+    for (let k = 0; k < d.length; k += 4) n += d[k] > 140 && d[k + 1] < 80 && d[k + 3] > 200 ? 1 : 0;
     return n;
   });
   check(red > 0, "marks are red");
@@ -237,7 +237,7 @@ async function spring(browser, folder) {
     const count = () => {
       window.perp.draw();
       const { width, height } = overlay.canvas;
-      return overlay.ctx.getImageData(0, 0, width, height).data.reduce((n, v) => n + (v !== 0), 0);
+      return overlay.ctx.getImageData(0, 0, width, height).data.reduce((n, v) => n + (v !== 0 ? 1 : 0), 0);
     };
     const { springs } = run;
     const all = count();
