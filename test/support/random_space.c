@@ -19,7 +19,7 @@ perp_quat random_space_turn(rng *r)
     return space_turn(axis, rng_uniform(r, -3.0, 3.0));
 }
 
-static void add_shape(plane *p, rng *r, perp_body body, const random_space_options *o)
+static void add_shape(plane *p, rng *r, perp_body body, const random_scene_options *o)
 {
     static const perp_shape_kind kinds[] = {PERP_SPHERE,   PERP_BOX,       PERP_CAPSULE,
                                             PERP_CYLINDER, PERP_ELLIPSOID, PERP_HULL};
@@ -68,7 +68,7 @@ static void add_joint(plane *p, rng *r, const perp_body_def *da, perp_body a,
     perp_add_joint(p->builder, &def);
 }
 
-static void add_walls(plane *p, rng *r, const random_space_options *o)
+static void add_walls(plane *p, rng *r, const random_scene_options *o)
 {
     static const perp_vec3 n[] = {{0.0, 0.0, 1.0}, {0.8, 0.0, 0.6}, {-0.6, 0.48, 0.64}};
     static const double offset[] = {-0.4, -0.9, -1.1};
@@ -83,7 +83,7 @@ static void add_walls(plane *p, rng *r, const random_space_options *o)
     }
 }
 
-void random_space(plane *p, rng *r, const random_space_options *o)
+void random_space(plane *p, rng *r, const random_scene_options *o)
 {
     perp_body_def def[BODIES_MOST];
     perp_body body[BODIES_MOST];
