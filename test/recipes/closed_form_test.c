@@ -268,13 +268,38 @@ static void squeezer(void **state)
     end(&r);
 }
 
+// A leg in joint coordinates stands on its foot: the floor carries its weight, the spring of the knee balances
+// what floor and gravity do to the shank, and nothing turns the leg about the hip.
+static void landing(void **state)
+{
+    (void)state;
+    run r = finish("leg-lands");
+    int count = 0;
+    const perp_contact *foot = perp_sim_contacts(r.sim, &count);
+    assert_int_equal(count, 1);
+    assert_true(fabs(foot->pn / r.h - 12.0 * G) < 1e-9);
+    double hip_x = quantity(&r, "hip", 'x'), hip_y = quantity(&r, "hip", 'y');
+    double thigh = quantity(&r, "thigh", 'a'), shank = quantity(&r, "shank", 'a');
+    double knee_x = hip_x + 0.4 * cos(thigh), knee_y = hip_y + 0.4 * sin(thigh);
+    double Fx = foot->pf_W.x / r.h, Fy = foot->pn / r.h;
+    double about_knee =
+        (foot->point_W.x - knee_x) * Fy - (foot->point_W.y - knee_y) * Fx - 0.2 * cos(shank) * G;
+    double spring = -120.0 * (shank - thigh + 40.0 * PI / 180.0);
+    assert_true(fabs(about_knee + spring) < 1e-8);
+    double about_hip = (foot->point_W.x - hip_x) * Fy - (foot->point_W.y - hip_y) * Fx -
+                       0.2 * cos(thigh) * G - (0.4 * cos(thigh) + 0.2 * cos(shank)) * G;
+    assert_true(fabs(about_hip) < 1e-8);
+    near(&r, "hip", 'v', 0.0, 1e-9);
+    end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sliding),  cmocka_unit_test(pushing),  cmocka_unit_test(standing),
         cmocka_unit_test(rolling),  cmocka_unit_test(rocking),  cmocka_unit_test(bouncing),
         cmocka_unit_test(painleve), cmocka_unit_test(springs),  cmocka_unit_test(pendulums),
-        cmocka_unit_test(machines), cmocka_unit_test(squeezer),
+        cmocka_unit_test(machines), cmocka_unit_test(squeezer), cmocka_unit_test(landing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

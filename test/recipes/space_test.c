@@ -110,6 +110,22 @@ static void rolling_and_sliding(void **state)
     end(&r);
 }
 
+// A flat mesh is a plane: no inner edge of its triangles is felt.
+static void on_a_mesh(void **state)
+{
+    (void)state;
+    run r = finish("mesh-ramp");
+    double a = 15.0 * PI / 180.0, t = perp_scene_until(r.scene);
+    perp_vec3 down = {cos(a), 0.0, -sin(a)};
+    perp_twist ball = perp_body_twist(r.p.sim, body(&r, "ball"));
+    near3(ball.v, space_scale(5.0 / 7.0 * G * sin(a) * t, down), 1e-12, "the ball rolls");
+    near3(ball.w, (perp_vec3){0.0, 5.0 / 7.0 * G * sin(a) * t / 0.1, 0.0}, 1e-11, "and turns");
+    perp_twist box = perp_body_twist(r.p.sim, body(&r, "box"));
+    near3(box.v, space_scale(G * (sin(a) - 0.1 * cos(a)) * t, down), 1e-12, "the box slides");
+    near3(box.w, (perp_vec3){0.0, 0.0, 0.0}, 1e-12, "and does not turn");
+    end(&r);
+}
+
 static void standing(void **state)
 {
     (void)state;
@@ -128,6 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_contact),
         cmocka_unit_test(rolling_and_sliding),
+        cmocka_unit_test(on_a_mesh),
         cmocka_unit_test(standing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
