@@ -12,7 +12,7 @@
 static const double PI = 3.14159265358979323846;
 
 // Complete elliptic integral of the first kind, by the arithmetic-geometric mean; k is the modulus.
-static double elliptic_K(double k)
+static double complete_elliptic(double k)
 {
     double a = 1.0, b = sqrt(1.0 - k * k);
     for (int i = 0; i < 40; i++) {
@@ -35,7 +35,7 @@ static void pendulum_bounces_off_its_stop(void **state)
     assert_int_equal(perp_scene_load("scenes/pendulum-stop.json", NULL, &scene, &error), PERP_OK);
     perp_sim_def def = perp_scene_sim_def(scene);
     assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error), PERP_OK);
-    double T = sqrt(1.0 / 3.0 / (9.81 * 0.5)), k = sqrt(0.5), next = T * elliptic_K(k);
+    double T = sqrt(1.0 / 3.0 / (9.81 * 0.5)), k = sqrt(0.5), next = T * complete_elliptic(k);
     int impacts = 0, steps = (int)lround(perp_scene_until(scene) / perp_scene_step(scene));
     for (int i = 0; i < steps; i++) {
         assert_int_equal(perp_step(sim, perp_scene_step(scene)), PERP_OK);
@@ -50,7 +50,7 @@ static void pendulum_bounces_off_its_stop(void **state)
             assert_true(fabs(event[j].before + 2.0 * k / T) < 1e-10);
             assert_true(fabs(event[j].after - 0.7 * 2.0 * k / T) < 1e-10);
             k *= 0.7;
-            next += 2.0 * T * elliptic_K(k);
+            next += 2.0 * T * complete_elliptic(k);
             impacts++;
         }
     }
