@@ -11,26 +11,24 @@
 #include <math.h>
 #include <string.h>
 
-typedef pp_real real;
-
-static const real ROUNDING = 0x1p-63L;
+static const pp_real ROUNDING = 0x1p-63L;
 
 // A sum, and that of the absolute values of its terms.
 typedef struct tally {
-    real *sum, *terms;
+    pp_real *sum, *terms;
 } tally;
 
 static void begin(tally t, int n, const double *x)
 {
     for (int k = 0; k < n; k++) {
-        t.sum[k] = (real)x[k];
+        t.sum[k] = (pp_real)x[k];
         t.terms[k] = fabsl(t.sum[k]);
     }
 }
 
 static void add(tally t, int k, double a, double x)
 {
-    real part = (real)a * (real)x;
+    pp_real part = (pp_real)a * (pp_real)x;
     t.sum[k] += part;
     t.terms[k] += fabsl(part);
 }
@@ -48,9 +46,9 @@ static void add_product(const perp_matrix *A, double s, bool transposed, const d
     }
 }
 
-static real length_of(int n, const real *x)
+static pp_real length_of(int n, const pp_real *x)
 {
-    real sum = 0.0L;
+    pp_real sum = 0.0L;
     for (int k = 0; k < n; k++) {
         sum += x[k] * x[k];
     }
@@ -170,17 +168,17 @@ static perp_status judge_dynamics(const perp_fcp *fcp, const double *r, const do
                                   pp_arena *arena, pp_evidence *e)
 {
     int nv = fcp->nv;
-    tally push = {PP_ARRAY(arena, real, nv), PP_ARRAY(arena, real, nv)};
+    tally push = {PP_ARRAY(arena, pp_real, nv), PP_ARRAY(arena, pp_real, nv)};
     double *error = PP_ARRAY(arena, double, 2 * (size_t)nv), *terms = error + nv;
     if (!push.sum || !push.terms || !error) {
         return PERP_ERR_MEMORY;
     }
     begin(push, nv, fcp->f);
-    real force = length_of(nv, push.sum);
+    pp_real force = length_of(nv, push.sum);
     add_product(&fcp->H, 1.0, false, r, push);
-    real size = fmaxl(length_of(nv, push.sum), force);
+    pp_real size = fmaxl(length_of(nv, push.sum), force);
     add_product(&fcp->M, -1.0, false, v, push);
-    real off = length_of(nv, push.sum) + ROUNDING * length_of(nv, push.terms);
+    pp_real off = length_of(nv, push.sum) + ROUNDING * length_of(nv, push.terms);
     e->dynamics = (double)(size > 0.0L ? off / size : off);
     for (int k = 0; k < nv; k++) {
         error[k] = (double)push.sum[k];

@@ -22,25 +22,23 @@
 
 enum { DIM_MAX = 6 };
 
-typedef pp_real real;
+static const pp_real ROUNDING = 0x1p-63L;
 
-static const real ROUNDING = 0x1p-63L;
-
-static real size2(const real *x)
+static pp_real size2(const pp_real *x)
 {
     return sqrtl(x[0] * x[0] + x[1] * x[1]);
 }
 
-static real length_of(int n, const real *x)
+static pp_real length_of(int n, const pp_real *x)
 {
-    real sum = 0.0L;
+    pp_real sum = 0.0L;
     for (int k = 0; k < n; k++) {
         sum += x[k] * x[k];
     }
     return sqrtl(sum);
 }
 
-static real clamp(real x, real lower, real upper)
+static pp_real clamp(pp_real x, pp_real lower, pp_real upper)
 {
     return x < lower ? lower : x > upper ? upper : x;
 }
@@ -48,21 +46,21 @@ static real clamp(real x, real lower, real upper)
 // A friction polygon: its vertices are mu r_n times d_j, and d_nd is d_0 again. nd = 0: a disc.
 typedef struct polygon {
     int nd;
-    real (*d)[2];  // nd + 1
+    pp_real (*d)[2];  // nd + 1
 } polygon;
 
 static void set_polygon(polygon *P, int nd)
 {
     for (int j = 0; nd > 0 && nd != P->nd && j <= nd; j++) {
         double angle = 6.283185307179586 * (double)(j % nd) / (double)nd;
-        P->d[j][0] = (real)cos(angle);
-        P->d[j][1] = (real)sin(angle);
+        P->d[j][0] = (pp_real)cos(angle);
+        P->d[j][1] = (pp_real)sin(angle);
     }
     P->nd = nd;
 }
 
 // max over the unit ball (disc, segment or polygon) of -d . u: h_g of theory (C13).
-static real support(const real *u, int size, const polygon *P)
+static pp_real support(const pp_real *u, int size, const polygon *P)
 {
     if (size == 1) {
         return fabsl(u[0]);
@@ -70,7 +68,7 @@ static real support(const real *u, int size, const polygon *P)
     if (P->nd == 0) {
         return size2(u);
     }
-    real best = 0.0L;
+    pp_real best = 0.0L;
     for (int j = 0; j < P->nd; j++) {
         best = fmaxl(best, -(P->d[j][0] * u[0] + P->d[j][1] * u[1]));
     }
@@ -78,32 +76,33 @@ static real support(const real *u, int size, const polygon *P)
 }
 
 // Nearest point of the segment [a, b] to x, written to y; returns the squared distance.
-static real nearest_on_segment(const real a[2], const real b[2], const real x[2], real y[2])
+static pp_real nearest_on_segment(const pp_real a[2], const pp_real b[2], const pp_real x[2],
+                                  pp_real y[2])
 {
-    real e[2] = {b[0] - a[0], b[1] - a[1]};
-    real length = e[0] * e[0] + e[1] * e[1];
-    real t = length > 0.0L ? ((x[0] - a[0]) * e[0] + (x[1] - a[1]) * e[1]) / length : 0.0L;
+    pp_real e[2] = {b[0] - a[0], b[1] - a[1]};
+    pp_real length = e[0] * e[0] + e[1] * e[1];
+    pp_real t = length > 0.0L ? ((x[0] - a[0]) * e[0] + (x[1] - a[1]) * e[1]) / length : 0.0L;
     t = clamp(t, 0.0L, 1.0L);
     y[0] = a[0] + t * e[0];
     y[1] = a[1] + t * e[1];
     return (x[0] - y[0]) * (x[0] - y[0]) + (x[1] - y[1]) * (x[1] - y[1]);
 }
 
-static void project_polygon(const real *x, real radius, const polygon *P, real *y)
+static void project_polygon(const pp_real *x, pp_real radius, const polygon *P, pp_real *y)
 {
     bool inside = true;
-    real best = (real)PP_INF;
+    pp_real best = (pp_real)PP_INF;
     for (int j = 0; j < P->nd; j++) {
-        real a[2] = {P->d[j][0], P->d[j][1]}, b[2] = {P->d[j + 1][0], P->d[j + 1][1]}, point[2];
+        pp_real a[2] = {P->d[j][0], P->d[j][1]}, b[2] = {P->d[j + 1][0], P->d[j + 1][1]}, point[2];
         // The outward normal of side j points along a + b; its distance from 0 is |a + b| / 2.
-        real normal[2] = {a[0] + b[0], a[1] + b[1]};
-        real far = radius * 0.5L * (normal[0] * normal[0] + normal[1] * normal[1]);
+        pp_real normal[2] = {a[0] + b[0], a[1] + b[1]};
+        pp_real far = radius * 0.5L * (normal[0] * normal[0] + normal[1] * normal[1]);
         if (normal[0] * x[0] + normal[1] * x[1] <= far) {
             continue;
         }
         inside = false;
         a[0] *= radius, a[1] *= radius, b[0] *= radius, b[1] *= radius;
-        real distance = nearest_on_segment(a, b, x, point);
+        pp_real distance = nearest_on_segment(a, b, x, point);
         if (distance < best) {
             best = distance;
             y[0] = point[0];
@@ -116,12 +115,12 @@ static void project_polygon(const real *x, real radius, const polygon *P, real *
     }
 }
 
-static void project_ball(const real *x, int size, real radius, const polygon *P, real *y)
+static void project_ball(const pp_real *x, int size, pp_real radius, const polygon *P, pp_real *y)
 {
     if (size == 1) {
         y[0] = clamp(x[0], -radius, radius);
     } else if (P->nd == 0) {
-        real length = size2(x), factor = length > radius ? radius / length : 1.0L;
+        pp_real length = size2(x), factor = length > radius ? radius / length : 1.0L;
         y[0] = factor * x[0];
         y[1] = factor * x[1];
     } else {
@@ -138,35 +137,35 @@ typedef struct cone {
 } cone;
 
 // (x_g - P(x_g)) . P(x_g) / s for the ball of radius mu_g s, of which x_g is `length` long.
-static real pull(const cone *K, int g, const real *x, real length, real s)
+static pp_real pull(const cone *K, int g, const pp_real *x, pp_real length, pp_real s)
 {
-    real mu = (real)K->mu[g];
+    pp_real mu = (pp_real)K->mu[g];
     if (K->side.nd == 0 || K->group[g].size == 1) {
         return length > mu * s ? mu * (length - mu * s) : 0.0L;
     }
-    const real *xg = x + K->group[g].first;
-    real y[2] = {0.0L, 0.0L};
+    const pp_real *xg = x + K->group[g].first;
+    pp_real y[2] = {0.0L, 0.0L};
     project_polygon(xg, mu * s, &K->side, y);
     return s > 0.0L ? ((xg[0] - y[0]) * y[0] + (xg[1] - y[1]) * y[1]) / s : 0.0L;
 }
 
 // In the limit s -> 0+ the slice shrinks to the apex: the slope is -x_n - sum mu_g support(-x_g).
-static bool projects_to_apex(const cone *K, const real *x)
+static bool projects_to_apex(const cone *K, const pp_real *x)
 {
-    real value = -x[0];
+    pp_real value = -x[0];
     for (int g = 0; g < K->groups; g++) {
-        real minus[2] = {-x[K->group[g].first],
-                         K->group[g].size > 1 ? -x[K->group[g].first + 1] : 0.0L};
-        value -= (real)K->mu[g] * support(minus, K->group[g].size, &K->side);
+        pp_real minus[2] = {-x[K->group[g].first],
+                            K->group[g].size > 1 ? -x[K->group[g].first + 1] : 0.0L};
+        value -= (pp_real)K->mu[g] * support(minus, K->group[g].size, &K->side);
     }
     return value >= 0.0L;
 }
 
 // The point of the facet between the edges a and b of K (|a| = |b|) nearest to x; returns the squared
 // distance. m = (a + b) / 2 and e = (b - a) / 2 are at right angles: p m + t e is on it for |t| <= p.
-static real nearest_on_facet(const real *a, const real *b, const real *x, real *y)
+static pp_real nearest_on_facet(const pp_real *a, const pp_real *b, const pp_real *x, pp_real *y)
 {
-    real m[3], e[3], mx = 0.0L, ex = 0.0L, m2 = 0.0L, e2 = 0.0L, distance = 0.0L;
+    pp_real m[3], e[3], mx = 0.0L, ex = 0.0L, m2 = 0.0L, e2 = 0.0L, distance = 0.0L;
     for (int k = 0; k < 3; k++) {
         m[k] = 0.5L * (a[k] + b[k]);
         e[k] = 0.5L * (b[k] - a[k]);
@@ -175,9 +174,9 @@ static real nearest_on_facet(const real *a, const real *b, const real *x, real *
         m2 += m[k] * m[k];
         e2 += e[k] * e[k];
     }
-    real p = mx / m2, t = e2 > 0.0L ? ex / e2 : 0.0L;
+    pp_real p = mx / m2, t = e2 > 0.0L ? ex / e2 : 0.0L;
     if (fabsl(t) > p) {  // on an edge: p (m + e) or p (m - e)
-        real sign = t > 0.0L ? 1.0L : -1.0L;
+        pp_real sign = t > 0.0L ? 1.0L : -1.0L;
         p = fmaxl((mx + sign * ex) / (m2 + e2), 0.0L);
         t = sign * p;
     }
@@ -189,20 +188,20 @@ static real nearest_on_facet(const real *a, const real *b, const real *x, real *
 }
 
 // K with one polygon: x itself, or the nearest point of the facets that x lies beyond.
-static void project_facets(const cone *K, const real *x, real *y)
+static void project_facets(const cone *K, const pp_real *x, pp_real *y)
 {
-    real best = (real)PP_INF, mu = (real)K->mu[0];
+    pp_real best = (pp_real)PP_INF, mu = (pp_real)K->mu[0];
     memcpy(y, x, 3 * sizeof *y);
     for (int j = 0; j < K->side.nd; j++) {
-        const real *c = K->side.d[j], *d = K->side.d[j + 1];
-        real a[3] = {1.0L, mu * c[0], mu * c[1]}, b[3] = {1.0L, mu * d[0], mu * d[1]}, point[3];
+        const pp_real *c = K->side.d[j], *d = K->side.d[j + 1];
+        pp_real a[3] = {1.0L, mu * c[0], mu * c[1]}, b[3] = {1.0L, mu * d[0], mu * d[1]}, point[3];
         // Its normal points along c + d, and |c + d|^2 / 2 is how far out the facet is.
-        real normal[2] = {c[0] + d[0], c[1] + d[1]};
-        real far = mu * x[0] * 0.5L * (normal[0] * normal[0] + normal[1] * normal[1]);
+        pp_real normal[2] = {c[0] + d[0], c[1] + d[1]};
+        pp_real far = mu * x[0] * 0.5L * (normal[0] * normal[0] + normal[1] * normal[1]);
         if (normal[0] * x[1] + normal[1] * x[2] <= far) {
             continue;
         }
-        real distance = nearest_on_facet(a, b, x, point);
+        pp_real distance = nearest_on_facet(a, b, x, point);
         if (distance < best) {
             best = distance;
             memcpy(y, point, sizeof point);
@@ -215,9 +214,9 @@ static void project_facets(const cone *K, const real *x, real *y)
 //   (s - x_n) - sum_g (x_g - P(x_g)) . P(x_g) / s     (P(x_g) scales with s)
 // It grows with s; its zero is the projection's normal component. For one round group it is
 // (s - x_n) - mu max(0, |x_g| - mu s), which needs no search.
-static void project_cone(const cone *K, const real *x, real *y)
+static void project_cone(const cone *K, const pp_real *x, pp_real *y)
 {
-    real length[PP_GROUPS_MAX], low = 0.0L, high = fabsl(x[0]);
+    pp_real length[PP_GROUPS_MAX], low = 0.0L, high = fabsl(x[0]);
     memset(y, 0, (size_t)K->dim * sizeof *y);
     if (projects_to_apex(K, x)) {
         return;
@@ -229,15 +228,15 @@ static void project_cone(const cone *K, const real *x, real *y)
     }
     for (int g = 0; g < K->groups; g++) {
         length[g] = length_of(K->group[g].size, x + K->group[g].first);
-        high += (1.0L + (real)K->mu[g]) * length[g];
+        high += (1.0L + (pp_real)K->mu[g]) * length[g];
     }
     if (K->groups == 1) {
-        real mu = (real)K->mu[0];
+        pp_real mu = (pp_real)K->mu[0];
         bool inside = length[0] <= mu * x[0];
         low = high = inside ? x[0] : (x[0] + mu * length[0]) / (1.0L + mu * mu);
     }
     for (int k = 0; k < 200 && low < high; k++) {
-        real middle = 0.5L * (low + high), slope = middle - x[0];
+        pp_real middle = 0.5L * (low + high), slope = middle - x[0];
         if (middle <= low || middle >= high) {
             break;
         }
@@ -249,61 +248,61 @@ static void project_cone(const cone *K, const real *x, real *y)
     y[0] = 0.5L * (low + high);
     for (int g = 0; g < K->groups; g++) {
         int first = K->group[g].first;
-        project_ball(x + first, K->group[g].size, (real)K->mu[g] * y[0], &K->side, y + first);
+        project_ball(x + first, K->group[g].size, (pp_real)K->mu[g] * y[0], &K->side, y + first);
     }
 }
 
 // One contact of an answer, in some unit.
 typedef struct answer {
-    real r[DIM_MAX], u[DIM_MAX];
-    real doubt;  // of u
+    pp_real r[DIM_MAX], u[DIM_MAX];
+    pp_real doubt;  // of u
 } answer;
 
 // |r - P_K(r - rho (u + sum mu |u_g| e_n))|^2, with what rounding may hide.
-static real natural_map2(const cone *K, const answer *a, real rho)
+static pp_real natural_map2(const cone *K, const answer *a, pp_real rho)
 {
-    real x[DIM_MAX] = {0.0L}, y[DIM_MAX], shift = 0.0L, mu = 0.0L;
+    pp_real x[DIM_MAX] = {0.0L}, y[DIM_MAX], shift = 0.0L, mu = 0.0L;
     for (int g = 0; g < K->groups; g++) {
-        shift += (real)K->mu[g] * support(a->u + K->group[g].first, K->group[g].size, &K->side);
-        mu += (real)K->mu[g];
+        shift += (pp_real)K->mu[g] * support(a->u + K->group[g].first, K->group[g].size, &K->side);
+        mu += (pp_real)K->mu[g];
     }
     for (int k = 0; k < K->dim; k++) {
         x[k] = a->r[k] - rho * (a->u[k] + (k == 0 ? shift : 0.0L));
     }
     project_cone(K, x, y);
-    real hidden =
+    pp_real hidden =
         ROUNDING * (length_of(K->dim, a->r) + length_of(K->dim, x)) + rho * (1.0L + mu) * a->doubt;
     for (int k = 0; k < K->dim; k++) {
         y[k] = a->r[k] - y[k];
     }
-    real size = length_of(K->dim, y) + hidden;
+    pp_real size = length_of(K->dim, y) + hidden;
     return size * size;
 }
 
 // The same for F of theory (C21): r_n - R, and r_g - P(r_g - rho u_g) for the ball of radius mu_g R.
-static real strong_map2(const cone *K, const answer *a, real rho)
+static pp_real strong_map2(const cone *K, const answer *a, pp_real rho)
 {
-    real F[DIM_MAX] = {0.0L}, x[DIM_MAX], R = fmaxl(0.0L, a->r[0] - rho * a->u[0]);
+    pp_real F[DIM_MAX] = {0.0L}, x[DIM_MAX], R = fmaxl(0.0L, a->r[0] - rho * a->u[0]);
     F[0] = fminl(a->r[0], rho * a->u[0]);  // r_n - R, without rounding u_n away beside r_n
     for (int k = 0; k < K->dim; k++) {
         x[k] = a->r[k] - rho * a->u[k];
     }
     for (int g = 0; g < K->groups; g++) {
         int first = K->group[g].first;
-        project_ball(x + first, K->group[g].size, (real)K->mu[g] * R, &K->side, F + first);
+        project_ball(x + first, K->group[g].size, (pp_real)K->mu[g] * R, &K->side, F + first);
         for (int k = first; k < first + K->group[g].size; k++) {
             F[k] = a->r[k] - F[k];
         }
     }
-    real size = length_of(K->dim, F) + ROUNDING * length_of(K->dim, a->r) + rho * a->doubt;
+    pp_real size = length_of(K->dim, F) + ROUNDING * length_of(K->dim, a->r) + rho * a->doubt;
     return size * size;
 }
 
 static double norm(int n, const double *x)
 {
-    real sum = 0.0L;
+    pp_real sum = 0.0L;
     for (int k = 0; k < n; k++) {
-        sum += (real)x[k] * (real)x[k];
+        sum += (pp_real)x[k] * (pp_real)x[k];
     }
     return (double)sqrtl(sum);
 }
@@ -341,7 +340,7 @@ static answer answer_at(const perp_fcp *fcp, int at, const double *r, const pp_e
 {
     answer a = {.doubt = 0.0L};
     for (int k = 0; k < fcp->dim; k++) {
-        a.r[k] = (real)r[at + k];
+        a.r[k] = (pp_real)r[at + k];
         a.u[k] = e->u[at + k];
     }
     a.doubt = ROUNDING * length_of(fcp->dim, e->terms + at);
@@ -369,9 +368,9 @@ static int most_sides(const perp_fcp *fcp)
 // Contact c in the units of theory (C16): r and u of the answer, the cone's coefficients.
 static void give_units(const perp_fcp *fcp, const double *scale, answer *a)
 {
-    real longest = 0.0L;
+    pp_real longest = 0.0L;
     for (int k = 0; k < fcp->dim; k++) {
-        real s = (real)scale[k];
+        pp_real s = (pp_real)scale[k];
         a->r[k] *= s;
         a->u[k] /= s;
         longest = fmaxl(longest, 1.0L / s);
@@ -383,7 +382,7 @@ static void judge_contacts(const perp_fcp *fcp, const double *r, pp_evidence *e,
                            perp_fcp_residuals *out)
 {
     cone K = {.dim = fcp->dim, .side.d = e->d};
-    real plain = 0.0L, scaled = 0.0L, r2 = 0.0L, q2 = 0.0L;
+    pp_real plain = 0.0L, scaled = 0.0L, r2 = 0.0L, q2 = 0.0L;
     K.groups = pp_fcp_groups(fcp, K.group);
     for (int c = 0; c < fcp->nc; c++) {
         int at = c * fcp->dim;
@@ -391,11 +390,11 @@ static void judge_contacts(const perp_fcp *fcp, const double *r, pp_evidence *e,
         answer a = answer_at(fcp, at, r, e);
         set_cone(fcp, c, &K);
         plain += natural_map2(&K, &a, 1.0L);
-        real rho = (real)unit_scaling(fcp, e->diagonal + at, &K, scale), made = 0.0L;
+        pp_real rho = (pp_real)unit_scaling(fcp, e->diagonal + at, &K, scale), made = 0.0L;
         give_units(fcp, scale, &a);
         for (int k = 0; k < fcp->dim; k++) {
-            real s = (real)scale[k], q = rho * (real)e->q[at + k] / s;
-            real part = (real)e->made[at + k] / s;
+            pp_real s = (pp_real)scale[k], q = rho * (pp_real)e->q[at + k] / s;
+            pp_real part = (pp_real)e->made[at + k] / s;
             made += part * part;
             r2 += a.r[k] * a.r[k];
             q2 += q * q;
@@ -407,7 +406,7 @@ static void judge_contacts(const perp_fcp *fcp, const double *r, pp_evidence *e,
         scaled +=
             strength > PP_STRONG_FRICTION ? strong_map2(&K, &a, rho) : natural_map2(&K, &a, rho);
     }
-    real unit = sqrtl(fmaxl(r2, q2)), q_size = (real)norm(fcp->nc * fcp->dim, e->q);
+    pp_real unit = sqrtl(fmaxl(r2, q2)), q_size = (pp_real)norm(fcp->nc * fcp->dim, e->q);
     plain = sqrtl(plain) / (q_size > 0.0L ? q_size : 1.0L);
     scaled = sqrtl(scaled) / (unit > 0.0L ? unit : 1.0L);
     out->plain = isfinite((double)plain) ? (double)plain : PP_INF;
@@ -416,7 +415,7 @@ static void judge_contacts(const perp_fcp *fcp, const double *r, pp_evidence *e,
 }
 
 // eta_c of theory (C41): F of (C21) with r in units of 1 / weight and u in units of S_c.
-static real backward_at(const cone *K, const answer *a, real weight, real size)
+static pp_real backward_at(const cone *K, const answer *a, pp_real weight, pp_real size)
 {
     answer b = {.doubt = size > 0.0L ? a->doubt / size : 0.0L};
     for (int k = 0; k < K->dim; k++) {
@@ -429,9 +428,9 @@ static real backward_at(const cone *K, const answer *a, real weight, real size)
 static perp_status judge_backward(const perp_fcp *fcp, const double *r, const pp_evidence *e,
                                   pp_arena *arena, perp_fcp_residuals *out)
 {
-    real q = (real)norm(fcp->nc * fcp->dim, e->q), velocity = 0.0L;
+    pp_real q = (pp_real)norm(fcp->nc * fcp->dim, e->q), velocity = 0.0L;
     cone K = {.dim = fcp->dim, .side.d = e->d};
-    real worst = (real)e->momentum;
+    pp_real worst = (pp_real)e->momentum;
     bool looked = false;
     perp_status status = PERP_OK;
     K.groups = pp_fcp_groups(fcp, K.group);
@@ -441,22 +440,22 @@ static perp_status judge_backward(const perp_fcp *fcp, const double *r, const pp
         set_cone(fcp, c, &K);
         unit_scaling(fcp, e->diagonal + (ptrdiff_t)c * fcp->dim, &K, scale);
         give_units(fcp, scale, &a);
-        real size = length_of(fcp->dim, a.r), own = size > 0.0L ? 1.0L / size : 0.0L;
-        real error = backward_at(&K, &a, own, (real)e->size[c]);
-        if (error > (real)PP_ROWS_RIGHT && size > 0.0L) {
+        pp_real size = length_of(fcp->dim, a.r), own = size > 0.0L ? 1.0L / size : 0.0L;
+        pp_real error = backward_at(&K, &a, own, (pp_real)e->size[c]);
+        if (error > (pp_real)PP_ROWS_RIGHT && size > 0.0L) {
             double weight = 0.0;
             if (fcp->nv > 0) {
                 status = pp_global_weight(fcp, c, e, arena, &weight);
             } else {
                 weight = pp_contact_weight(fcp, c, e->scale, e->size);
             }
-            bool less = weight > 0.0 && (real)weight < own;
-            own = less ? (real)weight : own;
-            error = backward_at(&K, &a, own, (real)e->size[c]);
+            bool less = weight > 0.0 && (pp_real)weight < own;
+            own = less ? (pp_real)weight : own;
+            error = backward_at(&K, &a, own, (pp_real)e->size[c]);
         }
-        real slow = backward_at(&K, &a, own, q > 0.0L ? q : 1.0L);
+        pp_real slow = backward_at(&K, &a, own, q > 0.0L ? q : 1.0L);
         velocity += slow * slow;
-        if (error > (real)PP_ROWS_RIGHT) {
+        if (error > (pp_real)PP_ROWS_RIGHT) {
             if (!looked) {
                 pp_contact_rounding(fcp, e->diagonal, e->size, e->rounding);
             }
@@ -474,10 +473,10 @@ static perp_status judge_backward(const perp_fcp *fcp, const double *r, const pp
 static bool allocate(const perp_fcp *fcp, pp_arena *arena, pp_evidence *e)
 {
     size_t n = (size_t)fcp->nc * (size_t)fcp->dim;
-    *e = (pp_evidence){.u = PP_ARRAY(arena, real, 2 * n),
+    *e = (pp_evidence){.u = PP_ARRAY(arena, pp_real, 2 * n),
                        .q = PP_ARRAY(arena, double, 4 * n),
                        .size = PP_ARRAY(arena, double, 2 * (size_t)fcp->nc)};
-    e->d = (real(*)[2])PP_ARRAY(arena, real, 2 * ((size_t)most_sides(fcp) + 1));
+    e->d = (pp_real(*)[2])PP_ARRAY(arena, pp_real, 2 * ((size_t)most_sides(fcp) + 1));
     if (!e->u || !e->q || !e->size || !e->d) {
         return false;
     }

@@ -14,13 +14,11 @@
 #include <math.h>
 #include <string.h>
 
-typedef long double real;
-
 static const double ROUNDING = 0x1p-62;  // of the terms, three products after one another
 
 // A sum, and that of the absolute values of its terms.
 typedef struct tally {
-    real *sum, *terms;
+    pp_real *sum, *terms;
 } tally;
 
 static void clear(tally t, int n)
@@ -37,7 +35,7 @@ static void add_product(const perp_matrix *A, bool transposed, tally x, tally y)
         const double *column = A->dense ? A->dense + (size_t)j * (size_t)A->rows : A->x;
         for (int k = first; k < last && (transposed || x.terms[j] != 0.0L); k++) {
             int i = A->dense ? k : A->i[k], from = transposed ? i : j, to = transposed ? j : i;
-            real a = (real)column[k];
+            pp_real a = (pp_real)column[k];
             y.sum[to] += a * x.sum[from];
             y.terms[to] += fabsl(a) * x.terms[from];
         }
@@ -52,7 +50,7 @@ typedef struct scratch {
 static bool allocate(scratch *s, int n, int base, pp_arena *arena)
 {
     tally *all[] = {&s->z, &s->w, &s->p, &s->rate};
-    real *reals = PP_ARRAY(arena, real, 4 * ((size_t)n + (size_t)base));
+    pp_real *reals = PP_ARRAY(arena, pp_real, 4 * ((size_t)n + (size_t)base));
     for (int k = 0; reals && k < 4; k++) {
         int size = k < 2 ? n : base;
         all[k]->sum = reals;
@@ -68,9 +66,9 @@ static void evaluate(const perp_mcp *mcp, const pp_product *A, const double *z, 
     clear(s->p, A->D.rows);
     clear(s->rate, A->D.rows);
     for (int i = 0; i < mcp->n; i++) {
-        s->z.sum[i] = (real)z[i];
+        s->z.sum[i] = (pp_real)z[i];
         s->z.terms[i] = fabsl(s->z.sum[i]);
-        s->w.sum[i] = (real)mcp->b[i];
+        s->w.sum[i] = (pp_real)mcp->b[i];
         s->w.terms[i] = fabsl(s->w.sum[i]);
     }
     add_product(&A->S, false, s->z, s->p);
@@ -143,7 +141,7 @@ static void find_weights(const product *p, const double *terms)
     clear(s->rate, p->A->D.rows);
     clear(s->w, p->mcp->n);
     for (int i = 0; i < p->mcp->n; i++) {
-        s->z.sum[i] = s->z.terms[i] = terms[i] > 0.0 ? 1.0L / (real)terms[i] : 0.0L;
+        s->z.sum[i] = s->z.terms[i] = terms[i] > 0.0 ? 1.0L / (pp_real)terms[i] : 0.0L;
     }
     add_product(&p->A->S, false, s->z, s->p);
     add_product(&p->A->D, true, s->p, s->rate);
