@@ -101,7 +101,7 @@ typedef struct perp_comp_options {
     int8_t *basis;         // n perp_place values, in (warm start) and out; NULL: not wanted. MCP
     double *ray;           // n numbers: a secondary ray or a proof of infeasibility. NULL: no. MCP
     perp_workspace *work;  // NULL: memory for this call only
-    int threads;           // that factor together, default 1; the answer has the same bits
+    int threads;           // that factor together, 0 and 1: one; the answer has the same bits
     bool comparable;  // rows and variables that are nothing beside those they are coupled with are
                       // rounding of the data: the caller vouches for the units. Default false. MCP
     uint32_t cookie;  // set by perp_comp_default()

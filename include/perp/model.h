@@ -31,18 +31,18 @@ typedef enum perp_drive {
 } perp_drive;
 
 typedef struct perp_body_def {
-    const char *name;  // "" or NULL: "body<i>"
-    perp_body_kind kind;
-    perp_drive drive;
-    perp_vec3 position;  // of the centre of mass, at t = 0 [m]
-    double angle;        // planar: [rad]
-    perp_quat rotation;  // spatial: of the body frame in the world
-    perp_vec3 velocity;  // [m/s]
-    double spin;         // planar [rad/s]
-    perp_vec3 omega;     // spatial: angular velocity in world axes [rad/s]
-    double mass;         // [kg]; 0: from the densities of the shapes
-    double inertia;      // planar, about the centre of mass [kg m^2]; 0: from the densities
-    double inertia3[6];  // spatial, in body axes: xx yy zz xy xz yz; all 0: from the densities
+    const char *name;     // "" or NULL: "body<i>"
+    perp_body_kind kind;  // default PERP_PLANAR_BODY
+    perp_drive drive;     // default PERP_FREE
+    perp_vec3 position;   // of the centre of mass, at t = 0 [m]
+    double angle;         // planar: [rad]
+    perp_quat rotation;   // spatial: of the body frame in the world
+    perp_vec3 velocity;   // [m/s]
+    double spin;          // planar [rad/s]
+    perp_vec3 omega;      // spatial: angular velocity in world axes [rad/s]
+    double mass;          // [kg]; 0: from the densities of the shapes
+    double inertia;       // planar, about the centre of mass [kg m^2]; 0: from the densities
+    double inertia3[6];   // spatial, in body axes: xx yy zz xy xz yz; all 0: from the densities
     // Spatial: shapes and anchors are given in a frame whose origin is not the centre of mass. The frame
     // of the body is moved there, and what is said of the body (position, velocity) means that point; the
     // position given here is that of the frame in which the shapes are given.
@@ -75,8 +75,8 @@ typedef enum perp_shape_kind {
 } perp_shape_kind;
 
 typedef struct perp_shape_def {
-    const char *name;  // "" or NULL: "shape<i>"
-    perp_shape_kind kind;
+    const char *name;           // "" or NULL: "shape<i>"
+    perp_shape_kind kind;       // default PERP_DISC
     perp_vec3 position;         // of the shape frame in the body frame [m]
     double angle;               // planar [rad]
     perp_quat rotation;         // spatial: of the shape frame in the body frame
@@ -160,14 +160,14 @@ typedef enum perp_joint_kind {
 // not free (ground, fixed, driven) only those shapes are left out that an anchor of the joint lies in or touches at
 // the start. Joints of the kinds distance, angle and gear leave nothing out.
 typedef enum perp_collide {
-    PERP_COLLIDE_RULE,
+    PERP_COLLIDE_RULE,    // as above
     PERP_COLLIDE_NEVER,   // no shapes of the two bodies
     PERP_COLLIDE_ALWAYS,  // this joint leaves nothing out
 } perp_collide;
 
 typedef struct perp_joint_def {
     const char *name;
-    perp_joint_kind kind;
+    perp_joint_kind kind;  // default PERP_REVOLUTE
     perp_body a, b;
     perp_vec3 anchor_a, anchor_b;  // in each body's frame [m]
     double axis_angle;             // planar: direction of the axis in a's frame [rad]
@@ -188,7 +188,7 @@ typedef struct perp_joint_def {
     // Spring and damper on the coordinate, at the end of the step: stable for any stiffness.
     double stiffness, damping;  // [N/m, N s/m] or [N m, N m s]
     double rest;                // coordinate at which the spring is free
-    perp_collide collide;
+    perp_collide collide;       // default PERP_COLLIDE_RULE
     uint32_t cookie;
 } perp_joint_def;
 
@@ -203,7 +203,7 @@ typedef enum perp_force_kind {
 
 typedef struct perp_force_def {
     const char *name;
-    perp_force_kind kind;
+    perp_force_kind kind;          // default PERP_FORCE
     perp_body a, b;                // a: the other end of a spring; ground by default
     perp_vec3 anchor_a, anchor_b;  // in each body's frame [m]
     // Of t, and of x y angle vx vy omega of body b [N, N m]. In space: of x y z vx vy vz wx wy wz and the

@@ -120,12 +120,12 @@ typedef struct perp_limits {
 } perp_limits;
 
 typedef struct perp_sim_def {
-    perp_stepper stepper;
-    perp_form form;
-    perp_friction_law friction;
-    perp_impact_law impact;
-    const char *solver;  // NULL: "auto"
-    double tolerance;    // of the solver; default 1e-8
+    perp_stepper stepper;        // default PERP_STEWART_TRINKLE
+    perp_form form;              // default PERP_FORM_AUTO
+    perp_friction_law friction;  // default PERP_FRICTION_COULOMB
+    perp_impact_law impact;      // default PERP_IMPACT_NEWTON
+    const char *solver;          // default NULL: "auto"
+    double tolerance;            // of the solver; default 1e-8
     double max_seconds;  // of solving in a step; 0: none. When it is over the best answer is taken,
         // and the step is PERP_INEXACT with its residual in the certificate. Not of
         // PERP_EVENT
@@ -136,13 +136,14 @@ typedef struct perp_sim_def {
     double margin;    // shapes closer than this are contacts [m]; default 0.01
     double theta;     // PERP_MOREAU_JEAN; default 0.5
     int facets;       // PERP_FRICTION_PYRAMID, and exact cones in the forms MCP and LCP; default 8
-    perp_rotation_update rotation;
-    perp_gyroscopic gyroscopic;
-    perp_positions positions;
-    perp_coordinates coordinates;  // joint: stewart-trinkle, anitescu-potra, quasistatic
+    perp_rotation_update rotation;  // default PERP_ROTATION_EXPONENTIAL
+    perp_gyroscopic gyroscopic;     // default PERP_GYRO_IMPLICIT
+    perp_positions positions;       // default PERP_POSITIONS_LINEAR
+    perp_coordinates coordinates;   // default PERP_COORDINATES_BODY; joint coordinates:
+                                    // stewart-trinkle, anitescu-potra, quasistatic
     const perp_joint *tree;  // joint coordinates: joints that the tree is to have; NULL: chosen
     int tree_count;
-    perp_start start;
+    perp_start start;  // default PERP_START_MENDED
     perp_event_options event;
     perp_limits limits;
     int threads;  // islands, pairs and fronts at the same time; 0 and 1: one after the other. The bits
