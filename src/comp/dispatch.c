@@ -166,7 +166,7 @@ static void stop_clock(call *c)
         info->rungs = c->report.rungs;
     }
     if (c->report.reason[0] != '\0') {
-        memcpy(info->reason, c->report.reason, sizeof info->reason);
+        pp_print(info->reason, sizeof info->reason, "%s", c->report.reason);
     }
 }
 
