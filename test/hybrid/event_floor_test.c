@@ -5,7 +5,7 @@
 // violation.
 #include "support/cmocka.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 // Steps of a shipped scene whose certificate is violated, with the stepper event.
 static int violated(const char *path, double until)

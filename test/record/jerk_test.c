@@ -6,7 +6,7 @@
 #include "support/cmocka.h"
 #include "support/folder.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <stdio.h>
 #include <string.h>

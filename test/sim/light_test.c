@@ -5,7 +5,7 @@
 // every step's certificate.
 #include "support/cmocka.h"
 
-#include <perp/perp.h>
+#include <perp/io.h>
 
 #include <math.h>
 #include <string.h>
