@@ -166,7 +166,7 @@ perp_status pp_accelerate_shared(const pp_machine *machine, const pp_moment *mom
     }
     double *shared = PP_ARRAY(arena, double, moment->rows);
     status = shared ? pp_moment_laws(&laws, machine, moment, holds, arena) : PERP_ERR_MEMORY;
-    if (status < 0 || pp_law_residual(&laws, *r, arena) <= PP_LAW_KEPT) {
+    if (status < 0 || pp_law_residual(&laws, *r, arena) <= PP_LAW_KEPT_ON) {
         return status;
     }
     status = pp_law_share(&laws, machine->share, shared, &kept, arena);

@@ -83,6 +83,7 @@ perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_
 // Forces that kept all laws a moment ago. As a machine moves on, those nearest to them mostly still do.
 typedef struct pp_share {
     int rows, room;  // 0: none
+    bool confirmed;  // the modes are an answer of the problem of modes
     double *r;
     pp_arena *keep;
 } pp_share;
@@ -91,9 +92,9 @@ typedef struct pp_share {
 //                                                                                       theory (H19)
 perp_status pp_law_share(const pp_laws *laws, pp_share *last, double *other, bool *kept,
                          pp_arena *arena);
-// Residual of laws that are kept. It is more than what an answer of the problem of modes is taken with, so that where no
-// share keeps the laws that problem has another answer than these modes.
-static const double PP_LAW_KEPT = 2e-9;
+// Residual of laws that are kept: rounding. Once the problem of modes has answered with the modes as they are, within its
+// own tolerance, they live on to a little more than that: beyond it the problem has another answer.
+static const double PP_LAW_KEPT = 1e-12, PP_LAW_KEPT_ON = 2e-9;
 // u = A r + b, and what u and r are measured by.
 void pp_law_rates(const pp_laws *laws, const double *r, double *u);
 void pp_law_sizes(const pp_laws *laws, const double *r, double *size_u, double *size_r);

@@ -237,6 +237,16 @@ static perp_status resolve_once(pp_flight *flight, const bool *ended, pp_holds *
     return status;
 }
 
+static bool has_same_modes(const pp_holds *before, const pp_holds *now)
+{
+    bool same = before->count == now->count;
+    for (int i = 0; i < now->count && same; i++) {
+        const pp_hold *old = pp_holds_same(before, &now->hold[i]);
+        same = old && old->mode == now->hold[i].mode;
+    }
+    return same;
+}
+
 // Points of rims are exchanged until no other one would be pressed in: a few times, since each brings the next one close.
 enum { EXCHANGES = 12 };
 
@@ -253,10 +263,12 @@ perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
         flight->why = "the point about which a round face tips was not found";
         return PERP_ERR_LIMIT;
     }
+    bool same = status >= 0 && has_same_modes(&flight->holds, &now);
     status = status < 0 ? status : note_changes(flight, &now);
     if (status >= 0) {
         flight->holds = now;
         flight->share.rows = 0;
+        flight->share.confirmed = same;
         flight->stale = false;
     }
     return status;

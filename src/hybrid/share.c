@@ -343,18 +343,19 @@ perp_status pp_law_share(const pp_laws *laws, pp_share *last, double *other, boo
         return status;
     }
     bool has_last = last && last->rows == laws->rows;
+    double most = last && last->confirmed ? PP_LAW_KEPT_ON : PP_LAW_KEPT;
     int rank = nearest(&s, has_last ? last->r : NULL, arena);
     if (rank < 0) {
         return PERP_ERR_MEMORY;
     }
     spread(&s, laws->rows, known, other);
-    *kept = pp_law_residual(laws, other, arena) <= PP_LAW_KEPT;
+    *kept = pp_law_residual(laws, other, arena) <= most;
     if (!*kept && rank < s.e.n) {
         status = find_null(&s, rank, arena);
         for (int k = 0; k < 2 && status >= 0 && !*kept; k++) {
             minimise(&s, TIGHT[k], pp_norm_inf(s.e.n, s.x));
             spread(&s, laws->rows, known, other);
-            *kept = pp_law_residual(laws, other, arena) <= PP_LAW_KEPT;
+            *kept = pp_law_residual(laws, other, arena) <= most;
         }
         if (*kept && last) {
             remember(last, laws->rows, other);
