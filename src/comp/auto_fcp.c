@@ -65,7 +65,7 @@ static perp_status judge(const climb *c, perp_fcp_residuals *residuals, double *
                                       c->job->arena, residuals);
     *worst = PP_INF;
     if (status >= 0) {
-        *worst = pp_fcp_worst(residuals);
+        *worst = pp_fcp_worst(c->fcp, residuals);
     }
     return status == PERP_ERR_MEMORY ? status : PERP_OK;
 }
@@ -204,7 +204,7 @@ static perp_status begin_quickly(const perp_fcp *fcp, const pp_job *job, double 
     if (status >= 0) {
         status = pp_fcp_judge(fcp, r, NULL, asked->tolerance, job->arena, residuals);
     }
-    bool solved = status >= 0 && pp_fcp_worst(residuals) <= asked->tolerance;
+    bool solved = status >= 0 && pp_fcp_worst(fcp, residuals) <= asked->tolerance;
     if (solved) {
         report->judged = true;
         report->solver = "ssn";

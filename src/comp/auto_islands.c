@@ -205,7 +205,7 @@ static perp_status solve_parts(const parts *p, const pp_job *job, double *r, pp_
     }
     double tolerance = job->options->tolerance;
     perp_status status = pp_fcp_judge(p->fcp, r, NULL, tolerance, job->arena, residuals);
-    *stands = status >= 0 && pp_fcp_worst(residuals) <= tolerance;
+    *stands = status >= 0 && pp_fcp_worst(p->fcp, residuals) <= tolerance;
     report->judged = *stands;
     return status;
 }

@@ -379,7 +379,7 @@ static perp_status run_closely(call *c, const perp_fcp *fcp, double *r, double *
             pp_fcp_judge(fcp, r, v, tolerance, c->arena, &residuals) < 0) {
             break;
         }
-        worst = pp_fcp_worst(&residuals);
+        worst = pp_fcp_worst(fcp, &residuals);
         if (!(pp_fcp_norms(&residuals) <= tolerance) || !(worst > tolerance)) {
             break;
         }
@@ -417,7 +417,7 @@ static perp_status judge_fcp(call *c, const perp_fcp *fcp, const double *r, cons
     c->info->residual_plain = residuals.plain;
     c->info->residual_dynamics = residuals.dynamics;
     c->info->backward = residuals.backward;
-    return verdict(c, believed, pp_fcp_worst(&residuals));
+    return verdict(c, believed, pp_fcp_worst(fcp, &residuals));
 }
 
 perp_status perp_fcp_solve(const char *solver, const perp_fcp *fcp,

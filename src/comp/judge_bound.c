@@ -221,5 +221,5 @@ bool pp_fcp_judge_bound(const perp_fcp *fcp, const double *r, double enough, pp_
     out->velocity = out->plain;
     worst = pp_larger(out->plain, out->scaled);
     return isfinite(out->plain) && isfinite(out->scaled) && worst <= enough &&
-           pp_fcp_worst(out) <= enough && (worst <= 2.0 * seen || worst <= 1e-3 * enough);
+           pp_fcp_worst(fcp, out) <= enough && (worst <= 2.0 * seen || worst <= 1e-3 * enough);
 }

@@ -38,9 +38,9 @@ static inline double pp_fcp_norms(const perp_fcp_residuals *e)
     return fmax(fmax(e->scaled, e->dynamics), fmin(e->plain, e->velocity));
 }
 
-// Every contact is held to the tolerance by itself: how many others there are makes it no better.
-static inline double pp_fcp_worst(const perp_fcp_residuals *e)
+// In a Euclidean norm one contact may be off by sqrt(nc) times what all of them are, if they carry alike.
+static inline double pp_fcp_worst(const perp_fcp *fcp, const perp_fcp_residuals *e)
 {
-    double norms = pp_fcp_norms(e);
-    return e->backward <= PP_ROWS_RIGHT ? norms : fmax(e->backward, norms);
+    double share = fcp->nc > 1 ? sqrt((double)fcp->nc) : 1.0, norms = pp_fcp_norms(e);
+    return e->backward <= PP_ROWS_RIGHT ? norms : fmax(e->backward / share, norms);
 }

@@ -97,7 +97,7 @@ static void capsules_to_a_loose_tolerance(void **state)
     double *r = malloc((size_t)(fcp->nc * fcp->dim) * sizeof *r);
     perp_comp_info info = run("eg", fcp, 1e-4, r, NULL);
     assert_int_equal(info.status, PERP_OK);
-    assert_true(info.iterations < 7000);  // 45 for all contacts together, 5443 for each of them
+    assert_true(info.iterations < 600);  // 45 for all contacts together, 434 for each of them
     free(r);
     perp_problem_destroy(capsules);
 }
