@@ -75,7 +75,7 @@ perp_status pp_gaps_keep(pp_gaps *gaps, const perp_model *model, const pp_kinema
 
 // Points of one pair of shapes with gap <= margin (INFINITY: the closest point in any case): at most
 // PP_POINTS_MAX; features, points, normals, gaps filled, the rest zero. Returns how many.
-enum { PP_POINTS_MAX = 8 };
+enum { PP_POINTS_MAX = 9 };
 int pp_gap_pair(const perp_model *model, const pp_frame *body, int a, int b, double margin,
                 pp_contact out[PP_POINTS_MAX]);
 // The same with what is known of the pair, NULL: nothing. hint: of (a, b) or (b, a).

@@ -160,7 +160,7 @@ static void drop_inner(pp_spots *s)
 int pp_spots_write(pp_spots *s, pp_touch out[PP_TOUCH_MAX])
 {
     drop_inner(s);
-    spread(s, PP_TOUCH_MAX);
+    spread(s, PP_TOUCH_MAX - 1);
     for (int k = 0; k < s->count; k++) {
         out[k] = s->spot[k];
         for (int i = 0; i < k; i++) {

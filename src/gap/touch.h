@@ -11,7 +11,7 @@
 
 #include "solid/solid.h"
 
-enum { PP_TOUCH_MAX = 8 };
+enum { PP_TOUCH_MAX = 9 };  // eight, and one of a rim that was asked for
 
 // One point of a manifold.
 typedef struct pp_touch {

@@ -60,11 +60,12 @@ typedef struct pp_meeting {
     double s;                   // s(n), without the radii
     double radius_a, radius_b;  // with the round of the patches
     double round_a, round_b;
-    bool flat;         // both patches are faces, and one of them is a disc
-    perp_vec3 common;  // then: a point of a across which there is b, if there is one
-    double size;       // of the larger core, for tolerances
-    double merge;      // spots closer than this are one
-    double margin;     // spots further apart are not kept
+    bool flat;             // both patches are faces, and one of them is a disc
+    perp_vec3 common;      // then: a point of a across which there is b, if there is one
+    double size;           // of the larger core, for tolerances
+    double merge;          // spots closer than this are one
+    double margin;         // spots further apart are not kept
+    const perp_vec3 *rim;  // a place next to which a spot is to be kept; NULL: none
     int count;
     pp_meet_spot spot[PP_SPOT_MAX];
 } pp_meeting;

@@ -145,6 +145,7 @@ void pp_meet_begin(pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_v
     m->margin = margin;
     m->round_a = m->round_b = 0.0;
     m->flat = false;
+    m->rim = a->rim;
     m->count = 0;
 }
 
@@ -192,16 +193,18 @@ static int closest(const pp_meeting *m)
     return best;
 }
 
+enum { DIRECTIONS = 8 };
+
 // The extremes along eight directions fixed to the normal, none of them along a likely edge; the closest
 // takes the place of its nearest neighbour among them. Mirrored with the normal when the pair is swapped.
 static int thin_out(const pp_meeting *m, int first, int *keep)
 {
     static const double C = 0.9238795325112867, S = 0.3826834323650898;
-    const double way[PP_TOUCH_MAX][2] = {{C, S},   {S, C},   {-S, C}, {-C, S},
-                                         {-C, -S}, {-S, -C}, {S, -C}, {C, -S}};
+    const double way[DIRECTIONS][2] = {{C, S},   {S, C},   {-S, C}, {-C, S},
+                                       {-C, -S}, {-S, -C}, {S, -C}, {C, -S}};
     int count = 0;
     bool has_first = false;
-    for (int w = 0; w < PP_TOUCH_MAX; w++) {
+    for (int w = 0; w < DIRECTIONS; w++) {
         perp_vec3 d = pp_along(pp_scale(way[w][0], m->e), way[w][1], m->f);
         int best = 0;
         for (int k = 1; k < m->count; k++) {
@@ -216,7 +219,7 @@ static int thin_out(const pp_meeting *m, int first, int *keep)
             has_first = has_first || best == first;
         }
     }
-    if (!has_first && count < PP_TOUCH_MAX) {
+    if (!has_first && count < DIRECTIONS) {
         keep[count++] = first;
     } else if (!has_first) {
         int nearest = 0;
@@ -233,14 +236,35 @@ static int thin_out(const pp_meeting *m, int first, int *keep)
     return count;
 }
 
+// The spot next to the place that was asked for, beside those that are kept.
+static int keep_asked(const pp_meeting *m, int *keep, int count)
+{
+    int nearest = 0;
+    double least = PP_INF;
+    for (int k = 0; k < m->count && m->rim; k++) {
+        double way = pp_length(pp_sub(m->spot[k].x, *m->rim));
+        if (way < least) {
+            least = way;
+            nearest = k;
+        }
+    }
+    for (int k = 0; k < count; k++) {
+        if (!m->rim || keep[k] == nearest) {
+            return count;
+        }
+    }
+    keep[count++] = nearest;
+    return count;
+}
+
 int pp_meet_write(const pp_meeting *m, bool single, perp_vec3 origin, pp_touch *out)
 {
     int keep[PP_SPOT_MAX], count = m->count, made = 0, first = closest(m);
     for (int k = 0; k < count; k++) {
         keep[k] = k;
     }
-    if (count > PP_TOUCH_MAX) {
-        count = thin_out(m, first, keep);
+    if (count > (m->rim ? PP_TOUCH_MAX : DIRECTIONS)) {
+        count = keep_asked(m, keep, thin_out(m, first, keep));
     }
     for (int pass = 0; pass < (single ? 1 : 2); pass++) {
         for (int k = 0; k < count; k++) {

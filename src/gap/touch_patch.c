@@ -255,7 +255,7 @@ static bool other_hull(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 // The rim of a base is seen as eight points, fixed to the solid, of which the nearest one gives way to the
 // point that is furthest along d.
 
-enum { RIM = 8, SIDE_ID = 32 };
+enum { RIM = 8, ASKED_ID = 16, SIDE_ID = 32 };
 
 // A side that is less than this out of the plane across d rolls on it.
 static const double ROLLING = 0.02;
@@ -264,24 +264,38 @@ static const double ROLLING = 0.02;
 // would jump along the rim. What is left out is below 0.08 times this, times the radius.
 static const double LEVEL_BASE = 1e-9;
 
-// The direction of the lowest point of a base. A hint counts as much as a tilt of LEVEL_BASE, so that the point passes
-// smoothly from the one that was asked for to the lowest one as the base tilts. False: level, and no hint.
-static bool lowest_way(const pp_placed *s, perp_vec3 local, double top, double way[2])
+// The point of a rim that was asked for, in the frame of the solid; false: none, or of another rim. It passes smoothly
+// into the lowest point as the base tilts: being asked for counts as much as a tilt of LEVEL_BASE.
+static bool asked_point(const pp_placed *s, perp_vec3 local, double top, perp_vec3 *x)
 {
-    double r = s->solid->radius;
-    way[0] = local.x;
-    way[1] = local.y;
-    if (s->rim) {
-        perp_vec3 x = pp_mul_t(&s->R, pp_sub(*s->rim, s->p));
-        double out = hypot(x.x, x.y);
-        bool own = fabs(out - r) < 1e-6 * r && fabs(x.z - top * s->solid->half.z) < 1e-6 * s->size;
-        way[0] += own ? LEVEL_BASE * x.x / out : 0.0;
-        way[1] += own ? LEVEL_BASE * x.y / out : 0.0;
-        if (own) {
-            return way[0] != 0.0 || way[1] != 0.0;
-        }
+    double r = s->solid->radius, z = top * s->solid->half.z;
+    if (!s->rim) {
+        return false;
     }
-    return hypot(way[0], way[1]) > LEVEL_BASE;
+    perp_vec3 asked = pp_mul_t(&s->R, pp_sub(*s->rim, s->p));
+    double out = hypot(asked.x, asked.y);
+    if (fabs(out - r) > 1e-6 * r || fabs(asked.z - z) > 1e-6 * s->size) {
+        return false;
+    }
+    double u = local.x + LEVEL_BASE * asked.x / out, v = local.y + LEVEL_BASE * asked.y / out;
+    double across = hypot(u, v);
+    *x = pp_vec(r * u / across, r * v / across, z);
+    return across > 0.0;
+}
+
+// Puts it between the two of the eight that it lies between; counter-clockwise from outside, top or bottom.
+static void insert_asked(pp_patch *patch, const pp_placed *s, perp_vec3 x, double top)
+{
+    static const double EIGHTH = 0.78539816339744831;
+    double turn = atan2(x.y, x.x) / EIGHTH;
+    int sector = ((int)floor(turn) + RIM) % RIM, at = top > 0.0 ? sector + 1 : RIM - 1 - sector;
+    for (int q = patch->count; q > at; q--) {
+        patch->x[q] = patch->x[q - 1];
+        patch->id[q] = patch->id[q - 1];
+    }
+    patch->x[at] = pp_add(s->p, pp_mul(&s->R, x));
+    patch->id[at] = top > 0.0 ? ASKED_ID + 1 : ASKED_ID;
+    patch->count++;
 }
 
 // top: +1 or -1, the base that looks along +z or -z.
@@ -291,15 +305,15 @@ static void patch_base(pp_patch *patch, const pp_placed *s, perp_vec3 d, double 
     static const double DIRECTION[RIM][2] = {{1.0, 0.0},  {C, C},   {0.0, 1.0},  {-C, C},
                                              {-1.0, 0.0}, {-C, -C}, {0.0, -1.0}, {C, -C}};
     perp_vec3 local = pp_mul_t(&s->R, d);
-    double r = s->solid->radius, z = top * s->solid->half.z, lowest[2];
-    bool tilted = lowest_way(s, local, top, lowest);
+    double r = s->solid->radius, z = top * s->solid->half.z, across = hypot(local.x, local.y);
+    perp_vec3 asked;
     int nearest = 0;
     double least = -PP_INF;
     patch->count = RIM;
     for (int q = 0; q < RIM; q++) {
         int k = top > 0.0 ? q : RIM - 1 - q;
         const double *way = DIRECTION[k];
-        double along = way[0] * lowest[0] + way[1] * lowest[1];
+        double along = way[0] * local.x + way[1] * local.y;
         if (along > least) {
             least = along;
             nearest = q;
@@ -307,9 +321,10 @@ static void patch_base(pp_patch *patch, const pp_placed *s, perp_vec3 d, double 
         patch->id[q] = top > 0.0 ? RIM + k : k;
         patch->x[q] = pp_add(s->p, pp_mul(&s->R, pp_vec(r * way[0], r * way[1], z)));
     }
-    if (tilted) {
-        double across = hypot(lowest[0], lowest[1]);
-        perp_vec3 x = pp_vec(r * lowest[0] / across, r * lowest[1] / across, z);
+    if (asked_point(s, local, top, &asked)) {
+        insert_asked(patch, s, asked, top);
+    } else if (across > LEVEL_BASE) {
+        perp_vec3 x = pp_vec(r * local.x / across, r * local.y / across, z);
         patch->x[nearest] = pp_add(s->p, pp_mul(&s->R, x));
     }
     patch->n = pp_scale(top, pp_column(&s->R, 2));

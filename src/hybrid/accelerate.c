@@ -169,7 +169,7 @@ perp_status pp_accelerate_shared(const pp_machine *machine, const pp_moment *mom
     if (status < 0 || pp_law_residual(&laws, *r, arena) <= PP_LAW_KEPT_ON) {
         return status;
     }
-    status = pp_law_share(&laws, machine->share, shared, &kept, arena);
+    status = pp_law_share(&laws, PP_LAW_KEPT_ON, machine->share, shared, &kept, arena);
     *r = status >= 0 && kept ? shared : *r;
     return status;
 }

@@ -88,13 +88,14 @@ typedef struct pp_share {
     pp_arena *keep;
 } pp_share;
 
-// Forces of the same motion that keep the laws, where the least of them do not. kept: there are such. last: may be NULL.
+// Forces of the same motion that keep the laws, where the least of them do not. kept: there are such, with a
+// residual of `most` or less. last: may be NULL.
 //                                                                                       theory (H19)
-perp_status pp_law_share(const pp_laws *laws, pp_share *last, double *other, bool *kept,
-                         pp_arena *arena);
+perp_status pp_law_share(const pp_laws *laws, double most, pp_share *last, double *other,
+                         bool *kept, pp_arena *arena);
 // Residual of laws that are kept: rounding. Once the problem of modes has answered with the modes as they are, within its
 // own tolerance, they live on to a little more than that: beyond it the problem has another answer.
-static const double PP_LAW_KEPT = 1e-12, PP_LAW_KEPT_ON = 2e-9;
+static const double PP_LAW_KEPT = 1e-11, PP_LAW_KEPT_ON = 2e-9;
 // u = A r + b, and what u and r are measured by.
 void pp_law_rates(const pp_laws *laws, const double *r, double *u);
 void pp_law_sizes(const pp_laws *laws, const double *r, double *size_u, double *size_r);

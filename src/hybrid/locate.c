@@ -224,6 +224,7 @@ static perp_status see_forces(watch *w, const pp_laws *laws, const pp_law_info *
     double *margin = PP_ARRAY(arena, double, laws->count);
     double *other = PP_ARRAY(arena, double, laws->rows), least = PP_INF;
     bool kept = false;
+    double most = w->flight->share.confirmed ? PP_LAW_KEPT_ON : PP_LAW_KEPT;
     if (!margin || !other) {
         return PERP_ERR_MEMORY;
     }
@@ -243,7 +244,8 @@ static perp_status see_forces(watch *w, const pp_laws *laws, const pp_law_info *
         least = fmin(least, margin[i]);
     }
     if (least < AT_END) {
-        perp_status status = pp_law_share(laws, w->flight->machine->share, other, &kept, arena);
+        perp_status status =
+            pp_law_share(laws, most, w->flight->machine->share, other, &kept, arena);
         if (status < 0) {
             return status;
         }

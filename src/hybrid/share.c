@@ -242,7 +242,7 @@ static bool direction(share *s, double size)
 static void minimise(share *s, double tight, double size)
 {
     int n = s->e.n;
-    double f = outside(s, tight, s->x, s->g, s->H), small = 1e-12 * size;
+    double f = outside(s, tight, s->x, s->g, s->H), small = 1e-15 * size;
     for (int k = 0; k < STEPS && f > small * small && direction(s, size); k++) {
         double slope = pp_dot(n, s->g, s->dx), step = 1.0, next = f;
         for (int halving = 0; halving < HALVINGS; halving++, step *= 0.5) {
@@ -330,8 +330,8 @@ static void remember(pp_share *last, int rows, const double *r)
     }
 }
 
-perp_status pp_law_share(const pp_laws *laws, pp_share *last, double *other, bool *kept,
-                         pp_arena *arena)
+perp_status pp_law_share(const pp_laws *laws, double most, pp_share *last, double *other,
+                         bool *kept, pp_arena *arena)
 {
     static const double TIGHT[2] = {0.05, 0.0};  // well inside of the cones first: that lasts
     pp_mark mark = pp_arena_mark(arena);
@@ -343,7 +343,6 @@ perp_status pp_law_share(const pp_laws *laws, pp_share *last, double *other, boo
         return status;
     }
     bool has_last = last && last->rows == laws->rows;
-    double most = last && last->confirmed ? PP_LAW_KEPT_ON : PP_LAW_KEPT;
     int rank = nearest(&s, has_last ? last->r : NULL, arena);
     if (rank < 0) {
         return PERP_ERR_MEMORY;
