@@ -64,6 +64,103 @@ def hdf5():
                 names[-1])
 
 
+NAME = re.compile(r"(\w+)\s*\(")
+
+
+class Function:
+    """A definition: its name, its head up to the brace, the numbers of the lines of its braces, whether it is static."""
+
+    def __init__(self, head, first, last):
+        self.name = NAME.search(head).group(1)
+        self.head, self.first, self.last = head, first, last
+        self.static = bool(re.match(r"(?:PP_\w+ )*static\b", head))
+        self.lines = last - first - 1  # without the braces
+
+    def parameters(self):
+        inside = self.head[self.head.index("(") + 1:self.head.rindex(")")]
+        if inside.strip() in ("", "void"):
+            return 0
+        return 1 + re.sub(r"\([^()]*\)", "", inside).count(",")
+
+
+def functions(code):
+    """The definitions in C text from code_only(): '{' and '}' in the first column, as clang-format puts them for
+    functions and nothing else that begins with a name and '('."""
+    start, head = 0, []
+    for number, line in enumerate(code.split("\n"), 1):
+        if line.startswith("{") and head:
+            start = number
+        elif line.startswith("}") and start:
+            yield Function(" ".join(head), start, number)
+            start, head = 0, []
+        elif not start:
+            begins = line[:1].isalpha() and not line.rstrip().endswith(";")
+            if begins and NAME.search(line):
+                head = [line]
+            elif head and line.startswith(" "):
+                head.append(line.strip())
+            else:
+                head = []
+
+
+def comment_lines(text):
+    """The numbers of the lines of C text on which there is a comment, or a part of one."""
+    found = set()
+    for match in TOKEN.finditer(text):
+        if match.group(0)[0] == "/":
+            line = text.count("\n", 0, match.start()) + 1
+            found.update(range(line, line + match.group(0).count("\n") + 1))
+    return found
+
+
+MARK = re.compile(r"[?;,(){}\[\]\n]|[=!<>]=|=")
+
+
+def conditionals(code):
+    """Statements of C text from code_only() with conditional operators, as (line of the first, how many are in another).
+    One is in another when both stand in one expression between brackets, commas and assignments, or the second in
+    brackets in the expression of the first."""
+    line, found = 1, []
+    stack = [[0, 0, [], 0]]  # of each open bracket: '?' of its expression, those in brackets in it, lines, those before a comma
+
+    def close(level):
+        """Ends an expression; how many count for the one around it."""
+        own, inner, lines, _ = level
+        if own:
+            found.append((lines[0], own + inner - 1))
+        level[0], level[1], level[2] = 0, 0, []
+        return own + inner
+
+    for match in MARK.finditer(code):
+        mark = match.group(0)
+        top = stack[-1]
+        if mark == "\n":
+            line += 1
+        elif mark == "?":
+            top[0] += 1
+            top[2].append(line)
+        elif mark in "([{":
+            stack.append([0, 0, [], 0])
+        elif mark in ")]}":
+            count = close(top) + top[3]
+            if len(stack) > 1:
+                stack.pop()
+            if mark == "}":  # a block or an initialiser ends what is before it
+                close(stack[-1])
+            else:
+                stack[-1][1] += count
+        elif mark in ",=":
+            top[3] += close(top)
+        elif mark == ";":
+            close(top)
+            top[3] = 0
+    # An expression around another counts it again: keep the widest of each line.
+    widest = {}
+    for number, nested in found:
+        widest[number] = max(nested, widest.get(number, 0))
+    return sorted(widest.items())
+
+
 class Findings:
     """Collects what is wrong, prints it as file:line: text, and ends the program."""
 
