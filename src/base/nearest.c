@@ -55,7 +55,8 @@ const char *pp_nearest(const char *word, size_t length, const char *const *words
         }
         int d = distance(word, (int)length, words[k], (int)n);
         int longest = (int)(n > length ? n : length);
-        int most = longest <= 2 ? 0 : longest / 3 > 1 ? longest / 3 : 1;
+        // One typing error in three letters: a shorter word is another word after one.
+        int most = longest / 3;
         if (d <= most && d < best_distance) {
             best = words[k];
             best_distance = d;

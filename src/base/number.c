@@ -79,7 +79,9 @@ static const char *parse_digits(const char *at, const char *end, decimal *d)
             push_digit(d, *at, point);
         }
     }
-    return at - start > (point ? 1 : 0) ? at : NULL;
+    // A point alone is no number.
+    bool has_digits = at - start > (point ? 1 : 0);
+    return has_digits ? at : NULL;
 }
 
 static bool parse_exponent(const char *at, const char *end, decimal *d)

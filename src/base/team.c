@@ -49,7 +49,10 @@ void pp_team_share(const pp_team *team, int count, int grain,
                    void (*task)(void *arg, int from, int to), void *arg)
 {
     int pieces = count / grain + 1;
-    int lanes = !team || pieces < 4 ? 1 : team->lanes < pieces ? team->lanes : pieces;
+    int lanes = 1;
+    if (team && pieces >= 4) {  // fewer pieces cost more to hand out than they save
+        lanes = team->lanes < pieces ? team->lanes : pieces;
+    }
     if (lanes <= 1 || count > INT32_MAX - PP_THREADS_MOST * grain) {
         task(arg, 0, count);
         return;

@@ -62,21 +62,9 @@ static dual binary(pp_op op, dual a, dual b)
     }
 }
 
-static dual tangent(dual a)
-{
-    double v = tan(a.v);
-    return chain(v, 1.0 + v * v, a.d);
-}
-
-static dual hyperbolic_tangent(dual a)
-{
-    double v = tanh(a.v);
-    return chain(v, (1.0 - v) * (1.0 + v), a.d);
-}
-
 static dual unary(pp_op op, dual a)
 {
-    double root;
+    double v;
     switch (op) {
     case PP_OP_NEGATE:
         return (dual){-a.v, -a.d};
@@ -85,7 +73,8 @@ static dual unary(pp_op op, dual a)
     case PP_OP_COS:
         return chain(cos(a.v), -sin(a.v), a.d);
     case PP_OP_TAN:
-        return tangent(a);
+        v = tan(a.v);
+        return chain(v, 1.0 + v * v, a.d);
     case PP_OP_ASIN:
         return chain(asin(a.v), 1.0 / sqrt((1.0 - a.v) * (1.0 + a.v)), a.d);
     case PP_OP_ACOS:
@@ -97,23 +86,30 @@ static dual unary(pp_op op, dual a)
     case PP_OP_COSH:
         return chain(cosh(a.v), sinh(a.v), a.d);
     case PP_OP_TANH:
-        return hyperbolic_tangent(a);
+        v = tanh(a.v);
+        return chain(v, (1.0 - v) * (1.0 + v),
+                     a.d);  // not 1 - v^2, which cancels where |v| is near 1
     case PP_OP_EXP:
         return chain(exp(a.v), exp(a.v), a.d);
     case PP_OP_LOG:
         return chain(log(a.v), 1.0 / a.v, a.d);
     case PP_OP_SQRT:
-        root = sqrt(a.v);
-        return chain(root, 0.5 / root, a.d);
+        v = sqrt(a.v);
+        return chain(v, 0.5 / v, a.d);
     case PP_OP_ABS:
-        return chain(fabs(a.v), a.v > 0.0 ? 1.0 : a.v < 0.0 ? -1.0 : 0.0, a.d);
-    default:  // PP_OP_STEP
-        return (dual){isnan(a.v) ? a.v : a.v >= 0.0 ? 1.0 : 0.0, 0.0};
+        return chain(fabs(a.v), (double)((a.v > 0.0) - (a.v < 0.0)), a.d);
+    default:  // PP_OP_STEP; NaN stays NaN
+        if (isnan(a.v)) {
+            return (dual){a.v, 0.0};
+        }
+        return (dual){a.v >= 0.0 ? 1.0 : 0.0, 0.0};
     }
 }
 
 static dual run(const pp_expr *expr, const double *variables, const double *rates)
 {
+    // Postfix: operands are pushed, an operation replaces those on top by its result. The parser has checked that the
+    // stack is deep enough and that one value is left.
     dual stack[PP_EXPR_DEPTH + 2];
     stack[0] = (dual){0.0, 0.0};
     int top = -1;

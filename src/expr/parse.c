@@ -180,7 +180,7 @@ static perp_status read_list(parser *p, double *values, int room, int *count)
     do {
         p->at++;
         skip_space(p);
-        bool negative = *p->at == '-';
+        bool negative = *p->at == '-';  // the sign of a number, since lists hold no expressions
         p->at += *p->at == '-' || *p->at == '+';
         if (*count == room || !(is_digit(*p->at) || *p->at == '.')) {
             return bad(p, p->at, "a list in a table holds numbers with commas between them");
@@ -225,6 +225,7 @@ static perp_status add_table(parser *p, const char *at, const double *x, const d
 // After "table(argument,": the two lists and the parenthesis.
 static perp_status read_table(parser *p, const char *at)
 {
+    // Commas in the rest of the text bound how many numbers the lists have.
     int room = 2, nx = 0, ny = 0;
     for (const char *c = p->at; *c && room <= 2 * PP_EXPR_POINTS; c++) {
         room += *c == ',';
@@ -292,6 +293,7 @@ static perp_status read_name(parser *p, bool *operand)
     }
     size_t length = (size_t)(p->at - at);
     *operand = true;
+    // Variables first: a caller's variable named e hides the constant.
     for (int k = 0; k < p->count; k++) {
         if (is_word(at, length, p->names[k])) {
             return emit(p, at, (pp_node){.op = PP_OP_VARIABLE, .index = k}, 0);
@@ -352,7 +354,7 @@ static perp_status read_operand(parser *p, bool *operand)
     case '+':
         p->at++;
         return PERP_OK;
-    case '-':
+    case '-':  // waits for its operand; ^ binds more tightly, so -x^2 is -(x^2)
         p->at++;
         return push(p, (pending){.level = LEVEL_SIGN, .op = PP_OP_NEGATE, .at = at});
     case '(':
@@ -387,11 +389,14 @@ static perp_status close_call(parser *p, const pending *open)
     if (f->high == 1) {
         return emit(p, open->at, (pp_node){.op = f->op}, 1);
     }
-    perp_status status = PERP_OK;
-    for (int k = 1; k < given && status == PERP_OK; k++) {
-        status = emit(p, open->at, (pp_node){.op = f->op}, 2);
+    // min(a, b, c) is min(a, min(b, c)).
+    for (int k = 1; k < given; k++) {
+        perp_status status = emit(p, open->at, (pp_node){.op = f->op}, 2);
+        if (status < 0) {
+            return status;
+        }
     }
-    return status;
+    return PERP_OK;
 }
 
 static perp_status read_close(parser *p)

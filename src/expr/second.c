@@ -139,14 +139,19 @@ static jet unary(pp_op op, jet a)
         v = sqrt(a.v);
         return chain(v, 0.5 / v, -0.25 / (a.v * v), a);
     case PP_OP_ABS:
-        return chain(fabs(a.v), a.v > 0.0 ? 1.0 : a.v < 0.0 ? -1.0 : 0.0, 0.0, a);
-    default:  // PP_OP_STEP
-        return (jet){isnan(a.v) ? a.v : a.v >= 0.0 ? 1.0 : 0.0, 0.0, 0.0};
+        return chain(fabs(a.v), (double)((a.v > 0.0) - (a.v < 0.0)), 0.0, a);
+    default:  // PP_OP_STEP; NaN stays NaN
+        if (isnan(a.v)) {
+            return (jet){a.v, 0.0, 0.0};
+        }
+        return (jet){a.v >= 0.0 ? 1.0 : 0.0, 0.0, 0.0};
     }
 }
 
 static jet run(const pp_expr *expr, const double *variables, const double *rates)
 {
+    // Postfix: operands are pushed, an operation replaces those on top by its result. The parser has checked that the
+    // stack is deep enough and that one value is left.
     jet stack[PP_EXPR_DEPTH + 2];
     stack[0] = (jet){0.0, 0.0, 0.0};
     int top = -1;

@@ -83,6 +83,8 @@ void pp_gemv_columns(int m, int n, const int *column, const double *A, int ld, c
 PP_CLONES
 void pp_gemv_t(int m, int n, double a, const double *A, int ld, const double *x, double *y)
 {
+    // Four dot products at a time, so that x is loaded once for four columns. Each product has four partial sums by
+    // i mod 4, added in the order of PP_SUM: the same bits for every width of the machine's vectors.
     int j = 0;
     for (; j + 4 <= n; j += 4) {
         const double *c0 = PP_AT(A, ld, 0, j), *c1 = c0 + ld, *c2 = c1 + ld, *c3 = c2 + ld;

@@ -88,7 +88,10 @@ static int triangular(int n, double *A, double *b, int *place, double size, doub
     for (int k = 0; k < n; k++) {
         double most;
         int best = longest(n, k, A, square, &most);
-        first = k == 0 && size == 0.0 ? most : first;
+        if (k == 0 && size == 0.0) {
+            first = most;
+        }
+        // The rest of every column is rounding: the rank is k.
         if (!(most > tiny * first) || most == 0.0) {
             return k;
         }
@@ -98,6 +101,8 @@ static int triangular(int n, double *A, double *b, int *place, double size, doub
         int keep = place[k];
         place[k] = place[best];
         place[best] = keep;
+        // The reflection I - beta v v^T maps the column to alpha e_1. v, with v_1 = 1, is stored below the diagonal,
+        // and alpha takes the place of v_1 when all columns are reflected.
         double *column = A + k + k * n, alpha;
         double beta = reflect(n - k, column, &alpha);
         column[0] = 1.0;
@@ -144,16 +149,6 @@ static void shortest(int n, int rank, const double *R, const double *c, const do
     }
 }
 
-static void rescale(int n, const double *scale, double *A, double *b)
-{
-    for (int j = 0; j < n; j++) {
-        b[j] *= scale[j];
-        for (int i = 0; i < n; i++) {
-            A[i + j * n] *= scale[i] * scale[j];
-        }
-    }
-}
-
 int pp_least_solve(int n, double *A, double *b, double *x, const double *scale, double tiny,
                    pp_arena *arena)
 {
@@ -166,12 +161,18 @@ int pp_least_solve(int n, double *A, double *b, double *x, const double *scale, 
     if (!place || !work) {
         return -1;
     }
-    if (scale) {
-        rescale(n, scale, A, b);
+    if (scale) {  // S A S (S^-1 x) = S b, so that a column is measured against 1
+        for (int j = 0; j < n; j++) {
+            b[j] *= scale[j];
+            for (int i = 0; i < n; i++) {
+                A[i + j * n] *= scale[i] * scale[j];
+            }
+        }
     }
     int rank = triangular(n, A, b, place, scale ? 1.0 : 0.0, tiny, work);
     double *y = work + size;
     if (rank == n) {
+        // Regular: R y = Q^T b by back substitution.
         for (int k = n - 1; k >= 0; k--) {
             double sum = b[k];
             for (int j = k + 1; j < n; j++) {
@@ -179,8 +180,10 @@ int pp_least_solve(int n, double *A, double *b, double *x, const double *scale, 
             }
             y[k] = sum / A[k + k * n];
         }
-        for (int k = 0; scale && k < n; k++) {
-            y[k] *= scale[place[k]];
+        if (scale) {  // back to the units of x
+            for (int k = 0; k < n; k++) {
+                y[k] *= scale[place[k]];
+            }
         }
     } else {
         shortest(n, rank, A, b, scale, place, work);

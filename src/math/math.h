@@ -12,7 +12,10 @@
 // fmin and fmax would be calls, for the sake of NaN. Here NaN in x stays NaN.
 static inline double pp_within(double x, double lower, double upper)
 {
-    return x < lower ? lower : x > upper ? upper : x;
+    if (x < lower) {
+        return lower;
+    }
+    return x > upper ? upper : x;
 }
 
 static inline double pp_larger(double a, double b)

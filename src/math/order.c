@@ -20,6 +20,7 @@ void pp_sort_keys(int n, uint64_t *key, uint64_t *scratch)
         }
         return;
     }
+    // Radix sort with 256 buckets. Each pass is stable, so passes from the lowest byte leave the keys in order.
     uint64_t *from = key, *to = scratch;
     for (int shift = 0; shift < 64; shift += 8) {
         int start[257] = {0};

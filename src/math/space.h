@@ -57,12 +57,14 @@ static inline perp_vec3 pp_cross(perp_vec3 a, perp_vec3 b)
     return (perp_vec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
-// Without overflow or underflow where the plain formula has none of a planar vector's digits to lose.
-// |(x, y)| without the call that hypot is, but where squares leave the range of numbers.
+// |(x, y)|. hypot is a slow call: it is made only where squares would overflow or lose digits to underflow.
 static inline double pp_length2(double x, double y)
 {
     double square = x * x + y * y;
-    return square > 1e-280 && square < 1e280 ? sqrt(square) : y == 0.0 ? fabs(x) : hypot(x, y);
+    if (square > 1e-280 && square < 1e280) {
+        return sqrt(square);
+    }
+    return y == 0.0 ? fabs(x) : hypot(x, y);
 }
 
 static inline double pp_length(perp_vec3 a)

@@ -161,12 +161,14 @@ static void follow(const pp_front *front, int from, int to, double *F, double *U
                    const pp_team *team)
 {
     int k = front->k, m = front->m, ld = k + m, rest = k - to;
+    // U_12 = L_11^-1 F_12, with the unit triangle of the stripe.
     for (int l = to; l < k; l++) {
         double *other = PP_AT(F, ld, 0, l);
         for (int j = from; j < to; j++) {
             subtract(to - j - 1, other[j], PP_AT(F, ld, j + 1, j), other + j + 1);
         }
     }
+    // F_22 -= L_21 U_12, for pivot rows and the rows below together.
     take_product(&(product){.m = ld - to,
                             .n = rest,
                             .k = to - from,
@@ -177,6 +179,7 @@ static void follow(const pp_front *front, int from, int to, double *F, double *U
                             .C = PP_AT(F, ld, to, to),
                             .ldc = ld},
                  team);
+    // The same for the columns right of the pivots, which are stored transposed.
     if (m > 0) {
         take_product(&(product){.m = m,
                                 .n = rest,
@@ -274,6 +277,7 @@ int pp_front_ldl(const pp_front *front, double *F, double *Ut, double *S, double
     for (int from = 0; from < k; from += STRIPE) {
         int to = from + STRIPE < k ? from + STRIPE : k;
         zeros += eliminate_symmetric(front, from, to, F, Ut, tiny, diagonal, D);
+        // The trailing columns, lower triangle only: F_22 -= L_21 D L_21^T, where D L^T stands above the diagonal.
         if (to < k) {
             take_product(&(product){.m = ld - to,
                                     .n = k - to,
@@ -288,6 +292,7 @@ int pp_front_ldl(const pp_front *front, double *F, double *Ut, double *S, double
                          team);
         }
     }
+    // The Schur complement, which the parent adds to its own matrix.
     if (m > 0) {
         take_product(&(product){.m = m,
                                 .n = m,

@@ -127,7 +127,10 @@ size_t pp_ldl_fill(const pp_ldl *l)
 double pp_ldl_flops(const pp_ldl *l)
 {
     double sum = 0.0;
-    for (int f = 0; l->ready && f < l->fronts; f++) {
+    if (!l->ready) {
+        return 0.0;
+    }
+    for (int f = 0; f < l->fronts; f++) {
         int n = l->front[f].k + l->front[f].m;
         for (int j = 0; j < l->front[f].k; j++) {
             double rest = n - j - 1;
@@ -141,7 +144,8 @@ double pp_ldl_flops(const pp_ldl *l)
 double pp_ldl_bytes(const pp_ldl *l)
 {
     double numbers = l->symmetric ? (double)l->left_size : (double)pp_ldl_fill(l);
-    for (int f = 0; l->ready && f < l->fronts; f++) {
+    int fronts = l->ready ? l->fronts : 0;
+    for (int f = 0; f < fronts; f++) {
         double m = l->front[f].m;
         numbers += l->symmetric ? 0.5 * m * (m + 1.0) : m * m;
     }
@@ -340,7 +344,9 @@ static bool eliminate_all(pass *p, int *lost)
     *lost = 0;
     if (shared) {
         pp_team_share(&l->team, l->trees, 1, eliminate_trees, p);
-        for (int t = 0; !l->symmetric && t < l->trees; t++) {
+        // Zero pivots of a symmetric matrix are counted below; in a general one a front without a pivot ends it.
+        int checked = l->symmetric ? 0 : l->trees;
+        for (int t = 0; t < checked; t++) {
             for (int f = l->tree[t].first; f <= l->tree[t].last; f++) {
                 if (l->lost[f]) {
                     return false;

@@ -47,6 +47,8 @@ static bool whole_pattern(plan *s, int *first, int *length, int **list, size_t *
     if (!next || !*list) {
         return false;
     }
+    // The caller gives the lower triangle, the diagonal block first in each column: count each entry in its column and
+    // in its row, then place both. AMD wants room beyond that to work in.
     memset(length, 0, (size_t)n * sizeof *length);
     for (int j = 0; j < n; j++) {
         for (int k = l->p[j] + 1; k < l->p[j + 1]; k++) {
@@ -143,6 +145,7 @@ static void postorder(plan *s, int *work)
         if (s->parent[root] >= 0) {
             continue;
         }
+        // Depth first without recursion, since a chain of bodies is a tree as deep as it is long.
         stack[0] = root;
         while (top >= 0) {
             int j = stack[top], child = head[j];
@@ -217,7 +220,13 @@ static bool worth_merging(const group *child, const group *parent, double *zeros
     *zeros = child->zeros + parent->zeros +
              (double)child->k * (double)(parent->k + parent->m - child->m);
     double all = (double)k * (double)(k + 1) / 2.0 + (double)k * parent->m;
-    double part = k <= NARROW ? 0.5 : k <= WIDE ? 0.2 : 0.05;
+    // Narrow fronts gain most from being merged, and may hold more zeros.
+    double part = 0.05;
+    if (k <= NARROW) {
+        part = 0.5;
+    } else if (k <= WIDE) {
+        part = 0.2;
+    }
     return *zeros <= part * all;
 }
 
@@ -274,6 +283,8 @@ static int row_in_front(const plan *s, const pp_front *front, const int *local, 
 static void tie_fronts(plan *s, const group *groups, int *local)
 {
     pp_ldl *l = s->ldl;
+    // The pattern of a front below its pivots is that of the last column merged into it; the parent of that column is in
+    // the parent front.
     for (int f = 0; f < l->fronts; f++) {
         pp_front *front = &l->front[f];
         int last = groups[f].to - 1, at = front->rows;
@@ -291,6 +302,7 @@ static void tie_fronts(plan *s, const group *groups, int *local)
             l->front[front->parent].child = f;
         }
     }
+    // Where the rows below each child stand in its parent: `local` is the place of every node in the front `up`.
     for (int f = 0; f < l->fronts; f++) {
         const pp_front *up = &l->front[f];
         int last = groups[f].to - 1;
@@ -324,6 +336,8 @@ static bool place_blocks(plan *s, const group *groups, int *local)
     memset(head, 0xff, ((size_t)l->fronts + 1) * sizeof *head);
     for (int j = n - 1; j >= 0; j--) {
         for (int k = l->p[j + 1] - 1; k >= l->p[j]; k--) {
+            // A block belongs to the front that eliminates the earlier of its two nodes; where the order of
+            // elimination has exchanged them, it is taken transposed.
             int a = s->inverse[l->i[k]], b = s->inverse[j], low = a < b ? a : b;
             l->block[k] = (pp_block_place){.front = s->front_of[low],
                                            .i = a < b ? b : a,
@@ -402,27 +416,25 @@ static bool order_and_tree(plan *s, int *work)
     return find_rows(s, work, work + n);
 }
 
-static void place_rows(const plan *s)
-{
-    for (int node = 0, at = 0; node < s->nodes; node++) {
-        for (int r = 0; r < s->ldl->size[node]; r++) {
-            s->ldl->place[at++] = s->start[s->inverse[node]] + r;
-        }
-    }
-}
-
 perp_status pp_ldl_plan(pp_ldl *l)
 {
     plan s = {.ldl = l, .scratch = l->scratch, .nodes = l->nodes};
     size_t n = (size_t)l->nodes, rows, waiting = 0;
     group *groups = PP_ARRAY(s.scratch, group, n);
     int *work = ints(&s, 3 * n + 1);
+    // Order and elimination tree, then fronts (supernodes), then where everything of a front is kept. A failure is
+    // one of memory only; `ok` carries it to the end.
     bool ok = groups && work && allocate_plan(&s) && order_and_tree(&s, work);
     l->place = PP_ARRAY(l->arena, int, l->n);
     l->block = PP_ARRAY(l->arena, pp_block_place, l->p[l->nodes]);
     l->left_size = l->above_size = 0;
     if (ok && l->place && l->block) {
-        place_rows(&s);
+        for (int node = 0, at = 0; node < l->nodes;
+             node++) {  // from the caller's rows to the permuted ones
+            for (int r = 0; r < l->size[node]; r++) {
+                l->place[at++] = s.start[s.inverse[node]] + r;
+            }
+        }
         l->fronts = find_groups(&s, groups);
         l->front = PP_ARRAY(l->arena, pp_front, l->fronts);
         ok = l->front != NULL;

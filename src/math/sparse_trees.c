@@ -88,6 +88,8 @@ size_t pp_ldl_stack(pp_ldl *l, pp_arena *scratch, bool *ok)
     if (!*ok || l->fronts == 0) {
         return 0;
     }
+    // Parity of the depth: the Schur complements of a front and of its children lie on two stacks in turn, so that those
+    // of the children can be popped when the front has its own.
     for (int f = l->fronts - 1; f >= 0; f--) {
         int up = l->front[f].parent;
         depth[f] = up < 0 ? 0 : 1 - depth[up];
@@ -102,6 +104,7 @@ size_t pp_ldl_stack(pp_ldl *l, pp_arena *scratch, bool *ok)
     if (!*ok) {
         return 0;
     }
+    // Subtrees that threads eliminate at the same time have stacks of their own, and so have the fronts above them.
     find_trees(l, work, all / (PIECES * l->team.lanes), region);
     size_t end = 0;
     for (int t = 0; t < l->trees; t++) {
