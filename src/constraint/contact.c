@@ -48,11 +48,16 @@ static void moment_row(const perp_model *m, const pp_kinematics *k, const pp_con
     pp_row_spin(m, k, m->shape[c->a].body, d, -1.0, row);
 }
 
-// The next group of the contact whose normal row is the last one; its rows are filled later.
+// The next friction group of the contact whose normal row is number out->nn, which the caller counts when the contact is
+// complete. The group's rows are filled later.
 static void add_group(pp_rows *out, pp_friction_kind kind, int size, double mu, int facets,
                       pp_scheme scheme)
 {
-    int n = out->nn, directions = size == 1 ? 2 : facets > 0 ? facets : scheme.facets;
+    // A group of one row pushes both ways; a disc without facets of its own is a polygon in the forms MCP and LCP.
+    int n = out->nn, directions = 2;
+    if (size != 1) {
+        directions = facets > 0 ? facets : scheme.facets;
+    }
     if (out->friction[n] < 0) {
         out->friction[n] = out->ng;
     }
@@ -86,9 +91,12 @@ static void add_groups(const perp_model *m, const pp_contact *c, pp_scheme schem
         }
         return;
     }
-    int facets = c->facets > 0                              ? c->facets
-                 : scheme.friction == PERP_FRICTION_PYRAMID ? scheme.facets
-                                                            : 0;
+    int facets = 0;  // an exact cone
+    if (c->facets > 0) {
+        facets = c->facets;
+    } else if (scheme.friction == PERP_FRICTION_PYRAMID) {
+        facets = scheme.facets;
+    }
     double scale[2], mu = pp_friction_scales(c, scale);
     if (mu > 0.0) {
         add_group(out, PP_SLIDE, 2, mu, facets, scheme);
@@ -231,6 +239,7 @@ perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinemati
     pp_row_list b = {out->b, 0}, boxed = {out->m, 0}, n = {out->n, out->nn};
     pp_joint_rows(model, joints, kin, scheme, &b, &boxed, &n);
     pp_spring_rows(model, kin, pp_scheme_theta(scheme), &b);
+    // Normal rows are those of the contacts, then those of joint limits, which have no friction.
     for (int i = out->nn; i < n.count; i++) {
         out->friction[i] = -1;
         out->grouped[i] = 0;

@@ -4,6 +4,7 @@
 // The set that a group's impulse stays in: an interval, a disc, or a regular polygon with a vertex along
 // the first row.
 #include "constraint/constraint.h"
+#include "math/math.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,7 +30,11 @@ void pp_friction_direction(const pp_friction *group, int j, double d[2])
     d[0] = cos(angle);
     d[1] = sin(angle);
     for (int k = 0; k < 2; k++) {  // quarter turns exactly
-        d[k] = fabs(d[k]) < 1e-15 ? 0.0 : fabs(d[k]) > 1.0 - 1e-15 ? copysign(1.0, d[k]) : d[k];
+        if (fabs(d[k]) < 1e-15) {
+            d[k] = 0.0;
+        } else if (fabs(d[k]) > 1.0 - 1e-15) {
+            d[k] = copysign(1.0, d[k]);
+        }
     }
 }
 
@@ -63,7 +68,7 @@ static void project_polygon(int sides, double limit, double p[2])
         return;
     }
     // Within the wedge of this side the nearest point is on this side.
-    along = along < -half ? -half : along > half ? half : along;
+    along = pp_within(along, -half, half);
     p[0] = inner * n[0] - along * n[1];
     p[1] = inner * n[1] + along * n[0];
 }
@@ -72,7 +77,7 @@ void pp_friction_project(const pp_friction *group, bool polygons, double limit, 
 {
     limit = limit > 0.0 ? limit : 0.0;
     if (group->size == 1) {
-        p[0] = p[0] < -limit ? -limit : p[0] > limit ? limit : p[0];
+        p[0] = pp_within(p[0], -limit, limit);
     } else if (is_polygon(group, polygons)) {
         project_polygon(group->directions, limit, p);
     } else {

@@ -151,9 +151,13 @@ static void own_impulses(const perp_model *m, pp_kinematics *k, perp_gyroscopic 
     }
 }
 
+// Wrenches that the caller applies for this step, in W at the centres of mass; NULL: none.
 static void add_applied(const perp_model *m, pp_kinematics *k, const perp_wrench *applied)
 {
-    for (int i = 0; applied && i < m->bodies; i++) {
+    if (!applied) {
+        return;
+    }
+    for (int i = 0; i < m->bodies; i++) {
         const perp_wrench *w = &applied[i];
         const pp_frame *f = &k->body[i];
         k->work_rate += pp_dot3(w->f, f->v) + pp_dot3(w->tau, f->w);

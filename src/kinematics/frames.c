@@ -68,6 +68,8 @@ pp_frame pp_driven_frame(const pp_body *body, double t)
         pp_frame_set_rotation(&still, body->rot0);
         return still;
     }
+    // Coordinates without a motion stay where they start. Rates are exact derivatives of the motions with respect to t,
+    // not differences: a driven body is where and as fast as it was asked to be.
     double rate[PP_MOTIONS] = {0.0};
     double pose[PP_MOTIONS] = {body->p0.x, body->p0.y, body->p0.z,
                                0.0,        0.0,        spatial ? 0.0 : body->angle0};
@@ -130,9 +132,11 @@ void pp_frames(const perp_model *model, const pp_state *state, pp_frame *body)
             pp_frame_set_rotation(&body[i], (perp_quat){q[3], q[4], q[5], q[6]});
             continue;
         }
-        body[i] = b->nv == 0              ? pp_driven_frame(b, state->t)
-                  : pp_body_is_spatial(b) ? free_spatial(b, q, nu)
-                                          : free_planar(b, q, nu);
+        if (b->nv == 0) {
+            body[i] = pp_driven_frame(b, state->t);
+        } else {
+            body[i] = pp_body_is_spatial(b) ? free_spatial(b, q, nu) : free_planar(b, q, nu);
+        }
     }
 }
 

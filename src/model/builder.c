@@ -319,6 +319,7 @@ void perp_add_pair(perp_builder *builder, const perp_pair_def *def)
     }
     pp_pair *pair = pp_builder_grow(builder, &builder->pairs, sizeof *pair);
     if (pair) {
+        // Stored with the smaller index first; `turned` remembers whose frame tangent_A is in.
         int low = def->a.i < def->b.i ? def->a.i : def->b.i;
         *pair = (pp_pair){.a = low,
                           .b = def->a.i + def->b.i - low,
@@ -345,13 +346,15 @@ void perp_add_contact(perp_builder *builder, const perp_contact_def *def)
     perp_shape_kind kind = shape[def->a.i].kind;
     if (kind == shape[def->b.i].kind &&
         (kind == PERP_POINT || kind == PERP_HALFPLANE || kind == PERP_HALFSPACE)) {
+        const char *both = "points";
+        if (kind != PERP_POINT) {
+            both = kind == PERP_HALFPLANE ? "half-planes" : "half-spaces";
+        }
         pp_builder_bad(builder, PERP_ERR_MODEL, "contact '%s': two %s never touch",
-                       def->name ? def->name : "",
-                       kind == PERP_POINT       ? "points"
-                       : kind == PERP_HALFPLANE ? "half-planes"
-                                                : "half-spaces");
+                       def->name ? def->name : "", both);
         return;
     }
+    // Negative coefficients are allowed here: they mean those of the shapes.
     if (!isfinite(def->mu) || !(def->restitution <= 1.0) || !isfinite(def->mu_2) ||
         !isfinite(def->mu_spin) || !isfinite(def->mu_roll) || !pp_finite3(def->tangent_A) ||
         (def->facets >= 0 && !pp_builder_facets(def->facets))) {

@@ -29,6 +29,7 @@ static bool check_body(perp_builder *b, const perp_body_def *def, const char *na
                               "from densities)",
                               name);
     }
+    // A rounded quaternion is normalised later; one farther off is more likely a mistake. NaN fails as well.
     double norm = pp_quat_norm(def->rotation);
     if (!(norm > 0.999) || !(norm < 1.001)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
@@ -105,12 +106,18 @@ static bool convert_motions(perp_builder *b, const perp_body_def *def, pp_body *
 static void set_axes(pp_body *body)
 {
     static const int planar[3] = {0, 1, 5};
-    int count = body->kind == PERP_PLANAR_PARTICLE ? 2 : body->kind == PERP_SPATIAL_BODY ? 6 : 3;
+    int count = 3;
+    if (body->kind == PERP_PLANAR_PARTICLE) {
+        count = 2;
+    } else if (body->kind == PERP_SPATIAL_BODY) {
+        count = 6;
+    }
     for (int k = 0; k < count; k++) {
         body->axis[k] = body->kind == PERP_PLANAR_BODY ? planar[k] : k;
     }
     body->nv = body->drive == PERP_FREE ? count : 0;
-    body->nq = body->drive != PERP_FREE ? 0 : count == 6 ? 7 : count;
+    body->nq =
+        body->nv == 6 ? 7 : body->nv;  // a quaternion has a number more than an angular velocity
 }
 
 static void set_inertia(const perp_body_def *def, pp_body *body)
@@ -196,6 +203,7 @@ static bool convert_polygon(perp_builder *b, const perp_vec3 *vertices, int coun
                               "not at vertex %d",
                               shape->name, bad);
     }
+    // normal[k] is the outer unit normal of the edge from vertex k to k + 1: the edge turned clockwise.
     pp_vec2 ex = shape->axis_B, ey = {-ex.y, ex.x};
     for (int k = 0; k < count; k++) {
         perp_vec3 p = vertices[k], q = vertices[(k + 1) % count];
@@ -221,7 +229,7 @@ static bool convert_outline(perp_builder *b, const perp_shape_def *def, pp_shape
     case PERP_DISC:
         shape->radius = def->radius;
         return positive(b, shape, "radius", def->radius);
-    case PERP_BOX: {
+    case PERP_BOX: {  // a polygon like any other, counter-clockwise
         double x = def->half.x, y = def->half.y;
         const perp_vec3 corners[4] = {{-x, -y, 0.0}, {x, -y, 0.0}, {x, y, 0.0}, {-x, y, 0.0}};
         return positive(b, shape, "half extent x", x) && positive(b, shape, "half extent y", y) &&
@@ -417,6 +425,7 @@ static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, cons
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': length must be positive",
                               joint->name);
     }
+    // Whatever acts along the coordinate of a joint needs one. Limits are off when lower > upper.
     bool needs = def->target || def->rate || def->friction > 0.0 || def->lower <= def->upper ||
                  def->stiffness > 0.0 || def->damping > 0.0;
     if (needs && (def->kind == PERP_WELD || def->kind == PERP_GEAR)) {
@@ -454,6 +463,7 @@ bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *join
     if (!two_bodies(b, "joint", joint->name, def->a, def->b)) {
         return false;
     }
+    // A point mass has no orientation, so rows that compare orientations would be empty.
     if (couples_angles(b, def->kind) &&
         (!has_rotation(b, def->a.i) || !has_rotation(b, def->b.i))) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': a particle has no rotation to couple",
@@ -502,6 +512,7 @@ bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *forc
                               "force '%s': stiffness and damping must be >= 0, anchors finite",
                               force->name);
     }
+    // In space the angle between two bodies is defined about the axis of a joint only.
     if (def->kind == PERP_TWIST_SPRING && b->spatial) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "force '%s': in space a rotational spring belongs to a joint: give "
@@ -532,6 +543,7 @@ bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *forc
     force->damping = def->damping;
     force->rest = def->rest;
     force->damping_w = def->damping_w;
+    // Components in W, or in the frame of b with body_axes [N, N m].
     const char *texts[6] = {def->fx, def->fy, def->fz, def->tx, def->ty, def->torque};
     static const char *const fields[6] = {"fx", "fy", "fz", "tx", "ty", "torque"};
     for (int k = 0; k < 6; k++) {

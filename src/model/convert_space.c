@@ -55,6 +55,7 @@ static bool convert_mesh(perp_builder *b, const perp_shape_def *def, pp_shape *s
         status = pp_mesh_create(def->vertices, def->vertex_count, def->triangles,
                                 def->triangle_count, b->arena, &shape->mesh, &error);
     }
+    // Anything but lack of memory is a fault of the mesh, hence of the model.
     if (status < 0) {
         return pp_builder_bad(b, status == PERP_ERR_MEMORY ? status : PERP_ERR_MODEL,
                               "shape '%s': %s", shape->name, error.text);
@@ -68,7 +69,7 @@ static bool convert_extent(perp_builder *b, const perp_shape_def *def, pp_shape 
     solid->radius = def->radius;
     solid->half = def->half;
     switch (def->kind) {
-    case PERP_POINT:
+    case PERP_POINT:  // a sphere of radius 0
         *solid = (pp_solid){.kind = PP_SOLID_SPHERE};
         return true;
     case PERP_SPHERE:
@@ -83,9 +84,10 @@ static bool convert_extent(perp_builder *b, const perp_shape_def *def, pp_shape 
     case PERP_CAPSULE:
     case PERP_CYLINDER:
     case PERP_CONE:
-        solid->kind = def->kind == PERP_CAPSULE    ? PP_SOLID_CAPSULE
-                      : def->kind == PERP_CYLINDER ? PP_SOLID_CYLINDER
-                                                   : PP_SOLID_CONE;
+        solid->kind = PP_SOLID_CAPSULE;
+        if (def->kind != PERP_CAPSULE) {
+            solid->kind = def->kind == PERP_CYLINDER ? PP_SOLID_CYLINDER : PP_SOLID_CONE;
+        }
         return positive(b, shape, "radius", def->radius) &&
                positive(b, shape, "half length z", def->half.z);
     case PERP_HULL:

@@ -204,6 +204,8 @@ bool pp_model_set_meetings(perp_model *m)
     if (!scratch || !m->meet.joined_key || !m->meet.held_key || !m->meet.listed_key) {
         return false;
     }
+    // Two free bodies at a joint: all their shapes ignore each other. A joint to a body that does not move excludes only
+    // the shapes near its anchor, since the ground may be one body for a whole scene.
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
         if (keeps_apart(j) && m->body[j->a].nv > 0 && m->body[j->b].nv > 0) {
@@ -246,6 +248,7 @@ pp_meeting pp_model_meeting(const perp_model *m, int a, int b)
     if ((sa->kind == PERP_POINT && sb->kind == PERP_POINT) || (is_wall(sa) && is_wall(sb))) {
         return PP_MEET_NEVER;
     }
+    // The order decides which reason a user reads. What never makes a row comes before what was asked for.
     if (m->meet.listed > 0 && has_key(m->meet.listed_key, m->meet.listed, pair_key(a, b))) {
         return PP_MEET_LISTED;
     }

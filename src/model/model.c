@@ -83,13 +83,14 @@ static void copy_expr(copier *c, const pp_expr **expr)
 
 static void copy_contents(copier *c, perp_model *m)
 {
-    for (int i = 0; i < m->bodies && !c->failed; i++) {
+    // Names, expressions and vertices still belong to the builder. A failed allocation leaves NULL and is remembered in c.
+    for (int i = 0; i < m->bodies; i++) {
         copy_text(c, &m->body[i].name);
         for (int k = 0; k < PP_MOTIONS; k++) {
             copy_expr(c, &m->body[i].motion[k]);
         }
     }
-    for (int i = 0; i < m->shapes && !c->failed; i++) {
+    for (int i = 0; i < m->shapes; i++) {
         pp_shape *shape = &m->shape[i];
         copy_text(c, &shape->name);
         copy_expr(c, &shape->surface_speed);
@@ -109,15 +110,15 @@ static void copy_contents(copier *c, perp_model *m)
             shape->normal_B = copy_items(c, shape->normal_B, shape->count, sizeof(pp_vec2));
         }
     }
-    for (int i = 0; i < m->listed && !c->failed; i++) {
+    for (int i = 0; i < m->listed; i++) {
         copy_text(c, &m->contact[i].name);
     }
-    for (int i = 0; i < m->joints && !c->failed; i++) {
+    for (int i = 0; i < m->joints; i++) {
         copy_text(c, &m->joint[i].name);
         copy_expr(c, &m->joint[i].target);
         copy_expr(c, &m->joint[i].rate);
     }
-    for (int i = 0; i < m->forces && !c->failed; i++) {
+    for (int i = 0; i < m->forces; i++) {
         copy_text(c, &m->force[i].name);
         for (int k = 0; k < 3; k++) {
             copy_expr(c, &m->force[i].f[k]);
@@ -246,6 +247,7 @@ static perp_status fill(perp_model *m, const perp_builder *b, perp_error *error)
     copier c = {.arena = m->arena};
     m->spatial = b->spatial;
     m->gravity = b->gravity;
+    // The builder starts with gravity along -y, which is down in the plane; in space down is -z [m/s^2].
     if (m->spatial && !b->gravity_given) {
         m->gravity = (perp_vec3){0.0, 0.0, -9.81};
     } else if (!m->spatial) {
@@ -273,6 +275,7 @@ static perp_status fill(perp_model *m, const perp_builder *b, perp_error *error)
     sort_pairs(m);
     for (int i = 0; i < m->bodies; i++) {
         pp_body *body = &m->body[i];
+        // Free bodies follow each other in nu and q, in the order in which they were added.
         body->at = m->nv;
         body->at_q = m->nq;
         m->nv += body->nv;
@@ -373,7 +376,10 @@ int perp_model_joints(const perp_model *model)
 
 perp_body perp_model_body(const perp_model *model, const char *name)
 {
-    for (int i = 0; model && name && i < model->bodies; i++) {
+    if (!model || !name) {
+        return (perp_body){-1};
+    }
+    for (int i = 0; i < model->bodies; i++) {
         if (strcmp(model->body[i].name, name) == 0) {
             return (perp_body){i};
         }
@@ -383,7 +389,10 @@ perp_body perp_model_body(const perp_model *model, const char *name)
 
 perp_shape perp_model_shape(const perp_model *model, const char *name)
 {
-    for (int i = 0; model && name && i < model->shapes; i++) {
+    if (!model || !name) {
+        return (perp_shape){-1};
+    }
+    for (int i = 0; i < model->shapes; i++) {
         if (strcmp(model->shape[i].name, name) == 0) {
             return (perp_shape){i};
         }
@@ -393,7 +402,10 @@ perp_shape perp_model_shape(const perp_model *model, const char *name)
 
 perp_joint perp_model_joint(const perp_model *model, const char *name)
 {
-    for (int i = 0; model && name && i < model->joints; i++) {
+    if (!model || !name) {
+        return (perp_joint){-1};
+    }
+    for (int i = 0; i < model->joints; i++) {
         if (strcmp(model->joint[i].name, name) == 0) {
             return (perp_joint){i};
         }
@@ -428,9 +440,12 @@ double perp_model_inertia(const perp_model *model, perp_body body)
 
 void perp_model_inertia3(const perp_model *model, perp_body body, double inertia[6])
 {
-    static const int at[6] = {0, 4, 8, 1, 2, 5};
+    static const int at[6] = {0, 4, 8, 1, 2, 5};  // xx, yy, zz, xy, xz, yz of a symmetric matrix
     bool exists = has_body(model, body);
-    for (int k = 0; inertia && k < 6; k++) {
+    if (!inertia) {
+        return;
+    }
+    for (int k = 0; k < 6; k++) {
         inertia[k] = exists ? model->body[body.i].I_B.m[at[k]] : 0.0;
     }
 }

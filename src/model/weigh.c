@@ -37,6 +37,7 @@ perp_status pp_weigh_planar(const perp_builder *b, int i, pp_body *body, perp_er
 {
     weight sum = weigh(b, i);
     if (body->mass == 0.0 && sum.mass > 0.0) {
+        // Planar equations of motion are about the origin of the body frame; offset relative to the radius of gyration.
         double x = sum.x / sum.mass, y = sum.y / sum.mass;
         if (hypot(x, y) > 1e-9 * sqrt(sum.moment / sum.mass)) {
             return pp_fail(
@@ -52,6 +53,7 @@ perp_status pp_weigh_planar(const perp_builder *b, int i, pp_body *body, perp_er
                        "body '%s': has no mass; give mass, or a density to its shapes", body->name);
     }
     if (body->nv == 3 && body->I_B.m[8] == 0.0) {
+        // A given mass scales the inertia of the shapes.
         body->I_B.m[8] = sum.mass > 0.0 ? sum.moment * body->mass / sum.mass : 0.0;
     }
     if (body->nv == 3 && !(body->I_B.m[8] > 0.0)) {
