@@ -146,14 +146,17 @@ static bool set_response(pp_closed *c, pp_arena *arena)
         return set_tree_response(c, arena);
     }
     c->MJ = pp_arena_array(arena, (size_t)c->nb, sizeof *c->MJ);
-    for (int i = 0; c->MJ && i < c->nb; i++) {
+    if (!c->MJ) {
+        return false;
+    }
+    for (int i = 0; i < c->nb; i++) {
         const pp_row *row = &c->rows->b[i];
         for (int k = 0; k < row->count; k++) {
             int body = row->body[k];
             pp_body_solve(&c->model->body[body], &c->mass[body], row->J[k], c->MJ[i][k]);
         }
     }
-    return c->MJ != NULL;
+    return true;
 }
 
 double pp_closed_coupling(const pp_closed *c, int i, int j)
@@ -209,14 +212,17 @@ int pp_closed_freedom(const pp_closed *c)
 static bool choose_rows(pp_closed *c, pp_arena *arena)
 {
     int *row = PP_ARRAY(arena, int, c->rows->nb);
+    if (!row) {
+        return false;
+    }
     c->nb = 0;
-    for (int i = 0; row && i < c->rows->nb; i++) {
+    for (int i = 0; i < c->rows->nb; i++) {
         if (!c->in.implied[i]) {
             row[c->nb++] = i;
         }
     }
     c->row = row;
-    return row != NULL;
+    return true;
 }
 
 perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_rows *rows,
@@ -237,6 +243,8 @@ perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_r
     if (!out->in.tree && !set_response(out, arena)) {
         return PERP_ERR_MEMORY;
     }
+    // In body coordinates S is sparse: block tridiagonal for a chain, else for the general factorisation. Where rows are
+    // redundant and not many, both decline (neither is set), and the pivoted dense one below finds the rank.
     if (ldl && !out->in.tree && n >= SPARSE_FROM) {
         perp_status status = pp_closed_chain(out, arena);
         if (status >= 0 && !out->chain) {
@@ -270,6 +278,7 @@ static void apply_inverse(const pp_closed *c, double *x)
         pp_ldl_solve(c->ldl, x);
         return;
     }
+    // In the scaled and pivoted rows: y = d x. Where rows are redundant, L (L^T L)^-1 L_1^-1 y_1, of least norm.
     double *y = c->work, *w = y + n;
     for (int i = 0; i < n; i++) {
         y[i] = c->d[c->order[i]] * x[c->order[i]];
@@ -347,8 +356,11 @@ void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, dou
     for (int i = 0; i < closed->nb; i++) {
         pb[closed->row ? closed->row[i] : i] = 0.0;
     }
+    if (closed->nb == 0) {
+        return;
+    }
     double first = 0.0;
-    for (int round = 0; round < 2 && closed->nb > 0; round++) {
+    for (int round = 0; round < 2; round++) {  // the second is one step of iterative refinement
         double *step = closed->work + 2 * closed->nb, worst = 0.0;
         for (int i = 0; i < closed->nb; i++) {
             step[i] = shortfall(closed, i, beta, r, pb);

@@ -202,6 +202,8 @@ static bool factor(const pp_closed *c, pp_chain *chain)
         bool after = k > 0 && chain->below[k - 1] >= 0;
         chain->at[k] = used;
         used += s * s;
+        // The joint before has left -X A^T where D belongs. Pivots are judged against the diagonal without it, since
+        // what elimination leaves of a redundant row is small against what the row was.
         if (after) {
             memcpy(carried, D, (size_t)(s * s) * sizeof *D);
         }
@@ -210,8 +212,10 @@ static bool factor(const pp_closed *c, pp_chain *chain)
             D[i + i * s] += c->rows->b[row + i].gamma;
             diagonal[i] = D[i + i * s];
         }
-        for (int i = 0; after && i < s * s; i++) {
-            D[i] += carried[i];
+        if (after) {
+            for (int i = 0; i < s * s; i++) {
+                D[i] += carried[i];
+            }
         }
         if (!factor_block(s, diagonal, D)) {
             return false;
@@ -245,7 +249,7 @@ perp_status pp_closed_chain(pp_closed *c, pp_arena *arena)
     chain->at = chain->first + nb + 1;
     chain->below = chain->at + nb;
     if (!in_a_row(c, chain, seen, last)) {
-        return PERP_OK;
+        return PERP_OK;  // not a chain: c->chain stays NULL, for another factorisation
     }
     chain->D = PP_ARRAY(arena, double, 2 * ROWS_MOST * (size_t)nb);
     c->work = PP_ARRAY(arena, double, 3 * (size_t)nb);
@@ -281,6 +285,8 @@ INLINE void back_sized(int s, int t, const double *X, const double *y, double *x
 
 void pp_closed_chain_solve(const pp_chain *chain, double *x)
 {
+    // x_k+1 -= X_k x_k downwards, then x_k <- D_k^-1 x_k - X_k^T x_k+1 upwards. Blocks of three rows, the most frequent,
+    // are compiled with constant sizes.
     for (int k = 0; k + 1 < chain->count; k++) {
         int row = chain->first[k], next = chain->first[k + 1], s = next - row;
         int t = chain->first[k + 2] - next;

@@ -90,6 +90,7 @@ static bool list_bodies(nodes *n, const perp_model *m, const pp_rows *rows, pp_a
     if (!next || !n->body_first || !n->of_body || !n->body || !n->bodies || !n->alike) {
         return false;
     }
+    // Nodes of each body in compressed form: counted, summed, then placed in the order of the nodes.
     for (int k = 0; k < n->count; k++) {
         n->bodies[k] = node_bodies(n, rows, k, n->body[k]);
         n->alike[k] = same_bodies(n, rows, k);
@@ -136,6 +137,7 @@ static bool set_pattern(nodes *n, pp_arena *arena)
     if (!seen || !n->p) {
         return false;
     }
+    // The first pass counts, the second fills. A column has its diagonal block first, as math/ wants it.
     n->p[0] = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int k = 0; k < n->count; k++) {
@@ -202,10 +204,13 @@ static bool set_order(pp_closed *c, pp_arena *arena)
     const double *pivot = pp_ldl_pivots(c->ldl);
     int kept = 0, left = c->rank;
     c->order = PP_ARRAY(arena, int, c->nb);
-    for (int i = 0; c->order && i < c->nb; i++) {
+    if (!c->order) {
+        return false;
+    }
+    for (int i = 0; i < c->nb; i++) {
         c->order[pivot[i] != 0.0 ? kept++ : left++] = i;
     }
-    return c->order != NULL;
+    return true;
 }
 
 perp_status pp_closed_sparse(pp_closed *c, pp_ldl *ldl, pp_arena *arena)
@@ -230,6 +235,8 @@ perp_status pp_closed_sparse(pp_closed *c, pp_ldl *ldl, pp_arena *arena)
             fill_block(c, &n, n.i[e], k, x + place[e]);
         }
     }
+    // Zero pivots are redundant rows, which get no impulse here. The dense factorisation shares the load instead; where
+    // it is affordable, c->ldl stays NULL.
     int redundant = pp_ldl_factor(ldl, x, RANK);
     if (redundant > 0 && c->nb <= DENSE_MOST) {
         return PERP_OK;

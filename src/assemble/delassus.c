@@ -63,7 +63,8 @@ static int sparse_column(const pp_closed *c, const touch *touches, int j, double
         int b = own->body[k];
         const pp_body *body = &m->body[b];
         double moved[PP_BODY_NV];
-        pp_body_solve(body, &c->mass[b], own->J[k], moved);
+        pp_body_solve(body, &c->mass[b], own->J[k],
+                      moved);  // M_b^-1 J_j^T: how row j moves the body
         for (int e = touches->first[b]; e < touches->first[b + 1]; e++) {
             int i = touches->row[e];
             const pp_row *row = pp_base_row(c->rows, i);
@@ -224,6 +225,7 @@ perp_status pp_delassus_run(pp_delassus *out, const pp_closed *closed, const pp_
     if (!beta || !out->q || !out->nu || !out->pb) {
         return PERP_ERR_MEMORY;
     }
+    // The velocity without contacts, M nu + p_ext with the joints closed, and the rates of the rows at it: q.
     pp_masses_mul(m, kin->mass, nu, out->nu);
     pp_axpy(m->nv, 1.0, kin->p_ext, out->nu);
     for (int i = 0; i < rows->nb; i++) {

@@ -140,6 +140,7 @@ static perp_status mcp_matrix(pp_posed *out, const pp_motion *motion, const pp_r
             pp_writer_put(&w, W->i[e], -W->x[e]);
         }
         pp_writer_put(&w, nv + j, j < out->nb ? rows->b[motion->row[j]].gamma : 0.0);
+        // C: mu p_n - sum of the group's p_f >= 0, in the row of the group's sigma.
         if (j < first_f) {
             put_mu(&w, rows, nv + np, j - first_n);
         } else {
@@ -208,7 +209,8 @@ static void put_rates(pp_writer *w, const pp_rows *rows, const double *rate)
         const pp_friction *group = &rows->group[g];
         const double *own = rate + first_t + group->t;
         bool still = own[0] == 0.0 && own[group->size - 1] == 0.0;
-        for (int j = 0; j < group->directions && !still; j++) {
+        int directions = still ? 0 : group->directions;  // zeros are not stored
+        for (int j = 0; j < directions; j++) {
             double d[2];
             pp_friction_direction(group, j, d);
             pp_writer_put(w, f + j, d[0] * own[0] + (group->size == 2 ? d[1] * own[1] : 0.0));
@@ -251,7 +253,7 @@ static bool put_directions(perp_matrix *S, const pp_rows *rows, int base, int n,
             }
         }
     }
-    for (int g = 0; g < rows->ng; g++) {
+    for (int g = 0; g < rows->ng; g++) {  // sigma moves nothing
         pp_writer_column(&w);
     }
     *S = pp_writer_close(&w, n);
@@ -315,6 +317,8 @@ perp_status pp_pose_lcp(pp_posed *out, const pp_rows *rows, const pp_delassus *d
         return PERP_ERR_MEMORY;
     }
     size_t bytes = (size_t)delassus->count * sizeof *rate;
+    // A column is what a unit of its impulse does to all rates: columns of the Delassus matrix, those of friction
+    // combined along their directions.
     for (int j = 0; j < first_t; j++) {
         memset(rate, 0, bytes);
         add_column(&delassus->D, j, 1.0, rate);

@@ -18,7 +18,10 @@ int pp_cone_dim(const perp_model *model, const pp_rows *rows)
         spin = spin || rows->group[g].kind == PP_SPIN;
         roll = roll || rows->group[g].kind == PP_ROLL;
     }
-    return model->spatial ? 3 + (spin ? 1 : 0) + (roll ? 2 : 0) : 2;
+    if (!model->spatial) {
+        return 2;
+    }
+    return 3 + (spin ? 1 : 0) + (roll ? 2 : 0);
 }
 
 int pp_cone_place(const pp_friction *group, int dim)
@@ -47,11 +50,17 @@ static bool set_coefficients(perp_fcp *fcp, const pp_rows *rows, pp_arena *arena
     }
     for (int g = 0; g < rows->ng; g++) {
         const pp_friction *group = &rows->group[g];
-        double *to = group->kind == PP_SPIN ? spin : group->kind == PP_ROLL ? roll : mu;
+        double *to = mu;
+        if (group->kind == PP_SPIN) {
+            to = spin;
+        } else if (group->kind == PP_ROLL) {
+            to = roll;
+        }
         to[group->n] = group->mu;
         nd[group->n] = group->facets > 0 ? group->facets : nd[group->n];
         polygons = polygons || group->facets > 0;
     }
+    // Boxed rows come after the contacts: |p| <= L = mu r_n with mu = 1.
     for (int k = rows->nn; k < fcp->nc; k++) {
         mu[k] = 1.0;
     }
@@ -70,17 +79,20 @@ static int *components(const pp_rows *rows, int dim, pp_arena *arena)
 {
     int contacts = rows->nn + rows->nm, first_t = rows->nm + rows->nn;
     int *base = PP_ARRAY(arena, int, (size_t)contacts *(size_t)dim);
-    for (int k = 0; base && k < contacts * dim; k++) {
+    if (!base) {
+        return NULL;
+    }
+    for (int k = 0; k < contacts * dim; k++) {
         base[k] = NOTHING;
     }
-    for (int i = 0; base && i < rows->nn; i++) {
+    for (int i = 0; i < rows->nn; i++) {
         base[i * dim] = rows->nm + i;
     }
-    for (int i = 0; base && i < rows->nm; i++) {
+    for (int i = 0; i < rows->nm; i++) {
         base[(rows->nn + i) * dim] = LIMIT;
         base[(rows->nn + i) * dim + 1] = i;
     }
-    for (int g = 0; base && g < rows->ng; g++) {
+    for (int g = 0; g < rows->ng; g++) {
         const pp_friction *group = &rows->group[g];
         for (int k = 0; k < group->size; k++) {
             base[group->n * dim + pp_cone_place(group, dim) + k] = first_t + group->t + k;
@@ -124,9 +136,10 @@ static double matrix_diagonal(const perp_matrix *D, int j)
     double d = 0.0;
     if (D->dense) {
         d = D->dense[(size_t)j * ((size_t)D->rows + 1)];
-    }
-    for (int e = D->dense ? 0 : D->p[j]; !D->dense && e < D->p[j + 1]; e++) {
-        d = D->i[e] == j ? D->x[e] : d;
+    } else {
+        for (int e = D->p[j]; e < D->p[j + 1]; e++) {
+            d = D->i[e] == j ? D->x[e] : d;
+        }
     }
     return d > 0.0 ? d : 1.0;
 }
@@ -137,7 +150,10 @@ static bool dense_matrix(pp_posed *out, const pp_rows *rows, const pp_delassus *
 {
     int n = out->fcp.dim * out->fcp.nc, count = delassus->count;
     double *W = PP_ZEROS(arena, double, (size_t)n *(size_t)n);
-    for (int k = 0; W && k < n; k++) {
+    if (!W) {
+        return false;
+    }
+    for (int k = 0; k < n; k++) {
         double *column = W + (size_t)k * (size_t)n;
         if (base[k] < 0) {
             bool limit = base[k] == LIMIT;
@@ -151,7 +167,7 @@ static bool dense_matrix(pp_posed *out, const pp_rows *rows, const pp_delassus *
         }
     }
     out->fcp.W = perp_matrix_dense(n, n, W);
-    return W != NULL;
+    return true;
 }
 
 perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *rows,
@@ -182,6 +198,7 @@ perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *
     }
     for (int k = 0; k < n; k++) {
         pp_writer_column(&w);
+        // u_n = s (r_n - L), with s like the mobility of the row that it limits, so that both have one scale.
         if (base[k] == LIMIT) {
             double s = matrix_diagonal(&delassus->D, base[k + 1]);
             pp_writer_put(&w, k, s);
@@ -264,6 +281,7 @@ perp_status pp_pose_cone_global(pp_posed *out, const perp_model *model, const pp
     pp_axpy(model->nv, 1.0, kin->p_ext, f);
     for (int k = 0; k < n; k++) {
         p[k] = used;
+        // The limit of a boxed row acts on a velocity of its own, number model->nv + i, instead of on a body.
         if (base[k] == LIMIT) {
             const pp_row *row = &rows->m[base[k + 1]];
             w[k] = -row_mobility(model, kin, row) * row->upper;

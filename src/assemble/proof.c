@@ -122,6 +122,8 @@ static bool lets_happen(const perp_model *model, const pp_rows *rows, int i, con
 double pp_rows_let_go(const perp_model *model, const pp_rows *rows, const double *p_ext,
                       const double *d)
 {
+    // A motion d that the rows allow and along which forces do work is one that nothing balances: Farkas' lemma. Boxed
+    // rows work against it with their bounds; the work must exceed the rounding of its terms.
     real value = 0.0L, size = 0.0L;
     bool free = true;
     for (int v = 0; v < model->nv; v++) {
@@ -142,8 +144,8 @@ double pp_rows_let_go(const perp_model *model, const pp_rows *rows, const double
         real terms = 0.0L, rate = rate_of(model, &rows->b[i], d, &terms);
         free = free && fabsl(rate) <= CANCEL * terms;
     }
-    for (int i = 0; free && i < rows->nn; i++) {
-        free = lets_happen(model, rows, i, d);
+    for (int i = 0; i < rows->nn; i++) {
+        free = free && lets_happen(model, rows, i, d);
     }
     bool proves = free && isfinite(value) && value > PROOF * size;
     return proves ? (double)(value / size) : 0.0;

@@ -490,7 +490,9 @@ static perp_status parse(parser *p)
         skip_space(p);
     }
     pending *open;
-    status = status < 0 ? status : innermost(p, &open);
+    if (status >= 0) {
+        status = innermost(p, &open);
+    }
     if (status == PERP_OK && open) {
         return bad(p, open->at, "this parenthesis is never closed; write a ')'");
     }

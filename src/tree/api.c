@@ -97,7 +97,7 @@ perp_status perp_tree_create(const perp_model *model, const perp_joint *joints, 
             named[i] = joints[i].i;
         }
         status = pp_tree_create(&t->tree, model, named, count, t->memory, error);
-        if (status < 0) {
+        if (status < 0) {  // it has written the reason
             perp_tree_destroy(t);
             return status;
         }
@@ -304,8 +304,10 @@ void perp_tree_get_bodies(const perp_tree *tree, double *t, double *q, double *n
         const double v[PP_BODY_NV] = {f->v.x, f->v.y, f->v.z, f->w.x, f->w.y, f->w.z};
         const double space[7] = {f->p.x, f->p.y, f->p.z, f->rot.w, f->rot.x, f->rot.y, f->rot.z};
         const double plane[3] = {f->p.x, f->p.y, f->angle};
-        for (int k = 0; nu && k < body->nv; k++) {
-            nu[body->at + k] = v[body->axis[k]];
+        if (nu) {
+            for (int k = 0; k < body->nv; k++) {
+                nu[body->at + k] = v[body->axis[k]];
+            }
         }
         if (q && body->nq > 0) {
             const double *from = pp_body_is_spatial(body) ? space : plane;

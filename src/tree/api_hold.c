@@ -38,6 +38,7 @@ static bool open_system(system *s, perp_tree *tree, const perp_hold *hold, const
     }
     pp_tree_mass(&tree->pass, s->H);
     pp_tree_factor(&tree->tree, s->H);
+    // Row i of J is strided: J is column-major, n x nv. X gets H^-1 J_i^T, and A the products of all rows with it.
     for (size_t i = 0; i < n; i++) {
         double *x = s->X + i * nv;
         s->r[i] = -hold->b[i];
@@ -119,7 +120,11 @@ static int settle(const system *s, const perp_hold *hold, double *lambda, pp_are
         }
     }
     int rank = share(s, acting, count, shared, arena);
-    for (int i = hold->equal; rank >= 0 && i < s->n; i++) {
+    if (rank < 0) {
+        return rank;
+    }
+    // w = A lambda + r of each limit must not be negative, to the rounding of its terms.
+    for (int i = hold->equal; i < s->n; i++) {
         double w = s->r[i], size = fabs(w);
         for (int j = 0; j < s->n; j++) {
             double part = s->A[(size_t)i + (size_t)j * (size_t)s->n] * shared[j];
@@ -130,9 +135,7 @@ static int settle(const system *s, const perp_hold *hold, double *lambda, pp_are
             return rank;
         }
     }
-    if (rank >= 0) {
-        memcpy(lambda, shared, (size_t)s->n * sizeof *lambda);
-    }
+    memcpy(lambda, shared, (size_t)s->n * sizeof *lambda);
     return rank;
 }
 
@@ -192,7 +195,9 @@ static perp_status run(perp_tree *tree, const double *tau, const perp_hold *hold
         memcpy(x, tree->pass.qd, (size_t)tree->tree.nv * sizeof *x);
     }
     double none[1];
-    status = status < 0 ? status : hold_rows(tree, hold, x, lambda ? lambda : none, rank, arena);
+    if (status >= 0) {
+        status = hold_rows(tree, hold, x, lambda ? lambda : none, rank, arena);
+    }
     if (status >= 0) {
         memcpy(out, x, (size_t)tree->tree.nv * sizeof *out);
     }
@@ -255,13 +260,14 @@ static bool put_equations(holder *h, const pp_kinematics *kin, int joint)
     double drift[PP_JOINT_EQUATIONS];
     int count = pp_joint_equations(h->tree->tree.model, kin, joint, row);
     pp_joint_drift(&h->tree->pass, joint, drift);
-    bool fine = true;
-    for (int i = 0; i < count && fine; i++) {
+    for (int i = 0; i < count; i++) {
         char what[8];
         pp_print(what, sizeof what, " %d", i + 1);
-        fine = put(h, &row[i], (perp_rate){row[i].value, 0.0, drift[i]}, joint, what);
+        if (!put(h, &row[i], (perp_rate){row[i].value, 0.0, drift[i]}, joint, what)) {
+            return false;
+        }
     }
-    return fine;
+    return true;
 }
 
 static bool put_drives(holder *h, const pp_kinematics *kin, int joint)
@@ -305,14 +311,16 @@ static bool put_limit(holder *h, const pp_kinematics *kin, int joint, double bou
 static bool put_limits(holder *h, const pp_kinematics *kin)
 {
     const perp_model *m = h->tree->tree.model;
-    bool fine = true;
-    for (int i = 0; i < m->joints && fine; i++) {
+    for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
-        if (pp_joint_has_coordinate(j) && j->lower <= j->upper) {
-            fine = put_limit(h, kin, i, j->lower, 1.0) && put_limit(h, kin, i, j->upper, -1.0);
+        if (!pp_joint_has_coordinate(j) || !(j->lower <= j->upper)) {
+            continue;
+        }
+        if (!put_limit(h, kin, i, j->lower, 1.0) || !put_limit(h, kin, i, j->upper, -1.0)) {
+            return false;
         }
     }
-    return fine;
+    return true;
 }
 
 static bool gather(holder *h)
@@ -321,18 +329,19 @@ static bool gather(holder *h)
     const perp_model *m = t->model;
     pp_kinematics kin = {.t = h->tree->pass.t, .body = h->tree->pass.body, .turn = h->tree->turn};
     int loop = 0;
-    bool fine = true;
-    for (int i = 0; i < m->joints && fine; i++) {
+    for (int i = 0; i < m->joints; i++) {
         if (loop < t->loops && t->loop[loop] == i) {
-            fine = put_equations(h, &kin, i);
             loop++;
+            if (!put_equations(h, &kin, i)) {
+                return false;
+            }
         }
-        if (fine && pp_joint_has_coordinate(&m->joint[i])) {
-            fine = put_drives(h, &kin, i);
+        if (pp_joint_has_coordinate(&m->joint[i]) && !put_drives(h, &kin, i)) {
+            return false;
         }
     }
     h->equal = h->count;
-    return fine && put_limits(h, &kin);
+    return put_limits(h, &kin);
 }
 
 perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out)
@@ -353,6 +362,7 @@ perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out)
     if (!h.J || !h.rate || !h.joint || !h.is_rate || !h.name || !gather(&h)) {
         return PERP_ERR_MEMORY;
     }
+    // Gathered row by row, since their number was not known; handed out column-major, as perp_hold takes it.
     size_t rows = (size_t)h.count;
     double *J = PP_ARRAY(arena, double, rows *nv);
     if (!J) {

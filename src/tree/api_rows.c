@@ -60,8 +60,10 @@ perp_status perp_tree_equations(perp_tree *tree, perp_joint joint, int *rows,
         if (rate) {
             rate[i] = (perp_rate){row[i].value, given, drift[i]};
         }
-        for (int k = 0; J && k < tree->tree.nv; k++) {
-            J[i + k * count] = row_J[k];
+        if (J) {  // column-major, count x nv
+            for (int k = 0; k < tree->tree.nv; k++) {
+                J[i + k * count] = row_J[k];
+            }
         }
     }
     if (rows) {
@@ -79,7 +81,8 @@ static perp_twist fill_point(const perp_tree *tree, int body, perp_vec3 at, doub
     int link = t->of_body[body], root = body;
     while (link >= 0) {
         const pp_link *l = &t->link[link];
-        for (int k = l->at_v; J && k < l->at_v + l->nv; k++) {
+        int columns = J ? l->nv : 0;
+        for (int k = l->at_v; k < l->at_v + columns; k++) {
             perp_twist S =
                 pp_twist_at(tree->pass.column[k], pp_sub(at, tree->pass.body[l->body].p));
             const double column[6] = {S.v.x, S.v.y, S.v.z, S.w.x, S.w.y, S.w.z};

@@ -131,15 +131,6 @@ static perp_status choose_named(grower *g, const int *joints, int count, perp_er
     return PERP_OK;
 }
 
-static void choose_rest(grower *g)
-{
-    for (int i = 0; i < g->model->joints; i++) {
-        if (!g->chosen[i] && holds(g->model, &g->model->joint[i]) > 0) {
-            choose(g, i);
-        }
-    }
-}
-
 // Joints of each body: those that were chosen, or all that could be.
 static void list_joints(grower *g, bool all)
 {
@@ -259,9 +250,10 @@ static void root_at(pp_tree *t, grower *g, int body)
     }
     const pp_body *b = &t->model->body[body];
     int from = g->queued;
-    pp_link_kind kind = !pp_body_turns(b)       ? PP_LINK_POINT
-                        : pp_body_is_spatial(b) ? PP_LINK_FREE
-                                                : PP_LINK_FLAT;
+    pp_link_kind kind = PP_LINK_POINT;
+    if (pp_body_turns(b)) {
+        kind = pp_body_is_spatial(b) ? PP_LINK_FREE : PP_LINK_FLAT;
+    }
     add_link(t, g, body, 0, -1, kind);
     spread(t, g, from);
 }
@@ -364,7 +356,12 @@ perp_status pp_tree_create(pp_tree *out, const perp_model *model, const int *joi
         return status;
     }
     if (count > 0) {
-        choose_rest(&g);
+        // After the named joints, the others in their order, where they close no loop.
+        for (int i = 0; i < model->joints; i++) {
+            if (!g.chosen[i] && holds(model, &model->joint[i]) > 0) {
+                choose(&g, i);
+            }
+        }
     } else {
         choose_most(&g);
     }

@@ -146,6 +146,7 @@ static int planar_drift(const pp_joint *j, const triad *w, double *drift)
 
 static int spatial_drift(const pp_tree_pass *pass, const pp_joint *j, const triad *w, double *drift)
 {
+    // One number for each row of pp_joint_equations_spatial, in its order.
     int n = 0;
     switch (j->kind) {
     case PERP_SPHERICAL:

@@ -36,6 +36,8 @@ perp_status pp_tree_inverse(const pp_tree_pass *pass, const double *qdd, double 
     if (!A) {
         return PERP_ERR_MEMORY;
     }
+    // Accelerations from the roots to the leaves, counted from sigma (what velocities alone cause), which is in what a
+    // link opposes already. In W, at the centre of mass of each link.
     for (int i = 0; i < tree->links; i++) {
         const pp_link *l = &tree->link[i];
         const pp_weight *mass = &pass->mass[l->body];

@@ -69,13 +69,14 @@ static bool eliminate(articulated *a, const perp_twist *S, double tau, eliminate
     e->U.f = pp_add(mul_symmetric(a->A, S->v), mul_plain(a->B, S->w));
     e->U.tau = pp_add(mul_turned(a->B, S->v), mul_symmetric(a->C, S->w));
     double D = pp_twist_power(S, &e->U);
-    if (!(D > 0.0)) {
+    if (!(D > 0.0)) {  // nothing with mass moves along S, or NaN
         return false;
     }
     e->s = 1.0 / D;
     e->u = tau - pp_twist_power(S, &a->p);
     double su = e->s * e->u;
     perp_vec3 f = e->U.f, n = pp_scale(e->s, e->U.tau);
+    // I^A - U U^T / D block by block; of A and C the upper triangle.
     subtract_symmetric(a->A, e->s, f);
     subtract_symmetric(a->C, e->s, e->U.tau);
     double *B = a->B;

@@ -25,7 +25,8 @@ void pp_tree_frames(const pp_tree *tree, double t, const double *q, const double
         if (l->joint >= 0) {
             V = pp_twist_at(pp_frame_twist(parent), pp_sub(child->p, parent->p));
         }
-        for (int k = 0; qd && k < l->nv; k++) {
+        int moving = qd ? l->nv : 0;
+        for (int k = 0; k < moving; k++) {
             V = pp_twist_add(V, qd[l->at_v + k], &column[k]);
         }
         child->v = V.v;

@@ -224,7 +224,12 @@ static perp_twist turn_about(perp_vec3 w, perp_vec3 r)
 static void free_columns(const pp_link *l, const pp_frame *child, perp_twist *column)
 {
     static const perp_vec3 axis[3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
-    int shifts = l->kind == PP_LINK_FLAT ? 2 : l->kind == PP_LINK_FREE ? 3 : l->nv;
+    int shifts = l->nv;  // of a point; the others turn as well
+    if (l->kind == PP_LINK_FLAT) {
+        shifts = 2;
+    } else if (l->kind == PP_LINK_FREE) {
+        shifts = 3;
+    }
     for (int k = 0; k < shifts; k++) {
         column[k] = shift(axis[k]);
     }

@@ -56,21 +56,18 @@ static void universal_angles(const pp_hinge *h, const view *w, perp_quat rot, do
     q[1] = angle - TWO_PI * round(angle / TWO_PI);
 }
 
-static perp_quat relative(const view *w)
-{
-    return pp_quat_mul(pp_quat_conjugate(w->a->rot), w->b->rot);
-}
-
 static void read_spatial(const pp_link *l, const pp_hinge *h, const view *w, double turn, double *q)
 {
     perp_vec3 d = pp_sub(w->pb, w->pa);
-    perp_quat rot = relative(w), own = l->turned ? pp_quat_conjugate(rot) : rot;
+    perp_quat rot = pp_quat_mul(pp_quat_conjugate(w->a->rot), w->b->rot);  // from B to A
+    perp_quat own = l->turned ? pp_quat_conjugate(rot) : rot;
+    // Angles are continued from the last full turns, where they are known.
     switch (l->kind) {
     case PP_LINK_REVOLUTE:
         q[0] = near(angle_of(w), turn);
         break;
     case PP_LINK_SCREW: {
-        double along = pp_dot3(d, w->u) / h->pitch;
+        double along = pp_dot3(d, w->u) / h->pitch;  // else the thread says how many turns [rad]
         q[0] = near(angle_of(w), isfinite(turn) ? turn : along);
         break;
     }
@@ -102,7 +99,12 @@ static void read_spatial(const pp_link *l, const pp_hinge *h, const view *w, dou
 static void read_free(const pp_link *l, const pp_frame *f, double *q, double *qd)
 {
     const double p[3] = {f->p.x, f->p.y, f->p.z}, v[3] = {f->v.x, f->v.y, f->v.z};
-    int shifts = l->kind == PP_LINK_FLAT ? 2 : l->kind == PP_LINK_FREE ? 3 : l->nv;
+    int shifts = l->nv;  // of a point; the others turn as well
+    if (l->kind == PP_LINK_FLAT) {
+        shifts = 2;
+    } else if (l->kind == PP_LINK_FREE) {
+        shifts = 3;
+    }
     memcpy(q, p, (size_t)shifts * sizeof *p);
     memcpy(qd, v, (size_t)shifts * sizeof *v);
     if (l->kind == PP_LINK_FLAT) {

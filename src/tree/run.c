@@ -26,7 +26,8 @@ static void accelerate(const pp_tree_pass *pass, int link)
         A.w = sigma->w;
         A = pp_twist_at(A, r);
     }
-    for (int k = 0; pass->qd && k < l->nv; k++) {
+    int moving = pass->qd ? l->nv : 0;
+    for (int k = 0; k < moving; k++) {
         pp_ride ride = tree->hinge[link].ride[k];
         const perp_twist *S = &pass->column[l->at_v + k];
         if (ride != PP_RIDE_NONE) {
@@ -78,7 +79,8 @@ static void move(const pp_tree_pass *pass, int link)
     if (l->joint >= 0) {
         V = pp_twist_at(pp_frame_twist(parent), pp_sub(child->p, parent->p));
     }
-    for (int k = 0; pass->qd && k < l->nv; k++) {
+    int moving = pass->qd ? l->nv : 0;
+    for (int k = 0; k < moving; k++) {
         V = pp_twist_add(V, pass->qd[l->at_v + k], &column[k]);
     }
     child->v = V.v;
