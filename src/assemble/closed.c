@@ -22,6 +22,8 @@ static double *at(double *A, int n, int i, int j)
     return A + (size_t)j * (size_t)n + (size_t)i;
 }
 
+// S in all rows, then scaled to a unit diagonal (in joint coordinates: by the diagonal that the bodies have by
+// themselves), so that what is left of a pivot is a share of the row [-].
 static void fill_schur(pp_closed *c, double *S)
 {
     int n = c->nb;
@@ -45,6 +47,7 @@ static void fill_schur(pp_closed *c, double *S)
     }
 }
 
+// A symmetric exchange of rows and columns i and k, remembered in order.
 static void swap_pair(double *S, int n, int i, int k, int *order)
 {
     for (int j = 0; j < n; j++) {
@@ -104,6 +107,7 @@ static void factor(pp_closed *c, double *S)
     }
 }
 
+// L^T L of the rank columns, for impulses of least norm. The columns are independent, so it is regular but for rounding.
 static perp_status factor_gram(pp_closed *c, pp_arena *arena)
 {
     int n = c->nb, r = c->rank;
@@ -140,6 +144,7 @@ static bool set_tree_response(pp_closed *c, pp_arena *arena)
     return true;
 }
 
+// M^-1 J^T of every row: what a unit impulse along it does to its bodies.
 static bool set_response(pp_closed *c, pp_arena *arena)
 {
     if (c->in.tree) {
@@ -159,6 +164,7 @@ static bool set_response(pp_closed *c, pp_arena *arena)
     return true;
 }
 
+// Entry (i, j) of J M^-1 J^T, or of J H^-1 J^T in joint coordinates, without Gamma.
 double pp_closed_coupling(const pp_closed *c, int i, int j)
 {
     if (c->in.tree) {
@@ -225,6 +231,7 @@ static bool choose_rows(pp_closed *c, pp_arena *arena)
     return true;
 }
 
+// Chooses the factorisation of S: none, a chain, sparse or dense.
 perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_rows *rows,
                              const pp_weight *mass, const pp_coordinates *in, pp_ldl *ldl,
                              pp_arena *arena)

@@ -27,6 +27,7 @@ struct pp_chain {
 
 // ── Order ────────────────────────────────────────────────────────────────────────────────────────
 
+// Runs of rows that belong to the same joint or force.
 static int count_joints(const pp_rows *rows, int *first)
 {
     int count = 0;
@@ -192,6 +193,7 @@ static bool coupled(const pp_closed *c, const pp_chain *chain, int k)
     return false;
 }
 
+// Block elimination from the first joint to the last. False where a pivot vanishes: rows are redundant.
 static bool factor(const pp_closed *c, pp_chain *chain)
 {
     int used = 0, below = 0;
@@ -233,6 +235,7 @@ static bool factor(const pp_closed *c, pp_chain *chain)
     return true;
 }
 
+// c->chain stays NULL where the rows are no chain or are redundant.
 perp_status pp_closed_chain(pp_closed *c, pp_arena *arena)
 {
     int nb = c->nb, bodies = c->model->bodies;

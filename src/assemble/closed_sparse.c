@@ -66,6 +66,7 @@ static int node_bodies(const nodes *n, const pp_rows *rows, int k, int out[2 * P
     return count;
 }
 
+// Whether all rows of a node touch the same bodies in the same order, so that its blocks can be filled body by body.
 static bool same_bodies(const nodes *n, const pp_rows *rows, int k)
 {
     const pp_row *first = &rows->b[n->first[k]];
@@ -79,6 +80,7 @@ static bool same_bodies(const nodes *n, const pp_rows *rows, int k)
     return true;
 }
 
+// Bodies of each node and nodes of each body: two nodes are coupled in S where they share a body.
 static bool list_bodies(nodes *n, const perp_model *m, const pp_rows *rows, pp_arena *arena)
 {
     int *next = PP_ZEROS(arena, int, m->bodies + 1);
@@ -130,6 +132,7 @@ static int neighbours(const nodes *n, int k, int *seen, int *out)
     return count;
 }
 
+// Lower triangle of S by blocks, column by column.
 static bool set_pattern(nodes *n, pp_arena *arena)
 {
     int *seen = PP_ARRAY(arena, int, n->count);
@@ -213,6 +216,7 @@ static bool set_order(pp_closed *c, pp_arena *arena)
     return true;
 }
 
+// S by the sparse factorisation of math/, whose order and pattern are kept while the pattern stays.
 perp_status pp_closed_sparse(pp_closed *c, pp_ldl *ldl, pp_arena *arena)
 {
     nodes n;

@@ -14,6 +14,7 @@
 
 enum { ARTICULATED_FROM = 48 };  // velocities
 
+// Equations of the tree's own joints hold for any q; drives and springs along their coordinates remain rows.
 static bool mark_implied(pp_coordinates *out, const pp_rows *rows, pp_arena *arena)
 {
     const pp_tree *tree = out->tree->tree;
@@ -55,6 +56,7 @@ static perp_status factor(pp_coordinates *out, pp_arena *arena)
     return pp_tree_factor(pass->tree, H) ? PERP_OK : PERP_ERR_SINGULAR;
 }
 
+// nu = S qd + nu_0: the velocities nu_0 that driven bodies impose at qd = 0, and the factors of H.
 perp_status pp_coordinates_create(pp_coordinates *out, const pp_tree_pass *pass,
                                   const pp_rows *rows, pp_arena *arena)
 {
@@ -117,6 +119,7 @@ typedef struct joint_rows {
     double J[ROWS_MOST][PP_BODY_NV];  // on the link's own body
 } joint_rows;
 
+// The implied rows of a link's joint and their J on the link's body, which carry the reaction.
 static joint_rows rows_of(const pp_closed *c, const pp_link *link)
 {
     joint_rows out = {.count = 0};
@@ -165,6 +168,8 @@ static void solve_rows(const joint_rows *j, int nv, const double *f, double *pb)
     }
 }
 
+// Impulses of the tree's joints, which elimination left out: from the leaves to the roots, what a link needs beyond the
+// given impulses comes through its joint, and the opposite acts on its carrier, which needs as much from its own.
 void pp_closed_reactions(const pp_closed *c, const double *r, const double *nu, double *pb)
 {
     if (!c->in.tree) {

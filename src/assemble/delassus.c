@@ -25,6 +25,7 @@ typedef struct touch {
     int *row;
 } touch;
 
+// Rows of each body, in compressed form.
 static perp_status list_touches(const perp_model *m, const pp_rows *rows, int count,
                                 pp_arena *arena, touch *out)
 {
@@ -97,6 +98,7 @@ static void sort_hits(int *hit, int count)
     }
 }
 
+// D = J M^-1 J^T without joints: entry (i, j) is not zero only where rows i and j share a body.
 static perp_status build_sparse(pp_delassus *out, const pp_closed *c, pp_arena *arena)
 {
     int n = out->count;
@@ -183,6 +185,7 @@ static perp_status build_small(pp_delassus *out, const pp_closed *c, pp_arena *a
     return PERP_OK;
 }
 
+// Columns by solving: a unit impulse along row j, joints closed, and the rates of all rows that follow.
 static perp_status build_dense(pp_delassus *out, const pp_closed *c, pp_arena *arena)
 {
     const perp_model *m = c->model;
@@ -212,6 +215,7 @@ static perp_status build_dense(pp_delassus *out, const pp_closed *c, pp_arena *a
     return PERP_OK;
 }
 
+// u = D p + q of all boxed, normal and tangential rows [m/s], with the bilateral rows eliminated.
 perp_status pp_delassus_run(pp_delassus *out, const pp_closed *closed, const pp_kinematics *kin,
                             const double *nu, pp_arena *arena)
 {

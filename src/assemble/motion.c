@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+// J^T of a row as a sparse column with ascending rows.
 void pp_wrench_column(const perp_model *m, const pp_row *row, int *used, int *i, double *x)
 {
     int order[PP_ROW_BODIES];
@@ -81,6 +82,7 @@ static double put_wrench(wrenches *w, const pp_row *row)
     return pp_row_rate(w->model, row, w->nu_0);
 }
 
+// W: bilateral, boxed and normal rows, then one column for each direction of friction, as the papers write it.
 static bool put_wrenches(pp_motion *out, wrenches *w, const pp_rows *rows, pp_arena *arena)
 {
     int base = rows->nm + rows->nn, count = out->nb + base + rows->nf;
@@ -109,6 +111,7 @@ static bool put_wrenches(pp_motion *out, wrenches *w, const pp_rows *rows, pp_ar
     return true;
 }
 
+// M, a block of each body.
 static bool put_masses(pp_motion *out, const perp_model *model, const pp_kinematics *kin,
                        pp_arena *arena)
 {
@@ -132,6 +135,7 @@ static bool put_masses(pp_motion *out, const perp_model *model, const pp_kinemat
     return true;
 }
 
+// H instead of M, dense: a chain fills it anyway.
 static bool put_tree_mass(pp_motion *out, const pp_tree_pass *pass, pp_arena *arena)
 {
     int n = out->nv;
@@ -166,6 +170,7 @@ static void put_push(pp_motion *out, const perp_model *model, const pp_kinematic
     }
 }
 
+// The parts of the MCP in the velocities: M, W, the momentum M nu + p_ext and the given rates, in bodies or joints.
 perp_status pp_motion_run(pp_motion *out, const perp_model *model, const pp_kinematics *kin,
                           const pp_rows *rows, const pp_coordinates *in, const double *nu,
                           pp_arena *arena)

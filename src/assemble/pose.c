@@ -81,6 +81,7 @@ static void put_friction_rates(const pp_rows *rows, const double *rate, double *
     }
 }
 
+// Bounds of all unknowns: velocities and bilateral impulses are free, boxed ones between theirs, the rest >= 0.
 static perp_status bounds(pp_posed *out, const pp_rows *rows, int n, pp_arena *arena, double **b)
 {
     double *lower = PP_ZEROS(arena, double, n), *upper = PP_ARRAY(arena, double, n);
@@ -156,6 +157,7 @@ static perp_status mcp_matrix(pp_posed *out, const pp_motion *motion, const pp_r
     return PERP_OK;
 }
 
+// The right-hand side to the matrix above.
 perp_status pp_pose_mcp(pp_posed *out, const pp_rows *rows, const pp_motion *motion,
                         pp_arena *arena)
 {
@@ -284,6 +286,7 @@ static bool put_incidence(perp_matrix *K, const pp_rows *rows, int n, pp_arena *
     return true;
 }
 
+// The LCP as a product S^T D S + K, without writing the matrix, which is dense for many directions.
 perp_status pp_pose_lcp_product(pp_posed *out, pp_product *A, const pp_rows *rows,
                                 const pp_delassus *delassus, pp_arena *arena)
 {
@@ -304,6 +307,7 @@ perp_status pp_pose_lcp_product(pp_posed *out, pp_product *A, const pp_rows *row
     return PERP_OK;
 }
 
+// The Stewart-Trinkle LCP with velocities eliminated: unknowns boxed, normal, along directions, sigma.
 perp_status pp_pose_lcp(pp_posed *out, const pp_rows *rows, const pp_delassus *delassus,
                         const double *slack, pp_arena *arena)
 {

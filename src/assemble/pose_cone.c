@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+// Components of a contact: normal and tangent in the plane; in space normal, two tangents, spin and two of rolling, where
+// any contact has them. All contacts have the same number, as perp_fcp wants it.
 int pp_cone_dim(const perp_model *model, const pp_rows *rows)
 {
     bool spin = false, roll = false;
@@ -24,6 +26,7 @@ int pp_cone_dim(const perp_model *model, const pp_rows *rows)
     return 3 + (spin ? 1 : 0) + (roll ? 2 : 0);
 }
 
+// First component of a group: 0 is the normal, 1 and 2 tangents, then spin, then rolling.
 int pp_cone_place(const pp_friction *group, int dim)
 {
     switch (group->kind) {
@@ -170,6 +173,7 @@ static bool dense_matrix(pp_posed *out, const pp_rows *rows, const pp_delassus *
     return true;
 }
 
+// u = W r + q on exact cones: D with its rows in the order of the components.
 perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *rows,
                          const pp_delassus *delassus, pp_arena *arena)
 {

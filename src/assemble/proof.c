@@ -25,6 +25,8 @@ typedef struct scale_pan {
     bool fits;          // signs, and nothing compliant
 } scale_pan;
 
+// Adds y times a row to the sum W y, and y times its right-hand side to the value. A soft row (gamma > 0) gives way and
+// proves nothing.
 static void weigh(scale_pan *s, const pp_row *row, double y, double c)
 {
     for (int k = 0; k < row->count; k++) {
@@ -41,6 +43,7 @@ static void weigh(scale_pan *s, const pp_row *row, double y, double c)
     s->fits = s->fits && isfinite(y) && isfinite(c) && (y == 0.0 || row->gamma == 0.0);
 }
 
+// Whether W y vanishes on a body, relative to its own terms (rounding) and to the largest ones (errors of the data).
 static bool cancels(const scale_pan *s, const pp_body *body)
 {
     real largest = 0.0L;
@@ -62,6 +65,8 @@ static double right_side(const pp_row *row, double h)
     return row->rate + (row->bounces ? fmax(row->bias, gap) : row->bias);
 }
 
+// Farkas' lemma: y with y_n >= 0, W y = 0 and y . c < 0 proves that no velocity satisfies all rows. Returns y . c relative
+// to its terms, infinity where y proves nothing. In extended precision, from the rows alone.
 double pp_rows_contradiction(const perp_model *model, const pp_rows *rows, double h,
                              const double *yn, const double *yb, pp_arena *arena)
 {

@@ -109,6 +109,8 @@ static void add_groups(const perp_model *m, const pp_contact *c, pp_scheme schem
     }
 }
 
+// Rows of a friction group: along the tangents t and o = n x t (sliding), about n (spin) or about t and o (roll). With two
+// coefficients of sliding friction the row along o is scaled by mu_2 / mu: the ellipse of impulses becomes a disc.
 static void fill_group(const perp_model *m, const pp_kinematics *k, const pp_contact *c,
                        const pp_friction *group, pp_row *row)
 {
@@ -128,6 +130,7 @@ static void fill_group(const perp_model *m, const pp_kinematics *k, const pp_con
     }
 }
 
+// The rows of contact n at other frames, in the layout that `rows` has.
 int pp_contact_take(const perp_model *model, const pp_kinematics *at, const pp_contact *c,
                     const pp_rows *rows, int n, pp_row out[PP_CONTACT_ROWS])
 {
@@ -169,6 +172,8 @@ static void some_normals(void *arg, int from, int to)
     }
 }
 
+// Tangential rows of contacts from..to. A group knows where its rows are, so contacts can be taken in any order by any
+// thread and the result is the same.
 static void some_friction(void *arg, int from, int to)
 {
     const shared *s = arg;
@@ -184,6 +189,8 @@ static void some_friction(void *arg, int from, int to)
 
 enum { GRAIN = 128 };  // contacts
 
+// Normal rows of all contacts, those in the problem moved to the front in their order, then friction. Compaction is
+// serial between two parallel loops: the numbering must not depend on the number of threads.
 static perp_status contact_rows(const perp_model *m, const pp_kinematics *k, const pp_gaps *gaps,
                                 pp_scheme scheme, pp_rows *out, pp_arena *arena)
 {
@@ -213,6 +220,8 @@ static perp_status contact_rows(const perp_model *m, const pp_kinematics *k, con
 
 enum { CONTACT_ROWS_T = 5 };  // at most, in space
 
+// All rows of the step. Contacts, springs and the values of joints are taken at `kin`, gradients of joints at `joints`,
+// which differs from kin in the theta method only. Arrays are as long as the model and the contacts could need.
 perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinematics *kin,
                         const pp_kinematics *joints, const pp_gaps *gaps, pp_scheme scheme,
                         pp_arena *arena)

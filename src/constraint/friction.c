@@ -19,6 +19,8 @@ void pp_friction_slip(const perp_model *model, const pp_rows *rows, const pp_fri
     slip[1] = group->size == 2 ? pp_row_rate(model, &row[1], nu) + row[1].bias : 0.0;
 }
 
+// Unit vector j of the polygon, in the rows of the group. Vertices on the axes are exact, so that a polygon of four or
+// eight directions is symmetric to the last bit.
 void pp_friction_direction(const pp_friction *group, int j, double d[2])
 {
     if (group->size == 1) {
@@ -43,6 +45,8 @@ static bool is_polygon(const pp_friction *group, bool polygons)
     return group->size == 2 && (polygons || group->facets > 0);
 }
 
+// max -d . slip over the unit set: the power that friction of unit size takes from a slip [m/s]. For a polygon the
+// maximum is at a vertex.
 double pp_friction_support(const pp_friction *group, bool polygons, const double slip[2])
 {
     if (!is_polygon(group, polygons)) {
@@ -73,6 +77,8 @@ static void project_polygon(int sides, double limit, double p[2])
     p[1] = inner * n[1] + along * n[0];
 }
 
+// The nearest point of the set of radius `limit` = mu p_n [N s]. A negative limit, from a normal impulse that
+// pulls, is taken as 0.
 void pp_friction_project(const pp_friction *group, bool polygons, double limit, double p[2])
 {
     limit = limit > 0.0 ? limit : 0.0;
@@ -89,6 +95,8 @@ void pp_friction_project(const pp_friction *group, bool polygons, double limit, 
     }
 }
 
+// p as a sum of two neighbouring directions with weights >= 0, which is unique; returns their sum, the radius of the
+// polygon through p. Directions are 2 pi / n apart, hence det = sin(2 pi / n) > 0.
 double pp_friction_split(const pp_friction *group, const double *p, double *part)
 {
     static const double ROUNDING = 1e-13;  // of the sum: less is nothing

@@ -12,6 +12,7 @@ bool pp_joint_has_coordinate(const pp_joint *j)
     return j->kind != PERP_GEAR && j->kind != PERP_WELD && j->kind != PERP_SPHERICAL;
 }
 
+// The joint's coordinate as a row: its value [m or rad], gradient and rate. Angles count full turns.
 void pp_joint_coordinate(const perp_model *model, const pp_kinematics *kin, int joint, pp_row *row)
 {
     const pp_joint *j = &model->joint[joint];
@@ -37,6 +38,7 @@ static void gear_row(const perp_model *m, const pp_kinematics *k, const pp_joint
     row->value -= j->angle;
 }
 
+// phi = 0 of a joint as rows with value, gradient and rate; returns how many.
 int pp_joint_equations(const perp_model *m, const pp_kinematics *k, int joint,
                        pp_row row[PP_JOINT_EQUATIONS])
 {
@@ -49,6 +51,7 @@ int pp_joint_equations(const perp_model *m, const pp_kinematics *k, int joint,
                       : pp_joint_equations_planar(m, k, j, row);
 }
 
+// Worst |phi| of the joint at the poses in kin, its target included [m or rad].
 double pp_joint_error(const perp_model *model, const pp_kinematics *kin, int joint)
 {
     pp_row row[PP_JOINT_EQUATIONS], coordinate;
@@ -66,6 +69,7 @@ double pp_joint_error(const perp_model *model, const pp_kinematics *kin, int joi
     return worst;
 }
 
+// By how much a coordinate is beyond its limits [m or rad].
 double pp_joint_beyond(const perp_model *model, const pp_kinematics *kin, int joint)
 {
     const pp_joint *j = &model->joint[joint];
@@ -77,6 +81,7 @@ double pp_joint_beyond(const perp_model *model, const pp_kinematics *kin, int jo
     return fmax(0.0, fmax(j->lower - row.value, row.value - j->upper));
 }
 
+// Energy of the springs on joint coordinates, k (x - rest)^2 / 2 [J].
 double pp_joint_energy(const perp_model *model, const pp_kinematics *kin)
 {
     double energy = 0.0;
@@ -114,6 +119,7 @@ static void set_equation(const pp_kinematics *k, double phi, double before, pp_s
     row->bias += row->middle ? 0.5 * before : 0.0;
 }
 
+// coordinate = target(t), as an equation. The motor does what it must: its impulse is not bounded.
 static void target_row(const pp_kinematics *k, const pp_kinematics *start, const pp_joint *j,
                        const pp_row *at, pp_scheme scheme, pp_row row, pp_row_list *b)
 {
@@ -188,6 +194,8 @@ static void limit_row(const perp_model *m, const pp_kinematics *k, const pp_join
     }
 }
 
+// Everything that acts along the coordinate: target (equation), rate (equation, or a motor of limited effort), dry
+// friction |p| <= h F (boxed), spring and damper (a soft row), limits (unilateral). pp_joint_values relies on the order.
 static void coordinate_rows(const perp_model *m, const pp_kinematics *k, const pp_kinematics *start,
                             pp_scheme scheme, int index, pp_row_list *b, pp_row_list *boxed,
                             pp_row_list *n)
@@ -231,6 +239,8 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *k, const p
     }
 }
 
+// Equations of all joints, then of each what acts along its coordinate. J is taken at k, values and rates before at
+// `start`; the two differ under the theta method only, which takes J in the middle of the step.
 void pp_joint_rows(const perp_model *m, const pp_kinematics *k, const pp_kinematics *start,
                    pp_scheme scheme, pp_row_list *b, pp_row_list *boxed, pp_row_list *n)
 {
@@ -253,6 +263,8 @@ void pp_joint_rows(const perp_model *m, const pp_kinematics *k, const pp_kinemat
     }
 }
 
+// phi of every bilateral row at the poses in kin [m, rad], in the order in which pp_joint_rows wrote them; 0 for soft
+// rows and rates, which are no conditions on positions.
 void pp_joint_values(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
                      double *value)
 {

@@ -45,6 +45,7 @@ static void angle_row(const perp_model *m, const pp_kinematics *k, const pp_join
     pp_row_spin(m, k, j->a, EZ, -1.0, row);
 }
 
+// Angle of b relative to a, distance of the anchors, or the part of their difference along the axis u of a.
 void pp_joint_coordinate_planar(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
                                 pp_row *row)
 {
@@ -59,6 +60,7 @@ void pp_joint_coordinate_planar(const perp_model *m, const pp_kinematics *k, con
     }
 }
 
+// phi = 0 of the planar joints. Points coincide in W; lines are fixed to a, with n its left normal. Returns how many.
 int pp_joint_equations_planar(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
                               pp_row *row)
 {

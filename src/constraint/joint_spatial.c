@@ -75,6 +75,7 @@ static void angle_row(const perp_model *m, const pp_kinematics *k, int joint, co
     turn_row(m, k, &m->joint[joint], d, angle, row);
 }
 
+// Part of the anchors' difference along the axis u of a, their distance, or the angle about u.
 void pp_joint_coordinate_spatial(const perp_model *m, const pp_kinematics *k, int joint,
                                  pp_row *row)
 {
@@ -122,6 +123,7 @@ static void add_point(const perp_model *m, const pp_kinematics *k, int body, per
     }
 }
 
+// p_b - p_a = 0 in W: three rows. Where both bodies have six velocities (or none) their blocks are filled together.
 static int coincide(const perp_model *m, const pp_kinematics *k, const pp_joint *j, const triad *w,
                     pp_row *row)
 {
@@ -188,6 +190,8 @@ static int threaded(const perp_model *m, const pp_kinematics *k, int joint, cons
     return 1;
 }
 
+// phi = 0 of the spatial joints, from four parts: points that coincide, a point on the axis of a, axes that are aligned,
+// a rotation that is locked. values_only: a caller that needs no gradients.
 int pp_joint_equations_spatial(const perp_model *m, const pp_kinematics *k, int joint, pp_row *row)
 {
     const pp_joint *j = &m->joint[joint];
@@ -275,6 +279,7 @@ static bool holds_point(perp_joint_kind kind)
            kind == PERP_WELD;
 }
 
+// A point of a turning body moves on an arc: (arc - tangent) / h of both anchors, as a correction of the rate.
 void pp_joint_bend(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
                    const double *nu, double *value)
 {

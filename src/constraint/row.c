@@ -69,6 +69,7 @@ void pp_row_spin(const perp_model *m, const pp_kinematics *k, int body, perp_vec
     add_block(m, k, body, pp_vec(0.0, 0.0, 0.0), pp_scale(s, d), row);
 }
 
+// row += s other, for phi that are sums: gears, screws.
 void pp_row_combine(pp_row *row, double s, const pp_row *other)
 {
     row->value += s * other->value;
@@ -139,6 +140,7 @@ static inline void add_body(int nv, double s, const double *x, double *y)
     }
 }
 
+// nu += s J^T, or s M^-1 J^T with masses: momentum or velocity of an impulse s along the row.
 void pp_row_add(const perp_model *model, const pp_row *row, double s, const pp_weight *mass,
                 double *nu)
 {
@@ -154,6 +156,7 @@ void pp_row_add(const perp_model *model, const pp_row *row, double s, const pp_w
     }
 }
 
+// J M^-1 J^T, the inverse of the mass that an impulse along the row moves [1/kg or 1/(kg m^2)].
 double pp_row_mobility(const perp_model *model, const pp_weight *mass, const pp_row *row)
 {
     double sum = 0.0;
@@ -166,6 +169,7 @@ double pp_row_mobility(const perp_model *model, const pp_weight *mass, const pp_
     return sum;
 }
 
+// J_a M^-1 J_b^T: how fast a moves for a unit impulse along b. Only bodies in both rows contribute.
 double pp_row_coupling(const perp_model *model, const pp_weight *mass, const pp_row *a,
                        const pp_row *b)
 {
@@ -204,6 +208,7 @@ static bool closes_by_half(const pp_row *row, double h)
            (slow && row->value + 0.5 * h * row->before <= 0.0625 * h * row->rest);
 }
 
+// Change of the row's rate in the step by external impulses alone, J M^-1 p_ext [m/s].
 double pp_row_push(const perp_model *m, const pp_kinematics *k, const pp_row *row)
 {
     double sum = 0.0;
@@ -236,6 +241,13 @@ static double rebound_rate(const pp_row *row, double h, double push)
     return u > 0.0 ? u : plain;
 }
 
+// Sets bias and rebound of a unilateral row by the scheme; false: the scheme leaves the row out.
+//
+//   Stewart-Trinkle:  gap / h + J nu >= 0, a condition on the gap at the end of the step
+//   Anitescu-Potra, Moreau-Jean:  J nu + e J nu_before >= 0, for rows whose gap closes (in the middle of the step)
+//
+// A row bounces when it approaches faster than `rest` [m/s]; below that, restitution would keep a resting body in small
+// jumps for ever.
 bool pp_row_unilateral(pp_row *row, double h, double push, pp_scheme scheme)
 {
     bool bounces = row->restitution > 0.0 && row->before < -row->rest;
@@ -267,6 +279,7 @@ bool pp_row_unilateral(pp_row *row, double h, double push, pp_scheme scheme)
     return true;
 }
 
+// First row of the joint by bisection; rows of joints come first, in the order of the joints.
 int pp_rows_of_joint(const pp_row *row, int from, int count, int joint)
 {
     while (from < count) {

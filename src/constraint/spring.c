@@ -8,6 +8,8 @@
 
 static const perp_vec3 AXIS[3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
 
+// Elongation of a spring, or its twist, as a row. False where both anchors coincide: the direction is undefined there,
+// and the spring is left out.
 static bool stretch_row(const perp_model *m, const pp_kinematics *k, const pp_force *f, pp_row *row)
 {
     pp_row_start(row);
@@ -57,6 +59,8 @@ static void drag_rows(const perp_model *m, const pp_kinematics *k, double theta,
     }
 }
 
+// Implicit springs and drag as soft rows: their force is taken at the end of the step (theta = 1) or its middle, so that
+// stiff ones are stable.
 void pp_spring_rows(const perp_model *m, const pp_kinematics *k, double theta, pp_row_list *b)
 {
     for (int i = 0; i < m->forces; i++) {

@@ -40,6 +40,7 @@ static dual arc_tangent2(dual y, dual x)
     return (dual){v, (x.v / r) * (y.d / r) - (y.v / r) * (x.d / r)};
 }
 
+// First-order rules of two operands. min and max take the derivative of the one chosen; NaN wins.
 static dual binary(pp_op op, dual a, dual b)
 {
     switch (op) {
@@ -62,6 +63,7 @@ static dual binary(pp_op op, dual a, dual b)
     }
 }
 
+// f(a) and f'(a) a'. |x| and step have the derivatives of their pieces, 0 at the kink.
 static dual unary(pp_op op, dual a)
 {
     double v;
@@ -106,6 +108,7 @@ static dual unary(pp_op op, dual a)
     }
 }
 
+// Value and derivative along `rates`, by dual numbers.
 static dual run(const pp_expr *expr, const double *variables, const double *rates)
 {
     // Postfix: operands are pushed, an operation replaces those on top by its result. The parser has checked that the

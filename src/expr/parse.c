@@ -201,6 +201,7 @@ static perp_status read_list(parser *p, double *values, int room, int *count)
     return PERP_OK;
 }
 
+// A table belongs to the expression; its node evaluates it at the value on the stack.
 static perp_status add_table(parser *p, const char *at, const double *x, const double *y, int count)
 {
     const char *why = NULL;
@@ -262,6 +263,7 @@ static bool is_word(const char *at, size_t length, const char *word)
     return strlen(word) == length && memcmp(at, word, length) == 0;
 }
 
+// The nearest known name as a suggestion, else all variables.
 static perp_status unknown_name(parser *p, const char *at, size_t length)
 {
     const char *known[NAMES_MAX] = {"pi", "e"};
@@ -320,6 +322,7 @@ static perp_status read_name(parser *p, bool *operand)
     return unknown_name(p, at, length);
 }
 
+// Says what stands where an operand is due. Bytes that do not print are shown in hexadecimal.
 static perp_status want_operand(const parser *p)
 {
     const char *after = p->nodes > 0 || p->depth > 0 ? "" : " to begin with";
@@ -336,6 +339,7 @@ static perp_status want_operand(const parser *p)
                (unsigned)(unsigned char)*p->at, after);
 }
 
+// Where a value is due: number, name, sign or parenthesis. *operand: a value is complete.
 static perp_status read_operand(parser *p, bool *operand)
 {
     *operand = false;
@@ -375,6 +379,7 @@ static perp_status innermost(parser *p, pending **open)
     return status;
 }
 
+// At ')': the call is emitted behind its arguments, which are in the postfix already.
 static perp_status close_call(parser *p, const pending *open)
 {
     const function *f = open->function;
@@ -399,6 +404,7 @@ static perp_status close_call(parser *p, const pending *open)
     return PERP_OK;
 }
 
+// Operators that wait inside the parentheses are emitted first.
 static perp_status read_close(parser *p)
 {
     pending *open;
@@ -415,6 +421,7 @@ static perp_status read_close(parser *p)
     return call.function ? close_call(p, &call) : PERP_OK;
 }
 
+// Ends an argument. A table's lists are no arguments and are read at once.
 static perp_status read_comma(parser *p, bool *operand)
 {
     pending *open;
@@ -436,6 +443,7 @@ static perp_status read_comma(parser *p, bool *operand)
     return PERP_OK;
 }
 
+// Says what stands where an operator is due.
 static perp_status want_operator(const parser *p)
 {
     char c = *p->at;
@@ -449,6 +457,7 @@ static perp_status want_operator(const parser *p)
                (unsigned)(unsigned char)c);
 }
 
+// Operators that bind as tightly or more are emitted first; ^ is right-associative: a^b^c is a^(b^c).
 static perp_status read_operator(parser *p, bool *operand)
 {
     static const struct {
@@ -477,6 +486,8 @@ static perp_status read_operator(parser *p, bool *operand)
     return want_operator(p);
 }
 
+// Dijkstra's shunting-yard algorithm: postfix out, operators and parentheses wait on a stack. No recursion, so that the
+// depth of an input cannot exhaust the C stack.
 static perp_status parse(parser *p)
 {
     bool operand = false;  // the last thing read was a value

@@ -69,6 +69,7 @@ static jet arc_tangent2(jet y, jet x)
     return phi;
 }
 
+// Second-order rules of two operands. min and max take the derivatives of the one chosen; NaN wins.
 static jet binary(pp_op op, jet a, jet b)
 {
     switch (op) {
@@ -97,6 +98,7 @@ static jet arc(double value, double sign, jet a)
     return chain(value, slope, a.v * slope / r2, a);
 }
 
+// f(a) with f', f'' by the chain rule. |x| and step have the derivatives of their pieces, 0 at the kink.
 static jet unary(pp_op op, jet a)
 {
     double v, r;
@@ -148,6 +150,7 @@ static jet unary(pp_op op, jet a)
     }
 }
 
+// Value, first and second derivative along `rates`, with the variables' second derivatives 0.
 static jet run(const pp_expr *expr, const double *variables, const double *rates)
 {
     // Postfix: operands are pushed, an operation replaces those on top by its result. The parser has checked that the

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+// What is wrong with a table, or NULL.
 static const char *fault(const double *x, const double *y, int count)
 {
     if (count < 2) {
@@ -31,6 +32,8 @@ static const char *fault(const double *x, const double *y, int count)
     return NULL;
 }
 
+// Second derivatives of the natural cubic spline: a tridiagonal system, by elimination without exchanges, which is
+// stable since the diagonal dominates.
 static void solve_bends(const double *x, const double *y, int n, double *bend, double *upper)
 {
     bend[0] = bend[n - 1] = upper[0] = 0.0;
@@ -46,6 +49,7 @@ static void solve_bends(const double *x, const double *y, int n, double *bend, d
     }
 }
 
+// Points whose spline overflows are refused here, with a reason, rather than evaluated to NaN.
 perp_status pp_table_build(const double *x, const double *y, int count, pp_arena *arena,
                            pp_table *table, const char **why)
 {
@@ -97,6 +101,7 @@ double pp_table_bend(const pp_table *table, double x)
     return (1.0 - s) * table->bend[k] + s * table->bend[k + 1];
 }
 
+// The spline between its points, constant outside; NaN stays NaN.
 double pp_table_value(const pp_table *table, double x, double *slope)
 {
     *slope = 0.0;

@@ -4,6 +4,7 @@
 // The position update.
 #include "integrate/integrate.h"
 
+// The velocity that moves the body in the step: the theta mean of both ends; theta = 1 is the end's, exactly.
 static double mean(double before, double after, double theta)
 {
     return theta == 1.0 ? after : (1.0 - theta) * before + theta * after;
@@ -19,6 +20,8 @@ static perp_quat part_of(perp_quat from, perp_quat to, double share)
     return pp_quat_unit(pp_quat_mul(pp_quat_exp(pp_scale(share, whole)), from));
 }
 
+// The quaternion from body axes to W, turned by the mean angular velocity (in W) over h as by->how says; normalised,
+// since products of unit quaternions drift from length 1 by rounding.
 static void turn_body(const pp_body *body, pp_state *next, const pp_state *now, const double *nu,
                       const pp_advance *by)
 {
@@ -35,6 +38,7 @@ static void turn_body(const pp_body *body, pp_state *next, const pp_state *now, 
     to[3] = rot.z;
 }
 
+// q + share h v: the next state, or for share < 1 the poses inside the step. Velocities are those at the end.
 void pp_integrate(pp_state *next, const perp_model *model, const pp_state *now, const double *nu,
                   const pp_advance *by)
 {

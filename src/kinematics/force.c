@@ -31,6 +31,8 @@ static double evaluate(const pp_expr *expr, const double *variables)
     return expr ? pp_expr_value(expr, variables) : 0.0;
 }
 
+// A force and torque given as expressions of time, pose and velocity of the body, in W or in the body's axes, at a point
+// fixed to the body.
 static void expression_force(const perp_model *m, pp_kinematics *k, const pp_force *force)
 {
     const pp_frame *f = &k->body[force->b];
@@ -110,6 +112,7 @@ static void add_force(const perp_model *m, pp_kinematics *k, const pp_force *for
     }
 }
 
+// -m g . p of the free bodies and k x^2 / 2 of the springs [J]; the zero is at the origin of W.
 double pp_potential(const perp_model *model, const pp_frame *body)
 {
     double energy = 0.0;
@@ -173,6 +176,8 @@ void pp_forces_add(pp_kinematics *kin, const perp_model *model, const perp_wrenc
     add_applied(model, kin, applied);
 }
 
+// Everything about bodies that the later stages of a step read. p_ext = h (gravity + explicit forces + gyroscopic
+// torque) [N s, N m s]; implicit forces become rows in constraint/ instead. A force that is not finite ends the step.
 perp_status pp_kinematics_run(pp_kinematics *out, const perp_model *model, const pp_state *state,
                               double h, perp_gyroscopic gyroscopic, const perp_wrench *applied,
                               pp_arena *arena)

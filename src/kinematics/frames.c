@@ -29,6 +29,7 @@ static pp_frame free_planar(const pp_body *body, const double *q, const double *
     return f;
 }
 
+// q = (p, quaternion), nu = (v, omega), all in W; particles keep their rotation.
 static pp_frame free_spatial(const pp_body *body, const double *q, const double *nu)
 {
     pp_frame f = {.p = {q[0], q[1], q[2]}, .v = {nu[0], nu[1], nu[2]}};
@@ -103,6 +104,7 @@ static perp_vec3 turn_acceleration(const double *pose, const double *rate, const
     return pp_along(spin, rate[PP_BY_RZ], pp_cross(z, pp_mul(&Rz, a)));
 }
 
+// Second derivatives of the motion: acceleration of the origin and angular acceleration, in W.
 perp_twist pp_driven_acceleration(const pp_body *body, double t)
 {
     double pose[PP_MOTIONS] = {0.0}, rate[PP_MOTIONS] = {0.0}, rate2[PP_MOTIONS] = {0.0};
@@ -119,6 +121,7 @@ perp_twist pp_driven_acceleration(const pp_body *body, double t)
     return a;
 }
 
+// Pose and velocity of every body: free ones from the state, others from their motions at t. Velocities in W.
 void pp_frames(const perp_model *model, const pp_state *state, pp_frame *body)
 {
     for (int i = 0; i < model->bodies; i++) {

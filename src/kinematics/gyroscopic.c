@@ -15,6 +15,8 @@
 static const double TURN_MOST = 0.25;  // [rad] a part of the step
 enum { PARTS_MOST = 64, NEWTON_MOST = 12 };
 
+// I (w' - w) + h m x I m = 0 with m = (w + w') / 2, in body axes, by Newton's method. The midpoint rule conserves
+// energy and |L|. Where its matrix is singular the rate stays as it was.
 static perp_vec3 midpoint_step(const pp_mat3 *I, perp_vec3 w, double h)
 {
     perp_vec3 next = w;
@@ -43,6 +45,8 @@ static perp_vec3 midpoint_step(const pp_mat3 *I, perp_vec3 w, double h)
     return next;
 }
 
+// Impulse of the gyroscopic torque -w x I w over h, in W [N m s]. Implicit: Euler's equation of the free body, in as many
+// parts as keep each turn below TURN_MOST [rad].
 perp_vec3 pp_gyroscopic_impulse(const pp_mat3 *I_B, const pp_frame *frame, double h,
                                 perp_gyroscopic how)
 {

@@ -4,6 +4,8 @@
 // The mass matrix: m, and the inertia tensor turned into world axes, I_W = R I_B R^T.
 #include "kinematics/kinematics.h"
 
+// Mass and inertia about the centre of mass in W: in space R I_B R^T and its inverse R I_B^-1 R^T. Bodies that are not
+// free have zeros; they have no velocities in nu.
 void pp_masses(const perp_model *model, const pp_frame *body, pp_weight *mass)
 {
     for (int i = 0; i < model->bodies; i++) {
@@ -40,6 +42,7 @@ static void turn(const pp_mat3 *I, const double *x, double *y)
     y[5] = w.z;
 }
 
+// y = M x of one body: momentum of a velocity.
 void pp_body_mul(const pp_body *body, const pp_weight *mass, const double *x, double *y)
 {
     bool spatial = body->nv == 6;
@@ -51,6 +54,7 @@ void pp_body_mul(const pp_body *body, const pp_weight *mass, const double *x, do
     }
 }
 
+// y = M^-1 x of one body: velocity of an impulse.
 void pp_body_solve(const pp_body *body, const pp_weight *mass, const double *x, double *y)
 {
     bool spatial = body->nv == 6;
@@ -78,6 +82,7 @@ void pp_masses_solve(const perp_model *model, const pp_weight *mass, const doubl
     }
 }
 
+// nu^T M nu / 2 [J].
 double pp_kinetic(const perp_model *model, const pp_weight *mass, const double *nu)
 {
     double sum = 0.0, p[PP_BODY_NV];

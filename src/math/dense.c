@@ -20,6 +20,7 @@ PP_INLINE int take_columns(int n, int *j, double a, const double *x, int column[
     return found;
 }
 
+// y += sum of four columns, added one after the other: the bits of four passes for the traffic of one.
 PP_INLINE void add_four(int m, const double s[4], const double *const c[4], double *restrict y)
 {
     const double *c0 = c[0], *c1 = c[1], *c2 = c[2], *c3 = c[3];
@@ -46,6 +47,7 @@ PP_INLINE void add_one(int m, double s, const double *c, double *restrict y)
     }
 }
 
+// y += a A x by columns, four at a time; columns with a factor 0 are skipped, which pays for sparse x.
 PP_CLONES
 void pp_gemv(int m, int n, double a, const double *A, int ld, const double *x, double *y)
 {
@@ -80,6 +82,7 @@ void pp_gemv_columns(int m, int n, const int *column, const double *A, int ld, c
     }
 }
 
+// y += a A^T x.
 PP_CLONES
 void pp_gemv_t(int m, int n, double a, const double *A, int ld, const double *x, double *y)
 {
@@ -122,6 +125,7 @@ void pp_gemv_t(int m, int n, double a, const double *A, int ld, const double *x,
     }
 }
 
+// A += a x y^T, two columns at a time.
 PP_CLONES
 void pp_ger(int m, int n, double a, const double *x, const double *y, double *A, int ld)
 {
@@ -148,6 +152,8 @@ void pp_ger(int m, int n, double a, const double *x, const double *y, double *A,
     }
 }
 
+// A pivot on entry (r, c) of the tableau T: row r and column c change sides. u: room for a column. Columns are padded to
+// ld, a multiple of four.
 PP_CLONES
 void pp_exchange(int n, double *T, int ld, int r, int c, double *u)
 {

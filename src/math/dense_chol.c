@@ -74,6 +74,7 @@ PP_INLINE void panel_row(int before, double *A, int ld, int i, int J, const corn
     c[3 * (ptrdiff_t)ld] = y3;
 }
 
+// Rows from..to of a panel of W columns, eight, four and one at a time. The sums of a row do not depend on which.
 PP_INLINE void panel(int before, double *A, int ld, int from, int to, int J, const corner *t)
 {
     int i = from;
@@ -198,6 +199,7 @@ static int factor_block(int m, int n, double *A, int ld, double tiny)
     return J < n ? last_columns(m, n, J, A, ld, tiny) : 0;
 }
 
+// Right-looking: a block of NB columns, then its product from all columns to the right.
 int pp_chol_factor_rows(int m, int n, double *A, int ld, double tiny)
 {
     for (int k = 0; k < n; k += NB) {
@@ -255,6 +257,7 @@ void pp_chol_solve_rows(int from, int to, int n, double *L, int ld)
     }
 }
 
+// L x = b in place.
 PP_CLONES
 void pp_chol_solve_forward(int n, const double *L, int ld, double *restrict x)
 {
@@ -288,6 +291,7 @@ void pp_chol_solve_forward(int n, const double *L, int ld, double *restrict x)
     }
 }
 
+// L^T x = b in place.
 PP_CLONES
 void pp_chol_solve_back(int n, const double *L, int ld, double *x)
 {

@@ -44,6 +44,7 @@ PP_INLINE void tile(int k, const double *a, const double *b, double sum[MR * NR]
     PP_STORE(sum + 24) = t03, PP_STORE(sum + 28) = t13;
 }
 
+// MR rows of A side by side, so that the kernel reads them in order; missing rows are zeros.
 PP_INLINE void pack_rows(int m, int k, const double *A, int ld, double *to)
 {
     if (m >= MR) {

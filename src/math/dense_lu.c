@@ -185,6 +185,7 @@ void pp_lu_solve(int n, const double *LU, int ld, const int *pivot, double *rest
     }
 }
 
+// U X = B with k rows, two right-hand sides at a time, which share the loads of U.
 PP_CLONES
 static void solve_upper_step(int k, int n, const double *U, int ldu, double *B, int ldb)
 {

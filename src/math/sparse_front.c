@@ -53,6 +53,7 @@ typedef struct product {
     } kind;
 } product;
 
+// Columns from..to of C -= A B, the part of one thread. Each column is summed the same way for any division.
 static void take_columns(void *arg, int from, int to)
 {
     const product *x = arg;
@@ -222,6 +223,7 @@ static void schur(const pp_front *front, const double *F, const double *Ut, doub
     }
 }
 
+// Partial factorisation of a front of a general matrix, in stripes of columns; false: no acceptable pivot.
 bool pp_front_lu(const pp_front *front, double *F, double *Ut, double *S, int *pivot,
                  const pp_team *team)
 {
@@ -270,6 +272,8 @@ static int eliminate_symmetric(const pp_front *front, int from, int to, double *
     return zeros;
 }
 
+// Partial factorisation of a symmetric front, without exchanges. Returns the number of pivots that vanish against
+// `diagonal`, the pivot's own entry before elimination; they take no further part.
 int pp_front_ldl(const pp_front *front, double *F, double *Ut, double *S, double tiny,
                  const double *diagonal, double *D, const pp_team *team)
 {

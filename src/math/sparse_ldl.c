@@ -61,6 +61,7 @@ static bool same_pattern(const pp_ldl *l, const pp_ldl_pattern *a)
            memcmp(l->i, a->i, (size_t)a->p[n] * sizeof *l->i) == 0;
 }
 
+// The caller's pattern, kept to recognise it again, and where each block's numbers are.
 static bool copy_pattern(pp_ldl *l, const pp_ldl_pattern *a)
 {
     size_t n = (size_t)a->nodes, blocks = (size_t)a->p[n], values = 0;
@@ -87,6 +88,7 @@ static bool copy_pattern(pp_ldl *l, const pp_ldl_pattern *a)
     return values <= INT32_MAX;
 }
 
+// Symbolic factorisation, skipped where the pattern is that of the last call: contacts that persist cost numbers only.
 perp_status pp_ldl_analyse(pp_ldl *l, const pp_ldl_pattern *pattern)
 {
     if (same_pattern(l, pattern)) {
@@ -207,6 +209,7 @@ static void place_block(const pp_ldl *l, int b, int rows, int columns, const dou
     }
 }
 
+// The caller's blocks to their places in the fronts, and the diagonal that pivots are compared with.
 static void load(pp_ldl *l, const double *x, const double *upper)
 {
     memset(l->F, 0, l->left_size * sizeof *l->F);
@@ -417,6 +420,7 @@ PP_INLINE double dot(int n, const double *x, const double *y)
     return PP_SUM(sum) + rest;
 }
 
+// L y = b of one front: pivots, then what is left to the rows below.
 PP_CLONES
 static void forward(const pp_ldl *l, const pp_front *front, double *x)
 {
@@ -439,6 +443,7 @@ static void forward(const pp_ldl *l, const pp_front *front, double *x)
     }
 }
 
+// U x = y of one front; the diagonal holds reciprocals.
 PP_CLONES
 static void back(const pp_ldl *l, const pp_front *front, double *x)
 {
@@ -455,6 +460,7 @@ static void back(const pp_ldl *l, const pp_front *front, double *x)
     }
 }
 
+// Fronts in order, then in reverse, in the permuted rows. False where the answer is not finite.
 bool pp_ldl_solve(const pp_ldl *l, double *b)
 {
     for (int i = 0; i < l->n; i++) {

@@ -69,6 +69,7 @@ static bool whole_pattern(plan *s, int *first, int *length, int **list, size_t *
     return true;
 }
 
+// A fill-reducing order of the nodes by approximate minimum degree (AMD).
 static bool find_order(plan *s)
 {
     int n = s->nodes, *work = ints(s, 8 * (size_t)n), *list;
@@ -110,6 +111,7 @@ static void permute_pattern(plan *s)
     s->p[n] = l->p[n] - n;
 }
 
+// The elimination tree with path compression (Liu 1990): parent[j] is the first row below the diagonal of column j of L.
 static void find_tree(plan *s, int *ancestor)
 {
     for (int j = 0; j < s->nodes; j++) {
@@ -184,6 +186,7 @@ static void walk_rows(plan *s, int *mark, int *next)
     }
 }
 
+// The pattern of L, counted and then written.
 static bool find_rows(plan *s, int *mark, int *next)
 {
     int n = s->nodes;
@@ -251,6 +254,7 @@ static int find_groups(const plan *s, group *groups)
     return count;
 }
 
+// Sizes of all fronts and where their numbers are.
 static void count_fronts(plan *s, const group *groups, size_t *rows)
 {
     pp_ldl *l = s->ldl;

@@ -27,6 +27,8 @@ static void polygon_area(const pp_shape *shape, double *area, pp_vec2 *centroid,
     *moment = J - (sx * sx + sy * sy) / A;
 }
 
+// Area [m^2], centroid in the body frame [m] and polar moment of area about the centroid [m^4], by Steiner's theorem;
+// false for shapes without an area.
 bool pp_shape_area(const pp_shape *shape, double *area, pp_vec2 *centroid, double *moment)
 {
     double r = shape->radius, l = shape->half;

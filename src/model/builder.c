@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+// Body 0 is the ground. Gravity is along -y until a spatial body makes -z the way down.
 perp_builder *perp_builder_create(const perp_env *env)
 {
     perp_builder *b = pp_alloc(env, sizeof *b);
@@ -48,6 +49,7 @@ perp_status perp_builder_status(const perp_builder *builder, perp_error *error)
     return builder->error.status;
 }
 
+// Keeps the first reason only: later ones often follow from it.
 bool pp_builder_bad(perp_builder *b, perp_status status, const char *format, ...)
 {
     if (b->error.status == PERP_OK) {
@@ -100,6 +102,7 @@ const char *const pp_planar_variables[PP_PLANAR_VARS] = {"t",  "x",  "y",    "an
 const char *const pp_spatial_variables[PP_SPATIAL_VARS] = {"t",  "x",  "y",  "z",  "vx", "vy", "vz",
                                                            "wx", "wy", "wz", "qx", "qy", "qz"};
 
+// Errors name the object, the field and the column.
 bool pp_builder_expr(perp_builder *b, const char *object, const char *field, const char *text,
                      int count, const pp_expr **expr)
 {
@@ -159,6 +162,8 @@ static bool grow_slots(perp_builder *b, pp_list *list, size_t size, int names)
     return true;
 }
 
+// A copy of the name, or "body3" where none was given. Names are looked up in a hash table, so that models of many bodies
+// are built in linear time.
 bool pp_builder_name(perp_builder *b, const char *what, const char **name, int index, pp_list *list,
                      size_t size)
 {
@@ -198,6 +203,7 @@ void perp_set_listed_only(perp_builder *builder, bool listed_only)
     }
 }
 
+// A builder that has failed ignores what follows. The cookie shows that a definition was made by its _default().
 static bool usable(perp_builder *b, const void *def, uint32_t cookie, uint32_t expected,
                    const char *what)
 {
@@ -250,6 +256,7 @@ static void tie_shape(const perp_builder *b, int body)
     owner->last_shape = b->shapes.count;
 }
 
+// Shapes and densities are two lists of the same length; one that fails leaves both.
 perp_shape perp_add_shape(perp_builder *builder, perp_body body, const perp_shape_def *def)
 {
     if (!usable(builder, def, def ? def->cookie : 0, PP_SHAPE_COOKIE, "shape")) {
@@ -336,6 +343,7 @@ void perp_add_pair(perp_builder *builder, const perp_pair_def *def)
     }
 }
 
+// A listed contact is always looked for, whatever the shapes say about detection.
 void perp_add_contact(perp_builder *builder, const perp_contact_def *def)
 {
     if (!usable(builder, def, def ? def->cookie : 0, PP_CONTACT_COOKIE, "contact") ||

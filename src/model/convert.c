@@ -77,6 +77,7 @@ static bool same_space(perp_builder *b, const perp_body_def *def, const char *na
     return !first || ground_fits(b, spatial);
 }
 
+// Expressions of t for the six coordinates of a driven body [m, rad].
 static bool convert_motions(perp_builder *b, const perp_body_def *def, pp_body *body)
 {
     const char *texts[PP_MOTIONS] = {def->motion_x,  def->motion_y,  def->motion_z,
@@ -130,6 +131,7 @@ static void set_inertia(const perp_body_def *def, pp_body *body)
     }
 }
 
+// Planar bodies have z = 0, an angle and a spin about z; spatial ones a quaternion and omega in W. Particles do not turn.
 bool pp_convert_body(perp_builder *b, const perp_body_def *def, pp_body *body)
 {
     if (!check_body(b, def, body->name) || !same_space(b, def, body->name)) {
@@ -220,6 +222,7 @@ static bool convert_polygon(perp_builder *b, const perp_vec3 *vertices, int coun
     return true;
 }
 
+// Planar shapes as points, half-planes, discs, capsules, segments or convex polygons.
 static bool convert_outline(perp_builder *b, const perp_shape_def *def, pp_shape *shape)
 {
     switch (def->kind) {
@@ -256,6 +259,7 @@ static bool convert_outline(perp_builder *b, const perp_shape_def *def, pp_shape
                           shape->name, (int)def->kind);
 }
 
+// Velocities of a moving surface (a conveyor) as expressions of t [m/s, rad/s].
 static bool convert_surface(perp_builder *b, const perp_shape_def *def, bool plane, bool space,
                             pp_shape *shape)
 {
@@ -291,6 +295,8 @@ bool pp_kind_in_space(perp_shape_kind kind)
     return kind >= PERP_SPHERE || kind == PERP_POINT || kind == PERP_BOX || kind == PERP_CAPSULE;
 }
 
+// The ground may get shapes before the first body decides between plane and space: they are then converted for both where
+// that is possible.
 bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_shape *shape)
 {
     if (!pp_finite3(def->position) || !isfinite(def->angle)) {
@@ -357,6 +363,7 @@ static bool has_rotation(const perp_builder *b, int body)
     return pp_body_turns(&bodies[body]);
 }
 
+// Whether a joint has rows about orientations.
 static bool couples_angles(const perp_builder *b, perp_joint_kind kind)
 {
     switch (kind) {
@@ -372,6 +379,8 @@ static bool couples_angles(const perp_builder *b, perp_joint_kind kind)
     }
 }
 
+// A gear couples the coordinates of two joints before it, so that there are no cycles of gears. Its bodies are the
+// second bodies of the joints.
 static bool convert_gear(perp_builder *b, const perp_joint_def *def, pp_joint *joint)
 {
     int count = b->joints.count - 1;  // the gear itself is the last
@@ -397,6 +406,7 @@ static bool convert_gear(perp_builder *b, const perp_joint_def *def, pp_joint *j
     return true;
 }
 
+// Conditions are written so that NaN fails: !(x >= 0).
 static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, const pp_joint *joint)
 {
     if (!pp_finite3(def->anchor_a) || !pp_finite3(def->anchor_b) || !isfinite(def->axis_angle) ||

@@ -63,6 +63,7 @@ static bool convert_mesh(perp_builder *b, const perp_shape_def *def, pp_shape *s
     return true;
 }
 
+// Half extents and radii as the solids of solid/ take them [m].
 static bool convert_extent(perp_builder *b, const perp_shape_def *def, pp_shape *shape)
 {
     pp_solid *solid = &shape->solid;
@@ -106,6 +107,7 @@ static bool convert_extent(perp_builder *b, const perp_shape_def *def, pp_shape 
                           (int)def->kind);
 }
 
+// X_BS is the pose of the shape in its body.
 bool pp_convert_solid(perp_builder *b, const perp_shape_def *def, pp_shape *shape)
 {
     double norm = pp_quat_norm(def->rotation);

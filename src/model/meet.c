@@ -25,6 +25,7 @@ static uint64_t pair_key(int a, int b)
     return a < b ? key_of(a, b) : key_of(b, a);
 }
 
+// Bisection in sorted keys.
 static bool has_key(const uint64_t *key, int n, uint64_t wanted)
 {
     int low = 0, high = n;

@@ -33,6 +33,7 @@ static weight weigh(const perp_builder *b, int body)
     return sum;
 }
 
+// Mass and inertia from densities [kg/m^2] where none are given. Planar shapes must be placed about the centre of mass.
 perp_status pp_weigh_planar(const perp_builder *b, int i, pp_body *body, perp_error *error)
 {
     weight sum = weigh(b, i);

@@ -20,6 +20,7 @@ static double *qd_of(const perp_tree *t, int which)
 
 // ── Made ─────────────────────────────────────────────────────────────────────────────────────────
 
+// The public description of links, loops and names, made once.
 static void describe(perp_tree *t)
 {
     const pp_tree *tree = &t->tree;
@@ -44,6 +45,7 @@ static void describe(perp_tree *t)
     }
 }
 
+// Two states, of which one is current and the other is tried: a call that fails leaves the tree as it was.
 static bool allocate(perp_tree *t)
 {
     const pp_tree *tree = &t->tree;
@@ -58,6 +60,7 @@ static bool allocate(perp_tree *t)
     return t->state[0] && t->state[1] && t->turn && t->frames && t->link && t->loop && t->names;
 }
 
+// The state at t = 0, from the bodies' initial poses. No turns are known yet: NaN.
 static perp_status start(perp_tree *t)
 {
     const perp_model *m = t->tree.model;
@@ -167,6 +170,7 @@ const char *perp_tree_velocity_name(const perp_tree *tree, int k)
 
 // ── State ────────────────────────────────────────────────────────────────────────────────────────
 
+// Unit quaternions; false where one has no direction.
 static bool normalise(const pp_tree *tree, double *q)
 {
     for (int i = 0; i < tree->links; i++) {
@@ -251,6 +255,8 @@ void perp_tree_get(const perp_tree *tree, double *t, double *q, double *qd)
     }
 }
 
+// A state given by bodies: joints may be open by a little, and the coordinates are then those nearest. `lost` says by how
+// much [m, rad], `lost_rate` how much of the velocities no rates of the joints give [m/s, rad/s].
 perp_status perp_tree_set_bodies(perp_tree *tree, double t, const double *q, const double *nu,
                                  double *lost, double *lost_rate)
 {
@@ -289,6 +295,7 @@ perp_status perp_tree_set_bodies(perp_tree *tree, double t, const double *q, con
     return status;
 }
 
+// The same state as numbers of bodies, laid out as in perp_state_get.
 void perp_tree_get_bodies(const perp_tree *tree, double *t, double *q, double *nu)
 {
     if (!tree) {

@@ -24,6 +24,7 @@ typedef struct system {
     double *A, *r;  // J H^-1 J^T, J x_0 - b
 } system;
 
+// The Delassus matrix A = J H^-1 J^T of the rows, and r = J x_0 - b.
 static bool open_system(system *s, perp_tree *tree, const perp_hold *hold, const double *x0,
                         pp_arena *arena)
 {
@@ -85,6 +86,7 @@ static int share(const system *s, const int *acting, int count, double *lambda, 
     return rank;
 }
 
+// Equations are free multipliers, limits lambda >= 0 with A lambda + r >= 0: a mixed LCP of the symmetric A.
 static perp_status solve_limits(const system *s, const perp_hold *hold, const perp_env *env,
                                 double *lambda, pp_arena *arena)
 {
@@ -177,6 +179,7 @@ static bool usable(const perp_tree *tree, const perp_hold *hold, const double *l
                       pp_all_finite(n, hold->b));
 }
 
+// Accelerations (with tau) or velocities after an impact (without) under the rows of `hold`.
 static perp_status run(perp_tree *tree, const double *tau, const perp_hold *hold, double *out,
                        double *lambda, int *rank)
 {
@@ -237,6 +240,7 @@ typedef struct holder {
     const char **name;
 } holder;
 
+// One row of the model's constraints in joint coordinates, named by joint and kind: "knee.lower".
 static bool put(holder *h, const pp_row *row, perp_rate rate, int joint, const char *what)
 {
     enum { ROOM = 128 };
@@ -254,6 +258,7 @@ static bool put(holder *h, const pp_row *row, perp_rate rate, int joint, const c
     return true;
 }
 
+// A joint that closes a loop: phi = 0, with phi_dot = J qd and drift = J_dot qd.
 static bool put_equations(holder *h, const pp_kinematics *kin, int joint)
 {
     pp_row row[PP_JOINT_EQUATIONS];
@@ -270,6 +275,7 @@ static bool put_equations(holder *h, const pp_kinematics *kin, int joint)
     return true;
 }
 
+// Targets x(t) and rates that a motor of unlimited effort keeps. A rate is no condition on the position: is_rate.
 static bool put_drives(holder *h, const pp_kinematics *kin, int joint)
 {
     const pp_joint *j = &h->tree->tree.model->joint[joint];
@@ -308,6 +314,7 @@ static bool put_limit(holder *h, const pp_kinematics *kin, int joint, double bou
     return put(h, &limit, (perp_rate){value, 0.0, drift}, joint, sign > 0.0 ? ".lower" : ".upper");
 }
 
+// Limits that are reached and not left: lower ones with sign 1, upper ones with -1.
 static bool put_limits(holder *h, const pp_kinematics *kin)
 {
     const perp_model *m = h->tree->tree.model;
@@ -323,6 +330,7 @@ static bool put_limits(holder *h, const pp_kinematics *kin)
     return true;
 }
 
+// Equations in the order of the model's joints, then limits, as perp_hold wants them.
 static bool gather(holder *h)
 {
     const pp_tree *t = &h->tree->tree;
@@ -377,6 +385,7 @@ perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out)
     return PERP_OK;
 }
 
+// Baumgarte's right-hand side, critically damped: phi'' + 2/eps phi' + phi/eps^2 = 0, first order for rates.
 void perp_tree_stabilise(const perp_tree *tree, const perp_constraints *constraints, double eps,
                          double *b)
 {

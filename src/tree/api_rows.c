@@ -13,6 +13,8 @@ static pp_kinematics view_of(const perp_tree *tree)
     return (pp_kinematics){.t = tree->pass.t, .body = tree->pass.body, .turn = tree->turn};
 }
 
+// The coordinate of a joint as the rest of the model sees it, in joint coordinates: value, rate from driven bodies alone,
+// drift, and J with rate = J qd + given.
 perp_status perp_tree_joint(perp_tree *tree, perp_joint joint, perp_rate *rate, double *J)
 {
     if (!has_joint(tree, joint) || !pp_joint_has_coordinate(&tree->tree.model->joint[joint.i])) {
@@ -39,6 +41,7 @@ perp_status perp_tree_joint(perp_tree *tree, perp_joint joint, perp_rate *rate, 
     return PERP_OK;
 }
 
+// The same for the equations phi = 0 of a joint, also where the tree implies them (J is then 0).
 perp_status perp_tree_equations(perp_tree *tree, perp_joint joint, int *rows,
                                 perp_rate rate[PERP_JOINT_ROWS], double *J)
 {
@@ -98,6 +101,8 @@ static perp_twist fill_point(const perp_tree *tree, int body, perp_vec3 at, doub
     return given;
 }
 
+// Velocity of a point of a body and the body's angular velocity, in W: J qd + rate; accelerations J qdd + drift. The
+// centripetal term w x (w x r) is of the point, since sigma is of the centre of mass.
 perp_status perp_tree_point(perp_tree *tree, perp_body body, perp_vec3 point_B, perp_twist *rate,
                             perp_twist *drift, double *J)
 {

@@ -50,6 +50,7 @@ static int holds(const perp_model *model, const pp_joint *j)
     }
 }
 
+// How a joint moves a link; in the plane and in space alike.
 static pp_link_kind kind_of(const pp_joint *j)
 {
     switch (j->kind) {
@@ -72,6 +73,7 @@ static pp_link_kind kind_of(const pp_joint *j)
     }
 }
 
+// Bodies that no joint of the tree can carry: those that are not free, and particles, which have no axes for a joint.
 static bool is_root(const pp_body *body)
 {
     return body->nv == 0 || !pp_body_turns(body);
@@ -91,6 +93,8 @@ static int end_of(const grower *g, int body)
     return end;
 }
 
+// Takes a joint into the tree unless it closes a loop. Sets of joined bodies by union-find; a set is rooted when it has
+// a body that can only be a root (is_root), and two rooted sets must not be joined.
 static bool choose(grower *g, int joint)
 {
     const pp_joint *j = &g->model->joint[joint];
@@ -104,6 +108,7 @@ static bool choose(grower *g, int joint)
     return true;
 }
 
+// The joints that the caller wants in the tree, each with the reason why one cannot be.
 static perp_status choose_named(grower *g, const int *joints, int count, perp_error *error)
 {
     const perp_model *m = g->model;
@@ -168,6 +173,8 @@ static void enter(grower *g, int body)
     }
 }
 
+// Prim's algorithm with the number of rows as weight: of all joints at the tree's border, one that holds most is taken
+// next, so that the loops that are left have as few equations as possible.
 static void grow(grower *g)
 {
     int level = MOST_ROWS - 1;
@@ -187,6 +194,7 @@ static void grow(grower *g)
     }
 }
 
+// A tree from what is not free, then one from each group of bodies that float.
 static void choose_most(grower *g)
 {
     const perp_model *m = g->model;
@@ -208,6 +216,7 @@ static void choose_most(grower *g)
 
 // ── Order ────────────────────────────────────────────────────────────────────────────────────────
 
+// The next link and its places in q and qd. Links are numbered parents first, which all recursions rely on.
 static void add_link(pp_tree *t, grower *g, int body, int carrier, int joint, pp_link_kind kind)
 {
     pp_link *l = &t->link[t->links];
@@ -243,6 +252,7 @@ static void spread(pp_tree *t, grower *g, int from)
     }
 }
 
+// A body that no joint of the tree leads to moves freely, with coordinates of W.
 static void root_at(pp_tree *t, grower *g, int body)
 {
     if (g->placed[body]) {
@@ -258,6 +268,8 @@ static void root_at(pp_tree *t, grower *g, int body)
     spread(t, g, from);
 }
 
+// Numbers links breadth first: from bodies that are not free, from particles, from the bodies of named joints, then from
+// any body that is left.
 static void order(pp_tree *t, grower *g, const int *joints, int count)
 {
     const perp_model *m = t->model;
@@ -282,6 +294,8 @@ static void order(pp_tree *t, grower *g, const int *joints, int count)
     }
 }
 
+// parent_v, the velocity before each on the way to the root, is the sparsity of H; joints that were not chosen are
+// loops.
 static perp_status finish(pp_tree *t, const grower *g, pp_arena *arena)
 {
     const perp_model *m = t->model;

@@ -82,6 +82,7 @@ typedef struct triad {
     perp_vec3 spin;  // angular acceleration of b relative to a
 } triad;
 
+// Anchors, axes and their first two derivatives at qdd = 0, in W.
 static triad place(const pp_tree_pass *pass, const pp_joint *j)
 {
     triad w;
@@ -123,6 +124,7 @@ static int across(jet3 a, const triad *w, double *drift)
     return 2;
 }
 
+// phi_ddot at qdd = 0, in the order of pp_joint_equations_planar.
 static int planar_drift(const pp_joint *j, const triad *w, double *drift)
 {
     switch (j->kind) {
@@ -182,6 +184,7 @@ static int spatial_drift(const pp_tree_pass *pass, const pp_joint *j, const tria
     }
 }
 
+// Second derivative of the joint's coordinate at qdd = 0 [m/s^2, rad/s^2].
 double pp_joint_coordinate_drift(const pp_tree_pass *pass, int joint)
 {
     const pp_joint *j = &pass->tree->model->joint[joint];
@@ -201,6 +204,7 @@ double pp_joint_coordinate_drift(const pp_tree_pass *pass, int joint)
     }
 }
 
+// J_dot qd of the joint's equations; returns how many.
 int pp_joint_drift(const pp_tree_pass *pass, int joint, double *drift)
 {
     const perp_model *m = pass->tree->model;

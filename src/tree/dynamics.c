@@ -61,6 +61,7 @@ perp_status pp_tree_inverse(const pp_tree_pass *pass, const double *qdd, double 
 
 // ── Forces ───────────────────────────────────────────────────────────────────────────────────────
 
+// -k (x - rest) - d x_dot along each joint's coordinate [N or N m].
 static void joint_springs(const perp_model *m, const pp_kinematics *kin)
 {
     for (int i = 0; i < m->joints; i++) {
@@ -74,6 +75,7 @@ static void joint_springs(const perp_model *m, const pp_kinematics *kin)
     }
 }
 
+// tau = S^T f with h = 1, so that impulses are forces.
 perp_status pp_tree_forces(const pp_tree_pass *pass, const double *turn, const perp_wrench *applied,
                            double *tau, pp_arena *arena)
 {
@@ -117,6 +119,7 @@ double pp_tree_potential(const pp_tree_pass *pass, const double *turn)
     return pp_potential(m, pass->body) + pp_joint_energy(m, &kin);
 }
 
+// Linear momentum [N s] and angular momentum about the origin of W [N m s].
 perp_twist pp_tree_momentum(const pp_tree_pass *pass)
 {
     perp_twist sum = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};

@@ -43,6 +43,7 @@ static perp_vec3 mul_turned(const double *B, perp_vec3 x)
                        B[2] * x.x + B[5] * x.y + B[8] * x.z};
 }
 
+// A rigid body by itself, about its centre of mass: A = m 1, B = 0, C = I.
 static void start(const pp_tree_pass *pass, int link, articulated *a)
 {
     const pp_weight *mass = &pass->mass[pass->tree->link[link].body];
@@ -53,6 +54,7 @@ static void start(const pp_tree_pass *pass, int link, articulated *a)
     };
 }
 
+// A -= s x x^T, upper triangle.
 static void subtract_symmetric(double *A, double s, perp_vec3 x)
 {
     perp_vec3 y = pp_scale(s, x);
@@ -64,6 +66,7 @@ static void subtract_symmetric(double *A, double s, perp_vec3 x)
     A[5] -= x.z * y.z;
 }
 
+// One velocity of a link: what the rest of the machine feels of the link when it may move along S.
 static bool eliminate(articulated *a, const perp_twist *S, double tau, eliminated *e)
 {
     e->U.f = pp_add(mul_symmetric(a->A, S->v), mul_plain(a->B, S->w));
@@ -149,6 +152,7 @@ static bool to_roots(const pp_tree_pass *pass, const double *tau, articulated *a
     return true;
 }
 
+// qdd = (u - U . a) / D from the roots, where a is the acceleration that the parent gives, at the link's centre of mass.
 static void to_leaves(const pp_tree_pass *pass, const eliminated *e, perp_twist *acceleration,
                       double *qdd)
 {
@@ -196,6 +200,7 @@ struct pp_articulation {
     perp_twist *acceleration;  // links
 };
 
+// Articulated inertias alone (tau = NULL): U and 1 / D of all velocities, for any number of right-hand sides.
 perp_status pp_tree_articulate(const pp_tree_pass *pass, pp_arena *arena, pp_articulation **out)
 {
     const pp_tree *tree = pass->tree;
@@ -215,6 +220,7 @@ perp_status pp_tree_articulate(const pp_tree_pass *pass, pp_arena *arena, pp_art
     return to_roots(pass, NULL, a, s->e) ? PERP_OK : PERP_ERR_SINGULAR;
 }
 
+// x <- H^-1 x: the recursion for forces x at rest and without gravity, with the inertias made before.
 void pp_tree_articulated(const pp_articulation *s, double *x)
 {
     const pp_tree_pass *pass = s->pass;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+// Poses and velocities from the roots to the leaves; the carrier of a link has its frame already.
 void pp_tree_frames(const pp_tree *tree, double t, const double *q, const double *qd,
                     pp_frame *body)
 {
@@ -46,6 +47,7 @@ static bool quaternion_at(const pp_link *l, int *at_q, int *at_v)
     return true;
 }
 
+// Rates of coordinates are velocities, but for quaternions: rot_dot = rot (0, w / 2), w in the child's axes.
 void pp_tree_q_dot(const pp_tree *tree, const double *q, const double *qd, double *q_dot)
 {
     for (int i = 0; i < tree->links; i++) {
@@ -61,6 +63,7 @@ void pp_tree_q_dot(const pp_tree *tree, const double *q, const double *qd, doubl
     }
 }
 
+// q moved along qd for h. Quaternions by the exponential map, which stays on the unit sphere: rot exp(h w).
 void pp_tree_move(const pp_tree *tree, const double *q, const double *qd, double h, double *moved)
 {
     for (int i = 0; i < tree->links; i++) {

@@ -29,6 +29,8 @@ int pp_link_nq(const perp_model *model, int body, pp_link_kind kind)
 
 // ── Constants ────────────────────────────────────────────────────────────────────────────────────
 
+// Which body a column is fixed to, and so how it changes while the machine moves. Translations of free bodies are fixed
+// to W; for one axis both bodies would do, since it is fixed to both.
 static void make_rides(const pp_link *link, pp_ride *ride)
 {
     pp_ride a = link->turned ? PP_RIDE_CHILD : PP_RIDE_PARENT;
@@ -81,6 +83,7 @@ static void make_quaternions(const perp_model *model, const pp_link *link, const
     h->K[3] = pp_quat_mul(pp_quat_mul(turned, QI), back);
 }
 
+// Constants of a link's motion, from its joint. In the plane axes are along z, or for sliding in the plane.
 void pp_hinge_make(const pp_tree *tree, const pp_link *link, pp_hinge *hinge)
 {
     const perp_model *model = tree->model;
@@ -168,6 +171,7 @@ static perp_vec3 anchor_b(const pp_link *link, const pp_hinge *h, const double *
     }
 }
 
+// Free bodies have coordinates of W. Particles keep the rotation that they started with.
 static void place_free(const pp_body *body, const pp_link *link, const double *q, pp_frame *child)
 {
     bool deep = link->kind == PP_LINK_FREE || link->nq == 3;
@@ -183,6 +187,7 @@ static void place_free(const pp_body *body, const pp_link *link, const double *q
     }
 }
 
+// Rotation first, then the position, such that the child's anchor is where the parent's anchor and the joint put it.
 void pp_hinge_place(const pp_tree *tree, int link, const double *q, const pp_frame *parent,
                     pp_frame *child)
 {
@@ -221,6 +226,7 @@ static perp_twist turn_about(perp_vec3 w, perp_vec3 r)
     return (perp_twist){pp_cross(r, w), w};
 }
 
+// Translations along the axes of W; rotations about z, or about the child's own axes in space.
 static void free_columns(const pp_link *l, const pp_frame *child, perp_twist *column)
 {
     static const perp_vec3 axis[3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
@@ -241,6 +247,8 @@ static void free_columns(const pp_link *l, const pp_frame *child, perp_twist *co
     }
 }
 
+// Twist of the child relative to its parent per unit rate, in W at the child's centre of mass. Where the child is the
+// joint's a (`turned`), the joint moves b relative to a and the child goes the other way: sign = -1.
 void pp_hinge_columns(const pp_tree *tree, int link, const pp_frame *parent, const pp_frame *child,
                       perp_twist *column)
 {

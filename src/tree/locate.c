@@ -17,6 +17,7 @@ typedef struct view {
     perp_vec3 ub, zb;   // axis of b, and its direction of angle 0
 } view;
 
+// Anchors and axes of a joint in W.
 static view look(const pp_hinge *h, const pp_frame *a, const pp_frame *b)
 {
     return (view){.a = a,
@@ -96,6 +97,7 @@ static void read_spatial(const pp_link *l, const pp_hinge *h, const view *w, dou
     }
 }
 
+// Coordinates of a free body: position and velocity in W, quaternion, angular velocity in the body's axes.
 static void read_free(const pp_link *l, const pp_frame *f, double *q, double *qd)
 {
     const double p[3] = {f->p.x, f->p.y, f->p.z}, v[3] = {f->v.x, f->v.y, f->v.z};
@@ -184,6 +186,7 @@ static void compare(const pp_tree *tree, const pp_frame *body, const double *q, 
     }
 }
 
+// Each link by itself, from the frames of its two bodies; what the joints cannot follow is compared afterwards.
 void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, const double *turn,
                          double *q, double *qd, double *lost, double *lost_rate)
 {
@@ -217,6 +220,8 @@ static int own_coordinate(const pp_link *l)
     return l->at_q + (l->kind == PP_LINK_PLANE ? 2 : 0);
 }
 
+// Coordinates with their full turns: joints of loops are continued from the last ones, joints of the tree have theirs
+// in q.
 void pp_tree_turns(const pp_tree_pass *pass, double *turn)
 {
     const pp_tree *tree = pass->tree;

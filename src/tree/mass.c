@@ -35,6 +35,7 @@ static void add_moved(pp_compound *sum, const pp_compound *c, perp_vec3 r)
     I[7] = I[5];
 }
 
+// Inertia of each link with all that it carries, about its own centre of mass: sums from the leaves to the roots.
 static void gather_compounds(const pp_tree_pass *pass)
 {
     const pp_tree *tree = pass->tree;
@@ -58,6 +59,8 @@ static perp_wrench momentum(const pp_compound *c, const perp_twist *S)
     return (perp_wrench){p, pp_add(pp_cross(c->h, S->v), pp_mul(&c->I, S->w))};
 }
 
+// H_jk = S_j . (I^c_k S_k) for j on the way from k to the root, 0 for other pairs. Composite rigid bodies: Featherstone
+// (2008), chapter 6.
 void pp_tree_mass(const pp_tree_pass *pass, double *H)
 {
     const pp_tree *tree = pass->tree;
@@ -85,6 +88,7 @@ void pp_tree_mass(const pp_tree_pass *pass, double *H)
 // ── Factors ──────────────────────────────────────────────────────────────────────────────────────
 // L_kj is kept at (j, k), j before k, so that a column of the array is a row of L; D on the diagonal.
 
+// H = L^T D L from the leaves, so that L has no fill: only entries on the way to the root. Featherstone (2008), 6.5.
 bool pp_tree_factor(const pp_tree *tree, double *H)
 {
     size_t n = (size_t)tree->nv;
@@ -108,6 +112,7 @@ bool pp_tree_factor(const pp_tree *tree, double *H)
     return true;
 }
 
+// L^T, then D and L.
 void pp_tree_solve(const pp_tree *tree, const double *L, double *x)
 {
     size_t n = (size_t)tree->nv;

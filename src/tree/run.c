@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+// sigma of a link: that of its carrier, taken to the child, and qd times the columns' rates of change. In
+// between A is the spatial acceleration (sigma.v - w x v), which goes from point to point as a twist does.
 static void accelerate(const pp_tree_pass *pass, int link)
 {
     const pp_tree *tree = pass->tree;
@@ -67,6 +69,7 @@ static void weigh(const pp_body *body, const pp_frame *f, pp_weight *mass)
     mass->I.m[8] = body->kind == PERP_PLANAR_BODY ? body->I_B.m[8] : 0.0;
 }
 
+// Pose, velocity, sigma and inertia of a link, from its carrier's.
 static void move(const pp_tree_pass *pass, int link)
 {
     const pp_tree *tree = pass->tree;
@@ -89,6 +92,7 @@ static void move(const pp_tree_pass *pass, int link)
     weigh(&tree->model->body[l->body], child, &pass->mass[l->body]);
 }
 
+// Driven bodies first, then links, parents before children.
 perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const double *q,
                         const double *qd, pp_arena *arena)
 {
@@ -135,6 +139,7 @@ static perp_twist unpack(const pp_body *body, const double *nu)
     }
 }
 
+// A twist as the numbers of a body's velocities: (v, omega), (x, y, spin) or those of a particle.
 static void pack(const pp_body *body, perp_twist V, double *nu)
 {
     bool spatial = pp_body_is_spatial(body), turns = pp_body_turns(body);
@@ -152,6 +157,7 @@ static void pack(const pp_body *body, perp_twist V, double *nu)
     }
 }
 
+// From the roots to the leaves: each link has its parent's twist, taken to its own centre of mass, and its columns.
 void pp_tree_velocities(const pp_tree_pass *pass, const double *qd, bool relative, double *nu)
 {
     const pp_tree *tree = pass->tree;
@@ -174,6 +180,7 @@ void pp_tree_velocities(const pp_tree_pass *pass, const double *qd, bool relativ
     }
 }
 
+// From the leaves to the roots: the power of a link's load along its columns, then the load on to its parent.
 void pp_tree_gather_loads(const pp_tree_pass *pass, double *tau)
 {
     const pp_tree *tree = pass->tree;
@@ -225,6 +232,8 @@ static void round_off(const pp_tree_pass *pass, double *J)
     }
 }
 
+// J_row S without S: the row's J on a body is a wrench, taken link by link to the root, and its power along each column
+// is an entry. Driven roots add a given rate. Sizes of the terms show which entries are rounding.
 double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J)
 {
     const pp_tree *tree = pass->tree;
