@@ -57,6 +57,7 @@ static bool in_a_row(const pp_closed *c, const pp_chain *chain, int *seen, int *
                     return false;
                 }
             }
+            // A body may be at two joints at most, and these must be neighbours.
             if (seen[body]++ == 2 || (seen[body] == 2 && last[body] != k - 1)) {
                 return false;
             }
@@ -99,7 +100,7 @@ INLINE bool factor_sized(int n, const double *diagonal, double *A)
             LD[k] = A[j + k * n] * D[k];
             d -= A[j + k * n] * LD[k];
         }
-        if (!(d > RANK * diagonal[j])) {
+        if (!(d > RANK * diagonal[j])) {  // the row follows from rows before it
             return false;
         }
         D[j] = d;

@@ -155,6 +155,7 @@ static void solve_rows(const joint_rows *j, int nv, const double *f, double *pb)
     if (n == 0 || pp_chol_factor(n, A, n, 0.0) != 0) {
         return;
     }
+    // Least squares by normal equations; J J^T squares the condition, so the residual is corrected twice.
     memcpy(left, f, (size_t)nv * sizeof *left);
     for (int round = 0; round < 3; round++) {
         for (int a = 0; a < n; a++) {

@@ -41,7 +41,7 @@ static perp_status list_touches(const perp_model *m, const pp_rows *rows, int co
             out->first[row->body[k] + 1]++;
         }
     }
-    for (int b = 0; b < m->bodies; b++) {
+    for (int b = 0; b < m->bodies; b++) {  // from counts to starts
         out->first[b + 1] += out->first[b];
     }
     memcpy(next, out->first, ((size_t)m->bodies + 1) * sizeof *next);
@@ -176,7 +176,7 @@ static perp_status build_small(pp_delassus *out, const pp_closed *c, pp_arena *a
             int body = column->body[k];
             pp_body_solve(&m->body[body], &c->mass[body], column->J[k], MJ[k]);
         }
-        for (int i = j; i < n; i++) {
+        for (int i = j; i < n; i++) {  // symmetric: half of the products
             double value = response(m, pp_base_row(c->rows, i), column, MJ);
             D[(size_t)j * (size_t)n + (size_t)i] = D[(size_t)i * (size_t)n + (size_t)j] = value;
         }

@@ -95,6 +95,7 @@ static bool put_wrenches(pp_motion *out, wrenches *w, const pp_rows *rows, pp_ar
     for (int k = 0; k < base; k++) {
         out->rate[k] = put_wrench(w, pp_base_row(rows, k));
     }
+    // Rates are given for the rows of friction groups; along a direction they are combined by the caller.
     for (int k = 0; k < rows->nt; k++) {
         const pp_row *row = &rows->t[k];
         out->rate[base + k] =
@@ -183,7 +184,7 @@ perp_status pp_motion_run(pp_motion *out, const perp_model *model, const pp_kine
     if (!row || !out->push || !out->rate_b || !out->rate) {
         return PERP_ERR_MEMORY;
     }
-    for (int i = 0; i < rows->nb; i++) {
+    for (int i = 0; i < rows->nb; i++) {  // rows that the tree implies are no unknowns
         if (!in->tree || !in->implied[i]) {
             row[out->nb++] = i;
         }

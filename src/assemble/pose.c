@@ -89,7 +89,7 @@ static perp_status bounds(pp_posed *out, const pp_rows *rows, int n, pp_arena *a
     if (!lower || !upper || !*b) {
         return PERP_ERR_MEMORY;
     }
-    int equations = out->nv + out->nb;
+    int equations = out->nv + out->nb;  // an unknown without bounds has an equation
     for (int i = 0; i < n; i++) {
         upper[i] = PP_INF;
         if (i < equations) {
@@ -175,7 +175,7 @@ perp_status pp_pose_mcp(pp_posed *out, const pp_rows *rows, const pp_motion *mot
     for (int i = 0; i < motion->nv; i++) {
         b[i] = -motion->push[i];
     }
-    double *rates = b + motion->nv;
+    double *rates = b + motion->nv;  // at nu = 0, bias included [m/s]
     for (int i = 0; i < motion->nb; i++) {
         rates[i] = motion->rate_b[i] + rows->b[motion->row[i]].bias;
     }

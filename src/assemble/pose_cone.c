@@ -91,7 +91,7 @@ static int *components(const pp_rows *rows, int dim, pp_arena *arena)
     for (int i = 0; i < rows->nn; i++) {
         base[i * dim] = rows->nm + i;
     }
-    for (int i = 0; i < rows->nm; i++) {
+    for (int i = 0; i < rows->nm; i++) {  // the row itself is the first tangent
         base[(rows->nn + i) * dim] = LIMIT;
         base[(rows->nn + i) * dim + 1] = i;
     }
@@ -158,7 +158,7 @@ static bool dense_matrix(pp_posed *out, const pp_rows *rows, const pp_delassus *
     }
     for (int k = 0; k < n; k++) {
         double *column = W + (size_t)k * (size_t)n;
-        if (base[k] < 0) {
+        if (base[k] < 0) {  // alone in its row and column
             bool limit = base[k] == LIMIT;
             column[k] = limit ? matrix_diagonal(&delassus->D, base[k + 1]) : 1.0;
             q[k] = limit ? -column[k] * rows->m[base[k + 1]].upper : 0.0;

@@ -203,7 +203,7 @@ static perp_status contact_rows(const perp_model *m, const pp_kinematics *k, con
         if (!s.kept[i]) {
             continue;
         }
-        if (out->nn < i) {
+        if (out->nn < i) {  // rows were written at the places of their contacts
             out->n[out->nn] = out->n[i];
         }
         out->contact[out->nc++] = i;

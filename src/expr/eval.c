@@ -199,6 +199,7 @@ perp_status pp_expr_table(const double *x, const double *y, int count, pp_arena 
     if (status < 0) {
         return status;
     }
+    // In postfix: variable 0, then the table at it.
     node[0].op = PP_OP_VARIABLE;
     node[1].op = PP_OP_TABLE;
     *made = (pp_expr){.count = 2, .tables = 1, .node = node, .table = table};

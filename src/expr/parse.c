@@ -148,6 +148,7 @@ static perp_status read_number(parser *p, double *value)
     while (is_digit(*p->at) || *p->at == '.') {
         p->at++;
     }
+    // An e without digits is no exponent: 2e is read as 2 and then the name e, which lacks an operator.
     if (*p->at == 'e' || *p->at == 'E') {
         const char *digits = p->at + 1 + (p->at[1] == '+' || p->at[1] == '-');
         if (is_digit(*digits)) {

@@ -155,6 +155,7 @@ static void start_body(const pp_body *body, pp_state *state)
     if (body->nv == 0) {
         return;
     }
+    // (x, y), (x, y, angle), (x, y, z) or (x, y, z, quaternion w x y z), by the kind of the body.
     q[0] = body->p0.x;
     q[1] = body->p0.y;
     if (body->kind == PERP_PLANAR_BODY) {

@@ -132,7 +132,7 @@ void pp_ger(int m, int n, double a, const double *x, const double *y, double *A,
     int j = 0;
     for (; j + 2 <= n; j += 2) {
         double s0 = a * y[j], s1 = a * y[j + 1];
-        if (s0 == 0.0 && s1 == 0.0) {
+        if (s0 == 0.0 && s1 == 0.0) {  // tableaux have many zeros
             continue;
         }
         double *restrict c0 = PP_AT(A, ld, 0, j), *restrict c1 = PP_AT(A, ld, 0, j + 1);

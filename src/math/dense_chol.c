@@ -37,6 +37,7 @@ PP_INLINE void panel_rows(int v, int before, double *A, int ld, int i, int J, co
             x[h][3] += row * b[3];
         }
     }
+    // Rows of the panel times the inverse transpose of the corner, by forward substitution along the columns.
     double *c0 = PP_AT(A, ld, i, J), *c1 = c0 + ld, *c2 = c1 + ld, *c3 = c2 + ld;
     for (int h = 0; h < v; h++) {
         pp_v4 y0 = (PP_LOAD(c0 + 4 * h) - x[h][0]) * t->inverse[0];
@@ -92,6 +93,7 @@ PP_INLINE void panel(int before, double *A, int ld, int from, int to, int J, con
 // What the columns before take off the corner: sum_p L(J+i, p) L(J+j, p), i >= j.
 PP_INLINE void corner_sums(int w, int before, const double *A, int ld, int J, double s[W][W])
 {
+    // Whole squares where vectors fill them (the upper half is not used), else the lower triangle, in the same order.
     const double *a = PP_AT(A, ld, J, 0);
     if (w == W) {
         pp_v4 t0 = {0}, t1 = {0}, t2 = {0}, t3 = {0};

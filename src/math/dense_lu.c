@@ -70,7 +70,7 @@ static int factor_leaf(int m, int n, double *A, int ld, int *pivot, double tiny)
 {
     for (int k = 0; k < n; k++) {
         double *column = PP_AT(A, ld, k, k);
-        int best = largest(m - k, column);
+        int best = largest(m - k, column);  // partial pivoting
         pivot[k] = k + best;
         if (!(fabs(column[best]) > tiny)) {
             return k + 1;
@@ -142,6 +142,8 @@ static int factor(int m, int n, double *A, int ld, int *pivot, double tiny)
     if (n <= LEAF) {
         return factor_leaf(m, n, A, ld, pivot, tiny);
     }
+    // Recursive in columns (Toledo 1997): left half, its effect on the right half by one product, right half. The left
+    // half is a multiple of eight, so that products start where vectors do.
     int left = (n / 2 + 7) / 8 * 8, right = n - left;
     int bad = factor(m, left, A, ld, pivot, tiny);
     if (bad) {

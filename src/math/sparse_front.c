@@ -216,6 +216,7 @@ static void schur(const pp_front *front, const double *F, const double *Ut, doub
                      team);
         return;
     }
+    // With few pivots, packing for the product costs more than the product.
     for (int j = 0; j < m; j++) {
         for (int p = 0; p < k; p++) {
             subtract(m, *PP_AT(Ut, m, j, p), PP_AT(F, k + m, k, p), PP_AT(S, m, 0, j));
@@ -256,6 +257,8 @@ static int eliminate_symmetric(const pp_front *front, int from, int to, double *
         double inverse = zero ? 0.0 : 1.0 / d;
         zeros += zero;
         D[j] = zero ? 0.0 : d;
+        // Above the diagonal and in Ut stands D L^T, below it L; the reciprocal of the pivot is on the diagonal. Of a zero
+        // pivot all three vanish, so that its unknown is 0.
         column[j] = inverse;
         for (int l = j + 1; l < k; l++) {
             *PP_AT(F, ld, j, l) = zero ? 0.0 : column[l];

@@ -76,6 +76,7 @@ static bool copy_pattern(pp_ldl *l, const pp_ldl_pattern *a)
     memcpy(l->p, a->p, (n + 1) * sizeof *l->p);
     memcpy(l->i, a->i, blocks * sizeof *l->i);
     memcpy(l->size, a->size, n * sizeof *l->size);
+    // at[k]: where block k starts among the caller's numbers, column-major blocks one after the other.
     l->n = 0;
     for (int j = 0; j < l->nodes; j++) {
         l->n += l->size[j];

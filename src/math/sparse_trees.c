@@ -22,6 +22,7 @@ static size_t stack_region(pp_ldl *l, const int *depth, const int *region, int f
         if (region && region[f] != which) {
             continue;
         }
+        // The children's complements are consumed by this front: their places are free for its siblings.
         for (int c = front->child; c >= 0; c = l->front[c].sibling) {
             if (!region || region[c] == which) {
                 used[depth[c]] -= (size_t)l->front[c].m * (size_t)l->front[c].m;

@@ -277,7 +277,7 @@ perp_shape perp_add_shape(perp_builder *builder, perp_body body, const perp_shap
     bool ok = pp_builder_name(builder, "shape", &shape->name, builder->shapes.count - 1,
                               &builder->shapes, sizeof *shape) &&
               pp_convert_shape(builder, body.i, def, shape);
-    if (!ok) {
+    if (!ok) {  // the shape itself is taken back by kept()
         builder->densities.count--;
     } else {
         tie_shape(builder, body.i);

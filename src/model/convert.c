@@ -90,7 +90,7 @@ static bool convert_motions(perp_builder *b, const perp_body_def *def, pp_body *
                                   "body '%s': a motion is for a driven body; set its drive",
                                   body->name);
         }
-        bool lifts = k >= PP_BY_Z && k <= PP_BY_RY;
+        bool lifts = k >= PP_BY_Z && k <= PP_BY_RY;  // leaves the plane
         if (texts[k] && lifts && !pp_body_is_spatial(body)) {
             return pp_builder_bad(b, PERP_ERR_MODEL,
                                   "body '%s': a planar body has no %s; it has x, y and angle",

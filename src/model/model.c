@@ -32,19 +32,28 @@ static void recenter(perp_model *m, int i)
     if (c.x == 0.0 && c.y == 0.0 && c.z == 0.0) {
         return;
     }
+    // The origin moves by c, in body axes; all that is fixed to the body moves by -c relative to it.
     body->p0 = pp_add(body->p0, pp_mul(&R, c));
     for (int k = body->first_shape - 1; k >= 0; k = m->shape[k].next - 1) {
         m->shape[k].X_BS.p = pp_sub(m->shape[k].X_BS.p, c);
     }
     for (int k = 0; k < m->joints; k++) {
         pp_joint *joint = &m->joint[k];
-        joint->r_A = joint->a == i ? pp_sub(joint->r_A, c) : joint->r_A;
-        joint->r_B = joint->b == i ? pp_sub(joint->r_B, c) : joint->r_B;
+        if (joint->a == i) {
+            joint->r_A = pp_sub(joint->r_A, c);
+        }
+        if (joint->b == i) {
+            joint->r_B = pp_sub(joint->r_B, c);
+        }
     }
     for (int k = 0; k < m->forces; k++) {
         pp_force *force = &m->force[k];
-        force->r_A = force->a == i ? pp_sub(force->r_A, c) : force->r_A;
-        force->r_B = force->b == i ? pp_sub(force->r_B, c) : force->r_B;
+        if (force->a == i) {
+            force->r_A = pp_sub(force->r_A, c);
+        }
+        if (force->b == i) {
+            force->r_B = pp_sub(force->r_B, c);
+        }
     }
 }
 
@@ -305,6 +314,7 @@ perp_status perp_model_create(const perp_builder *builder, perp_model **model, p
     if (!m) {
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     }
+    // Everything in one arena of its own: the builder may go, and the model is freed at once.
     *m = (perp_model){.env = builder->env, .arena = pp_arena_create(&builder->env)};
     status =
         m->arena ? fill(m, builder, error) : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");

@@ -104,7 +104,7 @@ static bulk bulk_of(const perp_builder *b, int body)
             !pp_solid_mass(&shape[i].solid, &volume, &c, &I)) {
             continue;
         }
-        double m = density[i] * volume;
+        double m = density[i] * volume;  // c and I from the shape's frame to the body's
         c = pp_pose_point(&shape[i].X_BS, c);
         I = pp_turn_tensor(&shape[i].X_BS.R, &I);
         sum.mass += m;
@@ -157,6 +157,7 @@ static perp_status set_inertia(const bulk *sum, pp_body *body, perp_error *error
         given = fmax(given, fabs(body->I_B.m[k]));
     }
     if (given == 0.0 && sum->mass > 0.0) {
+        // From the origin of the body frame to the centre of mass; a given mass scales it.
         body->I_B = sum->inertia;
         add_steiner(&body->I_B, -sum->mass, pp_scale(1.0 / sum->mass, sum->moment));
         for (int k = 0; k < 9; k++) {

@@ -154,9 +154,13 @@ static perp_status hold_rows(perp_tree *tree, const perp_hold *hold, double *x, 
     if (hold->unequal > 0) {
         status = solve_limits(&s, hold, &tree->env, lambda, arena);
     }
-    int found = status < 0 ? 0 : settle(&s, hold, lambda, arena);
-    if (status < 0 || found < 0) {
-        return status < 0 ? status : PERP_ERR_MEMORY;
+    if (status < 0) {
+        return status;
+    }
+    // Among the multipliers that give the same motion, those of least norm.
+    int found = settle(&s, hold, lambda, arena);
+    if (found < 0) {
+        return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < s.n; i++) {
         for (int k = 0; k < s.nv; k++) {
@@ -197,7 +201,7 @@ static perp_status run(perp_tree *tree, const double *tau, const perp_hold *hold
     } else if (x) {
         memcpy(x, tree->pass.qd, (size_t)tree->tree.nv * sizeof *x);
     }
-    double none[1];
+    double none[1];  // in place of multipliers that nobody wants, where there are none
     if (status >= 0) {
         status = hold_rows(tree, hold, x, lambda ? lambda : none, rank, arena);
     }

@@ -91,7 +91,7 @@ static perp_twist fill_point(const perp_tree *tree, int body, perp_vec3 at, doub
             const double column[6] = {S.v.x, S.v.y, S.v.z, S.w.x, S.w.y, S.w.z};
             memcpy(J + 6 * (size_t)k, column, sizeof column);
         }
-        root = l->joint >= 0 ? l->carrier : -1;
+        root = l->joint >= 0 ? l->carrier : -1;  // a driven body at the end of the way, if any
         link = l->parent;
     }
     if (root >= 0) {

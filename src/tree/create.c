@@ -32,7 +32,7 @@ static int holds(const perp_model *model, const pp_joint *j)
         return 0;
     }
     switch (j->kind) {
-    case PERP_REVOLUTE:
+    case PERP_REVOLUTE:  // how many of the six (three) relative velocities the joint takes away
     case PERP_PRISMATIC:
         return model->spatial ? 5 : 2;
     case PERP_WELD:
@@ -308,7 +308,7 @@ static perp_status finish(pp_tree *t, const grower *g, pp_arena *arena)
     }
     for (int i = 0; i < t->links; i++) {
         const pp_link *l = &t->link[i];
-        int before = l->parent < 0 ? -1 : last[l->parent];
+        int before = l->parent < 0 ? -1 : last[l->parent];  // welds have no velocity of their own
         for (int k = 0; k < l->nv; k++) {
             t->parent_v[l->at_v + k] = before;
             before = l->at_v + k;

@@ -139,7 +139,7 @@ static bool to_roots(const pp_tree_pass *pass, const double *tau, articulated *a
     }
     for (int i = tree->links - 1; i >= 0; i--) {
         const pp_link *l = &tree->link[i];
-        for (int k = l->at_v + l->nv - 1; k >= l->at_v; k--) {
+        for (int k = l->at_v + l->nv - 1; k >= l->at_v; k--) {  // the outermost first
             if (!eliminate(&a[i], &pass->column[k], tau ? tau[k] : 0.0, &e[k])) {
                 return false;
             }

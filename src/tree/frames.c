@@ -23,7 +23,7 @@ void pp_tree_frames(const pp_tree *tree, double t, const double *q, const double
         perp_twist column[PP_LINK_NV], V = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
         pp_hinge_place(tree, i, q + l->at_q, parent, child);
         pp_hinge_columns(tree, i, parent, child, column);
-        if (l->joint >= 0) {
+        if (l->joint >= 0) {  // free bodies do not ride on their carrier, the ground
             V = pp_twist_at(pp_frame_twist(parent), pp_sub(child->p, parent->p));
         }
         int moving = qd ? l->nv : 0;

@@ -209,6 +209,7 @@ void pp_hinge_place(const pp_tree *tree, int link, const double *q, const pp_fra
         rot = l->turned ? pp_quat_conjugate(rot) : rot;
         pp_frame_set_rotation(child, settle(pp_quat_mul(parent->rot, rot)));
     }
+    // b's anchor as a sees it. On the parent's side it is fixed to the parent, on the child's to the child.
     perp_vec3 b = anchor_b(l, h, q), there = l->turned ? h->r_B : b, here = l->turned ? b : h->r_B;
     child->p = pp_sub(pp_point(parent, there), pp_rotate(child, here));
 }

@@ -168,7 +168,7 @@ static void compare(const pp_tree *tree, const pp_frame *body, const double *q, 
             continue;
         }
         const pp_frame *parent = &body[l->carrier], *child = &body[l->body];
-        pp_frame made = *child;
+        pp_frame made = *child;  // where the coordinates put the child
         perp_twist column[PP_LINK_NV], V;
         pp_hinge_place(tree, i, q + l->at_q, parent, &made);
         pp_hinge_columns(tree, i, parent, child, column);

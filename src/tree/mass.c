@@ -70,6 +70,7 @@ void pp_tree_mass(const pp_tree_pass *pass, double *H)
     for (int i = 0; i < tree->links; i++) {
         for (int k = tree->link[i].at_v; k < tree->link[i].at_v + tree->link[i].nv; k++) {
             perp_wrench F = momentum(&pass->compound[i], &pass->column[k]);
+            // F, the momentum of what link i carries per unit rate, seen from each link on the way to the root.
             for (int at = i; at >= 0; at = tree->link[at].parent) {
                 const pp_link *l = &tree->link[at];
                 int end = at == i ? k + 1 : l->at_v + l->nv;

@@ -222,16 +222,6 @@ static double power_size(const perp_twist *column, const perp_wrench *F, double 
     return sum_abs(F->f) * (sum_abs(column->v) + w * far) + w * sum_abs(F->tau);
 }
 
-// A rate that the joints below imply cancels to 0, not to what rounding left of it.
-static void round_off(const pp_tree_pass *pass, double *J)
-{
-    for (int k = 0; k < pass->tree->nv; k++) {
-        if (fabs(J[k]) <= ROUNDING * pass->size[k]) {
-            J[k] = 0.0;
-        }
-    }
-}
-
 // J_row S without S: the row's J on a body is a wrench, taken link by link to the root, and its power along each column
 // is an entry. Driven roots add a given rate. Sizes of the terms show which entries are rounding.
 double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J)
@@ -261,6 +251,11 @@ double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J)
             at = l->parent;
         }
     }
-    round_off(pass, J);
+    // A rate that the joints below imply cancels to 0, not to what rounding left of it.
+    for (int k = 0; k < tree->nv; k++) {
+        if (fabs(J[k]) <= ROUNDING * pass->size[k]) {
+            J[k] = 0.0;
+        }
+    }
     return rate;
 }
