@@ -1,19 +1,28 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step's problem, solved. Without unilateral rows it is linear; small problems and problems with boxed
-// rows are LCPs for pivoting; many contacts are cones for Newton. A failure falls back to the LCP,
-// whose infeasibility can be proved.
+// The problem of one step (P7), solved: choice of form and solver, Poisson's second phase, fallbacks,
+// budgets.
+//
+// Without boxed and unilateral rows it is one linear system in (nu, p_b). In the plane few contacts are an
+// LCP for pivoting; contacts in space, and many in the plane, are cones for Newton's method, tried in the
+// order: sweeps (loose tolerances only), modes (warm start), cone form (comp/). A failure of the cone form
+// falls back to the LCP, for which infeasibility can be proved.
+//
+// Signs and units: impulses p [N s] act with J' p on the bodies, rates J nu + rate + bias [m/s] are
+// positive where a gap opens. nu holds (v, omega) of each free body in world axes.
 #include "solve/islands.h"
 #include "solve/unique.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { CONE_FROM = 24 };  // unilateral rows from which the cone form is tried first
+enum { CONE_FROM = 24 };  // unilateral rows from which the cone form is tried first, in the plane
 
-enum { SMALL = 150 };             // unknowns whose factorisation is less than the least that counts
-static const double SOON = 20.0;  // factorisations after which a proof is looked for
+// Up to this many unknowns a factorisation is below the 3e6 operations that count as one, theory (C50):
+// SOON of them are a few milliseconds.
+enum { SMALL = 150 };
+static const double SOON = 20.0;  // factorisations before a proof of infeasibility is tried
 
 perp_status pp_answer_create(pp_answer *out, const perp_model *model, const pp_rows *rows,
                              pp_arena *arena)
@@ -29,6 +38,7 @@ perp_status pp_answer_create(pp_answer *out, const perp_model *model, const pp_r
     return whole ? PERP_OK : PERP_ERR_MEMORY;
 }
 
+// The answer and the scratch vectors of pp_run_close.
 static perp_status allocate(pp_run *r)
 {
     r->beta = PP_ARRAY(r->arena, double, r->rows->nb);
@@ -37,6 +47,9 @@ static perp_status allocate(pp_run *r)
     return r->beta && r->given ? status : PERP_ERR_MEMORY;
 }
 
+// Work in factorisations, theory (C50): what the solvers of comp/ report, and what solve/ itself
+// has metered. It is counted in operations, never in seconds, so that a limit ends every run at the
+// same place.
 double pp_run_work(const pp_run *r)
 {
     return r->work + pp_meter_spent(&r->meter);
@@ -47,11 +60,13 @@ bool pp_run_is_worked_off(const pp_run *r)
     return pp_run_work(r) >= r->most;
 }
 
+// Either kind of limit: the user's budget, or the work that the step has left.
 bool pp_run_spent(const pp_run *r)
 {
     return pp_run_budget_spent(r) || pp_run_is_worked_off(r);
 }
 
+// The deadline is the only place in solve/ where the clock decides: with one, runs are not reproducible.
 bool pp_run_budget_spent(const pp_run *r)
 {
     const pp_solve_options *o = r->options;
@@ -59,11 +74,15 @@ bool pp_run_budget_spent(const pp_run *r)
            (o->deadline > 0.0 && pp_seconds() >= o->deadline);
 }
 
-// nu and p_b from the other impulses: M nu = M nu_l + p_ext + W p, joints closed.
+// nu and p_b from the impulses p_m, p_n, p_t: M nu = M nu_l + p_ext + W p with the joints closed,
+// theory (P8), and sigma, the slip speed that supports each friction set, (C13). Each row is
+// visited once; no matrix is formed.
 void pp_run_close(pp_run *r)
 {
     const pp_rows *rows = r->rows;
     pp_answer *out = r->out;
+    // out->nu holds the momentum M nu_l + p_ext + W p until pp_closed_solve turns it into
+    // velocities
     pp_masses_mul(r->model, r->kin->mass, r->nu, out->nu);
     pp_axpy(r->model->nv, 1.0, r->kin->p_ext, out->nu);
     for (int i = 0; i < rows->nm; i++) {
@@ -78,6 +97,8 @@ void pp_run_close(pp_run *r)
     for (int i = 0; i < rows->nb; i++) {
         r->beta[i] = rows->b[i].rate + rows->b[i].bias;
     }
+    // Joint coordinates: pp_closed_reactions needs the momentum before the joints acted to find the
+    // impulses of the tree's own joints.
     if (r->in.tree) {
         memcpy(r->given, out->nu, (size_t)r->model->nv * sizeof *r->given);
     }
@@ -90,6 +111,8 @@ void pp_run_close(pp_run *r)
     }
 }
 
+// Copies the end of the compression phase (nu, p_n, p_t), by which the certificate judges it. back:
+// impulses of restitution, e p_n of the compression.
 static bool keep_compression(pp_run *r, double *back)
 {
     size_t nv = (size_t)r->model->nv, nn = (size_t)r->rows->nn, nt = (size_t)r->rows->nt;
@@ -106,8 +129,9 @@ static bool keep_compression(pp_run *r, double *back)
     return true;
 }
 
-// The share of its compression that a contact gives back. Forces are put right as for Newton's law: when they
-// have acted, the contact's own approach leaves at the rate of (P14).
+// The coefficient e of (P9) of one contact. A contact that bounces by itself gets the e with which
+// it leaves at the rate (P14) after the forces of the step have acted: row->before < 0 is its rate
+// of approach, row->rebound the rate that it should have, `push` what the forces add [m/s].
 static double share_back(const pp_run *r, const pp_row *row)
 {
     if (!row->bounces) {
@@ -117,7 +141,10 @@ static double share_back(const pp_run *r, const pp_row *row)
     return fmax((row->rebound - push) / -row->before, 0.0);
 }
 
-// Every contact that carried more compression than what rests gives its share of it back.
+// Impulses of restitution for every contact that carried compression, also those that were only
+// pressed by others. Not for what rests: an impulse that would change the contact's own rate by
+// less than row->rest (what gravity does in two steps) gives nothing back, or resting stacks would
+// never come to rest.
 static void give_back(const pp_run *r, double *back)
 {
     const pp_rows *rows = r->rows;
@@ -132,8 +159,10 @@ static void give_back(const pp_run *r, double *back)
     }
 }
 
-// Poisson's hypothesis: after compression every contact that carried it gives back e times its impulse, and
-// a second problem, with the forces, keeps everything else from being violated.         theory (P9)
+// Poisson's hypothesis: after compression every contact that carried it gives back e times its
+// impulse, and a second problem, now with the forces of the step, keeps everything else from being
+// violated, theory (P9). Its unknowns are the increments p_n^2, p_t^2; friction may use mu (e p_n^1
+// + p_n^2), hence the slack mu e p_n^1 of the cone.
 static perp_status restitute(pp_run *r)
 {
     const pp_rows *rows = r->rows;
@@ -159,14 +188,18 @@ static perp_status restitute(pp_run *r)
     if (status < 0) {
         return status;
     }
+    // D and q are those of the first problem; only q changes: it becomes the rates at nu after
+    // compression and restitution, which is where the second problem begins.
     pp_run_close(r);
-    for (int i = 0; i < r->delassus.count; i++) {  // rates where the second problem begins
+    for (int i = 0; i < r->delassus.count; i++) {
         const pp_row *row = pp_base_row(rows, i);
         r->delassus.q[i] = pp_row_rate(r->model, row, r->out->nu) + row->bias;
     }
     return pp_run_by_lcp(r, slack);
 }
 
+// The form to solve. A form that the user asked for is kept, but for the cone with Poisson's law:
+// the slack of its second problem exists in the LCP only.
 static perp_form choose(const pp_run *r)
 {
     const pp_solve_options *o = r->options;
@@ -183,27 +216,54 @@ static perp_form choose(const pp_run *r)
     return cone && better && r->rows->nn > 0 ? PERP_FORM_CONE : PERP_FORM_LCP;
 }
 
-static perp_status solve_form(pp_run *r, perp_form form)
+// The forms with polygons: MCP and LCP.
+static perp_status solve_polygonal(pp_run *r, perp_form form)
 {
     bool solved;
-    perp_status status;
-    if (form != PERP_FORM_CONE) {
-        status = pp_run_by_facets(r, form, &solved);
-        return status < 0 || solved    ? status
-               : form == PERP_FORM_MCP ? pp_run_by_mcp(r)
-                                       : pp_run_by_lcp(r, NULL);
+    perp_status status = pp_run_by_facets(r, form, &solved);
+    if (status < 0 || solved) {
+        return status;
     }
+    // Too few contacts for Newton's method to pay, or its answer was rejected as one of this form: pivot.
+    return form == PERP_FORM_MCP ? pp_run_by_mcp(r) : pp_run_by_lcp(r, NULL);
+}
+
+// Sweeps, modes, cone form: the cheap ones first, each of which declines what it is not for. Most steps of a
+// simulation end with modes.
+static perp_status solve_cone(pp_run *r)
+{
+    bool solved;
     double begin = pp_seconds();
-    status = pp_run_by_sweeps(r, &solved);
+    perp_status status = pp_run_by_sweeps(r, &solved);
     r->out->effort.seconds_sweeps = pp_seconds() - begin;
+    if (status < 0 || solved) {
+        return status;
+    }
     begin = pp_seconds();
-    status = status < 0 || solved ? status : pp_run_by_modes(r, &solved);
+    status = pp_run_by_modes(r, &solved);
     r->out->effort.seconds_modes = pp_seconds() - begin;
-    if (status >= 0 && !solved && (r->options->max_iterations > 0 || pp_run_spent(r))) {
+    if (status < 0 || solved) {
+        return status;
+    }
+    // With a limit on iterations what is left goes to sweeps, which have an answer after every iteration;
+    // a factorising solver that is cut short may have none.
+    if (r->options->max_iterations > 0 || pp_run_spent(r)) {
         r->pressed = true;
         status = pp_run_by_sweeps(r, &solved);
+        if (status < 0 || solved) {
+            return status;
+        }
     }
-    status = status < 0 || solved ? status : pp_run_by_cone(r);
+    return pp_run_by_cone(r);
+}
+
+static perp_status solve_form(pp_run *r, perp_form form)
+{
+    if (form != PERP_FORM_CONE) {
+        return solve_polygonal(r, form);
+    }
+    perp_status status = solve_cone(r);
+    // With form auto the LCP (polygons for discs) may still have an answer, or a proof that there is none.
     bool another = r->options->form == PERP_FORM_AUTO && !pp_run_is_worked_off(r);
     if (status < 0 && status != PERP_ERR_MEMORY && another) {
         status = pp_run_by_lcp(r, NULL);
@@ -211,8 +271,9 @@ static perp_status solve_form(pp_run *r, perp_form form)
     return status;
 }
 
-// A small problem that takes long may have no answer, and that is proved with little work: then it is, before solvers try
-// all that they know. Forms other than the cone come to a proof by themselves.
+// A small problem on which the solvers take long may be infeasible, which costs little to prove:
+// after SOON factorisations the proof is tried, before the solvers of comp/ go through all of their
+// strategies. Only for the cone form; pivoting ends with a proof by itself.
 static perp_status solve_soon(pp_run *r, perp_form form)
 {
     int size = r->model->nv + r->rows->nb + r->rows->nn;
@@ -230,12 +291,13 @@ static perp_status solve_soon(pp_run *r, perp_form form)
     if (status < 0 && pp_run_prove_frictionless(r) == PERP_ERR_INFEASIBLE) {
         return PERP_ERR_INFEASIBLE;
     }
-    r->pressed = r->done = false;  // what was found may be less than what there is time for
+    // Not infeasible as far as is known: all over again with the whole of the step's work
+    r->pressed = r->done = false;
     r->modes = NULL;
     return solve_form(r, form);
 }
 
-// One problem, in the form that suits it.
+// One problem, in the form that suits it; a failure is then examined for a jam.
 static perp_status solve_once(pp_run *r)
 {
     perp_form form = choose(r);
@@ -247,16 +309,22 @@ static perp_status solve_once(pp_run *r)
     return status;
 }
 
+// Whether the step has an impact of two phases.
 static bool strikes(const pp_run *r)
 {
-    bool any = false;
-    for (int i = 0; i < r->rows->nn && r->options->impact == PERP_IMPACT_POISSON; i++) {
-        any = any || r->rows->n[i].bounces;
+    if (r->options->impact != PERP_IMPACT_POISSON) {
+        return false;
     }
-    return any;
+    for (int i = 0; i < r->rows->nn; i++) {
+        if (r->rows->n[i].bounces) {
+            return true;
+        }
+    }
+    return false;
 }
 
-// Compression is over before forces have done anything: its problem is without them.
+// One phase, or compression and restitution. Compression is over before forces have done anything: its problem
+// has p_ext = 0, and the forces act in the second one.
 static perp_status solve_rows(pp_run *r)
 {
     if (!strikes(r)) {
@@ -274,12 +342,17 @@ static perp_status solve_rows(pp_run *r)
         pp_run_close(r);
     }
     r->kin = kin;
-    perp_status second = status < 0 ? status : restitute(r);
+    if (status < 0) {
+        return status;
+    }
+    // A remark of either phase (a positive status) is one of the step.
+    perp_status second = restitute(r);
     return second != PERP_OK ? second : status;
 }
 
-// Spread impulses must not change the motion, and obey the laws as well as the solver's; where rounding
-// keeps them from it, the solver's stay.
+// Impulses of least norm in place of the solver's where they are not unique, theory (P10). They
+// must not change the motion, and must obey the laws as well as the solver's did; where rounding
+// keeps them from it, the solver's are restored.
 static perp_status spread_load(pp_run *r)
 {
     pp_answer *out = r->out;
@@ -287,6 +360,7 @@ static perp_status spread_load(pp_run *r)
     if (out->impact || pp_spread_keeps(out, r->rows)) {
         return PERP_OK;  // of an impact the phases go with these impulses
     }
+    // one block: nu, p_n, p_t as the solver left them
     double *kept = PP_ARRAY(r->arena, double, (size_t)nv + (size_t)nn + (size_t)nt);
     if (!kept) {
         return PERP_ERR_MEMORY;
@@ -312,7 +386,8 @@ static perp_status spread_load(pp_run *r)
     return PERP_OK;
 }
 
-// The best answer that the budget allowed, and how good it is.
+// The budget ended the search: the best answer is taken, and the remark says how far it is from the
+// laws [m/s].
 static perp_status tell_budget(pp_run *r)
 {
     double off = r->done ? r->slack : pp_run_slack(r);
@@ -326,7 +401,9 @@ static perp_status tell_budget(pp_run *r)
     return PERP_INEXACT;
 }
 
-// Where the work of the step ended the search nothing is known of the problem.
+// The status of a step that failed. Where the limit on work ended the search nothing is known of
+// the problem, so that the solver's own status would say too much; the remark names the first free
+// body of the island.
 static perp_status give_up(pp_run *r, perp_status status)
 {
     if (!pp_run_is_worked_off(r) || status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
@@ -344,6 +421,8 @@ static perp_status give_up(pp_run *r, perp_status status)
     return PERP_ERR_LIMIT;
 }
 
+// Bilateral rows that follow from the others, the ones after `rank` in the order of the pivots,
+// (P8). c->row maps rows of the closed joints to rows of the step, where these differ.
 static perp_status mark_redundant(pp_run *r)
 {
     bool *follows = PP_ZEROS(r->arena, bool, r->rows->nb);
@@ -359,6 +438,8 @@ static perp_status mark_redundant(pp_run *r)
     return PERP_OK;
 }
 
+// Without unilateral and boxed rows (nu, p_b) is linear in the biases: positions found exactly,
+// theory (S6), reuse the factors of the step for each of their rounds.
 bool pp_solve_change(pp_answer *out, const pp_rows *rows, double *change)
 {
     if (rows->nm + rows->nn > 0 || !out->closed || out->closed->in.tree) {
@@ -384,6 +465,8 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
     if (options->in) {
         r.in = *options->in;
     }
+    // Joints first: every form eliminates or needs them. Their factor survives from step to step in
+    // options->joints, of which only the numbers are done again while the pattern stays.
     perp_status status = allocate(&r);
     double begin = pp_seconds();
     if (status >= 0) {
@@ -398,6 +481,8 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
     if (status < 0) {
         return status;
     }
+    // A copy in the arena: the answer is read after this frame is gone (pp_solve_change, the
+    // certificate).
     pp_closed *closed = PP_ARRAY(arena, pp_closed, 1);
     if (!closed) {
         return PERP_ERR_MEMORY;
@@ -417,12 +502,14 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
     if (status < 0) {
         return give_up(&r, status);
     }
+    // r.done: the solver has left nu that goes with its impulses
     if (!r.done) {
         pp_run_close(&r);
     }
     if (r.spent) {
         status = tell_budget(&r);
     }
+    // An inexact answer stays as it is: spreading presumes that the laws hold.
     begin = pp_seconds();
     if (!r.spent && spread_load(&r) < 0) {
         status = PERP_ERR_MEMORY;
@@ -434,12 +521,15 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
     return pp_all_finite((size_t)model->nv, out->nu) ? status : PERP_ERR_NUMERIC;
 }
 
-// In joint coordinates the tree ties bodies; without contacts all is one linear system.
+// Whether to look for islands. In joint coordinates the tree ties bodies; without contacts all is
+// one linear system.
 static bool may_fall_apart(const pp_rows *rows, const pp_solve_options *options)
 {
     return options->islands && !options->in && rows->nm + rows->nn > 1;
 }
 
+// Islands where there are several, the whole at once otherwise. A problem of one row cannot fall
+// apart, so that the search is not made.
 perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
                          const pp_rows *rows, const double *nu, const pp_solve_options *options,
                          pp_arena *arena)
