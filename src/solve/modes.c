@@ -1,16 +1,23 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first thing tried on contacts whose last impulses are known: most steps of a simulation keep the
-// modes of the step before, and then one or two linear systems give the answer to rounding; many others
-// differ in a few modes, and some more find it. Where it does not come to that soon, the solvers of comp/
-// begin anew; what they find is brought to rounding in the same way.
+// Contacts by their modes: semismooth Newton on the map of Alart and Curnier (C21), in the space of
+// velocities, warm-started with the impulses of the step before.                           theory (S8)
+//
+// Most steps of a simulation keep the modes (active set) of the step before; then one or two linear systems give
+// the answer to rounding. Many others differ in a few modes, and a few more steps find them. Where that does not
+// happen soon, the solvers of comp/ start from scratch, and what they find is polished here (pp_run_polish).
+//
+// The loop over Newton's steps is in modes_walk.c, the linear system in modes_system.c. This file has the modes,
+// the residual of each contact and its linearised law.
 #include "solve/modes.h"
 
 #include <math.h>
 #include <string.h>
 
-// Whether the rows are contacts that slide or stick and nothing else.
+// Contacts with sliding friction and nothing else: no joints (K is block diagonal over contacts
+// only), no boxed rows, no torsion or rolling, one phase, a warm start, and no solver that the user
+// asked for by name.
 static bool fits(const pp_run *r)
 {
     const pp_rows *rows = r->rows;
@@ -26,13 +33,17 @@ static bool fits(const pp_run *r)
     return true;
 }
 
+// The rows of each contact. False: out of memory.
 static bool set_touches(pp_modes *s)
 {
     const pp_run *r = s->run;
     const pp_rows *rows = r->rows;
     s->touch = PP_ZEROS(r->arena, pp_touch, rows->nn);
     s->count = rows->nn;
-    for (int i = 0; s->touch && i < rows->nn; i++) {
+    if (!s->touch) {
+        return false;
+    }
+    for (int i = 0; i < rows->nn; i++) {
         pp_touch *c = &s->touch[i];
         c->n = &rows->n[i];
         if (rows->grouped[i] > 0) {
@@ -43,17 +54,20 @@ static bool set_touches(pp_modes *s)
             c->sides = group->facets;
         }
         double m = pp_row_mobility(r->model, r->kin->mass, c->n);
-        c->mobility = m > 0.0 ? m : 1.0;
+        c->mobility = m > 0.0 ? m : 1.0;  // 0: between bodies that are not free
     }
-    return s->touch != NULL;
+    return true;
 }
 
+// Friction impulses of a contact within the answer; for a contact without friction nothing of it is
+// read.
 static double *impulses_t(const pp_modes *s, const pp_touch *c)
 {
     return s->run->out->pt + (c->size > 0 ? c->t - s->run->rows->t : 0);
 }
 
-// nu = M^-1 (M nu_l + p_ext + W p)
+// nu = M^-1 (M nu_l + p_ext + W p), from scratch: updating nu by dnu instead would keep the
+// rounding of every step, and the residual could not come to 1e-15 of the speeds.
 static void set_velocities(pp_modes *s)
 {
     const pp_run *r = s->run;
@@ -75,7 +89,8 @@ static double square(double x)
     return x * x;
 }
 
-// The edge of the polygon whose sector x_t is in, by its normal.
+// Outward unit normal of the edge of the friction polygon in whose sector x_t = (x[1], x[2]) lies.
+// Vertices are at multiples of 2 pi / sides, so normals are halfway between.
 static void edge_at(const pp_touch *c, const double x[3], double n[2])
 {
     double width = 6.283185307179586 / c->sides;
@@ -84,6 +99,7 @@ static void edge_at(const pp_touch *c, const double x[3], double n[2])
     n[1] = sin(middle);
 }
 
+// Whether x_t is outside the friction set of radius `limit`. slip: |x_t|^2, for discs.
 static bool is_beyond(const pp_touch *c, const double x[3], double limit, double slip)
 {
     double n[2];
@@ -94,7 +110,10 @@ static bool is_beyond(const pp_touch *c, const double x[3], double limit, double
     return n[0] * x[1] + n[1] * x[2] > cos(3.141592653589793 / c->sides) * limit;
 }
 
-// Where a contact with x = p - rho u slips.
+// Linearisation of the projection of x_t onto the friction set, for a contact that slips with x = p
+// - rho u. Disc: e = x_t / |x_t|, and the derivative of the projection across e is limit / |x_t| =
+// share. Polygon: the nearest point is a vertex, where the derivative is 0, or on an edge, along
+// which the contact sticks.                theory (C38)
 static void set_slip(pp_touch *c, const double x[3], double limit, double length)
 {
     c->edge = false;
@@ -109,14 +128,22 @@ static void set_slip(pp_touch *c, const double x[3], double limit, double length
     edge_at(c, x, n);
     double along = n[0] * x[2] - n[1] * x[1];
     c->edge = fabs(along) < half * limit;
-    double side = c->edge ? 0.0 : along > 0.0 ? half : -half, out = c->edge ? 1.0 : apothem;
+    // On an edge e is its normal; at a vertex it is that vertex, the normal turned by +- pi / sides.
+    double side = 0.0, out = 1.0;
+    if (!c->edge) {
+        side = along > 0.0 ? half : -half;
+        out = apothem;
+    }
     c->e[0] = out * n[0] - side * n[1];
     c->e[1] = out * n[1] + side * n[0];
     c->grip = c->edge ? apothem * c->mu : c->mu;
     c->share = 0.0;
 }
 
-// Mode of a contact at (p, u); returns how far it is from its law, squared [m^2/s^2].
+// Mode of a contact at (p, u), by x = p - rho u: open for x_n <= 0, slip for x_t outside mu x_n B,
+// stick otherwise. Returns how far the contact is from the law of its mode, squared [m^2/s^2];
+// errors of impulses count times the mobility. The factors stay valid (s->factored) while no mode
+// changes and no contact slips on a disc, whose e turns from step to step.
 static double set_mode(pp_modes *s, pp_touch *c, double pn, const double *pt)
 {
     double rho = 1.0 / c->mobility, x[3] = {pn - rho * c->u[0], 0.0, 0.0}, error, slip = 0.0;
@@ -125,12 +152,15 @@ static double set_mode(pp_modes *s, pp_touch *c, double pn, const double *pt)
         slip += square(x[k + 1]);
     }
     double limit = c->mu * x[0];
-    pp_mode mode = !(x[0] > 0.0)                                 ? PP_MODE_OPEN
-                   : c->size > 0 && is_beyond(c, x, limit, slip) ? PP_MODE_SLIP
-                                                                 : PP_MODE_STICK;
+    pp_mode mode = PP_MODE_STICK;
+    if (!(x[0] > 0.0)) {
+        mode = PP_MODE_OPEN;
+    } else if (c->size > 0 && is_beyond(c, x, limit, slip)) {
+        mode = PP_MODE_SLIP;
+    }
     s->factored = s->factored && mode == c->mode && (mode != PP_MODE_SLIP || c->sides > 0);
     c->mode = mode;
-    if (mode == PP_MODE_OPEN) {
+    if (mode == PP_MODE_OPEN) {  // p = 0
         error = square(pn);
         for (int k = 0; k < c->size; k++) {
             error += square(pt[k]);
@@ -138,12 +168,14 @@ static double set_mode(pp_modes *s, pp_touch *c, double pn, const double *pt)
         return error * square(c->mobility);
     }
     error = square(c->u[0]);
-    if (mode == PP_MODE_STICK) {
+    if (mode == PP_MODE_STICK) {  // u = 0
         for (int k = 1; k <= c->size; k++) {
             error += square(c->u[k]);
         }
         return error;
     }
+    // Slip: u_n = 0, p_t = mu p_n e; on an edge the slip along it vanishes as well, and the part of p_t
+    // along the edge is free.
     double last[2] = {c->e[0], c->e[1]}, aside = 0.0;
     set_slip(c, x, limit, sqrt(slip));
     s->factored = s->factored && last[0] == c->e[0] && last[1] == c->e[1];
@@ -159,7 +191,10 @@ static double set_mode(pp_modes *s, pp_touch *c, double pn, const double *pt)
     return error;
 }
 
-// The linear law of a contact that slips.
+// dp = c - K J dnu of a contact that slips, c->c[0] given. Along e friction follows the normal
+// impulse: the constant part is what p_t lacks of mu p_n e. Across e (f) the projection of a disc
+// has the slope `share`, by which p_f is divided by 1 - share + share alpha rho; on an edge of a
+// polygon f sticks.
 static void linearise_slip(const pp_modes *s, pp_touch *c, double pn, const double *pt)
 {
     double along = 0.0, across = 0.0, f[2] = {0.0, 0.0};
@@ -184,7 +219,8 @@ static void linearise_slip(const pp_modes *s, pp_touch *c, double pn, const doub
     }
 }
 
-// The linear laws of all contacts in their modes, for s->proximal.
+// The linear laws of all contacts in their modes, for the proximal term s->proximal.     theory
+// (S8)
 static void linearise(pp_modes *s)
 {
     const pp_run *r = s->run;
@@ -193,6 +229,7 @@ static void linearise(pp_modes *s)
         double pn = r->out->pn[i];
         const double *pt = impulses_t(s, c);
         c->stiffness = 1.0 / (s->proximal * c->mobility);
+        // K of an open contact is 0: its stiffness is set, but move_impulses multiplies it by 0.
         c->c[0] = c->mode == PP_MODE_OPEN ? -pn : -c->stiffness * c->u[0];
         for (int k = 0; k < c->size; k++) {
             c->c[k + 1] = c->mode == PP_MODE_OPEN ? -pt[k] : -c->stiffness * c->u[k + 1];
@@ -203,6 +240,9 @@ static void linearise(pp_modes *s)
     }
 }
 
+// u = J nu + rate + bias of every contact [m/s], and with it the modes. A NaN counts as the worst
+// error: it must not pass a comparison that looks for small ones. s->scale grows to the largest
+// speed in play, which rounding is measured by.
 double pp_modes_look(pp_modes *s)
 {
     const pp_run *r = s->run;
@@ -222,29 +262,36 @@ double pp_modes_look(pp_modes *s)
     return sqrt(worst);
 }
 
-// p += c - K J dnu
+// p += c - K J dnu. Rates of dnu are without the rows' given part (row->rate), which does not
+// change in a step.
 static void move_impulses(pp_modes *s)
 {
     const pp_run *r = s->run;
     for (int i = 0; i < s->count; i++) {
         pp_touch *c = &s->touch[i];
         double *pt = impulses_t(s, c), *pn = &r->out->pn[i], u[3] = {0.0, 0.0, 0.0};
-        u[0] = c->mode == PP_MODE_OPEN ? 0.0 : pp_row_rate(r->model, c->n, s->step) - c->n->rate;
-        *pn += c->c[0] - c->stiffness * u[0];
-        for (int k = 0; k < c->size && c->mode != PP_MODE_OPEN; k++) {
-            u[k + 1] = pp_row_rate(r->model, &c->t[k], s->step) - c->t[k].rate;
+        if (c->mode != PP_MODE_OPEN) {
+            u[0] = pp_row_rate(r->model, c->n, s->step) - c->n->rate;
+            for (int k = 0; k < c->size; k++) {
+                u[k + 1] = pp_row_rate(r->model, &c->t[k], s->step) - c->t[k].rate;
+            }
         }
-        double across = c->k_f * (c->e[0] * u[2] - c->e[1] * u[1]);
+        *pn += c->c[0] - c->stiffness * u[0];
+        double across = c->k_f * (c->e[0] * u[2] - c->e[1] * u[1]);  // along f = (-e_y, e_x)
         for (int k = 0; k < c->size; k++) {
-            double follows = c->mode == PP_MODE_STICK  ? c->stiffness * u[k + 1]
-                             : c->mode == PP_MODE_SLIP ? c->grip * c->stiffness * u[0] * c->e[k] +
-                                                             across * (k == 0 ? -c->e[1] : c->e[0])
-                                                       : 0.0;
+            double follows = 0.0;  // component k of K J dnu
+            if (c->mode == PP_MODE_STICK) {
+                follows = c->stiffness * u[k + 1];
+            } else if (c->mode == PP_MODE_SLIP) {
+                follows = c->grip * c->stiffness * u[0] * c->e[k] +
+                          across * (k == 0 ? -c->e[1] : c->e[0]);
+            }
             pt[k] += c->c[k + 1] - follows;
         }
     }
 }
 
+// Contacts, vectors and the pattern of the system.
 static perp_status prepare(pp_modes *s)
 {
     pp_run *r = s->run;
@@ -262,6 +309,9 @@ static perp_status prepare(pp_modes *s)
     return pp_modes_prepare(s, r->arena);
 }
 
+// One Newton step at fixed modes. A step may use half of a limit on iterations: the rest is for the
+// sweeps that follow where modes fail. With unchanged modes the factors of the last step serve:
+// then it is a refinement, and costs a solve.
 bool pp_modes_step(pp_modes *s)
 {
     int most = s->run->options->max_iterations;
@@ -282,6 +332,7 @@ bool pp_modes_step(pp_modes *s)
     return true;
 }
 
+// Adds to the answer's effort what was done since s->steps was last 0.
 static void add_effort(const pp_modes *s)
 {
     pp_answer *out = s->run->out;
@@ -294,7 +345,9 @@ static void add_effort(const pp_modes *s)
     out->effort.solvers++;
 }
 
-// Whether the impulses in r->out obey the laws as well as they should, none pulling.
+// Whether the impulses obey the laws to the tolerance, judged by pp_run_slack, which takes
+// projections in place of modes. Rounding may leave p_n < 0 where a contact is closed: none may
+// pull. Where all speeds are below 1 m/s the tolerance is relative to them.
 static bool accept(pp_modes *s)
 {
     pp_run *r = s->run;
@@ -313,6 +366,8 @@ static void put_zeros(const pp_run *r)
     }
 }
 
+// Where it fails the impulses are zero again, and for many contacts the state is kept in r->modes
+// for pp_run_polish.
 perp_status pp_run_by_modes(pp_run *r, bool *solved)
 {
     *solved = false;
@@ -335,6 +390,7 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
     }
     add_effort(s);
     *solved = *solved && accept(s);
+    // The state is kept for many contacts only, which the central path is followed for (forms.c).
     if (*solved) {
         r->out->form = PERP_FORM_CONE;
         r->out->solver = "modes";
@@ -346,6 +402,7 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
     return PERP_OK;
 }
 
+// Careful Newton steps from the impulses in r->out. False: not better, and r->out is as it was.
 bool pp_run_polish(pp_run *r)
 {
     int nn = r->rows->nn, nt = r->rows->nt;
@@ -355,6 +412,7 @@ bool pp_run_polish(pp_run *r)
     if (!kept) {
         return false;
     }
+    // p_n and p_t as found, to be restored
     memcpy(kept, r->out->pn, (size_t)nn * sizeof *kept);
     memcpy(kept + nn, r->out->pt, (size_t)nt * sizeof *kept);
     s->steps = 0;

@@ -1,8 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// M + sum J' K J over the bodies that touch: blocks of bodies and of pairs that share a contact. Dense for
-// one or two bodies.
+// The Newton system M + sum J' K J over the bodies that touch.                             theory (S8)
+//
+// Its block graph has a node for each free body with a contact and an edge for each pair of bodies that share one,
+// so that it is factored sparsely by blocks (pp_ldl). One or two bodies are dense. J' K J of a contact that
+// is open or sticks is symmetric; one that slips makes the matrix unsymmetric, (1, mu e) (1, 0)', and then it takes
+// LU on the same pattern, at twice the operations.
 #include "solve/modes.h"
 
 #include <math.h>
@@ -12,16 +16,21 @@ enum { DENSE_NODES = 2 };
 
 // ── Pattern ──────────────────────────────────────────────────────────────────────────────────────
 
-// Pairs of touching bodies, each once; in each list those whose first node is j.
+// Pairs of touching bodies, each once: linked lists, the list of node j holding the pairs whose
+// lower node is j.
 typedef struct pairs {
     int *head, *next;  // nodes; pairs
     int *other;        // pairs: the second node
     int count;
 } pairs;
 
+// The number of the pair, which is added where it is new. Lists hold the neighbours of one body,
+// and are short.
 static int find_pair(pairs *p, int a, int b)
 {
-    int lo = a < b ? a : b, hi = a < b ? b : a, k = p->head[lo];
+    int lo = a < b ? a : b;
+    int hi = a < b ? b : a;
+    int k = p->head[lo];
     while (k >= 0 && p->other[k] != hi) {
         k = p->next[k];
     }
@@ -34,6 +43,8 @@ static int find_pair(pairs *p, int a, int b)
     return k;
 }
 
+// Free bodies with a contact, numbered in the order of the model, and the first velocity of each in
+// the system.
 static bool list_nodes(pp_modes *s, pp_arena *arena)
 {
     const perp_model *m = s->run->model;
@@ -47,6 +58,7 @@ static bool list_nodes(pp_modes *s, pp_arena *arena)
     for (int i = 0; i < m->bodies; i++) {
         s->node[i] = -1;
     }
+    // 0 marks a body that touches something, until the next loop numbers it
     for (int i = 0; i < s->count; i++) {
         pp_touch *c = &s->touch[i];
         c->pair = -1;
@@ -56,7 +68,7 @@ static bool list_nodes(pp_modes *s, pp_arena *arena)
             s->node[c->body[k]] = 0;
         }
     }
-    for (int i = 0; i < m->bodies; i++) {  // in the order of the bodies
+    for (int i = 0; i < m->bodies; i++) {
         if (s->node[i] == 0) {
             s->at[s->nodes] = s->n;
             s->n += m->body[i].nv;
@@ -67,6 +79,8 @@ static bool list_nodes(pp_modes *s, pp_arena *arena)
     return true;
 }
 
+// Pairs of bodies in the order in which contacts show them; contacts with a body that is not free
+// have none.
 static bool list_pairs(pp_modes *s, pairs *p, pp_arena *arena)
 {
     p->head = PP_ARRAY(arena, int, s->nodes);
@@ -88,6 +102,7 @@ static bool list_pairs(pp_modes *s, pairs *p, pp_arena *arena)
     return true;
 }
 
+// Symbolic factorisation, and the places of all blocks among the numbers.
 static perp_status analyse(pp_modes *s, const pairs *list, pp_arena *arena)
 {
     int used = 0;
@@ -98,6 +113,7 @@ static perp_status analyse(pp_modes *s, const pairs *list, pp_arena *arena)
     if (!size || !p || !i || !from || !s->ldl) {
         return PERP_ERR_MEMORY;
     }
+    // lower triangle by block columns: the diagonal block first, then the pairs of column j
     for (int j = 0; j < s->nodes; j++) {
         size[j] = s->run->model->body[s->body[j]].nv;
         p[j] = used;
@@ -113,6 +129,7 @@ static perp_status analyse(pp_modes *s, const pairs *list, pp_arena *arena)
     if (status < 0) {
         return status;
     }
+    // where in the array of values each block of the pattern begins
     const int *place = pp_ldl_places(s->ldl);
     for (int j = 0; j < s->nodes; j++) {
         s->diagonal[j] = place[p[j]];
@@ -124,6 +141,8 @@ static perp_status analyse(pp_modes *s, const pairs *list, pp_arena *arena)
     return PERP_OK;
 }
 
+// Dense or sparse, and the memory of the values. Upper blocks are stored apart, in `upper`, for LU
+// only.
 perp_status pp_modes_prepare(pp_modes *s, pp_arena *arena)
 {
     pairs list = {0};
@@ -149,7 +168,8 @@ perp_status pp_modes_prepare(pp_modes *s, pp_arena *arena)
 
 // ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
 
-// X += k l r' for vectors of rows and columns, column-major with leading dimension ld
+// X += k l r' for vectors of rows and columns, column-major with leading dimension ld. Inlined with
+// constant sizes below, so that the compiler unrolls blocks of bodies in space (6) and in the plane (3).
 static inline __attribute__((always_inline)) void
 add_outer(int rows, int columns, double k, const double *l, const double *r, double *X, int ld)
 {
@@ -173,8 +193,10 @@ static void add_sized(int rows, int columns, double k, const double *l, const do
     }
 }
 
-// k times the product of two combinations of rows, left as a column and right as a row; a block of
-// PP_BODY_NV numbers a body.
+// k l r' for two combinations l, r of the rows of a contact (PP_BODY_NV numbers a body): to the
+// diagonal blocks of its bodies and the block between them. symmetric: l = r, so that the upper
+// block is the transpose of the lower one and need not be stored while the whole matrix is
+// symmetric.
 static void add_product(pp_modes *s, const pp_touch *c, double k, const double *l, const double *r,
                         bool symmetric)
 {
@@ -188,6 +210,7 @@ static void add_product(pp_modes *s, const pp_touch *c, double k, const double *
     if (c->count < 2) {
         return;
     }
+    // The lower triangle has the block (row: later node, column: earlier node).
     int first = s->node[c->body[0]] < s->node[c->body[1]] ? 0 : 1, second = 1 - first;
     int rows = m->body[c->body[second]].nv, columns = m->body[c->body[first]].nv;
     if (s->dense) {
@@ -206,6 +229,9 @@ static void add_product(pp_modes *s, const pp_touch *c, double k, const double *
     }
 }
 
+// A contact that slips: K = (1, mu e) (1, 0)' / alpha + k_f f f', so that the left factor is n + mu
+// e . t, the right one n, and the second term is symmetric.
+// theory (S8)
 static void add_slip(pp_modes *s, const pp_touch *c)
 {
     double l[2][PP_BODY_NV], f[2][PP_BODY_NV] = {{0.0}};
@@ -227,7 +253,7 @@ static void add_slip(pp_modes *s, const pp_touch *c)
     }
 }
 
-// The blocks of M.
+// The blocks of M: m for each translation and the world inertia R J R' in space, I_zz in the plane.
 static void add_masses(pp_modes *s)
 {
     const pp_run *r = s->run;
@@ -239,18 +265,26 @@ static void add_masses(pp_modes *s)
         for (int k = 0; k < body->nv; k++) {
             X[k * (ld + 1)] = body->axis[k] < 3 ? w->m : w->I.m[8];
         }
-        for (int k = 0; body->nv == 6 && k < 9; k++) {
+        if (body->nv < 6) {
+            continue;
+        }
+        for (int k = 0; k < 9; k++) {
             X[3 + k / 3 + (3 + k % 3) * ld] = w->I.m[k];
         }
     }
 }
 
+// M + sum J' K J at the modes and stiffnesses of all contacts, assembled and factored. Contacts are
+// added in their order: the sums have the same bits in every run.
 bool pp_modes_factor(pp_modes *s)
 {
     memset(s->x, 0, (size_t)s->values * sizeof *s->x);
     s->symmetric = true;
-    for (int i = 0; i < s->count && s->symmetric; i++) {
-        s->symmetric = s->touch[i].mode != PP_MODE_SLIP;
+    for (int i = 0; i < s->count; i++) {
+        if (s->touch[i].mode == PP_MODE_SLIP) {
+            s->symmetric = false;
+            break;
+        }
     }
     if (!s->symmetric && !s->dense) {
         memset(s->upper, 0, (size_t)s->values * sizeof *s->upper);
@@ -260,7 +294,7 @@ bool pp_modes_factor(pp_modes *s)
         const pp_touch *c = &s->touch[i];
         if (c->mode == PP_MODE_SLIP) {
             add_slip(s, c);
-        } else if (c->mode == PP_MODE_STICK) {
+        } else if (c->mode == PP_MODE_STICK) {  // K = 1 / alpha; an open contact has K = 0
             add_product(s, c, c->stiffness, c->n->J[0], c->n->J[0], true);
             for (int k = 0; k < c->size; k++) {
                 add_product(s, c, c->stiffness, c->t[k].J[0], c->t[k].J[0], true);
@@ -277,6 +311,8 @@ bool pp_modes_factor(pp_modes *s)
     return s->factored;
 }
 
+// dnu from (M + sum J' K J) dnu = sum J' c. Bodies without contacts are not in the system: their
+// part of s->step stays 0.
 bool pp_modes_solve(pp_modes *s)
 {
     const perp_model *m = s->run->model;

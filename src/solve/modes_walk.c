@@ -1,48 +1,55 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How Newton's steps on the modes follow each other.
+// The outer loop of Newton's method on the modes: the choice of the proximal term alpha.    theory (S8)
 //
-// Boldly first: with a proximal term of rounding size the first step ends at rounding where the modes are those
-// of the step before, and the contacts that share a load agree on what they want. Where they do not agree
-// (gaps that differ by what the step before left over, sticking contacts in a ring) such a step divides
-// the disagreement by alpha and throws the impulses about. Few contacts are then tried once more with an alpha
-// that falls from step to step. Many go carefully: alpha stays above such disagreements and grows where a step
-// did not help, so that impulses stay near those of the step before; the error falls to the size of the
-// disagreement in a few steps, which is accepted where it is below the tolerance.
+// First with alpha = 1e-7 of the mobility, which is of the size of rounding: where the modes are those of the step
+// before and redundant contacts are consistent, one or two steps end at rounding. Redundant contacts may be
+// inconsistent by a small b (gaps differ by what the step before left over; sticking contacts form a ring that cannot
+// quite turn). Then dp = b / alpha along the redundant directions, and such a step ruins the impulses.
+//
+// Few contacts then start again with an alpha that falls from 0.1 to 1e-7 and must come to rounding. Many start again
+// with an alpha that stays above 1e-4 and grows after a step that did not help, so that impulses stay near those of
+// the step before; the error falls to the size of b in a few steps, and is accepted below the tolerance.
 #include "solve/modes.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    BOLD_MOST = 12,
-    BOLD_SOON = 4,
-    HOME_MOST = 3,
-    STUCK_MOST = 4,
-    MANY = 60,
-    MANY_IN_PLANE = 150,
-    SWEEPS = 2
+    BOLD_MOST = 12,       // steps with the least alpha
+    BOLD_SOON = 4,        // of them, after which the error must be a tenth of the first
+    HOME_MOST = 3,        // such steps from an accepted answer
+    STUCK_MOST = 4,       // steps in a row that do not change the error
+    MANY = 60,            // contacts in space
+    MANY_IN_PLANE = 150,  // and in the plane
+    SWEEPS = 2            // Gauss-Seidel sweeps after a Newton step
 };
 
-static const double ROUNDING = 2e-15, ACCEPT = 1e-12;  // of the scale
-static const double BOLD = 1e-7;                       // alpha in units of the mobility
-static const double ALPHA_MOST = 0.3, DOWN = 0.3;
-static const double SWEEP_ABOVE = 1e-3;  // of the scale
-static const double NEAR = 1e-6;         // of the scale: one more bold step may end at rounding
-static const double STUCK = 0.02;        // a change of the error that is none
+// Speeds are relative to s->scale, the largest in play.
+static const double ROUNDING = 2e-15;  // an error that cannot become less
+static const double ACCEPT = 1e-12;    // accepted where the next step no longer halves it
+static const double BOLD = 1e-7;       // least alpha, in units of the mobility
+static const double ALPHA_MOST = 0.3;
+static const double DOWN = 0.3;          // factor of alpha after a step that helped
+static const double SWEEP_ABOVE = 1e-3;  // errors after which sweeps follow
+static const double NEAR = 1e-6;         // one more step with the least alpha may end at rounding
+static const double STUCK = 0.02;        // relative change of an error that counts as none
 
+// A schedule of alpha.
 typedef struct manner {
-    double least;   // alpha
-    double helps;   // a step after which the error is below this part of it takes alpha down,
-    double up;      // one that doubles it takes it up by this
-    double enough;  // of the tolerance: an error below this that stays is accepted
+    double least;   // alpha, in units of the mobility
+    double helps;   // alpha falls after a step that leaves less than this part of the error,
+    double up;      // and grows by this factor after one that doubles it
+    double enough;  // of the tolerance: an error below this is accepted where it no longer falls
     int most;       // steps
-    int sweeps;     // after so many steps at most
+    int sweeps;     // steps that sweeps may follow, counted from the first
 } manner;
 
-static const manner FALLING = {BOLD, 1.0, 1.0, 0.0, 40, 0}, CAREFUL = {1e-4, 0.5, 3.0, 0.5, 24, 24};
+static const manner FALLING = {BOLD, 1.0, 1.0, 0.0, 40, 0};   // few contacts: to rounding
+static const manner CAREFUL = {1e-4, 0.5, 3.0, 0.5, 24, 24};  // many: to the tolerance
 
+// The warm start: impulses of the step before.
 static void start_at_guess(pp_modes *s)
 {
     const pp_run *r = s->run;
@@ -54,7 +61,9 @@ static void start_at_guess(pp_modes *s)
     s->factored = false;
 }
 
-// True when what is left is rounding.
+// Steps with the least alpha. True: what is left is rounding. It ends early where the error grows
+// beyond the first one, or after BOLD_SOON steps without a digit: then redundant contacts are
+// inconsistent, and further steps only move the impulses apart.
 static bool walk_boldly(pp_modes *s)
 {
     double first = PP_INF, last = PP_INF;
@@ -75,12 +84,18 @@ static bool walk_boldly(pp_modes *s)
     }
 }
 
+// alpha for many contacts by how far off the warm start is: a good one must not be left, a poor one
+// must be.
 static double first_alpha(const pp_modes *s, double error)
 {
     double part = error / s->scale;
-    return part > 1e-2 ? 0.1 : part > 1e-3 ? 1e-2 : 1e-3;
+    if (part > 1e-2) {
+        return 0.1;
+    }
+    return part > 1e-3 ? 1e-2 : 1e-3;
 }
 
+// The ratio of two errors decides, as in Levenberg's and Marquardt's damping.
 static double next_alpha(const pp_modes *s, const manner *how, double error, double last)
 {
     if (error < how->helps * last) {
@@ -91,6 +106,8 @@ static double next_alpha(const pp_modes *s, const manner *how, double error, dou
 
 // ── Sweeps ───────────────────────────────────────────────────────────────────────────────────────
 
+// Lays the contacts out for sweeps when the first one is due; most solves need none. s->no_sweeps:
+// something of them cannot move, and sweeps are not used.
 static perp_status need_sweep(pp_modes *s)
 {
     pp_run *r = s->run;
@@ -107,8 +124,9 @@ static perp_status need_sweep(pp_modes *s)
     return status;
 }
 
-// Contacts in a row, each solved exactly with the others held: what two contacts do to each other's modes in
-// Newton's steps, over and over, comes to an end here.
+// Gauss-Seidel: contacts in a row, each solved exactly (C26) with the others held. Two contacts
+// that change each other's mode in every Newton step make a cycle that Newton's method does not
+// leave; a sweep does.
 static perp_status sweep_some(pp_modes *s)
 {
     pp_run *r = s->run;
@@ -116,6 +134,7 @@ static perp_status sweep_some(pp_modes *s)
     if (status < 0 || s->no_sweeps) {
         return status;
     }
+    // The sweep has the contacts in the order of its colours; c->at is their number here.
     for (int i = 0; i < s->count; i++) {
         const pp_sweep_contact *c = &s->sweep->contact[i];
         double *p = s->sweep->r + 3 * (ptrdiff_t)i;
@@ -150,8 +169,8 @@ static void take_back(const pp_modes *s, const double *kept)
     memcpy(r->out->pt, kept + r->rows->nn, (size_t)r->rows->nt * sizeof *kept);
 }
 
-// The error is below the tolerance; boldly on from here, which may take it to rounding. What does not help
-// is undone.
+// The error is below the tolerance: up to three steps with the least alpha, which may take it to
+// rounding. A step that does not lower the error is undone.
 static void walk_home(pp_modes *s, double error, double *kept)
 {
     s->proximal = BOLD;
@@ -167,7 +186,8 @@ static void walk_home(pp_modes *s, double error, double *kept)
     }
 }
 
-// *solved: what is left is rounding, or stays where it is below the tolerance. From the impulses in run->out.
+// Steps by a schedule of alpha, from the impulses in run->out. *solved: what is left is rounding,
+// or is below the tolerance and no longer falls.
 static perp_status walk_slowly(pp_modes *s, const manner *how, bool *solved)
 {
     double error = pp_modes_look(s), last = PP_INF;
@@ -175,6 +195,7 @@ static perp_status walk_slowly(pp_modes *s, const manner *how, bool *solved)
     enough *= fmin(1.0, s->scale) * s->run->options->tolerance;
     double goal = fmax(enough, ACCEPT * s->scale);
     s->proximal = how->enough > 0.0 ? first_alpha(s, error) : 0.1;
+    // p_n and p_t before the last step
     double *kept =
         PP_ARRAY(s->run->arena, double, (size_t)s->run->rows->nn + (size_t)s->run->rows->nt);
     int stuck = 0;
@@ -182,7 +203,10 @@ static perp_status walk_slowly(pp_modes *s, const manner *how, bool *solved)
     if (!kept) {
         return PERP_ERR_MEMORY;
     }
-    for (int k = 0; k < how->most && stuck < STUCK_MOST; k++) {
+    for (int k = 0; k < how->most; k++) {
+        if (stuck == STUCK_MOST) {
+            break;
+        }
         if (error <= ROUNDING * s->scale || (error <= goal && error > 0.5 * last)) {
             if (error > last) {
                 take_back(s, kept);
@@ -198,6 +222,7 @@ static perp_status walk_slowly(pp_modes *s, const manner *how, bool *solved)
         }
         last = error;
         error = pp_modes_look(s);
+        // In space modes may cycle while they are far from the answer.
         if (k < how->sweeps && s->run->model->spatial && error > SWEEP_ABOVE * s->scale &&
             error < PP_INF) {
             perp_status status = sweep_some(s);
@@ -208,7 +233,7 @@ static perp_status walk_slowly(pp_modes *s, const manner *how, bool *solved)
         }
         stuck = fabs(error - last) < STUCK * last ? stuck + 1 : 0;
         double alpha = next_alpha(s, how, error, last);
-        s->factored = s->factored && alpha == s->proximal;
+        s->factored = s->factored && alpha == s->proximal;  // K depends on alpha
         s->proximal = alpha;
     }
     *solved = error <= goal;
@@ -220,8 +245,10 @@ bool pp_modes_are_many(const pp_modes *s)
     return s->count > (s->run->model->spatial ? MANY : MANY_IN_PLANE);
 }
 
-// Fresh contacts that are many are left to the central path, which loads all that can share a load: from
-// there later steps are short. Newton would stop at the first impulses that do, some of them nil.
+// From the warm start. Many contacts none of which was there before are left to the central path
+// (C37), which loads all contacts that can share a load, so that later steps are short. Newton's
+// method would stop at the first impulses that solve the problem, some of them nil, and rounding
+// would open and close those contacts in later steps.
 perp_status pp_modes_walk(pp_modes *s, bool *solved)
 {
     bool left = s->run->options->fresh && pp_modes_are_many(s);
