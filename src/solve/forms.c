@@ -1,29 +1,36 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step's problem in its forms: posed, solved, refined, unpacked.
+// A step's problem in its forms MCP, LCP and cone: posed, handed to a solver of comp/, refined, unpacked.
+//
+// The residual that comp/ judges by is one number for all rows. What counts for a step are the rows' own residuals
+// (P12) [m/s], in which a light body between heavy ones counts as much as these: pp_run_slack. An answer that passes
+// the first and not the second is refined with a smaller tolerance, from where it is.
 #include "solve/run.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { FEW = 8 };                      // contacts that are solved to rounding
-enum { MANY = 60, REFINE_MOST = 10 };  // contacts from which refining is limited to so many steps
-enum {
-    PIVOTED = 200,
-    POLYGONS_MOST = 120
-};                                      // up to so many contacts pivoting is soon the better way
+enum { FEW = 8 };                       // contacts that are solved to rounding
+enum { MANY = 60, REFINE_MOST = 10 };   // contacts above which refining is limited to so many steps
+enum { PIVOTED = 200 };                 // contacts up to which polygons can be pivoted instead,
+enum { POLYGONS_MOST = 120 };           // after so many iterations of Newton's method
 static const double REFINE_WORK = 4.0;  // of what finding the answer took, for refining it
 enum { LOCAL_MOST = 48 };               // cone rows up to which bodies are eliminated
 
 static double clamped(double p, double lower, double upper)
 {
-    return p < lower ? lower : p > upper ? upper : p;
+    if (p < lower) {
+        return lower;
+    }
+    return p > upper ? upper : p;
 }
 
 // ── Unpacking ──────────────────────────────────────────────────────────────────────────────────────
 
-// z from its p_m block on.
+// Adds (p_m, p_n, p_f) of an MCP or LCP to the answer, z from its p_m block on. Friction along the
+// directions d_j of a group becomes the signed impulse of its rows, p_t = sum d_j p_fj, (C10). p_n
+// and p_t are added to: in the second phase of an impact the first one's are there already.
 static void unpack(pp_run *r, const double *z)
 {
     const pp_rows *rows = r->rows;
@@ -47,6 +54,9 @@ static void unpack(pp_run *r, const double *z)
     }
 }
 
+// Impulses of the cone form, dim numbers a contact: p_n, then the rows of each friction group at
+// its place. Boxed rows are contacts of their own after the others, of which the first tangent is
+// p_m.
 static void unpack_cone(pp_run *r, int dim, const double *c)
 {
     for (int i = 0; i < r->rows->nn; i++) {
@@ -65,6 +75,7 @@ static void unpack_cone(pp_run *r, int dim, const double *c)
     }
 }
 
+// Iterations, work and times of one call of a solver.
 static void add_effort(pp_run *r, const perp_comp_info *info)
 {
     pp_answer *out = r->out;
@@ -80,6 +91,7 @@ static void add_effort(pp_run *r, const perp_comp_info *info)
     out->effort.flops = fmax(out->effort.flops, info->flops);
 }
 
+// The answer is that of the solver just called; its reason is the remark where it did not succeed.
 static void note(pp_run *r, perp_form form, int size, const perp_comp_info *info)
 {
     pp_answer *out = r->out;
@@ -94,14 +106,17 @@ static void note(pp_run *r, perp_form form, int size, const perp_comp_info *info
 
 // ── How good ───────────────────────────────────────────────────────────────────────────────────────
 
-// J M^-1 J^T: what a unit impulse does to the row's own rate.
+// J M^-1 J': what a unit impulse does to the row's own rate [1/kg, or 1/(kg m^2) for a moment]. 1
+// for a row that moves nothing, so that it can be divided by.
 static double mobility(const pp_run *r, const pp_row *row)
 {
     double sum = pp_row_mobility(r->model, r->kin->mass, row);
     return sum > 0.0 ? sum : 1.0;
 }
 
-// How far the impulses are from obeying the contact laws, worst of all rows [m/s].
+// How far the impulses are from obeying the contact laws, worst of all rows [m/s]: the natural map
+// p - P(p - w / m) of each row times its mobility m, theory (P12). The certificate computes the
+// same with code of its own.
 double pp_run_slack(pp_run *r)
 {
     const pp_rows *rows = r->rows;
@@ -119,6 +134,7 @@ double pp_run_slack(pp_run *r)
         double rho = pp_row_rate(r->model, &rows->n[i], out->nu) + rows->n[i].bias;
         worst = fmax(worst, m * fabs(pn - clamped(pn - rho / m, 0.0, PP_INF)));
     }
+    // Friction: projection onto the disc or polygon of radius mu p_n, p_n as it is in this answer.
     for (int g = 0; g < rows->ng; g++) {
         const pp_friction *group = &rows->group[g];
         double m = mobility(r, &rows->t[group->t]), slip[2], to[2] = {0.0, 0.0}, error = 0.0;
@@ -138,7 +154,8 @@ double pp_run_slack(pp_run *r)
 
 // ── Budgets ────────────────────────────────────────────────────────────────────────────────────────
 
-// What is left of the budget, for one solver.
+// What is left of the budget, for one solver. 0 would mean "no limit", so the least is one
+// iteration, or 1e-9.
 static void set_budget(const pp_run *r, perp_comp_options *o)
 {
     const pp_solve_options *given = r->options;
@@ -154,7 +171,8 @@ static void set_budget(const pp_run *r, perp_comp_options *o)
     }
 }
 
-// A solver that the budget ended leaves its best iterate, which is taken.
+// A solver that the user's budget ended leaves its best iterate, which becomes the answer. One that
+// gave up for other reasons has failed.
 static perp_status settle(pp_run *r, perp_status status)
 {
     bool gave_up =
@@ -168,6 +186,8 @@ static perp_status settle(pp_run *r, perp_status status)
 
 // ── MCP and LCP ────────────────────────────────────────────────────────────────────────────────────
 
+// Solves a posed MCP or LCP. A ray that the solver offers as a proof of infeasibility is checked on
+// the rows themselves, (U9): scaling and elimination can make a contradiction of rounding.
 perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool warm, double *z)
 {
     perp_comp_options options = perp_comp_default();
@@ -196,7 +216,8 @@ perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool 
     return settle(r, status);
 }
 
-// What counts in the end are the rows' own residuals [m/s], not the solver's one number.
+// The solver reports an inexact answer (status > 0); it is exact if all rows are within the
+// tolerance.
 static perp_status good_enough(pp_run *r, perp_status status)
 {
     if (status > 0 && pp_run_slack(r) <= r->options->tolerance) {
@@ -206,7 +227,9 @@ static perp_status good_enough(pp_run *r, perp_status status)
     return status;
 }
 
-// A solver's residual is one number for bodies of all weights: light ones may need a closer look.
+// A solver's residual is one number for bodies of all weights: light ones may need a smaller
+// tolerance. Two rounds at most, each with a hundredth of the tolerance before, and with
+// REFINE_WORK times the work of the first answer. An answer stands where its refinement fails.
 static perp_status solve_and_refine(pp_run *r, const pp_posed *posed, double *z)
 {
     const double *p = z + posed->nv + posed->nb;
@@ -214,6 +237,7 @@ static perp_status solve_and_refine(pp_run *r, const pp_posed *posed, double *z)
     perp_status status = pp_run_mcp(r, posed, tolerance, false, z);
     double refining = fmax(1.0, REFINE_WORK * (pp_run_work(r) - before));
     for (int round = 0; status >= 0; round++) {
+        // unpack adds
         memset(r->out->pn, 0, (size_t)r->rows->nn * sizeof *p);
         memset(r->out->pt, 0, (size_t)r->rows->nt * sizeof *p);
         unpack(r, p);
@@ -238,6 +262,7 @@ static perp_status solve_and_refine(pp_run *r, const pp_posed *posed, double *z)
     return status > 0 ? good_enough(r, status) : status;
 }
 
+// In joint coordinates `motion` has the velocities of the tree in place of those of the bodies.
 perp_status pp_run_pose_mcp(pp_run *r, const pp_rows *rows, pp_posed *posed)
 {
     pp_motion motion;
@@ -245,6 +270,7 @@ perp_status pp_run_pose_mcp(pp_run *r, const pp_rows *rows, pp_posed *posed)
     return status < 0 ? status : pp_pose_mcp(posed, rows, &motion, r->arena);
 }
 
+// The form (P7): unknowns (nu, p_b, p_m, p_n, p_f, sigma).
 perp_status pp_run_by_mcp(pp_run *r)
 {
     pp_posed posed;
@@ -265,6 +291,9 @@ perp_status pp_run_delassus(pp_run *r)
     return pp_delassus_run(&r->delassus, &r->closed, r->kin, r->nu, r->arena);
 }
 
+// The form with nu and p_b eliminated: unknowns (p_m, p_n, p_f, sigma), matrix Delassus' D. slack:
+// what Poisson's second phase adds to the friction limits, NULL otherwise; the impulses then are
+// increments, and are not refined.
 perp_status pp_run_by_lcp(pp_run *r, const double *slack)
 {
     pp_posed posed;
@@ -281,6 +310,8 @@ perp_status pp_run_by_lcp(pp_run *r, const double *slack)
     if (!z) {
         return PERP_ERR_MEMORY;
     }
+    // pp_run_slack judges total impulses: it knows nothing of a second phase, whose answer is taken
+    // as it is
     if (!slack) {
         return solve_and_refine(r, &posed, z);
     }
@@ -291,12 +322,12 @@ perp_status pp_run_by_lcp(pp_run *r, const double *slack)
     return status;
 }
 
-static const double AFAR = 1e-6;  // how near the central path is followed
-
 // ── Cone ───────────────────────────────────────────────────────────────────────────────────────────
 
-// Without joints and with many contacts a body the bodies are kept: M and H are sparser and smaller than
-// W.
+static const double AFAR = 1e-6;  // residual at which the central path is left for Newton's method
+
+// Local form (C3), or global form (C4) without joints and with more contact rows than velocities: then M
+// and H are sparser and smaller than W.
 static perp_status pose_cone(pp_run *r, pp_posed *posed)
 {
     int rows = pp_cone_dim(r->model, r->rows) * r->rows->nn;
@@ -308,16 +339,19 @@ static perp_status pose_cone(pp_run *r, pp_posed *posed)
     return status < 0 ? status : pp_pose_cone(posed, r->model, r->rows, &r->delassus, r->arena);
 }
 
-// As solve_and_refine.
+// As solve_and_refine: by modes first, where they were prepared, then by the solver with smaller
+// tolerances. What was found stays where neither helps.
 static void refine_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *options, double *c,
                         double *v)
 {
     if (pp_run_slack(r) > r->options->tolerance && pp_run_polish(r)) {
         return;
     }
-    for (int round = 0; round < 2 && !pp_run_spent(r) && pp_run_slack(r) > r->options->tolerance;
-         round++) {
+    for (int round = 0; round < 2; round++) {
         perp_comp_info info;
+        if (pp_run_spent(r) || !(pp_run_slack(r) > r->options->tolerance)) {
+            return;
+        }
         set_budget(r, options);
         options->tolerance *= 1e-2;
         options->warm_start = true;
@@ -335,7 +369,8 @@ static void refine_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *optio
     }
 }
 
-// Polygons: what another solver found is finished by ssn, theory (C38).
+// Polygons: what another solver found is finished by ssn, whose active set method ends at a basic
+// solution, (C38).
 static void finish_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *options, double *c,
                         double *v)
 {
@@ -349,7 +384,8 @@ static void finish_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *optio
     }
 }
 
-// Last step's impulses as a guess.
+// Impulses of the step before as a warm start. A boxed row starts with its limit as the normal
+// impulse.
 static void pack_guess(const pp_run *r, int dim, double *c)
 {
     const pp_rows *rows = r->rows;
@@ -368,7 +404,8 @@ static void pack_guess(const pp_run *r, int dim, double *c)
     }
 }
 
-// How much heavier some rows are than others: what is rounding to one is not to the other.
+// Ratio of the largest mobility to the least: where it is large, rounding of one row is no rounding
+// to another, and the tolerance of few contacts has to be looser by it.
 static double contrast(const pp_run *r)
 {
     double least = PP_INF, most = 0.0;
@@ -380,9 +417,10 @@ static double contrast(const pp_run *r)
     return most > 0.0 ? most / least : 1.0;
 }
 
-// Many contacts whose last impulses led nowhere: Newton along the central path, from afar and not to the end, and the
-// rest by modes. Where the path ends before, so that it has to be begun anew in another manner, modes may
-// know the way from there.
+// Many contacts for which the warm start failed. Interior point method along the central path (C37)
+// to AFAR, then Newton by modes. The iterations grow in three rounds: where the path stalls and the
+// solver would try another one, modes may already converge from where it is. False: not solved; c,
+// v hold the last iterate.
 static bool solve_from_afar(pp_run *r, const perp_fcp *fcp, perp_comp_options options, double *c,
                             double *v)
 {
@@ -396,6 +434,7 @@ static bool solve_from_afar(pp_run *r, const perp_fcp *fcp, perp_comp_options op
         perp_status status = perp_fcp_solve("ssn", fcp, &options, r->options->env, c, v, &info);
         note(r, PERP_FORM_CONE, fcp->dim * fcp->nc, &info);
         r->out->remark[0] = '\0';
+        // a limit leaves an iterate to go on from; other failures leave none
         if (status < 0 && status != PERP_ERR_LIMIT) {
             return false;
         }
@@ -410,6 +449,7 @@ static bool solve_from_afar(pp_run *r, const perp_fcp *fcp, perp_comp_options op
     return false;
 }
 
+// The form (C2): discs as discs, by Newton's method and what `auto` of comp/ has behind it.
 perp_status pp_run_by_cone(pp_run *r)
 {
     pp_posed posed;
@@ -423,7 +463,8 @@ perp_status pp_run_by_cone(pp_run *r)
     double *c = PP_ZEROS(r->arena, double, size);
     double *v = PP_ZEROS(r->arena, double, posed.fcp.nv);
     options.tolerance = r->options->tolerance;
-    if (r->rows->nn <= FEW) {  // rounding is as near, and what sticks does not tremble
+    // Few contacts reach rounding at no cost, and sticking contacts then do not jitter.
+    if (r->rows->nn <= FEW) {
         options.tolerance = fmin(options.tolerance, 1e-12 * contrast(r));
     }
     options.work = r->options->work;
@@ -436,17 +477,21 @@ perp_status pp_run_by_cone(pp_run *r)
     if (r->options->warm) {
         pack_guess(r, posed.fcp.dim, c);
     }
+    // r->modes: many contacts, which modes were tried on in vain
     if (r->modes && solve_from_afar(r, &posed.fcp, options, c, v)) {
         return PERP_OK;
     }
     set_budget(r, &options);
+    // Of the forms with polygons a few hundred contacts can also be pivoted, which is finite: Newton's method
+    // gets a limited number of iterations.
     bool pivots = r->exactly && r->rows->nn <= PIVOTED;
     if (pivots && (options.max_iterations == 0 || options.max_iterations > POLYGONS_MOST)) {
         options.max_iterations = POLYGONS_MOST;
     }
     status = perp_fcp_solve(r->options->solver, &posed.fcp, &options, r->options->env, c, v, &info);
     note(r, PERP_FORM_CONE, (int)size, &info);
-    status = settle(r, status == PERP_ERR_INFEASIBLE ? PERP_ERR_RAY : status);  // no weights
+    // The cone form offers no vector that (U9) could be checked with: its "infeasible" is no proof.
+    status = settle(r, status == PERP_ERR_INFEASIBLE ? PERP_ERR_RAY : status);
     if (status >= 0) {
         unpack_cone(r, posed.fcp.dim, c);
         if (r->exactly) {

@@ -1,12 +1,18 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jams: proved, and named.
+// Jams: a step without an answer, proved and named.                                       theory (U9)
+//
+// A proof is a vector of weights y_n >= 0 of unilateral rows and y_b of joints under which the rows contradict each
+// other for every velocity: sum y J = 0 and sum y c < 0. Solvers find it as a ray; it is believed only after a check on
+// the rows alone. The bodies and joints whose rows have a weight are named in the remark.
 #include "solve/run.h"
 
 #include <math.h>
 #include <string.h>
 
+// The two bodies of a contact row, or the joint of a limit row (other is then NULL). Names are
+// those of the whole model where r->model is an island, whose shapes and joints are not renumbered.
 static const char *row_name(const pp_run *r, int i, const char **other)
 {
     const perp_model *m = r->options->named ? r->options->named : r->model;
@@ -19,7 +25,8 @@ static const char *row_name(const pp_run *r, int i, const char **other)
     return m->body[m->shape[contact->a].body].name;
 }
 
-// Joints whose given motion is part of the proof.
+// Appends the driven joints whose given motion is part of the proof. Weights below 1e-6 of the
+// largest are rounding.
 static void name_targets(pp_run *r, const double *y, double largest)
 {
     const perp_model *m = r->options->named ? r->options->named : r->model;
@@ -45,12 +52,15 @@ void pp_run_name_jam(pp_run *r, const double *ray, const pp_posed *posed)
     pp_print(text, size, "jam: no velocity satisfies these together:");
     for (int i = 0; i < r->rows->nn; i++) {
         if (y[i] > 1e-6 * largest) {
+            // Contacts of one pair follow each other; names are pointers into the model.
             const char *other, *name = row_name(r, i, &other);
             bool again = name == a && other == b;
             used = strlen(text);
-            pp_print(text + used, size - used, "%s%s%s%s%s", listed++ > 0 && !again ? "," : "",
-                     again ? "" : " ", again ? "" : name, other && !again ? " - " : "",
-                     other && !again ? other : "");
+            if (!again) {
+                pp_print(text + used, size - used, "%s %s%s%s", listed > 0 ? "," : "", name,
+                         other ? " - " : "", other ? other : "");
+            }
+            listed++;
             a = name;
             b = other;
         }
@@ -60,8 +70,10 @@ void pp_run_name_jam(pp_run *r, const double *ray, const pp_posed *posed)
     }
 }
 
-// The solver's weights of the unilateral rows, with those of the joints that go with them, checked on the rows by
-// code that knows nothing of the problem they were posed as.                             theory (U9)
+// Whether y_n, with the weights of the joints that go with it, contradicts the rows: checked from
+// the rows by code that knows nothing of the problem they were posed as, (U9). y_b are the joint
+// impulses that cancel W_n y_n, found as those of a step: the solve that closes the joints, started
+// from the momentum W_n y_n.
 bool pp_run_jam_stands(pp_run *r, const double *yn)
 {
     const pp_rows *rows = r->rows;
@@ -77,13 +89,15 @@ bool pp_run_jam_stands(pp_run *r, const double *yn)
     memcpy(given, w, (size_t)nv * sizeof *w);
     pp_closed_solve(&r->closed, NULL, w, yb);
     pp_closed_reactions(&r->closed, given, w, yb);
-    for (int i = 0; i < rows->nb; i++) {  // what gives way proves nothing
+    for (int i = 0; i < rows->nb; i++) {  // a compliant row (P5) gives way, and proves nothing
         yb[i] = rows->b[i].gamma > 0.0 ? 0.0 : yb[i];
     }
     return pp_rows_contradiction(r->model, rows, r->kin->h, yn, yb, r->arena) < 0.0;
 }
 
-// Friction only takes freedom away: where the normal rows alone allow no velocity, there is no answer.
+// Solves the normal rows and joints without friction: friction only takes freedom away, so where
+// these alone allow no velocity there is no answer. A frictionless problem is a convex one, whose
+// infeasibility pivoting shows.
 perp_status pp_run_prove_frictionless(pp_run *r)
 {
     pp_rows bare = *r->rows;
@@ -98,11 +112,13 @@ perp_status pp_run_prove_frictionless(pp_run *r)
     return z ? pp_run_mcp(r, &posed, r->options->tolerance, false, z) : PERP_ERR_MEMORY;
 }
 
-// Where a form has no answer the others may have one, or a proof that there is none. The user who asked
-// for a form gets the proof only.
+// After a failure: where the chosen form has no answer, another may have one (form auto), or a
+// proof that there is none. A user who asked for a form gets the proof only, since an answer of
+// another form is not what was asked for.
 perp_status pp_run_prove_jam(pp_run *r, perp_status status)
 {
     char remark[sizeof r->out->remark];
+    // the remark of the first failure, restored where nothing better is learnt
     memcpy(remark, r->out->remark, sizeof remark);
     bool any = r->options->form == PERP_FORM_AUTO;
     if (pp_run_prove_frictionless(r) == PERP_ERR_INFEASIBLE) {
