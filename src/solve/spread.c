@@ -3,11 +3,13 @@
 //
 // Spreading the load over redundant contacts.                                           theory (P10)
 //
-// Columns of touching contacts (rho_n = 0): n and the friction rows where it sticks, n plus the friction
-// that goes with it where it slips. The Gram
-// matrix of the columns has a null space when impulses are not unique; of all impulses p with the same
-// effect the least-norm ones are Gram^+ Gram p. They are taken when they keep signs and cones; contacts
-// that would pull are left out and the rest tried again.
+// A box on eight points has 24 contact rows and 6 degrees of freedom: pivoting ends at a vertex, which
+// leaves some of the points without load. Of all impulses with the same effect those of least norm are taken.
+//
+// Columns of touching contacts (rho_n = 0): n and the friction rows where it sticks, n plus the friction that goes with
+// it where it slips. Their Gram matrix G' M^-1 G (joints closed) has a null space when impulses are not unique; the
+// least-norm impulses with the effect of p are Gram^+ Gram p. They are taken when they keep signs and cones; contacts
+// that would pull are dropped and the rest tried again.
 #include "solve/solve.h"
 
 #include <math.h>
@@ -15,6 +17,7 @@
 
 enum { COLUMNS_MOST = 160, ROUNDS = 8 };
 
+// One column of G.
 typedef struct column {
     int n;  // normal row
     int t;  // friction row, -1: this is the normal column
@@ -36,7 +39,8 @@ typedef struct spread {
     int *order;
 } spread;
 
-// Speeds that matter: of the bodies, and what the forces of one step give to bodies at rest.
+// Largest speed in play [m/s]: of the bodies, of approaches, and what the forces of one step give
+// to bodies at rest. Rates below 1e-9 of it are rounding.
 static double speed_scale(const spread *s)
 {
     double worst = 1e-12;
@@ -52,8 +56,9 @@ static double speed_scale(const spread *s)
     return fmax(worst, pp_norm_inf(s->model->nv, s->out->nu));
 }
 
-// Whether a group sticks; its shares where it does not. Rounding leaves sticking contacts a little slip:
-// those strictly inside the cone stick.
+// Whether a group sticks; s->share gets its friction per unit of normal impulse where it slips.
+// Rounding leaves sticking contacts a little slip: those strictly inside the cone stick whatever
+// their slip.
 static bool group_sticks(const spread *s, const pp_friction *group, double tiny)
 {
     const double *pt = s->out->pt + group->t;
@@ -63,14 +68,20 @@ static bool group_sticks(const spread *s, const pp_friction *group, double tiny)
     double speed = group->size == 2 ? pp_length2(slip[0], slip[1]) : fabs(slip[0]);
     bool inside = group->facets == 0 && p < (1.0 - 1e-7) * group->mu * pn;
     bool sticks = inside || speed <= tiny;
+    // A polygon opposes slip by a vertex or a side, not exactly: the ratio of the solver's answer is kept.
+    bool follows = group->facets > 0 && pn > 0.0;
     for (int k = 0; k < group->size; k++) {
-        bool follows = group->facets > 0 && pn > 0.0;  // polygons oppose slip by a vertex or side
-        share[k] = sticks ? 0.0 : follows ? pt[k] / pn : -group->mu * slip[k] / speed;
+        if (sticks) {
+            share[k] = 0.0;
+        } else {
+            share[k] = follows ? pt[k] / pn : -group->mu * slip[k] / speed;
+        }
     }
     return sticks;
 }
 
-// Columns of a unilateral row: 0 when it does not touch, else 1 and the rows of groups that stick.
+// Number of columns of a unilateral row: 0 when it does not touch, else 1 and the rows of the
+// groups that stick.
 static int columns_of(const spread *s, int i, double tiny, bool sticks[PP_FRICTION_GROUPS])
 {
     const pp_row *row = &s->rows->n[i];
@@ -87,6 +98,8 @@ static int columns_of(const spread *s, int i, double tiny, bool sticks[PP_FRICTI
     return columns;
 }
 
+// Columns of all contacts that are not dropped, as far as there is room: a contact is in with all
+// of its columns or with none.
 static void collect(spread *s)
 {
     double tiny = 1e-9 * speed_scale(s);
@@ -100,7 +113,10 @@ static void collect(spread *s)
         s->list[s->count++] = (column){i, -1, -1};
         for (int k = 0; k < s->rows->grouped[i]; k++) {
             int g = s->rows->friction[i] + k;
-            for (int t = 0; sticks[k] && t < s->rows->group[g].size; t++) {
+            if (!sticks[k]) {
+                continue;
+            }
+            for (int t = 0; t < s->rows->group[g].size; t++) {
                 s->list[s->count++] = (column){i, s->rows->group[g].t + t, g};
             }
         }
@@ -119,6 +135,8 @@ static int friction_rows(const spread *s, int n, int *end)
     return first->t;
 }
 
+// wrench += scale times a column: the normal row with the friction that goes with it, or one
+// friction row.
 static void add_column(const spread *s, const column *c, double scale, double *wrench)
 {
     if (c->t >= 0) {
@@ -134,11 +152,13 @@ static void add_column(const spread *s, const column *c, double scale, double *w
     }
 }
 
+// J nu without the row's given part.
 static double bare_rate(const spread *s, const pp_row *row, const double *nu)
 {
     return pp_row_rate(s->model, row, nu) - row->rate;
 }
 
+// The transpose of add_column: the rate of a column at nu.
 static double rate_of(const spread *s, const column *c, const double *nu)
 {
     if (c->t >= 0) {
@@ -154,6 +174,8 @@ static double rate_of(const spread *s, const column *c, const double *nu)
     return rate;
 }
 
+// Gram_ij = (rate of column i at the velocities that a unit of column j gives), with the joints
+// closed.
 static void fill_gram(spread *s, double *nu, double *pb)
 {
     int n = s->count;
@@ -204,7 +226,8 @@ static int factor(spread *s)
     return rank;
 }
 
-// Least norm by conjugate gradients on Gram (p - p0) = 0 from p = 0: they stay in its range.
+// Least norm by conjugate gradients on Gram (p - p0) = 0 from p = 0: iterates stay in the range of Gram, so that the
+// limit is the solution of least norm, and no rank has to be decided. False: not converged.
 static bool least_norm(spread *s)
 {
     int n = s->count;
@@ -233,7 +256,8 @@ static bool least_norm(spread *s)
     return rr <= 1e-22 * first;
 }
 
-// Drops contacts that pull, or whose friction leaves its cone; false when there are any.
+// Whether all impulses push and friction is in its cone. Contacts that pull are dropped for the next round;
+// friction outside its cone drops nothing, so that in the end the solver's impulses stay.
 static bool admissible(spread *s)
 {
     bool fine = true;
@@ -261,7 +285,8 @@ static bool admissible(spread *s)
     return fine;
 }
 
-// A dropped contact that carries load now: the others alone cannot have the same effect.
+// A dropped contact that carries load in the solver's answer: the others alone cannot have the same
+// effect.
 static bool lost_load(const spread *s)
 {
     for (int i = 0; i < s->rows->nn; i++) {
@@ -272,6 +297,7 @@ static bool lost_load(const spread *s)
     return false;
 }
 
+// Least-norm impulses into the answer, signs and cones to the last bit.
 static void write_back(spread *s)
 {
     for (int i = 0; i < s->rows->nn; i++) {
@@ -279,7 +305,7 @@ static void write_back(spread *s)
     }
     for (int k = 0; k < s->count; k++) {
         const column *c = &s->list[k];
-        if (c->t < 0) {
+        if (c->t < 0) {  // the normal column, with friction that slides
             int end;
             double pn = s->out->pn[c->n] = fmax(s->y[k], 0.0);
             for (int t = friction_rows(s, c->n, &end); t < end; t++) {
@@ -296,6 +322,7 @@ static void write_back(spread *s)
     }
 }
 
+// gram and L are n x n; least_norm uses the memory of L for its vectors.
 static bool prepare(spread *s, pp_arena *arena)
 {
     size_t n = COLUMNS_MOST;
@@ -312,12 +339,14 @@ static bool prepare(spread *s, pp_arena *arena)
     return true;
 }
 
-// Newton's answers on the cones are no vertices: their load is spread already.
+// Newton's answers on the cones are no vertices: their load is spread already. Dense Gram matrices
+// limit the number of contacts.
 bool pp_spread_keeps(const pp_answer *answer, const pp_rows *rows)
 {
     return answer->form == PERP_FORM_CONE || rows->nn > COLUMNS_MOST / 2;
 }
 
+// True: the impulses were replaced.
 bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *kin,
                const pp_rows *rows, const pp_closed *closed, pp_arena *arena)
 {
@@ -335,6 +364,7 @@ bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *
     if (rows->nn < 2 || !nu || !pb || !prepare(&s, arena)) {
         return false;
     }
+    // each round drops the contacts that pull, as an active set method does
     for (int round = 0; round < ROUNDS; round++) {
         collect(&s);
         if (s.count < 2) {
@@ -345,6 +375,7 @@ bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *
             s.p[k] = c->t >= 0 ? answer->pt[c->t] : answer->pn[c->n];
         }
         fill_gram(&s, nu, pb);
+        // full rank: impulses are unique, there is nothing to spread
         if (factor(&s) == s.count || !least_norm(&s)) {
             return false;
         }

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loose tolerances: contacts swept from their last impulses until the worst row is within the tolerance.
+// Loose tolerances: nonlinear Gauss-Seidel from the last impulses until the worst row is within the tolerance.
 //
-// No matrix is assembled: contacts are laid out from the rows, and the velocities of bodies follow every
-// change (comp/sweep.h). What a sweep changes says when to look at the residual, which costs nearly as much as a
-// sweep.
+// Each contact is solved exactly with the others held, theory (C26). No matrix is assembled: contacts are laid out
+// from the rows, and the velocities of bodies follow every change (comp/sweep.h). Sweeps are accelerated as a nonlinear
+// conjugate gradient method. The residual costs nearly as much as a sweep, so that it is computed only when the
+// change of a sweep has become small.
 #include "solve/run.h"
 
 #include "comp/sweep.h"
@@ -13,20 +14,23 @@
 #include <math.h>
 #include <string.h>
 
-enum { SWEEPS_MOST = 300, MANY = 60 };
-enum { JUDGED_FROM = 20, JUDGED_AT = 60 };  // sweeps after which it shows how many it will take
+enum { SWEEPS_MOST = 300 };
+enum { MANY = 60 };  // contacts for which a limit on iterations is one on sweeps
+// The rate of convergence is measured between these two sweeps, and extrapolated.
+enum { JUDGED_FROM = 20, JUDGED_AT = 60 };
 
 // From this tolerance on sweeps are the first thing tried.
 static const double LOOSE = 1e-4;
 // One row may be off by so much more than all together [m/s per unit of tolerance].
 static const double WORST_ROW = 100.0;
-// Operations of a sweep for each contact, about.
+// Operations of a sweep for each contact, about: for the meter of work, theory (C50).
 static const double SWEEP_COST = 700.0;
-// What Newton's method takes for each of many contacts, about [s].
+// What Newton's method takes for each of many contacts, about [s]: a few factorisations.
 static const double NEWTON_SECONDS = 2e-5;
 
-// No time for a few factorisations; iterations of many contacts are sweeps, and those of few that are left
-// when modes gave up: sweeps always have an answer.
+// Whether the user's budget excludes factorisations: a deadline too near, or few iterations, which
+// for many contacts (and for few after modes gave up) are spent on sweeps, since these have an
+// answer after each.
 static bool hurried(const pp_run *r)
 {
     const pp_solve_options *o = r->options;
@@ -35,6 +39,8 @@ static bool hurried(const pp_run *r)
            (o->deadline > 0.0 && o->deadline - pp_seconds() < NEWTON_SECONDS * r->rows->nn);
 }
 
+// Sliding contacts in space with discs, and nothing else: the layout has three rows a contact and
+// two bodies.
 static bool fits(const pp_run *r)
 {
     const pp_rows *rows = r->rows;
@@ -53,6 +59,8 @@ static bool fits(const pp_run *r)
     return true;
 }
 
+// Row i (0: normal, 1 and 2: tangents) of a contact: J and T = M^-1 J' for its bodies, padded with
+// zeros to PP_SWEEP_V numbers, so that all loops of a sweep have a constant length.
 static void lay_row(const pp_run *r, const pp_row *row, int i, pp_sweep_contact *c)
 {
     for (int k = 0; k < row->count; k++) {
@@ -67,7 +75,8 @@ static void lay_row(const pp_run *r, const pp_row *row, int i, pp_sweep_contact 
     c->w[i] = row->rate + row->bias;
 }
 
-// False: nothing of it moves, or its rows are not those of two bodies.
+// Contact i with its warm start p. False: none of its bodies can move, or its rows are not those of
+// two bodies.
 static bool lay_contact(const pp_run *r, int i, pp_sweep_contact *c, double *p)
 {
     const pp_rows *rows = r->rows;
@@ -81,6 +90,7 @@ static bool lay_contact(const pp_run *r, int i, pp_sweep_contact *c, double *p)
     p[0] = warm ? warm[i] : 0.0;
     lay_row(r, n, 0, c);
     for (int k = 0; k < 2; k++) {
+        // without friction mu is 0, and the tangents are zero rows
         if (group) {
             lay_row(r, &rows->t[group->t + k], k + 1, c);
         } else {
@@ -93,6 +103,8 @@ static bool lay_contact(const pp_run *r, int i, pp_sweep_contact *c, double *p)
     return pp_sweep_prepare(c);
 }
 
+// Contacts are coloured so that those of one colour share no body: they can be solved by several
+// threads, with the same bits for any number of them.
 perp_status pp_run_lay_sweep(pp_run *r, pp_sweep *s, bool *fit)
 {
     const pp_rows *rows = r->rows;
@@ -106,6 +118,7 @@ perp_status pp_run_lay_sweep(pp_run *r, pp_sweep *s, bool *fit)
     if (!body || !order || !s->contact || !s->r || !s->v) {
         return PERP_ERR_MEMORY;
     }
+    // bodies of every contact, -1: not free, for the colouring
     *fit = true;
     for (int i = 0; i < rows->nn; i++) {
         for (int k = 0; k < 2; k++) {
@@ -113,17 +126,28 @@ perp_status pp_run_lay_sweep(pp_run *r, pp_sweep *s, bool *fit)
         }
         *fit = *fit && rows->n[i].count <= 2;
     }
-    perp_status status = *fit ? pp_sweep_colour(s, body, r->arena, order) : PERP_OK;
-    for (int i = 0; status >= 0 && *fit && i < rows->nn; i++) {
-        *fit = lay_contact(r, order[i], &s->contact[i], s->r + 3 * (ptrdiff_t)i);
+    if (!*fit) {
+        return PERP_OK;
+    }
+    perp_status status = pp_sweep_colour(s, body, r->arena, order);
+    if (status < 0) {
+        return status;
+    }
+    for (int i = 0; i < rows->nn; i++) {
+        if (!lay_contact(r, order[i], &s->contact[i], s->r + 3 * (ptrdiff_t)i)) {
+            *fit = false;
+            break;
+        }
     }
     return status;
 }
 
 // ── Iteration ────────────────────────────────────────────────────────────────────────────────────
 
-// Sweeps with momentum: the change of a sweep is the gradient of a conjugate direction, which starts over
-// when changes grow (Silcowitz, Niebe, Erleben 2010). Velocities are affine in impulses, and go along.
+// Nonlinear conjugate gradients on sweeps (Silcowitz, Niebe, Erleben 2010): the change of a sweep
+// takes the place of the gradient, beta is the ratio of squared changes (Fletcher, Reeves), and the
+// direction starts over where changes grow. Velocities are affine in the impulses, so that they are
+// extrapolated alongside.
 typedef struct pace {
     double *r, *v;            // before the sweep: 3 count, 6 bodies
     double *along, *along_v;  // direction
@@ -140,13 +164,15 @@ static bool start_pace(const pp_sweep *s, pp_arena *arena, pace *p)
     return p->r && p->v && p->along && p->along_v;
 }
 
+// The state before a sweep: its change is the difference to it.
 static void remember(const pp_sweep *s, pace *p)
 {
     memcpy(p->r, s->r, 3 * (size_t)s->count * sizeof *p->r);
     memcpy(p->v, s->v, PP_SWEEP_V * (size_t)s->bodies * sizeof *p->v);
 }
 
-// x += beta along, where along was the direction and is then that of the next sweep.
+// x += beta along for one number, where `along` was the direction and becomes that of the next
+// sweep.
 static inline void go_on(double beta, double before, double *along, double *x)
 {
     double change = *x - before;
@@ -154,6 +180,7 @@ static inline void go_on(double beta, double before, double *along, double *x)
     *along = beta * *along + change;
 }
 
+// One step of the acceleration after a sweep whose squared change is `squares`.
 static void go_along(pp_sweep *s, double squares, pace *p)
 {
     double beta = p->squares > 0.0 && squares <= p->squares ? squares / p->squares : 0.0;
@@ -166,6 +193,8 @@ static void go_along(pp_sweep *s, double squares, pace *p)
     }
 }
 
+// v of all bodies at the impulses in s, from scratch: the running sums of many sweeps carry their
+// rounding.
 void pp_run_sweep_velocities(const pp_run *r, const double *start, pp_sweep *s)
 {
     for (int b = 0; b < s->bodies; b++) {
@@ -176,14 +205,15 @@ void pp_run_sweep_velocities(const pp_run *r, const double *start, pp_sweep *s)
     pp_sweep_push(s);
 }
 
-// Relative to the impulses, or to those that would stop every contact by itself.        theory (C8)
+// A change relative to the impulses, or to those that would stop every contact by itself.    theory
+// (C8)
 static double relative(pp_sweep_change change, double scale)
 {
     double size = fmax(change.size, scale);
     return size > 0.0 ? sqrt(change.squares / size) : 0.0;
 }
 
-// Residual at r, with v from scratch.
+// Residual of the impulses in s, with v from scratch; r->slack becomes that of the worst row [m/s].
 static double look_at(pp_run *r, const double *start, pp_sweep *s, double scale)
 {
     pp_run_sweep_velocities(r, start, s);
@@ -192,11 +222,13 @@ static double look_at(pp_run *r, const double *start, pp_sweep *s, double scale)
     return relative(change, scale);
 }
 
-// The impulses of the sweep that changed least: where the budget ends is not always best.
+// The impulses after the sweep that changed least. With a budget the last iterate is not always the
+// best.
 typedef struct best {
     double *r, moved;
 } best;
 
+// The better of the last iterate and the best one; returns its residual. b->r has room for both.
 static double take_better(pp_run *r, const double *start, pp_sweep *s, double scale, best *b,
                           double residual)
 {
@@ -214,15 +246,15 @@ static double take_better(pp_run *r, const double *start, pp_sweep *s, double sc
     return look_at(r, start, s, scale);
 }
 
-// Whether so many sweeps will not do, from how changes went down between two of them.
+// Whether SWEEPS_MOST sweeps will not do, by the rate of linear convergence between two of them.
 static bool hopeless(int k, double before, double moved, double look)
 {
     double rate = log(moved / before) / (JUDGED_AT - JUDGED_FROM);
     return k == JUDGED_AT && !(k + log(look / moved) / rate < SWEEPS_MOST && rate < 0.0);
 }
 
-// Until the residual is within the tolerance, or the budget is spent; the residual is that of the impulses
-// left in s.
+// Sweeps until the residual is within the tolerance, or a limit is reached; *residual is that of
+// the impulses left in s.
 static perp_status iterate(pp_run *r, const double *start, pp_sweep *s, double *residual)
 {
     const pp_solve_options *o = r->options;
@@ -235,6 +267,8 @@ static perp_status iterate(pp_run *r, const double *start, pp_sweep *s, double *
     }
     pp_run_sweep_velocities(r, start, s);
     double scale = pp_sweep_scale(s);
+    // `look` is the change at which the residual is next computed: where that turns out too large,
+    // it is lowered in proportion, by a tenth at least.
     for (int k = 1;; k++) {
         remember(s, &p);
         pp_sweep_change change = pp_sweep_once(s);
@@ -264,6 +298,7 @@ static perp_status iterate(pp_run *r, const double *start, pp_sweep *s, double *
     }
 }
 
+// Contacts of s are in the order of colours; c->at is the row of each.
 void pp_run_unpack_sweep(pp_run *r, const pp_sweep *s)
 {
     pp_answer *out = r->out;
@@ -284,6 +319,7 @@ void pp_run_unpack_sweep(pp_run *r, const pp_sweep *s)
     }
 }
 
+// Slip speeds at nu, as pp_run_close has them: without joints nothing else of it is needed.
 static void set_sigma(pp_run *r)
 {
     for (int g = 0; g < r->rows->ng; g++) {
@@ -292,6 +328,7 @@ static void set_sigma(pp_run *r)
         r->out->sigma[g] = pp_friction_support(&r->rows->group[g], false, slip);
     }
 }
+
 perp_status pp_run_by_sweeps(pp_run *r, bool *solved)
 {
     pp_sweep s;
@@ -306,6 +343,7 @@ perp_status pp_run_by_sweeps(pp_run *r, bool *solved)
     if (status < 0 || !fit) {
         return status;
     }
+    // start: velocities without contacts, M^-1 (M nu_l + p_ext)
     pp_masses_mul(r->model, r->kin->mass, r->nu, start);
     pp_axpy(nv, 1.0, r->kin->p_ext, start);
     pp_masses_solve(r->model, r->kin->mass, start, start);
@@ -317,6 +355,8 @@ perp_status pp_run_by_sweeps(pp_run *r, bool *solved)
     r->out->effort.solvers++;
     double tolerance = r->options->tolerance;
     bool met = residual <= tolerance && r->slack <= WORST_ROW * tolerance;
+    // Not within the tolerance: the answer is taken only where the budget leaves time for nothing
+    // else.
     r->spent = !met && pp_run_budget_spent(r);
     *solved = met || r->spent;
     if (*solved) {
