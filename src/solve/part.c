@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An island taken out of a step's problem, and its answer put back.
+//
+// Bodies and rows keep their order within the island, so that its numbers, and the bits of its answer, are those it
+// would have by itself. Names, shapes and joints stay those of the whole model (options->named).
 #include "solve/islands.h"
 
 #include <string.h>
@@ -16,6 +19,8 @@ static const int *list_of(const pp_sorted *s, int island)
     return s->list + s->start[island];
 }
 
+// Bodies with their masses, forces and velocities, which are contiguous again: body->at is numbered
+// anew.
 static bool copy_bodies(pp_part *p, const pp_whole *w, pp_arena *arena)
 {
     const int *list = list_of(&w->parts->body, p->island);
@@ -31,6 +36,7 @@ static bool copy_bodies(pp_part *p, const pp_whole *w, pp_arena *arena)
     if (!m->body || !p->kin.mass || !p->kin.p_ext || !p->nu) {
         return false;
     }
+    // each body's velocities follow those of the body before
     m->nv = 0;
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &w->model->body[list[i]];
@@ -45,6 +51,7 @@ static bool copy_bodies(pp_part *p, const pp_whole *w, pp_arena *arena)
     return true;
 }
 
+// A row with its bodies by their numbers in the island.
 static void copy_row(pp_row *to, const pp_row *from, const int *local)
 {
     *to = *from;
@@ -53,20 +60,25 @@ static void copy_row(pp_row *to, const pp_row *from, const int *local)
     }
 }
 
+// Rows of one kind; NULL: out of memory.
 static pp_row *copy_rows(const pp_whole *w, const pp_sorted *sorted, int island, const pp_row *rows,
                          pp_arena *arena)
 {
     int count = size_of(sorted, island);
     const int *list = list_of(sorted, island);
     pp_row *to = PP_ARRAY(arena, pp_row, count);
-    for (int i = 0; to && i < count; i++) {
+    if (!to) {
+        return NULL;
+    }
+    for (int i = 0; i < count; i++) {
         copy_row(&to[i], &rows[list[i]], w->local);
     }
     return to;
 }
 
-// Friction groups and their rows. Normal rows come in their order, and so do the groups of each: the place
-// of a group's normal row is found by going along both.
+// Friction groups and their rows. Normal rows of the island are in the order of the whole, and so
+// are the groups of each: the new number n of a group's normal row is found by going along both
+// lists once.
 static bool copy_friction(pp_part *p, const pp_whole *w, pp_arena *arena)
 {
     const pp_rows *from = w->rows;
@@ -88,6 +100,7 @@ static bool copy_friction(pp_part *p, const pp_whole *w, pp_arena *arena)
     for (int i = 0; i < to->nn; i++) {
         to->friction[i] = -1;
     }
+    // friction[n]: first group of normal row n, grouped[n]: how many it has
     for (int g = 0, n = 0, t = 0; g < to->ng; g++) {
         const pp_friction *group = &from->group[list[g]];
         while (normal[n] != group->n) {
@@ -106,18 +119,26 @@ static bool copy_friction(pp_part *p, const pp_whole *w, pp_arena *arena)
     return true;
 }
 
+// Impulses to start from, p_n then p_t; needs p->t of copy_friction.
 static bool copy_warm(pp_part *p, const pp_whole *w, pp_arena *arena)
 {
     const double *warm = w->options->warm;
     const int *normal = list_of(&w->parts->n, p->island);
-    p->warm = warm ? PP_ARRAY(arena, double, (size_t)p->rows.nn + (size_t)p->rows.nt) : NULL;
-    for (int i = 0; p->warm && i < p->rows.nn; i++) {
+    p->warm = NULL;
+    if (!warm) {
+        return true;
+    }
+    p->warm = PP_ARRAY(arena, double, (size_t)p->rows.nn + (size_t)p->rows.nt);
+    if (!p->warm) {
+        return false;
+    }
+    for (int i = 0; i < p->rows.nn; i++) {
         p->warm[i] = warm[normal[i]];
     }
-    for (int i = 0; p->warm && i < p->rows.nt; i++) {
+    for (int i = 0; i < p->rows.nt; i++) {
         p->warm[p->rows.nn + i] = warm[w->rows->nn + p->t[i]];
     }
-    return p->warm || !warm;
+    return true;
 }
 
 bool pp_part_copy(pp_part *p, const pp_whole *w, int island, pp_arena *arena)
@@ -131,6 +152,8 @@ bool pp_part_copy(pp_part *p, const pp_whole *w, int island, pp_arena *arena)
     to->b = copy_rows(w, &parts->b, island, w->rows->b, arena);
     to->m = copy_rows(w, &parts->m, island, w->rows->m, arena);
     to->n = copy_rows(w, &parts->n, island, w->rows->n, arena);
+    // Normal rows are contacts first (nc of them), then limits of joints; so they are in the
+    // island.
     const int *normal = list_of(&parts->n, island);
     while (to->nc < to->nn && normal[to->nc] < w->rows->nc) {
         to->nc++;
@@ -145,6 +168,7 @@ bool pp_part_copy(pp_part *p, const pp_whole *w, int island, pp_arena *arena)
     return copy_bodies(p, w, arena) && copy_friction(p, w, arena) && copy_warm(p, w, arena);
 }
 
+// Velocities, and those at the end of compression where some island has two phases.
 static void put_bodies(const pp_part *p, const pp_whole *w, const pp_answer *a)
 {
     const int *list = list_of(&w->parts->body, p->island);
@@ -159,7 +183,7 @@ static void put_bodies(const pp_part *p, const pp_whole *w, const pp_answer *a)
     }
 }
 
-// Islands without a second phase have ended where compression did.
+// Islands without a second phase ended where compression did: it gives nothing back there.
 static void put_compression(const pp_part *p, const pp_whole *w, const pp_answer *a)
 {
     const int *normal = list_of(&w->parts->n, p->island);
@@ -178,6 +202,7 @@ void pp_part_put(const pp_part *p, const pp_whole *w, const pp_answer *a)
     const pp_parts *parts = w->parts;
     pp_answer *out = w->out;
     int island = p->island;
+    // every row and body belongs to one island: threads write to different places
     put_bodies(p, w, a);
     for (int i = 0; i < p->rows.nb; i++) {
         int b = list_of(&parts->b, island)[i];

@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Islands by union and find over the bodies of each row (Tarjan 1975), numbered by their first bodies.
+//
+// A row ties its free bodies together; bodies that are not free are in no row's list, so that the ground does not
+// make one island of everything that rests on it. Friction rows have the bodies of their normal row.
 #include "solve/islands.h"
 
 #include <string.h>
 
-// The first body of a group, paths halved on the way: a body's leader never has a higher index.
+// The first body of a group, with path halving. Invariant: up[i] <= i, so that a leader is the
+// lowest index of its group and the numbering does not depend on the order of rows.
 static int leader(int *up, int body)
 {
     while (up[body] != body) {
@@ -16,6 +20,7 @@ static int leader(int *up, int body)
     return body;
 }
 
+// Joins the groups of all bodies of each row; used: bodies that some row touches.
 static void join_rows(int *up, bool *used, const pp_row *rows, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -31,7 +36,8 @@ static void join_rows(int *up, bool *used, const pp_row *rows, int count)
     }
 }
 
-// Islands in the order of their first bodies; a leader is the first of its group.
+// Islands in the order of their first bodies. The leader has the lowest index, so it is numbered
+// before the others.
 static void number_islands(pp_parts *out, int bodies, int *up, const bool *used)
 {
     for (int i = 0; i < bodies; i++) {
@@ -49,7 +55,7 @@ static int island_of(const pp_parts *parts, const pp_row *row)
     return row->count > 0 ? parts->of[row->body[0]] : 0;
 }
 
-// Counting sort by island; place[i] < 0: in none.
+// Counting sort by island, stable; place[i] < 0: in none.
 static bool sort(pp_sorted *out, int islands, const int *place, int count, pp_arena *arena)
 {
     out->start = PP_ZEROS(arena, int, (size_t)islands + 2);
@@ -57,7 +63,9 @@ static bool sort(pp_sorted *out, int islands, const int *place, int count, pp_ar
     if (!out->start || !out->list) {
         return false;
     }
-    int *next = out->start + 1;  // ends as the starts of the islands after them
+    // next[k] is first the number of things in island k - 1, then where island k begins, and in the end where it
+    // ends, which is start[k + 1]: that is why `start` has one element more than islands + 1.
+    int *next = out->start + 1;
     for (int i = 0; i < count; i++) {
         if (place[i] >= 0) {
             next[place[i] + 1]++;
@@ -83,6 +91,7 @@ static bool sort_rows(pp_sorted *out, const pp_parts *parts, const pp_row *rows,
     return sort(out, parts->count, place, count, arena);
 }
 
+// Bodies, rows and friction groups of every island.
 static perp_status sort_all(pp_parts *out, const perp_model *model, const pp_rows *rows,
                             pp_arena *arena)
 {
@@ -91,14 +100,16 @@ static perp_status sort_all(pp_parts *out, const perp_model *model, const pp_row
     most = rows->nn > most ? rows->nn : most;
     most = rows->ng > most ? rows->ng : most;
     int *place = PP_ARRAY(arena, int, most);
-    bool ok = place && sort(&out->body, out->count, out->of, model->bodies, arena) &&
-              sort_rows(&out->b, out, rows->b, rows->nb, place, arena) &&
-              sort_rows(&out->m, out, rows->m, rows->nm, place, arena) &&
-              sort_rows(&out->n, out, rows->n, rows->nn, place, arena);
-    for (int g = 0; ok && g < rows->ng; g++) {
+    if (!place || !sort(&out->body, out->count, out->of, model->bodies, arena) ||
+        !sort_rows(&out->b, out, rows->b, rows->nb, place, arena) ||
+        !sort_rows(&out->m, out, rows->m, rows->nm, place, arena) ||
+        !sort_rows(&out->n, out, rows->n, rows->nn, place, arena)) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int g = 0; g < rows->ng; g++) {  // a group is where its normal row is
         place[g] = island_of(out, &rows->n[rows->group[g].n]);
     }
-    ok = ok && sort(&out->group, out->count, place, rows->ng, arena);
+    bool ok = sort(&out->group, out->count, place, rows->ng, arena);
     return ok ? PERP_OK : PERP_ERR_MEMORY;
 }
 

@@ -3,10 +3,16 @@
 //
 // How much a contact can carry, where impulses are not unique.                          theory (S7)
 //
-// All impulses with the effect of the answer's on the bodies, that push, keep their cones, and slide where
-// it slides, are a polyhedron (discs as polygons of SIDES). The least and largest p_n of a contact on it
-// is a linear programme: min c x, A x = b, x >= 0 (p_b free), solved as the complementarity problem of
-// its optimality, which Lemke's method ends:  0 <= x _|_ c - A^T y >= 0,  A x - b = 0, y free.
+// All impulses with the effect of the answer's on the bodies, that push, keep their cones, and slide where it slides,
+// are a polyhedron (discs as polygons of SIDES). The least and largest p_n of a contact on it is a linear programme:
+//
+//   min c x   over   A x = b,  x >= 0 (p_b free)
+//
+// solved as the complementarity problem of its optimality, which Lemke's method ends:
+//
+//   0 <= x _|_ c - A' y >= 0,     A x - b = 0,  y free
+//
+// Rows of A: the nv velocities [N s, N m s], then one row mu p_n - sum p_f - s = 0 for each group that sticks.
 #include "solve/solve.h"
 
 #include <math.h>
@@ -28,6 +34,7 @@ typedef struct programme {
     double tiny;             // slower than this does not slide [m/s]
 } programme;
 
+// Zeros, in order: the caller fills them.
 static double *next_column(programme *p, bool free)
 {
     double *column = p->A + (size_t)p->columns * (size_t)p->equations;
@@ -35,6 +42,7 @@ static double *next_column(programme *p, bool free)
     return column;
 }
 
+// A contact that may carry load: it does, or its gap neither opens nor closes.
 static bool touches(const programme *p, int i)
 {
     const pp_row *row = &p->rows->n[i];
@@ -42,6 +50,7 @@ static bool touches(const programme *p, int i)
     return p->answer->pn[i] > 0.0 || fabs(rho) <= p->tiny;
 }
 
+// Strictly inside the cone, or too slow to count as sliding.
 static bool sticks(const programme *p, const pp_friction *group)
 {
     const double *pt = p->answer->pt + group->t;
@@ -63,10 +72,14 @@ static void add_sliding(const programme *p, const pp_friction *group, double *co
     }
 }
 
-// Directions of a sticking group and the slack of its cone; `equation` says mu p_n - sum - slack = 0.
+// Directions of a sticking group and the slack of its cone; row `equation` says mu p_n - sum p_f -
+// s = 0. `normal` is the column of p_n.
 static void add_sticking(programme *p, const pp_friction *group, int equation, double *normal)
 {
-    int sides = group->size == 1 ? 2 : group->facets > 0 ? group->facets : SIDES;
+    int sides = 2;  // one friction row: both ways
+    if (group->size == 2) {
+        sides = group->facets > 0 ? group->facets : SIDES;
+    }
     pp_friction polygon = *group;
     polygon.directions = sides;
     normal[equation] = group->mu;
@@ -91,7 +104,8 @@ static int count_sticking(const programme *p)
     return count;
 }
 
-// Velocities that matter, as in spreading.
+// Largest speed in play [m/s], as in spreading: of the bodies, and what the forces of one step give
+// to bodies at rest.
 static double speed_scale(const programme *p)
 {
     double worst = 1e-12;
@@ -104,6 +118,7 @@ static double speed_scale(const programme *p)
     return fmax(worst, pp_norm_inf(p->model->nv, p->answer->nu));
 }
 
+// Memory for A, b and the marks of its columns.
 static perp_status allocate(programme *p, pp_arena *arena)
 {
     p->tiny = 1e-8 * speed_scale(p);
@@ -117,7 +132,7 @@ static perp_status allocate(programme *p, pp_arena *arena)
     return p->A && p->b && p->free && p->of ? PERP_OK : PERP_ERR_MEMORY;
 }
 
-// b: the effect of the answer's own impulses.
+// A and b = A x*: the effect of the answer's own impulses.
 static void fill(programme *p)
 {
     const pp_rows *rows = p->rows;
@@ -132,6 +147,7 @@ static void fill(programme *p)
         if (p->of[i] < 0) {
             continue;
         }
+        // Sliding friction is part of the column of p_n; sticking friction has columns of its own.
         double *normal = next_column(p, false);
         pp_row_add(p->model, &rows->n[i], 1.0, NULL, normal);
         pp_row_add(p->model, &rows->n[i], a->pn[i], NULL, p->b);
@@ -149,7 +165,8 @@ static void fill(programme *p)
     }
 }
 
-// Rows of A of a size, so that one tolerance does for impulses and moments.
+// Rows of A of one size: linear and angular momentum have different units, and one tolerance serves
+// both.
 static void scale_rows(programme *p)
 {
     for (int e = 0; e < p->equations; e++) {
@@ -165,7 +182,7 @@ static void scale_rows(programme *p)
     }
 }
 
-// The extreme of sign * x_column; INFINITY where nothing bounds it.
+// The extreme of sign * x_column; PP_INF where nothing bounds it from above.
 static perp_status optimum(const programme *p, int column, double sign, double load,
                            const pp_solve_options *options, pp_arena *arena, double *value)
 {
@@ -176,6 +193,7 @@ static perp_status optimum(const programme *p, int column, double sign, double l
     if (!M || !q || !lower || !upper || !z) {
         return PERP_ERR_MEMORY;
     }
+    // M = [0 -A'; A 0], unknowns (x, y): skew, so that the LCP is monotone
     for (int j = 0; j < nx; j++) {
         for (int e = 0; e < m; e++) {
             double a = p->A[(size_t)j * (size_t)m + (size_t)e];
@@ -202,7 +220,13 @@ static perp_status optimum(const programme *p, int column, double sign, double l
     if (status == PERP_ERR_MEMORY) {
         return status;
     }
-    *value = status >= 0 ? load * z[column] : sign > 0.0 ? PP_INF : 0.0;
+    // b comes from an answer, so that the programme is feasible: a failure means that it is unbounded, which a least
+    // value p_n >= 0 cannot be.
+    if (status >= 0) {
+        *value = load * z[column];
+    } else {
+        *value = sign > 0.0 ? PP_INF : 0.0;
+    }
     return PERP_OK;
 }
 
@@ -219,8 +243,11 @@ perp_status pp_load_range(const pp_answer *answer, const perp_model *model,
     fill(&p);
     scale_rows(&p);
     double load = fmax(pp_norm_inf(rows->nn, answer->pn), 1e-300);
-    if (p.of[n] < 0 || p.columns > COLUMNS_MOST) {
-        return p.of[n] < 0 ? PERP_OK : PERP_ERR_LIMIT;
+    if (p.of[n] < 0) {
+        return PERP_OK;  // open: it carries nothing in any of them
+    }
+    if (p.columns > COLUMNS_MOST) {
+        return PERP_ERR_LIMIT;
     }
     status = optimum(&p, p.of[n], -1.0, load, options, arena, &range[0]);
     return status < 0 ? status : optimum(&p, p.of[n], 1.0, load, options, arena, &range[1]);
@@ -234,6 +261,7 @@ static int rank_of(double *A, int rows, int columns)
     double first = 0.0;
     int rank = 0;
     for (; rank < rows && rank < columns; rank++) {
+        // the largest entry of what is left is the pivot
         int at_row = rank, at_col = rank;
         for (int j = rank; j < columns; j++) {
             for (int i = rank; i < rows; i++) {
@@ -246,6 +274,7 @@ static int rank_of(double *A, int rows, int columns)
         }
         double pivot = A[(size_t)at_col * (size_t)rows + (size_t)at_row];
         first = rank == 0 ? fabs(pivot) : first;
+        // below 1e-10 of the first pivot there is only rounding
         if (!(fabs(pivot) > 1e-10 * first)) {
             break;
         }
@@ -270,6 +299,8 @@ static int rank_of(double *A, int rows, int columns)
     return rank;
 }
 
+// Columns of pp_load_range without polygons: joints, normals of touching contacts (with the
+// friction that goes with them where they slide), friction rows where they stick.
 perp_status pp_active_set(const pp_answer *answer, const perp_model *model,
                           const pp_kinematics *kin, const pp_rows *rows, pp_arena *arena,
                           int *columns, int *rank)
@@ -287,6 +318,7 @@ perp_status pp_active_set(const pp_answer *answer, const perp_model *model,
         pp_row_add(model, &rows->b[i], 1.0, NULL, next_column(&p, true));
     }
     for (int i = 0; i < rows->nn; i++) {
+        // an open contact has no column
         double *normal = touches(&p, i) ? next_column(&p, false) : NULL;
         if (!normal) {
             continue;
