@@ -1,21 +1,30 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// All modes of a small problem, one after the other.                                    theory (U5)
+// All modes of a small problem, one after the other: is there more than one motion?      theory (U5)
 //
 // A law has finitely many modes: a boxed row is at a bound or between; a contact is open, or it is closed and each
 // of its friction groups sticks, slides one way or the other, along a vertex of its polygon or along one of its
-// sides. In a mode x = x_0 + C y, the rates R^T u = 0 vanish, and g_i x + h_i >= 0 hold: a polyhedron. Every answer
-// is in one of them. Discs have a continuum of directions, and are left to (U3).
+// sides. In a mode
 //
-// One point: it obeys the laws or does not. Several, x + Z z: the z of least violation is found, and where it
-// violates anything the violations are a Farkas vector: the polyhedron is empty.
+//   x = x_0 + C y,     R' u = 0,     g_i x + h_i >= 0     (u = D x + q)
+//
+// is a polyhedron, and every answer is in one of them. Discs have a continuum of directions, and are left to (U3).
+//
+// Where R' D C is regular the polyhedron is at most one point, which obeys the laws or does not. Where it is singular
+// the equations leave x + Z z; the z of least violation is found by Newton's method, and where something is violated
+// there, the violations are a Farkas vector that proves the polyhedron empty, (U6). Whatever cannot be decided sets
+// `doubt`, and then nothing is claimed. Impulses and rates are in units of the rows (unique.h).
 #include "solve/unique.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 16, MODES_MOST = 64, SIDES = 96, KEPT = 4, ROUNDS = 40 };
+enum { ROWS = 16 };        // rows at most: D is 16 x 16, and matrices live on the stack
+enum { MODES_MOST = 64 };  // three contacts with friction in the plane
+enum { SIDES = 96 };       // inequalities of a mode
+enum { KEPT = 4 };         // answers that are remembered; two refute uniqueness
+enum { ROUNDS = 40 };      // Newton steps, and halvings of one
 
 // Relative to the size of the problem. Between SOLVED and VIOLATED nothing is said.
 static const double SOLVED = 1e-9;    // laws that are obeyed
@@ -52,7 +61,8 @@ static int friction_row(const walk *w, const pp_friction *group)
     return w->p->rows->nm + w->p->rows->nn + group->t;
 }
 
-// Sticking, and sliding: two ways, or along vertices and along sides.
+// Modes of a closed contact's group: sticking, and sliding: two ways, or along vertices and along
+// sides.
 static int group_modes(const pp_friction *group)
 {
     return group->size == 1 ? 3 : 1 + 2 * group->directions;
@@ -68,12 +78,17 @@ static void add_product(const pp_reduced *p, const double *x, double *y)
     }
 }
 
-// The next inequality g x + gu (D x + q) + h >= 0, of which gu is given; NULL: not wanted, or too many.
+// The next inequality g x + gu u + h >= 0 of the mode, of which gu is given and g is returned to be
+// filled. With u = D x + q it is (g + D gu) x + (h + gu q) >= 0. NULL: inequalities are not wanted,
+// or there is no room.
 static double *add_side(walk *w, const row_vector gu, double h)
 {
     const pp_reduced *p = w->p;
-    if (!w->bounded || w->sides == SIDES) {
-        w->doubt = w->doubt || w->bounded;
+    if (!w->bounded) {
+        return NULL;
+    }
+    if (w->sides == SIDES) {
+        w->doubt = true;
         return NULL;
     }
     double *g = w->g[w->sides];
@@ -86,6 +101,7 @@ static double *add_side(walk *w, const row_vector gu, double h)
     return g;
 }
 
+// A new column of C, with the row of R' u = 0 that goes with it.
 static double *add_unknown(walk *w, double **equation)
 {
     memset(w->C[w->k], 0, sizeof *w->C);
@@ -94,16 +110,21 @@ static double *add_unknown(walk *w, double **equation)
     return w->C[w->k++];
 }
 
+// Vertex j of the friction set, counted around.
 static void direction(const pp_friction *group, int j, double d[2])
 {
     pp_friction_direction(group, group->size == 1 ? j : j % group->directions, d);
 }
 
-// The impulse stays within mu x_n: between two bounds, or behind the sides of the polygon.
+// Sticking: the impulse stays within mu x_n, between two bounds or behind the sides of the polygon.
+// m is the midpoint of side j, and |m| = cos(pi / n_d) its distance from the centre.
 static void add_cone_sides(walk *w, const pp_friction *group, double mu, int n, int t)
 {
     int sides = group->size == 1 ? 2 : group->directions;
-    for (int j = 0; w->bounded && j < sides; j++) {
+    if (!w->bounded) {
+        return;
+    }
+    for (int j = 0; j < sides; j++) {
         double a[2], b[2], *g = add_side(w, NULL, 0.0);
         direction(group, j, a);
         direction(group, group->size == 1 ? j : j + 1, b);
@@ -118,6 +139,7 @@ static void add_cone_sides(walk *w, const pp_friction *group, double mu, int n, 
     }
 }
 
+// Each friction row is an unknown whose rate vanishes.
 static void add_stick(walk *w, const pp_friction *group, double mu, int n, int t)
 {
     for (int k = 0; k < group->size; k++) {
@@ -127,13 +149,17 @@ static void add_stick(walk *w, const pp_friction *group, double mu, int n, int t
     add_cone_sides(w, group, mu, n, t);
 }
 
-// Sliding against direction j: no other direction takes more of the rates.
+// Sliding at vertex j is maximal dissipation: no other direction takes more of the rates, (d_i -
+// d_j) u >= 0.
 static void add_slip_sides(walk *w, const pp_friction *group, int j, int t)
 {
     int directions = group->size == 1 ? 2 : group->directions;
     double best[2], d[2];
     direction(group, j, best);
-    for (int i = 0; w->bounded && i < directions; i++) {
+    if (!w->bounded) {
+        return;
+    }
+    for (int i = 0; i < directions; i++) {
         row_vector gu = {0.0};
         direction(group, i, d);
         for (int k = 0; k < group->size; k++) {
@@ -145,7 +171,8 @@ static void add_slip_sides(walk *w, const pp_friction *group, int j, int t)
     }
 }
 
-// Along side j the impulse is a d_j + (mu x_n - a) d_{j+1}, and the slip is across the side.
+// Sliding along side j: the impulse is a d_j + (mu x_n - a) d_{j+1} with unknown a, both parts
+// nonnegative, and the slip along the side vanishes.
 static void add_side_slide(walk *w, const pp_friction *group, int j, int t)
 {
     double a[2], b[2], *equation, *column = add_unknown(w, &equation);
@@ -164,6 +191,8 @@ static void add_side_slide(walk *w, const pp_friction *group, int j, int t)
     }
 }
 
+// One friction group of a closed contact. `normal` is the contact's column of C: sliding friction
+// goes with x_n.
 static void add_group(walk *w, int g, int mode, double *normal)
 {
     const pp_friction *group = &w->p->rows->group[g];
@@ -185,6 +214,8 @@ static void add_group(walk *w, int g, int mode, double *normal)
     add_slip_sides(w, group, j, t);
 }
 
+// Mode 0: open, x_n = 0 and u_n >= 0. Otherwise closed, u_n = 0 and x_n >= 0, and mode - 1 has the
+// modes of its groups as digits of a number in mixed radix.
 static void add_contact(walk *w, int i, int mode)
 {
     const pp_rows *rows = w->p->rows;
@@ -208,7 +239,8 @@ static void add_contact(walk *w, int i, int mode)
     }
 }
 
-// At the lower bound u >= 0, at the upper one u <= 0. False: there is no such bound.
+// A boxed row. Modes 0, 1: at the lower bound with u >= 0, at the upper one with u <= 0. Mode 2:
+// between, u = 0. False: there is no such bound.
 static bool add_boxed(walk *w, int i, int mode)
 {
     double bound = mode == 0 ? w->p->lower[i] : w->p->upper[i];
@@ -222,7 +254,8 @@ static bool add_boxed(walk *w, int i, int mode)
     double *equation, *column = add_unknown(w, &equation);
     column[i] = equation[i] = 1.0;
     for (int end = 0; end < 2; end++) {
-        double at = end == 0 ? w->p->lower[i] : w->p->upper[i], sign = end == 0 ? 1.0 : -1.0;
+        double at = end == 0 ? w->p->lower[i] : w->p->upper[i];
+        double sign = end == 0 ? 1.0 : -1.0;
         double *g = isfinite(at) ? add_side(w, NULL, -sign * at) : NULL;
         if (g) {
             g[i] = sign;
@@ -231,25 +264,26 @@ static bool add_boxed(walk *w, int i, int mode)
     return true;
 }
 
+// x_0, C, R of the mode w->mode, and its inequalities where `bounded`. False: there is no such mode.
 static bool build(walk *w, bool bounded)
 {
     int nm = w->p->rows->nm;
-    bool exists = true;
     w->bounded = bounded;
     w->k = w->sides = 0;
     memset(w->x0, 0, sizeof w->x0);
-    for (int l = 0; exists && l < w->laws; l++) {
-        if (l < nm) {
-            exists = add_boxed(w, l, w->mode[l]);
-        } else {
+    for (int l = 0; l < w->laws; l++) {
+        if (l >= nm) {
             add_contact(w, l - nm, w->mode[l]);
+        } else if (!add_boxed(w, l, w->mode[l])) {
+            return false;
         }
     }
-    return exists;
+    return true;
 }
 
 // ── Its equations ────────────────────────────────────────────────────────────────────────────────
 
+// R' D C y = -R' (D x_0 + q), augmented.
 typedef struct system {
     double K[ROWS][ROWS + 1];  // rows; the right-hand side last
     int order[ROWS], rank;
@@ -272,6 +306,7 @@ static void set_system(const walk *w, system *s)
     }
 }
 
+// Row `row` and column `column` to place a.
 static void exchange(system *s, int k, int a, int row, int column)
 {
     for (int j = 0; j <= k; j++) {
@@ -289,7 +324,8 @@ static void exchange(system *s, int k, int a, int row, int column)
     s->order[column] = kept;
 }
 
-// Gauss-Jordan with full pivoting: the first `rank` unknowns in terms of the others. Returns the last pivot.
+// Gauss-Jordan with full pivoting: the first `rank` unknowns in terms of the others. Returns the
+// least pivot.
 static double reduce(system *s, int k)
 {
     double last = 1.0;
@@ -304,6 +340,7 @@ static double reduce(system *s, int k)
             }
         }
         double pivot = s->K[row][column];
+        // R' D C is of order one in units of the rows, so that pivots are compared with constants
         if (!(fabs(pivot) > SINGULAR)) {
             break;
         }
@@ -314,7 +351,10 @@ static double reduce(system *s, int k)
         }
         for (int i = 0; i < k; i++) {
             double factor = s->K[i][a];
-            for (int j = a; i != a && factor != 0.0 && j <= k; j++) {
+            if (i == a || factor == 0.0) {
+                continue;
+            }
+            for (int j = a; j <= k; j++) {
                 s->K[i][j] -= factor * s->K[a][j];
             }
         }
@@ -322,7 +362,8 @@ static double reduce(system *s, int k)
     return last;
 }
 
-// x and Z of the mode; false where its equations contradict each other, or nobody can say.
+// x and Z of the mode; false where its equations contradict each other, or where that cannot be
+// decided (doubt).
 static bool solve_mode(walk *w, row_vector x)
 {
     system s;
@@ -332,6 +373,7 @@ static bool solve_mode(walk *w, row_vector x)
         w->doubt = true;
         return false;
     }
+    // rows below the rank have become 0 = right-hand side
     double left = 0.0;
     for (int i = s.rank; i < w->k; i++) {
         left = fmax(left, fabs(s.K[i][w->k]));
@@ -344,6 +386,7 @@ static bool solve_mode(walk *w, row_vector x)
     for (int i = 0; i < s.rank; i++) {
         pp_axpy(n, s.K[i][w->k], w->C[s.order[i]], x);
     }
+    // directions that the equations leave free
     w->null = w->k - s.rank;
     for (int j = 0; j < w->null; j++) {
         memcpy(w->Z[j], w->C[s.order[s.rank + j]], sizeof *w->Z);
@@ -361,6 +404,7 @@ typedef struct slopes {
     double v[SIDES];        // violations
 } slopes;
 
+// Half the sum of squares of the violations v_i = max(0, -(g_i x + h_i)).
 static double violation(walk *w, const row_vector x, slopes *s)
 {
     double sum = 0.0;
@@ -371,7 +415,8 @@ static double violation(walk *w, const row_vector x, slopes *s)
     return 0.5 * sum;
 }
 
-// Newton's step of the sum of squares of the violations.
+// Newton's step on that sum, over the violated inequalities: (sum b b') dz = sum v b, b = g Z. The
+// 1e-12 keeps the matrix regular where fewer are violated than there are directions.
 static void newton(const walk *w, const slopes *s, double *step)
 {
     double H[ROWS * ROWS] = {0.0};
@@ -391,7 +436,8 @@ static void newton(const walk *w, const slopes *s, double *step)
     }
 }
 
-// The violations as Farkas' vector: they cancel along Z, and what they weigh is negative.  theory (U6)
+// The violations as Farkas' vector, (U6): v >= 0 cancels along Z, and its weighted sum of the
+// inequalities is negative.
 static bool proves_empty(const walk *w, const slopes *s, const row_vector x)
 {
     double along[ROWS] = {0.0}, size = 0.0, value = 0.0, worst = 0.0;
@@ -404,7 +450,8 @@ static bool proves_empty(const walk *w, const slopes *s, const row_vector x)
     return size > 0.0 && worst <= 1e-9 * size && value < -VIOLATED * w->p->size * size;
 }
 
-// Moves x within x + Z z to where the inequalities hold. False: they do not, anywhere, or nobody can say.
+// Moves x within x + Z z to where the inequalities hold. False: they hold nowhere, or that is not
+// decided (doubt).
 static bool enter(walk *w, row_vector x)
 {
     slopes s;
@@ -420,8 +467,11 @@ static bool enter(walk *w, row_vector x)
         }
     }
     double now = violation(w, x, &s), enough = 0.1 * SOLVED * w->p->size;
-    for (int round = 0; round < ROUNDS && now > 0.5 * enough * enough; round++) {
-        double t = 1.0, next = now;
+    for (int round = 0; round < ROUNDS; round++) {
+        if (!(now > 0.5 * enough * enough)) {
+            break;
+        }
+        double t = 1.0, next = now;  // halved until the sum falls
         row_vector to;
         newton(w, &s, step);
         for (int cut = 0; cut < ROUNDS; cut++, t *= 0.5) {
@@ -448,6 +498,7 @@ static bool enter(walk *w, row_vector x)
 
 // ── All of them ──────────────────────────────────────────────────────────────────────────────────
 
+// Whether an answer with this motion has been found: D x alike, whatever the impulses.
 static bool is_known(const walk *w, const row_vector x)
 {
     for (int i = 0; i < w->count; i++) {
@@ -465,7 +516,9 @@ static void keep(walk *w, const row_vector x)
     }
 }
 
-// A singular mode with answers that move bodies differently: a little way along Z, where that is allowed.
+// A singular mode may hold answers that move bodies differently: a small step along Z that changes
+// D x, and obeys the laws, is a second motion. Where neither way is allowed nothing can be said of
+// the rest of the polyhedron.
 static void look_around(walk *w, const row_vector x)
 {
     row_vector to, u;
@@ -488,6 +541,8 @@ static void look_around(walk *w, const row_vector x)
     }
 }
 
+// The inequalities are built only where the equations leave something free: a single point is
+// judged by the laws.
 static void try_mode(walk *w)
 {
     row_vector x, u;
@@ -506,12 +561,15 @@ static void try_mode(walk *w)
     if (off > VIOLATED * w->p->size && w->null == 0) {
         return;
     }
+    // Between obeyed and violated: harmless if its motion is that of an answer, which is known in
+    // the end.
     w->doubt = w->doubt || w->nearly == KEPT;
     if (w->nearly < KEPT) {
         memcpy(w->near[w->nearly++], x, sizeof *w->near);
     }
 }
 
+// Counts through all combinations, the first law fastest.
 static bool next_mode(walk *w)
 {
     for (int l = 0; l < w->laws; l++) {
@@ -521,6 +579,24 @@ static bool next_mode(walk *w)
         w->mode[l] = 0;
     }
     return false;
+}
+
+// Modes of contact i: open, and the product over its friction groups. 0: too many, or not finitely many.
+static int contact_modes(const walk *w, int i)
+{
+    const pp_rows *rows = w->p->rows;
+    int closed = 1;
+    for (int k = 0; k < rows->grouped[i]; k++) {
+        const pp_friction *group = &rows->group[rows->friction[i] + k];
+        if (group->size == 2 && !w->p->polygons && group->facets == 0) {
+            return 0;  // a disc
+        }
+        closed *= group_modes(group);
+        if (closed > MODES_MOST) {
+            return 0;
+        }
+    }
+    return 1 + closed;
 }
 
 // The number of modes, 0: too many, or not finitely many.
@@ -533,19 +609,10 @@ static int count_modes(walk *w)
         return 0;
     }
     for (int l = 0; l < w->laws; l++) {
-        int i = l - rows->nm;
-        w->modes[l] = i < 0 ? 3 : 1;
-        for (int k = 0; i >= 0 && k < rows->grouped[i]; k++) {
-            const pp_friction *group = &rows->group[rows->friction[i] + k];
-            if (group->size == 2 && !w->p->polygons && group->facets == 0) {
-                return 0;
-            }
-            w->modes[l] *= group_modes(group);
-            if (w->modes[l] > MODES_MOST) {
-                return 0;
-            }
+        w->modes[l] = l < rows->nm ? 3 : contact_modes(w, l - rows->nm);
+        if (w->modes[l] == 0) {
+            return 0;
         }
-        w->modes[l] += i >= 0;
         all *= w->modes[l];
         if (all > MODES_MOST) {
             return 0;
@@ -570,6 +637,7 @@ static bool prepare(walk *w, pp_arena *arena)
     return true;
 }
 
+// Unique: one motion among all modes, no doubt about any, and the solver's answer is it.
 perp_uniqueness pp_exhaust(const pp_reduced *p, double *other)
 {
     walk w = {.p = p};
@@ -579,6 +647,7 @@ perp_uniqueness pp_exhaust(const pp_reduced *p, double *other)
     do {
         try_mode(&w);
     } while (next_mode(&w));
+    // a near answer counts as doubt unless its motion is that of an answer
     double farthest = -1.0;
     for (int i = 0; i < w.nearly; i++) {
         w.doubt = w.doubt || !is_known(&w, w.near[i]);

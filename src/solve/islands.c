@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step's problem island by island. Each is a model of its own, bodies and rows numbered anew, and goes
-// through all of pp_solve_whole: small ones get what is quick for small ones, one that is hard does not
-// hold up the others, and threads share them out. What an island's answer is depends on the island alone,
-// so that it has the same bits for any number of threads.
+// A step's problem island by island.
+//
+// Each island is a model of its own, bodies and rows numbered anew, and goes through all of pp_solve_whole: small
+// islands get the solvers for small problems, and one that is hard does not take the others along (64 heaps of cubes:
+// worst step 32 s as one problem, 0.08 s by islands, docs/performance.md). Threads take islands from a counter. The
+// answer of an island depends on the island alone, so that it has the same bits for any number of threads.
 #include "solve/islands.h"
 
 #include <math.h>
@@ -15,11 +17,14 @@ enum { THREADED_FROM = 48 };  // rows from which threads are worth waking
 
 // ── What is kept from step to step ───────────────────────────────────────────────────────────────
 
+// Memory of one thread.
 typedef struct lane {
     pp_arena *arena;
     perp_workspace *work;
 } lane;
 
+// Factorisations of one island, kept while it exists: their symbolic part serves while the pattern
+// stays.
 typedef struct factors {
     pp_ldl *joints, *contacts;
     bool used;  // in the last step
@@ -41,16 +46,23 @@ pp_islands *pp_islands_create(const perp_env *env, int bodies, int threads)
     }
     *s = (pp_islands){.team = {env ? *env : (perp_env){0}, threads > 1 ? threads : 1},
                       .bodies = bodies};
+    // one lane a thread; factors by the first body of an island, of which there can be one for each
+    // body
     s->lane = pp_alloc(env, (size_t)s->team.lanes * sizeof *s->lane);
     s->factor = pp_alloc(env, (size_t)bodies * sizeof *s->factor);
     s->kept = pp_alloc(env, (size_t)bodies * sizeof *s->kept);
     bool ok = s->lane && s->factor && s->kept;
-    for (int i = 0; s->factor && i < bodies; i++) {
-        s->factor[i] = (factors){0};
+    if (s->factor) {
+        for (int i = 0; i < bodies; i++) {
+            s->factor[i] = (factors){0};
+        }
     }
-    for (int i = 0; s->lane && i < s->team.lanes; i++) {
-        s->lane[i] = (lane){pp_arena_create(env), perp_workspace_create(env)};
-        ok = ok && s->lane[i].arena && s->lane[i].work;
+    // Every lane is set, also where memory has run out: pp_islands_destroy frees all of them.
+    if (s->lane) {
+        for (int i = 0; i < s->team.lanes; i++) {
+            s->lane[i] = (lane){pp_arena_create(env), perp_workspace_create(env)};
+            ok = ok && s->lane[i].arena && s->lane[i].work;
+        }
     }
     if (!ok) {
         pp_islands_destroy(s);
@@ -75,9 +87,11 @@ void pp_islands_destroy(pp_islands *s)
     for (int i = 0; i < s->count; i++) {
         free_factors(&s->factor[s->kept[i]]);
     }
-    for (int i = 0; s->lane && i < s->team.lanes; i++) {
-        pp_arena_destroy(s->lane[i].arena);
-        perp_workspace_destroy(s->lane[i].work);
+    if (s->lane) {
+        for (int i = 0; i < s->team.lanes; i++) {
+            pp_arena_destroy(s->lane[i].arena);
+            perp_workspace_destroy(s->lane[i].work);
+        }
     }
     pp_free(&env, s->lane, (size_t)s->team.lanes * sizeof *s->lane);
     pp_free(&env, s->factor, (size_t)s->bodies * sizeof *s->factor);
@@ -85,8 +99,9 @@ void pp_islands_destroy(pp_islands *s)
     pp_free(&env, s, sizeof *s);
 }
 
-// Factors for the islands of this step, those of islands that are gone are given back. Small islands are
-// dense and need none.
+// Factors for the islands of this step; those of islands that are gone are freed. An island is
+// recognised by its first body. Small islands are dense and need none. Called before threads start:
+// they find what they need.
 static perp_status keep_factors(pp_islands *s, const pp_parts *parts, int threads)
 {
     const pp_team alone = {.lanes = 1}, *team = threads > 1 ? &s->team : &alone;
@@ -100,6 +115,7 @@ static perp_status keep_factors(pp_islands *s, const pp_parts *parts, int thread
         if (bodies <= FEW_BODIES && !joints) {
             continue;
         }
+        // listed at once, so that pp_islands_destroy finds it whatever fails below
         if (!f->joints && !f->contacts) {
             s->kept[s->count++] = first;
         }
@@ -113,6 +129,7 @@ static perp_status keep_factors(pp_islands *s, const pp_parts *parts, int thread
         pp_ldl_share(f->joints, team);
         pp_ldl_share(f->contacts, team);
     }
+    // the list is compacted: islands of earlier steps that this one does not have are dropped
     int left = 0;
     for (int k = 0; k < s->count; k++) {
         factors *f = &s->factor[s->kept[k]];
@@ -129,6 +146,7 @@ static perp_status keep_factors(pp_islands *s, const pp_parts *parts, int thread
 
 // ── All islands ──────────────────────────────────────────────────────────────────────────────────
 
+// What all threads see. Each writes to the places of the islands that it took.
 typedef struct crew {
     pp_whole whole;
     pp_islands *kept;
@@ -142,6 +160,8 @@ typedef struct crew {
     atomic_int next;  // island that no lane has taken yet
 } crew;
 
+// One island by one thread, in the thread's own memory, which is released at the end: only what
+// pp_part_put copies, and the scalars of the answer, survive.
 static void solve_island(crew *c, int island, const lane *mine)
 {
     const pp_whole *w = &c->whole;
@@ -153,6 +173,7 @@ static void solve_island(crew *c, int island, const lane *mine)
     *answer = (pp_answer){0};
     c->status[island] = PERP_ERR_MEMORY;
     if (pp_part_copy(&part, w, island, mine->arena)) {
+        // names for remarks come from the whole model; the rest is the island's own
         options.named = w->model;
         options.warm = part.warm;
         options.work = mine->work;
@@ -169,6 +190,8 @@ static void solve_island(crew *c, int island, const lane *mine)
     pp_arena_release(mine->arena, mark);
 }
 
+// The loop of one thread: the next island that nobody has taken. Which thread takes which does not
+// matter.
 static void work(void *arg, int k)
 {
     crew *c = arg;
@@ -185,7 +208,7 @@ static void work(void *arg, int k)
     }
 }
 
-// Bodies that nothing touches: M nu = M nu_l + p_ext.
+// Bodies that no row touches: M nu = M nu_l + p_ext.
 static void move_loose(const pp_whole *w)
 {
     for (int i = 0; i < w->model->bodies; i++) {
@@ -203,6 +226,7 @@ static void move_loose(const pp_whole *w)
     }
 }
 
+// The answer of the whole and the arrays of the crew.
 static perp_status allocate(crew *c, pp_arena *arena)
 {
     pp_whole *w = &c->whole;
@@ -222,6 +246,7 @@ static perp_status allocate(crew *c, pp_arena *arena)
             w->local[w->parts->body.list[k]] = k - w->parts->body.start[i];
         }
     }
+    // one block: nu, p_n, p_t at the end of compression, and the impulses given back
     if (w->options->impact == PERP_IMPACT_POISSON) {
         c->impact = PP_ARRAY(arena, pp_impact, 1);
         w->nu_c = PP_ARRAY(arena, double, nv + 2 * nn + nt);
@@ -236,6 +261,8 @@ static perp_status allocate(crew *c, pp_arena *arena)
     return PERP_OK;
 }
 
+// Whether the form makes a difference to an island's friction: polygons stand for discs in MCP and
+// LCP.
 static bool has_discs(const pp_whole *w, int island)
 {
     for (int k = w->parts->group.start[island]; k < w->parts->group.start[island + 1]; k++) {
@@ -247,8 +274,8 @@ static bool has_discs(const pp_whole *w, int island)
     return false;
 }
 
-// An answer has one form, by which it is judged: where some islands needed polygons in place of discs and
-// others did not, there is none.
+// The one form of the whole answer, by which it is certified. False: some islands needed polygons
+// in place of discs and others did not.
 static bool find_form(crew *c)
 {
     c->form = PERP_FORM_AUTO;
@@ -265,7 +292,8 @@ static bool find_form(crew *c)
     return true;
 }
 
-// Of two islands the one that tells more of what the step took.
+// The island whose solver and iterations are reported for the step: more solvers, then more
+// iterations, then larger.
 static bool harder(const pp_answer *a, const pp_answer *b)
 {
     if (a->effort.solvers != b->effort.solvers) {
@@ -274,6 +302,7 @@ static bool harder(const pp_answer *a, const pp_answer *b)
     return a->iterations != b->iterations ? a->iterations > b->iterations : a->size > b->size;
 }
 
+// Failures before remarks before success; of two alike the first.
 static perp_status worse(perp_status a, perp_status b)
 {
     if (a < 0 || b == PERP_OK) {
@@ -297,8 +326,8 @@ static void add_effort(perp_effort *sum, const perp_effort *e)
     sum->seconds_factor += e->seconds_factor;
 }
 
-// Efforts add up; iterations, solver and form are those of the island that took most. What failed first, in
-// the order of the islands, is what is told.
+// Efforts add up; iterations, solver and form are those of the island that took most. Of failures
+// the first in the order of islands is reported.
 static perp_status combine(const crew *c)
 {
     pp_answer *out = c->whole.out;
@@ -328,6 +357,7 @@ static perp_status combine(const crew *c)
         out->worked_off = out->worked_off || a->worked_off;
         add_effort(&out->effort, &a->effort);
     }
+    // the number of solvers tried is that of one island, not a sum over them
     out->effort.solvers = most->effort.solvers;
     out->effort.islands = c->whole.parts->count;
     out->iterations = most->iterations;
@@ -351,13 +381,17 @@ static int choose_lanes(crew *c)
     }
     bool one = 2 * most > all;
     c->threads = one ? lanes : 1;
-    return one || all < THREADED_FROM ? 1 : lanes < parts->count ? lanes : parts->count;
+    if (one || all < THREADED_FROM) {
+        return 1;
+    }
+    return lanes < parts->count ? lanes : parts->count;
 }
 
-// All islands. The work that is left of the step is shared evenly; what islands leave of it goes to those that it was too
-// little for, which begin anew, until all are solved or none of them is. So a hard island may use what easy ones
-// leave, all together use no more than the step has, and nothing depends on which thread came first.
-// Returns the work of the attempts that began anew.
+// All islands. The work that the step has left is shared evenly; what islands leave of their share
+// goes to those it was too little for, which start again, until all are solved or no further one
+// is. So a hard island may use what easy ones leave, all together use no more than the step has,
+// and nothing depends on which thread came first. Returns the work of the attempts that were
+// repeated.
 static double work_all(crew *c, int lanes)
 {
     int islands = c->whole.parts->count, open = islands, before;
@@ -375,13 +409,14 @@ static double work_all(crew *c, int lanes)
             c->ended[i] = c->ended[i] || !a->worked_off;
         }
     } while (open > 0 && open < before && left > 0.0);
-    for (int i = 0; i < islands; i++) {  // the last attempts are told by their islands
+    for (int i = 0; i < islands; i++) {  // combine adds the last attempts: not counted twice
         lost -= c->ended[i] ? 0.0 : c->told[i].effort.work;
     }
     return lost;
 }
 
-// Islands whose answers do not go together, as one problem.
+// Islands whose answers have different forms, solved again as one problem, with what is left of the
+// work.
 static perp_status solve_together(const crew *c, pp_arena *arena)
 {
     const pp_whole *w = &c->whole;
@@ -396,17 +431,22 @@ static perp_status solve_together(const crew *c, pp_arena *arena)
     return status;
 }
 
+// On failure nu of the islands that were solved is in the answer, and the step does not use it.
 perp_status pp_solve_islands(const pp_whole *whole, pp_arena *arena)
 {
     crew c = {.whole = *whole, .kept = whole->options->islands};
     perp_status status = allocate(&c, arena);
     int lanes = choose_lanes(&c);
     c.whole.team = c.threads > 1 ? &c.kept->team : NULL;
-    status = status < 0 ? status : keep_factors(c.kept, whole->parts, c.threads);
+    if (status < 0) {
+        return status;
+    }
+    status = keep_factors(c.kept, whole->parts, c.threads);
     if (status < 0) {
         return status;
     }
     double lost = work_all(&c, lanes);
+    // islands with polygons beside islands with discs: no one form to certify by
     if (!find_form(&c)) {
         return solve_together(&c, arena);
     }
