@@ -3,9 +3,11 @@
 //
 // Whether the answer of a step is the only one: proved, refuted by a second answer, or unknown. theory (U1) to (U8)
 //
-// Of the motion: without friction by convexity (U2), with little of it by a matrix that is positive definite (U3),
-// of one contact in space by determinants (U4), of few contacts by looking at every mode (U5). Of the impulses, where the motion is unique: their columns are
-// independent (U7). A second answer is judged by the laws before anything is said.
+// The motion is unique without friction by convexity (U2), with little of it where a matrix is positive definite (U3),
+// of one contact in space by determinants (U4), of few contacts by looking at every mode (U5). Where the motion is
+// unique, so are the impulses if their columns are independent (U7). "Not unique" is said only with a second answer
+// that obeys the laws as the first one does. All thresholds are relative to p->size; between "obeyed" and "violated" the
+// verdict is unknown.
 #include "solve/unique.h"
 
 #include <math.h>
@@ -14,15 +16,16 @@
 enum { ROWS_MOST = 24 };  // rows up to which matrices of all of them are looked at
 enum { CUTS = 9, ANGLES = 64 };
 
-static const double MARGIN = 1e-3;   // by which (U3) must hold, of the diagonal of D
-static const double TINY = 1e-7;     // rates that may be zero, of the size of the problem
-static const double REGULAR = 1e-7;  // pivots of columns that are independent
-static const double SINGULAR = 1e-11;
-static const double SOLVED = 1e-9;  // laws that are obeyed
-static const double FAR = 1e-6;     // how far a second answer must be from the first
+static const double MARGIN = 1e-3;     // by which (U3) must hold, of the diagonal of D
+static const double TINY = 1e-7;       // rates that may be zero, of the size of the problem
+static const double REGULAR = 1e-7;    // pivots of columns that are independent
+static const double SINGULAR = 1e-11;  // pivots that are rounding
+static const double SOLVED = 1e-9;     // laws that are obeyed
+static const double FAR = 1e-6;        // how far a second answer must be from the first
 
 // ── The problem in units of its rows ─────────────────────────────────────────────────────────────
 
+// D_ij, dense or compressed by columns.
 static double entry(const perp_matrix *A, int i, int j)
 {
     if (A->dense) {
@@ -36,6 +39,8 @@ static double entry(const perp_matrix *A, int i, int j)
     return 0.0;
 }
 
+// s = sqrt(J M^-1 J') of each row. The two rows of a friction disc share theirs, or it would become
+// an ellipse; mu changes with the units of p_t and p_n.
 static void set_scales(const pp_run *r, pp_reduced *p)
 {
     const pp_rows *rows = r->rows;
@@ -57,7 +62,8 @@ static void set_scales(const pp_run *r, pp_reduced *p)
     }
 }
 
-// Gaps that are far from closing are no measure of anything.
+// The size of the problem: largest impulse or rate. Rates of gaps that open anyway may be as large
+// as psi / h of any distant pair, and are left out.
 static double measure(const pp_reduced *p)
 {
     int first = p->rows->nm, last = first + p->rows->nn;
@@ -69,6 +75,17 @@ static double measure(const pp_reduced *p)
     return size > 0.0 ? size : pp_norm_inf(p->n, p->q);
 }
 
+// The impulse of base row j: rows are in the order m, n, t.
+static double *impulse_of(const pp_answer *a, const pp_rows *rows, int j)
+{
+    int n = j - rows->nm, t = n - rows->nn;
+    if (n < 0) {
+        return &a->pm[j];
+    }
+    return t < 0 ? &a->pn[n] : &a->pt[t];
+}
+
+// (U1) in units of the rows, with the solver's answer as x.
 static perp_status reduce(pp_run *r, pp_reduced *p)
 {
     const pp_rows *rows = r->rows;
@@ -81,6 +98,7 @@ static perp_status reduce(pp_run *r, pp_reduced *p)
     if (status < 0 || !reals || !p->mu || !p->lower) {
         return status < 0 ? status : PERP_ERR_MEMORY;
     }
+    // one block: D, q, x, scale
     p->D = reals;
     p->q = p->D + n * n;
     p->x = p->q + n;
@@ -92,11 +110,8 @@ static perp_status reduce(pp_run *r, pp_reduced *p)
             p->D[(size_t)j * n + (size_t)i] =
                 entry(&r->delassus.D, i, j) / (p->scale[i] * p->scale[j]);
         }
-        const pp_answer *a = r->out;
-        int k = j - rows->nm, t = k - rows->nn;
-        double impulse = k < 0 ? a->pm[j] : t < 0 ? a->pn[k] : a->pt[t];
         p->q[j] = r->delassus.q[j] / p->scale[j];
-        p->x[j] = impulse * p->scale[j];
+        p->x[j] = *impulse_of(r->out, rows, j) * p->scale[j];
     }
     p->size = measure(p);
     return PERP_OK;
@@ -108,6 +123,7 @@ static void rates(const pp_reduced *p, const double *x, double *u)
     pp_gemv(p->n, p->n, 1.0, p->D, p->n, x, u);
 }
 
+// The natural map of (U1) with unit steps: rows are in units in which diagonals of D are about 1.
 double pp_reduced_off(const pp_reduced *p, const double *x, double *u)
 {
     const pp_rows *rows = p->rows;
@@ -145,6 +161,7 @@ double pp_reduced_apart(const pp_reduced *p, const double *a, const double *b)
 
 // ── Little friction ──────────────────────────────────────────────────────────────────────────────
 
+// No row with friction: the motion is the minimum of a strictly convex function, (U2).
 static bool frictionless(const pp_rows *rows)
 {
     for (int g = 0; g < rows->ng; g++) {
@@ -155,7 +172,8 @@ static bool frictionless(const pp_rows *rows)
     return true;
 }
 
-// A contact that opens faster than mu times its slip: whatever else it could do costs energy.
+// An open contact that opens faster than mu times its slip contributes -x_n (u_n - mu |u_t|) <= 0
+// to (U2) whatever the other answer is, so that it can be left out of the sum in (U3).
 static bool opens_freely(const pp_reduced *p, const double *u, int i)
 {
     const pp_rows *rows = p->rows;
@@ -167,7 +185,8 @@ static bool opens_freely(const pp_reduced *p, const double *u, int i)
     return p->x[rows->nm + i] == 0.0 && u[rows->nm + i] > slip + FAR * p->size;
 }
 
-// S -= mu/2 (a e_n e_n' + sum_k d_k d_k' / a) with the columns d_k of D of the group.
+// S -= mu/2 (alpha e_n e_n' + sum_k d_k d_k' / alpha), d_k the columns of D of the group, alpha =
+// sqrt(D_nn D_tt).   theory (U3)
 static void weaken(const pp_reduced *p, int g, double *S)
 {
     const pp_friction *group = &p->rows->group[g];
@@ -199,10 +218,14 @@ static bool is_definite(const pp_reduced *p, double *S, const bool *open, double
         at[count++] = i;
     }
     for (int i = 0; i < rows->nn; i++) {
-        for (int k = -1; !open[i] && k < rows->grouped[i]; k++) {
-            const pp_friction *group = k < 0 ? NULL : &rows->group[rows->friction[i] + k];
-            for (int t = 0; t < (group ? group->size : 1); t++) {
-                at[count++] = group ? rows->nm + rows->nn + group->t + t : rows->nm + i;
+        if (open[i]) {
+            continue;
+        }
+        at[count++] = rows->nm + i;
+        for (int k = 0; k < rows->grouped[i]; k++) {
+            const pp_friction *group = &rows->group[rows->friction[i] + k];
+            for (int t = 0; t < group->size; t++) {
+                at[count++] = rows->nm + rows->nn + group->t + t;
             }
         }
     }
@@ -211,7 +234,8 @@ static bool is_definite(const pp_reduced *p, double *S, const bool *open, double
         for (int i = 0; i < others; i++) {
             double d = sqrt(p->D[(size_t)at[i] * (n + 1)] * p->D[(size_t)at[j] * (n + 1)]);
             double s = S[(size_t)at[j] * n + (size_t)at[i]];
-            T[j * others + i] = (d > SINGULAR ? s / d : 0.0) - (i == j ? MARGIN : 0.0);
+            double margin = i == j ? MARGIN : 0.0;
+            T[j * others + i] = (d > SINGULAR ? s / d : 0.0) - margin;
         }
     }
     if (pp_chol_factor(others, T, others, 0.0) != 0) {
@@ -224,20 +248,25 @@ static bool is_definite(const pp_reduced *p, double *S, const bool *open, double
     return pp_chol_factor(p->n, T, p->n, 0.0) == 0;
 }
 
-// More rows than ways to move: D is singular there, and (U3) cannot hold.
+// More rows than degrees of freedom: D is singular there, and (U3) cannot hold. Saves the
+// factorisation.
 static bool too_many(const pp_reduced *p, const bool *open, int freedom)
 {
     int count = p->rows->nm;
     for (int i = 0; i < p->rows->nn; i++) {
-        count += !open[i];
-        for (int k = 0; !open[i] && k < p->rows->grouped[i]; k++) {
+        if (open[i]) {
+            continue;
+        }
+        count++;
+        for (int k = 0; k < p->rows->grouped[i]; k++) {
             count += p->rows->group[p->rows->friction[i] + k].size;
         }
     }
     return count > freedom;
 }
 
-// Two answers differ by dx with dx' S dx <= 0.                                           theory (U3)
+// Two answers differ by dx with dx' S dx <= 0: where S is positive definite there is one only.
+// theory (U3)
 static bool little_friction(const pp_reduced *p, int freedom, pp_arena *arena)
 {
     const pp_rows *rows = p->rows;
@@ -247,11 +276,15 @@ static bool little_friction(const pp_reduced *p, int freedom, pp_arena *arena)
     if (!S || !open) {
         return false;
     }
+    // S = D less what friction can give back; contacts that open freely do not weaken it
     rates(p, p->x, u);
     memcpy(S, p->D, n * n * sizeof *S);
     for (int i = 0; i < rows->nn; i++) {
         open[i] = opens_freely(p, u, i);
-        for (int k = 0; !open[i] && k < rows->grouped[i]; k++) {
+        if (open[i]) {
+            continue;
+        }
+        for (int k = 0; k < rows->grouped[i]; k++) {
             int g = rows->friction[i] + k;
             if (p->mu[g] > 0.0) {
                 weaken(p, g, S);
@@ -280,10 +313,12 @@ static bool one_contact(const pp_reduced *p)
     if (p->n != 3 || rows->nn != 1 || rows->ng != 1 || rows->group[0].size != 2) {
         return false;
     }
+    if (p->polygons || rows->group[0].facets > 0) {
+        return false;  // a disc only
+    }
     double mu = p->mu[0], least = PP_INF, most = 0.0;
-    bool disc = !p->polygons && rows->group[0].facets == 0;
-    double wedge = D[0] - mu * pp_length2(D[3], D[6]);
-    for (int k = 0; disc && k < ANGLES; k++) {
+    double wedge = D[0] - mu * pp_length2(D[3], D[6]);  // least D_nn + mu D_nt d over all d
+    for (int k = 0; k < ANGLES; k++) {
         double angle = 2.0 * acos(-1.0) * k / ANGLES, c = cos(angle), s = sin(angle), e[3][3];
         double part[3][3] = {{1.0, mu * c, mu * s}, {0.0, s * s, -s * c}, {0.0, -s * c, c * c}};
         for (int j = 0; j < 3; j++) {  // column j of I + (D - I) P'
@@ -299,12 +334,12 @@ static bool one_contact(const pp_reduced *p)
         most = fmax(most, fabs(det));
     }
     double stick = det3(D, D + 3, D + 6);
-    return disc && wedge > MARGIN * D[0] && stick > MARGIN * D[0] * D[4] * D[8] &&
-           least > 0.02 * most;
+    return wedge > MARGIN * D[0] && stick > MARGIN * D[0] * D[4] * D[8] && least > 0.02 * most;
 }
 
 // ── Impulses of one motion ───────────────────────────────────────────────────────────────────────
 
+// Directions of impulses that the laws allow at the rates of the answer, (U7).
 typedef struct columns {
     const pp_reduced *p;
     const double *u;
@@ -319,8 +354,9 @@ static double *add_column(columns *c)
     return column;
 }
 
-// Friction that sticks, or may: a column for each row. Where it slides it goes with the normal impulse; along a
-// side of a polygon it may also move on that side.
+// Friction that sticks, or may: a column for each row. Where it slides it goes with the normal
+// impulse; along a side of a polygon, where the slip is across that side, it may also move on the
+// side: then it counts as sticking.
 static void add_friction(columns *c, int g, double *normal)
 {
     const pp_reduced *p = c->p;
@@ -330,8 +366,9 @@ static void add_friction(columns *c, int g, double *normal)
     double tiny = TINY * p->size, slip[2] = {c->u[t], two ? c->u[t + 1] : 0.0};
     double speed = pp_length2(slip[0], slip[1]), least = tiny;
     bool polygon = two && (p->polygons || group->facets > 0);
-    for (int j = 0; polygon && j < group->directions; j++) {
-        double d[2], side[2];  // slip across a side, or nearly: that side is free too
+    int directions = polygon ? group->directions : 0;
+    for (int j = 0; j < directions; j++) {
+        double d[2], side[2];  // slip across a side, or nearly: the impulse may move on that side
         pp_friction_direction(group, j, d);
         pp_friction_direction(group, (j + 1) % group->directions, side);
         double across = (d[0] - side[0]) * slip[0] + (d[1] - side[1]) * slip[1];
@@ -349,6 +386,8 @@ static void add_friction(columns *c, int g, double *normal)
     }
 }
 
+// Columns of all rows that act, or may at these rates: a contact that opens and carries nothing has
+// none.
 static void collect(columns *c)
 {
     const pp_reduced *p = c->p;
@@ -388,14 +427,16 @@ static void fill_gram(const columns *c, double *Dc, double *G, int *order)
     }
 }
 
-// Gauss-Jordan on the diagonal of C' D C; then of each dependent column the combination that moves nothing, in
-// base impulses: y, n numbers each. Returns how many, -1: too near to say.
+// Gauss-Jordan with diagonal pivoting on the Gram matrix G = C' D C. Each dependent column then
+// gives a combination y of base impulses that moves nothing, D y = 0 (n numbers each). Returns how
+// many; -1: full rank, but by pivots too small to say so.
 static int null_columns(const columns *c, double *G, int *order, double *y)
 {
     int k = c->count, n = c->p->n, rank = 0;
     double last = 1.0;
     fill_gram(c, y, G, order);
     for (; rank < k; rank++) {
+        // the largest diagonal entry that is left
         int best = rank;
         for (int i = rank; i < k; i++) {
             best = G[order[i] * (k + 1)] > G[order[best] * (k + 1)] ? i : best;
@@ -413,7 +454,10 @@ static int null_columns(const columns *c, double *G, int *order, double *y)
         }
         for (int i = 0; i < k; i++) {
             double factor = G[at * k + i];
-            for (int j = 0; i != at && factor != 0.0 && j < k; j++) {
+            if (i == at || factor == 0.0) {
+                continue;
+            }
+            for (int j = 0; j < k; j++) {
                 G[j * k + i] -= factor * G[j * k + at];
             }
         }
@@ -428,14 +472,18 @@ static int null_columns(const columns *c, double *G, int *order, double *y)
     return last < REGULAR && rank == k ? -1 : k - rank;
 }
 
-// x + t y that obeys the laws, far along y one way or the other; returns how far, 0: there is none. own: what the
-// answer itself is off by.
+// A second answer x + t y, as far along y as the load first, then ever nearer; returns its
+// distance, 0: there is none. own: what the answer itself is off by, which the second one may be
+// twice.
 static double go_along(const pp_reduced *p, const double *y, double own, double *x, double *u)
 {
     double size = pp_norm_inf(p->n, y), load = pp_norm_inf(p->n, p->x);
     double most = fmax(SOLVED * p->size, fmin(2.0 * own, TINY * p->size));
     double step = size > 0.0 ? load / size : 0.0;
-    for (int cut = 0; cut < CUTS && step > 0.0; cut++, step *= 0.25) {
+    if (!(step > 0.0)) {
+        return 0.0;
+    }
+    for (int cut = 0; cut < CUTS; cut++, step *= 0.25) {
         for (int sign = -1; sign <= 1; sign += 2) {
             memcpy(x, p->x, (size_t)p->n * sizeof *x);
             pp_axpy(p->n, sign * step, y, x);
@@ -475,54 +523,59 @@ static perp_uniqueness judge_impulses(const pp_reduced *p, bool one_motion, doub
 
 // ── The verdict ──────────────────────────────────────────────────────────────────────────────────
 
-// What the second answer is off the first by: the bodies follow its impulses, and the answer stays as it is.
+// How far the second answer is from the first: velocities follow from its impulses by pp_run_close,
+// which writes to r->out; the answer is put back before it returns.
 static perp_status compare(pp_run *r, const pp_reduced *p, const double *other)
 {
     pp_answer *out = r->out, kept = *out;
     const pp_rows *rows = r->rows;
     perp_status status = pp_answer_create(out, r->model, rows, r->arena);
-    pp_answer second = *out;
-    if (status >= 0) {
-        for (int j = 0; j < p->n; j++) {
-            int k = j - rows->nm, t = k - rows->nn;
-            double *to = k < 0 ? &second.pm[j] : t < 0 ? &second.pn[k] : &second.pt[t];
-            *to = other[j] / p->scale[j];
-        }
-        pp_run_close(r);
+    if (status < 0) {
+        *out = kept;
+        return status;
     }
+    pp_answer second = *out;  // shares its arrays with r->out until `kept` is put back
+    for (int j = 0; j < p->n; j++) {
+        *impulse_of(&second, rows, j) = other[j] / p->scale[j];
+    }
+    pp_run_close(r);
     *out = kept;
-    for (int i = 0; status >= 0 && i < r->model->nv; i++) {
+    for (int i = 0; i < r->model->nv; i++) {
         out->motion_apart = fmax(out->motion_apart, fabs(out->nu[i] - second.nu[i]));
     }
-    for (int i = 0; status >= 0 && i < rows->nn; i++) {
+    for (int i = 0; i < rows->nn; i++) {
         out->impulses_apart = fmax(out->impulses_apart, fabs(out->pn[i] - second.pn[i]));
     }
-    for (int i = 0; status >= 0 && i < rows->nt; i++) {
+    for (int i = 0; i < rows->nt; i++) {
         out->impulses_apart = fmax(out->impulses_apart, fabs(out->pt[i] - second.pt[i]));
     }
-    for (int i = 0; status >= 0 && i < rows->nm; i++) {
+    for (int i = 0; i < rows->nm; i++) {
         out->impulses_apart = fmax(out->impulses_apart, fabs(out->pm[i] - second.pm[i]));
     }
-    return status;
+    return PERP_OK;
 }
 
+// Verdicts on problems with boxed or unilateral rows.
 static perp_status judge_rows(pp_run *r)
 {
     pp_reduced p;
     pp_answer *out = r->out;
     perp_status status = reduce(r, &p);
-    double *other = status < 0 ? NULL : PP_ARRAY(r->arena, double, p.n);
+    if (status < 0) {
+        return status;
+    }
+    double *other = PP_ARRAY(r->arena, double, p.n);  // a second answer
     if (!other) {
-        return status < 0 ? status : PERP_ERR_MEMORY;
+        return PERP_ERR_MEMORY;
     }
     if (!(p.size > 0.0)) {
-        return PERP_OK;
+        return PERP_OK;  // nothing moves and nothing pushes: no measure of "small"
     }
+    // The cheap proofs first; enumeration is the only one that can find a second motion.
     if (out->motion != PERP_UNIQUE) {
-        out->motion =
-            little_friction(&p, pp_closed_freedom(&r->closed), r->arena) || one_contact(&p)
-                ? PERP_UNIQUE
-                : pp_exhaust(&p, other);
+        bool proved =
+            little_friction(&p, pp_closed_freedom(&r->closed), r->arena) || one_contact(&p);
+        out->motion = proved ? PERP_UNIQUE : pp_exhaust(&p, other);
     }
     if (out->motion == PERP_NOT_UNIQUE) {
         out->impulses = PERP_NOT_UNIQUE;
@@ -532,7 +585,9 @@ static perp_status judge_rows(pp_run *r)
     return out->impulses == PERP_NOT_UNIQUE ? compare(r, &p, other) : PERP_OK;
 }
 
-// Joints that repeat each other carry any self-stress: p_b + y with W_b y = 0 is an answer as well.  theory (U8)
+// Joints that repeat each other carry any self-stress: p_b + y with W_b y = 0 is an answer as well,
+// (U8). y is found from the first redundant row k: a unit impulse on it, and the impulses of the
+// others that cancel its effect.
 static bool has_self_stress(pp_run *r)
 {
     const pp_closed *c = &r->closed;
@@ -549,8 +604,11 @@ static bool has_self_stress(pp_run *r)
     }
     pp_row_add(r->model, &r->rows->b[k], 1.0, NULL, w);
     double push = pp_norm_inf(nv, w), load = fmax(pp_norm_inf(nb, r->out->pb), 0.0);
+    // w, the momentum of the unit impulse, becomes velocities; y the impulses that hold the joints
+    // closed
     pp_closed_solve(c, NULL, w, y);
     y[k] += 1.0;
+    // W_b y from scratch: the check, independent of the solve
     memset(w, 0, (size_t)nv * sizeof *w);
     for (int i = 0; i < nb; i++) {
         pp_row_add(r->model, &r->rows->b[i], y[i], NULL, w);
@@ -563,6 +621,7 @@ static bool has_self_stress(pp_run *r)
     return true;
 }
 
+// Of answers that ended with their budget, and of both phases of an impact, nothing is claimed.
 perp_status pp_run_uniqueness(pp_run *r)
 {
     const pp_rows *rows = r->rows;
