@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The certificate of a step: what it is judged by, handed to certify/, and what becomes of a step that does not pass.
+// The certificate of a step: the evidence handed to certify/, and what becomes of a step that does not pass: divided where
+// shorter parts would help, failed where the answer is worthless, otherwise PERP_INEXACT.
 #include "sim/parts.h"
 
-// A step whose laws are off by as much as there is motion, or that creates as much energy as there is, is none: a
-// million times the limits, which are a millionth of that.
+// A residual as large as the motion, or energy created as large as there is, is no answer. Limits
+// are about a millionth of that, so that a million times the limit is the bound.
 static const double WORTHLESS = 1e6;
 
 static bool is_worthless(const perp_certificate *c)
@@ -23,6 +24,8 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     if (found < 0 || *part < h) {
         return found;
     }
+    // Contacts where they acted; forces as they are without the theta method's change of inertia, which certify/ finds
+    // for itself. end, gaps_end: where the step ended, found anew.
     pp_gaps acting = {s->gap.count, s->acted ? s->acted : s->gap.contact};
     pp_evidence e = {.model = sim->model,
                      .kin = &s->kin,
@@ -54,7 +57,8 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     perp_status status =
         pp_certify(&sim->info.certificate, &sim->info.energy, &e, &sim->def.limits, sim->arena);
     perp_certificate *c = &sim->info.certificate;
-    if (status >= 0 && s->middle_off > 0.0) {  // of equations that the rows do not have
+    // What the rounds of the theta method left counts in the residual: no row shows it.
+    if (status >= 0 && s->middle_off > 0.0) {
         pp_hold(c, &sim->def.limits, PERP_JUDGED_RESIDUAL, s->middle_off, e.slack * s->middle_size);
         c->passed = pp_certificate_passes(c);
     }
@@ -70,6 +74,11 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
             sim->info.certificate.residual, sim->info.certificate.energy_created);
         return PERP_ERR_LIMIT;
     }
-    status = status < 0 ? status : pp_sim_report(sim);
-    return status < 0 ? status : sim->info.certificate.passed ? PERP_OK : PERP_INEXACT;
+    if (status >= 0) {
+        status = pp_sim_report(sim);
+    }
+    if (status < 0) {
+        return status;
+    }
+    return sim->info.certificate.passed ? PERP_OK : PERP_INEXACT;
 }

@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Contacts of a step: found where the step before ended, or anew; and those where this one ends.
+//
+// The certificate needs the gaps at the end of the step, and the next step the same ones at its start: detection runs once
+// a step, at its end, and the result is kept in two arenas that take turns.
 #include "sim/parts.h"
 
 #include <math.h>
 
-// How near shapes must be to be looked at, in steps of an eighth: what was found with the reach of one
-// step serves the next one.
+// How near shapes must be to be looked at [m]: the margin, and what speeds can close within the
+// step, rounded up to eighths of a power of two. So the reach at the end of one step is mostly that
+// at the start of the next, to the last bit, and what was found serves.
 static double reach_of(const perp_sim *sim, const pp_kinematics *kin)
 {
     int exponent;
@@ -17,7 +21,9 @@ static double reach_of(const perp_sim *sim, const pp_kinematics *kin)
     return reach > margin && isfinite(reach) ? ldexp(ceil(8.0 * part) / 8.0, exponent) : reach;
 }
 
-// Found where the last step ended, unless the state was changed since, or more is to be looked at.
+// Contacts of the step: those of the last certificate, unless the state was changed since, or the
+// reach is another one. Then friction axes are set, and contacts that cannot act in the step are
+// dropped.
 perp_status pp_sim_find_gaps(perp_sim *sim)
 {
     pp_step *s = &sim->step;
@@ -30,23 +36,28 @@ perp_status pp_sim_find_gaps(perp_sim *sim)
     } else {
         status = pp_gaps_run(&s->gap, sim->model, &s->kin, reach, sim->arena);
     }
-    found->fresh = false;  // contacts are turned and dropped below
-    if (status >= 0) {
-        bool exact = sim->def.stepper == PERP_STEWART_TRINKLE;
-        status = pp_gaps_aim(&s->gap, sim->model, &s->kin, reach, exact, sim->arena);
+    found->fresh = false;  // the functions below change the list in place
+    if (status < 0) {
+        return status;
     }
-    status = status < 0 ? status
-                        : pp_gaps_keep(&s->gap, sim->model, &s->kin, sim->def.margin, sim->arena);
+    bool exact = sim->def.stepper == PERP_STEWART_TRINKLE;
+    status = pp_gaps_aim(&s->gap, sim->model, &s->kin, reach, exact, sim->arena);
+    if (status < 0) {
+        return status;
+    }
+    status = pp_gaps_keep(&s->gap, sim->model, &s->kin, sim->def.margin, sim->arena);
     return status < 0 ? status : pp_sim_still(sim);
 }
 
 // Contacts where the step ends, found anew for the certificate, as far as the next step will look.
+// The arena of the start's contacts stays: the report reads them.
 perp_status pp_sim_find_end(perp_sim *sim)
 {
     pp_found *found = &sim->found;
     pp_kinematics at = sim->step.end;
     pp_arena *arena = found->arena[1 - found->last];
     perp_stage stage = pp_sim_charge(sim, PERP_STAGE_GAP);
+    // masses and forces of this step, for the reach of the next one
     at.mass = sim->step.kin.mass;
     at.p_ext = sim->step.kin.p_ext;
     at.team = &sim->team;
@@ -58,7 +69,8 @@ perp_status pp_sim_find_end(perp_sim *sim)
     return status;
 }
 
-// Bodies that overlap deeply are pushed apart in one step: worth a word.
+// Bodies that overlap by more than a hundredth of the model's length are pushed apart in one step,
+// at the speed psi / h: the remark says so.
 void pp_sim_note_overlap(perp_sim *sim)
 {
     const perp_model *m = sim->model;

@@ -4,13 +4,16 @@
 // Rows of a step: joints, springs and contacts as the stepper writes them.
 #include "sim/parts.h"
 
+// What the rows depend on of the sim's options. whole: biases work off overlaps by the length of
+// the whole step, also in its parts.
 static pp_scheme scheme_of(const perp_sim *sim)
 {
     return (pp_scheme){sim->def.stepper, sim->def.friction, sim->def.impact, sim->def.facets,
                        sim->def.theta,   sim->whole,        sim->unfit};
 }
 
-// The theta method takes joints as they are in the middle of the step, which makes it second order.
+// The theta method takes joints, and contacts in space, in the middle of the step that ends with
+// nu, which makes it second order, (S11), (S12). All others take them where the step starts.
 static perp_status find_rows(perp_sim *sim, const double *nu, double h)
 {
     pp_step *s = &sim->step;
@@ -23,13 +26,15 @@ static perp_status find_rows(perp_sim *sim, const double *nu, double h)
     if (sim->tree) {
         kin.body = pp_tree_carried(sim->tree, kin.t, kin.body, sim->now.turn, sim->arena);
     }
-    perp_status status =
-        kin.body ? pp_rows_run(&s->row, m, &kin, &kin, &s->gap, scheme_of(sim), sim->arena)
-                 : PERP_ERR_MEMORY;
-    if (status >= 0) {
-        pp_sim_hold(sim);
+    if (!kin.body) {
+        return PERP_ERR_MEMORY;
     }
-    if (status >= 0 && pp_sim_closes_exactly(sim) && !sim->tree) {
+    perp_status status = pp_rows_run(&s->row, m, &kin, &kin, &s->gap, scheme_of(sim), sim->arena);
+    if (status < 0) {
+        return status;
+    }
+    pp_sim_hold(sim);  // biases of friction rows
+    if (pp_sim_closes_exactly(sim) && !sim->tree) {
         status = pp_sim_guess_bend(sim);
     }
     return status >= 0 && sim->tree ? pp_sim_coordinates(sim) : status;

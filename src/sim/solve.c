@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Impulses and velocities of a step: the problem of its rows handed to solve/, again where rows depend on the answer, and what makes
-// it give up: work that is used up, forces that nothing balances.
+// Impulses and velocities of a step: the problem of its rows handed to solve/, again where the rows depend on the answer
+// (theta method), and the reasons to fail it: work that is used up, forces that nothing balances (quasistatic).
 #include "sim/held.h"
 #include "sim/parts.h"
 
 #include <math.h>
 #include <string.h>
 
+// Copies what the user reads of the solve into sim->info.
 static void take_remark(perp_sim *sim)
 {
     const pp_answer *a = &sim->step.answer;
@@ -23,6 +24,7 @@ static void take_remark(perp_sim *sim)
     sim->info.impulses_apart = a->impulses_apart;
     sim->info.solver = a->solver;
     sim->info.form = a->form;
+    // set by pp_sim_guess before the solve, which knows nothing of it
     int guessed = sim->info.effort.guessed;
     sim->info.iterations = a->iterations;
     sim->info.effort = a->effort;
@@ -31,7 +33,8 @@ static void take_remark(perp_sim *sim)
     memcpy(sim->info.remark, a->remark, sizeof sim->info.remark);
 }
 
-// Impulse and moment of a body as one impulse: what turns it acts at its reach.
+// The largest component of an impulse on a body [N s]; a moment counts as a force at the body's
+// reach.
 static double as_impulse(const pp_body *body, const double *x)
 {
     double most = 0.0;
@@ -42,7 +45,8 @@ static double as_impulse(const pp_body *body, const double *x)
     return most;
 }
 
-// How fast given motions, belts and drives move what they touch [m/s].
+// Speed at which given motions, belts and drives move what they touch [m/s]: the given part of all
+// rows.
 static double given_speed(const perp_sim *sim)
 {
     const perp_model *m = sim->model;
@@ -63,8 +67,10 @@ static double given_speed(const perp_sim *sim)
     return most;
 }
 
-// Without inertia a body that nothing holds has no velocity: only the small mass stops it. What is held moves with what drives
-// it, or by a lever a hundred times as fast.
+// Without inertia a body that nothing holds has no velocity of its own: only the small mass stops
+// it, and M nu is the part of the forces that is not balanced. What is held moves with what drives
+// it, or by a lever a hundred times as fast, hence `given`. A motion that proves that there is no
+// balance (U10) makes it infeasible; without one it is a failure of the solver.
 static perp_status check_held(perp_sim *sim)
 {
     const perp_model *m = sim->model;
@@ -93,6 +99,7 @@ bool pp_sim_is_worked_off(const perp_sim *sim)
     return sim->def.max_work > 0.0 && sim->worked >= sim->def.max_work;
 }
 
+// The remark of a step that used up its work.
 static perp_status note_work(perp_sim *sim, const char *where)
 {
     char part[40] = "";
@@ -105,10 +112,12 @@ static perp_status note_work(perp_sim *sim, const char *where)
     return PERP_ERR_LIMIT;
 }
 
+// One call of solve/, with the work that the step has left, and its check without inertia.
 static perp_status solve(perp_sim *sim, const double *nu)
 {
-    bool quasistatic =
-        sim->def.stepper == PERP_QUASISTATIC;  // light bodies: impulses must be exact
+    // Bodies are light: errors of impulses are large velocities, so that impulses have to be exact.
+    bool quasistatic = sim->def.stepper == PERP_QUASISTATIC;
+    double tolerance = quasistatic ? fmin(sim->def.tolerance, 1e-12) : sim->def.tolerance;
     double left = sim->def.max_work > 0.0 ? sim->def.max_work - sim->worked : 0.0;
     if (pp_sim_is_worked_off(sim)) {
         sim->info.effort.work = sim->worked;
@@ -116,8 +125,7 @@ static perp_status solve(perp_sim *sim, const double *nu)
     }
     pp_solve_options options = {.form = sim->def.form,
                                 .solver = sim->def.solver,
-                                .tolerance = quasistatic ? fmin(sim->def.tolerance, 1e-12)
-                                                         : sim->def.tolerance,
+                                .tolerance = tolerance,
                                 .max_iterations = sim->def.max_iterations,
                                 .max_work = left,
                                 .deadline = sim->deadline,
@@ -140,11 +148,17 @@ static perp_status solve(perp_sim *sim, const double *nu)
     if (s->answer.worked_off) {
         return note_work(sim, s->answer.remark);
     }
-    perp_status held = status >= 0 && quasistatic ? pp_sim_lighten(sim) : PERP_OK;
-    held = status >= 0 && held >= 0 && quasistatic ? check_held(sim) : held;
+    if (status < 0 || !quasistatic) {
+        return status;
+    }
+    perp_status held = pp_sim_lighten(sim);
+    if (held >= 0) {
+        held = check_held(sim);
+    }
     return held < 0 ? held : status;
 }
 
+// The time of every solve is charged to solving, whichever stage asks for it.
 perp_status pp_sim_solve(perp_sim *sim, const double *nu)
 {
     perp_stage stage = pp_sim_charge(sim, PERP_STAGE_SOLVE);
@@ -167,7 +181,9 @@ perp_status pp_sim_solve_again(perp_sim *sim, const double *nu, double h)
     return status < 0 ? status : pp_sim_solve_middle(sim, nu, h);
 }
 
-// The answer, unless the step has to be divided: then part < h, and the first part that it has.
+// The answer, unless the step has to be divided (P16), seen before it is solved or from its answer:
+// then part < h is the length of the first part. A failure may also be one that shorter parts do
+// not have.
 perp_status pp_sim_solve_impacts(perp_sim *sim, const double *nu, double h, double *part)
 {
     *part = pp_sim_divide_before(sim, h);
@@ -179,6 +195,9 @@ perp_status pp_sim_solve_impacts(perp_sim *sim, const double *nu, double h, doub
     if (*part < h) {
         return PERP_OK;
     }
-    perp_status tempered = status < 0 ? status : pp_sim_temper(sim, nu, h);
+    if (status < 0) {
+        return status;
+    }
+    perp_status tempered = pp_sim_temper(sim, nu, h);
     return tempered < 0 ? tempered : status;
 }

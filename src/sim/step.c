@@ -1,13 +1,19 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp_step: the pipeline as a table of contents. A step is a transaction: nothing of the state changes
-// before commit().
+// perp_step: the stages of a step, in order. A step is a transaction: nothing of the state changes before
+// pp_sim_commit, so that a failed step leaves the sim as it was.
+//
+// A step that has to be divided at impacts (P16) returns from pp_sim_attempt with part < h and nothing done; parts.c
+// then takes it in pieces, each of which is an attempt of its own.
 #include "sim/parts.h"
 
 #include <math.h>
 #include <string.h>
 
+// Frames X_WB, masses in world axes and impulses of the forces over the step, all where it starts,
+// (P1). The theta method has the inertia of the end instead of a gyroscopic torque, (S9); its first
+// round starts from the forces alone.
 static perp_status kinematics(perp_sim *sim, double h)
 {
     pp_step *s = &sim->step;
@@ -20,14 +26,19 @@ static perp_status kinematics(perp_sim *sim, double h)
         status = pp_sim_weigh_end(sim, h, &change);
     }
     s->kin.team = &sim->team;
-    bool light = status >= 0 && sim->def.stepper == PERP_QUASISTATIC;
-    for (int i = 0; light && i < sim->model->bodies; i++) {
-        pp_weight_scale(&s->kin.mass[i], PP_QUASISTATIC_MASS);
+    if (status < 0) {
+        return status;
+    }
+    if (sim->def.stepper == PERP_QUASISTATIC) {
+        for (int i = 0; i < sim->model->bodies; i++) {
+            pp_weight_scale(&s->kin.mass[i], PP_QUASISTATIC_MASS);
+        }
     }
     return status;
 }
 
-// Velocities the step starts from: none are carried over without inertia.
+// Velocities the step starts from: zeros without inertia, which carries no momentum over. NULL: out
+// of memory.
 static const double *old_velocities(perp_sim *sim)
 {
     if (sim->def.stepper != PERP_QUASISTATIC) {
@@ -36,7 +47,8 @@ static const double *old_velocities(perp_sim *sim)
     return PP_ZEROS(sim->arena, double, sim->model->nv);
 }
 
-// The only place that changes the state.
+// The only place that changes the state: now and next are swapped, and applied wrenches are used
+// up.
 void pp_sim_commit(perp_sim *sim)
 {
     pp_state old = sim->now;
@@ -45,12 +57,13 @@ void pp_sim_commit(perp_sim *sim)
     sim->next = old;
     sim->unfit = sim->step.unfit;
     memcpy(sim->frames, sim->step.end.body, (size_t)sim->model->bodies * sizeof *sim->frames);
+    // contacts that the certificate found at the end are those where the next step begins
     sim->found.fresh = true;
     memcpy(sim->pushed, sim->applied, (size_t)sim->model->bodies * sizeof *sim->applied);
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
 }
 
-// A failed step: what went wrong, and the state as it was.
+// A failed step: the error says when and why; the state is untouched.
 static perp_status fail(perp_sim *sim, perp_status status)
 {
     const char *remark = sim->info.remark;
@@ -59,6 +72,8 @@ static perp_status fail(perp_sim *sim, perp_status status)
                    remark[0] ? remark : perp_status_text(status));
 }
 
+// Adds the time since the last call to the stage that ran. One reading of the clock ends an interval and
+// begins the next, so that the stages sum up to the step.
 perp_stage pp_sim_charge(perp_sim *sim, perp_stage stage)
 {
     pp_stage_clock *c = &sim->charged;
@@ -69,8 +84,8 @@ perp_stage pp_sim_charge(perp_sim *sim, perp_stage stage)
     return before;
 }
 
-// Run a stage: charge its time, show the observer, leave at the first failure, keep the worst remark. What the observer
-// takes is charged to nobody.
+// Run a stage: charge its time, show the observer, leave at the first failure, keep the worst
+// remark. The observer's own time is charged to no stage.
 #define STAGE(NAME, call)                                                                          \
     do {                                                                                           \
         sim->charged.stage = PERP_STAGE_##NAME;                                                    \
@@ -92,6 +107,8 @@ perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
 {
     pp_step *s = &sim->step;
     perp_status status = PERP_OK;
+    // The arena is reset at the start and not at the end: rows, contacts and the problem of the
+    // last step stay readable until the next one, also after a failure.
     pp_arena_reset(sim->arena);
     *s = (pp_step){0};
     sim->info = (perp_step_info){.parts = 1};
@@ -108,6 +125,7 @@ perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
     STAGE(KINEMATICS, kinematics(sim, h));                       // X_WB M p_ext
     STAGE(GAP,        pp_sim_find_gaps(sim));                    // psi n
     STAGE(CONSTRAINT, pp_sim_find_rows(sim, sim->now.nu, h));    // Wb Wn Wf
+    // the deadline of the solvers counts from the first attempt; parts of the step share it
     if (sim->def.max_seconds > 0.0 && sim->deadline == 0.0) {
         sim->deadline = sim->charged.since + sim->def.max_seconds;
     }
@@ -144,6 +162,7 @@ perp_status perp_step(perp_sim *sim, double h)
                        "applied",
                        name);
     }
+    // what the last step left, and the budgets of this one, which all of its parts share
     sim->projected = sim->parts.done = false;
     sim->parts.stop = PP_PARTS_ALL;
     pp_sim_keep_none(sim);
