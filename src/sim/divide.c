@@ -3,30 +3,34 @@
 //
 // Where a step has to be divided, and restitution that would create energy.             theory (P16)
 //
-// A step knows contacts where it starts: one impact of a body within it is what the rows can say. What the
-// answer shows decides whether there were more:
+// A step knows contacts where it starts: rows can describe one impact of a body within it. Whether there were more
+// shows before the solve, in the answer, or at the end:
 //
 //   - a contact pushes across a gap that is wider than the smaller body: on its way that one turns, or flies past;
 //   - no velocity satisfies the rows, and some of them are impacts: walls on both sides of a fast body;
 //   - a contact is let through, deeper than the certificate allows: schemes that see only what touches;
-//   - an open contact with restitution stopped what an impact of the same step had thrown at it.
-//
-//   - bodies that turned overlap at the end, deeper than the certificate allows, which no row had seen.
+//   - an open contact with restitution stopped what an impact of the same step had thrown at it;
+//   - bodies that turned overlap at the end, deeper than the certificate allows, which no row had seen;
+//   - the certificate finds that something went through something, or parted from its joint.
 //
 // Then the step ends where the first gap closes; from a state that touches it is shortened until nothing else
-// is in reach.
+// is in reach. All functions here return the length of the first part, or h where the step need not be divided.
 #include "sim/parts.h"
 
 #include <math.h>
 
-enum { SWEEPS = 16, SHORTER = 8, QUARTER = 4, JUDGED = 64, HALVINGS = 12 };
+enum { SWEEPS = 16 };    // over all rows, to spread marks from body to body
+enum { SHORTER = 8 };    // a part from a state that touches is shortened by this
+enum { QUARTER = 4 };    // one that the certificate rejects, by this,
+enum { JUDGED = 64 };    // down to this part of the step
+enum { HALVINGS = 12 };  // of the share of restitution: to 2^-12
 
-static const double SHORTEST = 1e-6;      // part of a step
-static const double BRIEF = 1.0 / 512.0;  // part of a step
+static const double SHORTEST = 1e-6;  // part of a step, of parts that are shortened without a gap
+static const double BRIEF = 1.0 / 512.0;  // part of a step that an impact has to itself
 static const double ENERGY = 1e-9;        // of the work of impacts: rounding
 static const double HELPS = 0.7;          // part of an error that a quarter of the step may leave
 
-// Velocity of a point of a body, for velocities nu of the free bodies.
+// Velocity of a point of a body in world axes, for velocities nu of the free bodies [m/s].
 static perp_vec3 velocity_at(const perp_sim *sim, int body, perp_vec3 point, const double *nu)
 {
     const pp_body *b = &sim->model->body[body];
@@ -42,7 +46,7 @@ static perp_vec3 velocity_at(const perp_sim *sim, int body, perp_vec3 point, con
                   pp_cross(pp_vec(all[3], all[4], all[5]), pp_sub(point, f->p)));
 }
 
-// Rate of a gap for velocities nu.
+// Rate of a gap for velocities nu, negative where it closes: n points from a to b.
 static double gap_rate(const perp_sim *sim, const pp_contact *c, const double *nu)
 {
     perp_vec3 a = velocity_at(sim, sim->model->shape[c->a].body, c->point, nu);
@@ -62,13 +66,15 @@ static double *free_velocities(perp_sim *sim)
     return nu;
 }
 
+// theta of (P11).
 static double share_of_end(const perp_sim *sim)
 {
     return sim->def.stepper == PERP_MOREAU_JEAN ? sim->def.theta : 1.0;
 }
 
-// When a gap is down to `left`, with the speed of now and what forces add, as the scheme moves bodies:
-// gap - u t - theta a t^2 = left. HUGE_VAL: never, or not within h.
+// When a gap is down to `left`, with the speed of now and what the forces add, as the scheme moves
+// bodies, (P16): gap - u t - theta a t^2 = left with the closing speed u. The root is taken in the
+// form 2 c / (b + sqrt(..)), which does not cancel for small a. HUGE_VAL: never, or not within h.
 static double time_to_close(const perp_sim *sim, const pp_contact *c, const double *free_nu,
                             double left, double h)
 {
@@ -80,8 +86,9 @@ static double time_to_close(const perp_sim *sim, const pp_contact *c, const doub
     return t < h ? t : HUGE_VAL;
 }
 
-// What is left of a gap where a part ends: the contact must not act in it, and has to in the next one. Schemes
-// that see only what touches want it closed.
+// Gap that a part ends with: the contact must not act in it, and has to in the next one. Schemes
+// whose rows see open contacts want it a quarter of the closing tolerance open, those that see only
+// what touches want it as much closed.
 static double left_open(const perp_sim *sim, const pp_contact *c)
 {
     bool sees = sim->def.stepper == PERP_STEWART_TRINKLE ||
@@ -89,7 +96,8 @@ static double left_open(const perp_sim *sim, const pp_contact *c)
     return (sees ? 0.25 : -0.25) * pp_closed_gap(sim->model);
 }
 
-// The first open contact to close faster than what rests.
+// When the first open contact closes that is faster than what rests: twice what gravity does in the
+// step.
 static double first_impact(const perp_sim *sim, const double *free_nu, double h)
 {
     const pp_gaps *gaps = &sim->step.gap;
@@ -97,8 +105,9 @@ static double first_impact(const perp_sim *sim, const double *free_nu, double h)
     double rest = 2.0 * sim->whole * pp_length(sim->model->gravity);
     for (int i = 0; i < gaps->count; i++) {
         const pp_contact *c = &gaps->contact[i];
-        bool fast = c->gap > touch && gap_rate(sim, c, free_nu) < -rest;
-        first = fast ? fmin(first, time_to_close(sim, c, free_nu, left_open(sim, c), h)) : first;
+        if (c->gap > touch && gap_rate(sim, c, free_nu) < -rest) {
+            first = fmin(first, time_to_close(sim, c, free_nu, left_open(sim, c), h));
+        }
     }
     return first;
 }
@@ -106,11 +115,13 @@ static double first_impact(const perp_sim *sim, const double *free_nu, double h)
 // The smaller of two shapes; HUGE_VAL where neither has a size.
 static double size_of(const perp_model *m, const pp_contact *c)
 {
-    double a = m->shape[c->a].size, b = m->shape[c->b].size;
-    return fmin(a > 0.0 ? a : HUGE_VAL, b > 0.0 ? b : HUGE_VAL);
+    double a = m->shape[c->a].size > 0.0 ? m->shape[c->a].size : HUGE_VAL;
+    double b = m->shape[c->b].size > 0.0 ? m->shape[c->b].size : HUGE_VAL;
+    return fmin(a, b);
 }
 
-// A contact that acts, or is about to, across a gap wider than its smaller body.
+// A contact that acts (pn), or bounces (pn NULL: before the solve), across a gap wider than its
+// smaller body.
 static bool acts_from_afar(const perp_sim *sim, const double *pn)
 {
     const pp_rows *rows = &sim->step.row;
@@ -124,7 +135,8 @@ static bool acts_from_afar(const perp_sim *sim, const double *pn)
     return false;
 }
 
-// Deeper than the certificate allows, and deeper than it was.
+// Deeper than the certificate allows, and by a hundredth of that deeper than it was: overlaps of
+// the start are no reason.
 static bool too_deep(const perp_sim *sim, const pp_contact *c, double gap, double then)
 {
     double limit = sim->def.limits.gap;
@@ -132,11 +144,16 @@ static bool too_deep(const perp_sim *sim, const pp_contact *c, double gap, doubl
     return then < -most && then < gap - 0.01 * most;
 }
 
+// Whether a gap ends too deep by the velocities of the answer. Stewart and Trinkle's rows do not let that happen:
+// they hold for the gap at the end of the step.
 static bool lets_through(const perp_sim *sim, double h)
 {
     const pp_gaps *gaps = &sim->step.gap;
     double theta = share_of_end(sim);
-    for (int i = 0; sim->def.stepper != PERP_STEWART_TRINKLE && i < gaps->count; i++) {
+    if (sim->def.stepper == PERP_STEWART_TRINKLE) {
+        return false;
+    }
+    for (int i = 0; i < gaps->count; i++) {
         const pp_contact *c = &gaps->contact[i];
         double rate = (1.0 - theta) * gap_rate(sim, c, sim->now.nu) +
                       theta * gap_rate(sim, c, sim->step.answer.nu);
@@ -157,38 +174,47 @@ static bool any_bounces(const pp_rows *rows)
     return false;
 }
 
-// Marks the bodies of a row when one of them is marked, or `first` says so; true when that is news.
+// Marks the bodies of a row when one of them is marked, or `first` says so; true when a new one
+// was.
 static bool mark(const pp_row *row, bool first, bool *hit)
 {
     bool news = false, marked = first;
     for (int k = 0; k < row->count; k++) {
         marked = marked || hit[row->body[k]];
     }
-    for (int k = 0; marked && k < row->count; k++) {
+    if (!marked) {
+        return false;
+    }
+    for (int k = 0; k < row->count; k++) {
         news = news || !hit[row->body[k]];
         hit[row->body[k]] = true;
     }
     return news;
 }
 
-// Bodies that impacts of the step act on, at once or through contacts and joints.
+// Bodies that impacts of the step act on, at once or through contacts and joints: marks spread
+// along the rows that carry an impulse, until nothing is new. Chains longer than SWEEPS in the
+// worst order are cut off.
 static void mark_hit(const pp_step *s, bool *hit)
 {
     const pp_rows *rows = &s->row;
-    bool news = true;
-    for (int sweep = 0; news && sweep < SWEEPS; sweep++) {
-        news = false;
+    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+        bool news = false;
         for (int i = 0; i < rows->nn; i++) {
             news = (s->answer.pn[i] > 0.0 && mark(&rows->n[i], rows->n[i].bounces, hit)) || news;
         }
         for (int i = 0; i < rows->nb; i++) {
             news = mark(&rows->b[i], false, hit) || news;
         }
+        if (!news) {
+            return;
+        }
     }
 }
 
-// An open contact with restitution that stopped what an impact had set in motion. What it met is at most its
-// own impulse's share away from what it left.
+// An open contact with restitution that stopped what an impact of the same step had set in motion:
+// it should have bounced, and its row had not seen the speed it was met with. That speed is the
+// rate after the step less what the contact's own impulse changed, p_n times its mobility.
 static bool knocks_on(perp_sim *sim)
 {
     const pp_step *s = &sim->step;
@@ -207,7 +233,10 @@ static bool knocks_on(perp_sim *sim)
         }
         double met = pp_row_rate(sim->model, row, s->answer.nu) -
                      pn * pp_row_mobility(sim->model, s->kin.mass, row);
-        for (int k = 0; met < -row->rest && k < row->count; k++) {
+        if (!(met < -row->rest)) {
+            continue;  // no faster than what rests
+        }
+        for (int k = 0; k < row->count; k++) {
             if (hit[row->body[k]]) {
                 return true;
             }
@@ -228,24 +257,33 @@ static bool share_body(const pp_row *a, const pp_row *b)
     return false;
 }
 
-// When a body that bounces off at the start of the step closes its next gap, by what that impact alone would do;
-// HUGE_VAL: not in this step. A free body without restitution may be stopped where it is met: that is no
-// reason.
+// When a body that bounces off at the start of the step closes its next gap, by what that impact
+// alone would do: p is the impulse that reverses its rate, and acts on the next row through the
+// masses of the bodies they share. HUGE_VAL: not in this step. A free body without restitution may
+// be stopped where it is met, which is no reason to divide. The theta method gives every impact a
+// brief part instead (too_long).
 static double next_impact(const perp_sim *sim, double h)
 {
     const perp_model *m = sim->model;
     const pp_rows *rows = &sim->step.row;
     double touch = pp_closed_gap(sim->model), first = HUGE_VAL;
-    for (int i = 0; sim->def.stepper != PERP_MOREAU_JEAN && i < rows->nc; i++) {
+    if (sim->def.stepper == PERP_MOREAU_JEAN) {
+        return first;
+    }
+    for (int i = 0; i < rows->nc; i++) {
         const pp_row *row = &rows->n[i];
         double mobility = row->bounces ? pp_row_mobility(m, sim->step.kin.mass, row) : 0.0;
         double p = mobility > 0.0 ? -(1.0 + row->restitution) * row->before / mobility : 0.0;
-        for (int j = 0; p > 0.0 && j < rows->nc; j++) {
+        if (!(p > 0.0)) {
+            continue;
+        }
+        for (int j = 0; j < rows->nc; j++) {
             const pp_row *next = &rows->n[j];
             if (j == i || next->value <= touch || !share_body(row, next) ||
                 (next->restitution == 0.0 && next->count > 1)) {
                 continue;
             }
+            // before: rate where the step starts; coupling: J_next M^-1 J_row'
             double rate = next->before + p * pp_row_coupling(m, sim->step.kin.mass, next, row);
             double t = rate < -next->rest ? (next->value - 0.25 * touch) / -rate : HUGE_VAL;
             first = t < h ? fmin(first, t) : first;
@@ -254,7 +292,8 @@ static double next_impact(const perp_sim *sim, double h)
     return first;
 }
 
-// Where the first gap closes, or shorter; h: nowhere.
+// The first part of a step that has to be divided: up to where the first gap closes; where none
+// does and there are impacts, an eighth; h: it cannot be divided.
 static double shorten(perp_sim *sim, double h, bool impacts)
 {
     const double *free_nu = free_velocities(sim);
@@ -266,13 +305,15 @@ static double shorten(perp_sim *sim, double h, bool impacts)
     return impacts && h > SHORTEST * SHORTER * sim->whole ? h / SHORTER : h;
 }
 
+// Not without inertia, not where parts are exhausted, and not with the step's work used up.
 static bool may_divide(const perp_sim *sim)
 {
     return sim->def.stepper != PERP_QUASISTATIC && sim->parts.stop != PP_PARTS_NONE &&
            !pp_sim_is_worked_off(sim);
 }
 
-// The same for schemes without rows of open contacts: an impact of the step closes one with restitution.
+// As knocks_on, for schemes without rows of open contacts: an impact of the step closes a gap with
+// restitution.
 static bool runs_into(const perp_sim *sim, double h)
 {
     const pp_gaps *gaps = &sim->step.gap;
@@ -293,13 +334,14 @@ static bool runs_into(const perp_sim *sim, double h)
     return false;
 }
 
-// The theta method moves bodies with the mean of the velocities before and after an impact: what bounces stays
-// where it is for the part. In a step that is divided that part is short.
+// The theta method moves bodies with the mean of the velocities before and after an impact, so that
+// what bounces stays where it is for the part: in a step that is divided that part has to be brief.
 static bool too_long(const perp_sim *sim, double h)
 {
     return sim->def.stepper == PERP_MOREAU_JEAN && h > BRIEF * sim->whole && h < sim->whole;
 }
 
+// Before the solve: what the rows show.
 double pp_sim_divide_before(perp_sim *sim, double h)
 {
     if (!may_divide(sim) || !any_bounces(&sim->step.row)) {
@@ -314,6 +356,7 @@ double pp_sim_divide_before(perp_sim *sim, double h)
     return divides ? shorten(sim, h, false) : h;
 }
 
+// After the solve. A failure where something bounces may be rebounds that leave no room.
 double pp_sim_divide_after(perp_sim *sim, double h, perp_status solved)
 {
     if (!may_divide(sim) || solved == PERP_ERR_MEMORY) {
@@ -327,7 +370,7 @@ double pp_sim_divide_after(perp_sim *sim, double h, perp_status solved)
     return afar || knocks || lets_through(sim, h) ? shorten(sim, h, knocks || !afar) : h;
 }
 
-// How deep two shapes overlapped where the step started, 0 or less.
+// How deep two shapes overlapped where the step started: their least gap, 0 where they did not.
 static double deepest(const pp_gaps *gaps, const pp_contact *of)
 {
     double gap = 0.0;
@@ -338,25 +381,32 @@ static double deepest(const pp_gaps *gaps, const pp_contact *of)
     return gap;
 }
 
+// At the end: gaps as found there. A quarter of the length where one is too deep.
 double pp_sim_divide_end(perp_sim *sim, double h)
 {
     const pp_gaps *end = &sim->found.gaps;
-    bool deeper = false;
-    for (int i = 0; may_divide(sim) && !sim->unfit && !deeper && i < end->count; i++) {
-        const pp_contact *c = &end->contact[i];
-        deeper =
-            too_deep(sim, c, 0.0, c->gap) && too_deep(sim, c, deepest(&sim->step.gap, c), c->gap);
+    if (!may_divide(sim) || sim->unfit || !(h > SHORTEST * QUARTER * sim->whole)) {
+        return h;
     }
-    return deeper && h > SHORTEST * QUARTER * sim->whole ? h / QUARTER : h;
+    for (int i = 0; i < end->count; i++) {
+        const pp_contact *c = &end->contact[i];
+        // the search of the start's gaps only for those that are deep
+        if (too_deep(sim, c, 0.0, c->gap) && too_deep(sim, c, deepest(&sim->step.gap, c), c->gap)) {
+            return h / QUARTER;
+        }
+    }
+    return h;
 }
 
-// Whether the rows of the step were solved: then what is off is of the order of the step.
+// Whether the rows of the step were solved: then what is off is the truncation error of the scheme,
+// which falls with h.
 static bool is_solved(const double *over)
 {
     return over[PERP_JUDGED_RESIDUAL] <= 1.0 && over[PERP_JUDGED_COMPLEMENTARITY] <= 1.0;
 }
 
-// Whether the error `worst` of an attempt is worth another, shorter one: the last one from here left more.
+// Whether the error `worst` of an attempt is worth another, shorter one: true at first, later where
+// the last division left less than HELPS of the error before.
 static bool helps(perp_sim *sim, double h, double worst)
 {
     pp_parts_sum *p = &sim->parts;
@@ -368,10 +418,11 @@ static bool helps(perp_sim *sim, double h, double worst)
     return less;
 }
 
-// Something went through something on the way, turned by more than its two poses show, or parted from its joint: errors of
-// the rows' straight motion, which fall with the length. Shorter, within reason.
-// An impact changes what the forces of the step, and what a spin does to itself, work along: the energy which that may
-// create is of first order in the step, so that an impact has a brief part to itself.
+// By the certificate. Something went through something on the way, turned by more than its two
+// poses show, or parted from its joint: errors of the rows' straight motion, which fall with the
+// length; a quarter of it, down to 1/JUDGED. Energy that an impact created: it changes the
+// velocities that the forces of the step and the gyroscopic torque work along, an error of first
+// order in h, so that the impact gets a brief part to itself.
 double pp_sim_divide_judged(perp_sim *sim, double h)
 {
     const double *over = sim->info.certificate.relative;
@@ -391,8 +442,9 @@ double pp_sim_divide_judged(perp_sim *sim, double h)
 
 // ── Energy ───────────────────────────────────────────────────────────────────────────────────────
 
-// Work of the rows' impulses along the mean of velocities `from` and those of the answer, less what pushing
-// overlaps apart puts in.
+// Work of the contacts' impulses along the mean of velocities `from` and those of the answer [J],
+// without what pushing overlaps apart puts in, (P13). of_impacts: the size of its terms, which
+// rounding is measured by.
 static double work_of(const perp_sim *sim, const double *from, double *of_impacts)
 {
     const pp_step *s = &sim->step;
@@ -414,7 +466,7 @@ static double work_of(const perp_sim *sim, const double *from, double *of_impact
     return sum;
 }
 
-// As (P13) counts it; 0 where it is rounding.
+// Energy created as (P13) counts it, the smaller of two counts; 0 where it is rounding.
 static double created(const perp_sim *sim, const double *free_nu)
 {
     double scale, other, made = work_of(sim, free_nu, &scale);
@@ -422,6 +474,7 @@ static double created(const perp_sim *sim, const double *free_nu)
     return made > ENERGY * scale ? made : 0.0;
 }
 
+// e: coefficients as given.
 static void set_restitution(perp_sim *sim, const double *e, double share)
 {
     for (int i = 0; i < sim->step.gap.count; i++) {
@@ -431,32 +484,52 @@ static void set_restitution(perp_sim *sim, const double *e, double share)
 
 perp_status pp_sim_still(perp_sim *sim)
 {
-    for (int i = 0; sim->parts.stop == PP_PARTS_NONE && i < sim->step.gap.count; i++) {
+    if (sim->parts.stop != PP_PARTS_NONE) {
+        return PERP_OK;
+    }
+    for (int i = 0; i < sim->step.gap.count; i++) {
         sim->step.gap.contact[i].restitution = 0.0;
     }
     return PERP_OK;
 }
 
+// Multiplies the restitution of all contacts by the largest share of [0, 1] that creates no energy,
+// (P15).
 perp_status pp_sim_temper(perp_sim *sim, const double *nu, double h)
 {
     pp_gaps *gaps = &sim->step.gap;
-    bool impacts = sim->def.stepper != PERP_QUASISTATIC && any_bounces(&sim->step.row);
-    const double *free_nu = impacts ? free_velocities(sim) : NULL;
-    double made = free_nu ? created(sim, free_nu) : 0.0, low = 0.0, high = 1.0;
-    double *e = made > 0.0 ? PP_ARRAY(sim->arena, double, gaps->count) : NULL;
+    if (sim->def.stepper == PERP_QUASISTATIC || !any_bounces(&sim->step.row)) {
+        return PERP_OK;
+    }
+    const double *free_nu = free_velocities(sim);
+    if (!free_nu) {
+        return PERP_ERR_MEMORY;
+    }
+    double made = created(sim, free_nu), low = 0.0, high = 1.0;
+    if (!(made > 0.0)) {
+        return PERP_OK;
+    }
+    double *e = PP_ARRAY(sim->arena, double, gaps->count);
     if (!e) {
-        return (impacts && !free_nu) || made > 0.0 ? PERP_ERR_MEMORY : PERP_OK;
+        return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < gaps->count; i++) {
         e[i] = gaps->contact[i].restitution;
     }
+    // Bisection; the last round solves with `low`, the largest share that is known to create nothing (0 does not).
     perp_status status = PERP_OK;
-    for (int k = 0; k <= HALVINGS && status != PERP_ERR_MEMORY; k++) {
+    for (int k = 0; k <= HALVINGS; k++) {
         double share = k == HALVINGS ? low : 0.5 * (low + high);
         set_restitution(sim, e, share);
         status = pp_sim_solve_again(sim, nu, h);
-        bool holds = status >= 0 && !(created(sim, free_nu) > 0.0);
-        *(holds ? &low : &high) = share;
+        if (status == PERP_ERR_MEMORY) {
+            return status;
+        }
+        if (status >= 0 && !(created(sim, free_nu) > 0.0)) {
+            low = share;
+        } else {
+            high = share;
+        }
     }
     if (status >= 0) {
         sim->info.tempered = true;

@@ -1,21 +1,22 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step in parts, each of them a step of the scheme with a certificate of its own: all or none. What the user
-// reads of the step is their sum, the worst certificate included.                       theory (P16)
+// A step in parts, each of them a step of the scheme with a certificate of its own: all or none. The user reads their
+// sums: impulses, work and effort add up, and the certificate is the worst of all.      theory (P16)
 #include "sim/parts.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    FEWEST = 16,   // attempts after which impacts that follow each other are taken as they come,
-    WORK = 20000,  // or so many contacts in all of them
-    KNOCKS = 512,
-    MOST = 1024,  // attempts after which the rest is one part without restitution
+    FEWEST = 16,   // attempts for impacts that follow each other, at least,
+    KNOCKS = 512,  // and at most; between them
+    WORK = 20000,  // as many as have so many contacts in all; later impacts are taken together
+    MOST = 1024,   // attempts after which the rest is one part without restitution
 };
 
-// Of the work that the step may take: what is left of it is for the parts that have to be.
+// Of the work that the step may take: from HALF on it is divided only where it has to be, from
+// MOSTLY on no more, so that the rest is left for solving.
 static const double HALF = 0.5, MOSTLY = 0.8;
 
 // ── Sums ─────────────────────────────────────────────────────────────────────────────────────────
@@ -25,6 +26,7 @@ static bool same_point(const perp_contact *a, const perp_contact *b)
     return a->a.i == b->a.i && a->b.i == b->b.i && a->feature == b->feature;
 }
 
+// Impulses of one point in two parts; its mode is that of the first part in which it was closed.
 static void add_contact(perp_contact *to, const perp_contact *c)
 {
     to->pn += c->pn;
@@ -47,6 +49,7 @@ static perp_status add_contacts(perp_sim *sim)
     if (count > 0) {
         memcpy(all, sim->contacts, (size_t)count * sizeof *all);
     }
+    // Both lists have nearly the same order, so that each search goes on where the last one ended.
     for (int i = 0; i < sum->contacts; i++) {
         const perp_contact *old = &sum->contact[i];
         int looked = 0;
@@ -73,7 +76,7 @@ static void add_wrench(perp_wrench *to, perp_wrench w)
     to->tau = pp_add(to->tau, w.tau);
 }
 
-// Impulses of joints and drives.
+// Impulses of joints, and of the drives of bodies that are not free.
 static void add_impulses(perp_sim *sim)
 {
     pp_parts_sum *sum = &sim->parts;
@@ -115,6 +118,8 @@ static void add_seconds(perp_step_info *to, const perp_step_info *part)
     }
 }
 
+// What one part reports, added to the sum over those before: the last part's where a sum means
+// nothing (sizes, kinetic and potential energy), the worse of verdicts.
 static void add_info(perp_step_info *to, const perp_step_info *part)
 {
     perp_step_info all = *part;
@@ -139,6 +144,7 @@ static void add_info(perp_step_info *to, const perp_step_info *part)
     *to = all;
 }
 
+// The part that was just taken, before it is committed.
 static perp_status add_part(perp_sim *sim, perp_step_info *info)
 {
     perp_status status = add_contacts(sim);
@@ -152,7 +158,7 @@ static perp_status add_part(perp_sim *sim, perp_step_info *info)
 
 // ── The parts ────────────────────────────────────────────────────────────────────────────────────
 
-// What is put back when a part fails.
+// The state at the start of the step, restored when a part fails.
 typedef struct start {
     void *state;  // perp_state_save
     size_t size;
@@ -160,6 +166,7 @@ typedef struct start {
     double end;
 } start;
 
+// Saves the state and clears the sums.
 static perp_status prepare(perp_sim *sim, double h, start *from)
 {
     pp_parts_sum *sum = &sim->parts;
@@ -183,10 +190,14 @@ static perp_status prepare(perp_sim *sim, double h, start *from)
     return perp_state_save(sim, from->state, from->size);
 }
 
+// Attempts until the end of the step is reached. An attempt that has to be divided again costs its
+// work and changes nothing.
 static perp_status take_parts(perp_sim *sim, double first, const start *from, perp_step_info *info)
 {
     double length = first, shortest = 1e-12 * sim->whole;
-    int each = WORK / (sim->step.gap.count + 1), knocks = each < FEWEST ? FEWEST : each;
+    // fewer divisions for impacts where there are many contacts
+    int knocks = WORK / (sim->step.gap.count + 1);
+    knocks = knocks < FEWEST ? FEWEST : knocks;
     knocks = knocks > KNOCKS ? KNOCKS : knocks;
     perp_status worst = PERP_OK;
     for (int tried = 0; from->end - sim->now.t > shortest; tried++) {
@@ -201,8 +212,11 @@ static perp_status take_parts(perp_sim *sim, double first, const start *from, pe
             length = part;
             continue;
         }
+        if (status < 0) {
+            return status;
+        }
         worst = status > worst ? status : worst;
-        status = status < 0 ? status : add_part(sim, info);
+        status = add_part(sim, info);
         if (status < 0) {
             return status;
         }
@@ -211,13 +225,14 @@ static perp_status take_parts(perp_sim *sim, double first, const start *from, pe
         if (status < 0) {
             return status;
         }
+        // The commit has used the wrenches up; they act in every part. The next part tries all that is left.
         memcpy(sim->applied, from->applied, (size_t)sim->model->bodies * sizeof *from->applied);
         length = from->end - sim->now.t;
     }
     return worst;
 }
 
-// What the step says of its parts.
+// Appends the number of parts to the remark of the step.
 static void note_parts(perp_sim *sim)
 {
     char *text = sim->info.remark;
@@ -244,8 +259,11 @@ perp_status pp_sim_take_parts(perp_sim *sim, double h, double first)
                            .certificate = {.passed = true, .path_clear = true}};
     add_seconds(&info, &sim->info);  // of the attempt in one
     perp_status status = prepare(sim, h, &from);
-    status = status < 0 ? status : take_parts(sim, first, &from, &info);
+    if (status >= 0) {
+        status = take_parts(sim, first, &from, &info);
+    }
     if (status < 0) {
+        // Back to the start of the step. Restoring writes its own error and info: those of the failure stay.
         perp_error error = sim->error;
         perp_step_info failed = sim->info;
         if (from.state && perp_state_restore(sim, from.state, from.size) < 0) {
@@ -256,7 +274,9 @@ perp_status pp_sim_take_parts(perp_sim *sim, double h, double first)
         pp_sim_keep_none(sim);
         return status;
     }
-    sim->clock = clock;  // parts are of one step
+    // Parts have moved the clock by their own lengths; the step is one step of length h, and ends at the time that one
+    // in a piece would, to the last bit.
+    sim->clock = clock;
     sim->now.t = began;
     pp_sim_clock_step(sim, h);
     sim->now.t = from.end;
