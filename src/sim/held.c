@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Without inertia forces have to be balanced. A body that moves away shows that this was not found; that there is no
-// balance at all is shown by a motion d that every contact lets happen and the forces favour.   theory (U10)
+// The stepper quasistatic: without inertia forces have to be balanced. A body that moves away shows that no balance was
+// found; that there is none is proved by a motion d that every contact allows and the forces do work along. theory (U10)
 //
 // min 1/2 |p_ext + W p|^2 over all impulses in their cones (in the metric of the masses, joints closed) leaves
 // d = M^-1 (p_ext + W p) with W_n^T d >= mu |W_t^T d|, and p_ext d > 0 unless d = 0. With polygons around the discs
@@ -14,6 +14,8 @@
 
 enum { SIDES = 16, UNKNOWNS_MOST = 400 };
 
+// The search for d: cones by their generators, so that min |p_ext + W p|^2 is a problem with
+// bounds.
 typedef struct hold_test {
     const perp_sim *sim;
     pp_rows rows;
@@ -25,12 +27,14 @@ typedef struct hold_test {
     pp_arena *arena;
 } hold_test;
 
-// Sides of the polygon around a group's disc, and direction j with the radius that it takes.
+// Sides of the polygon around a group's disc: circumscribed, so that it allows more friction than
+// the disc, and a proof with it holds for the disc.
 static int sides_of(const pp_friction *group)
 {
     return group->size == 1 ? 2 : SIDES;
 }
 
+// Vertex j of that polygon for a unit limit.
 static void direction(const pp_friction *group, int j, double d[2])
 {
     pp_friction polygon = *group;
@@ -41,16 +45,22 @@ static void direction(const pp_friction *group, int j, double d[2])
     d[1] *= radius;
 }
 
+// Generators of the cone of contact i: the product over its groups, which limit each other through
+// p_n only. Counts no further than UNKNOWNS_MOST.
 static int generators_of(const pp_rows *rows, int i)
 {
     int all = 1;
-    for (int k = 0; k < rows->grouped[i] && all <= UNKNOWNS_MOST; k++) {
+    for (int k = 0; k < rows->grouped[i]; k++) {
+        if (all > UNKNOWNS_MOST) {
+            break;
+        }
         const pp_friction *group = &rows->group[rows->friction[i] + k];
         all *= group->mu > 0.0 ? sides_of(group) : 1;
     }
     return all;
 }
 
+// n + sum mu d over the groups; `which` has their vertices as digits in mixed radix.
 static void add_generator(const hold_test *t, int i, int which, double *column)
 {
     const perp_model *m = t->sim->model;
@@ -62,13 +72,17 @@ static void add_generator(const hold_test *t, int i, int which, double *column)
         double d[2];
         direction(group, which % sides, d);
         which /= sides;
-        for (int a = 0; a < group->size && group->mu > 0.0; a++) {
+        if (!(group->mu > 0.0)) {
+            continue;
+        }
+        for (int a = 0; a < group->size; a++) {
             pp_row_add(m, &rows->t[group->t + a], group->mu * d[a], NULL, column);
         }
     }
 }
 
-// Joints and springs alike: a spring holds whatever it is stretched by.
+// Joints, and springs as joints: a spring holds whatever it is stretched by, so its compliance is
+// left out.
 static perp_status close_joints(hold_test *t)
 {
     const pp_step *s = &t->sim->step;
@@ -84,12 +98,17 @@ static perp_status close_joints(hold_test *t)
     return pp_closed_create(&t->closed, t->sim->model, &t->rows, s->kin.mass, NULL, NULL, t->arena);
 }
 
+// Columns C of all generators and boxed rows, and V = (M with joints closed)^-1 C. PERP_ERR_LIMIT:
+// too many.
 static perp_status collect(hold_test *t)
 {
     const perp_model *m = t->sim->model;
     size_t nv = (size_t)m->nv;
-    for (int i = 0; i < t->rows.nn && t->count <= UNKNOWNS_MOST; i++) {
+    for (int i = 0; i < t->rows.nn; i++) {
         t->count += generators_of(&t->rows, i);
+        if (t->count > UNKNOWNS_MOST) {
+            return PERP_ERR_LIMIT;
+        }
     }
     t->count += t->rows.nm;
     if (t->count > UNKNOWNS_MOST) {
@@ -111,6 +130,7 @@ static perp_status collect(hold_test *t)
     for (int i = 0; i < t->rows.nm; i++, column += nv) {
         pp_row_add(m, &t->rows.m[i], 1.0, NULL, column);
     }
+    // momenta become velocities, joints closed
     memcpy(t->V, t->C, nv * (size_t)t->count * sizeof *t->V);
     for (int j = 0; j < t->count; j++) {
         pp_closed_solve(&t->closed, NULL, t->V + (size_t)j * nv, pb);
@@ -120,7 +140,8 @@ static perp_status collect(hold_test *t)
     return PERP_OK;
 }
 
-// d, from the nearest that impulses come to balancing the forces.
+// d = what the forces do to the velocities with the impulses that come nearest to balancing them:
+// the bounded problem min 1/2 |nu + V z|^2 in the metric of the masses.
 static perp_status nearest(hold_test *t, double *d)
 {
     int n = t->count, nv = t->sim->model->nv;
@@ -130,6 +151,7 @@ static perp_status nearest(hold_test *t, double *d)
         return PERP_ERR_MEMORY;
     }
     double *b = reals, *z = b + n, *lower = z + n, *upper = lower + n;
+    // A = C' V, b = C' nu: symmetric and semidefinite
     for (int j = 0; j < n; j++) {
         const double *C = t->C + (size_t)j * (size_t)nv;
         int boxed = j - (n - t->rows.nm);
@@ -156,8 +178,9 @@ bool pp_sim_cannot_balance(perp_sim *sim)
 {
     hold_test t = {.sim = sim, .arena = sim->arena};
     double *d = PP_ARRAY(sim->arena, double, sim->model->nv);
-    perp_status status = d ? close_joints(&t) : PERP_ERR_MEMORY;
-    status = status < 0 ? status : collect(&t);
-    status = status < 0 ? status : nearest(&t, d);
-    return status >= 0 && pp_rows_let_go(sim->model, &sim->step.row, sim->step.kin.p_ext, d) > 0.0;
+    if (!d || close_joints(&t) < 0 || collect(&t) < 0 || nearest(&t, d) < 0) {
+        return false;  // not proved
+    }
+    // d is checked on the rows of the step, exact discs included, by code that does not know how it was found.
+    return pp_rows_let_go(sim->model, &sim->step.row, sim->step.kin.p_ext, d) > 0.0;
 }

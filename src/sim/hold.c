@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What holds stays held. Rows are tangents: bodies that turn together leave each other by (h omega)^2 / 2 times
-// their distance in a step, although no contact between them slips. What a sticking contact left behind so is
+// Sticking contacts between bodies that turn together. Rows are tangents: such bodies leave each other by (h omega)^2 / 2
+// times their distance in a step, although no contact between them slips. This drift of a sticking contact is
 // worked off in the next step, as a bias of its friction rows.                          theory (P17)
 //
 // Seen from axes that turn by theta_f, as the two bodies do together, D = c_b - c_a goes to R_f^T D', of which
@@ -16,8 +16,8 @@
 
 #include <math.h>
 
-// The other schemes know velocities only: beside joints, which they hold otherwise, there is no place to hold; and
-// in space the theta method takes contacts in the middle of the step.
+// The other schemes have rows of velocities only, which beside joints have no term that a drift
+// could be worked off by; and in space the theta method takes contacts in the middle of the step.
 static bool may_hold(const perp_sim *sim)
 {
     bool middle = sim->def.stepper == PERP_MOREAU_JEAN && sim->model->spatial;
@@ -25,7 +25,7 @@ static bool may_hold(const perp_sim *sim)
            (sim->def.stepper == PERP_STEWART_TRINKLE || sim->step.row.nb == 0);
 }
 
-// What a body turned by in the step, as a rotation vector.
+// The turn of a body in the step as a rotation vector in world axes [rad].
 static perp_vec3 turn_of(const perp_sim *sim, int body)
 {
     const pp_frame *from = &sim->step.kin.body[body], *to = &sim->step.end.body[body];
@@ -35,14 +35,16 @@ static perp_vec3 turn_of(const perp_sim *sim, int body)
     return pp_quat_log(pp_quat_mul(to->rot, pp_quat_conjugate(from->rot)));
 }
 
-// What both turn by together: all of it where they turn alike, nothing where one does not.
+// The turn that both make together: all of it where they turn alike, nothing where one does not
+// turn.
 static perp_vec3 common_turn(perp_vec3 a, perp_vec3 b)
 {
     double square = pp_dot3(a, a) + pp_dot3(b, b), product = pp_dot3(a, b);
     return product > 0.0 ? pp_scale(product / square, pp_add(a, b)) : pp_vec(0.0, 0.0, 0.0);
 }
 
-// What turning leaves between the two bodies of a contact, in axes of where the step starts; *R: how these turn.
+// Drift between the two bodies of a contact in the step, in axes of its start; *R: how these axes
+// turn. False: none.
 static bool left_behind(const perp_sim *sim, const pp_contact *c, perp_vec3 *left, pp_mat3 *R)
 {
     const pp_step *s = &sim->step;
@@ -70,7 +72,8 @@ static const pp_friction *sliding_group(const pp_rows *rows, int n)
     return NULL;
 }
 
-// Directions of the rows of a group, scaled as they are.
+// Directions of the rows of a sliding group in the world, and the factors of these rows
+// (anisotropic friction).
 static void directions(const pp_contact *c, const pp_friction *group, perp_vec3 d[2],
                        double scale[2])
 {
@@ -86,7 +89,10 @@ void pp_sim_hold(perp_sim *sim)
 {
     pp_rows *rows = &sim->step.row;
     int next = 0;
-    for (int i = 0; may_hold(sim) && sim->warm_count > 0 && i < rows->nc; i++) {
+    if (!may_hold(sim) || sim->warm_count == 0) {
+        return;
+    }
+    for (int i = 0; i < rows->nc; i++) {
         const pp_contact *c = &sim->step.gap.contact[rows->contact[i]];
         const pp_warm *w = pp_sim_warm_of(sim, c, &next);
         const pp_friction *group = sliding_group(rows, i);
@@ -102,7 +108,8 @@ void pp_sim_hold(perp_sim *sim)
     }
 }
 
-// Rows of the contact's sliding friction as a vector: their biases, or the slip at the start of the step.
+// The contact's sliding friction rows as a vector in the world [m/s]: their biases, or the slip at
+// the start of the step.
 static perp_vec3 row_vector(const perp_sim *sim, int n, bool before)
 {
     const pp_rows *rows = &sim->step.row;
@@ -126,7 +133,7 @@ perp_vec3 pp_sim_hold_rate(const perp_sim *sim, int n)
     return row_vector(sim, n, false);
 }
 
-// No slip beyond what the solver leaves, or no load.
+// No slip beyond what the solver's tolerance leaves, or no load.
 static bool sticks(const perp_sim *sim, int n)
 {
     const pp_step *s = &sim->step;
@@ -142,7 +149,7 @@ static bool sticks(const perp_sim *sim, int n)
     return pp_length2(slip[0], slip[1]) <= still;
 }
 
-// All points of two shapes, which stand one after the other.
+// Whether all points between two shapes stick: rows of one pair stand one after the other.
 static bool all_stick(const perp_sim *sim, int n)
 {
     const pp_rows *rows = &sim->step.row;
@@ -152,15 +159,19 @@ static bool all_stick(const perp_sim *sim, int n)
            list[rows->contact[from - 1]].b == c->b) {
         from--;
     }
-    bool all = true;
-    for (int i = from; all && i < rows->nc && list[rows->contact[i]].a == c->a &&
-                       list[rows->contact[i]].b == c->b;
-         i++) {
-        all = sticks(sim, i);
+    for (int i = from; i < rows->nc; i++) {
+        const pp_contact *other = &list[rows->contact[i]];
+        if (other->a != c->a || other->b != c->b) {
+            break;
+        }
+        if (!sticks(sim, i)) {
+            return false;
+        }
     }
-    return all;
+    return true;
 }
 
+// Where a point of the two shapes slips, or carries nothing, nothing is held.
 perp_vec3 pp_sim_hold_next(const perp_sim *sim, int n)
 {
     const pp_step *s = &sim->step;
@@ -171,6 +182,8 @@ perp_vec3 pp_sim_hold_next(const perp_sim *sim, int n)
         !all_stick(sim, n)) {
         return none;
     }
+    // theta method: (1 - theta) of the old bias and of the slip of the old velocities is still to
+    // be moved
     double theta = sim->def.stepper == PERP_MOREAU_JEAN ? sim->def.theta : 1.0;
     perp_vec3 old = pp_scale(sim->whole, row_vector(sim, n, false));
     old = pp_along(old, s->kin.h, row_vector(sim, n, true));

@@ -1,19 +1,26 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places at the end of a step: along the velocities of the answer, or where the joints hold exactly.
+// Positions at the end of a step: along the velocities of the answer (P11), or where the joints hold exactly (S6).
+//
+// Rows of joints are linear in the velocities: bodies that turn leave phi(q) of second order in h, which the next step
+// takes back at the price of energy. With exact positions the biases of the joint rows are found by Newton's method such
+// that phi = 0 where the step ends, which for joints alone is SHAKE.
 #include "sim/stages.h"
 
 #include <math.h>
 #include <string.h>
 
+// Only for the stepper whose rows hold at the end of the step, and not while a start as given is
+// worked off.
 bool pp_sim_closes_exactly(const perp_sim *sim)
 {
     return sim->def.positions == PERP_POSITIONS_EXACT && sim->step.row.nb > 0 && !sim->unfit &&
            sim->def.stepper == PERP_STEWART_TRINKLE;
 }
 
-// A guess of where close_exactly() ends: bodies turn as they do.
+// The first guess of close_exactly: the second-order term of phi for bodies that turn on with their
+// present velocities, in closed form, added to the biases.
 perp_status pp_sim_guess_bend(perp_sim *sim)
 {
     pp_step *s = &sim->step;
@@ -33,7 +40,8 @@ double pp_sim_theta(const perp_sim *sim)
     return sim->def.stepper == PERP_MOREAU_JEAN ? sim->def.theta : 1.0;
 }
 
-// Places at the end of the step, with the velocities of the answer.
+// The next state with the velocities of the answer: q, time, frames and the turn counters of
+// joints.
 perp_status pp_sim_place(perp_sim *sim, double h)
 {
     pp_step *s = &sim->step;
@@ -52,6 +60,7 @@ perp_status pp_sim_place(perp_sim *sim, double h)
     pp_frames(sim->model, &sim->next, s->end.body);
     s->end.t = sim->next.t;
     s->end.h = h;
+    // coordinates at the end are taken in the turn nearest to those at the start
     s->end.turn = sim->now.turn;
     pp_sim_follow_turns(sim->model, &s->end, sim->next.turn);
     s->end.turn = sim->next.turn;
@@ -61,14 +70,18 @@ perp_status pp_sim_place(perp_sim *sim, double h)
 
 enum { EXACT_ROUNDS = 12 };
 
-// The bend of bodies that turn with the velocities found, until both agree: most of close_exactly(), without
-// going to the places.
+// Fixed point of the second-order term and the velocities: most of close_exactly, without going to
+// the places. Only where all rows are joints: then (nu, p_b) is linear in the biases, and a round
+// costs a solve with the factors of the step.
 static void follow_bend(perp_sim *sim, double h, double goal, double *change)
 {
     pp_step *s = &sim->step;
     double last = HUGE_VAL;
-    for (int round = 0; round < EXACT_ROUNDS && s->row.nm + s->row.nn == 0; round++) {
-        double worst = 0.0;
+    if (s->row.nm + s->row.nn > 0) {
+        return;
+    }
+    for (int round = 0; round < EXACT_ROUNDS; round++) {
+        double worst = 0.0;  // [m, rad]
         pp_joint_bend(sim->model, &s->kin, &s->row, s->answer.nu, change);
         for (int i = 0; i < s->row.nb; i++) {
             change[i] -= s->bend[i];
@@ -88,20 +101,30 @@ static void follow_bend(perp_sim *sim, double h, double goal, double *change)
     }
 }
 
-// Newton's method on phi(q) = 0 at the end of the step: what is left there goes into the rows' biases.
-// With all in joints this is the SHAKE scheme, which keeps energy. Where it does not converge, since
-// bodies turn too far in the step, the linear rows stand.                               theory (S6)
+// The biases phi / h of (P4), where exact positions were not found.
+static void restore_linear_rows(pp_rows *rows, double h)
+{
+    for (int i = 0; i < rows->nb; i++) {
+        bool equation = rows->b[i].bias != 0.0 && !rows->b[i].spring;
+        rows->b[i].bias = equation ? rows->b[i].value / h : rows->b[i].bias;
+    }
+}
+
+// Newton's method on phi(q) = 0 at the end of the step with the matrix of the step, (S6): beta +=
+// phi / h. With all in joints this is the SHAKE scheme, which is symplectic. Where it does not
+// converge, since bodies turn too far in the step, the linear rows are restored.
 static perp_status close_exactly(perp_sim *sim, const double *nu, double h)
 {
     pp_step *s = &sim->step;
     int nb = s->row.nb;
     double *phi = PP_ARRAY(sim->arena, double, nb), last = HUGE_VAL;
-    double goal = fmax(1e-11, 1e-14 * sim->model->length_scale);
-    perp_status status = phi ? PERP_OK : PERP_ERR_MEMORY;
-    if (phi) {
-        follow_bend(sim, h, goal, phi);
+    double goal = fmax(1e-11, 1e-14 * sim->model->length_scale);  // [m, rad]
+    perp_status status = PERP_OK;
+    if (!phi) {
+        return PERP_ERR_MEMORY;
     }
-    for (int round = 0; round < EXACT_ROUNDS && status >= 0; round++) {
+    follow_bend(sim, h, goal, phi);
+    for (int round = 0; round < EXACT_ROUNDS; round++) {
         status = pp_sim_place(sim, h);
         if (status < 0) {
             return status;
@@ -118,20 +141,24 @@ static perp_status close_exactly(perp_sim *sim, const double *nu, double h)
             s->row.b[i].bias += phi[i];
         }
         status = pp_sim_solve_change(sim, phi) ? PERP_OK : pp_sim_solve(sim, nu);
-    }
-    if (status >= 0 && !(last <= 1e3 * goal)) {
-        for (int i = 0; i < nb; i++) {
-            bool equation = s->row.b[i].bias != 0.0 && !s->row.b[i].spring;
-            s->row.b[i].bias = equation ? s->row.b[i].value / h : s->row.b[i].bias;
+        if (status < 0) {
+            return status;
         }
+    }
+    if (!(last <= 1e3 * goal)) {
+        restore_linear_rows(&s->row, h);
         status = pp_sim_solve(sim, nu);
-        status = status < 0 ? status : pp_sim_place(sim, h);
+        if (status < 0) {
+            return status;
+        }
+        status = pp_sim_place(sim, h);
     }
     return status;
 }
 
-// The same in joint coordinates: the joints of the tree hold by themselves, and nu is found as the velocity
-// of the way there; loops are closed as above. The equations, and the answer, are those of close_exactly.
+// The same in joint coordinates, (J8): the joints of the tree hold by themselves, and nu is found
+// as the velocity of the chord to the places reached (nu_0 takes up the difference); loops are
+// closed as above. The equations, and the answer, are those of close_exactly.
 static perp_status bend_exactly(perp_sim *sim, const double *nu, double h)
 {
     pp_step *s = &sim->step;
@@ -139,13 +166,12 @@ static perp_status bend_exactly(perp_sim *sim, const double *nu, double h)
     double *phi = PP_ARRAY(sim->arena, double, nb), *straight = PP_ARRAY(sim->arena, double, nv);
     double *way = PP_ARRAY(sim->arena, double, nv);
     double goal = fmax(1e-12, 1e-14 * sim->model->length_scale), last = HUGE_VAL, worst = 0.0;
-    perp_status status = phi && straight && way ? PERP_OK : PERP_ERR_MEMORY;
-    if (status < 0) {
-        return status;
+    if (!phi || !straight || !way) {
+        return PERP_ERR_MEMORY;
     }
     memcpy(straight, s->in.nu_0, (size_t)nv * sizeof *straight);
-    for (int round = 0; round < 2 * EXACT_ROUNDS && status >= 0; round++) {
-        status = pp_sim_place(sim, h);
+    for (int round = 0; round < 2 * EXACT_ROUNDS; round++) {
+        perp_status status = pp_sim_place(sim, h);
         if (status < 0) {
             return status;
         }
@@ -165,16 +191,19 @@ static perp_status bend_exactly(perp_sim *sim, const double *nu, double h)
         }
         last = worst;
         status = pp_sim_solve(sim, nu);
-    }
-    if (status >= 0 && !(worst <= 1e3 * goal)) {
-        memcpy(s->in.nu_0, straight, (size_t)nv * sizeof *straight);
-        for (int i = 0; i < nb; i++) {
-            bool equation = s->row.b[i].bias != 0.0 && !s->row.b[i].spring;
-            s->row.b[i].bias = equation ? s->row.b[i].value / h : s->row.b[i].bias;
+        if (status < 0) {
+            return status;
         }
     }
-    status = status < 0 ? status : pp_sim_solve(sim, nu);
-    status = status < 0 ? status : pp_sim_place(sim, h);
+    if (!(worst <= 1e3 * goal)) {
+        memcpy(s->in.nu_0, straight, (size_t)nv * sizeof *straight);
+        restore_linear_rows(&s->row, h);
+    }
+    perp_status status = pp_sim_solve(sim, nu);
+    if (status < 0) {
+        return status;
+    }
+    status = pp_sim_place(sim, h);
     if (status >= 0) {
         pp_sim_settle_tree(sim);
     }
@@ -191,7 +220,8 @@ perp_status pp_sim_close(perp_sim *sim, const double *nu, double h)
 
 // ── The stage ────────────────────────────────────────────────────────────────────────────────────
 
-// Given motions may end where no number is.
+// Expressions of given motions may have no value at the end of the step (a pole, a root of a
+// negative number).
 static perp_status finite_frames(perp_sim *sim)
 {
     for (int i = 0; i < sim->model->bodies; i++) {
@@ -207,7 +237,8 @@ static perp_status finite_frames(perp_sim *sim)
     return PERP_OK;
 }
 
-// A driven body whose place does not follow from its velocity may pass over what is in its way.
+// A driven body whose place does not follow from its velocity may pass over what is in its way:
+// gaps are looked for by velocities.
 static void note_jumps(perp_sim *sim, double h)
 {
     for (int i = 0; i < sim->model->bodies; i++) {
@@ -228,11 +259,16 @@ static void note_jumps(perp_sim *sim, double h)
 perp_status pp_sim_integrate(perp_sim *sim, const double *nu, double h)
 {
     perp_status status = pp_sim_close(sim, nu, h);
-    status = status < 0 ? status : pp_sim_work_off(sim, h);
+    if (status < 0) {
+        return status;
+    }
+    status = pp_sim_work_off(sim, h);
     if (status < 0) {
         return status;
     }
     note_jumps(sim, h);
-    return pp_all_finite((size_t)sim->model->nq, sim->next.q) ? finite_frames(sim)
-                                                              : PERP_ERR_NUMERIC;
+    if (!pp_all_finite((size_t)sim->model->nq, sim->next.q)) {
+        return PERP_ERR_NUMERIC;
+    }
+    return finite_frames(sim);
 }
