@@ -18,23 +18,20 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    ROUNDS = 200,
-    STUCK = 20,
-    FINISH = 3
-};  // rounds in all, without getting nearer, after a last one
-static const double DAMPING =
-    1e-6;  // Levenberg's, of a row's own mobility: loops that contradict each other at
-           // first order are met in the mean
-static const double TOO_FAR = 10.0;   // sizes of a body: so far nobody was off by a slip of the pen
+enum { ROUNDS = 200 };  // in all
+enum { STUCK = 20 };    // rounds in a row without progress
+enum { FINISH = 3 };    // rounds after a start as given has been worked off
+// Levenberg's damping of joint rows, of their own mobility: loops that contradict each other at first order are met in
+// the mean.
+static const double DAMPING = 1e-6;
+static const double TOO_FAR = 10.0;  // sizes of a body: a start so far off is an error, and refused
 static const double TURN_MOST = 0.3;  // [rad] of a round: beyond that a tangent says little
-static const double FITS =
-    1e-9;  // of the thickness of a shape, or an arm of a joint: nothing to remove
-static const double DONE = 1e-12;  // likewise, once bodies are being moved
-static const double A_STEP =
-    0.05;  // likewise: what a step works off at most of a start that is kept
+// Of the thickness of a shape, or of a joint's arm:
+static const double FITS = 1e-9;    // nothing to remove
+static const double DONE = 1e-12;   // likewise, once bodies are being moved
+static const double A_STEP = 0.05;  // what a step works off at most of a start as given, (K8)
 
-// What is wrong with a start, in units of what is allowed.
+// The worst fault of a start, in units of the thickness or the arm.
 typedef struct fault {
     double worst;          // over the thickness or the arm
     double value;          // [m, rad]
@@ -54,7 +51,7 @@ typedef struct fit {
     double deepest;  // overlap [m]
 } fit;
 
-// The scene where it is, as if nothing moved.
+// Kinematics of the scene at rest where it is, without forces, h = 1.
 static perp_status stand_still(fit *f)
 {
     perp_sim *sim = f->sim;
@@ -75,6 +72,7 @@ static perp_status stand_still(fit *f)
     return PERP_OK;
 }
 
+// Keeps the worst fault; unit: the length that the value is measured by.
 static void see(fault *worst, double value, double unit, fault at)
 {
     if (value > worst->worst * unit) {
@@ -84,7 +82,8 @@ static void see(fault *worst, double value, double unit, fault at)
     }
 }
 
-// Overlaps, joints and limits as they are.
+// Overlaps, open joints and crossed limits as they are. The scales of the certificate are
+// hundredths of the lengths.
 static void look(fit *f)
 {
     const perp_model *m = f->sim->model;
@@ -103,12 +102,16 @@ static void look(fit *f)
     }
 }
 
+// Contacts, also those that bodies which are moved apart may run into.
 static perp_status find_gaps(fit *f)
 {
     perp_sim *sim = f->sim;
     double margin = fmax(sim->def.margin, 2.0 * f->deepest);
     perp_status status = pp_gaps_run(&f->gap, sim->model, &f->kin, margin, sim->arena);
-    for (int i = 0; status >= 0 && i < f->gap.count; i++) {
+    if (status < 0) {
+        return status;
+    }
+    for (int i = 0; i < f->gap.count; i++) {
         f->gap.contact[i].restitution = 0.0;
     }
     return status;
@@ -125,8 +128,14 @@ static perp_status find_rows(fit *f)
     pp_rows *row = &f->row;
     perp_status status =
         pp_rows_run(row, f->sim->model, &f->kin, &f->kin, &f->gap, scheme, f->sim->arena);
+    row->nm = 0;
+    if (status < 0) {
+        row->nb = 0;
+        return status;
+    }
     int kept = 0;
-    for (int i = 0; status >= 0 && i < row->nb; i++) {
+    for (int i = 0; i < row->nb; i++) {
+        // a drive of a rate asks for no position; its row has no bias phi / h
         bool of_rates = row->b[i].drives && row->b[i].bias == 0.0;
         if (!row->b[i].spring && !of_rates) {
             row->b[kept] = row->b[i];
@@ -136,15 +145,14 @@ static perp_status find_rows(fit *f)
             kept++;
         }
     }
-    row->nb = status < 0 ? 0 : kept;
-    row->nm = 0;
-    for (int i = 0; status >= 0 && i < row->nn; i++) {
+    row->nb = kept;
+    for (int i = 0; i < row->nn; i++) {
         row->n[i].rate = 0.0;
     }
     return status;
 }
 
-// Rows ask for `most` of their units at most: thickness of shapes, arm of a joint.
+// Rows ask for `most` of their units at most (K8): thickness of shapes, arm of a joint.
 static void limit_rows(fit *f, double most)
 {
     const perp_model *m = f->sim->model;
@@ -161,6 +169,7 @@ static void limit_rows(fit *f, double most)
     }
 }
 
+// The way d as the velocities of a step from rest, (K7).
 static perp_status solve(fit *f)
 {
     perp_sim *sim = f->sim;
@@ -175,7 +184,8 @@ static perp_status solve(fit *f)
                 : PERP_ERR_MEMORY;
 }
 
-// Bodies by d, or part of it where it turns them too far; velocities as they were.
+// Moves the bodies by d, or by the part of it that turns none by more than TURN_MOST; velocities
+// stay as they were.
 static perp_status move(fit *f, const double *d)
 {
     const perp_model *m = f->sim->model;
@@ -200,29 +210,38 @@ static perp_status move(fit *f, const double *d)
     return PERP_OK;
 }
 
+// One round: rows, solve, move. most: see limit_rows; HUGE_VAL: no limit.
 static perp_status round_once(fit *f, double most)
 {
     perp_status status = find_rows(f);
-    if (status >= 0 && most < HUGE_VAL) {
+    if (status < 0) {
+        return status;
+    }
+    if (most < HUGE_VAL) {
         limit_rows(f, most);
     }
-    status = status < 0 ? status : solve(f);
-    if (status < 0 || !f->answer.nu) {
-        return status < 0 ? status : PERP_ERR_MEMORY;
+    status = solve(f);
+    if (status < 0) {
+        return status;
     }
-    return move(f, f->answer.nu);
+    return f->answer.nu ? move(f, f->answer.nu) : PERP_ERR_MEMORY;
 }
 
+// Contacts and faults where the bodies are now.
 static perp_status look_again(fit *f)
 {
     perp_status status = stand_still(f);
-    status = status < 0 ? status : find_gaps(f);
+    if (status < 0) {
+        return status;
+    }
+    status = find_gaps(f);
     if (status >= 0) {
         look(f);
     }
     return status;
 }
 
+// The error of a start that cannot be mended: what is wrong, and the two cures.
 static perp_status refuse(const fit *f, perp_status status, perp_error *error)
 {
     const perp_model *m = f->sim->model;
@@ -243,7 +262,7 @@ static perp_status refuse(const fit *f, perp_status status, perp_error *error)
         f->fault.shape_b >= 0 ? m->shape[f->fault.shape_b].name : "?", f->fault.value);
 }
 
-// How far a body was moved, over its own size.
+// How far a body was moved [m] (*way), over TOO_FAR of its own size.
 static double moved_by(const perp_model *m, int i, const pp_frame *from, const pp_frame *to,
                        double *way)
 {
@@ -263,11 +282,12 @@ static void describe(const fit *f, const fault *at, char *what, size_t size)
     }
 }
 
-// What was done, in words; or that it was too much.
+// The remark: what was wrong, and which body was moved farthest; an error where one went too far.
 static perp_status report(fit *f, const pp_frame *from, const fault *first, perp_error *error)
 {
     perp_sim *sim = f->sim;
     const perp_model *m = sim->model;
+    // the farthest of all free bodies, for the remark
     double most = 0.0;
     int body = 0;
     for (int i = 0; i < m->bodies; i++) {
@@ -293,33 +313,43 @@ static perp_status report(fit *f, const pp_frame *from, const fault *first, perp
     return PERP_OK;
 }
 
-// Rounds of least ways until nothing is left, or no round gets nearer.
+// Rounds of (K7) until nothing is left, or no round gets nearer. q: room for one state.
 static perp_status mend(fit *f, double *q)
 {
     perp_sim *sim = f->sim;
     const perp_model *m = sim->model;
     double nearest = f->fault.worst;
-    perp_status status = PERP_OK;
-    for (int k = 0, since = 0; k < ROUNDS && since < STUCK && status >= 0 && f->fault.worst > DONE;
-         k++) {
+    int since = 0;
+    for (int k = 0; k < ROUNDS; k++) {
+        if (since == STUCK || !(f->fault.worst > DONE)) {
+            break;
+        }
         double before = f->fault.worst;
         memcpy(q, sim->now.q, (size_t)m->nq * sizeof *q);
-        status = round_once(f, HUGE_VAL);
+        perp_status status = round_once(f, HUGE_VAL);
         pp_sim_reset_turns(sim);
         pp_arena_reset(sim->arena);
-        status = status < 0 ? status : look_again(f);
-        if (status >= 0 && f->fault.worst <= FITS && !(f->fault.worst < before)) {
-            memcpy(sim->now.q, q, (size_t)m->nq * sizeof *q);  // rounding is reached
+        if (status < 0) {
+            return status;
+        }
+        status = look_again(f);
+        if (status < 0) {
+            return status;
+        }
+        // It fits, and the round did not make it better: rounding is reached, the state before is kept.
+        if (f->fault.worst <= FITS && !(f->fault.worst < before)) {
+            memcpy(sim->now.q, q, (size_t)m->nq * sizeof *q);
             pp_frames(m, &sim->now, sim->frames);
             break;
         }
         since = f->fault.worst < 0.99 * nearest ? 0 : since + 1;
         nearest = fmin(nearest, f->fault.worst);
     }
-    return status;
+    return PERP_OK;
 }
 
-// Equations of smooth motion start from states that fit.
+// A start as given: its faults are worked off later (pp_sim_work_off). Smooth equations of motion
+// cannot start from it.
 static perp_status keep(fit *f, perp_error *error)
 {
     perp_sim *sim = f->sim;
@@ -346,7 +376,8 @@ perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
     pp_arena_reset(sim->arena);
     perp_status status = look_again(&f);
     if (status < 0) {
-        return status == PERP_ERR_MEMORY ? refuse(&f, status, error) : PERP_OK;  // the step says it
+        // any other failure of detection is reported by the first step
+        return status == PERP_ERR_MEMORY ? refuse(&f, status, error) : PERP_OK;
     }
     if (sim->def.start == PERP_START_AS_GIVEN) {
         return keep(&f, error);
@@ -369,15 +400,18 @@ perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
     return report(&f, from, &first, error);
 }
 
+// One round at the end of a step, the bodies on the tree again where there is one.
 static perp_status nearer(fit *f, double most)
 {
     perp_status status = round_once(f, most);
-    status = status < 0 || !f->sim->tree ? status : pp_sim_close_tree(f->sim);
+    if (status >= 0 && f->sim->tree) {
+        status = pp_sim_close_tree(f->sim);
+    }
     return status < 0 ? status : look_again(f);
 }
 
-// One round, of as much of A_STEP as the part is of the step. Where no way is found things stay where they are: the
-// certificate shows it.
+// One round (K8), limited to A_STEP, or of a part of the step to as much of it. Where no way is
+// found bodies stay where they are, and the certificate shows it.
 perp_status pp_sim_work_off(perp_sim *sim, double h)
 {
     pp_step *s = &sim->step;
@@ -394,9 +428,11 @@ perp_status pp_sim_work_off(perp_sim *sim, double h)
                  f.fault.value);
         status = nearer(&f, A_STEP * h / sim->whole);
     }
-    // What is left of the last round is its second order: no speed is to come of it either.
-    for (int k = 0; k < FINISH && status >= 0 && f.fault.worst <= FITS && f.fault.worst > DONE;
-         k++) {
+    // What is left of the last round is its second order, removed before rows with phi / h make a speed of it.
+    for (int k = 0; k < FINISH; k++) {
+        if (status < 0 || !(f.fault.worst <= FITS && f.fault.worst > DONE)) {
+            break;
+        }
         status = nearer(&f, HUGE_VAL);
     }
     s->unfit = status < 0 || f.fault.worst > FITS;

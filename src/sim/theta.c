@@ -7,6 +7,8 @@
 //
 // The inertia is that of the end, so that impulses are of the world and stay there; there is no gyroscopic
 // impulse, the change of the inertia is it. D is found body by body from the angular impulse of the last round.
+// Joints and contacts act in the middle of the step (S11), (S12). All of it depends on the velocities at the end: the
+// caller (sim/solve.c) iterates, and each function here works with those of the round before, `nu`.
 #include "sim/stages.h"
 
 #include <math.h>
@@ -22,13 +24,15 @@ static perp_vec3 spin_of(const pp_body *body, const double *nu)
     return pp_vec(nu[body->at + 3], nu[body->at + 4], nu[body->at + 5]);
 }
 
+// share: part of the step, 1 for its end.
 pp_advance pp_sim_advance(const perp_sim *sim, double h, double share)
 {
     double theta = sim->def.stepper == PERP_MOREAU_JEAN ? sim->def.theta : 1.0;
     return (pp_advance){.h = h, .share = share, .theta = theta, .how = sim->def.rotation};
 }
 
-// The angular impulse that a body got with the velocities of the answer; without one: that of the forces.
+// Angular impulse on a body in world axes [N m s]: the change of its angular momentum with the
+// velocities of the answer; before there is one, that of the forces.
 static perp_vec3 push_on(const perp_sim *sim, int i)
 {
     const pp_step *s = &sim->step;
@@ -40,12 +44,15 @@ static perp_vec3 push_on(const perp_sim *sim, int i)
                   pp_mul(&s->mass_l[i].I, spin_of(body, sim->now.nu)));
 }
 
+// Inertia at the end of the step in kin->mass, and in kin->p_ext the impulse of the forces plus
+// (M_l - M) nu_l, so that (P1) with the new M has the old momentum. change: of M nu_l against the
+// round before.
 perp_status pp_sim_weigh_end(perp_sim *sim, double h, double *change)
 {
     const perp_model *m = sim->model;
     pp_step *s = &sim->step;
     *change = 0.0;
-    if (!s->mass_l) {  // kin is of the start until here
+    if (!s->mass_l) {  // first round: kin still has masses and forces of the start, which are kept
         s->mass_l = PP_ARRAY(sim->arena, pp_weight, m->bodies);
         s->push_l = PP_ARRAY(sim->arena, double, m->nv);
         if (!s->mass_l || !s->push_l) {
@@ -68,6 +75,7 @@ perp_status pp_sim_weigh_end(perp_sim *sim, double h, double *change)
         s->kin.mass[i].inverse_I = pp_turn_tensor(&R, &body->inverse_IB);
         perp_vec3 now = pp_mul(&s->kin.mass[i].I, before), off = pp_sub(now, was);
         perp_vec3 carried = pp_sub(pp_mul(&s->mass_l[i].I, before), now);
+        // carried = (I_l - I) omega_l
         double *p = s->kin.p_ext + body->at + 3, *own = s->push_l + body->at + 3;
         p[0] = own[0] + carried.x;
         p[1] = own[1] + carried.y;
@@ -78,7 +86,8 @@ perp_status pp_sim_weigh_end(perp_sim *sim, double h, double *change)
     return PERP_OK;
 }
 
-// Frames after a share of the step that ends with nu. Velocities of free bodies are left out.
+// Frames after a share of the step that ends with nu, in the memory of sim->next, which is free
+// until positions are found. Velocities in them are those of the start. NULL: out of memory.
 static pp_frame *frames_at(perp_sim *sim, const double *nu, double h, double share)
 {
     const perp_model *m = sim->model;
@@ -92,7 +101,8 @@ static pp_frame *frames_at(perp_sim *sim, const double *nu, double h, double sha
     return body;
 }
 
-// What the turn's own rate is beyond (1 - theta) omega_l + theta omega, as theta times a velocity.
+// Omega of (S9) is not exactly (1 - theta) omega_l + theta omega: theta times this velocity is the
+// difference.
 static perp_vec3 beyond(const perp_sim *sim, int i, const double *nu, double h)
 {
     const pp_body *body = &sim->model->body[i];
@@ -102,7 +112,8 @@ static perp_vec3 beyond(const perp_sim *sim, int i, const double *nu, double h)
     return pp_sub(pp_scale(1.0 / theta, pp_along(rate, theta - 1.0, before)), after);
 }
 
-// Joints by themselves hold for the velocities of the way, and do no work.                  theory (S11)
+// Joints without contacts hold for the velocities of the way, the first of (S11), and do no work.
+// Divided by theta, so that the row has J nu with factor 1.
 static void hold_on_the_way(perp_sim *sim, const double *nu, double h)
 {
     const perp_model *m = sim->model;
@@ -115,7 +126,10 @@ static void hold_on_the_way(perp_sim *sim, const double *nu, double h)
         double before = pp_row_rate(m, row, sim->now.nu);
         double off = sim->unfit ? 0.0 : row->value / h;
         row->bias = ((1.0 - theta) * before + off) / theta;
-        for (int k = 0; k < row->count && theta != 1.0; k++) {
+        if (theta == 1.0) {
+            continue;
+        }
+        for (int k = 0; k < row->count; k++) {
             if (turns(&m->body[row->body[k]])) {
                 perp_vec3 d = beyond(sim, row->body[k], nu, h);
                 row->bias += row->J[k][3] * d.x + row->J[k][4] * d.y + row->J[k][5] * d.z;
@@ -124,8 +138,11 @@ static void hold_on_the_way(perp_sim *sim, const double *nu, double h)
     }
 }
 
-// Beside contacts rows of joints act in the middle of the step and hold for the velocities at its end: what these are more along
-// the rows of the end is put into the bias, from the round before.                       theory (S11)
+// Joints beside contacts act in the middle and hold for the velocities at the end, the second of
+// (S11): the difference of the two rates, W(q)' nu - W(q_m)' nu, goes into the bias from the round
+// before, so that the matrix stays symmetric. The first of (S11) was tried beside contacts as well:
+// the sign of a velocity across the joint changes in every step, contact laws make that grow, and a
+// bicycle falls over.
 static perp_status hold_at_end(perp_sim *sim, pp_scheme scheme, pp_frame *last_body,
                                const double *nu, double h)
 {
@@ -137,7 +154,10 @@ static perp_status hold_at_end(perp_sim *sim, pp_scheme scheme, pp_frame *last_b
     end.body = last_body;
     end.t += h;
     perp_status status = pp_rows_run(&last, m, &s->kin, &end, &none, scheme, sim->arena);
-    for (int i = 0; status >= 0 && i < s->row.nb; i++) {
+    if (status < 0) {
+        return status;
+    }
+    for (int i = 0; i < s->row.nb; i++) {
         pp_row *row = &s->row.b[i];
         if (row->middle) {
             row->bias += pp_row_rate(m, &last.b[i], nu) - pp_row_rate(m, row, nu);
@@ -154,12 +174,16 @@ typedef struct place {
     pp_gaps gaps;
 } place;
 
-// Frames for contacts: bodies that are not free move as they did when the step began.
+// Frames for contacts: bodies that are not free move as they did when the step began. NULL: out of
+// memory.
 static pp_frame *frames_for_contacts(perp_sim *sim, const pp_frame *from)
 {
     const perp_model *m = sim->model;
     pp_frame *body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
-    for (int i = 0; body && i < m->bodies; i++) {
+    if (!body) {
+        return NULL;
+    }
+    for (int i = 0; i < m->bodies; i++) {
         body[i] = from[i];
         if (m->body[i].nv == 0) {
             body[i].v = sim->step.kin.body[i].v;
@@ -169,7 +193,7 @@ static pp_frame *frames_for_contacts(perp_sim *sim, const pp_frame *from)
     return body;
 }
 
-// Where the contacts of a pair begin among detected ones, which are sorted by it.
+// Where the contacts of a pair begin among detected ones, which are sorted by pairs: bisection.
 static int first_of(const pp_gaps *gaps, int from, int a, int b)
 {
     int to = gaps->count;
@@ -185,18 +209,18 @@ static int first_of(const pp_gaps *gaps, int from, int a, int b)
     return from;
 }
 
-// The same contact among those found elsewhere: its feature, or the nearest point of the pair with its normal, where a
-// rim is told in parts. Not there: it was on an edge that is none, or is gone. The tangents stay as near to
-// what they were as they can.
+// The contact `was` among those found elsewhere: the same feature, or the nearest point of the pair
+// with its normal, where a rim is described by several points. False: it was on an edge that is
+// none there, is gone, or has turned too far. The tangent is the old one, projected across the new
+// normal.
 static bool find_again(const perp_sim *sim, const pp_gaps *gaps, const pp_contact *was,
                        pp_contact *out)
 {
     const pp_contact *best = NULL;
     double least = HUGE_VAL;
-    int listed = sim->model->listed;
-    int from = was->listed >= 0
-                   ? 0
-                   : first_of(gaps, listed < gaps->count ? listed : gaps->count, was->a, was->b);
+    int listed = sim->model->listed < gaps->count ? sim->model->listed : gaps->count;
+    // Listed contacts come first, in no order of pairs; the others behind them are sorted.
+    int from = was->listed >= 0 ? 0 : first_of(gaps, listed, was->a, was->b);
     for (int k = from; k < gaps->count; k++) {
         const pp_contact *c = &gaps->contact[k];
         if (c->a != was->a || c->b != was->b || c->listed != was->listed) {
@@ -205,12 +229,12 @@ static bool find_again(const perp_sim *sim, const pp_gaps *gaps, const pp_contac
             }
             continue;
         }
-        double off = pp_length(pp_sub(c->point, was->point));
         bool same = c->listed >= 0 || c->feature == was->feature;
         bool near = same || pp_length(pp_sub(c->n, was->n)) < 1e-9;
-        if (near && (same ? -1.0 : off) < least) {
+        double off = same ? -1.0 : pp_length(pp_sub(c->point, was->point));  // same: before all
+        if (near && off < least) {
             best = c;
-            least = same ? -1.0 : off;
+            least = off;
         }
     }
     if (!best) {
@@ -224,7 +248,8 @@ static bool find_again(const perp_sim *sim, const pp_gaps *gaps, const pp_contac
     return pp_dot3(t, t) > 0.25 && pp_dot3(out->n, was->n) > 0.5;
 }
 
-// The normal goes along with one of the two bodies: that one is flat there. On the way over an edge it does not.
+// Whether the normal goes along with one of the two bodies: that body is flat there. Between two
+// round surfaces, or on the way over an edge, it does not.
 static bool stays_flat(const perp_sim *sim, const pp_frame *body, const pp_contact *was,
                        const pp_contact *now)
 {
@@ -238,9 +263,10 @@ static bool stays_flat(const perp_sim *sim, const pp_frame *body, const pp_conta
     return flat;
 }
 
-// Contacts act where they are in the middle of the step, and their law holds for the velocities and the place at
-// its end: what these are more is put into the rates, from the round before. Those that bounce, edges,
-// surfaces that move by themselves and axes chosen for the step are taken where they were found.                       theory (S12)
+// Row n and its friction rows in the middle of the step, their law at its end, (S12): the
+// difference of the two rates goes into the row's rate, from the round before. Contacts that
+// bounce, edges, surfaces that move by themselves and axes chosen for the step are taken where they
+// were found.
 static void take_contact(perp_sim *sim, const place *at, const place *end, int n, const double *nu)
 {
     const perp_model *m = sim->model;
@@ -256,6 +282,7 @@ static void take_contact(perp_sim *sim, const place *at, const place *end, int n
         return;
     }
     s->acted[s->row.contact[n]] = now;
+    // rows in the middle, where impulses act, and at the end, where the law holds
     int count = pp_contact_take(m, &at->kin, &now, &s->row, n, rows);
     pp_contact_take(m, &end->kin, &last, &s->row, n, ends);
     for (int k = 0; k < count; k++) {
@@ -270,6 +297,7 @@ static void take_contact(perp_sim *sim, const place *at, const place *end, int n
     }
 }
 
+// Contacts of given frames, as far away as the step has any.
 static perp_status find_there(perp_sim *sim, const pp_frame *body, place *out)
 {
     out->kin = sim->step.middle;
@@ -288,13 +316,21 @@ static perp_status find_there(perp_sim *sim, const pp_frame *body, place *out)
     return status;
 }
 
+// s->acted: all contacts as they act, for the certificate and the report; those that are not moved
+// stay as found.
 static perp_status take_contacts(perp_sim *sim, const pp_frame *end_body, const double *nu)
 {
     pp_step *s = &sim->step;
     place at, end;
     s->acted = PP_ARRAY(sim->arena, pp_contact, s->gap.count);
-    perp_status status = s->acted ? find_there(sim, s->middle.body, &at) : PERP_ERR_MEMORY;
-    status = status < 0 ? status : find_there(sim, end_body, &end);
+    if (!s->acted) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status = find_there(sim, s->middle.body, &at);
+    if (status < 0) {
+        return status;
+    }
+    status = find_there(sim, end_body, &end);
     if (status < 0) {
         return status;
     }
@@ -315,17 +351,23 @@ perp_status pp_sim_middle_rows(perp_sim *sim, pp_scheme scheme, const double *nu
     if (!s->middle.body) {
         return PERP_ERR_MEMORY;
     }
+    s->acted = NULL;
     s->middle.t += 0.5 * h;
     perp_status status =
         pp_rows_run(&s->row, sim->model, &s->kin, &s->middle, &s->gap, scheme, sim->arena);
+    if (status < 0) {
+        return status;
+    }
     pp_frame *end = frames_at(sim, nu, h, 1.0);
-    status = status >= 0 && !end ? PERP_ERR_MEMORY : status;
-    if (status >= 0 && s->row.nc > 0) {
+    if (!end) {
+        return PERP_ERR_MEMORY;
+    }
+    if (s->row.nc > 0) {
         status = hold_at_end(sim, scheme, end, nu, h);
-    } else if (status >= 0) {
+    } else {
         hold_on_the_way(sim, nu, h);
     }
-    s->acted = NULL;
+    // In the plane, and where the rounds did not converge (stay), contacts act where the step starts.
     bool retaken = sim->model->spatial && !s->stay && s->row.nc > 0;
     return status < 0 || !retaken ? status : take_contacts(sim, end, nu);
 }
