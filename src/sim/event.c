@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stepper `event`: a step through located events, in joint coordinates, as one transaction.
+// The stepper `event`: a step through located events, in joint coordinates, as one transaction. hybrid/ integrates smooth
+// motion between events and resolves impacts; the pieces are called passages here, and become the parts of the step, each
+// with its own certificate.                                                                 theory, part V
 #include "sim/stages.h"
 
 #include <math.h>
@@ -13,6 +15,7 @@ perp_status pp_sim_event_create(perp_sim *sim, perp_error *error)
     return sim->scratch ? PERP_OK : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
 }
 
+// The sim as hybrid/ sees it. turn: its counters of joint turns go on from next.turn.
 static pp_machine machine_of(perp_sim *sim)
 {
     const perp_event_options *o = &sim->def.event;
@@ -48,8 +51,9 @@ static perp_status least_rates(perp_sim *sim, const double *q, double *qd)
     return status;
 }
 
-// A state that joints, loops, targets, rates, limits and contacts allow, the nearest in the metric of the
-// masses: where it is another one the sim starts from it, and a remark says how far it is.
+// The nearest state, in the metric of the masses, that joints, loops, targets, rates, limits and
+// contacts allow. Where that is another state than the given one the sim starts from it, and a
+// remark says how far it is.
 perp_status pp_sim_event_project(perp_sim *sim)
 {
     const perp_model *m = sim->model;
@@ -90,12 +94,15 @@ perp_status pp_sim_event_project(perp_sim *sim)
 
 // ── What the step leaves ─────────────────────────────────────────────────────────────────────────
 
-// Along the mean of its normals, where they acted: p_n n + p_f is the whole impulse. body: at the end of the passage.
+// One contact of a passage, from the sums of hybrid/. The normal is the mean of its normals,
+// weighted by their impulses, and the point the mean of its points: p_n n + p_f is the whole
+// impulse. body: frames at the end of the passage.
 static perp_contact contact_of(const perp_sim *sim, const pp_contact_sum *s, const pp_frame *body,
                                bool jump)
 {
     const perp_model *m = sim->model;
     const pp_contact *c = &s->last;
+    // a mean that points away from the last normal is none
     perp_vec3 n = pp_unit(s->pn_W, c->n);
     n = pp_dot3(n, c->n) > 0.0 ? n : c->n;
     double pn = pp_dot3(s->pn_W, n);
@@ -112,6 +119,7 @@ static perp_contact contact_of(const perp_sim *sim, const pp_contact_sum *s, con
                         .pf_W = pp_along(s->p_W, -pn, n),
                         .moment_W = s->own_W,
                         .mode = s->closed ? s->mode : PERP_OPEN};
+    // slip and rate at the end of the passage
     perp_vec3 v = pp_sub(pp_point_velocity(&body[m->shape[c->b].body], c->point),
                          pp_point_velocity(&body[m->shape[c->a].body], c->point));
     out.rate_n = pp_dot3(v, c->n);
@@ -121,6 +129,7 @@ static perp_contact contact_of(const perp_sim *sim, const pp_contact_sum *s, con
     return out;
 }
 
+// Room for the contacts of all passages.
 static perp_status reserve(perp_sim *sim, int count)
 {
     if (count > sim->contact_capacity) {
@@ -135,7 +144,8 @@ static perp_status reserve(perp_sim *sim, int count)
     return PERP_OK;
 }
 
-// Energy at a state, kinetic and potential.
+// Energy of a state, kinetic and potential [J]. The spin is taken in body axes, where the inertia
+// is constant.
 static perp_energy energy_at(const perp_model *m, const pp_frame *body, double t,
                              const double *turn)
 {
@@ -152,6 +162,7 @@ static perp_energy energy_at(const perp_model *m, const pp_frame *body, double t
     return out;
 }
 
+// Joints at the end of a passage, with its impulses.
 static void show_joints(const perp_sim *sim, const pp_passage *p, const pp_frame *body,
                         perp_joint_state *out)
 {
@@ -178,7 +189,9 @@ static perp_part_kind kind_of(pp_jump jump)
     return kind[jump];
 }
 
-// The passages as parts of the step: the last one ends where the step does.
+// The passages as parts of the step, their contacts and joints as the user reads them. The last
+// passage ends where the step does, to the last bit: time, positions and frames of the step's end
+// are taken for it.
 static perp_status show(perp_sim *sim, pp_kept *part)
 {
     const perp_model *m = sim->model;
@@ -205,6 +218,8 @@ static perp_status show(perp_sim *sim, pp_kept *part)
                             .contact = sim->contacts + i,
                             .contacts = p->contacts - i,
                             .joint = joint};
+        // r->contact holds the contacts of all passages one after the other; p->contacts: where
+        // they end
         for (; i < p->contacts; i++) {
             sim->contacts[i] = contact_of(sim, &r->contact[i], body, p->jump != PP_JUMP_NONE);
         }
@@ -215,6 +230,7 @@ static perp_status show(perp_sim *sim, pp_kept *part)
     return PERP_OK;
 }
 
+// What the step reports as a whole.
 static void report(perp_sim *sim)
 {
     const pp_hybrid_result *r = &sim->flown;
@@ -232,7 +248,7 @@ static void report(perp_sim *sim)
     sim->info.iterations = r->steps;
 }
 
-// In the springs of a state [J].
+// Energy in the springs of a state [J].
 static double springs_at(const perp_model *m, const pp_frame *body, double t, const double *turn)
 {
     pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body, .turn = turn};  // read only
@@ -245,7 +261,9 @@ static double springs_at(const perp_model *m, const pp_frame *body, double t, co
     return sum;
 }
 
-// One passage; before: where it starts.
+// The certificate of one passage; start, before: frames and energy where it starts. Gaps are found
+// anew at its end, with code that does not know the integrator; a jump moves nothing, so that it
+// has none.
 static perp_status certify_passage(perp_sim *sim, int k, const pp_frame *start,
                                    const perp_energy *before, pp_kept *in)
 {
@@ -264,6 +282,7 @@ static perp_status certify_passage(perp_sim *sim, int k, const pp_frame *start,
     if (status < 0) {
         return status;
     }
+    // dissipated = work of what is given less the change of T + V
     perp_energy *after = &in->info.energy;
     double change = after->kinetic + after->potential - before->kinetic - before->potential;
     after->work = p->work;
@@ -292,17 +311,19 @@ static perp_status certify_passage(perp_sim *sim, int k, const pp_frame *start,
     return status;
 }
 
-// All passages; the worst is the certificate of the step.
+// All passages; the worst is the certificate of the step, and works add up.
 static perp_status certify_all(perp_sim *sim, pp_kept *part)
 {
     perp_energy before = energy_at(sim->model, sim->frames, sim->now.t, sim->now.turn);
     perp_energy start = before, *whole = &sim->info.energy;
     const pp_frame *body = sim->frames;
     perp_certificate *c = &sim->info.certificate;
-    perp_status status = PERP_OK;
-    for (int k = 0; k < sim->flown.passages && status >= 0; k++) {
+    for (int k = 0; k < sim->flown.passages; k++) {
         perp_step_info *info = &part[k].info;
-        status = certify_passage(sim, k, body, &before, &part[k]);
+        perp_status status = certify_passage(sim, k, body, &before, &part[k]);
+        if (status < 0) {
+            return status;
+        }
         pp_certificate_worst(c, &info->certificate);
         c->pairs = info->certificate.pairs > c->pairs ? info->certificate.pairs : c->pairs;
         double work = whole->work + info->energy.work;
@@ -313,22 +334,39 @@ static perp_status certify_all(perp_sim *sim, pp_kept *part)
     whole->dissipated =
         start.kinetic + start.potential + whole->work - whole->kinetic - whole->potential;
     c->passed = pp_certificate_passes(c);
-    return status;
+    return PERP_OK;
 }
 
-// Steps with impacts in them are recorded passage by passage.
-static perp_status certify(perp_sim *sim)
+// Keeps every passage of a step with impacts, for recordings. What is the same for all is copied from the step.
+static perp_status keep_passages(perp_sim *sim, pp_kept *part, int count)
 {
-    int count = sim->flown.passages;
-    pp_kept *part = PP_ZEROS(sim->arena, pp_kept, count);
-    perp_status status = part ? show(sim, part) : PERP_ERR_MEMORY;
-    status = status < 0 ? status : certify_all(sim, part);
-    for (int k = 0; k < count && count > 1 && status >= 0; k++) {
+    for (int k = 0; k < count; k++) {
         perp_step_info own = part[k].info;
         part[k].info = sim->info;
         part[k].info.energy = own.energy;
         part[k].info.certificate = own.certificate;
-        status = pp_sim_keep(sim, &part[k]);
+        perp_status status = pp_sim_keep(sim, &part[k]);
+        if (status < 0) {
+            return status;
+        }
+    }
+    return PERP_OK;
+}
+
+static perp_status certify(perp_sim *sim)
+{
+    int count = sim->flown.passages;
+    pp_kept *part = PP_ZEROS(sim->arena, pp_kept, count);
+    if (!part) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status = show(sim, part);
+    if (status < 0) {
+        return status;
+    }
+    status = certify_all(sim, part);
+    if (status >= 0 && count > 1) {
+        status = keep_passages(sim, part, count);
     }
     if (status < 0) {
         return status;
@@ -336,6 +374,8 @@ static perp_status certify(perp_sim *sim)
     return sim->info.certificate.passed ? PERP_OK : PERP_INEXACT;
 }
 
+// Motion from now to the end of the step, into sim->next. The coordinates of the tree are read off
+// the bodies, which fit them since the start was projected.
 static perp_status fly(perp_sim *sim, double h)
 {
     const pp_tree *tree = sim->tree;
@@ -359,6 +399,7 @@ static perp_status fly(perp_sim *sim, double h)
     if (status < 0) {
         return status;
     }
+    // frames at the end by the step's clock, not by the integrator's sum of steps
     sim->next.t = pp_sim_time_after(sim, h);
     pp_tree_frames(tree, sim->next.t, sim->flown.q, sim->flown.qd, s->end.body);
     pp_hybrid_state(m, s->end.body, sim->next.q, sim->next.nu);
@@ -370,6 +411,7 @@ static perp_status fly(perp_sim *sim, double h)
     return reserve(sim, sim->flown.contacts);
 }
 
+// All of it counts as integration but the certificate.
 perp_status pp_sim_event_step(perp_sim *sim, double h)
 {
     double clock = pp_seconds();
@@ -409,7 +451,8 @@ void pp_sim_event_joint(const perp_sim *sim, int joint, perp_joint_state *out)
     }
 }
 
-// Contacts and joints on a body that is not free, turned round; about where it is at the end of the step.
+// Drive of a body that is not free: the opposite of what contacts and joints do to it, about its
+// centre of mass at the end of the step.
 perp_wrench pp_sim_event_drive(const perp_sim *sim, int body)
 {
     const perp_model *m = sim->model;
@@ -419,12 +462,18 @@ perp_wrench pp_sim_event_drive(const perp_sim *sim, int body)
     for (int i = 0; i < r->contacts; i++) {
         const pp_contact_sum *s = &r->contact[i];
         bool on_a = m->shape[s->a].body == body, on_b = m->shape[s->b].body == body;
-        double sign = on_a ? 1.0 : on_b ? -1.0 : 0.0;
+        if (!on_a && !on_b) {
+            continue;
+        }
+        double sign = on_a ? 1.0 : -1.0;  // impulses are on b
         perp_vec3 tau = pp_sub(s->m_W, pp_cross(origin, s->p_W));
         out.f = pp_along(out.f, sign, s->p_W);
         out.tau = pp_along(out.tau, sign, tau);
     }
-    for (int i = 0; i < m->joints && r->joint; i++) {
+    if (!r->joint) {
+        return out;
+    }
+    for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
         if (j->kind == PERP_GEAR || (j->a != body && j->b != body)) {
             continue;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contacts, joints and drives of the last step, as a user reads them.
+// Contacts, joints and drives of the last step, as a user reads them: impulses in world axes, of contacts on shape b, of
+// joints on body b about its centre of mass. Warm starts of the next step are made alongside.
 #include "sim/parts.h"
 
 #include <math.h>
@@ -10,7 +11,9 @@
 // Below this speed a contact that carries load sticks [m/s].
 static const double STILL = 1e-9;
 
-// Adds the impulse and slip of a group of friction rows.
+// Adds the impulse and slip of a group of friction rows, in world axes. The slip is that of the
+// bodies: without the bias that holds a sticking contact (P17), and without the factors of
+// anisotropic rows.
 static void add_friction(const perp_sim *sim, const pp_contact *c, const pp_friction *group,
                          perp_contact *out)
 {
@@ -21,6 +24,8 @@ static void add_friction(const perp_sim *sim, const pp_contact *c, const pp_fric
     double slip[2], second = group->size == 2 ? pt[1] : 0.0;
     pp_friction_slip(sim->model, &s->row, group, s->answer.nu, slip);
     if (group->kind == PP_SLIDE) {
+        // rows of anisotropic friction are scaled by mu_2 / mu: the impulse has the factor, the
+        // rate is divided by it
         double scale[2] = {1.0, 1.0};
         if (group->size == 2) {
             pp_friction_scales(c, scale);
@@ -39,6 +44,7 @@ static void add_friction(const perp_sim *sim, const pp_contact *c, const pp_fric
     }
 }
 
+// The contact of normal row i, where it acted (theta method: in the middle of the step).
 static perp_contact contact_of(const perp_sim *sim, int i)
 {
     const pp_step *s = &sim->step;
@@ -62,10 +68,16 @@ static perp_contact contact_of(const perp_sim *sim, int i)
         double still = pp_length(pp_add(out.slip_W, out.hold_W));
         slides = slides && (group->kind != PP_SLIDE || still > STILL);
     }
-    out.mode = out.pn > 0.0 ? (slides ? PERP_SLIP : PERP_STICK) : PERP_OPEN;
+    // A contact without friction that carries load counts as slipping.
+    out.mode = PERP_OPEN;
+    if (out.pn > 0.0) {
+        out.mode = slides ? PERP_SLIP : PERP_STICK;
+    }
     return out;
 }
 
+// Room for contacts and warm starts, doubled, so that a steady state allocates nothing. Old ones
+// are not kept.
 static perp_status reserve(perp_sim *sim, int count)
 {
     if (count > sim->contact_capacity) {
@@ -85,6 +97,7 @@ static perp_status reserve(perp_sim *sim, int count)
     return PERP_OK;
 }
 
+// What the next step starts from at this point: impulses, and the drift that it holds (P17).
 static pp_warm warm_of(const perp_sim *sim, int i)
 {
     const pp_step *s = &sim->step;
@@ -105,6 +118,7 @@ static pp_warm warm_of(const perp_sim *sim, int i)
     return warm;
 }
 
+// Contacts from..to, for one thread: each writes its own.
 static void report_some(void *arg, int from, int to)
 {
     perp_sim *sim = arg;
@@ -167,19 +181,22 @@ perp_status perp_sim_load_range(const perp_sim *sim, int contact, double *least,
 
 // ── Joints ───────────────────────────────────────────────────────────────────────────────────────
 
-// Impulse of a row on one body, added to a wrench.
+// Impulse of a row on one body, J' p, added to a wrench about its centre of mass.
 static void add_impulse(const perp_model *m, const pp_row *row, double p, int body, perp_wrench *w)
 {
     double *parts[PP_BODY_NV] = {&w->f.x, &w->f.y, &w->f.z, &w->tau.x, &w->tau.y, &w->tau.z};
     for (int k = 0; k < row->count; k++) {
         const pp_body *b = &m->body[row->body[k]];
-        for (int v = 0; row->body[k] == body && v < b->nv; v++) {
+        if (row->body[k] != body) {
+            continue;
+        }
+        for (int v = 0; v < b->nv; v++) {
             *parts[b->axis[v]] += p * row->J[k][v];
         }
     }
 }
 
-// The opposite of a wrench on one body, about the origin of another.
+// The opposite of a wrench on body `from`, about the origin of body `to`.
 static perp_wrench reaction(const pp_kinematics *kin, perp_wrench w, int from, int to)
 {
     perp_vec3 arm = pp_sub(kin->body[from].p, kin->body[to].p);
@@ -187,8 +204,9 @@ static perp_wrench reaction(const pp_kinematics *kin, perp_wrench w, int from, i
     return (perp_wrench){pp_scale(-1.0, w.f), pp_scale(-1.0, tau)};
 }
 
-// The opposite of what a joint does to one of its bodies. A joint that is a little open pushes each body at
-// its own anchor, unless its directions turn with a: then both at b's.
+// The opposite of what a joint does to one of its bodies. A joint that is a little open pushes each
+// body at its own anchor; one whose directions turn with a, both at b's anchor. The difference is
+// the moment of the force over the opening.
 static perp_wrench joint_reaction(const pp_kinematics *kin, const pp_joint *j, perp_wrench w,
                                   int from, int to)
 {
@@ -203,7 +221,7 @@ static perp_wrench joint_reaction(const pp_kinematics *kin, const pp_joint *j, p
     return opposite;
 }
 
-// Where the joints of the step act.
+// Frames where the joints of the step act: in the middle with the theta method.
 static const pp_kinematics *acting(const pp_step *s)
 {
     return s->middle.body ? &s->middle : &s->kin;
@@ -240,9 +258,9 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
     if (!s->solved) {
         return out;
     }
+    // Rows hold free bodies only: where b is not free, its impulse is the opposite of that of a.
     int a = m->joint[joint.i].a, b = m->joint[joint.i].b;
-    bool from_a =
-        m->body[b].nv == 0;  // rows hold free bodies only: b gets the opposite of what a gets
+    bool from_a = m->body[b].nv == 0;
     perp_wrench sum = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
     const pp_rows *rows = &s->row;
     int on = from_a ? a : b;
@@ -270,8 +288,8 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
 
 // ── Driven bodies ────────────────────────────────────────────────────────────────────────────────
 
-// What the joints (gears are left out: their rows hold four bodies) and the implicit springs do to a body
-// that is not free.
+// Adds what the joints and the implicit springs do to a body that is not free. Gears are left out:
+// their rows hold four bodies.
 static void add_held(const perp_sim *sim, int body, perp_wrench *sum)
 {
     const perp_model *m = sim->model;
@@ -286,6 +304,7 @@ static void add_held(const perp_sim *sim, int body, perp_wrench *sum)
         sum->f = pp_add(sum->f, w.f);
         sum->tau = pp_add(sum->tau, w.tau);
     }
+    // implicit springs are rows with row->force; the other end is free, or there would be no row
     for (int i = 0; i < s->row.nb; i++) {
         const pp_row *row = &s->row.b[i];
         const pp_force *f = row->force >= 0 ? &m->force[row->force] : NULL;
@@ -300,7 +319,8 @@ static void add_held(const perp_sim *sim, int body, perp_wrench *sum)
     }
 }
 
-// The drive balances what contacts, joints and springs do to the body.
+// The drive balances what contacts, joints and springs do to a body that is not free: the opposite
+// of their sum.
 perp_wrench perp_body_drive_impulse(const perp_sim *sim, perp_body body)
 {
     if (!sim) {
@@ -319,6 +339,7 @@ perp_wrench perp_body_drive_impulse(const perp_sim *sim, perp_body body)
     if (!held || !s->solved) {
         return out;
     }
+    // kin.held: explicit forces on bodies that are not free
     perp_vec3 origin = s->kin.body[body.i].p;
     out = s->kin.held[body.i];
     add_held(sim, body.i, &out);
@@ -329,6 +350,7 @@ perp_wrench perp_body_drive_impulse(const perp_sim *sim, perp_body body)
         if (!on_a && !on_b) {
             continue;
         }
+        // contact impulses are on b; the drive of b opposes them, that of a is along them
         double sign = on_a ? 1.0 : -1.0;
         perp_vec3 p = pp_scale(sign, pp_along(c->pf_W, c->pn, c->normal_W));
         out.f = pp_add(out.f, p);
