@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+// The tree of the named joints, or of those that hold most equations; it lives as long as the sim.
 perp_status pp_sim_plant(perp_sim *sim, perp_error *error)
 {
     const perp_sim_def *def = &sim->def;
@@ -42,7 +43,8 @@ perp_status pp_sim_plant(perp_sim *sim, perp_error *error)
     return status < 0 ? pp_fail(error, status, "allocation failed") : status;
 }
 
-// Positions of the free bodies, as the state has them. A quaternion keeps the sign it had.
+// Positions of the free bodies into q. A quaternion keeps the sign it had in `old`: q and -q are
+// the same rotation, but not the same bits.
 static void write_places(const perp_model *m, const pp_frame *body, const double *old, double *q)
 {
     for (int i = 0; i < m->bodies; i++) {
@@ -60,6 +62,7 @@ static void write_places(const perp_model *m, const pp_frame *body, const double
         } else if (pp_body_is_spatial(b)) {
             to[2] = f->p.z;
         }
+        // scalar first
         if (b->kind == PERP_SPATIAL_BODY) {
             double turned =
                 was[3] * f->rot.w + was[4] * f->rot.x + was[5] * f->rot.y + was[6] * f->rot.z;
@@ -72,6 +75,8 @@ static void write_places(const perp_model *m, const pp_frame *body, const double
     }
 }
 
+// Coordinates of the tree read off the bodies, and bodies placed by them; what they lost is how far
+// a body was off.
 perp_status pp_sim_project(perp_sim *sim)
 {
     const perp_model *m = sim->model;
@@ -88,6 +93,7 @@ perp_status pp_sim_project(perp_sim *sim)
         return PERP_ERR_MEMORY;
     }
     pp_tree_from_frames(tree, sim->now.t, sim->frames, sim->now.turn, q, qd, &lost, &lost_rate);
+    // below rounding of the scene's size the bits stay as they are
     if (!(lost > 1e-13 * fmax(1.0, m->length_scale))) {
         return PERP_OK;
     }
@@ -101,6 +107,7 @@ perp_status pp_sim_project(perp_sim *sim)
     return PERP_OK;
 }
 
+// The tree where the step starts, and S, H for (J7).
 perp_status pp_sim_coordinates(perp_sim *sim)
 {
     pp_step *s = &sim->step;
@@ -120,6 +127,7 @@ perp_status pp_sim_coordinates(perp_sim *sim)
     return pp_coordinates_create(&s->in, &s->tree, &s->row, sim->arena);
 }
 
+// q of the tree after h with rates qd from the answer's nu, and the bodies there.
 perp_status pp_sim_move(perp_sim *sim, double h)
 {
     pp_step *s = &sim->step;
@@ -137,6 +145,7 @@ perp_status pp_sim_move(perp_sim *sim, double h)
     return PERP_OK;
 }
 
+// The same for bodies of sim->next that were moved one by one (pp_sim_work_off).
 perp_status pp_sim_close_tree(perp_sim *sim)
 {
     pp_step *s = &sim->step;
@@ -155,7 +164,8 @@ perp_status pp_sim_close_tree(perp_sim *sim)
     return PERP_OK;
 }
 
-// Velocity of the straight way of one body in the step; a turn is one about a fixed axis.
+// Velocity of the straight way of one body from one place to another in time h; a turn is about a
+// fixed axis.
 static void chord(const pp_body *b, const double *from, const double *to, double h, double *nu)
 {
     int moved = b->kind == PERP_SPATIAL_BODY ? 3 : b->nv;
@@ -171,6 +181,7 @@ static void chord(const pp_body *b, const double *from, const double *to, double
     }
 }
 
+// nu_0 takes up the difference between the chord and the answer, body by body, (J8).
 double pp_sim_bend(perp_sim *sim, double h, double *way)
 {
     const perp_model *m = sim->model;
@@ -192,6 +203,7 @@ double pp_sim_bend(perp_sim *sim, double h, double *way)
     return change;
 }
 
+// Rows of joints that the tree implies hold by construction: their biases are set such that they do for nu.
 void pp_sim_settle_tree(perp_sim *sim)
 {
     pp_step *s = &sim->step;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+// At the start of every step; the arena keeps its memory.
 void pp_sim_keep_none(perp_sim *sim)
 {
     pp_kept_list *list = &sim->kept;
@@ -16,6 +17,7 @@ void pp_sim_keep_none(perp_sim *sim)
     }
 }
 
+// Doubles the list. The old one stays in the arena until the next step.
 static bool grow(pp_kept_list *list)
 {
     enum { FIRST = 16 };
@@ -32,7 +34,7 @@ static bool grow(pp_kept_list *list)
     return part != NULL;
 }
 
-// A copy in the list's arena; NULL: memory is out.
+// A copy in the list's arena, also of nothing; NULL: memory is out.
 static void *copy(pp_arena *arena, const void *from, size_t bytes)
 {
     void *to = PP_ARRAY(arena, char, bytes + 1);
@@ -62,6 +64,7 @@ perp_status pp_sim_keep(perp_sim *sim, const pp_kept *part)
     return good ? PERP_OK : PERP_ERR_MEMORY;
 }
 
+// The part that was just committed, from the sim itself.
 perp_status pp_sim_keep_now(perp_sim *sim, perp_part_kind kind, double h)
 {
     const perp_model *m = sim->model;

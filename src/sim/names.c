@@ -4,6 +4,8 @@
 // Names for the unknowns of a step: velocities by body, impulses by joint and contact.
 #include "sim/names.h"
 
+// Names are written in the order of the unknowns; failed: out of memory, and nothing more is
+// written.
 typedef struct namer {
     const perp_model *model;
     pp_arena *arena;
@@ -29,6 +31,7 @@ static void put(namer *n, const char *format, ...)
     *n->next++ = text;
 }
 
+// Joint coordinates: rates of the tree.
 static void name_rates(namer *n, const pp_tree *tree)
 {
     for (int i = 0; i < tree->nv; i++) {
@@ -38,6 +41,7 @@ static void name_rates(namer *n, const pp_tree *tree)
     }
 }
 
+// Bodies: velocities in world axes.
 static void name_velocities(namer *n)
 {
     static const char *const parts[PP_BODY_NV] = {"vx", "vy", "vz", "wx", "wy", "wz"};
@@ -59,9 +63,12 @@ static void name_row(namer *n, const pp_row *row, const pp_row *first, const pp_
         count += same;
         index += same && r < row;
     }
-    const char *name = row->joint >= 0   ? n->model->joint[row->joint].name
-                       : row->force >= 0 ? n->model->force[row->force].name
-                                         : "?";
+    const char *name = "?";
+    if (row->joint >= 0) {
+        name = n->model->joint[row->joint].name;
+    } else if (row->force >= 0) {
+        name = n->model->force[row->force].name;
+    }
     if (count > 1) {
         put(n, "%s.%d", name, index);
     } else {
@@ -89,6 +96,7 @@ static void name_contact(namer *n, const pp_contact *contact, const char *ending
     put(n, "%s/%s:%u%s", a->name, b->name, (unsigned)contact->feature, ending);
 }
 
+// p_f of all groups by direction, then sigma of all groups.
 static void name_friction(namer *n, const pp_step *s)
 {
     static const char *const kinds[3] = {"", ".spin", ".roll"};
@@ -123,6 +131,7 @@ const char *const *pp_step_names(const perp_model *model, const pp_step *s, cons
     if (n.failed) {
         return NULL;
     }
+    // the order of (P7): nu, p_b, p_m, p_n, p_f, sigma; contacts before limits of joints
     if (s->in.tree) {
         name_rates(&n, s->in.tree->tree);
     } else {

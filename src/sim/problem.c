@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The problem of the last step as the papers write it: M, W_b, W_n, W_f, U, E, A, b, z, w.
+// The problem of the last step as the papers write it: M, W_b, W_n, W_f, U, E, A, b, z, w.     theory (P7)
+//
+// It is posed again from the rows, which stay in the arena until the next step, also after a failed one. So a problem that
+// could not be solved can be looked at, and handed to any solver.
 #include "sim/names.h"
 #include "sim/stages.h"
 
@@ -14,10 +17,14 @@ typedef struct owned {
     pp_arena *arena;
 } owned;
 
+// Columns first .. first + count - 1 of a sparse matrix, dense and column-major. NULL: out of memory.
 static double *dense_block(pp_arena *arena, const perp_matrix *W, int first, int count)
 {
     double *block = PP_ZEROS(arena, double, (size_t)W->rows *(size_t)count);
-    for (int j = 0; block && j < count; j++) {
+    if (!block) {
+        return NULL;
+    }
+    for (int j = 0; j < count; j++) {
         for (int e = W->p[first + j]; e < W->p[first + j + 1]; e++) {
             block[(size_t)j * (size_t)W->rows + (size_t)W->i[e]] = W->x[e];
         }
@@ -25,6 +32,7 @@ static double *dense_block(pp_arena *arena, const perp_matrix *W, int first, int
     return block;
 }
 
+// The matrices by name. Columns of W are in the order b, m, n, f.
 static bool fill_blocks(owned *o, const perp_sim *sim, const pp_motion *motion)
 {
     const pp_rows *rows = &sim->step.row;
@@ -43,6 +51,7 @@ static bool fill_blocks(owned *o, const perp_sim *sim, const pp_motion *motion)
     } else if (nv > 0) {
         memcpy(p_ext, sim->step.kin.p_ext, (size_t)nv * sizeof *p_ext);
     }
+    // E: friction directions to their groups; U: mu of each group at its normal row, (C10)
     int f = 0;
     for (int g = 0; g < ng; g++) {
         for (int j = 0; j < rows->group[g].directions; j++) {
@@ -61,13 +70,14 @@ static bool fill_blocks(owned *o, const perp_sim *sim, const pp_motion *motion)
     return v->Wb && v->Wm && v->Wn && v->Wf;
 }
 
-// z from the step's answer: the friction impulse along its directions, sigma the slip speed.
+// z from the step's answer: p_t split over the directions of friction, sigma the slip speed.
 static void write_answer(const perp_sim *sim, const pp_motion *motion, const pp_posed *posed,
                          double *z)
 {
     const pp_answer *a = &sim->step.answer;
     const pp_rows *rows = &sim->step.row;
     double *next = z;
+    // the LCP has no nu and p_b
     if (posed->nv > 0) {
         if (sim->tree) {
             pp_coordinates_rates(&sim->step.in, a->nu, next);
@@ -95,11 +105,13 @@ static void write_answer(const perp_sim *sim, const pp_motion *motion, const pp_
     }
 }
 
+// The MCP, or the LCP with nu and p_b eliminated (P8).
 static perp_status pose(owned *o, const perp_sim *sim, perp_form form, pp_motion *motion,
                         pp_posed *posed)
 {
     const pp_step *s = &sim->step;
-    const double *nu = s->solved ? sim->next.nu : sim->now.nu;  // what the step started from
+    // Velocities that the step started from: after a commit `next` holds the old state.
+    const double *nu = s->solved ? sim->next.nu : sim->now.nu;
     if (sim->def.stepper == PERP_QUASISTATIC) {
         nu = PP_ZEROS(o->arena, double, sim->model->nv);
         if (!nu) {
@@ -107,18 +119,23 @@ static perp_status pose(owned *o, const perp_sim *sim, perp_form form, pp_motion
         }
     }
     perp_status status = pp_motion_run(motion, sim->model, &s->kin, &s->row, &s->in, nu, o->arena);
-    if (status < 0 || form == PERP_FORM_MCP) {
-        return status < 0 ? status : pp_pose_mcp(posed, &s->row, motion, o->arena);
+    if (status < 0) {
+        return status;
+    }
+    if (form == PERP_FORM_MCP) {
+        return pp_pose_mcp(posed, &s->row, motion, o->arena);
     }
     pp_closed closed;
     pp_delassus delassus;
     status = pp_closed_create(&closed, sim->model, &s->row, s->kin.mass, &s->in, NULL, o->arena);
-    if (status >= 0) {
-        status = pp_delassus_run(&delassus, &closed, &s->kin, nu, o->arena);
+    if (status < 0) {
+        return status;
     }
+    status = pp_delassus_run(&delassus, &closed, &s->kin, nu, o->arena);
     return status < 0 ? status : pp_pose_lcp(posed, &s->row, &delassus, NULL, o->arena);
 }
 
+// Problem, answer and names into the view.
 static perp_status fill(owned *o, const perp_sim *sim, perp_form form)
 {
     perp_step_problem *v = &o->view;
@@ -136,6 +153,7 @@ static perp_status fill(owned *o, const perp_sim *sim, perp_form form)
     if (sim->step.solved) {
         write_answer(sim, &motion, &posed, z);
     }
+    // w = A z + b; z is 0 where the step failed
     if (n > 0) {
         memcpy(w, posed.mcp.b, (size_t)n * sizeof *w);
         pp_matrix_mul(&posed.mcp.A, 1.0, z, w);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Creating a sim, and looking at it.
+// Creating a sim, and reading it. A sim owns its memory and refers to the model, which must live longer; two sims may share
+// a model, since it is const.
 #include "sim/stages.h"
 
 #include <math.h>
@@ -9,6 +10,8 @@
 
 #define SIM_COOKIE 0x70490001u
 
+// Enums are 0 by default: stewart-trinkle, form auto, coulomb, newton, exponential, implicit,
+// linear, mended, body.
 perp_sim_def perp_sim_default(void)
 {
     return (perp_sim_def){
@@ -22,6 +25,7 @@ perp_sim_def perp_sim_default(void)
     };
 }
 
+// Values of enums are known where they have a word.
 static bool known_words(const perp_sim_def *def)
 {
     return perp_stepper_word((int)def->stepper) && perp_form_word((int)def->form) &&
@@ -31,6 +35,7 @@ static bool known_words(const perp_sim_def *def)
            perp_coordinates_word((int)def->coordinates);
 }
 
+// NaN fails every comparison, so that it is refused as well.
 static bool limits_are_numbers(const perp_limits *l)
 {
     return l->gap >= 0.0 && l->complementarity >= 0.0 && l->cone >= 0.0 && l->joint >= 0.0 &&
@@ -38,6 +43,7 @@ static bool limits_are_numbers(const perp_limits *l)
            l->path >= 0.0;
 }
 
+// User input: every rejection names the option and what it may be.
 static perp_status check_def(const perp_sim_def *def, perp_error *error)
 {
     if (def->cookie != SIM_COOKIE) {
@@ -47,11 +53,13 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
     if (def->solver && (!solver || strlen(def->solver) > 15)) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "sim: no solver is called '%.40s'", def->solver);
     }
+    // modes and sweeps work on the rows of a step and are no solvers of a posed problem
     if (solver && solver->classes & PERP_CLASS_STEP) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
                        "sim: '%s' cannot be asked for: a step chooses it itself under 'auto'",
                        def->solver);
     }
+    // negated comparisons: a NaN is refused
     if (!(def->tolerance > 0.0) || !isfinite(def->tolerance) || !(def->margin >= 0.0) ||
         !isfinite(def->margin) || !(def->theta >= 0.5) || !(def->theta <= 1.0)) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
@@ -103,6 +111,8 @@ void pp_sim_follow_turns(const perp_model *model, const pp_kinematics *kin, doub
     }
 }
 
+// One block for both states: q, nu, turns of `now`, then of `next`. They lie behind each other,
+// which perp_state_save relies on.
 static bool allocate(perp_sim *sim)
 {
     const perp_model *m = sim->model;
@@ -150,6 +160,7 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
         memcpy(s->solver, def->solver, strlen(def->solver) + 1);
         s->def.solver = s->solver;
     }
+    // all owners first, one check after them: perp_sim_destroy takes NULL for each
     s->team = (pp_team){s->env, def->threads > 1 ? def->threads : 1};
     s->memory = pp_arena_create(env);
     s->arena = pp_arena_create(env);
@@ -167,8 +178,12 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     }
     status = pp_sim_fit_start(s, error);
-    status = status < 0 ? status : pp_sim_plant(s, error);
-    status = status < 0 || def->stepper != PERP_EVENT ? status : pp_sim_event_create(s, error);
+    if (status >= 0) {
+        status = pp_sim_plant(s, error);
+    }
+    if (status >= 0 && def->stepper == PERP_EVENT) {
+        status = pp_sim_event_create(s, error);
+    }
     if (status < 0) {
         perp_sim_destroy(s);
         return status;
@@ -262,6 +277,8 @@ perp_twist perp_body_twist(const perp_sim *sim, perp_body body)
     return (perp_twist){f->v, f->w};
 }
 
+// Wrenches add up until the next step, which uses them up. One that is not finite is refused by the
+// step, since this function has no status.
 void perp_body_apply(perp_sim *sim, perp_body body, perp_wrench F_W)
 {
     if (has_body(sim, body) && (!pp_finite3(F_W.f) || !pp_finite3(F_W.tau))) {
@@ -273,6 +290,7 @@ void perp_body_apply(perp_sim *sim, perp_body body, perp_wrench F_W)
     }
 }
 
+// Of a step in parts: the sums over them.
 const perp_contact *perp_sim_contacts(const perp_sim *sim, int *count)
 {
     bool parts = sim && sim->parts.done;

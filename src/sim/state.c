@@ -1,20 +1,23 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of a sim, in and out.
+// The state of a sim, in and out: (t, q, nu) for users, and all that the next step depends on (turns, applied wrenches, warm
+// starts, the clock) for saving and restoring: a restored sim goes on with the same bits.
 #include "sim/stages.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
+// start + count h instead of a running sum, as long as h stays the same: rounding does not
+// accumulate.
 double pp_sim_time_after(const perp_sim *sim, double h)
 {
     const pp_clock *clock = &sim->clock;
     return h == clock->h ? clock->start + (double)(clock->count + 1) * h : sim->now.t + h;
 }
 
-// Before now.t changes.
+// Counts a step of length h. To be called before now.t changes.
 void pp_sim_clock_step(perp_sim *sim, double h)
 {
     if (h != sim->clock.h) {
@@ -28,7 +31,7 @@ void pp_sim_clock_set(perp_sim *sim)
     sim->clock = (pp_clock){.start = sim->now.t};
 }
 
-// Turns start over from what the frames show.
+// Turns start over from what the frames show: within half a turn of zero.
 void pp_sim_reset_turns(perp_sim *sim)
 {
     pp_kinematics now = {.t = sim->now.t, .body = sim->frames};
@@ -63,6 +66,8 @@ perp_status perp_state_get(const perp_sim *sim, double *t, double *q, double *nu
     return PERP_OK;
 }
 
+// q holds (x, y, z, w, i, j, k) of a spatial body; what is off by more than 1e-6 is an error of the
+// caller.
 static bool unit_quaternions(const perp_model *m, const double *q)
 {
     for (int i = 0; i < m->bodies; i++) {
@@ -95,6 +100,7 @@ perp_status perp_state_set(perp_sim *sim, double t, const double *q, const doubl
         memcpy(sim->now.q, q, nq * sizeof *q);
         memcpy(sim->now.nu, nu, nv * sizeof *nu);
     }
+    // nothing is known of contacts at another state
     sim->warm_count = 0;
     sim->found.fresh = false;
     sim->refused.i = -1;
@@ -106,6 +112,7 @@ perp_status perp_state_set(perp_sim *sim, double t, const double *q, const doubl
     return kept ? pp_sim_fit_start(sim, &sim->error) : status;
 }
 
+// Of the bits of (t, q, nu): equal hashes are equal states.
 uint64_t perp_state_hash(const perp_sim *sim)
 {
     if (!sim) {
@@ -116,8 +123,8 @@ uint64_t perp_state_hash(const perp_sim *sim)
     return pp_hash(hash, sim->now.nu, (size_t)sim->model->nv * sizeof(double));
 }
 
-// A saved state: header, q, nu, turns, wrenches for the next step, warm starts. The hash is of all that
-// follows it.
+// A saved state: header, q, nu, turns, wrenches for the next step, warm starts. The hash is of all
+// that follows it. No padding, so that equal sims save equal bytes.
 typedef struct header {
     uint64_t magic, hash;
     int32_t nq, nv, joints, bodies, warm, unfit;
@@ -127,7 +134,7 @@ typedef struct header {
 
 static const uint64_t MAGIC = 0x7065727053544134ull;
 
-// q, nu and turns lie behind each other.
+// q, nu and turns lie behind each other (allocate in sim.c).
 static size_t state_bytes(const perp_model *m)
 {
     return ((size_t)m->nq + (size_t)m->nv + (size_t)m->joints) * sizeof(double);
@@ -182,11 +189,13 @@ perp_status perp_state_save(const perp_sim *sim, void *block, size_t size)
     if (sim->warm_count > 0) {
         memcpy(next, sim->warm, (size_t)sim->warm_count * sizeof *sim->warm);
     }
+    // the hash is of the block behind it, so that it is written last
     head.hash = hash_block(to, used);
     memcpy(to, &head, sizeof head);
     return PERP_OK;
 }
 
+// Room for warm starts; old ones are not kept.
 static perp_status reserve_warm(perp_sim *sim, int count)
 {
     if (count > sim->warm_capacity) {
@@ -221,6 +230,7 @@ perp_status perp_state_restore(perp_sim *sim, const void *block, size_t size)
     if (head.hash != hash_block(from, block_bytes(m, head.warm))) {
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "restore: the block is damaged");
     }
+    // nothing of the sim has changed until here: a bad block leaves it as it was
     perp_status status = reserve_warm(sim, head.warm);
     if (status < 0) {
         return status;
