@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to solve/: a step's problem while it is being solved.
+// Private to solve/: a step's problem while it is being solved, and the solvers that are tried on it. Each solver leaves its
+// impulses in run->out; those that may decline set *solved, and leave the impulses zero where they did not solve it.
 #pragma once
 
 #include "comp/sweep.h"
@@ -21,15 +22,15 @@ typedef struct pp_run {
     double *beta;            // nb: rates of the bilateral rows
     double *given;           // nv: M nu_l + p_ext + W p without the bilateral rows
     bool polygons;           // the form at hand has polygons in place of discs
-    double slack;            // of the answer that was looked at last [m/s]
-    bool done;               // nu goes with the impulses already
-    struct pp_modes *modes;  // many contacts that modes were tried on in vain, or NULL
+    double slack;            // residual (P12) of the answer that was last examined [m/s]
+    bool done;               // out->nu is consistent with the impulses
+    struct pp_modes *modes;  // state of the modes, where they failed on many contacts; or NULL
     bool pressed;            // what is left of the budget is for sweeps
     pp_meter meter;          // of modes, sweeps and joints
     double work;             // of solvers, in factorisations
     double most;             // at which they stop; PP_INF: no limit
     bool spent;              // the budget ended before a solver did
-    bool exactly;            // polygons: the cone form is to be finished by ssn, whoever solved it
+    bool exactly;            // polygons: a basic solution is wanted, so that ssn has to finish it
 } pp_run;
 
 // An answer of zeros. PERP_ERR_MEMORY or PERP_OK.
@@ -41,13 +42,13 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
                            pp_arena *arena);
 // nu and p_b from the other impulses: M nu = M nu_l + p_ext + W p, joints closed.
 void pp_run_close(pp_run *r);
-// How far the impulses are from obeying the contact laws, worst of all rows [m/s].
+// How far the impulses are from obeying the contact laws, worst of all rows [m/s]: theory (P12).
 double pp_run_slack(pp_run *r);
-// Whether the budget of time or iterations is spent.
-bool pp_run_budget_spent(const pp_run *r);  // of what the caller allowed
-bool pp_run_spent(const pp_run *r);
-double pp_run_work(const pp_run *r);         // done so far, in factorisations
-bool pp_run_is_worked_off(const pp_run *r);  // as much as the step has left
+// Limits. The user's budget of time and iterations ends with the best answer so far; the limit on work is a failure.
+bool pp_run_budget_spent(const pp_run *r);   // time or iterations
+double pp_run_work(const pp_run *r);         // done so far, in factorisations: theory (C50)
+bool pp_run_is_worked_off(const pp_run *r);  // all the work that the step has left
+bool pp_run_spent(const pp_run *r);          // any of them
 // Delassus' matrix, made when it is first needed.
 perp_status pp_run_delassus(pp_run *r);
 

@@ -6,6 +6,7 @@
 
 #include "assemble/assemble.h"
 
+// The answer of a step's problem. All arrays live in the arena that was given.
 typedef struct pp_answer {
     double *nu;                 // nv: velocities at the end of the step
     double *pb, *pm, *pn, *pt;  // impulses: bilateral, boxed, normal, tangential (signed)
@@ -17,13 +18,13 @@ typedef struct pp_answer {
     const pp_impact *impact;  // NULL: one phase
     const pp_closed *closed;  // of the step's rows
     const bool *follows;      // nb: the row follows from the others
-    bool worked_off;          // options->max_work ended it
+    bool worked_off;          // options->max_work ended it: nothing is known of the problem
     perp_uniqueness motion, impulses;
     double motion_apart, impulses_apart;  // of a second answer                     theory (U1)
     char remark[200];
 } pp_answer;
 
-// Of two problems that have nothing to do with each other, taken as one.
+// The verdict on two independent problems taken as one.
 static inline perp_uniqueness pp_uniqueness_of_both(perp_uniqueness a, perp_uniqueness b)
 {
     if (a == PERP_NOT_UNIQUE || b == PERP_NOT_UNIQUE) {
@@ -32,7 +33,7 @@ static inline perp_uniqueness pp_uniqueness_of_both(perp_uniqueness a, perp_uniq
     return a == PERP_UNIQUE ? b : a;
 }
 
-// What islands keep from step to step: factors, and memory for each thread.
+// Factors and memory for each thread, which islands keep from step to step.
 typedef struct pp_islands pp_islands;
 pp_islands *pp_islands_create(const perp_env *env, int bodies, int threads);  // NULL: no memory
 void pp_islands_destroy(pp_islands *islands);
