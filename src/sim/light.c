@@ -42,7 +42,8 @@ static perp_status create(held_rows *h, const perp_sim *sim, pp_arena *arena)
     return PERP_OK;
 }
 
-// The velocities are to change by `by` along the row in h->row and h->along.
+// The velocities are to change by `by` along the row in h->row and h->along. Gram and Schmidt in
+// the metric of the masses, twice; a row that depends on those before it is left out.
 static void hold(held_rows *h, double by)
 {
     size_t n = (size_t)h->nv;
@@ -67,11 +68,13 @@ static void hold(held_rows *h, double by)
     h->value[h->count++] = by / left;
 }
 
+// A new combination of rows in h->row, h->along.
 static void begin(held_rows *h)
 {
     memset(h->row, 0, 2 * (size_t)h->nv * sizeof *h->row);
 }
 
+// s times a row, and M^-1 of it.
 static void take(held_rows *h, const pp_row *row, double s)
 {
     const perp_model *m = h->sim->model;
@@ -84,6 +87,7 @@ static double rate_of(const perp_sim *sim, const pp_row *row)
     return pp_row_rate(sim->model, row, sim->step.answer.nu) + row->bias;
 }
 
+// PP_INF for a row that moves nothing: its impulse then stays where it is.
 static double mobility_of(const perp_sim *sim, const pp_row *row)
 {
     double m = pp_row_mobility(sim->model, sim->step.kin.mass, row);
@@ -116,6 +120,7 @@ static bool edge_at(const perp_sim *sim, const pp_friction *group, const double 
     if (sim->step.answer.form == PERP_FORM_CONE && group->facets == 0) {
         return true;
     }
+    // a polygon: the side between the two directions next to `to`, unless that is one of them
     double limit = group->mu * sim->step.answer.pn[group->n], d[2][2];
     double turn = atan2(to[1], to[0]) / (2.0 * acos(-1.0)) * group->directions;
     int j = (int)floor(turn);
@@ -131,6 +136,8 @@ static bool edge_at(const perp_sim *sim, const pp_friction *group, const double 
     return true;
 }
 
+// A group that sticks holds all of its rows; one that slips on an edge or disc holds the direction
+// along it; at a vertex none.
 static void hold_friction(held_rows *h, const pp_friction *group)
 {
     const perp_sim *sim = h->sim;
@@ -157,6 +164,8 @@ static void hold_friction(held_rows *h, const pp_friction *group)
     }
 }
 
+// Rows in the order joints, boxed, normal, friction: where they depend on each other the earlier
+// ones hold.
 static void hold_all(held_rows *h)
 {
     const perp_sim *sim = h->sim;
@@ -176,6 +185,7 @@ static void hold_all(held_rows *h)
             hold(h, -w);
         }
     }
+    // all normal rows before any friction row
     for (int friction = 0; friction < 2; friction++) {
         for (int i = 0; i < rows->nn; i++) {
             double w = rate_of(sim, &rows->n[i]);
@@ -186,8 +196,10 @@ static void hold_all(held_rows *h)
                 begin(h);
                 take(h, &rows->n[i], 1.0);
                 hold(h, -w);
+                continue;
             }
-            for (int g = 0; friction && i < rows->nc && g < rows->grouped[i]; g++) {
+            int groups = i < rows->nc ? rows->grouped[i] : 0;
+            for (int g = 0; g < groups; g++) {
                 hold_friction(h, &rows->group[rows->friction[i] + g]);
             }
         }
@@ -197,7 +209,8 @@ static void hold_all(held_rows *h)
     }
 }
 
-// Impulses where the law has them; returns how far they were from there, as the largest velocity [m/s, rad/s].
+// Impulses P(p - w / m) by the laws at the velocities of the answer, set where `move`; returns how
+// far they were from there, as the largest velocity [m/s, rad/s].
 static double place_impulses(perp_sim *sim, bool move)
 {
     const pp_rows *rows = &sim->step.row;
@@ -210,12 +223,14 @@ static double place_impulses(perp_sim *sim, bool move)
         worst = fmax(worst, m < PP_INF ? m * fabs(to - a->pm[i]) : 0.0);
         a->pm[i] = move ? to : a->pm[i];
     }
+    // friction after its normal impulse, whose limit it has
     for (int i = 0; i < rows->nn; i++) {
         double m = mobility_of(sim, &rows->n[i]);
         double to = fmax(0.0, a->pn[i] - rate_of(sim, &rows->n[i]) / m);
         worst = fmax(worst, m < PP_INF ? m * fabs(to - a->pn[i]) : 0.0);
         a->pn[i] = move ? to : a->pn[i];
-        for (int g = 0; i < rows->nc && g < rows->grouped[i]; g++) {
+        int groups = i < rows->nc ? rows->grouped[i] : 0;
+        for (int g = 0; g < groups; g++) {
             const pp_friction *group = &rows->group[rows->friction[i] + g];
             double p[2];
             m = mobility_of(sim, &rows->t[group->t]);
@@ -232,6 +247,7 @@ static double place_impulses(perp_sim *sim, bool move)
 
 // ── Balance ──────────────────────────────────────────────────────────────────────────────────────
 
+// An impulse in the balance, and the sizes of its terms.
 static void add_terms(const perp_model *m, const pp_row *row, double p, double *sum, double *terms)
 {
     pp_row_add(m, row, p, NULL, sum);
@@ -262,6 +278,8 @@ static bool is_balanced(const perp_sim *sim, double *sum, double *terms)
             add_terms(m, &all[k][i], p[k][i], sum, terms);
         }
     }
+    // translations and turns of a body apart; moments also carry the rounding of forces at its
+    // reach
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
         double left[2] = {0.0, 0.0}, size[2] = {0.0, 0.0};
@@ -278,6 +296,7 @@ static bool is_balanced(const perp_sim *sim, double *sum, double *terms)
     return true;
 }
 
+// nu, p_m, p_n, p_t to or from one block; NULL: only how many numbers.
 static size_t copy_answer(const perp_sim *sim, double *to, bool back)
 {
     const pp_rows *rows = &sim->step.row;
@@ -288,13 +307,17 @@ static size_t copy_answer(const perp_sim *sim, double *to, bool back)
     for (int k = 0; k < 4; k++) {
         size_t size = (size_t)count[k];
         if (to && size > 0) {
-            memcpy(back ? part[k] : to + at, back ? to + at : part[k], size * sizeof *to);
+            double *into = back ? part[k] : to + at;
+            const double *from = back ? to + at : part[k];
+            memcpy(into, from, size * sizeof *to);
         }
         at += size;
     }
     return at;
 }
 
+// The answer is replaced only where the laws hold better and no body is out of balance by more than
+// rounding.
 perp_status pp_sim_lighten(perp_sim *sim)
 {
     held_rows h;
@@ -304,9 +327,8 @@ perp_status pp_sim_lighten(perp_sim *sim)
         return PERP_OK;
     }
     double *kept = PP_ARRAY(sim->arena, double, copy_answer(sim, NULL, false));
-    perp_status status = kept ? create(&h, sim, sim->arena) : PERP_ERR_MEMORY;
-    if (status < 0) {
-        return status;
+    if (!kept || create(&h, sim, sim->arena) < 0) {
+        return PERP_ERR_MEMORY;
     }
     copy_answer(sim, kept, false);
     for (int round = 0; round < ROUNDS; round++) {

@@ -15,11 +15,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 25, MIXED_ROUNDS = 60, DEPTH = 12 };
-static const double FOUND = 1e-13;     // of the velocities
-static const double PARALLEL = 1e-10;  // part of a difference that must be new
-static const double GROWTH = 4.0;      // of |f| that an extrapolation may bring
-static const double LEAST_SHARE = 1.0 / 64.0;
+enum { ROUNDS = 25 };                          // nu <- g(nu)
+enum { MIXED_ROUNDS = 60 };                    // with extrapolation
+enum { DEPTH = 12 };                           // differences that are kept
+static const double FOUND = 1e-13;             // of the velocities
+static const double PARALLEL = 1e-10;          // part of a difference that must be new
+static const double GROWTH = 4.0;              // of |f| that an extrapolation may bring
+static const double LEAST_SHARE = 1.0 / 64.0;  // of f, of the shortest step from the best point
 
 // Differences of the last rounds, and the best point so far.
 typedef struct mixing {
@@ -32,6 +34,7 @@ typedef struct mixing {
     double share;  // of f that a step from the best point takes
 } mixing;
 
+// One block for the vectors, one for the differences. False: out of memory.
 static bool create(mixing *a, const perp_model *m, pp_arena *arena)
 {
     size_t n = (size_t)m->nv;
@@ -56,7 +59,7 @@ static bool create(mixing *a, const perp_model *m, pp_arena *arena)
     return true;
 }
 
-// f of x and its image g; returns |f|.
+// f = g - x in units of speed, and |f|.
 static double measure(mixing *a)
 {
     for (int i = 0; i < a->n; i++) {
@@ -74,6 +77,8 @@ static void keep_best(mixing *a, double norm)
     }
 }
 
+// The differences of f and g to the round before; the oldest one leaves. first: there is no round
+// before.
 static void remember(mixing *a, bool first)
 {
     size_t n = (size_t)a->n;
@@ -107,6 +112,8 @@ static void extrapolate(mixing *a, double *work)
         memcpy(q, a->dF + (size_t)k * n, n * sizeof *q);
         memcpy(d, a->dG + (size_t)k * n, n * sizeof *d);
         double size = sqrt(pp_dot(a->n, q, q));
+        // twice: one pass of Gram and Schmidt loses orthogonality where differences are nearly
+        // parallel
         for (int twice = 0; twice < 2; twice++) {
             for (int j = 0; j < kept; j++) {
                 double c = pp_dot(a->n, q, Q + (size_t)j * n);
@@ -127,7 +134,8 @@ static void extrapolate(mixing *a, double *work)
     }
 }
 
-// Back to the best point, and a shorter way from there.
+// Back to the best point, and a shorter way from there. The differences are forgotten: they led
+// away.
 static void retreat(mixing *a)
 {
     for (int i = 0; i < a->n; i++) {
@@ -144,20 +152,31 @@ static perp_status image(perp_sim *sim, const double *nu, double h, double given
     pp_step *s = &sim->step;
     double turned = 0.0;
     *size = fmax(given, pp_norm_inf(sim->model->nv, x));
-    if (!s->answer.nu) {  // of a point that could not be solved
+    if (!s->answer.nu) {  // a solve that failed early leaves none
         s->answer.nu = PP_ARRAY(sim->arena, double, sim->model->nv);
     }
     if (!s->answer.nu) {
         return PERP_ERR_MEMORY;
     }
     memcpy(s->answer.nu, x, (size_t)sim->model->nv * sizeof *x);
+    *off = 0.0;
+    // Inertia at the end, rows and answer, all for a step that ends with x.
     perp_status status = sim->model->spatial ? pp_sim_weigh_end(sim, h, &turned) : PERP_OK;
-    status = status < 0 ? status : pp_sim_find_rows(sim, x, h);
-    status = status < 0 ? status : pp_sim_solve(sim, nu);
-    *off = status < 0 ? 0.0 : pp_sim_moved(sim, x, *size);
+    if (status < 0) {
+        return status;
+    }
+    status = pp_sim_find_rows(sim, x, h);
+    if (status < 0) {
+        return status;
+    }
+    status = pp_sim_solve(sim, nu);
+    if (status >= 0) {
+        *off = pp_sim_moved(sim, x, *size);
+    }
     return status;
 }
 
+// Found, or below what counts as lost and no longer halved: rounding of a nearly singular problem.
 static bool has_come(double off, double before, int round)
 {
     return off <= FOUND || (round > 3 && off <= PP_MIDDLE_LOST && off >= 0.5 * before);
@@ -169,7 +188,7 @@ static bool may_retreat(const perp_sim *sim, perp_status status)
     return status < 0 && status != PERP_ERR_MEMORY && !pp_sim_is_worked_off(sim);
 }
 
-// From the best round on by extrapolation; the best point of all where none is found.
+// Extrapolation from the best round on; the best point of all where no fixed point is found.
 static perp_status mix(perp_sim *sim, mixing *a, const double *nu, double h, double given,
                        double *off, double *size)
 {
@@ -192,6 +211,7 @@ static perp_status mix(perp_sim *sim, mixing *a, const double *nu, double h, dou
             norm = measure(a);
             keep_best(a, norm);
         }
+        // A point that failed, or is much worse than the best one, is left by a shorter step, as long as there is one.
         bool worse = !(norm <= GROWTH * a->best);
         if (status < 0 && a->share < LEAST_SHARE) {
             break;
@@ -208,27 +228,30 @@ static perp_status mix(perp_sim *sim, mixing *a, const double *nu, double h, dou
     return image(sim, nu, h, given, a->best_x, off, size);
 }
 
-// off: how far the last round moved the velocities, of their size.
+// Plain rounds first, which are enough for most steps, then extrapolation. off: how far the last
+// round moved the velocities, of their size.
 static perp_status go_round(perp_sim *sim, const double *nu, double h, double *off, double *size)
 {
     const perp_model *m = sim->model;
     pp_step *s = &sim->step;
-    double given = 0.0;
     mixing a;
-    perp_status status = create(&a, m, sim->arena) ? PERP_OK : PERP_ERR_MEMORY;
-    if (status >= 0) {  // joints may hold what the forces move
-        pp_masses_solve(m, s->kin.mass, s->kin.p_ext, a.x);
-        given = pp_norm_inf(m->nv, a.x);
+    perp_status status = PERP_OK;
+    if (!create(&a, m, sim->arena)) {
+        return PERP_ERR_MEMORY;
     }
-    for (int round = 0; round < ROUNDS && status >= 0; round++) {
+    // Joints may hold what the forces move: then speeds are small, and what the forces alone would give is the measure.
+    pp_masses_solve(m, s->kin.mass, s->kin.p_ext, a.x);
+    double given = pp_norm_inf(m->nv, a.x);
+    for (int round = 0; round < ROUNDS; round++) {
         double before = *off;
         memcpy(a.x, s->answer.nu, (size_t)m->nv * sizeof *a.x);
         status = image(sim, nu, h, given, a.x, off, size);
-        if (status >= 0) {
-            memcpy(a.g, s->answer.nu, (size_t)m->nv * sizeof *a.g);
-            keep_best(&a, measure(&a));
+        if (status < 0) {
+            break;
         }
-        if (status >= 0 && has_come(*off, before, round)) {
+        memcpy(a.g, s->answer.nu, (size_t)m->nv * sizeof *a.g);
+        keep_best(&a, measure(&a));
+        if (has_come(*off, before, round)) {
             return status;
         }
     }
@@ -236,6 +259,7 @@ static perp_status go_round(perp_sim *sim, const double *nu, double h, double *o
     return goes_on && a.best < PP_INF ? mix(sim, &a, nu, h, given, off, size) : status;
 }
 
+// The answer; with the theta method and anything that turns, the rounds of go_round after it.
 perp_status pp_sim_solve_middle(perp_sim *sim, const double *nu, double h)
 {
     const perp_model *m = sim->model;
@@ -247,12 +271,18 @@ perp_status pp_sim_solve_middle(perp_sim *sim, const double *nu, double h)
     if (goes && status >= 0) {
         status = go_round(sim, nu, h, &off, &size);
     }
+    // Contacts that come and go between the rounds keep them from converging: once more with contacts where the step
+    // starts, which is of first order.
     if (goes && s->acted && (status < 0 || off > PP_MIDDLE_LOST) && status != PERP_ERR_MEMORY) {
-        s->stay = true;  // contacts that come and go on the way: where they were found
+        s->stay = true;
         off = 0.0;
         status = pp_sim_find_rows(sim, sim->now.nu, h);
-        status = status < 0 ? status : pp_sim_solve(sim, nu);
-        status = status < 0 ? status : go_round(sim, nu, h, &off, &size);
+        if (status >= 0) {
+            status = pp_sim_solve(sim, nu);
+        }
+        if (status >= 0) {
+            status = go_round(sim, nu, h, &off, &size);
+        }
     }
     pp_sim_note_middle(sim, off, size);
     return status;
