@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The axis that parts two boxes best.
+// The separating axis test of two boxes, signed: the axis of the largest separation s(n).
 //
 // The largest s(n) of two overlapping polyhedra is at a face normal of one of them or across an edge of
 // each: 3 + 3 + 9 axes for boxes (Gottschalk, Lin and Manocha 1996). Every axis gives a true lower bound, so a
@@ -10,13 +10,14 @@
 #include "gap/touch_core.h"
 
 typedef struct two_boxes {
-    double C[3][3];  // R_A^T R_B
-    double ha[3], hb[3];
-    double t[3];  // from the centre of a to that of b, in a
-    double best;
-    double n[3];  // in a
+    double C[3][3];       // R_A^T R_B: column j is axis j of b in the frame of a
+    double ha[3], hb[3];  // half extents [m]
+    double t[3];          // from the centre of a to that of b, in a
+    double best;          // largest s(n) so far [m]; negative: they overlap along all axes so far
+    double n[3];          // its axis, unit, in a, pointing from a to b
 } two_boxes;
 
+// A segment (capsule core) is a box with half extents (0, 0, h), a point one with none.
 static void half_of(const pp_placed *s, double *half)
 {
     const pp_solid *solid = s->solid;
@@ -26,8 +27,12 @@ static void half_of(const pp_placed *s, double *half)
     half[2] = solid->kind == PP_SOLID_SPHERE ? 0.0 : solid->half.z;
 }
 
+// The six face normals. s = |t.n| - (projected half extents of a) - (those of b). A face of a wins
+// over a face of b unless the latter is better by more than roundoff: the axis must not jump between
+// the two from step to step while they lie flat on each other.
 static void try_faces(two_boxes *w, double tie)
 {
+    // faces of a: the axis is e_i, so a projects to ha[i] and b to sum_j |C_ij| hb[j]
     for (int i = 0; i < 3; i++) {
         double s = fabs(w->t[i]) - w->ha[i];
         for (int j = 0; j < 3; j++) {
@@ -40,6 +45,7 @@ static void try_faces(two_boxes *w, double tie)
             }
         }
     }
+    // faces of b: the axis is column j of C
     for (int j = 0; j < 3; j++) {
         double along = 0.0, s = -w->hb[j];
         for (int i = 0; i < 3; i++) {
@@ -56,7 +62,8 @@ static void try_faces(two_boxes *w, double tie)
     }
 }
 
-// The true s of the axis across edge i of a and edge j of b, which is l / length.
+// Evaluates s(n) of the unit axis n = l / length across an edge of each, and keeps it if it is the best. The
+// screening in try_edges works on sums that are not normalised; this is the value that is returned.
 static void take_edges(two_boxes *w, const double *l, double length, double tie)
 {
     double n[3], along = 0.0, s = 0.0;
@@ -77,17 +84,23 @@ static void take_edges(two_boxes *w, const double *l, double length, double tie)
     }
 }
 
-// l = e_i x C_j has components (0, -C_kj, C_jj) around i: half the terms of the sums vanish.
+// The nine edge-edge axes l = e_i x C_j, not normalised. With (i, p, q) cyclic, l has the components
+// l_i = 0, l_p = -C_qj, l_q = C_pj, and l . C_r = C_is, l . C_s = -C_ir with (j, r, s) cyclic: half the
+// terms of the projections vanish. Faces win ties: their manifolds have more points than one.
 static void try_edges(two_boxes *w, double tie)
 {
     for (int i = 0; i < 3; i++) {
         int p = (i + 1) % 3, q = (i + 2) % 3;
-        for (int j = 0; j < 3 && w->ha[i] > 0.0; j++) {
+        if (!(w->ha[i] > 0.0)) {
+            continue;  // no edge along this axis: a segment or a point
+        }
+        for (int j = 0; j < 3; j++) {
             int r = (j + 1) % 3, s = (j + 2) % 3;
             double lp = -w->C[q][j], lq = w->C[p][j], length2 = lp * lp + lq * lq;
             double reach = fabs(lp) * w->ha[p] + fabs(lq) * w->ha[q] + fabs(w->C[i][s]) * w->hb[r] +
                            fabs(w->C[i][r]) * w->hb[s];
             double room = fabs(lp * w->t[p] + lq * w->t[q]) - reach, length = sqrt(length2);
+            // parallel edges add nothing to the face normals; nor does an edge of b without length
             if (length < 1e-8 || w->hb[j] == 0.0 || room <= (w->best - tie) * length) {
                 continue;
             }
@@ -114,6 +127,7 @@ double pp_box_axis(const pp_placed *a, const pp_placed *b, double most, perp_vec
     half_of(a, w.ha);
     half_of(b, w.hb);
     try_faces(&w, tie);
+    // further apart than asked for already: the pair is culled, whichever axis parts it best
     if (w.best <= most) {
         try_edges(&w, tie);
     }

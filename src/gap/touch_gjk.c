@@ -6,9 +6,14 @@
 //
 // v is the closest point of the simplex to the origin, w the support point of b - a towards the origin:
 // v.w / |v| <= distance <= |v|.
+//
+// The difference b - a = {y - x : x in a, y in b} is the Minkowski difference. It holds the origin exactly
+// where the cores overlap, and its point closest to the origin, v, is the shortest way from a to b: v / |v| is
+// the contact normal, from a to b.
 #include "gap/touch_core.h"
 
-// Keeps the corners k of s for which bit k of `mask` is set.
+// Keeps the corners k of s for which bit k of `mask` is set. They are the face, edge or vertex of the simplex
+// that holds its point closest to the origin; `weight` are the barycentric coordinates of that point.
 static void keep(pp_simplex *s, unsigned mask, const double *weight)
 {
     int count = 0;
@@ -23,10 +28,11 @@ static void keep(pp_simplex *s, unsigned mask, const double *weight)
     s->count = count;
 }
 
+// The point of a simplex, or of a part of it, that is closest to the origin.
 typedef struct near_point {
     perp_vec3 v;
-    unsigned mask;
-    double weight[4];
+    unsigned mask;     // corners it is a combination of
+    double weight[4];  // barycentric, of all four corners of the simplex; 0 for those not in mask
 } near_point;
 
 static near_point near_vertex(const perp_vec3 *w, int i)
@@ -36,6 +42,7 @@ static near_point near_vertex(const perp_vec3 *w, int i)
     return p;
 }
 
+// The origin projected to the line is at w_i + (at_i / sum) d, with sum = |d|^2; beyond an end it is that end.
 static near_point near_edge(const perp_vec3 *w, int i, int j)
 {
     perp_vec3 d = pp_sub(w[j], w[i]);
@@ -57,22 +64,37 @@ static near_point nearer(near_point p, near_point q)
     return pp_dot3(q.v, q.v) < pp_dot3(p.v, p.v) ? q : p;
 }
 
-// Twice the area of a triangle, of the two coordinates in which the plane of normal n is seen largest.
+// Twice the signed area of a triangle projected along coordinate axis `drop`. The caller drops the axis of the
+// largest component of the normal: the projection is largest there, and ratios of areas lose least to roundoff.
 static double area(perp_vec3 a, perp_vec3 b, perp_vec3 c, int drop)
 {
     perp_vec3 p = pp_sub(b, a), q = pp_sub(c, a);
-    return drop == 0   ? p.y * q.z - p.z * q.y
-           : drop == 1 ? p.z * q.x - p.x * q.z
-                       : p.x * q.y - p.y * q.x;
+    if (drop == 0) {
+        return p.y * q.z - p.z * q.y;
+    }
+    if (drop == 1) {
+        return p.z * q.x - p.x * q.z;
+    }
+    return p.x * q.y - p.y * q.x;
 }
 
+// Signed areas: part[k] > 0 for all k where the origin projects into the triangle. Where part[k] <= 0 it is
+// beyond the side opposite to corner k, and only such sides can hold the closest point.
 static near_point near_triangle(const perp_vec3 *w, int i, int j, int k)
 {
     perp_vec3 n = pp_cross(pp_sub(w[j], w[i]), pp_sub(w[k], w[i]));
     double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z), length2 = pp_dot3(n, n);
-    int drop = z >= x && z >= y ? 2 : y >= x ? 1 : 0;
-    double whole = drop == 0 ? n.x : drop == 1 ? n.y : n.z, part[3] = {0.0, 0.0, 0.0};
+    int drop = 0;
+    double whole = n.x, part[3] = {0.0, 0.0, 0.0};
+    if (z >= x && z >= y) {
+        drop = 2;
+        whole = n.z;
+    } else if (y >= x) {
+        drop = 1;
+        whole = n.y;
+    }
     if (length2 > 0.0) {
+        // o: the origin projected to the plane of the triangle
         perp_vec3 o = pp_scale(pp_dot3(w[i], n) / length2, n);
         part[0] = area(o, w[j], w[k], drop) / whole;
         part[1] = area(w[i], o, w[k], drop) / whole;
@@ -86,6 +108,7 @@ static near_point near_triangle(const perp_vec3 *w, int i, int j, int k)
             return p;
         }
     }
+    // outside, or without area (all parts 0): the best of the sides that the origin is beyond
     near_point best = near_vertex(w, i);
     if (part[0] <= 0.0) {
         best = nearer(best, near_edge(w, j, k));
@@ -96,7 +119,9 @@ static near_point near_triangle(const perp_vec3 *w, int i, int j, int k)
     return part[2] <= 0.0 ? nearer(best, near_edge(w, i, j)) : best;
 }
 
-// The origin's share of a tetrahedron; all positive: it is inside.
+// Signed volumes: part[k] is (six times) the volume with corner k replaced by the origin. All of the sign of
+// the whole: the origin is inside, and the solids overlap. Else the closest point is on a face that has the
+// origin on its outer side; a flat tetrahedron (whole = 0) tries all four.
 static near_point near_tetrahedron(const perp_vec3 *w)
 {
     static const int FACE[4][3] = {{1, 3, 2}, {0, 2, 3}, {0, 3, 1}, {0, 1, 2}};
@@ -132,6 +157,7 @@ static near_point near_simplex(const pp_simplex *s)
     }
 }
 
+// The support point is a corner already: no progress is possible, whatever the bounds say.
 static bool has(const pp_simplex *s, perp_vec3 w)
 {
     for (int k = 0; k < s->count; k++) {
@@ -142,6 +168,7 @@ static bool has(const pp_simplex *s, perp_vec3 w)
     return false;
 }
 
+// The point of b - a furthest along -d, with the witness points it comes from.
 static void add_support(pp_simplex *s, const pp_placed *a, const pp_placed *b, perp_vec3 d)
 {
     int k = s->count++;
@@ -163,7 +190,7 @@ void pp_simplex_points(const pp_simplex *s, perp_vec3 *x, perp_vec3 *y)
 pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed *a, const pp_placed *b, perp_vec3 start,
                   double most, double tolerance)
 {
-    const double touching = 1e-12 * (a->size + b->size);
+    const double touching = 1e-12 * (a->size + b->size);  // v below this has no direction
     s->count = 0;
     add_support(s, a, b, start);
     s->weight[0] = 1.0;
@@ -178,7 +205,7 @@ pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed *a, const pp_placed *b, perp_ve
         perp_vec3 w = more.w[s->count];
         double bound = pp_dot3(s->v, w) / length;
         if (bound > most) {
-            return PP_GJK_FAR;
+            return PP_GJK_FAR;  // the plane across v separates them by more than `most`
         }
         if (length - bound <= tolerance * length || has(s, w)) {
             break;
@@ -187,6 +214,7 @@ pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed *a, const pp_placed *b, perp_ve
         if (p.mask == 15u) {
             return PP_GJK_OVERLAP;
         }
+        // |v| falls strictly in exact arithmetic; where it does not, roundoff has been reached
         if (!(pp_dot3(p.v, p.v) < length * length)) {
             break;
         }
