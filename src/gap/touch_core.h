@@ -60,7 +60,7 @@ typedef struct pp_meeting {
     double s;                   // s(n), without the radii
     double radius_a, radius_b;  // with the round of the patches
     double round_a, round_b;
-    bool flat;             // both patches are faces, and one of them is a disc
+    bool flat;             // one patch is a disc, the other a disc, a face or a segment
     perp_vec3 common;      // then: a point of a across which there is b, if there is one
     double size;           // of the larger core, for tolerances
     double merge;          // spots closer than this are one

@@ -5,12 +5,14 @@
 // between them and the rim. Here is a point of what two faces share for when that is all they share.
 #include "gap/touch_core.h"
 
-// The point of a segment or polygon nearest to c, all seen along n.
+// The point of a segment or convex polygon nearest to c, all seen along n (distances across n only). It is on the
+// patch, so it has the height of the patch along n, not that of c.
 static perp_vec3 nearest_point(const pp_patch *patch, perp_vec3 c, perp_vec3 n)
 {
     perp_vec3 best = patch->x[0];
     double least = PP_INF;
     bool inside = patch->count > 2;
+    // sides are counter-clockwise from outside: clockwise where the face looks against n
     double turn = patch->count > 2 && pp_dot3(patch->n, n) < 0.0 ? -1.0 : 1.0;
     for (int k = 0; k < patch->count; k++) {
         perp_vec3 x = patch->x[k], side = pp_sub(patch->x[k + 1 < patch->count ? k + 1 : 0], x);
@@ -26,6 +28,7 @@ static perp_vec3 nearest_point(const pp_patch *patch, perp_vec3 c, perp_vec3 n)
         }
     }
     if (inside) {
+        // c itself, moved along n to the plane of the face
         double along = pp_dot3(patch->n, pp_sub(patch->x[0], c)) / pp_dot3(patch->n, n);
         best = pp_along(c, along, n);
     }
@@ -42,6 +45,8 @@ static perp_vec3 between_discs(const pp_patch *a, const pp_patch *b, perp_vec3 n
     return pp_along(a->centre, length > 0.0 ? 0.5 * (low + high) / length : 0.0, d);
 }
 
+// m->common is a point on the core of a, with b right across it at the distance s(n). A point found on b is moved
+// back along n by that distance. m->s includes the rounds of both patches here.
 bool pp_clip_common(pp_meeting *m, const pp_patch *a, const pp_patch *b)
 {
     if (a->disc > 0.0 && b->disc > 0.0) {

@@ -5,6 +5,8 @@
 // than roundoff.
 #include "gap/touch_core.h"
 
+// The distances below are lower bounds: exact next to a face, too small next to an edge or a vertex.
+
 static double box_outside(perp_vec3 x, perp_vec3 h)
 {
     return fmax(fabs(x.x) - h.x, fmax(fabs(x.y) - h.y, fabs(x.z) - h.z));
@@ -29,7 +31,7 @@ static double ellipsoid_outside(perp_vec3 x, perp_vec3 h)
     return length > 1.0 ? (length - 1.0) * length / sqrt(pp_dot3(t, t)) : 0.0;
 }
 
-// How far a point is outside a core, at least; 0 or less: it is inside.
+// How far a point is outside a core, at least [m]; 0 or less: it is inside. point: in world axes, as s->p.
 static double outside(const pp_placed *s, perp_vec3 point)
 {
     const pp_solid *solid = s->solid;
@@ -44,7 +46,7 @@ static double outside(const pp_placed *s, perp_vec3 point)
         return box_outside(x, h);
     case PP_SOLID_CYLINDER:
         return fmax(across - r, fabs(x.z) - h.z);
-    case PP_SOLID_CONE:
+    case PP_SOLID_CONE:  // base at z = -h, slanted side with the normal (2 h, r) / slant in (across, z)
         return fmax(-h.z - x.z, (2.0 * h.z * across + r * (x.z - h.z)) / hypot(2.0 * h.z, r));
     case PP_SOLID_ELLIPSOID:
         return ellipsoid_outside(x, h);
@@ -64,11 +66,14 @@ static double off_of(const pp_meeting *m, const pp_placed *a, const pp_placed *b
                 fmax(outside(a, x) - a->radius, outside(b, pp_along(x, gap, m->n)) - b->radius));
 }
 
+// The closest spot; -1: there is none.
 static int lowest(const pp_meeting *m)
 {
     int best = -1;
     for (int k = 0; k < m->count; k++) {
-        best = best < 0 || m->spot[k].gap < m->spot[best].gap ? k : best;
+        if (best < 0 || m->spot[k].gap < m->spot[best].gap) {
+            best = k;
+        }
     }
     return best;
 }
@@ -77,9 +82,11 @@ double pp_meet_off(const pp_meeting *m, const pp_placed *a, const pp_placed *b)
 {
     int k = lowest(m);
     double bound = m->s - m->radius_a - m->radius_b;
-    return k < 0 || m->spot[k].gap > bound + 1e-13 * m->size + pp_meet_level(m)
-               ? PP_INF
-               : off_of(m, a, b, m->spot[k].x, m->spot[k].gap);
+    // s(n) is a lower bound of the gap: a spot above it is not a pair of closest points
+    if (k < 0 || m->spot[k].gap > bound + 1e-13 * m->size + pp_meet_level(m)) {
+        return PP_INF;
+    }
+    return off_of(m, a, b, m->spot[k].x, m->spot[k].gap);
 }
 
 double pp_meet_good(const pp_meeting *m)
@@ -102,7 +109,9 @@ static void put_closest(pp_meeting *m, perp_vec3 x, double gap)
     pp_meet_put(m, x, gap, 0.0, pp_meet_feature(PP_MEET_EDGES, 0, 0));
 }
 
-// The support point of one, if the other is right across; else what GJK found.
+// Candidates for the witness point of a, each with its partner at the distance s along n: the support point of
+// either, the common point of level faces, the points that GJK found. The one that is least outside the two
+// solids is taken, if it is better than the spot there is.
 void pp_meet_close(pp_meeting *m, const pp_placed *a, const pp_placed *b, const pp_simplex *found)
 {
     perp_vec3 n = m->n, x[4], y;
@@ -112,18 +121,20 @@ void pp_meet_close(pp_meeting *m, const pp_placed *a, const pp_placed *b, const 
     if (least <= pp_meet_good(m)) {
         return;
     }
+    // all as points of a's core: those of b are moved back along n by s
     x[0] = pp_core_support(a, n);
     x[1] = pp_along(pp_core_support(b, pp_scale(-1.0, n)), -s, n);
     if (m->flat) {
         x[count++] = m->common;
     }
     if (found) {
+        // GJK's points are apart by |v|, not s, and not exactly along n: take the middle, s / 2 to each side
         pp_simplex_points(found, &x[count], &y);
         x[count] = pp_along(pp_scale(0.5, pp_add(x[count], y)), -0.5 * s, n);
         count++;
     }
     for (int k = 0; k < count; k++) {
-        x[k] = pp_along(x[k], a->radius, n);
+        x[k] = pp_along(x[k], a->radius, n);  // from the core to the rounded surface
         double off = off_of(m, a, b, x[k], gap);
         if (off < least) {
             least = off;

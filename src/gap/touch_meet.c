@@ -1,7 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stage two of the narrow phase: from a normal to the points of the manifold.
+// Stage two of the narrow phase: from a normal to the points of the contact manifold.
+//
+// The patches (vertex, edge or face) of the two cores that face each other along n are clipped against each other,
+// seen along n (touch_clip.c). Every corner of the overlap is a spot: a pair of witness points with a gap of its
+// own along n. At most PP_TOUCH_MAX of them are written.
 #include "gap/touch_core.h"
 
 double pp_core_parting(const pp_placed *a, const pp_placed *b, perp_vec3 n)
@@ -29,6 +33,7 @@ void pp_meet_add(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, double stray
     pp_meet_put(m, x, gap, stray, feature);
 }
 
+// Closer than m->merge, seen along n.
 static bool same_place(const pp_meeting *m, perp_vec3 x, const pp_meet_spot *spot)
 {
     perp_vec3 d = pp_sub(x, spot->x);
@@ -43,25 +48,33 @@ void pp_meet_put(pp_meeting *m, perp_vec3 x, double gap, double stray, uint32_t 
     if (!(gap <= m->margin)) {
         return;
     }
+    // one there is as low, up to roundoff: the old one stays, and with it its feature id
     for (int k = 0; k < m->count; k++) {
         if (same_place(m, x, &m->spot[k]) && gap >= m->spot[k].gap - 1e-14 * m->size) {
             return;
         }
     }
+    // it takes the slot of the first at the same place; the others there go
     for (int k = 0; k < m->count; k++) {
         bool same = same_place(m, x, &m->spot[k]);
-        at = same && at < 0 ? kept : at;
+        if (same && at < 0) {
+            at = kept;
+        }
         if (!same || at == kept) {
             m->spot[kept++] = m->spot[k];
         }
     }
     m->count = kept;
-    at = at < 0 && kept < PP_SPOT_MAX ? m->count++ : at;
+    if (at < 0 && kept < PP_SPOT_MAX) {
+        at = m->count++;
+    }
     if (at >= 0) {
         m->spot[at] = (pp_meet_spot){x, gap, stray, feature};
     }
 }
 
+// s(n) bounds the distance from below, a pair of points of the two solids from above: where the two agree to
+// roundoff, and the points are inside their patches, n and the gap are those of the true distance.
 bool pp_meet_certified(const pp_meeting *m)
 {
     double slack = 4e-15 * m->size, bound = m->s - m->radius_a - m->radius_b;
@@ -74,6 +87,7 @@ bool pp_meet_certified(const pp_meeting *m)
     return false;
 }
 
+// The rounds of the patches are taken off, because the points given are on the cores, not on their axes.
 void pp_meet_ensure(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, uint32_t feature)
 {
     double bound = m->s - m->radius_a - m->radius_b;
@@ -94,6 +108,7 @@ static const double FACING = 0.45;
 // A face that faces the normal more than this is alone.
 static const double ALONG = 0.9999;
 
+// a's and b's patches are points (1 vertex), segments (2) or faces (3 and more).
 static void meet_patches(pp_meeting *m, const pp_patch *a, const pp_patch *b, double tolerance)
 {
     if (a->count == 1) {
@@ -111,7 +126,8 @@ static void meet_patches(pp_meeting *m, const pp_patch *a, const pp_patch *b, do
     }
 }
 
-// An edge of one nearly along an edge of the other passes from one of its faces to the next: meet these, too.
+// An edge of one nearly along an edge of the other passes from one of its faces to the next: these
+// faces are clipped as well.
 static void meet_others(pp_meeting *m, const pp_placed *a, const pp_placed *b, const pp_patch *pa,
                         const pp_patch *pb, double tolerance)
 {
@@ -159,6 +175,8 @@ void pp_meet(pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_vec3 n,
     m->s = s;
     pp_patch_set(&pa, a, n);
     pp_patch_set(&pb, b, back);
+    // the product of the cosines between n and the face normals: faces that are this steep meet in an edge or a
+    // vertex of one of them at least
     if (pa.facing * pb.facing < FACING) {
         if (pa.facing < 0.99) {
             pp_patch_narrow(&pa, a, n);
@@ -167,12 +185,14 @@ void pp_meet(pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_vec3 n,
             pp_patch_narrow(&pb, b, back);
         }
     }
+    // The line of a cylinder's side is clipped as its axis with the radius added: s(n) and the radii of the
+    // meeting are those of the axes from here on.
     m->round_a = pa.round;
     m->round_b = pb.round;
     m->radius_a += pa.round;
     m->radius_b += pb.round;
     m->s += pa.round + pb.round;
-    double tolerance = 1e-9 * small + 4e-16 * large;
+    double tolerance = 1e-9 * small + 4e-16 * large;  // [m], by which clipping outlines are widened
     meet_patches(m, &pa, &pb, tolerance);
     m->flat = pp_clip_common(m, &pa, &pb);
     if (pa.count > 1 && pb.count > 1 && (pa.facing < ALONG || pb.facing < ALONG)) {
@@ -204,11 +224,14 @@ static int thin_out(const pp_meeting *m, int first, int *keep)
                                        {-C, -S}, {-S, -C}, {S, -C}, {C, -S}};
     int count = 0;
     bool has_first = false;
+    // extreme spots span what the support polygon of all of them spans, nearly
     for (int w = 0; w < DIRECTIONS; w++) {
         perp_vec3 d = pp_along(pp_scale(way[w][0], m->e), way[w][1], m->f);
         int best = 0;
         for (int k = 1; k < m->count; k++) {
-            best = pp_dot3(d, pp_sub(m->spot[k].x, m->spot[best].x)) > 0.0 ? k : best;
+            if (pp_dot3(d, pp_sub(m->spot[k].x, m->spot[best].x)) > 0.0) {
+                best = k;
+            }
         }
         bool new = true;
         for (int k = 0; k < count; k++) {
@@ -266,6 +289,7 @@ int pp_meet_write(const pp_meeting *m, bool single, perp_vec3 origin, pp_touch *
     if (count > (m->rim ? PP_TOUCH_MAX : DIRECTIONS)) {
         count = keep_asked(m, keep, thin_out(m, first, keep));
     }
+    // pass 0 writes the closest, pass 1 the others in their order
     for (int pass = 0; pass < (single ? 1 : 2); pass++) {
         for (int k = 0; k < count; k++) {
             if ((keep[k] == first) == (pass == 0)) {

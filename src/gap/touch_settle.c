@@ -4,7 +4,7 @@
 // A better normal where the closest points that belong to one are beside their solids.
 //
 // With D = b - a, the normal n of the gap is right where the origin's nearest point of the boundary of D is s n: in words,
-// once b is moved along n until the two are apart by some lift, n is the normal of their distance, too. So
+// once b is moved along n until the two are apart by some lift, n is also the normal of their distance. So
 //
 //     n <- normal of the distance of a and b + (lift - s(n)) n                                        (T2)
 //
@@ -14,19 +14,26 @@
 // radius R, errors shrink by (lift - s) / (lift + R) a round, until the features are known and Newton's method ends it.
 #include "gap/touch_core.h"
 
+// |v|, the distance that GJK found to 1e-6, is an upper bound of s(n). A polished normal that falls short of it
+// has missed a feature: look within a wider turn, then search by EPA.
 double pp_part_curved(const pp_placed *a, const pp_placed *b, perp_vec3 v, perp_vec3 *n)
 {
     double length = pp_length(v), slack = 1e-5 * length + 1e-11 * (a->size + b->size);
     *n = pp_unit(v, *n);
     double s = pp_polish(a, b, false, 0.03, n);
-    s = s < length - slack ? pp_polish(a, b, false, 0.2, n) : s;
-    return s < length - slack ? pp_epa(a, b, false, true, n) : s;
+    if (s < length - slack) {
+        s = pp_polish(a, b, false, 0.2, n);
+    }
+    if (s < length - slack) {
+        s = pp_epa(a, b, false, true, n);
+    }
+    return s;
 }
 
 // The best of what features within several angles allow: of those within a wide one there may be too many to look at.
 static perp_vec3 polish_again(const pp_placed *a, const pp_placed *b, bool overlap, perp_vec3 n)
 {
-    static const double TURN[4] = {1e-6, 1e-4, 3e-3, 0.1};
+    static const double TURN[4] = {1e-6, 1e-4, 3e-3, 0.1};  // [rad]
     perp_vec3 best = n;
     double most = -PP_INF;
     for (int k = 0; k < 4; k++) {
@@ -66,12 +73,15 @@ static bool lift_off(const pp_placed *a, const pp_placed *b, double s, perp_vec3
     if (pp_gjk(simplex, a, &up, *n, PP_INF, 1e-13) != PP_GJK_APART) {
         return false;
     }
+    // the simplex is of the lifted b: bring its points of b back to where b is
     perp_vec3 back = pp_scale(s - lift, *n);
     for (int k = 0; k < simplex->count; k++) {
         simplex->y[k] = pp_add(simplex->y[k], back);
     }
     *n = polish_again(a, &up, false, pp_unit(simplex->v, *n));
-    *n = s < 0.0 ? polish_again(a, b, true, *n) : *n;
+    if (s < 0.0) {
+        *n = polish_again(a, b, true, *n);
+    }
     return true;
 }
 
@@ -82,12 +92,16 @@ void pp_settle(pp_meeting *m, const pp_placed *a, const pp_placed *b)
     perp_vec3 n = m->n;
     double s = m->s - m->round_a - m->round_b, off = pp_meet_off(m, a, b);
     double most = m->margin + a->radius + b->radius;
-    for (int round = 0; round < 24 && s <= most && off > pp_meet_good(m); round++) {
+    for (int round = 0; round < 24; round++) {
+        if (!(s <= most && off > pp_meet_good(m))) {
+            return;  // beyond the margin, or the witness points are on their solids
+        }
         pp_simplex simplex;
         if (!lift_off(a, b, s, &n, &simplex)) {
             return;
         }
         meet_along(&now, a, b, n, m->margin, &simplex);
+        // a better axis, or an equal one with better witness points
         if (now.s > s + tie || (now.s > s - tie && now.off < off)) {
             *m = now.m;
             off = now.off;
