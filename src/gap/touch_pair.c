@@ -2,6 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The narrow phase: which method finds the normal of which pair.
+//
+//   half-space and any    the plane's normal
+//   spheres, capsules     closest points of two segments
+//   boxes (and a sphere   separating axis test; GJK where a vertex is closest to an edge or a vertex
+//   or capsule)
+//   hulls                 GJK where they are apart, separating axes where they overlap
+//   cylinders, cones,     likely axes first, then the normal of a moment ago, then GJK where they are apart
+//   ellipsoids            or EPA where they overlap; always ended by Newton's method (touch_polish.c)
+//
+// Coordinates are world axes with the origin at one of the solids, so that nothing is lost far from the world's
+// origin. Normals point from a to b.
 #include "gap/touch_core.h"
 
 static const perp_vec3 UP = {0.0, 0.0, 1.0};
@@ -15,14 +26,17 @@ static void touch_halfspace(pp_meeting *m, const pp_placed *s, const pp_placed *
     perp_vec3 up = pp_column(&plane->R, 2), down = pp_scale(-1.0, up);
     pp_patch patch;
     pp_patch_set(&patch, s, down);
-    if (patch.facing < 0.5) {
+    if (patch.facing < 0.5) {  // tilted by more than 60 degrees: its edge or vertex alone
         pp_patch_narrow(&patch, s, down);
     }
-    pp_meet_begin(m, plane_is_a ? plane : s, plane_is_a ? s : plane, plane_is_a ? up : down,
-                  margin);
-    m->merge = 1e-7 * s->size;
-    m->radius_a += plane_is_a ? 0.0 : patch.round;
-    m->radius_b += plane_is_a ? patch.round : 0.0;
+    if (plane_is_a) {
+        pp_meet_begin(m, plane, s, up, margin);
+        m->radius_b += patch.round;
+    } else {
+        pp_meet_begin(m, s, plane, down, margin);
+        m->radius_a += patch.round;
+    }
+    m->merge = 1e-7 * s->size;  // a half-space has no size, which pp_meet_begin would take
     for (int k = 0; k < patch.count; k++) {
         perp_vec3 x = patch.x[k];
         double height = pp_dot3(up, pp_sub(x, plane->p));
@@ -49,7 +63,8 @@ static double clamp(double x)
     return fmin(fmax(x, -1.0), 1.0);
 }
 
-// Closest points a->p + t d and b->p + r e of two segments, t and r in [-1, 1].
+// Closest points a->p + t d and b->p + r e of two segments, t and r in [-1, 1]. between = b->p - a->p.
+// t of the infinite lines first, clamped; then r for that t, t for that r, each clamped (Ericson 2005, 5.1.9).
 static void closest_of_segments(perp_vec3 between, perp_vec3 d, perp_vec3 e, double *t, double *r)
 {
     double dd = pp_dot3(d, d), ee = pp_dot3(e, e), de = pp_dot3(d, e);
@@ -67,7 +82,7 @@ static void closest_of_segments(perp_vec3 between, perp_vec3 d, perp_vec3 e, dou
     *r = ee > 0.0 ? clamp((*t * de - eb) / ee) : 0.0;
 }
 
-// s(n) of two segments.
+// s(n) of two segments of half lengths d and e: in closed form, h(n) = |n.d| around the middle.
 static double part_segments(perp_vec3 between, perp_vec3 d, perp_vec3 e, perp_vec3 n)
 {
     return pp_dot3(n, between) - fabs(pp_dot3(n, d)) - fabs(pp_dot3(n, e));
@@ -84,12 +99,19 @@ static double part_touching(perp_vec3 between, perp_vec3 d, perp_vec3 e, perp_ve
     } else if (pp_dot3(longer, longer) > 0.0) {
         way = pp_across(pp_unit(longer, UP));
     }
-    way = pp_dot3(way, between) < 0.0 ? pp_scale(-1.0, way) : way;
+    if (pp_dot3(way, between) < 0.0) {
+        way = pp_scale(-1.0, way);
+    }
     double s = part_segments(between, d, e, way), given = part_segments(between, d, e, *n);
-    *n = s >= given ? way : *n;
+    if (s >= given) {
+        *n = way;
+    }
+    // segments have no inside: their distance is 0 at least
     return fmax(0.0, fmax(s, given));
 }
 
+// The way between the closest points is the normal where it is long enough to have a direction. Where the segments
+// cross between their ends, d x e is the same normal without cancellation.
 static void touch_segments(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin)
 {
     perp_vec3 d = segment_of(a), e = segment_of(b), between = pp_sub(b->p, a->p);
@@ -103,8 +125,10 @@ static void touch_segments(pp_meeting *m, const pp_placed *a, const pp_placed *b
     if (inner && pp_dot3(across, across) > 1e-12 * pp_dot3(d, d) * pp_dot3(e, e)) {
         n = pp_unit(across, UP);
         distance = pp_dot3(n, apart);
-        n = distance < 0.0 || (distance == 0.0 && pp_dot3(n, between) < 0.0) ? pp_scale(-1.0, n)
-                                                                             : n;
+        // from a to b; of segments that touch, to the side on which the middle of b is
+        if (distance < 0.0 || (distance == 0.0 && pp_dot3(n, between) < 0.0)) {
+            n = pp_scale(-1.0, n);
+        }
         distance = fabs(distance);
     } else if (distance <= 1e-12 * (size + pp_length(between))) {
         distance = part_touching(between, d, e, &n);
@@ -113,6 +137,7 @@ static void touch_segments(pp_meeting *m, const pp_placed *a, const pp_placed *b
         m->count = 0;
         return;
     }
+    // parallel capsules get two points here; any other pair at least the closest one
     pp_meet(m, a, b, n, distance, margin);
     pp_meet_ensure(m, x, y, pp_meet_feature(PP_MEET_EDGES, 1, 1));
 }
@@ -123,6 +148,7 @@ static void touch_segments(pp_meeting *m, const pp_placed *a, const pp_placed *b
 static double point_box_axis(const pp_placed *point, const pp_placed *box, perp_vec3 *n)
 {
     perp_vec3 c = pp_mul_t(&box->R, pp_sub(point->p, box->p)), h = box->solid->half;
+    // c: the point in the frame of the box; out: what is left of it beyond the box
     perp_vec3 out = pp_vec(c.x - fmin(fmax(c.x, -h.x), h.x), c.y - fmin(fmax(c.y, -h.y), h.y),
                            c.z - fmin(fmax(c.z, -h.z), h.z));
     double distance = sqrt(pp_dot3(out, out));
@@ -131,13 +157,21 @@ static double point_box_axis(const pp_placed *point, const pp_placed *box, perp_
         return distance;
     }
     double x = fabs(c.x) - h.x, y = fabs(c.y) - h.y, z = fabs(c.z) - h.z;
-    int i = z >= x && z >= y ? 2 : y >= x ? 1 : 0;
-    double side = i == 0 ? c.x : i == 1 ? c.y : c.z;
-    *n = pp_scale(copysign(1.0, side), pp_column(&box->R, i));
-    return i == 0 ? x : i == 1 ? y : z;
+    // inside: the face with the least depth, all three being negative; z before y before x in a tie
+    if (z >= x && z >= y) {
+        *n = pp_scale(copysign(1.0, c.z), pp_column(&box->R, 2));
+        return z;
+    }
+    if (y >= x) {
+        *n = pp_scale(copysign(1.0, c.y), pp_column(&box->R, 1));
+        return y;
+    }
+    *n = pp_scale(copysign(1.0, c.x), pp_column(&box->R, 0));
+    return x;
 }
 
-// A vertex is closest to an edge or a vertex.
+// A vertex is closest to an edge or a vertex: none of the axes of the separating axis test is the normal. GJK
+// finds it; the manifold of the best axis stays where GJK's normal is no better.
 static void touch_apart(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin)
 {
     pp_simplex simplex;
@@ -156,31 +190,37 @@ static void touch_apart(pp_meeting *m, const pp_placed *a, const pp_placed *b, d
     }
 }
 
+// Boxes against boxes, capsules and spheres.
 static void touch_boxes(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin)
 {
     perp_vec3 n;
     double most = margin + a->radius + b->radius, s;
     bool point_a = a->solid->kind == PP_SOLID_SPHERE, point_b = b->solid->kind == PP_SOLID_SPHERE;
-    if (point_a || point_b) {
-        s = point_box_axis(point_a ? a : b, point_a ? b : a, &n);
-        n = point_a ? pp_scale(-1.0, n) : n;
+    if (point_a) {
+        s = point_box_axis(a, b, &n);
+        n = pp_scale(-1.0, n);
+    } else if (point_b) {
+        s = point_box_axis(b, a, &n);
     } else {
         s = pp_box_axis(a, b, most, &n);
     }
     m->count = 0;
-    if (s <= most) {
-        pp_meet(m, a, b, n, s, margin);
-        if (s > 0.0 && !pp_meet_certified(m)) {
-            touch_apart(m, a, b, margin);
-        } else {
-            pp_meet_close(m, a, b, NULL);
-            pp_settle(m, a, b);
-        }
+    if (!(s <= most)) {
+        return;
+    }
+    pp_meet(m, a, b, n, s, margin);
+    if (s > 0.0 && !pp_meet_certified(m)) {
+        touch_apart(m, a, b, margin);
+    } else {
+        pp_meet_close(m, a, b, NULL);
+        pp_settle(m, a, b);
     }
 }
 
 // ── Polyhedra ────────────────────────────────────────────────────────────────────────────────────
 
+// At least one is a hull. Apart, GJK's normal is right once its points certify it; overlapping, or where they do
+// not, the separating axis test goes through all faces and pairs of edges.
 static void touch_hulls(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin)
 {
     pp_simplex simplex;
@@ -223,6 +263,9 @@ static bool touch_as_before(pp_meeting *m, const pp_placed *a, const pp_placed *
     return pp_meet_certified(m) && pp_meet_off(m, a, b) <= pp_meet_good(m);
 }
 
+// At least one is a cylinder, a cone or an ellipsoid. From the cheap to the dear: each way ends the search only
+// where the points it gives prove that no other normal is better (in a shallow overlap: not much better).
+// near: the normal of a moment ago, or NULL.
 static void touch_curved(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin,
                          const perp_vec3 *near)
 {
@@ -233,6 +276,8 @@ static void touch_curved(pp_meeting *m, const pp_placed *a, const pp_placed *b, 
     if (s > most) {
         return;
     }
+    // resting on a face or side by side: points at the distance s are a proof where they are apart; where they
+    // overlap, the face has to be wide against the depth as well
     if (s > -1e-3 * fmin(a->size, b->size)) {
         pp_meet(m, a, b, n, s, margin);
         if (pp_meet_certified(m) && pp_meet_off(m, a, b) <= pp_meet_good(m) &&
@@ -249,8 +294,11 @@ static void touch_curved(pp_meeting *m, const pp_placed *a, const pp_placed *b, 
     if (end == PP_GJK_FAR) {
         return;
     }
-    s = end == PP_GJK_APART ? pp_part_curved(a, b, simplex.v, &n)
-                            : pp_epa(a, b, true, s > -PP_INF, &n);
+    if (end == PP_GJK_APART) {
+        s = pp_part_curved(a, b, simplex.v, &n);
+    } else {
+        s = pp_epa(a, b, true, s > -PP_INF, &n);
+    }
     if (s > most) {
         return;
     }
@@ -289,6 +337,7 @@ int pp_solid_touch_near(const pp_solid *a, const pp_pose *X_WA, const pp_solid *
                         pp_touch out[PP_TOUCH_MAX])
 {
     bool plane_a = a->kind == PP_SOLID_HALFSPACE, plane_b = b->kind == PP_SOLID_HALFSPACE;
+    // differences of positions are taken near the solids; a half-space may be placed anywhere in its plane
     perp_vec3 origin = plane_a ? X_WB->p : X_WA->p;
     pp_placed pa = pp_place(a, X_WA, origin), pb = pp_place(b, X_WB, origin);
     pp_meeting m;
@@ -299,8 +348,10 @@ int pp_solid_touch_near(const pp_solid *a, const pp_pose *X_WA, const pp_solid *
     pa.size = pp_core_size(a);
     pb.size = pp_core_size(b);
     pa.rim = pb.rim = hint.rim ? &rim : NULL;
-    if (plane_a || plane_b) {
-        touch_halfspace(&m, plane_a ? &pb : &pa, plane_a ? &pa : &pb, plane_a, margin);
+    if (plane_a) {
+        touch_halfspace(&m, &pb, &pa, true, margin);
+    } else if (plane_b) {
+        touch_halfspace(&m, &pa, &pb, false, margin);
     } else if (is_round(a) && is_round(b)) {
         touch_segments(&m, &pa, &pb, margin);
     } else if (is_curved(a) || is_curved(b)) {
