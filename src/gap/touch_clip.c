@@ -33,6 +33,8 @@ typedef struct corner {
 
 enum { CORNER_MAX = 2 * PP_PATCH_MAX };
 
+// Faces of a are counter-clockwise seen from outside, that is against n; those of b look the other way, so their order
+// is turned round. Segments have no orientation.
 static void see(outline *o, const pp_patch *patch, bool is_a, const pp_meeting *m)
 {
     o->patch = patch;
@@ -63,7 +65,7 @@ static int id_of(const outline *o, int k)
 
 // ── Spots ────────────────────────────────────────────────────────────────────────────────────────
 
-// A vertex of one over the face of the other.
+// A vertex of one over the face of the other: its partner is where the line through it along n meets the face's plane.
 static void add_vertex(pp_meeting *m, const outline *of, int k, const outline *on, double stray)
 {
     perp_vec3 x = vertex_of(of, k);
@@ -79,7 +81,7 @@ static void add_vertex(pp_meeting *m, const outline *of, int k, const outline *o
     }
 }
 
-// The point of edge k nearest to (u, v).
+// The point of edge k nearest to (u, v). Taken from the nearer end: an end itself comes out exactly.
 static perp_vec3 edge_point(const outline *o, int k, double u, double v)
 {
     int l = next(o, k);
@@ -90,18 +92,23 @@ static perp_vec3 edge_point(const outline *o, int k, double u, double v)
     return t <= 0.5 ? pp_along(x, t, pp_sub(y, x)) : pp_along(y, 1.0 - t, pp_sub(x, y));
 }
 
+// Edge i of p crosses edge j of q, seen along n; x and y are the points of the two there.
 static void add_crossing(pp_meeting *m, const outline *p, int i, const outline *q, int j,
                          const corner *at)
 {
     perp_vec3 x = edge_point(p, i, at->u, at->v), y = edge_point(q, j, at->u, at->v);
     int id_p = pp_edge_id(id_of(p, i), id_of(p, next(p, i)));
     int id_q = pp_edge_id(id_of(q, j), id_of(q, next(q, j)));
-    double along = pp_dot3(m->n, pp_sub(p->is_a ? y : x, p->is_a ? x : y));
+    perp_vec3 on_a = x, on_b = y;
+    uint32_t feature = pp_meet_feature(PP_MEET_EDGES, id_p, id_q);
+    if (!p->is_a) {
+        on_a = y;
+        on_b = x;
+        feature = pp_meet_feature(PP_MEET_EDGES, id_q, id_p);
+    }
     // Roundoff aside x and y are beside each other along n; keep them exactly so.
-    perp_vec3 on_a = p->is_a ? x : y;
-    pp_meet_add(m, on_a, pp_along(on_a, along, m->n), fmax(0.0, -at->inside),
-                p->is_a ? pp_meet_feature(PP_MEET_EDGES, id_p, id_q)
-                        : pp_meet_feature(PP_MEET_EDGES, id_q, id_p));
+    double along = pp_dot3(m->n, pp_sub(on_b, on_a));
+    pp_meet_add(m, on_a, pp_along(on_a, along, m->n), fmax(0.0, -at->inside), feature);
 }
 
 static void add_corner(pp_meeting *m, const outline *p, const outline *q, const corner *c)
@@ -137,13 +144,15 @@ static corner cut(const outline *p, int i, const corner *c, const corner *d, dou
     return new;
 }
 
+// One pass of Sutherland and Hodgman: what is left of the outline `in` on the inner side of side i of p, widened by the
+// tolerance. Distances are signed, positive inside. Returns the number of corners in `out`.
 static int cut_side(const outline *p, int i, double tolerance, const corner *in, int count,
                     corner *out)
 {
     double du = p->u[next(p, i)] - p->u[i], dv = p->v[next(p, i)] - p->v[i];
     double length = sqrt(du * du + dv * dv), distance[CORNER_MAX];
     int made = 0;
-    if (length == 0.0) {
+    if (length == 0.0) {  // a side without length cuts nothing
         for (int k = 0; k < count; k++) {
             out[k] = in[k];
         }
@@ -162,7 +171,7 @@ static int cut_side(const outline *p, int i, double tolerance, const corner *in,
         if (in_k != in_l && made < CORNER_MAX) {
             out[made] = cut(p, i, &in[k], &in[l], distance[k], distance[l]);
             if (in_k) {
-                out[made].edge = -1 - i;
+                out[made].edge = -1 - i;  // leaves: from here on the outline follows side i of p
             }
             made++;
         }
@@ -170,19 +179,34 @@ static int cut_side(const outline *p, int i, double tolerance, const corner *in,
     return made;
 }
 
+// p cuts, q is cut. p is a where the leading component of n is positive: swapping the pair turns n, and so leaves the
+// roles to the same solids.
 void pp_clip_faces(pp_meeting *m, const pp_patch *a, const pp_patch *b, double tolerance)
 {
     outline p, q;
     corner one[CORNER_MAX], two[CORNER_MAX], *from = one, *to = two;
     double x = fabs(m->n.x), y = fabs(m->n.y), z = fabs(m->n.z);
-    double lead = z >= x && z >= y ? m->n.z : y >= x ? m->n.y : m->n.x;
-    see(lead > 0.0 ? &p : &q, a, true, m);
-    see(lead > 0.0 ? &q : &p, b, false, m);
+    double lead = m->n.x;
+    if (z >= x && z >= y) {
+        lead = m->n.z;
+    } else if (y >= x) {
+        lead = m->n.y;
+    }
+    if (lead > 0.0) {
+        see(&p, a, true, m);
+        see(&q, b, false, m);
+    } else {
+        see(&q, a, true, m);
+        see(&p, b, false, m);
+    }
     int count = q.count;
     for (int k = 0; k < count; k++) {
         from[k] = (corner){q.u[k], q.v[k], PP_INF, k, -1, k};
     }
-    for (int i = 0; i < p.count && count > 0; i++) {
+    for (int i = 0; i < p.count; i++) {
+        if (count == 0) {
+            return;  // nothing is shared
+        }
         count = cut_side(&p, i, tolerance, from, count, to);
         corner *swap = from;
         from = to;
@@ -206,14 +230,17 @@ static double stray_of(const pp_patch *face, perp_vec3 x, perp_vec3 n)
     return worst;
 }
 
+// A vertex (of a where point_is_a) against a face, a segment or another vertex.
 void pp_clip_point(pp_meeting *m, const pp_patch *point, const pp_patch *other, bool point_is_a)
 {
     perp_vec3 x = point->x[0], y = other->x[0];
     double along, stray = 0.0;
     if (other->count > 2) {
+        // along n to the plane of the face
         along = pp_dot3(other->n, pp_sub(y, x)) / pp_dot3(other->n, m->n);
         stray = stray_of(other, x, m->n);
     } else {
+        // to the point of the segment (or the vertex) that is nearest, seen along n
         perp_vec3 d = pp_sub(x, y), side = {0.0, 0.0, 0.0}, seen = side;
         if (other->count == 2) {
             side = pp_sub(other->x[1], y);
@@ -238,6 +265,8 @@ void pp_clip_point(pp_meeting *m, const pp_patch *point, const pp_patch *other, 
 
 // ── Segments ─────────────────────────────────────────────────────────────────────────────────────
 
+// The stretch [low, high] of a segment (parameter 0 to 1) that is over a face, by clipping with each side in turn
+// (Cyrus and Beck). An end that no side has cut is a vertex, the others are crossings.
 void pp_clip_segment(pp_meeting *m, const pp_patch *segment, const pp_patch *face, bool face_is_a,
                      double tolerance)
 {
@@ -249,7 +278,10 @@ void pp_clip_segment(pp_meeting *m, const pp_patch *segment, const pp_patch *fac
     for (int i = 0; i < p.count; i++) {
         double du = p.u[next(&p, i)] - p.u[i], dv = p.v[next(&p, i)] - p.v[i];
         double length = sqrt(du * du + dv * dv), d[2] = {0.0, 0.0};
-        for (int k = 0; k < 2 && length > 0.0; k++) {
+        for (int k = 0; k < 2; k++) {
+            if (!(length > 0.0)) {
+                break;
+            }
             d[k] = (du * (q.v[k] - p.v[i]) - dv * (q.u[k] - p.u[i])) / length;
             stray[k] = fmin(stray[k], d[k]);
         }
@@ -257,7 +289,7 @@ void pp_clip_segment(pp_meeting *m, const pp_patch *segment, const pp_patch *fac
             continue;
         }
         if (d[0] < -tolerance && d[1] < -tolerance) {
-            return;
+            return;  // all of it is outside this side
         }
         double t = fmin(fmax(d[0] / (d[0] - d[1]), 0.0), 1.0);
         if (d[0] < d[1] && t > low) {
@@ -272,15 +304,15 @@ void pp_clip_segment(pp_meeting *m, const pp_patch *segment, const pp_patch *fac
         return;
     }
     const double at[2] = {low, high};
-    const int by[2] = {cut_low, cut_high};
+    const int by[2] = {cut_low, cut_high};  // side that cut the end off; -1: none
     for (int k = 0; k < 2; k++) {
-        corner c = {q.u[0] + at[k] * (q.u[1] - q.u[0]),
-                    q.v[0] + at[k] * (q.v[1] - q.v[0]),
-                    0.0,
-                    0,
-                    by[k],
-                    by[k] < 0 ? k : 0};
-        c.inside = by[k] < 0 ? stray[k] : 0.0;
+        corner c = {.u = q.u[0] + at[k] * (q.u[1] - q.u[0]),
+                    .v = q.v[0] + at[k] * (q.v[1] - q.v[0]),
+                    .p = by[k]};
+        if (by[k] < 0) {
+            c.q = k;
+            c.inside = stray[k];
+        }
         add_corner(m, &p, &q, &c);
     }
 }
@@ -312,6 +344,7 @@ static bool leave(const pp_patch *segment, double radius, perp_vec3 x, perp_vec3
     return leave_ball(pp_along(d, -copysign(half, along), axis), n, radius, sign, t);
 }
 
+// Sine of the angle between the segment and the plane across n.
 static double slope_of(const outline *segment, perp_vec3 n)
 {
     perp_vec3 side = pp_sub(segment->patch->x[1], segment->patch->x[0]);
@@ -325,6 +358,8 @@ static void add_end(pp_meeting *m, const outline *p, const outline *q, int k, do
     double along = ((q->u[k] - p->u[0]) * du + (q->v[k] - p->v[0]) * dv) / length;
     double beside = (du * (q->v[k] - p->v[0]) - dv * (q->u[k] - p->u[0])) / length;
     double radius = m->radius_a + m->radius_b, low = 0.0, high = 0.0;
+    // Rounded sides (capsules, rolling cylinders) face each other over a strip of 0.3 times their radii; `bare` lines and
+    // steep ones only where they are right above each other.
     double room = p->patch->bare || q->patch->bare ? tolerance : 0.3 * radius + tolerance;
     bool steep = slope_of(p, m->n) > 0.02 || slope_of(q, m->n) > 0.02;
     if (along < -tolerance || along > length + tolerance ||
@@ -345,7 +380,7 @@ static void add_end(pp_meeting *m, const outline *p, const outline *q, int k, do
     on_a = pp_along(on_a, m->radius_a / radius, between);
     if ((m->radius_a == 0.0 || leave(a, m->radius_a, on_a, m->n, 1.0, &low)) &&
         (m->radius_b == 0.0 || leave(b, m->radius_b, on_a, m->n, -1.0, &high))) {
-        if (m->radius_b == 0.0) {
+        if (m->radius_b == 0.0) {  // b is not rounded: its point is y or x itself
             high = pp_dot3(m->n, pp_sub(p->is_a ? y : x, on_a));
         }
         double gap = fmax(high - low, m->s - radius);
@@ -358,7 +393,9 @@ static void drop_crossing(pp_meeting *m)
 {
     int last = m->count - 1, lowest = 0;
     for (int k = 1; k < last; k++) {
-        lowest = m->spot[k].gap < m->spot[lowest].gap ? k : lowest;
+        if (m->spot[k].gap < m->spot[lowest].gap) {
+            lowest = k;
+        }
     }
     if (m->spot[last].gap >= m->spot[lowest].gap - 2e-15 * m->size) {
         m->spot[lowest].stray = fmin(m->spot[lowest].stray, m->spot[last].stray);
@@ -377,6 +414,8 @@ void pp_clip_segments(pp_meeting *m, const pp_patch *a, const pp_patch *b, doubl
     if (both == 0.0) {
         return;
     }
+    // cross / both is the sine of the angle between them: below 12 degrees they are a pair of sides, with a point at
+    // each end of the stretch they share
     if (fabs(cross) < 0.2 * both) {
         for (int k = 0; k < 2; k++) {
             add_end(m, &p, &q, k, tolerance);
@@ -384,6 +423,7 @@ void pp_clip_segments(pp_meeting *m, const pp_patch *a, const pp_patch *b, doubl
         }
     }
     if (fabs(cross) > 1e-12 * both) {
+        // p0 + t dp = q0 + r dq, by Cramer's rule; both parameters in [0, 1] up to the tolerance
         double t = ((q.u[0] - p.u[0]) * qv - (q.v[0] - p.v[0]) * qu) / cross;
         double r = ((q.u[0] - p.u[0]) * pv - (q.v[0] - p.v[0]) * pu) / cross;
         double slack_t = tolerance / sqrt(pu * pu + pv * pv);

@@ -1,9 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which part of a solid faces a direction: a vertex, an edge or a face.
+// Which part of a solid faces a direction: a vertex, an edge or a face (its patch).
+//
+// d is the outward direction asked for, a unit vector in world axes: n for a, -n for b. The slope of an edge
+// is |e.d| for its unit direction e, that of a face the angle between its normal and d.
 #include "gap/touch_core.h"
 
+// Spheres and capsules are handled here and not by pp_solid_support, because their radius is not part of the core.
 perp_vec3 pp_core_support(const pp_placed *s, perp_vec3 d)
 {
     const pp_solid *solid = s->solid;
@@ -54,6 +58,7 @@ static void set_point(pp_patch *patch, perp_vec3 x, int id)
     patch->bare = false;
 }
 
+// i, j: ids of the ends.
 static void set_segment(pp_patch *patch, perp_vec3 x, int i, perp_vec3 y, int j)
 {
     set_point(patch, x, i);
@@ -87,17 +92,34 @@ static void patch_segment(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 static perp_vec3 box_vertex(const pp_placed *s, int k)
 {
     perp_vec3 h = s->solid->half;
-    return pp_add(
-        s->p, pp_mul(&s->R, pp_vec(k & 1 ? h.x : -h.x, k & 2 ? h.y : -h.y, k & 4 ? h.z : -h.z)));
+    perp_vec3 local = h;
+    if (!(k & 1)) {
+        local.x = -h.x;
+    }
+    if (!(k & 2)) {
+        local.y = -h.y;
+    }
+    if (!(k & 4)) {
+        local.z = -h.z;
+    }
+    return pp_add(s->p, pp_mul(&s->R, local));
 }
 
+// The face whose normal is nearest to d; of equals z before y before x.
 static void patch_box(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 {
     perp_vec3 local = pp_mul_t(&s->R, d);
     double x = fabs(local.x), y = fabs(local.y), z = fabs(local.z);
-    int i = z >= x && z >= y ? 2 : y >= x ? 1 : 0, j = (i + 1) % 3, k = (i + 2) % 3;
+    int i = 0;
+    if (z >= x && z >= y) {
+        i = 2;
+    } else if (y >= x) {
+        i = 1;
+    }
+    int j = (i + 1) % 3, k = (i + 2) % 3;
     const double side[3] = {local.x, local.y, local.z};
     int up = side[i] >= 0.0, base = up << i;
+    // counter-clockwise about +axis i: (j, k) is right-handed with it; the face at -half runs the other way
     const int around[4] = {base, base | (1 << j), base | (1 << j) | (1 << k), base | (1 << k)};
     patch->count = 4;
     for (int q = 0; q < 4; q++) {
@@ -115,10 +137,17 @@ static void narrow_box(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 {
     perp_vec3 local = pp_mul_t(&s->R, d);
     const double side[3] = {local.x, local.y, local.z};
-    int i = fabs(side[1]) < fabs(side[0]), vertex = 0;
-    i = fabs(side[2]) < fabs(side[i ? 1 : 0]) ? 2 : i;
+    int i = 0, vertex = 0;
+    if (fabs(side[1]) < fabs(side[0])) {
+        i = 1;
+    }
+    if (fabs(side[2]) < fabs(side[i])) {
+        i = 2;
+    }
     for (int k = 0; k < 3; k++) {
-        vertex |= side[k] >= 0.0 ? 1 << k : 0;
+        if (side[k] >= 0.0) {
+            vertex |= 1 << k;
+        }
     }
     if (fabs(side[i]) > STEEP) {
         set_point(patch, box_vertex(s, vertex), vertex);
@@ -128,7 +157,8 @@ static void narrow_box(pp_patch *patch, const pp_placed *s, perp_vec3 d)
     }
 }
 
-// The other face at the edge nearest to d, where there is one.
+// The other face at the edge nearest to d, where there is one: the edge is along the axis of the smallest component of
+// d, and the other face has the normal of the middle one. None where d is along a face normal, or far from any edge.
 static bool other_box(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 {
     perp_vec3 local = pp_mul_t(&s->R, d);
@@ -142,6 +172,7 @@ static bool other_box(pp_patch *patch, const pp_placed *s, perp_vec3 d)
     if (fabs(side[third]) > SLIGHT || fabs(side[second]) < SLIGHT) {
         return false;
     }
+    // with the component along the best face gone, the middle one is the largest
     side[best] = 0.0;
     patch_box(patch, s, pp_mul(&s->R, pp_vec(side[0], side[1], side[2])));
     patch->facing = fabs(side[second]);
@@ -175,7 +206,9 @@ static void set_hull_face(pp_patch *patch, const pp_placed *s, int face, perp_ve
     patch->round = patch->disc = 0.0;
 }
 
-// Of the faces that hold most of the vertices furthest along d, the one that faces d most.
+// Of the faces that hold most of the vertices furthest along d, the one that faces d most: each such vertex counts 2,
+// the cosine between normal and d at most 1. The cosine alone could choose a face
+// that does not hold the support point.
 static void patch_hull(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 {
     const pp_hull *hull = s->solid->hull;
@@ -189,7 +222,9 @@ static void patch_hull(pp_patch *patch, const pp_placed *s, perp_vec3 d)
             continue;
         }
         for (int k = hull->face_first[f]; k < hull->face_first[f + 1]; k++) {
-            facing += pp_dot3(hull->vertex[hull->corner[k]], local) >= level ? 2.0 : 0.0;
+            if (pp_dot3(hull->vertex[hull->corner[k]], local) >= level) {
+                facing += 2.0;
+            }
         }
         if (facing > most) {
             most = facing;
@@ -218,6 +253,7 @@ static int hull_edge(const pp_placed *s, perp_vec3 d, double slope)
     return best;
 }
 
+// The edge most across d at the support vertex, or that vertex where all edges are steep.
 static void narrow_hull(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 {
     const pp_hull *hull = s->solid->hull;
@@ -230,11 +266,14 @@ static void narrow_hull(pp_patch *patch, const pp_placed *s, perp_vec3 d)
     perp_vec3 local = pp_mul_t(&s->R, d);
     int best = 0;
     for (int k = 1; k < hull->vertices; k++) {
-        best = pp_dot3(hull->vertex[k], local) > pp_dot3(hull->vertex[best], local) ? k : best;
+        if (pp_dot3(hull->vertex[k], local) > pp_dot3(hull->vertex[best], local)) {
+            best = k;
+        }
     }
     set_point(patch, hull_vertex(s, best), best);
 }
 
+// The two faces at an edge are of[2] and of[3].
 static bool other_hull(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 {
     int edge = hull_edge(s, d, SLIGHT);
@@ -298,7 +337,7 @@ static void insert_asked(pp_patch *patch, const pp_placed *s, perp_vec3 x, doubl
     patch->count++;
 }
 
-// top: +1 or -1, the base that looks along +z or -z.
+// top: +1 or -1, the base that looks along +z or -z. Points are counter-clockwise, seen from outside.
 static void patch_base(pp_patch *patch, const pp_placed *s, perp_vec3 d, double top)
 {
     static const double C = 0.7071067811865476;
@@ -321,6 +360,8 @@ static void patch_base(pp_patch *patch, const pp_placed *s, perp_vec3 d, double 
         patch->id[q] = top > 0.0 ? RIM + k : k;
         patch->x[q] = pp_add(s->p, pp_mul(&s->R, pp_vec(r * way[0], r * way[1], z)));
     }
+    // An asked-for point of the rim is inserted. Otherwise, on a tilted base, the fixed point nearest to the lowest
+    // point of the rim gives way to it and keeps its id: the manifold has the true support point in it.
     if (asked_point(s, local, top, &asked)) {
         insert_asked(patch, s, asked, top);
     } else if (across > LEVEL_BASE) {
@@ -345,6 +386,8 @@ static void patch_cylinder(pp_patch *patch, const pp_placed *s, perp_vec3 d)
         patch_base(patch, s, d, copysign(1.0, up));
         return;
     }
+    // Rolling: the patch is moved in to the axis by r along d, and `round` brings the radius back in, so that the gap
+    // is smooth in the tilt. Tilted more, it is the line of the side itself.
     bool flat = fabs(up) < ROLLING;
     perp_vec3 out = pp_radial(d, axis);
     perp_vec3 middle = pp_along(pp_along(s->p, r, out), flat ? -r : 0.0, d);
@@ -355,6 +398,8 @@ static void patch_cylinder(pp_patch *patch, const pp_placed *s, perp_vec3 d)
     patch->bare = !flat;
 }
 
+// The base where d is nearer to its normal than to that of the slanted side; else the line of the side in the plane of
+// d and the axis, or the end of it that is the support point.
 static void patch_cone(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 {
     perp_vec3 axis = pp_column(&s->R, 2);
@@ -369,8 +414,10 @@ static void patch_cone(pp_patch *patch, const pp_placed *s, perp_vec3 d)
     perp_vec3 apex = pp_along(s->p, half, axis);
     perp_vec3 rim = pp_along(pp_along(s->p, -half, axis), r, out);
     double drop = pp_dot3(d, pp_sub(rim, apex));
-    if (fabs(drop) > STEEP * slant) {
-        set_point(patch, drop > 0.0 ? rim : apex, drop > 0.0 ? SIDE_ID + 1 : SIDE_ID);
+    if (drop > STEEP * slant) {
+        set_point(patch, rim, SIDE_ID + 1);
+    } else if (drop < -STEEP * slant) {
+        set_point(patch, apex, SIDE_ID);
     } else {
         set_segment(patch, apex, SIDE_ID, rim, SIDE_ID + 1);
         patch->bare = true;
@@ -416,7 +463,11 @@ void pp_patch_narrow(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 
 bool pp_patch_other(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 {
-    return s->solid->kind == PP_SOLID_BOX    ? other_box(patch, s, d)
-           : s->solid->kind == PP_SOLID_HULL ? other_hull(patch, s, d)
-                                             : false;
+    if (s->solid->kind == PP_SOLID_BOX) {
+        return other_box(patch, s, d);
+    }
+    if (s->solid->kind == PP_SOLID_HULL) {
+        return other_hull(patch, s, d);
+    }
+    return false;
 }
