@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How two overlapping cores are parted soonest, when one of them is curved.
+// The penetration depth of two overlapping cores, when one of them is curved, by the expanding polytope algorithm (EPA).
 //
 // The cores overlap where their difference D = b - a holds the origin, and part along n by s(n) = min {n.w : w in D}.
 // A polytope inside D is grown (van den Bergen 2001): its face nearest to the origin is a lower bound of the
@@ -24,6 +24,7 @@ typedef struct face {
     double height;  // out.w on it
 } face;
 
+// Triangles around a convex polytope inside the Minkowski difference D; corners counter-clockwise from outside.
 typedef struct polytope {
     const pp_placed *a, *b;
     bool overlap;
@@ -33,6 +34,7 @@ typedef struct polytope {
     face face[FACE_MAX];
 } polytope;
 
+// The point of D = b - a furthest along d.
 static perp_vec3 support(const polytope *p, perp_vec3 d)
 {
     return pp_sub(pp_core_support(p->b, d), pp_core_support(p->a, pp_scale(-1.0, d)));
@@ -61,7 +63,9 @@ static perp_vec3 further(const polytope *p, perp_vec3 d, perp_vec3 x)
     return pp_dot3(d, pp_sub(up, x)) >= pp_dot3(d, pp_sub(x, down)) ? up : down;
 }
 
-// A tetrahedron of extreme points. False: D is all but flat.
+// A tetrahedron of extreme points of D: a long edge, the point furthest from it, the point furthest from the plane of
+// these. It need not hold the origin: growing towards the face nearest to the origin (least signed height) brings it
+// in. False: D is all but flat.
 static bool start(polytope *p)
 {
     const pp_placed *large = p->a->size >= p->b->size ? p->a : p->b;
@@ -81,11 +85,9 @@ static bool start(polytope *p)
     perp_vec3 e = pp_across(d), f = pp_cross(d, e);
     double widest = -1.0;
     for (int k = 0; k < 4; k++) {
-        perp_vec3 way = pp_along(pp_scale(k == 1 ? 0.0 : 1.0, e),
-                                 k == 0   ? 0.0
-                                 : k == 3 ? -1.0
-                                          : 1.0,
-                                 f);
+        // e, f, e + f, e - f: four directions across the edge, 45 degrees apart
+        static const double ALONG_E[4] = {1.0, 0.0, 1.0, 1.0}, ALONG_F[4] = {0.0, 1.0, 1.0, -1.0};
+        perp_vec3 way = pp_along(pp_scale(ALONG_E[k], e), ALONG_F[k], f);
         perp_vec3 x = further(p, way, w[0]), off = pp_sub(x, w[0]);
         off = pp_along(off, -pp_dot3(off, d), d);
         if (pp_dot3(off, off) > widest) {
@@ -97,7 +99,7 @@ static bool start(polytope *p)
     w[3] = further(p, n, w[0]);
     p->vertices = 4;
     double up = pp_dot3(n, pp_sub(w[3], w[0]));
-    int i = up > 0.0 ? 1 : 2, j = up > 0.0 ? 2 : 1;
+    int i = up > 0.0 ? 1 : 2, j = up > 0.0 ? 2 : 1;  // such that all four faces look outward
     add_face(p, 0, j, i);
     add_face(p, 0, i, 3);
     add_face(p, i, j, 3);
@@ -105,7 +107,8 @@ static bool start(polytope *p)
     return fabs(up) > 1e-14 * p->size && widest > 0.0;
 }
 
-// Takes the faces that w sees away and joins their rim to w. False: no room left, or nothing seen.
+// Takes the faces that w sees away and joins their rim (the horizon) to w. False: no room left, or nothing seen; p is
+// then of no further use to grow.
 static bool grow(polytope *p, perp_vec3 w)
 {
     int rim[RIM_MAX][2], count = 0, kept = 0, new = p->vertices;
@@ -133,6 +136,7 @@ static bool grow(polytope *p, perp_vec3 w)
             }
         }
     }
+    // RIM_MAX edges or more: some may have been dropped above, and the new faces would leave a hole
     bool room = kept + count <= FACE_MAX && count < RIM_MAX;
     if (kept == p->faces || !room) {
         return false;
@@ -145,11 +149,14 @@ static bool grow(polytope *p, perp_vec3 w)
     return true;
 }
 
+// The face of least signed height above the origin.
 static int nearest(const polytope *p)
 {
     int best = 0;
     for (int k = 1; k < p->faces; k++) {
-        best = p->face[k].height < p->face[best].height ? k : best;
+        if (p->face[k].height < p->face[best].height) {
+            best = k;
+        }
     }
     return best;
 }
@@ -161,6 +168,7 @@ typedef struct answer {
     perp_vec3 from[TRY_MAX];  // normals that have been polished
 } answer;
 
+// Newton's method from the normal of a face of D: n points from a to b, against the outward direction of D.
 static void polish(const polytope *p, answer *best, perp_vec3 out)
 {
     perp_vec3 n = pp_scale(-1.0, out);
@@ -174,6 +182,7 @@ static void polish(const polytope *p, answer *best, perp_vec3 out)
     }
 }
 
+// Whether no normal within this cosine has been polished already.
 static bool is_new(const answer *best, perp_vec3 out, double cosine)
 {
     for (int l = 0; l < best->tried; l++) {
@@ -187,7 +196,10 @@ static bool is_new(const answer *best, perp_vec3 out, double cosine)
 // Other faces that might still hide a smaller depth, one of each direction.
 static void polish_rest(const polytope *p, answer *best)
 {
-    for (int k = 0; k < p->faces && best->tried < TRY_MAX; k++) {
+    for (int k = 0; k < p->faces; k++) {
+        if (best->tried == TRY_MAX) {
+            return;
+        }
         if (p->face[k].height < -best->s - 1e-9 * p->size && is_new(best, p->face[k].out, 0.998)) {
             polish(p, best, p->face[k].out);
         }
@@ -224,7 +236,8 @@ static void polish_deep(const polytope *p, answer *best)
         }
         polish_axes(p, best, s, sign);
         int faces = s->solid->kind == PP_SOLID_HULL ? s->solid->hull->faces : 0;
-        for (int f = 0; f < faces && f < FACE_TRY_MAX; f++) {
+        faces = faces < FACE_TRY_MAX ? faces : FACE_TRY_MAX;
+        for (int f = 0; f < faces; f++) {
             polish(p, best, pp_scale(sign, pp_mul(&s->R, s->solid->hull->face_normal[f])));
         }
     }
@@ -239,6 +252,7 @@ double pp_epa(const pp_placed *a, const pp_placed *b, bool overlap, bool known, 
     p.b = b;
     p.size = a->size + b->size;
     p.faces = 0;
+    // growing: there is more of D beyond the polytope; open: the bounds of the depth have not met
     bool growing = start(&p), open = true;
     if (known) {
         polish(&p, &best, pp_scale(-1.0, *n));
@@ -246,6 +260,7 @@ double pp_epa(const pp_placed *a, const pp_placed *b, bool overlap, bool known, 
     for (int round = 0; round < VERTEX_MAX && growing; round++) {
         const face *f = &p.face[nearest(&p)];
         perp_vec3 out = f->out, w = support(&p, out);
+        // height is a lower bound of the depth, -best.s an upper one; short_of: how far D is beyond this face
         double height = f->height, short_of = pp_dot3(out, w) - height;
         growing = isfinite(height) && short_of > 1e-9 * p.size;
         if (!growing || (short_of < 3e-3 * p.size && is_new(&best, out, 0.99))) {
@@ -254,6 +269,7 @@ double pp_epa(const pp_placed *a, const pp_placed *b, bool overlap, bool known, 
         open = best.tried == 0 || -best.s - height > slack(best.s, p.size);
         growing = growing && open && grow(&p, w);
     }
+    // not closed (out of room, or flat): the best face there is, then starts all over the solids
     if (open) {
         polish(&p, &best, p.face[nearest(&p)].out);
     }

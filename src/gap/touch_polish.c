@@ -26,19 +26,22 @@ typedef struct guess {
     perp_vec3 axis;  // RIM: unit
     double radius;   // RIM
     const pp_placed *solid;
-    double sign;  // outward direction is sign n
+    double sign;  // outward direction is sign n: +1 for a, -1 for b
 } guess;
 
 enum { GUESS_MAX = 16 };
 
+// The features of one solid within a turn of the outward direction.
 typedef struct guesses {
     const pp_placed *s;
-    perp_vec3 out;  // outward direction
-    double sign, turn;
+    perp_vec3 out;      // outward direction, unit, world axes
+    double sign, turn;  // turn [rad]
     int count;
     guess list[GUESS_MAX];
 } guesses;
 
+// d and c are given for the outward direction; n = sign out turns them. Beyond GUESS_MAX features are left out: the
+// result is still a true lower bound, and pp_settle and EPA look again with other turns.
 static void add_guess(guesses *g, int kinks, perp_vec3 d, double c, perp_vec3 x)
 {
     if (g->count < GUESS_MAX) {
@@ -73,6 +76,7 @@ static void guess_box(guesses *g)
     const double side[3] = {local.x, local.y, local.z};
     for (int k = 0; k < 8; k++) {
         const double out[3] = {k & 1 ? -1.0 : 1.0, k & 2 ? -1.0 : 1.0, k & 4 ? -1.0 : 1.0};
+        // a vertex may be the support point where d is in its octant, or within the turn of it
         bool near = true;
         for (int i = 0; i < 3; i++) {
             near = near && (out[i] * side[i] > 0.0 || fabs(side[i]) < g->turn);
@@ -83,6 +87,7 @@ static void guess_box(guesses *g)
         perp_vec3 x = pp_vec(out[0] * h.x, out[1] * h.y, out[2] * h.z);
         x = pp_add(g->s->p, pp_mul(&g->s->R, x));
         for (int i = 0; i < 3; i++) {
+            // the edge along axis i (once, from the vertex at +half), or the face of normal axis i
             perp_vec3 axis = pp_column(&g->s->R, i);
             if (fabs(side[i]) < g->turn && out[i] > 0.0) {
                 add_guess(g, 1, axis, 0.0, x);
@@ -94,6 +99,7 @@ static void guess_box(guesses *g)
     }
 }
 
+// The segment as an edge where it is across, with both of its ends; else the end that looks along d.
 static void guess_segment(guesses *g)
 {
     const perp_vec3 none = {0.0, 0.0, 0.0}, axis = pp_column(&g->s->R, 2);
@@ -105,18 +111,26 @@ static void guess_segment(guesses *g)
     add_guess(g, 0, none, 0.0, pp_along(g->s->p, copysign(half, up), axis));
 }
 
+// Up to 3 faces, then edges, then vertices, those near the support plane: room is kept for the vertices, of which the
+// support vertex comes first.
 static void guess_hull(guesses *g)
 {
     const perp_vec3 none = {0.0, 0.0, 0.0}, local = pp_mul_t(&g->s->R, g->out);
     const pp_hull *hull = g->s->solid->hull;
     perp_vec3 vertex = pp_solid_support(g->s->solid, local);
     double low = pp_dot3(local, vertex) - g->turn * g->s->size;
-    for (int f = 0; f < hull->faces && g->count < 3; f++) {
+    for (int f = 0; f < hull->faces; f++) {
+        if (g->count >= 3) {
+            break;
+        }
         if (pp_dot3(hull->face_normal[f], local) > 1.0 - g->turn * g->turn) {
             add_guess(g, 2, pp_mul(&g->s->R, hull->face_normal[f]), 0.0, vertex);
         }
     }
-    for (int k = 0; k < hull->edges && g->count < GUESS_MAX - 5; k++) {
+    for (int k = 0; k < hull->edges; k++) {
+        if (g->count >= GUESS_MAX - 5) {
+            break;
+        }
         perp_vec3 x = hull->vertex[hull->edge[k][0]], y = hull->vertex[hull->edge[k][1]];
         perp_vec3 d = pp_unit(pp_sub(y, x), local);
         if (fabs(pp_dot3(d, local)) < g->turn && pp_dot3(x, local) >= low) {
@@ -124,7 +138,10 @@ static void guess_hull(guesses *g)
         }
     }
     add_guess(g, 0, none, 0.0, pp_add(g->s->p, pp_mul(&g->s->R, vertex)));
-    for (int k = 0; k < hull->vertices && g->count < GUESS_MAX; k++) {
+    for (int k = 0; k < hull->vertices; k++) {
+        if (g->count >= GUESS_MAX) {
+            break;
+        }
         perp_vec3 x = hull->vertex[k];
         if (pp_dot3(local, x) >= low && pp_length(pp_sub(x, vertex)) > 0.0) {
             add_guess(g, 0, none, 0.0, pp_add(g->s->p, pp_mul(&g->s->R, x)));
@@ -132,6 +149,7 @@ static void guess_hull(guesses *g)
     }
 }
 
+// A base, the side (n across the axis), and the rims at its ends.
 static void guess_cylinder(guesses *g)
 {
     perp_vec3 axis = pp_column(&g->s->R, 2);
@@ -146,6 +164,7 @@ static void guess_cylinder(guesses *g)
     add_rim(g, pp_along(g->s->p, copysign(half, up), axis), axis);
 }
 
+// The base, the slanted side (n.axis = r / slant), the apex and the rim of the base.
 static void guess_cone(guesses *g)
 {
     const perp_vec3 none = {0.0, 0.0, 0.0}, axis = pp_column(&g->s->R, 2);
@@ -171,6 +190,7 @@ static void guess_features(guesses *g, const pp_placed *s, perp_vec3 n, double s
     g->sign = sign;
     g->turn = turn;
     g->count = 0;
+    // an ellipsoid is one smooth feature; the core of a sphere is a point
     switch (s->solid->kind) {
     case PP_SOLID_BOX:
         guess_box(g);
@@ -260,13 +280,16 @@ static perp_vec3 gradient(const guess *a, const guess *b, perp_vec3 n)
     return pp_sub(guess_point(a, n), guess_point(b, n));
 }
 
-// A step in the tangent plane, shortened until it does not raise n.G. Short ones are near the end, where n.G
+// A line search: a step in the tangent plane, shortened until it does not raise n.G. Short ones are near the end, where n.G
 // is flat to roundoff and Newton's step is good.
 static perp_vec3 step(const guess *a, const guess *b, perp_vec3 n, perp_vec3 way)
 {
     double before = pp_dot3(n, gradient(a, b, n));
     perp_vec3 next = pp_unit(pp_add(n, way), n);
-    for (int k = 0; k < 16 && pp_dot3(way, way) > 1e-9; k++) {
+    for (int k = 0; k < 16; k++) {
+        if (!(pp_dot3(way, way) > 1e-9)) {
+            break;
+        }
         if (pp_dot3(next, gradient(a, b, next)) <= before) {
             break;
         }
@@ -276,16 +299,22 @@ static perp_vec3 step(const guess *a, const guess *b, perp_vec3 n, perp_vec3 way
     return next;
 }
 
-// The Hessian is shifted where it is not positive: a rim seen along its axis is a cone's tip.
+// Minimises n.G(n) = h_a(n) + h_b(-n) = -s(n) over the unit sphere by Newton's method. In the tangent basis (e, f) the
+// gradient is (G.e, G.f) and the Hessian that of the support functions less (n.G) I, which is the curvature of the
+// sphere. The Hessian is shifted where it is not positive: a rim seen along its axis is a cone's tip.
 static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n, search to)
 {
     double last = PP_INF;
     perp_vec3 from = n;
-    for (int round = 0; round < to.rounds && pp_dot3(n, from) >= to.cosine; round++) {
+    for (int round = 0; round < to.rounds; round++) {
+        if (!(pp_dot3(n, from) >= to.cosine)) {
+            break;  // has wandered off
+        }
         perp_vec3 e = pp_across(n), f = pp_cross(n, e), G = gradient(a, b, n);
         perp_vec3 He = curve(a, b, n, e), Hf = curve(a, b, n, f);
         double inner = pp_dot3(G, n), ee = pp_dot3(e, He) - inner, ff = pp_dot3(f, Hf) - inner;
         double ef = pp_dot3(e, Hf), ge = pp_dot3(G, e), gf = pp_dot3(G, f);
+        // low: the smaller eigenvalue of the 2 x 2 Hessian
         double middle = 0.5 * (ee + ff), low = middle - hypot(0.5 * (ee - ff), ef);
         double least = 0.05 * (fabs(middle) + fabs(inner)), shift = low < 0.0 ? least - low : 0.0;
         ee += shift;
@@ -296,6 +325,7 @@ static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n, sear
         }
         double p = (ef * gf - ff * ge) / det, q = (ef * ge - ee * gf) / det;
         double length = sqrt(p * p + q * q), cut = length > LONGEST ? LONGEST / length : 1.0;
+        // near the end: four times the decrease that the quadratic model predicts would not beat the best so far
         if (length < 0.1 && inner - 2.0 * fabs(p * ge + q * gf) > to.most) {
             return n;
         }
@@ -315,6 +345,7 @@ static perp_vec3 on_circle(perp_vec3 n, perp_vec3 d, double c)
     return c == 0.0 ? n : pp_along(pp_scale(c, d), sqrt(fmax(0.0, 1.0 - c * c)), n);
 }
 
+// The same on the circle n.d = c that one kink leaves: n turns about d by an angle, dn = angle (d x n).
 static perp_vec3 newton_circle(const guess *a, const guess *b, perp_vec3 d, double c, perp_vec3 n)
 {
     double last = PP_INF;
@@ -370,6 +401,7 @@ static bool on_both(const guess *a, const guess *b, perp_vec3 *n)
     return true;
 }
 
+// The stationary n of one pair of features, near n. One kink of each fixes it; flat features need no iteration.
 static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n, search to)
 {
     const guess *kink = a->kinks ? a : b;
@@ -388,7 +420,7 @@ static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n, search 
 typedef struct best {
     const pp_placed *a, *b;
     bool overlap;
-    double s, tie;
+    double s, tie;  // largest true s(n) so far; one has to beat it by more than tie [m]
     perp_vec3 n;
     double cosine;  // of the turn beyond which a search is given up
     int rounds;
@@ -423,6 +455,7 @@ static void offer_round(best *w, const guess *a, const guess *b, perp_vec3 n, do
     }
 }
 
+// All starts for one pair of features: n itself, round a narrow circle, and beside the axis of a rim of either.
 static void offer_pair(best *w, const guess *a, const guess *b, perp_vec3 n, double turn)
 {
     perp_vec3 from = n;
@@ -442,6 +475,7 @@ static void offer_pair(best *w, const guess *a, const guess *b, perp_vec3 n, dou
     }
 }
 
+// All pairs of features near n.
 static void polish_once(best *w, perp_vec3 n, double turn)
 {
     guesses ga, gb;
@@ -450,7 +484,7 @@ static void polish_once(best *w, perp_vec3 n, double turn)
     for (int side = 0; side < 2; side++) {
         const guesses *g = side ? &gb : &ga;
         for (int k = 0; k < g->count; k++) {
-            if (g->list[k].kinks == 2) {
+            if (g->list[k].kinks == 2) {  // a face: its normal, whatever the other has
                 offer(w, g->list[k].d);
             }
         }
@@ -467,6 +501,7 @@ static void polish_once(best *w, perp_vec3 n, double turn)
     }
 }
 
+// Repeats from the best normal with half the turn while that gains: its features may not be those of the start.
 static double polish(best *w, double turn, perp_vec3 *n)
 {
     perp_vec3 start = *n;
@@ -475,7 +510,11 @@ static double polish(best *w, double turn, perp_vec3 *n)
     w->n = start;
     for (int round = 0; round < 4; round++) {
         double before = w->s;
-        polish_once(w, round == 0 ? start : w->n, round == 0 ? turn : 0.5 * turn);
+        if (round == 0) {
+            polish_once(w, start, turn);
+        } else {
+            polish_once(w, w->n, 0.5 * turn);
+        }
         if (w->s <= before + w->tie) {
             break;
         }
