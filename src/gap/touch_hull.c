@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The axis that parts two polyhedra best: hulls, boxes, segments and points.
+// The separating axis test of two polyhedra: hulls, boxes, segments and points.
 //
 // As for boxes (touch_box.c), but with any faces and edges. A pair of edges matters only where the arcs
 // between the normals of their faces cross on the sphere (Gauss map); as n.(y - x) of any points x of a and y of
@@ -23,6 +23,7 @@ static const int BOX_EDGE[12][4] = {{0, 1, 2, 4}, {2, 3, 3, 4}, {4, 5, 2, 5}, {6
                                     {0, 4, 0, 2}, {1, 5, 1, 2}, {2, 6, 0, 3}, {3, 7, 1, 3}};
 static const int SEGMENT_EDGE[1][4] = {{0, 1, 0, 0}};
 
+// The hull's own arrays, or those of a box or segment made on the spot; a point has neither faces nor edges.
 static void set_facets(facets *f, const pp_solid *s)
 {
     perp_vec3 h = s->half;
@@ -41,13 +42,18 @@ static void set_facets(facets *f, const pp_solid *s)
         f->edges = 12;
         f->edge = BOX_EDGE;
         for (int k = 0; k < 8; k++) {
-            f->box_vertex[k] = pp_vec(k & 1 ? h.x : -h.x, k & 2 ? h.y : -h.y, k & 4 ? h.z : -h.z);
+            double x = k & 1 ? h.x : -h.x;
+            double y = k & 2 ? h.y : -h.y;
+            double z = k & 4 ? h.z : -h.z;
+            f->box_vertex[k] = pp_vec(x, y, z);
         }
-        for (int k = 0; k < 6; k++) {
-            double side = k & 1 ? 1.0 : -1.0;
-            f->box_normal[k] =
-                pp_vec(k / 2 == 0 ? side : 0.0, k / 2 == 1 ? side : 0.0, k / 2 == 2 ? side : 0.0);
-        }
+        // faces 2 i and 2 i + 1 look along -axis i and +axis i
+        f->box_normal[0] = pp_vec(-1.0, 0.0, 0.0);
+        f->box_normal[1] = pp_vec(1.0, 0.0, 0.0);
+        f->box_normal[2] = pp_vec(0.0, -1.0, 0.0);
+        f->box_normal[3] = pp_vec(0.0, 1.0, 0.0);
+        f->box_normal[4] = pp_vec(0.0, 0.0, -1.0);
+        f->box_normal[5] = pp_vec(0.0, 0.0, 1.0);
     } else if (s->kind == PP_SOLID_CAPSULE) {
         f->edges = 1;
         f->edge = SEGMENT_EDGE;
@@ -59,10 +65,11 @@ static void set_facets(facets *f, const pp_solid *s)
 
 typedef struct search {
     const pp_placed *a, *b;
-    double s, tie;
-    perp_vec3 n;
+    double s, tie;  // best separation so far; one has to beat it by more than tie [m]
+    perp_vec3 n;    // its axis, unit, from a to b, world axes
 } search;
 
+// Evaluates the true s(n) by support points.
 static void offer(search *w, perp_vec3 n)
 {
     double s = pp_core_parting(w->a, w->b, n);
@@ -72,6 +79,7 @@ static void offer(search *w, perp_vec3 n)
     }
 }
 
+// sign: from the outward normal to n, +1 for a and -1 for b.
 static void try_faces(search *w, const facets *f, const pp_placed *of, double sign)
 {
     for (int k = 0; k < f->faces; k++) {
@@ -83,7 +91,9 @@ static void try_faces(search *w, const facets *f, const pp_placed *of, double si
 // turned towards the other.
 typedef struct facing_edge {
     perp_vec3 x, d, c, e;
-    bool arc, turned;
+    bool
+        arc;  // c and e are not opposite, so that the arc between them is known; false for flat hulls
+    bool turned;  // d runs against e x c
 } facing_edge;
 
 static facing_edge move_edge(const facets *f, int k, const pp_pose *X)
@@ -112,6 +122,8 @@ static bool arcs_cross(perp_vec3 p, perp_vec3 q, perp_vec3 d, const facing_edge 
     return turned ? c * h <= 0.0 && f * g <= 0.0 : c * h >= 0.0 && f * g >= 0.0;
 }
 
+// All pairs of edges, in the frame of a: edges of b are moved there once each. Most pairs fall to the test of the Gauss
+// map, most of the rest to the bound by one point of each edge; few reach the support points in offer().
 static void try_edges(search *w, const facets *fa, const facets *fb)
 {
     pp_mat3 Rt = pp_transpose3(&w->a->R);
@@ -131,7 +143,7 @@ static void try_edges(search *w, const facets *fa, const facets *fb)
             perp_vec3 n = pp_cross(d, e.d);
             double length2 = pp_dot3(n, n), both = pp_dot3(d, d) * pp_dot3(e.d, e.d);
             if (!(length2 > 1e-16 * both)) {
-                continue;
+                continue;  // parallel edges: a face normal is as good
             }
             n = pp_scale(1.0 / sqrt(length2), n);
             double along = pp_dot3(n, pp_sub(e.x, x));

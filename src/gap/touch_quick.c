@@ -13,6 +13,7 @@ typedef struct trial {
 
 enum { FACES_MAX = 32 };
 
+// One axis of the separating axis test.
 static void try_normal(trial *t, perp_vec3 n)
 {
     double s = pp_core_parting(t->a, t->b, n);
@@ -22,7 +23,8 @@ static void try_normal(trial *t, perp_vec3 n)
     }
 }
 
-// sign: from outward to n.
+// Face normals. sign: n is sign times the outward normal, +1 for a and -1 for b. A box and a cylinder have a face on
+// either side, so their sign does not matter. FACES_MAX bounds the cost.
 static void try_faces(trial *t, const pp_placed *s, double sign)
 {
     const pp_solid *solid = s->solid;
@@ -37,22 +39,25 @@ static void try_faces(trial *t, const pp_placed *s, double sign)
     } else if (solid->kind == PP_SOLID_CONE) {
         try_normal(t, pp_scale(-sign, axis));
     } else if (solid->kind == PP_SOLID_HULL) {
-        for (int f = 0; f < solid->hull->faces && f < FACES_MAX; f++) {
+        int faces = solid->hull->faces < FACES_MAX ? solid->hull->faces : FACES_MAX;
+        for (int f = 0; f < faces; f++) {
             try_normal(t, pp_scale(sign, pp_mul(&s->R, solid->hull->face_normal[f])));
         }
     }
 }
 
-// 0: none; 1: a point; 2: a straight axis.
+// What the round side of a solid is around. 0: none; 1: a point; 2: a straight axis.
 static int axis_of(const pp_placed *s, perp_vec3 *axis)
 {
     pp_solid_kind kind = s->solid->kind;
     *axis = pp_column(&s->R, 2);
-    return kind == PP_SOLID_SPHERE                                 ? 1
-           : kind == PP_SOLID_CAPSULE || kind == PP_SOLID_CYLINDER ? 2
-                                                                   : 0;
+    if (kind == PP_SOLID_SPHERE) {
+        return 1;
+    }
+    return kind == PP_SOLID_CAPSULE || kind == PP_SOLID_CYLINDER ? 2 : 0;
 }
 
+// Round sides lying on each other: from one axis to the other's middle, or across both.
 static void try_axes(trial *t)
 {
     perp_vec3 d, e, between = pp_sub(t->b->p, t->a->p);

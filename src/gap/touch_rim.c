@@ -19,6 +19,7 @@ typedef struct face {
     pp_patch patch;
 } face;
 
+// The face of s that looks along d, if it is flat on it. d: unit, outward.
 static bool set_face(face *out, const pp_placed *s, perp_vec3 d)
 {
     out->endless = s->solid->kind == PP_SOLID_HALFSPACE;
@@ -39,6 +40,7 @@ static perp_vec3 seen(perp_vec3 v, perp_vec3 n)
     return pp_along(v, -pp_dot3(v, n), n);
 }
 
+// Whether x, seen along n, is on the face or beside it by no more than slack [m].
 static bool is_inside(const face *f, perp_vec3 x, perp_vec3 n, double slack)
 {
     const pp_patch *p = &f->patch;
@@ -69,6 +71,7 @@ typedef struct search {
     double good;
 } search;
 
+// Candidates are points on the edge of the shared region; the best one is kept, the first of equals.
 static void offer(search *s, perp_vec3 x)
 {
     double good = s->nearest ? -pp_length(seen(pp_sub(x, s->aim), s->n)) : pp_dot3(s->aim, x);
@@ -85,7 +88,11 @@ static void offer_side(search *s, const pp_patch *disc, perp_vec3 y, perp_vec3 s
     perp_vec3 from = seen(pp_sub(y, disc->centre), s->n), way = seen(side, s->n);
     double ww = pp_dot3(way, way), fw = pp_dot3(from, way);
     double left = fw * fw - ww * (pp_dot3(from, from) - disc->disc * disc->disc);
-    for (int sign = -1; sign <= 1 && left >= 0.0 && ww > 0.0; sign += 2) {
+    if (!(left >= 0.0 && ww > 0.0)) {
+        return;  // passes by
+    }
+    // |from + t way| = radius, the two roots
+    for (int sign = -1; sign <= 1; sign += 2) {
         double t = (-fw + sign * sqrt(left)) / ww;
         if (t >= 0.0 && t <= 1.0) {
             offer(s, pp_along(pp_add(disc->centre, from), t, way));
@@ -98,6 +105,7 @@ static void offer_rims(search *s, const pp_patch *p, const pp_patch *q)
 {
     perp_vec3 between = seen(pp_sub(q->centre, p->centre), s->n);
     double c = pp_length(between);
+    // c^2 - 2 c along = r_q^2 - r_p^2: the chord through both crossings is at this distance from p's centre
     double along = c > 0.0 ? 0.5 * (c + (p->disc - q->disc) * (p->disc + q->disc) / c) : 0.0;
     double up2 = p->disc * p->disc - along * along;
     if (!(c > 0.0) || up2 < 0.0) {
@@ -124,10 +132,14 @@ static perp_vec3 of_side(const search *s, perp_vec3 x, perp_vec3 side)
     return s->nearest ? pp_along(x, fmin(fmax(t, 0.0), 1.0), side) : x;
 }
 
+// Points of the outline of f that are on the other face, and crossings of its sides with the other's rim.
 static void offer_face(search *s, const face *f, const face *other)
 {
     const pp_patch *p = &f->patch;
-    int sides = f->endless ? 0 : p->disc > 0.0 ? 1 : p->count;
+    if (f->endless) {
+        return;  // a plane has no outline
+    }
+    int sides = p->disc > 0.0 ? 1 : p->count;
     for (int k = 0; k < sides; k++) {
         perp_vec3 side = pp_sub(p->x[k + 1 < p->count ? k + 1 : 0], p->x[k]);
         perp_vec3 x = p->disc > 0.0 ? of_rim(s, p) : of_side(s, p->x[k], side);
@@ -156,6 +168,7 @@ bool pp_solid_rim(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, con
     pb.size = pp_core_size(b);
     s.slack = 1e-12 * (pa.size + pb.size);
     s.aim = nearest ? pp_sub(aim, origin) : pp_unit(seen(aim, n), pp_across(n));
+    // polygons alone need no search: the corners of what they share are in the manifold
     if (!set_face(&fa, &pa, n) || !set_face(&fb, &pb, pp_scale(-1.0, n)) ||
         !(is_disc(&fa) || is_disc(&fb))) {
         return false;
