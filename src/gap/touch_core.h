@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the files of the narrow phase share.
+// What the files of the narrow phase share. s(n) below is the separation of the separating axis test, signed.
 //
 // A solid is a core with a radius around it: a sphere is a point, a capsule a segment, all others are
 // their own core. With the support function h(d) = max {d.x : x in the solid}, the two are parted along the
@@ -146,29 +146,35 @@ static inline double pp_meet_level(const pp_meeting *m)
 }
 // True: the closest spot is as close as the bound s, so the distance is the true one.
 bool pp_meet_certified(const pp_meeting *m);
-// Adds the closest pair of points, once n is the true normal and if no spot is one. found: by GJK, or NULL.
-void pp_meet_close(pp_meeting *m, const pp_placed *a, const pp_placed *b, const pp_simplex *found);
-// How far the points of the closest spot are outside their solids; infinite: there is none as close as s.
-double pp_meet_off(const pp_meeting *m, const pp_placed *a, const pp_placed *b);
-// What it may be: a little more than what cut outlines are widened by (pp_meet).
-double pp_meet_good(const pp_meeting *m);
 // Adds a spot between the given points of the cores unless one as close is there.
 void pp_meet_ensure(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, uint32_t feature);
 void pp_meet_put(pp_meeting *m, perp_vec3 x, double gap, double stray, uint32_t feature);
 // The closest first, at most PP_TOUCH_MAX; single: that one only, without a name. origin: of the placed solids.
 int pp_meet_write(const pp_meeting *m, bool single, perp_vec3 origin, pp_touch *out);
 
-// ── touch_clip.c ──
+// ── touch_hold.c: witness points where the patches give none ──
+
+// Adds the closest pair of points, once n is the true normal and if no spot is one. found: by GJK, or NULL.
+void pp_meet_close(pp_meeting *m, const pp_placed *a, const pp_placed *b, const pp_simplex *found);
+// How far the points of the closest spot are outside their solids; infinite: there is none as close as s.
+double pp_meet_off(const pp_meeting *m, const pp_placed *a, const pp_placed *b);
+// What it may be: a little more than what cut outlines are widened by (pp_meet).
+double pp_meet_good(const pp_meeting *m);
+
+// ── touch_disc.c: round faces ──
 
 // A point that a disc and a face share, seen along the normal: sets m->common. False: not such a pair.
 bool pp_clip_common(pp_meeting *m, const pp_patch *a, const pp_patch *b);
+
+// ── touch_clip.c: clipping of two patches, by how many vertices they have ──
+
 void pp_clip_point(pp_meeting *m, const pp_patch *point, const pp_patch *other, bool point_is_a);
 void pp_clip_faces(pp_meeting *m, const pp_patch *a, const pp_patch *b, double tolerance);
 void pp_clip_segment(pp_meeting *m, const pp_patch *segment, const pp_patch *face, bool face_is_a,
                      double tolerance);
 void pp_clip_segments(pp_meeting *m, const pp_patch *a, const pp_patch *b, double tolerance);
 
-// ── Stage one: the normal ──
+// ── Stage one, the normal: touch_box.c, touch_hull.c, touch_quick.c ──
 
 // Boxes, segments and points as boxes: the axis of the largest s(n) among faces and pairs of edges.
 double pp_box_axis(const pp_placed *a, const pp_placed *b, double most, perp_vec3 *n);
@@ -179,6 +185,8 @@ double pp_quick_axis(const pp_placed *a, const pp_placed *b, perp_vec3 *n);
 // Whether faces overlap so little, and face each other so widely, that no other direction parts them sooner.
 bool pp_quick_deepest(const pp_meeting *m, const pp_placed *a, const pp_placed *b);
 
+// ── touch_gjk.c ──
+
 typedef enum pp_gjk_end { PP_GJK_APART, PP_GJK_OVERLAP, PP_GJK_FAR } pp_gjk_end;
 
 // The closest points of the cores. start: where b is from a; FAR: they are further apart than `most`.
@@ -188,10 +196,14 @@ pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed *a, const pp_placed *b, perp_ve
 // The points of a and b that v is between.
 void pp_simplex_points(const pp_simplex *s, perp_vec3 *x, perp_vec3 *y);
 
+// ── touch_polish.c ──
+
 // The best normal that features within a turn of n [rad] allow, and its s(n). overlap: of the cores.
 double pp_polish(const pp_placed *a, const pp_placed *b, bool overlap, double turn, perp_vec3 *n);
 // The same of solids that all but touch, from a normal that is all but right: nothing far from it is looked at.
 double pp_polish_near(const pp_placed *a, const pp_placed *b, perp_vec3 *n);
+
+// ── touch_epa.c ──
 
 // Of overlapping cores, one of which has a volume, or of all but touching ones: the largest s(n) and its n.
 // known: the n given is likely.
