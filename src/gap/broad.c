@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Broad phase by a tree of boxes. The boxes are put in the order of their centres along Hilbert's curve,
+// Broad phase by a bounding volume hierarchy, a tree of axis-aligned boxes (AABB) built anew each time. The boxes are put in the order of their centres along Hilbert's curve,
 // free bodies first, and a balanced binary tree is laid over that order: node k has children 2 k and
 // 2 k + 1. Each box of a free body asks the tree for what comes after it; so every pair is met once,
 // boxes that cannot move never meet, and n boxes cost about n log n tests whatever their sizes.
@@ -16,7 +16,7 @@
 #include <string.h>
 
 typedef struct item {
-    pp_box3 box;
+    pp_box3 box;  // axis-aligned, world [m]
     int shape;
     bool free;
 } item;
@@ -33,12 +33,14 @@ typedef struct search {
     bool failed;
 } search;
 
+// Sorting by this key sorts by (a, b) with a < b: the order of pairs does not depend on how the tree met them.
 static uint64_t pair_key(int a, int b)
 {
     int low = a < b ? a : b;
     return ((uint64_t)low << 32) | (uint64_t)(a + b - low);
 }
 
+// The filter of the model (ignored pairs, joined bodies, both fixed) comes before the pair is stored.
 static void add_pair(search *s, int a, int b)
 {
     pp_broad *out = s->out;
@@ -96,6 +98,7 @@ static bool is_endless(const pp_shape *shape)
     return shape->kind == PERP_HALFPLANE || shape->kind == PERP_HALFSPACE;
 }
 
+// Around the core's vertices or the ends of its axis, grown by the radius.
 static pp_box3 planar_box(const pp_shape *shape, const pp_frame *frame)
 {
     pp_box3 b = NOTHING;
@@ -119,6 +122,7 @@ static pp_pose pose_of(const pp_shape *shape, const pp_frame *frame)
     return pp_pose_mul(&X_WB, &shape->X_BS);
 }
 
+// Of a mesh: the box around the turned box of its root, which may be larger than that of the turned triangles.
 static pp_box3 spatial_box(const pp_shape *shape, const pp_frame *frame)
 {
     pp_box3 b;
@@ -167,6 +171,7 @@ static pp_box3 window(const search *s, const item *list)
     for (int i = 0; i < s->count; i++) {
         cover(&all, centre_of(&list[i].box));
     }
+    // mean and mean absolute deviation of the centres that are inside so far
     for (int round = 0; round < 3; round++) {
         perp_vec3 mean = {0}, off = {0};
         int inside = 0;
@@ -196,6 +201,7 @@ static pp_box3 window(const search *s, const item *list)
 // Key of an item: not free, place on the curve, index in the list. The place has the bits that the index leaves.
 static int fill_keys(const search *s, const item *list, uint64_t *key)
 {
+    // cells are cubes: the longest side of the window sets their width
     pp_box3 all = window(s, list);
     perp_vec3 wide = pp_sub(all.high, all.low);
     double width = pp_larger(pp_larger(wide.x, wide.y), wide.z);
@@ -203,6 +209,7 @@ static int fill_keys(const search *s, const item *list, uint64_t *key)
     while (s->count >> index_bits) {
         index_bits++;
     }
+    // 1 bit for not free, dim * bits for the curve, index_bits for the index
     int dim = s->model->spatial ? 3 : 2, bits = (63 - index_bits) / dim;
     double cells = ldexp(1.0, bits);
     for (int i = 0; i < s->count; i++) {
@@ -237,6 +244,7 @@ static bool set_items(search *s, double margin)
     if (!list || !key || !scratch || !s->item) {
         return false;
     }
+    // boxes that are not grown yet: the curve needs their centres only
     for (int i = 0; i < m->shapes; i++) {
         const pp_shape *shape = &m->shape[i];
         if (shape->detect && !is_endless(shape)) {
@@ -264,6 +272,7 @@ static bool set_items(search *s, double margin)
 
 // ── The tree ─────────────────────────────────────────────────────────────────────────────────────
 
+// Bottom up: leaves beyond the last item are empty boxes, which nothing finite overlaps.
 static bool set_tree(search *s)
 {
     s->leaves = 1;
@@ -290,6 +299,7 @@ static bool overlap(search *s, const pp_box3 *a, const pp_box3 *b)
            b->low.y <= a->high.y && a->low.z <= b->high.z && b->low.z <= a->high.z;
 }
 
+// All leaves below node `top` whose boxes overlap, depth first without recursion.
 static void ask_below(search *s, const item *from, int top)
 {
     int stack[64], depth = 0;  // the tree has at most 32 levels, each leaves one node behind
@@ -300,7 +310,7 @@ static void ask_below(search *s, const item *from, int top)
             continue;
         }
         if (k >= s->leaves) {
-            if (k - s->leaves < s->count) {  // a box without end overlaps what is not there, too
+            if (k - s->leaves < s->count) {  // an infinite box also overlaps empty leaves
                 add_pair(s, from->shape, s->item[k - s->leaves].shape);
             }
         } else {
@@ -320,6 +330,7 @@ static void ask_after(search *s, int i)
     }
 }
 
+// All pairs: for few boxes cheaper than a tree.
 static void ask_few(search *s)
 {
     for (int i = 0; i < s->free; i++) {
@@ -346,6 +357,7 @@ static void plane_of(const search *s, const pp_shape *plane, perp_vec3 *x, perp_
     }
 }
 
+// A plane that is not free meets free bodies only, which come first.
 static void ask_plane(search *s, int shape, double margin)
 {
     const pp_shape *plane = &s->model->shape[shape];
@@ -354,8 +366,11 @@ static void ask_plane(search *s, int shape, double margin)
     int most = s->model->body[plane->body].nv > 0 ? s->count : s->free;
     for (int i = 0; i < most; i++) {
         const pp_box3 *b = &s->item[i].box;
-        perp_vec3 lowest = {out.x > 0.0 ? b->low.x : b->high.x, out.y > 0.0 ? b->low.y : b->high.y,
-                            out.z > 0.0 ? b->low.z : b->high.z};
+        // the corner of the box that is deepest along -out
+        double x_low = out.x > 0.0 ? b->low.x : b->high.x;
+        double y_low = out.y > 0.0 ? b->low.y : b->high.y;
+        double z_low = out.z > 0.0 ? b->low.z : b->high.z;
+        perp_vec3 lowest = {x_low, y_low, z_low};
         s->out->tests++;
         if (pp_dot3(out, pp_sub(lowest, x)) <= margin) {
             add_pair(s, s->item[i].shape, shape);
@@ -373,9 +388,10 @@ perp_status pp_broad_run(pp_broad *out, const perp_model *model, const pp_frame 
     }
     if (s.count <= FEW) {
         ask_few(&s);
-    }
-    for (int i = 0; s.count > FEW && i < s.free; i++) {
-        ask_after(&s, i);
+    } else {
+        for (int i = 0; i < s.free; i++) {
+            ask_after(&s, i);
+        }
     }
     for (int i = 0; i < model->shapes; i++) {
         if (is_endless(&model->shape[i]) && model->shape[i].detect) {

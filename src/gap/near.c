@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which contacts can matter in a step of h: those that the bodies can close in it, with half as much again.
+// Culling of contacts before a step of length h: which of them can become active in it. A contact that is dropped
+// has no row in the problem, so this must be a bound, with half as much again to spare; what it costs to keep too
+// many is time only.
 //
 // Speeds at the end of the step are not known yet. A body moves as it does, forces change that by
 // |p_ext|/m, and so do impacts: a contact that closes within the step with the speed v, and parts with e v,
@@ -9,7 +11,7 @@
 //
 //   blow to b = u min(1, 2 m_a / (m_a + m_b)) ,    twice that of a central impact, and no more than u.
 //
-// What is struck strikes on, through contacts that this closes and through joints, with the mass of all
+// `blow` is such a bound of the change of a body's speed by impacts [m/s]. What is struck strikes on, through contacts that this closes and through joints, with the mass of all
 // that is behind it: M -> M + m_b, blow -> blow M / (M + m_b). So a contact is kept when
 //
 //   psi <= max(margin, 1.5 h (|v_b - v_a| + |p_ext|/m of both + the harder of the blows to a and b)) .
@@ -17,10 +19,11 @@
 
 #include <math.h>
 
-static const double SPARE = 1.5;
-enum { SWEEPS = 16 };  // of blows through the contacts, in turn up and down the list
+static const double SPARE = 1.5;  // safety factor on the distance that can be closed
+enum { SWEEPS = 16 };             // of blows through the contacts, in turn up and down the list
 
-// Change of a body's speed by forces alone.
+// Bound of the change of a body's speed by forces alone, |M^-1 p_ext| [m/s]; spin counts at the arm of the model's
+// length scale.
 static double push(const perp_model *m, const pp_kinematics *kin, int i)
 {
     const pp_body *body = &m->body[i];
@@ -33,6 +36,7 @@ static double push(const perp_model *m, const pp_kinematics *kin, int i)
            pp_length(pp_vec(all[3], all[4], all[5])) * m->length_scale;
 }
 
+// The largest coefficient of restitution in the model.
 static double bounciest(const perp_model *m)
 {
     double most = 0.0;
@@ -48,6 +52,7 @@ static double bounciest(const perp_model *m)
     return most;
 }
 
+// One bound for all pairs, for the broad phase: which contacts of a pair can matter is decided later, by pp_gaps_keep.
 double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double margin)
 {
     double first = 0.0, second = 0.0;  // of the speeds: no two bodies meet faster than their sum
@@ -55,6 +60,7 @@ double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double ma
         const pp_frame *f = &kin->body[i];
         double speed =
             pp_length(f->v) + pp_length(f->w) * model->length_scale + push(model, kin, i);
+        // the two largest in one pass
         second = fmax(second, fmin(first, speed));
         first = fmax(first, speed);
     }
@@ -64,8 +70,9 @@ double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double ma
 
 // ── Blows ────────────────────────────────────────────────────────────────────────────────────────
 
+// Impact on a body, as a bound.
 typedef struct blow {
-    double speed;
+    double speed;   // change of its speed [m/s]
     double behind;  // mass that comes along, the body's own included [kg]
 } blow;
 
@@ -78,10 +85,11 @@ typedef struct blows {
     struct pass *pass;  // contacts
 } blows;
 
+// A contact as a link by which impacts propagate.
 typedef struct pass {
     int a, b;      // bodies
-    double speed;  // relative, forces included
-    double close;  // at which the gap closes now
+    double speed;  // relative, forces included [m/s]
+    double close;  // at which the gap closes now, 0 at least [m/s]
 } pass;
 
 static pass pass_of(const blows *s, const pp_contact *c)
@@ -93,6 +101,7 @@ static pass pass_of(const blows *s, const pp_contact *c)
     return (pass){a, b, pp_length(v) + s->push[a] + s->push[b], fmax(-pp_dot3(c->n, v), 0.0)};
 }
 
+// The larger of the bounds of the two bodies.
 static double harder(const blows *s, int a, int b)
 {
     return fmax(s->blow[a].speed, s->blow[b].speed);
@@ -104,11 +113,13 @@ static double share(double mass, double other)
     return isfinite(mass) ? mass / (mass + other) : 1.0;
 }
 
+// Infinite for bodies that are static or driven.
 static double mass_of(const blows *s, int body)
 {
     return s->model->body[body].nv > 0 ? s->model->body[body].mass : HUGE_VAL;
 }
 
+// Raises the bound of a free body. False: it was as large already.
 static bool take(const blows *s, int body, double speed, double behind)
 {
     blow *b = &s->blow[body];
@@ -119,6 +130,7 @@ static bool take(const blows *s, int body, double speed, double behind)
     return true;
 }
 
+// One step of propagation, from -> to: as if all that has moved so far were one mass that strikes it without rebound.
 static bool pass_on(const blows *s, int from, int to)
 {
     blow b = s->blow[from];
@@ -126,6 +138,7 @@ static bool pass_on(const blows *s, int from, int to)
     return b.speed > 0.0 && take(s, to, b.speed * share(b.behind, mass), b.behind + mass);
 }
 
+// Seeds: contacts that close within the step by the present velocities and forces, each as an impact of two bodies.
 static void strike(const blows *s)
 {
     for (int i = 0; i < s->gaps->count; i++) {
@@ -148,7 +161,10 @@ static int list_reached(const blows *s, int *list)
     for (int i = 0; i < s->model->bodies; i++) {
         hardest = fmax(hardest, s->blow[i].speed);
     }
-    for (int i = 0; hardest > 0.0 && i < s->gaps->count; i++) {
+    if (!(hardest > 0.0)) {
+        return 0;
+    }
+    for (int i = 0; i < s->gaps->count; i++) {
         if (s->gaps->contact[i].gap <= s->kin->h * (s->pass[i].speed + hardest)) {
             list[count++] = i;
         }
@@ -156,12 +172,13 @@ static int list_reached(const blows *s, int *list)
     return count;
 }
 
+// Propagates the bounds to a fixed point, or for SWEEPS sweeps. Sweeps alternate in direction, so that a chain that is
+// listed in order takes one or two.
 static void spread(const blows *s, int *list)
 {
-    bool news = true;
     int count = list_reached(s, list);
-    for (int sweep = 0; news && sweep < SWEEPS; sweep++) {
-        news = false;
+    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+        bool news = false;
         for (int k = 0; k < count; k++) {
             int i = list[sweep % 2 ? count - 1 - k : k];
             const pass *p = &s->pass[i];
@@ -173,6 +190,9 @@ static void spread(const blows *s, int *list)
         for (int i = 0; i < s->model->joints; i++) {
             const pp_joint *j = &s->model->joint[i];
             news = pass_on(s, j->a, j->b) || pass_on(s, j->b, j->a) || news;
+        }
+        if (!news) {
+            return;
         }
     }
 }
@@ -198,6 +218,7 @@ perp_status pp_gaps_keep(pp_gaps *gaps, const perp_model *model, const pp_kinema
     }
     strike(&s);
     spread(&s, list);
+    // listed contacts always stay; detected ones within the margin or within what the step can close
     int kept = 0;
     for (int i = 0; i < gaps->count; i++) {
         const pp_contact *c = &gaps->contact[i];
