@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signed distance of two convex polygons, and the points where they face each other.
+// Signed distance of two convex polygons by the separating axis test, and the contact manifold of facing sides.
 //
 // The separation along the outward normal n_i of a side of one is s_i = min_j n_i.(y_j - x_i) over the
 // vertices y_j of the other. With s = max s_i over the sides of both,
@@ -77,10 +77,14 @@ static reach side_reach(const pp_core *of, const pp_core *to, int side)
     return r;
 }
 
+// The side of `of` with the largest separation; a single vertex has none.
 static reach best_reach(const pp_core *of, const pp_core *to)
 {
     reach best = {-HUGE_VAL, 0, 0};
-    for (int i = 0; of->count > 1 && i < of->count; i++) {
+    if (of->count == 1) {
+        return best;
+    }
+    for (int i = 0; i < of->count; i++) {
         reach r = side_reach(of, to, i);
         if (r.s > best.s) {
             best = r;
@@ -89,6 +93,7 @@ static reach best_reach(const pp_core *of, const pp_core *to)
     return best;
 }
 
+// Largest coordinate, which sets what rounding can do: positions are relative to a nearby origin.
 static double size(const pp_core *core)
 {
     double most = core->radius;
@@ -119,6 +124,7 @@ static int incident_side(const pp_core *ref, const pp_core *inc, const reach *r)
     return inc->count > 1 && pp_dot2(n, inc->n[before]) < pp_dot2(n, inc->n[k]) ? before : k;
 }
 
+// Reference side i and incident side k, measured along the reference: t along it, counter-clockwise, h above it.
 static void set_clip(clip *c, int i, int k)
 {
     const pp_core *ref = c->ref, *inc = c->inc;
@@ -151,6 +157,7 @@ static double height_at(const clip *c, double t)
     return (1.0 - part) * c->inc_h[0] + part * c->inc_h[1];
 }
 
+// Which vertex and side end e is named by. of_ref: the end is a vertex of the reference.
 static uint32_t end_feature(const clip *c, int e, bool of_ref)
 {
     if (c->inc->count == 1) {
@@ -170,12 +177,17 @@ static double set_end(const clip *c, int e, pp_spot *spot)
 {
     bool of_ref = e == 0 ? c->t[e] > c->inc_t[e] : c->t[e] < c->inc_t[e];
     pp_vec2 n = c->ref->n[c->side];
-    spot->n = c->ref_is_b ? (pp_vec2){-n.x, -n.y} : n;
+    spot->n = c->ref_is_b ? (pp_vec2){-n.x, -n.y} : n;  // from a to b
     spot->of_a = of_ref != c->ref_is_b;
-    spot->x = of_ref ? c->ref->v[c->vertex[e]] : c->inc->v[c->inc_vertex[e]];
-    spot->gap = of_ref ? height_at(c, c->t[e]) : c->inc_h[e];
     spot->feature = end_feature(c, e, of_ref);
-    return of_ref ? c->t[e] : c->inc_t[e];
+    if (of_ref) {
+        spot->x = c->ref->v[c->vertex[e]];
+        spot->gap = height_at(c, c->t[e]);
+        return c->t[e];
+    }
+    spot->x = c->inc->v[c->inc_vertex[e]];
+    spot->gap = c->inc_h[e];
+    return c->inc_t[e];
 }
 
 // False when the sides do not face each other where the separation is taken: two vertices are closest.
@@ -186,6 +198,7 @@ static bool facing(const pp_core *ref, const pp_core *inc, bool ref_is_b, const 
     set_clip(&c, r->side, incident_side(ref, inc, r));
     double first = set_end(&c, 0, &m->spot[0]), last = set_end(&c, 1, &m->spot[1]);
     double lowest = fmin(m->spot[0].gap, m->spot[1].gap);
+    // no overlap along the reference, or the supporting vertex is not above it
     if (last < first - rounding || lowest > r->s + rounding) {
         return false;
     }
@@ -205,6 +218,7 @@ static bool facing(const pp_core *ref, const pp_core *inc, bool ref_is_b, const 
 
 // ── Vertices ─────────────────────────────────────────────────────────────────────────────────────
 
+// All pairs, by squared distance; the first of equals.
 static double closest_vertices(const pp_core *a, const pp_core *b, int *at_a, int *at_b)
 {
     double least = HUGE_VAL;
@@ -240,15 +254,24 @@ static bool far_end(const pp_core *a, const pp_core *b, int side_a, int side_b, 
 {
     pp_vec2 na = a->n[side_a], nb = b->n[side_b];
     double of_a = pp_dot2(na, closest->n), of_b = -pp_dot2(nb, closest->n);
+    // the reference is the side that is more squarely across the closest normal; a in a tie
     bool ref_is_b = (of_b - of_a) * closest->gap > rounding;
-    clip c = {.ref = ref_is_b ? b : a, .inc = ref_is_b ? a : b, .ref_is_b = ref_is_b};
-    set_clip(&c, ref_is_b ? side_b : side_a, ref_is_b ? side_a : side_b);
+    clip c = {.ref = a, .inc = b, .ref_is_b = ref_is_b};
+    if (ref_is_b) {
+        c.ref = b;
+        c.inc = a;
+        set_clip(&c, side_b, side_a);
+    } else {
+        set_clip(&c, side_a, side_b);
+    }
     int e = left != ref_is_b ? 1 : 0;  // on the left a's side leaves its vertex, b's comes to it
     double near = c.t[1 - e], far = set_end(&c, e, spot);
     double length = e == 1 ? far - near : near - far;
     return length > rounding && spot->gap > closest->gap + rounding;
 }
 
+// Keeps spot 0, the vertices, and puts the far end before it where there is one. The normals of facing sides have a
+// negative scalar product.
 static void add_far_end(const pp_core *a, const pp_core *b, int i, int j, double rounding,
                         pp_manifold *m)
 {
@@ -259,8 +282,9 @@ static void add_far_end(const pp_core *a, const pp_core *b, int i, int j, double
     double on_left = pp_dot2(a->n[i], b->n[before_j]), on_right = pp_dot2(a->n[before_i], b->n[j]);
     bool left = on_left <= on_right;
     m->spot[1] = m->spot[0];
-    if (fmin(on_left, on_right) < 0.0 && far_end(a, b, left ? i : before_i, left ? before_j : j,
-                                                 left, rounding, &m->spot[1], &m->spot[0])) {
+    int side_a = left ? i : before_i, side_b = left ? before_j : j;
+    if (fmin(on_left, on_right) < 0.0 &&
+        far_end(a, b, side_a, side_b, left, rounding, &m->spot[1], &m->spot[0])) {
         m->count = 2;  // vertices have the highest of features
     } else {
         m->spot[0] = m->spot[1];
@@ -276,7 +300,11 @@ static bool thin_facing(const pp_core *a, const pp_core *b, double rounding, pp_
         return false;
     }
     bool ref_is_b = a->count == 1;
-    const pp_core *ref = ref_is_b ? b : a, *inc = ref_is_b ? a : b;
+    const pp_core *ref = a, *inc = b;
+    if (ref_is_b) {
+        ref = b;
+        inc = a;
+    }
     pp_vec2 d = pp_sub2(ref->v[1], ref->v[0]);
     double near = THIN * hypot(d.x, d.y);
     reach above = side_reach(ref, inc, 0), behind = side_reach(ref, inc, 1);
@@ -287,7 +315,10 @@ static bool thin_facing(const pp_core *a, const pp_core *b, double rounding, pp_
 static bool any_facing(const pp_core *ref, const pp_core *inc, bool ref_is_b, double least,
                        double rounding, pp_manifold *m)
 {
-    for (int i = 0; ref->count > 1 && i < ref->count; i++) {
+    if (ref->count == 1) {
+        return false;
+    }
+    for (int i = 0; i < ref->count; i++) {
         reach r = side_reach(ref, inc, i);
         if (r.s >= least && facing(ref, inc, ref_is_b, &r, rounding, m)) {
             return true;
@@ -307,9 +338,15 @@ bool pp_core_manifold(const pp_core *a, const pp_core *b, pp_vec2 axis, double m
     if (s - rounding > most) {
         return false;
     }
+    // the reference side is of a unless one of b is better by more than rounding
     bool a_first = of_a.s >= of_b.s - rounding;
-    const pp_core *ref = a_first ? a : b, *inc = a_first ? b : a;
-    const reach *first = a_first ? &of_a : &of_b;
+    const pp_core *ref = a, *inc = b;
+    const reach *first = &of_a;
+    if (!a_first) {
+        ref = b;
+        inc = a;
+        first = &of_b;
+    }
     if (ref->count > 1 && facing(ref, inc, !a_first, first, rounding, m)) {
         return true;
     }
@@ -317,6 +354,7 @@ bool pp_core_manifold(const pp_core *a, const pp_core *b, pp_vec2 axis, double m
         any_facing(b, a, true, s - rounding, rounding, m)) {
         return true;
     }
+    // no sides face each other: two vertices are closest
     int i, j;
     double distance = closest_vertices(a, b, &i, &j);
     set_vertices(a, b, i, j, m);

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gap stage: listed contacts, then detected ones, with their coefficients and moving surfaces.
+//
+// Detection is the broad phase (broad.c), then the narrow phase (pair.c) for each pair it finds. Pairs are sorted, and
+// each writes to a place of its own where several threads share the work: the result does not depend on their number.
 #include "gap/aim.h"
 #include "gap/broad.h"
 
@@ -39,6 +42,7 @@ static perp_vec3 surface_of(const pp_shape *s, const pp_frame *f, perp_vec3 poin
     return pp_along(pp_rotate(f, along), value[3], pp_cross(axis, arm));
 }
 
+// Velocity of b's surface minus that of a's, beyond the motion of the bodies [m/s], world axes.
 static perp_vec3 surface_rate(const perp_model *model, const pp_kinematics *kin,
                               const pp_contact *c)
 {
@@ -50,7 +54,8 @@ static perp_vec3 surface_rate(const perp_model *model, const pp_kinematics *kin,
                   surface_of(a, &kin->body[a->body], c->point, kin->t));
 }
 
-// The first tangent where a rule gives it: the direction turned into the tangent plane.
+// The first tangent where a rule gives it: the direction, fixed to a body, projected to the tangent plane. Where it is
+// along the normal it has no projection, and the default tangent stays.
 static void set_tangent(const pp_frame *frame, perp_vec3 tangent, pp_contact *c)
 {
     perp_vec3 d = pp_rotate(frame, tangent);
@@ -60,6 +65,7 @@ static void set_tangent(const pp_frame *frame, perp_vec3 tangent, pp_contact *c)
     }
 }
 
+// Coefficients of the pair's contact law, tangent, moving surfaces.
 static void set_laws(const perp_model *model, const pp_kinematics *kin, const pp_pair *pair,
                      pp_contact *c)
 {
@@ -83,6 +89,8 @@ void pp_contact_laws(const perp_model *model, const pp_kinematics *kin, pp_conta
     set_laws(model, kin, &pair, c);
 }
 
+// The closest point of a listed pair, at any distance. Values of the listing override those of the pair; negative ones
+// are not given.
 static void add_listed(pp_gaps *out, const perp_model *model, const pp_kinematics *kin, int index)
 {
     const pp_listed *listed = &model->contact[index];
@@ -123,8 +131,10 @@ static int look_at(const perp_model *model, const pp_kinematics *kin, double mar
 {
     pp_pair pair;
     const pp_pair_hint *hint = NULL;
-    for (int i = 0; i < kin->hints; i++) {
-        hint = kin->hint[i].a == a && kin->hint[i].b == b ? &kin->hint[i] : hint;
+    for (int i = 0; i < kin->hints; i++) {  // the last that fits
+        if (kin->hint[i].a == a && kin->hint[i].b == b) {
+            hint = &kin->hint[i];
+        }
     }
     int count = pp_gap_pair_near(model, kin->body, a, b, margin, hint, c);
     if (count > 0) {
@@ -161,6 +171,7 @@ static void look_at_some(void *arg, int from, int to)
 
 enum { GRAIN = 32, SHARED_FROM = 4 * GRAIN };  // pairs
 
+// The narrow phase of all pairs, in their order, on one thread or on the team's.
 static perp_status look_at_all(pp_gaps *out, const perp_model *model, const pp_kinematics *kin,
                                double margin, const pp_broad *broad, pp_arena *arena)
 {
@@ -181,6 +192,7 @@ static perp_status look_at_all(pp_gaps *out, const perp_model *model, const pp_k
     if (!s.count) {
         return PERP_ERR_MEMORY;
     }
+    // each pair fills its own slots; then the gaps between them are closed, in order and in place
     pp_team_share(kin->team, broad->count, GRAIN, look_at_some, &s);
     for (int i = 0; i < broad->count; i++) {
         memmove(&out->contact[out->count], s.contact + (size_t)i * (size_t)s.points,
@@ -226,6 +238,7 @@ perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_kinemati
             return status;
         }
     }
+    // room for the most that can be found: one point a listed contact, `points` a pair, and a pair's full output
     size_t points = model->spatial ? PP_POINTS_MAX : 2;
     size_t most = (size_t)model->listed + points * (size_t)broad.count + PP_POINTS_MAX;
     out->contact = PP_ARRAY(arena, pp_contact, most);
@@ -253,8 +266,10 @@ perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_kinemat
     if (!frames_finite(model, kin->body)) {
         return PERP_ERR_NUMERIC;
     }
-    for (int i = 0; listed && i < model->listed; i++) {
-        add_listed(out, model, kin, i);
+    if (listed) {
+        for (int i = 0; i < model->listed; i++) {
+            add_listed(out, model, kin, i);
+        }
     }
     for (int i = 0; i < pairs; i++) {
         out->count += look_at(model, kin, margin, pair[i].a, pair[i].b, &out->contact[out->count]);
