@@ -9,7 +9,7 @@
 
 // A half-plane y <= 0 of its own frame, seen from the same origin as a core.
 typedef struct plane {
-    pp_vec2 x, out;
+    pp_vec2 x, out;  // a point of its edge; outward normal, unit
 } plane;
 
 static plane set_plane(const pp_shape *shape, const pp_frame *frame, pp_vec2 origin)
@@ -36,6 +36,7 @@ static int lowest_side(const pp_core *core, const plane *p, int vertex[2], doubl
     if (core->count == 1) {
         return 1;
     }
+    // the lower of its two neighbours is the other end of the side
     int after = (low + 1) % core->count, before = (low + core->count - 1) % core->count;
     double h_after = pp_dot2(p->out, pp_sub2(core->v[after], p->x));
     double h_before = pp_dot2(p->out, pp_sub2(core->v[before], p->x));
@@ -57,23 +58,29 @@ static int plane_points(const plane *p, const pp_core *core, bool plane_is_a, do
 {
     int vertex[2], count = 0;
     double height[2];
+    perp_vec3 n = plane_is_a ? pp_lift(p->out) : (perp_vec3){-p->out.x, -p->out.y, 0.0};
     int ends = lowest_side(core, p, vertex, height);
     for (int e = 0; e < ends; e++) {
         double gap = height[e] - core->radius;
-        uint32_t feature = plane_is_a ? pp_feature(PP_SIDE_VERTEX, 0, vertex[e])
-                                      : pp_feature(PP_VERTEX_SIDE, vertex[e], 0);
-        if (gap <= margin) {
-            out[count++] = (pp_contact){
-                .feature = core->count == 1 ? 0 : feature,
-                .point = pp_lift(pp_add2(core->v[vertex[e]], -core->radius, p->out)),
-                .n = plane_is_a ? pp_lift(p->out) : (perp_vec3){-p->out.x, -p->out.y, 0.0},
-                .gap = gap,
-            };
+        if (!(gap <= margin)) {
+            continue;
         }
+        uint32_t feature = 0;  // what rolls has one point, without a name
+        if (core->count > 1) {
+            feature = plane_is_a ? pp_feature(PP_SIDE_VERTEX, 0, vertex[e])
+                                 : pp_feature(PP_VERTEX_SIDE, vertex[e], 0);
+        }
+        out[count++] = (pp_contact){
+            .feature = feature,
+            .point = pp_lift(pp_add2(core->v[vertex[e]], -core->radius, p->out)),
+            .n = n,
+            .gap = gap,
+        };
     }
     return count;
 }
 
+// The manifold of the cores with the radii taken off. The point is midway between the two surfaces.
 static int core_points(const pp_core *a, const pp_core *b, pp_vec2 axis, double margin,
                        pp_contact out[PP_POINTS_MAX])
 {
@@ -108,12 +115,18 @@ int pp_gap_planar(const perp_model *model, const pp_frame *body, int a, int b, d
     pp_vec2 origin = pp_flat(fa->p);
     bool plane_a = sa->kind == PERP_HALFPLANE, plane_b = sb->kind == PERP_HALFPLANE;
     pp_core ca, cb;
-    if (plane_a || plane_b) {
-        plane p = plane_a ? set_plane(sa, fa, origin) : set_plane(sb, fb, origin);
-        pp_core_set(&ca, plane_a ? sb : sa, plane_a ? fb : fa, origin);
-        return plane_points(&p, &ca, plane_a, margin, out);
+    if (plane_a) {
+        plane p = set_plane(sa, fa, origin);
+        pp_core_set(&cb, sb, fb, origin);
+        return plane_points(&p, &cb, true, margin, out);
+    }
+    if (plane_b) {
+        plane p = set_plane(sb, fb, origin);
+        pp_core_set(&ca, sa, fa, origin);
+        return plane_points(&p, &ca, false, margin, out);
     }
     pp_core_set(&ca, sa, fa, origin);
     pp_core_set(&cb, sb, fb, origin);
+    // two points in one place have no direction: a's x axis stands in
     return core_points(&ca, &cb, pp_rotate2(fa, sa->axis_B), margin, out);
 }

@@ -33,8 +33,9 @@ static void sort_points(pp_contact *point, int count)
     for (int k = 1; k < count; k++) {
         pp_contact moved = point[k];
         int to = k;
-        for (; to > 0 && point[to - 1].feature > moved.feature; to--) {
+        while (to > 0 && point[to - 1].feature > moved.feature) {
             point[to] = point[to - 1];
+            to--;
         }
         point[to] = moved;
     }
@@ -48,19 +49,28 @@ int pp_gap_spatial(const perp_model *model, const pp_frame *body, int a, int b, 
     pp_pose Xa = pose_of(sa, &body[sa->body], origin), Xb = pose_of(sb, &body[sb->body], origin);
     pp_touch touch[PP_TOUCH_MAX];
     int count;
-    double turned = sa->mesh ? -1.0 : 1.0;  // the solid is always first
+    double turned =
+        sa->mesh ? -1.0 : 1.0;  // against a mesh the solid is first: turns n back to a -> b
     if (sa->mesh) {
         count = pp_mesh_touch(&sb->solid, &Xb, sa->mesh, &Xa, margin, touch);
     } else if (sb->mesh) {
         count = pp_mesh_touch(&sa->solid, &Xa, sb->mesh, &Xb, margin, touch);
     } else {
-        pp_touch_hint near = {.n = hint && hint->has_normal ? &hint->n : NULL};
-        perp_vec3 rim = hint ? pp_sub(hint->rim, origin) : origin;
-        near.rim = hint && hint->has_rim ? &rim : NULL;
+        pp_touch_hint near = {NULL, NULL};
+        perp_vec3 rim;
+        if (hint && hint->has_normal) {
+            near.n = &hint->n;
+        }
+        if (hint && hint->has_rim) {
+            rim = pp_sub(hint->rim, origin);
+            near.rim = &rim;
+        }
         count = pp_solid_touch_near(&sa->solid, &Xa, &sb->solid, &Xb, margin, near, touch);
     }
     for (int k = 0; k < count; k++) {
-        bool wall_a = endless(turned > 0.0 ? sa : sb), wall_b = endless(turned > 0.0 ? sb : sa);
+        // x_a and x_b of the touch are of the first and second solid as called, which may be b and a
+        bool wall_a = endless(turned > 0.0 ? sa : sb);
+        bool wall_b = endless(turned > 0.0 ? sb : sa);
         out[k] = (pp_contact){.feature = touch[k].feature,
                               .point = point_of(&touch[k], wall_a, wall_b),
                               .n = pp_scale(turned, touch[k].n),
