@@ -10,9 +10,12 @@
 static const double ROUNDING = 1e-12, TOUCHING = 1e-6;  // in sizes of the smaller shape
 // Cosine of the angle to the axis that was found: what has no thickness is not to be passed by turning the axis around.
 static const double TURN_LEAST = -0.5;
+// Part of the overlap that the axis which was found would have at the end of the step, by which another axis may fail
+// and still hold.
 static const double SINKS = 0.05;
 
-// Velocity of b relative to a at a point that is given relative to a's body.
+// Velocity of b relative to a at a point that is given relative to a's body (world axes), with what forces add in the
+// step [m/s].
 static perp_vec3 relative(const pp_aim_task *t, perp_vec3 x)
 {
     int a = t->model->shape[t->a].body, b = t->model->shape[t->b].body;
@@ -40,6 +43,8 @@ static double holds(const pp_aim_task *t, const pp_aim *aim)
     return aim->end + t->slack >= 0.0 ? 2.0 : s / (s - t->slack - aim->end);
 }
 
+// A candidate has to separate now, up to touching (or as well as the axis that was found, where that overlaps), and to
+// be within 120 degrees of it.
 void pp_aim_offer(pp_aim_task *t, const pp_aim *candidate)
 {
     if (candidate->count == 0 || !(candidate->s >= fmin(t->best.s, 0.0) - t->touching) ||
@@ -70,7 +75,9 @@ static void set_found(pp_aim_task *t, const pp_contact *found, int count)
         pp_contact *c = &t->best.point[k];
         *c = found[k];
         c->point = pp_sub(c->point, origin);
-        t->found = c->gap < t->best.s ? c->n : t->found;
+        if (c->gap < t->best.s) {
+            t->found = c->n;
+        }
         t->best.s = fmin(t->best.s, c->gap);
         t->best.end = fmin(t->best.end, pp_aim_end(t, c->point, c->n, c->gap));
     }
@@ -82,6 +89,7 @@ is_wall(const pp_shape *shape)  // of which there is one axis only, or which kno
     return shape->kind == PERP_HALFPLANE || shape->kind == PERP_HALFSPACE || shape->mesh != NULL;
 }
 
+// About half the diameter of a shape [m]; 0 for a point.
 static double size_of(const perp_model *m, const pp_shape *shape)
 {
     double size = shape->radius + shape->half;
@@ -97,11 +105,14 @@ static double size_of(const perp_model *m, const pp_shape *shape)
     return size;
 }
 
+// Tolerances follow the smaller of the two, unless that is a point.
 static void set_sizes(pp_aim_task *t)
 {
     const perp_model *m = t->model;
-    double size_a = size_of(m, &m->shape[t->a]), size_b = size_of(m, &m->shape[t->b]);
-    double size = size_a > 0.0 && (size_a < size_b || size_b == 0.0) ? size_a : size_b;
+    double size_a = size_of(m, &m->shape[t->a]), size = size_of(m, &m->shape[t->b]);
+    if (size_a > 0.0 && (size_a < size || size == 0.0)) {
+        size = size_a;
+    }
     t->rounding = ROUNDING * size;
     t->touching = TOUCHING * size;
 }
@@ -110,16 +121,21 @@ static void set_sizes(pp_aim_task *t)
 // the normal: whether there may be others.
 static bool is_narrow(const pp_aim_task *t, const pp_contact *c, int count)
 {
+    // far: the length of the manifold, from its first point; wide: its width across that, of points in space
     perp_vec3 along = {0.0, 0.0, 0.0};
     double far = 0.0, wide = 0.0;
     for (int k = 1; k < count; k++) {
         perp_vec3 d = pp_sub(c[k].point, c[0].point);
-        along = pp_length(d) > far ? d : along;
+        if (pp_length(d) > far) {
+            along = d;
+        }
         far = fmax(far, pp_length(d));
     }
-    for (int k = 1; k < count && far > 0.0; k++) {
-        perp_vec3 d = pp_sub(c[k].point, c[0].point);
-        wide = fmax(wide, pp_length(pp_cross(d, along)) / far);
+    if (far > 0.0) {
+        for (int k = 1; k < count; k++) {
+            perp_vec3 d = pp_sub(c[k].point, c[0].point);
+            wide = fmax(wide, pp_length(pp_cross(d, along)) / far);
+        }
     }
     double gap = HUGE_VAL;
     for (int k = 0; k < count; k++) {
@@ -152,8 +168,9 @@ static bool has_choice(pp_aim_task *t, const pp_contact *found, int count)
     }
     set_found(t, found, count);
     if (t->best.end >= -t->rounding) {
-        return false;
+        return false;  // stays open by itself: the axis of the distance will do
     }
+    // count the candidates without taking one: the pushes are not final before this is known of all pairs
     t->ask = true;
     t->others = 0;
     offer_all(t);
@@ -169,13 +186,15 @@ static bool aim_pair(pp_aim_task *t, const pp_contact *found, int count)
     set_sizes(t);
     set_found(t, found, count);
     t->changed = false;
-    t->slack = t->rounding - SINKS * fmin(t->best.end, 0.0);
+    t->slack =
+        t->rounding - SINKS * fmin(t->best.end, 0.0);  // end < 0: by how far it would sink in
     if (t->best.end < -t->rounding) {
         offer_all(t);
     }
     return t->changed;
 }
 
+// One past the last contact of the pair at `from`: detected ones are sorted by pair, listed ones stand alone.
 static int pair_end(const pp_gaps *gaps, int from)
 {
     int to = from + 1;
@@ -187,6 +206,7 @@ static int pair_end(const pp_gaps *gaps, int from)
     return to;
 }
 
+// Neither shape has an inside.
 static bool is_sheet(const perp_model *m, int shape_a, int shape_b)
 {
     perp_shape_kind a = m->shape[shape_a].kind, b = m->shape[shape_b].kind;
@@ -205,6 +225,7 @@ static int write_pair(const pp_aim_task *t, pp_contact *out)
         if (p->gap > t->margin) {
             continue;
         }
+        // as pp_gap_pair and pp_gaps_run would fill it
         *c = (pp_contact){.a = t->a,
                           .b = t->b,
                           .feature = p->feature,
@@ -224,6 +245,7 @@ static int write_pair(const pp_aim_task *t, pp_contact *out)
 
 // ── What forces add ──────────────────────────────────────────────────────────────────────────────
 
+// Velocity that forces add to a body in the step, M^-1 p_ext [m/s]; its centre only, spin is left out.
 static perp_vec3 pushed(const perp_model *m, const pp_kinematics *kin, int i)
 {
     const pp_body *body = &m->body[i];
@@ -238,12 +260,14 @@ static perp_vec3 pushed(const perp_model *m, const pp_kinematics *kin, int i)
     return pp_vec(all[0], all[1], all[2]);
 }
 
+// Takes away the part of a push that goes against n.
 static void hold_back(perp_vec3 *push, perp_vec3 n)
 {
     *push = pp_along(*push, -fmin(pp_dot3(n, *push), 0.0), n);
 }
 
-// Contacts that have no choice hold back what is pushed against them.
+// Contacts that have no choice hold back what is pushed against them: two Gauss-Seidel sweeps of projections, without
+// masses. n points to b: b must not be pushed along -n, nor a along n.
 static void hold(const perp_model *m, const pp_gaps *gaps, const bool *choice, double touching,
                  perp_vec3 *push)
 {
@@ -264,6 +288,8 @@ static void hold(const perp_model *m, const pp_gaps *gaps, const bool *choice, d
 // A point or segment and a segment: neither has an inside, and what lies behind the segment by a little counts as having
 // come through it (core.c): bodies that turn sink in by a little, and so do all where a step is exact in velocities
 // only. Not so what comes up from there, or cannot sink: it stays behind, and by so much that it is seen to.
+// The reference is the segment (a where both are). Its +y side is along turned by 90 degrees; up is the cosine between
+// that and n.
 static bool is_behind(const pp_aim_task *t, const pp_contact *c)
 {
     bool ref_is_b = t->model->shape[c->a].kind == PERP_POINT;
@@ -279,6 +305,8 @@ static bool can_turn(const perp_model *m, int shape)
     return body->drive == PERP_DRIVEN || (body->nv > 0 && pp_body_turns(body));
 }
 
+// A sheet pair that overlaps and whose points all come up again, or cannot have sunk in, is taken to be on the other
+// side: gap and normal turn.
 static void turn_sheet(pp_aim_task *t, pp_contact *c, int count)
 {
     const double rises = 1e-4;  // of the depth, in the step
@@ -297,7 +325,7 @@ static void turn_sheet(pp_aim_task *t, pp_contact *c, int count)
             c[k].t = pp_scale(-1.0, c[k].t);
             pp_contact_laws(t->model, t->kin, &c[k]);
         }
-        if (is_behind(t, &c[k])) {
+        if (is_behind(t, &c[k])) {  // kept off by so much that the next step sees it behind
             c[k].gap -= 2.0 * t->touching;
         }
     }
@@ -343,6 +371,8 @@ perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinemat
     if (!push || !choice) {
         return PERP_ERR_MEMORY;
     }
+    // In order: the motion by velocities and forces; which pairs have a choice of axis; what the pairs without one hold
+    // back of the forces; then the choice.
     for (int i = 0; i < model->bodies; i++) {
         push[i] = pushed(model, kin, i);
     }

@@ -7,11 +7,13 @@
 
 #include <math.h>
 
+// The reference shape, whose sides are the axes, and the incident one, whose vertices are above them.
 typedef struct view {
     const pp_core *ref, *inc;
     bool ref_is_b;
 } view;
 
+// Of a vertex of the incident core above a side of the reference [m].
 static double height_of(const view *v, int side, int vertex)
 {
     return pp_dot2(v->ref->n[side], pp_sub2(v->inc->v[vertex], v->ref->v[side]));
@@ -46,17 +48,21 @@ static bool comes_above(const pp_aim_task *t, const view *v, int side, int verte
     return place >= -travel && place <= length + travel;
 }
 
+// The axis of one side: the lowest vertex of the other shape above it, and the neighbour of that which is lower, as for
+// a shape on a half-plane.
 static void offer_side(pp_aim_task *t, const view *v, int side)
 {
     const pp_core *inc = v->inc;
     int low = 0;
     for (int k = 1; k < inc->count; k++) {
-        low = height_of(v, side, k) < height_of(v, side, low) ? k : low;
+        if (height_of(v, side, k) < height_of(v, side, low)) {
+            low = k;
+        }
     }
     pp_aim aim = {.count = 0, .end = HUGE_VAL};
     aim.s = height_of(v, side, low) - v->ref->radius - inc->radius;
     if (!(aim.s >= fmin(t->best.s, 0.0) - t->touching)) {
-        return;
+        return;  // does not separate now
     }
     add_point(t, v, side, low, &aim);
     if (inc->count > 1) {
@@ -65,6 +71,7 @@ static void offer_side(pp_aim_task *t, const view *v, int side)
         if (comes_above(t, v, side, other)) {
             add_point(t, v, side, other, &aim);
         }
+        // in the order of the features, as detected points are
         if (aim.count == 2 && aim.point[1].feature < aim.point[0].feature) {
             pp_contact first = aim.point[0];
             aim.point[0] = aim.point[1];
@@ -74,6 +81,7 @@ static void offer_side(pp_aim_task *t, const view *v, int side)
     pp_aim_offer(t, &aim);
 }
 
+// s(n) = -h_a(n) - h_b(-n), with the radii.
 static double separation(const pp_core *a, const pp_core *b, pp_vec2 n)
 {
     double top = -HUGE_VAL, low = HUGE_VAL;
@@ -93,6 +101,7 @@ static void offer_vertices(pp_aim_task *t, const pp_core *a, const pp_core *b)
     if (t->changed || t->best.count != 1 || !(c->gap > 0.0)) {
         return;
     }
+    // D: from a's vertex to b's at the end of the step, in the basis (n, across)
     double radii = a->radius + b->radius, distance = c->gap + radii;
     perp_vec3 across = {-c->n.y, c->n.x, 0.0};
     double far = pp_aim_end(t, c->point, c->n, distance),
@@ -116,10 +125,11 @@ void pp_aim_planar(pp_aim_task *t)
     pp_core a, b;
     pp_core_set(&a, sa, fa, origin);
     pp_core_set(&b, sb, fb, origin);
-    for (int side = 0; a.count > 1 && side < a.count; side++) {
+    int sides_a = a.count > 1 ? a.count : 0, sides_b = b.count > 1 ? b.count : 0;
+    for (int side = 0; side < sides_a; side++) {
         offer_side(t, &(view){&a, &b, false}, side);
     }
-    for (int side = 0; b.count > 1 && side < b.count; side++) {
+    for (int side = 0; side < sides_b; side++) {
         offer_side(t, &(view){&b, &a, true}, side);
     }
     offer_vertices(t, &a, &b);

@@ -22,11 +22,13 @@ static pp_pose pose_of(const pp_shape *shape, const pp_frame *frame, perp_vec3 o
     return pp_pose_mul(&X, &shape->X_BS);
 }
 
+// Support point, in world axes from a's body.
 static perp_vec3 support(const pp_solid *s, const pp_pose *X, perp_vec3 d)
 {
     return pp_pose_point(X, pp_solid_support(s, pp_mul_t(&X->R, d)));
 }
 
+// s(n) of the separating axis test.
 static double separation(const duo *d, perp_vec3 n)
 {
     perp_vec3 x = support(d->a, &d->Xa, n), y = support(d->b, &d->Xb, pp_scale(-1.0, n));
@@ -65,10 +67,14 @@ static bool face_of(const pp_solid *s, int k, perp_vec3 *n, perp_vec3 *x)
     switch (s->kind) {
     case PP_SOLID_BOX:
         if (k < 6) {
+            // +x, -x, +y, -y, +z, -z
             double sign = k % 2 ? -1.0 : 1.0;
-            *n = k / 2 == 0   ? pp_vec(sign, 0.0, 0.0)
-                 : k / 2 == 1 ? pp_vec(0.0, sign, 0.0)
-                              : pp_vec(0.0, 0.0, sign);
+            *n = pp_vec(0.0, 0.0, sign);
+            if (k / 2 == 0) {
+                *n = pp_vec(sign, 0.0, 0.0);
+            } else if (k / 2 == 1) {
+                *n = pp_vec(0.0, sign, 0.0);
+            }
             *x = pp_vec(n->x * s->half.x, n->y * s->half.y, n->z * s->half.z);
         }
         return k < 6;
@@ -97,12 +103,14 @@ static bool face_of(const pp_solid *s, int k, perp_vec3 *n, perp_vec3 *x)
 
 // ── Faces ────────────────────────────────────────────────────────────────────────────────────────
 
+// The reference solid, whose faces are the axes, and the incident one, whose points are above them.
 typedef struct view {
     const pp_solid *ref, *inc;
     const pp_pose *X_WR, *X_WI;
     bool ref_is_b;
 } view;
 
+// touch: from the incident solid to the half-space of the face. turned: the reference is b, so n is touch->n as it is.
 static void add_point(pp_aim_task *t, const pp_touch *touch, bool turned, pp_aim *aim)
 {
     pp_contact *c = &aim->point[aim->count++];
@@ -113,13 +121,15 @@ static void add_point(pp_aim_task *t, const pp_touch *touch, bool turned, pp_aim
     aim->end = fmin(aim->end, pp_aim_end(t, c->point, c->n, c->gap));
 }
 
+// By feature, as detected points are (insertion sort: eight at most).
 static void sort_points(pp_aim *aim)
 {
     for (int k = 1; k < aim->count; k++) {
         pp_contact moved = aim->point[k];
         int to = k;
-        for (; to > 0 && aim->point[to - 1].feature > moved.feature; to--) {
+        while (to > 0 && aim->point[to - 1].feature > moved.feature) {
             aim->point[to] = aim->point[to - 1];
+            to--;
         }
         aim->point[to] = moved;
     }
@@ -136,7 +146,7 @@ static void offer_face(pp_aim_task *t, const view *v, perp_vec3 n, perp_vec3 x)
     perp_vec3 low = support(v->inc, v->X_WI, pp_scale(-1.0, n));
     aim.s = pp_dot3(n, pp_sub(low, x));
     if (!(aim.s >= fmin(t->best.s, 0.0) - t->touching)) {
-        return;
+        return;  // does not separate now
     }
     int count = pp_solid_touch(v->inc, v->X_WI, &plane, &X, HUGE_VAL, touch);
     for (int k = 0; k < count; k++) {
@@ -150,6 +160,7 @@ static void offer_face(pp_aim_task *t, const view *v, perp_vec3 n, perp_vec3 x)
     pp_aim_offer(t, &aim);
 }
 
+// Faces that look more than 120 degrees away from the normal that was found would turn the contact around.
 static void offer_faces(pp_aim_task *t, const view *v)
 {
     perp_vec3 n, x;
@@ -176,6 +187,7 @@ static void offer_closest(const duo *d)
     if (t->changed || t->best.count != 1 || !(c->gap > 0.0)) {
         return;
     }
+    // D: from the point of a to that of b at the end of the step, in the basis (n, across, other)
     double distance = c->gap + radius_of(d->a) + radius_of(d->b);
     perp_vec3 across = pp_across(c->n), other = pp_cross(c->n, across);
     perp_vec3 D = pp_scale(pp_aim_end(t, c->point, c->n, distance), c->n);

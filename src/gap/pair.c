@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contact points of one pair of shapes.
+// The narrow phase of one pair of shapes: contact points in the plane or in space.
 #include "gap/pair.h"
 
 static bool flat(const pp_shape *shape)  // and endless, or in space not convex
@@ -30,8 +30,13 @@ int pp_gap_pair_near(const perp_model *model, const pp_frame *body, int a, int b
     // The same pair is always looked at from the same side, so that swapping only turns the normal.
     int low = a < b ? a : b, high = a + b - low;
     perp_vec3 origin = body[model->shape[low].body].p;
-    int count = model->spatial ? pp_gap_spatial(model, body, low, high, margin, hint, out)
-                               : pp_gap_planar(model, body, low, high, margin, out);
+    int count;
+    if (model->spatial) {
+        count = pp_gap_spatial(model, body, low, high, margin, hint, out);
+    } else {
+        count = pp_gap_planar(model, body, low, high, margin, out);
+    }
+    // points come relative to the body of `low`, normals from low to high
     for (int k = 0; k < count; k++) {
         pp_contact *c = &out[k];
         c->a = a;
