@@ -15,12 +15,15 @@ static double apart(const pp_spots *s, const pp_touch *a, const pp_touch *b)
 // Brings to the front `keep` points: the closest, then again and again the one that is most different from those taken.
 static void spread(pp_spots *s, int keep)
 {
-    double from[PP_SPOTS_MAX];
-    for (int taken = 0; taken < keep && taken < s->count; taken++) {
+    double from[PP_SPOTS_MAX];  // how different a point is from the nearest of those taken
+    int most = s->count < keep ? s->count : keep;
+    for (int taken = 0; taken < most; taken++) {
         int best = taken;
         for (int k = taken; k < s->count; k++) {
             bool better = taken == 0 ? s->spot[k].gap < s->spot[best].gap : from[k] > from[best];
-            best = better ? k : best;
+            if (better) {
+                best = k;
+            }
         }
         pp_touch touch = s->spot[best];
         s->spot[best] = s->spot[taken];
@@ -33,7 +36,7 @@ static void spread(pp_spots *s, int keep)
             from[k] = taken == 0 ? d : fmin(from[k], d);
         }
     }
-    s->count = s->count < keep ? s->count : keep;
+    s->count = most;
 }
 
 void pp_spots_add(pp_spots *s, const pp_touch *touch)
@@ -53,8 +56,8 @@ void pp_spots_add(pp_spots *s, const pp_touch *touch)
 // ── Points with one normal: those inside the others bear nothing of their own ────────────────────
 
 typedef struct flat_spot {
-    double x, y, gap;
-    int of;
+    double x, y, gap;  // across the normal, from one of the points [m]
+    int of;            // index in pp_spots
 } flat_spot;
 
 // How far b is to the right of the way from a to c: what a polygon loses without b.
@@ -87,14 +90,16 @@ static int furthest(const flat_spot *p, int count, int from)
     double most = 0.0;
     for (int k = 0; k < count; k++) {
         double d = hypot(p[k].x - p[from].x, p[k].y - p[from].y);
-        best = d > most ? k : best;
+        if (d > most) {
+            best = k;
+        }
         most = fmax(most, d);
     }
     return best;
 }
 
 // Marks the corners of the polygon around the points. It begins as the longest way across, there and back; every
-// side takes in the point that is furthest outside, until none is.
+// side takes in the point that is furthest outside, until none is (quickhull in the plane).
 static void mark_corners(const flat_spot *p, int count, double slack, bool *corner)
 {
     int polygon[PP_SPOTS_MAX + 1] = {furthest(p, count, 0)}, length = 1;
@@ -102,26 +107,30 @@ static void mark_corners(const flat_spot *p, int count, double slack, bool *corn
     if (other != polygon[0]) {
         polygon[length++] = other;
     }
-    for (int k = 0; k < length && length < count;) {
+    int k = 0;  // the side from polygon[k] to the next
+    while (k < length && length < count) {
         const flat_spot *from = &p[polygon[k]], *to = &p[polygon[(k + 1) % length]];
         int best = -1;
         double most = slack;
         for (int i = 0; i < count; i++) {
             double out = bulge(from, &p[i], to);
-            best = out > most ? i : best;
+            if (out > most) {
+                best = i;
+            }
             most = fmax(most, out);
         }
         if (best < 0) {
-            k++;
+            k++;  // nothing is outside this side
             continue;
         }
+        // the point becomes a corner after k, and both new sides are looked at in turn
         for (int i = length++; i > k + 1; i--) {
             polygon[i] = polygon[i - 1];
         }
         polygon[k + 1] = best;
     }
-    for (int k = 0; k < length; k++) {
-        corner[polygon[k]] = true;
+    for (int i = 0; i < length; i++) {
+        corner[polygon[i]] = true;
     }
 }
 
@@ -137,12 +146,15 @@ static void drop_inner(pp_spots *s)
         if (done[k]) {
             continue;
         }
+        // all points with the normal of spot k, and the corners of the polygon around them
         int count = lay_out(s, k, done, p);
         mark_corners(p, count, slack, corner);
         double least = PP_INF;
         for (int i = 0; i < count; i++) {
             done[p[i].of] = true;
-            least = corner[i] ? fmin(least, p[i].gap) : least;
+            if (corner[i]) {
+                least = fmin(least, p[i].gap);
+            }
         }
         for (int i = 0; i < count; i++) {
             drop[p[i].of] = !corner[i] && p[i].gap >= least - closer;
@@ -161,6 +173,7 @@ int pp_spots_write(pp_spots *s, pp_touch out[PP_TOUCH_MAX])
 {
     drop_inner(s);
     spread(s, PP_TOUCH_MAX - 1);
+    // features are hashes: equal ones are counted up, in the order of the points
     for (int k = 0; k < s->count; k++) {
         out[k] = s->spot[k];
         for (int i = 0; i < k; i++) {

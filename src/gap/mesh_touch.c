@@ -33,12 +33,13 @@ typedef struct search {
 } search;
 
 typedef struct facet {
-    int t;
-    perp_vec3 x[3], n;
+    int t;                // triangle of the mesh
+    perp_vec3 x[3], n;    // corners, outward normal
     perp_vec3 inward[3];  // unit, in the plane, across the side from corner k to k + 1
     double size;          // longest side
 } facet;
 
+// Across side k, in the plane of triangle t, into it; unit.
 static perp_vec3 inward_of(const pp_mesh *mesh, int t, int k)
 {
     const int *corner = mesh->triangle[t];
@@ -133,7 +134,9 @@ static bool counts(const pp_mesh *mesh, const facet *f, unsigned on, perp_vec3 n
     for (int k = 0; k < 3; k++) {
         bool at = (on >> k) & 1U;
         sharp = sharp || (at && mesh->sharp[f->t][k]);
-        side = at ? k : side;
+        if (at) {
+            side = k;
+        }
     }
     int other = mesh->neighbour[f->t][side];
     bool theirs =
@@ -142,16 +145,22 @@ static bool counts(const pp_mesh *mesh, const facet *f, unsigned on, perp_vec3 n
     if (on == 0) {
         return false;
     }
-    if ((on & (on - 1)) == 0) {
+    if ((on & (on - 1)) == 0) {  // one bit: an edge; two: a corner
         return face ? sharp : edge_has(mesh, f, side, n);
     }
-    int corner = on == 3 ? 1 : on == 6 ? 2 : 0;  // sides 0 and 1 meet in corner 1, 1 and 2 in 2
+    int corner = 0;
+    if (on == 3) {  // sides 0 and 1 meet in corner 1, 1 and 2 in 2
+        corner = 1;
+    } else if (on == 6) {
+        corner = 2;
+    }
     *place = mesh->triangle[f->t][corner];
     return face ? sharp : corner_has(mesh, *place, n);
 }
 
 // ── Faces ────────────────────────────────────────────────────────────────────────────────────────
 
+// The solid against the half-space below the triangle's plane, n from the solid to the mesh: -f->n.
 static int touch_plane(const search *s, const facet *f, double margin, pp_touch *touch)
 {
     perp_vec3 e = pp_across(f->n);
@@ -160,13 +169,15 @@ static int touch_plane(const search *s, const facet *f, double margin, pp_touch 
     return pp_solid_touch(s->solid, &s->X, &plane, &X, margin, touch);
 }
 
+// Whether x projects into the triangle along its normal.
 static bool is_above(const facet *f, perp_vec3 x)
 {
-    bool above = true;
     for (int i = 0; i < 3; i++) {
-        above = above && pp_dot3(f->inward[i], pp_sub(x, f->x[i])) >= -ON * f->size;
+        if (!(pp_dot3(f->inward[i], pp_sub(x, f->x[i])) >= -ON * f->size)) {
+            return false;
+        }
     }
-    return above;
+    return true;
 }
 
 // Points above the triangle, as on a plane. `lowest`: the gap none can be below. How many.
@@ -198,6 +209,7 @@ static bool is_beside(const search *s, const facet *f)
     return false;
 }
 
+// A solid whose middle is behind all triangles it crosses would touch nothing: the shallowest way out is kept in case.
 static void keep_for_rescue(search *s, const facet *f)
 {
     pp_touch touch[PP_TOUCH_MAX];
@@ -228,6 +240,7 @@ static bool add_edges(search *s, const facet *f, const pp_touch *touch, int coun
     return taken;
 }
 
+// The triangle as a flat hull. behind: the middle of the solid is on the inner side.
 static void touch_exactly(search *s, const facet *f, const pp_touch *plane, int points, bool behind)
 {
     pp_flat_hull flat;
@@ -239,7 +252,8 @@ static void touch_exactly(search *s, const facet *f, const pp_touch *plane, int 
     if (count == 0) {
         return;
     }
-    double facing = -pp_dot3(touch[0].n, f->n);
+    double facing =
+        -pp_dot3(touch[0].n, f->n);  // cosine: 1 along the outward normal, below 0 from inside
     if (behind || facing < -CONE) {
         if (touch[0].gap < 0.0) {
             keep_for_rescue(s, f);
@@ -248,6 +262,8 @@ static void touch_exactly(search *s, const facet *f, const pp_touch *plane, int 
             return;
         }
     }
+    // points at edges and corners first; the plane counts where n is that of the face, or where no feature of the
+    // mesh has this normal (a ghost of an inner edge)
     bool face = facing >= 1.0 - ALONG;
     bool taken = add_edges(s, f, touch, count, face);
     if (!behind && (face || !taken)) {
@@ -255,18 +271,26 @@ static void touch_exactly(search *s, const facet *f, const pp_touch *plane, int 
     }
 }
 
-// Whether the closest point of the half-space is that of the triangle, too.
+// Whether the closest point of the half-space is also that of the triangle.
 static bool is_plane(const search *s, const facet *f, const pp_touch *lowest)
 {
     const double wide = 10.0;  // depths: a sharp edge further away is not the shorter way out
-    bool plane = is_above(f, lowest->x_b);
-    for (int k = 0; plane && k < 3; k++) {
-        double away = pp_dot3(f->inward[k], pp_sub(lowest->x_b, f->x[k]));
-        plane = lowest->gap >= 0.0 || !s->mesh->sharp[f->t][k] || away > -wide * lowest->gap;
+    if (!is_above(f, lowest->x_b)) {
+        return false;
     }
-    return plane;
+    if (lowest->gap >= 0.0) {
+        return true;
+    }
+    for (int k = 0; k < 3; k++) {
+        double away = pp_dot3(f->inward[k], pp_sub(lowest->x_b, f->x[k]));
+        if (s->mesh->sharp[f->t][k] && !(away > -wide * lowest->gap)) {
+            return false;
+        }
+    }
+    return true;
 }
 
+// One triangle, from the cheap to the exact: beside or beyond the margin, as a plane, as a flat hull.
 static void touch_facet(search *s, const facet *f)
 {
     pp_touch plane[PP_TOUCH_MAX];
@@ -303,6 +327,7 @@ int pp_mesh_touch(const pp_solid *a, const pp_pose *X_WA, const pp_mesh *mesh, c
     pp_solid_box(a, &s.X, &low, &high);
     s.middle = pp_add(pp_scale(0.5, low), pp_scale(0.5, high));
     s.spots.size = pp_length(pp_sub(high, low));
+    // triangles whose boxes are near, in the order of their numbers
     pp_box3 near = box_of(&s);
     for (int t = pp_mesh_next(mesh, &near, 0); t >= 0; t = pp_mesh_next(mesh, &near, t + 1)) {
         facet f = facet_of(mesh, t);
@@ -311,6 +336,7 @@ int pp_mesh_touch(const pp_solid *a, const pp_pose *X_WA, const pp_mesh *mesh, c
     if (s.spots.count == 0 && s.crossed) {
         pp_spots_add(&s.spots, &s.rescue);
     }
+    // from the frame of the mesh to the world
     int count = pp_spots_write(&s.spots, out);
     for (int k = 0; k < count; k++) {
         out[k].x_a = pp_pose_point(X_WB, out[k].x_a);
