@@ -13,6 +13,7 @@ static perp_vec3 turned_disc(perp_vec3 e, double half, double radius)
                   half * fabs(e.z) + radius * hypot(e.x, e.y));
 }
 
+// Half the widths of a turned box: row i of |R| times half.
 static perp_vec3 turned_box(const pp_mat3 *R, perp_vec3 half)
 {
     const double *m = R->m;
@@ -21,6 +22,7 @@ static perp_vec3 turned_box(const pp_mat3 *R, perp_vec3 half)
                   fabs(m[6]) * half.x + fabs(m[7]) * half.y + fabs(m[8]) * half.z);
 }
 
+// h(e_i) = |S R' e_i|, the support function along the world's axes.
 static perp_vec3 turned_ellipsoid(const pp_mat3 *R, perp_vec3 half)
 {
     const double *m = R->m;
@@ -57,6 +59,7 @@ static void around_cone(const pp_solid *solid, const pp_pose *X, perp_vec3 *low,
 
 void pp_solid_box(const pp_solid *solid, const pp_pose *X, perp_vec3 *low, perp_vec3 *high)
 {
+    // most solids are symmetric about their origin: half the widths are enough
     double r = solid->radius;
     perp_vec3 half = pp_vec(PP_INF, PP_INF, PP_INF), e = pp_column(&X->R, 2);
     switch (solid->kind) {

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+// NULL: out of memory.
 static void *copy_of(pp_arena *arena, const void *from, int count, size_t size)
 {
     void *to = pp_arena_array(arena, (size_t)count, size);
@@ -21,6 +22,7 @@ const pp_hull *pp_hull_copy(const pp_hull *hull, pp_arena *arena)
     if (!copy) {
         return NULL;
     }
+    // counts come with the struct; every array gets a copy of its own
     *copy = *hull;
     copy->vertex = copy_of(arena, hull->vertex, hull->vertices, sizeof *hull->vertex);
     copy->face_first = copy_of(arena, hull->face_first, hull->faces + 1, sizeof(int));

@@ -7,9 +7,10 @@
 
 #include <string.h>
 
+// A sort key (two vertices) and what it is of.
 typedef struct entry {
     uint64_t key;
-    int at;
+    int at;  // a face; or of an edge: 2 face + (seen from its higher vertex to the lower)
 } entry;
 
 typedef struct work {
@@ -82,6 +83,7 @@ static bool set_vertices(work *w, const pp_facets *facets)
 
 // ── Faces ────────────────────────────────────────────────────────────────────────────────────────
 
+// Twice the area of a face times its normal, as a fan of triangles: corners need not be in one plane exactly.
 static perp_vec3 face_area(const pp_hull *hull, const int *corner, int count)
 {
     perp_vec3 sum = {0}, x0 = hull->vertex[corner[0]];
@@ -92,12 +94,15 @@ static perp_vec3 face_area(const pp_hull *hull, const int *corner, int count)
     return sum;
 }
 
-// Its corners as vertices, beginning with the lowest; how many.
+// Its corners as vertices, beginning with the lowest that is a vertex; how many. Points in the middle of an edge are no
+// vertices.
 static int set_corners(const work *w, const int *from, int count, int *to)
 {
     int n = 0, lowest = 0;
     for (int k = 0; k < count; k++) {
-        lowest = from[k] < from[lowest] || w->index[from[lowest]] < 0 ? k : lowest;
+        if (from[k] < from[lowest] || w->index[from[lowest]] < 0) {
+            lowest = k;
+        }
     }
     for (int k = 0; k < count; k++) {
         int vertex = w->index[from[(lowest + k) % count]];
@@ -121,6 +126,7 @@ static bool set_faces(work *w, const pp_facets *facets)
     if (!rough || !first || !normal || !w->corner || !w->face_first || !w->entry) {
         return false;
     }
+    // in the order given first; faces with fewer than three vertices left are no faces
     int faces = 0;
     first[0] = 0;
     for (int f = 0; f < facets->count; f++) {
@@ -133,6 +139,7 @@ static bool set_faces(work *w, const pp_facets *facets)
             faces++;
         }
     }
+    // then in the order of their corners
     sort_entries(w->entry, faces);
     w->face_first[0] = 0;
     for (int f = 0; f < faces; f++) {
@@ -163,6 +170,8 @@ static bool edges_pair(const entry *e, int n)
     return true;
 }
 
+// Each edge is a side of two faces, once in each direction: sorted by its vertices, the two stand together. A surface
+// like a sphere has V - E + F = 2 (Euler).
 static perp_status set_edges(work *w, perp_error *error)
 {
     pp_hull *hull = &w->hull;
@@ -183,6 +192,7 @@ static perp_status set_edges(work *w, perp_error *error)
         return pp_fail(error, PERP_ERR_NUMERIC,
                        "the hull of the points does not close: some are too close to each other");
     }
+    // [2]: the face in which the lower vertex precedes the higher, [3]: the other
     for (int k = 0; k < n; k += 2) {
         const entry *e = w->entry + k;
         int left = e[0].at % 2, a = (int)(e->key >> 32), b = (int)(e->key & 0xffffffffU);

@@ -19,13 +19,13 @@
 typedef struct frame {
     perp_vec3 middle;
     perp_vec3 scale;
-    bool askew;       // `turn` is to be applied, too
+    bool askew;       // `turn` is also to be applied
     pp_mat3 turn;     // rows: the set's own axes over their lengths
     double rounding;  // what the coordinates are uncertain by, after that
     double merge;     // how far from a plane what is to be flat may be, after that
 } frame;
 
-// Products of four widths must be numbers, too.
+// Products of four widths must be finite.
 static const double WIDTH_LEAST = 1e-75, WIDTH_MOST = 1e75;
 
 // Scale of an axis: a power of two that takes half the width to about 1; 0: there is no width.
@@ -37,6 +37,7 @@ static double axis_scale(double low, double high)
     return half >= WIDTH_LEAST ? ldexp(1.0, -exponent) : 0.0;
 }
 
+// False: an axis has no width.
 static bool set_frame(const perp_vec3 *point, int count, frame *f)
 {
     perp_vec3 low = point[0], high = point[0];
@@ -48,10 +49,12 @@ static bool set_frame(const perp_vec3 *point, int count, frame *f)
         pp_vec(0.5 * low.x + 0.5 * high.x, 0.5 * low.y + 0.5 * high.y, 0.5 * low.z + 0.5 * high.z);
     f->scale =
         pp_vec(axis_scale(low.x, high.x), axis_scale(low.y, high.y), axis_scale(low.z, high.z));
+    // coordinates are rounded relative to their distance from the origin, not from the middle
     double x = f->scale.x * fmax(fabs(low.x), fabs(high.x));
     double y = f->scale.y * fmax(fabs(low.y), fabs(high.y));
     double z = f->scale.z * fmax(fabs(low.z), fabs(high.z));
     f->rounding = DBL_EPSILON * fmax(x, fmax(y, z));
+    // a float's rounding of the widest axis, as seen on the thinnest once that is scaled to 1
     double thick = fmin(fmin(high.x - low.x, high.y - low.y), high.z - low.z);
     double wide = fmax(fmax(high.x - low.x, high.y - low.y), high.z - low.z);
     f->merge = thick > 0.0 ? (double)FLT_EPSILON * (wide / thick) : 0.0;
@@ -90,6 +93,7 @@ static bool is_flat(frame *f, const perp_vec3 *point, int count)
 {
     const double thin = 1e-3;
     perp_vec3 base = scaled(f, point[0]), along[3] = {{0}};
+    // Gram-Schmidt with pivoting: the furthest point from a point, then from a line, then from a plane
     double far[3];
     for (int rank = 0; rank < 3; rank++) {
         perp_vec3 d = furthest(f, point, count, base, along, rank, &far[rank]);
@@ -100,8 +104,9 @@ static bool is_flat(frame *f, const perp_vec3 *point, int count)
     }
     f->askew = far[2] < thin * far[0];
     if (f->askew) {
-        bool left = pp_dot3(pp_cross(along[0], along[1]), along[2]) < 0.0;
-        along[2] = left ? pp_scale(-1.0, along[2]) : along[2];
+        if (pp_dot3(pp_cross(along[0], along[1]), along[2]) < 0.0) {
+            along[2] = pp_scale(-1.0, along[2]);
+        }
         pp_mat3 axes =
             pp_columns(pp_scale(1.0 / far[0], along[0]), pp_scale(1.0 / far[1], along[1]),
                        pp_scale(1.0 / far[2], along[2]));
@@ -173,6 +178,7 @@ static bool chain(const run *r, facetT *facet, int *corner)
         side[count][1] = point_index(r, SETsecondt_(ridge->vertices, vertexT));
         count++;
     }
+    // follow the sides from end to end; those in use are side[0..k-1]
     corner[0] = side[0][0];
     int end = side[0][1];
     for (int k = 1; k < n; k++) {
@@ -180,6 +186,7 @@ static bool chain(const run *r, facetT *facet, int *corner)
         for (int i = k; i < n; i++) {
             if (side[i][0] == end || side[i][1] == end) {
                 end = side[i][0] == end ? side[i][1] : side[i][0];
+                // side k, not in use yet, takes its slot
                 memmove(side[i], side[k], sizeof *side);
                 break;
             }
@@ -201,13 +208,17 @@ static void orient(const run *r, const facetT *facet, int *corner, int count)
         sum = pp_add(sum, pp_triangle_area(x0, point_at(r, corner[k - 1]), point_at(r, corner[k])));
     }
     bool inward = pp_dot3(sum, pp_vec(facet->normal[0], facet->normal[1], facet->normal[2])) < 0.0;
-    for (int i = 0, k = count - 1; inward && i < k; i++, k--) {
+    if (!inward) {
+        return;
+    }
+    for (int i = 0, k = count - 1; i < k; i++, k--) {
         int swap = corner[i];
         corner[i] = corner[k];
         corner[k] = swap;
     }
 }
 
+// Copies qhull's facets to the arena: counts first, then corners. False: out of memory.
 static bool take_facets(run *r)
 {
     qhT *qh = r->qh;
@@ -229,7 +240,7 @@ static bool take_facets(run *r)
     {
         int start = at;
         r->facets.first[f++] = start;
-        if (facet->simplicial) {
+        if (facet->simplicial) {  // a triangle has vertices and no ridges
             FOREACHvertex_(facet->vertices)
             {
                 r->facets.corner[at++] = point_index(r, vertex);
@@ -252,6 +263,7 @@ static perp_status qhull_fails(const char *said, perp_error *error)
     return pp_fail(error, PERP_ERR_NUMERIC, "no hull: %.*s", length < 200 ? length : 200, said);
 }
 
+// Whatever comes back, qhull's memory is given back and its messages are closed.
 static perp_status call_qhull(run *r, int count, double merge, perp_error *error)
 {
     char said[512] = "", command[64];
@@ -272,7 +284,10 @@ static perp_status call_qhull(run *r, int count, double merge, perp_error *error
     qh_memfreeshort(r->qh, &current, &total);
     fclose(messages);
     said[sizeof said - 1] = '\0';
-    return code != 0 && status == PERP_OK ? qhull_fails(said, error) : status;
+    if (code != 0 && status == PERP_OK) {
+        return qhull_fails(said, error);
+    }
+    return status;
 }
 
 static perp_status make_hull(const perp_vec3 *point, int count, const frame *f, pp_arena *arena,

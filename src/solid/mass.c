@@ -68,6 +68,7 @@ static sums over_hull(const pp_hull *hull, perp_vec3 r)
     return s;
 }
 
+// r: first the mean of the vertices, then the centroid, both from vertex 0.
 static void hull_mass(const pp_hull *hull, double *volume, perp_vec3 *centroid, pp_mat3 *inertia)
 {
     perp_vec3 r = {0};
@@ -107,6 +108,7 @@ static void three_axes(perp_vec3 half, double V, double share, double *volume, p
 
 bool pp_solid_mass(const pp_solid *solid, double *volume, perp_vec3 *centroid, pp_mat3 *inertia)
 {
+    // inertia about the centroid [m^5]: of a density of 1
     double r = solid->radius, rr = r * r, V;
     perp_vec3 half = solid->half;
     double hh = half.z * half.z;

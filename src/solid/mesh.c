@@ -14,6 +14,7 @@
 static const double FLAT = 1e-5;
 static const double COORDINATE_MOST = 1e75;
 
+// The mesh while it is made: writable arrays that pp_mesh points to in the end.
 typedef struct work {
     pp_arena *arena;
     perp_error *error;
@@ -79,10 +80,16 @@ static bool weld(work *w, int vertices)
     pp_sort_keys(vertices, w->key, w->scratch);
     for (int k = 0, start = 0; k < vertices; k++) {
         int me = (int)(w->key[k] & low), as = me;
-        start = (w->key[start] & ~low) == (w->key[k] & ~low) ? start : k;
-        for (int i = start; i < k && as == me; i++) {
+        if ((w->key[start] & ~low) != (w->key[k] & ~low)) {
+            start = k;  // a run of equal hashes begins
+        }
+        // a hash may collide: only the same place is the same vertex
+        for (int i = start; i < k; i++) {
             int other = (int)(w->key[i] & low);
-            as = same_place(w->given[other], w->given[me]) ? other : as;
+            if (same_place(w->given[other], w->given[me])) {
+                as = other;
+                break;
+            }
         }
         w->same[me] = as;
     }
@@ -110,6 +117,7 @@ static perp_vec3 centre_of(const work *w, int t)
     return pp_scale(1.0 / 3.0, sum);
 }
 
+// Triangles with welded vertices; those without area, which have no normal, are left out.
 static void take_triangles(work *w, const int *triangle, int triangles)
 {
     for (int k = 0; k < triangles; k++) {
@@ -157,6 +165,7 @@ static bool order_triangles(work *w)
     if (!copy || !source) {
         return false;
     }
+    // the curve runs through 2048^3 cells of the box around all: 33 bits of the key, 31 for the index
     pp_box3 all = NOTHING;
     for (int t = 0; t < n; t++) {
         pp_box3 b = around(w, t);
@@ -185,6 +194,7 @@ static bool order_triangles(work *w)
 
 // ── Sides ────────────────────────────────────────────────────────────────────────────────────────
 
+// The triangles around each vertex, by counting: star_first are offsets into star.
 static bool set_stars(work *w)
 {
     int n = w->mesh.triangles;
@@ -244,6 +254,7 @@ static bool set_neighbours(work *w)
     return true;
 }
 
+// Union-find with path halving.
 static int root_of(int *region, int t)
 {
     while (region[t] != t) {
@@ -253,6 +264,8 @@ static int root_of(int *region, int t)
     return t;
 }
 
+// Whether side k of triangle t is sharp (a border, convex, or folded back by more than 120 degrees), and whether it joins two flat
+// triangles to one region. turn: n . m' of the head of this file, the sine of the angle between the normals.
 static void set_side(work *w, int t, int k)
 {
     int a = w->triangle[t][k], b = w->triangle[t][(k + 1) % 3], other = w->neighbour[t][k];
@@ -263,7 +276,11 @@ static void set_side(work *w, int t, int k)
         w->sharp[t][k] = turn < -FLAT || pp_dot3(w->normal[t], w->normal[other]) < -0.5;
         if (fabs(turn) <= FLAT && !w->sharp[t][k]) {
             int x = root_of(w->region, t), y = root_of(w->region, other);
-            w->region[x > y ? x : y] = x < y ? x : y;
+            if (x < y) {  // the lower number is the root: the region is named by it
+                w->region[y] = x;
+            } else {
+                w->region[x] = y;
+            }
         }
     }
 }
@@ -284,6 +301,7 @@ static void set_sides(work *w)
 
 // ── The tree ─────────────────────────────────────────────────────────────────────────────────────
 
+// A bounding volume hierarchy over the order of the triangles, bottom up; empty leaves meet nothing.
 static bool set_tree(work *w)
 {
     int n = w->mesh.triangles, leaves = 1;
@@ -311,6 +329,7 @@ static bool meet(const pp_box3 *a, const pp_box3 *b)
            b->low.y <= a->high.y && a->low.z <= b->high.z && b->low.z <= a->high.z;
 }
 
+// Depth first from leaf `from` on, without a stack: down to the left where boxes meet, else on to the next subtree.
 int pp_mesh_next(const pp_mesh *mesh, const pp_box3 *box, int from)
 {
     int k = mesh->leaves + from;
@@ -374,6 +393,7 @@ perp_status pp_mesh_create(const perp_vec3 *vertex, int vertices, const int *tri
         return out_of_memory(&w);
     }
     set_sides(&w);
+    // counts and the tree are in w.mesh already
     *out = w.mesh;
     out->vertex = w.vertex;
     out->triangle = (const int(*)[3])w.triangle;
@@ -419,6 +439,7 @@ perp_status pp_mesh_heights(const double *height, int nx, int ny, double half_x,
     if (!vertex || !triangle) {
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for a height field");
     }
+    // rows along x, the first at y = -half_y
     for (int k = 0; k < nx * ny; k++) {
         double i = k % nx, j = k / nx;  // NOLINT(bugprone-integer-division): a row
         vertex[k] = pp_vec(half_x * (2.0 * i / (nx - 1) - 1.0), half_y * (2.0 * j / (ny - 1) - 1.0),

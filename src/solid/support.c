@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Support points of convex solids: the furthest point along a direction.
+// Support functions of convex solids: the point furthest along a direction d, in the solid's own frame. d need not be
+// of unit length.
 #include "solid/solid.h"
 
 // Of equal vertices the first; linear, as hulls here are small and their vertices contiguous.
@@ -43,14 +44,18 @@ perp_vec3 pp_solid_support(const pp_solid *solid, perp_vec3 d)
         return pp_scale(solid->radius, pp_unit(d, origin));
     case PP_SOLID_CAPSULE:
         return pp_along(pp_vec(0.0, 0.0, up), solid->radius, pp_unit(d, origin));
-    case PP_SOLID_BOX:
-        return pp_vec(d.x >= 0.0 ? half.x : -half.x, d.y >= 0.0 ? half.y : -half.y, up);
+    case PP_SOLID_BOX: {
+        double x = d.x >= 0.0 ? half.x : -half.x;
+        double y = d.y >= 0.0 ? half.y : -half.y;
+        return pp_vec(x, y, up);
+    }
     case PP_SOLID_CYLINDER:
         return support_circle(solid->radius, d, up);
-    case PP_SOLID_CONE:
-        return 2.0 * half.z * d.z >= solid->radius * hypot(d.x, d.y)
-                   ? pp_vec(0.0, 0.0, half.z)
-                   : support_circle(solid->radius, d, -half.z);
+    case PP_SOLID_CONE:  // apex or rim, whichever is further along d
+        if (2.0 * half.z * d.z >= solid->radius * hypot(d.x, d.y)) {
+            return pp_vec(0.0, 0.0, half.z);
+        }
+        return support_circle(solid->radius, d, -half.z);
     case PP_SOLID_ELLIPSOID:
         return support_ellipsoid(half, d);
     case PP_SOLID_HULL:
