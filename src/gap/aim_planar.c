@@ -125,7 +125,9 @@ void pp_aim_planar(pp_aim_task *t)
     pp_core a, b;
     pp_core_set(&a, sa, fa, origin);
     pp_core_set(&b, sb, fb, origin);
-    int sides_a = a.count > 1 ? a.count : 0, sides_b = b.count > 1 ? b.count : 0;
+    // a single vertex has no sides
+    int sides_a = a.count > 1 ? a.count : 0;
+    int sides_b = b.count > 1 ? b.count : 0;
     for (int side = 0; side < sides_a; side++) {
         offer_side(t, &(view){&a, &b, false}, side);
     }

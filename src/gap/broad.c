@@ -383,6 +383,7 @@ perp_status pp_broad_run(pp_broad *out, const perp_model *model, const pp_frame 
 {
     search s = {.model = model, .body = body, .arena = arena, .out = out};
     *out = (pp_broad){0};
+    // boxes against boxes, by the tree or all pairs; then planes against boxes; then the pairs in order
     if (!set_items(&s, margin) || (s.count > FEW && !set_tree(&s))) {
         return PERP_ERR_MEMORY;
     }

@@ -282,7 +282,8 @@ static void add_far_end(const pp_core *a, const pp_core *b, int i, int j, double
     double on_left = pp_dot2(a->n[i], b->n[before_j]), on_right = pp_dot2(a->n[before_i], b->n[j]);
     bool left = on_left <= on_right;
     m->spot[1] = m->spot[0];
-    int side_a = left ? i : before_i, side_b = left ? before_j : j;
+    int side_a = left ? i : before_i;
+    int side_b = left ? before_j : j;
     if (fmin(on_left, on_right) < 0.0 &&
         far_end(a, b, side_a, side_b, left, rounding, &m->spot[1], &m->spot[0])) {
         m->count = 2;  // vertices have the highest of features

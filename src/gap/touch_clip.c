@@ -254,13 +254,17 @@ void pp_clip_point(pp_meeting *m, const pp_patch *point, const pp_patch *other, 
         stray = sqrt(pp_dot3(d, d));
         x = other->count == 1 ? pp_along(x, -0.5, d) : x;  // both to half of their roundoff
     }
-    uint32_t feature = point_is_a ? pp_meet_feature(PP_MEET_VERTEX_FACE, point->id[0], other->face)
-                                  : pp_meet_feature(PP_MEET_FACE_VERTEX, other->face, point->id[0]);
     perp_vec3 across = pp_along(x, along, m->n);
     if (stray > m->merge + 1e-12 * m->size) {
         return;  // beside the other: its plane goes on there, but not the solid
     }
-    pp_meet_add(m, point_is_a ? x : across, point_is_a ? across : x, stray, feature);
+    if (point_is_a) {
+        pp_meet_add(m, x, across, stray,
+                    pp_meet_feature(PP_MEET_VERTEX_FACE, point->id[0], other->face));
+    } else {
+        pp_meet_add(m, across, x, stray,
+                    pp_meet_feature(PP_MEET_FACE_VERTEX, other->face, point->id[0]));
+    }
 }
 
 // ── Segments ─────────────────────────────────────────────────────────────────────────────────────
@@ -367,21 +371,27 @@ static void add_end(pp_meeting *m, const outline *p, const outline *q, int k, do
         return;
     }
     perp_vec3 x = edge_point(p, 0, q->u[k], q->v[k]), y = vertex_of(q, k);
-    perp_vec3 on_a = p->is_a ? x : y, between = pp_sub(p->is_a ? y : x, on_a);
-    uint32_t feature = p->is_a ? pp_meet_feature(PP_MEET_FACE_VERTEX, 0, id_of(q, k))
-                               : pp_meet_feature(PP_MEET_VERTEX_FACE, id_of(q, k), 0);
+    perp_vec3 on_a = x, on_b = y;
+    uint32_t feature = pp_meet_feature(PP_MEET_FACE_VERTEX, 0, id_of(q, k));
+    if (!p->is_a) {
+        on_a = y;
+        on_b = x;
+        feature = pp_meet_feature(PP_MEET_VERTEX_FACE, id_of(q, k), 0);
+    }
+    perp_vec3 between = pp_sub(on_b, on_a);
     if (fabs(beside) <= tolerance || radius == 0.0) {
         pp_meet_add(m, on_a, pp_along(on_a, pp_dot3(between, m->n), m->n), fabs(beside), feature);
         return;
     }
     // Rounded sides: along a line between the two axes.
-    const pp_patch *a = p->is_a ? p->patch : q->patch, *b = p->is_a ? q->patch : p->patch;
+    const pp_patch *a = p->is_a ? p->patch : q->patch;
+    const pp_patch *b = p->is_a ? q->patch : p->patch;
     between = pp_along(between, -pp_dot3(between, m->n), m->n);
     on_a = pp_along(on_a, m->radius_a / radius, between);
     if ((m->radius_a == 0.0 || leave(a, m->radius_a, on_a, m->n, 1.0, &low)) &&
         (m->radius_b == 0.0 || leave(b, m->radius_b, on_a, m->n, -1.0, &high))) {
-        if (m->radius_b == 0.0) {  // b is not rounded: its point is y or x itself
-            high = pp_dot3(m->n, pp_sub(p->is_a ? y : x, on_a));
+        if (m->radius_b == 0.0) {  // b is not rounded: its point is the one of its line itself
+            high = pp_dot3(m->n, pp_sub(on_b, on_a));
         }
         double gap = fmax(high - low, m->s - radius);
         pp_meet_put(m, pp_along(on_a, low, m->n), gap, 0.0, feature);

@@ -99,7 +99,7 @@ static bool start(polytope *p)
     w[3] = further(p, n, w[0]);
     p->vertices = 4;
     double up = pp_dot3(n, pp_sub(w[3], w[0]));
-    int i = up > 0.0 ? 1 : 2, j = up > 0.0 ? 2 : 1;  // such that all four faces look outward
+    int i = up > 0.0 ? 1 : 2, j = 3 - i;  // such that all four faces look outward
     add_face(p, 0, j, i);
     add_face(p, 0, i, 3);
     add_face(p, i, j, 3);

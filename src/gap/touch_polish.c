@@ -119,6 +119,7 @@ static void guess_hull(guesses *g)
     const pp_hull *hull = g->s->solid->hull;
     perp_vec3 vertex = pp_solid_support(g->s->solid, local);
     double low = pp_dot3(local, vertex) - g->turn * g->s->size;
+    // a cosine above 1 - turn^2 is an angle below about 1.4 turn
     for (int f = 0; f < hull->faces; f++) {
         if (g->count >= 3) {
             break;
