@@ -68,20 +68,10 @@ perp_status pp_box_friction(const perp_box_friction *box, const pp_job *job, dou
 // Every rule a caller can break; on failure writes one sentence into reason (size bytes).
 perp_status pp_mcp_check(const perp_mcp *mcp, char *reason, size_t size);
 perp_status pp_fcp_check(const perp_fcp *fcp, char *reason, size_t size);
-perp_status pp_box_check(const perp_box_friction *box, char *reason, size_t size);
+perp_status pp_box_check(const perp_box_friction *box, char *reason,
+                         size_t size);         // box_friction.c
 unsigned pp_mcp_classes(const perp_mcp *mcp);  // the perp_problem_class bits a solver must accept
 unsigned pp_fcp_classes(const perp_fcp *fcp);
-
-// ── Answers from elsewhere (dispatch.c) ──────────────────────────────────────────────────────────
-
-// A = S'DS + K, which is never formed.
-typedef struct pp_product {
-    perp_matrix S, D, K;
-} pp_product;
-// An answer that no solver of comp/ found, but solve/ from the rows of a step: accepted by the judges and the rule that hold for
-// theirs. A NULL: the matrix is mcp->A. Rows are in comparable units.
-perp_status pp_mcp_offer(const perp_mcp *mcp, const pp_product *A, const double *z,
-                         double tolerance, pp_arena *arena, bool *accepted);
 
 // Inline: asked for every variable in every pass over a problem, which for small ones is what costs.
 static inline double pp_mcp_lower(const perp_mcp *mcp, int i)
@@ -93,6 +83,17 @@ static inline double pp_mcp_upper(const perp_mcp *mcp, int i)
 {
     return mcp->upper ? mcp->upper[i] : PP_INF;
 }
+
+// ── Answers from elsewhere (dispatch.c) ──────────────────────────────────────────────────────────
+
+// A = S'DS + K, which is never formed.
+typedef struct pp_product {
+    perp_matrix S, D, K;
+} pp_product;
+// An answer that no solver of comp/ found, but solve/ from the rows of a step: accepted by the judges and the rule that hold for
+// theirs. A NULL: the matrix is mcp->A. Rows are in comparable units.
+perp_status pp_mcp_offer(const perp_mcp *mcp, const pp_product *A, const double *z,
+                         double tolerance, pp_arena *arena, bool *accepted);
 
 // ── Matrices, dense or sparse (matrix.c) ─────────────────────────────────────────────────────────
 
@@ -118,13 +119,17 @@ typedef struct pp_group {
 enum { PP_GROUPS_MAX = 3 };
 int pp_fcp_groups(const perp_fcp *fcp, pp_group group[PP_GROUPS_MAX]);
 
-// Every friction disc is a polygon (nd given), or the problem is planar (as_mcp.c).
+// ── Contact through an MCP (as_mcp.c) ────────────────────────────────────────────────────────────
+
+// Every friction disc is a polygon (nd given), or the problem is planar.
 bool pp_fcp_is_polygonal(const perp_fcp *fcp);
 // Solve a polygonal contact problem through its Stewart–Trinkle MCP; others are refused.
 perp_status pp_solve_as_mcp(pp_mcp_solver *solve, const perp_fcp *fcp, const pp_job *job, double *r,
                             double *v, pp_report *report);
 
-// M^-1 of the global form, factored once (mass.c).
+// ── Mass matrices (mass.c) ───────────────────────────────────────────────────────────────────────
+
+// M^-1 of the global form, factored once.
 typedef struct pp_mass pp_mass;
 perp_status pp_mass_create(const perp_matrix *M, pp_arena *arena, pp_mass **out);
 perp_status pp_mass_solve(const pp_mass *mass, double *x);  // x = M \ x
@@ -138,7 +143,7 @@ int pp_mass_body_at(const pp_mass *mass, int b, const int **dof, const double **
 // may differ from zero after it, for the caller to clear.
 perp_status pp_mass_column(const pp_mass *mass, const perp_matrix *H, int j, double *y,
                            int *touched, int *count);
-// The local form of a global problem: W = H' M^-1 H, q = H' M^-1 f + w, arrays in the arena.
+// The local form of a global problem: W = H' M^-1 H, q = H' M^-1 f + w, arrays in the arena (contact.c).
 perp_status pp_fcp_condense(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,
                             perp_fcp *local);
 // v = M^-1 (f + H r)

@@ -51,6 +51,7 @@ perp_comp_options perp_comp_default(void)
 // Small problems are solved in this much of the caller's stack, without touching the heap.
 enum { STACK_BYTES = 12 * 1024, PASSES = 3 };
 
+// One call of a public function, from its arguments to its verdict.
 typedef struct call {
     const pp_solver *solver;
     perp_comp_options options;
@@ -64,6 +65,7 @@ typedef struct call {
     double stopped;  // when the solver returned
 } call;
 
+// The one way out: releases the arena and makes sure that info has a status and a sentence.
 static perp_status finish(call *c, perp_status status)
 {
     if (c->own_arena) {
@@ -82,6 +84,7 @@ static perp_status begin(call *c, const char *name, const perp_comp_options *opt
                          const perp_env *env)
 {
     perp_comp_info *info = c->info;
+    // infinite residuals: whatever leaves early has shown nothing
     *info = (perp_comp_info){
         .residual = PP_INF, .residual_plain = PP_INF, .backward = PP_INF, .rungs = 1};
     c->report = (pp_report){0};
@@ -105,12 +108,14 @@ static perp_status begin(call *c, const char *name, const perp_comp_options *opt
                  PP_THREADS_MOST);
         return PERP_ERR_ARGUMENT;
     }
+    // last, so that finish() has an arena to release only after all checks
     c->own_arena = c->options.work == NULL;
     c->arena = c->own_arena ? pp_arena_place(c->stack, STACK_BYTES, env) : c->options.work->arena;
     pp_arena_reset(c->arena);
     return PERP_OK;
 }
 
+// The answer has to go somewhere.
 static perp_status need(call *c, const double *x, const char *name)
 {
     if (!x) {
@@ -120,6 +125,7 @@ static perp_status need(call *c, const double *x, const char *name)
     return x ? PERP_OK : PERP_ERR_ARGUMENT;
 }
 
+// A solver is not run on a class of problems that its card does not name.
 static perp_status refuse(call *c, unsigned classes)
 {
     if ((classes & ~c->solver->card.classes) == 0) {
@@ -131,13 +137,17 @@ static perp_status refuse(call *c, unsigned classes)
     return PERP_ERR_REFUSED;
 }
 
+// Clock, work meter and threads; a factorisation is kept in the workspace, or made for threads to share.
 static void start_clock(call *c, int rows, const perp_env *env)
 {
     double now = pp_seconds(), limit = c->options.max_seconds;
     pp_team team = {env ? *env : (perp_env){0}, c->options.threads > 1 ? c->options.threads : 1};
-    pp_ldl *factor = c->options.work  ? c->options.work->factor
-                     : team.lanes > 1 ? pp_ldl_create_in(c->arena)
-                                      : NULL;
+    pp_ldl *factor = NULL;
+    if (c->options.work) {
+        factor = c->options.work->factor;
+    } else if (team.lanes > 1) {
+        factor = pp_ldl_create_in(c->arena);
+    }
     pp_ldl_share(factor, &team);
     c->meter = pp_meter_start(rows, c->options.max_work > 0.0 ? c->options.max_work : PP_INF);
     c->job = (pp_job){.options = &c->options,
@@ -149,6 +159,7 @@ static void start_clock(call *c, int rows, const perp_env *env)
     c->info->seconds = -now;
 }
 
+// What the solver reported, for the caller; what it believes of z is not part of it.
 static void stop_clock(call *c)
 {
     perp_comp_info *info = c->info;
@@ -194,6 +205,7 @@ static perp_status verdict(call *c, perp_status believed, double worst)
     return PERP_ERR_LIMIT;
 }
 
+// Statuses that say nothing about z: there is nothing to judge.
 static bool is_memory_or_argument(perp_status status)
 {
     return status == PERP_ERR_MEMORY || status == PERP_ERR_ARGUMENT || status == PERP_ERR_REFUSED;
@@ -210,6 +222,7 @@ static void tidy(const perp_mcp *mcp, double *z)
     }
 }
 
+// Infeasibility stands by exhaustion (complete) or by a Farkas vector, which is checked here; else it is a ray.
 static perp_status judge_mcp(call *c, const perp_mcp *mcp, double *z, perp_status believed)
 {
     perp_mcp_residuals residuals;
@@ -252,6 +265,7 @@ perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
     if (status < 0) {
         return finish(&c, status);
     }
+    // check and refuse are behind us: start from zero or from a tidied guess
     if (!c.options.warm_start) {
         memset(z, 0, (size_t)mcp->n * sizeof *z);
     }
@@ -319,15 +333,20 @@ perp_status perp_box_friction_solve(const perp_box_friction *box, const perp_com
     stop_clock(&c);
     perp_mcp_residuals residuals;
     double *scratch = PP_ARRAY(c.arena, double, PP_BOX_SCRATCH *(size_t)box->n);
-    status = scratch ? status : PERP_ERR_MEMORY;
+    if (!scratch) {
+        status = PERP_ERR_MEMORY;
+    }
+    // that a boxed problem inside is infeasible proves nothing about the whole, whose boxes move: a limit
     if (!is_memory_or_argument(status)) {
         pp_box_judge(box, z, c.options.comparable, scratch, &residuals);
         c.info->seconds_judge = pp_seconds() - c.stopped;
         c.info->residual = residuals.scaled;
         c.info->residual_plain = residuals.plain;
         c.info->backward = residuals.backward;
-        status = verdict(&c, status == PERP_ERR_INFEASIBLE ? PERP_ERR_LIMIT : status,
-                         pp_mcp_worst(&residuals));
+        if (status == PERP_ERR_INFEASIBLE) {
+            status = PERP_ERR_LIMIT;
+        }
+        status = verdict(&c, status, pp_mcp_worst(&residuals));
     }
     return finish(&c, status);
 }
@@ -350,6 +369,7 @@ static perp_status free_motion(call *c, const perp_fcp *fcp, double *v)
     return status;
 }
 
+// The solver's own form, or its MCP form of the friction polygons (Stewart and Trinkle).
 static perp_status run_fcp(call *c, const perp_fcp *fcp, double *r, double *v)
 {
     if (fcp->nc == 0) {
@@ -370,7 +390,10 @@ static perp_status run_closely(call *c, const perp_fcp *fcp, double *r, double *
     perp_comp_options options = c->options;
     c->job.options = &options;
     perp_status status = run_fcp(c, fcp, r, v);
-    for (int pass = 1; pass < PASSES && !c->report.judged; pass++) {
+    for (int pass = 1; pass < PASSES; pass++) {
+        if (c->report.judged) {
+            break;
+        }
         perp_fcp_residuals residuals;
         double tolerance = c->options.tolerance, worst;
         tidy_contact(fcp->nc * fcp->dim, r);
@@ -383,12 +406,15 @@ static perp_status run_closely(call *c, const perp_fcp *fcp, double *r, double *
         if (!(pp_fcp_norms(&residuals) <= tolerance) || !(worst > tolerance)) {
             break;
         }
+        // norms are below the tolerance, the worst contact is not: ask for that much less
         options.tolerance *= fmax(0.01, 0.3 * tolerance / worst);
         options.warm_start = true;
         int before = c->report.iterations;
         perp_status again = run_fcp(c, fcp, r, v);
         c->report.iterations += before;
-        status = is_memory_or_argument(again) ? again : status;
+        if (is_memory_or_argument(again)) {
+            status = again;
+        }
     }
     c->job.options = &c->options;
     return status;
@@ -401,6 +427,7 @@ static void tidy_contact(int n, double *x)
     }
 }
 
+// Under "auto" the rungs have been judged already, and the residuals come with the report.
 static perp_status judge_fcp(call *c, const perp_fcp *fcp, const double *r, const double *v,
                              perp_status believed)
 {
@@ -443,6 +470,7 @@ perp_status perp_fcp_solve(const char *solver, const perp_fcp *fcp,
     if (status < 0) {
         return finish(&c, status);
     }
+    // r: contact impulses, nc dim; v: generalized velocities of the global form, nv
     int n = fcp->nc * fcp->dim;
     if (!c.options.warm_start) {
         memset(r, 0, (size_t)n * sizeof *r);

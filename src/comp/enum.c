@@ -13,7 +13,7 @@
 static perp_status walk(const pp_small *s, const pp_job *job, int most, int *examined,
                         pp_candidate_visit *visit, void *context)
 {
-    unsigned chosen = 0;
+    unsigned chosen = 0;  // the next subset of the bits of s->choice, by carries through the others
     do {
         perp_status status = pp_small_cone(s, chosen | s->free, visit, context);
         ++*examined;
@@ -67,10 +67,16 @@ static perp_status keep_best(void *context, const pp_candidate *candidate)
 
 static void write_basis(const pp_candidate *c, int n, int8_t *basis)
 {
-    for (int i = 0; basis && i < n; i++) {
-        basis[i] = (int8_t)(c->basic >> i & 1u   ? PERP_BETWEEN
-                            : c->upper >> i & 1u ? PERP_AT_UPPER
-                                                 : PERP_AT_LOWER);
+    if (!basis) {
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        basis[i] = (int8_t)PERP_AT_LOWER;
+        if (c->basic >> i & 1u) {
+            basis[i] = (int8_t)PERP_BETWEEN;
+        } else if (c->upper >> i & 1u) {
+            basis[i] = (int8_t)PERP_AT_UPPER;
+        }
     }
 }
 
@@ -90,6 +96,7 @@ perp_status pp_enum_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
         memcpy(z, found.best.z, (size_t)mcp->n * sizeof *z);
         write_basis(&found.best, mcp->n, job->options->basis);
     }
+    // exhausted without a candidate: infeasible, unless the walk was cut short or a candidate was too large to check
     if (found.found) {
         return PERP_OK;
     }
@@ -124,6 +131,7 @@ static const double WRONG =
     1e-6;                         // of |b|: rows off by more are no rounding, whatever z is made of
 static const double SAME = 1e-8;  // solutions nearer than this, relative to their size, are one
 
+// In scaled columns: variables of different units weigh alike.
 static bool same_point(const pp_small *s, const pp_candidate *a, const pp_candidate *b)
 {
     double size = 0.0, distance = 0.0;
@@ -142,7 +150,9 @@ static perp_status collect(void *context, const pp_candidate *candidate)
     if (candidate->violation > SOLUTION || candidate->doubtful || candidate->residual > WRONG) {
         return PERP_OK;
     }
-    for (int k = 0; candidate->degenerate && k < all->count; k++) {
+    // one point may be the solution of several bases, if it is degenerate: the one that fits best is kept
+    int known_count = candidate->degenerate ? all->count : 0;
+    for (int k = 0; k < known_count; k++) {
         pp_candidate *known = &all->solution[k];
         if (known->degenerate && same_point(all->s, known, candidate)) {
             if (candidate->violation < known->violation) {
@@ -187,10 +197,14 @@ perp_status perp_mcp_enumerate(const perp_mcp *mcp, const perp_env *env, int mos
     if (all.arena) {
         status = walk(&s, &unlimited, INT32_MAX, &examined, collect, &all);
     }
-    for (int k = 0; status >= 0 && k < all.count && k < most; k++) {
-        memcpy(z + (size_t)k * (size_t)mcp->n, all.solution[k].z, (size_t)mcp->n * sizeof *z);
+    // the first `most` are written; count is of all
+    if (status >= 0) {
+        *count = all.count;
+        int written = all.count < most ? all.count : most;
+        for (int k = 0; k < written; k++) {
+            memcpy(z + (size_t)k * (size_t)mcp->n, all.solution[k].z, (size_t)mcp->n * sizeof *z);
+        }
     }
-    *count = status >= 0 ? all.count : 0;
     pp_arena_destroy(all.arena);
     return status;
 }

@@ -55,8 +55,8 @@ static void scale_pairs(const perp_mcp *mcp, scaling *s)
         s->d[i] = s->r[i] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 0.0;
         missing += diagonal == 0.0;
     }
-    for (int j = 0; missing > 0 && j < n; j++) {
-        if (s->d[j] == 0.0) {
+    for (int j = 0; j < n; j++) {
+        if (missing > 0 && s->d[j] == 0.0) {
             double largest = largest_in_column(&mcp->A, j, s->r);
             double alone = largest > 0.0 ? largest : sqrt(largest_in_column(&mcp->A, j, NULL));
             s->d[j] = alone > 0.0 ? 1.0 / alone : 1.0;
@@ -75,12 +75,14 @@ static void largest_in_rows(const perp_matrix *A, const double *d, double *restr
 {
     memset(most, 0, (size_t)A->rows * sizeof *most);
     for (int j = 0; j < A->cols; j++) {
-        int first = A->dense ? 0 : A->p[j], last = A->dense ? 0 : A->p[j + 1];
-        for (int i = 0; A->dense && i < A->rows; i++) {
-            double size = fabs(A->dense[(size_t)j * (size_t)A->rows + (size_t)i]) * d[j];
-            most[i] = size > most[i] ? size : most[i];
+        if (A->dense) {
+            for (int i = 0; i < A->rows; i++) {
+                double size = fabs(A->dense[(size_t)j * (size_t)A->rows + (size_t)i]) * d[j];
+                most[i] = size > most[i] ? size : most[i];
+            }
+            continue;
         }
-        for (int k = first; k < last; k++) {
+        for (int k = A->p[j]; k < A->p[j + 1]; k++) {
             double size = fabs(A->x[k]) * d[j];
             most[A->i[k]] = size > most[A->i[k]] ? size : most[A->i[k]];
         }
@@ -98,7 +100,11 @@ static void scale_equations(const perp_mcp *mcp, scaling *s, double *most)
             count++;
         }
     }
-    for (int round = 0; count > 0 && round < 3; round++) {
+    if (count == 0) {
+        return;
+    }
+    // alternating rows and columns: a few rounds of equilibration
+    for (int round = 0; round < 3; round++) {
         largest_in_rows(&mcp->A, s->d, most);
         for (int i = 0; i < n; i++) {
             if (most[i] > 0.0 && is_equation(mcp, i)) {
@@ -112,6 +118,7 @@ static void scale_equations(const perp_mcp *mcp, scaling *s, double *most)
     }
 }
 
+// A' = R A D, as a copy of our own: dense with one more column for the covering vector, or CSC on the same pattern.
 static perp_status scale_matrix(pp_lemke *t, const perp_matrix *A, const scaling *s, bool dense)
 {
     int n = t->n;
@@ -142,6 +149,7 @@ static perp_status scale_matrix(pp_lemke *t, const perp_matrix *A, const scaling
     return PERP_OK;
 }
 
+// b' = R b / beta with |b'| = 1; bounds in the units of z' = D^-1 z / beta.
 static void scale_vectors(pp_lemke *t, const perp_mcp *mcp, scaling *s)
 {
     s->beta = 0.0;
@@ -162,7 +170,7 @@ static void scale_vectors(pp_lemke *t, const perp_mcp *mcp, scaling *s)
 
 // ── Set-up ───────────────────────────────────────────────────────────────────────────────────────
 
-enum { TABLEAU_MOST = 40 };
+enum { TABLEAU_MOST = 40 };  // n up to which the whole tableau is cheaper than any factorisation
 
 // Sparse LU pays from here on: below, the kernel inverse is smaller than the sparse machinery.
 static bool wants_dense(const perp_mcp *mcp)
@@ -171,6 +179,7 @@ static bool wants_dense(const perp_mcp *mcp)
     return mcp->A.dense || n <= 400.0 || (n <= 3000.0 && entries > 0.05 * n * n);
 }
 
+// Memory, scaling, and the representation of the basis that suits n and the density of A.
 static perp_status set_up(pp_lemke *t, const perp_mcp *mcp, const pp_job *job, scaling *s)
 {
     int n = mcp->n;
@@ -182,6 +191,7 @@ static perp_status set_up(pp_lemke *t, const perp_mcp *mcp, const pp_job *job, s
     if (!reals || !t->var || !t->at_upper) {
         return PERP_ERR_MEMORY;
     }
+    // one block for all vectors of n
     double **const parts[] = {&s->d, &s->r,  &t->b,  &t->lower, &t->upper, &t->cover, &t->bt,
                               &t->x, &t->lo, &t->up, &t->dir,   &t->row_a, &t->row_b};
     for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
@@ -209,6 +219,7 @@ static bool is_free(const pp_lemke *t, int i)
     return t->lower[i] == -PP_INF && t->upper[i] == PP_INF;
 }
 
+// The work of a factorisation is metered by the number of basic z: the basic w are unit columns.
 static perp_status refactor(pp_lemke *t)
 {
     double basic = 0.0;
@@ -219,9 +230,10 @@ static perp_status refactor(pp_lemke *t)
     return t->basis->refactor(t);
 }
 
-// Fill positions from a set of basic z; NULL: the free variables alone.
+// Fill positions from a set of basic z; NULL: the free variables alone. Position i holds z_i or w_i.
 static perp_status load_basis(pp_lemke *t, const int8_t *place)
 {
+    // bt = b + A z over the non-basic z, which rest at their bounds
     int n = t->n;
     memcpy(t->bt, t->b, (size_t)n * sizeof(double));
     for (int i = 0; i < n; i++) {
@@ -243,7 +255,10 @@ static perp_status load_basis(pp_lemke *t, const int8_t *place)
         }
     }
     perp_status status = refactor(t);
-    for (int i = 0; status >= 0 && i < n; i++) {
+    if (status < 0) {
+        return status;
+    }
+    for (int i = 0; i < n; i++) {
         pp_lemke_set(t, i, t->var[i], t->x[i]);
     }
     return status;
@@ -274,6 +289,7 @@ static void read_solution(const pp_lemke *t, double *z)
     }
 }
 
+// The natural residual of one pair, |z - mid(lower, z - w, upper)|.
 static double natural(double z, double w, double lower, double upper)
 {
     return fabs(z - pp_within(z - w, lower, upper));
@@ -337,6 +353,8 @@ static void settle(pp_lemke *t, attempt *a, int pivots)
     }
 }
 
+// One path from a basis (NULL: the slacks). Where free variables alone make a singular block, a crash basis that holds
+// them all is looked for first.
 static perp_status run_path(pp_lemke *t, const int8_t *place, attempt *a)
 {
     int before = t->pivots;
@@ -418,11 +436,15 @@ static perp_status proximal(pp_lemke *t, attempt *a)
     if (!kept || !t->A.dense) {
         return kept ? status : PERP_ERR_MEMORY;
     }
+    // b and the diagonal of A are put back after every round
     memcpy(kept, t->b, (size_t)n * sizeof *kept);
     memcpy(about, a->best, (size_t)n * sizeof *about);
     pp_matrix_diagonal(&t->A, diagonal);
     bool warm = false;
-    for (int k = 0; k < ROUNDS && t->pivots < t->limit && !pp_job_is_over(t->job); k++) {
+    for (int k = 0; k < ROUNDS; k++) {
+        if (t->pivots >= t->limit || pp_job_is_over(t->job)) {
+            break;
+        }
         status = proximal_step(t, shift, kept, about, a->start, warm);
         double *A = (double *)(uintptr_t)t->A.dense;
         for (int i = 0; i < n; i++) {
@@ -440,6 +462,7 @@ static perp_status proximal(pp_lemke *t, attempt *a)
         if (status == PERP_ERR_MEMORY || a->residual <= a->target) {
             return status;
         }
+        // towards A while it goes well; back to better conditioned bases where it does not
         shift = warm ? fmax(shift * 0.1, 1e-7) : shift * 30.0;
     }
     return status < 0 ? status : PERP_ERR_LIMIT;
@@ -448,13 +471,16 @@ static perp_status proximal(pp_lemke *t, attempt *a)
 // Past this many pivots (and an eighth of n) from a given basis the slacks are the better start.
 enum { WARM_PIVOTS = 20 };
 
+// From the given basis, then from the slacks, then by proximal steps, until the residual is well below the tolerance.
+// `first` is the status of the path from the slacks: the one that means something where all fail.
 static perp_status attempts(pp_lemke *t, const pp_job *job, attempt *a, const scaling *s)
 {
     const perp_comp_options *options = job->options;
     perp_status status = PERP_ERR_RAY, first = PERP_ERR_RAY;
     if (options->warm_start && options->basis) {
         int limit = t->limit;
-        t->limit = WARM_PIVOTS + t->n / 8 < limit ? WARM_PIVOTS + t->n / 8 : limit;
+        int few = WARM_PIVOTS + t->n / 8;
+        t->limit = few < limit ? few : limit;
         status = run_path(t, options->basis, a);
         t->limit = limit;
     }
@@ -501,6 +527,7 @@ perp_status pp_lemke_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
     if (status >= 0 && (!a.z || !a.place)) {
         status = PERP_ERR_MEMORY;
     }
+    // a hundredth of the tolerance: the judge measures more than our own residual
     if (status >= 0) {
         a.best = a.z + n;
         a.w = a.best + n;
@@ -510,14 +537,18 @@ perp_status pp_lemke_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
         status = attempts(&t, job, &a, &s);
         report->iterations = t.pivots;
         explain(&t, status, report);
-        for (int i = 0; i < n && isfinite(a.residual); i++) {
-            z[i] = a.best[i] * s.d[i] * s.beta;
-        }
-        if (isfinite(a.residual) && job->options->basis) {
-            memcpy(job->options->basis, a.place, (size_t)n);
+        if (isfinite(
+                a.residual)) {  // some attempt gave an answer: back to the units of the problem
+            for (int i = 0; i < n; i++) {
+                z[i] = a.best[i] * s.d[i] * s.beta;
+            }
+            if (job->options->basis) {
+                memcpy(job->options->basis, a.place, (size_t)n);
+            }
         }
     }
     pp_lemke_sparse_free(&t);
+    // a ray is a failure of the method; only a Farkas vector makes it a property of the problem
     if (status == PERP_ERR_RAY && a.rayed &&
         perp_mcp_farkas(mcp, job->options->ray) < -PP_FARKAS_MARGIN) {
         status = PERP_ERR_INFEASIBLE;

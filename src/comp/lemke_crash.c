@@ -112,8 +112,12 @@ static choice best_pivot(const crash *c)
     if (best.size > 1e-3) {
         return best;
     }
+    // 2 x 2 pivots, as in Bunch and Parlett: measured by the root of their determinant
     for (int i = 0; i < c->n; i++) {
-        for (int j = 0; c->wanted[i] && j < c->n; j++) {
+        if (!c->wanted[i]) {
+            continue;
+        }
+        for (int j = 0; j < c->n; j++) {
             if (i == j || c->basic[j]) {
                 continue;
             }
@@ -147,6 +151,7 @@ perp_status pp_lemke_crash(pp_lemke *t, const double *A, int8_t *place)
         c.wanted[i] = t->lower[i] == -PP_INF && t->upper[i] == PP_INF;
         c.basic[i] = false;
     }
+    // principal pivots, the largest first, until every free variable is basic or none is large enough
     for (int round = 0; round < n; round++) {
         choice best = best_pivot(&c);
         if (best.i < 0 || best.size < 1e-9) {

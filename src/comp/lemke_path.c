@@ -15,6 +15,7 @@ double pp_lemke_rest(const pp_lemke *t, int j)
     return isfinite(t->lower[j]) ? t->lower[j] : 0.0;
 }
 
+// w_i is >= 0 where z_i rests at its lower bound, <= 0 at the upper, and free where z_i is fixed.
 void pp_lemke_bounds(const pp_lemke *t, int variable, double *lo, double *up)
 {
     int n = t->n;
@@ -128,6 +129,7 @@ static int complement(const pp_lemke *t, int variable, double *sign)
     return variable < t->n ? variable + t->n : i;
 }
 
+// Moves the basic variables along the edge of the path.
 static void advance(pp_lemke *t, double step)
 {
     if (step != 0.0) {
@@ -172,7 +174,7 @@ static perp_status exchange(pp_lemke *t, bool *done)
     if (status < 0) {
         return status;
     }
-    if (t->sign < 0.0) {
+    if (t->sign < 0.0) {  // the entering variable falls from its upper bound
         for (int k = 0; k < t->n; k++) {
             t->dir[k] = -t->dir[k];
         }
@@ -182,6 +184,7 @@ static perp_status exchange(pp_lemke *t, bool *done)
     if (status < 0) {
         return status;
     }
+    // the entering z may reach its own other bound before anything blocks
     double span = PP_INF;
     if (pp_is_z(t, variable)) {
         span = t->upper[variable] - t->lower[variable];
@@ -200,6 +203,7 @@ static perp_status exchange(pp_lemke *t, bool *done)
     if (pp_is_z(t, variable)) {
         value += pp_lemke_rest(t, variable);
     }
+    // exchange: bt loses the entering z and gains the leaving one, which now rests at a bound
     int leaving = t->var[block.position];
     leave_bound(t, variable);
     reach_bound(t, leaving, block.at_upper);
@@ -224,6 +228,7 @@ perp_status pp_lemke_path(pp_lemke *t)
     if (first < 0) {
         return PERP_OK;
     }
+    // z0 enters at the value where the last variable comes inside its bounds, and takes that one's place
     for (int k = 0; k < t->n; k++) {
         t->x[k] += z0 * inward[k];
     }
@@ -232,6 +237,7 @@ perp_status pp_lemke_path(pp_lemke *t)
     t->x[first] = z0;
     perp_status status = t->basis->replace(t, first, pp_z0(t));
     t->entering = complement(t, leaving, &t->sign);
+    // complementary pivoting: what has left determines what enters, until z0 leaves
     bool done = false;
     while (status >= 0 && !done) {
         if (t->pivots >= t->limit || (t->pivots % 16 == 0 && pp_job_is_over(t->job))) {

@@ -20,7 +20,13 @@ static const double SLOW = 1e-11, TIE = 1e-12, SAME = 1e-10, STEADY = 1e-4, GIVE
 static double room(const pp_lemke *t, int k, double slow)
 {
     double speed = t->dir[k];
-    double left = speed < -slow ? t->x[k] - t->lo[k] : speed > slow ? t->up[k] - t->x[k] : PP_INF;
+    double left = PP_INF;
+    if (speed < -slow) {
+        left = t->x[k] - t->lo[k];
+    } else if (speed > slow) {
+        left = t->up[k] - t->x[k];
+    }
+    // outside by rounding: no room, not negative room
     return left > 0.0 ? left : 0.0;
 }
 
@@ -48,12 +54,16 @@ static perp_status closing_row(pp_lemke *t, int position, double *row)
     return status;
 }
 
+// The lexicographically least of the tied rows; two rows are held at a time.
 static perp_status break_tie(pp_lemke *t, int ties, int *position)
 {
     double *best = t->row_a, *next = t->row_b;
     perp_status status = closing_row(t, t->tied[0], best);
     *position = t->tied[0];
-    for (int k = 1; status >= 0 && k < ties; k++) {
+    for (int k = 1; k < ties; k++) {
+        if (status < 0) {
+            break;
+        }
         status = closing_row(t, t->tied[k], next);
         if (precedes(t->n, next, best)) {
             *position = t->tied[k];
@@ -70,6 +80,7 @@ static perp_status break_tie(pp_lemke *t, int ties, int *position)
 // when it is one of them.
 static int candidates(pp_lemke *t, double slow, double *ratio)
 {
+    // first pass: the largest step that passes no bound by more than GIVE
     double limit = PP_INF, top = 0.0;
     int count = 0, kept = 0;
     for (int k = 0; k < t->n; k++) {
@@ -81,7 +92,11 @@ static int candidates(pp_lemke *t, double slow, double *ratio)
             limit = reach < limit ? reach : limit;
         }
     }
-    for (int k = 0; k < t->n && limit < PP_INF; k++) {
+    if (!(limit < PP_INF)) {
+        return 0;  // nothing blocks: a ray
+    }
+    // second pass: all that block within it; z0 leaves as soon as it can, which ends the path
+    for (int k = 0; k < t->n; k++) {
         if (ratio[k] <= limit) {
             t->tied[count++] = k;
             top = fabs(t->dir[k]) > top ? fabs(t->dir[k]) : top;

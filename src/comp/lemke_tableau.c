@@ -149,14 +149,17 @@ static perp_status tableau_refactor(pp_lemke *t)
     }
     start_from_slacks(t, s);
     perp_status status = PERP_OK;
-    for (int k = 0; k < count && status >= 0; k++) {
+    for (int k = 0; k < count; k++) {
         status = enter(t, s, wanted[k], open);
+        if (status < 0) {
+            return status;
+        }
     }
     if (count == 0) {  // all slacks: x = w = bt
         memcpy(t->x, t->bt, (size_t)n * sizeof(double));
         return PERP_OK;
     }
-    return status < 0 ? status : tableau_values(t);
+    return tableau_values(t);
 }
 
 static perp_status tableau_direction(pp_lemke *t, int entering)
@@ -164,11 +167,11 @@ static perp_status tableau_direction(pp_lemke *t, int entering)
     tableau *s = t->kernel;
     if (s->since > REFACTOR_EVERY) {
         perp_status status = tableau_refactor(t);
-        for (int k = 0; status >= 0 && k < t->n; k++) {
-            pp_lemke_set(t, k, t->var[k], t->x[k]);
-        }
         if (status < 0) {
             return status;
+        }
+        for (int k = 0; k < t->n; k++) {
+            pp_lemke_set(t, k, t->var[k], t->x[k]);
         }
     }
     memcpy(t->dir, column_at(s, s->column[entering]), (size_t)t->n * sizeof(double));
@@ -181,7 +184,12 @@ static perp_status tableau_row(pp_lemke *t, int position, double *row)
     int n = t->n;
     for (int i = 0; i < n; i++) {
         int c = s->column[n + i];
-        row[i] = c >= 0 ? -column_at(s, c)[position] : t->var[position] == n + i ? 1.0 : 0.0;
+        // b_i enters as -w_i does; a basic w_i follows its own b_i alone
+        if (c >= 0) {
+            row[i] = -column_at(s, c)[position];
+        } else {
+            row[i] = t->var[position] == n + i ? 1.0 : 0.0;
+        }
     }
     return PERP_OK;
 }
