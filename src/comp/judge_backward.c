@@ -34,12 +34,11 @@ enum { SPREADS = 50, ROUNDS = 8 };
 // Column i of A: sum_k |A_ki| / S_k.
 static double column_weight(const perp_matrix *A, int i, const double *terms)
 {
-    int first = A->dense ? 0 : A->p[i], last = A->dense ? A->rows : A->p[i + 1];
-    const double *x = A->dense ? A->dense + (size_t)i * (size_t)A->rows : A->x;
+    pp_column c = pp_column_of(A, i);
     double sum = 0.0;
-    for (int k = first; k < last; k++) {
-        double size = terms[A->dense ? k : A->i[k]];
-        sum += size > 0.0 ? fabs(x[k]) / size : 0.0;
+    for (int k = 0; k < c.count; k++) {
+        double size = terms[pp_row_in(c, k)];
+        sum += size > 0.0 ? fabs(c.x[k]) / size : 0.0;
     }
     return sum;
 }
@@ -63,6 +62,8 @@ double pp_worst_row(const perp_mcp *mcp, const double *z, const double *w, const
         bool rests = (below == 0.0 && ratio <= 0.0) || (above == 0.0 && ratio >= 0.0);
         bool inside = below <= 0.0 && above >= 0.0;
         double error = rests ? 0.0 : fabs(ratio);
+        // The row does not hold by itself: how large a change moving z_i to its bound would be, as a part of z_i or of
+        // the rows it enters, whichever is less.
         if (!inside || error > HOLDS) {
             double own = 1.0 / fabs(z[i]);
             double weight = weights ? weights[i] : column_weight(&mcp->A, i, terms);
@@ -135,7 +136,9 @@ static double drop_noise(const perp_mcp *mcp, const double *z, const double *uni
         }
         double off = fabs(z[j] - goal);
         to[j] = off <= noise * unit[j] ? goal : z[j];
-        moved = off > 0.0 && to[j] == goal ? fmax(moved, off / unit[j]) : moved;
+        if (off > 0.0 && to[j] == goal) {
+            moved = fmax(moved, off / unit[j]);
+        }
     }
     return moved;
 }
@@ -158,7 +161,11 @@ double pp_without_rounding(const perp_mcp *mcp, const double *z, const pp_sizes 
 {
     int n = mcp->n;
     double *to = scratch, *w = to + n, *terms = w + n, error = PP_INF;
-    for (int k = 0; k < LEVELS && error > PP_ROWS_RIGHT; k++) {
+    // from the finest level on: the least that has to be called rounding decides
+    for (int k = 0; k < LEVELS; k++) {
+        if (!(error > PP_ROWS_RIGHT)) {
+            break;
+        }
         double noise = ldexp(1.0, FIRST_LEVEL + k * LEVEL_STEP);
         double moved = drop_noise(mcp, z, sizes->of_z, noise, to);
         by->evaluate(by->context, to, w, terms);
@@ -204,7 +211,11 @@ double pp_mcp_backward(const perp_mcp *mcp, const double *z, const double *w, co
     double *size = scratch, *inverse = size + n;
     own_diagonal(&mcp->A, inverse + n, inverse);
     memcpy(size, terms, (size_t)n * sizeof *size);
-    for (int round = 0; round < ROUNDS && error > PP_ROWS_RIGHT; round++) {
+    // (C44): sizes travel one coupling a round
+    for (int round = 0; round < ROUNDS; round++) {
+        if (!(error > PP_ROWS_RIGHT)) {
+            break;
+        }
         if (!carry_sizes(mcp, z, w, inverse, size)) {
             break;
         }
@@ -226,13 +237,13 @@ double pp_contact_weight(const perp_fcp *fcp, int c, const double *scale, const 
     int dim = fcp->dim;
     double most = 0.0;
     for (int j = c * dim; j < (c + 1) * dim; j++) {
-        int first = W->dense ? 0 : W->p[j], last = W->dense ? W->rows : W->p[j + 1];
-        const double *x = W->dense ? W->dense + (size_t)j * (size_t)W->rows : W->x;
+        pp_column column = pp_column_of(W, j);
         double sum = 0.0;
-        for (int k = first; k < last; k++) {
-            int i = W->dense ? k : W->i[k];
-            double unit = size[i / dim] * (scale ? scale[i] * scale[j] : 1.0);
-            sum += unit > 0.0 ? fabs(x[k]) / unit : 0.0;
+        for (int k = 0; k < column.count; k++) {
+            int i = pp_row_in(column, k);
+            double in_scale = scale ? scale[i] * scale[j] : 1.0;
+            double unit = size[i / dim] * in_scale;
+            sum += unit > 0.0 ? fabs(column.x[k]) / unit : 0.0;
         }
         most = sum > most ? sum : most;
     }
@@ -254,7 +265,10 @@ static double mobility(const perp_fcp *fcp, const double *diagonal, int c)
 static bool is_symmetric(const perp_fcp *fcp, const double *diagonal)
 {
     const perp_matrix *W = &fcp->W;
-    for (int j = 0; j < W->cols && fcp->nv == 0; j++) {
+    if (fcp->nv != 0) {
+        return true;  // the global form: W = H' M^-1 H is, and is not formed
+    }
+    for (int j = 0; j < W->cols; j++) {
         pp_column c = pp_column_of(W, j);
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
@@ -270,10 +284,9 @@ static bool is_symmetric(const perp_fcp *fcp, const double *diagonal)
 // The largest of what is coupled by W, everywhere.
 static void spread_contacts(const perp_fcp *fcp, double *most)
 {
-    bool changed = true;
     int n = fcp->nc * fcp->dim;
-    for (int sweep = 0; sweep < SPREADS && changed; sweep++) {
-        changed = false;
+    for (int sweep = 0; sweep < SPREADS; sweep++) {
+        bool changed = false;
         for (int at = 0; at < n; at++) {
             int j = sweep % 2 ? n - 1 - at : at;
             pp_column c = pp_column_of(&fcp->W, j);
@@ -286,6 +299,9 @@ static void spread_contacts(const perp_fcp *fcp, double *most)
                 }
             }
             most[j / fcp->dim] = largest;
+        }
+        if (!changed) {
+            return;
         }
     }
 }

@@ -37,11 +37,17 @@ static void add(tally t, int k, double a, double x)
 static void add_product(const perp_matrix *A, double s, bool transposed, const double *x, tally t)
 {
     for (int j = 0; j < A->cols; j++) {
-        int first = A->dense ? 0 : A->p[j], last = A->dense ? A->rows : A->p[j + 1];
-        const double *column = A->dense ? A->dense + (size_t)j * (size_t)A->rows : A->x;
-        for (int k = first; k < last && (transposed || x[j] != 0.0); k++) {
-            int i = A->dense ? k : A->i[k];
-            add(t, transposed ? j : i, s * column[k], x[transposed ? i : j]);
+        if (!transposed && x[j] == 0.0) {
+            continue;
+        }
+        pp_column c = pp_column_of(A, j);
+        for (int k = 0; k < c.count; k++) {
+            int i = pp_row_in(c, k);
+            if (transposed) {
+                add(t, j, s * c.x[k], x[i]);
+            } else {
+                add(t, i, s * c.x[k], x[j]);
+            }
         }
     }
 }
@@ -102,14 +108,22 @@ static perp_status walk_columns(const perp_fcp *fcp, const pp_mass *mass, const 
 {
     columns c;
     perp_status status = open_columns(fcp, arena, &c);
-    for (int j = 0; status >= 0 && j < c.H.cols; j++) {
+    if (status < 0) {
+        return status;
+    }
+    for (int j = 0; j < c.H.cols; j++) {
         double sum = 0.0;
         status = pp_mass_column(mass, &c.H, j, c.y, c.touched, &c.count);
+        if (status < 0) {
+            return status;
+        }
         for (int k = c.H.p[j]; k < c.H.p[j + 1]; k++) {
             sum += c.H.x[k] * c.y[c.H.i[k]];
         }
-        for (int k = 0; k < c.count && r[j] != 0.0; k++) {
-            V[c.touched[k]] += fabs(c.y[c.touched[k]] * r[j]);
+        if (r[j] != 0.0) {
+            for (int k = 0; k < c.count; k++) {
+                V[c.touched[k]] += fabs(c.y[c.touched[k]] * r[j]);
+            }
         }
         clear_column(&c);
         diagonal[j] = sum;
@@ -192,11 +206,10 @@ static void find_loads(const perp_fcp *fcp, const double *V, pp_evidence *e)
 {
     const perp_matrix *H = &fcp->H;
     for (int j = 0; j < H->cols; j++) {
-        int first = H->dense ? 0 : H->p[j], last = H->dense ? H->rows : H->p[j + 1];
-        const double *column = H->dense ? H->dense + (size_t)j * (size_t)H->rows : H->x;
+        pp_column column = pp_column_of(H, j);
         double sum = fabs(fcp->w[j]);
-        for (int k = first; k < last; k++) {
-            sum += fabs(column[k]) * V[H->dense ? k : H->i[k]];
+        for (int k = 0; k < column.count; k++) {
+            sum += fabs(column.x[k]) * V[pp_row_in(column, k)];
         }
         e->made[j] = fmax(sum, (double)e->terms[j]);
     }
@@ -254,7 +267,10 @@ perp_status pp_global_weight(const perp_fcp *fcp, int c, const pp_evidence *e, p
     columns x;
     perp_status status = open_columns(fcp, arena, &x);
     *weight = 0.0;
-    for (int j = c * fcp->dim; status >= 0 && j < (c + 1) * fcp->dim; j++) {
+    for (int j = c * fcp->dim; j < (c + 1) * fcp->dim; j++) {
+        if (status < 0) {
+            break;
+        }
         double sum = 0.0;
         status = pp_mass_column(e->mass, &x.H, j, x.y, x.touched, &x.count);
         for (int k = 0; k < x.count; k++) {

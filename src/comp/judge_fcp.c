@@ -40,7 +40,10 @@ static pp_real length_of(int n, const pp_real *x)
 
 static pp_real clamp(pp_real x, pp_real lower, pp_real upper)
 {
-    return x < lower ? lower : x > upper ? upper : x;
+    if (x < lower) {
+        return lower;
+    }
+    return x > upper ? upper : x;
 }
 
 // A friction polygon: its vertices are mu r_n times d_j, and d_nd is d_0 again. nd = 0: a disc.
@@ -51,7 +54,8 @@ typedef struct polygon {
 
 static void set_polygon(polygon *P, int nd)
 {
-    for (int j = 0; nd > 0 && nd != P->nd && j <= nd; j++) {
+    int wanted = nd > 0 && nd != P->nd ? nd + 1 : 0;  // the directions of the last contact may do
+    for (int j = 0; j < wanted; j++) {
         double angle = 6.283185307179586 * (double)(j % nd) / (double)nd;
         P->d[j][0] = (pp_real)cos(angle);
         P->d[j][1] = (pp_real)sin(angle);
@@ -221,6 +225,7 @@ static void project_cone(const cone *K, const pp_real *x, pp_real *y)
     if (projects_to_apex(K, x)) {
         return;
     }
+    // one group: in closed form, on the facets of a polygon or on the round cone
     bool circular = K->side.nd == 0 || K->group[0].size == 1;
     if (K->groups == 1 && !circular) {
         project_facets(K, x, y);
@@ -235,7 +240,10 @@ static void project_cone(const cone *K, const pp_real *x, pp_real *y)
         bool inside = length[0] <= mu * x[0];
         low = high = inside ? x[0] : (x[0] + mu * length[0]) / (1.0L + mu * mu);
     }
-    for (int k = 0; k < 200 && low < high; k++) {
+    for (int k = 0; k < 200; k++) {
+        if (!(low < high)) {
+            break;
+        }
         pp_real middle = 0.5L * (low + high), slope = middle - x[0];
         if (middle <= low || middle >= high) {
             break;
@@ -243,7 +251,11 @@ static void project_cone(const cone *K, const pp_real *x, pp_real *y)
         for (int g = 0; g < K->groups; g++) {
             slope -= pull(K, g, x, length[g], middle);
         }
-        *(slope > 0.0L ? &high : &low) = middle;
+        if (slope > 0.0L) {
+            high = middle;
+        } else {
+            low = middle;
+        }
     }
     y[0] = 0.5L * (low + high);
     for (int g = 0; g < K->groups; g++) {
@@ -359,7 +371,10 @@ static void set_cone(const perp_fcp *fcp, int c, cone *K)
 static int most_sides(const perp_fcp *fcp)
 {
     int most = 0;
-    for (int c = 0; fcp->nd && c < fcp->nc; c++) {
+    if (!fcp->nd) {
+        return most;
+    }
+    for (int c = 0; c < fcp->nc; c++) {
         most = fcp->nd[c] > most ? fcp->nd[c] : most;
     }
     return most;
@@ -378,6 +393,8 @@ static void give_units(const perp_fcp *fcp, const double *scale, answer *a)
     a->doubt *= longest;
 }
 
+// The natural maps of all contacts in Euclidean norms: as posed against |q|, and in units against the larger of
+// |r| and |rho q|.
 static void judge_contacts(const perp_fcp *fcp, const double *r, pp_evidence *e,
                            perp_fcp_residuals *out)
 {
@@ -403,8 +420,12 @@ static void judge_contacts(const perp_fcp *fcp, const double *r, pp_evidence *e,
         for (int g = 0; g < K.groups; g++) {
             strength += K.mu[g];
         }
-        scaled +=
-            strength > PP_STRONG_FRICTION ? strong_map2(&K, &a, rho) : natural_map2(&K, &a, rho);
+        // strong friction: (C21) instead of (C8)
+        if (strength > PP_STRONG_FRICTION) {
+            scaled += strong_map2(&K, &a, rho);
+        } else {
+            scaled += natural_map2(&K, &a, rho);
+        }
     }
     pp_real unit = sqrtl(fmaxl(r2, q2)), q_size = (pp_real)norm(fcp->nc * fcp->dim, e->q);
     plain = sqrtl(plain) / (q_size > 0.0L ? q_size : 1.0L);
@@ -434,12 +455,16 @@ static perp_status judge_backward(const perp_fcp *fcp, const double *r, const pp
     bool looked = false;
     perp_status status = PERP_OK;
     K.groups = pp_fcp_groups(fcp, K.group);
-    for (int c = 0; c < fcp->nc && status >= 0; c++) {
+    for (int c = 0; c < fcp->nc; c++) {
+        if (status < 0) {
+            break;
+        }
         double scale[DIM_MAX];
         answer a = answer_at(fcp, c * fcp->dim, r, e);
         set_cone(fcp, c, &K);
         unit_scaling(fcp, e->diagonal + (ptrdiff_t)c * fcp->dim, &K, scale);
         give_units(fcp, scale, &a);
+        // r in units of its own size first; where that does not do, in those of what others see of it
         pp_real size = length_of(fcp->dim, a.r), own = size > 0.0L ? 1.0L / size : 0.0L;
         pp_real error = backward_at(&K, &a, own, (pp_real)e->size[c]);
         if (error > (pp_real)PP_ROWS_RIGHT && size > 0.0L) {

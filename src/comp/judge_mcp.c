@@ -33,7 +33,7 @@ void pp_mcp_evaluate(const perp_mcp *mcp, const double *z, double *restrict w,
     for (int j = 0; j < mcp->n; j++) {
         double zj = z[j];
         if (zj == 0.0) {
-            continue;
+            continue;  // adds nothing: many z rest at a bound of 0
         }
         if (A->dense) {
             const double *column = A->dense + (size_t)j * (size_t)mcp->n;
@@ -72,13 +72,15 @@ static void evaluate_exactly(const perp_mcp *mcp, const double *z, const double 
         low[i] = 0.0;
     }
     for (int j = 0; j < mcp->n; j++) {
-        int first = A->dense ? 0 : A->p[j], last = A->dense ? mcp->n : A->p[j + 1];
-        const double *column = A->dense ? A->dense + (size_t)j * (size_t)mcp->n : A->x;
-        for (int k = first; z[j] != 0.0 && k < last; k++) {
-            int i = A->dense ? k : A->i[k];
-            add_exactly(&w[i], &low[i], (long double)column[k], (long double)z[j]);
+        if (z[j] == 0.0) {
+            continue;
+        }
+        pp_column c = pp_column_of(A, j);
+        for (int k = 0; k < c.count; k++) {
+            int i = pp_row_in(c, k);
+            add_exactly(&w[i], &low[i], (long double)c.x[k], (long double)z[j]);
             if (d && d[j] != 0.0) {
-                add_exactly(&w[i], &low[i], (long double)column[k], (long double)d[j]);
+                add_exactly(&w[i], &low[i], (long double)c.x[k], (long double)d[j]);
             }
         }
     }
@@ -193,6 +195,7 @@ static double natural_map(double w, double doubt, double below, double above)
 
 void pp_mcp_rate(const perp_mcp *mcp, const double *z, const pp_rating *r, perp_mcp_residuals *out)
 {
+    // wide: the largest load or w; energy_wide: the same times sqrt(rho_i), in units of the root of an energy
     int n = mcp->n;
     const double *w = r->w, *inverse = r->inverse;
     double unit = largest(n, r->load, NULL);
@@ -229,19 +232,28 @@ enum { REFINE_MOST = 400, REFINE_STEPS = 4 };
 static int free_block(const perp_mcp *mcp, const double *z, pp_arena *arena, int **list, double **A)
 {
     int m = 0;
+    *A = NULL;
     *list = PP_ARRAY(arena, int, mcp->n);
-    for (int i = 0; *list && i < mcp->n; i++) {
+    if (!*list) {
+        return 0;
+    }
+    for (int i = 0; i < mcp->n; i++) {
         if (z[i] > pp_mcp_lower(mcp, i) && z[i] < pp_mcp_upper(mcp, i)) {
             (*list)[m++] = i;
         }
     }
-    *A = *list && m <= REFINE_MOST ? PP_ARRAY(arena, double, (size_t)m *(size_t)m) : NULL;
-    for (int j = 0; *A && j < m; j++) {
+    if (m <= REFINE_MOST) {
+        *A = PP_ARRAY(arena, double, (size_t)m *(size_t)m);
+    }
+    if (!*A) {
+        return 0;
+    }
+    for (int j = 0; j < m; j++) {
         for (int i = 0; i < m; i++) {
             (*A)[i + j * m] = pp_matrix_at(&mcp->A, (*list)[i], (*list)[j]);
         }
     }
-    return *A ? m : 0;
+    return m;
 }
 
 // d with z + d nearer to an answer than any double is: refinement of the rows of the free variables. Returns max |d_i / z_i|.
@@ -256,6 +268,7 @@ static double refine(const perp_mcp *mcp, const double *z, pp_arena *arena, doub
     if (!x || pp_lu_factor(m, A, m, pivot, 0.0) != 0) {
         return PP_INF;
     }
+    // iterative refinement: residuals to about 2^-100, corrections by the LU of the block in double
     for (int step = 0; step < REFINE_STEPS; step++) {
         evaluate_exactly(mcp, z, d, w, low);
         for (int i = 0; i < m; i++) {
@@ -385,11 +398,10 @@ static long double column_terms(const perp_mcp *mcp, const double *y, int j, lon
 {
     const perp_matrix *A = &mcp->A;
     long double terms = 0.0L;
-    int first = A->dense ? 0 : A->p[j], last = A->dense ? mcp->n : A->p[j + 1];
-    const double *column = A->dense ? A->dense + (size_t)j * (size_t)mcp->n : A->x;
+    pp_column c = pp_column_of(A, j);
     *sum = 0.0L;
-    for (int k = first; k < last; k++) {
-        long double part = (long double)column[k] * (long double)y[A->dense ? k : A->i[k]];
+    for (int k = 0; k < c.count; k++) {
+        long double part = (long double)c.x[k] * (long double)y[pp_row_in(c, k)];
         *sum += part;
         terms += fabsl(part);
     }

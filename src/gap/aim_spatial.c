@@ -121,7 +121,7 @@ static void add_point(pp_aim_task *t, const pp_touch *touch, bool turned, pp_aim
     aim->end = fmin(aim->end, pp_aim_end(t, c->point, c->n, c->gap));
 }
 
-// By feature, as detected points are (insertion sort: eight at most).
+// By feature, as detected points are (insertion sort: there are few).
 static void sort_points(pp_aim *aim)
 {
     for (int k = 1; k < aim->count; k++) {
