@@ -254,7 +254,7 @@ static void add_terms(const perp_model *m, const pp_row *row, double p, double *
     for (int k = 0; k < row->count; k++) {
         const pp_body *body = &m->body[row->body[k]];
         for (int i = 0; i < body->nv; i++) {
-            terms[body->at + i] += fabs(p * row->J[k][body->axis[i]]);
+            terms[body->at + i] += fabs(p * row->J[k][i]);
         }
     }
 }
