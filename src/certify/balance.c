@@ -15,6 +15,7 @@ typedef struct account {
     double size_f, size_tau;
 } account;
 
+// J nu + the row's given part, from the velocities of bodies in world axes.
 double pp_judge_rate(const perp_model *m, const pp_row *row, const perp_twist *body)
 {
     double sum = row->rate;
@@ -29,7 +30,7 @@ double pp_judge_rate(const perp_model *m, const pp_row *row, const perp_twist *b
     return sum;
 }
 
-// A row's part of one body as a force and a moment.
+// A row's coefficients of one body as a force and a moment about its centre of mass, world axes.
 static perp_wrench part_of(const perp_model *m, const pp_row *row, int k)
 {
     const pp_body *b = &m->body[row->body[k]];
@@ -40,6 +41,7 @@ static perp_wrench part_of(const perp_model *m, const pp_row *row, int k)
     return (perp_wrench){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
 }
 
+// J M^-1 J' + gamma, with the inertia in body axes; 1 where nothing can move.
 double pp_judge_mobility(const pp_evidence *e, const pp_row *row)
 {
     double sum = 0.0;
@@ -53,6 +55,7 @@ double pp_judge_mobility(const pp_evidence *e, const pp_row *row)
     return sum > 0.0 ? sum : 1.0;
 }
 
+// sign times a force at `arm` from the centre of mass, and a moment; sizes add up for the limit.
 static void add(account *to, double sign, perp_vec3 f, perp_vec3 arm, perp_vec3 moment)
 {
     perp_vec3 tau = pp_add(moment, pp_cross(arm, f));
@@ -62,7 +65,7 @@ static void add(account *to, double sign, perp_vec3 f, perp_vec3 arm, perp_vec3 
     to->size_tau += pp_length(moment) + pp_length(arm) * pp_length(f);
 }
 
-// Angular momentum of a body as it lies.
+// Angular momentum of a body about its centre of mass in world axes, at the orientation f [N m s].
 static perp_vec3 momentum(const pp_evidence *e, int i, const pp_frame *f, const double *nu)
 {
     const pp_body *body = &e->model->body[i];
@@ -71,8 +74,8 @@ static perp_vec3 momentum(const pp_evidence *e, int i, const pp_frame *f, const 
     return pp_mul(&f->R, pp_mul(&body->I_B, w_B));
 }
 
-// Start and end velocities, and the impulse of the forces. With the theta method in space the angular momentum is
-// that of both ends.                                                                    theory (S9)
+// M (nu - nu_old) - p_ext of one body. With the theta method in space the angular momentum is that
+// of both ends, each with its own inertia, (S9).
 static account open_account(const pp_evidence *e, int i)
 {
     const pp_body *body = &e->model->body[i];
@@ -98,11 +101,15 @@ static account open_account(const pp_evidence *e, int i)
     return a;
 }
 
+// Impulses of joints, drives, limits and springs, along their rows.
 static void add_rows(const pp_evidence *e, account *of, const pp_row *row, const double *p,
                      int count)
 {
     for (int i = 0; i < count; i++) {
-        for (int k = 0; k < row[i].count && p[i] != 0.0; k++) {
+        if (p[i] == 0.0) {
+            continue;
+        }
+        for (int k = 0; k < row[i].count; k++) {
             perp_wrench w = part_of(e->model, &row[i], k);
             add(&of[row[i].body[k]], -1.0, pp_scale(p[i], w.f), pp_vec(0.0, 0.0, 0.0),
                 pp_scale(p[i], w.tau));
@@ -110,6 +117,8 @@ static void add_rows(const pp_evidence *e, account *of, const pp_row *row, const
     }
 }
 
+// The impulse of a contact as a force at its point and a moment, on b and, opposite, on a. No row
+// of it is read.
 static void add_contact(const pp_evidence *e, account *of, int i)
 {
     const perp_model *m = e->model;
@@ -119,6 +128,7 @@ static void add_contact(const pp_evidence *e, account *of, int i)
     for (int g = 0; g < rows->grouped[i]; g++) {
         const pp_friction *group = &rows->group[rows->friction[i] + g];
         double first = e->pt[group->t], second = group->size == 2 ? e->pt[group->t + 1] : 0.0;
+        // rows of anisotropic friction are scaled by mu_2 / mu, (S4)
         double mu_2 = c->mu_2 >= 0.0 ? c->mu_2 : c->mu;
         if (group->kind == PP_SPIN) {
             moment = pp_along(moment, first, c->n);
@@ -169,6 +179,7 @@ perp_status pp_judge_momentum(perp_certificate *c, const pp_evidence *e, const p
         if (body->nv == 0) {
             continue;
         }
+        // planar bodies: forces along z and moments about x and y have no equation
         of[i].f.z = pp_body_is_spatial(body) ? of[i].f.z : 0.0;
         perp_vec3 tau = of[i].tau;
         double turn = body->kind == PERP_SPATIAL_BODY ? pp_length(tau) : fabs(tau.z);

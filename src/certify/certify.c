@@ -12,6 +12,8 @@
 #include <limits.h>
 #include <math.h>
 
+// Value by value; NaN is worse than any number. fmax would lose it, but the relative values are
+// never NaN: pp_hold turns it into infinity.
 void pp_certificate_worst(perp_certificate *into, const perp_certificate *from)
 {
     double *to[] = {
@@ -46,7 +48,8 @@ double pp_slack_of(double tolerance)
 // A hundredth of the thinner shape: what turning in a step may leave.
 static const double OVERLAP = 1e-2;
 
-// A point has no thickness: then the other shape counts, or the body that the point is on.
+// A point has no thickness: then the other shape counts, or the reach of the free body that the
+// point is on.
 double pp_scale_overlap(const perp_model *m, int a, int b)
 {
     const int shapes[2] = {a, b};
@@ -61,8 +64,9 @@ double pp_scale_overlap(const perp_model *m, int a, int b)
     return OVERLAP * (isfinite(thin) ? thin : m->length_scale);
 }
 
-// Of all pairs that may collide, by geometry of its own; the normals of contacts are offered as axes. start: NULL
-// where the way there is not one line, and the path is not judged.
+// Gaps and path of all pairs that may collide, by geometry of its own; the normals of contacts are
+// offered as axes, which have to prove themselves. start: NULL where the motion is not one line,
+// and the path is not judged.
 perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_frame *start,
                             const pp_kinematics *end, const pp_gaps *gaps,
                             const perp_limits *limits, pp_arena *arena)
@@ -102,6 +106,8 @@ double pp_scale_apart(const perp_model *m, const pp_joint *j)
     return PP_APART * fmin(1.0, pp_scale_arm(m, j));
 }
 
+// Equations, target and limits of one joint; each is measured by its own limit, and the worst of
+// them is reported.
 double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, double *limit)
 {
     const pp_joint *j = &m->joint[joint];
@@ -117,6 +123,7 @@ double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, 
         if (j->lower <= j->upper) {
             off = fmax(off, fmax(j->lower - x, x - j->upper));
         }
+        // how far the coordinate is from its target, or beyond a limit
         row[equations].value = isnan(x) ? x : fmax(off, 0.0);
     }
     *limit = PP_APART * arm;
@@ -141,14 +148,20 @@ void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_kinemati
     }
 }
 
-// With rows and forces of its own in place of those of the problem.
+// All values, with rows and forces of certify's own in place of those of the problem.
 static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_evidence *e,
                          const perp_limits *limits, pp_arena *arena)
 {
     pp_scales s;
     perp_status status = pp_scales_run(&s, e, arena);
-    status = status < 0 ? status : pp_judge_law(out, e, &s, limits, arena);
-    status = status < 0 ? status : pp_judge_momentum(out, e, &s, limits, arena);
+    if (status < 0) {
+        return status;
+    }
+    status = pp_judge_law(out, e, &s, limits, arena);
+    if (status < 0) {
+        return status;
+    }
+    status = pp_judge_momentum(out, e, &s, limits, arena);
     if (status < 0) {
         return status;
     }

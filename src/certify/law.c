@@ -30,13 +30,14 @@ typedef struct judge {
     double most;  // normal impulse of all [N s]
 } judge;
 
-// d . (I^-1 d) for a direction of rotation in world axes.
+// d . (I^-1 d) for a direction of rotation in world axes; I is constant in body axes.
 static double turned_mobility(const pp_body *body, const pp_frame *f, perp_vec3 d)
 {
     perp_vec3 d_B = pp_mul_t(&f->R, d);
     return pp_dot3(d_B, pp_mul(&body->inverse_IB, d_B));
 }
 
+// Quasistatic steps have e->inertia of the masses, so that mobilities are so much larger.
 double pp_own_mobility(const pp_evidence *e, const pp_contact *c, perp_vec3 d, bool moment)
 {
     const perp_model *m = e->model;
@@ -65,7 +66,10 @@ static pp_contact where_it_holds(const judge *j, const pp_contact *c, bool middl
     const pp_contact *best = NULL;
     pp_contact out = *c;
     double least = HUGE_VAL;
-    for (int i = 0; middle && i < end->count; i++) {
+    if (!middle) {
+        return out;
+    }
+    for (int i = 0; i < end->count; i++) {
         const pp_contact *k = &end->contact[i];
         double off = pp_length(pp_sub(k->point, c->point));
         bool same = k->feature == c->feature && c->listed < 0;
@@ -83,6 +87,8 @@ static pp_contact where_it_holds(const judge *j, const pp_contact *c, bool middl
     return out;
 }
 
+// Velocity of b less that of a at the contact point, where the law holds: at the end of the step
+// (middle), or at its start.
 static perp_vec3 relative_velocity(const judge *j, const pp_contact *c, bool middle)
 {
     const perp_model *m = j->e->model;
@@ -121,6 +127,7 @@ static void into_polygon(int sides, double radius, double p[2])
 {
     static const double TWO_PI = 6.283185307179586;
     double best = HUGE_VAL, to[2] = {0.0, 0.0};
+    // inside where the point is to the left of all sides, which go round counterclockwise
     bool inside = radius > 0.0;
     for (int k = 0; k < sides; k++) {
         double a = TWO_PI * k / sides, b = TWO_PI * (k + 1) / sides;
@@ -168,6 +175,8 @@ static void directions(const pp_contact *c, const pp_friction *group, perp_vec3 
     }
 }
 
+// The natural map of one friction group [m/s], and how far its impulse is outside its cone [N s],
+// (K2).
 static void judge_friction(const judge *j, perp_certificate *out, const pp_contact *c,
                            const pp_friction *group, double slack)
 {
@@ -183,6 +192,7 @@ static void judge_friction(const judge *j, perp_certificate *out, const pp_conta
                                ? pp_add(relative_velocity(j, c, middle), c->surface)
                                : relative_spin(j, c);
     directions(c, group, d);
+    // Along t, or along o where friction along t is 0 and its row is none.
     double m = pp_own_mobility(j->e, c, d[0], group->kind != PP_SLIDE), to[2] = {p[0], p[1]},
            inside[2] = {p[0], p[1]};
     m = pp_dot3(d[0], d[0]) > 0.0 ? m : pp_own_mobility(j->e, c, d[1], group->kind != PP_SLIDE);
@@ -199,7 +209,8 @@ static void judge_friction(const judge *j, perp_certificate *out, const pp_conta
             slack / m + j->s->slack * most + PULL * j->most);
 }
 
-// bias is what the scheme adds to the rate: psi/h, restitution.
+// A normal row, of a contact or of a limit, and the friction of its contact. bias is what the
+// scheme adds to the rate: psi/h, restitution.
 static void judge_normal(const judge *j, perp_certificate *out, int i)
 {
     const pp_rows *rows = j->e->rows;
@@ -216,7 +227,8 @@ static void judge_normal(const judge *j, perp_certificate *out, int i)
         rho = pp_judge_rate(j->e->model, row, j->at->body) + row->bias;
         m = pp_judge_mobility(j->e, row);
     }
-    if (p != 0.0 || rho < 0.0) {  // otherwise open: both are 0
+    // Of an open contact both residuals are 0: p = 0 and rho >= 0.
+    if (p != 0.0 || rho < 0.0) {
         double scale = pp_scale_speed_of(j->s, row, slack);
         pp_hold(out, j->limits, PERP_JUDGED_RESIDUAL, natural(p, rho, m, 0.0, HUGE_VAL), scale);
         pp_hold(out, j->limits, PERP_JUDGED_COMPLEMENTARITY, fabs(p * rho),
@@ -225,7 +237,8 @@ static void judge_normal(const judge *j, perp_certificate *out, int i)
             pp_hold(out, j->limits, PERP_JUDGED_CONE, -p, slack / m + PULL * j->most);
         }
     }
-    for (int g = 0; i < rows->nc && g < rows->grouped[i]; g++) {
+    int groups = i < rows->nc ? rows->grouped[i] : 0;
+    for (int g = 0; g < groups; g++) {
         const pp_friction *group = &rows->group[rows->friction[i] + g];
         judge_friction(j, out, &held, group, slack);
     }
@@ -233,7 +246,8 @@ static void judge_normal(const judge *j, perp_certificate *out, int i)
 
 // ── Many contacts ────────────────────────────────────────────────────────────────────────────────
 
-// Looked at in pieces, by several at once; how many pieces there are depends on the rows alone.
+// Judged in pieces, by several threads at once; how many pieces there are depends on the rows
+// alone, so that the sums do not depend on the number of threads.
 enum { MANY = 512, PIECES = 64 };
 
 typedef struct look {
@@ -242,6 +256,7 @@ typedef struct look {
     perp_certificate part[PIECES];
 } look;
 
+// Pieces from..to for one thread.
 static void judge_pieces(void *arg, int from, int to)
 {
     look *l = arg;
@@ -266,6 +281,7 @@ static void judge_contacts(const judge *j, perp_certificate *out)
     }
 }
 
+// Velocities of all bodies in world axes; those that are not free keep the given ones of the start.
 static void fill_twists(const pp_evidence *e, const double *nu, perp_twist *out)
 {
     for (int i = 0; i < e->model->bodies; i++) {
@@ -279,7 +295,9 @@ static void fill_twists(const pp_evidence *e, const double *nu, perp_twist *out)
     }
 }
 
-// Poisson: compression by itself, then what restitution left to be solved.
+// Poisson (P9): compression by itself, with its own impulses and velocities; then the second
+// problem, whose unknowns are what is left after compression and restitution, and whose friction
+// may use the restitution as well.
 static perp_status judge_phases(judge *j, perp_certificate *out, perp_twist *after, pp_arena *arena)
 {
     const pp_evidence *e = j->e;
@@ -296,6 +314,7 @@ static perp_status judge_phases(judge *j, perp_certificate *out, perp_twist *aft
         pt[i] = e->pt[i] - impact->pt[i];
     }
     fill_twists(e, impact->nu, middle);
+    // j->at is put back: the caller goes on with the whole step
     const phase *last = j->at;
     phase compression = {middle, impact->pn, impact->pt, NULL};
     phase restitution = {after, pn, pt, impact->back};
@@ -307,6 +326,7 @@ static perp_status judge_phases(judge *j, perp_certificate *out, perp_twist *aft
     return PERP_OK;
 }
 
+// Joints: J nu + rate + bias + gamma p = 0. Boxed rows: their natural map.
 static void judge_rows(const judge *j, perp_certificate *out)
 {
     const pp_evidence *e = j->e;
