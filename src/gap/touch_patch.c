@@ -292,7 +292,7 @@ static bool other_hull(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 
 // ── Cylinder and cone ────────────────────────────────────────────────────────────────────────────
 // The rim of a base is seen as eight points, fixed to the solid, of which the nearest one gives way to the
-// point that is furthest along d.
+// point that is furthest along d. A point that was asked for is a ninth one, and that one moves in its place.
 
 enum { RIM = 8, ASKED_ID = 16, SIDE_ID = 32 };
 
