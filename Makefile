@@ -27,7 +27,7 @@ help:
 	@echo 'make bench-limits  what one core can do, and how near a factorisation and a sweep come'
 	@echo 'make bench-growth  cost of a step against the size of the scene (ARGS="--family walls")'
 	@echo 'make bench-peers  spatial scenes by perp and five other engines (ARGS="--scene slide")'
-	@echo 'make lint      format, clang-tidy, the viewer by tsc, layers, budgets, symbols, headers, words, equations'
+	@echo 'make lint      format, clang-tidy, the viewer by tsc, layers, budgets, symbols, headers, names, words, equations'
 	@echo 'make docs      the documentation as static HTML in build/docs, links checked'
 	@echo 'make format    rewrite the sources with clang-format'
 	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR is honoured)'

@@ -30,12 +30,12 @@ static const double FITTED_TO = 1.25e4;  // contacts (links, rungs) up to which 
 // A scene with one or two options that grow with the size.
 typedef struct family {
     const char *name, *scene;
-    const char *option, *second;  // that become the size
-    perp_scene_option fixed[3];   // others
-    bool joint;                   // joint coordinates
-    int settle;                   // steps at 1e-3 before those that are measured
-    bool contacts;                // cost is held against contacts, otherwise against the size
-    int size[SIZES];              // ends with 0
+    const char *option, *second;     // that become the size
+    perp_generator_option fixed[3];  // others
+    bool joint;                      // joint coordinates
+    int settle;                      // steps at 1e-3 before those that are measured
+    bool contacts;                   // cost is held against contacts, otherwise against the size
+    int size[SIZES];                 // ends with 0
 } family;
 
 static const family families[FAMILIES] = {
@@ -149,7 +149,7 @@ static void run_steps(row *r, perp_sim *sim, double h, double seconds)
     double spent = 0.0;
     while (r->steps < STEPS && (r->steps == 0 || spent < seconds)) {
         double start = cpu_seconds();
-        r->status = perp_step(sim, h);
+        r->status = perp_sim_step(sim, h);
         time[r->steps] = cpu_seconds() - start;
         spent += time[r->steps++];
         if (r->status < 0) {
@@ -172,12 +172,12 @@ static void run_steps(row *r, perp_sim *sim, double h, double seconds)
 static perp_status make(const family *f, int size, perp_scene **scene, perp_error *error)
 {
     char number[16];
-    perp_scene_option given[5];
+    perp_generator_option given[5];
     int count = 0;
     snprintf(number, sizeof number, "%d", size);
-    given[count++] = (perp_scene_option){f->option, number};
+    given[count++] = (perp_generator_option){f->option, number};
     if (f->second) {
-        given[count++] = (perp_scene_option){f->second, number};
+        given[count++] = (perp_generator_option){f->second, number};
     }
     for (int k = 0; k < 3 && f->fixed[k].name; k++) {
         given[count++] = f->fixed[k];
@@ -197,12 +197,12 @@ static bool settle(const family *f, const perp_scene *scene, perp_sim *sim)
     }
     bool ok = perp_sim_create(perp_scene_model(scene), &def, NULL, &loose, &error) >= 0;
     for (int k = 0; ok && k < f->settle; k++) {
-        ok = perp_step(loose, perp_scene_step(scene)) >= 0;
+        ok = perp_sim_step(loose, perp_scene_step(scene)) >= 0;
     }
-    size_t size = ok ? perp_state_save_size(loose) : 0;
+    size_t size = ok ? perp_sim_state_save_size(loose) : 0;
     void *state = malloc(size + 1);
-    ok = ok && state && perp_state_save(loose, state, size) >= 0 &&
-         perp_state_restore(sim, state, size) >= 0;
+    ok = ok && state && perp_sim_state_save(loose, state, size) >= 0 &&
+         perp_sim_state_restore(sim, state, size) >= 0;
     free(state);
     perp_sim_destroy(loose);
     return ok;

@@ -209,7 +209,7 @@ static void set_contact(graph *g, int c, const perp_model *m, const perp_contact
 }
 
 // Of free bodies in space that come before any other, as `perp scene` makes them.
-static bool open_graph(graph *g, const char *name, const perp_scene_option *options, int count)
+static bool open_graph(graph *g, const char *name, const perp_generator_option *options, int count)
 {
     perp_scene *scene = NULL;
     perp_sim *sim = NULL;
@@ -220,7 +220,7 @@ static bool open_graph(graph *g, const char *name, const perp_scene_option *opti
         def.tolerance = 1e-3;  // any step: its contacts are wanted
         def.limits.residual = HUGE_VAL;
         made = perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error) >= 0 &&
-               perp_step(sim, 1e-5) >= 0;
+               perp_sim_step(sim, 1e-5) >= 0;
     }
     if (made) {
         const perp_model *m = perp_scene_model(scene);
@@ -232,7 +232,7 @@ static bool open_graph(graph *g, const char *name, const perp_scene_option *opti
         g->mass = room((size_t)g->nodes * sizeof(double));
         g->inertia = room((size_t)g->nodes * sizeof(double));
         for (int b = 0; b < g->nodes; b++) {
-            g->pose[b] = perp_body_pose(sim, (perp_body){b + 1});
+            g->pose[b] = perp_sim_body_pose(sim, (perp_body){b + 1});
             g->mass[b] = m->body[b + 1].mass;
             g->inertia[b] = m->body[b + 1].I_B.m[0];  // cubes and balls: the same about all axes
         }
@@ -396,7 +396,7 @@ static void open_problem(problem *out, const graph *g)
 
 static double gs_seconds(const problem *p, int sweeps, double *z)
 {
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     perp_comp_info info;
     options.tolerance = 1e-15;
     options.max_iterations = sweeps;
@@ -406,7 +406,7 @@ static double gs_seconds(const problem *p, int sweeps, double *z)
         perp_status status =
             perp_fcp_solve("gs", &p->fcp, &options, NULL, z, z + 3 * p->fcp.nc, &info);
         if (status == PERP_ERR_MEMORY || status == PERP_ERR_ARGUMENT) {
-            fprintf(stderr, "perp_bench_limits: %s\n", info.reason);
+            fprintf(stderr, "perp_bench_limits: %s\n", info.error.text);
             exit(1);
         }
         best = fmin(best, cpu_seconds() - start);
@@ -450,7 +450,8 @@ static void print_work(const char *what, work w, const machine *m)
            100.0 * roof / w.seconds);
 }
 
-static void measure(const char *name, const perp_scene_option *options, int count, const machine *m)
+static void measure(const char *name, const perp_generator_option *options, int count,
+                    const machine *m)
 {
     graph g = {0};
     if (!open_graph(&g, name, options, count)) {
@@ -489,13 +490,13 @@ int main(void)
         printf("  n %d, k %d: %.1f GF/s", n, n / 2, 1e-9 * kernel(n, n / 2));
     }
     printf("\n");
-    measure("wall3", (perp_scene_option[]){{"rows", "10"}, {"columns", "10"}}, 2, &m);
-    measure("wall3", (perp_scene_option[]){{"rows", "32"}, {"columns", "32"}}, 2, &m);
-    measure("heap3", (perp_scene_option[]){{"bodies", "100"}, {"cubes", "0"}, {"layers", "5"}}, 3,
-            &m);
-    measure("heap3", (perp_scene_option[]){{"bodies", "1000"}, {"cubes", "0"}, {"layers", "5"}}, 3,
-            &m);
-    measure("heap3", (perp_scene_option[]){{"bodies", "1000"}, {"cubes", "1"}, {"layers", "5"}}, 3,
-            &m);
+    measure("wall3", (perp_generator_option[]){{"rows", "10"}, {"columns", "10"}}, 2, &m);
+    measure("wall3", (perp_generator_option[]){{"rows", "32"}, {"columns", "32"}}, 2, &m);
+    measure("heap3", (perp_generator_option[]){{"bodies", "100"}, {"cubes", "0"}, {"layers", "5"}},
+            3, &m);
+    measure("heap3", (perp_generator_option[]){{"bodies", "1000"}, {"cubes", "0"}, {"layers", "5"}},
+            3, &m);
+    measure("heap3", (perp_generator_option[]){{"bodies", "1000"}, {"cubes", "1"}, {"layers", "5"}},
+            3, &m);
     return 0;
 }

@@ -91,7 +91,7 @@ static void *open_state(const bench_solver *solver, const bench_problem *problem
     size_t n = (size_t)bench_size(problem);
     s->solver = card_of(solver)->name;
     s->problem = problem;
-    s->options = perp_comp_default();
+    s->options = perp_comp_options_default();
     s->options.tolerance = problem->tolerance;
     s->options.max_seconds = problem->seconds;
     s->options.work = perp_workspace_create(NULL);
@@ -145,7 +145,7 @@ static void *open_box(const bench_solver *solver, const bench_problem *problem)
     (void)solver;
     box_state *s = calloc(1, sizeof *s);
     s->box = bench_box_of(problem);
-    s->options = perp_comp_default();
+    s->options = perp_comp_options_default();
     s->options.tolerance = problem->tolerance;
     s->options.max_seconds = problem->seconds;
     s->options.work = perp_workspace_create(NULL);

@@ -88,26 +88,26 @@ typedef struct ours {
 static void add_plane(perp_builder *b, double x, double angle, double mu)
 {
     perp_shape_def def = perp_shape_default();
-    def.kind = PERP_HALFPLANE;
-    def.position.x = x;
+    def.kind = PERP_SHAPE_HALFPLANE;
+    def.position_B.x = x;
     def.angle = angle;
     def.mu = mu;
-    perp_add_shape(b, (perp_body){0}, &def);
+    perp_builder_add_shape(b, (perp_body){0}, &def);
 }
 
 static perp_body add_box(perp_builder *b, const planar_box *box, const planar_scene *scene)
 {
     perp_body_def body = perp_body_default();
-    body.position = (perp_vec3){box->x, box->y, 0.0};
+    body.position_W = (perp_vec3){box->x, box->y, 0.0};
     body.angle = box->angle;
-    perp_body handle = perp_add_body(b, &body);
+    perp_body handle = perp_builder_add_body(b, &body);
     perp_shape_def shape = perp_shape_default();
-    shape.kind = PERP_BOX;
+    shape.kind = PERP_SHAPE_BOX;
     shape.half = (perp_vec3){box->hx, box->hy, 0.0};
     shape.density = box->mass / (4.0 * box->hx * box->hy);
     shape.mu = scene->mu;
     shape.detect = !scene->chain;
-    perp_add_shape(b, handle, &shape);
+    perp_builder_add_shape(b, handle, &shape);
     return handle;
 }
 
@@ -118,10 +118,10 @@ static void link_boxes(perp_builder *b, const planar_scene *scene, int k, perp_b
     perp_joint_def joint = perp_joint_default();
     joint.a = last;
     joint.b = body;
-    joint.anchor_a =
+    joint.anchor_A =
         (perp_vec3){k ? scene->box[k - 1].hx : box->x - box->hx, k ? 0.0 : box->y, 0.0};
-    joint.anchor_b = (perp_vec3){-box->hx, 0.0, 0.0};
-    perp_add_joint(b, &joint);
+    joint.anchor_B = (perp_vec3){-box->hx, 0.0, 0.0};
+    perp_builder_add_joint(b, &joint);
 }
 
 static void *ours_create(const planar_scene *scene)
@@ -156,7 +156,7 @@ static void *ours_create(const planar_scene *scene)
 static void ours_step(void *self, double h)
 {
     ours *o = self;
-    if (perp_step(o->sim, h) < 0) {
+    if (perp_sim_step(o->sim, h) < 0) {
         o->failed++;
         return;
     }
@@ -169,10 +169,10 @@ static void ours_pose(const void *self, int k, double out[3])
 {
     const ours *o = self;
     perp_body body = {k + 1};
-    perp_vec3 p = perp_body_position(o->sim, body);
+    perp_vec3 p = perp_sim_body_position(o->sim, body);
     out[0] = p.x;
     out[1] = p.y;
-    out[2] = perp_body_angle(o->sim, body);
+    out[2] = perp_sim_body_angle(o->sim, body);
 }
 
 static void ours_destroy(void *self)
@@ -192,7 +192,8 @@ static double overlap(ours *ruler, const double *q, int boxes)
 {
     double *rest = calloc(3 * (size_t)boxes, sizeof *rest), worst = NAN;  // not measured
     int count = 0;
-    if (rest && perp_state_set(ruler->sim, 0.0, q, rest) >= 0 && perp_step(ruler->sim, 0.01) >= 0) {
+    if (rest && perp_sim_state_set(ruler->sim, 0.0, q, rest) >= 0 &&
+        perp_sim_step(ruler->sim, 0.01) >= 0) {
         const perp_contact *contact = perp_sim_contacts(ruler->sim, &count);
         worst = 0.0;
         for (int k = 0; k < count; k++) {

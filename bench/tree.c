@@ -47,17 +47,17 @@ static perp_model *build(int n)
     perp_body_def rod = perp_body_default();
     perp_joint_def hinge = perp_joint_default();
     for (int k = 0; k < n; k++) {
-        rod.kind = PERP_SPATIAL_BODY;
-        rod.position = (perp_vec3){0.0, 0.0, -BENCH_LENGTH * (k + 0.5)};
+        rod.kind = PERP_BODY_SPATIAL;
+        rod.position_W = (perp_vec3){0.0, 0.0, -BENCH_LENGTH * (k + 0.5)};
         rod.mass = BENCH_MASS;
-        rod.inertia3[0] = rod.inertia3[1] = BENCH_ACROSS;
-        rod.inertia3[2] = BENCH_ALONG;
-        hinge.kind = PERP_REVOLUTE;
-        hinge.b = perp_add_body(b, &rod);
-        hinge.axis = k % 2 == 0 ? (perp_vec3){0.0, 1.0, 0.0} : (perp_vec3){1.0, 0.0, 0.0};
-        hinge.anchor_a = (perp_vec3){0.0, 0.0, k > 0 ? -0.5 * BENCH_LENGTH : 0.0};
-        hinge.anchor_b = (perp_vec3){0.0, 0.0, 0.5 * BENCH_LENGTH};
-        perp_add_joint(b, &hinge);
+        rod.inertia_B[0] = rod.inertia_B[1] = BENCH_ACROSS;
+        rod.inertia_B[2] = BENCH_ALONG;
+        hinge.kind = PERP_JOINT_REVOLUTE;
+        hinge.b = perp_builder_add_body(b, &rod);
+        hinge.axis_A = k % 2 == 0 ? (perp_vec3){0.0, 1.0, 0.0} : (perp_vec3){1.0, 0.0, 0.0};
+        hinge.anchor_A = (perp_vec3){0.0, 0.0, k > 0 ? -0.5 * BENCH_LENGTH : 0.0};
+        hinge.anchor_B = (perp_vec3){0.0, 0.0, 0.5 * BENCH_LENGTH};
+        perp_builder_add_joint(b, &hinge);
         hinge.a = hinge.b;
     }
     perp_model *model = NULL;

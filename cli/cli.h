@@ -96,7 +96,8 @@ void cli_complete_solvers(void);
     {                                                                                              \
         "--allow-outside", CLI_FLAG, &(reading).outside, NULL                                      \
     }
-cli_exit cli_scene_open(const char *path, const perp_scene_reading *reading, perp_scene **scene);
+cli_exit cli_scene_open(const char *path, const perp_scene_load_options *reading,
+                        perp_scene **scene);
 cli_exit cli_recording_open(const char *path, perp_recording **recording);
 
 // ── The viewer (page.c) ──────────────────────────────────────────────────────────────────────────
@@ -173,7 +174,7 @@ cli_exit explain_tree(FILE *out, const char *scene, const perp_sim *sim, const p
                       bool as_json);
 bool explain_loads(FILE *out, const perp_sim *sim, double h, bool json);
 
-// ── solve: options (solve_options.c) ───────────────────────────────────────────────────────────────────
+// ── solve: options (solve_options.c) ─────────────────────────────────────────────────────────────
 
 typedef struct solve_options {
     char **files;  // borrowed from the command line, in order
@@ -189,7 +190,7 @@ typedef struct solve_options {
 // Reorders words so that the files stand together. CLI_FINE, or CLI_INPUT after a complaint.
 cli_exit solve_options_parse(int count, char **words, solve_options *options);
 
-// ── solve: one problem, one solver (solve_task.c) ───────────────────────────────────────────────────────
+// ── solve: one problem, one solver (solve_task.c) ────────────────────────────────────────────────
 
 // A problem as it is going to be solved: the file's, or what --facets and --form make of it.
 typedef struct task {
@@ -220,7 +221,7 @@ bool task_takes(const task *task, const perp_solver_card *card);
 result task_run(const task *task, const char *solver, const solve_options *options, double *z);
 bool result_solved(const result *result);
 
-// ── solve: output (solve_table.c, solve_json.c) ───────────────────────────────────────────────────
+// ── solve: output (solve_table.c, solve_json.c) ──────────────────────────────────────────────────
 
 void block_print(FILE *out, const result *result);
 void table_head(FILE *out, int name_width);

@@ -10,7 +10,7 @@
 
 static cli_exit find_end(perp_recording *r, double *end)
 {
-    perp_frame last;
+    perp_snapshot last;
     perp_error error;
     if (perp_recording_read(r, perp_recording_about(r)->frames - 1, &last, &error) < 0) {
         return cli_complain("%s", error.text);
@@ -34,17 +34,17 @@ static bool reserve(comparison *c, const perp_comparison *pairs)
 
 // ── Moments ──────────────────────────────────────────────────────────────────────────────────────
 
-static void see_bodies(comparison *c, const perp_compared_moment *m)
+static void see_bodies(comparison *c, const perp_compared_instant *m)
 {
     for (int k = 0; k < c->bodies; k++) {
         body_apart *d = &c->body[k];
-        double place = m->place[k], turn = m->turn[k];
+        double place = m->distance[k], turn = m->angle[k];
         if (place > d->place) {
             d->place = place;
             d->when = m->t;
         }
         d->turn = turn > d->turn ? turn : d->turn;
-        d->speed = m->speed[k] > d->speed ? m->speed[k] : d->speed;
+        d->speed = m->speed_difference[k] > d->speed ? m->speed_difference[k] : d->speed;
         if (!c->part && !(place <= c->tolerance && turn <= c->tolerance)) {
             c->part = true;
             c->part_time = m->t;
@@ -54,7 +54,7 @@ static void see_bodies(comparison *c, const perp_compared_moment *m)
 }
 
 // The first moment at or after each tenth of the common time.
-static void see_row(comparison *c, const perp_compared_moment *m, double start)
+static void see_row(comparison *c, const perp_compared_instant *m, double start)
 {
     double end = fmin(c->end_a, c->end_b);
     double due = start + (end - start) * c->rows / (COMPARE_ROWS - 1);
@@ -62,7 +62,7 @@ static void see_row(comparison *c, const perp_compared_moment *m, double start)
         return;
     }
     c->row_t[c->rows] = m->t;
-    memcpy(c->row + (size_t)c->rows * (size_t)c->bodies, m->place,
+    memcpy(c->row + (size_t)c->rows * (size_t)c->bodies, m->distance,
            (size_t)c->bodies * sizeof *c->row);
     c->rows++;
 }
@@ -114,7 +114,7 @@ static bool see_mode(comparison *c, const perp_compared_mode *mode, double t)
 
 static cli_exit see_all(comparison *c, perp_comparison *pairs)
 {
-    perp_compared_moment m;
+    perp_compared_instant m;
     perp_error error;
     double start = 0.0;
     for (bool more = true; more;) {
@@ -160,7 +160,7 @@ static cli_exit compare(comparison *c)
 static cli_exit draw(const comparison *c, const char *dir, bool json)
 {
     perp_error error = {0};
-    perp_status status = perp_plot_compare(c->a, c->b, dir, NULL, &error);
+    perp_status status = perp_plot_write_comparison(c->a, c->b, dir, NULL, &error);
     if (status < 0) {
         cli_complain("compare: %s", error.text);
         return status == PERP_ERR_IO || status == PERP_ERR_MEMORY ? CLI_OUTPUT : CLI_INPUT;

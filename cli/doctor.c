@@ -91,26 +91,26 @@ static bool slides(double *residual)
 {
     perp_builder *builder = perp_builder_create(NULL);
     perp_shape_def shape = perp_shape_default();
-    shape.kind = PERP_HALFPLANE;
+    shape.kind = PERP_SHAPE_HALFPLANE;
     shape.mu = 0.5;
-    perp_add_shape(builder, (perp_body){0}, &shape);
+    perp_builder_add_shape(builder, (perp_body){0}, &shape);
     perp_body_def def = perp_body_default();
-    def.position = (perp_vec3){0.0, 0.5, 0.0};
-    def.velocity = (perp_vec3){1.0, 0.0, 0.0};
-    perp_body box = perp_add_body(builder, &def);
-    shape.kind = PERP_BOX;
+    def.position_W = (perp_vec3){0.0, 0.5, 0.0};
+    def.velocity_W = (perp_vec3){1.0, 0.0, 0.0};
+    perp_body box = perp_builder_add_body(builder, &def);
+    shape.kind = PERP_SHAPE_BOX;
     shape.half = (perp_vec3){0.5, 0.5, 0.0};
     shape.density = 1.0;
-    perp_add_shape(builder, box, &shape);
+    perp_builder_add_shape(builder, box, &shape);
     perp_model *model = NULL;
     perp_sim *sim = NULL;
     bool good = perp_model_create(builder, &model, NULL) == PERP_OK &&
                 perp_sim_create(model, NULL, NULL, &sim, NULL) == PERP_OK;
     for (int k = 0; k < 10 && good; k++) {
-        good = perp_step(sim, 0.01) == PERP_OK && perp_sim_info(sim)->certificate.passed;
+        good = perp_sim_step(sim, 0.01) == PERP_OK && perp_sim_info(sim)->certificate.passed;
         *residual = good ? fmax(*residual, perp_sim_info(sim)->certificate.residual) : *residual;
     }
-    good = good && fabs(perp_body_twist(sim, box).v.x - (1.0 - 0.5 * 9.81 * 0.1)) < 1e-9;
+    good = good && fabs(perp_sim_body_twist(sim, box).v_W.x - (1.0 - 0.5 * 9.81 * 0.1)) < 1e-9;
     perp_sim_destroy(sim);
     perp_model_destroy(model);
     perp_builder_destroy(builder);

@@ -85,7 +85,7 @@ typedef struct explain_options {
     double at, step;
     int form, stepper, coordinates;
     bool json, latex, loads;
-    perp_scene_reading reading;
+    perp_scene_load_options reading;
 } explain_options;
 
 // Equations of motion in place of a step.
@@ -101,8 +101,10 @@ static const char *form_word(int form)
 
 static cli_exit read_options(int count, char **words, explain_options *o)
 {
-    *o = (explain_options){
-        .step = -1.0, .stepper = -1, .coordinates = -1, .reading = perp_scene_reading_default()};
+    *o = (explain_options){.step = -1.0,
+                           .stepper = -1,
+                           .coordinates = -1,
+                           .reading = perp_scene_load_options_default()};
     const cli_option options[] = {
         {"--at", CLI_REAL, &o->at, NULL},
         {"--step", CLI_POSITIVE, &o->step, NULL},
@@ -132,7 +134,7 @@ static perp_status walk_to(perp_sim *sim, double at, double h)
     double before = floor((at - perp_sim_time(sim)) / h + 1e-6);
     perp_status status = PERP_OK;
     for (double k = 0.0; k < before && status >= 0; k += 1.0) {
-        status = perp_step(sim, h);
+        status = perp_sim_step(sim, h);
     }
     return status;
 }
@@ -140,7 +142,7 @@ static perp_status walk_to(perp_sim *sim, double at, double h)
 static perp_status walk(perp_sim *sim, double at, double h)
 {
     perp_status status = walk_to(sim, at, h);
-    return status < 0 ? status : perp_step(sim, h);
+    return status < 0 ? status : perp_sim_step(sim, h);
 }
 
 static cli_exit show_motion(const explain_options *o, const perp_scene *scene, perp_sim *sim,

@@ -98,11 +98,11 @@ static void put_answers(FILE *out, const explained *e)
         return;
     }
     fprintf(out, "\nanswers: the motion is %s", perp_uniqueness_word((int)info->motion));
-    if (info->motion == PERP_NOT_UNIQUE) {
+    if (info->motion == PERP_UNIQUENESS_DISPROVED) {
         fprintf(out, " (a second one is %.3g m/s apart)", info->motion_apart);
     }
     fprintf(out, ", the impulses are %s", perp_uniqueness_word((int)info->impulses));
-    if (info->impulses == PERP_NOT_UNIQUE) {
+    if (info->impulses == PERP_UNIQUENESS_DISPROVED) {
         fprintf(out, " (others are %.3g N s apart)", info->impulses_apart);
     }
     putc('\n', out);

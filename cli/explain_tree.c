@@ -57,7 +57,7 @@ static perp_status look(moment *m, perp_tree *tree)
         }
     }
     perp_tree_stabilise(tree, &m->held, 0.0, m->b);
-    perp_hold hold = {m->held.rows - m->held.limits, m->held.limits, m->held.J, m->b};
+    perp_tree_rows hold = {m->held.rows - m->held.limits, m->held.limits, m->held.J, m->b};
     perp_status status = perp_tree_forces(tree, NULL, m->Bu);
     return status < 0 ? status
                       : perp_tree_accelerate(tree, m->Bu, &hold, m->qdd, m->lambda, &m->rank);
@@ -185,9 +185,9 @@ static perp_status follow(perp_tree *tree, const perp_sim *sim)
 {
     int nq, nv;
     double t;
-    perp_state_size(sim, &nq, &nv);
+    perp_sim_state_size(sim, &nq, &nv);
     double *x = calloc((size_t)nq + (size_t)nv + 1, sizeof *x);
-    perp_status status = x ? perp_state_get(sim, &t, x, x + nq) : PERP_ERR_MEMORY;
+    perp_status status = x ? perp_sim_state_get(sim, &t, x, x + nq) : PERP_ERR_MEMORY;
     if (status >= 0) {
         status = perp_tree_set_bodies(tree, t, x, x + nq, NULL, NULL);
     }

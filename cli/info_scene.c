@@ -40,10 +40,10 @@ static void print_solids(const insight *in)
            "position [m], quaternion");
     for (int i = 1; i < perp_model_bodies(in->model); i++) {
         perp_body body = {i};
-        perp_pose X = perp_body_pose(in->sim, body);
+        perp_pose X = perp_sim_body_pose(in->sim, body);
         char moments[64];
         double I[6];
-        perp_model_inertia3(in->model, body, I);
+        perp_model_inertia_tensor(in->model, body, I);
         snprintf(moments, sizeof moments, "%.6g, %.6g, %.6g", I[0], I[1], I[2]);
         printf("%-20s %-10s %12.6g  %-34s (%.6g, %.6g, %.6g), (%.6g, %.6g, %.6g, %.6g)\n",
                cli_plain(perp_model_body_name(in->model, body)), body_kind(in, body),
@@ -58,11 +58,11 @@ static void print_bodies(const insight *in)
            "position [m], angle [rad]");
     for (int i = 1; i < perp_model_bodies(in->model); i++) {
         perp_body body = {i};
-        perp_vec3 p = perp_body_position(in->sim, body);
+        perp_vec3 p = perp_sim_body_position(in->sim, body);
         printf("%-20s %-10s %12.6g %12.6g  (%.6g, %.6g), %.6g\n",
                cli_plain(perp_model_body_name(in->model, body)), body_kind(in, body),
                perp_model_mass(in->model, body), perp_model_inertia(in->model, body), p.x, p.y,
-               perp_body_angle(in->sim, body));
+               perp_sim_body_angle(in->sim, body));
     }
 }
 
@@ -122,7 +122,7 @@ static void print_json(const insight *in)
            perp_model_bodies(in->model) - 1, perp_model_shapes(in->model),
            perp_model_joints(in->model), in->nv, info->joint_rows, info->redundant_rows,
            freedoms(in), info->contacts, info->problem_size);
-    perp_left_out out = perp_model_left_out(in->model);
+    perp_excluded_pairs out = perp_model_excluded_pairs(in->model);
     const char *comma = "";
     for (int i = 0; i < perp_model_joints(in->model); i++) {
         if (perp_sim_joint(in->sim, (perp_joint){i}).redundant) {
@@ -133,19 +133,19 @@ static void print_json(const insight *in)
     }
     printf("],\n \"left_out\": {\"not_free\": %lld, \"listed_only\": %lld, \"not_detected\": %lld, "
            "\"ignored\": %lld, \"joined\": %lld}}\n",
-           (long long)out.not_free, (long long)out.listed_only, (long long)out.not_detected,
+           (long long)out.not_dynamic, (long long)out.listed_only, (long long)out.not_detected,
            (long long)out.ignored, (long long)out.joined);
 }
 
 // One step, whose contacts and redundancy are told, and back to the start.
 static bool try_step(insight *in)
 {
-    size_t size = perp_state_save_size(in->sim);
+    size_t size = perp_sim_state_save_size(in->sim);
     void *start = malloc(size + 1);
-    bool good = start && perp_state_save(in->sim, start, size) >= 0;
+    bool good = start && perp_sim_state_save(in->sim, start, size) >= 0;
     if (good) {
-        in->status = perp_step(in->sim, perp_scene_step(in->scene));
-        good = perp_state_restore(in->sim, start, size) >= 0;
+        in->status = perp_sim_step(in->sim, perp_scene_step(in->scene));
+        good = perp_sim_state_restore(in->sim, start, size) >= 0;
     }
     free(start);
     return good;
@@ -159,7 +159,7 @@ static cli_exit look(const perp_scene *scene, const char *file, bool json)
     if (perp_sim_create(in.model, &def, NULL, &in.sim, &error) < 0) {
         return cli_complain("%s: %s", file, error.text);
     }
-    perp_state_size(in.sim, NULL, &in.nv);
+    perp_sim_state_size(in.sim, NULL, &in.nv);
     bool good = try_step(&in);
     if (good && json) {
         print_json(&in);
@@ -175,7 +175,7 @@ cli_exit cli_info_scene(int count, char **words)
     const char *file = NULL;
     bool json = false;
     perp_scene *scene = NULL;
-    perp_scene_reading reading = perp_scene_reading_default();
+    perp_scene_load_options reading = perp_scene_load_options_default();
     const cli_option options[] = {CLI_READING(reading), {"--json", CLI_FLAG, &json, NULL}};
     cli_exit code = cli_options_parse("info", count, words, options, 3, &file, 1);
     if (code == CLI_FINE) {

@@ -6,11 +6,11 @@
 
 void cli_left_out(const perp_model *model)
 {
-    perp_left_out out = perp_model_left_out(model);
+    perp_excluded_pairs out = perp_model_excluded_pairs(model);
     const struct {
         const char *why;
         int64_t count;
-    } part[] = {{"of bodies that are not free", out.not_free},
+    } part[] = {{"of bodies that are not free", out.not_dynamic},
                 {"not listed", out.listed_only},
                 {"not to be detected", out.not_detected},
                 {"by rules", out.ignored},

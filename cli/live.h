@@ -81,7 +81,7 @@ typedef struct live_sim {
     size_t frame_room;
 } live_sim;
 
-cli_exit live_sim_open(live_sim *live, const char *path, const perp_scene_reading *reading,
+cli_exit live_sim_open(live_sim *live, const char *path, const perp_scene_load_options *reading,
                        const char *base, live_board *board);
 void live_sim_close(live_sim *live);
 // The page for this scene, to be freed by the caller; NULL after a complaint.

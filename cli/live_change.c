@@ -21,11 +21,12 @@ static bool same_state(const perp_sim *from, perp_sim *to)
 {
     int nq = 0, nv = 0, mq = 0, mv = 0;
     double t = 0.0;
-    perp_state_size(from, &nq, &nv);
-    perp_state_size(to, &mq, &mv);
+    perp_sim_state_size(from, &nq, &nv);
+    perp_sim_state_size(to, &mq, &mv);
     double *room = malloc(((size_t)nq + (size_t)nv + 1) * sizeof *room);
-    bool same = room && nq == mq && nv == mv && perp_state_get(from, &t, room, room + nq) >= 0 &&
-                perp_state_set(to, t, room, room + nq) >= 0;
+    bool same = room && nq == mq && nv == mv &&
+                perp_sim_state_get(from, &t, room, room + nq) >= 0 &&
+                perp_sim_state_set(to, t, room, room + nq) >= 0;
     free(room);
     return same;
 }
@@ -142,7 +143,7 @@ bool live_change_mu(live_sim *live, double mu)
     perp_scene *scene = NULL;
     perp_error error = {0};
     char *text = text_with_mu(live->scene, mu);
-    perp_scene_reading reading = perp_scene_reading_default();
+    perp_scene_load_options reading = perp_scene_load_options_default();
     reading.max_mb = HUGE_VAL;  // it has been read before
     reading.given_only = true;
     reading.file = perp_scene_files(live->scene, &reading.files);

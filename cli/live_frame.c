@@ -42,34 +42,34 @@ static void vector(pen *p, perp_vec3 v, bool spatial)
 static bool moves(const live_sim *live, int body)
 {
     const perp_model *model = perp_scene_model(live->scene);
-    return perp_model_drive(model, (perp_body){body}) != PERP_FIXED;
+    return perp_model_motion(model, (perp_body){body}) != PERP_MOTION_STATIC;
 }
 
 static void put_bodies(const live_sim *live, pen *p, bool spatial, int bodies)
 {
     for (int k = 0; k < bodies; k++) {
         if (moves(live, k)) {
-            vector(p, perp_body_position(live->sim, (perp_body){k}), spatial);
+            vector(p, perp_sim_body_position(live->sim, (perp_body){k}), spatial);
         }
     }
     for (int k = 0; k < bodies; k++) {
-        perp_quat q = perp_body_pose(live->sim, (perp_body){k}).rot;
+        perp_quat q = perp_sim_body_pose(live->sim, (perp_body){k}).rot;
         if (moves(live, k) && spatial) {
             real(p, q.w);
             real(p, q.x);
             real(p, q.y);
             real(p, q.z);
         } else if (moves(live, k)) {
-            real(p, perp_body_angle(live->sim, (perp_body){k}));
+            real(p, perp_sim_body_angle(live->sim, (perp_body){k}));
         }
     }
     for (int k = 0; k < bodies; k++) {
         if (moves(live, k)) {
-            vector(p, perp_body_twist(live->sim, (perp_body){k}).v, spatial);
+            vector(p, perp_sim_body_twist(live->sim, (perp_body){k}).v_W, spatial);
         }
     }
     for (int k = 0; k < bodies; k++) {
-        perp_vec3 w = perp_body_twist(live->sim, (perp_body){k}).w;
+        perp_vec3 w = perp_sim_body_twist(live->sim, (perp_body){k}).w_W;
         if (moves(live, k) && spatial) {
             vector(p, w, true);
         } else if (moves(live, k)) {
@@ -85,8 +85,8 @@ static void put_joints(const live_sim *live, pen *p, int joints)
         real(p, s.coordinate);
         real(p, s.rate);
         real(p, s.error);
-        vector(p, s.impulse_b.f, true);
-        vector(p, s.impulse_b.tau, true);
+        vector(p, s.impulse_b.f_W, true);
+        vector(p, s.impulse_b.tau_W, true);
         real(p, s.drive);
         real(p, s.limit);
     }

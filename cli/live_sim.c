@@ -47,13 +47,13 @@ static void pull(live_sim *live)
     perp_body body = {d->body};
     double m = perp_model_mass(perp_scene_model(live->scene), body);
     double w = fmin(14.0, 0.4 / live->h), k = m * w * w, c = 1.2 * m * w;
-    perp_pose X = perp_body_pose(live->sim, body);
-    perp_twist V = perp_body_twist(live->sim, body);
-    perp_vec3 r = turned(X.rot, d->anchor_B), wr = cross(V.w, r);
-    perp_vec3 f = {k * (d->to_W.x - X.p.x - r.x) - c * (V.v.x + wr.x),
-                   k * (d->to_W.y - X.p.y - r.y) - c * (V.v.y + wr.y),
-                   k * (d->to_W.z - X.p.z - r.z) - c * (V.v.z + wr.z)};
-    perp_body_apply(live->sim, body, (perp_wrench){f, cross(r, f)});
+    perp_pose X = perp_sim_body_pose(live->sim, body);
+    perp_twist V = perp_sim_body_twist(live->sim, body);
+    perp_vec3 r = turned(X.rot, d->anchor_B), wr = cross(V.w_W, r);
+    perp_vec3 f = {k * (d->to_W.x - X.p.x - r.x) - c * (V.v_W.x + wr.x),
+                   k * (d->to_W.y - X.p.y - r.y) - c * (V.v_W.y + wr.y),
+                   k * (d->to_W.z - X.p.z - r.z) - c * (V.v_W.z + wr.z)};
+    perp_sim_body_apply(live->sim, body, (perp_wrench){f, cross(r, f)});
 }
 
 static void keep(live_sim *live)
@@ -62,7 +62,7 @@ static void keep(live_sim *live)
     if (!live->record) {
         return;
     }
-    perp_state_size(live->sim, &nq, &nv);
+    perp_sim_state_size(live->sim, &nq, &nv);
     double frames = (double)perp_record_summary(live->record).frames;
     if (frames * (nq + nv + 40.0) > RECORD_MOST) {
         live->full = true;
@@ -79,7 +79,7 @@ static void step(live_sim *live)
     if (live->drag.body > 0) {
         pull(live);
     }
-    perp_status status = perp_step(live->sim, live->h);
+    perp_status status = perp_sim_step(live->sim, live->h);
     if (!live->full) {
         keep(live);
     }
@@ -118,7 +118,7 @@ static void obey_drag(live_sim *live, const json_t *drag)
     const perp_model *model = perp_scene_model(live->scene);
     int body = (int)json_integer_value(json_object_get(drag, "body"));
     if (!json_is_object(drag) || body < 1 || body >= perp_model_bodies(model) ||
-        perp_model_drive(model, (perp_body){body}) != PERP_FREE) {
+        perp_model_motion(model, (perp_body){body}) != PERP_MOTION_DYNAMIC) {
         live->drag.body = -1;
         return;
     }
@@ -144,7 +144,7 @@ static void obey_method(live_sim *live, const json_t *root)
     perp_sim_def def = live->def;
     const char *solver = json_string_value(json_object_get(root, "solver"));
     int stepper = find_word(perp_stepper_word, json_string_value(json_object_get(root, "stepper")));
-    int law = find_word(perp_friction_word, json_string_value(json_object_get(root, "law")));
+    int law = find_word(perp_friction_law_word, json_string_value(json_object_get(root, "law")));
     char before[sizeof live->solver];
     snprintf(before, sizeof before, "%s", live->solver);
     if (solver && cli_solver_by_name(solver)) {
@@ -231,9 +231,9 @@ bool live_sim_tell(live_sim *live)
     }
     json_t *root = json_pack(
         "{s:o,s:o,s:o,s:s,s:s,s:s,s:f,s:f,s:f,s:b,s:b,s:s,s:f,s:b}", "solvers", solvers, "steppers",
-        words_of(perp_stepper_word), "laws", words_of(perp_friction_word), "solver", live->solver,
-        "stepper", perp_stepper_word((int)live->def.stepper), "law",
-        perp_friction_word((int)live->def.friction), "h", live->h, "mu", live->mu, "speed",
+        words_of(perp_stepper_word), "laws", words_of(perp_friction_law_word), "solver",
+        live->solver, "stepper", perp_stepper_word((int)live->def.stepper), "law",
+        perp_friction_law_word((int)live->def.friction), "h", live->h, "mu", live->mu, "speed",
         live->speed, "running", live->running, "failed", live->failed, "message", live->message,
         "recorded_from", live->recorded_from, "recording", live->record != NULL);
     char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
@@ -295,7 +295,7 @@ void live_sim_run(live_sim *live, const volatile sig_atomic_t *interrupted)
 
 // ── Beginning and end ────────────────────────────────────────────────────────────────────────────
 
-cli_exit live_sim_open(live_sim *live, const char *path, const perp_scene_reading *reading,
+cli_exit live_sim_open(live_sim *live, const char *path, const perp_scene_load_options *reading,
                        const char *base, live_board *board)
 {
     perp_error error = {0};
@@ -339,7 +339,7 @@ char *live_sim_page(live_sim *live, size_t *size)
         return NULL;
     }
     if (perp_recording_open(live->work, NULL, &recording, &error) >= 0 &&
-        perp_replay_make(recording, &def, NULL, &replay, &error) >= 0) {
+        perp_replay_create(recording, &def, NULL, &replay, &error) >= 0) {
         const char *text = perp_replay_text(replay, size);
         copy = malloc(*size + 1);
         if (copy) {

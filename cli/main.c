@@ -29,7 +29,7 @@ cli_exit cli_complain(const char *format, ...)
         text[0] = '\0';
     }
     va_end(list);
-    perp_plain(text, plain, sizeof plain);
+    perp_text_escape(text, plain, sizeof plain);
     fprintf(stderr, "perp: %s\n", plain);
     return CLI_INPUT;
 }

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-cli_exit cli_scene_open(const char *path, const perp_scene_reading *reading, perp_scene **scene)
+cli_exit cli_scene_open(const char *path, const perp_scene_load_options *reading,
+                        perp_scene **scene)
 {
     perp_error error = {0};
     const char *source = strcmp(path, "-") == 0 ? "/dev/stdin" : path;

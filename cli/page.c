@@ -42,7 +42,7 @@ cli_exit cli_replay_write(const char *verb, perp_recording *recording, const cha
         return cli_no_page(verb);
     }
     snprintf(path, sizeof path, "%s/replay.html", dir);
-    perp_status status = perp_replay_make(recording, &def, NULL, &replay, &error);
+    perp_status status = perp_replay_create(recording, &def, NULL, &replay, &error);
     if (status >= 0) {
         status = perp_replay_save(replay, path, &error);
     }
@@ -53,7 +53,7 @@ cli_exit cli_replay_write(const char *verb, perp_recording *recording, const cha
     }
     if (!quiet) {
         int kept = 0, recorded = 0;
-        perp_replay_kept(replay, &kept, &recorded);
+        perp_replay_frame_counts(replay, &kept, &recorded);
         printf("replay      %s", cli_plain(path));
         if (kept < recorded) {
             printf(" (%d of %d frames, to fit %g MB)", kept, recorded, megabytes);

@@ -13,7 +13,7 @@ const char *cli_plain(const char *name)
 {
     static char text[NAMES][NAME_BYTES];
     static int next;
-    size_t needed = perp_plain(name, text[next], NAME_BYTES);
+    size_t needed = perp_text_escape(name, text[next], NAME_BYTES);
     if (needed == strlen(name)) {
         return name;  // nothing to escape: as it is, however long
     }

@@ -7,7 +7,7 @@
 static cli_exit draw(perp_recording *recording, const char *dir, const char *only, bool quiet)
 {
     perp_error error = {0};
-    perp_status status = perp_plot_run(recording, dir, only, NULL, &error);
+    perp_status status = perp_plot_write(recording, dir, only, NULL, &error);
     if (status == PERP_ERR_ARGUMENT) {
         return cli_complain("plot: %s", error.text);
     }

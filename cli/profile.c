@@ -22,7 +22,7 @@ void cli_profile_step(cli_profile *p, const perp_step_info *info)
     p->steps++;
     p->longest = fmax(p->longest, all);
     p->contacts += info->contacts;
-    p->guessed += info->effort.guessed;
+    p->guessed += info->effort.warm_started;
     p->islands += info->effort.islands;
     p->apart = info->effort.islands > p->apart ? info->effort.islands : p->apart;
     p->solvers += info->effort.solvers;

@@ -17,7 +17,7 @@ typedef struct run_options {
     int threads, friction, facets, rotation, gyroscopic, positions, coordinates, start;
     double replay_mb;
     bool json, quiet, no_figures, no_replay, profile;
-    perp_scene_reading reading;
+    perp_scene_load_options reading;
 } run_options;
 
 typedef struct run {
@@ -57,7 +57,7 @@ static cli_exit read_options(int count, char **words, run_options *o)
                        .positions = -1,
                        .start = -1,
                        .coordinates = -1,
-                       .reading = perp_scene_reading_default()};
+                       .reading = perp_scene_load_options_default()};
     const cli_option options[] = {
         {"-o", CLI_TEXT, &o->dir, NULL},
         {"--until", CLI_REAL, &o->until, NULL},
@@ -65,9 +65,9 @@ static cli_exit read_options(int count, char **words, run_options *o)
         {"--stepper", CLI_WORD, &o->stepper, perp_stepper_word},
         {"--form", CLI_WORD, &o->form, perp_form_word},
         {"--solver", CLI_SOLVER, &o->solver, NULL},
-        {"--friction", CLI_WORD, &o->friction, perp_friction_word},
+        {"--friction", CLI_WORD, &o->friction, perp_friction_law_word},
         {"--facets", CLI_COUNT, &o->facets, NULL},
-        {"--rotation", CLI_WORD, &o->rotation, perp_rotation_word},
+        {"--rotation", CLI_WORD, &o->rotation, perp_rotation_update_word},
         {"--gyroscopic", CLI_WORD, &o->gyroscopic, perp_gyroscopic_word},
         {"--start", CLI_WORD, &o->start, perp_start_word},
         {"--positions", CLI_WORD, &o->positions, perp_positions_word},
@@ -269,7 +269,7 @@ static cli_exit step_all(run *r)
         warn_of_start(r);
     }
     for (int64_t k = 0; k < r->steps && code == CLI_FINE; k++) {
-        perp_status status = perp_step(r->sim, k + 1 < r->steps ? r->h : r->last);
+        perp_status status = perp_sim_step(r->sim, k + 1 < r->steps ? r->h : r->last);
         cli_profile_step(&r->profile, perp_sim_info(r->sim));
         if (perp_record_step(r->record, r->sim) < 0) {
             progress_end(&line);
@@ -321,9 +321,9 @@ static void print_certificate(const perp_summary *sum)
 static void print_word(const char *name, const int64_t count[3], double apart, const char *unit)
 {
     printf("  %-16s unique in %lld steps, not unique in %lld, unknown in %lld", name,
-           (long long)count[PERP_UNIQUE], (long long)count[PERP_NOT_UNIQUE],
-           (long long)count[PERP_UNIQUE_UNKNOWN]);
-    if (count[PERP_NOT_UNIQUE] > 0) {
+           (long long)count[PERP_UNIQUENESS_PROVED], (long long)count[PERP_UNIQUENESS_DISPROVED],
+           (long long)count[PERP_UNIQUENESS_UNKNOWN]);
+    if (count[PERP_UNIQUENESS_DISPROVED] > 0) {
         printf("; a second answer is up to %.2e %s apart", apart, unit);
     }
     printf("\n");
@@ -376,7 +376,7 @@ static bool draw(const run *r)
         return true;
     }
     bool drawn = perp_recording_open(r->dir, NULL, &recording, &error) >= 0 &&
-                 (o->no_figures || perp_plot_run(recording, r->dir, NULL, NULL, &error) >= 0);
+                 (o->no_figures || perp_plot_write(recording, r->dir, NULL, NULL, &error) >= 0);
     if (!drawn) {
         cli_complain("%s", error.text);
     } else if (!o->no_replay && cli_page(&size)) {

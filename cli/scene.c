@@ -18,7 +18,7 @@ static cli_exit list(void)
 }
 
 // "--name value" pairs behind the scene's name; -o is the file.
-static cli_exit read_words(int count, char **words, perp_scene_option *option, int *options,
+static cli_exit read_words(int count, char **words, perp_generator_option *option, int *options,
                            const char **output)
 {
     for (int k = 0; k < count; k += 2) {
@@ -34,7 +34,7 @@ static cli_exit read_words(int count, char **words, perp_scene_option *option, i
         } else if (*options == OPTIONS_MOST) {
             return cli_complain("scene: more than %d options", OPTIONS_MOST);
         } else {
-            option[(*options)++] = (perp_scene_option){words[k] + 2, words[k + 1]};
+            option[(*options)++] = (perp_generator_option){words[k] + 2, words[k + 1]};
         }
     }
     return CLI_FINE;
@@ -78,7 +78,7 @@ static cli_exit complete(int count, char **words)
 
 cli_exit cli_scene(int count, char **words)
 {
-    perp_scene_option option[OPTIONS_MOST];
+    perp_generator_option option[OPTIONS_MOST];
     const char *output = NULL;
     int options = 0;
     if (count == 0) {

@@ -98,7 +98,7 @@ static bool run_all(session *s, const task *t, double *z)
             continue;
         }
         result r = task_run(t, card->name, &s->options, z);
-        if (r.info.status == PERP_ERR_REFUSED) {
+        if (r.info.error.status == PERP_ERR_REFUSED) {
             continue;
         }
         s->tally.ran[k]++;

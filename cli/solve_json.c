@@ -28,14 +28,14 @@ void json_print(FILE *out, const result *r)
     put_word(out, "kind", r->kind);
     fprintf(out, ", \"n\": %d, \"contacts\": %d", r->n, r->contacts);
     put_word(out, "solver", info->solver ? info->solver : r->solver);
-    put_word(out, "status", perp_status_word(info->status));
+    put_word(out, "status", perp_status_word(info->error.status));
     fprintf(out, ", \"iterations\": %d", info->iterations);
     put_number(out, "residual", r->contact ? info->residual : info->residual_plain);
     put_number(out, "residual_fclib", r->contact ? info->residual_plain : HUGE_VAL);
     put_number(out, "residual_scaled", info->residual);
     put_number(out, "backward", info->backward);
     put_number(out, "seconds", info->seconds);
-    put_word(out, "reason", info->reason);
+    put_word(out, "reason", info->error.text);
     fputs(", \"z\": [", out);
     for (int k = 0; k < r->n; k++) {
         fprintf(out, "%s%.17g", k > 0 ? ", " : "", r->z[k]);

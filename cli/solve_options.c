@@ -175,7 +175,8 @@ cli_exit solve_options_parse(int count, char **words, solve_options *options)
     if (cli_completes(count, words)) {
         return complete(count, words);
     }
-    *options = (solve_options){.files = words, .solver = "auto", .comp = perp_comp_default()};
+    *options =
+        (solve_options){.files = words, .solver = "auto", .comp = perp_comp_options_default()};
     options->comp.max_seconds = 60.0;
     bool only_files = false;
     for (int k = 0; k < count; k++) {

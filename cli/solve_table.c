@@ -22,15 +22,15 @@ void block_print(FILE *out, const result *r)
     if (info->solver && strcmp(info->solver, r->solver) != 0) {
         fprintf(out, " (%s, %d tried)", r->solver, info->rungs);
     }
-    fprintf(out, "\nstatus      %s\n", perp_status_word(info->status));
+    fprintf(out, "\nstatus      %s\n", perp_status_word(info->error.status));
     fprintf(out, "iterations  %d\n", info->iterations);
     if (isfinite(info->residual)) {
         fprintf(out, "residual    %.2e scaled, %.2e %s, %.2e backward\n", info->residual,
                 info->residual_plain, r->contact ? "FCLIB" : "plain", info->backward);
     }
     fprintf(out, "time        %.6f s\n", info->seconds);
-    if (info->status != PERP_OK && info->reason[0]) {
-        fprintf(out, "reason      %s\n", cli_plain(info->reason));
+    if (info->error.status != PERP_OK && info->error.text[0]) {
+        fprintf(out, "reason      %s\n", cli_plain(info->error.text));
     }
 }
 
@@ -73,7 +73,7 @@ void table_row(FILE *out, int name_width, const result *r)
         fprintf(out, "%8s", "-");
     }
     fprintf(out, "  %-6s %-10s %10d ", info->solver ? info->solver : r->solver,
-            perp_status_word(info->status), info->iterations);
+            perp_status_word(info->error.status), info->iterations);
     put_residual(out, info->residual);
     put_residual(out, info->residual_plain);
     fprintf(out, "%10.6f\n", info->seconds);

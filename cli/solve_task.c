@@ -135,11 +135,11 @@ result task_run(const task *t, const char *solver, const solve_options *options,
     perp_status status =
         t->fcp ? perp_fcp_solve(solver, t->fcp, &comp, NULL, z + t->fcp->nv, z, &r.info)
                : perp_mcp_solve(solver, t->mcp, &comp, NULL, z, &r.info);
-    r.info.status = status;
+    r.info.error.status = status;
     return r;
 }
 
 bool result_solved(const result *r)
 {
-    return r->info.status == PERP_OK;
+    return r->info.error.status == PERP_OK;
 }

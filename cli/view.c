@@ -15,7 +15,7 @@ typedef struct view_options {
     double megabytes;
     int port;
     bool run, open, quiet;
-    perp_scene_reading reading;
+    perp_scene_load_options reading;
 } view_options;
 
 // The browser of the desktop, if there is one.
@@ -119,7 +119,7 @@ cli_exit cli_view(int count, char **words)
 {
     size_t size;
     view_options o = {.megabytes = perp_replay_default().megabytes,
-                      .reading = perp_scene_reading_default()};
+                      .reading = perp_scene_load_options_default()};
     const cli_option options[] = {
         {"-o", CLI_TEXT, &o.base, NULL},
         {"--port", CLI_COUNT, &o.port, NULL},

@@ -17,11 +17,11 @@ int main(void)
     const double b[] = {-3, 1, -1, 0};
     double z[4];
 
-    perp_mcp lcp = perp_mcp_lcp(4, perp_matrix_dense(4, 4, A), b);
+    perp_mcp lcp = perp_mcp_from_lcp(4, perp_matrix_dense(4, 4, A), b);
     perp_comp_info info;
     perp_status status = perp_mcp_solve("auto", &lcp, NULL, NULL, z, &info);
     if (status < 0) {
-        fprintf(stderr, "hello: %s: %s\n", perp_status_text(status), info.reason);
+        fprintf(stderr, "hello: %s: %s\n", perp_status_text(status), info.error.text);
         return 1;
     }
     printf("%s: p_n = %.3f  p_f = %.3f  sigma = %.3f\n", perp_status_word(status), z[0],

@@ -48,7 +48,7 @@ static perp_status step(double q[3], double nu[3], double row[FIELDS])
     double W[3 * NC][3], A[N * N] = {0}, b[N] = {0}, z[N] = {0};
     nu[1] -= h * g;
     pose(q, nu, W, A, b);
-    perp_mcp lcp = perp_mcp_lcp(N, perp_matrix_dense(N, N, A), b);
+    perp_mcp lcp = perp_mcp_from_lcp(N, perp_matrix_dense(N, N, A), b);
     perp_status status = perp_mcp_solve("lemke", &lcp, NULL, NULL, z, NULL);
     for (int k = 0; status >= 0 && k < 3; k++) {
         for (int j = 0; j < 3 * NC; j++) {

@@ -46,18 +46,18 @@ static perp_model *build(perp_body *hand, perp_error *error)
     perp_joint_def hinge = perp_joint_default();
     const perp_vec3 axis[N] = {{0.0, 0.0, 1.0}, {0.0, 1.0, 0.0}, {0.0, 1.0, 0.0}};
     for (int k = 0; k < N; k++) {
-        rod.kind = PERP_SPATIAL_BODY;
-        rod.position = (perp_vec3){0.25 + 0.5 * k, 0.0, 0.0};
+        rod.kind = PERP_BODY_SPATIAL;
+        rod.position_W = (perp_vec3){0.25 + 0.5 * k, 0.0, 0.0};
         rod.mass = 1.0;
-        rod.inertia3[0] = 0.001;
-        rod.inertia3[1] = rod.inertia3[2] = 0.021;
-        *hand = perp_add_body(builder, &rod);
-        hinge.kind = PERP_REVOLUTE;
+        rod.inertia_B[0] = 0.001;
+        rod.inertia_B[1] = rod.inertia_B[2] = 0.021;
+        *hand = perp_builder_add_body(builder, &rod);
+        hinge.kind = PERP_JOINT_REVOLUTE;
         hinge.b = *hand;
-        hinge.axis = axis[k];
-        hinge.anchor_a = (perp_vec3){k > 0 ? 0.25 : 0.0, 0.0, 0.0};
-        hinge.anchor_b = (perp_vec3){-0.25, 0.0, 0.0};
-        perp_add_joint(builder, &hinge);
+        hinge.axis_A = axis[k];
+        hinge.anchor_A = (perp_vec3){k > 0 ? 0.25 : 0.0, 0.0, 0.0};
+        hinge.anchor_B = (perp_vec3){-0.25, 0.0, 0.0};
+        perp_builder_add_joint(builder, &hinge);
         hinge.a = *hand;
     }
     perp_model *model = NULL;

@@ -23,9 +23,9 @@ static perp_status run(const perp_scene *scene, perp_sim *sim, perp_record *reco
     perp_status status = PERP_OK;
     puts(" t [s]  angle [rad]  contacts");
     for (int k = 1; k <= 400 && status >= 0; k++) {
-        status = perp_step(sim, perp_scene_step(scene));
+        status = perp_sim_step(sim, perp_scene_step(scene));
         if (k % 50 == 0) {
-            printf("%6.3f %12.3f %9d\n", perp_sim_time(sim), perp_body_angle(sim, domino),
+            printf("%6.3f %12.3f %9d\n", perp_sim_time(sim), perp_sim_body_angle(sim, domino),
                    perp_sim_info(sim)->contacts);
         }
         if (record && perp_record_step(record, sim) < 0) {

@@ -16,7 +16,7 @@ static void run(const perp_model *model)
     perp_sim_def def = perp_sim_default();
     if (perp_sim_create(model, &def, NULL, &sim, NULL) == PERP_OK) {
         for (int k = 0; k < 2; k++) {
-            if (perp_step(sim, 0.125) < 0 && !perp_sim_error(sim)->text[0]) {
+            if (perp_sim_step(sim, 0.125) < 0 && !perp_sim_error(sim)->text[0]) {
                 __builtin_trap();
             }
         }
@@ -34,9 +34,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[size] = '\0';
     perp_builder *builder = perp_builder_create(NULL);
     perp_body_def body = perp_body_default();
-    body.drive = PERP_DRIVEN;
+    body.motion = PERP_MOTION_KINEMATIC;
     body.motion_x = text;
-    perp_add_body(builder, &body);
+    perp_builder_add_body(builder, &body);
     perp_model *model = NULL;
     perp_error error = {0};
     perp_status status = perp_model_create(builder, &model, &error);

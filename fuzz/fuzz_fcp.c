@@ -104,12 +104,12 @@ static void try_solver(const char *name, const input *in)
     const perp_fcp *fcp = &in->fcp;
     int n = fcp->nc * fcp->dim;
     double r[N_MAX] = {0.0}, v[NV] = {0.0}, u[N_MAX];
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     perp_comp_info info;
     options.max_iterations = 200;
     perp_status status = perp_fcp_solve(name, fcp, &options, NULL, r, v, &info);
     double unit = fmax(largest(n, r), fmax(largest(NV, v), largest(n, in->q)));
-    HOLD(info.reason[0] != '\0');
+    HOLD(info.error.text[0] != '\0');
     if (status < 0) {
         return;
     }

@@ -35,18 +35,18 @@ static perp_shape_def take_shape(bytes *b, perp_vec3 *vertex)
 {
     perp_shape_def d = perp_shape_default();
     d.kind = (perp_shape_kind)(take_byte(b) % 7);
-    d.position = (perp_vec3){take_signed(b), take_signed(b), 0.0};
+    d.position_B = (perp_vec3){take_signed(b), take_signed(b), 0.0};
     d.angle = take_angle(b);
     d.radius = take_length(b);
     d.half = (perp_vec3){take_length(b), take_length(b), 0.0};
-    if (d.kind == PERP_POLYGON) {  // on an ellipse: mostly convex
+    if (d.kind == PERP_SHAPE_POLYGON) {  // on an ellipse: mostly convex
         double angle = 0.0;
         for (int k = 3 + take_byte(b) % 10; k > 0 && angle < 6.2; k--) {
             vertex[d.vertex_count++] =
                 (perp_vec3){d.half.x * cos(angle), d.half.y * sin(angle), 0.0};
             angle += 0.05 + 2.5 * take_fraction(b);
         }
-        d.vertices = vertex;
+        d.vertices_S = vertex;
     }
     return d;
 }

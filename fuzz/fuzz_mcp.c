@@ -67,10 +67,10 @@ static void try_solver(const char *name, const input *in, bool solvable)
     const perp_mcp *mcp = &in->mcp;
     double z[N_MAX];
     perp_comp_info info;
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     options.max_iterations = name[0] == 's' ? 100 : 0;  // ssn is slow to give up
     perp_status status = perp_mcp_solve(name, mcp, &options, NULL, z, &info);
-    HOLD(info.reason[0] != '\0');
+    HOLD(info.error.text[0] != '\0');
     for (int i = 0; i < mcp->n; i++) {
         HOLD(isfinite(z[i]) && z[i] >= in->lower[i] && z[i] <= in->upper[i]);
     }

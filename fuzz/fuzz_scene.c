@@ -24,10 +24,11 @@ static void run(const perp_scene *scene)
     perp_sim *sim = NULL;
     perp_error error = {0};
     double h = perp_scene_step(scene);
-    if (def.stepper == PERP_EVENT) {  // as long as its events take: a short time, and loosely
-        def.event.relative = 1e-5;
-        def.event.absolute = 1e-7;
-        def.event.most = 100.0;
+    if (def.stepper ==
+        PERP_STEPPER_EVENT) {  // as long as its events take: a short time, and loosely
+        def.event.tolerance_relative = 1e-5;
+        def.event.tolerance_absolute = 1e-7;
+        def.event.max_events_per_second = 100.0;
         h = fmin(h, 0.01);
     }
     if (perp_sim_create(model, &def, NULL, &sim, &error) < 0) {
@@ -36,10 +37,10 @@ static void run(const perp_scene *scene)
     }
     for (int k = 0; k < 3; k++) {
         double before = perp_sim_time(sim);
-        perp_status status = perp_step(sim, h);
+        perp_status status = perp_sim_step(sim, h);
         demand(status >= 0 || (perp_sim_time(sim) == before && perp_sim_error(sim)->text[0]));
         for (int b = 0; b < perp_model_bodies(model); b++) {
-            perp_vec3 p = perp_body_position(sim, (perp_body){b});
+            perp_vec3 p = perp_sim_body_position(sim, (perp_body){b});
             demand(status < 0 || (!isnan(p.x) && !isnan(p.y)));
         }
     }

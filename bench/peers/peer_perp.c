@@ -41,12 +41,12 @@ static perp_shape_def surface(const peer_scene *scene, perp_shape_kind kind)
 // The half-space is solid under its own z; turn that axis to the plane's normal.
 static void add_plane(perp_builder *b, const peer_scene *scene, const peer_plane *plane)
 {
-    perp_shape_def def = surface(scene, PERP_HALFSPACE);
+    perp_shape_def def = surface(scene, PERP_SHAPE_HALFSPACE);
     peer_vec n = plane->normal;
     peer_quat q = quat_unit((peer_quat){1.0 + n.z, -n.y, n.x, 0.0});
-    def.position = to_perp(vec_scale(plane->offset, n));
-    def.rotation = (perp_quat){q.w, q.x, q.y, q.z};
-    perp_add_shape(b, (perp_body){0}, &def);
+    def.position_B = to_perp(vec_scale(plane->offset, n));
+    def.rotation_BS = (perp_quat){q.w, q.x, q.y, q.z};
+    perp_builder_add_shape(b, (perp_body){0}, &def);
 }
 
 static perp_body add_body(perp_builder *b, const peer_scene *scene, const peer_body *body)
@@ -54,32 +54,32 @@ static perp_body add_body(perp_builder *b, const peer_scene *scene, const peer_b
     const peer_state *s = &body->start;
     perp_vec3 corner[PEER_CORNERS];
     perp_body_def def = perp_body_default();
-    def.kind = PERP_SPATIAL_BODY;
-    def.position = to_perp(s->p);
-    def.rotation = (perp_quat){s->q.w, s->q.x, s->q.y, s->q.z};
-    def.velocity = to_perp(s->v);
-    def.omega = to_perp(s->w);
+    def.kind = PERP_BODY_SPATIAL;
+    def.position_W = to_perp(s->p);
+    def.rotation_WB = (perp_quat){s->q.w, s->q.x, s->q.y, s->q.z};
+    def.velocity_W = to_perp(s->v);
+    def.omega_W = to_perp(s->w);
     def.mass = body->mass;
-    def.inertia3[0] = body->inertia.x;
-    def.inertia3[1] = body->inertia.y;
-    def.inertia3[2] = body->inertia.z;
-    perp_body handle = perp_add_body(b, &def);
+    def.inertia_B[0] = body->inertia.x;
+    def.inertia_B[1] = body->inertia.y;
+    def.inertia_B[2] = body->inertia.z;
+    perp_body handle = perp_builder_add_body(b, &def);
     if (body->shape == PEER_ROD) {
         return handle;
     }
-    perp_shape_def shape = surface(scene, body->shape == PEER_SPHERE ? PERP_SPHERE
-                                          : body->shape == PEER_BOX  ? PERP_BOX
-                                                                     : PERP_HULL);
+    perp_shape_def shape = surface(scene, body->shape == PEER_SPHERE ? PERP_SHAPE_SPHERE
+                                          : body->shape == PEER_BOX  ? PERP_SHAPE_BOX
+                                                                     : PERP_SHAPE_HULL);
     shape.radius = body->shape == PEER_SPHERE ? body->half.x : 0.0;
     shape.half = to_perp(body->half);
     if (body->shape == PEER_HULL) {
         for (int k = 0; k < PEER_CORNERS; k++) {
             corner[k] = to_perp(body->corner[k]);
         }
-        shape.vertices = corner;
+        shape.vertices_S = corner;
         shape.vertex_count = PEER_CORNERS;
     }
-    perp_add_shape(b, handle, &shape);
+    perp_builder_add_shape(b, handle, &shape);
     return handle;
 }
 
@@ -87,19 +87,19 @@ static void add_joint(perp_builder *b, const peer_scene *scene, const ours *o, i
 {
     const peer_joint *j = &scene->joint[k];
     perp_joint_def def = perp_joint_default();
-    def.kind = j->hinge ? PERP_REVOLUTE : PERP_SPHERICAL;
+    def.kind = j->hinge ? PERP_JOINT_REVOLUTE : PERP_JOINT_SPHERICAL;
     def.b = o->body[k];
-    def.anchor_a = to_perp(j->point);
-    def.axis = to_perp(j->axis);
+    def.anchor_A = to_perp(j->point);
+    def.axis_A = to_perp(j->axis);
     if (j->parent >= 0) {
         const peer_state *s = &scene->body[j->parent].start;
         def.a = o->body[j->parent];
-        def.anchor_a = to_perp(quat_turn_back(s->q, vec_sub(j->point, s->p)));
-        def.axis = to_perp(quat_turn_back(s->q, j->axis));
+        def.anchor_A = to_perp(quat_turn_back(s->q, vec_sub(j->point, s->p)));
+        def.axis_A = to_perp(quat_turn_back(s->q, j->axis));
     }
     const peer_state *s = &scene->body[k].start;
-    def.anchor_b = to_perp(quat_turn_back(s->q, vec_sub(j->point, s->p)));
-    perp_add_joint(b, &def);
+    def.anchor_B = to_perp(quat_turn_back(s->q, vec_sub(j->point, s->p)));
+    perp_builder_add_joint(b, &def);
 }
 
 static perp_sim_def sim_def(const char *setting)
@@ -110,10 +110,10 @@ static perp_sim_def sim_def(const char *setting)
     def.max_iterations = peer_number(setting, "it", 0);
     def.max_seconds = 1e-3 * peer_number(setting, "ms", 0);
     if (peer_has(setting, "theta")) {
-        def.stepper = PERP_MOREAU_JEAN;
+        def.stepper = PERP_STEPPER_MOREAU_JEAN;
         def.theta = 0.5;
     } else if (peer_has(setting, "ap")) {
-        def.stepper = PERP_ANITESCU_POTRA;
+        def.stepper = PERP_STEPPER_ANITESCU_POTRA;
     }
     if (peer_has(setting, "exact")) {
         def.positions = PERP_POSITIONS_EXACT;
@@ -151,7 +151,7 @@ static void *ours_create(const peer_scene *scene, const char *setting, double h,
         return NULL;
     }
     *o = (ours){.body = body, .bodies = scene->bodies, .h = h};
-    perp_set_gravity(b, to_perp(scene->gravity));
+    perp_builder_set_gravity(b, to_perp(scene->gravity));
     for (int k = 0; k < scene->bodies; k++) {
         body[k] = add_body(b, scene, &scene->body[k]);
     }
@@ -176,19 +176,19 @@ static void *ours_create(const peer_scene *scene, const char *setting, double h,
 static void ours_step(void *self)
 {
     ours *o = self;
-    o->failed = perp_step(o->sim, o->h) < 0 || o->failed;
+    o->failed = perp_sim_step(o->sim, o->h) < 0 || o->failed;
 }
 
 static void ours_read(void *self, peer_state *state)
 {
     const ours *o = self;
     for (int k = 0; k < o->bodies; k++) {
-        perp_pose pose = perp_body_pose(o->sim, o->body[k]);
-        perp_twist twist = perp_body_twist(o->sim, o->body[k]);
+        perp_pose pose = perp_sim_body_pose(o->sim, o->body[k]);
+        perp_twist twist = perp_sim_body_twist(o->sim, o->body[k]);
         state[k] = (peer_state){{pose.p.x, pose.p.y, pose.p.z},
                                 {pose.rot.w, pose.rot.x, pose.rot.y, pose.rot.z},
-                                {twist.v.x, twist.v.y, twist.v.z},
-                                {twist.w.x, twist.w.y, twist.w.z}};
+                                {twist.v_W.x, twist.v_W.y, twist.v_W.z},
+                                {twist.w_W.x, twist.w_W.y, twist.w_W.z}};
     }
 }
 

@@ -60,9 +60,11 @@ PERP_API const char *perp_status_word(perp_status status);
 // The text with everything in it that could command a terminal escaped: control characters and bytes that are
 // no UTF-8 as \xNN, other characters that move or hide text as \uNNNN. At most size bytes, terminated; returns
 // how many it takes without the terminator. NULL is "".
-PERP_API size_t perp_plain(const char *text, char *out, size_t size);
+PERP_API size_t perp_text_escape(const char *text, char *out, size_t size);
 
-// Filled on failure; every function that takes one accepts NULL.
+// The one form in which a failure gives its reason. A function that makes or reads something takes one by
+// pointer, and accepts NULL; an object keeps that of its last failed call (perp_builder_status, perp_sim_error,
+// perp_record_error); a solver returns it in perp_comp_info. A `remark` is about a result that stands.
 typedef struct perp_error {
     perp_status status;
     int line, column;  // of the input file, 0 when there is none

@@ -38,7 +38,7 @@ typedef struct perp_mcp {
     const double *upper;  // n, or NULL: all +INFINITY
 } perp_mcp;
 
-PERP_API perp_mcp perp_mcp_lcp(int n, perp_matrix A, const double *b);
+PERP_API perp_mcp perp_mcp_from_lcp(int n, perp_matrix A, const double *b);
 
 // ── The frictional contact problem ───────────────────────────────────────────────────────────────
 //
@@ -85,11 +85,11 @@ PERP_API perp_workspace *perp_workspace_create(const perp_env *env);  // NULL: o
 PERP_API void perp_workspace_destroy(perp_workspace *work);
 
 // Where a variable of an MCP ends: the complementary basis.
-typedef enum perp_place {
-    PERP_AT_LOWER = -1,
-    PERP_BETWEEN = 0,  // w_i = 0: basic
-    PERP_AT_UPPER = 1,
-} perp_place;
+typedef enum perp_basis {
+    PERP_BASIS_LOWER = -1,
+    PERP_BASIS_BASIC = 0,  // w_i = 0: basic
+    PERP_BASIS_UPPER = 1,
+} perp_basis;
 
 typedef struct perp_comp_options {
     double tolerance;      // on residuals and backward error below; default 1e-8
@@ -98,21 +98,21 @@ typedef struct perp_comp_options {
     double max_seconds;    // 0: none. Checked between iterations; the best iterate is returned
     double max_work;       // in factorisations, theory (C50); 0: none. The same in every run
     bool warm_start;       // z (and basis, when given) hold a guess on entry; default false
-    int8_t *basis;         // n perp_place values, in (warm start) and out; NULL: not wanted. MCP
+    int8_t *basis;         // n perp_basis values, in (warm start) and out; NULL: not wanted. MCP
     double *ray;           // n numbers: a secondary ray or a proof of infeasibility. NULL: no. MCP
     perp_workspace *work;  // NULL: memory for this call only
     int threads;           // that factor together, 0 and 1: one; the answer has the same bits
     bool comparable;  // rows and variables that are nothing beside those they are coupled with are
                       // rounding of the data: the caller vouches for the units. Default false. MCP
-    uint32_t cookie;  // set by perp_comp_default()
+    uint32_t cookie;  // set by perp_comp_options_default()
 } perp_comp_options;
 
 typedef struct perp_comp_info {
     const char *solver;  // the one that gave z: under "auto", the rung of the ladder
-    perp_status status;
-    int iterations;            // pivots, block exchanges, Newton steps or sweeps of that solver
-    int rungs;                 // solvers tried ("auto"; otherwise 1)
-    double residual;           // natural map, unit-consistent scaling          theory (C6), (C8)
+    perp_error error;    // the status, and in one sentence what happened or why there is no answer
+    int iterations;      // pivots, block exchanges, Newton steps or sweeps of that solver
+    int rungs;           // solvers tried ("auto"; otherwise 1)
+    double residual;     // natural map, unit-consistent scaling          theory (C6), (C8)
     double residual_plain;     // natural map as printed; FCLIB's for contact   theory (C5), (C7)
     double residual_dynamics;  // |M v - f - H r| / max(|f + H r|, |f|), global problems only
     double backward;           // the worst row or contact in its own units     theory (C40), (C41)
@@ -124,15 +124,14 @@ typedef struct perp_comp_info {
     double work;               // of all solvers tried, sweeps and pivots too  theory (C50)
     double fill;               // numbers in the factors of the largest of them, where known
     double flops;              // operations of the largest of them, where known
-    char reason[200];          // one sentence: what happened, or why there is no answer
 } perp_comp_info;
 
-PERP_API perp_comp_options perp_comp_default(void);
+PERP_API perp_comp_options perp_comp_options_default(void);
 
 // Solve; z (n values) always receives the best iterate known, finite numbers only.
 //
 //   > 0, 0    z satisfies them all, judged independently
-//   < 0       no solution found, and info->reason says why
+//   < 0       no solution found, and info->error.text says why
 //
 // solver is a name from perp_solver_find, NULL means "auto". env and info may be NULL.
 PERP_API PERP_MUST perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,

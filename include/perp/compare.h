@@ -19,7 +19,7 @@ typedef struct perp_compared_body {
     perp_body a, b;  // in each recording
 } perp_compared_body;
 
-// Two shapes of recording a, whose contact is in other modes in the two runs. PERP_OPEN also stands for
+// Two shapes of recording a, whose contact is in other modes in the two runs. PERP_CONTACT_OPEN also stands for
 // "no contact"; where the two touch at several points: they slip if one slips, stick if none does and one sticks.
 typedef struct perp_compared_mode {
     perp_shape first, second;
@@ -27,14 +27,14 @@ typedef struct perp_compared_mode {
 } perp_compared_mode;
 
 // Valid until the next call.
-typedef struct perp_compared_moment {
-    double t;             // [s]
-    const double *place;  // of each common body: how far apart the centres of mass are [m],
-    const double *turn;   // by which angle one is turned against the other [rad],
-    const double *speed;  // the difference of their velocities [m/s]
-    int modes;            // contacts in different modes
+typedef struct perp_compared_instant {
+    double t;                // [s]
+    const double *distance;  // of each common body: how far apart the centres of mass are [m],
+    const double *angle;     // by which angle one is turned against the other [rad],
+    const double *speed_difference;  // the difference of their velocities [m/s]
+    int modes;                       // contacts in different modes
     const perp_compared_mode *mode;
-} perp_compared_moment;
+} perp_compared_instant;
 
 // Both recordings stay open and are read by nobody else while the comparison lives. Recordings without a
 // common body are refused: PERP_ERR_ARGUMENT.
@@ -46,5 +46,5 @@ PERP_API int perp_comparison_bodies(const perp_comparison *comparison);  // comm
 PERP_API perp_compared_body perp_comparison_body(const perp_comparison *comparison, int k);
 // The next moment; *more is false at the end, and the moment is not touched.
 PERP_API PERP_MUST perp_status perp_comparison_next(perp_comparison *comparison,
-                                                    perp_compared_moment *moment, bool *more,
+                                                    perp_compared_instant *moment, bool *more,
                                                     perp_error *error);

@@ -18,37 +18,37 @@ typedef struct perp_model perp_model;
 // ── Bodies ───────────────────────────────────────────────────────────────────────────────────────
 
 typedef enum perp_body_kind {
-    PERP_PLANAR_BODY,       // 3 velocities: vx, vy, omega
-    PERP_PLANAR_PARTICLE,   // 2 velocities: vx, vy
-    PERP_SPATIAL_BODY,      // 6 velocities: v, omega in world axes
-    PERP_SPATIAL_PARTICLE,  // 3 velocities: v
+    PERP_BODY_PLANAR,            // 3 velocities: vx, vy, omega
+    PERP_BODY_PLANAR_PARTICLE,   // 2 velocities: vx, vy
+    PERP_BODY_SPATIAL,           // 6 velocities: v, omega in world axes
+    PERP_BODY_SPATIAL_PARTICLE,  // 3 velocities: v
 } perp_body_kind;
 
-typedef enum perp_drive {
-    PERP_FREE,    // moved by impulses: its velocities are unknowns
-    PERP_FIXED,   // never moves
-    PERP_DRIVEN,  // its pose is a given function of time
-} perp_drive;
+typedef enum perp_motion {
+    PERP_MOTION_DYNAMIC,    // moved by impulses: its velocities are unknowns
+    PERP_MOTION_STATIC,     // never moves
+    PERP_MOTION_KINEMATIC,  // its pose is a given function of time
+} perp_motion;
 
 typedef struct perp_body_def {
-    const char *name;     // "" or NULL: "body<i>"
-    perp_body_kind kind;  // default PERP_PLANAR_BODY
-    perp_drive drive;     // default PERP_FREE
-    perp_vec3 position;   // of the centre of mass, at t = 0 [m]
-    double angle;         // planar: [rad]
-    perp_quat rotation;   // spatial: of the body frame in the world
-    perp_vec3 velocity;   // [m/s]
-    double spin;          // planar [rad/s]
-    perp_vec3 omega;      // spatial: angular velocity in world axes [rad/s]
-    double mass;          // [kg]; 0: from the densities of the shapes
-    double inertia;       // planar, about the centre of mass [kg m^2]; 0: from the densities
-    double inertia3[6];   // spatial, in body axes: xx yy zz xy xz yz; all 0: from the densities
+    const char *name;       // "" or NULL: "body<i>"
+    perp_body_kind kind;    // default PERP_BODY_PLANAR
+    perp_motion motion;     // default PERP_MOTION_DYNAMIC
+    perp_vec3 position_W;   // of the centre of mass, at t = 0 [m]
+    double angle;           // planar: [rad]
+    perp_quat rotation_WB;  // spatial: of the body frame in the world
+    perp_vec3 velocity_W;   // [m/s]
+    double spin;            // planar [rad/s]
+    perp_vec3 omega_W;      // spatial: angular velocity in world axes [rad/s]
+    double mass;            // [kg]; 0: from the densities of the shapes
+    double inertia_zz;      // planar, about the centre of mass [kg m^2]; 0: from the densities
+    double inertia_B[6];    // spatial, in body axes: xx yy zz xy xz yz; all 0: from the densities
     // Spatial: shapes and anchors are given in a frame whose origin is not the centre of mass. The frame
     // of the body is moved there, and what is said of the body (position, velocity) means that point; the
     // position given here is that of the frame in which the shapes are given.
     bool recenter;
-    // PERP_DRIVEN: pose as functions of t. Rotation: motion_rx about the world's x axis, then motion_ry,
-    // then motion_angle about z, of a body that starts as `rotation` (or `angle`) says.
+    // PERP_MOTION_KINEMATIC: pose as functions of t. Rotation: motion_rx about the world's x axis, then motion_ry,
+    // then motion_angle about z, of a body that starts as `rotation_WB` (or `angle`) says.
     const char *motion_x, *motion_y, *motion_z, *motion_rx, *motion_ry, *motion_angle;
     uint32_t cookie;
 } perp_body_def;
@@ -56,33 +56,33 @@ typedef struct perp_body_def {
 // ── Shapes ───────────────────────────────────────────────────────────────────────────────────────
 
 typedef enum perp_shape_kind {
-    PERP_POINT,      // a vertex: touches everything but points
-    PERP_DISC,       // radius
-    PERP_BOX,        // half.x, half.y
-    PERP_POLYGON,    // convex, counter-clockwise vertices
-    PERP_CAPSULE,    // segment of half length half.x along x, rounded by radius; a rod
-    PERP_SEGMENT,    // the same without thickness: from -half.x to +half.x
-    PERP_HALFPLANE,  // solid below the line y = 0 of its frame; outward normal +y
-    // In space; PERP_POINT and PERP_BOX (with half.z) too, and PERP_CAPSULE with half.z along z.
-    PERP_SPHERE,       // radius
-    PERP_CYLINDER,     // radius, half.z along z
-    PERP_CONE,         // base of `radius` at z = -half.z, apex at z = +half.z
-    PERP_ELLIPSOID,    // half: semi-axes
-    PERP_HULL,         // convex hull of `vertices`
-    PERP_HALFSPACE,    // solid below the plane z = 0 of its frame; outward normal +z
-    PERP_HEIGHTFIELD,  // heights over a grid in x, y; of a body that is not free
-    PERP_MESH,         // triangles, outward counter-clockwise; of a body that is not free
+    PERP_SHAPE_POINT,      // a vertex: touches everything but points
+    PERP_SHAPE_DISC,       // radius
+    PERP_SHAPE_BOX,        // half.x, half.y
+    PERP_SHAPE_POLYGON,    // convex, counter-clockwise vertices
+    PERP_SHAPE_CAPSULE,    // segment of half length half.x along x, rounded by radius; a rod
+    PERP_SHAPE_SEGMENT,    // the same without thickness: from -half.x to +half.x
+    PERP_SHAPE_HALFPLANE,  // solid below the line y = 0 of its frame; outward normal +y
+    // In space; PERP_SHAPE_POINT and PERP_SHAPE_BOX (with half.z) too, and PERP_SHAPE_CAPSULE with half.z along z.
+    PERP_SHAPE_SPHERE,       // radius
+    PERP_SHAPE_CYLINDER,     // radius, half.z along z
+    PERP_SHAPE_CONE,         // base of `radius` at z = -half.z, apex at z = +half.z
+    PERP_SHAPE_ELLIPSOID,    // half: semi-axes
+    PERP_SHAPE_HULL,         // convex hull of `vertices_S`
+    PERP_SHAPE_HALFSPACE,    // solid below the plane z = 0 of its frame; outward normal +z
+    PERP_SHAPE_HEIGHTFIELD,  // heights over a grid in x, y; of a body that is not free
+    PERP_SHAPE_MESH,         // triangles, outward counter-clockwise; of a body that is not free
 } perp_shape_kind;
 
 typedef struct perp_shape_def {
-    const char *name;           // "" or NULL: "shape<i>"
-    perp_shape_kind kind;       // default PERP_DISC
-    perp_vec3 position;         // of the shape frame in the body frame [m]
-    double angle;               // planar [rad]
-    perp_quat rotation;         // spatial: of the shape frame in the body frame
-    double radius;              // [m]
-    perp_vec3 half;             // half extents [m]; height field: of the grid in x and y
-    const perp_vec3 *vertices;  // in the shape frame [m]
+    const char *name;             // "" or NULL: "shape<i>"
+    perp_shape_kind kind;         // default PERP_SHAPE_DISC
+    perp_vec3 position_B;         // of the shape frame in the body frame [m]
+    double angle;                 // planar [rad]
+    perp_quat rotation_BS;        // spatial: of the shape frame in the body frame
+    double radius;                // [m]
+    perp_vec3 half;               // half extents [m]; height field: of the grid in x and y
+    const perp_vec3 *vertices_S;  // in the shape frame [m]
     int vertex_count;
     const int *triangles;  // mesh: three vertices each
     int triangle_count;
@@ -138,22 +138,22 @@ typedef struct perp_contact_def {
 // ── Joints ───────────────────────────────────────────────────────────────────────────────────────
 
 typedef enum perp_joint_kind {
-    PERP_REVOLUTE,       // anchors coincide (2 rows); coordinate: angle of b relative to a
-    PERP_PRISMATIC,      // anchor b on the axis through anchor a, no relative rotation (2 rows);
-                         // coordinate: distance along the axis
-    PERP_WELD,           // anchors coincide, no relative rotation (3 rows)
-    PERP_DISTANCE,       // anchors at `length` from each other (1 row); coordinate: the distance
-    PERP_POINT_ON_LINE,  // anchor b on the axis through anchor a (1 row); coordinate: along the axis
-    PERP_ANGLE,  // relative rotation only (1 row with `target`, else none); coordinate: the angle
-    PERP_GEAR,   // ratio * coordinate of joint_a + coordinate of joint_b = constant (1 row)
+    PERP_JOINT_REVOLUTE,   // anchors coincide (2 rows); coordinate: angle of b relative to a
+    PERP_JOINT_PRISMATIC,  // anchor b on the axis through anchor a, no relative rotation (2 rows);
+                           // coordinate: distance along the axis
+    PERP_JOINT_WELD,       // anchors coincide, no relative rotation (3 rows)
+    PERP_JOINT_DISTANCE,   // anchors at `length` from each other (1 row); coordinate: the distance
+    PERP_JOINT_POINT_ON_LINE,  // anchor b on the axis through anchor a (1 row); coordinate: along the axis
+    PERP_JOINT_ANGLE,  // relative rotation only (1 row with `target`, else none); coordinate: the angle
+    PERP_JOINT_GEAR,  // ratio * coordinate of joint_a + coordinate of joint_b = constant (1 row)
     // In space (revolute, prismatic and point on line then have 5, 5 and 2 rows, weld 6):
-    PERP_SPHERICAL,    // anchors coincide (3 rows)
-    PERP_CYLINDRICAL,  // anchor b and axis b on the axis (4 rows); coordinate: along the axis
-    PERP_UNIVERSAL,    // anchors coincide, axis b across the axis (4 rows); coordinate: angle
-                       // about the axis of a
-    PERP_PLANE,        // anchor b in the plane across the axis, axes parallel (3 rows);
-                       // coordinate: angle about the axis
-    PERP_SCREW,        // cylindrical, and along = pitch * angle (5 rows); coordinate: angle
+    PERP_JOINT_SPHERICAL,    // anchors coincide (3 rows)
+    PERP_JOINT_CYLINDRICAL,  // anchor b and axis b on the axis (4 rows); coordinate: along the axis
+    PERP_JOINT_UNIVERSAL,    // anchors coincide, axis b across the axis (4 rows); coordinate: angle
+                             // about the axis of a
+    PERP_JOINT_PLANAR,       // anchor b in the plane across the axis, axes parallel (3 rows);
+                             // coordinate: angle about the axis
+    PERP_JOINT_SCREW,        // cylindrical, and along = pitch * angle (5 rows); coordinate: angle
 } perp_joint_kind;
 
 // Whether the two bodies of a joint collide with each other. By the rule they do not; but of a body that is
@@ -167,12 +167,12 @@ typedef enum perp_collide {
 
 typedef struct perp_joint_def {
     const char *name;
-    perp_joint_kind kind;  // default PERP_REVOLUTE
+    perp_joint_kind kind;  // default PERP_JOINT_REVOLUTE
     perp_body a, b;
-    perp_vec3 anchor_a, anchor_b;  // in each body's frame [m]
+    perp_vec3 anchor_A, anchor_B;  // in each body's frame [m]
     double axis_angle;             // planar: direction of the axis in a's frame [rad]
-    perp_vec3 axis;                // spatial: direction of the axis in a's frame; default z
-    perp_vec3 axis_b;  // spatial: in b's frame; 0: where it is at the start (universal: across)
+    perp_vec3 axis_A;              // spatial: direction of the axis in a's frame; default z
+    perp_vec3 axis_B;  // spatial: in b's frame; 0: where it is at the start (universal: across)
     double angle;      // of b relative to a where the coordinate is 0 [rad]; spatial: relative to
                        // how they start
     double pitch;      // screw [m/rad]
@@ -195,25 +195,25 @@ typedef struct perp_joint_def {
 // ── Forces ───────────────────────────────────────────────────────────────────────────────────────
 
 typedef enum perp_force_kind {
-    PERP_FORCE,         // fx, fy at anchor_b of body b and torque, in world axes
-    PERP_SPRING,        // spring and damper between anchors: -K (L - L0) - C dL/dt
-    PERP_TWIST_SPRING,  // rotational spring and damper on the relative angle; planar
-    PERP_DRAG,          // -C v at the centre of mass, -damping_w omega
+    PERP_FORCE_WRENCH,          // fx, fy at anchor_B of body b and torque, in world axes
+    PERP_FORCE_SPRING,          // spring and damper between anchors: -K (L - L0) - C dL/dt
+    PERP_FORCE_TORSION_SPRING,  // rotational spring and damper on the relative angle; planar
+    PERP_FORCE_DRAG,            // -C v at the centre of mass, -damping_w omega
 } perp_force_kind;
 
 typedef struct perp_force_def {
     const char *name;
-    perp_force_kind kind;          // default PERP_FORCE
+    perp_force_kind kind;          // default PERP_FORCE_WRENCH
     perp_body a, b;                // a: the other end of a spring; ground by default
-    perp_vec3 anchor_a, anchor_b;  // in each body's frame [m]
+    perp_vec3 anchor_A, anchor_B;  // in each body's frame [m]
     // Of t, and of x y angle vx vy omega of body b [N, N m]. In space: of x y z vx vy vz wx wy wz and the
     // vector part qx qy qz of its quaternion; fz, and torques tx, ty, torque about x, y, z.
     const char *fx, *fy, *fz, *tx, *ty, *torque;
     bool body_axes;             // force and torque in b's axes instead of the world's
     double stiffness, damping;  // K [N/m], C [N s/m]; rotational: [N m], [N m s]
     double rest;                // L0 [m] or rest angle [rad]
-    double damping_w;           // PERP_DRAG [N m s]
-    bool isotropic;             // PERP_SPRING: the damper resists all relative motion of the
+    double damping_w;           // PERP_FORCE_DRAG [N m s]
+    bool isotropic;             // PERP_FORCE_SPRING: the damper resists all relative motion of the
                                 // anchors, -C (v_b - v_a), not only that along the line
     bool implicit;              // evaluated at the end of the step: stable for any stiffness
     uint32_t cookie;
@@ -232,18 +232,18 @@ PERP_API perp_force_def perp_force_default(void);
 
 PERP_API perp_builder *perp_builder_create(const perp_env *env);
 PERP_API void perp_builder_destroy(perp_builder *builder);
-PERP_API void perp_set_gravity(perp_builder *builder,
-                               perp_vec3 gravity_W);  // default (0, -9.81, 0);
-                                                      // a spatial model: (0, 0, -9.81)
-PERP_API perp_body perp_add_body(perp_builder *builder, const perp_body_def *def);
-PERP_API perp_shape perp_add_shape(perp_builder *builder, perp_body body,
-                                   const perp_shape_def *def);
-PERP_API void perp_add_pair(perp_builder *builder, const perp_pair_def *def);
-PERP_API void perp_add_contact(perp_builder *builder, const perp_contact_def *def);
-PERP_API perp_joint perp_add_joint(perp_builder *builder, const perp_joint_def *def);
-PERP_API perp_force perp_add_force(perp_builder *builder, const perp_force_def *def);
+PERP_API void perp_builder_set_gravity(perp_builder *builder,
+                                       perp_vec3 gravity_W);  // default (0, -9.81, 0);
+                                                              // a spatial model: (0, 0, -9.81)
+PERP_API perp_body perp_builder_add_body(perp_builder *builder, const perp_body_def *def);
+PERP_API perp_shape perp_builder_add_shape(perp_builder *builder, perp_body body,
+                                           const perp_shape_def *def);
+PERP_API void perp_builder_add_pair(perp_builder *builder, const perp_pair_def *def);
+PERP_API void perp_builder_add_contact(perp_builder *builder, const perp_contact_def *def);
+PERP_API perp_joint perp_builder_add_joint(perp_builder *builder, const perp_joint_def *def);
+PERP_API perp_force perp_builder_add_force(perp_builder *builder, const perp_force_def *def);
 // Only the listed contacts, no automatic detection.
-PERP_API void perp_set_listed_only(perp_builder *builder, bool listed_only);
+PERP_API void perp_builder_set_listed_only(perp_builder *builder, bool listed_only);
 // What went wrong so far; PERP_OK when nothing did.
 PERP_API perp_status perp_builder_status(const perp_builder *builder, perp_error *error);
 
@@ -265,20 +265,20 @@ PERP_API const char *perp_model_joint_name(const perp_model *model, perp_joint j
 PERP_API double perp_model_mass(const perp_model *model, perp_body body);
 PERP_API double perp_model_inertia(const perp_model *model, perp_body body);  // about z
 // In body axes, about the centre of mass: xx yy zz xy xz yz.
-PERP_API void perp_model_inertia3(const perp_model *model, perp_body body, double inertia[6]);
+PERP_API void perp_model_inertia_tensor(const perp_model *model, perp_body body, double inertia[6]);
 // Where the centre of mass is in the frame the body's shapes were given in (recenter).
 PERP_API perp_vec3 perp_model_center(const perp_model *model, perp_body body);
-PERP_API perp_drive perp_model_drive(const perp_model *model, perp_body body);
+PERP_API perp_motion perp_model_motion(const perp_model *model, perp_body body);
 PERP_API bool perp_model_is_spatial(const perp_model *model);
 
 // Pairs of shapes of two bodies that no contact is looked for between, by what leaves them out; each pair is
 // counted once, under the first that applies.
-typedef struct perp_left_out {
-    int64_t not_free;      // both bodies are ground, fixed or driven
+typedef struct perp_excluded_pairs {
+    int64_t not_dynamic;   // both bodies are ground, fixed or driven
     int64_t listed_only;   // the model has its listed contacts only
     int64_t not_detected;  // a shape is not to be detected
     int64_t ignored;       // a rule for the pair
     int64_t joined;        // a joint connects the bodies
-} perp_left_out;
+} perp_excluded_pairs;
 
-PERP_API perp_left_out perp_model_left_out(const perp_model *model);
+PERP_API perp_excluded_pairs perp_model_excluded_pairs(const perp_model *model);

@@ -36,7 +36,7 @@ PERP_API perp_record_def perp_record_default(void);
 PERP_API PERP_MUST perp_status perp_record_create(const char *dir, const perp_sim *sim,
                                                   const perp_record_def *def, const perp_env *env,
                                                   perp_record **record, perp_error *error);
-// After every perp_step, whatever its status: a failed step leaves an event, no frame. After an error
+// After every perp_sim_step, whatever its status: a failed step leaves an event, no frame. After an error
 // the recording stays marked as incomplete, and every further call returns the same error. A sim of
 // another model, and a recording that is finished, are refused: PERP_ERR_ARGUMENT.
 PERP_API PERP_MUST perp_status perp_record_step(perp_record *record, const perp_sim *sim);
@@ -94,11 +94,11 @@ typedef struct perp_recording_info {
 typedef struct perp_recorded_body {
     const char *name;
     perp_body_kind kind;
-    perp_drive drive;
-    int at;                // of its first value in nu, -1: not free
-    int at_q;              // the same in q
-    double mass, inertia;  // [kg], [kg m^2] about z
-    double inertia3[6];    // space, in body axes: xx yy zz xy xz yz [kg m^2]
+    perp_motion motion;
+    int at_nu;                // of its first value in nu, -1: not free
+    int at_q;                 // the same in q
+    double mass, inertia_zz;  // [kg], [kg m^2] about z
+    double inertia_B[6];      // space, in body axes: xx yy zz xy xz yz [kg m^2]
 } perp_recorded_body;
 
 typedef struct perp_recorded_shape {
@@ -110,7 +110,7 @@ typedef struct perp_recorded_shape {
     const perp_vec3 *outline;  // in the body frame [m]: vertices; half-plane: a point, its normal
     int outline_count;
     // In space; outline: the vertices of a hull, mesh or height field.
-    perp_pose pose;         // of the shape frame in the body frame
+    perp_pose X_BS;         // of the shape frame in the body frame
     perp_vec3 half;         // half extents along its axes [m]
     int faces;              // of a hull, mesh or height field,
     const int *corner_end;  // each from where the one before ends (from corner_first) to here,
@@ -122,35 +122,35 @@ typedef struct perp_recorded_joint {
     const char *name;
     perp_joint_kind kind;
     perp_body a, b;
-    perp_vec3 anchor_a, anchor_b;  // in the body frames [m]
-    perp_vec3 axis;                // space: in the frame of a
+    perp_vec3 anchor_A, anchor_B;  // in the body frames [m]
+    perp_vec3 axis_A;              // space: in the frame of a
 } perp_recorded_joint;
 
 typedef struct perp_recorded_spring {
     const char *name;
     perp_body a, b;
-    perp_vec3 anchor_a, anchor_b;  // in the body frames [m]
+    perp_vec3 anchor_A, anchor_B;  // in the body frames [m]
     double rest;                   // length without force [m]
 } perp_recorded_spring;
 
 // One moment; frame 0 is the start, without contacts. Valid until the next perp_recording_read.
-typedef struct perp_frame {
+typedef struct perp_snapshot {
     double t;                       // [s]
     int64_t step;                   // how many have been done
     const double *q, *nu;           // nq and nv
-    const perp_vec3 *position;      // of each body [m]
+    const perp_vec3 *position_W;    // of each body [m]
     const double *angle;            // in the plane [rad]
-    const perp_quat *rotation;      // of each body
-    const perp_vec3 *velocity;      // [m/s]
+    const perp_quat *rotation_WB;   // of each body
+    const perp_vec3 *velocity_W;    // [m/s]
     const double *spin;             // about z [rad/s]
-    const perp_vec3 *omega;         // [rad/s]
+    const perp_vec3 *omega_W;       // [rad/s]
     int contacts;                   // of the last step before t
     const perp_contact *contact;    // contacts of them
     const perp_joint_state *joint;  // one a joint
-    const perp_wrench *applied;     // one a body: perp_body_apply of the last step; of a part NULL
-    perp_certificate certificate;   // the worst of the steps since the frame before
-    perp_energy energy;             // work, dissipated: summed over the steps since then
-    perp_status status;             // of the last step
+    const perp_wrench *applied;  // one a body: perp_sim_body_apply of the last step; of a part NULL
+    perp_certificate certificate;  // the worst of the steps since the frame before
+    perp_energy energy;            // work, dissipated: summed over the steps since then
+    perp_status status;            // of the last step
     int iterations, problem_size, redundant_rows;
     int parts;            // of the last step; 1: it was not divided
     int kept;             // parts of the last step that perp_recording_read_part reads
@@ -159,7 +159,7 @@ typedef struct perp_frame {
     bool unique;
     perp_uniqueness motion, impulses;  // recordings of before this was kept: unknown
     double step_seconds;               // of the last step
-} perp_frame;
+} perp_snapshot;
 
 // path: the directory or its run.h5. A recording that is being written, or whose writer was killed, is
 // read up to its last flush.
@@ -175,11 +175,11 @@ PERP_API perp_recorded_joint perp_recording_joint(const perp_recording *recordin
 PERP_API perp_recorded_spring perp_recording_spring(const perp_recording *recording, int k);
 // Frames in order are read in blocks; jumping about costs a block each.
 PERP_API PERP_MUST perp_status perp_recording_read(perp_recording *recording, int frame,
-                                                   perp_frame *out, perp_error *error);
+                                                   perp_snapshot *out, perp_error *error);
 // A part of the last step before a frame, 0 .. kept - 1: the state where it ends, with contacts, impulses and energies
 // of the part alone. The last one ends where the frame is. Replaces what perp_recording_read gave.
 PERP_API PERP_MUST perp_status perp_recording_read_part(perp_recording *recording, int frame,
-                                                        int part, perp_frame *out,
+                                                        int part, perp_snapshot *out,
                                                         perp_error *error);
 
 // ── Judging a recording again ────────────────────────────────────────────────────────────────────

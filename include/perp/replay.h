@@ -22,13 +22,13 @@ typedef struct perp_replay_def {
 
 PERP_API perp_replay_def perp_replay_default(void);
 // Reads the recording twice.
-PERP_API PERP_MUST perp_status perp_replay_make(perp_recording *recording,
-                                                const perp_replay_def *def, const perp_env *env,
-                                                perp_replay **replay, perp_error *error);
+PERP_API PERP_MUST perp_status perp_replay_create(perp_recording *recording,
+                                                  const perp_replay_def *def, const perp_env *env,
+                                                  perp_replay **replay, perp_error *error);
 PERP_API void perp_replay_destroy(perp_replay *replay);
 PERP_API const char *perp_replay_text(const perp_replay *replay, size_t *size);  // the page
 // How many moments the page holds, of how many that were recorded.
-PERP_API void perp_replay_kept(const perp_replay *replay, int *kept, int *recorded);
+PERP_API void perp_replay_frame_counts(const perp_replay *replay, int *kept, int *recorded);
 // The file at path is whole, or what it was before.
 PERP_API PERP_MUST perp_status perp_replay_save(const perp_replay *replay, const char *path,
                                                 perp_error *error);

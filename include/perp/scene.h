@@ -18,16 +18,16 @@ typedef struct perp_scene_file {
     size_t size;
 } perp_scene_file;
 
-typedef struct perp_scene_reading {
+typedef struct perp_scene_load_options {
     double max_mb;                // of the text, and of each file it names [10^6 bytes]; default 64
     bool outside;                 // files may lie outside the folder of the scene
     bool given_only;              // no file is read: all are among these
     const perp_scene_file *file;  // taken in place of the files of these names
     int files;
     uint32_t cookie;
-} perp_scene_reading;
+} perp_scene_load_options;
 
-PERP_API perp_scene_reading perp_scene_reading_default(void);
+PERP_API perp_scene_load_options perp_scene_load_options_default(void);
 
 // Read a scene. On failure *scene is NULL and error says line, column, object and what to write instead.
 // The file is a regular one, or "/dev/stdin", or "/dev/fd/N". Files that the scene names are regular ones
@@ -39,11 +39,12 @@ PERP_API PERP_MUST perp_status perp_scene_parse(const char *name, const char *te
                                                 const perp_env *env, perp_scene **scene,
                                                 perp_error *error);
 PERP_API PERP_MUST perp_status perp_scene_load_with(const char *path,
-                                                    const perp_scene_reading *reading,
+                                                    const perp_scene_load_options *reading,
                                                     const perp_env *env, perp_scene **scene,
                                                     perp_error *error);
 PERP_API PERP_MUST perp_status perp_scene_parse_with(const char *name, const char *text,
-                                                     size_t size, const perp_scene_reading *reading,
+                                                     size_t size,
+                                                     const perp_scene_load_options *reading,
                                                      const perp_env *env, perp_scene **scene,
                                                      perp_error *error);
 PERP_API void perp_scene_destroy(perp_scene *scene);
@@ -67,9 +68,9 @@ PERP_API PERP_MUST perp_status perp_scene_write(const perp_scene *scene, const c
 
 // ── Scenes made to measure ───────────────────────────────────────────────────────────────────────
 
-typedef struct perp_scene_option {
+typedef struct perp_generator_option {
     const char *name, *value;  // "thickness", "0.109"
-} perp_scene_option;
+} perp_generator_option;
 
 typedef struct perp_generator {
     const char *name;     // "arch"
@@ -82,6 +83,6 @@ PERP_API const perp_generator *perp_generator_at(int i);  // NULL outside 0..cou
 
 // The scene of that name; perp_scene_text has it as JSON.
 PERP_API PERP_MUST perp_status perp_scene_generate(const char *name,
-                                                   const perp_scene_option *options, int count,
+                                                   const perp_generator_option *options, int count,
                                                    const perp_env *env, perp_scene **scene,
                                                    perp_error *error);

@@ -19,14 +19,14 @@ typedef enum perp_form {
 } perp_form;
 
 typedef enum perp_stepper {
-    PERP_STEWART_TRINKLE,  // gaps at the end of the step: psi/h in the velocity problem
-    PERP_ANITESCU_POTRA,   // velocities only, of contacts that touch
-    PERP_MOREAU_JEAN,      // the theta method, Newton impacts
-    PERP_QUASISTATIC,      // no inertia: forces in balance, motion imposed by what is driven
-    PERP_EVENT,            // smooth motion in joint coordinates between located events
+    PERP_STEPPER_STEWART_TRINKLE,  // gaps at the end of the step: psi/h in the velocity problem
+    PERP_STEPPER_ANITESCU_POTRA,   // velocities only, of contacts that touch
+    PERP_STEPPER_MOREAU_JEAN,      // the theta method, Newton impacts
+    PERP_STEPPER_QUASISTATIC,  // no inertia: forces in balance, motion imposed by what is driven
+    PERP_STEPPER_EVENT,        // smooth motion in joint coordinates between located events
 } perp_stepper;
 
-// The stages of a step. Work is charged to the stage that it is of, whoever asks for it. Of PERP_EVENT: the last two.
+// The stages of a step. Work is charged to the stage that it is of, whoever asks for it. Of PERP_STEPPER_EVENT: the last two.
 typedef enum perp_stage {
     PERP_STAGE_KINEMATICS,  // frames, masses, forces
     PERP_STAGE_GAP,         // finding contacts, those where the step ends included
@@ -65,8 +65,8 @@ typedef enum perp_coordinates {
 
 // The gyroscopic torque of spatial bodies.
 typedef enum perp_gyroscopic {
-    PERP_GYRO_IMPLICIT,  // midpoint rule in body axes: keeps the energy of a free body
-    PERP_GYRO_EXPLICIT,  // -h omega x I omega at the start of the step, as the notes write it
+    PERP_GYROSCOPIC_IMPLICIT,  // midpoint rule in body axes: keeps the energy of a free body
+    PERP_GYROSCOPIC_EXPLICIT,  // -h omega x I omega at the start of the step, as the notes write it
 } perp_gyroscopic;
 
 typedef enum perp_impact_law {
@@ -79,15 +79,15 @@ typedef enum perp_start {
     PERP_START_MENDED,  // removed before the first step by moving bodies, the least way in the metric of the
     // masses; a remark says how far. Impossible, or too far: perp_sim_create fails
     PERP_START_AS_GIVEN,  // kept: worked off after each step by moving bodies a twentieth of their thickness at
-    // most, which adds no velocity; the certificate counts what that creates. PERP_EVENT refuses it
+    // most, which adds no velocity; the certificate counts what that creates. PERP_STEPPER_EVENT refuses it
 } perp_start;
 
-// PERP_EVENT: how the motion between events is integrated.
+// PERP_STEPPER_EVENT: how the motion between events is integrated.
 typedef struct perp_event_options {
-    double eps;       // joints and contacts come back by phi'' = -2/eps phi' - phi/eps^2 [s]; 0.01
-    double relative;  // tolerance of the integration; default 1e-13
-    double absolute;  // the same, in metres, radians and per second; default 1e-14
-    double most;      // events in a second of simulated time; default 1e5
+    double eps;  // joints and contacts come back by phi'' = -2/eps phi' - phi/eps^2 [s]; 0.01
+    double tolerance_relative;     // tolerance of the integration; default 1e-13
+    double tolerance_absolute;     // the same, in metres, radians and per second; default 1e-14
+    double max_events_per_second;  // events in a second of simulated time; default 1e5
 } perp_event_options;
 
 // What the certificate judges.                                              docs/certificate.md
@@ -120,7 +120,7 @@ typedef struct perp_limits {
 } perp_limits;
 
 typedef struct perp_sim_def {
-    perp_stepper stepper;        // default PERP_STEWART_TRINKLE
+    perp_stepper stepper;        // default PERP_STEPPER_STEWART_TRINKLE
     perp_form form;              // default PERP_FORM_AUTO
     perp_friction_law friction;  // default PERP_FRICTION_COULOMB
     perp_impact_law impact;      // default PERP_IMPACT_NEWTON
@@ -128,16 +128,16 @@ typedef struct perp_sim_def {
     double tolerance;            // of the solver; default 1e-8
     double max_seconds;  // of solving in a step; 0: none. When it is over the best answer is taken,
         // and the step is PERP_INEXACT with its residual in the certificate. Not of
-        // PERP_EVENT
+        // PERP_STEPPER_EVENT
     int max_iterations;  // likewise, of all solvers of a step together; the same bits in every run
     double max_work;  // of all solvers, islands and parts of a step together, in factorisations of
                       // its largest system or of 3e6 operations; default 2000, 0: no limit. When
-                      // it is used up the step fails with PERP_ERR_LIMIT. Not of PERP_EVENT
+                      // it is used up the step fails with PERP_ERR_LIMIT. Not of PERP_STEPPER_EVENT
     double margin;    // shapes closer than this are contacts [m]; default 0.01
-    double theta;     // PERP_MOREAU_JEAN; default 0.5
+    double theta;     // PERP_STEPPER_MOREAU_JEAN; default 0.5
     int facets;       // PERP_FRICTION_PYRAMID, and exact cones in the forms MCP and LCP; default 8
     perp_rotation_update rotation;  // default PERP_ROTATION_EXPONENTIAL
-    perp_gyroscopic gyroscopic;     // default PERP_GYRO_IMPLICIT
+    perp_gyroscopic gyroscopic;     // default PERP_GYROSCOPIC_IMPLICIT
     perp_positions positions;       // default PERP_POSITIONS_LINEAR
     perp_coordinates coordinates;   // default PERP_COORDINATES_BODY; joint coordinates:
                                     // stewart-trinkle, anitescu-potra, quasistatic
@@ -154,9 +154,9 @@ typedef struct perp_sim_def {
 } perp_sim_def;
 
 typedef enum perp_contact_mode {
-    PERP_OPEN,
-    PERP_STICK,
-    PERP_SLIP,
+    PERP_CONTACT_OPEN,
+    PERP_CONTACT_STICK,
+    PERP_CONTACT_SLIP,
 } perp_contact_mode;
 
 // One contact point of the last step.
@@ -196,7 +196,7 @@ typedef struct perp_certificate {
     double motion;    // positions against velocities, by the rule of the stepper [m]
     double path;      // deepest overlap on the way that was found [m]
     bool path_clear;  // nothing went through anything; false: it was not checked, or something did
-    int pairs;  // of shapes that were near each other, judged; perp_model_left_out: never looked at
+    int pairs;  // of shapes that were near each other, judged; perp_model_excluded_pairs: never looked at
     double relative[PERP_JUDGED_COUNT];  // each value over its limit; above 1: violated
     bool passed;
 } perp_certificate;
@@ -223,7 +223,7 @@ typedef struct perp_effort {
     double seconds_judge;   // judging what solvers found
     double seconds_spread;  // spreading load over redundant contacts
     double seconds_factor;  // of seconds_exact: factoring and solving with the factors
-    int guessed;            // contacts that start with their impulses of the step before
+    int warm_started;       // contacts that start with their impulses of the step before
     int islands;            // groups of bodies that rows tie together, each solved on its own
 } perp_effort;
 
@@ -233,14 +233,14 @@ typedef enum perp_part_kind {
     PERP_PART_IMPACT,  // an instant: velocities jump, impulses act where bodies are
     PERP_PART_SMOOTH,  // motion between two events: impulses are integrals
     PERP_PART_OTHER,   // an impact by the law that was not asked for, which would create energy
-    PERP_PART_KINDS,
+    PERP_PART_COUNT,
 } perp_part_kind;
 
 // Whether the problem of a step has one answer only. A word needs a proof.     theory (U1) to (U8)
 typedef enum perp_uniqueness {
-    PERP_UNIQUE_UNKNOWN,  // neither was proved
-    PERP_UNIQUE,          // proved: there is no other
-    PERP_NOT_UNIQUE,      // a second answer was found, and obeys the laws as well
+    PERP_UNIQUENESS_UNKNOWN,    // neither was proved
+    PERP_UNIQUENESS_PROVED,     // proved: there is no other
+    PERP_UNIQUENESS_DISPROVED,  // a second answer was found, and obeys the laws as well
 } perp_uniqueness;
 
 typedef struct perp_step_info {
@@ -269,20 +269,21 @@ PERP_API PERP_MUST perp_status perp_sim_create(const perp_model *model, const pe
 PERP_API void perp_sim_destroy(perp_sim *sim);
 
 // Advance from t to t + h. On a negative status the state is exactly what it was before the call.
-PERP_API PERP_MUST perp_status perp_step(perp_sim *sim, double h);
+PERP_API PERP_MUST perp_status perp_sim_step(perp_sim *sim, double h);
 
 PERP_API const perp_model *perp_sim_model(const perp_sim *sim);
 PERP_API const perp_step_info *perp_sim_info(const perp_sim *sim);
 PERP_API const perp_error *perp_sim_error(const perp_sim *sim);
 PERP_API perp_limits perp_sim_limits(const perp_sim *sim);  // that its certificates are held to
 PERP_API double perp_sim_time(const perp_sim *sim);
-PERP_API perp_vec3 perp_body_position(const perp_sim *sim, perp_body body);
-PERP_API double perp_body_angle(const perp_sim *sim, perp_body body);
-PERP_API perp_pose perp_body_pose(const perp_sim *sim, perp_body body);
-PERP_API perp_twist perp_body_twist(const perp_sim *sim, perp_body body);
-PERP_API void perp_body_apply(perp_sim *sim, perp_body body, perp_wrench F_W);  // for the next step
+PERP_API perp_vec3 perp_sim_body_position(const perp_sim *sim, perp_body body);
+PERP_API double perp_sim_body_angle(const perp_sim *sim, perp_body body);
+PERP_API perp_pose perp_sim_body_pose(const perp_sim *sim, perp_body body);
+PERP_API perp_twist perp_sim_body_twist(const perp_sim *sim, perp_body body);
+PERP_API void perp_sim_body_apply(perp_sim *sim, perp_body body,
+                                  perp_wrench F_W);  // for the next step
 // What a driven body needed during the last step: impulse on the body, about its origin.
-PERP_API perp_wrench perp_body_drive_impulse(const perp_sim *sim, perp_body body);
+PERP_API perp_wrench perp_sim_body_drive_impulse(const perp_sim *sim, perp_body body);
 PERP_API const perp_contact *perp_sim_contacts(const perp_sim *sim, int *count);
 PERP_API perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint);
 // The active set of the last step: impulses that touching contacts, sticking friction and joints can
@@ -294,20 +295,21 @@ PERP_API PERP_MUST perp_status perp_sim_load_range(const perp_sim *sim, int cont
                                                    double *most);
 
 // State: q (positions and angles of the free bodies in order; a spatial body: position and unit
-// quaternion, 7 numbers), nu (their velocities). perp_state_set forgets full turns: angles of spatial joints
-// start over between -pi and pi, and contacts hold nothing (perp_state_restore keeps both).
-PERP_API void perp_state_size(const perp_sim *sim, int *nq, int *nv);
-PERP_API PERP_MUST perp_status perp_state_get(const perp_sim *sim, double *t, double *q,
-                                              double *nu);
-PERP_API PERP_MUST perp_status perp_state_set(perp_sim *sim, double t, const double *q,
-                                              const double *nu);
-PERP_API uint64_t perp_state_hash(const perp_sim *sim);
+// quaternion, 7 numbers), nu (their velocities). perp_sim_state_set forgets full turns: angles of spatial joints
+// start over between -pi and pi, and contacts hold nothing (perp_sim_state_restore keeps both).
+PERP_API void perp_sim_state_size(const perp_sim *sim, int *nq, int *nv);
+PERP_API PERP_MUST perp_status perp_sim_state_get(const perp_sim *sim, double *t, double *q,
+                                                  double *nu);
+PERP_API PERP_MUST perp_status perp_sim_state_set(perp_sim *sim, double t, const double *q,
+                                                  const double *nu);
+PERP_API uint64_t perp_sim_state_hash(const perp_sim *sim);
 // Everything the next step depends on, warm starts too: a restored sim continues bit for bit.
-PERP_API size_t perp_state_save_size(const perp_sim *sim);
-PERP_API PERP_MUST perp_status perp_state_save(const perp_sim *sim, void *block, size_t size);
-PERP_API PERP_MUST perp_status perp_state_restore(perp_sim *sim, const void *block, size_t size);
+PERP_API size_t perp_sim_state_save_size(const perp_sim *sim);
+PERP_API PERP_MUST perp_status perp_sim_state_save(const perp_sim *sim, void *block, size_t size);
+PERP_API PERP_MUST perp_status perp_sim_state_restore(perp_sim *sim, const void *block,
+                                                      size_t size);
 
-// ── Events of the last step (PERP_EVENT) ─────────────────────────────────────────────────────────
+// ── Events of the last step (PERP_STEPPER_EVENT) ─────────────────────────────────────────────────
 
 typedef enum perp_event_kind {
     PERP_EVENT_IMPACT,         // bodies met, or a new contact changed velocities
@@ -329,22 +331,22 @@ typedef struct perp_event {
     perp_event_kind kind;
     perp_shape a, b;  // contact, else {-1}
     uint32_t feature;
-    perp_joint joint;         // {-1}: none
-    perp_vec3 point_W;        // of a contact [m]
-    perp_vec3 normal_W;       // from a to b
-    double before, after;     // normal velocity, or rate of the joint [m/s, rad/s]
-    double impulse;           // normal, or of the limit [N s, N m s]
-    perp_vec3 impulse_W;      // friction on b [N s]
-    double t_end, ratio;      // PERP_EVENT_ZENO: end of the sequence, ratio of its intervals
-    const double *q;          // state of the sim at the event
-    const double *nu_before;  // velocities before
-    const double *nu_after;   // and after it
+    perp_joint joint;                // {-1}: none
+    perp_vec3 point_W;               // of a contact [m]
+    perp_vec3 normal_W;              // from a to b
+    double rate_before, rate_after;  // normal velocity, or rate of the joint [m/s, rad/s]
+    double impulse;                  // normal, or of the limit [N s, N m s]
+    perp_vec3 pf_W;                  // friction on b [N s]
+    double t_end, ratio;             // PERP_EVENT_ZENO: end of the sequence, ratio of its intervals
+    const double *q;                 // state of the sim at the event
+    const double *nu_before;         // velocities before
+    const double *nu_after;          // and after it
     char remark[120];
 } perp_event;
 
 // In the order of time; readable until the next step.
 PERP_API const perp_event *perp_sim_events(const perp_sim *sim, int *count);
-PERP_API const char *perp_event_word(int kind);  // impact separation stick-to-slip …
+PERP_API const char *perp_event_kind_word(int kind);  // impact separation stick-to-slip …
 
 // ── The problem of the last step, as the papers write it ─────────────────────────────────────────
 // Blocks in the order nu, p_b, p_m, p_n, p_f, sigma; a block that the form eliminates has size 0.
@@ -367,14 +369,14 @@ PERP_API void perp_step_problem_destroy(perp_step_problem *problem);
 
 // ── Words, as scene files, recordings and options spell them; NULL past the last ─────────────────
 PERP_API const char *
-perp_stepper_word(int stepper);                    // stewart-trinkle anitescu-potra moreau-jean …
-PERP_API const char *perp_form_word(int form);     // auto mcp lcp cone
-PERP_API const char *perp_friction_word(int law);  // coulomb none pyramid
-PERP_API const char *perp_impact_word(int law);    // newton poisson
-PERP_API const char *perp_mode_word(int mode);     // open stick slip
-PERP_API const char *perp_rotation_word(int update);    // exponential linear
-PERP_API const char *perp_uniqueness_word(int which);   // unknown, unique, not unique
-PERP_API const char *perp_gyroscopic_word(int how);     // implicit explicit
-PERP_API const char *perp_positions_word(int how);      // linear exact
-PERP_API const char *perp_start_word(int how);          // mended, as given
-PERP_API const char *perp_coordinates_word(int which);  // body joint
+perp_stepper_word(int stepper);                 // stewart-trinkle anitescu-potra moreau-jean …
+PERP_API const char *perp_form_word(int form);  // auto mcp lcp cone
+PERP_API const char *perp_friction_law_word(int law);        // coulomb none pyramid
+PERP_API const char *perp_impact_law_word(int law);          // newton poisson
+PERP_API const char *perp_contact_mode_word(int mode);       // open stick slip
+PERP_API const char *perp_rotation_update_word(int update);  // exponential linear
+PERP_API const char *perp_uniqueness_word(int which);        // unknown, unique, not unique
+PERP_API const char *perp_gyroscopic_word(int how);          // implicit explicit
+PERP_API const char *perp_positions_word(int how);           // linear exact
+PERP_API const char *perp_start_word(int how);               // mended, as given
+PERP_API const char *perp_coordinates_word(int which);       // body joint

@@ -49,7 +49,7 @@ PERP_API const char *perp_tree_velocity_name(const perp_tree *tree, int k);
 PERP_API PERP_MUST perp_status perp_tree_set(perp_tree *tree, double t, const double *q,
                                              const double *qd);
 PERP_API void perp_tree_get(const perp_tree *tree, double *t, double *q, double *qd);
-// The same from and to positions and velocities of the bodies, as perp_state_get and perp_state_set have
+// The same from and to positions and velocities of the bodies, as perp_sim_state_get and perp_sim_state_set have
 // them. Bodies may be apart at their joints: lost gets the worst distance or angle [m, rad], lost_rate the worst
 // difference of velocities [m/s, rad/s]; NULL is fine.
 PERP_API PERP_MUST perp_status perp_tree_set_bodies(perp_tree *tree, double t, const double *q,
@@ -91,10 +91,10 @@ typedef struct perp_rate {
 // The coordinate of a joint, in the tree or not; J: nv numbers. PERP_ERR_ARGUMENT: it has none.
 PERP_API PERP_MUST perp_status perp_tree_joint(perp_tree *tree, perp_joint joint, perp_rate *rate,
                                                double *J);
-enum { PERP_JOINT_ROWS = 6 };  // most equations of a joint
+enum { PERP_JOINT_MAX_ROWS = 6 };  // most equations of a joint
 // The equations phi = 0 of a joint, rows of them; J: rows x nv. Those of the tree's joints vanish.
 PERP_API PERP_MUST perp_status perp_tree_equations(perp_tree *tree, perp_joint joint, int *rows,
-                                                   perp_rate rate[PERP_JOINT_ROWS], double *J);
+                                                   perp_rate rate[PERP_JOINT_MAX_ROWS], double *J);
 // Velocity of a point of a body and the angular velocity of the body; J: 6 x nv. rate: at qd = 0, drift:
 // acceleration of the point and angular acceleration at qdd = 0.
 PERP_API PERP_MUST perp_status perp_tree_point(perp_tree *tree, perp_body body, perp_vec3 point_B,
@@ -122,17 +122,17 @@ PERP_API void perp_tree_stabilise(const perp_tree *tree, const perp_constraints 
                                   double eps, double *b);
 
 // Rows that are held: J x = b for the first `equal`, J x >= b for the `unequal` that follow.
-typedef struct perp_hold {
-    int equal, unequal;
+typedef struct perp_tree_rows {
+    int equalities, inequalities;
     const double *J;  // all rows x nv
     const double *b;
-} perp_hold;
+} perp_tree_rows;
 
 // H qdd + C = tau + J^T lambda with the rows held by x = qdd; lambda >= 0 and complementary for limits. Where
 // rows follow from others lambda has the least norm; rank: how many of the acting rows do not.
 PERP_API PERP_MUST perp_status perp_tree_accelerate(perp_tree *tree, const double *tau,
-                                                    const perp_hold *hold, double *qdd,
+                                                    const perp_tree_rows *hold, double *qdd,
                                                     double *lambda, int *rank);
 // H (qd_after - qd) = J^T impulse with the rows held by x = qd_after: an impact.
-PERP_API PERP_MUST perp_status perp_tree_impact(perp_tree *tree, const perp_hold *hold,
+PERP_API PERP_MUST perp_status perp_tree_impact(perp_tree *tree, const perp_tree_rows *hold,
                                                 double *qd_after, double *impulse, int *rank);

@@ -23,12 +23,12 @@ typedef struct perp_pose {
 
 // Velocity of the centre of mass and angular velocity, in world axes.
 typedef struct perp_twist {
-    perp_vec3 v, w;
+    perp_vec3 v_W, w_W;
 } perp_twist;
 
 // Force and torque about the centre of mass, in world axes.
 typedef struct perp_wrench {
-    perp_vec3 f, tau;
+    perp_vec3 f_W, tau_W;
 } perp_wrench;
 
 // Handles. Body {0} is the ground; -1 is none.

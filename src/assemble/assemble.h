@@ -39,7 +39,7 @@ typedef struct pp_chain pp_chain;
 typedef struct pp_closed {
     const perp_model *model;
     const pp_rows *rows;
-    const pp_weight *mass;  // bodies
+    const pp_inertia *mass;  // bodies
     int nb, rank;
     const int *row;  // nb: which of the model's bilateral rows; NULL: all
     pp_coordinates in;
@@ -57,10 +57,10 @@ typedef struct pp_closed {
 
 // ldl: keeps its analysis from step to step; NULL: dense. Many rows go to it, few or redundant ones do not.
 perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_rows *rows,
-                             const pp_weight *mass, const pp_coordinates *in, pp_ldl *ldl,
+                             const pp_inertia *mass, const pp_coordinates *in, pp_ldl *ldl,
                              pp_arena *arena);
-// Ways to move that joints leave.
-int pp_closed_freedom(const pp_closed *closed);
+// Degrees of freedom that joints leave: nv - rank(W_b).
+int pp_closed_dof(const pp_closed *closed);
 // beta: a number for each bilateral row, NULL: zero, and bodies that are driven are at rest. On return r is
 // nu, and p_b the impulses of least norm; in joint coordinates those of implied rows are left as they are.
 void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, double *pb);
@@ -98,21 +98,21 @@ int pp_cone_place(const pp_friction *group, int dim);
 
 // The step written out in the velocities that are its unknowns, nu or qd (both called x here):
 // M x = push + W p, rates of rows W^T x + rate.
-typedef struct pp_motion {
+typedef struct pp_step_equations {
     int nv, nb;
     const int *row;  // nb: which of the bilateral rows
     perp_matrix M;   // nv x nv, CSC; H in joint coordinates
     perp_matrix W;   // [W_b W_m W_n W_f], nv rows, CSC; a column of W_f for each direction
-    double *push;    // nv: M nu_l + p_ext
+    double *rhs;     // nv: M nu_l + p_ext
     double *rate_b;  // nb, without bias
     double *rate;    // nm + nn without bias, nt with it
-} pp_motion;
+} pp_step_equations;
 
-perp_status pp_motion_run(pp_motion *out, const perp_model *model, const pp_kinematics *kin,
-                          const pp_rows *rows, const pp_coordinates *in, const double *nu,
-                          pp_arena *arena);
+perp_status pp_step_equations_run(pp_step_equations *out, const perp_model *model,
+                                  const pp_kinematics *kin, const pp_rows *rows,
+                                  const pp_coordinates *in, const double *nu, pp_arena *arena);
 
-perp_status pp_pose_mcp(pp_posed *out, const pp_rows *rows, const pp_motion *motion,
+perp_status pp_pose_mcp(pp_posed *out, const pp_rows *rows, const pp_step_equations *motion,
                         pp_arena *arena);
 // slack: ng numbers added to mu p_n - sum p_f (what an earlier impulse left), NULL: zero.
 perp_status pp_pose_lcp(pp_posed *out, const pp_rows *rows, const pp_delassus *delassus,
@@ -136,5 +136,5 @@ double pp_rows_contradiction(const perp_model *model, const pp_rows *rows, doubl
 
 // A motion d that all rows let happen whatever impulses they have, and that the forces favour: p_ext d less what
 // boxed rows can take from it, relative to its terms; 0: it proves nothing.                theory (U10)
-double pp_rows_let_go(const perp_model *model, const pp_rows *rows, const double *p_ext,
-                      const double *d);
+double pp_rows_unbounded_motion(const perp_model *model, const pp_rows *rows, const double *p_ext,
+                                const double *d);

@@ -17,7 +17,7 @@ static const double RANK = 1e-11;
 static const double NOTHING = 1e-12;  // of an equation's shortfall
 enum { SPARSE_FROM = 12 };            // rows
 
-static double *at(double *A, int n, int i, int j)
+static double *entry_at(double *A, int n, int i, int j)
 {
     return A + (size_t)j * (size_t)n + (size_t)i;
 }
@@ -29,20 +29,20 @@ static void fill_schur(pp_closed *c, double *S)
     int n = c->nb;
     for (int j = 0; j < n; j++) {
         for (int i = j; i < n; i++) {
-            *at(S, n, i, j) = *at(S, n, j, i) = pp_closed_coupling(c, i, j);
+            *entry_at(S, n, i, j) = *entry_at(S, n, j, i) = pp_closed_coupling(c, i, j);
         }
-        *at(S, n, j, j) += pp_closed_row(c, j)->gamma;
+        *entry_at(S, n, j, j) += pp_closed_row(c, j)->gamma;
     }
     for (int j = 0; j < n; j++) {
         const pp_row *row = pp_closed_row(c, j);
-        double diagonal =
-            c->in.tree ? pp_row_mobility(c->model, c->mass, row) + row->gamma : *at(S, n, j, j);
+        double diagonal = c->in.tree ? pp_row_mobility(c->model, c->mass, row) + row->gamma
+                                     : *entry_at(S, n, j, j);
         c->d[j] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 1.0;
         c->order[j] = j;
     }
     for (int j = 0; j < n; j++) {
         for (int i = 0; i < n; i++) {
-            *at(S, n, i, j) *= c->d[i] * c->d[j];
+            *entry_at(S, n, i, j) *= c->d[i] * c->d[j];
         }
     }
 }
@@ -51,14 +51,14 @@ static void fill_schur(pp_closed *c, double *S)
 static void swap_pair(double *S, int n, int i, int k, int *order)
 {
     for (int j = 0; j < n; j++) {
-        double kept = *at(S, n, i, j);
-        *at(S, n, i, j) = *at(S, n, k, j);
-        *at(S, n, k, j) = kept;
+        double kept = *entry_at(S, n, i, j);
+        *entry_at(S, n, i, j) = *entry_at(S, n, k, j);
+        *entry_at(S, n, k, j) = kept;
     }
     for (int j = 0; j < n; j++) {
-        double kept = *at(S, n, j, i);
-        *at(S, n, j, i) = *at(S, n, j, k);
-        *at(S, n, j, k) = kept;
+        double kept = *entry_at(S, n, j, i);
+        *entry_at(S, n, j, i) = *entry_at(S, n, j, k);
+        *entry_at(S, n, j, k) = kept;
     }
     int kept = order[i];
     order[i] = order[k];
@@ -67,42 +67,42 @@ static void swap_pair(double *S, int n, int i, int k, int *order)
 
 // Pivoted Cholesky in place of S; columns 0..rank-1 of the lower part are L. A row is taken out of turn
 // only when it is much better, so that a regular system keeps its order.
-static void factor(pp_closed *c, double *S)
+static void factor_pivoted_cholesky(pp_closed *c, double *S)
 {
     int n = c->nb;
     for (c->rank = 0; c->rank < n; c->rank++) {
         int k = c->rank, best = k;
         for (int i = k + 1; i < n; i++) {
-            if (*at(S, n, i, i) > *at(S, n, best, best)) {
+            if (*entry_at(S, n, i, i) > *entry_at(S, n, best, best)) {
                 best = i;
             }
         }
-        if (!(*at(S, n, best, best) > RANK)) {
+        if (!(*entry_at(S, n, best, best) > RANK)) {
             break;
         }
-        if (*at(S, n, k, k) < 1e-3 * *at(S, n, best, best)) {
+        if (*entry_at(S, n, k, k) < 1e-3 * *entry_at(S, n, best, best)) {
             swap_pair(S, n, k, best, c->order);
         }
-        double root = sqrt(*at(S, n, k, k));
-        *at(S, n, k, k) = root;
+        double root = sqrt(*entry_at(S, n, k, k));
+        *entry_at(S, n, k, k) = root;
         for (int i = k + 1; i < n; i++) {
-            *at(S, n, i, k) /= root;
+            *entry_at(S, n, i, k) /= root;
         }
         for (int j = k + 1; j < n; j++) {
-            double s = *at(S, n, j, k);
+            double s = *entry_at(S, n, j, k);
             if (s != 0.0) {
-                pp_axpy(n - j, -s, at(S, n, j, k), at(S, n, j, j));
+                pp_axpy(n - j, -s, entry_at(S, n, j, k), entry_at(S, n, j, j));
             }
         }
         for (int j = k + 1; j < n; j++) {  // the upper part follows, for later swaps
             for (int i = j + 1; i < n; i++) {
-                *at(S, n, j, i) = *at(S, n, i, j);
+                *entry_at(S, n, j, i) = *entry_at(S, n, i, j);
             }
         }
     }
     for (int j = 0; j < n; j++) {  // L is lower trapezoidal
         for (int i = 0; i < j; i++) {
-            *at(S, n, i, j) = 0.0;
+            *entry_at(S, n, i, j) = 0.0;
         }
     }
 }
@@ -117,8 +117,8 @@ static perp_status factor_gram(pp_closed *c, pp_arena *arena)
     }
     for (int j = 0; j < r; j++) {
         for (int i = j; i < r; i++) {
-            *at(c->G, r, i, j) = *at(c->G, r, j, i) =
-                pp_dot(n, at(c->L, n, 0, i), at(c->L, n, 0, j));
+            *entry_at(c->G, r, i, j) = *entry_at(c->G, r, j, i) =
+                pp_dot(n, entry_at(c->L, n, 0, i), entry_at(c->L, n, 0, j));
         }
     }
     return pp_chol_factor(r, c->G, r, 0.0) == 0 ? PERP_OK : PERP_ERR_SINGULAR;
@@ -185,7 +185,7 @@ double pp_closed_coupling(const pp_closed *c, int i, int j)
 }
 
 // nu += M^-1 W_b step
-static void push(const pp_closed *c, const double *step, double *nu)
+static void apply_row_impulses(const pp_closed *c, const double *step, double *nu)
 {
     for (int i = 0; i < c->nb; i++) {
         const pp_row *row = &c->rows->b[i];
@@ -209,13 +209,13 @@ const pp_row *pp_closed_row(const pp_closed *c, int i)
     return &c->rows->b[c->row ? c->row[i] : i];
 }
 
-int pp_closed_freedom(const pp_closed *c)
+int pp_closed_dof(const pp_closed *c)
 {
     return (c->in.tree ? c->in.tree->tree->nv : c->model->nv) - c->rank;
 }
 
 // The rows that the tree does not imply.
-static bool choose_rows(pp_closed *c, pp_arena *arena)
+static bool choose_independent_rows(pp_closed *c, pp_arena *arena)
 {
     int *row = PP_ARRAY(arena, int, c->rows->nb);
     if (!row) {
@@ -233,13 +233,13 @@ static bool choose_rows(pp_closed *c, pp_arena *arena)
 
 // Chooses the factorisation of S: none, a chain, sparse or dense.
 perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_rows *rows,
-                             const pp_weight *mass, const pp_coordinates *in, pp_ldl *ldl,
+                             const pp_inertia *mass, const pp_coordinates *in, pp_ldl *ldl,
                              pp_arena *arena)
 {
     *out = (pp_closed){.model = model, .rows = rows, .mass = mass, .nb = rows->nb};
     if (in && in->tree) {
         out->in = *in;
-        if (!choose_rows(out, arena) || !set_response(out, arena)) {
+        if (!choose_independent_rows(out, arena) || !set_response(out, arena)) {
             return PERP_ERR_MEMORY;
         }
     }
@@ -269,7 +269,7 @@ perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_r
         return PERP_ERR_MEMORY;
     }
     fill_schur(out, out->L);
-    factor(out, out->L);
+    factor_pivoted_cholesky(out, out->L);
     return out->rank < n ? factor_gram(out, arena) : PERP_OK;
 }
 
@@ -337,10 +337,10 @@ static void solve_tree(const pp_closed *c, bool relative, double *r)
 }
 
 // nu follows impulses of the closed rows.
-static void follow(const pp_closed *c, const double *step, bool relative, double *nu)
+static void apply_impulses(const pp_closed *c, const double *step, bool relative, double *nu)
 {
     if (!c->in.tree) {
-        push(c, step, nu);
+        apply_row_impulses(c, step, nu);
         return;
     }
     int n = c->in.tree->tree->nv;
@@ -371,14 +371,14 @@ void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, dou
         double *step = closed->work + 2 * closed->nb, worst = 0.0;
         for (int i = 0; i < closed->nb; i++) {
             step[i] = shortfall(closed, i, beta, r, pb);
-            worst = pp_larger(fabs(step[i]), worst);
+            worst = pp_max(fabs(step[i]), worst);
         }
         if (round == 1 && worst <= NOTHING * first) {
             break;
         }
         first = worst;
         apply_inverse(closed, step);
-        follow(closed, step, relative, r);
+        apply_impulses(closed, step, relative, r);
         for (int i = 0; i < closed->nb; i++) {
             pb[closed->row ? closed->row[i] : i] += step[i];
         }
@@ -391,7 +391,7 @@ void pp_closed_change(const pp_closed *closed, double *step, double *nu, double 
         step[i] = -step[i];
     }
     apply_inverse(closed, step);
-    push(closed, step, nu);
+    apply_row_impulses(closed, step, nu);
     for (int i = 0; i < closed->nb; i++) {
         pb[i] += step[i];
     }

@@ -71,7 +71,7 @@ static bool in_a_row(const pp_closed *c, const pp_chain *chain, int *seen, int *
 
 // Entries of S between two joints, by the places of the bodies that both touch; of a joint with itself the
 // lower triangle.
-static void fill(const pp_closed *c, int row, int rows, int column, int columns, double *x)
+static void fill_block(const pp_closed *c, int row, int rows, int column, int columns, double *x)
 {
     const pp_row *b = c->rows->b, *first = &b[row], *second = &b[column];
     memset(x, 0, (size_t)(rows * columns) * sizeof *x);
@@ -171,7 +171,7 @@ INLINE void eliminate_sized(int s, int t, const double *D, double *A, double *ne
     }
 }
 
-static void eliminate(int s, int t, const double *D, double *A, double *next)
+static void eliminate_block(int s, int t, const double *D, double *A, double *next)
 {
     if (s == 3 && t == 3) {
         eliminate_sized(3, 3, D, A, next);
@@ -195,7 +195,7 @@ static bool coupled(const pp_closed *c, const pp_chain *chain, int k)
 }
 
 // Block elimination from the first joint to the last. False where a pivot vanishes: rows are redundant.
-static bool factor(const pp_closed *c, pp_chain *chain)
+static bool factor_chain(const pp_closed *c, pp_chain *chain)
 {
     int used = 0, below = 0;
     for (int k = 0; k < chain->count; k++) {
@@ -210,7 +210,7 @@ static bool factor(const pp_closed *c, pp_chain *chain)
         if (after) {
             memcpy(carried, D, (size_t)(s * s) * sizeof *D);
         }
-        fill(c, row, s, row, s, D);
+        fill_block(c, row, s, row, s, D);
         for (int i = 0; i < s; i++) {
             D[i + i * s] += c->rows->b[row + i].gamma;
             diagonal[i] = D[i + i * s];
@@ -227,9 +227,9 @@ static bool factor(const pp_closed *c, pp_chain *chain)
         if (k + 1 < chain->count && coupled(c, chain, k)) {
             int t = chain->first[k + 2] - chain->first[k + 1];
             chain->below[k] = below;
-            fill(c, row + s, t, row, s, chain->X + below);
+            fill_block(c, row + s, t, row, s, chain->X + below);
             memset(chain->D + used, 0, (size_t)(t * t) * sizeof *D);
-            eliminate(s, t, D, chain->X + below, chain->D + used);
+            eliminate_block(s, t, D, chain->X + below, chain->D + used);
             below += s * t;
         }
     }
@@ -261,7 +261,7 @@ perp_status pp_closed_chain(pp_closed *c, pp_arena *arena)
         return PERP_ERR_MEMORY;
     }
     chain->X = chain->D + ROWS_MOST * (size_t)nb;
-    if (factor(c, chain)) {
+    if (factor_chain(c, chain)) {
         c->chain = chain;
         c->rank = nb;
     }

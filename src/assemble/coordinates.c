@@ -37,7 +37,7 @@ static bool mark_implied(pp_coordinates *out, const pp_rows *rows, pp_arena *are
 }
 
 // Few velocities by H itself; many without it, whose entries grow with their square.
-static perp_status factor(pp_coordinates *out, pp_arena *arena)
+static perp_status factor_mass(pp_coordinates *out, pp_arena *arena)
 {
     const pp_tree_pass *pass = out->tree;
     int n = pass->tree->nv;
@@ -69,7 +69,7 @@ perp_status pp_coordinates_create(pp_coordinates *out, const pp_tree_pass *pass,
     }
     pp_tree_velocities(pass, still, false, nu_0);
     out->nu_0 = nu_0;
-    return factor(out, arena);
+    return factor_mass(out, arena);
 }
 
 void pp_coordinates_solve(const pp_coordinates *c, double *x)
@@ -104,9 +104,9 @@ static perp_wrench wrench_of(const pp_body *body, const double *f)
     return (perp_wrench){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
 }
 
-static void add_wrench(const pp_body *body, perp_wrench w, double *f)
+static void add_body_wrench(const pp_body *body, perp_wrench w, double *f)
 {
-    double all[6] = {w.f.x, w.f.y, w.f.z, w.tau.x, w.tau.y, w.tau.z};
+    double all[6] = {w.f_W.x, w.f_W.y, w.f_W.z, w.tau_W.x, w.tau_W.y, w.tau_W.z};
     for (int k = 0; k < body->nv; k++) {
         f[k] += all[body->axis[k]];
     }
@@ -197,8 +197,8 @@ void pp_closed_reactions(const pp_closed *c, const double *r, const double *nu, 
             perp_wrench w = wrench_of(body, f + body->at);
             const pp_frame *frame = c->in.tree->body;
             perp_vec3 arm = pp_sub(frame[link->body].p, frame[link->carrier].p);
-            w.tau = pp_add(w.tau, pp_cross(arm, w.f));
-            add_wrench(carrier, w, f + carrier->at);
+            w.tau_W = pp_add(w.tau_W, pp_cross(arm, w.f_W));
+            add_body_wrench(carrier, w, f + carrier->at);
         }
     }
 }

@@ -17,17 +17,17 @@ const pp_row *pp_base_row(const pp_rows *rows, int i)
     return i < rows->nn ? &rows->n[i] : &rows->t[i - rows->nn];
 }
 
-enum { SMALL = 48 };  // rows up to which the matrix is dense
+enum { DENSE_MAX_ROWS = 48 };  // rows up to which the matrix is dense
 
 // Rows that touch each body, as lists.
-typedef struct touch {
+typedef struct body_rows {
     int *first;  // bodies + 1
     int *row;
-} touch;
+} body_rows;
 
 // Rows of each body, in compressed form.
 static perp_status list_touches(const perp_model *m, const pp_rows *rows, int count,
-                                pp_arena *arena, touch *out)
+                                pp_arena *arena, body_rows *out)
 {
     out->first = PP_ZEROS(arena, int, m->bodies + 1);
     out->row = PP_ARRAY(arena, int, (size_t)count *PP_ROW_BODIES);
@@ -55,7 +55,8 @@ static perp_status list_touches(const perp_model *m, const pp_rows *rows, int co
 }
 
 // Column j by the bodies it touches: column is zero on entry and on exit, hit lists its entries.
-static int sparse_column(const pp_closed *c, const touch *touches, int j, double *column, int *hit)
+static int sparse_column(const pp_closed *c, const body_rows *touches, int j, double *column,
+                         int *hit)
 {
     const perp_model *m = c->model;
     const pp_row *own = pp_base_row(c->rows, j);
@@ -102,7 +103,7 @@ static void sort_hits(int *hit, int count)
 static perp_status build_sparse(pp_delassus *out, const pp_closed *c, pp_arena *arena)
 {
     int n = out->count;
-    touch touches;
+    body_rows touches;
     perp_status status = list_touches(c->model, c->rows, n, arena, &touches);
     double *column = PP_ZEROS(arena, double, n);
     int *hit = PP_ARRAY(arena, int, (size_t)n * 2 + 1), *p = PP_ARRAY(arena, int, n + 1);
@@ -247,5 +248,6 @@ perp_status pp_delassus_run(pp_delassus *out, const pp_closed *closed, const pp_
     if (closed->nb > 0 || closed->in.tree) {
         return build_dense(out, closed, arena);
     }
-    return out->count > SMALL ? build_sparse(out, closed, arena) : build_small(out, closed, arena);
+    return out->count > DENSE_MAX_ROWS ? build_sparse(out, closed, arena)
+                                       : build_small(out, closed, arena);
 }

@@ -83,7 +83,7 @@ static double put_wrench(wrenches *w, const pp_row *row)
 }
 
 // W: bilateral, boxed and normal rows, then one column for each direction of friction, as the papers write it.
-static bool put_wrenches(pp_motion *out, wrenches *w, const pp_rows *rows, pp_arena *arena)
+static bool put_wrenches(pp_step_equations *out, wrenches *w, const pp_rows *rows, pp_arena *arena)
 {
     int base = rows->nm + rows->nn, count = out->nb + base + rows->nf;
     if (!open_wrenches(w, count, arena)) {
@@ -113,7 +113,7 @@ static bool put_wrenches(pp_motion *out, wrenches *w, const pp_rows *rows, pp_ar
 }
 
 // M, a block of each body.
-static bool put_masses(pp_motion *out, const perp_model *model, const pp_kinematics *kin,
+static bool put_masses(pp_step_equations *out, const perp_model *model, const pp_kinematics *kin,
                        pp_arena *arena)
 {
     pp_writer w;
@@ -137,7 +137,7 @@ static bool put_masses(pp_motion *out, const perp_model *model, const pp_kinemat
 }
 
 // H instead of M, dense: a chain fills it anyway.
-static bool put_tree_mass(pp_motion *out, const pp_tree_pass *pass, pp_arena *arena)
+static bool put_tree_mass(pp_step_equations *out, const pp_tree_pass *pass, pp_arena *arena)
 {
     int n = out->nv;
     double *H = PP_ARRAY(arena, double, (size_t)n *(size_t)n);
@@ -157,31 +157,31 @@ static bool put_tree_mass(pp_motion *out, const pp_tree_pass *pass, pp_arena *ar
 }
 
 // M nu_l + p_ext; in joint coordinates S^T of it, less M nu_0.
-static void put_push(pp_motion *out, const perp_model *model, const pp_kinematics *kin,
+static void put_push(pp_step_equations *out, const perp_model *model, const pp_kinematics *kin,
                      const pp_coordinates *in, const double *nu)
 {
-    double *sum = in->tree ? in->work : out->push;
+    double *sum = in->tree ? in->work : out->rhs;
     for (int i = 0; i < model->nv; i++) {
         sum[i] = nu[i] - (in->tree ? in->nu_0[i] : 0.0);
     }
     pp_masses_mul(model, kin->mass, sum, sum);
     pp_axpy(model->nv, 1.0, kin->p_ext, sum);
     if (in->tree) {
-        pp_tree_gather(in->tree, sum, out->push);
+        pp_tree_gather(in->tree, sum, out->rhs);
     }
 }
 
 // The parts of the MCP in the velocities: M, W, the momentum M nu + p_ext and the given rates, in bodies or joints.
-perp_status pp_motion_run(pp_motion *out, const perp_model *model, const pp_kinematics *kin,
-                          const pp_rows *rows, const pp_coordinates *in, const double *nu,
-                          pp_arena *arena)
+perp_status pp_step_equations_run(pp_step_equations *out, const perp_model *model,
+                                  const pp_kinematics *kin, const pp_rows *rows,
+                                  const pp_coordinates *in, const double *nu, pp_arena *arena)
 {
     int *row = PP_ARRAY(arena, int, rows->nb), base = rows->nm + rows->nn + rows->nt;
-    *out = (pp_motion){.nv = in->tree ? in->tree->tree->nv : model->nv, .row = row};
-    out->push = PP_ARRAY(arena, double, out->nv);
+    *out = (pp_step_equations){.nv = in->tree ? in->tree->tree->nv : model->nv, .row = row};
+    out->rhs = PP_ARRAY(arena, double, out->nv);
     out->rate_b = PP_ARRAY(arena, double, rows->nb);
     out->rate = PP_ARRAY(arena, double, base);
-    if (!row || !out->push || !out->rate_b || !out->rate) {
+    if (!row || !out->rhs || !out->rate_b || !out->rate) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < rows->nb; i++) {  // rows that the tree implies are no unknowns

@@ -112,7 +112,7 @@ static perp_status bounds(pp_posed *out, const pp_rows *rows, int n, pp_arena *a
 //   [ M   -W   0 ] [x]   [-M x_l - p_ext]
 //   [ W^T  G   E ] [p] + [ rate + bias  ]
 //   [ 0    C   0 ] [s]   [ 0            ]
-static perp_status mcp_matrix(pp_posed *out, const pp_motion *motion, const pp_rows *rows,
+static perp_status mcp_matrix(pp_posed *out, const pp_step_equations *motion, const pp_rows *rows,
                               pp_arena *arena)
 {
     const perp_matrix *M = &motion->M, *W = &motion->W;
@@ -158,7 +158,7 @@ static perp_status mcp_matrix(pp_posed *out, const pp_motion *motion, const pp_r
 }
 
 // The right-hand side to the matrix above.
-perp_status pp_pose_mcp(pp_posed *out, const pp_rows *rows, const pp_motion *motion,
+perp_status pp_pose_mcp(pp_posed *out, const pp_rows *rows, const pp_step_equations *motion,
                         pp_arena *arena)
 {
     double *b;
@@ -173,7 +173,7 @@ perp_status pp_pose_mcp(pp_posed *out, const pp_rows *rows, const pp_motion *mot
         return status;
     }
     for (int i = 0; i < motion->nv; i++) {
-        b[i] = -motion->push[i];
+        b[i] = -motion->rhs[i];
     }
     double *rates = b + motion->nv;  // at nu = 0, bias included [m/s]
     for (int i = 0; i < motion->nb; i++) {
@@ -189,7 +189,7 @@ perp_status pp_pose_mcp(pp_posed *out, const pp_rows *rows, const pp_motion *mot
 // ── Reduced LCP ──────────────────────────────────────────────────────────────────────────────────
 
 // to += s times column j of D.
-static void add_column(const perp_matrix *D, int j, double s, double *to)
+static void axpy_column(const perp_matrix *D, int j, double s, double *to)
 {
     if (D->dense) {
         pp_axpy(D->rows, s, D->dense + (size_t)j * (size_t)D->rows, to);
@@ -325,7 +325,7 @@ perp_status pp_pose_lcp(pp_posed *out, const pp_rows *rows, const pp_delassus *d
     // combined along their directions.
     for (int j = 0; j < first_t; j++) {
         memset(rate, 0, bytes);
-        add_column(&delassus->D, j, 1.0, rate);
+        axpy_column(&delassus->D, j, 1.0, rate);
         pp_writer_column(&w);
         put_rates(&w, rows, rate);
         put_mu(&w, rows, first_s, j - out->nm);
@@ -338,7 +338,7 @@ perp_status pp_pose_lcp(pp_posed *out, const pp_rows *rows, const pp_delassus *d
             pp_friction_direction(group, j, d);
             memset(rate, 0, bytes);
             for (int k = 0; k < group->size; k++) {
-                add_column(&delassus->D, first_t + group->t + k, d[k], rate);
+                axpy_column(&delassus->D, first_t + group->t + k, d[k], rate);
             }
             pp_writer_column(&w);
             put_rates(&w, rows, rate);

@@ -123,7 +123,7 @@ static void sort_by_place(const int *place, int *i, double *x, int count)
 }
 
 // Column j of D as a list; dense columns give all entries.
-static int column_of(const perp_matrix *D, int j, int *i, double *x)
+static int list_column(const perp_matrix *D, int j, int *i, double *x)
 {
     int count = 0;
     for (int k = D->dense ? 0 : D->p[j]; k < (D->dense ? D->rows : D->p[j + 1]); k++) {
@@ -213,7 +213,7 @@ perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *
             pp_writer_put(&w, k, 1.0);
             continue;
         }
-        int count = column_of(&delassus->D, base[k], i, x);
+        int count = list_column(&delassus->D, base[k], i, x);
         sort_by_place(place, i, x, count);
         for (int e = 0; e < count; e++) {
             pp_writer_put(&w, place[i[e]], x[e]);
@@ -236,7 +236,7 @@ static perp_status mass_matrix(perp_matrix *out, const perp_model *model, const 
                                const pp_rows *rows, pp_arena *arena)
 {
     pp_writer w;
-    const pp_weight *mass = kin->mass;
+    const pp_inertia *mass = kin->mass;
     int n = model->nv + rows->nm;
     if (!pp_writer_open(&w, n, PP_BODY_NV * (size_t)n + 1, arena)) {
         return PERP_ERR_MEMORY;

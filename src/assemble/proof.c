@@ -27,7 +27,7 @@ typedef struct scale_pan {
 
 // Adds y times a row to the sum W y, and y times its right-hand side to the value. A soft row (gamma > 0) gives way and
 // proves nothing.
-static void weigh(scale_pan *s, const pp_row *row, double y, double c)
+static void add_row_terms(scale_pan *s, const pp_row *row, double y, double c)
 {
     for (int k = 0; k < row->count; k++) {
         const pp_body *body = &s->model->body[row->body[k]];
@@ -79,10 +79,10 @@ double pp_rows_contradiction(const perp_model *model, const pp_rows *rows, doubl
     }
     for (int i = 0; i < rows->nn; i++) {
         s.fits = s.fits && yn[i] >= 0.0;
-        weigh(&s, &rows->n[i], yn[i], right_side(&rows->n[i], h));
+        add_row_terms(&s, &rows->n[i], yn[i], right_side(&rows->n[i], h));
     }
     for (int i = 0; i < rows->nb; i++) {
-        weigh(&s, &rows->b[i], yb[i], rows->b[i].rate + rows->b[i].bias);
+        add_row_terms(&s, &rows->b[i], yb[i], rows->b[i].rate + rows->b[i].bias);
     }
     for (int b = 0; b < model->bodies; b++) {
         s.fits = s.fits && cancels(&s, &model->body[b]);
@@ -94,7 +94,7 @@ double pp_rows_contradiction(const perp_model *model, const pp_rows *rows, doubl
 // ── Balance ──────────────────────────────────────────────────────────────────────────────────────
 
 // J d, and the terms it is made of.
-static real rate_of(const perp_model *model, const pp_row *row, const double *d, real *terms)
+static real row_rate(const perp_model *model, const pp_row *row, const double *d, real *terms)
 {
     real sum = 0.0L;
     for (int k = 0; k < row->count; k++) {
@@ -111,12 +111,12 @@ static real rate_of(const perp_model *model, const pp_row *row, const double *d,
 // J_n d less mu |J_t d| of all groups: what a unit of normal impulse could at least take from the motion.
 static bool lets_happen(const perp_model *model, const pp_rows *rows, int i, const double *d)
 {
-    real terms = 0.0L, least = rate_of(model, &rows->n[i], d, &terms);
+    real terms = 0.0L, least = row_rate(model, &rows->n[i], d, &terms);
     for (int k = 0; k < rows->grouped[i]; k++) {
         const pp_friction *group = &rows->group[rows->friction[i] + k];
         real slip[2] = {0.0L, 0.0L}, own = 0.0L;
         for (int a = 0; a < group->size; a++) {
-            slip[a] = rate_of(model, &rows->t[group->t + a], d, &own);
+            slip[a] = row_rate(model, &rows->t[group->t + a], d, &own);
         }
         least -= (real)group->mu * sqrtl(slip[0] * slip[0] + slip[1] * slip[1]);
         terms += (real)group->mu * own;
@@ -124,8 +124,8 @@ static bool lets_happen(const perp_model *model, const pp_rows *rows, int i, con
     return least >= -CANCEL * terms;
 }
 
-double pp_rows_let_go(const perp_model *model, const pp_rows *rows, const double *p_ext,
-                      const double *d)
+double pp_rows_unbounded_motion(const perp_model *model, const pp_rows *rows, const double *p_ext,
+                                const double *d)
 {
     // A motion d that the rows allow and along which forces do work is one that nothing balances: Farkas' lemma. Boxed
     // rows work against it with their bounds; the work must exceed the rounding of its terms.
@@ -138,7 +138,7 @@ double pp_rows_let_go(const perp_model *model, const pp_rows *rows, const double
         size += fabsl(part);
     }
     for (int i = 0; i < rows->nm; i++) {
-        real terms = 0.0L, rate = rate_of(model, &rows->m[i], d, &terms);
+        real terms = 0.0L, rate = row_rate(model, &rows->m[i], d, &terms);
         if (fabsl(rate) > CANCEL * terms) {
             real part = rate * (real)(rate > 0.0L ? rows->m[i].lower : rows->m[i].upper);
             value += part;
@@ -146,7 +146,7 @@ double pp_rows_let_go(const perp_model *model, const pp_rows *rows, const double
         }
     }
     for (int i = 0; i < rows->nb; i++) {
-        real terms = 0.0L, rate = rate_of(model, &rows->b[i], d, &terms);
+        real terms = 0.0L, rate = row_rate(model, &rows->b[i], d, &terms);
         free = free && fabsl(rate) <= CANCEL * terms;
     }
     for (int i = 0; i < rows->nn; i++) {

@@ -24,7 +24,7 @@ static int min2(int a, int b)
     return a < b ? a : b;
 }
 
-static int distance(const char *a, int n, const char *b, int m)
+static int edit_distance(const char *a, int n, const char *b, int m)
 {
     int row[3][WORD_MAX + 1];
     for (int j = 0; j <= m; j++) {
@@ -53,7 +53,7 @@ const char *pp_nearest(const char *word, size_t length, const char *const *words
         if (n == 0 || n > WORD_MAX || length == 0 || length > WORD_MAX) {
             continue;
         }
-        int d = distance(word, (int)length, words[k], (int)n);
+        int d = edit_distance(word, (int)length, words[k], (int)n);
         int longest = (int)(n > length ? n : length);
         // One typing error in three letters: a shorter word is another word after one.
         int most = longest / 3;

@@ -38,7 +38,7 @@ static bool commands(uint32_t c)
            c == 0xfeff;
 }
 
-size_t perp_plain(const char *text, char *out, size_t size)
+size_t perp_text_escape(const char *text, char *out, size_t size)
 {
     const unsigned char *at = (const unsigned char *)(text ? text : "");
     size_t needed = 0, used = 0;

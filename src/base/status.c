@@ -64,7 +64,7 @@ perp_status pp_fail(perp_error *error, perp_status status, const char *format, .
         pp_print_list(text, sizeof text, format, list);
         va_end(list);
         error->status = status;
-        perp_plain(text, error->text, sizeof error->text);
+        perp_text_escape(text, error->text, sizeof error->text);
     }
     return status;
 }

@@ -25,16 +25,16 @@ void pp_team_run(const pp_team *team, int lanes, void (*task)(void *arg, int lan
     }
 }
 
-typedef struct share {
+typedef struct team_share {
     int count, grain;
     void (*task)(void *arg, int from, int to);
     void *arg;
     atomic_int next;
-} share;
+} team_share;
 
-static void take(void *arg, int lane)
+static void run_share(void *arg, int lane)
 {
-    share *s = arg;
+    team_share *s = arg;
     (void)lane;
     for (;;) {
         int from = atomic_fetch_add_explicit(&s->next, s->grain, memory_order_relaxed);
@@ -57,7 +57,7 @@ void pp_team_share(const pp_team *team, int count, int grain,
         task(arg, 0, count);
         return;
     }
-    share s = {.count = count, .grain = grain, .task = task, .arg = arg};
+    team_share s = {.count = count, .grain = grain, .task = task, .arg = arg};
     atomic_init(&s.next, 0);
-    pp_team_run(team, lanes, take, &s);
+    pp_team_run(team, lanes, run_share, &s);
 }

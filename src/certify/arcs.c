@@ -22,14 +22,14 @@ static pp_mat3 turned_by(perp_vec3 w)
     return pp_quat_matrix(pp_quat_exp(w));
 }
 
-static pp_mat3 relative(const pp_mat3 *a, const pp_mat3 *b)
+static pp_mat3 relative_rotation(const pp_mat3 *a, const pp_mat3 *b)
 {
     pp_mat3 at = pp_transpose3(a);
     return pp_mat_mul(&at, b);
 }
 
 // Chord of the angle between two rotations, which are given as matrices [rad].
-static double between(const pp_mat3 *a, const pp_mat3 *b)
+static double chord_between(const pp_mat3 *a, const pp_mat3 *b)
 {
     double sum = 0.0;
     for (int k = 0; k < 9; k++) {
@@ -41,7 +41,7 @@ static double between(const pp_mat3 *a, const pp_mat3 *b)
 // R_ab at the end of the step. omega: of b relative to a, in the axes of a.
 static pp_mat3 turned(const pp_joint *j, const pp_mat3 *R, perp_vec3 omega, double h)
 {
-    if (j->kind != PERP_UNIVERSAL) {
+    if (j->kind != PERP_JOINT_UNIVERSAL) {
         pp_mat3 by = turned_by(pp_scale(h, omega));
         return pp_mat_mul(&by, R);
     }
@@ -63,15 +63,15 @@ static double arc_error(const pp_joint *j, double h, const pp_frame *from, const
     perp_vec3 slide = pp_sub(pp_own_velocity(b, c_b), pp_own_velocity(a, c_b));
     perp_vec3 d = pp_mul_t(&a->R, pp_along(pp_sub(c_b, c_a), h, slide));
     double off = pp_length(pp_sub(d, pp_mul_t(&a_end->R, pp_sub(e_b, e_a))));
-    pp_mat3 R = relative(&a->R, &b->R), end = relative(&a_end->R, &b_end->R);
+    pp_mat3 R = relative_rotation(&a->R, &b->R), end = relative_rotation(&a_end->R, &b_end->R);
     pp_mat3 then = turned(j, &R, pp_mul_t(&a->R, pp_sub(b->w, a->w)), h);
-    return off + reach * between(&then, &end);
+    return off + reach * chord_between(&then, &end);
 }
 
 static bool carries(const pp_joint *j)
 {
-    return j->kind != PERP_DISTANCE && j->kind != PERP_ANGLE && j->kind != PERP_GEAR &&
-           j->kind != PERP_POINT_ON_LINE;
+    return j->kind != PERP_JOINT_DISTANCE && j->kind != PERP_JOINT_ANGLE &&
+           j->kind != PERP_JOINT_GEAR && j->kind != PERP_JOINT_POINT_ON_LINE;
 }
 
 // An explanation of where a body is: its own velocity (a = -1), or that of a joint between two.
@@ -85,7 +85,7 @@ enum { ORDER_BITS = 28 };  // of a key: more reasons than any model has
 
 // Sorts by error, to seven digits, and by order where that is the same. Bits of doubles that are not negative are in
 // the order of their values; NaN comes last.
-static uint64_t key_of(const reason *why, int order)
+static uint64_t sort_key(const reason *why, int order)
 {
     double over = why->over > 0.0 ? why->over : 0.0;
     uint64_t bits;
@@ -102,7 +102,7 @@ typedef struct sets {
 } sets;
 
 // One set of two; the bodies that so come to set 0 are explained by `why`.
-static void join(sets *s, int a, int b, const reason *why, double *error)
+static void merge_sets(sets *s, int a, int b, const reason *why, double *error)
 {
     int into = s->of[a], from = s->of[b];
     if (from == 0 || (into != 0 && s->size[from] > s->size[into])) {
@@ -147,8 +147,8 @@ static pp_frame *with_velocities(const perp_model *m, const pp_frame *from, cons
 }
 
 // All explanations there are; returns how many.
-static int gather(const perp_model *m, double h, const pp_frame *from, const pp_frame *to,
-                  const double *limit, const double *error, reason *why)
+static int gather_reasons(const perp_model *m, double h, const pp_frame *from, const pp_frame *to,
+                          const double *limit, const double *error, reason *why)
 {
     int count = 0;
     for (int i = 0; i < m->bodies; i++, count++) {
@@ -187,15 +187,15 @@ perp_status pp_arcs_explain(const perp_model *m, double h, const pp_motion_of *o
         s.of[i] = s.next[i] = i;
         s.size[i] = 1;
     }
-    int count = gather(m, h, from, of->to, limit, error, why);
+    int count = gather_reasons(m, h, from, of->to, limit, error, why);
     for (int i = 0; i < count; i++) {
-        key[i] = key_of(&why[i], i);
+        key[i] = sort_key(&why[i], i);
     }
     pp_sort_keys(count, key, room);
     for (int i = 0; i < count; i++) {
         const reason *next = &why[key[i] & ((1U << ORDER_BITS) - 1U)];
         if (s.of[next->a + 1] != s.of[next->b + 1]) {
-            join(&s, next->a + 1, next->b + 1, next, error);
+            merge_sets(&s, next->a + 1, next->b + 1, next, error);
         }
     }
     return PERP_OK;

@@ -22,20 +22,21 @@ enum { ROUNDS = 64, LIFTS = 24 };
 static const double NEAR = 1e-4;
 static const double CLOSE = 1e-13;  // relative: a nearest point that supports no longer improve
 
-double pp_separation(const pp_placed *a, const pp_placed *b, perp_vec3 n)
+double pp_separation(const pp_placed_convex *a, const pp_placed_convex *b, perp_vec3 n)
 {
-    perp_vec3 x = pp_placed_support(a, n), y = pp_placed_support(b, pp_scale(-1.0, n));
+    perp_vec3 x = pp_placed_convex_support(a, n),
+              y = pp_placed_convex_support(b, pp_scale(-1.0, n));
     return pp_dot3(n, pp_sub(y, x)) - a->convex->radius - b->convex->radius;
 }
 
-bool pp_forced_axis(const pp_placed *a, const pp_placed *b, perp_vec3 *n)
+bool pp_forced_axis(const pp_placed_convex *a, const pp_placed_convex *b, perp_vec3 *n)
 {
     if (a->convex->kind == PP_CONVEX_PLANE) {
-        *n = pp_column(&a->X.R, 2);
+        *n = pp_mat3_column(&a->X.R, 2);
         return true;
     }
     if (b->convex->kind == PP_CONVEX_PLANE) {
-        *n = pp_scale(-1.0, pp_column(&b->X.R, 2));
+        *n = pp_scale(-1.0, pp_mat3_column(&b->X.R, 2));
         return true;
     }
     return false;
@@ -137,22 +138,23 @@ static perp_vec3 nearest_of(simplex *s)
 
 // ── Apart ────────────────────────────────────────────────────────────────────────────────────────
 
-typedef struct pair {
-    const pp_placed *a, *b;
+typedef struct convex_pair {
+    const pp_placed_convex *a, *b;
     double radii, size;
-} pair;
+} convex_pair;
 
 // Support of A - (B + shift) along n.
-static perp_vec3 support(const pair *p, perp_vec3 shift, perp_vec3 n)
+static perp_vec3 difference_support(const convex_pair *p, perp_vec3 shift, perp_vec3 n)
 {
-    perp_vec3 x = pp_placed_support(p->a, n), y = pp_placed_support(p->b, pp_scale(-1.0, n));
+    perp_vec3 x = pp_placed_convex_support(p->a, n),
+              y = pp_placed_convex_support(p->b, pp_scale(-1.0, n));
     return pp_sub(pp_sub(x, y), shift);
 }
 
 // The best axis with B moved by `shift`, and its separation there; from *n on.
-static double apart(const pair *p, perp_vec3 shift, double enough, perp_vec3 *n)
+static double best_separation(const convex_pair *p, perp_vec3 shift, double enough, perp_vec3 *n)
 {
-    simplex s = {1, {support(p, shift, *n)}};
+    simplex s = {1, {difference_support(p, shift, *n)}};
     perp_vec3 v = s.w[0];
     double best = -pp_dot3(*n, v);
     for (int round = 0; round < ROUNDS && best - p->radii < enough; round++) {
@@ -160,7 +162,7 @@ static double apart(const pair *p, perp_vec3 shift, double enough, perp_vec3 *n)
         if (!(length > CLOSE * p->size)) {
             break;  // the origin is inside, or on the surface
         }
-        perp_vec3 m = pp_scale(-1.0 / length, v), w = support(p, shift, m);
+        perp_vec3 m = pp_scale(-1.0 / length, v), w = difference_support(p, shift, m);
         double reached = -pp_dot3(m, w);
         if (reached > best) {
             best = reached;
@@ -185,7 +187,7 @@ static double apart(const pair *p, perp_vec3 shift, double enough, perp_vec3 *n)
 // ── Overlapping ──────────────────────────────────────────────────────────────────────────────────
 
 // From one axis to a local minimum of the depth. Lifted a little, it is the one nearby; lifted far, what is seen from there.
-static double part(const pair *p, double enough, perp_vec3 *n)
+static double local_minimum(const convex_pair *p, double enough, perp_vec3 *n)
 {
     static const double lifts[] = {1e-2, 0.3, 1e-3};
     enum { LEVELS = sizeof lifts / sizeof *lifts };
@@ -193,7 +195,7 @@ static double part(const pair *p, double enough, perp_vec3 *n)
     for (int k = 0, level = 0; k < LIFTS && level < LEVELS && s < enough; k++) {
         double lift = fmax(-s, lifts[level] * p->size), off = lift - s;
         perp_vec3 to = *n;
-        apart(p, pp_scale(off, *n), HUGE_VAL, &to);
+        best_separation(p, pp_scale(off, *n), HUGE_VAL, &to);
         double there = pp_separation(p->a, p->b, to);
         if (!(there > s + 1e-12 * p->size)) {
             level++;
@@ -205,9 +207,10 @@ static double part(const pair *p, double enough, perp_vec3 *n)
     return s;
 }
 
-static void try_from(const pair *p, double enough, perp_vec3 from, double *best, perp_vec3 *n)
+static void try_from(const convex_pair *p, double enough, perp_vec3 from, double *best,
+                     perp_vec3 *n)
 {
-    double s = part(p, enough, &from);
+    double s = local_minimum(p, enough, &from);
     if (s > *best) {
         *best = s;
         *n = from;
@@ -223,7 +226,7 @@ typedef struct starts {
     double s[FOLLOWED];
 } starts;
 
-static void add_start(starts *list, const pair *p, perp_vec3 n)
+static void add_start(starts *list, const convex_pair *p, perp_vec3 n)
 {
     double s = pp_separation(p->a, p->b, n);
     if (list->count == FOLLOWED && !(s > list->s[FOLLOWED - 1])) {
@@ -239,7 +242,7 @@ static void add_start(starts *list, const pair *p, perp_vec3 n)
 }
 
 // Around an axis, at 0.3 of its length in all directions across it.
-static void add_around(starts *list, const pair *p, perp_vec3 n)
+static void add_around(starts *list, const convex_pair *p, perp_vec3 n)
 {
     bool planar = p->a->convex->planar;
     perp_vec3 t = planar ? pp_vec(-n.y, n.x, 0.0) : pp_across(n), o = pp_cross(n, t);
@@ -250,41 +253,43 @@ static void add_around(starts *list, const pair *p, perp_vec3 n)
     }
 }
 
-static void follow(const starts *list, const pair *p, double enough, double *best, perp_vec3 *n)
+static void descend_from_starts(const starts *list, const convex_pair *p, double enough,
+                                double *best, perp_vec3 *n)
 {
     for (int k = 0; k < list->count && *best < enough; k++) {
         try_from(p, enough, list->n[k], best, n);
     }
 }
 
-static double overlap(const pair *p, double enough, double best, perp_vec3 *n)
+static double least_overlap(const convex_pair *p, double enough, double best, perp_vec3 *n)
 {
     starts faces = {.count = 0}, around = {.count = 0};
     perp_vec3 axis = {0};
     for (int side = 0; side < 2; side++) {
-        const pp_placed *of = side == 0 ? p->a : p->b;
-        for (int k = 0; pp_placed_axis(of, k / 2, &axis); k++) {
+        const pp_placed_convex *of = side == 0 ? p->a : p->b;
+        for (int k = 0; pp_placed_convex_axis(of, k / 2, &axis); k++) {
             add_start(&faces, p, pp_scale(k % 2 ? -1.0 : 1.0, axis));
         }
     }
-    follow(&faces, p, enough, &best, n);
+    descend_from_starts(&faces, p, enough, &best, n);
     add_around(&around, p, *n);
-    follow(&around, p, enough, &best, n);
+    descend_from_starts(&around, p, enough, &best, n);
     return best;
 }
 
-double pp_axis_search(const pp_placed *a, const pp_placed *b, double enough, perp_vec3 *n)
+double pp_axis_search(const pp_placed_convex *a, const pp_placed_convex *b, double enough,
+                      perp_vec3 *n)
 {
     perp_vec3 known = *n, d = pp_sub(b->X.p, a->X.p);
     if (pp_forced_axis(a, b, n)) {
         return pp_separation(a, b, *n);
     }
-    pair p = {a, b, a->convex->radius + b->convex->radius, 0.0};
+    convex_pair p = {a, b, a->convex->radius + b->convex->radius, 0.0};
     p.size = fmin(a->convex->size, b->convex->size);
     p.size = p.size > 0.0 ? p.size : fmax(a->convex->size, b->convex->size);
     perp_vec3 between = pp_unit(d, pp_vec(1.0, 0.0, 0.0));
     *n = pp_dot3(known, known) > 0.0 ? known : between;
-    double best = apart(&p, pp_vec(0.0, 0.0, 0.0), enough, n);
+    double best = best_separation(&p, pp_vec(0.0, 0.0, 0.0), enough, n);
     if (best + p.radii > NEAR * p.size || best >= enough) {
         return best;  // cores apart: nothing is better
     }
@@ -292,5 +297,5 @@ double pp_axis_search(const pp_placed *a, const pp_placed *b, double enough, per
     if (best < enough) {
         try_from(&p, enough, between, &best, n);
     }
-    return best + p.radii > CLOSE * p.size ? best : overlap(&p, enough, best, n);
+    return best + p.radii > CLOSE * p.size ? best : least_overlap(&p, enough, best, n);
 }

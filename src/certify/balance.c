@@ -10,10 +10,10 @@
 #include <math.h>
 
 // Sums of a body: what is left over, and how much there was, of impulse and of its moment.
-typedef struct account {
+typedef struct body_balance {
     perp_vec3 f, tau;
     double size_f, size_tau;
-} account;
+} body_balance;
 
 // J nu + the row's given part, from the velocities of bodies in world axes.
 double pp_judge_rate(const perp_model *m, const pp_row *row, const perp_twist *body)
@@ -22,7 +22,7 @@ double pp_judge_rate(const perp_model *m, const pp_row *row, const perp_twist *b
     for (int k = 0; k < row->count; k++) {
         const pp_body *b = &m->body[row->body[k]];
         const perp_twist *v = &body[row->body[k]];
-        const double all[PP_BODY_NV] = {v->v.x, v->v.y, v->v.z, v->w.x, v->w.y, v->w.z};
+        const double all[PP_BODY_NV] = {v->v_W.x, v->v_W.y, v->v_W.z, v->w_W.x, v->w_W.y, v->w_W.z};
         for (int i = 0; i < b->nv; i++) {
             sum += row->J[k][i] * all[b->axis[i]];
         }
@@ -31,7 +31,7 @@ double pp_judge_rate(const perp_model *m, const pp_row *row, const perp_twist *b
 }
 
 // A row's coefficients of one body as a force and a moment about its centre of mass, world axes.
-static perp_wrench part_of(const perp_model *m, const pp_row *row, int k)
+static perp_wrench row_wrench(const perp_model *m, const pp_row *row, int k)
 {
     const pp_body *b = &m->body[row->body[k]];
     double all[PP_BODY_NV] = {0.0};
@@ -42,21 +42,23 @@ static perp_wrench part_of(const perp_model *m, const pp_row *row, int k)
 }
 
 // J M^-1 J' + gamma, with the inertia in body axes; 1 where nothing can move.
-double pp_judge_mobility(const pp_evidence *e, const pp_row *row)
+double pp_judge_mobility(const pp_step_evidence *e, const pp_row *row)
 {
     double sum = 0.0;
     for (int k = 0; k < row->count; k++) {
         const pp_body *body = &e->model->body[row->body[k]];
-        perp_wrench w = part_of(e->model, row, k);
-        perp_vec3 turn_B = pp_mul_t(&e->kin->body[row->body[k]].R, w.tau);
-        sum += pp_dot3(w.f, w.f) / body->mass + pp_dot3(turn_B, pp_mul(&body->inverse_IB, turn_B));
+        perp_wrench w = row_wrench(e->model, row, k);
+        perp_vec3 turn_B = pp_mul_t(&e->kin->body[row->body[k]].R, w.tau_W);
+        sum +=
+            pp_dot3(w.f_W, w.f_W) / body->mass + pp_dot3(turn_B, pp_mul(&body->inverse_IB, turn_B));
     }
     sum = sum / e->inertia + row->gamma;
     return sum > 0.0 ? sum : 1.0;
 }
 
 // sign times a force at `arm` from the centre of mass, and a moment; sizes add up for the limit.
-static void add(account *to, double sign, perp_vec3 f, perp_vec3 arm, perp_vec3 moment)
+static void add_impulse_to_body(body_balance *to, double sign, perp_vec3 f, perp_vec3 arm,
+                                perp_vec3 moment)
 {
     perp_vec3 tau = pp_add(moment, pp_cross(arm, f));
     to->f = pp_along(to->f, sign, f);
@@ -66,7 +68,8 @@ static void add(account *to, double sign, perp_vec3 f, perp_vec3 arm, perp_vec3 
 }
 
 // Angular momentum of a body about its centre of mass in world axes, at the orientation f [N m s].
-static perp_vec3 momentum(const pp_evidence *e, int i, const pp_frame *f, const double *nu)
+static perp_vec3 angular_momentum_of(const pp_step_evidence *e, int i, const pp_frame *f,
+                                     const double *nu)
 {
     const pp_body *body = &e->model->body[i];
     const double *w = nu + body->at + 3;
@@ -76,7 +79,7 @@ static perp_vec3 momentum(const pp_evidence *e, int i, const pp_frame *f, const 
 
 // M (nu - nu_old) - p_ext of one body. With the theta method in space the angular momentum is that
 // of both ends, each with its own inertia, (S9).
-static account open_account(const pp_evidence *e, int i)
+static body_balance open_account(const pp_step_evidence *e, int i)
 {
     const pp_body *body = &e->model->body[i];
     const pp_frame *f = &e->kin->body[i];
@@ -89,37 +92,39 @@ static account open_account(const pp_evidence *e, int i)
     }
     perp_vec3 turn_B = pp_mul_t(&f->R, pp_vec(dv[3], dv[4], dv[5]));
     perp_vec3 spin = pp_mul(&f->R, pp_mul(&body->I_B, turn_B));
-    if (e->stepper == PERP_MOREAU_JEAN && body->kind == PERP_SPATIAL_BODY) {
-        spin = pp_sub(momentum(e, i, &e->end->body[i], e->nu), momentum(e, i, f, e->nu_old));
+    if (e->stepper == PERP_STEPPER_MOREAU_JEAN && body->kind == PERP_BODY_SPATIAL) {
+        spin = pp_sub(angular_momentum_of(e, i, &e->end->body[i], e->nu),
+                      angular_momentum_of(e, i, f, e->nu_old));
     }
     double I = body->I_B.m[0] + body->I_B.m[4] + body->I_B.m[8];
-    account a = {.f = pp_scale(e->inertia * body->mass, pp_vec(dv[0], dv[1], dv[2])),
-                 .tau = pp_scale(e->inertia, spin)};
+    body_balance a = {.f = pp_scale(e->inertia * body->mass, pp_vec(dv[0], dv[1], dv[2])),
+                      .tau = pp_scale(e->inertia, spin)};
     a.size_f = e->inertia * body->mass * (v[0] + v[1] + v[2]);
     a.size_tau = e->inertia * I * (v[3] + v[4] + v[5]);
-    add(&a, -1.0, pp_vec(p[0], p[1], p[2]), pp_vec(0.0, 0.0, 0.0), pp_vec(p[3], p[4], p[5]));
+    add_impulse_to_body(&a, -1.0, pp_vec(p[0], p[1], p[2]), pp_vec(0.0, 0.0, 0.0),
+                        pp_vec(p[3], p[4], p[5]));
     return a;
 }
 
 // Impulses of joints, drives, limits and springs, along their rows.
-static void add_rows(const pp_evidence *e, account *of, const pp_row *row, const double *p,
-                     int count)
+static void add_row_impulses(const pp_step_evidence *e, body_balance *of, const pp_row *row,
+                             const double *p, int count)
 {
     for (int i = 0; i < count; i++) {
         if (p[i] == 0.0) {
             continue;
         }
         for (int k = 0; k < row[i].count; k++) {
-            perp_wrench w = part_of(e->model, &row[i], k);
-            add(&of[row[i].body[k]], -1.0, pp_scale(p[i], w.f), pp_vec(0.0, 0.0, 0.0),
-                pp_scale(p[i], w.tau));
+            perp_wrench w = row_wrench(e->model, &row[i], k);
+            add_impulse_to_body(&of[row[i].body[k]], -1.0, pp_scale(p[i], w.f_W),
+                                pp_vec(0.0, 0.0, 0.0), pp_scale(p[i], w.tau_W));
         }
     }
 }
 
 // The impulse of a contact as a force at its point and a moment, on b and, opposite, on a. No row
 // of it is read.
-static void add_contact(const pp_evidence *e, account *of, int i)
+static void add_contact_impulse(const pp_step_evidence *e, body_balance *of, int i)
 {
     const perp_model *m = e->model;
     const pp_rows *rows = e->rows;
@@ -146,7 +151,7 @@ static void add_contact(const pp_evidence *e, account *of, int i)
         if (m->body[bodies[k]].nv > 0) {
             const pp_frame *frame = rows->n[i].middle ? e->middle : e->kin->body;
             perp_vec3 arm = pp_sub(c->point, frame[bodies[k]].p);
-            add(&of[bodies[k]], k == 0 ? 1.0 : -1.0, f, arm, moment);
+            add_impulse_to_body(&of[bodies[k]], k == 0 ? 1.0 : -1.0, f, arm, moment);
         }
     }
 }
@@ -154,12 +159,12 @@ static void add_contact(const pp_evidence *e, account *of, int i)
 // A billionth of what goes in and out of a body, and of what it has at the speeds of its island.
 static const double MOMENTUM = 1e-9;
 
-perp_status pp_judge_momentum(perp_certificate *c, const pp_evidence *e, const pp_scales *s,
+perp_status pp_judge_momentum(perp_certificate *c, const pp_step_evidence *e, const pp_scales *s,
                               const perp_limits *limits, pp_arena *arena)
 {
     const perp_model *m = e->model;
     const pp_rows *rows = e->rows;
-    account *of = PP_ZEROS(arena, account, m->bodies);
+    body_balance *of = PP_ZEROS(arena, body_balance, m->bodies);
     if (!of) {
         return PERP_ERR_MEMORY;
     }
@@ -169,11 +174,11 @@ perp_status pp_judge_momentum(perp_certificate *c, const pp_evidence *e, const p
         }
     }
     for (int i = 0; i < rows->nc; i++) {
-        add_contact(e, of, i);
+        add_contact_impulse(e, of, i);
     }
-    add_rows(e, of, rows->b, e->pb, rows->nb);
-    add_rows(e, of, rows->m, e->pm, rows->nm);
-    add_rows(e, of, rows->n + rows->nc, e->pn + rows->nc, rows->nn - rows->nc);
+    add_row_impulses(e, of, rows->b, e->pb, rows->nb);
+    add_row_impulses(e, of, rows->m, e->pm, rows->nm);
+    add_row_impulses(e, of, rows->n + rows->nc, e->pn + rows->nc, rows->nn - rows->nc);
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
         if (body->nv == 0) {
@@ -182,13 +187,14 @@ perp_status pp_judge_momentum(perp_certificate *c, const pp_evidence *e, const p
         // planar bodies: forces along z and moments about x and y have no equation
         of[i].f.z = pp_body_is_spatial(body) ? of[i].f.z : 0.0;
         perp_vec3 tau = of[i].tau;
-        double turn = body->kind == PERP_SPATIAL_BODY ? pp_length(tau) : fabs(tau.z);
+        double turn = body->kind == PERP_BODY_SPATIAL ? pp_length(tau) : fabs(tau.z);
         double own = MOMENTUM * body->mass * pp_scale_speed(s, s->island[i]) +
                      body->mass * pp_scale_rounding(s, s->island[i]);
-        pp_hold(c, limits, PERP_JUDGED_MOMENTUM, pp_length(of[i].f), MOMENTUM * of[i].size_f + own);
+        pp_certificate_record(c, limits, PERP_JUDGED_MOMENTUM, pp_length(of[i].f),
+                              MOMENTUM * of[i].size_f + own);
         if (pp_body_turns(body)) {
-            pp_hold(c, limits, PERP_JUDGED_MOMENTUM, turn,
-                    MOMENTUM * of[i].size_tau + own * body->reach);
+            pp_certificate_record(c, limits, PERP_JUDGED_MOMENTUM, turn,
+                                  MOMENTUM * of[i].size_tau + own * body->reach);
         }
     }
     return PERP_OK;

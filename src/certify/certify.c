@@ -13,7 +13,7 @@
 #include <math.h>
 
 // Value by value; NaN is worse than any number. fmax would lose it, but the relative values are
-// never NaN: pp_hold turns it into infinity.
+// never NaN: pp_certificate_record turns it into infinity.
 void pp_certificate_worst(perp_certificate *into, const perp_certificate *from)
 {
     double *to[] = {
@@ -81,12 +81,12 @@ perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_f
         return status;
     }
     c->pairs = (int)fmin((double)found.judged, (double)INT_MAX);
-    pp_hold(c, limits, PERP_JUDGED_GAP, found.gap, found.gap_allowed);
+    pp_certificate_record(c, limits, PERP_JUDGED_GAP, found.gap, found.gap_allowed);
     if (found.undecided > 0) {
         c->relative[PERP_JUDGED_GAP] = HUGE_VAL;  // what could not be judged is not passed
     }
     if (found.path == PP_PATH_PASSED) {
-        pp_hold(c, limits, PERP_JUDGED_PATH, found.path_depth, found.path_allowed);
+        pp_certificate_record(c, limits, PERP_JUDGED_PATH, found.path_depth, found.path_allowed);
     }
     c->path = fmax(c->path, found.path_depth);
     c->path_clear = found.path == PP_PATH_CLEAR;
@@ -144,12 +144,12 @@ void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_kinemati
 {
     for (int i = 0; i < m->joints; i++) {
         double limit, off = pp_judge_joint(m, at, i, &limit);
-        pp_hold(c, limits, PERP_JUDGED_JOINT, off, limit);
+        pp_certificate_record(c, limits, PERP_JUDGED_JOINT, off, limit);
     }
 }
 
 // All values, with rows and forces of certify's own in place of those of the problem.
-static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_evidence *e,
+static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_step_evidence *e,
                          const perp_limits *limits, pp_arena *arena)
 {
     pp_scales s;
@@ -174,10 +174,10 @@ static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_ev
     return status < 0 ? status : pp_judge_energy(out, ledger, e, &s, limits, arena);
 }
 
-perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_evidence *e,
+perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_step_evidence *e,
                        const perp_limits *limits, pp_arena *arena)
 {
-    pp_evidence own = *e;
+    pp_step_evidence own = *e;
     pp_rows rows;
     bool same = true;
     *out = (perp_certificate){0};
@@ -187,7 +187,7 @@ perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_evid
     status = status >= 0 && e->model->nv > 0 && !own.p_ext ? PERP_ERR_MEMORY : status;
     status = status < 0 ? status : judge(out, ledger, &own, limits, arena);
     if (!same) {  // impulses of other equations than those of the scene
-        pp_hold(out, limits, PERP_JUDGED_RESIDUAL, HUGE_VAL, 0.0);
+        pp_certificate_record(out, limits, PERP_JUDGED_RESIDUAL, HUGE_VAL, 0.0);
     }
     out->passed = pp_certificate_passes(out);
     return status;

@@ -51,11 +51,11 @@ double pp_shape_distance(const perp_model *m, const pp_frame *body, int shape, p
 // The error of a joint, target and limits of its coordinate included, that is worst for its limit [m, rad].
 double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, double *limit);
 
-typedef struct pp_evidence pp_evidence;
+typedef struct pp_step_evidence pp_step_evidence;
 // How far the velocities of a step are from those that the equations and targets of joints ask for, of each joint the row that
 // is worst for its limit [m/s, rad/s]. Of e the states are read; which of its rules the scheme took (errors of position
 // taken back, left alone, or closed where the step ends) is not known: the nearest counts.
-perp_status pp_judge_joint_rates(const pp_evidence *e, const pp_scales *s, double *off,
+perp_status pp_judge_joint_rates(const pp_step_evidence *e, const pp_scales *s, double *off,
                                  double *limit, pp_arena *arena);
 
 // What the order of a scheme may leave or add: how far a contact or joint may be off because bodies turn in a
@@ -66,11 +66,12 @@ double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame
                        double theta, const pp_force *f);
 // Angular momentum of a free solid that no moment explains, as a part of what it has: a step that turns a body far leaves
 // it behind where its moments of inertia differ. Velocities are those of the two frames.   theory (K11)
-double pp_spin_lost(const pp_body *body, const pp_frame *from, const pp_frame *to, double h);
+double pp_angular_momentum_lost(const pp_body *body, const pp_frame *from, const pp_frame *to,
+                                double h);
 // What of it a step may leave behind: more, and the turn is not resolved.
 static const double PP_SPIN_MOST = 0.1;
 // What steps have of a spring ahead of, or behind, the places [J].
-double pp_lag_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
+double pp_spring_lag(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                      double theta, const pp_force *f);
 // What the forces on a body may add where the old velocity moves it as well, theta < 1 [J].
 double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double theta, int i);
@@ -91,8 +92,8 @@ perp_status pp_arcs_explain(const perp_model *m, double h, const pp_motion_of *o
                             const double *limit, double *error, pp_arena *arena);
 
 // Holds a value against its limit: an absolute one where it was set, else the relative one.
-void pp_hold(perp_certificate *c, const perp_limits *limits, perp_judged what, double value,
-             double relative);
+void pp_certificate_record(perp_certificate *c, const perp_limits *limits, perp_judged what,
+                           double value, double relative);
 // The worst of both, value by value.
 void pp_certificate_worst(perp_certificate *into, const perp_certificate *from);
 // Laws hold to a millionth of what moves. A looser tolerance of the solvers is relative to all impulses
@@ -100,7 +101,7 @@ void pp_certificate_worst(perp_certificate *into, const perp_certificate *from);
 double pp_slack_of(double tolerance);
 
 // A finished step, read only.
-struct pp_evidence {
+struct pp_step_evidence {
     const perp_model *model;
     const pp_kinematics *kin;
     const double *p_ext;     // impulse of the forces; of the theta method in space kin has another
@@ -128,7 +129,7 @@ struct pp_evidence {
 };
 
 // ledger: kinetic and potential energy after, work and dissipation of the step.
-perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_evidence *e,
+perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_step_evidence *e,
                        const perp_limits *limits, pp_arena *arena);
 // Whether every value is within its limit.
 bool pp_certificate_passes(const perp_certificate *c);

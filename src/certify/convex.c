@@ -16,10 +16,11 @@ static void set_planar(pp_convex *out, const pp_shape *shape)
     out->planar = true;
     out->X_B = (pp_pose){.R = pp_identity3()};
     out->radius = shape->radius;
-    if (shape->kind == PERP_HALFPLANE) {  // as in space: z of the piece is the outward normal
+    if (shape->kind == PERP_SHAPE_HALFPLANE) {  // as in space: z of the piece is the outward normal
         out->kind = PP_CONVEX_PLANE;
-        out->X_B = (pp_pose){c, pp_columns(along, pp_vec(0.0, 0.0, -1.0), pp_vec(-e.y, e.x, 0.0))};
-    } else if (shape->kind == PERP_POLYGON) {
+        out->X_B =
+            (pp_pose){c, pp_mat3_columns(along, pp_vec(0.0, 0.0, -1.0), pp_vec(-e.y, e.x, 0.0))};
+    } else if (shape->kind == PERP_SHAPE_POLYGON) {
         out->count = out->normals = shape->count;
         out->flat = shape->vertex_B;
         out->flat_normal = shape->normal_B;
@@ -66,7 +67,7 @@ static void set_spatial(pp_convex *out, const pp_shape *shape)
     }
 }
 
-static perp_vec3 point_of(const pp_convex *c, int k)
+static perp_vec3 vertex_of(const pp_convex *c, int k)
 {
     if (c->flat) {
         return pp_vec(c->flat[k].x, c->flat[k].y, 0.0);
@@ -84,16 +85,16 @@ static double reach_of(const pp_convex *c)
         return pp_length(c->X_B.p) + pp_length(c->half);
     }
     for (int k = 0; k < c->count; k++) {
-        most = fmax(most, pp_length(pp_pose_point(&c->X_B, point_of(c, k))));
+        most = fmax(most, pp_length(pp_pose_point(&c->X_B, vertex_of(c, k))));
     }
     return most;
 }
 
-static double size_of(const pp_convex *c)
+static double convex_size(const pp_convex *c)
 {
     double most = c->kind == PP_CONVEX_PLANE ? 0.0 : pp_length(c->half);
     for (int k = 1; k < c->count; k++) {
-        most = fmax(most, pp_length(pp_sub(point_of(c, k), point_of(c, 0))));
+        most = fmax(most, pp_length(pp_sub(vertex_of(c, k), vertex_of(c, 0))));
     }
     return most + c->radius;
 }
@@ -107,7 +108,7 @@ void pp_convex_shape(pp_convex *out, const perp_model *model, const pp_shape *sh
         set_planar(out, shape);
     }
     out->core_reach = reach_of(out);
-    out->size = size_of(out);
+    out->size = convex_size(out);
 }
 
 void pp_convex_triangle(pp_convex *out, const pp_shape *shape, int triangle)
@@ -120,14 +121,14 @@ void pp_convex_triangle(pp_convex *out, const pp_shape *shape, int triangle)
     out->normal = &mesh->normal[triangle];
     out->normals = 1;
     out->core_reach = reach_of(out);
-    out->size = size_of(out);
+    out->size = convex_size(out);
 }
 
 // ── Supports ─────────────────────────────────────────────────────────────────────────────────────
 
-pp_placed pp_convex_place(const pp_convex *convex, const pp_pose *X_WB)
+pp_placed_convex pp_convex_place(const pp_convex *convex, const pp_pose *X_WB)
 {
-    return (pp_placed){convex, pp_pose_mul(X_WB, &convex->X_B)};
+    return (pp_placed_convex){convex, pp_pose_mul(X_WB, &convex->X_B)};
 }
 
 static perp_vec3 support_points(const pp_convex *c, perp_vec3 d)
@@ -167,7 +168,7 @@ static perp_vec3 support_round(const pp_convex *c, perp_vec3 d)
     return rim;
 }
 
-perp_vec3 pp_placed_support(const pp_placed *piece, perp_vec3 d_W)
+perp_vec3 pp_placed_convex_support(const pp_placed_convex *piece, perp_vec3 d_W)
 {
     const pp_convex *c = piece->convex;
     perp_vec3 d = pp_mul_t(&piece->X.R, d_W), x = {0}, h = c->half;
@@ -196,12 +197,12 @@ perp_vec3 pp_placed_support(const pp_placed *piece, perp_vec3 d_W)
 
 // ── Widths and axes ──────────────────────────────────────────────────────────────────────────────
 
-bool pp_placed_axis(const pp_placed *piece, int k, perp_vec3 *n)
+bool pp_placed_convex_axis(const pp_placed_convex *piece, int k, perp_vec3 *n)
 {
     const pp_convex *c = piece->convex;
     bool frame = c->kind != PP_CONVEX_POINTS;
     if (frame) {
-        *n = k < 3 ? pp_column(&piece->X.R, k) : *n;
+        *n = k < 3 ? pp_mat3_column(&piece->X.R, k) : *n;
         return k < 3;
     }
     if (k < c->normals) {
@@ -221,7 +222,7 @@ bool pp_placed_axis(const pp_placed *piece, int k, perp_vec3 *n)
 double pp_convex_width(const pp_convex *c)
 {
     const pp_pose here = {.R = pp_identity3()};
-    const pp_placed piece = {c, here};
+    const pp_placed_convex piece = {c, here};
     if (c->kind == PP_CONVEX_PLANE) {
         return HUGE_VAL;
     }
@@ -234,9 +235,9 @@ double pp_convex_width(const pp_convex *c)
     }
     double least = HUGE_VAL;
     perp_vec3 n;
-    for (int k = 0; pp_placed_axis(&piece, k, &n); k++) {
-        perp_vec3 x = pp_placed_support(&piece, n),
-                  y = pp_placed_support(&piece, pp_scale(-1.0, n));
+    for (int k = 0; pp_placed_convex_axis(&piece, k, &n); k++) {
+        perp_vec3 x = pp_placed_convex_support(&piece, n),
+                  y = pp_placed_convex_support(&piece, pp_scale(-1.0, n));
         least = fmin(least, pp_dot3(n, pp_sub(x, y)));
     }
     return least + 2.0 * c->radius;

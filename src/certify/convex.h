@@ -40,31 +40,32 @@ typedef struct pp_convex {
 } pp_convex;
 
 // A piece somewhere, seen from an origin nearby.
-typedef struct pp_placed {
+typedef struct pp_placed_convex {
     const pp_convex *convex;
     pp_pose X;  // its frame in world axes
-} pp_placed;
+} pp_placed_convex;
 
 // The piece that a shape is; not for meshes.
 void pp_convex_shape(pp_convex *out, const perp_model *model, const pp_shape *shape);
 // A triangle of a mesh, with the outward normal first in the list of its normals.
 void pp_convex_triangle(pp_convex *out, const pp_shape *shape, int triangle);
 
-pp_placed pp_convex_place(const pp_convex *convex, const pp_pose *X_WB);
+pp_placed_convex pp_convex_place(const pp_convex *convex, const pp_pose *X_WB);
 // The point of the core furthest along d.
-perp_vec3 pp_placed_support(const pp_placed *piece, perp_vec3 d);
+perp_vec3 pp_placed_convex_support(const pp_placed_convex *piece, perp_vec3 d);
 // Least width of the piece over its own axes: what something must get through to be on the other side; 0 for sheets,
 // infinite for half-spaces.
 double pp_convex_width(const pp_convex *convex);
 // Axes of the piece worth a try, in world axes: the k-th of them; false: no more.
-bool pp_placed_axis(const pp_placed *piece, int k, perp_vec3 *n);
+bool pp_placed_convex_axis(const pp_placed_convex *piece, int k, perp_vec3 *n);
 
 // ── Axes (axis.c) ────────────────────────────────────────────────────────────────────────────────
 
 // n.(b - a) of the supports, less the radii.
-double pp_separation(const pp_placed *a, const pp_placed *b, perp_vec3 n);
+double pp_separation(const pp_placed_convex *a, const pp_placed_convex *b, perp_vec3 n);
 // The one axis that a half-space leaves; false: there is none among the two.
-bool pp_forced_axis(const pp_placed *a, const pp_placed *b, perp_vec3 *n);
+bool pp_forced_axis(const pp_placed_convex *a, const pp_placed_convex *b, perp_vec3 *n);
 // The best axis that can be found, from *n on (0: none known): exactly the best one where the pieces are apart, the
 // best of several local ones where they overlap. Ends early when the separation is `enough`. Returns the separation.
-double pp_axis_search(const pp_placed *a, const pp_placed *b, double enough, perp_vec3 *n);
+double pp_axis_search(const pp_placed_convex *a, const pp_placed_convex *b, double enough,
+                      perp_vec3 *n);

@@ -21,7 +21,7 @@
 #include <string.h>
 
 typedef struct book {
-    const pp_evidence *e;
+    const pp_step_evidence *e;
     const pp_scales *s;
     double *created;  // islands [J]
     double *allowed;  // islands: what the order of the scheme may add [J]
@@ -49,21 +49,21 @@ static void store(book *b, int island, double before, double after)
     b->ledger.potential += after;
 }
 
-static double kinetic(const pp_body *body, const pp_frame *f)
+static double kinetic_energy_of(const pp_body *body, const pp_frame *f)
 {
     perp_vec3 w_B = pp_mul_t(&f->R, f->w);
     return 0.5 * body->mass * pp_dot3(f->v, f->v) + 0.5 * pp_dot3(w_B, pp_mul(&body->I_B, w_B));
 }
 
 // Mean angular velocity of the step times h: what a torque works along.
-static perp_vec3 turn_of(const pp_evidence *e, int i)
+static perp_vec3 rotation_of_step(const pp_step_evidence *e, int i)
 {
     const pp_body *body = &e->model->body[i];
     double w[3] = {0.0};
     if (body->nv == 0) {
         return pp_scale(e->kin->h, e->kin->body[i].w);
     }
-    if (body->kind == PERP_SPATIAL_BODY) {
+    if (body->kind == PERP_BODY_SPATIAL) {
         return pp_scale(e->kin->h, pp_judge_turn(e, i));
     }
     for (int k = 0; k < body->nv; k++) {
@@ -78,7 +78,7 @@ static perp_vec3 turn_of(const pp_evidence *e, int i)
 
 static void add_bodies(book *b)
 {
-    const pp_evidence *e = b->e;
+    const pp_step_evidence *e = b->e;
     for (int i = 0; i < e->model->bodies; i++) {
         const pp_body *body = &e->model->body[i];
         const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
@@ -86,7 +86,7 @@ static void add_bodies(book *b)
         if (at < 0) {
             continue;
         }
-        double T = kinetic(body, from), after = kinetic(body, to);
+        double T = kinetic_energy_of(body, from), after = kinetic_energy_of(body, to);
         double fall = body->mass * pp_dot3(e->model->gravity, pp_sub(to->p, from->p));
         b->created[at] += after - T - fall;
         b->moved[at] += after + T + fabs(fall);
@@ -101,32 +101,32 @@ static void add_bodies(book *b)
 // ── Forces ───────────────────────────────────────────────────────────────────────────────────────
 
 // Work of a wrench at a world point on a body, along its way in the step.
-static double work_on(const pp_evidence *e, int i, perp_vec3 f, perp_vec3 at, perp_vec3 torque)
+static double work_on(const pp_step_evidence *e, int i, perp_vec3 f, perp_vec3 at, perp_vec3 torque)
 {
     const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
     perp_vec3 tau = pp_add(torque, pp_cross(pp_sub(at, from->p), f));
-    return pp_dot3(f, pp_sub(to->p, from->p)) + pp_dot3(tau, turn_of(e, i));
+    return pp_dot3(f, pp_sub(to->p, from->p)) + pp_dot3(tau, rotation_of_step(e, i));
 }
 
 // Of a force that is given as an expression, at the start of the step.
-static double expression_work(const pp_evidence *e, const pp_force *force)
+static double expression_work(const pp_step_evidence *e, const pp_force *force)
 {
     perp_wrench on_a, on_b;
     pp_own_force(e, force, &on_a, &on_b);
-    return work_on(e, force->b, on_b.f, e->kin->body[force->b].p, on_b.tau);
+    return work_on(e, force->b, on_b.f_W, e->kin->body[force->b].p, on_b.tau_W);
 }
 
 double pp_spring_energy(const pp_force *f, const pp_frame *body)
 {
     double stretch = body[f->b].angle - body[f->a].angle - f->rest;
-    if (f->kind == PERP_SPRING) {
+    if (f->kind == PERP_FORCE_SPRING) {
         perp_vec3 d = pp_sub(pp_own_point(&body[f->b], f->r_B), pp_own_point(&body[f->a], f->r_A));
         stretch = pp_length(d) - f->rest;
     }
     return 0.5 * f->stiffness * stretch * stretch;
 }
 
-static int island_of(const book *b, const pp_force *f)
+static int island_of_force(const book *b, const pp_force *f)
 {
     int at = b->s->island[f->b];
     return at >= 0 ? at : b->s->island[f->a];
@@ -134,14 +134,14 @@ static int island_of(const book *b, const pp_force *f)
 
 // An explicit spring pulls with its force at the start; an end that is not free is held by something that
 // works on it along the way of that end. Implicit ones are rows.
-static double held_work(const pp_evidence *e, const pp_force *f)
+static double held_work(const pp_step_evidence *e, const pp_force *f)
 {
     double work = 0.0;
     const pp_frame *a = &e->kin->body[f->a], *b = &e->kin->body[f->b];
     perp_vec3 pa = pp_own_point(a, f->r_A), pb = pp_own_point(b, f->r_B), d = pp_sub(pb, pa);
     perp_vec3 v = pp_sub(pp_own_velocity(b, pb), pp_own_velocity(a, pa));
     double length = pp_length(d);
-    if (f->kind != PERP_SPRING || f->implicit || length == 0.0) {
+    if (f->kind != PERP_FORCE_SPRING || f->implicit || length == 0.0) {
         return 0.0;
     }
     perp_vec3 u = pp_scale(1.0 / length, d);
@@ -163,7 +163,7 @@ static bool is_resolved(const perp_model *m, double h, double theta, const pp_fo
     const int ends[2] = {f->a, f->b};
     for (int k = 0; k < 2; k++) {
         const pp_body *body = &m->body[ends[k]];
-        double inertia = f->kind == PERP_SPRING ? body->mass : body->I_B.m[8];
+        double inertia = f->kind == PERP_FORCE_SPRING ? body->mass : body->I_B.m[8];
         light = body->nv > 0 ? fmin(light, inertia) : light;
     }
     return theta == 1.0 && h * h * f->stiffness <= light;
@@ -177,7 +177,7 @@ double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame
 {
     double stretch = from[f->b].angle - from[f->a].angle - f->rest, across = 0.0;
     double along = to[f->b].angle - to[f->a].angle - f->rest - stretch;
-    if (f->kind == PERP_SPRING) {
+    if (f->kind == PERP_FORCE_SPRING) {
         perp_vec3 d0 = pp_sub(pp_own_point(&from[f->b], f->r_B), pp_own_point(&from[f->a], f->r_A));
         perp_vec3 d1 = pp_sub(pp_own_point(&to[f->b], f->r_B), pp_own_point(&to[f->a], f->r_A));
         perp_vec3 way = pp_sub(d1, d0);
@@ -197,7 +197,7 @@ static double spring_power(const pp_force *f, const pp_frame *body)
 {
     const pp_frame *a = &body[f->a], *b = &body[f->b];
     double stretch = b->angle - a->angle - f->rest, rate = b->w.z - a->w.z;
-    if (f->kind == PERP_SPRING) {
+    if (f->kind == PERP_FORCE_SPRING) {
         perp_vec3 pa = pp_own_point(a, f->r_A), pb = pp_own_point(b, f->r_B), d = pp_sub(pb, pa);
         perp_vec3 v = pp_sub(pp_own_velocity(b, pb), pp_own_velocity(a, pa));
         double length = pp_length(d);
@@ -209,7 +209,7 @@ static double spring_power(const pp_force *f, const pp_frame *body)
 
 // What steps keep of an explicit spring is T + V + (theta - 1/2) h F . nu, as with constant forces: exactly of a linear one,
 // and an energy where the step resolves it.
-double pp_lag_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
+double pp_spring_lag(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                      double theta, const pp_force *f)
 {
     bool kept = !f->implicit && is_resolved(m, h, theta, f);
@@ -218,34 +218,34 @@ double pp_lag_spring(const perp_model *m, const pp_frame *from, const pp_frame *
 
 static void add_spring(book *b, const pp_force *f, int at)
 {
-    const pp_evidence *e = b->e;
+    const pp_step_evidence *e = b->e;
     const pp_frame *from = e->kin->body, *to = e->end->body;
     store(b, at, pp_spring_energy(f, from), pp_spring_energy(f, to));
     spend(b, at, held_work(e, f));
     b->allowed[at] += pp_drift_spring(e->model, from, to, e->kin->h, e->theta, f);
-    b->lag[at] += pp_lag_spring(e->model, from, to, e->kin->h, e->theta, f);
+    b->lag[at] += pp_spring_lag(e->model, from, to, e->kin->h, e->theta, f);
 }
 
 static void add_forces(book *b)
 {
-    const pp_evidence *e = b->e;
+    const pp_step_evidence *e = b->e;
     const perp_model *m = e->model;
     for (int i = 0; i < m->forces; i++) {
         const pp_force *f = &m->force[i];
-        int at = island_of(b, f);
+        int at = island_of_force(b, f);
         if (at < 0) {
             continue;
         }
-        if (f->kind == PERP_FORCE) {
+        if (f->kind == PERP_FORCE_WRENCH) {
             spend(b, at, expression_work(e, f));
-        } else if (f->kind == PERP_SPRING || f->kind == PERP_TWIST_SPRING) {
+        } else if (f->kind == PERP_FORCE_SPRING || f->kind == PERP_FORCE_TORSION_SPRING) {
             add_spring(b, f, at);
         }
     }
     for (int i = 0; i < m->bodies && e->applied; i++) {
         int at = b->s->island[i];
         if (at >= 0) {
-            spend(b, at, work_on(e, i, e->applied[i].f, e->kin->body[i].p, e->applied[i].tau));
+            spend(b, at, work_on(e, i, e->applied[i].f_W, e->kin->body[i].p, e->applied[i].tau_W));
         }
     }
 }
@@ -254,7 +254,7 @@ static void add_forces(book *b)
 
 static void add_joint_springs(book *b)
 {
-    const pp_evidence *e = b->e;
+    const pp_step_evidence *e = b->e;
     const perp_model *m = e->model;
     for (int i = 0; i < m->joints && e->kin->turn && e->end->turn; i++) {
         const pp_joint *j = &m->joint[i];
@@ -270,7 +270,7 @@ static void add_joint_springs(book *b)
     }
 }
 
-static double rate_after(const pp_evidence *e, const pp_row *row)
+static double rate_after(const pp_step_evidence *e, const pp_row *row)
 {
     double after = row->rate;
     for (int k = 0; k < row->count; k++) {
@@ -283,35 +283,35 @@ static double rate_after(const pp_evidence *e, const pp_row *row)
 }
 
 // Impulse p of a row that something outside stands behind: all of a drive, else what moves the other side.
-static double outside_work(const pp_evidence *e, const pp_row *row, double p)
+static double outside_work(const pp_step_evidence *e, const pp_row *row, double p)
 {
     if (!row->drives) {
         return -p * (row->rate - row->shift);
     }
-    return p * ((1.0 - e->theta) * row->before + e->theta * rate_after(e, row) - row->rate);
+    return p * ((1.0 - e->theta) * row->v_pre + e->theta * rate_after(e, row) - row->rate);
 }
 
 // A drive at its effort, and dry friction that slides, are constant forces like gravity.
 static void add_lag(book *b)
 {
-    const pp_evidence *e = b->e;
+    const pp_step_evidence *e = b->e;
     for (int i = 0; i < e->rows->nm; i++) {
         const pp_row *row = &e->rows->m[i];
         int at = pp_scale_island(b->s, row);
         if (at >= 0 && row->drives) {
-            b->lag[at] += (e->theta - 0.5) * e->pm[i] * (rate_after(e, row) - row->before);
+            b->lag[at] += (e->theta - 0.5) * e->pm[i] * (rate_after(e, row) - row->v_pre);
         }
     }
 }
 
 // A drive that changes a rate within the step works along the new one. Half of the change is lost at once, as in an impact.
-static double jerk_loss(const pp_evidence *e, const pp_row *row, double p)
+static double jerk_loss(const pp_step_evidence *e, const pp_row *row, double p)
 {
-    double loss = (e->theta - 0.5) * p * (rate_after(e, row) - row->before);
+    double loss = (e->theta - 0.5) * p * (rate_after(e, row) - row->v_pre);
     return row->drives && outside_work(e, row, p) > 0.0 ? fmax(0.0, loss) : 0.0;
 }
 
-static void add_rows(book *b, const pp_row *row, const double *p, int count)
+static void add_row_work(book *b, const pp_row *row, const double *p, int count)
 {
     for (int i = 0; i < count; i++) {
         int at = pp_scale_island(b->s, &row[i]);
@@ -357,7 +357,7 @@ double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, cons
               vb = pp_own_velocity(b, pp_own_point(b, j->r_B));
     double speed = pp_length(pp_sub(vb, va));
     double slide = h * h * speed * pp_length(a->w);
-    double swing = j->kind == PERP_DISTANCE ? h * h * speed * speed / j->length : 0.0;
+    double swing = j->kind == PERP_JOINT_DISTANCE ? h * h * speed * speed / j->length : 0.0;
     double drift = turned_away(m, frame, h, j->a, arm) + turned_away(m, frame, h, j->b, arm);
     return fmin(drift + slide + swing, PP_APART * arm);
 }
@@ -380,7 +380,7 @@ double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double the
 }
 
 // Along the arcs of joint coordinates the forces of the step work on what a body leaves its tangent by. lifted: what that makes.
-static double arc_work(const pp_evidence *e, int i, double *lifted)
+static double arc_work(const pp_step_evidence *e, int i, double *lifted)
 {
     const pp_body *body = &e->model->body[i];
     const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
@@ -398,7 +398,7 @@ static double arc_work(const pp_evidence *e, int i, double *lifted)
 
 static void allow_forces(book *b)
 {
-    const pp_evidence *e = b->e;
+    const pp_step_evidence *e = b->e;
     for (int i = 0; i < e->model->bodies; i++) {
         if (b->s->island[i] >= 0) {
             b->allowed[b->s->island[i]] += pp_drift_forces(e->model, e->kin, e->theta, i);
@@ -410,7 +410,7 @@ static void allow_forces(book *b)
 // Work of an impulse along what it closes in the step: that of a drift which the order explains is no fault.
 static void allow_drift(book *b)
 {
-    const pp_evidence *e = b->e;
+    const pp_step_evidence *e = b->e;
     const pp_rows *rows = e->rows;
     double h = e->kin->h;
     for (int i = 0; i < rows->nc; i++) {
@@ -435,7 +435,7 @@ static void allow_drift(book *b)
     }
 }
 
-perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_evidence *e,
+perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_step_evidence *e,
                             const pp_scales *s, const perp_limits *limits, pp_arena *arena)
 {
     book b = {.e = e,
@@ -453,16 +453,16 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_e
     add_bodies(&b);
     add_forces(&b);
     add_joint_springs(&b);
-    add_rows(&b, e->rows->b, e->pb, e->rows->nb);
-    add_rows(&b, e->rows->m, e->pm, e->rows->nm);
+    add_row_work(&b, e->rows->b, e->pb, e->rows->nb);
+    add_row_work(&b, e->rows->m, e->pm, e->rows->nm);
     add_lag(&b);
-    add_rows(&b, e->rows->n, e->pn, e->rows->nn);
-    add_rows(&b, e->rows->t, e->pt, e->rows->nt);
+    add_row_work(&b, e->rows->n, e->pn, e->rows->nn);
+    add_row_work(&b, e->rows->t, e->pt, e->rows->nt);
     allow_forces(&b);
     allow_drift(&b);
     *ledger = b.ledger;
     ledger->dissipated = b.before + ledger->work - ledger->kinetic - ledger->potential;
-    for (int i = 0; i < e->model->bodies && e->stepper != PERP_QUASISTATIC; i++) {
+    for (int i = 0; i < e->model->bodies && e->stepper != PERP_STEPPER_QUASISTATIC; i++) {
         if (s->island[i] != i) {
             continue;
         }
@@ -471,8 +471,9 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_e
         least = fmax(least, unpaid - PP_JERKS_MOST * (s->energy[i] + b.moved[i]));
         double arcs = fmin(b.arcs[i], PP_ARCS_MOST * (s->energy[i] + b.moved[i]));
         double created = fmax(0.0, least - b.allowed[i] - arcs);
-        pp_hold(c, limits, PERP_JUDGED_ENERGY, isnan(b.created[i]) ? b.created[i] : created,
-                s->slack * (s->energy[i] + b.moved[i]) + pp_scale_rounding_energy(s, i));
+        pp_certificate_record(
+            c, limits, PERP_JUDGED_ENERGY, isnan(b.created[i]) ? b.created[i] : created,
+            s->slack * (s->energy[i] + b.moved[i]) + pp_scale_rounding_energy(s, i));
     }
     return PERP_OK;
 }

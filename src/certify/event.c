@@ -18,22 +18,23 @@ static perp_vec3 rate_at(const perp_model *m, const pp_frame *body, const perp_c
 }
 
 // Newton's law of impact, with the restitution that acted: 0 <= p_n _|_ u_n + e min(0, u_n^-) >= 0.
-static void check_impact(perp_certificate *c, const pp_flown *e, const perp_contact *k, double rate,
-                         double size, const perp_limits *limits)
+static void check_impact(perp_certificate *c, const pp_event_passage *e, const perp_contact *k,
+                         double rate, double size, const perp_limits *limits)
 {
     double before = pp_dot3(rate_at(e->model, e->start, k), k->normal_W);
     double after = pp_dot3(rate_at(e->model, e->end->body, k), k->normal_W);
     double beside = after + (e->newton ? k->restitution * fmin(0.0, before) : 0.0);
-    pp_hold(c, limits, PERP_JUDGED_RESIDUAL, -beside, rate);
+    pp_certificate_record(c, limits, PERP_JUDGED_RESIDUAL, -beside, rate);
     if (e->newton) {
-        pp_hold(c, limits, PERP_JUDGED_COMPLEMENTARITY, fabs(k->pn * beside), rate * size);
+        pp_certificate_record(c, limits, PERP_JUDGED_COMPLEMENTARITY, fabs(k->pn * beside),
+                              rate * size);
     }
 }
 
 // Coefficients of torsional and rolling friction that the scene gives two shapes [m].
 static void turning_of(const perp_model *m, int a, int b, double *spin, double *roll)
 {
-    pp_pair pair;
+    pp_pair_rule pair;
     pp_model_pair(m, a, b, &pair);
     *spin = pair.mu_spin;
     *roll = pair.mu_roll;
@@ -47,23 +48,24 @@ static void turning_of(const perp_model *m, int a, int b, double *spin, double *
 }
 
 // Moments of a contact within what its load allows, as forces at the length of the model.
-static void check_moment(perp_certificate *c, const pp_flown *e, const perp_contact *k,
+static void check_moment(perp_certificate *c, const pp_event_passage *e, const perp_contact *k,
                          double slack, const perp_limits *limits)
 {
     double spin = 0.0, roll = 0.0, length = e->model->length_scale;
-    bool rubs = k->mode != PERP_OPEN || pp_length(k->moment_W) > 0.0;
+    bool rubs = k->mode != PERP_CONTACT_OPEN || pp_length(k->moment_W) > 0.0;
     if (!e->model->spatial || !rubs) {
         return;
     }
     turning_of(e->model, k->a.i, k->b.i, &spin, &roll);
     double about = pp_dot3(k->moment_W, k->normal_W);
     double across = pp_length(pp_along(k->moment_W, -about, k->normal_W));
-    pp_hold(c, limits, PERP_JUDGED_CONE, (fabs(about) - spin * k->pn) / length, slack);
-    pp_hold(c, limits, PERP_JUDGED_CONE, (across - roll * k->pn) / length, slack);
+    pp_certificate_record(c, limits, PERP_JUDGED_CONE, (fabs(about) - spin * k->pn) / length,
+                          slack);
+    pp_certificate_record(c, limits, PERP_JUDGED_CONE, (across - roll * k->pn) / length, slack);
 }
 
-static void check_contacts(perp_certificate *c, const pp_flown *e, const pp_scales *s,
-                           const perp_limits *limits)
+static void judge_passage_contacts(perp_certificate *c, const pp_event_passage *e,
+                                   const pp_scales *s, const perp_limits *limits)
 {
     for (int i = 0; i < e->contacts; i++) {
         const perp_contact *k = &e->contact[i];
@@ -73,13 +75,15 @@ static void check_contacts(perp_certificate *c, const pp_flown *e, const pp_scal
                rate = pp_scale_rate(s, s->island[bodies[of]]);
         double slack = rate * mass + s->slack * fabs(k->pn);
         double size = fabs(k->pn) + mass * pp_scale_speed(s, s->island[bodies[of]]);
-        pp_hold(c, limits, PERP_JUDGED_CONE, pp_length(k->pf_W) - k->mu * k->pn, slack);
-        pp_hold(c, limits, PERP_JUDGED_CONE, -k->pn, slack);
+        pp_certificate_record(c, limits, PERP_JUDGED_CONE, pp_length(k->pf_W) - k->mu * k->pn,
+                              slack);
+        pp_certificate_record(c, limits, PERP_JUDGED_CONE, -k->pn, slack);
         check_moment(c, e, k, slack, limits);
         if (e->jump) {
             check_impact(c, e, k, rate, size, limits);
-        } else if (k->mode != PERP_OPEN) {
-            pp_hold(c, limits, PERP_JUDGED_COMPLEMENTARITY, fabs(k->pn * k->rate_n), rate * size);
+        } else if (k->mode != PERP_CONTACT_OPEN) {
+            pp_certificate_record(c, limits, PERP_JUDGED_COMPLEMENTARITY, fabs(k->pn * k->rate_n),
+                                  rate * size);
         }
     }
 }
@@ -87,21 +91,21 @@ static void check_contacts(perp_certificate *c, const pp_flown *e, const pp_scal
 // ── Momentum ─────────────────────────────────────────────────────────────────────────────────────
 
 // What is left of a body's balance, about its centre, and how much there was.
-typedef struct account {
+typedef struct passage_balance {
     perp_vec3 f, tau;
     double size_f, size_tau;
-} account;
+} passage_balance;
 
-static void give(account *to, double sign, const perp_wrench *w, perp_vec3 arm)
+static void give(passage_balance *to, double sign, const perp_wrench *w, perp_vec3 arm)
 {
-    perp_vec3 tau = pp_add(w->tau, pp_cross(arm, w->f));
-    to->f = pp_along(to->f, -sign, w->f);
+    perp_vec3 tau = pp_add(w->tau_W, pp_cross(arm, w->f_W));
+    to->f = pp_along(to->f, -sign, w->f_W);
     to->tau = pp_along(to->tau, -sign, tau);
-    to->size_f += pp_length(w->f);
-    to->size_tau += pp_length(w->tau) + pp_length(arm) * pp_length(w->f);
+    to->size_f += pp_length(w->f_W);
+    to->size_tau += pp_length(w->tau_W) + pp_length(arm) * pp_length(w->f_W);
 }
 
-static void give_all(const pp_flown *e, account *of)
+static void give_all(const pp_event_passage *e, passage_balance *of)
 {
     const perp_model *m = e->model;
     const pp_frame *body = e->start;
@@ -115,7 +119,7 @@ static void give_all(const pp_flown *e, account *of)
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
         const perp_wrench *w = &e->joint[i].impulse_b;
-        if (j->kind != PERP_GEAR) {
+        if (j->kind != PERP_JOINT_GEAR) {
             give(&of[j->a], -1.0, w, pp_sub(body[j->b].p, body[j->a].p));
             give(&of[j->b], 1.0, w, pp_vec(0.0, 0.0, 0.0));
         }
@@ -135,11 +139,11 @@ static perp_vec3 spin_of(const pp_body *body, const pp_frame *f)
 
 // m (v - v_old) is what gravity, contacts, joints and force elements gave. Of an impact, in which nothing moves, the same
 // holds for moments.                                                                    theory (H16)
-static perp_status check_momentum(perp_certificate *c, const pp_flown *e, const pp_scales *s,
-                                  const perp_limits *limits, pp_arena *arena)
+static perp_status check_momentum(perp_certificate *c, const pp_event_passage *e,
+                                  const pp_scales *s, const perp_limits *limits, pp_arena *arena)
 {
     const perp_model *m = e->model;
-    account *of = PP_ZEROS(arena, account, m->bodies);
+    passage_balance *of = PP_ZEROS(arena, passage_balance, m->bodies);
     double part = e->jump ? ROUNDED : INTEGRATED;
     if (!of) {
         return PERP_ERR_MEMORY;
@@ -157,22 +161,23 @@ static perp_status check_momentum(perp_certificate *c, const pp_flown *e, const 
         off.z = m->spatial ? off.z : 0.0;
         double size = mass * (fast + e->h * pp_length(m->gravity)) + of[i].size_f;
         double own = ROUNDED * mass * pp_scale_speed(s, s->island[i]);
-        pp_hold(c, limits, PERP_JUDGED_MOMENTUM, pp_length(off), part * size + own);
+        pp_certificate_record(c, limits, PERP_JUDGED_MOMENTUM, pp_length(off), part * size + own);
         if (e->jump && body->reach > 0.0) {
             perp_vec3 turn = pp_sub(spin_of(body, to), spin_of(body, from));
             turn = pp_add(turn, of[i].tau);
             double most = pp_length(spin_of(body, to)) + pp_length(spin_of(body, from));
-            bool turns = body->kind == PERP_SPATIAL_BODY || body->kind == PERP_PLANAR_BODY;
+            bool turns = body->kind == PERP_BODY_SPATIAL || body->kind == PERP_BODY_PLANAR;
             double left = m->spatial ? pp_length(turn) : fabs(turn.z);
-            pp_hold(c, limits, PERP_JUDGED_MOMENTUM, turns ? left : 0.0,
-                    part * (most + of[i].size_tau) + body->reach * (part * size + own));
+            pp_certificate_record(c, limits, PERP_JUDGED_MOMENTUM, turns ? left : 0.0,
+                                  part * (most + of[i].size_tau) +
+                                      body->reach * (part * size + own));
         }
     }
     return PERP_OK;
 }
 
-perp_status pp_certify_flown(perp_certificate *out, const pp_flown *e, const perp_limits *limits,
-                             pp_arena *arena)
+perp_status pp_certify_passage(perp_certificate *out, const pp_event_passage *e,
+                               const perp_limits *limits, pp_arena *arena)
 {
     const perp_model *m = e->model;
     pp_scales s;
@@ -186,7 +191,7 @@ perp_status pp_certify_flown(perp_certificate *out, const pp_flown *e, const per
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
         const perp_vec3 pull = pp_scale(e->whole * body->mass, m->gravity);
-        const perp_vec3 f = pp_add(pull, e->element[i].f), tau = e->element[i].tau;
+        const perp_vec3 f = pp_add(pull, e->element[i].f_W), tau = e->element[i].tau_W;
         const double p[PP_BODY_NV] = {f.x, f.y, f.z, tau.x, tau.y, tau.z};
         for (int k = 0; k < body->nv; k++) {
             kin.p_ext[body->at + k] = p[body->axis[k]];
@@ -205,7 +210,7 @@ perp_status pp_certify_flown(perp_certificate *out, const pp_flown *e, const per
     if (status < 0) {
         return status;
     }
-    check_contacts(out, e, &s, limits);
+    judge_passage_contacts(out, e, &s, limits);
     pp_judge_joints(out, m, e->end, limits);
     double rate = 0.0, energy = 0.0, rounding = 0.0, place = m->length_scale;
     for (int i = 0; i < m->bodies; i++) {
@@ -215,10 +220,10 @@ perp_status pp_certify_flown(perp_certificate *out, const pp_flown *e, const per
         rounding += pp_scale_rounding_energy(&s, i);
     }
     // Energy that is lost to nothing is as wrong as what is created.
-    pp_hold(out, limits, PERP_JUDGED_ENERGY, fmax(e->created, e->astray),
-            s.slack * (energy + e->energy) + rounding);
-    pp_hold(out, limits, PERP_JUDGED_RESIDUAL, e->residual, rate);
-    pp_hold(out, limits, PERP_JUDGED_MOTION, e->error, s.slack * place);
+    pp_certificate_record(out, limits, PERP_JUDGED_ENERGY, fmax(e->created, e->astray),
+                          s.slack * (energy + e->energy) + rounding);
+    pp_certificate_record(out, limits, PERP_JUDGED_RESIDUAL, e->residual, rate);
+    pp_certificate_record(out, limits, PERP_JUDGED_MOTION, e->error, s.slack * place);
     out->passed = pp_certificate_passes(out);
     return PERP_OK;
 }

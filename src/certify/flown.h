@@ -6,8 +6,8 @@
 
 #include "gap/gap.h"
 
-// A passage of a step through events (PERP_EVENT), smooth motion or an impact, read only.
-typedef struct pp_flown {
+// A passage of a step through events (PERP_STEPPER_EVENT), smooth motion or an impact, read only.
+typedef struct pp_event_passage {
     const perp_model *model;
     double h;                     // of the passage; 0 of an impact
     double whole;                 // of the step, for scales
@@ -26,7 +26,7 @@ typedef struct pp_flown {
     double residual;                // of held velocities at the end [m/s]
     double error;                   // estimate of the integrator [m]
     double slack;
-} pp_flown;
+} pp_event_passage;
 
-perp_status pp_certify_flown(perp_certificate *out, const pp_flown *e, const perp_limits *limits,
-                             pp_arena *arena);
+perp_status pp_certify_passage(perp_certificate *out, const pp_event_passage *e,
+                               const perp_limits *limits, pp_arena *arena);

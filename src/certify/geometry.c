@@ -14,34 +14,34 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct item {
+typedef struct box_item {
     pp_box3 box;  // over the step
     pp_box3 at_end;
     int shape;
-} item;
+} box_item;
 
-typedef struct judge {
+typedef struct geometry_judge {
     const pp_geometry_task *task;
     const perp_model *model;
     pp_geometry *out;
     pp_arena *arena;
-    pp_convex *piece;   // shapes; not of meshes
-    pp_placed *first;   // shapes: at the start of the step, seen from their bodies
-    pp_placed *last;    // the same at its end
-    pp_travel *travel;  // bodies
-    item *item;         // shapes that have a box, sorted by its low end along `along`
+    pp_convex *piece;         // shapes; not of meshes
+    pp_placed_convex *first;  // shapes: at the start of the step, seen from their bodies
+    pp_placed_convex *last;   // the same at its end
+    pp_travel *travel;        // bodies
+    box_item *item;           // shapes that have a box, sorted by its low end along `along`
     int items, along;
     uint64_t rounded;  // low bits that the sorting left out
-} judge;
+} geometry_judge;
 
 // ── Boxes ────────────────────────────────────────────────────────────────────────────────────────
 
-static double coordinate(perp_vec3 x, int k)
+static double component(perp_vec3 x, int k)
 {
     return k == 0 ? x.x : k == 1 ? x.y : x.z;
 }
 
-static pp_box3 join(const pp_box3 *a, const pp_box3 *b)
+static pp_box3 box_union(const pp_box3 *a, const pp_box3 *b)
 {
     return (pp_box3){
         pp_vec(fmin(a->low.x, b->low.x), fmin(a->low.y, b->low.y), fmin(a->low.z, b->low.z)),
@@ -54,13 +54,13 @@ static pp_box3 grown(const pp_box3 *b, double by)
     return (pp_box3){pp_sub(b->low, all), pp_add(b->high, all)};
 }
 
-static bool meet(const pp_box3 *a, const pp_box3 *b)
+static bool boxes_overlap(const pp_box3 *a, const pp_box3 *b)
 {
     return a->low.x <= b->high.x && b->low.x <= a->high.x && a->low.y <= b->high.y &&
            b->low.y <= a->high.y && a->low.z <= b->high.z && b->low.z <= a->high.z;
 }
 
-static pp_box3 around(const pp_placed *p)
+static pp_box3 bounds_of(const pp_placed_convex *p)
 {
     const pp_mat3 *R = &p->X.R;
     double r = p->convex->radius;
@@ -72,13 +72,13 @@ static pp_box3 around(const pp_placed *p)
                        fabs(m[6]) * h.x + fabs(m[7]) * h.y + fabs(m[8]) * h.z};
         return (pp_box3){pp_sub(p->X.p, e), pp_add(p->X.p, e)};
     }
-    low.x = pp_placed_support(p, pp_vec(-1.0, 0.0, 0.0)).x;
-    low.y = pp_placed_support(p, pp_vec(0.0, -1.0, 0.0)).y;
-    high.x = pp_placed_support(p, pp_vec(1.0, 0.0, 0.0)).x;
-    high.y = pp_placed_support(p, pp_vec(0.0, 1.0, 0.0)).y;
+    low.x = pp_placed_convex_support(p, pp_vec(-1.0, 0.0, 0.0)).x;
+    low.y = pp_placed_convex_support(p, pp_vec(0.0, -1.0, 0.0)).y;
+    high.x = pp_placed_convex_support(p, pp_vec(1.0, 0.0, 0.0)).x;
+    high.y = pp_placed_convex_support(p, pp_vec(0.0, 1.0, 0.0)).y;
     bool flat = p->convex->planar;
-    low.z = flat ? 0.0 : pp_placed_support(p, pp_vec(0.0, 0.0, -1.0)).z;
-    high.z = flat ? 0.0 : pp_placed_support(p, pp_vec(0.0, 0.0, 1.0)).z;
+    low.z = flat ? 0.0 : pp_placed_convex_support(p, pp_vec(0.0, 0.0, -1.0)).z;
+    high.z = flat ? 0.0 : pp_placed_convex_support(p, pp_vec(0.0, 0.0, 1.0)).z;
     pp_box3 box = {low, high};
     return grown(&box, r);
 }
@@ -104,18 +104,18 @@ static double rounding(const pp_box3 *b)
 }
 
 // Seen from its body: where its points are is told by the body's place.
-static pp_placed placed_at(const pp_convex *c, const pp_pose *body)
+static pp_placed_convex placed_at(const pp_convex *c, const pp_pose *body)
 {
     const pp_pose turned = {{0.0, 0.0, 0.0}, body->R};
     return pp_convex_place(c, &turned);
 }
 
-static void set_box(const judge *j, item *it)
+static void set_box(const geometry_judge *j, box_item *it)
 {
     const pp_shape *shape = &j->model->shape[it->shape];
     const pp_travel *t = &j->travel[shape->body];
     pp_convex block;
-    pp_placed from, to;
+    pp_placed_convex from, to;
     if (shape->mesh) {
         block = mesh_block(shape);
         from = placed_at(&block, &t->start);
@@ -124,21 +124,21 @@ static void set_box(const judge *j, item *it)
         from = j->first[it->shape];
         to = j->last[it->shape];
     }
-    pp_box3 end = around(&to);
+    pp_box3 end = bounds_of(&to);
     end = (pp_box3){pp_add(end.low, t->end.p), pp_add(end.high, t->end.p)};
     it->box = it->at_end = grown(&end, rounding(&end));
     if (j->task->start) {
-        pp_box3 start = around(&from);
+        pp_box3 start = bounds_of(&from);
         double reach = to.convex->core_reach;
         double bend = fmin(reach * t->angle * t->angle / 8.0, 2.0 * reach);
         start = (pp_box3){pp_add(start.low, t->start.p), pp_add(start.high, t->start.p)};
-        it->box = join(&it->box, &start);
+        it->box = box_union(&it->box, &start);
         it->box = grown(&it->box, bend + rounding(&it->box));
     }
 }
 
 // The axis along which the boxes are spread most.
-static int widest(const judge *j, const item *list)
+static int widest(const geometry_judge *j, const box_item *list)
 {
     double spread[3] = {0.0, 0.0, 0.0};
     perp_vec3 mean = {0};
@@ -149,7 +149,7 @@ static int widest(const judge *j, const item *list)
     for (int i = 0; i < j->items; i++) {
         perp_vec3 c = pp_scale(0.5, pp_add(list[i].box.low, list[i].box.high));
         for (int k = 0; k < 3; k++) {
-            double off = fabs(coordinate(c, k) - coordinate(mean, k));
+            double off = fabs(component(c, k) - component(mean, k));
             spread[k] += fmin(off, 1e150);
         }
     }
@@ -167,7 +167,7 @@ static uint64_t ordered(double x)
 }
 
 // Sorted by the low ends, to as many bits as the indices leave.
-static bool sort_items(judge *j, const item *list)
+static bool sort_items(geometry_judge *j, const box_item *list)
 {
     uint64_t *key = PP_ARRAY(j->arena, uint64_t, j->items),
              *scratch = PP_ARRAY(j->arena, uint64_t, j->items);
@@ -181,7 +181,7 @@ static bool sort_items(judge *j, const item *list)
     j->along = widest(j, list);
     uint64_t low = j->rounded = ((uint64_t)1 << bits) - 1;
     for (int i = 0; i < j->items; i++) {
-        key[i] = (ordered(coordinate(list[i].box.low, j->along)) & ~low) | (uint64_t)i;
+        key[i] = (ordered(component(list[i].box.low, j->along)) & ~low) | (uint64_t)i;
     }
     pp_sort_keys(j->items, key, scratch);
     for (int i = 0; i < j->items; i++) {
@@ -190,14 +190,14 @@ static bool sort_items(judge *j, const item *list)
     return true;
 }
 
-static bool set_items(judge *j)
+static bool set_items(geometry_judge *j)
 {
     const perp_model *m = j->model;
-    item *list = PP_ARRAY(j->arena, item, m->shapes);
-    j->item = PP_ARRAY(j->arena, item, m->shapes);
+    box_item *list = PP_ARRAY(j->arena, box_item, m->shapes);
+    j->item = PP_ARRAY(j->arena, box_item, m->shapes);
     j->piece = PP_ARRAY(j->arena, pp_convex, m->shapes);
-    j->first = PP_ARRAY(j->arena, pp_placed, m->shapes);
-    j->last = PP_ARRAY(j->arena, pp_placed, m->shapes);
+    j->first = PP_ARRAY(j->arena, pp_placed_convex, m->shapes);
+    j->last = PP_ARRAY(j->arena, pp_placed_convex, m->shapes);
     if (!j->first || !j->last || !list || !j->item || !j->piece) {
         return false;
     }
@@ -225,7 +225,7 @@ static int first_axis(const pp_geometry_task *t, int a, int b)
     int low = 0, high = t->axes;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        const pp_axis *x = &t->axis[middle];
+        const pp_separating_axis *x = &t->axis[middle];
         if (x->a < a || (x->a == a && x->b < b)) {
             low = middle + 1;
         } else {
@@ -235,27 +235,28 @@ static int first_axis(const pp_geometry_task *t, int a, int b)
     return low < t->axes && t->axis[low].a == a && t->axis[low].b == b ? low : -1;
 }
 
-typedef struct duo {
+typedef struct shape_pair {
     int a, b;  // shapes
-    pp_sweep_pair pair;
+    pp_swept_pair pair;
     bool sheet;     // b is a triangle, solid behind
     double turned;  // -1: axes are offered from b to a
-} duo;
+} shape_pair;
 
 // Of a piece that is seen from its body, seen from another.
-static pp_placed seen(const pp_placed *piece, const pp_pose *body, const pp_pose *from)
+static pp_placed_convex seen(const pp_placed_convex *piece, const pp_pose *body,
+                             const pp_pose *from)
 {
-    pp_placed at = *piece;
+    pp_placed_convex at = *piece;
     at.X.p = pp_add(pp_sub(body->p, from->p), at.X.p);
     return at;
 }
 
-static void set_pair(const judge *j, const pp_placed *first[2], const pp_placed *last[2],
-                     pp_sweep_pair *pair)
+static void set_pair(const geometry_judge *j, const pp_placed_convex *first[2],
+                     const pp_placed_convex *last[2], pp_swept_pair *pair)
 {
     const pp_travel *of_a = &j->travel[last[0]->convex->body],
                     *of_b = &j->travel[last[1]->convex->body];
-    *pair = (pp_sweep_pair){.a = last[0]->convex,
+    *pair = (pp_swept_pair){.a = last[0]->convex,
                             .b = last[1]->convex,
                             .of_a = of_a,
                             .of_b = of_b,
@@ -263,16 +264,16 @@ static void set_pair(const judge *j, const pp_placed *first[2], const pp_placed 
                             .end = {*last[0], seen(last[1], &of_b->end, &of_a->end)}};
 }
 
-static double allowed_of(const pp_geometry_task *t, const duo *d)
+static double allowed_of(const pp_geometry_task *t, const shape_pair *d)
 {
     return t->allowed ? t->allowed(t->model, d->a, d->b) : t->depth;
 }
 
 // The best separation at the end, as far as it matters.
-static double separate(const judge *j, duo *d)
+static double separate(const geometry_judge *j, shape_pair *d)
 {
     const pp_geometry_task *t = j->task;
-    const pp_placed *a = &d->pair.end[0], *b = &d->pair.end[1];
+    const pp_placed_convex *a = &d->pair.end[0], *b = &d->pair.end[1];
     perp_vec3 *axis = &d->pair.hint;
     int low = d->a < d->b ? d->a : d->b, high = d->a + d->b - low;
     double best = -HUGE_VAL;
@@ -291,7 +292,7 @@ static double separate(const judge *j, duo *d)
         return best;
     }
     best = pp_axis_search(a, b, 0.0, axis);
-    if (d->sheet && best < -allowed && pp_placed_axis(b, 0, &front) &&
+    if (d->sheet && best < -allowed && pp_placed_convex_axis(b, 0, &front) &&
         pp_dot3(*axis, front) > 0.0) {
         // Out through the back would be shorter; but that is where it is solid.
         *axis = pp_scale(-1.0, front);
@@ -300,7 +301,7 @@ static double separate(const judge *j, duo *d)
     return best;
 }
 
-static void judge_end(judge *j, duo *d, double *depth)
+static void judge_end(geometry_judge *j, shape_pair *d, double *depth)
 {
     pp_geometry *out = j->out;
     double s = separate(j, d);
@@ -318,16 +319,16 @@ static void judge_end(judge *j, duo *d, double *depth)
     }
 }
 
-static void judge_path(judge *j, duo *d, double depth)
+static void judge_path(geometry_judge *j, shape_pair *d, double depth)
 {
     pp_geometry *out = j->out;
-    pp_sweep sweep;
+    pp_swept_path sweep;
     d->pair.depth = fmax(depth, allowed_of(j->task, d));
-    if (!pp_sweep_quick(&d->pair, d->pair.hint, &sweep)) {
-        pp_sweep_run(&d->pair, &sweep);
+    if (!pp_swept_quick(&d->pair, d->pair.hint, &sweep)) {
+        pp_swept_run(&d->pair, &sweep);
     }
-    out->path_undecided += sweep.state == PP_SWEEP_UNKNOWN;
-    bool passed = sweep.state == PP_SWEEP_PASSED, before = out->path == PP_PATH_PASSED;
+    out->path_undecided += sweep.state == PP_SWEPT_UNKNOWN;
+    bool passed = sweep.state == PP_SWEPT_PASSED, before = out->path == PP_PATH_PASSED;
     bool worse = passed == before && sweep.depth > out->path_depth;
     if ((passed && !before) || worse) {
         out->path = passed ? PP_PATH_PASSED : out->path;
@@ -339,7 +340,7 @@ static void judge_path(judge *j, duo *d, double depth)
     }
 }
 
-static void judge_pieces(judge *j, duo *d, bool near_at_end)
+static void judge_pieces(geometry_judge *j, shape_pair *d, bool near_at_end)
 {
     double depth = 0.0;
     if (near_at_end) {
@@ -353,7 +354,8 @@ static void judge_pieces(judge *j, duo *d, bool near_at_end)
 // ── Meshes ───────────────────────────────────────────────────────────────────────────────────────
 
 // The box of a piece in the frame of the mesh, over the step: at both ends, and what relative turning bends in between.
-static pp_box3 seen_from(const judge *j, const pp_convex *c, const pp_shape *mesh, bool whole)
+static pp_box3 seen_from(const geometry_judge *j, const pp_convex *c, const pp_shape *mesh,
+                         bool whole)
 {
     const pp_travel *on = &j->travel[mesh->body], *of = &j->travel[c->body];
     pp_box3 box = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
@@ -363,10 +365,10 @@ static pp_box3 seen_from(const judge *j, const pp_convex *c, const pp_shape *mes
         pp_pose local = {pp_mul_t(&X.R, pp_sub(P->p, X.p)), pp_identity3()};
         pp_mat3 back = pp_transpose3(&X.R);
         local.R = pp_mat_mul(&back, &P->R);
-        pp_placed at = pp_convex_place(c, &local);
-        pp_box3 b = around(&at);
+        pp_placed_convex at = pp_convex_place(c, &local);
+        pp_box3 b = bounds_of(&at);
         b = grown(&b, rounding(&b));
-        box = e == 0 || !whole ? b : join(&box, &b);
+        box = e == 0 || !whole ? b : box_union(&box, &b);
     }
     if (whole) {
         double move = pp_length(pp_sub(of->move, on->move)), turns = on->angle + of->angle;
@@ -378,7 +380,7 @@ static pp_box3 seen_from(const judge *j, const pp_convex *c, const pp_shape *mes
     return box;
 }
 
-static void judge_mesh(judge *j, int solid, int mesh_shape)
+static void judge_mesh(geometry_judge *j, int solid, int mesh_shape)
 {
     const pp_shape *shape = &j->model->shape[mesh_shape];
     const pp_convex *c = &j->piece[solid];
@@ -388,22 +390,22 @@ static void judge_mesh(judge *j, int solid, int mesh_shape)
     for (int t = pp_mesh_next(mesh, &swept, 0); t >= 0; t = pp_mesh_next(mesh, &swept, t + 1)) {
         pp_convex triangle;
         pp_convex_triangle(&triangle, shape, t);
-        pp_placed from = placed_at(&triangle, &j->travel[shape->body].start),
-                  to = placed_at(&triangle, &j->travel[shape->body].end);
-        duo d = {
+        pp_placed_convex from = placed_at(&triangle, &j->travel[shape->body].start),
+                         to = placed_at(&triangle, &j->travel[shape->body].end);
+        shape_pair d = {
             .a = solid, .b = mesh_shape, .sheet = true, .turned = solid < mesh_shape ? 1.0 : -1.0};
-        set_pair(j, (const pp_placed *[2]){&j->first[solid], &from},
-                 (const pp_placed *[2]){&j->last[solid], &to}, &d.pair);
-        judge_pieces(j, &d, meet(&end, &mesh->node[mesh->leaves + t]));
+        set_pair(j, (const pp_placed_convex *[2]){&j->first[solid], &from},
+                 (const pp_placed_convex *[2]){&j->last[solid], &to}, &d.pair);
+        judge_pieces(j, &d, boxes_overlap(&end, &mesh->node[mesh->leaves + t]));
     }
 }
 
 // ── All pairs ────────────────────────────────────────────────────────────────────────────────────
 
-static void judge_pair(judge *j, int a, int b, bool near_at_end)
+static void judge_pair(geometry_judge *j, int a, int b, bool near_at_end)
 {
-    pp_meeting meeting = pp_model_meeting(j->model, a, b);
-    if (meeting != PP_MEET && meeting != PP_MEET_LISTED) {
+    pp_pair_filter meeting = pp_model_pair_filter(j->model, a, b);
+    if (meeting != PP_PAIR_COLLIDES && meeting != PP_PAIR_LISTED) {
         return;
     }
     j->out->judged++;
@@ -413,24 +415,25 @@ static void judge_pair(judge *j, int a, int b, bool near_at_end)
         return;
     }
     int low = a < b ? a : b, high = a + b - low;
-    duo d = {.a = low, .b = high, .turned = 1.0};
-    set_pair(j, (const pp_placed *[2]){&j->first[low], &j->first[high]},
-             (const pp_placed *[2]){&j->last[low], &j->last[high]}, &d.pair);
+    shape_pair d = {.a = low, .b = high, .turned = 1.0};
+    set_pair(j, (const pp_placed_convex *[2]){&j->first[low], &j->first[high]},
+             (const pp_placed_convex *[2]){&j->last[low], &j->last[high]}, &d.pair);
     judge_pieces(j, &d, near_at_end);
 }
 
-static void judge_boxes(judge *j)
+static void judge_boxes(geometry_judge *j)
 {
     for (int i = 0; i < j->items; i++) {
-        const item *one = &j->item[i];
-        double high = coordinate(one->box.high, j->along);
+        const box_item *one = &j->item[i];
+        double high = component(one->box.high, j->along);
         // The order is that of rounded low ends: what is above by rounding alone is looked at as well.
         uint64_t last = ordered(high) | j->rounded;
         for (int k = i + 1;
-             k < j->items && ordered(coordinate(j->item[k].box.low, j->along)) <= last; k++) {
-            const item *other = &j->item[k];
-            if (meet(&one->box, &other->box)) {
-                judge_pair(j, one->shape, other->shape, meet(&one->at_end, &other->at_end));
+             k < j->items && ordered(component(j->item[k].box.low, j->along)) <= last; k++) {
+            const box_item *other = &j->item[k];
+            if (boxes_overlap(&one->box, &other->box)) {
+                judge_pair(j, one->shape, other->shape,
+                           boxes_overlap(&one->at_end, &other->at_end));
             }
         }
     }
@@ -439,13 +442,13 @@ static void judge_boxes(judge *j)
 // Whether a box reaches below a plane at the end, or ever.
 static bool is_below(const pp_pose *X, const pp_box3 *b)
 {
-    perp_vec3 n = pp_column(&X->R, 2);
+    perp_vec3 n = pp_mat3_column(&X->R, 2);
     perp_vec3 lowest = {n.x > 0.0 ? b->low.x : b->high.x, n.y > 0.0 ? b->low.y : b->high.y,
                         n.z > 0.0 ? b->low.z : b->high.z};
     return pp_dot3(n, pp_sub(lowest, X->p)) <= 0.0;
 }
 
-static void judge_planes(judge *j)
+static void judge_planes(geometry_judge *j)
 {
     for (int s = 0; s < j->model->shapes; s++) {
         const pp_convex *plane = &j->piece[s];
@@ -464,7 +467,7 @@ static void judge_planes(judge *j)
     }
 }
 
-static bool set_travels(judge *j)
+static bool set_travels(geometry_judge *j)
 {
     const pp_geometry_task *t = j->task;
     j->travel = PP_ARRAY(j->arena, pp_travel, j->model->bodies);
@@ -476,7 +479,7 @@ static bool set_travels(judge *j)
     return j->travel != NULL;
 }
 
-static bool travels_finite(const judge *j)
+static bool travels_finite(const geometry_judge *j)
 {
     for (int i = 0; i < j->model->bodies; i++) {
         const pp_travel *t = &j->travel[i];
@@ -490,7 +493,7 @@ static bool travels_finite(const judge *j)
 
 perp_status pp_judge_geometry(pp_geometry *out, const pp_geometry_task *task, pp_arena *arena)
 {
-    judge j = {.task = task, .model = task->model, .out = out, .arena = arena};
+    geometry_judge j = {.task = task, .model = task->model, .out = out, .arena = arena};
     *out = (pp_geometry){.gap_a = -1, .gap_b = -1, .path_a = -1, .path_b = -1};
     out->path = task->start ? PP_PATH_CLEAR : PP_PATH_NOT_ASKED;
     if (!set_travels(&j)) {

@@ -11,17 +11,17 @@
 #include "kinematics/kinematics.h"
 
 // An axis that somebody says separates two shapes: from a to b, a < b.
-typedef struct pp_axis {
+typedef struct pp_separating_axis {
     int a, b;
     perp_vec3 n;
-} pp_axis;
+} pp_separating_axis;
 
 typedef struct pp_geometry_task {
     const perp_model *model;
     const pp_frame *start;  // bodies at the start of the step; NULL: the end alone is judged
     const pp_frame *end;
     double h;  // with the spin, how often a body has turned around [s]
-    const pp_axis *axis;
+    const pp_separating_axis *axis;
     int axes;      // sorted by (a, b)
     double depth;  // overlap that is no violation [m]; in the path: see pp_sweep
     double (*allowed)(const perp_model *model, int shape_a,

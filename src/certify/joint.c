@@ -12,13 +12,13 @@ static const double TWO_PI = 6.283185307179586;
 // the axis u of a and its left normal.
 enum { X, Y, U, N, OF_A, Z = 0, UB, OF_B };
 
-typedef struct place {
+typedef struct joint_anchors {
     const perp_model *m;
     const pp_frame *body;
     const pp_joint *j;
     perp_vec3 pa, pb, apart;  // anchors, and p_b - p_a
     perp_vec3 a[OF_A], b[OF_B];
-} place;
+} joint_anchors;
 
 // A scalar and its gradients.
 typedef struct scalar {
@@ -27,10 +27,10 @@ typedef struct scalar {
     perp_vec3 a[OF_A], b[OF_B];
 } scalar;
 
-static place place_of(const perp_model *m, const pp_frame *body, const pp_joint *j)
+static joint_anchors anchors_of(const perp_model *m, const pp_frame *body, const pp_joint *j)
 {
     const pp_mat3 *A = &body[j->a].R, *B = &body[j->b].R;
-    place at = {.m = m, .body = body, .j = j};
+    joint_anchors at = {.m = m, .body = body, .j = j};
     at.pa = pp_add(body[j->a].p, pp_mul(A, j->r_A));
     at.pb = pp_add(body[j->b].p, pp_mul(B, j->r_B));
     at.apart = pp_sub(at.pb, at.pa);
@@ -39,12 +39,12 @@ static place place_of(const perp_model *m, const pp_frame *body, const pp_joint 
         at.a[X] = pp_mul(A, j->zero_A);
         at.a[Y] = pp_cross(at.a[U], at.a[X]);
         at.b[UB] = pp_mul(B, j->axis_B);
-        at.b[Z] = j->kind == PERP_UNIVERSAL ? at.b[UB] : pp_mul(B, j->zero_B);
+        at.b[Z] = j->kind == PERP_JOINT_UNIVERSAL ? at.b[UB] : pp_mul(B, j->zero_B);
     } else {
-        at.a[X] = pp_column(A, 0);
-        at.a[Y] = pp_column(A, 1);
+        at.a[X] = pp_mat3_column(A, 0);
+        at.a[Y] = pp_mat3_column(A, 1);
         at.a[N] = pp_vec(-at.a[U].y, at.a[U].x, 0.0);
-        at.b[Z] = pp_column(B, 0);
+        at.b[Z] = pp_mat3_column(B, 0);
     }
     return at;
 }
@@ -52,13 +52,13 @@ static place place_of(const perp_model *m, const pp_frame *body, const pp_joint 
 // ── Scalars ──────────────────────────────────────────────────────────────────────────────────────
 
 // d . (p_b - p_a) along a direction of the world.
-static scalar along_world(const place *at, perp_vec3 d)
+static scalar along_world(const joint_anchors *at, perp_vec3 d)
 {
     return (scalar){.value = pp_dot3(d, at->apart), .pa = pp_scale(-1.0, d), .pb = d};
 }
 
 // e . (p_b - p_a) along an axis of a.
-static scalar along(const place *at, int e)
+static scalar along(const joint_anchors *at, int e)
 {
     scalar s = along_world(at, at->a[e]);
     s.a[e] = at->apart;
@@ -66,7 +66,7 @@ static scalar along(const place *at, int e)
 }
 
 // e . f of an axis of a and one of b.
-static scalar cosine(const place *at, int e, int f)
+static scalar cosine(const joint_anchors *at, int e, int f)
 {
     scalar s = {.value = pp_dot3(at->a[e], at->b[f])};
     s.a[e] = at->b[f];
@@ -74,7 +74,7 @@ static scalar cosine(const place *at, int e, int f)
     return s;
 }
 
-static scalar distance(const place *at)
+static scalar anchor_distance(const joint_anchors *at)
 {
     double length = pp_length(at->apart);
     perp_vec3 u = length > 0.0 ? pp_scale(1.0 / length, at->apart) : pp_vec(1.0, 0.0, 0.0);
@@ -84,7 +84,7 @@ static scalar distance(const place *at)
 }
 
 // atan2(y . z, x . z), in the turn nearest to `near`.
-static scalar angle(const place *at, double near)
+static scalar angle(const joint_anchors *at, double near)
 {
     scalar c = cosine(at, X, Z), s = cosine(at, Y, Z), out = {0};
     double square = c.value * c.value + s.value * s.value;
@@ -98,7 +98,7 @@ static scalar angle(const place *at, double near)
     return out;
 }
 
-static void write_row(const place *at, const scalar *s, pp_row *row)
+static void write_row(const joint_anchors *at, const scalar *s, pp_row *row)
 {
     const pp_frame *a = &at->body[at->j->a], *b = &at->body[at->j->b];
     perp_vec3 on_a = pp_cross(pp_sub(at->pa, a->p), s->pa);
@@ -116,7 +116,7 @@ static void write_row(const place *at, const scalar *s, pp_row *row)
 }
 
 // Where z_b is along the axis its angle has no rate of its own: the relative turn about u stands in.
-static void write_angle(const place *at, const double *turn, int joint, pp_row *row)
+static void write_angle(const joint_anchors *at, const double *turn, int joint, pp_row *row)
 {
     scalar s = angle(at, turn ? turn[joint] : (double)NAN);
     double c = pp_dot3(at->a[X], at->b[Z]), d = pp_dot3(at->a[Y], at->b[Z]);
@@ -129,7 +129,7 @@ static void write_angle(const place *at, const double *turn, int joint, pp_row *
 }
 
 // In the plane angles are not wrapped: the turn is that of the bodies' angles.
-static void write_flat_angle(const place *at, pp_row *row)
+static void write_flat_angle(const joint_anchors *at, pp_row *row)
 {
     scalar s = angle(at, at->body[at->j->b].angle - at->body[at->j->a].angle);
     s.value -= at->j->angle;
@@ -149,7 +149,7 @@ void pp_own_add(const perp_model *m, const pp_frame *body, int i, perp_vec3 f, p
     const pp_body *b = &m->body[i];
     const double all[PP_BODY_NV] = {f.x, f.y, f.z, tau.x, tau.y, tau.z};
     double rate = pp_dot3(f, body[i].v) + pp_dot3(tau, body[i].w);
-    row->before += rate;
+    row->v_pre += rate;
     if (b->nv == 0) {
         row->rate += rate;
         return;
@@ -169,7 +169,7 @@ static void add_times(double s, const pp_row *from, pp_row *to)
 {
     to->value += s * from->value;
     to->rate += s * from->rate;
-    to->before += s * from->before;
+    to->v_pre += s * from->v_pre;
     for (int i = 0; i < from->count; i++) {
         int at = 0;
         while (at < to->count && to->body[at] != from->body[i]) {
@@ -185,12 +185,13 @@ static void add_times(double s, const pp_row *from, pp_row *to)
 
 static bool has_coordinate(perp_joint_kind kind)
 {
-    return kind != PERP_GEAR && kind != PERP_WELD && kind != PERP_SPHERICAL;
+    return kind != PERP_JOINT_GEAR && kind != PERP_JOINT_WELD && kind != PERP_JOINT_SPHERICAL;
 }
 
 static bool slides(perp_joint_kind kind)
 {
-    return kind == PERP_PRISMATIC || kind == PERP_CYLINDRICAL || kind == PERP_POINT_ON_LINE;
+    return kind == PERP_JOINT_PRISMATIC || kind == PERP_JOINT_CYLINDRICAL ||
+           kind == PERP_JOINT_POINT_ON_LINE;
 }
 
 bool pp_own_coordinate(const perp_model *m, const pp_frame *body, const double *turn, int joint,
@@ -201,9 +202,9 @@ bool pp_own_coordinate(const perp_model *m, const pp_frame *body, const double *
     if (!has_coordinate(j->kind)) {
         return false;
     }
-    place at = place_of(m, body, j);
-    if (j->kind == PERP_DISTANCE || slides(j->kind)) {
-        scalar s = j->kind == PERP_DISTANCE ? distance(&at) : along(&at, U);
+    joint_anchors at = anchors_of(m, body, j);
+    if (j->kind == PERP_JOINT_DISTANCE || slides(j->kind)) {
+        scalar s = j->kind == PERP_JOINT_DISTANCE ? anchor_distance(&at) : along(&at, U);
         write_row(&at, &s, row);
     } else if (m->spatial) {
         write_angle(&at, turn, joint, row);
@@ -214,34 +215,36 @@ bool pp_own_coordinate(const perp_model *m, const pp_frame *body, const double *
     return true;
 }
 
-static int put(const place *at, scalar s, pp_row *row)
+static int write_scalar_row(const joint_anchors *at, scalar s, pp_row *row)
 {
     write_row(at, &s, row);
     return 1;
 }
 
-static int meet(const place *at, pp_row *row)
+static int write_coincidence(const joint_anchors *at, pp_row *row)
 {
-    int n = put(at, along_world(at, pp_vec(1.0, 0.0, 0.0)), &row[0]);
-    n += put(at, along_world(at, pp_vec(0.0, 1.0, 0.0)), &row[n]);
-    return at->m->spatial ? n + put(at, along_world(at, pp_vec(0.0, 0.0, 1.0)), &row[n]) : n;
+    int n = write_scalar_row(at, along_world(at, pp_vec(1.0, 0.0, 0.0)), &row[0]);
+    n += write_scalar_row(at, along_world(at, pp_vec(0.0, 1.0, 0.0)), &row[n]);
+    return at->m->spatial
+               ? n + write_scalar_row(at, along_world(at, pp_vec(0.0, 0.0, 1.0)), &row[n])
+               : n;
 }
 
-static int on_axis(const place *at, pp_row *row)
+static int on_axis(const joint_anchors *at, pp_row *row)
 {
-    int n = put(at, along(at, X), &row[0]);
-    return n + put(at, along(at, Y), &row[n]);
+    int n = write_scalar_row(at, along(at, X), &row[0]);
+    return n + write_scalar_row(at, along(at, Y), &row[n]);
 }
 
-static int parallel(const place *at, pp_row *row)
+static int parallel(const joint_anchors *at, pp_row *row)
 {
-    int n = put(at, cosine(at, X, UB), &row[0]);
-    return n + put(at, cosine(at, Y, UB), &row[n]);
+    int n = write_scalar_row(at, cosine(at, X, UB), &row[0]);
+    return n + write_scalar_row(at, cosine(at, Y, UB), &row[n]);
 }
 
 // No relative rotation: the turn from the triad of a to that of b as a vector, sum a_k x b_k = 2 sin(angle) axis. Its rows are
 // relative turns about the axes of the world, which is its rate where it is 0.
-static int fixed(const place *at, pp_row *row)
+static int fixed(const joint_anchors *at, pp_row *row)
 {
     const perp_vec3 a[3] = {at->a[X], at->a[Y], at->a[U]};
     const perp_vec3 b[3] = {at->b[Z], pp_cross(at->b[UB], at->b[Z]), at->b[UB]};
@@ -263,60 +266,60 @@ static int fixed(const place *at, pp_row *row)
     return 3;
 }
 
-static int equations_flat(const place *at, pp_row *row)
+static int equations_flat(const joint_anchors *at, pp_row *row)
 {
     int n = 0;
     switch (at->j->kind) {
-    case PERP_REVOLUTE:
-        return meet(at, row);
-    case PERP_WELD:
-        n = meet(at, row);
+    case PERP_JOINT_REVOLUTE:
+        return write_coincidence(at, row);
+    case PERP_JOINT_WELD:
+        n = write_coincidence(at, row);
         write_flat_angle(at, &row[n]);
         return n + 1;
-    case PERP_PRISMATIC:
-        n = put(at, along(at, N), &row[0]);
+    case PERP_JOINT_PRISMATIC:
+        n = write_scalar_row(at, along(at, N), &row[0]);
         write_flat_angle(at, &row[n]);
         return n + 1;
-    case PERP_POINT_ON_LINE:
-        return put(at, along(at, N), &row[0]);
+    case PERP_JOINT_POINT_ON_LINE:
+        return write_scalar_row(at, along(at, N), &row[0]);
     default:
         return 0;
     }
 }
 
-static int equations_solid(const place *at, const double *turn, int joint, pp_row *row)
+static int equations_solid(const joint_anchors *at, const double *turn, int joint, pp_row *row)
 {
     int n = 0;
     pp_row thread;
     switch (at->j->kind) {
-    case PERP_SPHERICAL:
-        return meet(at, row);
-    case PERP_REVOLUTE:
-        n = meet(at, row);
+    case PERP_JOINT_SPHERICAL:
+        return write_coincidence(at, row);
+    case PERP_JOINT_REVOLUTE:
+        n = write_coincidence(at, row);
         return n + parallel(at, &row[n]);
-    case PERP_UNIVERSAL:
-        n = meet(at, row);
-        return n + put(at, cosine(at, U, UB), &row[n]);
-    case PERP_WELD:
-        n = meet(at, row);
+    case PERP_JOINT_UNIVERSAL:
+        n = write_coincidence(at, row);
+        return n + write_scalar_row(at, cosine(at, U, UB), &row[n]);
+    case PERP_JOINT_WELD:
+        n = write_coincidence(at, row);
         return n + fixed(at, &row[n]);
-    case PERP_CYLINDRICAL:
-    case PERP_SCREW:
+    case PERP_JOINT_CYLINDRICAL:
+    case PERP_JOINT_SCREW:
         n = on_axis(at, row);
         n += parallel(at, &row[n]);
-        if (at->j->kind == PERP_SCREW) {
+        if (at->j->kind == PERP_JOINT_SCREW) {
             write_angle(at, turn, joint, &thread);
-            n += put(at, along(at, U), &row[n]);
+            n += write_scalar_row(at, along(at, U), &row[n]);
             add_times(-at->j->pitch, &thread, &row[n - 1]);
         }
         return n;
-    case PERP_PRISMATIC:
+    case PERP_JOINT_PRISMATIC:
         n = on_axis(at, row);
         return n + fixed(at, &row[n]);
-    case PERP_PLANE:
-        n = put(at, along(at, U), &row[0]);
+    case PERP_JOINT_PLANAR:
+        n = write_scalar_row(at, along(at, U), &row[0]);
         return n + parallel(at, &row[n]);
-    case PERP_POINT_ON_LINE:
+    case PERP_JOINT_POINT_ON_LINE:
         return on_axis(at, row);
     default:
         return 0;
@@ -328,7 +331,7 @@ int pp_own_equations(const perp_model *m, const pp_frame *body, const double *tu
 {
     const pp_joint *j = &m->joint[joint];
     int n = 0;
-    if (j->kind == PERP_GEAR) {
+    if (j->kind == PERP_JOINT_GEAR) {
         pp_row first;
         pp_own_coordinate(m, body, turn, j->joint_b, &row[0]);
         pp_own_coordinate(m, body, turn, j->joint_a, &first);
@@ -336,11 +339,12 @@ int pp_own_equations(const perp_model *m, const pp_frame *body, const double *tu
         row[0].value -= j->angle;
         n = 1;
     } else {
-        place at = place_of(m, body, j);
-        if (j->kind == PERP_DISTANCE) {
-            scalar s = distance(&at);
+        joint_anchors at = anchors_of(m, body, j);
+        if (j->kind == PERP_JOINT_DISTANCE) {
+            scalar s = anchor_distance(&at);
             s.value -= j->length;
-            n = j->target ? 0 : put(&at, s, &row[0]);  // else the target is the equation
+            n = j->target ? 0
+                          : write_scalar_row(&at, s, &row[0]);  // else the target is the equation
         } else {
             n = m->spatial ? equations_solid(&at, turn, joint, row) : equations_flat(&at, row);
         }

@@ -22,13 +22,13 @@ typedef struct phase {
 
 static const double PULL = 1e-9;  // of the largest impulse: what elimination leaves of a zero
 
-typedef struct judge {
-    const pp_evidence *e;
+typedef struct law_judge {
+    const pp_step_evidence *e;
     const pp_scales *s;
     const perp_limits *limits;
     const phase *at;
     double most;  // normal impulse of all [N s]
-} judge;
+} law_judge;
 
 // d . (I^-1 d) for a direction of rotation in world axes; I is constant in body axes.
 static double turned_mobility(const pp_body *body, const pp_frame *f, perp_vec3 d)
@@ -38,7 +38,7 @@ static double turned_mobility(const pp_body *body, const pp_frame *f, perp_vec3 
 }
 
 // Quasistatic steps have e->inertia of the masses, so that mobilities are so much larger.
-double pp_own_mobility(const pp_evidence *e, const pp_contact *c, perp_vec3 d, bool moment)
+double pp_own_mobility(const pp_step_evidence *e, const pp_contact *c, perp_vec3 d, bool moment)
 {
     const perp_model *m = e->model;
     const int bodies[2] = {m->shape[c->a].body, m->shape[c->b].body};
@@ -60,7 +60,7 @@ double pp_own_mobility(const pp_evidence *e, const pp_contact *c, perp_vec3 d, b
 
 // A contact of the theta method in space acts in the middle of the step and obeys its law at the end, where it is looked
 // up: the same feature, or the nearest point of the pair.                                theory (S12)
-static pp_contact where_it_holds(const judge *j, const pp_contact *c, bool middle)
+static pp_contact where_it_holds(const law_judge *j, const pp_contact *c, bool middle)
 {
     const pp_gaps *end = j->e->gaps_end;
     const pp_contact *best = NULL;
@@ -89,24 +89,24 @@ static pp_contact where_it_holds(const judge *j, const pp_contact *c, bool middl
 
 // Velocity of b less that of a at the contact point, where the law holds: at the end of the step
 // (middle), or at its start.
-static perp_vec3 relative_velocity(const judge *j, const pp_contact *c, bool middle)
+static perp_vec3 relative_velocity(const law_judge *j, const pp_contact *c, bool middle)
 {
     const perp_model *m = j->e->model;
     const pp_frame *frame = middle ? j->e->end->body : j->e->kin->body;
     int a = m->shape[c->a].body, b = m->shape[c->b].body;
     const perp_twist *va = &j->at->body[a], *vb = &j->at->body[b];
     perp_vec3 ra = pp_sub(c->point, frame[a].p), rb = pp_sub(c->point, frame[b].p);
-    return pp_sub(pp_add(vb->v, pp_cross(vb->w, rb)), pp_add(va->v, pp_cross(va->w, ra)));
+    return pp_sub(pp_add(vb->v_W, pp_cross(vb->w_W, rb)), pp_add(va->v_W, pp_cross(va->w_W, ra)));
 }
 
-static perp_vec3 relative_spin(const judge *j, const pp_contact *c)
+static perp_vec3 relative_spin(const law_judge *j, const pp_contact *c)
 {
     const perp_model *m = j->e->model;
-    return pp_sub(j->at->body[m->shape[c->b].body].w, j->at->body[m->shape[c->a].body].w);
+    return pp_sub(j->at->body[m->shape[c->b].body].w_W, j->at->body[m->shape[c->a].body].w_W);
 }
 
 // |p - clamp(p - w/m, lower, upper)| m: the natural map in m/s.
-static double natural(double p, double w, double m, double lower, double upper)
+static double natural_map(double p, double w, double m, double lower, double upper)
 {
     double to = fmax(lower, fmin(p - w / m, upper));
     return fabs(p - to) * m;
@@ -163,7 +163,7 @@ void pp_own_project(const pp_friction *group, bool polygons, double limit, doubl
 
 // Directions of a group's rows. Where friction differs along t and o the rows are scaled so that one disc
 // holds for both.                                                                       theory (S4)
-static void directions(const pp_contact *c, const pp_friction *group, perp_vec3 d[2])
+static void group_directions(const pp_contact *c, const pp_friction *group, perp_vec3 d[2])
 {
     perp_vec3 o = pp_cross(c->n, c->t);
     d[0] = group->kind == PP_SPIN ? c->n : c->t;
@@ -177,7 +177,7 @@ static void directions(const pp_contact *c, const pp_friction *group, perp_vec3 
 
 // The natural map of one friction group [m/s], and how far its impulse is outside its cone [N s],
 // (K2).
-static void judge_friction(const judge *j, perp_certificate *out, const pp_contact *c,
+static void judge_friction(const law_judge *j, perp_certificate *out, const pp_contact *c,
                            const pp_friction *group, double slack)
 {
     const phase *at = j->at;
@@ -191,7 +191,7 @@ static void judge_friction(const judge *j, perp_certificate *out, const pp_conta
     perp_vec3 d[2], rate = group->kind == PP_SLIDE
                                ? pp_add(relative_velocity(j, c, middle), c->surface)
                                : relative_spin(j, c);
-    directions(c, group, d);
+    group_directions(c, group, d);
     // Along t, or along o where friction along t is 0 and its row is none.
     double m = pp_own_mobility(j->e, c, d[0], group->kind != PP_SLIDE), to[2] = {p[0], p[1]},
            inside[2] = {p[0], p[1]};
@@ -201,17 +201,17 @@ static void judge_friction(const judge *j, perp_certificate *out, const pp_conta
     }
     pp_own_project(group, j->e->polygons, most, to);
     double error = m * hypot(p[0] - to[0], p[1] - to[1]);
-    pp_hold(out, j->limits, PERP_JUDGED_RESIDUAL, error, slack);
+    pp_certificate_record(out, j->limits, PERP_JUDGED_RESIDUAL, error, slack);
     out->slip_opposed = fmax(out->slip_opposed, error);
     pp_own_project(group, j->e->polygons, most, inside);
     double beyond = hypot(p[0] - inside[0], p[1] - inside[1]);
-    pp_hold(out, j->limits, PERP_JUDGED_CONE, beyond,
-            slack / m + j->s->slack * most + PULL * j->most);
+    pp_certificate_record(out, j->limits, PERP_JUDGED_CONE, beyond,
+                          slack / m + j->s->slack * most + PULL * j->most);
 }
 
 // A normal row, of a contact or of a limit, and the friction of its contact. bias is what the
 // scheme adds to the rate: psi/h, restitution.
-static void judge_normal(const judge *j, perp_certificate *out, int i)
+static void judge_normal(const law_judge *j, perp_certificate *out, int i)
 {
     const pp_rows *rows = j->e->rows;
     const pp_row *row = &rows->n[i];
@@ -230,11 +230,12 @@ static void judge_normal(const judge *j, perp_certificate *out, int i)
     // Of an open contact both residuals are 0: p = 0 and rho >= 0.
     if (p != 0.0 || rho < 0.0) {
         double scale = pp_scale_speed_of(j->s, row, slack);
-        pp_hold(out, j->limits, PERP_JUDGED_RESIDUAL, natural(p, rho, m, 0.0, HUGE_VAL), scale);
-        pp_hold(out, j->limits, PERP_JUDGED_COMPLEMENTARITY, fabs(p * rho),
-                scale * (fabs(p) + pp_scale_speed(j->s, island) / m));
+        pp_certificate_record(out, j->limits, PERP_JUDGED_RESIDUAL,
+                              natural_map(p, rho, m, 0.0, HUGE_VAL), scale);
+        pp_certificate_record(out, j->limits, PERP_JUDGED_COMPLEMENTARITY, fabs(p * rho),
+                              scale * (fabs(p) + pp_scale_speed(j->s, island) / m));
         if (p < 0.0) {
-            pp_hold(out, j->limits, PERP_JUDGED_CONE, -p, slack / m + PULL * j->most);
+            pp_certificate_record(out, j->limits, PERP_JUDGED_CONE, -p, slack / m + PULL * j->most);
         }
     }
     int groups = i < rows->nc ? rows->grouped[i] : 0;
@@ -248,18 +249,18 @@ static void judge_normal(const judge *j, perp_certificate *out, int i)
 
 // Judged in pieces, by several threads at once; how many pieces there are depends on the rows
 // alone, so that the sums do not depend on the number of threads.
-enum { MANY = 512, PIECES = 64 };
+enum { PARALLEL_MIN_ROWS = 512, PIECES = 64 };
 
-typedef struct look {
-    const judge *j;
+typedef struct phase_job {
+    const law_judge *j;
     int pieces;
     perp_certificate part[PIECES];
-} look;
+} phase_job;
 
 // Pieces from..to for one thread.
 static void judge_pieces(void *arg, int from, int to)
 {
-    look *l = arg;
+    phase_job *l = arg;
     int count = l->j->e->rows->nn;
     for (int k = from; k < to; k++) {
         l->part[k] = (perp_certificate){0};
@@ -270,11 +271,11 @@ static void judge_pieces(void *arg, int from, int to)
     }
 }
 
-static void judge_contacts(const judge *j, perp_certificate *out)
+static void judge_contacts(const law_judge *j, perp_certificate *out)
 {
-    look l;  // of the parts only some are used
+    phase_job l;  // of the parts only some are used
     l.j = j;
-    l.pieces = j->e->rows->nn > MANY ? PIECES : 1;
+    l.pieces = j->e->rows->nn > PARALLEL_MIN_ROWS ? PIECES : 1;
     pp_team_share(j->e->kin->team, l.pieces, 1, judge_pieces, &l);
     for (int k = 0; k < l.pieces; k++) {
         pp_certificate_worst(out, &l.part[k]);
@@ -282,7 +283,7 @@ static void judge_contacts(const judge *j, perp_certificate *out)
 }
 
 // Velocities of all bodies in world axes; those that are not free keep the given ones of the start.
-static void fill_twists(const pp_evidence *e, const double *nu, perp_twist *out)
+static void fill_twists(const pp_step_evidence *e, const double *nu, perp_twist *out)
 {
     for (int i = 0; i < e->model->bodies; i++) {
         const pp_body *body = &e->model->body[i];
@@ -298,9 +299,10 @@ static void fill_twists(const pp_evidence *e, const double *nu, perp_twist *out)
 // Poisson (P9): compression by itself, with its own impulses and velocities; then the second
 // problem, whose unknowns are what is left after compression and restitution, and whose friction
 // may use the restitution as well.
-static perp_status judge_phases(judge *j, perp_certificate *out, perp_twist *after, pp_arena *arena)
+static perp_status judge_phases(law_judge *j, perp_certificate *out, perp_twist *after,
+                                pp_arena *arena)
 {
-    const pp_evidence *e = j->e;
+    const pp_step_evidence *e = j->e;
     const pp_impact *impact = e->impact;
     perp_twist *middle = PP_ARRAY(arena, perp_twist, e->model->bodies);
     double *pn = PP_ARRAY(arena, double, e->rows->nn), *pt = PP_ARRAY(arena, double, e->rows->nt);
@@ -327,26 +329,29 @@ static perp_status judge_phases(judge *j, perp_certificate *out, perp_twist *aft
 }
 
 // Joints: J nu + rate + bias + gamma p = 0. Boxed rows: their natural map.
-static void judge_rows(const judge *j, perp_certificate *out)
+static void judge_rows(const law_judge *j, perp_certificate *out)
 {
-    const pp_evidence *e = j->e;
+    const pp_step_evidence *e = j->e;
     const pp_rows *rows = e->rows;
     for (int i = 0; i < rows->nb; i++) {
         const pp_row *row = &rows->b[i];
         double rate = pp_judge_rate(e->model, row, j->at->body) + row->bias;
-        pp_hold(out, j->limits, PERP_JUDGED_RESIDUAL, fabs(rate + row->gamma * e->pb[i]),
-                pp_scale_speed_of(j->s, row, pp_scale_rate(j->s, pp_scale_island(j->s, row))));
+        pp_certificate_record(
+            out, j->limits, PERP_JUDGED_RESIDUAL, fabs(rate + row->gamma * e->pb[i]),
+            pp_scale_speed_of(j->s, row, pp_scale_rate(j->s, pp_scale_island(j->s, row))));
     }
     for (int i = 0; i < rows->nm; i++) {
         const pp_row *row = &rows->m[i];
         double rate = pp_judge_rate(e->model, row, j->at->body) + row->bias;
-        double error = natural(e->pm[i], rate, pp_judge_mobility(e, row), row->lower, row->upper);
-        pp_hold(out, j->limits, PERP_JUDGED_RESIDUAL, error,
-                pp_scale_speed_of(j->s, row, pp_scale_rate(j->s, pp_scale_island(j->s, row))));
+        double error =
+            natural_map(e->pm[i], rate, pp_judge_mobility(e, row), row->lower, row->upper);
+        pp_certificate_record(
+            out, j->limits, PERP_JUDGED_RESIDUAL, error,
+            pp_scale_speed_of(j->s, row, pp_scale_rate(j->s, pp_scale_island(j->s, row))));
     }
 }
 
-perp_status pp_judge_law(perp_certificate *out, const pp_evidence *e, const pp_scales *s,
+perp_status pp_judge_law(perp_certificate *out, const pp_step_evidence *e, const pp_scales *s,
                          const perp_limits *limits, pp_arena *arena)
 {
     perp_twist *after = PP_ARRAY(arena, perp_twist, e->model->bodies);
@@ -355,7 +360,7 @@ perp_status pp_judge_law(perp_certificate *out, const pp_evidence *e, const pp_s
     }
     fill_twists(e, e->nu, after);
     phase last = {after, e->pn, e->pt, NULL};
-    judge j = {e, s, limits, &last, pp_norm_inf(e->rows->nn, e->pn)};
+    law_judge j = {e, s, limits, &last, pp_norm_inf(e->rows->nn, e->pn)};
     judge_rows(&j, out);
     if (e->impact) {
         return judge_phases(&j, out, after, arena);

@@ -8,7 +8,7 @@
 
 // The rate of a body's turn in the step. Of the new velocity the theta method takes the body's own components, in the
 // axes of the start.                                                                    theory (S9)
-perp_vec3 pp_judge_turn(const pp_evidence *e, int i)
+perp_vec3 pp_judge_turn(const pp_step_evidence *e, int i)
 {
     const pp_body *body = &e->model->body[i];
     const pp_mat3 *from = &e->kin->body[i].R, *to = &e->end->body[i].R;
@@ -21,7 +21,7 @@ perp_vec3 pp_judge_turn(const pp_evidence *e, int i)
 }
 
 // Angle between where the body is and where its mean angular velocity turns it.
-static double turn_error(const pp_evidence *e, int i)
+static double turn_error(const pp_step_evidence *e, int i)
 {
     perp_quat q = e->kin->body[i].rot, now = e->end->body[i].rot;
     perp_vec3 rate = pp_judge_turn(e, i);
@@ -43,7 +43,7 @@ static double turn_error(const pp_evidence *e, int i)
     return 2.0 * sqrt(fmin(plus, minus));
 }
 
-static double body_error(const pp_evidence *e, int i)
+static double body_error(const pp_step_evidence *e, int i)
 {
     const pp_body *body = &e->model->body[i];
     const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
@@ -57,11 +57,11 @@ static double body_error(const pp_evidence *e, int i)
         double error = way[axis] - e->kin->h * mean;
         if (axis < 3) {
             off += error * error;
-        } else if (body->kind == PERP_PLANAR_BODY) {
+        } else if (body->kind == PERP_BODY_PLANAR) {
             turned = fabs(error);
         }
     }
-    if (body->kind == PERP_SPATIAL_BODY) {
+    if (body->kind == PERP_BODY_SPATIAL) {
         turned = turn_error(e, i);
     }
     return sqrt(off) + body->reach * turned;
@@ -70,7 +70,7 @@ static double body_error(const pp_evidence *e, int i)
 // The rule holds to rounding, of bodies by themselves or, in joint coordinates, of bodies on those that carry them.
 static const double ROUNDING = 1e-12;
 
-static double motion_limit(const pp_evidence *e, const pp_scales *s, int i)
+static double motion_limit(const pp_step_evidence *e, const pp_scales *s, int i)
 {
     const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
     double way = pp_length(pp_sub(to->p, from->p)), reach = e->model->body[i].reach;
@@ -79,17 +79,20 @@ static double motion_limit(const pp_evidence *e, const pp_scales *s, int i)
 }
 
 // The schemes of first order turn bodies with one velocity a step.
-static void hold_spin(perp_certificate *c, const pp_evidence *e, const perp_limits *limits, int i)
+static void hold_spin(perp_certificate *c, const pp_step_evidence *e, const perp_limits *limits,
+                      int i)
 {
     const pp_body *body = &e->model->body[i];
-    bool first = e->stepper == PERP_STEWART_TRINKLE || e->stepper == PERP_ANITESCU_POTRA;
+    bool first =
+        e->stepper == PERP_STEPPER_STEWART_TRINKLE || e->stepper == PERP_STEPPER_ANITESCU_POTRA;
     if (first && !e->along_joints) {
-        double lost = pp_spin_lost(body, &e->kin->body[i], &e->end->body[i], e->kin->h);
-        pp_hold(c, limits, PERP_JUDGED_MOTION, body->reach * lost, body->reach * PP_SPIN_MOST);
+        double lost = pp_angular_momentum_lost(body, &e->kin->body[i], &e->end->body[i], e->kin->h);
+        pp_certificate_record(c, limits, PERP_JUDGED_MOTION, body->reach * lost,
+                              body->reach * PP_SPIN_MOST);
     }
 }
 
-perp_status pp_judge_motion(perp_certificate *c, const pp_evidence *e, const pp_scales *s,
+perp_status pp_judge_motion(perp_certificate *c, const pp_step_evidence *e, const pp_scales *s,
                             const perp_limits *limits, pp_arena *arena)
 {
     int bodies = e->model->bodies;
@@ -107,7 +110,7 @@ perp_status pp_judge_motion(perp_certificate *c, const pp_evidence *e, const pp_
     }
     for (int i = 0; status >= 0 && i < bodies; i++) {
         if (s->island[i] >= 0) {
-            pp_hold(c, limits, PERP_JUDGED_MOTION, error[i], limit[i]);
+            pp_certificate_record(c, limits, PERP_JUDGED_MOTION, error[i], limit[i]);
             hold_spin(c, e, limits, i);
         }
     }

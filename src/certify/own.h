@@ -28,7 +28,7 @@ static inline perp_vec3 pp_own_velocity(const pp_frame *f, perp_vec3 at)
 void pp_own_project(const pp_friction *group, bool polygons, double limit, double p[2]);
 // Change of the relative velocity along d at a contact by a unit impulse along it; moment: of the relative rotation about d.
 // 1 where nothing can move.
-double pp_own_mobility(const pp_evidence *e, const pp_contact *c, perp_vec3 d, bool moment);
+double pp_own_mobility(const pp_step_evidence *e, const pp_contact *c, perp_vec3 d, bool moment);
 
 // The equations of a joint where the bodies are: value, J, rate, and the rate `before` with the velocities of the frames.
 // turn: coordinates of joints when last seen; NULL: angles between -pi and pi. Returns how many.
@@ -44,9 +44,10 @@ void pp_own_add(const perp_model *m, const pp_frame *body, int i, perp_vec3 f, p
 
 // All rows of the step but those of contacts, in the places that the impulses have; *same: they are the rows that the
 // problem had, as far as their number and kind go.
-perp_status pp_own_rows(pp_rows *own, bool *same, const pp_evidence *e, pp_arena *arena);
+perp_status pp_own_rows(pp_rows *own, bool *same, const pp_step_evidence *e, pp_arena *arena);
 
 // Wrenches of a force of the scene on its bodies at the start of the step, about their origins [N, N m].
-void pp_own_force(const pp_evidence *e, const pp_force *f, perp_wrench *on_a, perp_wrench *on_b);
+void pp_own_force(const pp_step_evidence *e, const pp_force *f, perp_wrench *on_a,
+                  perp_wrench *on_b);
 // nv: impulse of gravity, explicit forces, what is applied, and of bodies that spin.     theory (P1), (S2)
-double *pp_own_push(const pp_evidence *e, pp_arena *arena);
+double *pp_own_push(const pp_step_evidence *e, pp_arena *arena);

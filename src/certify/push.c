@@ -7,18 +7,18 @@
 #include <math.h>
 #include <string.h>
 
-static double value_of(const pp_expr *expr, const double *x)
+static double expression_value(const pp_expr *expr, const double *x)
 {
     return expr ? pp_expr_value(expr, x) : 0.0;
 }
 
-static void push(perp_wrench *on, perp_vec3 f, perp_vec3 arm, perp_vec3 torque)
+static void add_force(perp_wrench *on, perp_vec3 f, perp_vec3 arm, perp_vec3 torque)
 {
-    on->f = pp_add(on->f, f);
-    on->tau = pp_add(on->tau, pp_add(torque, pp_cross(arm, f)));
+    on->f_W = pp_add(on->f_W, f);
+    on->tau_W = pp_add(on->tau_W, pp_add(torque, pp_cross(arm, f)));
 }
 
-static void expression(const pp_evidence *e, const pp_force *force, perp_wrench *on_b)
+static void expression(const pp_step_evidence *e, const pp_force *force, perp_wrench *on_b)
 {
     const pp_frame *f = &e->kin->body[force->b];
     double x[PP_SPATIAL_VARS] = {e->kin->t, f->p.x, f->p.y, f->p.z,   f->v.x,   f->v.y,  f->v.z,
@@ -28,18 +28,18 @@ static void expression(const pp_evidence *e, const pp_force *force, perp_wrench 
     if (!e->model->spatial) {
         memcpy(x, planar, sizeof planar);
     }
-    perp_vec3 along = {value_of(force->f[0], x), value_of(force->f[1], x),
-                       value_of(force->f[2], x)};
-    perp_vec3 about = {value_of(force->torque[0], x), value_of(force->torque[1], x),
-                       value_of(force->torque[2], x)};
+    perp_vec3 along = {expression_value(force->f[0], x), expression_value(force->f[1], x),
+                       expression_value(force->f[2], x)};
+    perp_vec3 about = {expression_value(force->torque[0], x), expression_value(force->torque[1], x),
+                       expression_value(force->torque[2], x)};
     if (force->body_axes) {
         along = pp_mul(&f->R, along);
         about = pp_mul(&f->R, about);
     }
-    push(on_b, along, pp_mul(&f->R, force->r_B), about);
+    add_force(on_b, along, pp_mul(&f->R, force->r_B), about);
 }
 
-static void spring(const pp_evidence *e, const pp_force *force, perp_wrench *on_a,
+static void spring(const pp_step_evidence *e, const pp_force *force, perp_wrench *on_a,
                    perp_wrench *on_b)
 {
     const pp_frame *a = &e->kin->body[force->a], *b = &e->kin->body[force->b];
@@ -54,33 +54,34 @@ static void spring(const pp_evidence *e, const pp_force *force, perp_wrench *on_
     v = force->isotropic ? v : pp_scale(pp_dot3(u, v), u);
     perp_vec3 pull =
         pp_along(pp_scale(force->damping, v), force->stiffness * (length - force->rest), u);
-    push(on_b, pp_scale(-1.0, pull), rb, none);
-    push(on_a, pull, ra, none);
+    add_force(on_b, pp_scale(-1.0, pull), rb, none);
+    add_force(on_a, pull, ra, none);
 }
 
-void pp_own_force(const pp_evidence *e, const pp_force *f, perp_wrench *on_a, perp_wrench *on_b)
+void pp_own_force(const pp_step_evidence *e, const pp_force *f, perp_wrench *on_a,
+                  perp_wrench *on_b)
 {
     const pp_frame *a = &e->kin->body[f->a], *b = &e->kin->body[f->b];
     const perp_vec3 none = {0.0, 0.0, 0.0};
     *on_a = *on_b = (perp_wrench){none, none};
-    if (f->kind == PERP_FORCE) {
+    if (f->kind == PERP_FORCE_WRENCH) {
         expression(e, f, on_b);
-    } else if (f->kind == PERP_SPRING) {
+    } else if (f->kind == PERP_FORCE_SPRING) {
         spring(e, f, on_a, on_b);
-    } else if (f->kind == PERP_TWIST_SPRING) {
+    } else if (f->kind == PERP_FORCE_TORSION_SPRING) {
         double torque = f->stiffness * (b->angle - a->angle - f->rest);
         torque += f->damping * (b->w.z - a->w.z);
-        push(on_b, none, none, pp_vec(0.0, 0.0, -torque));
-        push(on_a, none, none, pp_vec(0.0, 0.0, torque));
+        add_force(on_b, none, none, pp_vec(0.0, 0.0, -torque));
+        add_force(on_a, none, none, pp_vec(0.0, 0.0, torque));
     } else {
-        push(on_b, pp_scale(-f->damping, b->v), none, pp_scale(-f->damping_w, b->w));
+        add_force(on_b, pp_scale(-f->damping, b->v), none, pp_scale(-f->damping_w, b->w));
     }
 }
 
 // ── Bodies that spin ─────────────────────────────────────────────────────────────────────────────
 
 // x with A x = b by Cramer's rule; false: there is none.
-static bool solve(const perp_vec3 column[3], perp_vec3 b, perp_vec3 *x)
+static bool solve_cramer(const perp_vec3 column[3], perp_vec3 b, perp_vec3 *x)
 {
     perp_vec3 bc = pp_cross(column[1], column[2]), ca = pp_cross(column[2], column[0]);
     double det = pp_dot3(column[0], bc);
@@ -99,10 +100,10 @@ static bool midpoint(const pp_mat3 *J, double h, perp_vec3 *w)
     for (int round = 0; round < ROUNDS; round++) {
         perp_vec3 column[3], next;
         for (int k = 0; k < 3; k++) {
-            perp_vec3 Jk = pp_column(J, k);
+            perp_vec3 Jk = pp_mat3_column(J, k);
             column[k] = pp_along(Jk, 0.5 * h, pp_cross(m, Jk));
         }
-        if (!solve(column, had, &next)) {
+        if (!solve_cramer(column, had, &next)) {
             return false;
         }
         perp_vec3 off = pp_sub(next, m);
@@ -120,8 +121,8 @@ static bool keeps(const pp_mat3 *J, perp_vec3 w, perp_vec3 change)
 {
     const double same = 1e-9;
     perp_vec3 had = pp_mul(J, w), has = pp_add(had, change), now;
-    const perp_vec3 column[3] = {pp_column(J, 0), pp_column(J, 1), pp_column(J, 2)};
-    if (!solve(column, has, &now)) {
+    const perp_vec3 column[3] = {pp_mat3_column(J, 0), pp_mat3_column(J, 1), pp_mat3_column(J, 2)};
+    if (!solve_cramer(column, has, &now)) {
         return false;
     }
     double T = pp_dot3(w, had), L = pp_dot3(had, had);
@@ -129,13 +130,13 @@ static bool keeps(const pp_mat3 *J, perp_vec3 w, perp_vec3 change)
 }
 
 // Angular impulse in world axes. given: what the problem had.
-static perp_vec3 gyroscopic(const pp_evidence *e, int i, perp_vec3 given)
+static perp_vec3 gyroscopic(const pp_step_evidence *e, int i, perp_vec3 given)
 {
     const double most = 0.25;  // of a turn at once [rad]
     enum { PARTS = 64 };
     const pp_mat3 *R = &e->kin->body[i].R, *J = &e->model->body[i].I_B;
     perp_vec3 w = pp_mul_t(R, e->kin->body[i].w), had = pp_mul(J, w), first = w;
-    if (e->gyroscopic == PERP_GYRO_EXPLICIT) {
+    if (e->gyroscopic == PERP_GYROSCOPIC_EXPLICIT) {
         return pp_mul(R, pp_scale(-e->kin->h, pp_cross(w, had)));
     }
     double turn = e->kin->h * pp_length(w) / most;
@@ -150,13 +151,14 @@ static perp_vec3 gyroscopic(const pp_evidence *e, int i, perp_vec3 given)
     return pp_mul(R, pp_sub(pp_mul(J, w), had));
 }
 
-static bool spins(const pp_evidence *e, int i)
+static bool spins(const pp_step_evidence *e, int i)
 {
     const pp_body *body = &e->model->body[i];
-    return body->nv > 0 && body->kind == PERP_SPATIAL_BODY && e->stepper != PERP_MOREAU_JEAN;
+    return body->nv > 0 && body->kind == PERP_BODY_SPATIAL &&
+           e->stepper != PERP_STEPPER_MOREAU_JEAN;
 }
 
-double *pp_own_push(const pp_evidence *e, pp_arena *arena)
+double *pp_own_push(const pp_step_evidence *e, pp_arena *arena)
 {
     const perp_model *m = e->model;
     double h = e->kin->h;
@@ -166,16 +168,16 @@ double *pp_own_push(const pp_evidence *e, pp_arena *arena)
         const pp_force *f = &m->force[i];
         if (!f->implicit) {
             pp_own_force(e, f, &a, &b);
-            push(&on[f->a], a.f, pp_vec(0.0, 0.0, 0.0), a.tau);
-            push(&on[f->b], b.f, pp_vec(0.0, 0.0, 0.0), b.tau);
+            add_force(&on[f->a], a.f_W, pp_vec(0.0, 0.0, 0.0), a.tau_W);
+            add_force(&on[f->b], b.f_W, pp_vec(0.0, 0.0, 0.0), b.tau_W);
         }
     }
     for (int i = 0; on && p && i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
-        perp_vec3 f = pp_along(on[i].f, body->mass, m->gravity), tau = on[i].tau;
+        perp_vec3 f = pp_along(on[i].f_W, body->mass, m->gravity), tau = on[i].tau_W;
         if (e->applied) {
-            f = pp_add(f, e->applied[i].f);
-            tau = pp_add(tau, e->applied[i].tau);
+            f = pp_add(f, e->applied[i].f_W);
+            tau = pp_add(tau, e->applied[i].tau_W);
         }
         f = pp_scale(h, f);
         tau = pp_scale(h, tau);

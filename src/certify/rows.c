@@ -12,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct writer {
-    const pp_evidence *e;
+typedef struct row_writer {
+    const pp_step_evidence *e;
     const perp_model *m;
     const pp_frame *start;   // of the step,
     const pp_frame *acting;  // and where rows of joints act
@@ -22,11 +22,11 @@ typedef struct writer {
     int b, boxed, n;  // next rows
     bool same;
     bool beside;  // there are contacts in the problem
-} writer;
+} row_writer;
 
 // The next row, in the place of one of the same joint and force; NULL: the problem has another there.
-static pp_row *next(writer *w, pp_row *rows, const pp_row *given, int count, int *at,
-                    const pp_row *row)
+static pp_row *next_row(row_writer *w, pp_row *rows, const pp_row *given, int count, int *at,
+                        const pp_row *row)
 {
     bool fits = *at < count && given[*at].joint == row->joint && given[*at].force == row->force;
     w->same = w->same && fits;
@@ -37,22 +37,22 @@ static pp_row *next(writer *w, pp_row *rows, const pp_row *given, int count, int
     return &rows[(*at)++];
 }
 
-static pp_row *next_equation(writer *w, const pp_row *row)
+static pp_row *next_equation(row_writer *w, const pp_row *row)
 {
-    return next(w, w->own->b, w->e->rows->b, w->e->rows->nb, &w->b, row);
+    return next_row(w, w->own->b, w->e->rows->b, w->e->rows->nb, &w->b, row);
 }
 
-static pp_row *next_boxed(writer *w, const pp_row *row)
+static pp_row *next_boxed(row_writer *w, const pp_row *row)
 {
-    return next(w, w->own->m, w->e->rows->m, w->e->rows->nm, &w->boxed, row);
+    return next_row(w, w->own->m, w->e->rows->m, w->e->rows->nm, &w->boxed, row);
 }
 
-static double value_of(const pp_expr *expr, double t)
+static double expression_value(const pp_expr *expr, double t)
 {
     return pp_expr_value(expr, &t);
 }
 
-static double slope_of(const pp_expr *expr, double t)
+static double expression_slope(const pp_expr *expr, double t)
 {
     const double one = 1.0;
     double rate = 0.0;
@@ -61,42 +61,42 @@ static double slope_of(const pp_expr *expr, double t)
 }
 
 // J v + rate for velocities of bodies; a row knows its bodies by number.
-static double rate_of(const writer *w, const pp_row *row, const perp_twist *v)
+static double row_rate(const row_writer *w, const pp_row *row, const perp_twist *v)
 {
     return pp_judge_rate(w->m, row, v);
 }
 
 // ── What the scheme adds to an equation ──────────────────────────────────────────────────────────
 
-typedef struct moment {
+typedef struct row_instant {
     double value, before;  // of the equation at the start
     double end;            // its rate at the end, with the rows of the end
-} moment;
+} row_instant;
 
 // The theta method takes equations in the middle: by themselves they hold for the velocities of the way there, beside
 // contacts at the end.                                                                  theory (S11)
-static double middle_bias(const writer *w, const pp_row *row, const moment *at,
+static double middle_bias(const row_writer *w, const pp_row *row, const row_instant *at,
                           const perp_twist *after, const perp_twist *way)
 {
-    const pp_evidence *e = w->e;
+    const pp_step_evidence *e = w->e;
     double whole = e->whole > e->kin->h ? e->whole : e->kin->h;
     if (w->beside) {
         double off = e->rates ? 0.0 : at->value / whole;
-        return at->end - rate_of(w, row, after) + off + 0.5 * at->before;
+        return at->end - row_rate(w, row, after) + off + 0.5 * at->before;
     }
     double off = e->rates ? 0.0 : at->value / e->kin->h;
-    return (rate_of(w, row, way) + off) / e->theta - rate_of(w, row, after);
+    return (row_rate(w, row, way) + off) / e->theta - row_rate(w, row, after);
 }
 
-static double equation_bias(const writer *w, const pp_row *row, const moment *at,
+static double equation_bias(const row_writer *w, const pp_row *row, const row_instant *at,
                             const perp_twist *after, const perp_twist *way, double given)
 {
-    const pp_evidence *e = w->e;
+    const pp_step_evidence *e = w->e;
     double whole = e->whole > e->kin->h ? e->whole : e->kin->h;
     switch (e->stepper) {
-    case PERP_MOREAU_JEAN:
+    case PERP_STEPPER_MOREAU_JEAN:
         return middle_bias(w, row, at, after, way);
-    case PERP_ANITESCU_POTRA:
+    case PERP_STEPPER_ANITESCU_POTRA:
         return 0.0;
     default:  // where joints are closed exactly the rows hold what it takes, and positions show whether it did
         return e->exact ? given : e->rates ? 0.0 : at->value / whole;
@@ -109,18 +109,18 @@ typedef struct velocities {
     perp_twist *after, *way;  // at the end of the step, and of the way through it
 } velocities;
 
-static void put_equation(writer *w, const velocities *v, pp_row *row, const moment *at)
+static void put_equation(row_writer *w, const velocities *v, pp_row *row, const row_instant *at)
 {
     double given = w->b < w->e->rows->nb ? w->e->rows->b[w->b].bias : 0.0;
     row->value = at->value;
-    row->middle = w->e->stepper == PERP_MOREAU_JEAN;
+    row->middle = w->e->stepper == PERP_STEPPER_MOREAU_JEAN;
     row->bias = equation_bias(w, row, at, v->after, v->way, given);
     next_equation(w, row);
 }
 
 // Equations of a joint where they act, with what is known of them at both ends. Returns how many.
-static int equations_of(const writer *w, const velocities *v, int joint,
-                        pp_row at[PP_JOINT_EQUATIONS], moment when[PP_JOINT_EQUATIONS])
+static int equations_of(const row_writer *w, const velocities *v, int joint,
+                        pp_row at[PP_JOINT_EQUATIONS], row_instant when[PP_JOINT_EQUATIONS])
 {
     pp_row first[PP_JOINT_EQUATIONS], last[PP_JOINT_EQUATIONS];
     const double *turn = w->e->kin->turn;
@@ -132,55 +132,57 @@ static int equations_of(const writer *w, const velocities *v, int joint,
     }
     for (int k = 0; k < count; k++) {
         const pp_row *from = moves ? &first[k] : &at[k];
-        when[k] = (moment){from->value, from->before, moves ? rate_of(w, &last[k], v->after) : 0.0};
+        when[k] =
+            (row_instant){from->value, from->v_pre, moves ? row_rate(w, &last[k], v->after) : 0.0};
     }
     return count;
 }
 
 // The target of a coordinate as an equation; row: of the coordinate where it acts, first: at the start.
-static moment target_of(const writer *w, const velocities *v, int joint, const pp_row *first,
-                        pp_row *row)
+static row_instant target_of(const row_writer *w, const velocities *v, int joint,
+                             const pp_row *first, pp_row *row)
 {
     const pp_expr *target = w->m->joint[joint].target;
     const pp_kinematics *kin = w->e->kin;
-    moment when = {first->value - value_of(target, kin->t),
-                   first->before - slope_of(target, kin->t), 0.0};
+    row_instant when = {first->value - expression_value(target, kin->t),
+                        first->v_pre - expression_slope(target, kin->t), 0.0};
     if (w->acting != w->start) {
         pp_row last;
         pp_own_coordinate(w->m, w->e->end->body, kin->turn, joint, &last);
-        when.end = rate_of(w, &last, v->after) - slope_of(target, kin->t + kin->h);
+        when.end = row_rate(w, &last, v->after) - expression_slope(target, kin->t + kin->h);
     }
-    double rate = slope_of(target, w->t);
+    double rate = expression_slope(target, w->t);
     row->rate -= rate;
-    row->before -= rate;
+    row->v_pre -= rate;
     row->drives = true;
     return when;
 }
 
-static void put_equations(writer *w, const velocities *v, int joint)
+static void put_equations(row_writer *w, const velocities *v, int joint)
 {
     pp_row at[PP_JOINT_EQUATIONS];
-    moment when[PP_JOINT_EQUATIONS];
+    row_instant when[PP_JOINT_EQUATIONS];
     int count = equations_of(w, v, joint, at, when);
     for (int k = 0; k < count; k++) {
         put_equation(w, v, &at[k], &when[k]);
     }
 }
 
-static void put_target(writer *w, const velocities *v, int joint, pp_row row, const pp_row *first)
+static void put_target(row_writer *w, const velocities *v, int joint, pp_row row,
+                       const pp_row *first)
 {
-    moment when = target_of(w, v, joint, first, &row);
+    row_instant when = target_of(w, v, joint, first, &row);
     put_equation(w, v, &row, &when);
 }
 
 // A drive keeps its rate, with the effort that it has.
-static void put_rate(writer *w, int joint, pp_row row)
+static void put_rate(row_writer *w, int joint, pp_row row)
 {
     const pp_joint *j = &w->m->joint[joint];
-    double rate = value_of(j->rate, w->t);
+    double rate = expression_value(j->rate, w->t);
     row.value = 0.0;
     row.rate -= rate;
-    row.before -= rate;
+    row.v_pre -= rate;
     row.drives = true;
     if (isfinite(j->rate_effort)) {
         row.upper = w->e->kin->h * j->rate_effort;
@@ -191,7 +193,7 @@ static void put_rate(writer *w, int joint, pp_row row)
     }
 }
 
-static void put_friction(writer *w, int joint, pp_row row)
+static void put_friction(row_writer *w, int joint, pp_row row)
 {
     row.value = 0.0;
     row.drives = true;
@@ -201,37 +203,37 @@ static void put_friction(writer *w, int joint, pp_row row)
 }
 
 // p = -h (K (x + theta h u) + C u) with u = (1 - theta) x'_l + theta x', solved for x'.    theory (P5)
-static bool soften(const pp_evidence *e, double K, double C, pp_row *row)
+static bool soften(const pp_step_evidence *e, double K, double C, pp_row *row)
 {
     double h = e->kin->h, by = h * (e->theta * h * K + C);  // dp/du = -by
     if (!(by > 0.0) || !(e->theta > 0.0)) {
         return false;
     }
     row->gamma = 1.0 / (e->theta * by);
-    row->bias = row->gamma * (h * K * row->value + by * (1.0 - e->theta) * row->before);
+    row->bias = row->gamma * (h * K * row->value + by * (1.0 - e->theta) * row->v_pre);
     row->spring = true;
     return true;
 }
 
-static void put_spring(writer *w, int joint, pp_row row, const pp_row *first)
+static void put_spring(row_writer *w, int joint, pp_row row, const pp_row *first)
 {
     const pp_joint *j = &w->m->joint[joint];
     row.value = first->value - j->rest;
-    row.before = first->before;
+    row.v_pre = first->v_pre;
     if (soften(w->e, j->stiffness, j->damping, &row)) {
         next_equation(w, &row);
     }
 }
 
-static void put_limit(writer *w, int joint, const pp_row *at, const pp_row *first, double sign)
+static void put_limit(row_writer *w, int joint, const pp_row *at, const pp_row *first, double sign)
 {
     const pp_joint *j = &w->m->joint[joint];
-    const pp_evidence *e = w->e;
+    const pp_step_evidence *e = w->e;
     const pp_row *given = &e->rows->n[w->n];
     pp_row row = *at;
     row.value = sign * (first->value - (sign > 0.0 ? j->lower : j->upper));
     row.rate *= sign;
-    row.before = sign * first->before;
+    row.v_pre = sign * first->v_pre;
     for (int i = 0; i < row.count; i++) {
         for (int k = 0; k < PP_BODY_NV; k++) {
             row.J[i][k] *= sign;
@@ -243,15 +245,16 @@ static void put_limit(writer *w, int joint, const pp_row *at, const pp_row *firs
     row.rebound = given->rebound;
     if (row.bounces) {
         row.bias = given->bias;  // of the law of impact, as posed
-    } else if (e->stepper == PERP_STEWART_TRINKLE || e->stepper == PERP_QUASISTATIC) {
+    } else if (e->stepper == PERP_STEPPER_STEWART_TRINKLE ||
+               e->stepper == PERP_STEPPER_QUASISTATIC) {
         double value = e->rates ? fmax(row.value, 0.0) : row.value;
         row.bias = value / (value < 0.0 ? fmax(e->whole, e->kin->h) : e->kin->h);
     }
-    next(w, w->own->n, e->rows->n, e->rows->nn, &w->n, &row);
+    next_row(w, w->own->n, e->rows->n, e->rows->nn, &w->n, &row);
 }
 
 // Limits that are far off are not in the problem: of one alone its value shows which it is.
-static void put_limits(writer *w, int joint, const pp_row *at, const pp_row *first)
+static void put_limits(row_writer *w, int joint, const pp_row *at, const pp_row *first)
 {
     const pp_joint *j = &w->m->joint[joint];
     const pp_rows *given = w->e->rows;
@@ -275,7 +278,7 @@ static void put_limits(writer *w, int joint, const pp_row *at, const pp_row *fir
     }
 }
 
-static void put_joint(writer *w, const velocities *v, int joint)
+static void put_joint(row_writer *w, const velocities *v, int joint)
 {
     const pp_joint *j = &w->m->joint[joint];
     const double *turn = w->e->kin->turn;
@@ -303,7 +306,7 @@ static void put_joint(writer *w, const velocities *v, int joint)
 
 // ── Implicit springs and drag ────────────────────────────────────────────────────────────────────
 
-static void put_force(writer *w, int index)
+static void put_force(row_writer *w, int index)
 {
     const pp_force *f = &w->m->force[index];
     const pp_frame *a = &w->start[f->a], *b = &w->start[f->b];
@@ -311,7 +314,7 @@ static void put_force(writer *w, int index)
     pp_row row;
     pp_own_start(&row);
     row.force = index;
-    if (f->kind == PERP_TWIST_SPRING) {
+    if (f->kind == PERP_FORCE_TORSION_SPRING) {
         row.value = b->angle - a->angle - f->rest;
         pp_own_add(w->m, w->start, f->b, none, ez, &row);
         pp_own_add(w->m, w->start, f->a, none, pp_scale(-1.0, ez), &row);
@@ -332,7 +335,7 @@ static void put_force(writer *w, int index)
     }
 }
 
-static void put_drag(writer *w, int index)
+static void put_drag(row_writer *w, int index)
 {
     const pp_force *f = &w->m->force[index];
     const pp_body *body = &w->m->body[f->b];
@@ -352,9 +355,9 @@ static void put_drag(writer *w, int index)
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
 
 // Bodies that are not free keep the velocity they have where the rows act.
-static void find_velocities(const writer *w, velocities *v)
+static void find_velocities(const row_writer *w, velocities *v)
 {
-    const pp_evidence *e = w->e;
+    const pp_step_evidence *e = w->e;
     for (int i = 0; i < w->m->bodies; i++) {
         const pp_body *body = &w->m->body[i];
         double after[PP_BODY_NV] = {0.0}, way[PP_BODY_NV] = {0.0};
@@ -365,8 +368,8 @@ static void find_velocities(const writer *w, velocities *v)
         }
         v->after[i] = (perp_twist){{after[0], after[1], after[2]}, {after[3], after[4], after[5]}};
         v->way[i] = (perp_twist){{way[0], way[1], way[2]}, {way[3], way[4], way[5]}};
-        if (body->nv > 0 && body->kind == PERP_SPATIAL_BODY) {
-            v->way[i].w = pp_judge_turn(e, i);
+        if (body->nv > 0 && body->kind == PERP_BODY_SPATIAL) {
+            v->way[i].w_W = pp_judge_turn(e, i);
         }
     }
 }
@@ -380,20 +383,20 @@ static bool copy_rows(pp_row **to, const pp_row *from, int count, pp_arena *aren
     return *to != NULL;
 }
 
-static writer writer_of(const pp_evidence *e)
+static row_writer writer_of(const pp_step_evidence *e)
 {
-    writer w = {.e = e, .m = e->model, .start = e->kin->body, .same = true};
-    bool middle = e->stepper == PERP_MOREAU_JEAN && e->middle;
+    row_writer w = {.e = e, .m = e->model, .start = e->kin->body, .same = true};
+    bool middle = e->stepper == PERP_STEPPER_MOREAU_JEAN && e->middle;
     w.acting = middle ? e->middle : e->kin->body;
     w.t = e->kin->t + (middle ? 0.5 * e->kin->h : 0.0);
     return w;
 }
 
-perp_status pp_own_rows(pp_rows *own, bool *same, const pp_evidence *e, pp_arena *arena)
+perp_status pp_own_rows(pp_rows *own, bool *same, const pp_step_evidence *e, pp_arena *arena)
 {
     const perp_model *m = e->model;
     const pp_rows *given = e->rows;
-    writer w = writer_of(e);
+    row_writer w = writer_of(e);
     w.own = own;
     w.n = given->nc;
     w.beside = given->nc > 0;
@@ -414,9 +417,9 @@ perp_status pp_own_rows(pp_rows *own, bool *same, const pp_evidence *e, pp_arena
     }
     for (int i = 0; i < m->forces; i++) {
         const pp_force *f = &m->force[i];
-        if (f->implicit && f->kind == PERP_DRAG) {
+        if (f->implicit && f->kind == PERP_FORCE_DRAG) {
             put_drag(&w, i);
-        } else if (f->implicit && f->kind != PERP_FORCE) {
+        } else if (f->implicit && f->kind != PERP_FORCE_WRENCH) {
             put_force(&w, i);
         }
     }
@@ -427,38 +430,39 @@ perp_status pp_own_rows(pp_rows *own, bool *same, const pp_evidence *e, pp_arena
 // ── Rates of joints alone ────────────────────────────────────────────────────────────────────────
 
 // The least that is left of an equation by any rule of the scheme; end: its value where the step ends.
-static double left_of(writer *w, const velocities *v, const pp_row *row, const moment *at,
+static double left_of(row_writer *w, const velocities *v, const pp_row *row, const row_instant *at,
                       double end)
 {
     double least = HUGE_VAL;
-    pp_evidence e = *w->e;
-    writer by = *w;
+    pp_step_evidence e = *w->e;
+    row_writer by = *w;
     by.e = &e;
     for (int k = 0; k < 4; k++) {
         e.exact = false;
         e.rates = k % 2 != 0;
         by.beside = k / 2 != 0;
         double bias = equation_bias(&by, row, at, v->after, v->way, 0.0);
-        double left = fabs(rate_of(w, row, v->after) + bias);
+        double left = fabs(row_rate(w, row, v->after) + bias);
         least = isnan(left) ? HUGE_VAL : fmin(least, left);
     }
-    bool closes = e.stepper == PERP_STEWART_TRINKLE;
+    bool closes = e.stepper == PERP_STEPPER_STEWART_TRINKLE;
     return closes ? fmin(least, fabs(end) / e.kin->h) : least;
 }
 
-static void judge_joint(writer *w, const velocities *v, const pp_scales *s, int joint,
+static void judge_joint(row_writer *w, const velocities *v, const pp_scales *s, int joint,
                         double *worst, double *limit)
 {
     const double *turn = w->e->kin->turn;
     pp_row at[PP_JOINT_EQUATIONS + 1], end[PP_JOINT_EQUATIONS + 1], first;
-    moment when[PP_JOINT_EQUATIONS + 1];
+    row_instant when[PP_JOINT_EQUATIONS + 1];
     int count = equations_of(w, v, joint, at, when);
     const pp_frame *last = w->e->end->body;
     pp_own_equations(w->m, last, turn, joint, end);
     if (w->m->joint[joint].target && pp_own_coordinate(w->m, w->acting, turn, joint, &at[count])) {
         pp_own_coordinate(w->m, w->start, turn, joint, &first);
         pp_own_coordinate(w->m, last, turn, joint, &end[count]);
-        end[count].value -= value_of(w->m->joint[joint].target, w->e->kin->t + w->e->kin->h);
+        end[count].value -=
+            expression_value(w->m->joint[joint].target, w->e->kin->t + w->e->kin->h);
         when[count] = target_of(w, v, joint, &first, &at[count]);
         count++;
     }
@@ -475,10 +479,10 @@ static void judge_joint(writer *w, const velocities *v, const pp_scales *s, int 
     }
 }
 
-perp_status pp_judge_joint_rates(const pp_evidence *e, const pp_scales *s, double *off,
+perp_status pp_judge_joint_rates(const pp_step_evidence *e, const pp_scales *s, double *off,
                                  double *limit, pp_arena *arena)
 {
-    writer w = writer_of(e);
+    row_writer w = writer_of(e);
     velocities v = {PP_ARRAY(arena, perp_twist, w.m->bodies),
                     PP_ARRAY(arena, perp_twist, w.m->bodies)};
     if (!v.after || !v.way) {

@@ -90,7 +90,7 @@ void pp_scales_finish(pp_scales *s, const pp_kinematics *kin, const pp_frame *en
 }
 
 // Given motions, belts and drives move what they touch.
-static void add_rows(pp_scales *out, const pp_row *row, int count)
+static void add_row_speeds(pp_scales *out, const pp_row *row, int count)
 {
     for (int i = 0; i < count; i++) {
         int at = pp_scale_island(out, &row[i]);
@@ -109,7 +109,7 @@ static void tie_rows(pp_scales *s, const pp_row *row, int count)
     }
 }
 
-perp_status pp_scales_run(pp_scales *out, const pp_evidence *e, pp_arena *arena)
+perp_status pp_scales_run(pp_scales *out, const pp_step_evidence *e, pp_arena *arena)
 {
     perp_status status = pp_scales_start(out, e->model, arena);
     if (status < 0) {
@@ -119,9 +119,9 @@ perp_status pp_scales_run(pp_scales *out, const pp_evidence *e, pp_arena *arena)
     tie_rows(out, e->rows->m, e->rows->nm);
     tie_rows(out, e->rows->n, e->rows->nn);
     pp_scales_finish(out, e->kin, e->end->body, e->slack);
-    add_rows(out, e->rows->b, e->rows->nb);
-    add_rows(out, e->rows->n, e->rows->nn);
-    add_rows(out, e->rows->t, e->rows->nt);
+    add_row_speeds(out, e->rows->b, e->rows->nb);
+    add_row_speeds(out, e->rows->n, e->rows->nn);
+    add_row_speeds(out, e->rows->t, e->rows->nt);
     return PERP_OK;
 }
 
@@ -187,8 +187,8 @@ static double set_limit(const perp_limits *l, perp_judged what)
     return all[what];
 }
 
-void pp_hold(perp_certificate *c, const perp_limits *limits, perp_judged what, double value,
-             double relative)
+void pp_certificate_record(perp_certificate *c, const perp_limits *limits, perp_judged what,
+                           double value, double relative)
 {
     double *all[PERP_JUDGED_COUNT] = {
         [PERP_JUDGED_GAP] = &c->gap,           [PERP_JUDGED_COMPLEMENTARITY] = &c->complementarity,

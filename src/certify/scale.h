@@ -7,7 +7,7 @@
 #include "certify/certify.h"
 
 // Of a step with its rows.
-perp_status pp_scales_run(pp_scales *out, const pp_evidence *e, pp_arena *arena);
+perp_status pp_scales_run(pp_scales *out, const pp_step_evidence *e, pp_arena *arena);
 // The island of a row; -1: it touches nothing that is free.
 int pp_scale_island(const pp_scales *s, const pp_row *row);
 
@@ -16,25 +16,25 @@ double pp_scale_speed_of(const pp_scales *s, const pp_row *row, double slack);
 
 // J nu + rate of a row, its own sum; and J M^-1 J^T.
 double pp_judge_rate(const perp_model *m, const pp_row *row, const perp_twist *body);
-double pp_judge_mobility(const pp_evidence *e, const pp_row *row);
-perp_vec3 pp_judge_turn(const pp_evidence *e, int i);  // rate of a solid's turn in the step
+double pp_judge_mobility(const pp_step_evidence *e, const pp_row *row);
+perp_vec3 pp_judge_turn(const pp_step_evidence *e, int i);  // rate of a solid's turn in the step
 
 // ── The rows of the certificate ──────────────────────────────────────────────────────────────────
 
 // Laws of contacts, joints and drives, as posed.                                        theory (K2)
-perp_status pp_judge_law(perp_certificate *out, const pp_evidence *e, const pp_scales *s,
+perp_status pp_judge_law(perp_certificate *out, const pp_step_evidence *e, const pp_scales *s,
                          const perp_limits *limits, pp_arena *arena);
-perp_status pp_judge_momentum(perp_certificate *c, const pp_evidence *e, const pp_scales *s,
+perp_status pp_judge_momentum(perp_certificate *c, const pp_step_evidence *e, const pp_scales *s,
                               const perp_limits *limits, pp_arena *arena);
 perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_frame *start,
                             const pp_kinematics *end, const pp_gaps *gaps,
                             const perp_limits *limits, pp_arena *arena);
 void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_kinematics *at,
                      const perp_limits *limits);
-// Energy created by the step, island by island, and the ledger. Without inertia (PERP_QUASISTATIC) there is no
+// Energy created by the step, island by island, and the ledger. Without inertia (PERP_STEPPER_QUASISTATIC) there is no
 // balance to hold.                                                                      theory (K4)
-perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_evidence *e,
+perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_step_evidence *e,
                             const pp_scales *s, const perp_limits *limits, pp_arena *arena);
 // Positions against velocities.                                                         theory (K3)
-perp_status pp_judge_motion(perp_certificate *c, const pp_evidence *e, const pp_scales *s,
+perp_status pp_judge_motion(perp_certificate *c, const pp_step_evidence *e, const pp_scales *s,
                             const perp_limits *limits, pp_arena *arena);

@@ -29,9 +29,10 @@ static perp_vec3 freely(const pp_body *body, perp_vec3 w, double h)
 
 // A step gives J (w+ - w) = moments + what w turns into freely, J where the step starts. Taken where it ends, the angular
 // momentum of w+ is another one.
-double pp_spin_lost(const pp_body *body, const pp_frame *from, const pp_frame *to, double h)
+double pp_angular_momentum_lost(const pp_body *body, const pp_frame *from, const pp_frame *to,
+                                double h)
 {
-    if (body->kind != PERP_SPATIAL_BODY || h * fmax(pp_length(from->w), pp_length(to->w)) < 0.1) {
+    if (body->kind != PERP_BODY_SPATIAL || h * fmax(pp_length(from->w), pp_length(to->w)) < 0.1) {
         return 0.0;
     }
     perp_vec3 w_B = pp_mul_t(&from->R, from->w), new_B = pp_mul_t(&from->R, to->w);

@@ -69,19 +69,19 @@ pp_pose pp_travel_at(const pp_travel *t, double part)
 
 // ── Stretches ────────────────────────────────────────────────────────────────────────────────────
 
-typedef struct moment {
+typedef struct sweep_instant {
     double part;
-    pp_placed a, b;
-} moment;
+    pp_placed_convex a, b;
+} sweep_instant;
 
-typedef struct run {
-    const pp_sweep_pair *pair;
+typedef struct sweep_run {
+    const pp_swept_pair *pair;
     double allowed;
-    pp_sweep *out;
+    pp_swept_path *out;
     int tries;
-} run;
+} sweep_run;
 
-void pp_sweep_place(const pp_sweep_pair *p, double part, pp_placed out[2])
+void pp_swept_place(const pp_swept_pair *p, double part, pp_placed_convex out[2])
 {
     pp_pose A = pp_travel_at(p->of_a, part), B = pp_travel_at(p->of_b, part);
     B.p = pp_sub(B.p, A.p);
@@ -90,23 +90,23 @@ void pp_sweep_place(const pp_sweep_pair *p, double part, pp_placed out[2])
     out[1] = pp_convex_place(p->b, &B);
 }
 
-static moment moment_at(const pp_sweep_pair *p, double part)
+static sweep_instant moment_at(const pp_swept_pair *p, double part)
 {
     if (part <= 0.0) {
-        return (moment){0.0, p->start[0], p->start[1]};
+        return (sweep_instant){0.0, p->start[0], p->start[1]};
     }
     if (part >= 1.0) {
-        return (moment){1.0, p->end[0], p->end[1]};
+        return (sweep_instant){1.0, p->end[0], p->end[1]};
     }
-    pp_placed at[2];
-    pp_sweep_place(p, part, at);
-    return (moment){part, at[0], at[1]};
+    pp_placed_convex at[2];
+    pp_swept_place(p, part, at);
+    return (sweep_instant){part, at[0], at[1]};
 }
 
 typedef enum carrier { BY_WORLD, BY_A, BY_B, CARRIERS } carrier;
 
 // Largest second derivative of the separation along an axis carried so.
-static double bend_of(const pp_sweep_pair *p, carrier by)
+static double bend_of(const pp_swept_pair *p, carrier by)
 {
     const pp_travel *a = p->of_a, *b = p->of_b;
     bool plane_a = p->a->kind == PP_CONVEX_PLANE, plane_b = p->b->kind == PP_CONVEX_PLANE;
@@ -129,7 +129,7 @@ static double bend_of(const pp_sweep_pair *p, carrier by)
 }
 
 // The axis at another part of the step.
-static perp_vec3 carried(const pp_sweep_pair *p, carrier by, perp_vec3 n, double parts)
+static perp_vec3 carried(const pp_swept_pair *p, carrier by, perp_vec3 n, double parts)
 {
     if (by == BY_WORLD) {
         return n;
@@ -141,10 +141,10 @@ static perp_vec3 carried(const pp_sweep_pair *p, carrier by, perp_vec3 n, double
 
 // Whether one axis, given at `at`, serves from one moment to the other. *last: axis that the stretch before ended with,
 // 0: none; becomes that of this one.
-static bool serves(run *r, const moment *from, const moment *to, double at, perp_vec3 n,
-                   perp_vec3 *last)
+static bool serves(sweep_run *r, const sweep_instant *from, const sweep_instant *to, double at,
+                   perp_vec3 n, perp_vec3 *last)
 {
-    const pp_sweep_pair *p = r->pair;
+    const pp_swept_pair *p = r->pair;
     double length = to->part - from->part;
     if (pp_forced_axis(&from->a, &from->b, &n)) {
         at = from->part;
@@ -176,11 +176,11 @@ static bool serves(run *r, const moment *from, const moment *to, double at, perp
     return false;
 }
 
-bool pp_sweep_quick(const pp_sweep_pair *pair, perp_vec3 n, pp_sweep *out)
+bool pp_swept_quick(const pp_swept_pair *pair, perp_vec3 n, pp_swept_path *out)
 {
-    *out = (pp_sweep){.state = PP_SWEEP_CLEAR, .allowed = pair->depth};
-    run r = {pair, pair->depth, out, 0};
-    moment from = moment_at(pair, 0.0), to = moment_at(pair, 1.0);
+    *out = (pp_swept_path){.state = PP_SWEPT_CLEAR, .allowed = pair->depth};
+    sweep_run r = {pair, pair->depth, out, 0};
+    sweep_instant from = moment_at(pair, 0.0), to = moment_at(pair, 1.0);
     perp_vec3 last = {0};
     return serves(&r, &from, &to, 1.0, n, &last);
 }
@@ -188,7 +188,7 @@ bool pp_sweep_quick(const pp_sweep_pair *pair, perp_vec3 n, pp_sweep *out)
 // ── All of the step ──────────────────────────────────────────────────────────────────────────────
 
 // Depth that is no passing through: what the ends have already, and what the path may be off by.
-static double allowance(const pp_sweep_pair *p, double ends)
+static double allowance(const pp_swept_pair *p, double ends)
 {
     double wide_a = pp_convex_width(p->a), wide_b = pp_convex_width(p->b);
     double thin = fmin(wide_a, wide_b), through = thin + fmax(wide_a, wide_b);
@@ -199,8 +199,8 @@ static double allowance(const pp_sweep_pair *p, double ends)
 }
 
 // One stretch: by the last axis, by the best at its start, its end.
-static bool try_stretch(run *r, const moment *from, const moment *to, perp_vec3 *last,
-                        double *end_separation, perp_vec3 *end_axis)
+static bool try_stretch(sweep_run *r, const sweep_instant *from, const sweep_instant *to,
+                        perp_vec3 *last, double *end_separation, perp_vec3 *end_axis)
 {
     perp_vec3 at_start = *last, at_end = *last;
     r->tries++;
@@ -216,14 +216,14 @@ static bool try_stretch(run *r, const moment *from, const moment *to, perp_vec3 
     return serves(r, from, to, from->part, at_start, last);
 }
 
-static void walk(run *r, const moment *start)
+static void walk(sweep_run *r, const sweep_instant *start)
 {
-    moment from = *start;
+    sweep_instant from = *start;
     perp_vec3 last = {0}, axis = {0};
     double length = 1.0, separation = 0.0;
     bool broken = false;  // the axes do not follow one another
     while (from.part < 1.0 && r->tries < TRIES) {
-        moment to = moment_at(r->pair, fmin(from.part + length, 1.0));
+        sweep_instant to = moment_at(r->pair, fmin(from.part + length, 1.0));
         if (try_stretch(r, &from, &to, &last, &separation, &axis)) {
             from = to;
             length *= 2.0;
@@ -233,7 +233,7 @@ static void walk(run *r, const moment *start)
         if (separation < -r->allowed) {
             r->out->depth = fmax(r->out->depth, -separation);
             r->out->part = to.part;
-            r->out->state = PP_SWEEP_PASSED;
+            r->out->state = PP_SWEPT_PASSED;
             return;
         }
         broken = pp_dot3(last, axis) < TURN_LEAST;
@@ -245,20 +245,20 @@ static void walk(run *r, const moment *start)
     if (from.part < 1.0) {
         bool passed = broken && length <= SHORTEST;
         r->out->part = from.part;
-        r->out->state = passed ? PP_SWEEP_PASSED : PP_SWEEP_UNKNOWN;
+        r->out->state = passed ? PP_SWEPT_PASSED : PP_SWEPT_UNKNOWN;
         if (passed) {  // a sheet has no depth: how far beyond it the step ends
-            moment end = moment_at(r->pair, 1.0);
+            sweep_instant end = moment_at(r->pair, 1.0);
             double beyond = -pp_separation(&end.a, &end.b, last);
             r->out->depth = fmax(fmax(r->out->depth, beyond), 2.0 * r->allowed);
         }
     }
 }
 
-void pp_sweep_run(const pp_sweep_pair *pair, pp_sweep *out)
+void pp_swept_run(const pp_swept_pair *pair, pp_swept_path *out)
 {
-    *out = (pp_sweep){.state = PP_SWEEP_CLEAR};
-    run r = {pair, 0.0, out, 0};
-    moment start = moment_at(pair, 0.0), end = moment_at(pair, 1.0);
+    *out = (pp_swept_path){.state = PP_SWEPT_CLEAR};
+    sweep_run r = {pair, 0.0, out, 0};
+    sweep_instant start = moment_at(pair, 0.0), end = moment_at(pair, 1.0);
     perp_vec3 n = pair->hint, m = pair->hint;
     double first = pp_axis_search(&start.a, &start.b, 0.0, &n);
     double last = pp_axis_search(&end.a, &end.b, 0.0, &m);

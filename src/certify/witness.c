@@ -23,9 +23,9 @@ bool pp_shape_extent(const perp_model *m, const pp_frame *body, int shape, perp_
         return false;
     }
     pp_pose X = {pp_sub(f->p, origin), f->R};
-    pp_placed placed = pp_convex_place(&convex, &X);
-    reach[0] = pp_dot3(d, pp_placed_support(&placed, pp_scale(-1.0, d))) - convex.radius;
-    reach[1] = pp_dot3(d, pp_placed_support(&placed, d)) + convex.radius;
+    pp_placed_convex placed = pp_convex_place(&convex, &X);
+    reach[0] = pp_dot3(d, pp_placed_convex_support(&placed, pp_scale(-1.0, d))) - convex.radius;
+    reach[1] = pp_dot3(d, pp_placed_convex_support(&placed, d)) + convex.radius;
     return true;
 }
 
@@ -38,19 +38,19 @@ double pp_shape_distance(const perp_model *m, const pp_frame *body, int shape, p
     pp_pose X = {pp_sub(f->p, point), f->R}, here = {.R = pp_identity3()};
     spot.X_B = here;
     pp_convex_shape(&convex, m, of);
-    pp_placed a = pp_convex_place(&convex, &X), b = pp_convex_place(&spot, &here);
+    pp_placed_convex a = pp_convex_place(&convex, &X), b = pp_convex_place(&spot, &here);
     return pp_forced_axis(&a, &b, &n) ? pp_separation(&a, &b, n)
                                       : pp_axis_search(&a, &b, HUGE_VAL, &n);
 }
 
-pp_axis *pp_geometry_axes(const pp_gaps *gaps, pp_arena *arena, int *count)
+pp_separating_axis *pp_geometry_axes(const pp_gaps *gaps, pp_arena *arena, int *count)
 {
-    pp_axis *axis = PP_ARRAY(arena, pp_axis, gaps->count);
+    pp_separating_axis *axis = PP_ARRAY(arena, pp_separating_axis, gaps->count);
     *count = 0;
     for (int i = 0; axis && i < gaps->count; i++) {
         const pp_contact *c = &gaps->contact[i];
         if (c->listed < 0) {
-            axis[(*count)++] = (pp_axis){c->a, c->b, c->n};
+            axis[(*count)++] = (pp_separating_axis){c->a, c->b, c->n};
         }
     }
     return axis;

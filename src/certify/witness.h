@@ -8,4 +8,4 @@
 #include "gap/gap.h"
 
 // The normals of detected contacts as axes; how many there are is *count. NULL: out of memory.
-pp_axis *pp_geometry_axes(const pp_gaps *gaps, pp_arena *arena, int *count);
+pp_separating_axis *pp_geometry_axes(const pp_gaps *gaps, pp_arena *arena, int *count);

@@ -60,7 +60,7 @@ void pp_anderson_reset(pp_anderson *a)
     a->last = PP_INF;
 }
 
-static void remember(pp_anderson *a, const double *g, double norm)
+static void store_step(pp_anderson *a, const double *g, double norm)
 {
     if (a->last < PP_INF) {
         int slot = a->count % DEPTH;
@@ -137,6 +137,6 @@ void pp_anderson_next(pp_anderson *a, const double *g, double *z)
     if (a->extrapolated && ++a->trusted > TRUSTED) {
         a->pause_for = 2;
     }
-    remember(a, g, norm);
+    store_step(a, g, norm);
     a->extrapolated = extrapolate(a, g, z);
 }

@@ -15,8 +15,8 @@ static void append(pp_report *report, const char *text)
     }
 }
 
-void pp_auto_tell(pp_report *report, const char *name, perp_status status, bool solved,
-                  const char *reason)
+void pp_auto_append_reason(pp_report *report, const char *name, perp_status status, bool solved,
+                           const char *reason)
 {
     append(report, report->reason[0] ? "; " : "");
     append(report, name);
@@ -33,7 +33,7 @@ int pp_auto_limit(int own, int asked)
     return own == 0 || (asked > 0 && asked < own) ? asked : own;
 }
 
-static int weight(perp_status status)
+static int status_rank(perp_status status)
 {
     switch (status) {
     case PERP_ERR_INFEASIBLE:
@@ -49,18 +49,18 @@ static int weight(perp_status status)
     }
 }
 
-perp_status pp_auto_telling(perp_status a, perp_status b)
+perp_status pp_auto_worse_failure(perp_status a, perp_status b)
 {
-    return weight(b) > weight(a) ? b : a;
+    return status_rank(b) > status_rank(a) ? b : a;
 }
 
-int pp_auto_left(int left, int taken)
+int pp_auto_iterations_left(int left, int taken)
 {
     return left <= 0 ? left : left > taken ? left - taken : -1;
 }
 
-bool pp_auto_closer(const perp_fcp_residuals *residuals, double worst, const pp_job *job,
-                    perp_comp_options *options)
+bool pp_auto_tighten(const perp_fcp_residuals *residuals, double worst, const pp_job *job,
+                     perp_comp_options *options)
 {
     double tolerance = options->tolerance;
     bool late = options->max_iterations > 0 || pp_job_is_over(job);

@@ -21,10 +21,10 @@
 #include <string.h>
 
 enum {
-    FEW = 3,
+    FEW_CONTACTS = 3,
     SOME = 60,
     SOME_IN_SPACE = 8,
-    MANY = 100,
+    MANY_CONTACTS = 100,
     GUESS_STEPS = 15,
     QUICK_ROWS = 36,
     LEMKE_MOST = 500,
@@ -38,15 +38,15 @@ static const double LOOSE = 1e-5;
 // little, more each step, until they have to be brought back.
 static const double CLOSER = 0.01, CLOSEST = 1e-13;
 
-typedef struct rung {
+typedef struct fcp_rung {
     const char *name;
     pp_fcp_solver *solve;
     int limit;   // iterations, 0: its own choice
     bool warm;   // from the best answer so far
     bool close;  // to CLOSER of the tolerance
-} rung;
+} fcp_rung;
 
-typedef struct climb {
+typedef struct fcp_ladder {
     const perp_fcp *fcp;     // as posed: what is judged
     const perp_fcp *solved;  // the same, or in other units: what solvers see
     const pp_units *units;   // of the latter; NULL: those of the former
@@ -57,9 +57,9 @@ typedef struct climb {
     perp_status worst;
     int left;  // iterations of the caller's budget, 0: no limit, -1: none
     pp_report *report;
-} climb;
+} fcp_ladder;
 
-static perp_status judge(const climb *c, perp_fcp_residuals *residuals, double *worst)
+static perp_status judge_attempt(const fcp_ladder *c, perp_fcp_residuals *residuals, double *worst)
 {
     perp_status status = pp_fcp_judge(c->fcp, c->trial_r, c->trial_v, c->job->options->tolerance,
                                       c->job->arena, residuals);
@@ -77,7 +77,7 @@ static perp_status lemke_on_pyramid(const perp_fcp *fcp, const pp_job *job, doub
 }
 
 // The trial from the units that solvers see, or into them.
-static void change_units(climb *c, bool back)
+static void change_units(fcp_ladder *c, bool back)
 {
     for (int i = 0; c->units && i < c->fcp->nc * c->fcp->dim; i++) {
         c->trial_r[i] *= back ? c->units->col[i] : 1.0 / c->units->col[i];
@@ -87,7 +87,7 @@ static void change_units(climb *c, bool back)
     }
 }
 
-static perp_status step_on(climb *c, rung k)
+static perp_status try_solver(fcp_ladder *c, fcp_rung k)
 {
     size_t n = (size_t)(c->fcp->nc * c->fcp->dim), nv = (size_t)c->fcp->nv;
     perp_comp_options options = *c->job->options;
@@ -113,16 +113,16 @@ static perp_status step_on(climb *c, rung k)
         status = k.solve(c->solved, &job, c->trial_r, c->trial_v, &report);
         pp_arena_release(job.arena, mark);
         change_units(c, true);
-        if (status == PERP_ERR_MEMORY || judge(c, &residuals, &residual) < 0) {
+        if (status == PERP_ERR_MEMORY || judge_attempt(c, &residuals, &residual) < 0) {
             return PERP_ERR_MEMORY;
         }
-        if (pass + 1 == PASSES || !pp_auto_closer(&residuals, residual, &job, &options)) {
+        if (pass + 1 == PASSES || !pp_auto_tighten(&residuals, residual, &job, &options)) {
             break;
         }
         change_units(c, false);
     }
     c->report->rungs++;
-    c->left = pp_auto_left(c->left, report.iterations);
+    c->left = pp_auto_iterations_left(c->left, report.iterations);
     c->report->seconds_factor += report.seconds_factor;
     c->report->factorisations += report.factorisations;
     c->report->fill = fmax(c->report->fill, report.fill);
@@ -139,41 +139,45 @@ static perp_status step_on(climb *c, rung k)
         c->report->solver = k.name;
         c->report->iterations = report.iterations;
     }
-    c->worst = pp_auto_telling(c->worst, status);
-    pp_auto_tell(c->report, k.name, status, residual <= c->job->options->tolerance, report.reason);
+    c->worst = pp_auto_worse_failure(c->worst, status);
+    pp_auto_append_reason(c->report, k.name, status, residual <= c->job->options->tolerance,
+                          report.reason);
     return status;
 }
 
 // Sweeps of the first gs: what costs about a third of ssn, whose steps grow faster with the contacts.
 static int sweeps(const perp_fcp *fcp, const perp_comp_options *options)
 {
-    if (fcp->nc <= FEW || options->tolerance >= LOOSE) {
-        return fcp->nc > MANY ? 1000 : 200;
+    if (fcp->nc <= FEW_CONTACTS || options->tolerance >= LOOSE) {
+        return fcp->nc > MANY_CONTACTS ? 1000 : 200;
     }
-    if (fcp->dim == 3 && fcp->nc > MANY) {  // W is not sparse in general: its factors cost nc^3
-        double size = fcp->nv == 0 ? pp_within(fcp->nc / 250.0, 1.0, 3.0) : 1.0;
+    if (fcp->dim == 3 &&
+        fcp->nc > MANY_CONTACTS) {  // W is not sparse in general: its factors cost nc^3
+        double size = fcp->nv == 0 ? pp_clamp(fcp->nc / 250.0, 1.0, 3.0) : 1.0;
         return (int)(40.0 * size * size);
     }
     return fcp->dim == 2 ? 100 + fcp->nc / 6 : 50 + fcp->nc / 4;
 }
 
-static int choose(const perp_fcp *fcp, const perp_comp_options *options, rung *rungs)
+static int choose_rungs(const perp_fcp *fcp, const perp_comp_options *options, fcp_rung *rungs)
 {
     int count = 0;
     if (options->warm_start && fcp->nc > (fcp->dim == 2 ? SOME : SOME_IN_SPACE)) {
-        rungs[count++] = (rung){"ssn", pp_ssn_fcp, GUESS_STEPS, true, true};
+        rungs[count++] = (fcp_rung){"ssn", pp_ssn_fcp, GUESS_STEPS, true, true};
     }
-    rungs[count++] = (rung){"gs", pp_gs_fcp, sweeps(fcp, options), options->warm_start, false};
-    rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, true, false};
-    if (fcp->nc <= MANY) {
-        rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, false, false};
+    rungs[count++] = (fcp_rung){"gs", pp_gs_fcp, sweeps(fcp, options), options->warm_start, false};
+    rungs[count++] = (fcp_rung){"ssn", pp_ssn_fcp, 0, true, false};
+    if (fcp->nc <= MANY_CONTACTS) {
+        rungs[count++] = (fcp_rung){"ssn", pp_ssn_fcp, 0, false, false};
     }
-    rungs[count++] = (rung){"gs", pp_gs_fcp, fcp->nc <= MANY ? 5000 : 1500, false, false};
-    rungs[count++] = (rung){"ssn", pp_ssn_fcp, 0, true, false};
+    rungs[count++] =
+        (fcp_rung){"gs", pp_gs_fcp, fcp->nc <= MANY_CONTACTS ? 5000 : 1500, false, false};
+    rungs[count++] = (fcp_rung){"ssn", pp_ssn_fcp, 0, true, false};
     if (pp_fcp_is_polygonal(fcp) && fcp->nc <= LEMKE_MOST) {
-        rungs[count++] = (rung){"lemke", lemke_on_pyramid, 0, false, false};
+        rungs[count++] = (fcp_rung){"lemke", lemke_on_pyramid, 0, false, false};
     }
-    rungs[count++] = (rung){"eg", pp_eg_fcp, fcp->nc <= MANY ? 20000 : 2000, true, false};
+    rungs[count++] =
+        (fcp_rung){"eg", pp_eg_fcp, fcp->nc <= MANY_CONTACTS ? 20000 : 2000, true, false};
     return count;
 }
 
@@ -209,24 +213,24 @@ static perp_status begin_quickly(const perp_fcp *fcp, const pp_job *job, double 
         report->judged = true;
         report->solver = "ssn";
     }
-    pp_auto_tell(report, "ssn", status, solved, "");
+    pp_auto_append_reason(report, "ssn", status, solved, "");
     return solved || status == PERP_ERR_MEMORY ? status : PERP_ERR_LIMIT;
 }
 
 // All rungs, until the judge accepts.
-static perp_status climb_all(climb *c, bool guess)
+static perp_status run_ladder(fcp_ladder *c, bool guess)
 {
     perp_comp_options options = *c->job->options;
     options.warm_start = guess;
-    rung rungs[RUNGS_MAX];
-    int count = choose(c->solved, &options, rungs);
+    fcp_rung rungs[RUNGS_MAX];
+    int count = choose_rungs(c->solved, &options, rungs);
     perp_status status = PERP_OK;
     for (int k = 0; k < count && c->residual > options.tolerance; k++) {
         if (k > 0 && (c->left < 0 || pp_job_is_over(c->job))) {
             c->worst = PERP_ERR_LIMIT;
             break;
         }
-        status = step_on(c, rungs[k]);
+        status = try_solver(c, rungs[k]);
         if (status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
             break;
         }
@@ -236,7 +240,7 @@ static perp_status climb_all(climb *c, bool guess)
 
 // Where contacts are of very different sizes solvers stop too soon, since what they stop by is a norm over all of them: then
 // in balanced units.
-static perp_status climb_balanced(climb *c)
+static perp_status run_ladder_equilibrated(fcp_ladder *c)
 {
     perp_fcp balanced;
     pp_units units;
@@ -249,7 +253,7 @@ static perp_status climb_balanced(climb *c)
     const pp_units *none = c->units;
     c->solved = &balanced;
     c->units = &units;
-    status = climb_all(c, false);
+    status = run_ladder(c, false);
     c->solved = plain;
     c->units = none;
     return status;
@@ -265,7 +269,7 @@ perp_status pp_auto_fcp(const perp_fcp *fcp, const pp_job *job, double *r, doubl
             return status;
         }
     }
-    climb c = {.fcp = fcp, .solved = fcp, .job = job, .r = r, .v = v, .residual = PP_INF};
+    fcp_ladder c = {.fcp = fcp, .solved = fcp, .job = job, .r = r, .v = v, .residual = PP_INF};
     c.report = report;
     c.left = job->options->max_iterations;
     c.trial_r = PP_ARRAY(job->arena, double, n);
@@ -274,10 +278,10 @@ perp_status pp_auto_fcp(const perp_fcp *fcp, const pp_job *job, double *r, doubl
         return PERP_ERR_MEMORY;
     }
     report->solver = "auto";
-    perp_status status = climb_all(&c, job->options->warm_start);
+    perp_status status = run_ladder(&c, job->options->warm_start);
     bool ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
     if (!ended && c.residual > job->options->tolerance && c.left >= 0 && !pp_job_is_over(job)) {
-        status = climb_balanced(&c);
+        status = run_ladder_equilibrated(&c);
         ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
     }
     if (ended) {

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FEW = 36 };  // contacts up to which all are solved together
+enum { WHOLE_MAX_CONTACTS = 36 };  // contacts up to which all are solved together
 
 typedef struct parts {
     const perp_fcp *fcp;
@@ -28,7 +28,7 @@ static int leader(int *up, int i)
 }
 
 // Contacts that an entry of W ties; returns how many parts are left.
-static int join(const perp_fcp *fcp, int *up)
+static int join_coupled(const perp_fcp *fcp, int *up)
 {
     int dim = fcp->dim, count = fcp->nc;
     for (int c = 0; c < fcp->nc; c++) {
@@ -47,7 +47,7 @@ static int join(const perp_fcp *fcp, int *up)
 }
 
 // Sorted by part, parts by their first contacts.
-static bool sort(parts *p, int *up, pp_arena *arena)
+static bool sort_by_island(parts *p, int *up, pp_arena *arena)
 {
     int nc = p->fcp->nc, found = 0;
     p->of = PP_ARRAY(arena, int, nc);
@@ -89,8 +89,8 @@ static bool worth_it(const parts *p)
 }
 
 // Numbers of the contacts of a part, `width` a contact; NULL where the whole has none.
-static const double *take(const double *from, int width, const int *list, int nc, pp_arena *arena,
-                          bool *ok)
+static const double *copy_contact_numbers(const double *from, int width, const int *list, int nc,
+                                          pp_arena *arena, bool *ok)
 {
     double *to = from ? PP_ARRAY(arena, double, width *nc) : NULL;
     for (int c = 0; to && c < nc; c++) {
@@ -135,10 +135,10 @@ static bool copy_part(const parts *p, int part, perp_fcp *out, pp_arena *arena)
     const int *list = p->list + p->start[part];
     bool ok = true;
     *out = (perp_fcp){.nc = p->start[part + 1] - p->start[part], .dim = fcp->dim};
-    out->mu = take(fcp->mu, 1, list, out->nc, arena, &ok);
-    out->mu_spin = take(fcp->mu_spin, 1, list, out->nc, arena, &ok);
-    out->mu_roll = take(fcp->mu_roll, 1, list, out->nc, arena, &ok);
-    out->q = take(fcp->q, fcp->dim, list, out->nc, arena, &ok);
+    out->mu = copy_contact_numbers(fcp->mu, 1, list, out->nc, arena, &ok);
+    out->mu_spin = copy_contact_numbers(fcp->mu_spin, 1, list, out->nc, arena, &ok);
+    out->mu_roll = copy_contact_numbers(fcp->mu_roll, 1, list, out->nc, arena, &ok);
+    out->q = copy_contact_numbers(fcp->q, fcp->dim, list, out->nc, arena, &ok);
     int *nd = fcp->nd ? PP_ARRAY(arena, int, out->nc) : NULL;
     for (int c = 0; nd && c < out->nc; c++) {
         nd[c] = fcp->nd[list[c]];
@@ -213,14 +213,14 @@ static perp_status solve_parts(const parts *p, const pp_job *job, double *r, pp_
 perp_status pp_auto_islands_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
                                 pp_report *report)
 {
-    bool splits = fcp->nv == 0 && !fcp->W.dense && fcp->nc > FEW &&
+    bool splits = fcp->nv == 0 && !fcp->W.dense && fcp->nc > WHOLE_MAX_CONTACTS &&
                   job->options->max_iterations == 0 && !isfinite(job->deadline);
     int *up = splits ? PP_ARRAY(job->arena, int, fcp->nc) : NULL;
     if (splits && !up) {
         return PERP_ERR_MEMORY;
     }
-    parts p = {.fcp = fcp, .count = splits ? join(fcp, up) : 1};
-    if (p.count > 1 && !sort(&p, up, job->arena)) {
+    parts p = {.fcp = fcp, .count = splits ? join_coupled(fcp, up) : 1};
+    if (p.count > 1 && !sort_by_island(&p, up, job->arena)) {
         return PERP_ERR_MEMORY;
     }
     if (p.count == 1 || !worth_it(&p)) {

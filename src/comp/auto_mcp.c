@@ -19,14 +19,14 @@ static const double POLISH = 1e-10;
 
 enum { ENUM_FAST = 8, ENUM_MOST = 12, LARGE = 60, RUNGS_MAX = 5 };
 
-typedef struct rung {
+typedef struct mcp_rung {
     const char *name;
     pp_mcp_solver *solve;
     int limit;  // iterations, 0: its own choice
-} rung;
+} mcp_rung;
 
 // The best answer so far and what the others said.
-typedef struct climb {
+typedef struct mcp_ladder {
     const perp_mcp *mcp;     // as posed: what is judged
     const perp_mcp *solved;  // the same, or in other units: what solvers see
     const pp_units *units;   // of the latter; NULL: those of the former
@@ -37,7 +37,7 @@ typedef struct climb {
     perp_status worst;  // the most telling failure
     int left;           // iterations of the caller's budget, 0: no limit, -1: none
     pp_report *report;
-} climb;
+} mcp_ladder;
 
 static bool has_positive_diagonal(const perp_mcp *mcp)
 {
@@ -50,20 +50,20 @@ static bool has_positive_diagonal(const perp_mcp *mcp)
     return true;
 }
 
-static double judge(climb *c, double *z)
+static double judge_attempt(mcp_ladder *c, double *z)
 {
     perp_mcp_residuals residuals;
     if (!pp_all_finite((size_t)c->mcp->n, z)) {
         return PP_INF;
     }
-    pp_mcp_judge_settled(c->mcp, z, c->job->options, c->scratch, c->job->arena, &residuals);
+    pp_mcp_judge_snapped(c->mcp, z, c->job->options, c->scratch, c->job->arena, &residuals);
     return pp_mcp_worst(&residuals);
 }
 
 static void clamp_to_bounds(const perp_mcp *mcp, double *z)
 {
     for (int i = 0; i < mcp->n; i++) {
-        z[i] = pp_within(z[i], pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
+        z[i] = pp_clamp(z[i], pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
     }
 }
 
@@ -72,12 +72,12 @@ static void places_of(const perp_mcp *mcp, const double *z, int8_t *basis)
 {
     for (int i = 0; i < mcp->n; i++) {
         bool low = z[i] <= pp_mcp_lower(mcp, i), high = z[i] >= pp_mcp_upper(mcp, i);
-        basis[i] = (int8_t)(low ? PERP_AT_LOWER : high ? PERP_AT_UPPER : PERP_BETWEEN);
+        basis[i] = (int8_t)(low ? PERP_BASIS_LOWER : high ? PERP_BASIS_UPPER : PERP_BASIS_BASIC);
     }
 }
 
 // The trial and the proof in the units of the problem as posed.
-static void take_units_off(climb *c, double *ray)
+static void take_units_off(mcp_ladder *c, double *ray)
 {
     for (int i = 0; c->units && i < c->mcp->n; i++) {
         c->trial[i] *= c->units->col[i];
@@ -86,7 +86,7 @@ static void take_units_off(climb *c, double *ray)
 }
 
 // One rung from the given start (NULL: cold). Returns its status; keeps its answer when it is better.
-static perp_status step_on(climb *c, rung r, const double *start)
+static perp_status try_solver(mcp_ladder *c, mcp_rung r, const double *start)
 {
     int n = c->mcp->n;
     perp_comp_options options = *c->job->options;
@@ -114,11 +114,11 @@ static perp_status step_on(climb *c, rung r, const double *start)
         return status;
     }
     c->report->rungs++;
-    c->left = pp_auto_left(c->left, report.iterations);
+    c->left = pp_auto_iterations_left(c->left, report.iterations);
     c->report->seconds_factor += report.seconds_factor;
     take_units_off(c, options.ray);
     clamp_to_bounds(c->mcp, c->trial);
-    double residual = judge(c, c->trial);
+    double residual = judge_attempt(c, c->trial);
     if (residual < c->residual) {
         c->residual = residual;
         memcpy(c->z, c->trial, (size_t)n * sizeof(double));
@@ -132,15 +132,16 @@ static perp_status step_on(climb *c, rung r, const double *start)
         !(perp_mcp_farkas(c->mcp, options.ray) < -PP_FARKAS_MARGIN)) {
         status = PERP_ERR_RAY;  // claimed, not proved
     }
-    c->worst = pp_auto_telling(c->worst, status);
+    c->worst = pp_auto_worse_failure(c->worst, status);
     c->report->complete = report.complete;
-    pp_auto_tell(c->report, r.name, status, residual <= c->job->options->tolerance, report.reason);
+    pp_auto_append_reason(c->report, r.name, status, residual <= c->job->options->tolerance,
+                          report.reason);
     return status;
 }
 
-static int choose(const perp_mcp *mcp, rung *rungs)
+static int choose_rungs(const perp_mcp *mcp, mcp_rung *rungs)
 {
-    rung lemke = {"lemke", pp_lemke_mcp, 0}, pivot = {"pivot", pp_pivot_mcp, 0};
+    mcp_rung lemke = {"lemke", pp_lemke_mcp, 0}, pivot = {"pivot", pp_pivot_mcp, 0};
     bool monotone = has_positive_diagonal(mcp);
     int count = 0;
     lemke.limit = 100 + 10 * mcp->n;  // the exponential examples are for the others
@@ -152,26 +153,26 @@ static int choose(const perp_mcp *mcp, rung *rungs)
         rungs[count++] = pivot;
     }
     if (mcp->n > ENUM_FAST) {
-        rungs[count++] = (rung){"ssn", pp_ssn_mcp, 0};
+        rungs[count++] = (mcp_rung){"ssn", pp_ssn_mcp, 0};
     }
     if (mcp->n <= ENUM_MOST) {
-        rungs[count++] = (rung){"enum", pp_enum_mcp, 0};
+        rungs[count++] = (mcp_rung){"enum", pp_enum_mcp, 0};
     }
     return count;
 }
 
 // All rungs, until the judge accepts.
-static perp_status climb_all(climb *c, const double *start)
+static perp_status run_ladder(mcp_ladder *c, const double *start)
 {
-    rung rungs[RUNGS_MAX];
-    int count = choose(c->solved, rungs);
+    mcp_rung rungs[RUNGS_MAX];
+    int count = choose_rungs(c->solved, rungs);
     perp_status status = PERP_OK;
     for (int k = 0; k < count && c->residual > c->job->options->tolerance; k++) {
         if (k > 0 && (c->left < 0 || pp_job_is_over(c->job))) {
             c->worst = PERP_ERR_LIMIT;
             break;
         }
-        status = step_on(c, rungs[k], k == 0 ? start : NULL);
+        status = try_solver(c, rungs[k], k == 0 ? start : NULL);
         if (status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
             break;
         }
@@ -181,7 +182,7 @@ static perp_status climb_all(climb *c, const double *start)
 
 // Where rows and columns are of very different sizes solvers stop too soon, since what they stop by compares them all: then
 // in balanced units.
-static perp_status climb_balanced(climb *c)
+static perp_status run_ladder_equilibrated(mcp_ladder *c)
 {
     perp_mcp balanced;
     pp_units units;
@@ -192,7 +193,7 @@ static perp_status climb_balanced(climb *c)
     }
     c->solved = &balanced;
     c->units = &units;
-    status = climb_all(c, NULL);
+    status = run_ladder(c, NULL);
     c->solved = c->mcp;
     c->units = NULL;
     return status;
@@ -202,7 +203,8 @@ perp_status pp_auto_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
 {
     int n = mcp->n;
     const perp_comp_options *options = job->options;
-    climb c = {.mcp = mcp, .solved = mcp, .job = job, .z = z, .residual = PP_INF, .report = report};
+    mcp_ladder c = {
+        .mcp = mcp, .solved = mcp, .job = job, .z = z, .residual = PP_INF, .report = report};
     c.left = options->max_iterations;
     c.trial = PP_ARRAY(job->arena, double, (2 + PP_JUDGE_SCRATCH) * (size_t)n);
     c.basis = options->basis ? PP_ARRAY(job->arena, int8_t, n) : NULL;
@@ -215,10 +217,10 @@ perp_status pp_auto_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
     if (options->warm_start) {
         memcpy(start, z, (size_t)n * sizeof *z);
     }
-    perp_status status = climb_all(&c, options->warm_start ? start : NULL);
+    perp_status status = run_ladder(&c, options->warm_start ? start : NULL);
     bool ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
     if (!ended && c.residual > options->tolerance && c.left >= 0 && !pp_job_is_over(job)) {
-        status = climb_balanced(&c);
+        status = run_ladder_equilibrated(&c);
         ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
     }
     if (ended) {
@@ -227,7 +229,7 @@ perp_status pp_auto_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
     bool solved = c.residual <= options->tolerance;
     if (solved && c.residual > POLISH && c.left >= 0 && !pp_job_is_over(job)) {
         memcpy(start, z, (size_t)n * sizeof *z);
-        status = step_on(&c, (rung){"ssn", pp_ssn_mcp, 0}, start);
+        status = try_solver(&c, (mcp_rung){"ssn", pp_ssn_mcp, 0}, start);
     }
     if (status == PERP_ERR_MEMORY) {
         return status;

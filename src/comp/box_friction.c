@@ -110,7 +110,7 @@ typedef struct layout {
     int *sigma;   // n: s_i, or -1
 } layout;
 
-static perp_status lay_out(friction *f, layout *at)
+static perp_status layout_rows(friction *f, layout *at)
 {
     const perp_box_friction *box = f->box;
     at->n = at->rows = box->n;
@@ -180,7 +180,7 @@ static perp_status by_lcp(friction *f, double *z)
     const perp_box_friction *box = f->box;
     pp_arena *arena = f->job->arena;
     layout at;
-    perp_status status = lay_out(f, &at);
+    perp_status status = layout_rows(f, &at);
     if (status < 0) {
         return status;
     }

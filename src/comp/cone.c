@@ -51,7 +51,7 @@ double pp_disc_support(const pp_disc *disc, const double *u)
     return d[0] * minus[0] + d[1] * minus[1];
 }
 
-double pp_law_shift(const pp_law *law, const double *u)
+double pp_cone_law_shift(const pp_cone_law *law, const double *u)
 {
     double shift = 0.0;
     for (int g = 0; g < law->groups; g++) {
@@ -90,26 +90,26 @@ static void ball_project(int size, double radius, double *p, double *slope)
 }
 
 // The frame of the nearest vertex: d along it, s across towards p, so that p = a d + b s, b >= 0.
-typedef struct corner {
+typedef struct polygon_corner {
     double d[2], s[2], a, b;
     double edge;  // n . p, n = cos h d + sin h s the normal of the nearest edge
-} corner;
+} polygon_corner;
 
-static corner corner_of(const pp_disc *disc, const double *p)
+static polygon_corner corner_of(const pp_disc *disc, const double *p)
 {
     const double *d = disc->direction + 2 * pp_disc_vertex(disc, p);
     double across = d[0] * p[1] - d[1] * p[0], sign = across < 0.0 ? -1.0 : 1.0;
-    corner c = {.d = {d[0], d[1]},
-                .s = {-sign * d[1], sign * d[0]},
-                .a = d[0] * p[0] + d[1] * p[1],
-                .b = fabs(across)};
+    polygon_corner c = {.d = {d[0], d[1]},
+                        .s = {-sign * d[1], sign * d[0]},
+                        .a = d[0] * p[0] + d[1] * p[1],
+                        .b = fabs(across)};
     c.edge = disc->cosine * c.a + disc->sine * c.b;
     return c;
 }
 
 static void polygon_project(const pp_disc *disc, double radius, double *p, double *slope)
 {
-    corner c = corner_of(disc, p);
+    polygon_corner c = corner_of(disc, p);
     double nothing[6], *D = slope ? slope : nothing;
     if (c.edge <= radius * disc->cosine) {
         memcpy(D, (double[6]){1.0, 0.0, 0.0, 1.0}, sizeof nothing);
@@ -174,7 +174,7 @@ static int insert(breakpoint *list, int count, double at, double loss)
     return count + 1;
 }
 
-static double best_normal(const pp_law *law, const double *p)
+static double best_normal(const pp_cone_law *law, const double *p)
 {
     breakpoint list[2 * PP_GROUPS_MAX];
     int count = 0;
@@ -192,7 +192,7 @@ static double best_normal(const pp_law *law, const double *p)
             count = insert(list, count, norm / mu, mu * mu);
             continue;
         }
-        corner c = corner_of(disc, p + disc->first);
+        polygon_corner c = corner_of(disc, p + disc->first);
         double leave = c.a - c.b * disc->cosine / disc->sine, inside = c.edge / disc->cosine;
         value -= mu * c.a;
         leave = leave > 0.0 ? leave : 0.0;
@@ -211,7 +211,7 @@ static double best_normal(const pp_law *law, const double *p)
     return past_all ? p[0] : t - value / (slope > 1.0 ? slope : 1.0);
 }
 
-void pp_law_project(const pp_law *law, double *p)
+void pp_cone_law_project(const pp_cone_law *law, double *p)
 {
     if (law->groups == 1 && !law->disc[0].nd) {
         project_one_ball(&law->disc[0], p);
@@ -225,26 +225,28 @@ void pp_law_project(const pp_law *law, double *p)
     }
 }
 
-void pp_law_natural(const pp_law *law, double rho, const double *r, const double *u, double *e)
+void pp_cone_law_natural(const pp_cone_law *law, double rho, const double *r, const double *u,
+                         double *e)
 {
-    double shift = pp_law_shift(law, u), p[PP_DIM_MAX];
+    double shift = pp_cone_law_shift(law, u), p[PP_DIM_MAX];
     for (int i = 0; i < law->dim; i++) {
         p[i] = r[i] - rho * (i ? u[i] : u[0] + shift);
     }
-    pp_law_project(law, p);
+    pp_cone_law_project(law, p);
     for (int i = 0; i < law->dim; i++) {
         e[i] = r[i] - p[i];
     }
 }
 
-void pp_law_measure(const pp_law *law, double rho, const double *r, const double *u, double *e)
+void pp_cone_law_measure(const pp_cone_law *law, double rho, const double *r, const double *u,
+                         double *e)
 {
     double strength = 0.0;
     for (int g = 0; g < law->groups; g++) {
         strength += law->disc[g].mu;
     }
     if (strength <= PP_STRONG_FRICTION) {
-        pp_law_natural(law, rho, r, u, e);
+        pp_cone_law_natural(law, rho, r, u, e);
         return;
     }
     double R = r[0] - rho * u[0] > 0.0 ? r[0] - rho * u[0] : 0.0;
@@ -275,11 +277,11 @@ static const double *polygon_vertices(pp_arena *arena, int nd)
     return direction;
 }
 
-perp_status pp_laws_create(const perp_fcp *fcp, pp_arena *arena, pp_law **out)
+perp_status pp_cone_laws_create(const perp_fcp *fcp, pp_arena *arena, pp_cone_law **out)
 {
     pp_group group[PP_GROUPS_MAX];
     int groups = pp_fcp_groups(fcp, group);
-    pp_law *law = PP_ZEROS(arena, pp_law, fcp->nc);
+    pp_cone_law *law = PP_ZEROS(arena, pp_cone_law, fcp->nc);
     if (!law) {
         return PERP_ERR_MEMORY;
     }

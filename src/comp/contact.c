@@ -20,13 +20,13 @@ int pp_fcp_groups(const perp_fcp *fcp, pp_group group[PP_GROUPS_MAX])
 }
 
 // A growing list of CSC columns.
-typedef struct columns {
+typedef struct contact_columns {
     int *p, *i;
     double *x;
     size_t capacity;
-} columns;
+} contact_columns;
 
-static bool grow(columns *c, pp_arena *arena, size_t used, size_t more)
+static bool grow_columns(contact_columns *c, pp_arena *arena, size_t used, size_t more)
 {
     if (used + more <= c->capacity) {
         return true;
@@ -48,15 +48,15 @@ static bool grow(columns *c, pp_arena *arena, size_t used, size_t more)
 }
 
 // Scratch of a condensation.
-typedef struct scratch {
+typedef struct condense_scratch {
     perp_matrix H, Ht;   // by columns and by rows
     double *y;           // nv: a column of M^-1 H, zero between columns
     double *Wj;          // n: a column of W, zero between columns
     int *touched, *hit;  // their non-zero places
-} scratch;
+} condense_scratch;
 
 // One column of W = H' (M^-1 h): the places of hit, ascending. Returns how many, -1 on failure.
-static int condensed_column(const pp_mass *mass, int j, scratch *s)
+static int condensed_column(const pp_mass *mass, int j, condense_scratch *s)
 {
     int touched, hits = 0;
     if (pp_mass_column(mass, &s->H, j, s->y, s->touched, &touched) < 0) {
@@ -81,7 +81,7 @@ static int condensed_column(const pp_mass *mass, int j, scratch *s)
     return hits;
 }
 
-static bool prepare(const perp_fcp *fcp, pp_arena *arena, scratch *s)
+static bool prepare_scratch(const perp_fcp *fcp, pp_arena *arena, condense_scratch *s)
 {
     size_t n = (size_t)(fcp->nc * fcp->dim);
     s->y = PP_ZEROS(arena, double, fcp->nv);
@@ -96,17 +96,17 @@ perp_status pp_fcp_condense(const perp_fcp *fcp, const pp_mass *mass, pp_arena *
                             perp_fcp *local)
 {
     int n = fcp->nc * fcp->dim;
-    scratch s;
+    condense_scratch s;
     double *q = PP_ARRAY(arena, double, n);
-    columns W = {.p = PP_ARRAY(arena, int, n + 1)};
+    contact_columns W = {.p = PP_ARRAY(arena, int, n + 1)};
     size_t used = 0;
-    if (!q || !W.p || !prepare(fcp, arena, &s)) {
+    if (!q || !W.p || !prepare_scratch(fcp, arena, &s)) {
         return PERP_ERR_MEMORY;
     }
     for (int j = 0; j < n; j++) {
         W.p[j] = (int)used;
         int hits = condensed_column(mass, j, &s);
-        if (hits < 0 || !grow(&W, arena, used, (size_t)hits) || used > INT32_MAX / 2) {
+        if (hits < 0 || !grow_columns(&W, arena, used, (size_t)hits) || used > INT32_MAX / 2) {
             return hits < 0 ? PERP_ERR_SINGULAR : PERP_ERR_MEMORY;
         }
         for (int k = 0; k < hits; k++) {

@@ -41,7 +41,7 @@ void perp_workspace_destroy(perp_workspace *work)
     }
 }
 
-perp_comp_options perp_comp_default(void)
+perp_comp_options perp_comp_options_default(void)
 {
     return (perp_comp_options){.tolerance = 1e-8, .loose = 1e-5, .cookie = PP_COMP_COOKIE};
 }
@@ -66,22 +66,22 @@ typedef struct call {
 } call;
 
 // The one way out: releases the arena and makes sure that info has a status and a sentence.
-static perp_status finish(call *c, perp_status status)
+static perp_status finish_call(call *c, perp_status status)
 {
     if (c->own_arena) {
         pp_arena_destroy(c->arena);
     }
-    c->info->status = status;
-    if (c->info->reason[0] == '\0') {
+    c->info->error.status = status;
+    if (c->info->error.text[0] == '\0') {
         const char *text = perp_status_text(status);
-        memcpy(c->info->reason, text, strlen(text) + 1);
+        memcpy(c->info->error.text, text, strlen(text) + 1);
     }
     return status;
 }
 
 // Everything that can be wrong before the problem itself is looked at.
-static perp_status begin(call *c, const char *name, const perp_comp_options *options,
-                         const perp_env *env)
+static perp_status check_call(call *c, const char *name, const perp_comp_options *options,
+                              const perp_env *env)
 {
     perp_comp_info *info = c->info;
     // infinite residuals: whatever leaves early has shown nothing
@@ -89,13 +89,13 @@ static perp_status begin(call *c, const char *name, const perp_comp_options *opt
         .residual = PP_INF, .residual_plain = PP_INF, .backward = PP_INF, .rungs = 1};
     c->report = (pp_report){0};
     c->own_arena = false;
-    c->options = options ? *options : perp_comp_default();
+    c->options = options ? *options : perp_comp_options_default();
     c->solver = pp_solver_find(name ? name : "auto");
     if (c->options.cookie != PP_COMP_COOKIE) {
         return PERP_ERR_DEF;
     }
     if (!c->solver) {
-        pp_print(info->reason, sizeof info->reason,
+        pp_print(info->error.text, sizeof info->error.text,
                  "no solver is called '%s': see perp_solver_at()", name);
         return PERP_ERR_ARGUMENT;
     }
@@ -103,12 +103,12 @@ static perp_status begin(call *c, const char *name, const perp_comp_options *opt
     if (!(c->options.tolerance > 0.0) || c->options.max_iterations < 0 ||
         !(c->options.max_seconds >= 0.0) || !(c->options.max_work >= 0.0) ||
         c->options.threads < 0 || c->options.threads > PP_THREADS_MOST) {
-        pp_print(info->reason, sizeof info->reason,
+        pp_print(info->error.text, sizeof info->error.text,
                  "options: tolerance must be positive, the limits not negative, threads 0 to %d",
                  PP_THREADS_MOST);
         return PERP_ERR_ARGUMENT;
     }
-    // last, so that finish() has an arena to release only after all checks
+    // last, so that finish_call() has an arena to release only after all checks
     c->own_arena = c->options.work == NULL;
     c->arena = c->own_arena ? pp_arena_place(c->stack, STACK_BYTES, env) : c->options.work->arena;
     pp_arena_reset(c->arena);
@@ -119,19 +119,19 @@ static perp_status begin(call *c, const char *name, const perp_comp_options *opt
 static perp_status need(call *c, const double *x, const char *name)
 {
     if (!x) {
-        pp_print(c->info->reason, sizeof c->info->reason,
+        pp_print(c->info->error.text, sizeof c->info->error.text,
                  "there is no room for the answer: %s is NULL", name);
     }
     return x ? PERP_OK : PERP_ERR_ARGUMENT;
 }
 
 // A solver is not run on a class of problems that its card does not name.
-static perp_status refuse(call *c, unsigned classes)
+static perp_status refuse_class(call *c, unsigned classes)
 {
     if ((classes & ~c->solver->card.classes) == 0) {
         return PERP_OK;
     }
-    pp_print(c->info->reason, sizeof c->info->reason,
+    pp_print(c->info->error.text, sizeof c->info->error.text,
              "'%s' does not take this kind of problem; it is for: %s", c->solver->card.name,
              c->solver->card.proven);
     return PERP_ERR_REFUSED;
@@ -177,7 +177,7 @@ static void stop_clock(call *c)
         info->rungs = c->report.rungs;
     }
     if (c->report.reason[0] != '\0') {
-        pp_print(info->reason, sizeof info->reason, "%s", c->report.reason);
+        pp_print(info->error.text, sizeof info->error.text, "%s", c->report.reason);
     }
 }
 
@@ -190,7 +190,7 @@ static perp_status verdict(call *c, perp_status believed, double worst)
     }
     if (worst <= c->options.tolerance) {
         if (believed < 0 && !c->report.solver) {
-            info->reason[0] = '\0';  // why it gave up, when it had arrived
+            info->error.text[0] = '\0';  // why it gave up, when it had arrived
         }
         return PERP_OK;
     }
@@ -200,7 +200,7 @@ static perp_status verdict(call *c, perp_status believed, double worst)
     if (believed < 0) {
         return believed;
     }
-    pp_print(info->reason, sizeof info->reason,
+    pp_print(info->error.text, sizeof info->error.text,
              "'%s' stopped at an answer whose residual is %.1e: not accepted", info->solver, worst);
     return PERP_ERR_LIMIT;
 }
@@ -214,11 +214,11 @@ static bool is_memory_or_argument(perp_status status)
 // ── MCP ──────────────────────────────────────────────────────────────────────────────────────────
 
 // A solver's z may be a failure's leftovers: keep it finite and inside the bounds.
-static void tidy(const perp_mcp *mcp, double *z)
+static void clamp_to_bounds(const perp_mcp *mcp, double *z)
 {
     for (int i = 0; i < mcp->n; i++) {
         double x = isfinite(z[i]) ? z[i] : 0.0;
-        z[i] = pp_within(x, pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
+        z[i] = pp_clamp(x, pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
     }
 }
 
@@ -230,7 +230,7 @@ static perp_status judge_mcp(call *c, const perp_mcp *mcp, double *z, perp_statu
     if (!scratch) {
         return PERP_ERR_MEMORY;
     }
-    pp_mcp_judge_settled(mcp, z, &c->options, scratch, c->arena, &residuals);
+    pp_mcp_judge_snapped(mcp, z, &c->options, scratch, c->arena, &residuals);
     c->info->seconds_judge = pp_seconds() - c->stopped;
     c->info->residual = residuals.scaled;
     c->info->residual_plain = residuals.plain;
@@ -252,39 +252,39 @@ perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
     perp_comp_info local;
     call c;
     c.info = info ? info : &local;
-    perp_status status = begin(&c, solver, options, env);
+    perp_status status = check_call(&c, solver, options, env);
     if (status >= 0) {
         status = need(&c, z, "z");
     }
     if (status >= 0) {
-        status = pp_mcp_check(mcp, c.info->reason, sizeof c.info->reason);
+        status = pp_mcp_check(mcp, c.info->error.text, sizeof c.info->error.text);
     }
     if (status >= 0) {
-        status = refuse(&c, pp_mcp_classes(mcp));
+        status = refuse_class(&c, pp_mcp_classes(mcp));
     }
     if (status < 0) {
-        return finish(&c, status);
+        return finish_call(&c, status);
     }
     // check and refuse are behind us: start from zero or from a tidied guess
     if (!c.options.warm_start) {
         memset(z, 0, (size_t)mcp->n * sizeof *z);
     }
-    tidy(mcp, z);
+    clamp_to_bounds(mcp, z);
     if (!c.options.ray) {  // a claim of infeasibility needs its proof, wanted or not
         c.options.ray = PP_ARRAY(c.arena, double, mcp->n);
     }
     if (!c.options.ray) {
-        return finish(&c, PERP_ERR_MEMORY);
+        return finish_call(&c, PERP_ERR_MEMORY);
     }
     memset(c.options.ray, 0, (size_t)mcp->n * sizeof(double));
     start_clock(&c, mcp->n, env);
     status = mcp->n > 0 ? c.solver->mcp(mcp, &c.job, z, &c.report) : PERP_OK;
     stop_clock(&c);
-    tidy(mcp, z);
+    clamp_to_bounds(mcp, z);
     if (!is_memory_or_argument(status)) {
         status = judge_mcp(&c, mcp, z, status);
     }
-    return finish(&c, status);
+    return finish_call(&c, status);
 }
 
 perp_status pp_mcp_offer(const perp_mcp *mcp, const pp_product *A, const double *z,
@@ -314,15 +314,15 @@ perp_status perp_box_friction_solve(const perp_box_friction *box, const perp_com
     perp_comp_info local;
     call c;
     c.info = info ? info : &local;
-    perp_status status = begin(&c, "pivot", options, env);
+    perp_status status = check_call(&c, "pivot", options, env);
     if (status >= 0) {
         status = need(&c, z, "z");
     }
     if (status >= 0) {
-        status = pp_box_check(box, c.info->reason, sizeof c.info->reason);
+        status = pp_box_check(box, c.info->error.text, sizeof c.info->error.text);
     }
     if (status < 0) {
-        return finish(&c, status);
+        return finish_call(&c, status);
     }
     for (int i = 0; i < box->n; i++) {
         z[i] = c.options.warm_start && isfinite(z[i]) ? z[i] : 0.0;
@@ -348,13 +348,13 @@ perp_status perp_box_friction_solve(const perp_box_friction *box, const perp_com
         }
         status = verdict(&c, status, pp_mcp_worst(&residuals));
     }
-    return finish(&c, status);
+    return finish_call(&c, status);
 }
 
 // ── Contact ──────────────────────────────────────────────────────────────────────────────────────
 
 // No contact: nothing to solve but M v = f.
-static perp_status free_motion(call *c, const perp_fcp *fcp, double *v)
+static perp_status solve_without_contact(call *c, const perp_fcp *fcp, double *v)
 {
     pp_mass *mass = NULL;
     if (fcp->nv == 0) {
@@ -373,7 +373,7 @@ static perp_status free_motion(call *c, const perp_fcp *fcp, double *v)
 static perp_status run_fcp(call *c, const perp_fcp *fcp, double *r, double *v)
 {
     if (fcp->nc == 0) {
-        return free_motion(c, fcp, v);
+        return solve_without_contact(c, fcp, v);
     }
     if (c->solver->fcp) {
         return c->solver->fcp(fcp, &c->job, r, v, &c->report);
@@ -454,9 +454,9 @@ perp_status perp_fcp_solve(const char *solver, const perp_fcp *fcp,
     perp_comp_info local;
     call c;
     c.info = info ? info : &local;
-    perp_status status = begin(&c, solver, options, env);
+    perp_status status = check_call(&c, solver, options, env);
     if (status >= 0) {
-        status = pp_fcp_check(fcp, c.info->reason, sizeof c.info->reason);
+        status = pp_fcp_check(fcp, c.info->error.text, sizeof c.info->error.text);
     }
     if (status >= 0) {
         status = need(&c, r, "r");
@@ -465,10 +465,10 @@ perp_status perp_fcp_solve(const char *solver, const perp_fcp *fcp,
         status = need(&c, v, "v");
     }
     if (status >= 0) {
-        status = refuse(&c, pp_fcp_classes(fcp));
+        status = refuse_class(&c, pp_fcp_classes(fcp));
     }
     if (status < 0) {
-        return finish(&c, status);
+        return finish_call(&c, status);
     }
     // r: contact impulses, nc dim; v: generalized velocities of the global form, nv
     int n = fcp->nc * fcp->dim;
@@ -487,5 +487,5 @@ perp_status perp_fcp_solve(const char *solver, const perp_fcp *fcp,
     if (!is_memory_or_argument(status)) {
         status = judge_fcp(&c, fcp, r, v, status);
     }
-    return finish(&c, status);
+    return finish_call(&c, status);
 }

@@ -10,8 +10,8 @@
 #include <string.h>
 
 // Every cone; ends early on a negative status of the visitor or when time or work is up.
-static perp_status walk(const pp_small *s, const pp_job *job, int most, int *examined,
-                        pp_candidate_visit *visit, void *context)
+static perp_status visit_cones(const pp_small *s, const pp_job *job, int most, int *examined,
+                               pp_candidate_visit *visit, void *context)
 {
     unsigned chosen = 0;  // the next subset of the bits of s->choice, by carries through the others
     do {
@@ -34,11 +34,11 @@ static perp_status walk(const pp_small *s, const pp_job *job, int most, int *exa
 
 // ── The solver ───────────────────────────────────────────────────────────────────────────────────
 
-typedef struct search {
+typedef struct enumeration {
     pp_candidate best;
     bool found;  // best is a candidate
     bool doubt;  // there are doubtful ones; best is one of them when nothing is found
-} search;
+} enumeration;
 
 static const double ENOUGH =
     1e-12;  // residual and violation with which nothing better is looked for
@@ -50,7 +50,7 @@ static double badness(const pp_candidate *c)
 
 static perp_status keep_best(void *context, const pp_candidate *candidate)
 {
-    search *found = context;
+    enumeration *found = context;
     if (candidate->doubtful) {
         if (!found->found && !found->doubt) {
             found->best = *candidate;
@@ -71,11 +71,11 @@ static void write_basis(const pp_candidate *c, int n, int8_t *basis)
         return;
     }
     for (int i = 0; i < n; i++) {
-        basis[i] = (int8_t)PERP_AT_LOWER;
+        basis[i] = (int8_t)PERP_BASIS_LOWER;
         if (c->basic >> i & 1u) {
-            basis[i] = (int8_t)PERP_BETWEEN;
+            basis[i] = (int8_t)PERP_BASIS_BASIC;
         } else if (c->upper >> i & 1u) {
-            basis[i] = (int8_t)PERP_AT_UPPER;
+            basis[i] = (int8_t)PERP_BASIS_UPPER;
         }
     }
 }
@@ -88,10 +88,10 @@ perp_status pp_enum_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
         return PERP_ERR_REFUSED;
     }
     pp_small s;
-    search found = {.found = false};
+    enumeration found = {.found = false};
     int most = job->options->max_iterations > 0 ? job->options->max_iterations : INT32_MAX;
     pp_small_load(&s, mcp);
-    perp_status status = walk(&s, job, most, &report->iterations, keep_best, &found);
+    perp_status status = visit_cones(&s, job, most, &report->iterations, keep_best, &found);
     if (found.found || found.doubt) {
         memcpy(z, found.best.z, (size_t)mcp->n * sizeof *z);
         write_basis(&found.best, mcp->n, job->options->basis);
@@ -144,7 +144,7 @@ static bool same_point(const pp_small *s, const pp_candidate *a, const pp_candid
     return distance <= SAME * size;
 }
 
-static perp_status collect(void *context, const pp_candidate *candidate)
+static perp_status collect_candidate(void *context, const pp_candidate *candidate)
 {
     collection *all = context;
     if (candidate->violation > SOLUTION || candidate->doubtful || candidate->residual > WRONG) {
@@ -195,7 +195,7 @@ perp_status perp_mcp_enumerate(const perp_mcp *mcp, const perp_env *env, int mos
     const pp_job unlimited = {.deadline = PP_INF};
     perp_status status = PERP_ERR_MEMORY;
     if (all.arena) {
-        status = walk(&s, &unlimited, INT32_MAX, &examined, collect, &all);
+        status = visit_cones(&s, &unlimited, INT32_MAX, &examined, collect_candidate, &all);
     }
     // the first `most` are written; count is of all
     if (status >= 0) {

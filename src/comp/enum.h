@@ -8,14 +8,14 @@
 
 enum { PP_ENUM_MAX = 12 };
 
-typedef long double pp_real;
+typedef long double pp_enum_real;
 
 // A small MCP, equilibrated: A = R A C, b = R b, bounds / C with R, C powers of two. Positive diagonal
 // scaling changes no complementarity, so all decisions are taken here, where entries are near one.
 typedef struct pp_small {
     int n;
-    pp_real A[PP_ENUM_MAX][PP_ENUM_MAX];  // A[i][j]: row i, column j
-    pp_real b[PP_ENUM_MAX], lower[PP_ENUM_MAX], upper[PP_ENUM_MAX];
+    pp_enum_real A[PP_ENUM_MAX][PP_ENUM_MAX];  // A[i][j]: row i, column j
+    pp_enum_real b[PP_ENUM_MAX], lower[PP_ENUM_MAX], upper[PP_ENUM_MAX];
     int row_exponent[PP_ENUM_MAX], column_exponent[PP_ENUM_MAX];
     unsigned fixed;    // bit sets of variables: lower = upper, any w
     unsigned choice;   // may be between its bounds or at one

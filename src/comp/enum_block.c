@@ -26,17 +26,18 @@
 
 enum { N = PP_ENUM_MAX };
 
-static const pp_real TINY = 1e-15L;       // pivots below: zero
-static const pp_real DOUBTFUL = 1e-9L;    // pivots above: not zero
-static const pp_real SNAP = 1e-15L;       // |z - bound| below this part of its terms: at the bound
-static const pp_real TERM = 1e-6L;        // part of the terms of z that counts as a term of w
-static const pp_real ACCEPT = 1e-9L;      // largest violation of a candidate
-static const pp_real MARGIN = 1e-7L;      // z or w below this part of its terms: degenerate
-static const pp_real WASHED_OUT = 1e-4L;  // of |c|: larger rounding of A z in double is no answer
+static const pp_enum_real TINY = 1e-15L;     // pivots below: zero
+static const pp_enum_real DOUBTFUL = 1e-9L;  // pivots above: not zero
+static const pp_enum_real SNAP = 1e-15L;   // |z - bound| below this part of its terms: at the bound
+static const pp_enum_real TERM = 1e-6L;    // part of the terms of z that counts as a term of w
+static const pp_enum_real ACCEPT = 1e-9L;  // largest violation of a candidate
+static const pp_enum_real MARGIN = 1e-7L;  // z or w below this part of its terms: degenerate
+static const pp_enum_real WASHED_OUT =
+    1e-4L;  // of |c|: larger rounding of A z in double is no answer
 
 // ── Loading ──────────────────────────────────────────────────────────────────────────────────────
 
-static int exponent_of(pp_real x)
+static int exponent_of(pp_enum_real x)
 {
     int e = 0;
     frexpl(x, &e);
@@ -50,7 +51,7 @@ static void equilibrate(pp_small *s)
     for (int sweep = 0; sweep < 12; sweep++) {
         int row[N] = {0}, column[N] = {0};
         for (int i = 0; i < s->n; i++) {
-            pp_real row_max = 0.0L, column_max = 0.0L;
+            pp_enum_real row_max = 0.0L, column_max = 0.0L;
             for (int j = 0; j < s->n; j++) {
                 row_max = fmaxl(row_max, fabsl(s->A[i][j]));
                 column_max = fmaxl(column_max, fabsl(s->A[j][i]));
@@ -71,21 +72,21 @@ static void equilibrate(pp_small *s)
 // Free columns that depend on other free columns move nothing that counts: kept at zero.
 static unsigned dependent_free_columns(const pp_small *s)
 {
-    pp_real Q[N][N];
+    pp_enum_real Q[N][N];
     unsigned pinned = 0;
     int count = 0;
     for (int j = 0; j < s->n; j++) {
         if (!(s->free >> j & 1u)) {
             continue;
         }
-        pp_real before = 0.0L, after = 0.0L, *q = Q[count];
+        pp_enum_real before = 0.0L, after = 0.0L, *q = Q[count];
         for (int i = 0; i < s->n; i++) {
             q[i] = s->fixed >> i & 1u ? 0.0L : s->A[i][j];
             before += q[i] * q[i];
         }
         for (int again = 0; again < 2; again++) {  // Gram–Schmidt, twice for orthogonality
             for (int k = 0; k < count; k++) {
-                pp_real dot = 0.0L;
+                pp_enum_real dot = 0.0L;
                 for (int i = 0; i < s->n; i++) {
                     dot += Q[k][i] * q[i];
                 }
@@ -114,16 +115,16 @@ void pp_small_load(pp_small *s, const perp_mcp *mcp)
     *s = (pp_small){.n = mcp->n};
     for (int i = 0; i < s->n; i++) {
         for (int j = 0; j < s->n; j++) {
-            s->A[i][j] = (pp_real)pp_matrix_at(&mcp->A, i, j);
+            s->A[i][j] = (pp_enum_real)pp_matrix_at(&mcp->A, i, j);
         }
     }
     equilibrate(s);
     for (int i = 0; i < s->n; i++) {
         double lower = pp_mcp_lower(mcp, i), upper = pp_mcp_upper(mcp, i);
         unsigned bit = 1u << i;
-        s->b[i] = ldexpl((pp_real)mcp->b[i], s->row_exponent[i]);
-        s->lower[i] = ldexpl((pp_real)lower, -s->column_exponent[i]);
-        s->upper[i] = ldexpl((pp_real)upper, -s->column_exponent[i]);
+        s->b[i] = ldexpl((pp_enum_real)mcp->b[i], s->row_exponent[i]);
+        s->lower[i] = ldexpl((pp_enum_real)lower, -s->column_exponent[i]);
+        s->upper[i] = ldexpl((pp_enum_real)upper, -s->column_exponent[i]);
         if (lower == upper) {
             s->fixed |= bit;
         } else if (isinf(lower) && isinf(upper)) {
@@ -144,9 +145,9 @@ void pp_small_load(pp_small *s, const perp_mcp *mcp)
 typedef struct block {
     int rows, columns, regular;  // regular: pivots above DOUBTFUL
     int row[N], column[N];       // indices into the small problem
-    pp_real row_scale[N], column_scale[N];
-    pp_real LU[N][N];
-    pp_real smallest;  // pivot, relative
+    pp_enum_real row_scale[N], column_scale[N];
+    pp_enum_real LU[N][N];
+    pp_enum_real smallest;  // pivot, relative
 } block;
 
 static int list_bits(unsigned set, int *list)
@@ -160,17 +161,17 @@ static int list_bits(unsigned set, int *list)
     return count;
 }
 
-static pp_real power_near(pp_real x)
+static pp_enum_real power_near(pp_enum_real x)
 {
     return x > 0.0L ? ldexpl(1.0L, -exponent_of(x)) : 1.0L;
 }
 
-static void gather(const pp_small *s, unsigned rows, unsigned columns, block *B)
+static void gather_block(const pp_small *s, unsigned rows, unsigned columns, block *B)
 {
     B->rows = list_bits(rows, B->row);
     B->columns = list_bits(columns, B->column);
     for (int i = 0; i < B->rows; i++) {
-        pp_real largest = 0.0L;
+        pp_enum_real largest = 0.0L;
         for (int j = 0; j < B->columns; j++) {
             B->LU[i][j] = s->A[B->row[i]][B->column[j]];
             largest = fmaxl(largest, fabsl(B->LU[i][j]));
@@ -178,7 +179,7 @@ static void gather(const pp_small *s, unsigned rows, unsigned columns, block *B)
         B->row_scale[i] = power_near(largest);
     }
     for (int j = 0; j < B->columns; j++) {
-        pp_real largest = 0.0L;
+        pp_enum_real largest = 0.0L;
         for (int i = 0; i < B->rows; i++) {
             B->LU[i][j] *= B->row_scale[i];
             largest = fmaxl(largest, fabsl(B->LU[i][j]));
@@ -193,11 +194,11 @@ static void gather(const pp_small *s, unsigned rows, unsigned columns, block *B)
 static void swap_rows(block *B, int a, int b)
 {
     int index = B->row[a];
-    pp_real scale = B->row_scale[a];
+    pp_enum_real scale = B->row_scale[a];
     B->row[a] = B->row[b], B->row[b] = index;
     B->row_scale[a] = B->row_scale[b], B->row_scale[b] = scale;
     for (int j = 0; j < B->columns; j++) {
-        pp_real t = B->LU[a][j];
+        pp_enum_real t = B->LU[a][j];
         B->LU[a][j] = B->LU[b][j], B->LU[b][j] = t;
     }
 }
@@ -205,21 +206,21 @@ static void swap_rows(block *B, int a, int b)
 static void swap_columns(block *B, int a, int b)
 {
     int index = B->column[a];
-    pp_real scale = B->column_scale[a];
+    pp_enum_real scale = B->column_scale[a];
     B->column[a] = B->column[b], B->column[b] = index;
     B->column_scale[a] = B->column_scale[b], B->column_scale[b] = scale;
     for (int i = 0; i < B->rows; i++) {
-        pp_real t = B->LU[i][a];
+        pp_enum_real t = B->LU[i][a];
         B->LU[i][a] = B->LU[i][b], B->LU[i][b] = t;
     }
 }
 
-static void factor(block *B)
+static void factor_block(block *B)
 {
     B->regular = 0;
     B->smallest = 1.0L;
     for (int k = 0; k < B->columns; k++) {
-        pp_real largest = 0.0L;
+        pp_enum_real largest = 0.0L;
         int pivot_row = k, pivot_column = k;
         for (int i = k; i < B->rows; i++) {
             for (int j = k; j < B->columns; j++) {
@@ -241,7 +242,7 @@ static void factor(block *B)
             swap_columns(B, k, pivot_column);
         }
         for (int i = k + 1; i < B->rows; i++) {
-            pp_real l = B->LU[i][k] /= B->LU[k][k];
+            pp_enum_real l = B->LU[i][k] /= B->LU[k][k];
             for (int j = k + 1; l != 0.0L && j < B->columns; j++) {
                 B->LU[i][j] -= l * B->LU[k][j];
             }
@@ -251,9 +252,9 @@ static void factor(block *B)
 
 // z of the columns from c of all variables; terms receives the absolute values z is made of. Rows
 // beyond the columns are not looked at: the check of all rows comes later.
-static void solve(const block *B, const pp_real *c, pp_real *z, pp_real *terms)
+static void solve_block(const block *B, const pp_enum_real *c, pp_enum_real *z, pp_enum_real *terms)
 {
-    pp_real y[N], size[N];
+    pp_enum_real y[N], size[N];
     for (int i = 0; i < B->columns; i++) {
         y[i] = -c[B->row[i]] * B->row_scale[i];
         size[i] = fabsl(y[i]);
@@ -277,20 +278,20 @@ static void solve(const block *B, const pp_real *c, pp_real *z, pp_real *terms)
 // ── Candidates ───────────────────────────────────────────────────────────────────────────────────
 
 // Into the bounds, onto them where only rounding keeps z away, and to what a double can hold.
-static pp_real settle(const pp_small *s, int i, pp_real z, pp_real terms)
+static pp_enum_real snap_to_bounds(const pp_small *s, int i, pp_enum_real z, pp_enum_real terms)
 {
-    pp_real lower = s->lower[i], upper = s->upper[i];
+    pp_enum_real lower = s->lower[i], upper = s->upper[i];
     if (z <= lower + SNAP * terms) {
         return lower;
     }
     if (z >= upper - SNAP * terms) {
         return upper;
     }
-    return (pp_real)(double)z;  // scaling is by powers of two: the same rounding as unscaled
+    return (pp_enum_real)(double)z;  // scaling is by powers of two: the same rounding as unscaled
 }
 
 // How wrong the sign of w is for z between, at its lower or at its upper bound.
-static pp_real wrong_sign(const pp_small *s, int i, pp_real z, pp_real w)
+static pp_enum_real wrong_sign(const pp_small *s, int i, pp_enum_real z, pp_enum_real w)
 {
     if (s->fixed >> i & 1u) {
         return 0.0L;
@@ -305,22 +306,22 @@ static pp_real wrong_sign(const pp_small *s, int i, pp_real z, pp_real w)
 }
 
 typedef struct point {
-    pp_real z[N], terms[N];  // terms: absolute values z_i is the sum of
+    pp_enum_real z[N], terms[N];  // terms: absolute values z_i is the sum of
 } point;
 
 // Fills the candidate's numbers; false as soon as a row is violated.
-static bool check(const pp_small *s, const point *p, pp_candidate *out)
+static bool check_candidate(const pp_small *s, const point *p, pp_candidate *out)
 {
-    pp_real worst = 0.0L, worst_plain = 0.0L, b_max = 0.0L, load = 0.0L, size = 0.0L;
+    pp_enum_real worst = 0.0L, worst_plain = 0.0L, b_max = 0.0L, load = 0.0L, size = 0.0L;
     out->degenerate = false;
     for (int i = 0; i < s->n; i++) {
-        pp_real w = s->b[i], terms = fabsl(w);
+        pp_enum_real w = s->b[i], terms = fabsl(w);
         for (int j = 0; j < s->n; j++) {
-            pp_real part = s->A[i][j] * p->z[j];
+            pp_enum_real part = s->A[i][j] * p->z[j];
             w += part;
             terms += fabsl(part) + TERM * fabsl(s->A[i][j]) * p->terms[j];
         }
-        pp_real wrong = wrong_sign(s, i, p->z[i], w);
+        pp_enum_real wrong = wrong_sign(s, i, p->z[i], w);
         if (wrong > ACCEPT * terms) {
             return false;
         }
@@ -338,7 +339,7 @@ static bool check(const pp_small *s, const point *p, pp_candidate *out)
         out->degenerate = out->degenerate || (at_bound && no_force);
     }
     for (int j = 0; j < s->n; j++) {  // what bounds push is a load like b
-        pp_real bound = fminl(fabsl(s->lower[j]), fabsl(s->upper[j]));
+        pp_enum_real bound = fminl(fabsl(s->lower[j]), fabsl(s->upper[j]));
         load = isinf(bound) ? load : fmaxl(load, bound);
     }
     out->violation = (double)worst;
@@ -347,18 +348,19 @@ static bool check(const pp_small *s, const point *p, pp_candidate *out)
     return true;
 }
 
-typedef struct cone {
+typedef struct candidate_cone {
     const pp_small *s;
     unsigned basic;
     pp_candidate_visit *visit;
     void *context;
-} cone;
+} candidate_cone;
 
-static perp_status try_pattern(const cone *c, const block *B, unsigned upper, bool singular)
+static perp_status try_pattern(const candidate_cone *c, const block *B, unsigned upper,
+                               bool singular)
 {
     const pp_small *s = c->s;
     point p = {.z = {0.0L}};
-    pp_real load[N];
+    pp_enum_real load[N];
     for (int i = 0; i < s->n; i++) {
         if (!(c->basic >> i & 1u)) {
             p.z[i] = (upper | s->flipped) >> i & 1u ? s->upper[i] : s->lower[i];
@@ -371,13 +373,13 @@ static perp_status try_pattern(const cone *c, const block *B, unsigned upper, bo
             load[i] += s->A[i][j] * p.z[j];
         }
     }
-    solve(B, load, p.z, p.terms);
+    solve_block(B, load, p.z, p.terms);
     for (int k = 0; k < B->columns; k++) {
         int i = B->column[k];
-        p.z[i] = settle(s, i, p.z[i], p.terms[i]);
+        p.z[i] = snap_to_bounds(s, i, p.z[i], p.terms[i]);
     }
     pp_candidate candidate = {.basic = c->basic, .upper = (upper | s->flipped) & ~c->basic};
-    if (!check(s, &p, &candidate)) {
+    if (!check_candidate(s, &p, &candidate)) {
         return PERP_OK;
     }
     candidate.degenerate = candidate.degenerate || singular;
@@ -389,7 +391,7 @@ static perp_status try_pattern(const cone *c, const block *B, unsigned upper, bo
 }
 
 // Every choice of bounds for the boxed variables outside the basis.
-static perp_status try_block(const cone *c, const block *B, bool singular)
+static perp_status try_block(const candidate_cone *c, const block *B, bool singular)
 {
     unsigned boxes = c->s->boxed & ~c->basic, upper = 0;
     do {
@@ -414,11 +416,11 @@ static int count_bits(unsigned set)
 perp_status pp_small_cone(const pp_small *s, unsigned basic, pp_candidate_visit *visit,
                           void *context)
 {
-    cone c = {s, basic, visit, context};
+    candidate_cone c = {s, basic, visit, context};
     unsigned columns = basic & ~s->pinned, others = s->choice & ~basic, J = 0;
     block B;
-    gather(s, basic, columns, &B);
-    factor(&B);
+    gather_block(s, basic, columns, &B);
+    factor_block(&B);
     int missing = B.columns - B.regular;
     perp_status status = PERP_OK;
     if (B.smallest > TINY && B.rows >= B.columns) {
@@ -430,8 +432,8 @@ perp_status pp_small_cone(const pp_small *s, unsigned basic, pp_candidate_visit 
     do {
         int size = count_bits(J);
         if (size >= 1 && size <= missing) {
-            gather(s, basic | J, columns, &B);
-            factor(&B);
+            gather_block(s, basic | J, columns, &B);
+            factor_block(&B);
             if (B.smallest > TINY) {
                 status = try_block(&c, &B, true);
             }

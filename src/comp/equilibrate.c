@@ -16,14 +16,14 @@ enum { SWEEPS = 30 };
 static const double MATTERS = 10.0;
 
 // Blocks of a matrix by the size of their largest entry, in powers of two.
-typedef struct blocks {
+typedef struct contact_units {
     const perp_matrix *A;
     int size, n;  // of a block, and how many
     double *row, *col;
     double *sum, *count;
-} blocks;
+} contact_units;
 
-static void average(blocks *b, bool rows)
+static void average(contact_units *b, bool rows)
 {
     const perp_matrix *A = b->A;
     double *to = rows ? b->row : b->col;
@@ -63,11 +63,11 @@ static bool is_symmetric(const perp_matrix *A)
     return true;
 }
 
-static bool find_units(const perp_matrix *A, int size, pp_arena *arena, blocks *b)
+static bool find_units(const perp_matrix *A, int size, pp_arena *arena, contact_units *b)
 {
     int n = A->rows / size;
     double *all = PP_ZEROS(arena, double, 4 * (size_t)n);
-    *b = (blocks){A, size, n, all, NULL, NULL, NULL};
+    *b = (contact_units){A, size, n, all, NULL, NULL, NULL};
     if (!all) {
         return false;
     }
@@ -88,7 +88,7 @@ static bool find_units(const perp_matrix *A, int size, pp_arena *arena, blocks *
 }
 
 // The range of the factors, rows and columns; a common factor of all rows, undone in all columns, does not count.
-static bool matters(const blocks *b)
+static bool matters(const contact_units *b)
 {
     double least[2] = {PP_INF, PP_INF}, most[2] = {-PP_INF, -PP_INF};
     for (int i = 0; i < b->n; i++) {
@@ -133,7 +133,7 @@ static const double *scale_vector(const double *x, int n, const double *factor, 
     return to;
 }
 
-static bool all_units(const blocks *b, pp_arena *arena, pp_units *units)
+static bool all_units(const contact_units *b, pp_arena *arena, pp_units *units)
 {
     int n = b->n * b->size;
     units->row = PP_ARRAY(arena, double, n);
@@ -149,7 +149,7 @@ perp_status pp_mcp_equilibrate(const perp_mcp *mcp, pp_arena *arena, perp_mcp *o
                                bool *helps)
 {
     int n = mcp->n;
-    blocks b;
+    contact_units b;
     *helps = false;
     if (!find_units(&mcp->A, 1, arena, &b) || !all_units(&b, arena, units)) {
         return PERP_ERR_MEMORY;
@@ -212,7 +212,7 @@ perp_status pp_fcp_equilibrate(const perp_fcp *fcp, pp_arena *arena, perp_fcp *o
                                bool *helps)
 {
     int n = fcp->nc * fcp->dim, nv = fcp->nv;
-    blocks b;
+    contact_units b;
     *out = *fcp;
     *helps = false;
     bool whole = false;

@@ -20,25 +20,27 @@ typedef struct pp_disc {
 } pp_disc;
 
 // K = { r : r_g in mu_g r_n D_g for each group g },  D_g the unit ball or polygon.
-typedef struct pp_law {
+typedef struct pp_cone_law {
     int dim, groups;
     pp_disc disc[PP_GROUPS_MAX];
-} pp_law;
+} pp_cone_law;
 
 // The laws of all contacts, in the arena.
-perp_status pp_laws_create(const perp_fcp *fcp, pp_arena *arena, pp_law **out);
+perp_status pp_cone_laws_create(const perp_fcp *fcp, pp_arena *arena, pp_cone_law **out);
 
-void pp_law_project(const pp_law *law, double *p);             // p = P_K(p), Euclidean
-double pp_law_shift(const pp_law *law, const double *u);       // sum_g mu_g h_g, theory (C13)
-double pp_disc_support(const pp_disc *disc, const double *u);  // max_D(-d . u), u of the group
-int pp_disc_vertex(const pp_disc *disc, const double *p);      // vertex d with the largest d . p
+void pp_cone_law_project(const pp_cone_law *law, double *p);        // p = P_K(p), Euclidean
+double pp_cone_law_shift(const pp_cone_law *law, const double *u);  // sum_g mu_g h_g, theory (C13)
+double pp_disc_support(const pp_disc *disc, const double *u);       // max_D(-d . u), u of the group
+int pp_disc_vertex(const pp_disc *disc, const double *p);  // vertex d with the largest d . p
 // p = the point of radius D nearest to p. Where slope is given: dp/dp (2 x 2, column-major) in
 // slope[0..3], dp/dradius in slope[4..5]; for groups of one component slope[0] and slope[4].
 void pp_disc_project(const pp_disc *disc, double radius, double *p, double *slope);
 // e = r - P_K(r - rho (u + shift n)): zero exactly at solutions.              theory (C7), (C8)
-void pp_law_natural(const pp_law *law, double rho, const double *r, const double *u, double *e);
+void pp_cone_law_natural(const pp_cone_law *law, double rho, const double *r, const double *u,
+                         double *e);
 // The same, or where friction is strong (PP_STRONG_FRICTION) F of theory (C21).
-void pp_law_measure(const pp_law *law, double rho, const double *r, const double *u, double *e);
+void pp_cone_law_measure(const pp_cone_law *law, double rho, const double *r, const double *u,
+                         double *e);
 
 // ── One contact, solved exactly (one_contact*.c) ─────────────────────────────────────────────────
 
@@ -46,13 +48,13 @@ void pp_law_measure(const pp_law *law, double rho, const double *r, const double
 // Where there are several solutions: open if q_n >= 0 (r = 0), else stick if it exists, else a slip.
 // Returns the size of the natural map relative to |r| + rho |q|: round-off when solved. meter: charged with what is
 // beyond a closed form; NULL: not counted.
-double pp_one_contact(const pp_law *law, const double *W, const double *q, double *r,
+double pp_one_contact(const pp_cone_law *law, const double *W, const double *q, double *r,
                       pp_meter *meter);
 
 enum { PP_ONE_CONTACT_DIGITS = 12 };
 // A relative natural map below this is round-off: what slips has its friction from mu times a normal reaction that is
 // rounded.
-static inline double pp_one_contact_ok(const pp_law *law)
+static inline double pp_one_contact_ok(const pp_cone_law *law)
 {
     double mu = 0.0;
     for (int g = 0; g < law->groups; g++) {
@@ -62,12 +64,13 @@ static inline double pp_one_contact_ok(const pp_law *law)
 }
 
 // The measure that pp_one_contact returns.
-double pp_one_contact_error(const pp_law *law, const double *W, const double *q, const double *r);
+double pp_one_contact_error(const pp_cone_law *law, const double *W, const double *q,
+                            const double *r);
 // Pieces, each for one kind of law; they improve r and return its error.
-double pp_one_contact_plane(const pp_law *law, const double *W, const double *q, double *r);
-double pp_one_contact_disc(const pp_law *law, const double *W, const double *q, double *r);
-double pp_one_contact_polygon(const pp_law *law, const double *W, const double *q, double *r);
-double pp_one_contact_newton(const pp_law *law, const double *W, const double *q, double *r,
+double pp_one_contact_plane(const pp_cone_law *law, const double *W, const double *q, double *r);
+double pp_one_contact_disc(const pp_cone_law *law, const double *W, const double *q, double *r);
+double pp_one_contact_polygon(const pp_cone_law *law, const double *W, const double *q, double *r);
+double pp_one_contact_newton(const pp_cone_law *law, const double *W, const double *q, double *r,
                              pp_meter *meter);
 // The slip of a contact with the disc that is closed and does not stick; false: not found this way.
 bool pp_one_contact_slip(double mu, const double *W, const double *q, double *r);
@@ -84,55 +87,63 @@ bool pp_small_solve(int n, const double *A, int ld, double *x);
 // Moments are divided by lengths as the judge does it, theory (C16), l_g^2 = mean diag W_tt / mean
 // diag W_gg, so that inside all reactions are impulses: r' = r / l, u' = u l, mu' = mu / l, and rho_c
 // = 1 / mean diag W_tt suits every component. For dim <= 3 all lengths are 1.
-typedef struct pp_first {
+typedef struct pp_contact_blocks {
     const perp_fcp *fcp;
     pp_arena *arena;
-    int nc, dim, n;    // n = nc dim
-    int size;          // of the state: n or nv
-    bool local;        // the state is u' (also for condensed global problems)
-    pp_law *law;       // nc, with mu'
-    pp_law *plain;     // nc, with mu: the same array where there are no lengths
-    double *length;    // n, or NULL when all are 1
-    double *rho;       // nc
-    double *Wcc;       // nc diagonal blocks of W'
-    double *q;         // n: q'
-    double *rest;      // size: the state at r = 0
-    double norm_q;     // of q, plain
-    double norm_rhoq;  // of rho q'
+    int nc, dim, n;         // n = nc dim
+    int size;               // of the state: n or nv
+    bool local;             // the state is u' (also for condensed global problems)
+    pp_cone_law *law;       // nc, with mu'
+    pp_cone_law *plain;     // nc, with mu: the same array where there are no lengths
+    double *length;         // n, or NULL when all are 1
+    double *rho;            // nc
+    double *Wcc;            // nc diagonal blocks of W'
+    double *q;              // n: q'
+    double *state_at_zero;  // size: the state at r = 0
+    double norm_q;          // of q, plain
+    double norm_rhoq;       // of rho q'
     int *p, *row;   // column c has the entries p[c]..p[c+1]: local, block rows; global, rows of v
     double *H;      // local: dim x dim blocks; global: dim values of H' an entry
     double *T;      // global: dim values of M^-1 H' an entry
     pp_mass *mass;  // global, for the velocity that goes with the answer
-} pp_first;
+} pp_contact_blocks;
 
-perp_status pp_first_create(const perp_fcp *fcp, pp_arena *arena, pp_first *first);
-void pp_first_destroy(pp_first *first);
+perp_status pp_contact_blocks_create(const perp_fcp *fcp, pp_arena *arena,
+                                     pp_contact_blocks *blocks);
+void pp_contact_blocks_destroy(pp_contact_blocks *blocks);
 
 // Between the caller's reactions and the scaled ones.
-void pp_first_import(const pp_first *first, const double *r, double *scaled);
-perp_status pp_first_export(const pp_first *first, const double *scaled, double *r, double *v);
+void pp_contact_blocks_import(const pp_contact_blocks *blocks, const double *r, double *scaled);
+perp_status pp_contact_blocks_export(const pp_contact_blocks *blocks, const double *scaled,
+                                     double *r, double *v);
 
-void pp_first_state(const pp_first *first, const double *r, double *state);  // from scratch
-void pp_first_at(const pp_first *first, const double *state, int c, double *u);
-double pp_first_cost(const pp_first *first);  // operations of a sweep over all contacts, about
-void pp_first_push(const pp_first *first, int c, const double *dr, double *state);
+void pp_contact_blocks_state(const pp_contact_blocks *blocks, const double *r,
+                             double *state);  // from scratch
+void pp_contact_blocks_velocity(const pp_contact_blocks *blocks, const double *state, int c,
+                                double *u);
+double pp_contact_blocks_cost(
+    const pp_contact_blocks *blocks);  // operations of a sweep over all contacts, about
+void pp_contact_blocks_apply(const pp_contact_blocks *blocks, int c, const double *dr,
+                             double *state);
 
 // Impulses over the root of the mass they move, n weights: the norm of energy. NULL: no memory.
-double *pp_first_weights(const pp_first *first);
+double *pp_contact_blocks_weights(const pp_contact_blocks *blocks);
 
 // Both residuals, as the judge defines them.                                   theory (C7), (C8)
-typedef struct pp_gauge {
+typedef struct pp_residual_pair {
     double plain, scaled;
-} pp_gauge;
+} pp_residual_pair;
 
-pp_gauge pp_first_gauge(const pp_first *first, const double *r, const double *state);
+pp_residual_pair pp_contact_blocks_residuals(const pp_contact_blocks *blocks, const double *r,
+                                             const double *state);
 
-// Pieces of pp_first_create.
-perp_status pp_first_blocks(pp_first *first, const perp_matrix *W);
-perp_status pp_first_velocities(pp_first *first);
-perp_status pp_first_scale(pp_first *first);  // rho, lengths and laws from Wcc; scales Wcc and q
+// Pieces of pp_contact_blocks_create.
+perp_status pp_contact_blocks_fill(pp_contact_blocks *blocks, const perp_matrix *W);
+perp_status pp_contact_blocks_velocities(pp_contact_blocks *blocks);
+perp_status pp_contact_blocks_scale(
+    pp_contact_blocks *blocks);  // rho, lengths and laws from Wcc; scales Wcc and q
 
-// ── Acceleration and bookkeeping (anderson.c, watch.c) ────────────────────────────────────────────
+// ── Acceleration and bookkeeping (anderson.c, watch.c) ───────────────────────────────────────────
 
 // Of a fixed-point map on `size` numbers of which the first n are measured, each times its weight.
 typedef struct pp_anderson pp_anderson;
@@ -143,8 +154,8 @@ void pp_anderson_reset(pp_anderson *a);                             // the map h
 void pp_anderson_next(pp_anderson *a, const double *g, double *z);  // g is z's image; z the next
 
 // When to stop, and the best iterate.
-typedef struct pp_watch {
-    const pp_first *first;
+typedef struct pp_best_iterate {
+    const pp_contact_blocks *first;
     const pp_job *job;
     int limit, stall;  // iterations in all, and without an improvement of a tenth
     int next;          // iteration at which to measure again
@@ -154,17 +165,18 @@ typedef struct pp_watch {
     double *best;          // n, scaled reactions; the start before the first iteration
     double *state;         // scratch
     bool done, stalled;
-} pp_watch;
+} pp_best_iterate;
 
 // After each iteration; may refresh the state.
-bool pp_watch_done(pp_watch *watch, int iteration, const double *r, double *state);
+bool pp_best_iterate_done(pp_best_iterate *best, int iteration, const double *r, double *state);
 
-// A first-order solver: from watch->best until pp_watch_done, with limits of its own.
-typedef struct pp_first_method {
-    perp_status (*iterate)(const pp_first *first, const pp_job *job, pp_watch *watch);
+// A first-order solver: from best->best until pp_best_iterate_done, with limits of its own.
+typedef struct pp_first_order_method {
+    perp_status (*iterate)(const pp_contact_blocks *first, const pp_job *job,
+                           pp_best_iterate *watch);
     const char *unit;       // "sweeps"
     int iterations, stall;  // limits, when the caller sets none
-} pp_first_method;
+} pp_first_order_method;
 
-perp_status pp_first_run(const pp_first_method *method, const perp_fcp *fcp, const pp_job *job,
-                         double *r, double *v, pp_report *report);
+perp_status pp_first_order_run(const pp_first_order_method *method, const perp_fcp *fcp,
+                               const pp_job *job, double *r, double *v, pp_report *report);

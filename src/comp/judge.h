@@ -9,21 +9,21 @@
 typedef long double pp_real;
 
 // Column j of A, and how many entries it has.
-typedef struct pp_column {
+typedef struct pp_matrix_column {
     const double *x;
     const int *i;  // NULL: all rows
     int count;
-} pp_column;
+} pp_matrix_column;
 
-static inline pp_column pp_column_of(const perp_matrix *A, int j)
+static inline pp_matrix_column pp_matrix_column_of(const perp_matrix *A, int j)
 {
     if (A->dense) {
-        return (pp_column){A->dense + (size_t)j * (size_t)A->rows, NULL, A->rows};
+        return (pp_matrix_column){A->dense + (size_t)j * (size_t)A->rows, NULL, A->rows};
     }
-    return (pp_column){A->x + A->p[j], A->i + A->p[j], A->p[j + 1] - A->p[j]};
+    return (pp_matrix_column){A->x + A->p[j], A->i + A->p[j], A->p[j + 1] - A->p[j]};
 }
 
-static inline int pp_row_in(pp_column c, int k)
+static inline int pp_row_in(pp_matrix_column c, int k)
 {
     return c.i ? c.i[k] : k;
 }
@@ -51,20 +51,20 @@ double pp_mcp_backward(const perp_mcp *mcp, const double *z, const double *w, co
 double pp_worst_row(const perp_mcp *mcp, const double *z, const double *w, const double *terms,
                     const double *weights);
 // What rows and variables are compared with where units are comparable, n each.
-typedef struct pp_sizes {
+typedef struct pp_mcp_magnitudes {
     double *of_z, *of_w;
-} pp_sizes;
+} pp_mcp_magnitudes;
 typedef struct pp_evaluation {  // of w and terms at z
     void (*evaluate)(const void *context, const double *z, double *w, double *terms);
     const void *context;
     const double *weights;  // of pp_worst_row, of the last evaluation
 } pp_evaluation;
 // The error of the point next to z that has none of what may be rounding, or how far it is. scratch: 3 n numbers.
-double pp_without_rounding(const perp_mcp *mcp, const double *z, const pp_sizes *sizes,
+double pp_without_rounding(const perp_mcp *mcp, const double *z, const pp_mcp_magnitudes *sizes,
                            const pp_evaluation *by, double *scratch);
 // Puts variables that are nothing beside what they are coupled with to their bounds, where that makes every row right: what
 // a solver left there was its rounding. False: z is as it was. scratch: 17 n numbers.
-bool pp_mcp_settle(const perp_mcp *mcp, double *z, double *scratch);
+bool pp_mcp_snap_to_bounds(const perp_mcp *mcp, double *z, double *scratch);
 // The largest number that each variable and each row is coupled with, in units of its own (judge_units.c); terms: sizes of the
 // rows, scratch: 14 n numbers. False: units were not found.
 bool pp_mcp_sizes(const perp_matrix *A, const double *terms, double *scratch, double *of_z,
@@ -78,7 +78,7 @@ bool pp_fcp_judge_bound(const perp_fcp *fcp, const double *r, double enough, pp_
 
 // What an answer is judged by. Of the global form: reach is what the velocities are made of, and a body's load
 // is the root of the energy of that.
-typedef struct pp_evidence {
+typedef struct pp_fcp_evidence {
     pp_real *u, *terms;  // nc dim each: velocities, and the sums of the absolute values they are of
     double *q, *diagonal;       // nc dim each: q and the diagonal of W
     double *made;               // nc dim: terms, with those that v is made of
@@ -88,15 +88,15 @@ typedef struct pp_evidence {
     pp_mass *mass;              // global
     pp_real (*d)[2];            // directions of a friction polygon
     double dynamics, momentum;  // residuals of M v = f + H r: all together, and the worst body
-} pp_evidence;
+} pp_fcp_evidence;
 
-perp_status pp_evidence_local(const perp_fcp *fcp, const double *r, pp_evidence *e);
-perp_status pp_evidence_global(const perp_fcp *fcp, const double *r, const double *v,
-                               pp_arena *arena, pp_evidence *e);
+perp_status pp_fcp_evidence_local(const perp_fcp *fcp, const double *r, pp_fcp_evidence *e);
+perp_status pp_fcp_evidence_global(const perp_fcp *fcp, const double *r, const double *v,
+                                   pp_arena *arena, pp_fcp_evidence *e);
 
 // C_c of theory (C41) from the columns of contact c; 0: nothing depends on it. scale NULL: ones.
 double pp_contact_weight(const perp_fcp *fcp, int c, const double *scale, const double *size);
-perp_status pp_global_weight(const perp_fcp *fcp, int c, const pp_evidence *e, pp_arena *arena,
+perp_status pp_global_weight(const perp_fcp *fcp, int c, const pp_fcp_evidence *e, pp_arena *arena,
                              double *weight);
 
 // What rounding leaves of each contact's velocity [m/s], nc numbers: a part of the largest velocity in the island,

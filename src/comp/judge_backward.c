@@ -34,7 +34,7 @@ enum { SPREADS = 50, ROUNDS = 8 };
 // Column i of A: sum_k |A_ki| / S_k.
 static double column_weight(const perp_matrix *A, int i, const double *terms)
 {
-    pp_column c = pp_column_of(A, i);
+    pp_matrix_column c = pp_matrix_column_of(A, i);
     double sum = 0.0;
     for (int k = 0; k < c.count; k++) {
         double size = terms[pp_row_in(c, k)];
@@ -68,7 +68,7 @@ double pp_worst_row(const perp_mcp *mcp, const double *z, const double *w, const
             double own = 1.0 / fabs(z[i]);
             double weight = weights ? weights[i] : column_weight(&mcp->A, i, terms);
             weight = weight > 0.0 && weight < own ? weight : own;
-            error = fabs(pp_within(ratio, in_units(weight, below), in_units(weight, above)));
+            error = fabs(pp_clamp(ratio, in_units(weight, below), in_units(weight, above)));
         }
         worst = error > worst ? error : worst;
     }
@@ -76,7 +76,7 @@ double pp_worst_row(const perp_mcp *mcp, const double *z, const double *w, const
 }
 
 // Whether z_j is at a bound for certain: fixed there, or held by more than the rounding of its row.
-static bool is_held(const perp_mcp *mcp, int j, double z, double w, double size)
+static bool is_at_bound(const perp_mcp *mcp, int j, double z, double w, double size)
 {
     bool low = z == pp_mcp_lower(mcp, j), high = z == pp_mcp_upper(mcp, j);
     return (low && high) || (low && w > HOLDS * size) || (high && w < -HOLDS * size);
@@ -90,7 +90,7 @@ static void own_diagonal(const perp_matrix *A, double *diagonal, double *inverse
         inverse[i] = diagonal[i] = fabs(pp_matrix_at(A, i, i));
     }
     for (int j = 0; j < A->rows; j++) {
-        pp_column c = pp_column_of(A, j);
+        pp_matrix_column c = pp_matrix_column_of(A, j);
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
             if (i != j && c.x[k] != 0.0 && diagonal[i] > 0.0) {
@@ -107,10 +107,10 @@ static bool carry_sizes(const perp_mcp *mcp, const double *z, const double *w,
 {
     bool changed = false;
     for (int j = 0; j < mcp->n; j++) {
-        if (inverse[j] == 0.0 || is_held(mcp, j, z[j], w[j], size[j])) {
+        if (inverse[j] == 0.0 || is_at_bound(mcp, j, z[j], w[j], size[j])) {
             continue;
         }
-        pp_column c = pp_column_of(&mcp->A, j);
+        pp_matrix_column c = pp_matrix_column_of(&mcp->A, j);
         double known = size[j] / inverse[j];
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
@@ -156,7 +156,7 @@ static double drop_residuals(int n, const double *most, double noise, double *w)
     return moved;
 }
 
-double pp_without_rounding(const perp_mcp *mcp, const double *z, const pp_sizes *sizes,
+double pp_without_rounding(const perp_mcp *mcp, const double *z, const pp_mcp_magnitudes *sizes,
                            const pp_evaluation *by, double *scratch)
 {
     int n = mcp->n;
@@ -175,12 +175,12 @@ double pp_without_rounding(const perp_mcp *mcp, const double *z, const pp_sizes 
     return error;
 }
 
-static void evaluate(const void *context, const double *z, double *w, double *terms)
+static void evaluate_callback(const void *context, const double *z, double *w, double *terms)
 {
     pp_mcp_evaluate(context, z, w, terms);
 }
 
-bool pp_mcp_settle(const perp_mcp *mcp, double *z, double *scratch)
+bool pp_mcp_snap_to_bounds(const perp_mcp *mcp, double *z, double *scratch)
 {
     int n = mcp->n;
     double *unit = scratch, *most = unit + n, *to = most + n, *w_to = to + n, *terms_to = w_to + n;
@@ -221,11 +221,11 @@ double pp_mcp_backward(const perp_mcp *mcp, const double *z, const double *w, co
         }
         error = fmin(error, pp_worst_row(mcp, z, w, size, NULL));
     }
-    pp_sizes sizes = {scratch, scratch + n};
+    pp_mcp_magnitudes sizes = {scratch, scratch + n};
     double *rest = scratch + 2 * (size_t)n;
     if (comparable && error > PP_ROWS_RIGHT &&
         pp_mcp_sizes(&mcp->A, terms, rest, sizes.of_z, sizes.of_w)) {
-        const pp_evaluation by = {evaluate, mcp, NULL};
+        const pp_evaluation by = {evaluate_callback, mcp, NULL};
         error = fmin(error, pp_without_rounding(mcp, z, &sizes, &by, rest));
     }
     return error;
@@ -237,7 +237,7 @@ double pp_contact_weight(const perp_fcp *fcp, int c, const double *scale, const 
     int dim = fcp->dim;
     double most = 0.0;
     for (int j = c * dim; j < (c + 1) * dim; j++) {
-        pp_column column = pp_column_of(W, j);
+        pp_matrix_column column = pp_matrix_column_of(W, j);
         double sum = 0.0;
         for (int k = 0; k < column.count; k++) {
             int i = pp_row_in(column, k);
@@ -251,7 +251,7 @@ double pp_contact_weight(const perp_fcp *fcp, int c, const double *scale, const 
 }
 
 // The mean of the diagonal of W over the linear components of contact c.
-static double mobility(const perp_fcp *fcp, const double *diagonal, int c)
+static double mean_mobility(const perp_fcp *fcp, const double *diagonal, int c)
 {
     int linear = fcp->dim < 3 ? fcp->dim : 3;
     double sum = 0.0;
@@ -269,7 +269,7 @@ static bool is_symmetric(const perp_fcp *fcp, const double *diagonal)
         return true;  // the global form: W = H' M^-1 H is, and is not formed
     }
     for (int j = 0; j < W->cols; j++) {
-        pp_column c = pp_column_of(W, j);
+        pp_matrix_column c = pp_matrix_column_of(W, j);
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
             double other = i < j ? pp_matrix_at(W, j, i) : c.x[k];
@@ -289,7 +289,7 @@ static void spread_contacts(const perp_fcp *fcp, double *most)
         bool changed = false;
         for (int at = 0; at < n; at++) {
             int j = sweep % 2 ? n - 1 - at : at;
-            pp_column c = pp_column_of(&fcp->W, j);
+            pp_matrix_column c = pp_matrix_column_of(&fcp->W, j);
             double largest = most[j / fcp->dim];
             for (int k = 0; k < c.count; k++) {
                 double *other = &most[pp_row_in(c, k) / fcp->dim];
@@ -312,7 +312,7 @@ void pp_contact_rounding(const perp_fcp *fcp, const double *diagonal, const doub
     bool symmetric = is_symmetric(fcp, diagonal);
     double most = 0.0;
     for (int c = 0; c < fcp->nc; c++) {
-        double moves = mobility(fcp, diagonal, c);
+        double moves = mean_mobility(fcp, diagonal, c);
         rounding[c] = symmetric && moves > 0.0 ? size[c] / sqrt(moves) : 0.0;
         most = fmax(most, rounding[c]);
     }
@@ -320,7 +320,7 @@ void pp_contact_rounding(const perp_fcp *fcp, const double *diagonal, const doub
         spread_contacts(fcp, rounding);
     }
     for (int c = 0; c < fcp->nc; c++) {
-        double moves = mobility(fcp, diagonal, c), energy = fcp->nv > 0 ? most : rounding[c];
+        double moves = mean_mobility(fcp, diagonal, c), energy = fcp->nv > 0 ? most : rounding[c];
         rounding[c] = moves > 0.0 && isfinite(energy) ? FLOOR * energy * sqrt(moves) : 0.0;
     }
 }

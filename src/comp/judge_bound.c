@@ -20,7 +20,8 @@ typedef struct bound {
 } bound;
 
 // u += w x, terms += |w x|
-static void add_column(int n, const double *w, double x, double *restrict u, double *restrict terms)
+static void add_scaled_column(int n, const double *w, double x, double *restrict u,
+                              double *restrict terms)
 {
     for (int i = 0; i < n; i++) {
         double part = w[i] * x;
@@ -39,7 +40,8 @@ static void add_entries(const perp_matrix *W, int j, double x, double *u, double
 }
 
 // u = W r + q with the absolute values of its terms, and the diagonal of W.
-static void gather(const perp_fcp *fcp, const double *r, double *u, double *terms, double *diagonal)
+static void compute_velocities(const perp_fcp *fcp, const double *r, double *u, double *terms,
+                               double *diagonal)
 {
     const perp_matrix *W = &fcp->W;
     size_t n = (size_t)W->rows;
@@ -52,7 +54,7 @@ static void gather(const perp_fcp *fcp, const double *r, double *u, double *term
     for (size_t j = 0; j < n; j++) {
         diagonal[j] = full ? columns[j * n + j] : pp_matrix_at(W, (int)j, (int)j);
         if (r[j] != 0.0 && full) {
-            add_column((int)n, columns + j * n, r[j], u, terms);
+            add_scaled_column((int)n, columns + j * n, r[j], u, terms);
         } else if (r[j] != 0.0) {
             add_entries(W, (int)j, r[j], u, terms);
         }
@@ -71,7 +73,7 @@ static double length(const double *x)
     return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
 }
 
-static void add(bound *to, const contact *at, double rho, const double *e, double x)
+static void add_component(bound *to, const contact *at, double rho, const double *e, double x)
 {
     double size = length(e);
     double rounding = length(at->r) + x + rho * (1.0 + at->mu) * length(at->u);
@@ -93,18 +95,18 @@ static void add_natural(const contact *at, double rho, bound *to)
         shrink = size > 0.0 ? mu * normal / size : 0.0;
     }
     double e[3] = {at->r[0] - normal, at->r[1] - shrink * x[1], at->r[2] - shrink * x[2]};
-    add(to, at, rho, e, length(x));
+    add_component(to, at, rho, e, length(x));
 }
 
 // F of theory (C21), where friction is strong
 static void add_strong(const contact *at, double rho, bound *to)
 {
     double x[3] = {at->r[0] - rho * at->u[0], at->r[1] - rho * at->u[1], at->r[2] - rho * at->u[2]};
-    double size = sqrt(x[1] * x[1] + x[2] * x[2]), radius = at->mu * pp_larger(x[0], 0.0);
+    double size = sqrt(x[1] * x[1] + x[2] * x[2]), radius = at->mu * pp_max(x[0], 0.0);
     double shrink = size > radius ? radius / size : 1.0;
-    double e[3] = {at->r[0] - pp_larger(x[0], 0.0), at->r[1] - shrink * x[1],
+    double e[3] = {at->r[0] - pp_max(x[0], 0.0), at->r[1] - shrink * x[1],
                    at->r[2] - shrink * x[2]};
-    add(to, at, rho, e, length(x));
+    add_component(to, at, rho, e, length(x));
 }
 
 // F of (C21) with r in units of 1 / weight and u in units of `size`: theory (C41).
@@ -115,7 +117,7 @@ static double backward_at(const contact *at, double weight, double size)
         y[a] = weight * at->r[a];
         x[a] = y[a] - at->u[a] / size;
     }
-    double radius = at->mu * pp_larger(x[0], 0.0), slide = sqrt(x[1] * x[1] + x[2] * x[2]);
+    double radius = at->mu * pp_max(x[0], 0.0), slide = sqrt(x[1] * x[1] + x[2] * x[2]);
     double shrink = slide > radius ? radius / slide : 1.0, normal = at->u[0] / size;
     double F[3] = {normal < y[0] ? normal : y[0], y[1] - shrink * x[1], y[2] - shrink * x[2]};
     return length(F) + (at->doubt + MAP * EPS * length(at->u)) / size + MAP * EPS * length(y);
@@ -129,7 +131,7 @@ typedef struct sizes {
 } sizes;
 
 // The backward error: of each contact by its own reaction, and by its columns where that is not enough.
-static double backward(const perp_fcp *fcp, const contact *at, int c, sizes *all)
+static double backward_error(const perp_fcp *fcp, const contact *at, int c, sizes *all)
 {
     const double *size = all->size;
     double own = length(at->r), error = 0.0;
@@ -155,10 +157,10 @@ static double backward(const perp_fcp *fcp, const contact *at, int c, sizes *all
 }
 
 // The residual with what may be hidden in it; *seen: without.
-static double finish(bound squares, double size, double *seen)
+static double residual_of_bounds(bound squares, double size, double *seen)
 {
     size = size > 0.0 ? size : 1.0;
-    *seen = pp_larger(*seen, sqrt(squares.sum) / size);
+    *seen = pp_max(*seen, sqrt(squares.sum) / size);
     return sqrt(squares.hidden) / size * (1.0 + 1e-12);  // size is known to n eps
 }
 
@@ -188,7 +190,7 @@ bool pp_fcp_judge_bound(const perp_fcp *fcp, const double *r, double enough, pp_
         return false;
     }
     double *terms = u + n, *diagonal = terms + n, *size = diagonal + n;
-    gather(fcp, r, u, terms, diagonal);
+    compute_velocities(fcp, r, u, terms, diagonal);
     bound plain = {0.0, 0.0}, scaled = {0.0, 0.0};
     double q2 = 0.0, r2 = 0.0, rho_q2 = 0.0, seen = 0.0, worst = 0.0;
     for (int c = 0, at = 0; c < fcp->nc; c++, at += d) {
@@ -213,13 +215,14 @@ bool pp_fcp_judge_bound(const perp_fcp *fcp, const double *r, double enough, pp_
     sizes all = {size, diagonal, size + fcp->nc, false};
     for (int c = 0; c < fcp->nc; c++) {
         contact one = contact_at(fcp, c, r, u, terms);
-        worst = pp_larger(worst, backward(fcp, &one, c, &all));
+        worst = pp_max(worst, backward_error(fcp, &one, c, &all));
     }
-    *out = (perp_fcp_residuals){.plain = finish(plain, sqrt(q2), &seen),
-                                .scaled = finish(scaled, sqrt(pp_larger(r2, rho_q2)), &seen),
-                                .backward = worst};
+    *out =
+        (perp_fcp_residuals){.plain = residual_of_bounds(plain, sqrt(q2), &seen),
+                             .scaled = residual_of_bounds(scaled, sqrt(pp_max(r2, rho_q2)), &seen),
+                             .backward = worst};
     out->velocity = out->plain;
-    worst = pp_larger(out->plain, out->scaled);
+    worst = pp_max(out->plain, out->scaled);
     return isfinite(out->plain) && isfinite(out->scaled) && worst <= enough &&
            pp_fcp_worst(fcp, out) <= enough && (worst <= 2.0 * seen || worst <= 1e-3 * enough);
 }

@@ -70,8 +70,8 @@ void pp_box_judge(const perp_box_friction *box, const double *z, bool comparable
         d = d > 0.0 ? d : 1.0;
         for (int side = -1; side < 2; side += 2) {
             double x = w + side * doubt, below = z[i] - upper, above = z[i] - lower;
-            plain = worse(plain, fabs(pp_within(x, below, above)));
-            scaled = worse(scaled, fabs(pp_within(x, below * d, above * d)));
+            plain = worse(plain, fabs(pp_clamp(x, below, above)));
+            scaled = worse(scaled, fabs(pp_clamp(x, below * d, above * d)));
         }
         bound = worse(bound, worse(lower - z[i], z[i] - upper));
         b_max = worse(b_max, fabs(box->b[i]));

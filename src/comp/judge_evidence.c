@@ -14,11 +14,11 @@
 static const pp_real ROUNDING = 0x1p-63L;
 
 // A sum, and that of the absolute values of its terms.
-typedef struct tally {
+typedef struct evidence_tally {
     pp_real *sum, *terms;
-} tally;
+} evidence_tally;
 
-static void begin(tally t, int n, const double *x)
+static void tally_begin(evidence_tally t, int n, const double *x)
 {
     for (int k = 0; k < n; k++) {
         t.sum[k] = (pp_real)x[k];
@@ -26,7 +26,7 @@ static void begin(tally t, int n, const double *x)
     }
 }
 
-static void add(tally t, int k, double a, double x)
+static void tally_add(evidence_tally t, int k, double a, double x)
 {
     pp_real part = (pp_real)a * (pp_real)x;
     t.sum[k] += part;
@@ -34,19 +34,20 @@ static void add(tally t, int k, double a, double x)
 }
 
 // t += s A x, or s A'x
-static void add_product(const perp_matrix *A, double s, bool transposed, const double *x, tally t)
+static void add_product(const perp_matrix *A, double s, bool transposed, const double *x,
+                        evidence_tally t)
 {
     for (int j = 0; j < A->cols; j++) {
         if (!transposed && x[j] == 0.0) {
             continue;
         }
-        pp_column c = pp_column_of(A, j);
+        pp_matrix_column c = pp_matrix_column_of(A, j);
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
             if (transposed) {
-                add(t, j, s * c.x[k], x[i]);
+                tally_add(t, j, s * c.x[k], x[i]);
             } else {
-                add(t, i, s * c.x[k], x[j]);
+                tally_add(t, i, s * c.x[k], x[j]);
             }
         }
     }
@@ -61,11 +62,11 @@ static pp_real length_of(int n, const pp_real *x)
     return sqrtl(sum);
 }
 
-perp_status pp_evidence_local(const perp_fcp *fcp, const double *r, pp_evidence *e)
+perp_status pp_fcp_evidence_local(const perp_fcp *fcp, const double *r, pp_fcp_evidence *e)
 {
     int n = fcp->nc * fcp->dim;
-    tally u = {e->u, e->terms};
-    begin(u, n, fcp->q);
+    evidence_tally u = {e->u, e->terms};
+    tally_begin(u, n, fcp->q);
     add_product(&fcp->W, 1.0, false, r, u);
     for (int k = 0; k < n; k++) {
         e->q[k] = fcp->q[k];
@@ -78,13 +79,13 @@ perp_status pp_evidence_local(const perp_fcp *fcp, const double *r, pp_evidence 
 // ── The global form ──────────────────────────────────────────────────────────────────────────────
 
 // M^-1 h of columns of H, one at a time.
-typedef struct columns {
+typedef struct evidence_columns {
     perp_matrix H;  // by columns
     double *y;      // nv, zero but where touched
     int *touched, count;
-} columns;
+} evidence_columns;
 
-static perp_status open_columns(const perp_fcp *fcp, pp_arena *arena, columns *c)
+static perp_status open_columns(const perp_fcp *fcp, pp_arena *arena, evidence_columns *c)
 {
     c->y = PP_ZEROS(arena, double, fcp->nv);
     c->touched = PP_ARRAY(arena, int, fcp->nv);
@@ -95,7 +96,7 @@ static perp_status open_columns(const perp_fcp *fcp, pp_arena *arena, columns *c
     return pp_matrix_to_csc(&fcp->H, arena, &c->H);
 }
 
-static void clear_column(columns *c)
+static void clear_column(evidence_columns *c)
 {
     for (int k = 0; k < c->count; k++) {
         c->y[c->touched[k]] = 0.0;
@@ -106,7 +107,7 @@ static void clear_column(columns *c)
 static perp_status walk_columns(const perp_fcp *fcp, const pp_mass *mass, const double *r,
                                 pp_arena *arena, double *diagonal, double *V)
 {
-    columns c;
+    evidence_columns c;
     perp_status status = open_columns(fcp, arena, &c);
     if (status < 0) {
         return status;
@@ -155,7 +156,7 @@ static bool leads(const pp_mass *mass, int k)
 
 // The worst body's |M v - f - H r| against its terms, as roots of energies.
 static perp_status judge_bodies(const perp_fcp *fcp, const double *error, const double *terms,
-                                pp_arena *arena, pp_evidence *e)
+                                pp_arena *arena, pp_fcp_evidence *e)
 {
     double *weight = PP_ARRAY(arena, double, fcp->nv);
     if (!weight) {
@@ -179,15 +180,15 @@ static perp_status judge_bodies(const perp_fcp *fcp, const double *error, const 
 // |M v - f - H r| / max(|f + H r|, |f|): at rest f + H r is nothing but rounding, and f is what it is
 // measured against.
 static perp_status judge_dynamics(const perp_fcp *fcp, const double *r, const double *v,
-                                  pp_arena *arena, pp_evidence *e)
+                                  pp_arena *arena, pp_fcp_evidence *e)
 {
     int nv = fcp->nv;
-    tally push = {PP_ARRAY(arena, pp_real, nv), PP_ARRAY(arena, pp_real, nv)};
+    evidence_tally push = {PP_ARRAY(arena, pp_real, nv), PP_ARRAY(arena, pp_real, nv)};
     double *error = PP_ARRAY(arena, double, 2 * (size_t)nv), *terms = error + nv;
     if (!push.sum || !push.terms || !error) {
         return PERP_ERR_MEMORY;
     }
-    begin(push, nv, fcp->f);
+    tally_begin(push, nv, fcp->f);
     pp_real force = length_of(nv, push.sum);
     add_product(&fcp->H, 1.0, false, r, push);
     pp_real size = fmaxl(length_of(nv, push.sum), force);
@@ -202,11 +203,11 @@ static perp_status judge_dynamics(const perp_fcp *fcp, const double *r, const do
 }
 
 // made = |w| + |H'| V, and the load of each velocity's body.
-static void find_loads(const perp_fcp *fcp, const double *V, pp_evidence *e)
+static void find_body_loads(const perp_fcp *fcp, const double *V, pp_fcp_evidence *e)
 {
     const perp_matrix *H = &fcp->H;
     for (int j = 0; j < H->cols; j++) {
-        pp_column column = pp_column_of(H, j);
+        pp_matrix_column column = pp_matrix_column_of(H, j);
         double sum = fabs(fcp->w[j]);
         for (int k = 0; k < column.count; k++) {
             sum += fabs(column.x[k]) * V[pp_row_in(column, k)];
@@ -225,12 +226,12 @@ static void find_loads(const perp_fcp *fcp, const double *V, pp_evidence *e)
     }
 }
 
-perp_status pp_evidence_global(const perp_fcp *fcp, const double *r, const double *v,
-                               pp_arena *arena, pp_evidence *e)
+perp_status pp_fcp_evidence_global(const perp_fcp *fcp, const double *r, const double *v,
+                                   pp_arena *arena, pp_fcp_evidence *e)
 {
     int n = fcp->nc * fcp->dim, nv = fcp->nv;
     double *rest = PP_ARRAY(arena, double, nv);
-    tally u = {e->u, e->terms};
+    evidence_tally u = {e->u, e->terms};
     e->inertia = PP_ARRAY(arena, double, nv);
     e->load = PP_ARRAY(arena, double, nv);
     bool whole = rest && e->inertia && e->load;
@@ -240,7 +241,7 @@ perp_status pp_evidence_global(const perp_fcp *fcp, const double *r, const doubl
     }
     pp_matrix_diagonal(&fcp->M, e->inertia);
     status = judge_dynamics(fcp, r, v, arena, e);
-    begin(u, n, fcp->w);  // u = H' v + w
+    tally_begin(u, n, fcp->w);  // u = H' v + w
     add_product(&fcp->H, 1.0, true, v, u);
     memcpy(rest, fcp->f, (size_t)nv * sizeof *rest);  // q = H' M^-1 f + w
     status = status < 0 ? status : pp_mass_solve(e->mass, rest);
@@ -255,16 +256,16 @@ perp_status pp_evidence_global(const perp_fcp *fcp, const double *r, const doubl
         status = walk_columns(fcp, e->mass, r, arena, e->diagonal, rest);
     }
     if (status >= 0) {
-        find_loads(fcp, rest, e);
+        find_body_loads(fcp, rest, e);
     }
     return status;
 }
 
-perp_status pp_global_weight(const perp_fcp *fcp, int c, const pp_evidence *e, pp_arena *arena,
+perp_status pp_global_weight(const perp_fcp *fcp, int c, const pp_fcp_evidence *e, pp_arena *arena,
                              double *weight)
 {
     pp_mark mark = pp_arena_mark(arena);
-    columns x;
+    evidence_columns x;
     perp_status status = open_columns(fcp, arena, &x);
     *weight = 0.0;
     for (int j = c * fcp->dim; j < (c + 1) * fcp->dim; j++) {

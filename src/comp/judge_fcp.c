@@ -7,7 +7,7 @@
 //   plain    sqrt(sum |e_c|^2) / |q|                         rho = 1: FCLIB          theory (C7)
 //   scaled   sqrt(sum |e_c|^2) / max(|r|, |rho q|)           rho_c = 3 / tr W_cc     theory (C8)
 //
-// In the scaled map moments are divided by a length, l_g^2 = mean(diag W_tt) / mean(diag W_gg), so
+// In the scaled map moments are divided by a length, l_g^2 = mean_of(diag W_tt) / mean_of(diag W_gg), so
 // that all components of r are impulses, theory (C16). The projection, theory (C18), is in closed form
 // for one group, round (by length and angle) or not (the nearest of all faces), and for several groups
 // found by bisection on its normal component. Where friction is so strong that K is nearly a half-space, e_c is that of theory (C21): the
@@ -47,12 +47,12 @@ static pp_real clamp(pp_real x, pp_real lower, pp_real upper)
 }
 
 // A friction polygon: its vertices are mu r_n times d_j, and d_nd is d_0 again. nd = 0: a disc.
-typedef struct polygon {
+typedef struct judged_polygon {
     int nd;
     pp_real (*d)[2];  // nd + 1
-} polygon;
+} judged_polygon;
 
-static void set_polygon(polygon *P, int nd)
+static void set_polygon(judged_polygon *P, int nd)
 {
     int wanted = nd > 0 && nd != P->nd ? nd + 1 : 0;  // the directions of the last contact may do
     for (int j = 0; j < wanted; j++) {
@@ -64,7 +64,7 @@ static void set_polygon(polygon *P, int nd)
 }
 
 // max over the unit ball (disc, segment or polygon) of -d . u: h_g of theory (C13).
-static pp_real support(const pp_real *u, int size, const polygon *P)
+static pp_real ball_support(const pp_real *u, int size, const judged_polygon *P)
 {
     if (size == 1) {
         return fabsl(u[0]);
@@ -92,7 +92,7 @@ static pp_real nearest_on_segment(const pp_real a[2], const pp_real b[2], const 
     return (x[0] - y[0]) * (x[0] - y[0]) + (x[1] - y[1]) * (x[1] - y[1]);
 }
 
-static void project_polygon(const pp_real *x, pp_real radius, const polygon *P, pp_real *y)
+static void project_polygon(const pp_real *x, pp_real radius, const judged_polygon *P, pp_real *y)
 {
     bool inside = true;
     pp_real best = (pp_real)PP_INF;
@@ -119,7 +119,8 @@ static void project_polygon(const pp_real *x, pp_real radius, const polygon *P, 
     }
 }
 
-static void project_ball(const pp_real *x, int size, pp_real radius, const polygon *P, pp_real *y)
+static void project_ball(const pp_real *x, int size, pp_real radius, const judged_polygon *P,
+                         pp_real *y)
 {
     if (size == 1) {
         y[0] = clamp(x[0], -radius, radius);
@@ -133,15 +134,16 @@ static void project_ball(const pp_real *x, int size, pp_real radius, const polyg
 }
 
 // One contact's cone: groups with their coefficients.
-typedef struct cone {
+typedef struct judged_cone {
     int dim, groups;
-    polygon side;
+    judged_polygon side;
     pp_group group[PP_GROUPS_MAX];
     double mu[PP_GROUPS_MAX];
-} cone;
+} judged_cone;
 
 // (x_g - P(x_g)) . P(x_g) / s for the ball of radius mu_g s, of which x_g is `length` long.
-static pp_real pull(const cone *K, int g, const pp_real *x, pp_real length, pp_real s)
+static pp_real projection_pull(const judged_cone *K, int g, const pp_real *x, pp_real length,
+                               pp_real s)
 {
     pp_real mu = (pp_real)K->mu[g];
     if (K->side.nd == 0 || K->group[g].size == 1) {
@@ -153,14 +155,14 @@ static pp_real pull(const cone *K, int g, const pp_real *x, pp_real length, pp_r
     return s > 0.0L ? ((xg[0] - y[0]) * y[0] + (xg[1] - y[1]) * y[1]) / s : 0.0L;
 }
 
-// In the limit s -> 0+ the slice shrinks to the apex: the slope is -x_n - sum mu_g support(-x_g).
-static bool projects_to_apex(const cone *K, const pp_real *x)
+// In the limit s -> 0+ the slice shrinks to the apex: the slope is -x_n - sum mu_g ball_support(-x_g).
+static bool projects_to_apex(const judged_cone *K, const pp_real *x)
 {
     pp_real value = -x[0];
     for (int g = 0; g < K->groups; g++) {
         pp_real minus[2] = {-x[K->group[g].first],
                             K->group[g].size > 1 ? -x[K->group[g].first + 1] : 0.0L};
-        value -= (pp_real)K->mu[g] * support(minus, K->group[g].size, &K->side);
+        value -= (pp_real)K->mu[g] * ball_support(minus, K->group[g].size, &K->side);
     }
     return value >= 0.0L;
 }
@@ -192,7 +194,7 @@ static pp_real nearest_on_facet(const pp_real *a, const pp_real *b, const pp_rea
 }
 
 // K with one polygon: x itself, or the nearest point of the facets that x lies beyond.
-static void project_facets(const cone *K, const pp_real *x, pp_real *y)
+static void project_facets(const judged_cone *K, const pp_real *x, pp_real *y)
 {
     pp_real best = (pp_real)PP_INF, mu = (pp_real)K->mu[0];
     memcpy(y, x, 3 * sizeof *y);
@@ -218,7 +220,7 @@ static void project_facets(const cone *K, const pp_real *x, pp_real *y)
 //   (s - x_n) - sum_g (x_g - P(x_g)) . P(x_g) / s     (P(x_g) scales with s)
 // It grows with s; its zero is the projection's normal component. For one round group it is
 // (s - x_n) - mu max(0, |x_g| - mu s), which needs no search.
-static void project_cone(const cone *K, const pp_real *x, pp_real *y)
+static void project_cone(const judged_cone *K, const pp_real *x, pp_real *y)
 {
     pp_real length[PP_GROUPS_MAX], low = 0.0L, high = fabsl(x[0]);
     memset(y, 0, (size_t)K->dim * sizeof *y);
@@ -249,7 +251,7 @@ static void project_cone(const cone *K, const pp_real *x, pp_real *y)
             break;
         }
         for (int g = 0; g < K->groups; g++) {
-            slope -= pull(K, g, x, length[g], middle);
+            slope -= projection_pull(K, g, x, length[g], middle);
         }
         if (slope > 0.0L) {
             high = middle;
@@ -265,17 +267,18 @@ static void project_cone(const cone *K, const pp_real *x, pp_real *y)
 }
 
 // One contact of an answer, in some unit.
-typedef struct answer {
+typedef struct contact_answer {
     pp_real r[DIM_MAX], u[DIM_MAX];
     pp_real doubt;  // of u
-} answer;
+} contact_answer;
 
 // |r - P_K(r - rho (u + sum mu |u_g| e_n))|^2, with what rounding may hide.
-static pp_real natural_map2(const cone *K, const answer *a, pp_real rho)
+static pp_real natural_map2(const judged_cone *K, const contact_answer *a, pp_real rho)
 {
     pp_real x[DIM_MAX] = {0.0L}, y[DIM_MAX], shift = 0.0L, mu = 0.0L;
     for (int g = 0; g < K->groups; g++) {
-        shift += (pp_real)K->mu[g] * support(a->u + K->group[g].first, K->group[g].size, &K->side);
+        shift +=
+            (pp_real)K->mu[g] * ball_support(a->u + K->group[g].first, K->group[g].size, &K->side);
         mu += (pp_real)K->mu[g];
     }
     for (int k = 0; k < K->dim; k++) {
@@ -292,7 +295,7 @@ static pp_real natural_map2(const cone *K, const answer *a, pp_real rho)
 }
 
 // The same for F of theory (C21): r_n - R, and r_g - P(r_g - rho u_g) for the ball of radius mu_g R.
-static pp_real strong_map2(const cone *K, const answer *a, pp_real rho)
+static pp_real strong_map2(const judged_cone *K, const contact_answer *a, pp_real rho)
 {
     pp_real F[DIM_MAX] = {0.0L}, x[DIM_MAX], R = fmaxl(0.0L, a->r[0] - rho * a->u[0]);
     F[0] = fminl(a->r[0], rho * a->u[0]);  // r_n - R, without rounding u_n away beside r_n
@@ -319,7 +322,7 @@ static double norm(int n, const double *x)
     return (double)sqrtl(sum);
 }
 
-static double mean(const double *x, int n)
+static double mean_of(const double *x, int n)
 {
     double sum = 0.0;
     for (int k = 0; k < n; k++) {
@@ -329,16 +332,17 @@ static double mean(const double *x, int n)
 }
 
 // Contact c with its moments divided by lengths: scale[k] multiplies r and divides u.
-static double unit_scaling(const perp_fcp *fcp, const double *diagonal, cone *K, double *scale)
+static double unit_scaling(const perp_fcp *fcp, const double *diagonal, judged_cone *K,
+                           double *scale)
 {
     int linear = fcp->dim < 3 ? fcp->dim : 3;
-    double mass = mean(diagonal, linear);
+    double mass = mean_of(diagonal, linear);
     for (int k = 0; k < fcp->dim; k++) {
         scale[k] = 1.0;
     }
     for (int g = 1; g < K->groups; g++) {
         int first = K->group[g].first, size = K->group[g].size;
-        double moment = mean(diagonal + first, size);
+        double moment = mean_of(diagonal + first, size);
         double length = mass > 0.0 && moment > 0.0 ? sqrt(mass / moment) : 1.0;
         K->mu[g] /= length;
         for (int k = first; k < first + size; k++) {
@@ -348,9 +352,10 @@ static double unit_scaling(const perp_fcp *fcp, const double *diagonal, cone *K,
     return mass > 0.0 ? 1.0 / mass : 1.0;  // rho_c
 }
 
-static answer answer_at(const perp_fcp *fcp, int at, const double *r, const pp_evidence *e)
+static contact_answer answer_at(const perp_fcp *fcp, int at, const double *r,
+                                const pp_fcp_evidence *e)
 {
-    answer a = {.doubt = 0.0L};
+    contact_answer a = {.doubt = 0.0L};
     for (int k = 0; k < fcp->dim; k++) {
         a.r[k] = (pp_real)r[at + k];
         a.u[k] = e->u[at + k];
@@ -360,7 +365,7 @@ static answer answer_at(const perp_fcp *fcp, int at, const double *r, const pp_e
 }
 
 // Contact c's cone, as posed.
-static void set_cone(const perp_fcp *fcp, int c, cone *K)
+static void set_cone(const perp_fcp *fcp, int c, judged_cone *K)
 {
     set_polygon(&K->side, fcp->nd ? fcp->nd[c] : 0);
     for (int g = 0; g < K->groups; g++) {
@@ -381,7 +386,7 @@ static int most_sides(const perp_fcp *fcp)
 }
 
 // Contact c in the units of theory (C16): r and u of the answer, the cone's coefficients.
-static void give_units(const perp_fcp *fcp, const double *scale, answer *a)
+static void give_units(const perp_fcp *fcp, const double *scale, contact_answer *a)
 {
     pp_real longest = 0.0L;
     for (int k = 0; k < fcp->dim; k++) {
@@ -395,16 +400,16 @@ static void give_units(const perp_fcp *fcp, const double *scale, answer *a)
 
 // The natural maps of all contacts in Euclidean norms: as posed against |q|, and in units against the larger of
 // |r| and |rho q|.
-static void judge_contacts(const perp_fcp *fcp, const double *r, pp_evidence *e,
+static void judge_contacts(const perp_fcp *fcp, const double *r, pp_fcp_evidence *e,
                            perp_fcp_residuals *out)
 {
-    cone K = {.dim = fcp->dim, .side.d = e->d};
+    judged_cone K = {.dim = fcp->dim, .side.d = e->d};
     pp_real plain = 0.0L, scaled = 0.0L, r2 = 0.0L, q2 = 0.0L;
     K.groups = pp_fcp_groups(fcp, K.group);
     for (int c = 0; c < fcp->nc; c++) {
         int at = c * fcp->dim;
         double *scale = e->scale + at, strength = 0.0;
-        answer a = answer_at(fcp, at, r, e);
+        contact_answer a = answer_at(fcp, at, r, e);
         set_cone(fcp, c, &K);
         plain += natural_map2(&K, &a, 1.0L);
         pp_real rho = (pp_real)unit_scaling(fcp, e->diagonal + at, &K, scale), made = 0.0L;
@@ -436,9 +441,10 @@ static void judge_contacts(const perp_fcp *fcp, const double *r, pp_evidence *e,
 }
 
 // eta_c of theory (C41): F of (C21) with r in units of 1 / weight and u in units of S_c.
-static pp_real backward_at(const cone *K, const answer *a, pp_real weight, pp_real size)
+static pp_real backward_at(const judged_cone *K, const contact_answer *a, pp_real weight,
+                           pp_real size)
 {
-    answer b = {.doubt = size > 0.0L ? a->doubt / size : 0.0L};
+    contact_answer b = {.doubt = size > 0.0L ? a->doubt / size : 0.0L};
     for (int k = 0; k < K->dim; k++) {
         b.r[k] = weight * a->r[k];
         b.u[k] = size > 0.0L ? a->u[k] / size : 0.0L;
@@ -446,11 +452,11 @@ static pp_real backward_at(const cone *K, const answer *a, pp_real weight, pp_re
     return sqrtl(strong_map2(K, &b, 1.0L));
 }
 
-static perp_status judge_backward(const perp_fcp *fcp, const double *r, const pp_evidence *e,
+static perp_status judge_backward(const perp_fcp *fcp, const double *r, const pp_fcp_evidence *e,
                                   pp_arena *arena, perp_fcp_residuals *out)
 {
     pp_real q = (pp_real)norm(fcp->nc * fcp->dim, e->q), velocity = 0.0L;
-    cone K = {.dim = fcp->dim, .side.d = e->d};
+    judged_cone K = {.dim = fcp->dim, .side.d = e->d};
     pp_real worst = (pp_real)e->momentum;
     bool looked = false;
     perp_status status = PERP_OK;
@@ -460,7 +466,7 @@ static perp_status judge_backward(const perp_fcp *fcp, const double *r, const pp
             break;
         }
         double scale[DIM_MAX];
-        answer a = answer_at(fcp, c * fcp->dim, r, e);
+        contact_answer a = answer_at(fcp, c * fcp->dim, r, e);
         set_cone(fcp, c, &K);
         unit_scaling(fcp, e->diagonal + (ptrdiff_t)c * fcp->dim, &K, scale);
         give_units(fcp, scale, &a);
@@ -495,12 +501,12 @@ static perp_status judge_backward(const perp_fcp *fcp, const double *r, const pp
     return status;
 }
 
-static bool allocate(const perp_fcp *fcp, pp_arena *arena, pp_evidence *e)
+static bool allocate_evidence(const perp_fcp *fcp, pp_arena *arena, pp_fcp_evidence *e)
 {
     size_t n = (size_t)fcp->nc * (size_t)fcp->dim;
-    *e = (pp_evidence){.u = PP_ARRAY(arena, pp_real, 2 * n),
-                       .q = PP_ARRAY(arena, double, 4 * n),
-                       .size = PP_ARRAY(arena, double, 2 * (size_t)fcp->nc)};
+    *e = (pp_fcp_evidence){.u = PP_ARRAY(arena, pp_real, 2 * n),
+                           .q = PP_ARRAY(arena, double, 4 * n),
+                           .size = PP_ARRAY(arena, double, 2 * (size_t)fcp->nc)};
     e->d = (pp_real(*)[2])PP_ARRAY(arena, pp_real, 2 * ((size_t)most_sides(fcp) + 1));
     if (!e->u || !e->q || !e->size || !e->d) {
         return false;
@@ -522,11 +528,11 @@ perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, 
     if (plain_enough) {
         return PERP_OK;
     }
-    pp_evidence e;
-    perp_status status = allocate(fcp, arena, &e) ? PERP_OK : PERP_ERR_MEMORY;
+    pp_fcp_evidence e;
+    perp_status status = allocate_evidence(fcp, arena, &e) ? PERP_OK : PERP_ERR_MEMORY;
     if (status >= 0) {
-        status =
-            fcp->nv > 0 ? pp_evidence_global(fcp, r, v, arena, &e) : pp_evidence_local(fcp, r, &e);
+        status = fcp->nv > 0 ? pp_fcp_evidence_global(fcp, r, v, arena, &e)
+                             : pp_fcp_evidence_local(fcp, r, &e);
     }
     if (status >= 0) {
         judge_contacts(fcp, r, &e, out);

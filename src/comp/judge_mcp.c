@@ -75,7 +75,7 @@ static void evaluate_exactly(const perp_mcp *mcp, const double *z, const double 
         if (z[j] == 0.0) {
             continue;
         }
-        pp_column c = pp_column_of(A, j);
+        pp_matrix_column c = pp_matrix_column_of(A, j);
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
             add_exactly(&w[i], &low[i], (long double)c.x[k], (long double)z[j]);
@@ -161,7 +161,7 @@ static void find_loads(const perp_mcp *mcp, double *rest, double *w, double *ter
 {
     bool moved = false;
     for (int i = 0; i < mcp->n; i++) {
-        rest[i] = pp_within(0.0, pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
+        rest[i] = pp_clamp(0.0, pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
         moved = moved || rest[i] != 0.0;
         load[i] = is_fixed(mcp, i) ? 0.0 : fabs(mcp->b[i]);
     }
@@ -188,8 +188,8 @@ static double largest(int n, const double *load, const double *inverse)
 // The size of the natural map of one row, clamp(w, below, above), where w is known up to `doubt`.
 static double natural_map(double w, double doubt, double below, double above)
 {
-    double least = fabs(pp_within(w - doubt, below, above));
-    double most = fabs(pp_within(w + doubt, below, above));
+    double least = fabs(pp_clamp(w - doubt, below, above));
+    double most = fabs(pp_clamp(w + doubt, below, above));
     return least >= most || isnan(least) ? least : most;
 }
 
@@ -213,7 +213,7 @@ void pp_mcp_rate(const perp_mcp *mcp, const double *z, const pp_rating *r, perp_
         worst_of(&plain, natural_map(w[i], about, below, above));
         worst_of(&scaled, map);
         worst_of(&energy, weight * map);
-        worst_of(&bound, fabs(z[i] - pp_within(z[i], lower, upper)));
+        worst_of(&bound, fabs(z[i] - pp_clamp(z[i], lower, upper)));
     }
     *out = (perp_mcp_residuals){
         .plain = isfinite(plain) ? plain / unit : PP_INF,
@@ -336,7 +336,7 @@ double pp_mcp_worst(const perp_mcp_residuals *e)
     return e->backward <= PP_ROWS_RIGHT ? norms : fmax(e->backward, norms);
 }
 
-void pp_mcp_judge_settled(const perp_mcp *mcp, double *z, const perp_comp_options *options,
+void pp_mcp_judge_snapped(const perp_mcp *mcp, double *z, const perp_comp_options *options,
                           double *scratch, pp_arena *arena, perp_mcp_residuals *out)
 {
     size_t bytes = (size_t)mcp->n * sizeof *z;
@@ -348,7 +348,7 @@ void pp_mcp_judge_settled(const perp_mcp *mcp, double *z, const perp_comp_option
     }
     perp_mcp_residuals settled;
     memcpy(before, z, bytes);
-    if (!pp_mcp_settle(mcp, z, scratch)) {
+    if (!pp_mcp_snap_to_bounds(mcp, z, scratch)) {
         return;
     }
     pp_mcp_judge(mcp, z, options->comparable, scratch, arena, &settled);
@@ -398,7 +398,7 @@ static long double column_terms(const perp_mcp *mcp, const double *y, int j, lon
 {
     const perp_matrix *A = &mcp->A;
     long double terms = 0.0L;
-    pp_column c = pp_column_of(A, j);
+    pp_matrix_column c = pp_matrix_column_of(A, j);
     *sum = 0.0L;
     for (int k = 0; k < c.count; k++) {
         long double part = (long double)c.x[k] * (long double)y[pp_row_in(c, k)];

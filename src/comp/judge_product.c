@@ -17,18 +17,18 @@
 static const double ROUNDING = 0x1p-62;  // of the terms, three products after one another
 
 // A sum, and that of the absolute values of its terms.
-typedef struct tally {
+typedef struct product_tally {
     pp_real *sum, *terms;
-} tally;
+} product_tally;
 
-static void clear(tally t, int n)
+static void tally_clear(product_tally t, int n)
 {
     memset(t.sum, 0, (size_t)n * sizeof *t.sum);
     memset(t.terms, 0, (size_t)n * sizeof *t.terms);
 }
 
 // y += A x, or A'x
-static void add_product(const perp_matrix *A, bool transposed, tally x, tally y)
+static void add_product(const perp_matrix *A, bool transposed, product_tally x, product_tally y)
 {
     for (int j = 0; j < A->cols; j++) {
         int first = A->dense ? 0 : A->p[j], last = A->dense ? A->rows : A->p[j + 1];
@@ -43,13 +43,13 @@ static void add_product(const perp_matrix *A, bool transposed, tally x, tally y)
 }
 
 // What the products need besides: z and w, S z and D S z.
-typedef struct scratch {
-    tally z, w, p, rate;
-} scratch;
+typedef struct product_scratch {
+    product_tally z, w, p, rate;
+} product_scratch;
 
-static bool allocate(scratch *s, int n, int base, pp_arena *arena)
+static bool allocate_scratch(product_scratch *s, int n, int base, pp_arena *arena)
 {
-    tally *all[] = {&s->z, &s->w, &s->p, &s->rate};
+    product_tally *all[] = {&s->z, &s->w, &s->p, &s->rate};
     pp_real *reals = PP_ARRAY(arena, pp_real, 4 * ((size_t)n + (size_t)base));
     for (int k = 0; reals && k < 4; k++) {
         int size = k < 2 ? n : base;
@@ -61,10 +61,11 @@ static bool allocate(scratch *s, int n, int base, pp_arena *arena)
 }
 
 // w = A z + b
-static void evaluate(const perp_mcp *mcp, const pp_product *A, const double *z, scratch *s)
+static void evaluate_product(const perp_mcp *mcp, const pp_product *A, const double *z,
+                             product_scratch *s)
 {
-    clear(s->p, A->D.rows);
-    clear(s->rate, A->D.rows);
+    tally_clear(s->p, A->D.rows);
+    tally_clear(s->rate, A->D.rows);
     for (int i = 0; i < mcp->n; i++) {
         s->z.sum[i] = (pp_real)z[i];
         s->z.terms[i] = fabsl(s->z.sum[i]);
@@ -113,33 +114,33 @@ static void unit_ratios(const pp_product *A, int n, double *d, double *inverse)
 }
 
 // max(|b_i|, |b + A rest|_i), rest the point of the bounds nearest to 0.
-static void find_loads(const perp_mcp *mcp, const pp_product *A, scratch *s, double *rest,
+static void find_loads(const perp_mcp *mcp, const pp_product *A, product_scratch *s, double *rest,
                        double *load)
 {
     for (int i = 0; i < mcp->n; i++) {
-        rest[i] = pp_within(0.0, pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
+        rest[i] = pp_clamp(0.0, pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
     }
-    evaluate(mcp, A, rest, s);
+    evaluate_product(mcp, A, rest, s);
     for (int i = 0; i < mcp->n; i++) {
         bool fixed = pp_mcp_lower(mcp, i) == pp_mcp_upper(mcp, i);
         load[i] = fixed ? 0.0 : fmax(fabs(mcp->b[i]), fabs((double)s->w.sum[i]));
     }
 }
 
-typedef struct product {
+typedef struct judged_product {
     const perp_mcp *mcp;
     const pp_product *A;
-    scratch *s;
+    product_scratch *s;
     double *weights;
-} product;
+} judged_product;
 
 // (|S|'|D||S| + |K|)'(1 / terms)
-static void find_weights(const product *p, const double *terms)
+static void find_weights(const judged_product *p, const double *terms)
 {
-    scratch *s = p->s;
-    clear(s->p, p->A->D.rows);
-    clear(s->rate, p->A->D.rows);
-    clear(s->w, p->mcp->n);
+    product_scratch *s = p->s;
+    tally_clear(s->p, p->A->D.rows);
+    tally_clear(s->rate, p->A->D.rows);
+    tally_clear(s->w, p->mcp->n);
     for (int i = 0; i < p->mcp->n; i++) {
         s->z.sum[i] = s->z.terms[i] = terms[i] > 0.0 ? 1.0L / (pp_real)terms[i] : 0.0L;
     }
@@ -154,8 +155,8 @@ static void find_weights(const product *p, const double *terms)
 
 static void evaluate_at(const void *context, const double *z, double *w, double *terms)
 {
-    const product *p = context;
-    evaluate(p->mcp, p->A, z, p->s);
+    const judged_product *p = context;
+    evaluate_product(p->mcp, p->A, z, p->s);
     for (int i = 0; i < p->mcp->n; i++) {
         w[i] = (double)p->s->w.sum[i];
         terms[i] = (double)p->s->w.terms[i];
@@ -165,7 +166,7 @@ static void evaluate_at(const void *context, const double *z, double *w, double 
 
 // d: the diagonal of A.
 static void find_sizes(const perp_mcp *mcp, const pp_product *A, const double *d,
-                       const double *terms, pp_sizes *to)
+                       const double *terms, pp_mcp_magnitudes *to)
 {
     double energy = 0.0;
     for (int i = 0; i < mcp->n; i++) {
@@ -176,7 +177,7 @@ static void find_sizes(const perp_mcp *mcp, const pp_product *A, const double *d
         to->of_z[i] = d[i] > 0.0 ? energy / sqrt(d[i]) : 0.0;
     }
     for (int j = 0; j < mcp->n; j++) {
-        pp_column c = pp_column_of(&A->K, j);
+        pp_matrix_column c = pp_matrix_column_of(&A->K, j);
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
             if (d[i] > 0.0 && d[j] == 0.0 && c.x[k] != 0.0) {
@@ -193,15 +194,15 @@ perp_status pp_product_judge(const perp_mcp *mcp, const pp_product *A, const dou
 {
     pp_mark mark = pp_arena_mark(arena);
     size_t n = (size_t)mcp->n;
-    scratch s;
+    product_scratch s;
     double *w = PP_ARRAY(arena, double, 11 * n);
-    if (!w || !allocate(&s, mcp->n, A->D.rows, arena)) {
+    if (!w || !allocate_scratch(&s, mcp->n, A->D.rows, arena)) {
         pp_arena_release(arena, mark);
         return PERP_ERR_MEMORY;
     }
     double *terms = w + n, *d = terms + n, *inverse = d + n, *load = inverse + n;
-    pp_sizes sizes = {load + n, load + 2 * n};
-    const product p = {mcp, A, &s, w + 10 * n};
+    pp_mcp_magnitudes sizes = {load + n, load + 2 * n};
+    const judged_product p = {mcp, A, &s, w + 10 * n};
     find_loads(mcp, A, &s, d, load);
     evaluate_at(&p, z, w, terms);
     unit_ratios(A, mcp->n, d, inverse);

@@ -29,16 +29,16 @@ typedef struct sides {
     double *row, *col;
 } sides;
 
-typedef struct fit {
+typedef struct scale_fit {
     const perp_matrix *A;
     sides units;  // the result, as logarithms
     sides seen,
         most;  // units in which entries are looked at, and the largest of each row and column in them
     sides gradient, step, turn, entries;
-} fit;
+} scale_fit;
 
 // Whether entry (i, j) counts; *size: its logarithm.
-static bool counts(const fit *f, int i, int j, double a, double *size)
+static bool entry_counts(const scale_fit *f, int i, int j, double a, double *size)
 {
     if (a == 0.0) {
         return false;
@@ -56,15 +56,15 @@ static void set(sides s, int n, double value)
 }
 
 // to = sum over the entries that count of (with log2|A_ij| + x_i + x_j), of each row and column.
-static void sum_entries(const fit *f, double with, sides x, sides to)
+static void sum_entries(const scale_fit *f, double with, sides x, sides to)
 {
     set(to, f->A->rows, 0.0);
     for (int j = 0; j < f->A->cols; j++) {
-        pp_column c = pp_column_of(f->A, j);
+        pp_matrix_column c = pp_matrix_column_of(f->A, j);
         double size;
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
-            if (counts(f, i, j, c.x[k], &size)) {
+            if (entry_counts(f, i, j, c.x[k], &size)) {
                 double part = with * size + x.row[i] + x.col[j];
                 to.row[i] += part;
                 to.col[j] += part;
@@ -83,7 +83,7 @@ static double dot(int n, sides a, sides b)
 }
 
 // a += s b
-static void add(int n, sides a, double s, sides b)
+static void sides_axpy(int n, sides a, double s, sides b)
 {
     for (int i = 0; i < n; i++) {
         a.row[i] += s * b.row[i];
@@ -97,7 +97,7 @@ static double over(double a, double count)
 }
 
 // turn = gradient over the number of entries (Jacobi's preconditioner). Returns the largest.
-static double precondition(const fit *f)
+static double precondition(const scale_fit *f)
 {
     double most = 0.0;
     for (int i = 0; i < f->A->rows; i++) {
@@ -109,7 +109,7 @@ static double precondition(const fit *f)
 }
 
 // False: not found in so many steps.
-static bool solve(fit *f)
+static bool solve_scales(scale_fit *f)
 {
     int n = f->A->rows;
     set(f->step, n, 0.5);  // both ends of an entry: 1
@@ -117,15 +117,15 @@ static bool solve(fit *f)
     sum_entries(f, 1.0, f->units, f->gradient);
     double left = precondition(f), size = dot(n, f->gradient, f->turn);
     set(f->step, n, 0.0);
-    add(n, f->step, -1.0, f->turn);
+    sides_axpy(n, f->step, -1.0, f->turn);
     for (int step = 0; step < STEPS_MOST && left > CLOSE; step++) {
         sum_entries(f, 0.0, f->step, f->turn);
         double curve = dot(n, f->step, f->turn);
         if (!(curve > 0.0)) {
             break;
         }
-        add(n, f->units, size / curve, f->step);
-        add(n, f->gradient, size / curve, f->turn);
+        sides_axpy(n, f->units, size / curve, f->step);
+        sides_axpy(n, f->gradient, size / curve, f->turn);
         left = precondition(f);
         double next = dot(n, f->gradient, f->turn), keep = next / size;
         for (int i = 0; i < n; i++) {
@@ -138,11 +138,11 @@ static bool solve(fit *f)
 }
 
 // The largest entry of each row and column in the units `seen`.
-static void find_largest(fit *f)
+static void find_largest(scale_fit *f)
 {
     set(f->most, f->A->rows, -PP_INF);
     for (int j = 0; j < f->A->cols; j++) {
-        pp_column c = pp_column_of(f->A, j);
+        pp_matrix_column c = pp_matrix_column_of(f->A, j);
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
             if (c.x[k] != 0.0) {
@@ -155,7 +155,7 @@ static void find_largest(fit *f)
 }
 
 // Look at the entries in the units that were found. Returns how many count.
-static double look(fit *f)
+static double count_entries(scale_fit *f)
 {
     int n = f->A->rows;
     double all = 0.0;
@@ -172,7 +172,7 @@ static double look(fit *f)
     return all;
 }
 
-static bool is_sensible(const fit *f)
+static bool is_sensible(const scale_fit *f)
 {
     double least = PP_INF, most = -PP_INF;
     for (int i = 0; i < f->A->rows; i++) {
@@ -185,28 +185,28 @@ static bool is_sensible(const fit *f)
     return most - least <= SENSIBLE;
 }
 
-static bool find(fit *f)
+static bool find_scales(scale_fit *f)
 {
     int n = f->A->rows;
     set(f->units, n, 0.0);
-    double before = look(f);
+    double before = count_entries(f);
     if (is_sensible(f)) {
-        return solve(f);
+        return solve_scales(f);
     }
     set(f->most, n, -PP_INF);
-    bool found = solve(f);
-    double now = look(f);
+    bool found = solve_scales(f);
+    double now = count_entries(f);
     for (int round = 0; found && now != before && round < ROUNDS; round++) {
         before = now;
-        found = solve(f);
-        now = look(f);
+        found = solve_scales(f);
+        now = count_entries(f);
     }
     return found;
 }
 
 // The largest of what entries that count couple, everywhere. A row and its own variable are two things: nothing but entries
 // couples them.
-static void spread(const fit *f, sides most)
+static void spread_maxima(const scale_fit *f, sides most)
 {
     bool changed = true;
     double ignored;
@@ -214,10 +214,10 @@ static void spread(const fit *f, sides most)
         changed = false;
         for (int at = 0; at < f->A->rows; at++) {
             int j = sweep % 2 ? f->A->rows - 1 - at : at;
-            pp_column c = pp_column_of(f->A, j);
+            pp_matrix_column c = pp_matrix_column_of(f->A, j);
             for (int k = 0; k < c.count; k++) {
                 double *row = &most.row[pp_row_in(c, k)], *col = &most.col[j];
-                if (*row != *col && counts(f, pp_row_in(c, k), j, c.x[k], &ignored)) {
+                if (*row != *col && entry_counts(f, pp_row_in(c, k), j, c.x[k], &ignored)) {
                     *row = *col = fmax(*row, *col);
                     changed = true;
                 }
@@ -230,19 +230,19 @@ bool pp_mcp_sizes(const perp_matrix *A, const double *terms, double *scratch, do
                   double *of_w)
 {
     int n = A->rows;
-    fit f = {.A = A};
+    scale_fit f = {.A = A};
     sides *all[SIDES] = {&f.units, &f.seen, &f.most, &f.gradient, &f.step, &f.turn, &f.entries};
     for (int k = 0; k < SIDES; k++, scratch += 2 * (size_t)n) {
         *all[k] = (sides){scratch, scratch + n};
     }
-    if (!find(&f)) {
+    if (!find_scales(&f)) {
         return false;
     }
     for (int i = 0; i < n; i++) {
         of_w[i] = terms[i] * exp2(f.units.row[i]);
         of_z[i] = 0.0;
     }
-    spread(&f, (sides){of_w, of_z});
+    spread_maxima(&f, (sides){of_w, of_z});
     for (int i = 0; i < n; i++) {
         of_z[i] *= exp2(f.units.col[i]);
         of_w[i] *= exp2(-f.units.row[i]);

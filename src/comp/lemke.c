@@ -65,7 +65,7 @@ static void scale_pairs(const perp_mcp *mcp, scaling *s)
     memcpy(s->r, s->d, (size_t)n * sizeof *s->r);
 }
 
-static bool is_equation(const perp_mcp *mcp, int i)
+static bool is_free_variable(const perp_mcp *mcp, int i)
 {
     return mcp->lower && pp_mcp_lower(mcp, i) == -PP_INF && pp_mcp_upper(mcp, i) == PP_INF;
 }
@@ -95,7 +95,7 @@ static void scale_equations(const perp_mcp *mcp, scaling *s, double *most)
 {
     int n = mcp->n, count = 0;
     for (int i = 0; i < n; i++) {
-        if (is_equation(mcp, i)) {
+        if (is_free_variable(mcp, i)) {
             s->r[i] = s->d[i] = 1.0;
             count++;
         }
@@ -107,12 +107,12 @@ static void scale_equations(const perp_mcp *mcp, scaling *s, double *most)
     for (int round = 0; round < 3; round++) {
         largest_in_rows(&mcp->A, s->d, most);
         for (int i = 0; i < n; i++) {
-            if (most[i] > 0.0 && is_equation(mcp, i)) {
+            if (most[i] > 0.0 && is_free_variable(mcp, i)) {
                 s->r[i] = 1.0 / most[i];
             }
         }
         for (int j = 0; j < n; j++) {
-            double largest = is_equation(mcp, j) ? largest_in_column(&mcp->A, j, s->r) : 0.0;
+            double largest = is_free_variable(mcp, j) ? largest_in_column(&mcp->A, j, s->r) : 0.0;
             s->d[j] = largest > 0.0 ? 1.0 / largest : s->d[j];
         }
     }
@@ -240,15 +240,15 @@ static perp_status load_basis(pp_lemke *t, const int8_t *place)
         bool basic = is_free(t, i);
         t->at_upper[i] = t->lower[i] == -PP_INF && t->upper[i] < PP_INF;
         if (place && t->lower[i] < t->upper[i]) {
-            basic = basic || place[i] == PERP_BETWEEN;
+            basic = basic || place[i] == PERP_BASIS_BASIC;
             t->at_upper[i] =
-                t->upper[i] < PP_INF && (place[i] == PERP_AT_UPPER || t->lower[i] == -PP_INF);
+                t->upper[i] < PP_INF && (place[i] == PERP_BASIS_UPPER || t->lower[i] == -PP_INF);
         }
         t->var[i] = basic ? i : n + i;
     }
     for (int i = 0; i < n; i++) {
         if (t->var[i] != i) {
-            double rest = pp_lemke_rest(t, i);
+            double rest = pp_lemke_nonbasic_value(t, i);
             if (rest != 0.0) {
                 pp_lemke_add_column(t, i, rest, t->bt);
             }
@@ -267,11 +267,11 @@ static perp_status load_basis(pp_lemke *t, const int8_t *place)
 static void read_basis(const pp_lemke *t, int8_t *place)
 {
     for (int j = 0; j < t->n; j++) {
-        place[j] = t->at_upper[j] ? PERP_AT_UPPER : PERP_AT_LOWER;
+        place[j] = t->at_upper[j] ? PERP_BASIS_UPPER : PERP_BASIS_LOWER;
     }
     for (int k = 0; k < t->n; k++) {
         if (pp_is_z(t, t->var[k])) {
-            place[t->var[k]] = PERP_BETWEEN;
+            place[t->var[k]] = PERP_BASIS_BASIC;
         }
     }
 }
@@ -279,20 +279,20 @@ static void read_basis(const pp_lemke *t, int8_t *place)
 static void read_solution(const pp_lemke *t, double *z)
 {
     for (int j = 0; j < t->n; j++) {
-        z[j] = pp_lemke_rest(t, j);
+        z[j] = pp_lemke_nonbasic_value(t, j);
     }
     for (int k = 0; k < t->n; k++) {
         int j = t->var[k];
         if (pp_is_z(t, j)) {
-            z[j] = pp_within(t->x[k], t->lower[j], t->upper[j]);
+            z[j] = pp_clamp(t->x[k], t->lower[j], t->upper[j]);
         }
     }
 }
 
 // The natural residual of one pair, |z - mid(lower, z - w, upper)|.
-static double natural(double z, double w, double lower, double upper)
+static double natural_map(double z, double w, double lower, double upper)
 {
-    return fabs(z - pp_within(z - w, lower, upper));
+    return fabs(z - pp_clamp(z - w, lower, upper));
 }
 
 // max_i |z_i - clamp(z_i - w_i)|, the worse of scaled and unscaled: either can hide what the other shows.
@@ -303,8 +303,8 @@ static double own_residual(const pp_lemke *t, const scaling *s, const double *z,
     pp_matrix_mul(&t->A, 1.0, z, w);
     for (int i = 0; i < t->n; i++) {
         double d = s->d[i] * s->unit, r = s->unit / s->r[i];
-        double error = natural(z[i], w[i], t->lower[i], t->upper[i]);
-        double plain = natural(d * z[i], r * w[i], d * t->lower[i], d * t->upper[i]);
+        double error = natural_map(z[i], w[i], t->lower[i], t->upper[i]);
+        double plain = natural_map(d * z[i], r * w[i], d * t->lower[i], d * t->upper[i]);
         worst = error <= worst ? worst : error;
         worst = plain <= worst ? worst : plain;
     }
@@ -337,7 +337,7 @@ static void keep_if_better(const pp_lemke *t, attempt *a, const double *z)
 
 // After a path of some pivots: the basic solution anew; as the path left it, where z0 went out by a pivot
 // so small that the last basis is nearly singular; from a fresh factorisation if neither does.
-static void settle(pp_lemke *t, attempt *a, int pivots)
+static void recompute_basic_solution(pp_lemke *t, attempt *a, int pivots)
 {
     read_solution(t, a->last);
     if (pivots > 0 && t->basis->values(t) >= 0) {
@@ -369,7 +369,7 @@ static perp_status run_path(pp_lemke *t, const int8_t *place, attempt *a)
         status = pp_lemke_path(t);
     }
     if (status >= 0) {
-        settle(t, a, t->pivots - before);
+        recompute_basic_solution(t, a, t->pivots - before);
     }
     return status;
 }
@@ -499,7 +499,7 @@ static perp_status attempts(pp_lemke *t, const pp_job *job, attempt *a, const sc
     return status;
 }
 
-static void explain(const pp_lemke *t, perp_status status, pp_report *report)
+static void write_reason(const pp_lemke *t, perp_status status, pp_report *report)
 {
     const char *what = "no answer";
     if (status >= 0) {
@@ -536,7 +536,7 @@ perp_status pp_lemke_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
         memset(a.best, 0, (size_t)n * sizeof(double));
         status = attempts(&t, job, &a, &s);
         report->iterations = t.pivots;
-        explain(&t, status, report);
+        write_reason(&t, status, report);
         if (isfinite(
                 a.residual)) {  // some attempt gave an answer: back to the units of the problem
             for (int i = 0; i < n; i++) {

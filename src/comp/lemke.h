@@ -69,7 +69,7 @@ static inline int pp_z0(const pp_lemke *t)
 }
 
 // The value at which a non-basic z rests.
-double pp_lemke_rest(const pp_lemke *t, int j);
+double pp_lemke_nonbasic_value(const pp_lemke *t, int j);
 // Bounds of a variable as a basic one.
 void pp_lemke_bounds(const pp_lemke *t, int variable, double *lo, double *up);
 void pp_lemke_set(pp_lemke *t, int position, int variable, double value);
@@ -87,12 +87,12 @@ void pp_lemke_sparse_free(pp_lemke *t);
 perp_status pp_lemke_crash(pp_lemke *t, const double *A, int8_t *place);
 
 // The step to the first basic variable that reaches a bound; ties go to z0, then lexicographically.
-typedef struct pp_block {
+typedef struct pp_lemke_blocking {
     int position;  // -1: none: a ray
     bool at_upper;
     double step;
-} pp_block;
-perp_status pp_lemke_ratio(pp_lemke *t, pp_block *block);
+} pp_lemke_blocking;
+perp_status pp_lemke_ratio(pp_lemke *t, pp_lemke_blocking *block);
 
 // Follow the path from the present basis to z0 = 0. PERP_OK, PERP_ERR_RAY (t->dir is the ray),
 // PERP_ERR_LIMIT, PERP_ERR_SINGULAR, PERP_ERR_MEMORY.

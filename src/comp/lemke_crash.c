@@ -20,7 +20,7 @@ typedef struct crash {
     double *row, *column;
 } crash;
 
-static double *at(const crash *c, int i, int j)
+static double *entry_at(const crash *c, int i, int j)
 {
     return c->T + (size_t)j * (size_t)c->n + (size_t)i;
 }
@@ -29,22 +29,22 @@ static double *at(const crash *c, int i, int j)
 static void pivot_one(crash *c, int i)
 {
     int n = c->n;
-    double pivot = *at(c, i, i);
+    double pivot = *entry_at(c, i, i);
     for (int k = 0; k < n; k++) {
-        c->row[k] = *at(c, i, k) / pivot;
-        c->column[k] = *at(c, k, i);
+        c->row[k] = *entry_at(c, i, k) / pivot;
+        c->column[k] = *entry_at(c, k, i);
     }
     c->row[i] = c->column[i] = 0.0;
     for (int j = 0; j < n; j++) {
         if (c->row[j] != 0.0) {
-            pp_axpy(n, -c->row[j], c->column, at(c, 0, j));
+            pp_axpy(n, -c->row[j], c->column, entry_at(c, 0, j));
         }
     }
     for (int k = 0; k < n; k++) {
-        *at(c, i, k) = -c->row[k];
-        *at(c, k, i) = c->column[k] / pivot;
+        *entry_at(c, i, k) = -c->row[k];
+        *entry_at(c, k, i) = c->column[k] / pivot;
     }
-    *at(c, i, i) = 1.0 / pivot;
+    *entry_at(c, i, i) = 1.0 / pivot;
     c->basic[i] = true;
     c->wanted[i] = false;
 }
@@ -53,31 +53,31 @@ static void pivot_one(crash *c, int i)
 static void pivot_cross(crash *c, int i, int j)
 {
     int n = c->n;
-    double pivot = *at(c, i, j);
+    double pivot = *entry_at(c, i, j);
     for (int k = 0; k < n; k++) {
-        c->row[k] = *at(c, i, k) / pivot;
-        c->column[k] = *at(c, k, j);
+        c->row[k] = *entry_at(c, i, k) / pivot;
+        c->column[k] = *entry_at(c, k, j);
     }
     double inverse = 1.0 / pivot;
     c->row[j] = c->column[i] = 0.0;
     for (int k = 0; k < n; k++) {
         if (c->row[k] != 0.0) {
-            pp_axpy(n, -c->row[k], c->column, at(c, 0, k));
+            pp_axpy(n, -c->row[k], c->column, entry_at(c, 0, k));
         }
     }
     for (int k = 0; k < n; k++) {
-        *at(c, i, k) = -c->row[k];
-        *at(c, k, j) = c->column[k] * inverse;
+        *entry_at(c, i, k) = -c->row[k];
+        *entry_at(c, k, j) = c->column[k] * inverse;
     }
-    *at(c, i, j) = inverse;
+    *entry_at(c, i, j) = inverse;
 }
 
 static void swap_rows(crash *c, int i, int j)
 {
     for (int k = 0; k < c->n; k++) {
-        double kept = *at(c, i, k);
-        *at(c, i, k) = *at(c, j, k);
-        *at(c, j, k) = kept;
+        double kept = *entry_at(c, i, k);
+        *entry_at(c, i, k) = *entry_at(c, j, k);
+        *entry_at(c, j, k) = kept;
     }
 }
 
@@ -104,7 +104,7 @@ static choice best_pivot(const crash *c)
         if (!c->wanted[i]) {
             continue;
         }
-        double alone = fabs(*at(c, i, i));
+        double alone = fabs(*entry_at(c, i, i));
         if (alone > best.size) {
             best = (choice){i, -1, alone};
         }
@@ -121,8 +121,8 @@ static choice best_pivot(const crash *c)
             if (i == j || c->basic[j]) {
                 continue;
             }
-            double cross = *at(c, i, j) * *at(c, j, i);
-            double size = sqrt(fabs(*at(c, i, i) * *at(c, j, j) - cross));
+            double cross = *entry_at(c, i, j) * *entry_at(c, j, i);
+            double size = sqrt(fabs(*entry_at(c, i, i) * *entry_at(c, j, j) - cross));
             bool usable = fabs(cross) > 1e-12;
             size *=
                 c->wanted[j] ? 1.0 : 0.1;  // complementarity pairs only where free ones do not do
@@ -164,7 +164,7 @@ perp_status pp_lemke_crash(pp_lemke *t, const double *A, int8_t *place)
         }
     }
     for (int i = 0; i < n; i++) {
-        place[i] = c.basic[i] ? PERP_BETWEEN : PERP_AT_LOWER;
+        place[i] = c.basic[i] ? PERP_BASIS_BASIC : PERP_BASIS_LOWER;
         if (c.wanted[i]) {
             return PERP_ERR_SINGULAR;
         }

@@ -27,12 +27,12 @@ typedef struct kernel {
 
 enum { FIRST_CAPACITY = 32, REFACTOR_EVERY = 200 };
 
-static double *column_of(const kernel *K, int p)
+static double *kernel_column(const kernel *K, int p)
 {
     return K->inverse + (size_t)p * (size_t)K->capacity;
 }
 
-static bool reserve(pp_lemke *t, kernel *K, int k)
+static bool reserve_kernel(pp_lemke *t, kernel *K, int k)
 {
     if (k <= K->capacity) {
         return true;
@@ -45,7 +45,7 @@ static bool reserve(pp_lemke *t, kernel *K, int k)
         return false;
     }
     for (int p = 0; p < K->k; p++) {
-        memcpy(inverse + (size_t)p * (size_t)capacity, column_of(K, p),
+        memcpy(inverse + (size_t)p * (size_t)capacity, kernel_column(K, p),
                (size_t)K->k * sizeof(double));
     }
     K->inverse = inverse;
@@ -59,7 +59,7 @@ perp_status pp_lemke_dense_init(pp_lemke *t)
     kernel *K = PP_ZEROS(t->arena, kernel, 1);
     int *integers = PP_ARRAY(t->arena, int, 4 * n);
     double *reals = PP_ARRAY(t->arena, double, 4 * (n + 1));
-    if (!K || !integers || !reals || !reserve(t, K, 1)) {
+    if (!K || !integers || !reals || !reserve_kernel(t, K, 1)) {
         return PERP_ERR_MEMORY;
     }
     K->R = integers;
@@ -98,7 +98,7 @@ static void add_columns(const pp_lemke *t, const kernel *K, const double *x, dou
 }
 
 // out = a_R
-static void gather(const kernel *K, const double *a, double *out)
+static void gather_rows(const kernel *K, const double *a, double *out)
 {
     for (int p = 0; p < K->k; p++) {
         out[p] = a[K->R[p]];
@@ -117,16 +117,16 @@ static void add_inverse(const kernel *K, double s, double *x, double *y)
 }
 
 // K = L U, in the room of the inverse. A basis that turns out to be a solution needs no more.
-static perp_status factor(pp_lemke *t, kernel *K)
+static perp_status factor_kernel(pp_lemke *t, kernel *K)
 {
     K->entering = -1;
     K->since = 0;
     K->factored = true;
-    if (!reserve(t, K, K->k)) {
+    if (!reserve_kernel(t, K, K->k)) {
         return PERP_ERR_MEMORY;
     }
     for (int q = 0; q < K->k; q++) {
-        gather(K, matrix_column(t, K->C[q]), column_of(K, q));
+        gather_rows(K, matrix_column(t, K->C[q]), kernel_column(K, q));
     }
     bool singular = pp_lu_factor(K->k, K->inverse, K->capacity, K->pivot, 1e-14) != 0;
     return singular ? PERP_ERR_SINGULAR : PERP_OK;
@@ -145,7 +145,7 @@ static perp_status invert(pp_lemke *t, kernel *K)
         return PERP_ERR_MEMORY;
     }
     for (int p = 0; p < k; p++) {
-        memcpy(lu + (size_t)p * (size_t)k, column_of(K, p), (size_t)k * sizeof *lu);
+        memcpy(lu + (size_t)p * (size_t)k, kernel_column(K, p), (size_t)k * sizeof *lu);
     }
     pp_lu_invert(k, lu, k, K->pivot, K->inverse, K->capacity);
     pp_arena_release(t->arena, mark);
@@ -164,7 +164,7 @@ static perp_status dense_values(pp_lemke *t)
     for (int round = 0; round < 2; round++) {  // w_R is what z leaves of bt_R
         memcpy(w, t->bt, (size_t)n * sizeof *w);
         add_columns(t, K, z, w);
-        gather(K, w, rest);
+        gather_rows(K, w, rest);
         add_inverse(K, -1.0, rest, z);
     }
     memcpy(w, t->bt, (size_t)n * sizeof *w);
@@ -189,7 +189,7 @@ static perp_status dense_refactor(pp_lemke *t)
             K->C[K->k++] = column_index(t, t->var[i]);
         }
     }
-    perp_status status = factor(t, K);
+    perp_status status = factor_kernel(t, K);
     return status < 0 ? status : dense_values(t);
 }
 
@@ -203,11 +203,11 @@ static double try_direction(pp_lemke *t, kernel *K, int entering)
         const double *a = matrix_column(t, entering);
         memcpy(dw, a, (size_t)n * sizeof *dw);
         memset(dz, 0, (size_t)k * sizeof *dz);
-        gather(K, a, K->u);
+        gather_rows(K, a, K->u);
         add_inverse(K, -1.0, K->u, dz);
     } else {  // w of row R[own] enters: dz = K^-1 e_own, dw = A_C dz
         memset(dw, 0, (size_t)n * sizeof *dw);
-        memcpy(dz, column_of(K, own), (size_t)k * sizeof *dz);
+        memcpy(dz, kernel_column(K, own), (size_t)k * sizeof *dz);
     }
     add_columns(t, K, dz, dw);
     memcpy(t->dir, dw, (size_t)n * sizeof *dw);
@@ -234,7 +234,7 @@ static perp_status dense_direction(pp_lemke *t, int entering)
         return PERP_OK;
     }
     if (K->since > 0) {
-        status = factor(t, K);
+        status = factor_kernel(t, K);
         status = status < 0 ? status : invert(t, K);
         if (status < 0) {
             return status;
@@ -269,7 +269,7 @@ static perp_status dense_row(pp_lemke *t, int position, double *row)
         row[position] += 1.0;
     } else {  // z_C = -K^-1 b_R
         for (int p = 0; p < K->k; p++) {
-            row[K->R[p]] = -column_of(K, p)[own];
+            row[K->R[p]] = -kernel_column(K, p)[own];
         }
     }
     return PERP_OK;
@@ -286,16 +286,16 @@ static void right_solve(const pp_lemke *t, const kernel *K, int entering, double
         }
         return;
     }
-    gather(K, matrix_column(t, column_index(t, entering)), K->dz);
+    gather_rows(K, matrix_column(t, column_index(t, entering)), K->dz);
     memset(u, 0, (size_t)K->k * sizeof *u);
     add_inverse(K, 1.0, K->dz, u);
 }
 
 // z (or z0) enters, w_r leaves: K gains row r and the variable's column.
-static perp_status grow(pp_lemke *t, kernel *K, int r, int entering)
+static perp_status grow_kernel(pp_lemke *t, kernel *K, int r, int entering)
 {
     int k = K->k;
-    if (!reserve(t, K, k + 1)) {
+    if (!reserve_kernel(t, K, k + 1)) {
         return PERP_ERR_MEMORY;
     }
     left_solve(t, K, r, K->v);
@@ -306,9 +306,9 @@ static perp_status grow(pp_lemke *t, kernel *K, int r, int entering)
         pivot -= K->v[p] * a[K->R[p]];
     }
     pp_ger(k, k, 1.0 / pivot, K->u, K->v, K->inverse, K->capacity);
-    double *last = column_of(K, k);
+    double *last = kernel_column(K, k);
     for (int p = 0; p < k; p++) {
-        column_of(K, p)[k] = -K->v[p] / pivot;
+        kernel_column(K, p)[k] = -K->v[p] / pivot;
         last[p] = -K->u[p] / pivot;
     }
     last[k] = 1.0 / pivot;
@@ -326,7 +326,7 @@ static void change_column(pp_lemke *t, kernel *K, int q, int entering)
     right_solve(t, K, entering, K->u);
     double pivot = K->u[q];
     for (int p = 0; p < K->k; p++) {
-        K->v[p] = column_of(K, p)[q];
+        K->v[p] = kernel_column(K, p)[q];
     }
     K->u[q] -= 1.0;
     pp_ger(K->k, K->k, -1.0 / pivot, K->u, K->v, K->inverse, K->capacity);
@@ -338,7 +338,7 @@ static void change_row(pp_lemke *t, kernel *K, int p, int r)
 {
     left_solve(t, K, r, K->v);
     double pivot = K->v[p];
-    memcpy(K->u, column_of(K, p), (size_t)K->k * sizeof *K->u);
+    memcpy(K->u, kernel_column(K, p), (size_t)K->k * sizeof *K->u);
     K->v[p] -= 1.0;
     pp_ger(K->k, K->k, -1.0 / pivot, K->u, K->v, K->inverse, K->capacity);
     K->place[K->R[p]] = -1;
@@ -351,10 +351,10 @@ static void change_row(pp_lemke *t, kernel *K, int p, int r)
 static void shrink(kernel *K, int p, int q)
 {
     int k = K->k, last = k - 1;
-    double *own = column_of(K, p), pivot = own[q];
+    double *own = kernel_column(K, p), pivot = own[q];
     memcpy(K->u, own, (size_t)k * sizeof *own);
     for (int j = 0; j < k; j++) {
-        K->v[j] = column_of(K, j)[q];
+        K->v[j] = kernel_column(K, j)[q];
     }
     pp_ger(k, k, -1.0 / pivot, K->u, K->v, K->inverse, K->capacity);
     K->place[K->R[p]] = -1;
@@ -362,14 +362,14 @@ static void shrink(kernel *K, int p, int q)
     // index p is free on both sides; then the last index moves into p.
     if (p != q) {
         for (int j = 0; j < k; j++) {
-            column_of(K, j)[q] = column_of(K, j)[p];
+            kernel_column(K, j)[q] = kernel_column(K, j)[p];
         }
         K->C[q] = K->C[p];
     }
     if (p != last) {
-        memcpy(own, column_of(K, last), (size_t)k * sizeof *own);
+        memcpy(own, kernel_column(K, last), (size_t)k * sizeof *own);
         for (int j = 0; j < last; j++) {
-            column_of(K, j)[p] = column_of(K, j)[last];
+            kernel_column(K, j)[p] = kernel_column(K, j)[last];
         }
         K->R[p] = K->R[last];
         K->C[p] = K->C[last];
@@ -392,7 +392,7 @@ static perp_status dense_replace(pp_lemke *t, int position, int entering)
     }
     if (z_enters) {
         if (leaves < 0) {
-            status = grow(t, K, position, entering);
+            status = grow_kernel(t, K, position, entering);
             if (status < 0) {
                 return status;
             }

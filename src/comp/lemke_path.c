@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-double pp_lemke_rest(const pp_lemke *t, int j)
+double pp_lemke_nonbasic_value(const pp_lemke *t, int j)
 {
     if (t->at_upper[j]) {
         return t->upper[j];
@@ -56,7 +56,7 @@ void pp_lemke_add_column(const pp_lemke *t, int variable, double s, double *y)
 }
 
 // How far outside its bounds the variable at a position is.
-static double violation(const pp_lemke *t, int position)
+static double bound_violation(const pp_lemke *t, int position)
 {
     double below = t->lo[position] - t->x[position], above = t->x[position] - t->up[position];
     return below > above ? below : above;
@@ -66,7 +66,7 @@ static double violation(const pp_lemke *t, int position)
 static bool is_feasible(const pp_lemke *t)
 {
     for (int k = 0; k < t->n; k++) {
-        if (violation(t, k) > 0.0) {
+        if (bound_violation(t, k) > 0.0) {
             return false;
         }
     }
@@ -81,7 +81,7 @@ static void cover_basis(pp_lemke *t, double *inward)
     int n = t->n;
     memset(t->cover, 0, (size_t)n * sizeof(double));
     for (int k = 0; k < n; k++) {
-        double out = violation(t, k);
+        double out = bound_violation(t, k);
         inward[k] = 0.0;
         if (isfinite(t->lo[k]) && !isfinite(t->up[k])) {
             inward[k] = 1.0;
@@ -109,7 +109,7 @@ static int last_to_enter(const pp_lemke *t, const double *inward, double *z0)
     int last = -1;
     *z0 = 0.0;
     for (int k = 0; k < t->n; k++) {
-        double out = violation(t, k);
+        double out = bound_violation(t, k);
         if (out > 0.0 && inward[k] != 0.0) {
             double need = out / fabs(inward[k]);
             if (need >= *z0) {
@@ -130,7 +130,7 @@ static int complement(const pp_lemke *t, int variable, double *sign)
 }
 
 // Moves the basic variables along the edge of the path.
-static void advance(pp_lemke *t, double step)
+static void advance_basic_variables(pp_lemke *t, double step)
 {
     if (step != 0.0) {
         pp_axpy(t->n, step, t->dir, t->x);
@@ -140,15 +140,15 @@ static void advance(pp_lemke *t, double step)
 // z_j goes from one end of its box to the other without meeting anything: no exchange, its w_j next.
 static void flip(pp_lemke *t, int j)
 {
-    double before = pp_lemke_rest(t, j);
+    double before = pp_lemke_nonbasic_value(t, j);
     t->at_upper[j] = !t->at_upper[j];
-    pp_lemke_add_column(t, j, pp_lemke_rest(t, j) - before, t->bt);
+    pp_lemke_add_column(t, j, pp_lemke_nonbasic_value(t, j) - before, t->bt);
 }
 
 static void leave_bound(pp_lemke *t, int variable)  // a non-basic z becomes basic
 {
     if (pp_is_z(t, variable)) {
-        double rest = pp_lemke_rest(t, variable);
+        double rest = pp_lemke_nonbasic_value(t, variable);
         if (rest != 0.0) {
             pp_lemke_add_column(t, variable, -rest, t->bt);
         }
@@ -159,7 +159,7 @@ static void reach_bound(pp_lemke *t, int variable, bool at_upper)  // a basic z 
 {
     if (pp_is_z(t, variable)) {
         t->at_upper[variable] = at_upper;
-        double rest = pp_lemke_rest(t, variable);
+        double rest = pp_lemke_nonbasic_value(t, variable);
         if (rest != 0.0) {
             pp_lemke_add_column(t, variable, rest, t->bt);
         }
@@ -167,7 +167,7 @@ static void reach_bound(pp_lemke *t, int variable, bool at_upper)  // a basic z 
 }
 
 // One exchange. t->entering and t->sign are the next ones on return; *done when z0 has left.
-static perp_status exchange(pp_lemke *t, bool *done)
+static perp_status exchange_basis(pp_lemke *t, bool *done)
 {
     int variable = t->entering;
     perp_status status = t->basis->direction(t, variable);
@@ -179,7 +179,7 @@ static perp_status exchange(pp_lemke *t, bool *done)
             t->dir[k] = -t->dir[k];
         }
     }
-    pp_block block;
+    pp_lemke_blocking block;
     status = pp_lemke_ratio(t, &block);
     if (status < 0) {
         return status;
@@ -190,7 +190,7 @@ static perp_status exchange(pp_lemke *t, bool *done)
         span = t->upper[variable] - t->lower[variable];
     }
     if (span <= block.step && isfinite(span)) {
-        advance(t, span);
+        advance_basic_variables(t, span);
         flip(t, variable);
         t->entering = complement(t, variable, &t->sign);
         return PERP_OK;
@@ -198,10 +198,10 @@ static perp_status exchange(pp_lemke *t, bool *done)
     if (block.position < 0) {
         return PERP_ERR_RAY;
     }
-    advance(t, block.step);
+    advance_basic_variables(t, block.step);
     double value = t->sign * block.step;
     if (pp_is_z(t, variable)) {
-        value += pp_lemke_rest(t, variable);
+        value += pp_lemke_nonbasic_value(t, variable);
     }
     // exchange: bt loses the entering z and gains the leaving one, which now rests at a bound
     int leaving = t->var[block.position];
@@ -243,7 +243,7 @@ perp_status pp_lemke_path(pp_lemke *t)
         if (t->pivots >= t->limit || (t->pivots % 16 == 0 && pp_job_is_over(t->job))) {
             return PERP_ERR_LIMIT;
         }
-        status = exchange(t, &done);
+        status = exchange_basis(t, &done);
         pp_meter_add(t->job->meter, t->cost);
         t->pivots++;
     }

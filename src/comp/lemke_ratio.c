@@ -130,10 +130,10 @@ static int first_met(pp_lemke *t, int count, const double *ratio)
     return kept;
 }
 
-perp_status pp_lemke_ratio(pp_lemke *t, pp_block *block)
+perp_status pp_lemke_ratio(pp_lemke *t, pp_lemke_blocking *block)
 {
     double *ratio = t->row_b, fastest = pp_norm_inf(t->n, t->dir);
-    *block = (pp_block){.position = -1, .step = PP_INF};
+    *block = (pp_lemke_blocking){.position = -1, .step = PP_INF};
     if (!isfinite(fastest)) {
         return PERP_ERR_SINGULAR;
     }

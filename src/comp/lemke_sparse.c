@@ -19,18 +19,18 @@ typedef struct eta {
     double *x;
 } eta;
 
-typedef struct factors {
+typedef struct basis_factors {
     int *p, *i;  // B in CSC
     double *x;
     pp_sparse_lu *lu;
     eta etas[ETAS_MAX];
     int count;
     double *column;  // n: scratch
-} factors;
+} basis_factors;
 
 perp_status pp_lemke_sparse_init(pp_lemke *t)
 {
-    factors *F = PP_ZEROS(t->arena, factors, 1);
+    basis_factors *F = PP_ZEROS(t->arena, basis_factors, 1);
     size_t most = pp_matrix_entries(&t->A) + 2 * (size_t)t->n;
     if (!F || most > INT32_MAX) {
         return PERP_ERR_MEMORY;
@@ -46,7 +46,7 @@ perp_status pp_lemke_sparse_init(pp_lemke *t)
 
 void pp_lemke_sparse_free(pp_lemke *t)
 {
-    factors *F = t->kernel;
+    basis_factors *F = t->kernel;
     if (F && t->basis == &pp_lemke_sparse) {
         pp_sparse_lu_destroy(F->lu);
         F->lu = NULL;
@@ -54,7 +54,7 @@ void pp_lemke_sparse_free(pp_lemke *t)
 }
 
 // The columns of the basis.
-static void collect(const pp_lemke *t, factors *F)
+static void collect_basis_columns(const pp_lemke *t, basis_factors *F)
 {
     int n = t->n, used = 0;
     for (int k = 0; k < n; k++) {
@@ -80,7 +80,7 @@ static void collect(const pp_lemke *t, factors *F)
     F->p[n] = used;
 }
 
-static perp_status forward(const factors *F, double *x)  // x = B^-1 x
+static perp_status solve_basis(const basis_factors *F, double *x)  // x = B^-1 x
 {
     perp_status status = pp_sparse_lu_solve(F->lu, x);
     for (int k = 0; k < F->count; k++) {
@@ -94,7 +94,7 @@ static perp_status forward(const factors *F, double *x)  // x = B^-1 x
     return status;
 }
 
-static perp_status backward(const factors *F, double *y)  // y = B^-T y
+static perp_status solve_transposed(const basis_factors *F, double *y)  // y = B^-T y
 {
     for (int k = F->count - 1; k >= 0; k--) {
         const eta *e = &F->etas[k];
@@ -107,10 +107,10 @@ static perp_status backward(const factors *F, double *y)  // y = B^-T y
     return pp_sparse_lu_solve_t(F->lu, y);
 }
 
-static perp_status factor(pp_lemke *t, factors *F)
+static perp_status factor_basis(pp_lemke *t, basis_factors *F)
 {
     pp_sparse_lu_destroy(F->lu);
-    collect(t, F);
+    collect_basis_columns(t, F);
     F->count = 0;
     F->lu = pp_sparse_lu_create(t->n, F->p, F->i);
     return F->lu ? pp_sparse_lu_factor(F->lu, F->x) : PERP_ERR_MEMORY;
@@ -119,13 +119,13 @@ static perp_status factor(pp_lemke *t, factors *F)
 static perp_status sparse_values(pp_lemke *t)
 {
     memcpy(t->x, t->bt, (size_t)t->n * sizeof(double));
-    return forward(t->kernel, t->x);
+    return solve_basis(t->kernel, t->x);
 }
 
 static perp_status sparse_refactor(pp_lemke *t)
 {
-    factors *F = t->kernel;
-    perp_status status = factor(t, F);
+    basis_factors *F = t->kernel;
+    perp_status status = factor_basis(t, F);
     return status < 0 ? status : sparse_values(t);
 }
 
@@ -142,14 +142,14 @@ static void entering_column(const pp_lemke *t, int entering, double sign, double
 
 static perp_status sparse_direction(pp_lemke *t, int entering)
 {
-    factors *F = t->kernel;
+    basis_factors *F = t->kernel;
     perp_status status = PERP_OK;
     if (F->count == ETAS_MAX) {
         status = sparse_refactor(t);
     }
     if (status >= 0) {
         entering_column(t, entering, -1.0, t->dir);
-        status = forward(F, t->dir);
+        status = solve_basis(F, t->dir);
     }
     return status;
 }
@@ -158,20 +158,20 @@ static perp_status sparse_row(pp_lemke *t, int position, double *row)
 {
     memset(row, 0, (size_t)t->n * sizeof *row);
     row[position] = 1.0;
-    return backward(t->kernel, row);
+    return solve_transposed(t->kernel, row);
 }
 
 static perp_status sparse_replace(pp_lemke *t, int position, int entering)
 {
-    factors *F = t->kernel;
+    basis_factors *F = t->kernel;
     double *column = F->column;
     perp_status status = PERP_OK;
     if (F->count == ETAS_MAX) {
-        status = factor(t, F);
+        status = factor_basis(t, F);
     }
     entering_column(t, entering, 1.0, column);
     if (status >= 0) {
-        status = forward(F, column);
+        status = solve_basis(F, column);
     }
     if (status < 0) {
         return status;

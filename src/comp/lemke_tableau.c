@@ -52,7 +52,7 @@ static void pivot(const pp_lemke *t, tableau *s, int r, int c)
 }
 
 // x = L e for the map L of b to the basic variables.
-static void apply(const pp_lemke *t, const tableau *s, const double *e, double *x)
+static void apply_slack_map(const pp_lemke *t, const tableau *s, const double *e, double *x)
 {
     int n = t->n;
     for (int k = 0; k < n; k++) {
@@ -73,7 +73,7 @@ static perp_status tableau_values(pp_lemke *t)
     tableau *s = t->kernel;
     int n = t->n;
     double *rest = s->row, *step = s->u;
-    apply(t, s, t->bt, t->x);
+    apply_slack_map(t, s, t->bt, t->x);
     memcpy(rest, t->bt, (size_t)n * sizeof *rest);
     for (int k = 0; k < n; k++) {
         int variable = t->var[k];
@@ -87,7 +87,7 @@ static perp_status tableau_values(pp_lemke *t)
             rest[i] -= t->x[k];
         }
     }
-    apply(t, s, rest, step);
+    apply_slack_map(t, s, rest, step);
     pp_axpy(n, 1.0, step, t->x);
     return PERP_OK;
 }
@@ -112,7 +112,7 @@ static void start_from_slacks(pp_lemke *t, tableau *s)
 }
 
 // The slack rows that must leave the basis, largest pivot first, for each z that must enter.
-static perp_status enter(pp_lemke *t, tableau *s, int variable, bool *open)
+static perp_status enter_basis(pp_lemke *t, tableau *s, int variable, bool *open)
 {
     int n = t->n, best = -1, c = s->column[variable];
     const double *own = column_at(s, c);
@@ -150,7 +150,7 @@ static perp_status tableau_refactor(pp_lemke *t)
     start_from_slacks(t, s);
     perp_status status = PERP_OK;
     for (int k = 0; k < count; k++) {
-        status = enter(t, s, wanted[k], open);
+        status = enter_basis(t, s, wanted[k], open);
         if (status < 0) {
             return status;
         }
@@ -200,7 +200,7 @@ static perp_status tableau_replace(pp_lemke *t, int position, int entering)
     int c = s->column[entering];
     if (entering == pp_z0(t)) {  // its column is the cover, chosen for this basis: write it anew
         double *own = column_at(s, c);
-        apply(t, s, t->cover, own);
+        apply_slack_map(t, s, t->cover, own);
     }
     pivot(t, s, position, c);
     s->column[t->var[position]] = c;

@@ -22,7 +22,7 @@ struct pp_mass {
     double *inverse;   // dense, column-major
 };
 
-static int find(int *parent, int i)
+static int find_root(int *parent, int i)
 {
     while (parent[i] != i) {
         parent[i] = parent[parent[i]];
@@ -32,7 +32,7 @@ static int find(int *parent, int i)
 }
 
 // Connected components of the pattern of M, numbered by their first velocity. False: out of memory.
-static bool split(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
+static bool split_blocks(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
 {
     int n = M->rows, *parent = PP_ARRAY(arena, int, n), *next = PP_ARRAY(arena, int, n + 1);
     mass->block = PP_ARRAY(arena, int, n);
@@ -46,12 +46,12 @@ static bool split(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
     }
     for (int j = 0; j < n; j++) {
         for (int k = M->p[j]; k < M->p[j + 1]; k++) {
-            int a = find(parent, j), b = find(parent, M->i[k]);
+            int a = find_root(parent, j), b = find_root(parent, M->i[k]);
             parent[a > b ? a : b] = a > b ? b : a;
         }
     }
     for (int i = 0; i < n; i++) {
-        int root = find(parent, i);
+        int root = find_root(parent, i);
         mass->block[i] = root == i ? mass->blocks++ : mass->block[root];
         mass->first[mass->block[i] + 1]++;
     }
@@ -143,7 +143,7 @@ perp_status pp_mass_create(const perp_matrix *M, pp_arena *arena, pp_mass **out)
     mass->n = M->rows;
     perp_matrix sparse;
     perp_status status = pp_matrix_to_csc(M, arena, &sparse);
-    if (status >= 0 && !split(&sparse, arena, mass)) {
+    if (status >= 0 && !split_blocks(&sparse, arena, mass)) {
         status = PERP_ERR_MEMORY;
     }
     if (status >= 0 && blocks_are_small(mass)) {

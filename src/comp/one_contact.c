@@ -61,7 +61,8 @@ static double norm(int n, const double *x)
     return sqrt(s);
 }
 
-double pp_one_contact_error(const pp_law *law, const double *W, const double *q, const double *r)
+double pp_one_contact_error(const pp_cone_law *law, const double *W, const double *q,
+                            const double *r)
 {
     int dim = law->dim;
     double u[PP_DIM_MAX] = {0}, e[PP_DIM_MAX], trace = 0.0;
@@ -75,7 +76,7 @@ double pp_one_contact_error(const pp_law *law, const double *W, const double *q,
         }
     }
     double rho = trace > 0.0 ? dim / trace : 1.0;
-    pp_law_measure(law, rho, r, u, e);
+    pp_cone_law_measure(law, rho, r, u, e);
     double size = norm(dim, r) + rho * norm(dim, q), error = norm(dim, e);
     if (error == 0.0) {
         return 0.0;
@@ -84,7 +85,7 @@ double pp_one_contact_error(const pp_law *law, const double *W, const double *q,
 }
 
 // Keeps in r the better of r and candidate; returns its error.
-static double keep_better(const pp_law *law, const double *W, const double *q,
+static double keep_better(const pp_cone_law *law, const double *W, const double *q,
                           const double *candidate, double error, double *r)
 {
     double other = pp_one_contact_error(law, W, q, candidate);
@@ -95,7 +96,7 @@ static double keep_better(const pp_law *law, const double *W, const double *q,
     return error;
 }
 
-double pp_one_contact_plane(const pp_law *law, const double *W, const double *q, double *r)
+double pp_one_contact_plane(const pp_cone_law *law, const double *W, const double *q, double *r)
 {
     double mu = law->disc[0].mu, det = W[0] * W[3] - W[1] * W[2], best = PP_INF;
     double stick[2] = {(q[1] * W[2] - q[0] * W[3]) / det, (q[0] * W[1] - q[1] * W[0]) / det};
@@ -126,14 +127,14 @@ double pp_one_contact_plane(const pp_law *law, const double *W, const double *q,
         best = keep_better(law, W, q, slip[0], best, r);
         best = keep_better(law, W, q, slip[1], best, r);
         if (pp_all_finite(2, stick)) {
-            pp_law_project(law, stick);
+            pp_cone_law_project(law, stick);
             best = keep_better(law, W, q, stick, best, r);
         }
     }
     return best;
 }
 
-static bool frictionless(const pp_law *law)
+static bool frictionless(const pp_cone_law *law)
 {
     for (int g = 0; g < law->groups; g++) {
         if (law->disc[g].mu > 0.0) {
@@ -143,7 +144,7 @@ static bool frictionless(const pp_law *law)
     return true;
 }
 
-double pp_one_contact(const pp_law *law, const double *W, const double *q, double *r,
+double pp_one_contact(const pp_cone_law *law, const double *W, const double *q, double *r,
                       pp_meter *meter)
 {
     int dim = law->dim;

@@ -36,7 +36,7 @@ static slip slip_of(double mu, const double *W, const double *q)
 }
 
 // r of the direction e; false where no positive normal reaction closes the contact.
-static bool reaction(const slip *s, const double e[2], double *r)
+static bool reaction_of(const slip *s, const double e[2], double *r)
 {
     double den = s->Wnn - s->mu * (s->Wnt[0] * e[0] + s->Wnt[1] * e[1]);
     r[0] = s->k / den;
@@ -199,7 +199,7 @@ static int slip_angles(const slip *s, double *angle)
 }
 
 // Newton on e x (b - A e): the roots above lose digits where the quartic is badly scaled.
-static double polish(const slip *s, double angle)
+static double polish_angle(const slip *s, double angle)
 {
     for (int step = 0; step < 4; step++) {
         double c[5];
@@ -213,15 +213,15 @@ static double polish(const slip *s, double angle)
     return angle;
 }
 
-static double slip_by_angles(const pp_law *law, const slip *s, const double *W, const double *q,
-                             double *r)
+static double slip_by_angles(const pp_cone_law *law, const slip *s, const double *W,
+                             const double *q, double *r)
 {
     double angle[8], best = PP_INF, least = PP_INF;
     int count = slip_angles(s, angle);
     for (int k = 0; k < 2 * count; k++) {
-        double at = k < count ? polish(s, angle[k]) : angle[k - count];
+        double at = k < count ? polish_angle(s, angle[k]) : angle[k - count];
         double e[2] = {cos(at), sin(at)}, x[3];
-        if (!reaction(s, e, x)) {
+        if (!reaction_of(s, e, x)) {
             continue;
         }
         double error = pp_one_contact_error(law, W, q, x);
@@ -239,19 +239,19 @@ bool pp_one_contact_slip(double mu, const double *W, const double *q, double *r)
 {
     slip s = slip_of(mu, W, q);
     double e[2];
-    return slip_by_multiplier(&s, e) && reaction(&s, e, r) && s.k > 1e-6 * s.Wnn * r[0];
+    return slip_by_multiplier(&s, e) && reaction_of(&s, e, r) && s.k > 1e-6 * s.Wnn * r[0];
 }
 
-double pp_one_contact_disc(const pp_law *law, const double *W, const double *q, double *r)
+double pp_one_contact_disc(const pp_cone_law *law, const double *W, const double *q, double *r)
 {
     slip s = slip_of(law->disc[0].mu, W, q);
     secular f = secular_at(&s, 0.0);
     double x[3], e[2], best = PP_INF;
     bool found = false;
     if (f.D > 0.0 && f.norm <= f.D) {
-        found = reaction(&s, (double[2]){f.g[0] / f.D, f.g[1] / f.D}, x);
+        found = reaction_of(&s, (double[2]){f.g[0] / f.D, f.g[1] / f.D}, x);
     } else if (slip_by_multiplier(&s, e)) {
-        found = reaction(&s, e, x);
+        found = reaction_of(&s, e, x);
     }
     if (found) {
         best = pp_one_contact_error(law, W, q, x);
@@ -262,7 +262,7 @@ double pp_one_contact_disc(const pp_law *law, const double *W, const double *q, 
     }
     double stick[3] = {-q[0], -q[1], -q[2]};
     if (pp_small_solve(3, W, 3, stick)) {
-        pp_law_project(law, stick);
+        pp_cone_law_project(law, stick);
         double error = pp_one_contact_error(law, W, q, stick);
         if (error < best) {
             best = error;

@@ -21,12 +21,12 @@
 #include <string.h>
 
 typedef struct local {
-    pp_law law;  // scaled
+    pp_cone_law law;  // scaled
     double W[PP_DIM_MAX * PP_DIM_MAX], q[PP_DIM_MAX];
     double sigma[PP_DIM_MAX];
     int dim;
     double rho;
-    const pp_law *original_law;
+    const pp_cone_law *original_law;
     const double *original_W, *original_q;
     double ok;  // error that is round-off
     pp_meter *meter;
@@ -43,7 +43,7 @@ static double block_mean(const double *W, int dim, int first, int size)
     return trace / size;
 }
 
-static void local_init(local *s, const pp_law *law, const double *W, const double *q)
+static void local_init(local *s, const pp_cone_law *law, const double *W, const double *q)
 {
     int dim = law->dim;
     double mean = block_mean(W, dim, 0, dim), normal = W[0] > 0.0 ? W[0] : mean;
@@ -135,7 +135,7 @@ static bool newton_step(int dim, const double *F, double *J, double *step)
     return false;
 }
 
-static void newton(const local *s, int steps, double *x)
+static void newton_iterate(const local *s, int steps, double *x)
 {
     int dim = s->dim;
     double F[PP_DIM_MAX], J[PP_DIM_MAX * PP_DIM_MAX], y[PP_DIM_MAX], step[PP_DIM_MAX];
@@ -157,11 +157,11 @@ static void newton(const local *s, int steps, double *x)
         memcpy(x, y, (size_t)dim * sizeof *x);
         merit = alart_curnier(s, x, F, J);
     }
-    pp_law_project(&s->law, x);
+    pp_cone_law_project(&s->law, x);
 }
 
 // Keeps the better of r and x (unscaled) in r; returns its error.
-static double keep(const local *s, const double *x, double best, double *r)
+static double store_if_better(const local *s, const double *x, double best, double *r)
 {
     double y[PP_DIM_MAX];
     for (int i = 0; i < s->dim; i++) {
@@ -187,11 +187,11 @@ static double by_homotopy(const local *s, double best, double *r)
         for (int i = 0; i < s->dim; i++) {
             t.W[i + i * s->dim] = s->W[i + i * s->dim] + a * mean;
         }
-        newton(&t, 30, x);
+        newton_iterate(&t, 30, x);
         if (a < 0.02) {
             memcpy(y, x, sizeof y);
-            newton(s, 30, y);
-            best = keep(s, y, best, r);
+            newton_iterate(s, 30, y);
+            best = store_if_better(s, y, best, r);
         }
     }
     return best;
@@ -210,7 +210,7 @@ static double convex(const local *s, double shift, int steps, double *x)
         for (int i = 0; i < dim; i++) {
             y[i] = x[i] - rho * (u[i] + (i ? 0.0 : shift));
         }
-        pp_law_project(&s->law, y);
+        pp_cone_law_project(&s->law, y);
         velocity(s, y, w);
         for (int i = 0; i < dim; i++) {
             z[i] = x[i] - rho * (w[i] + (i ? 0.0 : shift));
@@ -225,20 +225,20 @@ static double convex(const local *s, double shift, int steps, double *x)
             rho *= 0.6 / ratio;
             continue;
         }
-        pp_law_project(&s->law, z);
+        pp_cone_law_project(&s->law, z);
         memcpy(x, z, (size_t)dim * sizeof *x);
         rho *= ratio < 0.3 ? 1.5 : 1.0;
     }
     velocity(s, x, u);
     pp_meter_add(s->meter, 2.0 * LOOK * steps);
-    return pp_law_shift(&s->law, u);
+    return pp_cone_law_shift(&s->law, u);
 }
 
 // ── Together ─────────────────────────────────────────────────────────────────────────────────────
 
 static double by_bisection(const local *s, double best, double *r)
 {
-    double low = 0.0, high = pp_law_shift(&s->law, s->q) - s->q[0];
+    double low = 0.0, high = pp_cone_law_shift(&s->law, s->q) - s->q[0];
     double x[PP_DIM_MAX] = {0}, y[PP_DIM_MAX];
     for (int round = 0; round < 16 && best > s->ok; round++) {
         double middle = 0.5 * (low + high), value = convex(s, middle, 100, x);
@@ -249,14 +249,14 @@ static double by_bisection(const local *s, double best, double *r)
         }
         if (round >= 2) {
             memcpy(y, x, sizeof y);
-            newton(s, 30, y);
-            best = keep(s, y, best, r);
+            newton_iterate(s, 30, y);
+            best = store_if_better(s, y, best, r);
         }
     }
     return best;
 }
 
-double pp_one_contact_newton(const pp_law *law, const double *W, const double *q, double *r,
+double pp_one_contact_newton(const pp_cone_law *law, const double *W, const double *q, double *r,
                              pp_meter *meter)
 {
     local s;
@@ -272,14 +272,14 @@ double pp_one_contact_newton(const pp_law *law, const double *W, const double *q
     memset(r, 0, size);
     double best = pp_one_contact_error(law, W, q, r);
     if (best > s.ok && pp_small_solve(law->dim, s.W, law->dim, x)) {  // stick
-        pp_law_project(&s.law, x);
-        best = keep(&s, x, best, r);
+        pp_cone_law_project(&s.law, x);
+        best = store_if_better(&s, x, best, r);
     }
     for (int start = 0; start < 2 && best > s.ok; start++) {
         memset(x, 0, sizeof x);
         x[0] = -s.q[0] * s.rho;  // without friction
-        newton(&s, 30, start == 0 ? guess : x);
-        best = keep(&s, start == 0 ? guess : x, best, r);
+        newton_iterate(&s, 30, start == 0 ? guess : x);
+        best = store_if_better(&s, start == 0 ? guess : x, best, r);
     }
     best = best > s.ok ? by_homotopy(&s, best, r) : best;
     return best > s.ok ? by_bisection(&s, best, r) : best;

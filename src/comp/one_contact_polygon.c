@@ -27,14 +27,14 @@ static double dot(const double x[3], const double y[3])
     return x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
 }
 
-typedef struct search {
-    const pp_law *law;
+typedef struct vertex_search {
+    const pp_cone_law *law;
     const double *W, *q;
     double ok;           // error that is round-off
     double best, least;  // error of the best so far, its normal reaction when it is a solution
-} search;
+} vertex_search;
 
-static void consider(search *s, const double x[3], double *r)
+static void consider(vertex_search *s, const double x[3], double *r)
 {
     if (!(x[0] >= 0.0) || !pp_all_finite(3, x)) {
         return;
@@ -49,7 +49,7 @@ static void consider(search *s, const double x[3], double *r)
 }
 
 // d . u_t of the slip at the ray, for d = j - 1, j, j + 1: friction works most at j if j's is least.
-static bool works_most(const search *s, int j, const double x[3])
+static bool works_most(const vertex_search *s, int j, const double x[3])
 {
     const pp_disc *disc = &s->law->disc[0];
     double u[2], work[3], size = 0.0;
@@ -69,7 +69,7 @@ static bool works_most(const search *s, int j, const double x[3])
     return work[1] <= work[0] + slack && work[1] <= work[2] + slack;
 }
 
-static void try_vertex(search *s, int j, const double ray[3], double *r)
+static void try_vertex(vertex_search *s, int j, const double ray[3], double *r)
 {
     static const double normal[3] = {1.0, 0.0, 0.0};
     double rn = -s->q[0] / form(s->W, normal, ray);
@@ -79,7 +79,7 @@ static void try_vertex(search *s, int j, const double ray[3], double *r)
     }
 }
 
-static void try_edge(search *s, const double ray[3], const double edge[3], double *r)
+static void try_edge(vertex_search *s, const double ray[3], const double edge[3], double *r)
 {
     static const double normal[3] = {1.0, 0.0, 0.0};
     const double A[4] = {form(s->W, normal, ray), form(s->W, edge, ray), form(s->W, normal, edge),
@@ -95,14 +95,14 @@ static void try_edge(search *s, const double ray[3], const double edge[3], doubl
     }
 }
 
-double pp_one_contact_polygon(const pp_law *law, const double *W, const double *q, double *r)
+double pp_one_contact_polygon(const pp_cone_law *law, const double *W, const double *q, double *r)
 {
     const pp_disc *disc = &law->disc[0];
-    search s = {law, W, q, pp_one_contact_ok(law), PP_INF, PP_INF};
+    vertex_search s = {law, W, q, pp_one_contact_ok(law), PP_INF, PP_INF};
     double stick[3] = {-q[0], -q[1], -q[2]}, x[3];
     if (pp_small_solve(3, W, 3, stick)) {
         memcpy(x, stick, sizeof x);
-        pp_law_project(law, x);
+        pp_cone_law_project(law, x);
         consider(&s, x, r);
         if (s.best <= s.ok) {
             return s.best;

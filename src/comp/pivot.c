@@ -18,7 +18,7 @@ static bool has_bound(const perp_mcp *mcp, int i)
 }
 
 // A P- or positive semidefinite matrix has no negative diagonal entry. O(n) (log for sparse A).
-static perp_status refuse(const perp_mcp *mcp, pp_report *report)
+static perp_status refuse_diagonal(const perp_mcp *mcp, pp_report *report)
 {
     for (int i = 0; i < mcp->n; i++) {
         const perp_matrix *A = &mcp->A;
@@ -34,7 +34,7 @@ static perp_status refuse(const perp_mcp *mcp, pp_report *report)
     return PERP_OK;
 }
 
-static void begin(pp_pivot *p, const pp_job *job, double *z)
+static void start_pivot(pp_pivot *p, const pp_job *job, double *z)
 {
     const perp_comp_options *options = job->options;
     p->job = job;
@@ -54,7 +54,7 @@ static void deliver(const pp_pivot *p, const double *from, const pp_job *job, do
 {
     if (pp_all_finite((size_t)p->n, from)) {
         for (int i = 0; i < p->n; i++) {
-            z[i] = pp_within(from[i], p->lower[i], p->upper[i]);
+            z[i] = pp_clamp(from[i], p->lower[i], p->upper[i]);
         }
     }
     if (job->options->basis) {
@@ -64,7 +64,7 @@ static void deliver(const pp_pivot *p, const double *from, const pp_job *job, do
 
 // Block pivoting; then the proximal loop, which is proven for positive semidefinite A; then, for what
 // is left of the P-matrices, the least-index rule with patience.
-static perp_status solve(pp_pivot *p, const perp_comp_options *options, pp_report *report)
+static perp_status solve_by_stages(pp_pivot *p, const perp_comp_options *options, pp_report *report)
 {
     int few = p->n < 50 ? p->n : 50;  // of least-index steps: each costs a factorisation
     double big = 1e12 * p->unit, tolerance = options->tolerance, residual = PP_INF;
@@ -90,7 +90,8 @@ static perp_status solve(pp_pivot *p, const perp_comp_options *options, pp_repor
     return last >= 0 && pp_pivot_is_solved(p, &goal, &residual) ? last : status;
 }
 
-static void explain(const pp_pivot *p, perp_status status, const pp_job *job, pp_report *report)
+static void write_reason(const pp_pivot *p, perp_status status, const pp_job *job,
+                         pp_report *report)
 {
     report->iterations = p->steps;
     report->seconds_factor = p->seconds_factor;
@@ -113,19 +114,19 @@ static void explain(const pp_pivot *p, perp_status status, const pp_job *job, pp
 perp_status pp_pivot_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_report *report)
 {
     pp_pivot p = {.n = mcp->n, .mcp = mcp};
-    perp_status status = refuse(mcp, report);
+    perp_status status = refuse_diagonal(mcp, report);
     if (status >= 0) {
         status = pp_pivot_setup(&p, job->arena);
     }
     if (status < 0) {
         return status;
     }
-    begin(&p, job, z);
-    status = solve(&p, job->options, report);
+    start_pivot(&p, job, z);
+    status = solve_by_stages(&p, job->options, report);
     if (status != PERP_ERR_MEMORY) {
         deliver(&p, status < 0 ? p.best : p.z, job, z);
     }
-    explain(&p, status, job, report);
-    pp_pivot_forget(&p);
+    write_reason(&p, status, job, report);
+    pp_pivot_drop_factor(&p);
     return status;
 }

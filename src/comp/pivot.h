@@ -40,7 +40,7 @@ typedef struct pp_pivot {
     double *q;       // n: b - alpha D center
     double *c;       // n: q + (A + alpha D) z with z_F = 0
 
-    int8_t *place;  // n: perp_place
+    int8_t *place;  // n: perp_basis
     double *best;   // n: the iterate of least residual
     double best_residual;
     int wait;           // proximal steps before alpha may shrink
@@ -76,7 +76,7 @@ void pp_pivot_guess(pp_pivot *p, double *z);  // improves z by a few sweeps, the
 
 // z_F and w of the free list; PERP_OK, PERP_ERR_SINGULAR or PERP_ERR_MEMORY.
 perp_status pp_pivot_solve_free(pp_pivot *p);
-void pp_pivot_forget(pp_pivot *p);  // drops the factor, and what KLU owns
+void pp_pivot_drop_factor(pp_pivot *p);  // drops the factor, and what KLU owns
 
 size_t pp_pivot_border_room(int n);  // rows below L
 perp_status pp_pivot_border_allocate(pp_pivot *p, pp_arena *arena);

@@ -28,8 +28,8 @@ static void place_bounds(pp_pivot *p)
 {
     int count = 0, fixed_count = 0;
     for (int i = 0; i < p->n; i++) {  // no branches: the places are as good as random
-        bool is_free = p->place[i] == PERP_BETWEEN;
-        double bound = p->place[i] == PERP_AT_LOWER ? p->lower[i] : p->upper[i];
+        bool is_free = p->place[i] == PERP_BASIS_BASIC;
+        double bound = p->place[i] == PERP_BASIS_LOWER ? p->lower[i] : p->upper[i];
         p->z[i] = is_free ? 0.0 : bound;
         p->free[count] = i;
         count += is_free;
@@ -65,12 +65,14 @@ static int find_violations(pp_pivot *p)
     for (int i = 0; i < p->n; i++) {
         double slack = p->unit + noise * p->root[i];
         double give = slack * p->inverse[i] * p->inverse[i];
-        perp_place place = (perp_place)p->place[i];
+        perp_basis place = (perp_basis)p->place[i];
         int below = p->z[i] < p->lower[i] - give;
         int above = p->z[i] > p->upper[i] + give;
         int wrong = (place < 0 ? p->w[i] : -p->w[i]) < -slack;
         int leaves = wrong & (p->lower[i] < p->upper[i]);
-        int target = place == PERP_BETWEEN ? above - below : leaves ? PERP_BETWEEN : (int)place;
+        int target = place == PERP_BASIS_BASIC ? above - below
+                     : leaves                  ? PERP_BASIS_BASIC
+                                               : (int)place;
         p->exchange[found] = i;
         p->target[found] = (int8_t)target;
         found += target != (int)place;

@@ -100,7 +100,7 @@ static void write_row(pp_pivot *p, int j)
 }
 
 // Rows first.. of X, and of C - X X'.
-static void add_rows(pp_pivot *p, int first)
+static void extend_border(pp_pivot *p, int first)
 {
     pp_border *border = &p->border;
     int rows = border->rows, below = p->factored_count + 1, most = border->most;
@@ -125,12 +125,12 @@ static void add_rows(pp_pivot *p, int first)
 }
 
 // The rows that the present free list needs, new ones behind those there are. False: too many.
-static bool choose_rows(pp_pivot *p)
+static bool choose_border_rows(pp_pivot *p)
 {
     pp_border *border = &p->border;
     int rows = border->rows, count = 0;
     for (int i = 0; i < p->n; i++) {
-        bool is_free = p->place[i] == PERP_BETWEEN, was_free = border->slot[i] >= 0;
+        bool is_free = p->place[i] == PERP_BASIS_BASIC, was_free = border->slot[i] >= 0;
         if (is_free == was_free) {
             continue;
         }
@@ -153,12 +153,13 @@ bool pp_pivot_border(pp_pivot *p)
     static const double tiny = 1e-10;
     pp_border *border = &p->border;
     int first = border->rows, most = border->most;
-    if (most == 0 || p->factored_count < 0 || p->factored_alpha != p->alpha || !choose_rows(p)) {
+    if (most == 0 || p->factored_count < 0 || p->factored_alpha != p->alpha ||
+        !choose_border_rows(p)) {
         border->most = 0;
         return false;
     }
     if (first < border->rows) {
-        add_rows(p, first);
+        extend_border(p, first);
     }
     for (int j = 0; j < border->count; j++) {
         const double *from = border->gram + (ptrdiff_t)border->active[j] * most;

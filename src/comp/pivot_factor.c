@@ -19,7 +19,7 @@ static const double tiny_pivot = 1e-13;
 // A border that leaves more than this of w_F, in units of rounding, is not good enough.
 static const double BORDER_MISS = 1.0;
 
-void pp_pivot_forget(pp_pivot *p)
+void pp_pivot_drop_factor(pp_pivot *p)
 {
     pp_sparse_lu_destroy(p->lu);
     p->lu = NULL;
@@ -41,7 +41,7 @@ static int leading(int count)
 }
 
 // S A_FF S + alpha I into L; only its lower triangle when symmetric.
-static void gather(pp_pivot *p)
+static void gather_block(pp_pivot *p)
 {
     const int *F = p->free;
     int k = p->count;
@@ -63,7 +63,7 @@ static void gather(pp_pivot *p)
 static perp_status factor_dense(pp_pivot *p)
 {
     p->ld = leading(p->count);
-    gather(p);
+    gather_block(p);
     int bad;
     if (p->symmetric) {
         for (int j = 0; j < p->count; j++) {
@@ -196,7 +196,7 @@ static double fill_w(pp_pivot *p, const double *x, double noise)
         int j = p->free[k];
         p->z[j] = x[k];
         p->w[j] += p->alpha * p->D[j] * x[k];
-        worst = pp_larger(worst, fabs(p->w[j]) / (p->unit + noise * p->root[j]));
+        worst = pp_max(worst, fabs(p->w[j]) / (p->unit + noise * p->root[j]));
     }
     return worst;
 }
@@ -204,7 +204,7 @@ static double fill_w(pp_pivot *p, const double *x, double noise)
 // At most three rounds of iterative refinement: usually none, one when A_FF is ill-conditioned or when
 // the factor is of a triangle of an A that is symmetric up to rounding, or has a border. *miss is what
 // remains of w_F.
-static perp_status refine(pp_pivot *p, double noise, double *left)
+static perp_status refine_iteratively(pp_pivot *p, double noise, double *left)
 {
     double miss = fill_w(p, p->x, noise);
     *left = miss;
@@ -230,7 +230,7 @@ static perp_status refine(pp_pivot *p, double noise, double *left)
     return PERP_OK;
 }
 
-// z_F and w from the factor at hand, or a new one; *left as in refine().
+// z_F and w from the factor at hand, or a new one; *left as in refine_iteratively().
 static perp_status solve_with(pp_pivot *p, bool factored, double *left)
 {
     double size = 0.0;
@@ -248,7 +248,7 @@ static perp_status solve_with(pp_pivot *p, bool factored, double *left)
     if (!isfinite(size)) {
         return PERP_ERR_SINGULAR;
     }
-    return refine(p, 4.0 * DBL_EPSILON * size, left);
+    return refine_iteratively(p, 4.0 * DBL_EPSILON * size, left);
 }
 
 perp_status pp_pivot_solve_free(pp_pivot *p)

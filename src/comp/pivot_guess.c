@@ -22,9 +22,9 @@ void pp_pivot_place_from_z(pp_pivot *p, const double *z)
 {
     for (int i = 0; i < p->n; i++) {
         if (z[i] <= p->lower[i]) {
-            p->place[i] = PERP_AT_LOWER;
+            p->place[i] = PERP_BASIS_LOWER;
         } else {
-            p->place[i] = z[i] >= p->upper[i] ? PERP_AT_UPPER : PERP_BETWEEN;
+            p->place[i] = z[i] >= p->upper[i] ? PERP_BASIS_UPPER : PERP_BASIS_BASIC;
         }
     }
 }
@@ -32,10 +32,12 @@ void pp_pivot_place_from_z(pp_pivot *p, const double *z)
 void pp_pivot_place_from_basis(pp_pivot *p, const int8_t *basis)
 {
     for (int i = 0; i < p->n; i++) {
-        int8_t place = basis[i] < 0 ? PERP_AT_LOWER : basis[i] > 0 ? PERP_AT_UPPER : PERP_BETWEEN;
-        bool possible =
-            place == PERP_BETWEEN || isfinite(place == PERP_AT_LOWER ? p->lower[i] : p->upper[i]);
-        p->place[i] = possible ? place : PERP_BETWEEN;
+        int8_t place = basis[i] < 0   ? PERP_BASIS_LOWER
+                       : basis[i] > 0 ? PERP_BASIS_UPPER
+                                      : PERP_BASIS_BASIC;
+        bool possible = place == PERP_BASIS_BASIC ||
+                        isfinite(place == PERP_BASIS_LOWER ? p->lower[i] : p->upper[i]);
+        p->place[i] = possible ? place : PERP_BASIS_BASIC;
     }
 }
 
@@ -52,11 +54,10 @@ static void move_column(const pp_pivot *p, int j, double by, double *w)
     }
 }
 
-static void sweep(const pp_pivot *p, double *z, double *w)
+static void projected_gs_sweep(const pp_pivot *p, double *z, double *w)
 {
     for (int i = 0; i < p->n; i++) {
-        double to =
-            pp_within(z[i] - w[i] * p->inverse[i] * p->inverse[i], p->lower[i], p->upper[i]);
+        double to = pp_clamp(z[i] - w[i] * p->inverse[i] * p->inverse[i], p->lower[i], p->upper[i]);
         if (to != z[i]) {
             move_column(p, i, to - z[i], w);
             z[i] = to;
@@ -119,12 +120,12 @@ static void minimise_on_face(pp_pivot *p, int steps, double *z, double *w)
 }
 
 // z into its bounds, and w = A z + b anew.
-static void project(pp_pivot *p, double *z, double *w)
+static void project_to_bounds(pp_pivot *p, double *z, double *w)
 {
     double *x = p->x;
     p->count = 0;
     for (int i = 0; i < p->n; i++) {
-        z[i] = pp_within(z[i], p->lower[i], p->upper[i]);
+        z[i] = pp_clamp(z[i], p->lower[i], p->upper[i]);
         p->free[p->count] = i;
         x[p->count] = z[i];
         p->count += z[i] != 0.0;
@@ -158,10 +159,10 @@ static void search_faces(pp_pivot *p, double *z, double *w)
         minimise_on_face(p, k < SHORT_ROUNDS ? SHORT : LONG, z, w);
         if (!pp_all_finite((size_t)p->n, z)) {
             memset(z, 0, (size_t)p->n * sizeof *z);
-            project(p, z, w);
+            project_to_bounds(p, z, w);
             return;
         }
-        project(p, z, w);
+        project_to_bounds(p, z, w);
         if (place_again(p, z) <= few) {
             return;
         }
@@ -178,7 +179,7 @@ void pp_pivot_guess(pp_pivot *p, double *z)
         }
     }
     for (int k = 0; k < SWEEPS; k++) {
-        sweep(p, z, w);
+        projected_gs_sweep(p, z, w);
     }
     pp_pivot_place_from_z(p, z);
     if (p->symmetric && p->n >= FACES_FROM) {

@@ -35,12 +35,12 @@ bool pp_pivot_is_solved(pp_pivot *p, const pp_goal *goal, double *residual)
     for (int i = 0; i < p->n; i++) {
         p->w[i] -= p->alpha * p->D[i] * (p->z[i] - p->center[i]);
         double z = p->z[i], w = p->w[i];
-        double plain = z - pp_within(z - w, p->lower[i], p->upper[i]);
+        double plain = z - pp_clamp(z - w, p->lower[i], p->upper[i]);
         double step = w * p->inverse[i] * p->inverse[i];
-        double scaled = (z - pp_within(z - step, p->lower[i], p->upper[i])) * p->D[i];
-        worst = pp_larger(worst, pp_larger(fabs(plain), fabs(scaled)));
+        double scaled = (z - pp_clamp(z - step, p->lower[i], p->upper[i])) * p->D[i];
+        worst = pp_max(worst, pp_max(fabs(plain), fabs(scaled)));
         mass += p->root[i] * fabs(z);
-        root = pp_larger(root, p->root[i]);
+        root = pp_max(root, p->root[i]);
     }
     *residual = worst;
     return worst <= goal->residual && 2.0 * DBL_EPSILON * root * mass <= goal->rounding;
@@ -65,7 +65,7 @@ static bool is_proof(pp_pivot *p, double *y)
 {
     double big = 0.0, size = 0.0, sum = 0.0;
     for (int i = 0; i < p->n; i++) {
-        big = pp_larger(big, fabs(y[i]) * p->root[i]);
+        big = pp_max(big, fabs(y[i]) * p->root[i]);
     }
     if (!(big > 0.0) || !isfinite(big)) {
         return false;
@@ -126,7 +126,7 @@ static perp_status take_best(pp_pivot *p)
 }
 
 // What to do after a step with residual `worst`: the next center and alpha.
-static void advance(pp_pivot *p, double worst, double before, bool kept)
+static void update_prox_center(pp_pivot *p, double worst, double before, bool kept)
 {
     if (worst < p->best_residual) {
         p->best_residual = worst;
@@ -134,7 +134,7 @@ static void advance(pp_pivot *p, double worst, double before, bool kept)
     }
     memcpy(p->center, p->z, (size_t)p->n * sizeof *p->center);
     if ((!kept || worst > 0.1 * before) && p->wait-- <= 0) {
-        p->alpha = pp_larger(0.3 * p->alpha, alpha_least);
+        p->alpha = pp_max(0.3 * p->alpha, alpha_least);
     }
 }
 
@@ -174,7 +174,7 @@ perp_status pp_pivot_prox(pp_pivot *p, const pp_goal *goal, pp_report *report)
         if (!solved && outer > 2 && diverges(p)) {
             return PERP_ERR_INFEASIBLE;
         }
-        advance(p, worst, before, p->steps == start + 1);
+        update_prox_center(p, worst, before, p->steps == start + 1);
         before = worst;
     }
     pp_print(report->reason, sizeof report->reason,

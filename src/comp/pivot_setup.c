@@ -46,7 +46,7 @@ static double column_size(const perp_matrix *A, int j)
                     : pp_norm_inf(A->p[j + 1] - A->p[j], A->x + A->p[j]);
 }
 
-static void set_scales(pp_pivot *p)
+static void set_pivot_scales(pp_pivot *p)
 {
     const double *lower = p->mcp->lower, *upper = p->mcp->upper;
     double big = 0.0;
@@ -61,7 +61,7 @@ static void set_scales(pp_pivot *p)
         p->inverse[i] = 1.0 / p->root[i];
         p->lower[i] = lower ? lower[i] : 0.0;
         p->upper[i] = upper ? upper[i] : PP_INF;
-        big = pp_larger(big, fabs(p->mcp->b[i]));
+        big = pp_max(big, fabs(p->mcp->b[i]));
     }
     p->unit = 1e-12 * big;
 }
@@ -92,7 +92,7 @@ static bool is_symmetric(const pp_pivot *p)
     return true;
 }
 
-static perp_status allocate(pp_pivot *p, pp_arena *arena)
+static perp_status allocate_pivot(pp_pivot *p, pp_arena *arena)
 {
     size_t n = (size_t)p->n;
     double *doubles = PP_ARRAY(arena, double, 14 * n);
@@ -131,7 +131,7 @@ perp_status pp_pivot_setup(pp_pivot *p, pp_arena *arena)
 {
     perp_status status = choose_storage(p, arena);
     if (status >= 0) {
-        status = allocate(p, arena);
+        status = allocate_pivot(p, arena);
     }
     if (status >= 0) {
         status = allocate_factor(p, arena);
@@ -139,7 +139,7 @@ perp_status pp_pivot_setup(pp_pivot *p, pp_arena *arena)
     if (status < 0) {
         return status;
     }
-    set_scales(p);
+    set_pivot_scales(p);
     p->symmetric = !p->sparse && is_symmetric(p);
     p->factored_count = -1;
     return PERP_OK;

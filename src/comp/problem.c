@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <math.h>
 
-perp_mcp perp_mcp_lcp(int n, perp_matrix A, const double *b)
+perp_mcp perp_mcp_from_lcp(int n, perp_matrix A, const double *b)
 {
     return (perp_mcp){.n = n, .A = A, .b = b};
 }

@@ -103,16 +103,16 @@ static perp_status build_basis(perp_pyramid *y)
 }
 
 // A dense matrix is written where B'W B is mostly full; otherwise CSC, column by column.
-typedef struct writer {
+typedef struct pyramid_writer {
     int n;
     double *dense;
     int *p, *i;
     double *x;
     size_t used, capacity;
     pp_arena *arena;
-} writer;
+} pyramid_writer;
 
-static bool reserve(writer *w, size_t more)
+static bool reserve_entries(pyramid_writer *w, size_t more)
 {
     if (w->dense || w->used + more <= w->capacity) {
         return true;
@@ -134,13 +134,13 @@ static bool reserve(writer *w, size_t more)
 }
 
 // A column that is being made: its entries, and where they are.
-typedef struct column {
+typedef struct pyramid_column {
     double *x;
     bool *known;
     int *hit, count;
-} column;
+} pyramid_column;
 
-static void put(column *c, int i, double value)
+static void column_append(pyramid_column *c, int i, double value)
 {
     if (!c->known[i]) {
         c->known[i] = true;
@@ -150,7 +150,7 @@ static void put(column *c, int i, double value)
 }
 
 // Shell's sort: parts of a column are sorted already, and qsort may ask for memory.
-static void sort(int *x, int count)
+static void shell_sort(int *x, int count)
 {
     for (int gap = count / 2; gap > 0; gap /= 2) {
         for (int e = gap; e < count; e++) {
@@ -164,9 +164,9 @@ static void sort(int *x, int count)
 }
 
 // Column j, which is empty again afterwards.
-static bool put_column(writer *w, int j, column *c)
+static bool put_column(pyramid_writer *w, int j, pyramid_column *c)
 {
-    if (!reserve(w, (size_t)c->count)) {
+    if (!reserve_entries(w, (size_t)c->count)) {
         return false;
     }
     double *dense = w->dense ? w->dense + (size_t)j * (size_t)w->n : NULL;
@@ -174,7 +174,7 @@ static bool put_column(writer *w, int j, column *c)
         memset(dense, 0, (size_t)w->n * sizeof *dense);
     } else {
         w->p[j] = (int)w->used;
-        sort(c->hit, c->count);
+        shell_sort(c->hit, c->count);
     }
     for (int k = 0; k < c->count; k++) {
         int i = c->hit[k];
@@ -192,8 +192,8 @@ static bool put_column(writer *w, int j, column *c)
 }
 
 // c += s times column j of A, its rows from `first` on; through B' where Bt is given.
-static void add_column(const perp_matrix *A, int j, double s, const perp_matrix *Bt, int first,
-                       column *c)
+static void append_scaled_column(const perp_matrix *A, int j, double s, const perp_matrix *Bt,
+                                 int first, pyramid_column *c)
 {
     int begin = A->dense ? 0 : A->p[j], end = A->dense ? A->rows : A->p[j + 1];
     const double *x = A->dense ? A->dense + (size_t)j * (size_t)A->rows : A->x;
@@ -201,29 +201,30 @@ static void add_column(const perp_matrix *A, int j, double s, const perp_matrix 
         int i = A->dense ? k : A->i[k];
         double value = s * x[k];
         for (int e = Bt ? Bt->p[i] : 0; Bt && value != 0.0 && e < Bt->p[i + 1]; e++) {
-            put(c, first + Bt->i[e], value * Bt->x[e]);
+            column_append(c, first + Bt->i[e], value * Bt->x[e]);
         }
         if (!Bt && value != 0.0) {
-            put(c, first + i, value);
+            column_append(c, first + i, value);
         }
     }
 }
 
 // Column of C for p: mu on its contact's sigmas for a normal column, -1 for a friction column.
-static void add_cone(const perp_pyramid *y, int j, column *c)
+static void add_cone(const perp_pyramid *y, int j, pyramid_column *c)
 {
     int first = y->fcp.nv + y->np, groups = y->ns / y->fcp.nc;
     if (y->sigma[j] >= 0) {
-        put(c, first + y->sigma[j], -1.0);
+        column_append(c, first + y->sigma[j], -1.0);
         return;
     }
     for (int g = 0; g < groups; g++) {
-        put(c, first + j * groups + g, y->mu[j * groups + g]);
+        column_append(c, first + j * groups + g, y->mu[j * groups + g]);
     }
 }
 
 // Columns of p: W (or -H) times a column of B, then what the rows make of it.
-static bool put_impulse_columns(const perp_pyramid *y, writer *w, const perp_matrix *Bt, column *c)
+static bool put_impulse_columns(const perp_pyramid *y, pyramid_writer *w, const perp_matrix *Bt,
+                                pyramid_column *c)
 {
     const perp_fcp *fcp = &y->fcp;
     const perp_matrix *B = &y->B;  // sparse, always
@@ -233,9 +234,9 @@ static bool put_impulse_columns(const perp_pyramid *y, writer *w, const perp_mat
     for (int j = 0; j < y->np; j++) {
         for (int k = B->p[j]; k < B->p[j + 1]; k++) {
             if (fcp->nv == 0) {
-                add_column(&fcp->W, B->i[k], B->x[k], Bt, 0, c);
+                append_scaled_column(&fcp->W, B->i[k], B->x[k], Bt, 0, c);
             } else {
-                add_column(&fcp->H, B->i[k], -B->x[k], NULL, 0, c);
+                append_scaled_column(&fcp->H, B->i[k], -B->x[k], NULL, 0, c);
             }
         }
         add_cone(y, j, c);
@@ -246,13 +247,13 @@ static bool put_impulse_columns(const perp_pyramid *y, writer *w, const perp_mat
     return true;
 }
 
-static bool put_velocity_columns(const perp_pyramid *y, writer *w, const perp_matrix *Ht,
-                                 const perp_matrix *Bt, column *c)
+static bool put_velocity_columns(const perp_pyramid *y, pyramid_writer *w, const perp_matrix *Ht,
+                                 const perp_matrix *Bt, pyramid_column *c)
 {
     const perp_fcp *fcp = &y->fcp;
     for (int j = 0; j < fcp->nv; j++) {
-        add_column(&fcp->M, j, 1.0, NULL, 0, c);
-        add_column(Ht, j, 1.0, Bt, fcp->nv, c);
+        append_scaled_column(&fcp->M, j, 1.0, NULL, 0, c);
+        append_scaled_column(Ht, j, 1.0, Bt, fcp->nv, c);
         if (!put_column(w, j, c)) {
             return false;
         }
@@ -261,12 +262,12 @@ static bool put_velocity_columns(const perp_pyramid *y, writer *w, const perp_ma
 }
 
 // The friction columns of a sigma come one after the other, and the sigmas do.
-static bool put_sigma_columns(const perp_pyramid *y, writer *w, column *c)
+static bool put_sigma_columns(const perp_pyramid *y, pyramid_writer *w, pyramid_column *c)
 {
     int nv = y->fcp.nv, j = y->fcp.nc;
     for (int s = 0; s < y->ns; s++) {
         for (; j < y->np && y->sigma[j] == s; j++) {
-            put(c, nv + j, 1.0);
+            column_append(c, nv + j, 1.0);
         }
         if (!put_column(w, nv + y->np + s, c)) {
             return false;
@@ -275,19 +276,19 @@ static bool put_sigma_columns(const perp_pyramid *y, writer *w, column *c)
     return true;
 }
 
-static bool open_column(column *c, int n, pp_arena *arena)
+static bool open_column(pyramid_column *c, int n, pp_arena *arena)
 {
-    *c = (column){.x = PP_ZEROS(arena, double, n),
-                  .known = PP_ZEROS(arena, bool, n),
-                  .hit = PP_ARRAY(arena, int, n)};
+    *c = (pyramid_column){.x = PP_ZEROS(arena, double, n),
+                          .known = PP_ZEROS(arena, bool, n),
+                          .hit = PP_ARRAY(arena, int, n)};
     return c->x && c->known && c->hit;
 }
 
-static perp_status build_matrix(perp_pyramid *y, writer *w)
+static perp_status build_matrix(perp_pyramid *y, pyramid_writer *w)
 {
     const perp_fcp *fcp = &y->fcp;
     int rows = fcp->nc * fcp->dim;
-    column c;
+    pyramid_column c;
     perp_matrix Ht = {0}, Bt;
     perp_status status = open_column(&c, w->n, y->arena) ? PERP_OK : PERP_ERR_MEMORY;
     bool dense = fcp->nv == 0 && (fcp->W.dense || w->n <= 64 ||
@@ -361,7 +362,7 @@ perp_status perp_pyramid_create(const perp_fcp *fcp, int facets, const perp_env 
     if (status >= 0) {
         status = build_basis(y);
     }
-    writer w = {.n = fcp->nv + y->np + y->ns, .arena = y->arena};
+    pyramid_writer w = {.n = fcp->nv + y->np + y->ns, .arena = y->arena};
     if (status >= 0) {
         status = build_matrix(y, &w);
     }
@@ -429,7 +430,7 @@ static double split_group(int size, int nd, const double *r, double *part)
 }
 
 // max_j -d_j . u, and where.
-static double support(int size, int nd, const double *u, int *where)
+static double polygon_support(int size, int nd, const double *u, int *where)
 {
     double most = -PP_INF;
     for (int j = 0; j < nd; j++) {
@@ -455,7 +456,7 @@ static void split_contact(const perp_pyramid *y, int c, const double *r, const d
         int nd = facets_of(fcp, &group[g], c), f = group[g].first, where = 0;
         double limit = group[g].mu[c] * z[fcp->nv + c];
         double sum = split_group(group[g].size, nd, r + f, part);
-        double sigma = fmax(support(group[g].size, nd, u + f, &where), 0.0);
+        double sigma = fmax(polygon_support(group[g].size, nd, u + f, &where), 0.0);
         bool slips = sigma > ratio * (limit - sum);
         for (int j = 0; slips && j < nd; j++) {
             part[j] = sum > 0.0 ? part[j] * (limit / sum) : j == where ? limit : 0.0;

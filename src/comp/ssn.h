@@ -76,8 +76,8 @@ void pp_bodies_scale(pp_bodies *bodies, const double *S);                 // G =
 void pp_bodies_own(const pp_bodies *bodies, double *own);                 // the blocks W_cc
 void pp_bodies_mul(const pp_bodies *bodies, const double *x, double *u);  // u = W x
 // One contact after a product: u += G_c' y, and y += M^-1 G_c dx.
-void pp_bodies_pull(const pp_bodies *bodies, int c, double *u);
-void pp_bodies_push(const pp_bodies *bodies, int c, const double *dx);
+void pp_bodies_apply_transposed(const pp_bodies *bodies, int c, double *u);
+void pp_bodies_apply(const pp_bodies *bodies, int c, const double *dx);
 
 // ── ssn_map.c ────────────────────────────────────────────────────────────────────────────────────
 
@@ -135,19 +135,19 @@ double pp_ssn_velocity_flops(const pp_ssn_velocity *velocity);
 
 // Polygonal friction: r to rounding, exactly on the bounds of its modes, where it is near an answer;
 // as it was where that does not come out. steps grows by the systems solved.
-perp_status pp_ssn_finish(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena, double *r,
-                          int *steps);
+perp_status pp_ssn_exchange(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena, double *r,
+                            int *steps);
 
 // ── ssn_walk.c ───────────────────────────────────────────────────────────────────────────────────
 
-typedef struct pp_ssn_walk pp_ssn_walk;
+typedef struct pp_ssn_homotopy pp_ssn_homotopy;
 
-perp_status pp_ssn_walk_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena,
-                               pp_ssn_walk **out);
-void pp_ssn_walk_begin(pp_ssn_walk *s, double alpha, const double *r);
+perp_status pp_ssn_homotopy_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena,
+                                   pp_ssn_homotopy **out);
+void pp_ssn_homotopy_begin(pp_ssn_homotopy *s, double alpha, const double *r);
 // To an answer of the problem with the proximal term, in r; PERP_ERR_RAY, PERP_ERR_LIMIT (of pieces, most), or
 // why a system could not be solved.
-perp_status pp_ssn_walk_run(pp_ssn_walk *s, int most, int *steps, double *r);
+perp_status pp_ssn_homotopy_run(pp_ssn_homotopy *s, int most, int *steps, double *r);
 
 // ── ssn_interior.c ───────────────────────────────────────────────────────────────────────────────
 

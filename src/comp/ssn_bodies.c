@@ -166,7 +166,7 @@ perp_status pp_bodies_create(const perp_fcp *fcp, const pp_mass *mass, pp_arena 
 // ── Products ─────────────────────────────────────────────────────────────────────────────────────
 
 // y += G x of one body of a contact
-INLINE void push(int size, int dim, const double *G, const double *x, double *y)
+INLINE void add_product(int size, int dim, const double *G, const double *x, double *y)
 {
     for (int a = 0; a < dim; a++) {
         for (int i = 0; i < size; i++) {
@@ -176,7 +176,7 @@ INLINE void push(int size, int dim, const double *G, const double *x, double *y)
 }
 
 // u += G' y
-INLINE void pull(int size, int dim, const double *G, const double *y, double *u)
+INLINE void add_product_transposed(int size, int dim, const double *G, const double *y, double *u)
 {
     for (int a = 0; a < dim; a++) {
         double sum = 0.0;
@@ -199,7 +199,7 @@ INLINE void apply_sized(int size, const double *A, double *y)
     memcpy(y, t, (size_t)size * sizeof *y);
 }
 
-static void apply(int size, const double *A, double *y)
+static void symmetric_multiply(int size, const double *A, double *y)
 {
     if (size == 3) {
         apply_sized(3, A, y);
@@ -218,11 +218,11 @@ static void pull_all(const pp_bodies *b, const double *y, double *u)
         for (int e = b->p[c]; e < b->p[c + 1]; e++) {
             const double *G = b->G + b->g_at[e], *from = y + b->first[b->body[e]];
             if (d == 2 && b->size[b->body[e]] == 3) {
-                pull(3, 2, G, from, u + 2 * c);
+                add_product_transposed(3, 2, G, from, u + 2 * c);
             } else if (d == 3 && b->size[b->body[e]] == 6) {
-                pull(6, 3, G, from, u + 3 * c);
+                add_product_transposed(6, 3, G, from, u + 3 * c);
             } else {
-                pull(b->size[b->body[e]], d, G, from, u + c * d);
+                add_product_transposed(b->size[b->body[e]], d, G, from, u + c * d);
             }
         }
     }
@@ -237,11 +237,11 @@ static void push_all(const pp_bodies *b, const double *x, double *y)
             const double *G = b->G + b->g_at[e];
             double *to = y + b->first[b->body[e]];
             if (d == 2 && b->size[b->body[e]] == 3) {
-                push(3, 2, G, x + 2 * c, to);
+                add_product(3, 2, G, x + 2 * c, to);
             } else if (d == 3 && b->size[b->body[e]] == 6) {
-                push(6, 3, G, x + 3 * c, to);
+                add_product(6, 3, G, x + 3 * c, to);
             } else {
-                push(b->size[b->body[e]], d, G, x + c * d, to);
+                add_product(b->size[b->body[e]], d, G, x + c * d, to);
             }
         }
     }
@@ -250,7 +250,7 @@ static void push_all(const pp_bodies *b, const double *x, double *y)
 static void apply_all(const pp_bodies *b, double *y)
 {
     for (int k = 0; k < b->count; k++) {
-        apply(b->size[k], b->inverse + b->at[k], y + b->first[k]);
+        symmetric_multiply(b->size[k], b->inverse + b->at[k], y + b->first[k]);
     }
 }
 
@@ -262,20 +262,21 @@ void pp_bodies_mul(const pp_bodies *b, const double *x, double *u)
     pull_all(b, b->y, u);
 }
 
-void pp_bodies_pull(const pp_bodies *b, int c, double *u)
+void pp_bodies_apply_transposed(const pp_bodies *b, int c, double *u)
 {
     for (int e = b->p[c]; e < b->p[c + 1]; e++) {
-        pull(b->size[b->body[e]], b->dim, b->G + b->g_at[e], b->y + b->first[b->body[e]], u);
+        add_product_transposed(b->size[b->body[e]], b->dim, b->G + b->g_at[e],
+                               b->y + b->first[b->body[e]], u);
     }
 }
 
-void pp_bodies_push(const pp_bodies *b, int c, const double *dx)
+void pp_bodies_apply(const pp_bodies *b, int c, const double *dx)
 {
     for (int e = b->p[c]; e < b->p[c + 1]; e++) {
         int size = b->size[b->body[e]];
         double t[BODY_MOST] = {0.0}, *y = b->y + b->first[b->body[e]];
-        push(size, b->dim, b->G + b->g_at[e], dx, t);
-        apply(size, b->inverse + b->at[b->body[e]], t);
+        add_product(size, b->dim, b->G + b->g_at[e], dx, t);
+        symmetric_multiply(size, b->inverse + b->at[b->body[e]], t);
         for (int i = 0; i < size; i++) {
             y[i] += t[i];
         }
@@ -315,8 +316,8 @@ void pp_bodies_own(const pp_bodies *b, double *own)
             for (int a = 0; a < d; a++) {
                 double t[BODY_MOST];
                 memcpy(t, G + a * size, (size_t)size * sizeof *t);
-                apply(size, b->inverse + b->at[b->body[e]], t);
-                pull(size, d, G, t, own + (size_t)c * (size_t)(d * d) + a * d);
+                symmetric_multiply(size, b->inverse + b->at[b->body[e]], t);
+                add_product_transposed(size, d, G, t, own + (size_t)c * (size_t)(d * d) + a * d);
             }
         }
     }

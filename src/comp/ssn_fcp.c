@@ -26,7 +26,7 @@ enum {
     INNER_MAX = 30,        // Newton steps of an inner solve,
     INNER_NEAR = 15,       // the same near the end of a central path
     TRIAL_MAX = 8,         // the same where a good guess is tried without ado,
-    CHASE_MAX = 14,        // Newton steps from a guess that is not near
+    REG_STEPS = 14,        // Newton steps from a guess that is not near
     TRIAL_SOON = 3,        // steps after which |F| must have fallen tenfold there
     OUTER_MAX = 60,        // proximal steps of an attempt
     PATIENCE = 16,         // proximal steps in which the residual must halve
@@ -45,11 +45,10 @@ enum {
     VELOCITY_FROM = 60,    // contact components from which bodies are kept
 };
 
-#define ALPHA_LEAST 1e-9
-#define CHASE_SHARE                                                                                \
-    0.1  // alpha in units of the residual, and stretch, from a guess that is not near
-#define CHASE_STRETCH 0.3
-#define CHASE_NEAR    1e-5  // residual from which proximal steps finish what it began
+#define ALPHA_LEAST   1e-9
+#define REG_ALPHA     0.1  // alpha in units of the residual, and stretch, from a guess that is not near
+#define REG_RHO_SCALE 0.3
+#define REG_HANDOFF   1e-5  // residual from which proximal steps finish what it began
 #define ALPHA_FIRST   0.1   // from a cold start
 #define ALPHA_MOST    1e4
 #define ROUNDING      1e-13
@@ -59,7 +58,7 @@ enum {
 #define PATH_END  1e-6
 #define PATH_PACE 0.5
 
-typedef struct newton {
+typedef struct ssn_state {
     const pp_ssn *ssn;
     const pp_job *job;
     pp_ssn_linear *linear;
@@ -70,9 +69,9 @@ typedef struct newton {
     double *A, *B;                  // blocks of the Newton matrix
     double *best;                   // smallest residual seen
     pp_ssn_residuals at_r, at_best;  // residuals of r and best
-    double stretch;                  // rho of the map in units of 1 / (1 + alpha)
-    double forced;                   // the step where |F| falls nowhere along dx
-    bool hasty;                      // give up soon
+    double rho_scale;                // rho of the map in units of 1 / (1 + alpha)
+    double fallback_step;            // the step where |F| falls nowhere along dx
+    bool early_exit;                 // give up soon
     int inner_max;                   // Newton steps of an inner solve
     int steps, steps_max;
     double target;  // residual to reach
@@ -80,9 +79,9 @@ typedef struct newton {
     pp_ssn_interior *interior;  // NULL until it is needed
     const pp_ssn *discs;        // in place of polygons, NULL until they are needed
     perp_status fatal;          // PERP_ERR_MEMORY ends everything
-} newton;
+} ssn_state;
 
-static bool out_of_budget(const newton *s)
+static bool out_of_budget(const ssn_state *s)
 {
     return s->fatal < 0 || s->steps >= s->steps_max || pp_job_is_over(s->job);
 }
@@ -93,7 +92,7 @@ static double worst(pp_ssn_residuals e)
 }
 
 // Residuals of r; W r is left in Wx.
-static pp_ssn_residuals measure(newton *s, const double *r)
+static pp_ssn_residuals compute_residuals(ssn_state *s, const double *r)
 {
     int n = s->ssn->n;
     pp_ssn_mul(s->ssn, r, s->Wx);
@@ -104,18 +103,18 @@ static pp_ssn_residuals measure(newton *s, const double *r)
 }
 
 // F at x + t dx with the proximal term; the Jacobian too when P is not NULL. No product: u is affine.
-static double evaluate(newton *s, double t, double alpha, double *P)
+static double evaluate_map(ssn_state *s, double t, double alpha, double *P)
 {
     for (int i = 0; i < s->ssn->n; i++) {
         double x = s->x[i] + t * s->dx[i];
         s->trial[i] = x;
         s->u[i] = s->q[i] + alpha * x + (s->Wx[i] + t * s->Wdx[i]);
     }
-    return pp_ssn_map(s->ssn, s->stretch / (1.0 + alpha), s->trial, s->u, s->F, P);
+    return pp_ssn_map(s->ssn, s->rho_scale / (1.0 + alpha), s->trial, s->u, s->F, P);
 }
 
 // The linear system, made when the first step is taken: a guess may be good enough as it is.
-static perp_status need_linear(newton *s)
+static perp_status need_linear(ssn_state *s)
 {
     perp_status status = s->linear ? PERP_OK : pp_ssn_linear_create(s->ssn, s->job, &s->linear);
     s->fatal = status < 0 ? status : s->fatal;
@@ -123,9 +122,9 @@ static perp_status need_linear(newton *s)
 }
 
 // dx = -J \ F at the P of the last evaluation, J = (I - P) + rho P (W + alpha I).
-static perp_status newton_direction(newton *s, double alpha)
+static perp_status newton_direction(ssn_state *s, double alpha)
 {
-    double start = pp_seconds(), rho = s->stretch / (1.0 + alpha);
+    double start = pp_seconds(), rho = s->rho_scale / (1.0 + alpha);
     int d = s->ssn->dim;
     for (int k = 0; k < s->ssn->n * d; k++) {
         double identity = k % (d * d) % (d + 1) == 0 ? 1.0 : 0.0;
@@ -144,23 +143,23 @@ static perp_status newton_direction(newton *s, double alpha)
 }
 
 // Moves x by the step that the search along dx finds.
-static void line_search(newton *s, double alpha, double size)
+static void line_search(ssn_state *s, double alpha, double size)
 {
     double t = 1.0;
     int k = 0;
-    while (k < BACKTRACKS && !(evaluate(s, t, alpha, NULL) < (1.0 - 1e-4 * t) * size)) {
+    while (k < BACKTRACKS && !(evaluate_map(s, t, alpha, NULL) < (1.0 - 1e-4 * t) * size)) {
         t *= 0.5;
         k++;
     }
-    t = k < BACKTRACKS ? t : s->forced;
+    t = k < BACKTRACKS ? t : s->fallback_step;
     pp_axpy(s->ssn->n, t, s->dx, s->x);
     pp_axpy(s->ssn->n, t, s->Wdx, s->Wx);
 }
 
 // One proximal step from r into x. True when |F| fell as far as the outer iterate deserves.
-static bool inner_solve(newton *s, double alpha)
+static bool inner_solve(ssn_state *s, double alpha)
 {
-    int n = s->ssn->n, most = s->hasty ? TRIAL_MAX : s->inner_max;
+    int n = s->ssn->n, most = s->early_exit ? TRIAL_MAX : s->inner_max;
     double first = PP_INF;
     double accuracy = 1e-2 * fmin(s->at_r.scaled, 1e-2) * fmin(1.0, alpha);
     double q_size = pp_norm2(n, s->ssn->q) / (1.0 + alpha);
@@ -172,12 +171,12 @@ static bool inner_solve(newton *s, double alpha)
     memset(s->dx, 0, (size_t)n * sizeof *s->dx);
     memset(s->Wdx, 0, (size_t)n * sizeof *s->Wdx);
     for (int k = 0; k < most && !out_of_budget(s); k++) {
-        double size = evaluate(s, 0.0, alpha, s->P);
+        double size = evaluate_map(s, 0.0, alpha, s->P);
         first = k == 0 ? size : first;
         if (size <= fmax(1e-13, accuracy) * fmax(pp_norm2(n, s->x), q_size)) {
             return true;
         }
-        bool slow = s->hasty && k >= TRIAL_SOON && size > 0.1 * first;
+        bool slow = s->early_exit && k >= TRIAL_SOON && size > 0.1 * first;
         if (slow || newton_direction(s, alpha) < 0) {
             return false;
         }
@@ -187,7 +186,7 @@ static bool inner_solve(newton *s, double alpha)
     return false;
 }
 
-static void remember(newton *s)
+static void store_best(ssn_state *s)
 {
     if (worst(s->at_r) < worst(s->at_best)) {
         s->at_best = s->at_r;
@@ -198,24 +197,24 @@ static void remember(newton *s)
 // How an attempt goes about it.
 typedef enum beginning { START_ZERO, START_GUESS, START_SWEEPS, START_BEST, START_STICK } beginning;
 
-typedef struct plan {
+typedef struct ssn_plan {
     beginning start;
-    double alpha;    // of the first proximal step
-    double shrink;   // of alpha after a success
-    double stretch;  // of rho
-    double forced;   // step where no step makes |F| fall: 1 jumps, a little one stays near
-    int steps;       // Newton steps it may take, 0: no limit of its own
+    double alpha;          // of the first proximal step
+    double shrink;         // of alpha after a success
+    double rho_scale;      // of rho
+    double fallback_step;  // step where no step makes |F| fall: 1 jumps, a little one stays near
+    int steps;             // Newton steps it may take, 0: no limit of its own
     enum {
         ABSOLUTE,
         RELATIVE,
         TRIAL
     } kind;  // RELATIVE: alpha is in units of the start's residual;
              // TRIAL: the first failure ends it
-} plan;
+} ssn_plan;
 
 // Starts r: zero, the caller's guess (in x), the best so far, pressed on every contact, or some sweeps
 // of Gauss–Seidel from zero.
-static void start_at(newton *s, beginning start)
+static void start_at(ssn_state *s, beginning start)
 {
     int n = s->ssn->n, d = s->ssn->dim;
     const double *from = start == START_BEST ? s->best : start == START_GUESS ? s->x : NULL;
@@ -230,13 +229,13 @@ static void start_at(newton *s, beginning start)
     if (start == START_SWEEPS) {
         pp_ssn_sweep(s->ssn, GS_SWEEPS, s->r, s->u);
     }
-    s->at_r = measure(s, s->r);
-    remember(s);
+    s->at_r = compute_residuals(s, s->r);
+    store_best(s);
 }
 
 // Follows the central path from afar until the residual is small; r is where that ends. With polygons it is
 // the path of discs, which leads near.
-static void follow_path(newton *s, pp_ssn_path path)
+static void follow_path(ssn_state *s, pp_ssn_path path)
 {
     const pp_ssn *own = s->ssn;
     perp_status status = need_linear(s);
@@ -260,9 +259,9 @@ static void follow_path(newton *s, pp_ssn_path path)
         s->seconds_factor += pp_seconds() - start;
         s->steps++;
         pp_ssn_interior_point(s->interior, s->r);
-        s->at_r = measure(s, s->r);
+        s->at_r = compute_residuals(s, s->r);
         if (s->ssn == own) {
-            remember(s);
+            store_best(s);
         }
         if (worst(s->at_r) <= s->target ||
             (s->at_r.scaled <= PATH_END && s->at_r.scaled > PATH_PACE * last)) {
@@ -272,39 +271,39 @@ static void follow_path(newton *s, pp_ssn_path path)
     }
     if (s->ssn != own) {
         s->ssn = own;
-        s->at_r = measure(s, s->r);
-        remember(s);
+        s->at_r = compute_residuals(s, s->r);
+        store_best(s);
     }
 }
 
 // Residuals of where an inner solve ended.
-static pp_ssn_residuals measure_end(newton *s)
+static pp_ssn_residuals measure_end(ssn_state *s)
 {
     pp_ssn_residuals none = {PP_INF, PP_INF};
-    return pp_all_finite((size_t)s->ssn->n, s->x) ? measure(s, s->x) : none;
+    return pp_all_finite((size_t)s->ssn->n, s->x) ? compute_residuals(s, s->x) : none;
 }
 
-static void accept(newton *s, pp_ssn_residuals at)
+static void store_iterate(ssn_state *s, pp_ssn_residuals at)
 {
     memcpy(s->r, s->x, (size_t)s->ssn->n * sizeof *s->r);
     s->at_r = at;
-    remember(s);
+    store_best(s);
 }
 
 // One more proximal step, nearly Newton's own, if it is a short one: the residual is one number, and light
 // bodies count little in it.
-static void polish(newton *s)
+static void proximal_step(ssn_state *s)
 {
-    s->hasty = true;
+    s->early_exit = true;
     inner_solve(s, ALPHA_LEAST);
     pp_ssn_residuals e = measure_end(s);
     if (worst(e) < worst(s->at_r)) {
-        accept(s, e);
+        store_iterate(s, e);
     }
 }
 
 // The outer loop from r. True when both residuals are at most the tolerance.
-static bool attempt(newton *s, const plan *how)
+static bool attempt(ssn_state *s, const ssn_plan *how)
 {
     double alpha = how->alpha, target = s->target, mark = PP_INF;
     if (how->kind == RELATIVE) {
@@ -312,15 +311,15 @@ static bool attempt(newton *s, const plan *how)
     }
     int last = how->steps > 0 ? s->steps + how->steps : INT32_MAX, failures = 0;
     int hold = 0, patience = PAUSE;
-    s->stretch = how->stretch;
-    s->forced = how->forced;
-    s->inner_max = how->forced < 1.0 ? INNER_NEAR : INNER_MAX;
-    s->hasty = how->kind == TRIAL;
+    s->rho_scale = how->rho_scale;
+    s->fallback_step = how->fallback_step;
+    s->inner_max = how->fallback_step < 1.0 ? INNER_NEAR : INNER_MAX;
+    s->early_exit = how->kind == TRIAL;
     for (int k = 0; k < OUTER_MAX && alpha <= ALPHA_MOST && s->steps < last && !out_of_budget(s);
          k++) {
         if (worst(s->at_r) <= target) {
             if (k > 0 && worst(s->at_r) > POLISHED) {
-                polish(s);
+                proximal_step(s);
             }
             return true;
         }
@@ -334,7 +333,7 @@ static bool attempt(newton *s, const plan *how)
         pp_ssn_residuals e = measure_end(s);
         if (!isfinite(e.scaled) || (!solved && e.scaled > s->at_r.scaled)) {
             failures++;
-            if (s->hasty ||
+            if (s->early_exit ||
                 (how->steps > 0 && failures == (how->kind == RELATIVE ? 1 : FAILURES))) {
                 break;
             }
@@ -343,22 +342,22 @@ static bool attempt(newton *s, const plan *how)
             patience *= 2;
             continue;
         }
-        accept(s, e);
+        store_iterate(s, e);
         if (solved && hold == 0) {
             alpha = fmax(alpha * how->shrink, ALPHA_LEAST);
         }
         hold -= hold > 0;
-        if (s->hasty && !solved) {
+        if (s->early_exit && !solved) {
             break;
         }
     }
     return worst(s->at_r) <= target;
 }
 
-static perp_status newton_create(const pp_ssn *ssn, const pp_job *job, newton *s)
+static perp_status newton_create(const pp_ssn *ssn, const pp_job *job, ssn_state *s)
 {
     int n = ssn->n, limit = job->options->max_iterations;
-    *s = (newton){.ssn = ssn, .job = job, .at_best = {PP_INF, PP_INF}};
+    *s = (ssn_state){.ssn = ssn, .job = job, .at_best = {PP_INF, PP_INF}};
     s->target = MARGIN * job->options->tolerance;
     double **vectors[] = {&s->r, &s->x,     &s->dx, &s->Wx, &s->Wdx,
                           &s->q, &s->trial, &s->u,  &s->F,  &s->best};
@@ -376,7 +375,7 @@ static perp_status newton_create(const pp_ssn *ssn, const pp_job *job, newton *s
     return s->P && s->A && s->B ? PERP_OK : PERP_ERR_MEMORY;
 }
 
-static bool try_plans(newton *s, const plan *plans, int count)
+static bool try_plans(ssn_state *s, const ssn_plan *plans, int count)
 {
     for (int k = 0; k < count && !out_of_budget(s); k++) {
         start_at(s, plans[k].start);
@@ -390,21 +389,21 @@ static bool try_plans(newton *s, const plan *plans, int count)
     return false;
 }
 
-// From a guess that is not near: Newton steps held back by a part of the residual, each from where the last
+// Levenberg style, alpha proportional to the residual, from a guess that is not near: Newton steps held back by a part of it, each from where the last
 // one ended. Contacts that the guess had wrong change a few at a time.
-static bool chase(newton *s)
+static bool newton_regularized(ssn_state *s)
 {
     int n = s->ssn->n;
     start_at(s, START_GUESS);
-    s->stretch = CHASE_STRETCH;
-    s->forced = 1.0;
+    s->rho_scale = REG_RHO_SCALE;
+    s->fallback_step = 1.0;
     memcpy(s->q, s->ssn->q, (size_t)n * sizeof *s->q);
     memcpy(s->x, s->r, (size_t)n * sizeof *s->x);
     memset(s->dx, 0, (size_t)n * sizeof *s->dx);
     memset(s->Wdx, 0, (size_t)n * sizeof *s->Wdx);
-    for (int k = 0; k < CHASE_MAX && worst(s->at_r) > s->target && !out_of_budget(s); k++) {
-        double size = evaluate(s, 0.0, 0.0, s->P);
-        double alpha = pp_within(CHASE_SHARE * s->at_r.scaled, ALPHA_LEAST, ALPHA_FIRST);
+    for (int k = 0; k < REG_STEPS && worst(s->at_r) > s->target && !out_of_budget(s); k++) {
+        double size = evaluate_map(s, 0.0, 0.0, s->P);
+        double alpha = pp_clamp(REG_ALPHA * s->at_r.scaled, ALPHA_LEAST, ALPHA_FIRST);
         if (newton_direction(s, alpha) < 0) {
             return false;
         }
@@ -414,28 +413,28 @@ static bool chase(newton *s)
         if (!isfinite(at.scaled)) {
             return false;
         }
-        accept(s, at);
+        store_iterate(s, at);
     }
     bool arrived = worst(s->at_r) <= s->target;
-    if (!arrived && s->at_best.scaled <= CHASE_NEAR) {
-        static const plan nearly = {START_BEST, 1e-3, 0.1, 1.0, 0.01, CHASE_MAX, ABSOLUTE};
+    if (!arrived && s->at_best.scaled <= REG_HANDOFF) {
+        static const ssn_plan nearly = {START_BEST, 1e-3, 0.1, 1.0, 0.01, REG_STEPS, ABSOLUTE};
         return try_plans(s, &nearly, 1);
     }
     if (arrived && worst(s->at_r) > POLISHED && s->steps > 0) {
-        polish(s);
+        proximal_step(s);
     }
     return arrived;
 }
 
 // Along the central path, then by proximal steps from where it led.
-static bool try_paths(newton *s)
+static bool try_paths(ssn_state *s)
 {
     enum { PATHS = 5 };
     static const pp_ssn_path plane[PATHS] = {{0.1, 3}, {0.3, 3}, {0.0, 3}, {0.1, 6}, {1.0, 3}};
     static const pp_ssn_path space[PATHS] = {{0.0, 0}, {0.3, 3}, {0.1, 6}, {0.0, 3}, {1.0, 3}};
     const pp_ssn_path *paths = s->ssn->dim == 3 ? space : plane;
     double alpha = s->ssn->fcp->nd ? 1e-2 : 1e-3;  // polygons are further off
-    const plan finish = {START_BEST, alpha, 0.1, 1.0, 0.01, FINISH_MAX, ABSOLUTE};
+    const ssn_plan finish = {START_BEST, alpha, 0.1, 1.0, 0.01, FINISH_MAX, ABSOLUTE};
     for (int k = 0; k < PATHS && !out_of_budget(s); k++) {
         follow_path(s, paths[k]);
         if (attempt(s, &finish)) {
@@ -445,13 +444,13 @@ static bool try_paths(newton *s)
     return false;
 }
 
-static bool solve_scaled(newton *s, bool warm)
+static bool solve_scaled(ssn_state *s, bool warm)
 {
-    static const plan guessed[] = {
+    static const ssn_plan guessed[] = {
         {START_GUESS, 1e-4, 0.1, 1.0, 1.0, 0, TRIAL},
         {START_BEST, 1e3, 0.1, 1.0, 1.0, GUESS_MAX, RELATIVE},
     };
-    static const plan cold[] = {
+    static const ssn_plan cold[] = {
         {START_ZERO, ALPHA_FIRST, 0.1, 1.0, 1.0, 0, ABSOLUTE},
         {START_SWEEPS, 1.0, 0.3, 1.0, 1.0, 0, ABSOLUTE},
         {START_SWEEPS, 0.1, 0.1, 0.2, 1.0, 0, ABSOLUTE},
@@ -463,10 +462,10 @@ static bool solve_scaled(newton *s, bool warm)
         {START_STICK, 1.0, 0.3, 0.2, 1.0, 0, ABSOLUTE},
         {START_ZERO, 1e-2, 0.1, 3.0, 1.0, 0, ABSOLUTE},
     };
-    static const plan first[] = {{START_ZERO, ALPHA_FIRST, 0.1, 1.0, 1.0, FIRST_MAX, ABSOLUTE}};
+    static const ssn_plan first[] = {{START_ZERO, ALPHA_FIRST, 0.1, 1.0, 1.0, FIRST_MAX, ABSOLUTE}};
     // In the plane proximal steps are more often enough by themselves.
     bool paths = s->ssn->n > PATH_FROM && pp_ssn_interior_fits(s->ssn), soon = s->ssn->dim == 3;
-    if (warm && (paths && soon ? chase(s) : try_plans(s, guessed, 2))) {
+    if (warm && (paths && soon ? newton_regularized(s) : try_plans(s, guessed, 2))) {
         return true;
     }
     if (paths && ((!warm && !soon && try_plans(s, first, 1)) || try_paths(s))) {
@@ -476,25 +475,25 @@ static bool solve_scaled(newton *s, bool warm)
 }
 
 // What is off the cones by more than rounding is put back when that costs nothing.
-static void tidy_best(newton *s)
+static void tidy_best(ssn_state *s)
 {
     int n = s->ssn->n;
     double off = 0.0;
     pp_ssn_clip(s->ssn, s->best, s->r);
     for (int i = 0; i < n; i++) {
-        off = pp_larger(fabs(s->r[i] - s->best[i]), off);
+        off = pp_max(fabs(s->r[i] - s->best[i]), off);
     }
     if (off <= ROUNDING * pp_norm_inf(n, s->best)) {
         return;
     }
-    s->at_r = measure(s, s->r);
-    if (worst(s->at_r) <= pp_larger(s->target, worst(s->at_best))) {
+    s->at_r = compute_residuals(s, s->r);
+    if (worst(s->at_r) <= pp_max(s->target, worst(s->at_best))) {
         s->at_best = s->at_r;
         memcpy(s->best, s->r, (size_t)n * sizeof *s->best);
     }
 }
 
-static perp_status conclude(const newton *s, bool solved, pp_report *report)
+static perp_status write_report(const ssn_state *s, bool solved, pp_report *report)
 {
     report->iterations = s->steps;
     report->seconds_factor = s->seconds_factor;
@@ -521,7 +520,7 @@ static perp_status solve_local(const perp_fcp *fcp, pp_bodies *bodies, const pp_
                                pp_report *report)
 {
     pp_ssn *ssn = NULL;
-    newton s = {0};
+    ssn_state s = {0};
     perp_status status = PERP_ERR_LIMIT;
     if (!bodies && pp_ssn_quick_fits(fcp, job->options)) {
         status = pp_ssn_quick(fcp, job, r, NULL, report);
@@ -539,10 +538,10 @@ static perp_status solve_local(const perp_fcp *fcp, pp_bodies *bodies, const pp_
         bool solved = solve_scaled(&s, warm);
         tidy_best(&s);
         if (solved && pp_fcp_is_polygonal(fcp) && need_linear(&s) == PERP_OK) {
-            perp_status end = pp_ssn_finish(ssn, s.linear, job->arena, s.best, &s.steps);
+            perp_status end = pp_ssn_exchange(ssn, s.linear, job->arena, s.best, &s.steps);
             s.fatal = end < 0 ? end : s.fatal;
         }
-        status = conclude(&s, solved, report);
+        status = write_report(&s, solved, report);
         for (int i = 0; i < ssn->n; i++) {
             r[i] = ssn->scale[i] * s.best[i];
         }

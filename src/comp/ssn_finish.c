@@ -23,7 +23,7 @@ enum { TRIES = 3, EXCHANGES = 6, SLOW_MOST = 2, PIECES_MOST = 120 };
 static const double PROXIMAL[TRIES] = {1e-2, 1e-6, 1e-9};
 static const double ROUNDING = 3e-14, NEAR = 1e-11;  // of |r|
 
-typedef struct finish {
+typedef struct exchange_state {
     const pp_ssn *ssn;
     pp_ssn_linear *linear;
     double *x, *u, *F, *dx, *Wdx;
@@ -31,9 +31,9 @@ typedef struct finish {
     double *best;
     double least;  // |F| there
     double alpha;
-} finish;
+} exchange_state;
 
-static bool allocate(finish *s, pp_arena *arena)
+static bool allocate_exchange(exchange_state *s, pp_arena *arena)
 {
     size_t n = (size_t)s->ssn->n, blocks = n * (size_t)s->ssn->dim;
     double **vectors[] = {&s->x, &s->u, &s->F, &s->dx, &s->Wdx, &s->best};
@@ -47,21 +47,21 @@ static bool allocate(finish *s, pp_arena *arena)
     return reals != NULL;
 }
 
-static void velocities(const finish *s, const double *r)
+static void velocities(const exchange_state *s, const double *r)
 {
     pp_ssn_mul(s->ssn, r, s->u);
     pp_axpy(s->ssn->n, 1.0, s->ssn->q, s->u);
 }
 
 // |F| at x, with the modes in P.
-static double look(finish *s)
+static double evaluate_modes(exchange_state *s)
 {
     velocities(s, s->x);
     return pp_ssn_map(s->ssn, 1.0 / (1.0 + s->alpha), s->x, s->u, s->F, s->P);
 }
 
 // x += dx of the linear system of the modes.
-static perp_status exchange(finish *s)
+static perp_status exchange_modes(exchange_state *s)
 {
     double rho = 1.0 / (1.0 + s->alpha);
     int n = s->ssn->n, d = s->ssn->dim;
@@ -81,34 +81,34 @@ static perp_status exchange(finish *s)
     return status;
 }
 
-static bool is_within(const finish *s, double part)
+static bool is_within(const exchange_state *s, double part)
 {
     return s->least <= part * pp_norm2(s->ssn->n, s->best);
 }
 
-static void keep(finish *s, double size)
+static void store_if_better(exchange_state *s, double size)
 {
     s->least = size;
     memcpy(s->best, s->x, (size_t)s->ssn->n * sizeof *s->x);
 }
 
 // Exchanges from the best x until |F| is rounding; where modes are to change, they may lead away at first.
-static perp_status exchanges(finish *s, double alpha, int *steps)
+static perp_status exchanges(exchange_state *s, double alpha, int *steps)
 {
     int slow = 0;
     s->alpha = alpha;
     memcpy(s->x, s->best, (size_t)s->ssn->n * sizeof *s->x);
     for (int k = 0; k <= EXCHANGES && slow < SLOW_MOST; k++) {
-        double size = look(s), before = s->least;
+        double size = evaluate_modes(s), before = s->least;
         if (size < before) {
             slow = size > 0.5 * before ? slow + 1 : 0;
-            keep(s, size);
+            store_if_better(s, size);
         }
         bool away = k > 0 && size > before && (alpha == PROXIMAL[0] || is_within(s, NEAR));
         if (is_within(s, ROUNDING) || away || k == EXCHANGES || !isfinite(size)) {
             break;
         }
-        perp_status status = exchange(s);
+        perp_status status = exchange_modes(s);
         if (status < 0) {
             return status;
         }
@@ -119,17 +119,17 @@ static perp_status exchanges(finish *s, double alpha, int *steps)
 
 // Where exchanges of many modes at once lead nowhere: one at a time, along a path. Answers that are nearly
 // there may be far from one that is: the proximal term falls, until it does not hold the path back.
-static perp_status walks(finish *s, pp_arena *arena, int *steps)
+static perp_status walks(exchange_state *s, pp_arena *arena, int *steps)
 {
     static const double ALPHA[] = {1e-8, 1e-8, 1e-10, 1e-12};
-    pp_ssn_walk *walk;
-    perp_status status = pp_ssn_walk_create(s->ssn, s->linear, arena, &walk);
+    pp_ssn_homotopy *walk;
+    perp_status status = pp_ssn_homotopy_create(s->ssn, s->linear, arena, &walk);
     for (size_t k = 0; status >= 0 && k < sizeof ALPHA / sizeof *ALPHA; k++) {
-        pp_ssn_walk_begin(walk, ALPHA[k], s->best);
-        status = pp_ssn_walk_run(walk, PIECES_MOST, steps, s->x);
-        double size = status == PERP_OK ? look(s) : PP_INF;
+        pp_ssn_homotopy_begin(walk, ALPHA[k], s->best);
+        status = pp_ssn_homotopy_run(walk, PIECES_MOST, steps, s->x);
+        double size = status == PERP_OK ? evaluate_modes(s) : PP_INF;
         if (size < s->least) {
-            keep(s, size);
+            store_if_better(s, size);
         }
         if (status == PERP_ERR_MEMORY || is_within(s, NEAR)) {
             return status;
@@ -139,12 +139,12 @@ static perp_status walks(finish *s, pp_arena *arena, int *steps)
     return status;
 }
 
-perp_status pp_ssn_finish(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena, double *r,
-                          int *steps)
+perp_status pp_ssn_exchange(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena, double *r,
+                            int *steps)
 {
-    finish s = {.ssn = ssn, .linear = linear, .least = PP_INF};
+    exchange_state s = {.ssn = ssn, .linear = linear, .least = PP_INF};
     size_t bytes = (size_t)ssn->n * sizeof *r;
-    if (!allocate(&s, arena)) {
+    if (!allocate_exchange(&s, arena)) {
         return PERP_ERR_MEMORY;
     }
     velocities(&s, r);
@@ -164,7 +164,7 @@ perp_status pp_ssn_finish(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *ar
         }
     }
     memcpy(s.x, s.best, bytes);
-    look(&s);
+    evaluate_modes(&s);
     pp_axpy(ssn->n, -1.0, s.F, s.x);  // Q(x - rho u)
     velocities(&s, s.x);
     pp_ssn_residuals after = pp_ssn_residual(ssn, s.x, s.u);

@@ -140,7 +140,7 @@ void pp_ssn_interior_begin(pp_ssn_interior *s, pp_ssn_path path)
 }
 
 // tau = r'.u' / nc
-static double centre_of(const pp_ssn_interior *s)
+static double path_parameter(const pp_ssn_interior *s)
 {
     return pp_dot(s->ssn->n, s->r, s->u) / s->ssn->nc;
 }
@@ -197,7 +197,7 @@ static void contact_aim(pp_ssn_interior *s, int c, double aim, double part)
 }
 
 // y = Q^(1/2) x, or with its inverse
-static void rescale(const pp_ssn_interior *s, int c, bool inverse, const double *x, double *y)
+static void scale_nt(const pp_ssn_interior *s, int c, bool inverse, const double *x, double *y)
 {
     int d = s->ssn->dim;
     const double *w = s->w + c * d;
@@ -217,9 +217,9 @@ static void contact_second(pp_ssn_interior *s, int c)
 {
     int d = s->ssn->dim;
     double a[3], b[3], l[3], v[3] = {0.0}, z[3], sum = 0.0;
-    rescale(s, c, true, s->dr + c * d, a);
-    rescale(s, c, false, s->du + c * d, b);
-    rescale(s, c, false, s->u + c * d, l);
+    scale_nt(s, c, true, s->dr + c * d, a);
+    scale_nt(s, c, false, s->du + c * d, b);
+    scale_nt(s, c, false, s->u + c * d, l);
     for (int k = 0; k < d; k++) {
         v[0] += a[k] * b[k];
         v[k] = k > 0 ? a[0] * b[k] + b[0] * a[k] : v[k];
@@ -231,7 +231,7 @@ static void contact_second(pp_ssn_interior *s, int c)
     for (int k = 1; k < d; k++) {
         z[k] = (v[k] - l[k] * z[0]) / l[0];
     }
-    rescale(s, c, false, z, s->second + c * d);
+    scale_nt(s, c, false, z, s->second + c * d);
 }
 
 // du' = E (T^-1 W dr - R); dr becomes dr'.
@@ -264,7 +264,7 @@ static double way_out(int d, const double *x, const double *dx, double most)
 }
 
 // Solves for the step with what contact_aim left, and returns how far it can go, at most `most`.
-static perp_status direction(pp_ssn_interior *s, double tau, bool monotone, double *most)
+static perp_status newton_direction(pp_ssn_interior *s, double tau, bool monotone, double *most)
 {
     int d = s->ssn->dim;
     perp_status status = pp_ssn_linear_solve(s->linear, s->dr, s->Wd);
@@ -293,7 +293,7 @@ static double aim_of(const pp_ssn_interior *s, double tau, double t)
 perp_status pp_ssn_interior_step(pp_ssn_interior *s)
 {
     int nc = s->ssn->nc, n = s->ssn->n;
-    double tau = centre_of(s), far = 1.0, most = 1.0 / BOUNDARY;
+    double tau = path_parameter(s), far = 1.0, most = 1.0 / BOUNDARY;
     s->shorts = s->last < SHORT ? s->shorts + 1 : 0;
     if (s->shorts == SHORTS) {
         if (s->path.monotone == 0) {
@@ -310,7 +310,7 @@ perp_status pp_ssn_interior_step(pp_ssn_interior *s)
         contact_aim(s, c, 0.0, 0.0);
     }
     perp_status status = pp_ssn_linear_factor(s->linear, s->A, s->B);
-    status = status < 0 ? status : direction(s, tau, monotone, &far);
+    status = status < 0 ? status : newton_direction(s, tau, monotone, &far);
     if (status < 0) {
         return status;
     }
@@ -319,7 +319,7 @@ perp_status pp_ssn_interior_step(pp_ssn_interior *s)
         contact_second(s, c);
         contact_aim(s, c, aim, far * far);
     }
-    status = direction(s, tau, monotone, &most);
+    status = newton_direction(s, tau, monotone, &most);
     if (status < 0) {
         return status;
     }

@@ -114,7 +114,7 @@ static void jacobian_column(int d, const double *A, const double *B, const doubl
     }
 }
 
-static void assemble(pp_ssn_linear *linear, const double *A, const double *B)
+static void assemble_blocks(pp_ssn_linear *linear, const double *A, const double *B)
 {
     const pp_blocks *W = &linear->ssn->W;
     int d = W->dim, dd = d * d;
@@ -131,7 +131,7 @@ static void assemble(pp_ssn_linear *linear, const double *A, const double *B)
     }
 }
 
-static perp_status factor(pp_ssn_linear *linear, const double *A, const double *B)
+static perp_status factor_blocks(pp_ssn_linear *linear, const double *A, const double *B)
 {
     size_t n = (size_t)linear->n;
     linear->A = A;
@@ -140,18 +140,18 @@ static perp_status factor(pp_ssn_linear *linear, const double *A, const double *
         return pp_ssn_velocity_factor(linear->velocity, A, B);
     }
     if (!linear->J) {
-        assemble(linear, A, B);
+        assemble_blocks(linear, A, B);
         return pp_sparse_lu_factor(linear->lu, linear->x);
     }
     memset(linear->J, 0, n * n * sizeof *linear->J);
-    assemble(linear, A, B);
+    assemble_blocks(linear, A, B);
     int failed = pp_lu_factor(linear->n, linear->J, linear->n, linear->pivot, 0.0);
     return failed ? PERP_ERR_SINGULAR : PERP_OK;
 }
 
 perp_status pp_ssn_linear_factor(pp_ssn_linear *linear, const double *A, const double *B)
 {
-    perp_status status = factor(linear, A, B);
+    perp_status status = factor_blocks(linear, A, B);
     pp_meter_factor(linear->meter, pp_ssn_linear_flops(linear));
     return status;
 }

@@ -170,9 +170,9 @@ static void sweep_bodies(const pp_ssn *ssn, double *r)
     for (int c = 0; c < ssn->nc; c++) {
         double u[PP_SSN_DIM_MAX], dr[PP_SSN_DIM_MAX] = {0};
         memcpy(u, ssn->q + c * d, (size_t)d * sizeof *u);
-        pp_bodies_pull(ssn->bodies, c, u);
+        pp_bodies_apply_transposed(ssn->bodies, c, u);
         sweep_contact(ssn, c, u, r, dr);
-        pp_bodies_push(ssn->bodies, c, dr);
+        pp_bodies_apply(ssn->bodies, c, dr);
     }
 }
 
@@ -263,7 +263,7 @@ static void project_cone(const law *at, const double *x, double *y)
 }
 
 // max over the ball or polygon of radius 1 of -u . d
-static double support(const law *at, const pp_group *group, const double *u)
+static double group_support(const law *at, const pp_group *group, const double *u)
 {
     int nd = at->ssn->fcp->nd ? at->ssn->fcp->nd[at->contact] : 0;
     if (group->size == 1 || !nd) {
@@ -282,7 +282,7 @@ static double natural_square(const law *at, const double *r, const double *u)
         x[a] = r[a] - u[a];
     }
     for (int k = 0; k < at->ssn->groups; k++) {
-        x[0] -= at->mu[k] * support(at, &at->ssn->group[k], u + at->ssn->group[k].first);
+        x[0] -= at->mu[k] * group_support(at, &at->ssn->group[k], u + at->ssn->group[k].first);
     }
     bool disc = at->ssn->groups == 1 && !(at->ssn->fcp->nd && at->ssn->fcp->nd[at->contact]);
     if (disc) {

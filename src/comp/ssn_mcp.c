@@ -26,7 +26,7 @@ enum {
     STARTS = 12,
 };
 
-typedef struct search {
+typedef struct fb_search {
     const pp_fb *fb;
     const pp_job *job;
     pp_fb_linear *linear;
@@ -38,27 +38,27 @@ typedef struct search {
     int steps, steps_max;
     double seconds_factor;
     perp_status fatal;
-} search;
+} fb_search;
 
-static bool out_of_budget(const search *s)
+static bool out_of_budget(const fb_search *s)
 {
     return s->fatal < 0 || s->steps >= s->steps_max || pp_job_is_over(s->job);
 }
 
 // Nothing left to gain.
-static bool solved(const search *s)
+static bool is_solved(const fb_search *s)
 {
     return s->at_best <= s->target;
 }
 
 // Good enough not to start again.
-static bool accepted(const search *s)
+static bool accepted(const fb_search *s)
 {
     return s->at_best <= 0.5 * s->job->options->tolerance;
 }
 
 // Keeps z when it is the best so far, in the caller's units; returns its residual.
-static double remember(search *s, const double *z)
+static double store_if_better(fb_search *s, const double *z)
 {
     double residual = pp_fb_residual(s->fb, z, s->work);
     if (residual < s->at_best) {
@@ -69,7 +69,7 @@ static double remember(search *s, const double *z)
 }
 
 // d = -V \ phi with V = diag(a) + diag(c) (A + lambda I).
-static bool newton_step(search *s, double lambda)
+static bool newton_step(fb_search *s, double lambda)
 {
     double start = pp_seconds();
     perp_status status = pp_fb_linear_factor(s->linear, s->a, s->c, lambda);
@@ -90,7 +90,7 @@ static bool newton_step(search *s, double lambda)
 
 // Steps from trial: variables go onto their bounds or are solved for, as min(z - l, w) tells; an
 // active-set method. True when the map came to rest at trial.
-static bool exchange(search *s, pp_fb_prox prox, int most)
+static bool active_set_steps(fb_search *s, pp_fb_prox prox, int most)
 {
     int n = s->fb->n;
     for (int k = 0; k < most && !out_of_budget(s); k++) {
@@ -117,14 +117,14 @@ static bool exchange(search *s, pp_fb_prox prox, int most)
 
 // Proximal points from trial, each by exchange steps: finite for P0 matrices once lambda is large
 // enough, and exact at the end.
-static void exchange_proximal(search *s, double lambda, int most)
+static void exchange_proximal(fb_search *s, double lambda, int most)
 {
     int n = s->fb->n, end = s->steps + most;
     double last = PP_INF;
     memcpy(s->center, s->trial, (size_t)n * sizeof *s->trial);
-    while (lambda < 1e6 && s->steps < end && !out_of_budget(s) && !solved(s)) {
-        bool rest = exchange(s, (pp_fb_prox){lambda, s->center}, EXCHANGE_MAX);
-        double residual = rest ? remember(s, s->trial) : PP_INF;
+    while (lambda < 1e6 && s->steps < end && !out_of_budget(s) && !is_solved(s)) {
+        bool rest = active_set_steps(s, (pp_fb_prox){lambda, s->center}, EXCHANGE_MAX);
+        double residual = rest ? store_if_better(s, s->trial) : PP_INF;
         if (!rest) {
             memcpy(s->trial, s->center, (size_t)n * sizeof *s->trial);
             lambda *= 30.0;
@@ -140,14 +140,14 @@ static void exchange_proximal(search *s, double lambda, int most)
 }
 
 // Puts what is nearly a solution exactly on its bounds.
-static void finish(search *s, const double *z)
+static void snap_to_bounds(fb_search *s, const double *z)
 {
-    remember(s, z);
+    store_if_better(s, z);
     memcpy(s->trial, z, (size_t)s->fb->n * sizeof *z);
-    if (exchange(s, (pp_fb_prox){0}, FINISH_MAX)) {
-        remember(s, s->trial);
+    if (active_set_steps(s, (pp_fb_prox){0}, FINISH_MAX)) {
+        store_if_better(s, s->trial);
     }
-    if (!solved(s)) {
+    if (!is_solved(s)) {
         memcpy(s->trial, z, (size_t)s->fb->n * sizeof *z);
         exchange_proximal(s, 1e-6, FINISH_MAX);
     }
@@ -155,7 +155,7 @@ static void finish(search *s, const double *z)
 
 // ── Search: Newton on the Fischer–Burmeister map ─────────────────────────────────────────────────
 
-static void psi_gradient(search *s, double lambda)
+static void psi_gradient(fb_search *s, double lambda)
 {
     int n = s->fb->n;
     for (int i = 0; i < n; i++) {
@@ -166,7 +166,7 @@ static void psi_gradient(search *s, double lambda)
 }
 
 // A descent direction of Psi into d; returns its slope, 0 at a stationary point.
-static double direction(search *s, double lambda)
+static double descent_direction(fb_search *s, double lambda)
 {
     int n = s->fb->n;
     static const double regular[] = {0.0, 1e-6, 1e-3};
@@ -186,7 +186,7 @@ static double direction(search *s, double lambda)
     return -pp_dot(n, s->gradient, s->gradient);
 }
 
-static double psi_at(search *s, pp_fb_prox prox, double t)
+static double psi_at(fb_search *s, pp_fb_prox prox, double t)
 {
     for (int i = 0; i < s->fb->n; i++) {
         s->trial[i] = s->z[i] + t * s->d[i];
@@ -196,7 +196,7 @@ static double psi_at(search *s, pp_fb_prox prox, double t)
 }
 
 // From z with the proximal term. True when Psi fell below `enough`; z is where it ended.
-static bool descend(search *s, pp_fb_prox prox, double enough)
+static bool descend(fb_search *s, pp_fb_prox prox, double enough)
 {
     int n = s->fb->n;
     double history[MEMORY], mark = PP_INF;
@@ -213,14 +213,14 @@ static bool descend(search *s, pp_fb_prox prox, double enough)
         mark = k % PATIENCE == 0 ? psi : mark;
         if (psi < 1e-10 && !finished && prox.lambda == 0.0) {
             finished = true;
-            finish(s, s->z);
-            if (solved(s)) {
+            snap_to_bounds(s, s->z);
+            if (is_solved(s)) {
                 return true;
             }
             pp_fb_velocity(s->fb, prox, s->z, s->w);
             psi = pp_fb_map(s->fb, s->z, s->w, s->phi, s->a, s->c);
         }
-        double slope = direction(s, prox.lambda), highest = psi, t = 1.0;
+        double slope = descent_direction(s, prox.lambda), highest = psi, t = 1.0;
         history[k % MEMORY] = psi;
         for (int m = 0; m < MEMORY && m <= k; m++) {
             highest = fmax(highest, history[m]);
@@ -239,18 +239,18 @@ static bool descend(search *s, pp_fb_prox prox, double enough)
 }
 
 // Proximal points from z, each problem solved from the last: lambda down on success, up on failure.
-static void perturb(search *s)
+static void perturb(fb_search *s)
 {
     int n = s->fb->n;
-    double at = remember(s, s->z), lambda = 1.0;
-    for (int k = 0; k < PROX_MAX && lambda < 1e6 && !out_of_budget(s) && !solved(s); k++) {
+    double at = store_if_better(s, s->z), lambda = 1.0;
+    for (int k = 0; k < PROX_MAX && lambda < 1e6 && !out_of_budget(s) && !is_solved(s); k++) {
         memcpy(s->center, s->z, (size_t)n * sizeof *s->z);
         double accuracy = 1e-2 * fmin(at, 1e-2) * fmin(1.0, lambda);
         if (descend(s, (pp_fb_prox){lambda, s->center}, fmax(1e-28, accuracy * accuracy))) {
-            at = remember(s, s->z);
+            at = store_if_better(s, s->z);
             lambda = fmax(0.1 * lambda, 1e-9);
             if (at < 1e-4) {
-                finish(s, s->z);
+                snap_to_bounds(s, s->z);
             }
         } else {
             memcpy(s->z, s->center, (size_t)n * sizeof *s->z);
@@ -262,7 +262,7 @@ static void perturb(search *s)
 // ── Starts ───────────────────────────────────────────────────────────────────────────────────────
 
 // Starting point k into z: zero, ones, what a diagonal matrix would answer, then scattered ones.
-static void start_point(search *s, int k)
+static void start_point(fb_search *s, int k)
 {
     uint64_t seed = 0x9E3779B97F4A7C15u + (uint64_t)k * 0x632BE59BD9B4E019u;
     for (int i = 0; i < s->fb->n; i++) {
@@ -280,20 +280,20 @@ static void start_point(search *s, int k)
     }
 }
 
-static void run_search(search *s)
+static void run_search(fb_search *s)
 {
     bool down = descend(s, (pp_fb_prox){0}, 1e-28);
-    if (!solved(s)) {
-        double residual = remember(s, s->z);
+    if (!is_solved(s)) {
+        double residual = store_if_better(s, s->z);
         if (down || residual < 1e-3) {
-            finish(s, s->z);
+            snap_to_bounds(s, s->z);
         }
     }
 }
 
 // All starts of one equilibration. The strictness of the equilibration decides which minima there
 // are: the gentle one keeps the units of circuits and contacts, the strict one saves wild data.
-static void solve_equilibrated(search *s, bool warm)
+static void solve_equilibrated(fb_search *s, bool warm)
 {
     for (int k = warm ? -1 : 0; k < STARTS && !accepted(s) && !out_of_budget(s); k++) {
         if (k >= 0) {
@@ -306,10 +306,10 @@ static void solve_equilibrated(search *s, bool warm)
     }
 }
 
-static perp_status search_create(const perp_mcp *mcp, const pp_job *job, search *s)
+static perp_status search_create(const perp_mcp *mcp, const pp_job *job, fb_search *s)
 {
     int n = mcp->n, limit = job->options->max_iterations;
-    *s = (search){.job = job, .at_best = PP_INF};
+    *s = (fb_search){.job = job, .at_best = PP_INF};
     double **vectors[] = {&s->z, &s->w,        &s->phi,   &s->a,      &s->c,
                           &s->d, &s->gradient, &s->trial, &s->center, &s->best};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
@@ -325,7 +325,7 @@ static perp_status search_create(const perp_mcp *mcp, const pp_job *job, search 
 }
 
 // One equilibration of `passes` passes; z holds the guess, in the caller's units, and is kept.
-static perp_status run(search *s, const perp_mcp *mcp, int passes, const double *z)
+static perp_status run_equilibrated(fb_search *s, const perp_mcp *mcp, int passes, const double *z)
 {
     pp_fb *fb = NULL;
     pp_arena *arena = s->job->arena;
@@ -336,7 +336,7 @@ static perp_status run(search *s, const perp_mcp *mcp, int passes, const double 
         for (int i = 0; i < mcp->n; i++) {
             s->z[i] = z[i] / fb->column[i];
         }
-        remember(s, s->z);
+        store_if_better(s, s->z);
         solve_equilibrated(s, s->job->options->warm_start);
         status = s->fatal;
     }
@@ -345,7 +345,7 @@ static perp_status run(search *s, const perp_mcp *mcp, int passes, const double 
     return status;
 }
 
-static perp_status conclude(const search *s, pp_report *report)
+static perp_status write_report(const fb_search *s, pp_report *report)
 {
     report->iterations = s->steps;
     report->seconds_factor = s->seconds_factor;
@@ -363,16 +363,16 @@ static perp_status conclude(const search *s, pp_report *report)
 static void tell_basis(const perp_mcp *mcp, const double *z, int8_t *basis)
 {
     for (int i = 0; basis && i < mcp->n; i++) {
-        basis[i] = z[i] <= pp_mcp_lower(mcp, i)   ? PERP_AT_LOWER
-                   : z[i] >= pp_mcp_upper(mcp, i) ? PERP_AT_UPPER
-                                                  : PERP_BETWEEN;
+        basis[i] = z[i] <= pp_mcp_lower(mcp, i)   ? PERP_BASIS_LOWER
+                   : z[i] >= pp_mcp_upper(mcp, i) ? PERP_BASIS_UPPER
+                                                  : PERP_BASIS_BASIC;
     }
 }
 
 perp_status pp_ssn_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_report *report)
 {
     static const int passes[] = {1, 10};
-    search s;
+    fb_search s;
     perp_status status = search_create(mcp, job, &s);
     if (status < 0) {
         return status;
@@ -380,12 +380,12 @@ perp_status pp_ssn_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_rep
     int steps_max = s.steps_max;
     for (int k = 0; k < 2 && status >= 0 && !accepted(&s); k++) {
         s.steps_max = k == 0 ? steps_max - steps_max / 3 : steps_max;
-        status = run(&s, mcp, passes[k], z);
+        status = run_equilibrated(&s, mcp, passes[k], z);
     }
     if (status < 0) {
         return status;
     }
     memcpy(z, s.best, (size_t)mcp->n * sizeof *z);
     tell_basis(mcp, z, job->options->basis);
-    return conclude(&s, report);
+    return write_report(&s, report);
 }

@@ -61,7 +61,7 @@ static perp_status copy_matrix(const perp_matrix *A, pp_arena *arena, perp_matri
 }
 
 // Entry k of column j: its row, and its place.
-static int entry(const perp_matrix *A, int j, int k, size_t *at)
+static int entry_of_column(const perp_matrix *A, int j, int k, size_t *at)
 {
     if (A->dense) {
         *at = (size_t)j * (size_t)A->rows + (size_t)k;
@@ -92,7 +92,7 @@ static void equilibrate(const perp_matrix *A, int passes, double *row, double *c
         for (int j = 0; j < n; j++) {
             for (int k = 0; k < column_entries(A, j); k++) {
                 size_t at;
-                int i = entry(A, j, k, &at);
+                int i = entry_of_column(A, j, k, &at);
                 r[i] = fmax(r[i], fabs(x[at]));
                 c[j] = fmax(c[j], fabs(x[at]));
             }
@@ -106,7 +106,7 @@ static void equilibrate(const perp_matrix *A, int passes, double *row, double *c
         for (int j = 0; j < n; j++) {
             for (int k = 0; k < column_entries(A, j); k++) {
                 size_t at;
-                int i = entry(A, j, k, &at);
+                int i = entry_of_column(A, j, k, &at);
                 x[at] *= r[i] * c[j];
             }
         }
@@ -119,7 +119,7 @@ static double eliminated_diagonal(const perp_matrix *A, int i)
     double best = 0.0;
     for (int k = 0; k < column_entries(A, i); k++) {
         size_t at;
-        int j = entry(A, i, k, &at);
+        int j = entry_of_column(A, i, k, &at);
         double Ajj = fabs(pp_matrix_at(A, j, j));
         if (Ajj > 0.0) {
             best = fmax(best, fabs(pp_matrix_at(A, i, j) * pp_matrix_at(A, j, i)) / Ajj);
@@ -273,16 +273,16 @@ double pp_fb_residual(const pp_fb *fb, const double *z, double *work)
     for (int i = 0; i < fb->n; i++) {
         double l = pp_mcp_lower(mcp, i), u = pp_mcp_upper(mcp, i);
         x[i] = z[i] <= fb->lower[i] ? l : z[i] >= fb->upper[i] ? u : fb->column[i] * z[i];
-        x[i] = pp_within(x[i], l, u);
+        x[i] = pp_clamp(x[i], l, u);
         w[i] = mcp->b[i];
     }
     pp_matrix_mul(&mcp->A, 1.0, x, w);
     for (int i = 0; i < fb->n; i++) {
         double l = pp_mcp_lower(mcp, i), u = pp_mcp_upper(mcp, i), s = fb->inverse[i];
-        plain = fmax(plain, fabs(x[i] - pp_within(x[i] - w[i], l, u)));
-        scaled = fmax(scaled, fabs(s * x[i] - pp_within(s * x[i] - w[i], s * l, s * u)));
+        plain = fmax(plain, fabs(x[i] - pp_clamp(x[i] - w[i], l, u)));
+        scaled = fmax(scaled, fabs(s * x[i] - pp_clamp(s * x[i] - w[i], s * l, s * u)));
         double xi = x[i] / fb->column[i], wi = fb->row[i] * w[i];
-        own = fmax(own, fabs(xi - pp_within(xi - wi, fb->lower[i], fb->upper[i])));
+        own = fmax(own, fabs(xi - pp_clamp(xi - wi, fb->lower[i], fb->upper[i])));
         own_size = fmax(own_size, fmax(fabs(xi), fabs(wi)));
     }
     double size = fb->b_size > 0.0 ? fb->b_size : 1.0;

@@ -20,21 +20,22 @@ enum {
     ROWS_WARM = 160,   // from a guess
 };
 
-#define ALPHA    1e-11  // of a step that is not held back
-#define SHARE    0.3    // of the residual, where it is
-#define MARGIN   0.99   // of the tolerance: the judge computes otherwise
-#define ROUNDING 1e-9   // a residual below this that does not fall fourfold in a step will not
-#define NEAR     1e-3   // |F| in units of q below which residuals are worth their time
+#define ALPHA                1e-11  // of a step that is not held back
+#define SHARE                0.3    // of the residual, where it is
+#define MARGIN               0.99   // of the tolerance: the judge computes otherwise
+#define ROUNDING             1e-9  // a residual below this that does not fall fourfold in a step will not
+#define RESIDUAL_CHECK_BELOW 1e-3  // |F| in units of q below which residuals are worth their time
 
 // ── The map ──────────────────────────────────────────────────────────────────────────────────────
 
 // Q(x) of contact c into y.
-static pp_touch_kind project(const pp_quick *s, int c, const double *x, double *y, double *size)
+static pp_quick_mode project_contact(const pp_quick *s, int c, const double *x, double *y,
+                                     double *size)
 {
     y[0] = y[1] = y[2] = 0.0;
     *size = 0.0;
     if (!(x[0] > 0.0)) {
-        return PP_TOUCH_OPEN;
+        return PP_QUICK_OPEN;
     }
     double radius = s->mu[c] * x[0];
     *size = s->dim == 2 ? fabs(x[1]) : sqrt(x[1] * x[1] + x[2] * x[2]);
@@ -42,7 +43,7 @@ static pp_touch_kind project(const pp_quick *s, int c, const double *x, double *
     y[0] = x[0];
     y[1] = shrink * x[1];
     y[2] = shrink * x[2];
-    return *size <= radius && radius > 0.0 ? PP_TOUCH_STICK : PP_TOUCH_SLIP;
+    return *size <= radius && radius > 0.0 ? PP_QUICK_STICK : PP_QUICK_SLIP;
 }
 
 // The square of |F| at r + t dr, in units of energy; touch gets what the contacts do there.
@@ -55,14 +56,14 @@ static double merit(pp_quick *s, double t)
         for (int a = 0; a < s->dim; a++) {
             x[a] = s->r[i + a] + t * s->dr[i + a] - rho * (s->u[i + a] + t * s->du[i + a]);
         }
-        pp_touch_kind kind = project(s, c, x, y, &size);
+        pp_quick_mode kind = project_contact(s, c, x, y, &size);
         for (int a = 0; a < s->dim; a++) {
             double F = s->r[i + a] + t * s->dr[i + a] - y[a];
             square += F * F;
         }
         sum += square / rho;
-        double inverse = kind == PP_TOUCH_SLIP && size > 0.0 ? 1.0 / size : 0.0;
-        s->touch[c] = (pp_touch){
+        double inverse = kind == PP_QUICK_SLIP && size > 0.0 ? 1.0 / size : 0.0;
+        s->touch[c] = (pp_quick_contact){
             .kind = kind, .e = {x[1] * inverse, x[2] * inverse}, .turn = s->mu[c] * x[0] * inverse};
     }
     return sum;
@@ -91,7 +92,7 @@ static double strong_square(const pp_quick *s, int c, const double *r, const dou
     for (int a = 0; a < s->dim; a++) {
         x[a] = r[a] - s->rho[c] * u[a];
     }
-    project(s, c, x, y, &size);
+    project_contact(s, c, x, y, &size);
     for (int a = 0; a < s->dim; a++) {
         sum += (r[a] - y[a]) * (r[a] - y[a]);
     }
@@ -114,10 +115,10 @@ static double residual(const pp_quick *s)
         scaled += mu > PP_STRONG_FRICTION ? strong_square(s, c, s->r + i, s->u + i)
                                           : natural_square(s->dim, mu, rho, s->r + i, s->u + i);
     }
-    double size2 = pp_larger(r2, rho_q2);
+    double size2 = pp_max(r2, rho_q2);
     plain = q2 > 0.0 ? plain / q2 : plain;
     scaled = size2 > 0.0 ? scaled / size2 : scaled;
-    double worst = sqrt(pp_larger(plain, scaled));
+    double worst = sqrt(pp_max(plain, scaled));
     return isfinite(plain) && isfinite(scaled) ? worst : PP_INF;
 }
 
@@ -132,17 +133,17 @@ static void find_velocities(pp_quick *s)
 }
 
 // What is off the cones is put back when that costs nothing.
-static void tidy(pp_quick *s, double target)
+static void snap_to_cones(pp_quick *s, double target)
 {
     double off = 0.0, largest = 0.0;
     for (int c = 0, i = 0; c < s->nc; c++, i += s->dim) {
         double x[3] = {0.0}, y[3], size;
         memcpy(x, s->r + i, (size_t)s->dim * sizeof *x);
-        project(s, c, x, y, &size);
+        project_contact(s, c, x, y, &size);
         for (int a = 0; a < s->dim; a++) {
             s->dr[i + a] = s->r[i + a];
-            off = pp_larger(fabs(y[a] - x[a]), off);
-            largest = pp_larger(fabs(x[a]), largest);
+            off = pp_max(fabs(y[a] - x[a]), off);
+            largest = pp_max(fabs(x[a]), largest);
             s->r[i + a] = y[a];
         }
     }
@@ -156,7 +157,7 @@ static void tidy(pp_quick *s, double target)
 
 // Moves r along dr as far as makes |F| fall, or all the way where nothing does and `force`. Returns |F|^2 at
 // r, PP_INF: r stays.
-static double move(pp_quick *s, double size2, bool force)
+static double line_search(pp_quick *s, double size2, bool force)
 {
     double t = 1.0, reached = PP_INF;
     int k = 0;
@@ -177,7 +178,8 @@ static double move(pp_quick *s, double size2, bool force)
 }
 
 // From r, or from zero.
-static perp_status iterate(pp_quick *s, const pp_job *job, const double *r, pp_report *report)
+static perp_status newton_iterate(pp_quick *s, const pp_job *job, const double *r,
+                                  pp_report *report)
 {
     double target = MARGIN * job->options->tolerance;
     int limit = job->options->max_iterations;
@@ -197,22 +199,22 @@ static perp_status iterate(pp_quick *s, const pp_job *job, const double *r, pp_r
     s->alpha = ALPHA;
     for (int k = 0;; k++) {
         report->iterations = report->factorisations = k;
-        bool near = size2 <= NEAR * NEAR * s->unit2;
+        bool near = size2 <= RESIDUAL_CHECK_BELOW * RESIDUAL_CHECK_BELOW * s->unit2;
         double now = near || careful ? residual(s) : PP_INF;
         if (now <= target) {
-            tidy(s, target);
+            snap_to_cones(s, target);
             return PERP_OK;
         }
         if (now <= ROUNDING && now > 0.25 * last) {
             return PERP_INEXACT;
         }
         last = now;
-        s->alpha = careful ? pp_within(SHARE * now, ALPHA, SHARE) : ALPHA;
+        s->alpha = careful ? pp_clamp(SHARE * now, ALPHA, SHARE) : ALPHA;
         pp_meter_factor(job->meter, 2.0 / 3.0 * s->n * s->n * s->n);
         if (k == limit || pp_job_is_over(job) || !pp_quick_step(s)) {
             return PERP_ERR_LIMIT;
         }
-        double moved = move(s, size2, careful);
+        double moved = line_search(s, size2, careful);
         if (moved < PP_INF) {
             size2 = moved;
         } else {
@@ -225,7 +227,7 @@ static perp_status iterate(pp_quick *s, const pp_job *job, const double *r, pp_r
 // ── Making it ────────────────────────────────────────────────────────────────────────────────────
 
 // W in columns: borrowed where it is so already, or full.
-static const double *columns(const perp_matrix *W, pp_arena *arena)
+static const double *dense_columns(const perp_matrix *W, pp_arena *arena)
 {
     size_t n = (size_t)W->rows;
     if (W->dense) {
@@ -241,7 +243,7 @@ static const double *columns(const perp_matrix *W, pp_arena *arena)
     return dense;
 }
 
-static bool find_scales(pp_quick *s)
+static bool scale_contacts(pp_quick *s)
 {
     double least = PP_INF, most = 0.0;
     for (int c = 0; c < s->nc; c++) {
@@ -250,7 +252,7 @@ static bool find_scales(pp_quick *s)
             trace += s->W[(size_t)a * (size_t)s->n + (size_t)a];
         }
         least = trace < least ? trace : least;
-        most = pp_larger(trace, most);
+        most = pp_max(trace, most);
         s->rho[c] = (double)s->dim / trace;
         for (int a = c * s->dim; a < (c + 1) * s->dim; a++) {
             s->unit2 += s->rho[c] * s->q[a] * s->q[a];
@@ -259,14 +261,14 @@ static bool find_scales(pp_quick *s)
     return least > 1e-14 * most && most < PP_INF;
 }
 
-static perp_status create(const perp_fcp *fcp, pp_arena *arena, pp_quick *s)
+static perp_status create_quick(const perp_fcp *fcp, pp_arena *arena, pp_quick *s)
 {
     int n = fcp->nc * fcp->dim;
     *s = (pp_quick){.nc = fcp->nc, .dim = fcp->dim, .n = n, .q = fcp->q, .mu = fcp->mu};
-    s->W = columns(&fcp->W, arena);
+    s->W = dense_columns(&fcp->W, arena);
     double *numbers = PP_ARRAY(arena, double, 5 * (size_t)n + (size_t)s->nc);
     s->J = PP_ARRAY(arena, double, (size_t)n *(size_t)n);
-    s->touch = PP_ARRAY(arena, pp_touch, s->nc);
+    s->touch = PP_ARRAY(arena, pp_quick_contact, s->nc);
     s->pivot = PP_ARRAY(arena, int, n);
     if (!s->W || !numbers || !s->J || !s->touch || !s->pivot) {
         return PERP_ERR_MEMORY;
@@ -277,7 +279,7 @@ static perp_status create(const perp_fcp *fcp, pp_arena *arena, pp_quick *s)
     s->du = s->dr + n;
     s->z = s->du + n;
     s->rho = s->z + n;
-    if (!find_scales(s)) {
+    if (!scale_contacts(s)) {
         return PERP_ERR_LIMIT;
     }
     return PERP_OK;
@@ -294,13 +296,13 @@ perp_status pp_ssn_quick(const perp_fcp *fcp, const pp_job *job, double *r, doub
 {
     (void)v;
     pp_quick s;
-    perp_status status = create(fcp, job->arena, &s);
+    perp_status status = create_quick(fcp, job->arena, &s);
     if (status < 0) {
         return status;
     }
-    status = iterate(&s, job, job->options->warm_start ? r : NULL, report);
+    status = newton_iterate(&s, job, job->options->warm_start ? r : NULL, report);
     if (status == PERP_ERR_LIMIT && job->options->warm_start && s.n <= ROWS_COLD) {
-        status = iterate(&s, job, NULL, report);
+        status = newton_iterate(&s, job, NULL, report);
     }
     if (status >= 0) {
         memcpy(r, s.r, (size_t)s.n * sizeof *r);

@@ -7,14 +7,14 @@
 
 #include "comp/ssn.h"
 
-typedef enum pp_touch_kind { PP_TOUCH_OPEN, PP_TOUCH_STICK, PP_TOUCH_SLIP } pp_touch_kind;
+typedef enum pp_quick_mode { PP_QUICK_OPEN, PP_QUICK_STICK, PP_QUICK_SLIP } pp_quick_mode;
 
 // What x = r - rho u says of a contact.
-typedef struct pp_touch {
-    pp_touch_kind kind;
+typedef struct pp_quick_contact {
+    pp_quick_mode kind;
     double e[2];  // slip: direction of x_t (plane: a sign, and 0)
     double turn;  // slip: mu x_n / |x_t|
-} pp_touch;
+} pp_quick_contact;
 
 typedef struct pp_quick {
     int nc, dim, n;
@@ -24,10 +24,10 @@ typedef struct pp_quick {
     double alpha;  // of the linear system
     double unit2;  // |q|^2 in units of energy
     double *r, *u;
-    double *dr, *du;  // the Newton step, W times it
-    pp_touch *touch;  // nc
-    double *z;        // unknowns: n at most
-    double *J;        // of the unknowns: n x n at most
+    double *dr, *du;          // the Newton step, W times it
+    pp_quick_contact *touch;  // nc
+    double *z;                // unknowns: n at most
+    double *J;                // of the unknowns: n x n at most
     int *pivot;
 } pp_quick;
 

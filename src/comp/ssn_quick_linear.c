@@ -32,9 +32,9 @@ void pp_quick_mul(const pp_quick *s, const double *x, double *y)
 
 // ── Unknowns ─────────────────────────────────────────────────────────────────────────────────────
 
-static int unknowns(const pp_quick *s, pp_touch_kind kind)
+static int unknown_count(const pp_quick *s, pp_quick_mode kind)
 {
-    return kind == PP_TOUCH_OPEN ? 0 : kind == PP_TOUCH_STICK ? s->dim : s->dim - 1;
+    return kind == PP_QUICK_OPEN ? 0 : kind == PP_QUICK_STICK ? s->dim : s->dim - 1;
 }
 
 // dr = k; false when it is zero.
@@ -42,15 +42,15 @@ static bool begin_step(pp_quick *s)
 {
     bool any = false;
     for (int c = 0, i = 0; c < s->nc; c++, i += s->dim) {
-        const pp_touch *at = &s->touch[c];
+        const pp_quick_contact *at = &s->touch[c];
         const double *r = s->r + i;
         double *dr = s->dr + i, along = 0.0;
-        if (at->kind == PP_TOUCH_SLIP) {
+        if (at->kind == PP_QUICK_SLIP) {
             along = s->mu[c] * r[0] - at->e[0] * r[1] - (s->dim > 2 ? at->e[1] * r[2] : 0.0);
         }
         for (int a = 0; a < s->dim; a++) {
-            dr[a] = at->kind == PP_TOUCH_OPEN            ? -r[a]
-                    : at->kind == PP_TOUCH_SLIP && a > 0 ? along * at->e[a - 1]
+            dr[a] = at->kind == PP_QUICK_OPEN            ? -r[a]
+                    : at->kind == PP_QUICK_SLIP && a > 0 ? along * at->e[a - 1]
                                                          : 0.0;
             any = any || dr[a] != 0.0;
         }
@@ -63,14 +63,14 @@ static int right_side(pp_quick *s)
 {
     int m = 0;
     for (int c = 0, i = 0; c < s->nc; c++, i += s->dim) {
-        const pp_touch *at = &s->touch[c];
+        const pp_quick_contact *at = &s->touch[c];
         const double *u = s->u + i, *du = s->du + i, *r = s->r + i;
         double rho = s->rho[c];
-        if (at->kind == PP_TOUCH_STICK) {
+        if (at->kind == PP_QUICK_STICK) {
             for (int a = 0; a < s->dim; a++) {
                 s->z[m++] = -rho * (u[a] + du[a]);
             }
-        } else if (at->kind == PP_TOUCH_SLIP) {
+        } else if (at->kind == PP_QUICK_SLIP) {
             s->z[m++] = -rho * (u[0] + du[0]);
             if (s->dim > 2) {
                 double across = at->e[0] * du[2] - at->e[1] * du[1];
@@ -86,13 +86,13 @@ static void add_unknowns(pp_quick *s)
 {
     const double *z = s->z;
     for (int c = 0, i = 0; c < s->nc; c++, i += s->dim) {
-        const pp_touch *at = &s->touch[c];
+        const pp_quick_contact *at = &s->touch[c];
         double *dr = s->dr + i;
-        if (at->kind == PP_TOUCH_STICK) {
+        if (at->kind == PP_QUICK_STICK) {
             for (int a = 0; a < s->dim; a++) {
                 dr[a] += z[a];
             }
-        } else if (at->kind == PP_TOUCH_SLIP) {
+        } else if (at->kind == PP_QUICK_SLIP) {
             dr[0] += z[0];
             dr[1] += s->mu[c] * z[0] * at->e[0];
             if (s->dim > 2) {
@@ -100,7 +100,7 @@ static void add_unknowns(pp_quick *s)
                 dr[2] += s->mu[c] * z[0] * at->e[1] + z[1] * at->e[0];
             }
         }
-        z += unknowns(s, at->kind);
+        z += unknown_count(s, at->kind);
     }
 }
 
@@ -110,13 +110,13 @@ static void add_unknowns(pp_quick *s)
 static void apply_rows(const pp_quick *s, const double *w, double *column)
 {
     for (int c = 0; c < s->nc; c++, w += s->dim) {
-        const pp_touch *at = &s->touch[c];
+        const pp_quick_contact *at = &s->touch[c];
         double rho = s->rho[c];
-        if (at->kind == PP_TOUCH_OPEN) {
+        if (at->kind == PP_QUICK_OPEN) {
             continue;
         }
         *column++ = rho * w[0];
-        if (at->kind == PP_TOUCH_STICK) {
+        if (at->kind == PP_QUICK_STICK) {
             *column++ = rho * w[1];
             if (s->dim > 2) {
                 *column++ = rho * w[2];
@@ -128,7 +128,7 @@ static void apply_rows(const pp_quick *s, const double *w, double *column)
 }
 
 // w = a x + b y + z
-static void combine(int n, const double *x, double a, const double *y, double b, const double *z,
+static void axpbypz(int n, const double *x, double a, const double *y, double b, const double *z,
                     double *restrict w)
 {
     for (int i = 0; i < n; i++) {
@@ -136,24 +136,24 @@ static void combine(int n, const double *x, double a, const double *y, double b,
     }
 }
 
-static void assemble(pp_quick *s, int m)
+static void assemble_reduced(pp_quick *s, int m)
 {
     int n = s->n, at_column = 0;
     double *w = s->du;
     for (int c = 0; c < s->nc; c++) {
-        const pp_touch *at = &s->touch[c];
+        const pp_quick_contact *at = &s->touch[c];
         const double *W = s->W + (size_t)(c * s->dim) * (size_t)n;
         double *J = s->J + (size_t)at_column * (size_t)(m + 1);  // from its diagonal
         double *column = s->J + (size_t)at_column * (size_t)m;
-        if (at->kind == PP_TOUCH_STICK) {
+        if (at->kind == PP_QUICK_STICK) {
             for (int a = 0; a < s->dim; a++) {
                 apply_rows(s, W + (size_t)a * (size_t)n, column + (size_t)a * (size_t)m);
                 J[(size_t)a * (size_t)(m + 1)] += s->alpha;
             }
-        } else if (at->kind == PP_TOUCH_SLIP) {
+        } else if (at->kind == PP_QUICK_SLIP) {
             const double *last = s->dim > 2 ? W + 2 * (size_t)n : W;
             double mu0 = s->mu[c] * at->e[0], mu1 = s->dim > 2 ? s->mu[c] * at->e[1] : 0.0;
-            combine(n, W, mu0, W + n, mu1, last, w);
+            axpbypz(n, W, mu0, W + n, mu1, last, w);
             apply_rows(s, w, column);
             J[0] += s->alpha;
             if (s->dim > 2) {
@@ -161,10 +161,10 @@ static void assemble(pp_quick *s, int m)
                     w[i] = at->e[0] * last[i] - at->e[1] * W[n + i];
                 }
                 apply_rows(s, w, column + m);
-                J[m + 1] += pp_larger(1.0 - at->turn, s->alpha);
+                J[m + 1] += pp_max(1.0 - at->turn, s->alpha);
             }
         }
-        at_column += unknowns(s, at->kind);
+        at_column += unknown_count(s, at->kind);
     }
 }
 
@@ -204,9 +204,9 @@ static bool solve_small(int m, double *J, double *z)
     return true;
 }
 
-static bool solve(pp_quick *s, int m)
+static bool solve_reduced(pp_quick *s, int m)
 {
-    assemble(s, m);
+    assemble_reduced(s, m);
     if (m <= SMALL) {
         return solve_small(m, s->J, s->z);
     }
@@ -225,7 +225,7 @@ bool pp_quick_step(pp_quick *s)
         memset(s->du, 0, (size_t)s->n * sizeof *s->du);
     }
     int m = right_side(s);
-    if (m > 0 && !solve(s, m)) {
+    if (m > 0 && !solve_reduced(s, m)) {
         return false;
     }
     add_unknowns(s);

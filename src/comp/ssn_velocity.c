@@ -265,7 +265,7 @@ static void add_sized(int sa, int sb, int d, const double *Ga, const double *Gb,
     }
 }
 
-static void add_contact(pp_ssn_velocity *v, int c, bool symmetric)
+static void add_contact_block(pp_ssn_velocity *v, int c, bool symmetric)
 {
     const pp_bodies *b = v->bodies;
     int d = v->dim;
@@ -316,7 +316,7 @@ perp_status pp_ssn_velocity_factor(pp_ssn_velocity *v, const double *A, const do
     }
     for (int c = 0; c < v->nc; c++) {
         if (!is_zero(dd, v->D + (size_t)c * (size_t)dd)) {
-            add_contact(v, c, symmetric);
+            add_contact_block(v, c, symmetric);
         }
     }
     perp_status status = PERP_OK;
@@ -330,7 +330,7 @@ perp_status pp_ssn_velocity_factor(pp_ssn_velocity *v, const double *A, const do
 }
 
 // out = X b for a dim x dim block
-static inline void times(int d, const double *X, const double *b, double *out)
+static inline void block_times(int d, const double *X, const double *b, double *out)
 {
     for (int k = 0; k < d; k++) {
         out[k] = 0.0;
@@ -347,7 +347,7 @@ perp_status pp_ssn_velocity_solve(const pp_ssn_velocity *v, double *x)
     memset(v->y, 0, (size_t)b->nv * sizeof *v->y);
     for (int c = 0; c < v->nc; c++) {  // x = B^-1 b,  y = G x
         double g[PP_SSN_DIM_MAX];
-        times(d, v->inverse + (size_t)c * (size_t)dd, x + c * d, g);
+        block_times(d, v->inverse + (size_t)c * (size_t)dd, x + c * d, g);
         memcpy(x + c * d, g, (size_t)d * sizeof *g);
         for (int e = b->p[c]; e < b->p[c + 1]; e++) {
             int size = b->size[b->body[e]];
@@ -374,7 +374,7 @@ perp_status pp_ssn_velocity_solve(const pp_ssn_velocity *v, double *x)
                 }
             }
         }
-        times(d, v->D + (size_t)c * (size_t)dd, u, step);
+        block_times(d, v->D + (size_t)c * (size_t)dd, u, step);
         for (int k = 0; k < d; k++) {
             x[c * d + k] -= step[k];
         }

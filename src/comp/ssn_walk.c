@@ -16,11 +16,11 @@
 #include <math.h>
 #include <string.h>
 
-// Of a group: inside its polygon (or interval); on edge `side`, from vertex `side` to the next; on a vertex.
-typedef enum place { INSIDE, EDGE, VERTEX } place;
+// Of a group: inside its homotopy_polygon (or interval); on edge `side`, from vertex `side` to the next; on a vertex.
+typedef enum polygon_face { INSIDE, EDGE, VERTEX } polygon_face;
 
 typedef struct piece {
-    place place;
+    polygon_face place;
     int side;
 } piece;
 
@@ -33,21 +33,21 @@ typedef struct crossing {
     double rate;  // of the function that vanishes there
 } crossing;
 
-typedef struct polygon {
+typedef struct homotopy_polygon {
     int nd;
     double (*d)[2];  // nd: vertices
-} polygon;
+} homotopy_polygon;
 
-struct pp_ssn_walk {
+struct pp_ssn_homotopy {
     const pp_ssn *ssn;
     pp_ssn_linear *linear;
     double alpha, rho;
     double *x, *centre, *u, *F, *dx, *Wdx;  // n
     double *y, *dy;                         // n: x - rho (u + alpha (x - centre)), and its rate
     double *P, *A, *B;
-    bool *closed;      // nc
-    piece *piece;      // nc groups
-    polygon *polygon;  // nc
+    bool *closed;               // nc
+    piece *piece;               // nc groups
+    homotopy_polygon *polygon;  // nc
 };
 
 // ── Pieces ───────────────────────────────────────────────────────────────────────────────────────
@@ -64,7 +64,7 @@ typedef struct wall {
 } wall;
 
 // Edge j: its outward normal times its distance from 0 (for R = 1) and the vector along it.
-static void edge_of(const polygon *p, int j, double n[2], double along[2])
+static void edge_of(const homotopy_polygon *p, int j, double n[2], double along[2])
 {
     const double *c = p->d[j], *d = p->d[(j + 1) % p->nd];
     n[0] = 0.5 * (c[0] + d[0]);
@@ -73,7 +73,7 @@ static void edge_of(const polygon *p, int j, double n[2], double along[2])
     along[1] = 0.5 * (d[1] - c[1]);
 }
 
-static double square(const double x[2])
+static double norm2_squared(const double x[2])
 {
     return x[0] * x[0] + x[1] * x[1];
 }
@@ -89,7 +89,7 @@ static bool interval_wall(piece at, int k, wall *w)
     return k == 0;
 }
 
-static bool polygon_wall(const polygon *p, piece at, int k, wall *w)
+static bool polygon_wall(const homotopy_polygon *p, piece at, int k, wall *w)
 {
     double n[2], e[2];
     int before = (at.side + p->nd - 1) % p->nd;
@@ -98,23 +98,23 @@ static bool polygon_wall(const polygon *p, piece at, int k, wall *w)
             return false;
         }
         edge_of(p, k, n, e);
-        *w = (wall){square(n), {-n[0], -n[1]}, {EDGE, k}};
+        *w = (wall){norm2_squared(n), {-n[0], -n[1]}, {EDGE, k}};
         return true;
     }
     edge_of(p, at.place == VERTEX && k == 1 ? before : at.side, n, e);
     if (at.place == VERTEX) {  // beyond both edges that meet there
-        *w = k == 0 ? (wall){-square(e), {-e[0], -e[1]}, {EDGE, at.side}}
-                    : (wall){-square(e), {e[0], e[1]}, {EDGE, before}};
+        *w = k == 0 ? (wall){-norm2_squared(e), {-e[0], -e[1]}, {EDGE, at.side}}
+                    : (wall){-norm2_squared(e), {e[0], e[1]}, {EDGE, before}};
         return k < 2;
     }
-    wall walls[3] = {{-square(n), {n[0], n[1]}, {INSIDE, 0}},
-                     {square(e), {e[0], e[1]}, {VERTEX, at.side}},
-                     {square(e), {-e[0], -e[1]}, {VERTEX, (at.side + 1) % p->nd}}};
+    wall walls[3] = {{-norm2_squared(n), {n[0], n[1]}, {INSIDE, 0}},
+                     {norm2_squared(e), {e[0], e[1]}, {VERTEX, at.side}},
+                     {norm2_squared(e), {-e[0], -e[1]}, {VERTEX, (at.side + 1) % p->nd}}};
     *w = walls[k < 3 ? k : 0];
     return k < 3;
 }
 
-static bool wall_of(const pp_ssn_walk *s, int c, int g, piece at, int k, wall *w)
+static bool wall_of(const pp_ssn_homotopy *s, int c, int g, piece at, int k, wall *w)
 {
     if (s->ssn->group[g].mu[c] == 0.0) {
         return false;
@@ -123,7 +123,7 @@ static bool wall_of(const pp_ssn_walk *s, int c, int g, piece at, int k, wall *w
                                       : polygon_wall(&s->polygon[c], at, k, w);
 }
 
-static affine value(const pp_ssn_walk *s, int c, int g, const wall *w)
+static affine value(const pp_ssn_homotopy *s, int c, int g, const wall *w)
 {
     const pp_group *group = &s->ssn->group[g];
     int at = c * s->ssn->dim, f = at + group->first;
@@ -137,7 +137,7 @@ static affine value(const pp_ssn_walk *s, int c, int g, const wall *w)
 }
 
 // The piece of a group whose radius is 0 or R > 0: the one none of whose walls is in the way.
-static piece find_piece(const pp_ssn_walk *s, int c, int g)
+static piece find_piece(const pp_ssn_homotopy *s, int c, int g)
 {
     const pp_group *group = &s->ssn->group[g];
     const double *y = s->y + c * s->ssn->dim + group->first;
@@ -146,7 +146,7 @@ static piece find_piece(const pp_ssn_walk *s, int c, int g)
         return fabs(y[0]) <= R && R > 0.0 ? (piece){INSIDE, 0}
                                           : (piece){VERTEX, y[0] > 0.0 ? 0 : 1};
     }
-    const polygon *p = &s->polygon[c];
+    const homotopy_polygon *p = &s->polygon[c];
     double most = -PP_INF, n[2], e[2];
     int best = 0;
     for (int j = 0; j < p->nd; j++) {  // the edge whose sector y is in
@@ -156,15 +156,15 @@ static piece find_piece(const pp_ssn_walk *s, int c, int g)
         most = fmax(most, out);
     }
     edge_of(p, best, n, e);
-    double along = e[0] * y[0] + e[1] * y[1], half = square(e) * R;
-    return most <= square(n) * R && R > 0.0 ? (piece){INSIDE, 0}
-           : along >= half && along > 0.0   ? (piece){VERTEX, (best + 1) % p->nd}
-           : along <= -half                 ? (piece){VERTEX, best}
-                                            : (piece){EDGE, best};
+    double along = e[0] * y[0] + e[1] * y[1], half = norm2_squared(e) * R;
+    return most <= norm2_squared(n) * R && R > 0.0 ? (piece){INSIDE, 0}
+           : along >= half && along > 0.0          ? (piece){VERTEX, (best + 1) % p->nd}
+           : along <= -half                        ? (piece){VERTEX, best}
+                                                   : (piece){EDGE, best};
 }
 
 // The derivative of one group of a closed contact, in its piece, into the contact's block P.
-static void differentiate(const pp_ssn_walk *s, int c, int g, double *P)
+static void differentiate(const pp_ssn_homotopy *s, int c, int g, double *P)
 {
     const pp_group *group = &s->ssn->group[g];
     piece at = s->piece[c * s->ssn->groups + g];
@@ -185,7 +185,7 @@ static void differentiate(const pp_ssn_walk *s, int c, int g, double *P)
     } else {
         memcpy(n, s->polygon[c].d[at.side], sizeof n);
     }
-    double length = square(e);
+    double length = norm2_squared(e);
     for (int k = 0; k < 2; k++) {
         P[f + k] = mu * n[k];
         for (int l = 0; l < 2; l++) {
@@ -195,7 +195,7 @@ static void differentiate(const pp_ssn_walk *s, int c, int g, double *P)
 }
 
 // Q(y) of the pieces, and its derivative P.
-static void project(pp_ssn_walk *s)
+static void project_pieces(pp_ssn_homotopy *s)
 {
     int d = s->ssn->dim;
     memset(s->P, 0, (size_t)(s->ssn->n * d) * sizeof *s->P);
@@ -218,7 +218,7 @@ static void project(pp_ssn_walk *s)
 
 // ── The path ─────────────────────────────────────────────────────────────────────────────────────
 
-static bool allocate(pp_ssn_walk *s, pp_arena *arena)
+static bool allocate_homotopy(pp_ssn_homotopy *s, pp_arena *arena)
 {
     const pp_ssn *ssn = s->ssn;
     size_t n = (size_t)ssn->n, blocks = n * (size_t)ssn->dim, nc = (size_t)ssn->nc;
@@ -232,16 +232,16 @@ static bool allocate(pp_ssn_walk *s, pp_arena *arena)
     s->B = reals ? s->A + blocks : NULL;
     s->closed = PP_ARRAY(arena, bool, nc);
     s->piece = PP_ARRAY(arena, piece, nc * (size_t)ssn->groups);
-    s->polygon = PP_ZEROS(arena, polygon, nc);
+    s->polygon = PP_ZEROS(arena, homotopy_polygon, nc);
     return reals && s->closed && s->piece && s->polygon;
 }
 
 // Vertices, once for contacts with as many.
-static bool list_vertices(pp_ssn_walk *s, pp_arena *arena)
+static bool list_vertices(pp_ssn_homotopy *s, pp_arena *arena)
 {
     const int *nd = s->ssn->fcp->nd;
     for (int c = 0; nd && c < s->ssn->nc; c++) {
-        polygon *p = &s->polygon[c];
+        homotopy_polygon *p = &s->polygon[c];
         p->nd = nd[c];
         p->d = c > 0 && nd[c - 1] == nd[c] ? s->polygon[c - 1].d : NULL;
         if (p->d) {
@@ -260,20 +260,20 @@ static bool list_vertices(pp_ssn_walk *s, pp_arena *arena)
     return true;
 }
 
-perp_status pp_ssn_walk_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena,
-                               pp_ssn_walk **out)
+perp_status pp_ssn_homotopy_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena,
+                                   pp_ssn_homotopy **out)
 {
-    pp_ssn_walk *s = PP_ZEROS(arena, pp_ssn_walk, 1);
+    pp_ssn_homotopy *s = PP_ZEROS(arena, pp_ssn_homotopy, 1);
     *out = s;
     if (s) {
         s->ssn = ssn;
         s->linear = linear;
     }
-    return s && allocate(s, arena) && list_vertices(s, arena) ? PERP_OK : PERP_ERR_MEMORY;
+    return s && allocate_homotopy(s, arena) && list_vertices(s, arena) ? PERP_OK : PERP_ERR_MEMORY;
 }
 
 // y of x.
-static void look(pp_ssn_walk *s)
+static void update_y(pp_ssn_homotopy *s)
 {
     pp_ssn_mul(s->ssn, s->x, s->u);
     for (int i = 0; i < s->ssn->n; i++) {
@@ -282,7 +282,7 @@ static void look(pp_ssn_walk *s)
     }
 }
 
-void pp_ssn_walk_begin(pp_ssn_walk *s, double alpha, const double *r)
+void pp_ssn_homotopy_begin(pp_ssn_homotopy *s, double alpha, const double *r)
 {
     int d = s->ssn->dim;
     size_t bytes = (size_t)s->ssn->n * sizeof *r;
@@ -290,7 +290,7 @@ void pp_ssn_walk_begin(pp_ssn_walk *s, double alpha, const double *r)
     s->rho = 1.0 / (1.0 + alpha);
     memcpy(s->x, r, bytes);
     memcpy(s->centre, r, bytes);
-    look(s);
+    update_y(s);
     for (int c = 0; c < s->ssn->nc; c++) {
         s->closed[c] = s->y[c * d] > 0.0;
         for (int g = 0; g < s->ssn->groups; g++) {
@@ -299,10 +299,10 @@ void pp_ssn_walk_begin(pp_ssn_walk *s, double alpha, const double *r)
     }
 }
 
-static perp_status direction(pp_ssn_walk *s)
+static perp_status path_direction(pp_ssn_homotopy *s)
 {
     int n = s->ssn->n, d = s->ssn->dim;
-    project(s);
+    project_pieces(s);
     for (int k = 0; k < n * d; k++) {
         double identity = k % (d * d) % (d + 1) == 0 ? 1.0 : 0.0;
         s->A[k] = s->rho * s->P[k];
@@ -319,7 +319,7 @@ static perp_status direction(pp_ssn_walk *s)
     return status;
 }
 
-static void reverse(pp_ssn_walk *s)
+static void reverse(pp_ssn_homotopy *s)
 {
     for (int i = 0; i < s->ssn->n; i++) {
         s->dx[i] = -s->dx[i];
@@ -328,7 +328,7 @@ static void reverse(pp_ssn_walk *s)
 }
 
 // A wall that is met before `first` takes its place; of those met at once, the one met fastest.
-static void meet(crossing *first, affine v, crossing here)
+static void take_earlier_crossing(crossing *first, affine v, crossing here)
 {
     if (!(v.rate < 0.0)) {
         return;
@@ -340,19 +340,20 @@ static void meet(crossing *first, affine v, crossing here)
     }
 }
 
-static crossing first_crossing(const pp_ssn_walk *s, double most)
+static crossing first_crossing(const pp_ssn_homotopy *s, double most)
 {
     crossing first = {.contact = -1, .t = most};
     int d = s->ssn->dim, groups = s->ssn->groups;
     for (int c = 0; c < s->ssn->nc; c++) {
         double sign = s->closed[c] ? 1.0 : -1.0;
         affine normal = {sign * s->y[c * d], sign * s->dy[c * d]};
-        meet(&first, normal, (crossing){.contact = c, .group = -1, .closes = !s->closed[c]});
+        take_earlier_crossing(&first, normal,
+                              (crossing){.contact = c, .group = -1, .closes = !s->closed[c]});
         for (int g = 0; s->closed[c] && g < groups; g++) {
             wall w;
             for (int k = 0; wall_of(s, c, g, s->piece[c * groups + g], k, &w); k++) {
-                meet(&first, value(s, c, g, &w),
-                     (crossing){.contact = c, .group = g, .next = w.next});
+                take_earlier_crossing(&first, value(s, c, g, &w),
+                                      (crossing){.contact = c, .group = g, .next = w.next});
             }
         }
     }
@@ -360,7 +361,7 @@ static crossing first_crossing(const pp_ssn_walk *s, double most)
 }
 
 // Into the next piece. Returns how fast its wall to the last piece is left; < 0: the path turns round.
-static void cross(pp_ssn_walk *s, const crossing *at)
+static void cross_boundary(pp_ssn_homotopy *s, const crossing *at)
 {
     int c = at->contact, groups = s->ssn->groups;
     if (at->group >= 0) {
@@ -375,7 +376,7 @@ static void cross(pp_ssn_walk *s, const crossing *at)
 }
 
 // The rate of the function that vanished at the crossing, in the new piece and positive inside it.
-static double leaving(const pp_ssn_walk *s, const crossing *at, piece last)
+static double leaving(const pp_ssn_homotopy *s, const crossing *at, piece last)
 {
     int c = at->contact;
     if (at->group < 0) {
@@ -390,13 +391,13 @@ static double leaving(const pp_ssn_walk *s, const crossing *at, piece last)
     return 0.0;
 }
 
-perp_status pp_ssn_walk_run(pp_ssn_walk *s, int most, int *steps, double *r)
+perp_status pp_ssn_homotopy_run(pp_ssn_homotopy *s, int most, int *steps, double *r)
 {
     crossing last = {.contact = -1};
     piece before = {INSIDE, 0};
     for (int k = 0; k < most; k++) {
         (*steps)++;
-        perp_status status = direction(s);
+        perp_status status = path_direction(s);
         if (status < 0) {
             return status;
         }
@@ -409,9 +410,9 @@ perp_status pp_ssn_walk_run(pp_ssn_walk *s, int most, int *steps, double *r)
             return PERP_ERR_RAY;
         }
         pp_axpy(s->ssn->n, next.t, s->dx, s->x);
-        look(s);
+        update_y(s);
         if (next.contact < 0) {
-            project(s);
+            project_pieces(s);
             for (int i = 0; i < s->ssn->n; i++) {
                 r[i] = s->x[i] - s->F[i];
             }
@@ -419,7 +420,7 @@ perp_status pp_ssn_walk_run(pp_ssn_walk *s, int most, int *steps, double *r)
         }
         before = next.group >= 0 ? s->piece[next.contact * s->ssn->groups + next.group]
                                  : (piece){INSIDE, 0};
-        cross(s, &next);
+        cross_boundary(s, &next);
         last = next;
     }
     return PERP_ERR_LIMIT;

@@ -37,7 +37,7 @@ static inline void add_impulse(const double *T, const double r[3], double *v)
     }
 }
 
-static inline void rates(const pp_sweep_contact *c, const double *v, double u[3])
+static inline void contact_rates(const pp_sweep_contact *c, const double *v, double u[3])
 {
     u[0] = c->w[0];
     u[1] = c->w[1];
@@ -49,7 +49,7 @@ static inline void rates(const pp_sweep_contact *c, const double *v, double u[3]
     }
 }
 
-static inline void push(const pp_sweep_contact *c, const double r[3], double *v)
+static inline void apply_impulse(const pp_sweep_contact *c, const double r[3], double *v)
 {
     for (int k = 0; k < 2; k++) {
         if (c->body[k] >= 0) {
@@ -75,14 +75,14 @@ static void slip(const pp_sweep_contact *c, const double r[3], const double q[3]
     if (c->regular && pp_one_contact_slip(c->mu, c->W, q, x)) {
         return;
     }
-    pp_law law = {.dim = 3, .groups = 1, .disc = {{.first = 1, .size = 2, .mu = c->mu}}};
+    pp_cone_law law = {.dim = 3, .groups = 1, .disc = {{.first = 1, .size = 2, .mu = c->mu}}};
     memcpy(x, r, 3 * sizeof *x);
     pp_one_contact(&law, c->W, q, x, NULL);
 }
 
 // The impulse of a contact whose rates are u, all others held.
-static inline void solve(const pp_sweep_contact *c, const double r[3], const double u[3],
-                         double x[3])
+static inline void solve_contact(const pp_sweep_contact *c, const double r[3], const double u[3],
+                                 double x[3])
 {
     double q[3], y[3];
     multiply(c->W, r, y);
@@ -118,16 +118,16 @@ static pp_sweep_change sweep_range(pp_sweep *s, int from, int to)
     for (int i = from; i < to; i++) {
         const pp_sweep_contact *c = &s->contact[i];
         double u[3], x[3], dr[3], *r = s->r + 3 * (ptrdiff_t)i;
-        rates(c, s->v, u);
+        contact_rates(c, s->v, u);
         if (u[0] >= 0.0 && none(r)) {
             continue;
         }
-        solve(c, r, u, x);
+        solve_contact(c, r, u, x);
         for (int k = 0; k < 3; k++) {
             dr[k] = x[k] - r[k];
             r[k] = x[k];
         }
-        push(c, dr, s->v);
+        apply_impulse(c, dr, s->v);
         double n = dr[0] * dr[0], t = dr[1] * dr[1] + dr[2] * dr[2];
         double rows = fmax(c->W[0] * c->W[0] * n, c->W[4] * c->W[4] * t);
         sum.worst = rows > sum.worst ? rows : sum.worst;  // squared here
@@ -137,7 +137,7 @@ static pp_sweep_change sweep_range(pp_sweep *s, int from, int to)
     return sum;
 }
 
-static void add(pp_sweep_change *sum, pp_sweep_change part)
+static void sum_change(pp_sweep_change *sum, pp_sweep_change part)
 {
     sum->worst = part.worst > sum->worst || isnan(part.worst) ? part.worst : sum->worst;
     sum->squares += part.squares;
@@ -170,25 +170,26 @@ pp_sweep_change pp_sweep_once(pp_sweep *s)
         bool alone = s->serial && k == s->colours - 1;
         pp_team_share(alone ? NULL : s->team, pieces, 1, sweep_pieces, &a);
         for (int i = 0; i < pieces; i++) {
-            add(&sum, s->part[i]);
+            sum_change(&sum, s->part[i]);
         }
     }
     sum.worst = sqrt(sum.worst);
     return sum;
 }
 
-void pp_sweep_push(pp_sweep *s)
+void pp_sweep_apply_impulses(pp_sweep *s)
 {
     for (int i = 0; i < s->count; i++) {
         const double *r = s->r + 3 * (ptrdiff_t)i;
         if (!none(r)) {
-            push(&s->contact[i], r, s->v);
+            apply_impulse(&s->contact[i], r, s->v);
         }
     }
 }
 
 // |p - P(p - u/m)| m, of the normal row and of the friction rows.
-static pp_sweep_change natural(const pp_sweep_contact *c, const double r[3], const double u[3])
+static pp_sweep_change natural_residual(const pp_sweep_contact *c, const double r[3],
+                                        const double u[3])
 {
     double n = c->W[0] > 0.0 ? c->W[0] : 1.0, t = c->W[4] > 0.0 ? c->W[4] : 1.0;
     double error = r[0] - fmax(r[0] - u[0] / n, 0.0);
@@ -206,10 +207,10 @@ pp_sweep_change pp_sweep_residual(const pp_sweep *s)
     for (int i = 0; i < s->count; i++) {
         const pp_sweep_contact *c = &s->contact[i];
         double u[3];
-        rates(c, s->v, u);
+        contact_rates(c, s->v, u);
         const double *r = s->r + 3 * (ptrdiff_t)i;
         if (u[0] < 0.0 || !none(r)) {
-            add(&sum, natural(c, r, u));
+            sum_change(&sum, natural_residual(c, r, u));
         }
     }
     return sum;
@@ -221,7 +222,7 @@ double pp_sweep_scale(const pp_sweep *s)
     for (int i = 0; i < s->count; i++) {
         const pp_sweep_contact *c = &s->contact[i];
         double u[3], y[3], mobility = c->W[0] + c->W[4] + c->W[8];
-        rates(c, s->v, u);
+        contact_rates(c, s->v, u);
         multiply(c->W, s->r + 3 * (ptrdiff_t)i, y);
         double square = 0.0;
         for (int k = 0; k < 3; k++) {

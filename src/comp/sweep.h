@@ -60,7 +60,7 @@ bool pp_sweep_prepare(pp_sweep_contact *c);
 // Every contact solved once with all others held.
 pp_sweep_change pp_sweep_once(pp_sweep *s);
 // v += T r of all contacts.
-void pp_sweep_push(pp_sweep *s);
+void pp_sweep_apply_impulses(pp_sweep *s);
 // Squares of the impulses that would stop every contact by itself, rho q of theory (C8), at v and r.
 double pp_sweep_scale(const pp_sweep *s);
 // The natural map at (r, v).

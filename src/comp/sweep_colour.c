@@ -26,7 +26,8 @@ static bool same_bodies(const int *pair)
 }
 
 // Colours of all units; returns how many units there are.
-static int choose(const pp_sweep *s, const int *body, uint64_t *used, int *first, int *colour)
+static int choose_colours(const pp_sweep *s, const int *body, uint64_t *used, int *first,
+                          int *colour)
 {
     int units = 0;
     for (int c = 0; c < s->count; c++) {
@@ -64,7 +65,7 @@ perp_status pp_sweep_colour(pp_sweep *s, const int *body, pp_arena *arena, int *
     if (!used || !first || !colour || !slot || !s->unit || !s->part || !s->colour) {
         return PERP_ERR_MEMORY;
     }
-    s->units = choose(s, body, used, first, colour);
+    s->units = choose_colours(s, body, used, first, colour);
     for (int u = 0; u < s->units; u++) {
         start[colour[u] + 1]++;
     }

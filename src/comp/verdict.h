@@ -25,7 +25,7 @@ void pp_box_judge(const perp_box_friction *box, const double *z, bool comparable
                   perp_mcp_residuals *out);
 
 // pp_mcp_judge; where norms accept z and its rows are not all right, z is settled first if that makes it better.
-void pp_mcp_judge_settled(const perp_mcp *mcp, double *z, const perp_comp_options *options,
+void pp_mcp_judge_snapped(const perp_mcp *mcp, double *z, const perp_comp_options *options,
                           double *scratch, pp_arena *arena, perp_mcp_residuals *out);
 
 // Rows and contacts that are right to this part of their own size are right: the backward error asks for no more where the

@@ -22,13 +22,14 @@ typedef struct pp_row {
     double bias;          // what the scheme adds: phi/h, psi/h, restitution, spring [m/s, rad/s]
     double gamma;         // compliance [m/s per N s]
     double lower, upper;  // of the impulse [N s, N m s]
-    double before;        // J nu + rate at the start of the step [m/s, rad/s]
+    double v_pre;         // J nu + rate at the start of the step [m/s, rad/s]
     double restitution;
-    double rest;     // slower than this it does not bounce: what gravity gives in two steps
-    double rebound;  // of what bounces: rate that its own approach leaves with (P14)
-    bool drives;     // target, rate or dry friction of the joint's coordinate
-    bool spring;     // implicit spring or damper: keeps its energy
-    bool bounces;    // closes in the step, faster than what rests: an impact with restitution
+    double
+        bounce_threshold;  // [m/s] slower than this it does not bounce: what gravity gives in two steps
+    double rebound;        // of what bounces: rate that its own approach leaves with (P14)
+    bool drives;           // target, rate or dry friction of the joint's coordinate
+    bool spring;           // implicit spring or damper: keeps its energy
+    bool bounces;          // closes in the step, faster than what rests: an impact with restitution
     bool middle;  // an equation of the theta method: acts in the middle, holds at the end   (S11)
     int joint, force;  // that it belongs to, implicit spring that it is; -1: none
 } pp_row;
@@ -72,23 +73,22 @@ typedef struct pp_scheme {
     perp_friction_law friction;
     perp_impact_law impact;
     int facets;    // directions of an exact disc in the forms MCP and LCP
-    double theta;  // PERP_MOREAU_JEAN
+    double theta;  // PERP_STEPPER_MOREAU_JEAN
     double whole;  // the step that this is a part of [s]; 0: it is whole
     bool rates;    // errors of position are worked off elsewhere: rows ask for rates alone
 } pp_scheme;
 
-// What each row of rows->b is off by at other frames: the value of its equation, 0 for rates and springs.
-// Of kin t, body and turn are read.
-void pp_joint_values(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
-                     double *value);
+// phi_i(q) of every bilateral row at the poses in kin [m, rad]; 0 for rates and springs. Of kin t, body and turn are read.
+void pp_bilateral_phi(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
+                      double *value);
 
-// What each row of rows->b is off by at the end of a step, over h, because bodies turn with nu (NULL: as they
-// do) rather than move along tangents: exact for rows that hold points of bodies together, 0 for others.
+// Second-order term (phi(q + h nu) - phi(q) - h J nu) / h of every bilateral row [m/s, rad/s], with bodies that turn
+// by nu (NULL: by their own): exact for rows that hold points of bodies together, 0 for others.
 //                                                                                       theory (S6)
-void pp_joint_bend(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
-                   const double *nu, double *value);
+void pp_bilateral_curvature(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
+                            const double *nu, double *value);
 
-// joints: where the rows of joints are taken: kin, or the middle of the step for PERP_MOREAU_JEAN.
+// joints: where the rows of joints are taken: kin, or the middle of the step for PERP_STEPPER_MOREAU_JEAN.
 perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinematics *kin,
                         const pp_kinematics *joints, const pp_gaps *gaps, pp_scheme scheme,
                         pp_arena *arena);
@@ -96,8 +96,8 @@ perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinemati
 // Rows of contact n of `rows` as they are at other frames and with the geometry of `c` (point, n, t): its normal
 // row, then its friction rows; of each J and rate. Returns how many.
 enum { PP_CONTACT_ROWS = 6 };
-int pp_contact_take(const perp_model *model, const pp_kinematics *at, const pp_contact *c,
-                    const pp_rows *rows, int n, pp_row out[PP_CONTACT_ROWS]);
+int pp_contact_rows_at(const perp_model *model, const pp_kinematics *at, const pp_contact *c,
+                       const pp_rows *rows, int n, pp_row out[PP_CONTACT_ROWS]);
 
 // The first of the joint's rows among row[from..count), which are in the order of joints, springs last; where
 // there is none, a row of another joint or count.
@@ -107,14 +107,14 @@ void pp_row_combine(pp_row *row, double s, const pp_row *other);
 // J nu + rate of a row for velocities nu.
 double pp_row_rate(const perp_model *model, const pp_row *row, const double *nu);
 // nu += s M^-1 J^T, or p += s J^T when mass is NULL.
-void pp_row_add(const perp_model *model, const pp_row *row, double s, const pp_weight *mass,
+void pp_row_add(const perp_model *model, const pp_row *row, double s, const pp_inertia *mass,
                 double *nu);
 // J M^-1 p_ext: what the forces add to the rate of a row.
-double pp_row_push(const perp_model *m, const pp_kinematics *k, const pp_row *row);
+double pp_row_force_rate(const perp_model *m, const pp_kinematics *k, const pp_row *row);
 // J M^-1 J^T of a row that names no body twice: what a unit impulse does to its own rate.
-double pp_row_mobility(const perp_model *model, const pp_weight *mass, const pp_row *row);
+double pp_row_mobility(const perp_model *model, const pp_inertia *mass, const pp_row *row);
 // J_a M^-1 J_b^T of two rows: what an impulse along b does to the rate of a.
-double pp_row_coupling(const perp_model *model, const pp_weight *mass, const pp_row *a,
+double pp_row_coupling(const perp_model *model, const pp_inertia *mass, const pp_row *a,
                        const pp_row *b);
 // Sliding in space where friction differs along t and o: both rows are scaled so that one disc holds for
 // them, whose coefficient is returned.                                                  theory (S4)
@@ -142,7 +142,7 @@ int pp_joint_equations(const perp_model *model, const pp_kinematics *kin, int jo
 // Coordinate of a joint and its rate row (value, J, rate), without bias. Gears, welds and spherical joints have none.
 void pp_joint_coordinate(const perp_model *model, const pp_kinematics *kin, int joint, pp_row *row);
 // How far the coordinate is beyond its limits, 0 within them [m, rad].
-double pp_joint_beyond(const perp_model *model, const pp_kinematics *kin, int joint);
+double pp_joint_limit_violation(const perp_model *model, const pp_kinematics *kin, int joint);
 // Energy in the springs of joint coordinates [J]; of kin only t, body and turn are read.
 double pp_joint_energy(const perp_model *model, const pp_kinematics *kin);
 bool pp_joint_has_coordinate(const pp_joint *joint);

@@ -37,7 +37,7 @@ static void tangent_row(const perp_model *m, const pp_kinematics *k, const pp_co
     relative_point(m, k, c, d, row);
     double surface = pp_dot3(d, c->surface);
     row->rate += surface;
-    row->before += surface;
+    row->v_pre += surface;
 }
 
 static void moment_row(const perp_model *m, const pp_kinematics *k, const pp_contact *c,
@@ -131,8 +131,8 @@ static void fill_group(const perp_model *m, const pp_kinematics *k, const pp_con
 }
 
 // The rows of contact n at other frames, in the layout that `rows` has.
-int pp_contact_take(const perp_model *model, const pp_kinematics *at, const pp_contact *c,
-                    const pp_rows *rows, int n, pp_row out[PP_CONTACT_ROWS])
+int pp_contact_rows_at(const perp_model *model, const pp_kinematics *at, const pp_contact *c,
+                       const pp_rows *rows, int n, pp_row out[PP_CONTACT_ROWS])
 {
     int count = 1;
     relative_point(model, at, c, c->n, &out[0]);
@@ -146,27 +146,27 @@ int pp_contact_take(const perp_model *model, const pp_kinematics *at, const pp_c
 
 // Rows of all contacts, several at a time: normal rows first, each in the place of its contact; then those
 // that are in the problem are counted, and friction is filled in.
-typedef struct shared {
+typedef struct row_job {
     const perp_model *model;
     const pp_kinematics *kin;
     const pp_gaps *gaps;
     pp_scheme scheme;
     pp_rows *out;
     bool *kept;  // contacts: in the problem
-} shared;
+} row_job;
 
 static void some_normals(void *arg, int from, int to)
 {
-    const shared *s = arg;
+    const row_job *s = arg;
     double rest = 2.0 * pp_scheme_whole(s->scheme, s->kin->h) * pp_length(s->model->gravity);
     for (int i = from; i < to; i++) {
         pp_row *row = &s->out->n[i];
         normal_row(s->model, s->kin, &s->gaps->contact[i], row);
-        row->rest = rest;
-        double push = row->restitution > 0.0 ? pp_row_push(s->model, s->kin, row) : 0.0;
+        row->bounce_threshold = rest;
+        double push = row->restitution > 0.0 ? pp_row_force_rate(s->model, s->kin, row) : 0.0;
         s->kept[i] = pp_row_unilateral(row, s->kin->h, push, s->scheme);
         if (!s->kept[i] && s->gaps->contact[i].sheet) {  // there is no later for what would pass
-            double rate = row->before + fmin(pp_row_push(s->model, s->kin, row), 0.0);
+            double rate = row->v_pre + fmin(pp_row_force_rate(s->model, s->kin, row), 0.0);
             s->kept[i] = row->value + s->kin->h * rate <= 0.0;
         }
     }
@@ -176,7 +176,7 @@ static void some_normals(void *arg, int from, int to)
 // thread and the result is the same.
 static void some_friction(void *arg, int from, int to)
 {
-    const shared *s = arg;
+    const row_job *s = arg;
     const perp_model *m = s->model;
     for (int n = from; n < to; n++) {
         const pp_contact *c = &s->gaps->contact[s->out->contact[n]];
@@ -194,7 +194,7 @@ enum { GRAIN = 128 };  // contacts
 static perp_status contact_rows(const perp_model *m, const pp_kinematics *k, const pp_gaps *gaps,
                                 pp_scheme scheme, pp_rows *out, pp_arena *arena)
 {
-    shared s = {m, k, gaps, scheme, out, PP_ARRAY(arena, bool, gaps->count)};
+    row_job s = {m, k, gaps, scheme, out, PP_ARRAY(arena, bool, gaps->count)};
     if (!s.kept) {
         return PERP_ERR_MEMORY;
     }

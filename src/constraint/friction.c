@@ -72,7 +72,7 @@ static void project_polygon(int sides, double limit, double p[2])
         return;
     }
     // Within the wedge of this side the nearest point is on this side.
-    along = pp_within(along, -half, half);
+    along = pp_clamp(along, -half, half);
     p[0] = inner * n[0] - along * n[1];
     p[1] = inner * n[1] + along * n[0];
 }
@@ -83,7 +83,7 @@ void pp_friction_project(const pp_friction *group, bool polygons, double limit, 
 {
     limit = limit > 0.0 ? limit : 0.0;
     if (group->size == 1) {
-        p[0] = pp_within(p[0], -limit, limit);
+        p[0] = pp_clamp(p[0], -limit, limit);
     } else if (is_polygon(group, polygons)) {
         project_polygon(group->directions, limit, p);
     } else {

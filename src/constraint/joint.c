@@ -9,7 +9,8 @@
 
 bool pp_joint_has_coordinate(const pp_joint *j)
 {
-    return j->kind != PERP_GEAR && j->kind != PERP_WELD && j->kind != PERP_SPHERICAL;
+    return j->kind != PERP_JOINT_GEAR && j->kind != PERP_JOINT_WELD &&
+           j->kind != PERP_JOINT_SPHERICAL;
 }
 
 // The joint's coordinate as a row: its value [m or rad], gradient and rate. Angles count full turns.
@@ -43,7 +44,7 @@ int pp_joint_equations(const perp_model *m, const pp_kinematics *k, int joint,
                        pp_row row[PP_JOINT_EQUATIONS])
 {
     const pp_joint *j = &m->joint[joint];
-    if (j->kind == PERP_GEAR) {
+    if (j->kind == PERP_JOINT_GEAR) {
         gear_row(m, k, j, &row[0]);
         return 1;
     }
@@ -70,7 +71,7 @@ double pp_joint_error(const perp_model *model, const pp_kinematics *kin, int joi
 }
 
 // By how much a coordinate is beyond its limits [m or rad].
-double pp_joint_beyond(const perp_model *model, const pp_kinematics *kin, int joint)
+double pp_joint_limit_violation(const perp_model *model, const pp_kinematics *kin, int joint)
 {
     const pp_joint *j = &model->joint[joint];
     pp_row row;
@@ -100,10 +101,11 @@ double pp_joint_energy(const perp_model *model, const pp_kinematics *kin)
 
 static bool on_position_level(pp_scheme scheme)
 {
-    return scheme.stepper == PERP_STEWART_TRINKLE || scheme.stepper == PERP_QUASISTATIC;
+    return scheme.stepper == PERP_STEPPER_STEWART_TRINKLE ||
+           scheme.stepper == PERP_STEPPER_QUASISTATIC;
 }
 
-static void put(pp_row_list *list, const pp_row *row)
+static void append_row(pp_row_list *list, const pp_row *row)
 {
     list->row[list->count++] = *row;
 }
@@ -113,7 +115,7 @@ static void put(pp_row_list *list, const pp_row *row)
 static void set_equation(const pp_kinematics *k, double phi, double before, pp_scheme scheme,
                          pp_row *row)
 {
-    row->middle = scheme.stepper == PERP_MOREAU_JEAN;
+    row->middle = scheme.stepper == PERP_STEPPER_MOREAU_JEAN;
     bool takes_back = (row->middle || on_position_level(scheme)) && !scheme.rates;
     row->bias = takes_back ? phi / pp_scheme_whole(scheme, k->h) : 0.0;
     row->bias += row->middle ? 0.5 * before : 0.0;
@@ -129,10 +131,10 @@ static void target_row(const pp_kinematics *k, const pp_kinematics *start, const
     double value = pp_expr_rate(j->target, first, one, &before);
     row.value = at->value - value;
     row.rate -= rate;
-    row.before -= rate;
-    set_equation(k, row.value, at->before - before, scheme, &row);
+    row.v_pre -= rate;
+    set_equation(k, row.value, at->v_pre - before, scheme, &row);
     row.drives = true;
-    put(b, &row);
+    append_row(b, &row);
 }
 
 // psi(q, qdot) = coordinate rate - rate(t): a constraint, or a drive of limited effort.
@@ -144,13 +146,13 @@ static void rate_row(const pp_kinematics *k, const pp_joint *j, pp_row row, pp_r
     row.value = 0.0;
     row.drives = true;
     row.rate -= rate;
-    row.before -= rate;
+    row.v_pre -= rate;
     if (j->rate_effort < PP_INF) {
         row.lower = -k->h * j->rate_effort;
         row.upper = k->h * j->rate_effort;
-        put(boxed, &row);
+        append_row(boxed, &row);
     } else {
-        put(b, &row);
+        append_row(b, &row);
     }
 }
 
@@ -179,7 +181,7 @@ static void limit_row(const perp_model *m, const pp_kinematics *k, const pp_join
 {
     row.value = sign * (row.value - bound);
     row.rate *= sign;
-    row.before *= sign;
+    row.v_pre *= sign;
     for (int i = 0; i < row.count; i++) {
         for (int c = 0; c < PP_BODY_NV; c++) {
             row.J[i][c] *= sign;
@@ -187,15 +189,15 @@ static void limit_row(const perp_model *m, const pp_kinematics *k, const pp_join
     }
     row.lower = 0.0;
     row.restitution = j->limit_restitution;
-    row.rest = rest_speed(m, pp_scheme_whole(scheme, k->h), &row);
-    double push = row.restitution > 0.0 ? pp_row_push(m, k, &row) : 0.0;
+    row.bounce_threshold = rest_speed(m, pp_scheme_whole(scheme, k->h), &row);
+    double push = row.restitution > 0.0 ? pp_row_force_rate(m, k, &row) : 0.0;
     if (pp_row_unilateral(&row, k->h, push, scheme)) {
-        put(n, &row);
+        append_row(n, &row);
     }
 }
 
 // Everything that acts along the coordinate: target (equation), rate (equation, or a motor of limited effort), dry
-// friction |p| <= h F (boxed), spring and damper (a soft row), limits (unilateral). pp_joint_values relies on the order.
+// friction |p| <= h F (boxed), spring and damper (a soft row), limits (unilateral). pp_bilateral_phi relies on the order.
 static void coordinate_rows(const perp_model *m, const pp_kinematics *k, const pp_kinematics *start,
                             pp_scheme scheme, int index, pp_row_list *b, pp_row_list *boxed,
                             pp_row_list *n)
@@ -219,16 +221,16 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *k, const p
         dry.drives = true;
         dry.lower = -k->h * j->friction;
         dry.upper = k->h * j->friction;
-        put(boxed, &dry);
+        append_row(boxed, &dry);
     }
     row.value = first.value;
     pp_row soft = row;
     soft.value -= j->rest;
-    soft.before = first.before;
+    soft.v_pre = first.v_pre;
     if (pp_row_soften(&soft, j->stiffness, j->damping, k->h, pp_scheme_theta(scheme))) {
-        put(b, &soft);
+        append_row(b, &soft);
     }
-    row.before = first.before;
+    row.v_pre = first.v_pre;
     if (j->lower <= j->upper) {
         if (isfinite(j->lower)) {
             limit_row(m, k, j, scheme, row, j->lower, 1.0, n);
@@ -254,7 +256,7 @@ void pp_joint_rows(const perp_model *m, const pp_kinematics *k, const pp_kinemat
             own[c].joint = i;
             const pp_row *at = k != start ? &first[c] : &own[c];
             own[c].value = at->value;
-            set_equation(k, at->value, at->before, scheme, &own[c]);
+            set_equation(k, at->value, at->v_pre, scheme, &own[c]);
         }
         b->count += count;
         if (pp_joint_has_coordinate(&m->joint[i])) {
@@ -265,8 +267,8 @@ void pp_joint_rows(const perp_model *m, const pp_kinematics *k, const pp_kinemat
 
 // phi of every bilateral row at the poses in kin [m, rad], in the order in which pp_joint_rows wrote them; 0 for soft
 // rows and rates, which are no conditions on positions.
-void pp_joint_values(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
-                     double *value)
+void pp_bilateral_phi(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
+                      double *value)
 {
     int at = 0;
     while (at < rows->nb && rows->b[at].joint >= 0) {

@@ -51,9 +51,9 @@ void pp_joint_coordinate_planar(const perp_model *m, const pp_kinematics *k, con
 {
     pp_anchors w;
     pp_joint_anchors(j, k->body, &w);
-    if (j->kind == PERP_REVOLUTE || j->kind == PERP_ANGLE) {
+    if (j->kind == PERP_JOINT_REVOLUTE || j->kind == PERP_JOINT_ANGLE) {
         angle_row(m, k, j, row);
-    } else if (j->kind == PERP_DISTANCE) {
+    } else if (j->kind == PERP_JOINT_DISTANCE) {
         pp_joint_distance_row(m, k, j, &w, row);
     } else {
         pp_joint_point_row(m, k, j, &w, w.u, true, row);
@@ -68,22 +68,22 @@ int pp_joint_equations_planar(const perp_model *m, const pp_kinematics *k, const
     pp_joint_anchors(j, k->body, &w);
     perp_vec3 n = pp_vec(-w.u.y, w.u.x, 0.0);
     switch (j->kind) {
-    case PERP_REVOLUTE:
-    case PERP_WELD:
+    case PERP_JOINT_REVOLUTE:
+    case PERP_JOINT_WELD:
         pp_joint_point_row(m, k, j, &w, EX, false, &row[0]);
         pp_joint_point_row(m, k, j, &w, EY, false, &row[1]);
-        if (j->kind == PERP_WELD) {
+        if (j->kind == PERP_JOINT_WELD) {
             angle_row(m, k, j, &row[2]);
         }
-        return j->kind == PERP_WELD ? 3 : 2;
-    case PERP_PRISMATIC:
+        return j->kind == PERP_JOINT_WELD ? 3 : 2;
+    case PERP_JOINT_PRISMATIC:
         pp_joint_point_row(m, k, j, &w, n, true, &row[0]);
         angle_row(m, k, j, &row[1]);
         return 2;
-    case PERP_POINT_ON_LINE:
+    case PERP_JOINT_POINT_ON_LINE:
         pp_joint_point_row(m, k, j, &w, n, true, &row[0]);
         return 1;
-    case PERP_DISTANCE:
+    case PERP_JOINT_DISTANCE:
         if (j->target) {
             return 0;  // the target is the equation
         }

@@ -24,20 +24,20 @@
 static const perp_vec3 EX = {1.0, 0.0, 0.0}, EY = {0.0, 1.0, 0.0}, EZ = {0.0, 0.0, 1.0};
 static const double TWO_PI = 6.283185307179586;
 
-typedef struct triad {
+typedef struct axis_triad {
     pp_anchors at;
     perp_vec3 x, y;    // across the axis, fixed in a
     perp_vec3 ub, zb;  // axis of b, and its direction of angle 0
-} triad;
+} axis_triad;
 
-static triad place(const pp_joint *j, const pp_frame *body)
+static axis_triad joint_triad(const pp_joint *j, const pp_frame *body)
 {
-    triad w;
+    axis_triad w;
     pp_joint_anchors(j, body, &w.at);
     w.x = pp_rotate(&body[j->a], j->zero_A);
     w.y = pp_cross(w.at.u, w.x);
     w.ub = pp_rotate(&body[j->b], j->axis_B);
-    w.zb = j->kind == PERP_UNIVERSAL ? w.ub : pp_rotate(&body[j->b], j->zero_B);
+    w.zb = j->kind == PERP_JOINT_UNIVERSAL ? w.ub : pp_rotate(&body[j->b], j->zero_B);
     return w;
 }
 
@@ -52,14 +52,14 @@ static void turn_row(const perp_model *m, const pp_kinematics *k, const pp_joint
 
 // d . u_b for a direction d fixed in a.
 static void across_row(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
-                       const triad *w, perp_vec3 d, pp_row *row)
+                       const axis_triad *w, perp_vec3 d, pp_row *row)
 {
     turn_row(m, k, j, pp_cross(w->ub, d), pp_dot3(d, w->ub), row);
 }
 
 // The angle of z_b about u, from x: atan2(s, c), s = y . z_b, c = x . z_b, with its exact rate
 // z_b x (c y - s x) / (c^2 + s^2) . (w_b - w_a); of all its turns the one nearest to where it was.
-static void angle_row(const perp_model *m, const pp_kinematics *k, int joint, const triad *w,
+static void angle_row(const perp_model *m, const pp_kinematics *k, int joint, const axis_triad *w,
                       pp_row *row)
 {
     double c = pp_dot3(w->x, w->zb), s = pp_dot3(w->y, w->zb), r2 = c * c + s * s;
@@ -80,14 +80,14 @@ void pp_joint_coordinate_spatial(const perp_model *m, const pp_kinematics *k, in
                                  pp_row *row)
 {
     const pp_joint *j = &m->joint[joint];
-    triad w = place(j, k->body);
+    axis_triad w = joint_triad(j, k->body);
     switch (j->kind) {
-    case PERP_PRISMATIC:
-    case PERP_CYLINDRICAL:
-    case PERP_POINT_ON_LINE:
+    case PERP_JOINT_PRISMATIC:
+    case PERP_JOINT_CYLINDRICAL:
+    case PERP_JOINT_POINT_ON_LINE:
         pp_joint_point_row(m, k, j, &w.at, w.at.u, true, row);
         break;
-    case PERP_DISTANCE:
+    case PERP_JOINT_DISTANCE:
         pp_joint_distance_row(m, k, j, &w.at, row);
         break;
     default:
@@ -108,7 +108,7 @@ static void add_point(const perp_model *m, const pp_kinematics *k, int body, per
     const double moment[3][3] = {
         {0.0, s * r.z, -s * r.y}, {-s * r.z, 0.0, s * r.x}, {s * r.y, -s * r.x, 0.0}};
     for (int d = 0; d < 3; d++) {
-        row[d].before += rate[d];
+        row[d].v_pre += rate[d];
         if (m->body[body].nv == 0) {
             row[d].rate += rate[d];
             continue;
@@ -124,8 +124,8 @@ static void add_point(const perp_model *m, const pp_kinematics *k, int body, per
 }
 
 // p_b - p_a = 0 in W: three rows. Where both bodies have six velocities (or none) their blocks are filled together.
-static int coincide(const perp_model *m, const pp_kinematics *k, const pp_joint *j, const triad *w,
-                    pp_row *row)
+static int coincide(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
+                    const axis_triad *w, pp_row *row)
 {
     bool whole = m->body[j->a].nv % 6 == 0 && m->body[j->b].nv % 6 == 0 && j->a != j->b;
     if (whole) {
@@ -145,16 +145,16 @@ static int coincide(const perp_model *m, const pp_kinematics *k, const pp_joint 
     return 3;
 }
 
-static int on_line(const perp_model *m, const pp_kinematics *k, const pp_joint *j, const triad *w,
-                   pp_row *row)
+static int on_line(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
+                   const axis_triad *w, pp_row *row)
 {
     pp_joint_point_row(m, k, j, &w->at, w->x, true, &row[0]);
     pp_joint_point_row(m, k, j, &w->at, w->y, true, &row[1]);
     return 2;
 }
 
-static int aligned(const perp_model *m, const pp_kinematics *k, const pp_joint *j, const triad *w,
-                   pp_row *row)
+static int aligned(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
+                   const axis_triad *w, pp_row *row)
 {
     across_row(m, k, j, w, w->x, &row[0]);
     across_row(m, k, j, w, w->y, &row[1]);
@@ -162,11 +162,11 @@ static int aligned(const perp_model *m, const pp_kinematics *k, const pp_joint *
 }
 
 // The rotation from the frame (x, y, u) of a to (z_b, u_b x z_b, u_b) of b as a vector, in world axes.
-static int locked(const perp_model *m, const pp_kinematics *k, const pp_joint *j, const triad *w,
-                  pp_row *row)
+static int locked(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
+                  const axis_triad *w, pp_row *row)
 {
-    pp_mat3 A = pp_columns(w->x, w->y, w->at.u);
-    pp_mat3 B = pp_columns(w->zb, pp_cross(w->ub, w->zb), w->ub);
+    pp_mat3 A = pp_mat3_columns(w->x, w->y, w->at.u);
+    pp_mat3 B = pp_mat3_columns(w->zb, pp_cross(w->ub, w->zb), w->ub);
     pp_mat3 At = pp_transpose3(&A), R = pp_mat_mul(&B, &At);
     // log(R) = angle / (2 sin angle) (R - R^T)^v, where the angle is small as in any joint that holds
     perp_vec3 v = {R.m[7] - R.m[5], R.m[2] - R.m[6], R.m[3] - R.m[1]};
@@ -180,7 +180,7 @@ static int locked(const perp_model *m, const pp_kinematics *k, const pp_joint *j
 }
 
 // u . (p_b - p_a) - pitch * angle
-static int threaded(const perp_model *m, const pp_kinematics *k, int joint, const triad *w,
+static int threaded(const perp_model *m, const pp_kinematics *k, int joint, const axis_triad *w,
                     pp_row *row)
 {
     pp_row angle;
@@ -195,52 +195,52 @@ static int threaded(const perp_model *m, const pp_kinematics *k, int joint, cons
 int pp_joint_equations_spatial(const perp_model *m, const pp_kinematics *k, int joint, pp_row *row)
 {
     const pp_joint *j = &m->joint[joint];
-    if (j->kind == PERP_SPHERICAL && k->values_only) {
+    if (j->kind == PERP_JOINT_SPHERICAL && k->values_only) {
         perp_vec3 off = pp_sub(pp_point(&k->body[j->b], j->r_B), pp_point(&k->body[j->a], j->r_A));
         row[0].value = off.x;
         row[1].value = off.y;
         row[2].value = off.z;
         return 3;
     }
-    triad w = place(j, k->body);
+    axis_triad w = joint_triad(j, k->body);
     int n = 0;
     switch (j->kind) {
-    case PERP_SPHERICAL:
+    case PERP_JOINT_SPHERICAL:
         return coincide(m, k, j, &w, row);
-    case PERP_REVOLUTE:
+    case PERP_JOINT_REVOLUTE:
         n = coincide(m, k, j, &w, row);
         return n + aligned(m, k, j, &w, row + n);
-    case PERP_UNIVERSAL:
+    case PERP_JOINT_UNIVERSAL:
         n = coincide(m, k, j, &w, row);
         across_row(m, k, j, &w, w.at.u, row + n);
         return n + 1;
-    case PERP_WELD:
+    case PERP_JOINT_WELD:
         n = coincide(m, k, j, &w, row);
         return n + locked(m, k, j, &w, row + n);
-    case PERP_CYLINDRICAL:
+    case PERP_JOINT_CYLINDRICAL:
         n = on_line(m, k, j, &w, row);
         return n + aligned(m, k, j, &w, row + n);
-    case PERP_SCREW:
+    case PERP_JOINT_SCREW:
         n = on_line(m, k, j, &w, row);
         n += aligned(m, k, j, &w, row + n);
         return n + threaded(m, k, joint, &w, row + n);
-    case PERP_PRISMATIC:
+    case PERP_JOINT_PRISMATIC:
         n = on_line(m, k, j, &w, row);
         return n + locked(m, k, j, &w, row + n);
-    case PERP_PLANE:
+    case PERP_JOINT_PLANAR:
         pp_joint_point_row(m, k, j, &w.at, w.at.u, true, row);
         return 1 + aligned(m, k, j, &w, row + 1);
-    case PERP_POINT_ON_LINE:
+    case PERP_JOINT_POINT_ON_LINE:
         return on_line(m, k, j, &w, row);
-    case PERP_DISTANCE:
+    case PERP_JOINT_DISTANCE:
         if (!j->target) {
             pp_joint_distance_row(m, k, j, &w.at, row);
             row->value -= j->length;
             return 1;
         }
         break;  // the target is the equation
-    case PERP_ANGLE:
-    case PERP_GEAR:
+    case PERP_JOINT_ANGLE:
+    case PERP_JOINT_GEAR:
         break;
     }
     return 0;
@@ -275,13 +275,13 @@ static perp_vec3 bend(const perp_model *m, const pp_kinematics *k, int body, per
 
 static bool holds_point(perp_joint_kind kind)
 {
-    return kind == PERP_SPHERICAL || kind == PERP_REVOLUTE || kind == PERP_UNIVERSAL ||
-           kind == PERP_WELD;
+    return kind == PERP_JOINT_SPHERICAL || kind == PERP_JOINT_REVOLUTE ||
+           kind == PERP_JOINT_UNIVERSAL || kind == PERP_JOINT_WELD;
 }
 
 // A point of a turning body moves on an arc: (arc - tangent) / h of both anchors, as a correction of the rate.
-void pp_joint_bend(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
-                   const double *nu, double *value)
+void pp_bilateral_curvature(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
+                            const double *nu, double *value)
 {
     int at = 0;
     while (at < rows->nb) {

@@ -11,8 +11,8 @@ void pp_row_start(pp_row *row)
 {
     // Field by field: J is set block by block as bodies come.
     row->count = 0;
-    row->value = row->rate = row->shift = row->bias = row->gamma = row->before = 0.0;
-    row->restitution = row->rest = row->rebound = 0.0;
+    row->value = row->rate = row->shift = row->bias = row->gamma = row->v_pre = 0.0;
+    row->restitution = row->bounce_threshold = row->rebound = 0.0;
     row->lower = -PP_INF;
     row->upper = PP_INF;
     row->drives = row->spring = row->middle = row->bounces = false;
@@ -43,7 +43,7 @@ static void add_block(const perp_model *m, const pp_kinematics *k, int body, per
     const pp_frame *f = &k->body[body];
     const pp_body *b = &m->body[body];
     double rate = pp_dot3(d, f->v) + pp_dot3(moment, f->w);
-    row->before += rate;
+    row->v_pre += rate;
     if (b->nv == 0) {
         row->rate += rate;
         return;
@@ -74,7 +74,7 @@ void pp_row_combine(pp_row *row, double s, const pp_row *other)
 {
     row->value += s * other->value;
     row->rate += s * other->rate;
-    row->before += s * other->before;
+    row->v_pre += s * other->v_pre;
     for (int i = 0; i < other->count; i++) {
         int at = block_of(row, other->body[i]);
         for (int c = 0; c < PP_BODY_NV; c++) {
@@ -85,7 +85,7 @@ void pp_row_combine(pp_row *row, double s, const pp_row *other)
 
 double pp_scheme_theta(pp_scheme scheme)
 {
-    return scheme.stepper == PERP_MOREAU_JEAN ? scheme.theta : 1.0;
+    return scheme.stepper == PERP_STEPPER_MOREAU_JEAN ? scheme.theta : 1.0;
 }
 
 // Stretch and rate as the places of the step have them, u = (1 - theta) x'_l + theta x'; theta = 1 but for the
@@ -99,7 +99,7 @@ bool pp_row_soften(pp_row *row, double K, double C, double h, double theta)
     if (!(slope > 0.0)) {
         return false;
     }
-    row->bias = (K * row->value + stiff * (1.0 - theta) * row->before) / slope;
+    row->bias = (K * row->value + stiff * (1.0 - theta) * row->v_pre) / slope;
     row->gamma = 1.0 / (h * slope);
     row->spring = true;
     return true;
@@ -141,7 +141,7 @@ static inline void add_body(int nv, double s, const double *x, double *y)
 }
 
 // nu += s J^T, or s M^-1 J^T with masses: momentum or velocity of an impulse s along the row.
-void pp_row_add(const perp_model *model, const pp_row *row, double s, const pp_weight *mass,
+void pp_row_add(const perp_model *model, const pp_row *row, double s, const pp_inertia *mass,
                 double *nu)
 {
     for (int k = 0; k < row->count; k++) {
@@ -157,7 +157,7 @@ void pp_row_add(const perp_model *model, const pp_row *row, double s, const pp_w
 }
 
 // J M^-1 J^T, the inverse of the mass that an impulse along the row moves [1/kg or 1/(kg m^2)].
-double pp_row_mobility(const perp_model *model, const pp_weight *mass, const pp_row *row)
+double pp_row_mobility(const perp_model *model, const pp_inertia *mass, const pp_row *row)
 {
     double sum = 0.0;
     for (int k = 0; k < row->count; k++) {
@@ -170,7 +170,7 @@ double pp_row_mobility(const perp_model *model, const pp_weight *mass, const pp_
 }
 
 // J_a M^-1 J_b^T: how fast a moves for a unit impulse along b. Only bodies in both rows contribute.
-double pp_row_coupling(const perp_model *model, const pp_weight *mass, const pp_row *a,
+double pp_row_coupling(const perp_model *model, const pp_inertia *mass, const pp_row *a,
                        const pp_row *b)
 {
     double sum = 0.0;
@@ -196,20 +196,20 @@ double pp_row_coupling(const perp_model *model, const pp_weight *mass, const pp_
 // closes in a step is nothing.
 static bool closes(const pp_row *row, double h, double share)
 {
-    return row->value + share * h * row->before <= 1e-6 * h * row->rest;
+    return row->value + share * h * row->v_pre <= 1e-6 * h * row->bounce_threshold;
 }
 
 // The same within half a step, with what gravity does in it, g h^2/8. What rests or rolls stays in contact, though its
 // gap is off by the order of the scheme; else it would fall for a step, and hit.
 static bool closes_by_half(const pp_row *row, double h)
 {
-    bool slow = fabs(row->before) <= 1e-3 * row->rest;
+    bool slow = fabs(row->v_pre) <= 1e-3 * row->bounce_threshold;
     return closes(row, h, 0.5) ||
-           (slow && row->value + 0.5 * h * row->before <= 0.0625 * h * row->rest);
+           (slow && row->value + 0.5 * h * row->v_pre <= 0.0625 * h * row->bounce_threshold);
 }
 
 // Change of the row's rate in the step by external impulses alone, J M^-1 p_ext [m/s].
-double pp_row_push(const perp_model *m, const pp_kinematics *k, const pp_row *row)
+double pp_row_force_rate(const perp_model *m, const pp_kinematics *k, const pp_row *row)
 {
     double sum = 0.0;
     for (int e = 0; e < row->count; e++) {
@@ -229,12 +229,12 @@ double pp_row_push(const perp_model *m, const pp_kinematics *k, const pp_row *ro
 // energy of the parabola through their points. The rebound leaves e^2 of it, at the height gap + h u.
 static double rebound_rate(const pp_row *row, double h, double push)
 {
-    double plain = -row->restitution * row->before, a = -push / h;
+    double plain = -row->restitution * row->v_pre, a = -push / h;
     double gap = row->value > 0.0 ? row->value : 0.0;
     if (!(a > 0.0)) {
         return plain;
     }
-    double E = 0.5 * row->before * row->before + a * gap - 0.5 * a * h * row->before;
+    double E = 0.5 * row->v_pre * row->v_pre + a * gap - 0.5 * a * h * row->v_pre;
     double left = 0.25 * a * a * h * h - 2.0 * a * gap;
     left += 2.0 * row->restitution * row->restitution * E;
     double u = left > 0.0 ? sqrt(left) - 0.5 * a * h : 0.0;
@@ -250,25 +250,26 @@ static double rebound_rate(const pp_row *row, double h, double push)
 // jumps for ever.
 bool pp_row_unilateral(pp_row *row, double h, double push, pp_scheme scheme)
 {
-    bool bounces = row->restitution > 0.0 && row->before < -row->rest;
+    bool bounces = row->restitution > 0.0 && row->v_pre < -row->bounce_threshold;
     double whole = pp_scheme_whole(scheme, h);
     bool newton = scheme.impact == PERP_IMPACT_NEWTON;
     switch (scheme.stepper) {
-    case PERP_ANITESCU_POTRA:
-    case PERP_MOREAU_JEAN:
-        row->bounces = bounces && (scheme.stepper == PERP_MOREAU_JEAN ? closes_by_half(row, h)
-                                                                      : closes(row, h, 1.0));
-        row->rebound = bounces ? -row->restitution * row->before : 0.0;
+    case PERP_STEPPER_ANITESCU_POTRA:
+    case PERP_STEPPER_MOREAU_JEAN:
+        row->bounces =
+            bounces && (scheme.stepper == PERP_STEPPER_MOREAU_JEAN ? closes_by_half(row, h)
+                                                                   : closes(row, h, 1.0));
+        row->rebound = bounces ? -row->restitution * row->v_pre : 0.0;
         row->bias = newton ? -row->rebound : 0.0;
-        return row->bounces ||
-               (scheme.stepper == PERP_MOREAU_JEAN ? closes_by_half(row, h) : closes(row, h, 0.0));
-    case PERP_STEWART_TRINKLE:
-    case PERP_QUASISTATIC:
-    case PERP_EVENT:
+        return row->bounces || (scheme.stepper == PERP_STEPPER_MOREAU_JEAN ? closes_by_half(row, h)
+                                                                           : closes(row, h, 0.0));
+    case PERP_STEPPER_STEWART_TRINKLE:
+    case PERP_STEPPER_QUASISTATIC:
+    case PERP_STEPPER_EVENT:
         break;
     }
     // An impact happens at once, whatever gap is left: what bounces has lost its speed first.
-    row->bounces = bounces && row->value + h * (row->before + fmin(push, 0.0)) <= 0.0;
+    row->bounces = bounces && row->value + h * (row->v_pre + fmin(push, 0.0)) <= 0.0;
     row->rebound = row->bounces ? rebound_rate(row, h, push) : 0.0;
     if (!row->bounces) {
         double value = scheme.rates ? fmax(row->value, 0.0) : row->value;

@@ -15,7 +15,7 @@ void pp_row_spin(const perp_model *m, const pp_kinematics *k, int body, perp_vec
                  pp_row *row);
 // Turns the row into a spring and damper of its value at the end of the step; false: it pushes nothing.
 bool pp_row_soften(pp_row *row, double K, double C, double h, double theta);
-// How the places of a step follow from its velocities: 1 but for PERP_MOREAU_JEAN.
+// How the places of a step follow from its velocities: 1 but for PERP_STEPPER_MOREAU_JEAN.
 double pp_scheme_theta(pp_scheme scheme);
 
 // What the scheme adds to a unilateral row; false: it is not in this step's problem. push: what the forces

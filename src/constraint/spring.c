@@ -13,7 +13,7 @@ static const perp_vec3 AXIS[3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1
 static bool stretch_row(const perp_model *m, const pp_kinematics *k, const pp_force *f, pp_row *row)
 {
     pp_row_start(row);
-    if (f->kind == PERP_TWIST_SPRING) {
+    if (f->kind == PERP_FORCE_TORSION_SPRING) {
         row->value = k->body[f->b].angle - k->body[f->a].angle - f->rest;
         pp_row_spin(m, k, f->b, AXIS[2], 1.0, row);
         pp_row_spin(m, k, f->a, AXIS[2], -1.0, row);
@@ -32,7 +32,8 @@ static bool stretch_row(const perp_model *m, const pp_kinematics *k, const pp_fo
 }
 
 // A row that pushes nothing is left out.
-static void put(pp_row_list *b, pp_row *row, double K, double C, double h, double theta, int force)
+static void append_spring_row(pp_row_list *b, pp_row *row, double K, double C, double h,
+                              double theta, int force)
 {
     if (pp_row_soften(row, K, C, h, theta)) {
         row->force = force;
@@ -55,7 +56,7 @@ static void drag_rows(const perp_model *m, const pp_kinematics *k, double theta,
         } else {
             pp_row_spin(m, k, f->b, AXIS[axis - 3], 1.0, &row);
         }
-        put(b, &row, 0.0, axis < 3 ? f->damping : f->damping_w, k->h, theta, index);
+        append_spring_row(b, &row, 0.0, axis < 3 ? f->damping : f->damping_w, k->h, theta, index);
     }
 }
 
@@ -66,13 +67,13 @@ void pp_spring_rows(const perp_model *m, const pp_kinematics *k, double theta, p
     for (int i = 0; i < m->forces; i++) {
         const pp_force *f = &m->force[i];
         pp_row row;
-        if (!f->implicit || f->kind == PERP_FORCE) {
+        if (!f->implicit || f->kind == PERP_FORCE_WRENCH) {
             continue;
         }
-        if (f->kind == PERP_DRAG) {
+        if (f->kind == PERP_FORCE_DRAG) {
             drag_rows(m, k, theta, i, b);
         } else if (stretch_row(m, k, f, &row)) {
-            put(b, &row, f->stiffness, f->damping, k->h, theta, i);
+            append_spring_row(b, &row, f->stiffness, f->damping, k->h, theta, i);
         }
     }
 }

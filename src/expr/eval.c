@@ -14,7 +14,7 @@ typedef struct dual {
     double v, d;  // value, derivative
 } dual;
 
-static dual chain(double value, double slope, double rate)
+static dual chain_rule(double value, double slope, double rate)
 {
     return (dual){value, rate == 0.0 ? 0.0 : slope * rate};
 }
@@ -71,35 +71,35 @@ static dual unary(pp_op op, dual a)
     case PP_OP_NEGATE:
         return (dual){-a.v, -a.d};
     case PP_OP_SIN:
-        return chain(sin(a.v), cos(a.v), a.d);
+        return chain_rule(sin(a.v), cos(a.v), a.d);
     case PP_OP_COS:
-        return chain(cos(a.v), -sin(a.v), a.d);
+        return chain_rule(cos(a.v), -sin(a.v), a.d);
     case PP_OP_TAN:
         v = tan(a.v);
-        return chain(v, 1.0 + v * v, a.d);
+        return chain_rule(v, 1.0 + v * v, a.d);
     case PP_OP_ASIN:
-        return chain(asin(a.v), 1.0 / sqrt((1.0 - a.v) * (1.0 + a.v)), a.d);
+        return chain_rule(asin(a.v), 1.0 / sqrt((1.0 - a.v) * (1.0 + a.v)), a.d);
     case PP_OP_ACOS:
-        return chain(acos(a.v), -1.0 / sqrt((1.0 - a.v) * (1.0 + a.v)), a.d);
+        return chain_rule(acos(a.v), -1.0 / sqrt((1.0 - a.v) * (1.0 + a.v)), a.d);
     case PP_OP_ATAN:
-        return chain(atan(a.v), 1.0 / (1.0 + a.v * a.v), a.d);
+        return chain_rule(atan(a.v), 1.0 / (1.0 + a.v * a.v), a.d);
     case PP_OP_SINH:
-        return chain(sinh(a.v), cosh(a.v), a.d);
+        return chain_rule(sinh(a.v), cosh(a.v), a.d);
     case PP_OP_COSH:
-        return chain(cosh(a.v), sinh(a.v), a.d);
+        return chain_rule(cosh(a.v), sinh(a.v), a.d);
     case PP_OP_TANH:
         v = tanh(a.v);
-        return chain(v, (1.0 - v) * (1.0 + v),
-                     a.d);  // not 1 - v^2, which cancels where |v| is near 1
+        return chain_rule(v, (1.0 - v) * (1.0 + v),
+                          a.d);  // not 1 - v^2, which cancels where |v| is near 1
     case PP_OP_EXP:
-        return chain(exp(a.v), exp(a.v), a.d);
+        return chain_rule(exp(a.v), exp(a.v), a.d);
     case PP_OP_LOG:
-        return chain(log(a.v), 1.0 / a.v, a.d);
+        return chain_rule(log(a.v), 1.0 / a.v, a.d);
     case PP_OP_SQRT:
         v = sqrt(a.v);
-        return chain(v, 0.5 / v, a.d);
+        return chain_rule(v, 0.5 / v, a.d);
     case PP_OP_ABS:
-        return chain(fabs(a.v), (double)((a.v > 0.0) - (a.v < 0.0)), a.d);
+        return chain_rule(fabs(a.v), (double)((a.v > 0.0) - (a.v < 0.0)), a.d);
     default:  // PP_OP_STEP; NaN stays NaN
         if (isnan(a.v)) {
             return (dual){a.v, 0.0};
@@ -109,7 +109,7 @@ static dual unary(pp_op op, dual a)
 }
 
 // Value and derivative along `rates`, by dual numbers.
-static dual run(const pp_expr *expr, const double *variables, const double *rates)
+static dual run_dual(const pp_expr *expr, const double *variables, const double *rates)
 {
     // Postfix: operands are pushed, an operation replaces those on top by its result. The parser has checked that the
     // stack is deep enough and that one value is left.
@@ -127,8 +127,8 @@ static dual run(const pp_expr *expr, const double *variables, const double *rate
             stack[++top] = (dual){variables[node->index], rates ? rates[node->index] : 0.0};
             break;
         case PP_OP_TABLE: {
-            double slope, value = pp_table_value(&expr->table[node->index], a->v, &slope);
-            *a = chain(value, slope, a->d);
+            double slope, value = pp_spline_table_value(&expr->table[node->index], a->v, &slope);
+            *a = chain_rule(value, slope, a->d);
             break;
         }
         case PP_OP_CLAMP:
@@ -158,12 +158,12 @@ static dual run(const pp_expr *expr, const double *variables, const double *rate
 
 double pp_expr_value(const pp_expr *expr, const double *variables)
 {
-    return run(expr, variables, NULL).v;
+    return run_dual(expr, variables, NULL).v;
 }
 
 double pp_expr_rate(const pp_expr *expr, const double *variables, const double *rates, double *rate)
 {
-    dual result = run(expr, variables, rates);
+    dual result = run_dual(expr, variables, rates);
     *rate = result.d;
     return result.v;
 }
@@ -186,12 +186,12 @@ perp_status pp_expr_table(const double *x, const double *y, int count, pp_arena 
     const char *why = NULL;
     pp_expr *made = PP_ZEROS(arena, pp_expr, 1);
     pp_node *node = PP_ZEROS(arena, pp_node, 2);
-    pp_table *table = PP_ZEROS(arena, pp_table, 1);
+    pp_spline_table *table = PP_ZEROS(arena, pp_spline_table, 1);
     *expr = NULL;
     if (!made || !node || !table) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status = pp_table_build(x, y, count, arena, table, &why);
+    perp_status status = pp_spline_table_build(x, y, count, arena, table, &why);
     if (status == PERP_ERR_FORMAT && error) {
         error->column = 1;
         pp_print(error->text, sizeof error->text, "%s", why);
@@ -219,14 +219,15 @@ static const void *copy_array(const void *items, int count, size_t size, pp_aren
 const pp_expr *pp_expr_copy(const pp_expr *expr, pp_arena *arena)
 {
     pp_expr *copy = expr ? PP_ARRAY(arena, pp_expr, 1) : NULL;
-    pp_table *table = copy ? PP_ARRAY(arena, pp_table, expr->tables) : NULL;
+    pp_spline_table *table = copy ? PP_ARRAY(arena, pp_spline_table, expr->tables) : NULL;
     const pp_node *node = copy ? copy_array(expr->node, expr->count, sizeof *node, arena) : NULL;
     if (!table || !node) {
         return NULL;
     }
     for (int k = 0; k < expr->tables; k++) {
-        const pp_table *from = &expr->table[k];
-        table[k] = (pp_table){from->count, copy_array(from->x, from->count, sizeof(double), arena),
+        const pp_spline_table *from = &expr->table[k];
+        table[k] =
+            (pp_spline_table){from->count, copy_array(from->x, from->count, sizeof(double), arena),
                               copy_array(from->y, from->count, sizeof(double), arena),
                               copy_array(from->bend, from->count, sizeof(double), arena)};
         if (!table[k].x || !table[k].y || !table[k].bend) {

@@ -48,22 +48,22 @@ typedef struct pp_node {
     double value;  // of the number
 } pp_node;
 
-typedef struct pp_table {
+typedef struct pp_spline_table {
     int count;
     const double *x, *y;  // points, x increasing
     const double *bend;   // second derivatives of the spline at the points
-} pp_table;
+} pp_spline_table;
 
 struct pp_expr {
     int count, tables;
     const pp_node *node;
-    const pp_table *table;
+    const pp_spline_table *table;
 };
 
 // Fills table from the points, which are copied; PERP_ERR_FORMAT: *why says what is wrong with them.
-perp_status pp_table_build(const double *x, const double *y, int count, pp_arena *arena,
-                           pp_table *table, const char **why);
+perp_status pp_spline_table_build(const double *x, const double *y, int count, pp_arena *arena,
+                                  pp_spline_table *table, const char **why);
 // Value and slope at x.
-double pp_table_value(const pp_table *table, double x, double *slope);
+double pp_spline_table_value(const pp_spline_table *table, double x, double *slope);
 // Second derivative at x.
-double pp_table_bend(const pp_table *table, double x);
+double pp_spline_table_second(const pp_spline_table *table, double x);

@@ -51,7 +51,7 @@ typedef struct pending {
     const char *at;
 } pending;
 
-typedef struct parser {
+typedef struct expr_parser {
     const char *text, *at;
     const char *const *names;
     int count;  // of names
@@ -62,13 +62,14 @@ typedef struct parser {
     pending stack[PP_EXPR_DEPTH];
     int depth;   // of the stack
     int height;  // values on the evaluation's stack
-    pp_table *table;
+    pp_spline_table *table;
     int tables, points;
-} parser;
+} expr_parser;
 
-static perp_status bad(const parser *p, const char *at, const char *format, ...) PP_FORMAT(3, 4);
+static perp_status bad(const expr_parser *p, const char *at, const char *format, ...)
+    PP_FORMAT(3, 4);
 
-static perp_status bad(const parser *p, const char *at, const char *format, ...)
+static perp_status bad(const expr_parser *p, const char *at, const char *format, ...)
 {
     if (p->error) {
         va_list list;
@@ -90,7 +91,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static void skip_space(parser *p)
+static void skip_space(expr_parser *p)
 {
     while (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r') {
         p->at++;
@@ -99,7 +100,7 @@ static void skip_space(parser *p)
 
 // ── Output ───────────────────────────────────────────────────────────────────────────────────────
 
-static perp_status emit(parser *p, const char *at, pp_node node, int pops)
+static perp_status emit(expr_parser *p, const char *at, pp_node node, int pops)
 {
     if (p->nodes == PP_EXPR_NODES) {
         return bad(p, at, "the expression has more than %d parts; split it, or use a table",
@@ -113,7 +114,7 @@ static perp_status emit(parser *p, const char *at, pp_node node, int pops)
     return PERP_OK;
 }
 
-static perp_status push(parser *p, pending item)
+static perp_status push_operator(expr_parser *p, pending item)
 {
     if (p->depth == PP_EXPR_DEPTH) {
         return bad(p, item.at, "the expression is nested deeper than %d; split it", PP_EXPR_DEPTH);
@@ -123,7 +124,7 @@ static perp_status push(parser *p, pending item)
 }
 
 // Pops operators that bind tighter than the level (or as tight, for those that group from the left).
-static perp_status reduce(parser *p, level to, bool equal_too)
+static perp_status reduce_operators(expr_parser *p, level to, bool equal_too)
 {
     while (p->depth > 0) {
         pending top = p->stack[p->depth - 1];
@@ -142,7 +143,7 @@ static perp_status reduce(parser *p, level to, bool equal_too)
 
 // ── Numbers and tables ───────────────────────────────────────────────────────────────────────────
 
-static perp_status read_number(parser *p, double *value)
+static perp_status read_number(expr_parser *p, double *value)
 {
     const char *start = p->at;
     while (is_digit(*p->at) || *p->at == '.') {
@@ -172,7 +173,7 @@ static perp_status read_number(parser *p, double *value)
 }
 
 // "[1, 2, 3]" into values, which has room for all commas that follow.
-static perp_status read_list(parser *p, double *values, int room, int *count)
+static perp_status read_list(expr_parser *p, double *values, int room, int *count)
 {
     skip_space(p);
     if (*p->at != '[') {
@@ -203,11 +204,12 @@ static perp_status read_list(parser *p, double *values, int room, int *count)
 }
 
 // A table belongs to the expression; its node evaluates it at the value on the stack.
-static perp_status add_table(parser *p, const char *at, const double *x, const double *y, int count)
+static perp_status add_table(expr_parser *p, const char *at, const double *x, const double *y,
+                             int count)
 {
     const char *why = NULL;
     p->points += count;
-    pp_table *table = PP_ARRAY(p->arena, pp_table, p->tables + 1);
+    pp_spline_table *table = PP_ARRAY(p->arena, pp_spline_table, p->tables + 1);
     if (!table) {
         return PERP_ERR_MEMORY;
     }
@@ -215,9 +217,10 @@ static perp_status add_table(parser *p, const char *at, const double *x, const d
         memcpy(table, p->table, (size_t)p->tables * sizeof *table);
     }
     p->table = table;
-    perp_status status = p->points > PP_EXPR_POINTS
-                             ? bad(p, at, "tables have at most %d points in all", PP_EXPR_POINTS)
-                             : pp_table_build(x, y, count, p->arena, &table[p->tables], &why);
+    perp_status status =
+        p->points > PP_EXPR_POINTS
+            ? bad(p, at, "tables have at most %d points in all", PP_EXPR_POINTS)
+            : pp_spline_table_build(x, y, count, p->arena, &table[p->tables], &why);
     if (why) {
         return bad(p, at, "%s", why);
     }
@@ -225,7 +228,7 @@ static perp_status add_table(parser *p, const char *at, const double *x, const d
 }
 
 // After "table(argument,": the two lists and the parenthesis.
-static perp_status read_table(parser *p, const char *at)
+static perp_status read_table(expr_parser *p, const char *at)
 {
     // Commas in the rest of the text bound how many numbers the lists have.
     int room = 2, nx = 0, ny = 0;
@@ -265,7 +268,7 @@ static bool is_word(const char *at, size_t length, const char *word)
 }
 
 // The nearest known name as a suggestion, else all variables.
-static perp_status unknown_name(parser *p, const char *at, size_t length)
+static perp_status unknown_name(expr_parser *p, const char *at, size_t length)
 {
     const char *known[NAMES_MAX] = {"pi", "e"};
     char list[80] = "";
@@ -288,7 +291,7 @@ static perp_status unknown_name(parser *p, const char *at, size_t length)
 }
 
 // A name: variable, constant, or function with its parenthesis. *operand: a value was complete.
-static perp_status read_name(parser *p, bool *operand)
+static perp_status read_name(expr_parser *p, bool *operand)
 {
     const char *at = p->at;
     while (is_letter(*p->at) || is_digit(*p->at)) {
@@ -317,14 +320,14 @@ static perp_status read_name(parser *p, bool *operand)
             }
             p->at++;
             *operand = false;
-            return push(p, (pending){.function = &functions[k], .arguments = 1, .at = at});
+            return push_operator(p, (pending){.function = &functions[k], .arguments = 1, .at = at});
         }
     }
     return unknown_name(p, at, length);
 }
 
 // Says what stands where an operand is due. Bytes that do not print are shown in hexadecimal.
-static perp_status want_operand(const parser *p)
+static perp_status want_operand(const expr_parser *p)
 {
     const char *after = p->nodes > 0 || p->depth > 0 ? "" : " to begin with";
     if (*p->at == '\0') {
@@ -341,7 +344,7 @@ static perp_status want_operand(const parser *p)
 }
 
 // Where a value is due: number, name, sign or parenthesis. *operand: a value is complete.
-static perp_status read_operand(parser *p, bool *operand)
+static perp_status read_operand(expr_parser *p, bool *operand)
 {
     *operand = false;
     if (is_digit(*p->at) || *p->at == '.') {
@@ -361,10 +364,10 @@ static perp_status read_operand(parser *p, bool *operand)
         return PERP_OK;
     case '-':  // waits for its operand; ^ binds more tightly, so -x^2 is -(x^2)
         p->at++;
-        return push(p, (pending){.level = LEVEL_SIGN, .op = PP_OP_NEGATE, .at = at});
+        return push_operator(p, (pending){.level = LEVEL_SIGN, .op = PP_OP_NEGATE, .at = at});
     case '(':
         p->at++;
-        return push(p, (pending){.arguments = 1, .at = at});
+        return push_operator(p, (pending){.arguments = 1, .at = at});
     default:
         return want_operand(p);
     }
@@ -373,15 +376,15 @@ static perp_status read_operand(parser *p, bool *operand)
 // ── Operators ────────────────────────────────────────────────────────────────────────────────────
 
 // The innermost open parenthesis once everything in it is written out; NULL: none.
-static perp_status innermost(parser *p, pending **open)
+static perp_status innermost(expr_parser *p, pending **open)
 {
-    perp_status status = reduce(p, LEVEL_SUM, true);
+    perp_status status = reduce_operators(p, LEVEL_SUM, true);
     *open = p->depth > 0 ? &p->stack[p->depth - 1] : NULL;
     return status;
 }
 
 // At ')': the call is emitted behind its arguments, which are in the postfix already.
-static perp_status close_call(parser *p, const pending *open)
+static perp_status close_call(expr_parser *p, const pending *open)
 {
     const function *f = open->function;
     int given = open->arguments;
@@ -406,7 +409,7 @@ static perp_status close_call(parser *p, const pending *open)
 }
 
 // Operators that wait inside the parentheses are emitted first.
-static perp_status read_close(parser *p)
+static perp_status read_close(expr_parser *p)
 {
     pending *open;
     perp_status status = innermost(p, &open);
@@ -423,7 +426,7 @@ static perp_status read_close(parser *p)
 }
 
 // Ends an argument. A table's lists are no arguments and are read at once.
-static perp_status read_comma(parser *p, bool *operand)
+static perp_status read_comma(expr_parser *p, bool *operand)
 {
     pending *open;
     perp_status status = innermost(p, &open);
@@ -445,7 +448,7 @@ static perp_status read_comma(parser *p, bool *operand)
 }
 
 // Says what stands where an operator is due.
-static perp_status want_operator(const parser *p)
+static perp_status want_operator(const expr_parser *p)
 {
     char c = *p->at;
     if (is_letter(c) || is_digit(c) || c == '(' || c == '.') {
@@ -459,7 +462,7 @@ static perp_status want_operator(const parser *p)
 }
 
 // Operators that bind as tightly or more are emitted first; ^ is right-associative: a^b^c is a^(b^c).
-static perp_status read_operator(parser *p, bool *operand)
+static perp_status read_operator(expr_parser *p, bool *operand)
 {
     static const struct {
         char sign;
@@ -478,10 +481,10 @@ static perp_status read_operator(parser *p, bool *operand)
     }
     for (size_t k = 0; k < sizeof signs / sizeof signs[0]; k++) {
         if (*p->at == signs[k].sign) {
-            perp_status status = reduce(p, signs[k].level, signs[k].op != PP_OP_POWER);
+            perp_status status = reduce_operators(p, signs[k].level, signs[k].op != PP_OP_POWER);
             *operand = false;
             pending item = {.level = signs[k].level, .op = signs[k].op, .at = p->at++};
-            return status < 0 ? status : push(p, item);
+            return status < 0 ? status : push_operator(p, item);
         }
     }
     return want_operator(p);
@@ -489,7 +492,7 @@ static perp_status read_operator(parser *p, bool *operand)
 
 // Dijkstra's shunting-yard algorithm: postfix out, operators and parentheses wait on a stack. No recursion, so that the
 // depth of an input cannot exhaust the C stack.
-static perp_status parse(parser *p)
+static perp_status parse(expr_parser *p)
 {
     bool operand = false;  // the last thing read was a value
     perp_status status = PERP_OK;
@@ -515,7 +518,7 @@ perp_status pp_expr_parse(const char *text, const char *const *names, int count,
                           const pp_expr **expr, pp_expr_error *error)
 {
     *expr = NULL;
-    parser p = {.text = text, .at = text, .names = names, .count = count, .arena = arena};
+    expr_parser p = {.text = text, .at = text, .names = names, .count = count, .arena = arena};
     p.error = error;
     perp_status status = parse(&p);
     if (status < 0) {

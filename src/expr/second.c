@@ -14,7 +14,7 @@ typedef struct jet {
     double v, d, dd;  // value, first and second derivative
 } jet;
 
-static jet chain(double value, double slope, double bend, jet a)
+static jet chain_rule(double value, double slope, double bend, jet a)
 {
     if (a.d == 0.0 && a.dd == 0.0) {
         return (jet){value, 0.0, 0.0};
@@ -44,13 +44,13 @@ static jet power(jet a, jet b)
     if (b.d == 0.0 && b.dd == 0.0) {
         double slope = b.v == 0.0 ? 0.0 : b.v * pow(a.v, b.v - 1.0);
         double bend = b.v == 0.0 || b.v == 1.0 ? 0.0 : b.v * (b.v - 1.0) * pow(a.v, b.v - 2.0);
-        return chain(v, slope, bend, a);
+        return chain_rule(v, slope, bend, a);
     }
     if (v == 0.0) {
         return (jet){v, 0.0, 0.0};
     }
     double r = 1.0 / a.v;
-    jet log_a = chain(log(a.v), r, -r * r, a), g = multiply(b, log_a);
+    jet log_a = chain_rule(log(a.v), r, -r * r, a), g = multiply(b, log_a);
     return (jet){v, v * g.d, v * (g.d * g.d + g.dd)};
 }
 
@@ -95,7 +95,7 @@ static jet binary(pp_op op, jet a, jet b)
 static jet arc(double value, double sign, jet a)
 {
     double r2 = (1.0 - a.v) * (1.0 + a.v), slope = sign / sqrt(r2);
-    return chain(value, slope, a.v * slope / r2, a);
+    return chain_rule(value, slope, a.v * slope / r2, a);
 }
 
 // f(a) with f', f'' by the chain rule. |x| and step have the derivatives of their pieces, 0 at the kink.
@@ -107,41 +107,41 @@ static jet unary(pp_op op, jet a)
         return (jet){-a.v, -a.d, -a.dd};
     case PP_OP_SIN:
         v = sin(a.v);
-        return chain(v, cos(a.v), -v, a);
+        return chain_rule(v, cos(a.v), -v, a);
     case PP_OP_COS:
         v = cos(a.v);
-        return chain(v, -sin(a.v), -v, a);
+        return chain_rule(v, -sin(a.v), -v, a);
     case PP_OP_TAN:
         v = tan(a.v);
-        return chain(v, 1.0 + v * v, 2.0 * v * (1.0 + v * v), a);
+        return chain_rule(v, 1.0 + v * v, 2.0 * v * (1.0 + v * v), a);
     case PP_OP_ASIN:
         return arc(asin(a.v), 1.0, a);
     case PP_OP_ACOS:
         return arc(acos(a.v), -1.0, a);
     case PP_OP_ATAN:
         r = 1.0 / (1.0 + a.v * a.v);
-        return chain(atan(a.v), r, -2.0 * a.v * r * r, a);
+        return chain_rule(atan(a.v), r, -2.0 * a.v * r * r, a);
     case PP_OP_SINH:
         v = sinh(a.v);
-        return chain(v, cosh(a.v), v, a);
+        return chain_rule(v, cosh(a.v), v, a);
     case PP_OP_COSH:
         v = cosh(a.v);
-        return chain(v, sinh(a.v), v, a);
+        return chain_rule(v, sinh(a.v), v, a);
     case PP_OP_TANH:
         v = tanh(a.v);
         r = (1.0 - v) * (1.0 + v);
-        return chain(v, r, -2.0 * v * r, a);
+        return chain_rule(v, r, -2.0 * v * r, a);
     case PP_OP_EXP:
         v = exp(a.v);
-        return chain(v, v, v, a);
+        return chain_rule(v, v, v, a);
     case PP_OP_LOG:
         r = 1.0 / a.v;
-        return chain(log(a.v), r, -r * r, a);
+        return chain_rule(log(a.v), r, -r * r, a);
     case PP_OP_SQRT:
         v = sqrt(a.v);
-        return chain(v, 0.5 / v, -0.25 / (a.v * v), a);
+        return chain_rule(v, 0.5 / v, -0.25 / (a.v * v), a);
     case PP_OP_ABS:
-        return chain(fabs(a.v), (double)((a.v > 0.0) - (a.v < 0.0)), 0.0, a);
+        return chain_rule(fabs(a.v), (double)((a.v > 0.0) - (a.v < 0.0)), 0.0, a);
     default:  // PP_OP_STEP; NaN stays NaN
         if (isnan(a.v)) {
             return (jet){a.v, 0.0, 0.0};
@@ -151,7 +151,7 @@ static jet unary(pp_op op, jet a)
 }
 
 // Value, first and second derivative along `rates`, with the variables' second derivatives 0.
-static jet run(const pp_expr *expr, const double *variables, const double *rates)
+static jet run_jet(const pp_expr *expr, const double *variables, const double *rates)
 {
     // Postfix: operands are pushed, an operation replaces those on top by its result. The parser has checked that the
     // stack is deep enough and that one value is left.
@@ -169,9 +169,9 @@ static jet run(const pp_expr *expr, const double *variables, const double *rates
             stack[++top] = (jet){variables[node->index], rates[node->index], 0.0};
             break;
         case PP_OP_TABLE: {
-            const pp_table *table = &expr->table[node->index];
-            double slope, value = pp_table_value(table, a->v, &slope);
-            *a = chain(value, slope, pp_table_bend(table, a->v), *a);
+            const pp_spline_table *table = &expr->table[node->index];
+            double slope, value = pp_spline_table_value(table, a->v, &slope);
+            *a = chain_rule(value, slope, pp_spline_table_second(table, a->v), *a);
             break;
         }
         case PP_OP_CLAMP:
@@ -202,7 +202,7 @@ static jet run(const pp_expr *expr, const double *variables, const double *rates
 double pp_expr_rate2(const pp_expr *expr, const double *variables, const double *rates,
                      double *rate, double *rate2)
 {
-    jet result = run(expr, variables, rates);
+    jet result = run_jet(expr, variables, rates);
     *rate = result.d;
     *rate2 = result.dd;
     return result.v;

@@ -50,8 +50,8 @@ static void solve_bends(const double *x, const double *y, int n, double *bend, d
 }
 
 // Points whose spline overflows are refused here, with a reason, rather than evaluated to NaN.
-perp_status pp_table_build(const double *x, const double *y, int count, pp_arena *arena,
-                           pp_table *table, const char **why)
+perp_status pp_spline_table_build(const double *x, const double *y, int count, pp_arena *arena,
+                                  pp_spline_table *table, const char **why)
 {
     *why = fault(x, y, count);
     if (*why) {
@@ -66,7 +66,7 @@ perp_status pp_table_build(const double *x, const double *y, int count, pp_arena
     memcpy(copy_x, x, n * sizeof *x);
     memcpy(copy_y, y, n * sizeof *y);
     solve_bends(x, y, count, bend, upper);
-    *table = (pp_table){count, copy_x, copy_y, bend};
+    *table = (pp_spline_table){count, copy_x, copy_y, bend};
     for (int k = 0; k < count; k++) {
         if (!isfinite(bend[k])) {
             *why = "the points of a table are too close, or their values too large";
@@ -77,7 +77,7 @@ perp_status pp_table_build(const double *x, const double *y, int count, pp_arena
 }
 
 // The point before x, which is within the table.
-static int point_before(const pp_table *table, double x)
+static int point_before(const pp_spline_table *table, double x)
 {
     int low = 0, high = table->count - 1;
     while (high - low > 1) {
@@ -91,7 +91,7 @@ static int point_before(const pp_table *table, double x)
     return low;
 }
 
-double pp_table_bend(const pp_table *table, double x)
+double pp_spline_table_second(const pp_spline_table *table, double x)
 {
     if (!(x >= table->x[0] && x < table->x[table->count - 1])) {
         return 0.0;
@@ -102,7 +102,7 @@ double pp_table_bend(const pp_table *table, double x)
 }
 
 // The spline between its points, constant outside; NaN stays NaN.
-double pp_table_value(const pp_table *table, double x, double *slope)
+double pp_spline_table_value(const pp_spline_table *table, double x, double *slope)
 {
     *slope = 0.0;
     if (!(x >= table->x[0])) {

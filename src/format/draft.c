@@ -93,8 +93,8 @@ static perp_status missing(pp_draft *draft, const char *noun, const char *name)
 }
 
 // A vector of n entries, copied into the problem. Checked: length, and finite where infinite is false.
-static perp_status take(pp_draft *draft, pp_slot slot, int n, perp_problem *problem,
-                        const double **out)
+static perp_status copy_vector(pp_draft *draft, pp_slot slot, int n, perp_problem *problem,
+                               const double **out)
 {
     const pp_vector *v = &draft->vector[slot];
     if (!v->label) {
@@ -128,7 +128,7 @@ static perp_status take(pp_draft *draft, pp_slot slot, int n, perp_problem *prob
 static perp_status take_mu(pp_draft *draft, pp_slot slot, perp_problem *problem, const double **out)
 {
     int nc = draft->contacts;
-    perp_status status = take(draft, slot, nc, problem, out);
+    perp_status status = copy_vector(draft, slot, nc, problem, out);
     for (int c = 0; status == PERP_OK && c < nc; c++) {
         if ((*out)[c] < 0.0) {
             const pp_vector *v = &draft->vector[slot];
@@ -177,10 +177,10 @@ static perp_status take_bounds(pp_draft *draft, perp_problem *problem)
     perp_mcp *mcp = &problem->mcp;
     perp_status status = PERP_OK;
     if (draft->vector[PP_VECTOR_LOWER].label) {
-        status = take(draft, PP_VECTOR_LOWER, mcp->n, problem, &mcp->lower);
+        status = copy_vector(draft, PP_VECTOR_LOWER, mcp->n, problem, &mcp->lower);
     }
     if (status == PERP_OK && draft->vector[PP_VECTOR_UPPER].label) {
-        status = take(draft, PP_VECTOR_UPPER, mcp->n, problem, &mcp->upper);
+        status = copy_vector(draft, PP_VECTOR_UPPER, mcp->n, problem, &mcp->upper);
     }
     return status == PERP_OK ? check_bounds(draft, mcp) : status;
 }
@@ -274,7 +274,7 @@ static perp_status finish_mcp(pp_draft *draft, perp_problem *problem)
                              raw->label);
     }
     perp_status status = take_matrix(draft, PP_MATRIX_M, mcp->n, mcp->n, problem, &mcp->A);
-    status = status == PERP_OK ? take(draft, PP_VECTOR_Q, mcp->n, problem, &mcp->b) : status;
+    status = status == PERP_OK ? copy_vector(draft, PP_VECTOR_Q, mcp->n, problem, &mcp->b) : status;
     if (status != PERP_OK) {
         return status;
     }
@@ -295,7 +295,7 @@ static perp_status finish_mcp(pp_draft *draft, perp_problem *problem)
         return take_bounds(draft, problem);
     }
     const double *unused;
-    status = take(draft, PP_VECTOR_COMP, mcp->n, problem, &unused);
+    status = copy_vector(draft, PP_VECTOR_COMP, mcp->n, problem, &unused);
     return status == PERP_OK ? take_flags(draft, problem) : status;
 }
 
@@ -308,7 +308,7 @@ static perp_status take_nd(pp_draft *draft, perp_problem *problem)
         return PERP_OK;
     }
     const double *value;
-    perp_status status = take(draft, PP_VECTOR_ND, draft->contacts, problem, &value);
+    perp_status status = copy_vector(draft, PP_VECTOR_ND, draft->contacts, problem, &value);
     int *nd = status == PERP_OK ? PP_ARRAY(problem->arena, int, v->n) : NULL;
     if (!nd) {
         return status == PERP_OK ? pp_draft_memory(draft) : status;
@@ -367,7 +367,7 @@ static perp_status finish_local(pp_draft *draft, perp_problem *problem)
         return pp_draft_fail(draft, "contacts", NULL, "no contacts: there is nothing to solve");
     }
     perp_status status = take_matrix(draft, PP_MATRIX_W, n, n, problem, &fcp->W);
-    return status == PERP_OK ? take(draft, PP_VECTOR_Q, n, problem, &fcp->q) : status;
+    return status == PERP_OK ? copy_vector(draft, PP_VECTOR_Q, n, problem, &fcp->q) : status;
 }
 
 static perp_status finish_global(pp_draft *draft, perp_problem *problem)
@@ -388,9 +388,9 @@ static perp_status finish_global(pp_draft *draft, perp_problem *problem)
         status = take_matrix(draft, PP_MATRIX_H, fcp->nv, n, problem, &fcp->H);
     }
     if (status == PERP_OK) {
-        status = take(draft, PP_VECTOR_F, fcp->nv, problem, &fcp->f);
+        status = copy_vector(draft, PP_VECTOR_F, fcp->nv, problem, &fcp->f);
     }
-    return status == PERP_OK ? take(draft, PP_VECTOR_W, n, problem, &fcp->w) : status;
+    return status == PERP_OK ? copy_vector(draft, PP_VECTOR_W, n, problem, &fcp->w) : status;
 }
 
 static perp_status finish_fcp(pp_draft *draft, perp_problem *problem, bool global)

@@ -16,12 +16,12 @@
 // What deflate can do at best: sizes beyond this times the stored bytes are a lie.
 enum { BEST_COMPRESSION = 1032 };
 
-typedef struct reader {
+typedef struct fclib_reader {
     pp_draft *draft;
     hid_t problem;  // the group /fclib_…
-} reader;
+} fclib_reader;
 
-static perp_status fail(reader *in, const char *where, const char *name, const char *why)
+static perp_status fail_read(fclib_reader *in, const char *where, const char *name, const char *why)
 {
     return pp_draft_fail(in->draft, NULL, NULL, "'%s/%s': %s", where, name, why);
 }
@@ -95,21 +95,21 @@ static hssize_t dataset_length(hid_t dataset, bool integer, const char **why)
 }
 
 // The dataset as an array in the scratch arena: ints or doubles, *n of them.
-static perp_status read_array(reader *in, hid_t group, const char *where, const char *name,
+static perp_status read_array(fclib_reader *in, hid_t group, const char *where, const char *name,
                               bool integer, void **out, int *n)
 {
     if (!has_link(group, name)) {
-        return fail(in, where, name, "is missing");
+        return fail_read(in, where, name, "is missing");
     }
     hid_t dataset = H5Dopen2(group, name, H5P_DEFAULT);
     if (dataset < 0) {
-        return fail(in, where, name, "is not a dataset");
+        return fail_read(in, where, name, "is not a dataset");
     }
     const char *why = NULL;
     hssize_t count = dataset_length(dataset, integer, &why);
     perp_status status = PERP_OK;
     if (count < 0) {
-        status = fail(in, where, name, why ? why : "cannot be read");
+        status = fail_read(in, where, name, why ? why : "cannot be read");
     } else {
         *n = (int)count;
         *out = pp_arena_zeros(in->draft->scratch, (size_t)count,
@@ -118,21 +118,21 @@ static perp_status read_array(reader *in, hid_t group, const char *where, const 
         if (!*out) {
             status = pp_draft_memory(in->draft);
         } else if (H5Dread(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) < 0) {
-            status = fail(in, where, name, "cannot be read: the file is damaged");
+            status = fail_read(in, where, name, "cannot be read: the file is damaged");
         }
     }
     H5Dclose(dataset);
     return status;
 }
 
-static perp_status read_scalar(reader *in, hid_t group, const char *where, const char *name,
+static perp_status read_scalar(fclib_reader *in, hid_t group, const char *where, const char *name,
                                int *value)
 {
     void *array = NULL;
     int n = 0;
     perp_status status = read_array(in, group, where, name, true, &array, &n);
     if (status == PERP_OK && n != 1) {
-        return fail(in, where, name, "must be one integer");
+        return fail_read(in, where, name, "must be one integer");
     }
     if (status == PERP_OK) {
         *value = *(int *)array;
@@ -140,7 +140,7 @@ static perp_status read_scalar(reader *in, hid_t group, const char *where, const
     return status;
 }
 
-static perp_status read_vector(reader *in, hid_t group, const char *name, pp_slot slot)
+static perp_status read_vector(fclib_reader *in, hid_t group, const char *name, pp_slot slot)
 {
     void *array = NULL;
     int n = 0;
@@ -160,7 +160,7 @@ typedef struct stored_matrix {
     int p_count, i_count, x_count;
 } stored_matrix;
 
-static perp_status read_parts(reader *in, hid_t group, const char *name, stored_matrix *A)
+static perp_status read_parts(fclib_reader *in, hid_t group, const char *name, stored_matrix *A)
 {
     void *p = NULL, *i = NULL, *x = NULL;
     perp_status status = read_scalar(in, group, name, "m", &A->m);
@@ -182,20 +182,20 @@ static perp_status read_parts(reader *in, hid_t group, const char *name, stored_
 }
 
 // Column of each entry (row, for CSR) from the pointers; NULL: the pointers are broken, or no memory.
-static perp_status expand_pointers(reader *in, const char *name, const stored_matrix *A, int lines,
-                                   int **out)
+static perp_status expand_pointers(fclib_reader *in, const char *name, const stored_matrix *A,
+                                   int lines, int **out)
 {
     if (A->p_count != lines + 1 || A->p[0] != 0) {
-        return fail(in, name, "p", "must be one pointer a line and one more, from 0");
+        return fail_read(in, name, "p", "must be one pointer a line and one more, from 0");
     }
     for (int k = 0; k < lines; k++) {
         if (A->p[k + 1] < A->p[k]) {
-            return fail(in, name, "p", "must not fall");
+            return fail_read(in, name, "p", "must not fall");
         }
     }
     int nnz = A->p[lines];
     if (nnz > A->i_count || nnz > A->x_count) {
-        return fail(in, name, "p", "points behind the entries");
+        return fail_read(in, name, "p", "points behind the entries");
     }
     int *line = PP_ARRAY(in->draft->scratch, int, nnz);
     if (!line) {
@@ -210,13 +210,13 @@ static perp_status expand_pointers(reader *in, const char *name, const stored_ma
     return PERP_OK;
 }
 
-static perp_status as_triplets(reader *in, const char *name, const stored_matrix *A,
+static perp_status as_triplets(fclib_reader *in, const char *name, const stored_matrix *A,
                                pp_raw_matrix *raw)
 {
     *raw = (pp_raw_matrix){.label = name, .rows = A->m, .cols = A->n, .x = A->x};
     if (A->nz >= 0) {
         if (A->nz > A->p_count || A->nz > A->i_count || A->nz > A->x_count) {
-            return fail(in, name, "nz", "is larger than the number of entries");
+            return fail_read(in, name, "nz", "is larger than the number of entries");
         }
         raw->i = A->i;
         raw->j = A->p;
@@ -224,7 +224,7 @@ static perp_status as_triplets(reader *in, const char *name, const stored_matrix
         return PERP_OK;
     }
     if (A->nz < -2) {
-        return fail(in, name, "nz", "must be -1 (CSC), -2 (CSR) or the number of triplets");
+        return fail_read(in, name, "nz", "must be -1 (CSC), -2 (CSR) or the number of triplets");
     }
     int lines = A->nz == -1 ? A->n : A->m, *line = NULL;
     perp_status status = expand_pointers(in, name, A, lines, &line);
@@ -234,7 +234,7 @@ static perp_status as_triplets(reader *in, const char *name, const stored_matrix
     return status;
 }
 
-static perp_status check_indices(reader *in, const pp_raw_matrix *raw)
+static perp_status check_indices(fclib_reader *in, const pp_raw_matrix *raw)
 {
     for (int k = 0; k < raw->nnz; k++) {
         bool row = raw->i[k] < 0 || raw->i[k] >= raw->rows;
@@ -251,12 +251,12 @@ static perp_status check_indices(reader *in, const pp_raw_matrix *raw)
 }
 
 // rows and cols are the lengths of the vectors it works on.
-static perp_status read_matrix(reader *in, const char *name, int rows, int cols,
+static perp_status read_matrix(fclib_reader *in, const char *name, int rows, int cols,
                                pp_matrix_slot slot)
 {
     hid_t group = open_group(in->problem, name);
     if (group < 0) {
-        return fail(in, "", name, "is missing");
+        return fail_read(in, "", name, "is missing");
     }
     stored_matrix A = {0};
     pp_raw_matrix *raw = &in->draft->matrix[slot];
@@ -273,11 +273,11 @@ static perp_status read_matrix(reader *in, const char *name, int rows, int cols,
 
 // ── Problems ─────────────────────────────────────────────────────────────────────────────────────
 
-static perp_status read_vectors(reader *in, bool global, bool rolling)
+static perp_status read_vectors(fclib_reader *in, bool global, bool rolling)
 {
     hid_t group = open_group(in->problem, "vectors");
     if (group < 0) {
-        return fail(in, "", "vectors", "is missing");
+        return fail_read(in, "", "vectors", "is missing");
     }
     perp_status status = read_vector(in, group, "mu", PP_VECTOR_MU);
     if (status == PERP_OK && rolling) {
@@ -294,7 +294,7 @@ static perp_status read_vectors(reader *in, bool global, bool rolling)
     return status;
 }
 
-static perp_status read_problem(reader *in, bool global, bool rolling)
+static perp_status read_problem(fclib_reader *in, bool global, bool rolling)
 {
     pp_draft *draft = in->draft;
     draft->kind = global ? "gfc" : "fc";
@@ -308,7 +308,7 @@ static perp_status read_problem(reader *in, bool global, bool rolling)
         return read_matrix(in, "W", n, n, PP_MATRIX_W);
     }
     if (H5Lexists(in->problem, "G", H5P_DEFAULT) > 0) {
-        return fail(in, "", "G", "bilateral constraints are not read: condense them into M");
+        return fail_read(in, "", "G", "bilateral constraints are not read: condense them into M");
     }
     int nv = draft->vector[PP_VECTOR_F].n, n = draft->vector[PP_VECTOR_W].n;
     status = read_matrix(in, "M", nv, nv, PP_MATRIX_M);
@@ -325,7 +325,7 @@ static perp_status read_file(pp_draft *draft, hid_t file)
                   {"fclib_local_rolling", false, true},
                   {"fclib_global_rolling", true, true}};
     for (size_t k = 0; k < sizeof groups / sizeof groups[0]; k++) {
-        reader in = {.draft = draft, .problem = open_group(file, groups[k].name)};
+        fclib_reader in = {.draft = draft, .problem = open_group(file, groups[k].name)};
         if (in.problem >= 0) {
             perp_status status = read_problem(&in, groups[k].global, groups[k].rolling);
             H5Gclose(in.problem);

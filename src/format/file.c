@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// ── Reading ────────────────────────────────────────────────────────────────────────────────────────
+// ── Reading ──────────────────────────────────────────────────────────────────────────────────────
 
-static bool grow(pp_file *b, const perp_env *env, size_t room)
+static bool grow_buffer(pp_file *b, const perp_env *env, size_t room)
 {
     char *text = pp_alloc(env, room);
     if (!text) {
@@ -41,11 +41,11 @@ static perp_status too_large(size_t most, perp_error *error)
 static perp_status read_all(int file, const perp_env *env, size_t guess, size_t most, pp_file *b,
                             perp_error *error)
 {
-    if (!grow(b, env, guess + 1)) {
+    if (!grow_buffer(b, env, guess + 1)) {
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to read the file");
     }
     for (;;) {
-        if (b->size == b->room && !grow(b, env, 2 * b->room + 4096)) {
+        if (b->size == b->room && !grow_buffer(b, env, 2 * b->room + 4096)) {
             return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to read the file");
         }
         ssize_t got = read(file, b->text + b->size, b->room - b->size);
@@ -129,7 +129,7 @@ void pp_file_free(pp_file *file, const perp_env *env)
     *file = (pp_file){0};
 }
 
-// ── Writing ────────────────────────────────────────────────────────────────────────────────────────
+// ── Writing ──────────────────────────────────────────────────────────────────────────────────────
 
 static perp_status cannot_write(perp_error *error, const char *path, int fault)
 {

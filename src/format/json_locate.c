@@ -7,18 +7,18 @@
 
 #include <string.h>
 
-typedef struct walk {
+typedef struct json_walk {
     const char *at, *end;
-} walk;
+} json_walk;
 
-static void skip_space(walk *w)
+static void skip_space(json_walk *w)
 {
     while (w->at < w->end && strchr(" \t\r\n,:", *w->at) && *w->at) {
         w->at++;
     }
 }
 
-static void skip_string(walk *w)
+static void skip_string(json_walk *w)
 {
     for (w->at++; w->at < w->end && *w->at != '"'; w->at++) {
         w->at += *w->at == '\\' && w->at + 1 < w->end;
@@ -27,7 +27,7 @@ static void skip_string(walk *w)
 }
 
 // Past one value: brackets are counted outside strings.
-static void skip_value(walk *w)
+static void skip_value(json_walk *w)
 {
     skip_space(w);
     int depth = 0;
@@ -58,7 +58,7 @@ static void skip_value(walk *w)
 }
 
 // Goes to the value of the key; returns where the key stands, NULL: not there.
-static const char *find_key(walk *w, const char *key)
+static const char *find_key(json_walk *w, const char *key)
 {
     size_t length = strlen(key);
     for (skip_space(w); w->at < w->end && *w->at == '"'; skip_space(w)) {
@@ -74,7 +74,7 @@ static const char *find_key(walk *w, const char *key)
     return NULL;
 }
 
-static bool find_element(walk *w, int index)
+static bool find_element(json_walk *w, int index)
 {
     if (w->at == w->end || *w->at != '[') {
         return false;
@@ -90,7 +90,7 @@ static bool find_element(walk *w, int index)
 const char *pp_json_find(const char *text, size_t size, const pp_json_step *step, int depth,
                          bool at_key)
 {
-    walk w = {text, text + size};
+    json_walk w = {text, text + size};
     skip_space(&w);
     for (int k = 0; k < depth; k++) {
         if (!step[k].key) {

@@ -12,13 +12,13 @@
 
 enum { PATH_MAX_BYTES = 64 };
 
-typedef struct reader {
+typedef struct json_reader {
     pp_draft *draft;
     json_t *root;
-} reader;
+} json_reader;
 
 // A message at the value that path and indices lead to.
-static perp_status fail_at(reader *in, const char *path, const int *index, int depth,
+static perp_status fail_at(json_reader *in, const char *path, const int *index, int depth,
                            const char *text)
 {
     pp_draft *draft = in->draft;
@@ -26,7 +26,7 @@ static perp_status fail_at(reader *in, const char *path, const int *index, int d
     return pp_draft_fail(draft, NULL, at ? at : draft->text, "%s", text);
 }
 
-static perp_status fail_key(reader *in, const char *path, const char *what)
+static perp_status fail_key(json_reader *in, const char *path, const char *what)
 {
     char text[200];
     pp_print(text, sizeof text, "'%s': %s", path, what);
@@ -35,7 +35,8 @@ static perp_status fail_key(reader *in, const char *path, const char *what)
 
 // ── Scalars ──────────────────────────────────────────────────────────────────────────────────────
 
-static perp_status read_int(reader *in, const char *path, const json_t *value, int high, int *out)
+static perp_status read_int(json_reader *in, const char *path, const json_t *value, int high,
+                            int *out)
 {
     char text[120];
     if (json_is_integer(value) && json_integer_value(value) >= 0 &&
@@ -64,7 +65,7 @@ static bool value_of(const json_t *json, bool infinite, double *out)
 
 // ── Vectors ──────────────────────────────────────────────────────────────────────────────────────
 
-static perp_status read_vector(reader *in, const char *key, const json_t *array, pp_slot slot)
+static perp_status read_vector(json_reader *in, const char *key, const json_t *array, pp_slot slot)
 {
     if (!json_is_array(array) || json_array_size(array) > INT_MAX) {
         return fail_key(in, key, "write an array of numbers");
@@ -92,7 +93,8 @@ static perp_status read_vector(reader *in, const char *key, const json_t *array,
 
 // ── Matrices ─────────────────────────────────────────────────────────────────────────────────────
 
-static perp_status read_dense(reader *in, const char *key, const json_t *rows, pp_raw_matrix *raw)
+static perp_status read_dense(json_reader *in, const char *key, const json_t *rows,
+                              pp_raw_matrix *raw)
 {
     char path[PATH_MAX_BYTES], text[160];
     pp_print(path, sizeof path, "%s.dense", key);
@@ -134,7 +136,7 @@ static bool read_index(const json_t *json, int size, int *out)
     return *out >= 0;
 }
 
-static perp_status bad_entry(reader *in, const char *key, int k, const json_t *entry,
+static perp_status bad_entry(json_reader *in, const char *key, int k, const json_t *entry,
                              const pp_raw_matrix *raw)
 {
     char path[PATH_MAX_BYTES], text[160];
@@ -159,7 +161,7 @@ static perp_status bad_entry(reader *in, const char *key, int k, const json_t *e
     return fail_at(in, path, &k, 1, text);
 }
 
-static perp_status read_entries(reader *in, const char *key, const json_t *entries,
+static perp_status read_entries(json_reader *in, const char *key, const json_t *entries,
                                 pp_raw_matrix *raw)
 {
     char path[PATH_MAX_BYTES];
@@ -185,8 +187,8 @@ static perp_status read_entries(reader *in, const char *key, const json_t *entri
     return PERP_OK;
 }
 
-static perp_status read_shape(reader *in, const char *key, const json_t *matrix, const char *name,
-                              int *out)
+static perp_status read_shape(json_reader *in, const char *key, const json_t *matrix,
+                              const char *name, int *out)
 {
     char path[PATH_MAX_BYTES];
     pp_print(path, sizeof path, "%s.%s", key, name);
@@ -206,7 +208,7 @@ static perp_status read_shape(reader *in, const char *key, const json_t *matrix,
     return status;
 }
 
-static perp_status read_matrix(reader *in, const char *key, const json_t *matrix,
+static perp_status read_matrix(json_reader *in, const char *key, const json_t *matrix,
                                pp_matrix_slot slot)
 {
     pp_raw_matrix *raw = &in->draft->matrix[slot];
@@ -229,7 +231,7 @@ static perp_status read_matrix(reader *in, const char *key, const json_t *matrix
 
 // ── The object ───────────────────────────────────────────────────────────────────────────────────
 
-static perp_status read_name(reader *in, const json_t *value)
+static perp_status read_name(json_reader *in, const json_t *value)
 {
     pp_draft *draft = in->draft;
     if (!json_is_string(value) || json_string_length(value) >= PP_NAME_MAX ||
@@ -240,21 +242,21 @@ static perp_status read_name(reader *in, const json_t *value)
     return PERP_OK;
 }
 
-static perp_status read_kind(reader *in, const json_t *value)
+static perp_status read_kind(json_reader *in, const json_t *value)
 {
     const char *word = json_is_string(value) ? json_string_value(value) : "";
     in->draft->kind = pp_draft_kind(word, strlen(word));
     return in->draft->kind ? PERP_OK : fail_key(in, "kind", "write " PP_KINDS);
 }
 
-static perp_status read_version(reader *in, const json_t *value)
+static perp_status read_version(json_reader *in, const json_t *value)
 {
     return json_is_integer(value) && json_integer_value(value) == 1
                ? PERP_OK
                : fail_key(in, "perp_problem", "write 1, the version of this form");
 }
 
-static perp_status read_key(reader *in, const char *key, const json_t *value)
+static perp_status read_key(json_reader *in, const char *key, const json_t *value)
 {
     static const struct {
         const char *key;
@@ -306,7 +308,7 @@ static perp_status read_key(reader *in, const char *key, const json_t *value)
     return fail_at(in, key, NULL, 0, text);
 }
 
-static perp_status read_root(reader *in)
+static perp_status read_root(json_reader *in)
 {
     const char *key;
     json_t *value;
@@ -347,7 +349,7 @@ perp_status pp_json_read(pp_draft *draft)
 {
     json_error_t fault;
     draft->json = true;
-    reader in = {draft, json_loadb(draft->text, draft->size, JSON_REJECT_DUPLICATES, &fault)};
+    json_reader in = {draft, json_loadb(draft->text, draft->size, JSON_REJECT_DUPLICATES, &fault)};
     if (!in.root) {
         return pp_json_syntax(&fault, draft->error);
     }

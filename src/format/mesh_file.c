@@ -12,14 +12,14 @@
 
 enum { STL_HEADER = 80, STL_START = 84, STL_TRIANGLE = 50, MOST = INT32_MAX / 16 };
 
-typedef struct reader {
+typedef struct mesh_reader {
     pp_scan scan;
     pp_arena *arena;
     pp_mesh_file *out;
     perp_vec3 *vertex;  // NULL: counting
     int *triangle;
     int vertices, triangles;  // so far
-} reader;
+} mesh_reader;
 
 static perp_status no_memory(perp_error *error)
 {
@@ -27,7 +27,7 @@ static perp_status no_memory(perp_error *error)
 }
 
 // Arrays of the sizes that were counted.
-static perp_status get_arrays(reader *r)
+static perp_status get_arrays(mesh_reader *r)
 {
     perp_error *error = r->scan.error;
     if (r->triangles < 1) {
@@ -47,7 +47,7 @@ static perp_status get_arrays(reader *r)
     return PERP_OK;
 }
 
-static perp_status add_vertex(reader *r, pp_scan *scan)
+static perp_status add_vertex(mesh_reader *r, pp_scan *scan)
 {
     if (r->vertices >= MOST) {
         return pp_scan_fail(scan, scan->token, "more than %d vertices", MOST);
@@ -66,7 +66,7 @@ static perp_status add_vertex(reader *r, pp_scan *scan)
     return PERP_OK;
 }
 
-static perp_status add_triangle(reader *r, const pp_scan *scan, int a, int b, int c)
+static perp_status add_triangle(mesh_reader *r, const pp_scan *scan, int a, int b, int c)
 {
     if (r->triangles >= MOST) {
         return pp_scan_fail(scan, scan->token, "more than %d triangles", MOST);
@@ -103,7 +103,7 @@ static bool is_binary(const char *text, size_t size)
            (size - STL_START) % STL_TRIANGLE == 0;
 }
 
-static perp_status read_binary(reader *r, const char *text, size_t size)
+static perp_status read_binary(mesh_reader *r, const char *text, size_t size)
 {
     perp_error *error = r->scan.error;
     size_t n = (size - STL_START) / STL_TRIANGLE;
@@ -162,7 +162,7 @@ static perp_status expect(pp_scan *scan, const char *word)
 }
 
 // After "facet". The normal is read over: it follows from the corners.
-static perp_status read_facet(reader *r)
+static perp_status read_facet(mesh_reader *r)
 {
     pp_scan *scan = &r->scan;
     perp_status status = expect(scan, "normal");
@@ -185,7 +185,7 @@ static perp_status read_facet(reader *r)
     return status == PERP_OK ? add_triangle(r, scan, n - 3, n - 2, n - 1) : status;
 }
 
-static perp_status read_solids(reader *r)
+static perp_status read_solids(mesh_reader *r)
 {
     pp_scan *scan = &r->scan;
     perp_status status = PERP_OK;
@@ -212,7 +212,7 @@ static perp_status read_solids(reader *r)
 // ── OBJ ──────────────────────────────────────────────────────────────────────────────────────────
 
 // One corner of a face: "7", "7/1", "7//3", "7/1/3", or counted back from the last vertex with a minus.
-static perp_status read_corner(const reader *r, const pp_scan *scan, int *corner)
+static perp_status read_corner(const mesh_reader *r, const pp_scan *scan, int *corner)
 {
     const char *slash = memchr(scan->token, '/', scan->length);
     size_t length = slash ? (size_t)(slash - scan->token) : scan->length;
@@ -230,7 +230,7 @@ static perp_status read_corner(const reader *r, const pp_scan *scan, int *corner
     return PERP_OK;
 }
 
-static perp_status read_face(reader *r, pp_scan *line)
+static perp_status read_face(mesh_reader *r, pp_scan *line)
 {
     int first = 0, before = 0, corner = 0, count = 0;
     perp_status status = PERP_OK;
@@ -263,7 +263,7 @@ static bool is_ignored(const pp_scan *line)
     return line->token[0] == '#';
 }
 
-static perp_status read_line(reader *r, pp_scan *line)
+static perp_status read_line(mesh_reader *r, pp_scan *line)
 {
     if (!pp_scan_next(line) || is_ignored(line)) {
         return PERP_OK;
@@ -280,7 +280,7 @@ static perp_status read_line(reader *r, pp_scan *line)
                         quote.text);
 }
 
-static perp_status read_lines(reader *r)
+static perp_status read_lines(mesh_reader *r)
 {
     pp_scan *scan = &r->scan;
     perp_status status = PERP_OK;
@@ -298,7 +298,7 @@ static perp_status read_lines(reader *r)
 perp_status pp_mesh_file_parse(const char *text, size_t size, pp_arena *arena, pp_mesh_file *out,
                                perp_error *error)
 {
-    reader r = {.arena = arena, .out = out};
+    mesh_reader r = {.arena = arena, .out = out};
     *out = (pp_mesh_file){0};
     r.scan = pp_scan_start(text, size, error);
     if (is_binary(text, size)) {

@@ -15,10 +15,10 @@
 #include <limits.h>
 #include <string.h>
 
-typedef struct reader {
+typedef struct siconos_reader {
     pp_draft *draft;
     pp_scan scan;
-} reader;
+} siconos_reader;
 
 enum { AHEAD = 7 };  // numbers that tell the kind
 
@@ -37,7 +37,7 @@ static void look_ahead(const pp_scan *start, int ahead[AHEAD])
 }
 
 // n numbers into the slot, in the scratch arena.
-static perp_status read_vector(reader *in, const char *label, pp_slot slot, int n)
+static perp_status read_vector(siconos_reader *in, const char *label, pp_slot slot, int n)
 {
     char what[64];
     pp_print(what, sizeof what, "vector '%s'", label);
@@ -61,7 +61,7 @@ static perp_status read_vector(reader *in, const char *label, pp_slot slot, int 
     return status;
 }
 
-static perp_status read_matrix(reader *in, const char *label, pp_matrix_slot slot)
+static perp_status read_matrix(siconos_reader *in, const char *label, pp_matrix_slot slot)
 {
     return pp_siconos_matrix(in->draft, &in->scan, label, &in->draft->matrix[slot]);
 }
@@ -75,7 +75,7 @@ static bool next_number(pp_scan *scan, double *value)
 }
 
 // Is the rest exactly 2 n numbers lb, ub with lb <= ub? Then the file is a relay problem.
-static bool bounds_follow(const reader *in, int n)
+static bool bounds_follow(const siconos_reader *in, int n)
 {
     pp_scan lower = in->scan, upper = in->scan;
     double low, high;
@@ -92,7 +92,7 @@ static bool bounds_follow(const reader *in, int n)
     return !pp_scan_next(&upper);
 }
 
-static perp_status read_lcp(reader *in)
+static perp_status read_lcp(siconos_reader *in)
 {
     int n;
     perp_status status = pp_scan_int(&in->scan, "number of variables", 1, INT_MAX, &n);
@@ -124,7 +124,7 @@ static bool is_old_lcp(const pp_scan *start)
 }
 
 // Row-major numbers without a head; the number of numbers has been checked.
-static perp_status read_old_lcp(reader *in)
+static perp_status read_old_lcp(siconos_reader *in)
 {
     int n;
     perp_status status = pp_scan_int(&in->scan, "number of variables", 1, INT_MAX, &n);
@@ -150,7 +150,7 @@ static perp_status read_old_lcp(reader *in)
 // ── MLCP ─────────────────────────────────────────────────────────────────────────────────────────
 
 // Ends of the row blocks from 0 up to n + m, then for each block whether it is complementarity.
-static perp_status read_row_blocks(reader *in, int total)
+static perp_status read_row_blocks(siconos_reader *in, int total)
 {
     int *end = PP_ARRAY(in->draft->scratch, int, (size_t)total + 2);
     double *flag = PP_ARRAY(in->draft->scratch, double, total);
@@ -174,7 +174,7 @@ static perp_status read_row_blocks(reader *in, int total)
     return status;
 }
 
-static perp_status read_mlcp(reader *in)
+static perp_status read_mlcp(siconos_reader *in)
 {
     pp_draft *draft = in->draft;
     int whole, parts;
@@ -201,7 +201,7 @@ static perp_status read_mlcp(reader *in)
 // ── Contact ──────────────────────────────────────────────────────────────────────────────────────
 
 // Does a matrix of that many rows and columns start here? Vectors are printed with a point, sizes not.
-static bool matrix_follows(const reader *in, int rows, int cols)
+static bool matrix_follows(const siconos_reader *in, int rows, int cols)
 {
     int ahead[AHEAD];
     look_ahead(&in->scan, ahead);
@@ -211,7 +211,7 @@ static bool matrix_follows(const reader *in, int rows, int cols)
     return ahead[0] != 0 || (ahead[3] == rows && ahead[4] == cols);
 }
 
-static perp_status read_contact(reader *in)
+static perp_status read_contact(siconos_reader *in)
 {
     pp_draft *draft = in->draft;
     pp_raw_matrix first;
@@ -272,7 +272,7 @@ static bool starts_contact(const int *t)
 
 perp_status pp_siconos_read(pp_draft *draft)
 {
-    reader in = {draft, pp_scan_start(draft->text, draft->size, draft->error)};
+    siconos_reader in = {draft, pp_scan_start(draft->text, draft->size, draft->error)};
     int t[AHEAD];
     look_ahead(&in.scan, t);
     if (starts_mlcp(t)) {

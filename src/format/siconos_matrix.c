@@ -13,21 +13,21 @@
 #include <limits.h>
 #include <string.h>
 
-typedef struct reader {
+typedef struct matrix_reader {
     pp_draft *draft;
     pp_scan *scan;
     pp_raw_matrix *raw;
     char what[64];
-} reader;
+} matrix_reader;
 
-static perp_status no_room(const reader *in, double entries)
+static perp_status no_room(const matrix_reader *in, double entries)
 {
     return pp_scan_fail(in->scan, in->scan->token,
                         "%s: %.0f entries do not fit into the rest of the file (%zu bytes)",
                         in->what, entries, pp_scan_left(in->scan));
 }
 
-static perp_status next_word(reader *in, const char *word)
+static perp_status next_word(matrix_reader *in, const char *word)
 {
     if (!pp_scan_next(in->scan)) {
         return pp_scan_fail(in->scan, NULL, "%s: the file ends where '%s' should be", in->what,
@@ -41,7 +41,7 @@ static perp_status next_word(reader *in, const char *word)
                         quote.text, word);
 }
 
-static perp_status next_int(reader *in, const char *name, int low, int high, int *value)
+static perp_status next_int(matrix_reader *in, const char *name, int low, int high, int *value)
 {
     char what[160];
     pp_print(what, sizeof what, "%s of %s", name, in->what);
@@ -50,7 +50,7 @@ static perp_status next_int(reader *in, const char *name, int low, int high, int
 
 // ── 0: dense ─────────────────────────────────────────────────────────────────────────────────────
 
-static perp_status read_dense(reader *in)
+static perp_status read_dense(matrix_reader *in)
 {
     pp_raw_matrix *raw = in->raw;
     int rows, cols;
@@ -77,15 +77,15 @@ static perp_status read_dense(reader *in)
 
 // ── 1: sparse blocks ─────────────────────────────────────────────────────────────────────────────
 
-typedef struct blocks {
+typedef struct block_list {
     int count, rows, cols;   // blocks, block rows, block columns
     int *row_end, *col_end;  // cumulative
     int *start, *column;     // row pointers (start_count of them), block column of each block
     int start_count;
-} blocks;
+} block_list;
 
 // n cumulative ends, ascending, the last one being total.
-static perp_status read_ends(reader *in, const char *name, int n, int total, int **out)
+static perp_status read_ends(matrix_reader *in, const char *name, int n, int total, int **out)
 {
     int *end = PP_ARRAY(in->draft->scratch, int, n);
     if (!end) {
@@ -103,7 +103,7 @@ static perp_status read_ends(reader *in, const char *name, int n, int total, int
     return status;
 }
 
-static perp_status read_indices(reader *in, blocks *b)
+static perp_status read_indices(matrix_reader *in, block_list *b)
 {
     int filled;
     perp_status status = next_int(in, "number of row pointers", 1, b->rows + 1, &b->start_count);
@@ -134,7 +134,7 @@ static perp_status read_indices(reader *in, blocks *b)
     return status;
 }
 
-static perp_status read_block_heads(reader *in, blocks *b)
+static perp_status read_block_heads(matrix_reader *in, block_list *b)
 {
     // Each block takes at least a number and one entry, each block row an end.
     size_t room = pp_scan_left(in->scan) / 2 + 1;
@@ -161,7 +161,7 @@ static int span_start(const int *end, int k)
 }
 
 // Entries of all blocks; also what must fit into the rest of the file.
-static double count_entries(const blocks *b)
+static double count_entries(const block_list *b)
 {
     double sum = 0.0;
     for (int row = 0; row + 1 < b->start_count; row++) {
@@ -174,7 +174,7 @@ static double count_entries(const blocks *b)
     return sum;
 }
 
-static perp_status read_block(reader *in, const blocks *b, int row, int k, int total)
+static perp_status read_block(matrix_reader *in, const block_list *b, int row, int k, int total)
 {
     pp_raw_matrix *raw = in->raw;
     int number, c = b->column[k];
@@ -198,9 +198,9 @@ static perp_status read_block(reader *in, const blocks *b, int row, int k, int t
     return status;
 }
 
-static perp_status read_blocks(reader *in)
+static perp_status read_blocks(matrix_reader *in)
 {
-    blocks b = {0};
+    block_list b = {0};
     perp_status status = read_block_heads(in, &b);
     if (status != PERP_OK) {
         return status;
@@ -221,7 +221,7 @@ static perp_status read_blocks(reader *in)
 // ── 2: CSparse's printout ────────────────────────────────────────────────────────────────────────
 
 // "1334-by-1334," with the numbers of the head.
-static perp_status check_shape(reader *in)
+static perp_status check_shape(matrix_reader *in)
 {
     char shape[64];
     pp_print(shape, sizeof shape, "%d-by-%d,", in->raw->rows, in->raw->cols);
@@ -234,7 +234,7 @@ static perp_status check_shape(reader *in)
 }
 
 // "nzmax: 3822 nnz: 3822", with a comma after it in the CSC form.
-static perp_status read_count(reader *in, int *nnz)
+static perp_status read_count(matrix_reader *in, int *nnz)
 {
     int nzmax;
     perp_status status = next_word(in, "nzmax:");
@@ -255,7 +255,7 @@ static perp_status read_count(reader *in, int *nnz)
     return pp_raw_triplets(in->draft, in->raw, *nnz);
 }
 
-static perp_status next_index(reader *in, const char *axis, int size, int *value)
+static perp_status next_index(matrix_reader *in, const char *axis, int size, int *value)
 {
     if (!pp_scan_next(in->scan)) {
         return pp_scan_fail(in->scan, NULL, "%s: the file ends at entry %d", in->what,
@@ -270,7 +270,7 @@ static perp_status next_index(reader *in, const char *axis, int size, int *value
                         in->raw->nnz, axis, quote.text, size, axis, size - 1);
 }
 
-static perp_status read_triplets(reader *in)
+static perp_status read_triplets(matrix_reader *in)
 {
     pp_raw_matrix *raw = in->raw;
     int nnz = 0;
@@ -289,7 +289,7 @@ static perp_status read_triplets(reader *in)
 }
 
 // "col 3 : locations 5 to 9" and its entries "i : v".
-static perp_status read_column(reader *in, int j, int nnz)
+static perp_status read_column(matrix_reader *in, int j, int nnz)
 {
     pp_raw_matrix *raw = in->raw;
     int column, first, last;
@@ -315,7 +315,7 @@ static perp_status read_column(reader *in, int j, int nnz)
     return status;
 }
 
-static perp_status read_columns(reader *in)
+static perp_status read_columns(matrix_reader *in)
 {
     int nnz = 0;
     double norm;
@@ -333,7 +333,7 @@ static perp_status read_columns(reader *in)
     return status;
 }
 
-static perp_status read_sparse(reader *in)
+static perp_status read_sparse(matrix_reader *in)
 {
     int origin;
     perp_status status = next_int(in, "origin flag", 0, 9, &origin);
@@ -350,8 +350,9 @@ static perp_status read_sparse(reader *in)
 
 perp_status pp_siconos_matrix(pp_draft *draft, pp_scan *scan, const char *label, pp_raw_matrix *raw)
 {
-    static perp_status (*const storages[])(reader *) = {read_dense, read_blocks, read_sparse};
-    reader in = {.draft = draft, .scan = scan, .raw = raw};
+    static perp_status (*const storages[])(matrix_reader *) = {read_dense, read_blocks,
+                                                               read_sparse};
+    matrix_reader in = {.draft = draft, .scan = scan, .raw = raw};
     pp_print(in.what, sizeof in.what, "matrix '%s'", label);
     *raw = (pp_raw_matrix){.label = label};
     int storage;

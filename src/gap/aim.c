@@ -16,7 +16,7 @@ static const double SINKS = 0.05;
 
 // Velocity of b relative to a at a point that is given relative to a's body (world axes), with what forces add in the
 // step [m/s].
-static perp_vec3 relative(const pp_aim_task *t, perp_vec3 x)
+static perp_vec3 relative_velocity(const pp_aim_task *t, perp_vec3 x)
 {
     int a = t->model->shape[t->a].body, b = t->model->shape[t->b].body;
     const pp_frame *fa = &t->kin->body[a], *fb = &t->kin->body[b];
@@ -27,17 +27,17 @@ static perp_vec3 relative(const pp_aim_task *t, perp_vec3 x)
 
 double pp_aim_end(const pp_aim_task *t, perp_vec3 x, perp_vec3 n, double gap)
 {
-    return gap + t->kin->h * pp_dot3(n, relative(t, x));
+    return gap + t->kin->h * pp_dot3(n, relative_velocity(t, x));
 }
 
 double pp_aim_travel(const pp_aim_task *t, perp_vec3 x)
 {
-    return t->kin->h * pp_length(relative(t, x));
+    return t->kin->h * pp_length(relative_velocity(t, x));
 }
 
 // Part of the step for which the axis separates; more than 1: all of it. What touches and sinks a little, as it rocks or
 // is held by other contacts, still slides past: a small part of what the axis that was found would have to stop.
-static double holds(const pp_aim_task *t, const pp_aim *aim)
+static double separated_fraction(const pp_aim_task *t, const pp_aim *aim)
 {
     double s = fmax(aim->s, 0.0) + t->slack;
     return aim->end + t->slack >= 0.0 ? 2.0 : s / (s - t->slack - aim->end);
@@ -58,7 +58,7 @@ void pp_aim_offer(pp_aim_task *t, const pp_aim *candidate)
         t->others++;
         return;
     }
-    double now = holds(t, &t->best), then = holds(t, candidate);
+    double now = separated_fraction(t, &t->best), then = separated_fraction(t, candidate);
     bool longer = then > now + 1e-9;
     if (longer || (then >= now && candidate->end > t->best.end + t->rounding)) {
         t->best = *candidate;
@@ -86,11 +86,12 @@ static void set_found(pp_aim_task *t, const pp_contact *found, int count)
 static bool
 is_wall(const pp_shape *shape)  // of which there is one axis only, or which knows its own
 {
-    return shape->kind == PERP_HALFPLANE || shape->kind == PERP_HALFSPACE || shape->mesh != NULL;
+    return shape->kind == PERP_SHAPE_HALFPLANE || shape->kind == PERP_SHAPE_HALFSPACE ||
+           shape->mesh != NULL;
 }
 
 // About half the diameter of a shape [m]; 0 for a point.
-static double size_of(const perp_model *m, const pp_shape *shape)
+static double shape_size(const perp_model *m, const pp_shape *shape)
 {
     double size = shape->radius + shape->half;
     if (m->spatial) {
@@ -109,7 +110,7 @@ static double size_of(const perp_model *m, const pp_shape *shape)
 static void set_sizes(pp_aim_task *t)
 {
     const perp_model *m = t->model;
-    double size_a = size_of(m, &m->shape[t->a]), size = size_of(m, &m->shape[t->b]);
+    double size_a = shape_size(m, &m->shape[t->a]), size = shape_size(m, &m->shape[t->b]);
     if (size_a > 0.0 && (size_a < size || size == 0.0)) {
         size = size_a;
     }
@@ -210,8 +211,8 @@ static int pair_end(const pp_gaps *gaps, int from)
 static bool is_sheet(const perp_model *m, int shape_a, int shape_b)
 {
     perp_shape_kind a = m->shape[shape_a].kind, b = m->shape[shape_b].kind;
-    return !m->spatial && (a == PERP_SEGMENT || a == PERP_POINT) &&
-           (b == PERP_SEGMENT || b == PERP_POINT);
+    return !m->spatial && (a == PERP_SHAPE_SEGMENT || a == PERP_SHAPE_POINT) &&
+           (b == PERP_SHAPE_SEGMENT || b == PERP_SHAPE_POINT);
 }
 
 // The aimed points of a pair, with all that a contact has. Returns how many.
@@ -246,7 +247,7 @@ static int write_pair(const pp_aim_task *t, pp_contact *out)
 // ── What forces add ──────────────────────────────────────────────────────────────────────────────
 
 // Velocity that forces add to a body in the step, M^-1 p_ext [m/s]; its centre only, spin is left out.
-static perp_vec3 pushed(const perp_model *m, const pp_kinematics *kin, int i)
+static perp_vec3 forced_velocity(const perp_model *m, const pp_kinematics *kin, int i)
 {
     const pp_body *body = &m->body[i];
     double dv[PP_BODY_NV], all[PP_BODY_NV] = {0.0};
@@ -268,8 +269,8 @@ static void hold_back(perp_vec3 *push, perp_vec3 n)
 
 // Contacts that have no choice hold back what is pushed against them: two Gauss-Seidel sweeps of projections, without
 // masses. n points to b: b must not be pushed along -n, nor a along n.
-static void hold(const perp_model *m, const pp_gaps *gaps, const bool *choice, double touching,
-                 perp_vec3 *push)
+static void apply_holding_contacts(const perp_model *m, const pp_gaps *gaps, const bool *choice,
+                                   double touching, perp_vec3 *push)
 {
     enum { SWEEPS = 2 };
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
@@ -292,7 +293,7 @@ static void hold(const perp_model *m, const pp_gaps *gaps, const bool *choice, d
 // that and n.
 static bool is_behind(const pp_aim_task *t, const pp_contact *c)
 {
-    bool ref_is_b = t->model->shape[c->a].kind == PERP_POINT;
+    bool ref_is_b = t->model->shape[c->a].kind == PERP_SHAPE_POINT;
     const pp_shape *ref = &t->model->shape[ref_is_b ? c->b : c->a];
     pp_vec2 along = pp_rotate2(&t->kin->body[ref->body], ref->axis_B);
     double up = along.x * c->n.y - along.y * c->n.x;
@@ -302,7 +303,7 @@ static bool is_behind(const pp_aim_task *t, const pp_contact *c)
 static bool can_turn(const perp_model *m, int shape)
 {
     const pp_body *body = &m->body[m->shape[shape].body];
-    return body->drive == PERP_DRIVEN || (body->nv > 0 && pp_body_turns(body));
+    return body->drive == PERP_MOTION_KINEMATIC || (body->nv > 0 && pp_body_turns(body));
 }
 
 // A sheet pair that overlaps and whose points all come up again, or cannot have sunk in, is taken to be on the other
@@ -374,7 +375,7 @@ perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinemat
     // In order: the motion by velocities and forces; which pairs have a choice of axis; what the pairs without one hold
     // back of the forces; then the choice.
     for (int i = 0; i < model->bodies; i++) {
-        push[i] = pushed(model, kin, i);
+        push[i] = forced_velocity(model, kin, i);
     }
     if (!model->spatial) {
         turn_sheets(&t, gaps);
@@ -383,7 +384,7 @@ perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinemat
     if (pairs == 0) {
         return PERP_OK;
     }
-    hold(model, gaps, choice, TOUCHING * model->length_scale, push);
+    apply_holding_contacts(model, gaps, choice, TOUCHING * model->length_scale, push);
     size_t most = (size_t)gaps->count + (size_t)PP_POINTS_MAX * (size_t)pairs;
     pp_gaps out = {0, PP_ARRAY(arena, pp_contact, most)};
     if (!out.contact) {

@@ -8,29 +8,29 @@
 #include <math.h>
 
 // The reference shape, whose sides are the axes, and the incident one, whose vertices are above them.
-typedef struct view {
+typedef struct planar_view {
     const pp_core *ref, *inc;
     bool ref_is_b;
-} view;
+} planar_view;
 
 // Of a vertex of the incident core above a side of the reference [m].
-static double height_of(const view *v, int side, int vertex)
+static double height_of(const planar_view *v, int side, int vertex)
 {
     return pp_dot2(v->ref->n[side], pp_sub2(v->inc->v[vertex], v->ref->v[side]));
 }
 
 // One vertex of the other shape above a side.
-static void add_point(pp_aim_task *t, const view *v, int side, int vertex, pp_aim *aim)
+static void add_point(pp_aim_task *t, const planar_view *v, int side, int vertex, pp_aim *aim)
 {
     double radii = v->ref->radius + v->inc->radius, height = height_of(v, side, vertex);
     pp_vec2 out = v->ref->n[side], x = v->inc->v[vertex];
     // Midway between the surfaces, as for points that are found.
     double down = 0.5 * (height + v->inc->radius - v->ref->radius);
-    perp_vec3 n = pp_lift(v->ref_is_b ? (pp_vec2){-out.x, -out.y} : out);
+    perp_vec3 n = pp_vec3_of(v->ref_is_b ? (pp_vec2){-out.x, -out.y} : out);
     pp_contact *c = &aim->point[aim->count++];
     *c = (pp_contact){.feature = v->ref_is_b ? pp_feature(PP_VERTEX_SIDE, vertex, side)
                                              : pp_feature(PP_SIDE_VERTEX, side, vertex),
-                      .point = pp_lift(pp_add2(x, -down, out)),
+                      .point = pp_vec3_of(pp_add2(x, -down, out)),
                       .n = n,
                       .gap = height - radii};
     c->feature = v->inc->count == 1 ? 0 : c->feature;
@@ -38,19 +38,19 @@ static void add_point(pp_aim_task *t, const view *v, int side, int vertex, pp_ai
 }
 
 // Whether the vertex is above the side, or can come there in the step: impacts may double its speed.
-static bool comes_above(const pp_aim_task *t, const view *v, int side, int vertex)
+static bool comes_above(const pp_aim_task *t, const planar_view *v, int side, int vertex)
 {
     int next = (side + 1) % v->ref->count;
     pp_vec2 n = v->ref->n[side], along = {-n.y, n.x}, x = v->inc->v[vertex];
     double place = pp_dot2(along, pp_sub2(x, v->ref->v[side]));
     double length = pp_dot2(along, pp_sub2(v->ref->v[next], v->ref->v[side]));
-    double travel = 2.0 * pp_aim_travel(t, pp_lift(x));
+    double travel = 2.0 * pp_aim_travel(t, pp_vec3_of(x));
     return place >= -travel && place <= length + travel;
 }
 
 // The axis of one side: the lowest vertex of the other shape above it, and the neighbour of that which is lower, as for
 // a shape on a half-plane.
-static void offer_side(pp_aim_task *t, const view *v, int side)
+static void offer_side(pp_aim_task *t, const planar_view *v, int side)
 {
     const pp_core *inc = v->inc;
     int low = 0;
@@ -82,7 +82,7 @@ static void offer_side(pp_aim_task *t, const view *v, int side)
 }
 
 // s(n) = -h_a(n) - h_b(-n), with the radii.
-static double separation(const pp_core *a, const pp_core *b, pp_vec2 n)
+static double separation_planar(const pp_core *a, const pp_core *b, pp_vec2 n)
 {
     double top = -HUGE_VAL, low = HUGE_VAL;
     for (int k = 0; k < a->count; k++) {
@@ -110,7 +110,7 @@ static void offer_vertices(pp_aim_task *t, const pp_core *a, const pp_core *b)
     pp_aim aim = {.count = 1, .end = HUGE_VAL};
     aim.point[0] = *c;
     aim.point[0].n = n;
-    aim.s = aim.point[0].gap = separation(a, b, pp_flat(n));
+    aim.s = aim.point[0].gap = separation_planar(a, b, pp_vec2_of(n));
     aim.end = pp_aim_end(t, c->point, n, aim.s);
     if (aim.s > 0.0) {
         pp_aim_offer(t, &aim);
@@ -121,7 +121,7 @@ void pp_aim_planar(pp_aim_task *t)
 {
     const pp_shape *sa = &t->model->shape[t->a], *sb = &t->model->shape[t->b];
     const pp_frame *fa = &t->kin->body[sa->body], *fb = &t->kin->body[sb->body];
-    pp_vec2 origin = pp_flat(fa->p);
+    pp_vec2 origin = pp_vec2_of(fa->p);
     pp_core a, b;
     pp_core_set(&a, sa, fa, origin);
     pp_core_set(&b, sb, fb, origin);
@@ -129,10 +129,10 @@ void pp_aim_planar(pp_aim_task *t)
     int sides_a = a.count > 1 ? a.count : 0;
     int sides_b = b.count > 1 ? b.count : 0;
     for (int side = 0; side < sides_a; side++) {
-        offer_side(t, &(view){&a, &b, false}, side);
+        offer_side(t, &(planar_view){&a, &b, false}, side);
     }
     for (int side = 0; side < sides_b; side++) {
-        offer_side(t, &(view){&b, &a, true}, side);
+        offer_side(t, &(planar_view){&b, &a, true}, side);
     }
     offer_vertices(t, &a, &b);
 }

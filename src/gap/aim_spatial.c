@@ -10,11 +10,11 @@
 
 #include <math.h>
 
-typedef struct duo {
+typedef struct solid_pair {
     pp_aim_task *task;
     const pp_solid *a, *b;
     pp_pose Xa, Xb;  // seen from a's body
-} duo;
+} solid_pair;
 
 static pp_pose pose_of(const pp_shape *shape, const pp_frame *frame, perp_vec3 origin)
 {
@@ -23,20 +23,21 @@ static pp_pose pose_of(const pp_shape *shape, const pp_frame *frame, perp_vec3 o
 }
 
 // Support point, in world axes from a's body.
-static perp_vec3 support(const pp_solid *s, const pp_pose *X, perp_vec3 d)
+static perp_vec3 world_support(const pp_solid *s, const pp_pose *X, perp_vec3 d)
 {
     return pp_pose_point(X, pp_solid_support(s, pp_mul_t(&X->R, d)));
 }
 
 // s(n) of the separating axis test.
-static double separation(const duo *d, perp_vec3 n)
+static double separation_spatial(const solid_pair *d, perp_vec3 n)
 {
-    perp_vec3 x = support(d->a, &d->Xa, n), y = support(d->b, &d->Xb, pp_scale(-1.0, n));
+    perp_vec3 x = world_support(d->a, &d->Xa, n),
+              y = world_support(d->b, &d->Xb, pp_scale(-1.0, n));
     return pp_dot3(n, pp_sub(y, x));
 }
 
 // How far a point is outside the planes that bound a solid, at most; own frame. Curved sides count as they are.
-static double outside(const pp_solid *s, perp_vec3 x)
+static double outside_planes(const pp_solid *s, perp_vec3 x)
 {
     double most = -HUGE_VAL, across = pp_length2(x.x, x.y);
     switch (s->kind) {
@@ -104,14 +105,14 @@ static bool face_of(const pp_solid *s, int k, perp_vec3 *n, perp_vec3 *x)
 // ── Faces ────────────────────────────────────────────────────────────────────────────────────────
 
 // The reference solid, whose faces are the axes, and the incident one, whose points are above them.
-typedef struct view {
+typedef struct aim_view {
     const pp_solid *ref, *inc;
     const pp_pose *X_WR, *X_WI;
     bool ref_is_b;
-} view;
+} aim_view;
 
 // touch: from the incident solid to the half-space of the face. turned: the reference is b, so n is touch->n as it is.
-static void add_point(pp_aim_task *t, const pp_touch *touch, bool turned, pp_aim *aim)
+static void add_point(pp_aim_task *t, const pp_touch_point *touch, bool turned, pp_aim *aim)
 {
     pp_contact *c = &aim->point[aim->count++];
     *c = (pp_contact){.feature = touch->feature,
@@ -136,14 +137,14 @@ static void sort_points(pp_aim *aim)
 }
 
 // The other solid above the half-space of a face (n, x in the world's axes).
-static void offer_face(pp_aim_task *t, const view *v, perp_vec3 n, perp_vec3 x)
+static void offer_face(pp_aim_task *t, const aim_view *v, perp_vec3 n, perp_vec3 x)
 {
     perp_vec3 e = pp_across(n);
     const pp_solid plane = {.kind = PP_SOLID_HALFSPACE};
-    const pp_pose X = {x, pp_columns(e, pp_cross(n, e), n)};
-    pp_touch touch[PP_TOUCH_MAX];
+    const pp_pose X = {x, pp_mat3_columns(e, pp_cross(n, e), n)};
+    pp_touch_point touch[PP_TOUCH_MAX];
     pp_aim aim = {.count = 0, .end = HUGE_VAL};
-    perp_vec3 low = support(v->inc, v->X_WI, pp_scale(-1.0, n));
+    perp_vec3 low = world_support(v->inc, v->X_WI, pp_scale(-1.0, n));
     aim.s = pp_dot3(n, pp_sub(low, x));
     if (!(aim.s >= fmin(t->best.s, 0.0) - t->touching)) {
         return;  // does not separate now
@@ -151,7 +152,7 @@ static void offer_face(pp_aim_task *t, const view *v, perp_vec3 n, perp_vec3 x)
     int count = pp_solid_touch(v->inc, v->X_WI, &plane, &X, HUGE_VAL, touch);
     for (int k = 0; k < count; k++) {
         // touch: from the solid to the half-space
-        double beyond = outside(v->ref, pp_pose_local(v->X_WR, touch[k].x_b));
+        double beyond = outside_planes(v->ref, pp_pose_local(v->X_WR, touch[k].x_b));
         if (k == 0 || beyond <= 2.0 * pp_aim_travel(t, touch[k].x_a) + t->touching) {
             add_point(t, &touch[k], v->ref_is_b, &aim);
         }
@@ -161,7 +162,7 @@ static void offer_face(pp_aim_task *t, const view *v, perp_vec3 n, perp_vec3 x)
 }
 
 // Faces that look more than 120 degrees away from the normal that was found would turn the contact around.
-static void offer_faces(pp_aim_task *t, const view *v)
+static void offer_faces(pp_aim_task *t, const aim_view *v)
 {
     perp_vec3 n, x;
     for (int k = 0; face_of(v->ref, k, &n, &x); k++) {
@@ -180,7 +181,7 @@ static double radius_of(const pp_solid *s)
 }
 
 // Apart: the direction from one closest point (of what is round: its centre) to the other at the end of the step.
-static void offer_closest(const duo *d)
+static void offer_closest(const solid_pair *d)
 {
     pp_aim_task *t = d->task;
     const pp_contact *c = &t->best.point[0];
@@ -196,7 +197,7 @@ static void offer_closest(const duo *d)
     pp_aim aim = {.count = 1, .end = HUGE_VAL};
     aim.point[0] = *c;
     aim.point[0].n = pp_unit(D, c->n);
-    aim.s = aim.point[0].gap = separation(d, aim.point[0].n);
+    aim.s = aim.point[0].gap = separation_spatial(d, aim.point[0].n);
     aim.end = pp_aim_end(t, c->point, aim.point[0].n, aim.s);
     if (aim.s > 0.0) {
         pp_aim_offer(t, &aim);
@@ -207,12 +208,12 @@ void pp_aim_spatial(pp_aim_task *t)
 {
     const pp_shape *a = &t->model->shape[t->a], *b = &t->model->shape[t->b];
     const pp_frame *fa = &t->kin->body[a->body], *fb = &t->kin->body[b->body];
-    duo d = {.task = t,
-             .a = &a->solid,
-             .b = &b->solid,
-             .Xa = pose_of(a, fa, fa->p),
-             .Xb = pose_of(b, fb, fa->p)};
-    offer_faces(t, &(view){d.a, d.b, &d.Xa, &d.Xb, false});
-    offer_faces(t, &(view){d.b, d.a, &d.Xb, &d.Xa, true});
+    solid_pair d = {.task = t,
+                    .a = &a->solid,
+                    .b = &b->solid,
+                    .Xa = pose_of(a, fa, fa->p),
+                    .Xb = pose_of(b, fb, fa->p)};
+    offer_faces(t, &(aim_view){d.a, d.b, &d.Xa, &d.Xb, false});
+    offer_faces(t, &(aim_view){d.b, d.a, &d.Xb, &d.Xa, true});
     offer_closest(&d);
 }

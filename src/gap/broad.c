@@ -15,23 +15,23 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct item {
+typedef struct broad_item {
     pp_box3 box;  // axis-aligned, world [m]
     int shape;
     bool free;
-} item;
+} broad_item;
 
-typedef struct search {
+typedef struct broad_search {
     const perp_model *model;
     const pp_frame *body;
     pp_arena *arena;
     pp_broad *out;
-    int count, free;  // items; the first `free` of them belong to free bodies
-    item *item;       // in tree order
-    int leaves;       // a power of two >= count
-    pp_box3 *node;    // 1 is the root, leaves.. are the leaves
+    int count, free;   // items; the first `free` of them belong to free bodies
+    broad_item *item;  // in tree order
+    int leaves;        // a power of two >= count
+    pp_box3 *node;     // 1 is the root, leaves.. are the leaves
     bool failed;
-} search;
+} broad_search;
 
 // Sorting by this key sorts by (a, b) with a < b: the order of pairs does not depend on how the tree met them.
 static uint64_t pair_key(int a, int b)
@@ -41,10 +41,10 @@ static uint64_t pair_key(int a, int b)
 }
 
 // The filter of the model (ignored pairs, joined bodies, both fixed) comes before the pair is stored.
-static void add_pair(search *s, int a, int b)
+static void add_pair(broad_search *s, int a, int b)
 {
     pp_broad *out = s->out;
-    if (s->failed || pp_model_meeting(s->model, a, b) != PP_MEET) {
+    if (s->failed || pp_model_pair_filter(s->model, a, b) != PP_PAIR_COLLIDES) {
         return;
     }
     if (out->count == out->capacity) {
@@ -71,23 +71,23 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
-static pp_box3 join(const pp_box3 *a, const pp_box3 *b)
+static pp_box3 box_union(const pp_box3 *a, const pp_box3 *b)
 {
     return (pp_box3){pp_vec(smaller(a->low.x, b->low.x), smaller(a->low.y, b->low.y),
                             smaller(a->low.z, b->low.z)),
-                     pp_vec(pp_larger(a->high.x, b->high.x), pp_larger(a->high.y, b->high.y),
-                            pp_larger(a->high.z, b->high.z))};
+                     pp_vec(pp_max(a->high.x, b->high.x), pp_max(a->high.y, b->high.y),
+                            pp_max(a->high.z, b->high.z))};
 }
 
-static void cover(pp_box3 *b, perp_vec3 x)
+static void box_extend(pp_box3 *b, perp_vec3 x)
 {
     pp_box3 at = {x, x};
-    *b = join(b, &at);
+    *b = box_union(b, &at);
 }
 
 static const pp_box3 NOTHING = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
 
-static perp_vec3 centre_of(const pp_box3 *b)
+static perp_vec3 box_centre(const pp_box3 *b)
 {
     return pp_vec(0.5 * b->low.x + 0.5 * b->high.x, 0.5 * b->low.y + 0.5 * b->high.y,
                   0.5 * b->low.z + 0.5 * b->high.z);
@@ -95,7 +95,7 @@ static perp_vec3 centre_of(const pp_box3 *b)
 
 static bool is_endless(const pp_shape *shape)
 {
-    return shape->kind == PERP_HALFPLANE || shape->kind == PERP_HALFSPACE;
+    return shape->kind == PERP_SHAPE_HALFPLANE || shape->kind == PERP_SHAPE_HALFSPACE;
 }
 
 // Around the core's vertices or the ends of its axis, grown by the radius.
@@ -105,12 +105,12 @@ static pp_box3 planar_box(const pp_shape *shape, const pp_frame *frame)
     pp_vec2 along = pp_rotate2(frame, shape->axis_B), centre = pp_point2(frame, shape->p_BS);
     for (int k = 0; k < shape->count; k++) {
         pp_vec2 x = pp_point2(frame, shape->vertex_B[k]);
-        cover(&b, pp_vec(x.x, x.y, 0.0));
+        box_extend(&b, pp_vec(x.x, x.y, 0.0));
     }
-    if (shape->kind != PERP_POLYGON) {
+    if (shape->kind != PERP_SHAPE_POLYGON) {
         perp_vec3 c = {centre.x, centre.y, 0.0}, d = {along.x, along.y, 0.0};
-        cover(&b, pp_along(c, shape->half, d));
-        cover(&b, pp_along(c, -shape->half, d));
+        box_extend(&b, pp_along(c, shape->half, d));
+        box_extend(&b, pp_along(c, -shape->half, d));
     }
     perp_vec3 round = {shape->radius, shape->radius, 0.0};
     return (pp_box3){pp_sub(b.low, round), pp_add(b.high, round)};
@@ -130,7 +130,7 @@ static pp_box3 spatial_box(const pp_shape *shape, const pp_frame *frame)
     pp_solid box = {.kind = PP_SOLID_BOX};  // around all triangles
     if (shape->mesh) {
         const pp_box3 *root = &shape->mesh->node[1];
-        perp_vec3 centre = centre_of(root);
+        perp_vec3 centre = box_centre(root);
         box.half = pp_sub(root->high, centre);
         X.p = pp_pose_point(&X, centre);
     }
@@ -139,24 +139,23 @@ static pp_box3 spatial_box(const pp_shape *shape, const pp_frame *frame)
 }
 
 // Half the margin on every side, and what rounding of the coordinates may have cost.
-static void grow(pp_box3 *b, double margin)
+static void box_inflate(pp_box3 *b, double margin)
 {
-    double x = pp_larger(fabs(b->low.x), fabs(b->high.x)),
-           y = pp_larger(fabs(b->low.y), fabs(b->high.y)),
-           z = pp_larger(fabs(b->low.z), fabs(b->high.z));
-    double more = 0.5 * margin + 16.0 * DBL_EPSILON * pp_larger(pp_larger(x, y), z);
+    double x = pp_max(fabs(b->low.x), fabs(b->high.x)), y = pp_max(fabs(b->low.y), fabs(b->high.y)),
+           z = pp_max(fabs(b->low.z), fabs(b->high.z));
+    double more = 0.5 * margin + 16.0 * DBL_EPSILON * pp_max(pp_max(x, y), z);
     perp_vec3 all = {more, more, more};
     *b = (pp_box3){pp_sub(b->low, all), pp_add(b->high, all)};
 }
 
 // Which of `cells` cells of a grid along one axis.
-static uint32_t cell(double x, double low, double width, double cells)
+static uint32_t cell_index(double x, double low, double width, double cells)
 {
     double place = width > 0.0 ? cells * ((x - low) / width) : 0.0;
     return (uint32_t)fmin(fmax(place, 0.0), cells - 1.0);
 }
 
-static bool holds(const pp_box3 *b, perp_vec3 x)
+static bool box_contains(const pp_box3 *b, perp_vec3 x)
 {
     return b->low.x <= x.x && x.x <= b->high.x && b->low.y <= x.y && x.y <= b->high.y &&
            b->low.z <= x.z && x.z <= b->high.z;
@@ -164,34 +163,34 @@ static bool holds(const pp_box3 *b, perp_vec3 x)
 
 // Where the centres are, without the few that have flown far away: cells must be fine where the many are. What is
 // further from the mean than many mean deviations is left out, three times over.
-static pp_box3 window(const search *s, const item *list)
+static pp_box3 window(const broad_search *s, const broad_item *list)
 {
     const double far = 16.0;
     pp_box3 all = NOTHING;
     for (int i = 0; i < s->count; i++) {
-        cover(&all, centre_of(&list[i].box));
+        box_extend(&all, box_centre(&list[i].box));
     }
     // mean and mean absolute deviation of the centres that are inside so far
     for (int round = 0; round < 3; round++) {
         perp_vec3 mean = {0}, off = {0};
         int inside = 0;
         for (int i = 0; i < s->count; i++) {
-            perp_vec3 c = centre_of(&list[i].box);
-            if (holds(&all, c)) {
+            perp_vec3 c = box_centre(&list[i].box);
+            if (box_contains(&all, c)) {
                 inside++;
                 mean = pp_along(mean, 1.0 / inside, pp_sub(c, mean));
             }
         }
         for (int i = 0; i < s->count; i++) {
-            perp_vec3 c = centre_of(&list[i].box);
-            if (holds(&all, c)) {
+            perp_vec3 c = box_centre(&list[i].box);
+            if (box_contains(&all, c)) {
                 perp_vec3 d = pp_sub(c, mean);
                 off = pp_along(off, 1.0 / inside, pp_vec(fabs(d.x), fabs(d.y), fabs(d.z)));
             }
         }
         pp_box3 near = {pp_along(mean, -far, off), pp_along(mean, far, off)};
-        all = (pp_box3){pp_vec(pp_larger(all.low.x, near.low.x), pp_larger(all.low.y, near.low.y),
-                               pp_larger(all.low.z, near.low.z)),
+        all = (pp_box3){pp_vec(pp_max(all.low.x, near.low.x), pp_max(all.low.y, near.low.y),
+                               pp_max(all.low.z, near.low.z)),
                         pp_vec(smaller(all.high.x, near.high.x), smaller(all.high.y, near.high.y),
                                smaller(all.high.z, near.high.z))};
     }
@@ -199,12 +198,12 @@ static pp_box3 window(const search *s, const item *list)
 }
 
 // Key of an item: not free, place on the curve, index in the list. The place has the bits that the index leaves.
-static int fill_keys(const search *s, const item *list, uint64_t *key)
+static int fill_keys(const broad_search *s, const broad_item *list, uint64_t *key)
 {
     // cells are cubes: the longest side of the window sets their width
     pp_box3 all = window(s, list);
     perp_vec3 wide = pp_sub(all.high, all.low);
-    double width = pp_larger(pp_larger(wide.x, wide.y), wide.z);
+    double width = pp_max(pp_max(wide.x, wide.y), wide.z);
     int index_bits = 1;
     while (s->count >> index_bits) {
         index_bits++;
@@ -213,19 +212,20 @@ static int fill_keys(const search *s, const item *list, uint64_t *key)
     int dim = s->model->spatial ? 3 : 2, bits = (63 - index_bits) / dim;
     double cells = ldexp(1.0, bits);
     for (int i = 0; i < s->count; i++) {
-        perp_vec3 c = centre_of(&list[i].box);
-        uint32_t at[3] = {cell(c.x, all.low.x, width, cells), cell(c.y, all.low.y, width, cells),
-                          cell(c.z, all.low.z, width, cells)};
+        perp_vec3 c = box_centre(&list[i].box);
+        uint32_t at[3] = {cell_index(c.x, all.low.x, width, cells),
+                          cell_index(c.y, all.low.y, width, cells),
+                          cell_index(c.z, all.low.z, width, cells)};
         uint64_t code = pp_hilbert(dim, at, bits);
         key[i] = ((uint64_t)!list[i].free << 63) | (code << index_bits) | (uint64_t)i;
     }
     return index_bits;
 }
 
-enum { FEW = 12 };  // boxes up to which each is held against each
+enum { BRUTE_FORCE_MAX = 12 };  // boxes up to which each is held against each
 
 // Free bodies first, for as few as need no tree.
-static void set_few(search *s, const item *list)
+static void set_few(broad_search *s, const broad_item *list)
 {
     int next[2] = {0, s->free};
     for (int i = 0; i < s->count; i++) {
@@ -234,13 +234,13 @@ static void set_few(search *s, const item *list)
 }
 
 // Shapes with a box into s->item, in tree order.
-static bool set_items(search *s, double margin)
+static bool set_items(broad_search *s, double margin)
 {
     const perp_model *m = s->model;
-    item *list = PP_ARRAY(s->arena, item, m->shapes);
+    broad_item *list = PP_ARRAY(s->arena, broad_item, m->shapes);
     uint64_t *key = PP_ARRAY(s->arena, uint64_t, m->shapes),
              *scratch = PP_ARRAY(s->arena, uint64_t, m->shapes);
-    s->item = PP_ARRAY(s->arena, item, m->shapes);
+    s->item = PP_ARRAY(s->arena, broad_item, m->shapes);
     if (!list || !key || !scratch || !s->item) {
         return false;
     }
@@ -248,14 +248,14 @@ static bool set_items(search *s, double margin)
     for (int i = 0; i < m->shapes; i++) {
         const pp_shape *shape = &m->shape[i];
         if (shape->detect && !is_endless(shape)) {
-            item *it = &list[s->count++];
+            broad_item *it = &list[s->count++];
             const pp_frame *frame = &s->body[shape->body];
-            *it = (item){m->spatial ? spatial_box(shape, frame) : planar_box(shape, frame), i,
-                         m->body[shape->body].nv > 0};
+            *it = (broad_item){m->spatial ? spatial_box(shape, frame) : planar_box(shape, frame), i,
+                               m->body[shape->body].nv > 0};
             s->free += it->free;
         }
     }
-    if (s->count <= FEW) {
+    if (s->count <= BRUTE_FORCE_MAX) {
         set_few(s, list);
     } else {
         int index_bits = fill_keys(s, list, key);
@@ -265,7 +265,7 @@ static bool set_items(search *s, double margin)
         }
     }
     for (int i = 0; i < s->count; i++) {
-        grow(&s->item[i].box, margin);
+        box_inflate(&s->item[i].box, margin);
     }
     return true;
 }
@@ -273,7 +273,7 @@ static bool set_items(search *s, double margin)
 // ── The tree ─────────────────────────────────────────────────────────────────────────────────────
 
 // Bottom up: leaves beyond the last item are empty boxes, which nothing finite overlaps.
-static bool set_tree(search *s)
+static bool set_tree(broad_search *s)
 {
     s->leaves = 1;
     while (s->leaves < s->count) {
@@ -287,12 +287,12 @@ static bool set_tree(search *s)
         s->node[s->leaves + k] = k < s->count ? s->item[k].box : NOTHING;
     }
     for (int k = s->leaves - 1; k >= 1; k--) {
-        s->node[k] = join(&s->node[2 * k], &s->node[2 * k + 1]);
+        s->node[k] = box_union(&s->node[2 * k], &s->node[2 * k + 1]);
     }
     return true;
 }
 
-static bool overlap(search *s, const pp_box3 *a, const pp_box3 *b)
+static bool report_overlap(broad_search *s, const pp_box3 *a, const pp_box3 *b)
 {
     s->out->tests++;
     return a->low.x <= b->high.x && b->low.x <= a->high.x && a->low.y <= b->high.y &&
@@ -300,13 +300,13 @@ static bool overlap(search *s, const pp_box3 *a, const pp_box3 *b)
 }
 
 // All leaves below node `top` whose boxes overlap, depth first without recursion.
-static void ask_below(search *s, const item *from, int top)
+static void ask_below(broad_search *s, const broad_item *from, int top)
 {
     int stack[64], depth = 0;  // the tree has at most 32 levels, each leaves one node behind
     stack[depth++] = top;
     while (depth > 0) {
         int k = stack[--depth];
-        if (!overlap(s, &from->box, &s->node[k])) {
+        if (!report_overlap(s, &from->box, &s->node[k])) {
             continue;
         }
         if (k >= s->leaves) {
@@ -321,7 +321,7 @@ static void ask_below(search *s, const item *from, int top)
 }
 
 // Everything after leaf i hangs to the right of the way from it to the root.
-static void ask_after(search *s, int i)
+static void ask_after(broad_search *s, int i)
 {
     for (int k = s->leaves + i; k > 1; k /= 2) {
         if (k % 2 == 0) {
@@ -331,11 +331,11 @@ static void ask_after(search *s, int i)
 }
 
 // All pairs: for few boxes cheaper than a tree.
-static void ask_few(search *s)
+static void ask_few(broad_search *s)
 {
     for (int i = 0; i < s->free; i++) {
         for (int j = i + 1; j < s->count; j++) {
-            if (overlap(s, &s->item[i].box, &s->item[j].box)) {
+            if (report_overlap(s, &s->item[i].box, &s->item[j].box)) {
                 add_pair(s, s->item[i].shape, s->item[j].shape);
             }
         }
@@ -343,13 +343,13 @@ static void ask_few(search *s)
 }
 
 // A point of the plane and its outward normal.
-static void plane_of(const search *s, const pp_shape *plane, perp_vec3 *x, perp_vec3 *out)
+static void plane_of(const broad_search *s, const pp_shape *plane, perp_vec3 *x, perp_vec3 *out)
 {
     const pp_frame *f = &s->body[plane->body];
     if (s->model->spatial) {
         pp_pose X = pose_of(plane, f);
         *x = X.p;
-        *out = pp_column(&X.R, 2);
+        *out = pp_mat3_column(&X.R, 2);
     } else {
         pp_vec2 axis = pp_rotate2(f, plane->axis_B), at = pp_point2(f, plane->p_BS);
         *x = pp_vec(at.x, at.y, 0.0);
@@ -358,7 +358,7 @@ static void plane_of(const search *s, const pp_shape *plane, perp_vec3 *x, perp_
 }
 
 // A plane that is not free meets free bodies only, which come first.
-static void ask_plane(search *s, int shape, double margin)
+static void ask_plane(broad_search *s, int shape, double margin)
 {
     const pp_shape *plane = &s->model->shape[shape];
     perp_vec3 x, out;
@@ -381,13 +381,13 @@ static void ask_plane(search *s, int shape, double margin)
 perp_status pp_broad_run(pp_broad *out, const perp_model *model, const pp_frame *body,
                          double margin, pp_arena *arena)
 {
-    search s = {.model = model, .body = body, .arena = arena, .out = out};
+    broad_search s = {.model = model, .body = body, .arena = arena, .out = out};
     *out = (pp_broad){0};
     // boxes against boxes, by the tree or all pairs; then planes against boxes; then the pairs in order
-    if (!set_items(&s, margin) || (s.count > FEW && !set_tree(&s))) {
+    if (!set_items(&s, margin) || (s.count > BRUTE_FORCE_MAX && !set_tree(&s))) {
         return PERP_ERR_MEMORY;
     }
-    if (s.count <= FEW) {
+    if (s.count <= BRUTE_FORCE_MAX) {
         ask_few(&s);
     } else {
         for (int i = 0; i < s.free; i++) {

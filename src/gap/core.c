@@ -33,9 +33,9 @@ static const double THIN = 0.005;
 
 void pp_core_set(pp_core *core, const pp_shape *shape, const pp_frame *frame, pp_vec2 origin)
 {
-    pp_vec2 from = pp_sub2(pp_flat(frame->p), origin);
+    pp_vec2 from = pp_sub2(pp_vec2_of(frame->p), origin);
     core->radius = shape->radius;
-    if (shape->kind == PERP_POLYGON) {
+    if (shape->kind == PERP_SHAPE_POLYGON) {
         core->count = shape->count;
         for (int k = 0; k < shape->count; k++) {
             core->v[k] = pp_add2(from, 1.0, pp_rotate2(frame, shape->vertex_B[k]));
@@ -44,7 +44,7 @@ void pp_core_set(pp_core *core, const pp_shape *shape, const pp_frame *frame, pp
         return;
     }
     pp_vec2 centre = pp_add2(from, 1.0, pp_rotate2(frame, shape->p_BS));
-    if (shape->kind == PERP_SEGMENT || shape->kind == PERP_CAPSULE) {
+    if (shape->kind == PERP_SHAPE_SEGMENT || shape->kind == PERP_SHAPE_CAPSULE) {
         pp_vec2 axis = pp_rotate2(frame, shape->axis_B);
         core->count = 2;  // side 0 has the normal +y of the shape
         core->v[0] = pp_add2(centre, shape->half, axis);
@@ -173,7 +173,7 @@ static uint32_t end_feature(const clip *c, int e, bool of_ref)
 }
 
 // One end of the interval; returns its place along the reference.
-static double set_end(const clip *c, int e, pp_spot *spot)
+static double set_end(const clip *c, int e, pp_manifold2_point *spot)
 {
     bool of_ref = e == 0 ? c->t[e] > c->inc_t[e] : c->t[e] < c->inc_t[e];
     pp_vec2 n = c->ref->n[c->side];
@@ -192,7 +192,7 @@ static double set_end(const clip *c, int e, pp_spot *spot)
 
 // False when the sides do not face each other where the separation is taken: two vertices are closest.
 static bool facing(const pp_core *ref, const pp_core *inc, bool ref_is_b, const reach *r,
-                   double rounding, pp_manifold *m)
+                   double rounding, pp_manifold2 *m)
 {
     clip c = {.ref = ref, .inc = inc, .ref_is_b = ref_is_b};
     set_clip(&c, r->side, incident_side(ref, inc, r));
@@ -209,7 +209,7 @@ static bool facing(const pp_core *ref, const pp_core *inc, bool ref_is_b, const 
             m->spot[0] = m->spot[1];
         }
     } else if (m->spot[1].feature < m->spot[0].feature) {
-        pp_spot spot = m->spot[0];
+        pp_manifold2_point spot = m->spot[0];
         m->spot[0] = m->spot[1];
         m->spot[1] = spot;
     }
@@ -238,7 +238,7 @@ static double closest_vertices(const pp_core *a, const pp_core *b, int *at_a, in
     return hypot(d.x, d.y);
 }
 
-static void set_vertices(const pp_core *a, const pp_core *b, int i, int j, pp_manifold *m)
+static void set_vertices(const pp_core *a, const pp_core *b, int i, int j, pp_manifold2 *m)
 {
     bool rolls = a->count == 1 || b->count == 1;
     m->count = 1;
@@ -250,7 +250,7 @@ static void set_vertices(const pp_core *a, const pp_core *b, int i, int j, pp_ma
 // The far end of the stretch along which sides of a and b, which leave the closest vertices on the same
 // hand, face each other. False when they do not, or stay as close as the vertices are.
 static bool far_end(const pp_core *a, const pp_core *b, int side_a, int side_b, bool left,
-                    double rounding, const pp_spot *closest, pp_spot *spot)
+                    double rounding, const pp_manifold2_point *closest, pp_manifold2_point *spot)
 {
     pp_vec2 na = a->n[side_a], nb = b->n[side_b];
     double of_a = pp_dot2(na, closest->n), of_b = -pp_dot2(nb, closest->n);
@@ -273,7 +273,7 @@ static bool far_end(const pp_core *a, const pp_core *b, int side_a, int side_b, 
 // Keeps spot 0, the vertices, and puts the far end before it where there is one. The normals of facing sides have a
 // negative scalar product.
 static void add_far_end(const pp_core *a, const pp_core *b, int i, int j, double rounding,
-                        pp_manifold *m)
+                        pp_manifold2 *m)
 {
     if (a->count == 1 || b->count == 1) {
         return;
@@ -295,7 +295,7 @@ static void add_far_end(const pp_core *a, const pp_core *b, int i, int j, double
 // ── Both ─────────────────────────────────────────────────────────────────────────────────────────
 
 // A point or segment that lies on the +y side of a segment, or has come through it by a little.
-static bool thin_facing(const pp_core *a, const pp_core *b, double rounding, pp_manifold *m)
+static bool thin_facing(const pp_core *a, const pp_core *b, double rounding, pp_manifold2 *m)
 {
     if (a->radius + b->radius > 0.0 || a->count > 2 || b->count > 2 || a->count + b->count == 2) {
         return false;
@@ -314,7 +314,7 @@ static bool thin_facing(const pp_core *a, const pp_core *b, double rounding, pp_
 
 // Any other side that rounding alone keeps from being the best.
 static bool any_facing(const pp_core *ref, const pp_core *inc, bool ref_is_b, double least,
-                       double rounding, pp_manifold *m)
+                       double rounding, pp_manifold2 *m)
 {
     if (ref->count == 1) {
         return false;
@@ -328,7 +328,8 @@ static bool any_facing(const pp_core *ref, const pp_core *inc, bool ref_is_b, do
     return false;
 }
 
-bool pp_core_manifold(const pp_core *a, const pp_core *b, pp_vec2 axis, double most, pp_manifold *m)
+bool pp_core_manifold(const pp_core *a, const pp_core *b, pp_vec2 axis, double most,
+                      pp_manifold2 *m)
 {
     double rounding = ROUNDING * fmax(size(a), size(b));
     reach of_a = best_reach(a, b), of_b = best_reach(b, a);

@@ -17,18 +17,18 @@ typedef struct pp_core {
 } pp_core;
 
 // One end of the stretch along which two sides face each other, or two vertices.
-typedef struct pp_spot {
+typedef struct pp_manifold2_point {
     pp_vec2 x;         // the vertex that ends it
     pp_vec2 n;         // unit, from a to b
     bool of_a;         // a vertex of a
     double gap;        // between the cores there, along the normal
     uint32_t feature;  // pp_feature, the same whichever side the normal is taken from
-} pp_spot;
+} pp_manifold2_point;
 
-typedef struct pp_manifold {
+typedef struct pp_manifold2 {
     int count;
-    pp_spot spot[PP_POINTS_MAX];
-} pp_manifold;
+    pp_manifold2_point spot[PP_POINTS_MAX];
+} pp_manifold2;
 
 // Which features make a point: a vertex of a and a side of b, a side of a and a vertex of b, or two
 // vertices. 0 for pairs that have one point only: it stays the same point when it rolls on.
@@ -60,4 +60,4 @@ void pp_core_set(pp_core *core, const pp_shape *shape, const pp_frame *frame, pp
 // Signed distance of the cores with the points where it is taken, and points of facing sides. False:
 // the cores are clearly further apart than `most`. axis: the normal where all directions are alike.
 bool pp_core_manifold(const pp_core *a, const pp_core *b, pp_vec2 axis, double most,
-                      pp_manifold *m);
+                      pp_manifold2 *m);

@@ -52,11 +52,11 @@ perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_kinemati
                         double margin, pp_arena *arena);
 
 // The same for some pairs only, in the order in which they are given; listed: listed contacts as well.
-typedef struct pp_two_shapes {
+typedef struct pp_shape_pair {
     int a, b;  // a < b
-} pp_two_shapes;
+} pp_shape_pair;
 perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_kinematics *kin,
-                         double margin, const pp_two_shapes *pair, int pairs, bool listed,
+                         double margin, const pp_shape_pair *pair, int pairs, bool listed,
                          pp_arena *arena);
 
 // How near shapes must be to be looked at: the margin, or what the two fastest bodies can close in a step.
@@ -68,10 +68,10 @@ double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double ma
 perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
                         double margin, bool exact, pp_arena *arena);
 
-// Drops detected contacts with a gap beyond the margin that nothing in the step can close: one fast body
+// Culling: drops detected contacts with a gap beyond the margin that nothing in the step can close: one fast body
 // must not make contacts of all that is slow.
-perp_status pp_gaps_keep(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
-                         double margin, pp_arena *arena);
+perp_status pp_contacts_cull(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
+                             double margin, pp_arena *arena);
 
 // Points of one pair of shapes with gap <= margin (INFINITY: the closest point in any case): at most
 // PP_POINTS_MAX; features, points, normals, gaps filled, the rest zero. Returns how many.

@@ -15,4 +15,4 @@
 // Points with a gap up to margin, at most PP_TOUCH_MAX; each with a normal of its own, from a to the mesh; the closest
 // comes first. A solid that is seen from behind only touches nothing. Poses are those in the world.
 int pp_mesh_touch(const pp_solid *a, const pp_pose *X_WA, const pp_mesh *mesh, const pp_pose *X_WB,
-                  double margin, pp_touch out[PP_TOUCH_MAX]);
+                  double margin, pp_touch_point out[PP_TOUCH_MAX]);

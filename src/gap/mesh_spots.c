@@ -7,13 +7,14 @@
 enum { KEEP = PP_SPOTS_MAX / 3 };
 
 // How different two points are [m]: apart in place, or in direction, a right angle counting as the size of the solid.
-static double apart(const pp_spots *s, const pp_touch *a, const pp_touch *b)
+static double spot_distance(const pp_mesh_manifold *s, const pp_touch_point *a,
+                            const pp_touch_point *b)
 {
     return pp_length(pp_sub(a->x_a, b->x_a)) + s->size * pp_length(pp_sub(a->n, b->n));
 }
 
 // Brings to the front `keep` points: the closest, then again and again the one that is most different from those taken.
-static void spread(pp_spots *s, int keep)
+static void select_spread_points(pp_mesh_manifold *s, int keep)
 {
     double from[PP_SPOTS_MAX];  // how different a point is from the nearest of those taken
     int most = s->count < keep ? s->count : keep;
@@ -25,30 +26,30 @@ static void spread(pp_spots *s, int keep)
                 best = k;
             }
         }
-        pp_touch touch = s->spot[best];
+        pp_touch_point touch = s->spot[best];
         s->spot[best] = s->spot[taken];
         s->spot[taken] = touch;
         if (taken > 0) {
             from[best] = from[taken];
         }
         for (int k = taken + 1; k < s->count; k++) {
-            double d = apart(s, &touch, &s->spot[k]);
+            double d = spot_distance(s, &touch, &s->spot[k]);
             from[k] = taken == 0 ? d : fmin(from[k], d);
         }
     }
     s->count = most;
 }
 
-void pp_spots_add(pp_spots *s, const pp_touch *touch)
+void pp_mesh_manifold_add(pp_mesh_manifold *s, const pp_touch_point *touch)
 {
     const double same = 1e-6;
     for (int k = 0; k < s->count; k++) {
-        if (apart(s, &s->spot[k], touch) <= same * s->size) {
+        if (spot_distance(s, &s->spot[k], touch) <= same * s->size) {
             return;
         }
     }
     if (s->count == PP_SPOTS_MAX) {
-        spread(s, KEEP);
+        select_spread_points(s, KEEP);
     }
     s->spot[s->count++] = *touch;
 }
@@ -57,7 +58,7 @@ void pp_spots_add(pp_spots *s, const pp_touch *touch)
 
 typedef struct flat_spot {
     double x, y, gap;  // across the normal, from one of the points [m]
-    int of;            // index in pp_spots
+    int of;            // index in pp_mesh_manifold
 } flat_spot;
 
 // How far b is to the right of the way from a to c: what a polygon loses without b.
@@ -69,7 +70,7 @@ static double bulge(const flat_spot *a, const flat_spot *b, const flat_spot *c)
 }
 
 // Points of the same normal as spot k that are not done yet, in the plane across it.
-static int lay_out(const pp_spots *s, int k, const bool *done, flat_spot *p)
+static int project_to_plane(const pp_mesh_manifold *s, int k, const bool *done, flat_spot *p)
 {
     const double same = 1e-6;
     perp_vec3 n = s->spot[k].n, e = pp_across(n), f = pp_cross(n, e);
@@ -84,7 +85,7 @@ static int lay_out(const pp_spots *s, int k, const bool *done, flat_spot *p)
     return count;
 }
 
-static int furthest(const flat_spot *p, int count, int from)
+static int furthest_spot(const flat_spot *p, int count, int from)
 {
     int best = from;
     double most = 0.0;
@@ -102,8 +103,8 @@ static int furthest(const flat_spot *p, int count, int from)
 // side takes in the point that is furthest outside, until none is (quickhull in the plane).
 static void mark_corners(const flat_spot *p, int count, double slack, bool *corner)
 {
-    int polygon[PP_SPOTS_MAX + 1] = {furthest(p, count, 0)}, length = 1;
-    int other = furthest(p, count, polygon[0]);
+    int polygon[PP_SPOTS_MAX + 1] = {furthest_spot(p, count, 0)}, length = 1;
+    int other = furthest_spot(p, count, polygon[0]);
     if (other != polygon[0]) {
         polygon[length++] = other;
     }
@@ -136,7 +137,7 @@ static void mark_corners(const flat_spot *p, int count, double slack, bool *corn
 
 // Drops points inside or on the sides of the polygon of those with the same normal, but for one that is closer than
 // its corners.
-static void drop_inner(pp_spots *s)
+static void drop_inner(pp_mesh_manifold *s)
 {
     const double slack = 1e-6 * s->size, closer = 1e-9 * s->size;
     bool done[PP_SPOTS_MAX] = {false}, drop[PP_SPOTS_MAX] = {false};
@@ -147,7 +148,7 @@ static void drop_inner(pp_spots *s)
             continue;
         }
         // all points with the normal of spot k, and the corners of the polygon around them
-        int count = lay_out(s, k, done, p);
+        int count = project_to_plane(s, k, done, p);
         mark_corners(p, count, slack, corner);
         double least = PP_INF;
         for (int i = 0; i < count; i++) {
@@ -169,10 +170,10 @@ static void drop_inner(pp_spots *s)
     s->count = kept;
 }
 
-int pp_spots_write(pp_spots *s, pp_touch out[PP_TOUCH_MAX])
+int pp_mesh_manifold_write(pp_mesh_manifold *s, pp_touch_point out[PP_TOUCH_MAX])
 {
     drop_inner(s);
-    spread(s, PP_TOUCH_MAX - 1);
+    select_spread_points(s, PP_TOUCH_MAX - 1);
     // features are hashes: equal ones are counted up, in the order of the points
     for (int k = 0; k < s->count; k++) {
         out[k] = s->spot[k];

@@ -21,16 +21,16 @@ static const double CONE = 1e-6;    // how far outside a cone a normal may be [r
 static const double ON =
     1e-6;  // how far from an edge a point on it may be, in lengths of the triangle
 
-typedef struct search {
+typedef struct mesh_search {
     const pp_solid *solid;
     const pp_mesh *mesh;
     pp_pose X;         // of the solid in the frame of the mesh
     perp_vec3 middle;  // of its box
     double margin;
-    pp_spots spots;
-    pp_touch rescue;  // of the triangles that the solid crosses from behind: the shallowest
+    pp_mesh_manifold spots;
+    pp_touch_point rescue;  // of the triangles that the solid crosses from behind: the shallowest
     bool crossed;
-} search;
+} mesh_search;
 
 typedef struct facet {
     int t;                // triangle of the mesh
@@ -126,8 +126,8 @@ static bool corner_has(const pp_mesh *mesh, int vertex, perp_vec3 n)
 
 // Whether a point on the given sides counts: along the face's own normal where one of them is sharp, along another where
 // it is in the cone. place: number of the edge or vertex.
-static bool counts(const pp_mesh *mesh, const facet *f, unsigned on, perp_vec3 n, bool face,
-                   int *place)
+static bool in_normal_cone(const pp_mesh *mesh, const facet *f, unsigned on, perp_vec3 n, bool face,
+                           int *place)
 {
     bool sharp = false;
     int side = 0;
@@ -161,11 +161,11 @@ static bool counts(const pp_mesh *mesh, const facet *f, unsigned on, perp_vec3 n
 // ── Faces ────────────────────────────────────────────────────────────────────────────────────────
 
 // The solid against the half-space below the triangle's plane, n from the solid to the mesh: -f->n.
-static int touch_plane(const search *s, const facet *f, double margin, pp_touch *touch)
+static int touch_plane(const mesh_search *s, const facet *f, double margin, pp_touch_point *touch)
 {
     perp_vec3 e = pp_across(f->n);
     const pp_solid plane = {.kind = PP_SOLID_HALFSPACE};
-    pp_pose X = {f->x[0], pp_columns(e, pp_cross(f->n, e), f->n)};
+    pp_pose X = {f->x[0], pp_mat3_columns(e, pp_cross(f->n, e), f->n)};
     return pp_solid_touch(s->solid, &s->X, &plane, &X, margin, touch);
 }
 
@@ -181,16 +181,17 @@ static bool is_above(const facet *f, perp_vec3 x)
 }
 
 // Points above the triangle, as on a plane. `lowest`: the gap none can be below. How many.
-static int add_face(search *s, const facet *f, const pp_touch *plane, int count, double lowest)
+static int add_face(mesh_search *s, const facet *f, const pp_touch_point *plane, int count,
+                    double lowest)
 {
     int added = 0;
     for (int k = 0; k < count; k++) {
         if (plane[k].gap >= lowest && is_above(f, plane[k].x_b)) {
             // The half-space has no features to tell: the low bits are free for the number of the flat
             // stretch, so that points are in the same order as on a half-space.
-            pp_touch touch = plane[k];
+            pp_touch_point touch = plane[k];
             touch.feature ^= feature_of(1, s->mesh->region[f->t], 0) & 0x7fffU;
-            pp_spots_add(&s->spots, &touch);
+            pp_mesh_manifold_add(&s->spots, &touch);
             added++;
         }
     }
@@ -198,7 +199,7 @@ static int add_face(search *s, const facet *f, const pp_touch *plane, int count,
 }
 
 // Whether the solid is beyond one of the sides by more than the margin.
-static bool is_beside(const search *s, const facet *f)
+static bool is_beside(const mesh_search *s, const facet *f)
 {
     for (int k = 0; k < 3; k++) {
         perp_vec3 x = pp_solid_support(s->solid, pp_mul_t(&s->X.R, f->inward[k]));
@@ -210,9 +211,9 @@ static bool is_beside(const search *s, const facet *f)
 }
 
 // A solid whose middle is behind all triangles it crosses would touch nothing: the shallowest way out is kept in case.
-static void keep_for_rescue(search *s, const facet *f)
+static void keep_for_rescue(mesh_search *s, const facet *f)
 {
-    pp_touch touch[PP_TOUCH_MAX];
+    pp_touch_point touch[PP_TOUCH_MAX];
     if (touch_plane(s, f, PP_INF, touch) > 0 && (!s->crossed || touch[0].gap > s->rescue.gap)) {
         s->rescue = touch[0];
         s->rescue.feature = feature_of(4, f->t, 0);
@@ -223,17 +224,18 @@ static void keep_for_rescue(search *s, const facet *f)
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
 
 // Points at the edges and corners of the triangle. Whether there are any.
-static bool add_edges(search *s, const facet *f, const pp_touch *touch, int count, bool face)
+static bool add_edges(mesh_search *s, const facet *f, const pp_touch_point *touch, int count,
+                      bool face)
 {
     bool taken = false;
     for (int k = 0; k < count; k++) {
         int place;
         unsigned on = sides_at(f, touch[k].x_b);
-        if (counts(s->mesh, f, on, pp_scale(-1.0, touch[k].n), face, &place)) {
-            pp_touch at = touch[k];
+        if (in_normal_cone(s->mesh, f, on, pp_scale(-1.0, touch[k].n), face, &place)) {
+            pp_touch_point at = touch[k];
             at.feature = feature_of(on & (on - 1) ? 2 : 3, place, at.feature);
             at.n = face ? pp_scale(-1.0, f->n) : at.n;
-            pp_spots_add(&s->spots, &at);
+            pp_mesh_manifold_add(&s->spots, &at);
             taken = true;
         }
     }
@@ -241,10 +243,11 @@ static bool add_edges(search *s, const facet *f, const pp_touch *touch, int coun
 }
 
 // The triangle as a flat hull. behind: the middle of the solid is on the inner side.
-static void touch_exactly(search *s, const facet *f, const pp_touch *plane, int points, bool behind)
+static void touch_exactly(mesh_search *s, const facet *f, const pp_touch_point *plane, int points,
+                          bool behind)
 {
     pp_flat_hull flat;
-    pp_touch touch[PP_TOUCH_MAX];
+    pp_touch_point touch[PP_TOUCH_MAX];
     const pp_pose here = {.R = pp_identity3()};
     pp_hull_triangle(f->x[0], f->x[1], f->x[2], &flat);
     const pp_solid triangle = {.kind = PP_SOLID_HULL, .hull = &flat.hull};
@@ -272,7 +275,7 @@ static void touch_exactly(search *s, const facet *f, const pp_touch *plane, int 
 }
 
 // Whether the closest point of the half-space is also that of the triangle.
-static bool is_plane(const search *s, const facet *f, const pp_touch *lowest)
+static bool is_plane(const mesh_search *s, const facet *f, const pp_touch_point *lowest)
 {
     const double wide = 10.0;  // depths: a sharp edge further away is not the shorter way out
     if (!is_above(f, lowest->x_b)) {
@@ -291,9 +294,9 @@ static bool is_plane(const search *s, const facet *f, const pp_touch *lowest)
 }
 
 // One triangle, from the cheap to the exact: beside or beyond the margin, as a plane, as a flat hull.
-static void touch_facet(search *s, const facet *f)
+static void touch_facet(mesh_search *s, const facet *f)
 {
-    pp_touch plane[PP_TOUCH_MAX];
+    pp_touch_point plane[PP_TOUCH_MAX];
     int points = touch_plane(s, f, s->margin, plane);
     if (points == 0 || is_beside(s, f)) {
         return;
@@ -309,7 +312,7 @@ static void touch_facet(search *s, const facet *f)
     touch_exactly(s, f, plane, points, behind);
 }
 
-static pp_box3 box_of(const search *s)
+static pp_box3 box_of(const mesh_search *s)
 {
     pp_box3 box;
     pp_solid_box(s->solid, &s->X, &box.low, &box.high);
@@ -318,10 +321,10 @@ static pp_box3 box_of(const search *s)
 }
 
 int pp_mesh_touch(const pp_solid *a, const pp_pose *X_WA, const pp_mesh *mesh, const pp_pose *X_WB,
-                  double margin, pp_touch out[PP_TOUCH_MAX])
+                  double margin, pp_touch_point out[PP_TOUCH_MAX])
 {
     pp_mat3 R_BW = pp_transpose3(&X_WB->R);
-    search s = {.solid = a, .mesh = mesh, .margin = margin};
+    mesh_search s = {.solid = a, .mesh = mesh, .margin = margin};
     s.X = (pp_pose){pp_pose_local(X_WB, X_WA->p), pp_mat_mul(&R_BW, &X_WA->R)};
     perp_vec3 low, high;
     pp_solid_box(a, &s.X, &low, &high);
@@ -334,10 +337,10 @@ int pp_mesh_touch(const pp_solid *a, const pp_pose *X_WA, const pp_mesh *mesh, c
         touch_facet(&s, &f);
     }
     if (s.spots.count == 0 && s.crossed) {
-        pp_spots_add(&s.spots, &s.rescue);
+        pp_mesh_manifold_add(&s.spots, &s.rescue);
     }
     // from the frame of the mesh to the world
-    int count = pp_spots_write(&s.spots, out);
+    int count = pp_mesh_manifold_write(&s.spots, out);
     for (int k = 0; k < count; k++) {
         out[k].x_a = pp_pose_point(X_WB, out[k].x_a);
         out[k].x_b = pp_pose_point(X_WB, out[k].x_b);

@@ -6,13 +6,13 @@
 
 static bool flat(const pp_shape *shape)  // and endless, or in space not convex
 {
-    return shape->kind == PERP_HALFPLANE || shape->kind == PERP_HALFSPACE ||
-           shape->kind == PERP_MESH || shape->kind == PERP_HEIGHTFIELD;
+    return shape->kind == PERP_SHAPE_HALFPLANE || shape->kind == PERP_SHAPE_HALFSPACE ||
+           shape->kind == PERP_SHAPE_MESH || shape->kind == PERP_SHAPE_HEIGHTFIELD;
 }
 
 bool pp_gap_possible(const pp_shape *a, const pp_shape *b)
 {
-    return !(a->kind == PERP_POINT && b->kind == PERP_POINT) && !(flat(a) && flat(b));
+    return !(a->kind == PERP_SHAPE_POINT && b->kind == PERP_SHAPE_POINT) && !(flat(a) && flat(b));
 }
 
 int pp_gap_pair(const perp_model *model, const pp_frame *body, int a, int b, double margin,

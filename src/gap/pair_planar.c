@@ -15,7 +15,7 @@ typedef struct plane {
 static plane set_plane(const pp_shape *shape, const pp_frame *frame, pp_vec2 origin)
 {
     pp_vec2 axis = pp_rotate2(frame, shape->axis_B);
-    pp_vec2 from = pp_sub2(pp_flat(frame->p), origin);
+    pp_vec2 from = pp_sub2(pp_vec2_of(frame->p), origin);
     return (plane){pp_add2(from, 1.0, pp_rotate2(frame, shape->p_BS)), {0.0 - axis.y, axis.x}};
 }
 
@@ -58,7 +58,7 @@ static int plane_points(const plane *p, const pp_core *core, bool plane_is_a, do
 {
     int vertex[2], count = 0;
     double height[2];
-    perp_vec3 n = plane_is_a ? pp_lift(p->out) : (perp_vec3){-p->out.x, -p->out.y, 0.0};
+    perp_vec3 n = plane_is_a ? pp_vec3_of(p->out) : (perp_vec3){-p->out.x, -p->out.y, 0.0};
     int ends = lowest_side(core, p, vertex, height);
     for (int e = 0; e < ends; e++) {
         double gap = height[e] - core->radius;
@@ -72,7 +72,7 @@ static int plane_points(const plane *p, const pp_core *core, bool plane_is_a, do
         }
         out[count++] = (pp_contact){
             .feature = feature,
-            .point = pp_lift(pp_add2(core->v[vertex[e]], -core->radius, p->out)),
+            .point = pp_vec3_of(pp_add2(core->v[vertex[e]], -core->radius, p->out)),
             .n = n,
             .gap = gap,
         };
@@ -84,21 +84,21 @@ static int plane_points(const plane *p, const pp_core *core, bool plane_is_a, do
 static int core_points(const pp_core *a, const pp_core *b, pp_vec2 axis, double margin,
                        pp_contact out[PP_POINTS_MAX])
 {
-    pp_manifold m;
+    pp_manifold2 m;
     int count = 0;
     if (!pp_core_manifold(a, b, axis, margin + a->radius + b->radius, &m)) {
         return 0;
     }
     for (int e = 0; e < m.count; e++) {
-        const pp_spot *spot = &m.spot[e];
+        const pp_manifold2_point *spot = &m.spot[e];
         double gap = spot->gap - a->radius - b->radius;
         // Midway between x_a + r_a n and x_b - r_b n, where x_b = x_a + spot->gap n.
         double from = 0.5 * ((spot->of_a ? spot->gap : -spot->gap) + a->radius - b->radius);
         if (gap <= margin) {
             out[count++] = (pp_contact){
                 .feature = spot->feature,
-                .point = pp_lift(pp_add2(spot->x, from, spot->n)),
-                .n = pp_lift(spot->n),
+                .point = pp_vec3_of(pp_add2(spot->x, from, spot->n)),
+                .n = pp_vec3_of(spot->n),
                 .gap = gap,
             };
         }
@@ -112,8 +112,8 @@ int pp_gap_planar(const perp_model *model, const pp_frame *body, int a, int b, d
 {
     const pp_shape *sa = &model->shape[a], *sb = &model->shape[b];
     const pp_frame *fa = &body[sa->body], *fb = &body[sb->body];
-    pp_vec2 origin = pp_flat(fa->p);
-    bool plane_a = sa->kind == PERP_HALFPLANE, plane_b = sb->kind == PERP_HALFPLANE;
+    pp_vec2 origin = pp_vec2_of(fa->p);
+    bool plane_a = sa->kind == PERP_SHAPE_HALFPLANE, plane_b = sb->kind == PERP_SHAPE_HALFPLANE;
     pp_core ca, cb;
     if (plane_a) {
         plane p = set_plane(sa, fa, origin);

@@ -15,11 +15,11 @@ static pp_pose pose_of(const pp_shape *shape, const pp_frame *frame, perp_vec3 o
 
 static bool endless(const pp_shape *shape)
 {
-    return shape->kind == PERP_HALFSPACE || shape->mesh != NULL;
+    return shape->kind == PERP_SHAPE_HALFSPACE || shape->mesh != NULL;
 }
 
 // Between the witness points; on a wall, the witness on what lies against it: it moves with that.
-static perp_vec3 point_of(const pp_touch *touch, bool wall_a, bool wall_b)
+static perp_vec3 contact_point_of(const pp_touch_point *touch, bool wall_a, bool wall_b)
 {
     if (wall_a || wall_b) {
         return wall_a ? touch->x_b : touch->x_a;
@@ -47,7 +47,7 @@ int pp_gap_spatial(const perp_model *model, const pp_frame *body, int a, int b, 
     const pp_shape *sa = &model->shape[a], *sb = &model->shape[b];
     perp_vec3 origin = body[sa->body].p;
     pp_pose Xa = pose_of(sa, &body[sa->body], origin), Xb = pose_of(sb, &body[sb->body], origin);
-    pp_touch touch[PP_TOUCH_MAX];
+    pp_touch_point touch[PP_TOUCH_MAX];
     int count;
     double turned =
         sa->mesh ? -1.0 : 1.0;  // against a mesh the solid is first: turns n back to a -> b
@@ -72,7 +72,7 @@ int pp_gap_spatial(const perp_model *model, const pp_frame *body, int a, int b, 
         bool wall_a = endless(turned > 0.0 ? sa : sb);
         bool wall_b = endless(turned > 0.0 ? sb : sa);
         out[k] = (pp_contact){.feature = touch[k].feature,
-                              .point = point_of(&touch[k], wall_a, wall_b),
+                              .point = contact_point_of(&touch[k], wall_a, wall_b),
                               .n = pp_scale(turned, touch[k].n),
                               .gap = touch[k].gap};
     }

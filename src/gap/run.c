@@ -37,7 +37,7 @@ static perp_vec3 surface_of(const pp_shape *s, const pp_frame *f, perp_vec3 poin
         return pp_vec(0.0, 0.0, 0.0);
     }
     perp_vec3 along = pp_mul(&s->X_BS.R, pp_vec(value[0], value[1], value[2]));
-    perp_vec3 axis = pp_rotate(f, pp_column(&s->X_BS.R, 2));
+    perp_vec3 axis = pp_rotate(f, pp_mat3_column(&s->X_BS.R, 2));
     perp_vec3 arm = pp_sub(point, pp_point(f, s->X_BS.p));
     return pp_along(pp_rotate(f, along), value[3], pp_cross(axis, arm));
 }
@@ -66,7 +66,7 @@ static void set_tangent(const pp_frame *frame, perp_vec3 tangent, pp_contact *c)
 }
 
 // Coefficients of the pair's contact law, tangent, moving surfaces.
-static void set_laws(const perp_model *model, const pp_kinematics *kin, const pp_pair *pair,
+static void set_laws(const perp_model *model, const pp_kinematics *kin, const pp_pair_rule *pair,
                      pp_contact *c)
 {
     c->mu = pair->mu;
@@ -84,7 +84,7 @@ static void set_laws(const perp_model *model, const pp_kinematics *kin, const pp
 
 void pp_contact_laws(const perp_model *model, const pp_kinematics *kin, pp_contact *c)
 {
-    pp_pair pair;
+    pp_pair_rule pair;
     pp_model_pair(model, c->a, c->b, &pair);
     set_laws(model, kin, &pair, c);
 }
@@ -95,7 +95,7 @@ static void add_listed(pp_gaps *out, const perp_model *model, const pp_kinematic
 {
     const pp_listed *listed = &model->contact[index];
     pp_contact point[PP_POINTS_MAX];
-    pp_pair pair;
+    pp_pair_rule pair;
     int count = pp_gap_pair(model, kin->body, listed->a, listed->b, HUGE_VAL, point);
     if (count == 0) {
         return;  // the builder lets no such contact through
@@ -126,10 +126,10 @@ static void add_listed(pp_gaps *out, const perp_model *model, const pp_kinematic
 }
 
 // The points of one pair, with their laws; returns how many.
-static int look_at(const perp_model *model, const pp_kinematics *kin, double margin, int a, int b,
-                   pp_contact *c)
+static int find_pair(const perp_model *model, const pp_kinematics *kin, double margin, int a, int b,
+                     pp_contact *c)
 {
-    pp_pair pair;
+    pp_pair_rule pair;
     const pp_pair_hint *hint = NULL;
     for (int i = 0; i < kin->hints; i++) {  // the last that fits
         if (kin->hint[i].a == a && kin->hint[i].b == b) {
@@ -147,7 +147,7 @@ static int look_at(const perp_model *model, const pp_kinematics *kin, double mar
 }
 
 // Pairs looked at by several: each has room for its points, which are then moved together.
-typedef struct shared {
+typedef struct pair_job {
     const perp_model *model;
     const pp_kinematics *kin;
     double margin;
@@ -155,15 +155,15 @@ typedef struct shared {
     int points;           // most of a pair
     pp_contact *contact;  // points of every pair
     int *count;           // of each pair
-} shared;
+} pair_job;
 
 static void look_at_some(void *arg, int from, int to)
 {
-    const shared *s = arg;
+    const pair_job *s = arg;
     pp_contact found[PP_POINTS_MAX];
     for (int i = from; i < to; i++) {
-        s->count[i] = look_at(s->model, s->kin, s->margin, pp_broad_a(s->pair[i]),
-                              pp_broad_b(s->pair[i]), found);
+        s->count[i] = find_pair(s->model, s->kin, s->margin, pp_broad_a(s->pair[i]),
+                                pp_broad_b(s->pair[i]), found);
         memcpy(s->contact + (size_t)i * (size_t)s->points, found,
                (size_t)s->count[i] * sizeof *found);
     }
@@ -177,18 +177,18 @@ static perp_status look_at_all(pp_gaps *out, const perp_model *model, const pp_k
 {
     if (!kin->team || kin->team->lanes <= 1 || broad->count < SHARED_FROM) {
         for (int i = 0; i < broad->count; i++) {
-            out->count += look_at(model, kin, margin, pp_broad_a(broad->pair[i]),
-                                  pp_broad_b(broad->pair[i]), &out->contact[out->count]);
+            out->count += find_pair(model, kin, margin, pp_broad_a(broad->pair[i]),
+                                    pp_broad_b(broad->pair[i]), &out->contact[out->count]);
         }
         return PERP_OK;
     }
-    shared s = {.model = model,
-                .kin = kin,
-                .margin = margin,
-                .pair = broad->pair,
-                .points = model->spatial ? PP_POINTS_MAX : 2,
-                .contact = out->contact + out->count,
-                .count = PP_ARRAY(arena, int, broad->count)};
+    pair_job s = {.model = model,
+                  .kin = kin,
+                  .margin = margin,
+                  .pair = broad->pair,
+                  .points = model->spatial ? PP_POINTS_MAX : 2,
+                  .contact = out->contact + out->count,
+                  .count = PP_ARRAY(arena, int, broad->count)};
     if (!s.count) {
         return PERP_ERR_MEMORY;
     }
@@ -255,7 +255,7 @@ perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_kinemati
 }
 
 perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_kinematics *kin,
-                         double margin, const pp_two_shapes *pair, int pairs, bool listed,
+                         double margin, const pp_shape_pair *pair, int pairs, bool listed,
                          pp_arena *arena)
 {
     size_t most = (size_t)(listed ? model->listed : 0) + PP_POINTS_MAX * ((size_t)pairs + 1);
@@ -272,7 +272,8 @@ perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_kinemat
         }
     }
     for (int i = 0; i < pairs; i++) {
-        out->count += look_at(model, kin, margin, pair[i].a, pair[i].b, &out->contact[out->count]);
+        out->count +=
+            find_pair(model, kin, margin, pair[i].a, pair[i].b, &out->contact[out->count]);
     }
     return contacts_finite(out) ? PERP_OK : PERP_ERR_NUMERIC;
 }

@@ -14,18 +14,18 @@
 enum { PP_TOUCH_MAX = 9 };  // eight, and one of a rim that was asked for
 
 // One point of a manifold.
-typedef struct pp_touch {
+typedef struct pp_touch_point {
     perp_vec3 x_a, x_b;  // on the surfaces, in the world [m]
     perp_vec3 n;         // unit, from a to b; the same for all points of a pair
     double gap;          // [m]
     uint32_t
         feature;  // which point it is: the same in the next step while it slides; 0: the only one
-} pp_touch;
+} pp_touch_point;
 
 // Points with a gap up to margin (INFINITY: the closest in any case), at most PP_TOUCH_MAX. Deterministic;
 // swapping a and b turns the normal and leaves the rest. Poses are of the solids in the world.
 int pp_solid_touch(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, const pp_pose *X_WB,
-                   double margin, pp_touch out[PP_TOUCH_MAX]);
+                   double margin, pp_touch_point out[PP_TOUCH_MAX]);
 // Of the region that two level faces share, at least one of which is round: the point furthest along the direction aim, or
 // the point of its edge nearest to the place aim. n: from a to b. False: there is no such region.
 bool pp_solid_rim(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, const pp_pose *X_WB,
@@ -39,4 +39,4 @@ typedef struct pp_touch_hint {
 } pp_touch_hint;
 int pp_solid_touch_near(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b,
                         const pp_pose *X_WB, double margin, pp_touch_hint hint,
-                        pp_touch out[PP_TOUCH_MAX]);
+                        pp_touch_point out[PP_TOUCH_MAX]);

@@ -18,7 +18,7 @@ typedef struct two_boxes {
 } two_boxes;
 
 // A segment (capsule core) is a box with half extents (0, 0, h), a point one with none.
-static void half_of(const pp_placed *s, double *half)
+static void half_of(const pp_placed_solid *s, double *half)
 {
     const pp_solid *solid = s->solid;
     bool box = solid->kind == PP_SOLID_BOX;
@@ -112,7 +112,8 @@ static void try_edges(two_boxes *w, double tie)
     }
 }
 
-double pp_box_axis(const pp_placed *a, const pp_placed *b, double most, perp_vec3 *n)
+double pp_box_separating_axis(const pp_placed_solid *a, const pp_placed_solid *b, double most,
+                              perp_vec3 *n)
 {
     two_boxes w = {.best = -PP_INF};
     pp_mat3 Rt = pp_transpose3(&a->R), C = pp_mat_mul(&Rt, &b->R);

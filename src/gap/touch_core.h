@@ -22,7 +22,7 @@
 enum { PP_PATCH_MAX = 64, PP_SPOT_MAX = 2 * PP_PATCH_MAX };
 
 // A solid in world axes, from an origin close by.
-typedef struct pp_placed {
+typedef struct pp_placed_solid {
     const pp_solid *solid;
     pp_mat3 R;
     perp_vec3 p;
@@ -30,7 +30,7 @@ typedef struct pp_placed {
     double size;    // no point of the core is further from p
     const perp_vec3 *
         rim;  // a point of its rim, or of the other's, that a manifold has to have; NULL: any will do
-} pp_placed;
+} pp_placed_solid;
 
 // A point (1 vertex), segment (2) or flat face (3 or more) of a core that faces the other solid.
 typedef struct pp_patch {
@@ -48,14 +48,14 @@ typedef struct pp_patch {
 } pp_patch;
 
 // A point of the manifold: x on the surface of a, x + gap n on that of b.
-typedef struct pp_meet_spot {
+typedef struct pp_manifold_point {
     perp_vec3 x;
     double gap;
     double stray;  // how far it is outside one of the patches, within the tolerance
     uint32_t feature;
-} pp_meet_spot;
+} pp_manifold_point;
 
-typedef struct pp_meeting {
+typedef struct pp_manifold3 {
     perp_vec3 n, e, f;          // right-handed, n from a to b
     double s;                   // s(n), without the radii
     double radius_a, radius_b;  // with the round of the patches
@@ -67,8 +67,8 @@ typedef struct pp_meeting {
     double margin;         // spots further apart are not kept
     const perp_vec3 *rim;  // a place next to which a spot is to be kept; NULL: none
     int count;
-    pp_meet_spot spot[PP_SPOT_MAX];
-} pp_meeting;
+    pp_manifold_point spot[PP_SPOT_MAX];
+} pp_manifold3;
 
 // The corners of b - a whose weighted sum v is closest to the origin: w = y - x, x of a and y of b.
 typedef struct pp_simplex {
@@ -79,13 +79,13 @@ typedef struct pp_simplex {
 } pp_simplex;
 
 // Which features make a spot; ids are below 2^15 or cut to that.
-typedef enum pp_meet_kind {
-    PP_MEET_VERTEX_FACE = 1,
-    PP_MEET_FACE_VERTEX,
-    PP_MEET_EDGES
-} pp_meet_kind;
+typedef enum pp_manifold3_kind {
+    PP_MANIFOLD_VERTEX_FACE = 1,
+    PP_MANIFOLD_FACE_VERTEX,
+    PP_MANIFOLD_EDGES
+} pp_manifold3_kind;
 
-static inline uint32_t pp_meet_feature(pp_meet_kind kind, int of_a, int of_b)
+static inline uint32_t pp_manifold3_feature(pp_manifold3_kind kind, int of_a, int of_b)
 {
     return ((uint32_t)kind << 30) | (((uint32_t)of_a & 0x7fffu) << 15) | ((uint32_t)of_b & 0x7fffu);
 }
@@ -96,10 +96,12 @@ static inline int pp_edge_id(int i, int j)
     return i < j ? 181 * i + j : 181 * j + i;
 }
 
-static inline pp_placed pp_place(const pp_solid *solid, const pp_pose *X, perp_vec3 origin)
+static inline pp_placed_solid pp_place_solid(const pp_solid *solid, const pp_pose *X,
+                                             perp_vec3 origin)
 {
     bool round = solid->kind == PP_SOLID_SPHERE || solid->kind == PP_SOLID_CAPSULE;
-    return (pp_placed){solid, X->R, pp_sub(X->p, origin), round ? solid->radius : 0.0, 0.0, NULL};
+    return (pp_placed_solid){solid, X->R, pp_sub(X->p, origin), round ? solid->radius : 0.0,
+                             0.0,   NULL};
 }
 
 // The unit vector across the axis towards d, across to roundoff however small that part of d is.
@@ -116,74 +118,79 @@ static inline perp_vec3 pp_radial(perp_vec3 d, perp_vec3 axis)
 // ── touch_patch.c ──
 
 // Support point of the core, in world axes.
-perp_vec3 pp_core_support(const pp_placed *s, perp_vec3 d);
+perp_vec3 pp_core_support(const pp_placed_solid *s, perp_vec3 d);
 // Radius of a ball around p that holds the core.
 double pp_core_size(const pp_solid *solid);
 // The patch of the core that faces the unit vector d and holds a support point.
-void pp_patch_set(pp_patch *patch, const pp_placed *s, perp_vec3 d);
+void pp_patch_set(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d);
 // The edge or vertex of it instead of a face.
-void pp_patch_narrow(pp_patch *patch, const pp_placed *s, perp_vec3 d);
+void pp_patch_narrow(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d);
 // The other face at an edge that is nearly across d; false: there is none that faces d.
-bool pp_patch_other(pp_patch *patch, const pp_placed *s, perp_vec3 d);
+bool pp_patch_other(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d);
 
 // ── touch_meet.c ──
 
 // s(n) of the cores: theory in the head of this file.
-double pp_core_parting(const pp_placed *a, const pp_placed *b, perp_vec3 n);
-// An empty meeting.
-void pp_meet_begin(pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_vec3 n,
-                   double margin);
-// Fills m with the spots of the pair for the normal n, which parts the cores by s.
-void pp_meet(pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_vec3 n, double s,
-             double margin);
+double pp_core_separation(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 n);
+// An empty manifold.
+void pp_manifold3_begin(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                        perp_vec3 n, double margin);
+// Fills m with the points of the manifold for the normal n, along which the cores are s apart.
+void pp_manifold3_build(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                        perp_vec3 n, double s, double margin);
 // Adds a spot between points of the cores. Patches that cross at a slope leave them a little beside each
 // other; the radii then touch that much lower.
-void pp_meet_add(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, double stray, uint32_t feature);
+void pp_manifold3_add(pp_manifold3 *m, perp_vec3 core_a, perp_vec3 core_b, double stray,
+                      uint32_t feature);
 // What the points of a level round face may leave out of its gap: the arc between two of them (touch_patch.c).
-static inline double pp_meet_level(const pp_meeting *m)
+static inline double pp_meet_level(const pp_manifold3 *m)
 {
     return m->flat ? 1e-10 * m->size : 0.0;
 }
 // True: the closest spot is as close as the bound s, so the distance is the true one.
-bool pp_meet_certified(const pp_meeting *m);
+bool pp_manifold3_is_certified(const pp_manifold3 *m);
 // Adds a spot between the given points of the cores unless one as close is there.
-void pp_meet_ensure(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, uint32_t feature);
-void pp_meet_put(pp_meeting *m, perp_vec3 x, double gap, double stray, uint32_t feature);
+void pp_manifold3_ensure(pp_manifold3 *m, perp_vec3 core_a, perp_vec3 core_b, uint32_t feature);
+void pp_manifold3_put(pp_manifold3 *m, perp_vec3 x, double gap, double stray, uint32_t feature);
 // The closest first, at most PP_TOUCH_MAX; single: that one only, without a name. origin: of the placed solids.
-int pp_meet_write(const pp_meeting *m, bool single, perp_vec3 origin, pp_touch *out);
+int pp_manifold3_write(const pp_manifold3 *m, bool single, perp_vec3 origin, pp_touch_point *out);
 
 // ── touch_hold.c: witness points where the patches give none ──
 
 // Adds the closest pair of points, once n is the true normal and if no spot is one. found: by GJK, or NULL.
-void pp_meet_close(pp_meeting *m, const pp_placed *a, const pp_placed *b, const pp_simplex *found);
+void pp_manifold3_add_closest(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                              const pp_simplex *found);
 // How far the points of the closest spot are outside their solids; infinite: there is none as close as s.
-double pp_meet_off(const pp_meeting *m, const pp_placed *a, const pp_placed *b);
-// What it may be: a little more than what cut outlines are widened by (pp_meet).
-double pp_meet_good(const pp_meeting *m);
+double pp_manifold3_stray(const pp_manifold3 *m, const pp_placed_solid *a,
+                          const pp_placed_solid *b);
+// What it may be: a little more than what cut outlines are widened by (pp_manifold3_build).
+double pp_manifold3_stray_tolerance(const pp_manifold3 *m);
 
 // ── touch_disc.c: round faces ──
 
 // A point that a disc and a face share, seen along the normal: sets m->common. False: not such a pair.
-bool pp_clip_common(pp_meeting *m, const pp_patch *a, const pp_patch *b);
+bool pp_clip_common(pp_manifold3 *m, const pp_patch *a, const pp_patch *b);
 
 // ── touch_clip.c: clipping of two patches, by how many vertices they have ──
 
-void pp_clip_point(pp_meeting *m, const pp_patch *point, const pp_patch *other, bool point_is_a);
-void pp_clip_faces(pp_meeting *m, const pp_patch *a, const pp_patch *b, double tolerance);
-void pp_clip_segment(pp_meeting *m, const pp_patch *segment, const pp_patch *face, bool face_is_a,
+void pp_clip_point(pp_manifold3 *m, const pp_patch *point, const pp_patch *other, bool point_is_a);
+void pp_clip_faces(pp_manifold3 *m, const pp_patch *a, const pp_patch *b, double tolerance);
+void pp_clip_segment(pp_manifold3 *m, const pp_patch *segment, const pp_patch *face, bool face_is_a,
                      double tolerance);
-void pp_clip_segments(pp_meeting *m, const pp_patch *a, const pp_patch *b, double tolerance);
+void pp_clip_segments(pp_manifold3 *m, const pp_patch *a, const pp_patch *b, double tolerance);
 
 // ── Stage one, the normal: touch_box.c, touch_hull.c, touch_quick.c ──
 
-// Boxes, segments and points as boxes: the axis of the largest s(n) among faces and pairs of edges.
-double pp_box_axis(const pp_placed *a, const pp_placed *b, double most, perp_vec3 *n);
+// Separating-axis test of boxes, segments and points as boxes: the axis of the largest s(n) among faces and pairs of edges.
+double pp_box_separating_axis(const pp_placed_solid *a, const pp_placed_solid *b, double most,
+                              perp_vec3 *n);
 // The same for polyhedra of any kind; best: s(n) of the n given.
-double pp_hull_axis(const pp_placed *a, const pp_placed *b, double best, perp_vec3 *n);
+double pp_hull_separating_axis(const pp_placed_solid *a, const pp_placed_solid *b, double best,
+                               perp_vec3 *n);
 // Any pair: the best of the normals that are likely; -infinity if there is none.
-double pp_quick_axis(const pp_placed *a, const pp_placed *b, perp_vec3 *n);
+double pp_quick_separating_axis(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 *n);
 // Whether faces overlap so little, and face each other so widely, that no other direction parts them sooner.
-bool pp_quick_deepest(const pp_meeting *m, const pp_placed *a, const pp_placed *b);
+bool pp_quick_deepest(const pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b);
 
 // ── touch_gjk.c ──
 
@@ -191,27 +198,31 @@ typedef enum pp_gjk_end { PP_GJK_APART, PP_GJK_OVERLAP, PP_GJK_FAR } pp_gjk_end;
 
 // The closest points of the cores. start: where b is from a; FAR: they are further apart than `most`.
 // tolerance: of the distance, relative; polyhedra get there exactly.
-pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed *a, const pp_placed *b, perp_vec3 start,
-                  double most, double tolerance);
+pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed_solid *a, const pp_placed_solid *b,
+                  perp_vec3 start, double most, double tolerance);
 // The points of a and b that v is between.
 void pp_simplex_points(const pp_simplex *s, perp_vec3 *x, perp_vec3 *y);
 
 // ── touch_polish.c ──
 
 // The best normal that features within a turn of n [rad] allow, and its s(n). overlap: of the cores.
-double pp_polish(const pp_placed *a, const pp_placed *b, bool overlap, double turn, perp_vec3 *n);
+double pp_refine_axis(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap, double turn,
+                      perp_vec3 *n);
 // The same of solids that all but touch, from a normal that is all but right: nothing far from it is looked at.
-double pp_polish_near(const pp_placed *a, const pp_placed *b, perp_vec3 *n);
+double pp_refine_axis_near(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 *n);
 
 // ── touch_epa.c ──
 
 // Of overlapping cores, one of which has a volume, or of all but touching ones: the largest s(n) and its n.
 // known: the n given is likely.
-double pp_epa(const pp_placed *a, const pp_placed *b, bool overlap, bool known, perp_vec3 *n);
+double pp_epa(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap, bool known,
+              perp_vec3 *n);
 
 // ── touch_settle.c ──
 
 // The true normal of cores that GJK has found apart by v.
-double pp_part_curved(const pp_placed *a, const pp_placed *b, perp_vec3 v, perp_vec3 *n);
+double pp_curved_separation(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 v,
+                            perp_vec3 *n);
 // Finds a better normal if the points of the closest spot are beside their solids.
-void pp_settle(pp_meeting *m, const pp_placed *a, const pp_placed *b);
+void pp_manifold3_refine_normal(pp_manifold3 *m, const pp_placed_solid *a,
+                                const pp_placed_solid *b);

@@ -47,7 +47,7 @@ static perp_vec3 between_discs(const pp_patch *a, const pp_patch *b, perp_vec3 n
 
 // m->common is a point on the core of a, with b right across it at the distance s(n). A point found on b is moved
 // back along n by that distance. m->s includes the rounds of both patches here.
-bool pp_clip_common(pp_meeting *m, const pp_patch *a, const pp_patch *b)
+bool pp_clip_common(pp_manifold3 *m, const pp_patch *a, const pp_patch *b)
 {
     if (a->disc > 0.0 && b->disc > 0.0) {
         m->common = between_discs(a, b, m->n);

@@ -26,7 +26,7 @@ typedef struct face {
 
 // Triangles around a convex polytope inside the Minkowski difference D; corners counter-clockwise from outside.
 typedef struct polytope {
-    const pp_placed *a, *b;
+    const pp_placed_solid *a, *b;
     bool overlap;
     double size;
     int vertices, faces;
@@ -35,7 +35,7 @@ typedef struct polytope {
 } polytope;
 
 // The point of D = b - a furthest along d.
-static perp_vec3 support(const polytope *p, perp_vec3 d)
+static perp_vec3 minkowski_support(const polytope *p, perp_vec3 d)
 {
     return pp_sub(pp_core_support(p->b, d), pp_core_support(p->a, pp_scale(-1.0, d)));
 }
@@ -59,21 +59,21 @@ static void add_face(polytope *p, int i, int j, int k)
 // Of the support points along d and -d the one further from x, measured along d.
 static perp_vec3 further(const polytope *p, perp_vec3 d, perp_vec3 x)
 {
-    perp_vec3 up = support(p, d), down = support(p, pp_scale(-1.0, d));
+    perp_vec3 up = minkowski_support(p, d), down = minkowski_support(p, pp_scale(-1.0, d));
     return pp_dot3(d, pp_sub(up, x)) >= pp_dot3(d, pp_sub(x, down)) ? up : down;
 }
 
 // A tetrahedron of extreme points of D: a long edge, the point furthest from it, the point furthest from the plane of
 // these. It need not hold the origin: growing towards the face nearest to the origin (least signed height) brings it
 // in. False: D is all but flat.
-static bool start(polytope *p)
+static bool initial_tetrahedron(polytope *p)
 {
-    const pp_placed *large = p->a->size >= p->b->size ? p->a : p->b;
-    perp_vec3 *w = p->w, d = pp_column(&large->R, 0);
+    const pp_placed_solid *large = p->a->size >= p->b->size ? p->a : p->b;
+    perp_vec3 *w = p->w, d = pp_mat3_column(&large->R, 0);
     double longest = -1.0;
     for (int k = 0; k < 3; k++) {
-        perp_vec3 e = pp_column(&large->R, k);
-        perp_vec3 up = support(p, e), down = support(p, pp_scale(-1.0, e)),
+        perp_vec3 e = pp_mat3_column(&large->R, k);
+        perp_vec3 up = minkowski_support(p, e), down = minkowski_support(p, pp_scale(-1.0, e)),
                   along = pp_sub(up, down);
         if (pp_dot3(along, along) > longest) {
             longest = pp_dot3(along, along);
@@ -109,7 +109,7 @@ static bool start(polytope *p)
 
 // Takes the faces that w sees away and joins their rim (the horizon) to w. False: no room left, or nothing seen; p is
 // then of no further use to grow.
-static bool grow(polytope *p, perp_vec3 w)
+static bool expand_polytope(polytope *p, perp_vec3 w)
 {
     int rim[RIM_MAX][2], count = 0, kept = 0, new = p->vertices;
     if (p->vertices == VERTEX_MAX) {
@@ -150,7 +150,7 @@ static bool grow(polytope *p, perp_vec3 w)
 }
 
 // The face of least signed height above the origin.
-static int nearest(const polytope *p)
+static int nearest_face(const polytope *p)
 {
     int best = 0;
     for (int k = 1; k < p->faces; k++) {
@@ -161,18 +161,18 @@ static int nearest(const polytope *p)
     return best;
 }
 
-typedef struct answer {
+typedef struct epa_result {
     double s;
     perp_vec3 n;
     int tried;
     perp_vec3 from[TRY_MAX];  // normals that have been polished
-} answer;
+} epa_result;
 
 // Newton's method from the normal of a face of D: n points from a to b, against the outward direction of D.
-static void polish(const polytope *p, answer *best, perp_vec3 out)
+static void refine_normal(const polytope *p, epa_result *best, perp_vec3 out)
 {
     perp_vec3 n = pp_scale(-1.0, out);
-    double s = pp_polish(p->a, p->b, p->overlap, 0.15, &n);
+    double s = pp_refine_axis(p->a, p->b, p->overlap, 0.15, &n);
     if (best->tried < TRY_MAX) {
         best->from[best->tried++] = out;
     }
@@ -183,7 +183,7 @@ static void polish(const polytope *p, answer *best, perp_vec3 out)
 }
 
 // Whether no normal within this cosine has been polished already.
-static bool is_new(const answer *best, perp_vec3 out, double cosine)
+static bool is_new(const epa_result *best, perp_vec3 out, double cosine)
 {
     for (int l = 0; l < best->tried; l++) {
         if (pp_dot3(out, best->from[l]) > cosine) {
@@ -194,20 +194,20 @@ static bool is_new(const answer *best, perp_vec3 out, double cosine)
 }
 
 // Other faces that might still hide a smaller depth, one of each direction.
-static void polish_rest(const polytope *p, answer *best)
+static void polish_rest(const polytope *p, epa_result *best)
 {
     for (int k = 0; k < p->faces; k++) {
         if (best->tried == TRY_MAX) {
             return;
         }
         if (p->face[k].height < -best->s - 1e-9 * p->size && is_new(best, p->face[k].out, 0.998)) {
-            polish(p, best, p->face[k].out);
+            refine_normal(p, best, p->face[k].out);
         }
     }
 }
 
 // Towards the base, the sides and, for a cone, the slanted sides.
-static void polish_axes(const polytope *p, answer *best, const pp_placed *s, double sign)
+static void polish_axes(const polytope *p, epa_result *best, const pp_placed_solid *s, double sign)
 {
     const pp_solid *solid = s->solid;
     double up = 0.0, across = 1.0;
@@ -217,19 +217,19 @@ static void polish_axes(const polytope *p, answer *best, const pp_placed *s, dou
     }
     for (int k = 0; k < 6; k++) {
         double side = k & 1 ? sign : -sign;
-        perp_vec3 out = pp_scale(side, pp_column(&s->R, k / 2));
+        perp_vec3 out = pp_scale(side, pp_mat3_column(&s->R, k / 2));
         if (k < 4) {
-            out = pp_along(pp_scale(across, out), sign * up, pp_column(&s->R, 2));
+            out = pp_along(pp_scale(across, out), sign * up, pp_mat3_column(&s->R, 2));
         }
-        polish(p, best, out);
+        refine_normal(p, best, out);
     }
 }
 
 // A deep overlap has many ways out that are nearly alike: the axes and faces of the solids are good starts.
-static void polish_deep(const polytope *p, answer *best)
+static void polish_deep(const polytope *p, epa_result *best)
 {
     for (int side = 0; side < 2; side++) {
-        const pp_placed *s = side ? p->b : p->a;
+        const pp_placed_solid *s = side ? p->b : p->a;
         double sign = side ? 1.0 : -1.0;
         if (-best->s < 0.1 * fmin(p->a->size, p->b->size)) {
             return;
@@ -238,47 +238,48 @@ static void polish_deep(const polytope *p, answer *best)
         int faces = s->solid->kind == PP_SOLID_HULL ? s->solid->hull->faces : 0;
         faces = faces < FACE_TRY_MAX ? faces : FACE_TRY_MAX;
         for (int f = 0; f < faces; f++) {
-            polish(p, best, pp_scale(sign, pp_mul(&s->R, s->solid->hull->face_normal[f])));
+            refine_normal(p, best, pp_scale(sign, pp_mul(&s->R, s->solid->hull->face_normal[f])));
         }
     }
 }
 
-double pp_epa(const pp_placed *a, const pp_placed *b, bool overlap, bool known, perp_vec3 *n)
+double pp_epa(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap, bool known,
+              perp_vec3 *n)
 {
     polytope p;
-    answer best = {.s = -PP_INF, .n = *n, .tried = 0};
+    epa_result best = {.s = -PP_INF, .n = *n, .tried = 0};
     p.a = a;
     p.overlap = overlap;
     p.b = b;
     p.size = a->size + b->size;
     p.faces = 0;
     // growing: there is more of D beyond the polytope; open: the bounds of the depth have not met
-    bool growing = start(&p), open = true;
+    bool growing = initial_tetrahedron(&p), open = true;
     if (known) {
-        polish(&p, &best, pp_scale(-1.0, *n));
+        refine_normal(&p, &best, pp_scale(-1.0, *n));
     }
     for (int round = 0; round < VERTEX_MAX && growing; round++) {
-        const face *f = &p.face[nearest(&p)];
-        perp_vec3 out = f->out, w = support(&p, out);
+        const face *f = &p.face[nearest_face(&p)];
+        perp_vec3 out = f->out, w = minkowski_support(&p, out);
         // height is a lower bound of the depth, -best.s an upper one; short_of: how far D is beyond this face
         double height = f->height, short_of = pp_dot3(out, w) - height;
         growing = isfinite(height) && short_of > 1e-9 * p.size;
         if (!growing || (short_of < 3e-3 * p.size && is_new(&best, out, 0.99))) {
-            polish(&p, &best, out);
+            refine_normal(&p, &best, out);
         }
         open = best.tried == 0 || -best.s - height > slack(best.s, p.size);
-        growing = growing && open && grow(&p, w);
+        growing = growing && open && expand_polytope(&p, w);
     }
     // not closed (out of room, or flat): the best face there is, then starts all over the solids
     if (open) {
-        polish(&p, &best, p.face[nearest(&p)].out);
+        refine_normal(&p, &best, p.face[nearest_face(&p)].out);
     }
     polish_rest(&p, &best);
     if (open) {
         polish_deep(&p, &best);
     }
     if (best.tried == 0) {
-        best.s = pp_polish(a, b, overlap, 0.15, &best.n);
+        best.s = pp_refine_axis(a, b, overlap, 0.15, &best.n);
     }
     *n = best.n;
     return best.s;

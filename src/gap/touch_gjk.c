@@ -14,7 +14,7 @@
 
 // Keeps the corners k of s for which bit k of `mask` is set. They are the face, edge or vertex of the simplex
 // that holds its point closest to the origin; `weight` are the barycentric coordinates of that point.
-static void keep(pp_simplex *s, unsigned mask, const double *weight)
+static void reduce_simplex(pp_simplex *s, unsigned mask, const double *weight)
 {
     int count = 0;
     for (int k = 0; k < s->count; k++) {
@@ -59,14 +59,14 @@ static near_point near_edge(const perp_vec3 *w, int i, int j)
     return p;
 }
 
-static near_point nearer(near_point p, near_point q)
+static near_point nearer_of(near_point p, near_point q)
 {
     return pp_dot3(q.v, q.v) < pp_dot3(p.v, p.v) ? q : p;
 }
 
 // Twice the signed area of a triangle projected along coordinate axis `drop`. The caller drops the axis of the
 // largest component of the normal: the projection is largest there, and ratios of areas lose least to roundoff.
-static double area(perp_vec3 a, perp_vec3 b, perp_vec3 c, int drop)
+static double projected_area(perp_vec3 a, perp_vec3 b, perp_vec3 c, int drop)
 {
     perp_vec3 p = pp_sub(b, a), q = pp_sub(c, a);
     if (drop == 0) {
@@ -96,9 +96,9 @@ static near_point near_triangle(const perp_vec3 *w, int i, int j, int k)
     if (length2 > 0.0) {
         // o: the origin projected to the plane of the triangle
         perp_vec3 o = pp_scale(pp_dot3(w[i], n) / length2, n);
-        part[0] = area(o, w[j], w[k], drop) / whole;
-        part[1] = area(w[i], o, w[k], drop) / whole;
-        part[2] = area(w[i], w[j], o, drop) / whole;
+        part[0] = projected_area(o, w[j], w[k], drop) / whole;
+        part[1] = projected_area(w[i], o, w[k], drop) / whole;
+        part[2] = projected_area(w[i], w[j], o, drop) / whole;
         if (part[0] > 0.0 && part[1] > 0.0 && part[2] > 0.0) {
             near_point p = {o, (1u << i) | (1u << j) | (1u << k), {0.0, 0.0, 0.0, 0.0}};
             double sum = part[0] + part[1] + part[2];
@@ -108,15 +108,15 @@ static near_point near_triangle(const perp_vec3 *w, int i, int j, int k)
             return p;
         }
     }
-    // outside, or without area (all parts 0): the best of the sides that the origin is beyond
+    // outside, or without projected_area (all parts 0): the best of the sides that the origin is beyond
     near_point best = near_vertex(w, i);
     if (part[0] <= 0.0) {
-        best = nearer(best, near_edge(w, j, k));
+        best = nearer_of(best, near_edge(w, j, k));
     }
     if (part[1] <= 0.0) {
-        best = nearer(best, near_edge(w, i, k));
+        best = nearer_of(best, near_edge(w, i, k));
     }
-    return part[2] <= 0.0 ? nearer(best, near_edge(w, i, j)) : best;
+    return part[2] <= 0.0 ? nearer_of(best, near_edge(w, i, j)) : best;
 }
 
 // Signed volumes: part[k] is (six times) the volume with corner k replaced by the origin. All of the sign of
@@ -136,7 +136,7 @@ static near_point near_tetrahedron(const perp_vec3 *w)
     for (int k = 0; k < 4; k++) {
         const int *f = FACE[k];
         if (!(part[k] * whole > 0.0)) {
-            best = nearer(best, near_triangle(w, f[0], f[1], f[2]));
+            best = nearer_of(best, near_triangle(w, f[0], f[1], f[2]));
             inside = false;
         }
     }
@@ -169,7 +169,8 @@ static bool has(const pp_simplex *s, perp_vec3 w)
 }
 
 // The point of b - a furthest along -d, with the witness points it comes from.
-static void add_support(pp_simplex *s, const pp_placed *a, const pp_placed *b, perp_vec3 d)
+static void add_support(pp_simplex *s, const pp_placed_solid *a, const pp_placed_solid *b,
+                        perp_vec3 d)
 {
     int k = s->count++;
     s->x[k] = pp_core_support(a, d);
@@ -187,8 +188,8 @@ void pp_simplex_points(const pp_simplex *s, perp_vec3 *x, perp_vec3 *y)
     }
 }
 
-pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed *a, const pp_placed *b, perp_vec3 start,
-                  double most, double tolerance)
+pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed_solid *a, const pp_placed_solid *b,
+                  perp_vec3 start, double most, double tolerance)
 {
     const double touching = 1e-12 * (a->size + b->size);  // v below this has no direction
     s->count = 0;
@@ -218,7 +219,7 @@ pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed *a, const pp_placed *b, perp_ve
         if (!(pp_dot3(p.v, p.v) < length * length)) {
             break;
         }
-        keep(&more, p.mask, p.weight);
+        reduce_simplex(&more, p.mask, p.weight);
         more.v = p.v;
         *s = more;
     }

@@ -32,7 +32,7 @@ static double ellipsoid_outside(perp_vec3 x, perp_vec3 h)
 }
 
 // How far a point is outside a core, at least [m]; 0 or less: it is inside. point: in world axes, as s->p.
-static double outside(const pp_placed *s, perp_vec3 point)
+static double outside_core(const pp_placed_solid *s, perp_vec3 point)
 {
     const pp_solid *solid = s->solid;
     perp_vec3 x = pp_mul_t(&s->R, pp_sub(point, s->p)), h = solid->half;
@@ -59,15 +59,15 @@ static double outside(const pp_placed *s, perp_vec3 point)
 }
 
 // How far the points of a spot, which are on the rounded surfaces, are outside their solids.
-static double off_of(const pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_vec3 x,
-                     double gap)
+static double off_of(const pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                     perp_vec3 x, double gap)
 {
-    return fmax(0.0,
-                fmax(outside(a, x) - a->radius, outside(b, pp_along(x, gap, m->n)) - b->radius));
+    return fmax(0.0, fmax(outside_core(a, x) - a->radius,
+                          outside_core(b, pp_along(x, gap, m->n)) - b->radius));
 }
 
 // The closest spot; -1: there is none.
-static int lowest(const pp_meeting *m)
+static int lowest(const pp_manifold3 *m)
 {
     int best = -1;
     for (int k = 0; k < m->count; k++) {
@@ -78,7 +78,7 @@ static int lowest(const pp_meeting *m)
     return best;
 }
 
-double pp_meet_off(const pp_meeting *m, const pp_placed *a, const pp_placed *b)
+double pp_manifold3_stray(const pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b)
 {
     int k = lowest(m);
     double bound = m->s - m->radius_a - m->radius_b;
@@ -89,13 +89,13 @@ double pp_meet_off(const pp_meeting *m, const pp_placed *a, const pp_placed *b)
     return off_of(m, a, b, m->spot[k].x, m->spot[k].gap);
 }
 
-double pp_meet_good(const pp_meeting *m)
+double pp_manifold3_stray_tolerance(const pp_manifold3 *m)
 {
     return 0.02 * m->merge + 1e-12 * m->size;
 }
 
 // Takes the place of the closest spot, and of those that are at the same place.
-static void put_closest(pp_meeting *m, perp_vec3 x, double gap)
+static void put_closest(pp_manifold3 *m, perp_vec3 x, double gap)
 {
     int kept = 0, old = lowest(m);
     for (int k = 0; k < m->count; k++) {
@@ -106,19 +106,20 @@ static void put_closest(pp_meeting *m, perp_vec3 x, double gap)
         }
     }
     m->count = kept;
-    pp_meet_put(m, x, gap, 0.0, pp_meet_feature(PP_MEET_EDGES, 0, 0));
+    pp_manifold3_put(m, x, gap, 0.0, pp_manifold3_feature(PP_MANIFOLD_EDGES, 0, 0));
 }
 
 // Candidates for the witness point of a, each with its partner at the distance s along n: the support point of
 // either, the common point of level faces, the points that GJK found. The one that is least outside the two
 // solids is taken, if it is better than the spot there is.
-void pp_meet_close(pp_meeting *m, const pp_placed *a, const pp_placed *b, const pp_simplex *found)
+void pp_manifold3_add_closest(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                              const pp_simplex *found)
 {
     perp_vec3 n = m->n, x[4], y;
     double s = m->s - m->round_a - m->round_b, gap = s - a->radius - b->radius;
-    double least = pp_meet_off(m, a, b);
+    double least = pp_manifold3_stray(m, a, b);
     int count = 2, best = -1;
-    if (least <= pp_meet_good(m)) {
+    if (least <= pp_manifold3_stray_tolerance(m)) {
         return;
     }
     // all as points of a's core: those of b are moved back along n by s

@@ -63,16 +63,16 @@ static void set_facets(facets *f, const pp_solid *s)
     }
 }
 
-typedef struct search {
-    const pp_placed *a, *b;
+typedef struct axis_search {
+    const pp_placed_solid *a, *b;
     double s, tie;  // best separation so far; one has to beat it by more than tie [m]
     perp_vec3 n;    // its axis, unit, from a to b, world axes
-} search;
+} axis_search;
 
 // Evaluates the true s(n) by support points.
-static void offer(search *w, perp_vec3 n)
+static void offer_normal(axis_search *w, perp_vec3 n)
 {
-    double s = pp_core_parting(w->a, w->b, n);
+    double s = pp_core_separation(w->a, w->b, n);
     if (s > w->s + w->tie) {
         w->s = s;
         w->n = n;
@@ -80,10 +80,10 @@ static void offer(search *w, perp_vec3 n)
 }
 
 // sign: from the outward normal to n, +1 for a and -1 for b.
-static void try_faces(search *w, const facets *f, const pp_placed *of, double sign)
+static void try_faces(axis_search *w, const facets *f, const pp_placed_solid *of, double sign)
 {
     for (int k = 0; k < f->faces; k++) {
-        offer(w, pp_scale(sign, pp_mul(&of->R, f->normal[k])));
+        offer_normal(w, pp_scale(sign, pp_mul(&of->R, f->normal[k])));
     }
 }
 
@@ -123,8 +123,8 @@ static bool arcs_cross(perp_vec3 p, perp_vec3 q, perp_vec3 d, const facing_edge 
 }
 
 // All pairs of edges, in the frame of a: edges of b are moved there once each. Most pairs fall to the test of the Gauss
-// map, most of the rest to the bound by one point of each edge; few reach the support points in offer().
-static void try_edges(search *w, const facets *fa, const facets *fb)
+// map, most of the rest to the bound by one point of each edge; few reach the support points in offer_normal().
+static void try_edges(axis_search *w, const facets *fa, const facets *fb)
 {
     pp_mat3 Rt = pp_transpose3(&w->a->R);
     pp_pose X_AB = {pp_pose_local(&(pp_pose){w->a->p, w->a->R}, w->b->p),
@@ -150,19 +150,20 @@ static void try_edges(search *w, const facets *fa, const facets *fb)
             // With arcs the side of n is known: that of the faces of a. Without, both are tried.
             double side = arc ? copysign(1.0, pp_dot3(n, pp_add(p, q))) : copysign(1.0, along);
             if (side * along > w->s + w->tie) {
-                offer(w, pp_mul(&w->a->R, pp_scale(side, n)));
+                offer_normal(w, pp_mul(&w->a->R, pp_scale(side, n)));
             }
             if (!arc && -side * along > w->s + w->tie) {
-                offer(w, pp_mul(&w->a->R, pp_scale(-side, n)));
+                offer_normal(w, pp_mul(&w->a->R, pp_scale(-side, n)));
             }
         }
     }
 }
 
-double pp_hull_axis(const pp_placed *a, const pp_placed *b, double best, perp_vec3 *n)
+double pp_hull_separating_axis(const pp_placed_solid *a, const pp_placed_solid *b, double best,
+                               perp_vec3 *n)
 {
     facets fa, fb;
-    search w = {a, b, best, 1e-15 * (a->size + b->size), *n};
+    axis_search w = {a, b, best, 1e-15 * (a->size + b->size), *n};
     set_facets(&fa, a->solid);
     set_facets(&fb, b->solid);
     try_faces(&w, &fa, a, 1.0);

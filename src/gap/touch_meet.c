@@ -8,7 +8,7 @@
 // own along n. At most PP_TOUCH_MAX of them are written.
 #include "gap/touch_core.h"
 
-double pp_core_parting(const pp_placed *a, const pp_placed *b, perp_vec3 n)
+double pp_core_separation(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 n)
 {
     perp_vec3 x = pp_core_support(a, n), y = pp_core_support(b, pp_scale(-1.0, n));
     return pp_dot3(n, pp_sub(y, x));
@@ -19,7 +19,8 @@ double pp_core_parting(const pp_placed *a, const pp_placed *b, perp_vec3 n)
 // With core points beside each other by w across n, rounded surfaces of radii r_a and r_b face each other
 // along n at the share r_a / (r_a + r_b) of w, both lower there by the same factor:
 //     gap = n.(core_b - core_a) - sqrt((r_a + r_b)^2 - w^2).
-void pp_meet_add(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, double stray, uint32_t feature)
+void pp_manifold3_add(pp_manifold3 *m, perp_vec3 core_a, perp_vec3 core_b, double stray,
+                      uint32_t feature)
 {
     perp_vec3 between = pp_sub(core_b, core_a), x = core_a;
     double gap = pp_dot3(m->n, between), radius = m->radius_a + m->radius_b;
@@ -30,11 +31,11 @@ void pp_meet_add(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, double stray
         x = pp_along(pp_along(x, share, beside), share * drop, m->n);
         gap -= drop;
     }
-    pp_meet_put(m, x, gap, stray, feature);
+    pp_manifold3_put(m, x, gap, stray, feature);
 }
 
 // Closer than m->merge, seen along n.
-static bool same_place(const pp_meeting *m, perp_vec3 x, const pp_meet_spot *spot)
+static bool same_place(const pp_manifold3 *m, perp_vec3 x, const pp_manifold_point *spot)
 {
     perp_vec3 d = pp_sub(x, spot->x);
     double along = pp_dot3(d, m->n);
@@ -42,7 +43,7 @@ static bool same_place(const pp_meeting *m, perp_vec3 x, const pp_meet_spot *spo
 }
 
 // The same place twice: the lower one, the first of equals.
-void pp_meet_put(pp_meeting *m, perp_vec3 x, double gap, double stray, uint32_t feature)
+void pp_manifold3_put(pp_manifold3 *m, perp_vec3 x, double gap, double stray, uint32_t feature)
 {
     int at = -1, kept = 0;
     if (!(gap <= m->margin)) {
@@ -69,13 +70,13 @@ void pp_meet_put(pp_meeting *m, perp_vec3 x, double gap, double stray, uint32_t 
         at = m->count++;
     }
     if (at >= 0) {
-        m->spot[at] = (pp_meet_spot){x, gap, stray, feature};
+        m->spot[at] = (pp_manifold_point){x, gap, stray, feature};
     }
 }
 
 // s(n) bounds the distance from below, a pair of points of the two solids from above: where the two agree to
 // roundoff, and the points are inside their patches, n and the gap are those of the true distance.
-bool pp_meet_certified(const pp_meeting *m)
+bool pp_manifold3_is_certified(const pp_manifold3 *m)
 {
     double slack = 4e-15 * m->size, bound = m->s - m->radius_a - m->radius_b;
     slack += 1e-14 * fabs(bound);
@@ -88,7 +89,7 @@ bool pp_meet_certified(const pp_meeting *m)
 }
 
 // The rounds of the patches are taken off, because the points given are on the cores, not on their axes.
-void pp_meet_ensure(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, uint32_t feature)
+void pp_manifold3_ensure(pp_manifold3 *m, perp_vec3 core_a, perp_vec3 core_b, uint32_t feature)
 {
     double bound = m->s - m->radius_a - m->radius_b;
     for (int k = 0; k < m->count; k++) {
@@ -96,8 +97,8 @@ void pp_meet_ensure(pp_meeting *m, perp_vec3 core_a, perp_vec3 core_b, uint32_t 
             return;
         }
     }
-    pp_meet_add(m, pp_along(core_a, -m->round_a, m->n), pp_along(core_b, m->round_b, m->n), 0.0,
-                feature);
+    pp_manifold3_add(m, pp_along(core_a, -m->round_a, m->n), pp_along(core_b, m->round_b, m->n),
+                     0.0, feature);
 }
 
 // ── Patches ──────────────────────────────────────────────────────────────────────────────────────
@@ -109,7 +110,7 @@ static const double FACING = 0.45;
 static const double ALONG = 0.9999;
 
 // a's and b's patches are points (1 vertex), segments (2) or faces (3 and more).
-static void meet_patches(pp_meeting *m, const pp_patch *a, const pp_patch *b, double tolerance)
+static void meet_patches(pp_manifold3 *m, const pp_patch *a, const pp_patch *b, double tolerance)
 {
     if (a->count == 1) {
         pp_clip_point(m, a, b, true);
@@ -128,8 +129,8 @@ static void meet_patches(pp_meeting *m, const pp_patch *a, const pp_patch *b, do
 
 // An edge of one nearly along an edge of the other passes from one of its faces to the next: these
 // faces are clipped as well.
-static void meet_others(pp_meeting *m, const pp_placed *a, const pp_placed *b, const pp_patch *pa,
-                        const pp_patch *pb, double tolerance)
+static void meet_others(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                        const pp_patch *pa, const pp_patch *pb, double tolerance)
 {
     pp_patch oa, ob;
     oa.face = pa->face;
@@ -148,8 +149,8 @@ static void meet_others(pp_meeting *m, const pp_placed *a, const pp_placed *b, c
     }
 }
 
-void pp_meet_begin(pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_vec3 n,
-                   double margin)
+void pp_manifold3_begin(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                        perp_vec3 n, double margin)
 {
     m->n = n;
     m->e = pp_across(n);
@@ -165,13 +166,13 @@ void pp_meet_begin(pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_v
     m->count = 0;
 }
 
-void pp_meet(pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_vec3 n, double s,
-             double margin)
+void pp_manifold3_build(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                        perp_vec3 n, double s, double margin)
 {
     perp_vec3 back = pp_scale(-1.0, n);
     pp_patch pa, pb;
     double small = fmin(a->size, b->size), large = fmax(a->size, b->size);
-    pp_meet_begin(m, a, b, n, margin);
+    pp_manifold3_begin(m, a, b, n, margin);
     m->s = s;
     pp_patch_set(&pa, a, n);
     pp_patch_set(&pb, b, back);
@@ -202,7 +203,7 @@ void pp_meet(pp_meeting *m, const pp_placed *a, const pp_placed *b, perp_vec3 n,
 
 // ── Result ───────────────────────────────────────────────────────────────────────────────────────
 
-static int closest(const pp_meeting *m)
+static int closest(const pp_manifold3 *m)
 {
     int best = 0;
     for (int k = 1; k < m->count; k++) {
@@ -217,7 +218,7 @@ enum { DIRECTIONS = 8 };
 
 // The extremes along eight directions fixed to the normal, none of them along a likely edge; the closest
 // takes the place of its nearest neighbour among them. Mirrored with the normal when the pair is swapped.
-static int thin_out(const pp_meeting *m, int first, int *keep)
+static int thin_out(const pp_manifold3 *m, int first, int *keep)
 {
     static const double C = 0.9238795325112867, S = 0.3826834323650898;
     const double way[DIRECTIONS][2] = {{C, S},   {S, C},   {-S, C}, {-C, S},
@@ -260,7 +261,7 @@ static int thin_out(const pp_meeting *m, int first, int *keep)
 }
 
 // The spot next to the place that was asked for, beside those that are kept.
-static int keep_asked(const pp_meeting *m, int *keep, int count)
+static int keep_asked(const pp_manifold3 *m, int *keep, int count)
 {
     int nearest = 0;
     double least = PP_INF;
@@ -280,7 +281,7 @@ static int keep_asked(const pp_meeting *m, int *keep, int count)
     return count;
 }
 
-int pp_meet_write(const pp_meeting *m, bool single, perp_vec3 origin, pp_touch *out)
+int pp_manifold3_write(const pp_manifold3 *m, bool single, perp_vec3 origin, pp_touch_point *out)
 {
     int keep[PP_SPOT_MAX], count = m->count, made = 0, first = closest(m);
     for (int k = 0; k < count; k++) {
@@ -293,10 +294,10 @@ int pp_meet_write(const pp_meeting *m, bool single, perp_vec3 origin, pp_touch *
     for (int pass = 0; pass < (single ? 1 : 2); pass++) {
         for (int k = 0; k < count; k++) {
             if ((keep[k] == first) == (pass == 0)) {
-                const pp_meet_spot *s = &m->spot[keep[k]];
+                const pp_manifold_point *s = &m->spot[keep[k]];
                 perp_vec3 x = pp_add(origin, s->x);
-                out[made++] =
-                    (pp_touch){x, pp_along(x, s->gap, m->n), m->n, s->gap, single ? 0 : s->feature};
+                out[made++] = (pp_touch_point){x, pp_along(x, s->gap, m->n), m->n, s->gap,
+                                               single ? 0 : s->feature};
             }
         }
     }

@@ -20,31 +20,33 @@ static const perp_vec3 UP = {0.0, 0.0, 1.0};
 // ── Half-spaces ──────────────────────────────────────────────────────────────────────────────────
 
 // Every vertex of the patch against the plane, in closed form.
-static void touch_halfspace(pp_meeting *m, const pp_placed *s, const pp_placed *plane,
+static void touch_halfspace(pp_manifold3 *m, const pp_placed_solid *s, const pp_placed_solid *plane,
                             bool plane_is_a, double margin)
 {
-    perp_vec3 up = pp_column(&plane->R, 2), down = pp_scale(-1.0, up);
+    perp_vec3 up = pp_mat3_column(&plane->R, 2), down = pp_scale(-1.0, up);
     pp_patch patch;
     pp_patch_set(&patch, s, down);
     if (patch.facing < 0.5) {  // tilted by more than 60 degrees: its edge or vertex alone
         pp_patch_narrow(&patch, s, down);
     }
     if (plane_is_a) {
-        pp_meet_begin(m, plane, s, up, margin);
+        pp_manifold3_begin(m, plane, s, up, margin);
         m->radius_b += patch.round;
     } else {
-        pp_meet_begin(m, s, plane, down, margin);
+        pp_manifold3_begin(m, s, plane, down, margin);
         m->radius_a += patch.round;
     }
-    m->merge = 1e-7 * s->size;  // a half-space has no size, which pp_meet_begin would take
+    m->merge = 1e-7 * s->size;  // a half-space has no size, which pp_manifold3_begin would take
     for (int k = 0; k < patch.count; k++) {
         perp_vec3 x = patch.x[k];
         double height = pp_dot3(up, pp_sub(x, plane->p));
         perp_vec3 y = pp_along(x, -height, up);
         if (plane_is_a) {
-            pp_meet_add(m, y, x, 0.0, pp_meet_feature(PP_MEET_FACE_VERTEX, 0, patch.id[k]));
+            pp_manifold3_add(m, y, x, 0.0,
+                             pp_manifold3_feature(PP_MANIFOLD_FACE_VERTEX, 0, patch.id[k]));
         } else {
-            pp_meet_add(m, x, y, 0.0, pp_meet_feature(PP_MEET_VERTEX_FACE, patch.id[k], 0));
+            pp_manifold3_add(m, x, y, 0.0,
+                             pp_manifold3_feature(PP_MANIFOLD_VERTEX_FACE, patch.id[k], 0));
         }
     }
 }
@@ -52,10 +54,10 @@ static void touch_halfspace(pp_meeting *m, const pp_placed *s, const pp_placed *
 // ── Points and segments ──────────────────────────────────────────────────────────────────────────
 
 // Half the segment a core is: nothing for a point.
-static perp_vec3 segment_of(const pp_placed *s)
+static perp_vec3 segment_of(const pp_placed_solid *s)
 {
     double half = s->solid->kind == PP_SOLID_CAPSULE ? s->solid->half.z : 0.0;
-    return pp_scale(half, pp_column(&s->R, 2));
+    return pp_scale(half, pp_mat3_column(&s->R, 2));
 }
 
 static double clamp(double x)
@@ -112,7 +114,8 @@ static double part_touching(perp_vec3 between, perp_vec3 d, perp_vec3 e, perp_ve
 
 // The way between the closest points is the normal where it is long enough to have a direction. Where the segments
 // cross between their ends, d x e is the same normal without cancellation.
-static void touch_segments(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin)
+static void touch_segments(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                           double margin)
 {
     perp_vec3 d = segment_of(a), e = segment_of(b), between = pp_sub(b->p, a->p);
     double t, r;
@@ -138,14 +141,14 @@ static void touch_segments(pp_meeting *m, const pp_placed *a, const pp_placed *b
         return;
     }
     // parallel capsules get two points here; any other pair at least the closest one
-    pp_meet(m, a, b, n, distance, margin);
-    pp_meet_ensure(m, x, y, pp_meet_feature(PP_MEET_EDGES, 1, 1));
+    pp_manifold3_build(m, a, b, n, distance, margin);
+    pp_manifold3_ensure(m, x, y, pp_manifold3_feature(PP_MANIFOLD_EDGES, 1, 1));
 }
 
 // ── Boxes ────────────────────────────────────────────────────────────────────────────────────────
 
 // Of a point: the nearest point of the box, or inside it the nearest face. n from the box to the point.
-static double point_box_axis(const pp_placed *point, const pp_placed *box, perp_vec3 *n)
+static double point_box_axis(const pp_placed_solid *point, const pp_placed_solid *box, perp_vec3 *n)
 {
     perp_vec3 c = pp_mul_t(&box->R, pp_sub(point->p, box->p)), h = box->solid->half;
     // c: the point in the frame of the box; out: what is left of it beyond the box
@@ -159,20 +162,21 @@ static double point_box_axis(const pp_placed *point, const pp_placed *box, perp_
     double x = fabs(c.x) - h.x, y = fabs(c.y) - h.y, z = fabs(c.z) - h.z;
     // inside: the face with the least depth, all three being negative; z before y before x in a tie
     if (z >= x && z >= y) {
-        *n = pp_scale(copysign(1.0, c.z), pp_column(&box->R, 2));
+        *n = pp_scale(copysign(1.0, c.z), pp_mat3_column(&box->R, 2));
         return z;
     }
     if (y >= x) {
-        *n = pp_scale(copysign(1.0, c.y), pp_column(&box->R, 1));
+        *n = pp_scale(copysign(1.0, c.y), pp_mat3_column(&box->R, 1));
         return y;
     }
-    *n = pp_scale(copysign(1.0, c.x), pp_column(&box->R, 0));
+    *n = pp_scale(copysign(1.0, c.x), pp_mat3_column(&box->R, 0));
     return x;
 }
 
 // A vertex is closest to an edge or a vertex: none of the axes of the separating axis test is the normal. GJK
 // finds it; the manifold of the best axis stays where GJK's normal is no better.
-static void touch_apart(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin)
+static void touch_apart(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                        double margin)
 {
     pp_simplex simplex;
     double most = margin + a->radius + b->radius;
@@ -181,17 +185,18 @@ static void touch_apart(pp_meeting *m, const pp_placed *a, const pp_placed *b, d
         m->count = 0;
     } else if (end == PP_GJK_APART) {
         perp_vec3 n = pp_unit(simplex.v, m->n);
-        double s = pp_polish(a, b, false, 1e-2, &n);
+        double s = pp_refine_axis(a, b, false, 1e-2, &n);
         if (s < m->s) {
             return;
         }
-        pp_meet(m, a, b, n, s, margin);
-        pp_meet_close(m, a, b, &simplex);
+        pp_manifold3_build(m, a, b, n, s, margin);
+        pp_manifold3_add_closest(m, a, b, &simplex);
     }
 }
 
 // Boxes against boxes, capsules and spheres.
-static void touch_boxes(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin)
+static void touch_boxes(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                        double margin)
 {
     perp_vec3 n;
     double most = margin + a->radius + b->radius, s;
@@ -202,18 +207,18 @@ static void touch_boxes(pp_meeting *m, const pp_placed *a, const pp_placed *b, d
     } else if (point_b) {
         s = point_box_axis(b, a, &n);
     } else {
-        s = pp_box_axis(a, b, most, &n);
+        s = pp_box_separating_axis(a, b, most, &n);
     }
     m->count = 0;
     if (!(s <= most)) {
         return;
     }
-    pp_meet(m, a, b, n, s, margin);
-    if (s > 0.0 && !pp_meet_certified(m)) {
+    pp_manifold3_build(m, a, b, n, s, margin);
+    if (s > 0.0 && !pp_manifold3_is_certified(m)) {
         touch_apart(m, a, b, margin);
     } else {
-        pp_meet_close(m, a, b, NULL);
-        pp_settle(m, a, b);
+        pp_manifold3_add_closest(m, a, b, NULL);
+        pp_manifold3_refine_normal(m, a, b);
     }
 }
 
@@ -221,7 +226,8 @@ static void touch_boxes(pp_meeting *m, const pp_placed *a, const pp_placed *b, d
 
 // At least one is a hull. Apart, GJK's normal is right once its points certify it; overlapping, or where they do
 // not, the separating axis test goes through all faces and pairs of edges.
-static void touch_hulls(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin)
+static void touch_hulls(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                        double margin)
 {
     pp_simplex simplex;
     perp_vec3 n = pp_unit(pp_sub(b->p, a->p), UP);
@@ -233,16 +239,16 @@ static void touch_hulls(pp_meeting *m, const pp_placed *a, const pp_placed *b, d
     }
     if (end == PP_GJK_APART) {
         n = pp_unit(simplex.v, n);
-        s = pp_polish(a, b, false, 1e-2, &n);
-        pp_meet(m, a, b, n, s, margin);
-        if (pp_meet_certified(m)) {
+        s = pp_refine_axis(a, b, false, 1e-2, &n);
+        pp_manifold3_build(m, a, b, n, s, margin);
+        if (pp_manifold3_is_certified(m)) {
             return;
         }
     }
-    s = pp_hull_axis(a, b, s, &n);
-    pp_meet(m, a, b, n, s, margin);
-    pp_meet_close(m, a, b, &simplex);
-    pp_settle(m, a, b);
+    s = pp_hull_separating_axis(a, b, s, &n);
+    pp_manifold3_build(m, a, b, n, s, margin);
+    pp_manifold3_add_closest(m, a, b, &simplex);
+    pp_manifold3_refine_normal(m, a, b);
 }
 
 // ── Curved solids ────────────────────────────────────────────────────────────────────────────────
@@ -251,27 +257,28 @@ static const double SHALLOW = 1e-4;  // of the smaller one: overlap that has one
 
 // From the normal of a moment ago. Apart, a normal that is certified is the only one; overlapping by so little, no
 // other one parts them by much less.
-static bool touch_as_before(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin,
-                            perp_vec3 n)
+static bool touch_as_before(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                            double margin, perp_vec3 n)
 {
-    double s = pp_polish_near(a, b, &n);
+    double s = pp_refine_axis_near(a, b, &n);
     m->count = 0;
     if (!(s > -SHALLOW * fmin(a->size, b->size)) || s > margin + a->radius + b->radius) {
         return false;
     }
-    pp_meet(m, a, b, n, s, margin);
-    return pp_meet_certified(m) && pp_meet_off(m, a, b) <= pp_meet_good(m);
+    pp_manifold3_build(m, a, b, n, s, margin);
+    return pp_manifold3_is_certified(m) &&
+           pp_manifold3_stray(m, a, b) <= pp_manifold3_stray_tolerance(m);
 }
 
 // At least one is a cylinder, a cone or an ellipsoid. From the cheap to the dear: each way ends the search only
 // where the points it gives prove that no other normal is better (in a shallow overlap: not much better).
 // near: the normal of a moment ago, or NULL.
-static void touch_curved(pp_meeting *m, const pp_placed *a, const pp_placed *b, double margin,
-                         const perp_vec3 *near)
+static void touch_curved(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                         double margin, const perp_vec3 *near)
 {
     pp_simplex simplex;
     perp_vec3 n = pp_unit(pp_sub(b->p, a->p), UP);
-    double most = margin + a->radius + b->radius, s = pp_quick_axis(a, b, &n);
+    double most = margin + a->radius + b->radius, s = pp_quick_separating_axis(a, b, &n);
     m->count = 0;
     if (s > most) {
         return;
@@ -279,8 +286,9 @@ static void touch_curved(pp_meeting *m, const pp_placed *a, const pp_placed *b, 
     // resting on a face or side by side: points at the distance s are a proof where they are apart; where they
     // overlap, the face has to be wide against the depth as well
     if (s > -1e-3 * fmin(a->size, b->size)) {
-        pp_meet(m, a, b, n, s, margin);
-        if (pp_meet_certified(m) && pp_meet_off(m, a, b) <= pp_meet_good(m) &&
+        pp_manifold3_build(m, a, b, n, s, margin);
+        if (pp_manifold3_is_certified(m) &&
+            pp_manifold3_stray(m, a, b) <= pp_manifold3_stray_tolerance(m) &&
             (s > 0.0 || pp_quick_deepest(m, a, b))) {
             return;
         }
@@ -295,16 +303,16 @@ static void touch_curved(pp_meeting *m, const pp_placed *a, const pp_placed *b, 
         return;
     }
     if (end == PP_GJK_APART) {
-        s = pp_part_curved(a, b, simplex.v, &n);
+        s = pp_curved_separation(a, b, simplex.v, &n);
     } else {
         s = pp_epa(a, b, true, s > -PP_INF, &n);
     }
     if (s > most) {
         return;
     }
-    pp_meet(m, a, b, n, s, margin);
-    pp_meet_close(m, a, b, &simplex);
-    pp_settle(m, a, b);
+    pp_manifold3_build(m, a, b, n, s, margin);
+    pp_manifold3_add_closest(m, a, b, &simplex);
+    pp_manifold3_refine_normal(m, a, b);
 }
 
 // ── All pairs ────────────────────────────────────────────────────────────────────────────────────
@@ -327,20 +335,20 @@ static bool is_single(const pp_solid *s)
 }
 
 int pp_solid_touch(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, const pp_pose *X_WB,
-                   double margin, pp_touch out[PP_TOUCH_MAX])
+                   double margin, pp_touch_point out[PP_TOUCH_MAX])
 {
     return pp_solid_touch_near(a, X_WA, b, X_WB, margin, (pp_touch_hint){NULL, NULL}, out);
 }
 
 int pp_solid_touch_near(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b,
                         const pp_pose *X_WB, double margin, pp_touch_hint hint,
-                        pp_touch out[PP_TOUCH_MAX])
+                        pp_touch_point out[PP_TOUCH_MAX])
 {
     bool plane_a = a->kind == PP_SOLID_HALFSPACE, plane_b = b->kind == PP_SOLID_HALFSPACE;
     // differences of positions are taken near the solids; a half-space may be placed anywhere in its plane
     perp_vec3 origin = plane_a ? X_WB->p : X_WA->p;
-    pp_placed pa = pp_place(a, X_WA, origin), pb = pp_place(b, X_WB, origin);
-    pp_meeting m;
+    pp_placed_solid pa = pp_place_solid(a, X_WA, origin), pb = pp_place_solid(b, X_WB, origin);
+    pp_manifold3 m;
     if (plane_a && plane_b) {
         return 0;
     }
@@ -361,5 +369,5 @@ int pp_solid_touch_near(const pp_solid *a, const pp_pose *X_WA, const pp_solid *
     } else {
         touch_boxes(&m, &pa, &pb, margin);
     }
-    return m.count > 0 ? pp_meet_write(&m, is_single(a) || is_single(b), origin, out) : 0;
+    return m.count > 0 ? pp_manifold3_write(&m, is_single(a) || is_single(b), origin, out) : 0;
 }

@@ -8,7 +8,7 @@
 #include "gap/touch_core.h"
 
 // Spheres and capsules are handled here and not by pp_solid_support, because their radius is not part of the core.
-perp_vec3 pp_core_support(const pp_placed *s, perp_vec3 d)
+perp_vec3 pp_core_support(const pp_placed_solid *s, perp_vec3 d)
 {
     const pp_solid *solid = s->solid;
     perp_vec3 local;
@@ -74,9 +74,9 @@ static const double STEEP = 0.7;
 // An edge less than this out of the plane has two faces to look at.
 static const double SLIGHT = 0.05;
 
-static void patch_segment(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+static void patch_segment(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d)
 {
-    perp_vec3 axis = pp_column(&s->R, 2);
+    perp_vec3 axis = pp_mat3_column(&s->R, 2);
     double up = pp_dot3(axis, d), half = s->solid->half.z;
     if (fabs(up) > STEEP || half == 0.0) {
         set_point(patch, pp_along(s->p, up >= 0.0 ? half : -half, axis), up >= 0.0);
@@ -89,7 +89,7 @@ static void patch_segment(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 // ── Box ──────────────────────────────────────────────────────────────────────────────────────────
 // Vertex k is at +half along axis i where bit i of k is set; face 2 i + 1 is the one at +half, 2 i at -half.
 
-static perp_vec3 box_vertex(const pp_placed *s, int k)
+static perp_vec3 box_vertex(const pp_placed_solid *s, int k)
 {
     perp_vec3 h = s->solid->half;
     perp_vec3 local = h;
@@ -106,7 +106,7 @@ static perp_vec3 box_vertex(const pp_placed *s, int k)
 }
 
 // The face whose normal is nearest to d; of equals z before y before x.
-static void patch_box(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+static void patch_box(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d)
 {
     perp_vec3 local = pp_mul_t(&s->R, d);
     double x = fabs(local.x), y = fabs(local.y), z = fabs(local.z);
@@ -126,14 +126,14 @@ static void patch_box(pp_patch *patch, const pp_placed *s, perp_vec3 d)
         patch->id[q] = around[up ? q : 3 - q];
         patch->x[q] = box_vertex(s, patch->id[q]);
     }
-    patch->n = pp_scale(up ? 1.0 : -1.0, pp_column(&s->R, i));
+    patch->n = pp_scale(up ? 1.0 : -1.0, pp_mat3_column(&s->R, i));
     patch->facing = fabs(side[i]);
     patch->face = 2 * i + up;
     patch->round = patch->disc = 0.0;
 }
 
 // The edge of the face that is nearest to d: along the axis of the smallest slope.
-static void narrow_box(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+static void narrow_box(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d)
 {
     perp_vec3 local = pp_mul_t(&s->R, d);
     const double side[3] = {local.x, local.y, local.z};
@@ -159,7 +159,7 @@ static void narrow_box(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 
 // The other face at the edge nearest to d, where there is one: the edge is along the axis of the smallest component of
 // d, and the other face has the normal of the middle one. None where d is along a face normal, or far from any edge.
-static bool other_box(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+static bool other_box(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d)
 {
     perp_vec3 local = pp_mul_t(&s->R, d);
     double side[3] = {local.x, local.y, local.z};
@@ -184,12 +184,12 @@ static bool other_box(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 // Vertices this much below the support plane, times the size, count as on it.
 static const double LEVEL = 1e-10;
 
-static perp_vec3 hull_vertex(const pp_placed *s, int k)
+static perp_vec3 hull_vertex(const pp_placed_solid *s, int k)
 {
     return pp_add(s->p, pp_mul(&s->R, s->solid->hull->vertex[k]));
 }
 
-static void set_hull_face(pp_patch *patch, const pp_placed *s, int face, perp_vec3 d)
+static void set_hull_face(pp_patch *patch, const pp_placed_solid *s, int face, perp_vec3 d)
 {
     const pp_hull *hull = s->solid->hull;
     int first = hull->face_first[face], count = hull->face_first[face + 1] - first;
@@ -209,7 +209,7 @@ static void set_hull_face(pp_patch *patch, const pp_placed *s, int face, perp_ve
 // Of the faces that hold most of the vertices furthest along d, the one that faces d most: each such vertex counts 2,
 // the cosine between normal and d at most 1. The cosine alone could choose a face
 // that does not hold the support point.
-static void patch_hull(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+static void patch_hull(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d)
 {
     const pp_hull *hull = s->solid->hull;
     perp_vec3 local = pp_mul_t(&s->R, d);
@@ -235,7 +235,7 @@ static void patch_hull(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 }
 
 // The edge from a vertex furthest along d that is most across d; -1: none of less than the given slope.
-static int hull_edge(const pp_placed *s, perp_vec3 d, double slope)
+static int hull_edge(const pp_placed_solid *s, perp_vec3 d, double slope)
 {
     const pp_hull *hull = s->solid->hull;
     perp_vec3 local = pp_mul_t(&s->R, d);
@@ -254,7 +254,7 @@ static int hull_edge(const pp_placed *s, perp_vec3 d, double slope)
 }
 
 // The edge most across d at the support vertex, or that vertex where all edges are steep.
-static void narrow_hull(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+static void narrow_hull(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d)
 {
     const pp_hull *hull = s->solid->hull;
     int edge = hull_edge(s, d, STEEP);
@@ -274,7 +274,7 @@ static void narrow_hull(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 }
 
 // The two faces at an edge are of[2] and of[3].
-static bool other_hull(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+static bool other_hull(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d)
 {
     int edge = hull_edge(s, d, SLIGHT);
     if (edge < 0) {
@@ -305,7 +305,7 @@ static const double LEVEL_BASE = 1e-9;
 
 // The point of a rim that was asked for, in the frame of the solid; false: none, or of another rim. It passes smoothly
 // into the lowest point as the base tilts: being asked for counts as much as a tilt of LEVEL_BASE.
-static bool asked_point(const pp_placed *s, perp_vec3 local, double top, perp_vec3 *x)
+static bool asked_point(const pp_placed_solid *s, perp_vec3 local, double top, perp_vec3 *x)
 {
     double r = s->solid->radius, z = top * s->solid->half.z;
     if (!s->rim) {
@@ -323,7 +323,7 @@ static bool asked_point(const pp_placed *s, perp_vec3 local, double top, perp_ve
 }
 
 // Puts it between the two of the eight that it lies between; counter-clockwise from outside, top or bottom.
-static void insert_asked(pp_patch *patch, const pp_placed *s, perp_vec3 x, double top)
+static void insert_asked(pp_patch *patch, const pp_placed_solid *s, perp_vec3 x, double top)
 {
     static const double EIGHTH = 0.78539816339744831;
     double turn = atan2(x.y, x.x) / EIGHTH;
@@ -338,7 +338,7 @@ static void insert_asked(pp_patch *patch, const pp_placed *s, perp_vec3 x, doubl
 }
 
 // top: +1 or -1, the base that looks along +z or -z. Points are counter-clockwise, seen from outside.
-static void patch_base(pp_patch *patch, const pp_placed *s, perp_vec3 d, double top)
+static void patch_base(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d, double top)
 {
     static const double C = 0.7071067811865476;
     static const double DIRECTION[RIM][2] = {{1.0, 0.0},  {C, C},   {0.0, 1.0},  {-C, C},
@@ -368,7 +368,7 @@ static void patch_base(pp_patch *patch, const pp_placed *s, perp_vec3 d, double 
         perp_vec3 x = pp_vec(r * local.x / across, r * local.y / across, z);
         patch->x[nearest] = pp_add(s->p, pp_mul(&s->R, x));
     }
-    patch->n = pp_scale(top, pp_column(&s->R, 2));
+    patch->n = pp_scale(top, pp_mat3_column(&s->R, 2));
     patch->facing = top * local.z;
     patch->face = top > 0.0;
     patch->round = 0.0;
@@ -378,9 +378,9 @@ static void patch_base(pp_patch *patch, const pp_placed *s, perp_vec3 d, double 
 
 // The line of the side that looks along d, as if round the axis: two cylinders side by side meet like
 // two capsules.
-static void patch_cylinder(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+static void patch_cylinder(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d)
 {
-    perp_vec3 axis = pp_column(&s->R, 2);
+    perp_vec3 axis = pp_mat3_column(&s->R, 2);
     double up = pp_dot3(axis, d), half = s->solid->half.z, r = s->solid->radius;
     if (fabs(up) >= STEEP) {
         patch_base(patch, s, d, copysign(1.0, up));
@@ -400,9 +400,9 @@ static void patch_cylinder(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 
 // The base where d is nearer to its normal than to that of the slanted side; else the line of the side in the plane of
 // d and the axis, or the end of it that is the support point.
-static void patch_cone(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+static void patch_cone(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d)
 {
-    perp_vec3 axis = pp_column(&s->R, 2);
+    perp_vec3 axis = pp_mat3_column(&s->R, 2);
     double up = pp_dot3(axis, d), half = s->solid->half.z, r = s->solid->radius;
     double across = sqrt(fmax(0.0, 1.0 - up * up)), slant = hypot(2.0 * half, r);
     double side = (2.0 * half * across + r * up) / slant;
@@ -426,7 +426,7 @@ static void patch_cone(pp_patch *patch, const pp_placed *s, perp_vec3 d)
 
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
 
-void pp_patch_set(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+void pp_patch_set(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d)
 {
     switch (s->solid->kind) {
     case PP_SOLID_CAPSULE:
@@ -450,7 +450,7 @@ void pp_patch_set(pp_patch *patch, const pp_placed *s, perp_vec3 d)
     }
 }
 
-void pp_patch_narrow(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+void pp_patch_narrow(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d)
 {
     if (s->solid->kind == PP_SOLID_BOX) {
         narrow_box(patch, s, d);
@@ -461,7 +461,7 @@ void pp_patch_narrow(pp_patch *patch, const pp_placed *s, perp_vec3 d)
     }
 }
 
-bool pp_patch_other(pp_patch *patch, const pp_placed *s, perp_vec3 d)
+bool pp_patch_other(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d)
 {
     if (s->solid->kind == PP_SOLID_BOX) {
         return other_box(patch, s, d);

@@ -25,7 +25,7 @@ typedef struct guess {
     perp_vec3 x;     // FLAT: a point of it; RIM: centre
     perp_vec3 axis;  // RIM: unit
     double radius;   // RIM
-    const pp_placed *solid;
+    const pp_placed_solid *solid;
     double sign;  // outward direction is sign n: +1 for a, -1 for b
 } guess;
 
@@ -33,7 +33,7 @@ enum { GUESS_MAX = 16 };
 
 // The features of one solid within a turn of the outward direction.
 typedef struct guesses {
-    const pp_placed *s;
+    const pp_placed_solid *s;
     perp_vec3 out;      // outward direction, unit, world axes
     double sign, turn;  // turn [rad]
     int count;
@@ -41,7 +41,7 @@ typedef struct guesses {
 } guesses;
 
 // d and c are given for the outward direction; n = sign out turns them. Beyond GUESS_MAX features are left out: the
-// result is still a true lower bound, and pp_settle and EPA look again with other turns.
+// result is still a true lower bound, and pp_manifold3_refine_normal and EPA look again with other turns.
 static void add_guess(guesses *g, int kinks, perp_vec3 d, double c, perp_vec3 x)
 {
     if (g->count < GUESS_MAX) {
@@ -88,7 +88,7 @@ static void guess_box(guesses *g)
         x = pp_add(g->s->p, pp_mul(&g->s->R, x));
         for (int i = 0; i < 3; i++) {
             // the edge along axis i (once, from the vertex at +half), or the face of normal axis i
-            perp_vec3 axis = pp_column(&g->s->R, i);
+            perp_vec3 axis = pp_mat3_column(&g->s->R, i);
             if (fabs(side[i]) < g->turn && out[i] > 0.0) {
                 add_guess(g, 1, axis, 0.0, x);
             } else if (out[i] * side[i] > 1.0 - g->turn * g->turn) {
@@ -102,7 +102,7 @@ static void guess_box(guesses *g)
 // The segment as an edge where it is across, with both of its ends; else the end that looks along d.
 static void guess_segment(guesses *g)
 {
-    const perp_vec3 none = {0.0, 0.0, 0.0}, axis = pp_column(&g->s->R, 2);
+    const perp_vec3 none = {0.0, 0.0, 0.0}, axis = pp_mat3_column(&g->s->R, 2);
     double up = pp_dot3(axis, g->out), half = g->s->solid->half.z;
     if (fabs(up) < g->turn) {
         add_guess(g, 1, axis, 0.0, g->s->p);
@@ -153,7 +153,7 @@ static void guess_hull(guesses *g)
 // A base, the side (n across the axis), and the rims at its ends.
 static void guess_cylinder(guesses *g)
 {
-    perp_vec3 axis = pp_column(&g->s->R, 2);
+    perp_vec3 axis = pp_mat3_column(&g->s->R, 2);
     double up = pp_dot3(axis, g->out), half = g->s->solid->half.z;
     if (fabs(up) > 1.0 - g->turn * g->turn) {
         add_guess(g, 2, pp_scale(copysign(1.0, up), axis), 0.0, g->s->p);
@@ -168,7 +168,7 @@ static void guess_cylinder(guesses *g)
 // The base, the slanted side (n.axis = r / slant), the apex and the rim of the base.
 static void guess_cone(guesses *g)
 {
-    const perp_vec3 none = {0.0, 0.0, 0.0}, axis = pp_column(&g->s->R, 2);
+    const perp_vec3 none = {0.0, 0.0, 0.0}, axis = pp_mat3_column(&g->s->R, 2);
     const pp_solid *solid = g->s->solid;
     double up = pp_dot3(axis, g->out),
            side = solid->radius / hypot(2.0 * solid->half.z, solid->radius);
@@ -183,7 +183,8 @@ static void guess_cone(guesses *g)
     add_rim(g, pp_along(g->s->p, -solid->half.z, axis), axis);
 }
 
-static void guess_features(guesses *g, const pp_placed *s, perp_vec3 n, double sign, double turn)
+static void guess_features(guesses *g, const pp_placed_solid *s, perp_vec3 n, double sign,
+                           double turn)
 {
     const perp_vec3 none = {0.0, 0.0, 0.0};
     g->s = s;
@@ -265,10 +266,10 @@ static const double LONGEST = 0.3;  // turn of one Newton step
 
 // How far to look for a normal: given up once n.G is sure not to get below `most`, or further from the start
 // than that cosine.
-typedef struct search {
+typedef struct normal_search {
     double most, cosine;
     int rounds;
-} search;
+} normal_search;
 
 // Steps that no longer get shorter are roundoff.
 static bool settled(double length, double last)
@@ -283,7 +284,7 @@ static perp_vec3 gradient(const guess *a, const guess *b, perp_vec3 n)
 
 // A line search: a step in the tangent plane, shortened until it does not raise n.G. Short ones are near the end, where n.G
 // is flat to roundoff and Newton's step is good.
-static perp_vec3 step(const guess *a, const guess *b, perp_vec3 n, perp_vec3 way)
+static perp_vec3 newton_step_on_sphere(const guess *a, const guess *b, perp_vec3 n, perp_vec3 way)
 {
     double before = pp_dot3(n, gradient(a, b, n));
     perp_vec3 next = pp_unit(pp_add(n, way), n);
@@ -303,7 +304,7 @@ static perp_vec3 step(const guess *a, const guess *b, perp_vec3 n, perp_vec3 way
 // Minimises n.G(n) = h_a(n) + h_b(-n) = -s(n) over the unit sphere by Newton's method. In the tangent basis (e, f) the
 // gradient is (G.e, G.f) and the Hessian that of the support functions less (n.G) I, which is the curvature of the
 // sphere. The Hessian is shifted where it is not positive: a rim seen along its axis is a cone's tip.
-static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n, search to)
+static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n, normal_search to)
 {
     double last = PP_INF;
     perp_vec3 from = n;
@@ -330,7 +331,7 @@ static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n, sear
         if (length < 0.1 && inner - 2.0 * fabs(p * ge + q * gf) > to.most) {
             return n;
         }
-        n = step(a, b, n, pp_along(pp_scale(cut * p, e), cut * q, f));
+        n = newton_step_on_sphere(a, b, n, pp_along(pp_scale(cut * p, e), cut * q, f));
         if (settled(length, last)) {
             break;
         }
@@ -403,7 +404,7 @@ static bool on_both(const guess *a, const guess *b, perp_vec3 *n)
 }
 
 // The stationary n of one pair of features, near n. One kink of each fixes it; flat features need no iteration.
-static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n, search to)
+static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n, normal_search to)
 {
     const guess *kink = a->kinks ? a : b;
     if (a->kinks && b->kinks && on_both(a, b, &n)) {
@@ -418,24 +419,24 @@ static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n, search 
     return flat ? pp_unit(between, n) : newton_sphere(a, b, n, to);
 }
 
-typedef struct best {
-    const pp_placed *a, *b;
+typedef struct best_normal {
+    const pp_placed_solid *a, *b;
     bool overlap;
     double s, tie;  // largest true s(n) so far; one has to beat it by more than tie [m]
     perp_vec3 n;
     double cosine;  // of the turn beyond which a search is given up
     int rounds;
-} best;
+} best_normal;
 
-static search from_here(const best *w)
+static normal_search from_here(const best_normal *w)
 {
-    return (search){-w->s, w->cosine, w->rounds};
+    return (normal_search){-w->s, w->cosine, w->rounds};
 }
 
-static void offer(best *w, perp_vec3 n)
+static void offer_normal(best_normal *w, perp_vec3 n)
 {
     n = pp_unit(n, w->n);
-    double s = pp_core_parting(w->a, w->b, n);
+    double s = pp_core_separation(w->a, w->b, n);
     if (s > w->s + w->tie) {
         w->s = s;
         w->n = n;
@@ -443,7 +444,7 @@ static void offer(best *w, perp_vec3 n)
 }
 
 // All of a narrow circle is near, as around a flat cone: starts on its other sides.
-static void offer_round(best *w, const guess *a, const guess *b, perp_vec3 n, double turn)
+static void offer_round(best_normal *w, const guess *a, const guess *b, perp_vec3 n, double turn)
 {
     const guess *kink = a->kinks ? a : b;
     if (kink->kinks != 1 || 1.0 - kink->c * kink->c > turn * turn) {
@@ -452,12 +453,13 @@ static void offer_round(best *w, const guess *a, const guess *b, perp_vec3 n, do
     perp_vec3 way = pp_radial(n, kink->d);
     for (int k = 0; k < 3; k++) {
         way = pp_cross(kink->d, way);
-        offer(w, solve_pair(a, b, pp_along(pp_scale(kink->c, kink->d), turn, way), from_here(w)));
+        offer_normal(
+            w, solve_pair(a, b, pp_along(pp_scale(kink->c, kink->d), turn, way), from_here(w)));
     }
 }
 
 // All starts for one pair of features: n itself, round a narrow circle, and beside the axis of a rim of either.
-static void offer_pair(best *w, const guess *a, const guess *b, perp_vec3 n, double turn)
+static void offer_pair(best_normal *w, const guess *a, const guess *b, perp_vec3 n, double turn)
 {
     perp_vec3 from = n;
     // Overlapping, a vertex is not parted soonest by a vertex or a rim: turning n helps.
@@ -465,19 +467,19 @@ static void offer_pair(best *w, const guess *a, const guess *b, perp_vec3 n, dou
     if (w->overlap && open && (a->model == FLAT || b->model == FLAT)) {
         return;
     }
-    offer(w, solve_pair(a, b, n, from_here(w)));
+    offer_normal(w, solve_pair(a, b, n, from_here(w)));
     offer_round(w, a, b, n, turn);
     if (rim_start(a, b, turn, &from)) {
-        offer(w, solve_pair(a, b, from, from_here(w)));
+        offer_normal(w, solve_pair(a, b, from, from_here(w)));
     }
     from = n;
     if (rim_start(b, a, turn, &from)) {
-        offer(w, solve_pair(a, b, from, from_here(w)));
+        offer_normal(w, solve_pair(a, b, from, from_here(w)));
     }
 }
 
 // All pairs of features near n.
-static void polish_once(best *w, perp_vec3 n, double turn)
+static void polish_once(best_normal *w, perp_vec3 n, double turn)
 {
     guesses ga, gb;
     guess_features(&ga, w->a, n, 1.0, turn);
@@ -486,7 +488,7 @@ static void polish_once(best *w, perp_vec3 n, double turn)
         const guesses *g = side ? &gb : &ga;
         for (int k = 0; k < g->count; k++) {
             if (g->list[k].kinks == 2) {  // a face: its normal, whatever the other has
-                offer(w, g->list[k].d);
+                offer_normal(w, g->list[k].d);
             }
         }
     }
@@ -503,7 +505,7 @@ static void polish_once(best *w, perp_vec3 n, double turn)
 }
 
 // Repeats from the best normal with half the turn while that gains: its features may not be those of the start.
-static double polish(best *w, double turn, perp_vec3 *n)
+static double polish_normal(best_normal *w, double turn, perp_vec3 *n)
 {
     perp_vec3 start = *n;
     w->s = -PP_INF;
@@ -520,19 +522,20 @@ static double polish(best *w, double turn, perp_vec3 *n)
             break;
         }
     }
-    offer(w, start);
+    offer_normal(w, start);
     *n = w->n;
     return w->s;
 }
 
-double pp_polish(const pp_placed *a, const pp_placed *b, bool overlap, double turn, perp_vec3 *n)
+double pp_refine_axis(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap, double turn,
+                      perp_vec3 *n)
 {
-    best w = {.a = a, .b = b, .overlap = overlap, .cosine = -2.0, .rounds = 40};
-    return polish(&w, turn, n);
+    best_normal w = {.a = a, .b = b, .overlap = overlap, .cosine = -2.0, .rounds = 40};
+    return polish_normal(&w, turn, n);
 }
 
-double pp_polish_near(const pp_placed *a, const pp_placed *b, perp_vec3 *n)
+double pp_refine_axis_near(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 *n)
 {
-    best w = {.a = a, .b = b, .overlap = false, .cosine = 1.0 - 1e-3, .rounds = 12};
-    return polish(&w, 1e-3, n);
+    best_normal w = {.a = a, .b = b, .overlap = false, .cosine = 1.0 - 1e-3, .rounds = 12};
+    return polish_normal(&w, 1e-3, n);
 }

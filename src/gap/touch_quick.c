@@ -6,7 +6,7 @@
 #include "gap/touch_core.h"
 
 typedef struct trial {
-    const pp_placed *a, *b;
+    const pp_placed_solid *a, *b;
     double s;
     perp_vec3 n;
 } trial;
@@ -16,7 +16,7 @@ enum { FACES_MAX = 32 };
 // One axis of the separating axis test.
 static void try_normal(trial *t, perp_vec3 n)
 {
-    double s = pp_core_parting(t->a, t->b, n);
+    double s = pp_core_separation(t->a, t->b, n);
     if (s > t->s) {
         t->s = s;
         t->n = n;
@@ -25,13 +25,13 @@ static void try_normal(trial *t, perp_vec3 n)
 
 // Face normals. sign: n is sign times the outward normal, +1 for a and -1 for b. A box and a cylinder have a face on
 // either side, so their sign does not matter. FACES_MAX bounds the cost.
-static void try_faces(trial *t, const pp_placed *s, double sign)
+static void try_faces(trial *t, const pp_placed_solid *s, double sign)
 {
     const pp_solid *solid = s->solid;
-    perp_vec3 axis = pp_column(&s->R, 2);
+    perp_vec3 axis = pp_mat3_column(&s->R, 2);
     if (solid->kind == PP_SOLID_BOX) {
         for (int k = 0; k < 6; k++) {
-            try_normal(t, pp_scale(k & 1 ? 1.0 : -1.0, pp_column(&s->R, k / 2)));
+            try_normal(t, pp_scale(k & 1 ? 1.0 : -1.0, pp_mat3_column(&s->R, k / 2)));
         }
     } else if (solid->kind == PP_SOLID_CYLINDER) {
         try_normal(t, axis);
@@ -47,10 +47,10 @@ static void try_faces(trial *t, const pp_placed *s, double sign)
 }
 
 // What the round side of a solid is around. 0: none; 1: a point; 2: a straight axis.
-static int axis_of(const pp_placed *s, perp_vec3 *axis)
+static int axis_of(const pp_placed_solid *s, perp_vec3 *axis)
 {
     pp_solid_kind kind = s->solid->kind;
-    *axis = pp_column(&s->R, 2);
+    *axis = pp_mat3_column(&s->R, 2);
     if (kind == PP_SOLID_SPHERE) {
         return 1;
     }
@@ -78,7 +78,7 @@ static void try_axes(trial *t)
     }
 }
 
-double pp_quick_axis(const pp_placed *a, const pp_placed *b, perp_vec3 *n)
+double pp_quick_separating_axis(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 *n)
 {
     trial t = {a, b, -PP_INF, *n};
     try_faces(&t, a, 1.0);
@@ -89,7 +89,7 @@ double pp_quick_axis(const pp_placed *a, const pp_placed *b, perp_vec3 *n)
 }
 
 // The least width of the spots that are no more than the depth above the closest, of four directions.
-static double width(const pp_meeting *m, double depth)
+static double width(const pp_manifold3 *m, double depth)
 {
     static const double C = 0.9238795325112867, S = 0.3826834323650898;
     const double way[4][2] = {{C, S}, {S, C}, {-S, C}, {-C, S}};
@@ -116,10 +116,10 @@ static double width(const pp_meeting *m, double depth)
 // its size. A plane that supports D and is turned from n by an angle up to a right one then is
 // at least h cos + rho sin away from the origin, one on the other side about t rho / size: further than h, if h is
 // small against rho, t and t rho / size.
-bool pp_quick_deepest(const pp_meeting *m, const pp_placed *a, const pp_placed *b)
+bool pp_quick_deepest(const pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b)
 {
     double depth = fmax(0.0, m->round_a + m->round_b - m->s);
     double rho = 0.3 * width(m, depth), size = a->size + b->size;
-    double thick = -pp_core_parting(a, b, pp_scale(-1.0, m->n));
+    double thick = -pp_core_separation(a, b, pp_scale(-1.0, m->n));
     return m->count > 2 && fmin(fmin(rho, thick), 0.25 * thick * rho / size) >= 4.0 * depth;
 }

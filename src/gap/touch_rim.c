@@ -14,17 +14,17 @@ static const double LEVEL =
     1e-8;  // of 1: faces that lie less out of parallel are flat on each other
 
 // A face seen along n: a disc, a convex polygon, or a whole plane.
-typedef struct face {
+typedef struct rim_face {
     bool endless;
     pp_patch patch;
-} face;
+} rim_face;
 
 // The face of s that looks along d, if it is flat on it. d: unit, outward.
-static bool set_face(face *out, const pp_placed *s, perp_vec3 d)
+static bool set_face(rim_face *out, const pp_placed_solid *s, perp_vec3 d)
 {
     out->endless = s->solid->kind == PP_SOLID_HALFSPACE;
     if (out->endless) {
-        return pp_dot3(pp_column(&s->R, 2), d) > 1.0 - LEVEL;
+        return pp_dot3(pp_mat3_column(&s->R, 2), d) > 1.0 - LEVEL;
     }
     pp_patch_set(&out->patch, s, d);
     if (out->patch.count < 3) {
@@ -41,7 +41,7 @@ static perp_vec3 seen(perp_vec3 v, perp_vec3 n)
 }
 
 // Whether x, seen along n, is on the face or beside it by no more than slack [m].
-static bool is_inside(const face *f, perp_vec3 x, perp_vec3 n, double slack)
+static bool is_inside(const rim_face *f, perp_vec3 x, perp_vec3 n, double slack)
 {
     const pp_patch *p = &f->patch;
     if (f->endless) {
@@ -133,7 +133,7 @@ static perp_vec3 of_side(const search *s, perp_vec3 x, perp_vec3 side)
 }
 
 // Points of the outline of f that are on the other face, and crossings of its sides with the other's rim.
-static void offer_face(search *s, const face *f, const face *other)
+static void offer_face(search *s, const rim_face *f, const rim_face *other)
 {
     const pp_patch *p = &f->patch;
     if (f->endless) {
@@ -152,7 +152,7 @@ static void offer_face(search *s, const face *f, const face *other)
     }
 }
 
-static bool is_disc(const face *f)
+static bool is_disc(const rim_face *f)
 {
     return !f->endless && f->patch.disc > 0.0;
 }
@@ -161,9 +161,9 @@ bool pp_solid_rim(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, con
                   perp_vec3 n, bool nearest, perp_vec3 aim, perp_vec3 *x)
 {
     perp_vec3 origin = a->kind == PP_SOLID_HALFSPACE ? X_WB->p : X_WA->p;
-    pp_placed pa = pp_place(a, X_WA, origin), pb = pp_place(b, X_WB, origin);
+    pp_placed_solid pa = pp_place_solid(a, X_WA, origin), pb = pp_place_solid(b, X_WB, origin);
     search s = {.n = n, .nearest = nearest};
-    face fa, fb;
+    rim_face fa, fb;
     pa.size = pp_core_size(a);
     pb.size = pp_core_size(b);
     s.slack = 1e-12 * (pa.size + pb.size);

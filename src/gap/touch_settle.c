@@ -16,13 +16,14 @@
 
 // |v|, the distance that GJK found to 1e-6, is an upper bound of s(n). A polished normal that falls short of it
 // has missed a feature: look within a wider turn, then search by EPA.
-double pp_part_curved(const pp_placed *a, const pp_placed *b, perp_vec3 v, perp_vec3 *n)
+double pp_curved_separation(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 v,
+                            perp_vec3 *n)
 {
     double length = pp_length(v), slack = 1e-5 * length + 1e-11 * (a->size + b->size);
     *n = pp_unit(v, *n);
-    double s = pp_polish(a, b, false, 0.03, n);
+    double s = pp_refine_axis(a, b, false, 0.03, n);
     if (s < length - slack) {
-        s = pp_polish(a, b, false, 0.2, n);
+        s = pp_refine_axis(a, b, false, 0.2, n);
     }
     if (s < length - slack) {
         s = pp_epa(a, b, false, true, n);
@@ -31,14 +32,15 @@ double pp_part_curved(const pp_placed *a, const pp_placed *b, perp_vec3 v, perp_
 }
 
 // The best of what features within several angles allow: of those within a wide one there may be too many to look at.
-static perp_vec3 polish_again(const pp_placed *a, const pp_placed *b, bool overlap, perp_vec3 n)
+static perp_vec3 polish_again(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap,
+                              perp_vec3 n)
 {
     static const double TURN[4] = {1e-6, 1e-4, 3e-3, 0.1};  // [rad]
     perp_vec3 best = n;
     double most = -PP_INF;
     for (int k = 0; k < 4; k++) {
         perp_vec3 try = n;
-        double s = pp_polish(a, b, overlap, TURN[k], &try);
+        double s = pp_refine_axis(a, b, overlap, TURN[k], &try);
         if (s > most + 1e-15 * (a->size + b->size)) {
             most = s;
             best = try;
@@ -49,26 +51,26 @@ static perp_vec3 polish_again(const pp_placed *a, const pp_placed *b, bool overl
 
 // The spots of the pair along n, and how good they are.
 typedef struct settled {
-    pp_meeting m;
+    pp_manifold3 m;
     double s, off;
 } settled;
 
-static void meet_along(settled *w, const pp_placed *a, const pp_placed *b, perp_vec3 n,
+static void meet_along(settled *w, const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 n,
                        double margin, const pp_simplex *found)
 {
-    w->s = pp_core_parting(a, b, n);
-    pp_meet(&w->m, a, b, n, w->s, margin);
-    pp_meet_close(&w->m, a, b, found);
-    w->off = pp_meet_off(&w->m, a, b);
+    w->s = pp_core_separation(a, b, n);
+    pp_manifold3_build(&w->m, a, b, n, w->s, margin);
+    pp_manifold3_add_closest(&w->m, a, b, found);
+    w->off = pp_manifold3_stray(&w->m, a, b);
 }
 
 // One round of (T2). False: they are not apart even so.
-static bool lift_off(const pp_placed *a, const pp_placed *b, double s, perp_vec3 *n,
+static bool lift_off(const pp_placed_solid *a, const pp_placed_solid *b, double s, perp_vec3 *n,
                      pp_simplex *simplex)
 {
     double small = fmin(a->size, b->size), size = a->size + b->size;
     double lift = fmax(s, fmax(1e-3 * small, 1e-5 * size));
-    pp_placed up = *b;
+    pp_placed_solid up = *b;
     up.p = pp_along(b->p, lift - s, *n);
     if (pp_gjk(simplex, a, &up, *n, PP_INF, 1e-13) != PP_GJK_APART) {
         return false;
@@ -85,15 +87,15 @@ static bool lift_off(const pp_placed *a, const pp_placed *b, double s, perp_vec3
     return true;
 }
 
-void pp_settle(pp_meeting *m, const pp_placed *a, const pp_placed *b)
+void pp_manifold3_refine_normal(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b)
 {
     const double size = a->size + b->size, tie = 1e-13 * size;
     settled now;
     perp_vec3 n = m->n;
-    double s = m->s - m->round_a - m->round_b, off = pp_meet_off(m, a, b);
+    double s = m->s - m->round_a - m->round_b, off = pp_manifold3_stray(m, a, b);
     double most = m->margin + a->radius + b->radius;
     for (int round = 0; round < 24; round++) {
-        if (!(s <= most && off > pp_meet_good(m))) {
+        if (!(s <= most && off > pp_manifold3_stray_tolerance(m))) {
             return;  // beyond the margin, or the witness points are on their solids
         }
         pp_simplex simplex;

@@ -28,41 +28,41 @@ static void smooth_direction(double slip[2], const double begun[2], double d[2])
 // Direction of sliding in (t, o): that of the slip itself, once there is some; on the way from and to zero
 // that in which it went. Between them it turns smoothly, since slip from rest is stiff: its direction
 // follows the forces the faster the slower it is.
-static void sliding(const pp_moment *moment, const pp_holds *holds, int i, double d[2])
+static void sliding(const pp_instant *instant, const pp_holds *holds, int i, double d[2])
 {
     const pp_hold *hold = &holds->hold[i];
-    const pp_contact *c = &moment->contact[i];
+    const pp_contact *c = &instant->contact[i];
     d[0] = hold->d;
     d[1] = 0.0;
-    if (moment->size[i] < 3) {
+    if (instant->size[i] < 3) {
         return;
     }
     double slip[2];
-    pp_moment_slip(moment, i, slip);
+    pp_instant_slip(instant, i, slip);
     double begun[2] = {pp_dot3(hold->d_W, c->t), pp_dot3(hold->d_W, pp_cross(c->n, c->t))};
     smooth_direction(slip, begun, d);
 }
 
 // The same of spinning and rolling.
-static void turning(const pp_moment *moment, const pp_hold *hold, int i, double d[2])
+static void turning(const pp_instant *instant, const pp_hold *hold, int i, double d[2])
 {
-    const pp_contact *c = &moment->contact[i];
+    const pp_contact *c = &instant->contact[i];
     d[0] = hold->d;
     d[1] = 0.0;
     if (hold->kind == PP_HOLD_ROLL) {
         double turn[2];
-        pp_moment_turn(moment, i, turn);
+        pp_instant_spin(instant, i, turn);
         double begun[2] = {pp_dot3(hold->d_W, c->t), pp_dot3(hold->d_W, pp_cross(c->n, c->t))};
         smooth_direction(turn, begun, d);
     }
 }
 
-static pp_law law_of(const pp_machine *machine, const pp_moment *moment, const pp_holds *holds,
-                     int i)
+static pp_law acceleration_law(const pp_machine *machine, const pp_instant *instant,
+                               const pp_holds *holds, int i)
 {
     const pp_hold *hold = &holds->hold[i];
     const pp_joint *joint = machine->model->joint;
-    pp_law law = {.at = moment->at[i], .size = moment->size[i], .mode = hold->mode};
+    pp_law law = {.at = instant->at[i], .size = instant->size[i], .mode = hold->mode};
     switch (hold->kind) {
     case PP_HOLD_MOTOR:
     case PP_HOLD_DRY:
@@ -76,15 +76,15 @@ static pp_law law_of(const pp_machine *machine, const pp_moment *moment, const p
         break;
     case PP_HOLD_CONTACT:
         law.kind = hold->mode == PP_SLIDES ? PP_LAW_SLIDING : PP_LAW_CONTACT;
-        law.mu = law.size > 1 ? pp_contact_mu(&moment->contact[i]) : 0.0;
-        sliding(moment, holds, i, law.d);
+        law.mu = law.size > 1 ? pp_contact_mu(&instant->contact[i]) : 0.0;
+        sliding(instant, holds, i, law.d);
         break;
     case PP_HOLD_SPIN:
     case PP_HOLD_ROLL:
         law.kind = hold->mode == PP_SLIDES ? PP_LAW_TURNING : PP_LAW_TURN;
-        law.mu = pp_hold_mu(machine, moment, holds, i);
+        law.mu = pp_hold_mu(machine, instant, holds, i);
         law.on = pp_hold_base(holds, i);
-        turning(moment, hold, i, law.d);
+        turning(instant, hold, i, law.d);
         break;
     default:
         law.kind = PP_LAW_EQUAL;
@@ -94,82 +94,83 @@ static pp_law law_of(const pp_machine *machine, const pp_moment *moment, const p
 }
 
 // What stabilisation asks of a row beyond its second derivative.                        theory (H4)
-static double stabilise(const pp_machine *machine, const pp_moment *moment, const pp_hold *hold,
+static double stabilise(const pp_machine *machine, const pp_instant *instant, const pp_hold *hold,
                         int at, int k)
 {
-    double eps = machine->options.eps, rate = moment->rate[at + k];
+    double eps = machine->options.eps, rate = instant->rate[at + k];
     bool position = hold->kind == PP_HOLD_LOOP || hold->kind == PP_HOLD_TARGET ||
                     hold->kind == PP_HOLD_LIMIT || (hold->kind == PP_HOLD_CONTACT && k == 0);
     if (!(eps < PP_INF)) {
         return 0.0;
     }
-    return position ? 2.0 / eps * rate + moment->value[at + k] / (eps * eps) : rate / eps;
+    return position ? 2.0 / eps * rate + instant->value[at + k] / (eps * eps) : rate / eps;
 }
 
-perp_status pp_moment_laws(pp_laws *out, const pp_machine *machine, const pp_moment *moment,
-                           const pp_holds *holds, pp_arena *arena)
+perp_status pp_instant_laws(pp_laws *out, const pp_machine *machine, const pp_instant *instant,
+                            const pp_holds *holds, pp_arena *arena)
 {
-    double *b = PP_ARRAY(arena, double, moment->rows);
+    double *b = PP_ARRAY(arena, double, instant->rows);
     pp_law *law = PP_ARRAY(arena, pp_law, holds->count);
     *out = (pp_laws){.count = holds->count,
-                     .rows = moment->rows,
+                     .rows = instant->rows,
                      .law = law,
-                     .A = moment->A,
+                     .A = instant->A,
                      .b = b,
                      .tolerance = 1e-9,
-                     .scale = moment->scale,
-                     .least_u = moment->pull};
+                     .scale = instant->scale,
+                     .least_u = instant->acceleration_scale};
     if (!b || !law) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < holds->count; i++) {
-        law[i] = law_of(machine, moment, holds, i);
-        for (int k = 0; k < moment->size[i]; k++) {
-            int at = moment->at[i] + k;
-            const double *J = moment->J + (size_t)moment->nv * (size_t)at;
-            b[at] = pp_dot(moment->nv, J, moment->free) + moment->drift[at] +
-                    stabilise(machine, moment, &holds->hold[i], moment->at[i], k);
+        law[i] = acceleration_law(machine, instant, holds, i);
+        for (int k = 0; k < instant->size[i]; k++) {
+            int at = instant->at[i] + k;
+            const double *J = instant->J + (size_t)instant->nv * (size_t)at;
+            b[at] = pp_dot(instant->nv, J, instant->free) + instant->drift[at] +
+                    stabilise(machine, instant, &holds->hold[i], instant->at[i], k);
         }
     }
-    double eps = machine->options.eps, size = moment->pull;
-    size += eps < PP_INF ? 2.0 / eps * moment->fast + machine->length / (eps * eps) : 0.0;
-    pp_ties_agree(&moment->ties, size, b);
+    double eps = machine->options.eps, size = instant->acceleration_scale;
+    size += eps < PP_INF ? 2.0 / eps * instant->rate_scale + machine->length / (eps * eps) : 0.0;
+    pp_dependent_rows_agree(&instant->ties, size, b);
     return PERP_OK;
 }
 
-perp_status pp_accelerate(const pp_machine *machine, const pp_moment *moment, const pp_holds *holds,
-                          double *qdd, double **r, pp_law_info *info, pp_arena *arena)
+perp_status pp_accelerate(const pp_machine *machine, const pp_instant *instant,
+                          const pp_holds *holds, double *qdd, double **r, pp_law_info *info,
+                          pp_arena *arena)
 {
     pp_laws laws;
     *info = (pp_law_info){.wedge = -1};
-    *r = PP_ARRAY(arena, double, moment->rows);
+    *r = PP_ARRAY(arena, double, instant->rows);
     perp_status status =
-        *r ? pp_moment_laws(&laws, machine, moment, holds, arena) : PERP_ERR_MEMORY;
+        *r ? pp_instant_laws(&laws, machine, instant, holds, arena) : PERP_ERR_MEMORY;
     status = status < 0 ? status : pp_law_linear(&laws, *r, info, arena);
     if (status < 0) {
         return status;
     }
-    memcpy(qdd, moment->free, (size_t)moment->nv * sizeof *qdd);
-    pp_gemv(moment->nv, moment->rows, 1.0, moment->G, moment->nv, *r, qdd);
-    return pp_all_finite((size_t)moment->nv, qdd) ? PERP_OK : PERP_ERR_NUMERIC;
+    memcpy(qdd, instant->free, (size_t)instant->nv * sizeof *qdd);
+    pp_gemv(instant->nv, instant->rows, 1.0, instant->G, instant->nv, *r, qdd);
+    return pp_all_finite((size_t)instant->nv, qdd) ? PERP_OK : PERP_ERR_NUMERIC;
 }
 
-perp_status pp_accelerate_shared(const pp_machine *machine, const pp_moment *moment,
+perp_status pp_accelerate_shared(const pp_machine *machine, const pp_instant *instant,
                                  const pp_holds *holds, double *qdd, double **r, pp_law_info *info,
                                  pp_arena *arena)
 {
     pp_laws laws;
     bool kept;
-    perp_status status = pp_accelerate(machine, moment, holds, qdd, r, info, arena);
+    perp_status status = pp_accelerate(machine, instant, holds, qdd, r, info, arena);
     if (status < 0 || info->rank == info->equations) {
         return status;
     }
-    double *shared = PP_ARRAY(arena, double, moment->rows);
-    status = shared ? pp_moment_laws(&laws, machine, moment, holds, arena) : PERP_ERR_MEMORY;
+    double *shared = PP_ARRAY(arena, double, instant->rows);
+    status = shared ? pp_instant_laws(&laws, machine, instant, holds, arena) : PERP_ERR_MEMORY;
     if (status < 0 || pp_law_residual(&laws, *r, arena) <= PP_LAW_KEPT_ON) {
         return status;
     }
-    status = pp_law_share(&laws, PP_LAW_KEPT_ON, machine->share, shared, &kept, arena);
+    status = pp_law_redistribute(&laws, PP_LAW_KEPT_ON, machine->share, shared, &kept, arena);
     *r = status >= 0 && kept ? shared : *r;
     return status;
 }

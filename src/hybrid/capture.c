@@ -16,8 +16,9 @@
 #include <math.h>
 #include <string.h>
 
-static const double SHORTEST = 1e-6, LONGEST = 1e-4, TINY = 1e-7;  // [s]
-static const double SOON = 1e-3;  // [s]: modes that last longer are said to have worked again
+static const double SHORTEST = 1e-6, LONGEST = 1e-4, CAPTURE_MIN = 1e-7;  // [s]
+static const double BURST_INTERVAL =
+    1e-3;  // [s]: modes that last longer are said to have worked again
 
 static const double DEEPER = 1e-9;  // of the length: overlap that a short step may leave
 
@@ -25,7 +26,7 @@ enum { EXCHANGES = 12, HALVINGS = 6, ROUNDS = 2, MOST_RUN = 64 };
 
 typedef struct middle {
     pp_holds holds;
-    pp_moment moment;
+    pp_instant moment;
     double *q, *qd;   // half way
     double *allowed;  // rows: rate at which the step may close a gap [m/s]
 } middle;
@@ -33,7 +34,7 @@ typedef struct middle {
 // ── A step ───────────────────────────────────────────────────────────────────────────────────────
 
 // All that a step may close, half way through it.
-static perp_status look(pp_flight *flight, double dt, middle *mid)
+static perp_status find_mid_contacts(pp_flight *flight, double dt, middle *mid)
 {
     const pp_machine *machine = flight->machine;
     const perp_model *m = machine->model;
@@ -55,78 +56,79 @@ static perp_status look(pp_flight *flight, double dt, middle *mid)
     status = status < 0 ? status : pp_gaps_run(&gaps, m, &kin, 4.0 * dt * speed, arena);
     for (int i = 0; status >= 0 && i < gaps.count; i++) {
         pp_hold hold = pp_hold_contact(&gaps.contact[i]);
-        hold.place = pp_place_of(m, body, t, &gaps.contact[i]);
+        hold.place = pp_contact_anchor_of(m, body, t, &gaps.contact[i]);
         bool fine = pp_holds_add(&mid->holds, hold, arena) &&
                     pp_holds_add_turning(&mid->holds, machine, &gaps.contact[i], arena);
         status = fine ? PERP_OK : PERP_ERR_MEMORY;
     }
     return status < 0 ? status
-                      : pp_moment_make(&mid->moment, machine, t, mid->q, mid->qd, &mid->holds, true,
-                                       arena);
+                      : pp_instant_make(&mid->moment, machine, t, mid->q, mid->qd, &mid->holds,
+                                        true, arena);
 }
 
-static pp_law law_of(const pp_machine *machine, const middle *mid, int i, double dt)
+static pp_law impulse_law(const pp_machine *machine, const middle *mid, int i, double dt)
 {
     const pp_hold *hold = &mid->holds.hold[i];
-    const pp_moment *moment = &mid->moment;
+    const pp_instant *instant = &mid->moment;
     pp_law law = {
-        .kind = PP_LAW_EQUAL, .at = moment->at[i], .size = moment->size[i], .mode = PP_HELD};
+        .kind = PP_LAW_EQUAL, .at = instant->at[i], .size = instant->size[i], .mode = PP_HELD};
     if (hold->kind == PP_HOLD_MOTOR || hold->kind == PP_HOLD_DRY) {
         const pp_joint *joint = &machine->model->joint[hold->joint];
         law.kind = PP_LAW_BOX;
         law.bound = dt * (hold->kind == PP_HOLD_DRY ? joint->friction : joint->rate_effort);
     } else if (hold->kind == PP_HOLD_LIMIT || hold->kind == PP_HOLD_CONTACT) {
         law.kind = PP_LAW_CONTACT;
-        law.mu = pp_hold_mu(machine, moment, &mid->holds, i);
+        law.mu = pp_hold_mu(machine, instant, &mid->holds, i);
     } else if (hold->kind > PP_HOLD_CONTACT) {
         law.kind = PP_LAW_TURN;
-        law.mu = pp_hold_mu(machine, moment, &mid->holds, i);
+        law.mu = pp_hold_mu(machine, instant, &mid->holds, i);
         law.on = pp_hold_base(&mid->holds, i);
     }
     return law;
 }
 
 // Rates at the end but for impulses, with what gaps leave. From the middle to the end rows turn: their drift.
-static perp_status pose(pp_flight *flight, double dt, middle *mid, pp_laws *out, double **rates)
+static perp_status pose_step_laws(pp_flight *flight, double dt, middle *mid, pp_laws *out,
+                                  double **rates)
 {
     const pp_machine *machine = flight->machine;
-    const pp_moment *moment = &mid->moment;
+    const pp_instant *instant = &mid->moment;
     const pp_holds *holds = &mid->holds;
-    double *b = PP_ARRAY(flight->scratch, double, moment->rows);
-    double *way = PP_ARRAY(flight->scratch, double, moment->nv);
-    mid->allowed = PP_ZEROS(flight->scratch, double, moment->rows);
+    double *b = PP_ARRAY(flight->scratch, double, instant->rows);
+    double *way = PP_ARRAY(flight->scratch, double, instant->nv);
+    mid->allowed = PP_ZEROS(flight->scratch, double, instant->rows);
     *rates = b;
     pp_law *law = PP_ARRAY(flight->scratch, pp_law, holds->count);
     if (!b || !way || !law || !mid->allowed) {
         return PERP_ERR_MEMORY;
     }
-    for (int k = 0; k < moment->nv; k++) {
-        way[k] = flight->qd[k] - mid->qd[k] + dt * moment->free[k];
+    for (int k = 0; k < instant->nv; k++) {
+        way[k] = flight->qd[k] - mid->qd[k] + dt * instant->free[k];
     }
     for (int i = 0; i < holds->count; i++) {
-        law[i] = law_of(machine, mid, i, dt);
-        for (int k = 0; k < moment->size[i]; k++) {
-            int at = moment->at[i] + k;
-            const double *J = moment->J + (size_t)moment->nv * (size_t)at;
+        law[i] = impulse_law(machine, mid, i, dt);
+        for (int k = 0; k < instant->size[i]; k++) {
+            int at = instant->at[i] + k;
+            const double *J = instant->J + (size_t)instant->nv * (size_t)at;
             bool gap = law[i].kind == PP_LAW_CONTACT && k == 0;
-            b[at] = moment->rate[at] + pp_dot(moment->nv, J, way) + 0.5 * dt * moment->drift[at];
+            b[at] = instant->rate[at] + pp_dot(instant->nv, J, way) + 0.5 * dt * instant->drift[at];
             if (gap) {
-                mid->allowed[at] = fmax(0.0, 2.0 * moment->value[at] / dt);
+                mid->allowed[at] = fmax(0.0, 2.0 * instant->value[at] / dt);
                 b[at] += mid->allowed[at];
             } else if (law[i].kind == PP_LAW_EQUAL) {
-                b[at] += moment->value[at] / machine->options.eps;
+                b[at] += instant->value[at] / machine->options.eps;
             }
         }
     }
     *out = (pp_laws){.count = holds->count,
-                     .rows = moment->rows,
+                     .rows = instant->rows,
                      .law = law,
-                     .A = moment->A,
+                     .A = instant->A,
                      .b = b,
                      .tolerance = 1e-10,
-                     .scale = moment->scale,
-                     .least_u = moment->fast};
-    pp_ties_agree(&moment->ties, moment->fast, b);
+                     .scale = instant->scale,
+                     .least_u = instant->rate_scale};
+    pp_dependent_rows_agree(&instant->ties, instant->rate_scale, b);
     return PERP_OK;
 }
 
@@ -135,16 +137,16 @@ static perp_status pose(pp_flight *flight, double dt, middle *mid, pp_laws *out,
 static bool stop_closing(pp_flight *flight, const middle *mid, const double *r, double *b,
                          bool *soon)
 {
-    const pp_moment *moment = &mid->moment;
+    const pp_instant *instant = &mid->moment;
     bool any = false;
     for (int i = 0; i < mid->holds.count; i++) {
         pp_hold_kind kind = mid->holds.hold[i].kind;
-        int at = moment->at[i];
-        if ((kind != PP_HOLD_LIMIT && kind != PP_HOLD_CONTACT) || moment->size[i] == 0 ||
+        int at = instant->at[i];
+        if ((kind != PP_HOLD_LIMIT && kind != PP_HOLD_CONTACT) || instant->size[i] == 0 ||
             !(r[at] > 0.0) || !(mid->allowed[at] > flight->tol_rate)) {
             continue;
         }
-        *soon = *soon || moment->rate[at] < -pp_flight_slow(flight);
+        *soon = *soon || instant->rate[at] < -pp_flight_rest_speed(flight);
         b[at] -= mid->allowed[at];
         mid->allowed[at] = 0.0;
         any = true;
@@ -153,34 +155,34 @@ static bool stop_closing(pp_flight *flight, const middle *mid, const double *r, 
 }
 
 // Impulses of a step of dt, and velocities at its end.
-static perp_status push(pp_flight *flight, double dt, middle *mid, double *r, double *qd)
+static perp_status solve_impulses(pp_flight *flight, double dt, middle *mid, double *r, double *qd)
 {
     pp_laws laws;
     pp_law_info info;
-    const pp_moment *moment = &mid->moment;
-    bool closing = moment->rows > 0, soon = false;
+    const pp_instant *instant = &mid->moment;
+    bool closing = instant->rows > 0, soon = false;
     double *b = NULL;
-    perp_status status = pose(flight, dt, mid, &laws, &b);
+    perp_status status = pose_step_laws(flight, dt, mid, &laws, &b);
     for (int round = 0; round <= mid->holds.count && closing && status >= 0; round++) {
         status = pp_law_solve(&laws, r, &info, flight->machine->env, flight->scratch);
         status = status == PERP_INEXACT ? PERP_ERR_LIMIT : status;
         closing = status >= 0 && stop_closing(flight, mid, r, b, &soon);
     }
-    if (status >= 0 && soon && dt > TINY) {
+    if (status >= 0 && soon && dt > CAPTURE_MIN) {
         return PERP_ERR_LIMIT;
     }
     if (status >= 0) {
-        memcpy(qd, flight->qd, (size_t)moment->nv * sizeof *qd);
-        pp_axpy(moment->nv, dt, moment->free, qd);
-        pp_gemv(moment->nv, moment->rows, 1.0, moment->G, moment->nv, r, qd);
-        status = pp_all_finite((size_t)moment->nv, qd) ? PERP_OK : PERP_ERR_NUMERIC;
+        memcpy(qd, flight->qd, (size_t)instant->nv * sizeof *qd);
+        pp_axpy(instant->nv, dt, instant->free, qd);
+        pp_gemv(instant->nv, instant->rows, 1.0, instant->G, instant->nv, r, qd);
+        status = pp_all_finite((size_t)instant->nv, qd) ? PERP_OK : PERP_ERR_NUMERIC;
     }
     return status;
 }
 
 // The deepest overlap of a configuration [m], 0: none.
-static perp_status deepest(pp_flight *flight, double t, const double *q, const double *qd,
-                           double *depth)
+static perp_status deepest_overlap(pp_flight *flight, double t, const double *q, const double *qd,
+                                   double *depth)
 {
     const pp_machine *machine = flight->machine;
     pp_mark mark = pp_arena_mark(flight->scratch);
@@ -201,16 +203,18 @@ static perp_status deepest(pp_flight *flight, double t, const double *q, const d
 }
 
 // Rows are those of the middle: a step after which bodies overlap more was too long for them.
-static perp_status check(pp_flight *flight, double dt, const double *q, const double *qd)
+static perp_status check_penetration(pp_flight *flight, double dt, const double *q,
+                                     const double *qd)
 {
     double before, after;
-    perp_status status = deepest(flight, flight->t, flight->q, flight->qd, &before);
-    status = status < 0 ? status : deepest(flight, flight->t + dt, q, qd, &after);
-    bool deep = status >= 0 && after > before + DEEPER * flight->machine->length && dt > TINY;
+    perp_status status = deepest_overlap(flight, flight->t, flight->q, flight->qd, &before);
+    status = status < 0 ? status : deepest_overlap(flight, flight->t + dt, q, qd, &after);
+    bool deep =
+        status >= 0 && after > before + DEEPER * flight->machine->length && dt > CAPTURE_MIN;
     return deep ? PERP_ERR_LIMIT : status;
 }
 
-static perp_status step(pp_flight *flight, double dt)
+static perp_status try_capture_step(pp_flight *flight, double dt)
 {
     const pp_tree *tree = flight->machine->tree;
     pp_arena *arena = flight->scratch;
@@ -223,19 +227,19 @@ static perp_status step(pp_flight *flight, double dt)
     }
     for (int round = 0; round < ROUNDS && status >= 0; round++) {
         memcpy(mid.qd, mean, (size_t)tree->nv * sizeof *qd);
-        status = look(flight, dt, &mid);
+        status = find_mid_contacts(flight, dt, &mid);
         r = status < 0 ? NULL : PP_ZEROS(arena, double, mid.moment.rows);
         status = status >= 0 && !r ? PERP_ERR_MEMORY : status;
-        status = status < 0 ? status : push(flight, dt, &mid, r, qd);
+        status = status < 0 ? status : solve_impulses(flight, dt, &mid, r, qd);
         for (int k = 0; status >= 0 && k < tree->nv; k++) {
             mean[k] = 0.5 * (flight->qd[k] + qd[k]);
         }
     }
     if (status >= 0) {
         pp_tree_move(tree, flight->q, mean, dt, mid.q);
-        status = check(flight, dt, mid.q, qd);
+        status = check_penetration(flight, dt, mid.q, qd);
     }
-    pp_short taken = {&mid.moment, &mid.holds, r, dt, mid.q, qd};
+    pp_short_step taken = {&mid.moment, &mid.holds, r, dt, mid.q, qd};
     status = status < 0 ? status : pp_flight_sum_short(flight, &taken);
     if (status >= 0) {
         memcpy(flight->q, mid.q, (size_t)tree->nq * sizeof *mid.q);
@@ -250,12 +254,12 @@ static perp_status step(pp_flight *flight, double dt)
 // ── The stretch ──────────────────────────────────────────────────────────────────────────────────
 
 // One event for steps that follow each other.
-static perp_status note(pp_flight *flight, double from, const char *why)
+static perp_status record_capture_event(pp_flight *flight, double from, const char *why)
 {
     pp_hybrid_result *out = flight->result;
     memcpy(flight->other, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
     if (flight->captured < 0) {
-        perp_event *event = pp_flight_note(flight, PERP_EVENT_CAPTURED, NULL);
+        perp_event *event = pp_flight_add_event(flight, PERP_EVENT_CAPTURED, NULL);
         if (!event) {
             return PERP_ERR_MEMORY;
         }
@@ -268,7 +272,7 @@ static perp_status note(pp_flight *flight, double from, const char *why)
 }
 
 // One short step, shorter where that has no answer.
-static perp_status advance(pp_flight *flight)
+static perp_status take_capture_step(pp_flight *flight)
 {
     bool again = true;
     perp_status status = PERP_OK;
@@ -279,11 +283,12 @@ static perp_status advance(pp_flight *flight)
         bool *ends = status < 0 ? NULL : PP_ZEROS(flight->keep, bool, holds.count);
         status = status < 0 ? status : ends ? PERP_OK : PERP_ERR_MEMORY;
         status = status < 0 ? status
-                            : pp_flight_meet(flight, &holds, pp_flight_slow(flight), ends, &again);
+                            : pp_flight_resolve_impacts(flight, &holds,
+                                                        pp_flight_rest_speed(flight), ends, &again);
     }
     double dt = fmin(flight->capture_dt, flight->end - flight->t);
     for (int k = 0; k < HALVINGS && status >= 0; k++, dt *= 0.25) {
-        status = step(flight, dt);
+        status = try_capture_step(flight, dt);
         if (status >= 0 || status == PERP_ERR_MEMORY) {
             flight->capture_dt = k > 0 ? dt : flight->capture_dt;
             break;
@@ -296,7 +301,7 @@ static perp_status advance(pp_flight *flight)
 // Steps become longer and more of them follow each other while modes lead nowhere.
 perp_status pp_flight_capture(pp_flight *flight, const char *why)
 {
-    bool soon = flight->t - flight->capture_end < SOON;
+    bool soon = flight->t - flight->capture_end < BURST_INTERVAL;
     double from = flight->t;
     flight->capture_dt = soon ? fmin(LONGEST, 2.0 * flight->capture_dt) : SHORTEST;
     flight->capture_run = soon ? 2 * flight->capture_run : 1;
@@ -304,8 +309,8 @@ perp_status pp_flight_capture(pp_flight *flight, const char *why)
     flight->captured = soon ? flight->captured : -1;
     perp_status status = PERP_OK;
     for (int k = 0; k < flight->capture_run && status >= 0 && flight->t < flight->end; k++) {
-        status = advance(flight);
+        status = take_capture_step(flight);
     }
     flight->capture_end = flight->t;
-    return status < 0 ? status : note(flight, from, why);
+    return status < 0 ? status : record_capture_event(flight, from, why);
 }

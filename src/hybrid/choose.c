@@ -8,17 +8,18 @@
 #include <math.h>
 #include <string.h>
 
-static perp_status moment_of(pp_flight *flight, const pp_holds *holds, bool forces, pp_moment *out)
+static perp_status instant_of(pp_flight *flight, const pp_holds *holds, bool forces,
+                              pp_instant *out)
 {
-    return pp_moment_make(out, flight->machine, flight->t, flight->q, flight->qd, holds, forces,
-                          flight->scratch);
+    return pp_instant_make(out, flight->machine, flight->t, flight->q, flight->qd, holds, forces,
+                           flight->scratch);
 }
 
 // Spinning and rolling by their velocities.
-static void sort_turn(const pp_moment *moment, int i, double still, pp_hold *hold)
+static void sort_turn(const pp_instant *instant, int i, double still, pp_hold *hold)
 {
-    const pp_contact *c = &moment->contact[i];
-    double turn[2], speed = pp_moment_turn(moment, i, turn);
+    const pp_contact *c = &instant->contact[i];
+    double turn[2], speed = pp_instant_spin(instant, i, turn);
     hold->mode = speed > still ? PP_SLIDES : PP_HELD;
     hold->d = turn[0] > 0.0 ? 1.0 : -1.0;
     hold->d_W = pp_scale(speed > 0.0 ? 1.0 / speed : 0.0,
@@ -26,23 +27,24 @@ static void sort_turn(const pp_moment *moment, int i, double still, pp_hold *hol
 }
 
 // Drops holds that part; the rest are held or slide as their velocities say.
-perp_status pp_flight_sort(pp_flight *flight, pp_holds *holds, const bool *ends,
-                           const bool *at_rest)
+perp_status pp_flight_set_modes(pp_flight *flight, pp_holds *holds, const bool *ends,
+                                const bool *at_rest)
 {
     pp_mark mark = pp_arena_mark(flight->scratch);
-    pp_moment moment;
-    perp_status status = moment_of(flight, holds, false, &moment);
+    pp_instant instant;
+    perp_status status = instant_of(flight, holds, false, &instant);
     int kept = 0;
     bool closed = false;
     for (int i = 0; status >= 0 && i < holds->count; i++) {
         pp_hold hold = holds->hold[i];
-        double rate = moment.size[i] > 0 ? moment.rate[moment.at[i]] : 0.0, slip[2];
+        double rate = instant.size[i] > 0 ? instant.rate[instant.at[i]] : 0.0, slip[2];
         bool unilateral = hold.kind == PP_HOLD_LIMIT || hold.kind == PP_HOLD_CONTACT;
-        if (unilateral && ends[i] && rate > flight->tol_rate && rate <= pp_flight_slow(flight)) {
+        if (unilateral && ends[i] && rate > flight->tol_rate &&
+            rate <= pp_flight_rest_speed(flight)) {
             flight->why = "impacts follow each other without end";
             status = PERP_ERR_LIMIT;
         }
-        if (unilateral && (moment.size[i] == 0 || rate > flight->tol_rate)) {
+        if (unilateral && (instant.size[i] == 0 || rate > flight->tol_rate)) {
             closed = false;
             continue;
         }
@@ -52,15 +54,15 @@ perp_status pp_flight_sort(pp_flight *flight, pp_holds *holds, const bool *ends,
         closed = true;
         hold.mode = PP_HELD;
         double still = at_rest[i] ? 1e-6 : flight->tol_rate;
-        if (hold.kind == PP_HOLD_CONTACT && moment.size[i] > 1) {
-            const pp_contact *c = &moment.contact[i];
-            double speed = pp_moment_slip(&moment, i, slip);
+        if (hold.kind == PP_HOLD_CONTACT && instant.size[i] > 1) {
+            const pp_contact *c = &instant.contact[i];
+            double speed = pp_instant_slip(&instant, i, slip);
             hold.mode = speed > still ? PP_SLIDES : PP_HELD;
             hold.d = slip[0] > 0.0 ? 1.0 : -1.0;
             hold.d_W = pp_scale(speed > 0.0 ? 1.0 / speed : 0.0,
                                 pp_along(pp_scale(slip[0], c->t), slip[1], pp_cross(c->n, c->t)));
         } else if (hold.kind > PP_HOLD_CONTACT) {
-            sort_turn(&moment, i, still, &hold);
+            sort_turn(&instant, i, still, &hold);
         } else if (hold.kind == PP_HOLD_MOTOR || hold.kind == PP_HOLD_DRY) {
             hold.mode = fabs(rate) > still ? PP_SLIDES : PP_HELD;
             hold.d = rate > 0.0 ? 1.0 : -1.0;
@@ -72,9 +74,9 @@ perp_status pp_flight_sort(pp_flight *flight, pp_holds *holds, const bool *ends,
     return status;
 }
 
-static void take_mode(const pp_moment *moment, const pp_law *law, int i, pp_hold *hold)
+static void take_mode(const pp_instant *instant, const pp_law *law, int i, pp_hold *hold)
 {
-    const pp_contact *c = &moment->contact[i];
+    const pp_contact *c = &instant->contact[i];
     bool begins = law->mode == PP_SLIDES && hold->mode != PP_SLIDES;
     hold->mode = law->mode;
     if (begins) {
@@ -113,7 +115,7 @@ static bool push_over(pp_laws *laws, const double *r, const bool *ended)
         if (!ended[i] || !free || law->size == 0 || law->mode == PP_OFF) {
             continue;
         }
-        if (pp_law_turns(law)) {
+        if (pp_law_is_turning(law)) {
             any = push_turn(laws, r, 1e-6 * size_r, law) || any;
             continue;
         }
@@ -214,33 +216,34 @@ static perp_status unload(pp_laws *laws, double *r, pp_arena *arena)
 }
 
 // Whether rims would go into each other between the points whose accelerations r gives.
-static perp_status refine_forces(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
-                                 const pp_laws *laws, const double *r, bool *again)
+static perp_status refine_forces(pp_flight *flight, const pp_instant *instant,
+                                 const pp_holds *holds, const pp_laws *laws, const double *r,
+                                 bool *again)
 {
-    double *u = PP_ARRAY(flight->scratch, double, moment->rows), size_u, size_r;
+    double *u = PP_ARRAY(flight->scratch, double, instant->rows), size_u, size_r;
     if (!u) {
         return PERP_ERR_MEMORY;
     }
     pp_law_rates(laws, r, u);
     pp_law_sizes(laws, r, &size_u, &size_r);
-    return pp_flight_refine_rims(flight, moment, holds, u, laws->tolerance * size_u, again);
+    return pp_flight_refine_rims(flight, instant, holds, u, laws->tolerance * size_u, again);
 }
 
-perp_status pp_flight_choose(pp_flight *flight, pp_holds *holds, const bool *ended, bool *wedged,
-                             bool *again)
+perp_status pp_flight_choose_modes(pp_flight *flight, pp_holds *holds, const bool *ended,
+                                   bool *wedged, bool *again)
 {
     pp_arena *arena = flight->scratch;
     pp_mark mark = pp_arena_mark(arena);
-    pp_moment moment;
+    pp_instant instant;
     pp_laws laws;
     pp_law_info info = {0};
     *wedged = false;
-    perp_status status = moment_of(flight, holds, true, &moment);
-    double *r = status < 0 ? NULL : PP_ARRAY(arena, double, 3 * (size_t)moment.rows);
-    double *y = r ? r + 2 * moment.rows : NULL;
+    perp_status status = instant_of(flight, holds, true, &instant);
+    double *r = status < 0 ? NULL : PP_ARRAY(arena, double, 3 * (size_t)instant.rows);
+    double *y = r ? r + 2 * instant.rows : NULL;
     pp_law *first = PP_ARRAY(arena, pp_law, holds->count);
     status = status < 0 ? status : r && first ? PERP_OK : PERP_ERR_MEMORY;
-    status = status < 0 ? status : pp_moment_laws(&laws, flight->machine, &moment, holds, arena);
+    status = status < 0 ? status : pp_instant_laws(&laws, flight->machine, &instant, holds, arena);
     status = status < 0 ? status : pp_law_solve(&laws, r, &info, flight->machine->env, arena);
     bool none = status < 0 && status != PERP_ERR_MEMORY, proved = false;
     if (none) {
@@ -256,9 +259,9 @@ perp_status pp_flight_choose(pp_flight *flight, pp_holds *holds, const bool *end
         pp_arena_release(arena, mark);
         return PERP_OK;
     }
-    status = status < 0 ? status : refine_forces(flight, &moment, holds, &laws, r, again);
+    status = status < 0 ? status : refine_forces(flight, &instant, holds, &laws, r, again);
     if (status >= 0 && !*again) {
-        status = pp_flight_follow_rims(flight, &moment, holds, r, again);
+        status = pp_flight_follow_rims(flight, &instant, holds, r, again);
     }
     if (status >= 0 && *again) {
         pp_arena_release(arena, mark);
@@ -271,18 +274,18 @@ perp_status pp_flight_choose(pp_flight *flight, pp_holds *holds, const bool *end
         bool fits = true;
         memcpy(first, laws.law, (size_t)laws.count * sizeof *first);
         if (ended && push_over(&laws, r, ended)) {
-            status = still_fits(&laws, r + moment.rows, &fits, arena);
+            status = still_fits(&laws, r + instant.rows, &fits, arena);
         }
         if (!fits) {
             memcpy(laws.law, first, (size_t)laws.count * sizeof *first);
         }
-        status = status < 0 ? status : unload(&laws, r + moment.rows, arena);
+        status = status < 0 ? status : unload(&laws, r + instant.rows, arena);
     }
     int kept = 0;
     bool closed = false;
     for (int i = 0; status >= 0 && i < holds->count; i++) {
         pp_hold hold = holds->hold[i];
-        take_mode(&moment, &laws.law[i], i, &hold);
+        take_mode(&instant, &laws.law[i], i, &hold);
         closed = hold.kind > PP_HOLD_CONTACT ? closed : hold.mode != PP_OFF;
         if (hold.mode != PP_OFF && closed) {
             holds->hold[kept++] = hold;

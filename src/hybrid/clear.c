@@ -71,12 +71,12 @@ static double width_of(const perp_model *m, int shape)
         return s->mesh ? 0.0 : solid_width(&s->solid);
     }
     switch (s->kind) {
-    case PERP_HALFPLANE:
+    case PERP_SHAPE_HALFPLANE:
         return PP_INF;
-    case PERP_POLYGON:
+    case PERP_SHAPE_POLYGON:
         return polygon_width(s);
-    case PERP_DISC:
-    case PERP_CAPSULE:
+    case PERP_SHAPE_DISC:
+    case PERP_SHAPE_CAPSULE:
         return 2.0 * s->radius;
     default:
         return 0.0;
@@ -94,7 +94,7 @@ static double speed_of(const perp_model *m, const pp_frame *body, int shape, dou
     return pp_length(body[s->body].v) + arm * pp_length(body[s->body].w);
 }
 
-static bool is_held(const pp_holds *holds, const pp_contact *c)
+static bool is_held_contact(const pp_holds *holds, const pp_contact *c)
 {
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *h = &holds->hold[i];
@@ -105,8 +105,8 @@ static bool is_held(const pp_holds *holds, const pp_contact *c)
     return false;
 }
 
-perp_status pp_flight_clear(pp_flight *flight, double t, const double *y, double horizon,
-                            double *clear)
+perp_status pp_flight_clear_time(pp_flight *flight, double t, const double *y, double horizon,
+                                 double *clear)
 {
     const pp_machine *machine = flight->machine;
     const perp_model *m = machine->model;
@@ -133,7 +133,7 @@ perp_status pp_flight_clear(pp_flight *flight, double t, const double *y, double
                                speed_of(m, body, c->b, machine->length));
         double width = fmin(width_of(m, c->a), width_of(m, c->b));
         width = fmax(0.5 * width, THIN * machine->length);
-        if (!is_held(&flight->holds, c) && speed > 0.0) {
+        if (!is_held_contact(&flight->holds, c) && speed > 0.0) {
             *clear = fmin(*clear, fmax(c->gap, width) / speed);
         }
     }

@@ -16,14 +16,14 @@
 
 enum { DIM = 3 };
 
-typedef struct posed {
+typedef struct cone_problem {
     int nc, ne, dim;
     int *law;       // nc: law of each contact
     int *row;       // nc dim: the row of each component, -1: none
     int *equation;  // ne: independent rows of equations
     double *L;      // ne x ne: Cholesky factor of A_ee
     double *W, *q, *mu, *spin, *roll, *z;
-} posed;
+} cone_problem;
 
 static bool is_contact(const pp_law *law)
 {
@@ -49,7 +49,7 @@ bool pp_law_cone_possible(const pp_laws *laws)
 }
 
 // Factors the independent equations.
-static perp_status hold_equations(const pp_laws *laws, posed *p, pp_arena *arena)
+static perp_status hold_equations(const pp_laws *laws, cone_problem *p, pp_arena *arena)
 {
     size_t rows = (size_t)laws->rows;
     bool *keep = PP_ZEROS(arena, bool, rows);
@@ -75,7 +75,8 @@ static perp_status hold_equations(const pp_laws *laws, posed *p, pp_arena *arena
 }
 
 // u of all rows once forces r act and the equations answer; r receives their forces. u: A r + u_0 on entry.
-static void answer(const pp_laws *laws, const posed *p, double *u, double *r, double *work)
+static void apply_equations(const pp_laws *laws, const cone_problem *p, double *u, double *r,
+                            double *work)
 {
     size_t rows = (size_t)laws->rows;
     for (int i = 0; i < p->ne; i++) {
@@ -92,7 +93,7 @@ static void answer(const pp_laws *laws, const posed *p, double *u, double *r, do
 
 // Components: normal, two tangents, torsion and rolling where there are any. A contact that slides in a known direction
 // has its normal only.
-static perp_status place(const pp_laws *laws, posed *p, pp_arena *arena)
+static perp_status layout_components(const pp_laws *laws, cone_problem *p, pp_arena *arena)
 {
     bool spins = false, rolls = false;
     for (int i = 0; i < laws->count; i++) {
@@ -119,7 +120,7 @@ static perp_status place(const pp_laws *laws, posed *p, pp_arena *arena)
             row[k] = k == 0 || (k < DIM && has_cone(law)) ? law->at + k : -1;
         }
         p->mu[c] = has_cone(law) ? law->mu : 0.0;
-        for (int j = i + 1; j < laws->count && pp_law_turns(&laws->law[j]); j++) {
+        for (int j = i + 1; j < laws->count && pp_law_is_turning(&laws->law[j]); j++) {
             const pp_law *turn = &laws->law[j];
             for (int k = 0; turn->kind == PP_LAW_TURN && k < turn->size; k++) {
                 row[(turn->size == 1 ? DIM : p->dim - 2) + k] = turn->at + k;
@@ -132,9 +133,11 @@ static perp_status place(const pp_laws *laws, posed *p, pp_arena *arena)
     return PERP_OK;
 }
 
-static pp_push column_of(const pp_laws *laws, const posed *p, int c, int k)
+static pp_row_direction component_direction(const pp_laws *laws, const cone_problem *p, int c,
+                                            int k)
 {
-    return k == 0 ? pp_push_normal(laws, p->law[c], false) : pp_push_row(p->row[c * p->dim + k]);
+    return k == 0 ? pp_row_direction_normal(laws, p->law[c], false)
+                  : pp_row_direction_row(p->row[c * p->dim + k]);
 }
 
 // Known forces of what rubs.
@@ -150,7 +153,7 @@ static void rub(const pp_laws *laws, double *r)
 }
 
 // W and q; of components that carry nothing the diagonal stands for a unit.
-static perp_status fill(const pp_laws *laws, posed *p, pp_arena *arena)
+static perp_status fill_delassus(const pp_laws *laws, cone_problem *p, pp_arena *arena)
 {
     size_t rows = (size_t)laws->rows;
     int n = p->dim * p->nc;
@@ -165,19 +168,19 @@ static perp_status fill(const pp_laws *laws, posed *p, pp_arena *arena)
             W[j] = fabs(p->W[(size_t)normal * ((size_t)n + 1)]);
             continue;
         }
-        pp_push push = column_of(laws, p, j / p->dim, j % p->dim);
+        pp_row_direction push = component_direction(laws, p, j / p->dim, j % p->dim);
         memset(u, 0, rows * sizeof *u);
         for (int k = 0; k < push.count; k++) {
             pp_axpy(laws->rows, push.s[k], laws->A + (size_t)push.row[k] * rows, u);
         }
-        answer(laws, p, u, r, work);
+        apply_equations(laws, p, u, r, work);
         for (int i = 0; i < n; i++) {
             W[i] = p->row[i] >= 0 ? u[p->row[i]] : 0.0;
         }
     }
     rub(laws, r);
     pp_law_rates(laws, r, u);
-    answer(laws, p, u, r, work);
+    apply_equations(laws, p, u, r, work);
     for (int i = 0; i < n; i++) {
         p->q[i] = p->row[i] >= 0 ? u[p->row[i]] : 0.0;
     }
@@ -185,7 +188,7 @@ static perp_status fill(const pp_laws *laws, posed *p, pp_arena *arena)
 }
 
 // Forces of all rows from those of the contacts.
-static perp_status forces(const pp_laws *laws, const posed *p, double *r, pp_arena *arena)
+static perp_status forces(const pp_laws *laws, const cone_problem *p, double *r, pp_arena *arena)
 {
     size_t rows = (size_t)laws->rows;
     double *u = PP_ARRAY(arena, double, 2 * rows), *work = u + rows;
@@ -194,30 +197,30 @@ static perp_status forces(const pp_laws *laws, const posed *p, double *r, pp_are
     }
     rub(laws, r);
     for (int j = 0; j < p->dim * p->nc; j++) {
-        pp_push push = {.count = 0};
+        pp_row_direction push = {.count = 0};
         if (p->row[j] >= 0) {
-            push = column_of(laws, p, j / p->dim, j % p->dim);
+            push = component_direction(laws, p, j / p->dim, j % p->dim);
         }
         for (int k = 0; k < push.count; k++) {
             r[push.row[k]] += p->z[j] * push.s[k];
         }
     }
     pp_law_rates(laws, r, u);
-    answer(laws, p, u, r, work);
+    apply_equations(laws, p, u, r, work);
     return PERP_OK;
 }
 
 perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_arena *arena)
 {
-    posed p = {.law = PP_ARRAY(arena, int, laws->count)};
+    cone_problem p = {.law = PP_ARRAY(arena, int, laws->count)};
     perp_status status = p.law ? hold_equations(laws, &p, arena) : PERP_ERR_MEMORY;
     for (int i = 0; status >= 0 && i < laws->count; i++) {
         if (is_contact(&laws->law[i])) {
             p.law[p.nc++] = i;
         }
     }
-    status = status < 0 ? status : place(laws, &p, arena);
-    status = status < 0 ? status : fill(laws, &p, arena);
+    status = status < 0 ? status : layout_components(laws, &p, arena);
+    status = status < 0 ? status : fill_delassus(laws, &p, arena);
     if (status < 0) {
         return status;
     }
@@ -229,7 +232,7 @@ perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_
                     .mu_roll = p.dim >= 5 ? p.roll : NULL,
                     .W = perp_matrix_dense(n, n, p.W),
                     .q = p.q};
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     options.tolerance = 1e-12;
     options.loose = 1e-7;
     status = perp_fcp_solve(NULL, &fcp, &options, env, p.z, NULL, NULL);

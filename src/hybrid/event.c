@@ -9,21 +9,21 @@
 
 // ── Smooth motion ────────────────────────────────────────────────────────────────────────────────
 
-static perp_status rates(void *user, double t, const double *y, double *y_dot)
+static perp_status state_derivative(void *user, double t, const double *y, double *y_dot)
 {
     pp_flight *flight = user;
     const pp_machine *machine = flight->machine;
     const pp_tree *tree = machine->tree;
     pp_mark mark = pp_arena_mark(flight->scratch);
-    pp_moment moment;
+    pp_instant instant;
     pp_law_info info;
     double *r;
     const double *qd = y + tree->nq;
     perp_status status =
-        pp_moment_make(&moment, machine, t, y, qd, &flight->holds, true, flight->scratch);
+        pp_instant_make(&instant, machine, t, y, qd, &flight->holds, true, flight->scratch);
     if (status >= 0) {
         pp_tree_q_dot(tree, y, qd, y_dot);
-        status = pp_accelerate(machine, &moment, &flight->holds, y_dot + tree->nq, &r, &info,
+        status = pp_accelerate(machine, &instant, &flight->holds, y_dot + tree->nq, &r, &info,
                                flight->scratch);
     }
     pp_arena_release(flight->scratch, mark);
@@ -47,7 +47,7 @@ void pp_hybrid_state(const perp_model *model, const pp_frame *body, double *q, d
             x[1] = f->p.y;
         }
         if (b->nq >= 3) {
-            x[2] = b->kind == PERP_PLANAR_BODY ? f->angle : f->p.z;
+            x[2] = b->kind == PERP_BODY_PLANAR ? f->angle : f->p.z;
         }
         if (b->nq == 7) {
             x[3] = f->rot.w;
@@ -76,7 +76,7 @@ static perp_event *new_event(pp_flight *flight)
     return &out->event[out->events];
 }
 
-perp_event *pp_flight_note(pp_flight *flight, perp_event_kind kind, const pp_hold *hold)
+perp_event *pp_flight_add_event(pp_flight *flight, perp_event_kind kind, const pp_hold *hold)
 {
     const pp_machine *machine = flight->machine;
     const perp_model *m = machine->model;
@@ -112,31 +112,32 @@ perp_event *pp_flight_note(pp_flight *flight, perp_event_kind kind, const pp_hol
 
 static const double NEGLIGIBLE = 1e-8;  // of the length: height of bounces that is not followed
 
-static pp_bouncer *bouncer_of(pp_flight *flight, int a, int b)
+static pp_impact_history *bouncer_of(pp_flight *flight, int a, int b)
 {
-    for (int i = 0; i < flight->bouncers; i++) {
-        if (flight->bouncer[i].a == a && flight->bouncer[i].b == b) {
-            return &flight->bouncer[i];
+    for (int i = 0; i < flight->impact_histories; i++) {
+        if (flight->impact_history[i].a == a && flight->impact_history[i].b == b) {
+            return &flight->impact_history[i];
         }
     }
-    int i = flight->bouncers < PP_BOUNCERS ? flight->bouncers++ : flight->events % PP_BOUNCERS;
-    flight->bouncer[i] = (pp_bouncer){.a = a, .b = b};
-    return &flight->bouncer[i];
+    int i = flight->impact_histories < PP_IMPACT_HISTORIES ? flight->impact_histories++
+                                                           : flight->events % PP_IMPACT_HISTORIES;
+    flight->impact_history[i] = (pp_impact_history){.a = a, .b = b};
+    return &flight->impact_history[i];
 }
 
 bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, double *ratio,
                     double *end)
 {
-    pp_bouncer *s = bouncer_of(flight, body_a, body_b);
+    pp_impact_history *s = bouncer_of(flight, body_a, body_b);
     if (s->count > 0 && s->t[s->count - 1] == flight->t) {
         return false;  // the same bounce
     }
-    if (s->count == PP_BOUNCES) {
-        memmove(s->t, s->t + 1, (PP_BOUNCES - 1) * sizeof *s->t);
+    if (s->count == PP_IMPACT_TIMES) {
+        memmove(s->t, s->t + 1, (PP_IMPACT_TIMES - 1) * sizeof *s->t);
         s->count--;
     }
     s->t[s->count++] = flight->t;
-    if (s->count < PP_BOUNCES) {
+    if (s->count < PP_IMPACT_TIMES) {
         return false;
     }
     double last = s->t[3] - s->t[2], before = s->t[2] - s->t[1], first = s->t[1] - s->t[0];
@@ -149,7 +150,7 @@ bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, dou
            (steady || height < 1e-3 * NEGLIGIBLE * flight->machine->length);
 }
 
-// ── The loop ───────────────────────────────────────────────────────────────────────────────────────
+// ── The loop ─────────────────────────────────────────────────────────────────────────────────────
 
 // Nothing can move (all is welded): there is nothing to integrate, but joints carry their loads.
 static perp_status stand(pp_flight *flight)
@@ -196,14 +197,14 @@ static perp_status capture(pp_flight *flight)
     return status;
 }
 
-static perp_status begin(pp_flight *flight)
+static perp_status begin_step(pp_flight *flight)
 {
     double moved, moved_rate;
     perp_status status = pp_hybrid_project(flight->machine, flight->t, flight->q, flight->qd,
                                            &moved, &moved_rate, flight->scratch);
     if (status >= 0 && (moved > 1e-8 || moved_rate > 1e-8)) {
         memcpy(flight->other, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
-        perp_event *event = pp_flight_note(flight, PERP_EVENT_PROJECTED, NULL);
+        perp_event *event = pp_flight_add_event(flight, PERP_EVENT_PROJECTED, NULL);
         if (!event) {
             return PERP_ERR_MEMORY;
         }
@@ -214,41 +215,41 @@ static perp_status begin(pp_flight *flight)
 }
 
 // What is closed at the end, and how well it holds.
-static void look_back(pp_flight *flight, const pp_moment *moment)
+static void look_back(pp_flight *flight, const pp_instant *instant)
 {
     pp_hybrid_result *out = flight->result;
-    out->rows = moment->rows;
+    out->rows = instant->rows;
     for (int i = 0; i < flight->holds.count; i++) {
         const pp_hold *hold = &flight->holds.hold[i];
-        int held = hold->mode == PP_HELD ? moment->size[i] : hold->kind == PP_HOLD_CONTACT ? 1 : 0;
-        for (int k = 0; k < held && k < moment->size[i]; k++) {
-            out->residual = fmax(out->residual, fabs(moment->rate[moment->at[i] + k]));
+        int held = hold->mode == PP_HELD ? instant->size[i] : hold->kind == PP_HOLD_CONTACT ? 1 : 0;
+        for (int k = 0; k < held && k < instant->size[i]; k++) {
+            out->residual = fmax(out->residual, fabs(instant->rate[instant->at[i] + k]));
         }
-        out->joint_rows += hold->kind < PP_HOLD_MOTOR ? moment->size[i] : 0;
+        out->joint_rows += hold->kind < PP_HOLD_MOTOR ? instant->size[i] : 0;
     }
-    pp_flight_see_contacts(flight, moment, &flight->holds);
+    pp_flight_see_contacts(flight, instant, &flight->holds);
 }
 
 // Forces at the end of the step, in the modes that the motion goes on in.
-static perp_status finish(pp_flight *flight)
+static perp_status finish_step(pp_flight *flight)
 {
     pp_hybrid_result *out = flight->result;
     const pp_machine *machine = flight->machine;
-    pp_moment moment;
+    pp_instant instant;
     pp_law_info info;
     double *r = NULL, *qdd = PP_ARRAY(flight->scratch, double, machine->tree->nv);
-    perp_status status = qdd ? pp_moment_make(&moment, machine, flight->t, flight->q, flight->qd,
-                                              &flight->holds, true, flight->scratch)
+    perp_status status = qdd ? pp_instant_make(&instant, machine, flight->t, flight->q, flight->qd,
+                                               &flight->holds, true, flight->scratch)
                              : PERP_ERR_MEMORY;
-    status = status < 0
-                 ? status
-                 : pp_accelerate(machine, &moment, &flight->holds, qdd, &r, &info, flight->scratch);
+    status = status < 0 ? status
+                        : pp_accelerate(machine, &instant, &flight->holds, qdd, &r, &info,
+                                        flight->scratch);
     if (status >= 0) {
         out->t = flight->t;
         out->q = flight->q;
         out->qd = flight->qd;
         out->stiff = flight->ode && pp_ode_stiff(flight->ode);
-        look_back(flight, &moment);
+        look_back(flight, &instant);
         status = pp_flight_close(flight, PP_JUMP_NONE);
     }
     return status;
@@ -274,7 +275,7 @@ static void weigh_errors(pp_flight *flight)
     }
 }
 
-static perp_status prepare(pp_flight *flight, const double *q, const double *qd)
+static perp_status prepare_flight(pp_flight *flight, const double *q, const double *qd)
 {
     const pp_machine *machine = flight->machine;
     size_t nq = (size_t)machine->tree->nq, nv = (size_t)machine->tree->nv;
@@ -295,7 +296,7 @@ static perp_status prepare(pp_flight *flight, const double *q, const double *qd)
     }
     return nv == 0
                ? PERP_OK
-               : pp_ode_create(&flight->ode, (int)(nq + nv), rates, flight,
+               : pp_ode_create(&flight->ode, (int)(nq + nv), state_derivative, flight,
                                machine->options.relative, machine->options.absolute, machine->env);
 }
 
@@ -333,7 +334,7 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
     with.rims = &flight.rims;
     with.share = &flight.share;
     flight.share.keep = keep;
-    perp_status status = prepare(&flight, q, qd);
+    perp_status status = prepare_flight(&flight, q, qd);
     if (status == PERP_ERR_REFUSED) {
         pp_print(out->remark, sizeof out->remark,
                  "this perp was built without SUNDIALS, which the stepper event needs");
@@ -343,13 +344,13 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
         out->qd = flight.qd;
         return status;
     }
-    status = begin(&flight);
+    status = begin_step(&flight);
     status = may_capture(&flight, status) ? capture(&flight) : status;
     while (status >= 0 && flight.t < flight.end) {
-        status = machine->tree->nv > 0 ? pp_flight_leg(&flight) : stand(&flight);
+        status = machine->tree->nv > 0 ? pp_flight_integrate_smooth(&flight) : stand(&flight);
         status = may_capture(&flight, status) ? capture(&flight) : status;
     }
-    status = status < 0 ? status : finish(&flight);
+    status = status < 0 ? status : finish_step(&flight);
     out->unique = out->unique && only_equations(&flight);
     if (status == PERP_ERR_LIMIT && !out->remark[0]) {
         pp_print(out->remark, sizeof out->remark, "the integration stopped at t = %.12g", flight.t);

@@ -19,12 +19,12 @@ typedef enum pp_end_kind {
 } pp_end_kind;
 
 // Impact times of two bodies, the last four.
-enum { PP_BOUNCES = 4, PP_BOUNCERS = 16 };
-typedef struct pp_bouncer {
+enum { PP_IMPACT_TIMES = 4, PP_IMPACT_HISTORIES = 16 };
+typedef struct pp_impact_history {
     int a, b;  // bodies
     int count;
-    double t[PP_BOUNCES];
-} pp_bouncer;
+    double t[PP_IMPACT_TIMES];
+} pp_impact_history;
 
 typedef struct pp_flight {
     const pp_machine *machine;
@@ -45,8 +45,8 @@ typedef struct pp_flight {
     int events, most_events, at_once;
     double last_event;
     double margin_t, margin;  // of all conditions in the present modes, and when
-    pp_bouncer bouncer[PP_BOUNCERS];
-    int bouncers;
+    pp_impact_history impact_history[PP_IMPACT_HISTORIES];
+    int impact_histories;
     int fixed;                       // holds that are always there: equations, motors, dry friction
     double burst;                    // since when events follow each other closely
     int burst_count;                 // how many
@@ -62,14 +62,14 @@ typedef struct pp_flight {
 
 // The smallest of all conditions at a state, each divided by what rounding does to it: below -1 one is
 // broken. ended (holds, may be NULL): which ones are at their end.                       theory (H13)
-perp_status pp_flight_margin(pp_flight *flight, double t, const double *y, double *margin,
-                             bool *ended);
+perp_status pp_flight_event_margin(pp_flight *flight, double t, const double *y, double *margin,
+                                   bool *ended);
 // For how long from a state no two shapes that are apart can have met or passed each other; at most horizon.
-perp_status pp_flight_clear(pp_flight *flight, double t, const double *y, double horizon,
-                            double *clear);
+perp_status pp_flight_clear_time(pp_flight *flight, double t, const double *y, double horizon,
+                                 double *clear);
 // Smooth motion up to the next event, which is resolved, or the end.
 enum { PP_MOST_STEPS = 200000 };  // of the integrator in one step
-perp_status pp_flight_leg(pp_flight *flight);
+perp_status pp_flight_integrate_smooth(pp_flight *flight);
 // Looks for the first broken condition between t0 and t1 of the last internal step; false: none.
 perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *when, bool *found);
 
@@ -78,30 +78,31 @@ perp_status pp_flight_resolve(pp_flight *flight, const bool *ended);
 
 // Impacts of all that approaches: velocities jump, events are noted. rest: slower than this nothing bounces;
 // ends (holds): true where a sequence of impacts ends, on return.                  theory (H9), (H10)
-perp_status pp_flight_meet(pp_flight *flight, pp_holds *holds, double rest, bool *ends,
-                           bool *again);
+perp_status pp_flight_resolve_impacts(pp_flight *flight, pp_holds *holds, double rest, bool *ends,
+                                      bool *again);
 // Events of impulses; bounces NULL: Painleve's, else ends is there. info may be NULL.
-perp_status pp_flight_note_impacts(pp_flight *flight, const pp_moment *moment,
-                                   const pp_holds *holds, const double *impulse,
-                                   const pp_bounces *bounces, const double *qd_new,
-                                   const pp_law_info *info);
+perp_status pp_flight_add_impact_events(pp_flight *flight, const pp_instant *instant,
+                                        const pp_holds *holds, const double *impulse,
+                                        const pp_bounces *bounces, const double *qd_new,
+                                        const pp_law_info *info);
 // Of holds that touch those that part are dropped; the rest are held or slide as their velocities say. ends: impacts
 // that end here; at_rest: sliding that was seen to come to rest.
-perp_status pp_flight_sort(pp_flight *flight, pp_holds *holds, const bool *ends,
-                           const bool *at_rest);
+perp_status pp_flight_set_modes(pp_flight *flight, pp_holds *holds, const bool *ends,
+                                const bool *at_rest);
 // Which of them let go and which begin to slide, by accelerations. wedged: none obey the laws, by Painleve's paradox.
-perp_status pp_flight_choose(pp_flight *flight, pp_holds *holds, const bool *ended, bool *wedged,
-                             bool *again);
+perp_status pp_flight_choose_modes(pp_flight *flight, pp_holds *holds, const bool *ended,
+                                   bool *wedged, bool *again);
 
 // Whether normal rates or accelerations u (rows) that are right at the points of a manifold of round faces are
 // negative between them. Then the point where they are least becomes one of the manifold: all that touches is to be
 // found again.                                                                           theory (H18)
-perp_status pp_flight_refine_rims(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
-                                  const double *u, double tolerance, bool *again);
+perp_status pp_flight_refine_rims(pp_flight *flight, const pp_instant *instant,
+                                  const pp_holds *holds, const double *u, double tolerance,
+                                  bool *again);
 // Where the load r (rows) of a round face comes to the edge of its manifold, the point of the rim next to it becomes one
 // of the manifold.
-perp_status pp_flight_follow_rims(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
-                                  const double *r, bool *again);
+perp_status pp_flight_follow_rims(pp_flight *flight, const pp_instant *instant,
+                                  const pp_holds *holds, const double *r, bool *again);
 // A hold of the list that is the same joint's or contact's; NULL: none.
 const pp_hold *pp_holds_same(const pp_holds *holds, const pp_hold *hold);
 // Equations, motors and dry friction as they are, then all limits and contacts at zero.
@@ -110,13 +111,13 @@ perp_status pp_flight_touching(pp_flight *flight, pp_holds *out);
 perp_status pp_flight_limits(pp_flight *flight, double t, const pp_frame *body, double reach,
                              pp_holds *out);
 // A speed whose bounce is not worth following: contacts whose impacts end stay closed below it [m/s].
-double pp_flight_slow(const pp_flight *flight);
+double pp_flight_rest_speed(const pp_flight *flight);
 
 // A short step by impulses where modes do not lead on; the modes are then to be found anew. theory (H17)
 perp_status pp_flight_capture(pp_flight *flight, const char *why);
 
 // Adds an event at the present time.
-perp_event *pp_flight_note(pp_flight *flight, perp_event_kind kind, const pp_hold *hold);
+perp_event *pp_flight_add_event(pp_flight *flight, perp_event_kind kind, const pp_hold *hold);
 // True when the impacts of two bodies have become a sequence that ends before it is worth following.
 bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, double *ratio,
                     double *end);
@@ -126,26 +127,26 @@ bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, dou
 // Impulses of the smooth motion between t0 and t1; of what sets velocities right; and of a short step of dt with
 // impulses r half way.
 perp_status pp_flight_sum(pp_flight *flight, double t0, double t1);
-perp_status pp_flight_sum_impact(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
-                                 const double *impulse);
-typedef struct pp_short {
-    const pp_moment *moment;  // half way
+perp_status pp_flight_sum_impact(pp_flight *flight, const pp_instant *instant,
+                                 const pp_holds *holds, const double *impulse);
+typedef struct pp_short_step {
+    const pp_instant *moment;  // half way
     const pp_holds *holds;
     const double *r;  // impulses of its rows
     double dt;
     const double *q, *qd;  // at the end
-} pp_short;
-perp_status pp_flight_sum_short(pp_flight *flight, const pp_short *step);
+} pp_short_step;
+perp_status pp_flight_sum_short(pp_flight *flight, const pp_short_step *step);
 
 // What a contact, hold i of a moment, gives in a time w (or 1: at once).
-bool pp_flight_add_contact(pp_flight *flight, const pp_moment *moment, const pp_hold *hold, int i,
+bool pp_flight_add_contact(pp_flight *flight, const pp_instant *instant, const pp_hold *hold, int i,
                            const double *r, double w);
 
 // And the moment of its torsional or rolling friction, after it.
-void pp_flight_add_turn(pp_flight *flight, const pp_moment *moment, const pp_hold *hold, int i,
+void pp_flight_add_turn(pp_flight *flight, const pp_instant *instant, const pp_hold *hold, int i,
                         const double *r, double w);
 // Contacts of the passage under way are now where the moment has them.
-void pp_flight_see_contacts(pp_flight *flight, const pp_moment *moment, const pp_holds *holds);
+void pp_flight_see_contacts(pp_flight *flight, const pp_instant *instant, const pp_holds *holds);
 
 // An impact as a passage of its own; the velocities become qd.
 typedef struct pp_bounce {
@@ -153,7 +154,7 @@ typedef struct pp_bounce {
     double share;    // of the restitution that acted
     bool other_law;  // by the law that was not asked for
 } pp_bounce;
-perp_status pp_flight_jump(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+perp_status pp_flight_jump(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                            const double *impulse, const double *qd, pp_bounce bounce);
 // The passage under way begins, and ends here.
 perp_status pp_flight_open(pp_flight *flight);

@@ -14,7 +14,7 @@
 
 typedef struct collision {
     const pp_machine *machine;
-    const pp_moment *moment;
+    const pp_instant *moment;
     const pp_holds *holds;
     const pp_bounces *bounces;
     pp_arena *arena;
@@ -25,35 +25,35 @@ static bool is_unilateral(const pp_hold *hold)
     return hold->kind == PP_HOLD_LIMIT || hold->kind == PP_HOLD_CONTACT;
 }
 
-static double restitution(const pp_machine *machine, const pp_moment *moment, const pp_holds *holds,
-                          int i)
+static double restitution(const pp_machine *machine, const pp_instant *instant,
+                          const pp_holds *holds, int i)
 {
     const pp_hold *hold = &holds->hold[i];
-    return hold->kind == PP_HOLD_CONTACT ? moment->contact[i].restitution
+    return hold->kind == PP_HOLD_CONTACT ? instant->contact[i].restitution
                                          : machine->model->joint[hold->joint].limit_restitution;
 }
 
-static perp_status make_laws(pp_laws *out, const pp_machine *machine, const pp_moment *moment,
+static perp_status make_laws(pp_laws *out, const pp_machine *machine, const pp_instant *instant,
                              const pp_holds *holds, double *b, pp_arena *arena)
 {
     pp_law *law = PP_ZEROS(arena, pp_law, holds->count);
     *out = (pp_laws){.count = holds->count,
-                     .rows = moment->rows,
+                     .rows = instant->rows,
                      .law = law,
-                     .A = moment->A,
+                     .A = instant->A,
                      .b = b,
                      .tolerance = 1e-10,
-                     .scale = moment->scale,
-                     .least_u = moment->fast};
+                     .scale = instant->scale,
+                     .least_u = instant->rate_scale};
     for (int i = 0; law && i < holds->count; i++) {
         const pp_hold *hold = &holds->hold[i];
         bool weak = hold->kind == PP_HOLD_MOTOR || hold->kind == PP_HOLD_DRY;
         bool turns = hold->kind > PP_HOLD_CONTACT;
         law[i] = (pp_law){.kind = is_unilateral(hold) ? PP_LAW_CONTACT : PP_LAW_EQUAL,
                           .on = pp_hold_base(holds, i),
-                          .at = moment->at[i],
-                          .size = weak ? 0 : moment->size[i],
-                          .mu = pp_hold_mu(machine, moment, holds, i),
+                          .at = instant->at[i],
+                          .size = weak ? 0 : instant->size[i],
+                          .mu = pp_hold_mu(machine, instant, holds, i),
                           .mode = PP_HELD};
         law[i].kind = turns ? PP_LAW_TURN : law[i].kind;
     }
@@ -67,17 +67,17 @@ static bool may_bounce(const collision *c, int i)
 }
 
 // b of Newton's law: share s of the restitution.
-static void newton(const collision *c, double s, double *b)
+static void newton_restitution(const collision *c, double s, double *b)
 {
-    const pp_moment *moment = c->moment;
-    memcpy(b, moment->rate, (size_t)moment->rows * sizeof *b);
+    const pp_instant *instant = c->moment;
+    memcpy(b, instant->rate, (size_t)instant->rows * sizeof *b);
     for (int i = 0; i < c->holds->count; i++) {
-        int at = moment->at[i];
-        if (may_bounce(c, i) && moment->rate[at] < -c->bounces->rest) {
-            b[at] += s * restitution(c->machine, moment, c->holds, i) * moment->rate[at];
+        int at = instant->at[i];
+        if (may_bounce(c, i) && instant->rate[at] < -c->bounces->rest) {
+            b[at] += s * restitution(c->machine, instant, c->holds, i) * instant->rate[at];
         }
     }
-    pp_ties_agree(&moment->ties, moment->fast, b);
+    pp_dependent_rows_agree(&instant->ties, instant->rate_scale, b);
 }
 
 // Poisson's second phase: the impulse of compression comes back in part, with friction on it, at every contact
@@ -85,8 +85,8 @@ static void newton(const collision *c, double s, double *b)
 static perp_status poisson(const collision *c, double s, pp_laws *laws, double *b, double *r,
                            pp_law_info *info)
 {
-    const pp_moment *moment = c->moment;
-    size_t rows = (size_t)moment->rows;
+    const pp_instant *instant = c->moment;
+    size_t rows = (size_t)instant->rows;
     double *first = PP_ARRAY(c->arena, double, 2 * rows), *back = first + rows;
     if (!first) {
         return PERP_ERR_MEMORY;
@@ -94,16 +94,16 @@ static perp_status poisson(const collision *c, double s, pp_laws *laws, double *
     memcpy(first, r, rows * sizeof *first);
     memset(back, 0, rows * sizeof *back);
     for (int i = 0; i < c->holds->count; i++) {
-        int at = moment->at[i];
-        if (may_bounce(c, i) && r[at] * moment->A[(size_t)at * (rows + 1)] > c->bounces->rest) {
-            back[at] = s * restitution(c->machine, moment, c->holds, i) * r[at];
+        int at = instant->at[i];
+        if (may_bounce(c, i) && r[at] * instant->A[(size_t)at * (rows + 1)] > c->bounces->rest) {
+            back[at] = s * restitution(c->machine, instant, c->holds, i) * r[at];
             laws->law[i].extra = back[at];
         }
     }
-    memcpy(b, moment->rate, rows * sizeof *b);
-    pp_gemv(moment->rows, moment->rows, 1.0, moment->A, moment->rows, first, b);
-    pp_gemv(moment->rows, moment->rows, 1.0, moment->A, moment->rows, back, b);
-    pp_ties_agree(&moment->ties, moment->fast, b);
+    memcpy(b, instant->rate, rows * sizeof *b);
+    pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, first, b);
+    pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, back, b);
+    pp_dependent_rows_agree(&instant->ties, instant->rate_scale, b);
     perp_status status = pp_law_solve(laws, r, info, c->machine->env, c->arena);
     for (size_t i = 0; i < rows; i++) {
         r[i] += first[i] + back[i];
@@ -112,20 +112,21 @@ static perp_status poisson(const collision *c, double s, pp_laws *laws, double *
 }
 
 // Energy that contacts and limits put in: r . (u- + u+) / 2 over their rows.            theory (H10)
-static double energy_in(const pp_moment *moment, const pp_holds *holds, const double *r,
+static double energy_in(const pp_instant *instant, const pp_holds *holds, const double *r,
                         double *size)
 {
     double sum = 0.0;
     *size = 0.0;
     for (int i = 0; i < holds->count; i++) {
         bool gives = is_unilateral(&holds->hold[i]) || pp_hold_touches(&holds->hold[i]);
-        for (int k = 0; gives && k < moment->size[i]; k++) {
-            int at = moment->at[i] + k;
-            double after = moment->rate[at] +
-                           pp_dot(moment->rows, moment->A + (size_t)at * (size_t)moment->rows, r);
-            double part = 0.5 * r[at] * (moment->rate[at] + after);
+        for (int k = 0; gives && k < instant->size[i]; k++) {
+            int at = instant->at[i] + k;
+            double after =
+                instant->rate[at] +
+                pp_dot(instant->rows, instant->A + (size_t)at * (size_t)instant->rows, r);
+            double part = 0.5 * r[at] * (instant->rate[at] + after);
             sum += part;
-            *size += 0.5 * fabs(r[at]) * (fabs(moment->rate[at]) + fabs(after));
+            *size += 0.5 * fabs(r[at]) * (fabs(instant->rate[at]) + fabs(after));
         }
     }
     return sum;
@@ -139,7 +140,7 @@ static perp_status bounce(const collision *c, double s, bool two_phases, double 
     if (!b) {
         return PERP_ERR_MEMORY;
     }
-    newton(c, two_phases ? 0.0 : s, b);
+    newton_restitution(c, two_phases ? 0.0 : s, b);
     perp_status status = make_laws(&laws, c->machine, c->moment, c->holds, b, c->arena);
     status = status < 0 ? status : pp_law_solve(&laws, r, info, c->machine->env, c->arena);
     if (status >= 0 && two_phases && s > 0.0) {
@@ -148,21 +149,21 @@ static perp_status bounce(const collision *c, double s, bool two_phases, double 
     return status;
 }
 
-static void jump(const pp_moment *moment, const double *r, double *qd)
+static void jump(const pp_instant *instant, const double *r, double *qd)
 {
-    memcpy(qd, moment->qd, (size_t)moment->nv * sizeof *qd);
-    pp_gemv(moment->nv, moment->rows, 1.0, moment->G, moment->nv, r, qd);
+    memcpy(qd, instant->qd, (size_t)instant->nv * sizeof *qd);
+    pp_gemv(instant->nv, instant->rows, 1.0, instant->G, instant->nv, r, qd);
 }
 
 enum { SHARES = 12 };
 
 // Restitution with friction may ask for more energy than there was: it gets the other law, then a smaller
 // share, down to none. What was taken is in info, and the event says so.
-perp_status pp_impact_run(const pp_machine *machine, const pp_moment *moment, const pp_holds *holds,
-                          const pp_bounces *bounces, double *qd, double *impulse, pp_law_info *info,
-                          pp_arena *arena)
+perp_status pp_impact_run(const pp_machine *machine, const pp_instant *instant,
+                          const pp_holds *holds, const pp_bounces *bounces, double *qd,
+                          double *impulse, pp_law_info *info, pp_arena *arena)
 {
-    collision c = {machine, moment, holds, bounces, arena};
+    collision c = {machine, instant, holds, bounces, arena};
     bool poissons = machine->options.impact == PERP_IMPACT_POISSON;
     double share = 1.0;
     perp_status status = PERP_ERR_LIMIT;
@@ -173,7 +174,7 @@ perp_status pp_impact_run(const pp_machine *machine, const pp_moment *moment, co
         status = bounce(&c, share, two_phases, impulse, info);
         pp_arena_release(arena, mark);
         if (status == PERP_ERR_MEMORY ||
-            (status >= 0 && energy_in(moment, holds, impulse, &size) <= 1e-10 * size)) {
+            (status >= 0 && energy_in(instant, holds, impulse, &size) <= 1e-10 * size)) {
             info->other_law = two_phases != poissons;
             info->share = share;
             break;
@@ -181,43 +182,43 @@ perp_status pp_impact_run(const pp_machine *machine, const pp_moment *moment, co
         share = k == 0 ? 1.0 : k == SHARES - 2 ? 0.0 : 0.5 * share;
     }
     if (status >= 0) {
-        jump(moment, impulse, qd);
+        jump(instant, impulse, qd);
     }
     return status;
 }
 
 // A push of the forces over a short time, then the same modes without it.                theory (H11)
-perp_status pp_impact_wedged(const pp_machine *machine, const pp_moment *moment,
+perp_status pp_impact_wedged(const pp_machine *machine, const pp_instant *instant,
                              const pp_holds *holds, double *qd, double *impulse, pp_arena *arena)
 {
     pp_laws forced, laws;
     pp_law_info info;
-    double *b = PP_ARRAY(arena, double, moment->rows);
+    double *b = PP_ARRAY(arena, double, instant->rows);
     perp_status status =
-        b ? pp_moment_laws(&forced, machine, moment, holds, arena) : PERP_ERR_MEMORY;
-    status = status < 0 ? status : make_laws(&laws, machine, moment, holds, b, arena);
+        b ? pp_instant_laws(&forced, machine, instant, holds, arena) : PERP_ERR_MEMORY;
+    status = status < 0 ? status : make_laws(&laws, machine, instant, holds, b, arena);
     if (status < 0) {
         return status;
     }
-    double fast = pp_norm_inf(moment->rows, moment->rate),
-           push = pp_norm_inf(moment->rows, forced.b);
+    double fast = pp_norm_inf(instant->rows, instant->rate),
+           push = pp_norm_inf(instant->rows, forced.b);
     double time = push > 0.0 ? 1e-4 * fmax(fast, 1e-6) / push : 0.0;
-    memcpy(b, moment->rate, (size_t)moment->rows * sizeof *b);
-    pp_ties_agree(&moment->ties, moment->fast, b);
+    memcpy(b, instant->rate, (size_t)instant->rows * sizeof *b);
+    pp_dependent_rows_agree(&instant->ties, instant->rate_scale, b);
     for (int i = 0; i < holds->count; i++) {
-        if (holds->hold[i].kind == PP_HOLD_CONTACT && moment->size[i] > 0) {
-            b[moment->at[i]] += time * forced.b[moment->at[i]];
+        if (holds->hold[i].kind == PP_HOLD_CONTACT && instant->size[i] > 0) {
+            b[instant->at[i]] += time * forced.b[instant->at[i]];
         }
     }
     status = pp_law_solve(&laws, impulse, &info, machine->env, arena);
     if (status < 0) {
         return status;
     }
-    memcpy(b, moment->rate, (size_t)moment->rows * sizeof *b);
-    pp_ties_agree(&moment->ties, moment->fast, b);
+    memcpy(b, instant->rate, (size_t)instant->rows * sizeof *b);
+    pp_dependent_rows_agree(&instant->ties, instant->rate_scale, b);
     status = pp_law_linear(&laws, impulse, &info, arena);
     if (status >= 0) {
-        jump(moment, impulse, qd);
+        jump(instant, impulse, qd);
     }
     return status;
 }

@@ -9,53 +9,54 @@
 
 // ── Columns: the directions in which the forces of a law may point ───────────────────────────────
 
-static void put(pp_push *c, int row, double s)
+static void column_append(pp_row_direction *c, int row, double s)
 {
     c->row[c->count] = row;
     c->s[c->count++] = s;
 }
 
-pp_push pp_push_row(int row)
+pp_row_direction pp_row_direction_row(int row)
 {
-    pp_push c = {.count = 0};
-    put(&c, row, 1.0);
+    pp_row_direction c = {.count = 0};
+    column_append(&c, row, 1.0);
     return c;
 }
 
 int pp_law_tangent(const pp_law *law)
 {
-    return law->at + (pp_law_turns(law) ? 0 : 1);
+    return law->at + (pp_law_is_turning(law) ? 0 : 1);
 }
 
 int pp_law_tangents(const pp_law *law)
 {
-    return pp_law_turns(law) ? law->size : law->size - 1;
+    return pp_law_is_turning(law) ? law->size : law->size - 1;
 }
 
-pp_push pp_push_tangent(const pp_law *law, const double d[2])
+pp_row_direction pp_row_direction_tangent(const pp_law *law, const double d[2])
 {
-    pp_push c = {.count = 0};
+    pp_row_direction c = {.count = 0};
     for (int k = 0; k < pp_law_tangents(law); k++) {
-        put(&c, pp_law_tangent(law) + k, d[k]);
+        column_append(&c, pp_law_tangent(law) + k, d[k]);
     }
     return c;
 }
 
-pp_push pp_push_normal(const pp_laws *laws, int i, bool by_mode)
+pp_row_direction pp_row_direction_normal(const pp_laws *laws, int i, bool by_mode)
 {
-    pp_push c = pp_push_row(laws->law[i].at);
-    for (int j = i; j < laws->count && (j == i || pp_law_turns(&laws->law[j])); j++) {
+    pp_row_direction c = pp_row_direction_row(laws->law[i].at);
+    for (int j = i; j < laws->count && (j == i || pp_law_is_turning(&laws->law[j])); j++) {
         const pp_law *law = &laws->law[j];
         bool known = law->kind == PP_LAW_SLIDING || law->kind == PP_LAW_TURNING;
         bool slides = law->kind != PP_LAW_EQUAL && by_mode && law->mode == PP_SLIDES;
         for (int k = 0; (known || slides) && k < pp_law_tangents(law); k++) {
-            put(&c, pp_law_tangent(law) + k, -law->mu * law->d[k]);
+            column_append(&c, pp_law_tangent(law) + k, -law->mu * law->d[k]);
         }
     }
     return c;
 }
 
-double pp_push_coupling(const pp_laws *laws, const pp_push *f, const pp_push *c)
+double pp_row_direction_coupling(const pp_laws *laws, const pp_row_direction *f,
+                                 const pp_row_direction *c)
 {
     double sum = 0.0;
     for (int i = 0; i < f->count; i++) {
@@ -66,7 +67,7 @@ double pp_push_coupling(const pp_laws *laws, const pp_push *f, const pp_push *c)
     return sum;
 }
 
-double pp_push_value(const pp_push *f, const double *u)
+double pp_row_direction_value(const pp_row_direction *f, const double *u)
 {
     double sum = 0.0;
     for (int i = 0; i < f->count; i++) {
@@ -75,7 +76,7 @@ double pp_push_value(const pp_push *f, const double *u)
     return sum;
 }
 
-void pp_push_add(const pp_push *c, double s, double *r)
+void pp_push_add(const pp_row_direction *c, double s, double *r)
 {
     for (int i = 0; i < c->count; i++) {
         r[c->row[i]] += s * c->s[i];
@@ -100,7 +101,8 @@ double pp_law_scale(const pp_laws *laws, int row)
 // ── Linear equations ─────────────────────────────────────────────────────────────────────────────
 
 // Unknowns: column that acts, functional that vanishes, law. Known forces go into r.
-static int unknowns(const pp_laws *laws, pp_push *acts, pp_push *zero, int *owner, double *r)
+static int list_unknowns(const pp_laws *laws, pp_row_direction *acts, pp_row_direction *zero,
+                         int *owner, double *r)
 {
     int n = 0;
     for (int i = 0; i < laws->count; i++) {
@@ -110,7 +112,7 @@ static int unknowns(const pp_laws *laws, pp_push *acts, pp_push *zero, int *owne
         }
         if (law->kind == PP_LAW_RUBBING || (law->kind == PP_LAW_BOX && law->mode == PP_SLIDES)) {
             r[law->at] = -law->bound * law->d[0];
-        } else if (pp_law_turns(law) &&
+        } else if (pp_law_is_turning(law) &&
                    (law->mode != PP_HELD || laws->law[law->on].mode == PP_OFF)) {
             for (int k = 0; k < law->size && law->mode == PP_SLIDES; k++) {
                 r[law->at + k] = -law->mu * laws->law[law->on].extra * law->d[k];
@@ -118,17 +120,18 @@ static int unknowns(const pp_laws *laws, pp_push *acts, pp_push *zero, int *owne
         } else if (law->kind == PP_LAW_EQUAL || law->mode == PP_HELD) {
             for (int k = 0; k < law->size; k++, n++) {
                 owner[n] = i;
-                acts[n] = zero[n] = pp_push_row(law->at + k);
-                acts[n] =
-                    law->kind == PP_LAW_CONTACT && k == 0 ? pp_push_normal(laws, i, true) : acts[n];
+                acts[n] = zero[n] = pp_row_direction_row(law->at + k);
+                acts[n] = law->kind == PP_LAW_CONTACT && k == 0
+                              ? pp_row_direction_normal(laws, i, true)
+                              : acts[n];
             }
         } else if (law->mode == PP_SLIDES) {
             for (int k = 1; k < law->size; k++) {
                 r[law->at + k] = -law->mu * law->extra * law->d[k - 1];
             }
             owner[n] = i;
-            acts[n] = pp_push_normal(laws, i, true);
-            zero[n++] = pp_push_row(law->at);
+            acts[n] = pp_row_direction_normal(laws, i, true);
+            zero[n++] = pp_row_direction_row(law->at);
         }
     }
     return n;
@@ -137,14 +140,14 @@ static int unknowns(const pp_laws *laws, pp_push *acts, pp_push *zero, int *owne
 perp_status pp_law_equations(const pp_laws *laws, pp_equations *out, double *r, pp_arena *arena)
 {
     size_t rows = (size_t)laws->rows;
-    pp_push *acts = PP_ARRAY(arena, pp_push, 2 * rows), *zero = acts + rows;
+    pp_row_direction *acts = PP_ARRAY(arena, pp_row_direction, 2 * rows), *zero = acts + rows;
     double *u = PP_ARRAY(arena, double, 4 * rows);
     int *owner = PP_ARRAY(arena, int, rows);
     if (!acts || !u || !owner) {
         return PERP_ERR_MEMORY;
     }
     memset(r, 0, rows * sizeof *r);
-    int n = unknowns(laws, acts, zero, owner, r);
+    int n = list_unknowns(laws, acts, zero, owner, r);
     pp_law_rates(laws, r, u);
     *out = (pp_equations){.n = n,
                           .acts = acts,
@@ -158,10 +161,10 @@ perp_status pp_law_equations(const pp_laws *laws, pp_equations *out, double *r, 
         return PERP_ERR_MEMORY;
     }
     for (int j = 0; j < n; j++) {
-        out->b[j] = -pp_push_value(&zero[j], u);
+        out->b[j] = -pp_row_direction_value(&zero[j], u);
         out->scale[j] = pp_law_scale(laws, zero[j].row[0]);
         for (int i = 0; i < n; i++) {
-            out->M[i + j * n] = pp_push_coupling(laws, &zero[i], &acts[j]);
+            out->M[i + j * n] = pp_row_direction_coupling(laws, &zero[i], &acts[j]);
         }
     }
     return PERP_OK;
@@ -294,7 +297,7 @@ double pp_law_residual(const pp_laws *laws, const double *r, pp_arena *arena)
         pp_law law = laws->law[i];
         law.bound /= size_r;
         law.extra /= size_r;
-        const pp_law *on = pp_law_turns(&law) ? &laws->law[law.on] : &law;
+        const pp_law *on = pp_law_is_turning(&law) ? &laws->law[law.on] : &law;
         double base = law.size > 0 ? fmax(0.0, f[on->at]) + on->extra / size_r : 0.0;
         worst = fmax(worst, law_gap(&law, f + law.at, u + law.at, base));
     }

@@ -15,11 +15,11 @@
 //
 // u are accelerations and r forces while the motion is smooth, velocities and impulses in an impact.
 
-typedef enum pp_mode {
+typedef enum pp_law_mode {
     PP_OFF,     // r = 0
     PP_HELD,    // u = 0: bilateral, closed, sticking, a motor that keeps its rate
     PP_SLIDES,  // contact: u_n = 0, r_t = -mu r_n d; motor or dry friction: r = -bound d
-} pp_mode;
+} pp_law_mode;
 
 typedef enum pp_law_kind {
     PP_LAW_EQUAL,    // u = 0
@@ -38,8 +38,8 @@ typedef struct pp_law {
     int on;        // PP_LAW_TURN, PP_LAW_TURNING: the law of their contact, which stands before
     double extra;  // normal impulse besides r_n that friction may lean on
     double bound;
-    double d[2];   // direction of sliding in (t, o)
-    pp_mode mode;  // in: of pp_law_linear; out: of pp_law_solve
+    double d[2];       // direction of sliding in (t, o)
+    pp_law_mode mode;  // in: of pp_law_linear; out: of pp_law_solve
 } pp_law;
 
 typedef struct pp_laws {
@@ -91,8 +91,8 @@ typedef struct pp_share {
 // Forces of the same motion that keep the laws, where the least of them do not. kept: there are such, with a
 // residual of `most` or less. last: may be NULL.
 //                                                                                       theory (H19)
-perp_status pp_law_share(const pp_laws *laws, double most, pp_share *last, double *other,
-                         bool *kept, pp_arena *arena);
+perp_status pp_law_redistribute(const pp_laws *laws, double most, pp_share *last, double *other,
+                                bool *kept, pp_arena *arena);
 // Residual of laws that are kept: rounding. Once the problem of modes has answered with the modes as they are, within its
 // own tolerance, they live on to a little more than that: beyond it the problem has another answer.
 static const double PP_LAW_KEPT = 1e-11, PP_LAW_KEPT_ON = 2e-9;
@@ -103,34 +103,35 @@ void pp_law_sizes(const pp_laws *laws, const double *r, double *size_u, double *
 double pp_law_residual(const pp_laws *laws, const double *r, pp_arena *arena);
 
 // A direction in the space of rows; also a functional on rates.
-typedef struct pp_push {
+typedef struct pp_row_direction {
     int count;
     int row[6];
     double s[6];
-} pp_push;
+} pp_row_direction;
 
-pp_push pp_push_row(int row);
+pp_row_direction pp_row_direction_row(int row);
 // Friction of a law along d; its first row, and how many there are.
-pp_push pp_push_tangent(const pp_law *law, const double d[2]);
+pp_row_direction pp_row_direction_tangent(const pp_law *law, const double d[2]);
 int pp_law_tangent(const pp_law *law);
 int pp_law_tangents(const pp_law *law);
 // The normal of a contact with the friction that known directions bring; by_mode: those of all that slides.
-pp_push pp_push_normal(const pp_laws *laws, int i, bool by_mode);
-static inline bool pp_law_turns(const pp_law *law)
+pp_row_direction pp_row_direction_normal(const pp_laws *laws, int i, bool by_mode);
+static inline bool pp_law_is_turning(const pp_law *law)
 {
     return law->kind == PP_LAW_TURN || law->kind == PP_LAW_TURNING;
 }
 // M x = b for the forces of given modes: r = known + sum x_j acts_j, where zero_j . u vanishes.
 typedef struct pp_equations {
     int n;
-    pp_push *acts, *zero;  // n
-    int *owner;            // n: laws; of a contact the normal comes first
+    pp_row_direction *acts, *zero;  // n
+    int *owner;                     // n: laws; of a contact the normal comes first
     double *M, *b, *x;
     double *scale;  // n
 } pp_equations;
 static const double PP_LAW_RANK = 1e-10;  // of the scaled matrix
 // r: forces that are known, the rest zero.
 perp_status pp_law_equations(const pp_laws *laws, pp_equations *out, double *r, pp_arena *arena);
-void pp_push_add(const pp_push *c, double s, double *r);
-double pp_push_coupling(const pp_laws *laws, const pp_push *f, const pp_push *c);  // f A c
-double pp_push_value(const pp_push *f, const double *u);
+void pp_push_add(const pp_row_direction *c, double s, double *r);
+double pp_row_direction_coupling(const pp_laws *laws, const pp_row_direction *f,
+                                 const pp_row_direction *c);  // f A c
+double pp_row_direction_value(const pp_row_direction *f, const double *u);

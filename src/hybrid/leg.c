@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-static void normalise(const pp_tree *tree, double *q)
+static void normalise_quaternions(const pp_tree *tree, double *q)
 {
     for (int i = 0; i < tree->links; i++) {
         const pp_link *l = &tree->link[i];
@@ -27,27 +27,27 @@ static void normalise(const pp_tree *tree, double *q)
 }
 
 // Keeps the direction of sliding of the moment, and the places of contacts under their present names.
-static void keep_contact(const perp_model *m, const pp_moment *moment, int i, pp_hold *hold)
+static void keep_contact(const perp_model *m, const pp_instant *instant, int i, pp_hold *hold)
 {
-    const pp_contact *c = &moment->contact[i];
-    double slip[2], speed = pp_moment_slip(moment, i, slip);
-    if (hold->kind == PP_HOLD_ROLL && hold->mode == PP_SLIDES && moment->size[i] > 0) {
-        speed = pp_moment_turn(moment, i, slip);
+    const pp_contact *c = &instant->contact[i];
+    double slip[2], speed = pp_instant_slip(instant, i, slip);
+    if (hold->kind == PP_HOLD_ROLL && hold->mode == PP_SLIDES && instant->size[i] > 0) {
+        speed = pp_instant_spin(instant, i, slip);
         perp_vec3 v = pp_along(pp_scale(slip[0], c->t), slip[1], pp_cross(c->n, c->t));
         hold->d_W = speed > 1e-5 ? pp_scale(1.0 / speed, v) : hold->d_W;
     }
-    if (pp_hold_touches(hold) && moment->size[i] > 0) {
+    if (pp_hold_touches(hold) && instant->size[i] > 0) {
         hold->feature = c->feature;
     }
-    if (hold->kind != PP_HOLD_CONTACT || moment->size[i] == 0) {
+    if (hold->kind != PP_HOLD_CONTACT || instant->size[i] == 0) {
         return;
     }
-    if (hold->mode == PP_SLIDES && moment->size[i] == 3 && speed > 1e-5) {
+    if (hold->mode == PP_SLIDES && instant->size[i] == 3 && speed > 1e-5) {
         perp_vec3 v = pp_along(pp_scale(slip[0], c->t), slip[1], pp_cross(c->n, c->t));
         hold->d_W = pp_scale(1.0 / speed, v);
     }
-    hold->place = pp_place_of(m, moment->pass.body, moment->t, c);
-    hold->rate = moment->rate[moment->at[i]];
+    hold->place = pp_contact_anchor_of(m, instant->pass.body, instant->t, c);
+    hold->rate = instant->rate[instant->at[i]];
     hold->feature = c->feature;
 }
 
@@ -63,25 +63,25 @@ static bool has_contacts(const pp_flight *flight)
 static const double STRAY = 5e-9;  // normal rate of a closed contact that the motion lost [m/s]
 
 // Whether a closed contact in space is no longer kept at a time in the last step.
-static perp_status look_ahead(pp_flight *flight, double when, bool *stray)
+static perp_status bound_clear_time(pp_flight *flight, double when, bool *stray)
 {
     const pp_machine *machine = flight->machine;
     pp_mark mark = pp_arena_mark(flight->scratch);
-    pp_moment moment;
+    pp_instant instant;
     *stray = false;
     if (!machine->model->spatial || !has_contacts(flight)) {
         return PERP_OK;
     }
     perp_status status = pp_ode_at(flight->ode, when, flight->y_try);
     status = status < 0 ? status
-                        : pp_moment_make(&moment, machine, when, flight->y_try,
-                                         flight->y_try + machine->tree->nq, &flight->holds, false,
-                                         flight->scratch);
+                        : pp_instant_make(&instant, machine, when, flight->y_try,
+                                          flight->y_try + machine->tree->nq, &flight->holds, false,
+                                          flight->scratch);
     for (int i = 0; status >= 0 && i < flight->holds.count; i++) {
-        if (flight->holds.hold[i].kind == PP_HOLD_CONTACT && moment.size[i] > 0) {
-            double back = 2.0 / machine->options.eps * fabs(moment.contact[i].gap) +
+        if (flight->holds.hold[i].kind == PP_HOLD_CONTACT && instant.size[i] > 0) {
+            double back = 2.0 / machine->options.eps * fabs(instant.contact[i].gap) +
                           fabs(flight->holds.hold[i].rate);
-            *stray = *stray || fabs(moment.rate[moment.at[i]]) > STRAY + back;
+            *stray = *stray || fabs(instant.rate[instant.at[i]]) > STRAY + back;
         }
     }
     pp_arena_release(flight->scratch, mark);
@@ -89,12 +89,12 @@ static perp_status look_ahead(pp_flight *flight, double when, bool *stray)
 }
 
 // Counts full turns, and follows contacts.
-static perp_status follow(pp_flight *flight)
+static perp_status track_turns_and_contacts(pp_flight *flight)
 {
     const pp_machine *machine = flight->machine;
     const perp_model *m = machine->model;
     pp_mark mark = pp_arena_mark(flight->scratch);
-    pp_moment moment;
+    pp_instant instant;
     bool touches = m->spatial && has_contacts(flight);
     pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, m->bodies);
     if (!body) {
@@ -108,25 +108,25 @@ static perp_status follow(pp_flight *flight)
         machine->turn[i] = row.value;
     }
     perp_status status = touches
-                             ? pp_moment_make(&moment, machine, flight->t, flight->q, flight->qd,
-                                              &flight->holds, false, flight->scratch)
+                             ? pp_instant_make(&instant, machine, flight->t, flight->q, flight->qd,
+                                               &flight->holds, false, flight->scratch)
                              : PERP_OK;
     for (int i = 0; touches && status >= 0 && i < flight->holds.count; i++) {
-        keep_contact(m, &moment, i, &flight->holds.hold[i]);
+        keep_contact(m, &instant, i, &flight->holds.hold[i]);
     }
     pp_arena_release(flight->scratch, mark);
     return status;
 }
 
-static perp_status take(pp_flight *flight, double t)
+static perp_status accept_state(pp_flight *flight, double t)
 {
     perp_status status = pp_ode_at(flight->ode, t, flight->y);
     flight->t = t;
-    normalise(flight->machine->tree, flight->q);
+    normalise_quaternions(flight->machine->tree, flight->q);
     return status;
 }
 
-static perp_status too_long(pp_flight *flight)
+static perp_status fail_step_too_long(pp_flight *flight)
 {
     pp_print(flight->result->remark, sizeof flight->result->remark,
              "the integrator took %d steps and came to t = %.12g; take a shorter step",
@@ -134,7 +134,7 @@ static perp_status too_long(pp_flight *flight)
     return PERP_ERR_LIMIT;
 }
 
-static perp_status too_many(pp_flight *flight)
+static perp_status fail_too_many_events(pp_flight *flight)
 {
     pp_print(flight->result->remark, sizeof flight->result->remark,
              "more than %d events until t = %.12g: the bound on events was reached",
@@ -172,18 +172,18 @@ static perp_status handle(pp_flight *flight)
     }
     flight->events++;
     if (flight->events > flight->most_events) {
-        return too_many(flight);
+        return fail_too_many_events(flight);
     }
     if (is_burst(flight)) {
         flight->why = "events do not end";
         return PERP_ERR_LIMIT;
     }
-    perp_status status = pp_flight_margin(flight, flight->t, flight->y, &margin, ended);
+    perp_status status = pp_flight_event_margin(flight, flight->t, flight->y, &margin, ended);
     return status < 0 ? status : pp_flight_resolve(flight, ended);
 }
 
 // Whether a contact has another normal, or none, at two instants that are close to each other.
-static bool passed(const pp_holds *holds, const pp_moment *from, const pp_moment *to)
+static bool passed(const pp_holds *holds, const pp_instant *from, const pp_instant *to)
 {
     for (int i = 0; i < holds->count; i++) {
         if (holds->hold[i].kind == PP_HOLD_CONTACT &&
@@ -200,19 +200,19 @@ static perp_status pass_edge(pp_flight *flight, perp_status failed)
 {
     const pp_machine *machine = flight->machine;
     double *q = flight->y_try;
-    pp_moment here;
-    perp_status made = pp_moment_make(&here, machine, flight->t, flight->q, flight->qd,
-                                      &flight->holds, false, flight->scratch);
+    pp_instant here;
+    perp_status made = pp_instant_make(&here, machine, flight->t, flight->q, flight->qd,
+                                       &flight->holds, false, flight->scratch);
     if (made < 0) {
         return made;
     }
     for (double dt = 1e-14; dt < 2e-9 && flight->t + dt < flight->end; dt *= 10.0) {
         pp_mark mark = pp_arena_mark(flight->scratch);
-        pp_moment moment;
+        pp_instant instant;
         pp_tree_move(machine->tree, flight->q, flight->qd, dt, q);
-        perp_status status = pp_moment_make(&moment, machine, flight->t + dt, q, flight->qd,
-                                            &flight->holds, false, flight->scratch);
-        bool over = status >= 0 && passed(&flight->holds, &here, &moment);
+        perp_status status = pp_instant_make(&instant, machine, flight->t + dt, q, flight->qd,
+                                             &flight->holds, false, flight->scratch);
+        bool over = status >= 0 && passed(&flight->holds, &here, &instant);
         pp_arena_release(flight->scratch, mark);
         if (status < 0) {
             return status;
@@ -231,7 +231,7 @@ static const double SLOW_STEP = 1e-6;    // [s]: on average over so many the int
 static const double SHORT_STEP = 1e-10;  // [s]: what is lost in such a step is lost for good
 
 // Steps from the present state on, none longer than `longest`.
-static perp_status start(pp_flight *flight, double longest)
+static perp_status restart_integrator(pp_flight *flight, double longest)
 {
     flight->margin_t = -PP_INF;
     perp_status status = pp_ode_start(flight->ode, flight->t, flight->y, flight->end);
@@ -239,7 +239,7 @@ static perp_status start(pp_flight *flight, double longest)
 }
 
 // One step of the integrator; stray: it was taken back, and the next ones are shorter.
-static perp_status advance(pp_flight *flight, double *longest, bool *found, bool *stray)
+static perp_status advance_integrator(pp_flight *flight, double *longest, bool *found, bool *stray)
 {
     double t0, t1, when = 0.0;
     *found = *stray = false;
@@ -251,28 +251,28 @@ static perp_status advance(pp_flight *flight, double *longest, bool *found, bool
     }
     status = status < 0 ? status : pp_flight_locate(flight, t0, t1, &when, found);
     when = *found ? when : t1;
-    status = status < 0 ? status : look_ahead(flight, when, stray);
+    status = status < 0 ? status : bound_clear_time(flight, when, stray);
     if (status < 0 || *stray) {
         *longest = 0.25 * (when - t0);
         *found = false;
         flight->why = "a contact point runs faster than its surfaces move";
         return status < 0              ? status
                : *longest < SHORT_STEP ? PERP_ERR_LIMIT
-                                       : start(flight, *longest);
+                                       : restart_integrator(flight, *longest);
     }
     flight->now.error += pp_ode_error(flight->ode, flight->machine->tree->nq, flight->weight);
     *longest *= 2.0;
     status = pp_ode_limit(flight->ode, *longest);
     status = status < 0 ? status : pp_flight_sum(flight, t0, when);
-    status = status < 0 ? status : take(flight, when);
-    return status < 0 ? status : follow(flight);
+    status = status < 0 ? status : accept_state(flight, when);
+    return status < 0 ? status : track_turns_and_contacts(flight);
 }
 
-perp_status pp_flight_leg(pp_flight *flight)
+perp_status pp_flight_integrate_smooth(pp_flight *flight)
 {
     double since = flight->t, longest = PP_INF;
-    perp_status status = follow(flight);
-    status = status < 0 ? status : start(flight, longest);
+    perp_status status = track_turns_and_contacts(flight);
+    status = status < 0 ? status : restart_integrator(flight, longest);
     bool found = false, stray = false;
     for (int k = 1; status >= 0 && !found && flight->t < flight->end; k = stray ? 1 : k + 1) {
         if (k % SLOW_STEPS == 0 && flight->t - since < SLOW_STEPS * SLOW_STEP) {
@@ -281,9 +281,9 @@ perp_status pp_flight_leg(pp_flight *flight)
         }
         since = k % SLOW_STEPS == 0 ? flight->t : since;
         if (++flight->result->steps > PP_MOST_STEPS) {
-            return too_long(flight);
+            return fail_step_too_long(flight);
         }
-        status = advance(flight, &longest, &found, &stray);
+        status = advance_integrator(flight, &longest, &found, &stray);
     }
     return status < 0 || !found ? status : handle(flight);
 }

@@ -23,7 +23,7 @@ typedef struct watch {
     bool *ended;  // holds, or NULL
 } watch;
 
-static void see(watch *w, int hold, double value)
+static void watch_value(watch *w, int hold, double value)
 {
     w->margin = fmin(w->margin, value);
     if (w->ended && hold >= 0 && value < AT_END) {
@@ -78,7 +78,7 @@ static perp_status smallest_gap(pp_flight *flight, double t, const pp_frame *bod
     pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body};
     pp_arena *arena = flight->scratch;
     const pp_holds *holds = &flight->holds;
-    pp_place *place = pp_holds_places(holds, arena);
+    pp_contact_anchor *place = pp_holds_places(holds, arena);
     int *which = PP_ARRAY(arena, int, holds->count);
     pp_gaps gaps;
     *gap = reach;
@@ -126,10 +126,9 @@ static void see_limits(watch *w, double t, const pp_frame *body)
         for (int side = 0; side < 2; side++) {
             double sign = side == 0 ? 1.0 : -1.0, bound = sign > 0.0 ? j->lower : j->upper;
             double beyond = sign * (row.value - bound), unit = ROUND_GAP * fmax(1.0, fabs(bound));
-            bool opens =
-                beyond <= 0.0 && beyond > -w->flight->tol_limit && sign * row.before >= 0.0;
+            bool opens = beyond <= 0.0 && beyond > -w->flight->tol_limit && sign * row.v_pre >= 0.0;
             if (isfinite(bound) && !is_active(&w->flight->holds, i, sign)) {
-                see(w, -1, opens ? 0.5 : beyond / unit);
+                watch_value(w, -1, opens ? 0.5 : beyond / unit);
             }
         }
     }
@@ -137,32 +136,32 @@ static void see_limits(watch *w, double t, const pp_frame *body)
 
 // ── Forces and slip ──────────────────────────────────────────────────────────────────────────────
 
-static void see_slip(watch *w, const pp_moment *moment, double speed)
+static void see_slip(watch *w, const pp_instant *instant, double speed)
 {
     const pp_holds *holds = &w->flight->holds;
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *h = &holds->hold[i];
-        if (h->mode != PP_SLIDES || moment->size[i] == 0) {
+        if (h->mode != PP_SLIDES || instant->size[i] == 0) {
             continue;
         }
         double slip[2], along;
         if (h->kind == PP_HOLD_ROLL) {
-            const pp_contact *c = &moment->contact[i];
-            pp_moment_turn(moment, i, slip);
+            const pp_contact *c = &instant->contact[i];
+            pp_instant_spin(instant, i, slip);
             along =
                 slip[0] * pp_dot3(h->d_W, c->t) + slip[1] * pp_dot3(h->d_W, pp_cross(c->n, c->t));
         } else if (h->kind != PP_HOLD_CONTACT) {
-            along = h->d * moment->rate[moment->at[i]];
-        } else if (moment->size[i] < 3) {
-            pp_moment_slip(moment, i, slip);
+            along = h->d * instant->rate[instant->at[i]];
+        } else if (instant->size[i] < 3) {
+            pp_instant_slip(instant, i, slip);
             along = h->d * slip[0];
         } else {
-            const pp_contact *c = &moment->contact[i];
-            pp_moment_slip(moment, i, slip);
+            const pp_contact *c = &instant->contact[i];
+            pp_instant_slip(instant, i, slip);
             along =
                 slip[0] * pp_dot3(h->d_W, c->t) + slip[1] * pp_dot3(h->d_W, pp_cross(c->n, c->t));
         }
-        see(w, i, along / (ROUND_RATE * speed));
+        watch_value(w, i, along / (ROUND_RATE * speed));
     }
 }
 
@@ -179,7 +178,7 @@ static void force_margins(const pp_laws *laws, const double *r, double *margin)
         if (law->size == 0 || law->kind == PP_LAW_EQUAL || law->kind == PP_LAW_RUBBING) {
             continue;
         }
-        if (pp_law_turns(law)) {
+        if (pp_law_is_turning(law)) {
             double push = law->size == 2 ? hypot(f[0], f[1]) : fabs(f[0]);
             if (law->kind == PP_LAW_TURN) {
                 margin[i] = (law->mu * r[laws->law[law->on].at] - push) / unit;
@@ -238,20 +237,20 @@ static perp_status see_forces(watch *w, const pp_laws *laws, const pp_law_info *
             }
         }
         if (determined) {
-            see(w, i, margin[i]);
+            watch_value(w, i, margin[i]);
             margin[i] = PP_INF;
         }
         least = fmin(least, margin[i]);
     }
     if (least < AT_END) {
         perp_status status =
-            pp_law_share(laws, most, w->flight->machine->share, other, &kept, arena);
+            pp_law_redistribute(laws, most, w->flight->machine->share, other, &kept, arena);
         if (status < 0) {
             return status;
         }
     }
     for (int i = 0; i < laws->count && !kept; i++) {
-        see(w, i, margin[i]);
+        watch_value(w, i, margin[i]);
     }
     return PERP_OK;
 }
@@ -261,21 +260,21 @@ static perp_status see_modes(watch *w, double t, const double *y, bool *lost)
     pp_flight *flight = w->flight;
     const pp_machine *machine = flight->machine;
     pp_arena *arena = flight->scratch;
-    pp_moment moment;
+    pp_instant instant;
     pp_laws laws;
     pp_law_info info;
     *lost = false;
-    perp_status status =
-        pp_moment_make(&moment, machine, t, y, y + machine->tree->nq, &flight->holds, true, arena);
-    double *r = status < 0 ? NULL : PP_ARRAY(arena, double, moment.rows);
+    perp_status status = pp_instant_make(&instant, machine, t, y, y + machine->tree->nq,
+                                         &flight->holds, true, arena);
+    double *r = status < 0 ? NULL : PP_ARRAY(arena, double, instant.rows);
     status = status < 0 ? status : r ? PERP_OK : PERP_ERR_MEMORY;
-    status = status < 0 ? status : pp_moment_laws(&laws, machine, &moment, &flight->holds, arena);
+    status = status < 0 ? status : pp_instant_laws(&laws, machine, &instant, &flight->holds, arena);
     status = status < 0 ? status : pp_law_linear(&laws, r, &info, arena);
     if (status < 0) {
         return status;
     }
-    *lost = moment.lost;
-    see_slip(w, &moment, fastest(machine->model, moment.pass.body));
+    *lost = instant.lost;
+    see_slip(w, &instant, fastest(machine->model, instant.pass.body));
     return see_forces(w, &laws, &info, r);
 }
 
@@ -292,8 +291,8 @@ static bool has_modes(const pp_flight *flight)
     return false;
 }
 
-perp_status pp_flight_margin(pp_flight *flight, double t, const double *y, double *margin,
-                             bool *ended)
+perp_status pp_flight_event_margin(pp_flight *flight, double t, const double *y, double *margin,
+                                   bool *ended)
 {
     const pp_machine *machine = flight->machine;
     const perp_model *m = machine->model;
@@ -307,7 +306,7 @@ perp_status pp_flight_margin(pp_flight *flight, double t, const double *y, doubl
     }
     pp_tree_frames(machine->tree, t, y, y + machine->tree->nq, body);
     perp_status status = smallest_gap(flight, t, body, 1e-3 * machine->length, &gap);
-    see(&w, -1, gap / (ROUND_GAP * machine->length));
+    watch_value(&w, -1, gap / (ROUND_GAP * machine->length));
     see_limits(&w, t, body);
     if (status >= 0 && has_modes(flight)) {
         status = see_modes(&w, t, y, &lost);
@@ -322,7 +321,7 @@ perp_status pp_flight_margin(pp_flight *flight, double t, const double *y, doubl
 static perp_status margin_at(pp_flight *flight, double t, double *margin)
 {
     perp_status status = pp_ode_at(flight->ode, t, flight->y_try);
-    return status < 0 ? status : pp_flight_margin(flight, t, flight->y_try, margin, NULL);
+    return status < 0 ? status : pp_flight_event_margin(flight, t, flight->y_try, margin, NULL);
 }
 
 // At the start of a step of the integrator it is known from the end of the one before.
@@ -333,8 +332,8 @@ static perp_status margin_before(pp_flight *flight, double t, double *margin)
 }
 
 // Zero (or -1, where it began below zero) of the margin between a and b, by false position with halving.
-static perp_status refine(pp_flight *flight, double a, double margin_a, double b, double margin_b,
-                          double *when)
+static perp_status refine_crossing(pp_flight *flight, double a, double margin_a, double b,
+                                   double margin_b, double *when)
 {
     double level = margin_a > 0.0 ? 0.0 : -1.0, f_A = margin_a - level, f_B = margin_b - level;
     double close = 4.0 * 2.220446049250313e-16 * fmax(fabs(b), 1e-3);
@@ -342,7 +341,7 @@ static perp_status refine(pp_flight *flight, double a, double margin_a, double b
     for (int k = 0; k < 120 && b - a > close; k++) {
         bool halve = k % 3 == 2 || !isfinite(f_A) || !isfinite(f_B);
         double t = halve ? 0.5 * (a + b) : b - f_B * (b - a) / (f_B - f_A), f;
-        t = pp_within(t, a + 0.01 * close, b - 0.01 * close);
+        t = pp_clamp(t, a + 0.01 * close, b - 0.01 * close);
         if (!(t > a) || !(t < b)) {
             t = 0.5 * (a + b);
         }
@@ -368,22 +367,23 @@ static perp_status refine(pp_flight *flight, double a, double margin_a, double b
     return PERP_OK;
 }
 
-static const double LONG = 1e-3,
-                    SHORT = 1e-5;  // [s]: steps that are looked at four times, and once
+static const double LONG_STEP = 1e-3,
+                    SHORT_STEP = 1e-5;  // [s]: steps that are looked at four times, and once
 
 // All conditions are looked at up to four times in a step of the integrator, and gaps so often that nothing
 // passes through anything unseen.
 perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *when, bool *found)
 {
     double before, margin = 0.0, a = t0, clear;
-    int sample = 1, samples = t1 - t0 > LONG ? 4 : t1 - t0 > SHORT ? 2 : 1;
+    int sample = 1, samples = t1 - t0 > LONG_STEP ? 4 : t1 - t0 > SHORT_STEP ? 2 : 1;
     *found = false;
     perp_status status = margin_before(flight, t0, &before);
     flight->margin_t = -PP_INF;
     while (status >= 0 && a < t1) {
         double b = sample >= samples ? t1 : t0 + (t1 - t0) * sample / samples;
         status = pp_ode_at(flight->ode, a, flight->y_try);
-        status = status < 0 ? status : pp_flight_clear(flight, a, flight->y_try, b - a, &clear);
+        status =
+            status < 0 ? status : pp_flight_clear_time(flight, a, flight->y_try, b - a, &clear);
         if (status < 0) {
             return status;
         }
@@ -392,7 +392,7 @@ perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *wh
         status = margin_at(flight, b, &margin);
         if (status >= 0 && margin < -1.0) {
             *found = true;
-            return refine(flight, a, before, b, margin, when);
+            return refine_crossing(flight, a, before, b, margin, when);
         }
         a = b;
         before = margin;

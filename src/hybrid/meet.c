@@ -8,12 +8,12 @@
 #include <math.h>
 #include <string.h>
 
-static bool approaches(const pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+static bool approaches(const pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                        int i)
 {
     pp_hold_kind kind = holds->hold[i].kind;
-    return (kind == PP_HOLD_LIMIT || kind == PP_HOLD_CONTACT) && moment->size[i] > 0 &&
-           moment->rate[moment->at[i]] < -flight->tol_rate;
+    return (kind == PP_HOLD_LIMIT || kind == PP_HOLD_CONTACT) && instant->size[i] > 0 &&
+           instant->rate[instant->at[i]] < -flight->tol_rate;
 }
 
 static int body_of(const pp_flight *flight, int shape)
@@ -21,21 +21,21 @@ static int body_of(const pp_flight *flight, int shape)
     return flight->machine->model->shape[shape].body;
 }
 
-static void describe_impact(const pp_moment *moment, int i, const double *impulse,
+static void describe_impact(const pp_instant *instant, int i, const double *impulse,
                             const double *after, perp_event *event)
 {
-    int at = moment->at[i];
-    const pp_contact *c = &moment->contact[i];
-    event->before = moment->rate[at];
-    event->after = after[at];
+    int at = instant->at[i];
+    const pp_contact *c = &instant->contact[i];
+    event->rate_before = instant->rate[at];
+    event->rate_after = after[at];
     event->impulse = impulse[at];
     if (event->a.i >= 0) {
         event->point_W = c->point;
         event->normal_W = c->n;
         perp_vec3 axis[3];
         pp_contact_axes(c, axis);
-        for (int k = 1; k < moment->size[i]; k++) {
-            event->impulse_W = pp_along(event->impulse_W, impulse[at + k], axis[k]);
+        for (int k = 1; k < instant->size[i]; k++) {
+            event->pf_W = pp_along(event->pf_W, impulse[at + k], axis[k]);
         }
     }
 }
@@ -60,7 +60,7 @@ static void say_law(pp_flight *flight, const pp_law_info *info, perp_event *even
 }
 
 // Whether two shapes touched before.
-static bool is_known(const pp_flight *flight, const pp_hold *hold)
+static bool touched_before(const pp_flight *flight, const pp_hold *hold)
 {
     bool known = false;
     for (int i = 0; i < flight->holds.count; i++) {
@@ -73,43 +73,44 @@ static bool is_known(const pp_flight *flight, const pp_hold *hold)
 
 // Impacts that end a sequence are noted as its end; what was closed before only carries an impact on; what is
 // slower than a bounce counts in a short step is part of that.
-static bool is_noted(const pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+static bool is_noted(const pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                      const pp_bounces *bounces, int i)
 {
-    bool meets = moment->rate[moment->at[i]] < -bounces->rest;
+    bool meets = instant->rate[instant->at[i]] < -bounces->rest;
     bool in_short_step = bounces->rest > flight->tol_rate || flight->t == flight->capture_end;
-    return !bounces->ends[i] && (meets || (!in_short_step && !is_known(flight, &holds->hold[i])));
+    return !bounces->ends[i] &&
+           (meets || (!in_short_step && !touched_before(flight, &holds->hold[i])));
 }
 
-perp_status pp_flight_note_impacts(pp_flight *flight, const pp_moment *moment,
-                                   const pp_holds *holds, const double *impulse,
-                                   const pp_bounces *bounces, const double *qd_new,
-                                   const pp_law_info *info)
+perp_status pp_flight_add_impact_events(pp_flight *flight, const pp_instant *instant,
+                                        const pp_holds *holds, const double *impulse,
+                                        const pp_bounces *bounces, const double *qd_new,
+                                        const pp_law_info *info)
 {
     perp_event_kind kind = bounces ? PERP_EVENT_IMPACT : PERP_EVENT_PAINLEVE;
-    double *after = PP_ARRAY(flight->scratch, double, moment->rows);
-    double most = pp_norm_inf(moment->rows, impulse);
+    double *after = PP_ARRAY(flight->scratch, double, instant->rows);
+    double most = pp_norm_inf(instant->rows, impulse);
     if (!after) {
         return PERP_ERR_MEMORY;
     }
-    memcpy(after, moment->rate, (size_t)moment->rows * sizeof *after);
-    pp_gemv(moment->rows, moment->rows, 1.0, moment->A, moment->rows, impulse, after);
-    memcpy(flight->other, qd_new, (size_t)moment->nv * sizeof *qd_new);
+    memcpy(after, instant->rate, (size_t)instant->rows * sizeof *after);
+    pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, impulse, after);
+    memcpy(flight->other, qd_new, (size_t)instant->nv * sizeof *qd_new);
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *hold = &holds->hold[i];
         bool unilateral = hold->kind == PP_HOLD_LIMIT || hold->kind == PP_HOLD_CONTACT;
-        if (!unilateral || moment->size[i] == 0 || !(impulse[moment->at[i]] > 1e-12 * most)) {
+        if (!unilateral || instant->size[i] == 0 || !(impulse[instant->at[i]] > 1e-12 * most)) {
             continue;
         }
-        if (bounces && !is_noted(flight, moment, holds, bounces, i)) {
+        if (bounces && !is_noted(flight, instant, holds, bounces, i)) {
             continue;
         }
         perp_event_kind what = hold->kind == PP_HOLD_LIMIT ? PERP_EVENT_LIMIT_REACHED : kind;
-        perp_event *event = pp_flight_note(flight, what, hold);
+        perp_event *event = pp_flight_add_event(flight, what, hold);
         if (!event) {
             return PERP_ERR_MEMORY;
         }
-        describe_impact(moment, i, impulse, after, event);
+        describe_impact(instant, i, impulse, after, event);
         if (info) {
             say_law(flight, info, event);
         }
@@ -125,47 +126,47 @@ static bool is_of(const pp_flight *flight, const pp_hold *hold, int a, int b)
 
 // The contact of hold i's two bodies that approaches fastest, -1: one before i has stood for them. The points of
 // a face that meet at one instant are one bounce.
-static int fastest_of(const pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+static int fastest_of(const pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                       int i)
 {
     int a = body_of(flight, holds->hold[i].a), b = body_of(flight, holds->hold[i].b), best = i;
     for (int k = 0; k < holds->count; k++) {
-        if (!is_of(flight, &holds->hold[k], a, b) || !approaches(flight, moment, holds, k)) {
+        if (!is_of(flight, &holds->hold[k], a, b) || !approaches(flight, instant, holds, k)) {
             continue;
         }
         if (k < i) {
             return -1;
         }
-        best = moment->rate[moment->at[k]] < moment->rate[moment->at[best]] ? k : best;
+        best = instant->rate[instant->at[k]] < instant->rate[instant->at[best]] ? k : best;
     }
     return best;
 }
 
 // Contacts whose impacts end here: all of the two bodies that are near, closed at once.
-static perp_status find_zeno(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+static perp_status find_zeno(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                              bool *ends)
 {
     for (int i = 0; i < holds->count; i++) {
-        bool met = holds->hold[i].kind == PP_HOLD_CONTACT && approaches(flight, moment, holds, i);
-        int fastest = met ? fastest_of(flight, moment, holds, i) : -1;
+        bool met = holds->hold[i].kind == PP_HOLD_CONTACT && approaches(flight, instant, holds, i);
+        int fastest = met ? fastest_of(flight, instant, holds, i) : -1;
         if (fastest < 0) {
             continue;
         }
         const pp_hold *hold = &holds->hold[fastest];
         int a = body_of(flight, hold->a), b = body_of(flight, hold->b);
-        double speed = -moment->rate[moment->at[fastest]], ratio, end;
+        double speed = -instant->rate[instant->at[fastest]], ratio, end;
         if (!pp_flight_zeno(flight, a, b, speed, &ratio, &end)) {
             continue;
         }
-        perp_event *event = pp_flight_note(flight, PERP_EVENT_ZENO, hold);
+        perp_event *event = pp_flight_add_event(flight, PERP_EVENT_ZENO, hold);
         if (!event) {
             return PERP_ERR_MEMORY;
         }
         event->ratio = ratio;
         event->t_end = end;
-        event->before = -speed;
-        event->point_W = moment->contact[fastest].point;
-        event->normal_W = moment->contact[fastest].n;
+        event->rate_before = -speed;
+        event->point_W = instant->contact[fastest].point;
+        event->normal_W = instant->contact[fastest].n;
         for (int k = 0; k < holds->count; k++) {
             ends[k] = ends[k] || is_of(flight, &holds->hold[k], a, b);
         }
@@ -174,50 +175,51 @@ static perp_status find_zeno(pp_flight *flight, const pp_moment *moment, const p
 }
 
 // Whether rims would approach between the points that met.
-static perp_status refine_after(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+static perp_status refine_after(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                                 const double *impulse, bool *again)
 {
-    double *after = PP_ARRAY(flight->scratch, double, moment->rows);
+    double *after = PP_ARRAY(flight->scratch, double, instant->rows);
     if (!after) {
         return PERP_ERR_MEMORY;
     }
-    memcpy(after, moment->rate, (size_t)moment->rows * sizeof *after);
-    pp_gemv(moment->rows, moment->rows, 1.0, moment->A, moment->rows, impulse, after);
-    return pp_flight_refine_rims(flight, moment, holds, after, flight->tol_rate, again);
+    memcpy(after, instant->rate, (size_t)instant->rows * sizeof *after);
+    pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, impulse, after);
+    return pp_flight_refine_rims(flight, instant, holds, after, flight->tol_rate, again);
 }
 
-perp_status pp_flight_meet(pp_flight *flight, pp_holds *holds, double rest, bool *ends, bool *again)
+perp_status pp_flight_resolve_impacts(pp_flight *flight, pp_holds *holds, double rest, bool *ends,
+                                      bool *again)
 {
     pp_mark mark = pp_arena_mark(flight->scratch);
-    pp_moment moment;
+    pp_instant instant;
     pp_law_info info;
     bool any = false;
     const pp_bounces bounces = {rest, ends};
-    perp_status status = pp_moment_make(&moment, flight->machine, flight->t, flight->q, flight->qd,
-                                        holds, false, flight->scratch);
+    perp_status status = pp_instant_make(&instant, flight->machine, flight->t, flight->q,
+                                         flight->qd, holds, false, flight->scratch);
     if (status >= 0 && rest <= flight->tol_rate) {  // in short steps what is slow stays anyway
-        status = find_zeno(flight, &moment, holds, ends);
+        status = find_zeno(flight, &instant, holds, ends);
     }
     for (int i = 0; status >= 0 && i < holds->count; i++) {
-        any = any || approaches(flight, &moment, holds, i);
+        any = any || approaches(flight, &instant, holds, i);
     }
     if (status >= 0 && any) {
-        double *impulse = PP_ARRAY(flight->scratch, double, moment.rows);
-        double *qd = PP_ARRAY(flight->scratch, double, moment.nv);
-        status = impulse && qd ? pp_impact_run(flight->machine, &moment, holds, &bounces, qd,
+        double *impulse = PP_ARRAY(flight->scratch, double, instant.rows);
+        double *qd = PP_ARRAY(flight->scratch, double, instant.nv);
+        status = impulse && qd ? pp_impact_run(flight->machine, &instant, holds, &bounces, qd,
                                                impulse, &info, flight->scratch)
                                : PERP_ERR_MEMORY;
-        status = status < 0 ? status : refine_after(flight, &moment, holds, impulse, again);
+        status = status < 0 ? status : refine_after(flight, &instant, holds, impulse, again);
         if (status >= 0 && *again) {
             pp_arena_release(flight->scratch, mark);
             return PERP_OK;
         }
-        status = status < 0
-                     ? status
-                     : pp_flight_note_impacts(flight, &moment, holds, impulse, &bounces, qd, &info);
+        status = status < 0 ? status
+                            : pp_flight_add_impact_events(flight, &instant, holds, impulse,
+                                                          &bounces, qd, &info);
         if (status >= 0) {
             pp_bounce bounce = {bounces, info.share, info.other_law};
-            status = pp_flight_jump(flight, &moment, holds, impulse, qd, bounce);
+            status = pp_flight_jump(flight, &instant, holds, impulse, qd, bounce);
         } else if (status != PERP_ERR_MEMORY) {
             pp_print(flight->result->remark, sizeof flight->result->remark,
                      "no impulses were found for an impact at t = %.12g: what holds leaves no way "

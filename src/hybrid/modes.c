@@ -16,19 +16,19 @@ static const double GOOD = 1e-9;          // residual of an answer that is taken
 static const double INDEPENDENT = 1e-10;  // of its scale that a row must keep
 
 typedef struct variable {
-    pp_push acts, zero;
+    pp_row_direction acts, zero;
     double lower, upper;
     int contact;  // friction and sigma: law that it belongs to; else -1
     bool sigma;
     int normal;  // normal force: law of the contact; else -1
 } variable;
 
-typedef struct posed {
+typedef struct mode_problem {
     int n;
     variable *v;
     double *M, *b, *lower, *upper, *z;
     double *known;  // rows: forces that are not asked for
-} posed;
+} mode_problem;
 
 // ── Independent equations ────────────────────────────────────────────────────────────────────────
 
@@ -91,25 +91,25 @@ static void facet(const pp_law *law, int j, double d[2])
 }
 
 // Friction of law i in the directions of a polygon, and the speed it acts against.
-static void pose_friction(const pp_laws *laws, int i, posed *p)
+static void pose_friction(const pp_laws *laws, int i, mode_problem *p)
 {
     const pp_law *law = &laws->law[i];
     for (int j = 0; j < (pp_law_tangents(law) == 1 ? 2 : FACETS); j++) {
         double d[2];
         facet(law, j, d);
-        pp_push c = pp_push_tangent(law, d);
+        pp_row_direction c = pp_row_direction_tangent(law, d);
         p->v[p->n++] =
             (variable){.acts = c, .zero = c, .upper = PP_INF, .contact = i, .normal = -1};
     }
     p->v[p->n++] = (variable){.upper = PP_INF, .contact = i, .sigma = true, .normal = -1};
 }
 
-static void pose_contact(const pp_laws *laws, int i, posed *p)
+static void pose_contact(const pp_laws *laws, int i, mode_problem *p)
 {
     const pp_law *law = &laws->law[i];
     bool sliding = law->kind == PP_LAW_SLIDING;
-    p->v[p->n++] = (variable){.acts = pp_push_normal(laws, i, false),
-                              .zero = pp_push_row(law->at),
+    p->v[p->n++] = (variable){.acts = pp_row_direction_normal(laws, i, false),
+                              .zero = pp_row_direction_row(law->at),
                               .upper = PP_INF,
                               .contact = -1,
                               .normal = i};
@@ -118,7 +118,7 @@ static void pose_contact(const pp_laws *laws, int i, posed *p)
     }
 }
 
-static void pose_variables(const pp_laws *laws, const bool *keep, posed *p)
+static void pose_variables(const pp_laws *laws, const bool *keep, mode_problem *p)
 {
     for (int i = 0; i < laws->count; i++) {
         const pp_law *law = &laws->law[i];
@@ -126,7 +126,7 @@ static void pose_variables(const pp_laws *laws, const bool *keep, posed *p)
             pose_contact(laws, i, p);
             continue;
         }
-        if (pp_law_turns(law)) {
+        if (pp_law_is_turning(law)) {
             if (law->kind == PP_LAW_TURN && law->size > 0) {
                 pose_friction(laws, i, p);
             }
@@ -137,7 +137,7 @@ static void pose_variables(const pp_laws *laws, const bool *keep, posed *p)
                 continue;
             }
             double bound = law->kind == PP_LAW_BOX ? law->bound : PP_INF;
-            pp_push c = pp_push_row(law->at + k);
+            pp_row_direction c = pp_row_direction_row(law->at + k);
             p->v[p->n++] = (variable){c, c, -bound, bound, -1, false, -1};
         }
     }
@@ -149,19 +149,19 @@ static double friction_entry(const pp_laws *laws, const variable *f, const varia
     if (f->sigma) {
         bool own = c->contact == f->contact && !c->sigma;
         const pp_law *law = &laws->law[f->contact];
-        bool normal = c->normal == (pp_law_turns(law) ? law->on : f->contact);
+        bool normal = c->normal == (pp_law_is_turning(law) ? law->on : f->contact);
         return own ? -1.0 : normal ? laws->law[f->contact].mu : 0.0;
     }
     return f->contact == c->contact ? 1.0 : 0.0;
 }
 
-static perp_status pose(const pp_laws *laws, posed *p, pp_arena *arena)
+static perp_status pose_modes(const pp_laws *laws, mode_problem *p, pp_arena *arena)
 {
     size_t most = (size_t)laws->rows + (size_t)laws->count * (FACETS + 2);
     bool *keep = PP_ZEROS(arena, bool, laws->rows);
     double *u = PP_ARRAY(arena, double, laws->rows);
-    *p =
-        (posed){.v = PP_ZEROS(arena, variable, most), .known = PP_ZEROS(arena, double, laws->rows)};
+    *p = (mode_problem){.v = PP_ZEROS(arena, variable, most),
+                        .known = PP_ZEROS(arena, double, laws->rows)};
     if (!keep || !p->v || !p->known || !u) {
         return PERP_ERR_MEMORY;
     }
@@ -189,28 +189,29 @@ static perp_status pose(const pp_laws *laws, posed *p, pp_arena *arena)
     for (size_t j = 0; j < n; j++) {
         const variable *c = &p->v[j];
         const pp_law *law = c->sigma ? &laws->law[c->contact] : NULL;
-        const pp_law *on = law && pp_law_turns(law) ? &laws->law[law->on] : law;
-        p->b[j] = law ? law->mu * on->extra : pp_push_value(&c->zero, u);
+        const pp_law *on = law && pp_law_is_turning(law) ? &laws->law[law->on] : law;
+        p->b[j] = law ? law->mu * on->extra : pp_row_direction_value(&c->zero, u);
         p->lower[j] = c->lower;
         p->upper[j] = c->upper;
         p->z[j] = 0.0;
         for (size_t i = 0; i < n; i++) {
             const variable *f = &p->v[i];
-            p->M[i + j * n] = f->sigma || c->sigma ? friction_entry(laws, f, c)
-                                                   : pp_push_coupling(laws, &f->zero, &c->acts);
+            p->M[i + j * n] = f->sigma || c->sigma
+                                  ? friction_entry(laws, f, c)
+                                  : pp_row_direction_coupling(laws, &f->zero, &c->acts);
         }
     }
     return PERP_OK;
 }
 
-static perp_status solve_posed(posed *p, const perp_env *env)
+static perp_status solve_posed(mode_problem *p, const perp_env *env)
 {
     perp_mcp mcp = {.n = p->n,
                     .A = perp_matrix_dense(p->n, p->n, p->M),
                     .b = p->b,
                     .lower = p->lower,
                     .upper = p->upper};
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     options.tolerance = 1e-12;
     options.loose = 1e-8;
     options.comparable = true;  // accelerations at one instant
@@ -221,7 +222,7 @@ static perp_status solve_posed(posed *p, const perp_env *env)
     return status;
 }
 
-static void forces_of(const pp_laws *laws, const posed *p, double *r)
+static void forces_of(const pp_laws *laws, const mode_problem *p, double *r)
 {
     memcpy(r, p->known, (size_t)laws->rows * sizeof *r);
     for (int j = 0; j < p->n; j++) {
@@ -277,7 +278,7 @@ static void modes_of(pp_laws *laws, const double *r, const double *u)
         } else if (law->kind == PP_LAW_BOX) {
             law->mode = fabs(u[law->at]) > tol_u ? PP_SLIDES : PP_HELD;
             law->d[0] = u[law->at] > 0.0 ? 1.0 : -1.0;
-        } else if (pp_law_turns(law)) {
+        } else if (pp_law_is_turning(law)) {
             turn_mode(laws, u + law->at, tol_u, law);
         } else {
             contact_mode(r + law->at, u + law->at, tol_u, tol_r, law);
@@ -318,7 +319,7 @@ static perp_status misfit(const pp_laws *laws, const int *which, int n, double *
     return PERP_OK;
 }
 
-static void turn(pp_law *law, double angle)
+static void turn_direction(pp_law *law, double angle)
 {
     double c = cos(angle), s = sin(angle), x = law->d[0], y = law->d[1];
     law->d[0] = c * x - s * y;
@@ -339,9 +340,9 @@ static perp_status turn_exactly(pp_laws *laws, double *r, double *u, pp_arena *a
     for (int round = 0; round < TURNS && status >= 0 && pp_norm_inf(n, off) > 1e-14; round++) {
         const double small = 1e-6;
         for (int j = 0; j < n && status >= 0; j++) {
-            turn(&laws->law[which[j]], small);
+            turn_direction(&laws->law[which[j]], small);
             status = misfit(laws, which, n, r, u, next, arena);
-            turn(&laws->law[which[j]], -small);
+            turn_direction(&laws->law[which[j]], -small);
             for (int i = 0; i < n; i++) {
                 D[i + j * n] = (next[i] - off[i]) / small;
             }
@@ -353,7 +354,7 @@ static perp_status turn_exactly(pp_laws *laws, double *r, double *u, pp_arena *a
             return status < 0 ? status : PERP_ERR_MEMORY;
         }
         for (int i = 0; i < n; i++) {
-            turn(&laws->law[which[i]], pp_within(step[i], -0.5, 0.5));
+            turn_direction(&laws->law[which[i]], pp_clamp(step[i], -0.5, 0.5));
         }
         status = misfit(laws, which, n, r, u, off, arena);
     }
@@ -456,15 +457,15 @@ static perp_status find_wedge(const pp_laws *laws, pp_law_info *info, pp_arena *
             continue;
         }
         pp_laws with = *laws;
-        pp_push push = pp_push_normal(laws, i, false);
+        pp_row_direction push = pp_row_direction_normal(laws, i, false);
         pp_law_info ignored;
         memcpy(only, laws->law, (size_t)laws->count * sizeof *only);
         for (int k = 0; k < laws->count; k++) {
             only[k].mode = only[k].kind == PP_LAW_EQUAL ? PP_HELD : PP_OFF;
         }
         for (int k = 0; k < laws->rows; k++) {
-            pp_push row = pp_push_row(k);
-            b[k] = pp_push_coupling(laws, &row, &push);
+            pp_row_direction row = pp_row_direction_row(k);
+            b[k] = pp_row_direction_coupling(laws, &row, &push);
         }
         with.law = only;
         with.b = b;
@@ -508,7 +509,8 @@ static perp_status let_go(pp_laws *laws, double *r, pp_law_info *info, pp_arena 
 
 // The linear forces of these modes where they obey the laws; else those of the problem where they do,
 // since friction and loads that are not determined may need another share than the least.
-static perp_status refine(pp_laws *laws, double *r, double *own, pp_law_info *info, pp_arena *arena)
+static perp_status choose_forces(pp_laws *laws, double *r, double *own, pp_law_info *info,
+                                 pp_arena *arena)
 {
     size_t rows = (size_t)laws->rows;
     double *u = PP_ARRAY(arena, double, 2 * rows), *best = u + rows;
@@ -546,13 +548,13 @@ static perp_status refine(pp_laws *laws, double *r, double *own, pp_law_info *in
 static perp_status solve_polygons(pp_laws *laws, double *r, pp_law_info *info, const perp_env *env,
                                   pp_arena *arena)
 {
-    posed p;
+    mode_problem p;
     double *own = PP_ARRAY(arena, double, laws->rows);
-    perp_status status = own ? pose(laws, &p, arena) : PERP_ERR_MEMORY;
+    perp_status status = own ? pose_modes(laws, &p, arena) : PERP_ERR_MEMORY;
     status = status < 0 ? status : solve_posed(&p, env);
     if (status >= 0) {
         forces_of(laws, &p, own);
-        status = refine(laws, r, own, info, arena);
+        status = choose_forces(laws, r, own, info, arena);
     }
     return status;
 }
@@ -563,7 +565,7 @@ static perp_status solve_cones(pp_laws *laws, double *r, pp_law_info *info, cons
     double *own = PP_ARRAY(arena, double, laws->rows);
     perp_status status = own ? pp_law_cone(laws, own, env, arena) : PERP_ERR_MEMORY;
     bool usable = status >= 0 || status == PERP_ERR_LIMIT;
-    return usable ? refine(laws, r, own, info, arena) : status;
+    return usable ? choose_forces(laws, r, own, info, arena) : status;
 }
 
 perp_status pp_law_solve(pp_laws *laws, double *r, pp_law_info *info, const perp_env *env,

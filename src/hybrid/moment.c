@@ -114,7 +114,7 @@ static void relative_row(const perp_model *m, const pp_frame *frame, const pp_co
 
 // ── Rows ─────────────────────────────────────────────────────────────────────────────────────────
 
-static void put(pp_moment *out, int at, const pp_row *row, double value, double sign)
+static void append_row(pp_instant *out, int at, const pp_row *row, double value, double sign)
 {
     double *J = column(out->J, out->nv, at);
     double rate = pp_tree_row(&out->pass, row, J);
@@ -129,7 +129,7 @@ static void put(pp_moment *out, int at, const pp_row *row, double value, double 
     out->rate[at] = sign * rate + pp_dot(out->nv, J, out->qd);
 }
 
-static void contact_rows(const pp_machine *machine, int hold, pp_moment *out)
+static void contact_rows(const pp_machine *machine, int hold, pp_instant *out)
 {
     const pp_contact *c = &out->contact[hold];
     perp_vec3 d[3];
@@ -138,20 +138,20 @@ static void contact_rows(const pp_machine *machine, int hold, pp_moment *out)
         pp_row row;
         relative_row(machine->model, out->pass.body, c, d[k], &row);
         row.rate += k > 0 ? pp_dot3(d[k], c->surface) : 0.0;
-        put(out, out->at[hold] + k, &row, k == 0 ? c->gap : 0.0, 1.0);
+        append_row(out, out->at[hold] + k, &row, k == 0 ? c->gap : 0.0, 1.0);
     }
 }
 
-static void turn_rows(const pp_machine *machine, const pp_hold *hold, int i, pp_moment *out)
+static void turn_rows(const pp_machine *machine, const pp_hold *hold, int i, pp_instant *out)
 {
     for (int k = 0; k < out->size[i]; k++) {
         pp_row row;
         pp_turn_row(machine, out->pass.body, &out->contact[i], hold->kind, k, &row);
-        put(out, out->at[i] + k, &row, 0.0, 1.0);
+        append_row(out, out->at[i] + k, &row, 0.0, 1.0);
     }
 }
 
-static void coordinate_row(const pp_machine *machine, const pp_hold *hold, int at, pp_moment *out)
+static void coordinate_row(const pp_machine *machine, const pp_hold *hold, int at, pp_instant *out)
 {
     const perp_model *m = machine->model;
     const pp_joint *j = &m->joint[hold->joint];
@@ -174,11 +174,11 @@ static void coordinate_row(const pp_machine *machine, const pp_hold *hold, int a
         rate = pp_expr_value(j->rate, &out->t);
     }
     row.rate -= rate;
-    put(out, at, &row, value, sign);
+    append_row(out, at, &row, value, sign);
 }
 
 // Rows of the equations of joints that are not in the tree, from the rows of all joints.
-static perp_status loop_rows(const pp_machine *machine, pp_rows *rows, const pp_moment *out,
+static perp_status loop_rows(const pp_machine *machine, pp_rows *rows, const pp_instant *out,
                              pp_arena *arena)
 {
     const perp_model *m = machine->model;
@@ -189,11 +189,11 @@ static perp_status loop_rows(const pp_machine *machine, pp_rows *rows, const pp_
                          .mass = out->pass.mass,
                          .turn = machine->turn,
                          .p_ext = PP_ZEROS(arena, double, m->nv)};
-    pp_scheme scheme = {.stepper = PERP_ANITESCU_POTRA, .facets = 8};
+    pp_scheme scheme = {.stepper = PERP_STEPPER_ANITESCU_POTRA, .facets = 8};
     return !kin.p_ext ? PERP_ERR_MEMORY : pp_rows_run(rows, m, &kin, &kin, &none, scheme, arena);
 }
 
-static bool is_equation(const pp_row *row, int joint)
+static bool is_joint_equation(const pp_row *row, int joint)
 {
     return row->joint == joint && !row->drives && !row->spring;
 }
@@ -213,7 +213,7 @@ static double rate_of_rate(const pp_expr *expr, double t)
 }
 
 static void joint_drift(const pp_machine *machine, const pp_hold *hold, int at, int size,
-                        pp_moment *out)
+                        pp_instant *out)
 {
     const pp_joint *j = &machine->model->joint[hold->joint];
     const double one[1] = {1.0};
@@ -252,7 +252,8 @@ static double short_time(const pp_machine *machine, const pp_frame *body)
     return 4e-4 / fastest;
 }
 
-static const double NEAR = 1e-2;  // of the length of the machine: contacts that are looked for
+static const double SEARCH_MARGIN =
+    1e-2;  // of the length of the machine: contacts that are looked for
 
 static const double STRAIGHT = 1e-6;  // part of a drift by which two formulas for it may differ
 
@@ -296,14 +297,14 @@ static perp_status stencil_create(stencil *out, const pp_holds *holds, int rows,
     return rate && there ? PERP_OK : PERP_ERR_MEMORY;
 }
 
-static perp_status displaced(const pp_machine *machine, const pp_holds *holds, const pp_moment *out,
-                             stencil *at, int k, pp_arena *arena)
+static perp_status displaced(const pp_machine *machine, const pp_holds *holds,
+                             const pp_instant *out, stencil *at, int k, pp_arena *arena)
 {
     const perp_model *m = machine->model;
     pp_mark mark = pp_arena_mark(arena);
     double s = at->s * (k - HERE), *q = PP_ARRAY(arena, double, machine->tree->nq);
     pp_frame *body = PP_ARRAY(arena, pp_frame, m->bodies);
-    pp_place *place = PP_ZEROS(arena, pp_place, holds->count);
+    pp_contact_anchor *place = PP_ZEROS(arena, pp_contact_anchor, holds->count);
     int *which = PP_ARRAY(arena, int, holds->count);
     pp_kinematics kin = {.t = out->t + s, .body = body};
     pp_gaps gaps;
@@ -312,13 +313,13 @@ static perp_status displaced(const pp_machine *machine, const pp_holds *holds, c
     }
     for (int i = 0; i < holds->count; i++) {
         if (holds->hold[i].kind == PP_HOLD_CONTACT && out->size[i] > 0) {
-            place[i] = pp_place_of(m, out->pass.body, out->t, &out->contact[i]);
+            place[i] = pp_contact_anchor_of(m, out->pass.body, out->t, &out->contact[i]);
         }
     }
     pp_tree_move(machine->tree, out->q, out->qd, s, q);
     pp_tree_frames(machine->tree, kin.t, q, out->qd, body);
     perp_status status =
-        pp_holds_gaps(&gaps, machine, holds, &kin, 2.0 * NEAR * machine->length, arena);
+        pp_holds_gaps(&gaps, machine, holds, &kin, 2.0 * SEARCH_MARGIN * machine->length, arena);
     status = status < 0 ? status : pp_holds_match(machine, holds, place, &gaps, body, which, arena);
     at->seen[k] = true;
     for (int i = 0; status >= 0 && i < holds->count; i++) {
@@ -341,7 +342,7 @@ static perp_status displaced(const pp_machine *machine, const pp_holds *holds, c
 }
 
 // The drift of hold i by one of the formulas, where that bends less than before; bend: the least so far.
-static void differ(const stencil *at, const formula *f, int i, double *bend, pp_moment *out)
+static void differ(const stencil *at, const formula *f, int i, double *bend, pp_instant *out)
 {
     double drift[3] = {0.0}, most = 0.0;
     for (int k = 0; k < PLACES; k++) {
@@ -367,7 +368,7 @@ static void differ(const stencil *at, const formula *f, int i, double *bend, pp_
 
 // True: straight enough for all contacts.
 static bool differ_all(const pp_holds *holds, const stencil *at, double scale, double *bend,
-                       pp_moment *out)
+                       pp_instant *out)
 {
     bool all = true;
     for (int i = 0; i < holds->count; i++) {
@@ -386,7 +387,7 @@ enum { SHORTER = 7 };
 
 // Where a point runs along a rim faster than the bodies move, times are shorter; near the end of a feature (a
 // corner that comes to the end of a side) differences are taken from its own side.
-static perp_status contact_drift(const pp_machine *machine, const pp_holds *holds, pp_moment *out,
+static perp_status contact_drift(const pp_machine *machine, const pp_holds *holds, pp_instant *out,
                                  pp_arena *arena)
 {
     static const int central[4] = {2, 3, 5, 6}, others[5] = {0, 1, 4, 7, 8};
@@ -426,7 +427,7 @@ static perp_status contact_drift(const pp_machine *machine, const pp_holds *hold
 // The contact of hold i: where it was found, or beyond the end of its feature as if that went on, so that accelerations
 // stay smooth up to the event. c: NULL where there is none.
 static void set_contact(const pp_machine *machine, const pp_hold *hold, const pp_contact *c, int i,
-                        pp_moment *out)
+                        pp_instant *out)
 {
     const pp_frame *body = out->pass.body;
     bool found = c && pp_place_reaches(machine, &hold->place, body, out->t, c);
@@ -440,20 +441,20 @@ static void set_contact(const pp_machine *machine, const pp_hold *hold, const pp
     out->size[i] = found || hold->place.known ? contact_size(machine, &out->contact[i]) : 0;
 }
 
-static perp_status measure(const pp_machine *machine, const pp_holds *holds, const pp_rows *loops,
-                           pp_moment *out, pp_arena *arena)
+static perp_status measure_scales(const pp_machine *machine, const pp_holds *holds,
+                                  const pp_rows *loops, pp_instant *out, pp_arena *arena)
 {
     pp_kinematics kin = {.t = out->t, .body = out->pass.body};
     pp_gaps gaps = {0};
     bool touching = holds->count > 0 && pp_hold_touches(&holds->hold[holds->count - 1]);
-    pp_place *place = pp_holds_places(holds, arena);
+    pp_contact_anchor *place = pp_holds_places(holds, arena);
     int *which = PP_ARRAY(arena, int, holds->count);
     if (!place || !which) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status =
-        touching ? pp_holds_gaps(&gaps, machine, holds, &kin, NEAR * machine->length, arena)
-                 : PERP_OK;
+    perp_status status = touching ? pp_holds_gaps(&gaps, machine, holds, &kin,
+                                                  SEARCH_MARGIN * machine->length, arena)
+                                  : PERP_OK;
     status =
         status < 0 ? status : pp_holds_match(machine, holds, place, &gaps, kin.body, which, arena);
     out->rows = 0;
@@ -462,7 +463,7 @@ static perp_status measure(const pp_machine *machine, const pp_holds *holds, con
         out->at[i] = out->rows;
         out->size[i] = hold->kind == PP_HOLD_LOOP ? 0 : 1;
         for (int k = 0; hold->kind == PP_HOLD_LOOP && k < loops->nb; k++) {
-            out->size[i] += is_equation(&loops->b[k], hold->joint);
+            out->size[i] += is_joint_equation(&loops->b[k], hold->joint);
         }
         if (hold->kind == PP_HOLD_CONTACT) {
             set_contact(machine, hold, which[i] < 0 ? NULL : &gaps.contact[which[i]], i, out);
@@ -476,8 +477,8 @@ static perp_status measure(const pp_machine *machine, const pp_holds *holds, con
     return status;
 }
 
-static void fill(const pp_machine *machine, const pp_holds *holds, const pp_rows *loops,
-                 pp_moment *out)
+static void fill_rows(const pp_machine *machine, const pp_holds *holds, const pp_rows *loops,
+                      pp_instant *out)
 {
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *hold = &holds->hold[i];
@@ -490,14 +491,14 @@ static void fill(const pp_machine *machine, const pp_holds *holds, const pp_rows
             coordinate_row(machine, hold, at, out);
         }
         for (int k = 0; hold->kind == PP_HOLD_LOOP && k < loops->nb; k++) {
-            if (is_equation(&loops->b[k], hold->joint)) {
-                put(out, at++, &loops->b[k], loops->b[k].value, 1.0);
+            if (is_joint_equation(&loops->b[k], hold->joint)) {
+                append_row(out, at++, &loops->b[k], loops->b[k].value, 1.0);
             }
         }
     }
 }
 
-static perp_status allocate(pp_moment *out, const pp_machine *machine, pp_arena *arena)
+static perp_status allocate_rows(pp_instant *out, const pp_machine *machine, pp_arena *arena)
 {
     size_t nv = (size_t)machine->tree->nv, rows = (size_t)out->rows;
     out->L = PP_ZEROS(arena, double, nv *nv + nv);
@@ -518,8 +519,8 @@ static perp_status allocate(pp_moment *out, const pp_machine *machine, pp_arena 
 }
 
 // H, H^-1 J^T, A, and H^-1 (B u - C).
-static perp_status weigh(const pp_machine *machine, const pp_holds *holds, bool forces,
-                         pp_moment *out, pp_arena *arena)
+static perp_status build_mass_matrix(const pp_machine *machine, const pp_holds *holds, bool forces,
+                                     pp_instant *out, pp_arena *arena)
 {
     const pp_tree *tree = machine->tree;
     int nv = out->nv, rows = out->rows;
@@ -537,7 +538,7 @@ static perp_status weigh(const pp_machine *machine, const pp_holds *holds, bool 
             out->A[i + j * rows] = out->A[j + i * rows] = a;
         }
     }
-    perp_status status = pp_moment_tie(out, holds, arena);
+    perp_status status = pp_instant_find_dependent(out, holds, arena);
     if (status < 0 || !forces) {
         return status;
     }
@@ -550,11 +551,11 @@ static perp_status weigh(const pp_machine *machine, const pp_holds *holds, bool 
     pp_tree_bias(&out->pass, C);
     pp_axpy(nv, -1.0, C, out->free);
     pp_tree_solve(tree, out->L, out->free);
-    status = pp_moment_pull(out, arena);
+    status = pp_instant_acceleration_scale(out, arena);
     return status < 0 || pp_all_finite((size_t)nv, out->free) ? status : PERP_ERR_NUMERIC;
 }
 
-static perp_status drifts(const pp_machine *machine, const pp_holds *holds, pp_moment *out,
+static perp_status drifts(const pp_machine *machine, const pp_holds *holds, pp_instant *out,
                           pp_arena *arena)
 {
     bool touching = false;
@@ -567,16 +568,16 @@ static perp_status drifts(const pp_machine *machine, const pp_holds *holds, pp_m
     return touching ? contact_drift(machine, holds, out, arena) : PERP_OK;
 }
 
-perp_status pp_moment_make(pp_moment *out, const pp_machine *machine, double t, const double *q,
-                           const double *qd, const pp_holds *holds, bool forces, pp_arena *arena)
+perp_status pp_instant_make(pp_instant *out, const pp_machine *machine, double t, const double *q,
+                            const double *qd, const pp_holds *holds, bool forces, pp_arena *arena)
 {
     pp_rows loops = {0};
-    *out = (pp_moment){.t = t,
-                       .q = q,
-                       .qd = qd,
-                       .nv = machine->tree->nv,
-                       .at = PP_ARRAY(arena, int, 2 * (size_t)holds->count),
-                       .contact = PP_ARRAY(arena, pp_contact, holds->count)};
+    *out = (pp_instant){.t = t,
+                        .q = q,
+                        .qd = qd,
+                        .nv = machine->tree->nv,
+                        .at = PP_ARRAY(arena, int, 2 * (size_t)holds->count),
+                        .contact = PP_ARRAY(arena, pp_contact, holds->count)};
     if (!out->at || !out->contact) {
         return PERP_ERR_MEMORY;
     }
@@ -585,20 +586,20 @@ perp_status pp_moment_make(pp_moment *out, const pp_machine *machine, double t, 
     if (status >= 0 && machine->tree->loops > 0) {
         status = loop_rows(machine, &loops, out, arena);
     }
-    status = status < 0 ? status : measure(machine, holds, &loops, out, arena);
-    status = status < 0 ? status : allocate(out, machine, arena);
+    status = status < 0 ? status : measure_scales(machine, holds, &loops, out, arena);
+    status = status < 0 ? status : allocate_rows(out, machine, arena);
     if (status < 0) {
         return status;
     }
-    fill(machine, holds, &loops, out);
-    status = weigh(machine, holds, forces, out, arena);
+    fill_rows(machine, holds, &loops, out);
+    status = build_mass_matrix(machine, holds, forces, out, arena);
     return status < 0 || !forces ? status : drifts(machine, holds, out, arena);
 }
 
-double pp_moment_slip(const pp_moment *moment, int hold, double slip[2])
+double pp_instant_slip(const pp_instant *instant, int hold, double slip[2])
 {
-    const double *rate = moment->rate + moment->at[hold];
-    slip[0] = moment->size[hold] > 1 ? rate[1] : 0.0;
-    slip[1] = moment->size[hold] > 2 ? rate[2] : 0.0;
+    const double *rate = instant->rate + instant->at[hold];
+    slip[0] = instant->size[hold] > 1 ? rate[1] : 0.0;
+    slip[1] = instant->size[hold] > 2 ? rate[2] : 0.0;
     return hypot(slip[0], slip[1]);
 }

@@ -34,14 +34,14 @@ typedef struct pp_rims {
 } pp_rims;
 
 // Where a contact point was last seen: in the frames of its two bodies.
-typedef struct pp_place {
+typedef struct pp_contact_anchor {
     bool known;
     double t;  // when [s]
     perp_vec3 on_a, on_b;
     perp_vec3 n_A;    // its normal, in the frame of a
     pp_contact seen;  // the contact itself
     pp_mat3 R_a;      // and the attitude of a
-} pp_place;
+} pp_contact_anchor;
 
 typedef struct pp_hold {
     pp_hold_kind kind;
@@ -49,11 +49,11 @@ typedef struct pp_hold {
     double sign;       // limit: +1 lower, -1 upper
     int a, b, listed;  // contact: shapes, index in model->contact or -1
     uint32_t feature;
-    pp_mode mode;
+    pp_law_mode mode;
     double d;  // direction of sliding: of the coordinate, along t in the plane, about n of spin
-    perp_vec3 d_W;   // in space: direction in which sliding or rolling began
-    pp_place place;  // contact in space: where it was last seen
-    double rate;     // and its normal rate then [m/s]
+    perp_vec3 d_W;            // in space: direction in which sliding or rolling began
+    pp_contact_anchor place;  // contact in space: where it was last seen
+    double rate;              // and its normal rate then [m/s]
 } pp_hold;
 
 typedef struct pp_holds {
@@ -63,21 +63,21 @@ typedef struct pp_holds {
 
 // Equations (loops, targets, rates) that follow from others: the rows of equations by Cholesky's method with the
 // largest remainder first, s A s = L L^T over their scales.                              theory (J10)
-typedef struct pp_ties {
+typedef struct pp_dependent_rows {
     int count, rank;
     int *row;             // count: independent ones first, in the order of their pivots
     const double *scale;  // rows
     double *L;            // count x rank
     double *work;         // count
-} pp_ties;
+} pp_dependent_rows;
 
 // Right-hand sides of equations that follow from others, in place, from those of the others: places may be
 // apart by what a file's digits leave, and no force can close that. size: of what b is made of; equations that
 // disagree by more than the angle at which they count as tied contradict each other, and are left so.
-void pp_ties_agree(const pp_ties *ties, double size, double *b);
+void pp_dependent_rows_agree(const pp_dependent_rows *ties, double size, double *b);
 
 // Rows of all holds, in their order, and everything that accelerations and impulses follow from.
-typedef struct pp_moment {
+typedef struct pp_instant {
     double t;
     const double *q, *qd;
     pp_tree_pass pass;
@@ -90,34 +90,36 @@ typedef struct pp_moment {
     double *A;                     // rows x rows: J H^-1 J^T
     double *value, *rate, *drift;  // rows: phi (0 of rates), J qd + rate, J_dot qd
     double *scale;                 // rows: 1/sqrt(J M^-1 J^T) of the bodies by themselves
-    double fast, pull;             // rates and accelerations that equations are the sums of
-    pp_ties ties;
+    double rate_scale,
+        acceleration_scale;  // rates and accelerations that equations are the sums of
+    pp_dependent_rows ties;
     int *at, *size;       // holds: their rows
     pp_contact *contact;  // holds: geometry of contacts
     bool lost;            // a contact is not where it was: the feature has gone
-} pp_moment;
+} pp_instant;
 
 // forces: false: velocities only, `free` and drift are not filled.                theory (H2), (H6)
-perp_status pp_moment_make(pp_moment *out, const pp_machine *machine, double t, const double *q,
-                           const double *qd, const pp_holds *holds, bool forces, pp_arena *arena);
-// Makes moment->ties, once A is known.
-perp_status pp_moment_tie(pp_moment *moment, const pp_holds *holds, pp_arena *arena);
-// Makes moment->pull, once `free` is known.
-perp_status pp_moment_pull(pp_moment *moment, pp_arena *arena);
+perp_status pp_instant_make(pp_instant *out, const pp_machine *machine, double t, const double *q,
+                            const double *qd, const pp_holds *holds, bool forces, pp_arena *arena);
+// Fills instant->ties, the dependent equations, once A is known.
+perp_status pp_instant_find_dependent(pp_instant *instant, const pp_holds *holds, pp_arena *arena);
+// Fills instant->acceleration_scale, once `free` is known.
+perp_status pp_instant_acceleration_scale(pp_instant *instant, pp_arena *arena);
 // The laws of all holds for accelerations, b = J free + drift + stabilisation, in their modes.
-perp_status pp_moment_laws(pp_laws *out, const pp_machine *machine, const pp_moment *moment,
-                           const pp_holds *holds, pp_arena *arena);
+perp_status pp_instant_laws(pp_laws *out, const pp_machine *machine, const pp_instant *instant,
+                            const pp_holds *holds, pp_arena *arena);
 // Accelerations in the modes that the holds have; r: forces of all rows, in moment's arena.  (H5)
-perp_status pp_accelerate(const pp_machine *machine, const pp_moment *moment, const pp_holds *holds,
-                          double *qdd, double **r, pp_law_info *info, pp_arena *arena);
+perp_status pp_accelerate(const pp_machine *machine, const pp_instant *instant,
+                          const pp_holds *holds, double *qdd, double **r, pp_law_info *info,
+                          pp_arena *arena);
 // The same, with loads that are not determined shared so that they keep the laws, where the least do not.
-perp_status pp_accelerate_shared(const pp_machine *machine, const pp_moment *moment,
+perp_status pp_accelerate_shared(const pp_machine *machine, const pp_instant *instant,
                                  const pp_holds *holds, double *qdd, double **r, pp_law_info *info,
                                  pp_arena *arena);
 // Slip of a contact at a moment in (t, o), and its speed.
-double pp_moment_slip(const pp_moment *moment, int hold, double slip[2]);
+double pp_instant_slip(const pp_instant *instant, int hold, double slip[2]);
 // The same of turning: about n, or t and o, times the length of the machine.
-double pp_moment_turn(const pp_moment *moment, int hold, double turn[2]);
+double pp_instant_spin(const pp_instant *instant, int hold, double turn[2]);
 // All holds that are equations, then motors and dry friction (held).
 perp_status pp_holds_start(pp_holds *out, const pp_machine *machine, pp_arena *arena);
 // One more; the list grows in the arena. NULL: out of memory.
@@ -157,18 +159,21 @@ static inline pp_hold pp_hold_contact(const pp_contact *c)
 
 // The contact points of the holds among those of an instant: which[i] is an index in gaps, -1: none (the
 // feature has gone, or the hold is no contact). place: where each was last seen.
-perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds, const pp_place *place,
-                           const pp_gaps *gaps, const pp_frame *body, int *which, pp_arena *arena);
+perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds,
+                           const pp_contact_anchor *place, const pp_gaps *gaps,
+                           const pp_frame *body, int *which, pp_arena *arena);
 perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_holds *holds,
                           const pp_kinematics *kin, double margin, pp_arena *arena);
-pp_place pp_place_of(const perp_model *m, const pp_frame *body, double t, const pp_contact *c);
+pp_contact_anchor pp_contact_anchor_of(const perp_model *m, const pp_frame *body, double t,
+                                       const pp_contact *c);
 // Whether a contact can have come from a place to where it is now, t. A point that has jumped (from a corner of the
 // polygon that stands for a rim to the lowest point of the rim) is another one.
-bool pp_place_reaches(const pp_machine *machine, const pp_place *from, const pp_frame *body,
-                      double t, const pp_contact *c);
+bool pp_place_reaches(const pp_machine *machine, const pp_contact_anchor *from,
+                      const pp_frame *body, double t, const pp_contact *c);
 // The contact of a place as if its feature went on: the point fixed to b, the normal to a.
-pp_contact pp_place_beyond(const perp_model *m, const pp_place *place, const pp_frame *body);
-pp_place *pp_holds_places(const pp_holds *holds, pp_arena *arena);  // NULL: out of memory
+pp_contact pp_place_beyond(const perp_model *m, const pp_contact_anchor *place,
+                           const pp_frame *body);
+pp_contact_anchor *pp_holds_places(const pp_holds *holds, pp_arena *arena);  // NULL: out of memory
 // Gives kin, whose frames are set, the normals that the contacts of the holds had.
 perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, pp_kinematics *kin,
                           pp_arena *arena);
@@ -189,13 +194,13 @@ static inline void pp_contact_axes(const pp_contact *c, perp_vec3 d[3])
 }
 
 // Rows of torsional and rolling friction are rates times a length, forces in N: their coefficients in [m] over that.
-static inline double pp_hold_mu(const pp_machine *machine, const pp_moment *moment,
+static inline double pp_hold_mu(const pp_machine *machine, const pp_instant *instant,
                                 const pp_holds *holds, int i)
 {
-    const pp_contact *c = &moment->contact[i];
+    const pp_contact *c = &instant->contact[i];
     switch (holds->hold[i].kind) {
     case PP_HOLD_CONTACT:
-        return moment->size[i] > 1 ? pp_contact_mu(c) : 0.0;
+        return instant->size[i] > 1 ? pp_contact_mu(c) : 0.0;
     case PP_HOLD_SPIN:
         return c->mu_spin / machine->length;
     case PP_HOLD_ROLL:
@@ -214,10 +219,10 @@ typedef struct pp_bounces {
 } pp_bounces;
 
 // Velocities after an impact of all holds that touch: limits and contacts of the list, equations held.
-// impulse: moment->rows numbers.                                                  theory (H9), (H10)
-perp_status pp_impact_run(const pp_machine *machine, const pp_moment *moment, const pp_holds *holds,
-                          const pp_bounces *bounces, double *qd, double *impulse, pp_law_info *info,
-                          pp_arena *arena);
+// impulse: instant->rows numbers.                                                  theory (H9), (H10)
+perp_status pp_impact_run(const pp_machine *machine, const pp_instant *instant,
+                          const pp_holds *holds, const pp_bounces *bounces, double *qd,
+                          double *impulse, pp_law_info *info, pp_arena *arena);
 // Impulses that end a wedged sliding: the limit of short pushes by the forces.         theory (H11)
-perp_status pp_impact_wedged(const pp_machine *machine, const pp_moment *moment,
+perp_status pp_impact_wedged(const pp_machine *machine, const pp_instant *instant,
                              const pp_holds *holds, double *qd, double *impulse, pp_arena *arena);

@@ -33,7 +33,7 @@ struct pp_ode {
     const perp_env *env;
 };
 
-static int evaluate(realtype t, N_Vector y, N_Vector y_dot, void *user)
+static int rhs_callback(realtype t, N_Vector y, N_Vector y_dot, void *user)
 {
     pp_ode *ode = user;
     perp_status status = ode->rate(ode->user, t, N_VGetArrayPointer(y), N_VGetArrayPointer(y_dot));
@@ -52,7 +52,7 @@ static void silent(int code, const char *module, const char *function, char *mes
     (void)user;
 }
 
-static void clear(pp_ode *ode)
+static void free_cvode(pp_ode *ode)
 {
     CVodeFree(&ode->mem);
     if (ode->fixed) {
@@ -82,12 +82,12 @@ static bool attach(pp_ode *ode)
 }
 
 // A CVODE memory for the method in use, at the present y and t.
-static perp_status build(pp_ode *ode)
+static perp_status create_cvode(pp_ode *ode)
 {
-    clear(ode);
+    free_cvode(ode);
     ode->mem = CVodeCreate(ode->stiff ? CV_BDF : CV_ADAMS, ode->context);
     bool fine = ode->mem && CVodeSetErrHandlerFn(ode->mem, silent, NULL) == CV_SUCCESS &&
-                CVodeInit(ode->mem, evaluate, ode->t, ode->y) == CV_SUCCESS &&
+                CVodeInit(ode->mem, rhs_callback, ode->t, ode->y) == CV_SUCCESS &&
                 CVodeSetUserData(ode->mem, ode) == CV_SUCCESS &&
                 CVodeSStolerances(ode->mem, ode->relative, ode->absolute) == CV_SUCCESS &&
                 CVodeSetMaxConvFails(ode->mem, 40) == CV_SUCCESS &&
@@ -118,7 +118,7 @@ perp_status pp_ode_create(pp_ode **out, int n, pp_ode_rate rate, void *user, dou
 void pp_ode_destroy(pp_ode *ode)
 {
     if (ode) {
-        clear(ode);
+        free_cvode(ode);
         if (ode->y) {
             N_VDestroy(ode->y);
         }
@@ -143,7 +143,7 @@ perp_status pp_ode_start(pp_ode *ode, double t, const double *y, double stop)
     ode->stop = stop;
     ode->steps = 0;
     if (!ode->mem) {
-        perp_status status = build(ode);
+        perp_status status = create_cvode(ode);
         if (status < 0) {
             return status;
         }
@@ -168,7 +168,7 @@ static perp_status go_stiff(pp_ode *ode)
 {
     ode->stiff = true;
     ode->steps = 0;
-    perp_status status = build(ode);
+    perp_status status = create_cvode(ode);
     return status < 0                                            ? status
            : CVodeSetStopTime(ode->mem, ode->stop) == CV_SUCCESS ? PERP_OK
                                                                  : PERP_ERR_NUMERIC;

@@ -44,25 +44,25 @@ static pp_contact_sum *contact_sum(pp_flight *flight, const pp_hold *hold, const
     return s;
 }
 
-bool pp_flight_add_contact(pp_flight *flight, const pp_moment *moment, const pp_hold *hold, int i,
+bool pp_flight_add_contact(pp_flight *flight, const pp_instant *instant, const pp_hold *hold, int i,
                            const double *r, double w)
 {
-    const pp_contact *c = &moment->contact[i];
-    if (moment->size[i] == 0) {
+    const pp_contact *c = &instant->contact[i];
+    if (instant->size[i] == 0) {
         return true;
     }
     pp_contact_sum *s = contact_sum(flight, hold, c);
     if (!s) {
         return false;
     }
-    const double *f = r + moment->at[i];
+    const double *f = r + instant->at[i];
     perp_vec3 p = pp_scale(f[0], c->n), axis[3];
     pp_contact_axes(c, axis);
-    for (int k = 1; k < moment->size[i]; k++) {
+    for (int k = 1; k < instant->size[i]; k++) {
         p = pp_along(p, f[k], axis[k]);
     }
     s->last = *c;
-    s->mode = hold->mode == PP_SLIDES ? PERP_SLIP : PERP_STICK;
+    s->mode = hold->mode == PP_SLIDES ? PERP_CONTACT_SLIP : PERP_CONTACT_STICK;
     s->load += w * f[0];
     s->pn_W = pp_along(s->pn_W, w * f[0], c->n);
     s->p_W = pp_along(s->p_W, w, p);
@@ -71,15 +71,15 @@ bool pp_flight_add_contact(pp_flight *flight, const pp_moment *moment, const pp_
     return true;
 }
 
-void pp_flight_add_turn(pp_flight *flight, const pp_moment *moment, const pp_hold *hold, int i,
+void pp_flight_add_turn(pp_flight *flight, const pp_instant *instant, const pp_hold *hold, int i,
                         const double *r, double w)
 {
-    const pp_contact *c = &moment->contact[i];
-    pp_contact_sum *s = moment->size[i] > 0 ? contact_sum(flight, hold, c) : NULL;
+    const pp_contact *c = &instant->contact[i];
+    pp_contact_sum *s = instant->size[i] > 0 ? contact_sum(flight, hold, c) : NULL;
     if (!s) {
         return;  // its contact has made one, or there is none
     }
-    const double *f = r + moment->at[i];
+    const double *f = r + instant->at[i];
     perp_vec3 m = pp_scale(f[0], hold->kind == PP_HOLD_SPIN ? c->n : c->t);
     if (hold->kind == PP_HOLD_ROLL) {
         m = pp_along(m, f[1], pp_cross(c->n, c->t));
@@ -125,8 +125,8 @@ static void add_joints(pp_hybrid_result *out, const pp_joint_sum *joint, int cou
         sum->drive += joint[i].drive;
         sum->limit += joint[i].limit;
         sum->redundant = sum->redundant || joint[i].redundant;
-        sum->on_b.f = pp_add(sum->on_b.f, joint[i].on_b.f);
-        sum->on_b.tau = pp_add(sum->on_b.tau, joint[i].on_b.tau);
+        sum->on_b.f_W = pp_add(sum->on_b.f_W, joint[i].on_b.f_W);
+        sum->on_b.tau_W = pp_add(sum->on_b.tau_W, joint[i].on_b.tau_W);
     }
 }
 
@@ -144,12 +144,12 @@ static pp_contact_sum *last_sum(pp_flight *flight, const pp_hold *hold)
     return NULL;
 }
 
-void pp_flight_see_contacts(pp_flight *flight, const pp_moment *moment, const pp_holds *holds)
+void pp_flight_see_contacts(pp_flight *flight, const pp_instant *instant, const pp_holds *holds)
 {
     for (int i = 0; i < holds->count; i++) {
-        pp_contact_sum *s = moment->size[i] > 0 ? last_sum(flight, &holds->hold[i]) : NULL;
+        pp_contact_sum *s = instant->size[i] > 0 ? last_sum(flight, &holds->hold[i]) : NULL;
         if (s) {
-            s->last = moment->contact[i];
+            s->last = instant->contact[i];
         }
     }
 }
@@ -162,7 +162,7 @@ static void mark_closed(pp_flight *flight)
         pp_contact_sum *s = last_sum(flight, hold);
         if (s) {
             s->closed = true;
-            s->mode = hold->mode == PP_SLIDES ? PERP_SLIP : PERP_STICK;
+            s->mode = hold->mode == PP_SLIDES ? PERP_CONTACT_SLIP : PERP_CONTACT_STICK;
         }
     }
 }
@@ -204,48 +204,48 @@ perp_status pp_flight_close(pp_flight *flight, pp_jump jump)
 // ── Impacts ──────────────────────────────────────────────────────────────────────────────────────
 
 // What acted at the contacts of an impact: restitution where bodies met fast enough, and whether they slide.
-static void describe(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
-                     const double *after, pp_bounce bounce)
+static void describe_impact(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
+                            const double *after, pp_bounce bounce)
 {
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *hold = &holds->hold[i];
-        int at = moment->at[i];
-        if (hold->kind != PP_HOLD_CONTACT || moment->size[i] == 0) {
+        int at = instant->at[i];
+        if (hold->kind != PP_HOLD_CONTACT || instant->size[i] == 0) {
             continue;
         }
-        pp_contact_sum *s = contact_sum(flight, hold, &moment->contact[i]);
-        double slip = 0.0, before = moment->rate[at];
-        for (int k = 1; s && k < moment->size[i]; k++) {
+        pp_contact_sum *s = contact_sum(flight, hold, &instant->contact[i]);
+        double slip = 0.0, before = instant->rate[at];
+        for (int k = 1; s && k < instant->size[i]; k++) {
             slip = hypot(slip, after[at + k]);
         }
         if (!s) {
             continue;  // it was there a moment ago
         }
-        bool rough = moment->size[i] > 1;
-        s->mode = rough && slip <= flight->tol_rate ? PERP_STICK : PERP_SLIP;
+        bool rough = instant->size[i] > 1;
+        s->mode = rough && slip <= flight->tol_rate ? PERP_CONTACT_STICK : PERP_CONTACT_SLIP;
         s->closed = s->load > 0.0;
         bool bounced = before < -bounce.of.rest && !(bounce.of.ends && bounce.of.ends[i]);
-        s->restitution = bounced ? bounce.share * moment->contact[i].restitution : 0.0;
+        s->restitution = bounced ? bounce.share * instant->contact[i].restitution : 0.0;
     }
 }
 
-perp_status pp_flight_jump(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+perp_status pp_flight_jump(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                            const double *impulse, const double *qd, pp_bounce bounce)
 {
-    double *after = PP_ARRAY(flight->scratch, double, moment->rows);
+    double *after = PP_ARRAY(flight->scratch, double, instant->rows);
     bool since = !flight->empty || flight->result->passages == 0 ||
                  flight->result->passage[flight->result->passages - 1].t < flight->t;
-    pp_flight_see_contacts(flight, moment, holds);
+    pp_flight_see_contacts(flight, instant, holds);
     perp_status status = !after  ? PERP_ERR_MEMORY
                          : since ? pp_flight_close(flight, PP_JUMP_NONE)
                                  : PERP_OK;
-    status = status < 0 ? status : pp_flight_sum_impact(flight, moment, holds, impulse);
+    status = status < 0 ? status : pp_flight_sum_impact(flight, instant, holds, impulse);
     if (status < 0) {
         return status;
     }
-    memcpy(after, moment->rate, (size_t)moment->rows * sizeof *after);
-    pp_gemv(moment->rows, moment->rows, 1.0, moment->A, moment->rows, impulse, after);
-    describe(flight, moment, holds, after, bounce);
-    memcpy(flight->qd, qd, (size_t)moment->nv * sizeof *qd);
+    memcpy(after, instant->rate, (size_t)instant->rows * sizeof *after);
+    pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, impulse, after);
+    describe_impact(flight, instant, holds, after, bounce);
+    memcpy(flight->qd, qd, (size_t)instant->nv * sizeof *qd);
     return pp_flight_close(flight, bounce.other_law ? PP_JUMP_OTHER : PP_JUMP_LAW);
 }

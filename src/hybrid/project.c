@@ -14,10 +14,10 @@
 enum { ROUNDS = 20 };
 
 // H^-1 J^T (J H^-1 J^T)^+ x over the rows that are positions, or all of them.
-static perp_status least_motion(const pp_moment *moment, const pp_holds *holds, bool positions,
+static perp_status least_motion(const pp_instant *instant, const pp_holds *holds, bool positions,
                                 const double *x, double *step, pp_arena *arena)
 {
-    int n = 0, rows = moment->rows;
+    int n = 0, rows = instant->rows;
     int *row = PP_ARRAY(arena, int, rows);
     double *A = PP_ARRAY(arena, double, (size_t)rows *(size_t)rows + 3 * (size_t)rows);
     if (!row || !A) {
@@ -28,31 +28,31 @@ static perp_status least_motion(const pp_moment *moment, const pp_holds *holds, 
         bool one_way = kind == PP_HOLD_LIMIT || kind == PP_HOLD_CONTACT;
         bool in = kind == PP_HOLD_LOOP || kind == PP_HOLD_TARGET ||
                   (!positions && kind == PP_HOLD_RATE) || (positions && one_way);
-        for (int k = 0; in && k < (one_way ? 1 : moment->size[i]) && k < moment->size[i]; k++) {
-            row[n++] = moment->at[i] + k;
+        for (int k = 0; in && k < (one_way ? 1 : instant->size[i]) && k < instant->size[i]; k++) {
+            row[n++] = instant->at[i] + k;
         }
     }
     double *b = A + n * n, *y = b + n, *scale = y + n;
     for (int j = 0; j < n; j++) {
         b[j] = -x[row[j]];
-        scale[j] = moment->scale[row[j]];
+        scale[j] = instant->scale[row[j]];
         for (int i = 0; i < n; i++) {
-            A[i + j * n] = moment->A[row[i] + row[j] * rows];
+            A[i + j * n] = instant->A[row[i] + row[j] * rows];
         }
     }
     if (pp_least_solve(n, A, b, y, scale, 1e-10, arena) < 0) {
         return PERP_ERR_MEMORY;
     }
-    memset(step, 0, (size_t)moment->nv * sizeof *step);
+    memset(step, 0, (size_t)instant->nv * sizeof *step);
     for (int j = 0; j < n; j++) {
-        pp_axpy(moment->nv, y[j], moment->G + (size_t)row[j] * (size_t)moment->nv, step);
+        pp_axpy(instant->nv, y[j], instant->G + (size_t)row[j] * (size_t)instant->nv, step);
     }
     return PERP_OK;
 }
 
-static double worst_position(const pp_moment *moment)
+static double worst_position(const pp_instant *instant)
 {
-    return pp_norm_inf(moment->rows, moment->value);
+    return pp_norm_inf(instant->rows, instant->value);
 }
 
 // ── What is broken ───────────────────────────────────────────────────────────────────────────────
@@ -120,14 +120,14 @@ static perp_status project_positions(const pp_machine *machine, const pp_holds *
     }
     for (int round = 0; round < ROUNDS; round++) {
         pp_mark mark = pp_arena_mark(arena);
-        pp_moment moment;
-        perp_status status = pp_moment_make(&moment, machine, t, q, still, holds, false, arena);
-        double worst = status < 0 ? 0.0 : worst_position(&moment);
+        pp_instant instant;
+        perp_status status = pp_instant_make(&instant, machine, t, q, still, holds, false, arena);
+        double worst = status < 0 ? 0.0 : worst_position(&instant);
         if (status < 0 || !(worst > 1e-14 * machine->length) || !(worst < 0.5 * last)) {
             return status;
         }
         last = worst;
-        status = least_motion(&moment, holds, true, moment.value, step, arena);
+        status = least_motion(&instant, holds, true, instant.value, step, arena);
         if (status < 0) {
             return status;
         }
@@ -144,17 +144,17 @@ perp_status pp_hybrid_project(const pp_machine *machine, double t, double *q, do
 {
     pp_mark mark = pp_arena_mark(arena);
     pp_holds holds;
-    pp_moment moment;
+    pp_instant instant;
     double *step = PP_ARRAY(arena, double, machine->tree->nv);
     *moved = *moved_rate = 0.0;
     perp_status status = step ? pp_holds_start(&holds, machine, arena) : PERP_ERR_MEMORY;
     status = status < 0 ? status : add_broken(machine, t, q, qd, &holds, arena);
     if (status >= 0 && holds.count > 0) {
         status = project_positions(machine, &holds, t, q, moved, arena);
+        status = status < 0 ? status
+                            : pp_instant_make(&instant, machine, t, q, qd, &holds, false, arena);
         status =
-            status < 0 ? status : pp_moment_make(&moment, machine, t, q, qd, &holds, false, arena);
-        status =
-            status < 0 ? status : least_motion(&moment, &holds, false, moment.rate, step, arena);
+            status < 0 ? status : least_motion(&instant, &holds, false, instant.rate, step, arena);
         for (int k = 0; status >= 0 && k < machine->tree->nv; k++) {
             qd[k] += step[k];
             *moved_rate = fmax(*moved_rate, fabs(step[k]));

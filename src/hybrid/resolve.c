@@ -15,20 +15,21 @@
 
 enum { ROUNDS = 8 };
 
-static perp_status moment_of(pp_flight *flight, const pp_holds *holds, bool forces, pp_moment *out)
+static perp_status instant_of(pp_flight *flight, const pp_holds *holds, bool forces,
+                              pp_instant *out)
 {
-    return pp_moment_make(out, flight->machine, flight->t, flight->q, flight->qd, holds, forces,
-                          flight->scratch);
+    return pp_instant_make(out, flight->machine, flight->t, flight->q, flight->qd, holds, forces,
+                           flight->scratch);
 }
 
-// ── Velocities of what stays closed ─────────────────────────────────────────────────────────────────
+// ── Velocities of what stays closed ──────────────────────────────────────────────────────────────
 
 // Held rows are equations; where a contact slides, what it takes to close it brings friction along.
-static pp_law settling(const pp_moment *moment, const pp_holds *holds, int i)
+static pp_law settling(const pp_instant *instant, const pp_holds *holds, int i)
 {
     const pp_hold *hold = &holds->hold[i];
-    const pp_contact *c = &moment->contact[i];
-    pp_law law = {.kind = PP_LAW_EQUAL, .at = moment->at[i], .size = moment->size[i]};
+    const pp_contact *c = &instant->contact[i];
+    pp_law law = {.kind = PP_LAW_EQUAL, .at = instant->at[i], .size = instant->size[i]};
     if (hold->mode != PP_SLIDES) {
         return law;
     }
@@ -45,37 +46,37 @@ static pp_law settling(const pp_moment *moment, const pp_holds *holds, int i)
 }
 
 // Velocities of held rows become exactly zero, by the least change.                    theory (H12)
-static perp_status settle(pp_flight *flight, const pp_holds *holds)
+static perp_status project_velocities(pp_flight *flight, const pp_holds *holds)
 {
     pp_mark mark = pp_arena_mark(flight->scratch);
-    pp_moment moment;
+    pp_instant instant;
     pp_laws laws;
     pp_law_info info;
-    perp_status status = moment_of(flight, holds, false, &moment);
-    if (status < 0 || moment.rows == 0) {
+    perp_status status = instant_of(flight, holds, false, &instant);
+    if (status < 0 || instant.rows == 0) {
         return status;
     }
-    double *r = PP_ARRAY(flight->scratch, double, 2 * (size_t)moment.rows), *b = r + moment.rows;
+    double *r = PP_ARRAY(flight->scratch, double, 2 * (size_t)instant.rows), *b = r + instant.rows;
     pp_law *law = PP_ZEROS(flight->scratch, pp_law, holds->count);
     if (!r || !law) {
         return PERP_ERR_MEMORY;
     }
-    memcpy(b, moment.rate, (size_t)moment.rows * sizeof *b);
-    pp_ties_agree(&moment.ties, moment.fast, b);
+    memcpy(b, instant.rate, (size_t)instant.rows * sizeof *b);
+    pp_dependent_rows_agree(&instant.ties, instant.rate_scale, b);
     for (int i = 0; i < holds->count; i++) {
-        law[i] = settling(&moment, holds, i);
+        law[i] = settling(&instant, holds, i);
     }
     laws = (pp_laws){.count = holds->count,
-                     .rows = moment.rows,
+                     .rows = instant.rows,
                      .law = law,
-                     .A = moment.A,
+                     .A = instant.A,
                      .b = b,
                      .tolerance = 1e-12,
-                     .scale = moment.scale};
+                     .scale = instant.scale};
     status = pp_law_linear(&laws, r, &info, flight->scratch);
     if (status >= 0) {
-        pp_gemv(moment.nv, moment.rows, 1.0, moment.G, moment.nv, r, flight->qd);
-        status = pp_flight_sum_impact(flight, &moment, holds, r);
+        pp_gemv(instant.nv, instant.rows, 1.0, instant.G, instant.nv, r, flight->qd);
+        status = pp_flight_sum_impact(flight, &instant, holds, r);
     }
     pp_arena_release(flight->scratch, mark);
     return status;
@@ -86,21 +87,22 @@ static perp_status settle(pp_flight *flight, const pp_holds *holds)
 static perp_status end_wedge(pp_flight *flight, const pp_holds *holds)
 {
     pp_mark mark = pp_arena_mark(flight->scratch);
-    pp_moment moment;
-    perp_status status = moment_of(flight, holds, true, &moment);
+    pp_instant instant;
+    perp_status status = instant_of(flight, holds, true, &instant);
     if (status < 0) {
         return status;
     }
-    double *impulse = PP_ARRAY(flight->scratch, double, moment.rows);
-    double *qd = PP_ARRAY(flight->scratch, double, moment.nv);
+    double *impulse = PP_ARRAY(flight->scratch, double, instant.rows);
+    double *qd = PP_ARRAY(flight->scratch, double, instant.nv);
     status = impulse && qd
-                 ? pp_impact_wedged(flight->machine, &moment, holds, qd, impulse, flight->scratch)
+                 ? pp_impact_wedged(flight->machine, &instant, holds, qd, impulse, flight->scratch)
                  : PERP_ERR_MEMORY;
-    status = status < 0 ? status
-                        : pp_flight_note_impacts(flight, &moment, holds, impulse, NULL, qd, NULL);
+    status = status < 0
+                 ? status
+                 : pp_flight_add_impact_events(flight, &instant, holds, impulse, NULL, qd, NULL);
     if (status >= 0) {
         flight->result->unique = false;
-        status = pp_flight_jump(flight, &moment, holds, impulse, qd,
+        status = pp_flight_jump(flight, &instant, holds, impulse, qd,
                                 (pp_bounce){{PP_INF, NULL}, 1.0, false});
     } else if (status != PERP_ERR_MEMORY) {
         pp_print(flight->result->remark, sizeof flight->result->remark,
@@ -174,7 +176,7 @@ static perp_status note_changes(pp_flight *flight, const pp_holds *now)
         perp_event_kind kind = hold ? change_kind(hold, hold->mode == PP_SLIDES)
                                : old->kind == PP_HOLD_LIMIT ? PERP_EVENT_LIMIT_LEFT
                                                             : PERP_EVENT_SEPARATION;
-        perp_event *event = pp_flight_note(flight, kind, old);
+        perp_event *event = pp_flight_add_event(flight, kind, old);
         if (!event) {
             return PERP_ERR_MEMORY;
         }
@@ -184,7 +186,7 @@ static perp_status note_changes(pp_flight *flight, const pp_holds *now)
 }
 
 // ended of the holds before, for a list of holds now.
-static bool *carry(pp_flight *flight, const pp_holds *now, const bool *ended)
+static bool *carry_ended(pp_flight *flight, const pp_holds *now, const bool *ended)
 {
     bool *out = PP_ZEROS(flight->keep, bool, now->count);
     for (int i = 0; out && ended && i < now->count; i++) {
@@ -214,14 +216,15 @@ static perp_status resolve_once(pp_flight *flight, const bool *ended, pp_holds *
     if (status >= 0 && !ends) {
         status = PERP_ERR_MEMORY;
     }
-    status = status < 0 ? status : pp_flight_meet(flight, &now, flight->tol_rate, ends, again);
+    status = status < 0 ? status
+                        : pp_flight_resolve_impacts(flight, &now, flight->tol_rate, ends, again);
     for (int round = 0; round < ROUNDS && wedged && status >= 0 && !*again; round++) {
         bool *at_rest = carry_slides(flight, &now, round == 0 ? ended : NULL);
-        status = at_rest ? pp_flight_sort(flight, &now, ends, at_rest) : PERP_ERR_MEMORY;
-        status = status < 0 ? status : settle(flight, &now);
-        bool *edge = status < 0 ? NULL : carry(flight, &now, round == 0 ? ended : NULL);
+        status = at_rest ? pp_flight_set_modes(flight, &now, ends, at_rest) : PERP_ERR_MEMORY;
+        status = status < 0 ? status : project_velocities(flight, &now);
+        bool *edge = status < 0 ? NULL : carry_ended(flight, &now, round == 0 ? ended : NULL);
         status = status < 0 ? status : edge ? PERP_OK : PERP_ERR_MEMORY;
-        status = status < 0 ? status : pp_flight_choose(flight, &now, edge, &wedged, again);
+        status = status < 0 ? status : pp_flight_choose_modes(flight, &now, edge, &wedged, again);
         if (status >= 0 && wedged) {
             status = end_wedge(flight, &now);
             memset(ends, 0, (size_t)now.count * sizeof *ends);

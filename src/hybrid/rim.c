@@ -21,24 +21,25 @@ typedef struct field {
     bool known;
 } field;
 
-static bool is_of(const pp_moment *moment, const pp_holds *holds, int i, int a, int b)
+static bool is_of(const pp_instant *instant, const pp_holds *holds, int i, int a, int b)
 {
     const pp_hold *h = &holds->hold[i];
-    return h->kind == PP_HOLD_CONTACT && h->listed < 0 && moment->size[i] > 0 && h->a == a &&
+    return h->kind == PP_HOLD_CONTACT && h->listed < 0 && instant->size[i] > 0 && h->a == a &&
            h->b == b;
 }
 
 // By least squares. Fewer than three points, or points on a line, are no face.
-static field field_of(const pp_moment *moment, const pp_holds *holds, int a, int b, const double *u)
+static field field_of(const pp_instant *instant, const pp_holds *holds, int a, int b,
+                      const double *u)
 {
     field f = {.least = PP_INF};
     int count = 0;
     for (int i = 0; i < holds->count; i++) {
-        if (is_of(moment, holds, i, a, b)) {
-            const pp_contact *c = &moment->contact[i];
+        if (is_of(instant, holds, i, a, b)) {
+            const pp_contact *c = &instant->contact[i];
             f.centre = pp_add(f.centre, c->point);
-            f.at += u[moment->at[i]];
-            f.least = fmin(f.least, u[moment->at[i]]);
+            f.at += u[instant->at[i]];
+            f.least = fmin(f.least, u[instant->at[i]]);
             f.n = c->n;
             count++;
         }
@@ -51,9 +52,9 @@ static field field_of(const pp_moment *moment, const pp_holds *holds, int a, int
     perp_vec3 e1 = pp_across(f.n), e2 = pp_cross(f.n, e1);
     double xx = 0.0, xy = 0.0, yy = 0.0, xu = 0.0, yu = 0.0;
     for (int i = 0; i < holds->count; i++) {
-        if (is_of(moment, holds, i, a, b)) {
-            perp_vec3 d = pp_sub(moment->contact[i].point, f.centre);
-            double x = pp_dot3(e1, d), y = pp_dot3(e2, d), v = u[moment->at[i]] - f.at;
+        if (is_of(instant, holds, i, a, b)) {
+            perp_vec3 d = pp_sub(instant->contact[i].point, f.centre);
+            double x = pp_dot3(e1, d), y = pp_dot3(e2, d), v = u[instant->at[i]] - f.at;
             xx += x * x;
             xy += x * y;
             yy += y * y;
@@ -71,7 +72,7 @@ static field field_of(const pp_moment *moment, const pp_holds *holds, int a, int
 
 static bool is_round(const perp_model *m, int shape)
 {
-    return m->shape[shape].kind == PERP_CYLINDER || m->shape[shape].kind == PERP_CONE;
+    return m->shape[shape].kind == PERP_SHAPE_CYLINDER || m->shape[shape].kind == PERP_SHAPE_CONE;
 }
 
 // Whether a point is on the rim of a round shape.
@@ -116,33 +117,34 @@ static perp_status put_rim(pp_flight *flight, const pp_frame *body, int a, int b
 }
 
 // The first contact of a pair with a round face, which stands for the pair.
-static bool is_first(const perp_model *m, const pp_moment *moment, const pp_holds *holds, int i)
+static bool is_first(const perp_model *m, const pp_instant *instant, const pp_holds *holds, int i)
 {
     const pp_hold *h = &holds->hold[i];
-    if (!is_of(moment, holds, i, h->a, h->b) || h->a > h->b ||
+    if (!is_of(instant, holds, i, h->a, h->b) || h->a > h->b ||
         !(is_round(m, h->a) || is_round(m, h->b))) {
         return false;
     }
     for (int k = 0; k < i; k++) {
-        if (is_of(moment, holds, k, h->a, h->b)) {
+        if (is_of(instant, holds, k, h->a, h->b)) {
             return false;
         }
     }
     return true;
 }
 
-perp_status pp_flight_refine_rims(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
-                                  const double *u, double tolerance, bool *again)
+perp_status pp_flight_refine_rims(pp_flight *flight, const pp_instant *instant,
+                                  const pp_holds *holds, const double *u, double tolerance,
+                                  bool *again)
 {
     const perp_model *m = flight->machine->model;
-    const pp_frame *body = moment->pass.body;
+    const pp_frame *body = instant->pass.body;
     perp_status status = PERP_OK;
     for (int i = 0; status >= 0 && m->spatial && i < holds->count; i++) {
         const pp_hold *h = &holds->hold[i];
-        if (!is_first(m, moment, holds, i)) {
+        if (!is_first(m, instant, holds, i)) {
             continue;
         }
-        field f = field_of(moment, holds, h->a, h->b, u);
+        field f = field_of(instant, holds, h->a, h->b, u);
         perp_vec3 x;
         if (!f.known || !pp_gap_rim(m, body, h->a, h->b, f.n, false, pp_scale(-1.0, f.g), &x)) {
             continue;
@@ -173,21 +175,21 @@ static bool has_rim(const pp_flight *flight, const pp_frame *body, int a, int b,
 static const double EDGE = 1e-6;  // of the length: a load as near the edge of a manifold is on it
 
 // How far a place is inside the polygon that the points of a pair span; negative: outside.
-static double inside_of(const pp_moment *moment, const pp_holds *holds, int a, int b, perp_vec3 x)
+static double inside_of(const pp_instant *instant, const pp_holds *holds, int a, int b, perp_vec3 x)
 {
     double inside = PP_INF;
     for (int i = 0; i < holds->count; i++) {
-        for (int k = 0; k < holds->count && is_of(moment, holds, i, a, b); k++) {
-            if (k == i || !is_of(moment, holds, k, a, b)) {
+        for (int k = 0; k < holds->count && is_of(instant, holds, i, a, b); k++) {
+            if (k == i || !is_of(instant, holds, k, a, b)) {
                 continue;
             }
-            perp_vec3 from = moment->contact[i].point,
-                      side = pp_sub(moment->contact[k].point, from);
-            perp_vec3 in = pp_unit(pp_cross(moment->contact[i].n, side), side);
+            perp_vec3 from = instant->contact[i].point,
+                      side = pp_sub(instant->contact[k].point, from);
+            perp_vec3 in = pp_unit(pp_cross(instant->contact[i].n, side), side);
             bool edge = true;
             for (int j = 0; j < holds->count && edge; j++) {
-                edge = !is_of(moment, holds, j, a, b) ||
-                       pp_dot3(in, pp_sub(moment->contact[j].point, from)) >= -1e-12;
+                edge = !is_of(instant, holds, j, a, b) ||
+                       pp_dot3(in, pp_sub(instant->contact[j].point, from)) >= -1e-12;
             }
             inside = edge ? fmin(inside, pp_dot3(in, pp_sub(x, from))) : inside;
         }
@@ -195,29 +197,29 @@ static double inside_of(const pp_moment *moment, const pp_holds *holds, int a, i
     return inside;
 }
 
-perp_status pp_flight_follow_rims(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
-                                  const double *r, bool *again)
+perp_status pp_flight_follow_rims(pp_flight *flight, const pp_instant *instant,
+                                  const pp_holds *holds, const double *r, bool *again)
 {
     const perp_model *m = flight->machine->model;
-    const pp_frame *body = moment->pass.body;
+    const pp_frame *body = instant->pass.body;
     perp_status status = PERP_OK;
     for (int i = 0; status >= 0 && m->spatial && i < holds->count; i++) {
         const pp_hold *h = &holds->hold[i];
         perp_vec3 load = {0.0, 0.0, 0.0}, x;
         double sum = 0.0;
-        if (!is_first(m, moment, holds, i)) {
+        if (!is_first(m, instant, holds, i)) {
             continue;
         }
         for (int k = i; k < holds->count; k++) {
-            if (is_of(moment, holds, k, h->a, h->b)) {
-                load = pp_along(load, r[moment->at[k]], moment->contact[k].point);
-                sum += r[moment->at[k]];
+            if (is_of(instant, holds, k, h->a, h->b)) {
+                load = pp_along(load, r[instant->at[k]], instant->contact[k].point);
+                sum += r[instant->at[k]];
             }
         }
         perp_vec3 at = pp_scale(sum > 0.0 ? 1.0 / sum : 0.0, load);
         if (!(sum > 0.0) ||
-            inside_of(moment, holds, h->a, h->b, at) > EDGE * flight->machine->length ||
-            !pp_gap_rim(m, body, h->a, h->b, moment->contact[i].n, true, at, &x)) {
+            inside_of(instant, holds, h->a, h->b, at) > EDGE * flight->machine->length ||
+            !pp_gap_rim(m, body, h->a, h->b, instant->contact[i].n, true, at, &x)) {
             continue;
         }
         bool on_rim = is_on_rim(m, body, h->a, x) || is_on_rim(m, body, h->b, x);

@@ -58,8 +58,8 @@ static void add_cone(const pp_laws *laws, int i, share *s)
         return;
     }
     int from = at + 1, tangents = law->mode == PP_HELD ? law->size - 1 : 0;
-    if (law->kind == PP_LAW_BOX || pp_law_turns(law)) {
-        c.normal = pp_law_turns(law) ? first_of(&s->e, law->on) : -1;
+    if (law->kind == PP_LAW_BOX || pp_law_is_turning(law)) {
+        c.normal = pp_law_is_turning(law) ? first_of(&s->e, law->on) : -1;
         c.bound = law->kind == PP_LAW_BOX ? law->bound : PP_INF;
         from = at;
         tangents = law->size;
@@ -330,8 +330,8 @@ static void remember(pp_share *last, int rows, const double *r)
     }
 }
 
-perp_status pp_law_share(const pp_laws *laws, double most, pp_share *last, double *other,
-                         bool *kept, pp_arena *arena)
+perp_status pp_law_redistribute(const pp_laws *laws, double most, pp_share *last, double *other,
+                                bool *kept, pp_arena *arena)
 {
     static const double TIGHT[2] = {0.05, 0.0};  // well inside of the cones first: that lasts
     pp_mark mark = pp_arena_mark(arena);

@@ -16,7 +16,7 @@
 #include <string.h>
 
 // Forces of rows on the bodies, in their velocities; tree: rows of tree joints are left out.
-static void push_bodies(const pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+static void push_bodies(const pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                         const double *r, double *f)
 {
     const pp_machine *machine = flight->machine;
@@ -26,9 +26,9 @@ static void push_bodies(const pp_flight *flight, const pp_moment *moment, const 
         for (int k = 0; in_tree && k < tree->loops; k++) {
             in_tree = tree->loop[k] != holds->hold[i].joint;
         }
-        for (int k = 0; !in_tree && k < moment->size[i]; k++) {
-            int at = moment->at[i] + k;
-            pp_row_add(machine->model, &moment->row[at], moment->sign[at] * r[at], NULL, f);
+        for (int k = 0; !in_tree && k < instant->size[i]; k++) {
+            int at = instant->at[i] + k;
+            pp_row_add(machine->model, &instant->row[at], instant->sign[at] * r[at], NULL, f);
         }
     }
 }
@@ -46,16 +46,16 @@ static perp_wrench wrench_on(const perp_model *m, const pp_row *row, double p, i
 }
 
 // The opposite of a wrench on one body, about the origin of another.
-static perp_wrench reaction(const pp_frame *body, perp_wrench w, int from, int to)
+static perp_wrench reaction_wrench(const pp_frame *body, perp_wrench w, int from, int to)
 {
-    perp_vec3 tau = pp_add(w.tau, pp_cross(pp_sub(body[from].p, body[to].p), w.f));
-    return (perp_wrench){pp_scale(-1.0, w.f), pp_scale(-1.0, tau)};
+    perp_vec3 tau = pp_add(w.tau_W, pp_cross(pp_sub(body[from].p, body[to].p), w.f_W));
+    return (perp_wrench){pp_scale(-1.0, w.f_W), pp_scale(-1.0, tau)};
 }
 
-static void add_wrench(perp_wrench *sum, double w, perp_wrench x)
+static void accumulate_wrench(perp_wrench *sum, double w, perp_wrench x)
 {
-    sum->f = pp_along(sum->f, w, x.f);
-    sum->tau = pp_along(sum->tau, w, x.tau);
+    sum->f_W = pp_along(sum->f_W, w, x.f_W);
+    sum->tau_W = pp_along(sum->tau_W, w, x.tau_W);
 }
 
 static bool is_loop(const pp_tree *tree, int joint)
@@ -69,47 +69,48 @@ static bool is_loop(const pp_tree *tree, int joint)
 }
 
 // A row of a joint that is a loop: its wrench on b, and of a gear the forces on all of its bodies.
-static void add_loop(pp_flight *flight, const pp_moment *moment, int joint, const pp_row *row,
+static void add_loop(pp_flight *flight, const pp_instant *instant, int joint, const pp_row *row,
                      double p)
 {
     const perp_model *m = flight->machine->model;
     const pp_joint *j = &m->joint[joint];
-    bool gear = j->kind == PERP_GEAR, from_a = m->body[j->b].nv == 0 && !gear;
+    bool gear = j->kind == PERP_JOINT_GEAR, from_a = m->body[j->b].nv == 0 && !gear;
     perp_wrench w = wrench_on(m, row, p, from_a ? j->a : j->b);
-    add_wrench(&flight->now.joint[joint].on_b, 1.0,
-               from_a ? reaction(moment->pass.body, w, j->a, j->b) : w);
+    accumulate_wrench(&flight->now.joint[joint].on_b, 1.0,
+                      from_a ? reaction_wrench(instant->pass.body, w, j->a, j->b) : w);
     for (int k = 0; gear && k < row->count; k++) {
-        add_wrench(&flight->now.element[row->body[k]], 1.0, wrench_on(m, row, p, row->body[k]));
+        accumulate_wrench(&flight->now.element[row->body[k]], 1.0,
+                          wrench_on(m, row, p, row->body[k]));
     }
 }
 
-static bool add_rows(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
-                     const double *r, double w)
+static bool sum_row_impulses(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
+                             const double *r, double w)
 {
     flight->empty = flight->empty && holds->count == 0;
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *hold = &holds->hold[i];
         if (hold->kind == PP_HOLD_CONTACT) {
-            if (!pp_flight_add_contact(flight, moment, hold, i, r, w)) {
+            if (!pp_flight_add_contact(flight, instant, hold, i, r, w)) {
                 return false;
             }
             continue;
         }
         if (hold->kind > PP_HOLD_CONTACT) {
-            pp_flight_add_turn(flight, moment, hold, i, r, w);
+            pp_flight_add_turn(flight, instant, hold, i, r, w);
             continue;
         }
         pp_joint_sum *sum = &flight->now.joint[hold->joint];
-        for (int k = 0; k < moment->size[i]; k++) {
-            int at = moment->at[i] + k;
+        for (int k = 0; k < instant->size[i]; k++) {
+            int at = instant->at[i] + k;
             if (hold->kind == PP_HOLD_LIMIT) {
                 sum->limit += w * r[at];
             } else if (hold->kind != PP_HOLD_LOOP) {
                 sum->drive += w * r[at];
             }
             if (is_loop(flight->machine->tree, hold->joint)) {
-                add_loop(flight, moment, hold->joint, &moment->row[at],
-                         moment->sign[at] * w * r[at]);
+                add_loop(flight, instant, hold->joint, &instant->row[at],
+                         instant->sign[at] * w * r[at]);
             }
         }
     }
@@ -134,7 +135,7 @@ static double aim(const perp_model *m, const pp_hold *hold, double t)
 
 // Rows: p = w r each, at rates `mean`. What a row's other side moves by (driven bodies, belts) is in the rate of its own;
 // of joints in the tree it comes in through their wrenches.
-static void book_rows(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+static void book_rows(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                       const double *r, double w, const double *mean)
 {
     const perp_model *m = flight->machine->model;
@@ -142,14 +143,14 @@ static void book_rows(pp_flight *flight, const pp_moment *moment, const pp_holds
         const pp_hold *hold = &holds->hold[i];
         bool contact = pp_hold_touches(hold);
         bool loop = contact || is_loop(flight->machine->tree, hold->joint);
-        for (int k = 0; k < moment->size[i]; k++) {
-            int at = moment->at[i] + k;
-            double p = w * r[at], given = moment->sign[at] * moment->row[at].rate;
+        for (int k = 0; k < instant->size[i]; k++) {
+            int at = instant->at[i] + k;
+            double p = w * r[at], given = instant->sign[at] * instant->row[at].rate;
             if (contact || hold->kind == PP_HOLD_LIMIT || hold->kind == PP_HOLD_LOOP) {
                 flight->now.lost -= hold->kind == PP_HOLD_LOOP ? 0.0 : p * mean[at];
                 flight->now.work -= loop ? p * given : 0.0;
             } else {
-                flight->now.work += p * (mean[at] + (loop ? -given : aim(m, hold, moment->t)));
+                flight->now.work += p * (mean[at] + (loop ? -given : aim(m, hold, instant->t)));
             }
         }
     }
@@ -162,11 +163,11 @@ static double damped(const perp_model *m, const pp_frame *body)
     for (int i = 0; i < m->forces; i++) {
         const pp_force *f = &m->force[i];
         const pp_frame *a = &body[f->a], *b = &body[f->b];
-        if (f->kind == PERP_DRAG) {
+        if (f->kind == PERP_FORCE_DRAG) {
             sum += f->damping * pp_dot3(b->v, b->v) + f->damping_w * pp_dot3(b->w, b->w);
-        } else if (f->kind == PERP_TWIST_SPRING) {
+        } else if (f->kind == PERP_FORCE_TORSION_SPRING) {
             sum += f->damping * (b->w.z - a->w.z) * (b->w.z - a->w.z);
-        } else if (f->kind == PERP_SPRING) {
+        } else if (f->kind == PERP_FORCE_SPRING) {
             perp_vec3 pa = pp_point(a, f->r_A), pb = pp_point(b, f->r_B), d = pp_sub(pb, pa);
             perp_vec3 v = pp_sub(pp_point_velocity(b, pb), pp_point_velocity(a, pa));
             double along = pp_dot3(v, d), square = pp_dot3(d, d);
@@ -187,19 +188,19 @@ static void book_forces(pp_flight *flight, const pp_kinematics *kin, double w)
         const pp_body *b = &m->body[i];
         const pp_frame *f = &kin->body[i];
         double part[6] = {0.0};
-        held += pp_dot3(kin->held[i].f, f->v) + pp_dot3(kin->held[i].tau, f->w);
+        held += pp_dot3(kin->held[i].f_W, f->v) + pp_dot3(kin->held[i].tau_W, f->w);
         for (int k = 0; k < b->nv; k++) {
             part[b->axis[k]] = kin->p_ext[b->at + k];
         }
-        add_wrench(&flight->now.element[i], w,
-                   (perp_wrench){{part[0], part[1], part[2]}, {part[3], part[4], part[5]}});
+        accumulate_wrench(&flight->now.element[i], w,
+                          (perp_wrench){{part[0], part[1], part[2]}, {part[3], part[4], part[5]}});
     }
     flight->now.work += w * (kin->work_rate + lost - held);
     flight->now.lost += w * lost;
 }
 
 // Springs and dampers of joint coordinates; those of loops push bodies, f, and are in the joint's wrench.
-static void book_springs(pp_flight *flight, const pp_moment *moment, const pp_kinematics *kin,
+static void book_springs(pp_flight *flight, const pp_instant *instant, const pp_kinematics *kin,
                          double w, double *f)
 {
     const perp_model *m = flight->machine->model;
@@ -210,12 +211,12 @@ static void book_springs(pp_flight *flight, const pp_moment *moment, const pp_ki
             continue;
         }
         pp_joint_coordinate(m, kin, i, &row);
-        double pull = -j->stiffness * (row.value - j->rest) - j->damping * row.before;
-        flight->now.lost += w * j->damping * row.before * row.before;
+        double pull = -j->stiffness * (row.value - j->rest) - j->damping * row.v_pre;
+        flight->now.lost += w * j->damping * row.v_pre * row.v_pre;
         if (is_loop(flight->machine->tree, i)) {
             flight->now.work -= w * pull * row.rate;
             pp_row_add(m, &row, pull, NULL, f);
-            add_loop(flight, moment, i, &row, w * pull);
+            add_loop(flight, instant, i, &row, w * pull);
         }
     }
 }
@@ -224,25 +225,25 @@ static void book_springs(pp_flight *flight, const pp_moment *moment, const pp_ki
 
 // Wrenches in the joints of the tree: loads are what links oppose (or how their momentum jumps) less
 // what pushes them; both gathered from the leaves. A carrier that is driven works through them.
-static void add_tree(pp_flight *flight, const pp_moment *moment, const perp_wrench *opposed,
+static void add_tree(pp_flight *flight, const pp_instant *instant, const perp_wrench *opposed,
                      double w)
 {
     const pp_tree *tree = flight->machine->tree;
-    const pp_frame *body = moment->pass.body;
+    const pp_frame *body = instant->pass.body;
     for (int i = 0; i < tree->links; i++) {
         const pp_link *l = &tree->link[i];
         if (l->joint < 0) {
             continue;
         }
         perp_wrench on = opposed[i];
-        on.f = pp_sub(on.f, moment->pass.load[i].f);
-        on.tau = pp_sub(on.tau, moment->pass.load[i].tau);
-        add_wrench(&flight->now.joint[l->joint].on_b, w,
-                   l->turned ? reaction(body, on, l->body, l->carrier) : on);
+        on.f_W = pp_sub(on.f_W, instant->pass.load[i].f_W);
+        on.tau_W = pp_sub(on.tau_W, instant->pass.load[i].tau_W);
+        accumulate_wrench(&flight->now.joint[l->joint].on_b, w,
+                          l->turned ? reaction_wrench(body, on, l->body, l->carrier) : on);
         if (flight->machine->model->body[l->carrier].nv == 0) {
             const pp_frame *by = &body[l->carrier];
-            flight->now.work += w * (pp_dot3(on.f, pp_point_velocity(by, body[l->body].p)) +
-                                     pp_dot3(on.tau, by->w));
+            flight->now.work += w * (pp_dot3(on.f_W, pp_point_velocity(by, body[l->body].p)) +
+                                     pp_dot3(on.tau_W, by->w));
         }
     }
 }
@@ -258,7 +259,7 @@ static bool has_joints(const pp_tree *tree)
 }
 
 // Forces r of one instant for a time w, at rates `mean`. opposed: by links, what they oppose to moving as they do.
-static perp_status add_forces(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
+static perp_status add_forces(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                               const double *r, const double *mean, const perp_wrench *opposed,
                               double w)
 {
@@ -267,10 +268,10 @@ static perp_status add_forces(pp_flight *flight, const pp_moment *moment, const 
     const pp_tree *tree = machine->tree;
     pp_arena *arena = flight->scratch;
     double *tau = PP_ARRAY(arena, double, tree->nv), *f = PP_ZEROS(arena, double, m->nv);
-    pp_kinematics kin = {.t = moment->t,
+    pp_kinematics kin = {.t = instant->t,
                          .h = 1.0,
-                         .body = moment->pass.body,
-                         .mass = moment->pass.mass,
+                         .body = instant->pass.body,
+                         .mass = instant->pass.mass,
                          .turn = machine->turn,
                          .p_ext = f,
                          .held = PP_ZEROS(arena, perp_wrench, m->bodies)};
@@ -279,16 +280,16 @@ static perp_status add_forces(pp_flight *flight, const pp_moment *moment, const 
     }
     pp_forces_add(&kin, m, machine->applied);
     book_forces(flight, &kin, w);
-    book_springs(flight, moment, &kin, w, f);
-    book_rows(flight, moment, holds, r, w, mean);
-    if (!add_rows(flight, moment, holds, r, w)) {
+    book_springs(flight, instant, &kin, w, f);
+    book_rows(flight, instant, holds, r, w, mean);
+    if (!sum_row_impulses(flight, instant, holds, r, w)) {
         return PERP_ERR_MEMORY;
     }
     flight->empty = false;
     if (has_joints(tree)) {
-        push_bodies(flight, moment, holds, r, f);
-        pp_tree_gather(&moment->pass, f, tau);
-        add_tree(flight, moment, opposed, w);
+        push_bodies(flight, instant, holds, r, f);
+        pp_tree_gather(&instant->pass, f, tau);
+        add_tree(flight, instant, opposed, w);
     }
     return PERP_OK;
 }
@@ -297,12 +298,12 @@ static perp_status add_forces(pp_flight *flight, const pp_moment *moment, const 
 
 // Forces at one time.
 typedef struct node {
-    pp_moment moment;
+    pp_instant moment;
     pp_law_info info;
     double *r, *qdd;
 } node;
 
-static perp_status load(pp_flight *flight, double t, node *out)
+static perp_status load_node(pp_flight *flight, double t, node *out)
 {
     const pp_machine *machine = flight->machine;
     const pp_tree *tree = machine->tree;
@@ -315,8 +316,8 @@ static perp_status load(pp_flight *flight, double t, node *out)
     }
     perp_status status = flight->ode ? pp_ode_at(flight->ode, t, y) : PERP_OK;
     status = status < 0 ? status
-                        : pp_moment_make(&out->moment, machine, t, y, y + tree->nq, &flight->holds,
-                                         true, arena);
+                        : pp_instant_make(&out->moment, machine, t, y, y + tree->nq, &flight->holds,
+                                          true, arena);
     return status < 0 ? status
                       : pp_accelerate_shared(machine, &out->moment, &flight->holds, out->qdd,
                                              &out->r, &out->info, arena);
@@ -389,21 +390,22 @@ static perp_status missed(pp_flight *flight, double t0, double t1, const node *a
 
 // Impulses for what a rule missed where directions of friction turn faster than any rule follows: those of the
 // least norm that change the rates so. What no impulse of the holds does is an error of the motion, and stays.
-static perp_status mend(pp_flight *flight, const pp_moment *moment, const double *miss)
+static perp_status correct_impulses(pp_flight *flight, const pp_instant *instant,
+                                    const double *miss)
 {
-    int n = moment->rows, nv = moment->nv;
+    int n = instant->rows, nv = instant->nv;
     double *A = PP_ARRAY(flight->scratch, double, (size_t)n *(size_t)n + 3 * (size_t)n);
     if (!A || n == 0) {
         return A ? PERP_OK : PERP_ERR_MEMORY;
     }
     double *b = A + n * n, *r = b + n, *scale = r + n;
-    memcpy(A, moment->A, (size_t)n * (size_t)n * sizeof *A);
-    memcpy(scale, moment->scale, (size_t)n * sizeof *scale);
+    memcpy(A, instant->A, (size_t)n * (size_t)n * sizeof *A);
+    memcpy(scale, instant->scale, (size_t)n * sizeof *scale);
     for (int i = 0; i < n; i++) {
-        b[i] = pp_dot(nv, moment->J + (size_t)i * (size_t)nv, miss);
+        b[i] = pp_dot(nv, instant->J + (size_t)i * (size_t)nv, miss);
     }
     if (pp_least_solve(n, A, b, r, scale, 1e-10, flight->scratch) < 0 ||
-        !add_rows(flight, moment, &flight->holds, r, 1.0)) {
+        !sum_row_impulses(flight, instant, &flight->holds, r, 1.0)) {
         return PERP_ERR_MEMORY;
     }
     return PERP_OK;
@@ -422,7 +424,7 @@ static perp_status sum_stretch(pp_flight *flight, double t0, double t1, int part
     bool exact = true;
     perp_status status = PERP_OK;
     for (int k = 0; k < 3 && status >= 0; k++) {
-        status = load(flight, from + 0.5 * h * (1.0 + place[k]), &at[k]);
+        status = load_node(flight, from + 0.5 * h * (1.0 + place[k]), &at[k]);
     }
     status = status < 0 ? status : missed(flight, from, from + h, at, weight, &miss, &exact);
     bool halve = status >= 0 && parts < (1 << HALVINGS) && !(exact && is_steady(at));
@@ -430,7 +432,7 @@ static perp_status sum_stretch(pp_flight *flight, double t0, double t1, int part
         status = add_node(flight, &at[k], weight[k] * h);
     }
     if (status >= 0 && !halve && !exact) {
-        status = mend(flight, &at[1].moment, miss);
+        status = correct_impulses(flight, &at[1].moment, miss);
     }
     pp_arena_release(flight->scratch, mark);
     for (int k = 0; k < 2 && status >= 0 && halve; k++) {
@@ -444,7 +446,7 @@ static bool is_pushed(const pp_machine *machine)
     bool pushed = machine->model->forces > 0;
     for (int i = 0; machine->applied && i < machine->model->bodies; i++) {
         const perp_wrench *w = &machine->applied[i];
-        pushed = pushed || pp_length(w->f) > 0.0 || pp_length(w->tau) > 0.0;
+        pushed = pushed || pp_length(w->f_W) > 0.0 || pp_length(w->tau_W) > 0.0;
     }
     return pushed;
 }
@@ -457,14 +459,14 @@ perp_status pp_flight_sum(pp_flight *flight, double t0, double t1)
 }
 
 // What links oppose on average in a short step: the change of their momentum, with what turns themselves, less gravity.
-static void oppose(const pp_flight *flight, const pp_moment *moment, const pp_frame *end, double dt,
-                   double *f)
+static void oppose(const pp_flight *flight, const pp_instant *instant, const pp_frame *end,
+                   double dt, double *f)
 {
     const perp_model *m = flight->machine->model;
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *b = &m->body[i];
-        const pp_frame *mid = &moment->pass.body[i], *from = &end[m->bodies + i], *to = &end[i];
-        const pp_weight *mass = &moment->pass.mass[i];
+        const pp_frame *mid = &instant->pass.body[i], *from = &end[m->bodies + i], *to = &end[i];
+        const pp_inertia *mass = &instant->pass.mass[i];
         perp_vec3 a = pp_sub(pp_scale(1.0 / dt, pp_sub(to->v, from->v)), m->gravity);
         perp_vec3 w = pp_scale(1.0 / dt, pp_sub(to->w, from->w));
         perp_vec3 push = pp_scale(b->mass, a);
@@ -476,14 +478,14 @@ static void oppose(const pp_flight *flight, const pp_moment *moment, const pp_fr
     }
 }
 
-perp_status pp_flight_sum_short(pp_flight *flight, const pp_short *step)
+perp_status pp_flight_sum_short(pp_flight *flight, const pp_short_step *step)
 {
-    const pp_moment *moment = step->moment;
+    const pp_instant *instant = step->moment;
     const perp_model *m = flight->machine->model;
     const pp_tree *tree = flight->machine->tree;
     pp_arena *arena = flight->scratch;
     pp_mark mark = pp_arena_mark(arena);
-    double *r = PP_ARRAY(arena, double, 2 * (size_t)moment->rows), *mean = r + moment->rows;
+    double *r = PP_ARRAY(arena, double, 2 * (size_t)instant->rows), *mean = r + instant->rows;
     double *tau = PP_ARRAY(arena, double, 2 * (size_t)tree->nv), *late = tau + tree->nv;
     double *f = PP_ZEROS(arena, double, m->nv);
     pp_frame *end = PP_ARRAY(arena, pp_frame, 2 * (size_t)m->bodies);
@@ -494,19 +496,19 @@ perp_status pp_flight_sum_short(pp_flight *flight, const pp_short *step)
     // Velocities of the moment are those of a guess. What impulses do to the energy is theirs times the mean of the
     // velocities before and after.
     for (int k = 0; k < tree->nv; k++) {
-        late[k] = 0.5 * (flight->qd[k] + step->qd[k]) - moment->qd[k];
+        late[k] = 0.5 * (flight->qd[k] + step->qd[k]) - instant->qd[k];
     }
-    for (int i = 0; i < moment->rows; i++) {
+    for (int i = 0; i < instant->rows; i++) {
         r[i] = step->r[i] / step->dt;
         mean[i] =
-            moment->rate[i] + pp_dot(tree->nv, moment->J + (size_t)i * (size_t)moment->nv, late);
+            instant->rate[i] + pp_dot(tree->nv, instant->J + (size_t)i * (size_t)instant->nv, late);
     }
     pp_tree_frames(tree, flight->t + step->dt, step->q, step->qd, end);
     pp_tree_frames(tree, flight->t, flight->q, flight->qd, end + m->bodies);
-    oppose(flight, moment, end, step->dt, f);
-    pp_tree_gather(&moment->pass, f, tau);
-    memcpy(opposed, moment->pass.load, (size_t)tree->links * sizeof *opposed);
-    perp_status status = add_forces(flight, moment, step->holds, r, mean, opposed, step->dt);
+    oppose(flight, instant, end, step->dt, f);
+    pp_tree_gather(&instant->pass, f, tau);
+    memcpy(opposed, instant->pass.load, (size_t)tree->links * sizeof *opposed);
+    perp_status status = add_forces(flight, instant, step->holds, r, mean, opposed, step->dt);
     pp_arena_release(arena, mark);
     return status;
 }
@@ -514,7 +516,7 @@ perp_status pp_flight_sum_short(pp_flight *flight, const pp_short *step)
 // ── Impacts ──────────────────────────────────────────────────────────────────────────────────────
 
 // Momentum jumps by H^-1 J^T impulse: each link opposes with its own share.
-static perp_status sum_tree_impact(pp_flight *flight, const pp_moment *moment,
+static perp_status sum_tree_impact(pp_flight *flight, const pp_instant *instant,
                                    const pp_holds *holds, const double *impulse)
 {
     const pp_machine *machine = flight->machine;
@@ -530,29 +532,29 @@ static perp_status sum_tree_impact(pp_flight *flight, const pp_moment *moment,
     if (!jump || !tau || !nu || !opposed) {
         return PERP_ERR_MEMORY;
     }
-    pp_gemv(moment->nv, moment->rows, 1.0, moment->G, moment->nv, impulse, jump);
-    pp_tree_velocities(&moment->pass, jump, true, nu);
-    pp_masses_mul(m, moment->pass.mass, nu, f);
-    pp_tree_gather(&moment->pass, f, tau);
-    memcpy(opposed, moment->pass.load, (size_t)tree->links * sizeof *opposed);
+    pp_gemv(instant->nv, instant->rows, 1.0, instant->G, instant->nv, impulse, jump);
+    pp_tree_velocities(&instant->pass, jump, true, nu);
+    pp_masses_mul(m, instant->pass.mass, nu, f);
+    pp_tree_gather(&instant->pass, f, tau);
+    memcpy(opposed, instant->pass.load, (size_t)tree->links * sizeof *opposed);
     memset(f, 0, (size_t)m->nv * sizeof *f);
-    push_bodies(flight, moment, holds, impulse, f);
-    pp_tree_gather(&moment->pass, f, tau);
-    add_tree(flight, moment, opposed, 1.0);
+    push_bodies(flight, instant, holds, impulse, f);
+    pp_tree_gather(&instant->pass, f, tau);
+    add_tree(flight, instant, opposed, 1.0);
     return PERP_OK;
 }
 
-perp_status pp_flight_sum_impact(pp_flight *flight, const pp_moment *moment, const pp_holds *holds,
-                                 const double *impulse)
+perp_status pp_flight_sum_impact(pp_flight *flight, const pp_instant *instant,
+                                 const pp_holds *holds, const double *impulse)
 {
-    double *mean = PP_ARRAY(flight->scratch, double, moment->rows);
+    double *mean = PP_ARRAY(flight->scratch, double, instant->rows);
     if (!mean) {
         return PERP_ERR_MEMORY;
     }
-    memcpy(mean, moment->rate, (size_t)moment->rows * sizeof *mean);
-    pp_gemv(moment->rows, moment->rows, 0.5, moment->A, moment->rows, impulse, mean);
-    book_rows(flight, moment, holds, impulse, 1.0, mean);
-    return add_rows(flight, moment, holds, impulse, 1.0)
-               ? sum_tree_impact(flight, moment, holds, impulse)
+    memcpy(mean, instant->rate, (size_t)instant->rows * sizeof *mean);
+    pp_gemv(instant->rows, instant->rows, 0.5, instant->A, instant->rows, impulse, mean);
+    book_rows(flight, instant, holds, impulse, 1.0, mean);
+    return sum_row_impulses(flight, instant, holds, impulse, 1.0)
+               ? sum_tree_impact(flight, instant, holds, impulse)
                : PERP_ERR_MEMORY;
 }

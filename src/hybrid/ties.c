@@ -13,12 +13,12 @@
 
 static const double INDEPENDENT = 1e-10;
 
-static bool is_equation(pp_hold_kind kind)
+static bool is_equation_hold(pp_hold_kind kind)
 {
     return kind == PP_HOLD_LOOP || kind == PP_HOLD_TARGET || kind == PP_HOLD_RATE;
 }
 
-static void swap_rows(pp_ties *ties, double *rest, int i, int k)
+static void swap_rows(pp_dependent_rows *ties, double *rest, int i, int k)
 {
     int row = ties->row[i];
     double left = rest[i];
@@ -33,7 +33,7 @@ static void swap_rows(pp_ties *ties, double *rest, int i, int k)
     }
 }
 
-static void factor(pp_ties *ties, const double *A, int rows, double *rest)
+static void factor_rows(pp_dependent_rows *ties, const double *A, int rows, double *rest)
 {
     int n = ties->count;
     for (ties->rank = 0; ties->rank < n; ties->rank++) {
@@ -64,7 +64,7 @@ static double row_size(const perp_model *model, const pp_row *row, const perp_tw
     double sum = fabs(row->rate);
     for (int k = 0; k < row->count; k++) {
         const perp_twist *v = &V[row->body[k]];
-        const double all[PP_BODY_NV] = {v->v.x, v->v.y, v->v.z, v->w.x, v->w.y, v->w.z};
+        const double all[PP_BODY_NV] = {v->v_W.x, v->v_W.y, v->v_W.z, v->w_W.x, v->w_W.y, v->w_W.z};
         const pp_body *body = &model->body[row->body[k]];
         for (int c = 0; c < body->nv; c++) {
             sum += fabs(row->J[k][c] * all[body->axis[c]]);
@@ -73,25 +73,25 @@ static double row_size(const perp_model *model, const pp_row *row, const perp_tw
     return sum;
 }
 
-static double largest(const pp_moment *moment, const perp_twist *V)
+static double largest_speed(const pp_instant *instant, const perp_twist *V)
 {
     double most = 0.0;
-    for (int i = 0; i < moment->ties.count; i++) {
-        const pp_row *row = &moment->row[moment->ties.row[i]];
-        most = fmax(most, row_size(moment->pass.tree->model, row, V));
+    for (int i = 0; i < instant->ties.count; i++) {
+        const pp_row *row = &instant->row[instant->ties.row[i]];
+        most = fmax(most, row_size(instant->pass.tree->model, row, V));
     }
     return most;
 }
 
-perp_status pp_moment_tie(pp_moment *moment, const pp_holds *holds, pp_arena *arena)
+perp_status pp_instant_find_dependent(pp_instant *instant, const pp_holds *holds, pp_arena *arena)
 {
-    size_t rows = (size_t)moment->rows;
-    int bodies = moment->pass.tree->model->bodies;
-    pp_ties *ties = &moment->ties;
-    *ties = (pp_ties){.row = PP_ARRAY(arena, int, rows), .scale = moment->scale};
+    size_t rows = (size_t)instant->rows;
+    int bodies = instant->pass.tree->model->bodies;
+    pp_dependent_rows *ties = &instant->ties;
+    *ties = (pp_dependent_rows){.row = PP_ARRAY(arena, int, rows), .scale = instant->scale};
     for (int i = 0; ties->row && i < holds->count; i++) {
-        for (int k = 0; is_equation(holds->hold[i].kind) && k < moment->size[i]; k++) {
-            ties->row[ties->count++] = moment->at[i] + k;
+        for (int k = 0; is_equation_hold(holds->hold[i].kind) && k < instant->size[i]; k++) {
+            ties->row[ties->count++] = instant->at[i] + k;
         }
     }
     size_t n = (size_t)ties->count;
@@ -102,42 +102,42 @@ perp_status pp_moment_tie(pp_moment *moment, const pp_holds *holds, pp_arena *ar
         return PERP_ERR_MEMORY;
     }
     for (size_t i = 0; i < n; i++) {
-        double s = moment->scale[ties->row[i]];
-        rest[i] = s * s * moment->A[(size_t)ties->row[i] * (rows + 1)];
+        double s = instant->scale[ties->row[i]];
+        rest[i] = s * s * instant->A[(size_t)ties->row[i] * (rows + 1)];
     }
-    factor(ties, moment->A, moment->rows, rest);
+    factor_rows(ties, instant->A, instant->rows, rest);
     for (int i = 0; i < bodies; i++) {
-        V[i] = (perp_twist){moment->pass.body[i].v, moment->pass.body[i].w};
+        V[i] = (perp_twist){instant->pass.body[i].v, instant->pass.body[i].w};
     }
-    moment->fast = largest(moment, V);
+    instant->rate_scale = largest_speed(instant, V);
     return PERP_OK;
 }
 
-perp_status pp_moment_pull(pp_moment *moment, pp_arena *arena)
+perp_status pp_instant_acceleration_scale(pp_instant *instant, pp_arena *arena)
 {
-    const perp_model *m = moment->pass.tree->model;
+    const perp_model *m = instant->pass.tree->model;
     double *nu = PP_ARRAY(arena, double, m->nv);
     perp_twist *V = PP_ZEROS(arena, perp_twist, m->bodies);
     if (!nu || !V) {
         return PERP_ERR_MEMORY;
     }
-    pp_tree_velocities(&moment->pass, moment->free, true, nu);
+    pp_tree_velocities(&instant->pass, instant->free, true, nu);
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
-        perp_twist s = moment->pass.sigma[i];
-        double all[PP_BODY_NV] = {fabs(s.v.x), fabs(s.v.y), fabs(s.v.z),
-                                  fabs(s.w.x), fabs(s.w.y), fabs(s.w.z)};
+        perp_twist s = instant->pass.sigma[i];
+        double all[PP_BODY_NV] = {fabs(s.v_W.x), fabs(s.v_W.y), fabs(s.v_W.z),
+                                  fabs(s.w_W.x), fabs(s.w_W.y), fabs(s.w_W.z)};
         for (int c = 0; c < body->nv; c++) {
             all[body->axis[c]] += fabs(nu[body->at + c]);
         }
         V[i] = (perp_twist){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
     }
-    moment->pull = largest(moment, V);
+    instant->acceleration_scale = largest_speed(instant, V);
     return PERP_OK;
 }
 
 // Row i of s A s is L_i times the inverse of the independent rows of L, and so is s b.
-void pp_ties_agree(const pp_ties *ties, double size, double *b)
+void pp_dependent_rows_agree(const pp_dependent_rows *ties, double size, double *b)
 {
     int n = ties->count, rank = ties->rank;
     double *y = ties->work;

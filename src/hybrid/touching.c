@@ -66,7 +66,7 @@ static perp_status add_contacts(pp_flight *flight, const pp_frame *body, pp_hold
     for (int i = 0; status >= 0 && i < gaps.count; i++) {
         const pp_contact *c = &gaps.contact[i];
         pp_hold hold = pp_hold_contact(c);
-        hold.place = pp_place_of(machine->model, body, flight->t, c);
+        hold.place = pp_contact_anchor_of(machine->model, body, flight->t, c);
         bool was = pp_holds_same(&flight->holds, &hold) != NULL;
         if (c->gap <= (was ? LOOSE * machine->length : flight->tol_gap) &&
             (!pp_holds_add(out, hold, flight->keep) ||
@@ -96,7 +96,7 @@ perp_status pp_flight_touching(pp_flight *flight, pp_holds *out)
 }
 
 // A speed whose bounce is not worth following: contacts whose impacts end here stay closed below it.
-double pp_flight_slow(const pp_flight *flight)
+double pp_flight_rest_speed(const pp_flight *flight)
 {
     const pp_machine *machine = flight->machine;
     double g = pp_length(machine->model->gravity);

@@ -28,18 +28,19 @@ static perp_vec3 local_point(const pp_frame *frame, perp_vec3 p)
     return pp_mul_t(&frame->R, pp_sub(p, frame->p));
 }
 
-pp_place pp_place_of(const perp_model *m, const pp_frame *body, double t, const pp_contact *c)
+pp_contact_anchor pp_contact_anchor_of(const perp_model *m, const pp_frame *body, double t,
+                                       const pp_contact *c)
 {
-    return (pp_place){.known = true,
-                      .t = t,
-                      .seen = *c,
-                      .R_a = body[m->shape[c->a].body].R,
-                      .on_a = local_point(&body[m->shape[c->a].body], c->point),
-                      .on_b = local_point(&body[m->shape[c->b].body], c->point),
-                      .n_A = pp_mul_t(&body[m->shape[c->a].body].R, c->n)};
+    return (pp_contact_anchor){.known = true,
+                               .t = t,
+                               .seen = *c,
+                               .R_a = body[m->shape[c->a].body].R,
+                               .on_a = local_point(&body[m->shape[c->a].body], c->point),
+                               .on_b = local_point(&body[m->shape[c->b].body], c->point),
+                               .n_A = pp_mul_t(&body[m->shape[c->a].body].R, c->n)};
 }
 
-static double way_between(const pp_place *from, const pp_place *to)
+static double way_between(const pp_contact_anchor *from, const pp_contact_anchor *to)
 {
     return fmin(pp_length(pp_sub(to->on_a, from->on_a)), pp_length(pp_sub(to->on_b, from->on_b)));
 }
@@ -48,8 +49,8 @@ static double way_between(const pp_place *from, const pp_place *to)
 static const double JUMP = 0.1;  // of the thinner shape
 static const double RUNS = 4.0;  // times as fast as the bodies move
 
-bool pp_place_reaches(const pp_machine *machine, const pp_place *from, const pp_frame *body,
-                      double t, const pp_contact *c)
+bool pp_place_reaches(const pp_machine *machine, const pp_contact_anchor *from,
+                      const pp_frame *body, double t, const pp_contact *c)
 {
     const perp_model *m = machine->model;
     const pp_shape *sa = &m->shape[c->a], *sb = &m->shape[c->b];
@@ -57,14 +58,15 @@ bool pp_place_reaches(const pp_machine *machine, const pp_place *from, const pp_
     if (!m->spatial || !from->known || c->listed >= 0) {
         return true;
     }
-    pp_place to = pp_place_of(m, body, t, c);
+    pp_contact_anchor to = pp_contact_anchor_of(m, body, t, c);
     perp_vec3 v = pp_sub(pp_point_velocity(fb, c->point), pp_point_velocity(fa, c->point));
     double speed = pp_length(v) + machine->length * (pp_length(fa->w) + pp_length(fb->w));
     double thin = fmin(fmin(sa->thickness, sb->thickness), machine->length);
     return way_between(from, &to) <= JUMP * thin + RUNS * speed * fabs(t - from->t);
 }
 
-pp_contact pp_place_beyond(const perp_model *m, const pp_place *place, const pp_frame *body)
+pp_contact pp_place_beyond(const perp_model *m, const pp_contact_anchor *place,
+                           const pp_frame *body)
 {
     pp_contact c = place->seen;
     const pp_frame *fa = &body[m->shape[c.a].body], *fb = &body[m->shape[c.b].body];
@@ -111,8 +113,8 @@ perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, pp_k
 }
 
 // The way from a known place to a contact point [m]; infinite where it is another one for certain.
-static double way_to(const pp_machine *machine, const pp_hold *hold, const pp_place *place,
-                     const pp_contact *c, const pp_place *to)
+static double way_to(const pp_machine *machine, const pp_hold *hold, const pp_contact_anchor *place,
+                     const pp_contact *c, const pp_contact_anchor *to)
 {
     bool named = c->feature == hold->feature;
     if (!is_pair(hold, c)) {
@@ -153,7 +155,7 @@ static void find_best(table *t, int i)
 }
 
 // The contact whose best point is nearest of all, -1: none has one.
-static int nearest(const table *t)
+static int nearest_contact(const table *t)
 {
     int at = -1;
     double least = PP_INF;
@@ -183,21 +185,22 @@ static void take_point(table *t, int at, int *which)
     }
 }
 
-perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds, const pp_place *place,
-                           const pp_gaps *gaps, const pp_frame *body, int *which, pp_arena *arena)
+perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds,
+                           const pp_contact_anchor *place, const pp_gaps *gaps,
+                           const pp_frame *body, int *which, pp_arena *arena)
 {
     pp_mark mark = pp_arena_mark(arena);
     size_t count = (size_t)holds->count, n = (size_t)gaps->count;
     table t = {.points = gaps->count,
                .hold = PP_ARRAY(arena, int, 2 * count),
                .way = PP_ARRAY(arena, double, count *n)};
-    pp_place *to = PP_ARRAY(arena, pp_place, n);
+    pp_contact_anchor *to = PP_ARRAY(arena, pp_contact_anchor, n);
     if (!t.hold || !t.way || !to) {
         return PERP_ERR_MEMORY;
     }
     t.best = t.hold + count;
     for (size_t k = 0; k < n; k++) {
-        to[k] = pp_place_of(machine->model, body, 0.0, &gaps->contact[k]);
+        to[k] = pp_contact_anchor_of(machine->model, body, 0.0, &gaps->contact[k]);
     }
     for (int i = 0; i < holds->count; i++) {
         which[i] = -1;
@@ -211,16 +214,16 @@ perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds, con
         t.hold[t.contacts] = i;
         find_best(&t, t.contacts++);
     }
-    for (int at = nearest(&t); at >= 0; at = nearest(&t)) {
+    for (int at = nearest_contact(&t); at >= 0; at = nearest_contact(&t)) {
         take_point(&t, at, which);  // the nearest of all first
     }
     pp_arena_release(arena, mark);
     return PERP_OK;
 }
 
-pp_place *pp_holds_places(const pp_holds *holds, pp_arena *arena)
+pp_contact_anchor *pp_holds_places(const pp_holds *holds, pp_arena *arena)
 {
-    pp_place *place = PP_ARRAY(arena, pp_place, holds->count);
+    pp_contact_anchor *place = PP_ARRAY(arena, pp_contact_anchor, holds->count);
     for (int i = 0; place && i < holds->count; i++) {
         place[i] = holds->hold[i].place;
     }
@@ -232,7 +235,7 @@ perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_hold
                           const pp_kinematics *kin, double margin, pp_arena *arena)
 {
     pp_kinematics with = *kin;
-    pp_two_shapes *pair = PP_ARRAY(arena, pp_two_shapes, holds->count);
+    pp_shape_pair *pair = PP_ARRAY(arena, pp_shape_pair, holds->count);
     int pairs = 0;
     bool listed = false;
     if (!pair || pp_holds_hint(machine, holds, &with, arena) < 0) {
@@ -246,7 +249,7 @@ perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_hold
             known = pair[k].a == hold->a && pair[k].b == hold->b;
         }
         if (!known) {
-            pair[pairs++] = (pp_two_shapes){hold->a, hold->b};
+            pair[pairs++] = (pp_shape_pair){hold->a, hold->b};
         }
     }
     perp_status status =

@@ -61,10 +61,10 @@ void pp_turn_row(const pp_machine *machine, const pp_frame *body, const pp_conta
     add_turn(m, body, m->shape[c->a].body, pp_scale(-1.0, d), row);
 }
 
-double pp_moment_turn(const pp_moment *moment, int hold, double turn[2])
+double pp_instant_spin(const pp_instant *instant, int hold, double turn[2])
 {
-    const double *rate = moment->rate + moment->at[hold];
-    turn[0] = moment->size[hold] > 0 ? rate[0] : 0.0;
-    turn[1] = moment->size[hold] > 1 ? rate[1] : 0.0;
+    const double *rate = instant->rate + instant->at[hold];
+    turn[0] = instant->size[hold] > 0 ? rate[0] : 0.0;
+    turn[1] = instant->size[hold] > 1 ? rate[1] : 0.0;
     return hypot(turn[0], turn[1]);
 }

@@ -5,13 +5,13 @@
 #include "integrate/integrate.h"
 
 // The velocity that moves the body in the step: the theta mean of both ends; theta = 1 is the end's, exactly.
-static double mean(double before, double after, double theta)
+static double theta_mean(double before, double after, double theta)
 {
     return theta == 1.0 ? after : (1.0 - theta) * before + theta * after;
 }
 
 // Half of a turn is that of its quaternion and the start's, in the middle.
-static perp_quat part_of(perp_quat from, perp_quat to, double share)
+static perp_quat slerp_half(perp_quat from, perp_quat to, double share)
 {
     if (share == 1.0) {
         return to;
@@ -30,8 +30,8 @@ static void turn_body(const pp_body *body, pp_state *next, const pp_state *now, 
     perp_quat from = {q[0], q[1], q[2], q[3]};
     perp_vec3 before = {old[0], old[1], old[2]}, after = {nu[3], nu[4], nu[5]};
     perp_vec3 rate = pp_turn_rate(before, after, by->h, by->theta, by->how);
-    perp_quat rot = pp_quat_unit(pp_quat_mul(pp_turned(rate, by->h, by->how), from));
-    rot = part_of(from, rot, by->share);
+    perp_quat rot = pp_quat_unit(pp_quat_mul(pp_rotation_increment(rate, by->h, by->how), from));
+    rot = slerp_half(from, rot, by->share);
     to[0] = rot.w;
     to[1] = rot.x;
     to[2] = rot.y;
@@ -45,12 +45,12 @@ void pp_integrate(pp_state *next, const perp_model *model, const pp_state *now, 
     next->t = now->t + by->share * by->h;
     for (int i = 0; i < model->bodies; i++) {
         const pp_body *body = &model->body[i];
-        int moved = body->kind == PERP_SPATIAL_BODY && body->nv > 0 ? 3 : body->nv;
+        int moved = body->kind == PERP_BODY_SPATIAL && body->nv > 0 ? 3 : body->nv;
         for (int k = 0; k < body->nv; k++) {
             next->nu[body->at + k] = nu[body->at + k];
         }
         for (int k = 0; k < moved; k++) {
-            double v = mean(now->nu[body->at + k], nu[body->at + k], by->theta);
+            double v = theta_mean(now->nu[body->at + k], nu[body->at + k], by->theta);
             next->q[body->at_q + k] = now->q[body->at_q + k] + by->share * by->h * v;
         }
         if (moved < body->nv) {

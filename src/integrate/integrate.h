@@ -9,7 +9,7 @@
 typedef struct pp_advance {
     double h;      // of the whole step [s]
     double share;  // of it that is gone: 1, or 0.5 for the places in its middle
-    double theta;  // 1 but for PERP_MOREAU_JEAN
+    double theta;  // 1 but for PERP_STEPPER_MOREAU_JEAN
     perp_rotation_update how;
 } pp_advance;
 
@@ -23,7 +23,7 @@ void pp_integrate(pp_state *next, const perp_model *model, const pp_state *now, 
 perp_vec3 pp_turn_rate(perp_vec3 before, perp_vec3 after, double h, double theta,
                        perp_rotation_update how);
 // That turn as a rotation.
-perp_quat pp_turned(perp_vec3 rate, double h, perp_rotation_update how);
+perp_quat pp_rotation_increment(perp_vec3 rate, double h, perp_rotation_update how);
 // The rotation at the end of the step of a body of the inertia I_B that got the angular impulse `push`, both in
 // world axes but I_B: so that its angular momentum is what it was and the impulse.         theory (S9)
 perp_quat pp_turn_of(const pp_mat3 *I_B, perp_quat rot, perp_vec3 before, perp_vec3 push, double h,

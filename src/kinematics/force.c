@@ -11,22 +11,22 @@
 static const perp_vec3 NONE = {0.0, 0.0, 0.0};
 
 // f at the world point `at`, and torque, on a body.
-static void push(const perp_model *m, pp_kinematics *k, int i, perp_vec3 f, perp_vec3 at,
-                 perp_vec3 torque)
+static void apply_force(const perp_model *m, pp_kinematics *k, int i, perp_vec3 f, perp_vec3 at,
+                        perp_vec3 torque)
 {
     const pp_body *body = &m->body[i];
     perp_vec3 tau = pp_add(torque, pp_cross(pp_sub(at, k->body[i].p), f));
     const double all[PP_BODY_NV] = {f.x, f.y, f.z, tau.x, tau.y, tau.z};
     if (body->nv == 0) {
-        k->held[i].f = pp_along(k->held[i].f, k->h, f);
-        k->held[i].tau = pp_along(k->held[i].tau, k->h, tau);
+        k->held[i].f_W = pp_along(k->held[i].f_W, k->h, f);
+        k->held[i].tau_W = pp_along(k->held[i].tau_W, k->h, tau);
     }
     for (int c = 0; c < body->nv; c++) {
         k->p_ext[body->at + c] += k->h * all[body->axis[c]];
     }
 }
 
-static double evaluate(const pp_expr *expr, const double *variables)
+static double evaluate_expression(const pp_expr *expr, const double *variables)
 {
     return expr ? pp_expr_value(expr, variables) : 0.0;
 }
@@ -42,17 +42,18 @@ static void expression_force(const perp_model *m, pp_kinematics *k, const pp_for
     if (!m->spatial) {
         memcpy(x, planar, sizeof planar);
     }
-    perp_vec3 value = {evaluate(force->f[0], x), evaluate(force->f[1], x),
-                       evaluate(force->f[2], x)};
-    perp_vec3 torque = {evaluate(force->torque[0], x), evaluate(force->torque[1], x),
-                        evaluate(force->torque[2], x)};
+    perp_vec3 value = {evaluate_expression(force->f[0], x), evaluate_expression(force->f[1], x),
+                       evaluate_expression(force->f[2], x)};
+    perp_vec3 torque = {evaluate_expression(force->torque[0], x),
+                        evaluate_expression(force->torque[1], x),
+                        evaluate_expression(force->torque[2], x)};
     perp_vec3 at = pp_point(f, force->r_B);
     if (force->body_axes) {
         value = pp_rotate(f, value);
         torque = pp_rotate(f, torque);
     }
     k->work_rate += pp_dot3(value, pp_point_velocity(f, at)) + pp_dot3(torque, f->w);
-    push(m, k, force->b, value, at, torque);
+    apply_force(m, k, force->b, value, at, torque);
 }
 
 // f on b = -(K (L - L0) + C dL/dt) u, u from a to b; isotropic: -K (L - L0) u - C (v_b - v_a).
@@ -72,8 +73,8 @@ static void spring_force(const perp_model *m, pp_kinematics *k, const pp_force *
     double pull = force->stiffness * (length - force->rest), C = force->damping;
     perp_vec3 f = pp_along(pp_scale(C, v), pull, u);
     k->work_rate -= C * pp_dot3(v, v);
-    push(m, k, force->b, pp_scale(-1.0, f), pb, NONE);
-    push(m, k, force->a, f, pa, NONE);
+    apply_force(m, k, force->b, pp_scale(-1.0, f), pb, NONE);
+    apply_force(m, k, force->a, f, pa, NONE);
 }
 
 static void twist_force(const perp_model *m, pp_kinematics *k, const pp_force *force)
@@ -82,8 +83,8 @@ static void twist_force(const perp_model *m, pp_kinematics *k, const pp_force *f
     double rate = fb->w.z - fa->w.z, damper = force->damping * rate;
     double torque = force->stiffness * (fb->angle - fa->angle - force->rest) + damper;
     k->work_rate -= damper * rate;
-    push(m, k, force->b, NONE, fb->p, pp_vec(0.0, 0.0, -torque));
-    push(m, k, force->a, NONE, fa->p, pp_vec(0.0, 0.0, torque));
+    apply_force(m, k, force->b, NONE, fb->p, pp_vec(0.0, 0.0, -torque));
+    apply_force(m, k, force->a, NONE, fa->p, pp_vec(0.0, 0.0, torque));
 }
 
 static void drag_force(const perp_model *m, pp_kinematics *k, const pp_force *force)
@@ -91,22 +92,22 @@ static void drag_force(const perp_model *m, pp_kinematics *k, const pp_force *fo
     const pp_frame *f = &k->body[force->b];
     perp_vec3 value = pp_scale(-force->damping, f->v), torque = pp_scale(-force->damping_w, f->w);
     k->work_rate += pp_dot3(value, f->v) + pp_dot3(torque, f->w);
-    push(m, k, force->b, value, f->p, torque);
+    apply_force(m, k, force->b, value, f->p, torque);
 }
 
 static void add_force(const perp_model *m, pp_kinematics *k, const pp_force *force)
 {
     switch (force->kind) {
-    case PERP_FORCE:
+    case PERP_FORCE_WRENCH:
         expression_force(m, k, force);
         break;
-    case PERP_SPRING:
+    case PERP_FORCE_SPRING:
         spring_force(m, k, force);
         break;
-    case PERP_TWIST_SPRING:
+    case PERP_FORCE_TORSION_SPRING:
         twist_force(m, k, force);
         break;
-    case PERP_DRAG:
+    case PERP_FORCE_DRAG:
         drag_force(m, k, force);
         break;
     }
@@ -124,10 +125,10 @@ double pp_potential(const perp_model *model, const pp_frame *body)
     for (int i = 0; i < model->forces; i++) {
         const pp_force *f = &model->force[i];
         double stretch = 0.0;
-        if (f->kind == PERP_SPRING) {
+        if (f->kind == PERP_FORCE_SPRING) {
             perp_vec3 pa = pp_point(&body[f->a], f->r_A), pb = pp_point(&body[f->b], f->r_B);
             stretch = pp_length(pp_sub(pb, pa)) - f->rest;
-        } else if (f->kind == PERP_TWIST_SPRING) {
+        } else if (f->kind == PERP_FORCE_TORSION_SPRING) {
             stretch = body[f->b].angle - body[f->a].angle - f->rest;
         }
         energy += 0.5 * f->stiffness * stretch * stretch;
@@ -145,7 +146,7 @@ static void own_impulses(const perp_model *m, pp_kinematics *k, perp_gyroscopic 
         for (int c = 0; c < body->nv; c++) {
             p[c] = body->axis[c] < 3 ? k->h * body->mass * g[body->axis[c]] : 0.0;
         }
-        if (body->nv > 0 && body->kind == PERP_SPATIAL_BODY && how != PP_GYRO_NONE) {
+        if (body->nv > 0 && body->kind == PERP_BODY_SPATIAL && how != PP_GYRO_NONE) {
             perp_vec3 turn = pp_gyroscopic_impulse(&body->I_B, &k->body[i], k->h, how);
             p[3] += turn.x;
             p[4] += turn.y;
@@ -163,8 +164,8 @@ static void add_applied(const perp_model *m, pp_kinematics *k, const perp_wrench
     for (int i = 0; i < m->bodies; i++) {
         const perp_wrench *w = &applied[i];
         const pp_frame *f = &k->body[i];
-        k->work_rate += pp_dot3(w->f, f->v) + pp_dot3(w->tau, f->w);
-        push(m, k, i, w->f, f->p, w->tau);
+        k->work_rate += pp_dot3(w->f_W, f->v) + pp_dot3(w->tau_W, f->w);
+        apply_force(m, k, i, w->f_W, f->p, w->tau_W);
     }
 }
 
@@ -184,7 +185,7 @@ perp_status pp_kinematics_run(pp_kinematics *out, const perp_model *model, const
 {
     *out = (pp_kinematics){.t = state->t, .h = h, .turn = state->turn};
     out->body = PP_ARRAY(arena, pp_frame, model->bodies);
-    out->mass = PP_ARRAY(arena, pp_weight, model->bodies);
+    out->mass = PP_ARRAY(arena, pp_inertia, model->bodies);
     out->p_ext = PP_ZEROS(arena, double, model->nv);
     out->held = PP_ZEROS(arena, perp_wrench, model->bodies);
     if (!out->body || !out->mass || !out->p_ext || !out->held) {

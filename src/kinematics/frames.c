@@ -116,7 +116,7 @@ perp_twist pp_driven_acceleration(const pp_body *body, double t)
     }
     perp_twist a = {{rate2[0], rate2[1], rate2[2]}, {0.0, 0.0, rate2[PP_BY_RZ]}};
     if (pp_body_is_spatial(body)) {
-        a.w = turn_acceleration(pose, rate, rate2);
+        a.w_W = turn_acceleration(pose, rate, rate2);
     }
     return a;
 }
@@ -158,12 +158,12 @@ static void start_body(const pp_body *body, pp_state *state)
     // (x, y), (x, y, angle), (x, y, z) or (x, y, z, quaternion w x y z), by the kind of the body.
     q[0] = body->p0.x;
     q[1] = body->p0.y;
-    if (body->kind == PERP_PLANAR_BODY) {
+    if (body->kind == PERP_BODY_PLANAR) {
         q[2] = body->angle0;
     } else if (pp_body_is_spatial(body)) {
         q[2] = body->p0.z;
     }
-    if (body->kind == PERP_SPATIAL_BODY) {
+    if (body->kind == PERP_BODY_SPATIAL) {
         q[3] = body->rot0.w;
         q[4] = body->rot0.x;
         q[5] = body->rot0.y;

@@ -26,7 +26,7 @@ static perp_vec3 midpoint_step(const pp_mat3 *I, perp_vec3 w, double h)
         // df/dnext = I + h/2 ([m]x I - [I m]x)
         pp_mat3 J, inverse;
         for (int j = 0; j < 3; j++) {
-            perp_vec3 e = pp_vec(j == 0, j == 1, j == 2), Ie = pp_column(I, j);
+            perp_vec3 e = pp_vec(j == 0, j == 1, j == 2), Ie = pp_mat3_column(I, j);
             perp_vec3 d = pp_sub(pp_cross(m, Ie), pp_cross(Im, e));
             perp_vec3 column = pp_along(Ie, 0.5 * h, d);
             J.m[j] = column.x;
@@ -51,7 +51,7 @@ perp_vec3 pp_gyroscopic_impulse(const pp_mat3 *I_B, const pp_frame *frame, doubl
                                 perp_gyroscopic how)
 {
     perp_vec3 w = pp_mul_t(&frame->R, frame->w), first = w;
-    if (how == PERP_GYRO_EXPLICIT) {
+    if (how == PERP_GYROSCOPIC_EXPLICIT) {
         return pp_mul(&frame->R, pp_scale(-h, pp_cross(w, pp_mul(I_B, w))));
     }
     double turn = h * sqrt(pp_dot3(w, w)) / TURN_MOST;

@@ -28,11 +28,11 @@ typedef struct pp_frame {
     perp_quat rot;  // R_WB as a quaternion
 } pp_frame;
 
-// What a body opposes to being moved, in world axes. Not free: zero.
-typedef struct pp_weight {
+// Mass and inertia tensor of a body, in world axes. Not dynamic: zero.
+typedef struct pp_inertia {
     double m;              // [kg]
     pp_mat3 I, inverse_I;  // [kg m^2], [1/(kg m^2)]; planar: entry zz only
-} pp_weight;
+} pp_inertia;
 
 // What is known of two shapes that all but touch.
 typedef struct pp_pair_hint {
@@ -46,7 +46,7 @@ typedef struct pp_pair_hint {
 typedef struct pp_kinematics {
     double t, h;
     pp_frame *body;       // every body, the ground included
-    pp_weight *mass;      // every body
+    pp_inertia *mass;     // every body
     bool values_only;     // rows of joints are wanted for their values, not for W
     const double *turn;   // of the state; NULL: angles between -pi and pi
     double *p_ext;        // nv: impulse of all explicit forces over h                 theory (P1)
@@ -72,7 +72,7 @@ void pp_frame_set_rotation(pp_frame *f, perp_quat rot);
 // No gyroscopic impulse: the scheme has it in another way.                              theory (S9)
 static const perp_gyroscopic PP_GYRO_NONE = (perp_gyroscopic)2;
 
-// One wrench a body for this step from outside (perp_body_apply), NULL: none.
+// One wrench a body for this step from outside (perp_sim_body_apply), NULL: none.
 perp_status pp_kinematics_run(pp_kinematics *out, const perp_model *model, const pp_state *state,
                               double h, perp_gyroscopic gyroscopic, const perp_wrench *applied,
                               pp_arena *arena);
@@ -86,16 +86,16 @@ double pp_potential(const perp_model *model, const pp_frame *body);
 
 // ── Mass ─────────────────────────────────────────────────────────────────────────────────────────
 
-void pp_masses(const perp_model *model, const pp_frame *body, pp_weight *mass);
-void pp_weight_scale(pp_weight *weight, double s);
+void pp_masses(const perp_model *model, const pp_frame *body, pp_inertia *mass);
+void pp_inertia_scale(pp_inertia *weight, double s);
 // y = M x or y = M^-1 x for the velocities of one body; y may be x.
-void pp_body_mul(const pp_body *body, const pp_weight *mass, const double *x, double *y);
-void pp_body_solve(const pp_body *body, const pp_weight *mass, const double *x, double *y);
+void pp_body_mul(const pp_body *body, const pp_inertia *mass, const double *x, double *y);
+void pp_body_solve(const pp_body *body, const pp_inertia *mass, const double *x, double *y);
 // The same for all velocities.
-void pp_masses_mul(const perp_model *model, const pp_weight *mass, const double *x, double *y);
-void pp_masses_solve(const perp_model *model, const pp_weight *mass, const double *x, double *y);
+void pp_masses_mul(const perp_model *model, const pp_inertia *mass, const double *x, double *y);
+void pp_masses_solve(const perp_model *model, const pp_inertia *mass, const double *x, double *y);
 // nu^T M nu / 2 [J].
-double pp_kinetic(const perp_model *model, const pp_weight *mass, const double *nu);
+double pp_kinetic(const perp_model *model, const pp_inertia *mass, const double *nu);
 
 // y += s x for the velocities of a body of space; all of x is read before y is written.
 static inline void pp_add6(double s, const double *x, double *y)
@@ -129,12 +129,12 @@ static inline perp_vec3 pp_point_velocity(const pp_frame *f, perp_vec3 at)
 }
 
 // The same in the plane.
-static inline pp_vec2 pp_flat(perp_vec3 v)
+static inline pp_vec2 pp_vec2_of(perp_vec3 v)
 {
     return (pp_vec2){v.x, v.y};
 }
 
-static inline perp_vec3 pp_lift(pp_vec2 v)
+static inline perp_vec3 pp_vec3_of(pp_vec2 v)
 {
     return (perp_vec3){v.x, v.y, 0.0};
 }

@@ -6,26 +6,26 @@
 
 // Mass and inertia about the centre of mass in W: in space R I_B R^T and its inverse R I_B^-1 R^T. Bodies that are not
 // free have zeros; they have no velocities in nu.
-void pp_masses(const perp_model *model, const pp_frame *body, pp_weight *mass)
+void pp_masses(const perp_model *model, const pp_frame *body, pp_inertia *mass)
 {
     for (int i = 0; i < model->bodies; i++) {
         const pp_body *b = &model->body[i];
-        pp_weight *to = &mass[i];
-        *to = (pp_weight){0};
+        pp_inertia *to = &mass[i];
+        *to = (pp_inertia){0};
         if (b->nv == 0) {
             continue;
         }
         to->m = b->mass;
-        if (b->kind == PERP_PLANAR_BODY) {
+        if (b->kind == PERP_BODY_PLANAR) {
             to->I.m[8] = b->I_B.m[8];
-        } else if (b->kind == PERP_SPATIAL_BODY) {
+        } else if (b->kind == PERP_BODY_SPATIAL) {
             to->I = pp_turn_tensor(&body[i].R, &b->I_B);
             to->inverse_I = pp_turn_tensor(&body[i].R, &b->inverse_IB);
         }
     }
 }
 
-void pp_weight_scale(pp_weight *weight, double s)
+void pp_inertia_scale(pp_inertia *weight, double s)
 {
     weight->m *= s;
     for (int k = 0; k < 9; k++) {
@@ -34,7 +34,7 @@ void pp_weight_scale(pp_weight *weight, double s)
     }
 }
 
-static void turn(const pp_mat3 *I, const double *x, double *y)
+static void rotate_tensor(const pp_mat3 *I, const double *x, double *y)
 {
     perp_vec3 w = pp_mul(I, pp_vec(x[3], x[4], x[5]));
     y[3] = w.x;
@@ -43,11 +43,11 @@ static void turn(const pp_mat3 *I, const double *x, double *y)
 }
 
 // y = M x of one body: momentum of a velocity.
-void pp_body_mul(const pp_body *body, const pp_weight *mass, const double *x, double *y)
+void pp_body_mul(const pp_body *body, const pp_inertia *mass, const double *x, double *y)
 {
     bool spatial = body->nv == 6;
     if (spatial) {
-        turn(&mass->I, x, y);
+        rotate_tensor(&mass->I, x, y);
     }
     for (int k = 0; k < (spatial ? 3 : body->nv); k++) {
         y[k] = (body->axis[k] < 3 ? mass->m : mass->I.m[8]) * x[k];
@@ -55,18 +55,18 @@ void pp_body_mul(const pp_body *body, const pp_weight *mass, const double *x, do
 }
 
 // y = M^-1 x of one body: velocity of an impulse.
-void pp_body_solve(const pp_body *body, const pp_weight *mass, const double *x, double *y)
+void pp_body_solve(const pp_body *body, const pp_inertia *mass, const double *x, double *y)
 {
     bool spatial = body->nv == 6;
     if (spatial) {
-        turn(&mass->inverse_I, x, y);
+        rotate_tensor(&mass->inverse_I, x, y);
     }
     for (int k = 0; k < (spatial ? 3 : body->nv); k++) {
         y[k] = x[k] / (body->axis[k] < 3 ? mass->m : mass->I.m[8]);
     }
 }
 
-void pp_masses_mul(const perp_model *model, const pp_weight *mass, const double *x, double *y)
+void pp_masses_mul(const perp_model *model, const pp_inertia *mass, const double *x, double *y)
 {
     for (int i = 0; i < model->bodies; i++) {
         const pp_body *body = &model->body[i];
@@ -74,7 +74,7 @@ void pp_masses_mul(const perp_model *model, const pp_weight *mass, const double 
     }
 }
 
-void pp_masses_solve(const perp_model *model, const pp_weight *mass, const double *x, double *y)
+void pp_masses_solve(const perp_model *model, const pp_inertia *mass, const double *x, double *y)
 {
     for (int i = 0; i < model->bodies; i++) {
         const pp_body *body = &model->body[i];
@@ -83,7 +83,7 @@ void pp_masses_solve(const perp_model *model, const pp_weight *mass, const doubl
 }
 
 // nu^T M nu / 2 [J].
-double pp_kinetic(const perp_model *model, const pp_weight *mass, const double *nu)
+double pp_kinetic(const perp_model *model, const pp_inertia *mass, const double *nu)
 {
     double sum = 0.0, p[PP_BODY_NV];
     for (int i = 0; i < model->bodies; i++) {

@@ -18,13 +18,13 @@ enum {
 };
 
 // The W x W triangle at the diagonal: its entries, and 1 over its diagonal.
-typedef struct corner {
+typedef struct chol_corner {
     double l10, l20, l21, l30, l31, l32;
     double inverse[W];
-} corner;
+} chol_corner;
 
 // Rows i..i+4v of W columns, v vectors: subtract the columns before, divide by the corner.
-PP_INLINE void panel_rows(int v, int before, double *A, int ld, int i, int J, const corner *t)
+PP_INLINE void panel_rows(int v, int before, double *A, int ld, int i, int J, const chol_corner *t)
 {
     pp_v4 x[2][W] = {{{0}}};
     const double *a = PP_AT(A, ld, i, 0), *b = PP_AT(A, ld, J, 0);
@@ -53,7 +53,7 @@ PP_INLINE void panel_rows(int v, int before, double *A, int ld, int i, int J, co
 }
 
 // The same for one row, operation by operation.
-PP_INLINE void panel_row(int before, double *A, int ld, int i, int J, const corner *t)
+PP_INLINE void panel_row(int before, double *A, int ld, int i, int J, const chol_corner *t)
 {
     double x[W] = {0};
     const double *a = PP_AT(A, ld, i, 0), *b = PP_AT(A, ld, J, 0);
@@ -76,7 +76,8 @@ PP_INLINE void panel_row(int before, double *A, int ld, int i, int J, const corn
 }
 
 // Rows from..to of a panel of W columns, eight, four and one at a time. The sums of a row do not depend on which.
-PP_INLINE void panel(int before, double *A, int ld, int from, int to, int J, const corner *t)
+PP_INLINE void factor_panel(int before, double *A, int ld, int from, int to, int J,
+                            const chol_corner *t)
 {
     int i = from;
     for (; i + 8 <= to; i += 8) {
@@ -117,7 +118,7 @@ PP_INLINE void corner_sums(int w, int before, const double *A, int ld, int J, do
 }
 
 // What lies below the diagonal of the corner of W finished columns.
-PP_INLINE void read_corner(const double *A, int ld, int J, corner *t)
+PP_INLINE void read_corner(const double *A, int ld, int J, chol_corner *t)
 {
     const double *l = PP_AT(A, ld, J, J);
     t->l10 = l[1], t->l20 = l[2], t->l30 = l[3];
@@ -126,7 +127,8 @@ PP_INLINE void read_corner(const double *A, int ld, int J, corner *t)
 }
 
 // L of a corner of w <= W columns. Returns 0 or 1 + the failing column.
-PP_INLINE int factor_corner(int w, int before, double *A, int ld, int J, double tiny, corner *t)
+PP_INLINE int factor_corner(int w, int before, double *A, int ld, int J, double tiny,
+                            chol_corner *t)
 {
     double s[W][W] = {{0}};
     corner_sums(w, before, A, ld, J, s);
@@ -159,7 +161,7 @@ PP_INLINE int factor_corner(int w, int before, double *A, int ld, int J, double 
 // The last n % W columns of a block of n, for all rows below: entry by entry.
 PP_INLINE int last_columns(int m, int n, int J, double *A, int ld, double tiny)
 {
-    corner t;
+    chol_corner t;
     int bad = factor_corner(n - J, J, A, ld, J, tiny, &t);
     if (bad) {
         return J + bad;
@@ -184,18 +186,18 @@ PP_INLINE int last_columns(int m, int n, int J, double *A, int ld, double tiny)
 PP_CLONES
 static int factor_block(int m, int n, double *A, int ld, double tiny)
 {
-    corner t[NB / W];
+    chol_corner t[NB / W];
     int J = 0;
     for (; J + W <= n; J += W) {
         int bad = factor_corner(W, J, A, ld, J, tiny, &t[J / W]);
         if (bad) {
             return J + bad;
         }
-        panel(J, A, ld, J + W, n, J, &t[J / W]);
+        factor_panel(J, A, ld, J + W, n, J, &t[J / W]);
     }
     for (int i = n; i < m; i += 8) {  // eight rows through all columns: they stay in the cache
         for (int k = 0; k < J; k += W) {
-            panel(k, A, ld, i, i + 8 < m ? i + 8 : m, k, &t[k / W]);
+            factor_panel(k, A, ld, i, i + 8 < m ? i + 8 : m, k, &t[k / W]);
         }
     }
     return J < n ? last_columns(m, n, J, A, ld, tiny) : 0;
@@ -230,12 +232,12 @@ static void solve_block_rows(int from, int to, int n, double *A, int ld)
 {
     int J = 0;
     for (; J + W <= n; J += W) {
-        corner t;
+        chol_corner t;
         read_corner(A, ld, J, &t);
         for (int j = 0; j < W; j++) {
             t.inverse[j] = 1.0 / *PP_AT(A, ld, J + j, J + j);
         }
-        panel(J, A, ld, from, to, J, &t);
+        factor_panel(J, A, ld, from, to, J, &t);
     }
     for (int j = J; j < n; j++) {
         double inverse = 1.0 / *PP_AT(A, ld, j, j);

@@ -95,7 +95,7 @@ PP_INLINE void subtract_tile(int m, int n, int above, const double *sum, double 
     }
 }
 
-typedef struct product {
+typedef struct gemm_job {
     int m, n, k;
     const double *A;
     int lda;
@@ -104,11 +104,11 @@ typedef struct product {
     double *C;
     int ldc;
     bool lower;  // only entries of C on and below its diagonal
-} product;
+} gemm_job;
 
 // One block of at most NC columns and KC terms.
 PP_CLONES
-static void subtract_block(const product *x, int j0, int n, int p0, int k)
+static void subtract_block(const gemm_job *x, int j0, int n, int p0, int k)
 {
     double a[MR * KC], b[KC * NC], sum[MR * NR];
     pack_columns(n, k, x->B + p0 * x->row_step + j0 * x->column_step, x->row_step, x->column_step,
@@ -127,7 +127,7 @@ static void subtract_block(const product *x, int j0, int n, int p0, int k)
     }
 }
 
-static void subtract_product(const product *x)
+static void subtract_product(const gemm_job *x)
 {
     for (int j = 0; j < x->n; j += NC) {
         for (int p = 0; p < x->k; p += KC) {
@@ -142,21 +142,21 @@ static void subtract_product(const product *x)
 void pp_gemm_sub(int m, int n, int k, const double *A, int lda, const double *B, int ldb, double *C,
                  int ldc)
 {
-    const product x = {m, n, k, A, lda, B, 1, ldb, C, ldc, false};
+    const gemm_job x = {m, n, k, A, lda, B, 1, ldb, C, ldc, false};
     subtract_product(&x);
 }
 
 void pp_gemm_sub_t(int m, int n, int k, const double *A, int lda, const double *B, int ldb,
                    double *C, int ldc)
 {
-    const product x = {m, n, k, A, lda, B, ldb, 1, C, ldc, false};
+    const gemm_job x = {m, n, k, A, lda, B, ldb, 1, C, ldc, false};
     subtract_product(&x);
 }
 
 void pp_gemm_sub_lower_t(int n, int k, const double *A, int lda, const double *B, int ldb,
                          double *C, int ldc)
 {
-    const product x = {n, n, k, A, lda, B, ldb, 1, C, ldc, true};
+    const gemm_job x = {n, n, k, A, lda, B, ldb, 1, C, ldc, true};
     subtract_product(&x);
 }
 
@@ -164,6 +164,6 @@ void pp_gemm_sub_lower_t(int n, int k, const double *A, int lda, const double *B
 
 void pp_syrk_sub(int m, int n, int k, const double *A, int lda, double *C, int ldc)
 {
-    const product x = {m, n, k, A, lda, A, lda, 1, C, ldc, true};
+    const gemm_job x = {m, n, k, A, lda, A, lda, 1, C, ldc, true};
     subtract_product(&x);
 }

@@ -14,7 +14,7 @@ enum {
     STEP = 16,  // rows of a triangle solved one by one
 };
 
-PP_INLINE int largest(int m, const double *column)
+PP_INLINE int pivot_row(int m, const double *column)
 {
     int best = 0;
     double size = fabs(column[0]);
@@ -70,7 +70,7 @@ static int factor_leaf(int m, int n, double *A, int ld, int *pivot, double tiny)
 {
     for (int k = 0; k < n; k++) {
         double *column = PP_AT(A, ld, k, k);
-        int best = largest(m - k, column);  // partial pivoting
+        int best = pivot_row(m - k, column);  // partial pivoting
         pivot[k] = k + best;
         if (!(fabs(column[best]) > tiny)) {
             return k + 1;
@@ -137,7 +137,7 @@ static void permute(int n, double *A, int ld, int from, int to, const int *pivot
 }
 
 // Depth of recursion: log2(n / LEAF).
-static int factor(int m, int n, double *A, int ld, int *pivot, double tiny)
+static int factor_recursive(int m, int n, double *A, int ld, int *pivot, double tiny)
 {
     if (n <= LEAF) {
         return factor_leaf(m, n, A, ld, pivot, tiny);
@@ -145,7 +145,7 @@ static int factor(int m, int n, double *A, int ld, int *pivot, double tiny)
     // Recursive in columns (Toledo 1997): left half, its effect on the right half by one product, right half. The left
     // half is a multiple of eight, so that products start where vectors do.
     int left = (n / 2 + 7) / 8 * 8, right = n - left;
-    int bad = factor(m, left, A, ld, pivot, tiny);
+    int bad = factor_recursive(m, left, A, ld, pivot, tiny);
     if (bad) {
         return bad;
     }
@@ -153,7 +153,7 @@ static int factor(int m, int n, double *A, int ld, int *pivot, double tiny)
     permute(right, B, ld, 0, left, pivot);
     solve_unit_lower(left, right, A, ld, B, ld);
     pp_gemm_sub(m - left, right, left, A + left, ld, B, ld, B + left, ld);
-    bad = factor(m - left, right, B + left, ld, pivot + left, tiny);
+    bad = factor_recursive(m - left, right, B + left, ld, pivot + left, tiny);
     for (int k = left; k < n; k++) {
         pivot[k] += left;
     }
@@ -166,7 +166,7 @@ static int factor(int m, int n, double *A, int ld, int *pivot, double tiny)
 
 int pp_lu_factor(int n, double *A, int ld, int *pivot, double tiny)
 {
-    return factor(n, n, A, ld, pivot, tiny);
+    return factor_recursive(n, n, A, ld, pivot, tiny);
 }
 
 PP_CLONES

@@ -27,7 +27,7 @@ static double reflect(int n, double *x, double *alpha)
     return -first / *alpha;
 }
 
-static void apply(int n, const double *v, double beta, double *y)
+static void apply_reflector(int n, const double *v, double beta, double *y)
 {
     double s = y[0] + pp_dot(n - 1, v + 1, y + 1);
     y[0] -= beta * s;
@@ -55,7 +55,7 @@ static int longest(int n, int k, const double *A, const double *square, double *
     return best;
 }
 
-static void shorten(int n, int k, const double *A, const double *begun, double *square)
+static void update_column_norms(int n, int k, const double *A, const double *begun, double *square)
 {
     for (int j = k + 1; j < n; j++) {
         double taken = A[k + j * n];
@@ -107,11 +107,11 @@ static int triangular(int n, double *A, double *b, int *place, double size, doub
         double beta = reflect(n - k, column, &alpha);
         column[0] = 1.0;
         for (int c = k + 1; c < n; c++) {
-            apply(n - k, column, beta, A + k + c * n);
+            apply_reflector(n - k, column, beta, A + k + c * n);
         }
-        apply(n - k, column, beta, b + k);
+        apply_reflector(n - k, column, beta, b + k);
         column[0] = alpha;
-        shorten(n, k, A, begun, square);
+        update_column_norms(n, k, A, begun, square);
     }
     return n;
 }
@@ -133,7 +133,7 @@ static void shortest(int n, int rank, const double *R, const double *c, const do
         beta[k] = reflect(n - k, column, &alpha);
         column[0] = 1.0;
         for (int j = k + 1; j < rank; j++) {
-            apply(n - k, column, beta[k], W + k + j * n);
+            apply_reflector(n - k, column, beta[k], W + k + j * n);
         }
         column[0] = alpha;
     }
@@ -145,7 +145,7 @@ static void shortest(int n, int rank, const double *R, const double *c, const do
     for (int k = rank - 1; k >= 0; k--) {
         double *column = W + k + k * n;
         column[0] = 1.0;
-        apply(n - k, column, beta[k], y + k);
+        apply_reflector(n - k, column, beta[k], y + k);
     }
 }
 

@@ -10,7 +10,7 @@
 // ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
 
 // fmin and fmax would be calls, for the sake of NaN. Here NaN in x stays NaN.
-static inline double pp_within(double x, double lower, double upper)
+static inline double pp_clamp(double x, double lower, double upper)
 {
     if (x < lower) {
         return lower;
@@ -18,7 +18,7 @@ static inline double pp_within(double x, double lower, double upper)
     return x > upper ? upper : x;
 }
 
-static inline double pp_larger(double a, double b)
+static inline double pp_max(double a, double b)
 {
     return a > b ? a : b;
 }

@@ -113,20 +113,20 @@ static inline perp_vec3 pp_mul_t(const pp_mat3 *A, perp_vec3 x)  // A^T x
                        m[2] * x.x + m[5] * x.y + m[8] * x.z};
 }
 
-static inline perp_vec3 pp_column(const pp_mat3 *A, int j)
+static inline perp_vec3 pp_mat3_column(const pp_mat3 *A, int j)
 {
     return (perp_vec3){A->m[j], A->m[3 + j], A->m[6 + j]};
 }
 
-static inline pp_mat3 pp_columns(perp_vec3 x, perp_vec3 y, perp_vec3 z)
+static inline pp_mat3 pp_mat3_columns(perp_vec3 x, perp_vec3 y, perp_vec3 z)
 {
     return (pp_mat3){{x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z}};
 }
 
 static inline pp_mat3 pp_mat_mul(const pp_mat3 *A, const pp_mat3 *B)
 {
-    return pp_columns(pp_mul(A, pp_column(B, 0)), pp_mul(A, pp_column(B, 1)),
-                      pp_mul(A, pp_column(B, 2)));
+    return pp_mat3_columns(pp_mul(A, pp_mat3_column(B, 0)), pp_mul(A, pp_mat3_column(B, 1)),
+                           pp_mul(A, pp_mat3_column(B, 2)));
 }
 
 static inline pp_mat3 pp_transpose3(const pp_mat3 *A)
@@ -145,7 +145,7 @@ static inline pp_mat3 pp_turn_tensor(const pp_mat3 *R, const pp_mat3 *A)
 // Inverse by cofactors; false where the determinant vanishes.
 static inline bool pp_invert3(const pp_mat3 *A, pp_mat3 *inverse)
 {
-    perp_vec3 a = pp_column(A, 0), b = pp_column(A, 1), c = pp_column(A, 2);
+    perp_vec3 a = pp_mat3_column(A, 0), b = pp_mat3_column(A, 1), c = pp_mat3_column(A, 2);
     perp_vec3 bc = pp_cross(b, c), ca = pp_cross(c, a), ab = pp_cross(a, b);
     double det = pp_dot3(a, bc), s = 1.0 / det;
     *inverse = (pp_mat3){

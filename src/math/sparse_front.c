@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    STRIPE = 24,  // columns eliminated one by one before the rest is updated by a product
-    FEW = 4,      // terms up to which a product is done column by column
+    STRIPE = 24,    // columns eliminated one by one before the rest is updated by a product
+    FEW_TERMS = 4,  // terms up to which a product is done column by column
 };
 
 static const double SHARED_FROM = 2e5;  // products from which threads are worth waking
@@ -40,7 +40,7 @@ PP_INLINE void scale(int n, double a, double *x)
 // ── Products ─────────────────────────────────────────────────────────────────────────────────────
 
 // C -= A B, or A B'; an entry is the same number whichever columns are done together (dense_gemm.c).
-typedef struct product {
+typedef struct front_job {
     int m, n, k;
     const double *A, *B;
     double *C;
@@ -51,12 +51,12 @@ typedef struct product {
         TRANSPOSED,  // B'
         LOWER,       // B', and of C the lower triangle
     } kind;
-} product;
+} front_job;
 
 // Columns from..to of C -= A B, the part of one thread. Each column is summed the same way for any division.
 static void take_columns(void *arg, int from, int to)
 {
-    const product *x = arg;
+    const front_job *x = arg;
     int n = to - from;
     bool transposed = x->kind == TRANSPOSED || x->kind == LOWER;
     const double *B = transposed ? x->B + from : PP_AT(x->B, x->ldb, 0, from);
@@ -79,7 +79,7 @@ static void take_columns(void *arg, int from, int to)
     }
 }
 
-static void take_product(product *x, const pp_team *team)
+static void take_product(front_job *x, const pp_team *team)
 {
     double work = (double)x->m * (double)x->n * (double)x->k;
     if (team && work > SHARED_FROM) {
@@ -125,7 +125,8 @@ PP_INLINE int find_pivot(const double *column, int j, int k)
 
 // Columns from..to-1; the others of F and Ut are touched by exchanges only.
 PP_CLONES
-static bool eliminate(const pp_front *front, int from, int to, double *F, double *Ut, int *pivot)
+static bool eliminate_columns(const pp_front *front, int from, int to, double *F, double *Ut,
+                              int *pivot)
 {
     int k = front->k, m = front->m, ld = k + m;
     for (int j = from; j < to; j++) {
@@ -158,8 +159,8 @@ static bool eliminate(const pp_front *front, int from, int to, double *F, double
 
 // U right of a stripe, and the rest of F and Ut.
 PP_CLONES
-static void follow(const pp_front *front, int from, int to, double *F, double *Ut,
-                   const pp_team *team)
+static void update_trailing(const pp_front *front, int from, int to, double *F, double *Ut,
+                            const pp_team *team)
 {
     int k = front->k, m = front->m, ld = k + m, rest = k - to;
     // U_12 = L_11^-1 F_12, with the unit triangle of the stripe.
@@ -170,28 +171,28 @@ static void follow(const pp_front *front, int from, int to, double *F, double *U
         }
     }
     // F_22 -= L_21 U_12, for pivot rows and the rows below together.
-    take_product(&(product){.m = ld - to,
-                            .n = rest,
-                            .k = to - from,
-                            .A = PP_AT(F, ld, to, from),
-                            .lda = ld,
-                            .B = PP_AT(F, ld, from, to),
-                            .ldb = ld,
-                            .C = PP_AT(F, ld, to, to),
-                            .ldc = ld},
+    take_product(&(front_job){.m = ld - to,
+                              .n = rest,
+                              .k = to - from,
+                              .A = PP_AT(F, ld, to, from),
+                              .lda = ld,
+                              .B = PP_AT(F, ld, from, to),
+                              .ldb = ld,
+                              .C = PP_AT(F, ld, to, to),
+                              .ldc = ld},
                  team);
     // The same for the columns right of the pivots, which are stored transposed.
     if (m > 0) {
-        take_product(&(product){.m = m,
-                                .n = rest,
-                                .k = to - from,
-                                .A = PP_AT(Ut, m, 0, from),
-                                .lda = m,
-                                .B = PP_AT(F, ld, to, from),
-                                .ldb = ld,
-                                .C = PP_AT(Ut, m, 0, to),
-                                .ldc = m,
-                                .kind = TRANSPOSED},
+        take_product(&(front_job){.m = m,
+                                  .n = rest,
+                                  .k = to - from,
+                                  .A = PP_AT(Ut, m, 0, from),
+                                  .lda = m,
+                                  .B = PP_AT(F, ld, to, from),
+                                  .ldb = ld,
+                                  .C = PP_AT(Ut, m, 0, to),
+                                  .ldc = m,
+                                  .kind = TRANSPOSED},
                      team);
     }
 }
@@ -202,17 +203,17 @@ static void schur(const pp_front *front, const double *F, const double *Ut, doub
                   const pp_team *team)
 {
     int k = front->k, m = front->m;
-    if (k > FEW) {
-        take_product(&(product){.m = m,
-                                .n = m,
-                                .k = k,
-                                .A = F + k,
-                                .lda = k + m,
-                                .B = Ut,
-                                .ldb = m,
-                                .C = S,
-                                .ldc = m,
-                                .kind = TRANSPOSED},
+    if (k > FEW_TERMS) {
+        take_product(&(front_job){.m = m,
+                                  .n = m,
+                                  .k = k,
+                                  .A = F + k,
+                                  .lda = k + m,
+                                  .B = Ut,
+                                  .ldb = m,
+                                  .C = S,
+                                  .ldc = m,
+                                  .kind = TRANSPOSED},
                      team);
         return;
     }
@@ -230,11 +231,11 @@ bool pp_front_lu(const pp_front *front, double *F, double *Ut, double *S, int *p
 {
     for (int from = 0; from < front->k; from += STRIPE) {
         int to = from + STRIPE < front->k ? from + STRIPE : front->k;
-        if (!eliminate(front, from, to, F, Ut, pivot)) {
+        if (!eliminate_columns(front, from, to, F, Ut, pivot)) {
             return false;
         }
         if (to < front->k) {
-            follow(front, from, to, F, Ut, team);
+            update_trailing(front, from, to, F, Ut, team);
         }
     }
     if (front->m > 0) {
@@ -286,31 +287,31 @@ int pp_front_ldl(const pp_front *front, double *F, double *Ut, double *S, double
         zeros += eliminate_symmetric(front, from, to, F, Ut, tiny, diagonal, D);
         // The trailing columns, lower triangle only: F_22 -= L_21 D L_21^T, where D L^T stands above the diagonal.
         if (to < k) {
-            take_product(&(product){.m = ld - to,
-                                    .n = k - to,
-                                    .k = to - from,
-                                    .A = PP_AT(F, ld, to, from),
-                                    .lda = ld,
-                                    .B = PP_AT(F, ld, from, to),
-                                    .ldb = ld,
-                                    .C = PP_AT(F, ld, to, to),
-                                    .ldc = ld,
-                                    .kind = BELOW},
+            take_product(&(front_job){.m = ld - to,
+                                      .n = k - to,
+                                      .k = to - from,
+                                      .A = PP_AT(F, ld, to, from),
+                                      .lda = ld,
+                                      .B = PP_AT(F, ld, from, to),
+                                      .ldb = ld,
+                                      .C = PP_AT(F, ld, to, to),
+                                      .ldc = ld,
+                                      .kind = BELOW},
                          team);
         }
     }
     // The Schur complement, which the parent adds to its own matrix.
     if (m > 0) {
-        take_product(&(product){.m = m,
-                                .n = m,
-                                .k = k,
-                                .A = F + k,
-                                .lda = ld,
-                                .B = Ut,
-                                .ldb = m,
-                                .C = S,
-                                .ldc = m,
-                                .kind = LOWER},
+        take_product(&(front_job){.m = m,
+                                  .n = m,
+                                  .k = k,
+                                  .A = F + k,
+                                  .lda = ld,
+                                  .B = Ut,
+                                  .ldb = m,
+                                  .C = S,
+                                  .ldc = m,
+                                  .kind = LOWER},
                      team);
     }
     return zeros;

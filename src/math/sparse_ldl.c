@@ -211,7 +211,7 @@ static void place_block(const pp_ldl *l, int b, int rows, int columns, const dou
 }
 
 // The caller's blocks to their places in the fronts, and the diagonal that pivots are compared with.
-static void load(pp_ldl *l, const double *x, const double *upper)
+static void load_values(pp_ldl *l, const double *x, const double *upper)
 {
     memset(l->F, 0, l->left_size * sizeof *l->F);
     if (upper) {
@@ -267,7 +267,7 @@ static void add_child_symmetric(const pp_ldl *l, const pp_front *up, const pp_fr
     }
 }
 
-static void assemble(const pp_ldl *l, const pp_front *front, bool symmetric)
+static void assemble_front(const pp_ldl *l, const pp_front *front, bool symmetric)
 {
     memset(l->S + front->S, 0, (size_t)front->m * (size_t)front->m * sizeof *l->S);
     for (int c = front->child; c >= 0; c = l->front[c].sibling) {
@@ -280,7 +280,7 @@ static void assemble(const pp_ldl *l, const pp_front *front, bool symmetric)
 }
 
 // The larger of `most` and the largest entry of L in a front. Four at a time, so that none waits.
-static double largest(const pp_front *front, const double *F, double most)
+static double largest_in_front(const pp_front *front, const double *F, double most)
 {
     int ld = front->k + front->m;
     double lane[4] = {most};
@@ -289,38 +289,38 @@ static double largest(const pp_front *front, const double *F, double most)
         int i = j + 1;
         for (; i + 4 <= ld; i += 4) {
             for (int k = 0; k < 4; k++) {
-                lane[k] = pp_larger(fabs(column[i + k]), lane[k]);
+                lane[k] = pp_max(fabs(column[i + k]), lane[k]);
             }
         }
         for (; i < ld; i++) {
-            lane[0] = pp_larger(fabs(column[i]), lane[0]);
+            lane[0] = pp_max(fabs(column[i]), lane[0]);
         }
     }
-    return pp_larger(pp_larger(lane[0], lane[1]), pp_larger(lane[2], lane[3]));
+    return pp_max(pp_max(lane[0], lane[1]), pp_max(lane[2], lane[3]));
 }
 
 // One factorisation: what its fronts are eliminated with.
-typedef struct pass {
+typedef struct factor_pass {
     pp_ldl *ldl;
     double tiny;
-} pass;
+} factor_pass;
 
 // False: singular.
-static bool eliminate(const pass *p, int f, const pp_team *team)
+static bool eliminate_front(const factor_pass *p, int f, const pp_team *team)
 {
     pp_ldl *l = p->ldl;
     const pp_front *front = &l->front[f];
     double *F = l->F + front->F, *Ut = l->Ut + front->Ut, *S = l->S + front->S;
     int *pivot = l->pivot + front->first;
-    assemble(l, front, l->symmetric);
+    assemble_front(l, front, l->symmetric);
     if (!l->symmetric) {
         l->lost[f] = !pp_front_lu(front, F, Ut, S, pivot, team);
-        l->grown[f] = l->lost[f] ? 0.0 : largest(front, F, 0.0);
+        l->grown[f] = l->lost[f] ? 0.0 : largest_in_front(front, F, 0.0);
         return !l->lost[f];
     }
     l->lost[f] = pp_front_ldl(front, F, Ut, S, p->tiny, l->diagonal + front->first,
                               l->t + front->first, team);
-    l->grown[f] = largest(front, F, 0.0);
+    l->grown[f] = largest_in_front(front, F, 0.0);
     for (int j = 0; j < front->k; j++) {
         pivot[j] = j;
     }
@@ -329,19 +329,19 @@ static bool eliminate(const pass *p, int f, const pp_team *team)
 
 static void eliminate_trees(void *arg, int from, int to)
 {
-    const pass *p = arg;
+    const factor_pass *p = arg;
     for (int t = from; t < to; t++) {
         const pp_subtree *tree = &p->ldl->tree[t];
         for (int f = tree->first; f <= tree->last; f++) {
             p->ldl->lost[f] = 1;  // until it is done
         }
-        for (int f = tree->first; f <= tree->last && eliminate(p, f, NULL); f++) {
+        for (int f = tree->first; f <= tree->last && eliminate_front(p, f, NULL); f++) {
         }
     }
 }
 
 // All fronts, and what they tell; false: singular.
-static bool eliminate_all(pass *p, int *lost)
+static bool eliminate_all(factor_pass *p, int *lost)
 {
     pp_ldl *l = p->ldl;
     bool shared = l->trees > 0;
@@ -359,13 +359,13 @@ static bool eliminate_all(pass *p, int *lost)
         }
     }
     for (int k = 0; k < (shared ? l->tops : l->fronts); k++) {
-        if (!eliminate(p, shared ? l->top[k] : k, shared ? &l->team : NULL)) {
+        if (!eliminate_front(p, shared ? l->top[k] : k, shared ? &l->team : NULL)) {
             return false;
         }
     }
     l->growth = 0.0;
     for (int f = 0; f < l->fronts; f++) {
-        l->growth = pp_larger(l->grown[f], l->growth);
+        l->growth = pp_max(l->grown[f], l->growth);
         *lost += l->lost[f];
     }
     return true;
@@ -375,8 +375,8 @@ int pp_ldl_factor(pp_ldl *l, const double *x, double tiny)
 {
     int zeros;
     l->symmetric = true;
-    load(l, x, NULL);
-    eliminate_all(&(pass){l, tiny}, &zeros);
+    load_values(l, x, NULL);
+    eliminate_all(&(factor_pass){l, tiny}, &zeros);
     for (int i = 0; i < l->n; i++) {
         l->D[i] = l->t[l->place[i]];
     }
@@ -387,8 +387,8 @@ perp_status pp_ldl_factor_lu(pp_ldl *l, const double *x, const double *upper)
 {
     int lost;
     l->symmetric = false;
-    load(l, x, upper);
-    if (!eliminate_all(&(pass){l, 0.0}, &lost)) {
+    load_values(l, x, upper);
+    if (!eliminate_all(&(factor_pass){l, 0.0}, &lost)) {
         return PERP_ERR_SINGULAR;
     }
     return isfinite(l->growth) ? PERP_OK : PERP_ERR_SINGULAR;
@@ -423,7 +423,7 @@ PP_INLINE double dot(int n, const double *x, const double *y)
 
 // L y = b of one front: pivots, then what is left to the rows below.
 PP_CLONES
-static void forward(const pp_ldl *l, const pp_front *front, double *x)
+static void forward_front(const pp_ldl *l, const pp_front *front, double *x)
 {
     int k = front->k, m = front->m, ld = k + m;
     const double *F = l->F + front->F;
@@ -468,7 +468,7 @@ bool pp_ldl_solve(const pp_ldl *l, double *b)
         l->x[l->place[i]] = b[i];
     }
     for (int f = 0; f < l->fronts; f++) {
-        forward(l, &l->front[f], l->x);
+        forward_front(l, &l->front[f], l->x);
     }
     for (int f = l->fronts - 1; f >= 0; f--) {
         back(l, &l->front[f], l->x);

@@ -59,7 +59,7 @@ double pp_sparse_lu_flops(const pp_sparse_lu *lu)
     return lu->numeric && klu_flops(lu->symbolic, lu->numeric, &common) ? common.flops : 0.0;
 }
 
-static perp_status solved(int ok, int n, const double *b)
+static perp_status check_solution(int ok, int n, const double *b)
 {
     return ok && pp_all_finite((size_t)n, b) ? PERP_OK : PERP_ERR_SINGULAR;
 }
@@ -70,7 +70,7 @@ perp_status pp_sparse_lu_solve(const pp_sparse_lu *lu, double *b)
     if (!lu->numeric) {
         return PERP_ERR_SINGULAR;
     }
-    return solved(klu_solve(lu->symbolic, lu->numeric, lu->n, 1, b, &common), lu->n, b);
+    return check_solution(klu_solve(lu->symbolic, lu->numeric, lu->n, 1, b, &common), lu->n, b);
 }
 
 perp_status pp_sparse_lu_solve_t(const pp_sparse_lu *lu, double *b)
@@ -79,5 +79,5 @@ perp_status pp_sparse_lu_solve_t(const pp_sparse_lu *lu, double *b)
     if (!lu->numeric) {
         return PERP_ERR_SINGULAR;
     }
-    return solved(klu_tsolve(lu->symbolic, lu->numeric, lu->n, 1, b, &common), lu->n, b);
+    return check_solution(klu_tsolve(lu->symbolic, lu->numeric, lu->n, 1, b, &common), lu->n, b);
 }

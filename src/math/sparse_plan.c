@@ -16,7 +16,7 @@ enum {
     WIDE = 48,    // up to which it may be a fifth; beyond, a twentieth
 };
 
-typedef struct plan {
+typedef struct elimination {
     pp_ldl *ldl;
     pp_arena *scratch;
     int nodes;
@@ -27,9 +27,9 @@ typedef struct plan {
     int *p, *i;            // strictly upper pattern by columns, in positions: A(i < column)
     int *lp, *li;          // pattern of L below the diagonal by columns, in positions
     int *front_of;         // position: its front
-} plan;
+} elimination;
 
-static int *ints(plan *s, size_t n)
+static int *ints(elimination *s, size_t n)
 {
     return PP_ARRAY(s->scratch, int, n);
 }
@@ -37,7 +37,7 @@ static int *ints(plan *s, size_t n)
 // ── Order ────────────────────────────────────────────────────────────────────────────────────────
 
 // The whole pattern without its diagonal, as AMD wants it. False: out of memory.
-static bool whole_pattern(plan *s, int *first, int *length, int **list, size_t *room)
+static bool whole_pattern(elimination *s, int *first, int *length, int **list, size_t *room)
 {
     const pp_ldl *l = s->ldl;
     int n = s->nodes, *next = ints(s, (size_t)n);
@@ -70,7 +70,7 @@ static bool whole_pattern(plan *s, int *first, int *length, int **list, size_t *
 }
 
 // A fill-reducing order of the nodes by approximate minimum degree (AMD).
-static bool find_order(plan *s)
+static bool find_order(elimination *s)
 {
     int n = s->nodes, *work = ints(s, 8 * (size_t)n), *list;
     size_t room;
@@ -87,7 +87,7 @@ static bool find_order(plan *s)
 // ── Tree ─────────────────────────────────────────────────────────────────────────────────────────
 
 // p, i: for each position the earlier ones it is tied to.
-static void permute_pattern(plan *s)
+static void permute_pattern(elimination *s)
 {
     const pp_ldl *l = s->ldl;
     int n = s->nodes;
@@ -112,7 +112,7 @@ static void permute_pattern(plan *s)
 }
 
 // The elimination tree with path compression (Liu 1990): parent[j] is the first row below the diagonal of column j of L.
-static void find_tree(plan *s, int *ancestor)
+static void find_tree(elimination *s, int *ancestor)
 {
     for (int j = 0; j < s->nodes; j++) {
         s->parent[j] = -1;
@@ -131,7 +131,7 @@ static void find_tree(plan *s, int *ancestor)
 }
 
 // Children before parents, each subtree together; order and inverse follow. work: 3 nodes.
-static void postorder(plan *s, int *work)
+static void postorder(elimination *s, int *work)
 {
     int n = s->nodes, *head = work, *next = work + n, *stack = work + 2 * n, done = 0;
     memset(head, 0xff, (size_t)n * sizeof *head);
@@ -169,7 +169,7 @@ static void postorder(plan *s, int *work)
 // ── Rows of L ────────────────────────────────────────────────────────────────────────────────────
 
 // Walks row by row; counts into lp[column + 1], or lists into li from next[column] on.
-static void walk_rows(plan *s, int *mark, int *next)
+static void walk_rows(elimination *s, int *mark, int *next)
 {
     for (int j = 0; j < s->nodes; j++) {
         mark[j] = j;
@@ -187,7 +187,7 @@ static void walk_rows(plan *s, int *mark, int *next)
 }
 
 // The pattern of L, counted and then written.
-static bool find_rows(plan *s, int *mark, int *next)
+static bool find_front_rows(elimination *s, int *mark, int *next)
 {
     int n = s->nodes;
     memset(s->lp, 0, ((size_t)n + 1) * sizeof *s->lp);
@@ -234,7 +234,7 @@ static bool worth_merging(const group *child, const group *parent, double *zeros
 }
 
 // Fronts of one node each, then merged upwards. Returns how many; group[] holds them in order.
-static int find_groups(const plan *s, group *groups)
+static int find_groups(const elimination *s, group *groups)
 {
     int count = 0;
     for (int j = 0; j < s->nodes; j++) {
@@ -255,7 +255,7 @@ static int find_groups(const plan *s, group *groups)
 }
 
 // Sizes of all fronts and where their numbers are.
-static void count_fronts(plan *s, const group *groups, size_t *rows)
+static void count_fronts(elimination *s, const group *groups, size_t *rows)
 {
     pp_ldl *l = s->ldl;
     *rows = 0;
@@ -277,14 +277,14 @@ static void count_fronts(plan *s, const group *groups, size_t *rows)
 }
 
 // The row of a front at which the node at a position starts.
-static int row_in_front(const plan *s, const pp_front *front, const int *local, int position)
+static int row_in_front(const elimination *s, const pp_front *front, const int *local, int position)
 {
     int row = s->start[position];
     return row < front->first + front->k ? row - front->first : local[position];
 }
 
 // Rows below of all fronts, their places in the parents, and the tree of fronts.
-static void tie_fronts(plan *s, const group *groups, int *local)
+static void tie_fronts(elimination *s, const group *groups, int *local)
 {
     pp_ldl *l = s->ldl;
     // The pattern of a front below its pivots is that of the last column merged into it; the parent of that column is in
@@ -329,7 +329,7 @@ static void tie_fronts(plan *s, const group *groups, int *local)
 }
 
 // Where the caller's blocks go, front by front, since `local` holds one front at a time.
-static bool place_blocks(plan *s, const group *groups, int *local)
+static bool place_blocks(elimination *s, const group *groups, int *local)
 {
     pp_ldl *l = s->ldl;
     int n = s->nodes, blocks = l->p[n], *head = ints(s, (size_t)l->fronts + 1);
@@ -368,7 +368,7 @@ static bool place_blocks(plan *s, const group *groups, int *local)
 
 // ── All of it ────────────────────────────────────────────────────────────────────────────────────
 
-static bool allocate_plan(plan *s)
+static bool allocate_plan(elimination *s)
 {
     size_t n = (size_t)s->nodes, entries = (size_t)s->ldl->p[s->nodes];
     s->order = ints(s, n);
@@ -401,7 +401,7 @@ static bool allocate_numbers(pp_ldl *l, size_t waiting)
            l->lost;
 }
 
-static bool order_and_tree(plan *s, int *work)
+static bool order_and_tree(elimination *s, int *work)
 {
     int n = s->nodes;
     if (!find_order(s)) {
@@ -417,12 +417,12 @@ static bool order_and_tree(plan *s, int *work)
         s->size[j] = s->ldl->size[s->order[j]];
         s->start[j + 1] = s->start[j] + s->size[j];
     }
-    return find_rows(s, work, work + n);
+    return find_front_rows(s, work, work + n);
 }
 
 perp_status pp_ldl_plan(pp_ldl *l)
 {
-    plan s = {.ldl = l, .scratch = l->scratch, .nodes = l->nodes};
+    elimination s = {.ldl = l, .scratch = l->scratch, .nodes = l->nodes};
     size_t n = (size_t)l->nodes, rows, waiting = 0;
     group *groups = PP_ARRAY(s.scratch, group, n);
     int *work = ints(&s, 3 * n + 1);

@@ -41,7 +41,7 @@ static size_t stack_region(pp_ldl *l, const int *depth, const int *region, int f
 }
 
 // Operations of each front and all below it; returns those of all.
-static double weigh(const pp_ldl *l, double *work)
+static double count_operations(const pp_ldl *l, double *work)
 {
     double sum = 0.0;
     for (int f = 0; f < l->fronts; f++) {
@@ -95,7 +95,7 @@ size_t pp_ldl_stack(pp_ldl *l, pp_arena *scratch, bool *ok)
         int up = l->front[f].parent;
         depth[f] = up < 0 ? 0 : 1 - depth[up];
     }
-    double all = l->team.lanes > 1 ? weigh(l, work) : 0.0;
+    double all = l->team.lanes > 1 ? count_operations(l, work) : 0.0;
     if (all < SHARED_FROM) {
         return stack_region(l, depth, NULL, 0, l->fronts - 1, 0);
     }

@@ -34,14 +34,14 @@ bool pp_shape_area(const pp_shape *shape, double *area, pp_vec2 *centroid, doubl
     double r = shape->radius, l = shape->half;
     *centroid = shape->p_BS;
     switch (shape->kind) {
-    case PERP_DISC:
+    case PERP_SHAPE_DISC:
         *area = PI * r * r;
         *moment = 0.5 * *area * r * r;
         return true;
-    case PERP_POLYGON:
+    case PERP_SHAPE_POLYGON:
         polygon_area(shape, area, centroid, moment);
         return true;
-    case PERP_CAPSULE: {
+    case PERP_SHAPE_CAPSULE: {
         // A rectangle and two half discs; the centroid of a half disc is 4 r / 3 pi off its diameter.
         double box = 4.0 * l * r, caps = PI * r * r, off = 4.0 * r / (3.0 * PI);
         *area = box + caps;

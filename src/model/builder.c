@@ -24,8 +24,8 @@ perp_builder *perp_builder_create(const perp_env *env)
     }
     perp_body_def ground = perp_body_default();
     ground.name = "ground";
-    ground.drive = PERP_FIXED;
-    perp_add_body(b, &ground);
+    ground.motion = PERP_MOTION_STATIC;
+    perp_builder_add_body(b, &ground);
     return b;
 }
 
@@ -186,7 +186,7 @@ bool pp_builder_name(perp_builder *b, const char *what, const char **name, int i
     return true;
 }
 
-void perp_set_gravity(perp_builder *builder, perp_vec3 gravity_W)
+void perp_builder_set_gravity(perp_builder *builder, perp_vec3 gravity_W)
 {
     if (builder && !pp_finite3(gravity_W)) {
         pp_builder_bad(builder, PERP_ERR_MODEL, "gravity is not finite");
@@ -196,7 +196,7 @@ void perp_set_gravity(perp_builder *builder, perp_vec3 gravity_W)
     }
 }
 
-void perp_set_listed_only(perp_builder *builder, bool listed_only)
+void perp_builder_set_listed_only(perp_builder *builder, bool listed_only)
 {
     if (builder) {
         builder->listed_only = listed_only;
@@ -227,7 +227,7 @@ static int kept(pp_list *list, bool ok)
     return list->count - 1;
 }
 
-perp_body perp_add_body(perp_builder *builder, const perp_body_def *def)
+perp_body perp_builder_add_body(perp_builder *builder, const perp_body_def *def)
 {
     if (!usable(builder, def, def ? def->cookie : 0, PP_BODY_COOKIE, "body")) {
         return (perp_body){-1};
@@ -257,7 +257,7 @@ static void tie_shape(const perp_builder *b, int body)
 }
 
 // Shapes and densities are two lists of the same length; one that fails leaves both.
-perp_shape perp_add_shape(perp_builder *builder, perp_body body, const perp_shape_def *def)
+perp_shape perp_builder_add_shape(perp_builder *builder, perp_body body, const perp_shape_def *def)
 {
     if (!usable(builder, def, def ? def->cookie : 0, PP_SHAPE_COOKIE, "shape")) {
         return (perp_shape){-1};
@@ -305,7 +305,7 @@ bool pp_builder_facets(int facets)
     return facets == 0 || (facets >= 3 && facets <= 256);
 }
 
-void perp_add_pair(perp_builder *builder, const perp_pair_def *def)
+void perp_builder_add_pair(perp_builder *builder, const perp_pair_def *def)
 {
     if (!usable(builder, def, def ? def->cookie : 0, PP_PAIR_COOKIE, "pair") ||
         !shapes_exist(builder, def->a, def->b, "pair")) {
@@ -324,27 +324,27 @@ void perp_add_pair(perp_builder *builder, const perp_pair_def *def)
                        "pair: mu_spin and mu_roll must be >= 0, facets 0 or 3 to 256");
         return;
     }
-    pp_pair *pair = pp_builder_grow(builder, &builder->pairs, sizeof *pair);
+    pp_pair_rule *pair = pp_builder_grow(builder, &builder->pairs, sizeof *pair);
     if (pair) {
         // Stored with the smaller index first; `turned` remembers whose frame tangent_A is in.
         int low = def->a.i < def->b.i ? def->a.i : def->b.i;
-        *pair = (pp_pair){.a = low,
-                          .b = def->a.i + def->b.i - low,
-                          .mu = def->mu,
-                          .restitution = def->restitution,
-                          .ignore = def->ignore,
-                          .given = true,
-                          .mu_2 = def->mu_2,
-                          .mu_spin = def->mu_spin,
-                          .mu_roll = def->mu_roll,
-                          .facets = def->facets,
-                          .tangent_A = def->tangent_A,
-                          .turned = def->a.i != low};
+        *pair = (pp_pair_rule){.a = low,
+                               .b = def->a.i + def->b.i - low,
+                               .mu = def->mu,
+                               .restitution = def->restitution,
+                               .ignore = def->ignore,
+                               .given = true,
+                               .mu_2 = def->mu_2,
+                               .mu_spin = def->mu_spin,
+                               .mu_roll = def->mu_roll,
+                               .facets = def->facets,
+                               .tangent_A = def->tangent_A,
+                               .turned = def->a.i != low};
     }
 }
 
 // A listed contact is always looked for, whatever the shapes say about detection.
-void perp_add_contact(perp_builder *builder, const perp_contact_def *def)
+void perp_builder_add_contact(perp_builder *builder, const perp_contact_def *def)
 {
     if (!usable(builder, def, def ? def->cookie : 0, PP_CONTACT_COOKIE, "contact") ||
         !shapes_exist(builder, def->a, def->b, "contact")) {
@@ -352,11 +352,11 @@ void perp_add_contact(perp_builder *builder, const perp_contact_def *def)
     }
     const pp_shape *shape = builder->shapes.items;
     perp_shape_kind kind = shape[def->a.i].kind;
-    if (kind == shape[def->b.i].kind &&
-        (kind == PERP_POINT || kind == PERP_HALFPLANE || kind == PERP_HALFSPACE)) {
+    if (kind == shape[def->b.i].kind && (kind == PERP_SHAPE_POINT || kind == PERP_SHAPE_HALFPLANE ||
+                                         kind == PERP_SHAPE_HALFSPACE)) {
         const char *both = "points";
-        if (kind != PERP_POINT) {
-            both = kind == PERP_HALFPLANE ? "half-planes" : "half-spaces";
+        if (kind != PERP_SHAPE_POINT) {
+            both = kind == PERP_SHAPE_HALFPLANE ? "half-planes" : "half-spaces";
         }
         pp_builder_bad(builder, PERP_ERR_MODEL, "contact '%s': two %s never touch",
                        def->name ? def->name : "", both);
@@ -387,7 +387,7 @@ void perp_add_contact(perp_builder *builder, const perp_contact_def *def)
     }
 }
 
-perp_joint perp_add_joint(perp_builder *builder, const perp_joint_def *def)
+perp_joint perp_builder_add_joint(perp_builder *builder, const perp_joint_def *def)
 {
     if (!usable(builder, def, def ? def->cookie : 0, PP_JOINT_COOKIE, "joint")) {
         return (perp_joint){-1};
@@ -403,7 +403,7 @@ perp_joint perp_add_joint(perp_builder *builder, const perp_joint_def *def)
     return (perp_joint){kept(&builder->joints, ok)};
 }
 
-perp_force perp_add_force(perp_builder *builder, const perp_force_def *def)
+perp_force perp_builder_add_force(perp_builder *builder, const perp_force_def *def)
 {
     if (!usable(builder, def, def ? def->cookie : 0, PP_FORCE_COOKIE, "force")) {
         return (perp_force){-1};

@@ -60,11 +60,13 @@ bool pp_builder_facets(int facets);  // 0, or as many directions as a polygon ma
 
 // Mass and inertia of a free body from what was given and its shapes; moves the frame of a body that asks
 // for it to its centre of mass.
-perp_status pp_weigh_planar(const perp_builder *b, int i, pp_body *body, perp_error *error);
-perp_status pp_weigh_spatial(const perp_builder *b, int i, pp_body *body, perp_error *error);
+perp_status pp_mass_properties_planar(const perp_builder *b, int i, pp_body *body,
+                                      perp_error *error);
+perp_status pp_mass_properties_spatial(const perp_builder *b, int i, pp_body *body,
+                                       perp_error *error);
 
 // Who may meet whom, of a model that has all else; false: out of memory.
-bool pp_model_set_meetings(perp_model *m);
+bool pp_model_set_exclusions(perp_model *m);
 
 // Area [m^2], centroid and second moment about it [m^4] of a shape; false for one without area.
 bool pp_shape_area(const pp_shape *shape, double *area, pp_vec2 *centroid, double *moment);

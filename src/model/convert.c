@@ -9,28 +9,28 @@
 
 static bool check_body(perp_builder *b, const perp_body_def *def, const char *name)
 {
-    if (def->kind < PERP_PLANAR_BODY || def->kind > PERP_SPATIAL_PARTICLE) {
+    if (def->kind < PERP_BODY_PLANAR || def->kind > PERP_BODY_SPATIAL_PARTICLE) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "body '%s': unknown kind %d", name,
                               (int)def->kind);
     }
-    if (def->drive < PERP_FREE || def->drive > PERP_DRIVEN) {
+    if (def->motion < PERP_MOTION_DYNAMIC || def->motion > PERP_MOTION_KINEMATIC) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "body '%s': unknown drive %d", name,
-                              (int)def->drive);
+                              (int)def->motion);
     }
-    if (!pp_finite3(def->position) || !pp_finite3(def->velocity) || !isfinite(def->angle) ||
-        !isfinite(def->spin) || !pp_finite3(def->omega)) {
+    if (!pp_finite3(def->position_W) || !pp_finite3(def->velocity_W) || !isfinite(def->angle) ||
+        !isfinite(def->spin) || !pp_finite3(def->omega_W)) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "body '%s': position or velocity is not finite",
                               name);
     }
-    if (!(def->mass >= 0.0) || !isfinite(def->mass) || !(def->inertia >= 0.0) ||
-        !isfinite(def->inertia)) {
+    if (!(def->mass >= 0.0) || !isfinite(def->mass) || !(def->inertia_zz >= 0.0) ||
+        !isfinite(def->inertia_zz)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "body '%s': mass and inertia must be positive (or 0, to take them "
                               "from densities)",
                               name);
     }
     // A rounded quaternion is normalised later; one farther off is more likely a mistake. NaN fails as well.
-    double norm = pp_quat_norm(def->rotation);
+    double norm = pp_quat_norm(def->rotation_WB);
     if (!(norm > 0.999) || !(norm < 1.001)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "body '%s': rotation must be a quaternion of length 1, got %g", name,
@@ -59,7 +59,7 @@ static bool ground_fits(perp_builder *b, bool spatial)
 // A model is planar or spatial. The ground, the first body, is what the others are.
 static bool same_space(perp_builder *b, const perp_body_def *def, const char *name)
 {
-    bool spatial = def->kind >= PERP_SPATIAL_BODY;
+    bool spatial = def->kind >= PERP_BODY_SPATIAL;
     if (b->bodies.count == 1) {
         return true;
     }
@@ -73,7 +73,7 @@ static bool same_space(perp_builder *b, const perp_body_def *def, const char *na
                               name, spatial ? "planar" : "spatial");
     }
     pp_body *ground = b->bodies.items;
-    ground->kind = spatial ? PERP_SPATIAL_BODY : PERP_PLANAR_BODY;
+    ground->kind = spatial ? PERP_BODY_SPATIAL : PERP_BODY_PLANAR;
     return !first || ground_fits(b, spatial);
 }
 
@@ -85,7 +85,7 @@ static bool convert_motions(perp_builder *b, const perp_body_def *def, pp_body *
     static const char *const fields[PP_MOTIONS] = {"motion x",  "motion y",  "motion z",
                                                    "motion rx", "motion ry", "motion angle"};
     for (int k = 0; k < PP_MOTIONS; k++) {
-        if (texts[k] && def->drive != PERP_DRIVEN) {
+        if (texts[k] && def->motion != PERP_MOTION_KINEMATIC) {
             return pp_builder_bad(b, PERP_ERR_MODEL,
                                   "body '%s': a motion is for a driven body; set its drive",
                                   body->name);
@@ -108,25 +108,25 @@ static void set_axes(pp_body *body)
 {
     static const int planar[3] = {0, 1, 5};
     int count = 3;
-    if (body->kind == PERP_PLANAR_PARTICLE) {
+    if (body->kind == PERP_BODY_PLANAR_PARTICLE) {
         count = 2;
-    } else if (body->kind == PERP_SPATIAL_BODY) {
+    } else if (body->kind == PERP_BODY_SPATIAL) {
         count = 6;
     }
     for (int k = 0; k < count; k++) {
-        body->axis[k] = body->kind == PERP_PLANAR_BODY ? planar[k] : k;
+        body->axis[k] = body->kind == PERP_BODY_PLANAR ? planar[k] : k;
     }
-    body->nv = body->drive == PERP_FREE ? count : 0;
+    body->nv = body->drive == PERP_MOTION_DYNAMIC ? count : 0;
     body->nq =
         body->nv == 6 ? 7 : body->nv;  // a quaternion has a number more than an angular velocity
 }
 
 static void set_inertia(const perp_body_def *def, pp_body *body)
 {
-    const double *I = def->inertia3;
-    if (body->kind == PERP_PLANAR_BODY) {
-        body->I_B.m[8] = def->inertia;
-    } else if (body->kind == PERP_SPATIAL_BODY) {
+    const double *I = def->inertia_B;
+    if (body->kind == PERP_BODY_PLANAR) {
+        body->I_B.m[8] = def->inertia_zz;
+    } else if (body->kind == PERP_BODY_SPATIAL) {
         body->I_B = (pp_mat3){{I[0], I[3], I[4], I[3], I[1], I[5], I[4], I[5], I[2]}};
     }
 }
@@ -138,20 +138,20 @@ bool pp_convert_body(perp_builder *b, const perp_body_def *def, pp_body *body)
         return false;
     }
     body->kind = def->kind;
-    body->drive = def->drive;
+    body->drive = def->motion;
     body->mass = def->mass;
     body->recenter = def->recenter;
-    body->p0 = def->position;
-    body->rot0 = pp_quat_unit(def->rotation);
+    body->p0 = def->position_W;
+    body->rot0 = pp_quat_unit(def->rotation_WB);
     set_axes(body);
     set_inertia(def, body);
     if (pp_body_is_spatial(body)) {
-        body->w0 = pp_body_turns(body) ? def->omega : (perp_vec3){0.0, 0.0, 0.0};
-        body->v0 = def->velocity;
+        body->w0 = pp_body_turns(body) ? def->omega_W : (perp_vec3){0.0, 0.0, 0.0};
+        body->v0 = def->velocity_W;
     } else {
         body->p0.z = 0.0;
         body->angle0 = def->angle;
-        body->v0 = (perp_vec3){def->velocity.x, def->velocity.y, 0.0};
+        body->v0 = (perp_vec3){def->velocity_W.x, def->velocity_W.y, 0.0};
         body->w0.z = pp_body_turns(body) ? def->spin : 0.0;
     }
     return convert_motions(b, def, body);
@@ -215,7 +215,7 @@ static bool convert_polygon(perp_builder *b, const perp_vec3 *vertices, int coun
         normal[k].x = ex.x * (dy / length) - ey.x * (dx / length);
         normal[k].y = ex.y * (dy / length) - ey.y * (dx / length);
     }
-    shape->kind = PERP_POLYGON;
+    shape->kind = PERP_SHAPE_POLYGON;
     shape->count = count;
     shape->vertex_B = vertex;
     shape->normal_B = normal;
@@ -226,30 +226,30 @@ static bool convert_polygon(perp_builder *b, const perp_vec3 *vertices, int coun
 static bool convert_outline(perp_builder *b, const perp_shape_def *def, pp_shape *shape)
 {
     switch (def->kind) {
-    case PERP_POINT:
-    case PERP_HALFPLANE:
+    case PERP_SHAPE_POINT:
+    case PERP_SHAPE_HALFPLANE:
         return true;
-    case PERP_DISC:
+    case PERP_SHAPE_DISC:
         shape->radius = def->radius;
         return positive(b, shape, "radius", def->radius);
-    case PERP_BOX: {  // a polygon like any other, counter-clockwise
+    case PERP_SHAPE_BOX: {  // a polygon like any other, counter-clockwise
         double x = def->half.x, y = def->half.y;
         const perp_vec3 corners[4] = {{-x, -y, 0.0}, {x, -y, 0.0}, {x, y, 0.0}, {-x, y, 0.0}};
         return positive(b, shape, "half extent x", x) && positive(b, shape, "half extent y", y) &&
                convert_polygon(b, corners, 4, shape);
     }
-    case PERP_POLYGON:
-        if (!def->vertices || def->vertex_count < 3 || def->vertex_count > 256) {
+    case PERP_SHAPE_POLYGON:
+        if (!def->vertices_S || def->vertex_count < 3 || def->vertex_count > 256) {
             return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': a polygon has 3 to 256 vertices",
                                   shape->name);
         }
-        return convert_polygon(b, def->vertices, def->vertex_count, shape);
-    case PERP_CAPSULE:
+        return convert_polygon(b, def->vertices_S, def->vertex_count, shape);
+    case PERP_SHAPE_CAPSULE:
         shape->radius = def->radius;
         shape->half = def->half.x;
         return positive(b, shape, "radius", def->radius) &&
                positive(b, shape, "half length", def->half.x);
-    case PERP_SEGMENT:
+    case PERP_SHAPE_SEGMENT:
         shape->half = def->half.x;
         return positive(b, shape, "half length", def->half.x);
     default:
@@ -287,19 +287,20 @@ static bool convert_surface(perp_builder *b, const perp_shape_def *def, bool pla
 
 bool pp_kind_in_plane(perp_shape_kind kind)
 {
-    return kind <= PERP_HALFPLANE;
+    return kind <= PERP_SHAPE_HALFPLANE;
 }
 
 bool pp_kind_in_space(perp_shape_kind kind)
 {
-    return kind >= PERP_SPHERE || kind == PERP_POINT || kind == PERP_BOX || kind == PERP_CAPSULE;
+    return kind >= PERP_SHAPE_SPHERE || kind == PERP_SHAPE_POINT || kind == PERP_SHAPE_BOX ||
+           kind == PERP_SHAPE_CAPSULE;
 }
 
 // The ground may get shapes before the first body decides between plane and space: they are then converted for both where
 // that is possible.
 bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_shape *shape)
 {
-    if (!pp_finite3(def->position) || !isfinite(def->angle)) {
+    if (!pp_finite3(def->position_B) || !isfinite(def->angle)) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': its place is not finite",
                               shape->name);
     }
@@ -323,7 +324,7 @@ bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_s
     }
     shape->body = body;
     shape->kind = shape->given = def->kind;
-    shape->p_BS = (pp_vec2){def->position.x, def->position.y};
+    shape->p_BS = (pp_vec2){def->position_B.x, def->position_B.y};
     shape->axis_B = (pp_vec2){cos(def->angle), sin(def->angle)};
     shape->mu = def->mu;
     shape->restitution = def->restitution;
@@ -335,7 +336,7 @@ bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_s
     if (!b->spatial && !b->planar) {  // the ground, before a body told which it is
         in_space = pp_kind_in_space(def->kind);
         in_plane = pp_kind_in_plane(def->kind);
-        shape->flat = in_plane && in_space && def->kind != PERP_POINT && !(def->half.z > 0.0);
+        shape->flat = in_plane && in_space && def->kind != PERP_SHAPE_POINT && !(def->half.z > 0.0);
         in_space = in_space && !shape->flat;
     }
     return (!in_plane || convert_outline(b, def, shape)) &&
@@ -367,12 +368,12 @@ static bool has_rotation(const perp_builder *b, int body)
 static bool couples_angles(const perp_builder *b, perp_joint_kind kind)
 {
     switch (kind) {
-    case PERP_REVOLUTE:
+    case PERP_JOINT_REVOLUTE:
         return b->spatial;
-    case PERP_DISTANCE:
-    case PERP_POINT_ON_LINE:
-    case PERP_GEAR:
-    case PERP_SPHERICAL:
+    case PERP_JOINT_DISTANCE:
+    case PERP_JOINT_POINT_ON_LINE:
+    case PERP_JOINT_GEAR:
+    case PERP_JOINT_SPHERICAL:
         return false;
     default:
         return true;
@@ -391,10 +392,12 @@ static bool convert_gear(perp_builder *b, const perp_joint_def *def, pp_joint *j
                               joint->name);
     }
     const pp_joint *joints = b->joints.items;
-    if (joints[def->joint_a.i].kind == PERP_GEAR || joints[def->joint_b.i].kind == PERP_GEAR ||
-        joints[def->joint_a.i].kind == PERP_WELD || joints[def->joint_b.i].kind == PERP_WELD ||
-        joints[def->joint_a.i].kind == PERP_SPHERICAL ||
-        joints[def->joint_b.i].kind == PERP_SPHERICAL) {
+    if (joints[def->joint_a.i].kind == PERP_JOINT_GEAR ||
+        joints[def->joint_b.i].kind == PERP_JOINT_GEAR ||
+        joints[def->joint_a.i].kind == PERP_JOINT_WELD ||
+        joints[def->joint_b.i].kind == PERP_JOINT_WELD ||
+        joints[def->joint_a.i].kind == PERP_JOINT_SPHERICAL ||
+        joints[def->joint_b.i].kind == PERP_JOINT_SPHERICAL) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "joint '%s': a gear needs joints with a coordinate", joint->name);
     }
@@ -409,9 +412,9 @@ static bool convert_gear(perp_builder *b, const perp_joint_def *def, pp_joint *j
 // Conditions are written so that NaN fails: !(x >= 0).
 static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, const pp_joint *joint)
 {
-    if (!pp_finite3(def->anchor_a) || !pp_finite3(def->anchor_b) || !isfinite(def->axis_angle) ||
+    if (!pp_finite3(def->anchor_A) || !pp_finite3(def->anchor_B) || !isfinite(def->axis_angle) ||
         !isfinite(def->angle) || !isfinite(def->length) || !isfinite(def->ratio) ||
-        !pp_finite3(def->axis) || !pp_finite3(def->axis_b) || !isfinite(def->pitch) ||
+        !pp_finite3(def->axis_A) || !pp_finite3(def->axis_B) || !isfinite(def->pitch) ||
         !isfinite(def->rest)) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': a number is not finite", joint->name);
     }
@@ -431,19 +434,19 @@ static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, cons
                               "joint '%s': effort and friction must be >= 0, limits numbers",
                               joint->name);
     }
-    if (def->kind == PERP_DISTANCE && !def->target && !(def->length > 0.0)) {
+    if (def->kind == PERP_JOINT_DISTANCE && !def->target && !(def->length > 0.0)) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': length must be positive",
                               joint->name);
     }
     // Whatever acts along the coordinate of a joint needs one. Limits are off when lower > upper.
     bool needs = def->target || def->rate || def->friction > 0.0 || def->lower <= def->upper ||
                  def->stiffness > 0.0 || def->damping > 0.0;
-    if (needs && (def->kind == PERP_WELD || def->kind == PERP_GEAR)) {
+    if (needs && (def->kind == PERP_JOINT_WELD || def->kind == PERP_JOINT_GEAR)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "joint '%s': a weld or gear has no coordinate to drive or limit",
                               joint->name);
     }
-    if (needs && def->kind == PERP_SPHERICAL) {
+    if (needs && def->kind == PERP_JOINT_SPHERICAL) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "joint '%s': a spherical joint has no coordinate; add a joint of "
                               "kind angle with the axis to drive or limit",
@@ -456,7 +459,7 @@ bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *join
 {
     joint->kind = def->kind;
     joint->joint_a = joint->joint_b = -1;
-    if (def->kind < PERP_REVOLUTE || def->kind > PERP_SCREW) {
+    if (def->kind < PERP_JOINT_REVOLUTE || def->kind > PERP_JOINT_SCREW) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': unknown kind %d", joint->name,
                               (int)def->kind);
     }
@@ -467,7 +470,7 @@ bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *join
     if (!check_joint_numbers(b, def, joint)) {
         return false;
     }
-    if (def->kind == PERP_GEAR) {
+    if (def->kind == PERP_JOINT_GEAR) {
         return convert_gear(b, def, joint);
     }
     if (!two_bodies(b, "joint", joint->name, def->a, def->b)) {
@@ -481,8 +484,8 @@ bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *join
     }
     joint->a = def->a.i;
     joint->b = def->b.i;
-    joint->r_A = def->anchor_a;
-    joint->r_B = def->anchor_b;
+    joint->r_A = def->anchor_A;
+    joint->r_B = def->anchor_B;
     joint->angle = def->angle;
     joint->pitch = def->pitch;
     joint->stiffness = def->stiffness;
@@ -503,8 +506,8 @@ bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *join
 bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *force)
 {
     int count = b->bodies.count;
-    bool spring = def->kind == PERP_SPRING || def->kind == PERP_TWIST_SPRING;
-    if (def->kind < PERP_FORCE || def->kind > PERP_DRAG) {
+    bool spring = def->kind == PERP_FORCE_SPRING || def->kind == PERP_FORCE_TORSION_SPRING;
+    if (def->kind < PERP_FORCE_WRENCH || def->kind > PERP_FORCE_DRAG) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "force '%s': unknown kind %d", force->name,
                               (int)def->kind);
     }
@@ -517,32 +520,32 @@ bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *forc
     }
     if (!(def->stiffness >= 0.0) || !(def->damping >= 0.0) || !(def->damping_w >= 0.0) ||
         !isfinite(def->stiffness) || !isfinite(def->damping) || !isfinite(def->damping_w) ||
-        !isfinite(def->rest) || !pp_finite3(def->anchor_a) || !pp_finite3(def->anchor_b)) {
+        !isfinite(def->rest) || !pp_finite3(def->anchor_A) || !pp_finite3(def->anchor_B)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "force '%s': stiffness and damping must be >= 0, anchors finite",
                               force->name);
     }
     // In space the angle between two bodies is defined about the axis of a joint only.
-    if (def->kind == PERP_TWIST_SPRING && b->spatial) {
+    if (def->kind == PERP_FORCE_TORSION_SPRING && b->spatial) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "force '%s': in space a rotational spring belongs to a joint: give "
                               "the joint stiffness and damping",
                               force->name);
     }
-    if (def->isotropic && (def->kind != PERP_SPRING || def->implicit)) {
+    if (def->isotropic && (def->kind != PERP_FORCE_SPRING || def->implicit)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "force '%s': an isotropic damper belongs to an explicit spring",
                               force->name);
     }
-    if (def->implicit && def->kind == PERP_FORCE) {
+    if (def->implicit && def->kind == PERP_FORCE_WRENCH) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "force '%s': only springs and drag can be implicit", force->name);
     }
     force->kind = def->kind;
     force->a = spring ? def->a.i : 0;
     force->b = def->b.i;
-    force->r_A = def->anchor_a;
-    force->r_B = def->anchor_b;
+    force->r_A = def->anchor_A;
+    force->r_B = def->anchor_B;
     if (!b->spatial) {
         force->r_A.z = force->r_B.z = 0.0;
     }

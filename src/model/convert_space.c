@@ -18,12 +18,12 @@ static bool positive(perp_builder *b, const pp_shape *shape, const char *field, 
 static bool convert_hull(perp_builder *b, const perp_shape_def *def, pp_shape *shape)
 {
     perp_error error;
-    if (!def->vertices || def->vertex_count < 4) {
+    if (!def->vertices_S || def->vertex_count < 4) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': a hull needs 4 vertices or more",
                               shape->name);
     }
     perp_status status =
-        pp_hull_create(def->vertices, def->vertex_count, b->arena, &shape->solid.hull, &error);
+        pp_hull_create(def->vertices_S, def->vertex_count, b->arena, &shape->solid.hull, &error);
     if (status < 0) {
         return pp_builder_bad(b, status == PERP_ERR_MEMORY ? status : PERP_ERR_MODEL,
                               "shape '%s': %s", shape->name, error.text);
@@ -37,14 +37,14 @@ static bool convert_mesh(perp_builder *b, const perp_shape_def *def, pp_shape *s
     perp_error error;
     perp_status status;
     const pp_body *bodies = b->bodies.items;
-    bool heights = def->kind == PERP_HEIGHTFIELD;
-    if (bodies[shape->body].drive == PERP_FREE) {
+    bool heights = def->kind == PERP_SHAPE_HEIGHTFIELD;
+    if (bodies[shape->body].drive == PERP_MOTION_DYNAMIC) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "shape '%s': a mesh or height field belongs to a fixed or driven "
                               "body; give a free one hulls",
                               shape->name);
     }
-    if (heights ? !def->heights : !def->vertices || !def->triangles) {
+    if (heights ? !def->heights : !def->vertices_S || !def->triangles) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': has no %s", shape->name,
                               heights ? "heights" : "vertices or triangles");
     }
@@ -52,7 +52,7 @@ static bool convert_mesh(perp_builder *b, const perp_shape_def *def, pp_shape *s
         status = pp_mesh_heights(def->heights, def->grid_x, def->grid_y, def->half.x, def->half.y,
                                  b->arena, &shape->mesh, &error);
     } else {
-        status = pp_mesh_create(def->vertices, def->vertex_count, def->triangles,
+        status = pp_mesh_create(def->vertices_S, def->vertex_count, def->triangles,
                                 def->triangle_count, b->arena, &shape->mesh, &error);
     }
     // Anything but lack of memory is a fault of the mesh, hence of the model.
@@ -70,35 +70,35 @@ static bool convert_extent(perp_builder *b, const perp_shape_def *def, pp_shape 
     solid->radius = def->radius;
     solid->half = def->half;
     switch (def->kind) {
-    case PERP_POINT:  // a sphere of radius 0
+    case PERP_SHAPE_POINT:  // a sphere of radius 0
         *solid = (pp_solid){.kind = PP_SOLID_SPHERE};
         return true;
-    case PERP_SPHERE:
+    case PERP_SHAPE_SPHERE:
         solid->kind = PP_SOLID_SPHERE;
         return positive(b, shape, "radius", def->radius);
-    case PERP_BOX:
-    case PERP_ELLIPSOID:
-        solid->kind = def->kind == PERP_BOX ? PP_SOLID_BOX : PP_SOLID_ELLIPSOID;
+    case PERP_SHAPE_BOX:
+    case PERP_SHAPE_ELLIPSOID:
+        solid->kind = def->kind == PERP_SHAPE_BOX ? PP_SOLID_BOX : PP_SOLID_ELLIPSOID;
         return positive(b, shape, "half extent x", def->half.x) &&
                positive(b, shape, "half extent y", def->half.y) &&
                positive(b, shape, "half extent z", def->half.z);
-    case PERP_CAPSULE:
-    case PERP_CYLINDER:
-    case PERP_CONE:
+    case PERP_SHAPE_CAPSULE:
+    case PERP_SHAPE_CYLINDER:
+    case PERP_SHAPE_CONE:
         solid->kind = PP_SOLID_CAPSULE;
-        if (def->kind != PERP_CAPSULE) {
-            solid->kind = def->kind == PERP_CYLINDER ? PP_SOLID_CYLINDER : PP_SOLID_CONE;
+        if (def->kind != PERP_SHAPE_CAPSULE) {
+            solid->kind = def->kind == PERP_SHAPE_CYLINDER ? PP_SOLID_CYLINDER : PP_SOLID_CONE;
         }
         return positive(b, shape, "radius", def->radius) &&
                positive(b, shape, "half length z", def->half.z);
-    case PERP_HULL:
+    case PERP_SHAPE_HULL:
         solid->kind = PP_SOLID_HULL;
         return convert_hull(b, def, shape);
-    case PERP_HALFSPACE:
+    case PERP_SHAPE_HALFSPACE:
         solid->kind = PP_SOLID_HALFSPACE;
         return true;
-    case PERP_HEIGHTFIELD:
-    case PERP_MESH:
+    case PERP_SHAPE_HEIGHTFIELD:
+    case PERP_SHAPE_MESH:
         return convert_mesh(b, def, shape);
     default:
         break;
@@ -110,13 +110,13 @@ static bool convert_extent(perp_builder *b, const perp_shape_def *def, pp_shape 
 // X_BS is the pose of the shape in its body.
 bool pp_convert_solid(perp_builder *b, const perp_shape_def *def, pp_shape *shape)
 {
-    double norm = pp_quat_norm(def->rotation);
+    double norm = pp_quat_norm(def->rotation_BS);
     if (!(norm > 0.999) || !(norm < 1.001)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "shape '%s': rotation must be a quaternion of length 1, got %g",
                               shape->name, norm);
     }
-    shape->X_BS = (pp_pose){def->position, pp_quat_matrix(pp_quat_unit(def->rotation))};
+    shape->X_BS = (pp_pose){def->position_B, pp_quat_matrix(pp_quat_unit(def->rotation_BS))};
     return convert_extent(b, def, shape);
 }
 
@@ -140,16 +140,16 @@ bool pp_convert_joint_axes(perp_builder *b, const perp_joint_def *def, pp_joint 
     }
     const pp_body *bodies = b->bodies.items;
     pp_mat3 A = pp_quat_matrix(bodies[joint->a].rot0), B = pp_quat_matrix(bodies[joint->b].rot0);
-    if (!(pp_dot3(def->axis, def->axis) > 0.0)) {
+    if (!(pp_dot3(def->axis_A, def->axis_A) > 0.0)) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': its axis has no direction",
                               joint->name);
     }
-    joint->axis_A = pp_unit(def->axis, def->axis);
-    bool given = pp_dot3(def->axis_b, def->axis_b) > 0.0;
+    joint->axis_A = pp_unit(def->axis_A, def->axis_A);
+    bool given = pp_dot3(def->axis_B, def->axis_B) > 0.0;
     perp_vec3 zero = pp_across(joint->axis_A);
-    if (joint->kind == PERP_UNIVERSAL) {
+    if (joint->kind == PERP_JOINT_UNIVERSAL) {
         if (given) {  // angle 0 where axis b is at the start
-            perp_vec3 d = pp_mul_t(&A, pp_mul(&B, pp_unit(def->axis_b, zero)));
+            perp_vec3 d = pp_mul_t(&A, pp_mul(&B, pp_unit(def->axis_B, zero)));
             d = pp_along(d, -pp_dot3(d, joint->axis_A), joint->axis_A);
             if (!(pp_length(d) > 1e-6)) {
                 return pp_builder_bad(b, PERP_ERR_MODEL,
@@ -158,10 +158,10 @@ bool pp_convert_joint_axes(perp_builder *b, const perp_joint_def *def, pp_joint 
             }
             zero = pp_unit(d, zero);
         }
-        joint->axis_B = given ? pp_unit(def->axis_b, zero) : pp_mul_t(&B, pp_mul(&A, zero));
+        joint->axis_B = given ? pp_unit(def->axis_B, zero) : pp_mul_t(&B, pp_mul(&A, zero));
     } else {
         perp_vec3 start = pp_mul_t(&B, pp_mul(&A, joint->axis_A));
-        joint->axis_B = given ? pp_unit(def->axis_b, start) : start;
+        joint->axis_B = given ? pp_unit(def->axis_B, start) : start;
     }
     joint->zero_B = pp_mul_t(&B, pp_mul(&A, zero));
     perp_vec3 across =

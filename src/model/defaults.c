@@ -8,15 +8,15 @@
 
 perp_body_def perp_body_default(void)
 {
-    return (perp_body_def){.rotation = {1.0, 0.0, 0.0, 0.0}, .cookie = PP_BODY_COOKIE};
+    return (perp_body_def){.rotation_WB = {1.0, 0.0, 0.0, 0.0}, .cookie = PP_BODY_COOKIE};
 }
 
 perp_shape_def perp_shape_default(void)
 {
-    return (perp_shape_def){.kind = PERP_DISC,
+    return (perp_shape_def){.kind = PERP_SHAPE_DISC,
                             .radius = 0.5,
                             .half = {0.5, 0.5, 0.5},
-                            .rotation = {1.0, 0.0, 0.0, 0.0},
+                            .rotation_BS = {1.0, 0.0, 0.0, 0.0},
                             .mu = 0.5,
                             .detect = true,
                             .cookie = PP_SHAPE_COOKIE};
@@ -42,12 +42,12 @@ perp_contact_def perp_contact_default(void)
 
 perp_joint_def perp_joint_default(void)
 {
-    return (perp_joint_def){.kind = PERP_REVOLUTE,
+    return (perp_joint_def){.kind = PERP_JOINT_REVOLUTE,
                             .b = {-1},
                             .joint_a = {-1},
                             .joint_b = {-1},
                             .ratio = 1.0,
-                            .axis = {0.0, 0.0, 1.0},
+                            .axis_A = {0.0, 0.0, 1.0},
                             .rate_effort = PP_INF,
                             .lower = 1.0,
                             .upper = -1.0,
@@ -56,5 +56,5 @@ perp_joint_def perp_joint_default(void)
 
 perp_force_def perp_force_default(void)
 {
-    return (perp_force_def){.kind = PERP_FORCE, .b = {-1}, .cookie = PP_FORCE_COOKIE};
+    return (perp_force_def){.kind = PERP_FORCE_WRENCH, .b = {-1}, .cookie = PP_FORCE_COOKIE};
 }

@@ -122,10 +122,11 @@ static double from_planar(const pp_shape *s, perp_vec3 x_B)
 {
     pp_vec2 d = {x_B.x - s->p_BS.x, x_B.y - s->p_BS.y}, e = s->axis_B;
     double along = e.x * d.x + e.y * d.y, up = e.x * d.y - e.y * d.x, most = -HUGE_VAL;
-    if (s->kind == PERP_HALFPLANE) {
+    if (s->kind == PERP_SHAPE_HALFPLANE) {
         return up;
     }
-    if (s->kind != PERP_POLYGON) {  // a segment with a radius: points and discs have no length
+    if (s->kind !=
+        PERP_SHAPE_POLYGON) {  // a segment with a radius: points and discs have no length
         return from_segment(pp_vec(up, 0.0, along), s->half) - s->radius;
     }
     for (int k = 0; k < s->count; k++) {
@@ -155,8 +156,8 @@ static pp_pose start_of(const perp_model *m, const pp_body *body)
 
 static bool keeps_apart(const pp_joint *joint)
 {
-    bool from_afar =
-        joint->kind == PERP_DISTANCE || joint->kind == PERP_ANGLE || joint->kind == PERP_GEAR;
+    bool from_afar = joint->kind == PERP_JOINT_DISTANCE || joint->kind == PERP_JOINT_ANGLE ||
+                     joint->kind == PERP_JOINT_GEAR;
     return joint->collide == PERP_COLLIDE_NEVER ||
            (joint->collide == PERP_COLLIDE_RULE && !from_afar);
 }
@@ -168,7 +169,7 @@ static int list_held(const perp_model *m, const pp_joint *joint, bool a_held, ui
     pp_pose H = start_of(m, &m->body[held]), L = start_of(m, &m->body[limb]);
     perp_vec3 own = a_held ? joint->r_A : joint->r_B, other = a_held ? joint->r_B : joint->r_A;
     other = pp_pose_local(&H, pp_pose_point(&L, other));
-    bool moves = m->body[held].drive == PERP_DRIVEN;  // starts where its motion says
+    bool moves = m->body[held].drive == PERP_MOTION_KINEMATIC;  // starts where its motion says
     for (int k = m->body[held].first_shape - 1; k >= 0; k = m->shape[k].next - 1) {
         const pp_shape *s = &m->shape[k];
         if (joint->collide == PERP_COLLIDE_NEVER || is_fastened(m, s, own) ||
@@ -191,7 +192,7 @@ static int held_of(const perp_model *m, int joint, uint64_t *key)
 
 static void count_left_out(perp_model *m);
 
-bool pp_model_set_meetings(perp_model *m)
+bool pp_model_set_exclusions(perp_model *m)
 {
     int held = 0, most = m->joints > m->listed ? m->joints : m->listed;
     for (int i = 0; i < m->joints; i++) {
@@ -228,7 +229,8 @@ bool pp_model_set_meetings(perp_model *m)
 
 static bool is_wall(const pp_shape *shape)  // endless, or not convex
 {
-    return shape->kind == PERP_HALFPLANE || shape->kind == PERP_HALFSPACE || shape->mesh != NULL;
+    return shape->kind == PERP_SHAPE_HALFPLANE || shape->kind == PERP_SHAPE_HALFSPACE ||
+           shape->mesh != NULL;
 }
 
 static bool are_joined(const perp_model *m, int a, int b)
@@ -239,36 +241,37 @@ static bool are_joined(const perp_model *m, int a, int b)
            has_key(m->meet.held_key, m->meet.held, key_of(b, body_a));
 }
 
-pp_meeting pp_model_meeting(const perp_model *m, int a, int b)
+pp_pair_filter pp_model_pair_filter(const perp_model *m, int a, int b)
 {
     const pp_shape *sa = &m->shape[a], *sb = &m->shape[b];
-    pp_pair rule = {.ignore = false};
+    pp_pair_rule rule = {.ignore = false};
     if (sa->body == sb->body) {
-        return PP_MEET_ONE_BODY;
+        return PP_PAIR_ONE_BODY;
     }
-    if ((sa->kind == PERP_POINT && sb->kind == PERP_POINT) || (is_wall(sa) && is_wall(sb))) {
-        return PP_MEET_NEVER;
+    if ((sa->kind == PERP_SHAPE_POINT && sb->kind == PERP_SHAPE_POINT) ||
+        (is_wall(sa) && is_wall(sb))) {
+        return PP_PAIR_NEVER;
     }
     // The order decides which reason a user reads. What never makes a row comes before what was asked for.
     if (m->meet.listed > 0 && has_key(m->meet.listed_key, m->meet.listed, pair_key(a, b))) {
-        return PP_MEET_LISTED;
+        return PP_PAIR_LISTED;
     }
     if (m->body[sa->body].nv == 0 && m->body[sb->body].nv == 0) {
-        return PP_MEET_NOT_FREE;
+        return PP_PAIR_NOT_DYNAMIC;
     }
     if (m->listed_only) {
-        return PP_MEET_LISTED_ONLY;
+        return PP_PAIR_LISTED_ONLY;
     }
     if (!sa->detect || !sb->detect) {
-        return PP_MEET_NOT_DETECTED;
+        return PP_PAIR_NOT_DETECTED;
     }
     if (m->pairs > 0) {
         pp_model_pair(m, a, b, &rule);
     }
     if (rule.ignore) {
-        return PP_MEET_IGNORED;
+        return PP_PAIR_IGNORED;
     }
-    return !rule.given && are_joined(m, a, b) ? PP_MEET_JOINED : PP_MEET;
+    return !rule.given && are_joined(m, a, b) ? PP_PAIR_JOINED : PP_PAIR_COLLIDES;
 }
 
 // ── Counting ─────────────────────────────────────────────────────────────────────────────────────
@@ -280,14 +283,14 @@ static int64_t pairs_of(int64_t n)
 
 // Pairs of shapes of different bodies, in all and where both are detected; and of those between bodies that
 // are not free.
-typedef struct tally {
+typedef struct pair_tally {
     int64_t all, seen;
-} tally;
+} pair_tally;
 
-static tally tally_of(const perp_model *m, bool held)
+static pair_tally tally_of(const perp_model *m, bool held)
 {
     int64_t shapes = 0, seen = 0;
-    tally t = {0, 0};
+    pair_tally t = {0, 0};
     for (int i = 0; i < m->bodies; i++) {
         int64_t here = 0, here_seen = 0;
         if (held && m->body[i].nv > 0) {
@@ -302,14 +305,14 @@ static tally tally_of(const perp_model *m, bool held)
         t.all -= pairs_of(here);
         t.seen -= pairs_of(here_seen);
     }
-    return (tally){t.all + pairs_of(shapes), t.seen + pairs_of(seen)};
+    return (pair_tally){t.all + pairs_of(shapes), t.seen + pairs_of(seen)};
 }
 
 static int64_t joined_with(const perp_model *m, int shape, int body)
 {
     int64_t count = 0;
     for (int k = m->body[body].first_shape - 1; k >= 0; k = m->shape[k].next - 1) {
-        count += pp_model_meeting(m, shape, k) == PP_MEET_JOINED;
+        count += pp_model_pair_filter(m, shape, k) == PP_PAIR_JOINED;
     }
     return count;
 }
@@ -317,7 +320,7 @@ static int64_t joined_with(const perp_model *m, int shape, int body)
 // Pairs that joints keep apart; several joints may leave the same key.
 static int64_t count_joined(const perp_model *m)
 {
-    const pp_meetings *meet = &m->meet;
+    const pp_pair_exclusions *meet = &m->meet;
     int64_t count = 0;
     for (int i = 0; i < meet->joined; i++) {
         uint64_t key = meet->joined_key[i];
@@ -339,9 +342,9 @@ static int64_t count_joined(const perp_model *m)
 
 static void count_left_out(perp_model *m)
 {
-    perp_left_out *out = &m->meet.left_out;
-    tally all = tally_of(m, false), held = tally_of(m, true);
-    out->not_free = held.all;
+    perp_excluded_pairs *out = &m->meet.left_out;
+    pair_tally all = tally_of(m, false), held = tally_of(m, true);
+    out->not_dynamic = held.all;
     if (m->listed_only) {
         out->listed_only = all.all - held.all - m->meet.listed;
         return;
@@ -350,12 +353,13 @@ static void count_left_out(perp_model *m)
     for (int i = 0; i < m->pairs; i++) {
         bool last = i + 1 == m->pairs || m->pair[i + 1].a != m->pair[i].a ||
                     m->pair[i + 1].b != m->pair[i].b;
-        out->ignored += last && pp_model_meeting(m, m->pair[i].a, m->pair[i].b) == PP_MEET_IGNORED;
+        out->ignored +=
+            last && pp_model_pair_filter(m, m->pair[i].a, m->pair[i].b) == PP_PAIR_IGNORED;
     }
     out->joined = count_joined(m);
 }
 
-perp_left_out perp_model_left_out(const perp_model *model)
+perp_excluded_pairs perp_model_excluded_pairs(const perp_model *model)
 {
-    return model ? model->meet.left_out : (perp_left_out){0};
+    return model ? model->meet.left_out : (perp_excluded_pairs){0};
 }

@@ -6,7 +6,7 @@
 
 #include <perp/model.h>
 
-typedef struct pp_pair {  // sorted by (a, b), a < b
+typedef struct pp_pair_rule {  // sorted by (a, b), a < b
     int a, b;
     double mu, restitution;
     bool ignore;
@@ -15,30 +15,30 @@ typedef struct pp_pair {  // sorted by (a, b), a < b
     int facets;
     perp_vec3 tangent_A;
     bool turned;  // the rule was given for (b, a): tangent_A is in b's axes
-} pp_pair;
+} pp_pair_rule;
 
 // What keeps shapes from meeting, as sorted keys (meet.c).
-typedef struct pp_meetings {
+typedef struct pp_pair_exclusions {
     int joined, held, listed;
     uint64_t *joined_key;  // two free bodies that a joint connects
     uint64_t *held_key;    // a shape in which a joint is fastened, and the limb
     uint64_t *listed_key;  // shapes that are a listed contact
-    perp_left_out left_out;
-} pp_meetings;
+    perp_excluded_pairs left_out;
+} pp_pair_exclusions;
 
 // Whether two shapes may meet, or the first of the reasons why not.
-typedef enum pp_meeting {
-    PP_MEET,
-    PP_MEET_ONE_BODY,
-    PP_MEET_NEVER,   // two points, two half-planes: nothing to find
-    PP_MEET_LISTED,  // one point, always there
-    PP_MEET_NOT_FREE,
-    PP_MEET_LISTED_ONLY,
-    PP_MEET_NOT_DETECTED,
-    PP_MEET_IGNORED,
-    PP_MEET_JOINED,
-} pp_meeting;
+typedef enum pp_pair_filter {
+    PP_PAIR_COLLIDES,
+    PP_PAIR_ONE_BODY,
+    PP_PAIR_NEVER,   // two points, two half-planes: nothing to find
+    PP_PAIR_LISTED,  // one point, always there
+    PP_PAIR_NOT_DYNAMIC,
+    PP_PAIR_LISTED_ONLY,
+    PP_PAIR_NOT_DETECTED,
+    PP_PAIR_IGNORED,
+    PP_PAIR_JOINED,
+} pp_pair_filter;
 
-pp_meeting pp_model_meeting(const perp_model *model, int shape_a, int shape_b);
+pp_pair_filter pp_model_pair_filter(const perp_model *model, int shape_a, int shape_b);
 // Friction, restitution and whether to look at all, for two shapes.
-void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair *pair);
+void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair_rule *pair);

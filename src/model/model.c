@@ -9,17 +9,18 @@
 
 // ── Mass ─────────────────────────────────────────────────────────────────────────────────────────
 
-static perp_status weigh(const perp_builder *b, int i, pp_body *body, perp_error *error)
+static perp_status set_body_mass(const perp_builder *b, int i, pp_body *body, perp_error *error)
 {
-    return pp_body_is_spatial(body) ? pp_weigh_spatial(b, i, body, error)
-                                    : pp_weigh_planar(b, i, body, error);
+    return pp_body_is_spatial(body) ? pp_mass_properties_spatial(b, i, body, error)
+                                    : pp_mass_properties_planar(b, i, body, error);
 }
 
-perp_status pp_builder_weigh(const perp_builder *builder, perp_body body, perp_error *error)
+perp_status pp_builder_mass_properties(const perp_builder *builder, perp_body body,
+                                       perp_error *error)
 {
     const pp_body *bodies = builder->bodies.items;
     pp_body copy = bodies[body.i];
-    return copy.nv > 0 ? weigh(builder, body.i, &copy, error) : PERP_OK;
+    return copy.nv > 0 ? set_body_mass(builder, body.i, &copy, error) : PERP_OK;
 }
 
 // A body whose frame is moved to its centre of mass: its shapes and anchors are given anew, and it starts
@@ -114,7 +115,7 @@ static void copy_contents(copier *c, perp_model *m)
             shape->mesh = pp_mesh_copy(shape->mesh, c->arena);
             c->failed = c->failed || !shape->mesh;
         }
-        if (shape->kind == PERP_POLYGON) {
+        if (shape->kind == PERP_SHAPE_POLYGON) {
             shape->vertex_B = copy_items(c, shape->vertex_B, shape->count, sizeof(pp_vec2));
             shape->normal_B = copy_items(c, shape->normal_B, shape->count, sizeof(pp_vec2));
         }
@@ -140,7 +141,7 @@ static void copy_contents(copier *c, perp_model *m)
 static void sort_pairs(perp_model *m)
 {
     for (int i = 1; i < m->pairs; i++) {
-        pp_pair pair = m->pair[i];
+        pp_pair_rule pair = m->pair[i];
         int k = i;
         while (k > 0 && (m->pair[k - 1].a > pair.a ||
                          (m->pair[k - 1].a == pair.a && m->pair[k - 1].b > pair.b))) {
@@ -155,7 +156,7 @@ static double shape_size(const pp_shape *shape, bool spatial)
 {
     if (spatial) {
         perp_vec3 low, high;
-        if (shape->mesh || shape->kind == PERP_HALFSPACE) {
+        if (shape->mesh || shape->kind == PERP_SHAPE_HALFSPACE) {
             return 0.0;
         }
         pp_solid_bounds(&shape->solid, &low, &high);
@@ -187,7 +188,7 @@ static double polygon_width(const pp_shape *s)
 // What overlaps are compared with. A segment has no width, and a point nothing at all.
 static double thickness(const pp_shape *s, bool spatial)
 {
-    if (spatial && (s->mesh || s->kind == PERP_HALFSPACE)) {
+    if (spatial && (s->mesh || s->kind == PERP_SHAPE_HALFSPACE)) {
         return PP_INF;
     }
     if (spatial) {
@@ -197,7 +198,7 @@ static double thickness(const pp_shape *s, bool spatial)
         double least = fmin(d.x, fmin(d.y, d.z)), most = fmax(d.x, fmax(d.y, d.z));
         return least > 0.0 ? least : most;
     }
-    if (s->kind == PERP_HALFPLANE) {
+    if (s->kind == PERP_SHAPE_HALFPLANE) {
         return PP_INF;
     }
     if (s->count > 0) {
@@ -212,7 +213,7 @@ static double shape_reach(const pp_shape *s, bool spatial)
     double far = 0.0;
     if (spatial) {
         perp_vec3 low, high;
-        if (s->mesh || s->kind == PERP_HALFSPACE) {
+        if (s->mesh || s->kind == PERP_SHAPE_HALFSPACE) {
             return 0.0;
         }
         pp_solid_bounds(&s->solid, &low, &high);
@@ -230,7 +231,7 @@ static double shape_reach(const pp_shape *s, bool spatial)
 }
 
 // Lengths that what is true of a step is held against.
-static void measure(perp_model *m)
+static void set_scales(perp_model *m)
 {
     for (int i = 0; i < m->shapes; i++) {
         pp_shape *s = &m->shape[i];
@@ -251,7 +252,7 @@ static void measure(perp_model *m)
     }
 }
 
-static perp_status fill(perp_model *m, const perp_builder *b, perp_error *error)
+static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *error)
 {
     copier c = {.arena = m->arena};
     m->spatial = b->spatial;
@@ -271,7 +272,7 @@ static perp_status fill(perp_model *m, const perp_builder *b, perp_error *error)
     m->forces = b->forces.count;
     m->body = copy_items(&c, b->bodies.items, m->bodies, sizeof(pp_body));
     m->shape = copy_items(&c, b->shapes.items, m->shapes, sizeof(pp_shape));
-    m->pair = copy_items(&c, b->pairs.items, m->pairs, sizeof(pp_pair));
+    m->pair = copy_items(&c, b->pairs.items, m->pairs, sizeof(pp_pair_rule));
     m->contact = copy_items(&c, b->contacts.items, m->listed, sizeof(pp_listed));
     m->joint = copy_items(&c, b->joints.items, m->joints, sizeof(pp_joint));
     m->force = copy_items(&c, b->forces.items, m->forces, sizeof(pp_force));
@@ -289,15 +290,15 @@ static perp_status fill(perp_model *m, const perp_builder *b, perp_error *error)
         body->at_q = m->nq;
         m->nv += body->nv;
         m->nq += body->nq;
-        perp_status status = body->nv > 0 ? weigh(b, i, body, error) : PERP_OK;
+        perp_status status = body->nv > 0 ? set_body_mass(b, i, body, error) : PERP_OK;
         if (status < 0) {
             return status;
         }
         recenter(m, i);
     }
-    measure(m);
-    return pp_model_set_meetings(m) ? PERP_OK
-                                    : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
+    set_scales(m);
+    return pp_model_set_exclusions(m) ? PERP_OK
+                                      : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
 }
 
 perp_status perp_model_create(const perp_builder *builder, perp_model **model, perp_error *error)
@@ -316,8 +317,8 @@ perp_status perp_model_create(const perp_builder *builder, perp_model **model, p
     }
     // Everything in one arena of its own: the builder may go, and the model is freed at once.
     *m = (perp_model){.env = builder->env, .arena = pp_arena_create(&builder->env)};
-    status =
-        m->arena ? fill(m, builder, error) : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
+    status = m->arena ? fill_model(m, builder, error)
+                      : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     if (status < 0) {
         perp_model_destroy(m);
         return status;
@@ -337,22 +338,22 @@ void perp_model_destroy(perp_model *model)
 
 // ── Looking ──────────────────────────────────────────────────────────────────────────────────────
 
-void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair *pair)
+void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair_rule *pair)
 {
     int a = shape_a < shape_b ? shape_a : shape_b, b = shape_a + shape_b - a;
     const pp_shape *sa = &model->shape[a], *sb = &model->shape[b];
-    *pair = (pp_pair){.a = a,
-                      .b = b,
-                      .mu = sqrt(sa->mu * sb->mu),
-                      .restitution = fmax(sa->restitution, sb->restitution),
-                      .mu_2 = -1.0,
-                      .mu_spin = fmax(sa->mu_spin, sb->mu_spin),
-                      .mu_roll = fmax(sa->mu_roll, sb->mu_roll),
-                      .facets = sa->facets > sb->facets ? sa->facets : sb->facets};
+    *pair = (pp_pair_rule){.a = a,
+                           .b = b,
+                           .mu = sqrt(sa->mu * sb->mu),
+                           .restitution = fmax(sa->restitution, sb->restitution),
+                           .mu_2 = -1.0,
+                           .mu_spin = fmax(sa->mu_spin, sb->mu_spin),
+                           .mu_roll = fmax(sa->mu_roll, sb->mu_roll),
+                           .facets = sa->facets > sb->facets ? sa->facets : sb->facets};
     int low = 0, high = model->pairs;
     while (low < high) {  // the first entry past (a, b)
         int middle = low + (high - low) / 2;
-        const pp_pair *p = &model->pair[middle];
+        const pp_pair_rule *p = &model->pair[middle];
         if (p->a < a || (p->a == a && p->b <= b)) {
             low = middle + 1;
         } else {
@@ -448,7 +449,7 @@ double perp_model_inertia(const perp_model *model, perp_body body)
     return has_body(model, body) ? model->body[body.i].I_B.m[8] : 0.0;
 }
 
-void perp_model_inertia3(const perp_model *model, perp_body body, double inertia[6])
+void perp_model_inertia_tensor(const perp_model *model, perp_body body, double inertia[6])
 {
     static const int at[6] = {0, 4, 8, 1, 2, 5};  // xx, yy, zz, xy, xz, yz of a symmetric matrix
     bool exists = has_body(model, body);
@@ -466,9 +467,9 @@ perp_vec3 perp_model_center(const perp_model *model, perp_body body)
     return exists ? model->body[body.i].center : (perp_vec3){0.0, 0.0, 0.0};
 }
 
-perp_drive perp_model_drive(const perp_model *model, perp_body body)
+perp_motion perp_model_motion(const perp_model *model, perp_body body)
 {
-    return has_body(model, body) ? model->body[body.i].drive : PERP_FIXED;
+    return has_body(model, body) ? model->body[body.i].drive : PERP_MOTION_STATIC;
 }
 
 bool perp_model_is_spatial(const perp_model *model)

@@ -29,7 +29,7 @@ enum { PP_BY_X, PP_BY_Y, PP_BY_Z, PP_BY_RX, PP_BY_RY, PP_BY_RZ, PP_MOTIONS };
 typedef struct pp_body {
     const char *name;
     perp_body_kind kind;
-    perp_drive drive;
+    perp_motion drive;
     int nv, nq;               // velocities and positions that are unknowns; 0 when not free
     int at, at_q;             // first of them in nu and q
     int axis[PP_BODY_NV];     // which of (v, omega) each velocity is: 0, 1, 5 for a planar body
@@ -50,19 +50,19 @@ typedef struct pp_body {
 // Whether its velocities hold an angular velocity.
 static inline bool pp_body_turns(const pp_body *body)
 {
-    return body->kind == PERP_PLANAR_BODY || body->kind == PERP_SPATIAL_BODY;
+    return body->kind == PERP_BODY_PLANAR || body->kind == PERP_BODY_SPATIAL;
 }
 
 static inline bool pp_body_is_spatial(const pp_body *body)
 {
-    return body->kind == PERP_SPATIAL_BODY || body->kind == PERP_SPATIAL_PARTICLE;
+    return body->kind == PERP_BODY_SPATIAL || body->kind == PERP_BODY_SPATIAL_PARTICLE;
 }
 
 typedef struct pp_shape {
     const char *name;
     int body;
     int next;               // shape of the body, its number + 1; 0: none
-    perp_shape_kind kind;   // in the plane PERP_BOX is stored as a polygon
+    perp_shape_kind kind;   // in the plane PERP_SHAPE_BOX is stored as a polygon
     perp_shape_kind given;  // as the definition said
     bool flat;              // has no depth in space
     pp_vec2 p_BS;    // centre (disc, point), midpoint (segment, capsule), a point of the line
@@ -128,13 +128,14 @@ struct perp_model {
     int nv, nq;  // unknown velocities and positions
     pp_body *body;
     pp_shape *shape;
-    pp_pair *pair;
+    pp_pair_rule *pair;
     pp_listed *contact;
     pp_joint *joint;
     pp_force *force;
     double length_scale;  // of the largest shape [m]: for tolerances
-    pp_meetings meet;
+    pp_pair_exclusions meet;
 };
 
 // Whether a body of a builder has, or gets from its shapes, the mass it needs; else the reason.
-perp_status pp_builder_weigh(const perp_builder *builder, perp_body body, perp_error *error);
+perp_status pp_builder_mass_properties(const perp_builder *builder, perp_body body,
+                                       perp_error *error);

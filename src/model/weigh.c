@@ -8,13 +8,13 @@
 
 // ── The plane ────────────────────────────────────────────────────────────────────────────────────
 
-typedef struct weight {
+typedef struct mass_properties {
     double mass, x, y, moment;  // about the body frame's origin
-} weight;
+} mass_properties;
 
-static weight weigh(const perp_builder *b, int body)
+static mass_properties mass_of_shapes(const perp_builder *b, int body)
 {
-    weight sum = {0};
+    mass_properties sum = {0};
     const pp_shape *shape = b->shapes.items;
     const double *density = b->densities.items;
     const pp_body *owner = (const pp_body *)b->bodies.items + body;
@@ -34,9 +34,10 @@ static weight weigh(const perp_builder *b, int body)
 }
 
 // Mass and inertia from densities [kg/m^2] where none are given. Planar shapes must be placed about the centre of mass.
-perp_status pp_weigh_planar(const perp_builder *b, int i, pp_body *body, perp_error *error)
+perp_status pp_mass_properties_planar(const perp_builder *b, int i, pp_body *body,
+                                      perp_error *error)
 {
-    weight sum = weigh(b, i);
+    mass_properties sum = mass_of_shapes(b, i);
     if (body->mass == 0.0 && sum.mass > 0.0) {
         // Planar equations of motion are about the origin of the body frame; offset relative to the radius of gyration.
         double x = sum.x / sum.mass, y = sum.y / sum.mass;
@@ -121,13 +122,15 @@ static bulk bulk_of(const perp_builder *b, int body)
 static bool possible_inertia(const pp_mat3 *I)
 {
     const double *m = I->m;
-    double det = pp_dot3(pp_column(I, 0), pp_cross(pp_column(I, 1), pp_column(I, 2)));
+    double det =
+        pp_dot3(pp_mat3_column(I, 0), pp_cross(pp_mat3_column(I, 1), pp_mat3_column(I, 2)));
     double minor = m[0] * m[4] - m[1] * m[3], trace = m[0] + m[4] + m[8];
     bool positive = m[0] > 0.0 && minor > 0.0 && det > 0.0;
     // trace/2 - I is the tensor of second moments: it must not be negative
     double slack = 1e-9 * trace, half = 0.5 * trace + slack;
     pp_mat3 P = {{half - m[0], -m[1], -m[2], -m[3], half - m[4], -m[5], -m[6], -m[7], half - m[8]}};
-    double det_p = pp_dot3(pp_column(&P, 0), pp_cross(pp_column(&P, 1), pp_column(&P, 2)));
+    double det_p =
+        pp_dot3(pp_mat3_column(&P, 0), pp_cross(pp_mat3_column(&P, 1), pp_mat3_column(&P, 2)));
     double minor_p = P.m[0] * P.m[4] - P.m[1] * P.m[3];
     double tiny = -1e-12 * trace * trace;
     return positive && P.m[0] >= 0.0 && minor_p >= tiny && det_p >= tiny * trace;
@@ -178,7 +181,8 @@ static perp_status set_inertia(const bulk *sum, pp_body *body, perp_error *error
     return PERP_OK;
 }
 
-perp_status pp_weigh_spatial(const perp_builder *b, int i, pp_body *body, perp_error *error)
+perp_status pp_mass_properties_spatial(const perp_builder *b, int i, pp_body *body,
+                                       perp_error *error)
 {
     bulk sum = bulk_of(b, i);
     perp_status status = PERP_OK;
@@ -193,5 +197,5 @@ perp_status pp_weigh_spatial(const perp_builder *b, int i, pp_body *body, perp_e
         return pp_fail(error, PERP_ERR_MODEL,
                        "body '%s': has no mass; give mass, or a density to its shapes", body->name);
     }
-    return body->kind == PERP_SPATIAL_BODY ? set_inertia(&sum, body, error) : PERP_OK;
+    return body->kind == PERP_BODY_SPATIAL ? set_inertia(&sum, body, error) : PERP_OK;
 }

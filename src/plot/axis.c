@@ -42,7 +42,7 @@ static double nice_step(double least)
 }
 
 // Somewhat wider where the ends would fall together, or within what a double can tell apart.
-static void widen(double *low, double *high)
+static void separate_ends(double *low, double *high)
 {
     double least = fmax(fmax(fabs(*low), fabs(*high)) * 1e-9, 1e-290);
     if (*high - *low < least) {
@@ -58,7 +58,7 @@ pp_ruler pp_scale_linear(const pp_range *range, bool loose, int most, double fro
     bool empty = !(range->low <= range->high);
     double low = empty ? 0.0 : fmax(range->low, -1e300);
     double high = empty ? 1.0 : fmin(range->high, 1e300);
-    widen(&low, &high);
+    separate_ends(&low, &high);
     if (loose) {
         double margin = 0.02 * (high - low);  // a curve does not run along the edge
         low = low < 0.0 || low > margin ? low - margin : low;

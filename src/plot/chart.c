@@ -260,7 +260,7 @@ static double numbers_width(pp_chart *chart, bool right)
 }
 
 // Returns the height of the figure.
-static double lay_out(pp_chart *chart)
+static double layout_panels(pp_chart *chart)
 {
     chart->from = fmax(chart->left, numbers_width(chart, false));
     chart->to = chart->width - fmax(8.0, numbers_width(chart, true));
@@ -326,7 +326,7 @@ static void decorate(pp_chart *chart, int k)
 void pp_chart_begin(pp_chart *chart)
 {
     limit_key(chart);
-    chart->height = lay_out(chart);
+    chart->height = layout_panels(chart);
     pp_svg_open(chart->svg, chart->width, chart->height, chart->title);
     pp_chart_legend(chart, true);
     for (int k = 0; k < chart->panels; k++) {
@@ -419,20 +419,20 @@ static void stroke_add(stroke *s, pp_sample sample)
     }
 }
 
-void pp_chart_curve(pp_chart *chart, int panel, const pp_lane *lane, pp_pen pen)
+void pp_chart_curve(pp_chart *chart, int panel, const pp_trace *trace, pp_pen pen)
 {
     const pp_panel *p = &chart->panel[panel];
-    if (!(lane->range.low <= lane->range.high) || (p->sy.log && !(lane->range.high > 0.0))) {
+    if (!(trace->range.low <= trace->range.high) || (p->sy.log && !(trace->range.high > 0.0))) {
         return;
     }
-    pp_script_lane(chart->svg->script, panel, lane, pen);
+    pp_script_trace(chart->svg->script, panel, trace, pen);
     pp_svg_put(chart->svg, "<g stroke-linecap=\"round\">");
     pp_svg_path(chart->svg, pen);
     stroke s = {.svg = chart->svg, .panel = p};
-    for (int k = 0; k < lane->cells; k++) {
+    for (int k = 0; k < trace->cells; k++) {
         pp_sample sample[4];
-        int count = pp_cell_samples(&lane->cell[k], sample);
-        if (count > 0 && lane->cell[k].broken) {
+        int count = pp_trace_cell_samples(&trace->cell[k], sample);
+        if (count > 0 && trace->cell[k].broken) {
             stroke_end(&s);
         }
         for (int i = 0; i < count; i++) {
@@ -445,13 +445,13 @@ void pp_chart_curve(pp_chart *chart, int panel, const pp_lane *lane, pp_pen pen)
 }
 
 // Forth along the curve from cell `from` to before `to`, back along its lower side.
-static void area(pp_svg *svg, const pp_panel *panel, const pp_lane *lane, int from, int to,
-                 double side)
+static void fill_area(pp_svg *svg, const pp_panel *panel, const pp_trace *trace, int from, int to,
+                      double side)
 {
     pp_sample sample[4];
     bool begun = false;
     for (int k = from; k < to; k++) {
-        int count = pp_cell_samples(&lane->cell[k], sample);
+        int count = pp_trace_cell_samples(&trace->cell[k], sample);
         for (int s = 0; s < count; s++) {
             double x = pp_scale_at(&panel->sx, sample[s].t),
                    y = pp_scale_at(&panel->sy, sample[s].y);
@@ -464,7 +464,7 @@ static void area(pp_svg *svg, const pp_panel *panel, const pp_lane *lane, int fr
         }
     }
     for (int k = to - 1; k >= from; k--) {
-        for (int s = pp_cell_samples(&lane->cell[k], sample) - 1; s >= 0; s--) {
+        for (int s = pp_trace_cell_samples(&trace->cell[k], sample) - 1; s >= 0; s--) {
             pp_svg_to(svg, pp_scale_at(&panel->sx, sample[s].t),
                       pp_scale_at(&panel->sy, side * sample[s].y));
         }
@@ -474,15 +474,15 @@ static void area(pp_svg *svg, const pp_panel *panel, const pp_lane *lane, int fr
     }
 }
 
-void pp_chart_area(pp_chart *chart, int panel, const pp_lane *lane, bool mirror, pp_pen pen)
+void pp_chart_area(pp_chart *chart, int panel, const pp_trace *trace, bool mirror, pp_pen pen)
 {
-    pp_script_area(chart->svg->script, panel, lane, mirror ? -1.0 : 0.0, pen);
+    pp_script_area(chart->svg->script, panel, trace, mirror ? -1.0 : 0.0, pen);
     pp_svg_path(chart->svg, pen);
-    for (int from = 0, to = 1; from < lane->cells; from = to++) {
-        while (to < lane->cells && !(lane->cell[to].used && lane->cell[to].broken)) {
+    for (int from = 0, to = 1; from < trace->cells; from = to++) {
+        while (to < trace->cells && !(trace->cell[to].used && trace->cell[to].broken)) {
             to++;
         }
-        area(chart->svg, &chart->panel[panel], lane, from, to, mirror ? -1.0 : 0.0);
+        fill_area(chart->svg, &chart->panel[panel], trace, from, to, mirror ? -1.0 : 0.0);
     }
     pp_svg_end_path(chart->svg);
 }

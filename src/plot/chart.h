@@ -40,18 +40,18 @@ typedef struct pp_key {
     pp_pen pen;
 } pp_key;
 
-typedef struct pp_axis {
+typedef struct pp_chart_axis {
     const char *label, *unit;  // markup; unit "": none
     pp_range range;
     double typical;  // values that vary by less than 1e-6 of it are shown as a flat line; 0: none
     bool log;
     bool hidden;  // no numbers and no label: shared with the panel below
     bool bare;    // nothing at all: the rows of a strip
-} pp_axis;
+} pp_chart_axis;
 
 typedef struct pp_panel {
     double height;
-    pp_axis x, y;
+    pp_chart_axis x, y;
     double limit;  // a dashed rule, 0: none
     double right;  // the axis on the right shows y times this, 0: there is none
     const char *right_label, *right_unit;
@@ -82,6 +82,6 @@ void pp_chart_begin(pp_chart *chart);
 void pp_chart_end(pp_chart *chart);
 // Clips to a panel until pp_svg_end_group.
 void pp_chart_clip(pp_chart *chart, int panel);
-void pp_chart_curve(pp_chart *chart, int panel, const pp_lane *lane, pp_pen pen);
+void pp_chart_curve(pp_chart *chart, int panel, const pp_trace *trace, pp_pen pen);
 // The area between a curve and zero, or between it and its mirror image below zero.
-void pp_chart_area(pp_chart *chart, int panel, const pp_lane *lane, bool mirror, pp_pen pen);
+void pp_chart_area(pp_chart *chart, int panel, const pp_trace *trace, bool mirror, pp_pen pen);

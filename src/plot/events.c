@@ -23,7 +23,7 @@ static const char *member(const char *line, size_t length, const char *key)
     return NULL;
 }
 
-static pp_event *find(pp_story *s, const char *name, size_t length)
+static pp_event *find_event(pp_run_data *s, const char *name, size_t length)
 {
     for (int k = 0; k < s->events; k++) {
         if (strlen(s->event[k].name) == length && memcmp(s->event[k].name, name, length) == 0) {
@@ -40,7 +40,7 @@ static pp_event *find(pp_story *s, const char *name, size_t length)
 }
 
 // false: memory is out. A line that is not understood is left out.
-static bool note(pp_story *s, const char *line, size_t length)
+static bool note_line(pp_run_data *s, const char *line, size_t length)
 {
     const char *end = line + length;
     const char *time = member(line, length, "\"t\""), *name = member(line, length, "\"event\"");
@@ -50,7 +50,7 @@ static bool note(pp_story *s, const char *line, size_t length)
         return true;
     }
     size_t size = strcspn(++name, "\"\n");
-    pp_event *event = name + size < end ? find(s, name, size) : NULL;
+    pp_event *event = name + size < end ? find_event(s, name, size) : NULL;
     if (!event) {
         return true;
     }
@@ -63,13 +63,13 @@ static bool note(pp_story *s, const char *line, size_t length)
     return true;
 }
 
-bool pp_story_events(pp_story *story)
+bool pp_run_data_events(pp_run_data *data)
 {
-    const char *line = story->film->info->events;
+    const char *line = data->film->info->events;
     bool ready = true;
     while (line && *line && ready) {
         size_t length = strcspn(line, "\n");
-        ready = note(story, line, length);
+        ready = note_line(data, line, length);
         line += length + (line[length] == '\n');
     }
     return ready;

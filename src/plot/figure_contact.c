@@ -12,118 +12,118 @@
 #define SLIP  PP_ORANGE
 #define OPEN  "#bdbdbd"
 
-static const char *why_empty(const pp_story *story)
+static const char *why_empty(const pp_run_data *data)
 {
-    return story->tracks == 0 ? "no contacts" : NULL;
+    return data->tracks == 0 ? "no contacts" : NULL;
 }
 
-static pp_panel panel(const pp_story *story, bool hidden, const char *label, const char *unit)
+static pp_panel make_panel(const pp_run_data *data, bool hidden, const char *label,
+                           const char *unit)
 {
     return (pp_panel){.height = PP_PLAIN,
-                      .x = pp_time_axis(story, hidden),
+                      .x = pp_time_axis(data, hidden),
                       .y = pp_value_axis(label, unit, false)};
 }
 
-static void hold_tracks(pp_panel *panel, const pp_story *story, int lane)
+static void hold_tracks(pp_panel *panel, const pp_run_data *data, int lane)
 {
-    for (int k = 0; k < story->tracks; k++) {
-        pp_range_join(&panel->y.range, &story->track[k].lane[lane].range);
+    for (int k = 0; k < data->tracks; k++) {
+        pp_range_join(&panel->y.range, &data->track[k].trace[lane].range);
     }
 }
 
-static void draw_tracks(pp_chart *chart, int at, const pp_story *story, int lane)
+static void draw_tracks(pp_chart *chart, int at, const pp_run_data *data, int lane)
 {
-    for (int k = 0; k < story->tracks; k++) {
-        pp_chart_curve(chart, at, &story->track[k].lane[lane], pp_curve_pen(k, story->tracks));
+    for (int k = 0; k < data->tracks; k++) {
+        pp_chart_curve(chart, at, &data->track[k].trace[lane], pp_curve_pen(k, data->tracks));
     }
 }
 
-static void track_keys(pp_chart *chart, const pp_story *story)
+static void track_keys(pp_chart *chart, const pp_run_data *data)
 {
-    for (int k = 0; k < story->tracks; k++) {
-        pp_chart_key(chart, story->track[k].name, false, PP_KEY_LINE,
-                     pp_curve_pen(k, story->tracks));
+    for (int k = 0; k < data->tracks; k++) {
+        pp_chart_key(chart, data->track[k].name, false, PP_KEY_LINE, pp_curve_pen(k, data->tracks));
     }
 }
 
 // ── Gaps ─────────────────────────────────────────────────────────────────────────────────────────
 
-void pp_draw_gaps(const pp_story *story, pp_svg *svg)
+void pp_draw_gaps(const pp_run_data *data, pp_svg *svg)
 {
-    bool few = pp_story_few(story);
+    bool few = pp_run_data_is_small(data);
     pp_pen pen = {.stroke = PP_BLUE, .width = 1.1};
     pp_chart chart = {
-        .svg = svg, .title = "Gaps", .width = PP_COLUMN, .panels = 2, .empty = why_empty(story)};
-    chart.panel[0] = panel(story, true, "gap", "m");
-    chart.panel[1] = panel(story, false, "penetration", "m");
+        .svg = svg, .title = "Gaps", .width = PP_COLUMN, .panels = 2, .empty = why_empty(data)};
+    chart.panel[0] = make_panel(data, true, "gap", "m");
+    chart.panel[1] = make_panel(data, false, "penetration", "m");
     chart.panel[1].y.log = true;
     chart.panel[1].height = 70.0;
-    chart.panel[1].limit = story->film->info->limits.gap;
-    chart.panel[1].y.range = story->penetration.range;
+    chart.panel[1].limit = data->film->info->limits.gap;
+    chart.panel[1].y.range = data->penetration.range;
     pp_range_add(&chart.panel[0].y.range, 0.0);
-    chart.panel[0].y.typical = story->film->info->margin;
+    chart.panel[0].y.typical = data->film->info->margin;
     if (few) {
-        hold_tracks(&chart.panel[0], story, PP_GAP);
-        track_keys(&chart, story);
+        hold_tracks(&chart.panel[0], data, PP_GAP);
+        track_keys(&chart, data);
     } else {
-        pp_range_join(&chart.panel[0].y.range, &story->crowd.gap.range);
+        pp_range_join(&chart.panel[0].y.range, &data->crowd.gap.range);
         pp_chart_key(&chart, "smallest of all contacts", true, PP_KEY_LINE, pen);
     }
     pp_chart_begin(&chart);
     if (few) {
-        draw_tracks(&chart, 0, story, PP_GAP);
+        draw_tracks(&chart, 0, data, PP_GAP);
     } else {
-        pp_chart_curve(&chart, 0, &story->crowd.gap, pen);
+        pp_chart_curve(&chart, 0, &data->crowd.gap, pen);
     }
-    pp_chart_curve(&chart, 1, &story->penetration, (pp_pen){.stroke = "#000000", .width = 1.0});
+    pp_chart_curve(&chart, 1, &data->penetration, (pp_pen){.stroke = "#000000", .width = 1.0});
     pp_chart_end(&chart);
 }
 
-void pp_caption_gaps(const pp_story *story, pp_svg *html)
+void pp_caption_gaps(const pp_run_data *data, pp_svg *html)
 {
     pp_svg_put(
         html,
         "(a) Signed gaps of the contacts; a curve ends where the shapes are farther apart than "
         "the margin, ");
-    pp_put_value(html, story->film->info->margin, "m");
+    pp_put_value(html, data->film->info->margin, "m");
     pp_svg_put(
         html,
         ", unless the scene names the contact. (b) Deepest penetration after each step; zeros "
         "are left out. Worst: ");
-    pp_put_value(html, fmax(story->penetration.range.high, 0.0), "m");
+    pp_put_value(html, fmax(data->penetration.range.high, 0.0), "m");
     pp_svg_put(html, ".");
 }
 
 // ── Forces ───────────────────────────────────────────────────────────────────────────────────────
 
-static void few_forces(pp_chart *chart, const pp_story *story)
+static void few_forces(pp_chart *chart, const pp_run_data *data)
 {
-    bool bands = story->tracks <= 2;
-    hold_tracks(&chart->panel[0], story, PP_PN);
-    hold_tracks(&chart->panel[1], story, PP_PF);
-    for (int k = 0; k < story->tracks && bands; k++) {
-        double most = story->track[k].lane[PP_BOUND].range.high;
+    bool bands = data->tracks <= 2;
+    hold_tracks(&chart->panel[0], data, PP_PN);
+    hold_tracks(&chart->panel[1], data, PP_PF);
+    for (int k = 0; k < data->tracks && bands; k++) {
+        double most = data->track[k].trace[PP_BOUND].range.high;
         pp_range_add(&chart->panel[1].y.range, most);
         pp_range_add(&chart->panel[1].y.range, -most);
     }
-    track_keys(chart, story);
+    track_keys(chart, data);
     pp_pen cone = {.fill = PP_GREY, .veil = 0.25};
-    if (bands && story->tracks > 0) {
+    if (bands && data->tracks > 0) {
         pp_chart_key(chart, "|*p*_{f}| \xe2\x89\xa4 *\xce\xbc p*_{n}", true, PP_KEY_BOX, cone);
     }
     pp_chart_begin(chart);
-    for (int k = 0; k < story->tracks && bands; k++) {
-        cone.fill = story->tracks == 1 ? PP_GREY : pp_colour(k);
-        cone.veil = story->tracks == 1 ? 0.25 : 0.15;
-        pp_chart_area(chart, 1, &story->track[k].lane[PP_BOUND], true, cone);
+    for (int k = 0; k < data->tracks && bands; k++) {
+        cone.fill = data->tracks == 1 ? PP_GREY : pp_colour(k);
+        cone.veil = data->tracks == 1 ? 0.25 : 0.15;
+        pp_chart_area(chart, 1, &data->track[k].trace[PP_BOUND], true, cone);
     }
-    draw_tracks(chart, 0, story, PP_PN);
-    draw_tracks(chart, 1, story, PP_PF);
+    draw_tracks(chart, 0, data, PP_PN);
+    draw_tracks(chart, 1, data, PP_PF);
 }
 
-static void many_forces(pp_chart *chart, const pp_story *story)
+static void many_forces(pp_chart *chart, const pp_run_data *data)
 {
-    const pp_crowd *crowd = &story->crowd;
+    const pp_contact_totals *crowd = &data->crowd;
     pp_pen sum = {.stroke = PP_BLUE, .width = 1.3}, most = {.stroke = PP_RED, .width = 0.9};
     chart->panel[1].y.label = "max |*p*_{f}|";
     pp_range_join(&chart->panel[0].y.range, &crowd->pn_sum.range);
@@ -136,38 +136,38 @@ static void many_forces(pp_chart *chart, const pp_story *story)
     pp_chart_curve(chart, 1, &crowd->pf_most, most);
 }
 
-void pp_draw_forces(const pp_story *story, pp_svg *svg)
+void pp_draw_forces(const pp_run_data *data, pp_svg *svg)
 {
     pp_chart chart = {.svg = svg,
                       .title = "Contact impulses",
                       .width = PP_COLUMN,
                       .panels = 2,
-                      .empty = why_empty(story)};
-    chart.panel[0] = panel(story, true, "*p*_{n}", "N s");
-    chart.panel[1] = panel(story, false, "*p*_{f}", "N s");
+                      .empty = why_empty(data)};
+    chart.panel[0] = make_panel(data, true, "*p*_{n}", "N s");
+    chart.panel[1] = make_panel(data, false, "*p*_{f}", "N s");
     for (int k = 0; k < 2; k++) {
-        chart.panel[k].right = 1.0 / story->film->info->h;
+        chart.panel[k].right = 1.0 / data->film->info->h;
         chart.panel[k].right_label = k == 0 ? "*p*_{n} / *h*" : "*p*_{f} / *h*";
         chart.panel[k].right_unit = "N";
-        chart.panel[k].y.typical = story->pn_most;
+        chart.panel[k].y.typical = data->pn_most;
         pp_range_add(&chart.panel[k].y.range, 0.0);
     }
-    if (pp_story_few(story)) {
-        few_forces(&chart, story);
+    if (pp_run_data_is_small(data)) {
+        few_forces(&chart, data);
     } else {
-        many_forces(&chart, story);
+        many_forces(&chart, data);
     }
     pp_chart_end(&chart);
 }
 
-void pp_caption_forces(const pp_story *story, pp_svg *html)
+void pp_caption_forces(const pp_run_data *data, pp_svg *html)
 {
     pp_svg_put(html, "Impulses of each step (left scale) and the same as mean forces (right scale, "
                      "<i>h</i>&#160;=&#160;");
-    pp_put_value(html, story->film->info->h, "s");
+    pp_put_value(html, data->film->info->h, "s");
     pp_svg_put(
         html,
-        story->film->info->spatial
+        data->film->info->spatial
             ? "): (a) normal, (b) the size of friction."
             : "): (a) normal, (b) friction, positive along "
               "<i>t</i>&#160;=&#160;(<i>n<sub>y</sub></i>, &#8722;<i>n<sub>x</sub></i>), to the "
@@ -176,11 +176,11 @@ void pp_caption_forces(const pp_story *story, pp_svg *html)
 
 // ── Cones ────────────────────────────────────────────────────────────────────────────────────────
 
-static double largest_mu(const pp_story *story)
+static double largest_mu(const pp_run_data *data)
 {
     double most = 0.0;
-    for (int k = 0; k < story->mus; k++) {
-        most = fmax(most, story->mu[k]);
+    for (int k = 0; k < data->mus; k++) {
+        most = fmax(most, data->mu[k]);
     }
     return most;
 }
@@ -234,7 +234,7 @@ static void wedge(pp_chart *chart, double mu, double part, bool half)
     pp_script_mark(svg->script, part * end, part * mu * end, text);
 }
 
-static void points(pp_chart *chart, const pp_story *story, int slip)
+static void points(pp_chart *chart, const pp_run_data *data, int slip)
 {
     pp_svg *svg = chart->svg;
     const pp_panel *p = &chart->panel[0];
@@ -244,9 +244,9 @@ static void points(pp_chart *chart, const pp_story *story, int slip)
     pp_svg_path(svg, (pp_pen){.stroke = slip ? SLIP : STICK, .width = 2.2});
     for (int j = 0; j < PP_CONE_Y; j++) {
         for (int i = 0; i < PP_CONE_X; i++) {
-            if (story->cone[slip][j * PP_CONE_X + i]) {
-                double pn = story->pn_most * i / (PP_CONE_X - 1);
-                double pf = story->pf_most * (2.0 * j / (PP_CONE_Y - 1) - 1.0);
+            if (data->cone[slip][j * PP_CONE_X + i]) {
+                double pn = data->pn_most * i / (PP_CONE_X - 1);
+                double pf = data->pf_most * (2.0 * j / (PP_CONE_Y - 1) - 1.0);
                 pp_svg_dot(svg, pp_scale_at(&p->sx, pn), pp_scale_at(&p->sy, pf));
                 pp_script_row(dots, 2, (double[]){pn, pf});
             }
@@ -256,21 +256,21 @@ static void points(pp_chart *chart, const pp_story *story, int slip)
     pp_svg_end_group(svg);
 }
 
-static void cone_panels(pp_chart *chart, const pp_story *story)
+static void cone_panels(pp_chart *chart, const pp_run_data *data)
 {
-    double mu = largest_mu(story), high = mu * story->pn_most;
-    double seen = fmin(high, fmax(3.0 * story->pf_most, 0.1 * high));
+    double mu = largest_mu(data), high = mu * data->pn_most;
+    double seen = fmin(high, fmax(3.0 * data->pf_most, 0.1 * high));
     pp_panel *cone = &chart->panel[0];
     *cone = (pp_panel){.height = 120.0,
                        .x = pp_value_axis("*p*_{n}", "N s", false),
                        .y = pp_value_axis("*p*_{f}", "N s", false)};
     pp_range_add(&cone->x.range, 0.0);
-    pp_range_add(&cone->x.range, 1.05 * story->pn_most);
-    pp_range_add(&cone->y.range, fmax(seen, story->pf_most));
-    bool few = pp_story_few(story), half = story->film->info->spatial;
-    pp_range_add(&cone->y.range, half ? 0.0 : -fmax(seen, story->pf_most));
-    chart->panel[1] = panel(
-        story, false, few ? "*p*_{f} / *\xce\xbc p*_{n}" : "max |*p*_{f}| / *\xce\xbc p*_{n}", "");
+    pp_range_add(&cone->x.range, 1.05 * data->pn_most);
+    pp_range_add(&cone->y.range, fmax(seen, data->pf_most));
+    bool few = pp_run_data_is_small(data), half = data->film->info->spatial;
+    pp_range_add(&cone->y.range, half ? 0.0 : -fmax(seen, data->pf_most));
+    chart->panel[1] = make_panel(
+        data, false, few ? "*p*_{f} / *\xce\xbc p*_{n}" : "max |*p*_{f}| / *\xce\xbc p*_{n}", "");
     chart->panel[1].height = 70.0;
     pp_range_add(&chart->panel[1].y.range, 1.0);
     pp_range_add(&chart->panel[1].y.range, few && !half ? -1.0 : 0.0);
@@ -289,38 +289,38 @@ static void cone_edges(pp_chart *chart, const pp_panel *panel)
     }
 }
 
-void pp_draw_cones(const pp_story *story, pp_svg *svg)
+void pp_draw_cones(const pp_run_data *data, pp_svg *svg)
 {
     pp_chart chart = {.svg = svg,
                       .title = "Friction cones",
                       .width = PP_COLUMN,
                       .panels = 2,
-                      .empty = why_empty(story)};
-    bool few = pp_story_few(story);
-    cone_panels(&chart, story);
+                      .empty = why_empty(data)};
+    bool few = pp_run_data_is_small(data);
+    cone_panels(&chart, data);
     pp_chart_key(&chart, "stick", true, PP_KEY_DOT, (pp_pen){.fill = STICK});
     pp_chart_key(&chart, "slip", true, PP_KEY_DOT, (pp_pen){.fill = SLIP});
     if (few) {
-        track_keys(&chart, story);
+        track_keys(&chart, data);
     }
     pp_chart_begin(&chart);
-    for (int k = 0; k < story->mus && story->pn_most > 0.0; k++) {
-        wedge(&chart, story->mu[k], 0.85 - 0.2 * k, story->film->info->spatial);
+    for (int k = 0; k < data->mus && data->pn_most > 0.0; k++) {
+        wedge(&chart, data->mu[k], 0.85 - 0.2 * k, data->film->info->spatial);
     }
-    points(&chart, story, 0);
-    points(&chart, story, 1);
+    points(&chart, data, 0);
+    points(&chart, data, 1);
     cone_edges(&chart, &chart.panel[1]);
     if (few) {
-        draw_tracks(&chart, 1, story, PP_USE);
+        draw_tracks(&chart, 1, data, PP_USE);
     } else {
-        pp_chart_curve(&chart, 1, &story->crowd.use, (pp_pen){.stroke = PP_BLUE, .width = 0.9});
+        pp_chart_curve(&chart, 1, &data->crowd.use, (pp_pen){.stroke = PP_BLUE, .width = 0.9});
     }
     pp_chart_end(&chart);
 }
 
-void pp_caption_cones(const pp_story *story, pp_svg *html)
+void pp_caption_cones(const pp_run_data *data, pp_svg *html)
 {
-    (void)story;
+    (void)data;
     pp_svg_put(
         html,
         "(a) Friction against normal impulse, a point for every contact and frame; shaded: the "
@@ -351,23 +351,22 @@ void pp_row_name(pp_chart *chart, double y, double most, const char *name)
 }
 
 // Cells of one mode side by side become one bar.
-void pp_mode_row(pp_chart *chart, const pp_story *story, const pp_track *track, double y)
+void pp_mode_row(pp_chart *chart, const pp_run_data *data, const pp_contact_trace *track, double y)
 {
     static const char *const colours[] = {NULL, OPEN, STICK, SLIP};
     const pp_ruler *sx = &chart->panel[0].sx;
-    for (int k = 0, next; k < story->cells; k = next) {
-        for (next = k + 1; next < story->cells && track->mode[next] == track->mode[k];) {
+    for (int k = 0, next; k < data->cells; k = next) {
+        for (next = k + 1; next < data->cells && track->mode[next] == track->mode[k];) {
             next++;
         }
         int mode = track->mode[k];
-        if (mode != PP_ABSENT) {
-            double from = pp_scale_at(sx, story->cell_from[k]),
-                   to = pp_scale_at(sx, story->cell_to[next - 1]);
-            double half = mode == PP_MODE_OPEN ? 0.6 : 0.34 * PP_ROW_HEIGHT;
+        if (mode != PP_PLOT_ABSENT) {
+            double from = pp_scale_at(sx, data->cell_from[k]),
+                   to = pp_scale_at(sx, data->cell_to[next - 1]);
+            double half = mode == PP_PLOT_OPEN ? 0.6 : 0.34 * PP_ROW_HEIGHT;
             pp_svg_rect(chart->svg, from, y - half, fmax(to - from, 0.35), 2.0 * half,
                         (pp_pen){.fill = colours[mode]});
-            script_bar(chart, story->cell_from[k], story->cell_to[next - 1], y, half,
-                       colours[mode]);
+            script_bar(chart, data->cell_from[k], data->cell_to[next - 1], y, half, colours[mode]);
         }
     }
 }
@@ -379,29 +378,29 @@ void pp_mode_keys(pp_chart *chart)
     pp_chart_key(chart, "open", true, PP_KEY_BOX, (pp_pen){.fill = OPEN});
 }
 
-static void mode_strip(pp_chart *chart, const pp_story *story)
+static void mode_strip(pp_chart *chart, const pp_run_data *data)
 {
     double widest = 20.0;
-    for (int k = 0; k < story->tracks; k++) {
-        widest = fmax(widest, pp_text_width(story->track[k].name, PP_SMALL));
+    for (int k = 0; k < data->tracks; k++) {
+        widest = fmax(widest, pp_text_width(data->track[k].name, PP_SMALL));
     }
     widest = fmin(widest, 0.4 * chart->width);
     chart->left = widest + 10.0;
-    chart->panel[0] = panel(story, false, "", "");
-    chart->panel[0].height = story->tracks > 0 ? PP_ROW_HEIGHT * story->tracks : 40.0;
+    chart->panel[0] = make_panel(data, false, "", "");
+    chart->panel[0].height = data->tracks > 0 ? PP_ROW_HEIGHT * data->tracks : 40.0;
     chart->panel[0].y.bare = true;
     pp_chart_begin(chart);
-    for (int k = 0; k < story->tracks; k++) {
+    for (int k = 0; k < data->tracks; k++) {
         double y = chart->panel[0].top + PP_ROW_HEIGHT * (k + 0.5);
-        pp_row_name(chart, y, widest, story->track[k].name);
-        pp_mode_row(chart, story, &story->track[k], y);
+        pp_row_name(chart, y, widest, data->track[k].name);
+        pp_mode_row(chart, data, &data->track[k], y);
     }
 }
 
-static void mode_counts(pp_chart *chart, const pp_story *story)
+static void mode_counts(pp_chart *chart, const pp_run_data *data)
 {
-    const pp_crowd *crowd = &story->crowd;
-    chart->panel[0] = panel(story, false, "contacts", "");
+    const pp_contact_totals *crowd = &data->crowd;
+    chart->panel[0] = make_panel(data, false, "contacts", "");
     chart->panel[0].height = 110.0;
     chart->panel[0].y.range = crowd->all.range;
     pp_range_add(&chart->panel[0].y.range, 0.0);
@@ -411,27 +410,27 @@ static void mode_counts(pp_chart *chart, const pp_story *story)
     pp_chart_area(chart, 0, &crowd->slip, false, (pp_pen){.fill = SLIP});
 }
 
-void pp_draw_modes(const pp_story *story, pp_svg *svg)
+void pp_draw_modes(const pp_run_data *data, pp_svg *svg)
 {
     pp_chart chart = {.svg = svg,
                       .title = "Contact modes",
                       .width = PP_COLUMN,
                       .panels = 1,
-                      .empty = why_empty(story)};
+                      .empty = why_empty(data)};
     pp_mode_keys(&chart);
-    if (story->tracks <= PP_ROWS) {
-        mode_strip(&chart, story);
+    if (data->tracks <= PP_ROWS) {
+        mode_strip(&chart, data);
     } else {
-        mode_counts(&chart, story);
+        mode_counts(&chart, data);
     }
     pp_chart_end(&chart);
 }
 
-void pp_caption_modes(const pp_story *story, pp_svg *html)
+void pp_caption_modes(const pp_run_data *data, pp_svg *html)
 {
     pp_svg_put(
         html,
-        story->tracks <= PP_ROWS
+        data->tracks <= PP_ROWS
             ? "Modes of the contacts over time: a bar where a contact bears load (stick or slip), "
               "a line where it is open, nothing where the shapes are far apart."
             : "How many contacts slip, stick and are open, one on the other.");
@@ -458,20 +457,20 @@ static void event_row(pp_chart *chart, const pp_event *event, double y, const ch
     pp_svg_end_path(chart->svg);
 }
 
-void pp_draw_events(const pp_story *story, pp_svg *svg)
+void pp_draw_events(const pp_run_data *data, pp_svg *svg)
 {
     pp_chart chart = {.svg = svg,
                       .title = "Events",
                       .width = PP_COLUMN,
                       .panels = 1,
                       .left = 92.0,
-                      .empty = story->events ? NULL : "no events"};
-    chart.panel[0] = panel(story, false, "", "");
-    chart.panel[0].height = story->events > 0 ? PP_ROW_HEIGHT * story->events : 40.0;
+                      .empty = data->events ? NULL : "no events"};
+    chart.panel[0] = make_panel(data, false, "", "");
+    chart.panel[0].height = data->events > 0 ? PP_ROW_HEIGHT * data->events : 40.0;
     chart.panel[0].y.bare = true;
     pp_chart_begin(&chart);
-    for (int k = 0; k < story->events; k++) {
-        const pp_event *event = &story->event[k];
+    for (int k = 0; k < data->events; k++) {
+        const pp_event *event = &data->event[k];
         char name[64];
         double y = chart.panel[0].top + PP_ROW_HEIGHT * (k + 0.5);
         pp_print(name, sizeof name, "%s (%d)", event->name, event->count);
@@ -481,9 +480,9 @@ void pp_draw_events(const pp_story *story, pp_svg *svg)
     pp_chart_end(&chart);
 }
 
-void pp_caption_events(const pp_story *story, pp_svg *html)
+void pp_caption_events(const pp_run_data *data, pp_svg *html)
 {
-    (void)story;
+    (void)data;
     pp_svg_put(
         html,
         "When contacts closed and opened, began to slip and to stick, and what else happened; in "

@@ -12,8 +12,8 @@
 static const pp_pen pen_a = {.stroke = PP_RUN_A, .width = 1.3};
 static const pp_pen pen_b = {.stroke = PP_RUN_B, .width = 1.0, .dash = "4 1.5"};
 
-static pp_panel panel(const pp_pair *pair, bool hidden, const char *label, const char *unit,
-                      bool log)
+static pp_panel make_panel(const pp_run_pair *pair, bool hidden, const char *label,
+                           const char *unit, bool log)
 {
     pp_panel p = {.height = PP_PLAIN,
                   .x = pp_time_axis(pair->a, hidden),
@@ -30,17 +30,18 @@ static void run_keys(pp_chart *chart)
 
 // ── How far apart ────────────────────────────────────────────────────────────────────────────────
 
-static void draw_distance(const pp_pair *pair, pp_svg *svg)
+static void draw_distance(const pp_run_pair *pair, pp_svg *svg)
 {
-    const pp_sheaf *sheaf[2] = {&pair->place, &pair->turn};
+    const pp_trace_bundle *sheaf[2] = {&pair->place, &pair->turn};
     pp_chart chart = {.svg = svg, .title = "Distance of the runs", .width = PP_COLUMN, .panels = 2};
     chart.panel[0] =
-        panel(pair, true, pair->place.many ? "largest distance" : "distance", "m", true);
-    chart.panel[1] = panel(pair, false, pair->turn.many ? "largest angle" : "angle", "rad", true);
+        make_panel(pair, true, pair->place.many ? "largest distance" : "distance", "m", true);
+    chart.panel[1] =
+        make_panel(pair, false, pair->turn.many ? "largest angle" : "angle", "rad", true);
     for (int k = 0; k < 2; k++) {
         chart.panel[k].x.range.high = pair->end;
         for (int i = 0; i < sheaf[k]->count; i++) {
-            pp_range_join(&chart.panel[k].y.range, &sheaf[k]->lane[i].range);
+            pp_range_join(&chart.panel[k].y.range, &sheaf[k]->trace[i].range);
         }
     }
     for (int i = 0; i < pair->place.count; i++) {
@@ -50,7 +51,7 @@ static void draw_distance(const pp_pair *pair, pp_svg *svg)
     pp_chart_begin(&chart);
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < sheaf[k]->count; i++) {
-            pp_chart_curve(&chart, k, &sheaf[k]->lane[i], pp_curve_pen(i, sheaf[k]->count));
+            pp_chart_curve(&chart, k, &sheaf[k]->trace[i], pp_curve_pen(i, sheaf[k]->count));
         }
     }
     pp_chart_end(&chart);
@@ -58,9 +59,9 @@ static void draw_distance(const pp_pair *pair, pp_svg *svg)
 
 // ── Both scenes ──────────────────────────────────────────────────────────────────────────────────
 
-static void overlay_plane(const pp_pair *pair, pp_svg *svg, const pp_view *view)
+static void overlay_plane(const pp_run_pair *pair, pp_svg *svg, const pp_view *view)
 {
-    const pp_story *runs[2] = {pair->a, pair->b};
+    const pp_run_data *runs[2] = {pair->a, pair->b};
     pp_svg_clip(svg, 0, view->left, view->top, view->width, view->height);
     pp_scene_ground(svg, view, pair->a);
     for (int k = 0; k < 2; k++) {
@@ -73,10 +74,10 @@ static void overlay_plane(const pp_pair *pair, pp_svg *svg, const pp_view *view)
     pp_svg_end_group(svg);
 }
 
-static void overlay_space(const pp_pair *pair, pp_svg *svg, const pp_view *view,
+static void overlay_space(const pp_run_pair *pair, pp_svg *svg, const pp_view *view,
                           const pp_camera *camera, int number)
 {
-    const pp_story *runs[2] = {pair->a, pair->b};
+    const pp_run_data *runs[2] = {pair->a, pair->b};
     pp_svg_clip(svg, number, view->left, view->top, view->width, view->height);
     pp_space_ground(svg, view, camera, pair->a);
     for (int k = 0; k < 2; k++) {
@@ -99,7 +100,7 @@ static void overlay_keys(pp_chart *chart)
                  (pp_pen){.stroke = PP_RUN_B, .fill = PP_RUN_B, .width = 0.8, .veil = 0.3});
 }
 
-static void draw_overlay(const pp_pair *pair, pp_svg *svg)
+static void draw_overlay(const pp_run_pair *pair, pp_svg *svg)
 {
     bool space = pair->a->film->info->spatial || pair->b->film->info->spatial;
     pp_camera camera[2] = {pp_camera_top(), pp_camera_front()};
@@ -140,26 +141,26 @@ static void draw_overlay(const pp_pair *pair, pp_svg *svg)
 
 // ── Curves of both ───────────────────────────────────────────────────────────────────────────────
 
-static void draw_curves(const pp_pair *pair, pp_svg *svg)
+static void draw_curves(const pp_run_pair *pair, pp_svg *svg)
 {
-    const pp_lane *lane[3][2] = {{&pair->a->total, &pair->b->total},
-                                 {&pair->a->crowd.closed, &pair->b->crowd.closed},
-                                 {&pair->a->residual, &pair->b->residual}};
+    const pp_trace *trace[3][2] = {{&pair->a->total, &pair->b->total},
+                                   {&pair->a->crowd.closed, &pair->b->crowd.closed},
+                                   {&pair->a->residual, &pair->b->residual}};
     pp_chart chart = {.svg = svg, .title = "Curves of both runs", .width = PP_COLUMN, .panels = 3};
-    chart.panel[0] = panel(pair, true, "energy", "J", false);
-    chart.panel[1] = panel(pair, true, "loaded contacts", "", false);
-    chart.panel[2] = panel(pair, false, "residual", "m/s", true);
+    chart.panel[0] = make_panel(pair, true, "energy", "J", false);
+    chart.panel[1] = make_panel(pair, true, "loaded contacts", "", false);
+    chart.panel[2] = make_panel(pair, false, "residual", "m/s", true);
     pp_range_add(&chart.panel[1].y.range, 0.0);
     for (int k = 0; k < 3; k++) {
         chart.panel[k].height = 72.0;
-        pp_range_join(&chart.panel[k].y.range, &lane[k][0]->range);
-        pp_range_join(&chart.panel[k].y.range, &lane[k][1]->range);
+        pp_range_join(&chart.panel[k].y.range, &trace[k][0]->range);
+        pp_range_join(&chart.panel[k].y.range, &trace[k][1]->range);
     }
     run_keys(&chart);
     pp_chart_begin(&chart);
     for (int k = 0; k < 3; k++) {
-        pp_chart_curve(&chart, k, lane[k][0], pen_a);
-        pp_chart_curve(&chart, k, lane[k][1], pen_b);
+        pp_chart_curve(&chart, k, trace[k][0], pen_a);
+        pp_chart_curve(&chart, k, trace[k][1], pen_b);
     }
     pp_chart_end(&chart);
 }
@@ -169,12 +170,12 @@ static void draw_curves(const pp_pair *pair, pp_svg *svg)
 enum { PAIR_ROWS = 2 * PP_ROWS };
 
 typedef struct pair_row {
-    const pp_story *run;
-    const pp_track *track;
+    const pp_run_data *run;
+    const pp_contact_trace *track;
     char name[104];
 } pair_row;
 
-static void add_row(pair_row *row, int *rows, const pp_story *run, const pp_track *track,
+static void add_row(pair_row *row, int *rows, const pp_run_data *run, const pp_contact_trace *track,
                     char letter)
 {
     row[*rows] = (pair_row){.run = run, .track = track};
@@ -182,7 +183,7 @@ static void add_row(pair_row *row, int *rows, const pp_story *run, const pp_trac
     (*rows)++;
 }
 
-static const pp_track *find_track(const pp_story *run, const char *name)
+static const pp_contact_trace *find_track(const pp_run_data *run, const char *name)
 {
     for (int k = 0; k < run->tracks && run->tracks <= PP_ROWS; k++) {
         if (strcmp(run->track[k].name, name) == 0) {
@@ -193,11 +194,11 @@ static const pp_track *find_track(const pp_story *run, const char *name)
 }
 
 // Rows of the same contact under each other.
-static int mode_rows(const pp_pair *pair, pair_row row[PAIR_ROWS])
+static int mode_rows(const pp_run_pair *pair, pair_row row[PAIR_ROWS])
 {
     int rows = 0;
     for (int k = 0; k < pair->a->tracks; k++) {
-        const pp_track *a = &pair->a->track[k], *b = find_track(pair->b, a->name);
+        const pp_contact_trace *a = &pair->a->track[k], *b = find_track(pair->b, a->name);
         add_row(row, &rows, pair->a, a, 'A');
         if (b) {
             add_row(row, &rows, pair->b, b, 'B');
@@ -211,13 +212,13 @@ static int mode_rows(const pp_pair *pair, pair_row row[PAIR_ROWS])
     return rows;
 }
 
-static bool has_modes(const pp_pair *pair)
+static bool has_modes(const pp_run_pair *pair)
 {
     return pair->a->tracks + pair->b->tracks > 0 && pair->a->tracks <= PP_ROWS &&
            pair->b->tracks <= PP_ROWS;
 }
 
-static void draw_modes(const pp_pair *pair, pp_svg *svg)
+static void draw_modes(const pp_run_pair *pair, pp_svg *svg)
 {
     pair_row row[PAIR_ROWS];
     int rows = mode_rows(pair, row);
@@ -228,7 +229,7 @@ static void draw_modes(const pp_pair *pair, pp_svg *svg)
     }
     widest = fmin(widest, 0.4 * chart.width);
     chart.left = widest + 10.0;
-    chart.panel[0] = panel(pair, false, "", "", false);
+    chart.panel[0] = make_panel(pair, false, "", "", false);
     chart.panel[0].height = PP_ROW_HEIGHT * rows;
     chart.panel[0].y.bare = true;
     pp_mode_keys(&chart);
@@ -241,7 +242,7 @@ static void draw_modes(const pp_pair *pair, pp_svg *svg)
     pp_chart_end(&chart);
 }
 
-static bool always(const pp_pair *pair)
+static bool always_drawn(const pp_run_pair *pair)
 {
     (void)pair;
     return true;
@@ -249,14 +250,14 @@ static bool always(const pp_pair *pair)
 
 static const pp_pair_figure figures[] = {
     {"overlay", "Both runs",
-     "Where the bodies are at the end of each run, and the paths of their centres of mass.", always,
-     draw_overlay},
+     "Where the bodies are at the end of each run, and the paths of their centres of mass.",
+     always_drawn, draw_overlay},
     {"distance", "Distance",
      "How far apart the centres of mass of the same body are at the same time, and by which angle "
      "the body is turned; zeros are left out.",
-     always, draw_distance},
-    {"curves", "Curves", "Kinetic and potential energy, contacts that bear load, residual.", always,
-     draw_curves},
+     always_drawn, draw_distance},
+    {"curves", "Curves", "Kinetic and potential energy, contacts that bear load, residual.",
+     always_drawn, draw_curves},
     {"modes", "Contact modes",
      "Modes of the same contact in both runs: a bar where it bears load (stick or slip), a line "
      "where it is open.",

@@ -7,11 +7,11 @@
 #include "plot/chart.h"
 #include "plot/story.h"
 
-typedef void pp_draw(const pp_story *story, pp_svg *svg);
+typedef void pp_draw(const pp_run_data *data, pp_svg *svg);
 
 // figure_scene.c
 pp_draw pp_draw_paths, pp_caption_paths;
-bool pp_paths_wide(const pp_story *story);
+bool pp_paths_wide(const pp_run_data *data);
 // figure_contact.c
 pp_draw pp_draw_gaps, pp_caption_gaps;
 pp_draw pp_draw_forces, pp_caption_forces;
@@ -26,13 +26,13 @@ pp_draw pp_draw_velocities, pp_caption_velocities;
 
 // ── What figures over time share (figure_time.c) ─────────────────────────────────────────────────
 
-pp_axis pp_time_axis(const pp_story *story, bool hidden);
-pp_axis pp_value_axis(const char *label, const char *unit, bool log);
+pp_chart_axis pp_time_axis(const pp_run_data *data, bool hidden);
+pp_chart_axis pp_value_axis(const char *label, const char *unit, bool log);
 void pp_put_value(pp_svg *html, double value, const char *unit);  // in a caption
 
 // ── What strips share (figure_contact.c) ─────────────────────────────────────────────────────────
 
 #define PP_ROW_HEIGHT 11.0
-void pp_mode_row(pp_chart *chart, const pp_story *story, const pp_track *track, double y);
+void pp_mode_row(pp_chart *chart, const pp_run_data *data, const pp_contact_trace *track, double y);
 void pp_row_name(pp_chart *chart, double y, double most, const char *name);
 void pp_mode_keys(pp_chart *chart);

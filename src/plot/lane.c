@@ -4,35 +4,36 @@
 
 #include <math.h>
 
-bool pp_lane_init(pp_lane *lane, pp_arena *arena, int cells)
+bool pp_trace_init(pp_trace *trace, pp_arena *arena, int cells)
 {
-    *lane = (pp_lane){.cell = PP_ZEROS(arena, pp_cell, cells),
-                      .cells = cells,
-                      .range = pp_range_none(),
-                      .broken = true};
-    return lane->cell != NULL;
+    *trace = (pp_trace){.cell = PP_ZEROS(arena, pp_trace_cell, cells),
+                        .cells = cells,
+                        .range = pp_range_none(),
+                        .broken = true};
+    return trace->cell != NULL;
 }
 
-void pp_lane_add(pp_lane *lane, int at, double t, double y)
+void pp_trace_add(pp_trace *trace, int at, double t, double y)
 {
-    pp_assert(at >= 0 && at < lane->cells);
+    pp_assert(at >= 0 && at < trace->cells);
     if (!isfinite(y)) {
-        lane->broken = true;
+        trace->broken = true;
         return;
     }
-    pp_cell *cell = &lane->cell[at];
+    pp_trace_cell *cell = &trace->cell[at];
     pp_sample sample = {t, y};
     if (!cell->used) {
-        *cell = (pp_cell){sample, sample, sample, sample, .used = true, .broken = lane->broken};
+        *cell =
+            (pp_trace_cell){sample, sample, sample, sample, .used = true, .broken = trace->broken};
     }
     cell->low = y < cell->low.y ? sample : cell->low;
     cell->high = y > cell->high.y ? sample : cell->high;
     cell->last = sample;
-    lane->broken = false;
-    pp_range_add(&lane->range, y);
+    trace->broken = false;
+    pp_range_add(&trace->range, y);
 }
 
-int pp_cell_samples(const pp_cell *cell, pp_sample out[4])
+int pp_trace_cell_samples(const pp_trace_cell *cell, pp_sample out[4])
 {
     if (!cell->used) {
         return 0;

@@ -15,21 +15,21 @@ typedef struct pp_sample {
     double t, y;
 } pp_sample;
 
-typedef struct pp_cell {
+typedef struct pp_trace_cell {
     pp_sample first, low, high, last;
     bool used;
     bool broken;  // no line from the cell before to this one
-} pp_cell;
+} pp_trace_cell;
 
-typedef struct pp_lane {
-    pp_cell *cell;
+typedef struct pp_trace {
+    pp_trace_cell *cell;
     int cells;
     pp_range range;
     bool broken;  // the last sample was NaN
-} pp_lane;
+} pp_trace;
 
 // false: memory is out.
-bool pp_lane_init(pp_lane *lane, pp_arena *arena, int cells);
-void pp_lane_add(pp_lane *lane, int at, double t, double y);
+bool pp_trace_init(pp_trace *trace, pp_arena *arena, int cells);
+void pp_trace_add(pp_trace *trace, int at, double t, double y);
 // The samples that a cell kept, in order of time and each once; returns how many, 0 to 4.
-int pp_cell_samples(const pp_cell *cell, pp_sample out[4]);
+int pp_trace_cell_samples(const pp_trace_cell *cell, pp_sample out[4]);

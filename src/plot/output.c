@@ -7,14 +7,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static perp_status cannot(perp_error *error, const char *path, int fault)
+static perp_status fail_write(perp_error *error, const char *path, int fault)
 {
     return pp_fail(error, PERP_ERR_IO, "cannot write '%.150s': %s", path, strerror(fault));
 }
 
 perp_status pp_plot_directory(const char *dir, perp_error *error)
 {
-    return mkdir(dir, 0777) == 0 || errno == EEXIST ? PERP_OK : cannot(error, dir, errno);
+    return mkdir(dir, 0777) == 0 || errno == EEXIST ? PERP_OK : fail_write(error, dir, errno);
 }
 
 // Written under another name first, so that a full disk leaves no half file.
@@ -26,14 +26,14 @@ perp_status pp_plot_write(const char *dir, const char *name, const char *ending,
         return pp_fail(error, PERP_ERR_MEMORY, "no memory for the figure '%s'", name);
     }
     if (strlen(dir) + strlen(name) + strlen(ending) + 2 > sizeof path) {
-        return cannot(error, dir, ENAMETOOLONG);
+        return fail_write(error, dir, ENAMETOOLONG);
     }
     pp_print(path, sizeof path, "%s/%s%s", dir, name, ending);
     pp_print(part, sizeof part, "%s.part", path);
     errno = 0;
     FILE *file = fopen(part, "wb");
     if (!file) {
-        return cannot(error, part, errno);
+        return fail_write(error, part, errno);
     }
     bool whole = fwrite(text->text, 1, text->used, file) == text->used;
     whole = fflush(file) == 0 && whole;
@@ -41,7 +41,7 @@ perp_status pp_plot_write(const char *dir, const char *name, const char *ending,
     if (fclose(file) != 0 || !whole || rename(part, path) != 0) {
         fault = whole ? errno : fault;
         remove(part);
-        return cannot(error, path, fault ? fault : EIO);
+        return fail_write(error, path, fault ? fault : EIO);
     }
     return PERP_OK;
 }
@@ -67,7 +67,7 @@ perp_status pp_plot_figure(const char *dir, const char *name, const pp_svg *svg,
     return status;
 }
 
-void pp_plot_forget(const char *dir, const char *name)
+void pp_plot_remove(const char *dir, const char *name)
 {
     static const char *const endings[] = {".svg", ".dat", ".gp"};
     for (size_t k = 0; k < sizeof endings / sizeof endings[0]; k++) {

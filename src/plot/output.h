@@ -14,4 +14,4 @@ perp_status pp_plot_write(const char *dir, const char *name, const char *ending,
                           perp_error *error);
 // NAME.svg with NAME.gp and NAME.dat, as draw makes them; and away with all three.
 perp_status pp_plot_figure(const char *dir, const char *name, const pp_svg *svg, perp_error *error);
-void pp_plot_forget(const char *dir, const char *name);
+void pp_plot_remove(const char *dir, const char *name);

@@ -53,28 +53,28 @@ static void count_fact(pp_svg *html, const char *name, int64_t count)
     pp_svg_put(html, "</td></tr>\n");
 }
 
-static const char *word(const char *text)
+static const char *figure_word(const char *text)
 {
     return text ? text : "?";
 }
 
-static void facts(const pp_story *story, pp_svg *html)
+static void facts(const pp_run_data *data, pp_svg *html)
 {
-    const perp_recording_info *info = story->film->info;
+    const perp_recording_info *info = data->film->info;
     pp_svg_put(html, "<table>\n");
-    text_fact(html, "stepper", word(perp_stepper_word((int)info->stepper)));
-    text_fact(html, "form", word(perp_form_word((int)info->form)));
+    text_fact(html, "stepper", figure_word(perp_stepper_word((int)info->stepper)));
+    text_fact(html, "form", figure_word(perp_form_word((int)info->form)));
     text_fact(html, "solver", info->solver ? info->solver : "auto");
     value_fact(html, "step", info->h, "s");
-    value_fact(html, "simulated time", story->t.high, "s");
+    value_fact(html, "simulated time", data->t.high, "s");
     count_fact(html, "frames", info->frames);
     count_fact(html, "bodies", info->bodies - 1);
-    value_fact(html, "worst residual", fmax(story->residual.range.high, 0.0), "m/s");
-    value_fact(html, "deepest penetration", fmax(story->penetration.range.high, 0.0), "m");
+    value_fact(html, "worst residual", fmax(data->residual.range.high, 0.0), "m/s");
+    value_fact(html, "deepest penetration", fmax(data->penetration.range.high, 0.0), "m");
     fact(html, "certificate");
-    pp_svg_put(html, story->violations ? "<span class=\"bad\">past a limit in " : "passed");
-    if (story->violations) {
-        pp_svg_integer(html, story->violations);
+    pp_svg_put(html, data->violations ? "<span class=\"bad\">past a limit in " : "passed");
+    if (data->violations) {
+        pp_svg_integer(html, data->violations);
         pp_svg_put(html, " frames</span>");
     }
     pp_svg_put(html, "</td></tr>\n");
@@ -106,14 +106,14 @@ static void links(pp_svg *html, const char *name)
     pp_svg_put(html, ".dat\">data</a></figcaption></figure>\n");
 }
 
-static void figure(const pp_story *story, const pp_figure *figure, pp_svg *html)
+static void figure(const pp_run_data *data, const pp_figure *figure, pp_svg *html)
 {
-    picture(html, figure->name, figure->title, figure->wide && figure->wide(story));
-    figure->caption(story, html);
+    picture(html, figure->name, figure->title, figure->wide && figure->wide(data));
+    figure->caption(data, html);
     links(html, figure->name);
 }
 
-static void begin(pp_svg *html, const char *title)
+static void write_head(pp_svg *html, const char *title)
 {
     pp_svg_put(html, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
                      "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
@@ -125,20 +125,20 @@ static void begin(pp_svg *html, const char *title)
     pp_svg_put(html, "</h1>\n");
 }
 
-static const char *name_of(const pp_story *story)
+static const char *name_of(const pp_run_data *data)
 {
-    const char *name = story->film->info->name;
+    const char *name = data->film->info->name;
     return name && name[0] ? name : "recording";
 }
 
-void pp_page_write(const pp_story *story, const bool *shown, pp_svg *html)
+void pp_page_write(const pp_run_data *data, const bool *shown, pp_svg *html)
 {
-    begin(html, name_of(story));
-    facts(story, html);
+    write_head(html, name_of(data));
+    facts(data, html);
     pp_svg_put(html, "<main>\n");
     for (int k = 0; pp_figure_at(k); k++) {
         if (shown[k]) {
-            figure(story, pp_figure_at(k), html);
+            figure(data, pp_figure_at(k), html);
         }
     }
     pp_svg_put(html, "</main>\n</body></html>\n");
@@ -146,27 +146,27 @@ void pp_page_write(const pp_story *story, const bool *shown, pp_svg *html)
 
 // ── Two runs ─────────────────────────────────────────────────────────────────────────────────────
 
-static void run_fact(pp_svg *html, const char *letter, const pp_story *story)
+static void run_fact(pp_svg *html, const char *letter, const pp_run_data *data)
 {
-    const perp_recording_info *info = story->film->info;
+    const perp_recording_info *info = data->film->info;
     fact(html, letter);
-    pp_svg_escape(html, name_of(story));
+    pp_svg_escape(html, name_of(data));
     pp_svg_put(html, ": ");
-    pp_svg_escape(html, word(perp_stepper_word((int)info->stepper)));
+    pp_svg_escape(html, figure_word(perp_stepper_word((int)info->stepper)));
     pp_svg_put(html, ", form ");
-    pp_svg_escape(html, word(perp_form_word((int)info->form)));
+    pp_svg_escape(html, figure_word(perp_form_word((int)info->form)));
     pp_svg_put(html, ", solver ");
     pp_svg_escape(html, info->solver ? info->solver : "auto");
     pp_svg_put(html, ", step ");
     pp_put_value(html, info->h, "s");
     pp_svg_put(html, ", until ");
-    pp_put_value(html, story->t.high, "s");
+    pp_put_value(html, data->t.high, "s");
     pp_svg_put(html, "</td></tr>\n");
 }
 
-void pp_page_pair(const pp_pair *pair, pp_svg *html)
+void pp_page_pair(const pp_run_pair *pair, pp_svg *html)
 {
-    begin(html, "Two runs compared");
+    write_head(html, "Two runs compared");
     pp_svg_put(html, "<table>\n");
     run_fact(html, "run A", pair->a);
     run_fact(html, "run B", pair->b);

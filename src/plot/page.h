@@ -8,5 +8,5 @@
 #include "plot/plot.h"
 
 // shown: which figures, one flag each.
-void pp_page_write(const pp_story *story, const bool *shown, pp_svg *html);
-void pp_page_pair(const pp_pair *pair, pp_svg *html);
+void pp_page_write(const pp_run_data *data, const bool *shown, pp_svg *html);
+void pp_page_pair(const pp_run_pair *pair, pp_svg *html);

@@ -9,17 +9,17 @@
 #define PP_RUN_A PP_BLUE
 #define PP_RUN_B PP_RED
 
-typedef struct pp_pair {
-    const pp_story *a, *b;
-    pp_sheaf place, turn;  // of the common bodies [m], [rad]
-    pp_range t;            // of both
-    double end;            // of the shorter run [s]
-} pp_pair;
+typedef struct pp_run_pair {
+    const pp_run_data *a, *b;
+    pp_trace_bundle place, turn;  // of the common bodies [m], [rad]
+    pp_range t;                   // of both
+    double end;                   // of the shorter run [s]
+} pp_run_pair;
 
 typedef struct pp_pair_figure {
     const char *name, *title, *caption;
-    bool (*has)(const pp_pair *pair);
-    void (*draw)(const pp_pair *pair, pp_svg *svg);
+    bool (*has)(const pp_run_pair *pair);
+    void (*draw)(const pp_run_pair *pair, pp_svg *svg);
 } pp_pair_figure;
 
 const pp_pair_figure *pp_pair_figure_at(int k);  // NULL past the last

@@ -10,44 +10,44 @@
 
 // ── The figures ──────────────────────────────────────────────────────────────────────────────────
 
-static bool always(const pp_story *story)
+static bool always_drawn(const pp_run_data *data)
 {
-    (void)story;
+    (void)data;
     return true;
 }
 
-static bool has_steps(const pp_story *story)
+static bool has_steps(const pp_run_data *data)
 {
-    return story->frames > 1;
+    return data->frames > 1;
 }
 
-static bool has_contacts(const pp_story *story)
+static bool has_contacts(const pp_run_data *data)
 {
-    return story->tracks > 0;
+    return data->tracks > 0;
 }
 
-static bool has_friction(const pp_story *story)
+static bool has_friction(const pp_run_data *data)
 {
-    return story->tracks > 0 && story->mus > 0;
+    return data->tracks > 0 && data->mus > 0;
 }
 
-static bool has_joints(const pp_story *story)
+static bool has_joints(const pp_run_data *data)
 {
-    return story->joint_error.count > 0;
+    return data->joint_error.count > 0;
 }
 
-static bool has_free(const pp_story *story)
+static bool has_free(const pp_run_data *data)
 {
-    return story->vx.count > 0;
+    return data->vx.count > 0;
 }
 
-static bool has_events(const pp_story *story)
+static bool has_events(const pp_run_data *data)
 {
-    return story->events > 0;
+    return data->events > 0;
 }
 
 static const pp_figure figures[] = {
-    {"paths", "Paths", always, pp_draw_paths, pp_caption_paths, pp_paths_wide},
+    {"paths", "Paths", always_drawn, pp_draw_paths, pp_caption_paths, pp_paths_wide},
     {"gaps", "Gaps", has_contacts, pp_draw_gaps, pp_caption_gaps, NULL},
     {"forces", "Contact impulses", has_contacts, pp_draw_forces, pp_caption_forces, NULL},
     {"cones", "Friction cones", has_friction, pp_draw_cones, pp_caption_cones, NULL},
@@ -96,7 +96,7 @@ static perp_status choose_one(const char *word, size_t length, bool wanted[FIGUR
                    (int)(length < 40 ? length : 40), word);
 }
 
-static perp_status choose(const char *only, bool wanted[FIGURES], perp_error *error)
+static perp_status select_figures(const char *only, bool wanted[FIGURES], perp_error *error)
 {
     perp_status status = PERP_OK;
     for (const char *word = only; word && status == PERP_OK;) {
@@ -109,13 +109,13 @@ static perp_status choose(const char *only, bool wanted[FIGURES], perp_error *er
 
 // ── Files ────────────────────────────────────────────────────────────────────────────────────────
 
-static perp_status write_figure(const pp_story *story, const char *dir, int k, const perp_env *env,
-                                perp_error *error)
+static perp_status write_figure(const pp_run_data *data, const char *dir, int k,
+                                const perp_env *env, perp_error *error)
 {
     pp_script script;
     pp_script_init(&script, figures[k].name, env);
     pp_svg svg = {.env = env, .script = &script};
-    figures[k].draw(story, &svg);
+    figures[k].draw(data, &svg);
     perp_status status = pp_plot_figure(dir, figures[k].name, &svg, error);
     pp_svg_free(&svg);
     pp_script_free(&script);
@@ -124,46 +124,46 @@ static perp_status write_figure(const pp_story *story, const char *dir, int k, c
 
 // ── All of them ──────────────────────────────────────────────────────────────────────────────────
 
-static perp_status write_all(const pp_story *story, const char *dir, bool *wanted, const char *only,
-                             perp_error *error)
+static perp_status write_all(const pp_run_data *data, const char *dir, bool *wanted,
+                             const char *only, perp_error *error)
 {
-    const perp_env *env = story->env;
+    const perp_env *env = data->env;
     perp_status status = pp_plot_directory(dir, error);
     for (int k = 0; k < FIGURES && status == PERP_OK; k++) {
-        wanted[k] = only ? wanted[k] : figures[k].has(story);
+        wanted[k] = only ? wanted[k] : figures[k].has(data);
         if (wanted[k]) {
-            status = write_figure(story, dir, k, env, error);
+            status = write_figure(data, dir, k, env, error);
         } else if (!only) {
-            pp_plot_forget(dir, figures[k].name);
+            pp_plot_remove(dir, figures[k].name);
         }
     }
     if (status != PERP_OK) {
         return status;
     }
     pp_svg html = {.env = env};
-    pp_page_write(story, wanted, &html);
+    pp_page_write(data, wanted, &html);
     status = pp_plot_write(dir, "index", ".html", &html, error);
     pp_svg_free(&html);
     return status;
 }
 
-perp_status pp_plot_film(const pp_film *film, const char *dir, const char *only,
-                         const perp_env *env, perp_error *error)
+perp_status pp_plot_draw_source(const pp_plot_source *film, const char *dir, const char *only,
+                                const perp_env *env, perp_error *error)
 {
     bool wanted[FIGURES] = {false};
-    perp_status status = choose(only, wanted, error);
+    perp_status status = select_figures(only, wanted, error);
     if (status != PERP_OK) {
         return status;
     }
     pp_arena *arena = pp_arena_create(env);
-    pp_story *story = arena ? PP_ZEROS(arena, pp_story, 1) : NULL;
-    if (!story) {
+    pp_run_data *data = arena ? PP_ZEROS(arena, pp_run_data, 1) : NULL;
+    if (!data) {
         pp_arena_destroy(arena);
         return pp_fail(error, PERP_ERR_MEMORY, "no memory for figures");
     }
-    status = pp_story_make(film, arena, env, story, error);
+    status = pp_run_data_collect(film, arena, env, data, error);
     if (status == PERP_OK) {
-        status = write_all(story, dir, wanted, only, error);
+        status = write_all(data, dir, wanted, only, error);
     }
     pp_arena_destroy(arena);
     return status;
@@ -171,12 +171,12 @@ perp_status pp_plot_film(const pp_film *film, const char *dir, const char *only,
 
 // ── Recordings ───────────────────────────────────────────────────────────────────────────────────
 
-static perp_status read_recording(void *source, int frame, perp_frame *out, perp_error *error)
+static perp_status read_recording(void *source, int frame, perp_snapshot *out, perp_error *error)
 {
     return perp_recording_read(source, frame, out, error);
 }
 
-bool pp_film_of(perp_recording *recording, pp_arena *arena, pp_film *film)
+bool pp_plot_source_of(perp_recording *recording, pp_arena *arena, pp_plot_source *film)
 {
     const perp_recording_info *info = perp_recording_about(recording);
     perp_recorded_body *body = PP_ARRAY(arena, perp_recorded_body, info->bodies);
@@ -198,26 +198,26 @@ bool pp_film_of(perp_recording *recording, pp_arena *arena, pp_film *film)
     for (int k = 0; k < info->springs; k++) {
         spring[k] = perp_recording_spring(recording, k);
     }
-    *film = (pp_film){.info = info,
-                      .body = body,
-                      .shape = shape,
-                      .joint = joint,
-                      .spring = spring,
-                      .read = read_recording,
-                      .source = recording};
+    *film = (pp_plot_source){.info = info,
+                             .body = body,
+                             .shape = shape,
+                             .joint = joint,
+                             .spring = spring,
+                             .read = read_recording,
+                             .source = recording};
     return true;
 }
 
-perp_status perp_plot_run(perp_recording *recording, const char *dir, const char *only,
-                          const perp_env *env, perp_error *error)
+perp_status perp_plot_write(perp_recording *recording, const char *dir, const char *only,
+                            const perp_env *env, perp_error *error)
 {
     if (!recording || !dir) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "a recording and a directory are needed");
     }
     pp_arena *arena = pp_arena_create(env);
-    pp_film film;
-    perp_status status = arena && pp_film_of(recording, arena, &film)
-                             ? pp_plot_film(&film, dir, only, env, error)
+    pp_plot_source film;
+    perp_status status = arena && pp_plot_source_of(recording, arena, &film)
+                             ? pp_plot_draw_source(&film, dir, only, env, error)
                              : pp_fail(error, PERP_ERR_MEMORY, "no memory for figures");
     pp_arena_destroy(arena);
     return status;

@@ -12,17 +12,17 @@
 #include "plot/svg.h"
 
 typedef struct pp_figure {
-    const char *name;                    // of the file, and of --only
-    const char *title;                   // markup-free
-    bool (*has)(const pp_story *story);  // something to show
-    void (*draw)(const pp_story *story, pp_svg *svg);
-    void (*caption)(const pp_story *story, pp_svg *html);
-    bool (*wide)(const pp_story *story);  // over both columns; NULL: never
+    const char *name;                       // of the file, and of --only
+    const char *title;                      // markup-free
+    bool (*has)(const pp_run_data *story);  // something to show
+    void (*draw)(const pp_run_data *story, pp_svg *svg);
+    void (*caption)(const pp_run_data *story, pp_svg *html);
+    bool (*wide)(const pp_run_data *story);  // over both columns; NULL: never
 } pp_figure;
 
 const pp_figure *pp_figure_at(int k);  // NULL past the last
-// As perp_plot_run, from a film.
-perp_status pp_plot_film(const pp_film *film, const char *dir, const char *only,
-                         const perp_env *env, perp_error *error);
+// As perp_plot_write, from a film.
+perp_status pp_plot_draw_source(const pp_plot_source *film, const char *dir, const char *only,
+                                const perp_env *env, perp_error *error);
 // false: memory is out. The film points into the recording.
-bool pp_film_of(perp_recording *recording, pp_arena *arena, pp_film *film);
+bool pp_plot_source_of(perp_recording *recording, pp_arena *arena, pp_plot_source *film);

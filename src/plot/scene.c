@@ -16,13 +16,13 @@ double pp_view_y(const pp_view *view, double y)
     return view->top + (view->high.y - y) * view->scale;
 }
 
-static perp_vec3 turned(const pp_shot *shot, int body, perp_vec3 v)
+static perp_vec3 turned(const pp_plot_snapshot *shot, int body, perp_vec3 v)
 {
     double c = cos(shot->angle[body]), s = sin(shot->angle[body]);
     return (perp_vec3){c * v.x - s * v.y, s * v.x + c * v.y, 0.0};
 }
 
-static perp_vec3 placed(const pp_shot *shot, int body, perp_vec3 v)
+static perp_vec3 to_world(const pp_plot_snapshot *shot, int body, perp_vec3 v)
 {
     perp_vec3 r = turned(shot, body, v), p = shot->position[body];
     return (perp_vec3){p.x + r.x, p.y + r.y, 0.0};
@@ -30,33 +30,33 @@ static perp_vec3 placed(const pp_shot *shot, int body, perp_vec3 v)
 
 // ── Colours ──────────────────────────────────────────────────────────────────────────────────────
 
-int pp_moving(const pp_story *story)
+int pp_moving_bodies(const pp_run_data *data)
 {
     int count = 0;
-    for (int b = 0; b < story->film->info->bodies; b++) {
-        count += story->film->body[b].drive != PERP_FIXED;
+    for (int b = 0; b < data->film->info->bodies; b++) {
+        count += data->film->body[b].motion != PERP_MOTION_STATIC;
     }
     return count;
 }
 
-const char *pp_body_colour(const pp_story *story, int body)
+const char *pp_body_colour(const pp_run_data *data, int body)
 {
-    if (story->film->colour) {
-        return story->film->colour;
+    if (data->film->colour) {
+        return data->film->colour;
     }
-    if (pp_moving(story) > PP_FEW - 1) {
-        return story->film->body[body].drive == PERP_DRIVEN ? PP_RED : PP_BLUE;
+    if (pp_moving_bodies(data) > PP_FEW - 1) {
+        return data->film->body[body].motion == PERP_MOTION_KINEMATIC ? PP_RED : PP_BLUE;
     }
     int at = 0;
     for (int b = 0; b < body; b++) {
-        at += story->film->body[b].drive != PERP_FIXED;
+        at += data->film->body[b].motion != PERP_MOTION_STATIC;
     }
     return pp_colour(at);
 }
 
-double pp_shot_opacity(const pp_story *story, int shot)
+double pp_plot_snapshot_opacity(const pp_run_data *data, int shot)
 {
-    return story->shots == 1 ? 1.0 : 0.25 + 0.75 * shot / (story->shots - 1);
+    return data->shots == 1 ? 1.0 : 0.25 + 0.75 * shot / (data->shots - 1);
 }
 
 // ── What is seen ─────────────────────────────────────────────────────────────────────────────────
@@ -75,11 +75,11 @@ static void box_add(extent *box, perp_vec3 p, double radius)
     }
 }
 
-static extent shape_box(const pp_shot *shot, const perp_recorded_shape *shape)
+static extent shape_box(const pp_plot_snapshot *shot, const perp_recorded_shape *shape)
 {
     extent box = {pp_range_none(), pp_range_none()};
-    for (int v = 0; v < shape->outline_count && shape->kind != PERP_HALFPLANE; v++) {
-        box_add(&box, placed(shot, shape->body.i, shape->outline[v]), shape->radius);
+    for (int v = 0; v < shape->outline_count && shape->kind != PERP_SHAPE_HALFPLANE; v++) {
+        box_add(&box, to_world(shot, shape->body.i, shape->outline[v]), shape->radius);
     }
     return box;
 }
@@ -93,11 +93,11 @@ static void box_join(extent *to, const extent *from)
 // Its anchors mean places.
 static bool pinned(const perp_recorded_joint *joint)
 {
-    return joint->kind != PERP_GEAR && joint->kind != PERP_ANGLE && joint->a.i >= 0 &&
+    return joint->kind != PERP_JOINT_GEAR && joint->kind != PERP_JOINT_ANGLE && joint->a.i >= 0 &&
            joint->b.i >= 0;
 }
 
-static extent moving_box(const pp_story *s)
+static extent moving_box(const pp_run_data *s)
 {
     extent all = {pp_range_none(), pp_range_none()};
     for (int k = 0; k < s->film->info->shapes; k++) {
@@ -110,8 +110,8 @@ static extent moving_box(const pp_story *s)
     for (int j = 0; j < s->film->info->joints; j++) {
         const perp_recorded_joint *joint = &s->film->joint[j];
         for (int shot = 0; shot < s->shots && pinned(joint); shot++) {
-            box_add(&all, placed(&s->shot[shot], joint->a.i, joint->anchor_a), 0.0);
-            box_add(&all, placed(&s->shot[shot], joint->b.i, joint->anchor_b), 0.0);
+            box_add(&all, to_world(&s->shot[shot], joint->a.i, joint->anchor_A), 0.0);
+            box_add(&all, to_world(&s->shot[shot], joint->b.i, joint->anchor_B), 0.0);
         }
     }
     for (int b = 0; b < s->film->info->bodies; b++) {
@@ -122,33 +122,33 @@ static extent moving_box(const pp_story *s)
     return all;
 }
 
-static double size_of(const extent *box)
+static double extent_size(const extent *box)
 {
     return fmax(box->x.high - box->x.low, box->y.high - box->y.low);
 }
 
 // Shapes that stand still are seen whole when they are not much larger than what moves; of others,
 // and of half-planes, what lies under the moving bodies when it is near.
-static void add_still(const pp_story *s, extent *all)
+static void add_still(const pp_run_data *s, extent *all)
 {
     extent moving = *all;
-    double size = size_of(&moving);
+    double size = extent_size(&moving);
     bool none = !(size >= 0.0);
-    const pp_shot *shot = &s->shot[0];
+    const pp_plot_snapshot *shot = &s->shot[0];
     for (int k = 0; k < s->film->info->shapes; k++) {
         const perp_recorded_shape *shape = &s->film->shape[k];
         if (s->path[shape->body.i]) {
             continue;
         }
         extent one = shape_box(shot, shape);
-        if (none || size_of(&one) <= 3.0 * size) {
+        if (none || extent_size(&one) <= 3.0 * size) {
             box_join(all, &one);
-        } else if (shape->kind != PERP_HALFPLANE) {
+        } else if (shape->kind != PERP_SHAPE_HALFPLANE) {
             double top = one.y.high;
             bool near = top < moving.y.high && top > moving.y.low - 0.5 * size;
             pp_range_add(&all->y, near ? top : moving.y.low);
         } else {
-            perp_vec3 p = placed(shot, shape->body.i, shape->outline[0]);
+            perp_vec3 p = to_world(shot, shape->body.i, shape->outline[0]);
             perp_vec3 n = turned(shot, shape->body.i, shape->outline[1]);
             perp_vec3 c = {0.5 * (moving.x.low + moving.x.high),
                            0.5 * (moving.y.low + moving.y.high), 0};
@@ -183,14 +183,14 @@ pp_view pp_view_join(const pp_view *a, const pp_view *b, double width, double he
     return v;
 }
 
-pp_view pp_view_of(const pp_story *story)
+pp_view pp_view_of(const pp_run_data *data)
 {
-    extent all = moving_box(story);
-    add_still(story, &all);
+    extent all = moving_box(data);
+    add_still(data, &all);
     if (!(all.x.low <= all.x.high)) {
         all = (extent){{-0.5, 0.5, 0.5}, {-0.5, 0.5, 0.5}};
     }
-    double size = fmax(size_of(&all), 1e-9);
+    double size = fmax(extent_size(&all), 1e-9);
     double air = 0.04 * size;
     pp_view v = {.low = {all.x.low - air, all.y.low - air, 0.0},
                  .high = {all.x.high + air, all.y.high + air, 0.0}};
@@ -208,7 +208,7 @@ pp_view pp_view_of(const pp_story *story)
 // ── Outlines ─────────────────────────────────────────────────────────────────────────────────────
 
 // Vertex v pushed out by the radius along the normal of the edge from v to w.
-static perp_vec3 pushed(perp_vec3 v, perp_vec3 w, perp_vec3 from, double radius)
+static perp_vec3 offset_vertex(perp_vec3 v, perp_vec3 w, perp_vec3 from, double radius)
 {
     double x = w.x - v.x, y = w.y - v.y, length = hypot(x, y);
     if (!(length > 0.0)) {
@@ -218,16 +218,16 @@ static perp_vec3 pushed(perp_vec3 v, perp_vec3 w, perp_vec3 from, double radius)
 }
 
 // Edges moved out by the radius, joined by arcs: polygons, boxes, capsules and segments alike.
-static void round_outline(pp_svg *svg, const pp_view *view, const pp_shot *shot,
+static void round_outline(pp_svg *svg, const pp_view *view, const pp_plot_snapshot *shot,
                           const perp_recorded_shape *shape)
 {
     int n = shape->outline_count;
     double r = shape->radius;
     pp_svg_put(svg, "<path d=\"");
     for (int k = 0; k < n; k++) {
-        perp_vec3 v = placed(shot, shape->body.i, shape->outline[k]);
-        perp_vec3 w = placed(shot, shape->body.i, shape->outline[(k + 1) % n]);
-        perp_vec3 a = pushed(v, w, v, r), b = pushed(v, w, w, r);
+        perp_vec3 v = to_world(shot, shape->body.i, shape->outline[k]);
+        perp_vec3 w = to_world(shot, shape->body.i, shape->outline[(k + 1) % n]);
+        perp_vec3 a = offset_vertex(v, w, v, r), b = offset_vertex(v, w, w, r);
         double ax = pp_view_x(view, a.x), ay = pp_view_y(view, a.y);
         if (k == 0) {
             pp_svg_move(svg, ax, ay);
@@ -236,9 +236,9 @@ static void round_outline(pp_svg *svg, const pp_view *view, const pp_shot *shot,
         }
         pp_svg_to(svg, pp_view_x(view, b.x), pp_view_y(view, b.y));
         if (k == n - 1 && r > 0.0) {
-            perp_vec3 first = placed(shot, shape->body.i, shape->outline[0]);
-            perp_vec3 next = placed(shot, shape->body.i, shape->outline[1 % n]);
-            perp_vec3 end = pushed(first, next, first, r);
+            perp_vec3 first = to_world(shot, shape->body.i, shape->outline[0]);
+            perp_vec3 next = to_world(shot, shape->body.i, shape->outline[1 % n]);
+            perp_vec3 end = offset_vertex(first, next, first, r);
             pp_svg_arc(svg, r * view->scale, false, pp_view_x(view, end.x), pp_view_y(view, end.y));
         }
     }
@@ -249,98 +249,99 @@ static void round_outline(pp_svg *svg, const pp_view *view, const pp_shot *shot,
 }
 
 // A disc with the radius that shows how it turns.
-static void disc(pp_svg *svg, const pp_view *view, const pp_shot *shot,
+static void disc(pp_svg *svg, const pp_view *view, const pp_plot_snapshot *shot,
                  const perp_recorded_shape *shape)
 {
     perp_vec3 rim = shape->outline[0];
-    perp_vec3 c = placed(shot, shape->body.i, rim);
+    perp_vec3 c = to_world(shot, shape->body.i, rim);
     rim.x += shape->radius;
-    perp_vec3 e = placed(shot, shape->body.i, rim);
+    perp_vec3 e = to_world(shot, shape->body.i, rim);
     double x = pp_view_x(view, c.x), y = pp_view_y(view, c.y);
     pp_svg_circle(svg, x, y, shape->radius * view->scale, (pp_pen){0});
     pp_svg_line(svg, x, y, pp_view_x(view, e.x), pp_view_y(view, e.y), (pp_pen){.width = 0.4});
 }
 
 // A half-plane on a body that moves is a face of it: a stretch of its line.
-static void face(pp_svg *svg, const pp_view *view, const pp_shot *shot,
+static void face(pp_svg *svg, const pp_view *view, const pp_plot_snapshot *shot,
                  const perp_recorded_shape *shape)
 {
-    perp_vec3 p = placed(shot, shape->body.i, shape->outline[0]);
+    perp_vec3 p = to_world(shot, shape->body.i, shape->outline[0]);
     perp_vec3 n = turned(shot, shape->body.i, shape->outline[1]);
     double x = pp_view_x(view, p.x), y = pp_view_y(view, p.y), half = 14.0;
     pp_svg_line(svg, x - half * n.y, y - half * n.x, x + half * n.y, y + half * n.x,
                 (pp_pen){.width = 1.6});
 }
 
-static void outline(pp_svg *svg, const pp_view *view, const pp_shot *shot,
-                    const perp_recorded_shape *shape, const char *colour)
+static void draw_outline(pp_svg *svg, const pp_view *view, const pp_plot_snapshot *shot,
+                         const perp_recorded_shape *shape, const char *colour)
 {
     if (shape->outline_count < 1) {
         return;
     }
-    if (shape->kind == PERP_HALFPLANE) {
+    if (shape->kind == PERP_SHAPE_HALFPLANE) {
         face(svg, view, shot, shape);
     } else if (shape->outline_count > 1) {
         round_outline(svg, view, shot, shape);
     } else if (shape->radius > 0.0) {
         disc(svg, view, shot, shape);
     } else {
-        perp_vec3 p = placed(shot, shape->body.i, shape->outline[0]);
+        perp_vec3 p = to_world(shot, shape->body.i, shape->outline[0]);
         pp_svg_circle(svg, pp_view_x(view, p.x), pp_view_y(view, p.y), 1.7,
                       (pp_pen){.fill = colour, .veil = 1.0});
     }
 }
 
-static void bone(pp_svg *svg, const pp_view *view, const pp_shot *shot, int body, perp_vec3 to)
+static void bone(pp_svg *svg, const pp_view *view, const pp_plot_snapshot *shot, int body,
+                 perp_vec3 to)
 {
-    perp_vec3 c = shot->position[body], p = placed(shot, body, to);
+    perp_vec3 c = shot->position[body], p = to_world(shot, body, to);
     pp_svg_line(svg, pp_view_x(view, c.x), pp_view_y(view, c.y), pp_view_x(view, p.x),
                 pp_view_y(view, p.y), (pp_pen){.width = 1.6});
 }
 
 // A body without outlines: lines from its centre of mass to its points and joints.
-static void skeleton(pp_svg *svg, const pp_view *view, const pp_story *story, int shot, int body)
+static void skeleton(pp_svg *svg, const pp_view *view, const pp_run_data *data, int shot, int body)
 {
-    const pp_film *film = story->film;
+    const pp_plot_source *film = data->film;
     for (int k = 0; k < film->info->shapes; k++) {
-        if (film->shape[k].body.i == body && film->shape[k].kind != PERP_POINT &&
-            film->shape[k].kind != PERP_HALFPLANE) {
+        if (film->shape[k].body.i == body && film->shape[k].kind != PERP_SHAPE_POINT &&
+            film->shape[k].kind != PERP_SHAPE_HALFPLANE) {
             return;
         }
     }
     for (int k = 0; k < film->info->shapes; k++) {
         if (film->shape[k].body.i == body && film->shape[k].outline_count > 0) {
-            bone(svg, view, &story->shot[shot], body, film->shape[k].outline[0]);
+            bone(svg, view, &data->shot[shot], body, film->shape[k].outline[0]);
         }
     }
     for (int j = 0; j < film->info->joints; j++) {
         const perp_recorded_joint *joint = &film->joint[j];
         if (pinned(joint) && joint->a.i == body) {
-            bone(svg, view, &story->shot[shot], body, joint->anchor_a);
+            bone(svg, view, &data->shot[shot], body, joint->anchor_A);
         }
         if (pinned(joint) && joint->b.i == body) {
-            bone(svg, view, &story->shot[shot], body, joint->anchor_b);
+            bone(svg, view, &data->shot[shot], body, joint->anchor_B);
         }
     }
 }
 
-void pp_scene_bodies(pp_svg *svg, const pp_view *view, const pp_story *story, int shot)
+void pp_scene_bodies(pp_svg *svg, const pp_view *view, const pp_run_data *data, int shot)
 {
-    double age = pp_shot_opacity(story, shot);
+    double age = pp_plot_snapshot_opacity(data, shot);
     pp_svg_group(svg, (pp_pen){.opacity = age});
-    for (int b = 0; b < story->film->info->bodies; b++) {
-        if (!story->path[b]) {
+    for (int b = 0; b < data->film->info->bodies; b++) {
+        if (!data->path[b]) {
             continue;
         }
-        const char *colour = pp_body_colour(story, b);
+        const char *colour = pp_body_colour(data, b);
         pp_svg_group(svg, (pp_pen){.stroke = colour,
                                    .fill = colour,
-                                   .width = pp_moving(story) > 40 ? 0.4 : 0.8,
+                                   .width = pp_moving_bodies(data) > 40 ? 0.4 : 0.8,
                                    .veil = 0.03 + 0.27 * age * age});
-        skeleton(svg, view, story, shot, b);
-        for (int k = 0; k < story->film->info->shapes; k++) {
-            if (story->film->shape[k].body.i == b) {
-                outline(svg, view, &story->shot[shot], &story->film->shape[k], colour);
+        skeleton(svg, view, data, shot, b);
+        for (int k = 0; k < data->film->info->shapes; k++) {
+            if (data->film->shape[k].body.i == b) {
+                draw_outline(svg, view, &data->shot[shot], &data->film->shape[k], colour);
             }
         }
         pp_svg_end_group(svg);
@@ -366,10 +367,10 @@ static void hatch_under(pp_svg *svg, perp_vec3 a, perp_vec3 b)
     pp_svg_line(svg, a.x, a.y, b.x, b.y, (pp_pen){.stroke = PP_INK, .width = 0.9});
 }
 
-static void half_plane(pp_svg *svg, const pp_view *view, const pp_shot *shot,
+static void half_plane(pp_svg *svg, const pp_view *view, const pp_plot_snapshot *shot,
                        const perp_recorded_shape *shape)
 {
-    perp_vec3 p = placed(shot, shape->body.i, shape->outline[0]);
+    perp_vec3 p = to_world(shot, shape->body.i, shape->outline[0]);
     perp_vec3 n = turned(shot, shape->body.i, shape->outline[1]);
     // The part of the line nearest to the middle of the view, long enough to cross it.
     double mx = 0.5 * (view->low.x + view->high.x) - p.x,
@@ -394,15 +395,15 @@ static bool crossing(perp_vec3 v, perp_vec3 w, double c, perp_vec3 *out)
     return true;
 }
 
-static perp_vec3 on_page(const pp_view *view, const pp_shot *shot, const perp_recorded_shape *shape,
-                         int vertex)
+static perp_vec3 on_page(const pp_view *view, const pp_plot_snapshot *shot,
+                         const perp_recorded_shape *shape, int vertex)
 {
-    perp_vec3 p = placed(shot, shape->body.i, shape->outline[vertex % shape->outline_count]);
+    perp_vec3 p = to_world(shot, shape->body.i, shape->outline[vertex % shape->outline_count]);
     return (perp_vec3){pp_view_x(view, p.x), pp_view_y(view, p.y), 0.0};
 }
 
 // Lines at 45 degrees inside a convex polygon, as far as it is seen.
-static void hatch_inside(pp_svg *svg, const pp_view *view, const pp_shot *shot,
+static void hatch_inside(pp_svg *svg, const pp_view *view, const pp_plot_snapshot *shot,
                          const perp_recorded_shape *shape)
 {
     pp_range c = pp_range_none();
@@ -430,15 +431,15 @@ static void hatch_inside(pp_svg *svg, const pp_view *view, const pp_shot *shot,
     pp_svg_end_path(svg);
 }
 
-void pp_scene_ground(pp_svg *svg, const pp_view *view, const pp_story *story)
+void pp_scene_ground(pp_svg *svg, const pp_view *view, const pp_run_data *data)
 {
-    const pp_shot *shot = &story->shot[story->shots - 1];
-    for (int k = 0; k < story->film->info->shapes; k++) {
-        const perp_recorded_shape *shape = &story->film->shape[k];
-        if (story->path[shape->body.i]) {
+    const pp_plot_snapshot *shot = &data->shot[data->shots - 1];
+    for (int k = 0; k < data->film->info->shapes; k++) {
+        const perp_recorded_shape *shape = &data->film->shape[k];
+        if (data->path[shape->body.i]) {
             continue;
         }
-        if (shape->kind == PERP_HALFPLANE) {
+        if (shape->kind == PERP_SHAPE_HALFPLANE) {
             half_plane(svg, view, shot, shape);
             continue;
         }
@@ -449,7 +450,7 @@ void pp_scene_ground(pp_svg *svg, const pp_view *view, const pp_story *story)
             hatch_under(svg, a.x <= b.x ? a : b, a.x <= b.x ? b : a);
         }
         pp_svg_group(svg, (pp_pen){.stroke = PP_INK, .width = 0.9, .fill = PP_GREY, .veil = 0.15});
-        outline(svg, view, shot, shape, PP_INK);
+        draw_outline(svg, view, shot, shape, PP_INK);
         pp_svg_end_group(svg);
     }
 }
@@ -457,11 +458,11 @@ void pp_scene_ground(pp_svg *svg, const pp_view *view, const pp_story *story)
 // ── Paths and joints ─────────────────────────────────────────────────────────────────────────────
 
 // Points that the pen could not tell from the line are left out.
-static void path(pp_svg *svg, const pp_view *view, const pp_story *story, const perp_vec3 *point)
+static void path(pp_svg *svg, const pp_view *view, const pp_run_data *data, const perp_vec3 *point)
 {
     double x0 = 0.0, y0 = 0.0;
     bool begun = false;
-    for (int k = 0; k < story->path_points; k++) {
+    for (int k = 0; k < data->path_points; k++) {
         double x = pp_view_x(view, point[k].x), y = pp_view_y(view, point[k].y);
         bool there = isfinite(x) && isfinite(y);
         if (there && begun && hypot(x - x0, y - y0) < 0.4) {
@@ -478,45 +479,45 @@ static void path(pp_svg *svg, const pp_view *view, const pp_story *story, const 
     }
 }
 
-void pp_scene_paths(pp_svg *svg, const pp_view *view, const pp_story *story)
+void pp_scene_paths(pp_svg *svg, const pp_view *view, const pp_run_data *data)
 {
-    bool many = pp_moving(story) > PP_FEW - 1;
-    for (int b = 0; b < story->film->info->bodies; b++) {
-        if (story->path[b]) {
-            pp_svg_path(svg, (pp_pen){.stroke = pp_body_colour(story, b),
+    bool many = pp_moving_bodies(data) > PP_FEW - 1;
+    for (int b = 0; b < data->film->info->bodies; b++) {
+        if (data->path[b]) {
+            pp_svg_path(svg, (pp_pen){.stroke = pp_body_colour(data, b),
                                       .width = many ? 0.4 : 0.8,
                                       .opacity = many ? 0.6 : 1.0});
-            path(svg, view, story, story->path[b]);
+            path(svg, view, data, data->path[b]);
             pp_svg_end_path(svg);
         }
     }
-    const pp_shot *last = &story->shot[story->shots - 1];
-    for (int b = 0; b < story->film->info->bodies && !many; b++) {
-        if (story->path[b] && isfinite(last->position[b].x + last->position[b].y)) {
+    const pp_plot_snapshot *last = &data->shot[data->shots - 1];
+    for (int b = 0; b < data->film->info->bodies && !many; b++) {
+        if (data->path[b] && isfinite(last->position[b].x + last->position[b].y)) {
             pp_svg_circle(svg, pp_view_x(view, last->position[b].x),
                           pp_view_y(view, last->position[b].y), 1.3,
-                          (pp_pen){.fill = pp_body_colour(story, b)});
+                          (pp_pen){.fill = pp_body_colour(data, b)});
         }
     }
 }
 
-void pp_scene_joints(pp_svg *svg, const pp_view *view, const pp_story *story)
+void pp_scene_joints(pp_svg *svg, const pp_view *view, const pp_run_data *data)
 {
-    const pp_shot *last = &story->shot[story->shots - 1];
-    int joints = story->film->info->joints;
+    const pp_plot_snapshot *last = &data->shot[data->shots - 1];
+    int joints = data->film->info->joints;
     for (int j = 0; j < joints && joints <= 20; j++) {
-        const perp_recorded_joint *joint = &story->film->joint[j];
-        bool pin = joint->kind == PERP_REVOLUTE || joint->kind == PERP_DISTANCE ||
-                   joint->kind == PERP_POINT_ON_LINE;
+        const perp_recorded_joint *joint = &data->film->joint[j];
+        bool pin = joint->kind == PERP_JOINT_REVOLUTE || joint->kind == PERP_JOINT_DISTANCE ||
+                   joint->kind == PERP_JOINT_POINT_ON_LINE;
         if (!pin || joint->a.i < 0 || joint->b.i < 0) {
             continue;
         }
-        perp_vec3 a = placed(last, joint->a.i, joint->anchor_a);
-        perp_vec3 b = placed(last, joint->b.i, joint->anchor_b);
+        perp_vec3 a = to_world(last, joint->a.i, joint->anchor_A);
+        perp_vec3 b = to_world(last, joint->b.i, joint->anchor_B);
         double ax = pp_view_x(view, a.x), ay = pp_view_y(view, a.y);
         double bx = pp_view_x(view, b.x), by = pp_view_y(view, b.y);
         pp_pen pen = {.stroke = PP_INK, .width = 0.6, .fill = "#ffffff"};
-        if (joint->kind == PERP_DISTANCE) {
+        if (joint->kind == PERP_JOINT_DISTANCE) {
             pp_svg_line(svg, ax, ay, bx, by, (pp_pen){.stroke = PP_INK, .width = 0.6});
             pp_svg_circle(svg, ax, ay, 1.6, pen);
         }
@@ -542,14 +543,14 @@ void pp_scene_coil(pp_svg *svg, perp_vec3 from, perp_vec3 to, double width)
     pp_svg_end_path(svg);
 }
 
-void pp_scene_springs(pp_svg *svg, const pp_view *view, const pp_story *story, int shot)
+void pp_scene_springs(pp_svg *svg, const pp_view *view, const pp_run_data *data, int shot)
 {
-    pp_svg_group(svg, (pp_pen){.opacity = pp_shot_opacity(story, shot)});
-    int springs = story->film->info->springs;
+    pp_svg_group(svg, (pp_pen){.opacity = pp_plot_snapshot_opacity(data, shot)});
+    int springs = data->film->info->springs;
     for (int k = 0; k < springs && springs <= 40; k++) {
-        const perp_recorded_spring *spring = &story->film->spring[k];
-        perp_vec3 a = placed(&story->shot[shot], spring->a.i, spring->anchor_a);
-        perp_vec3 b = placed(&story->shot[shot], spring->b.i, spring->anchor_b);
+        const perp_recorded_spring *spring = &data->film->spring[k];
+        perp_vec3 a = to_world(&data->shot[shot], spring->a.i, spring->anchor_A);
+        perp_vec3 b = to_world(&data->shot[shot], spring->b.i, spring->anchor_B);
         if (isfinite(a.x + a.y + b.x + b.y)) {
             pp_scene_coil(svg, (perp_vec3){pp_view_x(view, a.x), pp_view_y(view, a.y), 0.0},
                           (perp_vec3){pp_view_x(view, b.x), pp_view_y(view, b.y), 0.0}, 0.6);

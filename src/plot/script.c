@@ -41,7 +41,7 @@ static bool same_pen(const pp_pen *a, const pp_pen *b)
 pp_svg *pp_script_block(pp_script *script, int panel, pp_block_style style, pp_pen pen, bool joined)
 {
     for (int k = 0; script && joined && k < script->blocks; k++) {
-        pp_block *b = &script->block[k];
+        pp_script_data *b = &script->block[k];
         if (b->panel == panel && b->style == style && same_pen(&b->pen, &pen)) {
             return &b->text;
         }
@@ -49,8 +49,8 @@ pp_svg *pp_script_block(pp_script *script, int panel, pp_block_style style, pp_p
     if (!script || script->blocks == PP_BLOCKS) {
         return NULL;
     }
-    pp_block *b = &script->block[script->blocks++];
-    *b = (pp_block){panel, style, pen, {.env = script->gp.env}};
+    pp_script_data *b = &script->block[script->blocks++];
+    *b = (pp_script_data){panel, style, pen, {.env = script->gp.env}};
     return &b->text;
 }
 
@@ -78,12 +78,12 @@ void pp_script_gap(pp_svg *text)
 }
 
 // The samples that the curve is drawn with.
-static void put_lane(pp_svg *text, const pp_lane *lane, const double *side)
+static void put_lane(pp_svg *text, const pp_trace *trace, const double *side)
 {
-    for (int k = 0; text && k < lane->cells; k++) {
+    for (int k = 0; text && k < trace->cells; k++) {
         pp_sample sample[4];
-        int count = pp_cell_samples(&lane->cell[k], sample);
-        if (count > 0 && lane->cell[k].broken) {
+        int count = pp_trace_cell_samples(&trace->cell[k], sample);
+        if (count > 0 && trace->cell[k].broken) {
             pp_script_gap(text);
         }
         for (int i = 0; i < count; i++) {
@@ -93,14 +93,14 @@ static void put_lane(pp_svg *text, const pp_lane *lane, const double *side)
     }
 }
 
-void pp_script_lane(pp_script *script, int panel, const pp_lane *lane, pp_pen pen)
+void pp_script_trace(pp_script *script, int panel, const pp_trace *trace, pp_pen pen)
 {
-    put_lane(pp_script_block(script, panel, PP_BLOCK_LINES, pen, false), lane, NULL);
+    put_lane(pp_script_block(script, panel, PP_BLOCK_LINES, pen, false), trace, NULL);
 }
 
-void pp_script_area(pp_script *script, int panel, const pp_lane *lane, double side, pp_pen pen)
+void pp_script_area(pp_script *script, int panel, const pp_trace *trace, double side, pp_pen pen)
 {
-    put_lane(pp_script_block(script, panel, PP_BLOCK_AREA, pen, false), lane, &side);
+    put_lane(pp_script_block(script, panel, PP_BLOCK_AREA, pen, false), trace, &side);
 }
 
 void pp_script_segment(pp_script *script, int panel, pp_pen pen, const double from[2],
@@ -256,7 +256,7 @@ static void put_fill_pen(pp_svg *gp, const pp_pen *pen)
 
 // ── Panels ───────────────────────────────────────────────────────────────────────────────────────
 
-static void put_block(pp_svg *gp, const pp_block *block, int index)
+static void put_block(pp_svg *gp, const pp_script_data *block, int index)
 {
     static const char *const using[] = {
         "using ($1/ux):($2/uy) with lines", "using ($1/ux):($2/uy):($3/uy) with filledcurves",

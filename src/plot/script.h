@@ -19,16 +19,16 @@ typedef enum pp_block_style {
 
 enum { PP_BLOCKS = 64, PP_TICK_NAMES = 64 };
 
-typedef struct pp_block {
+typedef struct pp_script_data {
     int panel;
     pp_block_style style;
     pp_pen pen;
     pp_svg text;
-} pp_block;
+} pp_script_data;
 
 struct pp_script {
     const char *name;  // of the files
-    pp_block block[PP_BLOCKS];
+    pp_script_data block[PP_BLOCKS];
     int blocks;
     pp_svg rows;   // names of the rows of a strip, as tics
     pp_svg marks;  // labels inside panels
@@ -44,9 +44,9 @@ pp_svg *pp_script_block(pp_script *script, int panel, pp_block_style style, pp_p
                         bool joined);
 void pp_script_row(pp_svg *text, int count, const double *values);
 void pp_script_gap(pp_svg *text);  // breaks a line
-void pp_script_lane(pp_script *script, int panel, const pp_lane *lane, pp_pen pen);
+void pp_script_trace(pp_script *script, int panel, const pp_trace *trace, pp_pen pen);
 // side: the other edge is side times y.
-void pp_script_area(pp_script *script, int panel, const pp_lane *lane, double side, pp_pen pen);
+void pp_script_area(pp_script *script, int panel, const pp_trace *trace, double side, pp_pen pen);
 void pp_script_segment(pp_script *script, int panel, pp_pen pen, const double from[2],
                        const double to[2]);
 void pp_script_box(pp_script *script, int panel, const char *colour, const double x[2],

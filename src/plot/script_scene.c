@@ -10,7 +10,7 @@
 
 enum { ARC = 8 };  // pieces of a quarter turn
 
-static perp_vec3 placed(const pp_shot *shot, int body, perp_vec3 v)
+static perp_vec3 to_world(const pp_plot_snapshot *shot, int body, perp_vec3 v)
 {
     double c = cos(shot->angle[body]), s = sin(shot->angle[body]);
     return (perp_vec3){shot->position[body].x + c * v.x - s * v.y,
@@ -25,13 +25,14 @@ static void put_point(pp_svg *text, perp_vec3 p)
 }
 
 // The part of a circle about v that lies between the normals of the edges from u to v and from v to w.
-static void put_corner(pp_svg *text, const pp_shot *shot, const perp_recorded_shape *shape, int k)
+static void put_corner(pp_svg *text, const pp_plot_snapshot *shot, const perp_recorded_shape *shape,
+                       int k)
 {
     int n = shape->outline_count;
     perp_vec3 u = shape->outline[(k + n - 1) % n], v = shape->outline[k],
               w = shape->outline[(k + 1) % n];
     if (!(shape->radius > 0.0)) {
-        put_point(text, placed(shot, shape->body.i, v));
+        put_point(text, to_world(shot, shape->body.i, v));
         return;
     }
     double full = 2.0 * acos(-1.0);
@@ -42,11 +43,12 @@ static void put_corner(pp_svg *text, const pp_shot *shot, const perp_recorded_sh
     for (int i = 0; i <= pieces; i++) {
         double a = from + (to - from) * i / pieces;
         perp_vec3 p = {v.x + shape->radius * cos(a), v.y + shape->radius * sin(a), 0.0};
-        put_point(text, placed(shot, shape->body.i, p));
+        put_point(text, to_world(shot, shape->body.i, p));
     }
 }
 
-static void put_outline(pp_svg *text, const pp_shot *shot, const perp_recorded_shape *shape)
+static void put_outline(pp_svg *text, const pp_plot_snapshot *shot,
+                        const perp_recorded_shape *shape)
 {
     pp_script_gap(text);
     for (int k = 0; k < shape->outline_count; k++) {
@@ -59,13 +61,13 @@ static void put_outline(pp_svg *text, const pp_shot *shot, const perp_recorded_s
     }
 }
 
-static void put_line(pp_script *script, const pp_shot *shot, const perp_recorded_shape *shape,
-                     const pp_view *view)
+static void put_line(pp_script *script, const pp_plot_snapshot *shot,
+                     const perp_recorded_shape *shape, const pp_view *view)
 {
-    perp_vec3 p = placed(shot, shape->body.i, shape->outline[0]);
+    perp_vec3 p = to_world(shot, shape->body.i, shape->outline[0]);
     perp_vec3 tip = {shape->outline[0].x + shape->outline[1].x,
                      shape->outline[0].y + shape->outline[1].y, 0.0};
-    perp_vec3 n = placed(shot, shape->body.i, tip);
+    perp_vec3 n = to_world(shot, shape->body.i, tip);
     double far = hypot(view->high.x - view->low.x, view->high.y - view->low.y) + hypot(p.x, p.y);
     double tx = n.y - p.y, ty = p.x - n.x;
     pp_script_segment(script, 0, (pp_pen){.stroke = PP_INK, .width = 1.0},
@@ -73,58 +75,58 @@ static void put_line(pp_script *script, const pp_shot *shot, const perp_recorded
                       (double[]){p.x + far * tx, p.y + far * ty});
 }
 
-void pp_script_outlines(pp_script *script, const pp_story *story, const pp_view *view, int first)
+void pp_script_outlines(pp_script *script, const pp_run_data *data, const pp_view *view, int first)
 {
-    const pp_film *film = story->film;
+    const pp_plot_source *film = data->film;
     for (int k = 0; script && k < film->info->shapes; k++) {
         const perp_recorded_shape *shape = &film->shape[k];
-        bool moves = story->path[shape->body.i] != NULL;
-        const pp_shot *last = &story->shot[story->shots - 1];
+        bool moves = data->path[shape->body.i] != NULL;
+        const pp_plot_snapshot *last = &data->shot[data->shots - 1];
         if (shape->outline_count < 1) {
             continue;
         }
-        if (shape->kind == PERP_HALFPLANE) {
+        if (shape->kind == PERP_SHAPE_HALFPLANE) {
             if (!moves) {
                 put_line(script, last, shape, view);
             }
             continue;
         }
-        const char *colour = moves ? pp_body_colour(story, shape->body.i) : PP_INK;
+        const char *colour = moves ? pp_body_colour(data, shape->body.i) : PP_INK;
         pp_svg *text = pp_script_block(script, 0, PP_BLOCK_LINES,
                                        (pp_pen){.stroke = colour, .width = 0.6}, true);
-        for (int s = moves ? first : story->shots - 1; text && s < story->shots; s++) {
-            put_outline(text, &story->shot[s], shape);
+        for (int s = moves ? first : data->shots - 1; text && s < data->shots; s++) {
+            put_outline(text, &data->shot[s], shape);
         }
     }
 }
 
-void pp_script_springs(pp_script *script, const pp_story *story, int first)
+void pp_script_springs(pp_script *script, const pp_run_data *data, int first)
 {
-    for (int k = 0; script && k < story->film->info->springs; k++) {
-        const perp_recorded_spring *spring = &story->film->spring[k];
-        for (int s = first; s < story->shots; s++) {
-            perp_vec3 a = placed(&story->shot[s], spring->a.i, spring->anchor_a);
-            perp_vec3 b = placed(&story->shot[s], spring->b.i, spring->anchor_b);
+    for (int k = 0; script && k < data->film->info->springs; k++) {
+        const perp_recorded_spring *spring = &data->film->spring[k];
+        for (int s = first; s < data->shots; s++) {
+            perp_vec3 a = to_world(&data->shot[s], spring->a.i, spring->anchor_A);
+            perp_vec3 b = to_world(&data->shot[s], spring->b.i, spring->anchor_B);
             pp_script_segment(script, 0, (pp_pen){.stroke = PP_RULE, .width = 0.6},
                               (double[]){a.x, a.y}, (double[]){b.x, b.y});
         }
     }
 }
 
-void pp_script_paths(pp_script *script, int panel, const pp_story *story, const char *dash)
+void pp_script_paths(pp_script *script, int panel, const pp_run_data *data, const char *dash)
 {
-    for (int b = 0; script && b < story->film->info->bodies; b++) {
-        if (!story->path[b]) {
+    for (int b = 0; script && b < data->film->info->bodies; b++) {
+        if (!data->path[b]) {
             continue;
         }
-        pp_pen pen = {.stroke = pp_body_colour(story, b), .width = 1.0, .dash = dash};
+        pp_pen pen = {.stroke = pp_body_colour(data, b), .width = 1.0, .dash = dash};
         pp_svg *text = pp_script_block(script, panel, PP_BLOCK_LINES, pen, true);
         if (!text) {
             continue;
         }
         pp_script_gap(text);
-        for (int k = 0; k < story->path_points; k++) {
-            perp_vec3 p = story->path[b][k];
+        for (int k = 0; k < data->path_points; k++) {
+            perp_vec3 p = data->path[b][k];
             put_point(text, (perp_vec3){p.x, panel == 0 ? p.y : p.z, 0.0});
         }
     }

@@ -29,15 +29,15 @@ pp_camera pp_camera_front(void)
 
 // ── Places ───────────────────────────────────────────────────────────────────────────────────────
 
-static pp_pose body_pose(const pp_shot *shot, int body)
+static pp_pose body_pose(const pp_plot_snapshot *shot, int body)
 {
     return (pp_pose){shot->position[body], pp_quat_matrix(shot->rotation[body])};
 }
 
-static pp_pose shape_pose(const pp_shot *shot, const perp_recorded_shape *shape)
+static pp_pose shape_pose(const pp_plot_snapshot *shot, const perp_recorded_shape *shape)
 {
     pp_pose X_WB = body_pose(shot, shape->body.i);
-    pp_pose X_BS = {shape->pose.p, pp_quat_matrix(shape->pose.rot)};
+    pp_pose X_BS = {shape->X_BS.p, pp_quat_matrix(shape->X_BS.rot)};
     return pp_pose_mul(&X_WB, &X_BS);
 }
 
@@ -54,33 +54,33 @@ static bool has_faces(const perp_recorded_shape *shape)
 
 static bool is_endless(const perp_recorded_shape *shape)
 {
-    return shape->kind == PERP_HALFSPACE;
+    return shape->kind == PERP_SHAPE_HALFSPACE;
 }
 
 // The point furthest along d, in the shape's own frame.
-static perp_vec3 support(const perp_recorded_shape *s, perp_vec3 d)
+static perp_vec3 shape_support(const perp_recorded_shape *s, perp_vec3 d)
 {
     double flat = hypot(d.x, d.y), r = s->radius;
     perp_vec3 h = s->half, out = pp_unit(d, pp_vec(1.0, 0.0, 0.0));
     perp_vec3 rim = flat > 0.0 ? pp_vec(r * d.x / flat, r * d.y / flat, 0.0) : pp_vec(r, 0.0, 0.0);
     double end = d.z >= 0.0 ? h.z : -h.z;
     switch (s->kind) {
-    case PERP_BOX:
+    case PERP_SHAPE_BOX:
         return pp_vec(d.x >= 0.0 ? h.x : -h.x, d.y >= 0.0 ? h.y : -h.y, end);
-    case PERP_CAPSULE:
+    case PERP_SHAPE_CAPSULE:
         return pp_along(pp_vec(0.0, 0.0, end), r, out);
-    case PERP_CYLINDER:
+    case PERP_SHAPE_CYLINDER:
         return pp_add(rim, pp_vec(0.0, 0.0, end));
-    case PERP_CONE:
+    case PERP_SHAPE_CONE:
         return h.z * d.z >= r * flat - h.z * d.z ? pp_vec(0.0, 0.0, h.z)
                                                  : pp_add(rim, pp_vec(0.0, 0.0, -h.z));
-    case PERP_ELLIPSOID: {
+    case PERP_SHAPE_ELLIPSOID: {
         perp_vec3 g = {h.x * d.x, h.y * d.y, h.z * d.z};
         double length = pp_length(g);
         return length > 0.0 ? pp_vec(h.x * g.x / length, h.y * g.y / length, h.z * g.z / length)
                             : pp_vec(h.x, 0.0, 0.0);
     }
-    case PERP_SPHERE:
+    case PERP_SHAPE_SPHERE:
         return pp_scale(r, out);
     default:
         return pp_vec(0.0, 0.0, 0.0);
@@ -107,7 +107,7 @@ static void room_add(room *to, perp_vec3 p)
     }
 }
 
-static void room_add_shape(room *to, const pp_shot *shot, const perp_recorded_shape *shape)
+static void room_add_shape(room *to, const pp_plot_snapshot *shot, const perp_recorded_shape *shape)
 {
     pp_pose X = shape_pose(shot, shape), B = body_pose(shot, shape->body.i);
     for (int k = 0; k < shape->outline_count; k++) {
@@ -116,7 +116,7 @@ static void room_add_shape(room *to, const pp_shot *shot, const perp_recorded_sh
     for (int k = 0; k < 6 && !has_faces(shape) && !is_endless(shape); k++) {
         double sign = k % 2 ? -1.0 : 1.0;
         perp_vec3 d = {k / 2 == 0 ? sign : 0.0, k / 2 == 1 ? sign : 0.0, k / 2 == 2 ? sign : 0.0};
-        room_add(to, pp_pose_point(&X, support(shape, pp_mul_t(&X.R, d))));
+        room_add(to, pp_pose_point(&X, shape_support(shape, pp_mul_t(&X.R, d))));
     }
 }
 
@@ -133,7 +133,7 @@ static void room_join(room *to, const room *from)
 }
 
 // A still shape belongs to the picture when it is not much larger than what moves.
-static room scene_room(const pp_story *s)
+static room scene_room(const pp_run_data *s)
 {
     room all = room_none();
     for (int k = 0; k < s->film->info->shapes; k++) {
@@ -171,9 +171,9 @@ static perp_vec3 room_corner(const room *r, int k)
                   k & 4 ? r->z.high : r->z.low);
 }
 
-pp_view pp_space_view(const pp_story *story, const pp_camera *camera, double width, double height)
+pp_view pp_space_view(const pp_run_data *data, const pp_camera *camera, double width, double height)
 {
-    room all = scene_room(story);
+    room all = scene_room(data);
     pp_range u = pp_range_none(), v = pp_range_none();
     for (int k = 0; k < 8; k++) {
         pp_range_add(&u, pp_dot3(room_corner(&all, k), camera->right));
@@ -195,7 +195,7 @@ pp_view pp_space_view(const pp_story *story, const pp_camera *camera, double wid
 // The rectangle of the plane below the corners of the room.
 static void patch_of(const room *all, const pp_pose *X, perp_vec3 corner[4])
 {
-    perp_vec3 x = pp_column(&X->R, 0), y = pp_column(&X->R, 1);
+    perp_vec3 x = pp_mat3_column(&X->R, 0), y = pp_mat3_column(&X->R, 1);
     pp_range u = pp_range_none(), v = pp_range_none();
     for (int k = 0; k < 8; k++) {
         perp_vec3 r = pp_sub(room_corner(all, k), X->p);
@@ -227,17 +227,17 @@ static void put_polygon(pp_svg *svg, int count, const perp_vec3 *page, pp_pen pe
 }
 
 void pp_space_ground(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                     const pp_story *story)
+                     const pp_run_data *data)
 {
-    room all = scene_room(story);
-    for (int k = 0; k < story->film->info->shapes; k++) {
-        const perp_recorded_shape *shape = &story->film->shape[k];
+    room all = scene_room(data);
+    for (int k = 0; k < data->film->info->shapes; k++) {
+        const perp_recorded_shape *shape = &data->film->shape[k];
         // A plane that a free body carries stands for a face of it, which is drawn with the body.
-        if (!is_endless(shape) || story->film->body[shape->body.i].drive == PERP_FREE) {
+        if (!is_endless(shape) || data->film->body[shape->body.i].motion == PERP_MOTION_DYNAMIC) {
             continue;
         }
-        pp_pose X = shape_pose(&story->shot[0], shape);
-        double facing = pp_dot3(pp_column(&X.R, 2), camera->toward);
+        pp_pose X = shape_pose(&data->shot[0], shape);
+        double facing = pp_dot3(pp_mat3_column(&X.R, 2), camera->toward);
         if (facing < -0.02 || facing > 0.98) {
             continue;  // seen from behind it would hide what is in front; from above it is the page
         }
@@ -275,14 +275,14 @@ static void put_box(pp_svg *svg, const pp_view *view, const pp_camera *camera, c
     for (int f = 0; f < 6; f++) {
         int axis = f / 2, i = (axis + 1) % 3, j = (axis + 2) % 3;
         double sign = f % 2 ? -1.0 : 1.0;
-        perp_vec3 n = pp_scale(sign, pp_column(&X->R, axis)), page[4];
+        perp_vec3 n = pp_scale(sign, pp_mat3_column(&X->R, axis)), page[4];
         if (pp_dot3(n, camera->toward) <= 1e-9) {
             continue;
         }
         for (int k = 0; k < 4; k++) {
             perp_vec3 p = pp_along(X->p, h[axis], n);
-            p = pp_along(p, k == 1 || k == 2 ? h[i] : -h[i], pp_column(&X->R, i));
-            p = pp_along(p, k >= 2 ? h[j] : -h[j], pp_column(&X->R, j));
+            p = pp_along(p, k == 1 || k == 2 ? h[i] : -h[i], pp_mat3_column(&X->R, i));
+            p = pp_along(p, k >= 2 ? h[j] : -h[j], pp_mat3_column(&X->R, j));
             page[k] = on_page(view, camera, p);
         }
         put_face(svg, 4, page, colour, shade(n, camera));
@@ -338,21 +338,21 @@ static void put_round(pp_svg *svg, const pp_view *view, const pp_camera *camera,
     for (int k = 0; k < AROUND; k++) {
         double a = TWO_PI * (k + 0.25) / AROUND;
         perp_vec3 d = pp_along(pp_scale(cos(a), camera->right), sin(a), camera->up);
-        page[k] = on_page(view, camera, pp_pose_point(X, support(shape, pp_mul_t(&X->R, d))));
+        page[k] = on_page(view, camera, pp_pose_point(X, shape_support(shape, pp_mul_t(&X->R, d))));
     }
     put_face(svg, AROUND, page, colour, 0.3);
     pp_pen end = {.stroke = colour, .width = 0.5, .fill = "#ffffff", .veil = 0.45};
-    double facing = pp_dot3(pp_column(&X->R, 2), camera->toward);
-    if (shape->kind == PERP_CYLINDER && fabs(facing) > 1e-9) {
+    double facing = pp_dot3(pp_mat3_column(&X->R, 2), camera->toward);
+    if (shape->kind == PERP_SHAPE_CYLINDER && fabs(facing) > 1e-9) {
         put_rim(svg, view, camera, X, shape->radius, copysign(shape->half.z, facing), end);
-    } else if (shape->kind == PERP_CONE && facing < -1e-9) {
+    } else if (shape->kind == PERP_SHAPE_CONE && facing < -1e-9) {
         put_rim(svg, view, camera, X, shape->radius, -shape->half.z, end);
-    } else if (shape->kind == PERP_SPHERE || shape->kind == PERP_ELLIPSOID) {
+    } else if (shape->kind == PERP_SHAPE_SPHERE || shape->kind == PERP_SHAPE_ELLIPSOID) {
         // Its equator shows how it turns.
         pp_pen line = {.stroke = colour, .width = 0.35};
         perp_vec3 ring[AROUND];
-        perp_vec3 h =
-            shape->kind == PERP_SPHERE ? pp_vec(shape->radius, shape->radius, 0.0) : shape->half;
+        perp_vec3 h = shape->kind == PERP_SHAPE_SPHERE ? pp_vec(shape->radius, shape->radius, 0.0)
+                                                       : shape->half;
         int seen = 0;
         pp_svg_path(svg, line);
         for (int k = 0; k <= AROUND; k++) {
@@ -373,14 +373,15 @@ static void put_round(pp_svg *svg, const pp_view *view, const pp_camera *camera,
 }
 
 static void put_shape(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                      const pp_shot *shot, const perp_recorded_shape *shape, const char *colour)
+                      const pp_plot_snapshot *shot, const perp_recorded_shape *shape,
+                      const char *colour)
 {
     pp_pose X = shape_pose(shot, shape), B = body_pose(shot, shape->body.i);
     if (has_faces(shape)) {
         put_faces(svg, view, camera, &B, shape, colour);
-    } else if (shape->kind == PERP_BOX) {
+    } else if (shape->kind == PERP_SHAPE_BOX) {
         put_box(svg, view, camera, &X, shape->half, colour);
-    } else if (shape->kind == PERP_POINT) {
+    } else if (shape->kind == PERP_SHAPE_POINT) {
         perp_vec3 p = on_page(view, camera, X.p);
         pp_svg_circle(svg, p.x, p.y, 1.2, (pp_pen){.fill = colour});
     } else {
@@ -396,78 +397,78 @@ static uint64_t place_in_line(bool moves, double depth, const pp_range *range, i
     return (uint64_t)moves << 63 | (uint64_t)(part * 0x7FFFFFFF) << 32 | (uint64_t)shape;
 }
 
-static double depth_of(const pp_shot *shot, const pp_camera *camera,
+static double depth_of(const pp_plot_snapshot *shot, const pp_camera *camera,
                        const perp_recorded_shape *shape)
 {
     return is_endless(shape) ? (double)NAN : pp_dot3(shape_pose(shot, shape).p, camera->toward);
 }
 
 void pp_space_bodies(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                     const pp_story *story, int shot)
+                     const pp_run_data *data, int shot)
 {
-    int shapes = story->film->info->shapes, n = 0;
+    int shapes = data->film->info->shapes, n = 0;
     size_t bytes = 2 * (size_t)shapes * sizeof(uint64_t) + 1;
-    const pp_shot *at = &story->shot[shot];
-    uint64_t *line = pp_alloc(story->env, bytes);
+    const pp_plot_snapshot *at = &data->shot[shot];
+    uint64_t *line = pp_alloc(data->env, bytes);
     pp_range range = pp_range_none();
     if (!line) {
         svg->failed = true;
         return;
     }
     for (int k = 0; k < shapes; k++) {
-        double depth = depth_of(at, camera, &story->film->shape[k]);
+        double depth = depth_of(at, camera, &data->film->shape[k]);
         if (isfinite(depth)) {
             pp_range_add(&range, depth);
         }
     }
     for (int k = 0; k < shapes; k++) {
-        const perp_recorded_shape *shape = &story->film->shape[k];
+        const perp_recorded_shape *shape = &data->film->shape[k];
         double depth = depth_of(at, camera, shape);
         if (isfinite(depth)) {
-            line[n++] = place_in_line(story->path[shape->body.i] != NULL, depth, &range, k);
+            line[n++] = place_in_line(data->path[shape->body.i] != NULL, depth, &range, k);
         }
     }
     pp_sort_keys(n, line, line + shapes);
     for (int k = 0; k < n; k++) {
-        const perp_recorded_shape *shape = &story->film->shape[(uint32_t)line[k]];
-        bool moves = story->path[shape->body.i] != NULL;
+        const perp_recorded_shape *shape = &data->film->shape[(uint32_t)line[k]];
+        bool moves = data->path[shape->body.i] != NULL;
         put_shape(svg, view, camera, at, shape,
-                  moves ? pp_body_colour(story, shape->body.i) : PP_GREY);
+                  moves ? pp_body_colour(data, shape->body.i) : PP_GREY);
     }
-    pp_free(story->env, line, bytes);
+    pp_free(data->env, line, bytes);
 }
 
 // A body without shapes: a line from its centre to what holds it.
 static void put_link(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                     const pp_story *story, int shot, int body, perp_vec3 anchor)
+                     const pp_run_data *data, int shot, int body, perp_vec3 anchor)
 {
-    if (story->path[body] && !(story->arm[body] > 0.0)) {
-        pp_pose X = body_pose(&story->shot[shot], body);
+    if (data->path[body] && !(data->arm[body] > 0.0)) {
+        pp_pose X = body_pose(&data->shot[shot], body);
         perp_vec3 a = on_page(view, camera, X.p);
         perp_vec3 b = on_page(view, camera, pp_pose_point(&X, anchor));
-        const char *colour = pp_body_colour(story, body);
+        const char *colour = pp_body_colour(data, body);
         pp_svg_line(svg, a.x, a.y, b.x, b.y, (pp_pen){.stroke = colour, .width = 1.0});
         pp_svg_circle(svg, a.x, a.y, 1.4, (pp_pen){.fill = colour});
     }
 }
 
 void pp_space_joints(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                     const pp_story *story, int shot)
+                     const pp_run_data *data, int shot)
 {
-    int joints = story->film->info->joints;
+    int joints = data->film->info->joints;
     for (int j = 0; j < joints && joints <= 40; j++) {
-        const perp_recorded_joint *joint = &story->film->joint[j];
-        put_link(svg, view, camera, story, shot, joint->a.i, joint->anchor_a);
-        put_link(svg, view, camera, story, shot, joint->b.i, joint->anchor_b);
-        if (joint->kind == PERP_GEAR || joint->kind == PERP_ANGLE) {
+        const perp_recorded_joint *joint = &data->film->joint[j];
+        put_link(svg, view, camera, data, shot, joint->a.i, joint->anchor_A);
+        put_link(svg, view, camera, data, shot, joint->b.i, joint->anchor_B);
+        if (joint->kind == PERP_JOINT_GEAR || joint->kind == PERP_JOINT_ANGLE) {
             continue;  // they have no place
         }
-        pp_pose A = body_pose(&story->shot[shot], joint->a.i);
-        pp_pose B = body_pose(&story->shot[shot], joint->b.i);
-        perp_vec3 a = on_page(view, camera, pp_pose_point(&A, joint->anchor_a));
-        perp_vec3 b = on_page(view, camera, pp_pose_point(&B, joint->anchor_b));
+        pp_pose A = body_pose(&data->shot[shot], joint->a.i);
+        pp_pose B = body_pose(&data->shot[shot], joint->b.i);
+        perp_vec3 a = on_page(view, camera, pp_pose_point(&A, joint->anchor_A));
+        perp_vec3 b = on_page(view, camera, pp_pose_point(&B, joint->anchor_B));
         pp_pen pen = {.stroke = PP_INK, .width = 0.5, .fill = "#ffffff"};
-        if (joint->kind == PERP_DISTANCE) {
+        if (joint->kind == PERP_JOINT_DISTANCE) {
             pp_svg_line(svg, a.x, a.y, b.x, b.y, (pp_pen){.stroke = PP_INK, .width = 0.5});
             pp_svg_circle(svg, a.x, a.y, 1.2, pen);
         }
@@ -476,15 +477,15 @@ void pp_space_joints(pp_svg *svg, const pp_view *view, const pp_camera *camera,
 }
 
 void pp_space_springs(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                      const pp_story *story, int shot)
+                      const pp_run_data *data, int shot)
 {
-    int springs = story->film->info->springs;
+    int springs = data->film->info->springs;
     for (int k = 0; k < springs && springs <= 40; k++) {
-        const perp_recorded_spring *spring = &story->film->spring[k];
-        pp_pose A = body_pose(&story->shot[shot], spring->a.i);
-        pp_pose B = body_pose(&story->shot[shot], spring->b.i);
-        perp_vec3 a = on_page(view, camera, pp_pose_point(&A, spring->anchor_a));
-        perp_vec3 b = on_page(view, camera, pp_pose_point(&B, spring->anchor_b));
+        const perp_recorded_spring *spring = &data->film->spring[k];
+        pp_pose A = body_pose(&data->shot[shot], spring->a.i);
+        pp_pose B = body_pose(&data->shot[shot], spring->b.i);
+        perp_vec3 a = on_page(view, camera, pp_pose_point(&A, spring->anchor_A));
+        perp_vec3 b = on_page(view, camera, pp_pose_point(&B, spring->anchor_B));
         if (isfinite(a.x + a.y + b.x + b.y)) {
             pp_scene_coil(svg, a, b, 0.5);
         }
@@ -492,20 +493,20 @@ void pp_space_springs(pp_svg *svg, const pp_view *view, const pp_camera *camera,
 }
 
 void pp_space_paths(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                    const pp_story *story)
+                    const pp_run_data *data)
 {
-    bool many = pp_moving(story) > PP_FEW - 1;
-    for (int b = 0; b < story->film->info->bodies; b++) {
-        if (!story->path[b]) {
+    bool many = pp_moving_bodies(data) > PP_FEW - 1;
+    for (int b = 0; b < data->film->info->bodies; b++) {
+        if (!data->path[b]) {
             continue;
         }
         bool begun = false;
         perp_vec3 last = {0.0, 0.0, 0.0};
-        pp_svg_path(svg, (pp_pen){.stroke = pp_body_colour(story, b),
+        pp_svg_path(svg, (pp_pen){.stroke = pp_body_colour(data, b),
                                   .width = many ? 0.4 : 0.8,
                                   .opacity = many ? 0.6 : 1.0});
-        for (int k = 0; k < story->path_points; k++) {
-            perp_vec3 p = on_page(view, camera, story->path[b][k]);
+        for (int k = 0; k < data->path_points; k++) {
+            perp_vec3 p = on_page(view, camera, data->path[b][k]);
             bool there = isfinite(p.x) && isfinite(p.y);
             if (there && begun && hypot(p.x - last.x, p.y - last.y) < 0.4) {
                 continue;

@@ -16,15 +16,16 @@ pp_camera pp_camera_top(void);      // x to the right, y up
 pp_camera pp_camera_front(void);    // x to the right, z up
 
 // What moves in all snapshots, with what stands near it, at most so wide and high on the page.
-pp_view pp_space_view(const pp_story *story, const pp_camera *camera, double width, double height);
+pp_view pp_space_view(const pp_run_data *data, const pp_camera *camera, double width,
+                      double height);
 // Half-spaces: the part below what moves.
 void pp_space_ground(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                     const pp_story *story);
+                     const pp_run_data *data);
 void pp_space_bodies(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                     const pp_story *story, int shot);
+                     const pp_run_data *data, int shot);
 void pp_space_joints(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                     const pp_story *story, int shot);
+                     const pp_run_data *data, int shot);
 void pp_space_springs(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                      const pp_story *story, int shot);
+                      const pp_run_data *data, int shot);
 void pp_space_paths(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                    const pp_story *story);
+                    const pp_run_data *data);

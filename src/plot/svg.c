@@ -16,7 +16,7 @@ void pp_svg_free(pp_svg *svg)
     *svg = (pp_svg){.env = svg->env};
 }
 
-static bool grow(pp_svg *svg, size_t more)
+static bool grow_text(pp_svg *svg, size_t more)
 {
     if (svg->failed) {
         return false;
@@ -41,7 +41,7 @@ static bool grow(pp_svg *svg, size_t more)
 
 static void put_bytes(pp_svg *svg, const char *text, size_t length)
 {
-    if (length > 0 && grow(svg, length)) {
+    if (length > 0 && grow_text(svg, length)) {
         memcpy(svg->text + svg->used, text, length);
         svg->used += length;
         svg->text[svg->used] = '\0';
@@ -152,7 +152,7 @@ void pp_decimal_text(char text[PP_NUMBER], double value, int decimals, bool trim
     pp_print(text, PP_NUMBER, "%s%s", sign, digits + at);
 }
 
-static void coordinate(pp_svg *svg, double value)
+static void put_coordinate(pp_svg *svg, double value)
 {
     char text[PP_NUMBER];
     pp_decimal_text(text, fmax(-1e6, fmin(value, 1e6)), 2, true, "-");
@@ -183,7 +183,7 @@ void pp_svg_attribute(pp_svg *svg, const char *name, double value)
     pp_svg_put(svg, " ");
     pp_svg_put(svg, name);
     pp_svg_put(svg, "=\"");
-    coordinate(svg, value);
+    put_coordinate(svg, value);
     pp_svg_put(svg, "\"");
 }
 
@@ -200,13 +200,13 @@ void pp_svg_open(pp_svg *svg, double width, double height, const char *title)
 {
     pp_svg_put(svg, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                     "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"");
-    coordinate(svg, width);
+    put_coordinate(svg, width);
     pp_svg_put(svg, "pt\" height=\"");
-    coordinate(svg, height);
+    put_coordinate(svg, height);
     pp_svg_put(svg, "pt\" viewBox=\"0 0 ");
-    coordinate(svg, width);
+    put_coordinate(svg, width);
     pp_svg_put(svg, " ");
-    coordinate(svg, height);
+    put_coordinate(svg, height);
     pp_svg_put(svg,
                "\" font-family=\"" FAMILY "\" fill=\"none\" stroke-linejoin=\"round\">\n<title>");
     pp_svg_escape(svg, title);
@@ -311,9 +311,9 @@ void pp_svg_path(pp_svg *svg, pp_pen pen)
 static void point(pp_svg *svg, const char *command, double x, double y)
 {
     pp_svg_put(svg, command);
-    coordinate(svg, x);
+    put_coordinate(svg, x);
     pp_svg_put(svg, " ");
-    coordinate(svg, y);
+    put_coordinate(svg, y);
 }
 
 void pp_svg_move(pp_svg *svg, double x, double y)
@@ -356,9 +356,9 @@ static void open_text(pp_svg *svg, double x, double y, pp_anchor anchor, double 
     pp_svg_put(svg, "<text");
     if (turned) {
         pp_svg_put(svg, " transform=\"translate(");
-        coordinate(svg, x);
+        put_coordinate(svg, x);
         pp_svg_put(svg, " ");
-        coordinate(svg, y);
+        put_coordinate(svg, y);
         pp_svg_put(svg, ") rotate(-90)\"");
     } else {
         pp_svg_attribute(svg, "x", x);
@@ -411,8 +411,8 @@ typedef struct typing {
     bool italic;
 } typing;
 
-static void part(pp_svg *svg, typing *at, const char *text, size_t bytes, double height,
-                 double size)
+static void text_part(pp_svg *svg, typing *at, const char *text, size_t bytes, double height,
+                      double size)
 {
     const double space = 0.278 * at->size;
     for (; bytes > 0 && text[0] == ' '; bytes--, text++) {
@@ -455,11 +455,12 @@ void pp_svg_label(pp_svg *svg, double x, double y, pp_anchor anchor, double size
             c++;
         } else if ((*c == '_' || *c == '^') && c[1] == '{') {
             size_t length = strcspn(c, "}");
-            part(svg, &at, c + 2, length - 2, *c == '_' ? 0.22 * size : -0.36 * size, 0.72 * size);
+            text_part(svg, &at, c + 2, length - 2, *c == '_' ? 0.22 * size : -0.36 * size,
+                      0.72 * size);
             c += length + (c[length] == '}');
         } else {
             size_t length = 1 + strcspn(c + 1, "*_^");
-            part(svg, &at, c, length, 0.0, size);
+            text_part(svg, &at, c, length, 0.0, size);
             c += length;
         }
     }

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-void pp_check_see(pp_recheck *c, perp_check_item item, double value, double limit, const char *at,
-                  const char *with)
+void pp_check_record_worst(pp_recheck *c, perp_check_item item, double value, double limit,
+                           const char *at, const char *with)
 {
     perp_check_result *result = &c->check->item[item];
     limit = isnan(limit) ? 0.0 : limit;
@@ -103,7 +103,7 @@ static void leave_out(perp_check *check, perp_check_item item, const char *why)
 // The impulse of a gear is recorded at the second joint's body b, and nowhere when that is not free.
 static bool untold(const perp_model *m, const pp_joint *joint)
 {
-    return joint->kind == PERP_GEAR && m->body[joint->b].nv == 0;
+    return joint->kind == PERP_JOINT_GEAR && m->body[joint->b].nv == 0;
 }
 
 static void leave_out_what_is_not_there(perp_check *check, const perp_recording_info *info,
@@ -128,11 +128,11 @@ static void leave_out_what_is_not_there(perp_check *check, const perp_recording_
     }
     static const perp_check_item by_scheme[] = {PERP_CHECK_DRIVE, PERP_CHECK_RATE,
                                                 PERP_CHECK_MOTION, PERP_CHECK_CONTACT};
-    for (size_t k = 0; k < sizeof by_scheme / sizeof by_scheme[0] && info->stepper == PERP_EVENT;
-         k++) {
+    for (size_t k = 0;
+         k < sizeof by_scheme / sizeof by_scheme[0] && info->stepper == PERP_STEPPER_EVENT; k++) {
         leave_out(check, by_scheme[k], "there are events within the steps");
     }
-    if (info->stepper == PERP_QUASISTATIC) {
+    if (info->stepper == PERP_STEPPER_QUASISTATIC) {
         leave_out(check, PERP_CHECK_ENERGY, "without inertia there is no kinetic energy");
     }
     for (int i = 0; model && i < model->joints; i++) {
@@ -149,7 +149,8 @@ static void leave_out_sums(perp_check *check, const perp_recording *r)
 {
     static const perp_check_item sums[] = {PERP_CHECK_MOMENTUM, PERP_CHECK_CONE, PERP_CHECK_PUSH,
                                            PERP_CHECK_CLOSE, PERP_CHECK_SLIP};
-    bool old = r->info.stepper == PERP_EVENT && r->table[PP_FRAMES].column[PP_COL_PART_END] < 0;
+    bool old =
+        r->info.stepper == PERP_STEPPER_EVENT && r->table[PP_FRAMES].column[PP_COL_PART_END] < 0;
     for (size_t k = 0; k < sizeof sums / sizeof sums[0] && old; k++) {
         leave_out(check, sums[k], "impacts within the steps are not recorded one by one");
     }
@@ -178,7 +179,7 @@ static bool place_joints(pp_recheck *c, const pp_state *start)
 {
     const perp_model *m = c->model;
     c->acting = c->before;
-    if (c->info->stepper != PERP_MOREAU_JEAN || (m->joints == 0 && !m->spatial)) {
+    if (c->info->stepper != PERP_STEPPER_MOREAU_JEAN || (m->joints == 0 && !m->spatial)) {
         return true;
     }
     pp_state middle = {.q = PP_ARRAY(c->arena, double, m->nq),
@@ -193,7 +194,7 @@ static bool place_joints(pp_recheck *c, const pp_state *start)
         middle.q[i] = 0.5 * (start->q[i] + c->now->q[i]);
     }
     for (int b = 0; b < m->bodies; b++) {
-        if (m->body[b].kind == PERP_SPATIAL_BODY && m->body[b].nv > 0) {
+        if (m->body[b].kind == PERP_BODY_SPATIAL && m->body[b].nv > 0) {
             halve_turn(start->q + m->body[b].at_q + 3, c->now->q + m->body[b].at_q + 3,
                        middle.q + m->body[b].at_q + 3);
         }
@@ -211,7 +212,7 @@ static perp_status find_coming(pp_recheck *c)
         bounces = bounces || c->now->contact[i].restitution != 0.0;
     }
     if (!bounces || c->info->coordinates != PERP_COORDINATES_JOINT ||
-        c->info->stepper == PERP_EVENT) {
+        c->info->stepper == PERP_STEPPER_EVENT) {
         return PERP_OK;
     }
     pp_tree *tree = PP_ARRAY(c->arena, pp_tree, 1);
@@ -220,11 +221,11 @@ static perp_status find_coming(pp_recheck *c)
     if (status < 0) {
         return status;
     }
-    c->coming = pp_tree_carried(tree, c->t0, c->before, c->turn0, c->arena);
+    c->coming = pp_tree_bodies_at(tree, c->t0, c->before, c->turn0, c->arena);
     return c->coming ? PERP_OK : PERP_ERR_MEMORY;
 }
 
-static perp_status find_scales(pp_recheck *c)
+static perp_status set_check_scales(pp_recheck *c)
 {
     const perp_model *m = c->model;
     perp_status status = pp_scales_start(&c->scales, m, c->arena);
@@ -238,7 +239,7 @@ static perp_status find_scales(pp_recheck *c)
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
         pp_scales_tie(&c->scales, j->a, j->b);
-        if (j->kind == PERP_GEAR) {
+        if (j->kind == PERP_JOINT_GEAR) {
             pp_scales_tie(&c->scales, m->joint[j->joint_a].b, m->joint[j->joint_b].b);
         }
     }
@@ -278,12 +279,12 @@ static perp_status judge_frame(pp_recheck *c)
             .t = c->t0, .q = (double *)(uintptr_t)c->q0, .nu = (double *)(uintptr_t)c->nu0};
         pp_frames(c->model, &state, c->before);
         state.turn = (double *)(uintptr_t)c->turn0;
-        bool theta = c->info->stepper == PERP_MOREAU_JEAN;
-        bool event = c->info->stepper == PERP_EVENT;  // scales are those of the whole step
+        bool theta = c->info->stepper == PERP_STEPPER_MOREAU_JEAN;
+        bool event = c->info->stepper == PERP_STEPPER_EVENT;  // scales are those of the whole step
         status =
             pp_kinematics_run(&c->kin, c->model, &state, event ? c->whole : c->h,
                               theta ? PP_GYRO_NONE : c->info->gyroscopic, c->applied, c->arena);
-        status = status < 0 ? status : find_scales(c);
+        status = status < 0 ? status : set_check_scales(c);
         status = status < 0 ? status : find_coming(c);
         if (status < 0 || !place_joints(c, &state)) {
             return status < 0 ? status : PERP_ERR_MEMORY;
@@ -295,7 +296,7 @@ static perp_status judge_frame(pp_recheck *c)
         pp_check_recorded(c);
         if (status >= 0 && item[PERP_CHECK_DRIVE].done) {
             status = pp_check_balance(c);
-        } else if (status >= 0 && c->info->stepper == PERP_EVENT && c->info->every == 1) {
+        } else if (status >= 0 && c->info->stepper == PERP_STEPPER_EVENT && c->info->every == 1) {
             status = pp_check_event(c);
         }
     }
@@ -325,7 +326,7 @@ static void take_step(pp_recheck *c, bool at_end)
 }
 
 // Where the next step starts.
-static void remember(pp_recheck *c, const perp_frame *frame, double *state)
+static void store_step_start(pp_recheck *c, const perp_snapshot *frame, double *state)
 {
     size_t nv = (size_t)c->info->nv, nq = (size_t)c->info->nq;
     c->t0 = frame->t;
@@ -344,7 +345,7 @@ typedef struct totals {
     perp_vec3 pf;
 } totals;
 
-static void add_totals(totals *sum, const perp_frame *frame)
+static void add_totals(totals *sum, const perp_snapshot *frame)
 {
     for (int i = 0; i < frame->contacts; i++) {
         sum->pn += frame->contact[i].pn;
@@ -358,7 +359,7 @@ static void add_totals(totals *sum, const perp_frame *frame)
 // A frame after its parts: the state where the last one ended, and the sums of them all.
 static void compare_totals(pp_recheck *c, const totals *parts, const double *state)
 {
-    const perp_frame *now = c->now;
+    const perp_snapshot *now = c->now;
     size_t nv = (size_t)c->info->nv, nq = (size_t)c->info->nq;
     totals whole = {0};
     add_totals(&whole, now);
@@ -370,10 +371,11 @@ static void compare_totals(pp_recheck *c, const totals *parts, const double *sta
     off = fmax(off, fabs(whole.dissipated - parts->dissipated) / energy);
     bool same = now->t == c->t0 && memcmp(now->q, state, nq * sizeof *state) == 0 &&
                 memcmp(now->nu, state + nq, nv * sizeof *state) == 0;
-    pp_check_see(c, PERP_CHECK_RECORD, same ? off : PP_INF, 1e-9, "the parts of the step", "");
+    pp_check_record_worst(c, PERP_CHECK_RECORD, same ? off : PP_INF, 1e-9, "the parts of the step",
+                          "");
 }
 
-static perp_status judge(pp_recheck *c, int frame, perp_error *error)
+static perp_status check_frame(pp_recheck *c, int frame, perp_error *error)
 {
     pp_arena_reset(c->arena);
     perp_status status = judge_frame(c);
@@ -385,7 +387,7 @@ static perp_status judge(pp_recheck *c, int frame, perp_error *error)
 static perp_status judge_parts(pp_recheck *c, perp_recording *r, int k, double *state,
                                perp_error *error)
 {
-    perp_frame frame = *c->now, part;
+    perp_snapshot frame = *c->now, part;
     totals sum = {0};
     perp_status status = PERP_OK;
     double whole = c->h;
@@ -398,9 +400,9 @@ static perp_status judge_parts(pp_recheck *c, perp_recording *r, int k, double *
         c->part = i;
         c->h = c->last = part.h;
         c->whole = whole;
-        status = judge(c, k, error);
+        status = check_frame(c, k, error);
         add_totals(&sum, &part);
-        remember(c, &part, state);
+        store_step_start(c, &part, state);
     }
     status = status < 0 ? status : perp_recording_read(r, k, &frame, error);
     c->now = &frame;
@@ -413,14 +415,14 @@ static perp_status judge_parts(pp_recheck *c, perp_recording *r, int k, double *
 
 static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state, perp_error *error)
 {
-    perp_frame frame;
+    perp_snapshot frame;
     size_t nv = (size_t)r->info.nv, nq = (size_t)r->info.nq;
     c->q0 = state;
     c->nu0 = state + nq;
     c->turn0 = state + nq + nv;
     perp_status status = perp_recording_read(r, 0, &frame, error);
     for (int k = 1; k < r->info.frames && status >= 0; k++) {
-        remember(c, &frame, state);
+        store_step_start(c, &frame, state);
         status = perp_recording_read(r, k, &frame, error);
         if (status < 0) {
             break;
@@ -428,14 +430,14 @@ static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state,
         c->now = &frame;
         take_step(c, k + 1 == r->info.frames);
         bool by_parts = frame.kept > 0 && c->info->every == 1;
-        status = by_parts ? judge_parts(c, r, k, state, error) : judge(c, k, error);
+        status = by_parts ? judge_parts(c, r, k, state, error) : check_frame(c, k, error);
         status = status >= 0 && by_parts ? perp_recording_read(r, k, &frame, error) : status;
     }
     c->now = NULL;
     return status;
 }
 
-static void conclude(perp_check *check)
+static void write_verdict(perp_check *check)
 {
     for (int k = 0; k < PERP_CHECK_COUNT; k++) {
         const perp_check_result *item = &check->item[k];
@@ -453,7 +455,7 @@ static perp_status load_scene(perp_recording *r, perp_scene **scene, perp_error 
     if (!r->info.scene[0]) {
         return PERP_OK;
     }
-    perp_scene_reading reading = perp_scene_reading_default();
+    perp_scene_load_options reading = perp_scene_load_options_default();
     reading.max_mb = PP_INF;  // it is in memory already
     reading.given_only = true;
     perp_status status = pp_load_files(r, &reading, error);
@@ -504,7 +506,7 @@ perp_status perp_recording_check(perp_recording *recording, const perp_limits *l
         leave_out_what_is_not_there(check, &r->info, c.model);
         leave_out_sums(check, r);
         status = judge_frames(&c, r, state, error);
-        conclude(check);
+        write_verdict(check);
     }
     pp_arena_destroy(c.arena);
     perp_scene_destroy(scene);

@@ -17,7 +17,7 @@ typedef struct pp_recheck {
     pp_arena *arena;          // of the step
     perp_check *check;
     char (*where)[PP_WHERE_MAX];  // text of each item
-    const perp_frame *now;
+    const perp_snapshot *now;
     double t0, h;  // of the frame before; what lies between
     double last;   // the last step before this frame [s]
     double whole;  // the step that this is a part of
@@ -45,8 +45,8 @@ typedef struct pp_recheck {
 
 // Holds a value against its limit, an absolute one where it was set, and keeps the worst of an item; `at` and
 // `with` name where it was seen, `with` may be "".
-void pp_check_see(pp_recheck *c, perp_check_item item, double value, double limit, const char *at,
-                  const char *with);
+void pp_check_record_worst(pp_recheck *c, perp_check_item item, double value, double limit,
+                           const char *at, const char *with);
 // What rates, impulses and energies of two bodies are held against.
 typedef struct pp_check_scale {
     double rate, impulse, energy;  // [m/s], [N s], [J]
@@ -68,8 +68,8 @@ perp_status pp_check_places(pp_recheck *c);  // gaps, joints
 void pp_check_contacts(pp_recheck *c);       // pull, push, close, cone, slip
 // Impulses may complement this rate only: 0 <= p, 0 <= rate, p rate = 0. `rate` is the one after the
 // step, `before` that at its start; NaN: the recording does not tell.
-double pp_check_beside(const pp_recheck *c, double value, double rate, double before,
-                       double restitution, double rest, double push);
+double pp_check_complementarity(const pp_recheck *c, double value, double rate, double before,
+                                double restitution, double rest, double push);
 
 // ── What two frames one step apart show (check_step.c) ───────────────────────────────────────────
 perp_status pp_check_motion(pp_recheck *c);
@@ -93,7 +93,7 @@ perp_status pp_check_impact(pp_recheck *c);
 
 // ── Friction (check_friction.c) ──────────────────────────────────────────────────────────────────
 // What the scene says of two shapes; *is_listed: it lists their contact.
-pp_pair pp_check_law(const perp_model *m, int a, int b, bool *is_listed);
+pp_pair_rule pp_check_law(const perp_model *m, int a, int b, bool *is_listed);
 // Impulse beyond the cone; and what the moments and the sliding friction should have taken and did not,
 // where they move faster than `still`.
 void pp_check_friction(const pp_recheck *c, const perp_contact *contact, double still,

@@ -24,7 +24,7 @@ static void touch_forces(const perp_model *m, bool *pushed)
 static void touch_gears(const perp_model *m, bool *pushed)
 {
     for (int i = 0; i < m->joints; i++) {
-        if (m->joint[i].kind == PERP_GEAR) {
+        if (m->joint[i].kind == PERP_JOINT_GEAR) {
             const pp_joint *a = &m->joint[m->joint[i].joint_a], *b = &m->joint[m->joint[i].joint_b];
             pushed[a->a] = pushed[a->b] = pushed[b->a] = pushed[b->b] = true;
         }
@@ -47,7 +47,7 @@ static void see_momentum(pp_recheck *c, const bool *pushed, perp_vec3 *left, dou
         load[b] += pp_length(p);
     }
     for (int i = 0; i < m->joints; i++) {
-        perp_vec3 p = c->now->joint[i].impulse_b.f;
+        perp_vec3 p = c->now->joint[i].impulse_b.f_W;
         left[m->joint[i].a] = pp_add(left[m->joint[i].a], p);
         left[m->joint[i].b] = pp_sub(left[m->joint[i].b], p);
         load[m->joint[i].a] += pp_length(p);
@@ -60,13 +60,13 @@ static void see_momentum(pp_recheck *c, const bool *pushed, perp_vec3 *left, dou
         }
         perp_vec3 dv = pp_sub(c->after[i].v, c->before[i].v);
         dv = pp_along(dv, -c->h, m->gravity);
-        perp_vec3 pushed_by = pp_scale(c->h, c->applied[i].f);  // the caller
+        perp_vec3 pushed_by = pp_scale(c->h, c->applied[i].f_W);  // the caller
         double off = pp_length(pp_sub(pp_along(left[i], body->mass, dv), pushed_by));
         double size = body->mass * (pp_length(c->after[i].v) + pp_length(c->before[i].v) +
                                     c->h * pp_length(m->gravity)) +
                       load[i];
         double own = ROUNDED * body->mass * pp_scale_speed(&c->scales, c->scales.island[i]);
-        pp_check_see(c, PERP_CHECK_MOMENTUM, off, INTEGRATED * size + own, body->name, "");
+        pp_check_record_worst(c, PERP_CHECK_MOMENTUM, off, INTEGRATED * size + own, body->name, "");
     }
 }
 
@@ -88,7 +88,7 @@ static void see_impact(pp_recheck *c, const perp_contact *recorded)
     perp_contact contact = *recorded;
     const char *a = m->shape[contact.a.i].name, *b = m->shape[contact.b.i].name;
     bool listed, newton = c->info->impact == PERP_IMPACT_NEWTON && c->now->part == PERP_PART_IMPACT;
-    pp_pair law = pp_check_law(m, contact.a.i, contact.b.i, &listed);
+    pp_pair_rule law = pp_check_law(m, contact.a.i, contact.b.i, &listed);
     perp_vec3 n = contact.normal_W, v = rate_at(c, c->after, &contact);
     double before = pp_dot3(rate_at(c, c->before, &contact), n), after = pp_dot3(v, n);
     double impulse = fabs(contact.pn) + pp_length(contact.pf_W);
@@ -96,9 +96,10 @@ static void see_impact(pp_recheck *c, const perp_contact *recorded)
                                          isfinite(impulse) ? impulse : 0.0);
     double e = newton ? contact.restitution : 0.0, rho = after + e * fmin(0.0, before);
     bool known = e >= 0.0 && e <= law.restitution + ROUNDED;
-    pp_check_see(c, PERP_CHECK_CLOSE, isnan(rho) ? rho : fmax(0.0, -rho), s.rate, a, b);
+    pp_check_record_worst(c, PERP_CHECK_CLOSE, isnan(rho) ? rho : fmax(0.0, -rho), s.rate, a, b);
     if (newton) {
-        pp_check_see(c, PERP_CHECK_PUSH, known ? fabs(contact.pn * rho) : PP_INF, s.energy, a, b);
+        pp_check_record_worst(c, PERP_CHECK_PUSH, known ? fabs(contact.pn * rho) : PP_INF, s.energy,
+                              a, b);
     }
     double beyond = 0.0, short_of = 0.0;
     contact.slip_W = pp_add(pp_along(v, -after, n), pp_check_surface(c, &contact));
@@ -106,7 +107,7 @@ static void see_impact(pp_recheck *c, const perp_contact *recorded)
     pp_check_friction(c, &contact, s.rate, &beyond, &short_of);
     if (newton) {
         short_of = isnan(short_of) ? short_of : fmax(0.0, short_of);
-        pp_check_see(c, PERP_CHECK_SLIP, short_of, s.energy, a, b);
+        pp_check_record_worst(c, PERP_CHECK_SLIP, short_of, s.energy, a, b);
     }
 }
 
@@ -119,7 +120,7 @@ static void see_motion(pp_recheck *c, bool impact, const bool *held)
     const perp_model *m = c->model;
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
-        bool turns = body->kind == PERP_SPATIAL_BODY;  // by a quaternion
+        bool turns = body->kind == PERP_BODY_SPATIAL;  // by a quaternion
         int flying = turns ? 3 : body->nq, judged = impact ? body->nq : flying;
         judged = held[i] && !impact ? 0 : judged;
         for (int k = 0; k < judged && body->nv > 0; k++) {
@@ -127,7 +128,7 @@ static void see_motion(pp_recheck *c, bool impact, const bool *held)
             double mean = impact ? 0.0 : 0.5 * (c->nu0[body->at + k] + c->nu[body->at + k]);
             double size = fabs(c->q0[at]) + fabs(c->now->q[at]) + c->h * fabs(mean) + body->reach;
             double off = fabs(c->now->q[at] - c->q0[at] - c->h * mean);
-            pp_check_see(c, PERP_CHECK_RECORD, off, ROUNDED * size, body->name, "");
+            pp_check_record_worst(c, PERP_CHECK_RECORD, off, ROUNDED * size, body->name, "");
         }
     }
 }
@@ -138,7 +139,7 @@ static void see_motion(pp_recheck *c, bool impact, const bool *held)
 static bool is_applied(const pp_recheck *c, int body)
 {
     const perp_wrench *w = c->applied ? &c->applied[body] : NULL;
-    return w && !(pp_length(w->f) + pp_length(w->tau) == 0.0);
+    return w && !(pp_length(w->f_W) + pp_length(w->tau_W) == 0.0);
 }
 
 // Whether anything but gravity, springs, contact and joints at rest can change the energy.
@@ -147,13 +148,13 @@ static bool is_driven(const pp_recheck *c)
     const perp_model *m = c->model;
     bool driven = false;
     for (int i = 0; i < m->bodies; i++) {
-        driven = driven || m->body[i].drive == PERP_DRIVEN || is_applied(c, i);
+        driven = driven || m->body[i].drive == PERP_MOTION_KINEMATIC || is_applied(c, i);
     }
     for (int i = 0; i < m->joints; i++) {
         driven = driven || m->joint[i].target || m->joint[i].rate || m->joint[i].friction > 0.0;
     }
     for (int i = 0; i < m->forces; i++) {
-        driven = driven || m->force[i].kind == PERP_FORCE;
+        driven = driven || m->force[i].kind == PERP_FORCE_WRENCH;
     }
     for (int i = 0; i < m->shapes; i++) {
         const pp_shape *s = &m->shape[i];
@@ -168,7 +169,8 @@ static void see_energy(pp_recheck *c)
     const perp_energy *e = &c->now->energy;
     double size = fabs(e->kinetic) + fabs(c->energy0.kinetic) + fabs(e->dissipated);
     if (!is_driven(c)) {
-        pp_check_see(c, PERP_CHECK_RECORD, fabs(e->work), ROUNDED * size + 1e-300, "energies", "");
+        pp_check_record_worst(c, PERP_CHECK_RECORD, fabs(e->work), ROUNDED * size + 1e-300,
+                              "energies", "");
     }
     pp_check_energy(c, 0.0);
 }

@@ -20,13 +20,13 @@ perp_status pp_check_places(pp_recheck *c)
     }
     for (int i = 0; i < gaps.count; i++) {
         const pp_contact *contact = &gaps.contact[i];
-        pp_check_see(c, PERP_CHECK_GAP, fmax(0.0, -contact->gap),
-                     pp_scale_overlap(m, contact->a, contact->b), m->shape[contact->a].name,
-                     m->shape[contact->b].name);
+        pp_check_record_worst(c, PERP_CHECK_GAP, fmax(0.0, -contact->gap),
+                              pp_scale_overlap(m, contact->a, contact->b),
+                              m->shape[contact->a].name, m->shape[contact->b].name);
     }
     for (int i = 0; i < m->joints; i++) {
         double limit, error = pp_judge_joint(m, &kin, i, &limit);
-        pp_check_see(c, PERP_CHECK_JOINT, error, limit, m->joint[i].name, "");
+        pp_check_record_worst(c, PERP_CHECK_JOINT, error, limit, m->joint[i].name, "");
     }
     return PERP_OK;
 }
@@ -43,11 +43,11 @@ static double rebound(double gap, double before, double restitution, double push
     return a > 0.0 && left > 0.0 && u > 0.0 ? u : plain;
 }
 
-double pp_check_beside(const pp_recheck *c, double value, double rate, double before,
-                       double restitution, double rest, double push)
+double pp_check_complementarity(const pp_recheck *c, double value, double rate, double before,
+                                double restitution, double rest, double push)
 {
-    bool by_place =
-        c->info->stepper == PERP_STEWART_TRINKLE || c->info->stepper == PERP_QUASISTATIC;
+    bool by_place = c->info->stepper == PERP_STEPPER_STEWART_TRINKLE ||
+                    c->info->stepper == PERP_STEPPER_QUASISTATIC;
     double h = c->last;
     bool bounces = restitution != 0.0 && !(before >= -rest);
     bool arrives = !(value + h * (before + fmin(push, 0.0)) > 0.0);
@@ -103,8 +103,8 @@ static double normal_rate_beside(const pp_recheck *c, const perp_contact *contac
     double before = contact->restitution != 0.0 ? normal_rate_before(c, contact) : 0.0;
     bool known = contact->restitution != 0.0 && c->model && c->kin.mass;
     double push = known ? normal_push(c, contact) : 0.0;
-    return pp_check_beside(c, contact->gap, contact->rate_n, before, contact->restitution,
-                           2.0 * c->whole * g, push);
+    return pp_check_complementarity(c, contact->gap, contact->rate_n, before, contact->restitution,
+                                    2.0 * c->whole * g, push);
 }
 
 // A rebound of Poisson's moves what other contacts of the step had stopped.
@@ -136,19 +136,21 @@ void pp_check_contacts(pp_recheck *c)
         const char *b = c->recording->shape[contact->b.i].name;
         double beyond = 0.0, short_of = 0.0;
         pp_check_scale s = contact_scale(c, contact);
-        pp_check_see(c, PERP_CHECK_PULL, fmax(0.0, -contact->pn), s.impulse, a, b);
+        pp_check_record_worst(c, PERP_CHECK_PULL, fmax(0.0, -contact->pn), s.impulse, a, b);
         double rho = normal_rate_beside(c, contact);
         bool told = !isnan(rho) || !isfinite(contact->gap) || !isfinite(contact->rate_n);
-        bool event = c->info->stepper == PERP_EVENT;  // check_event.c knows what to ask
+        bool event = c->info->stepper == PERP_STEPPER_EVENT;  // check_event.c knows what to ask
         if (told && !phases && !event) {
-            pp_check_see(c, PERP_CHECK_PUSH, fabs(contact->pn * rho), s.energy, a, b);
-            pp_check_see(c, PERP_CHECK_CLOSE, isnan(rho) ? rho : fmax(0.0, -rho), s.rate, a, b);
+            pp_check_record_worst(c, PERP_CHECK_PUSH, fabs(contact->pn * rho), s.energy, a, b);
+            pp_check_record_worst(c, PERP_CHECK_CLOSE, isnan(rho) ? rho : fmax(0.0, -rho), s.rate,
+                                  a, b);
         }
         if (c->model || !c->info->spatial) {
             pp_check_friction(c, contact, s.rate, &beyond, &short_of);
-            pp_check_see(c, PERP_CHECK_CONE, beyond, s.impulse, a, b);
+            pp_check_record_worst(c, PERP_CHECK_CONE, beyond, s.impulse, a, b);
             short_of = isnan(short_of) ? short_of : fmax(0.0, short_of);
-            pp_check_see(c, PERP_CHECK_SLIP, phases || event ? 0.0 : short_of, s.energy, a, b);
+            pp_check_record_worst(c, PERP_CHECK_SLIP, phases || event ? 0.0 : short_of, s.energy, a,
+                                  b);
         }
     }
 }

@@ -18,9 +18,9 @@ typedef struct disc {
     int sides;    // of a polygon with a corner along the first; 0: round
 } disc;
 
-pp_pair pp_check_law(const perp_model *m, int a, int b, bool *is_listed)
+pp_pair_rule pp_check_law(const perp_model *m, int a, int b, bool *is_listed)
 {
-    pp_pair pair;
+    pp_pair_rule pair;
     pp_model_pair(m, a, b, &pair);
     *is_listed = false;
     for (int i = 0; i < m->listed && !*is_listed; i++) {
@@ -44,7 +44,7 @@ pp_pair pp_check_law(const perp_model *m, int a, int b, bool *is_listed)
 }
 
 // How far (x, y) is outside, measured along the first axis.
-static double outside(const disc *d, double x, double y)
+static double distance_outside(const disc *d, double x, double y)
 {
     if (!(d->y > 0.0)) {
         return fmax(fabs(y), fabs(x) - d->x);
@@ -62,7 +62,7 @@ static double outside(const disc *d, double x, double y)
 }
 
 // The most that an impulse within can take from the motion (u, v).
-static double support(const disc *d, double u, double v)
+static double disc_support(const disc *d, double u, double v)
 {
     if (d->sides == 0) {
         return hypot(d->x * u, d->y * v);
@@ -75,19 +75,19 @@ static double support(const disc *d, double u, double v)
     return isnan(u) || isnan(v) ? (double)NAN : most;
 }
 
-static double worse(double a, double b)
+static double worse_of(double a, double b)
 {
     return !(b <= a) ? b : a;
 }
 
 // Impulse (x, y) against motion (u, v).
-static void judge(const disc *d, const double p[2], const double motion[2], double still,
-                  double *beyond, double *short_of)
+static void judge_friction(const disc *d, const double p[2], const double motion[2], double still,
+                           double *beyond, double *short_of)
 {
     double taken = -(p[0] * motion[0] + p[1] * motion[1]);
     bool moves = !(hypot(motion[0], motion[1]) <= still);
-    *beyond = worse(*beyond, outside(d, p[0], p[1]));
-    *short_of += (moves ? support(d, motion[0], motion[1]) : 0.0) - taken;
+    *beyond = worse_of(*beyond, distance_outside(d, p[0], p[1]));
+    *short_of += (moves ? disc_support(d, motion[0], motion[1]) : 0.0) - taken;
 }
 
 static void judge_planar(const pp_recheck *c, const perp_contact *contact, double still,
@@ -99,7 +99,7 @@ static void judge_planar(const pp_recheck *c, const perp_contact *contact, doubl
     const double p[2] = {pf.x * n.y - pf.y * n.x, 0.0},
                  u[2] = {contact->slip + hold.x * n.y - hold.y * n.x, 0.0};
     *beyond = fabs(pf.x * n.x + pf.y * n.y);
-    judge(&d, p, u, still, beyond, short_of);
+    judge_friction(&d, p, u, still, beyond, short_of);
 }
 
 void pp_check_friction(const pp_recheck *c, const perp_contact *contact, double still,
@@ -111,7 +111,7 @@ void pp_check_friction(const pp_recheck *c, const perp_contact *contact, double 
         return;
     }
     bool listed, rubs = c->info->friction != PERP_FRICTION_NONE;
-    pp_pair law = pp_check_law(c->model, contact->a.i, contact->b.i, &listed);
+    pp_pair_rule law = pp_check_law(c->model, contact->a.i, contact->b.i, &listed);
     double pn = rubs ? contact->pn : 0.0, mu = contact->mu;
     perp_vec3 n = contact->normal_W, t = contact->tangent_W, o = pp_cross(n, t);
     perp_vec3 p = contact->pf_W, m = contact->moment_W,
@@ -120,18 +120,18 @@ void pp_check_friction(const pp_recheck *c, const perp_contact *contact, double 
     const double p_slide[2] = {pp_dot3(p, t), pp_dot3(p, o)};
     const double u_slide[2] = {pp_dot3(u, t), pp_dot3(u, o)};
     *beyond = fabs(pp_dot3(p, n));
-    judge(&slide, p_slide, u_slide, still, beyond, short_of);
+    judge_friction(&slide, p_slide, u_slide, still, beyond, short_of);
     perp_twist a = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}}, b = a;
     if (pp_check_each_step(c)) {
         a = pp_check_velocity(c, c->model->shape[contact->a.i].body);
         b = pp_check_velocity(c, c->model->shape[contact->b.i].body);
     }
-    perp_vec3 w = pp_sub(b.w, a.w);
+    perp_vec3 w = pp_sub(b.w_W, a.w_W);
     const disc spin = {law.mu_spin * pn, 0.0, 0};
     const double p_spin[2] = {pp_dot3(m, n), 0.0}, w_spin[2] = {pp_dot3(w, n), 0.0};
-    judge(&spin, p_spin, w_spin, still, beyond, short_of);
+    judge_friction(&spin, p_spin, w_spin, still, beyond, short_of);
     const disc roll = {law.mu_roll * pn, law.mu_roll * pn, contact->facets};
     const double p_roll[2] = {pp_dot3(m, t), pp_dot3(m, o)};
     const double w_roll[2] = {pp_dot3(w, t), pp_dot3(w, o)};
-    judge(&roll, p_roll, w_roll, still, beyond, short_of);
+    judge_friction(&roll, p_roll, w_roll, still, beyond, short_of);
 }

@@ -28,7 +28,7 @@ static perp_vec3 turned_back(const double *q0, const double *q, const double *w)
 static double turn_error(const pp_recheck *c, const perp_recorded_body *body, double theta)
 {
     const double *q0 = c->q0 + body->at_q + 3, *q = c->now->q + body->at_q + 3;
-    const double *w0 = c->nu0 + body->at + 3, *w1 = c->nu + body->at + 3;
+    const double *w0 = c->nu0 + body->at_nu + 3, *w1 = c->nu + body->at_nu + 3;
     perp_vec3 end = theta == 1.0 ? pp_vec(w1[0], w1[1], w1[2]) : turned_back(q0, q, w1);
     double w[3] = {end.x, end.y, end.z}, to[4];
     for (int k = 0; k < 3; k++) {
@@ -79,20 +79,20 @@ static double motion_limit(const pp_recheck *c, int body)
 // How far a body is from where its own velocity brings it [m].
 static double motion_error(const pp_recheck *c, int b)
 {
-    static const int moved[] = {[PERP_PLANAR_BODY] = 3,
-                                [PERP_PLANAR_PARTICLE] = 2,
-                                [PERP_SPATIAL_BODY] = 3,
-                                [PERP_SPATIAL_PARTICLE] = 3};
+    static const int moved[] = {[PERP_BODY_PLANAR] = 3,
+                                [PERP_BODY_PLANAR_PARTICLE] = 2,
+                                [PERP_BODY_SPATIAL] = 3,
+                                [PERP_BODY_SPATIAL_PARTICLE] = 3};
     const perp_recorded_body *body = &c->recording->body[b].about;
-    double theta = c->info->stepper == PERP_MOREAU_JEAN ? c->info->theta : 1.0, worst = 0.0;
+    double theta = c->info->stepper == PERP_STEPPER_MOREAU_JEAN ? c->info->theta : 1.0, worst = 0.0;
     for (int k = 0; k < moved[body->kind]; k++) {
         double q0 = c->q0[body->at_q + k], q = c->now->q[body->at_q + k];
-        double mean = (1.0 - theta) * c->nu0[body->at + k] + theta * c->now->nu[body->at + k];
-        double arm = body->kind == PERP_PLANAR_BODY && k == 2 ? arm_of(c, b) : 1.0;
+        double mean = (1.0 - theta) * c->nu0[body->at_nu + k] + theta * c->now->nu[body->at_nu + k];
+        double arm = body->kind == PERP_BODY_PLANAR && k == 2 ? arm_of(c, b) : 1.0;
         double off = arm * fabs(q - q0 - c->h * mean);
         worst = !(off <= worst) ? off : worst;
     }
-    if (body->kind == PERP_SPATIAL_BODY) {
+    if (body->kind == PERP_BODY_SPATIAL) {
         double off = arm_of(c, b) * turn_error(c, body, theta);
         worst = !(off <= worst) ? off : worst;
     }
@@ -102,13 +102,14 @@ static double motion_error(const pp_recheck *c, int b)
 // The schemes of first order turn bodies with one velocity a step.
 static void see_spin(pp_recheck *c, int b)
 {
-    bool first =
-        c->info->stepper == PERP_STEWART_TRINKLE || c->info->stepper == PERP_ANITESCU_POTRA;
+    bool first = c->info->stepper == PERP_STEPPER_STEWART_TRINKLE ||
+                 c->info->stepper == PERP_STEPPER_ANITESCU_POTRA;
     if (c->model && first && c->info->coordinates != PERP_COORDINATES_JOINT) {
-        double lost = pp_spin_lost(&c->model->body[b], &c->before[b], &c->after[b], c->h);
+        double lost =
+            pp_angular_momentum_lost(&c->model->body[b], &c->before[b], &c->after[b], c->h);
         double arm = arm_of(c, b);
-        pp_check_see(c, PERP_CHECK_MOTION, arm * lost, arm * PP_SPIN_MOST,
-                     c->recording->body[b].about.name, "");
+        pp_check_record_worst(c, PERP_CHECK_MOTION, arm * lost, arm * PP_SPIN_MOST,
+                              c->recording->body[b].about.name, "");
     }
 }
 
@@ -122,7 +123,7 @@ perp_status pp_check_motion(pp_recheck *c)
         return PERP_ERR_MEMORY;
     }
     for (int b = 0; b < bodies; b++) {
-        if (c->recording->body[b].about.at >= 0) {
+        if (c->recording->body[b].about.at_nu >= 0) {
             limit[b] = motion_limit(c, b);
             error[b] = motion_error(c, b);
         }
@@ -136,8 +137,8 @@ perp_status pp_check_motion(pp_recheck *c)
     }
     for (int b = 0; b < bodies && (c->model || !arcs); b++) {
         const perp_recorded_body *body = &c->recording->body[b].about;
-        if (body->at >= 0) {
-            pp_check_see(c, PERP_CHECK_MOTION, error[b], limit[b], body->name, "");
+        if (body->at_nu >= 0) {
+            pp_check_record_worst(c, PERP_CHECK_MOTION, error[b], limit[b], body->name, "");
             see_spin(c, b);
         }
     }
@@ -148,17 +149,17 @@ perp_status pp_check_motion(pp_recheck *c)
 
 void pp_check_add_at(perp_wrench *w, const pp_frame *body, double sign, perp_vec3 p, perp_vec3 at)
 {
-    w->f = pp_along(w->f, sign, p);
-    w->tau = pp_along(w->tau, sign, pp_cross(pp_sub(at, body->p), p));
+    w->f_W = pp_along(w->f_W, sign, p);
+    w->tau_W = pp_along(w->tau_W, sign, pp_cross(pp_sub(at, body->p), p));
 }
 
 double pp_check_power(const perp_wrench *w, const perp_twist *v)
 {
-    return pp_dot3(w->f, v->v) + pp_dot3(w->tau, v->w);
+    return pp_dot3(w->f_W, v->v_W) + pp_dot3(w->tau_W, v->w_W);
 }
 
 // The velocities of a free body into the places they have in a twist.
-static perp_twist spread(const pp_body *body, const double *nu)
+static perp_twist twist_of_velocities(const pp_body *body, const double *nu)
 {
     double all[PP_BODY_NV] = {0.0};
     for (int k = 0; k < body->nv; k++) {
@@ -171,7 +172,7 @@ perp_twist pp_check_velocity(const pp_recheck *c, int body)
 {
     const pp_body *of = &c->model->body[body];
     const pp_frame *f = &c->before[body];
-    return of->nv == 0 ? (perp_twist){f->v, f->w} : spread(of, c->nu + of->at);
+    return of->nv == 0 ? (perp_twist){f->v, f->w} : twist_of_velocities(of, c->nu + of->at);
 }
 
 static double value_at(const pp_expr *expr, double t)
@@ -221,7 +222,7 @@ void pp_check_add_surface(pp_recheck *c, const perp_contact *contact)
 }
 
 // Returns what undoing an overlap may give: one that the order of the scheme explains.
-static double add_contact(pp_recheck *c, const perp_contact *contact)
+static double add_contact_impulse(pp_recheck *c, const perp_contact *contact)
 {
     const perp_model *m = c->model;
     int a = m->shape[contact->a.i].body, b = m->shape[contact->b.i].body;
@@ -230,8 +231,8 @@ static double add_contact(pp_recheck *c, const perp_contact *contact)
     const pp_frame *body = pp_check_acting(c, contact);
     pp_check_add_at(&c->impulse[b], &body[b], 1.0, p, at);
     pp_check_add_at(&c->impulse[a], &body[a], -1.0, p, at);
-    c->impulse[b].tau = pp_along(c->impulse[b].tau, 1.0, contact->moment_W);
-    c->impulse[a].tau = pp_along(c->impulse[a].tau, -1.0, contact->moment_W);
+    c->impulse[b].tau_W = pp_along(c->impulse[b].tau_W, 1.0, contact->moment_W);
+    c->impulse[a].tau_W = pp_along(c->impulse[a].tau_W, -1.0, contact->moment_W);
     c->load[a] += pp_length(p);
     c->load[b] += pp_length(p);
     double drift = pp_drift_contact(m, c->before, c->h, contact->a.i, contact->b.i);
@@ -270,7 +271,7 @@ static void see_momentum(pp_recheck *c, const double *left)
 {
     for (int i = 0; i < c->model->bodies; i++) {
         const pp_body *body = &c->model->body[i];
-        perp_vec3 f = c->impulse[i].f, tau = c->impulse[i].tau;
+        perp_vec3 f = c->impulse[i].f_W, tau = c->impulse[i].tau_W;
         const double w[PP_BODY_NV] = {f.x, f.y, f.z, tau.x, tau.y, tau.z};
         int island = c->scales.island[i];
         for (int k = 0; k < body->nv; k++) {
@@ -278,8 +279,9 @@ static void see_momentum(pp_recheck *c, const double *left)
                                        pp_scale_rounding(&c->scales, island));
             double limit = own + MOMENTUM * c->load[i];
             limit *= body->axis[k] < 3 ? 1.0 : fmax(body->reach, c->arm);
-            pp_check_see(c, PERP_CHECK_MOMENTUM, fabs(left[body->at + k] - w[body->axis[k]]), limit,
-                         body->name, "");
+            pp_check_record_worst(c, PERP_CHECK_MOMENTUM,
+                                  fabs(left[body->at + k] - w[body->axis[k]]), limit, body->name,
+                                  "");
         }
     }
 }
@@ -305,7 +307,8 @@ static double arc_work(const pp_recheck *c, int i, double *lifted)
     perp_vec3 way = pp_sub(c->after[i].p, c->before[i].p);
     const double moved[3] = {way.x, way.y, way.z};
     double work = 0.0;
-    bool arcs = c->info->coordinates == PERP_COORDINATES_JOINT && c->info->stepper != PERP_EVENT;
+    bool arcs =
+        c->info->coordinates == PERP_COORDINATES_JOINT && c->info->stepper != PERP_STEPPER_EVENT;
     for (int k = 0; k < body->nv && arcs; k++) {
         if (body->axis[k] < 3) {
             double off = moved[body->axis[k]] - c->h * c->nu[body->at + k];
@@ -318,7 +321,7 @@ static double arc_work(const pp_recheck *c, int i, double *lifted)
 
 void pp_check_energy(pp_recheck *c, double allowed)
 {
-    double theta = c->info->stepper == PERP_MOREAU_JEAN ? c->info->theta : 1.0;
+    double theta = c->info->stepper == PERP_STEPPER_MOREAU_JEAN ? c->info->theta : 1.0;
     double before = pp_check_energy_at(c, c->before, c->t0, c->turn0);
     double after = pp_check_energy_at(c, c->after, c->now->t, c->turn);
     double made = after - before - c->now->energy.work, moved = 0.0, rounding = 0.0, scale = 0.0;
@@ -339,25 +342,26 @@ void pp_check_energy(pp_recheck *c, double allowed)
     }
     for (int i = 0; i < c->model->forces; i++) {
         const pp_force *f = &c->model->force[i];
-        if (f->kind == PERP_SPRING || f->kind == PERP_TWIST_SPRING) {
+        if (f->kind == PERP_FORCE_SPRING || f->kind == PERP_FORCE_TORSION_SPRING) {
             moved += pp_spring_energy(f, c->before) + pp_spring_energy(f, c->after);
-            if (c->info->stepper != PERP_EVENT) {
+            if (c->info->stepper != PERP_STEPPER_EVENT) {
                 allowed += pp_drift_spring(c->model, c->before, c->after, c->h, theta, f);
-                lag += pp_lag_spring(c->model, c->before, c->after, c->h, theta, f);
+                lag += pp_spring_lag(c->model, c->before, c->after, c->h, theta, f);
             }
         }
     }
     scale += moved + fabs(c->now->energy.work) + fabs(after - before);
     allowed += fmin(arcs, PP_ARCS_MOST * scale);
     double jerk = pp_check_jerk(c, theta, &lag);
-    lag = c->info->stepper == PERP_EVENT ? 0.0 : lag;
+    lag = c->info->stepper == PERP_STEPPER_EVENT ? 0.0 : lag;
     double least = fmin(made, made + lag);
     if (lifted > 0.0) {  // drives do not pay for it: theory (K13)
         double unpaid = fmin(least + jerk, lifted);
         least = fmax(least, unpaid - PP_JERKS_MOST * scale);
     }
     made = isnan(made) ? made : fmax(0.0, least - allowed);
-    pp_check_see(c, PERP_CHECK_ENERGY, made, c->scales.slack * scale + rounding, "all bodies", "");
+    pp_check_record_worst(c, PERP_CHECK_ENERGY, made, c->scales.slack * scale + rounding,
+                          "all bodies", "");
 }
 
 // Without inertia a billionth of it is left, so that what nothing holds has a velocity; a body that flies
@@ -372,7 +376,7 @@ static double no_inertia(double change)
 static perp_status weigh_end(pp_recheck *c)
 {
     const perp_model *m = c->model;
-    pp_weight *end = PP_ARRAY(c->arena, pp_weight, m->bodies);
+    pp_inertia *end = PP_ARRAY(c->arena, pp_inertia, m->bodies);
     double *had = PP_ARRAY(c->arena, double, 2 * (size_t)m->nv), *has = had + m->nv;
     if (!end || !had) {
         return PERP_ERR_MEMORY;
@@ -390,7 +394,7 @@ static perp_status weigh_end(pp_recheck *c)
 perp_status pp_check_balance(pp_recheck *c)
 {
     const perp_model *m = c->model;
-    perp_status status = c->info->stepper == PERP_MOREAU_JEAN ? weigh_end(c) : PERP_OK;
+    perp_status status = c->info->stepper == PERP_STEPPER_MOREAU_JEAN ? weigh_end(c) : PERP_OK;
     double *left = PP_ARRAY(c->arena, double, m->nv);
     double *none = PP_ZEROS(c->arena, double, m->nv);
     c->impulse = PP_ZEROS(c->arena, perp_wrench, m->bodies);
@@ -400,7 +404,7 @@ perp_status pp_check_balance(pp_recheck *c)
     if (status < 0 || !left || !none || !c->impulse || !c->spring || !c->load) {
         return PERP_ERR_MEMORY;
     }
-    bool inertia = c->info->stepper != PERP_QUASISTATIC;
+    bool inertia = c->info->stepper != PERP_STEPPER_QUASISTATIC;
     double allowed = 0.0;
     c->start = inertia ? c->nu0 : none;
     for (int i = 0; i < m->nv; i++) {
@@ -411,7 +415,7 @@ perp_status pp_check_balance(pp_recheck *c)
     pp_axpy(m->nv, -1.0, c->kin.p_ext, left);
     status = add_springs(c, left);
     for (int i = 0; i < c->now->contacts; i++) {
-        allowed += add_contact(c, &c->now->contact[i]);
+        allowed += add_contact_impulse(c, &c->now->contact[i]);
     }
     for (int i = 0; i < m->joints; i++) {
         allowed += pp_check_add_joint(c, i);
@@ -441,7 +445,7 @@ perp_status pp_check_impact(pp_recheck *c)
     }
     pp_masses_mul(m, c->kin.mass, left, left);
     for (int i = 0; i < c->now->contacts; i++) {
-        add_contact(c, &c->now->contact[i]);
+        add_contact_impulse(c, &c->now->contact[i]);
     }
     for (int i = 0; i < m->joints; i++) {
         pp_check_add_joint(c, i);

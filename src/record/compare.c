@@ -37,7 +37,7 @@ struct perp_comparison {
     state *old, *next;            // of the common bodies in b
     double t_old, t_next;
     int frame_a, frame_b;  // to be read next
-    perp_frame in_b;       // the one of t_next
+    perp_snapshot in_b;    // the one of t_next
     double *place, *turn, *speed;
     touches touch_a, touch_b;
     perp_compared_mode *mode;
@@ -114,9 +114,9 @@ static bool match_shapes(perp_comparison *c)
 
 // ── Moments of both ──────────────────────────────────────────────────────────────────────────────
 
-static state state_of(const perp_frame *f, int body)
+static state state_of(const perp_snapshot *f, int body)
 {
-    return (state){f->position[body], f->velocity[body], f->angle[body], f->rotation[body]};
+    return (state){f->position_W[body], f->velocity_W[body], f->angle[body], f->rotation_WB[body]};
 }
 
 // On the chord, the shorter way around; its length does not matter where it is used.
@@ -127,7 +127,7 @@ static perp_quat mix_turn(perp_quat a, perp_quat b, double s)
                        (1.0 - s) * a.y + sign * b.y, (1.0 - s) * a.z + sign * b.z};
 }
 
-static state between(state p, state q, double s)
+static state interpolate_state(state p, state q, double s)
 {
     return (state){pp_along(p.p, s, pp_sub(q.p, p.p)), pp_along(p.v, s, pp_sub(q.v, p.v)),
                    p.angle + s * (q.angle - p.angle), mix_turn(p.rot, q.rot, s)};
@@ -143,18 +143,18 @@ static double turn_apart(perp_quat a, perp_quat b)
     return 2.0 * atan2(sqrt(x * x + y * y + z * z), fabs(w));
 }
 
-static void measure(perp_comparison *c, const perp_frame *f, double s)
+static void measure_differences(perp_comparison *c, const perp_snapshot *f, double s)
 {
     for (int k = 0; k < c->bodies; k++) {
         state a = state_of(f, c->body[k].a.i);
-        state b = s == 1.0 ? c->next[k] : between(c->old[k], c->next[k], s);
+        state b = s == 1.0 ? c->next[k] : interpolate_state(c->old[k], c->next[k], s);
         c->place[k] = pp_length(pp_sub(a.p, b.p));
         c->speed[k] = pp_length(pp_sub(a.v, b.v));
         c->turn[k] = c->spatial ? turn_apart(a.rot, b.rot) : fabs(a.angle - b.angle);
     }
 }
 
-static perp_status advance(perp_comparison *c, perp_error *error)
+static perp_status read_next_frame(perp_comparison *c, perp_error *error)
 {
     perp_status status = perp_recording_read(c->b, c->frame_b, &c->in_b, error);
     if (status < 0) {
@@ -174,7 +174,7 @@ static perp_status advance(perp_comparison *c, perp_error *error)
 
 // ── Contacts of both ─────────────────────────────────────────────────────────────────────────────
 
-static uint64_t key_of(int u, int v, perp_contact_mode mode)
+static uint64_t contact_key(int u, int v, perp_contact_mode mode)
 {
     uint64_t first = (uint64_t)(u < v ? u : v), second = (uint64_t)(u < v ? v : u);
     return first << 33 | second << 2 | (uint64_t)mode;
@@ -191,7 +191,8 @@ static perp_contact_mode mode_of(uint64_t key)
 }
 
 // One entry for two shapes; shape: what they are in a, NULL: they are a's.
-static bool collect(perp_comparison *c, touches *list, const perp_frame *f, const int *shape)
+static bool collect_contacts(perp_comparison *c, touches *list, const perp_snapshot *f,
+                             const int *shape)
 {
     if (f->contacts > list->room) {
         list->room = 2 * f->contacts;
@@ -206,8 +207,8 @@ static bool collect(perp_comparison *c, touches *list, const perp_frame *f, cons
         const perp_contact *contact = &f->contact[k];
         int u = shape ? shape[contact->a.i] : contact->a.i;
         int v = shape ? shape[contact->b.i] : contact->b.i;
-        if (u >= 0 && v >= 0 && contact->mode != PERP_OPEN) {
-            list->key[list->count++] = key_of(u, v, contact->mode);
+        if (u >= 0 && v >= 0 && contact->mode != PERP_CONTACT_OPEN) {
+            list->key[list->count++] = contact_key(u, v, contact->mode);
         }
     }
     pp_sort_keys(list->count, list->key, list->spare);
@@ -221,10 +222,10 @@ static bool collect(perp_comparison *c, touches *list, const perp_frame *f, cons
     return true;
 }
 
-static bool compare_modes(perp_comparison *c, const perp_frame *f)
+static bool compare_modes(perp_comparison *c, const perp_snapshot *f)
 {
     touches *a = &c->touch_a, *b = &c->touch_b;
-    if (!collect(c, a, f, NULL) || !collect(c, b, &c->in_b, c->shape_in_a)) {
+    if (!collect_contacts(c, a, f, NULL) || !collect_contacts(c, b, &c->in_b, c->shape_in_a)) {
         return false;
     }
     if (a->count + b->count > c->mode_room) {
@@ -239,8 +240,8 @@ static bool compare_modes(perp_comparison *c, const perp_frame *f)
         uint64_t u = i < a->count ? shapes_of(a->key[i]) : UINT64_MAX;
         uint64_t v = j < b->count ? shapes_of(b->key[j]) : UINT64_MAX;
         uint64_t shapes = u < v ? u : v;
-        perp_contact_mode first = u == shapes ? mode_of(a->key[i++]) : PERP_OPEN;
-        perp_contact_mode second = v == shapes ? mode_of(b->key[j++]) : PERP_OPEN;
+        perp_contact_mode first = u == shapes ? mode_of(a->key[i++]) : PERP_CONTACT_OPEN;
+        perp_contact_mode second = v == shapes ? mode_of(b->key[j++]) : PERP_CONTACT_OPEN;
         if (first != second) {
             c->mode[c->modes++] = (perp_compared_mode){
                 {(int)(shapes >> 31)}, {(int)(shapes & 0x7fffffff)}, first, second};
@@ -249,7 +250,7 @@ static bool compare_modes(perp_comparison *c, const perp_frame *f)
     return true;
 }
 
-perp_status perp_comparison_next(perp_comparison *c, perp_compared_moment *moment, bool *more,
+perp_status perp_comparison_next(perp_comparison *c, perp_compared_instant *moment, bool *more,
                                  perp_error *error)
 {
     if (!c || !moment || !more) {
@@ -259,30 +260,31 @@ perp_status perp_comparison_next(perp_comparison *c, perp_compared_moment *momen
     if (c->frame_a >= perp_recording_about(c->a)->frames) {
         return PERP_OK;
     }
-    perp_frame f;
+    perp_snapshot f;
     perp_status status = perp_recording_read(c->a, c->frame_a, &f, error);
     double tiny = status < 0 ? 0.0 : 1e-9 * (1.0 + fabs(f.t));  // t is a sum of many h
     while (status >= 0 && c->t_next < f.t - tiny &&
            c->frame_b < perp_recording_about(c->b)->frames) {
-        status = advance(c, error);
+        status = read_next_frame(c, error);
     }
     if (status < 0 || c->t_next < f.t - tiny) {
         return status < 0 ? status : PERP_OK;  // b ends here
     }
     double gap = c->t_next - c->t_old;
-    measure(c, &f, fabs(c->t_next - f.t) <= tiny || gap <= 0.0 ? 1.0 : (f.t - c->t_old) / gap);
+    measure_differences(c, &f,
+                        fabs(c->t_next - f.t) <= tiny || gap <= 0.0 ? 1.0 : (f.t - c->t_old) / gap);
     if (!compare_modes(c, &f)) {
         return pp_fail(error, PERP_ERR_MEMORY, "no memory for %d contacts", f.contacts);
     }
     c->frame_a++;
-    *moment = (perp_compared_moment){f.t, c->place, c->turn, c->speed, c->modes, c->mode};
+    *moment = (perp_compared_instant){f.t, c->place, c->turn, c->speed, c->modes, c->mode};
     *more = true;
     return PERP_OK;
 }
 
 // ── The whole ────────────────────────────────────────────────────────────────────────────────────
 
-static bool reserve(perp_comparison *c)
+static bool reserve_bodies(perp_comparison *c)
 {
     const perp_recording_info *a = perp_recording_about(c->a), *b = perp_recording_about(c->b);
     c->body = PP_ZEROS(c->arena, perp_compared_body, a->bodies);
@@ -300,7 +302,7 @@ static bool reserve(perp_comparison *c)
 static perp_status match(perp_comparison *c, perp_error *error)
 {
     c->spatial = perp_recording_about(c->a)->spatial || perp_recording_about(c->b)->spatial;
-    if (!reserve(c)) {
+    if (!reserve_bodies(c)) {
         return pp_fail(error, PERP_ERR_MEMORY, "no memory for a comparison");
     }
     match_bodies(c);
@@ -310,7 +312,7 @@ static perp_status match(perp_comparison *c, perp_error *error)
     if (!match_shapes(c)) {
         return pp_fail(error, PERP_ERR_MEMORY, "no memory for a comparison");
     }
-    return advance(c, error);
+    return read_next_frame(c, error);
 }
 
 perp_status perp_comparison_create(perp_recording *a, perp_recording *b, const perp_env *env,

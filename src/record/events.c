@@ -15,31 +15,31 @@
 
 // ── Memory ───────────────────────────────────────────────────────────────────────────────────────
 
-perp_status pp_memory_create(perp_record *r, const perp_sim *sim)
+perp_status pp_event_memory_create(perp_record *r, const perp_sim *sim)
 {
-    r->memory = (pp_memory){.at_limit = PP_ZEROS(r->arena, bool, sim->model->joints)};
+    r->memory = (pp_event_memory){.at_limit = PP_ZEROS(r->arena, bool, sim->model->joints)};
     return r->memory.at_limit ? PERP_OK
                               : pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for events");
 }
 
-void pp_memory_destroy(perp_record *r)
+void pp_event_memory_destroy(perp_record *r)
 {
-    pp_memory *m = &r->memory;
+    pp_event_memory *m = &r->memory;
     pp_free(&r->env, m->before, (size_t)m->room * sizeof *m->before);
     pp_free(&r->env, m->now, (size_t)m->room * sizeof *m->now);
     m->before = m->now = NULL;
     m->room = 0;
 }
 
-static bool reserve(perp_record *r, int count)
+static bool reserve_contacts(perp_record *r, int count)
 {
-    pp_memory *m = &r->memory;
+    pp_event_memory *m = &r->memory;
     if (count <= m->room) {
         return true;
     }
     int room = 2 * count;
-    pp_seen *before = pp_alloc(&r->env, (size_t)room * sizeof *before);
-    pp_seen *now = pp_alloc(&r->env, (size_t)room * sizeof *now);
+    pp_known_contact *before = pp_alloc(&r->env, (size_t)room * sizeof *before);
+    pp_known_contact *now = pp_alloc(&r->env, (size_t)room * sizeof *now);
     if (!before || !now) {
         pp_free(&r->env, before, (size_t)room * sizeof *before);
         pp_free(&r->env, now, (size_t)room * sizeof *now);
@@ -56,7 +56,7 @@ static bool reserve(perp_record *r, int count)
     return true;
 }
 
-static int order(const pp_seen *x, const pp_seen *y)
+static int compare_seen(const pp_known_contact *x, const pp_known_contact *y)
 {
     if (x->a != y->a) {
         return x->a < y->a ? -1 : 1;
@@ -68,17 +68,17 @@ static int order(const pp_seen *x, const pp_seen *y)
 }
 
 // Contacts that carry load, sorted. They arrive nearly in order: insertion is linear then.
-static void look(pp_memory *m, const perp_contact *contact, int count)
+static void collect_loaded(pp_event_memory *m, const perp_contact *contact, int count)
 {
     m->now_count = 0;
     for (int i = 0; i < count; i++) {
         const perp_contact *c = &contact[i];
-        pp_seen seen = {c->a.i, c->b.i, c->feature, c->mode, c->point_W};
-        if (c->mode == PERP_OPEN) {
+        pp_known_contact seen = {c->a.i, c->b.i, c->feature, c->mode, c->point_W};
+        if (c->mode == PERP_CONTACT_OPEN) {
             continue;
         }
         int k = m->now_count++;
-        for (; k > 0 && order(&m->now[k - 1], &seen) > 0; k--) {
+        for (; k > 0 && compare_seen(&m->now[k - 1], &seen) > 0; k--) {
             m->now[k] = m->now[k - 1];
         }
         m->now[k] = seen;
@@ -98,7 +98,7 @@ static pp_text *begin_at(perp_record *r, double t, const char *event)
     return text;
 }
 
-static pp_text *begin(perp_record *r, const perp_sim *sim, const char *event)
+static pp_text *begin_line(perp_record *r, const perp_sim *sim, const char *event)
 {
     return begin_at(r, sim->now.t, event);
 }
@@ -119,12 +119,12 @@ static void put_pair(pp_text *text, const char *key, const char *a, const char *
     pp_text_add(text, "]");
 }
 
-static void put_contact(perp_record *r, const perp_sim *sim, const char *event, const pp_seen *seen,
-                        const perp_contact *now)
+static void put_contact(perp_record *r, const perp_sim *sim, const char *event,
+                        const pp_known_contact *seen, const perp_contact *now)
 {
     const perp_model *m = sim->model;
     const pp_shape *a = &m->shape[seen->a], *b = &m->shape[seen->b];
-    pp_text *text = begin(r, sim, event);
+    pp_text *text = begin_line(r, sim, event);
     put_pair(text, "bodies", m->body[a->body].name, m->body[b->body].name);
     put_pair(text, "shapes", a->name, b->name);
     pp_text_add(text, ", \"feature\": ");
@@ -143,7 +143,8 @@ static void put_contact(perp_record *r, const perp_sim *sim, const char *event, 
     end(text);
 }
 
-static const perp_contact *find(const perp_contact *contact, int count, const pp_seen *seen)
+static const perp_contact *find_contact(const perp_contact *contact, int count,
+                                        const pp_known_contact *seen)
 {
     for (int i = 0; i < count; i++) {
         if (contact[i].a.i == seen->a && contact[i].b.i == seen->b &&
@@ -155,19 +156,20 @@ static const perp_contact *find(const perp_contact *contact, int count, const pp
 }
 
 // Two sorted lists side by side: what is only in one, and what is in both with another mode.
-static void compare(perp_record *r, const perp_sim *sim, const perp_contact *contact, int count)
+static void compare_contacts(perp_record *r, const perp_sim *sim, const perp_contact *contact,
+                             int count)
 {
-    const pp_memory *m = &r->memory;
+    const pp_event_memory *m = &r->memory;
     for (int i = 0, k = 0; i < m->before_count || k < m->now_count;) {
-        const pp_seen *old = &m->before[i], *new = &m->now[k];
-        int side = i == m->before_count ? 1 : k == m->now_count ? -1 : order(old, new);
+        const pp_known_contact *old = &m->before[i], *new = &m->now[k];
+        int side = i == m->before_count ? 1 : k == m->now_count ? -1 : compare_seen(old, new);
         if (side < 0) {
-            put_contact(r, sim, "separation", old, find(contact, count, old));
+            put_contact(r, sim, "separation", old, find_contact(contact, count, old));
         } else if (side > 0) {
-            put_contact(r, sim, "impact", new, find(contact, count, new));
+            put_contact(r, sim, "impact", new, find_contact(contact, count, new));
         } else if (old->mode != new->mode) {
-            put_contact(r, sim, new->mode == PERP_SLIP ? "stick-to-slip" : "slip-to-stick", new,
-                        find(contact, count, new));
+            put_contact(r, sim, new->mode == PERP_CONTACT_SLIP ? "stick-to-slip" : "slip-to-stick",
+                        new, find_contact(contact, count, new));
         }
         i += side <= 0;
         k += side >= 0;
@@ -184,7 +186,7 @@ static void look_at_joints(perp_record *r, const perp_sim *sim)
         perp_joint_state state = perp_sim_joint(sim, (perp_joint){i});
         bool reached = state.limit > 0.0;
         if (reached != r->memory.at_limit[i]) {
-            pp_text *text = begin(r, sim, reached ? "limit-reached" : "limit-left");
+            pp_text *text = begin_line(r, sim, reached ? "limit-reached" : "limit-left");
             pp_text_named(text, "joint", joint->name);
             pp_text_member(text, "coordinate", state.coordinate);
             pp_text_member(text, "impulse", state.limit);
@@ -210,7 +212,7 @@ static void put_violation(perp_record *r, const perp_sim *sim)
                 {"residual_m_s", c->residual, PERP_JUDGED_RESIDUAL},
                 {"motion_m", c->motion, PERP_JUDGED_MOTION},
                 {"path_m", c->path, PERP_JUDGED_PATH}};
-    pp_text *text = begin(r, sim, "certificate-violated");
+    pp_text *text = begin_line(r, sim, "certificate-violated");
     for (size_t k = 0; k < sizeof item / sizeof item[0]; k++) {
         if (!(c->relative[item[k].what] <= 1.0)) {
             pp_text_member(text, item[k].name, item[k].value);
@@ -221,14 +223,15 @@ static void put_violation(perp_record *r, const perp_sim *sim)
 
 static void look_at_info(perp_record *r, const perp_sim *sim)
 {
-    pp_memory *m = &r->memory;
+    pp_event_memory *m = &r->memory;
     const perp_step_info *info = &sim->info;
     if (!info->certificate.passed && !m->violated) {
         put_violation(r, sim);
     }
-    bool many = info->motion == PERP_NOT_UNIQUE || info->impulses == PERP_NOT_UNIQUE;
+    bool many =
+        info->motion == PERP_UNIQUENESS_DISPROVED || info->impulses == PERP_UNIQUENESS_DISPROVED;
     if (many && !m->many_answers) {
-        pp_text *text = begin(r, sim, "non-unique");
+        pp_text *text = begin_line(r, sim, "non-unique");
         pp_text_named(text, "motion", perp_uniqueness_word((int)info->motion));
         pp_text_named(text, "impulses", perp_uniqueness_word((int)info->impulses));
         pp_text_member(text, "motion_apart", info->motion_apart);
@@ -237,13 +240,13 @@ static void look_at_info(perp_record *r, const perp_sim *sim)
         end(text);
     }
     if (info->tempered) {
-        pp_text *text = begin(r, sim, "restitution-reduced");
+        pp_text *text = begin_line(r, sim, "restitution-reduced");
         pp_text_named(text, "remark", info->remark);
         end(text);
     }
     if (info->parts >
         1) {  // each one: impulses of such a step are sums, and its motion is not one line
-        pp_text *text = begin(r, sim, "divided");
+        pp_text *text = begin_line(r, sim, "divided");
         pp_text_member(text, "parts", (double)info->parts);
         pp_text_named(text, "remark", info->remark);
         end(text);
@@ -252,7 +255,7 @@ static void look_at_info(perp_record *r, const perp_sim *sim)
     m->many_answers = many;
 }
 
-// ── Located events (PERP_EVENT) ──────────────────────────────────────────────────────────────────
+// ── Located events (PERP_STEPPER_EVENT) ──────────────────────────────────────────────────────────
 
 static void put_list(pp_text *text, const char *key, const double *x, int n)
 {
@@ -276,7 +279,7 @@ static void put_vector(pp_text *text, const char *key, perp_vec3 v, bool spatial
 static void put_located(perp_record *r, const perp_sim *sim, const perp_event *event)
 {
     const perp_model *m = sim->model;
-    pp_text *text = begin_at(r, event->t, perp_event_word((int)event->kind));
+    pp_text *text = begin_at(r, event->t, perp_event_kind_word((int)event->kind));
     if (event->a.i >= 0) {
         const pp_shape *a = &m->shape[event->a.i], *b = &m->shape[event->b.i];
         put_pair(text, "bodies", m->body[a->body].name, m->body[b->body].name);
@@ -289,11 +292,11 @@ static void put_located(perp_record *r, const perp_sim *sim, const perp_event *e
     if (event->joint.i >= 0) {
         pp_text_named(text, "joint", m->joint[event->joint.i].name);
     }
-    pp_text_member(text, "rate_before", event->before);
-    pp_text_member(text, "rate_after", event->after);
+    pp_text_member(text, "rate_before", event->rate_before);
+    pp_text_member(text, "rate_after", event->rate_after);
     pp_text_member(text, "impulse", event->impulse);
     if (event->a.i >= 0) {
-        put_vector(text, "friction", event->impulse_W, m->spatial);
+        put_vector(text, "friction", event->pf_W, m->spatial);
     }
     if (event->kind == PERP_EVENT_ZENO) {
         pp_text_member(text, "t_end", event->t_end);
@@ -326,7 +329,7 @@ static void put_all_located(perp_record *r, const perp_sim *sim)
 void pp_events_start(perp_record *r, const perp_sim *sim)
 {
     if (sim->projected) {
-        pp_text *text = begin(r, sim, "projected");
+        pp_text *text = begin_line(r, sim, "projected");
         pp_text_named(text, "remark", sim->info.remark);
         end(text);
     }
@@ -338,18 +341,18 @@ perp_status pp_events_step(perp_record *r, const perp_sim *sim)
 {
     int count = 0;
     const perp_contact *contact = perp_sim_contacts(sim, &count);
-    pp_memory *m = &r->memory;
-    if (sim->def.stepper == PERP_EVENT) {
+    pp_event_memory *m = &r->memory;
+    if (sim->def.stepper == PERP_STEPPER_EVENT) {
         put_all_located(r, sim);
         look_at_info(r, sim);
         return PERP_OK;
     }
-    if (!reserve(r, count)) {
+    if (!reserve_contacts(r, count)) {
         return pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for events");
     }
-    look(m, contact, count);
-    compare(r, sim, contact, count);
-    pp_seen *before = m->before;
+    collect_loaded(m, contact, count);
+    compare_contacts(r, sim, contact, count);
+    pp_known_contact *before = m->before;
     m->before = m->now;
     m->before_count = m->now_count;
     m->now = before;
@@ -361,7 +364,7 @@ perp_status pp_events_step(perp_record *r, const perp_sim *sim)
 void pp_events_failure(perp_record *r, const perp_sim *sim)
 {
     perp_status status = sim->info.status;
-    pp_text *text = begin(r, sim, status == PERP_ERR_INFEASIBLE ? "jam" : "unsolved");
+    pp_text *text = begin_line(r, sim, status == PERP_ERR_INFEASIBLE ? "jam" : "unsolved");
     pp_text_named(text, "status", perp_status_word(status));
     pp_text_named(text, "reason", sim->error.text);
     end(text);

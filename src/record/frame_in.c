@@ -10,19 +10,19 @@
 enum { BLOCK_BYTES = 4 * 1024 * 1024, BLOCK_FRAMES = 1024, BLOCK_CONTACTS = 16384 };
 enum { FACETS_MOST = 256 };  // of a friction polygon, as models and sims allow
 
-static int64_t contacts_before(const pp_table_in *in, int row)
+static int64_t contacts_before(const pp_h5_table_in *in, int row)
 {
     return row > 0 ? in->contact_end[row - 1] : 0;
 }
 
 // How many rows from `first` on make a block that fits.
-static int block_length(const perp_recording *r, const pp_table_in *in, int first)
+static int block_length(const perp_recording *r, const pp_h5_table_in *in, int first)
 {
     size_t bytes = 1;
     for (int k = 0; k < PP_COLUMN_COUNT; k++) {
         const pp_column_card *card = pp_column_at((pp_h5_column)k);
         if (card->growth == PP_BY_FRAME) {
-            bytes += pp_column_width((pp_h5_column)k, r->sizes) * pp_cell_bytes(card->cell);
+            bytes += pp_column_width((pp_h5_column)k, r->sizes) * pp_h5_cell_bytes(card->cell);
         }
     }
     size_t most = BLOCK_BYTES / bytes;
@@ -35,9 +35,9 @@ static int block_length(const perp_recording *r, const pp_table_in *in, int firs
     return count;
 }
 
-static perp_status load_block(perp_recording *r, pp_table table, int first, perp_error *error)
+static perp_status load_block(perp_recording *r, pp_h5_table table, int first, perp_error *error)
 {
-    pp_table_in *in = &r->table[table];
+    pp_h5_table_in *in = &r->table[table];
     pp_arena_reset(in->arena);
     int count = block_length(r, in, first);
     int64_t contact = contacts_before(in, first);
@@ -66,14 +66,14 @@ static perp_status load_block(perp_recording *r, pp_table table, int first, perp
 
 #define CELL(in, column, type, row) (((const type *)(in)->data[PP_COL_##column])[row])
 
-static const double *row_of(const perp_recording *r, const pp_table_in *in, pp_h5_column column,
+static const double *row_of(const perp_recording *r, const pp_h5_table_in *in, pp_h5_column column,
                             int row)
 {
     return (const double *)in->data[column] + pp_column_width(column, r->sizes) * (size_t)row;
 }
 
 // x: position and quaternion; v: velocity and angular velocity.
-static void place_spatial(perp_recording *r, const pp_table_in *in, int row)
+static void place_spatial(perp_recording *r, const pp_h5_table_in *in, int row)
 {
     const double *q = row_of(r, in, PP_COL_Q, row), *nu = row_of(r, in, PP_COL_NU, row);
     const double *driven = row_of(r, in, PP_COL_DRIVEN, row);
@@ -86,11 +86,11 @@ static void place_spatial(perp_recording *r, const pp_table_in *in, int row)
             turn = x + 3;
             v = x + 7;
             w = x + 10;
-        } else if (body->about.at >= 0) {
+        } else if (body->about.at_nu >= 0) {
             x = q + body->about.at_q;
-            v = nu + body->about.at;
-            turn = body->about.kind == PERP_SPATIAL_BODY ? x + 3 : turn;
-            w = body->about.kind == PERP_SPATIAL_BODY ? v + 3 : w;
+            v = nu + body->about.at_nu;
+            turn = body->about.kind == PERP_BODY_SPATIAL ? x + 3 : turn;
+            w = body->about.kind == PERP_BODY_SPATIAL ? v + 3 : w;
         }
         r->position[i] = (perp_vec3){x[0], x[1], x[2]};
         r->rotation[i] = (perp_quat){turn[0], turn[1], turn[2], turn[3]};
@@ -100,7 +100,7 @@ static void place_spatial(perp_recording *r, const pp_table_in *in, int row)
     }
 }
 
-static void place_bodies(perp_recording *r, const pp_table_in *in, int row)
+static void place_bodies(perp_recording *r, const pp_h5_table_in *in, int row)
 {
     const double *q = row_of(r, in, PP_COL_Q, row), *nu = row_of(r, in, PP_COL_NU, row);
     const double *driven = row_of(r, in, PP_COL_DRIVEN, row);
@@ -108,13 +108,13 @@ static void place_bodies(perp_recording *r, const pp_table_in *in, int row)
         const pp_body_row *body = &r->body[i];
         const double zero[3] = {0.0, 0.0, 0.0};
         const double *x = body->start, *v = zero;
-        bool turns = body->about.kind != PERP_PLANAR_PARTICLE;
+        bool turns = body->about.kind != PERP_BODY_PLANAR_PARTICLE;
         if (body->driven >= 0) {
             x = driven + PP_DRIVEN_PLANE * (size_t)body->driven;
             v = x + 3;
-        } else if (body->about.drive == PERP_FREE && body->about.at >= 0) {
-            x = q + body->about.at;
-            v = nu + body->about.at;
+        } else if (body->about.motion == PERP_MOTION_DYNAMIC && body->about.at_nu >= 0) {
+            x = q + body->about.at_nu;
+            v = nu + body->about.at_nu;
         }
         r->position[i] = (perp_vec3){x[0], x[1], 0.0};
         r->velocity[i] = (perp_vec3){v[0], v[1], 0.0};
@@ -139,14 +139,14 @@ static perp_status reserve_contacts(perp_recording *r, int count, perp_error *er
     return PERP_OK;
 }
 
-static perp_vec3 vector_of(const perp_recording *r, const pp_table_in *in, pp_h5_column column,
+static perp_vec3 vector_of(const perp_recording *r, const pp_h5_table_in *in, pp_h5_column column,
                            int row)
 {
     const double *x = row_of(r, in, column, row);
     return (perp_vec3){x[0], x[1], x[2]};
 }
 
-static perp_status place_contacts(perp_recording *r, const pp_table_in *in, int at, int *count,
+static perp_status place_contacts(perp_recording *r, const pp_h5_table_in *in, int at, int *count,
                                   perp_error *error)
 {
     int64_t from = contacts_before(in, at);
@@ -157,7 +157,7 @@ static perp_status place_contacts(perp_recording *r, const pp_table_in *in, int 
         const int32_t *shapes = &CELL(in, SHAPES, int32_t, 2 * (size_t)row);
         int mode = CELL(in, MODE, uint8_t, row);
         if (shapes[0] < 0 || shapes[0] >= r->info.shapes || shapes[1] < 0 ||
-            shapes[1] >= r->info.shapes || mode > PERP_SLIP) {
+            shapes[1] >= r->info.shapes || mode > PERP_CONTACT_SLIP) {
             return pp_load_fail(r, error, "contacts", "has a contact that cannot be");
         }
         int facets = r->sizes.spatial ? CELL(in, FACETS, int32_t, row) : 0;
@@ -189,7 +189,7 @@ static perp_status place_contacts(perp_recording *r, const pp_table_in *in, int 
     return status;
 }
 
-static void place_joints(perp_recording *r, const pp_table_in *in, int row)
+static void place_joints(perp_recording *r, const pp_h5_table_in *in, int row)
 {
     size_t n = (size_t)r->info.joints;
     for (size_t i = 0; i < n; i++) {
@@ -207,11 +207,12 @@ static void place_joints(perp_recording *r, const pp_table_in *in, int row)
 
 static perp_uniqueness uniqueness_of(int code)
 {
-    return code == PERP_UNIQUE || code == PERP_NOT_UNIQUE ? (perp_uniqueness)code
-                                                          : PERP_UNIQUE_UNKNOWN;
+    return code == PERP_UNIQUENESS_PROVED || code == PERP_UNIQUENESS_DISPROVED
+               ? (perp_uniqueness)code
+               : PERP_UNIQUENESS_UNKNOWN;
 }
 
-static void fill_numbers(const pp_table_in *in, int k, perp_frame *out)
+static void fill_numbers(const pp_h5_table_in *in, int k, perp_snapshot *out)
 {
     out->t = CELL(in, T, double, k);
     out->step = CELL(in, STEP, int64_t, k);
@@ -244,17 +245,17 @@ static void fill_numbers(const pp_table_in *in, int k, perp_frame *out)
     out->step_seconds = CELL(in, SECONDS, double, k);
 }
 
-static perp_status read_row(perp_recording *r, pp_table table, int at, perp_frame *out,
+static perp_status read_row(perp_recording *r, pp_h5_table table, int at, perp_snapshot *out,
                             perp_error *error)
 {
-    const pp_table_in *in = &r->table[table];
+    const pp_h5_table_in *in = &r->table[table];
     perp_status status = PERP_OK;
     if (at < in->first || at >= in->first + in->count) {
-        pp_quiet quiet = pp_quiet_begin();
+        pp_hdf5_silence quiet = pp_hdf5_silence_begin();
         status = load_block(r, table, at, error);
-        pp_quiet_end(&quiet);
+        pp_hdf5_silence_end(&quiet);
     }
-    *out = (perp_frame){0};
+    *out = (perp_snapshot){0};
     if (status == PERP_OK) {
         status = place_contacts(r, in, at, &out->contacts, error);
     }
@@ -271,12 +272,12 @@ static perp_status read_row(perp_recording *r, pp_table table, int at, perp_fram
     fill_numbers(in, row, out);
     out->q = row_of(r, in, PP_COL_Q, row);
     out->nu = row_of(r, in, PP_COL_NU, row);
-    out->position = r->position;
-    out->velocity = r->velocity;
+    out->position_W = r->position;
+    out->velocity_W = r->velocity;
     out->angle = r->angle;
     out->spin = r->spin;
-    out->rotation = r->rotation;
-    out->omega = r->omega;
+    out->rotation_WB = r->rotation;
+    out->omega_W = r->omega;
     out->contact = r->contact;
     out->joint = r->joint_state;
     return PERP_OK;
@@ -285,7 +286,7 @@ static perp_status read_row(perp_recording *r, pp_table table, int at, perp_fram
 // Wrenches of the caller in the last step, body by body.
 static perp_status place_applied(perp_recording *r, int frame, perp_error *error)
 {
-    const pp_table_in *in = &r->table[PP_FRAMES];
+    const pp_h5_table_in *in = &r->table[PP_FRAMES];
     int64_t from = frame > 0 ? r->applied_end[frame - 1] : 0;
     memset(r->applied, 0, (size_t)r->info.bodies * sizeof *r->applied);
     for (int64_t k = from; k < r->applied_end[frame]; k++) {
@@ -309,7 +310,7 @@ static perp_status no_place(perp_error *error)
     return pp_fail(error, PERP_ERR_ARGUMENT, "recording: needs a place to put the frame");
 }
 
-perp_status perp_recording_read(perp_recording *recording, int frame, perp_frame *out,
+perp_status perp_recording_read(perp_recording *recording, int frame, perp_snapshot *out,
                                 perp_error *error)
 {
     const perp_recording *r = recording;
@@ -330,7 +331,7 @@ perp_status perp_recording_read(perp_recording *recording, int frame, perp_frame
 }
 
 perp_status perp_recording_read_part(perp_recording *recording, int frame, int part,
-                                     perp_frame *out, perp_error *error)
+                                     perp_snapshot *out, perp_error *error)
 {
     const perp_recording *r = recording;
     if (!r || !out) {
@@ -345,13 +346,13 @@ perp_status perp_recording_read_part(perp_recording *recording, int frame, int p
         return pp_fail(error, PERP_ERR_ARGUMENT, "recording: frame %d has no part %d", frame, part);
     }
     perp_status status = read_row(recording, PP_PARTS, (int)from + part, out, error);
-    const pp_table_in *in = &r->table[PP_PARTS];
+    const pp_h5_table_in *in = &r->table[PP_PARTS];
     if (status == PERP_OK) {
         size_t row = (size_t)((int)from + part - in->first);
         int kind = CELL(in, PART_KIND, uint8_t, row);
         out->part = (perp_part_kind)kind;
         out->h = CELL(in, LENGTH, double, row);
-        status = kind < PERP_PART_KINDS
+        status = kind < PERP_PART_COUNT
                      ? PERP_OK
                      : pp_load_fail(r, error, "parts/kind", "has a part that cannot be");
     }

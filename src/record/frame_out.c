@@ -57,7 +57,7 @@ static bool put_vector(pp_store *store, pp_h5_column column, perp_vec3 v)
     return row != NULL;
 }
 
-static bool put_state(perp_record *r, const pp_kept *at)
+static bool put_state(perp_record *r, const pp_stored_part *at)
 {
     const perp_model *m = r->model;
     pp_store *store = &r->store;
@@ -71,13 +71,13 @@ static bool put_state(perp_record *r, const pp_kept *at)
     memcpy(nu, at->nu, (size_t)m->nv * sizeof *nu);
     for (int i = 0; i < m->bodies; i++) {
         const pp_frame *f = &at->body[i];
-        if (m->body[i].drive == PERP_DRIVEN && m->spatial) {
+        if (m->body[i].drive == PERP_MOTION_KINEMATIC && m->spatial) {
             const double row[PP_DRIVEN_SPACE] = {f->p.x,   f->p.y,   f->p.z, f->rot.w, f->rot.x,
                                                  f->rot.y, f->rot.z, f->v.x, f->v.y,   f->v.z,
                                                  f->w.x,   f->w.y,   f->w.z};
             memcpy(driven, row, sizeof row);
             driven += PP_DRIVEN_SPACE;
-        } else if (m->body[i].drive == PERP_DRIVEN) {
+        } else if (m->body[i].drive == PERP_MOTION_KINEMATIC) {
             const double row[PP_DRIVEN_PLANE] = {f->p.x, f->p.y, f->angle, f->v.x, f->v.y, f->w.z};
             memcpy(driven, row, sizeof row);
             driven += PP_DRIVEN_PLANE;
@@ -87,13 +87,13 @@ static bool put_state(perp_record *r, const pp_kept *at)
 }
 
 // Directions of the friction polygon that was solved with: the forms MCP and LCP have one always.
-static int facets_of(const perp_record *r, const pp_kept *at, const perp_contact *c)
+static int facets_of(const perp_record *r, const pp_stored_part *at, const perp_contact *c)
 {
     bool polygons = at->info.form == PERP_FORM_MCP || at->info.form == PERP_FORM_LCP;
     return c->facets == 0 && polygons ? r->facets : c->facets;
 }
 
-static bool put_contact(perp_record *r, const pp_kept *at, const perp_contact *c)
+static bool put_contact(perp_record *r, const pp_stored_part *at, const perp_contact *c)
 {
     pp_store *store = &r->store;
     int32_t *shapes = pp_store_rows(store, PP_COL_SHAPES, 1);
@@ -117,7 +117,7 @@ static bool put_contact(perp_record *r, const pp_kept *at, const perp_contact *c
            put_vector(store, PP_COL_HOLD, c->hold_W) && put_byte(store, PP_COL_MODE, c->mode);
 }
 
-static bool put_contacts(perp_record *r, const pp_kept *at)
+static bool put_contacts(perp_record *r, const pp_stored_part *at)
 {
     int64_t *rows = &r->contact_rows[r->store.table];
     *rows += at->contacts;
@@ -129,12 +129,12 @@ static bool put_contacts(perp_record *r, const pp_kept *at)
 }
 
 // Wrenches of the caller: a row for each body that has one.
-static bool put_applied(perp_record *r, const pp_kept *at)
+static bool put_applied(perp_record *r, const pp_stored_part *at)
 {
     bool good = true;
     for (int i = 0; at->applied && i < r->model->bodies && good; i++) {
         const perp_wrench *w = &at->applied[i];
-        if (pp_length(w->f) > 0.0 || pp_length(w->tau) > 0.0) {
+        if (pp_length(w->f_W) > 0.0 || pp_length(w->tau_W) > 0.0) {
             double *row = pp_store_rows(&r->store, PP_COL_APPLIED, 1);
             good = row && put_int(&r->store, PP_COL_APPLIED_TO, i);
             r->wrench_rows++;
@@ -146,7 +146,7 @@ static bool put_applied(perp_record *r, const pp_kept *at)
     return good && put_count(&r->store, PP_COL_APPLIED_END, r->wrench_rows);
 }
 
-static bool put_joints(perp_record *r, const pp_kept *at)
+static bool put_joints(perp_record *r, const pp_stored_part *at)
 {
     pp_store *store = &r->store;
     double *coordinate = pp_store_rows(store, PP_COL_COORDINATE, 1);
@@ -196,7 +196,7 @@ static bool put_relative(pp_store *store, const double *relative)
     return row != NULL;
 }
 
-static bool put_judgement(pp_store *store, const pp_kept *at)
+static bool put_judgement(pp_store *store, const pp_stored_part *at)
 {
     const perp_certificate *c = &at->info.certificate;
     const perp_energy *e = &at->info.energy;
@@ -217,7 +217,7 @@ static bool put_judgement(pp_store *store, const pp_kept *at)
            put_real(store, PP_COL_DISSIPATED, e->dissipated);
 }
 
-static bool put_solver(pp_store *store, const pp_kept *at)
+static bool put_solver(pp_store *store, const pp_stored_part *at)
 {
     const perp_step_info *info = &at->info;
     double seconds = 0.0;
@@ -234,7 +234,7 @@ static bool put_solver(pp_store *store, const pp_kept *at)
            put_real(store, PP_COL_SECONDS, seconds);
 }
 
-static perp_status put_row(perp_record *r, pp_table table, const pp_kept *at)
+static perp_status put_row(perp_record *r, pp_h5_table table, const pp_stored_part *at)
 {
     pp_store *store = &r->store;
     store->table = table;
@@ -273,9 +273,9 @@ void pp_csv_heads(perp_record *r, bool parts)
 }
 
 // What a line of a part has before those of a frame; part < 0: of a frame.
-static void put_part(pp_text *text, const perp_record *r, const pp_kept *at, int part)
+static void put_part(pp_text *text, const perp_record *r, const pp_stored_part *at, int part)
 {
-    static const char *const words[PERP_PART_KINDS] = {"step", "impact", "smooth", "other"};
+    static const char *const words[PERP_PART_COUNT] = {"step", "impact", "smooth", "other"};
     if (part >= 0) {
         pp_text_int(text, r->sum.steps);
         pp_text_add(text, ",");
@@ -297,7 +297,7 @@ static void put_cells(pp_text *text, int count, const double *cell)
     }
 }
 
-static void put_body_lines(pp_text *text, const perp_record *r, const pp_kept *at, int part)
+static void put_body_lines(pp_text *text, const perp_record *r, const pp_stored_part *at, int part)
 {
     const perp_model *m = r->model;
     for (int i = 1; i < m->bodies; i++) {
@@ -321,7 +321,8 @@ static void put_side(pp_text *text, const perp_model *m, perp_shape shape)
     pp_text_field(text, m->shape[shape.i].name);
 }
 
-static void put_contact_lines(pp_text *text, const perp_record *r, const pp_kept *at, int part)
+static void put_contact_lines(pp_text *text, const perp_record *r, const pp_stored_part *at,
+                              int part)
 {
     bool spatial = r->model->spatial;
     for (int i = 0; i < at->contacts; i++) {
@@ -337,7 +338,7 @@ static void put_contact_lines(pp_text *text, const perp_record *r, const pp_kept
         pp_text_int(text, (int64_t)c->feature);
         put_cells(text, spatial ? 19 : 10, spatial ? cells : flat);
         pp_text_add(text, ",");
-        pp_text_add(text, perp_mode_word((int)c->mode));
+        pp_text_add(text, perp_contact_mode_word((int)c->mode));
         pp_text_add(text, "\n");
     }
 }
@@ -345,17 +346,17 @@ static void put_contact_lines(pp_text *text, const perp_record *r, const pp_kept
 // ── All of it ────────────────────────────────────────────────────────────────────────────────────
 
 // The sim as it is, with what the steps since the last frame add up to.
-static void look(perp_record *r, const perp_sim *sim, pp_kept *now)
+static void collect_frame(perp_record *r, const perp_sim *sim, pp_stored_part *now)
 {
     bool start = r->sum.steps == 0;  // nothing has been solved yet
     const perp_model *m = sim->model;
-    *now = (pp_kept){.t = sim->now.t,
-                     .q = sim->now.q,
-                     .nu = sim->now.nu,
-                     .body = sim->frames,
-                     .joint = r->joint,
-                     .applied = start ? NULL : sim->pushed,
-                     .info = sim->info};
+    *now = (pp_stored_part){.t = sim->now.t,
+                            .q = sim->now.q,
+                            .nu = sim->now.nu,
+                            .body = sim->frames,
+                            .joint = r->joint,
+                            .applied = start ? NULL : sim->pushed,
+                            .info = sim->info};
     now->contact = perp_sim_contacts(sim, &now->contacts);
     now->contacts = start ? 0 : now->contacts;
     for (int i = 0; i < m->joints; i++) {
@@ -373,15 +374,15 @@ static void look(perp_record *r, const perp_sim *sim, pp_kept *now)
 
 perp_status pp_record_frame(perp_record *r, const perp_sim *sim)
 {
-    pp_kept now;
+    pp_stored_part now;
     perp_status status = PERP_OK;
-    look(r, sim, &now);
+    collect_frame(r, sim, &now);
     int parts = r->sum.steps > 0 ? sim->kept.count : 0;
     if (parts > 0 && r->part_rows == 0) {
         pp_csv_heads(r, true);
     }
     for (int k = 0; k < parts && status == PERP_OK; k++) {
-        const pp_kept *part = &sim->kept.part[k];
+        const pp_stored_part *part = &sim->kept.part[k];
         status = put_row(r, PP_PARTS, part);
         put_body_lines(&r->lines[PP_CSV_PART_BODIES], r, part, k);
         put_contact_lines(&r->lines[PP_CSV_PART_CONTACTS], r, part, k);

@@ -12,7 +12,7 @@ const pp_column_card *pp_column_at(pp_h5_column column)
     return &cards[column];
 }
 
-bool pp_column_is_in(pp_h5_column column, pp_table table)
+bool pp_column_is_in(pp_h5_column column, pp_h5_table table)
 {
     bool of_parts = column == PP_COL_PART_KIND || column == PP_COL_LENGTH;
     bool of_frames = column == PP_COL_PART_END || column == PP_COL_STEP_PARTS ||
@@ -21,19 +21,19 @@ bool pp_column_is_in(pp_h5_column column, pp_table table)
     return table == PP_FRAMES ? !of_parts : !of_frames;
 }
 
-void pp_column_path(pp_h5_column column, pp_table table, char path[PP_COLUMN_PATH])
+void pp_column_path(pp_h5_column column, pp_h5_table table, char path[PP_COLUMN_PATH])
 {
     pp_print(path, PP_COLUMN_PATH, "%s%s", table == PP_PARTS ? "parts/" : "",
              pp_column_at(column)->path);
 }
 
-size_t pp_cell_bytes(pp_cell cell)
+size_t pp_h5_cell_bytes(pp_h5_cell cell)
 {
     static const size_t bytes[PP_CELLS] = {8, 8, 4, 4, 1};
     return bytes[cell];
 }
 
-hid_t pp_cell_memory(pp_cell cell)
+hid_t pp_h5_cell_memory(pp_h5_cell cell)
 {
     switch (cell) {
     case PP_F64:
@@ -49,7 +49,7 @@ hid_t pp_cell_memory(pp_cell cell)
     }
 }
 
-hid_t pp_cell_file(pp_cell cell)
+hid_t pp_h5_cell_file(pp_h5_cell cell)
 {
     switch (cell) {
     case PP_F64:
@@ -65,7 +65,7 @@ hid_t pp_cell_file(pp_cell cell)
     }
 }
 
-static int entries(pp_count count, pp_sizes sizes)
+static int entries(pp_count count, pp_h5_sizes sizes)
 {
     switch (count) {
     case PP_NQ:
@@ -83,18 +83,18 @@ static int entries(pp_count count, pp_sizes sizes)
     }
 }
 
-static int parts_of(const pp_column_card *card, pp_sizes sizes)
+static int parts_of(const pp_column_card *card, pp_h5_sizes sizes)
 {
     return card->count == PP_DRIVEN_BODIES && sizes.spatial ? PP_DRIVEN_SPACE : card->parts;
 }
 
-size_t pp_column_width(pp_h5_column column, pp_sizes sizes)
+size_t pp_column_width(pp_h5_column column, pp_h5_sizes sizes)
 {
     const pp_column_card *card = pp_column_at(column);
     return (size_t)entries(card->count, sizes) * (size_t)parts_of(card, sizes);
 }
 
-int pp_column_shape(pp_h5_column column, pp_sizes sizes, hsize_t shape[2])
+int pp_column_shape(pp_h5_column column, pp_h5_sizes sizes, hsize_t shape[2])
 {
     const pp_column_card *card = pp_column_at(column);
     int rank = 0;
@@ -107,15 +107,15 @@ int pp_column_shape(pp_h5_column column, pp_sizes sizes, hsize_t shape[2])
     return rank;
 }
 
-pp_quiet pp_quiet_begin(void)
+pp_hdf5_silence pp_hdf5_silence_begin(void)
 {
-    pp_quiet quiet = {0};
+    pp_hdf5_silence quiet = {0};
     quiet.silenced = H5Eget_auto2(H5E_DEFAULT, &quiet.print, &quiet.context) >= 0 &&
                      H5Eset_auto2(H5E_DEFAULT, NULL, NULL) >= 0;
     return quiet;
 }
 
-void pp_quiet_end(const pp_quiet *quiet)
+void pp_hdf5_silence_end(const pp_hdf5_silence *quiet)
 {
     if (quiet->silenced) {
         H5Eset_auto2(H5E_DEFAULT, quiet->print, quiet->context);

@@ -18,8 +18,8 @@
 enum { PP_RECORDING_VERSION = 2 };
 
 // Frames, and the parts of their steps.
-typedef enum pp_table { PP_FRAMES, PP_PARTS, PP_TABLES } pp_table;
-typedef enum pp_cell { PP_F64, PP_I64, PP_I32, PP_U32, PP_U8, PP_CELLS } pp_cell;
+typedef enum pp_h5_table { PP_FRAMES, PP_PARTS, PP_TABLES } pp_h5_table;
+typedef enum pp_h5_cell { PP_F64, PP_I64, PP_I32, PP_U32, PP_U8, PP_CELLS } pp_h5_cell;
 typedef enum pp_growth { PP_BY_FRAME, PP_BY_CONTACT, PP_BY_WRENCH, PP_BY_BYTE } pp_growth;
 // PP_SPATIAL: one entry in space, none in the plane.
 typedef enum pp_count { PP_ONE, PP_NQ, PP_NV, PP_DRIVEN_BODIES, PP_JOINTS, PP_SPATIAL } pp_count;
@@ -97,38 +97,38 @@ typedef enum pp_h5_column { PP_COLUMNS(PP_X) PP_COLUMN_COUNT } pp_h5_column;
 
 typedef struct pp_column_card {
     const char *path;
-    pp_cell cell;
+    pp_h5_cell cell;
     pp_growth growth;
     pp_count count;
     int parts;
     const char *unit;
 } pp_column_card;
 
-typedef struct pp_sizes {
+typedef struct pp_h5_sizes {
     int nv, nq, driven, joints;
     bool spatial;
-} pp_sizes;
+} pp_h5_sizes;
 
 // Of a driven body: x, y, angle and their rates; in space position, quaternion, velocity, spin.
 enum { PP_DRIVEN_PLANE = 6, PP_DRIVEN_SPACE = 13 };
 
 const pp_column_card *pp_column_at(pp_h5_column column);
-bool pp_column_is_in(pp_h5_column column, pp_table table);
+bool pp_column_is_in(pp_h5_column column, pp_h5_table table);
 enum { PP_COLUMN_PATH = 64 };
-void pp_column_path(pp_h5_column column, pp_table table, char path[PP_COLUMN_PATH]);
-size_t pp_cell_bytes(pp_cell cell);
-hid_t pp_cell_memory(pp_cell cell);  // the type in memory; not to be closed
-hid_t pp_cell_file(pp_cell cell);    // the type in the file: little-endian everywhere
+void pp_column_path(pp_h5_column column, pp_h5_table table, char path[PP_COLUMN_PATH]);
+size_t pp_h5_cell_bytes(pp_h5_cell cell);
+hid_t pp_h5_cell_memory(pp_h5_cell cell);  // the type in memory; not to be closed
+hid_t pp_h5_cell_file(pp_h5_cell cell);    // the type in the file: little-endian everywhere
 // Values in a row of the column; 0: the model has nothing for it, and there is no dataset.
-size_t pp_column_width(pp_h5_column column, pp_sizes sizes);
+size_t pp_column_width(pp_h5_column column, pp_h5_sizes sizes);
 // Dimensions of a row (at most 2): returns how many, 0 for a plain number.
-int pp_column_shape(pp_h5_column column, pp_sizes sizes, hsize_t shape[2]);
+int pp_column_shape(pp_h5_column column, pp_h5_sizes sizes, hsize_t shape[2]);
 
 // HDF5 prints its errors by itself unless it is told not to.
-typedef struct pp_quiet {
+typedef struct pp_hdf5_silence {
     H5E_auto2_t print;
     void *context;
     bool silenced;
-} pp_quiet;
-pp_quiet pp_quiet_begin(void);
-void pp_quiet_end(const pp_quiet *quiet);
+} pp_hdf5_silence;
+pp_hdf5_silence pp_hdf5_silence_begin(void);
+void pp_hdf5_silence_end(const pp_hdf5_silence *quiet);

@@ -54,12 +54,12 @@ static bool stored_here(hid_t dataset)
     return here && (layout == H5D_COMPACT || layout == H5D_CONTIGUOUS || layout == H5D_CHUNKED);
 }
 
-static bool type_fits(hid_t dataset, pp_cell cell)
+static bool type_fits(hid_t dataset, pp_h5_cell cell)
 {
     hid_t type = H5Dget_type(dataset);
     H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
     bool fits = class == (cell == PP_F64 ? H5T_FLOAT : H5T_INTEGER) &&
-                H5Tget_size(type) == pp_cell_bytes(cell);
+                H5Tget_size(type) == pp_h5_cell_bytes(cell);
     H5Tclose(type);
     return fits;
 }
@@ -80,7 +80,7 @@ static bool dimensions(hid_t dataset, int rank, size_t bytes, hsize_t dims[3])
     return fits && total <= BEST_COMPRESSION * stored + SPARE;
 }
 
-perp_status pp_load_array(perp_recording *r, const char *path, pp_cell cell, int rank, int *size,
+perp_status pp_load_array(perp_recording *r, const char *path, pp_h5_cell cell, int rank, int *size,
                           const void **data, perp_error *error)
 {
     hid_t dataset = open_dataset(r->file, path);
@@ -90,7 +90,7 @@ perp_status pp_load_array(perp_recording *r, const char *path, pp_cell cell, int
     hsize_t dims[3] = {1, 1, 1};
     perp_status status = PERP_OK;
     bool fits = stored_here(dataset) && type_fits(dataset, cell) &&
-                dimensions(dataset, rank, pp_cell_bytes(cell), dims);
+                dimensions(dataset, rank, pp_h5_cell_bytes(cell), dims);
     size_t count = 1;
     for (int k = 0; k < rank && fits; k++) {
         fits = size[k] < 0 || (hsize_t)size[k] == dims[k];
@@ -100,11 +100,11 @@ perp_status pp_load_array(perp_recording *r, const char *path, pp_cell cell, int
     if (!fits) {
         status = pp_load_fail(r, error, path, "has not the type or size it should have");
     } else {
-        void *copy = pp_arena_zeros(r->arena, count + 1, pp_cell_bytes(cell));
+        void *copy = pp_arena_zeros(r->arena, count + 1, pp_h5_cell_bytes(cell));
         *data = copy;
         if (!copy) {
             status = no_memory(error);
-        } else if (count > 0 && H5Dread(dataset, pp_cell_memory(cell), H5S_ALL, H5S_ALL,
+        } else if (count > 0 && H5Dread(dataset, pp_h5_cell_memory(cell), H5S_ALL, H5S_ALL,
                                         H5P_DEFAULT, copy) < 0) {
             status = pp_load_fail(r, error, path, "cannot be read: the file is damaged");
         }
@@ -197,7 +197,7 @@ perp_status pp_load_number(perp_recording *r, const char *object, const char *na
 
 // ── Columns ──────────────────────────────────────────────────────────────────────────────────────
 
-perp_status pp_load_column(perp_recording *r, pp_table table, pp_h5_column column, int64_t rows,
+perp_status pp_load_column(perp_recording *r, pp_h5_table table, pp_h5_column column, int64_t rows,
                            perp_error *error)
 {
     const pp_column_card *card = pp_column_at(column);
@@ -218,7 +218,7 @@ perp_status pp_load_column(perp_recording *r, pp_table table, pp_h5_column colum
     hsize_t want[2] = {0}, dims[3] = {0};
     int rank = 1 + pp_column_shape(column, r->sizes, want);
     bool fits = stored_here(dataset) && type_fits(dataset, card->cell) &&
-                dimensions(dataset, rank, pp_cell_bytes(card->cell), dims);
+                dimensions(dataset, rank, pp_h5_cell_bytes(card->cell), dims);
     for (int k = 1; k < rank && fits; k++) {
         fits = dims[k] == want[k - 1];
     }
@@ -228,12 +228,12 @@ perp_status pp_load_column(perp_recording *r, pp_table table, pp_h5_column colum
     return PERP_OK;
 }
 
-perp_status pp_load_rows(perp_recording *r, pp_table table, pp_h5_column column, int64_t first,
+perp_status pp_load_rows(perp_recording *r, pp_h5_table table, pp_h5_column column, int64_t first,
                          int64_t count, pp_arena *arena, const void **data, perp_error *error)
 {
     const pp_column_card *card = pp_column_at(column);
     size_t width = pp_column_width(column, r->sizes);
-    void *rows = pp_arena_zeros(arena, width * (size_t)count + 1, pp_cell_bytes(card->cell));
+    void *rows = pp_arena_zeros(arena, width * (size_t)count + 1, pp_h5_cell_bytes(card->cell));
     hid_t from = r->table[table].column[column];
     *data = rows;
     if (!rows) {
@@ -246,7 +246,7 @@ perp_status pp_load_rows(perp_recording *r, pp_table table, pp_h5_column column,
     int rank = 1 + pp_column_shape(column, r->sizes, size + 1);
     hid_t memory = H5Screate_simple(rank, size, NULL), space = H5Dget_space(from);
     bool good = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0 &&
-                H5Dread(from, pp_cell_memory(card->cell), memory, space, H5P_DEFAULT, rows) >= 0;
+                H5Dread(from, pp_h5_cell_memory(card->cell), memory, space, H5P_DEFAULT, rows) >= 0;
     H5Sclose(space);
     H5Sclose(memory);
     return good ? PERP_OK

@@ -15,7 +15,7 @@ typedef struct pp_body_row {
 } pp_body_row;
 
 // One of the tables, and the block of it in memory: rows first .. first + count.
-typedef struct pp_table_in {
+typedef struct pp_h5_table_in {
     int rows;
     hid_t column[PP_COLUMN_COUNT];  // -1: not there
     const int64_t *contact_end;     // rows
@@ -24,17 +24,17 @@ typedef struct pp_table_in {
     int64_t contact_first;
     const void *data[PP_COLUMN_COUNT];
     int64_t applied_first;
-} pp_table_in;
+} pp_h5_table_in;
 
 struct perp_recording {
     perp_env env;
     char path[PP_PATH_MAX];  // of run.h5
     pp_arena *arena;         // lives as long as the recording
     hid_t file;
-    pp_table_in table[PP_TABLES];
+    pp_h5_table_in table[PP_TABLES];
     const int64_t *applied_end;  // the same of wrenches
     const int64_t *part_end;     // info.frames; zeros in recordings of before there were parts
-    pp_sizes sizes;
+    pp_h5_sizes sizes;
     perp_recording_info info;
     pp_body_row *body;
     perp_recorded_shape *shape;
@@ -54,7 +54,7 @@ perp_status pp_load_fail(const perp_recording *r, perp_error *error, const char 
                          const char *why);
 // A whole dataset of `rank` dimensions in r->arena; size[k] < 0 takes any size and receives it. *data is
 // NULL-terminated text for bytes.
-perp_status pp_load_array(perp_recording *r, const char *path, pp_cell cell, int rank, int *size,
+perp_status pp_load_array(perp_recording *r, const char *path, pp_h5_cell cell, int rank, int *size,
                           const void **data, perp_error *error);
 // Strings of one size.
 perp_status pp_load_names(perp_recording *r, const char *path, int count, const char ***names,
@@ -64,14 +64,14 @@ perp_status pp_load_word(perp_recording *r, const char *object, const char *name
 perp_status pp_load_number(perp_recording *r, const char *object, const char *name, double *value,
                            perp_error *error);
 // The column's dataset, checked to be one and to have at least `rows` rows.
-perp_status pp_load_column(perp_recording *r, pp_table table, pp_h5_column column, int64_t rows,
+perp_status pp_load_column(perp_recording *r, pp_h5_table table, pp_h5_column column, int64_t rows,
                            perp_error *error);
 // Rows first .. first + count of an open column, in `arena`; zeros where there is no such column.
-perp_status pp_load_rows(perp_recording *r, pp_table table, pp_h5_column column, int64_t first,
+perp_status pp_load_rows(perp_recording *r, pp_h5_table table, pp_h5_column column, int64_t first,
                          int64_t count, pp_arena *arena, const void **data, perp_error *error);
 
 // The files that the scene names, which the recording holds (recording.c).
-perp_status pp_load_files(perp_recording *r, perp_scene_reading *reading, perp_error *error);
+perp_status pp_load_files(perp_recording *r, perp_scene_load_options *reading, perp_error *error);
 
 // Everything under /model (model_in.c).
 perp_status pp_load_model(perp_recording *r, perp_error *error);

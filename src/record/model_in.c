@@ -4,8 +4,8 @@
 // The model in a recording: enough to draw it and to know what the columns are about.
 #include "record/load.h"
 
-static perp_status load(perp_recording *r, const char *path, pp_cell cell, int count,
-                        const void **data, perp_error *error)
+static perp_status load_array(perp_recording *r, const char *path, pp_h5_cell cell, int count,
+                              const void **data, perp_error *error)
 {
     return pp_load_array(r, path, cell, 1, &count, data, error);
 }
@@ -23,10 +23,10 @@ static perp_status load_body_columns(perp_recording *r, body_columns *c, perp_er
     perp_status status = pp_load_array(r, "model/bodies/mass", PP_F64, 1, &n, &c->mass, error);
     r->info.bodies = n;
     if (status == PERP_OK) {
-        status = load(r, "model/bodies/kind", PP_I32, n, &c->kind, error);
+        status = load_array(r, "model/bodies/kind", PP_I32, n, &c->kind, error);
     }
     // The ground, body 0, is what the others are.
-    bool spatial = status == PERP_OK && n > 0 && ((const int32_t *)c->kind)[0] == PERP_SPATIAL_BODY;
+    bool spatial = status == PERP_OK && n > 0 && ((const int32_t *)c->kind)[0] == PERP_BODY_SPATIAL;
     r->sizes.spatial = r->info.spatial = spatial;
     int table[2] = {n, spatial ? 7 : 3}, moments[2] = {n, 6};
     if (status == PERP_OK) {
@@ -37,13 +37,13 @@ static perp_status load_body_columns(perp_recording *r, body_columns *c, perp_er
         status = pp_load_array(r, "model/bodies/start", PP_F64, 2, table, &c->start, error);
     }
     if (status == PERP_OK && spatial) {
-        status = load(r, "model/bodies/at_q", PP_I32, n, &c->at_q, error);
+        status = load_array(r, "model/bodies/at_q", PP_I32, n, &c->at_q, error);
     }
     if (status == PERP_OK) {
-        status = load(r, "model/bodies/drive", PP_I32, n, &c->drive, error);
+        status = load_array(r, "model/bodies/drive", PP_I32, n, &c->drive, error);
     }
     if (status == PERP_OK) {
-        status = load(r, "model/bodies/at", PP_I32, n, &c->at, error);
+        status = load_array(r, "model/bodies/at", PP_I32, n, &c->at, error);
     }
     return status == PERP_OK ? pp_load_names(r, "model/bodies/name", n, &c->name, error) : status;
 }
@@ -51,10 +51,10 @@ static perp_status load_body_columns(perp_recording *r, body_columns *c, perp_er
 // Positions and velocities of a body of a kind; false: there is no such kind here.
 static bool sizes_of(int kind, bool spatial, int *nq, int *nv)
 {
-    *nv = kind == PERP_PLANAR_PARTICLE ? 2 : kind == PERP_SPATIAL_BODY ? 6 : 3;
-    *nq = kind == PERP_SPATIAL_BODY ? 7 : *nv;
-    bool solid = kind == PERP_SPATIAL_BODY || kind == PERP_SPATIAL_PARTICLE;
-    return kind >= PERP_PLANAR_BODY && kind <= PERP_SPATIAL_PARTICLE && solid == spatial;
+    *nv = kind == PERP_BODY_PLANAR_PARTICLE ? 2 : kind == PERP_BODY_SPATIAL ? 6 : 3;
+    *nq = kind == PERP_BODY_SPATIAL ? 7 : *nv;
+    bool solid = kind == PERP_BODY_SPATIAL || kind == PERP_BODY_SPATIAL_PARTICLE;
+    return kind >= PERP_BODY_PLANAR && kind <= PERP_BODY_SPATIAL_PARTICLE && solid == spatial;
 }
 
 static perp_status load_sizes(perp_recording *r, perp_error *error)
@@ -91,21 +91,21 @@ static perp_status load_bodies(perp_recording *r, perp_error *error)
         pp_body_row *body = &r->body[i];
         body->about = (perp_recorded_body){.name = c.name[i],
                                            .kind = (perp_body_kind)kind,
-                                           .drive = (perp_drive)drive,
-                                           .at = at,
+                                           .motion = (perp_motion)drive,
+                                           .at_nu = at,
                                            .at_q = at_q,
                                            .mass = ((const double *)c.mass)[i],
-                                           .inertia = I[spatial ? 2 : 0]};
+                                           .inertia_zz = I[spatial ? 2 : 0]};
         for (int k = 0; k < moments && spatial; k++) {
-            body->about.inertia3[k] = I[k];
+            body->about.inertia_B[k] = I[k];
         }
         for (int k = 0; k < places; k++) {
             body->start[k] = ((const double *)c.start)[places * i + k];
         }
-        body->driven = drive == PERP_DRIVEN ? r->sizes.driven++ : -1;
-        bool kinds =
-            sizes_of(kind, spatial, &nq, &nv) && drive >= PERP_FREE && drive <= PERP_DRIVEN;
-        bool free = drive == PERP_FREE;
+        body->driven = drive == PERP_MOTION_KINEMATIC ? r->sizes.driven++ : -1;
+        bool kinds = sizes_of(kind, spatial, &nq, &nv) && drive >= PERP_MOTION_DYNAMIC &&
+                     drive <= PERP_MOTION_KINEMATIC;
+        bool free = drive == PERP_MOTION_DYNAMIC;
         if (!kinds || at < -1 || at_q < -1 || (free && (at < 0 || at > r->sizes.nv - nv)) ||
             (free && (at_q < 0 || at_q > r->sizes.nq - nq)) || (!free && at >= 0)) {
             return pp_load_fail(r, error, "model/bodies", "has a body that cannot be");
@@ -131,7 +131,7 @@ static perp_status load_solid_columns(perp_recording *r, shape_columns *c, perp_
         status = pp_load_array(r, "model/shapes/half", PP_F64, 2, half, &c->half, error);
     }
     if (status == PERP_OK) {
-        status = load(r, "model/shapes/face_end", PP_I32, n, &c->face_end, error);
+        status = load_array(r, "model/shapes/face_end", PP_I32, n, &c->face_end, error);
     }
     c->faces = c->corners = -1;
     if (status == PERP_OK) {
@@ -152,7 +152,7 @@ static bool place_solid(const shape_columns *c, int i, int *face, int *corner,
     const double *half = (const double *)c->half + 3 * (size_t)i;
     const int32_t *ends = c->corner_end, *corners = c->corner;
     int faces = ((const int32_t *)c->face_end)[i];
-    shape->pose = (perp_pose){{x[0], x[1], x[2]}, {x[3], x[4], x[5], x[6]}};
+    shape->X_BS = (perp_pose){{x[0], x[1], x[2]}, {x[3], x[4], x[5], x[6]}};
     shape->half = (perp_vec3){half[0], half[1], half[2]};
     if (faces < *face || faces > c->faces) {
         return false;
@@ -181,19 +181,19 @@ static perp_status load_shape_columns(perp_recording *r, shape_columns *c, perp_
     r->info.shapes = n;
     int table[2] = {-1, r->sizes.spatial ? 3 : 2};
     if (status == PERP_OK) {
-        status = load(r, "model/shapes/restitution", PP_F64, n, &c->restitution, error);
+        status = load_array(r, "model/shapes/restitution", PP_F64, n, &c->restitution, error);
     }
     if (status == PERP_OK) {
-        status = load(r, "model/shapes/radius", PP_F64, n, &c->radius, error);
+        status = load_array(r, "model/shapes/radius", PP_F64, n, &c->radius, error);
     }
     if (status == PERP_OK) {
-        status = load(r, "model/shapes/body", PP_I32, n, &c->body, error);
+        status = load_array(r, "model/shapes/body", PP_I32, n, &c->body, error);
     }
     if (status == PERP_OK) {
-        status = load(r, "model/shapes/kind", PP_I32, n, &c->kind, error);
+        status = load_array(r, "model/shapes/kind", PP_I32, n, &c->kind, error);
     }
     if (status == PERP_OK) {
-        status = load(r, "model/shapes/outline_end", PP_I32, n, &c->end, error);
+        status = load_array(r, "model/shapes/outline_end", PP_I32, n, &c->end, error);
     }
     if (status == PERP_OK) {
         status = pp_load_array(r, "model/shapes/outline", PP_F64, 2, table, &c->outline, error);
@@ -226,8 +226,9 @@ static perp_status load_shapes(perp_recording *r, perp_error *error)
     for (int i = 0, from = 0; i < r->info.shapes; i++) {
         int body = ((const int32_t *)c.body)[i], kind = ((const int32_t *)c.kind)[i];
         int to = ((const int32_t *)c.end)[i];
-        if (body < 0 || body >= r->info.bodies || kind < PERP_POINT ||
-            kind > (spatial ? PERP_MESH : PERP_HALFPLANE) || to < from || to > c.points) {
+        if (body < 0 || body >= r->info.bodies || kind < PERP_SHAPE_POINT ||
+            kind > (spatial ? PERP_SHAPE_MESH : PERP_SHAPE_HALFPLANE) || to < from ||
+            to > c.points) {
             return pp_load_fail(r, error, "model/shapes", "has a shape that cannot be");
         }
         r->shape[i] = (perp_recorded_shape){.name = c.name[i],
@@ -258,10 +259,10 @@ static perp_status load_joints(perp_recording *r, perp_error *error)
     bool spatial = r->sizes.spatial;
     int cells = spatial ? 9 : 4, table[2] = {n, cells};
     if (status == PERP_OK) {
-        status = load(r, "model/joints/a", PP_I32, n, &a, error);
+        status = load_array(r, "model/joints/a", PP_I32, n, &a, error);
     }
     if (status == PERP_OK) {
-        status = load(r, "model/joints/b", PP_I32, n, &b, error);
+        status = load_array(r, "model/joints/b", PP_I32, n, &b, error);
     }
     if (status == PERP_OK) {
         status = pp_load_array(r, "model/joints/anchors", PP_F64, 2, table, &anchors, error);
@@ -277,19 +278,19 @@ static perp_status load_joints(perp_recording *r, perp_error *error)
         int k = ((const int32_t *)kind)[i], on_a = ((const int32_t *)a)[i];
         int on_b = ((const int32_t *)b)[i];
         const double *x = (const double *)anchors + (size_t)cells * (size_t)i;
-        if (k < PERP_REVOLUTE || k > (spatial ? PERP_SCREW : PERP_GEAR) || on_a < 0 ||
-            on_a >= r->info.bodies || on_b < 0 || on_b >= r->info.bodies) {
+        if (k < PERP_JOINT_REVOLUTE || k > (spatial ? PERP_JOINT_SCREW : PERP_JOINT_GEAR) ||
+            on_a < 0 || on_a >= r->info.bodies || on_b < 0 || on_b >= r->info.bodies) {
             return pp_load_fail(r, error, "model/joints", "has a joint that cannot be");
         }
         r->joint[i] = (perp_recorded_joint){.name = name[i],
                                             .kind = (perp_joint_kind)k,
                                             .a = {on_a},
                                             .b = {on_b},
-                                            .anchor_a = {x[0], x[1], spatial ? x[2] : 0.0}};
+                                            .anchor_A = {x[0], x[1], spatial ? x[2] : 0.0}};
         const double *y = x + (spatial ? 3 : 2);
-        r->joint[i].anchor_b = (perp_vec3){y[0], y[1], spatial ? y[2] : 0.0};
+        r->joint[i].anchor_B = (perp_vec3){y[0], y[1], spatial ? y[2] : 0.0};
         if (spatial) {
-            r->joint[i].axis = (perp_vec3){x[6], x[7], x[8]};
+            r->joint[i].axis_A = (perp_vec3){x[6], x[7], x[8]};
         }
     }
     return PERP_OK;
@@ -309,7 +310,7 @@ static perp_status load_springs(perp_recording *r, perp_error *error)
     perp_status status = pp_load_array(r, "model/springs/a", PP_I32, 1, &n, &a, error);
     int table[2] = {n, CELLS};
     if (status == PERP_OK) {
-        status = load(r, "model/springs/b", PP_I32, n, &b, error);
+        status = load_array(r, "model/springs/b", PP_I32, n, &b, error);
     }
     if (status == PERP_OK) {
         status = pp_load_array(r, "model/springs/anchors", PP_F64, 2, table, &anchors, error);

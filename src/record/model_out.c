@@ -10,43 +10,44 @@
 
 // ── HDF5 in short: every function reports into *good ─────────────────────────────────────────────
 
-typedef struct writer {
+typedef struct group_writer {
     hid_t at;     // the group
     bool good;    // everything has been written
     bool memory;  // is out
-} writer;
+} group_writer;
 
-static bool have(writer *w, bool allocated)
+static bool have(group_writer *w, bool allocated)
 {
     w->memory = w->memory || !allocated;
     w->good = w->good && allocated;
     return w->good;
 }
 
-static void put_array(writer *w, const char *name, pp_cell cell, int rank, const hsize_t *dims,
-                      const void *data)
+static void put_array(group_writer *w, const char *name, pp_h5_cell cell, int rank,
+                      const hsize_t *dims, const void *data)
 {
     hid_t space = H5Screate_simple(rank, dims, NULL);
-    hid_t dataset =
-        H5Dcreate2(w->at, name, pp_cell_file(cell), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t dataset = H5Dcreate2(w->at, name, pp_h5_cell_file(cell), space, H5P_DEFAULT, H5P_DEFAULT,
+                               H5P_DEFAULT);
     hsize_t count = 1;
     for (int k = 0; k < rank; k++) {
         count *= dims[k];
     }
     w->good = w->good && dataset >= 0 &&
-              (count == 0 ||
-               H5Dwrite(dataset, pp_cell_memory(cell), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
+              (count == 0 || H5Dwrite(dataset, pp_h5_cell_memory(cell), H5S_ALL, H5S_ALL,
+                                      H5P_DEFAULT, data) >= 0);
     H5Dclose(dataset);
     H5Sclose(space);
 }
 
-static void put_vector(writer *w, const char *name, pp_cell cell, int count, const void *data)
+static void put_vector(group_writer *w, const char *name, pp_h5_cell cell, int count,
+                       const void *data)
 {
     const hsize_t dim = (hsize_t)count;
     put_array(w, name, cell, 1, &dim, data);
 }
 
-static void put_table(writer *w, const char *name, int rows, int cols, const double *data)
+static void put_table(group_writer *w, const char *name, int rows, int cols, const double *data)
 {
     const hsize_t dims[2] = {(hsize_t)rows, (hsize_t)cols};
     put_array(w, name, PP_F64, 2, dims, data);
@@ -62,7 +63,7 @@ static hid_t string_type(size_t size)
     return type;
 }
 
-static void put_strings(writer *w, const char *name, int count, size_t size, const char *data)
+static void put_strings(group_writer *w, const char *name, int count, size_t size, const char *data)
 {
     const hsize_t dim = (hsize_t)count;
     hid_t type = string_type(size), space = H5Screate_simple(1, &dim, NULL);
@@ -74,7 +75,8 @@ static void put_strings(writer *w, const char *name, int count, size_t size, con
     H5Tclose(type);
 }
 
-static void put_attribute(writer *w, const char *name, hid_t type, hid_t memory, const void *value)
+static void put_attribute(group_writer *w, const char *name, hid_t type, hid_t memory,
+                          const void *value)
 {
     hid_t space = H5Screate(H5S_SCALAR);
     hid_t attribute = H5Acreate2(w->at, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
@@ -83,32 +85,32 @@ static void put_attribute(writer *w, const char *name, hid_t type, hid_t memory,
     H5Sclose(space);
 }
 
-static void put_number(writer *w, const char *name, double value)
+static void put_number(group_writer *w, const char *name, double value)
 {
     put_attribute(w, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value);
 }
 
-static void put_integer(writer *w, const char *name, int value)
+static void put_integer(group_writer *w, const char *name, int value)
 {
     put_attribute(w, name, H5T_STD_I32LE, H5T_NATIVE_INT, &value);
 }
 
-static void put_word(writer *w, const char *name, const char *word)
+static void put_word(group_writer *w, const char *name, const char *word)
 {
     hid_t type = string_type(strlen(word));
     put_attribute(w, name, type, type, word[0] ? word : "\0");
     H5Tclose(type);
 }
 
-static writer enter(const writer *w, const char *name)
+static group_writer open_group(const group_writer *w, const char *name)
 {
-    writer inner = {H5Gcreate2(w->at, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), w->good,
-                    w->memory};
+    group_writer inner = {H5Gcreate2(w->at, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), w->good,
+                          w->memory};
     inner.good = inner.good && inner.at >= 0;
     return inner;
 }
 
-static void leave(writer *w, const writer *inner)
+static void close_group(group_writer *w, const group_writer *inner)
 {
     w->good = inner->good;
     w->memory = inner->memory;
@@ -117,7 +119,7 @@ static void leave(writer *w, const writer *inner)
 
 // ── The parts ────────────────────────────────────────────────────────────────────────────────────
 
-static void put_run(writer *w, const perp_sim *sim, const perp_record_def *def)
+static void put_run(group_writer *w, const perp_sim *sim, const perp_record_def *def)
 {
     const perp_sim_def *s = &sim->def;
     const perp_limits *limits = &s->limits;
@@ -127,8 +129,8 @@ static void put_run(writer *w, const perp_sim *sim, const perp_record_def *def)
     put_word(w, "name", def->name ? def->name : "");
     put_word(w, "stepper", perp_stepper_word((int)s->stepper));
     put_word(w, "form", perp_form_word((int)s->form));
-    put_word(w, "friction", perp_friction_word((int)s->friction));
-    put_word(w, "impact", perp_impact_word((int)s->impact));
+    put_word(w, "friction", perp_friction_law_word((int)s->friction));
+    put_word(w, "impact", perp_impact_law_word((int)s->impact));
     put_word(w, "solver", s->solver ? s->solver : "auto");
     put_number(w, "h", def->h);
     put_integer(w, "every", def->every);
@@ -137,7 +139,7 @@ static void put_run(writer *w, const perp_sim *sim, const perp_record_def *def)
     put_number(w, "theta", s->theta);
     put_word(w, "coordinates", perp_coordinates_word((int)s->coordinates));
     if (sim->model->spatial) {
-        put_word(w, "rotation_update", perp_rotation_word((int)s->rotation));
+        put_word(w, "rotation_update", perp_rotation_update_word((int)s->rotation));
         put_word(w, "gyroscopic", perp_gyroscopic_word((int)s->gyroscopic));
         put_integer(w, "facets", s->facets);
     }
@@ -158,8 +160,8 @@ static const char *name_at(const void *items, size_t size, size_t offset, int i)
     return name;
 }
 
-static void put_names(writer *w, pp_arena *arena, const void *items, size_t size, size_t offset,
-                      int count)
+static void put_names(group_writer *w, pp_arena *arena, const void *items, size_t size,
+                      size_t offset, int count)
 {
     size_t longest = 1;
     for (int i = 0; i < count; i++) {
@@ -182,7 +184,7 @@ static void put_names(writer *w, pp_arena *arena, const void *items, size_t size
 #define PUT_NAMES(w, arena, type, items, count)                                                    \
     put_names(w, arena, items, sizeof(type), offsetof(type, name), count)
 
-static void put_bodies(writer *w, const perp_sim *sim, pp_arena *arena)
+static void put_bodies(group_writer *w, const perp_sim *sim, pp_arena *arena)
 {
     const perp_model *m = sim->model;
     int n = m->bodies, moments = m->spatial ? 6 : 1, places = m->spatial ? 7 : 3;
@@ -200,7 +202,7 @@ static void put_bodies(writer *w, const perp_sim *sim, pp_arena *arena)
         const double pose[7] = {frame->p.x,   frame->p.y,   frame->p.z,  frame->rot.w,
                                 frame->rot.x, frame->rot.y, frame->rot.z};
         double I[6];
-        perp_model_inertia3(m, (perp_body){i}, I);
+        perp_model_inertia_tensor(m, (perp_body){i}, I);
         memcpy(inertia + (size_t)(moments * i), m->spatial ? I : &body->I_B.m[8],
                (size_t)moments * sizeof *I);
         memcpy(start + (size_t)(places * i), m->spatial ? pose : flat,
@@ -225,20 +227,20 @@ static void put_bodies(writer *w, const perp_sim *sim, pp_arena *arena)
 }
 
 // Points of a shape's outline in the body frame: vertices, ends, centre; half-plane: point and normal.
-static int outline(const pp_shape *s, pp_vec2 *out)
+static int outline_points(const pp_shape *s, pp_vec2 *out)
 {
     pp_vec2 d = {s->half * s->axis_B.x, s->half * s->axis_B.y};
     switch (s->kind) {
-    case PERP_BOX:
-    case PERP_POLYGON:
+    case PERP_SHAPE_BOX:
+    case PERP_SHAPE_POLYGON:
         memcpy(out, s->vertex_B, (size_t)s->count * sizeof *out);
         return s->count;
-    case PERP_CAPSULE:
-    case PERP_SEGMENT:
+    case PERP_SHAPE_CAPSULE:
+    case PERP_SHAPE_SEGMENT:
         out[0] = (pp_vec2){s->p_BS.x - d.x, s->p_BS.y - d.y};
         out[1] = (pp_vec2){s->p_BS.x + d.x, s->p_BS.y + d.y};
         return 2;
-    case PERP_HALFPLANE:
+    case PERP_SHAPE_HALFPLANE:
         out[0] = s->p_BS;
         out[1] = (pp_vec2){-s->axis_B.y, s->axis_B.x};
         return 2;
@@ -248,7 +250,7 @@ static int outline(const pp_shape *s, pp_vec2 *out)
     }
 }
 
-static void put_outlines(writer *w, const perp_model *m, pp_arena *arena)
+static void put_outlines(group_writer *w, const perp_model *m, pp_arena *arena)
 {
     size_t most = 0;
     for (int i = 0; i < m->shapes; i++) {
@@ -261,7 +263,7 @@ static void put_outlines(writer *w, const perp_model *m, pp_arena *arena)
     }
     int count = 0;
     for (int i = 0; i < m->shapes; i++) {
-        count += outline(&m->shape[i], points + count);
+        count += outline_points(&m->shape[i], points + count);
         end[i] = count;
     }
     put_vector(w, "outline_end", PP_I32, m->shapes, end);
@@ -304,7 +306,7 @@ static void add_surface(surfaces *out, const pp_shape *s)
     }
 }
 
-static void put_surfaces(writer *w, const perp_model *m, pp_arena *arena)
+static void put_surfaces(group_writer *w, const perp_model *m, pp_arena *arena)
 {
     size_t points = 0, faces = 0, corners = 0;
     for (int i = 0; i < m->shapes; i++) {
@@ -330,7 +332,7 @@ static void put_surfaces(writer *w, const perp_model *m, pp_arena *arena)
     put_vector(w, "corner", PP_I32, out.corners, out.corner);
 }
 
-static void put_solids(writer *w, const perp_model *m, pp_arena *arena)
+static void put_solids(group_writer *w, const perp_model *m, pp_arena *arena)
 {
     enum { POSE = 7 };
     int n = m->shapes;
@@ -351,7 +353,7 @@ static void put_solids(writer *w, const perp_model *m, pp_arena *arena)
     put_surfaces(w, m, arena);
 }
 
-static void put_shapes(writer *w, const perp_model *m, pp_arena *arena)
+static void put_shapes(group_writer *w, const perp_model *m, pp_arena *arena)
 {
     int n = m->shapes;
     double *reals = PP_ARRAY(arena, double, 3 * (size_t)n);
@@ -380,7 +382,7 @@ static void put_shapes(writer *w, const perp_model *m, pp_arena *arena)
     }
 }
 
-static void put_joints(writer *w, const perp_model *m, pp_arena *arena)
+static void put_joints(group_writer *w, const perp_model *m, pp_arena *arena)
 {
     int n = m->joints, cells = m->spatial ? 9 : 4;
     double *anchor = PP_ARRAY(arena, double, cells *n);
@@ -407,7 +409,7 @@ static void put_joints(writer *w, const perp_model *m, pp_arena *arena)
 }
 
 // Springs between points; other forces have no place that could be shown.
-static void put_springs(writer *w, const perp_model *m, pp_arena *arena)
+static void put_springs(group_writer *w, const perp_model *m, pp_arena *arena)
 {
     enum { CELLS = 7 };
     int n = 0;
@@ -419,7 +421,7 @@ static void put_springs(writer *w, const perp_model *m, pp_arena *arena)
     }
     for (int i = 0; i < m->forces; i++) {
         const pp_force *f = &m->force[i];
-        if (f->kind == PERP_SPRING) {
+        if (f->kind == PERP_FORCE_SPRING) {
             const double row[CELLS] = {f->r_A.x, f->r_A.y, f->r_A.z, f->r_B.x,
                                        f->r_B.y, f->r_B.z, f->rest};
             memcpy(table + (size_t)CELLS * (size_t)n, row, sizeof row);
@@ -436,22 +438,22 @@ static void put_springs(writer *w, const perp_model *m, pp_arena *arena)
     put_table(w, "anchors", n, CELLS, table);
 }
 
-static void put_model(writer *w, const perp_sim *sim, pp_arena *arena)
+static void put_model(group_writer *w, const perp_sim *sim, pp_arena *arena)
 {
     const perp_model *m = sim->model;
-    writer model = enter(w, "model");
-    writer bodies = enter(&model, "bodies");
+    group_writer model = open_group(w, "model");
+    group_writer bodies = open_group(&model, "bodies");
     put_bodies(&bodies, sim, arena);
-    leave(&model, &bodies);
-    writer shapes = enter(&model, "shapes");
+    close_group(&model, &bodies);
+    group_writer shapes = open_group(&model, "shapes");
     put_shapes(&shapes, m, arena);
-    leave(&model, &shapes);
-    writer joints = enter(&model, "joints");
+    close_group(&model, &shapes);
+    group_writer joints = open_group(&model, "joints");
     put_joints(&joints, m, arena);
-    leave(&model, &joints);
-    writer springs = enter(&model, "springs");
+    close_group(&model, &joints);
+    group_writer springs = open_group(&model, "springs");
     put_springs(&springs, m, arena);
-    leave(&model, &springs);
+    close_group(&model, &springs);
     put_number(&model, "gravity_x", m->gravity.x);
     put_number(&model, "gravity_y", m->gravity.y);
     put_integer(&model, "nv", m->nv);
@@ -459,11 +461,11 @@ static void put_model(writer *w, const perp_sim *sim, pp_arena *arena)
         put_number(&model, "gravity_z", m->gravity.z);
         put_integer(&model, "nq", m->nq);
     }
-    leave(w, &model);
+    close_group(w, &model);
 }
 
 // What the scene's text does not hold: without these files it could not be read again.
-static void put_files(writer *w, const perp_record_def *def, pp_arena *arena)
+static void put_files(group_writer *w, const perp_record_def *def, pp_arena *arena)
 {
     size_t longest = 1;
     for (int k = 0; k < def->files; k++) {
@@ -475,7 +477,7 @@ static void put_files(writer *w, const perp_record_def *def, pp_arena *arena)
     if (!have(w, names) || def->files < 1) {
         return;
     }
-    writer group = enter(w, "files");
+    group_writer group = open_group(w, "files");
     put_integer(&group, "count", def->files);
     for (int k = 0; k < def->files; k++) {
         char name[16];
@@ -484,14 +486,14 @@ static void put_files(writer *w, const perp_record_def *def, pp_arena *arena)
         put_vector(&group, name, PP_U8, (int)def->file[k].size, def->file[k].data);
     }
     put_strings(&group, "name", def->files, longest, names);
-    leave(w, &group);
+    close_group(w, &group);
 }
 
-static pp_sizes sizes_of(const perp_model *m)
+static pp_h5_sizes sizes_of(const perp_model *m)
 {
-    pp_sizes sizes = {.nv = m->nv, .nq = m->nq, .joints = m->joints, .spatial = m->spatial};
+    pp_h5_sizes sizes = {.nv = m->nv, .nq = m->nq, .joints = m->joints, .spatial = m->spatial};
     for (int i = 0; i < m->bodies; i++) {
-        sizes.driven += m->body[i].drive == PERP_DRIVEN;
+        sizes.driven += m->body[i].drive == PERP_MOTION_KINEMATIC;
     }
     return sizes;
 }
@@ -504,7 +506,7 @@ perp_status pp_store_model(pp_store *store, const perp_sim *sim, const perp_reco
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for a recording");
     }
     const char *scene = def->scene ? def->scene : "";
-    writer root = {store->file, true, false};
+    group_writer root = {store->file, true, false};
     store->sizes = sizes_of(sim->model);
     errno = 0;
     put_run(&root, sim, def);
@@ -516,5 +518,5 @@ perp_status pp_store_model(pp_store *store, const perp_sim *sim, const perp_reco
     if (root.memory) {
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for a recording");
     }
-    return root.good ? PERP_OK : pp_cannot_write(error, store->path, fault);
+    return root.good ? PERP_OK : pp_fail_write(error, store->path, fault);
 }

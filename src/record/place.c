@@ -47,7 +47,7 @@ static perp_status make_directory(const char *dir, perp_error *error)
     return PERP_OK;
 }
 
-static bool counts(const char *name)
+static bool is_recording_file(const char *name)
 {
     return strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strcmp(name, LOCK) != 0;
 }
@@ -60,7 +60,7 @@ static perp_status check_contents(const char *dir, perp_error *error)
     }
     bool empty = true, recording = false;
     for (const struct dirent *entry = readdir(listing); entry; entry = readdir(listing)) {
-        empty = empty && !counts(entry->d_name);
+        empty = empty && !is_recording_file(entry->d_name);
         recording = recording || strcmp(entry->d_name, "run.h5") == 0;
     }
     closedir(listing);
@@ -88,7 +88,7 @@ static perp_status busy(const char *dir, int file, perp_error *error)
 }
 
 // The file that was locked still bears its name.
-static bool is_named(const pp_place *place)
+static bool is_named(const pp_directory_lock *place)
 {
     struct stat here, there;
     return fstat(place->lock, &here) == 0 &&
@@ -96,7 +96,7 @@ static bool is_named(const pp_place *place)
            here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
-static void note_process(const pp_place *place)
+static void note_process(const pp_directory_lock *place)
 {
     char text[24];
     pp_print(text, sizeof text, "%lu\n", (unsigned long)getpid());
@@ -104,7 +104,7 @@ static void note_process(const pp_place *place)
     (void)!pwrite(place->lock, text, strlen(text), 0);  // for messages only
 }
 
-static perp_status lock_directory(pp_place *place, const char *dir, perp_error *error)
+static perp_status lock_directory(pp_directory_lock *place, const char *dir, perp_error *error)
 {
     place->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (place->dir < 0) {
@@ -135,7 +135,7 @@ static perp_status lock_directory(pp_place *place, const char *dir, perp_error *
 
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
 
-perp_status pp_place_clear(const char *dir, perp_error *error)
+perp_status pp_directory_clear(const char *dir, perp_error *error)
 {
     for (int k = 0; k < 2 * FILE_COUNT; k++) {
         char name[64], path[PP_PATH_MAX];
@@ -149,9 +149,9 @@ perp_status pp_place_clear(const char *dir, perp_error *error)
     return PERP_OK;
 }
 
-perp_status pp_place_take(pp_place *place, const char *dir, perp_error *error)
+perp_status pp_directory_take_lock(pp_directory_lock *place, const char *dir, perp_error *error)
 {
-    *place = (pp_place){-1, -1};
+    *place = (pp_directory_lock){-1, -1};
     perp_status status = make_directory(dir, error);
     if (status == PERP_OK) {
         status = check_contents(dir, error);
@@ -162,10 +162,10 @@ perp_status pp_place_take(pp_place *place, const char *dir, perp_error *error)
     if (status == PERP_OK) {  // again: what was there may have changed before it was locked
         status = check_contents(dir, error);
     }
-    return status == PERP_OK ? pp_place_clear(dir, error) : status;
+    return status == PERP_OK ? pp_directory_clear(dir, error) : status;
 }
 
-void pp_place_leave(pp_place *place)
+void pp_directory_unlock(pp_directory_lock *place)
 {
     if (place->lock >= 0) {
         if (is_named(place)) {
@@ -176,5 +176,5 @@ void pp_place_leave(pp_place *place)
     if (place->dir >= 0) {
         close(place->dir);
     }
-    *place = (pp_place){-1, -1};
+    *place = (pp_directory_lock){-1, -1};
 }

@@ -38,10 +38,10 @@ static perp_status flush_text(perp_record *r, bool all)
             continue;
         }
         if (!r->file[k].file) {
-            status = pp_part_open(&r->file[k], r->dir, csv_name[k], &r->error);
+            status = pp_part_file_open(&r->file[k], r->dir, csv_name[k], &r->error);
         }
         if (status == PERP_OK) {
-            status = pp_part_write(&r->file[k], &r->lines[k], &r->error);
+            status = pp_part_file_write(&r->file[k], &r->lines[k], &r->error);
             pp_text_clear(&r->lines[k]);
         }
     }
@@ -75,20 +75,20 @@ static perp_status open_files(perp_record *r, const perp_sim *sim)
         status = pp_store_begin(&r->store, error);
     }
     for (int k = PP_CSV_BODIES; k <= PP_CSV_EVENTS && status == PERP_OK; k++) {
-        status = pp_part_open(&r->file[k], r->dir, csv_name[k], error);
+        status = pp_part_file_open(&r->file[k], r->dir, csv_name[k], error);
     }
     return status;
 }
 
-static perp_status begin(perp_record *r, const perp_sim *sim, const char *dir)
+static perp_status begin_recording(perp_record *r, const perp_sim *sim, const char *dir)
 {
-    perp_status status = pp_place_take(&r->place, dir, &r->error);
+    perp_status status = pp_directory_take_lock(&r->place, dir, &r->error);
     r->prepared = status == PERP_OK;
     if (status == PERP_OK) {
         status = open_files(r, sim);
     }
     if (status == PERP_OK) {
-        status = pp_memory_create(r, sim);
+        status = pp_event_memory_create(r, sim);
     }
     if (status == PERP_OK) {
         pp_csv_heads(r, false);
@@ -118,7 +118,7 @@ static perp_status check_def(const perp_record_def *def, perp_error *error)
     return PERP_OK;
 }
 
-static perp_record *create(const perp_record_def *def, const char *dir, const perp_env *env)
+static perp_record *create_record(const perp_record_def *def, const char *dir, const perp_env *env)
 {
     perp_record *r = pp_alloc(env, sizeof *r);
     if (!r) {
@@ -127,7 +127,7 @@ static perp_record *create(const perp_record_def *def, const char *dir, const pe
     memset(r, 0, sizeof *r);
     r->env = env ? *env : (perp_env){0};
     r->def = *def;
-    r->place = (pp_place){-1, -1};
+    r->place = (pp_directory_lock){-1, -1};
     pp_store_start(&r->store, env);
     r->began = pp_seconds();
     r->since.passed = r->sum.worst.passed = true;
@@ -152,15 +152,15 @@ static perp_record *create(const perp_record_def *def, const char *dir, const pe
 // Also of a recording that is not finished: what can still be saved is.
 static void close_files(perp_record *r)
 {
-    pp_quiet quiet = pp_quiet_begin();
+    pp_hdf5_silence quiet = pp_hdf5_silence_begin();
     if (r->store.progress >= 0 && !r->store.failed) {
         perp_error ignored;
         (void)!pp_store_flush(&r->store, false, &ignored);
     }
     pp_store_close(&r->store);
-    pp_quiet_end(&quiet);
+    pp_hdf5_silence_end(&quiet);
     for (int k = 0; k < PP_CSV_COUNT; k++) {
-        pp_part_close(&r->file[k]);
+        pp_part_file_close(&r->file[k]);
     }
 }
 
@@ -177,24 +177,24 @@ perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_
     if (status < 0) {
         return status;
     }
-    perp_record *r = create(def, dir, env);
+    perp_record *r = create_record(def, dir, env);
     if (!r) {
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for a recording");
     }
     r->model = sim->model;
     r->facets = sim->def.facets;
     r->joint = PP_ZEROS(r->arena, perp_joint_state, (size_t)sim->model->joints + 1);
-    pp_quiet quiet = pp_quiet_begin();
-    status = r->joint ? begin(r, sim, dir)
+    pp_hdf5_silence quiet = pp_hdf5_silence_begin();
+    status = r->joint ? begin_recording(r, sim, dir)
                       : pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for a recording");
-    pp_quiet_end(&quiet);
+    pp_hdf5_silence_end(&quiet);
     if (status < 0) {
         if (error) {
             *error = r->error;
         }
         close_files(r);
         if (r->prepared) {
-            (void)!pp_place_clear(dir, NULL);  // beginnings of files are no recording
+            (void)!pp_directory_clear(dir, NULL);  // beginnings of files are no recording
         }
         perp_record_destroy(r);
         return status;
@@ -218,7 +218,8 @@ static void count_step(perp_record *r, const perp_sim *sim)
         info->contacts > r->sum.contacts_max ? info->contacts : r->sum.contacts_max;
     r->sum.violations += !info->certificate.passed;
     r->sum.unique += info->unique;
-    r->sum.not_unique += info->motion == PERP_NOT_UNIQUE || info->impulses == PERP_NOT_UNIQUE;
+    r->sum.not_unique +=
+        info->motion == PERP_UNIQUENESS_DISPROVED || info->impulses == PERP_UNIQUENESS_DISPROVED;
     r->sum.motion[info->motion]++;
     r->sum.impulses[info->impulses]++;
     r->sum.motion_apart = fmax(r->sum.motion_apart, info->motion_apart);
@@ -235,9 +236,9 @@ static perp_status flush_if_due(perp_record *r)
     bool due =
         r->store.pending > PENDING_BYTES || pp_seconds() - r->store.flushed >= r->def.flush_seconds;
     if (status == PERP_OK && due) {
-        pp_quiet quiet = pp_quiet_begin();
+        pp_hdf5_silence quiet = pp_hdf5_silence_begin();
         status = pp_store_flush(&r->store, false, &r->error);
-        pp_quiet_end(&quiet);
+        pp_hdf5_silence_end(&quiet);
     }
     return status;
 }
@@ -279,30 +280,30 @@ perp_status perp_record_step(perp_record *record, const perp_sim *sim)
 
 static perp_status finish_summary(perp_record *r, const perp_sim *sim)
 {
-    pp_part part = {0};
-    perp_status status = pp_part_open(&part, r->dir, "summary.json", &r->error);
+    pp_part_file part = {0};
+    perp_status status = pp_part_file_open(&part, r->dir, "summary.json", &r->error);
     if (status == PERP_OK && !perp_record_summary_text(r, sim)) {
         status = pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for the summary");
     }
     if (status == PERP_OK) {
-        status = pp_part_write(&part, &r->summary, &r->error);
+        status = pp_part_file_write(&part, &r->summary, &r->error);
     }
     if (status == PERP_OK) {
-        status = pp_part_finish(&part, &r->error);
+        status = pp_part_file_finish(&part, &r->error);
     }
-    pp_part_close(&part);
+    pp_part_file_close(&part);
     return status;
 }
 
 static perp_status finish_store(perp_record *r)
 {
-    pp_quiet quiet = pp_quiet_begin();
+    pp_hdf5_silence quiet = pp_hdf5_silence_begin();
     perp_status status = pp_store_flush(&r->store, true, &r->error);
     errno = 0;
     if (!pp_store_close(&r->store) && status == PERP_OK) {
-        status = pp_cannot_write(&r->error, r->store.path, errno);
+        status = pp_fail_write(&r->error, r->store.path, errno);
     }
-    pp_quiet_end(&quiet);
+    pp_hdf5_silence_end(&quiet);
     return status;
 }
 
@@ -323,7 +324,7 @@ perp_status perp_record_finish(perp_record *record, const perp_sim *sim)
         status = finish_store(r);
     }
     for (int k = 0; k < PP_CSV_COUNT && status == PERP_OK; k++) {
-        status = r->file[k].file ? pp_part_finish(&r->file[k], &r->error) : PERP_OK;
+        status = r->file[k].file ? pp_part_file_finish(&r->file[k], &r->error) : PERP_OK;
     }
     r->sum.seconds = pp_seconds() - r->began;
     r->finished = status == PERP_OK;
@@ -344,9 +345,9 @@ void perp_record_destroy(perp_record *record)
         pp_text_end(&record->lines[k]);
     }
     pp_text_end(&record->summary);
-    pp_memory_destroy(record);
+    pp_event_memory_destroy(record);
     pp_arena_destroy(record->arena);
-    pp_place_leave(&record->place);
+    pp_directory_unlock(&record->place);
     pp_free(&env, record, sizeof *record);
 }
 

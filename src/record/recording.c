@@ -35,10 +35,10 @@ static perp_status load_choices(perp_recording *r, perp_error *error)
         status = pick(r, "form", perp_form_word, &form, error);
     }
     if (status == PERP_OK) {
-        status = pick(r, "friction", perp_friction_word, &friction, error);
+        status = pick(r, "friction", perp_friction_law_word, &friction, error);
     }
     if (status == PERP_OK) {
-        status = pick(r, "impact", perp_impact_word, &impact, error);
+        status = pick(r, "impact", perp_impact_law_word, &impact, error);
     }
     // Recordings without the word are of bodies.
     if (status == PERP_OK && H5Aexists(r->file, "coordinates") > 0) {
@@ -92,7 +92,7 @@ static perp_status load_spatial(perp_recording *r, perp_error *error)
 {
     int rotation = 0, gyroscopic = 0;
     double facets = 0.0;
-    perp_status status = pick(r, "rotation_update", perp_rotation_word, &rotation, error);
+    perp_status status = pick(r, "rotation_update", perp_rotation_update_word, &rotation, error);
     if (status == PERP_OK) {
         status = pick(r, "gyroscopic", perp_gyroscopic_word, &gyroscopic, error);
     }
@@ -151,8 +151,8 @@ static perp_status load_progress(perp_recording *r, perp_error *error)
 }
 
 // A column that counts, whole: it grows, by no more than `most` a row.
-static perp_status load_ends(perp_recording *r, pp_table table, pp_h5_column column, int64_t most,
-                             const int64_t **ends, perp_error *error)
+static perp_status load_ends(perp_recording *r, pp_h5_table table, pp_h5_column column,
+                             int64_t most, const int64_t **ends, perp_error *error)
 {
     char path[PP_COLUMN_PATH];
     const void *data = NULL;
@@ -174,10 +174,10 @@ static perp_status load_ends(perp_recording *r, pp_table table, pp_h5_column col
 
 enum { CONTACTS_MOST = 100000000, PARTS_MOST = 10000000 };
 
-static perp_status load_table(perp_recording *r, pp_table table, int64_t wrenches,
+static perp_status load_table(perp_recording *r, pp_h5_table table, int64_t wrenches,
                               perp_error *error)
 {
-    pp_table_in *in = &r->table[table];
+    pp_h5_table_in *in = &r->table[table];
     perp_status status =
         load_ends(r, table, PP_COL_CONTACT_END, CONTACTS_MOST, &in->contact_end, error);
     int64_t contacts = status == PERP_OK && in->rows > 0 ? in->contact_end[in->rows - 1] : 0;
@@ -226,12 +226,12 @@ static perp_status load_texts(perp_recording *r, perp_error *error)
     return status;
 }
 
-perp_status pp_load_files(perp_recording *r, perp_scene_reading *reading, perp_error *error)
+perp_status pp_load_files(perp_recording *r, perp_scene_load_options *reading, perp_error *error)
 {
     enum { MOST = 100000 };
     double count = 0.0;
     const char **name = NULL;
-    pp_quiet quiet = pp_quiet_begin();
+    pp_hdf5_silence quiet = pp_hdf5_silence_begin();
     perp_status status = PERP_OK;
     if (H5Lexists(r->file, "files", H5P_DEFAULT) > 0) {  // recordings of earlier versions have none
         H5L_info_t link;
@@ -259,7 +259,7 @@ perp_status pp_load_files(perp_recording *r, perp_scene_reading *reading, perp_e
         status = pp_load_array(r, path, PP_U8, 1, &size, &file[k].data, error);
         file[k].size = size > 0 ? (size_t)size : 0;
     }
-    pp_quiet_end(&quiet);
+    pp_hdf5_silence_end(&quiet);
     reading->file = file;
     reading->files = files;
     return status;
@@ -326,7 +326,7 @@ static perp_status open_file(perp_recording *r, const char *path, perp_error *er
     return status;
 }
 
-static perp_status load(perp_recording *r, const char *path, perp_error *error)
+static perp_status load_recording(perp_recording *r, const char *path, perp_error *error)
 {
     perp_status status = open_file(r, path, error);
     if (status == PERP_OK) {
@@ -370,11 +370,11 @@ perp_status perp_recording_open(const char *path, const perp_env *env, perp_reco
     r->arena = pp_arena_create(env);
     r->table[PP_FRAMES].arena = pp_arena_create(env);
     r->table[PP_PARTS].arena = pp_arena_create(env);
-    pp_quiet quiet = pp_quiet_begin();
+    pp_hdf5_silence quiet = pp_hdf5_silence_begin();
     perp_status status = r->arena && r->table[PP_FRAMES].arena && r->table[PP_PARTS].arena
-                             ? load(r, path, error)
+                             ? load_recording(r, path, error)
                              : pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
-    pp_quiet_end(&quiet);
+    pp_hdf5_silence_end(&quiet);
     if (status != PERP_OK) {
         perp_recording_close(r);
         return status;
@@ -389,7 +389,7 @@ void perp_recording_close(perp_recording *recording)
         return;
     }
     perp_env env = recording->env;
-    pp_quiet quiet = pp_quiet_begin();
+    pp_hdf5_silence quiet = pp_hdf5_silence_begin();
     for (int k = 0; k < PP_TABLES * PP_COLUMN_COUNT; k++) {
         hid_t column = recording->table[k / PP_COLUMN_COUNT].column[k % PP_COLUMN_COUNT];
         if (column >= 0) {
@@ -399,7 +399,7 @@ void perp_recording_close(perp_recording *recording)
     if (recording->file >= 0) {
         H5Fclose(recording->file);
     }
-    pp_quiet_end(&quiet);
+    pp_hdf5_silence_end(&quiet);
     pp_free(&env, recording->contact, (size_t)recording->contact_room * sizeof *recording->contact);
     pp_arena_destroy(recording->table[PP_FRAMES].arena);
     pp_arena_destroy(recording->table[PP_PARTS].arena);
@@ -416,7 +416,7 @@ const perp_recording_info *perp_recording_about(const perp_recording *recording)
 perp_recorded_body perp_recording_body(const perp_recording *recording, perp_body body)
 {
     bool known = recording && body.i >= 0 && body.i < recording->info.bodies;
-    return known ? recording->body[body.i].about : (perp_recorded_body){.name = "", .at = -1};
+    return known ? recording->body[body.i].about : (perp_recorded_body){.name = "", .at_nu = -1};
 }
 
 perp_recorded_shape perp_recording_shape(const perp_recording *recording, perp_shape shape)

@@ -16,9 +16,9 @@ enum {
     FIRST_ROWS = 64,
 };
 
-static perp_status fail(const pp_store *store, perp_error *error)
+static perp_status fail_store(const pp_store *store, perp_error *error)
 {
-    return pp_cannot_write(error, store->path, errno);
+    return pp_fail_write(error, store->path, errno);
 }
 
 // ── Opening ──────────────────────────────────────────────────────────────────────────────────────
@@ -43,7 +43,7 @@ perp_status pp_store_create(pp_store *store, const char *path, const perp_sim *s
     if (access >= 0) {
         H5Pclose(access);
     }
-    return store->file < 0 ? fail(store, error) : pp_store_model(store, sim, def, error);
+    return store->file < 0 ? fail_store(store, error) : pp_store_model(store, sim, def, error);
 }
 
 // Chunked, shuffled, compressed: as many rows a chunk as make a good size.
@@ -77,7 +77,7 @@ static bool put_unit(hid_t dataset, const char *unit)
     return good;
 }
 
-static bool create_column(pp_store *store, pp_table table, pp_h5_column k)
+static bool create_column(pp_store *store, pp_h5_table table, pp_h5_column k)
 {
     const pp_column_card *card = pp_column_at(k);
     pp_buffer *column = &store->column[table][k];
@@ -91,9 +91,9 @@ static bool create_column(pp_store *store, pp_table table, pp_h5_column k)
     int rank = 1 + pp_column_shape(k, store->sizes, none + 1);
     memcpy(most + 1, none + 1, 2 * sizeof *none);
     memcpy(chunk + 1, none + 1, 2 * sizeof *none);
-    hid_t list = column_list(column->width * pp_cell_bytes(card->cell), rank, chunk);
+    hid_t list = column_list(column->width * pp_h5_cell_bytes(card->cell), rank, chunk);
     hid_t space = H5Screate_simple(rank, none, most);
-    column->dataset = H5Dcreate2(store->file, path, pp_cell_file(card->cell), space, H5P_DEFAULT,
+    column->dataset = H5Dcreate2(store->file, path, pp_h5_cell_file(card->cell), space, H5P_DEFAULT,
                                  list, H5P_DEFAULT);
     H5Sclose(space);
     H5Pclose(list);
@@ -132,7 +132,7 @@ perp_status pp_store_begin(pp_store *store, perp_error *error)
     }
     store->progress = good ? create_progress(store->file) : -1;
     good = good && store->progress >= 0 && H5Fstart_swmr_write(store->file) >= 0;
-    return good ? PERP_OK : fail(store, error);
+    return good ? PERP_OK : fail_store(store, error);
 }
 
 // ── Rows ─────────────────────────────────────────────────────────────────────────────────────────
@@ -140,7 +140,7 @@ perp_status pp_store_begin(pp_store *store, perp_error *error)
 void *pp_store_rows(pp_store *store, pp_h5_column column, size_t count)
 {
     pp_buffer *buffer = &store->column[store->table][column];
-    size_t bytes = buffer->width * pp_cell_bytes(pp_column_at(column)->cell);
+    size_t bytes = buffer->width * pp_h5_cell_bytes(pp_column_at(column)->cell);
     if (buffer->count + count > buffer->room) {
         size_t room = 2 * (buffer->count + count) + FIRST_ROWS;
         char *rows = pp_alloc(&store->env, room * bytes);
@@ -160,10 +160,10 @@ void *pp_store_rows(pp_store *store, pp_h5_column column, size_t count)
     return at;
 }
 
-static bool write_column(pp_store *store, pp_table table, pp_h5_column k)
+static bool write_column(pp_store *store, pp_h5_table table, pp_h5_column k)
 {
     pp_buffer *column = &store->column[table][k];
-    hid_t memory_type = pp_cell_memory(pp_column_at(k)->cell);
+    hid_t memory_type = pp_h5_cell_memory(pp_column_at(k)->cell);
     if (column->dataset < 0 || column->count == 0) {
         column->count = 0;
         return true;
@@ -219,7 +219,7 @@ perp_status pp_store_flush(pp_store *store, bool complete, perp_error *error)
     store->pending = 0;
     store->flushed = pp_seconds();
     if (!good) {
-        perp_status status = fail(store, error);
+        perp_status status = fail_store(store, error);
         abandon(store);
         return status;
     }
@@ -236,7 +236,7 @@ bool pp_store_close(pp_store *store)
             good = H5Dclose(column->dataset) >= 0 && good;
         }
         pp_free(&store->env, column->rows,
-                column->room * column->width * pp_cell_bytes(pp_column_at(of)->cell));
+                column->room * column->width * pp_h5_cell_bytes(pp_column_at(of)->cell));
         *column = (pp_buffer){.dataset = -1};
     }
     if (store->progress >= 0) {

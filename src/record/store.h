@@ -23,13 +23,13 @@ typedef struct pp_buffer {
 typedef struct pp_store {
     perp_env env;
     char path[PP_PATH_MAX];
-    pp_sizes sizes;
+    pp_h5_sizes sizes;
     hid_t file, progress;  // progress: the dataset of (frames, complete)
     pp_buffer column[PP_TABLES][PP_COLUMN_COUNT];
-    pp_table table;  // that rows are added to
-    size_t pending;  // bytes in the buffers
-    double flushed;  // when [s]
-    bool failed;     // a flush ended half-way: the columns are not equally long
+    pp_h5_table table;  // that rows are added to
+    size_t pending;     // bytes in the buffers
+    double flushed;     // when [s]
+    bool failed;        // a flush ended half-way: the columns are not equally long
 } pp_store;
 
 // Nothing open yet: pp_store_close is fine from here on.

@@ -8,7 +8,7 @@
 
 static const double SHORTEST = 1e-8, RATIO = 1.01;
 
-static void merge(double *worst, double value)
+static void merge_worst(double *worst, double value)
 {
     if (!(value <= *worst)) {
         *worst = value;
@@ -17,20 +17,20 @@ static void merge(double *worst, double value)
 
 void pp_certificate_merge(perp_certificate *into, const perp_certificate *from)
 {
-    merge(&into->gap, from->gap);
-    merge(&into->complementarity, from->complementarity);
-    merge(&into->cone, from->cone);
-    merge(&into->slip_opposed, from->slip_opposed);
-    merge(&into->joint, from->joint);
-    merge(&into->momentum, from->momentum);
-    merge(&into->energy_created, from->energy_created);
-    merge(&into->residual, from->residual);
-    merge(&into->motion, from->motion);
-    merge(&into->path, from->path);
+    merge_worst(&into->gap, from->gap);
+    merge_worst(&into->complementarity, from->complementarity);
+    merge_worst(&into->cone, from->cone);
+    merge_worst(&into->slip_opposed, from->slip_opposed);
+    merge_worst(&into->joint, from->joint);
+    merge_worst(&into->momentum, from->momentum);
+    merge_worst(&into->energy_created, from->energy_created);
+    merge_worst(&into->residual, from->residual);
+    merge_worst(&into->motion, from->motion);
+    merge_worst(&into->path, from->path);
     into->path_clear = into->path_clear && from->path_clear;
     into->pairs = from->pairs > into->pairs ? from->pairs : into->pairs;
     for (int k = 0; k < PERP_JUDGED_COUNT; k++) {
-        merge(&into->relative[k], from->relative[k]);
+        merge_worst(&into->relative[k], from->relative[k]);
     }
     into->passed = into->passed && from->passed;
 }
@@ -79,11 +79,11 @@ static void put_count(pp_text *text, const char *key, int64_t value)
 // Pairs of shapes that no contact was looked for between.
 static void put_left_out(pp_text *text, const perp_model *model)
 {
-    perp_left_out out = perp_model_left_out(model);
+    perp_excluded_pairs out = perp_model_excluded_pairs(model);
     const struct {
         const char *key;
         int64_t value;
-    } part[] = {{"{\"not_free\": ", out.not_free},
+    } part[] = {{"{\"not_free\": ", out.not_dynamic},
                 {", \"listed_only\": ", out.listed_only},
                 {", \"not_detected\": ", out.not_detected},
                 {", \"ignored\": ", out.ignored},
@@ -96,7 +96,7 @@ static void put_left_out(pp_text *text, const perp_model *model)
     pp_text_add(text, "}");
 }
 
-static const char *law_of(const perp_sim *sim, perp_form form)
+static const char *friction_word_of(const perp_sim *sim, perp_form form)
 {
     if (sim->def.friction == PERP_FRICTION_NONE) {
         return "none";
@@ -113,7 +113,7 @@ static void put_head(pp_text *text, const perp_record *r, const perp_sim *sim)
     pp_text_named(text, "stepper", perp_stepper_word((int)sim->def.stepper));
     pp_text_named(text, "form", perp_form_word((int)form));
     pp_text_named(text, "solver", sim->def.solver ? sim->def.solver : "auto");
-    pp_text_named(text, "law", law_of(sim, form));
+    pp_text_named(text, "law", friction_word_of(sim, form));
     pp_text_member(text, "h", r->def.h);
     put_count(text, "steps", r->sum.steps);
     pp_text_member(text, "t_end", sim->now.t);
@@ -150,9 +150,9 @@ static void put_certificate(pp_text *text, const perp_summary *sum)
 static void put_word(pp_text *text, const char *head, const int64_t count[3], double apart)
 {
     pp_text_add(text, head);
-    pp_text_number(text, (double)count[PERP_UNIQUE]);
-    put_count(text, "not_unique", count[PERP_NOT_UNIQUE]);
-    put_count(text, "unknown", count[PERP_UNIQUE_UNKNOWN]);
+    pp_text_number(text, (double)count[PERP_UNIQUENESS_PROVED]);
+    put_count(text, "not_unique", count[PERP_UNIQUENESS_DISPROVED]);
+    put_count(text, "unknown", count[PERP_UNIQUENESS_UNKNOWN]);
     pp_text_member(text, "apart", apart);
     pp_text_add(text, "}");
 }
@@ -211,7 +211,7 @@ const char *perp_record_summary_text(perp_record *record, const perp_sim *sim)
     put_certificate(text, &sum);
     put_answers(text, &sum);
     put_final(text, sim);
-    pp_print(hash, sizeof hash, "%016llx", (unsigned long long)perp_state_hash(sim));
+    pp_print(hash, sizeof hash, "%016llx", (unsigned long long)perp_sim_state_hash(sim));
     pp_text_named(text, "hash", hash);
     pp_text_add(text, "}\n");
     return text->failed ? NULL : text->data;

@@ -28,7 +28,7 @@ void pp_text_clear(pp_text *text)
     text->failed = false;
 }
 
-static bool reserve(pp_text *text, size_t more)
+static bool text_reserve(pp_text *text, size_t more)
 {
     if (text->size + more + 1 <= text->room) {
         return true;
@@ -51,7 +51,7 @@ static bool reserve(pp_text *text, size_t more)
 
 static void add_bytes(pp_text *text, const char *bytes, size_t count)
 {
-    if (reserve(text, count)) {
+    if (text_reserve(text, count)) {
         memcpy(text->data + text->size, bytes, count);
         text->size += count;
         text->data[text->size] = '\0';
@@ -92,7 +92,7 @@ void pp_text_number(pp_text *text, double value)
 }
 
 // Bytes of the UTF-8 character at text, 0 when it is none: too long a form, a surrogate, past U+10FFFF.
-static size_t character(const unsigned char *text)
+static size_t utf8_length(const unsigned char *text)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned head = text[0];
@@ -114,7 +114,7 @@ void pp_text_quoted(pp_text *text, const char *string)
     const unsigned char *at = (const unsigned char *)string;
     pp_text_add(text, "\"");
     while (*at) {
-        size_t length = character(at);
+        size_t length = utf8_length(at);
         char escape[8] = "\\ufffd";
         memcpy(escape, at, length);
         escape[length > 0 ? length : 6] = '\0';
@@ -170,7 +170,7 @@ void pp_text_named(pp_text *text, const char *key, const char *string)
 
 // ── Files ────────────────────────────────────────────────────────────────────────────────────────
 
-perp_status pp_cannot_write(perp_error *error, const char *path, int fault)
+perp_status pp_fail_write(perp_error *error, const char *path, int fault)
 {
     return pp_fail(error, PERP_ERR_IO, "cannot write '%.150s': %s", path,
                    fault ? strerror(fault) : "the library for it gives no reason");
@@ -181,12 +181,13 @@ perp_status pp_path_join(char path[PP_PATH_MAX], const char *dir, const char *na
 {
     int length = snprintf(path, PP_PATH_MAX, "%s/%s", dir, name);
     if (length < 0 || length >= PP_PATH_MAX) {
-        return pp_cannot_write(error, dir, ENAMETOOLONG);
+        return pp_fail_write(error, dir, ENAMETOOLONG);
     }
     return PERP_OK;
 }
 
-perp_status pp_part_open(pp_part *part, const char *dir, const char *name, perp_error *error)
+perp_status pp_part_file_open(pp_part_file *part, const char *dir, const char *name,
+                              perp_error *error)
 {
     char ending[64];
     pp_print(ending, sizeof ending, "%s.part", name);
@@ -198,22 +199,22 @@ perp_status pp_part_open(pp_part *part, const char *dir, const char *name, perp_
         return status;
     }
     part->file = fopen(part->part, "we");
-    return part->file ? PERP_OK : pp_cannot_write(error, part->part, errno);
+    return part->file ? PERP_OK : pp_fail_write(error, part->part, errno);
 }
 
-perp_status pp_part_write(pp_part *part, const pp_text *text, perp_error *error)
+perp_status pp_part_file_write(pp_part_file *part, const pp_text *text, perp_error *error)
 {
     if (text->failed) {
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to write '%.150s'", part->part);
     }
     errno = 0;
     if (text->size > 0 && fwrite(text->data, 1, text->size, part->file) != text->size) {
-        return pp_cannot_write(error, part->part, errno);
+        return pp_fail_write(error, part->part, errno);
     }
     return PERP_OK;
 }
 
-perp_status pp_part_finish(pp_part *part, perp_error *error)
+perp_status pp_part_file_finish(pp_part_file *part, perp_error *error)
 {
     errno = 0;
     bool good = fflush(part->file) == 0 && !ferror(part->file);
@@ -227,10 +228,10 @@ perp_status pp_part_finish(pp_part *part, perp_error *error)
         good = false;
         fault = errno;
     }
-    return good ? PERP_OK : pp_cannot_write(error, part->part, fault);
+    return good ? PERP_OK : pp_fail_write(error, part->part, fault);
 }
 
-void pp_part_close(pp_part *part)
+void pp_part_file_close(pp_part_file *part)
 {
     if (part->file) {
         fclose(part->file);

@@ -33,18 +33,19 @@ void pp_text_named(pp_text *text, const char *key, const char *string);
 
 enum { PP_PATH_MAX = 4096 };
 
-typedef struct pp_part {
+typedef struct pp_part_file {
     FILE *file;
     char path[PP_PATH_MAX], part[PP_PATH_MAX];
-} pp_part;
+} pp_part_file;
 
-perp_status pp_part_open(pp_part *part, const char *dir, const char *name, perp_error *error);
-perp_status pp_part_write(pp_part *part, const pp_text *text, perp_error *error);
+perp_status pp_part_file_open(pp_part_file *part, const char *dir, const char *name,
+                              perp_error *error);
+perp_status pp_part_file_write(pp_part_file *part, const pp_text *text, perp_error *error);
 // Everything on its way to the disk, the name given.
-perp_status pp_part_finish(pp_part *part, perp_error *error);
-void pp_part_close(pp_part *part);  // unfinished: the .part stays
+perp_status pp_part_file_finish(pp_part_file *part, perp_error *error);
+void pp_part_file_close(pp_part_file *part);  // unfinished: the .part stays
 
 // dir/name; PERP_ERR_IO when it is too long.
 perp_status pp_path_join(char path[PP_PATH_MAX], const char *dir, const char *name,
                          perp_error *error);
-perp_status pp_cannot_write(perp_error *error, const char *path, int fault);
+perp_status pp_fail_write(perp_error *error, const char *path, int fault);

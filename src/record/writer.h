@@ -12,19 +12,19 @@
 enum { PP_TIME_BINS = 2800 };
 
 // A contact of the step before, for the events; sorted by (a, b, feature).
-typedef struct pp_seen {
+typedef struct pp_known_contact {
     int a, b;
     uint32_t feature;
     perp_contact_mode mode;
     perp_vec3 point;
-} pp_seen;
+} pp_known_contact;
 
-typedef struct pp_memory {
-    pp_seen *before, *now;
+typedef struct pp_event_memory {
+    pp_known_contact *before, *now;
     int before_count, now_count, room;
     bool *at_limit;  // joints
     bool violated, many_answers;
-} pp_memory;
+} pp_event_memory;
 
 // The text files; those of parts appear when there is one.
 typedef enum pp_csv {
@@ -37,9 +37,9 @@ typedef enum pp_csv {
 } pp_csv;
 
 // The directory, locked as long as it is written to (place.c).
-typedef struct pp_place {
+typedef struct pp_directory_lock {
     int dir, lock;  // descriptors; -1: none
-} pp_place;
+} pp_directory_lock;
 
 struct perp_record {
     perp_env env;
@@ -48,13 +48,13 @@ struct perp_record {
     const perp_model *model;  // of the sim it was begun with: all rows have its sizes
     pp_arena *arena;
     char dir[PP_PATH_MAX];
-    pp_place place;
+    pp_directory_lock place;
     bool prepared, finished;
     perp_error error;
     pp_store store;
-    pp_part file[PP_CSV_COUNT];
+    pp_part_file file[PP_CSV_COUNT];
     pp_text lines[PP_CSV_COUNT], summary;  // lines: not yet in the files
-    pp_memory memory;
+    pp_event_memory memory;
     int facets;                       // of friction polygons, where the contact does not say
     perp_joint_state *joint;          // of the frame being written
     int64_t contact_rows[PP_TABLES];  // of all frames and parts so far
@@ -71,10 +71,10 @@ struct perp_record {
 void pp_certificate_merge(perp_certificate *into, const perp_certificate *from);
 
 // Makes and locks the directory and removes an earlier recording; leave it also after a failure.
-perp_status pp_place_take(pp_place *place, const char *dir, perp_error *error);
+perp_status pp_directory_take_lock(pp_directory_lock *place, const char *dir, perp_error *error);
 // Files of an earlier run must not be taken for this one's.
-perp_status pp_place_clear(const char *dir, perp_error *error);
-void pp_place_leave(pp_place *place);
+perp_status pp_directory_clear(const char *dir, perp_error *error);
+void pp_directory_unlock(pp_directory_lock *place);
 
 // ── The summary (summary.c) ──────────────────────────────────────────────────────────────────────
 void pp_summary_time(perp_record *record, double seconds);
@@ -84,8 +84,8 @@ perp_status pp_record_frame(perp_record *record, const perp_sim *sim);
 void pp_csv_heads(perp_record *record, bool parts);
 
 // ── Events (events.c): lines for what changed in the last step ───────────────────────────────────
-perp_status pp_memory_create(perp_record *record, const perp_sim *sim);
-void pp_memory_destroy(perp_record *record);
+perp_status pp_event_memory_create(perp_record *record, const perp_sim *sim);
+void pp_event_memory_destroy(perp_record *record);
 void pp_events_start(perp_record *record, const perp_sim *sim);
 perp_status pp_events_step(perp_record *record, const perp_sim *sim);
 void pp_events_failure(perp_record *record, const perp_sim *sim);

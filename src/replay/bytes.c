@@ -11,7 +11,7 @@ void pp_bytes_free(pp_bytes *b)
     *b = (pp_bytes){.env = b->env};
 }
 
-static bool grow(pp_bytes *b, size_t more)
+static bool grow_bytes(pp_bytes *b, size_t more)
 {
     if (b->failed) {
         return false;
@@ -36,7 +36,7 @@ static bool grow(pp_bytes *b, size_t more)
 
 void pp_bytes_put(pp_bytes *b, const void *data, size_t size)
 {
-    if (grow(b, size)) {
+    if (grow_bytes(b, size)) {
         if (size > 0) {
             memcpy(b->data + b->used, data, size);
         }
@@ -89,7 +89,7 @@ void pp_bytes_base64(pp_bytes *b, const unsigned char *data, size_t size)
 {
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    if (!grow(b, (size + 2) / 3 * 4)) {
+    if (!grow_bytes(b, (size + 2) / 3 * 4)) {
         return;
     }
     char *out = b->data + b->used;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-const char *const pp_column_word[PP_COLUMNS] = {
+const char *const pp_page_column_word[PP_PAGE_COLUMNS] = {
     "start",      "outline",    "corner",         "corner_end",      "s.t",
     "s.step",     "s.energy",   "s.certificate",  "s.flags",         "s.solver",
     "p.t",        "p.h",        "p.position.low", "p.position.step", "p.position",
@@ -24,7 +24,7 @@ size_t pp_cell_size(pp_cell_type type)
 }
 
 // Little-endian on every machine.
-static void put(unsigned char *out, uint64_t bits, size_t size)
+static void put_little_endian(unsigned char *out, uint64_t bits, size_t size)
 {
     for (size_t k = 0; k < size; k++) {
         out[k] = (unsigned char)(bits >> 8 * k);
@@ -47,7 +47,7 @@ static uint64_t rounded(double value, double most)
     return value < most ? (uint64_t)(value + 0.5) : (uint64_t)most;
 }
 
-static uint64_t encode(pp_cell_type type, double value)
+static uint64_t encode_cell(pp_cell_type type, double value)
 {
     uint64_t bits;
     switch (type) {
@@ -72,9 +72,9 @@ static uint64_t encode(pp_cell_type type, double value)
     }
 }
 
-void pp_column_set(pp_column *column, int64_t row, int i, double value)
+void pp_page_column_set(pp_page_column *column, int64_t row, int i, double value)
 {
     size_t size = pp_cell_size(column->type);
-    put(column->data + ((size_t)row * (size_t)column->width + (size_t)i) * size,
-        encode(column->type, value), size);
+    put_little_endian(column->data + ((size_t)row * (size_t)column->width + (size_t)i) * size,
+                      encode_cell(column->type, value), size);
 }

@@ -16,7 +16,7 @@ typedef enum pp_cell_type {
     PP_U8,
 } pp_cell_type;
 
-typedef enum pp_column_name {
+typedef enum pp_page_column_name {
     PP_C_START,  // position and quaternion of each body at the start
     PP_C_OUTLINE,
     PP_C_CORNER,
@@ -51,19 +51,19 @@ typedef enum pp_column_name {
     PP_T_FEATURE,
     PP_T_MU,
     PP_EVENTS_TEXT,
-    PP_COLUMNS,
-} pp_column_name;
+    PP_PAGE_COLUMNS,
+} pp_page_column_name;
 
-typedef struct pp_column {
+typedef struct pp_page_column {
     pp_cell_type type;
     int width;      // numbers a row
     int64_t rows;   // that there is room for
     int64_t count;  // rows that are there
     unsigned char *data;
-} pp_column;
+} pp_page_column;
 
-extern const char *const pp_column_word[PP_COLUMNS];
+extern const char *const pp_page_column_word[PP_PAGE_COLUMNS];
 extern const char *const pp_cell_word[];
 size_t pp_cell_size(pp_cell_type type);
 // Number i of the column's row `row`. Q16: value is already k.
-void pp_column_set(pp_column *column, int64_t row, int i, double value);
+void pp_page_column_set(pp_page_column *column, int64_t row, int i, double value);

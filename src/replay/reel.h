@@ -14,26 +14,26 @@ enum {
 };
 
 // Every stride-th frame, and the last.
-typedef struct pp_clock {
+typedef struct pp_decimation {
     int stride, count;
-} pp_clock;
+} pp_decimation;
 
 typedef struct pp_plan {
-    pp_clock series, poses, contacts;
+    pp_decimation series, poses, contacts;
     int64_t contact_rows;
     bool coarse;  // 16 bits a number
     bool speeds;  // velocities are kept
 } pp_plan;
 
-typedef struct pp_tracks {
+typedef struct pp_contact_ids {
     int count, room, slots;
     int *slot;  // open addressing: number of the track, -1: free
     int32_t (*shapes)[2];
     uint32_t *feature;
     double *mu;
-} pp_tracks;
+} pp_contact_ids;
 
-typedef struct pp_reel {
+typedef struct pp_replay_data {
     perp_recording *recording;
     const perp_recording_info *info;
     pp_arena *arena;
@@ -51,26 +51,27 @@ typedef struct pp_reel {
     int64_t outline, corners, faces;
     size_t event_bytes;
     pp_plan plan;
-    pp_tracks tracks;
-    pp_column column[PP_COLUMNS];
-} pp_reel;
+    pp_contact_ids tracks;
+    pp_page_column column[PP_PAGE_COLUMNS];
+} pp_replay_data;
 
-bool pp_clock_keeps(pp_clock clock, int frame, int frames);
-pp_clock pp_clock_make(int stride, int frames);
+bool pp_decimation_keeps(pp_decimation clock, int frame, int frames);
+pp_decimation pp_decimation_make(int stride, int frames);
 // plan.c: from what the first reading found; `bytes` are left for poses and contacts.
-pp_plan pp_plan_make(const pp_reel *reel, double bytes);
-size_t pp_pose_bytes(const pp_reel *reel, bool coarse, bool speeds);
-size_t pp_contact_bytes(const pp_reel *reel, bool coarse);
+pp_plan pp_plan_make(const pp_replay_data *data, double bytes);
+size_t pp_pose_bytes(const pp_replay_data *data, bool coarse, bool speeds);
+size_t pp_contact_bytes(const pp_replay_data *data, bool coarse);
 
 // model.c: columns that do not depend on time, and sizes.
-perp_status pp_reel_model(pp_reel *reel, perp_error *error);
+perp_status pp_replay_data_model(pp_replay_data *data, perp_error *error);
 // gather.c: the two readings.
-perp_status pp_reel_scan(pp_reel *reel, perp_error *error);
-perp_status pp_reel_fill(pp_reel *reel, perp_error *error);
+perp_status pp_replay_data_scan(pp_replay_data *data, perp_error *error);
+perp_status pp_replay_data_fill(pp_replay_data *data, perp_error *error);
 // Room for a column; false: memory is out.
-bool pp_reel_column(pp_reel *reel, pp_column_name name, pp_cell_type type, int width, int64_t rows);
+bool pp_replay_data_column(pp_replay_data *data, pp_page_column_name name, pp_cell_type type,
+                           int width, int64_t rows);
 // tracks.c: the number of the contact's track, -1: memory is out.
-int pp_track_of(pp_tracks *tracks, const perp_contact *contact, pp_arena *arena);
+int pp_contact_id_of(pp_contact_ids *tracks, const perp_contact *contact, pp_arena *arena);
 
 // about.c
-void pp_about_write(const pp_reel *reel, const perp_replay_def *def, pp_bytes *out);
+void pp_about_write(const pp_replay_data *data, const perp_replay_def *def, pp_bytes *out);

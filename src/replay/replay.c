@@ -27,21 +27,21 @@ perp_replay_def perp_replay_default(void)
 // ── The page ─────────────────────────────────────────────────────────────────────────────────────
 
 // Bytes that poses and contacts may take: base64 has four letters for three bytes.
-static double bytes_left(const pp_reel *reel, const perp_replay_def *def, size_t about)
+static double bytes_left(const pp_replay_data *data, const perp_replay_def *def, size_t about)
 {
     double bytes = 0.75 * (def->megabytes * 1e6 - (double)def->page_size - (double)about - 4096.0);
-    for (int k = 0; k < PP_COLUMNS; k++) {
-        const pp_column *c = &reel->column[k];
+    for (int k = 0; k < PP_PAGE_COLUMNS; k++) {
+        const pp_page_column *c = &data->column[k];
         bytes -= (double)c->count * c->width * (double)pp_cell_size(c->type);
     }
-    return bytes - 16.0 * reel->moving * reel->axes;
+    return bytes - 16.0 * data->moving * data->axes;
 }
 
-static bool write_columns(const pp_reel *reel, const perp_env *env, pp_bytes *out)
+static bool write_columns(const pp_replay_data *data, const perp_env *env, pp_bytes *out)
 {
     pp_bytes raw = {.env = env};
-    for (int k = 0; k < PP_COLUMNS; k++) {
-        const pp_column *c = &reel->column[k];
+    for (int k = 0; k < PP_PAGE_COLUMNS; k++) {
+        const pp_page_column *c = &data->column[k];
         pp_bytes_put(&raw, c->data, (size_t)c->count * (size_t)c->width * pp_cell_size(c->type));
     }
     pp_bytes_base64(out, (const unsigned char *)raw.data, raw.used);
@@ -50,46 +50,46 @@ static bool write_columns(const pp_reel *reel, const perp_env *env, pp_bytes *ou
     return whole;
 }
 
-static perp_status write_page(const pp_reel *reel, const perp_replay_def *def, const char *place,
-                              perp_replay *replay, perp_error *error)
+static perp_status write_page(const pp_replay_data *data, const perp_replay_def *def,
+                              const char *place, perp_replay *replay, perp_error *error)
 {
     pp_bytes *out = &replay->text;
     const char *end = def->page + def->page_size, *rest = place + strlen(mark);
     pp_bytes_put(out, def->page, (size_t)(place - def->page));
     pp_bytes_text(out, "<script type=\"application/json\" id=\"perp-about\">");
-    pp_about_write(reel, def, out);
+    pp_about_write(data, def, out);
     pp_bytes_text(out, "</script>\n<script type=\"text/plain\" id=\"perp-data\">");
-    bool whole = write_columns(reel, &replay->env, out);
+    bool whole = write_columns(data, &replay->env, out);
     pp_bytes_text(out, "</script>");
     pp_bytes_put(out, rest, (size_t)(end - rest));
     if (!whole || out->failed) {
         return pp_fail(error, PERP_ERR_MEMORY, "no memory for the replay");
     }
-    replay->kept = reel->plan.poses.count;
-    replay->recorded = reel->info->frames;
+    replay->kept = data->plan.poses.count;
+    replay->recorded = data->info->frames;
     return PERP_OK;
 }
 
-static perp_status make(pp_reel *reel, const perp_replay_def *def, const char *place,
+static perp_status make(pp_replay_data *data, const perp_replay_def *def, const char *place,
                         perp_replay *replay, perp_error *error)
 {
-    perp_status status = pp_reel_model(reel, error);
+    perp_status status = pp_replay_data_model(data, error);
     if (status == PERP_OK) {
-        status = pp_reel_scan(reel, error);
+        status = pp_replay_data_scan(data, error);
     }
     if (status != PERP_OK) {
         return status;
     }
     pp_bytes about = {.env = &replay->env};
-    pp_about_write(reel, def, &about);
+    pp_about_write(data, def, &about);
     bool whole = !about.failed;
-    reel->plan = pp_plan_make(reel, bytes_left(reel, def, about.used));
+    data->plan = pp_plan_make(data, bytes_left(data, def, about.used));
     pp_bytes_free(&about);
     if (!whole) {
         return pp_fail(error, PERP_ERR_MEMORY, "no memory for the replay");
     }
-    status = pp_reel_fill(reel, error);
-    return status == PERP_OK ? write_page(reel, def, place, replay, error) : status;
+    status = pp_replay_data_fill(data, error);
+    return status == PERP_OK ? write_page(data, def, place, replay, error) : status;
 }
 
 static const char *find_mark(const perp_replay_def *def)
@@ -114,8 +114,8 @@ static perp_status check_def(const perp_replay_def *def, perp_error *error)
     return PERP_OK;
 }
 
-perp_status perp_replay_make(perp_recording *recording, const perp_replay_def *def,
-                             const perp_env *env, perp_replay **replay, perp_error *error)
+perp_status perp_replay_create(perp_recording *recording, const perp_replay_def *def,
+                               const perp_env *env, perp_replay **replay, perp_error *error)
 {
     if (!recording || !replay) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "replay: a recording is needed");
@@ -133,18 +133,18 @@ perp_status perp_replay_make(perp_recording *recording, const perp_replay_def *d
                        mark);
     }
     pp_arena *arena = pp_arena_create(env);
-    pp_reel *reel = arena ? PP_ZEROS(arena, pp_reel, 1) : NULL;
-    perp_replay *r = reel ? pp_alloc(env, sizeof *r) : NULL;
+    pp_replay_data *data = arena ? PP_ZEROS(arena, pp_replay_data, 1) : NULL;
+    perp_replay *r = data ? pp_alloc(env, sizeof *r) : NULL;
     if (!r) {
         pp_arena_destroy(arena);
         return pp_fail(error, PERP_ERR_MEMORY, "no memory for the replay");
     }
     *r = (perp_replay){.env = env ? *env : (perp_env){0}};
     r->text.env = &r->env;
-    reel->recording = recording;
-    reel->info = perp_recording_about(recording);
-    reel->arena = arena;
-    status = make(reel, &whole, place, r, error);
+    data->recording = recording;
+    data->info = perp_recording_about(recording);
+    data->arena = arena;
+    status = make(data, &whole, place, r, error);
     pp_arena_destroy(arena);
     if (status != PERP_OK) {
         perp_replay_destroy(r);
@@ -171,7 +171,7 @@ const char *perp_replay_text(const perp_replay *replay, size_t *size)
     return replay ? replay->text.data : "";
 }
 
-void perp_replay_kept(const perp_replay *replay, int *kept, int *recorded)
+void perp_replay_frame_counts(const perp_replay *replay, int *kept, int *recorded)
 {
     if (kept) {
         *kept = replay ? replay->kept : 0;
@@ -183,7 +183,7 @@ void perp_replay_kept(const perp_replay *replay, int *kept, int *recorded)
 
 // ── The file ─────────────────────────────────────────────────────────────────────────────────────
 
-static perp_status cannot(perp_error *error, const char *path, int fault)
+static perp_status fail_write(perp_error *error, const char *path, int fault)
 {
     return pp_fail(error, PERP_ERR_IO, "cannot write '%.150s': %s", path,
                    strerror(fault ? fault : EIO));
@@ -196,13 +196,13 @@ perp_status perp_replay_save(const perp_replay *replay, const char *path, perp_e
         return pp_fail(error, PERP_ERR_ARGUMENT, "replay: needs a path");
     }
     if (strlen(path) >= PATH_MOST) {
-        return cannot(error, path, ENAMETOOLONG);
+        return fail_write(error, path, ENAMETOOLONG);
     }
     pp_print(part, sizeof part, "%s.part", path);
     errno = 0;
     FILE *file = fopen(part, "wb");
     if (!file) {
-        return cannot(error, part, errno);
+        return fail_write(error, part, errno);
     }
     bool whole = fwrite(replay->text.data, 1, replay->text.used, file) == replay->text.used;
     whole = fflush(file) == 0 && whole;
@@ -210,7 +210,7 @@ perp_status perp_replay_save(const perp_replay *replay, const char *path, perp_e
     if (fclose(file) != 0 || !whole || rename(part, path) != 0) {
         fault = whole ? errno : fault;
         remove(part);
-        return cannot(error, path, fault);
+        return fail_write(error, path, fault);
     }
     return PERP_OK;
 }

@@ -125,7 +125,7 @@ static perp_status check_source(pp_reader *r, const perp_shape_def *def, uint64_
     bool file = pp_reader_saw(&pp_shape_object, seen, "file");
     bool here = pp_reader_saw(&pp_shape_object, seen, "vertices") ||
                 pp_reader_saw(&pp_shape_object, seen, "triangles");
-    if (def->kind != PERP_HULL && def->kind != PERP_MESH) {
+    if (def->kind != PERP_SHAPE_HULL && def->kind != PERP_SHAPE_MESH) {
         return PERP_OK;
     }
     if (file && here) {
@@ -133,9 +133,9 @@ static perp_status check_source(pp_reader *r, const perp_shape_def *def, uint64_
     }
     if (def->vertex_count == 0) {
         return pp_reader_fail(r, "'vertices' is missing; a %s needs it, or 'file'",
-                              def->kind == PERP_HULL ? "hull" : "mesh");
+                              def->kind == PERP_SHAPE_HULL ? "hull" : "mesh");
     }
-    if (def->kind == PERP_MESH && def->triangle_count == 0) {
+    if (def->kind == PERP_SHAPE_MESH && def->triangle_count == 0) {
         return pp_reader_fail(r, "'triangles' is missing; a mesh needs it, or 'file'");
     }
     for (int k = 0; k < 3 * def->triangle_count; k++) {
@@ -182,7 +182,7 @@ static perp_status read_shape(pp_reader *r, const json_t *json, int index, int o
                                              .mu_spin = def.mu_spin,
                                              .mu_roll = def.mu_roll,
                                              .facets = def.facets};
-    perp_add_shape(r->builder, (perp_body){owner}, &def);
+    perp_builder_add_shape(r->builder, (perp_body){owner}, &def);
     return builder_error(r);
 }
 
@@ -190,18 +190,19 @@ static perp_status read_shape(pp_reader *r, const json_t *json, int index, int o
 
 static perp_status read_drive(pp_reader *r, const json_t *json, perp_body_def *def)
 {
-    static const pp_choice words[] = {{"free", PERP_FREE}, {"fixed", PERP_FIXED}, {NULL, 0}};
+    static const pp_choice words[] = {
+        {"free", PERP_MOTION_DYNAMIC}, {"fixed", PERP_MOTION_STATIC}, {NULL, 0}};
     static const pp_field field = {.key = "drive", .kind = PP_FIELD_CHOICE, .choices = words};
     const json_t *drive = json_object_get(json, "drive");
     uint64_t seen;
-    int word = PERP_FREE;
+    int word = PERP_MOTION_DYNAMIC;
     if (!drive) {
         return PERP_OK;
     }
     pp_reader_enter(r, "drive", 0);
     perp_status status;
     if (json_is_object(drive)) {
-        def->drive = PERP_DRIVEN;
+        def->motion = PERP_MOTION_KINEMATIC;
         status = pp_reader_fields(r, &pp_drive_object, 0, drive, def, &seen);
         if (status == PERP_OK && json_object_size(drive) == 0) {
             status = pp_reader_fail(r, "'drive' is empty; write the motion %s",
@@ -210,7 +211,7 @@ static perp_status read_drive(pp_reader *r, const json_t *json, perp_body_def *d
         }
     } else if (json_is_string(drive)) {
         status = pp_reader_value(r, &field, drive, &word);
-        def->drive = (perp_drive)word;
+        def->motion = (perp_motion)word;
     } else {
         status = pp_reader_refuse(
             r, "drive", "\"free\", \"fixed\", or motions such as {\"x\": \"0.1*t\"}", drive);
@@ -223,12 +224,12 @@ static perp_status read_drive(pp_reader *r, const json_t *json, perp_body_def *d
 static perp_status check_velocity(pp_reader *r, const perp_body_def *def, uint64_t seen)
 {
     static const char *const keys[] = {"velocity", "spin"};
-    for (int k = 0; def->drive != PERP_FREE && k < 2; k++) {
+    for (int k = 0; def->motion != PERP_MOTION_DYNAMIC && k < 2; k++) {
         if (pp_reader_saw(&pp_body_object, seen, keys[k])) {
             pp_reader_enter(r, keys[k], 0);
             perp_status status =
                 pp_reader_fail(r, "'%s' is for a free body; a %s one moves by 'drive' alone",
-                               keys[k], def->drive == PERP_FIXED ? "fixed" : "driven");
+                               keys[k], def->motion == PERP_MOTION_STATIC ? "fixed" : "driven");
             pp_reader_leave(r);
             return status;
         }
@@ -239,7 +240,7 @@ static perp_status check_velocity(pp_reader *r, const perp_body_def *def, uint64
 static perp_status check_mass(pp_reader *r, int body)
 {
     perp_error error;
-    perp_status status = pp_builder_weigh(r->builder, (perp_body){body}, &error);
+    perp_status status = pp_builder_mass_properties(r->builder, (perp_body){body}, &error);
     r->object[0] = status < 0 ? '\0' : r->object[0];
     return status < 0 ? pp_reader_fail(r, "%s", error.text) : PERP_OK;
 }
@@ -247,7 +248,7 @@ static perp_status check_mass(pp_reader *r, int body)
 // A scene is planar or spatial.
 static perp_status check_space(pp_reader *r, const json_t *json, int kind)
 {
-    if (!r->spatial || kind == PERP_SPATIAL_BODY || kind == PERP_SPATIAL_PARTICLE) {
+    if (!r->spatial || kind == PERP_BODY_SPATIAL || kind == PERP_BODY_SPATIAL_PARTICLE) {
         return PERP_OK;
     }
     bool said = json_object_get(json, "kind") != NULL;
@@ -290,7 +291,7 @@ static perp_status read_body(pp_reader *r, const json_t *json, int index, int ow
     def.name = name;
     pp_names_add(&r->body_names, name, r->bodies);
     r->body[r->bodies++] = (pp_known_body){name, def};
-    perp_add_body(r->builder, &def);
+    perp_builder_add_body(r->builder, &def);
     return builder_error(r);
 }
 
@@ -314,7 +315,7 @@ static perp_status read_contact(pp_reader *r, const json_t *json, int index, int
     uint64_t seen;
     perp_status status = pp_reader_fields(r, &pp_contact_object, 0, json, &def, &seen);
     if (status == PERP_OK) {
-        perp_add_contact(r->builder, &def);
+        perp_builder_add_contact(r->builder, &def);
         status = builder_error(r);
     }
     return status;
@@ -346,7 +347,7 @@ static perp_status read_pair(pp_reader *r, const json_t *json, int index, int ow
     if (!pp_reader_saw(&pp_pair_object, seen, "facets")) {
         def.facets = a->facets > b->facets ? a->facets : b->facets;
     }
-    perp_add_pair(r->builder, &def);
+    perp_builder_add_pair(r->builder, &def);
     return builder_error(r);
 }
 
@@ -354,12 +355,12 @@ static perp_status read_pair(pp_reader *r, const json_t *json, int index, int ow
 
 static perp_vec3 to_body(const perp_body_def *body, perp_vec3 at)
 {
-    if (body->kind == PERP_SPATIAL_BODY || body->kind == PERP_SPATIAL_PARTICLE) {
-        pp_mat3 R = pp_quat_matrix(pp_quat_unit(body->rotation));
-        return pp_mul_t(&R, pp_sub(at, body->position));
+    if (body->kind == PERP_BODY_SPATIAL || body->kind == PERP_BODY_SPATIAL_PARTICLE) {
+        pp_mat3 R = pp_quat_matrix(pp_quat_unit(body->rotation_WB));
+        return pp_mul_t(&R, pp_sub(at, body->position_W));
     }
     double c = cos(body->angle), s = sin(body->angle);
-    double x = at.x - body->position.x, y = at.y - body->position.y;
+    double x = at.x - body->position_W.x, y = at.y - body->position_W.y;
     return (perp_vec3){c * x + s * y, c * y - s * x, 0.0};
 }
 
@@ -371,7 +372,7 @@ static perp_status place_joint(pp_reader *r, pp_joint_input *joint, uint64_t see
     if (pp_reader_saw(&pp_joint_object, seen, "anchor_a") ||
         pp_reader_saw(&pp_joint_object, seen, "anchor_b")) {
         wrong = "'at' stands for both anchors; give either";
-    } else if (a->drive == PERP_DRIVEN || b->drive == PERP_DRIVEN) {
+    } else if (a->motion == PERP_MOTION_KINEMATIC || b->motion == PERP_MOTION_KINEMATIC) {
         wrong = "'at' needs bodies that have a place of their own; for a driven one give "
                 "'anchor_a' and 'anchor_b'";
     }
@@ -381,8 +382,8 @@ static perp_status place_joint(pp_reader *r, pp_joint_input *joint, uint64_t see
         pp_reader_leave(r);
         return status;
     }
-    joint->def.anchor_a = to_body(a, joint->at);
-    joint->def.anchor_b = to_body(b, joint->at);
+    joint->def.anchor_A = to_body(a, joint->at);
+    joint->def.anchor_B = to_body(b, joint->at);
     return PERP_OK;
 }
 
@@ -432,7 +433,7 @@ static perp_status read_joint(pp_reader *r, const json_t *json, int index, int o
         joint.def.kind = (perp_joint_kind)kind;
         status = pp_reader_fields(r, &pp_joint_object, kind, json, &joint, &seen);
     }
-    if (status == PERP_OK && kind != PERP_GEAR) {
+    if (status == PERP_OK && kind != PERP_JOINT_GEAR) {
         status = check_two(r, joint.def.a, joint.def.b);
     }
     if (status == PERP_OK && pp_reader_saw(&pp_joint_object, seen, "at")) {
@@ -455,7 +456,7 @@ static perp_status read_joint(pp_reader *r, const json_t *json, int index, int o
     pp_names_add(&r->joint_names, name, r->joints);
     r->joint[r->joints++] = name;
     joint.def.name = name;
-    perp_add_joint(r->builder, &joint.def);
+    perp_builder_add_joint(r->builder, &joint.def);
     return builder_error(r);
 }
 
@@ -471,11 +472,11 @@ static perp_status read_force(pp_reader *r, const json_t *json, int index, int o
         def.kind = (perp_force_kind)kind;
         status = pp_reader_fields(r, &pp_force_object, kind, json, &def, &seen);
     }
-    if (status == PERP_OK && (kind == PERP_SPRING || kind == PERP_TWIST_SPRING)) {
+    if (status == PERP_OK && (kind == PERP_FORCE_SPRING || kind == PERP_FORCE_TORSION_SPRING)) {
         status = check_two(r, def.a, def.b);
     }
     if (status == PERP_OK) {
-        perp_add_force(r->builder, &def);
+        perp_builder_add_force(r->builder, &def);
         status = builder_error(r);
     }
     return status;
@@ -510,7 +511,7 @@ static perp_status make_room(pp_reader *r, const json_t *root)
         return pp_reader_memory(r);
     }
     r->body[0] = (pp_known_body){"ground", perp_body_default()};
-    r->body[0].def.kind = r->spatial ? PERP_SPATIAL_BODY : PERP_PLANAR_BODY;
+    r->body[0].def.kind = r->spatial ? PERP_BODY_SPATIAL : PERP_BODY_PLANAR;
     r->bodies = 1;
     pp_names_add(&r->body_names, "ground", 0);
     return PERP_OK;
@@ -544,9 +545,9 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
         return status;
     }
     if (pp_reader_saw(&pp_scene_object, seen, "gravity")) {
-        perp_set_gravity(r->builder, settings->gravity);
+        perp_builder_set_gravity(r->builder, settings->gravity);
     }
-    perp_set_listed_only(r->builder, settings->listed_only);
+    perp_builder_set_listed_only(r->builder, settings->listed_only);
     static const struct {
         const pp_object *object;
         read_object *read;

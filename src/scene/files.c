@@ -20,7 +20,7 @@
 enum { FIRST_FILES = 4 };
 
 // Bytes of a text or a file that are read at the most.
-size_t pp_reading_most(const perp_scene_reading *reading)
+size_t pp_reading_most(const perp_scene_load_options *reading)
 {
     double bytes = 1e6 * reading->max_mb;
     return bytes < (double)PP_FILE_MAX ? (size_t)bytes : (size_t)PP_FILE_MAX;
@@ -63,7 +63,7 @@ static bool goes_down(const char *name)
 
 typedef enum whereabouts { INSIDE, OUTSIDE, NOWHERE } whereabouts;
 
-static whereabouts find(pp_reader *r, const char *path)
+static whereabouts find_file(pp_reader *r, const char *path)
 {
     char home[PATH_MAX], place[PATH_MAX];
     size_t n = folder_length(r->path_name);
@@ -131,7 +131,7 @@ static perp_status read_from_disk(pp_reader *r, const char *name, const perp_sce
     if (!path) {
         return PERP_ERR_MEMORY;
     }
-    whereabouts place = find(r, path);
+    whereabouts place = find_file(r, path);
     *foreign = place == OUTSIDE || (place == NOWHERE && !goes_down(name));
     if (*foreign && !r->reading->outside) {
         return pp_reader_fail(
@@ -157,7 +157,7 @@ static perp_status read_from_disk(pp_reader *r, const char *name, const perp_sce
 
 perp_status pp_reader_mesh(pp_reader *r, const char *name, pp_mesh_file *mesh)
 {
-    const perp_scene_reading *reading = r->reading;
+    const perp_scene_load_options *reading = r->reading;
     const perp_scene_file *file = among(r->scene->file, r->scene->files, name);
     const perp_scene_file *given = among(reading->file, reading->files, name);
     perp_status status = PERP_OK;

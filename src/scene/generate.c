@@ -19,7 +19,7 @@ enum { RECIPES = sizeof recipes / sizeof recipes[0] };
 
 // ── Text ─────────────────────────────────────────────────────────────────────────────────────────
 
-static void put_bytes(pp_text *out, const char *bytes, size_t n)
+static void put_bytes(pp_scene_writer *out, const char *bytes, size_t n)
 {
     if (out->failed) {
         return;
@@ -42,7 +42,7 @@ static void put_bytes(pp_text *out, const char *bytes, size_t n)
     out->size += n;
 }
 
-void pp_text_put(pp_text *out, const char *format, ...)
+void pp_scene_writer_put(pp_scene_writer *out, const char *format, ...)
 {
     char number[40];
     va_list list;
@@ -64,15 +64,15 @@ void pp_text_put(pp_text *out, const char *format, ...)
     va_end(list);
 }
 
-void pp_text_head(pp_text *out, const char *name, const char *description, double step,
-                  double until)
+void pp_scene_writer_head(pp_scene_writer *out, const char *name, const char *description,
+                          double step, double until)
 {
-    pp_text_put(out,
-                "{\n \"name\": \"$\",\n \"description\": \"$\",\n \"step\": #,\n \"until\": #,\n",
-                name, description, step, until);
+    pp_scene_writer_put(
+        out, "{\n \"name\": \"$\",\n \"description\": \"$\",\n \"step\": #,\n \"until\": #,\n",
+        name, description, step, until);
 }
 
-const char *pp_text_comma(int k)
+const char *pp_scene_writer_comma(int k)
 {
     return k > 0 ? ",\n" : "";
 }
@@ -95,7 +95,7 @@ static perp_status no_such(perp_error *error, const char *what, const char *word
     return pp_fail(error, PERP_ERR_ARGUMENT, "%s '%.40s'; there are %s", what, word, list);
 }
 
-static perp_status take_option(const pp_recipe *recipe, const perp_scene_option *given,
+static perp_status take_option(const pp_recipe *recipe, const perp_generator_option *given,
                                double *value, perp_error *error)
 {
     const char *names[PP_OPTIONS_MAX];
@@ -137,8 +137,8 @@ const perp_generator *perp_generator_at(int i)
 static perp_status write_scene(const pp_recipe *recipe, const double *value, const perp_env *env,
                                perp_scene **scene, perp_error *error)
 {
-    pp_text out = {.env = env};
-    perp_scene_reading reading = perp_scene_reading_default();
+    pp_scene_writer out = {.env = env};
+    perp_scene_load_options reading = perp_scene_load_options_default();
     reading.max_mb = PP_INF;  // the options bound it
     recipe->write(&out, value);
     perp_status status = out.failed
@@ -149,7 +149,7 @@ static perp_status write_scene(const pp_recipe *recipe, const double *value, con
     return status;
 }
 
-perp_status perp_scene_generate(const char *name, const perp_scene_option *options, int count,
+perp_status perp_scene_generate(const char *name, const perp_generator_option *options, int count,
                                 const perp_env *env, perp_scene **scene, perp_error *error)
 {
     if (error) {

@@ -7,15 +7,15 @@
 #include "scene/scene.h"
 
 // Text that grows; the first failed allocation sticks.
-typedef struct pp_text {
+typedef struct pp_scene_writer {
     const perp_env *env;
     char *text;
     size_t size, room;
     bool failed;
-} pp_text;
+} pp_scene_writer;
 
 // In the format, '#' stands for the next double, '@' for the next int, '$' for the next const char *.
-void pp_text_put(pp_text *out, const char *format, ...);
+void pp_scene_writer_put(pp_scene_writer *out, const char *format, ...);
 
 typedef struct pp_option {
     const char *name;
@@ -30,7 +30,7 @@ typedef struct pp_recipe {
     const pp_option *option;
     int options;
     // value[k] is that of option k.
-    void (*write)(pp_text *out, const double *value);
+    void (*write)(pp_scene_writer *out, const double *value);
 } pp_recipe;
 
 extern const pp_recipe pp_arch_recipe, pp_wall_recipe, pp_pile_recipe, pp_stack_recipe,
@@ -43,9 +43,9 @@ extern const pp_recipe pp_slide_recipe, pp_incline_recipe, pp_bounce_recipe, pp_
     pp_heaps_recipe;
 
 // The head of a scene up to "bodies", with its name, description, step and end.
-void pp_text_head(pp_text *out, const char *name, const char *description, double step,
-                  double until);
+void pp_scene_writer_head(pp_scene_writer *out, const char *name, const char *description,
+                          double step, double until);
 // A separator before item k of a list: nothing before the first.
-const char *pp_text_comma(int k);
+const char *pp_scene_writer_comma(int k);
 // A floor and four walls at the distance `at` from the middle, up to the list of bodies (generate_space.c).
-void pp_text_bin(pp_text *out, double at, double mu);
+void pp_scene_writer_bin(pp_scene_writer *out, double at, double mu);

@@ -49,37 +49,39 @@ static const pp_option arch_options[] = {
     {"step", 0.01, 1e-6, 1, false},      {"until", 60, 0, 1e6, false},
 };
 
-static void put_wedge(pp_text *out, int k, const wedge *w, double angle)
+static void put_wedge(pp_scene_writer *out, int k, const wedge *w, double angle)
 {
-    pp_text_put(out, "$  {\"name\": \"block @\", \"position\": [#, #], \"angle\": #,\n",
-                pp_text_comma(k), k + 1, w->centre * cos(angle), w->centre * sin(angle),
-                angle - 0.5 * PI);
+    pp_scene_writer_put(out, "$  {\"name\": \"block @\", \"position\": [#, #], \"angle\": #,\n",
+                        pp_scene_writer_comma(k), k + 1, w->centre * cos(angle),
+                        w->centre * sin(angle), angle - 0.5 * PI);
     if (w->mass > 0.0) {
-        pp_text_put(out, "   \"mass\": #, \"inertia\": #,\n", w->mass, w->inertia);
+        pp_scene_writer_put(out, "   \"mass\": #, \"inertia\": #,\n", w->mass, w->inertia);
     }
 }
 
-static void write_arch(pp_text *out, const double *value)
+static void write_arch(pp_scene_writer *out, const double *value)
 {
     int blocks = (int)value[0];
     double radius = value[3], mu = value[2], density = value[4];
     bool ring = value[5] > 0.0;
     wedge w = make_wedge(radius, value[1] * radius, blocks, ring ? density : 0.0);
-    pp_text_head(out, "arch", "A semicircular arch of wedges with dry joints under its own weight.",
-                 value[6], value[7]);
-    pp_text_put(out, " \"shapes\": [{\"name\": \"floor\", \"kind\": \"halfplane\", \"mu\": #}],\n",
-                mu);
-    pp_text_put(out, " \"bodies\": [\n");
+    pp_scene_writer_head(out, "arch",
+                         "A semicircular arch of wedges with dry joints under its own weight.",
+                         value[6], value[7]);
+    pp_scene_writer_put(
+        out, " \"shapes\": [{\"name\": \"floor\", \"kind\": \"halfplane\", \"mu\": #}],\n", mu);
+    pp_scene_writer_put(out, " \"bodies\": [\n");
     for (int k = 0; k < blocks; k++) {
         put_wedge(out, k, &w, PI * (blocks - 0.5 - k) / blocks);  // from the left springing
-        pp_text_put(out, "   \"shapes\": [{\"kind\": \"polygon\", \"mu\": #,", mu);
+        pp_scene_writer_put(out, "   \"shapes\": [{\"kind\": \"polygon\", \"mu\": #,", mu);
         if (!ring) {
-            pp_text_put(out, " \"density\": #,", density);
+            pp_scene_writer_put(out, " \"density\": #,", density);
         }
-        pp_text_put(out, "\n     \"vertices\": [[#, #], [#, #], [#, #], [#, #]]}]}", w.inner_x,
-                    w.inner_y, w.outer_x, w.outer_y, -w.outer_x, w.outer_y, -w.inner_x, w.inner_y);
+        pp_scene_writer_put(out, "\n     \"vertices\": [[#, #], [#, #], [#, #], [#, #]]}]}",
+                            w.inner_x, w.inner_y, w.outer_x, w.outer_y, -w.outer_x, w.outer_y,
+                            -w.inner_x, w.inner_y);
     }
-    pp_text_put(out, "]\n}\n");
+    pp_scene_writer_put(out, "]\n}\n");
 }
 
 const pp_recipe pp_arch_recipe = {
@@ -95,22 +97,23 @@ typedef struct box {
     double x, y, angle, width, height, density, mu;
 } box;
 
-static void put_floor(pp_text *out, double mu)
+static void put_floor(pp_scene_writer *out, double mu)
 {
-    pp_text_put(out, " \"shapes\": [{\"name\": \"floor\", \"kind\": \"halfplane\", \"mu\": #}", mu);
+    pp_scene_writer_put(
+        out, " \"shapes\": [{\"name\": \"floor\", \"kind\": \"halfplane\", \"mu\": #}", mu);
 }
 
-static void put_box(pp_text *out, int k, box b)
+static void put_box(pp_scene_writer *out, int k, box b)
 {
-    pp_text_put(out, "$  {\"name\": \"box @\", \"position\": [#, #]", pp_text_comma(k), k + 1, b.x,
-                b.y);
+    pp_scene_writer_put(out, "$  {\"name\": \"box @\", \"position\": [#, #]",
+                        pp_scene_writer_comma(k), k + 1, b.x, b.y);
     if (b.angle != 0.0) {
-        pp_text_put(out, ", \"angle\": #", b.angle);
+        pp_scene_writer_put(out, ", \"angle\": #", b.angle);
     }
-    pp_text_put(out,
-                ",\n   \"shapes\": [{\"kind\": \"box\", \"size\": [#, #], \"density\": #, "
-                "\"mu\": #}]}",
-                b.width, b.height, b.density, b.mu);
+    pp_scene_writer_put(out,
+                        ",\n   \"shapes\": [{\"kind\": \"box\", \"size\": [#, #], \"density\": #, "
+                        "\"mu\": #}]}",
+                        b.width, b.height, b.density, b.mu);
 }
 
 // ── Wall: running bond, half bricks at the ends of every second row ──────────────────────────────
@@ -123,14 +126,14 @@ static const pp_option wall_options[] = {
     {"until", 5, 0, 1e6, false},
 };
 
-static void write_wall(pp_text *out, const double *value)
+static void write_wall(pp_scene_writer *out, const double *value)
 {
     int rows = (int)value[0], columns = (int)value[1], n = 0;
     double width = value[2], height = value[3], gap = value[4];
     double pitch = width + gap, half = 0.5 * (width - gap);
-    pp_text_head(out, "wall", "A wall of bricks in running bond.", value[7], value[8]);
+    pp_scene_writer_head(out, "wall", "A wall of bricks in running bond.", value[7], value[8]);
     put_floor(out, value[5]);
-    pp_text_put(out, "],\n \"bodies\": [\n");
+    pp_scene_writer_put(out, "],\n \"bodies\": [\n");
     for (int i = 0; i < rows; i++) {
         bool shifted = i % 2 == 1;
         int bricks = shifted ? columns + 1 : columns;
@@ -145,7 +148,7 @@ static void write_wall(pp_text *out, const double *value)
                           height, value[6], value[5]});
         }
     }
-    pp_text_put(out, "]\n}\n");
+    pp_scene_writer_put(out, "]\n}\n");
 }
 
 const pp_recipe pp_wall_recipe = {
@@ -174,24 +177,27 @@ static double noise(uint64_t *state)
     return (double)(z >> 11) * 0x1p-52 - 1.0;
 }
 
-static void write_pile(pp_text *out, const double *value)
+static void write_pile(pp_scene_writer *out, const double *value)
 {
     int boxes = (int)value[0];
     double size = value[1], width = value[2] > 2.0 * size ? value[2] : 2.0 * size;
     int columns = (int)floor(width / (1.6 * size));
     uint64_t state = (uint64_t)value[5];
     columns = columns > 1 ? columns : 1;
-    pp_text_head(out, "pile", "Boxes of many sizes dropped between two walls.", value[6], value[7]);
+    pp_scene_writer_head(out, "pile", "Boxes of many sizes dropped between two walls.", value[6],
+                         value[7]);
     put_floor(out, value[3]);
-    pp_text_put(out,
-                ",\n  {\"name\": \"left wall\", \"kind\": \"halfplane\", \"position\": [#, 0], "
-                "\"angle\": \"-90 deg\", \"mu\": #}",
-                -0.5 * width, value[3]);
-    pp_text_put(out,
-                ",\n  {\"name\": \"right wall\", \"kind\": \"halfplane\", \"position\": [#, 0], "
-                "\"angle\": \"90 deg\", \"mu\": #}],\n",
-                0.5 * width, value[3]);
-    pp_text_put(out, " \"bodies\": [\n");
+    pp_scene_writer_put(
+        out,
+        ",\n  {\"name\": \"left wall\", \"kind\": \"halfplane\", \"position\": [#, 0], "
+        "\"angle\": \"-90 deg\", \"mu\": #}",
+        -0.5 * width, value[3]);
+    pp_scene_writer_put(
+        out,
+        ",\n  {\"name\": \"right wall\", \"kind\": \"halfplane\", \"position\": [#, 0], "
+        "\"angle\": \"90 deg\", \"mu\": #}],\n",
+        0.5 * width, value[3]);
+    pp_scene_writer_put(out, " \"bodies\": [\n");
     for (int k = 0; k < boxes; k++) {
         int row = k / columns;
         double pitch = width / columns;
@@ -201,7 +207,7 @@ static void write_pile(pp_text *out, const double *value)
         double angle = PI * noise(&state);
         put_box(out, k, (box){x, y, angle, w, h, value[4], value[3]});
     }
-    pp_text_put(out, "]\n}\n");
+    pp_scene_writer_put(out, "]\n}\n");
 }
 
 const pp_recipe pp_pile_recipe = {
@@ -219,20 +225,21 @@ static const pp_option stack_options[] = {
     {"until", 2, 0, 1e6, false},
 };
 
-static void write_stack(pp_text *out, const double *value)
+static void write_stack(pp_scene_writer *out, const double *value)
 {
     int boxes = (int)value[0];
     double size = value[1];
-    pp_text_head(out, "stack", "Boxes one on another; the top one weighs ratio times the others.",
-                 value[5], value[6]);
+    pp_scene_writer_head(out, "stack",
+                         "Boxes one on another; the top one weighs ratio times the others.",
+                         value[5], value[6]);
     put_floor(out, value[2]);
-    pp_text_put(out, "],\n \"bodies\": [\n");
+    pp_scene_writer_put(out, "],\n \"bodies\": [\n");
     for (int k = 0; k < boxes; k++) {
         double mass = k == boxes - 1 ? value[3] * value[4] : value[3];
         put_box(out, k,
                 (box){0.0, size * (k + 0.5), 0.0, size, size, mass / (size * size), value[2]});
     }
-    pp_text_put(out, "]\n}\n");
+    pp_scene_writer_put(out, "]\n}\n");
 }
 
 const pp_recipe pp_stack_recipe = {

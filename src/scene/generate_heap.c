@@ -42,27 +42,27 @@ static layer heap_layer(bool cubes, int k, double loose, int number)
     return l;
 }
 
-static void put_heaped(pp_text *out, int i, const double p[3], const double *value)
+static void put_heaped(pp_scene_writer *out, int i, const double p[3], const double *value)
 {
     double size = 1.0 - value[3] * (0.5 + 0.5 * sin(12.9898 * i + 0.1)), mu = value[4];
     if (value[1] != 0.0) {
-        pp_text_put(
+        pp_scene_writer_put(
             out,
             "$  {\"name\": \"box @\", \"kind\": \"solid\", \"position\": [#, #, #], "
             "\"rotation\": {\"axis\": [0, 0, 1], \"angle\": #},\n   \"shapes\": [{\"kind\": "
             "\"box\", \"size\": [#, #, #], \"density\": 1, \"mu\": #}]}",
-            pp_text_comma(i), i + 1, p[0], p[1], p[2], 0.5 * value[3] * sin(5.0 * i + 0.7), size,
-            size, size, mu);
+            pp_scene_writer_comma(i), i + 1, p[0], p[1], p[2], 0.5 * value[3] * sin(5.0 * i + 0.7),
+            size, size, size, mu);
     } else {
-        pp_text_put(
+        pp_scene_writer_put(
             out,
             "$  {\"name\": \"ball @\", \"kind\": \"solid\", \"position\": [#, #, #],\n   "
             "\"shapes\": [{\"kind\": \"sphere\", \"radius\": #, \"density\": 2, \"mu\": #}]}",
-            pp_text_comma(i), i + 1, p[0], p[1], p[2], 0.5 * size, mu);
+            pp_scene_writer_comma(i), i + 1, p[0], p[1], p[2], 0.5 * size, mu);
     }
 }
 
-static void write_heap(pp_text *out, const double *value)
+static void write_heap(pp_scene_writer *out, const double *value)
 {
     int bodies = (int)value[0], k = 1;
     bool cubes = value[1] != 0.0;
@@ -71,10 +71,10 @@ static void write_heap(pp_text *out, const double *value)
     while (k * (double)k * (layers > 0.0 ? layers : k) < bodies) {
         k++;
     }
-    pp_text_head(out, "heap3", "Balls or cubes packed into a bin, nearly at rest.", value[5],
-                 value[6]);
-    pp_text_bin(out, (0.5 * (k - 1) + (cubes ? 0.125 : 0.0)) * (1.0 + loose) + 0.5 + loose,
-                value[4]);
+    pp_scene_writer_head(out, "heap3", "Balls or cubes packed into a bin, nearly at rest.",
+                         value[5], value[6]);
+    pp_scene_writer_bin(out, (0.5 * (k - 1) + (cubes ? 0.125 : 0.0)) * (1.0 + loose) + 0.5 + loose,
+                        value[4]);
     for (int i = 0, number = 0; i < bodies; number++) {
         layer l = heap_layer(cubes, k, loose, number);
         for (int c = 0; c < l.side * l.side && i < bodies; c++, i++) {
@@ -83,7 +83,7 @@ static void write_heap(pp_text *out, const double *value)
             put_heaped(out, i, p, value);
         }
     }
-    pp_text_put(out, "]\n}\n");
+    pp_scene_writer_put(out, "]\n}\n");
 }
 
 const pp_recipe pp_heap3_recipe = {
@@ -102,59 +102,59 @@ static const pp_option ladder_options[] = {
     {"step", 0.001, 1e-7, 1, false},  {"until", 2, 0, 1e6, false},
 };
 
-static void put_bar(pp_text *out, const char *name, int k, const double at[2], double angle,
+static void put_bar(pp_scene_writer *out, const char *name, int k, const double at[2], double angle,
                     double length)
 {
     bool first = k == 1 && name[0] == 'l';
-    pp_text_put(out,
-                "$  {\"name\": \"$ @\", \"position\": [#, #], \"angle\": #, \"mass\": #, "
-                "\"inertia\": #}",
-                first ? "" : ",\n", name, k, at[0], at[1], angle, length,
-                length * length * length / 12.0);
+    pp_scene_writer_put(out,
+                        "$  {\"name\": \"$ @\", \"position\": [#, #], \"angle\": #, \"mass\": #, "
+                        "\"inertia\": #}",
+                        first ? "" : ",\n", name, k, at[0], at[1], angle, length,
+                        length * length * length / 12.0);
 }
 
-static void put_pin(pp_text *out, const char *rail, int k, double x, double half)
+static void put_pin(pp_scene_writer *out, const char *rail, int k, double x, double half)
 {
-    pp_text_put(out, "$  {\"name\": \"$ pin @\", \"kind\": \"revolute\", ",
-                k == 1 && rail[0] == 'l' ? "" : ",\n", rail, k);
+    pp_scene_writer_put(out, "$  {\"name\": \"$ pin @\", \"kind\": \"revolute\", ",
+                        k == 1 && rail[0] == 'l' ? "" : ",\n", rail, k);
     if (k > 1) {
-        pp_text_put(out, "\"a\": \"$ @\", \"anchor_a\": [#, 0], ", rail, k - 1, half);
+        pp_scene_writer_put(out, "\"a\": \"$ @\", \"anchor_a\": [#, 0], ", rail, k - 1, half);
     } else {
-        pp_text_put(out, "\"anchor_a\": [#, 0], ", x);
+        pp_scene_writer_put(out, "\"anchor_a\": [#, 0], ", x);
     }
-    pp_text_put(out, "\"b\": \"$ @\", \"anchor_b\": [#, 0]}", rail, k, -half);
+    pp_scene_writer_put(out, "\"b\": \"$ @\", \"anchor_b\": [#, 0]}", rail, k, -half);
 }
 
-static void put_end(pp_text *out, const char *rail, int k, double half, double x)
+static void put_end(pp_scene_writer *out, const char *rail, int k, double half, double x)
 {
-    pp_text_put(
+    pp_scene_writer_put(
         out,
         ",\n  {\"name\": \"$ end @\", \"kind\": \"revolute\", \"a\": \"$ @\", \"anchor_a\": "
         "[#, 0], \"b\": \"rung @\", \"anchor_b\": [#, 0]}",
         rail, k, rail, k, half, k, x);
 }
 
-static void write_ladder(pp_text *out, const double *value)
+static void write_ladder(pp_scene_writer *out, const double *value)
 {
     int rungs = (int)value[0];
     double width = value[1], apart = value[2], turn = (value[3] - 90.0) * PI / 180.0;
     double c = apart * cos(turn), s = apart * sin(turn);
-    pp_text_head(out, "ladder", "A rope ladder of rods on pins, every rung a closed loop.",
-                 value[4], value[5]);
-    pp_text_put(out, " \"bodies\": [\n");
+    pp_scene_writer_head(out, "ladder", "A rope ladder of rods on pins, every rung a closed loop.",
+                         value[4], value[5]);
+    pp_scene_writer_put(out, " \"bodies\": [\n");
     for (int k = 1; k <= rungs; k++) {
         put_bar(out, "left", k, (double[]){(k - 0.5) * c, (k - 0.5) * s}, turn, apart);
         put_bar(out, "right", k, (double[]){width + (k - 0.5) * c, (k - 0.5) * s}, turn, apart);
         put_bar(out, "rung", k, (double[]){0.5 * width + k * c, k * s}, 0.0, width);
     }
-    pp_text_put(out, "],\n \"joints\": [\n");
+    pp_scene_writer_put(out, "],\n \"joints\": [\n");
     for (int k = 1; k <= rungs; k++) {
         put_pin(out, "left", k, 0.0, 0.5 * apart);
         put_pin(out, "right", k, width, 0.5 * apart);
         put_end(out, "left", k, 0.5 * apart, -0.5 * width);
         put_end(out, "right", k, 0.5 * apart, 0.5 * width);
     }
-    pp_text_put(out, "]\n}\n");
+    pp_scene_writer_put(out, "]\n}\n");
 }
 
 const pp_recipe pp_ladder_recipe = {{"ladder", "a rope ladder: a closed loop for every rung",

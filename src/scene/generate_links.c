@@ -18,30 +18,32 @@ static const pp_option chain_options[] = {
     {"step", 0.005, 1e-6, 1, false},    {"until", 5, 0, 1e6, false},
 };
 
-static void write_chain(pp_text *out, const double *value)
+static void write_chain(pp_scene_writer *out, const double *value)
 {
     int links = (int)value[0];
     double length = value[1], half = 0.5 * length;
-    pp_text_head(out, "chain", "A chain that hangs from one end, released straight and level.",
-                 value[4], value[5]);
-    pp_text_put(out, " \"bodies\": [\n");
+    pp_scene_writer_head(out, "chain",
+                         "A chain that hangs from one end, released straight and level.", value[4],
+                         value[5]);
+    pp_scene_writer_put(out, " \"bodies\": [\n");
     for (int k = 0; k < links; k++) {
-        pp_text_put(out,
-                    "$  {\"name\": \"link @\", \"position\": [#, 0],\n   \"shapes\": [{\"kind\": "
-                    "\"capsule\", \"length\": #, \"radius\": #, \"density\": #, \"detect\": "
-                    "false}]}",
-                    pp_text_comma(k), k + 1, length * (k + 0.5), length, value[2], value[3]);
+        pp_scene_writer_put(
+            out,
+            "$  {\"name\": \"link @\", \"position\": [#, 0],\n   \"shapes\": [{\"kind\": "
+            "\"capsule\", \"length\": #, \"radius\": #, \"density\": #, \"detect\": "
+            "false}]}",
+            pp_scene_writer_comma(k), k + 1, length * (k + 0.5), length, value[2], value[3]);
     }
-    pp_text_put(out, "],\n \"joints\": [\n");
+    pp_scene_writer_put(out, "],\n \"joints\": [\n");
     for (int k = 0; k < links; k++) {
-        pp_text_put(out, "$  {\"name\": \"pin @\", \"kind\": \"revolute\", ", pp_text_comma(k),
-                    k + 1);
+        pp_scene_writer_put(out, "$  {\"name\": \"pin @\", \"kind\": \"revolute\", ",
+                            pp_scene_writer_comma(k), k + 1);
         if (k > 0) {
-            pp_text_put(out, "\"a\": \"link @\", \"anchor_a\": [#, 0], ", k, half);
+            pp_scene_writer_put(out, "\"a\": \"link @\", \"anchor_a\": [#, 0], ", k, half);
         }
-        pp_text_put(out, "\"b\": \"link @\", \"anchor_b\": [#, 0]}", k + 1, -half);
+        pp_scene_writer_put(out, "\"b\": \"link @\", \"anchor_b\": [#, 0]}", k + 1, -half);
     }
-    pp_text_put(out, "]\n}\n");
+    pp_scene_writer_put(out, "]\n}\n");
 }
 
 const pp_recipe pp_chain_recipe = {
@@ -60,29 +62,31 @@ static const pp_option cradle_options[] = {
     {"step", 0.001, 1e-6, 1, false}, {"until", 4, 0, 1e6, false},
 };
 
-static void write_cradle(pp_text *out, const double *value)
+static void write_cradle(pp_scene_writer *out, const double *value)
 {
     int balls = (int)value[0], lifted = (int)value[1];
     double radius = value[3], length = value[4], angle = value[2] * PI / 180.0;
-    pp_text_head(out, "cradle", "Newton's cradle: touching balls on strings, some lifted.",
-                 value[6], value[7]);
-    pp_text_put(out, " \"bodies\": [\n");
+    pp_scene_writer_head(out, "cradle", "Newton's cradle: touching balls on strings, some lifted.",
+                         value[6], value[7]);
+    pp_scene_writer_put(out, " \"bodies\": [\n");
     for (int k = 0; k < balls; k++) {
         double swing = k < lifted ? angle : 0.0;
-        pp_text_put(out,
-                    "$  {\"name\": \"ball @\", \"position\": [#, #],\n   \"shapes\": [{\"kind\": "
-                    "\"disc\", \"radius\": #, \"density\": 1000, \"mu\": 0, \"restitution\": #}]}",
-                    pp_text_comma(k), k + 1, 2.0 * radius * k - length * sin(swing),
-                    -length * cos(swing), radius, value[5]);
+        pp_scene_writer_put(
+            out,
+            "$  {\"name\": \"ball @\", \"position\": [#, #],\n   \"shapes\": [{\"kind\": "
+            "\"disc\", \"radius\": #, \"density\": 1000, \"mu\": 0, \"restitution\": #}]}",
+            pp_scene_writer_comma(k), k + 1, 2.0 * radius * k - length * sin(swing),
+            -length * cos(swing), radius, value[5]);
     }
-    pp_text_put(out, "],\n \"joints\": [\n");
+    pp_scene_writer_put(out, "],\n \"joints\": [\n");
     for (int k = 0; k < balls; k++) {
-        pp_text_put(out,
-                    "$  {\"name\": \"string @\", \"kind\": \"distance\", \"b\": \"ball @\", "
-                    "\"anchor_a\": [#, 0], \"length\": #}",
-                    pp_text_comma(k), k + 1, k + 1, 2.0 * radius * k, length);
+        pp_scene_writer_put(
+            out,
+            "$  {\"name\": \"string @\", \"kind\": \"distance\", \"b\": \"ball @\", "
+            "\"anchor_a\": [#, 0], \"length\": #}",
+            pp_scene_writer_comma(k), k + 1, k + 1, 2.0 * radius * k, length);
     }
-    pp_text_put(out, "]\n}\n");
+    pp_scene_writer_put(out, "]\n}\n");
 }
 
 const pp_recipe pp_cradle_recipe = {
@@ -101,17 +105,18 @@ typedef struct rod {
     double x, y, angle, length, mass, vx, vy, rate;
 } rod;
 
-static void put_rod(pp_text *out, int k, rod r)
+static void put_rod(pp_scene_writer *out, int k, rod r)
 {
     double c = cos(r.angle), s = sin(r.angle), half = 0.5 * r.length;
-    pp_text_put(out, "$  {\"name\": \"$ @\", \"position\": [#, #], \"angle\": #,", pp_text_comma(k),
-                r.name, r.index, r.x + half * c, r.y + half * s, r.angle);
+    pp_scene_writer_put(out, "$  {\"name\": \"$ @\", \"position\": [#, #], \"angle\": #,",
+                        pp_scene_writer_comma(k), r.name, r.index, r.x + half * c, r.y + half * s,
+                        r.angle);
     if (r.rate != 0.0 || r.vx != 0.0 || r.vy != 0.0) {
-        pp_text_put(out, "\n   \"velocity\": [#, #], \"spin\": #,", r.vx - r.rate * half * s,
-                    r.vy + r.rate * half * c, r.rate);
+        pp_scene_writer_put(out, "\n   \"velocity\": [#, #], \"spin\": #,",
+                            r.vx - r.rate * half * s, r.vy + r.rate * half * c, r.rate);
     }
-    pp_text_put(out, "\n   \"mass\": #, \"inertia\": #}", r.mass,
-                r.mass * r.length * r.length / 12.0);
+    pp_scene_writer_put(out, "\n   \"mass\": #, \"inertia\": #}", r.mass,
+                        r.mass * r.length * r.length / 12.0);
 }
 
 static const pp_option pendulum_options[] = {
@@ -120,13 +125,14 @@ static const pp_option pendulum_options[] = {
     {"step", 0.001, 1e-7, 1, false}, {"until", 1.5, 0, 1e6, false},
 };
 
-static void write_pendulum(pp_text *out, const double *value)
+static void write_pendulum(pp_scene_writer *out, const double *value)
 {
     int rods = (int)value[0];
     double length = value[1], half = 0.5 * length, angle = value[3] * PI / 180.0;
-    pp_text_head(out, "pendulum", "Slender rods that hang from each other, released straight.",
-                 value[4], value[5]);
-    pp_text_put(out, " \"bodies\": [\n");
+    pp_scene_writer_head(out, "pendulum",
+                         "Slender rods that hang from each other, released straight.", value[4],
+                         value[5]);
+    pp_scene_writer_put(out, " \"bodies\": [\n");
     for (int k = 0; k < rods; k++) {
         put_rod(out, k,
                 (rod){.name = "rod",
@@ -137,16 +143,16 @@ static void write_pendulum(pp_text *out, const double *value)
                       .length = length,
                       .mass = value[2]});
     }
-    pp_text_put(out, "],\n \"joints\": [\n");
+    pp_scene_writer_put(out, "],\n \"joints\": [\n");
     for (int k = 0; k < rods; k++) {
-        pp_text_put(out, "$  {\"name\": \"pin @\", \"kind\": \"revolute\", ", pp_text_comma(k),
-                    k + 1);
+        pp_scene_writer_put(out, "$  {\"name\": \"pin @\", \"kind\": \"revolute\", ",
+                            pp_scene_writer_comma(k), k + 1);
         if (k > 0) {
-            pp_text_put(out, "\"a\": \"rod @\", \"anchor_a\": [#, 0], ", k, half);
+            pp_scene_writer_put(out, "\"a\": \"rod @\", \"anchor_a\": [#, 0], ", k, half);
         }
-        pp_text_put(out, "\"b\": \"rod @\", \"anchor_b\": [#, 0]}", k + 1, -half);
+        pp_scene_writer_put(out, "\"b\": \"rod @\", \"anchor_b\": [#, 0]}", k + 1, -half);
     }
-    pp_text_put(out, "]\n}\n");
+    pp_scene_writer_put(out, "]\n}\n");
 }
 
 const pp_recipe pp_pendulum_recipe = {{"pendulum", "slender rods that hang from each other",
@@ -165,12 +171,13 @@ static const pp_option windows_options[] = {
     {"until", 10, 0, 1e6, false},
 };
 
-static void write_windows(pp_text *out, const double *value)
+static void write_windows(pp_scene_writer *out, const double *value)
 {
     int n = (int)value[0];
-    pp_text_head(out, "windows", "N four-bar windows side by side, upright and moving at 1 m/s.",
-                 value[1], value[2]);
-    pp_text_put(out, " \"bodies\": [\n");
+    pp_scene_writer_head(out, "windows",
+                         "N four-bar windows side by side, upright and moving at 1 m/s.", value[1],
+                         value[2]);
+    pp_scene_writer_put(out, " \"bodies\": [\n");
     for (int k = 0; k <= n; k++) {
         put_rod(out, k,
                 (rod){.name = "post",
@@ -191,24 +198,26 @@ static void write_windows(pp_text *out, const double *value)
                       .mass = 1.0,
                       .vx = 1.0});
     }
-    pp_text_put(out, "],\n \"joints\": [\n");
+    pp_scene_writer_put(out, "],\n \"joints\": [\n");
     for (int k = 0; k <= n; k++) {
-        pp_text_put(out,
-                    "$  {\"name\": \"foot @\", \"kind\": \"revolute\", \"b\": \"post @\", "
-                    "\"anchor_a\": [@, 0], \"anchor_b\": [-0.5, 0]}",
-                    pp_text_comma(k), k, k, k);
+        pp_scene_writer_put(out,
+                            "$  {\"name\": \"foot @\", \"kind\": \"revolute\", \"b\": \"post @\", "
+                            "\"anchor_a\": [@, 0], \"anchor_b\": [-0.5, 0]}",
+                            pp_scene_writer_comma(k), k, k, k);
     }
     for (int k = 0; k < n; k++) {
-        pp_text_put(out,
-                    ",\n  {\"name\": \"left @\", \"kind\": \"revolute\", \"a\": \"post @\", "
-                    "\"b\": \"bar @\", \"anchor_a\": [0.5, 0], \"anchor_b\": [-0.5, 0]}",
-                    k, k, k);
-        pp_text_put(out,
-                    ",\n  {\"name\": \"right @\", \"kind\": \"revolute\", \"a\": \"bar @\", "
-                    "\"b\": \"post @\", \"anchor_a\": [0.5, 0], \"anchor_b\": [0.5, 0]}",
-                    k, k, k + 1);
+        pp_scene_writer_put(
+            out,
+            ",\n  {\"name\": \"left @\", \"kind\": \"revolute\", \"a\": \"post @\", "
+            "\"b\": \"bar @\", \"anchor_a\": [0.5, 0], \"anchor_b\": [-0.5, 0]}",
+            k, k, k);
+        pp_scene_writer_put(
+            out,
+            ",\n  {\"name\": \"right @\", \"kind\": \"revolute\", \"a\": \"bar @\", "
+            "\"b\": \"post @\", \"anchor_a\": [0.5, 0], \"anchor_b\": [0.5, 0]}",
+            k, k, k + 1);
     }
-    pp_text_put(out, "]\n}\n");
+    pp_scene_writer_put(out, "]\n}\n");
 }
 
 const pp_recipe pp_windows_recipe = {

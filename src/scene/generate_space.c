@@ -11,9 +11,10 @@ static const double PI = 3.141592653589793, G = 9.81;
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-static void put_ground(pp_text *out, double mu)
+static void put_ground(pp_scene_writer *out, double mu)
 {
-    pp_text_put(out, " \"shapes\": [{\"name\": \"floor\", \"kind\": \"halfspace\", \"mu\": #}", mu);
+    pp_scene_writer_put(
+        out, " \"shapes\": [{\"name\": \"floor\", \"kind\": \"halfspace\", \"mu\": #}", mu);
 }
 
 // A box of the given size; `turn` is the angle about `axis`.
@@ -22,19 +23,21 @@ typedef struct brick {
     double axis[3], turn;
 } brick;
 
-static void put_brick(pp_text *out, int k, const brick *b)
+static void put_brick(pp_scene_writer *out, int k, const brick *b)
 {
     double density = b->mass / (b->size[0] * b->size[1] * b->size[2]);
-    pp_text_put(out, "$  {\"name\": \"box @\", \"kind\": \"solid\", \"position\": [#, #, #]",
-                pp_text_comma(k), k + 1, b->p[0], b->p[1], b->p[2]);
+    pp_scene_writer_put(out,
+                        "$  {\"name\": \"box @\", \"kind\": \"solid\", \"position\": [#, #, #]",
+                        pp_scene_writer_comma(k), k + 1, b->p[0], b->p[1], b->p[2]);
     if (b->turn != 0.0) {
-        pp_text_put(out, ", \"rotation\": {\"axis\": [#, #, #], \"angle\": #}", b->axis[0],
-                    b->axis[1], b->axis[2], b->turn);
+        pp_scene_writer_put(out, ", \"rotation\": {\"axis\": [#, #, #], \"angle\": #}", b->axis[0],
+                            b->axis[1], b->axis[2], b->turn);
     }
-    pp_text_put(out,
-                ",\n   \"shapes\": [{\"kind\": \"box\", \"size\": [#, #, #], \"density\": #, "
-                "\"mu\": #}]}",
-                b->size[0], b->size[1], b->size[2], density, b->mu);
+    pp_scene_writer_put(
+        out,
+        ",\n   \"shapes\": [{\"kind\": \"box\", \"size\": [#, #, #], \"density\": #, "
+        "\"mu\": #}]}",
+        b->size[0], b->size[1], b->size[2], density, b->mu);
 }
 
 // ── One box: sliding to a stop, and on a slope ───────────────────────────────────────────────────
@@ -44,17 +47,18 @@ static const pp_option slide_options[] = {
     {"step", 0.01, 1e-6, 1, false}, {"until", 1.5, 0, 1e6, false},
 };
 
-static void write_slide(pp_text *out, const double *value)
+static void write_slide(pp_scene_writer *out, const double *value)
 {
     double heading = value[1] * PI / 180.0;
-    pp_text_head(out, "slide", "A box slides to a stop on a floor, launched at a heading.",
-                 value[3], value[4]);
+    pp_scene_writer_head(out, "slide", "A box slides to a stop on a floor, launched at a heading.",
+                         value[3], value[4]);
     put_ground(out, value[2]);
-    pp_text_put(out,
-                "],\n \"bodies\": [\n  {\"name\": \"box\", \"kind\": \"solid\", \"position\": [0, "
-                "0, 0.25], \"velocity\": [#, #, 0],\n   \"shapes\": [{\"kind\": \"box\", \"size\": "
-                "[1, 1, 0.5], \"density\": 2, \"mu\": #}]}]\n}\n",
-                value[0] * cos(heading), value[0] * sin(heading), value[2]);
+    pp_scene_writer_put(
+        out,
+        "],\n \"bodies\": [\n  {\"name\": \"box\", \"kind\": \"solid\", \"position\": [0, "
+        "0, 0.25], \"velocity\": [#, #, 0],\n   \"shapes\": [{\"kind\": \"box\", \"size\": "
+        "[1, 1, 0.5], \"density\": 2, \"mu\": #}]}]\n}\n",
+        value[0] * cos(heading), value[0] * sin(heading), value[2]);
 }
 
 const pp_recipe pp_slide_recipe = {
@@ -68,19 +72,21 @@ static const pp_option incline_options[] = {
     {"step", 0.01, 1e-6, 1, false}, {"until", 2, 0, 1e6, false},
 };
 
-static void write_incline(pp_text *out, const double *value)
+static void write_incline(pp_scene_writer *out, const double *value)
 {
     double tilt = value[0] * PI / 180.0, heading = value[1] * PI / 180.0;
-    pp_text_head(out, "incline", "A box at rest on a slope: gravity is tilted towards a heading.",
-                 value[3], value[4]);
-    pp_text_put(out, " \"gravity\": [#, #, #],\n", G * sin(tilt) * cos(heading),
-                G * sin(tilt) * sin(heading), -G * cos(tilt));
+    pp_scene_writer_head(out, "incline",
+                         "A box at rest on a slope: gravity is tilted towards a heading.", value[3],
+                         value[4]);
+    pp_scene_writer_put(out, " \"gravity\": [#, #, #],\n", G * sin(tilt) * cos(heading),
+                        G * sin(tilt) * sin(heading), -G * cos(tilt));
     put_ground(out, value[2]);
-    pp_text_put(out,
-                "],\n \"bodies\": [\n  {\"name\": \"box\", \"kind\": \"solid\", \"position\": [0, "
-                "0, 0.25],\n   \"shapes\": [{\"kind\": \"box\", \"size\": [1, 1, 0.5], "
-                "\"density\": 2, \"mu\": #}]}]\n}\n",
-                value[2]);
+    pp_scene_writer_put(
+        out,
+        "],\n \"bodies\": [\n  {\"name\": \"box\", \"kind\": \"solid\", \"position\": [0, "
+        "0, 0.25],\n   \"shapes\": [{\"kind\": \"box\", \"size\": [1, 1, 0.5], "
+        "\"density\": 2, \"mu\": #}]}]\n}\n",
+        value[2]);
 }
 
 const pp_recipe pp_incline_recipe = {
@@ -95,15 +101,16 @@ static const pp_option bounce_options[] = {
     {"until", 3, 0, 1e6, false},
 };
 
-static void write_bounce(pp_text *out, const double *value)
+static void write_bounce(pp_scene_writer *out, const double *value)
 {
-    pp_text_head(out, "bounce", "A ball dropped on a floor.", value[3], value[4]);
+    pp_scene_writer_head(out, "bounce", "A ball dropped on a floor.", value[3], value[4]);
     put_ground(out, 0.0);
-    pp_text_put(out,
-                "],\n \"bodies\": [\n  {\"name\": \"ball\", \"kind\": \"solid\", \"position\": [0, "
-                "0, #], \"mass\": 1,\n   \"shapes\": [{\"kind\": \"sphere\", \"radius\": #, "
-                "\"density\": 1, \"mu\": 0, \"restitution\": #}]}]\n}\n",
-                value[0] + value[1], value[1], value[2]);
+    pp_scene_writer_put(
+        out,
+        "],\n \"bodies\": [\n  {\"name\": \"ball\", \"kind\": \"solid\", \"position\": [0, "
+        "0, #], \"mass\": 1,\n   \"shapes\": [{\"kind\": \"sphere\", \"radius\": #, "
+        "\"density\": 1, \"mu\": 0, \"restitution\": #}]}]\n}\n",
+        value[0] + value[1], value[1], value[2]);
 }
 
 const pp_recipe pp_bounce_recipe = {{"bounce", "space: a ball dropped on a floor",
@@ -119,14 +126,15 @@ static const pp_option stack_options[] = {
     {"step", 0.01, 1e-6, 1, false}, {"until", 10, 0, 1e6, false},
 };
 
-static void write_stack(pp_text *out, const double *value)
+static void write_stack(pp_scene_writer *out, const double *value)
 {
     int boxes = (int)value[0];
-    pp_text_head(out, "stack3",
-                 "Cubes one on another, a little aside; the top one weighs ratio times the others.",
-                 value[3], value[4]);
+    pp_scene_writer_head(
+        out, "stack3",
+        "Cubes one on another, a little aside; the top one weighs ratio times the others.",
+        value[3], value[4]);
     put_ground(out, value[2]);
-    pp_text_put(out, "],\n \"bodies\": [\n");
+    pp_scene_writer_put(out, "],\n \"bodies\": [\n");
     for (int i = 0; i < boxes; i++) {
         brick b = {.p = {0.01 * sin(2.1 * i), 0.01 * cos(1.3 * i), 0.5 + i},
                    .size = {1.0, 1.0, 1.0},
@@ -134,7 +142,7 @@ static void write_stack(pp_text *out, const double *value)
                    .mu = value[2]};
         put_brick(out, i, &b);
     }
-    pp_text_put(out, "]\n}\n");
+    pp_scene_writer_put(out, "]\n}\n");
 }
 
 const pp_recipe pp_stack3_recipe = {
@@ -148,12 +156,13 @@ static const pp_option wall_options[] = {
     {"step", 0.01, 1e-6, 1, false}, {"until", 10, 0, 1e6, false},
 };
 
-static void write_wall(pp_text *out, const double *value)
+static void write_wall(pp_scene_writer *out, const double *value)
 {
     int rows = (int)value[0], columns = (int)value[1];
-    pp_text_head(out, "wall3", "A wall of bricks, every second row shifted.", value[3], value[4]);
+    pp_scene_writer_head(out, "wall3", "A wall of bricks, every second row shifted.", value[3],
+                         value[4]);
     put_ground(out, value[2]);
-    pp_text_put(out, "],\n \"bodies\": [\n");
+    pp_scene_writer_put(out, "],\n \"bodies\": [\n");
     for (int r = 0; r < rows; r++) {
         for (int c = 0; c < columns; c++) {
             double shift = r % 2 == 0 ? -0.15 : 0.15;
@@ -164,7 +173,7 @@ static void write_wall(pp_text *out, const double *value)
             put_brick(out, r * columns + c, &b);
         }
     }
-    pp_text_put(out, "]\n}\n");
+    pp_scene_writer_put(out, "]\n}\n");
 }
 
 const pp_recipe pp_wall3_recipe = {
@@ -180,36 +189,37 @@ static const pp_option pile_options[] = {
     {"step", 0.01, 1e-6, 1, false},   {"until", 5, 0, 1e6, false},
 };
 
-static void put_ball(pp_text *out, int k, const brick *b)
+static void put_ball(pp_scene_writer *out, int k, const brick *b)
 {
-    pp_text_put(out,
-                "$  {\"name\": \"ball @\", \"kind\": \"solid\", \"position\": [#, #, #], "
-                "\"mass\": 1,\n   \"shapes\": [{\"kind\": \"sphere\", \"radius\": 0.5, "
-                "\"density\": 1, \"mu\": #}]}",
-                pp_text_comma(k), k + 1, b->p[0], b->p[1], b->p[2], b->mu);
+    pp_scene_writer_put(out,
+                        "$  {\"name\": \"ball @\", \"kind\": \"solid\", \"position\": [#, #, #], "
+                        "\"mass\": 1,\n   \"shapes\": [{\"kind\": \"sphere\", \"radius\": 0.5, "
+                        "\"density\": 1, \"mu\": #}]}",
+                        pp_scene_writer_comma(k), k + 1, b->p[0], b->p[1], b->p[2], b->mu);
 }
 
-void pp_text_bin(pp_text *out, double at, double mu)
+void pp_scene_writer_bin(pp_scene_writer *out, double at, double mu)
 {
     static const char *const names[4] = {"left", "right", "front", "back"};
     static const double in[4][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};  // inward normals
     put_ground(out, mu);
     for (int k = 0; k < 4; k++) {
-        pp_text_put(out,
-                    ",\n  {\"name\": \"$\", \"kind\": \"halfspace\", \"position\": [#, #, 0], "
-                    "\"rotation\": {\"axis\": [#, #, 0], \"angle\": \"90 deg\"}, \"mu\": #}",
-                    names[k], -at * in[k][0], -at * in[k][1], -in[k][1], in[k][0], mu);
+        pp_scene_writer_put(
+            out,
+            ",\n  {\"name\": \"$\", \"kind\": \"halfspace\", \"position\": [#, #, 0], "
+            "\"rotation\": {\"axis\": [#, #, 0], \"angle\": \"90 deg\"}, \"mu\": #}",
+            names[k], -at * in[k][0], -at * in[k][1], -in[k][1], in[k][0], mu);
     }
-    pp_text_put(out, "],\n \"bodies\": [\n");
+    pp_scene_writer_put(out, "],\n \"bodies\": [\n");
 }
 
-static void write_pile(pp_text *out, const double *value)
+static void write_pile(pp_scene_writer *out, const double *value)
 {
     int bodies = (int)value[0], k = bodies <= 100 ? 5 : bodies <= 500 ? 8 : 10;
     bool cubes = value[1] != 0.0;
     double a = cubes ? 1.8 : 1.2, mu = value[2];
-    pp_text_head(out, "pile3", "Balls or cubes dropped into a bin.", value[3], value[4]);
-    pp_text_bin(out, 0.5 * k * a, mu);
+    pp_scene_writer_head(out, "pile3", "Balls or cubes dropped into a bin.", value[3], value[4]);
+    pp_scene_writer_bin(out, 0.5 * k * a, mu);
     for (int i = 0; i < bodies; i++) {
         int ix = i % k, iy = i / k % k, iz = i / (k * k);
         brick b = {.p = {(ix - 0.5 * (k - 1)) * a + 0.04 * sin(12.9898 * i + 0.1),
@@ -226,7 +236,7 @@ static void write_pile(pp_text *out, const double *value)
             put_ball(out, i, &b);
         }
     }
-    pp_text_put(out, "]\n}\n");
+    pp_scene_writer_put(out, "]\n}\n");
 }
 
 const pp_recipe pp_pile3_recipe = {{"pile3", "space: balls or cubes dropped into a bin",
@@ -259,7 +269,7 @@ static void heap_place(int width, int i, double place[3])
     place[2] = layer;
 }
 
-static void write_heaps(pp_text *out, const double *value)
+static void write_heaps(pp_scene_writer *out, const double *value)
 {
     int heaps = (int)value[0], bodies = (int)value[1], width = 1, side = 1;
     bool cubes = value[2] != 0.0;
@@ -271,10 +281,10 @@ static void write_heaps(pp_text *out, const double *value)
         side++;
     }
     double a = cubes ? 1.3 : 1.001, rise = cubes ? 1.2 : sqrt(0.5), room = 2.0 * a * width + 2.0;
-    pp_text_head(out, "heaps", "Heaps of cubes or balls that do not touch each other.", value[4],
-                 value[5]);
+    pp_scene_writer_head(out, "heaps", "Heaps of cubes or balls that do not touch each other.",
+                         value[4], value[5]);
     put_ground(out, mu);
-    pp_text_put(out, "],\n \"bodies\": [\n");
+    pp_scene_writer_put(out, "],\n \"bodies\": [\n");
     for (int k = 0; k < heaps * bodies; k++) {
         int heap = k / bodies, row = heap / side, column = heap % side;
         double p[3];
@@ -292,7 +302,7 @@ static void write_heaps(pp_text *out, const double *value)
             put_ball(out, k, &b);
         }
     }
-    pp_text_put(out, "]\n}\n");
+    pp_scene_writer_put(out, "]\n}\n");
 }
 
 const pp_recipe pp_heaps_recipe = {{"heaps", "space: heaps that do not touch each other",
@@ -304,29 +314,33 @@ const pp_recipe pp_heaps_recipe = {{"heaps", "space: heaps that do not touch eac
 // ── Chain and pendulum: rods along x ─────────────────────────────────────────────────────────────
 
 // Rods of mass 1 with joints of a kind at their ends, the first at the origin.
-static void put_rods(pp_text *out, int rods, double length, const char *joint)
+static void put_rods(pp_scene_writer *out, int rods, double length, const char *joint)
 {
     static const double radius = 0.05;
     double across = length * length / 12.0;
-    pp_text_put(out, " \"bodies\": [\n");
+    pp_scene_writer_put(out, " \"bodies\": [\n");
     for (int k = 0; k < rods; k++) {
-        pp_text_put(out,
-                    "$  {\"name\": \"rod @\", \"kind\": \"solid\", \"position\": [#, 0, 0], "
-                    "\"mass\": 1, \"inertia\": [#, #, #],\n   \"shapes\": [{\"kind\": "
-                    "\"cylinder\", \"radius\": #, \"length\": #, \"detect\": false,\n    "
-                    "\"rotation\": {\"axis\": [0, 1, 0], \"angle\": \"90 deg\"}}]}",
-                    pp_text_comma(k), k + 1, length * (k + 0.5), 0.5 * radius * radius, across,
-                    across, radius, length);
+        pp_scene_writer_put(
+            out,
+            "$  {\"name\": \"rod @\", \"kind\": \"solid\", \"position\": [#, 0, 0], "
+            "\"mass\": 1, \"inertia\": [#, #, #],\n   \"shapes\": [{\"kind\": "
+            "\"cylinder\", \"radius\": #, \"length\": #, \"detect\": false,\n    "
+            "\"rotation\": {\"axis\": [0, 1, 0], \"angle\": \"90 deg\"}}]}",
+            pp_scene_writer_comma(k), k + 1, length * (k + 0.5), 0.5 * radius * radius, across,
+            across, radius, length);
     }
-    pp_text_put(out, "],\n \"joints\": [\n");
+    pp_scene_writer_put(out, "],\n \"joints\": [\n");
     for (int k = 0; k < rods; k++) {
-        pp_text_put(out, "$  {\"name\": \"joint @\", $, ", pp_text_comma(k), k + 1, joint);
+        pp_scene_writer_put(out, "$  {\"name\": \"joint @\", $, ", pp_scene_writer_comma(k), k + 1,
+                            joint);
         if (k > 0) {
-            pp_text_put(out, "\"a\": \"rod @\", \"anchor_a\": [#, 0, 0], ", k, 0.5 * length);
+            pp_scene_writer_put(out, "\"a\": \"rod @\", \"anchor_a\": [#, 0, 0], ", k,
+                                0.5 * length);
         }
-        pp_text_put(out, "\"b\": \"rod @\", \"anchor_b\": [#, 0, 0]}", k + 1, -0.5 * length);
+        pp_scene_writer_put(out, "\"b\": \"rod @\", \"anchor_b\": [#, 0, 0]}", k + 1,
+                            -0.5 * length);
     }
-    pp_text_put(out, "]\n}\n");
+    pp_scene_writer_put(out, "]\n}\n");
 }
 
 static const pp_option chain_options[] = {
@@ -336,10 +350,11 @@ static const pp_option chain_options[] = {
     {"until", 5, 0, 1e6, false},
 };
 
-static void write_chain(pp_text *out, const double *value)
+static void write_chain(pp_scene_writer *out, const double *value)
 {
-    pp_text_head(out, "chain3", "Rods on ball joints that hang from one end, released level.",
-                 value[2], value[3]);
+    pp_scene_writer_head(out, "chain3",
+                         "Rods on ball joints that hang from one end, released level.", value[2],
+                         value[3]);
     put_rods(out, (int)value[0], value[1], "\"kind\": \"spherical\"");
 }
 
@@ -356,9 +371,10 @@ static const pp_option pendulum_options[] = {
     {"until", 2, 0, 1e6, false},
 };
 
-static void write_pendulum(pp_text *out, const double *value)
+static void write_pendulum(pp_scene_writer *out, const double *value)
 {
-    pp_text_head(out, "pendulum3", "Rods on hinges about y, released level.", value[2], value[3]);
+    pp_scene_writer_head(out, "pendulum3", "Rods on hinges about y, released level.", value[2],
+                         value[3]);
     put_rods(out, (int)value[0], value[1], "\"kind\": \"revolute\", \"axis\": [0, 1, 0]");
 }
 
@@ -378,7 +394,7 @@ static const pp_option arch_options[] = {
 };
 
 // The isosceles trapezoid between two radii, x along the arch and z outwards; the origin is its centre.
-static void write_arch(pp_text *out, const double *value)
+static void write_arch(pp_scene_writer *out, const double *value)
 {
     int blocks = (int)value[0];
     double inner = fmin(value[1], value[2]), outer = fmax(value[1], value[2]), y = 0.5 * value[3];
@@ -386,27 +402,28 @@ static void write_arch(pp_text *out, const double *value)
     double ha = 0.5 * PI / blocks, w0 = inner * sin(ha), w1 = outer * sin(ha);
     double u0 = inner * cos(ha), height = outer * cos(ha) - u0;
     double center = height * (w0 + 2.0 * w1) / (3.0 * (w0 + w1));
-    pp_text_head(out, "arch3", "A semicircular arch of wedges with dry joints.", value[6],
-                 value[7]);
+    pp_scene_writer_head(out, "arch3", "A semicircular arch of wedges with dry joints.", value[6],
+                         value[7]);
     put_ground(out, value[4]);
-    pp_text_put(out, "],\n \"bodies\": [\n");
+    pp_scene_writer_put(out, "],\n \"bodies\": [\n");
     for (int i = 0; i < blocks; i++) {
         double middle = PI * (i + 0.5) / blocks, r = u0 + center;
-        pp_text_put(out,
-                    "$  {\"name\": \"block @\", \"kind\": \"solid\", \"recenter\": true, "
-                    "\"position\": [#, 0, #],\n   \"rotation\": {\"axis\": [0, 1, 0], \"angle\": "
-                    "#},\n   \"shapes\": [{\"kind\": \"hull\", \"density\": #, \"mu\": #, "
-                    "\"vertices\": [",
-                    pp_text_comma(i), i + 1, r * cos(middle), r * sin(middle), 0.5 * PI - middle,
-                    value[5], value[4]);
+        pp_scene_writer_put(
+            out,
+            "$  {\"name\": \"block @\", \"kind\": \"solid\", \"recenter\": true, "
+            "\"position\": [#, 0, #],\n   \"rotation\": {\"axis\": [0, 1, 0], \"angle\": "
+            "#},\n   \"shapes\": [{\"kind\": \"hull\", \"density\": #, \"mu\": #, "
+            "\"vertices\": [",
+            pp_scene_writer_comma(i), i + 1, r * cos(middle), r * sin(middle), 0.5 * PI - middle,
+            value[5], value[4]);
         for (int k = 0; k < 8; k++) {
             double w = k % 4 < 2 ? w0 : w1, z = (k % 4 < 2 ? 0.0 : height) - center;
-            pp_text_put(out, "$[#, #, #]", k > 0 ? ", " : "", k % 4 == 1 || k % 4 == 2 ? w : -w,
-                        k < 4 ? -y : y, z);
+            pp_scene_writer_put(out, "$[#, #, #]", k > 0 ? ", " : "",
+                                k % 4 == 1 || k % 4 == 2 ? w : -w, k < 4 ? -y : y, z);
         }
-        pp_text_put(out, "]}]}");
+        pp_scene_writer_put(out, "]}]}");
     }
-    pp_text_put(out, "]\n}\n");
+    pp_scene_writer_put(out, "]\n}\n");
 }
 
 const pp_recipe pp_arch3_recipe = {

@@ -9,7 +9,7 @@
 
 enum { DEPTH = 2048, FEW_KEYS = 16 };
 
-typedef struct parser {
+typedef struct json_parser {
     const char *text, *at, *end;
     const char *broken;  // where it is no JSON; NULL: not yet
     const char *why;
@@ -20,9 +20,9 @@ typedef struct parser {
     char *string;  // room for the next string
     pp_arena *arena;
     bool memory;  // is out
-} parser;
+} json_parser;
 
-static bool fail(parser *p, const char *at, const char *why)
+static bool parse_fail(json_parser *p, const char *at, const char *why)
 {
     if (!p->broken) {
         p->broken = at;
@@ -31,7 +31,7 @@ static bool fail(parser *p, const char *at, const char *why)
     return false;
 }
 
-static void skip_space(parser *p)
+static void skip_space(json_parser *p)
 {
     while (p->at < p->end &&
            (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r')) {
@@ -39,7 +39,7 @@ static void skip_space(parser *p)
     }
 }
 
-static bool next_is(const parser *p, char c)
+static bool next_is(const json_parser *p, char c)
 {
     return p->at < p->end && *p->at == c;
 }
@@ -47,7 +47,7 @@ static bool next_is(const parser *p, char c)
 // ── Strings ──────────────────────────────────────────────────────────────────────────────────────
 
 // Bytes of the character of UTF-8 at `at`; 0: none.
-static size_t character(const char *at, const char *end)
+static size_t utf8_length(const char *at, const char *end)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *c = (const unsigned char *)at;
@@ -93,7 +93,7 @@ static int32_t digits(const char *at, const char *end)
     return value;
 }
 
-static size_t encode(uint32_t code, char out[4])
+static size_t utf8_encode(uint32_t code, char out[4])
 {
     if (code < 0x80) {
         out[0] = (char)code;
@@ -109,7 +109,7 @@ static size_t encode(uint32_t code, char out[4])
 }
 
 // \uXXXX, with its other half where it takes two. Puts the character and returns its bytes; 0: it is none.
-static size_t read_unicode(parser *p, char out[4])
+static size_t read_unicode(json_parser *p, char out[4])
 {
     int32_t code = digits(p->at + 1, p->end);
     p->at += 5;
@@ -123,11 +123,11 @@ static size_t read_unicode(parser *p, char out[4])
     } else if (code >= 0xdc00 && code <= 0xdfff) {
         code = -1;
     }
-    return code > 0 ? encode((uint32_t)code, out) : 0;
+    return code > 0 ? utf8_encode((uint32_t)code, out) : 0;
 }
 
 // After a backslash.
-static size_t read_escape(parser *p, char out[4])
+static size_t read_escape(json_parser *p, char out[4])
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     char c = p->at < p->end ? *p->at : '\0';
@@ -141,7 +141,7 @@ static size_t read_escape(parser *p, char out[4])
 }
 
 // At its opening quote. *string is NULL while counting.
-static bool read_string(parser *p, const char **string, uint32_t *length)
+static bool read_string(json_parser *p, const char **string, uint32_t *length)
 {
     const char *start = p->at++;
     char *to = p->string;
@@ -150,18 +150,18 @@ static bool read_string(parser *p, const char **string, uint32_t *length)
         char piece[4];
         const char *from = p->at;
         if (p->at >= p->end || (unsigned char)*p->at < ' ') {
-            return fail(p, start, "a string that does not end in its line");
+            return parse_fail(p, start, "a string that does not end in its line");
         }
         if (*p->at == '"') {
             break;
         }
-        size_t count = *p->at == '\\' ? 0 : character(p->at, p->end);
+        size_t count = *p->at == '\\' ? 0 : utf8_length(p->at, p->end);
         bool escaped = *p->at == '\\';
         p->at += escaped ? 1 : count;
         count = escaped ? read_escape(p, piece) : count;
         if (count == 0) {
-            return fail(p, from,
-                        escaped ? "an escape that there is not" : "bytes that are no UTF-8");
+            return parse_fail(p, from,
+                              escaped ? "an escape that there is not" : "bytes that are no UTF-8");
         }
         if (to) {
             memcpy(to, escaped ? piece : from, count);
@@ -179,12 +179,12 @@ static bool read_string(parser *p, const char **string, uint32_t *length)
 
 // ── Numbers and words ────────────────────────────────────────────────────────────────────────────
 
-static bool is_digit(const parser *p)
+static bool is_digit(const json_parser *p)
 {
     return p->at < p->end && *p->at >= '0' && *p->at <= '9';
 }
 
-static void skip_digits(parser *p)
+static void skip_digits(json_parser *p)
 {
     while (is_digit(p)) {
         p->at++;
@@ -206,7 +206,7 @@ static bool read_integer(const char *from, const char *to, json_int_t *value)
     return true;
 }
 
-static bool read_number(parser *p, json_t *out)
+static bool read_number(json_parser *p, json_t *out)
 {
     const char *start = p->at;
     p->at += *p->at == '-';
@@ -229,14 +229,14 @@ static bool read_number(parser *p, json_t *out)
     }
     json_t value = {.type = whole ? JSON_INTEGER : JSON_REAL};
     if (!good) {
-        return fail(p, start, "a number expected");
+        return parse_fail(p, start, "a number expected");
     }
     if (whole && !read_integer(start, p->at, &value.as.integer)) {
-        return fail(p, start, "too big integer");
+        return parse_fail(p, start, "too big integer");
     }
     if (!whole &&
         pp_number_parse(start, (size_t)(p->at - start), &value.as.real) != PP_NUMBER_FINITE) {
-        return fail(p, start, "real number overflow");
+        return parse_fail(p, start, "real number overflow");
     }
     if (out) {
         *out = value;
@@ -244,7 +244,7 @@ static bool read_number(parser *p, json_t *out)
     return true;
 }
 
-static bool read_word(parser *p, json_t *out)
+static bool read_word(json_parser *p, json_t *out)
 {
     static const struct {
         const char *word;
@@ -264,15 +264,15 @@ static bool read_word(parser *p, json_t *out)
             return true;
         }
     }
-    return fail(p, start, "a value expected");
+    return parse_fail(p, start, "a value expected");
 }
 
 // ── Values ───────────────────────────────────────────────────────────────────────────────────────
 
-static bool read_value(parser *p, json_t *out);
+static bool read_value(json_parser *p, json_t *out);
 
 // The first key that was there before; count: none. Of many keys by hashing.
-static size_t find_double(parser *p, const json_t *object)
+static size_t find_double(json_parser *p, const json_t *object)
 {
     const json_t *item = object->as.item;
     size_t count = object->count, slots = 64;
@@ -307,28 +307,28 @@ static size_t find_double(parser *p, const json_t *object)
 }
 
 // "key": before a value of an object.
-static bool read_key(parser *p, const char **key)
+static bool read_key(json_parser *p, const char **key)
 {
     uint32_t length;
     skip_space(p);
     if (!next_is(p, '"')) {
-        return fail(p, p->at, "string or '}' expected");
+        return parse_fail(p, p->at, "string or '}' expected");
     }
     if (!read_string(p, key, &length)) {
         return false;
     }
     skip_space(p);
     if (!next_is(p, ':')) {
-        return fail(p, p->at, "':' expected");
+        return parse_fail(p, p->at, "':' expected");
     }
     p->at++;
     return true;
 }
 
 // Where key k of the object at `start` stands, by reading it once more; id: its number among those that open.
-static const char *key_place(const parser *p, const char *start, size_t id, size_t k)
+static const char *key_place(const json_parser *p, const char *start, size_t id, size_t k)
 {
-    parser q = *p;
+    json_parser q = *p;
     const char *place = start, *key;
     q.at = start + 1;
     q.containers = id + 1;
@@ -347,7 +347,7 @@ static const char *key_place(const parser *p, const char *start, size_t id, size
 }
 
 // At its opening bracket.
-static bool read_items(parser *p, json_t *out)
+static bool read_items(json_parser *p, json_t *out)
 {
     const char *start = p->at;
     bool object = *p->at++ == '{';
@@ -373,7 +373,7 @@ static bool read_items(parser *p, json_t *out)
         p->at += more;
     }
     if (!next_is(p, close)) {
-        return fail(p, p->at, object ? "'}' expected" : "']' expected");
+        return parse_fail(p, p->at, object ? "'}' expected" : "']' expected");
     }
     p->at++;
     if (!item) {
@@ -383,18 +383,18 @@ static bool read_items(parser *p, json_t *out)
     *out = (json_t){
         .as.item = item, .count = (uint32_t)count, .type = object ? JSON_OBJECT : JSON_ARRAY};
     size_t twice = object ? find_double(p, out) : count;
-    return twice == count || fail(p, key_place(p, start, id, twice), "duplicate object key");
+    return twice == count || parse_fail(p, key_place(p, start, id, twice), "duplicate object key");
 }
 
-static bool read_value(parser *p, json_t *out)
+static bool read_value(json_parser *p, json_t *out)
 {
     skip_space(p);
     if (p->at >= p->end) {
-        return fail(p, p->end, "a value expected");
+        return parse_fail(p, p->end, "a value expected");
     }
     p->values++;
     if (++p->depth > DEPTH) {
-        return fail(p, p->at, "maximum parsing depth reached");
+        return parse_fail(p, p->at, "maximum parsing depth reached");
     }
     json_t string = {.type = JSON_STRING};
     bool good;
@@ -418,7 +418,7 @@ static bool read_value(parser *p, json_t *out)
 
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
 
-static bool read_text(parser *p, json_t *root)
+static bool read_text(json_parser *p, json_t *root)
 {
     p->at = p->text;
     p->containers = 0;
@@ -426,11 +426,11 @@ static bool read_text(parser *p, json_t *root)
     p->depth = 0;
     skip_space(p);
     if (!next_is(p, '{') && !next_is(p, '[')) {
-        return fail(p, p->at, "'[' or '{' expected");
+        return parse_fail(p, p->at, "'[' or '{' expected");
     }
     bool good = read_value(p, root);
     skip_space(p);
-    return good && (p->at == p->end || fail(p, p->at, "end of file expected"));
+    return good && (p->at == p->end || parse_fail(p, p->at, "end of file expected"));
 }
 
 static perp_status no_memory(perp_error *error)
@@ -441,7 +441,7 @@ static perp_status no_memory(perp_error *error)
 perp_status pp_json_parse(const char *text, size_t size, pp_arena *arena, const json_t **root,
                           perp_error *error)
 {
-    parser p = {.text = text, .end = text + size, .arena = arena};
+    json_parser p = {.text = text, .end = text + size, .arena = arena};
     size_t containers = 0;
     for (size_t k = 0; k < size; k++) {
         containers += text[k] == '{' || text[k] == '[';
@@ -488,7 +488,7 @@ typedef struct page {
     bool full;
 } page;
 
-static void put(page *out, const char *text)
+static void page_put(page *out, const char *text)
 {
     size_t length = strlen(text);
     if (out->used + length >= out->size) {
@@ -501,13 +501,13 @@ static void put(page *out, const char *text)
 
 static void put_string(page *out, const char *string)
 {
-    put(out, "\"");
+    page_put(out, "\"");
     for (; *string && !out->full; string++) {
         const char one[3] = {*string == '"' || *string == '\\' ? '\\' : *string,
                              *string == '"' || *string == '\\' ? *string : '\0', '\0'};
-        put(out, one);
+        page_put(out, one);
     }
-    put(out, "\"");
+    page_put(out, "\"");
 }
 
 static void put_value(page *out, const json_t *value)
@@ -524,19 +524,19 @@ static void put_value(page *out, const json_t *value)
         } else if (json_is_boolean(value)) {
             pp_print(number, sizeof number, json_is_true(value) ? "true" : "false");
         }
-        put(out, number);
+        page_put(out, number);
         return;
     }
-    put(out, object ? "{" : "[");
+    page_put(out, object ? "{" : "[");
     for (uint32_t k = 0; k < value->count && !out->full; k++) {
-        put(out, k > 0 ? ", " : "");
+        page_put(out, k > 0 ? ", " : "");
         if (object) {
             put_string(out, value->as.item[k].key);
-            put(out, ": ");
+            page_put(out, ": ");
         }
         put_value(out, &value->as.item[k]);
     }
-    put(out, object ? "}" : "]");
+    page_put(out, object ? "}" : "]");
 }
 
 bool pp_json_print(const json_t *value, char *text, size_t size)

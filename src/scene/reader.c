@@ -45,7 +45,7 @@ void pp_names_add(pp_names *names, const char *name, int number)
 // ── Messages ─────────────────────────────────────────────────────────────────────────────────────
 
 // The place the path leads to, or the nearest one above it that can be found (keys may be escaped).
-static const char *place(const pp_reader *r, bool at_key)
+static const char *path_position(const pp_reader *r, bool at_key)
 {
     for (int depth = r->depth; depth > 0; depth--) {
         const char *at =
@@ -69,14 +69,14 @@ perp_status pp_reader_fail(pp_reader *r, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    perp_status status = fail_list(r, place(r, false), format, list);
+    perp_status status = fail_list(r, path_position(r, false), format, list);
     va_end(list);
     return status;
 }
 
 perp_status pp_reader_fail_inside(pp_reader *r, int column, const char *format, ...)
 {
-    const char *at = place(r, false);
+    const char *at = path_position(r, false);
     const char *quote =
         *at == '"' ? memchr(at + 1, '"', (size_t)(r->text + r->size - at) - 1) : NULL;
     bool plain = quote && !memchr(at, '\\', (size_t)(quote - at));
@@ -94,7 +94,7 @@ static perp_status fail_at_key(pp_reader *r, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    perp_status status = fail_list(r, place(r, true), format, list);
+    perp_status status = fail_list(r, path_position(r, true), format, list);
     va_end(list);
     return status;
 }
@@ -105,7 +105,7 @@ perp_status pp_reader_memory(pp_reader *r)
 }
 
 // What a value is, for messages; strings are cut and kept printable.
-static void describe(const json_t *value, char *text, size_t size)
+static void describe_value(const json_t *value, char *text, size_t size)
 {
     switch ((json_type)value->type) {
     case JSON_REAL:
@@ -140,7 +140,7 @@ static void describe(const json_t *value, char *text, size_t size)
 perp_status pp_reader_refuse(pp_reader *r, const char *key, const char *due, const json_t *value)
 {
     char found[64];
-    describe(value, found, sizeof found);
+    describe_value(value, found, sizeof found);
     if (!key) {
         return pp_reader_fail(r, "must be %s, not %s", due, found);
     }

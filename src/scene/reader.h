@@ -130,7 +130,7 @@ enum { PP_PATH_MAX = 12 };
 typedef struct pp_reader {
     bool spatial;           // the scene is one of space
     const char *path_name;  // of the scene file: files it names are found beside it
-    const perp_scene_reading *reading;
+    const perp_scene_load_options *reading;
     perp_scene *scene;  // keeps the files
     const char *text;   // without comments
     size_t size;
@@ -186,7 +186,7 @@ perp_status pp_reader_value_space(pp_reader *r, const pp_field *field, const jso
 // The triangles of a file that the scene names, in scratch; the scene keeps the file (files.c).
 perp_status pp_reader_mesh(pp_reader *r, const char *name, pp_mesh_file *mesh);
 // Bytes of a text or a file that are read at the most.
-size_t pp_reading_most(const perp_scene_reading *reading);
+size_t pp_reading_most(const perp_scene_load_options *reading);
 // "a, b or c", the words of a list.
 void pp_reader_words(const pp_choice *choices, char *text, size_t size);
 

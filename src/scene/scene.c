@@ -47,7 +47,7 @@ static const char *base_name(pp_arena *arena, const char *path)
     return name;
 }
 
-static const char *keep(pp_arena *arena, const char *text)
+static const char *copy_text(pp_arena *arena, const char *text)
 {
     size_t n = strlen(text) + 1;
     char *copy = PP_ARRAY(arena, char, n);
@@ -62,10 +62,10 @@ static perp_status keep_settings(perp_scene *scene, const pp_settings *s, const 
     scene->step = s->step;
     scene->until = s->until;
     scene->interval = s->interval;
-    scene->name = s->name ? keep(scene->arena, s->name) : base_name(scene->arena, name);
-    scene->description = keep(scene->arena, s->description ? s->description : "");
+    scene->name = s->name ? copy_text(scene->arena, s->name) : base_name(scene->arena, name);
+    scene->description = copy_text(scene->arena, s->description ? s->description : "");
     if (s->sim.solver) {
-        scene->sim.solver = keep(scene->arena, s->sim.solver);
+        scene->sim.solver = copy_text(scene->arena, s->sim.solver);
     }
     if (s->sim.tree) {
         perp_joint *tree = PP_ARRAY(scene->arena, perp_joint, s->sim.tree_count);
@@ -89,8 +89,9 @@ static perp_status read_root(pp_reader *r, const json_t *root, perp_scene *scene
     return status < 0 ? status : perp_model_create(r->builder, &scene->model, r->error);
 }
 
-static perp_status read_text(perp_scene *scene, const char *name, const perp_scene_reading *reading,
-                             pp_arena *scratch, perp_error *error)
+static perp_status read_text(perp_scene *scene, const char *name,
+                             const perp_scene_load_options *reading, pp_arena *scratch,
+                             perp_error *error)
 {
     pp_reader r = {.path_name = name,
                    .reading = reading,
@@ -124,7 +125,7 @@ static perp_status read_text(perp_scene *scene, const char *name, const perp_sce
     return status;
 }
 
-static perp_scene *create(const perp_env *env, const char *text, size_t size)
+static perp_scene *create_scene(const perp_env *env, const char *text, size_t size)
 {
     perp_scene *scene = pp_alloc(env, sizeof *scene);
     if (!scene) {
@@ -145,15 +146,15 @@ static perp_scene *create(const perp_env *env, const char *text, size_t size)
     return scene;
 }
 
-perp_scene_reading perp_scene_reading_default(void)
+perp_scene_load_options perp_scene_load_options_default(void)
 {
-    return (perp_scene_reading){.max_mb = 64.0, .cookie = READING_COOKIE};
+    return (perp_scene_load_options){.max_mb = 64.0, .cookie = READING_COOKIE};
 }
 
-static perp_status check_reading(const perp_scene_reading *reading, perp_error *error)
+static perp_status check_reading(const perp_scene_load_options *reading, perp_error *error)
 {
     if (reading->cookie != READING_COOKIE) {
-        return pp_fail(error, PERP_ERR_DEF, "scene: start from perp_scene_reading_default()");
+        return pp_fail(error, PERP_ERR_DEF, "scene: start from perp_scene_load_options_default()");
     }
     bool listed = reading->files >= 0 && (reading->files == 0 || reading->file);
     for (int k = 0; listed && k < reading->files; k++) {
@@ -167,10 +168,10 @@ static perp_status check_reading(const perp_scene_reading *reading, perp_error *
 }
 
 perp_status perp_scene_parse_with(const char *name, const char *text, size_t size,
-                                  const perp_scene_reading *reading, const perp_env *env,
+                                  const perp_scene_load_options *reading, const perp_env *env,
                                   perp_scene **scene, perp_error *error)
 {
-    const perp_scene_reading standard = perp_scene_reading_default();
+    const perp_scene_load_options standard = perp_scene_load_options_default();
     reading = reading ? reading : &standard;
     if (error) {
         *error = (perp_error){0};
@@ -187,7 +188,7 @@ perp_status perp_scene_parse_with(const char *name, const char *text, size_t siz
         return pp_fail(error, PERP_ERR_FORMAT, "larger than %.6g MB, the most that is read",
                        1e-6 * (double)pp_reading_most(reading));
     }
-    perp_scene *made = create(env, text, size);
+    perp_scene *made = create_scene(env, text, size);
     pp_arena *scratch = pp_arena_create(env);
     status = made && scratch ? read_text(made, name, reading, scratch, error)
                              : pp_fail(error, PERP_ERR_MEMORY, "not enough memory for this scene");
@@ -200,10 +201,10 @@ perp_status perp_scene_parse_with(const char *name, const char *text, size_t siz
     return status;
 }
 
-perp_status perp_scene_load_with(const char *path, const perp_scene_reading *reading,
+perp_status perp_scene_load_with(const char *path, const perp_scene_load_options *reading,
                                  const perp_env *env, perp_scene **scene, perp_error *error)
 {
-    const perp_scene_reading standard = perp_scene_reading_default();
+    const perp_scene_load_options standard = perp_scene_load_options_default();
     reading = reading ? reading : &standard;
     if (error) {
         *error = (perp_error){0};

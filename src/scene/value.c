@@ -172,7 +172,7 @@ static perp_status read_vertices(pp_reader *r, const pp_field *field, const json
             return status;
         }
     }
-    to->vertices = vertices;
+    to->vertices_S = vertices;
     to->vertex_count = (int)n;
     return PERP_OK;
 }

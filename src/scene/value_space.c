@@ -177,7 +177,7 @@ static perp_status read_points(pp_reader *r, const pp_field *field, const json_t
             return refuse_item(r, k, "a vertex: three numbers [x, y, z]", point);
         }
     }
-    to->vertices = vertices;
+    to->vertices_S = vertices;
     to->vertex_count = (int)n;
     return PERP_OK;
 }
@@ -244,10 +244,10 @@ static perp_status read_file(pp_reader *r, const pp_field *field, const json_t *
     }
     pp_mesh_file mesh = {0};
     perp_status status = pp_reader_mesh(r, name, &mesh);
-    to->vertices = mesh.vertex;
+    to->vertices_S = mesh.vertex;
     to->vertex_count = mesh.vertices;
-    to->triangles = to->kind == PERP_MESH ? mesh.triangle : NULL;
-    to->triangle_count = to->kind == PERP_MESH ? mesh.triangles : 0;
+    to->triangles = to->kind == PERP_SHAPE_MESH ? mesh.triangle : NULL;
+    to->triangle_count = to->kind == PERP_SHAPE_MESH ? mesh.triangles : 0;
     return status;
 }
 

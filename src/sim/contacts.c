@@ -27,42 +27,42 @@ static double reach_of(const perp_sim *sim, const pp_kinematics *kin)
 perp_status pp_sim_find_gaps(perp_sim *sim)
 {
     pp_step *s = &sim->step;
-    pp_found *found = &sim->found;
+    pp_contact_cache *found = &sim->contact_cache;
     double reach = reach_of(sim, &s->kin);
-    bool known = found->fresh && found->reach == reach;
+    bool known = found->valid && found->reach == reach;
     perp_status status = PERP_OK;
     if (known) {
         s->gap = found->gaps;
     } else {
         status = pp_gaps_run(&s->gap, sim->model, &s->kin, reach, sim->arena);
     }
-    found->fresh = false;  // the functions below change the list in place
+    found->valid = false;  // the functions below change the list in place
     if (status < 0) {
         return status;
     }
-    bool exact = sim->def.stepper == PERP_STEWART_TRINKLE;
+    bool exact = sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE;
     status = pp_gaps_aim(&s->gap, sim->model, &s->kin, reach, exact, sim->arena);
     if (status < 0) {
         return status;
     }
-    status = pp_gaps_keep(&s->gap, sim->model, &s->kin, sim->def.margin, sim->arena);
-    return status < 0 ? status : pp_sim_still(sim);
+    status = pp_contacts_cull(&s->gap, sim->model, &s->kin, sim->def.margin, sim->arena);
+    return status < 0 ? status : pp_sim_step_without_restitution(sim);
 }
 
 // Contacts where the step ends, found anew for the certificate, as far as the next step will look.
 // The arena of the start's contacts stays: the report reads them.
 perp_status pp_sim_find_end(perp_sim *sim)
 {
-    pp_found *found = &sim->found;
+    pp_contact_cache *found = &sim->contact_cache;
     pp_kinematics at = sim->step.end;
-    pp_arena *arena = found->arena[1 - found->last];
+    pp_arena *arena = found->arena[1 - found->current];
     perp_stage stage = pp_sim_charge(sim, PERP_STAGE_GAP);
     // masses and forces of this step, for the reach of the next one
     at.mass = sim->step.kin.mass;
     at.p_ext = sim->step.kin.p_ext;
     at.team = &sim->team;
     pp_arena_reset(arena);
-    found->last = 1 - found->last;
+    found->current = 1 - found->current;
     found->reach = reach_of(sim, &at);
     perp_status status = pp_gaps_run(&found->gaps, sim->model, &at, found->reach, arena);
     pp_sim_charge(sim, stage);

@@ -69,7 +69,7 @@ static double *free_velocities(perp_sim *sim)
 // theta of (P11).
 static double share_of_end(const perp_sim *sim)
 {
-    return sim->def.stepper == PERP_MOREAU_JEAN ? sim->def.theta : 1.0;
+    return sim->def.stepper == PERP_STEPPER_MOREAU_JEAN ? sim->def.theta : 1.0;
 }
 
 // When a gap is down to `left`, with the speed of now and what the forces add, as the scheme moves
@@ -91,8 +91,8 @@ static double time_to_close(const perp_sim *sim, const pp_contact *c, const doub
 // what touches want it as much closed.
 static double left_open(const perp_sim *sim, const pp_contact *c)
 {
-    bool sees = sim->def.stepper == PERP_STEWART_TRINKLE ||
-                (sim->def.stepper == PERP_ANITESCU_POTRA && c->restitution > 0.0);
+    bool sees = sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE ||
+                (sim->def.stepper == PERP_STEPPER_ANITESCU_POTRA && c->restitution > 0.0);
     return (sees ? 0.25 : -0.25) * pp_closed_gap(sim->model);
 }
 
@@ -113,7 +113,7 @@ static double first_impact(const perp_sim *sim, const double *free_nu, double h)
 }
 
 // The smaller of two shapes; HUGE_VAL where neither has a size.
-static double size_of(const perp_model *m, const pp_contact *c)
+static double smaller_size(const perp_model *m, const pp_contact *c)
 {
     double a = m->shape[c->a].size > 0.0 ? m->shape[c->a].size : HUGE_VAL;
     double b = m->shape[c->b].size > 0.0 ? m->shape[c->b].size : HUGE_VAL;
@@ -128,7 +128,7 @@ static bool acts_from_afar(const perp_sim *sim, const double *pn)
     for (int i = 0; i < rows->nc; i++) {
         const pp_row *row = &rows->n[i];
         if ((pn ? pn[i] > 0.0 : row->bounces) && row->value > pp_closed_gap(sim->model) &&
-            row->value > size_of(sim->model, &sim->step.gap.contact[rows->contact[i]])) {
+            row->value > smaller_size(sim->model, &sim->step.gap.contact[rows->contact[i]])) {
             return true;
         }
     }
@@ -150,7 +150,7 @@ static bool lets_through(const perp_sim *sim, double h)
 {
     const pp_gaps *gaps = &sim->step.gap;
     double theta = share_of_end(sim);
-    if (sim->def.stepper == PERP_STEWART_TRINKLE) {
+    if (sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE) {
         return false;
     }
     for (int i = 0; i < gaps->count; i++) {
@@ -233,7 +233,7 @@ static bool knocks_on(perp_sim *sim)
         }
         double met = pp_row_rate(sim->model, row, s->answer.nu) -
                      pn * pp_row_mobility(sim->model, s->kin.mass, row);
-        if (!(met < -row->rest)) {
+        if (!(met < -row->bounce_threshold)) {
             continue;  // no faster than what rests
         }
         for (int k = 0; k < row->count; k++) {
@@ -261,19 +261,19 @@ static bool share_body(const pp_row *a, const pp_row *b)
 // alone would do: p is the impulse that reverses its rate, and acts on the next row through the
 // masses of the bodies they share. HUGE_VAL: not in this step. A free body without restitution may
 // be stopped where it is met, which is no reason to divide. The theta method gives every impact a
-// brief part instead (too_long).
+// brief part instead (needs_division).
 static double next_impact(const perp_sim *sim, double h)
 {
     const perp_model *m = sim->model;
     const pp_rows *rows = &sim->step.row;
     double touch = pp_closed_gap(sim->model), first = HUGE_VAL;
-    if (sim->def.stepper == PERP_MOREAU_JEAN) {
+    if (sim->def.stepper == PERP_STEPPER_MOREAU_JEAN) {
         return first;
     }
     for (int i = 0; i < rows->nc; i++) {
         const pp_row *row = &rows->n[i];
         double mobility = row->bounces ? pp_row_mobility(m, sim->step.kin.mass, row) : 0.0;
-        double p = mobility > 0.0 ? -(1.0 + row->restitution) * row->before / mobility : 0.0;
+        double p = mobility > 0.0 ? -(1.0 + row->restitution) * row->v_pre / mobility : 0.0;
         if (!(p > 0.0)) {
             continue;
         }
@@ -284,8 +284,9 @@ static double next_impact(const perp_sim *sim, double h)
                 continue;
             }
             // before: rate where the step starts; coupling: J_next M^-1 J_row'
-            double rate = next->before + p * pp_row_coupling(m, sim->step.kin.mass, next, row);
-            double t = rate < -next->rest ? (next->value - 0.25 * touch) / -rate : HUGE_VAL;
+            double rate = next->v_pre + p * pp_row_coupling(m, sim->step.kin.mass, next, row);
+            double t =
+                rate < -next->bounce_threshold ? (next->value - 0.25 * touch) / -rate : HUGE_VAL;
             first = t < h ? fmin(first, t) : first;
         }
     }
@@ -294,7 +295,7 @@ static double next_impact(const perp_sim *sim, double h)
 
 // The first part of a step that has to be divided: up to where the first gap closes; where none
 // does and there are impacts, an eighth; h: it cannot be divided.
-static double shorten(perp_sim *sim, double h, bool impacts)
+static double first_closing(perp_sim *sim, double h, bool impacts)
 {
     const double *free_nu = free_velocities(sim);
     double first = free_nu ? first_impact(sim, free_nu, h) : HUGE_VAL;
@@ -308,7 +309,7 @@ static double shorten(perp_sim *sim, double h, bool impacts)
 // Not without inertia, not where parts are exhausted, and not with the step's work used up.
 static bool may_divide(const perp_sim *sim)
 {
-    return sim->def.stepper != PERP_QUASISTATIC && sim->parts.stop != PP_PARTS_NONE &&
+    return sim->def.stepper != PERP_STEPPER_QUASISTATIC && sim->parts.stop != PP_PARTS_NONE &&
            !pp_sim_is_worked_off(sim);
 }
 
@@ -319,7 +320,7 @@ static bool runs_into(const perp_sim *sim, double h)
     const pp_gaps *gaps = &sim->step.gap;
     double theta = share_of_end(sim), touch = pp_closed_gap(sim->model);
     double rest = 2.0 * sim->whole * pp_length(sim->model->gravity);
-    if (sim->def.stepper == PERP_STEWART_TRINKLE || !any_bounces(&sim->step.row)) {
+    if (sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE || !any_bounces(&sim->step.row)) {
         return false;
     }
     for (int i = 0; i < gaps->count; i++) {
@@ -336,9 +337,9 @@ static bool runs_into(const perp_sim *sim, double h)
 
 // The theta method moves bodies with the mean of the velocities before and after an impact, so that
 // what bounces stays where it is for the part: in a step that is divided that part has to be brief.
-static bool too_long(const perp_sim *sim, double h)
+static bool needs_division(const perp_sim *sim, double h)
 {
-    return sim->def.stepper == PERP_MOREAU_JEAN && h > BRIEF * sim->whole && h < sim->whole;
+    return sim->def.stepper == PERP_STEPPER_MOREAU_JEAN && h > BRIEF * sim->whole && h < sim->whole;
 }
 
 // Before the solve: what the rows show.
@@ -347,13 +348,13 @@ double pp_sim_divide_before(perp_sim *sim, double h)
     if (!may_divide(sim) || !any_bounces(&sim->step.row)) {
         return h;
     }
-    if (too_long(sim, h)) {
-        double first = shorten(sim, h, false);
+    if (needs_division(sim, h)) {
+        double first = first_closing(sim, h, false);
         return first < h ? first : BRIEF * sim->whole;
     }
     bool divides =
         acts_from_afar(sim, NULL) || (sim->parts.stop == PP_PARTS_ALL && next_impact(sim, h) < h);
-    return divides ? shorten(sim, h, false) : h;
+    return divides ? first_closing(sim, h, false) : h;
 }
 
 // After the solve. A failure where something bounces may be rebounds that leave no room.
@@ -363,15 +364,15 @@ double pp_sim_divide_after(perp_sim *sim, double h, perp_status solved)
         return h;
     }
     if (solved < 0) {
-        return shorten(sim, h, any_bounces(&sim->step.row));
+        return first_closing(sim, h, any_bounces(&sim->step.row));
     }
     bool afar = acts_from_afar(sim, sim->step.answer.pn);
     bool knocks = sim->parts.stop == PP_PARTS_ALL && (knocks_on(sim) || runs_into(sim, h));
-    return afar || knocks || lets_through(sim, h) ? shorten(sim, h, knocks || !afar) : h;
+    return afar || knocks || lets_through(sim, h) ? first_closing(sim, h, knocks || !afar) : h;
 }
 
 // How deep two shapes overlapped where the step started: their least gap, 0 where they did not.
-static double deepest(const pp_gaps *gaps, const pp_contact *of)
+static double initial_overlap(const pp_gaps *gaps, const pp_contact *of)
 {
     double gap = 0.0;
     for (int i = 0; i < gaps->count; i++) {
@@ -384,14 +385,15 @@ static double deepest(const pp_gaps *gaps, const pp_contact *of)
 // At the end: gaps as found there. A quarter of the length where one is too deep.
 double pp_sim_divide_end(perp_sim *sim, double h)
 {
-    const pp_gaps *end = &sim->found.gaps;
+    const pp_gaps *end = &sim->contact_cache.gaps;
     if (!may_divide(sim) || sim->unfit || !(h > SHORTEST * QUARTER * sim->whole)) {
         return h;
     }
     for (int i = 0; i < end->count; i++) {
         const pp_contact *c = &end->contact[i];
         // the search of the start's gaps only for those that are deep
-        if (too_deep(sim, c, 0.0, c->gap) && too_deep(sim, c, deepest(&sim->step.gap, c), c->gap)) {
+        if (too_deep(sim, c, 0.0, c->gap) &&
+            too_deep(sim, c, initial_overlap(&sim->step.gap, c), c->gap)) {
             return h / QUARTER;
         }
     }
@@ -482,7 +484,7 @@ static void set_restitution(perp_sim *sim, const double *e, double share)
     }
 }
 
-perp_status pp_sim_still(perp_sim *sim)
+perp_status pp_sim_step_without_restitution(perp_sim *sim)
 {
     if (sim->parts.stop != PP_PARTS_NONE) {
         return PERP_OK;
@@ -495,10 +497,10 @@ perp_status pp_sim_still(perp_sim *sim)
 
 // Multiplies the restitution of all contacts by the largest share of [0, 1] that creates no energy,
 // (P15).
-perp_status pp_sim_temper(perp_sim *sim, const double *nu, double h)
+perp_status pp_sim_limit_restitution(perp_sim *sim, const double *nu, double h)
 {
     pp_gaps *gaps = &sim->step.gap;
-    if (sim->def.stepper == PERP_QUASISTATIC || !any_bounces(&sim->step.row)) {
+    if (sim->def.stepper == PERP_STEPPER_QUASISTATIC || !any_bounces(&sim->step.row)) {
         return PERP_OK;
     }
     const double *free_nu = free_velocities(sim);

@@ -23,9 +23,9 @@ static pp_machine machine_of(perp_sim *sim)
                         .tree = sim->tree,
                         .env = &sim->env,
                         .options = {.eps = o->eps,
-                                    .relative = o->relative,
-                                    .absolute = o->absolute,
-                                    .events = o->most,
+                                    .relative = o->tolerance_relative,
+                                    .absolute = o->tolerance_absolute,
+                                    .events = o->max_events_per_second,
                                     .impact = sim->def.impact,
                                     .frictionless = sim->def.friction == PERP_FRICTION_NONE},
                         .applied = sim->applied,
@@ -118,7 +118,7 @@ static perp_contact contact_of(const perp_sim *sim, const pp_contact_sum *s, con
                         .pn = pn,
                         .pf_W = pp_along(s->p_W, -pn, n),
                         .moment_W = s->own_W,
-                        .mode = s->closed ? s->mode : PERP_OPEN};
+                        .mode = s->closed ? s->mode : PERP_CONTACT_OPEN};
     // slip and rate at the end of the passage
     perp_vec3 v = pp_sub(pp_point_velocity(&body[m->shape[c->b].body], c->point),
                          pp_point_velocity(&body[m->shape[c->a].body], c->point));
@@ -130,7 +130,7 @@ static perp_contact contact_of(const perp_sim *sim, const pp_contact_sum *s, con
 }
 
 // Room for the contacts of all passages.
-static perp_status reserve(perp_sim *sim, int count)
+static perp_status reserve_events(perp_sim *sim, int count)
 {
     if (count > sim->contact_capacity) {
         perp_contact *contacts = pp_alloc(&sim->env, 2 * (size_t)count * sizeof *contacts);
@@ -172,7 +172,7 @@ static void show_joints(const perp_sim *sim, const pp_passage *p, const pp_frame
         pp_row row;
         pp_joint_coordinate(m, &now, i, &row);
         out[i] = (perp_joint_state){.coordinate = row.value,
-                                    .rate = row.before,
+                                    .rate = row.v_pre,
                                     .error = pp_joint_error(m, &now, i),
                                     .impulse_b = p->joint[i].on_b,
                                     .drive = p->joint[i].drive,
@@ -181,7 +181,7 @@ static void show_joints(const perp_sim *sim, const pp_passage *p, const pp_frame
     }
 }
 
-static perp_part_kind kind_of(pp_jump jump)
+static perp_part_kind part_kind_of(pp_jump jump)
 {
     static const perp_part_kind kind[] = {[PP_JUMP_NONE] = PERP_PART_SMOOTH,
                                           [PP_JUMP_LAW] = PERP_PART_IMPACT,
@@ -192,7 +192,7 @@ static perp_part_kind kind_of(pp_jump jump)
 // The passages as parts of the step, their contacts and joints as the user reads them. The last
 // passage ends where the step does, to the last bit: time, positions and frames of the step's end
 // are taken for it.
-static perp_status show(perp_sim *sim, pp_kept *part)
+static perp_status show(perp_sim *sim, pp_stored_part *part)
 {
     const perp_model *m = sim->model;
     const pp_hybrid_result *r = &sim->flown;
@@ -209,15 +209,15 @@ static perp_status show(perp_sim *sim, pp_kept *part)
         if (!last) {
             pp_frames(m, &(pp_state){.t = p->t, .q = p->q, .nu = p->nu}, body);
         }
-        part[k] = (pp_kept){.kind = kind_of(p->jump),
-                            .t = t,
-                            .h = p->jump == PP_JUMP_NONE ? t - from : 0.0,
-                            .q = last ? sim->next.q : p->q,
-                            .nu = last ? sim->next.nu : p->nu,
-                            .body = body,
-                            .contact = sim->contacts + i,
-                            .contacts = p->contacts - i,
-                            .joint = joint};
+        part[k] = (pp_stored_part){.kind = part_kind_of(p->jump),
+                                   .t = t,
+                                   .h = p->jump == PP_JUMP_NONE ? t - from : 0.0,
+                                   .q = last ? sim->next.q : p->q,
+                                   .nu = last ? sim->next.nu : p->nu,
+                                   .body = body,
+                                   .contact = sim->contacts + i,
+                                   .contacts = p->contacts - i,
+                                   .joint = joint};
         // r->contact holds the contacts of all passages one after the other; p->contacts: where
         // they end
         for (; i < p->contacts; i++) {
@@ -231,7 +231,7 @@ static perp_status show(perp_sim *sim, pp_kept *part)
 }
 
 // What the step reports as a whole.
-static void report(perp_sim *sim)
+static void report_events(perp_sim *sim)
 {
     const pp_hybrid_result *r = &sim->flown;
     sim->contact_count = r->contacts;
@@ -240,9 +240,10 @@ static void report(perp_sim *sim)
     sim->info.joint_rows = r->joint_rows;
     sim->info.problem_size = sim->tree->nv + r->rows;
     sim->info.redundant_rows = r->redundant;
-    sim->info.motion = r->unique ? PERP_UNIQUE : PERP_UNIQUE_UNKNOWN;
-    sim->info.impulses = r->unique && r->redundant == 0 ? PERP_UNIQUE : PERP_UNIQUE_UNKNOWN;
-    sim->info.unique = sim->info.impulses == PERP_UNIQUE;
+    sim->info.motion = r->unique ? PERP_UNIQUENESS_PROVED : PERP_UNIQUENESS_UNKNOWN;
+    sim->info.impulses =
+        r->unique && r->redundant == 0 ? PERP_UNIQUENESS_PROVED : PERP_UNIQUENESS_UNKNOWN;
+    sim->info.unique = sim->info.impulses == PERP_UNIQUENESS_PROVED;
     sim->info.tempered = r->tempered;
     sim->info.solver = r->stiff ? "bdf" : "adams";
     sim->info.iterations = r->steps;
@@ -255,7 +256,7 @@ static double springs_at(const perp_model *m, const pp_frame *body, double t, co
     double sum = pp_joint_energy(m, &kin);
     for (int i = 0; i < m->forces; i++) {
         perp_force_kind kind = m->force[i].kind;
-        bool spring = kind == PERP_SPRING || kind == PERP_TWIST_SPRING;
+        bool spring = kind == PERP_FORCE_SPRING || kind == PERP_FORCE_TORSION_SPRING;
         sum += spring ? pp_spring_energy(&m->force[i], body) : 0.0;
     }
     return sum;
@@ -265,7 +266,7 @@ static double springs_at(const perp_model *m, const pp_frame *body, double t, co
 // anew at its end, with code that does not know the integrator; a jump moves nothing, so that it
 // has none.
 static perp_status certify_passage(perp_sim *sim, int k, const pp_frame *start,
-                                   const perp_energy *before, pp_kept *in)
+                                   const perp_energy *before, pp_stored_part *in)
 {
     const perp_model *m = sim->model;
     const pp_hybrid_result *r = &sim->flown;
@@ -287,32 +288,33 @@ static perp_status certify_passage(perp_sim *sim, int k, const pp_frame *start,
     double change = after->kinetic + after->potential - before->kinetic - before->potential;
     after->work = p->work;
     after->dissipated = p->work - change;
-    pp_flown e = {.model = m,
-                  .h = end.h,
-                  .whole = sim->step.end.h,
-                  .jump = jump,
-                  .newton = (sim->def.impact == PERP_IMPACT_NEWTON) == (p->jump == PP_JUMP_LAW),
-                  .start = start,
-                  .end = &end,
-                  .gaps = jump ? NULL : &gaps,
-                  .contact = in->contact,
-                  .contacts = in->contacts,
-                  .joint = in->joint,
-                  .element = p->element,
-                  .created = -after->dissipated,
-                  .astray = fabs(after->dissipated - p->lost),
-                  .energy = before->kinetic + after->kinetic + fabs(change) + fabs(p->work) +
-                            springs_at(m, in->body, in->t, p->turn),
-                  .residual = last ? r->residual : 0.0,
-                  .error = p->error,
-                  .slack = pp_slack_of(sim->def.tolerance)};
-    status = pp_certify_flown(&in->info.certificate, &e, &sim->def.limits, sim->scratch);
+    pp_event_passage e = {.model = m,
+                          .h = end.h,
+                          .whole = sim->step.end.h,
+                          .jump = jump,
+                          .newton =
+                              (sim->def.impact == PERP_IMPACT_NEWTON) == (p->jump == PP_JUMP_LAW),
+                          .start = start,
+                          .end = &end,
+                          .gaps = jump ? NULL : &gaps,
+                          .contact = in->contact,
+                          .contacts = in->contacts,
+                          .joint = in->joint,
+                          .element = p->element,
+                          .created = -after->dissipated,
+                          .astray = fabs(after->dissipated - p->lost),
+                          .energy = before->kinetic + after->kinetic + fabs(change) +
+                                    fabs(p->work) + springs_at(m, in->body, in->t, p->turn),
+                          .residual = last ? r->residual : 0.0,
+                          .error = p->error,
+                          .slack = pp_slack_of(sim->def.tolerance)};
+    status = pp_certify_passage(&in->info.certificate, &e, &sim->def.limits, sim->scratch);
     pp_arena_release(sim->scratch, mark);
     return status;
 }
 
 // All passages; the worst is the certificate of the step, and works add up.
-static perp_status certify_all(perp_sim *sim, pp_kept *part)
+static perp_status certify_all(perp_sim *sim, pp_stored_part *part)
 {
     perp_energy before = energy_at(sim->model, sim->frames, sim->now.t, sim->now.turn);
     perp_energy start = before, *whole = &sim->info.energy;
@@ -338,14 +340,14 @@ static perp_status certify_all(perp_sim *sim, pp_kept *part)
 }
 
 // Keeps every passage of a step with impacts, for recordings. What is the same for all is copied from the step.
-static perp_status keep_passages(perp_sim *sim, pp_kept *part, int count)
+static perp_status keep_passages(perp_sim *sim, pp_stored_part *part, int count)
 {
     for (int k = 0; k < count; k++) {
         perp_step_info own = part[k].info;
         part[k].info = sim->info;
         part[k].info.energy = own.energy;
         part[k].info.certificate = own.certificate;
-        perp_status status = pp_sim_keep(sim, &part[k]);
+        perp_status status = pp_sim_store_part(sim, &part[k]);
         if (status < 0) {
             return status;
         }
@@ -353,10 +355,10 @@ static perp_status keep_passages(perp_sim *sim, pp_kept *part, int count)
     return PERP_OK;
 }
 
-static perp_status certify(perp_sim *sim)
+static perp_status certify_event(perp_sim *sim)
 {
     int count = sim->flown.passages;
-    pp_kept *part = PP_ZEROS(sim->arena, pp_kept, count);
+    pp_stored_part *part = PP_ZEROS(sim->arena, pp_stored_part, count);
     if (!part) {
         return PERP_ERR_MEMORY;
     }
@@ -407,8 +409,8 @@ static perp_status fly(perp_sim *sim, double h)
     s->end.h = h;
     s->end.turn = sim->next.turn;
     s->end.values_only = true;
-    report(sim);
-    return reserve(sim, sim->flown.contacts);
+    report_events(sim);
+    return reserve_events(sim, sim->flown.contacts);
 }
 
 // All of it counts as integration but the certificate.
@@ -425,7 +427,7 @@ perp_status pp_sim_event_step(perp_sim *sim, double h)
         return status;
     }
     clock = pp_seconds();
-    status = certify(sim);
+    status = certify_event(sim);
     sim->info.seconds[PERP_STAGE_CERTIFY] = pp_seconds() - clock;
     return status;
 }
@@ -467,22 +469,22 @@ perp_wrench pp_sim_event_drive(const perp_sim *sim, int body)
         }
         double sign = on_a ? 1.0 : -1.0;  // impulses are on b
         perp_vec3 tau = pp_sub(s->m_W, pp_cross(origin, s->p_W));
-        out.f = pp_along(out.f, sign, s->p_W);
-        out.tau = pp_along(out.tau, sign, tau);
+        out.f_W = pp_along(out.f_W, sign, s->p_W);
+        out.tau_W = pp_along(out.tau_W, sign, tau);
     }
     if (!r->joint) {
         return out;
     }
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
-        if (j->kind == PERP_GEAR || (j->a != body && j->b != body)) {
+        if (j->kind == PERP_JOINT_GEAR || (j->a != body && j->b != body)) {
             continue;
         }
         double sign = j->a == body ? 1.0 : -1.0;
         const perp_wrench *w = &r->joint[i].on_b;
         perp_vec3 arm = pp_sub(sim->frames[j->b].p, origin);
-        out.f = pp_along(out.f, sign, w->f);
-        out.tau = pp_along(out.tau, sign, pp_add(w->tau, pp_cross(arm, w->f)));
+        out.f_W = pp_along(out.f_W, sign, w->f_W);
+        out.tau_W = pp_along(out.tau_W, sign, pp_add(w->tau_W, pp_cross(arm, w->f_W)));
     }
     return out;
 }

@@ -9,7 +9,7 @@
 #include <math.h>
 
 // The order of the gap stage: listed contacts, then by shapes and feature. < 0: w comes before c.
-static int compare(const pp_warm *w, const pp_contact *c)
+static int compare_contact(const pp_warm *w, const pp_contact *c)
 {
     int first = w->listed >= 0 ? w->listed : INT32_MAX;
     int second = c->listed >= 0 ? c->listed : INT32_MAX;
@@ -26,7 +26,7 @@ static int compare(const pp_warm *w, const pp_contact *c)
 const pp_warm *pp_sim_warm_of(const perp_sim *sim, const pp_contact *contact, int *next)
 {
     int order = 1;
-    while (*next < sim->warm_count && (order = compare(&sim->warm[*next], contact)) < 0) {
+    while (*next < sim->warm_count && (order = compare_contact(&sim->warm[*next], contact)) < 0) {
         (*next)++;
     }
     return *next < sim->warm_count && order == 0 ? &sim->warm[*next] : NULL;
@@ -79,7 +79,7 @@ static void share_out(const perp_sim *sim, const bool *fresh, double *pn, pp_are
         const pp_row *row = &rows->n[i];
         // rate at the end of the step without contacts, bias included: negative where it has to be
         // stopped
-        double rho = row->before + pp_row_push(m, kin, row) + row->bias;
+        double rho = row->v_pre + pp_row_force_rate(m, kin, row) + row->bias;
         double mobility = pp_row_mobility(m, kin->mass, row);
         int most = 1;
         for (int k = 0; k < row->count; k++) {
@@ -109,7 +109,7 @@ const double *pp_sim_guess(perp_sim *sim)
     bool *fresh = PP_ZEROS(sim->arena, bool, rows->nc), any = false;
     int next = 0, known = 0;
     if (!guess || !fresh) {
-        sim->info.effort.guessed = 0;
+        sim->info.effort.warm_started = 0;
         return guess;
     }
     for (int i = 0; i < rows->nc; i++) {
@@ -128,6 +128,6 @@ const double *pp_sim_guess(perp_sim *sim)
     if (any) {
         share_out(sim, fresh, guess, sim->arena);
     }
-    sim->info.effort.guessed = known;
+    sim->info.effort.warm_started = known;
     return guess;
 }

@@ -35,7 +35,7 @@ static int sides_of(const pp_friction *group)
 }
 
 // Vertex j of that polygon for a unit limit.
-static void direction(const pp_friction *group, int j, double d[2])
+static void facet_direction(const pp_friction *group, int j, double d[2])
 {
     pp_friction polygon = *group;
     polygon.directions = sides_of(group);
@@ -70,7 +70,7 @@ static void add_generator(const hold_test *t, int i, int which, double *column)
         const pp_friction *group = &rows->group[rows->friction[i] + k];
         int sides = group->mu > 0.0 ? sides_of(group) : 1;
         double d[2];
-        direction(group, which % sides, d);
+        facet_direction(group, which % sides, d);
         which /= sides;
         if (!(group->mu > 0.0)) {
             continue;
@@ -100,7 +100,7 @@ static perp_status close_joints(hold_test *t)
 
 // Columns C of all generators and boxed rows, and V = (M with joints closed)^-1 C. PERP_ERR_LIMIT:
 // too many.
-static perp_status collect(hold_test *t)
+static perp_status collect_rows(hold_test *t)
 {
     const perp_model *m = t->sim->model;
     size_t nv = (size_t)m->nv;
@@ -142,7 +142,7 @@ static perp_status collect(hold_test *t)
 
 // d = what the forces do to the velocities with the impulses that come nearest to balancing them:
 // the bounded problem min 1/2 |nu + V z|^2 in the metric of the masses.
-static perp_status nearest(hold_test *t, double *d)
+static perp_status nearest_balance(hold_test *t, double *d)
 {
     int n = t->count, nv = t->sim->model->nv;
     double *A = PP_ARRAY(t->arena, double, (size_t)n *(size_t)n);
@@ -164,7 +164,7 @@ static perp_status nearest(hold_test *t, double *d)
     }
     perp_mcp mcp = {
         .n = n, .A = perp_matrix_dense(n, n, A), .b = b, .lower = lower, .upper = upper};
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     options.tolerance = 1e-12;
     perp_status status = n > 0 ? perp_mcp_solve(NULL, &mcp, &options, &t->sim->env, z, NULL) : 0;
     memcpy(d, t->nu, (size_t)nv * sizeof *d);
@@ -178,9 +178,9 @@ bool pp_sim_cannot_balance(perp_sim *sim)
 {
     hold_test t = {.sim = sim, .arena = sim->arena};
     double *d = PP_ARRAY(sim->arena, double, sim->model->nv);
-    if (!d || close_joints(&t) < 0 || collect(&t) < 0 || nearest(&t, d) < 0) {
+    if (!d || close_joints(&t) < 0 || collect_rows(&t) < 0 || nearest_balance(&t, d) < 0) {
         return false;  // not proved
     }
     // d is checked on the rows of the step, exact discs included, by code that does not know how it was found.
-    return pp_rows_let_go(sim->model, &sim->step.row, sim->step.kin.p_ext, d) > 0.0;
+    return pp_rows_unbounded_motion(sim->model, &sim->step.row, sim->step.kin.p_ext, d) > 0.0;
 }

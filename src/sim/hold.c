@@ -20,13 +20,13 @@
 // could be worked off by; and in space the theta method takes contacts in the middle of the step.
 static bool may_hold(const perp_sim *sim)
 {
-    bool middle = sim->def.stepper == PERP_MOREAU_JEAN && sim->model->spatial;
-    return sim->def.stepper != PERP_QUASISTATIC && !middle &&
-           (sim->def.stepper == PERP_STEWART_TRINKLE || sim->step.row.nb == 0);
+    bool middle = sim->def.stepper == PERP_STEPPER_MOREAU_JEAN && sim->model->spatial;
+    return sim->def.stepper != PERP_STEPPER_QUASISTATIC && !middle &&
+           (sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE || sim->step.row.nb == 0);
 }
 
 // The turn of a body in the step as a rotation vector in world axes [rad].
-static perp_vec3 turn_of(const perp_sim *sim, int body)
+static perp_vec3 rotation_vector(const perp_sim *sim, int body)
 {
     const pp_frame *from = &sim->step.kin.body[body], *to = &sim->step.end.body[body];
     if (!sim->model->spatial) {
@@ -49,7 +49,7 @@ static bool left_behind(const perp_sim *sim, const pp_contact *c, perp_vec3 *lef
 {
     const pp_step *s = &sim->step;
     int a = sim->model->shape[c->a].body, b = sim->model->shape[c->b].body;
-    perp_vec3 theta = common_turn(turn_of(sim, a), turn_of(sim, b));
+    perp_vec3 theta = common_turn(rotation_vector(sim, a), rotation_vector(sim, b));
     if (pp_dot3(theta, theta) == 0.0) {
         return false;
     }
@@ -74,8 +74,8 @@ static const pp_friction *sliding_group(const pp_rows *rows, int n)
 
 // Directions of the rows of a sliding group in the world, and the factors of these rows
 // (anisotropic friction).
-static void directions(const pp_contact *c, const pp_friction *group, perp_vec3 d[2],
-                       double scale[2])
+static void group_directions(const pp_contact *c, const pp_friction *group, perp_vec3 d[2],
+                             double scale[2])
 {
     scale[0] = scale[1] = 1.0;
     if (group->size == 2) {
@@ -85,7 +85,7 @@ static void directions(const pp_contact *c, const pp_friction *group, perp_vec3 
     d[1] = pp_cross(c->n, c->t);
 }
 
-void pp_sim_hold(perp_sim *sim)
+void pp_sim_stick_bias(perp_sim *sim)
 {
     pp_rows *rows = &sim->step.row;
     int next = 0;
@@ -101,7 +101,7 @@ void pp_sim_hold(perp_sim *sim)
         }
         perp_vec3 d[2], hold = {w->hold[0], w->hold[1], w->hold[2]};
         double scale[2];
-        directions(c, group, d, scale);
+        group_directions(c, group, d, scale);
         for (int k = 0; k < group->size; k++) {
             rows->t[group->t + k].bias = scale[k] * pp_dot3(d[k], hold) / sim->whole;
         }
@@ -119,22 +119,22 @@ static perp_vec3 row_vector(const perp_sim *sim, int n, bool before)
     if (!group) {
         return sum;
     }
-    directions(&sim->step.gap.contact[rows->contact[n]], group, d, scale);
+    group_directions(&sim->step.gap.contact[rows->contact[n]], group, d, scale);
     for (int k = 0; k < group->size; k++) {
         const pp_row *row = &rows->t[group->t + k];
-        double rate = before ? row->before : row->bias;
+        double rate = before ? row->v_pre : row->bias;
         sum = pp_along(sum, scale[k] > 0.0 ? rate / scale[k] : 0.0, d[k]);
     }
     return sum;
 }
 
-perp_vec3 pp_sim_hold_rate(const perp_sim *sim, int n)
+perp_vec3 pp_sim_stick_rate(const perp_sim *sim, int n)
 {
     return row_vector(sim, n, false);
 }
 
 // No slip beyond what the solver's tolerance leaves, or no load.
-static bool sticks(const perp_sim *sim, int n)
+static bool contact_sticks(const perp_sim *sim, int n)
 {
     const pp_step *s = &sim->step;
     const pp_friction *group = sliding_group(&s->row, n);
@@ -164,7 +164,7 @@ static bool all_stick(const perp_sim *sim, int n)
         if (other->a != c->a || other->b != c->b) {
             break;
         }
-        if (!sticks(sim, i)) {
+        if (!contact_sticks(sim, i)) {
             return false;
         }
     }
@@ -172,7 +172,7 @@ static bool all_stick(const perp_sim *sim, int n)
 }
 
 // Where a point of the two shapes slips, or carries nothing, nothing is held.
-perp_vec3 pp_sim_hold_next(const perp_sim *sim, int n)
+perp_vec3 pp_sim_stick_offset_next(const perp_sim *sim, int n)
 {
     const pp_step *s = &sim->step;
     const pp_contact *c = &s->gap.contact[s->row.contact[n]];
@@ -184,7 +184,7 @@ perp_vec3 pp_sim_hold_next(const perp_sim *sim, int n)
     }
     // theta method: (1 - theta) of the old bias and of the slip of the old velocities is still to
     // be moved
-    double theta = sim->def.stepper == PERP_MOREAU_JEAN ? sim->def.theta : 1.0;
+    double theta = sim->def.stepper == PERP_STEPPER_MOREAU_JEAN ? sim->def.theta : 1.0;
     perp_vec3 old = pp_scale(sim->whole, row_vector(sim, n, false));
     old = pp_along(old, s->kin.h, row_vector(sim, n, true));
     return pp_mul(&R, pp_along(left, 1.0 - theta, old));

@@ -11,10 +11,10 @@
 #include <string.h>
 
 // The tree of the named joints, or of those that hold most equations; it lives as long as the sim.
-perp_status pp_sim_plant(perp_sim *sim, perp_error *error)
+perp_status pp_sim_create_tree(perp_sim *sim, perp_error *error)
 {
     const perp_sim_def *def = &sim->def;
-    if (def->coordinates != PERP_COORDINATES_JOINT && def->stepper != PERP_EVENT) {
+    if (def->coordinates != PERP_COORDINATES_JOINT && def->stepper != PERP_STEPPER_EVENT) {
         return PERP_OK;
     }
     if (def->tree_count < 0 || (def->tree_count > 0 && !def->tree)) {
@@ -57,13 +57,13 @@ static void write_places(const perp_model *m, const pp_frame *body, const double
         }
         to[0] = f->p.x;
         to[1] = f->p.y;
-        if (b->kind == PERP_PLANAR_BODY) {
+        if (b->kind == PERP_BODY_PLANAR) {
             to[2] = f->angle;
         } else if (pp_body_is_spatial(b)) {
             to[2] = f->p.z;
         }
         // scalar first
-        if (b->kind == PERP_SPATIAL_BODY) {
+        if (b->kind == PERP_BODY_SPATIAL) {
             double turned =
                 was[3] * f->rot.w + was[4] * f->rot.x + was[5] * f->rot.y + was[6] * f->rot.z;
             double sign = turned < 0.0 ? -1.0 : 1.0;
@@ -82,7 +82,7 @@ perp_status pp_sim_project(perp_sim *sim)
     const perp_model *m = sim->model;
     const pp_tree *tree = sim->tree;
     double lost = 0.0, lost_rate = 0.0;
-    if (sim->def.stepper == PERP_EVENT) {
+    if (sim->def.stepper == PERP_STEPPER_EVENT) {
         return pp_sim_event_project(sim);
     }
     pp_arena_reset(sim->arena);
@@ -146,7 +146,7 @@ perp_status pp_sim_move(perp_sim *sim, double h)
 }
 
 // The same for bodies of sim->next that were moved one by one (pp_sim_work_off).
-perp_status pp_sim_close_tree(perp_sim *sim)
+perp_status pp_sim_project_to_tree(perp_sim *sim)
 {
     pp_step *s = &sim->step;
     const pp_tree *tree = sim->tree;
@@ -168,11 +168,11 @@ perp_status pp_sim_close_tree(perp_sim *sim)
 // fixed axis.
 static void chord(const pp_body *b, const double *from, const double *to, double h, double *nu)
 {
-    int moved = b->kind == PERP_SPATIAL_BODY ? 3 : b->nv;
+    int moved = b->kind == PERP_BODY_SPATIAL ? 3 : b->nv;
     for (int k = 0; k < moved; k++) {
         nu[k] = (to[k] - from[k]) / h;
     }
-    if (b->kind == PERP_SPATIAL_BODY) {
+    if (b->kind == PERP_BODY_SPATIAL) {
         perp_quat old = {from[3], from[4], from[5], from[6]}, now = {to[3], to[4], to[5], to[6]};
         perp_vec3 turn = pp_quat_log(pp_quat_mul(now, pp_quat_conjugate(old)));
         nu[3] = turn.x / h;
@@ -182,7 +182,7 @@ static void chord(const pp_body *b, const double *from, const double *to, double
 }
 
 // nu_0 takes up the difference between the chord and the answer, body by body, (J8).
-double pp_sim_bend(perp_sim *sim, double h, double *way)
+double pp_sim_curve_path(perp_sim *sim, double h, double *way)
 {
     const perp_model *m = sim->model;
     pp_coordinates *in = &sim->step.in;
@@ -204,7 +204,7 @@ double pp_sim_bend(perp_sim *sim, double h, double *way)
 }
 
 // Rows of joints that the tree implies hold by construction: their biases are set such that they do for nu.
-void pp_sim_settle_tree(perp_sim *sim)
+void pp_sim_refresh_tree_rows(perp_sim *sim)
 {
     pp_step *s = &sim->step;
     for (int i = 0; i < s->row.nb; i++) {

@@ -7,9 +7,9 @@
 #include <string.h>
 
 // At the start of every step; the arena keeps its memory.
-void pp_sim_keep_none(perp_sim *sim)
+void pp_sim_clear_parts(perp_sim *sim)
 {
-    pp_kept_list *list = &sim->kept;
+    pp_stored_parts *list = &sim->kept;
     list->count = list->room = 0;
     list->part = NULL;
     if (list->arena) {
@@ -18,14 +18,14 @@ void pp_sim_keep_none(perp_sim *sim)
 }
 
 // Doubles the list. The old one stays in the arena until the next step.
-static bool grow(pp_kept_list *list)
+static bool grow_list(pp_stored_parts *list)
 {
     enum { FIRST = 16 };
     if (list->count < list->room) {
         return true;
     }
     int room = list->room > 0 ? 2 * list->room : FIRST;
-    pp_kept *part = PP_ARRAY(list->arena, pp_kept, room);
+    pp_stored_part *part = PP_ARRAY(list->arena, pp_stored_part, room);
     if (part && list->count > 0) {
         memcpy(part, list->part, (size_t)list->count * sizeof *part);
     }
@@ -44,15 +44,15 @@ static void *copy(pp_arena *arena, const void *from, size_t bytes)
     return to;
 }
 
-perp_status pp_sim_keep(perp_sim *sim, const pp_kept *part)
+perp_status pp_sim_store_part(perp_sim *sim, const pp_stored_part *part)
 {
     const perp_model *m = sim->model;
-    pp_kept_list *list = &sim->kept;
+    pp_stored_parts *list = &sim->kept;
     list->arena = list->arena ? list->arena : pp_arena_create(&sim->env);
-    if (!list->arena || !grow(list)) {
+    if (!list->arena || !grow_list(list)) {
         return PERP_ERR_MEMORY;
     }
-    pp_kept *to = &list->part[list->count];
+    pp_stored_part *to = &list->part[list->count];
     *to = *part;
     to->q = copy(list->arena, part->q, (size_t)m->nq * sizeof *to->q);
     to->nu = copy(list->arena, part->nu, (size_t)m->nv * sizeof *to->nu);
@@ -65,7 +65,7 @@ perp_status pp_sim_keep(perp_sim *sim, const pp_kept *part)
 }
 
 // The part that was just committed, from the sim itself.
-perp_status pp_sim_keep_now(perp_sim *sim, perp_part_kind kind, double h)
+perp_status pp_sim_store_present(perp_sim *sim, perp_part_kind kind, double h)
 {
     const perp_model *m = sim->model;
     perp_joint_state *joint = PP_ARRAY(sim->arena, perp_joint_state, m->joints);
@@ -75,15 +75,15 @@ perp_status pp_sim_keep_now(perp_sim *sim, perp_part_kind kind, double h)
     for (int i = 0; i < m->joints; i++) {
         joint[i] = perp_sim_joint(sim, (perp_joint){i});
     }
-    pp_kept part = {.kind = kind,
-                    .t = sim->now.t,
-                    .h = h,
-                    .q = sim->now.q,
-                    .nu = sim->now.nu,
-                    .body = sim->frames,
-                    .contact = sim->contacts,
-                    .contacts = sim->contact_count,
-                    .joint = joint,
-                    .info = sim->info};
-    return pp_sim_keep(sim, &part);
+    pp_stored_part part = {.kind = kind,
+                           .t = sim->now.t,
+                           .h = h,
+                           .q = sim->now.q,
+                           .nu = sim->now.nu,
+                           .body = sim->frames,
+                           .contact = sim->contacts,
+                           .contacts = sim->contact_count,
+                           .joint = joint,
+                           .info = sim->info};
+    return pp_sim_store_part(sim, &part);
 }

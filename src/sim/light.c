@@ -219,7 +219,7 @@ static double place_impulses(perp_sim *sim, bool move)
     for (int i = 0; i < rows->nm; i++) {
         double m = mobility_of(sim, &rows->m[i]);
         double to =
-            pp_within(a->pm[i] - rate_of(sim, &rows->m[i]) / m, rows->m[i].lower, rows->m[i].upper);
+            pp_clamp(a->pm[i] - rate_of(sim, &rows->m[i]) / m, rows->m[i].lower, rows->m[i].upper);
         worst = fmax(worst, m < PP_INF ? m * fabs(to - a->pm[i]) : 0.0);
         a->pm[i] = move ? to : a->pm[i];
     }

@@ -161,7 +161,7 @@ static perp_status image(perp_sim *sim, const double *nu, double h, double given
     memcpy(s->answer.nu, x, (size_t)sim->model->nv * sizeof *x);
     *off = 0.0;
     // Inertia at the end, rows and answer, all for a step that ends with x.
-    perp_status status = sim->model->spatial ? pp_sim_weigh_end(sim, h, &turned) : PERP_OK;
+    perp_status status = sim->model->spatial ? pp_sim_masses_at_end(sim, h, &turned) : PERP_OK;
     if (status < 0) {
         return status;
     }
@@ -171,7 +171,7 @@ static perp_status image(perp_sim *sim, const double *nu, double h, double given
     }
     status = pp_sim_solve(sim, nu);
     if (status >= 0) {
-        *off = pp_sim_moved(sim, x, *size);
+        *off = pp_sim_relative_change(sim, x, *size);
     }
     return status;
 }
@@ -267,7 +267,8 @@ perp_status pp_sim_solve_middle(perp_sim *sim, const double *nu, double h)
     double off = 0.0, size = 0.0;
     perp_status status = pp_sim_solve(sim, nu);
     bool rows = s->row.nb + s->row.nm + s->row.nn > 0;
-    bool goes = sim->def.stepper == PERP_MOREAU_JEAN && rows && (m->joints > 0 || m->spatial);
+    bool goes =
+        sim->def.stepper == PERP_STEPPER_MOREAU_JEAN && rows && (m->joints > 0 || m->spatial);
     if (goes && status >= 0) {
         status = go_round(sim, nu, h, &off, &size);
     }
@@ -284,6 +285,6 @@ perp_status pp_sim_solve_middle(perp_sim *sim, const double *nu, double h)
             status = go_round(sim, nu, h, &off, &size);
         }
     }
-    pp_sim_note_middle(sim, off, size);
+    pp_sim_record_midpoint_error(sim, off, size);
     return status;
 }

@@ -15,9 +15,9 @@ typedef struct namer {
 
 enum { LONGEST = 160 };
 
-static void put(namer *n, const char *format, ...) PP_FORMAT(2, 3);
+static void put_name(namer *n, const char *format, ...) PP_FORMAT(2, 3);
 
-static void put(namer *n, const char *format, ...)
+static void put_name(namer *n, const char *format, ...)
 {
     char *text = PP_ARRAY(n->arena, char, LONGEST);
     if (!text) {
@@ -37,7 +37,7 @@ static void name_rates(namer *n, const pp_tree *tree)
     for (int i = 0; i < tree->nv; i++) {
         char name[LONGEST];
         pp_tree_name_v(tree, i, name, sizeof name);
-        put(n, "%s", name);
+        put_name(n, "%s", name);
     }
 }
 
@@ -48,8 +48,8 @@ static void name_velocities(namer *n)
     for (int i = 0; i < n->model->bodies; i++) {
         for (int k = 0; k < n->model->body[i].nv; k++) {
             const pp_body *body = &n->model->body[i];
-            bool planar = body->kind == PERP_PLANAR_BODY && k == 2;
-            put(n, "%s.%s", body->name, planar ? "omega" : parts[body->axis[k]]);
+            bool planar = body->kind == PERP_BODY_PLANAR && k == 2;
+            put_name(n, "%s.%s", body->name, planar ? "omega" : parts[body->axis[k]]);
         }
     }
 }
@@ -70,9 +70,9 @@ static void name_row(namer *n, const pp_row *row, const pp_row *first, const pp_
         name = n->model->force[row->force].name;
     }
     if (count > 1) {
-        put(n, "%s.%d", name, index);
+        put_name(n, "%s.%d", name, index);
     } else {
-        put(n, "%s", name);
+        put_name(n, "%s", name);
     }
 }
 
@@ -89,11 +89,11 @@ static void name_contact(namer *n, const pp_contact *contact, const char *ending
     const perp_model *m = n->model;
     const char *given = contact->listed >= 0 ? m->contact[contact->listed].name : NULL;
     if (given && given[0]) {
-        put(n, "%s%s", given, ending);
+        put_name(n, "%s%s", given, ending);
         return;
     }
     const pp_shape *a = &m->shape[contact->a], *b = &m->shape[contact->b];
-    put(n, "%s/%s:%u%s", a->name, b->name, (unsigned)contact->feature, ending);
+    put_name(n, "%s/%s:%u%s", a->name, b->name, (unsigned)contact->feature, ending);
 }
 
 // p_f of all groups by direction, then sigma of all groups.
@@ -120,8 +120,8 @@ static void name_friction(namer *n, const pp_step *s)
     }
 }
 
-const char *const *pp_step_names(const perp_model *model, const pp_step *s, const pp_motion *motion,
-                                 pp_arena *arena)
+const char *const *pp_step_names(const perp_model *model, const pp_step *s,
+                                 const pp_step_equations *motion, pp_arena *arena)
 {
     const pp_rows *rows = &s->row;
     size_t count = (size_t)motion->nv + (size_t)motion->nb + (size_t)rows->nm + (size_t)rows->nn +

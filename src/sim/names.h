@@ -8,4 +8,4 @@
 
 // NULL: out of memory.
 const char *const *pp_step_names(const perp_model *model, const pp_step *step,
-                                 const pp_motion *motion, pp_arena *arena);
+                                 const pp_step_equations *motion, pp_arena *arena);

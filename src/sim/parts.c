@@ -27,12 +27,12 @@ static bool same_point(const perp_contact *a, const perp_contact *b)
 }
 
 // Impulses of one point in two parts; its mode is that of the first part in which it was closed.
-static void add_contact(perp_contact *to, const perp_contact *c)
+static void accumulate_contact(perp_contact *to, const perp_contact *c)
 {
     to->pn += c->pn;
     to->pf_W = pp_add(to->pf_W, c->pf_W);
     to->moment_W = pp_add(to->moment_W, c->moment_W);
-    if (to->mode == PERP_OPEN) {
+    if (to->mode == PERP_CONTACT_OPEN) {
         to->mode = c->mode;
     }
 }
@@ -60,7 +60,7 @@ static perp_status add_contacts(perp_sim *sim)
             }
         }
         if (looked < sim->contact_count) {
-            add_contact(&all[next], old);
+            accumulate_contact(&all[next], old);
         } else if (old->pn > 0.0) {
             all[count++] = *old;
         }
@@ -70,10 +70,10 @@ static perp_status add_contacts(perp_sim *sim)
     return PERP_OK;
 }
 
-static void add_wrench(perp_wrench *to, perp_wrench w)
+static void accumulate_wrench(perp_wrench *to, perp_wrench w)
 {
-    to->f = pp_add(to->f, w.f);
-    to->tau = pp_add(to->tau, w.tau);
+    to->f_W = pp_add(to->f_W, w.f_W);
+    to->tau_W = pp_add(to->tau_W, w.tau_W);
 }
 
 // Impulses of joints, and of the drives of bodies that are not free.
@@ -83,13 +83,13 @@ static void add_impulses(perp_sim *sim)
     for (int i = 0; i < sim->model->joints; i++) {
         perp_joint_state part = perp_sim_joint(sim, (perp_joint){i});
         perp_joint_state *to = &sum->joint[i];
-        add_wrench(&to->impulse_b, part.impulse_b);
+        accumulate_wrench(&to->impulse_b, part.impulse_b);
         to->drive += part.drive;
         to->limit += part.limit;
         to->redundant = to->redundant || part.redundant;
     }
     for (int i = 0; i < sim->model->bodies; i++) {
-        add_wrench(&sum->driven[i], perp_body_drive_impulse(sim, (perp_body){i}));
+        accumulate_wrench(&sum->driven[i], perp_sim_body_drive_impulse(sim, (perp_body){i}));
     }
 }
 
@@ -107,7 +107,7 @@ static void add_effort(perp_effort *to, const perp_effort *part)
     to->seconds_judge += part->seconds_judge;
     to->seconds_spread += part->seconds_spread;
     to->seconds_factor += part->seconds_factor;
-    to->guessed = part->guessed;
+    to->warm_started = part->warm_started;
     to->islands = part->islands;
 }
 
@@ -159,15 +159,15 @@ static perp_status add_part(perp_sim *sim, perp_step_info *info)
 // ── The parts ────────────────────────────────────────────────────────────────────────────────────
 
 // The state at the start of the step, restored when a part fails.
-typedef struct start {
-    void *state;  // perp_state_save
+typedef struct part_start {
+    void *state;  // perp_sim_state_save
     size_t size;
     perp_wrench *applied;
     double end;
-} start;
+} part_start;
 
 // Saves the state and clears the sums.
-static perp_status prepare(perp_sim *sim, double h, start *from)
+static perp_status prepare_part(perp_sim *sim, double h, part_start *from)
 {
     pp_parts_sum *sum = &sim->parts;
     const perp_model *m = sim->model;
@@ -176,7 +176,7 @@ static perp_status prepare(perp_sim *sim, double h, start *from)
         return PERP_ERR_MEMORY;
     }
     pp_arena_reset(sum->arena);
-    from->size = perp_state_save_size(sim);
+    from->size = perp_sim_state_save_size(sim);
     from->state = PP_ARRAY(sum->arena, char, from->size);
     from->applied = PP_ARRAY(sum->arena, perp_wrench, m->bodies);
     from->end = pp_sim_time_after(sim, h);
@@ -187,12 +187,13 @@ static perp_status prepare(perp_sim *sim, double h, start *from)
         return PERP_ERR_MEMORY;
     }
     memcpy(from->applied, sim->applied, (size_t)m->bodies * sizeof *from->applied);
-    return perp_state_save(sim, from->state, from->size);
+    return perp_sim_state_save(sim, from->state, from->size);
 }
 
 // Attempts until the end of the step is reached. An attempt that has to be divided again costs its
 // work and changes nothing.
-static perp_status take_parts(perp_sim *sim, double first, const start *from, perp_step_info *info)
+static perp_status take_parts(perp_sim *sim, double first, const part_start *from,
+                              perp_step_info *info)
 {
     double length = first, shortest = 1e-12 * sim->whole;
     // fewer divisions for impacts where there are many contacts
@@ -221,7 +222,7 @@ static perp_status take_parts(perp_sim *sim, double first, const start *from, pe
             return status;
         }
         pp_sim_commit(sim);
-        status = pp_sim_keep_now(sim, PERP_PART_STEP, length);
+        status = pp_sim_store_present(sim, PERP_PART_STEP, length);
         if (status < 0) {
             return status;
         }
@@ -248,17 +249,17 @@ static void note_parts(perp_sim *sim)
              sim->parts.count);
 }
 
-perp_status pp_sim_take_parts(perp_sim *sim, double h, double first)
+perp_status pp_sim_step_in_parts(perp_sim *sim, double h, double first)
 {
-    start from = {0};
-    const pp_clock clock = sim->clock;
+    part_start from = {0};
+    const pp_step_clock clock = sim->clock;
     const double began = sim->now.t;
     perp_step_info info = {.unique = true,
-                           .motion = PERP_UNIQUE,
-                           .impulses = PERP_UNIQUE,
+                           .motion = PERP_UNIQUENESS_PROVED,
+                           .impulses = PERP_UNIQUENESS_PROVED,
                            .certificate = {.passed = true, .path_clear = true}};
     add_seconds(&info, &sim->info);  // of the attempt in one
-    perp_status status = prepare(sim, h, &from);
+    perp_status status = prepare_part(sim, h, &from);
     if (status >= 0) {
         status = take_parts(sim, first, &from, &info);
     }
@@ -266,19 +267,19 @@ perp_status pp_sim_take_parts(perp_sim *sim, double h, double first)
         // Back to the start of the step. Restoring writes its own error and info: those of the failure stay.
         perp_error error = sim->error;
         perp_step_info failed = sim->info;
-        if (from.state && perp_state_restore(sim, from.state, from.size) < 0) {
+        if (from.state && perp_sim_state_restore(sim, from.state, from.size) < 0) {
             status = PERP_ERR_MEMORY;
         }
         sim->error = error;
         sim->info = failed;
-        pp_sim_keep_none(sim);
+        pp_sim_clear_parts(sim);
         return status;
     }
     // Parts have moved the clock by their own lengths; the step is one step of length h, and ends at the time that one
     // in a piece would, to the last bit.
     sim->clock = clock;
     sim->now.t = began;
-    pp_sim_clock_step(sim, h);
+    pp_sim_step_clock_advance(sim, h);
     sim->now.t = from.end;
     if (sim->kept.count > 0) {
         sim->kept.part[sim->kept.count - 1].t = from.end;

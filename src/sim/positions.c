@@ -13,22 +13,22 @@
 
 // Only for the stepper whose rows hold at the end of the step, and not while a start as given is
 // worked off.
-bool pp_sim_closes_exactly(const perp_sim *sim)
+bool pp_sim_has_exact_positions(const perp_sim *sim)
 {
     return sim->def.positions == PERP_POSITIONS_EXACT && sim->step.row.nb > 0 && !sim->unfit &&
-           sim->def.stepper == PERP_STEWART_TRINKLE;
+           sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE;
 }
 
 // The first guess of close_exactly: the second-order term of phi for bodies that turn on with their
 // present velocities, in closed form, added to the biases.
-perp_status pp_sim_guess_bend(perp_sim *sim)
+perp_status pp_sim_guess_curvature(perp_sim *sim)
 {
     pp_step *s = &sim->step;
     s->bend = PP_ARRAY(sim->arena, double, s->row.nb);
     if (!s->bend) {
         return PERP_ERR_MEMORY;
     }
-    pp_joint_bend(sim->model, &s->kin, &s->row, NULL, s->bend);
+    pp_bilateral_curvature(sim->model, &s->kin, &s->row, NULL, s->bend);
     for (int i = 0; i < s->row.nb; i++) {
         s->row.b[i].bias += s->bend[i];
     }
@@ -37,7 +37,7 @@ perp_status pp_sim_guess_bend(perp_sim *sim)
 
 double pp_sim_theta(const perp_sim *sim)
 {
-    return sim->def.stepper == PERP_MOREAU_JEAN ? sim->def.theta : 1.0;
+    return sim->def.stepper == PERP_STEPPER_MOREAU_JEAN ? sim->def.theta : 1.0;
 }
 
 // The next state with the velocities of the answer: q, time, frames and the turn counters of
@@ -82,7 +82,7 @@ static void follow_bend(perp_sim *sim, double h, double goal, double *change)
     }
     for (int round = 0; round < EXACT_ROUNDS; round++) {
         double worst = 0.0;  // [m, rad]
-        pp_joint_bend(sim->model, &s->kin, &s->row, s->answer.nu, change);
+        pp_bilateral_curvature(sim->model, &s->kin, &s->row, s->answer.nu, change);
         for (int i = 0; i < s->row.nb; i++) {
             change[i] -= s->bend[i];
             worst = fmax(worst, h * fabs(change[i]));
@@ -129,7 +129,7 @@ static perp_status close_exactly(perp_sim *sim, const double *nu, double h)
         if (status < 0) {
             return status;
         }
-        pp_joint_values(sim->model, &s->end, &s->row, phi);
+        pp_bilateral_phi(sim->model, &s->end, &s->row, phi);
         double worst = pp_norm_inf(nb, phi);
         if (worst <= goal || !(worst < 0.9 * last)) {
             last = worst;
@@ -175,8 +175,8 @@ static perp_status bend_exactly(perp_sim *sim, const double *nu, double h)
         if (status < 0) {
             return status;
         }
-        pp_joint_values(sim->model, &s->end, &s->row, phi);
-        worst = h * pp_sim_bend(sim, h, way);
+        pp_bilateral_phi(sim->model, &s->end, &s->row, phi);
+        worst = h * pp_sim_curve_path(sim, h, way);
         for (int i = 0; i < nb; i++) {
             pp_row *row = &s->row.b[i];
             phi[i] = s->in.implied[i] ? 0.0 : phi[i];
@@ -205,14 +205,14 @@ static perp_status bend_exactly(perp_sim *sim, const double *nu, double h)
     }
     status = pp_sim_place(sim, h);
     if (status >= 0) {
-        pp_sim_settle_tree(sim);
+        pp_sim_refresh_tree_rows(sim);
     }
     return status;
 }
 
-perp_status pp_sim_close(perp_sim *sim, const double *nu, double h)
+perp_status pp_sim_solve_positions_bodies(perp_sim *sim, const double *nu, double h)
 {
-    if (!pp_sim_closes_exactly(sim)) {
+    if (!pp_sim_has_exact_positions(sim)) {
         return pp_sim_place(sim, h);
     }
     return sim->tree ? bend_exactly(sim, nu, h) : close_exactly(sim, nu, h);
@@ -243,7 +243,7 @@ static void note_jumps(perp_sim *sim, double h)
 {
     for (int i = 0; i < sim->model->bodies; i++) {
         const pp_frame *from = &sim->step.kin.body[i], *to = &sim->step.end.body[i];
-        if (sim->model->body[i].drive != PERP_DRIVEN || sim->info.remark[0]) {
+        if (sim->model->body[i].drive != PERP_MOTION_KINEMATIC || sim->info.remark[0]) {
             continue;
         }
         double step = pp_length(pp_sub(to->p, from->p));
@@ -258,7 +258,7 @@ static void note_jumps(perp_sim *sim, double h)
 
 perp_status pp_sim_integrate(perp_sim *sim, const double *nu, double h)
 {
-    perp_status status = pp_sim_close(sim, nu, h);
+    perp_status status = pp_sim_solve_positions_bodies(sim, nu, h);
     if (status < 0) {
         return status;
     }

@@ -33,7 +33,7 @@ static double *dense_block(pp_arena *arena, const perp_matrix *W, int first, int
 }
 
 // The matrices by name. Columns of W are in the order b, m, n, f.
-static bool fill_blocks(owned *o, const perp_sim *sim, const pp_motion *motion)
+static bool fill_blocks(owned *o, const perp_sim *sim, const pp_step_equations *motion)
 {
     const pp_rows *rows = &sim->step.row;
     perp_step_problem *v = &o->view;
@@ -71,8 +71,8 @@ static bool fill_blocks(owned *o, const perp_sim *sim, const pp_motion *motion)
 }
 
 // z from the step's answer: p_t split over the directions of friction, sigma the slip speed.
-static void write_answer(const perp_sim *sim, const pp_motion *motion, const pp_posed *posed,
-                         double *z)
+static void write_answer(const perp_sim *sim, const pp_step_equations *motion,
+                         const pp_posed *posed, double *z)
 {
     const pp_answer *a = &sim->step.answer;
     const pp_rows *rows = &sim->step.row;
@@ -106,19 +106,20 @@ static void write_answer(const perp_sim *sim, const pp_motion *motion, const pp_
 }
 
 // The MCP, or the LCP with nu and p_b eliminated (P8).
-static perp_status pose(owned *o, const perp_sim *sim, perp_form form, pp_motion *motion,
-                        pp_posed *posed)
+static perp_status pose_form(owned *o, const perp_sim *sim, perp_form form,
+                             pp_step_equations *motion, pp_posed *posed)
 {
     const pp_step *s = &sim->step;
     // Velocities that the step started from: after a commit `next` holds the old state.
     const double *nu = s->solved ? sim->next.nu : sim->now.nu;
-    if (sim->def.stepper == PERP_QUASISTATIC) {
+    if (sim->def.stepper == PERP_STEPPER_QUASISTATIC) {
         nu = PP_ZEROS(o->arena, double, sim->model->nv);
         if (!nu) {
             return PERP_ERR_MEMORY;
         }
     }
-    perp_status status = pp_motion_run(motion, sim->model, &s->kin, &s->row, &s->in, nu, o->arena);
+    perp_status status =
+        pp_step_equations_run(motion, sim->model, &s->kin, &s->row, &s->in, nu, o->arena);
     if (status < 0) {
         return status;
     }
@@ -136,12 +137,12 @@ static perp_status pose(owned *o, const perp_sim *sim, perp_form form, pp_motion
 }
 
 // Problem, answer and names into the view.
-static perp_status fill(owned *o, const perp_sim *sim, perp_form form)
+static perp_status fill_problem(owned *o, const perp_sim *sim, perp_form form)
 {
     perp_step_problem *v = &o->view;
     pp_posed posed;
-    pp_motion motion;
-    perp_status status = pose(o, sim, form, &motion, &posed);
+    pp_step_equations motion;
+    perp_status status = pose_form(o, sim, form, &motion, &posed);
     if (status < 0) {
         return status;
     }
@@ -191,7 +192,7 @@ perp_status perp_sim_problem(const perp_sim *sim, perp_form form, perp_step_prob
         return PERP_ERR_MEMORY;
     }
     *o = (owned){.env = sim->env, .arena = pp_arena_create(&sim->env)};
-    perp_status status = o->arena ? fill(o, sim, form) : PERP_ERR_MEMORY;
+    perp_status status = o->arena ? fill_problem(o, sim, form) : PERP_ERR_MEMORY;
     if (status < 0) {
         perp_step_problem_destroy(&o->view);
         return status;

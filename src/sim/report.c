@@ -60,7 +60,7 @@ static perp_contact contact_of(const perp_sim *sim, int i)
                         .restitution = c->restitution,
                         .pn = s->answer.pn[i]};
     out.rate_n = pp_row_rate(sim->model, &s->row.n[i], s->answer.nu);
-    out.hold_W = pp_sim_hold_rate(sim, i);
+    out.hold_W = pp_sim_stick_rate(sim, i);
     bool slides = true;
     for (int g = 0; g < s->row.grouped[i]; g++) {
         const pp_friction *group = &s->row.group[s->row.friction[i] + g];
@@ -69,16 +69,16 @@ static perp_contact contact_of(const perp_sim *sim, int i)
         slides = slides && (group->kind != PP_SLIDE || still > STILL);
     }
     // A contact without friction that carries load counts as slipping.
-    out.mode = PERP_OPEN;
+    out.mode = PERP_CONTACT_OPEN;
     if (out.pn > 0.0) {
-        out.mode = slides ? PERP_SLIP : PERP_STICK;
+        out.mode = slides ? PERP_CONTACT_SLIP : PERP_CONTACT_STICK;
     }
     return out;
 }
 
 // Room for contacts and warm starts, doubled, so that a steady state allocates nothing. Old ones
 // are not kept.
-static perp_status reserve(perp_sim *sim, int count)
+static perp_status reserve_contacts(perp_sim *sim, int count)
 {
     if (count > sim->contact_capacity) {
         perp_contact *contacts = pp_alloc(&sim->env, 2 * (size_t)count * sizeof *contacts);
@@ -101,7 +101,7 @@ static perp_status reserve(perp_sim *sim, int count)
 static pp_warm warm_of(const perp_sim *sim, int i)
 {
     const pp_step *s = &sim->step;
-    perp_vec3 hold = pp_sim_hold_next(sim, i);
+    perp_vec3 hold = pp_sim_stick_offset_next(sim, i);
     const pp_contact *c = &s->gap.contact[s->row.contact[i]];
     pp_warm warm = {.a = c->a,
                     .b = c->b,
@@ -132,7 +132,7 @@ perp_status pp_sim_report(perp_sim *sim)
 {
     enum { GRAIN = 128 };
     const pp_step *s = &sim->step;
-    perp_status status = reserve(sim, s->row.nc);
+    perp_status status = reserve_contacts(sim, s->row.nc);
     if (status < 0) {
         return status;
     }
@@ -184,7 +184,8 @@ perp_status perp_sim_load_range(const perp_sim *sim, int contact, double *least,
 // Impulse of a row on one body, J' p, added to a wrench about its centre of mass.
 static void add_impulse(const perp_model *m, const pp_row *row, double p, int body, perp_wrench *w)
 {
-    double *parts[PP_BODY_NV] = {&w->f.x, &w->f.y, &w->f.z, &w->tau.x, &w->tau.y, &w->tau.z};
+    double *parts[PP_BODY_NV] = {&w->f_W.x,   &w->f_W.y,   &w->f_W.z,
+                                 &w->tau_W.x, &w->tau_W.y, &w->tau_W.z};
     for (int k = 0; k < row->count; k++) {
         const pp_body *b = &m->body[row->body[k]];
         if (row->body[k] != body) {
@@ -197,11 +198,11 @@ static void add_impulse(const perp_model *m, const pp_row *row, double p, int bo
 }
 
 // The opposite of a wrench on body `from`, about the origin of body `to`.
-static perp_wrench reaction(const pp_kinematics *kin, perp_wrench w, int from, int to)
+static perp_wrench reaction_wrench(const pp_kinematics *kin, perp_wrench w, int from, int to)
 {
     perp_vec3 arm = pp_sub(kin->body[from].p, kin->body[to].p);
-    perp_vec3 tau = pp_add(w.tau, pp_cross(arm, w.f));
-    return (perp_wrench){pp_scale(-1.0, w.f), pp_scale(-1.0, tau)};
+    perp_vec3 tau = pp_add(w.tau_W, pp_cross(arm, w.f_W));
+    return (perp_wrench){pp_scale(-1.0, w.f_W), pp_scale(-1.0, tau)};
 }
 
 // The opposite of what a joint does to one of its bodies. A joint that is a little open pushes each
@@ -210,13 +211,13 @@ static perp_wrench reaction(const pp_kinematics *kin, perp_wrench w, int from, i
 static perp_wrench joint_reaction(const pp_kinematics *kin, const pp_joint *j, perp_wrench w,
                                   int from, int to)
 {
-    perp_wrench opposite = reaction(kin, w, from, to);
-    if (j->kind == PERP_REVOLUTE || j->kind == PERP_SPHERICAL || j->kind == PERP_UNIVERSAL ||
-        j->kind == PERP_WELD) {
+    perp_wrench opposite = reaction_wrench(kin, w, from, to);
+    if (j->kind == PERP_JOINT_REVOLUTE || j->kind == PERP_JOINT_SPHERICAL ||
+        j->kind == PERP_JOINT_UNIVERSAL || j->kind == PERP_JOINT_WELD) {
         perp_vec3 anchor_a = pp_point(&kin->body[j->a], j->r_A);
         perp_vec3 open = pp_sub(pp_point(&kin->body[j->b], j->r_B), anchor_a);
         double sign = to == j->b ? 1.0 : -1.0;
-        opposite.tau = pp_along(opposite.tau, sign, pp_cross(open, opposite.f));
+        opposite.tau_W = pp_along(opposite.tau_W, sign, pp_cross(open, opposite.f_W));
     }
     return opposite;
 }
@@ -242,9 +243,9 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
     pp_kinematics now = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
     pp_joint_coordinate(m, &now, joint.i, &row);
     out.coordinate = row.value;
-    out.rate = row.before;
+    out.rate = row.v_pre;
     out.error = pp_joint_error(m, &now, joint.i);
-    if (sim->def.stepper == PERP_EVENT) {
+    if (sim->def.stepper == PERP_STEPPER_EVENT) {
         pp_sim_event_joint(sim, joint.i, &out);
     }
     if (sim->parts.done) {
@@ -280,7 +281,7 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
         add_impulse(m, &rows->n[i], s->answer.pn[i], on, &sum);
         out.limit += s->answer.pn[i];
     }
-    bool gear = m->joint[joint.i].kind == PERP_GEAR;
+    bool gear = m->joint[joint.i].kind == PERP_JOINT_GEAR;
     out.impulse_b =
         from_a && !gear ? joint_reaction(acting(s), &m->joint[joint.i], sum, a, b) : sum;
     return out;
@@ -296,32 +297,32 @@ static void add_held(const perp_sim *sim, int body, perp_wrench *sum)
     const pp_step *s = &sim->step;
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
-        if (j->kind == PERP_GEAR || (j->a != body && j->b != body)) {
+        if (j->kind == PERP_JOINT_GEAR || (j->a != body && j->b != body)) {
             continue;
         }
         perp_wrench on_b = perp_sim_joint(sim, (perp_joint){i}).impulse_b;
         perp_wrench w = j->b == body ? on_b : joint_reaction(acting(s), j, on_b, j->b, j->a);
-        sum->f = pp_add(sum->f, w.f);
-        sum->tau = pp_add(sum->tau, w.tau);
+        sum->f_W = pp_add(sum->f_W, w.f_W);
+        sum->tau_W = pp_add(sum->tau_W, w.tau_W);
     }
     // implicit springs are rows with row->force; the other end is free, or there would be no row
     for (int i = 0; i < s->row.nb; i++) {
         const pp_row *row = &s->row.b[i];
         const pp_force *f = row->force >= 0 ? &m->force[row->force] : NULL;
-        if (f && f->kind != PERP_DRAG && (f->a == body || f->b == body)) {
+        if (f && f->kind != PERP_FORCE_DRAG && (f->a == body || f->b == body)) {
             int other = f->a == body ? f->b : f->a;
             perp_wrench w = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
             add_impulse(m, row, s->answer.pb[i], other, &w);
-            w = reaction(&s->kin, w, other, body);
-            sum->f = pp_add(sum->f, w.f);
-            sum->tau = pp_add(sum->tau, w.tau);
+            w = reaction_wrench(&s->kin, w, other, body);
+            sum->f_W = pp_add(sum->f_W, w.f_W);
+            sum->tau_W = pp_add(sum->tau_W, w.tau_W);
         }
     }
 }
 
 // The drive balances what contacts, joints and springs do to a body that is not free: the opposite
 // of their sum.
-perp_wrench perp_body_drive_impulse(const perp_sim *sim, perp_body body)
+perp_wrench perp_sim_body_drive_impulse(const perp_sim *sim, perp_body body)
 {
     if (!sim) {
         return (perp_wrench){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
@@ -330,7 +331,7 @@ perp_wrench perp_body_drive_impulse(const perp_sim *sim, perp_body body)
     const pp_step *s = &sim->step;
     perp_wrench out = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
     bool held = body.i >= 0 && body.i < m->bodies && m->body[body.i].nv == 0;
-    if (held && sim->def.stepper == PERP_EVENT) {
+    if (held && sim->def.stepper == PERP_STEPPER_EVENT) {
         return pp_sim_event_drive(sim, body.i);
     }
     if (held && sim->parts.done) {
@@ -343,7 +344,7 @@ perp_wrench perp_body_drive_impulse(const perp_sim *sim, perp_body body)
     perp_vec3 origin = s->kin.body[body.i].p;
     out = s->kin.held[body.i];
     add_held(sim, body.i, &out);
-    out = (perp_wrench){pp_scale(-1.0, out.f), pp_scale(-1.0, out.tau)};
+    out = (perp_wrench){pp_scale(-1.0, out.f_W), pp_scale(-1.0, out.tau_W)};
     for (int i = 0; i < sim->contact_count; i++) {
         const perp_contact *c = &sim->contacts[i];
         bool on_a = m->shape[c->a.i].body == body.i, on_b = m->shape[c->b.i].body == body.i;
@@ -353,9 +354,9 @@ perp_wrench perp_body_drive_impulse(const perp_sim *sim, perp_body body)
         // contact impulses are on b; the drive of b opposes them, that of a is along them
         double sign = on_a ? 1.0 : -1.0;
         perp_vec3 p = pp_scale(sign, pp_along(c->pf_W, c->pn, c->normal_W));
-        out.f = pp_add(out.f, p);
-        out.tau = pp_add(out.tau, pp_cross(pp_sub(c->point_W, origin), p));
-        out.tau = pp_along(out.tau, sign, c->moment_W);
+        out.f_W = pp_add(out.f_W, p);
+        out.tau_W = pp_add(out.tau_W, pp_cross(pp_sub(c->point_W, origin), p));
+        out.tau_W = pp_along(out.tau_W, sign, c->moment_W);
     }
     return out;
 }

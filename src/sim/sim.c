@@ -20,7 +20,10 @@ perp_sim_def perp_sim_default(void)
         .margin = 0.01,
         .theta = 0.5,
         .facets = 8,
-        .event = {.eps = 0.01, .relative = 1e-13, .absolute = 1e-14, .most = 1e5},
+        .event = {.eps = 0.01,
+                  .tolerance_relative = 1e-13,
+                  .tolerance_absolute = 1e-14,
+                  .max_events_per_second = 1e5},
         .cookie = SIM_COOKIE,
     };
 }
@@ -29,10 +32,10 @@ perp_sim_def perp_sim_default(void)
 static bool known_words(const perp_sim_def *def)
 {
     return perp_stepper_word((int)def->stepper) && perp_form_word((int)def->form) &&
-           perp_friction_word((int)def->friction) && perp_impact_word((int)def->impact) &&
-           perp_rotation_word((int)def->rotation) && perp_gyroscopic_word((int)def->gyroscopic) &&
-           perp_positions_word((int)def->positions) && perp_start_word((int)def->start) &&
-           perp_coordinates_word((int)def->coordinates);
+           perp_friction_law_word((int)def->friction) && perp_impact_law_word((int)def->impact) &&
+           perp_rotation_update_word((int)def->rotation) &&
+           perp_gyroscopic_word((int)def->gyroscopic) && perp_positions_word((int)def->positions) &&
+           perp_start_word((int)def->start) && perp_coordinates_word((int)def->coordinates);
 }
 
 // NaN fails every comparison, so that it is refused as well.
@@ -75,8 +78,9 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
                        "sim: unknown stepper, form, friction, impact, rotation or gyroscopic law");
     }
     const perp_event_options *event = &def->event;
-    if (!(event->eps > 0.0) || !(event->relative > 0.0) || !(event->relative <= 1e-2) ||
-        !(event->absolute > 0.0) || !isfinite(event->absolute) || !(event->most > 0.0)) {
+    if (!(event->eps > 0.0) || !(event->tolerance_relative > 0.0) ||
+        !(event->tolerance_relative <= 1e-2) || !(event->tolerance_absolute > 0.0) ||
+        !isfinite(event->tolerance_absolute) || !(event->max_events_per_second > 0.0)) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
                        "sim: eps, tolerances and the bound of events must be positive");
     }
@@ -84,7 +88,7 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
         return pp_fail(error, PERP_ERR_ARGUMENT,
                        "sim: limits of the certificate must be >= 0 (INFINITY: none)");
     }
-    if (def->coordinates == PERP_COORDINATES_JOINT && def->stepper == PERP_MOREAU_JEAN) {
+    if (def->coordinates == PERP_COORDINATES_JOINT && def->stepper == PERP_STEPPER_MOREAU_JEAN) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
                        "sim: moreau-jean has no joint coordinates; take stewart-trinkle");
     }
@@ -112,8 +116,8 @@ void pp_sim_follow_turns(const perp_model *model, const pp_kinematics *kin, doub
 }
 
 // One block for both states: q, nu, turns of `now`, then of `next`. They lie behind each other,
-// which perp_state_save relies on.
-static bool allocate(perp_sim *sim)
+// which perp_sim_state_save relies on.
+static bool allocate_sim(perp_sim *sim)
 {
     const perp_model *m = sim->model;
     size_t nq = (size_t)m->nq, nv = (size_t)m->nv, joints = (size_t)m->joints;
@@ -131,7 +135,7 @@ static bool allocate(perp_sim *sim)
     sim->next.nu = sim->next.q + nq;
     sim->next.turn = sim->next.nu + nv;
     pp_state_start(m, &sim->now);
-    pp_sim_clock_set(sim);
+    pp_sim_step_clock_set(sim);
     pp_frames(m, &sim->now, sim->frames);
     pp_sim_reset_turns(sim);
     return true;
@@ -164,24 +168,24 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
     s->team = (pp_team){s->env, def->threads > 1 ? def->threads : 1};
     s->memory = pp_arena_create(env);
     s->arena = pp_arena_create(env);
-    s->found.arena[0] = pp_arena_create(env);
-    s->found.arena[1] = pp_arena_create(env);
+    s->contact_cache.arena[0] = pp_arena_create(env);
+    s->contact_cache.arena[1] = pp_arena_create(env);
     s->work = perp_workspace_create(env);
-    s->joints = pp_ldl_create(env);
-    s->touching = pp_ldl_create(env);
+    s->ldl_joints = pp_ldl_create(env);
+    s->ldl_contacts = pp_ldl_create(env);
     s->islands = pp_islands_create(env, model->bodies, def->threads);
-    pp_ldl_share(s->joints, &s->team);
-    pp_ldl_share(s->touching, &s->team);
-    if (!s->memory || !s->arena || !s->found.arena[0] || !s->found.arena[1] || !s->work ||
-        !s->joints || !s->touching || !s->islands || !allocate(s)) {
+    pp_ldl_share(s->ldl_joints, &s->team);
+    pp_ldl_share(s->ldl_contacts, &s->team);
+    if (!s->memory || !s->arena || !s->contact_cache.arena[0] || !s->contact_cache.arena[1] ||
+        !s->work || !s->ldl_joints || !s->ldl_contacts || !s->islands || !allocate_sim(s)) {
         perp_sim_destroy(s);
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     }
     status = pp_sim_fit_start(s, error);
     if (status >= 0) {
-        status = pp_sim_plant(s, error);
+        status = pp_sim_create_tree(s, error);
     }
-    if (status >= 0 && def->stepper == PERP_EVENT) {
+    if (status >= 0 && def->stepper == PERP_STEPPER_EVENT) {
         status = pp_sim_event_create(s, error);
     }
     if (status < 0) {
@@ -198,12 +202,12 @@ void perp_sim_destroy(perp_sim *sim)
         perp_env env = sim->env;
         pp_free(&env, sim->warm, (size_t)sim->warm_capacity * sizeof *sim->warm);
         pp_free(&env, sim->contacts, (size_t)sim->contact_capacity * sizeof *sim->contacts);
-        pp_ldl_destroy(sim->joints);
-        pp_ldl_destroy(sim->touching);
+        pp_ldl_destroy(sim->ldl_joints);
+        pp_ldl_destroy(sim->ldl_contacts);
         pp_islands_destroy(sim->islands);
         perp_workspace_destroy(sim->work);
-        pp_arena_destroy(sim->found.arena[0]);
-        pp_arena_destroy(sim->found.arena[1]);
+        pp_arena_destroy(sim->contact_cache.arena[0]);
+        pp_arena_destroy(sim->contact_cache.arena[1]);
         pp_arena_destroy(sim->scratch);
         pp_arena_destroy(sim->parts.arena);
         pp_arena_destroy(sim->kept.arena);
@@ -247,7 +251,7 @@ static bool has_body(const perp_sim *sim, perp_body body)
     return sim && body.i >= 0 && body.i < sim->model->bodies;
 }
 
-perp_vec3 perp_body_position(const perp_sim *sim, perp_body body)
+perp_vec3 perp_sim_body_position(const perp_sim *sim, perp_body body)
 {
     if (!has_body(sim, body)) {
         return (perp_vec3){0.0, 0.0, 0.0};
@@ -255,12 +259,12 @@ perp_vec3 perp_body_position(const perp_sim *sim, perp_body body)
     return sim->frames[body.i].p;
 }
 
-double perp_body_angle(const perp_sim *sim, perp_body body)
+double perp_sim_body_angle(const perp_sim *sim, perp_body body)
 {
     return has_body(sim, body) ? sim->frames[body.i].angle : 0.0;
 }
 
-perp_pose perp_body_pose(const perp_sim *sim, perp_body body)
+perp_pose perp_sim_body_pose(const perp_sim *sim, perp_body body)
 {
     if (!has_body(sim, body)) {
         return (perp_pose){{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
@@ -268,7 +272,7 @@ perp_pose perp_body_pose(const perp_sim *sim, perp_body body)
     return (perp_pose){sim->frames[body.i].p, sim->frames[body.i].rot};
 }
 
-perp_twist perp_body_twist(const perp_sim *sim, perp_body body)
+perp_twist perp_sim_body_twist(const perp_sim *sim, perp_body body)
 {
     if (!has_body(sim, body)) {
         return (perp_twist){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
@@ -279,14 +283,14 @@ perp_twist perp_body_twist(const perp_sim *sim, perp_body body)
 
 // Wrenches add up until the next step, which uses them up. One that is not finite is refused by the
 // step, since this function has no status.
-void perp_body_apply(perp_sim *sim, perp_body body, perp_wrench F_W)
+void perp_sim_body_apply(perp_sim *sim, perp_body body, perp_wrench F_W)
 {
-    if (has_body(sim, body) && (!pp_finite3(F_W.f) || !pp_finite3(F_W.tau))) {
+    if (has_body(sim, body) && (!pp_finite3(F_W.f_W) || !pp_finite3(F_W.tau_W))) {
         sim->refused = body;  // the next step says so
     } else if (has_body(sim, body)) {
         perp_wrench *w = &sim->applied[body.i];
-        w->f = pp_add(w->f, F_W.f);
-        w->tau = pp_add(w->tau, F_W.tau);
+        w->f_W = pp_add(w->f_W, F_W.f_W);
+        w->tau_W = pp_add(w->tau_W, F_W.tau_W);
     }
 }
 

@@ -18,7 +18,7 @@ typedef struct pp_step {
     pp_tree_pass tree;  // joint coordinates: where the step starts
     pp_coordinates in;
     pp_answer answer;
-    pp_weight *mass_l;   // theta method in space: masses and impulses of forces at the start, while
+    pp_inertia *mass_l;  // theta method in space: masses and impulses of forces at the start, while
     double *push_l;      // kin has those of (S9)
     pp_contact *acted;   // theta method in space: gap's contacts where they act; NULL: as found
     bool stay;           // contacts are taken as found, since the middle was not found otherwise
@@ -32,13 +32,13 @@ typedef struct pp_step {
 } pp_step;
 
 // Contacts where the last step ended, as the certificate saw them: the next one begins there.
-typedef struct pp_found {
+typedef struct pp_contact_cache {
     pp_arena *arena[2];  // of the last step's end, and of its start
-    int last;            // which is that of the end
+    int current;         // which is that of the end
     pp_gaps gaps;
     double reach;
-    bool fresh;  // of the state as it is
-} pp_found;
+    bool valid;  // of the state as it is
+} pp_contact_cache;
 
 // Impulses of the last step's contacts, to start the next one from.
 typedef struct pp_warm {
@@ -72,10 +72,10 @@ typedef struct pp_parts_sum {
 
 // Times are multiples of the step, not sums of it: t = start + count h as long as h is the same, so that rounding does
 // not pile up over the steps of a run.
-typedef struct pp_clock {
+typedef struct pp_step_clock {
     double start, h;  // h 0: no step since the state was set
     int64_t count;
-} pp_clock;
+} pp_step_clock;
 
 // Which stage runs, and since when, by pp_seconds().
 typedef struct pp_stage_clock {
@@ -91,19 +91,19 @@ struct perp_sim {
     pp_arena *memory;  // lives as long as the sim
     pp_arena *arena;   // of the step; reset at its start
     perp_workspace *work;
-    pp_ldl *joints;    // factorisation of the closed joints
-    pp_ldl *touching;  // of the bodies in contact
+    pp_ldl *ldl_joints;    // factorisation of the closed joints
+    pp_ldl *ldl_contacts;  // of the bodies in contact
     pp_islands *islands;
     pp_team team;
     pp_tree *tree;  // joint coordinates; NULL: bodies
     pp_state now, next;
-    pp_clock clock;        // now.t is its time
+    pp_step_clock clock;   // now.t is its time
     perp_wrench *applied;  // bodies
     perp_wrench *pushed;   // bodies: what was applied in the last step
     perp_body refused;     // was given a wrench that is not finite; -1: none
     pp_frame *frames;      // of `now`
     pp_step step;
-    pp_found found;
+    pp_contact_cache contact_cache;
     pp_warm *warm;  // of the last step, in heap memory that grows
     int warm_count, warm_capacity, contact_count, contact_capacity;
     perp_contact *contacts;
@@ -111,21 +111,21 @@ struct perp_sim {
     pp_stage_clock charged;
     double whole;  // length of the step, of which a part may be under way [s]
     pp_parts_sum parts;
-    pp_kept_list kept;
+    pp_stored_parts kept;
     double worked;    // on the step so far, parts that were given up included, in factorisations
     double deadline;  // of the step's solvers, by pp_seconds(); 0: none
     bool projected;   // the state was moved to fit, as the remark says; until the next step
     bool
         unfit;  // a start that was kept as given still overlaps, is open or past a limit: positions are worked off
     perp_error error;
-    pp_arena *scratch;       // PERP_EVENT: of one evaluation
-    pp_hybrid_result flown;  // PERP_EVENT: the last step
+    pp_arena *scratch;       // PERP_STEPPER_EVENT: of one evaluation
+    pp_hybrid_result flown;  // PERP_STEPPER_EVENT: the last step
 };
 
 // The time at the end of a step of length h from here; when that step is taken, and when the time is set.  (state.c)
 double pp_sim_time_after(const perp_sim *sim, double h);
-void pp_sim_clock_step(perp_sim *sim, double h);
-void pp_sim_clock_set(perp_sim *sim);
+void pp_sim_step_clock_advance(perp_sim *sim, double h);
+void pp_sim_step_clock_set(perp_sim *sim);
 // Coordinates of all joints as the frames have them, each in the turn nearest to kin->turn.
 void pp_sim_follow_turns(const perp_model *model, const pp_kinematics *kin, double *turn);
 // Turns start over from what the frames show.

@@ -10,7 +10,7 @@
 #include <string.h>
 
 // Copies what the user reads of the solve into sim->info.
-static void take_remark(perp_sim *sim)
+static void copy_solve_info(perp_sim *sim)
 {
     const pp_answer *a = &sim->step.answer;
     sim->info.contacts = sim->step.row.nc;
@@ -19,16 +19,16 @@ static void take_remark(perp_sim *sim)
     sim->info.redundant_rows = a->redundant;
     sim->info.motion = a->motion;
     sim->info.impulses = a->impulses;
-    sim->info.unique = a->motion == PERP_UNIQUE && a->impulses == PERP_UNIQUE;
+    sim->info.unique = a->motion == PERP_UNIQUENESS_PROVED && a->impulses == PERP_UNIQUENESS_PROVED;
     sim->info.motion_apart = a->motion_apart;
     sim->info.impulses_apart = a->impulses_apart;
     sim->info.solver = a->solver;
     sim->info.form = a->form;
     // set by pp_sim_guess before the solve, which knows nothing of it
-    int guessed = sim->info.effort.guessed;
+    int guessed = sim->info.effort.warm_started;
     sim->info.iterations = a->iterations;
     sim->info.effort = a->effort;
-    sim->info.effort.guessed = guessed;
+    sim->info.effort.warm_started = guessed;
     sim->info.effort.work = sim->worked;
     memcpy(sim->info.remark, a->remark, sizeof sim->info.remark);
 }
@@ -116,7 +116,7 @@ static perp_status note_work(perp_sim *sim, const char *where)
 static perp_status solve(perp_sim *sim, const double *nu)
 {
     // Bodies are light: errors of impulses are large velocities, so that impulses have to be exact.
-    bool quasistatic = sim->def.stepper == PERP_QUASISTATIC;
+    bool quasistatic = sim->def.stepper == PERP_STEPPER_QUASISTATIC;
     double tolerance = quasistatic ? fmin(sim->def.tolerance, 1e-12) : sim->def.tolerance;
     double left = sim->def.max_work > 0.0 ? sim->def.max_work - sim->worked : 0.0;
     if (pp_sim_is_worked_off(sim)) {
@@ -134,17 +134,17 @@ static perp_status solve(perp_sim *sim, const double *nu)
                                 .gaps = &sim->step.gap,
                                 .work = sim->work,
                                 .in = sim->tree ? &sim->step.in : NULL,
-                                .joints = sim->joints,
-                                .contacts = sim->touching,
+                                .ldl_joints = sim->ldl_joints,
+                                .ldl_contacts = sim->ldl_contacts,
                                 .islands = sim->islands,
                                 .threads = sim->def.threads,
                                 .env = &sim->env};
-    options.fresh = sim->info.effort.guessed == 0;
+    options.fresh = sim->info.effort.warm_started == 0;
     pp_step *s = &sim->step;
     perp_status status =
         pp_solve_run(&s->answer, sim->model, &s->kin, &s->row, nu, &options, sim->arena);
     sim->worked += s->answer.effort.work;
-    take_remark(sim);
+    copy_solve_info(sim);
     if (s->answer.worked_off) {
         return note_work(sim, s->answer.remark);
     }
@@ -198,6 +198,6 @@ perp_status pp_sim_solve_impacts(perp_sim *sim, const double *nu, double h, doub
     if (status < 0) {
         return status;
     }
-    perp_status tempered = pp_sim_temper(sim, nu, h);
+    perp_status tempered = pp_sim_limit_restitution(sim, nu, h);
     return tempered < 0 ? tempered : status;
 }

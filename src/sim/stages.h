@@ -42,9 +42,9 @@ double pp_sim_theta(const perp_sim *sim);
 // Places at the end of the step, with the velocities of the answer.
 perp_status pp_sim_place(perp_sim *sim, double h);
 // The same where joints hold exactly, if they are to.                                   theory (S6)
-bool pp_sim_closes_exactly(const perp_sim *sim);
-perp_status pp_sim_guess_bend(perp_sim *sim);
-perp_status pp_sim_close(perp_sim *sim, const double *nu, double h);
+bool pp_sim_has_exact_positions(const perp_sim *sim);
+perp_status pp_sim_guess_curvature(perp_sim *sim);
+perp_status pp_sim_solve_positions_bodies(perp_sim *sim, const double *nu, double h);
 
 // Works off what a start that is kept as given has of overlaps, open joints and crossed limits: moves the bodies of
 // the end of the step a little, and leaves their velocities.                             theory (K8)
@@ -52,36 +52,36 @@ perp_status pp_sim_work_off(perp_sim *sim, double h);
 
 // ── Joint coordinates ────────────────────────────────────────────────────────────────────────────
 // Makes the tree where the sim has one, and puts the bodies on it.
-perp_status pp_sim_plant(perp_sim *sim, perp_error *error);
+perp_status pp_sim_create_tree(perp_sim *sim, perp_error *error);
 // Bodies that are apart at joints of the tree are moved together; a remark says how far.
 perp_status pp_sim_project(perp_sim *sim);
 // The step's tree, and the coordinates its problem is written in.
 perp_status pp_sim_coordinates(perp_sim *sim);
 // Bodies of the end of the step on the tree again, after they were moved one by one.
-perp_status pp_sim_close_tree(perp_sim *sim);
+perp_status pp_sim_project_to_tree(perp_sim *sim);
 // Places after h with the velocities of the answer, moved along the coordinates of the tree.
 perp_status pp_sim_move(perp_sim *sim, double h);
 // The theta method (theta.c). Masses of the end, from the impulses of the answer, if there is one; change: of the
 // momentum that the old velocities have with them, relative.                              theory (S9)
-perp_status pp_sim_weigh_end(perp_sim *sim, double h, double *change);
+perp_status pp_sim_masses_at_end(perp_sim *sim, double h, double *change);
 // All rows, those of joints in the middle of the step that ends with nu.
 perp_status pp_sim_middle_rows(perp_sim *sim, pp_scheme scheme, const double *nu, double h);
 // How far the answer's velocities are from those of the round before, of their size.
-double pp_sim_moved(const perp_sim *sim, const double *last, double size);
+double pp_sim_relative_change(const perp_sim *sim, const double *last, double size);
 // Keeps how far the last round moved them, and says so where that is more than rounding of what is nearly singular.
 static const double PP_MIDDLE_LOST = 1e-8;
-void pp_sim_note_middle(perp_sim *sim, double off, double size);
+void pp_sim_record_midpoint_error(perp_sim *sim, double off, double size);
 // How positions follow velocities.
 pp_advance pp_sim_advance(const perp_sim *sim, double h, double share);
 // Exact positions: nu_0 such that the velocities of the answer are those of the way to the places found;
 // returns by how much it changed. way: velocities of that way, nv numbers.             theory (J8)
-double pp_sim_bend(perp_sim *sim, double h, double *way);
+double pp_sim_curve_path(perp_sim *sim, double h, double *way);
 // The rows of the tree as the velocities of the answer have them.
-void pp_sim_settle_tree(perp_sim *sim);
+void pp_sim_refresh_tree_rows(perp_sim *sim);
 
 // Impulses to start the solver from: p_n of every unilateral row, then p_t; NULL: none.
 const double *pp_sim_guess(perp_sim *sim);
-// PERP_EVENT: what it needs, its step up to the commit, and a joint's part of it.
+// PERP_STEPPER_EVENT: what it needs, its step up to the commit, and a joint's part of it.
 perp_status pp_sim_event_create(perp_sim *sim, perp_error *error);
 perp_status pp_sim_event_project(perp_sim *sim);
 perp_status pp_sim_event_step(perp_sim *sim, double h);

@@ -39,7 +39,7 @@ typedef struct fault {
     int joint;             // -1: not a joint
 } fault;
 
-typedef struct fit {
+typedef struct start_fit {
     perp_sim *sim;
     pp_state *at;       // the places of the bodies, which are moved
     pp_frame *frames;   // the same as frames
@@ -49,16 +49,16 @@ typedef struct fit {
     pp_answer answer;
     fault fault;
     double deepest;  // overlap [m]
-} fit;
+} start_fit;
 
 // Kinematics of the scene at rest where it is, without forces, h = 1.
-static perp_status stand_still(fit *f)
+static perp_status stand_still(start_fit *f)
 {
     perp_sim *sim = f->sim;
     const perp_model *m = sim->model;
     f->kin = (pp_kinematics){.t = f->at->t, .h = 1.0, .turn = f->at->turn, .team = &sim->team};
     f->kin.body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
-    f->kin.mass = PP_ARRAY(sim->arena, pp_weight, m->bodies);
+    f->kin.mass = PP_ARRAY(sim->arena, pp_inertia, m->bodies);
     f->kin.p_ext = PP_ZEROS(sim->arena, double, m->nv);
     f->kin.held = PP_ZEROS(sim->arena, perp_wrench, m->bodies);
     if (!f->kin.body || !f->kin.mass || !f->kin.p_ext || !f->kin.held) {
@@ -73,7 +73,7 @@ static perp_status stand_still(fit *f)
 }
 
 // Keeps the worst fault; unit: the length that the value is measured by.
-static void see(fault *worst, double value, double unit, fault at)
+static void note_worst(fault *worst, double value, double unit, fault at)
 {
     if (value > worst->worst * unit) {
         *worst = at;
@@ -84,7 +84,7 @@ static void see(fault *worst, double value, double unit, fault at)
 
 // Overlaps, open joints and crossed limits as they are. The scales of the certificate are
 // hundredths of the lengths.
-static void look(fit *f)
+static void find_faults(start_fit *f)
 {
     const perp_model *m = f->sim->model;
     f->fault = (fault){.shape_a = -1, .shape_b = -1, .joint = -1};
@@ -92,18 +92,19 @@ static void look(fit *f)
     for (int i = 0; i < f->gap.count; i++) {
         const pp_contact *c = &f->gap.contact[i];
         double unit = 100.0 * pp_scale_overlap(m, c->a, c->b);
-        see(&f->fault, -c->gap, unit, (fault){.shape_a = c->a, .shape_b = c->b, .joint = -1});
+        note_worst(&f->fault, -c->gap, unit,
+                   (fault){.shape_a = c->a, .shape_b = c->b, .joint = -1});
         f->deepest = fmax(f->deepest, -c->gap);
     }
     for (int i = 0; i < m->joints; i++) {
         double unit = 100.0 * pp_scale_apart(m, &m->joint[i]);
-        double off = fmax(pp_joint_error(m, &f->kin, i), pp_joint_beyond(m, &f->kin, i));
-        see(&f->fault, off, unit, (fault){.shape_a = -1, .shape_b = -1, .joint = i});
+        double off = fmax(pp_joint_error(m, &f->kin, i), pp_joint_limit_violation(m, &f->kin, i));
+        note_worst(&f->fault, off, unit, (fault){.shape_a = -1, .shape_b = -1, .joint = i});
     }
 }
 
 // Contacts, also those that bodies which are moved apart may run into.
-static perp_status find_gaps(fit *f)
+static perp_status find_start_gaps(start_fit *f)
 {
     perp_sim *sim = f->sim;
     double margin = fmax(sim->def.margin, 2.0 * f->deepest);
@@ -118,9 +119,9 @@ static perp_status find_gaps(fit *f)
 }
 
 // Rows of positions alone: no springs, no drives of rates or of limited effort, and nothing moves.
-static perp_status find_rows(fit *f)
+static perp_status find_position_rows(start_fit *f)
 {
-    static const pp_scheme scheme = {.stepper = PERP_STEWART_TRINKLE,
+    static const pp_scheme scheme = {.stepper = PERP_STEPPER_STEWART_TRINKLE,
                                      .friction = PERP_FRICTION_NONE,
                                      .impact = PERP_IMPACT_NEWTON,
                                      .facets = 8,
@@ -153,7 +154,7 @@ static perp_status find_rows(fit *f)
 }
 
 // Rows ask for `most` of their units at most (K8): thickness of shapes, arm of a joint.
-static void limit_rows(fit *f, double most)
+static void limit_rows(start_fit *f, double most)
 {
     const perp_model *m = f->sim->model;
     pp_rows *row = &f->row;
@@ -170,7 +171,7 @@ static void limit_rows(fit *f, double most)
 }
 
 // The way d as the velocities of a step from rest, (K7).
-static perp_status solve(fit *f)
+static perp_status solve_least_move(start_fit *f)
 {
     perp_sim *sim = f->sim;
     double *rest = PP_ZEROS(sim->arena, double, sim->model->nv);
@@ -186,7 +187,7 @@ static perp_status solve(fit *f)
 
 // Moves the bodies by d, or by the part of it that turns none by more than TURN_MOST; velocities
 // stay as they were.
-static perp_status move(fit *f, const double *d)
+static perp_status move_bodies(start_fit *f, const double *d)
 {
     const perp_model *m = f->sim->model;
     pp_state moved = *f->at;
@@ -211,38 +212,38 @@ static perp_status move(fit *f, const double *d)
 }
 
 // One round: rows, solve, move. most: see limit_rows; HUGE_VAL: no limit.
-static perp_status round_once(fit *f, double most)
+static perp_status round_once(start_fit *f, double most)
 {
-    perp_status status = find_rows(f);
+    perp_status status = find_position_rows(f);
     if (status < 0) {
         return status;
     }
     if (most < HUGE_VAL) {
         limit_rows(f, most);
     }
-    status = solve(f);
+    status = solve_least_move(f);
     if (status < 0) {
         return status;
     }
-    return f->answer.nu ? move(f, f->answer.nu) : PERP_ERR_MEMORY;
+    return f->answer.nu ? move_bodies(f, f->answer.nu) : PERP_ERR_MEMORY;
 }
 
 // Contacts and faults where the bodies are now.
-static perp_status look_again(fit *f)
+static perp_status look_again(start_fit *f)
 {
     perp_status status = stand_still(f);
     if (status < 0) {
         return status;
     }
-    status = find_gaps(f);
+    status = find_start_gaps(f);
     if (status >= 0) {
-        look(f);
+        find_faults(f);
     }
     return status;
 }
 
 // The error of a start that cannot be mended: what is wrong, and the two cures.
-static perp_status refuse(const fit *f, perp_status status, perp_error *error)
+static perp_status refuse_start(const start_fit *f, perp_status status, perp_error *error)
 {
     const perp_model *m = f->sim->model;
     if (status == PERP_ERR_MEMORY) {
@@ -271,7 +272,7 @@ static double moved_by(const perp_model *m, int i, const pp_frame *from, const p
     return *way / (TOO_FAR * size);
 }
 
-static void describe(const fit *f, const fault *at, char *what, size_t size)
+static void describe_fault(const start_fit *f, const fault *at, char *what, size_t size)
 {
     const perp_model *m = f->sim->model;
     if (at->joint >= 0) {
@@ -283,7 +284,8 @@ static void describe(const fit *f, const fault *at, char *what, size_t size)
 }
 
 // The remark: what was wrong, and which body was moved farthest; an error where one went too far.
-static perp_status report(fit *f, const pp_frame *from, const fault *first, perp_error *error)
+static perp_status report_moves(start_fit *f, const pp_frame *from, const fault *first,
+                                perp_error *error)
 {
     perp_sim *sim = f->sim;
     const perp_model *m = sim->model;
@@ -305,7 +307,7 @@ static perp_status report(fit *f, const pp_frame *from, const fault *first, perp
         }
     }
     char what[96];
-    describe(f, first, what, sizeof what);
+    describe_fault(f, first, what, sizeof what);
     pp_print(sim->info.remark, sizeof sim->info.remark,
              "the start was mended: %s by %.3g m or rad; body '%.40s' was moved by %.3g m", what,
              first->value, m->body[body].name, most);
@@ -314,7 +316,7 @@ static perp_status report(fit *f, const pp_frame *from, const fault *first, perp
 }
 
 // Rounds of (K7) until nothing is left, or no round gets nearer. q: room for one state.
-static perp_status mend(fit *f, double *q)
+static perp_status remove_faults(start_fit *f, double *q)
 {
     perp_sim *sim = f->sim;
     const perp_model *m = sim->model;
@@ -350,15 +352,15 @@ static perp_status mend(fit *f, double *q)
 
 // A start as given: its faults are worked off later (pp_sim_work_off). Smooth equations of motion
 // cannot start from it.
-static perp_status keep(fit *f, perp_error *error)
+static perp_status keep_consistent(start_fit *f, perp_error *error)
 {
     perp_sim *sim = f->sim;
     sim->unfit = f->fault.worst > FITS;
-    if (!sim->unfit || sim->def.stepper != PERP_EVENT) {
+    if (!sim->unfit || sim->def.stepper != PERP_STEPPER_EVENT) {
         return PERP_OK;
     }
     char what[96];
-    describe(f, &f->fault, what, sizeof what);
+    describe_fault(f, &f->fault, what, sizeof what);
     return pp_fail(error, PERP_ERR_ARGUMENT,
                    "start: %s by %.3g m or rad, which event cannot start from; say start: mended, "
                    "or take another stepper",
@@ -367,7 +369,7 @@ static perp_status keep(fit *f, perp_error *error)
 
 perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
 {
-    fit f = {.sim = sim, .at = &sim->now, .frames = sim->frames};
+    start_fit f = {.sim = sim, .at = &sim->now, .frames = sim->frames};
     const perp_model *m = sim->model;
     sim->unfit = false;
     if (m->nv == 0) {
@@ -377,10 +379,10 @@ perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
     perp_status status = look_again(&f);
     if (status < 0) {
         // any other failure of detection is reported by the first step
-        return status == PERP_ERR_MEMORY ? refuse(&f, status, error) : PERP_OK;
+        return status == PERP_ERR_MEMORY ? refuse_start(&f, status, error) : PERP_OK;
     }
     if (sim->def.start == PERP_START_AS_GIVEN) {
-        return keep(&f, error);
+        return keep_consistent(&f, error);
     }
     fault first = f.fault;
     if (!(first.worst > FITS)) {
@@ -389,23 +391,23 @@ perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
     pp_frame *from = PP_ARRAY(sim->memory, pp_frame, m->bodies);
     double *q = PP_ARRAY(sim->memory, double, m->nq);
     if (!from || !q) {
-        return refuse(&f, PERP_ERR_MEMORY, error);
+        return refuse_start(&f, PERP_ERR_MEMORY, error);
     }
     memcpy(from, sim->frames, (size_t)m->bodies * sizeof *from);
-    status = mend(&f, q);
+    status = remove_faults(&f, q);
     if (status < 0 || !(f.fault.worst <= FITS)) {
-        return refuse(&f, status, error);
+        return refuse_start(&f, status, error);
     }
     pp_sim_reset_turns(sim);
-    return report(&f, from, &first, error);
+    return report_moves(&f, from, &first, error);
 }
 
 // One round at the end of a step, the bodies on the tree again where there is one.
-static perp_status nearer(fit *f, double most)
+static perp_status move_nearer(start_fit *f, double most)
 {
     perp_status status = round_once(f, most);
     if (status >= 0 && f->sim->tree) {
-        status = pp_sim_close_tree(f->sim);
+        status = pp_sim_project_to_tree(f->sim);
     }
     return status < 0 ? status : look_again(f);
 }
@@ -415,25 +417,25 @@ static perp_status nearer(fit *f, double most)
 perp_status pp_sim_work_off(perp_sim *sim, double h)
 {
     pp_step *s = &sim->step;
-    fit f = {.sim = sim, .at = &sim->next, .frames = s->end.body};
+    start_fit f = {.sim = sim, .at = &sim->next, .frames = s->end.body};
     if (!sim->unfit) {
         return PERP_OK;
     }
     perp_status status = look_again(&f);
     if (status >= 0 && f.fault.worst > FITS) {
         char what[96];
-        describe(&f, &f.fault, what, sizeof what);
+        describe_fault(&f, &f.fault, what, sizeof what);
         pp_print(sim->info.remark, sizeof sim->info.remark,
                  "the start was kept: %s by %.3g m or rad still, which is worked off", what,
                  f.fault.value);
-        status = nearer(&f, A_STEP * h / sim->whole);
+        status = move_nearer(&f, A_STEP * h / sim->whole);
     }
     // What is left of the last round is its second order, removed before rows with phi / h make a speed of it.
     for (int k = 0; k < FINISH; k++) {
         if (status < 0 || !(f.fault.worst <= FITS && f.fault.worst > DONE)) {
             break;
         }
-        status = nearer(&f, HUGE_VAL);
+        status = move_nearer(&f, HUGE_VAL);
     }
     s->unfit = status < 0 || f.fault.worst > FITS;
     return status == PERP_ERR_MEMORY ? status : PERP_OK;

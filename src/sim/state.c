@@ -13,22 +13,22 @@
 // accumulate.
 double pp_sim_time_after(const perp_sim *sim, double h)
 {
-    const pp_clock *clock = &sim->clock;
+    const pp_step_clock *clock = &sim->clock;
     return h == clock->h ? clock->start + (double)(clock->count + 1) * h : sim->now.t + h;
 }
 
 // Counts a step of length h. To be called before now.t changes.
-void pp_sim_clock_step(perp_sim *sim, double h)
+void pp_sim_step_clock_advance(perp_sim *sim, double h)
 {
     if (h != sim->clock.h) {
-        sim->clock = (pp_clock){.start = sim->now.t, .h = h};
+        sim->clock = (pp_step_clock){.start = sim->now.t, .h = h};
     }
     sim->clock.count++;
 }
 
-void pp_sim_clock_set(perp_sim *sim)
+void pp_sim_step_clock_set(perp_sim *sim)
 {
-    sim->clock = (pp_clock){.start = sim->now.t};
+    sim->clock = (pp_step_clock){.start = sim->now.t};
 }
 
 // Turns start over from what the frames show: within half a turn of zero.
@@ -38,7 +38,7 @@ void pp_sim_reset_turns(perp_sim *sim)
     pp_sim_follow_turns(sim->model, &now, sim->now.turn);
 }
 
-void perp_state_size(const perp_sim *sim, int *nq, int *nv)
+void perp_sim_state_size(const perp_sim *sim, int *nq, int *nv)
 {
     if (nq) {
         *nq = sim ? sim->model->nq : 0;
@@ -48,7 +48,7 @@ void perp_state_size(const perp_sim *sim, int *nq, int *nv)
     }
 }
 
-perp_status perp_state_get(const perp_sim *sim, double *t, double *q, double *nu)
+perp_status perp_sim_state_get(const perp_sim *sim, double *t, double *q, double *nu)
 {
     if (!sim) {
         return PERP_ERR_ARGUMENT;
@@ -80,7 +80,7 @@ static bool unit_quaternions(const perp_model *m, const double *q)
     return true;
 }
 
-perp_status perp_state_set(perp_sim *sim, double t, const double *q, const double *nu)
+perp_status perp_sim_state_set(perp_sim *sim, double t, const double *q, const double *nu)
 {
     if (!sim) {
         return PERP_ERR_ARGUMENT;
@@ -95,14 +95,14 @@ perp_status perp_state_set(perp_sim *sim, double t, const double *q, const doubl
                        "state: the quaternion of a body is not of length 1");
     }
     sim->now.t = t;
-    pp_sim_clock_set(sim);
+    pp_sim_step_clock_set(sim);
     if (nv > 0) {
         memcpy(sim->now.q, q, nq * sizeof *q);
         memcpy(sim->now.nu, nu, nv * sizeof *nu);
     }
     // nothing is known of contacts at another state
     sim->warm_count = 0;
-    sim->found.fresh = false;
+    sim->contact_cache.valid = false;
     sim->refused.i = -1;
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
     pp_frames(sim->model, &sim->now, sim->frames);
@@ -113,7 +113,7 @@ perp_status perp_state_set(perp_sim *sim, double t, const double *q, const doubl
 }
 
 // Of the bits of (t, q, nu): equal hashes are equal states.
-uint64_t perp_state_hash(const perp_sim *sim)
+uint64_t perp_sim_state_hash(const perp_sim *sim)
 {
     if (!sim) {
         return 0;
@@ -129,7 +129,7 @@ typedef struct header {
     uint64_t magic, hash;
     int32_t nq, nv, joints, bodies, warm, unfit;
     double t;
-    pp_clock clock;
+    pp_step_clock clock;
 } header;
 
 static const uint64_t MAGIC = 0x7065727053544134ull;
@@ -150,7 +150,7 @@ static size_t block_bytes(const perp_model *m, int warm)
     return sizeof(header) + state_bytes(m) + applied_bytes(m) + (size_t)warm * sizeof(pp_warm);
 }
 
-size_t perp_state_save_size(const perp_sim *sim)
+size_t perp_sim_state_save_size(const perp_sim *sim)
 {
     return sim ? block_bytes(sim->model, sim->warm_count) : 0;
 }
@@ -161,12 +161,12 @@ static uint64_t hash_block(const char *block, size_t size)
     return pp_hash(0, block + from, size - from);
 }
 
-perp_status perp_state_save(const perp_sim *sim, void *block, size_t size)
+perp_status perp_sim_state_save(const perp_sim *sim, void *block, size_t size)
 {
     if (!sim) {
         return PERP_ERR_ARGUMENT;
     }
-    size_t used = perp_state_save_size(sim);
+    size_t used = perp_sim_state_save_size(sim);
     if (!block || size < used) {
         return PERP_ERR_ARGUMENT;
     }
@@ -210,7 +210,7 @@ static perp_status reserve_warm(perp_sim *sim, int count)
     return PERP_OK;
 }
 
-perp_status perp_state_restore(perp_sim *sim, const void *block, size_t size)
+perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size)
 {
     if (!sim) {
         return PERP_ERR_ARGUMENT;
@@ -244,7 +244,7 @@ perp_status perp_state_restore(perp_sim *sim, const void *block, size_t size)
     memcpy(sim->applied, next, applied_bytes(m));
     next += applied_bytes(m);
     sim->warm_count = head.warm;
-    sim->found.fresh = false;
+    sim->contact_cache.valid = false;
     sim->refused.i = -1;
     if (head.warm > 0) {
         memcpy(sim->warm, next, (size_t)head.warm * sizeof *sim->warm);

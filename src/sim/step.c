@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp_step: the stages of a step, in order. A step is a transaction: nothing of the state changes before
+// perp_sim_step: the stages of a step, in order. A step is a transaction: nothing of the state changes before
 // pp_sim_commit, so that a failed step leaves the sim as it was.
 //
 // A step that has to be divided at impacts (P16) returns from pp_sim_attempt with part < h and nothing done; parts.c
@@ -17,21 +17,21 @@
 static perp_status kinematics(perp_sim *sim, double h)
 {
     pp_step *s = &sim->step;
-    bool middle = sim->def.stepper == PERP_MOREAU_JEAN;
+    bool middle = sim->def.stepper == PERP_STEPPER_MOREAU_JEAN;
     perp_status status =
         pp_kinematics_run(&s->kin, sim->model, &sim->now, h,
                           middle ? PP_GYRO_NONE : sim->def.gyroscopic, sim->applied, sim->arena);
     double change;
     if (status >= 0 && middle && sim->model->spatial) {
-        status = pp_sim_weigh_end(sim, h, &change);
+        status = pp_sim_masses_at_end(sim, h, &change);
     }
     s->kin.team = &sim->team;
     if (status < 0) {
         return status;
     }
-    if (sim->def.stepper == PERP_QUASISTATIC) {
+    if (sim->def.stepper == PERP_STEPPER_QUASISTATIC) {
         for (int i = 0; i < sim->model->bodies; i++) {
-            pp_weight_scale(&s->kin.mass[i], PP_QUASISTATIC_MASS);
+            pp_inertia_scale(&s->kin.mass[i], PP_QUASISTATIC_MASS);
         }
     }
     return status;
@@ -41,7 +41,7 @@ static perp_status kinematics(perp_sim *sim, double h)
 // of memory.
 static const double *old_velocities(perp_sim *sim)
 {
-    if (sim->def.stepper != PERP_QUASISTATIC) {
+    if (sim->def.stepper != PERP_STEPPER_QUASISTATIC) {
         return sim->now.nu;
     }
     return PP_ZEROS(sim->arena, double, sim->model->nv);
@@ -52,19 +52,19 @@ static const double *old_velocities(perp_sim *sim)
 void pp_sim_commit(perp_sim *sim)
 {
     pp_state old = sim->now;
-    pp_sim_clock_step(sim, sim->step.end.h);
+    pp_sim_step_clock_advance(sim, sim->step.end.h);
     sim->now = sim->next;
     sim->next = old;
     sim->unfit = sim->step.unfit;
     memcpy(sim->frames, sim->step.end.body, (size_t)sim->model->bodies * sizeof *sim->frames);
     // contacts that the certificate found at the end are those where the next step begins
-    sim->found.fresh = true;
+    sim->contact_cache.valid = true;
     memcpy(sim->pushed, sim->applied, (size_t)sim->model->bodies * sizeof *sim->applied);
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
 }
 
 // A failed step: the error says when and why; the state is untouched.
-static perp_status fail(perp_sim *sim, perp_status status)
+static perp_status fail_step(perp_sim *sim, perp_status status)
 {
     const char *remark = sim->info.remark;
     sim->info.status = status;
@@ -92,7 +92,7 @@ perp_stage pp_sim_charge(perp_sim *sim, perp_stage stage)
         perp_status result = (call);                                                               \
         pp_sim_charge(sim, PERP_STAGE_##NAME);                                                     \
         if (result < 0) {                                                                          \
-            return fail(sim, result);                                                              \
+            return fail_step(sim, result);                                                         \
         }                                                                                          \
         status = result > status ? result : status;                                                \
         if (sim->def.on_stage) {                                                                   \
@@ -112,13 +112,13 @@ perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
     pp_arena_reset(sim->arena);
     *s = (pp_step){0};
     sim->info = (perp_step_info){.parts = 1};
-    if (sim->def.stepper == PERP_EVENT) {
+    if (sim->def.stepper == PERP_STEPPER_EVENT) {
         sim->info.status = status = pp_sim_event_step(sim, h);
-        return status < 0 ? fail(sim, status) : status;
+        return status < 0 ? fail_step(sim, status) : status;
     }
     const double *nu = old_velocities(sim);
     if (sim->model->nv > 0 && !nu) {
-        return fail(sim, PERP_ERR_MEMORY);
+        return fail_step(sim, PERP_ERR_MEMORY);
     }
     sim->charged = (pp_stage_clock){PERP_STAGE_KINEMATICS, pp_seconds()};
     // clang-format off
@@ -145,7 +145,7 @@ perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
     return status;
 }
 
-perp_status perp_step(perp_sim *sim, double h)
+perp_status perp_sim_step(perp_sim *sim, double h)
 {
     if (!sim) {
         return PERP_ERR_ARGUMENT;
@@ -165,7 +165,7 @@ perp_status perp_step(perp_sim *sim, double h)
     // what the last step left, and the budgets of this one, which all of its parts share
     sim->projected = sim->parts.done = false;
     sim->parts.stop = PP_PARTS_ALL;
-    pp_sim_keep_none(sim);
+    pp_sim_clear_parts(sim);
     sim->parts.count = 0;
     sim->parts.judged_h = 0.0;
     sim->whole = h;
@@ -175,7 +175,7 @@ perp_status perp_step(perp_sim *sim, double h)
     double part = h;
     perp_status status = pp_sim_attempt(sim, h, &part);
     if (status >= 0 && part < h) {
-        return pp_sim_take_parts(sim, h, part);
+        return pp_sim_step_in_parts(sim, h, part);
     }
     if (status >= 0) {
         pp_sim_commit(sim);

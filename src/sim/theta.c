@@ -16,7 +16,7 @@
 
 static bool turns(const pp_body *body)
 {
-    return body->nv > 0 && body->kind == PERP_SPATIAL_BODY;
+    return body->nv > 0 && body->kind == PERP_BODY_SPATIAL;
 }
 
 static perp_vec3 spin_of(const pp_body *body, const double *nu)
@@ -27,7 +27,7 @@ static perp_vec3 spin_of(const pp_body *body, const double *nu)
 // share: part of the step, 1 for its end.
 pp_advance pp_sim_advance(const perp_sim *sim, double h, double share)
 {
-    double theta = sim->def.stepper == PERP_MOREAU_JEAN ? sim->def.theta : 1.0;
+    double theta = sim->def.stepper == PERP_STEPPER_MOREAU_JEAN ? sim->def.theta : 1.0;
     return (pp_advance){.h = h, .share = share, .theta = theta, .how = sim->def.rotation};
 }
 
@@ -47,13 +47,13 @@ static perp_vec3 push_on(const perp_sim *sim, int i)
 // Inertia at the end of the step in kin->mass, and in kin->p_ext the impulse of the forces plus
 // (M_l - M) nu_l, so that (P1) with the new M has the old momentum. change: of M nu_l against the
 // round before.
-perp_status pp_sim_weigh_end(perp_sim *sim, double h, double *change)
+perp_status pp_sim_masses_at_end(perp_sim *sim, double h, double *change)
 {
     const perp_model *m = sim->model;
     pp_step *s = &sim->step;
     *change = 0.0;
     if (!s->mass_l) {  // first round: kin still has masses and forces of the start, which are kept
-        s->mass_l = PP_ARRAY(sim->arena, pp_weight, m->bodies);
+        s->mass_l = PP_ARRAY(sim->arena, pp_inertia, m->bodies);
         s->push_l = PP_ARRAY(sim->arena, double, m->nv);
         if (!s->mass_l || !s->push_l) {
             return PERP_ERR_MEMORY;
@@ -169,10 +169,10 @@ static perp_status hold_at_end(perp_sim *sim, pp_scheme scheme, pp_frame *last_b
 // ── Contacts ─────────────────────────────────────────────────────────────────────────────────────
 
 // Contacts in the middle or at the end of the step.
-typedef struct place {
+typedef struct contact_places {
     pp_kinematics kin;
     pp_gaps gaps;
-} place;
+} contact_places;
 
 // Frames for contacts: bodies that are not free move as they did when the step began. NULL: out of
 // memory.
@@ -267,7 +267,8 @@ static bool stays_flat(const perp_sim *sim, const pp_frame *body, const pp_conta
 // difference of the two rates goes into the row's rate, from the round before. Contacts that
 // bounce, edges, surfaces that move by themselves and axes chosen for the step are taken where they
 // were found.
-static void take_contact(perp_sim *sim, const place *at, const place *end, int n, const double *nu)
+static void take_contact(perp_sim *sim, const contact_places *at, const contact_places *end, int n,
+                         const double *nu)
 {
     const perp_model *m = sim->model;
     pp_step *s = &sim->step;
@@ -283,8 +284,8 @@ static void take_contact(perp_sim *sim, const place *at, const place *end, int n
     }
     s->acted[s->row.contact[n]] = now;
     // rows in the middle, where impulses act, and at the end, where the law holds
-    int count = pp_contact_take(m, &at->kin, &now, &s->row, n, rows);
-    pp_contact_take(m, &end->kin, &last, &s->row, n, ends);
+    int count = pp_contact_rows_at(m, &at->kin, &now, &s->row, n, rows);
+    pp_contact_rows_at(m, &end->kin, &last, &s->row, n, ends);
     for (int k = 0; k < count; k++) {
         const pp_friction *group = k > 0 ? &s->row.group[s->row.friction[n]] : NULL;
         pp_row *to = group ? &s->row.t[group->t + k - 1] : &s->row.n[n];
@@ -298,7 +299,7 @@ static void take_contact(perp_sim *sim, const place *at, const place *end, int n
 }
 
 // Contacts of given frames, as far away as the step has any.
-static perp_status find_there(perp_sim *sim, const pp_frame *body, place *out)
+static perp_status find_there(perp_sim *sim, const pp_frame *body, contact_places *out)
 {
     out->kin = sim->step.middle;
     out->kin.body = frames_for_contacts(sim, body);
@@ -321,7 +322,7 @@ static perp_status find_there(perp_sim *sim, const pp_frame *body, place *out)
 static perp_status take_contacts(perp_sim *sim, const pp_frame *end_body, const double *nu)
 {
     pp_step *s = &sim->step;
-    place at, end;
+    contact_places at, end;
     s->acted = PP_ARRAY(sim->arena, pp_contact, s->gap.count);
     if (!s->acted) {
         return PERP_ERR_MEMORY;
@@ -372,7 +373,7 @@ perp_status pp_sim_middle_rows(perp_sim *sim, pp_scheme scheme, const double *nu
     return status < 0 || !retaken ? status : take_contacts(sim, end, nu);
 }
 
-double pp_sim_moved(const perp_sim *sim, const double *last, double size)
+double pp_sim_relative_change(const perp_sim *sim, const double *last, double size)
 {
     double off = 0.0;
     for (int i = 0; i < sim->model->nv; i++) {
@@ -381,7 +382,7 @@ double pp_sim_moved(const perp_sim *sim, const double *last, double size)
     return size > 0.0 ? off / size : off;
 }
 
-void pp_sim_note_middle(perp_sim *sim, double off, double size)
+void pp_sim_record_midpoint_error(perp_sim *sim, double off, double size)
 {
     sim->step.middle_off = off * size;
     sim->step.middle_size = size;

@@ -9,11 +9,11 @@
 
 const char *perp_stepper_word(int stepper)
 {
-    static const char *const words[] = {[PERP_STEWART_TRINKLE] = "stewart-trinkle",
-                                        [PERP_ANITESCU_POTRA] = "anitescu-potra",
-                                        [PERP_MOREAU_JEAN] = "moreau-jean",
-                                        [PERP_QUASISTATIC] = "quasistatic",
-                                        [PERP_EVENT] = "event"};
+    static const char *const words[] = {[PERP_STEPPER_STEWART_TRINKLE] = "stewart-trinkle",
+                                        [PERP_STEPPER_ANITESCU_POTRA] = "anitescu-potra",
+                                        [PERP_STEPPER_MOREAU_JEAN] = "moreau-jean",
+                                        [PERP_STEPPER_QUASISTATIC] = "quasistatic",
+                                        [PERP_STEPPER_EVENT] = "event"};
     return PICK(words, stepper);
 }
 
@@ -26,7 +26,7 @@ const char *perp_form_word(int form)
     return PICK(words, form);
 }
 
-const char *perp_friction_word(int law)
+const char *perp_friction_law_word(int law)
 {
     static const char *const words[] = {[PERP_FRICTION_COULOMB] = "coulomb",
                                         [PERP_FRICTION_NONE] = "none",
@@ -34,14 +34,14 @@ const char *perp_friction_word(int law)
     return PICK(words, law);
 }
 
-const char *perp_impact_word(int law)
+const char *perp_impact_law_word(int law)
 {
     static const char *const words[] = {
         [PERP_IMPACT_NEWTON] = "newton", [PERP_IMPACT_POISSON] = "poisson"};
     return PICK(words, law);
 }
 
-const char *perp_rotation_word(int update)
+const char *perp_rotation_update_word(int update)
 {
     static const char *const words[] = {
         [PERP_ROTATION_EXPONENTIAL] = "exponential", [PERP_ROTATION_LINEAR] = "linear"};
@@ -51,7 +51,7 @@ const char *perp_rotation_word(int update)
 const char *perp_gyroscopic_word(int how)
 {
     static const char *const words[] = {
-        [PERP_GYRO_IMPLICIT] = "implicit", [PERP_GYRO_EXPLICIT] = "explicit"};
+        [PERP_GYROSCOPIC_IMPLICIT] = "implicit", [PERP_GYROSCOPIC_EXPLICIT] = "explicit"};
     return PICK(words, how);
 }
 
@@ -78,20 +78,20 @@ const char *perp_coordinates_word(int which)
 
 const char *perp_uniqueness_word(int which)
 {
-    static const char *const words[] = {[PERP_UNIQUE_UNKNOWN] = "unknown",
-                                        [PERP_UNIQUE] = "unique",
-                                        [PERP_NOT_UNIQUE] = "not unique"};
+    static const char *const words[] = {[PERP_UNIQUENESS_UNKNOWN] = "unknown",
+                                        [PERP_UNIQUENESS_PROVED] = "unique",
+                                        [PERP_UNIQUENESS_DISPROVED] = "not unique"};
     return PICK(words, which);
 }
 
-const char *perp_mode_word(int mode)
+const char *perp_contact_mode_word(int mode)
 {
     static const char *const words[] = {
-        [PERP_OPEN] = "open", [PERP_STICK] = "stick", [PERP_SLIP] = "slip"};
+        [PERP_CONTACT_OPEN] = "open", [PERP_CONTACT_STICK] = "stick", [PERP_CONTACT_SLIP] = "slip"};
     return PICK(words, mode);
 }
 
-const char *perp_event_word(int kind)
+const char *perp_event_kind_word(int kind)
 {
     static const char *const words[] = {[PERP_EVENT_IMPACT] = "impact",
                                         [PERP_EVENT_SEPARATION] = "separation",

@@ -31,7 +31,7 @@ static perp_vec3 turned_ellipsoid(const pp_mat3 *R, perp_vec3 half)
                   pp_length(pp_vec(m[6] * half.x, m[7] * half.y, m[8] * half.z)));
 }
 
-static void cover(perp_vec3 x, perp_vec3 *low, perp_vec3 *high)
+static void box_extend(perp_vec3 x, perp_vec3 *low, perp_vec3 *high)
 {
     *low = pp_vec(fmin(low->x, x.x), fmin(low->y, x.y), fmin(low->z, x.z));
     *high = pp_vec(fmax(high->x, x.x), fmax(high->y, x.y), fmax(high->z, x.z));
@@ -43,25 +43,25 @@ static void around_points(const pp_pose *X, int count, const perp_vec3 *point, p
     *low = pp_vec(PP_INF, PP_INF, PP_INF);
     *high = pp_vec(-PP_INF, -PP_INF, -PP_INF);
     for (int k = 0; k < count; k++) {
-        cover(pp_pose_point(X, point[k]), low, high);
+        box_extend(pp_pose_point(X, point[k]), low, high);
     }
 }
 
 // The apex, and the disc at the base.
 static void around_cone(const pp_solid *solid, const pp_pose *X, perp_vec3 *low, perp_vec3 *high)
 {
-    perp_vec3 e = pp_column(&X->R, 2), base = pp_along(X->p, -solid->half.z, e);
+    perp_vec3 e = pp_mat3_column(&X->R, 2), base = pp_along(X->p, -solid->half.z, e);
     perp_vec3 half = turned_disc(e, 0.0, solid->radius);
     *low = pp_sub(base, half);
     *high = pp_add(base, half);
-    cover(pp_along(X->p, solid->half.z, e), low, high);
+    box_extend(pp_along(X->p, solid->half.z, e), low, high);
 }
 
 void pp_solid_box(const pp_solid *solid, const pp_pose *X, perp_vec3 *low, perp_vec3 *high)
 {
     // most solids are symmetric about their origin: half the widths are enough
     double r = solid->radius;
-    perp_vec3 half = pp_vec(PP_INF, PP_INF, PP_INF), e = pp_column(&X->R, 2);
+    perp_vec3 half = pp_vec(PP_INF, PP_INF, PP_INF), e = pp_mat3_column(&X->R, 2);
     switch (solid->kind) {
     case PP_SOLID_SPHERE:
         half = pp_vec(r, r, r);

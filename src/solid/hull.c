@@ -13,7 +13,7 @@ typedef struct entry {
     int at;  // a face; or of an edge: 2 face + (seen from its higher vertex to the lower)
 } entry;
 
-typedef struct work {
+typedef struct hull_build {
     const perp_vec3 *point;
     int count;
     pp_arena *arena;
@@ -21,7 +21,7 @@ typedef struct work {
     int *corner, *face_first;  // of the hull, while they are made
     int *index;                // of a point among the vertices; -1: none
     entry *entry;              // faces, then directed edges
-} work;
+} hull_build;
 
 static uint64_t key_of(int a, int b)
 {
@@ -59,7 +59,7 @@ static void sort_entries(entry *e, int n)
 // ── Vertices ─────────────────────────────────────────────────────────────────────────────────────
 
 // Numbers the points where three facets or more meet, and copies them.
-static bool set_vertices(work *w, const pp_facets *facets)
+static bool set_vertices(hull_build *w, const pp_facets *facets)
 {
     w->index = PP_ZEROS(w->arena, int, w->count);
     perp_vec3 *vertex = PP_ARRAY(w->arena, perp_vec3, w->count);
@@ -96,7 +96,7 @@ static perp_vec3 face_area(const pp_hull *hull, const int *corner, int count)
 
 // Its corners as vertices, beginning with the lowest that is a vertex; how many. Points in the middle of an edge are no
 // vertices.
-static int set_corners(const work *w, const int *from, int count, int *to)
+static int set_corners(const hull_build *w, const int *from, int count, int *to)
 {
     int n = 0, lowest = 0;
     for (int k = 0; k < count; k++) {
@@ -114,7 +114,7 @@ static int set_corners(const work *w, const int *from, int count, int *to)
 }
 
 // Sorted by their first two corners, which no two faces share.
-static bool set_faces(work *w, const pp_facets *facets)
+static bool set_faces(hull_build *w, const pp_facets *facets)
 {
     int corners = facets->first[facets->count];
     int *rough = PP_ARRAY(w->arena, int, corners),
@@ -172,7 +172,7 @@ static bool edges_pair(const entry *e, int n)
 
 // Each edge is a side of two faces, once in each direction: sorted by its vertices, the two stand together. A surface
 // like a sphere has V - E + F = 2 (Euler).
-static perp_status set_edges(work *w, perp_error *error)
+static perp_status set_edges(hull_build *w, perp_error *error)
 {
     pp_hull *hull = &w->hull;
     int n = 0, corners = w->face_first[hull->faces];
@@ -206,7 +206,7 @@ static perp_status set_edges(work *w, perp_error *error)
 perp_status pp_hull_build(const perp_vec3 *point, int count, const pp_facets *facets,
                           pp_arena *arena, const pp_hull **hull, perp_error *error)
 {
-    work w = {.point = point, .count = count, .arena = arena};
+    hull_build w = {.point = point, .count = count, .arena = arena};
     pp_hull *out = PP_ARRAY(arena, pp_hull, 1);
     perp_status status = PERP_ERR_MEMORY;
     if (out && set_vertices(&w, facets) && set_faces(&w, facets)) {

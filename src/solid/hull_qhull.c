@@ -69,8 +69,8 @@ static perp_vec3 scaled(const frame *f, perp_vec3 x)
 
 // The scaled point with the largest squared distance from where `base` and `along` (unit vectors, `rank` of them)
 // span a point, a line or a plane; the distance goes to *far.
-static perp_vec3 furthest(const frame *f, const perp_vec3 *point, int count, perp_vec3 base,
-                          const perp_vec3 *along, int rank, double *far)
+static perp_vec3 furthest_point(const frame *f, const perp_vec3 *point, int count, perp_vec3 base,
+                                const perp_vec3 *along, int rank, double *far)
 {
     perp_vec3 best = {0};
     double most = -1.0;
@@ -96,7 +96,7 @@ static bool is_flat(frame *f, const perp_vec3 *point, int count)
     // Gram-Schmidt with pivoting: the furthest point from a point, then from a line, then from a plane
     double far[3];
     for (int rank = 0; rank < 3; rank++) {
-        perp_vec3 d = furthest(f, point, count, base, along, rank, &far[rank]);
+        perp_vec3 d = furthest_point(f, point, count, base, along, rank, &far[rank]);
         if (!(far[rank] > 16.0 * DBL_EPSILON + 2.0 * f->rounding)) {
             return true;
         }
@@ -108,8 +108,8 @@ static bool is_flat(frame *f, const perp_vec3 *point, int count)
             along[2] = pp_scale(-1.0, along[2]);
         }
         pp_mat3 axes =
-            pp_columns(pp_scale(1.0 / far[0], along[0]), pp_scale(1.0 / far[1], along[1]),
-                       pp_scale(1.0 / far[2], along[2]));
+            pp_mat3_columns(pp_scale(1.0 / far[0], along[0]), pp_scale(1.0 / far[1], along[1]),
+                            pp_scale(1.0 / far[2], along[2]));
         f->turn = pp_transpose3(&axes);  // a rotation, not a reflection: faces keep their sense
         f->rounding = (f->rounding + DBL_EPSILON) / far[2];
         f->merge /= far[2];
@@ -145,12 +145,12 @@ static perp_status check_points(const perp_vec3 *point, int count, frame *f, per
 #include <stdio.h>
 #include <string.h>
 
-typedef struct run {
+typedef struct qhull_run {
     qhT *qh;
     coordT *x;  // scaled points, as qhull reads them
     pp_arena *arena;
     pp_facets facets;
-} run;
+} qhull_run;
 
 static perp_vec3 mapped(const frame *f, perp_vec3 x)
 {
@@ -158,13 +158,13 @@ static perp_vec3 mapped(const frame *f, perp_vec3 x)
     return f->askew ? pp_mul(&f->turn, y) : y;
 }
 
-static int point_index(const run *r, const vertexT *vertex)
+static int point_index(const qhull_run *r, const vertexT *vertex)
 {
     return (int)((vertex->point - r->x) / 3);
 }
 
 // The corners of a facet with more than three, in order: its ridges are its sides, in any order.
-static bool chain(const run *r, facetT *facet, int *corner)
+static bool order_corners(const qhull_run *r, facetT *facet, int *corner)
 {
     ridgeT *ridge, **ridgep;
     int n = qh_setsize(r->qh, facet->ridges), count = 0;
@@ -195,13 +195,13 @@ static bool chain(const run *r, facetT *facet, int *corner)
     return true;
 }
 
-static perp_vec3 point_at(const run *r, int k)
+static perp_vec3 point_at(const qhull_run *r, int k)
 {
     return pp_vec(r->x[3 * k], r->x[3 * k + 1], r->x[3 * k + 2]);
 }
 
 // Turns the corners of a facet so that they are counter-clockwise about its outward normal.
-static void orient(const run *r, const facetT *facet, int *corner, int count)
+static void orient(const qhull_run *r, const facetT *facet, int *corner, int count)
 {
     perp_vec3 sum = {0}, x0 = point_at(r, corner[0]);
     for (int k = 2; k < count; k++) {
@@ -219,7 +219,7 @@ static void orient(const run *r, const facetT *facet, int *corner, int count)
 }
 
 // Copies qhull's facets to the arena: counts first, then corners. False: out of memory.
-static bool take_facets(run *r)
+static bool take_facets(qhull_run *r)
 {
     qhT *qh = r->qh;
     facetT *facet;
@@ -245,7 +245,7 @@ static bool take_facets(run *r)
             {
                 r->facets.corner[at++] = point_index(r, vertex);
             }
-        } else if (chain(r, facet, r->facets.corner + at)) {
+        } else if (order_corners(r, facet, r->facets.corner + at)) {
             at += qh_setsize(qh, facet->ridges);
         } else {
             return false;
@@ -264,7 +264,7 @@ static perp_status qhull_fails(const char *said, perp_error *error)
 }
 
 // Whatever comes back, qhull's memory is given back and its messages are closed.
-static perp_status call_qhull(run *r, int count, double merge, perp_error *error)
+static perp_status call_qhull(qhull_run *r, int count, double merge, perp_error *error)
 {
     char said[512] = "", command[64];
     FILE *messages = fmemopen(said, sizeof said, "w");
@@ -293,7 +293,7 @@ static perp_status call_qhull(run *r, int count, double merge, perp_error *error
 static perp_status make_hull(const perp_vec3 *point, int count, const frame *f, pp_arena *arena,
                              const pp_hull **hull, perp_error *error)
 {
-    run r = {.arena = arena};
+    qhull_run r = {.arena = arena};
     r.qh = PP_ARRAY(arena, qhT, 1);
     r.x = PP_ARRAY(arena, coordT, 3 * (size_t)count);
     if (!r.qh || !r.x) {

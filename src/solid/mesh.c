@@ -15,7 +15,7 @@ static const double FLAT = 1e-5;
 static const double COORDINATE_MOST = 1e75;
 
 // The mesh while it is made: writable arrays that pp_mesh points to in the end.
-typedef struct work {
+typedef struct mesh_build {
     pp_arena *arena;
     perp_error *error;
     const perp_vec3 *given;
@@ -26,14 +26,15 @@ typedef struct work {
     int *source, *region, *star_first, *star;
     bool (*sharp)[3];
     uint64_t *key, *scratch;
-} work;
+} mesh_build;
 
-static perp_status out_of_memory(const work *w)
+static perp_status out_of_memory(const mesh_build *w)
 {
     return pp_fail(w->error, PERP_ERR_MEMORY, "not enough memory for a mesh");
 }
 
-static perp_status check(const work *w, int vertices, const int *triangle, int triangles)
+static perp_status check_triangles(const mesh_build *w, int vertices, const int *triangle,
+                                   int triangles)
 {
     if (triangles < 1 || vertices < 3 || triangles > INT32_MAX / 8 || vertices > INT32_MAX / 8) {
         return pp_fail(w->error, PERP_ERR_ARGUMENT,
@@ -65,7 +66,7 @@ static bool same_place(perp_vec3 a, perp_vec3 b)
 }
 
 // Sorted by a hash of the place, with the index in the low bits; equal places stand together then.
-static bool weld(work *w, int vertices)
+static bool weld(mesh_build *w, int vertices)
 {
     w->same = PP_ARRAY(w->arena, int, vertices);
     w->vertex = PP_ARRAY(w->arena, perp_vec3, vertices);
@@ -106,19 +107,19 @@ static bool weld(work *w, int vertices)
 
 // ── Triangles ────────────────────────────────────────────────────────────────────────────────────
 
-static perp_vec3 corner_of(const work *w, int t, int k)
+static perp_vec3 corner_of(const mesh_build *w, int t, int k)
 {
     return w->vertex[w->triangle[t][k]];
 }
 
-static perp_vec3 centre_of(const work *w, int t)
+static perp_vec3 triangle_centre(const mesh_build *w, int t)
 {
     perp_vec3 sum = pp_add(pp_add(corner_of(w, t, 0), corner_of(w, t, 1)), corner_of(w, t, 2));
     return pp_scale(1.0 / 3.0, sum);
 }
 
 // Triangles with welded vertices; those without area, which have no normal, are left out.
-static void take_triangles(work *w, const int *triangle, int triangles)
+static void take_triangles(mesh_build *w, const int *triangle, int triangles)
 {
     for (int k = 0; k < triangles; k++) {
         int t = w->mesh.triangles, *to = w->triangle[t];
@@ -133,7 +134,7 @@ static void take_triangles(work *w, const int *triangle, int triangles)
     }
 }
 
-static pp_box3 around(const work *w, int t)
+static pp_box3 triangle_bounds(const mesh_build *w, int t)
 {
     perp_vec3 a = corner_of(w, t, 0), b = corner_of(w, t, 1), c = corner_of(w, t, 2);
     return (pp_box3){
@@ -141,7 +142,7 @@ static pp_box3 around(const work *w, int t)
         pp_vec(fmax(fmax(a.x, b.x), c.x), fmax(fmax(a.y, b.y), c.y), fmax(fmax(a.z, b.z), c.z))};
 }
 
-static pp_box3 join(const pp_box3 *a, const pp_box3 *b)
+static pp_box3 box_union(const pp_box3 *a, const pp_box3 *b)
 {
     return (pp_box3){
         pp_vec(fmin(a->low.x, b->low.x), fmin(a->low.y, b->low.y), fmin(a->low.z, b->low.z)),
@@ -150,14 +151,14 @@ static pp_box3 join(const pp_box3 *a, const pp_box3 *b)
 
 static const pp_box3 NOTHING = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
 
-static uint32_t cell(double x, double low, double width)
+static uint32_t cell_index(double x, double low, double width)
 {
     const double cells = 2048.0;
     return width > 0.0 ? (uint32_t)fmin(fmax(cells * ((x - low) / width), 0.0), cells - 1.0) : 0;
 }
 
 // Numbers the triangles by the places of their centres along Hilbert's curve.
-static bool order_triangles(work *w)
+static bool order_triangles(mesh_build *w)
 {
     int n = w->mesh.triangles;
     int(*copy)[3] = pp_arena_array(w->arena, (size_t)n, sizeof *copy);
@@ -168,15 +169,15 @@ static bool order_triangles(work *w)
     // the curve runs through 2048^3 cells of the box around all: 33 bits of the key, 31 for the index
     pp_box3 all = NOTHING;
     for (int t = 0; t < n; t++) {
-        pp_box3 b = around(w, t);
-        all = join(&all, &b);
+        pp_box3 b = triangle_bounds(w, t);
+        all = box_union(&all, &b);
     }
     perp_vec3 wide = pp_sub(all.high, all.low);
     double width = fmax(fmax(wide.x, wide.y), wide.z);
     for (int t = 0; t < n; t++) {
-        perp_vec3 c = centre_of(w, t);
-        uint32_t at[3] = {cell(c.x, all.low.x, width), cell(c.y, all.low.y, width),
-                          cell(c.z, all.low.z, width)};
+        perp_vec3 c = triangle_centre(w, t);
+        uint32_t at[3] = {cell_index(c.x, all.low.x, width), cell_index(c.y, all.low.y, width),
+                          cell_index(c.z, all.low.z, width)};
         w->key[t] = (pp_hilbert(3, at, 11) << 31) | (uint64_t)t;
     }
     pp_sort_keys(n, w->key, w->scratch);
@@ -195,7 +196,7 @@ static bool order_triangles(work *w)
 // ── Sides ────────────────────────────────────────────────────────────────────────────────────────
 
 // The triangles around each vertex, by counting: star_first are offsets into star.
-static bool set_stars(work *w)
+static bool set_stars(mesh_build *w)
 {
     int n = w->mesh.triangles;
     w->star_first = PP_ZEROS(w->arena, int, w->mesh.vertices + 1);
@@ -223,7 +224,7 @@ static bool set_stars(work *w)
 
 // Across a side from a to b lies the triangle that has it the other way round; none where there are several. All
 // sides that leave a vertex are looked up at once, so that a vertex of many triangles costs as much as they are.
-static bool set_neighbours(work *w)
+static bool set_neighbours(mesh_build *w)
 {
     enum { NONE = -1, SEVERAL = -2 };
     int *from = PP_ARRAY(w->arena, int, w->mesh.vertices);  // triangle with the side from here to a
@@ -266,7 +267,7 @@ static int root_of(int *region, int t)
 
 // Whether side k of triangle t is sharp (a border, convex, or folded back by more than 120 degrees), and whether it joins two flat
 // triangles to one region. turn: n . m' of the head of this file, the sine of the angle between the normals.
-static void set_side(work *w, int t, int k)
+static void set_side(mesh_build *w, int t, int k)
 {
     int a = w->triangle[t][k], b = w->triangle[t][(k + 1) % 3], other = w->neighbour[t][k];
     w->sharp[t][k] = true;
@@ -285,7 +286,7 @@ static void set_side(work *w, int t, int k)
     }
 }
 
-static void set_sides(work *w)
+static void set_sides(mesh_build *w)
 {
     int n = w->mesh.triangles;
     for (int t = 0; t < n; t++) {
@@ -302,7 +303,7 @@ static void set_sides(work *w)
 // ── The tree ─────────────────────────────────────────────────────────────────────────────────────
 
 // A bounding volume hierarchy over the order of the triangles, bottom up; empty leaves meet nothing.
-static bool set_tree(work *w)
+static bool set_tree(mesh_build *w)
 {
     int n = w->mesh.triangles, leaves = 1;
     while (leaves < n) {
@@ -313,17 +314,17 @@ static bool set_tree(work *w)
         return false;
     }
     for (int k = 0; k < leaves; k++) {
-        node[leaves + k] = k < n ? around(w, k) : NOTHING;
+        node[leaves + k] = k < n ? triangle_bounds(w, k) : NOTHING;
     }
     for (int k = leaves - 1; k >= 1; k--) {
-        node[k] = join(&node[2 * k], &node[2 * k + 1]);
+        node[k] = box_union(&node[2 * k], &node[2 * k + 1]);
     }
     w->mesh.leaves = leaves;
     w->mesh.node = node;
     return true;
 }
 
-static bool meet(const pp_box3 *a, const pp_box3 *b)
+static bool boxes_overlap(const pp_box3 *a, const pp_box3 *b)
 {
     return a->low.x <= b->high.x && b->low.x <= a->high.x && a->low.y <= b->high.y &&
            b->low.y <= a->high.y && a->low.z <= b->high.z && b->low.z <= a->high.z;
@@ -337,7 +338,7 @@ int pp_mesh_next(const pp_mesh *mesh, const pp_box3 *box, int from)
         return -1;
     }
     for (;;) {
-        if (meet(box, &mesh->node[k])) {
+        if (boxes_overlap(box, &mesh->node[k])) {
             if (k >= mesh->leaves) {
                 return k - mesh->leaves;
             }
@@ -356,7 +357,7 @@ int pp_mesh_next(const pp_mesh *mesh, const pp_box3 *box, int from)
 
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
 
-static bool get_memory(work *w, int vertices, int triangles)
+static bool get_memory(mesh_build *w, int vertices, int triangles)
 {
     size_t n = (size_t)triangles;
     int most = vertices > triangles ? vertices : triangles;
@@ -375,8 +376,8 @@ static bool get_memory(work *w, int vertices, int triangles)
 perp_status pp_mesh_create(const perp_vec3 *vertex, int vertices, const int *triangle,
                            int triangles, pp_arena *arena, const pp_mesh **mesh, perp_error *error)
 {
-    work w = {.arena = arena, .error = error, .given = vertex};
-    perp_status status = check(&w, vertices, triangle, triangles);
+    mesh_build w = {.arena = arena, .error = error, .given = vertex};
+    perp_status status = check_triangles(&w, vertices, triangle, triangles);
     if (status != PERP_OK) {
         return status;
     }

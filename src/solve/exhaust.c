@@ -38,7 +38,7 @@ static const double ALONG = 1e-12;  // slopes that are rounding
 
 typedef double row_vector[ROWS];
 
-typedef struct walk {
+typedef struct mode_walk {
     const pp_reduced *p;
     int laws, modes[ROWS], mode[ROWS];
     int k, null;            // unknowns of a mode; how many of them are left free by its equations
@@ -52,11 +52,11 @@ typedef struct walk {
     row_vector *near;       // KEPT that nearly are answers: harmless next to one
     int count, nearly;
     bool doubt;
-} walk;
+} mode_walk;
 
 // ── A mode ───────────────────────────────────────────────────────────────────────────────────────
 
-static int friction_row(const walk *w, const pp_friction *group)
+static int friction_row(const mode_walk *w, const pp_friction *group)
 {
     return w->p->rows->nm + w->p->rows->nn + group->t;
 }
@@ -81,7 +81,7 @@ static void add_product(const pp_reduced *p, const double *x, double *y)
 // The next inequality g x + gu u + h >= 0 of the mode, of which gu is given and g is returned to be
 // filled. With u = D x + q it is (g + D gu) x + (h + gu q) >= 0. NULL: inequalities are not wanted,
 // or there is no room.
-static double *add_side(walk *w, const row_vector gu, double h)
+static double *add_side(mode_walk *w, const row_vector gu, double h)
 {
     const pp_reduced *p = w->p;
     if (!w->bounded) {
@@ -102,7 +102,7 @@ static double *add_side(walk *w, const row_vector gu, double h)
 }
 
 // A new column of C, with the row of R' u = 0 that goes with it.
-static double *add_unknown(walk *w, double **equation)
+static double *add_unknown(mode_walk *w, double **equation)
 {
     memset(w->C[w->k], 0, sizeof *w->C);
     memset(w->R[w->k], 0, sizeof *w->R);
@@ -111,14 +111,14 @@ static double *add_unknown(walk *w, double **equation)
 }
 
 // Vertex j of the friction set, counted around.
-static void direction(const pp_friction *group, int j, double d[2])
+static void facet_direction(const pp_friction *group, int j, double d[2])
 {
     pp_friction_direction(group, group->size == 1 ? j : j % group->directions, d);
 }
 
 // Sticking: the impulse stays within mu x_n, between two bounds or behind the sides of the polygon.
 // m is the midpoint of side j, and |m| = cos(pi / n_d) its distance from the centre.
-static void add_cone_sides(walk *w, const pp_friction *group, double mu, int n, int t)
+static void add_cone_sides(mode_walk *w, const pp_friction *group, double mu, int n, int t)
 {
     int sides = group->size == 1 ? 2 : group->directions;
     if (!w->bounded) {
@@ -126,8 +126,8 @@ static void add_cone_sides(walk *w, const pp_friction *group, double mu, int n, 
     }
     for (int j = 0; j < sides; j++) {
         double a[2], b[2], *g = add_side(w, NULL, 0.0);
-        direction(group, j, a);
-        direction(group, group->size == 1 ? j : j + 1, b);
+        facet_direction(group, j, a);
+        facet_direction(group, group->size == 1 ? j : j + 1, b);
         if (!g) {
             return;
         }
@@ -140,7 +140,7 @@ static void add_cone_sides(walk *w, const pp_friction *group, double mu, int n, 
 }
 
 // Each friction row is an unknown whose rate vanishes.
-static void add_stick(walk *w, const pp_friction *group, double mu, int n, int t)
+static void add_stick(mode_walk *w, const pp_friction *group, double mu, int n, int t)
 {
     for (int k = 0; k < group->size; k++) {
         double *equation, *column = add_unknown(w, &equation);
@@ -151,17 +151,17 @@ static void add_stick(walk *w, const pp_friction *group, double mu, int n, int t
 
 // Sliding at vertex j is maximal dissipation: no other direction takes more of the rates, (d_i -
 // d_j) u >= 0.
-static void add_slip_sides(walk *w, const pp_friction *group, int j, int t)
+static void add_slip_sides(mode_walk *w, const pp_friction *group, int j, int t)
 {
     int directions = group->size == 1 ? 2 : group->directions;
     double best[2], d[2];
-    direction(group, j, best);
+    facet_direction(group, j, best);
     if (!w->bounded) {
         return;
     }
     for (int i = 0; i < directions; i++) {
         row_vector gu = {0.0};
-        direction(group, i, d);
+        facet_direction(group, i, d);
         for (int k = 0; k < group->size; k++) {
             gu[t + k] = d[k] - best[k];
         }
@@ -173,11 +173,11 @@ static void add_slip_sides(walk *w, const pp_friction *group, int j, int t)
 
 // Sliding along side j: the impulse is a d_j + (mu x_n - a) d_{j+1} with unknown a, both parts
 // nonnegative, and the slip along the side vanishes.
-static void add_side_slide(walk *w, const pp_friction *group, int j, int t)
+static void add_side_slide(mode_walk *w, const pp_friction *group, int j, int t)
 {
     double a[2], b[2], *equation, *column = add_unknown(w, &equation);
-    direction(group, j, a);
-    direction(group, j + 1, b);
+    facet_direction(group, j, a);
+    facet_direction(group, j + 1, b);
     double *first = add_side(w, NULL, 0.0), *second = add_side(w, NULL, 0.0);
     double det = a[0] * b[1] - a[1] * b[0];
     for (int k = 0; k < 2; k++) {
@@ -193,7 +193,7 @@ static void add_side_slide(walk *w, const pp_friction *group, int j, int t)
 
 // One friction group of a closed contact. `normal` is the contact's column of C: sliding friction
 // goes with x_n.
-static void add_group(walk *w, int g, int mode, double *normal)
+static void add_group(mode_walk *w, int g, int mode, double *normal)
 {
     const pp_friction *group = &w->p->rows->group[g];
     int n = w->p->rows->nm + group->n, t = friction_row(w, group);
@@ -204,7 +204,7 @@ static void add_group(walk *w, int g, int mode, double *normal)
     }
     int slides = group->size == 1 ? 2 : group->directions, j = (mode - 1) % slides;
     bool along_side = mode - 1 >= slides;
-    direction(group, along_side ? j + 1 : j, d);
+    facet_direction(group, along_side ? j + 1 : j, d);
     for (int k = 0; k < group->size; k++) {
         normal[t + k] = mu * d[k];
     }
@@ -216,7 +216,7 @@ static void add_group(walk *w, int g, int mode, double *normal)
 
 // Mode 0: open, x_n = 0 and u_n >= 0. Otherwise closed, u_n = 0 and x_n >= 0, and mode - 1 has the
 // modes of its groups as digits of a number in mixed radix.
-static void add_contact(walk *w, int i, int mode)
+static void add_mode_rows(mode_walk *w, int i, int mode)
 {
     const pp_rows *rows = w->p->rows;
     int n = rows->nm + i;
@@ -241,7 +241,7 @@ static void add_contact(walk *w, int i, int mode)
 
 // A boxed row. Modes 0, 1: at the lower bound with u >= 0, at the upper one with u <= 0. Mode 2:
 // between, u = 0. False: there is no such bound.
-static bool add_boxed(walk *w, int i, int mode)
+static bool add_boxed(mode_walk *w, int i, int mode)
 {
     double bound = mode == 0 ? w->p->lower[i] : w->p->upper[i];
     row_vector gu = {0.0};
@@ -265,7 +265,7 @@ static bool add_boxed(walk *w, int i, int mode)
 }
 
 // x_0, C, R of the mode w->mode, and its inequalities where `bounded`. False: there is no such mode.
-static bool build(walk *w, bool bounded)
+static bool build_systems(mode_walk *w, bool bounded)
 {
     int nm = w->p->rows->nm;
     w->bounded = bounded;
@@ -273,7 +273,7 @@ static bool build(walk *w, bool bounded)
     memset(w->x0, 0, sizeof w->x0);
     for (int l = 0; l < w->laws; l++) {
         if (l >= nm) {
-            add_contact(w, l - nm, w->mode[l]);
+            add_mode_rows(w, l - nm, w->mode[l]);
         } else if (!add_boxed(w, l, w->mode[l])) {
             return false;
         }
@@ -284,12 +284,12 @@ static bool build(walk *w, bool bounded)
 // ── Its equations ────────────────────────────────────────────────────────────────────────────────
 
 // R' D C y = -R' (D x_0 + q), augmented.
-typedef struct system {
+typedef struct mode_system {
     double K[ROWS][ROWS + 1];  // rows; the right-hand side last
     int order[ROWS], rank;
-} system;
+} mode_system;
 
-static void set_system(const walk *w, system *s)
+static void set_system(const mode_walk *w, mode_system *s)
 {
     const pp_reduced *p = w->p;
     row_vector rate, DC;
@@ -307,7 +307,7 @@ static void set_system(const walk *w, system *s)
 }
 
 // Row `row` and column `column` to place a.
-static void exchange(system *s, int k, int a, int row, int column)
+static void exchange_columns(mode_system *s, int k, int a, int row, int column)
 {
     for (int j = 0; j <= k; j++) {
         double kept = s->K[a][j];
@@ -326,7 +326,7 @@ static void exchange(system *s, int k, int a, int row, int column)
 
 // Gauss-Jordan with full pivoting: the first `rank` unknowns in terms of the others. Returns the
 // least pivot.
-static double reduce(system *s, int k)
+static double gauss_jordan(mode_system *s, int k)
 {
     double last = 1.0;
     for (s->rank = 0; s->rank < k; s->rank++) {
@@ -345,7 +345,7 @@ static double reduce(system *s, int k)
             break;
         }
         last = fmin(last, fabs(pivot));
-        exchange(s, k, a, row, column);
+        exchange_columns(s, k, a, row, column);
         for (int j = a; j <= k; j++) {
             s->K[a][j] /= pivot;
         }
@@ -364,12 +364,12 @@ static double reduce(system *s, int k)
 
 // x and Z of the mode; false where its equations contradict each other, or where that cannot be
 // decided (doubt).
-static bool solve_mode(walk *w, row_vector x)
+static bool solve_mode(mode_walk *w, row_vector x)
 {
-    system s;
+    mode_system s;
     int n = w->p->n;
     set_system(w, &s);
-    if (reduce(&s, w->k) < REGULAR) {
+    if (gauss_jordan(&s, w->k) < REGULAR) {
         w->doubt = true;
         return false;
     }
@@ -405,7 +405,7 @@ typedef struct slopes {
 } slopes;
 
 // Half the sum of squares of the violations v_i = max(0, -(g_i x + h_i)).
-static double violation(walk *w, const row_vector x, slopes *s)
+static double total_violation(mode_walk *w, const row_vector x, slopes *s)
 {
     double sum = 0.0;
     for (int i = 0; i < w->sides; i++) {
@@ -417,7 +417,7 @@ static double violation(walk *w, const row_vector x, slopes *s)
 
 // Newton's step on that sum, over the violated inequalities: (sum b b') dz = sum v b, b = g Z. The
 // 1e-12 keeps the matrix regular where fewer are violated than there are directions.
-static void newton(const walk *w, const slopes *s, double *step)
+static void newton_step_of_violations(const mode_walk *w, const slopes *s, double *step)
 {
     double H[ROWS * ROWS] = {0.0};
     int k = w->null;
@@ -438,7 +438,7 @@ static void newton(const walk *w, const slopes *s, double *step)
 
 // The violations as Farkas' vector, (U6): v >= 0 cancels along Z, and its weighted sum of the
 // inequalities is negative.
-static bool proves_empty(const walk *w, const slopes *s, const row_vector x)
+static bool proves_empty(const mode_walk *w, const slopes *s, const row_vector x)
 {
     double along[ROWS] = {0.0}, size = 0.0, value = 0.0, worst = 0.0;
     for (int i = 0; i < w->sides; i++) {
@@ -452,7 +452,7 @@ static bool proves_empty(const walk *w, const slopes *s, const row_vector x)
 
 // Moves x within x + Z z to where the inequalities hold. False: they hold nowhere, or that is not
 // decided (doubt).
-static bool enter(walk *w, row_vector x)
+static bool enter_feasible(mode_walk *w, row_vector x)
 {
     slopes s;
     double step[ROWS];
@@ -466,20 +466,20 @@ static bool enter(walk *w, row_vector x)
             return false;  // nothing along Z changes it
         }
     }
-    double now = violation(w, x, &s), enough = 0.1 * SOLVED * w->p->size;
+    double now = total_violation(w, x, &s), enough = 0.1 * SOLVED * w->p->size;
     for (int round = 0; round < ROUNDS; round++) {
         if (!(now > 0.5 * enough * enough)) {
             break;
         }
         double t = 1.0, next = now;  // halved until the sum falls
         row_vector to;
-        newton(w, &s, step);
+        newton_step_of_violations(w, &s, step);
         for (int cut = 0; cut < ROUNDS; cut++, t *= 0.5) {
             memcpy(to, x, sizeof to);
             for (int j = 0; j < w->null; j++) {
                 pp_axpy(w->p->n, t * step[j], w->Z[j], to);
             }
-            next = violation(w, to, &s);
+            next = total_violation(w, to, &s);
             if (next < now) {
                 break;
             }
@@ -490,7 +490,7 @@ static bool enter(walk *w, row_vector x)
         memcpy(x, to, sizeof to);
         now = next;
     }
-    now = violation(w, x, &s);
+    now = total_violation(w, x, &s);
     bool inside = now <= 0.5 * enough * enough;
     w->doubt = w->doubt || (!inside && !proves_empty(w, &s, x));
     return inside;
@@ -499,19 +499,19 @@ static bool enter(walk *w, row_vector x)
 // ── All of them ──────────────────────────────────────────────────────────────────────────────────
 
 // Whether an answer with this motion has been found: D x alike, whatever the impulses.
-static bool is_known(const walk *w, const row_vector x)
+static bool is_stored(const mode_walk *w, const row_vector x)
 {
     for (int i = 0; i < w->count; i++) {
-        if (pp_reduced_apart(w->p, x, w->found[i]) <= SAME * w->p->size) {
+        if (pp_reduced_difference(w->p, x, w->found[i]) <= SAME * w->p->size) {
             return true;
         }
     }
     return false;
 }
 
-static void keep(walk *w, const row_vector x)
+static void store_solution(mode_walk *w, const row_vector x)
 {
-    if (!is_known(w, x) && w->count < KEPT) {
+    if (!is_stored(w, x) && w->count < KEPT) {
         memcpy(w->found[w->count++], x, sizeof *w->found);
     }
 }
@@ -519,12 +519,12 @@ static void keep(walk *w, const row_vector x)
 // A singular mode may hold answers that move bodies differently: a small step along Z that changes
 // D x, and obeys the laws, is a second motion. Where neither way is allowed nothing can be said of
 // the rest of the polyhedron.
-static void look_around(walk *w, const row_vector x)
+static void look_around(mode_walk *w, const row_vector x)
 {
     row_vector to, u;
     for (int j = 0; j < w->null; j++) {
         double moves = sqrt(fmax(pp_dot(w->p->n, w->Z[j], w->Z[j]), 0.0));
-        double still[ROWS] = {0.0}, effect = pp_reduced_apart(w->p, w->Z[j], still);
+        double still[ROWS] = {0.0}, effect = pp_reduced_difference(w->p, w->Z[j], still);
         if (effect <= SAME * moves) {
             continue;
         }
@@ -532,9 +532,9 @@ static void look_around(walk *w, const row_vector x)
         for (int sign = -1; sign <= 1; sign += 2) {
             memcpy(to, x, sizeof to);
             pp_axpy(w->p->n, sign * 1e-2 * w->p->size / effect, w->Z[j], to);
-            if (pp_reduced_off(w->p, to, u) <= SOLVED * w->p->size) {
+            if (pp_reduced_violation(w->p, to, u) <= SOLVED * w->p->size) {
                 another = true;
-                keep(w, to);
+                store_solution(w, to);
             }
         }
         w->doubt = w->doubt || !another;
@@ -543,18 +543,18 @@ static void look_around(walk *w, const row_vector x)
 
 // The inequalities are built only where the equations leave something free: a single point is
 // judged by the laws.
-static void try_mode(walk *w)
+static void try_mode(mode_walk *w)
 {
     row_vector x, u;
-    if (!build(w, false) || !solve_mode(w, x)) {
+    if (!build_systems(w, false) || !solve_mode(w, x)) {
         return;
     }
-    if (w->null > 0 && (!build(w, true) || !enter(w, x))) {
+    if (w->null > 0 && (!build_systems(w, true) || !enter_feasible(w, x))) {
         return;
     }
-    double off = pp_reduced_off(w->p, x, u);
+    double off = pp_reduced_violation(w->p, x, u);
     if (off <= SOLVED * w->p->size) {
-        keep(w, x);
+        store_solution(w, x);
         look_around(w, x);
         return;
     }
@@ -570,7 +570,7 @@ static void try_mode(walk *w)
 }
 
 // Counts through all combinations, the first law fastest.
-static bool next_mode(walk *w)
+static bool next_mode(mode_walk *w)
 {
     for (int l = 0; l < w->laws; l++) {
         if (++w->mode[l] < w->modes[l]) {
@@ -582,7 +582,7 @@ static bool next_mode(walk *w)
 }
 
 // Modes of contact i: open, and the product over its friction groups. 0: too many, or not finitely many.
-static int contact_modes(const walk *w, int i)
+static int contact_modes(const mode_walk *w, int i)
 {
     const pp_rows *rows = w->p->rows;
     int closed = 1;
@@ -600,7 +600,7 @@ static int contact_modes(const walk *w, int i)
 }
 
 // The number of modes, 0: too many, or not finitely many.
-static int count_modes(walk *w)
+static int count_modes(mode_walk *w)
 {
     const pp_rows *rows = w->p->rows;
     int all = 1;
@@ -621,7 +621,7 @@ static int count_modes(walk *w)
     return all;
 }
 
-static bool prepare(walk *w, pp_arena *arena)
+static bool allocate_walk(mode_walk *w, pp_arena *arena)
 {
     row_vector *vectors = pp_arena_array(arena, 3 * ROWS + SIDES + 2 * KEPT, sizeof *vectors);
     w->h = PP_ARRAY(arena, double, SIDES);
@@ -638,11 +638,11 @@ static bool prepare(walk *w, pp_arena *arena)
 }
 
 // Unique: one motion among all modes, no doubt about any, and the solver's answer is it.
-perp_uniqueness pp_exhaust(const pp_reduced *p, double *other)
+perp_uniqueness pp_enumerate_modes(const pp_reduced *p, double *other)
 {
-    walk w = {.p = p};
-    if (count_modes(&w) == 0 || !(p->size > 0.0) || !prepare(&w, p->arena)) {
-        return PERP_UNIQUE_UNKNOWN;
+    mode_walk w = {.p = p};
+    if (count_modes(&w) == 0 || !(p->size > 0.0) || !allocate_walk(&w, p->arena)) {
+        return PERP_UNIQUENESS_UNKNOWN;
     }
     do {
         try_mode(&w);
@@ -650,18 +650,18 @@ perp_uniqueness pp_exhaust(const pp_reduced *p, double *other)
     // a near answer counts as doubt unless its motion is that of an answer
     double farthest = -1.0;
     for (int i = 0; i < w.nearly; i++) {
-        w.doubt = w.doubt || !is_known(&w, w.near[i]);
+        w.doubt = w.doubt || !is_stored(&w, w.near[i]);
     }
     for (int i = 0; i < w.count; i++) {
-        double apart = pp_reduced_apart(p, p->x, w.found[i]);
+        double apart = pp_reduced_difference(p, p->x, w.found[i]);
         if (apart > farthest) {
             farthest = apart;
             memcpy(other, w.found[i], (size_t)p->n * sizeof *other);
         }
     }
     if (w.count > 1) {
-        return PERP_NOT_UNIQUE;
+        return PERP_UNIQUENESS_DISPROVED;
     }
     bool proved = w.count == 1 && !w.doubt && farthest <= ANSWER * p->size;
-    return proved ? PERP_UNIQUE : PERP_UNIQUE_UNKNOWN;
+    return proved ? PERP_UNIQUENESS_PROVED : PERP_UNIQUENESS_UNKNOWN;
 }

@@ -17,7 +17,7 @@ enum { PIVOT_MOST = 500 };          // and above which pivoting would take minut
 static const double LOOSE = 100.0;  // within so many times the tolerance is accepted
 
 // No solver asked for by name, one phase, bodies' coordinates.
-static bool fits(const pp_run *r)
+static bool is_polygonal(const pp_run *r)
 {
     return !r->options->solver && !r->in.tree && r->rows->nn >= FROM &&
            r->options->impact != PERP_IMPACT_POISSON;
@@ -49,7 +49,8 @@ static bool slips(const pp_run *r, const pp_friction *group, double missing, dou
 
 // A group that slips uses all of its limit: its parts are scaled up to it. Where all are zero the
 // direction most against the slip gets the limit.
-static void fill(const pp_run *r, const pp_friction *group, double limit, double sum, double *part)
+static void fill_group(const pp_run *r, const pp_friction *group, double limit, double sum,
+                       double *part)
 {
     double slip[2], most = -PP_INF;
     int best = 0;
@@ -67,7 +68,7 @@ static void fill(const pp_run *r, const pp_friction *group, double limit, double
 }
 
 // (p_m, p_n, p_f, sigma) of the answer: sigma is 0 where friction is below its limit.
-static void split(const pp_run *r, double *z)
+static void split_directions(const pp_run *r, double *z)
 {
     const pp_rows *rows = r->rows;
     const pp_answer *out = r->out;
@@ -80,7 +81,7 @@ static void split(const pp_run *r, double *z)
         double sum = pp_friction_split(group, out->pt + group->t, part);
         bool slip = slips(r, group, limit - sum, out->sigma[g]);
         if (slip) {
-            fill(r, group, limit, sum, part);
+            fill_group(r, group, limit, sum, part);
         }
         sigma[g] = slip ? out->sigma[g] : 0.0;
         part += group->directions;
@@ -108,7 +109,7 @@ static perp_status offer_mcp(pp_run *r, int *size, bool *accepted)
     }
     memcpy(z, out->nu, (size_t)nv * sizeof *z);
     memcpy(z + nv, out->pb, (size_t)nb * sizeof *z);
-    split(r, z + nv + nb);
+    split_directions(r, z + nv + nb);
     *size = n;
     // The judge decides, on the problem as posed; a rejection is no failure: *accepted is false.
     return pp_mcp_offer(&posed.mcp, NULL, z, tolerance_of(r), r->arena, accepted);
@@ -132,7 +133,7 @@ static perp_status offer_lcp(pp_run *r, int *size, bool *accepted)
     if (!z) {
         return PERP_ERR_MEMORY;
     }
-    split(r, z);
+    split_directions(r, z);
     *size = posed.mcp.n;
     return pp_mcp_offer(&posed.mcp, &A, z, tolerance_of(r), r->arena, accepted);
 }
@@ -152,7 +153,7 @@ static void forget(pp_run *r)
     memset(r->out->pn, 0, (size_t)r->rows->nn * sizeof(double));
     memset(r->out->pt, 0, (size_t)r->rows->nt * sizeof(double));
     r->out->remark[0] = '\0';
-    r->done = false;
+    r->nu_current = false;
 }
 
 // Modes from the warm start, then the cone form with polygons; *solved: one of them was accepted by
@@ -164,7 +165,7 @@ perp_status pp_run_by_facets(pp_run *r, perp_form form, bool *solved)
     pp_rows polygons;
     int size = 0;
     *solved = false;
-    if (!fits(r)) {
+    if (!is_polygonal(r)) {
         return PERP_OK;
     }
     perp_status status = polygons_of(rows, r->arena, &polygons);
@@ -173,7 +174,7 @@ perp_status pp_run_by_facets(pp_run *r, perp_form form, bool *solved)
     }
     // pp_run_by_modes and pp_run_by_cone see polygons for discs; restored before every return below
     r->rows = &polygons;
-    r->exactly = true;
+    r->finish_polygons = true;
     status = pp_run_by_modes(r, solved);
     if (status >= 0 && *solved) {
         status = offer(r, form, &size, solved);
@@ -186,10 +187,10 @@ perp_status pp_run_by_facets(pp_run *r, perp_form form, bool *solved)
             status = offered < 0 ? offered : status;
         }
         // A spent budget leaves no time to pivot: the answer is taken as it is.
-        *solved = *solved || (status >= 0 && r->spent);
+        *solved = *solved || (status >= 0 && r->budget_spent);
     }
     r->rows = rows;
-    r->exactly = false;
+    r->finish_polygons = false;
     if (status == PERP_ERR_MEMORY) {
         return status;
     }
@@ -198,7 +199,7 @@ perp_status pp_run_by_facets(pp_run *r, perp_form form, bool *solved)
         r->out->size = size;
         r->polygons = true;
         // status is that of the solver on the cone form; what counts are the rows of this one
-        bool exact = !r->spent && pp_run_slack(r) <= r->options->tolerance;
+        bool exact = !r->budget_spent && pp_run_slack(r) <= r->options->tolerance;
         return exact ? PERP_OK : status;
     }
     forget(r);

@@ -11,8 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { FEW = 8 };                       // contacts that are solved to rounding
-enum { MANY = 60, REFINE_MOST = 10 };   // contacts above which refining is limited to so many steps
+enum { EXACT_MAX_CONTACTS = 8 };  // contacts that are solved to rounding
+enum {
+    MANY_CONTACTS = 60,
+    REFINE_MOST = 10
+};                                      // contacts above which refining is limited to so many steps
 enum { PIVOTED = 200 };                 // contacts up to which polygons can be pivoted instead,
 enum { POLYGONS_MOST = 120 };           // after so many iterations of Newton's method
 static const double REFINE_WORK = 4.0;  // of what finding the answer took, for refining it
@@ -26,12 +29,12 @@ static double clamped(double p, double lower, double upper)
     return p > upper ? upper : p;
 }
 
-// ── Unpacking ──────────────────────────────────────────────────────────────────────────────────────
+// ── Unpacking ────────────────────────────────────────────────────────────────────────────────────
 
 // Adds (p_m, p_n, p_f) of an MCP or LCP to the answer, z from its p_m block on. Friction along the
 // directions d_j of a group becomes the signed impulse of its rows, p_t = sum d_j p_fj, (C10). p_n
 // and p_t are added to: in the second phase of an impact the first one's are there already.
-static void unpack(pp_run *r, const double *z)
+static void unpack_impulses(pp_run *r, const double *z)
 {
     const pp_rows *rows = r->rows;
     pp_answer *out = r->out;
@@ -92,23 +95,23 @@ static void add_effort(pp_run *r, const perp_comp_info *info)
 }
 
 // The answer is that of the solver just called; its reason is the remark where it did not succeed.
-static void note(pp_run *r, perp_form form, int size, const perp_comp_info *info)
+static void note_solve(pp_run *r, perp_form form, int size, const perp_comp_info *info)
 {
     pp_answer *out = r->out;
     out->form = form;
     out->size = size;
     out->solver = info->solver ? info->solver : "auto";
     add_effort(r, info);
-    if (info->status != PERP_OK) {
-        pp_print(out->remark, sizeof out->remark, "%s", info->reason);
+    if (info->error.status != PERP_OK) {
+        pp_print(out->remark, sizeof out->remark, "%s", info->error.text);
     }
 }
 
-// ── How good ───────────────────────────────────────────────────────────────────────────────────────
+// ── How good ─────────────────────────────────────────────────────────────────────────────────────
 
 // J M^-1 J': what a unit impulse does to the row's own rate [1/kg, or 1/(kg m^2) for a moment]. 1
 // for a row that moves nothing, so that it can be divided by.
-static double mobility(const pp_run *r, const pp_row *row)
+static double row_mobility(const pp_run *r, const pp_row *row)
 {
     double sum = pp_row_mobility(r->model, r->kin->mass, row);
     return sum > 0.0 ? sum : 1.0;
@@ -125,19 +128,19 @@ double pp_run_slack(pp_run *r)
     pp_run_close(r);
     for (int i = 0; i < rows->nm; i++) {
         const pp_row *row = &rows->m[i];
-        double m = mobility(r, row), pm = out->pm[i];
+        double m = row_mobility(r, row), pm = out->pm[i];
         double w = pp_row_rate(r->model, row, out->nu) + row->bias;
         worst = fmax(worst, m * fabs(pm - clamped(pm - w / m, row->lower, row->upper)));
     }
     for (int i = 0; i < rows->nn; i++) {
-        double m = mobility(r, &rows->n[i]), pn = out->pn[i];
+        double m = row_mobility(r, &rows->n[i]), pn = out->pn[i];
         double rho = pp_row_rate(r->model, &rows->n[i], out->nu) + rows->n[i].bias;
         worst = fmax(worst, m * fabs(pn - clamped(pn - rho / m, 0.0, PP_INF)));
     }
     // Friction: projection onto the disc or polygon of radius mu p_n, p_n as it is in this answer.
     for (int g = 0; g < rows->ng; g++) {
         const pp_friction *group = &rows->group[g];
-        double m = mobility(r, &rows->t[group->t]), slip[2], to[2] = {0.0, 0.0}, error = 0.0;
+        double m = row_mobility(r, &rows->t[group->t]), slip[2], to[2] = {0.0, 0.0}, error = 0.0;
         pp_friction_slip(r->model, rows, group, out->nu, slip);
         for (int k = 0; k < group->size; k++) {
             to[k] = out->pt[group->t + k] - slip[k] / m;
@@ -152,7 +155,7 @@ double pp_run_slack(pp_run *r)
     return worst;
 }
 
-// ── Budgets ────────────────────────────────────────────────────────────────────────────────────────
+// ── Budgets ──────────────────────────────────────────────────────────────────────────────────────
 
 // What is left of the budget, for one solver. 0 would mean "no limit", so the least is one
 // iteration, or 1e-9.
@@ -163,8 +166,8 @@ static void set_budget(const pp_run *r, perp_comp_options *o)
         int left = given->max_iterations - r->out->iterations;
         o->max_iterations = left > 1 ? left : 1;
     }
-    if (r->most < PP_INF) {
-        o->max_work = fmax(r->most - pp_run_work(r), 1e-9);
+    if (r->max_work < PP_INF) {
+        o->max_work = fmax(r->max_work - pp_run_work(r), 1e-9);
     }
     if (given->deadline > 0.0) {
         o->max_seconds = fmax(given->deadline - pp_seconds(), 1e-9);
@@ -173,24 +176,24 @@ static void set_budget(const pp_run *r, perp_comp_options *o)
 
 // A solver that the user's budget ended leaves its best iterate, which becomes the answer. One that
 // gave up for other reasons has failed.
-static perp_status settle(pp_run *r, perp_status status)
+static perp_status accept_best_iterate(pp_run *r, perp_status status)
 {
     bool gave_up =
         status == PERP_ERR_LIMIT || status == PERP_ERR_RAY || status == PERP_ERR_SINGULAR;
     if (!gave_up || !pp_run_budget_spent(r)) {
         return status;
     }
-    r->spent = true;
+    r->budget_spent = true;
     return PERP_INEXACT;
 }
 
-// ── MCP and LCP ────────────────────────────────────────────────────────────────────────────────────
+// ── MCP and LCP ──────────────────────────────────────────────────────────────────────────────────
 
 // Solves a posed MCP or LCP. A ray that the solver offers as a proof of infeasibility is checked on
 // the rows themselves, (U9): scaling and elimination can make a contradiction of rounding.
 perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool warm, double *z)
 {
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     perp_comp_info info;
     options.tolerance = tolerance;
     options.warm_start = warm;
@@ -204,7 +207,7 @@ perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool 
     }
     perp_status status =
         perp_mcp_solve(r->options->solver, &posed->mcp, &options, r->options->env, z, &info);
-    note(r, posed->form, posed->mcp.n, &info);
+    note_solve(r, posed->form, posed->mcp.n, &info);
     const double *yn = options.ray + posed->nv + posed->nb + posed->nm;
     if (status == PERP_ERR_INFEASIBLE && pp_run_jam_stands(r, yn)) {
         pp_run_name_jam(r, options.ray, posed);
@@ -213,7 +216,7 @@ perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool 
                  "not solved: what was taken for a proof of a jam does not hold on the rows");
         status = PERP_ERR_RAY;
     }
-    return settle(r, status);
+    return accept_best_iterate(r, status);
 }
 
 // The solver reports an inexact answer (status > 0); it is exact if all rows are within the
@@ -233,15 +236,16 @@ static perp_status good_enough(pp_run *r, perp_status status)
 static perp_status solve_and_refine(pp_run *r, const pp_posed *posed, double *z)
 {
     const double *p = z + posed->nv + posed->nb;
-    double tolerance = r->options->tolerance, before = pp_run_work(r), all = r->most;
+    double tolerance = r->options->tolerance, before = pp_run_work(r), all = r->max_work;
     perp_status status = pp_run_mcp(r, posed, tolerance, false, z);
     double refining = fmax(1.0, REFINE_WORK * (pp_run_work(r) - before));
     for (int round = 0; status >= 0; round++) {
         // unpack adds
         memset(r->out->pn, 0, (size_t)r->rows->nn * sizeof *p);
         memset(r->out->pt, 0, (size_t)r->rows->nt * sizeof *p);
-        unpack(r, p);
-        if (round == 2 || pp_run_spent(r) || pp_run_slack(r) <= r->options->tolerance) {
+        unpack_impulses(r, p);
+        if (round == 2 || pp_run_solver_budget_spent(r) ||
+            pp_run_slack(r) <= r->options->tolerance) {
             break;
         }
         double *better = PP_ARRAY(r->arena, double, posed->mcp.n);
@@ -250,9 +254,9 @@ static perp_status solve_and_refine(pp_run *r, const pp_posed *posed, double *z)
         }
         memcpy(better, z, (size_t)posed->mcp.n * sizeof *z);
         tolerance *= 1e-2;
-        r->most = fmin(all, pp_run_work(r) + refining);
+        r->max_work = fmin(all, pp_run_work(r) + refining);
         perp_status refined = pp_run_mcp(r, posed, tolerance, true, better);
-        r->most = all;
+        r->max_work = all;
         if (refined != PERP_OK) {
             r->out->remark[0] = '\0';  // what was found first stands
             break;
@@ -265,8 +269,9 @@ static perp_status solve_and_refine(pp_run *r, const pp_posed *posed, double *z)
 // In joint coordinates `motion` has the velocities of the tree in place of those of the bodies.
 perp_status pp_run_pose_mcp(pp_run *r, const pp_rows *rows, pp_posed *posed)
 {
-    pp_motion motion;
-    perp_status status = pp_motion_run(&motion, r->model, r->kin, rows, &r->in, r->nu, r->arena);
+    pp_step_equations motion;
+    perp_status status =
+        pp_step_equations_run(&motion, r->model, r->kin, rows, &r->in, r->nu, r->arena);
     return status < 0 ? status : pp_pose_mcp(posed, rows, &motion, r->arena);
 }
 
@@ -317,14 +322,15 @@ perp_status pp_run_by_lcp(pp_run *r, const double *slack)
     }
     status = pp_run_mcp(r, &posed, r->options->tolerance, false, z);
     if (status >= 0) {
-        unpack(r, z);
+        unpack_impulses(r, z);
     }
     return status;
 }
 
-// ── Cone ───────────────────────────────────────────────────────────────────────────────────────────
+// ── Cone ─────────────────────────────────────────────────────────────────────────────────────────
 
-static const double AFAR = 1e-6;  // residual at which the central path is left for Newton's method
+static const double IPM_HANDOFF =
+    1e-6;  // residual at which the central path is left for Newton's method
 
 // Local form (C3), or global form (C4) without joints and with more contact rows than velocities: then M
 // and H are sparser and smaller than W.
@@ -349,13 +355,13 @@ static void refine_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *optio
     }
     for (int round = 0; round < 2; round++) {
         perp_comp_info info;
-        if (pp_run_spent(r) || !(pp_run_slack(r) > r->options->tolerance)) {
+        if (pp_run_solver_budget_spent(r) || !(pp_run_slack(r) > r->options->tolerance)) {
             return;
         }
         set_budget(r, options);
         options->tolerance *= 1e-2;
         options->warm_start = true;
-        if (fcp->nc > MANY) {  // a step or two from there, or it is not worth it
+        if (fcp->nc > MANY_CONTACTS) {  // a step or two from there, or it is not worth it
             int most = options->max_iterations;
             options->max_iterations = most > 0 && most < REFINE_MOST ? most : REFINE_MOST;
         }
@@ -377,7 +383,7 @@ static void finish_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *optio
     perp_comp_info info;
     set_budget(r, options);
     options->warm_start = true;
-    if (strcmp(r->out->solver, "ssn") != 0 && !pp_run_spent(r) &&
+    if (strcmp(r->out->solver, "ssn") != 0 && !pp_run_solver_budget_spent(r) &&
         perp_fcp_solve("ssn", fcp, options, r->options->env, c, v, &info) == PERP_OK) {
         add_effort(r, &info);
         unpack_cone(r, fcp->dim, c);
@@ -410,7 +416,7 @@ static double contrast(const pp_run *r)
 {
     double least = PP_INF, most = 0.0;
     for (int i = 0; i < r->rows->nn; i++) {
-        double m = mobility(r, &r->rows->n[i]);
+        double m = row_mobility(r, &r->rows->n[i]);
         least = fmin(least, m);
         most = fmax(most, m);
     }
@@ -418,21 +424,21 @@ static double contrast(const pp_run *r)
 }
 
 // Many contacts for which the warm start failed. Interior point method along the central path (C37)
-// to AFAR, then Newton by modes. The iterations grow in three rounds: where the path stalls and the
+// to IPM_HANDOFF, then Newton by modes. The iterations grow in three rounds: where the path stalls and the
 // solver would try another one, modes may already converge from where it is. False: not solved; c,
 // v hold the last iterate.
 static bool solve_from_afar(pp_run *r, const perp_fcp *fcp, perp_comp_options options, double *c,
                             double *v)
 {
     static const int most[] = {45, 100, 200};
-    for (size_t k = 0; k < sizeof most / sizeof most[0] && !pp_run_spent(r); k++) {
+    for (size_t k = 0; k < sizeof most / sizeof most[0] && !pp_run_solver_budget_spent(r); k++) {
         perp_comp_info info;
         options.warm_start = false;
-        options.tolerance = fmax(options.tolerance, AFAR);
+        options.tolerance = fmax(options.tolerance, IPM_HANDOFF);
         options.max_iterations = most[k];
         set_budget(r, &options);
         perp_status status = perp_fcp_solve("ssn", fcp, &options, r->options->env, c, v, &info);
-        note(r, PERP_FORM_CONE, fcp->dim * fcp->nc, &info);
+        note_solve(r, PERP_FORM_CONE, fcp->dim * fcp->nc, &info);
         r->out->remark[0] = '\0';
         // a limit leaves an iterate to go on from; other failures leave none
         if (status < 0 && status != PERP_ERR_LIMIT) {
@@ -453,7 +459,7 @@ static bool solve_from_afar(pp_run *r, const perp_fcp *fcp, perp_comp_options op
 perp_status pp_run_by_cone(pp_run *r)
 {
     pp_posed posed;
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     perp_comp_info info;
     perp_status status = pose_cone(r, &posed);
     if (status < 0) {
@@ -464,7 +470,7 @@ perp_status pp_run_by_cone(pp_run *r)
     double *v = PP_ZEROS(r->arena, double, posed.fcp.nv);
     options.tolerance = r->options->tolerance;
     // Few contacts reach rounding at no cost, and sticking contacts then do not jitter.
-    if (r->rows->nn <= FEW) {
+    if (r->rows->nn <= EXACT_MAX_CONTACTS) {
         options.tolerance = fmin(options.tolerance, 1e-12 * contrast(r));
     }
     options.work = r->options->work;
@@ -484,17 +490,17 @@ perp_status pp_run_by_cone(pp_run *r)
     set_budget(r, &options);
     // Of the forms with polygons a few hundred contacts can also be pivoted, which is finite: Newton's method
     // gets a limited number of iterations.
-    bool pivots = r->exactly && r->rows->nn <= PIVOTED;
+    bool pivots = r->finish_polygons && r->rows->nn <= PIVOTED;
     if (pivots && (options.max_iterations == 0 || options.max_iterations > POLYGONS_MOST)) {
         options.max_iterations = POLYGONS_MOST;
     }
     status = perp_fcp_solve(r->options->solver, &posed.fcp, &options, r->options->env, c, v, &info);
-    note(r, PERP_FORM_CONE, (int)size, &info);
+    note_solve(r, PERP_FORM_CONE, (int)size, &info);
     // The cone form offers no vector that (U9) could be checked with: its "infeasible" is no proof.
-    status = settle(r, status == PERP_ERR_INFEASIBLE ? PERP_ERR_RAY : status);
+    status = accept_best_iterate(r, status == PERP_ERR_INFEASIBLE ? PERP_ERR_RAY : status);
     if (status >= 0) {
         unpack_cone(r, posed.fcp.dim, c);
-        if (r->exactly) {
+        if (r->finish_polygons) {
             finish_cone(r, &posed.fcp, &options, c, v);
         }
         refine_cone(r, &posed.fcp, &options, c, v);

@@ -18,24 +18,24 @@ enum { THREADED_FROM = 48 };  // rows from which threads are worth waking
 // ── What is kept from step to step ───────────────────────────────────────────────────────────────
 
 // Memory of one thread.
-typedef struct lane {
+typedef struct island_worker {
     pp_arena *arena;
     perp_workspace *work;
-} lane;
+} island_worker;
 
 // Factorisations of one island, kept while it exists: their symbolic part serves while the pattern
 // stays.
-typedef struct factors {
+typedef struct island_factors {
     pp_ldl *joints, *contacts;
     bool used;  // in the last step
-} factors;
+} island_factors;
 
 struct pp_islands {
     pp_team team;
     int bodies;
-    lane *lane;
-    factors *factor;   // bodies: of the island whose first body it is
-    int *kept, count;  // bodies that have factors
+    island_worker *lane;
+    island_factors *factor;  // bodies: of the island whose first body it is
+    int *kept, count;        // bodies that have factors
 };
 
 pp_islands *pp_islands_create(const perp_env *env, int bodies, int threads)
@@ -54,13 +54,13 @@ pp_islands *pp_islands_create(const perp_env *env, int bodies, int threads)
     bool ok = s->lane && s->factor && s->kept;
     if (s->factor) {
         for (int i = 0; i < bodies; i++) {
-            s->factor[i] = (factors){0};
+            s->factor[i] = (island_factors){0};
         }
     }
     // Every lane is set, also where memory has run out: pp_islands_destroy frees all of them.
     if (s->lane) {
         for (int i = 0; i < s->team.lanes; i++) {
-            s->lane[i] = (lane){pp_arena_create(env), perp_workspace_create(env)};
+            s->lane[i] = (island_worker){pp_arena_create(env), perp_workspace_create(env)};
             ok = ok && s->lane[i].arena && s->lane[i].work;
         }
     }
@@ -71,11 +71,11 @@ pp_islands *pp_islands_create(const perp_env *env, int bodies, int threads)
     return s;
 }
 
-static void free_factors(factors *f)
+static void free_factors(island_factors *f)
 {
     pp_ldl_destroy(f->joints);
     pp_ldl_destroy(f->contacts);
-    *f = (factors){0};
+    *f = (island_factors){0};
 }
 
 void pp_islands_destroy(pp_islands *s)
@@ -102,7 +102,7 @@ void pp_islands_destroy(pp_islands *s)
 // Factors for the islands of this step; those of islands that are gone are freed. An island is
 // recognised by its first body. Small islands are dense and need none. Called before threads start:
 // they find what they need.
-static perp_status keep_factors(pp_islands *s, const pp_parts *parts, int threads)
+static perp_status keep_factors(pp_islands *s, const pp_island_partition *parts, int threads)
 {
     const pp_team alone = {.lanes = 1}, *team = threads > 1 ? &s->team : &alone;
     enum { FEW_BODIES = 2, FEW_ROWS = 8 };
@@ -111,7 +111,7 @@ static perp_status keep_factors(pp_islands *s, const pp_parts *parts, int thread
         int bodies = parts->body.start[i + 1] - parts->body.start[i];
         bool joints = parts->b.start[i + 1] - parts->b.start[i] > FEW_ROWS;
         int first = parts->body.list[parts->body.start[i]];
-        factors *f = &s->factor[first];
+        island_factors *f = &s->factor[first];
         if (bodies <= FEW_BODIES && !joints) {
             continue;
         }
@@ -132,7 +132,7 @@ static perp_status keep_factors(pp_islands *s, const pp_parts *parts, int thread
     // the list is compacted: islands of earlier steps that this one does not have are dropped
     int left = 0;
     for (int k = 0; k < s->count; k++) {
-        factors *f = &s->factor[s->kept[k]];
+        island_factors *f = &s->factor[s->kept[k]];
         if (k < old && !f->used) {
             free_factors(f);
             continue;
@@ -148,7 +148,7 @@ static perp_status keep_factors(pp_islands *s, const pp_parts *parts, int thread
 
 // What all threads see. Each writes to the places of the islands that it took.
 typedef struct crew {
-    pp_whole whole;
+    pp_undivided whole;
     pp_islands *kept;
     pp_impact *impact;  // NULL: one phase
     pp_answer *told;    // islands: their answers, of which the arrays are gone
@@ -161,41 +161,41 @@ typedef struct crew {
 } crew;
 
 // One island by one thread, in the thread's own memory, which is released at the end: only what
-// pp_part_put copies, and the scalars of the answer, survive.
-static void solve_island(crew *c, int island, const lane *mine)
+// pp_island_problem_put copies, and the scalars of the answer, survive.
+static void solve_island(crew *c, int island, const island_worker *mine)
 {
-    const pp_whole *w = &c->whole;
-    const factors *f = &c->kept->factor[w->parts->body.list[w->parts->body.start[island]]];
+    const pp_undivided *w = &c->whole;
+    const island_factors *f = &c->kept->factor[w->parts->body.list[w->parts->body.start[island]]];
     pp_mark mark = pp_arena_mark(mine->arena);
     pp_solve_options options = *w->options;
     pp_answer *answer = &c->told[island];
-    pp_part part;
+    pp_island_problem part;
     *answer = (pp_answer){0};
     c->status[island] = PERP_ERR_MEMORY;
-    if (pp_part_copy(&part, w, island, mine->arena)) {
+    if (pp_island_problem_copy(&part, w, island, mine->arena)) {
         // names for remarks come from the whole model; the rest is the island's own
         options.named = w->model;
         options.warm = part.warm;
         options.work = mine->work;
-        options.joints = f->joints;
-        options.contacts = f->contacts;
+        options.ldl_joints = f->joints;
+        options.ldl_contacts = f->contacts;
         options.threads = c->threads;
         options.max_work = c->allowed;
         c->status[island] = pp_solve_whole(answer, &part.model, &part.kin, &part.rows, part.nu,
                                            &options, mine->arena);
     }
     if (c->status[island] >= 0) {
-        pp_part_put(&part, w, answer);
+        pp_island_problem_put(&part, w, answer);
     }
     pp_arena_release(mine->arena, mark);
 }
 
 // The loop of one thread: the next island that nobody has taken. Which thread takes which does not
 // matter.
-static void work(void *arg, int k)
+static void solve_island_job(void *arg, int k)
 {
     crew *c = arg;
-    const lane *mine = &c->kept->lane[k];
+    const island_worker *mine = &c->kept->lane[k];
     pp_arena_reset(mine->arena);
     for (;;) {
         int island = atomic_fetch_add_explicit(&c->next, 1, memory_order_relaxed);
@@ -209,7 +209,7 @@ static void work(void *arg, int k)
 }
 
 // Bodies that no row touches: M nu = M nu_l + p_ext.
-static void move_loose(const pp_whole *w)
+static void move_loose(const pp_undivided *w)
 {
     for (int i = 0; i < w->model->bodies; i++) {
         const pp_body *body = &w->model->body[i];
@@ -227,9 +227,9 @@ static void move_loose(const pp_whole *w)
 }
 
 // The answer of the whole and the arrays of the crew.
-static perp_status allocate(crew *c, pp_arena *arena)
+static perp_status allocate_crew(crew *c, pp_arena *arena)
 {
-    pp_whole *w = &c->whole;
+    pp_undivided *w = &c->whole;
     int islands = w->parts->count;
     size_t nv = (size_t)w->model->nv, nn = (size_t)w->rows->nn, nt = (size_t)w->rows->nt;
     w->local = PP_ARRAY(arena, int, w->model->bodies);
@@ -263,7 +263,7 @@ static perp_status allocate(crew *c, pp_arena *arena)
 
 // Whether the form makes a difference to an island's friction: polygons stand for discs in MCP and
 // LCP.
-static bool has_discs(const pp_whole *w, int island)
+static bool has_discs(const pp_undivided *w, int island)
 {
     for (int k = w->parts->group.start[island]; k < w->parts->group.start[island + 1]; k++) {
         const pp_friction *group = &w->rows->group[w->parts->group.list[k]];
@@ -294,7 +294,7 @@ static bool find_form(crew *c)
 
 // The island whose solver and iterations are reported for the step: more solvers, then more
 // iterations, then larger.
-static bool harder(const pp_answer *a, const pp_answer *b)
+static bool took_longer(const pp_answer *a, const pp_answer *b)
 {
     if (a->effort.solvers != b->effort.solvers) {
         return a->effort.solvers > b->effort.solvers;
@@ -303,7 +303,7 @@ static bool harder(const pp_answer *a, const pp_answer *b)
 }
 
 // Failures before remarks before success; of two alike the first.
-static perp_status worse(perp_status a, perp_status b)
+static perp_status worse_status(perp_status a, perp_status b)
 {
     if (a < 0 || b == PERP_OK) {
         return a;
@@ -328,17 +328,17 @@ static void add_effort(perp_effort *sum, const perp_effort *e)
 
 // Efforts add up; iterations, solver and form are those of the island that took most. Of failures
 // the first in the order of islands is reported.
-static perp_status combine(const crew *c)
+static perp_status combine_answers(const crew *c)
 {
     pp_answer *out = c->whole.out;
     const pp_answer *most = &c->told[0];
     perp_status status = PERP_OK;
     bool told = false, impact = false;
-    out->motion = out->impulses = PERP_UNIQUE;
+    out->motion = out->impulses = PERP_UNIQUENESS_PROVED;
     for (int i = 0; i < c->whole.parts->count; i++) {
         const pp_answer *a = &c->told[i];
-        bool worst = worse(status, c->status[i]) != status;
-        status = worse(status, c->status[i]);
+        bool worst = worse_status(status, c->status[i]) != status;
+        status = worse_status(status, c->status[i]);
         if (status == PERP_ERR_MEMORY) {
             return status;
         }
@@ -346,7 +346,7 @@ static perp_status combine(const crew *c)
             memcpy(out->remark, a->remark, sizeof out->remark);
             told = true;
         }
-        most = harder(a, most) ? a : most;
+        most = took_longer(a, most) ? a : most;
         impact = impact || a->impact;
         out->size += a->size;
         out->redundant += a->redundant;
@@ -371,7 +371,7 @@ static perp_status combine(const crew *c)
 // Threads take islands, unless one has most of the rows: then they share that one.
 static int choose_lanes(crew *c)
 {
-    const pp_parts *parts = c->whole.parts;
+    const pp_island_partition *parts = c->whole.parts;
     const pp_rows *rows = c->whole.rows;
     int all = rows->nb + rows->nm + rows->nn, most = 0, lanes = c->kept->team.lanes;
     for (int i = 0; i < parts->count; i++) {
@@ -399,7 +399,7 @@ static double work_all(crew *c, int lanes)
     do {
         c->allowed = left > 0.0 ? left / open : 0.0;
         atomic_init(&c->next, 0);
-        pp_team_run(&c->kept->team, lanes, work, c);
+        pp_team_run(&c->kept->team, lanes, solve_island_job, c);
         before = open;
         for (int i = 0; i < islands; i++) {
             const pp_answer *a = &c->told[i];
@@ -419,7 +419,7 @@ static double work_all(crew *c, int lanes)
 // work.
 static perp_status solve_together(const crew *c, pp_arena *arena)
 {
-    const pp_whole *w = &c->whole;
+    const pp_undivided *w = &c->whole;
     pp_solve_options options = *w->options;
     double spent = 0.0;
     for (int i = 0; i < w->parts->count; i++) {
@@ -432,10 +432,10 @@ static perp_status solve_together(const crew *c, pp_arena *arena)
 }
 
 // On failure nu of the islands that were solved is in the answer, and the step does not use it.
-perp_status pp_solve_islands(const pp_whole *whole, pp_arena *arena)
+perp_status pp_solve_islands(const pp_undivided *whole, pp_arena *arena)
 {
     crew c = {.whole = *whole, .kept = whole->options->islands};
-    perp_status status = allocate(&c, arena);
+    perp_status status = allocate_crew(&c, arena);
     int lanes = choose_lanes(&c);
     c.whole.team = c.threads > 1 ? &c.kept->team : NULL;
     if (status < 0) {
@@ -450,7 +450,7 @@ perp_status pp_solve_islands(const pp_whole *whole, pp_arena *arena)
     if (!find_form(&c)) {
         return solve_together(&c, arena);
     }
-    status = combine(&c);
+    status = combine_answers(&c);
     whole->out->effort.work += lost;
     if (status < 0) {
         return status;

@@ -7,50 +7,52 @@
 #include "solve/run.h"
 
 // Things sorted by island, in their own order within each: list[start[i]] … list[start[i + 1] - 1].
-typedef struct pp_sorted {
+typedef struct pp_by_island {
     int *start, *list;
-} pp_sorted;
+} pp_by_island;
 
-typedef struct pp_parts {
+typedef struct pp_island_partition {
     int count;  // islands, by their first bodies; bodies that no row touches are in none
     int *of;    // bodies: island, -1: none
-    pp_sorted body, b, m, n, group;
-} pp_parts;
+    pp_by_island body, b, m, n, group;
+} pp_island_partition;
 
 // How many islands there are; their lists are made only where there are several.
-perp_status pp_parts_find(pp_parts *out, const perp_model *model, const pp_rows *rows,
-                          pp_arena *arena);
+perp_status pp_island_partition_find(pp_island_partition *out, const perp_model *model,
+                                     const pp_rows *rows, pp_arena *arena);
 
 // What all islands are parts of, and where their answers go.
-typedef struct pp_whole {
+typedef struct pp_undivided {
     const perp_model *model;
     const pp_kinematics *kin;
     const pp_rows *rows;
     const double *nu;
     const pp_solve_options *options;
-    const pp_parts *parts;
+    const pp_island_partition *parts;
     int *local;           // bodies: number in their islands
     const pp_team *team;  // within an island; NULL: one thread
     pp_answer *out;
     bool *follows;               // nb
     double *nu_c, *pn_c, *pt_c;  // after compression, where impacts have two phases; else NULL
     double *back;                // nn: what it gives back
-} pp_whole;
+} pp_undivided;
 
 // An island as pp_solve_whole takes it: bodies and rows numbered anew.
-typedef struct pp_part {
+typedef struct pp_island_problem {
     int island;
     perp_model model;
     pp_kinematics kin;
     pp_rows rows;
     int *t;  // nt: friction rows of the whole
     double *nu, *warm;
-} pp_part;
+} pp_island_problem;
 
 // False: out of memory.
-bool pp_part_copy(pp_part *part, const pp_whole *whole, int island, pp_arena *arena);
+bool pp_island_problem_copy(pp_island_problem *part, const pp_undivided *whole, int island,
+                            pp_arena *arena);
 // The part's answer into that of the whole, where no other island writes.
-void pp_part_put(const pp_part *part, const pp_whole *whole, const pp_answer *answer);
+void pp_island_problem_put(const pp_island_problem *part, const pp_undivided *whole,
+                           const pp_answer *answer);
 
 // All islands, on threads where there are several; options->islands is not NULL.
-perp_status pp_solve_islands(const pp_whole *whole, pp_arena *arena);
+perp_status pp_solve_islands(const pp_undivided *whole, pp_arena *arena);

@@ -18,7 +18,7 @@
 // Contacts with sliding friction and nothing else: no joints (K is block diagonal over contacts
 // only), no boxed rows, no torsion or rolling, one phase, a warm start, and no solver that the user
 // asked for by name.
-static bool fits(const pp_run *r)
+static bool is_contact_only(const pp_run *r)
 {
     const pp_rows *rows = r->rows;
     if (!r->options->warm || r->options->solver || r->in.tree || rows->nb + rows->nm > 0 ||
@@ -38,13 +38,13 @@ static bool set_touches(pp_modes *s)
 {
     const pp_run *r = s->run;
     const pp_rows *rows = r->rows;
-    s->touch = PP_ZEROS(r->arena, pp_touch, rows->nn);
+    s->contact = PP_ZEROS(r->arena, pp_mode_contact, rows->nn);
     s->count = rows->nn;
-    if (!s->touch) {
+    if (!s->contact) {
         return false;
     }
     for (int i = 0; i < rows->nn; i++) {
-        pp_touch *c = &s->touch[i];
+        pp_mode_contact *c = &s->contact[i];
         c->n = &rows->n[i];
         if (rows->grouped[i] > 0) {
             const pp_friction *group = &rows->group[rows->friction[i]];
@@ -61,7 +61,7 @@ static bool set_touches(pp_modes *s)
 
 // Friction impulses of a contact within the answer; for a contact without friction nothing of it is
 // read.
-static double *impulses_t(const pp_modes *s, const pp_touch *c)
+static double *impulses_t(const pp_modes *s, const pp_mode_contact *c)
 {
     return s->run->out->pt + (c->size > 0 ? c->t - s->run->rows->t : 0);
 }
@@ -74,7 +74,7 @@ static void set_velocities(pp_modes *s)
     const pp_answer *out = r->out;
     memcpy(s->nu, s->start, (size_t)r->model->nv * sizeof *s->nu);
     for (int i = 0; i < s->count; i++) {
-        const pp_touch *c = &s->touch[i];
+        const pp_mode_contact *c = &s->contact[i];
         const double *pt = impulses_t(s, c);
         pp_row_add(r->model, c->n, out->pn[i], NULL, s->nu);
         for (int k = 0; k < c->size; k++) {
@@ -84,14 +84,14 @@ static void set_velocities(pp_modes *s)
     pp_masses_solve(r->model, r->kin->mass, s->nu, s->nu);
 }
 
-static double square(double x)
+static double sqr(double x)
 {
     return x * x;
 }
 
 // Outward unit normal of the edge of the friction polygon in whose sector x_t = (x[1], x[2]) lies.
 // Vertices are at multiples of 2 pi / sides, so normals are halfway between.
-static void edge_at(const pp_touch *c, const double x[3], double n[2])
+static void edge_at(const pp_mode_contact *c, const double x[3], double n[2])
 {
     double width = 6.283185307179586 / c->sides;
     double middle = (floor(atan2(x[2], x[1]) / width) + 0.5) * width;
@@ -100,11 +100,11 @@ static void edge_at(const pp_touch *c, const double x[3], double n[2])
 }
 
 // Whether x_t is outside the friction set of radius `limit`. slip: |x_t|^2, for discs.
-static bool is_beyond(const pp_touch *c, const double x[3], double limit, double slip)
+static bool is_beyond(const pp_mode_contact *c, const double x[3], double limit, double slip)
 {
     double n[2];
     if (c->sides == 0) {
-        return slip > square(limit);
+        return slip > sqr(limit);
     }
     edge_at(c, x, n);
     return n[0] * x[1] + n[1] * x[2] > cos(3.141592653589793 / c->sides) * limit;
@@ -114,7 +114,7 @@ static bool is_beyond(const pp_touch *c, const double x[3], double limit, double
 // - rho u. Disc: e = x_t / |x_t|, and the derivative of the projection across e is limit / |x_t| =
 // share. Polygon: the nearest point is a vertex, where the derivative is 0, or on an edge, along
 // which the contact sticks.                theory (C38)
-static void set_slip(pp_touch *c, const double x[3], double limit, double length)
+static void set_slip(pp_mode_contact *c, const double x[3], double limit, double length)
 {
     c->edge = false;
     c->grip = c->mu;
@@ -144,15 +144,15 @@ static void set_slip(pp_touch *c, const double x[3], double limit, double length
 // stick otherwise. Returns how far the contact is from the law of its mode, squared [m^2/s^2];
 // errors of impulses count times the mobility. The factors stay valid (s->factored) while no mode
 // changes and no contact slips on a disc, whose e turns from step to step.
-static double set_mode(pp_modes *s, pp_touch *c, double pn, const double *pt)
+static double set_mode(pp_modes *s, pp_mode_contact *c, double pn, const double *pt)
 {
     double rho = 1.0 / c->mobility, x[3] = {pn - rho * c->u[0], 0.0, 0.0}, error, slip = 0.0;
     for (int k = 0; k < c->size; k++) {
         x[k + 1] = pt[k] - rho * c->u[k + 1];
-        slip += square(x[k + 1]);
+        slip += sqr(x[k + 1]);
     }
     double limit = c->mu * x[0];
-    pp_mode mode = PP_MODE_STICK;
+    pp_contact_mode mode = PP_MODE_STICK;
     if (!(x[0] > 0.0)) {
         mode = PP_MODE_OPEN;
     } else if (c->size > 0 && is_beyond(c, x, limit, slip)) {
@@ -161,16 +161,16 @@ static double set_mode(pp_modes *s, pp_touch *c, double pn, const double *pt)
     s->factored = s->factored && mode == c->mode && (mode != PP_MODE_SLIP || c->sides > 0);
     c->mode = mode;
     if (mode == PP_MODE_OPEN) {  // p = 0
-        error = square(pn);
+        error = sqr(pn);
         for (int k = 0; k < c->size; k++) {
-            error += square(pt[k]);
+            error += sqr(pt[k]);
         }
-        return error * square(c->mobility);
+        return error * sqr(c->mobility);
     }
-    error = square(c->u[0]);
+    error = sqr(c->u[0]);
     if (mode == PP_MODE_STICK) {  // u = 0
         for (int k = 1; k <= c->size; k++) {
-            error += square(c->u[k]);
+            error += sqr(c->u[k]);
         }
         return error;
     }
@@ -180,13 +180,13 @@ static double set_mode(pp_modes *s, pp_touch *c, double pn, const double *pt)
     set_slip(c, x, limit, sqrt(slip));
     s->factored = s->factored && last[0] == c->e[0] && last[1] == c->e[1];
     if (c->edge) {
-        error += square(c->e[0] * c->u[2] - c->e[1] * c->u[1]);
+        error += sqr(c->e[0] * c->u[2] - c->e[1] * c->u[1]);
         aside = c->e[0] * pt[1] - c->e[1] * pt[0];
     }
     for (int k = 0; k < c->size; k++) {
         double f = k == 0 ? -c->e[1] : c->e[0];
         double p = fmax(pn, 0.0) * c->grip * c->e[k] + aside * f;
-        error += square((pt[k] - p) * c->mobility);
+        error += sqr((pt[k] - p) * c->mobility);
     }
     return error;
 }
@@ -195,7 +195,7 @@ static double set_mode(pp_modes *s, pp_touch *c, double pn, const double *pt)
 // impulse: the constant part is what p_t lacks of mu p_n e. Across e (f) the projection of a disc
 // has the slope `share`, by which p_f is divided by 1 - share + share alpha rho; on an edge of a
 // polygon f sticks.
-static void linearise_slip(const pp_modes *s, pp_touch *c, double pn, const double *pt)
+static void linearise_slip(const pp_modes *s, pp_mode_contact *c, double pn, const double *pt)
 {
     double along = 0.0, across = 0.0, f[2] = {0.0, 0.0};
     c->k_f = 0.0;
@@ -225,7 +225,7 @@ static void linearise(pp_modes *s)
 {
     const pp_run *r = s->run;
     for (int i = 0; i < s->count; i++) {
-        pp_touch *c = &s->touch[i];
+        pp_mode_contact *c = &s->contact[i];
         double pn = r->out->pn[i];
         const double *pt = impulses_t(s, c);
         c->stiffness = 1.0 / (s->proximal * c->mobility);
@@ -243,13 +243,13 @@ static void linearise(pp_modes *s)
 // u = J nu + rate + bias of every contact [m/s], and with it the modes. A NaN counts as the worst
 // error: it must not pass a comparison that looks for small ones. s->scale grows to the largest
 // speed in play, which rounding is measured by.
-double pp_modes_look(pp_modes *s)
+double pp_modes_evaluate(pp_modes *s)
 {
     const pp_run *r = s->run;
     double worst = 0.0;
     set_velocities(s);
     for (int i = 0; i < s->count; i++) {
-        pp_touch *c = &s->touch[i];
+        pp_mode_contact *c = &s->contact[i];
         double pn = r->out->pn[i];
         c->u[0] = pp_row_rate(r->model, c->n, s->nu) + c->n->bias;
         for (int k = 0; k < c->size; k++) {
@@ -268,7 +268,7 @@ static void move_impulses(pp_modes *s)
 {
     const pp_run *r = s->run;
     for (int i = 0; i < s->count; i++) {
-        pp_touch *c = &s->touch[i];
+        pp_mode_contact *c = &s->contact[i];
         double *pt = impulses_t(s, c), *pn = &r->out->pn[i], u[3] = {0.0, 0.0, 0.0};
         if (c->mode != PP_MODE_OPEN) {
             u[0] = pp_row_rate(r->model, c->n, s->step) - c->n->rate;
@@ -292,7 +292,7 @@ static void move_impulses(pp_modes *s)
 }
 
 // Contacts, vectors and the pattern of the system.
-static perp_status prepare(pp_modes *s)
+static perp_status allocate_modes(pp_modes *s)
 {
     pp_run *r = s->run;
     int nv = r->model->nv;
@@ -315,7 +315,7 @@ static perp_status prepare(pp_modes *s)
 bool pp_modes_step(pp_modes *s)
 {
     int most = s->run->options->max_iterations;
-    if ((most > 0 && 2 * s->steps >= most) || pp_run_spent(s->run)) {
+    if ((most > 0 && 2 * s->steps >= most) || pp_run_solver_budget_spent(s->run)) {
         return false;
     }
     linearise(s);
@@ -348,14 +348,14 @@ static void add_effort(const pp_modes *s)
 // Whether the impulses obey the laws to the tolerance, judged by pp_run_slack, which takes
 // projections in place of modes. Rounding may leave p_n < 0 where a contact is closed: none may
 // pull. Where all speeds are below 1 m/s the tolerance is relative to them.
-static bool accept(pp_modes *s)
+static bool obeys_laws(pp_modes *s)
 {
     pp_run *r = s->run;
     for (int i = 0; i < s->count; i++) {
         r->out->pn[i] = fmax(r->out->pn[i], 0.0);
     }
-    r->done = pp_run_slack(r) <= fmin(1.0, s->scale) * r->options->tolerance;
-    return r->done;
+    r->nu_current = pp_run_slack(r) <= fmin(1.0, s->scale) * r->options->tolerance;
+    return r->nu_current;
 }
 
 static void put_zeros(const pp_run *r)
@@ -371,7 +371,7 @@ static void put_zeros(const pp_run *r)
 perp_status pp_run_by_modes(pp_run *r, bool *solved)
 {
     *solved = false;
-    if (!fits(r)) {
+    if (!is_contact_only(r)) {
         return PERP_OK;
     }
     pp_modes *s = PP_ARRAY(r->arena, pp_modes, 1);
@@ -379,17 +379,17 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
         return PERP_ERR_MEMORY;
     }
     *s = (pp_modes){.run = r};
-    perp_status status = prepare(s);
+    perp_status status = allocate_modes(s);
     if (status < 0) {
         return status;
     }
     r->polygons = false;
-    status = pp_modes_walk(s, solved);
+    status = pp_modes_newton(s, solved);
     if (status < 0) {
         return status;
     }
     add_effort(s);
-    *solved = *solved && accept(s);
+    *solved = *solved && obeys_laws(s);
     // The state is kept for many contacts only, which the central path is followed for (forms.c).
     if (*solved) {
         r->out->form = PERP_FORM_CONE;
@@ -416,9 +416,9 @@ bool pp_run_polish(pp_run *r)
     memcpy(kept, r->out->pn, (size_t)nn * sizeof *kept);
     memcpy(kept + nn, r->out->pt, (size_t)nt * sizeof *kept);
     s->steps = 0;
-    perp_status status = pp_modes_walk_on(s, &solved);
+    perp_status status = pp_modes_newton_from_answer(s, &solved);
     add_effort(s);
-    if (status < 0 || !solved || !accept(s)) {
+    if (status < 0 || !solved || !obeys_laws(s)) {
         memcpy(r->out->pn, kept, (size_t)nn * sizeof *kept);
         memcpy(r->out->pt, kept + nn, (size_t)nt * sizeof *kept);
         return false;

@@ -18,15 +18,20 @@
 
 #include "solve/run.h"
 
-typedef enum pp_mode { PP_MODE_NONE, PP_MODE_OPEN, PP_MODE_STICK, PP_MODE_SLIP } pp_mode;
+typedef enum pp_contact_mode {
+    PP_MODE_NONE,
+    PP_MODE_OPEN,
+    PP_MODE_STICK,
+    PP_MODE_SLIP
+} pp_contact_mode;
 
 // A contact, its law made linear.
-typedef struct pp_touch {
+typedef struct pp_mode_contact {
     const pp_row *n, *t;  // t: its friction rows, one after the other
     int size;             // how many, 0 to 2
     int body[2], count;   // free bodies
     int pair;             // block of the two bodies, -1: there is one body
-    pp_mode mode;
+    pp_contact_mode mode;
     int sides;  // of the polygon in place of the disc, 0: none
     double mu;
     double mobility;   // of the normal row
@@ -37,11 +42,11 @@ typedef struct pp_touch {
     double share;      // part of p_t - rho u_t that it can be
     double k_f;        // slip: K across it
     double u[3], c[3];
-} pp_touch;
+} pp_mode_contact;
 
 typedef struct pp_modes {
     pp_run *run;
-    pp_touch *touch;  // nn
+    pp_mode_contact *contact;  // nn
     int count;
     double *start;    // nv: M nu_l + p_ext
     double *nu;       // nv
@@ -60,20 +65,20 @@ typedef struct pp_modes {
     int *pivot;  // dense
     bool dense, symmetric, factored;
     pp_ldl *ldl;
-    int steps;         // factorisations, or refinements
-    pp_sweep *sweep;   // NULL until sweeps are needed
-    double *unpushed;  // nv: velocities without contacts, for the sweeps
-    bool no_sweeps;    // contacts do not fit them
+    int steps;        // factorisations, or refinements
+    pp_sweep *sweep;  // NULL until sweeps are needed
+    double *nu_free;  // nv: velocities without contacts, for the sweeps
+    bool no_sweeps;   // contacts do not fit them
 } pp_modes;
 
 // Rates and modes of all contacts at the impulses in run->out; returns the worst error [m/s].
-double pp_modes_look(pp_modes *s);
+double pp_modes_evaluate(pp_modes *s);
 // Newton's step of the impulses in these modes, with s->proximal; false: singular, or the budget is spent.
 bool pp_modes_step(pp_modes *s);
 // From the impulses of the step before; solved: to rounding, or as well as the tolerance asks.
-perp_status pp_modes_walk(pp_modes *s, bool *solved);
+perp_status pp_modes_newton(pp_modes *s, bool *solved);
 // From the impulses in run->out.
-perp_status pp_modes_walk_on(pp_modes *s, bool *solved);
+perp_status pp_modes_newton_from_answer(pp_modes *s, bool *solved);
 bool pp_modes_are_many(const pp_modes *s);
 
 perp_status pp_modes_prepare(pp_modes *s, pp_arena *arena);

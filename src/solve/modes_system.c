@@ -60,7 +60,7 @@ static bool list_nodes(pp_modes *s, pp_arena *arena)
     }
     // 0 marks a body that touches something, until the next loop numbers it
     for (int i = 0; i < s->count; i++) {
-        pp_touch *c = &s->touch[i];
+        pp_mode_contact *c = &s->contact[i];
         c->pair = -1;
         c->count = c->n->count;
         for (int k = 0; k < c->count && k < 2; k++) {
@@ -94,7 +94,7 @@ static bool list_pairs(pp_modes *s, pairs *p, pp_arena *arena)
         p->head[j] = -1;
     }
     for (int i = 0; i < s->count; i++) {
-        pp_touch *c = &s->touch[i];
+        pp_mode_contact *c = &s->contact[i];
         if (c->count == 2) {
             c->pair = find_pair(p, s->node[c->body[0]], s->node[c->body[1]]);
         }
@@ -109,7 +109,8 @@ static perp_status analyse(pp_modes *s, const pairs *list, pp_arena *arena)
     int *size = PP_ARRAY(arena, int, s->nodes), *p = PP_ARRAY(arena, int, s->nodes + 1);
     int *i = PP_ARRAY(arena, int, s->nodes + list->count);
     int *from = PP_ARRAY(arena, int, list->count);
-    s->ldl = s->run->options->contacts ? s->run->options->contacts : pp_ldl_create_in(arena);
+    s->ldl =
+        s->run->options->ldl_contacts ? s->run->options->ldl_contacts : pp_ldl_create_in(arena);
     if (!size || !p || !i || !from || !s->ldl) {
         return PERP_ERR_MEMORY;
     }
@@ -197,8 +198,8 @@ static void add_sized(int rows, int columns, double k, const double *l, const do
 // diagonal blocks of its bodies and the block between them. symmetric: l = r, so that the upper
 // block is the transpose of the lower one and need not be stored while the whole matrix is
 // symmetric.
-static void add_product(pp_modes *s, const pp_touch *c, double k, const double *l, const double *r,
-                        bool symmetric)
+static void add_product(pp_modes *s, const pp_mode_contact *c, double k, const double *l,
+                        const double *r, bool symmetric)
 {
     const perp_model *m = s->run->model;
     for (int a = 0; a < c->count; a++) {
@@ -232,7 +233,7 @@ static void add_product(pp_modes *s, const pp_touch *c, double k, const double *
 // A contact that slips: K = (1, mu e) (1, 0)' / alpha + k_f f f', so that the left factor is n + mu
 // e . t, the right one n, and the second term is symmetric.
 // theory (S8)
-static void add_slip(pp_modes *s, const pp_touch *c)
+static void add_slip(pp_modes *s, const pp_mode_contact *c)
 {
     double l[2][PP_BODY_NV], f[2][PP_BODY_NV] = {{0.0}};
     for (int b = 0; b < c->count; b++) {
@@ -259,7 +260,7 @@ static void add_masses(pp_modes *s)
     const pp_run *r = s->run;
     for (int j = 0; j < s->nodes; j++) {
         const pp_body *body = &r->model->body[s->body[j]];
-        const pp_weight *w = &r->kin->mass[s->body[j]];
+        const pp_inertia *w = &r->kin->mass[s->body[j]];
         int ld = s->dense ? s->n : body->nv;
         double *X = s->dense ? s->x + s->at[j] * (s->n + 1) : s->x + s->diagonal[j];
         for (int k = 0; k < body->nv; k++) {
@@ -281,7 +282,7 @@ bool pp_modes_factor(pp_modes *s)
     memset(s->x, 0, (size_t)s->values * sizeof *s->x);
     s->symmetric = true;
     for (int i = 0; i < s->count; i++) {
-        if (s->touch[i].mode == PP_MODE_SLIP) {
+        if (s->contact[i].mode == PP_MODE_SLIP) {
             s->symmetric = false;
             break;
         }
@@ -291,7 +292,7 @@ bool pp_modes_factor(pp_modes *s)
     }
     add_masses(s);
     for (int i = 0; i < s->count; i++) {
-        const pp_touch *c = &s->touch[i];
+        const pp_mode_contact *c = &s->contact[i];
         if (c->mode == PP_MODE_SLIP) {
             add_slip(s, c);
         } else if (c->mode == PP_MODE_STICK) {  // K = 1 / alpha; an open contact has K = 0
@@ -319,7 +320,7 @@ bool pp_modes_solve(pp_modes *s)
     double *b = s->nu;  // found again before it is read
     memset(s->step, 0, (size_t)m->nv * sizeof *s->step);
     for (int i = 0; i < s->count; i++) {
-        const pp_touch *c = &s->touch[i];
+        const pp_mode_contact *c = &s->contact[i];
         pp_row_add(m, c->n, c->c[0], NULL, s->step);
         for (int k = 0; k < c->size; k++) {
             pp_row_add(m, &c->t[k], c->c[k + 1], NULL, s->step);

@@ -17,37 +17,39 @@
 #include <string.h>
 
 enum {
-    BOLD_MOST = 12,       // steps with the least alpha
-    BOLD_SOON = 4,        // of them, after which the error must be a tenth of the first
-    HOME_MOST = 3,        // such steps from an accepted answer
+    UNDAMPED_MAX = 12,    // steps with the least alpha
+    UNDAMPED_EARLY = 4,   // of them, after which the error must be a tenth of the first
+    POLISH_MAX = 3,       // such steps from an accepted answer
     STUCK_MOST = 4,       // steps in a row that do not change the error
-    MANY = 60,            // contacts in space
+    MANY_CONTACTS = 60,   // contacts in space
     MANY_IN_PLANE = 150,  // and in the plane
-    SWEEPS = 2            // Gauss-Seidel sweeps after a Newton step
+    GS_SWEEPS = 2         // Gauss-Seidel sweeps after a Newton step
 };
 
 // Speeds are relative to s->scale, the largest in play.
-static const double ROUNDING = 2e-15;  // an error that cannot become less
-static const double ACCEPT = 1e-12;    // accepted where the next step no longer halves it
-static const double BOLD = 1e-7;       // least alpha, in units of the mobility
+static const double ROUNDING = 2e-15;       // an error that cannot become less
+static const double ACCEPT = 1e-12;         // accepted where the next step no longer halves it
+static const double ALPHA_UNDAMPED = 1e-7;  // least alpha, in units of the mobility
 static const double ALPHA_MOST = 0.3;
-static const double DOWN = 0.3;          // factor of alpha after a step that helped
-static const double SWEEP_ABOVE = 1e-3;  // errors after which sweeps follow
-static const double NEAR = 1e-6;         // one more step with the least alpha may end at rounding
-static const double STUCK = 0.02;        // relative change of an error that counts as none
+static const double DOWN = 0.3;           // factor of alpha after a step that helped
+static const double SWEEP_ABOVE = 1e-3;   // errors after which sweeps follow
+static const double POLISH_BELOW = 1e-6;  // one more step with the least alpha may end at rounding
+static const double STUCK = 0.02;         // relative change of an error that counts as none
 
 // A schedule of alpha.
-typedef struct manner {
-    double least;   // alpha, in units of the mobility
-    double helps;   // alpha falls after a step that leaves less than this part of the error,
-    double up;      // and grows by this factor after one that doubles it
-    double enough;  // of the tolerance: an error below this is accepted where it no longer falls
-    int most;       // steps
-    int sweeps;     // steps that sweeps may follow, counted from the first
-} manner;
+typedef struct prox_schedule {
+    double alpha_min;     // alpha, in units of the mobility
+    double shrink_below;  // alpha falls after a step that leaves less than this part of the error,
+    double grow_by;       // and grows by this factor after one that doubles it
+    double
+        accept_tol;  // of the tolerance: an error below this is accepted where it no longer falls
+    int max_steps;   // steps
+    int gs_steps;    // steps that sweeps may follow, counted from the first
+} prox_schedule;
 
-static const manner FALLING = {BOLD, 1.0, 1.0, 0.0, 40, 0};   // few contacts: to rounding
-static const manner CAREFUL = {1e-4, 0.5, 3.0, 0.5, 24, 24};  // many: to the tolerance
+static const prox_schedule DECREASING_ALPHA = {
+    ALPHA_UNDAMPED, 1.0, 1.0, 0.0, 40, 0};  // few contacts: to rounding
+static const prox_schedule BOUNDED_ALPHA = {1e-4, 0.5, 3.0, 0.5, 24, 24};  // many: to the tolerance
 
 // The warm start: impulses of the step before.
 static void start_at_guess(pp_modes *s)
@@ -62,22 +64,22 @@ static void start_at_guess(pp_modes *s)
 }
 
 // Steps with the least alpha. True: what is left is rounding. It ends early where the error grows
-// beyond the first one, or after BOLD_SOON steps without a digit: then redundant contacts are
+// beyond the first one, or after UNDAMPED_EARLY steps without a digit: then redundant contacts are
 // inconsistent, and further steps only move the impulses apart.
-static bool walk_boldly(pp_modes *s)
+static bool newton_undamped(pp_modes *s)
 {
     double first = PP_INF, last = PP_INF;
-    s->proximal = BOLD;
+    s->proximal = ALPHA_UNDAMPED;
     start_at_guess(s);
     for (int k = 0;; k++) {
-        double error = pp_modes_look(s);
+        double error = pp_modes_evaluate(s);
         first = k == 0 ? error : first;
         if (error <= ROUNDING * s->scale || (error > 0.5 * last && error <= ACCEPT * s->scale)) {
             return true;
         }
-        bool worse = k > 0 && !(error <= fmax(first, NEAR * s->scale)),
-             slow = k >= BOLD_SOON && error > 0.1 * first;
-        if (k == BOLD_MOST || worse || slow || !pp_modes_step(s)) {
+        bool worse = k > 0 && !(error <= fmax(first, POLISH_BELOW * s->scale)),
+             slow = k >= UNDAMPED_EARLY && error > 0.1 * first;
+        if (k == UNDAMPED_MAX || worse || slow || !pp_modes_step(s)) {
             return false;
         }
         last = error;
@@ -96,28 +98,28 @@ static double first_alpha(const pp_modes *s, double error)
 }
 
 // The ratio of two errors decides, as in Levenberg's and Marquardt's damping.
-static double next_alpha(const pp_modes *s, const manner *how, double error, double last)
+static double next_alpha(const pp_modes *s, const prox_schedule *how, double error, double last)
 {
-    if (error < how->helps * last) {
-        return fmax(DOWN * s->proximal, how->least);
+    if (error < how->shrink_below * last) {
+        return fmax(DOWN * s->proximal, how->alpha_min);
     }
-    return error > 2.0 * last ? fmin(how->up * s->proximal, ALPHA_MOST) : s->proximal;
+    return error > 2.0 * last ? fmin(how->grow_by * s->proximal, ALPHA_MOST) : s->proximal;
 }
 
 // ── Sweeps ───────────────────────────────────────────────────────────────────────────────────────
 
 // Lays the contacts out for sweeps when the first one is due; most solves need none. s->no_sweeps:
 // something of them cannot move, and sweeps are not used.
-static perp_status need_sweep(pp_modes *s)
+static perp_status build_sweep(pp_modes *s)
 {
     pp_run *r = s->run;
     int nv = r->model->nv;
     bool fit = false;
     pp_sweep *sweep = PP_ARRAY(r->arena, pp_sweep, 1);
-    s->unpushed = PP_ARRAY(r->arena, double, nv);
-    perp_status status = sweep && s->unpushed ? pp_run_lay_sweep(r, sweep, &fit) : PERP_ERR_MEMORY;
+    s->nu_free = PP_ARRAY(r->arena, double, nv);
+    perp_status status = sweep && s->nu_free ? pp_run_build_sweep(r, sweep, &fit) : PERP_ERR_MEMORY;
     if (status >= 0 && fit) {
-        pp_masses_solve(r->model, r->kin->mass, s->start, s->unpushed);
+        pp_masses_solve(r->model, r->kin->mass, s->start, s->nu_free);
         s->sweep = sweep;
     }
     s->no_sweeps = !fit;
@@ -127,10 +129,10 @@ static perp_status need_sweep(pp_modes *s)
 // Gauss-Seidel: contacts in a row, each solved exactly (C26) with the others held. Two contacts
 // that change each other's mode in every Newton step make a cycle that Newton's method does not
 // leave; a sweep does.
-static perp_status sweep_some(pp_modes *s)
+static perp_status sweep_contacts(pp_modes *s)
 {
     pp_run *r = s->run;
-    perp_status status = s->sweep || s->no_sweeps ? PERP_OK : need_sweep(s);
+    perp_status status = s->sweep || s->no_sweeps ? PERP_OK : build_sweep(s);
     if (status < 0 || s->no_sweeps) {
         return status;
     }
@@ -138,14 +140,14 @@ static perp_status sweep_some(pp_modes *s)
     for (int i = 0; i < s->count; i++) {
         const pp_sweep_contact *c = &s->sweep->contact[i];
         double *p = s->sweep->r + 3 * (ptrdiff_t)i;
-        const pp_touch *touch = &s->touch[c->at];
+        const pp_mode_contact *touch = &s->contact[c->at];
         ptrdiff_t t = touch->size > 0 ? touch->t - r->rows->t : 0;
         p[0] = fmax(r->out->pn[c->at], 0.0);
         p[1] = touch->size > 0 ? r->out->pt[t] : 0.0;
         p[2] = touch->size > 1 ? r->out->pt[t + 1] : 0.0;
     }
-    pp_run_sweep_velocities(r, s->unpushed, s->sweep);
-    for (int k = 0; k < SWEEPS; k++) {
+    pp_run_sweep_velocities(r, s->nu_free, s->sweep);
+    for (int k = 0; k < GS_SWEEPS; k++) {
         pp_sweep_once(s->sweep);
     }
     pp_run_unpack_sweep(r, s->sweep);
@@ -155,14 +157,14 @@ static perp_status sweep_some(pp_modes *s)
 
 // ── Newton's steps ───────────────────────────────────────────────────────────────────────────────
 
-static void keep(const pp_modes *s, double *kept)
+static void save_impulses(const pp_modes *s, double *kept)
 {
     const pp_run *r = s->run;
     memcpy(kept, r->out->pn, (size_t)r->rows->nn * sizeof *kept);
     memcpy(kept + r->rows->nn, r->out->pt, (size_t)r->rows->nt * sizeof *kept);
 }
 
-static void take_back(const pp_modes *s, const double *kept)
+static void restore_impulses(const pp_modes *s, const double *kept)
 {
     const pp_run *r = s->run;
     memcpy(r->out->pn, kept, (size_t)r->rows->nn * sizeof *kept);
@@ -171,15 +173,15 @@ static void take_back(const pp_modes *s, const double *kept)
 
 // The error is below the tolerance: up to three steps with the least alpha, which may take it to
 // rounding. A step that does not lower the error is undone.
-static void walk_home(pp_modes *s, double error, double *kept)
+static void polish_to_roundoff(pp_modes *s, double error, double *kept)
 {
-    s->proximal = BOLD;
+    s->proximal = ALPHA_UNDAMPED;
     s->factored = false;
-    for (int k = 0; k < HOME_MOST && error > ROUNDING * s->scale; k++) {
-        keep(s, kept);
-        double next = pp_modes_step(s) ? pp_modes_look(s) : PP_INF;
+    for (int k = 0; k < POLISH_MAX && error > ROUNDING * s->scale; k++) {
+        save_impulses(s, kept);
+        double next = pp_modes_step(s) ? pp_modes_evaluate(s) : PP_INF;
         if (!(next < error)) {
-            take_back(s, kept);
+            restore_impulses(s, kept);
             return;
         }
         error = next;
@@ -188,13 +190,13 @@ static void walk_home(pp_modes *s, double error, double *kept)
 
 // Steps by a schedule of alpha, from the impulses in run->out. *solved: what is left is rounding,
 // or is below the tolerance and no longer falls.
-static perp_status walk_slowly(pp_modes *s, const manner *how, bool *solved)
+static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, bool *solved)
 {
-    double error = pp_modes_look(s), last = PP_INF;
-    double enough = s->run->exactly ? 0.0 : how->enough;
+    double error = pp_modes_evaluate(s), last = PP_INF;
+    double enough = s->run->finish_polygons ? 0.0 : how->accept_tol;
     enough *= fmin(1.0, s->scale) * s->run->options->tolerance;
     double goal = fmax(enough, ACCEPT * s->scale);
-    s->proximal = how->enough > 0.0 ? first_alpha(s, error) : 0.1;
+    s->proximal = how->accept_tol > 0.0 ? first_alpha(s, error) : 0.1;
     // p_n and p_t before the last step
     double *kept =
         PP_ARRAY(s->run->arena, double, (size_t)s->run->rows->nn + (size_t)s->run->rows->nt);
@@ -203,33 +205,33 @@ static perp_status walk_slowly(pp_modes *s, const manner *how, bool *solved)
     if (!kept) {
         return PERP_ERR_MEMORY;
     }
-    for (int k = 0; k < how->most; k++) {
+    for (int k = 0; k < how->max_steps; k++) {
         if (stuck == STUCK_MOST) {
             break;
         }
         if (error <= ROUNDING * s->scale || (error <= goal && error > 0.5 * last)) {
             if (error > last) {
-                take_back(s, kept);
+                restore_impulses(s, kept);
                 error = last;
             }
-            walk_home(s, error, kept);
+            polish_to_roundoff(s, error, kept);
             *solved = true;
             return PERP_OK;
         }
-        keep(s, kept);
+        save_impulses(s, kept);
         if (!(error < PP_INF) || !pp_modes_step(s)) {
             return PERP_OK;
         }
         last = error;
-        error = pp_modes_look(s);
+        error = pp_modes_evaluate(s);
         // In space modes may cycle while they are far from the answer.
-        if (k < how->sweeps && s->run->model->spatial && error > SWEEP_ABOVE * s->scale &&
+        if (k < how->gs_steps && s->run->model->spatial && error > SWEEP_ABOVE * s->scale &&
             error < PP_INF) {
-            perp_status status = sweep_some(s);
+            perp_status status = sweep_contacts(s);
             if (status < 0) {
                 return status;
             }
-            error = pp_modes_look(s);
+            error = pp_modes_evaluate(s);
         }
         stuck = fabs(error - last) < STUCK * last ? stuck + 1 : 0;
         double alpha = next_alpha(s, how, error, last);
@@ -242,26 +244,26 @@ static perp_status walk_slowly(pp_modes *s, const manner *how, bool *solved)
 
 bool pp_modes_are_many(const pp_modes *s)
 {
-    return s->count > (s->run->model->spatial ? MANY : MANY_IN_PLANE);
+    return s->count > (s->run->model->spatial ? MANY_CONTACTS : MANY_IN_PLANE);
 }
 
 // From the warm start. Many contacts none of which was there before are left to the central path
 // (C37), which loads all contacts that can share a load, so that later steps are short. Newton's
 // method would stop at the first impulses that solve the problem, some of them nil, and rounding
 // would open and close those contacts in later steps.
-perp_status pp_modes_walk(pp_modes *s, bool *solved)
+perp_status pp_modes_newton(pp_modes *s, bool *solved)
 {
     bool left = s->run->options->fresh && pp_modes_are_many(s);
-    *solved = !left && walk_boldly(s);
+    *solved = !left && newton_undamped(s);
     if (*solved || left) {
         return PERP_OK;
     }
     start_at_guess(s);
-    return walk_slowly(s, pp_modes_are_many(s) ? &CAREFUL : &FALLING, solved);
+    return newton_proximal(s, pp_modes_are_many(s) ? &BOUNDED_ALPHA : &DECREASING_ALPHA, solved);
 }
 
-perp_status pp_modes_walk_on(pp_modes *s, bool *solved)
+perp_status pp_modes_newton_from_answer(pp_modes *s, bool *solved)
 {
     s->factored = false;
-    return walk_slowly(s, &CAREFUL, solved);
+    return newton_proximal(s, &BOUNDED_ALPHA, solved);
 }

@@ -9,28 +9,28 @@
 
 #include <string.h>
 
-static int size_of(const pp_sorted *s, int island)
+static int count_in_island(const pp_by_island *s, int island)
 {
     return s->start[island + 1] - s->start[island];
 }
 
-static const int *list_of(const pp_sorted *s, int island)
+static const int *list_of(const pp_by_island *s, int island)
 {
     return s->list + s->start[island];
 }
 
 // Bodies with their masses, forces and velocities, which are contiguous again: body->at is numbered
 // anew.
-static bool copy_bodies(pp_part *p, const pp_whole *w, pp_arena *arena)
+static bool copy_bodies(pp_island_problem *p, const pp_undivided *w, pp_arena *arena)
 {
     const int *list = list_of(&w->parts->body, p->island);
     perp_model *m = &p->model;
     *m = *w->model;
     p->kin = *w->kin;
     p->kin.team = w->team;
-    m->bodies = size_of(&w->parts->body, p->island);
+    m->bodies = count_in_island(&w->parts->body, p->island);
     m->body = PP_ARRAY(arena, pp_body, m->bodies);
-    p->kin.mass = PP_ARRAY(arena, pp_weight, m->bodies);
+    p->kin.mass = PP_ARRAY(arena, pp_inertia, m->bodies);
     p->kin.p_ext = PP_ARRAY(arena, double, PP_BODY_NV *(size_t)m->bodies);
     p->nu = PP_ARRAY(arena, double, PP_BODY_NV *(size_t)m->bodies);
     if (!m->body || !p->kin.mass || !p->kin.p_ext || !p->nu) {
@@ -61,10 +61,10 @@ static void copy_row(pp_row *to, const pp_row *from, const int *local)
 }
 
 // Rows of one kind; NULL: out of memory.
-static pp_row *copy_rows(const pp_whole *w, const pp_sorted *sorted, int island, const pp_row *rows,
-                         pp_arena *arena)
+static pp_row *copy_island_rows(const pp_undivided *w, const pp_by_island *sorted, int island,
+                                const pp_row *rows, pp_arena *arena)
 {
-    int count = size_of(sorted, island);
+    int count = count_in_island(sorted, island);
     const int *list = list_of(sorted, island);
     pp_row *to = PP_ARRAY(arena, pp_row, count);
     if (!to) {
@@ -79,13 +79,13 @@ static pp_row *copy_rows(const pp_whole *w, const pp_sorted *sorted, int island,
 // Friction groups and their rows. Normal rows of the island are in the order of the whole, and so
 // are the groups of each: the new number n of a group's normal row is found by going along both
 // lists once.
-static bool copy_friction(pp_part *p, const pp_whole *w, pp_arena *arena)
+static bool copy_friction(pp_island_problem *p, const pp_undivided *w, pp_arena *arena)
 {
     const pp_rows *from = w->rows;
     pp_rows *to = &p->rows;
     const int *list = list_of(&w->parts->group, p->island);
     const int *normal = list_of(&w->parts->n, p->island);
-    to->ng = size_of(&w->parts->group, p->island);
+    to->ng = count_in_island(&w->parts->group, p->island);
     for (int g = 0; g < to->ng; g++) {
         to->nt += from->group[list[g]].size;
     }
@@ -120,7 +120,7 @@ static bool copy_friction(pp_part *p, const pp_whole *w, pp_arena *arena)
 }
 
 // Impulses to start from, p_n then p_t; needs p->t of copy_friction.
-static bool copy_warm(pp_part *p, const pp_whole *w, pp_arena *arena)
+static bool copy_warm(pp_island_problem *p, const pp_undivided *w, pp_arena *arena)
 {
     const double *warm = w->options->warm;
     const int *normal = list_of(&w->parts->n, p->island);
@@ -141,17 +141,18 @@ static bool copy_warm(pp_part *p, const pp_whole *w, pp_arena *arena)
     return true;
 }
 
-bool pp_part_copy(pp_part *p, const pp_whole *w, int island, pp_arena *arena)
+bool pp_island_problem_copy(pp_island_problem *p, const pp_undivided *w, int island,
+                            pp_arena *arena)
 {
-    const pp_parts *parts = w->parts;
+    const pp_island_partition *parts = w->parts;
     pp_rows *to = &p->rows;
     p->island = island;
-    *to = (pp_rows){.nb = size_of(&parts->b, island),
-                    .nm = size_of(&parts->m, island),
-                    .nn = size_of(&parts->n, island)};
-    to->b = copy_rows(w, &parts->b, island, w->rows->b, arena);
-    to->m = copy_rows(w, &parts->m, island, w->rows->m, arena);
-    to->n = copy_rows(w, &parts->n, island, w->rows->n, arena);
+    *to = (pp_rows){.nb = count_in_island(&parts->b, island),
+                    .nm = count_in_island(&parts->m, island),
+                    .nn = count_in_island(&parts->n, island)};
+    to->b = copy_island_rows(w, &parts->b, island, w->rows->b, arena);
+    to->m = copy_island_rows(w, &parts->m, island, w->rows->m, arena);
+    to->n = copy_island_rows(w, &parts->n, island, w->rows->n, arena);
     // Normal rows are contacts first (nc of them), then limits of joints; so they are in the
     // island.
     const int *normal = list_of(&parts->n, island);
@@ -169,7 +170,7 @@ bool pp_part_copy(pp_part *p, const pp_whole *w, int island, pp_arena *arena)
 }
 
 // Velocities, and those at the end of compression where some island has two phases.
-static void put_bodies(const pp_part *p, const pp_whole *w, const pp_answer *a)
+static void put_bodies(const pp_island_problem *p, const pp_undivided *w, const pp_answer *a)
 {
     const int *list = list_of(&w->parts->body, p->island);
     for (int i = 0; i < p->model.bodies; i++) {
@@ -184,7 +185,7 @@ static void put_bodies(const pp_part *p, const pp_whole *w, const pp_answer *a)
 }
 
 // Islands without a second phase ended where compression did: it gives nothing back there.
-static void put_compression(const pp_part *p, const pp_whole *w, const pp_answer *a)
+static void put_compression(const pp_island_problem *p, const pp_undivided *w, const pp_answer *a)
 {
     const int *normal = list_of(&w->parts->n, p->island);
     const pp_impact *c = a->impact;
@@ -197,9 +198,9 @@ static void put_compression(const pp_part *p, const pp_whole *w, const pp_answer
     }
 }
 
-void pp_part_put(const pp_part *p, const pp_whole *w, const pp_answer *a)
+void pp_island_problem_put(const pp_island_problem *p, const pp_undivided *w, const pp_answer *a)
 {
-    const pp_parts *parts = w->parts;
+    const pp_island_partition *parts = w->parts;
     pp_answer *out = w->out;
     int island = p->island;
     // every row and body belongs to one island: threads write to different places

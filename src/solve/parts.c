@@ -11,7 +11,7 @@
 
 // The first body of a group, with path halving. Invariant: up[i] <= i, so that a leader is the
 // lowest index of its group and the numbering does not depend on the order of rows.
-static int leader(int *up, int body)
+static int root_of_body(int *up, int body)
 {
     while (up[body] != body) {
         up[body] = up[up[body]];
@@ -25,9 +25,9 @@ static void join_rows(int *up, bool *used, const pp_row *rows, int count)
 {
     for (int i = 0; i < count; i++) {
         const pp_row *row = &rows[i];
-        int a = row->count > 0 ? leader(up, row->body[0]) : 0;
+        int a = row->count > 0 ? root_of_body(up, row->body[0]) : 0;
         for (int k = 0; k < row->count; k++) {
-            int b = leader(up, row->body[k]);
+            int b = root_of_body(up, row->body[k]);
             used[row->body[k]] = true;
             int low = a < b ? a : b;
             up[a > b ? a : b] = low;
@@ -38,25 +38,26 @@ static void join_rows(int *up, bool *used, const pp_row *rows, int count)
 
 // Islands in the order of their first bodies. The leader has the lowest index, so it is numbered
 // before the others.
-static void number_islands(pp_parts *out, int bodies, int *up, const bool *used)
+static void number_islands(pp_island_partition *out, int bodies, int *up, const bool *used)
 {
     for (int i = 0; i < bodies; i++) {
         out->of[i] = -1;
         if (used[i]) {
-            int first = leader(up, i);
+            int first = root_of_body(up, i);
             out->of[i] = first == i ? out->count++ : out->of[first];
         }
     }
 }
 
 // Rows that touch no free body go with the first island.
-static int island_of(const pp_parts *parts, const pp_row *row)
+static int island_of_row(const pp_island_partition *parts, const pp_row *row)
 {
     return row->count > 0 ? parts->of[row->body[0]] : 0;
 }
 
 // Counting sort by island, stable; place[i] < 0: in none.
-static bool sort(pp_sorted *out, int islands, const int *place, int count, pp_arena *arena)
+static bool sort_by_island(pp_by_island *out, int islands, const int *place, int count,
+                           pp_arena *arena)
 {
     out->start = PP_ZEROS(arena, int, (size_t)islands + 2);
     out->list = PP_ARRAY(arena, int, count);
@@ -82,17 +83,17 @@ static bool sort(pp_sorted *out, int islands, const int *place, int count, pp_ar
     return true;
 }
 
-static bool sort_rows(pp_sorted *out, const pp_parts *parts, const pp_row *rows, int count,
-                      int *place, pp_arena *arena)
+static bool sort_rows(pp_by_island *out, const pp_island_partition *parts, const pp_row *rows,
+                      int count, int *place, pp_arena *arena)
 {
     for (int i = 0; i < count; i++) {
-        place[i] = island_of(parts, &rows[i]);
+        place[i] = island_of_row(parts, &rows[i]);
     }
-    return sort(out, parts->count, place, count, arena);
+    return sort_by_island(out, parts->count, place, count, arena);
 }
 
 // Bodies, rows and friction groups of every island.
-static perp_status sort_all(pp_parts *out, const perp_model *model, const pp_rows *rows,
+static perp_status sort_all(pp_island_partition *out, const perp_model *model, const pp_rows *rows,
                             pp_arena *arena)
 {
     int most = rows->nb;
@@ -100,23 +101,23 @@ static perp_status sort_all(pp_parts *out, const perp_model *model, const pp_row
     most = rows->nn > most ? rows->nn : most;
     most = rows->ng > most ? rows->ng : most;
     int *place = PP_ARRAY(arena, int, most);
-    if (!place || !sort(&out->body, out->count, out->of, model->bodies, arena) ||
+    if (!place || !sort_by_island(&out->body, out->count, out->of, model->bodies, arena) ||
         !sort_rows(&out->b, out, rows->b, rows->nb, place, arena) ||
         !sort_rows(&out->m, out, rows->m, rows->nm, place, arena) ||
         !sort_rows(&out->n, out, rows->n, rows->nn, place, arena)) {
         return PERP_ERR_MEMORY;
     }
     for (int g = 0; g < rows->ng; g++) {  // a group is where its normal row is
-        place[g] = island_of(out, &rows->n[rows->group[g].n]);
+        place[g] = island_of_row(out, &rows->n[rows->group[g].n]);
     }
-    bool ok = sort(&out->group, out->count, place, rows->ng, arena);
+    bool ok = sort_by_island(&out->group, out->count, place, rows->ng, arena);
     return ok ? PERP_OK : PERP_ERR_MEMORY;
 }
 
-perp_status pp_parts_find(pp_parts *out, const perp_model *model, const pp_rows *rows,
-                          pp_arena *arena)
+perp_status pp_island_partition_find(pp_island_partition *out, const perp_model *model,
+                                     const pp_rows *rows, pp_arena *arena)
 {
-    *out = (pp_parts){.of = PP_ARRAY(arena, int, model->bodies)};
+    *out = (pp_island_partition){.of = PP_ARRAY(arena, int, model->bodies)};
     int *up = PP_ARRAY(arena, int, model->bodies);
     bool *used = PP_ZEROS(arena, bool, model->bodies);
     if (!out->of || !up || !used) {

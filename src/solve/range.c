@@ -51,7 +51,7 @@ static bool touches(const programme *p, int i)
 }
 
 // Strictly inside the cone, or too slow to count as sliding.
-static bool sticks(const programme *p, const pp_friction *group)
+static bool group_sticks(const programme *p, const pp_friction *group)
 {
     const double *pt = p->answer->pt + group->t;
     double slip[2], size = group->size == 2 ? hypot(pt[0], pt[1]) : fabs(pt[0]);
@@ -99,7 +99,7 @@ static int count_sticking(const programme *p)
     int count = 0;
     for (int g = 0; g < p->rows->ng; g++) {
         const pp_friction *group = &p->rows->group[g];
-        count += touches(p, group->n) && sticks(p, group);
+        count += touches(p, group->n) && group_sticks(p, group);
     }
     return count;
 }
@@ -119,7 +119,7 @@ static double speed_scale(const programme *p)
 }
 
 // Memory for A, b and the marks of its columns.
-static perp_status allocate(programme *p, pp_arena *arena)
+static perp_status allocate_programme(programme *p, pp_arena *arena)
 {
     p->tiny = 1e-8 * speed_scale(p);
     p->equations = p->model->nv + count_sticking(p);
@@ -133,7 +133,7 @@ static perp_status allocate(programme *p, pp_arena *arena)
 }
 
 // A and b = A x*: the effect of the answer's own impulses.
-static void fill(programme *p)
+static void fill_programme(programme *p)
 {
     const pp_rows *rows = p->rows;
     const pp_answer *a = p->answer;
@@ -156,7 +156,7 @@ static void fill(programme *p)
             for (int t = 0; t < group->size; t++) {
                 pp_row_add(p->model, &rows->t[group->t + t], a->pt[group->t + t], NULL, p->b);
             }
-            if (sticks(p, group)) {
+            if (group_sticks(p, group)) {
                 add_sticking(p, group, equation++, normal);
             } else {
                 add_sliding(p, group, normal);
@@ -212,7 +212,7 @@ static perp_status optimum(const programme *p, int column, double sign, double l
     q[column] = -sign;
     perp_mcp mcp = {
         .n = n, .A = perp_matrix_dense(n, n, M), .b = q, .lower = lower, .upper = upper};
-    perp_comp_options comp = perp_comp_default();
+    perp_comp_options comp = perp_comp_options_default();
     perp_comp_info info;
     comp.work = options->work;
     comp.comparable = true;
@@ -236,11 +236,11 @@ perp_status pp_load_range(const pp_answer *answer, const perp_model *model,
 {
     programme p = {.model = model, .kin = kin, .rows = rows, .answer = answer};
     range[0] = range[1] = answer->pn[n];
-    perp_status status = allocate(&p, arena);
+    perp_status status = allocate_programme(&p, arena);
     if (status < 0) {
         return status;
     }
-    fill(&p);
+    fill_programme(&p);
     scale_rows(&p);
     double load = fmax(pp_norm_inf(rows->nn, answer->pn), 1e-300);
     if (p.of[n] < 0) {
@@ -326,7 +326,7 @@ perp_status pp_active_set(const pp_answer *answer, const perp_model *model,
         pp_row_add(model, &rows->n[i], 1.0, NULL, normal);
         for (int k = 0; k < rows->grouped[i]; k++) {
             const pp_friction *group = &rows->group[rows->friction[i] + k];
-            if (!sticks(&p, group)) {
+            if (!group_sticks(&p, group)) {
                 add_sliding(&p, group, normal);
                 continue;
             }

@@ -23,14 +23,14 @@ typedef struct pp_run {
     double *given;           // nv: M nu_l + p_ext + W p without the bilateral rows
     bool polygons;           // the form at hand has polygons in place of discs
     double slack;            // residual (P12) of the answer that was last examined [m/s]
-    bool done;               // out->nu is consistent with the impulses
+    bool nu_current;         // out->nu is consistent with the impulses
     struct pp_modes *modes;  // state of the modes, where they failed on many contacts; or NULL
-    bool pressed;            // what is left of the budget is for sweeps
+    bool budget_low;         // the rest of the budget is for sweeps
     pp_meter meter;          // of modes, sweeps and joints
     double work;             // of solvers, in factorisations
-    double most;             // at which they stop; PP_INF: no limit
-    bool spent;              // the budget ended before a solver did
-    bool exactly;            // polygons: a basic solution is wanted, so that ssn has to finish it
+    double max_work;         // at which they stop; PP_INF: no limit
+    bool budget_spent;       // the budget ended before a solver did
+    bool finish_polygons;    // polygons: a basic solution is wanted, so that ssn has to finish it
 } pp_run;
 
 // An answer of zeros. PERP_ERR_MEMORY or PERP_OK.
@@ -45,10 +45,10 @@ void pp_run_close(pp_run *r);
 // How far the impulses are from obeying the contact laws, worst of all rows [m/s]: theory (P12).
 double pp_run_slack(pp_run *r);
 // Limits. The user's budget of time and iterations ends with the best answer so far; the limit on work is a failure.
-bool pp_run_budget_spent(const pp_run *r);   // time or iterations
-double pp_run_work(const pp_run *r);         // done so far, in factorisations: theory (C50)
-bool pp_run_is_worked_off(const pp_run *r);  // all the work that the step has left
-bool pp_run_spent(const pp_run *r);          // any of them
+bool pp_run_budget_spent(const pp_run *r);         // time or iterations
+double pp_run_work(const pp_run *r);               // done so far, in factorisations: theory (C50)
+bool pp_run_work_exceeded(const pp_run *r);        // all the work that the step has left
+bool pp_run_solver_budget_spent(const pp_run *r);  // any of them
 // Delassus' matrix, made when it is first needed.
 perp_status pp_run_delassus(pp_run *r);
 
@@ -68,7 +68,7 @@ bool pp_run_polish(pp_run *r);
 // Loose tolerances, by sweeps from the last impulses; solved likewise.
 perp_status pp_run_by_sweeps(pp_run *r, bool *solved);
 // The contacts laid out for sweeps; fit is false where something of them cannot move.
-perp_status pp_run_lay_sweep(pp_run *r, pp_sweep *s, bool *fit);
+perp_status pp_run_build_sweep(pp_run *r, pp_sweep *s, bool *fit);
 // v at the impulses in s, from scratch; start: velocities without them.
 void pp_run_sweep_velocities(const pp_run *r, const double *start, pp_sweep *s);
 void pp_run_unpack_sweep(pp_run *r, const pp_sweep *s);  // impulses and nu

@@ -20,9 +20,10 @@
 enum { CONE_FROM = 24 };  // unilateral rows from which the cone form is tried first, in the plane
 
 // Up to this many unknowns a factorisation is below the 3e6 operations that count as one, theory (C50):
-// SOON of them are a few milliseconds.
-enum { SMALL = 150 };
-static const double SOON = 20.0;  // factorisations before a proof of infeasibility is tried
+// PROOF_AFTER_WORK of them are a few milliseconds.
+enum { SMALL_UNKNOWNS = 150 };
+static const double PROOF_AFTER_WORK =
+    20.0;  // factorisations before a proof of infeasibility is tried
 
 perp_status pp_answer_create(pp_answer *out, const perp_model *model, const pp_rows *rows,
                              pp_arena *arena)
@@ -39,7 +40,7 @@ perp_status pp_answer_create(pp_answer *out, const perp_model *model, const pp_r
 }
 
 // The answer and the scratch vectors of pp_run_close.
-static perp_status allocate(pp_run *r)
+static perp_status allocate_answer(pp_run *r)
 {
     r->beta = PP_ARRAY(r->arena, double, r->rows->nb);
     r->given = PP_ARRAY(r->arena, double, r->model->nv);
@@ -55,15 +56,15 @@ double pp_run_work(const pp_run *r)
     return r->work + pp_meter_spent(&r->meter);
 }
 
-bool pp_run_is_worked_off(const pp_run *r)
+bool pp_run_work_exceeded(const pp_run *r)
 {
-    return pp_run_work(r) >= r->most;
+    return pp_run_work(r) >= r->max_work;
 }
 
 // Either kind of limit: the user's budget, or the work that the step has left.
-bool pp_run_spent(const pp_run *r)
+bool pp_run_solver_budget_spent(const pp_run *r)
 {
-    return pp_run_budget_spent(r) || pp_run_is_worked_off(r);
+    return pp_run_budget_spent(r) || pp_run_work_exceeded(r);
 }
 
 // The deadline is the only place in solve/ where the clock decides: with one, runs are not reproducible.
@@ -137,8 +138,8 @@ static double share_back(const pp_run *r, const pp_row *row)
     if (!row->bounces) {
         return row->restitution;
     }
-    double push = pp_row_push(r->model, r->kin, row);
-    return fmax((row->rebound - push) / -row->before, 0.0);
+    double push = pp_row_force_rate(r->model, r->kin, row);
+    return fmax((row->rebound - push) / -row->v_pre, 0.0);
 }
 
 // Impulses of restitution for every contact that carried compression, also those that were only
@@ -153,7 +154,7 @@ static void give_back(const pp_run *r, double *back)
         double p = r->out->pn[i];
         bool closed = row->bounces || row->value <= pp_closed_gap(r->model);
         if (row->restitution > 0.0 && closed && p > 0.0 &&
-            p * pp_row_mobility(r->model, r->kin->mass, row) > row->rest) {
+            p * pp_row_mobility(r->model, r->kin->mass, row) > row->bounce_threshold) {
             back[i] = share_back(r, row) * p;
         }
     }
@@ -200,7 +201,7 @@ static perp_status restitute(pp_run *r)
 
 // The form to solve. A form that the user asked for is kept, but for the cone with Poisson's law:
 // the slack of its second problem exists in the LCP only.
-static perp_form choose(const pp_run *r)
+static perp_form choose_form(const pp_run *r)
 {
     const pp_solve_options *o = r->options;
     bool poisson = o->impact == PERP_IMPACT_POISSON;
@@ -247,8 +248,8 @@ static perp_status solve_cone(pp_run *r)
     }
     // With a limit on iterations what is left goes to sweeps, which have an answer after every iteration;
     // a factorising solver that is cut short may have none.
-    if (r->options->max_iterations > 0 || pp_run_spent(r)) {
-        r->pressed = true;
+    if (r->options->max_iterations > 0 || pp_run_solver_budget_spent(r)) {
+        r->budget_low = true;
         status = pp_run_by_sweeps(r, &solved);
         if (status < 0 || solved) {
             return status;
@@ -264,7 +265,7 @@ static perp_status solve_form(pp_run *r, perp_form form)
     }
     perp_status status = solve_cone(r);
     // With form auto the LCP (polygons for discs) may still have an answer, or a proof that there is none.
-    bool another = r->options->form == PERP_FORM_AUTO && !pp_run_is_worked_off(r);
+    bool another = r->options->form == PERP_FORM_AUTO && !pp_run_work_exceeded(r);
     if (status < 0 && status != PERP_ERR_MEMORY && another) {
         status = pp_run_by_lcp(r, NULL);
     }
@@ -272,19 +273,20 @@ static perp_status solve_form(pp_run *r, perp_form form)
 }
 
 // A small problem on which the solvers take long may be infeasible, which costs little to prove:
-// after SOON factorisations the proof is tried, before the solvers of comp/ go through all of their
+// after PROOF_AFTER_WORK factorisations the proof is tried, before the solvers of comp/ go through all of their
 // strategies. Only for the cone form; pivoting ends with a proof by itself.
 static perp_status solve_soon(pp_run *r, perp_form form)
 {
     int size = r->model->nv + r->rows->nb + r->rows->nn;
-    double all = r->most;
-    if (form != PERP_FORM_CONE || size > SMALL || !(pp_run_work(r) + SOON < all)) {
+    double all = r->max_work;
+    if (form != PERP_FORM_CONE || size > SMALL_UNKNOWNS ||
+        !(pp_run_work(r) + PROOF_AFTER_WORK < all)) {
         return solve_form(r, form);
     }
-    r->most = pp_run_work(r) + SOON;
+    r->max_work = pp_run_work(r) + PROOF_AFTER_WORK;
     perp_status status = solve_form(r, form);
-    bool ended = !pp_run_is_worked_off(r) || status == PERP_ERR_MEMORY || r->spent;
-    r->most = all;
+    bool ended = !pp_run_work_exceeded(r) || status == PERP_ERR_MEMORY || r->budget_spent;
+    r->max_work = all;
     if (ended) {
         return status;
     }
@@ -292,7 +294,7 @@ static perp_status solve_soon(pp_run *r, perp_form form)
         return PERP_ERR_INFEASIBLE;
     }
     // Not infeasible as far as is known: all over again with the whole of the step's work
-    r->pressed = r->done = false;
+    r->budget_low = r->nu_current = false;
     r->modes = NULL;
     return solve_form(r, form);
 }
@@ -300,10 +302,10 @@ static perp_status solve_soon(pp_run *r, perp_form form)
 // One problem, in the form that suits it; a failure is then examined for a jam.
 static perp_status solve_once(pp_run *r)
 {
-    perp_form form = choose(r);
+    perp_form form = choose_form(r);
     perp_status status = solve_soon(r, form);
     if (status < 0 && status != PERP_ERR_MEMORY && status != PERP_ERR_INFEASIBLE &&
-        !pp_run_is_worked_off(r)) {
+        !pp_run_work_exceeded(r)) {
         status = pp_run_prove_jam(r, status);
     }
     return status;
@@ -357,7 +359,7 @@ static perp_status spread_load(pp_run *r)
 {
     pp_answer *out = r->out;
     int nv = r->model->nv, nn = r->rows->nn, nt = r->rows->nt;
-    if (out->impact || pp_spread_keeps(out, r->rows)) {
+    if (out->impact || pp_spread_is_unneeded(out, r->rows)) {
         return PERP_OK;  // of an impact the phases go with these impulses
     }
     // one block: nu, p_n, p_t as the solver left them
@@ -390,7 +392,7 @@ static perp_status spread_load(pp_run *r)
 // laws [m/s].
 static perp_status tell_budget(pp_run *r)
 {
-    double off = r->done ? r->slack : pp_run_slack(r);
+    double off = r->nu_current ? r->slack : pp_run_slack(r);
     if (off <= r->options->tolerance) {
         r->out->remark[0] = '\0';
         return PERP_OK;
@@ -406,7 +408,7 @@ static perp_status tell_budget(pp_run *r)
 // body of the island.
 static perp_status give_up(pp_run *r, perp_status status)
 {
-    if (!pp_run_is_worked_off(r) || status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
+    if (!pp_run_work_exceeded(r) || status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
         return status;
     }
     const perp_model *m = r->model;
@@ -460,17 +462,18 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
                 .options = options,
                 .arena = arena,
                 .out = out,
-                .most = options->max_work > 0.0 ? options->max_work : PP_INF,
+                .max_work = options->max_work > 0.0 ? options->max_work : PP_INF,
                 .meter = pp_meter_start(rows->nb + rows->nm + rows->nn + rows->nt, PP_INF)};
     if (options->in) {
         r.in = *options->in;
     }
     // Joints first: every form eliminates or needs them. Their factor survives from step to step in
     // options->joints, of which only the numbers are done again while the pattern stays.
-    perp_status status = allocate(&r);
+    perp_status status = allocate_answer(&r);
     double begin = pp_seconds();
     if (status >= 0) {
-        status = pp_closed_create(&r.closed, model, rows, kin->mass, &r.in, options->joints, arena);
+        status =
+            pp_closed_create(&r.closed, model, rows, kin->mass, &r.in, options->ldl_joints, arena);
     }
     out->effort.seconds_joints = pp_seconds() - begin;
     if (status >= 0 && r.closed.ldl) {
@@ -503,15 +506,15 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
         return give_up(&r, status);
     }
     // r.done: the solver has left nu that goes with its impulses
-    if (!r.done) {
+    if (!r.nu_current) {
         pp_run_close(&r);
     }
-    if (r.spent) {
+    if (r.budget_spent) {
         status = tell_budget(&r);
     }
     // An inexact answer stays as it is: spreading presumes that the laws hold.
     begin = pp_seconds();
-    if (!r.spent && spread_load(&r) < 0) {
+    if (!r.budget_spent && spread_load(&r) < 0) {
         status = PERP_ERR_MEMORY;
     }
     out->effort.seconds_spread = pp_seconds() - begin;
@@ -534,19 +537,19 @@ perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinem
                          const pp_rows *rows, const double *nu, const pp_solve_options *options,
                          pp_arena *arena)
 {
-    pp_parts parts = {.count = rows->nb + rows->nm + rows->nn > 0};
-    if (may_fall_apart(rows, options) && pp_parts_find(&parts, model, rows, arena) < 0) {
+    pp_island_partition parts = {.count = rows->nb + rows->nm + rows->nn > 0};
+    if (may_fall_apart(rows, options) && pp_island_partition_find(&parts, model, rows, arena) < 0) {
         *out = (pp_answer){.solver = "linear"};
         return PERP_ERR_MEMORY;
     }
     if (parts.count > 1) {
-        return pp_solve_islands(&(pp_whole){.model = model,
-                                            .kin = kin,
-                                            .rows = rows,
-                                            .nu = nu,
-                                            .options = options,
-                                            .parts = &parts,
-                                            .out = out},
+        return pp_solve_islands(&(pp_undivided){.model = model,
+                                                .kin = kin,
+                                                .rows = rows,
+                                                .nu = nu,
+                                                .options = options,
+                                                .parts = &parts,
+                                                .out = out},
                                 arena);
     }
     perp_status status = pp_solve_whole(out, model, kin, rows, nu, options, arena);

@@ -27,10 +27,10 @@ typedef struct pp_answer {
 // The verdict on two independent problems taken as one.
 static inline perp_uniqueness pp_uniqueness_of_both(perp_uniqueness a, perp_uniqueness b)
 {
-    if (a == PERP_NOT_UNIQUE || b == PERP_NOT_UNIQUE) {
-        return PERP_NOT_UNIQUE;
+    if (a == PERP_UNIQUENESS_DISPROVED || b == PERP_UNIQUENESS_DISPROVED) {
+        return PERP_UNIQUENESS_DISPROVED;
     }
-    return a == PERP_UNIQUE ? b : a;
+    return a == PERP_UNIQUENESS_PROVED ? b : a;
 }
 
 // Factors and memory for each thread, which islands keep from step to step.
@@ -50,8 +50,8 @@ typedef struct pp_solve_options {
     bool fresh;           // no contact was there before: warm is a guess of what stops them
     const pp_gaps *gaps;  // what the contact rows are about: names of a jam
     perp_workspace *work;
-    pp_ldl *joints;            // of the closed joints, kept from step to step; NULL: dense
-    pp_ldl *contacts;          // of bodies that touch, kept from step to step; NULL: made anew
+    pp_ldl *ldl_joints;        // of the closed joints, kept from step to step; NULL: dense
+    pp_ldl *ldl_contacts;      // of bodies that touch, kept from step to step; NULL: made anew
     const pp_coordinates *in;  // joint coordinates; NULL: bodies
     pp_islands *islands;       // NULL: all at once
     int threads;               // that factor together
@@ -80,7 +80,7 @@ perp_status pp_active_set(const pp_answer *answer, const perp_model *model,
                           int *columns, int *rank);
 
 // Whether pp_spread leaves the impulses as they are.
-bool pp_spread_keeps(const pp_answer *answer, const pp_rows *rows);
+bool pp_spread_is_unneeded(const pp_answer *answer, const pp_rows *rows);
 // Spread the load: of all impulses with the same velocities, those of least norm, where they keep signs
 // and cones. Returns false where they stay as they are.
 bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *kin,

@@ -18,30 +18,30 @@
 enum { COLUMNS_MOST = 160, ROUNDS = 8 };
 
 // One column of G.
-typedef struct column {
+typedef struct spread_column {
     int n;  // normal row
     int t;  // friction row, -1: this is the normal column
     int g;  // group of the friction row
-} column;
+} spread_column;
 
-typedef struct spread {
+typedef struct load_spread {
     const perp_model *model;
     const pp_kinematics *kin;
     const pp_rows *rows;
     const pp_closed *closed;
     pp_answer *out;
-    column *list;
+    spread_column *list;
     int count;
     bool *dropped;  // nn
     bool polygons;  // stand for discs in this form
     double *share;  // nt: friction per unit of normal impulse where it slips, 0 where it sticks
     double *gram, *p, *y, *L;
     int *order;
-} spread;
+} load_spread;
 
 // Largest speed in play [m/s]: of the bodies, of approaches, and what the forces of one step give
 // to bodies at rest. Rates below 1e-9 of it are rounding.
-static double speed_scale(const spread *s)
+static double speed_scale(const load_spread *s)
 {
     double worst = 1e-12;
     for (int i = 0; i < s->model->bodies; i++) {
@@ -51,7 +51,7 @@ static double speed_scale(const spread *s)
         worst = body->nv > 0 ? fmax(worst, pp_norm_inf(body->nv, speed)) : worst;
     }
     for (int i = 0; i < s->rows->nn; i++) {
-        worst = fmax(worst, fabs(s->rows->n[i].before));
+        worst = fmax(worst, fabs(s->rows->n[i].v_pre));
     }
     return fmax(worst, pp_norm_inf(s->model->nv, s->out->nu));
 }
@@ -59,7 +59,7 @@ static double speed_scale(const spread *s)
 // Whether a group sticks; s->share gets its friction per unit of normal impulse where it slips.
 // Rounding leaves sticking contacts a little slip: those strictly inside the cone stick whatever
 // their slip.
-static bool group_sticks(const spread *s, const pp_friction *group, double tiny)
+static bool group_sticks(const load_spread *s, const pp_friction *group, double tiny)
 {
     const double *pt = s->out->pt + group->t;
     double *share = s->share + group->t, pn = s->out->pn[group->n], slip[2];
@@ -82,7 +82,7 @@ static bool group_sticks(const spread *s, const pp_friction *group, double tiny)
 
 // Number of columns of a unilateral row: 0 when it does not touch, else 1 and the rows of the
 // groups that stick.
-static int columns_of(const spread *s, int i, double tiny, bool sticks[PP_FRICTION_GROUPS])
+static int columns_of(const load_spread *s, int i, double tiny, bool sticks[PP_FRICTION_GROUPS])
 {
     const pp_row *row = &s->rows->n[i];
     double rho = pp_row_rate(s->model, row, s->out->nu) + row->bias;
@@ -100,7 +100,7 @@ static int columns_of(const spread *s, int i, double tiny, bool sticks[PP_FRICTI
 
 // Columns of all contacts that are not dropped, as far as there is room: a contact is in with all
 // of its columns or with none.
-static void collect(spread *s)
+static void collect_columns(load_spread *s)
 {
     double tiny = 1e-9 * speed_scale(s);
     s->count = 0;
@@ -110,21 +110,21 @@ static void collect(spread *s)
         if (columns == 0 || s->count + columns > COLUMNS_MOST) {
             continue;
         }
-        s->list[s->count++] = (column){i, -1, -1};
+        s->list[s->count++] = (spread_column){i, -1, -1};
         for (int k = 0; k < s->rows->grouped[i]; k++) {
             int g = s->rows->friction[i] + k;
             if (!sticks[k]) {
                 continue;
             }
             for (int t = 0; t < s->rows->group[g].size; t++) {
-                s->list[s->count++] = (column){i, s->rows->group[g].t + t, g};
+                s->list[s->count++] = (spread_column){i, s->rows->group[g].t + t, g};
             }
         }
     }
 }
 
 // The friction rows of a contact: first and one past the last.
-static int friction_rows(const spread *s, int n, int *end)
+static int friction_rows(const load_spread *s, int n, int *end)
 {
     if (s->rows->grouped[n] == 0) {
         return *end = 0;
@@ -137,7 +137,8 @@ static int friction_rows(const spread *s, int n, int *end)
 
 // wrench += scale times a column: the normal row with the friction that goes with it, or one
 // friction row.
-static void add_column(const spread *s, const column *c, double scale, double *wrench)
+static void add_column_wrench(const load_spread *s, const spread_column *c, double scale,
+                              double *wrench)
 {
     if (c->t >= 0) {
         pp_row_add(s->model, &s->rows->t[c->t], scale, NULL, wrench);
@@ -153,13 +154,13 @@ static void add_column(const spread *s, const column *c, double scale, double *w
 }
 
 // J nu without the row's given part.
-static double bare_rate(const spread *s, const pp_row *row, const double *nu)
+static double bare_rate(const load_spread *s, const pp_row *row, const double *nu)
 {
     return pp_row_rate(s->model, row, nu) - row->rate;
 }
 
-// The transpose of add_column: the rate of a column at nu.
-static double rate_of(const spread *s, const column *c, const double *nu)
+// The transpose of add_column_wrench: the rate of a column at nu.
+static double rate_of(const load_spread *s, const spread_column *c, const double *nu)
 {
     if (c->t >= 0) {
         return bare_rate(s, &s->rows->t[c->t], nu);
@@ -176,12 +177,12 @@ static double rate_of(const spread *s, const column *c, const double *nu)
 
 // Gram_ij = (rate of column i at the velocities that a unit of column j gives), with the joints
 // closed.
-static void fill_gram(spread *s, double *nu, double *pb)
+static void fill_gram(load_spread *s, double *nu, double *pb)
 {
     int n = s->count;
     for (int j = 0; j < n; j++) {
         memset(nu, 0, (size_t)s->model->nv * sizeof *nu);
-        add_column(s, &s->list[j], 1.0, nu);
+        add_column_wrench(s, &s->list[j], 1.0, nu);
         pp_closed_solve(s->closed, NULL, nu, pb);
         for (int i = 0; i < n; i++) {
             s->gram[(size_t)j * (size_t)n + (size_t)i] = rate_of(s, &s->list[i], nu);
@@ -190,7 +191,7 @@ static void fill_gram(spread *s, double *nu, double *pb)
 }
 
 // Diagonally pivoted Cholesky of the Gram matrix: rank, and L (n x rank) with rows in `order`.
-static int factor(spread *s)
+static int factor_gram(load_spread *s)
 {
     int n = s->count, rank = 0;
     double *A = s->L, top = 0.0;
@@ -228,7 +229,7 @@ static int factor(spread *s)
 
 // Least norm by conjugate gradients on Gram (p - p0) = 0 from p = 0: iterates stay in the range of Gram, so that the
 // limit is the solution of least norm, and no rank has to be decided. False: not converged.
-static bool least_norm(spread *s)
+static bool least_norm(load_spread *s)
 {
     int n = s->count;
     double *r = s->L, *d = r + n, *Ad = d + n, *p = s->y;
@@ -258,12 +259,12 @@ static bool least_norm(spread *s)
 
 // Whether all impulses push and friction is in its cone. Contacts that pull are dropped for the next round;
 // friction outside its cone drops nothing, so that in the end the solver's impulses stay.
-static bool admissible(spread *s)
+static bool admissible(load_spread *s)
 {
     bool fine = true;
     double limit = 1e-12 * pp_norm_inf(s->count, s->y), pn = 0.0;
     for (int k = 0; k < s->count; k++) {
-        const column *c = &s->list[k];
+        const spread_column *c = &s->list[k];
         if (c->t < 0) {
             pn = s->y[k];
             if (pn < -limit) {
@@ -287,7 +288,7 @@ static bool admissible(spread *s)
 
 // A dropped contact that carries load in the solver's answer: the others alone cannot have the same
 // effect.
-static bool lost_load(const spread *s)
+static bool lost_load(const load_spread *s)
 {
     for (int i = 0; i < s->rows->nn; i++) {
         if (s->dropped[i] && s->out->pn[i] > 0.0) {
@@ -298,13 +299,13 @@ static bool lost_load(const spread *s)
 }
 
 // Least-norm impulses into the answer, signs and cones to the last bit.
-static void write_back(spread *s)
+static void write_back(load_spread *s)
 {
     for (int i = 0; i < s->rows->nn; i++) {
         s->out->pn[i] = s->dropped[i] ? 0.0 : s->out->pn[i];
     }
     for (int k = 0; k < s->count; k++) {
-        const column *c = &s->list[k];
+        const spread_column *c = &s->list[k];
         if (c->t < 0) {  // the normal column, with friction that slides
             int end;
             double pn = s->out->pn[c->n] = fmax(s->y[k], 0.0);
@@ -323,10 +324,10 @@ static void write_back(spread *s)
 }
 
 // gram and L are n x n; least_norm uses the memory of L for its vectors.
-static bool prepare(spread *s, pp_arena *arena)
+static bool allocate_spread(load_spread *s, pp_arena *arena)
 {
     size_t n = COLUMNS_MOST;
-    s->list = PP_ARRAY(arena, column, n);
+    s->list = PP_ARRAY(arena, spread_column, n);
     s->dropped = PP_ZEROS(arena, bool, s->rows->nn);
     s->gram = PP_ARRAY(arena, double, 2 * n * n + 4 * n);
     s->order = PP_ARRAY(arena, int, n);
@@ -341,7 +342,7 @@ static bool prepare(spread *s, pp_arena *arena)
 
 // Newton's answers on the cones are no vertices: their load is spread already. Dense Gram matrices
 // limit the number of contacts.
-bool pp_spread_keeps(const pp_answer *answer, const pp_rows *rows)
+bool pp_spread_is_unneeded(const pp_answer *answer, const pp_rows *rows)
 {
     return answer->form == PERP_FORM_CONE || rows->nn > COLUMNS_MOST / 2;
 }
@@ -350,33 +351,33 @@ bool pp_spread_keeps(const pp_answer *answer, const pp_rows *rows)
 bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *kin,
                const pp_rows *rows, const pp_closed *closed, pp_arena *arena)
 {
-    spread s = {.model = model,
-                .kin = kin,
-                .rows = rows,
-                .closed = closed,
-                .out = answer,
-                .polygons = answer->form != PERP_FORM_CONE,
-                .share = PP_ZEROS(arena, double, rows->nt)};
-    if (!s.share || pp_spread_keeps(answer, rows)) {
+    load_spread s = {.model = model,
+                     .kin = kin,
+                     .rows = rows,
+                     .closed = closed,
+                     .out = answer,
+                     .polygons = answer->form != PERP_FORM_CONE,
+                     .share = PP_ZEROS(arena, double, rows->nt)};
+    if (!s.share || pp_spread_is_unneeded(answer, rows)) {
         return false;
     }
     double *nu = PP_ARRAY(arena, double, model->nv), *pb = PP_ARRAY(arena, double, rows->nb);
-    if (rows->nn < 2 || !nu || !pb || !prepare(&s, arena)) {
+    if (rows->nn < 2 || !nu || !pb || !allocate_spread(&s, arena)) {
         return false;
     }
     // each round drops the contacts that pull, as an active set method does
     for (int round = 0; round < ROUNDS; round++) {
-        collect(&s);
+        collect_columns(&s);
         if (s.count < 2) {
             return false;
         }
         for (int k = 0; k < s.count; k++) {
-            const column *c = &s.list[k];
+            const spread_column *c = &s.list[k];
             s.p[k] = c->t >= 0 ? answer->pt[c->t] : answer->pn[c->n];
         }
         fill_gram(&s, nu, pb);
         // full rank: impulses are unique, there is nothing to spread
-        if (factor(&s) == s.count || !least_norm(&s)) {
+        if (factor_gram(&s) == s.count || !least_norm(&s)) {
             return false;
         }
         if (admissible(&s)) {

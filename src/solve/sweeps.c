@@ -14,8 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { SWEEPS_MOST = 300 };
-enum { MANY = 60 };  // contacts for which a limit on iterations is one on sweeps
+enum { SWEEPS_MAX = 300 };
+enum { MANY_CONTACTS = 60 };  // contacts for which a limit on iterations is one on sweeps
 // The rate of convergence is measured between these two sweeps, and extrapolated.
 enum { JUDGED_FROM = 20, JUDGED_AT = 60 };
 
@@ -34,14 +34,14 @@ static const double NEWTON_SECONDS = 2e-5;
 static bool hurried(const pp_run *r)
 {
     const pp_solve_options *o = r->options;
-    bool few = o->max_iterations > 0 && o->max_iterations <= SWEEPS_MOST;
-    return (few && (r->rows->nn > MANY || r->pressed)) ||
+    bool few = o->max_iterations > 0 && o->max_iterations <= SWEEPS_MAX;
+    return (few && (r->rows->nn > MANY_CONTACTS || r->budget_low)) ||
            (o->deadline > 0.0 && o->deadline - pp_seconds() < NEWTON_SECONDS * r->rows->nn);
 }
 
 // Sliding contacts in space with discs, and nothing else: the layout has three rows a contact and
 // two bodies.
-static bool fits(const pp_run *r)
+static bool is_sweepable(const pp_run *r)
 {
     const pp_rows *rows = r->rows;
     bool asked = !r->options->solver || strcmp(r->options->solver, "auto") == 0;
@@ -105,7 +105,7 @@ static bool lay_contact(const pp_run *r, int i, pp_sweep_contact *c, double *p)
 
 // Contacts are coloured so that those of one colour share no body: they can be solved by several
 // threads, with the same bits for any number of them.
-perp_status pp_run_lay_sweep(pp_run *r, pp_sweep *s, bool *fit)
+perp_status pp_run_build_sweep(pp_run *r, pp_sweep *s, bool *fit)
 {
     const pp_rows *rows = r->rows;
     size_t count = (size_t)rows->nn;
@@ -148,24 +148,24 @@ perp_status pp_run_lay_sweep(pp_run *r, pp_sweep *s, bool *fit)
 // takes the place of the gradient, beta is the ratio of squared changes (Fletcher, Reeves), and the
 // direction starts over where changes grow. Velocities are affine in the impulses, so that they are
 // extrapolated alongside.
-typedef struct pace {
-    double *r, *v;            // before the sweep: 3 count, 6 bodies
-    double *along, *along_v;  // direction
-    double squares;           // of the last change
-} pace;
+typedef struct ncg_state {
+    double *r, *v;                    // before the sweep: 3 count, 6 bodies
+    double *direction, *direction_v;  // direction
+    double squares;                   // of the last change
+} ncg_state;
 
-static bool start_pace(const pp_sweep *s, pp_arena *arena, pace *p)
+static bool ncg_start(const pp_sweep *s, pp_arena *arena, ncg_state *p)
 {
     size_t n = 3 * (size_t)s->count, m = PP_SWEEP_V * (size_t)s->bodies;
-    *p = (pace){.r = PP_ARRAY(arena, double, n),
-                .v = PP_ARRAY(arena, double, m),
-                .along = PP_ZEROS(arena, double, n),
-                .along_v = PP_ZEROS(arena, double, m)};
-    return p->r && p->v && p->along && p->along_v;
+    *p = (ncg_state){.r = PP_ARRAY(arena, double, n),
+                     .v = PP_ARRAY(arena, double, m),
+                     .direction = PP_ZEROS(arena, double, n),
+                     .direction_v = PP_ZEROS(arena, double, m)};
+    return p->r && p->v && p->direction && p->direction_v;
 }
 
 // The state before a sweep: its change is the difference to it.
-static void remember(const pp_sweep *s, pace *p)
+static void ncg_store_previous(const pp_sweep *s, ncg_state *p)
 {
     memcpy(p->r, s->r, 3 * (size_t)s->count * sizeof *p->r);
     memcpy(p->v, s->v, PP_SWEEP_V * (size_t)s->bodies * sizeof *p->v);
@@ -173,7 +173,7 @@ static void remember(const pp_sweep *s, pace *p)
 
 // x += beta along for one number, where `along` was the direction and becomes that of the next
 // sweep.
-static inline void go_on(double beta, double before, double *along, double *x)
+static inline void ncg_axpy(double beta, double before, double *along, double *x)
 {
     double change = *x - before;
     *x += beta * *along;
@@ -181,15 +181,15 @@ static inline void go_on(double beta, double before, double *along, double *x)
 }
 
 // One step of the acceleration after a sweep whose squared change is `squares`.
-static void go_along(pp_sweep *s, double squares, pace *p)
+static void ncg_advance(pp_sweep *s, double squares, ncg_state *p)
 {
     double beta = p->squares > 0.0 && squares <= p->squares ? squares / p->squares : 0.0;
     p->squares = squares;
     for (int i = 0; i < 3 * s->count; i++) {
-        go_on(beta, p->r[i], &p->along[i], &s->r[i]);
+        ncg_axpy(beta, p->r[i], &p->direction[i], &s->r[i]);
     }
     for (int i = 0; i < PP_SWEEP_V * s->bodies; i++) {
-        go_on(beta, p->v[i], &p->along_v[i], &s->v[i]);
+        ncg_axpy(beta, p->v[i], &p->direction_v[i], &s->v[i]);
     }
 }
 
@@ -202,35 +202,35 @@ void pp_run_sweep_velocities(const pp_run *r, const double *start, pp_sweep *s)
         memcpy(s->v + PP_SWEEP_V * (ptrdiff_t)b, start + body->at,
                (size_t)body->nv * sizeof *start);
     }
-    pp_sweep_push(s);
+    pp_sweep_apply_impulses(s);
 }
 
 // A change relative to the impulses, or to those that would stop every contact by itself.    theory
 // (C8)
-static double relative(pp_sweep_change change, double scale)
+static double relative_change(pp_sweep_change change, double scale)
 {
     double size = fmax(change.size, scale);
     return size > 0.0 ? sqrt(change.squares / size) : 0.0;
 }
 
 // Residual of the impulses in s, with v from scratch; r->slack becomes that of the worst row [m/s].
-static double look_at(pp_run *r, const double *start, pp_sweep *s, double scale)
+static double residual_at(pp_run *r, const double *start, pp_sweep *s, double scale)
 {
     pp_run_sweep_velocities(r, start, s);
     pp_sweep_change change = pp_sweep_residual(s);
     r->slack = change.worst;
-    return relative(change, scale);
+    return relative_change(change, scale);
 }
 
 // The impulses after the sweep that changed least. With a budget the last iterate is not always the
 // best.
-typedef struct best {
+typedef struct best_sweep {
     double *r, moved;
-} best;
+} best_sweep;
 
 // The better of the last iterate and the best one; returns its residual. b->r has room for both.
-static double take_better(pp_run *r, const double *start, pp_sweep *s, double scale, best *b,
-                          double residual)
+static double restore_best(pp_run *r, const double *start, pp_sweep *s, double scale, best_sweep *b,
+                           double residual)
 {
     size_t bytes = 3 * (size_t)s->count * sizeof *b->r;
     if (!(b->moved < residual)) {
@@ -238,31 +238,32 @@ static double take_better(pp_run *r, const double *start, pp_sweep *s, double sc
     }
     memcpy(b->r + 3 * (ptrdiff_t)s->count, s->r, bytes);
     memcpy(s->r, b->r, bytes);
-    double other = look_at(r, start, s, scale);
+    double other = residual_at(r, start, s, scale);
     if (other < residual) {
         return other;
     }
     memcpy(s->r, b->r + 3 * (ptrdiff_t)s->count, bytes);
-    return look_at(r, start, s, scale);
+    return residual_at(r, start, s, scale);
 }
 
-// Whether SWEEPS_MOST sweeps will not do, by the rate of linear convergence between two of them.
-static bool hopeless(int k, double before, double moved, double look)
+// Whether SWEEPS_MAX sweeps will not do, by the rate of linear convergence between two of them.
+static bool predict_failure(int k, double before, double moved, double look)
 {
     double rate = log(moved / before) / (JUDGED_AT - JUDGED_FROM);
-    return k == JUDGED_AT && !(k + log(look / moved) / rate < SWEEPS_MOST && rate < 0.0);
+    return k == JUDGED_AT && !(k + log(look / moved) / rate < SWEEPS_MAX && rate < 0.0);
 }
 
 // Sweeps until the residual is within the tolerance, or a limit is reached; *residual is that of
 // the impulses left in s.
-static perp_status iterate(pp_run *r, const double *start, pp_sweep *s, double *residual)
+static perp_status sweep_until_converged(pp_run *r, const double *start, pp_sweep *s,
+                                         double *residual)
 {
     const pp_solve_options *o = r->options;
     bool budget = o->max_iterations > 0 || o->deadline > 0.0;
     double tolerance = o->tolerance, look = tolerance, before = 0.0;
-    best b = {PP_ARRAY(r->arena, double, budget ? 6 * (size_t)s->count : 0), PP_INF};
-    pace p;
-    if (!start_pace(s, r->arena, &p) || (budget && !b.r)) {
+    best_sweep b = {PP_ARRAY(r->arena, double, budget ? 6 * (size_t)s->count : 0), PP_INF};
+    ncg_state p;
+    if (!ncg_start(s, r->arena, &p) || (budget && !b.r)) {
         return PERP_ERR_MEMORY;
     }
     pp_run_sweep_velocities(r, start, s);
@@ -270,16 +271,16 @@ static perp_status iterate(pp_run *r, const double *start, pp_sweep *s, double *
     // `look` is the change at which the residual is next computed: where that turns out too large,
     // it is lowered in proportion, by a tenth at least.
     for (int k = 1;; k++) {
-        remember(s, &p);
+        ncg_store_previous(s, &p);
         pp_sweep_change change = pp_sweep_once(s);
-        double moved = relative(change, scale);
+        double moved = relative_change(change, scale);
         r->out->iterations++;
         pp_meter_add(&r->meter, SWEEP_COST * s->count);
         before = k == JUDGED_FROM ? moved : before;
-        bool last =
-            k >= SWEEPS_MOST || pp_run_spent(r) || (!budget && hopeless(k, before, moved, look));
+        bool last = k >= SWEEPS_MAX || pp_run_solver_budget_spent(r) ||
+                    (!budget && predict_failure(k, before, moved, look));
         if (moved <= look || last) {
-            *residual = look_at(r, start, s, scale);
+            *residual = residual_at(r, start, s, scale);
             if (*residual <= tolerance && r->slack <= WORST_ROW * tolerance) {
                 return PERP_OK;
             }
@@ -289,10 +290,10 @@ static perp_status iterate(pp_run *r, const double *start, pp_sweep *s, double *
                 b.moved = moved;
                 memcpy(b.r, s->r, 3 * (size_t)s->count * sizeof *b.r);
             }
-            go_along(s, change.squares, &p);
+            ncg_advance(s, change.squares, &p);
         }
         if (last) {
-            *residual = take_better(r, start, s, scale, &b, *residual);
+            *residual = restore_best(r, start, s, scale, &b, *residual);
             return PERP_OK;
         }
     }
@@ -335,11 +336,11 @@ perp_status pp_run_by_sweeps(pp_run *r, bool *solved)
     int nv = r->model->nv;
     bool fit;
     *solved = false;
-    if (!fits(r)) {
+    if (!is_sweepable(r)) {
         return PERP_OK;
     }
     double *start = PP_ARRAY(r->arena, double, nv);
-    perp_status status = start ? pp_run_lay_sweep(r, &s, &fit) : PERP_ERR_MEMORY;
+    perp_status status = start ? pp_run_build_sweep(r, &s, &fit) : PERP_ERR_MEMORY;
     if (status < 0 || !fit) {
         return status;
     }
@@ -348,7 +349,7 @@ perp_status pp_run_by_sweeps(pp_run *r, bool *solved)
     pp_axpy(nv, 1.0, r->kin->p_ext, start);
     pp_masses_solve(r->model, r->kin->mass, start, start);
     double residual;
-    status = iterate(r, start, &s, &residual);
+    status = sweep_until_converged(r, start, &s, &residual);
     if (status < 0) {
         return status;
     }
@@ -357,13 +358,13 @@ perp_status pp_run_by_sweeps(pp_run *r, bool *solved)
     bool met = residual <= tolerance && r->slack <= WORST_ROW * tolerance;
     // Not within the tolerance: the answer is taken only where the budget leaves time for nothing
     // else.
-    r->spent = !met && pp_run_budget_spent(r);
-    *solved = met || r->spent;
+    r->budget_spent = !met && pp_run_budget_spent(r);
+    *solved = met || r->budget_spent;
     if (*solved) {
         pp_run_unpack_sweep(r, &s);
         set_sigma(r);
         r->polygons = false;
-        r->done = true;
+        r->nu_current = true;
         r->out->form = PERP_FORM_CONE;
         r->out->solver = "sweeps";
         r->out->size = 3 * r->rows->nn;

@@ -26,7 +26,7 @@ static const double FAR = 1e-6;        // how far a second answer must be from t
 // ── The problem in units of its rows ─────────────────────────────────────────────────────────────
 
 // D_ij, dense or compressed by columns.
-static double entry(const perp_matrix *A, int i, int j)
+static double entry_of(const perp_matrix *A, int i, int j)
 {
     if (A->dense) {
         return A->dense[(size_t)j * (size_t)A->rows + (size_t)i];
@@ -41,7 +41,7 @@ static double entry(const perp_matrix *A, int i, int j)
 
 // s = sqrt(J M^-1 J') of each row. The two rows of a friction disc share theirs, or it would become
 // an ellipse; mu changes with the units of p_t and p_n.
-static void set_scales(const pp_run *r, pp_reduced *p)
+static void set_reduced_scales(const pp_run *r, pp_reduced *p)
 {
     const pp_rows *rows = r->rows;
     for (int i = 0; i < p->n; i++) {
@@ -64,7 +64,7 @@ static void set_scales(const pp_run *r, pp_reduced *p)
 
 // The size of the problem: largest impulse or rate. Rates of gaps that open anyway may be as large
 // as psi / h of any distant pair, and are left out.
-static double measure(const pp_reduced *p)
+static double speed_scale_of(const pp_reduced *p)
 {
     int first = p->rows->nm, last = first + p->rows->nn;
     double size = pp_norm_inf(p->n, p->x);
@@ -86,7 +86,7 @@ static double *impulse_of(const pp_answer *a, const pp_rows *rows, int j)
 }
 
 // (U1) in units of the rows, with the solver's answer as x.
-static perp_status reduce(pp_run *r, pp_reduced *p)
+static perp_status reduce_problem(pp_run *r, pp_reduced *p)
 {
     const pp_rows *rows = r->rows;
     size_t n = (size_t)rows->nm + (size_t)rows->nn + (size_t)rows->nt;
@@ -104,33 +104,33 @@ static perp_status reduce(pp_run *r, pp_reduced *p)
     p->x = p->q + n;
     p->scale = p->x + n;
     p->upper = p->lower + rows->nm;
-    set_scales(r, p);
+    set_reduced_scales(r, p);
     for (int j = 0; j < p->n; j++) {
         for (int i = 0; i < p->n; i++) {
             p->D[(size_t)j * n + (size_t)i] =
-                entry(&r->delassus.D, i, j) / (p->scale[i] * p->scale[j]);
+                entry_of(&r->delassus.D, i, j) / (p->scale[i] * p->scale[j]);
         }
         p->q[j] = r->delassus.q[j] / p->scale[j];
         p->x[j] = *impulse_of(r->out, rows, j) * p->scale[j];
     }
-    p->size = measure(p);
+    p->size = speed_scale_of(p);
     return PERP_OK;
 }
 
-static void rates(const pp_reduced *p, const double *x, double *u)
+static void row_rates(const pp_reduced *p, const double *x, double *u)
 {
     memcpy(u, p->q, (size_t)p->n * sizeof *u);
     pp_gemv(p->n, p->n, 1.0, p->D, p->n, x, u);
 }
 
 // The natural map of (U1) with unit steps: rows are in units in which diagonals of D are about 1.
-double pp_reduced_off(const pp_reduced *p, const double *x, double *u)
+double pp_reduced_violation(const pp_reduced *p, const double *x, double *u)
 {
     const pp_rows *rows = p->rows;
     double worst = 0.0;
-    rates(p, x, u);
+    row_rates(p, x, u);
     for (int i = 0; i < rows->nm; i++) {
-        worst = fmax(worst, fabs(x[i] - pp_within(x[i] - u[i], p->lower[i], p->upper[i])));
+        worst = fmax(worst, fabs(x[i] - pp_clamp(x[i] - u[i], p->lower[i], p->upper[i])));
     }
     for (int i = rows->nm; i < rows->nm + rows->nn; i++) {
         worst = fmax(worst, fabs(x[i] - fmax(x[i] - u[i], 0.0)));
@@ -146,7 +146,7 @@ double pp_reduced_off(const pp_reduced *p, const double *x, double *u)
     return worst;
 }
 
-double pp_reduced_apart(const pp_reduced *p, const double *a, const double *b)
+double pp_reduced_difference(const pp_reduced *p, const double *a, const double *b)
 {
     double worst = 0.0;
     for (int i = 0; i < p->n; i++) {
@@ -250,7 +250,7 @@ static bool is_definite(const pp_reduced *p, double *S, const bool *open, double
 
 // More rows than degrees of freedom: D is singular there, and (U3) cannot hold. Saves the
 // factorisation.
-static bool too_many(const pp_reduced *p, const bool *open, int freedom)
+static bool more_rows_than_dof(const pp_reduced *p, const bool *open, int freedom)
 {
     int count = p->rows->nm;
     for (int i = 0; i < p->rows->nn; i++) {
@@ -277,7 +277,7 @@ static bool little_friction(const pp_reduced *p, int freedom, pp_arena *arena)
         return false;
     }
     // S = D less what friction can give back; contacts that open freely do not weaken it
-    rates(p, p->x, u);
+    row_rates(p, p->x, u);
     memcpy(S, p->D, n * n * sizeof *S);
     for (int i = 0; i < rows->nn; i++) {
         open[i] = opens_freely(p, u, i);
@@ -291,7 +291,7 @@ static bool little_friction(const pp_reduced *p, int freedom, pp_arena *arena)
             }
         }
     }
-    return !too_many(p, open, freedom) && is_definite(p, S, open, T);
+    return !more_rows_than_dof(p, open, freedom) && is_definite(p, S, open, T);
 }
 
 // ── One contact in space ─────────────────────────────────────────────────────────────────────────
@@ -340,14 +340,14 @@ static bool one_contact(const pp_reduced *p)
 // ── Impulses of one motion ───────────────────────────────────────────────────────────────────────
 
 // Directions of impulses that the laws allow at the rates of the answer, (U7).
-typedef struct columns {
+typedef struct mode_columns {
     const pp_reduced *p;
     const double *u;
     double *C;  // n x count
     int count;
-} columns;
+} mode_columns;
 
-static double *add_column(columns *c)
+static double *new_column(mode_columns *c)
 {
     double *column = c->C + (size_t)c->count++ * (size_t)c->p->n;
     memset(column, 0, (size_t)c->p->n * sizeof *column);
@@ -357,7 +357,7 @@ static double *add_column(columns *c)
 // Friction that sticks, or may: a column for each row. Where it slides it goes with the normal
 // impulse; along a side of a polygon, where the slip is across that side, it may also move on the
 // side: then it counts as sticking.
-static void add_friction(columns *c, int g, double *normal)
+static void add_friction(mode_columns *c, int g, double *normal)
 {
     const pp_reduced *p = c->p;
     const pp_friction *group = &p->rows->group[g];
@@ -376,7 +376,7 @@ static void add_friction(columns *c, int g, double *normal)
     }
     if (!(speed > least)) {
         for (int k = 0; k < group->size; k++) {
-            add_column(c)[t + k] = 1.0;
+            new_column(c)[t + k] = 1.0;
         }
         return;
     }
@@ -388,14 +388,14 @@ static void add_friction(columns *c, int g, double *normal)
 
 // Columns of all rows that act, or may at these rates: a contact that opens and carries nothing has
 // none.
-static void collect(columns *c)
+static void collect_columns(mode_columns *c)
 {
     const pp_reduced *p = c->p;
     const pp_rows *rows = p->rows;
     double tiny = TINY * p->size;
     for (int i = 0; i < rows->nm; i++) {
         if (fabs(c->u[i]) <= tiny) {
-            add_column(c)[i] = 1.0;
+            new_column(c)[i] = 1.0;
         }
     }
     for (int i = 0; i < rows->nn; i++) {
@@ -403,7 +403,7 @@ static void collect(columns *c)
         if (c->u[n] > tiny && !(p->x[n] > 0.0)) {
             continue;
         }
-        double *normal = add_column(c);
+        double *normal = new_column(c);
         normal[n] = 1.0;
         for (int k = 0; k < rows->grouped[i]; k++) {
             if (p->mu[rows->friction[i] + k] > 0.0) {
@@ -414,7 +414,7 @@ static void collect(columns *c)
 }
 
 // G = C' D C; Dc: n numbers of scratch.
-static void fill_gram(const columns *c, double *Dc, double *G, int *order)
+static void fill_gram(const mode_columns *c, double *Dc, double *G, int *order)
 {
     int k = c->count, n = c->p->n;
     for (int j = 0; j < k; j++) {
@@ -430,7 +430,7 @@ static void fill_gram(const columns *c, double *Dc, double *G, int *order)
 // Gauss-Jordan with diagonal pivoting on the Gram matrix G = C' D C. Each dependent column then
 // gives a combination y of base impulses that moves nothing, D y = 0 (n numbers each). Returns how
 // many; -1: full rank, but by pivots too small to say so.
-static int null_columns(const columns *c, double *G, int *order, double *y)
+static int null_columns(const mode_columns *c, double *G, int *order, double *y)
 {
     int k = c->count, n = c->p->n, rank = 0;
     double last = 1.0;
@@ -475,7 +475,7 @@ static int null_columns(const columns *c, double *G, int *order, double *y)
 // A second answer x + t y, as far along y as the load first, then ever nearer; returns its
 // distance, 0: there is none. own: what the answer itself is off by, which the second one may be
 // twice.
-static double go_along(const pp_reduced *p, const double *y, double own, double *x, double *u)
+static double largest_step(const pp_reduced *p, const double *y, double own, double *x, double *u)
 {
     double size = pp_norm_inf(p->n, y), load = pp_norm_inf(p->n, p->x);
     double most = fmax(SOLVED * p->size, fmin(2.0 * own, TINY * p->size));
@@ -487,7 +487,7 @@ static double go_along(const pp_reduced *p, const double *y, double own, double 
         for (int sign = -1; sign <= 1; sign += 2) {
             memcpy(x, p->x, (size_t)p->n * sizeof *x);
             pp_axpy(p->n, sign * step, y, x);
-            if (pp_reduced_off(p, x, u) <= most) {
+            if (pp_reduced_violation(p, x, u) <= most) {
                 return step * size;
             }
         }
@@ -502,30 +502,30 @@ static perp_uniqueness judge_impulses(const pp_reduced *p, bool one_motion, doub
     double *reals = PP_ARRAY(p->arena, double, 3 * n * n + 2 * n);
     int *order = PP_ARRAY(p->arena, int, n);
     if (!reals || !order) {
-        return PERP_UNIQUE_UNKNOWN;
+        return PERP_UNIQUENESS_UNKNOWN;
     }
     double *G = reals + n * n, *y = G + n * n, *u = y + n * n, *scratch = u + n;
-    rates(p, p->x, u);
-    columns c = {.p = p, .u = u, .C = reals};
-    collect(&c);
+    row_rates(p, p->x, u);
+    mode_columns c = {.p = p, .u = u, .C = reals};
+    collect_columns(&c);
     int null = null_columns(&c, G, order, y);
     if (null == 0) {
-        return one_motion ? PERP_UNIQUE : PERP_UNIQUE_UNKNOWN;
+        return one_motion ? PERP_UNIQUENESS_PROVED : PERP_UNIQUENESS_UNKNOWN;
     }
-    double own = pp_reduced_off(p, p->x, scratch);
+    double own = pp_reduced_violation(p, p->x, scratch);
     for (int k = 0; k < null; k++) {
-        if (go_along(p, y + (size_t)k * n, own, other, scratch) > FAR * p->size) {
-            return PERP_NOT_UNIQUE;
+        if (largest_step(p, y + (size_t)k * n, own, other, scratch) > FAR * p->size) {
+            return PERP_UNIQUENESS_DISPROVED;
         }
     }
-    return PERP_UNIQUE_UNKNOWN;
+    return PERP_UNIQUENESS_UNKNOWN;
 }
 
 // ── The verdict ──────────────────────────────────────────────────────────────────────────────────
 
 // How far the second answer is from the first: velocities follow from its impulses by pp_run_close,
 // which writes to r->out; the answer is put back before it returns.
-static perp_status compare(pp_run *r, const pp_reduced *p, const double *other)
+static perp_status compare_second_answer(pp_run *r, const pp_reduced *p, const double *other)
 {
     pp_answer *out = r->out, kept = *out;
     const pp_rows *rows = r->rows;
@@ -560,7 +560,7 @@ static perp_status judge_rows(pp_run *r)
 {
     pp_reduced p;
     pp_answer *out = r->out;
-    perp_status status = reduce(r, &p);
+    perp_status status = reduce_problem(r, &p);
     if (status < 0) {
         return status;
     }
@@ -572,17 +572,17 @@ static perp_status judge_rows(pp_run *r)
         return PERP_OK;  // nothing moves and nothing pushes: no measure of "small"
     }
     // The cheap proofs first; enumeration is the only one that can find a second motion.
-    if (out->motion != PERP_UNIQUE) {
-        bool proved =
-            little_friction(&p, pp_closed_freedom(&r->closed), r->arena) || one_contact(&p);
-        out->motion = proved ? PERP_UNIQUE : pp_exhaust(&p, other);
+    if (out->motion != PERP_UNIQUENESS_PROVED) {
+        bool proved = little_friction(&p, pp_closed_dof(&r->closed), r->arena) || one_contact(&p);
+        out->motion = proved ? PERP_UNIQUENESS_PROVED : pp_enumerate_modes(&p, other);
     }
-    if (out->motion == PERP_NOT_UNIQUE) {
-        out->impulses = PERP_NOT_UNIQUE;
-        return compare(r, &p, other);
+    if (out->motion == PERP_UNIQUENESS_DISPROVED) {
+        out->impulses = PERP_UNIQUENESS_DISPROVED;
+        return compare_second_answer(r, &p, other);
     }
-    out->impulses = judge_impulses(&p, out->motion == PERP_UNIQUE, other);
-    return out->impulses == PERP_NOT_UNIQUE ? compare(r, &p, other) : PERP_OK;
+    out->impulses = judge_impulses(&p, out->motion == PERP_UNIQUENESS_PROVED, other);
+    return out->impulses == PERP_UNIQUENESS_DISPROVED ? compare_second_answer(r, &p, other)
+                                                      : PERP_OK;
 }
 
 // Joints that repeat each other carry any self-stress: p_b + y with W_b y = 0 is an answer as well,
@@ -627,18 +627,18 @@ perp_status pp_run_uniqueness(pp_run *r)
     const pp_rows *rows = r->rows;
     pp_answer *out = r->out;
     int n = rows->nm + rows->nn + rows->nt;
-    out->motion = out->impulses = PERP_UNIQUE_UNKNOWN;
+    out->motion = out->impulses = PERP_UNIQUENESS_UNKNOWN;
     out->motion_apart = out->impulses_apart = 0.0;
-    if (r->spent || out->impact) {
+    if (r->budget_spent || out->impact) {
         return PERP_OK;
     }
-    out->motion = frictionless(rows) ? PERP_UNIQUE : PERP_UNIQUE_UNKNOWN;
+    out->motion = frictionless(rows) ? PERP_UNIQUENESS_PROVED : PERP_UNIQUENESS_UNKNOWN;
     if (n == 0) {
-        out->impulses = PERP_UNIQUE;
+        out->impulses = PERP_UNIQUENESS_PROVED;
     }
     perp_status status = n > 0 && n <= ROWS_MOST ? judge_rows(r) : PERP_OK;
-    if (status >= 0 && out->redundant > 0 && out->impulses != PERP_NOT_UNIQUE) {
-        out->impulses = has_self_stress(r) ? PERP_NOT_UNIQUE : PERP_UNIQUE_UNKNOWN;
+    if (status >= 0 && out->redundant > 0 && out->impulses != PERP_UNIQUENESS_DISPROVED) {
+        out->impulses = has_self_stress(r) ? PERP_UNIQUENESS_DISPROVED : PERP_UNIQUENESS_UNKNOWN;
     }
     return status;
 }

@@ -24,12 +24,12 @@ typedef struct pp_reduced {
 } pp_reduced;
 
 // How far x is from obeying the laws of (U1), by their definitions; u becomes D x + q.
-double pp_reduced_off(const pp_reduced *p, const double *x, double *u);
+double pp_reduced_violation(const pp_reduced *p, const double *x, double *u);
 // Largest of |D (a - b)|: zero where both move the bodies alike, since D is semidefinite.
-double pp_reduced_apart(const pp_reduced *p, const double *a, const double *b);
+double pp_reduced_difference(const pp_reduced *p, const double *a, const double *b);
 
 // What enumerating all modes shows of the motion. other: n numbers, the second answer where there is one.
-perp_uniqueness pp_exhaust(const pp_reduced *p, double *other);  // theory (U5)
+perp_uniqueness pp_enumerate_modes(const pp_reduced *p, double *other);  // theory (U5)
 
 // Sets the verdicts of r->out, and its second answer.
 perp_status pp_run_uniqueness(pp_run *r);

@@ -21,7 +21,7 @@ static double *qd_of(const perp_tree *t, int which)
 // ── Made ─────────────────────────────────────────────────────────────────────────────────────────
 
 // The public description of links, loops and names, made once.
-static void describe(perp_tree *t)
+static void name_coordinates(perp_tree *t)
 {
     const pp_tree *tree = &t->tree;
     for (int i = 0; i < tree->links; i++) {
@@ -46,7 +46,7 @@ static void describe(perp_tree *t)
 }
 
 // Two states, of which one is current and the other is tried: a call that fails leaves the tree as it was.
-static bool allocate(perp_tree *t)
+static bool allocate_tree(perp_tree *t)
 {
     const pp_tree *tree = &t->tree;
     size_t numbers = (size_t)tree->nq + (size_t)tree->nv;
@@ -61,16 +61,16 @@ static bool allocate(perp_tree *t)
 }
 
 // The state at t = 0, from the bodies' initial poses. No turns are known yet: NaN.
-static perp_status start(perp_tree *t)
+static perp_status read_initial_state(perp_tree *t)
 {
     const perp_model *m = t->tree.model;
     pp_state state = {.t = 0.0};
     state.q = PP_ARRAY(t->memory, double, m->nq);
     state.nu = PP_ARRAY(t->memory, double, m->nv);
-    if (!state.q || !state.nu || !allocate(t)) {
+    if (!state.q || !state.nu || !allocate_tree(t)) {
         return PERP_ERR_MEMORY;
     }
-    describe(t);
+    name_coordinates(t);
     for (int i = 0; i < m->joints; i++) {
         t->turn[i] = (double)NAN;
     }
@@ -104,7 +104,7 @@ perp_status perp_tree_create(const perp_model *model, const perp_joint *joints, 
             perp_tree_destroy(t);
             return status;
         }
-        status = start(t);
+        status = read_initial_state(t);
     }
     if (status < 0) {
         perp_tree_destroy(t);
@@ -171,7 +171,7 @@ const char *perp_tree_velocity_name(const perp_tree *tree, int k)
 // ── State ────────────────────────────────────────────────────────────────────────────────────────
 
 // Unit quaternions; false where one has no direction.
-static bool normalise(const pp_tree *tree, double *q)
+static bool normalise_quaternions(const pp_tree *tree, double *q)
 {
     for (int i = 0; i < tree->links; i++) {
         const pp_link *l = &tree->link[i];
@@ -194,8 +194,8 @@ static bool is_somewhere(const pp_tree_pass *pass)
 {
     for (int i = 0; i < pass->tree->links; i++) {
         int body = pass->tree->link[i].body;
-        if (!pp_finite3(pass->body[body].p) || !pp_finite3(pass->sigma[body].v) ||
-            !pp_finite3(pass->sigma[body].w)) {
+        if (!pp_finite3(pass->body[body].p) || !pp_finite3(pass->sigma[body].v_W) ||
+            !pp_finite3(pass->sigma[body].w_W)) {
             return false;
         }
     }
@@ -203,7 +203,7 @@ static bool is_somewhere(const pp_tree_pass *pass)
 }
 
 // Takes over the state that was tried.
-static perp_status take(perp_tree *t, double time)
+static perp_status commit_state(perp_tree *t, double time)
 {
     int tried = 1 - t->now;
     pp_tree_pass pass;
@@ -236,7 +236,8 @@ perp_status perp_tree_set(perp_tree *tree, double t, const double *q, const doub
         memcpy(q_of(tree, tried), q, nq * sizeof *q);
         memcpy(qd_of(tree, tried), qd, nv * sizeof *qd);
     }
-    return normalise(&tree->tree, q_of(tree, tried)) ? take(tree, t) : PERP_ERR_ARGUMENT;
+    return normalise_quaternions(&tree->tree, q_of(tree, tried)) ? commit_state(tree, t)
+                                                                 : PERP_ERR_ARGUMENT;
 }
 
 void perp_tree_get(const perp_tree *tree, double *t, double *q, double *qd)
@@ -285,7 +286,7 @@ perp_status perp_tree_set_bodies(perp_tree *tree, double t, const double *q, con
     pp_frames(m, &state, tree->frames);
     pp_tree_from_frames(&tree->tree, t, tree->frames, tree->turn, q_of(tree, tried),
                         qd_of(tree, tried), &worst[0], &worst[1]);
-    perp_status status = take(tree, t);
+    perp_status status = commit_state(tree, t);
     if (status >= 0 && lost) {
         *lost = worst[0];
     }
@@ -295,7 +296,7 @@ perp_status perp_tree_set_bodies(perp_tree *tree, double t, const double *q, con
     return status;
 }
 
-// The same state as numbers of bodies, laid out as in perp_state_get.
+// The same state as numbers of bodies, laid out as in perp_sim_state_get.
 void perp_tree_get_bodies(const perp_tree *tree, double *t, double *q, double *nu)
 {
     if (!tree) {

@@ -18,18 +18,18 @@
 
 static const double DEPENDENT = 1e-11;  // remainder of a row that follows from others, of its own
 
-typedef struct system {
+typedef struct held_system {
     int n, nv;
     double *H, *X;  // factors of H; H^-1 J^T, nv x n
     double *A, *r;  // J H^-1 J^T, J x_0 - b
-} system;
+} held_system;
 
 // The Delassus matrix A = J H^-1 J^T of the rows, and r = J x_0 - b.
-static bool open_system(system *s, perp_tree *tree, const perp_hold *hold, const double *x0,
-                        pp_arena *arena)
+static bool open_system(held_system *s, perp_tree *tree, const perp_tree_rows *hold,
+                        const double *x0, pp_arena *arena)
 {
-    size_t nv = (size_t)tree->tree.nv, n = (size_t)hold->equal + (size_t)hold->unequal;
-    *s = (system){.n = (int)n, .nv = (int)nv};
+    size_t nv = (size_t)tree->tree.nv, n = (size_t)hold->equalities + (size_t)hold->inequalities;
+    *s = (held_system){.n = (int)n, .nv = (int)nv};
     s->H = PP_ARRAY(arena, double, nv *nv);
     s->X = PP_ARRAY(arena, double, nv *n);
     s->A = PP_ARRAY(arena, double, n *n);
@@ -60,7 +60,8 @@ static bool open_system(system *s, perp_tree *tree, const perp_hold *hold, const
 }
 
 // lambda of the rows in `acting`, count of them, least norm; 0 for the others.
-static int share(const system *s, const int *acting, int count, double *lambda, pp_arena *arena)
+static int least_norm_multipliers(const held_system *s, const int *acting, int count,
+                                  double *lambda, pp_arena *arena)
 {
     size_t n = (size_t)s->n, m = (size_t)count;
     double *A = PP_ARRAY(arena, double, m *m), *b = PP_ARRAY(arena, double, 3 * m), *scale;
@@ -87,18 +88,18 @@ static int share(const system *s, const int *acting, int count, double *lambda, 
 }
 
 // Equations are free multipliers, limits lambda >= 0 with A lambda + r >= 0: a mixed LCP of the symmetric A.
-static perp_status solve_limits(const system *s, const perp_hold *hold, const perp_env *env,
-                                double *lambda, pp_arena *arena)
+static perp_status solve_limits(const held_system *s, const perp_tree_rows *hold,
+                                const perp_env *env, double *lambda, pp_arena *arena)
 {
     double *lower = PP_ARRAY(arena, double, s->n);
     if (!lower) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < s->n; i++) {
-        lower[i] = i < hold->equal ? -PP_INF : 0.0;
+        lower[i] = i < hold->equalities ? -PP_INF : 0.0;
     }
     perp_mcp mcp = {.n = s->n, .A = perp_matrix_dense(s->n, s->n, s->A), .b = s->r, .lower = lower};
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     options.tolerance = 1e-12;
     options.comparable = true;
     return perp_mcp_solve("auto", &mcp, &options, env, lambda, NULL);
@@ -106,7 +107,8 @@ static perp_status solve_limits(const system *s, const perp_hold *hold, const pe
 
 // Of limits that act in `lambda`, with all equations, the shares of least norm; kept where none pulls and no
 // other limit gives way.
-static int settle(const system *s, const perp_hold *hold, double *lambda, pp_arena *arena)
+static int share_least_norm(const held_system *s, const perp_tree_rows *hold, double *lambda,
+                            pp_arena *arena)
 {
     int *acting = PP_ARRAY(arena, int, s->n), count = 0;
     double *shared = PP_ARRAY(arena, double, s->n), most = 0.0;
@@ -117,16 +119,16 @@ static int settle(const system *s, const perp_hold *hold, double *lambda, pp_are
         most = fmax(most, fabs(lambda[i]));
     }
     for (int i = 0; i < s->n; i++) {
-        if (i < hold->equal || lambda[i] > 1e-10 * most) {
+        if (i < hold->equalities || lambda[i] > 1e-10 * most) {
             acting[count++] = i;
         }
     }
-    int rank = share(s, acting, count, shared, arena);
+    int rank = least_norm_multipliers(s, acting, count, shared, arena);
     if (rank < 0) {
         return rank;
     }
     // w = A lambda + r of each limit must not be negative, to the rounding of its terms.
-    for (int i = hold->equal; i < s->n; i++) {
+    for (int i = hold->equalities; i < s->n; i++) {
         double w = s->r[i], size = fabs(w);
         for (int j = 0; j < s->n; j++) {
             double part = s->A[(size_t)i + (size_t)j * (size_t)s->n] * shared[j];
@@ -142,23 +144,23 @@ static int settle(const system *s, const perp_hold *hold, double *lambda, pp_are
 }
 
 // x = x_0 + H^-1 J^T lambda, in place of x_0.
-static perp_status hold_rows(perp_tree *tree, const perp_hold *hold, double *x, double *lambda,
+static perp_status hold_rows(perp_tree *tree, const perp_tree_rows *hold, double *x, double *lambda,
                              int *rank, pp_arena *arena)
 {
-    system s;
+    held_system s;
     perp_status status = PERP_OK;
     if (!open_system(&s, tree, hold, x, arena)) {
         return PERP_ERR_MEMORY;
     }
     memset(lambda, 0, (size_t)s.n * sizeof *lambda);
-    if (hold->unequal > 0) {
+    if (hold->inequalities > 0) {
         status = solve_limits(&s, hold, &tree->env, lambda, arena);
     }
     if (status < 0) {
         return status;
     }
     // Among the multipliers that give the same motion, those of least norm.
-    int found = settle(&s, hold, lambda, arena);
+    int found = share_least_norm(&s, hold, lambda, arena);
     if (found < 0) {
         return PERP_ERR_MEMORY;
     }
@@ -173,23 +175,23 @@ static perp_status hold_rows(perp_tree *tree, const perp_hold *hold, double *x, 
     return status;
 }
 
-static bool usable(const perp_tree *tree, const perp_hold *hold, const double *lambda)
+static bool check_arguments(const perp_tree *tree, const perp_tree_rows *hold, const double *lambda)
 {
-    if (!hold || hold->equal < 0 || hold->unequal < 0) {
+    if (!hold || hold->equalities < 0 || hold->inequalities < 0) {
         return false;
     }
-    size_t n = (size_t)hold->equal + (size_t)hold->unequal, nv = (size_t)tree->tree.nv;
+    size_t n = (size_t)hold->equalities + (size_t)hold->inequalities, nv = (size_t)tree->tree.nv;
     return n == 0 || (hold->J && hold->b && lambda && pp_all_finite(n * nv, hold->J) &&
                       pp_all_finite(n, hold->b));
 }
 
 // Accelerations (with tau) or velocities after an impact (without) under the rows of `hold`.
-static perp_status run(perp_tree *tree, const double *tau, const perp_hold *hold, double *out,
-                       double *lambda, int *rank)
+static perp_status solve_held(perp_tree *tree, const double *tau, const perp_tree_rows *hold,
+                              double *out, double *lambda, int *rank)
 {
-    static const perp_hold nothing = {0, 0, NULL, NULL};
+    static const perp_tree_rows nothing = {0, 0, NULL, NULL};
     hold = hold ? hold : &nothing;
-    if (!usable(tree, hold, lambda)) {
+    if (!check_arguments(tree, hold, lambda)) {
         return PERP_ERR_ARGUMENT;
     }
     pp_arena *arena = tree->room[tree->now];
@@ -212,23 +214,23 @@ static perp_status run(perp_tree *tree, const double *tau, const perp_hold *hold
     return status;
 }
 
-perp_status perp_tree_accelerate(perp_tree *tree, const double *tau, const perp_hold *hold,
+perp_status perp_tree_accelerate(perp_tree *tree, const double *tau, const perp_tree_rows *hold,
                                  double *qdd, double *lambda, int *rank)
 {
     if (!tree) {
         return PERP_ERR_ARGUMENT;
     }
     bool fine = tau && pp_all_finite((size_t)tree->tree.nv, tau);
-    return fine ? run(tree, tau, hold, qdd, lambda, rank) : PERP_ERR_ARGUMENT;
+    return fine ? solve_held(tree, tau, hold, qdd, lambda, rank) : PERP_ERR_ARGUMENT;
 }
 
-perp_status perp_tree_impact(perp_tree *tree, const perp_hold *hold, double *qd_after,
+perp_status perp_tree_impact(perp_tree *tree, const perp_tree_rows *hold, double *qd_after,
                              double *impulse, int *rank)
 {
     if (!tree) {
         return PERP_ERR_ARGUMENT;
     }
-    return run(tree, NULL, hold, qd_after, impulse, rank);
+    return solve_held(tree, NULL, hold, qd_after, impulse, rank);
 }
 
 // ── What the model holds ─────────────────────────────────────────────────────────────────────────
@@ -245,7 +247,7 @@ typedef struct holder {
 } holder;
 
 // One row of the model's constraints in joint coordinates, named by joint and kind: "knee.lower".
-static bool put(holder *h, const pp_row *row, perp_rate rate, int joint, const char *what)
+static bool append_row(holder *h, const pp_row *row, perp_rate rate, int joint, const char *what)
 {
     enum { ROOM = 128 };
     const pp_tree_pass *pass = &h->tree->pass;
@@ -272,7 +274,7 @@ static bool put_equations(holder *h, const pp_kinematics *kin, int joint)
     for (int i = 0; i < count; i++) {
         char what[8];
         pp_print(what, sizeof what, " %d", i + 1);
-        if (!put(h, &row[i], (perp_rate){row[i].value, 0.0, drift[i]}, joint, what)) {
+        if (!append_row(h, &row[i], (perp_rate){row[i].value, 0.0, drift[i]}, joint, what)) {
             return false;
         }
     }
@@ -290,11 +292,12 @@ static bool put_drives(holder *h, const pp_kinematics *kin, int joint)
     double drift = pp_joint_coordinate_drift(&h->tree->pass, joint);
     if (j->target) {
         double rate, rate2, value = pp_expr_rate2(j->target, &kin->t, one, &rate, &rate2);
-        fine = put(h, &row, (perp_rate){row.value - value, -rate, drift - rate2}, joint, ".target");
+        fine = append_row(h, &row, (perp_rate){row.value - value, -rate, drift - rate2}, joint,
+                          ".target");
     }
     if (fine && j->rate && j->rate_effort == PP_INF) {
         double rate2, rate = pp_expr_rate(j->rate, &kin->t, one, &rate2);
-        fine = put(h, &row, (perp_rate){0.0, -rate, drift - rate2}, joint, ".rate");
+        fine = append_row(h, &row, (perp_rate){0.0, -rate, drift - rate2}, joint, ".rate");
         h->is_rate[h->count - 1] = fine;
     }
     return fine;
@@ -307,15 +310,16 @@ static bool put_limit(holder *h, const pp_kinematics *kin, int joint, double bou
     pp_row row, limit;
     pp_joint_coordinate(h->tree->tree.model, kin, joint, &row);
     double value = sign * (row.value - bound);
-    if (!isfinite(bound) || value > reached || sign * row.before > reached) {
+    if (!isfinite(bound) || value > reached || sign * row.v_pre > reached) {
         return true;
     }
     limit = row;
     limit.count = 0;
-    limit.value = limit.rate = limit.before = 0.0;
+    limit.value = limit.rate = limit.v_pre = 0.0;
     pp_row_combine(&limit, sign, &row);
     double drift = sign * pp_joint_coordinate_drift(&h->tree->pass, joint);
-    return put(h, &limit, (perp_rate){value, 0.0, drift}, joint, sign > 0.0 ? ".lower" : ".upper");
+    return append_row(h, &limit, (perp_rate){value, 0.0, drift}, joint,
+                      sign > 0.0 ? ".lower" : ".upper");
 }
 
 // Limits that are reached and not left: lower ones with sign 1, upper ones with -1.
@@ -334,8 +338,8 @@ static bool put_limits(holder *h, const pp_kinematics *kin)
     return true;
 }
 
-// Equations in the order of the model's joints, then limits, as perp_hold wants them.
-static bool gather(holder *h)
+// Equations in the order of the model's joints, then limits, as perp_tree_rows wants them.
+static bool gather_rows(holder *h)
 {
     const pp_tree *t = &h->tree->tree;
     const perp_model *m = t->model;
@@ -371,10 +375,10 @@ perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out)
     h.joint = PP_ARRAY(arena, perp_joint, most);
     h.is_rate = PP_ARRAY(arena, bool, most);
     h.name = PP_ARRAY(arena, const char *, most);
-    if (!h.J || !h.rate || !h.joint || !h.is_rate || !h.name || !gather(&h)) {
+    if (!h.J || !h.rate || !h.joint || !h.is_rate || !h.name || !gather_rows(&h)) {
         return PERP_ERR_MEMORY;
     }
-    // Gathered row by row, since their number was not known; handed out column-major, as perp_hold takes it.
+    // Gathered row by row, since their number was not known; handed out column-major, as perp_tree_rows takes it.
     size_t rows = (size_t)h.count;
     double *J = PP_ARRAY(arena, double, rows *nv);
     if (!J) {

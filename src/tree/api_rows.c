@@ -43,7 +43,7 @@ perp_status perp_tree_joint(perp_tree *tree, perp_joint joint, perp_rate *rate, 
 
 // The same for the equations phi = 0 of a joint, also where the tree implies them (J is then 0).
 perp_status perp_tree_equations(perp_tree *tree, perp_joint joint, int *rows,
-                                perp_rate rate[PERP_JOINT_ROWS], double *J)
+                                perp_rate rate[PERP_JOINT_MAX_ROWS], double *J)
 {
     if (!has_joint(tree, joint)) {
         return PERP_ERR_ARGUMENT;
@@ -88,7 +88,7 @@ static perp_twist fill_point(const perp_tree *tree, int body, perp_vec3 at, doub
         for (int k = l->at_v; k < l->at_v + columns; k++) {
             perp_twist S =
                 pp_twist_at(tree->pass.column[k], pp_sub(at, tree->pass.body[l->body].p));
-            const double column[6] = {S.v.x, S.v.y, S.v.z, S.w.x, S.w.y, S.w.z};
+            const double column[6] = {S.v_W.x, S.v_W.y, S.v_W.z, S.w_W.x, S.w_W.y, S.w_W.z};
             memcpy(J + 6 * (size_t)k, column, sizeof column);
         }
         root = l->joint >= 0 ? l->carrier : -1;  // a driven body at the end of the way, if any
@@ -121,7 +121,7 @@ perp_status perp_tree_point(perp_tree *tree, perp_body body, perp_vec3 point_B, 
     if (drift) {
         perp_vec3 r = pp_sub(at, f->p);
         *drift = pp_twist_at(tree->pass.sigma[body.i], r);
-        drift->v = pp_add(drift->v, pp_cross(f->w, pp_cross(f->w, r)));
+        drift->v_W = pp_add(drift->v_W, pp_cross(f->w, pp_cross(f->w, r)));
     }
     return PERP_OK;
 }

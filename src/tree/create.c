@@ -26,24 +26,24 @@ typedef struct grower {
 } grower;
 
 // Equations of a joint that can carry a link, 0: it cannot.
-static int holds(const perp_model *model, const pp_joint *j)
+static int carried_rows(const perp_model *model, const pp_joint *j)
 {
     if (j->a == j->b) {
         return 0;
     }
     switch (j->kind) {
-    case PERP_REVOLUTE:  // how many of the six (three) relative velocities the joint takes away
-    case PERP_PRISMATIC:
+    case PERP_JOINT_REVOLUTE:  // how many of the six (three) relative velocities the joint takes away
+    case PERP_JOINT_PRISMATIC:
         return model->spatial ? 5 : 2;
-    case PERP_WELD:
+    case PERP_JOINT_WELD:
         return model->spatial ? 6 : 3;
-    case PERP_SPHERICAL:
-    case PERP_PLANE:
+    case PERP_JOINT_SPHERICAL:
+    case PERP_JOINT_PLANAR:
         return 3;
-    case PERP_CYLINDRICAL:
-    case PERP_UNIVERSAL:
+    case PERP_JOINT_CYLINDRICAL:
+    case PERP_JOINT_UNIVERSAL:
         return 4;
-    case PERP_SCREW:
+    case PERP_JOINT_SCREW:
         return 5;
     default:
         return 0;
@@ -51,22 +51,22 @@ static int holds(const perp_model *model, const pp_joint *j)
 }
 
 // How a joint moves a link; in the plane and in space alike.
-static pp_link_kind kind_of(const pp_joint *j)
+static pp_link_kind link_kind_of(const pp_joint *j)
 {
     switch (j->kind) {
-    case PERP_REVOLUTE:
+    case PERP_JOINT_REVOLUTE:
         return PP_LINK_REVOLUTE;
-    case PERP_PRISMATIC:
+    case PERP_JOINT_PRISMATIC:
         return PP_LINK_PRISMATIC;
-    case PERP_SCREW:
+    case PERP_JOINT_SCREW:
         return PP_LINK_SCREW;
-    case PERP_CYLINDRICAL:
+    case PERP_JOINT_CYLINDRICAL:
         return PP_LINK_CYLINDRICAL;
-    case PERP_UNIVERSAL:
+    case PERP_JOINT_UNIVERSAL:
         return PP_LINK_UNIVERSAL;
-    case PERP_PLANE:
+    case PERP_JOINT_PLANAR:
         return PP_LINK_PLANE;
-    case PERP_SPHERICAL:
+    case PERP_JOINT_SPHERICAL:
         return PP_LINK_SPHERICAL;
     default:
         return PP_LINK_WELD;
@@ -95,7 +95,7 @@ static int end_of(const grower *g, int body)
 
 // Takes a joint into the tree unless it closes a loop. Sets of joined bodies by union-find; a set is rooted when it has
 // a body that can only be a root (is_root), and two rooted sets must not be joined.
-static bool choose(grower *g, int joint)
+static bool choose_tree_joint(grower *g, int joint)
 {
     const pp_joint *j = &g->model->joint[joint];
     int a = end_of(g, j->a), b = end_of(g, j->b);
@@ -117,7 +117,7 @@ static perp_status choose_named(grower *g, const int *joints, int count, perp_er
             return pp_fail(error, PERP_ERR_ARGUMENT, "the model has no joint %d", joints[i]);
         }
         const pp_joint *j = &m->joint[joints[i]];
-        if (holds(m, j) == 0) {
+        if (carried_rows(m, j) == 0) {
             return pp_fail(
                 error, PERP_ERR_ARGUMENT,
                 "joint '%s' cannot be in the tree: a distance, angle, point on a line or "
@@ -127,7 +127,7 @@ static perp_status choose_named(grower *g, const int *joints, int count, perp_er
         if (g->chosen[joints[i]]) {
             return pp_fail(error, PERP_ERR_ARGUMENT, "joint '%s' is named twice", j->name);
         }
-        if (!choose(g, joints[i])) {
+        if (!choose_tree_joint(g, joints[i])) {
             return pp_fail(error, PERP_ERR_ARGUMENT,
                            "joint '%s' cannot be in the tree: '%s' and '%s' are held already",
                            j->name, m->body[j->a].name, m->body[j->b].name);
@@ -142,7 +142,7 @@ static void list_joints(grower *g, bool all)
     const perp_model *m = g->model;
     memset(g->first, 0, ((size_t)m->bodies + 1) * sizeof *g->first);
     for (int i = 0; i < m->joints; i++) {
-        if (all ? holds(m, &m->joint[i]) > 0 : g->chosen[i]) {
+        if (all ? carried_rows(m, &m->joint[i]) > 0 : g->chosen[i]) {
             g->first[m->joint[i].a + 1]++;
             g->first[m->joint[i].b + 1]++;
         }
@@ -153,7 +153,7 @@ static void list_joints(grower *g, bool all)
     int *next = g->queue;  // not in use yet
     memcpy(next, g->first, (size_t)m->bodies * sizeof *next);
     for (int i = 0; i < m->joints; i++) {
-        if (all ? holds(m, &m->joint[i]) > 0 : g->chosen[i]) {
+        if (all ? carried_rows(m, &m->joint[i]) > 0 : g->chosen[i]) {
             g->joint[next[m->joint[i].a]++] = i;
             g->joint[next[m->joint[i].b]++] = i;
         }
@@ -164,18 +164,18 @@ static void list_joints(grower *g, bool all)
 // Prim's algorithm: of the joints that lead from what is placed to what is not, the one that holds most, and
 // of those the one that was reached first, so that trees are shallow.
 
-static void enter(grower *g, int body)
+static void enqueue_body(grower *g, int body)
 {
     g->placed[body] = true;
     for (int i = g->first[body]; i < g->first[body + 1]; i++) {
-        int joint = g->joint[i], rows = holds(g->model, &g->model->joint[joint]);
+        int joint = g->joint[i], rows = carried_rows(g->model, &g->model->joint[joint]);
         g->waiting[rows - 1][g->end[rows - 1]++] = joint;
     }
 }
 
 // Prim's algorithm with the number of rows as weight: of all joints at the tree's border, one that holds most is taken
 // next, so that the loops that are left have as few equations as possible.
-static void grow(grower *g)
+static void grow_tree(grower *g)
 {
     int level = MOST_ROWS - 1;
     while (level >= 0) {
@@ -188,7 +188,7 @@ static void grow(grower *g)
         int other = g->placed[j->a] ? j->b : j->a;
         if (!g->placed[other]) {
             g->chosen[joint] = true;
-            enter(g, other);
+            enqueue_body(g, other);
             level = MOST_ROWS - 1;
         }
     }
@@ -201,14 +201,14 @@ static void choose_most(grower *g)
     list_joints(g, true);
     for (int i = 0; i < m->bodies; i++) {
         if (is_root(&m->body[i])) {
-            enter(g, i);
+            enqueue_body(g, i);
         }
     }
-    grow(g);
+    grow_tree(g);
     for (int i = 0; i < m->bodies; i++) {
         if (!g->placed[i]) {
-            enter(g, i);
-            grow(g);
+            enqueue_body(g, i);
+            grow_tree(g);
         }
     }
     memset(g->placed, 0, (size_t)m->bodies * sizeof *g->placed);
@@ -238,7 +238,7 @@ static void add_link(pp_tree *t, grower *g, int body, int carrier, int joint, pp
 }
 
 // What hangs on the bodies queued from `from` on.
-static void spread(pp_tree *t, grower *g, int from)
+static void visit_children(pp_tree *t, grower *g, int from)
 {
     for (int k = from; k < g->queued; k++) {
         int body = g->queue[k];
@@ -246,7 +246,7 @@ static void spread(pp_tree *t, grower *g, int from)
             const pp_joint *j = &t->model->joint[g->joint[i]];
             int other = j->a == body ? j->b : j->a;
             if (!g->placed[other]) {
-                add_link(t, g, other, body, g->joint[i], kind_of(j));
+                add_link(t, g, other, body, g->joint[i], link_kind_of(j));
             }
         }
     }
@@ -265,12 +265,12 @@ static void root_at(pp_tree *t, grower *g, int body)
         kind = pp_body_is_spatial(b) ? PP_LINK_FREE : PP_LINK_FLAT;
     }
     add_link(t, g, body, 0, -1, kind);
-    spread(t, g, from);
+    visit_children(t, g, from);
 }
 
 // Numbers links breadth first: from bodies that are not free, from particles, from the bodies of named joints, then from
 // any body that is left.
-static void order(pp_tree *t, grower *g, const int *joints, int count)
+static void order_links(pp_tree *t, grower *g, const int *joints, int count)
 {
     const perp_model *m = t->model;
     list_joints(g, false);
@@ -280,7 +280,7 @@ static void order(pp_tree *t, grower *g, const int *joints, int count)
             g->queue[g->queued++] = i;
         }
     }
-    spread(t, g, 0);
+    visit_children(t, g, 0);
     for (int i = 0; i < m->bodies; i++) {
         if (is_root(&m->body[i])) {
             root_at(t, g, i);
@@ -296,7 +296,7 @@ static void order(pp_tree *t, grower *g, const int *joints, int count)
 
 // parent_v, the velocity before each on the way to the root, is the sparsity of H; joints that were not chosen are
 // loops.
-static perp_status finish(pp_tree *t, const grower *g, pp_arena *arena)
+static perp_status finish_tree(pp_tree *t, const grower *g, pp_arena *arena)
 {
     const perp_model *m = t->model;
     int *last = PP_ARRAY(arena, int, t->links);
@@ -324,7 +324,7 @@ static perp_status finish(pp_tree *t, const grower *g, pp_arena *arena)
     return PERP_OK;
 }
 
-static bool start(grower *g, const perp_model *m, pp_arena *arena)
+static bool start_grower(grower *g, const perp_model *m, pp_arena *arena)
 {
     size_t bodies = (size_t)m->bodies;
     *g = (grower){.model = m};
@@ -358,7 +358,7 @@ perp_status pp_tree_create(pp_tree *out, const perp_model *model, const int *joi
     *out = (pp_tree){.model = model};
     out->link = PP_ARRAY(arena, pp_link, model->bodies);
     out->of_body = PP_ARRAY(arena, int, model->bodies);
-    if (!out->link || !out->of_body || !start(&g, model, arena)) {
+    if (!out->link || !out->of_body || !start_grower(&g, model, arena)) {
         return pp_fail(error, PERP_ERR_MEMORY, "no memory for the tree of joints");
     }
     for (int i = 0; i < model->bodies; i++) {
@@ -372,14 +372,14 @@ perp_status pp_tree_create(pp_tree *out, const perp_model *model, const int *joi
     if (count > 0) {
         // After the named joints, the others in their order, where they close no loop.
         for (int i = 0; i < model->joints; i++) {
-            if (!g.chosen[i] && holds(model, &model->joint[i]) > 0) {
-                choose(&g, i);
+            if (!g.chosen[i] && carried_rows(model, &model->joint[i]) > 0) {
+                choose_tree_joint(&g, i);
             }
         }
     } else {
         choose_most(&g);
     }
-    order(out, &g, joints, count);
-    status = finish(out, &g, arena);
+    order_links(out, &g, joints, count);
+    status = finish_tree(out, &g, arena);
     return status < 0 ? pp_fail(error, status, "no memory for the tree of joints") : status;
 }

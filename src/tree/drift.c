@@ -11,9 +11,9 @@
 
 static const perp_vec3 EX = {1.0, 0.0, 0.0}, EY = {0.0, 1.0, 0.0}, EZ = {0.0, 0.0, 1.0};
 
-typedef struct jet {
+typedef struct joint_jet {
     double v, d, dd;
-} jet;
+} joint_jet;
 
 typedef struct jet3 {
     perp_vec3 v, d, dd;
@@ -24,14 +24,14 @@ static jet3 fixed_to(const pp_tree_pass *pass, int body, perp_vec3 r_B)
 {
     const pp_frame *f = &pass->body[body];
     perp_vec3 r = pp_rotate(f, r_B), d = pp_cross(f->w, r);
-    return (jet3){r, d, pp_add(pp_cross(pass->sigma[body].w, r), pp_cross(f->w, d))};
+    return (jet3){r, d, pp_add(pp_cross(pass->sigma[body].w_W, r), pp_cross(f->w, d))};
 }
 
-static jet3 point_of(const pp_tree_pass *pass, int body, perp_vec3 r_B)
+static jet3 jet_of_point(const pp_tree_pass *pass, int body, perp_vec3 r_B)
 {
     const pp_frame *f = &pass->body[body];
     jet3 r = fixed_to(pass, body, r_B);
-    return (jet3){pp_add(f->p, r.v), pp_add(f->v, r.d), pp_add(pass->sigma[body].v, r.dd)};
+    return (jet3){pp_add(f->p, r.v), pp_add(f->v, r.d), pp_add(pass->sigma[body].v_W, r.dd)};
 }
 
 static jet3 minus(jet3 a, jet3 b)
@@ -39,17 +39,17 @@ static jet3 minus(jet3 a, jet3 b)
     return (jet3){pp_sub(a.v, b.v), pp_sub(a.d, b.d), pp_sub(a.dd, b.dd)};
 }
 
-static jet3 cross(jet3 a, jet3 b)
+static jet3 jet_cross(jet3 a, jet3 b)
 {
     perp_vec3 dd = pp_add(pp_cross(a.dd, b.v), pp_cross(a.v, b.dd));
     return (jet3){pp_cross(a.v, b.v), pp_add(pp_cross(a.d, b.v), pp_cross(a.v, b.d)),
                   pp_along(dd, 2.0, pp_cross(a.d, b.d))};
 }
 
-static jet dot(jet3 a, jet3 b)
+static joint_jet dot(jet3 a, jet3 b)
 {
-    return (jet){pp_dot3(a.v, b.v), pp_dot3(a.d, b.v) + pp_dot3(a.v, b.d),
-                 pp_dot3(a.dd, b.v) + 2.0 * pp_dot3(a.d, b.d) + pp_dot3(a.v, b.dd)};
+    return (joint_jet){pp_dot3(a.v, b.v), pp_dot3(a.d, b.v) + pp_dot3(a.v, b.d),
+                       pp_dot3(a.dd, b.v) + 2.0 * pp_dot3(a.d, b.d) + pp_dot3(a.v, b.dd)};
 }
 
 // L L' = d . d',  L'^2 + L L'' = d' . d' + d . d''
@@ -64,7 +64,7 @@ static double distance_drift(jet3 d)
 }
 
 // Of atan2(s, c).
-static double angle_drift(jet s, jet c)
+static double angle_drift(joint_jet s, joint_jet c)
 {
     double r2 = c.v * c.v + s.v * s.v;
     if (r2 == 0.0) {
@@ -75,34 +75,34 @@ static double angle_drift(jet s, jet c)
 }
 
 // A joint's geometry, moving.
-typedef struct triad {
+typedef struct jet_triad {
     jet3 d;          // from anchor a to anchor b
     jet3 u, x, y;    // fixed in a
     jet3 ub, zb;     // fixed in b
     perp_vec3 spin;  // angular acceleration of b relative to a
-} triad;
+} jet_triad;
 
 // Anchors, axes and their first two derivatives at qdd = 0, in W.
-static triad place(const pp_tree_pass *pass, const pp_joint *j)
+static jet_triad joint_triad(const pp_tree_pass *pass, const pp_joint *j)
 {
-    triad w;
-    w.d = minus(point_of(pass, j->b, j->r_B), point_of(pass, j->a, j->r_A));
+    jet_triad w;
+    w.d = minus(jet_of_point(pass, j->b, j->r_B), jet_of_point(pass, j->a, j->r_A));
     w.u = fixed_to(pass, j->a, j->axis_A);
     if (pass->tree->model->spatial) {
         w.x = fixed_to(pass, j->a, j->zero_A);
-        w.y = cross(w.u, w.x);
+        w.y = jet_cross(w.u, w.x);
         w.ub = fixed_to(pass, j->b, j->axis_B);
-        w.zb = j->kind == PERP_UNIVERSAL ? w.ub : fixed_to(pass, j->b, j->zero_B);
+        w.zb = j->kind == PERP_JOINT_UNIVERSAL ? w.ub : fixed_to(pass, j->b, j->zero_B);
     } else {
         w.x = fixed_to(pass, j->a, pp_vec(-j->axis_A.y, j->axis_A.x, 0.0));  // the left normal
         w.y = w.ub = w.zb = w.u;
     }
-    w.spin = pp_sub(pass->sigma[j->b].w, pass->sigma[j->a].w);
+    w.spin = pp_sub(pass->sigma[j->b].w_W, pass->sigma[j->a].w_W);
     return w;
 }
 
 // Bodies that do not turn have an axis in space all the same.
-static double own_angle_drift(const pp_tree_pass *pass, const triad *w)
+static double own_angle_drift(const pp_tree_pass *pass, const jet_triad *w)
 {
     return pass->tree->model->spatial ? angle_drift(dot(w->y, w->zb), dot(w->x, w->zb)) : w->spin.z;
 }
@@ -117,7 +117,7 @@ static int along_axes(perp_vec3 a, bool spatial, double *drift)
     return spatial ? 3 : 2;
 }
 
-static int across(jet3 a, const triad *w, double *drift)
+static int across(jet3 a, const jet_triad *w, double *drift)
 {
     drift[0] = dot(w->x, a).dd;
     drift[1] = dot(w->y, a).dd;
@@ -125,20 +125,20 @@ static int across(jet3 a, const triad *w, double *drift)
 }
 
 // phi_ddot at qdd = 0, in the order of pp_joint_equations_planar.
-static int planar_drift(const pp_joint *j, const triad *w, double *drift)
+static int planar_drift(const pp_joint *j, const jet_triad *w, double *drift)
 {
     switch (j->kind) {
-    case PERP_REVOLUTE:
+    case PERP_JOINT_REVOLUTE:
         return along_axes(w->d.dd, false, drift);
-    case PERP_WELD:
+    case PERP_JOINT_WELD:
         along_axes(w->d.dd, false, drift);
         drift[2] = w->spin.z;
         return 3;
-    case PERP_PRISMATIC:
+    case PERP_JOINT_PRISMATIC:
         drift[0] = dot(w->x, w->d).dd;
         drift[1] = w->spin.z;
         return 2;
-    case PERP_POINT_ON_LINE:
+    case PERP_JOINT_POINT_ON_LINE:
         drift[0] = dot(w->x, w->d).dd;
         return 1;
     default:
@@ -146,38 +146,39 @@ static int planar_drift(const pp_joint *j, const triad *w, double *drift)
     }
 }
 
-static int spatial_drift(const pp_tree_pass *pass, const pp_joint *j, const triad *w, double *drift)
+static int spatial_drift(const pp_tree_pass *pass, const pp_joint *j, const jet_triad *w,
+                         double *drift)
 {
     // One number for each row of pp_joint_equations_spatial, in its order.
     int n = 0;
     switch (j->kind) {
-    case PERP_SPHERICAL:
+    case PERP_JOINT_SPHERICAL:
         return along_axes(w->d.dd, true, drift);
-    case PERP_REVOLUTE:
+    case PERP_JOINT_REVOLUTE:
         n = along_axes(w->d.dd, true, drift);
         return n + across(w->ub, w, drift + n);
-    case PERP_UNIVERSAL:
+    case PERP_JOINT_UNIVERSAL:
         n = along_axes(w->d.dd, true, drift);
         drift[n] = dot(w->u, w->ub).dd;
         return n + 1;
-    case PERP_WELD:
+    case PERP_JOINT_WELD:
         n = along_axes(w->d.dd, true, drift);
         return n + along_axes(w->spin, true, drift + n);
-    case PERP_CYLINDRICAL:
-    case PERP_SCREW:
+    case PERP_JOINT_CYLINDRICAL:
+    case PERP_JOINT_SCREW:
         n = across(w->d, w, drift);
         n += across(w->ub, w, drift + n);
-        if (j->kind == PERP_SCREW) {
+        if (j->kind == PERP_JOINT_SCREW) {
             drift[n++] = dot(w->u, w->d).dd - j->pitch * own_angle_drift(pass, w);
         }
         return n;
-    case PERP_PRISMATIC:
+    case PERP_JOINT_PRISMATIC:
         n = across(w->d, w, drift);
         return n + along_axes(w->spin, true, drift + n);
-    case PERP_PLANE:
+    case PERP_JOINT_PLANAR:
         drift[0] = dot(w->u, w->d).dd;
         return 1 + across(w->ub, w, drift + 1);
-    case PERP_POINT_ON_LINE:
+    case PERP_JOINT_POINT_ON_LINE:
         return across(w->d, w, drift);
     default:
         return 0;
@@ -191,13 +192,13 @@ double pp_joint_coordinate_drift(const pp_tree_pass *pass, int joint)
     if (!pp_joint_has_coordinate(j)) {
         return 0.0;
     }
-    triad w = place(pass, j);
+    jet_triad w = joint_triad(pass, j);
     switch (j->kind) {
-    case PERP_PRISMATIC:
-    case PERP_CYLINDRICAL:
-    case PERP_POINT_ON_LINE:
+    case PERP_JOINT_PRISMATIC:
+    case PERP_JOINT_CYLINDRICAL:
+    case PERP_JOINT_POINT_ON_LINE:
         return dot(w.u, w.d).dd;
-    case PERP_DISTANCE:
+    case PERP_JOINT_DISTANCE:
         return distance_drift(w.d);
     default:
         return own_angle_drift(pass, &w);
@@ -209,15 +210,15 @@ int pp_joint_drift(const pp_tree_pass *pass, int joint, double *drift)
 {
     const perp_model *m = pass->tree->model;
     const pp_joint *j = &m->joint[joint];
-    if (j->kind == PERP_GEAR) {
+    if (j->kind == PERP_JOINT_GEAR) {
         drift[0] = j->ratio * pp_joint_coordinate_drift(pass, j->joint_a) +
                    pp_joint_coordinate_drift(pass, j->joint_b);
         return 1;
     }
-    if (j->kind == PERP_DISTANCE) {
+    if (j->kind == PERP_JOINT_DISTANCE) {
         drift[0] = pp_joint_coordinate_drift(pass, joint);
         return j->target ? 0 : 1;
     }
-    triad w = place(pass, j);
+    jet_triad w = joint_triad(pass, j);
     return m->spatial ? spatial_drift(pass, j, &w, drift) : planar_drift(j, &w, drift);
 }

@@ -8,21 +8,21 @@
 
 #include "math/math.h"
 
-perp_wrench pp_tree_opposes(const pp_tree_pass *pass, int link)
+perp_wrench pp_tree_inertial_wrench(const pp_tree_pass *pass, int link)
 {
     const pp_tree *tree = pass->tree;
     int body = tree->link[link].body;
-    const pp_weight *mass = &pass->mass[body];
+    const pp_inertia *mass = &pass->mass[body];
     const perp_twist *sigma = &pass->sigma[body];
     perp_vec3 w = pass->body[body].w;
-    perp_vec3 turn = pp_add(pp_mul(&mass->I, sigma->w), pp_cross(w, pp_mul(&mass->I, w)));
-    return (perp_wrench){pp_scale(mass->m, pp_sub(sigma->v, tree->model->gravity)), turn};
+    perp_vec3 turn = pp_add(pp_mul(&mass->I, sigma->w_W), pp_cross(w, pp_mul(&mass->I, w)));
+    return (perp_wrench){pp_scale(mass->m, pp_sub(sigma->v_W, tree->model->gravity)), turn};
 }
 
 void pp_tree_bias(const pp_tree_pass *pass, double *C)
 {
     for (int i = 0; i < pass->tree->links; i++) {
-        pass->load[i] = pp_tree_opposes(pass, i);
+        pass->load[i] = pp_tree_inertial_wrench(pass, i);
     }
     pp_tree_gather_loads(pass, C);
 }
@@ -40,7 +40,7 @@ perp_status pp_tree_inverse(const pp_tree_pass *pass, const double *qdd, double 
     // link opposes already. In W, at the centre of mass of each link.
     for (int i = 0; i < tree->links; i++) {
         const pp_link *l = &tree->link[i];
-        const pp_weight *mass = &pass->mass[l->body];
+        const pp_inertia *mass = &pass->mass[l->body];
         A[i] = (perp_twist){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
         if (l->parent >= 0) {
             perp_vec3 r = pp_sub(pass->body[l->body].p, pass->body[l->carrier].p);
@@ -49,9 +49,9 @@ perp_status pp_tree_inverse(const pp_tree_pass *pass, const double *qdd, double 
         for (int k = l->at_v; k < l->at_v + l->nv; k++) {
             A[i] = pp_twist_add(A[i], qdd[k], &pass->column[k]);
         }
-        perp_wrench load = pp_tree_opposes(pass, i);
-        load.f = pp_along(load.f, mass->m, A[i].v);
-        load.tau = pp_add(load.tau, pp_mul(&mass->I, A[i].w));
+        perp_wrench load = pp_tree_inertial_wrench(pass, i);
+        load.f_W = pp_along(load.f_W, mass->m, A[i].v_W);
+        load.tau_W = pp_add(load.tau_W, pp_mul(&mass->I, A[i].w_W));
         pass->load[i] = load;
     }
     pp_tree_gather_loads(pass, tau);
@@ -69,7 +69,7 @@ static void joint_springs(const perp_model *m, const pp_kinematics *kin)
         if (j->stiffness > 0.0 || j->damping > 0.0) {
             pp_row row;
             pp_joint_coordinate(m, kin, i, &row);
-            double pull = j->stiffness * (row.value - j->rest) + j->damping * row.before;
+            double pull = j->stiffness * (row.value - j->rest) + j->damping * row.v_pre;
             pp_row_add(m, &row, -pull, NULL, kin->p_ext);
         }
     }
@@ -106,7 +106,7 @@ double pp_tree_kinetic(const pp_tree_pass *pass)
     for (int i = 0; i < pass->tree->links; i++) {
         int body = pass->tree->link[i].body;
         const pp_frame *f = &pass->body[body];
-        const pp_weight *mass = &pass->mass[body];
+        const pp_inertia *mass = &pass->mass[body];
         sum += 0.5 * mass->m * pp_dot3(f->v, f->v) + 0.5 * pp_dot3(f->w, pp_mul(&mass->I, f->w));
     }
     return sum;
@@ -126,10 +126,10 @@ perp_twist pp_tree_momentum(const pp_tree_pass *pass)
     for (int i = 0; i < pass->tree->links; i++) {
         int body = pass->tree->link[i].body;
         const pp_frame *f = &pass->body[body];
-        const pp_weight *mass = &pass->mass[body];
+        const pp_inertia *mass = &pass->mass[body];
         perp_vec3 p = pp_scale(mass->m, f->v), L = pp_mul(&mass->I, f->w);
-        sum.v = pp_add(sum.v, p);
-        sum.w = pp_add(sum.w, pp_add(L, pp_cross(f->p, p)));
+        sum.v_W = pp_add(sum.v_W, p);
+        sum.w_W = pp_add(sum.w_W, pp_add(L, pp_cross(f->p, p)));
     }
     return sum;
 }

@@ -44,9 +44,9 @@ static perp_vec3 mul_turned(const double *B, perp_vec3 x)
 }
 
 // A rigid body by itself, about its centre of mass: A = m 1, B = 0, C = I.
-static void start(const pp_tree_pass *pass, int link, articulated *a)
+static void init_articulated(const pp_tree_pass *pass, int link, articulated *a)
 {
-    const pp_weight *mass = &pass->mass[pass->tree->link[link].body];
+    const pp_inertia *mass = &pass->mass[pass->tree->link[link].body];
     const double *I = mass->I.m;
     *a = (articulated){
         .A = {mass->m, 0.0, 0.0, mass->m, 0.0, mass->m},
@@ -67,10 +67,10 @@ static void subtract_symmetric(double *A, double s, perp_vec3 x)
 }
 
 // One velocity of a link: what the rest of the machine feels of the link when it may move along S.
-static bool eliminate(articulated *a, const perp_twist *S, double tau, eliminated *e)
+static bool eliminate_joint(articulated *a, const perp_twist *S, double tau, eliminated *e)
 {
-    e->U.f = pp_add(mul_symmetric(a->A, S->v), mul_plain(a->B, S->w));
-    e->U.tau = pp_add(mul_turned(a->B, S->v), mul_symmetric(a->C, S->w));
+    e->U.f_W = pp_add(mul_symmetric(a->A, S->v_W), mul_plain(a->B, S->w_W));
+    e->U.tau_W = pp_add(mul_turned(a->B, S->v_W), mul_symmetric(a->C, S->w_W));
     double D = pp_twist_power(S, &e->U);
     if (!(D > 0.0)) {  // nothing with mass moves along S, or NaN
         return false;
@@ -78,10 +78,10 @@ static bool eliminate(articulated *a, const perp_twist *S, double tau, eliminate
     e->s = 1.0 / D;
     e->u = tau - pp_twist_power(S, &a->p);
     double su = e->s * e->u;
-    perp_vec3 f = e->U.f, n = pp_scale(e->s, e->U.tau);
+    perp_vec3 f = e->U.f_W, n = pp_scale(e->s, e->U.tau_W);
     // I^A - U U^T / D block by block; of A and C the upper triangle.
     subtract_symmetric(a->A, e->s, f);
-    subtract_symmetric(a->C, e->s, e->U.tau);
+    subtract_symmetric(a->C, e->s, e->U.tau_W);
     double *B = a->B;
     B[0] -= f.x * n.x;
     B[1] -= f.x * n.y;
@@ -92,14 +92,14 @@ static bool eliminate(articulated *a, const perp_twist *S, double tau, eliminate
     B[6] -= f.z * n.x;
     B[7] -= f.z * n.y;
     B[8] -= f.z * n.z;
-    a->p.f = pp_along(a->p.f, su, f);
-    a->p.tau = pp_along(a->p.tau, su, e->U.tau);
+    a->p.f_W = pp_along(a->p.f_W, su, f);
+    a->p.tau_W = pp_along(a->p.tau_W, su, e->U.tau_W);
     return true;
 }
 
 // Adds what a child opposes at its own centre, r from the parent's:
 //   B' = B - A [r],  C' = C - B^T [r] + [r] B'
-static void carry(articulated *parent, const articulated *a, perp_vec3 r)
+static void add_child_inertia(articulated *parent, const articulated *a, perp_vec3 r)
 {
     const double *A = a->A, *B = a->B;
     // rows of A [r] are (row of A) x r
@@ -132,21 +132,21 @@ static bool to_roots(const pp_tree_pass *pass, const double *tau, articulated *a
 {
     const pp_tree *tree = pass->tree;
     for (int i = 0; i < tree->links; i++) {
-        start(pass, i, &a[i]);
+        init_articulated(pass, i, &a[i]);
         if (tau) {
-            a[i].p = pp_tree_opposes(pass, i);
+            a[i].p = pp_tree_inertial_wrench(pass, i);
         }
     }
     for (int i = tree->links - 1; i >= 0; i--) {
         const pp_link *l = &tree->link[i];
         for (int k = l->at_v + l->nv - 1; k >= l->at_v; k--) {  // the outermost first
-            if (!eliminate(&a[i], &pass->column[k], tau ? tau[k] : 0.0, &e[k])) {
+            if (!eliminate_joint(&a[i], &pass->column[k], tau ? tau[k] : 0.0, &e[k])) {
                 return false;
             }
         }
         if (l->parent >= 0) {
             perp_vec3 r = pp_sub(pass->body[l->body].p, pass->body[l->carrier].p);
-            carry(&a[l->parent], &a[i], r);
+            add_child_inertia(&a[l->parent], &a[i], r);
         }
     }
     return true;
@@ -232,8 +232,8 @@ void pp_tree_articulated(const pp_articulation *s, double *x)
         for (int k = l->at_v + l->nv - 1; k >= l->at_v; k--) {
             eliminated *e = &s->e[k];
             e->u = x[k] - pp_twist_power(&pass->column[k], p);
-            p->f = pp_along(p->f, e->s * e->u, e->U.f);
-            p->tau = pp_along(p->tau, e->s * e->u, e->U.tau);
+            p->f_W = pp_along(p->f_W, e->s * e->u, e->U.f_W);
+            p->tau_W = pp_along(p->tau_W, e->s * e->u, e->U.tau_W);
         }
         if (l->parent >= 0) {
             perp_vec3 r = pp_sub(pass->body[l->body].p, pass->body[l->carrier].p);

@@ -30,8 +30,8 @@ void pp_tree_frames(const pp_tree *tree, double t, const double *q, const double
         for (int k = 0; k < moving; k++) {
             V = pp_twist_add(V, qd[l->at_v + k], &column[k]);
         }
-        child->v = V.v;
-        child->w = V.w;
+        child->v = V.v_W;
+        child->w = V.w_W;
     }
 }
 

@@ -31,12 +31,12 @@ int pp_link_nq(const perp_model *model, int body, pp_link_kind kind)
 
 // Which body a column is fixed to, and so how it changes while the machine moves. Translations of free bodies are fixed
 // to W; for one axis both bodies would do, since it is fixed to both.
-static void make_rides(const pp_link *link, pp_ride *ride)
+static void make_rides(const pp_link *link, pp_axis_owner *ride)
 {
-    pp_ride a = link->turned ? PP_RIDE_CHILD : PP_RIDE_PARENT;
-    pp_ride b = link->turned ? PP_RIDE_PARENT : PP_RIDE_CHILD;
+    pp_axis_owner a = link->turned ? PP_AXIS_OWNER_CHILD : PP_AXIS_OWNER_PARENT;
+    pp_axis_owner b = link->turned ? PP_AXIS_OWNER_PARENT : PP_AXIS_OWNER_CHILD;
     for (int k = 0; k < PP_LINK_NV; k++) {
-        ride[k] = PP_RIDE_PARENT;
+        ride[k] = PP_AXIS_OWNER_PARENT;
     }
     if (link->kind == PP_LINK_UNIVERSAL) {
         ride[0] = a;
@@ -45,18 +45,18 @@ static void make_rides(const pp_link *link, pp_ride *ride)
         ride[0] = ride[1] = a;
         ride[2] = b;
     } else if (link->kind == PP_LINK_SPHERICAL) {
-        ride[0] = ride[1] = ride[2] = PP_RIDE_CHILD;
+        ride[0] = ride[1] = ride[2] = PP_AXIS_OWNER_CHILD;
     } else if (link->joint < 0) {
         int shifts = link->kind == PP_LINK_FLAT ? 2 : 3;
         for (int k = 0; k < PP_LINK_NV; k++) {
-            ride[k] = k < shifts ? PP_RIDE_NONE : PP_RIDE_CHILD;
+            ride[k] = k < shifts ? PP_AXIS_OWNER_NONE : PP_AXIS_OWNER_CHILD;
         }
     }
 }
 
 static perp_quat triad(perp_vec3 x, perp_vec3 z)
 {
-    pp_mat3 F = pp_columns(x, pp_cross(z, x), z);
+    pp_mat3 F = pp_mat3_columns(x, pp_cross(z, x), z);
     return pp_matrix_quat(&F);
 }
 
@@ -244,7 +244,7 @@ static void free_columns(const pp_link *l, const pp_frame *child, perp_twist *co
         column[2] = turn_about(EZ, NONE);
     }
     for (int k = 3; k < l->nv; k++) {
-        column[k] = turn_about(pp_column(&child->R, k - 3), NONE);
+        column[k] = turn_about(pp_mat3_column(&child->R, k - 3), NONE);
     }
 }
 
@@ -273,7 +273,7 @@ void pp_hinge_columns(const pp_tree *tree, int link, const pp_frame *parent, con
         break;
     case PP_LINK_SCREW:
         column[0] = turn_about(u, r);
-        column[0].v = pp_along(column[0].v, h->pitch, u);
+        column[0].v_W = pp_along(column[0].v_W, h->pitch, u);
         break;
     case PP_LINK_CYLINDRICAL:
         column[0] = shift(u);
@@ -290,7 +290,7 @@ void pp_hinge_columns(const pp_tree *tree, int link, const pp_frame *parent, con
         break;
     case PP_LINK_SPHERICAL:
         for (int k = 0; k < 3; k++) {
-            column[k] = turn_about(pp_column(&child->R, k), r);
+            column[k] = turn_about(pp_mat3_column(&child->R, k), r);
         }
         break;
     default:  // a weld has none

@@ -11,17 +11,21 @@
 
 #include "tree/tree.h"
 
-typedef enum pp_ride { PP_RIDE_NONE, PP_RIDE_PARENT, PP_RIDE_CHILD } pp_ride;
+typedef enum pp_axis_owner {
+    PP_AXIS_OWNER_NONE,
+    PP_AXIS_OWNER_PARENT,
+    PP_AXIS_OWNER_CHILD
+} pp_axis_owner;
 
 enum { PP_LINK_NV = 6 };
 
 typedef struct pp_hinge {
-    perp_vec3 r_A, r_B;        // anchors
-    perp_vec3 u, x, y;         // triad of a, in a's axes
-    perp_vec3 u_b, z_b;        // axis of b and its direction of angle 0, in b's axes
-    perp_quat K[4];            // of c c_2, s c_2, c s_2, s s_2
-    double pitch, angle;       // angle: planar, of b relative to a where the coordinate is 0
-    pp_ride ride[PP_LINK_NV];  // which body each column is fixed to
+    perp_vec3 r_A, r_B;              // anchors
+    perp_vec3 u, x, y;               // triad of a, in a's axes
+    perp_vec3 u_b, z_b;              // axis of b and its direction of angle 0, in b's axes
+    perp_quat K[4];                  // of c c_2, s c_2, c s_2, s s_2
+    double pitch, angle;             // angle: planar, of b relative to a where the coordinate is 0
+    pp_axis_owner ride[PP_LINK_NV];  // which body each column is fixed to
 } pp_hinge;
 
 void pp_hinge_make(const pp_tree *tree, const pp_link *link, pp_hinge *hinge);
@@ -39,30 +43,31 @@ int pp_link_nv(const perp_model *model, int body, pp_link_kind kind);
 // A twist of a rigid body at the point that is r from where it is given.
 static inline perp_twist pp_twist_at(perp_twist t, perp_vec3 r)
 {
-    return (perp_twist){pp_add(t.v, pp_cross(t.w, r)), t.w};
+    return (perp_twist){pp_add(t.v_W, pp_cross(t.w_W, r)), t.w_W};
 }
 
 static inline perp_twist pp_twist_add(perp_twist t, double s, const perp_twist *column)
 {
-    return (perp_twist){pp_along(t.v, s, column->v), pp_along(t.w, s, column->w)};
+    return (perp_twist){pp_along(t.v_W, s, column->v_W), pp_along(t.w_W, s, column->w_W)};
 }
 
 // A column's rate of change at a fixed point of space, when it is fixed to a body of twist V there.
 static inline perp_twist pp_twist_carried(perp_twist V, const perp_twist *S)
 {
-    return (perp_twist){pp_add(pp_cross(V.w, S->v), pp_cross(V.v, S->w)), pp_cross(V.w, S->w)};
+    return (perp_twist){pp_add(pp_cross(V.w_W, S->v_W), pp_cross(V.v_W, S->w_W)),
+                        pp_cross(V.w_W, S->w_W)};
 }
 
 static inline double pp_twist_power(const perp_twist *t, const perp_wrench *f)
 {
-    return pp_dot3(t->v, f->f) + pp_dot3(t->w, f->tau);
+    return pp_dot3(t->v_W, f->f_W) + pp_dot3(t->w_W, f->tau_W);
 }
 
 // Adds a wrench taken at r from here.
 static inline void pp_wrench_gather(perp_wrench *sum, const perp_wrench *f, perp_vec3 r)
 {
-    sum->f = pp_add(sum->f, f->f);
-    sum->tau = pp_add(sum->tau, pp_add(f->tau, pp_cross(r, f->f)));
+    sum->f_W = pp_add(sum->f_W, f->f_W);
+    sum->tau_W = pp_add(sum->tau_W, pp_add(f->tau_W, pp_cross(r, f->f_W)));
 }
 
 static inline perp_twist pp_frame_twist(const pp_frame *f)
@@ -71,13 +76,13 @@ static inline perp_twist pp_frame_twist(const pp_frame *f)
 }
 
 // A link and all it carries, frozen: mass, first moment and inertia about the link's centre of mass.
-typedef struct pp_compound {
+typedef struct pp_composite_inertia {
     double m;
     perp_vec3 h;
     pp_mat3 I;
-} pp_compound;
+} pp_composite_inertia;
 
 // tau = S^T load, with pass->load summed towards the roots.
 void pp_tree_gather_loads(const pp_tree_pass *pass, double *tau);
 // What a link opposes to sigma, gyroscopic forces and gravity, about its centre of mass.
-perp_wrench pp_tree_opposes(const pp_tree_pass *pass, int link);
+perp_wrench pp_tree_inertial_wrench(const pp_tree_pass *pass, int link);

@@ -10,25 +10,25 @@
 static const double TWO_PI = 6.283185307179586;
 
 // Frames of a joint's bodies, with what its coordinates are measured along, in world axes.
-typedef struct view {
+typedef struct joint_view {
     const pp_frame *a, *b;
     perp_vec3 pa, pb;   // anchors
     perp_vec3 u, x, y;  // fixed in a
     perp_vec3 ub, zb;   // axis of b, and its direction of angle 0
-} view;
+} joint_view;
 
 // Anchors and axes of a joint in W.
-static view look(const pp_hinge *h, const pp_frame *a, const pp_frame *b)
+static joint_view joint_view_of(const pp_hinge *h, const pp_frame *a, const pp_frame *b)
 {
-    return (view){.a = a,
-                  .b = b,
-                  .pa = pp_point(a, h->r_A),
-                  .pb = pp_point(b, h->r_B),
-                  .u = pp_rotate(a, h->u),
-                  .x = pp_rotate(a, h->x),
-                  .y = pp_rotate(a, h->y),
-                  .ub = pp_rotate(b, h->u_b),
-                  .zb = pp_rotate(b, h->z_b)};
+    return (joint_view){.a = a,
+                        .b = b,
+                        .pa = pp_point(a, h->r_A),
+                        .pb = pp_point(b, h->r_B),
+                        .u = pp_rotate(a, h->u),
+                        .x = pp_rotate(a, h->x),
+                        .y = pp_rotate(a, h->y),
+                        .ub = pp_rotate(b, h->u_b),
+                        .zb = pp_rotate(b, h->z_b)};
 }
 
 // The angle whose full turns are nearest to where it was.
@@ -38,13 +38,13 @@ static double near(double angle, double was)
 }
 
 // The joint's own angle, as constraint/ measures it.
-static double angle_of(const view *w)
+static double angle_of(const joint_view *w)
 {
     return atan2(pp_dot3(w->y, w->zb), pp_dot3(w->x, w->zb));
 }
 
 // rot = c c_2 K_0 + s c_2 K_1 + c s_2 K_2 + s s_2 K_3, an orthonormal basis: two angles by their half sums.
-static void universal_angles(const pp_hinge *h, const view *w, perp_quat rot, double *q)
+static void universal_angles(const pp_hinge *h, const joint_view *w, perp_quat rot, double *q)
 {
     double e[4];
     q[0] = angle_of(w);
@@ -57,7 +57,8 @@ static void universal_angles(const pp_hinge *h, const view *w, perp_quat rot, do
     q[1] = angle - TWO_PI * round(angle / TWO_PI);
 }
 
-static void read_spatial(const pp_link *l, const pp_hinge *h, const view *w, double turn, double *q)
+static void read_spatial(const pp_link *l, const pp_hinge *h, const joint_view *w, double turn,
+                         double *q)
 {
     perp_vec3 d = pp_sub(w->pb, w->pa);
     perp_quat rot = pp_quat_mul(pp_quat_conjugate(w->a->rot), w->b->rot);  // from B to A
@@ -121,7 +122,7 @@ static void read_free(const pp_link *l, const pp_frame *f, double *q, double *qd
 }
 
 // Rates from the velocity of b's anchor and the angular velocity, both relative to a.
-static void read_rates(const pp_link *l, const view *w, double *qd)
+static void read_rates(const pp_link *l, const joint_view *w, double *qd)
 {
     perp_vec3 spin = pp_sub(w->b->w, w->a->w), own;
     perp_vec3 v = pp_sub(pp_point_velocity(w->b, w->pb), pp_point_velocity(w->a, w->pb));
@@ -159,8 +160,8 @@ static void read_rates(const pp_link *l, const view *w, double *qd)
 }
 
 // Follows the tree from its roots and compares with where the bodies were said to be.
-static void compare(const pp_tree *tree, const pp_frame *body, const double *q, const double *qd,
-                    double *lost, double *lost_rate)
+static void compare_with_bodies(const pp_tree *tree, const pp_frame *body, const double *q,
+                                const double *qd, double *lost, double *lost_rate)
 {
     for (int i = 0; i < tree->links; i++) {
         const pp_link *l = &tree->link[i];
@@ -181,8 +182,8 @@ static void compare(const pp_tree *tree, const pp_frame *body, const double *q, 
                 ? pp_length(pp_quat_log(pp_quat_mul(pp_quat_conjugate(made.rot), child->rot)))
                 : fabs(made.angle - child->angle);
         *lost = fmax(*lost, fmax(pp_length(pp_sub(made.p, child->p)), turned));
-        *lost_rate = fmax(*lost_rate,
-                          fmax(pp_length(pp_sub(V.v, child->v)), pp_length(pp_sub(V.w, child->w))));
+        *lost_rate = fmax(*lost_rate, fmax(pp_length(pp_sub(V.v_W, child->v)),
+                                           pp_length(pp_sub(V.w_W, child->w))));
     }
 }
 
@@ -199,7 +200,7 @@ void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, co
             continue;
         }
         const pp_frame *parent = &body[l->carrier], *child = &body[l->body];
-        view w = look(h, l->turned ? child : parent, l->turned ? parent : child);
+        joint_view w = joint_view_of(h, l->turned ? child : parent, l->turned ? parent : child);
         if (tree->model->spatial) {
             read_spatial(l, h, &w, turn ? turn[l->joint] : (double)NAN, at_q);
         } else if (l->kind == PP_LINK_REVOLUTE) {
@@ -211,7 +212,7 @@ void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, co
     }
     (void)t;  // bodies that are not free are where the frames say
     *lost = *lost_rate = 0.0;
-    compare(tree, body, q, qd, lost, lost_rate);
+    compare_with_bodies(tree, body, q, qd, lost, lost_rate);
 }
 
 // Where the coordinate of the joint is among those of its link.
@@ -246,8 +247,8 @@ void pp_tree_turns(const pp_tree_pass *pass, double *turn)
 
 // A step in joint coordinates leaves velocities as they are seen where it started. Where the next one starts, what turns has
 // others, by h w of them, and these are what it comes to a contact with.                  theory (J7)
-pp_frame *pp_tree_carried(const pp_tree *tree, double t, const pp_frame *body, const double *turn,
-                          pp_arena *arena)
+pp_frame *pp_tree_bodies_at(const pp_tree *tree, double t, const pp_frame *body, const double *turn,
+                            pp_arena *arena)
 {
     double lost, lost_rate;
     double *q = PP_ARRAY(arena, double, tree->nq), *qd = PP_ARRAY(arena, double, tree->nv);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 // I += m (|r|^2 1 - r r^T) + 2 (h . r) 1 - (h r^T + r h^T): inertia about a point that is -r from before.
-static void add_moved(pp_compound *sum, const pp_compound *c, perp_vec3 r)
+static void add_moved(pp_composite_inertia *sum, const pp_composite_inertia *c, perp_vec3 r)
 {
     perp_vec3 h = pp_along(c->h, c->m, r);  // first moment there
     // |r|^2 m + 2 h_0 . r = (h + h_0) . r, and likewise for the outer products
@@ -40,8 +40,8 @@ static void gather_compounds(const pp_tree_pass *pass)
 {
     const pp_tree *tree = pass->tree;
     for (int i = 0; i < tree->links; i++) {
-        const pp_weight *mass = &pass->mass[tree->link[i].body];
-        pass->compound[i] = (pp_compound){mass->m, {0.0, 0.0, 0.0}, mass->I};
+        const pp_inertia *mass = &pass->mass[tree->link[i].body];
+        pass->compound[i] = (pp_composite_inertia){mass->m, {0.0, 0.0, 0.0}, mass->I};
     }
     for (int i = tree->links - 1; i >= 0; i--) {
         const pp_link *l = &tree->link[i];
@@ -53,10 +53,10 @@ static void gather_compounds(const pp_tree_pass *pass)
 }
 
 // Momentum of a compound that moves with twist S.
-static perp_wrench momentum(const pp_compound *c, const perp_twist *S)
+static perp_wrench composite_momentum(const pp_composite_inertia *c, const perp_twist *S)
 {
-    perp_vec3 p = pp_add(pp_scale(c->m, S->v), pp_cross(S->w, c->h));
-    return (perp_wrench){p, pp_add(pp_cross(c->h, S->v), pp_mul(&c->I, S->w))};
+    perp_vec3 p = pp_add(pp_scale(c->m, S->v_W), pp_cross(S->w_W, c->h));
+    return (perp_wrench){p, pp_add(pp_cross(c->h, S->v_W), pp_mul(&c->I, S->w_W))};
 }
 
 // H_jk = S_j . (I^c_k S_k) for j on the way from k to the root, 0 for other pairs. Composite rigid bodies: Featherstone
@@ -69,7 +69,7 @@ void pp_tree_mass(const pp_tree_pass *pass, double *H)
     memset(H, 0, n * n * sizeof *H);
     for (int i = 0; i < tree->links; i++) {
         for (int k = tree->link[i].at_v; k < tree->link[i].at_v + tree->link[i].nv; k++) {
-            perp_wrench F = momentum(&pass->compound[i], &pass->column[k]);
+            perp_wrench F = composite_momentum(&pass->compound[i], &pass->column[k]);
             // F, the momentum of what link i carries per unit rate, seen from each link on the way to the root.
             for (int at = i; at >= 0; at = tree->link[at].parent) {
                 const pp_link *l = &tree->link[at];
@@ -80,7 +80,7 @@ void pp_tree_mass(const pp_tree_pass *pass, double *H)
                     H[(size_t)k + n * (size_t)j] = value;
                 }
                 perp_vec3 r = pp_sub(pass->body[l->body].p, pass->body[l->carrier].p);
-                F.tau = pp_add(F.tau, pp_cross(r, F.f));
+                F.tau_W = pp_add(F.tau_W, pp_cross(r, F.f_W));
             }
         }
     }

@@ -24,21 +24,21 @@ static void accelerate(const pp_tree_pass *pass, int link)
         perp_vec3 r = pp_sub(child->p, parent->p);
         const perp_twist *sigma = &pass->sigma[l->carrier];
         V = pp_twist_at(pp_frame_twist(parent), r);
-        A.v = pp_sub(sigma->v, pp_cross(parent->w, parent->v));
-        A.w = sigma->w;
+        A.v_W = pp_sub(sigma->v_W, pp_cross(parent->w, parent->v));
+        A.w_W = sigma->w_W;
         A = pp_twist_at(A, r);
     }
     int moving = pass->qd ? l->nv : 0;
     for (int k = 0; k < moving; k++) {
-        pp_ride ride = tree->hinge[link].ride[k];
+        pp_axis_owner ride = tree->hinge[link].ride[k];
         const perp_twist *S = &pass->column[l->at_v + k];
-        if (ride != PP_RIDE_NONE) {
+        if (ride != PP_AXIS_OWNER_NONE) {
             perp_twist carried =
-                pp_twist_carried(ride == PP_RIDE_PARENT ? V : pp_frame_twist(child), S);
+                pp_twist_carried(ride == PP_AXIS_OWNER_PARENT ? V : pp_frame_twist(child), S);
             A = pp_twist_add(A, pass->qd[l->at_v + k], &carried);
         }
     }
-    A.v = pp_add(A.v, pp_cross(child->w, child->v));
+    A.v_W = pp_add(A.v_W, pp_cross(child->w, child->v));
     pass->sigma[l->body] = A;
 }
 
@@ -57,20 +57,20 @@ static void turn_symmetric(const pp_mat3 *R, const pp_mat3 *A, pp_mat3 *out)
     m[8] = pp_dot3(z, Az);
 }
 
-static void weigh(const pp_body *body, const pp_frame *f, pp_weight *mass)
+static void set_inertia_of_body(const pp_body *body, const pp_frame *f, pp_inertia *mass)
 {
-    if (body->kind == PERP_SPATIAL_BODY) {
+    if (body->kind == PERP_BODY_SPATIAL) {
         mass->m = body->mass;
         turn_symmetric(&f->R, &body->I_B, &mass->I);
         turn_symmetric(&f->R, &body->inverse_IB, &mass->inverse_I);
         return;
     }
-    *mass = (pp_weight){.m = body->mass};
-    mass->I.m[8] = body->kind == PERP_PLANAR_BODY ? body->I_B.m[8] : 0.0;
+    *mass = (pp_inertia){.m = body->mass};
+    mass->I.m[8] = body->kind == PERP_BODY_PLANAR ? body->I_B.m[8] : 0.0;
 }
 
 // Pose, velocity, sigma and inertia of a link, from its carrier's.
-static void move(const pp_tree_pass *pass, int link)
+static void propagate_link(const pp_tree_pass *pass, int link)
 {
     const pp_tree *tree = pass->tree;
     const pp_link *l = &tree->link[link];
@@ -86,10 +86,10 @@ static void move(const pp_tree_pass *pass, int link)
     for (int k = 0; k < moving; k++) {
         V = pp_twist_add(V, pass->qd[l->at_v + k], &column[k]);
     }
-    child->v = V.v;
-    child->w = V.w;
+    child->v = V.v_W;
+    child->w = V.w_W;
     accelerate(pass, link);
-    weigh(&tree->model->body[l->body], child, &pass->mass[l->body]);
+    set_inertia_of_body(&tree->model->body[l->body], child, &pass->mass[l->body]);
 }
 
 // Driven bodies first, then links, parents before children.
@@ -99,12 +99,12 @@ perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const 
     const perp_model *m = tree->model;
     *out = (pp_tree_pass){.tree = tree, .t = t, .q = q, .qd = qd};
     out->body = PP_ARRAY(arena, pp_frame, m->bodies);
-    out->mass = PP_ARRAY(arena, pp_weight, m->bodies);
+    out->mass = PP_ARRAY(arena, pp_inertia, m->bodies);
     out->column = PP_ARRAY(arena, perp_twist, tree->nv);
     out->sigma = PP_ARRAY(arena, perp_twist, m->bodies);
     out->load = PP_ARRAY(arena, perp_wrench, tree->links);
     out->size = PP_ARRAY(arena, double, tree->nv);
-    out->compound = PP_ARRAY(arena, pp_compound, tree->links);
+    out->compound = PP_ARRAY(arena, pp_composite_inertia, tree->links);
     if (!out->compound || !out->body || !out->mass || !out->column || !out->sigma || !out->load ||
         !out->size) {
         return PERP_ERR_MEMORY;
@@ -113,11 +113,11 @@ perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const 
         if (m->body[i].nv == 0) {
             out->body[i] = pp_driven_frame(&m->body[i], t);
             out->sigma[i] = pp_driven_acceleration(&m->body[i], t);
-            out->mass[i] = (pp_weight){0};
+            out->mass[i] = (pp_inertia){0};
         }
     }
     for (int i = 0; i < tree->links; i++) {
-        move(out, i);
+        propagate_link(out, i);
     }
     return PERP_OK;
 }
@@ -125,14 +125,14 @@ perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const 
 // ── S and its transpose ──────────────────────────────────────────────────────────────────────────
 
 // Kind by kind, not by body->axis: what is stored by an index and read as a whole waits for the store.
-static perp_twist unpack(const pp_body *body, const double *nu)
+static perp_twist unpack_twist(const pp_body *body, const double *nu)
 {
     switch (body->kind) {
-    case PERP_SPATIAL_BODY:
+    case PERP_BODY_SPATIAL:
         return (perp_twist){{nu[0], nu[1], nu[2]}, {nu[3], nu[4], nu[5]}};
-    case PERP_SPATIAL_PARTICLE:
+    case PERP_BODY_SPATIAL_PARTICLE:
         return (perp_twist){{nu[0], nu[1], nu[2]}, {0.0, 0.0, 0.0}};
-    case PERP_PLANAR_BODY:
+    case PERP_BODY_PLANAR:
         return (perp_twist){{nu[0], nu[1], 0.0}, {0.0, 0.0, nu[2]}};
     default:
         return (perp_twist){{nu[0], nu[1], 0.0}, {0.0, 0.0, 0.0}};
@@ -143,17 +143,17 @@ static perp_twist unpack(const pp_body *body, const double *nu)
 static void pack(const pp_body *body, perp_twist V, double *nu)
 {
     bool spatial = pp_body_is_spatial(body), turns = pp_body_turns(body);
-    nu[0] = V.v.x;
-    nu[1] = V.v.y;
+    nu[0] = V.v_W.x;
+    nu[1] = V.v_W.y;
     if (spatial) {
-        nu[2] = V.v.z;
+        nu[2] = V.v_W.z;
     }
     if (spatial && turns) {
-        nu[3] = V.w.x;
-        nu[4] = V.w.y;
-        nu[5] = V.w.z;
+        nu[3] = V.w_W.x;
+        nu[4] = V.w_W.y;
+        nu[5] = V.w_W.z;
     } else if (turns) {
-        nu[2] = V.w.z;
+        nu[2] = V.w_W.z;
     }
 }
 
@@ -168,7 +168,7 @@ void pp_tree_velocities(const pp_tree_pass *pass, const double *qd, bool relativ
         const pp_frame *parent = &pass->body[l->carrier], *child = &pass->body[l->body];
         perp_twist V = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
         if (l->parent >= 0) {
-            V = unpack(carrier, nu + carrier->at);
+            V = unpack_twist(carrier, nu + carrier->at);
         } else if (l->joint >= 0 && !relative) {
             V = pp_frame_twist(parent);
         }
@@ -202,8 +202,8 @@ void pp_tree_gather(const pp_tree_pass *pass, const double *f, double *tau)
     const pp_tree *tree = pass->tree;
     for (int i = 0; i < tree->links; i++) {
         const pp_body *body = &tree->model->body[tree->link[i].body];
-        perp_twist F = unpack(body, f + body->at);
-        pass->load[i] = (perp_wrench){F.v, F.w};
+        perp_twist F = unpack_twist(body, f + body->at);
+        pass->load[i] = (perp_wrench){F.v_W, F.w_W};
     }
     pp_tree_gather_loads(pass, tau);
 }
@@ -218,8 +218,8 @@ static double sum_abs(perp_vec3 a)
 // What the products in a column's power are made of; arms are differences of places `far` from the origin.
 static double power_size(const perp_twist *column, const perp_wrench *F, double far)
 {
-    double w = sum_abs(column->w);
-    return sum_abs(F->f) * (sum_abs(column->v) + w * far) + w * sum_abs(F->tau);
+    double w = sum_abs(column->w_W);
+    return sum_abs(F->f_W) * (sum_abs(column->v_W) + w * far) + w * sum_abs(F->tau_W);
 }
 
 // J_row S without S: the row's J on a body is a wrench, taken link by link to the root, and its power along each column
@@ -232,8 +232,8 @@ double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J)
     memset(pass->size, 0, (size_t)tree->nv * sizeof *J);
     for (int i = 0; i < row->count; i++) {
         const pp_body *body = &tree->model->body[row->body[i]];
-        perp_twist given = unpack(body, row->J[i]);
-        perp_wrench F = {given.v, given.w};  // at the centre of each link on the way
+        perp_twist given = unpack_twist(body, row->J[i]);
+        perp_wrench F = {given.v_W, given.w_W};  // at the centre of each link on the way
         int at = tree->of_body[row->body[i]];
         while (at >= 0) {
             const pp_link *l = &tree->link[at];
@@ -243,7 +243,7 @@ double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J)
                 pass->size[k] += power_size(&pass->column[k], &F, far);
             }
             perp_vec3 r = pp_sub(pass->body[l->body].p, pass->body[l->carrier].p);
-            F.tau = pp_add(F.tau, pp_cross(r, F.f));
+            F.tau_W = pp_add(F.tau_W, pp_cross(r, F.f_W));
             if (l->parent < 0 && l->joint >= 0) {
                 perp_twist V = pp_frame_twist(&pass->body[l->carrier]);
                 rate += pp_twist_power(&V, &F);

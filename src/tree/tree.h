@@ -75,8 +75,8 @@ void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, co
 void pp_tree_frames(const pp_tree *tree, double t, const double *q, const double *qd,
                     pp_frame *body);
 // These bodies with the velocities that their rates give them here, in the arena; NULL: no memory.
-pp_frame *pp_tree_carried(const pp_tree *tree, double t, const pp_frame *body, const double *turn,
-                          pp_arena *arena);
+pp_frame *pp_tree_bodies_at(const pp_tree *tree, double t, const pp_frame *body, const double *turn,
+                            pp_arena *arena);
 // q_dot = G(q) qd; and q moved by h qd (quaternions by the exponential map).
 void pp_tree_q_dot(const pp_tree *tree, const double *q, const double *qd, double *q_dot);
 void pp_tree_move(const pp_tree *tree, const double *q, const double *qd, double h, double *moved);
@@ -89,12 +89,12 @@ typedef struct pp_tree_pass {
     double t, *size;  // size: nv, room as `load` is, for sizes of what is summed
     const double *q, *qd;
     pp_frame *body;      // all bodies
-    pp_weight *mass;     // all bodies, world axes
+    pp_inertia *mass;    // all bodies, world axes
     perp_twist *column;  // nv: velocity of the centre of mass and angular velocity of the link it
                          // moves, relative to its parent, per unit rate
     perp_twist *sigma;   // all bodies: accelerations at qdd = 0; of driven ones their own
     perp_wrench *load;   // links: room for sums towards the root; so a pass belongs to one thread
-    struct pp_compound *compound;  // links: the same, for inertias
+    struct pp_composite_inertia *compound;  // links: the same, for inertias
 } pp_tree_pass;
 
 // qd: NULL: taken as 0.

@@ -30,7 +30,7 @@ static void bench_open(bench *k, int bodies)
     plane_open(&k->p);
     for (int i = 0; i < bodies; i++) {
         perp_body_def def = plane_body(1.0, 0.1, i, 0.0, 0.0);
-        perp_add_body(k->p.builder, &def);
+        perp_builder_add_body(k->p.builder, &def);
     }
     plane_start(&k->p);
     k->arena = pp_arena_create(NULL);
@@ -162,17 +162,17 @@ static void motions_that_nothing_holds(void **state)
             double best = 0.0;
             for (int i = 0; i < 720; i++) {  // any direction that proves it
                 double a = acos(-1.0) * i / 360.0, d[3] = {cos(a), sin(a), 0.0};
-                best = fmax(best, pp_rows_let_go(k.p.model, &k.rows, p_ext, d));
+                best = fmax(best, pp_rows_unbounded_motion(k.p.model, &k.rows, p_ext, d));
             }
             bool slides = tan(angle) > mu * 1.05, holds = tan(angle) <= mu;
             assert_false(holds && best > 0.0);
             assert_false(slides && tan(angle) > mu + 0.05 && !(best > 0.0));
             double nan[3] = {NAN, 0.0, 0.0};
-            assert_false(pp_rows_let_go(k.p.model, &k.rows, p_ext, nan) > 0.0);
+            assert_false(pp_rows_unbounded_motion(k.p.model, &k.rows, p_ext, nan) > 0.0);
             k.rows.nb = 1;  // a joint in the way
             k.b[0] = row_of(1, 0.3, -0.7, 0.0, 0.0);
             const double across[3] = {-sin(angle) * 0.1 - cos(angle), -1.0, 0.0};
-            assert_false(pp_rows_let_go(k.p.model, &k.rows, p_ext, across) > 0.0);
+            assert_false(pp_rows_unbounded_motion(k.p.model, &k.rows, p_ext, across) > 0.0);
             bench_close(&k);
         }
     }

@@ -106,7 +106,7 @@ static void run_machine(bool space, bool floats, rng *r)
     perp_sim_def def = perp_scene_sim_def(scene);
     assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error), PERP_OK);
     for (int k = 0; k < 20; k++) {
-        assert_true(perp_step(sim, 2e-3) >= 0);
+        assert_true(perp_sim_step(sim, 2e-3) >= 0);
         const perp_certificate *c = &perp_sim_info(sim)->certificate;
         if (c->relative[PERP_JUDGED_MOTION] > 1.0) {
             fail_msg("step %d: motion %g, %g of its limit\n%s", k, c->motion,

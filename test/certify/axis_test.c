@@ -14,7 +14,8 @@
 static const double TURN = 6.283185307179586;
 
 // No direction of many separates better; the axis found is a unit vector, and is worth what it says.
-static bool is_best(const pp_placed *a, const pp_placed *b, perp_vec3 n, double s, rng *r)
+static bool is_best(const pp_placed_convex *a, const pp_placed_convex *b, perp_vec3 n, double s,
+                    rng *r)
 {
     perp_vec3 forced;
     bool fine = fabs(pp_length(n) - 1.0) < 1e-12 && fabs(pp_separation(a, b, n) - s) < 1e-14;
@@ -34,8 +35,9 @@ static bool is_best(const pp_placed *a, const pp_placed *b, perp_vec3 n, double 
 
 // ── The plane ────────────────────────────────────────────────────────────────────────────────────
 
-static const perp_shape_kind KINDS[] = {PERP_POINT,   PERP_DISC,    PERP_BOX,      PERP_POLYGON,
-                                        PERP_CAPSULE, PERP_SEGMENT, PERP_HALFPLANE};
+static const perp_shape_kind KINDS[] = {PERP_SHAPE_POINT,    PERP_SHAPE_DISC,    PERP_SHAPE_BOX,
+                                        PERP_SHAPE_POLYGON,  PERP_SHAPE_CAPSULE, PERP_SHAPE_SEGMENT,
+                                        PERP_SHAPE_HALFPLANE};
 enum { KIND_COUNT = sizeof KINDS / sizeof *KINDS };
 
 static perp_shape_def random_shape(rng *r, perp_shape_kind kind, perp_vec3 *vertex)
@@ -43,17 +45,17 @@ static perp_shape_def random_shape(rng *r, perp_shape_kind kind, perp_vec3 *vert
     perp_shape_def def = perp_shape_default();
     double wide = pow(10.0, -rng_uniform(r, 0.0, 3.0));
     def.kind = kind;
-    def.position = (perp_vec3){rng_uniform(r, -0.5, 0.5), rng_uniform(r, -0.5, 0.5), 0.0};
+    def.position_B = (perp_vec3){rng_uniform(r, -0.5, 0.5), rng_uniform(r, -0.5, 0.5), 0.0};
     def.angle = rng_uniform(r, 0.0, TURN);
     def.radius = rng_uniform(r, 0.05, 0.5);
     def.half = (perp_vec3){rng_uniform(r, 0.05, 1.0), rng_uniform(r, 0.05, 1.0), 0.0};
-    if (kind == PERP_POLYGON) {
+    if (kind == PERP_SHAPE_POLYGON) {
         int n = 3 + rng_below(r, 8);
         for (int k = 0; k < n; k++) {
             double angle = TURN * (k + rng_uniform(r, -0.3, 0.3)) / n;
             vertex[k] = (perp_vec3){0.7 * cos(angle), wide * sin(angle), 0.0};
         }
-        def.vertices = vertex;
+        def.vertices_S = vertex;
         def.vertex_count = n;
     }
     return def;
@@ -70,8 +72,8 @@ static double found_by_gap(const gap_scene *s)
     return gap;
 }
 
-static double found_here(const gap_scene *s, pp_placed *a, pp_placed *b, pp_convex piece[2],
-                         perp_vec3 *n)
+static double found_here(const gap_scene *s, pp_placed_convex *a, pp_placed_convex *b,
+                         pp_convex piece[2], perp_vec3 *n)
 {
     for (int k = 0; k < 2; k++) {
         pp_pose X = {s->body[k + 1].p, s->body[k + 1].R};
@@ -85,13 +87,13 @@ static double found_here(const gap_scene *s, pp_placed *a, pp_placed *b, pp_conv
 // Thin shapes keep a side in gap/; an axis has none.
 static bool is_thin(perp_shape_kind kind)
 {
-    return kind == PERP_POINT || kind == PERP_SEGMENT;
+    return kind == PERP_SHAPE_POINT || kind == PERP_SHAPE_SEGMENT;
 }
 
 static void check_plane(rng *r, gap_scene *s, uint64_t seed)
 {
     for (int k = 0; k < 4; k++) {
-        pp_placed a, b;
+        pp_placed_convex a, b;
         pp_convex piece[2];
         perp_vec3 n;
         double gap = found_by_gap(s), mine = found_here(s, &a, &b, piece, &n);
@@ -143,7 +145,7 @@ static void agrees_in_the_plane(void **state)
 
 // ── Space ────────────────────────────────────────────────────────────────────────────────────────
 
-static double in_space(const touch_pair *pair, pp_convex piece[2], pp_placed placed[2],
+static double in_space(const touch_pair *pair, pp_convex piece[2], pp_placed_convex placed[2],
                        perp_vec3 *n)
 {
     const perp_model space = {.spatial = true};
@@ -162,8 +164,8 @@ static void check_space(rng *r, touch_pair *pair, uint64_t seed)
 {
     for (int k = 0; k < 4; k++) {
         pp_convex piece[2];
-        pp_placed placed[2];
-        pp_touch t[PP_TOUCH_MAX];
+        pp_placed_convex placed[2];
+        pp_touch_point t[PP_TOUCH_MAX];
         perp_vec3 n;
         double mine = in_space(pair, piece, placed, &n);
         int count = pp_solid_touch(&pair->a, &pair->X_WA, &pair->b, &pair->X_WB, HUGE_VAL, t);

@@ -33,7 +33,8 @@ static void open_stage(stage *s, const char *text, const char *stepper)
     }
     perp_sim_def def = perp_scene_sim_def(s->scene);
     if (stepper) {
-        def.stepper = strcmp(stepper, "moreau-jean") == 0 ? PERP_MOREAU_JEAN : PERP_STEWART_TRINKLE;
+        def.stepper = strcmp(stepper, "moreau-jean") == 0 ? PERP_STEPPER_MOREAU_JEAN
+                                                          : PERP_STEPPER_STEWART_TRINKLE;
     }
     if (perp_sim_create(perp_scene_model(s->scene), &def, NULL, &s->sim, &error) < 0) {
         fail_msg("%s", error.text);
@@ -53,7 +54,7 @@ static perp_status step(stage *s, double h, bool offered)
 {
     const perp_model *m = s->sim->model;
     memcpy(s->before, s->sim->frames, (size_t)m->bodies * sizeof *s->before);
-    perp_status status = perp_step(s->sim, h);
+    perp_status status = perp_sim_step(s->sim, h);
     if (status < 0) {
         return status;
     }

@@ -156,8 +156,8 @@ static void advance(const perp_model *m, const pp_frame *from, double dt, pp_fra
 static bool is_fixed(const perp_model *m, int joint, int row)
 {
     perp_joint_kind kind = m->joint[joint].kind;
-    int first = kind == PERP_WELD ? 3 : 2;
-    return m->spatial && (kind == PERP_WELD || kind == PERP_PRISMATIC) && row >= first;
+    int first = kind == PERP_JOINT_WELD ? 3 : 2;
+    return m->spatial && (kind == PERP_JOINT_WELD || kind == PERP_JOINT_PRISMATIC) && row >= first;
 }
 
 // Rates against differences of values, and values and rows against those of constraint/.
@@ -193,12 +193,12 @@ static void rows_are_rates_of_values(void **state)
                 }
                 for (int i = 0; i < n; i++) {
                     double rate = (b[i].value - a[i].value) / 2e-5;
-                    if (!is_fixed(m, j, i) && fabs(rate - at[i].before) > 1e-7) {
+                    if (!is_fixed(m, j, i) && fabs(rate - at[i].v_pre) > 1e-7) {
                         fail_msg("%s, seed %d, joint %d, row %d: rate %g, not %g", machines[k].name,
-                                 (int)seed, j, i, at[i].before, rate);
+                                 (int)seed, j, i, at[i].v_pre, rate);
                     }
                     assert_true(fabs(made[i].value - at[i].value) < 1e-12);
-                    assert_true(fabs(made[i].before - at[i].before) < 1e-12);
+                    assert_true(fabs(made[i].v_pre - at[i].v_pre) < 1e-12);
                 }
             }
         }
@@ -252,7 +252,7 @@ static bool passes(const perp_scene *scene, perp_stepper stepper, fault *f)
     if (perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error) < 0) {
         fail_msg("%s", error.text);
     }
-    perp_status status = perp_step(sim, 0.004);
+    perp_status status = perp_sim_step(sim, 0.004);
     bool passed = status >= 0 && perp_sim_info(sim)->certificate.passed;
     if (passed && f->hit &&
         f->list == 2) {  // a limit that nothing pushes against has no part in the step
@@ -265,7 +265,8 @@ static bool passes(const perp_scene *scene, perp_stepper stepper, fault *f)
 static void steps_of_wrong_rows_do_not_pass(void **state)
 {
     (void)state;
-    static const perp_stepper steppers[] = {PERP_STEWART_TRINKLE, PERP_ANITESCU_POTRA};
+    static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
+                                            PERP_STEPPER_ANITESCU_POTRA};
     int hits = 0;
     for (int k = 0; k < 2 * MACHINES; k++) {
         const machine *m = &machines[k / 2];
@@ -312,7 +313,7 @@ static void wrong_forces_do_not_pass(void **state)
         " \"anchor\": [0.1, 0, 0.3]}, {\"kind\": \"spring\", \"a\": \"u\", \"b\": \"v\", "
         "\"anchor_b\": [0, 0.2, 0.1],"
         " \"anchor_a\": [0.2, 0, 0.1], \"stiffness\": 30, \"damping\": 0.4, \"rest\": 1}]}";
-    static const perp_gyroscopic rules[] = {PERP_GYRO_IMPLICIT, PERP_GYRO_EXPLICIT};
+    static const perp_gyroscopic rules[] = {PERP_GYROSCOPIC_IMPLICIT, PERP_GYROSCOPIC_EXPLICIT};
     perp_error error = {0};
     for (int k = 0; k < 2; k++) {
         for (int at = -1; at < 12; at++) {
@@ -327,7 +328,7 @@ static void wrong_forces_do_not_pass(void **state)
             def.user = &at;
             assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error),
                              PERP_OK);
-            perp_status status = perp_step(sim, 0.004);
+            perp_status status = perp_sim_step(sim, 0.004);
             // The explicit rule feeds energy into what spins: of it the balance of momentum is looked at.
             const perp_certificate *c = &perp_sim_info(sim)->certificate;
             bool passed = status >= 0 && c->relative[PERP_JUDGED_MOMENTUM] <= 1.0;

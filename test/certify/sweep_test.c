@@ -18,7 +18,7 @@ static pp_frame frame_at(perp_vec3 p, perp_vec3 turn)
 typedef struct scene {
     pp_convex piece[2];
     pp_travel travel[2];
-    pp_sweep_pair pair;
+    pp_swept_pair pair;
 } scene;
 
 static void set_scene(scene *s, const pp_shape shape[2], bool spatial, const pp_frame from[2],
@@ -29,13 +29,13 @@ static void set_scene(scene *s, const pp_shape shape[2], bool spatial, const pp_
         pp_convex_shape(&s->piece[k], &model, &shape[k]);
         s->travel[k] = pp_travel_between(&from[k], &to[k], 1.0, spatial);
     }
-    s->pair = (pp_sweep_pair){.a = &s->piece[0],
+    s->pair = (pp_swept_pair){.a = &s->piece[0],
                               .b = &s->piece[1],
                               .of_a = &s->travel[0],
                               .of_b = &s->travel[1],
                               .depth = depth};
-    pp_sweep_place(&s->pair, 0.0, s->pair.start);
-    pp_sweep_place(&s->pair, 1.0, s->pair.end);
+    pp_swept_place(&s->pair, 0.0, s->pair.start);
+    pp_swept_place(&s->pair, 1.0, s->pair.end);
 }
 
 static pp_shape solid_of(pp_solid solid)
@@ -46,7 +46,7 @@ static pp_shape solid_of(pp_solid solid)
 static double depth_at(const scene *s, double part, perp_vec3 *n)
 {
     pp_pose A = pp_travel_at(&s->travel[0], part), B = pp_travel_at(&s->travel[1], part);
-    pp_placed a = pp_convex_place(&s->piece[0], &A), b = pp_convex_place(&s->piece[1], &B);
+    pp_placed_convex a = pp_convex_place(&s->piece[0], &A), b = pp_convex_place(&s->piece[1], &B);
     return -pp_axis_search(&a, &b, HUGE_VAL, n);
 }
 
@@ -59,21 +59,21 @@ typedef struct tally {
 static void check_motion(const scene *s, uint64_t seed, tally *t)
 {
     enum { INSTANTS = 120 };
-    pp_sweep out;
-    pp_sweep_run(&s->pair, &out);
+    pp_swept_path out;
+    pp_swept_run(&s->pair, &out);
     double deepest = 0.0;
     perp_vec3 n = {0.0, 0.0, 0.0};
     for (int k = 0; k <= INSTANTS; k++) {
         deepest = fmax(deepest, depth_at(s, (double)k / INSTANTS, &n));
     }
-    t->clear += out.state == PP_SWEEP_CLEAR;
-    t->passed += out.state == PP_SWEEP_PASSED;
-    t->unknown += out.state == PP_SWEEP_UNKNOWN;
-    CHECK(out.state != PP_SWEEP_PASSED || out.depth > out.allowed, seed);
-    if (out.state == PP_SWEEP_CLEAR) {
+    t->clear += out.state == PP_SWEPT_CLEAR;
+    t->passed += out.state == PP_SWEPT_PASSED;
+    t->unknown += out.state == PP_SWEPT_UNKNOWN;
+    CHECK(out.state != PP_SWEPT_PASSED || out.depth > out.allowed, seed);
+    if (out.state == PP_SWEPT_CLEAR) {
         CHECK(deepest <= out.allowed * (1.0 + 1e-9) + 1e-9, seed);
         CHECK(out.depth <= out.allowed, seed);
-    } else if (out.state == PP_SWEEP_PASSED && out.allowed < 0.05) {
+    } else if (out.state == PP_SWEPT_PASSED && out.allowed < 0.05) {
         // What starts deep inside may come out on the other side without getting deeper.
         n = pp_vec(0.0, 0.0, 0.0);
         CHECK(depth_at(s, out.part, &n) >= out.allowed * (1.0 - 1e-9) - 1e-9, seed);
@@ -123,7 +123,7 @@ static void random_motions(void **state)
 
 static pp_shape disc_of(double radius)
 {
-    return (pp_shape){.kind = PERP_DISC, .axis_B = {1.0, 0.0}, .radius = radius};
+    return (pp_shape){.kind = PERP_SHAPE_DISC, .axis_B = {1.0, 0.0}, .radius = radius};
 }
 
 static pp_shape rod_of(perp_shape_kind kind, double half, double radius)
@@ -138,13 +138,13 @@ static pp_frame flat_at(double x, double y, double angle)
     return f;
 }
 
-static pp_sweep swept(pp_shape a, pp_shape b, const pp_frame from[2], const pp_frame to[2])
+static pp_swept_path swept(pp_shape a, pp_shape b, const pp_frame from[2], const pp_frame to[2])
 {
     const pp_shape shape[2] = {a, b};
     scene s;
-    pp_sweep out;
+    pp_swept_path out;
     set_scene(&s, shape, false, from, to, 1e-6);
-    pp_sweep_run(&s.pair, &out);
+    pp_swept_run(&s.pair, &out);
     return out;
 }
 
@@ -156,12 +156,12 @@ static void disc_through_a_wall(void **state)
     for (int k = 0; k <= 40; k++) {  // ends before the wall, in it, behind it
         double x = 0.3 + 0.01 * k, front = 0.5 - 0.005 - 0.01, behind = 0.5 + 0.005 + 0.01;
         const pp_frame to[2] = {flat_at(x, 0.0, 0.0), wall};
-        pp_sweep out = swept(disc_of(0.01), rod_of(PERP_CAPSULE, 5.0, 0.005), from, to);
+        pp_swept_path out = swept(disc_of(0.01), rod_of(PERP_SHAPE_CAPSULE, 5.0, 0.005), from, to);
         if (x <= front) {
-            assert_int_equal(out.state, PP_SWEEP_CLEAR);
+            assert_int_equal(out.state, PP_SWEPT_CLEAR);
         }
         if (x >= behind) {
-            assert_int_equal(out.state, PP_SWEEP_PASSED);
+            assert_int_equal(out.state, PP_SWEPT_PASSED);
         }
     }
 }
@@ -175,12 +175,13 @@ static void point_through_a_segment(void **state)
                    there[2] = {flat_at(0.7, 0.1, 0.0), wall},
                    past[2] = {flat_at(0.7, 6.1, 0.0), wall},
                    short_of[2] = {flat_at(0.49, 0.1, 0.0), wall};
-    pp_shape point = rod_of(PERP_POINT, 0.0, 0.0), segment = rod_of(PERP_SEGMENT, 0.5, 0.0);
-    pp_sweep through = swept(point, segment, from, there);
-    assert_int_equal(through.state, PP_SWEEP_PASSED);
+    pp_shape point = rod_of(PERP_SHAPE_POINT, 0.0, 0.0),
+             segment = rod_of(PERP_SHAPE_SEGMENT, 0.5, 0.0);
+    pp_swept_path through = swept(point, segment, from, there);
+    assert_int_equal(through.state, PP_SWEPT_PASSED);
     assert_true(through.depth > 0.19 && through.depth < 0.21);  // behind it at the end
-    assert_int_equal(swept(point, segment, from, past).state, PP_SWEEP_CLEAR);
-    assert_int_equal(swept(point, segment, from, short_of).state, PP_SWEEP_CLEAR);
+    assert_int_equal(swept(point, segment, from, past).state, PP_SWEPT_CLEAR);
+    assert_int_equal(swept(point, segment, from, short_of).state, PP_SWEPT_CLEAR);
 }
 
 // A blade that turns by 2 rad takes a disc with it, or does not.
@@ -192,10 +193,10 @@ static void blade_through_a_disc(void **state)
                    out_of_reach[2] = {flat_at(0.0, 0.0, -1.0), flat_at(1.2, 0.0, 0.0)},
                    still_out[2] = {flat_at(0.0, 0.0, 1.0), flat_at(1.2, 0.0, 0.0)},
                    whole[2] = {flat_at(0.0, 0.0, -1.0 + 6.283185307179586), from[1]};
-    pp_shape blade = rod_of(PERP_CAPSULE, 1.0, 0.002), disc = disc_of(0.05);
-    assert_int_equal(swept(blade, disc, from, to).state, PP_SWEEP_PASSED);
-    assert_int_equal(swept(blade, disc, out_of_reach, still_out).state, PP_SWEEP_CLEAR);
-    assert_int_equal(swept(blade, disc, from, whole).state, PP_SWEEP_PASSED);
+    pp_shape blade = rod_of(PERP_SHAPE_CAPSULE, 1.0, 0.002), disc = disc_of(0.05);
+    assert_int_equal(swept(blade, disc, from, to).state, PP_SWEPT_PASSED);
+    assert_int_equal(swept(blade, disc, out_of_reach, still_out).state, PP_SWEPT_CLEAR);
+    assert_int_equal(swept(blade, disc, from, whole).state, PP_SWEPT_PASSED);
 }
 
 // What lies on a drum and turns with it neither sinks in nor takes many stretches.
@@ -206,19 +207,19 @@ static void turns_with_its_support(void **state)
     const pp_frame from[2] = {flat_at(0.0, 0.0, 0.0), flat_at(0.0, r, 0.0)};
     const pp_frame to[2] = {flat_at(0.0, 0.0, angle),
                             flat_at(-r * sin(angle), r * cos(angle), angle)};
-    assert_int_equal(swept(disc_of(1.0), rod_of(PERP_CAPSULE, 0.2, 0.1), from, to).state,
-                     PP_SWEEP_CLEAR);
+    assert_int_equal(swept(disc_of(1.0), rod_of(PERP_SHAPE_CAPSULE, 0.2, 0.1), from, to).state,
+                     PP_SWEPT_CLEAR);
 }
 
 // A rolling disc, far from the world's origin.
 static void rolls_far_away(void **state)
 {
     (void)state;
-    pp_shape floor = rod_of(PERP_HALFPLANE, 0.0, 0.0);
+    pp_shape floor = rod_of(PERP_SHAPE_HALFPLANE, 0.0, 0.0);
     const pp_frame from[2] = {flat_at(1e6, 0.1, 0.0), flat_at(0.0, 0.0, 0.0)},
                    to[2] = {flat_at(1e6 + 0.05, 0.1, -0.5), flat_at(0.0, 0.0, 0.0)};
-    pp_sweep out = swept(disc_of(0.1), floor, from, to);
-    assert_int_equal(out.state, PP_SWEEP_CLEAR);
+    pp_swept_path out = swept(disc_of(0.1), floor, from, to);
+    assert_int_equal(out.state, PP_SWEPT_CLEAR);
     assert_true(out.depth < 1e-9);
 }
 

@@ -48,7 +48,7 @@ typedef struct count {
     int rows, contacts;
 } count;
 
-static void compare_row(const pp_evidence *e, const perp_sim *sim, const pp_row *row,
+static void compare_row(const pp_step_evidence *e, const perp_sim *sim, const pp_row *row,
                         const double *nu, const perp_twist *twist)
 {
     double rate = pp_row_rate(sim->model, row, nu);
@@ -71,7 +71,7 @@ static void draw_velocities(rng *r, const perp_model *m, double *nu, perp_twist 
     }
 }
 
-static void compare_contacts(const pp_evidence *e, const perp_sim *sim, count *c)
+static void compare_contacts(const pp_step_evidence *e, const perp_sim *sim, count *c)
 {
     const pp_rows *rows = &sim->step.row;
     for (int i = 0; i < rows->nc; i++) {
@@ -114,7 +114,7 @@ static void compare_step(void *user, const perp_sim *sim, perp_stage done)
     }
     assert_true(sim->model->nv <= NV && sim->model->bodies <= BODIES);
     const pp_rows *rows = &sim->step.row;
-    pp_evidence e = {.model = sim->model, .kin = &sim->step.kin, .rows = rows, .inertia = 1.0};
+    pp_step_evidence e = {.model = sim->model, .kin = &sim->step.kin, .rows = rows, .inertia = 1.0};
     const pp_row *list[] = {rows->b, rows->m, rows->n, rows->t};
     const int counts[] = {rows->nb, rows->nm, rows->nn, rows->nt};
     draw_velocities(&c->r, sim->model, nu, twist);
@@ -131,7 +131,7 @@ static void compare_step(void *user, const perp_sim *sim, perp_stage done)
 static void compare_energy(const perp_sim *sim)
 {
     enum { BODIES = 200 };
-    static pp_weight mass[BODIES];
+    static pp_inertia mass[BODIES];
     assert_true(sim->model->bodies <= BODIES);
     pp_masses(sim->model, sim->frames, mass);
     double kinetic = pp_kinetic(sim->model, mass, sim->now.nu);
@@ -154,7 +154,7 @@ static void run(const char *name, bool file, int steps, count *c)
     def.user = c;
     assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error), PERP_OK);
     for (int k = 0; k < steps; k++) {
-        assert_true(perp_step(sim, perp_scene_step(scene)) >= 0);
+        assert_true(perp_sim_step(sim, perp_scene_step(scene)) >= 0);
         compare_energy(sim);
     }
     perp_sim_destroy(sim);

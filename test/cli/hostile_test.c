@@ -360,7 +360,7 @@ static void runs_end_when_asked(void **state)
             const char *out = says(command, 0, NULL);
             assert_null(strstr(out, "violated"));
             perp_recording *r = NULL;
-            perp_frame f;
+            perp_snapshot f;
             assert_int_equal(perp_recording_open(folder_at(&place, "end"), NULL, &r, NULL),
                              PERP_OK);
             int frames = perp_recording_about(r)->frames;

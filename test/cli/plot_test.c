@@ -91,7 +91,7 @@ static void data_of_gnuplot(void **state)
 {
     (void)state;
     perp_recording *recording = NULL;
-    perp_frame frame;
+    perp_snapshot frame;
     assert_int_equal(perp_recording_open(folder_at(&place, "a"), NULL, &recording, NULL), PERP_OK);
     int last = perp_recording_about(recording)->frames - 1;
     assert_int_equal(perp_recording_read(recording, last, &frame, NULL), PERP_OK);

@@ -146,7 +146,7 @@ static void wrong_input_is_told(void **state)
     perp_comp_info info;
     c.findex[1] = 2;  // a row whose box depends on another
     assert_int_equal(perp_box_friction_solve(&c.box, NULL, NULL, c.z, &info), PERP_ERR_ARGUMENT);
-    assert_non_null(strstr(info.reason, "row 1"));
+    assert_non_null(strstr(info.error.text, "row 1"));
     c.findex[1] = 99;
     assert_int_equal(perp_box_friction_solve(&c.box, NULL, NULL, c.z, &info), PERP_ERR_ARGUMENT);
     c.findex[1] = 0;

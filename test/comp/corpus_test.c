@@ -184,7 +184,7 @@ static void solves_by_hand(const char *solver)
         perp_status status = perp_mcp_solve(solver, &mcp, NULL, NULL, z, &info);
         bool may_fail = h->lemke_may_fail && strcmp(solver, "lemke") == 0;
         if (h->count == 0 ? status >= 0 : status < 0 && !may_fail) {
-            fail_msg("%s, %s: %s (%s)", solver, h->name, perp_status_word(status), info.reason);
+            fail_msg("%s, %s: %s (%s)", solver, h->name, perp_status_word(status), info.error.text);
         }
         if (status == PERP_ERR_INFEASIBLE && h->count > 0) {
             fail_msg("%s, %s: a false proof of infeasibility", solver, h->name);
@@ -258,7 +258,7 @@ static void load_seed(const json_t *from, seed *s)
             s->z[k * s->n + i] = json_number_value(json_array_get(z, (size_t)i));
         }
     }
-    s->mcp = perp_mcp_lcp(s->n, perp_matrix_dense(s->n, s->n, s->A), s->b);
+    s->mcp = perp_mcp_from_lcp(s->n, perp_matrix_dense(s->n, s->n, s->A), s->b);
 }
 
 // The corpus' own rule: max|min(z, w)| <= 1e-9 (1 + |b| + 1e-3 |A| |z|).
@@ -364,7 +364,7 @@ static void solve_seed(const char *solver, const seed *s, int index)
     bool must = strcmp(solver, "lemke") != 0 || strcmp(s->family, "general") != 0;
     if (s->count == 0 ? status >= 0 : must && status < 0) {
         fail_msg("%s, %d (%s, n = %d): %s, %s", solver, index, s->family, s->n,
-                 perp_status_word(status), info.reason);
+                 perp_status_word(status), info.error.text);
     }
     if (status >= 0 && !passes(s, z)) {
         fail_msg("%s, %d (%s): accepted, but does not pass", solver, index, s->family);

@@ -18,11 +18,11 @@ enum { ROOM = 600 };
 static perp_comp_info run(const char *solver, const perp_fcp *fcp, double tolerance, double *r,
                           double *v)
 {
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     perp_comp_info info;
     options.tolerance = tolerance;
     perp_status status = perp_fcp_solve(solver, fcp, &options, NULL, r, v, &info);
-    assert_int_equal(status, info.status);
+    assert_int_equal(status, info.error.status);
     return info;
 }
 
@@ -39,8 +39,8 @@ static void trees_of_every_law(void **state)
                 assert_non_null(h);
                 perp_comp_info local = run("eg", &h->local, 1e-8, r, NULL);
                 perp_comp_info global = run("eg", &h->global, 1e-8, r, v);
-                CHECK(local.status == PERP_OK && global.status == PERP_OK, seed);
-                CHECK(run("gs", &h->global, 1e-10, r, w).status == PERP_OK, seed);
+                CHECK(local.error.status == PERP_OK && global.error.status == PERP_OK, seed);
+                CHECK(run("gs", &h->global, 1e-10, r, w).error.status == PERP_OK, seed);
                 for (int i = 0; i < h->global.nv; i++) {
                     CHECK(fabs(v[i] - w[i]) < 1e-5, seed);
                 }
@@ -58,8 +58,8 @@ static void piles_of_boxes(void **state)
         for (int boxes = 1; boxes <= 3; boxes++) {
             pile *p = family_pile(boxes, contacts, 2.0, 0.5, push);
             double r[ROOM], v[ROOM];
-            assert_int_equal(run("eg", &p->local, 1e-4, r, NULL).status, PERP_OK);
-            assert_int_equal(run("eg", &p->global, 1e-4, r, v).status, PERP_OK);
+            assert_int_equal(run("eg", &p->local, 1e-4, r, NULL).error.status, PERP_OK);
+            assert_int_equal(run("eg", &p->global, 1e-4, r, v).error.status, PERP_OK);
             pile_destroy(p);
         }
     }
@@ -70,13 +70,13 @@ static void limits_and_warm_start(void **state)
     (void)state;
     heap *h = heap_create(20, 1, 3, 0, 3);
     double r[ROOM];
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     perp_comp_info info;
     options.max_iterations = 2;
     assert_true(perp_fcp_solve("eg", &h->local, &options, NULL, r, NULL, &info) != PERP_OK);
     assert_int_equal(info.iterations, 2);
     assert_true(isfinite(info.residual));
-    assert_int_equal(run("eg", &h->local, 1e-8, r, NULL).status, PERP_OK);
+    assert_int_equal(run("eg", &h->local, 1e-8, r, NULL).error.status, PERP_OK);
     options.warm_start = true;
     assert_int_equal(perp_fcp_solve("eg", &h->local, &options, NULL, r, NULL, &info), PERP_OK);
     assert_int_equal(info.iterations, 0);
@@ -96,7 +96,7 @@ static void capsules_to_a_loose_tolerance(void **state)
     const perp_fcp *fcp = perp_problem_fcp(capsules);
     double *r = malloc((size_t)(fcp->nc * fcp->dim) * sizeof *r);
     perp_comp_info info = run("eg", fcp, 1e-4, r, NULL);
-    assert_int_equal(info.status, PERP_OK);
+    assert_int_equal(info.error.status, PERP_OK);
     assert_true(info.iterations < 600);  // 45 for all contacts together, 434 for each of them
     free(r);
     perp_problem_destroy(capsules);

@@ -135,7 +135,7 @@ static void too_large_is_refused(void **state)
     assert_int_equal(perp_mcp_enumerate(&p->mcp, NULL, 1, z, &count), PERP_ERR_REFUSED);
     assert_int_equal(count, 0);
     assert_int_equal(perp_mcp_solve("enum", &p->mcp, NULL, NULL, z, &info), PERP_ERR_REFUSED);
-    assert_non_null(strstr(info.reason, "12"));
+    assert_non_null(strstr(info.error.text, "12"));
     problem_destroy(p);
     p = problem_create(2);
     assert_int_equal(perp_mcp_enumerate(&p->mcp, NULL, -1, z, &count), PERP_ERR_ARGUMENT);
@@ -155,12 +155,12 @@ static void tells_the_basis(void **state)
         double z[5];
         int8_t basis[5];
         random_problem(p, 5, RANDOM_MIXED, &r);
-        perp_comp_options options = perp_comp_default();
+        perp_comp_options options = perp_comp_options_default();
         options.basis = basis;
         perp_status status = perp_mcp_solve("enum", &p->mcp, &options, NULL, z, NULL);
         for (int i = 0; status >= 0 && i < 5; i++) {
-            CHECK(basis[i] != PERP_AT_LOWER || z[i] == p->lower[i], seed);
-            CHECK(basis[i] != PERP_AT_UPPER || z[i] == p->upper[i], seed);
+            CHECK(basis[i] != PERP_BASIS_LOWER || z[i] == p->lower[i], seed);
+            CHECK(basis[i] != PERP_BASIS_UPPER || z[i] == p->upper[i], seed);
         }
         problem_destroy(p);
     }

@@ -30,7 +30,7 @@ static perp_status split_solve(const perp_fcp *fcp, split *s)
     s->mcp = perp_pyramid_mcp(s->pyramid);
     s->z = calloc((size_t)s->mcp->n, sizeof(double));
     const perp_fcp *polygons = perp_pyramid_fcp(s->pyramid);
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     perp_status status = perp_fcp_solve("auto", polygons, &options, NULL, s->r, s->v, &info);
     options.warm_start = true;
     status =

@@ -25,7 +25,7 @@ static int solves(const char *solver, const char *name, const problem *p)
     double truth = p->n <= 500 ? truth_plain(&p->mcp, z_of_last) : info.residual_plain;
     if (status != PERP_OK || !(truth <= 1e-8)) {
         fail_msg("%s, %s, n = %d: %s, residual %g, %s", solver, name, p->n,
-                 perp_status_word(status), truth, info.reason);
+                 perp_status_word(status), truth, info.error.text);
     }
     return info.iterations;
 }
@@ -43,7 +43,7 @@ static void no_solution(const char *solver, const char *name, const problem *p)
 {
     perp_comp_info info;
     perp_status status = perp_mcp_solve(solver, &p->mcp, NULL, NULL, z_of_last, &info);
-    if (status >= 0 || strlen(info.reason) == 0) {
+    if (status >= 0 || strlen(info.error.text) == 0) {
         fail_msg("%s, %s: %s", solver, name, perp_status_word(status));
     }
     for (int i = 0; i < p->n; i++) {
@@ -86,7 +86,7 @@ static void plain_lemke_obeys_its_limit(void **state)
 {
     (void)state;
     perp_comp_info info;
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     problem *p = family_murty_lemke(18);
     options.max_iterations = 5000;
     perp_status status = perp_mcp_solve("lemke", &p->mcp, &options, NULL, z_of_last, &info);
@@ -177,13 +177,13 @@ static void infeasible_with_a_proof(void **state)
             for (int f = 0; f < 2; f++) {
                 double ray[200];
                 perp_comp_info info;
-                perp_comp_options options = perp_comp_default();
+                perp_comp_options options = perp_comp_options_default();
                 options.ray = ray;
                 perp_status status =
                     perp_mcp_solve(solvers[s], &p[f]->mcp, &options, NULL, z_of_last, &info);
                 if (status != PERP_ERR_INFEASIBLE) {
                     fail_msg("%s, infeasible %d, n = %d: %s (%s)", solvers[s], f, n,
-                             perp_status_word(status), info.reason);
+                             perp_status_word(status), info.error.text);
                 }
                 if (!(perp_mcp_farkas(&p[f]->mcp, ray) < 0.0)) {
                     fail_msg("%s, infeasible %d, n = %d: no proof", solvers[s], f, n);
@@ -337,7 +337,7 @@ static void boxes_on_a_plane(void **state)
                 perp_status status = perp_fcp_solve(solvers[s], &fcp, NULL, NULL, r, v, &info);
                 if (status != PERP_OK) {
                     fail_msg("%s, %d boxes on %d contacts: %s, %g (%s)", solvers[s], boxes,
-                             contacts, perp_status_word(status), info.residual, info.reason);
+                             contacts, perp_status_word(status), info.residual, info.error.text);
                 }
                 for (int i = 0; i < nv; i++) {
                     first[i] = s == 0 ? v[i] : first[i];

@@ -58,12 +58,12 @@ static perp_status solve_mcp(const void *what, const perp_env *env)
     int8_t *basis = calloc(n, sizeof *basis);
     assert_true(z && basis);
     perp_comp_info info;
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     options.basis = basis;
     options.ray = z + n;
     perp_status status = perp_mcp_solve(c->solver, c->mcp, &options, env, z, &info);
-    assert_int_equal(info.status, status);
-    assert_true(strlen(info.reason) > 0);
+    assert_int_equal(info.error.status, status);
+    assert_true(strlen(info.error.text) > 0);
     for (size_t i = 0; status >= 0 && i < n; i++) {
         assert_true(isfinite(z[i]));
     }
@@ -108,10 +108,10 @@ static perp_status solve_fcp(const void *what, const perp_env *env)
     double *r = calloc(n + (size_t)c->fcp->nv, sizeof *r);
     assert_non_null(r);
     perp_comp_info info;
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     options.max_iterations = 50;  // enough to reach every allocation
     perp_status status = perp_fcp_solve(c->solver, c->fcp, &options, env, r, r + n, &info);
-    assert_int_equal(info.status, status);
+    assert_int_equal(info.error.status, status);
     free(r);
     return status;
 }
@@ -150,7 +150,7 @@ static perp_status use_workspace(const void *what, const perp_env *env)
     }
     perp_status status = PERP_OK;
     for (int k = 0; k < 3 && status >= 0; k++) {
-        perp_comp_options options = perp_comp_default();
+        perp_comp_options options = perp_comp_options_default();
         options.work = work;
         status = perp_mcp_solve(c->solver, c->mcp, &options, env, z, NULL);
     }

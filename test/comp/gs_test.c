@@ -18,11 +18,11 @@ enum { ROOM = 600 };
 static perp_comp_info run(const char *solver, const perp_fcp *fcp, double tolerance, double *r,
                           double *v)
 {
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     perp_comp_info info;
     options.tolerance = tolerance;
     perp_status status = perp_fcp_solve(solver, fcp, &options, NULL, r, v, &info);
-    assert_int_equal(status, info.status);
+    assert_int_equal(status, info.error.status);
     return info;
 }
 
@@ -56,7 +56,7 @@ static void trees_of_every_law(void **state)
                 assert_non_null(h);
                 perp_comp_info local = run("gs", &h->local, 1e-10, r, NULL);
                 perp_comp_info global = run("gs", &h->global, 1e-10, s, v);
-                CHECK(local.status == PERP_OK && global.status == PERP_OK, seed);
+                CHECK(local.error.status == PERP_OK && global.error.status == PERP_OK, seed);
                 CHECK(global.residual_dynamics < 1e-12, seed);
                 CHECK(velocity_gap(&h->local, r, s) < 1e-7, seed);
                 heap_destroy(h);
@@ -77,7 +77,7 @@ static void wedged_heaps(void **state)
             double r[ROOM], v[ROOM];
             perp_comp_info info = run("gs", &h->global, 1e-6, r, v);
             CHECK(isfinite(info.residual) && info.residual < 1e-2, seed);
-            solved += info.status == PERP_OK;
+            solved += info.error.status == PERP_OK;
             tried++;
             heap_destroy(h);
         }
@@ -95,8 +95,8 @@ static void pyramids_agree_with_lemke(void **state)
         {
             heap *h = heap_create(3, 1, 3, facets[k], seed);
             double r[ROOM], s[ROOM];
-            assert_int_equal(run("gs", &h->local, 1e-10, r, NULL).status, PERP_OK);
-            assert_int_equal(run("lemke", &h->local, 1e-10, s, NULL).status, PERP_OK);
+            assert_int_equal(run("gs", &h->local, 1e-10, r, NULL).error.status, PERP_OK);
+            assert_int_equal(run("lemke", &h->local, 1e-10, s, NULL).error.status, PERP_OK);
             CHECK(velocity_gap(&h->local, r, s) < 1e-7, seed);
             heap_destroy(h);
         }
@@ -111,8 +111,8 @@ static void piles_of_boxes(void **state)
         for (int boxes = 1; boxes <= 3; boxes++) {
             pile *p = family_pile(boxes, contacts, 2.0, 0.5, push);
             double r[ROOM], v[ROOM];
-            assert_int_equal(run("gs", &p->local, 1e-8, r, NULL).status, PERP_OK);
-            assert_int_equal(run("gs", &p->global, 1e-8, r, v).status, PERP_OK);
+            assert_int_equal(run("gs", &p->local, 1e-8, r, NULL).error.status, PERP_OK);
+            assert_int_equal(run("gs", &p->global, 1e-8, r, v).error.status, PERP_OK);
             pile_destroy(p);
         }
     }
@@ -123,9 +123,9 @@ static void a_warm_start_from_the_answer_is_the_answer(void **state)
     (void)state;
     heap *h = heap_create(10, 1, 3, 0, 7);
     double r[ROOM], again[ROOM], v[ROOM];
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     perp_comp_info info;
-    assert_int_equal(run("gs", &h->global, 1e-8, r, v).status, PERP_OK);
+    assert_int_equal(run("gs", &h->global, 1e-8, r, v).error.status, PERP_OK);
     memcpy(again, r, sizeof r);
     options.warm_start = true;
     assert_int_equal(perp_fcp_solve("gs", &h->global, &options, NULL, again, v, &info), PERP_OK);
@@ -139,14 +139,14 @@ static void limits_are_obeyed(void **state)
     (void)state;
     heap *h = heap_create(30, 3, 3, 0, 3);
     double r[ROOM];
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     perp_comp_info info;
     options.tolerance = 1e-14;
     options.max_iterations = 3;
     assert_int_equal(perp_fcp_solve("gs", &h->local, &options, NULL, r, NULL, &info),
                      PERP_ERR_LIMIT);
     assert_int_equal(info.iterations, 3);
-    assert_true(isfinite(info.residual) && info.residual < 1.0 && strlen(info.reason) > 10);
+    assert_true(isfinite(info.residual) && info.residual < 1.0 && strlen(info.error.text) > 10);
     options.max_iterations = 0;
     options.max_seconds = 1e-9;
     assert_int_equal(perp_fcp_solve("gs", &h->local, &options, NULL, r, NULL, &info),
@@ -163,11 +163,11 @@ static void degenerate_contacts(void **state)
     static const double x[] = {1.0, 1.0, 1.0}, mu[] = {0.0, 0.5};
     double q[] = {-1.0, 0.5, 0.25, 0.0, 1.0, 0.0}, r[6];
     perp_fcp fcp = {.nc = 2, .dim = 3, .mu = mu, .q = q, .W = perp_matrix_csc(6, 6, p, i, x)};
-    assert_int_equal(run("gs", &fcp, 1e-10, r, NULL).status, PERP_OK);
+    assert_int_equal(run("gs", &fcp, 1e-10, r, NULL).error.status, PERP_OK);
     assert_true(r[0] == 1.0 && r[1] == 0.0 && r[3] == 0.0);
     q[3] = -1.0;  // now the fixed contact closes: no solution, but an answer of finite numbers
     perp_comp_info info = run("gs", &fcp, 1e-10, r, NULL);
-    assert_true(info.status < 0);
+    assert_true(info.error.status < 0);
     for (int k = 0; k < 6; k++) {
         assert_true(isfinite(r[k]));
     }
@@ -186,7 +186,7 @@ static void granular_flow_of_7002_contacts(void **state)
     const perp_fcp *fcp = perp_problem_fcp(flow);
     double *r = malloc((size_t)(fcp->nc * fcp->dim) * sizeof *r);
     perp_comp_info info = run("gs", fcp, 1e-6, r, NULL);
-    assert_int_equal(info.status, PERP_OK);
+    assert_int_equal(info.error.status, PERP_OK);
     assert_true(info.iterations < 3000);
     free(r);
     perp_problem_destroy(flow);

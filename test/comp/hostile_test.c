@@ -19,7 +19,7 @@ static void overflow_is_no_success(void **state)
 {
     (void)state;
     const double A[] = {1e308, 0, -1e308, 1}, b[] = {5, -10}, z[] = {10, 10};
-    perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), b);
+    perp_mcp mcp = perp_mcp_from_lcp(2, perp_matrix_dense(2, 2, A), b);
     perp_mcp_residuals out;
     assert_int_equal(perp_mcp_judge(&mcp, z, NULL, &out), PERP_OK);
     assert_true(out.plain == INF && out.scaled == INF);
@@ -50,7 +50,7 @@ static void light_bodies_keep_their_cone(void **state)
     (void)state;
     const double W = 1e10, mu = 0.5, b[] = {-1, 1, -1, 0};  // p_n, p_+, p_-, sigma
     const double A[] = {W, 0, 0, mu, 0, W, -W, -1, 0, -W, W, -1, 0, 1, 1, 0};
-    perp_mcp mcp = perp_mcp_lcp(4, perp_matrix_dense(4, 4, A), b);
+    perp_mcp mcp = perp_mcp_from_lcp(4, perp_matrix_dense(4, 4, A), b);
     perp_mcp_residuals out;
     const double sticks[] = {1e-10, 0, 1e-10, 0}, slides[] = {1e-10, 0, 0.5e-10, 0.5};
     assert_int_equal(perp_mcp_judge(&mcp, sticks, NULL, &out), PERP_OK);
@@ -67,7 +67,7 @@ static void huge_solutions_are_not_denied(void **state)
     const double b[] = {0, -1}, tiny[] = {1e-13, 1e-12, 1e-10, 1e-8};
     for (int t = 0; t < 4; t++) {
         const double A[] = {1, -1, -1, 1 + tiny[t]};
-        perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), b);
+        perp_mcp mcp = perp_mcp_from_lcp(2, perp_matrix_dense(2, 2, A), b);
         for (int k = 0; k < 5; k++) {
             double z[2];
             perp_status status = perp_mcp_solve(solvers[k], &mcp, NULL, NULL, z, NULL);
@@ -77,7 +77,7 @@ static void huge_solutions_are_not_denied(void **state)
     }
     // z = 1e616 is no double.
     const double A[] = {1e-308, 0, 0, 1}, far[] = {-1e308, -1};
-    perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), far);
+    perp_mcp mcp = perp_mcp_from_lcp(2, perp_matrix_dense(2, 2, A), far);
     for (int k = 0; k < 5; k++) {
         double z[2];
         perp_status status = perp_mcp_solve(solvers[k], &mcp, NULL, NULL, z, NULL);
@@ -90,13 +90,13 @@ static void success_has_no_excuse(void **state)
 {
     (void)state;
     const double A[] = {2, 1, 1, 2}, b[] = {-1, -4};
-    perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), b);
-    perp_comp_options options = perp_comp_default();
+    perp_mcp mcp = perp_mcp_from_lcp(2, perp_matrix_dense(2, 2, A), b);
+    perp_comp_options options = perp_comp_options_default();
     options.max_seconds = 1e-9;
     double z[2];
     perp_comp_info info;
     assert_int_equal(perp_mcp_solve("pivot", &mcp, &options, NULL, z, &info), PERP_OK);
-    assert_string_equal(info.reason, "success");
+    assert_string_equal(info.error.text, "success");
 }
 
 // The caller's limit goes for the rungs of "auto" too.
@@ -108,14 +108,14 @@ static void auto_obeys_the_limit(void **state)
                         0,   0.3, 0,   0.1, 1, 0,   0,   0, 0.1, 0.3, 0,   1};
     const double q[] = {-1, 0.3, -0.2, -1, 1, 0.7}, mu[] = {0.5, 0.5};
     perp_fcp fcp = {.nc = 2, .dim = 3, .mu = mu, .W = perp_matrix_dense(6, 6, W), .q = q};
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     double r[6];
     perp_comp_info info;
     options.max_iterations = 1;
     perp_status status = perp_fcp_solve("auto", &fcp, &options, NULL, r, NULL, &info);
     assert_int_not_equal(status, PERP_OK);
     assert_true(info.iterations <= 1);
-    assert_null(strstr(info.reason, "solved"));
+    assert_null(strstr(info.error.text, "solved"));
     options.max_iterations = 0;
     assert_int_equal(perp_fcp_solve("auto", &fcp, &options, NULL, r, NULL, &info), PERP_OK);
 }
@@ -125,16 +125,16 @@ static void basis_of_a_failure_is_a_basis(void **state)
 {
     (void)state;
     const double A[] = {1, 1, -2, 1, 1, -2, -2, -2, 4}, b[] = {-1, 0.5, -1};
-    perp_mcp mcp = perp_mcp_lcp(3, perp_matrix_dense(3, 3, A), b);
+    perp_mcp mcp = perp_mcp_from_lcp(3, perp_matrix_dense(3, 3, A), b);
     const char *const solvers[] = {"auto", "lemke", "pivot", "ssn", "enum"};
     for (int k = 0; k < 5; k++) {
-        perp_comp_options options = perp_comp_default();
+        perp_comp_options options = perp_comp_options_default();
         int8_t basis[3] = {0};
         double z[3];
         options.basis = basis;
         assert_true(perp_mcp_solve(solvers[k], &mcp, &options, NULL, z, NULL) < 0);
         for (int i = 0; i < 3; i++) {
-            assert_true(basis[i] >= PERP_AT_LOWER && basis[i] <= PERP_AT_UPPER);
+            assert_true(basis[i] >= PERP_BASIS_LOWER && basis[i] <= PERP_BASIS_UPPER);
         }
     }
 }
@@ -155,7 +155,7 @@ static void a_workspace_changes_nothing(void **state)
         int8_t basis[2][10] = {{0}};
         perp_status status[2];
         for (int k = 0; k < 2; k++) {
-            perp_comp_options options = perp_comp_default();
+            perp_comp_options options = perp_comp_options_default();
             options.max_iterations = 300;
             options.basis = basis[k];
             options.ray = ray[k];
@@ -202,7 +202,7 @@ static void box_friction_without_solution(void **state)
     double z[2];
     perp_comp_info info;
     assert_true(perp_box_friction_solve(&box, NULL, NULL, z, &info) < 0);
-    assert_true(isfinite(z[0]) && isfinite(z[1]) && strlen(info.reason) > 5);
+    assert_true(isfinite(z[0]) && isfinite(z[1]) && strlen(info.error.text) > 5);
 }
 
 // ── Contact ──────────────────────────────────────────────────────────────────────────────────────

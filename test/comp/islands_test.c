@@ -82,7 +82,7 @@ static void heaps_are_solved(void **state)
         mixture m;
         mix(&m, 8, dim, nd, seed);
         double *r = calloc((size_t)m.fcp.nc * (size_t)dim, sizeof *r);
-        perp_comp_options options = perp_comp_default();
+        perp_comp_options options = perp_comp_options_default();
         perp_comp_info info;
         perp_fcp_residuals residuals;
         for (int warm = 0; warm < 2; warm++) {

@@ -34,7 +34,7 @@ static void mcp_by_hand(void **state)
 {
     (void)state;
     const double A[] = {2, 1, 1, 2}, b[] = {-5, -6};
-    perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), b);
+    perp_mcp mcp = perp_mcp_from_lcp(2, perp_matrix_dense(2, 2, A), b);
     perp_mcp_residuals r = judge(&mcp, (const double[]){1, 2});
     close_to(r.plain, 1.0 / 6.0);
     close_to(r.scaled, 1.0 / 6.0);
@@ -75,7 +75,7 @@ static void scaled_sees_tiny_variables(void **state)
 {
     (void)state;
     const double A[] = {1e12}, b[] = {-1};
-    perp_mcp mcp = perp_mcp_lcp(1, perp_matrix_dense(1, 1, A), b);
+    perp_mcp mcp = perp_mcp_from_lcp(1, perp_matrix_dense(1, 1, A), b);
     perp_mcp_residuals r = judge(&mcp, (const double[]){5e-12});  // w = 4, the answer is 1e-12
     assert_true(r.plain < 1e-11);
     assert_true(r.scaled > 0.9);
@@ -86,7 +86,7 @@ static void large_variables_do_not_hide_w(void **state)
 {
     (void)state;
     const double A[] = {0, 0, 0, 1}, b[] = {-1e-6, 1};
-    perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), b);
+    perp_mcp mcp = perp_mcp_from_lcp(2, perp_matrix_dense(2, 2, A), b);
     perp_mcp_residuals r = judge(&mcp, (const double[]){1e14, 0});
     close_to(r.plain, 1e-6);
     assert_true(r.scaled >= 0.99e-6);
@@ -109,7 +109,7 @@ static void small_rows_are_judged_by_themselves(void **state)
 {
     (void)state;
     const double A[] = {4e10, 0, 1e10, 2e-12}, b[] = {-7e10, -4e-12};
-    perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), b);
+    perp_mcp mcp = perp_mcp_from_lcp(2, perp_matrix_dense(2, 2, A), b);
     perp_mcp_residuals wrong = judge(&mcp, (const double[]){1.75, 0});
     assert_true(wrong.plain < 1e-15 && wrong.scaled < 1e-8);
     close_to(wrong.backward, 1.0);
@@ -120,7 +120,7 @@ static void small_rows_are_judged_by_themselves(void **state)
     assert_true(fabs(z[0] - 1.25) < 1e-14 && fabs(z[1] - 2.0) < 1e-14 && info.backward < 1e-15);
 
     const double C[] = {9e12, 1e22, 1e-12, 0.06}, d[] = {-9, -7e10};
-    mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, C), d);
+    mcp = perp_mcp_from_lcp(2, perp_matrix_dense(2, 2, C), d);
     assert_true(judge(&mcp, (const double[]){0, 7e10 / 0.06}).backward > 0.1);
     assert_int_equal(perp_mcp_solve(NULL, &mcp, NULL, NULL, z, &info), PERP_OK);
     double det = 9e12 * 0.06 - 1e22 * 1e-12;
@@ -187,7 +187,7 @@ static void the_answer_rounded_is_an_answer(void **state)
                         976907.4438707342};
     const double b[] = {-0.0981, 0, 0, 0};
     const double z[] = {123.0493240613625, 119.24840906034856, 54.1757382934947, 54.17573819307578};
-    perp_mcp mcp = perp_mcp_lcp(4, perp_matrix_dense(4, 4, A), b);
+    perp_mcp mcp = perp_mcp_from_lcp(4, perp_matrix_dense(4, 4, A), b);
     assert_true(truth_plain(&mcp, z) > 1e-8);
     perp_mcp_residuals r = judge(&mcp, z);
     assert_true(r.plain < 1e-12 && r.scaled < 1e-12 && r.backward < 1e-15);
@@ -204,7 +204,7 @@ static void zero_load_is_judged_absolutely(void **state)
 {
     (void)state;
     const double A[] = {1}, b[] = {0};
-    perp_mcp mcp = perp_mcp_lcp(1, perp_matrix_dense(1, 1, A), b);
+    perp_mcp mcp = perp_mcp_from_lcp(1, perp_matrix_dense(1, 1, A), b);
     perp_mcp_residuals r = judge(&mcp, (const double[]){0});
     close_to(r.plain, 0.0);
     close_to(r.scaled, 0.0);
@@ -225,7 +225,7 @@ static void nothing_infinite_is_accepted(void **state)
 {
     (void)state;
     const double A[] = {1, 0, 0, 1}, b[] = {-1, -1};
-    perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), b);
+    perp_mcp mcp = perp_mcp_from_lcp(2, perp_matrix_dense(2, 2, A), b);
     const double bad[] = {NAN, INF, -INF};
     for (int k = 0; k < 3; k++) {
         perp_mcp_residuals r = judge(&mcp, (const double[]){1, bad[k]});
@@ -240,7 +240,7 @@ static void refuses_what_is_no_problem(void **state)
 {
     (void)state;
     const double A[] = {1}, b[] = {NAN}, z[] = {0};
-    perp_mcp mcp = perp_mcp_lcp(1, perp_matrix_dense(1, 1, A), b);
+    perp_mcp mcp = perp_mcp_from_lcp(1, perp_matrix_dense(1, 1, A), b);
     perp_mcp_residuals out;
     assert_int_equal(perp_mcp_judge(&mcp, z, NULL, &out), PERP_ERR_ARGUMENT);
     assert_int_equal(perp_mcp_judge(NULL, z, NULL, &out), PERP_ERR_ARGUMENT);
@@ -312,7 +312,7 @@ static void farkas_by_hand(void **state)
 {
     (void)state;
     const double A[] = {0, -1, 1, 0}, b[] = {1, -1};  // w = (z2 + 1, -z1 - 1): row 2 is negative
-    perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), b);
+    perp_mcp mcp = perp_mcp_from_lcp(2, perp_matrix_dense(2, 2, A), b);
     assert_true(perp_mcp_farkas(&mcp, (const double[]){0, 1}) < 0.0);
     close_to(perp_mcp_farkas(&mcp, (const double[]){0, 2}), -1.0);
     assert_true(perp_mcp_farkas(&mcp, (const double[]){1, 0}) == INF);   // z2 may grow
@@ -321,7 +321,7 @@ static void farkas_by_hand(void **state)
     assert_true(perp_mcp_farkas(&mcp, (const double[]){NAN, 1}) == INF);
     // a feasible problem has no proof: w = z - 1
     const double one[] = {1}, minus[] = {-1};
-    mcp = perp_mcp_lcp(1, perp_matrix_dense(1, 1, one), minus);
+    mcp = perp_mcp_from_lcp(1, perp_matrix_dense(1, 1, one), minus);
     assert_true(!(perp_mcp_farkas(&mcp, one) < 0.0));
     // equations x + y = 1, x + y = 2: y = (1, -1) subtracts them
     const double ones[] = {1, 1, 1, 1}, load[] = {-1, -2}, lower[] = {-INF, -INF};

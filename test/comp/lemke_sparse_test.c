@@ -25,11 +25,11 @@ static double *doubles(int n)
 static void solve(const perp_mcp *mcp, double *z)
 {
     perp_comp_info info;
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     options.comparable = true;  // balls of one scene: cos 90 degrees is a rounding of zero
     perp_status status = perp_mcp_solve("lemke", mcp, &options, NULL, z, &info);
     if (status != PERP_OK || truth_plain(mcp, z) > 1e-8) {
-        fail_msg("n = %d: %s, %s", mcp->n, perp_status_word(status), info.reason);
+        fail_msg("n = %d: %s, %s", mcp->n, perp_status_word(status), info.error.text);
     }
 }
 
@@ -117,7 +117,7 @@ static void infeasible_is_not_solved(void **state)
     (void)state;
     problem *dense = family_infeasible_skew(500), *p = problem_sparse(dense);
     double *z = doubles(p->n), *ray = doubles(p->n);
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     options.ray = ray;
     perp_status status = perp_mcp_solve("lemke", &p->mcp, &options, NULL, z, NULL);
     assert_int_equal(status, PERP_ERR_INFEASIBLE);
@@ -131,7 +131,7 @@ static void obeys_the_limit(void **state)
     (void)state;
     problem *p = family_obstacle(22);
     double *z = doubles(p->n);
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     perp_comp_info info;
     options.max_iterations = 7;
     assert_int_equal(perp_mcp_solve("lemke", &p->mcp, &options, NULL, z, &info), PERP_ERR_LIMIT);
@@ -151,14 +151,14 @@ static void starts_from_a_basis(void **state)
     double *z = doubles(p->n);
     int8_t *basis = calloc((size_t)p->n, 1);
     assert_non_null(basis);
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     perp_comp_info cold, warm;
     options.basis = basis;
     assert_int_equal(perp_mcp_solve("lemke", &p->mcp, &options, NULL, z, &cold), PERP_OK);
     options.warm_start = true;
     assert_int_equal(perp_mcp_solve("lemke", &p->mcp, &options, NULL, z, &warm), PERP_OK);
     assert_true(cold.iterations > 100 && warm.iterations <= 1);
-    basis[p->n / 2] = basis[p->n / 2] == PERP_BETWEEN ? PERP_AT_LOWER : PERP_BETWEEN;
+    basis[p->n / 2] = basis[p->n / 2] == PERP_BASIS_BASIC ? PERP_BASIS_LOWER : PERP_BASIS_BASIC;
     assert_int_equal(perp_mcp_solve("lemke", &p->mcp, &options, NULL, z, &warm), PERP_OK);
     assert_true(warm.iterations < cold.iterations / 2);
     problem_destroy(p);
@@ -170,7 +170,7 @@ static void survives_failing_memory(void **state)
     (void)state;
     problem *p = family_obstacle(21);
     double *z = doubles(p->n);
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     options.max_iterations = 70;  // past the first refactorisation
     fault f = {.fail_at = 0};
     do {

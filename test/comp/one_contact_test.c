@@ -14,7 +14,7 @@
 // A contact of dim components; nd applies to the groups of two.
 typedef struct contact {
     pp_arena *arena;
-    pp_law *law;
+    pp_cone_law *law;
 } contact;
 
 static contact contact_create(int dim, int nd, double mu, double spin, double roll)
@@ -22,7 +22,7 @@ static contact contact_create(int dim, int nd, double mu, double spin, double ro
     contact c = {.arena = pp_arena_create(NULL)};
     perp_fcp fcp = {
         .nc = 1, .dim = dim, .mu = &mu, .mu_spin = &spin, .mu_roll = &roll, .nd = nd ? &nd : NULL};
-    assert_int_equal(pp_laws_create(&fcp, c.arena, &c.law), PERP_OK);
+    assert_int_equal(pp_cone_laws_create(&fcp, c.arena, &c.law), PERP_OK);
     return c;
 }
 
@@ -38,7 +38,7 @@ static double norm(int n, const double *x)
 // ── The projection ───────────────────────────────────────────────────────────────────────────────
 
 // A point of K, drawn so that apex, edges, facets and inside all occur.
-static void draw_in_cone(rng *g, const pp_law *law, double size, double *x)
+static void draw_in_cone(rng *g, const pp_cone_law *law, double size, double *x)
 {
     x[0] = rng_below(g, 4) ? size * rng_uniform(g, 0.0, 2.0) : 0.0;
     for (int k = 0; k < law->groups; k++) {
@@ -75,9 +75,9 @@ static void projection_obeys_its_inequality(void **state)
         for (int i = 0; i < dim; i++) {
             P[i] = p[i] = rng_normal(&g);
         }
-        pp_law_project(c.law, P);
+        pp_cone_law_project(c.law, P);
         memcpy(twice, P, sizeof P);
-        pp_law_project(c.law, twice);
+        pp_cone_law_project(c.law, twice);
         for (int i = 0; i < dim; i++) {
             CHECK(fabs(twice[i] - P[i]) <= 1e-14 * norm(dim, p), seed);
         }
@@ -105,7 +105,7 @@ static void support_is_the_largest_product(void **state)
             draw_in_cone(&g, c.law, 1.0, x);
             most = x[0] > 0.0 ? fmax(most, -(x[1] * u[1] + x[2] * u[2]) / x[0]) : most;
         }
-        double shift = pp_law_shift(c.law, u);
+        double shift = pp_cone_law_shift(c.law, u);
         CHECK(most <= shift * (1.0 + 1e-14) && most >= 0.8 * shift, seed);
         pp_arena_destroy(c.arena);
     }
@@ -145,7 +145,7 @@ static bool draw_contact(rng *g, int dim, double *W, double *q)
 }
 
 // Whether r obeys the law, told in its own words and not by the natural map of the solver.
-static double law_error(const pp_law *law, const double *W, const double *q, const double *r)
+static double law_error(const pp_cone_law *law, const double *W, const double *q, const double *r)
 {
     int dim = law->dim;
     double u[PP_DIM_MAX], trace = 0.0, worst = 0.0;

@@ -19,7 +19,7 @@ static const double identity[4] = {1, 0, 0, 1}, load[2] = {-1, -2};
 
 static perp_mcp sound(void)
 {
-    return perp_mcp_lcp(2, perp_matrix_dense(2, 2, identity), load);
+    return perp_mcp_from_lcp(2, perp_matrix_dense(2, 2, identity), load);
 }
 
 static void refused(const perp_mcp *mcp, const char *what)
@@ -27,8 +27,9 @@ static void refused(const perp_mcp *mcp, const char *what)
     double z[2] = {7.0, 7.0};
     perp_comp_info info;
     perp_status status = perp_mcp_solve("auto", mcp, NULL, NULL, z, &info);
-    if (status != PERP_ERR_ARGUMENT || strlen(info.reason) < 10 || info.status != status) {
-        fail_msg("%s: status %d, '%s'", what, status, info.reason);
+    if (status != PERP_ERR_ARGUMENT || strlen(info.error.text) < 10 ||
+        info.error.status != status) {
+        fail_msg("%s: status %d, '%s'", what, status, info.error.text);
     }
     assert_true(isfinite(z[0]) && isfinite(z[1]));
     perp_mcp_residuals out;
@@ -122,23 +123,23 @@ static void bad_options(void **state)
     perp_comp_info info;
     perp_comp_options options = {0};
     assert_int_equal(perp_mcp_solve("auto", &mcp, &options, NULL, z, &info), PERP_ERR_DEF);
-    options = perp_comp_default();
+    options = perp_comp_options_default();
     const double tolerances[3] = {0.0, -1.0, NAN};
     for (int k = 0; k < 3; k++) {
         options.tolerance = tolerances[k];
         assert_int_equal(perp_mcp_solve("auto", &mcp, &options, NULL, z, &info), PERP_ERR_ARGUMENT);
     }
-    options = perp_comp_default();
+    options = perp_comp_options_default();
     options.max_iterations = -1;
     assert_int_equal(perp_mcp_solve("auto", &mcp, &options, NULL, z, &info), PERP_ERR_ARGUMENT);
-    options = perp_comp_default();
+    options = perp_comp_options_default();
     options.max_seconds = NAN;
     assert_int_equal(perp_mcp_solve("auto", &mcp, &options, NULL, z, &info), PERP_ERR_ARGUMENT);
-    options = perp_comp_default();
+    options = perp_comp_options_default();
     options.max_work = -1.0;
     assert_int_equal(perp_mcp_solve("auto", &mcp, &options, NULL, z, &info), PERP_ERR_ARGUMENT);
     assert_int_equal(perp_mcp_solve("nobody", &mcp, NULL, NULL, z, &info), PERP_ERR_ARGUMENT);
-    assert_non_null(strstr(info.reason, "nobody"));
+    assert_non_null(strstr(info.error.text, "nobody"));
     assert_int_equal(perp_mcp_solve("lemke", &mcp, NULL, NULL, NULL, &info), PERP_ERR_ARGUMENT);
     assert_int_equal(perp_mcp_solve("gs", &mcp, NULL, NULL, z, &info), PERP_ERR_REFUSED);
     assert_int_equal(perp_mcp_solve("lemke", &mcp, NULL, NULL, z, NULL), PERP_OK);
@@ -171,8 +172,8 @@ static void bad_contacts(void **state)
         perp_fcp_residuals out;
         perp_pyramid *pyramid = NULL;
         perp_status status = perp_fcp_solve("auto", &bad[k], NULL, NULL, r, NULL, &info);
-        if (status != PERP_ERR_ARGUMENT || strlen(info.reason) < 10) {
-            fail_msg("bad contact problem %d: status %d, '%s'", k, status, info.reason);
+        if (status != PERP_ERR_ARGUMENT || strlen(info.error.text) < 10) {
+            fail_msg("bad contact problem %d: status %d, '%s'", k, status, info.error.text);
         }
         assert_int_equal(perp_fcp_judge(&bad[k], q, NULL, NULL, &out), PERP_ERR_ARGUMENT);
         assert_int_equal(perp_pyramid_create(&bad[k], 4, NULL, &pyramid), PERP_ERR_ARGUMENT);
@@ -224,7 +225,7 @@ static void same_bits_twice(void **state)
         for (int k = 0; k < 2; k++) {
             double z[3][12];
             perp_comp_info info[3];
-            perp_comp_options options = perp_comp_default();
+            perp_comp_options options = perp_comp_options_default();
             for (int t = 0; t < 3; t++) {
                 options.work = t == 0 ? NULL : work;  // and the same with kept memory
                 assert_true(
@@ -249,7 +250,7 @@ static void a_workspace_stops_allocating(void **state)
     fault f = {0};
     perp_env env = fault_env(&f);
     perp_workspace *work = perp_workspace_create(&env);
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     options.work = work;
     for (int k = 0; k < 2; k++) {
         assert_true(perp_mcp_solve("lemke", &p->mcp, &options, NULL, z, NULL) >= 0);
@@ -274,7 +275,7 @@ static void a_workspace_stops_allocating_for_contact(void **state)
     for (size_t s = 0; s < sizeof solvers / sizeof solvers[0]; s++) {
         fault f = {0};
         perp_env env = fault_env(&f);
-        perp_comp_options options = perp_comp_default();
+        perp_comp_options options = perp_comp_options_default();
         options.work = perp_workspace_create(&env);
         int before = 0;
         for (int k = 0; k < 5; k++) {
@@ -299,11 +300,11 @@ static void limits_are_obeyed(void **state)
         for (int limit = 1; limit <= 3; limit++) {
             double z[12];
             perp_comp_info info;
-            perp_comp_options options = perp_comp_default();
+            perp_comp_options options = perp_comp_options_default();
             options.max_iterations = limit;
             perp_status status = perp_mcp_solve(mcp_solvers[s], &p->mcp, &options, NULL, z, &info);
             assert_true(strcmp(mcp_solvers[s], "auto") == 0 || info.iterations <= limit);
-            assert_true(strlen(info.reason) > 0);
+            assert_true(strlen(info.error.text) > 0);
             assert_true(status < 0 ? isfinite(info.residual) : info.residual <= options.loose);
             for (int i = 0; i < 12; i++) {
                 assert_true(z[i] >= p->lower[i] && z[i] <= p->upper[i]);
@@ -319,7 +320,7 @@ static void time_is_a_limit(void **state)
     problem *p = family_murty_lemke(40);
     double z[40];
     perp_comp_info info;
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     options.max_iterations = 2000000000;
     options.max_seconds = 0.02;
     perp_status status = perp_mcp_solve("lemke", &p->mcp, &options, NULL, z, &info);
@@ -335,7 +336,7 @@ static void work_is_a_limit(void **state)
     problem *p = family_murty_lemke(40);
     double z[40];
     perp_comp_info info, again;
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     options.max_iterations = 2000000000;
     options.max_work = 3.0;
     assert_int_equal(perp_mcp_solve("lemke", &p->mcp, &options, NULL, z, &info), PERP_ERR_LIMIT);
@@ -361,12 +362,12 @@ static void a_warm_basis_saves_pivots(void **state)
         double z[N], warm_z[N];
         int8_t basis[N];
         perp_comp_info info;
-        perp_comp_options options = perp_comp_default();
+        perp_comp_options options = perp_comp_options_default();
         options.basis = basis;
         CHECK(perp_mcp_solve("lemke", &p->mcp, &options, NULL, z, &info) >= 0, seed);
         for (int i = 0; i < N; i++) {
             bool between = z[i] > p->lower[i] + 1e-12 && z[i] < p->upper[i] - 1e-12;
-            CHECK(!between || basis[i] == PERP_BETWEEN, seed);
+            CHECK(!between || basis[i] == PERP_BASIS_BASIC, seed);
             p->b[i] *= 1.0 + 0.01 * rng_uniform(&r, -1.0, 1.0);
         }
         memcpy(warm_z, z, sizeof z);
@@ -402,7 +403,7 @@ static void nonsense_as_a_warm_start(void **state)
                 z[i] = odd[rng_below(&r, 5)];
                 basis[i] = (int8_t)(rng_below(&r, 256) - 128);
             }
-            perp_comp_options options = perp_comp_default();
+            perp_comp_options options = perp_comp_options_default();
             options.warm_start = true;
             options.basis = basis;
             CHECK(perp_mcp_solve(mcp_solvers[s], &p->mcp, &options, NULL, z, NULL) >= 0, seed);

@@ -27,7 +27,7 @@ static answer solve_with(const perp_mcp *mcp, const perp_comp_options *options, 
 
 static answer solve(const perp_mcp *mcp, double *z)
 {
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     return solve_with(mcp, &options, z);
 }
 
@@ -265,7 +265,7 @@ static void warm_start_takes_fewer_steps(void **state)
         problem *p = family_boxed_spd(120, &r);
         int8_t basis[120] = {0};
         double *z = calloc((size_t)p->n, sizeof *z);
-        perp_comp_options options = perp_comp_default();
+        perp_comp_options options = perp_comp_options_default();
         options.basis = basis;
         answer cold = solve_with(&p->mcp, &options, z);
         CHECK(solved(&cold, 1e-11), seed);
@@ -303,7 +303,7 @@ static void large_boxes_are_solved_from_bases_nearby(void **state)
         double *z = calloc((size_t)n, sizeof *z), *again = calloc((size_t)n, sizeof *again);
         int8_t *basis = calloc((size_t)n, sizeof *basis);
         assert_true(z && again && basis);
-        perp_comp_options options = perp_comp_default();
+        perp_comp_options options = perp_comp_options_default();
         options.basis = basis;
         answer a = solve_with(&p->mcp, &options, z);
         CHECK(solved(&a, 1e-9), seed);
@@ -327,7 +327,7 @@ static void infeasible_is_proved(problem *p)
 {
     assert_non_null(p);
     double *z = calloc((size_t)p->n, sizeof *z), *ray = calloc((size_t)p->n, sizeof *ray);
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     options.ray = ray;
     answer a = solve_with(&p->mcp, &options, z);
     assert_int_equal(a.status, PERP_ERR_INFEASIBLE);
@@ -362,14 +362,14 @@ static void other_classes_are_refused_or_not_solved(void **state)
     p->b[2] = -1.0;
     answer a = solve(&p->mcp, z);
     assert_int_equal(a.status, PERP_ERR_REFUSED);
-    assert_non_null(strstr(a.info.reason, "row 2"));
+    assert_non_null(strstr(a.info.error.text, "row 2"));
     ENTRY(p, 2, 2) = 1.0;  // indefinite: w_0 = -5 z_1 - 1, w_1 = -5 z_0 - 1 cannot both be >= 0
     ENTRY(p, 0, 1) = ENTRY(p, 1, 0) = -5.0;
     p->b[0] = p->b[1] = -1.0;
     ENTRY(p, 0, 0) = ENTRY(p, 1, 1) = 0.0;
     a = solve(&p->mcp, z);
     assert_true(a.status < 0);
-    assert_true(strlen(a.info.reason) > 5);
+    assert_true(strlen(a.info.error.text) > 5);
     problem_destroy(p);
 }
 
@@ -379,7 +379,7 @@ static void limits_are_kept(void **state)
     rng r = rng_seed(3);
     problem *p = gram(60, 60, 0.01, &r);
     double *z = calloc(60, sizeof *z);
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     options.max_iterations = 1;
     answer a = solve_with(&p->mcp, &options, z);
     assert_true(a.info.iterations <= 1);

@@ -186,7 +186,7 @@ static void solved_through_the_contact_door(void **state)
     perp_comp_info info;
     assert_int_equal(perp_fcp_solve("lemke", &p->local, NULL, NULL, r, NULL, &info),
                      PERP_ERR_REFUSED);
-    assert_true(strlen(info.reason) > 10);
+    assert_true(strlen(info.error.text) > 10);
     p->local.nd = nd;
     assert_int_equal(perp_fcp_solve("lemke", &p->local, NULL, NULL, r, NULL, &info), PERP_OK);
     assert_true(law(&p->local, r) < 1e-9);

@@ -109,7 +109,7 @@ static void small_rows_are_no_rounding(void **state)
     }
     {  // weakly coupled one way: no units can be told from that
         const double A[] = {0x1p0, 0, 0x1p-30, 0x1p40}, b[] = {-0x1p-31, -0x1p80};
-        perp_mcp mcp = perp_mcp_lcp(2, perp_matrix_dense(2, 2, A), b);
+        perp_mcp mcp = perp_mcp_from_lcp(2, perp_matrix_dense(2, 2, A), b);
         assert_true(judge(&mcp, (const double[]){0, 0x1p40}).backward < 1e-15);
         const double c[] = {-0x1p11, -0x1p80};  // z_1 = 2^10
         mcp.b = c;
@@ -130,8 +130,8 @@ static void rounding_is_no_error(void **state)
     assert_true(judge(&mcp, (const double[]){-7e-9, 0.02}).backward > 1e-8);
 
     const double C[] = {1, 0, 0.3, 0, 1, -1, 0, 1, 0}, d[] = {-1, -1e-18, 0};
-    perp_mcp slip = perp_mcp_lcp(3, perp_matrix_dense(3, 3, C), d);
-    perp_comp_options options = perp_comp_default();
+    perp_mcp slip = perp_mcp_from_lcp(3, perp_matrix_dense(3, 3, C), d);
+    perp_comp_options options = perp_comp_options_default();
     double z[3];
     assert_int_equal(perp_mcp_solve("auto", &slip, &options, NULL, z, NULL), PERP_OK);
     assert_true(fabs(z[1] - 1e-18) < 1e-30);

@@ -235,7 +235,7 @@ static void odd_contacts_are_handled(void **state)
 
     p.q[6] = -0.1;  // it approaches, and nothing can stop it
     assert_true(solve(&p, r, &info) < 0);
-    assert_true(strlen(info.reason) > 10);
+    assert_true(strlen(info.error.text) > 10);
     for (int i = 0; i < 9; i++) {
         assert_true(isfinite(r[i]));
     }
@@ -280,7 +280,7 @@ static void limits_and_warm_start_are_obeyed(void **state)
     pile *p = family_pile(3, 4, 10.0, 0.4, push);
     size_t n = (size_t)(p->local.nc * p->local.dim);
     double *r = calloc(n, sizeof *r);
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     perp_comp_info cold, warm, stopped;
     assert_non_null(r);
     assert_int_equal(perp_fcp_solve("ssn", &p->local, &options, NULL, r, NULL, &cold), PERP_OK);
@@ -302,7 +302,7 @@ static void solve_file(const char *path)
     perp_problem *file = NULL;
     perp_error error;
     perp_comp_info info;
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     if (perp_problem_read(path, NULL, &file, &error) < 0) {
         fail_msg("%s: %s", path, error.text);
     }
@@ -316,8 +316,8 @@ static void solve_file(const char *path)
     options.max_seconds = 10.0;
     perp_status status = perp_fcp_solve("ssn", fcp, &options, NULL, r, v, &info);
     if (status != PERP_OK || info.residual_dynamics > 1e-10) {
-        print_error("%s: %s, residuals %.1e %.1e %.1e\n", path, info.reason, info.residual_plain,
-                    info.residual, info.residual_dynamics);
+        print_error("%s: %s, residuals %.1e %.1e %.1e\n", path, info.error.text,
+                    info.residual_plain, info.residual, info.residual_dynamics);
     }
     assert_int_equal(status, PERP_OK);
     assert_true(info.residual_dynamics <= 1e-10);

@@ -105,7 +105,7 @@ static void variables_end_on_their_bounds(void **state)
         problem *p = family_boxed_spd(20, &r);
         double z[20], w[20];
         int8_t basis[20];
-        perp_comp_options options = perp_comp_default();
+        perp_comp_options options = perp_comp_options_default();
         options.basis = basis;
         CHECK(perp_mcp_solve("ssn", &p->mcp, &options, NULL, z, NULL) == PERP_OK, seed);
         for (int i = 0; i < 20; i++) {
@@ -115,7 +115,7 @@ static void variables_end_on_their_bounds(void **state)
             }
             bool bound = z[i] == p->mcp.lower[i] || z[i] == p->mcp.upper[i];
             CHECK(bound || fabs(w[i]) <= 1e-11, seed);
-            CHECK(bound == (basis[i] != PERP_BETWEEN), seed);
+            CHECK(bound == (basis[i] != PERP_BASIS_BASIC), seed);
         }
         problem_destroy(p);
     }
@@ -127,7 +127,7 @@ static void expect_no_answer(problem *p)
     perp_comp_info info;
     assert_non_null(z);
     assert_int_equal(perp_mcp_solve("ssn", &p->mcp, NULL, NULL, z, &info), PERP_ERR_LIMIT);
-    assert_true(strlen(info.reason) > 10);
+    assert_true(strlen(info.error.text) > 10);
     for (int i = 0; i < p->n; i++) {
         assert_true(isfinite(z[i]));
     }
@@ -152,7 +152,7 @@ static void limits_and_warm_start_are_obeyed(void **state)
     rng r = rng_seed(3);
     problem *p = family_harker_pang(40, &r);
     double z[40];
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     perp_comp_info cold, warm, stopped;
     assert_int_equal(perp_mcp_solve("ssn", &p->mcp, &options, NULL, z, &cold), PERP_OK);
     options.warm_start = true;
@@ -206,7 +206,7 @@ static void published_circuits_are_solved(void **state)
         double *z = calloc((size_t)mcp->n, sizeof *z);
         perp_status status = perp_mcp_solve("ssn", mcp, NULL, NULL, z, &info);
         if (status != PERP_OK || info.residual > 1e-9 || info.residual_plain > 1e-9) {
-            fail_msg("%s: %s, residuals %.1e %.1e", names[k], info.reason, info.residual_plain,
+            fail_msg("%s: %s, residuals %.1e %.1e", names[k], info.error.text, info.residual_plain,
                      info.residual);
         }
         free(z);

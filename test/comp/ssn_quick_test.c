@@ -53,7 +53,7 @@ static void random_contacts(contacts *p, int nc, int dim, int rank, rng *r)
 
 static perp_status quick(const perp_fcp *fcp, bool warm, double *r, int *steps)
 {
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     options.warm_start = warm;
     pp_arena *arena = pp_arena_create(NULL);
     pp_job job = {.options = &options, .arena = arena, .deadline = PP_INF};

@@ -185,7 +185,7 @@ static void one_contact_takes_one_sweep(void **state)
         s.part = &part;
         s.unit = unit;
         s.colour = colour;
-        pp_law law = {.dim = 3, .groups = 1, .disc = {{.first = 1, .size = 2, .mu = c.mu}}};
+        pp_cone_law law = {.dim = 3, .groups = 1, .disc = {{.first = 1, .size = 2, .mu = c.mu}}};
         pp_one_contact(&law, c.W, q, x, NULL);
         pp_sweep_once(&s);
         double size = 1e-9 * (1.0 + x[0]);

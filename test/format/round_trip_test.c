@@ -222,7 +222,7 @@ static void failed_writes_are_reported(void **state)
 {
     (void)state;
     double one = 1.0;
-    perp_mcp mcp = perp_mcp_lcp(1, perp_matrix_dense(1, 1, &one), &one);
+    perp_mcp mcp = perp_mcp_from_lcp(1, perp_matrix_dense(1, 1, &one), &one);
     perp_error error;
     struct stat about;
     if (stat("/dev/full", &about) == 0) {
@@ -246,7 +246,7 @@ static void numbers_json_cannot_hold(void **state)
 {
     (void)state;
     double bad = (double)NAN, one = 1.0;
-    perp_mcp mcp = perp_mcp_lcp(1, perp_matrix_dense(1, 1, &bad), &one);
+    perp_mcp mcp = perp_mcp_from_lcp(1, perp_matrix_dense(1, 1, &bad), &one);
     perp_error error;
     char path[512];
     snprintf(path, sizeof path, "%s/nan.json", folder);

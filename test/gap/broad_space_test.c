@@ -24,7 +24,7 @@ static scene scene_create(int bodies)
     s.frame = PP_ZEROS(s.arena, pp_frame, bodies);
     for (int k = 0; k < bodies; k++) {
         s.model.body[k].nv = 6;
-        s.model.shape[k] = (pp_shape){.body = k, .kind = PERP_SPHERE, .detect = true};
+        s.model.shape[k] = (pp_shape){.body = k, .kind = PERP_SHAPE_SPHERE, .detect = true};
         s.model.shape[k].X_BS.R = s.frame[k].R = pp_identity3();
     }
     return s;
@@ -48,12 +48,12 @@ static void random_shape(rng *r, pp_shape *shape, const pp_mesh *mesh, double ro
     double size = rng_below(r, 30) ? rng_uniform(r, 0.05, 0.7) : 0.3 * room;
     shape->solid =
         (pp_solid){.kind = (pp_solid_kind)kind, .radius = size, .half = {size, size / 2, size}};
-    shape->kind = PERP_BOX;
+    shape->kind = PERP_SHAPE_BOX;
     if (rng_below(r, 30) == 0) {
         shape->solid.kind = PP_SOLID_HALFSPACE;
-        shape->kind = PERP_HALFSPACE;
+        shape->kind = PERP_SHAPE_HALFSPACE;
     } else if (rng_below(r, 30) == 0) {
-        shape->kind = PERP_MESH;
+        shape->kind = PERP_SHAPE_MESH;
         shape->mesh = mesh;
     }
     shape->X_BS = (pp_pose){random_vec(r, 0.3), random_rotation(r)};
@@ -129,7 +129,7 @@ static double plane_apart(const scene *s, int plane, int other)
 {
     const pp_pose X_WB = {s->frame[plane].p, s->frame[plane].R};
     pp_pose X = pp_pose_mul(&X_WB, &s->model.shape[plane].X_BS);
-    perp_vec3 n = pp_column(&X.R, 2), lowest;
+    perp_vec3 n = pp_mat3_column(&X.R, 2), lowest;
     const perp_vec3 x = {1, 0, 0}, y = {0, 1, 0}, z = {0, 0, 1};
     lowest.x = n.x > 0.0 ? -reach(s, other, pp_scale(-1.0, x)) : reach(s, other, x);
     lowest.y = n.y > 0.0 ? -reach(s, other, pp_scale(-1.0, y)) : reach(s, other, y);
@@ -154,8 +154,8 @@ static void finds_all_pairs(void **state)
         }
         for (int a = 0; a < s.model.shapes; a++) {
             for (int b = a + 1; b < s.model.shapes; b++) {
-                bool plane_a = s.model.shape[a].kind == PERP_HALFSPACE,
-                     plane_b = s.model.shape[b].kind == PERP_HALFSPACE;
+                bool plane_a = s.model.shape[a].kind == PERP_SHAPE_HALFSPACE,
+                     plane_b = s.model.shape[b].kind == PERP_SHAPE_HALFSPACE;
                 double apart = HUGE_VAL;
                 if (should_look(&s.model, a, b)) {
                     apart = plane_a   ? plane_apart(&s, a, b)
@@ -199,7 +199,7 @@ static double tests_per_body(int bodies, layout how, double *seconds)
         s.frame[k].p = pp_add(place_of(how, k, bodies), random_vec(&r, 0.01));
     }
     s.model.body[bodies].nv = 0;
-    s.model.shape[bodies].kind = PERP_HALFSPACE;
+    s.model.shape[bodies].kind = PERP_SHAPE_HALFSPACE;
     s.model.shape[bodies].solid.kind = PP_SOLID_HALFSPACE;
     s.frame[bodies].p.z = -0.5;
     pp_broad broad;

@@ -81,7 +81,7 @@ static pp_mat3 resting(rng *r)
 }
 
 // Both have the same points, whatever their order.
-static void same_points(const pp_touch *a, int count_a, const pp_touch *b, int count_b,
+static void same_points(const pp_touch_point *a, int count_a, const pp_touch_point *b, int count_b,
                         double slack, uint64_t seed)
 {
     CHECK(count_a == count_b, seed);
@@ -116,7 +116,7 @@ static void a_floor_is_a_half_space(void **state)
             static const double gaps[] = {0.0, 1e-3, -1e-9, -1e-4, 0.02};
             X_BA.p.z = gaps[rng_below(&r, 5)] - low.z;
             pp_pose X_WA = pp_pose_mul(&X_WB, &X_BA);
-            pp_touch on_mesh[PP_TOUCH_MAX], on_plane[PP_TOUCH_MAX];
+            pp_touch_point on_mesh[PP_TOUCH_MAX], on_plane[PP_TOUCH_MAX];
             int m = pp_mesh_touch(&s, &X_WA, floor, &X_WB, 0.015, on_mesh);
             int p = pp_solid_touch(&s, &X_WA, &plane, &X_WB, 0.015, on_plane);
             same_points(on_mesh, m, on_plane, p, 1e-13, seed);
@@ -134,7 +134,7 @@ static void a_sphere_rolls_smoothly(void **state)
     for (int k = 0; k <= 6000; k++) {
         pp_pose X_WA = {pp_vec(-3.0 + 1e-3 * k, -3.0 + 1e-3 * k, 0.3 - 1e-9), pp_identity3()};
         const pp_pose here = {.R = pp_identity3()};
-        pp_touch touch[PP_TOUCH_MAX];
+        pp_touch_point touch[PP_TOUCH_MAX];
         assert_int_equal(pp_mesh_touch(&ball, &X_WA, floor, &here, 0.05, touch), 1);
         assert_true(fabs(touch[0].gap + 1e-9) <= 1e-15 && touch[0].n.z == -1.0);
         assert_true(k == 0 || touch[0].feature == feature);
@@ -209,7 +209,7 @@ static void capsules_near_a_cube(void **state)
                 continue;  // the axis reaches inside, or far away
             }
             pp_pose X_WA = pp_pose_mul(&X_WB, &X_BA);
-            pp_touch touch[PP_TOUCH_MAX];
+            pp_touch_point touch[PP_TOUCH_MAX];
             int m = pp_mesh_touch(&s, &X_WA, mesh, &X_WB, 0.5, touch);
             CHECK(m >= 1 && fabs(touch[0].gap - truth) <= 1e-8, seed);
             near++;
@@ -233,7 +233,7 @@ static void a_cube_is_a_box(void **state)
             pp_solid s = random_solid(&r);
             pp_pose X_BA = {random_vec(&r, 1.8), random_rotation(&r)};
             pp_pose X_WA = pp_pose_mul(&X_WB, &X_BA);
-            pp_touch on_mesh[PP_TOUCH_MAX], on_box[PP_TOUCH_MAX];
+            pp_touch_point on_mesh[PP_TOUCH_MAX], on_box[PP_TOUCH_MAX];
             int b = pp_solid_touch(&s, &X_WA, &box, &X_WB, 0.5, on_box);
             if (b == 0 || on_box[0].gap < 0.0) {
                 continue;
@@ -262,7 +262,7 @@ static void balls_on_a_cube(void **state)
                 continue;  // the centre is inside
             }
             pp_pose X_WA = {pp_pose_point(&X_WB, p), pp_identity3()};
-            pp_touch on_mesh[PP_TOUCH_MAX], on_box[PP_TOUCH_MAX];
+            pp_touch_point on_mesh[PP_TOUCH_MAX], on_box[PP_TOUCH_MAX];
             int b = pp_solid_touch(&ball, &X_WA, &box, &X_WB, 0.4, on_box);
             int m = pp_mesh_touch(&ball, &X_WA, mesh, &X_WB, 0.4, on_mesh);
             same_points(on_mesh, m, on_box, b, 1e-12, seed);
@@ -283,7 +283,7 @@ static void a_box_on_a_pillar(void **state)
             double gap = i == 0 ? 0.0 : i == 1 ? -1e-9 : 1e-3;
             pp_pose X_WA = {pp_vec(k / 3 == 1 ? 0.4 : 0.0, k / 3 == 2 ? 0.3 : 0.0, 2.5 + gap),
                             pp_identity3()};
-            pp_touch on_mesh[PP_TOUCH_MAX], on_box[PP_TOUCH_MAX];
+            pp_touch_point on_mesh[PP_TOUCH_MAX], on_box[PP_TOUCH_MAX];
             int m = pp_mesh_touch(&box, &X_WA, mesh, &here, 0.01, on_mesh);
             int b = pp_solid_touch(&box, &X_WA, &pillar, &here, 0.01, on_box);
             assert_int_equal(b, 4);
@@ -302,7 +302,7 @@ static void a_box_over_the_edge(void **state)
         double gap = k / 4 == 0 ? -1e-9 : k / 4 == 1 ? -1e-4 : 1e-3, half = 0.25;
         pp_solid box = {.kind = PP_SOLID_BOX, .half = {half, half, half}};
         pp_pose X_WA = {pp_vec(0.62, 0.05, 2.0 + half + gap), pp_identity3()};
-        pp_touch on_mesh[PP_TOUCH_MAX], on_box[PP_TOUCH_MAX];
+        pp_touch_point on_mesh[PP_TOUCH_MAX], on_box[PP_TOUCH_MAX];
         int m = pp_mesh_touch(&box, &X_WA, mesh, &here, 0.01, on_mesh);
         int b = pp_solid_touch(&box, &X_WA, &pillar, &here, 0.01, on_box);
         assert_int_equal(b, 4);
@@ -320,7 +320,7 @@ static void a_ball_in_a_valley(void **state)
     pp_solid ball = {.kind = PP_SOLID_SPHERE, .radius = 0.25};
     const pp_pose here = {.R = pp_identity3()},
                   X_WA = {{0.0, 0.1, 0.25 * sqrt(2.0)}, pp_identity3()};
-    pp_touch touch[PP_TOUCH_MAX];
+    pp_touch_point touch[PP_TOUCH_MAX];
     assert_int_equal(pp_mesh_touch(&ball, &X_WA, mesh, &here, 0.01, touch), 2);
     assert_true(fabs(touch[0].gap) <= 1e-15 && fabs(touch[1].gap) <= 1e-15);
     assert_true(fabs(touch[0].n.x + touch[1].n.x) <= 1e-15 && touch[0].n.z < -0.7);
@@ -350,7 +350,7 @@ static void on_rough_ground(void **state)
             perp_vec3 low, high;
             pp_solid_box(&s, &X, &low, &high);
             X.p.z += rng_uniform(&r, -0.2, 1.0) * rough - low.z;
-            pp_touch touch[PP_TOUCH_MAX], on[PP_TOUCH_MAX];
+            pp_touch_point touch[PP_TOUCH_MAX], on[PP_TOUCH_MAX];
             double least = HUGE_VAL,
                    facing = -1.0;  // of the closest triangle, and how far n is along its normal
             for (int t = 0; t < mesh->triangles; t++) {
@@ -393,7 +393,7 @@ static void one_side_only(void **state)
     pp_solid ball = {.kind = PP_SOLID_SPHERE, .radius = 0.2};
     const pp_pose here = {.R = pp_identity3()};
     pp_pose X_WA = {{0.3, 0.1, 0.205 - 1e-6}, pp_identity3()};
-    pp_touch touch[PP_TOUCH_MAX];
+    pp_touch_point touch[PP_TOUCH_MAX];
     assert_int_equal(pp_mesh_touch(&ball, &X_WA, mesh, &here, 0.02, touch), 1);
     assert_true(fabs(touch[0].gap + 1e-6) <= 1e-15 && touch[0].n.z == -1.0);
     const double height[4] = {0.0, 0.0, 0.0, 0.0};

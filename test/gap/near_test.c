@@ -12,8 +12,8 @@ static const double H = 0.01;
 static perp_body add_disc(plane *p, double mass, double x, double vx)
 {
     perp_body_def def = plane_body(mass, 0.01 * mass, x, 0.0, 0.0);
-    def.velocity.x = vx;
-    perp_body body = perp_add_body(p->builder, &def);
+    def.velocity_W.x = vx;
+    perp_body body = perp_builder_add_body(p->builder, &def);
     plane_disc(p, body, 0.1, 0.0);
     return body;
 }
@@ -21,7 +21,7 @@ static perp_body add_disc(plane *p, double mass, double x, double vx)
 static void open_space(plane *p)
 {
     plane_open(p);
-    perp_set_gravity(p->builder, (perp_vec3){0.0, 0.0, 0.0});
+    perp_builder_set_gravity(p->builder, (perp_vec3){0.0, 0.0, 0.0});
 }
 
 // Each covers 5 cm in the step, both together the 9 cm between them.
@@ -35,7 +35,8 @@ static void both_approach(void **state)
     plane_step(&p, H);
     assert_true(p.worst.gap <= 1e-9);
     assert_int_equal(p.inexact, 0);
-    assert_true(perp_body_position(p.sim, b).x - perp_body_position(p.sim, a).x >= 0.2 - 1e-9);
+    assert_true(perp_sim_body_position(p.sim, b).x - perp_sim_body_position(p.sim, a).x >=
+                0.2 - 1e-9);
     plane_close(&p);
 }
 
@@ -72,7 +73,7 @@ static void bounces_count(void **state)
     bounce.a = (perp_shape){0};
     bounce.b = (perp_shape){1};
     bounce.restitution = 1.0;
-    perp_add_contact(p.builder, &bounce);
+    perp_builder_add_contact(p.builder, &bounce);
     plane_start(&p);
     plane_step(&p, H);
     assert_true(perp_sim_info(p.sim)->contacts >= 2);
@@ -122,7 +123,7 @@ static void forces_count(void **state)
     perp_body a = add_disc(&p, 1.0, 0.0, 0.0);
     add_disc(&p, 1.0, 0.23, 0.0);
     plane_start(&p);
-    perp_body_apply(p.sim, a, (perp_wrench){.f = {500.0, 0.0, 0.0}});
+    perp_sim_body_apply(p.sim, a, (perp_wrench){.f_W = {500.0, 0.0, 0.0}});
     plane_step(&p, H);
     assert_true(p.worst.gap <= 1e-9);
     assert_int_equal(perp_sim_info(p.sim)->contacts, 1);

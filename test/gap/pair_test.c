@@ -10,7 +10,7 @@
 static perp_shape_def box(double x, double y)
 {
     perp_shape_def d = perp_shape_default();
-    d.kind = PERP_BOX;
+    d.kind = PERP_SHAPE_BOX;
     d.half = (perp_vec3){x, y, 0.0};
     return d;
 }
@@ -18,7 +18,7 @@ static perp_shape_def box(double x, double y)
 static perp_shape_def disc(double radius)
 {
     perp_shape_def d = perp_shape_default();
-    d.kind = PERP_DISC;
+    d.kind = PERP_SHAPE_DISC;
     d.radius = radius;
     return d;
 }
@@ -106,8 +106,8 @@ static const pose HERE = {0.0, 0.0, 0.0};
 static void points_and_discs(void **state)
 {
     (void)state;
-    perp_shape_def d = disc(0.5), e = disc(0.25), p = plain(PERP_POINT), b = box(1.0, 0.5);
-    perp_shape_def plane = plain(PERP_HALFPLANE), segment = rod(PERP_SEGMENT, 1.0, 0.0);
+    perp_shape_def d = disc(0.5), e = disc(0.25), p = plain(PERP_SHAPE_POINT), b = box(1.0, 0.5);
+    perp_shape_def plane = plain(PERP_SHAPE_HALFPLANE), segment = rod(PERP_SHAPE_SEGMENT, 1.0, 0.0);
     one(&d, HERE, &e, (pose){1.0, 0.0, 2.0}, (expected){0.25, 1.0, 0.0, 0.625, 0.0});
     one(&d, HERE, &e, (pose){0.0, -0.5, 0.0}, (expected){-0.25, 0.0, -1.0, 0.0, -0.375});
     one(&p, HERE, &d, (pose){0.0, 2.0, 0.0}, (expected){1.5, 0.0, 1.0, 0.0, 0.75});
@@ -125,8 +125,8 @@ static void points_and_discs(void **state)
 static void a_tilted_half_plane(void **state)
 {
     (void)state;
-    perp_shape_def plane = plain(PERP_HALFPLANE), d = disc(1.0);
-    plane.position = (perp_vec3){0.0, 1.0, 0.0};
+    perp_shape_def plane = plain(PERP_SHAPE_HALFPLANE), d = disc(1.0);
+    plane.position_B = (perp_vec3){0.0, 1.0, 0.0};
     plane.angle = atan2(3.0, 4.0);  // outward normal (-0.6, 0.8)
     one(&plane, HERE, &d, (pose){0.0, 3.5, 0.0}, (expected){1.0, -0.6, 0.8, 0.6, 2.7});
 }
@@ -149,7 +149,7 @@ static void vertices_and_sides(void **state)
     gap_scene_destroy(&s);
     // Corner to corner, 0.3 and 0.4 apart, and needle to needle, end to end.
     one(&b, HERE, &c, (pose){1.8, 1.4, 0.0}, (expected){0.5, 0.6, 0.8, 1.15, 0.7});
-    perp_shape_def segment = rod(PERP_SEGMENT, 1.0, 0.0), needle = box(1.0, 1e-13);
+    perp_shape_def segment = rod(PERP_SHAPE_SEGMENT, 1.0, 0.0), needle = box(1.0, 1e-13);
     one(&segment, HERE, &segment, (pose){2.5, 0.0, 0.0}, (expected){0.5, 1.0, 0.0, 1.25, 0.0});
     assert_true(points_of(&s, &needle, HERE, &needle, (pose){2.5, 0.0, 0.0}, p) >= 1);
     assert_true(p[0].n.x == 1.0 && fabs(p[0].gap - 0.5) <= 1e-12);
@@ -161,7 +161,7 @@ static void vertices_and_sides(void **state)
 static void boxes_that_rest(void **state)
 {
     (void)state;
-    perp_shape_def b = box(1.0, 0.5), narrow = box(0.5, 0.5), plane = plain(PERP_HALFPLANE);
+    perp_shape_def b = box(1.0, 0.5), narrow = box(0.5, 0.5), plane = plain(PERP_SHAPE_HALFPLANE);
     two(&plane, HERE, &b, (pose){2.0, 0.5, 0.0}, (expected){0.0, 0.0, 1.0, 1.0, 0.0},
         (expected){0.0, 0.0, 1.0, 3.0, 0.0});
     two(&b, HERE, &b, (pose){0.0, 1.0, 0.0}, (expected){0.0, 0.0, 1.0, -1.0, 0.5},
@@ -179,8 +179,9 @@ static void boxes_that_rest(void **state)
 static void rods_that_rest(void **state)
 {
     (void)state;
-    perp_shape_def rod1 = rod(PERP_CAPSULE, 1.0, 0.25), rod2 = rod(PERP_CAPSULE, 0.5, 0.5);
-    perp_shape_def segment = rod(PERP_SEGMENT, 1.0, 0.0), plane = plain(PERP_HALFPLANE),
+    perp_shape_def rod1 = rod(PERP_SHAPE_CAPSULE, 1.0, 0.25),
+                   rod2 = rod(PERP_SHAPE_CAPSULE, 0.5, 0.5);
+    perp_shape_def segment = rod(PERP_SHAPE_SEGMENT, 1.0, 0.0), plane = plain(PERP_SHAPE_HALFPLANE),
                    b = box(0.5, 0.5);
     two(&plane, HERE, &rod1, (pose){0.0, 0.25, 0.0}, (expected){0.0, 0.0, 1.0, -1.0, 0.0},
         (expected){0.0, 0.0, 1.0, 1.0, 0.0});
@@ -200,7 +201,7 @@ static void rods_that_rest(void **state)
 static void corners_of_facing_sides(void **state)
 {
     (void)state;
-    perp_shape_def b = box(1.0, 0.5), cap = rod(PERP_CAPSULE, 1.0, 0.5), c = box(0.5, 0.25);
+    perp_shape_def b = box(1.0, 0.5), cap = rod(PERP_SHAPE_CAPSULE, 1.0, 0.5), c = box(0.5, 0.25);
     double tilt = 0.1, cosine = cos(tilt), sine = sin(tilt);
     for (int k = 0; k < 4; k++) {
         // Corner of c at (1 + e, 0.5 + g), 0 < e < g tan(tilt); its lower side rises to the left.
@@ -226,7 +227,7 @@ static void corners_of_facing_sides(void **state)
 static void sliding_over_an_end_is_continuous(void **state)
 {
     (void)state;
-    perp_shape_def b = box(1.0, 0.5), cap = rod(PERP_CAPSULE, 1.0, 0.2), c = box(0.5, 0.25);
+    perp_shape_def b = box(1.0, 0.5), cap = rod(PERP_SHAPE_CAPSULE, 1.0, 0.2), c = box(0.5, 0.25);
     for (int k = 0; k < 4; k++) {
         double tilt = k % 2 ? 0.1 : -0.1, x = k % 2 ? 1.0 : -1.0;
         gap_scene s;
@@ -253,8 +254,9 @@ static void sliding_over_an_end_is_continuous(void **state)
 static void shapes_in_one_place(void **state)
 {
     (void)state;
-    perp_shape_def d = disc(0.5), e = disc(0.25), b = box(1.0, 0.5), p = plain(PERP_POINT),
-                   segment = rod(PERP_SEGMENT, 1.0, 0.0), rod1 = rod(PERP_CAPSULE, 1.0, 0.25);
+    perp_shape_def d = disc(0.5), e = disc(0.25), b = box(1.0, 0.5), p = plain(PERP_SHAPE_POINT),
+                   segment = rod(PERP_SHAPE_SEGMENT, 1.0, 0.0),
+                   rod1 = rod(PERP_SHAPE_CAPSULE, 1.0, 0.25);
     one(&d, HERE, &e, HERE, (expected){-0.75, 1.0, 0.0, 0.125, 0.0});
     one(&d, HERE, &p, HERE, (expected){-0.5, 1.0, 0.0, 0.25, 0.0});
     gap_scene s;
@@ -273,7 +275,7 @@ static void shapes_in_one_place(void **state)
 static void vertices_in_one_place(void **state)
 {
     (void)state;
-    perp_shape_def b = box(0.5, 0.5), segment = rod(PERP_SEGMENT, 0.5, 0.0);
+    perp_shape_def b = box(0.5, 0.5), segment = rod(PERP_SHAPE_SEGMENT, 0.5, 0.0);
     gap_scene s;
     pp_contact c[PP_POINTS_MAX];
     for (int k = 0; k < 8; k++) {
@@ -294,9 +296,10 @@ static void vertices_in_one_place(void **state)
 static void ends_that_meet_at_any_angle(void **state)
 {
     (void)state;
-    perp_shape_def segment = rod(PERP_SEGMENT, 1.25, 0.0), cap = rod(PERP_CAPSULE, 1.25, 1.25);
-    segment.position.x = 1.25;
-    cap.position.y = 1.25;
+    perp_shape_def segment = rod(PERP_SHAPE_SEGMENT, 1.25, 0.0),
+                   cap = rod(PERP_SHAPE_CAPSULE, 1.25, 1.25);
+    segment.position_B.x = 1.25;
+    cap.position_B.y = 1.25;
     cap.angle = 3.0 * acos(0.0);
     for (int k = 0; k < 360; k++) {
         gap_scene s;
@@ -335,12 +338,12 @@ static void needles_show_the_side_that_faces(void **state)
                                     {0.0004971888174843263, 3920441.3816981702, 0.0},
                                     {-0.0018320815337700004, -1015197.1561253861, 0.0},
                                     {0.00099743904617732599, -3452789.9808127852, 0.0}};
-    perp_shape_def b = box(0.00189208984375, 0.00189208984375), needle = plain(PERP_POLYGON);
-    b.position = (perp_vec3){-0.125, -0.0004730224609375, 0.0};
+    perp_shape_def b = box(0.00189208984375, 0.00189208984375), needle = plain(PERP_SHAPE_POLYGON);
+    b.position_B = (perp_vec3){-0.125, -0.0004730224609375, 0.0};
     b.angle = 24.0 * step;
-    needle.vertices = long_thin;
+    needle.vertices_S = long_thin;
     needle.vertex_count = 4;
-    needle.position = (perp_vec3){-3.25, 3.625, 0.0};
+    needle.position_B = (perp_vec3){-3.25, 3.625, 0.0};
     gap_scene s;
     pp_contact c[PP_POINTS_MAX];
     assert_true(points_of(&s, &b, (pose){2.5, -1.875, 15.0 * step}, &needle,
@@ -354,7 +357,7 @@ static void what_never_touches(void **state)
     (void)state;
     gap_scene s;
     pp_contact c[PP_POINTS_MAX];
-    perp_shape_def p = plain(PERP_POINT), plane = plain(PERP_HALFPLANE);
+    perp_shape_def p = plain(PERP_SHAPE_POINT), plane = plain(PERP_SHAPE_HALFPLANE);
     assert_int_equal(points_of(&s, &p, HERE, &p, HERE, c), 0);
     gap_scene_destroy(&s);
     assert_int_equal(points_of(&s, &plane, HERE, &plane, HERE, c), 0);
@@ -367,7 +370,7 @@ static void thin_shapes_keep_their_side(void **state)
     (void)state;
     gap_scene s;
     pp_contact c[PP_POINTS_MAX];
-    perp_shape_def p = plain(PERP_POINT), segment = rod(PERP_SEGMENT, 1.0, 0.0);
+    perp_shape_def p = plain(PERP_SHAPE_POINT), segment = rod(PERP_SHAPE_SEGMENT, 1.0, 0.0);
     for (int k = 0; k < 3; k++) {
         double y = k == 0 ? 1e-4 : k == 1 ? 0.0 : -1e-4;
         assert_int_equal(points_of(&s, &segment, HERE, &p, (pose){0.25, y, 0.0}, c), 1);
@@ -389,13 +392,13 @@ static void thin_shapes_keep_their_side(void **state)
 static void rest_does_not_jitter(void **state)
 {
     (void)state;
-    perp_shape_def b = box(0.5, 0.5), plane = plain(PERP_HALFPLANE), wide = box(2.0, 0.5),
-                   cap = rod(PERP_CAPSULE, 0.5, 0.5);
+    perp_shape_def b = box(0.5, 0.5), plane = plain(PERP_SHAPE_HALFPLANE), wide = box(2.0, 0.5),
+                   cap = rod(PERP_SHAPE_CAPSULE, 0.5, 0.5);
     const perp_shape_def *below[] = {&b, &plane, &wide, &cap};
     for (int k = 0; k < 4; k++) {
         gap_scene s;
         pp_contact first[PP_POINTS_MAX], c[PP_POINTS_MAX];
-        double y = below[k]->kind == PERP_HALFPLANE ? 0.5 : 1.0;
+        double y = below[k]->kind == PERP_SHAPE_HALFPLANE ? 0.5 : 1.0;
         assert_int_equal(points_of(&s, below[k], HERE, &b, (pose){0.0, y, 0.0}, first), 2);
         for (int noise = 0; noise < 27; noise++) {
             double e = 1e-9;

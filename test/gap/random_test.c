@@ -22,8 +22,8 @@ static void random_polygon(rng *r, perp_shape_def *def, perp_vec3 *vertex)
         angle = start + TURN * (k + rng_uniform(r, -0.3, 0.3)) / n;
         vertex[k] = (perp_vec3){a * cos(angle), b * sin(angle), 0.0};
     }
-    def->kind = PERP_POLYGON;
-    def->vertices = vertex;
+    def->kind = PERP_SHAPE_POLYGON;
+    def->vertices_S = vertex;
     def->vertex_count = n;
 }
 
@@ -31,18 +31,19 @@ static perp_shape_def random_shape(rng *r, perp_shape_kind kind, perp_vec3 *vert
 {
     perp_shape_def def = perp_shape_default();
     def.kind = kind;
-    def.position = (perp_vec3){rng_uniform(r, -0.5, 0.5), rng_uniform(r, -0.5, 0.5), 0.0};
+    def.position_B = (perp_vec3){rng_uniform(r, -0.5, 0.5), rng_uniform(r, -0.5, 0.5), 0.0};
     def.angle = rng_uniform(r, 0.0, TURN);
     def.radius = rng_uniform(r, 0.05, 0.5);
     def.half = (perp_vec3){rng_uniform(r, 0.05, 1.0), rng_uniform(r, 0.05, 1.0), 0.0};
-    if (kind == PERP_POLYGON) {
+    if (kind == PERP_SHAPE_POLYGON) {
         random_polygon(r, &def, vertex);
     }
     return def;
 }
 
-static const perp_shape_kind KINDS[] = {PERP_POINT,   PERP_DISC,    PERP_BOX,      PERP_POLYGON,
-                                        PERP_CAPSULE, PERP_SEGMENT, PERP_HALFPLANE};
+static const perp_shape_kind KINDS[] = {PERP_SHAPE_POINT,    PERP_SHAPE_DISC,    PERP_SHAPE_BOX,
+                                        PERP_SHAPE_POLYGON,  PERP_SHAPE_CAPSULE, PERP_SHAPE_SEGMENT,
+                                        PERP_SHAPE_HALFPLANE};
 enum { KIND_COUNT = sizeof KINDS / sizeof *KINDS };
 
 static void random_scene(rng *r, gap_scene *s, perp_shape_kind a, perp_shape_kind b)
@@ -112,14 +113,14 @@ static void true_distances(void **state)
 static int sample(const perp_shape_def *d, const pp_frame *f, pp_vec2 *out)
 {
     enum { ARC = 120 };
-    double radius = d->kind == PERP_DISC || d->kind == PERP_CAPSULE ? d->radius : 0.0;
-    double half = d->kind == PERP_CAPSULE ? d->half.x : 0.0;
+    double radius = d->kind == PERP_SHAPE_DISC || d->kind == PERP_SHAPE_CAPSULE ? d->radius : 0.0;
+    double half = d->kind == PERP_SHAPE_CAPSULE ? d->half.x : 0.0;
     int count = 0;
     for (int k = 0; k < ARC; k++) {
         double angle = TURN * k / ARC, along = cos(angle) >= 0.0 ? half : -half;
         double x = along + radius * cos(angle), y = radius * sin(angle);
-        pp_vec2 x_B = {d->position.x + cos(d->angle) * x - sin(d->angle) * y,
-                       d->position.y + sin(d->angle) * x + cos(d->angle) * y};
+        pp_vec2 x_B = {d->position_B.x + cos(d->angle) * x - sin(d->angle) * y,
+                       d->position_B.y + sin(d->angle) * x + cos(d->angle) * y};
         out[count++] = pp_point2(f, x_B);
     }
     return count;
@@ -151,7 +152,7 @@ static void check_sampled(rng *r, gap_scene *s, uint64_t seed)
 static void sampled_distances(void **state)
 {
     (void)state;
-    static const perp_shape_kind round[] = {PERP_DISC, PERP_CAPSULE};
+    static const perp_shape_kind round[] = {PERP_SHAPE_DISC, PERP_SHAPE_CAPSULE};
     for (int k = 0; k < 4; k++) {
         FOR_SEEDS(seed, 25)
         {
@@ -220,7 +221,7 @@ static void check_rate(rng *r, gap_scene *s, uint64_t seed)
 {
     pp_contact c[PP_POINTS_MAX], low[PP_POINTS_MAX], high[PP_POINTS_MAX];
     const double dt = 1e-6;
-    bool plane = s->def[0].kind == PERP_HALFPLANE || s->def[1].kind == PERP_HALFPLANE;
+    bool plane = s->def[0].kind == PERP_SHAPE_HALFPLANE || s->def[1].kind == PERP_SHAPE_HALFPLANE;
     for (int k = 1; k <= 2; k++) {
         double x = rng_normal(r), y = rng_normal(r);
         s->body[k].v = (perp_vec3){x, y, 0.0};

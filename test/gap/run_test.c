@@ -20,13 +20,13 @@ static perp_shape_def shape(perp_shape_kind kind, double size)
     return d;
 }
 
-static perp_body add_body(perp_builder *b, double x, double y, perp_drive drive)
+static perp_body add_body(perp_builder *b, double x, double y, perp_motion drive)
 {
     perp_body_def d = perp_body_default();
-    d.mass = d.inertia = 1.0;
-    d.drive = drive;
-    d.position = (perp_vec3){x, y, 0.0};
-    return perp_add_body(b, &d);
+    d.mass = d.inertia_zz = 1.0;
+    d.motion = drive;
+    d.position_W = (perp_vec3){x, y, 0.0};
+    return perp_builder_add_body(b, &d);
 }
 
 static perp_model *finish(perp_builder *b)
@@ -52,7 +52,8 @@ static perp_status run_at(const perp_model *m, double t, double margin, pp_arena
     pp_state state = {.t = t, .q = q, .nu = nu};
     pp_state_start(m, &state);
     memset(nu, 0, (size_t)m->nv * sizeof *nu);
-    perp_status status = pp_kinematics_run(kin, m, &state, 0.01, PERP_GYRO_IMPLICIT, NULL, arena);
+    perp_status status =
+        pp_kinematics_run(kin, m, &state, 0.01, PERP_GYROSCOPIC_IMPLICIT, NULL, arena);
     return status < 0 ? status : pp_gaps_run(gaps, m, kin, margin, arena);
 }
 
@@ -71,8 +72,8 @@ static int contacts_of(const perp_model *m, double t, pp_contact *out, int most)
 
 // ── Found or not ─────────────────────────────────────────────────────────────────────────────────
 
-static const perp_shape_kind KINDS[] = {PERP_POINT, PERP_DISC, PERP_BOX, PERP_CAPSULE,
-                                        PERP_SEGMENT};
+static const perp_shape_kind KINDS[] = {PERP_SHAPE_POINT, PERP_SHAPE_DISC, PERP_SHAPE_BOX,
+                                        PERP_SHAPE_CAPSULE, PERP_SHAPE_SEGMENT};
 
 static perp_builder *random_builder(rng *r, int bodies)
 {
@@ -80,26 +81,26 @@ static perp_builder *random_builder(rng *r, int bodies)
     double room = sqrt((double)bodies);
     perp_shape last = {-1};
     for (int k = 0; k < bodies; k++) {
-        perp_drive drive = rng_below(r, 4) ? PERP_FREE : PERP_FIXED;
+        perp_motion drive = rng_below(r, 4) ? PERP_MOTION_DYNAMIC : PERP_MOTION_STATIC;
         perp_body body = add_body(b, rng_uniform(r, 0.0, room), rng_uniform(r, 0.0, room), drive);
         for (int i = rng_below(r, 3); i >= 0; i--) {
             perp_shape_def d = shape(KINDS[rng_below(r, 5)], rng_uniform(r, 0.02, 0.7));
             if (rng_below(r, 40) == 0) {
-                d.kind = PERP_HALFPLANE;
+                d.kind = PERP_SHAPE_HALFPLANE;
             }
             if (rng_below(r, 40) == 0) {
                 d.half.x = d.radius = room;  // a giant among them
             }
-            d.position = (perp_vec3){rng_uniform(r, -0.3, 0.3), rng_uniform(r, -0.3, 0.3), 0.0};
+            d.position_B = (perp_vec3){rng_uniform(r, -0.3, 0.3), rng_uniform(r, -0.3, 0.3), 0.0};
             d.angle = rng_uniform(r, -3.0, 3.0);
             d.detect = rng_below(r, 10) > 0;
-            perp_shape now = perp_add_shape(b, body, &d);
+            perp_shape now = perp_builder_add_shape(b, body, &d);
             if (last.i >= 0 && i > 0 && k > 2 && rng_below(r, 3) == 0) {
                 perp_pair_def pair = perp_pair_default();
                 pair.a = now;
                 pair.b = (perp_shape){rng_below(r, 2)};
                 pair.ignore = rng_below(r, 2) == 0;
-                perp_add_pair(b, &pair);
+                perp_builder_add_pair(b, &pair);
             }
             last = now;
         }
@@ -109,7 +110,7 @@ static perp_builder *random_builder(rng *r, int bodies)
             joint.a = (perp_body){1 + rng_below(r, k)};
             joint.b = body;
             joint.length = 1.0;
-            perp_add_joint(b, &joint);
+            perp_builder_add_joint(b, &joint);
         }
     }
     return b;
@@ -120,7 +121,8 @@ static bool joined(const perp_model *m, int a, int b)
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
         bool both = (j->a == a && j->b == b) || (j->a == b && j->b == a);
-        if (both && j->kind != PERP_DISTANCE && j->kind != PERP_ANGLE && j->kind != PERP_GEAR) {
+        if (both && j->kind != PERP_JOINT_DISTANCE && j->kind != PERP_JOINT_ANGLE &&
+            j->kind != PERP_JOINT_GEAR) {
             return true;
         }
     }
@@ -132,7 +134,8 @@ static bool should_look(const perp_model *m, int a, int b)
     const pp_shape *sa = &m->shape[a], *sb = &m->shape[b];
     bool rule = false;
     if (!sa->detect || !sb->detect || sa->body == sb->body ||
-        (m->body[sa->body].drive != PERP_FREE && m->body[sb->body].drive != PERP_FREE)) {
+        (m->body[sa->body].drive != PERP_MOTION_DYNAMIC &&
+         m->body[sb->body].drive != PERP_MOTION_DYNAMIC)) {
         return false;
     }
     for (int i = 0; i < m->pairs; i++) {
@@ -147,7 +150,7 @@ static bool should_look(const perp_model *m, int a, int b)
     // Of a body that is not free, only shapes in which a joint is fastened are left out (model/meet).
     bool free = m->body[sa->body].nv > 0 && m->body[sb->body].nv > 0;
     return rule || !joined(m, sa->body, sb->body) ||
-           (!free && pp_model_meeting(m, a, b) != PP_MEET_JOINED);
+           (!free && pp_model_pair_filter(m, a, b) != PP_PAIR_JOINED);
 }
 
 static void same_as_all_pairs(void **state)
@@ -188,20 +191,20 @@ static double tests_per_body(int bodies, layout how)
 {
     perp_builder *b = perp_builder_create(NULL);
     rng r = rng_seed(7);
-    perp_shape_def floor = shape(PERP_HALFPLANE, 1.0), table = shape(PERP_BOX, 200.0);
+    perp_shape_def floor = shape(PERP_SHAPE_HALFPLANE, 1.0), table = shape(PERP_SHAPE_BOX, 200.0);
     table.half.y = 1.0;
-    perp_add_shape(b, (perp_body){0}, &floor);
-    perp_add_shape(b, (perp_body){0}, &table);
+    perp_builder_add_shape(b, (perp_body){0}, &floor);
+    perp_builder_add_shape(b, (perp_body){0}, &table);
     int side = how == ROW ? bodies : (int)sqrt((double)bodies);
     for (int k = 0; k < bodies; k++) {
         double size = how == MIXED ? 0.5 * pow(10.0, -rng_uniform(&r, 0.0, 2.0)) : 0.5;
         int row = k / side;
         double x = k % side + rng_uniform(&r, -0.01, 0.01), y = row + 1.5;
-        perp_shape_def d = shape(k % 2 ? PERP_BOX : PERP_DISC, size);
+        perp_shape_def d = shape(k % 2 ? PERP_SHAPE_BOX : PERP_SHAPE_DISC, size);
         if (how == FLOWN_AWAY && k == 0) {
             x = 1e6;
         }
-        perp_add_shape(b, add_body(b, x, y, PERP_FREE), &d);
+        perp_builder_add_shape(b, add_body(b, x, y, PERP_MOTION_DYNAMIC), &d);
     }
     perp_model *m = finish(b);
     pp_arena *arena = pp_arena_create(NULL);
@@ -236,23 +239,24 @@ static void listed_contacts_are_always_there(void **state)
     (void)state;
     for (int only = 0; only < 2; only++) {
         perp_builder *b = perp_builder_create(NULL);
-        perp_shape_def plane = shape(PERP_HALFPLANE, 1.0), box = shape(PERP_BOX, 0.5),
-                       corner = shape(PERP_POINT, 0.0);
+        perp_shape_def plane = shape(PERP_SHAPE_HALFPLANE, 1.0), box = shape(PERP_SHAPE_BOX, 0.5),
+                       corner = shape(PERP_SHAPE_POINT, 0.0);
         plane.mu = 0.4;
         corner.mu = 0.9;
         corner.restitution = 0.25;
-        perp_shape floor = perp_add_shape(b, (perp_body){0}, &plane);
-        perp_body body = add_body(b, 0.0, 5.5, PERP_FREE), other = add_body(b, 3.0, 0.5, PERP_FREE);
-        perp_shape high = perp_add_shape(b, body, &box);
-        corner.position = (perp_vec3){-0.5, -0.5, 0.0};
-        perp_shape point = perp_add_shape(b, body, &corner);
-        perp_add_shape(b, other, &box);
+        perp_shape floor = perp_builder_add_shape(b, (perp_body){0}, &plane);
+        perp_body body = add_body(b, 0.0, 5.5, PERP_MOTION_DYNAMIC),
+                  other = add_body(b, 3.0, 0.5, PERP_MOTION_DYNAMIC);
+        perp_shape high = perp_builder_add_shape(b, body, &box);
+        corner.position_B = (perp_vec3){-0.5, -0.5, 0.0};
+        perp_shape point = perp_builder_add_shape(b, body, &corner);
+        perp_builder_add_shape(b, other, &box);
         perp_contact_def c = perp_contact_default();
         c.a = point, c.b = floor;
-        perp_add_contact(b, &c);
+        perp_builder_add_contact(b, &c);
         c.a = floor, c.b = high, c.mu = 0.1, c.restitution = 0.0;
-        perp_add_contact(b, &c);
-        perp_set_listed_only(b, only == 1);
+        perp_builder_add_contact(b, &c);
+        perp_builder_set_listed_only(b, only == 1);
         perp_model *m = finish(b);
         pp_contact got[8];
         assert_int_equal(contacts_of(m, 0.0, got, 8), only ? 2 : 4);
@@ -273,11 +277,11 @@ static void a_listed_pair_is_not_detected_again(void **state)
 {
     (void)state;
     perp_builder *b = perp_builder_create(NULL);
-    perp_shape_def plane = shape(PERP_HALFPLANE, 1.0), box = shape(PERP_BOX, 0.5);
+    perp_shape_def plane = shape(PERP_SHAPE_HALFPLANE, 1.0), box = shape(PERP_SHAPE_BOX, 0.5);
     perp_contact_def c = perp_contact_default();
-    c.a = perp_add_shape(b, add_body(b, 0.0, 0.5, PERP_FREE), &box);
-    c.b = perp_add_shape(b, (perp_body){0}, &plane);
-    perp_add_contact(b, &c);
+    c.a = perp_builder_add_shape(b, add_body(b, 0.0, 0.5, PERP_MOTION_DYNAMIC), &box);
+    c.b = perp_builder_add_shape(b, (perp_body){0}, &plane);
+    perp_builder_add_contact(b, &c);
     perp_model *m = finish(b);
     pp_contact got[4];
     assert_int_equal(contacts_of(m, 0.0, got, 4), 1);
@@ -290,12 +294,12 @@ static void what_cannot_touch_is_not_listed(void **state)
     (void)state;
     for (int k = 0; k < 2; k++) {
         perp_builder *b = perp_builder_create(NULL);
-        perp_shape_def d = shape(k ? PERP_POINT : PERP_HALFPLANE, 0.0);
+        perp_shape_def d = shape(k ? PERP_SHAPE_POINT : PERP_SHAPE_HALFPLANE, 0.0);
         perp_contact_def c = perp_contact_default();
-        c.a = perp_add_shape(b, (perp_body){0}, &d);
-        c.b = perp_add_shape(b, add_body(b, 0.0, 0.0, PERP_FREE), &d);
+        c.a = perp_builder_add_shape(b, (perp_body){0}, &d);
+        c.b = perp_builder_add_shape(b, add_body(b, 0.0, 0.0, PERP_MOTION_DYNAMIC), &d);
         c.name = "odd";
-        perp_add_contact(b, &c);
+        perp_builder_add_contact(b, &c);
         perp_error error;
         assert_int_equal(perp_builder_status(b, &error), PERP_ERR_MODEL);
         assert_string_equal(error.text, k ? "contact 'odd': two points never touch"
@@ -310,16 +314,16 @@ static void belts_move_surfaces(void **state)
     (void)state;
     for (int k = 0; k < 2; k++) {
         perp_builder *b = perp_builder_create(NULL);
-        perp_shape_def belt = shape(PERP_HALFPLANE, 1.0), disc = shape(PERP_DISC, 0.5);
+        perp_shape_def belt = shape(PERP_SHAPE_HALFPLANE, 1.0), disc = shape(PERP_SHAPE_DISC, 0.5);
         belt.surface_speed = "2*t";
-        perp_body body = add_body(b, 0.0, 0.5, PERP_FREE);
+        perp_body body = add_body(b, 0.0, 0.5, PERP_MOTION_DYNAMIC);
         if (k) {
             disc.surface_speed = "3";  // clockwise: at its lowest point to -x
-            perp_add_shape(b, body, &disc);
+            perp_builder_add_shape(b, body, &disc);
         }
-        perp_add_shape(b, (perp_body){0}, &belt);
+        perp_builder_add_shape(b, (perp_body){0}, &belt);
         if (!k) {
-            perp_add_shape(b, body, &disc);
+            perp_builder_add_shape(b, body, &disc);
         }
         perp_model *m = finish(b);
         pp_contact c[2];
@@ -337,23 +341,24 @@ static void rules_decide_about_pairs(void **state)
     (void)state;
     for (int k = 0; k < 4; k++) {
         perp_builder *b = perp_builder_create(NULL);
-        perp_shape_def disc = shape(PERP_DISC, 0.5);
-        perp_body x = add_body(b, 0.0, 0.0, PERP_FREE), y = add_body(b, 0.9, 0.0, PERP_FREE);
+        perp_shape_def disc = shape(PERP_SHAPE_DISC, 0.5);
+        perp_body x = add_body(b, 0.0, 0.0, PERP_MOTION_DYNAMIC),
+                  y = add_body(b, 0.9, 0.0, PERP_MOTION_DYNAMIC);
         perp_pair_def pair = perp_pair_default();
-        pair.a = perp_add_shape(b, x, &disc);
-        pair.b = perp_add_shape(b, y, &disc);
+        pair.a = perp_builder_add_shape(b, x, &disc);
+        pair.b = perp_builder_add_shape(b, y, &disc);
         pair.mu = 0.125;
         pair.ignore = k == 3;
         perp_joint_def joint = perp_joint_default();
         joint.a = x;
         joint.b = y;
-        joint.anchor_a.x = 0.45;
-        joint.anchor_b.x = -0.45;
+        joint.anchor_A.x = 0.45;
+        joint.anchor_B.x = -0.45;
         if (k >= 1) {
-            perp_add_joint(b, &joint);
+            perp_builder_add_joint(b, &joint);
         }
         if (k >= 2) {
-            perp_add_pair(b, &pair);
+            perp_builder_add_pair(b, &pair);
         }
         perp_model *m = finish(b);
         pp_contact c[2];
@@ -415,8 +420,8 @@ static void poses_must_be_finite(void **state)
 {
     (void)state;
     perp_builder *b = perp_builder_create(NULL);
-    perp_shape_def disc = shape(PERP_DISC, 0.5);
-    perp_add_shape(b, add_body(b, 0.0, 0.0, PERP_FREE), &disc);
+    perp_shape_def disc = shape(PERP_SHAPE_DISC, 0.5);
+    perp_builder_add_shape(b, add_body(b, 0.0, 0.0, PERP_MOTION_DYNAMIC), &disc);
     perp_model *m = finish(b);
     pp_arena *arena = pp_arena_create(NULL);
     pp_gaps gaps;

@@ -32,7 +32,7 @@ static void for_pairs(uint64_t count, pair_check *check)
     }
 }
 
-static int touch(const touch_pair *p, pp_touch *t)
+static int touch(const touch_pair *p, pp_touch_point *t)
 {
     return pp_solid_touch(&p->a, &p->X_WA, &p->b, &p->X_WB, HUGE_VAL, t);
 }
@@ -40,7 +40,7 @@ static int touch(const touch_pair *p, pp_touch *t)
 static void report(const touch_pair *pair, const char *flaw)
 {
     if (flaw) {
-        pp_touch t[PP_TOUCH_MAX];
+        pp_touch_point t[PP_TOUCH_MAX];
         int count = touch(pair, t);
         print_error("%s and %s: %s\n", NAME[pair->a.kind], NAME[pair->b.kind], flaw);
         for (int k = 0; k < count; k++) {
@@ -57,7 +57,7 @@ static void check_flaws(rng *r, const touch_pair *given, uint64_t seed)
 {
     touch_pair pair = *given;
     for (int k = 0; k < 4; k++) {
-        pp_touch t[PP_TOUCH_MAX];
+        pp_touch_point t[PP_TOUCH_MAX];
         const char *flaw = touch_flaw(&pair, 1e-12, r);
         report(&pair, flaw);
         CHECK(!flaw, seed);
@@ -109,7 +109,7 @@ static perp_vec3 random_vec(rng *r)
 static void check_rate(rng *r, const touch_pair *pair, uint64_t seed)
 {
     const double h = 1e-6;
-    pp_touch t[PP_TOUCH_MAX], low[PP_TOUCH_MAX], high[PP_TOUCH_MAX];
+    pp_touch_point t[PP_TOUCH_MAX], low[PP_TOUCH_MAX], high[PP_TOUCH_MAX];
     perp_vec3 va = random_vec(r), wa = random_vec(r), vb = random_vec(r), wb = random_vec(r);
     touch_pair before = *pair, after = *pair;
     before.X_WA = moved(&pair->X_WA, va, wa, -h);
@@ -146,7 +146,7 @@ static void rates(void **state)
 
 static void check_margin(rng *r, const touch_pair *pair, uint64_t seed)
 {
-    pp_touch t[PP_TOUCH_MAX], u[PP_TOUCH_MAX];
+    pp_touch_point t[PP_TOUCH_MAX], u[PP_TOUCH_MAX];
     int count = touch(pair, t);
     double margin = t[rng_below(r, count)].gap + rng_uniform(r, -0.1, 0.1);
     int within = 0, got = pp_solid_touch(&pair->a, &pair->X_WA, &pair->b, &pair->X_WB, margin, u);

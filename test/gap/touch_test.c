@@ -23,7 +23,7 @@ static pp_pose at(double x, double y, double z, double turn_x, double turn_y, do
     return (pp_pose){{x, y, z}, pp_quat_matrix(q)};
 }
 
-static int touch(const touch_pair *p, double margin, pp_touch *t)
+static int touch(const touch_pair *p, double margin, pp_touch_point *t)
 {
     return pp_solid_touch(&p->a, &p->X_WA, &p->b, &p->X_WB, margin, t);
 }
@@ -48,7 +48,7 @@ static const double QUARTER = 1.5707963267948966;
 // ── Half-space ───────────────────────────────────────────────────────────────────────────────────
 
 // Whether t has the features of the first call (k = 0), in any order.
-static void same_names(const pp_touch *t, int k, uint32_t *name)
+static void same_names(const pp_touch_point *t, int k, uint32_t *name)
 {
     for (int i = 0; i < 4; i++) {
         bool known = false;
@@ -63,7 +63,7 @@ static void same_names(const pp_touch *t, int k, uint32_t *name)
 static void box_rests_on_four_corners(void **state)
 {
     (void)state;
-    pp_touch t[PP_TOUCH_MAX];
+    pp_touch_point t[PP_TOUCH_MAX];
     uint32_t name[4];
     for (int k = 0; k < 25; k++) {  // a tilt of roundoff either way
         double tilt = 1e-16 * (k % 2 ? k : -k);
@@ -81,7 +81,7 @@ static void box_rests_on_four_corners(void **state)
 static void tilted_box_shows_far_corners(void **state)
 {
     (void)state;
-    pp_touch t[PP_TOUCH_MAX];
+    pp_touch_point t[PP_TOUCH_MAX];
     double tilt = 0.05, rise = 2.0 * 0.5 * sin(tilt);
     touch_pair p = {PLANE, box_of(0.5, 0.4, 0.3), at(0, 0, 0, 0, 0, 0), at(0, 0, 1, 0, tilt, 0)};
     assert_int_equal(touch(&p, HUGE_VAL, t), 4);
@@ -95,7 +95,7 @@ static void tilted_box_shows_far_corners(void **state)
 static void round_solids_on_half_space(void **state)
 {
     (void)state;
-    pp_touch t[PP_TOUCH_MAX];
+    pp_touch_point t[PP_TOUCH_MAX];
     touch_pair p = {round_of(PP_SOLID_SPHERE, 0.25, 0.0), PLANE, at(1, 2, 0.2, 0, 0, 0),
                     at(0, 0, 0, 0, 0, 0)};
     assert_int_equal(touch(&p, 0.0, t), 1);
@@ -143,7 +143,7 @@ static void round_solids_on_half_space(void **state)
 static void stack_keeps_four_names(void **state)
 {
     (void)state;
-    pp_touch t[PP_TOUCH_MAX];
+    pp_touch_point t[PP_TOUCH_MAX];
     uint32_t name[4];
     rng r = rng_seed(7);
     for (int k = 0; k < 200; k++) {
@@ -166,7 +166,7 @@ static void stack_keeps_four_names(void **state)
 static void octagon_of_two_squares(void **state)
 {
     (void)state;
-    pp_touch t[PP_TOUCH_MAX];
+    pp_touch_point t[PP_TOUCH_MAX];
     touch_pair p = {box_of(0.5, 0.5, 0.5), box_of(0.5, 0.5, 0.5), at(0, 0, 0, 0, 0, 0),
                     at(0, 0, 0.999, 0, 0, 0.5 * QUARTER)};
     assert_int_equal(touch(&p, 0.01, t), 8);
@@ -179,7 +179,7 @@ static void octagon_of_two_squares(void **state)
 static void edges_and_capsules_on_boxes(void **state)
 {
     (void)state;
-    pp_touch t[PP_TOUCH_MAX];
+    pp_touch_point t[PP_TOUCH_MAX];
     double up = 0.1 * sqrt(2.0);
     touch_pair p = {box_of(1, 1, 1), box_of(0.5, 0.1, 0.1), at(0, 0, 0, 0, 0, 0),
                     at(0, 0, 1.0 + up, 0.5 * QUARTER, 0, 0)};
@@ -213,7 +213,7 @@ static void edges_and_capsules_on_boxes(void **state)
 static void cylinders_side_by_side(void **state)
 {
     (void)state;
-    pp_touch t[PP_TOUCH_MAX];
+    pp_touch_point t[PP_TOUCH_MAX];
     touch_pair p = {round_of(PP_SOLID_CYLINDER, 0.5, 1.0), round_of(PP_SOLID_CYLINDER, 0.3, 2.0),
                     at(0, 0, 0, 0, 0, 0), at(0.8, 0, 0.2, 0, 0, 1.0)};
     assert_int_equal(touch(&p, 0.01, t), 2);
@@ -320,7 +320,7 @@ static void sizes(void **state)
 static void far_from_the_origin(void **state)
 {
     (void)state;
-    pp_touch t[PP_TOUCH_MAX], u[PP_TOUCH_MAX];
+    pp_touch_point t[PP_TOUCH_MAX], u[PP_TOUCH_MAX];
     touch_pair p = {box_of(0.5, 0.5, 0.5), box_of(0.25, 0.25, 0.25), at(0, 0, 0, 0, 0, 0),
                     at(0.125, 0, 0.8125, 0, 0, 0.3)};
     int count = touch(&p, 0.1, t);

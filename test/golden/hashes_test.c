@@ -92,7 +92,7 @@ static uint64_t add_step(uint64_t hash, const perp_sim *sim)
     for (int j = 0; j < joints; j++) {
         perp_joint_state s = perp_sim_joint(sim, (perp_joint){j});
         hash = add_number(add_number(hash, s.coordinate), s.drive);
-        hash = add_vec(add_vec(hash, s.impulse_b.f), s.impulse_b.tau);
+        hash = add_vec(add_vec(hash, s.impulse_b.f_W), s.impulse_b.tau_W);
     }
     return hash;
 }
@@ -191,7 +191,7 @@ static void set_one(perp_sim_def *def, const char *key, const char *text, const 
     } else if (strcmp(key, "form") == 0) {
         def->form = (perp_form)find_word(perp_form_word, text, r);
     } else if (strcmp(key, "friction") == 0) {
-        def->friction = (perp_friction_law)find_word(perp_friction_word, text, r);
+        def->friction = (perp_friction_law)find_word(perp_friction_law_word, text, r);
     } else if (strcmp(key, "positions") == 0) {
         def->positions = (perp_positions)find_word(perp_positions_word, text, r);
     } else if (strcmp(key, "coordinates") == 0) {
@@ -233,7 +233,7 @@ static outcome run(const row *r, const perp_scene *scene, int threads)
         fail_msg("%s %s: %s", r->name, r->settings, error.text);
     }
     for (int k = 0; k < r->steps; k++) {
-        perp_status status = perp_step(sim, perp_scene_step(scene));
+        perp_status status = perp_sim_step(sim, perp_scene_step(scene));
         if (status < 0) {
             o.contacts = add_number(o.contacts, (double)status);
             break;
@@ -243,7 +243,7 @@ static outcome run(const row *r, const perp_scene *scene, int threads)
         }
         o.contacts = add_step(o.contacts, sim);
     }
-    o.state = perp_state_hash(sim);
+    o.state = perp_sim_state_hash(sim);
     perp_sim_destroy(sim);
     return o;
 }

@@ -26,7 +26,7 @@ static run start(const char *text)
         fail();
     }
     perp_sim_def def = perp_scene_sim_def(r.scene);
-    def.stepper = PERP_EVENT;
+    def.stepper = PERP_STEPPER_EVENT;
     if (perp_sim_create(perp_scene_model(r.scene), &def, NULL, &r.sim, &error) < 0) {
         print_error("%s\n", error.text);
         fail();
@@ -38,7 +38,7 @@ static void go_on(run *r, double h, double until)
 {
     while (perp_sim_time(r->sim) < until - 0.5 * h) {
         int n = 0;
-        if (perp_step(r->sim, h) != PERP_OK) {
+        if (perp_sim_step(r->sim, h) != PERP_OK) {
             print_error("%s %s\n", perp_sim_error(r->sim)->text, perp_sim_info(r->sim)->remark);
             fail();
         }
@@ -83,7 +83,7 @@ static void test_thin_walls(void **state)
         run r = start(text);
         double way = 0.5 - 0.5 * wall[k] - 0.01, t = way / speed[k], end = 3.0 * t;
         go_on(&r, end / 2.0, end);
-        near(perp_body_position(r.sim, (perp_body){1}).x, way - 0.5 * speed[k] * 2.0 * t, 1e-9);
+        near(perp_sim_body_position(r.sim, (perp_body){1}).x, way - 0.5 * speed[k] * 2.0 * t, 1e-9);
         stop(&r);
     }
 }
@@ -111,7 +111,7 @@ static void test_tiles(void **state)
                  tiles);
         run r = start(text);
         go_on(&r, 0.01, 0.8);
-        at[k] = perp_body_position(r.sim, (perp_body){1});
+        at[k] = perp_sim_body_position(r.sim, (perp_body){1});
         stop(&r);
     }
     near(at[1].x, at[0].x, 1e-10);
@@ -132,7 +132,7 @@ static void test_box_rests(void **state)
     int contacts = 0, closed = 0;
     const perp_contact *c = perp_sim_contacts(r.sim, &contacts);
     for (int i = 0; i < contacts; i++) {
-        closed += c[i].mode == PERP_STICK;
+        closed += c[i].mode == PERP_CONTACT_STICK;
     }
     assert_int_equal(closed, 4);
     assert_true(perp_sim_info(r.sim)->energy.kinetic < 1e-12);
@@ -187,7 +187,7 @@ static void test_flat_bounces(void **state)
         }
         run r = start(text);
         go_on(&r, (t + e * way) / 3.0, t + e * way);
-        perp_vec3 at = perp_body_position(r.sim, (perp_body){1});
+        perp_vec3 at = perp_sim_body_position(r.sim, (perp_body){1});
         near(k == 0 ? at.y : at.z, 0.1 + 0.5 * g * e * e * way * way, 1e-8);
         stop(&r);
     }
@@ -213,7 +213,7 @@ static void test_grasp(void **state)
         "0.02}]}");
     go_on(&r, 0.001, 0.01);
     assert_true(r.events < 10);
-    near(perp_body_position(r.sim, (perp_body){3}).z, 0.02, 1e-9);
+    near(perp_sim_body_position(r.sim, (perp_body){3}).z, 0.02, 1e-9);
     stop(&r);
 }
 

@@ -53,23 +53,23 @@ static perp_shape_def random_shape(rng *r, int kinds, double *reach)
     double a = rng_uniform(r, 0.1, 0.5), b = rng_uniform(r, 0.1, 0.5), c = rng_uniform(r, 0.1, 0.5);
     switch (rng_below(r, kinds)) {
     case 0:
-        shape.kind = PERP_BOX;
+        shape.kind = PERP_SHAPE_BOX;
         shape.half = (perp_vec3){a, b, c};
         *reach = sqrt(a * a + b * b + c * c);
         break;
     case 1:
-        shape.kind = PERP_CYLINDER;
+        shape.kind = PERP_SHAPE_CYLINDER;
         shape.radius = a;
         shape.half.z = c;
         *reach = hypot(a, c);
         break;
     case 2:
-        shape.kind = PERP_SPHERE;
+        shape.kind = PERP_SHAPE_SPHERE;
         shape.radius = a;
         *reach = a;
         break;
     default:
-        shape.kind = PERP_CAPSULE;
+        shape.kind = PERP_SHAPE_CAPSULE;
         shape.radius = 0.5 * a;
         shape.half.z = c;
         *reach = 0.5 * a + c;
@@ -81,11 +81,11 @@ static perp_shape_def random_shape(rng *r, int kinds, double *reach)
 static const char *shape_word(perp_shape_kind kind)
 {
     switch (kind) {
-    case PERP_BOX:
+    case PERP_SHAPE_BOX:
         return "box";
-    case PERP_CYLINDER:
+    case PERP_SHAPE_CYLINDER:
         return "cylinder";
-    case PERP_SPHERE:
+    case PERP_SHAPE_SPHERE:
         return "sphere";
     default:
         return "capsule";
@@ -102,33 +102,33 @@ static drop make_drop(int index, bool several)
     bool stacked = several && rng_below(&r, 2) == 0;
     drop d = {.until = several ? 1.0 : 3.0, .several = several};
     perp_shape_def floor = perp_shape_default();
-    floor.kind = PERP_HALFSPACE;
+    floor.kind = PERP_SHAPE_HALFSPACE;
     floor.mu = mu;
     floor.restitution = e;
-    perp_add_shape(builder, (perp_body){0}, &floor);
+    perp_builder_add_shape(builder, (perp_body){0}, &floor);
     for (int i = 0; i < bodies; i++) {
         double reach;
         perp_shape_def shape = random_shape(&r, several ? 4 : 2, &reach);
         perp_body_def body = perp_body_default();
-        body.kind = PERP_SPATIAL_BODY;
+        body.kind = PERP_BODY_SPATIAL;
         shape.mu = mu;
         shape.restitution = e;
         perp_vec3 side = random_vector(&r, 0.1);
         if (stacked) {
-            double half = shape.kind == PERP_SPHERE    ? shape.radius
-                          : shape.kind == PERP_CAPSULE ? shape.half.z + shape.radius
-                                                       : shape.half.z;
-            body.position = (perp_vec3){0.3 * side.x, 0.3 * side.y, top + half};
+            double half = shape.kind == PERP_SHAPE_SPHERE    ? shape.radius
+                          : shape.kind == PERP_SHAPE_CAPSULE ? shape.half.z + shape.radius
+                                                             : shape.half.z;
+            body.position_W = (perp_vec3){0.3 * side.x, 0.3 * side.y, top + half};
             top += 2.0 * half;
         } else {
-            body.rotation = turned(&r);
-            body.position = (perp_vec3){side.x, side.y, top + reach + rng_uniform(&r, 0.0, 0.5)};
-            body.velocity = random_vector(&r, 0.5);
-            body.omega = random_vector(&r, 2.0);
-            top = body.position.z + reach;
+            body.rotation_WB = turned(&r);
+            body.position_W = (perp_vec3){side.x, side.y, top + reach + rng_uniform(&r, 0.0, 0.5)};
+            body.velocity_W = random_vector(&r, 0.5);
+            body.omega_W = random_vector(&r, 2.0);
+            top = body.position_W.z + reach;
         }
-        perp_body b = perp_add_body(builder, &body);
-        perp_add_shape(builder, b, &shape);
+        perp_body b = perp_builder_add_body(builder, &body);
+        perp_builder_add_shape(builder, b, &shape);
         if (loud()) {
             printf("%s: radius %.3g, half %.3g %.3g %.3g, mu %g, e %g, %s\n",
                    shape_word(shape.kind), shape.radius, shape.half.x, shape.half.y, shape.half.z,
@@ -137,7 +137,7 @@ static drop make_drop(int index, bool several)
     }
     perp_error error = {0};
     perp_sim_def def = perp_sim_default();
-    def.stepper = PERP_EVENT;
+    def.stepper = PERP_STEPPER_EVENT;
     if (perp_model_create(builder, &d.model, &error) < 0 ||
         perp_sim_create(d.model, &def, NULL, &d.sim, &error) < 0) {
         print_error("%s\n", error.text);
@@ -160,8 +160,8 @@ static void show(const drop *d)
            c->gap);
     for (int i = 0; i < n; i++) {
         printf("   %.15g %s %d %d %x before %.3e after %.3e %s\n", list[i].t,
-               perp_event_word((int)list[i].kind), list[i].a.i, list[i].b.i, list[i].feature,
-               list[i].before, list[i].after, list[i].remark);
+               perp_event_kind_word((int)list[i].kind), list[i].a.i, list[i].b.i, list[i].feature,
+               list[i].rate_before, list[i].rate_after, list[i].remark);
     }
 }
 
@@ -172,8 +172,10 @@ static bool run_drop(int index, bool several)
     const double h = 0.01;
     perp_status status = PERP_OK;
     clock_t begun = clock();
-    while (status == PERP_OK && perp_sim_time(d.sim) < (getenv("UNTIL") ? strtod(getenv("UNTIL"), NULL) : d.until) - 0.5 * h) {
-        status = perp_step(d.sim, h);
+    while (status == PERP_OK &&
+           perp_sim_time(d.sim) <
+               (getenv("UNTIL") ? strtod(getenv("UNTIL"), NULL) : d.until) - 0.5 * h) {
+        status = perp_sim_step(d.sim, h);
         if (loud()) {
             show(&d);
         }

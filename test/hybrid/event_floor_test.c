@@ -17,12 +17,12 @@ static int violated(const char *path, double until)
         fail_msg("line %d: %s", error.line, error.text);
     }
     perp_sim_def def = perp_scene_sim_def(scene);
-    def.stepper = PERP_EVENT;
+    def.stepper = PERP_STEPPER_EVENT;
     assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error), PERP_OK);
     double h = perp_scene_step(scene);
     int count = 0, steps = (int)(until / h + 0.5);
     for (int k = 0; k < steps; k++) {
-        assert_true(perp_step(sim, h) >= 0);
+        assert_true(perp_sim_step(sim, h) >= 0);
         count += !perp_sim_info(sim)->certificate.passed;
     }
     perp_sim_destroy(sim);

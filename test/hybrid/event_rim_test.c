@@ -23,19 +23,19 @@ static perp_sim *stand(double share, double azimuth, perp_model **model, perp_bo
     perp_error error = {0};
     perp_sim *sim = NULL;
     double slant = share * G * RADIUS / HALF;
-    perp_set_gravity(builder, (perp_vec3){slant * cos(azimuth), slant * sin(azimuth), -G});
-    floor.kind = PERP_HALFSPACE;
+    perp_builder_set_gravity(builder, (perp_vec3){slant * cos(azimuth), slant * sin(azimuth), -G});
+    floor.kind = PERP_SHAPE_HALFSPACE;
     floor.mu = shape.mu = 2.0;
-    perp_add_shape(builder, (perp_body){0}, &floor);
-    def.kind = PERP_SPATIAL_BODY;
-    def.position = (perp_vec3){0.0, 0.0, HALF};
-    *body = perp_add_body(builder, &def);
-    shape.kind = PERP_CYLINDER;
+    perp_builder_add_shape(builder, (perp_body){0}, &floor);
+    def.kind = PERP_BODY_SPATIAL;
+    def.position_W = (perp_vec3){0.0, 0.0, HALF};
+    *body = perp_builder_add_body(builder, &def);
+    shape.kind = PERP_SHAPE_CYLINDER;
     shape.radius = RADIUS;
     shape.half.z = HALF;
     shape.density = 100.0;
-    perp_add_shape(builder, *body, &shape);
-    sim_def.stepper = PERP_EVENT;
+    perp_builder_add_shape(builder, *body, &shape);
+    sim_def.stepper = PERP_STEPPER_EVENT;
     if (perp_model_create(builder, model, &error) < 0 ||
         perp_sim_create(*model, &sim_def, NULL, &sim, &error) < 0) {
         print_error("%s\n", error.text);
@@ -53,10 +53,10 @@ static void stands_below_the_slope(void **state)
         perp_body body;
         perp_sim *sim = stand(0.99, PI * (2.0 * k + 1.0) / 16.0, &model, &body);
         for (int i = 0; i < 10; i++) {
-            assert_int_equal(perp_step(sim, 0.01), PERP_OK);
+            assert_int_equal(perp_sim_step(sim, 0.01), PERP_OK);
         }
-        perp_twist v = perp_body_twist(sim, body);
-        assert_true(fabs(v.w.x) + fabs(v.w.y) + fabs(v.w.z) < 1e-12);
+        perp_twist v = perp_sim_body_twist(sim, body);
+        assert_true(fabs(v.w_W.x) + fabs(v.w_W.y) + fabs(v.w_W.z) < 1e-12);
         perp_sim_destroy(sim);
         perp_model_destroy(model);
     }
@@ -70,16 +70,16 @@ static void tips_about_its_rim_beyond(void **state)
         perp_model *model = NULL;
         perp_body body;
         perp_sim *sim = stand(share, azimuth, &model, &body);
-        assert_int_equal(perp_step(sim, t), PERP_OK);
+        assert_int_equal(perp_sim_step(sim, t), PERP_OK);
         // About the point of the rim, per unit of mass; (r^2/4 + h^2/3) about the centre, across the axis.
         double inertia = RADIUS * RADIUS / 4.0 + HALF * HALF / 3.0 + RADIUS * RADIUS + HALF * HALF;
         double alpha = (share - 1.0) * G * RADIUS / inertia;
         // The moment grows as the body leans: omega' = alpha + k theta, k = (slant r + g h) / inertia.
         double k2 = (share * G * RADIUS / HALF * RADIUS + G * HALF) / inertia, w = sqrt(k2);
         double want = alpha / w * sinh(w * t);
-        perp_twist v = perp_body_twist(sim, body);
-        double along = -v.w.x * sin(azimuth) + v.w.y * cos(azimuth);
-        double across = v.w.x * cos(azimuth) + v.w.y * sin(azimuth);
+        perp_twist v = perp_sim_body_twist(sim, body);
+        double along = -v.w_W.x * sin(azimuth) + v.w_W.y * cos(azimuth);
+        double across = v.w_W.x * cos(azimuth) + v.w_W.y * sin(azimuth);
         assert_true(fabs(along - want) < 1e-6 * want);
         assert_true(fabs(across) < 1e-8);
         perp_sim_destroy(sim);

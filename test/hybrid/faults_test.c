@@ -47,11 +47,11 @@ static void test_memory(void **state)
         perp_sim *sim = NULL;
         perp_status status = perp_sim_create(perp_scene_model(scene), &def, &env, &sim, NULL);
         for (int i = 0; i < 10 && status >= 0; i++) {
-            uint64_t before = perp_state_hash(sim);
-            status = perp_step(sim, 0.05);
+            uint64_t before = perp_sim_state_hash(sim);
+            status = perp_sim_step(sim, 0.05);
             if (status < 0) {
                 assert_int_equal(status, PERP_ERR_MEMORY);
-                assert_true(perp_state_hash(sim) == before);
+                assert_true(perp_sim_state_hash(sim) == before);
             }
         }
         more = f.happened;
@@ -75,17 +75,17 @@ static void test_again(void **state)
         perp_sim *sim = NULL;
         assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
         for (int i = 0; i < 20; i++) {
-            assert_int_equal(perp_step(sim, 0.05), PERP_OK);
+            assert_int_equal(perp_sim_step(sim, 0.05), PERP_OK);
             if (i == 9 && k == 1) {
-                size_t size = perp_state_save_size(sim);
+                size_t size = perp_sim_state_save_size(sim);
                 void *block = malloc(size);
-                assert_int_equal(perp_state_save(sim, block, size), PERP_OK);
-                assert_int_equal(perp_step(sim, 0.05), PERP_OK);
-                assert_int_equal(perp_state_restore(sim, block, size), PERP_OK);
+                assert_int_equal(perp_sim_state_save(sim, block, size), PERP_OK);
+                assert_int_equal(perp_sim_step(sim, 0.05), PERP_OK);
+                assert_int_equal(perp_sim_state_restore(sim, block, size), PERP_OK);
                 free(block);
             }
         }
-        hash[k] = perp_state_hash(sim);
+        hash[k] = perp_sim_state_hash(sim);
         perp_sim_destroy(sim);
     }
     assert_true(hash[0] == hash[1]);
@@ -110,7 +110,7 @@ static void test_recorded(void **state)
     assert_int_equal(
         perp_record_create(folder_at(&f, "run"), sim, &record_def, NULL, &record, NULL), PERP_OK);
     for (int i = 0; i < 30; i++) {
-        assert_int_equal(perp_step(sim, 0.05), PERP_OK);
+        assert_int_equal(perp_sim_step(sim, 0.05), PERP_OK);
         assert_int_equal(perp_record_step(record, sim), PERP_OK);
     }
     assert_int_equal(perp_record_finish(record, sim), PERP_OK);

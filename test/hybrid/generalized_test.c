@@ -56,24 +56,24 @@ static perp_model *build_arm(int tips, perp_vec3 point)
     double x = 0.0;
     for (int i = 0; i < N; i++) {
         perp_body_def def = perp_body_default();
-        def.position.x = x + 0.5 * length[i];
+        def.position_W.x = x + 0.5 * length[i];
         def.mass = mass[i];
-        def.inertia = mass[i] * length[i] * length[i] / 12.0;
-        rod[i] = perp_add_body(b, &def);
+        def.inertia_zz = mass[i] * length[i] * length[i] / 12.0;
+        rod[i] = perp_builder_add_body(b, &def);
         perp_joint_def pin = perp_joint_default();
         pin.a = i > 0 ? rod[i - 1] : (perp_body){0};
         pin.b = rod[i];
-        pin.anchor_a.x = i > 0 ? 0.5 * length[i - 1] : 0.0;
-        pin.anchor_b.x = -0.5 * length[i];
-        perp_add_joint(b, &pin);
+        pin.anchor_A.x = i > 0 ? 0.5 * length[i - 1] : 0.0;
+        pin.anchor_B.x = -0.5 * length[i];
+        perp_builder_add_joint(b, &pin);
         x += length[i];
     }
     for (int i = 0; i < tips; i++) {
         perp_joint_def tip = perp_joint_default();
         tip.b = rod[N - 1];
-        tip.anchor_a = point;
-        tip.anchor_b.x = 0.5 * length[N - 1];
-        perp_add_joint(b, &tip);
+        tip.anchor_A = point;
+        tip.anchor_B.x = 0.5 * length[N - 1];
+        perp_builder_add_joint(b, &tip);
     }
     perp_model *model = NULL;
     assert_int_equal(perp_model_create(b, &model, NULL), PERP_OK);
@@ -110,7 +110,7 @@ static void start_arm(arm *a, int tips, perp_vec3 point, const double *u, double
     const int joints[N] = {0, 1, 2};
     assert_int_equal(pp_tree_create(&a->tree, a->model, joints, N, a->arena, NULL), PERP_OK);
     for (int i = 0; i < N; i++) {
-        a->applied[i + 1].tau.z = u[i] - (i + 1 < N ? u[i + 1] : 0.0);
+        a->applied[i + 1].tau_W.z = u[i] - (i + 1 < N ? u[i + 1] : 0.0);
     }
     a->machine = (pp_machine){.model = a->model,
                               .tree = &a->tree,
@@ -155,15 +155,15 @@ static void check_tip(json_t *state, const char *name, int tips)
     arm a;
     start_arm(&a, tips, point, u, json_is_number(eps) ? json_number_value(eps) : PP_INF);
     pp_holds holds;
-    pp_moment moment;
+    pp_instant instant;
     pp_law_info info;
     assert_int_equal(pp_holds_start(&holds, &a.machine, a.arena), PERP_OK);
     assert_int_equal(holds.count, tips);
-    assert_int_equal(pp_moment_make(&moment, &a.machine, 0.0, q, qd, &holds, true, a.arena),
+    assert_int_equal(pp_instant_make(&instant, &a.machine, 0.0, q, qd, &holds, true, a.arena),
                      PERP_OK);
-    assert_int_equal(moment.rows, 2 * tips);
-    double sign = moment.value[0] * phi[0] < 0.0 ? -1.0 : 1.0;
-    assert_int_equal(pp_accelerate(&a.machine, &moment, &holds, got, &r, &info, a.arena), PERP_OK);
+    assert_int_equal(instant.rows, 2 * tips);
+    double sign = instant.value[0] * phi[0] < 0.0 ? -1.0 : 1.0;
+    assert_int_equal(pp_accelerate(&a.machine, &instant, &holds, got, &r, &info, a.arena), PERP_OK);
     assert_int_equal(info.rank, 2);
     for (int i = 0; i < N; i++) {
         near(got[i], qdd[i], largest(qdd, N));
@@ -188,7 +188,7 @@ static void test_held_tip(void **state)
 }
 
 // H and qdd without lambda of a state, for constraints that no joint expresses.
-static void plain(json_t *state, const char *rates, arm *a, pp_moment *moment)
+static void plain(json_t *state, const char *rates, arm *a, pp_instant *instant)
 {
     static double q[N], qd[N];
     double u[N];
@@ -200,17 +200,17 @@ static void plain(json_t *state, const char *rates, arm *a, pp_moment *moment)
         numbers(json_object_get(json_object_get(state, rates), "qd"), qd);
     }
     start_arm(a, 0, pp_vec(0.0, 0.0, 0.0), u, 0.05);
-    assert_int_equal(pp_moment_make(moment, &a->machine, 0.0, q, qd, &none, true, a->arena),
+    assert_int_equal(pp_instant_make(instant, &a->machine, 0.0, q, qd, &none, true, a->arena),
                      PERP_OK);
 }
 
 // A = J H^-1 J^T and G = H^-1 J^T for rows J given in q_dot.
-static void couple(const arm *a, const pp_moment *moment, const double *J, int rows, double *G,
+static void couple(const arm *a, const pp_instant *instant, const double *J, int rows, double *G,
                    double *A)
 {
     for (int j = 0; j < rows; j++) {
         memcpy(G + N * j, J + N * j, N * sizeof *G);
-        pp_tree_solve(&a->tree, moment->L, G + N * j);
+        pp_tree_solve(&a->tree, instant->L, G + N * j);
     }
     for (int j = 0; j < rows; j++) {
         for (int i = 0; i < rows; i++) {
@@ -229,20 +229,20 @@ static void test_velocity_constraint(void **state)
         numbers(json_object_get(want, "lam"), lambda);
         numbers(json_object_get(want, "qdd"), qdd);
         arm a;
-        pp_moment moment;
-        plain(s, NULL, &a, &moment);
-        const double *q = moment.q, *qd = moment.qd;
+        pp_instant instant;
+        plain(s, NULL, &a, &instant);
+        const double *q = instant.q, *qd = instant.qd;
         const double J[N] = {1.0, 0.0, 0.5 * sin(q[1])};
         double psi = pp_dot(N, J, qd) - 0.3;
-        double b = pp_dot(N, J, moment.free) + 0.5 * cos(q[1]) * qd[1] * qd[2] + psi / 0.05;
-        couple(&a, &moment, J, 1, G, A);
+        double b = pp_dot(N, J, instant.free) + 0.5 * cos(q[1]) * qd[1] * qd[2] + psi / 0.05;
+        couple(&a, &instant, J, 1, G, A);
         pp_law law = {.kind = PP_LAW_EQUAL, .size = 1, .mode = PP_HELD};
         pp_laws laws = {.count = 1, .rows = 1, .law = &law, .A = A, .b = &b, .tolerance = 1e-9};
         pp_law_info info;
         assert_int_equal(pp_law_linear(&laws, r, &info, a.arena), PERP_OK);
         near(r[0], lambda[0], fabs(lambda[0]));
         for (int k = 0; k < N; k++) {
-            near(moment.free[k] + G[k] * r[0], qdd[k], largest(qdd, N));
+            near(instant.free[k] + G[k] * r[0], qdd[k], largest(qdd, N));
         }
         stop_arm(&a);
     }
@@ -270,12 +270,12 @@ static void test_limits(void **state)
         numbers(json_object_get(want, "qdd"), qdd);
         numbers(json_object_get(want, "phi"), phi);
         arm a;
-        pp_moment moment;
-        plain(s, "limits", &a, &moment);
-        couple(&a, &moment, LIMITS, N, G, A);
+        pp_instant instant;
+        plain(s, "limits", &a, &instant);
+        couple(&a, &instant, LIMITS, N, G, A);
         for (int k = 0; k < N; k++) {
-            b[k] = pp_dot(N, LIMITS + N * k, moment.free) +
-                   2.0 / 0.05 * pp_dot(N, LIMITS + N * k, moment.qd) + phi[k] / (0.05 * 0.05);
+            b[k] = pp_dot(N, LIMITS + N * k, instant.free) +
+                   2.0 / 0.05 * pp_dot(N, LIMITS + N * k, instant.qd) + phi[k] / (0.05 * 0.05);
         }
         pp_law law[N];
         fill_laws(law);
@@ -284,7 +284,7 @@ static void test_limits(void **state)
         assert_int_equal(pp_law_solve(&laws, r, &info, NULL, a.arena), PERP_OK);
         for (int k = 0; k < N; k++) {
             near(r[k], lambda[k], fmax(1.0, largest(lambda, N)));
-            double sum = moment.free[k];
+            double sum = instant.free[k];
             for (int j = 0; j < N; j++) {
                 sum += G[k + N * j] * r[j];
             }
@@ -307,11 +307,11 @@ static void test_impact(void **state)
         numbers(json_object_get(want, "impulse"), impulse);
         numbers(json_object_get(want, "qd_after"), after);
         arm a;
-        pp_moment moment;
-        plain(s, NULL, &a, &moment);
-        couple(&a, &moment, LIMITS, N, G, A);
+        pp_instant instant;
+        plain(s, NULL, &a, &instant);
+        couple(&a, &instant, LIMITS, N, G, A);
         for (int k = 0; k < N; k++) {
-            b[k] = pp_dot(N, LIMITS + N * k, moment.qd);
+            b[k] = pp_dot(N, LIMITS + N * k, instant.qd);
         }
         pp_law law[N];
         fill_laws(law);
@@ -320,7 +320,7 @@ static void test_impact(void **state)
         assert_int_equal(pp_law_solve(&laws, r, &info, NULL, a.arena), PERP_OK);
         for (int k = 0; k < N; k++) {
             near(r[k], impulse[k], fmax(1.0, largest(impulse, N)));
-            double sum = moment.qd[k];
+            double sum = instant.qd[k];
             for (int j = 0; j < N; j++) {
                 sum += G[k + N * j] * r[j];
             }

@@ -22,11 +22,11 @@ static perp_scene *scene_of(const char *text)
     return scene;
 }
 
-static pp_meeting meeting(const perp_scene *scene, const char *a, const char *b)
+static pp_pair_filter meeting(const perp_scene *scene, const char *a, const char *b)
 {
     const perp_model *m = perp_scene_model(scene);
     assert_true(perp_model_shape(m, a).i >= 0 && perp_model_shape(m, b).i >= 0);
-    return pp_model_meeting(m, perp_model_shape(m, a).i, perp_model_shape(m, b).i);
+    return pp_model_pair_filter(m, perp_model_shape(m, a).i, perp_model_shape(m, b).i);
 }
 
 #define PENDULUM(option)                                                                           \
@@ -42,15 +42,15 @@ static void floor_is_no_bearing(void **state)
     perp_scene *by_rule = scene_of(PENDULUM("")),
                *always = scene_of(PENDULUM(", \"collide\": true")),
                *never = scene_of(PENDULUM(", \"collide\": false"));
-    assert_int_equal(meeting(by_rule, "rod.bar", "floor"), PP_MEET);
-    assert_int_equal(meeting(by_rule, "rod.bar", "block"), PP_MEET_JOINED);
-    assert_int_equal(meeting(always, "rod.bar", "floor"), PP_MEET);
-    assert_int_equal(meeting(always, "rod.bar", "block"), PP_MEET);
-    assert_int_equal(meeting(never, "rod.bar", "floor"), PP_MEET_JOINED);
-    assert_int_equal(meeting(never, "rod.bar", "block"), PP_MEET_JOINED);
-    assert_int_equal(perp_model_left_out(perp_scene_model(by_rule)).joined, 1);
-    assert_int_equal(perp_model_left_out(perp_scene_model(always)).joined, 0);
-    assert_int_equal(perp_model_left_out(perp_scene_model(never)).joined, 2);
+    assert_int_equal(meeting(by_rule, "rod.bar", "floor"), PP_PAIR_COLLIDES);
+    assert_int_equal(meeting(by_rule, "rod.bar", "block"), PP_PAIR_JOINED);
+    assert_int_equal(meeting(always, "rod.bar", "floor"), PP_PAIR_COLLIDES);
+    assert_int_equal(meeting(always, "rod.bar", "block"), PP_PAIR_COLLIDES);
+    assert_int_equal(meeting(never, "rod.bar", "floor"), PP_PAIR_JOINED);
+    assert_int_equal(meeting(never, "rod.bar", "block"), PP_PAIR_JOINED);
+    assert_int_equal(perp_model_excluded_pairs(perp_scene_model(by_rule)).joined, 1);
+    assert_int_equal(perp_model_excluded_pairs(perp_scene_model(always)).joined, 0);
+    assert_int_equal(perp_model_excluded_pairs(perp_scene_model(never)).joined, 2);
     perp_scene_destroy(by_rule);
     perp_scene_destroy(always);
     perp_scene_destroy(never);
@@ -66,9 +66,9 @@ static void rod_hits_the_floor(void **state)
     double lowest = 1.0;
     assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
     for (int k = 0; k < 500; k++) {
-        assert_true(perp_step(sim, 0.002) >= 0);
+        assert_true(perp_sim_step(sim, 0.002) >= 0);
         perp_body rod = perp_model_body(perp_scene_model(scene), "rod");
-        double angle = perp_body_angle(sim, rod), y = perp_body_position(sim, rod).y;
+        double angle = perp_sim_body_angle(sim, rod), y = perp_sim_body_position(sim, rod).y;
         double end = y + 0.5 * sin(angle) - 0.02;
         lowest = end < lowest ? end : lowest;
     }
@@ -107,8 +107,8 @@ static void fastened_in_space(void **state)
                  "3]}]}",
                  solids[k], solids[k]);
         perp_scene *scene = scene_of(text);
-        assert_int_equal(meeting(scene, "b.ball", "in"), PP_MEET_JOINED);
-        assert_int_equal(meeting(scene, "b.ball", "off"), PP_MEET);
+        assert_int_equal(meeting(scene, "b.ball", "in"), PP_PAIR_JOINED);
+        assert_int_equal(meeting(scene, "b.ball", "off"), PP_PAIR_COLLIDES);
         perp_scene_destroy(scene);
     }
 }
@@ -124,17 +124,17 @@ static perp_model *random_model(rng *r)
         perp_body body = {0};
         if (i > 0) {
             perp_body_def def = perp_body_default();
-            def.drive = rng_below(r, 3) ? PERP_FREE : PERP_FIXED;
-            def.position = (perp_vec3){rng_uniform(r, -2.0, 2.0), rng_uniform(r, -2.0, 2.0), 0.0};
-            def.mass = def.inertia = 1.0;
-            body = perp_add_body(b, &def);
+            def.motion = rng_below(r, 3) ? PERP_MOTION_DYNAMIC : PERP_MOTION_STATIC;
+            def.position_W = (perp_vec3){rng_uniform(r, -2.0, 2.0), rng_uniform(r, -2.0, 2.0), 0.0};
+            def.mass = def.inertia_zz = 1.0;
+            body = perp_builder_add_body(b, &def);
         }
         for (int k = rng_below(r, 4); k > 0; k--) {
             perp_shape_def def = perp_shape_default();
-            def.kind = PERP_DISC;
+            def.kind = PERP_SHAPE_DISC;
             def.radius = rng_uniform(r, 0.1, 1.0);
             def.detect = rng_below(r, 5) > 0;
-            perp_add_shape(b, body, &def);
+            perp_builder_add_shape(b, body, &def);
             shapes++;
         }
     }
@@ -143,16 +143,16 @@ static perp_model *random_model(rng *r)
         def.a = (perp_body){rng_below(r, bodies)};
         def.b = (perp_body){def.a.i + 1 + rng_below(r, bodies - def.a.i)};
         def.collide = (perp_collide)rng_below(r, 3);
-        perp_add_joint(b, &def);
+        perp_builder_add_joint(b, &def);
     }
     for (int k = shapes > 1 ? rng_below(r, 4) : 0; k > 0; k--) {
         perp_pair_def def = perp_pair_default();
         def.a = (perp_shape){rng_below(r, shapes - 1)};
         def.b = (perp_shape){def.a.i + 1};
         def.ignore = rng_below(r, 2);
-        perp_add_pair(b, &def);
+        perp_builder_add_pair(b, &def);
     }
-    perp_set_listed_only(b, rng_below(r, 8) == 0);
+    perp_builder_set_listed_only(b, rng_below(r, 8) == 0);
     perp_error error;
     if (perp_model_create(b, &model, &error) < 0) {
         model = NULL;  // a pair of one body, two bodies that are fixed: not asked for here
@@ -172,19 +172,19 @@ static void counted_one_by_one(void **state)
         if (!m) {
             continue;
         }
-        int64_t count[PP_MEET_JOINED + 1] = {0};
+        int64_t count[PP_PAIR_JOINED + 1] = {0};
         for (int a = 0; a < m->shapes; a++) {
             for (int b = a + 1; b < m->shapes; b++) {
-                count[pp_model_meeting(m, a, b)]++;
-                CHECK(pp_model_meeting(m, a, b) == pp_model_meeting(m, b, a), seed);
+                count[pp_model_pair_filter(m, a, b)]++;
+                CHECK(pp_model_pair_filter(m, a, b) == pp_model_pair_filter(m, b, a), seed);
             }
         }
-        perp_left_out out = perp_model_left_out(m);
-        CHECK(out.not_free == count[PP_MEET_NOT_FREE], seed);
-        CHECK(out.listed_only == count[PP_MEET_LISTED_ONLY], seed);
-        CHECK(out.not_detected == count[PP_MEET_NOT_DETECTED], seed);
-        CHECK(out.ignored == count[PP_MEET_IGNORED], seed);
-        CHECK(out.joined == count[PP_MEET_JOINED], seed);
+        perp_excluded_pairs out = perp_model_excluded_pairs(m);
+        CHECK(out.not_dynamic == count[PP_PAIR_NOT_DYNAMIC], seed);
+        CHECK(out.listed_only == count[PP_PAIR_LISTED_ONLY], seed);
+        CHECK(out.not_detected == count[PP_PAIR_NOT_DETECTED], seed);
+        CHECK(out.ignored == count[PP_PAIR_IGNORED], seed);
+        CHECK(out.joined == count[PP_PAIR_JOINED], seed);
         models++;
         perp_model_destroy(m);
     }

@@ -58,7 +58,7 @@ static oracle_solid solid_of(const pp_solid *s, const pp_pose *X)
                       .R = X->R.m,
                       .p = {X->p.x, X->p.y, X->p.z}};
     if (s->kind == PP_SOLID_HALFSPACE) {  // a box that is large enough
-        perp_vec3 p = pp_along(X->p, -WIDE, pp_column(&X->R, 2));
+        perp_vec3 p = pp_along(X->p, -WIDE, pp_mat3_column(&X->R, 2));
         memcpy(o.p, (double[3]){p.x, p.y, p.z}, sizeof o.p);
         memcpy(o.half, (double[3]){WIDE, WIDE, WIDE}, sizeof o.half);
         o.kind = PP_SOLID_BOX;
@@ -175,7 +175,7 @@ static bool judge_apart(double gap, double distance, double size, const limits *
     return fabs(error) <= l->apart;
 }
 
-static bool judge(const touch_pair *pair, const pp_touch *ours, const answer *theirs,
+static bool judge(const touch_pair *pair, const pp_touch_point *ours, const answer *theirs,
                   const limits *l, tally *t)
 {
     double size = touch_extent(&pair->a) + touch_extent(&pair->b);
@@ -205,7 +205,7 @@ static void compare_kinds(const char *who, solver *oracle, range asked, const li
         rng r = rng_seed(seed + 7919u * (uint64_t)(a * KINDS + b));
         touch_hull hull[2];
         touch_pair pair = random_pair(&r, a, b, hull);
-        pp_touch out[PP_TOUCH_MAX];
+        pp_touch_point out[PP_TOUCH_MAX];
         answer theirs = {0.0, {0.0, 0.0, 1.0}};
         CHECK(pp_solid_touch(&pair.a, &pair.X_WA, &pair.b, &pair.X_WB, HUGE_VAL, out) > 0, seed);
         bool over = out[0].gap < 0.0;

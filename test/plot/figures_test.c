@@ -38,16 +38,16 @@ static const film_wish wishes[] = {
 enum { WISHES = sizeof wishes / sizeof wishes[0] };
 
 typedef struct stage {
-    pp_film *film;
+    pp_plot_source *film;
     pp_arena *arena;
-    pp_story *story;
+    pp_run_data *story;
 } stage;
 
 static stage stage_open(const film_wish *wish)
 {
     stage s = {.film = film_create(wish), .arena = pp_arena_create(NULL)};
-    s.story = PP_ZEROS(s.arena, pp_story, 1);
-    assert_int_equal(pp_story_make(s.film, s.arena, NULL, s.story, NULL), PERP_OK);
+    s.story = PP_ZEROS(s.arena, pp_run_data, 1);
+    assert_int_equal(pp_run_data_collect(s.film, s.arena, NULL, s.story, NULL), PERP_OK);
     return s;
 }
 
@@ -109,8 +109,8 @@ static void story_counts(void **state)
     assert_int_equal(s.story->events, 2);
     assert_string_equal(s.story->event[0].name, "impact");
     assert_int_equal(s.story->event[0].count, 2);
-    assert_int_equal(s.story->shots, PP_SHOTS);
-    assert_int_equal(s.story->shot[PP_SHOTS - 1].frame, 99);
+    assert_int_equal(s.story->shots, PP_SNAPSHOTS);
+    assert_int_equal(s.story->shot[PP_SNAPSHOTS - 1].frame, 99);
     assert_int_equal(s.story->mus, 1);
     assert_true(s.story->mu[0] == 0.5);
     assert_string_equal(s.story->track[0].name, "ground\xe2\x80\x93"
@@ -118,7 +118,7 @@ static void story_counts(void **state)
     stage_close(&s);
     s = stage_open(&wishes[6]);
     assert_int_equal(s.story->tracks, PP_ROWS + 1);
-    assert_true(s.story->vx.many && s.story->joint_error.many && !pp_story_few(s.story));
+    assert_true(s.story->vx.many && s.story->joint_error.many && !pp_run_data_is_small(s.story));
     stage_close(&s);
 }
 
@@ -126,11 +126,11 @@ static void modes_are_those_of_the_steps(void **state)
 {
     (void)state;
     stage s = stage_open(&wishes[3]);
-    const pp_track *track = &s.story->track[0];
+    const pp_contact_trace *track = &s.story->track[0];
     for (int k = 1; k < 100; k++) {  // one frame a cell
-        assert_int_equal(track->mode[k], PP_MODE_OPEN + (k / 20) % 3);
+        assert_int_equal(track->mode[k], PP_PLOT_OPEN + (k / 20) % 3);
     }
-    assert_int_equal(track->mode[0], PP_ABSENT);
+    assert_int_equal(track->mode[0], PP_PLOT_ABSENT);
     stage_close(&s);
 }
 
@@ -152,9 +152,9 @@ static void page_names_everything(void **state)
     (void)state;
     char dir[] = "/tmp/perp-plot-XXXXXX", path[128];
     assert_non_null(mkdtemp(dir));
-    pp_film *film = film_create(&wishes[9]);
+    pp_plot_source *film = film_create(&wishes[9]);
     perp_error error = {0};
-    assert_int_equal(pp_plot_film(film, dir, NULL, NULL, &error), PERP_OK);
+    assert_int_equal(pp_plot_draw_source(film, dir, NULL, NULL, &error), PERP_OK);
     snprintf(path, sizeof path, "%s/index.html", dir);
     FILE *file = fopen(path, "rb");
     static char text[100000];
@@ -185,13 +185,13 @@ static void only_what_is_asked_for(void **state)
     (void)state;
     char dir[] = "/tmp/perp-plot-XXXXXX", path[128];
     assert_non_null(mkdtemp(dir));
-    pp_film *film = film_create(&wishes[2]);
+    pp_plot_source *film = film_create(&wishes[2]);
     perp_error error = {0};
-    assert_int_equal(pp_plot_film(film, dir, "gapps", NULL, &error), PERP_ERR_ARGUMENT);
+    assert_int_equal(pp_plot_draw_source(film, dir, "gapps", NULL, &error), PERP_ERR_ARGUMENT);
     assert_string_equal(error.text, "no figure is called 'gapps': did you mean 'gaps'?");
-    assert_int_equal(pp_plot_film(film, dir, "xyz,gaps", NULL, &error), PERP_ERR_ARGUMENT);
+    assert_int_equal(pp_plot_draw_source(film, dir, "xyz,gaps", NULL, &error), PERP_ERR_ARGUMENT);
     assert_non_null(strstr(error.text, "there are paths, gaps"));
-    assert_int_equal(pp_plot_film(film, dir, "joints,gaps", NULL, &error), PERP_OK);
+    assert_int_equal(pp_plot_draw_source(film, dir, "joints,gaps", NULL, &error), PERP_OK);
     snprintf(path, sizeof path, "%s/index.html", dir);
     assert_int_equal(remove(path), 0);
     remove_figure(dir, "joints");
@@ -203,13 +203,13 @@ static void only_what_is_asked_for(void **state)
 static void what_cannot_be_written(void **state)
 {
     (void)state;
-    pp_film *film = film_create(&wishes[2]);
+    pp_plot_source *film = film_create(&wishes[2]);
     perp_error error = {0};
-    assert_int_equal(pp_plot_film(film, "/nowhere/at/all", NULL, NULL, &error), PERP_ERR_IO);
+    assert_int_equal(pp_plot_draw_source(film, "/nowhere/at/all", NULL, NULL, &error), PERP_ERR_IO);
     assert_non_null(strstr(error.text, "/nowhere/at/all"));
     char path[] = "/tmp/perp-plot-file-XXXXXX";
     close(mkstemp(path));
-    assert_int_equal(pp_plot_film(film, path, NULL, NULL, &error), PERP_ERR_IO);
+    assert_int_equal(pp_plot_draw_source(film, path, NULL, NULL, &error), PERP_ERR_IO);
     remove(path);
     film_destroy(film);
 }
@@ -219,14 +219,14 @@ static void memory_runs_out(void **state)
     (void)state;
     char dir[] = "/tmp/perp-plot-XXXXXX", path[128];
     assert_non_null(mkdtemp(dir));
-    pp_film *film = film_create(&wishes[3]);
+    pp_plot_source *film = film_create(&wishes[3]);
     bool done = false;
     int k = 1;
     for (; !done && k < 2000; k++) {
         fault f = {.fail_at = k};
         perp_env env = fault_env(&f);
         perp_error error = {0};
-        perp_status status = pp_plot_film(film, dir, "paths,modes", &env, &error);
+        perp_status status = pp_plot_draw_source(film, dir, "paths,modes", &env, &error);
         assert_int_equal(f.live, 0);
         assert_int_equal(status, f.happened ? PERP_ERR_MEMORY : PERP_OK);
         done = !f.happened;

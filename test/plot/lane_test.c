@@ -11,11 +11,11 @@
 
 enum { CELLS = 100 };
 
-static int samples_of(const pp_lane *lane, pp_sample *out)
+static int samples_of(const pp_trace *trace, pp_sample *out)
 {
     int count = 0;
-    for (int k = 0; k < lane->cells; k++) {
-        count += pp_cell_samples(&lane->cell[k], out + count);
+    for (int k = 0; k < trace->cells; k++) {
+        count += pp_trace_cell_samples(&trace->cell[k], out + count);
     }
     return count;
 }
@@ -29,8 +29,8 @@ static void extremes_stay(void **state)
     {
         rng r = rng_seed(seed);
         pp_arena *arena = pp_arena_create(NULL);
-        pp_lane lane;
-        assert_true(pp_lane_init(&lane, arena, CELLS));
+        pp_trace trace;
+        assert_true(pp_trace_init(&trace, arena, CELLS));
         int n = 1000 + rng_below(&r, 100000), spike = rng_below(&r, n);
         double y = 0.0, low = INFINITY, high = -INFINITY;
         for (int k = 0; k < n; k++) {
@@ -38,13 +38,13 @@ static void extremes_stay(void **state)
             double value = k == spike ? 1e6 : y;
             low = fmin(low, value);
             high = fmax(high, value);
-            pp_lane_add(&lane, (int)((int64_t)k * CELLS / n), 0.001 * k, value);
+            pp_trace_add(&trace, (int)((int64_t)k * CELLS / n), 0.001 * k, value);
         }
         pp_sample out[4 * CELLS];
-        int count = samples_of(&lane, out);
+        int count = samples_of(&trace, out);
         CHECK(count <= 4 * CELLS, seed);
         CHECK(out[0].t == 0.0 && out[count - 1].t == 0.001 * (n - 1), seed);
-        CHECK(lane.range.low == low && lane.range.high == high && high == 1e6, seed);
+        CHECK(trace.range.low == low && trace.range.high == high && high == 1e6, seed);
         bool seen = false;
         double least = INFINITY;
         for (int k = 0; k < count; k++) {
@@ -61,13 +61,13 @@ static void one_a_cell_is_exact(void **state)
 {
     (void)state;
     pp_arena *arena = pp_arena_create(NULL);
-    pp_lane lane;
-    assert_true(pp_lane_init(&lane, arena, CELLS));
+    pp_trace trace;
+    assert_true(pp_trace_init(&trace, arena, CELLS));
     for (int k = 0; k < CELLS; k++) {
-        pp_lane_add(&lane, k, k, sin(k));
+        pp_trace_add(&trace, k, k, sin(k));
     }
     pp_sample out[4 * CELLS];
-    assert_int_equal(samples_of(&lane, out), CELLS);
+    assert_int_equal(samples_of(&trace, out), CELLS);
     for (int k = 0; k < CELLS; k++) {
         assert_true(out[k].t == k && out[k].y == sin(k));
     }
@@ -79,18 +79,18 @@ static void nan_breaks(void **state)
     (void)state;
     const double values[] = {1.0, 2.0, NAN, INFINITY, 3.0, 4.0};
     pp_arena *arena = pp_arena_create(NULL);
-    pp_lane lane;
-    assert_true(pp_lane_init(&lane, arena, 6));
+    pp_trace trace;
+    assert_true(pp_trace_init(&trace, arena, 6));
     for (int k = 0; k < 6; k++) {
-        pp_lane_add(&lane, k, k, values[k]);
+        pp_trace_add(&trace, k, k, values[k]);
     }
     const bool used[] = {true, true, false, false, true, true};
     const bool broken[] = {true, false, false, false, true, false};
     for (int k = 0; k < 6; k++) {
-        assert_int_equal(lane.cell[k].used, used[k]);
-        assert_int_equal(lane.cell[k].broken, broken[k]);
+        assert_int_equal(trace.cell[k].used, used[k]);
+        assert_int_equal(trace.cell[k].broken, broken[k]);
     }
-    assert_true(lane.range.low == 1.0 && lane.range.high == 4.0);
+    assert_true(trace.range.low == 1.0 && trace.range.high == 4.0);
     pp_arena_destroy(arena);
 }
 
@@ -98,11 +98,11 @@ static void empty(void **state)
 {
     (void)state;
     pp_arena *arena = pp_arena_create(NULL);
-    pp_lane lane;
+    pp_trace trace;
     pp_sample out[4];
-    assert_true(pp_lane_init(&lane, arena, 1));
-    assert_int_equal(pp_cell_samples(&lane.cell[0], out), 0);
-    assert_true(lane.range.low > lane.range.high);
+    assert_true(pp_trace_init(&trace, arena, 1));
+    assert_int_equal(pp_trace_cell_samples(&trace.cell[0], out), 0);
+    assert_true(trace.range.low > trace.range.high);
     pp_arena_destroy(arena);
 }
 

@@ -26,7 +26,7 @@ static void record(const char *scene_path, const char *dir, int steps)
     how.h = perp_scene_step(scene);
     assert_int_equal(perp_record_create(dir, sim, &how, NULL, &out, NULL), PERP_OK);
     for (int k = 0; k < steps; k++) {
-        assert_true(perp_step(sim, how.h) >= 0);
+        assert_true(perp_sim_step(sim, how.h) >= 0);
         assert_int_equal(perp_record_step(out, sim), PERP_OK);
     }
     assert_int_equal(perp_record_finish(out, sim), PERP_OK);
@@ -64,7 +64,7 @@ static void recipe(void **state)
     assert_non_null(mkdtemp(dir));
     record("scenes/berard-4.4.json", dir, 120);
     assert_int_equal(perp_recording_open(dir, NULL, &recording, &error), PERP_OK);
-    assert_int_equal(perp_plot_run(recording, dir, NULL, NULL, &error), PERP_OK);
+    assert_int_equal(perp_plot_write(recording, dir, NULL, NULL, &error), PERP_OK);
     static const char *const shown[][2] = {{"paths", "rod A"},      {"gaps", "penetration"},
                                            {"forces", "floor"},     {"cones", "slip"},
                                            {"modes", "pusher"},     {"energy", "dissipated"},
@@ -98,9 +98,9 @@ static void springs(void **state)
     assert_string_equal(spring.name, "spring");
     assert_string_equal(perp_recording_body(recording, spring.a).name, "rod A");
     assert_string_equal(perp_recording_body(recording, spring.b).name, "particle");
-    assert_true(spring.anchor_a.x == 0.3 && spring.anchor_b.x == 0.0 && spring.rest == 0.4);
+    assert_true(spring.anchor_A.x == 0.3 && spring.anchor_B.x == 0.0 && spring.rest == 0.4);
     assert_string_equal(perp_recording_spring(recording, 1).name, "");
-    assert_int_equal(perp_plot_run(recording, dir, "paths", NULL, &error), PERP_OK);
+    assert_int_equal(perp_plot_write(recording, dir, "paths", NULL, &error), PERP_OK);
     snprintf(path, sizeof path, "%s/paths.svg", dir);
     assert_true(xml_read_file(&x, path));
     snprintf(path, sizeof path, "grep -q 'fill=\"none\" stroke=\"#555555\"' %s/paths.svg", dir);
@@ -113,7 +113,7 @@ static void arguments(void **state)
 {
     (void)state;
     perp_error error = {0};
-    assert_int_equal(perp_plot_run(NULL, "x", NULL, NULL, &error), PERP_ERR_ARGUMENT);
+    assert_int_equal(perp_plot_write(NULL, "x", NULL, NULL, &error), PERP_ERR_ARGUMENT);
     assert_string_equal(perp_plot_name(0), "paths");
     assert_null(perp_plot_name(-1));
     assert_null(perp_plot_name(10));

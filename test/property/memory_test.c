@@ -20,66 +20,67 @@ static void fill_machine(perp_builder *b)
                    point = perp_shape_default();
     static const perp_vec3 triangle[3] = {{-0.2, -0.1, 0.0}, {0.2, -0.1, 0.0}, {0.0, 0.2, 0.0}};
     body.name = "first";
-    perp_body first = perp_add_body(b, &body);
+    perp_body first = perp_builder_add_body(b, &body);
     body.name = "second";
-    body.position.x = 1.0;
-    perp_body second = perp_add_body(b, &body);
-    pusher.drive = PERP_DRIVEN;
+    body.position_W.x = 1.0;
+    perp_body second = perp_builder_add_body(b, &body);
+    pusher.motion = PERP_MOTION_KINEMATIC;
     pusher.motion_x = "-1+0.2*sin(t)";
     pusher.motion_y = "0.5";
-    perp_body third = perp_add_body(b, &pusher);
-    floor.kind = PERP_HALFPLANE;
+    perp_body third = perp_builder_add_body(b, &pusher);
+    floor.kind = PERP_SHAPE_HALFPLANE;
     floor.surface_speed = "0.1*t";
-    box.kind = PERP_POLYGON;
-    box.vertices = triangle;
+    box.kind = PERP_SHAPE_POLYGON;
+    box.vertices_S = triangle;
     box.vertex_count = 3;
-    point.kind = PERP_POINT;
-    perp_shape ground = perp_add_shape(b, PLANE_GROUND, &floor);
-    perp_shape tip = perp_add_shape(b, third, &point), hull = perp_add_shape(b, first, &box);
-    perp_add_shape(b, second, &box);
+    point.kind = PERP_SHAPE_POINT;
+    perp_shape ground = perp_builder_add_shape(b, PLANE_GROUND, &floor);
+    perp_shape tip = perp_builder_add_shape(b, third, &point),
+               hull = perp_builder_add_shape(b, first, &box);
+    perp_builder_add_shape(b, second, &box);
     perp_pair_def pair = perp_pair_default();
     pair.a = ground;
     pair.b = hull;
     pair.mu = 0.4;
-    perp_add_pair(b, &pair);
+    perp_builder_add_pair(b, &pair);
     perp_contact_def contact = perp_contact_default();
     contact.a = tip;
     contact.b = hull;
     contact.name = "tip on hull";
-    perp_add_contact(b, &contact);
+    perp_builder_add_contact(b, &contact);
     perp_joint_def pin = perp_joint_default();
-    pin.kind = PERP_REVOLUTE;
+    pin.kind = PERP_JOINT_REVOLUTE;
     pin.a = first;
     pin.b = second;
-    pin.anchor_a.x = pin.anchor_b.x = 0.5;
-    pin.anchor_b.x = -0.5;
+    pin.anchor_A.x = pin.anchor_B.x = 0.5;
+    pin.anchor_B.x = -0.5;
     pin.rate = "sin(t)";
     pin.rate_effort = 1.0;
     pin.lower = -0.5;
     pin.upper = 0.5;
-    perp_add_joint(b, &pin);
+    perp_builder_add_joint(b, &pin);
     perp_force_def spring = perp_force_default();
-    spring.kind = PERP_SPRING;
+    spring.kind = PERP_FORCE_SPRING;
     spring.b = second;
     spring.stiffness = 10.0;
     spring.implicit = true;
-    perp_add_force(b, &spring);
+    perp_builder_add_force(b, &spring);
 }
 
 // Square boxes of side 1 in columns of `high`, every other row moved aside.
 static void fill_boxes(perp_builder *b, int high, double apart, double aside)
 {
     perp_shape_def floor = perp_shape_default(), box = perp_shape_default();
-    floor.kind = PERP_HALFPLANE;
-    perp_add_shape(b, PLANE_GROUND, &floor);
-    box.kind = PERP_BOX;
+    floor.kind = PERP_SHAPE_HALFPLANE;
+    perp_builder_add_shape(b, PLANE_GROUND, &floor);
+    box.kind = PERP_SHAPE_BOX;
     box.half = (perp_vec3){0.5, 0.5, 0.0};
     box.density = 1.0;
     for (int i = 0; i < high * high; i++) {
         perp_body_def def = perp_body_default();
         int column = i / high, row = i % high;
-        def.position = (perp_vec3){apart * column + (row % 2 ? aside : 0.0), 0.5 + row, 0.0};
-        perp_add_shape(b, perp_add_body(b, &def), &box);
+        def.position_W = (perp_vec3){apart * column + (row % 2 ? aside : 0.0), 0.5 + row, 0.0};
+        perp_builder_add_shape(b, perp_builder_add_body(b, &def), &box);
     }
 }
 
@@ -108,9 +109,9 @@ static perp_status whole_life(fill scene, const perp_env *env, const perp_sim_de
         status = perp_sim_create(model, def, env, &sim, NULL);
     }
     for (int i = 0; status >= 0 && i < 2; i++) {
-        uint64_t before = perp_state_hash(sim);
-        status = perp_step(sim, 0.01);
-        assert_true(status >= 0 || perp_state_hash(sim) == before);
+        uint64_t before = perp_sim_state_hash(sim);
+        status = perp_sim_step(sim, 0.01);
+        assert_true(status >= 0 || perp_sim_state_hash(sim) == before);
     }
     if (status >= 0) {
         perp_step_problem *problem = NULL;
@@ -171,11 +172,11 @@ static int allocations_at_rest(fill scene, perp_form form, bool with_suitesparse
     assert_int_equal(perp_sim_create(model, &def, &env, &sim, NULL), PERP_OK);
     fault_hook(with_suitesparse ? &f : NULL);
     for (int i = 0; i < 20; i++) {
-        assert_true(perp_step(sim, 0.01) >= 0);
+        assert_true(perp_sim_step(sim, 0.01) >= 0);
     }
     int before = f.calls;
     for (int i = 0; i < 100; i++) {
-        assert_true(perp_step(sim, 0.01) >= 0);
+        assert_true(perp_sim_step(sim, 0.01) >= 0);
     }
     int calls = f.calls - before;
     perp_sim_destroy(sim);

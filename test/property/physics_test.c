@@ -50,12 +50,12 @@ static momenta momenta_of(const plane *p, const world *w)
     for (int i = 1; i < perp_model_bodies(p->model); i++) {
         perp_body body = {i};
         double m = perp_model_mass(p->model, body), I = perp_model_inertia(p->model, body);
-        perp_twist v = perp_body_twist(p->sim, body);
-        perp_vec3 mv = space_scale(m, v.v), x = perp_body_position(p->sim, body);
-        perp_vec3 own = w->spatial ? space_momentum(p, body) : (perp_vec3){0.0, 0.0, I * v.w.z};
+        perp_twist v = perp_sim_body_twist(p->sim, body);
+        perp_vec3 mv = space_scale(m, v.v_W), x = perp_sim_body_position(p->sim, body);
+        perp_vec3 own = w->spatial ? space_momentum(p, body) : (perp_vec3){0.0, 0.0, I * v.w_W.z};
         sum.linear = space_add(sum.linear, mv);
         sum.turn = space_add(sum.turn, space_add(own, space_cross(x, mv)));
-        sum.kinetic += 0.5 * (space_dot(mv, v.v) + space_dot(v.w, own));
+        sum.kinetic += 0.5 * (space_dot(mv, v.v_W) + space_dot(v.w_W, own));
     }
     return sum;
 }
@@ -222,19 +222,19 @@ static void forms_agree_without_friction(void **state)
             make(&p[f], &planar, seed, &options);
             plane_start(&p[f]);
         }
-        perp_state_size(p[0].sim, NULL, &nv);
+        perp_sim_state_size(p[0].sim, NULL, &nv);
         assert_true(nv <= 64);
         for (int step = 0; step < 60; step++) {
             for (int f = 0; f < 3; f++) {
                 plane_step(&p[f], 0.01);
-                assert_int_equal(perp_state_get(p[f].sim, &t, q, v[f]), PERP_OK);
+                assert_int_equal(perp_sim_state_get(p[f].sim, &t, q, v[f]), PERP_OK);
             }
             for (int i = 0; i < nv; i++) {
                 CHECK(fabs(v[0][i] - v[1][i]) < 1e-8, seed);
                 CHECK(fabs(v[0][i] - v[2][i]) < 1e-7, seed);
             }
             for (int f = 0; f < 2; f++) {
-                assert_int_equal(perp_state_set(p[f].sim, t, q, v[2]), PERP_OK);
+                assert_int_equal(perp_sim_state_set(p[f].sim, t, q, v[2]), PERP_OK);
             }
         }
         for (int f = 0; f < 3; f++) {
@@ -279,16 +279,16 @@ static int step_from(perp_form form, int facets, uint64_t seed, int steps, doubl
     plane_run(&p, 0.005, steps);
     perp_sim_def def = p.def;
     double t, q[64];
-    perp_state_size(p.sim, NULL, &nv);
-    assert_int_equal(perp_state_get(p.sim, &t, q, nu), PERP_OK);
+    perp_sim_state_size(p.sim, NULL, &nv);
+    assert_int_equal(perp_sim_state_get(p.sim, &t, q, nu), PERP_OK);
     perp_sim *other = NULL;
     perp_error error;
     def.form = form;
     assert_int_equal(perp_sim_create(p.model, &def, NULL, &other, &error), PERP_OK);
-    assert_int_equal(perp_state_set(other, t, q, nu), PERP_OK);
-    assert_true(perp_step(other, 0.005) >= 0);
-    bool unique = perp_sim_info(other)->motion == PERP_UNIQUE;
-    assert_int_equal(perp_state_get(other, NULL, NULL, nu), PERP_OK);
+    assert_int_equal(perp_sim_state_set(other, t, q, nu), PERP_OK);
+    assert_true(perp_sim_step(other, 0.005) >= 0);
+    bool unique = perp_sim_info(other)->motion == PERP_UNIQUENESS_PROVED;
+    assert_int_equal(perp_sim_state_get(other, NULL, NULL, nu), PERP_OK);
     perp_sim_destroy(other);
     plane_close(&p);
     return unique ? nv : 0;
@@ -332,8 +332,8 @@ static void cone_is_the_limit(void **state)
             plane p = {0};
             plane_open(&p);
             perp_body_def def = space_particle(1.0, (perp_vec3){0.0, 0.0, 0.0});
-            def.velocity = v;
-            perp_body mass = perp_add_body(p.builder, &def);
+            def.velocity_W = v;
+            perp_body mass = perp_builder_add_body(p.builder, &def);
             space_contact(&p,
                           space_halfspace(&p, PLANE_GROUND, (perp_vec3){0.0, 0.0, 1.0}, 0.0, 0.0),
                           space_point(&p, mass, (perp_vec3){0.0, 0.0, 0.0}), 0.3,
@@ -341,7 +341,7 @@ static void cone_is_the_limit(void **state)
             p.def.tolerance = 1e-12;
             plane_start(&p);
             plane_step(&p, 0.01);
-            perp_vec3 now = perp_body_twist(p.sim, mass).v;
+            perp_vec3 now = perp_sim_body_twist(p.sim, mass).v_W;
             if (k < 0) {
                 exact = now;
             } else {
@@ -371,15 +371,15 @@ static uint64_t run_hash(const world *w, uint64_t seed, bool stop)
     plane_start(&p);
     plane_run(&p, 0.005, 40);
     if (stop) {  // saved, disturbed and restored
-        size_t size = perp_state_save_size(p.sim);
+        size_t size = perp_sim_state_save_size(p.sim);
         void *block = test_malloc(size);
-        assert_int_equal(perp_state_save(p.sim, block, size), PERP_OK);
+        assert_int_equal(perp_sim_state_save(p.sim, block, size), PERP_OK);
         plane_run(&p, 0.005, 7);
-        assert_int_equal(perp_state_restore(p.sim, block, size), PERP_OK);
+        assert_int_equal(perp_sim_state_restore(p.sim, block, size), PERP_OK);
         test_free(block);
     }
     plane_run(&p, 0.005, 40);
-    uint64_t hash = perp_state_hash(p.sim);
+    uint64_t hash = perp_sim_state_hash(p.sim);
     plane_close(&p);
     return hash;
 }

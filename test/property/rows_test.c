@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const pp_scheme SCHEME = {
-    PERP_STEWART_TRINKLE, PERP_FRICTION_COULOMB, PERP_IMPACT_NEWTON, 8, 0.5, 0.0, false};
+    PERP_STEPPER_STEWART_TRINKLE, PERP_FRICTION_COULOMB, PERP_IMPACT_NEWTON, 8, 0.5, 0.0, false};
 
 // What differs between the plane and space.
 typedef struct world {
@@ -46,8 +46,8 @@ typedef struct look {
 static void look_at(look *l, const perp_model *m, const pp_state *state, double margin,
                     pp_arena *arena)
 {
-    assert_int_equal(pp_kinematics_run(&l->kin, m, state, 0.01, PERP_GYRO_IMPLICIT, NULL, arena),
-                     PERP_OK);
+    assert_int_equal(
+        pp_kinematics_run(&l->kin, m, state, 0.01, PERP_GYROSCOPIC_IMPLICIT, NULL, arena), PERP_OK);
     assert_int_equal(pp_gaps_run(&l->gaps, m, &l->kin, margin, arena), PERP_OK);
     assert_int_equal(pp_rows_run(&l->rows, m, &l->kin, &l->kin, &l->gaps, SCHEME, arena), PERP_OK);
 }
@@ -215,7 +215,7 @@ static double slack_of(const look *l, const perp_model *m, int i)
 {
     int joint = l->rows.b[i].joint;
     if (!m->spatial ||
-        (m->joint[joint].kind != PERP_WELD && m->joint[joint].kind != PERP_PRISMATIC)) {
+        (m->joint[joint].kind != PERP_JOINT_WELD && m->joint[joint].kind != PERP_JOINT_PRISMATIC)) {
         return 0.0;
     }
     double open = 0.0;

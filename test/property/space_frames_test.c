@@ -31,14 +31,14 @@ static void run_seen(const view *v, perp_vec3 *x, perp_vec3 *omega)
     perp_body body[3];
     plane_open(&p);
     perp_vec3 half = {0.2, 0.15, 0.1};
-    perp_set_gravity(p.builder, space_rotate(v->turn, (perp_vec3){1.0, 0.5, -9.81}));
+    perp_builder_set_gravity(p.builder, space_rotate(v->turn, (perp_vec3){1.0, 0.5, -9.81}));
     for (int i = 0; i < 3; i++) {
         perp_vec3 at = {0.3 * i, 0.1 * i, 0.35 - 0.1 * i};
         perp_body_def def = space_body(1.0 + i, (perp_vec3){0.02, 0.03, 0.04}, seen(v, at));
-        def.rotation = space_mul(v->turn, space_turn((perp_vec3){1.0, 2.0, 0.5}, 0.3 * i));
-        def.velocity = space_rotate(v->turn, (perp_vec3){1.0 - i, 0.3, -0.5});
-        def.omega = space_rotate(v->turn, (perp_vec3){0.5, 1.0 * i, 2.0});
-        body[i] = perp_add_body(p.builder, &def);
+        def.rotation_WB = space_mul(v->turn, space_turn((perp_vec3){1.0, 2.0, 0.5}, 0.3 * i));
+        def.velocity_W = space_rotate(v->turn, (perp_vec3){1.0 - i, 0.3, -0.5});
+        def.omega_W = space_rotate(v->turn, (perp_vec3){0.5, 1.0 * i, 2.0});
+        body[i] = perp_builder_add_body(p.builder, &def);
         if (i == 0) {
             space_box(&p, body[i], half, 0.4);
         } else if (i == 2) {
@@ -46,23 +46,23 @@ static void run_seen(const view *v, perp_vec3 *x, perp_vec3 *omega)
         }
     }
     perp_joint_def hinge =
-        space_joint(PERP_REVOLUTE, body[0], (perp_vec3){0.2, 0.1, 0.0}, body[1], O, Z);
-    hinge.anchor_b = space_rotate(space_turn((perp_vec3){1.0, 2.0, 0.5}, -0.3),
+        space_joint(PERP_JOINT_REVOLUTE, body[0], (perp_vec3){0.2, 0.1, 0.0}, body[1], O, Z);
+    hinge.anchor_B = space_rotate(space_turn((perp_vec3){1.0, 2.0, 0.5}, -0.3),
                                   (perp_vec3){0.2 - 0.3, 0.1 - 0.1, 0.35 - 0.25});
-    perp_add_joint(p.builder, &hinge);
+    perp_builder_add_joint(p.builder, &hinge);
     perp_shape_def floor = perp_shape_default();
-    floor.kind = PERP_HALFSPACE;
-    floor.position = v->shift;
-    floor.rotation = v->turn;
+    floor.kind = PERP_SHAPE_HALFSPACE;
+    floor.position_B = v->shift;
+    floor.rotation_BS = v->turn;
     floor.mu = 0.5;
-    perp_add_shape(p.builder, PLANE_GROUND, &floor);
+    perp_builder_add_shape(p.builder, PLANE_GROUND, &floor);
     p.def.tolerance = 1e-12;
     plane_start(&p);
     plane_run(&p, 0.005, 80);
     for (int i = 0; i < 3; i++) {
-        perp_vec3 moved = space_sub(perp_body_position(p.sim, body[i]), v->shift);
+        perp_vec3 moved = space_sub(perp_sim_body_position(p.sim, body[i]), v->shift);
         x[i] = space_unrotate(v->turn, moved);
-        omega[i] = space_unrotate(v->turn, perp_body_twist(p.sim, body[i]).w);
+        omega[i] = space_unrotate(v->turn, perp_sim_body_twist(p.sim, body[i]).w_W);
     }
     plane_close(&p);
 }
@@ -100,22 +100,22 @@ static void planar_pendulum(void **state)
     berard_start(&b);
     plane p = {0};
     plane_open(&p);
-    perp_set_gravity(p.builder, (perp_vec3){0.0, -9.81, 0.0});
+    perp_builder_set_gravity(p.builder, (perp_vec3){0.0, -9.81, 0.0});
     perp_body flat[2] = {b.rod, b.last}, rod[2];
     double length[2] = {1.0, 0.7}, mass[2] = {1.0, 0.8};
     for (int i = 0; i < 2; i++) {
         double wide = mass[i] * length[i] * length[i] / 12.0;
-        perp_pose pose = perp_body_pose(b.p.sim, flat[i]);
-        perp_twist V = perp_body_twist(b.p.sim, flat[i]);
+        perp_pose pose = perp_sim_body_pose(b.p.sim, flat[i]);
+        perp_twist V = perp_sim_body_twist(b.p.sim, flat[i]);
         perp_body_def def = space_body(mass[i], (perp_vec3){0.01, wide, wide}, pose.p);
-        def.rotation = pose.rot;
-        def.velocity = V.v;
-        def.omega = V.w;
-        rod[i] = perp_add_body(p.builder, &def);
-        perp_joint_def pin = space_joint(PERP_REVOLUTE, i == 0 ? PLANE_GROUND : rod[0],
+        def.rotation_WB = pose.rot;
+        def.velocity_W = V.v_W;
+        def.omega_W = V.w_W;
+        rod[i] = perp_builder_add_body(p.builder, &def);
+        perp_joint_def pin = space_joint(PERP_JOINT_REVOLUTE, i == 0 ? PLANE_GROUND : rod[0],
                                          (perp_vec3){i == 0 ? 0.0 : 0.5, 0.0, 0.0}, rod[i],
                                          (perp_vec3){-0.5 * length[i], 0.0, 0.0}, Z);
-        perp_add_joint(p.builder, &pin);
+        perp_builder_add_joint(p.builder, &pin);
     }
     plane_start(&p);
     for (int step = 0; step < 500; step++) {
@@ -123,9 +123,9 @@ static void planar_pendulum(void **state)
         plane_step(&b.p, b.h);
     }
     for (int i = 0; i < 2; i++) {
-        perp_vec3 off =
-            space_sub(perp_body_position(p.sim, rod[i]), perp_body_position(b.p.sim, flat[i]));
-        double turn = perp_body_twist(p.sim, rod[i]).w.z - plane_spin(&b.p, flat[i]);
+        perp_vec3 off = space_sub(perp_sim_body_position(p.sim, rod[i]),
+                                  perp_sim_body_position(b.p.sim, flat[i]));
+        double turn = perp_sim_body_twist(p.sim, rod[i]).w_W.z - plane_spin(&b.p, flat[i]);
         assert_true(space_length(off) < 1e-10 && fabs(turn) < 1e-9);
     }
     plane_close(&p);
@@ -141,20 +141,20 @@ static void planar_block(void **state)
     plane_open(&p);
     perp_vec3 g = {2.0, -9.0, 0.0}, half = {0.3, 0.2, 0.25};
     perp_body_def flat = plane_body(1.5, 1.5 / 3.0 * (0.09 + 0.04), 0.0, 0.5, 0.2);
-    flat.velocity = (perp_vec3){1.0, -1.0, 0.0};
+    flat.velocity_W = (perp_vec3){1.0, -1.0, 0.0};
     flat.spin = -1.0;
-    perp_body a = perp_add_body(f.builder, &flat);
+    perp_body a = perp_builder_add_body(f.builder, &flat);
     plane_box(&f, a, half.x, half.y, 0.4);
     plane_halfplane(&f, PLANE_GROUND, 0.0, 0.0, 0.0, 0.4);
-    perp_set_gravity(f.builder, g);
-    perp_body_def def = space_body(1.5, space_box_inertia(1.5, half), flat.position);
-    def.rotation = space_turn(Z, 0.2);
-    def.velocity = flat.velocity;
-    def.omega = (perp_vec3){0.0, 0.0, -1.0};
-    perp_body b = perp_add_body(p.builder, &def);
+    perp_builder_set_gravity(f.builder, g);
+    perp_body_def def = space_body(1.5, space_box_inertia(1.5, half), flat.position_W);
+    def.rotation_WB = space_turn(Z, 0.2);
+    def.velocity_W = flat.velocity_W;
+    def.omega_W = (perp_vec3){0.0, 0.0, -1.0};
+    perp_body b = perp_builder_add_body(p.builder, &def);
     space_box(&p, b, half, 0.4);
     space_halfspace(&p, PLANE_GROUND, (perp_vec3){0.0, 1.0, 0.0}, 0.0, 0.4);
-    perp_set_gravity(p.builder, g);
+    perp_builder_set_gravity(p.builder, g);
     f.def.tolerance = p.def.tolerance = 1e-12;
     plane_start(&f);
     plane_start(&p);
@@ -162,8 +162,8 @@ static void planar_block(void **state)
     for (int step = 0; step < 300; step++) {
         plane_step(&f, 0.005);
         plane_step(&p, 0.005);
-        worst = fmax(worst, space_length(space_sub(perp_body_position(f.sim, a),
-                                                   perp_body_position(p.sim, b))));
+        worst = fmax(worst, space_length(space_sub(perp_sim_body_position(f.sim, a),
+                                                   perp_sim_body_position(p.sim, b))));
     }
     print_message("block in the plane and in space: %.1e m apart\n", worst);
     assert_true(worst < 1e-8);

@@ -21,17 +21,17 @@ static void random_body(plane *p, rng *r, int contacts, double mu_most, perp_for
     plane_open(p);
     perp_body_def def = plane_body(rng_uniform(r, 0.5, 2.0), rng_uniform(r, 0.01, 0.4), 0.0, 0.0,
                                    rng_uniform(r, -3.0, 3.0));
-    def.velocity = (perp_vec3){rng_normal(r), rng_normal(r), 0.0};
+    def.velocity_W = (perp_vec3){rng_normal(r), rng_normal(r), 0.0};
     def.spin = rng_normal(r);
     bool rests = rng_below(r, 3) == 0;
     if (rests) {
-        def.velocity = (perp_vec3){0.0, 0.0, 0.0};
+        def.velocity_W = (perp_vec3){0.0, 0.0, 0.0};
         def.spin = 0.0;
     }
     p->def.form = form;
     p->def.start = PERP_START_AS_GIVEN;
-    perp_set_listed_only(p->builder, true);
-    perp_body body = perp_add_body(p->builder, &def);
+    perp_builder_set_listed_only(p->builder, true);
+    perp_body body = perp_builder_add_body(p->builder, &def);
     for (int i = 0; i < contacts; i++) {
         double around = rng_uniform(r, 0.0, 6.2831853), tilt = rng_uniform(r, -1.0, 1.0);
         double x = rng_uniform(r, 0.2, 1.0) * cos(around),
@@ -112,23 +112,24 @@ static void words_are_true(void **state)
                                           PERP_FORM_AUTO};
         int contacts = seed % 12 == 0 ? CONTACTS : 1 + rng_below(&r, 2);  // three: a slow truth
         random_body(&p, &r, contacts, 2.5, forms[seed / 12 % 4]);
-        if (perp_step(p.sim, H) == PERP_OK && enumerate(&p, &all) && all.count > 0) {
+        if (perp_sim_step(p.sim, H) == PERP_OK && enumerate(&p, &all) && all.count > 0) {
             const perp_step_info *info = perp_sim_info(p.sim);
             double moves = spread_of(all.count, all.nu[0], VELOCITIES, 3);
             double pushes = spread_of(all.count, all.p[0], 2 * CONTACTS, 2 * CONTACTS);
             bool one = moves < 1e-7, same = pushes < 1e-7;
             single += one;
             several += moves > 1e-3;
-            proved += info->motion == PERP_UNIQUE;
-            refuted += info->motion == PERP_NOT_UNIQUE;
-            impulses += info->impulses == PERP_UNIQUE;
-            CHECK(info->motion != PERP_UNIQUE || one, seed);
-            CHECK(info->motion != PERP_NOT_UNIQUE || moves > 1e-7, seed);
-            CHECK(info->impulses != PERP_UNIQUE || same, seed);
-            CHECK(info->unique == (info->motion == PERP_UNIQUE && info->impulses == PERP_UNIQUE),
+            proved += info->motion == PERP_UNIQUENESS_PROVED;
+            refuted += info->motion == PERP_UNIQUENESS_DISPROVED;
+            impulses += info->impulses == PERP_UNIQUENESS_PROVED;
+            CHECK(info->motion != PERP_UNIQUENESS_PROVED || one, seed);
+            CHECK(info->motion != PERP_UNIQUENESS_DISPROVED || moves > 1e-7, seed);
+            CHECK(info->impulses != PERP_UNIQUENESS_PROVED || same, seed);
+            CHECK(info->unique == (info->motion == PERP_UNIQUENESS_PROVED &&
+                                   info->impulses == PERP_UNIQUENESS_PROVED),
                   seed);
-            CHECK((info->motion == PERP_NOT_UNIQUE) == (info->motion_apart > 0.0) ||
-                      info->impulses == PERP_NOT_UNIQUE,
+            CHECK((info->motion == PERP_UNIQUENESS_DISPROVED) == (info->motion_apart > 0.0) ||
+                      info->impulses == PERP_UNIQUENESS_DISPROVED,
                   seed);
         }
         plane_close(&p);
@@ -154,10 +155,10 @@ static void forms_do_not_contradict(void **state)
             rng r = rng_seed(seed);
             plane p = {0};
             random_body(&p, &r, 1 + rng_below(&r, CONTACTS), 2.5, forms[f]);
-            if (perp_step(p.sim, H) == PERP_OK) {
-                unique = unique || perp_sim_info(p.sim)->motion == PERP_UNIQUE;
-                many = many || perp_sim_info(p.sim)->motion == PERP_NOT_UNIQUE;
-                assert_int_equal(perp_state_get(p.sim, NULL, NULL, nu[solved++]), PERP_OK);
+            if (perp_sim_step(p.sim, H) == PERP_OK) {
+                unique = unique || perp_sim_info(p.sim)->motion == PERP_UNIQUENESS_PROVED;
+                many = many || perp_sim_info(p.sim)->motion == PERP_UNIQUENESS_DISPROVED;
+                assert_int_equal(perp_sim_state_get(p.sim, NULL, NULL, nu[solved++]), PERP_OK);
             }
             plane_close(&p);
         }
@@ -188,12 +189,12 @@ static void random_solid(plane *p, uint64_t seed, int contacts, double mu_most, 
                       rng_uniform(&r, 0.05, 0.5)};
     double mass = rng_uniform(&r, 0.5, 2.0);
     perp_body_def def = space_body(mass, space_box_inertia(mass, half), (perp_vec3){0.0, 0.0, 0.0});
-    def.velocity = random_vector(&r);
-    def.omega = random_vector(&r);
+    def.velocity_W = random_vector(&r);
+    def.omega_W = random_vector(&r);
     p->def.start = PERP_START_AS_GIVEN;
     p->def.form = PERP_FORM_CONE;
-    perp_set_listed_only(p->builder, true);
-    perp_body body = perp_add_body(p->builder, &def);
+    perp_builder_set_listed_only(p->builder, true);
+    perp_body body = perp_builder_add_body(p->builder, &def);
     for (int i = 0; i < contacts; i++) {
         perp_vec3 at = space_scale(rng_uniform(&r, 0.1, 0.5), random_vector(&r));
         perp_vec3 up = space_add(space_scale(-1.0 / space_length(at), at),
@@ -250,7 +251,7 @@ static void cones_are_unique(void **state)
         plane p = {0}, frame = {0};
         random_solid(&p, seed, contacts, 2.0, 0);
         random_solid(&frame, seed, contacts, 2.0, 4);
-        bool stepped = perp_step(p.sim, H) == PERP_OK && perp_step(frame.sim, H) >= 0;
+        bool stepped = perp_sim_step(p.sim, H) == PERP_OK && perp_sim_step(frame.sim, H) >= 0;
         int nc = stepped ? contact_problem(&frame, W, q) : 0, count = 0;
         const perp_contact *contact = nc > 0 ? perp_sim_contacts(p.sim, &count) : NULL;
         rng r = rng_seed(seed + 1000003);
@@ -260,7 +261,7 @@ static void cones_are_unique(void **state)
         }
         for (int k = 0; count == nc && k < 12 * (nc > 0); k++) {
             double x[36];
-            perp_comp_options options = perp_comp_default();
+            perp_comp_options options = perp_comp_options_default();
             perp_comp_info info;
             for (int c = 0; c < nc; c++) {
                 mu[c] = contact[c].mu;
@@ -291,9 +292,10 @@ static void cones_are_unique(void **state)
                 off = fmax(off, fabs(u[i] - first[i]));
             }
             apart += off > 1e-5 * size;
-            CHECK(perp_sim_info(p.sim)->motion != PERP_UNIQUE || off < 1e-6 * size, seed);
+            CHECK(perp_sim_info(p.sim)->motion != PERP_UNIQUENESS_PROVED || off < 1e-6 * size,
+                  seed);
         }
-        unique += nc > 0 && perp_sim_info(p.sim)->motion == PERP_UNIQUE;
+        unique += nc > 0 && perp_sim_info(p.sim)->motion == PERP_UNIQUENESS_PROVED;
         plane_close(&p);
         plane_close(&frame);
     }

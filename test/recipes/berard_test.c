@@ -106,9 +106,9 @@ static void run(const recipe *r, perp_form form)
         int at = (int)json_integer_value(json_object_get(row, "step"));
         double t, q[VALUES], nu[VALUES];
         for (; step < at; step++) {
-            assert_int_equal(perp_step(sim, h), PERP_OK);
+            assert_int_equal(perp_sim_step(sim, h), PERP_OK);
         }
-        assert_int_equal(perp_state_get(sim, &t, q, nu), PERP_OK);
+        assert_int_equal(perp_sim_state_get(sim, &t, q, nu), PERP_OK);
         if (at <= until) {
             compare("q", r, at, json_object_get(row, "q"), q, tolerance);
             compare("v", r, at, json_object_get(row, "v"), nu, tolerance);

@@ -38,7 +38,7 @@ static run start(const char *name)
 
 static void step(const run *r)
 {
-    if (perp_step(r->sim, r->h) != PERP_OK) {
+    if (perp_sim_step(r->sim, r->h) != PERP_OK) {
         print_error("%s, t = %g: %s %s\n", perp_scene_name(r->scene), perp_sim_time(r->sim),
                     perp_sim_error(r->sim)->text, perp_sim_info(r->sim)->remark);
         fail();
@@ -66,21 +66,21 @@ static double quantity(const run *r, const char *body, char what)
 {
     perp_body b = perp_model_body(perp_scene_model(r->scene), body);
     assert_true(b.i >= 0);
-    perp_vec3 p = perp_body_position(r->sim, b);
-    perp_twist t = perp_body_twist(r->sim, b);
+    perp_vec3 p = perp_sim_body_position(r->sim, b);
+    perp_twist t = perp_sim_body_twist(r->sim, b);
     switch (what) {
     case 'x':
         return p.x;
     case 'y':
         return p.y;
     case 'a':
-        return perp_body_angle(r->sim, b);
+        return perp_sim_body_angle(r->sim, b);
     case 'u':
-        return t.v.x;
+        return t.v_W.x;
     case 'v':
-        return t.v.y;
+        return t.v_W.y;
     default:
-        return t.w.z;
+        return t.w_W.z;
     }
 }
 
@@ -127,7 +127,7 @@ static void pushing(void **state)
     (void)state;
     run r = finish("pusher");
     perp_body pusher = perp_model_body(perp_scene_model(r.scene), "pusher");
-    double force = perp_body_drive_impulse(r.sim, pusher).f.x / r.h;
+    double force = perp_sim_body_drive_impulse(r.sim, pusher).f_W.x / r.h;
     // The gap is closed in one step: two roundings of a place of 0.5 m, over h.
     near(&r, "block", 'u', 0.2, 2.0 * 0.5 * DBL_EPSILON / r.h);
     assert_true(fabs(force - 0.4 * 2.0 * G) < 1e-9);

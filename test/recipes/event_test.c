@@ -38,7 +38,7 @@ static void pendulum_bounces_off_its_stop(void **state)
     double T = sqrt(1.0 / 3.0 / (9.81 * 0.5)), k = sqrt(0.5), next = T * complete_elliptic(k);
     int impacts = 0, steps = (int)lround(perp_scene_until(scene) / perp_scene_step(scene));
     for (int i = 0; i < steps; i++) {
-        assert_int_equal(perp_step(sim, perp_scene_step(scene)), PERP_OK);
+        assert_int_equal(perp_sim_step(sim, perp_scene_step(scene)), PERP_OK);
         assert_true(perp_sim_info(sim)->certificate.passed);
         int count = 0;
         const perp_event *event = perp_sim_events(sim, &count);
@@ -47,8 +47,8 @@ static void pendulum_bounces_off_its_stop(void **state)
                 continue;
             }
             assert_true(fabs(event[j].t - next) < 1e-10);
-            assert_true(fabs(event[j].before + 2.0 * k / T) < 1e-10);
-            assert_true(fabs(event[j].after - 0.7 * 2.0 * k / T) < 1e-10);
+            assert_true(fabs(event[j].rate_before + 2.0 * k / T) < 1e-10);
+            assert_true(fabs(event[j].rate_after - 0.7 * 2.0 * k / T) < 1e-10);
             k *= 0.7;
             next += 2.0 * T * complete_elliptic(k);
             impacts++;

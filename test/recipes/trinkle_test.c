@@ -71,13 +71,13 @@ static void scenes_are_the_models(void **state)
         trinkle_start(&t);
         load(&r, example, PERP_FORM_MCP);
         assert_true(perp_scene_step(r.scene) == t.h);
-        perp_state_size(r.sim, &nq, &nv);
+        perp_sim_state_size(r.sim, &nq, &nv);
         assert_int_equal(nq, 7 * t.bodies);
         for (int step = 0; step < 60; step++) {
             plane_step(&t.p, t.h);
-            assert_int_equal(perp_step(r.sim, t.h), PERP_OK);
-            assert_int_equal(perp_state_get(r.sim, NULL, q, v), PERP_OK);
-            assert_int_equal(perp_state_get(t.p.sim, NULL, p, u), PERP_OK);
+            assert_int_equal(perp_sim_step(r.sim, t.h), PERP_OK);
+            assert_int_equal(perp_sim_state_get(r.sim, NULL, q, v), PERP_OK);
+            assert_int_equal(perp_sim_state_get(t.p.sim, NULL, p, u), PERP_OK);
             worst = fmax(worst, difference(nq, q, p));
             if (example == TRINKLE_DISC_8) {
                 break;  // its motion is not determined: rounding decides
@@ -104,12 +104,12 @@ static void follow(trinkle_example example, perp_form form)
     load(&r, example, form);
     double tolerance = example == TRINKLE_PRISMATIC ? 1e-6 : g.tolerance;
     assert_true(perp_scene_step(r.scene) == g.h);
-    perp_state_size(r.sim, &nq, &nv);
+    perp_sim_state_size(r.sim, &nq, &nv);
     for (int row = 0; row < golden_rows(&g) && golden_step(&g, row) <= g.until; row++) {
         for (; step < golden_step(&g, row); step++) {
-            assert_int_equal(perp_step(r.sim, g.h), PERP_OK);
+            assert_int_equal(perp_sim_step(r.sim, g.h), PERP_OK);
         }
-        assert_int_equal(perp_state_get(r.sim, NULL, q, v), PERP_OK);
+        assert_int_equal(perp_sim_state_get(r.sim, NULL, q, v), PERP_OK);
         assert_int_equal(golden_numbers(&g, row, "q", want, NQ_MOST), nq);
         if (!(difference(nq, q, want) <= tolerance)) {
             fail_msg("%s, step %d: positions off by %.3g", trinkle_scene(example), step,

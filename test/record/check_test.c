@@ -32,7 +32,7 @@ static void record_steps(perp_scene *scene, const char *dir, perp_stepper steppe
     assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error), PERP_OK);
     assert_int_equal(perp_record_create(dir, sim, &rec, NULL, &record, &error), PERP_OK);
     for (int k = 0; k < steps; k++) {
-        assert_true(perp_step(sim, rec.h) >= 0);
+        assert_true(perp_sim_step(sim, rec.h) >= 0);
         assert_int_equal(perp_record_step(record, sim), PERP_OK);
     }
     assert_int_equal(perp_record_finish(record, sim), PERP_OK);
@@ -90,7 +90,7 @@ static void honest_runs_pass(void **state)
 {
     (void)state;
     for (size_t k = 0; k < sizeof scenes / sizeof scenes[0]; k++) {
-        record_scene(scenes[k], place.path, PERP_STEWART_TRINKLE, 200, 1);
+        record_scene(scenes[k], place.path, PERP_STEPPER_STEWART_TRINKLE, 200, 1);
         verdict v = judge(place.path, PERP_CHECK_GAP);
         for (int i = 0; i < PERP_CHECK_COUNT; i++) {
             const perp_check_result *item = &v.check.item[i];
@@ -106,7 +106,7 @@ static void honest_runs_pass(void **state)
 static void other_steppers_pass(void **state)
 {
     (void)state;
-    static const perp_stepper steppers[] = {PERP_ANITESCU_POTRA, PERP_MOREAU_JEAN};
+    static const perp_stepper steppers[] = {PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN};
     for (int k = 0; k < 2; k++) {
         record_scene("scenes/berard-4.6.json", place.path, steppers[k], 150, 1);
         assert_true(judge(place.path, PERP_CHECK_GAP).check.passed);
@@ -118,10 +118,10 @@ static void other_steppers_pass(void **state)
 static void points_that_were_left_out_are_found(void **state)
 {
     (void)state;
-    perp_scene_option options[] = {{"bodies", "100"}, {"cubes", "1"}};
+    perp_generator_option options[] = {{"bodies", "100"}, {"cubes", "1"}};
     perp_scene *scene = NULL;
     assert_int_equal(perp_scene_generate("pile3", options, 2, NULL, &scene, NULL), PERP_OK);
-    record_steps(scene, place.path, PERP_STEWART_TRINKLE, 45, 1);
+    record_steps(scene, place.path, PERP_STEPPER_STEWART_TRINKLE, 45, 1);
     verdict v = judge(place.path, PERP_CHECK_CONTACT);
     assert_true(v.check.item[PERP_CHECK_CONTACT].done);
     assert_true(v.check.item[PERP_CHECK_CONTACT].worst < 1e-12);
@@ -130,9 +130,9 @@ static void points_that_were_left_out_are_found(void **state)
 static void what_is_not_recorded_is_not_judged(void **state)
 {
     (void)state;
-    record_scene("scenes/bouncing-ball.json", place.path, PERP_STEWART_TRINKLE, 2000, 7);
+    record_scene("scenes/bouncing-ball.json", place.path, PERP_STEPPER_STEWART_TRINKLE, 2000, 7);
     assert_true(judge(place.path, PERP_CHECK_GAP).check.passed);
-    record_scene("scenes/berard-4.4.json", place.path, PERP_STEWART_TRINKLE, 100, 10);
+    record_scene("scenes/berard-4.4.json", place.path, PERP_STEPPER_STEWART_TRINKLE, 100, 10);
     verdict v = judge(place.path, PERP_CHECK_GAP);
     assert_true(v.check.passed);
     assert_false(v.check.item[PERP_CHECK_MOMENTUM].done);
@@ -157,8 +157,8 @@ static void two_phases_pass(void **state)
         "   \"spin\": [0, 10, 0], \"shapes\": [{\"kind\": \"sphere\", \"radius\": 0.5, "
         "\"density\": 1000}]}]}\n";
     write_text("poisson.json", text);
-    record_scene(folder_at(&place, "poisson.json"), folder_at(&place, "p"), PERP_STEWART_TRINKLE,
-                 30, 1);
+    record_scene(folder_at(&place, "poisson.json"), folder_at(&place, "p"),
+                 PERP_STEPPER_STEWART_TRINKLE, 30, 1);
     verdict v = judge(folder_at(&place, "p"), PERP_CHECK_SLIP);
     assert_true(v.check.passed);
 }
@@ -204,7 +204,7 @@ static void one_changed_number_is_found(void **state)
         {"contacts/gap", 100, 0, 0.1, PERP_CHECK_PUSH, "floor and block", 0.0},
     };
     for (size_t k = 0; k < sizeof changes / sizeof changes[0]; k++) {
-        record_scene("scenes/berard-4.3.json", place.path, PERP_STEWART_TRINKLE, 100, 1);
+        record_scene("scenes/berard-4.3.json", place.path, PERP_STEPPER_STEWART_TRINKLE, 100, 1);
         change(changes[k].column, changes[k].row, changes[k].index, changes[k].by);
         verdict v = judge(place.path, changes[k].found);
         const perp_check_result *item = &v.check.item[changes[k].found];
@@ -225,7 +225,7 @@ static void runs_with_events_pass(void **state)
                                               "scenes/lagrange-top.json",
                                               "scenes/trinkle-robot.json"};
     for (size_t k = 0; k < sizeof with_events / sizeof with_events[0]; k++) {
-        record_scene(with_events[k], place.path, PERP_EVENT, 100, 1);
+        record_scene(with_events[k], place.path, PERP_STEPPER_EVENT, 100, 1);
         verdict v = judge(place.path, PERP_CHECK_MOMENTUM);
         for (int i = 0; i < PERP_CHECK_COUNT; i++) {
             const perp_check_result *item = &v.check.item[i];
@@ -258,7 +258,7 @@ static void one_changed_number_is_found_among_events(void **state)
         {"contacts/pf", 100, 0, 1.0, PERP_CHECK_CONE},
     };
     for (size_t k = 0; k < sizeof changes / sizeof changes[0]; k++) {
-        record_scene("scenes/berard-4.3.json", place.path, PERP_EVENT, 100, 1);
+        record_scene("scenes/berard-4.3.json", place.path, PERP_STEPPER_EVENT, 100, 1);
         change(changes[k].column, changes[k].row, changes[k].index, changes[k].by);
         verdict v = judge(place.path, changes[k].found);
         const perp_check_result *item = &v.check.item[changes[k].found];
@@ -430,8 +430,8 @@ enum { MACHINE_STEPS = 100 };
 static void record_machine(const char *text)
 {
     write_text("machine.json", text);
-    record_scene(folder_at(&place, "machine.json"), folder_at(&place, "m"), PERP_STEWART_TRINKLE,
-                 MACHINE_STEPS, 1);
+    record_scene(folder_at(&place, "machine.json"), folder_at(&place, "m"),
+                 PERP_STEPPER_STEWART_TRINKLE, MACHINE_STEPS, 1);
 }
 
 static const char *const machines[] = {machine, spatial_machine};
@@ -523,8 +523,8 @@ static void slides_on_what_turns_pass(void **state)
                "  {\"kind\": \"plane\", \"b\": \"a\", \"at\": [0, 0, 0], \"axis\": [0, 0, 1]},\n"
                "  {\"kind\": \"plane\", \"a\": \"a\", \"b\": \"c\", \"at\": [1, 0, 0], "
                "\"axis\": [0, 0.6, 0.8]}]}\n");
-    record_scene(folder_at(&place, "planes.json"), folder_at(&place, "p"), PERP_STEWART_TRINKLE,
-                 100, 1);
+    record_scene(folder_at(&place, "planes.json"), folder_at(&place, "p"),
+                 PERP_STEPPER_STEWART_TRINKLE, 100, 1);
     verdict v = judge(folder_at(&place, "p"), PERP_CHECK_MOTION);
     assert_true(v.check.item[PERP_CHECK_MOTION].done);
     assert_true(v.check.passed);
@@ -534,8 +534,8 @@ static void slides_on_what_turns_pass(void **state)
                "  {\"name\": \"rod\", \"position\": [0.5, 0], \"mass\": 1, \"inertia\": 0.1}],\n"
                " \"joints\": [{\"kind\": \"revolute\", \"a\": \"cart\", \"b\": \"rod\", "
                "\"anchor_b\": [-0.5, 0]}]}\n");
-    record_scene(folder_at(&place, "cart.json"), folder_at(&place, "c"), PERP_STEWART_TRINKLE, 150,
-                 1);
+    record_scene(folder_at(&place, "cart.json"), folder_at(&place, "c"),
+                 PERP_STEPPER_STEWART_TRINKLE, 150, 1);
     assert_true(judge(folder_at(&place, "c"), PERP_CHECK_MOTION).check.passed);
 }
 

@@ -19,23 +19,23 @@ static void record_flight(const char *name, double speed, double h, bool swapped
 {
     perp_builder *builder = perp_builder_create(NULL);
     perp_shape_def shape = perp_shape_default();
-    shape.kind = PERP_HALFPLANE;
-    perp_add_shape(builder, (perp_body){0}, &shape);
+    shape.kind = PERP_SHAPE_HALFPLANE;
+    perp_builder_add_shape(builder, (perp_body){0}, &shape);
     for (int k = 0; k < 2; k++) {
         bool flies = (k == 0) != swapped;
         perp_body_def body = perp_body_default();
         body.name = flies ? "flies" : "stands";
-        body.kind = flies ? PERP_PLANAR_PARTICLE : PERP_PLANAR_BODY;
-        body.position = (perp_vec3){0.0, flies ? 10.0 : 0.5, 0.0};
-        body.velocity = (perp_vec3){flies ? speed : 0.0, 0.0, 0.0};
+        body.kind = flies ? PERP_BODY_PLANAR_PARTICLE : PERP_BODY_PLANAR;
+        body.position_W = (perp_vec3){0.0, flies ? 10.0 : 0.5, 0.0};
+        body.velocity_W = (perp_vec3){flies ? speed : 0.0, 0.0, 0.0};
         body.mass = flies ? 1.0 : 0.0;
-        perp_body made = perp_add_body(builder, &body);
+        perp_body made = perp_builder_add_body(builder, &body);
         if (!flies) {
             shape = perp_shape_default();
-            shape.kind = PERP_DISC;
+            shape.kind = PERP_SHAPE_DISC;
             shape.radius = 0.5;
             shape.density = 1.0;
-            perp_add_shape(builder, made, &shape);
+            perp_builder_add_shape(builder, made, &shape);
         }
     }
     perp_model *model = NULL;
@@ -52,7 +52,7 @@ static void record_flight(const char *name, double speed, double h, bool swapped
     assert_int_equal(perp_record_create(folder_at(&place, name), sim, &def, NULL, &record, NULL),
                      PERP_OK);
     for (int k = 0; k < (int)lround(0.12 / h); k++) {
-        assert_true(perp_step(sim, h) >= 0);
+        assert_true(perp_sim_step(sim, h) >= 0);
         assert_int_equal(perp_record_step(record, sim), PERP_OK);
     }
     assert_int_equal(perp_record_finish(record, sim), PERP_OK);
@@ -83,11 +83,11 @@ static void moments_between_frames(void **state)
     assert_int_equal(perp_comparison_body(c, 2).a.i, -1);
     int moments = 0;
     for (bool more = true; more; moments += more) {
-        perp_compared_moment m = {0};
+        perp_compared_instant m = {0};
         assert_int_equal(perp_comparison_next(c, &m, &more, NULL), PERP_OK);
         if (more) {
-            assert_true(m.place[0] >= m.t - 1e-12);  // they fall apart, too: steps differ
-            assert_true(fabs(m.place[1]) < 1e-12 && m.turn[1] < 1e-12);
+            assert_true(m.distance[0] >= m.t - 1e-12);  // they fall apart, too: steps differ
+            assert_true(fabs(m.distance[1]) < 1e-12 && m.angle[1] < 1e-12);
             assert_int_equal(m.modes, 0);  // the disc rests on the floor in both
         }
     }
@@ -105,7 +105,7 @@ static void what_cannot_be_compared(void **state)
     perp_error error = {0};
     assert_int_equal(perp_comparison_create(NULL, a, NULL, &c, &error), PERP_ERR_ARGUMENT);
     assert_int_equal(perp_comparison_create(a, a, NULL, &c, &error), PERP_ERR_ARGUMENT);
-    assert_int_equal(perp_plot_compare(a, NULL, "x", NULL, &error), PERP_ERR_ARGUMENT);
+    assert_int_equal(perp_plot_write_comparison(a, NULL, "x", NULL, &error), PERP_ERR_ARGUMENT);
     assert_null(c);
     perp_comparison_destroy(NULL);
     perp_recording_close(a);
@@ -135,7 +135,7 @@ static void memory_runs_out(void **state)
         fault f = {.fail_at = k};
         perp_env env = fault_env(&f);
         perp_error error = {0};
-        perp_status status = perp_plot_compare(a, b, dir, &env, &error);
+        perp_status status = perp_plot_write_comparison(a, b, dir, &env, &error);
         assert_int_equal(f.live, 0);
         assert_int_equal(status, f.happened ? PERP_ERR_MEMORY : PERP_OK);
         done = !f.happened;

@@ -66,7 +66,7 @@ static void killed_stays_readable(void **state)
         if (perp_record_create(f.path, p.sim, &def, NULL, &record, NULL) < 0) {
             _exit(1);
         }
-        while (perp_step(p.sim, RECORDED_H) >= 0 && perp_record_step(record, p.sim) >= 0) {
+        while (perp_sim_step(p.sim, RECORDED_H) >= 0 && perp_record_step(record, p.sim) >= 0) {
             continue;
         }
         _exit(1);
@@ -82,7 +82,7 @@ static void killed_stays_readable(void **state)
     assert_false(info->complete);
     assert_true(info->frames > 10);
     for (int k = 0; k < info->frames; k++) {
-        perp_frame frame = recorded_frame(recording, k);
+        perp_snapshot frame = recorded_frame(recording, k);
         if (k < 200) {
             recorded_same(&frame, p.sim, p.model);
             plane_step(&p, RECORDED_H);
@@ -114,7 +114,7 @@ static void full_disk(void **state)
             def.h = RECORDED_H;
             def.flush_seconds = 0.0;
             perp_status made = perp_record_create(f.path, p.sim, &def, NULL, &record, &error);
-            while (made >= 0 && perp_step(p.sim, RECORDED_H) >= 0 &&
+            while (made >= 0 && perp_sim_step(p.sim, RECORDED_H) >= 0 &&
                    perp_record_step(record, p.sim) >= 0) {
                 continue;
             }
@@ -234,7 +234,7 @@ static void read_all(const char *path)
 {
     perp_recording *recording = NULL;
     if (perp_recording_open(path, NULL, &recording, NULL) >= 0) {
-        perp_frame frame;
+        perp_snapshot frame;
         for (int k = 0; k < perp_recording_about(recording)->frames; k++) {
             (void)!perp_recording_read(recording, k, &frame, NULL);
         }
@@ -307,7 +307,7 @@ static void record_without_memory(const folder *f, const perp_env *env, bool *do
     if (status >= 0) {
         status = perp_recording_open(f->path, env, &recording, NULL);
     }
-    perp_frame frame;
+    perp_snapshot frame;
     for (int k = 0; status >= 0 && k < 41; k++) {
         status = perp_recording_read(recording, k, &frame, NULL);
     }

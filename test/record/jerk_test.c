@@ -54,7 +54,7 @@ static int record(const char *text, int size, double h, int steps, perp_stepper 
     assert_int_equal(perp_record_create(place.path, sim, &rec, NULL, &out, &error), PERP_OK);
     int violated = 0;
     for (int k = 0; k < steps; k++) {
-        assert_true(perp_step(sim, rec.h) >= 0);
+        assert_true(perp_sim_step(sim, rec.h) >= 0);
         violated += !perp_sim_info(sim)->certificate.passed;
         assert_int_equal(perp_record_step(out, sim), PERP_OK);
     }
@@ -88,7 +88,7 @@ static perp_check judge(void)
 static void drives_do_not_pay_for_arcs(void **state)
 {
     (void)state;
-    const perp_stepper steppers[] = {PERP_STEWART_TRINKLE, PERP_ANITESCU_POTRA};
+    const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE, PERP_STEPPER_ANITESCU_POTRA};
     for (int k = 0; k < 2; k++) {
         place = folder_create();
         assert_int_equal(record_chain(280.0, 0.0094, 1, steppers[k]), 1);
@@ -103,7 +103,7 @@ static void slow_drives_pass(void **state)
     const double rates[] = {1.0, 280.0}, steps[] = {0.0094, 1e-5};
     for (int k = 0; k < 2; k++) {
         place = folder_create();
-        assert_int_equal(record_chain(rates[k], steps[k], 50, PERP_STEWART_TRINKLE), 0);
+        assert_int_equal(record_chain(rates[k], steps[k], 50, PERP_STEPPER_STEWART_TRINKLE), 0);
         assert_true(judge().item[PERP_CHECK_ENERGY].over <= 1.0);
         folder_remove(&place);
     }
@@ -114,7 +114,7 @@ static void friction_at_a_stop_passes(void **state)
 {
     (void)state;
     place = folder_create();
-    assert_int_equal(record(stop, (int)strlen(stop), 0.00359, 57, PERP_STEWART_TRINKLE), 0);
+    assert_int_equal(record(stop, (int)strlen(stop), 0.00359, 57, PERP_STEPPER_STEWART_TRINKLE), 0);
     assert_true(judge().item[PERP_CHECK_ENERGY].over <= 1.0);
     folder_remove(&place);
 }

@@ -28,17 +28,17 @@ static world make_world(int discs)
     world w = {NULL, NULL};
     perp_builder *builder = perp_builder_create(NULL);
     perp_shape_def shape = perp_shape_default();
-    shape.kind = PERP_HALFPLANE;
-    perp_add_shape(builder, (perp_body){0}, &shape);
+    shape.kind = PERP_SHAPE_HALFPLANE;
+    perp_builder_add_shape(builder, (perp_body){0}, &shape);
     for (int i = 0; i < discs; i++) {
         perp_body_def body = perp_body_default();
         body.name = i < 6 ? odd[i] : NULL;
-        body.position = (perp_vec3){3.0 * i, 1.0, 0.0};
+        body.position_W = (perp_vec3){3.0 * i, 1.0, 0.0};
         shape = perp_shape_default();
-        shape.kind = PERP_DISC;
+        shape.kind = PERP_SHAPE_DISC;
         shape.radius = 1.0;
         shape.density = 1.0;
-        perp_add_shape(builder, perp_add_body(builder, &body), &shape);
+        perp_builder_add_shape(builder, perp_builder_add_body(builder, &body), &shape);
     }
     assert_int_equal(perp_model_create(builder, &w.model, NULL), PERP_OK);
     perp_builder_destroy(builder);
@@ -93,7 +93,7 @@ static void sims_of_other_models_are_refused(void **state)
     (void)state;
     world small = make_world(1), large = make_world(40);
     perp_record *record = begin(&small, "other", perp_record_default());
-    assert_true(perp_step(large.sim, 0.01) >= 0 && perp_step(small.sim, 0.01) >= 0);
+    assert_true(perp_sim_step(large.sim, 0.01) >= 0 && perp_sim_step(small.sim, 0.01) >= 0);
     assert_int_equal(perp_record_step(record, large.sim), PERP_ERR_ARGUMENT);
     assert_int_equal(perp_record_step(record, NULL), PERP_ERR_ARGUMENT);
     assert_int_equal(perp_record_step(NULL, small.sim), PERP_ERR_ARGUMENT);
@@ -106,7 +106,7 @@ static void sims_of_other_models_are_refused(void **state)
     perp_record_destroy(record);
     perp_recording *recording = NULL;
     perp_check check;
-    perp_frame frame;
+    perp_snapshot frame;
     assert_int_equal(perp_recording_open(folder_at(&place, "other"), NULL, &recording, NULL),
                      PERP_OK);
     assert_int_equal(perp_recording_about(recording)->frames, 2);
@@ -130,7 +130,7 @@ static void odd_names_and_steps(void **state)
     def.name = "\x80 <&>";
     perp_record *record = begin(&w, "odd", def);
     for (int k = 1; k <= 20; k++) {
-        assert_true(perp_step(w.sim, 0.001 * k) >= 0);
+        assert_true(perp_sim_step(w.sim, 0.001 * k) >= 0);
         assert_int_equal(perp_record_step(record, w.sim), PERP_OK);
     }
     assert_int_equal(perp_record_finish(record, w.sim), PERP_OK);
@@ -142,7 +142,7 @@ static void odd_names_and_steps(void **state)
     perp_recording *recording = NULL;
     perp_error error = {0};
     if (perp_recording_open(folder_at(&place, "odd"), NULL, &recording, &error) < 0 ||
-        perp_plot_run(recording, folder_at(&place, "odd"), NULL, NULL, &error) < 0) {
+        perp_plot_write(recording, folder_at(&place, "odd"), NULL, NULL, &error) < 0) {
         fail_msg("%s", error.text);
     }
     perp_recording_close(recording);

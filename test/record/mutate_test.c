@@ -70,7 +70,7 @@ static void make(const char *text, const char *dir)
     assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error), PERP_OK);
     assert_int_equal(perp_record_create(dir, sim, &out, NULL, &record, &error), PERP_OK);
     for (int k = 0; k < 6; k++) {
-        assert_true(perp_step(sim, out.h) >= 0);
+        assert_true(perp_sim_step(sim, out.h) >= 0);
         assert_int_equal(perp_record_step(record, sim), PERP_OK);
     }
     assert_int_equal(perp_record_finish(record, sim), PERP_OK);
@@ -156,7 +156,7 @@ static void use(const char *dir)
 {
     perp_recording *r = NULL;
     perp_replay *replay = NULL;
-    perp_frame frame;
+    perp_snapshot frame;
     perp_check check;
     perp_error error = {0};
     if (perp_recording_open(dir, NULL, &r, &error) < 0) {
@@ -171,9 +171,9 @@ static void use(const char *dir)
     perp_replay_def def = perp_replay_default();
     def.page = "<html><!--perp-data--></html>";
     def.page_size = strlen(def.page);
-    (void)!perp_replay_make(r, &def, NULL, &replay, &error);
+    (void)!perp_replay_create(r, &def, NULL, &replay, &error);
     perp_replay_destroy(replay);
-    (void)!perp_plot_run(r, dir, NULL, NULL, &error);
+    (void)!perp_plot_write(r, dir, NULL, NULL, &error);
     perp_recording_close(r);
     _exit(0);
 }

@@ -64,9 +64,10 @@ static int record(const char *text, perp_stepper stepper, int steps)
     int divided = 0;
     for (int k = 0; k < steps; k++) {
         if (pushes) {
-            perp_body_apply(sim, (perp_body){1}, (perp_wrench){{30.0, 1.0, 0.0}, {0.0, 0.0, -1.0}});
+            perp_sim_body_apply(sim, (perp_body){1},
+                                (perp_wrench){{30.0, 1.0, 0.0}, {0.0, 0.0, -1.0}});
         }
-        assert_true(perp_step(sim, rec.h) >= 0);
+        assert_true(perp_sim_step(sim, rec.h) >= 0);
         divided += perp_sim_info(sim)->parts > 1;
         assert_int_equal(perp_record_step(out, sim), PERP_OK);
     }
@@ -103,7 +104,7 @@ static perp_check judge(void)
 static int look_at(perp_recording *recording, int k, double from)
 {
     const perp_recording_info *info = perp_recording_about(recording);
-    perp_frame frame, part;
+    perp_snapshot frame, part;
     double q[32], nu[32], pn = 0.0, sum = 0.0;
     assert_int_equal(perp_recording_read(recording, k, &frame, NULL), PERP_OK);
     int kept = frame.kept;
@@ -139,8 +140,8 @@ static int look_at(perp_recording *recording, int k, double from)
 static void every_part_is_there(void **state)
 {
     (void)state;
-    static const perp_stepper steppers[] = {PERP_STEWART_TRINKLE, PERP_ANITESCU_POTRA,
-                                            PERP_MOREAU_JEAN};
+    static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
+                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN};
     const char *const texts[] = {planar, spatial};
     for (int k = 0; k < 6; k++) {
         int divided = record(texts[k / 3], steppers[k % 3], 40), parts = 0;
@@ -160,8 +161,8 @@ static void every_part_is_there(void **state)
 static void parts_are_judged(void **state)
 {
     (void)state;
-    static const perp_stepper steppers[] = {PERP_STEWART_TRINKLE, PERP_ANITESCU_POTRA,
-                                            PERP_MOREAU_JEAN};
+    static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
+                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN};
     const char *const texts[] = {planar, spatial};
     for (int k = 0; k < 6; k++) {
         record(texts[k / 3], steppers[k % 3], 40);
@@ -211,7 +212,7 @@ static void a_changed_part_is_found_out(void **state)
                                           "parts/energy/work",
                                           "parts/contacts/normal"};
     for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
-        record(planar, PERP_ANITESCU_POTRA, 40);
+        record(planar, PERP_STEPPER_ANITESCU_POTRA, 40);
         change(columns[k], 1.001);
         perp_check check = judge();
         if (check.passed && strcmp(columns[k], "parts/energy/work") != 0) {
@@ -225,7 +226,7 @@ static void a_changed_part_is_found_out(void **state)
 static const double MASS = 2.0;  // of the first body
 
 // The impulse on the first body, body 1, of a frame or part.
-static perp_vec3 impulse_on(const perp_recording *recording, const perp_frame *f)
+static perp_vec3 impulse_on(const perp_recording *recording, const perp_snapshot *f)
 {
     perp_vec3 sum = {0.0, 0.0, 0.0};
     for (int i = 0; i < f->contacts; i++) {
@@ -241,10 +242,10 @@ static perp_vec3 impulse_on(const perp_recording *recording, const perp_frame *f
 }
 
 // Momentum of the first body: after, before, in a time h. In frames and in parts it is what their contacts gave.
-static void momentum_holds(const perp_recording *recording, const perp_frame *f, perp_vec3 before,
-                           double h)
+static void momentum_holds(const perp_recording *recording, const perp_snapshot *f,
+                           perp_vec3 before, double h)
 {
-    perp_vec3 p = impulse_on(recording, f), v = f->velocity[1];
+    perp_vec3 p = impulse_on(recording, f), v = f->velocity_W[1];
     double g = perp_recording_about(recording)->spatial ? 0.0 : -9.81;
     double gz = perp_recording_about(recording)->spatial ? -9.81 : 0.0;
     double x = MASS * (v.x - before.x) - p.x, y = MASS * (v.y - before.y - g * h) - p.y;
@@ -260,22 +261,22 @@ static void impacts_are_parts(void **state)
     (void)state;
     const char *const texts[] = {planar, spatial};
     for (int k = 0; k < 2; k++) {
-        record(texts[k], PERP_EVENT, 40);
+        record(texts[k], PERP_STEPPER_EVENT, 40);
         perp_recording *recording = open_it();
         const perp_recording_info *info = perp_recording_about(recording);
-        perp_frame frame, part;
+        perp_snapshot frame, part;
         int impacts = 0, several = 0;
         assert_int_equal(perp_recording_read(recording, 0, &frame, NULL), PERP_OK);
-        perp_vec3 start = frame.velocity[1], v = start;
+        perp_vec3 start = frame.velocity_W[1], v = start;
         for (int i = 1; i < info->frames; i++) {
             assert_int_equal(perp_recording_read(recording, i, &frame, NULL), PERP_OK);
             momentum_holds(recording, &frame, start, info->h);
-            start = frame.velocity[1];
+            start = frame.velocity_W[1];
             int kept = frame.kept, here = 0;
             for (int p = 0; p < kept; p++) {
                 assert_int_equal(perp_recording_read_part(recording, i, p, &part, NULL), PERP_OK);
                 momentum_holds(recording, &part, v, part.h);
-                v = part.velocity[1];
+                v = part.velocity_W[1];
                 here += part.part == PERP_PART_IMPACT;
                 assert_true(part.part == PERP_PART_SMOOTH || part.h == 0.0);
             }
@@ -307,7 +308,7 @@ static void a_changed_impact_is_found_out(void **state)
                                           "parts/contacts/restitution",
                                           "parts/contacts/normal"};
     for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
-        record(planar, PERP_EVENT, 40);
+        record(planar, PERP_STEPPER_EVENT, 40);
         change(columns[k], 1.001);
         if (judge().passed) {
             fail_msg("%s was changed, and passed", columns[k]);
@@ -320,7 +321,7 @@ static void without_parts_it_is_partly_judged(void **state)
 {
     (void)state;
     char path[4096];
-    record(planar, PERP_ANITESCU_POTRA, 40);
+    record(planar, PERP_STEPPER_ANITESCU_POTRA, 40);
     snprintf(path, sizeof path, "%s/run.h5", place.path);
     hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
     assert_true(H5Ldelete(file, "part_end", H5P_DEFAULT) >= 0);
@@ -335,7 +336,8 @@ static void without_parts_it_is_partly_judged(void **state)
 static void applied_wrenches_are_judged(void **state)
 {
     (void)state;
-    static const perp_stepper steppers[] = {PERP_STEWART_TRINKLE, PERP_MOREAU_JEAN, PERP_EVENT};
+    static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE, PERP_STEPPER_MOREAU_JEAN,
+                                            PERP_STEPPER_EVENT};
     for (int k = 0; k < 3; k++) {
         pushes = true;
         int divided = record(k < 2 ? planar : spatial, steppers[k], k < 2 ? 40 : 3);
@@ -348,12 +350,12 @@ static void applied_wrenches_are_judged(void **state)
         }
         assert_true(divided > 0 || k == 2);
         perp_recording *recording = open_it();
-        perp_frame frame;
+        perp_snapshot frame;
         assert_int_equal(perp_recording_read(recording, 2, &frame, NULL), PERP_OK);
-        assert_true(frame.applied[1].f.x == 30.0 && frame.applied[1].tau.z == -1.0);
-        assert_true(frame.applied[2].f.x == 0.0);
+        assert_true(frame.applied[1].f_W.x == 30.0 && frame.applied[1].tau_W.z == -1.0);
+        assert_true(frame.applied[2].f_W.x == 0.0);
         assert_int_equal(perp_recording_read(recording, 0, &frame, NULL), PERP_OK);
-        assert_true(frame.applied[1].f.x == 0.0);
+        assert_true(frame.applied[1].f_W.x == 0.0);
         perp_recording_close(recording);
         change("applied/wrench", 1.5);
         assert_false(judge().passed);
@@ -364,7 +366,7 @@ static void applied_wrenches_are_judged(void **state)
 static void text_files_of_parts(void **state)
 {
     (void)state;
-    record(planar, PERP_ANITESCU_POTRA, 40);
+    record(planar, PERP_STEPPER_ANITESCU_POTRA, 40);
     FILE *file = fopen(folder_at(&place, "part_bodies.csv"), "r");
     char line[200];
     assert_non_null(file);
@@ -373,7 +375,7 @@ static void text_files_of_parts(void **state)
     assert_non_null(fgets(line, sizeof line, file));
     assert_non_null(strstr(line, ",0,step,"));
     fclose(file);
-    record(planar, PERP_ANITESCU_POTRA, 0);
+    record(planar, PERP_STEPPER_ANITESCU_POTRA, 0);
     assert_false(folder_has(&place, "part_bodies.csv"));
 }
 

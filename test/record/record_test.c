@@ -14,7 +14,7 @@
 
 // ── Round trip ───────────────────────────────────────────────────────────────────────────────────
 
-static void same_contacts(const perp_frame *frame, const perp_sim *sim)
+static void same_contacts(const perp_snapshot *frame, const perp_sim *sim)
 {
     int count = 0;
     const perp_contact *contact = perp_sim_contacts(sim, &count);
@@ -56,7 +56,7 @@ static void every_number_comes_back(void **state)
     assert_int_equal(info->nv, 5);
     recorded_build(&p);
     for (int k = 0; k <= STEPS; k++) {
-        perp_frame frame = recorded_frame(recording, k);
+        perp_snapshot frame = recorded_frame(recording, k);
         assert_int_equal(frame.step, k);
         recorded_same(&frame, p.sim, p.model);
         if (k > 0) {
@@ -68,9 +68,9 @@ static void every_number_comes_back(void **state)
         }
         plane_step(&p, RECORDED_H);
     }
-    perp_frame jump = recorded_frame(recording, 3);  // back again
+    perp_snapshot jump = recorded_frame(recording, 3);  // back again
     assert_int_equal(jump.step, 3);
-    perp_frame out;
+    perp_snapshot out;
     assert_int_equal(perp_recording_read(recording, STEPS + 1, &out, NULL), PERP_ERR_ARGUMENT);
     assert_int_equal(perp_recording_read(recording, -1, &out, NULL), PERP_ERR_ARGUMENT);
     perp_recording_close(recording);
@@ -88,9 +88,9 @@ static void the_model_comes_back(void **state)
     perp_recording *recording = recorded_open(folder_at(&f, "run.h5"));
     perp_recorded_body block = perp_recording_body(recording, (perp_body){1});
     assert_string_equal(block.name, "block");
-    assert_true(block.mass == 1.0 && block.inertia == 1.0 / 6.0 && block.at == 0);
+    assert_true(block.mass == 1.0 && block.inertia_zz == 1.0 / 6.0 && block.at_nu == 0);
     assert_string_equal(perp_recording_body(recording, (perp_body){2}).name, "bob \"quoted\"");
-    assert_int_equal(perp_recording_body(recording, (perp_body){3}).drive, PERP_DRIVEN);
+    assert_int_equal(perp_recording_body(recording, (perp_body){3}).motion, PERP_MOTION_KINEMATIC);
     assert_string_equal(perp_recording_body(recording, (perp_body){99}).name, "");
     perp_recorded_shape box = perp_recording_shape(recording, (perp_shape){0});
     assert_int_equal(box.outline_count, 4);
@@ -104,7 +104,7 @@ static void the_model_comes_back(void **state)
     assert_true(floor.outline_count == 2 && floor.outline[1].y == 1.0);
     perp_recorded_joint string = perp_recording_joint(recording, (perp_joint){0});
     assert_string_equal(string.name, "string, with a comma");
-    assert_true(string.anchor_a.x == 4.0 && string.b.i == 2);
+    assert_true(string.anchor_A.x == 4.0 && string.b.i == 2);
     perp_recording_close(recording);
     plane_close(&p);
     folder_remove(&f);
@@ -129,7 +129,7 @@ static void every_third_step(void **state)
     assert_int_equal(perp_recording_about(recording)->every, 3);
     double sum = 0.0;
     for (int k = 1; k < 35; k++) {
-        perp_frame frame = recorded_frame(recording, k);
+        perp_snapshot frame = recorded_frame(recording, k);
         assert_int_equal(frame.step, k < 34 ? 3 * k : 100);
         sum += frame.energy.dissipated;
     }
@@ -195,10 +195,10 @@ static void csv_and_summary(void **state)
         assert_non_null(json_object_get(root, keys[k]));
     }
     json_t *bob = json_object_get(json_object_get(root, "final"), "bob \"quoted\"");
-    perp_vec3 place = perp_body_position(p.sim, (perp_body){2});
+    perp_vec3 place = perp_sim_body_position(p.sim, (perp_body){2});
     assert_true(json_number_value(json_array_get(json_object_get(bob, "position"), 0)) == place.x);
     char hash[32];
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)perp_state_hash(p.sim));
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)perp_sim_state_hash(p.sim));
     assert_string_equal(json_string_value(json_object_get(root, "hash")), hash);
     json_decref(root);
     free(summary);
@@ -263,23 +263,23 @@ static void events_of_limits_and_bounces(void **state)
     plane p = {0};
     plane_open(&p);
     perp_body_def def = plane_rod(1.0, 1.0, 0.0, 0.0, -1.0);
-    perp_body rod = perp_add_body(p.builder, &def);
+    perp_body rod = perp_builder_add_body(p.builder, &def);
     perp_joint_def joint = perp_joint_default();
     joint.name = "hinge";
-    joint.kind = PERP_REVOLUTE;
+    joint.kind = PERP_JOINT_REVOLUTE;
     joint.a = PLANE_GROUND;
     joint.b = rod;
-    joint.anchor_b = (perp_vec3){-0.5, 0.0, 0.0};
+    joint.anchor_B = (perp_vec3){-0.5, 0.0, 0.0};
     joint.lower = -1.2;
     joint.upper = 3.0;
     joint.limit_restitution = 0.8;
-    perp_add_joint(p.builder, &joint);
+    perp_builder_add_joint(p.builder, &joint);
     def = plane_body(1.0, 0.1, 5.0, 1.5, 0.0);
     perp_shape_def shape = perp_shape_default();
-    shape.kind = PERP_DISC;
+    shape.kind = PERP_SHAPE_DISC;
     shape.radius = 0.5;
     shape.restitution = 0.5;
-    perp_add_shape(p.builder, perp_add_body(p.builder, &def), &shape);
+    perp_builder_add_shape(p.builder, perp_builder_add_body(p.builder, &def), &shape);
     plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, 0.0, 0.0);
     plane_start(&p);
     perp_record *record = recorded_begin(&p, f.path, 1);

@@ -65,12 +65,12 @@ static void remember(const perp_sim *sim, int k)
 {
     seen *s = &history[k];
     int nq, nv;
-    perp_state_size(sim, &nq, &nv);
+    perp_sim_state_size(sim, &nq, &nv);
     assert_true(nq <= 64 && nv <= 64);
-    assert_int_equal(perp_state_get(sim, &s->t, s->q, s->nu), PERP_OK);
+    assert_int_equal(perp_sim_state_get(sim, &s->t, s->q, s->nu), PERP_OK);
     for (int i = 0; i < perp_model_bodies(perp_sim_model(sim)); i++) {
-        s->pose[i] = perp_body_pose(sim, (perp_body){i});
-        s->twist[i] = perp_body_twist(sim, (perp_body){i});
+        s->pose[i] = perp_sim_body_pose(sim, (perp_body){i});
+        s->twist[i] = perp_sim_body_twist(sim, (perp_body){i});
     }
     const perp_contact *contact = perp_sim_contacts(sim, &s->contacts);
     assert_true(s->contacts <= 32);
@@ -100,7 +100,7 @@ static int setup(void **state)
     assert_int_equal(perp_record_create(place.path, sim, &how, NULL, &record, &error), PERP_OK);
     remember(sim, 0);
     for (int k = 1; k <= STEPS; k++) {
-        assert_true(perp_step(sim, how.h) >= 0);
+        assert_true(perp_sim_step(sim, how.h) >= 0);
         assert_int_equal(perp_record_step(record, sim), PERP_OK);
         remember(sim, k);
     }
@@ -149,14 +149,14 @@ static void frames_hold_what_the_sim_had(void **state)
     (void)state;
     perp_recording *recording = open_it();
     const perp_recording_info *info = perp_recording_about(recording);
-    perp_frame frame;
+    perp_snapshot frame;
     bool moments = false;
     assert_true(info->spatial && info->complete);
     assert_int_equal(info->frames, STEPS + 1);
     assert_int_equal(info->nv, 4 * 6 + 3);
     assert_int_equal(info->nq, 4 * 7 + 3);
     assert_int_equal(info->rotation, PERP_ROTATION_LINEAR);
-    assert_int_equal(info->gyroscopic, PERP_GYRO_IMPLICIT);
+    assert_int_equal(info->gyroscopic, PERP_GYROSCOPIC_IMPLICIT);
     assert_int_equal(info->facets, 8);
     for (int k = 0; k <= STEPS; k++) {
         const seen *s = &history[k];
@@ -164,10 +164,10 @@ static void frames_hold_what_the_sim_had(void **state)
         assert_memory_equal(frame.q, s->q, (size_t)info->nq * sizeof(double));
         assert_memory_equal(frame.nu, s->nu, (size_t)info->nv * sizeof(double));
         for (int i = 0; i < info->bodies; i++) {
-            assert_memory_equal(&frame.position[i], &s->pose[i].p, sizeof(perp_vec3));
-            assert_memory_equal(&frame.rotation[i], &s->pose[i].rot, sizeof(perp_quat));
-            assert_memory_equal(&frame.velocity[i], &s->twist[i].v, sizeof(perp_vec3));
-            assert_memory_equal(&frame.omega[i], &s->twist[i].w, sizeof(perp_vec3));
+            assert_memory_equal(&frame.position_W[i], &s->pose[i].p, sizeof(perp_vec3));
+            assert_memory_equal(&frame.rotation_WB[i], &s->pose[i].rot, sizeof(perp_quat));
+            assert_memory_equal(&frame.velocity_W[i], &s->twist[i].v_W, sizeof(perp_vec3));
+            assert_memory_equal(&frame.omega_W[i], &s->twist[i].w_W, sizeof(perp_vec3));
         }
         assert_int_equal(frame.contacts, s->contacts);
         for (int i = 0; i < s->contacts; i++) {
@@ -186,7 +186,7 @@ static void shapes_are_those_of_the_scene(void **state)
     perp_recorded_shape box = perp_recording_shape(recording, (perp_shape){2});
     perp_recorded_shape mesh = perp_recording_shape(recording, (perp_shape){1});
     perp_recorded_shape hull = perp_recording_shape(recording, (perp_shape){4});
-    assert_int_equal(box.kind, PERP_BOX);
+    assert_int_equal(box.kind, PERP_SHAPE_BOX);
     assert_true(box.half.x == 0.5 && box.half.y == 0.5 && box.half.z == 0.25);
     assert_int_equal(box.faces, 0);
     assert_int_equal(mesh.faces, 2);
@@ -202,10 +202,10 @@ static void shapes_are_those_of_the_scene(void **state)
     }
     assert_true(fabs(sum.x) + fabs(sum.y) + fabs(sum.z) < 1e-14);
     perp_recorded_joint joint = perp_recording_joint(recording, (perp_joint){0});
-    assert_int_equal(joint.kind, PERP_UNIVERSAL);
-    assert_true(joint.axis.y == 1.0 && joint.anchor_b.y == 0.5 && joint.anchor_b.z == 0.0);
+    assert_int_equal(joint.kind, PERP_JOINT_UNIVERSAL);
+    assert_true(joint.axis_A.y == 1.0 && joint.anchor_B.y == 0.5 && joint.anchor_B.z == 0.0);
     perp_recorded_body arm = perp_recording_body(recording, (perp_body){5});
-    assert_true(arm.inertia3[0] == 1.0 && arm.at_q == arm.at + 3);
+    assert_true(arm.inertia_B[0] == 1.0 && arm.at_q == arm.at_nu + 3);
     perp_recording_close(recording);
 }
 
@@ -262,7 +262,7 @@ static void figures_are_drawn(void **state)
     perp_recording *recording = open_it();
     perp_error error = {0};
     static xml picture;
-    if (perp_plot_run(recording, folder_at(&place, "figures"), NULL, NULL, &error) < 0) {
+    if (perp_plot_write(recording, folder_at(&place, "figures"), NULL, NULL, &error) < 0) {
         fail_msg("%s", error.text);
     }
     for (int k = 0; perp_plot_name(k); k++) {

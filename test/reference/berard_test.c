@@ -42,18 +42,18 @@ static void joint_impulses(const berard *b, double out[4])
 {
     perp_wrench first = perp_sim_joint(b->p.sim, b->joint_a).impulse_b;
     perp_wrench second = perp_sim_joint(b->p.sim, b->joint_b).impulse_b;
-    out[0] = first.f.x;
-    out[1] = first.f.y;
-    out[2] = second.f.x;
-    out[3] = second.f.y;
+    out[0] = first.f_W.x;
+    out[1] = first.f_W.y;
+    out[2] = second.f_W.x;
+    out[3] = second.f_W.y;
 }
 
 static void compare_row(const berard *b, const golden *g, int row, perp_vec3 centre)
 {
     double q[NV_MOST], v[NV_MOST], want[NV_MOST], got[NV_MOST];
     int step = golden_step(g, row), nv;
-    perp_state_size(b->p.sim, NULL, &nv);
-    assert_int_equal(perp_state_get(b->p.sim, NULL, q, v), PERP_OK);
+    perp_sim_state_size(b->p.sim, NULL, &nv);
+    assert_int_equal(perp_sim_state_get(b->p.sim, NULL, q, v), PERP_OK);
     assert_int_equal(golden_numbers(g, row, "q", want, NV_MOST), nv);
     compare("q", step, nv, q, want, g->tolerance);
     golden_numbers(g, row, "v", want, NV_MOST);
@@ -93,7 +93,7 @@ static void run_golden(int example, perp_form form)
     for (int row = 1; row < golden_rows(&g) && golden_step(&g, row) <= g.until; row++) {
         perp_vec3 centre = {0.0, 0.0, 0.0};
         for (; step < golden_step(&g, row); step++) {
-            centre = perp_body_position(b.p.sim, b.block);
+            centre = perp_sim_body_position(b.p.sim, b.block);
             plane_step(&b.p, b.h);
         }
         compare_row(&b, &g, row, centre);
@@ -170,8 +170,8 @@ static void ends_where_it_should(void **state)
         berard_open(&b, example);
         berard_start(&b);
         plane_run(&b.p, b.h, example == 1 ? 1000 : 500);
-        perp_state_size(b.p.sim, &nq, NULL);
-        assert_int_equal(perp_state_get(b.p.sim, NULL, q, NULL), PERP_OK);
+        perp_sim_state_size(b.p.sim, &nq, NULL);
+        assert_int_equal(perp_sim_state_get(b.p.sim, NULL, q, NULL), PERP_OK);
         compare("q", example, nq, q, last[example], 1e-8);
         berard_close(&b);
     }
@@ -212,16 +212,16 @@ static void forms_agree(void **state)
             b[f].p.def.tolerance = 1e-12;
             berard_start(&b[f]);
         }
-        perp_state_size(b[0].p.sim, NULL, &nv);
+        perp_sim_state_size(b[0].p.sim, NULL, &nv);
         for (int step = 0; step < 200; step++) {
             for (int f = 0; f < 3; f++) {
                 plane_step(&b[f].p, b[f].h);
-                assert_int_equal(perp_state_get(b[f].p.sim, &t, q, v[f]), PERP_OK);
+                assert_int_equal(perp_sim_state_get(b[f].p.sim, &t, q, v[f]), PERP_OK);
             }
             compare("v of the LCP", step, nv, v[1], v[0], 1e-11);
             compare("v of the cone", step, nv, v[2], v[0], 1e-9);
             for (int f = 0; f < 2; f++) {
-                assert_int_equal(perp_state_set(b[f].p.sim, t, q, v[2]), PERP_OK);
+                assert_int_equal(perp_sim_state_set(b[f].p.sim, t, q, v[2]), PERP_OK);
             }
         }
         for (int f = 0; f < 3; f++) {
@@ -262,7 +262,7 @@ static void to_the_impact(berard *b, perp_form form)
     b->p.def.form = form;
     b->p.def.tolerance = 1e-12;
     berard_start(b);
-    assert_int_equal(perp_state_set(b->p.sim, 68 * b->h, q, v), PERP_OK);
+    assert_int_equal(perp_sim_state_set(b->p.sim, 68 * b->h, q, v), PERP_OK);
     plane_step(&b->p, b->h);
 }
 
@@ -271,7 +271,7 @@ static void check_impact(const berard *b)
     double v[NV_MOST];
     int count;
     const perp_contact *c = perp_sim_contacts(b->p.sim, &count);
-    assert_int_equal(perp_state_get(b->p.sim, NULL, NULL, v), PERP_OK);
+    assert_int_equal(perp_sim_state_get(b->p.sim, NULL, NULL, v), PERP_OK);
     double s = (v[1] - segment[0][1]) / (segment[1][1] - segment[0][1]);
     assert_true(s > -1e-9 && s < 1.0 + 1e-9);
     for (int i = 0; i < 3; i++) {
@@ -294,10 +294,10 @@ static void nonunique_impact(void **state)
         berard b;
         to_the_impact(&b, forms[f]);
         check_impact(&b);
-        uint64_t hash = perp_state_hash(b.p.sim);
+        uint64_t hash = perp_sim_state_hash(b.p.sim);
         berard_close(&b);
         to_the_impact(&b, forms[f]);  // the same answer every time
-        assert_true(perp_state_hash(b.p.sim) == hash);
+        assert_true(perp_sim_state_hash(b.p.sim) == hash);
         berard_close(&b);
     }
 }
@@ -330,20 +330,21 @@ static void stored_prismatic(void **state)
     double theta = 0.4, omega = 0.3, c = cos(theta), s = sin(theta);
     // Body 1 is pinned at its point (-0.5, 0); body 2 starts 0.3 m along the line, on its middle.
     perp_body_def first = plane_body(1.0, 0.2, 0.5 * c, 0.5 * s, theta);
-    first.velocity = (perp_vec3){-omega * 0.5 * s, omega * 0.5 * c, 0.0};
+    first.velocity_W = (perp_vec3){-omega * 0.5 * s, omega * 0.5 * c, 0.0};
     first.spin = omega;
     perp_body_def second = plane_body(0.5, 0.02, 0.8 * c, 0.8 * s, theta);
-    second.velocity = (perp_vec3){-omega * 0.8 * s, omega * 0.8 * c, 0.0};
+    second.velocity_W = (perp_vec3){-omega * 0.8 * s, omega * 0.8 * c, 0.0};
     second.spin = omega;
-    perp_body b1 = perp_add_body(p.builder, &first), b2 = perp_add_body(p.builder, &second);
+    perp_body b1 = perp_builder_add_body(p.builder, &first),
+              b2 = perp_builder_add_body(p.builder, &second);
     plane_pin(&p, PLANE_GROUND, (perp_vec3){0}, b1, (perp_vec3){-0.5, 0.0, 0.0});
     for (int i = 0; i < 2; i++) {
         perp_joint_def line = perp_joint_default();
-        line.kind = PERP_POINT_ON_LINE;
+        line.kind = PERP_JOINT_POINT_ON_LINE;
         line.a = b1;
         line.b = b2;
-        line.anchor_b = (perp_vec3){i == 0 ? -0.1 : 0.1, 0.0, 0.0};
-        perp_add_joint(p.builder, &line);
+        line.anchor_B = (perp_vec3){i == 0 ? -0.1 : 0.1, 0.0, 0.0};
+        perp_builder_add_joint(p.builder, &line);
     }
     plane_start(&p);
     int step = 0;
@@ -351,7 +352,7 @@ static void stored_prismatic(void **state)
         double q[6], v[6], want[6];
         plane_run(&p, g.h, golden_step(&g, row) - step);
         step = golden_step(&g, row);
-        assert_int_equal(perp_state_get(p.sim, NULL, q, v), PERP_OK);
+        assert_int_equal(perp_sim_state_get(p.sim, NULL, q, v), PERP_OK);
         golden_numbers(&g, row, "q", want, 6);
         compare("q", step, 6, q, want, g.tolerance);
         golden_numbers(&g, row, "v", want, 6);

@@ -23,8 +23,8 @@ static perp_body block_on_plane(plane *p, double angle, double mu, double v0)
     plane_halfplane(p, PLANE_GROUND, 0.0, 0.0, angle, mu);
     perp_body_def def =
         plane_body(2.0, 2.0 * 1.25 / 12.0, -0.25 * sin(angle), 0.25 * cos(angle), angle);
-    def.velocity = (perp_vec3){-v0 * cos(angle), -v0 * sin(angle), 0.0};
-    perp_body block = perp_add_body(p->builder, &def);
+    def.velocity_W = (perp_vec3){-v0 * cos(angle), -v0 * sin(angle), 0.0};
+    perp_body block = perp_builder_add_body(p->builder, &def);
     plane_box(p, block, 0.5, 0.25, mu);
     plane_start(p);
     return block;
@@ -33,7 +33,7 @@ static perp_body block_on_plane(plane *p, double angle, double mu, double v0)
 // Distance gone down the plane.
 static double gone(const plane *p, perp_body block, double angle)
 {
-    perp_vec3 x = perp_body_position(p->sim, block);
+    perp_vec3 x = perp_sim_body_position(p->sim, block);
     return -(x.x + 0.25 * sin(angle)) * cos(angle) - (x.y - 0.25 * cos(angle)) * sin(angle);
 }
 
@@ -86,12 +86,12 @@ static perp_body box_on_belt(plane *p, const char *speed, double mu)
 {
     plane_open(p);
     perp_shape_def belt = perp_shape_default();
-    belt.kind = PERP_HALFPLANE;
+    belt.kind = PERP_SHAPE_HALFPLANE;
     belt.mu = mu;
     belt.surface_speed = speed;
-    perp_add_shape(p->builder, PLANE_GROUND, &belt);
+    perp_builder_add_shape(p->builder, PLANE_GROUND, &belt);
     perp_body_def def = plane_body(2.0, 2.0 * 1.25 / 12.0, 0.0, 0.25, 0.0);
-    perp_body box = perp_add_body(p->builder, &def);
+    perp_body box = perp_builder_add_body(p->builder, &def);
     plane_box(p, box, 0.5, 0.25, mu);
     plane_start(p);
     return box;
@@ -110,7 +110,7 @@ static void conveyor(void **state)
         steps++;
     }
     near(steps * h, t, h, "time to the belt's speed");
-    near(perp_body_position(p.sim, box).x, 0.5 * u * t, 2.0 * u * h, "way");
+    near(perp_sim_body_position(p.sim, box).x, 0.5 * u * t, 2.0 * u * h, "way");
     plane_run(&p, h, 1000);
     near(plane_vx(&p, box), u, 1e-13, "speed on the belt");
     plane_close(&p);
@@ -141,19 +141,20 @@ static void pusher_force(void **state)
     plane_open(&p);
     plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, 0.0, mu);
     perp_body_def def = plane_body(m, m * 1.25 / 12.0, 0.0, 0.25, 0.0);
-    perp_body box = perp_add_body(p.builder, &def);
+    perp_body box = perp_builder_add_body(p.builder, &def);
     plane_box(&p, box, 0.5, 0.25, mu);
     perp_body_def push = plane_particle(0.0, 0.0, 0.0);
-    push.drive = PERP_DRIVEN;
+    push.motion = PERP_MOTION_KINEMATIC;
     push.motion_x = "-0.5+0.2*t";
     push.motion_y = "0.25";
-    perp_body pusher = perp_add_body(p.builder, &push);
+    perp_body pusher = perp_builder_add_body(p.builder, &push);
     plane_point(&p, pusher, 0.0, 0.0);
     plane_start(&p);
     plane_step(&p, h);
-    near(perp_body_drive_impulse(p.sim, pusher).f.x / h, mu * m * G + m * 0.2 / h, 1e-9, "first F");
+    near(perp_sim_body_drive_impulse(p.sim, pusher).f_W.x / h, mu * m * G + m * 0.2 / h, 1e-9,
+         "first F");
     plane_run(&p, h, 100);
-    near(perp_body_drive_impulse(p.sim, pusher).f.x / h, mu * m * G, 1e-9, "F");
+    near(perp_sim_body_drive_impulse(p.sim, pusher).f_W.x / h, mu * m * G, 1e-9, "F");
     near(plane_vx(&p, box), 0.2, 1e-13, "speed");
     plane_close(&p);
 }
@@ -166,9 +167,9 @@ static perp_body disc_on_plane(plane *p, double angle, double mu, double k2, dou
     plane_open(p);
     plane_halfplane(p, PLANE_GROUND, 0.0, 0.0, angle, 1.0);
     perp_body_def def = plane_body(m, k2 * m * R * R, -R * sin(angle), R * cos(angle), 0.0);
-    def.velocity = (perp_vec3){v0, 0.0, 0.0};
+    def.velocity_W = (perp_vec3){v0, 0.0, 0.0};
     def.spin = -w0;  // rolling to +x turns clockwise
-    perp_body disc = perp_add_body(p->builder, &def);
+    perp_body disc = perp_builder_add_body(p->builder, &def);
     plane_disc(p, disc, R, mu * mu);  // the mean with the plane's 1 is mu
     plane_start(p);
     return disc;
@@ -190,7 +191,8 @@ static void slip_to_roll(void **state)
             steps++;
         }
         near(steps * h, t, h, "time to roll");
-        near(perp_body_position(p.sim, disc).x, (v0 * v0 - v * v) / (2.0 * mu * G), v0 * h, "way");
+        near(perp_sim_body_position(p.sim, disc).x, (v0 * v0 - v * v) / (2.0 * mu * G), v0 * h,
+             "way");
         plane_run(&p, h, 500);
         near(plane_vx(&p, disc), v, 1e-12, "speed");
         near(-R * plane_spin(&p, disc), v, 1e-12, "rim speed");

@@ -32,10 +32,10 @@ static shot begin(const char *scene, perp_coordinates coordinates)
 // All that the next step depends on: also what contacts that stick hold.
 static void give_state(const perp_sim *from, perp_sim *to)
 {
-    size_t size = perp_state_save_size(from);
+    size_t size = perp_sim_state_save_size(from);
     void *block = malloc(size);
-    assert_int_equal(perp_state_save(from, block, size), PERP_OK);
-    assert_int_equal(perp_state_restore(to, block, size), PERP_OK);
+    assert_int_equal(perp_sim_state_save(from, block, size), PERP_OK);
+    assert_int_equal(perp_sim_state_restore(to, block, size), PERP_OK);
     free(block);
 }
 
@@ -45,14 +45,14 @@ static void one_step(const char *scene, int steps)
     shot joint = begin(scene, PERP_COORDINATES_JOINT), body = begin(scene, PERP_COORDINATES_BODY);
     int nq, nv, compared = 0;
     double worst = 0.0, any = 0.0, q[N_MOST], nu[N_MOST], other[N_MOST];
-    perp_state_size(joint.sim, &nq, &nv);
+    perp_sim_state_size(joint.sim, &nq, &nv);
     assert_true(nq <= N_MOST && nv <= N_MOST);
     for (int k = 0; k < steps; k++) {
         give_state(joint.sim, body.sim);
-        assert_true(perp_step(joint.sim, joint.h) >= 0);
-        assert_true(perp_step(body.sim, joint.h) >= 0);
-        assert_int_equal(perp_state_get(joint.sim, NULL, q, nu), PERP_OK);
-        assert_int_equal(perp_state_get(body.sim, NULL, q, other), PERP_OK);
+        assert_true(perp_sim_step(joint.sim, joint.h) >= 0);
+        assert_true(perp_sim_step(body.sim, joint.h) >= 0);
+        assert_int_equal(perp_sim_state_get(joint.sim, NULL, q, nu), PERP_OK);
+        assert_int_equal(perp_sim_state_get(body.sim, NULL, q, other), PERP_OK);
         double d = apart(nv, nu, other);
         any = fmax(any, d);
         bool unique = perp_sim_info(joint.sim)->unique && perp_sim_info(body.sim)->unique;
@@ -108,9 +108,9 @@ static void approach(const char *scene, double h, double t)
         for (int which = 0; which < 2; which++) {
             shot s = begin(scene, which ? PERP_COORDINATES_JOINT : PERP_COORDINATES_BODY);
             s.h = h / (1 << level);
-            perp_state_size(s.sim, &nq, NULL);
+            perp_sim_state_size(s.sim, &nq, NULL);
             shot_run(&s, t);
-            assert_int_equal(perp_state_get(s.sim, NULL, q[which], NULL), PERP_OK);
+            assert_int_equal(perp_sim_state_get(s.sim, NULL, q[which], NULL), PERP_OK);
             shot_close(&s);
         }
         d[level] = apart(nq, q[0], q[1]);
@@ -149,11 +149,11 @@ static void a_step_without_numbers(void **state)
     perp_status status = PERP_OK;
     uint64_t hash = 0;
     for (int k = 0; k < 10 && status == PERP_OK; k++) {
-        hash = perp_state_hash(s.sim);
-        status = perp_step(s.sim, 0.01);
+        hash = perp_sim_state_hash(s.sim);
+        status = perp_sim_step(s.sim, 0.01);
     }
     assert_int_equal(status, PERP_ERR_NUMERIC);
-    assert_true(hash == perp_state_hash(s.sim));
+    assert_true(hash == perp_sim_state_hash(s.sim));
     perp_step_problem *problem;
     assert_int_equal(perp_sim_problem(s.sim, PERP_FORM_MCP, &problem), PERP_ERR_ARGUMENT);
     shot_close(&s);

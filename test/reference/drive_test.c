@@ -21,19 +21,19 @@ static perp_joint_def wheel(plane *p, double I, double x)
 {
     perp_body_def def = plane_body(1.0, I, x, 0.0, 0.0);
     perp_joint_def pin = perp_joint_default();
-    pin.kind = PERP_REVOLUTE;
-    pin.b = perp_add_body(p->builder, &def);
-    pin.anchor_a = (perp_vec3){x, 0.0, 0.0};
+    pin.kind = PERP_JOINT_REVOLUTE;
+    pin.b = perp_builder_add_body(p->builder, &def);
+    pin.anchor_A = (perp_vec3){x, 0.0, 0.0};
     return pin;
 }
 
 static perp_joint_def slider(plane *p, double mass, double axis, double speed)
 {
     perp_body_def def = plane_body(mass, 0.1, 0.0, 0.0, 0.0);
-    def.velocity = (perp_vec3){speed * cos(axis), speed * sin(axis), 0.0};
+    def.velocity_W = (perp_vec3){speed * cos(axis), speed * sin(axis), 0.0};
     perp_joint_def guide = perp_joint_default();
-    guide.kind = PERP_PRISMATIC;
-    guide.b = perp_add_body(p->builder, &def);
+    guide.kind = PERP_JOINT_PRISMATIC;
+    guide.b = perp_builder_add_body(p->builder, &def);
     guide.axis_angle = axis;
     return guide;
 }
@@ -41,17 +41,17 @@ static perp_joint_def slider(plane *p, double mass, double axis, double speed)
 static void open_weightless(plane *p)
 {
     plane_open(p);
-    perp_set_gravity(p->builder, (perp_vec3){0.0, 0.0, 0.0});
+    perp_builder_set_gravity(p->builder, (perp_vec3){0.0, 0.0, 0.0});
 }
 
 static void push(plane *p, perp_body body, const char *fx, const char *torque)
 {
     perp_force_def force = perp_force_default();
-    force.kind = PERP_FORCE;
+    force.kind = PERP_FORCE_WRENCH;
     force.b = body;
     force.fx = fx;
     force.torque = torque;
-    perp_add_force(p->builder, &force);
+    perp_builder_add_force(p->builder, &force);
 }
 
 // psi(q, q') = omega - (1 + t) = 0: the torque is I.
@@ -63,7 +63,7 @@ static void rate_constraint(void **state)
     open_weightless(&p);
     perp_joint_def pin = wheel(&p, 0.5, 0.0);
     pin.rate = "1+t";
-    perp_joint joint = perp_add_joint(p.builder, &pin);
+    perp_joint joint = perp_builder_add_joint(p.builder, &pin);
     plane_start(&p);
     plane_run(&p, h, 100);
     near(plane_spin(&p, pin.b), 1.0 + 99 * h, 1e-13, "rate");  // of the start of the step
@@ -81,7 +81,7 @@ static void motor(void **state)
     perp_joint_def pin = wheel(&p, 0.5, 0.0);
     pin.rate = "3";
     pin.rate_effort = 1.0;
-    perp_joint joint = perp_add_joint(p.builder, &pin);
+    perp_joint joint = perp_builder_add_joint(p.builder, &pin);
     plane_start(&p);
     plane_run(&p, h, 1000);
     near(plane_spin(&p, pin.b), 2.0, 1e-11, "rate after 1 s");
@@ -101,7 +101,7 @@ static void motor_overloaded(void **state)
     perp_joint_def pin = wheel(&p, 0.5, 0.0);
     pin.rate = "3";
     pin.rate_effort = 1.0;
-    perp_add_joint(p.builder, &pin);
+    perp_builder_add_joint(p.builder, &pin);
     push(&p, pin.b, NULL, "-2.5");
     plane_start(&p);
     plane_run(&p, 0.001, 1000);
@@ -118,11 +118,11 @@ static void dry_friction(void **state)
     open_weightless(&p);
     perp_joint_def guide = slider(&p, 1.0, 0.0, 1.0);
     guide.friction = 2.0;
-    perp_joint joint = perp_add_joint(p.builder, &guide);
+    perp_joint joint = perp_builder_add_joint(p.builder, &guide);
     push(&p, guide.b, "1.9*step(t-1)+0.6*step(t-2)", NULL);
     plane_start(&p);
     plane_run(&p, h, 1000);
-    near(perp_body_position(p.sim, guide.b).x, 0.25, 1e-3, "way");
+    near(perp_sim_body_position(p.sim, guide.b).x, 0.25, 1e-3, "way");
     near(plane_vx(&p, guide.b), 0.0, 1e-14, "speed");
     plane_run(&p, h, 900);
     near(plane_vx(&p, guide.b), 0.0, 1e-14, "held speed");
@@ -139,13 +139,14 @@ static void gear(void **state)
     plane p = {0};
     open_weightless(&p);
     perp_joint_def first = wheel(&p, 0.5, 0.0), second = wheel(&p, 0.2, 1.0);
-    perp_joint a = perp_add_joint(p.builder, &first), b = perp_add_joint(p.builder, &second);
+    perp_joint a = perp_builder_add_joint(p.builder, &first),
+               b = perp_builder_add_joint(p.builder, &second);
     perp_joint_def mesh = perp_joint_default();
-    mesh.kind = PERP_GEAR;
+    mesh.kind = PERP_JOINT_GEAR;
     mesh.joint_a = a;
     mesh.joint_b = b;
     mesh.ratio = 3.0;
-    perp_joint teeth = perp_add_joint(p.builder, &mesh);
+    perp_joint teeth = perp_builder_add_joint(p.builder, &mesh);
     push(&p, first.b, NULL, "4.6");
     plane_start(&p);
     plane_run(&p, 0.01, 100);
@@ -162,13 +163,14 @@ static void rack_and_pinion(void **state)
     plane p = {0};
     open_weightless(&p);
     perp_joint_def pinion = wheel(&p, 0.5, 0.0), rack = slider(&p, 2.0, 0.0, 0.0);
-    perp_joint a = perp_add_joint(p.builder, &pinion), b = perp_add_joint(p.builder, &rack);
+    perp_joint a = perp_builder_add_joint(p.builder, &pinion),
+               b = perp_builder_add_joint(p.builder, &rack);
     perp_joint_def mesh = perp_joint_default();
-    mesh.kind = PERP_GEAR;
+    mesh.kind = PERP_JOINT_GEAR;
     mesh.joint_a = a;
     mesh.joint_b = b;
     mesh.ratio = 0.1;  // the radius: x + 0.1 theta = 0
-    perp_add_joint(p.builder, &mesh);
+    perp_builder_add_joint(p.builder, &mesh);
     push(&p, pinion.b, NULL, "1");
     plane_start(&p);
     plane_run(&p, 0.01, 100);
@@ -187,7 +189,7 @@ static void target(void **state)
     open_weightless(&p);
     perp_joint_def guide = slider(&p, 2.0, 0.3, 0.1 * 2.0 * PI);
     guide.target = "0.1*sin(2*pi*t)";
-    perp_joint joint = perp_add_joint(p.builder, &guide);
+    perp_joint joint = perp_builder_add_joint(p.builder, &guide);
     plane_start(&p);
     for (int k = 1; k <= 10000; k++) {
         plane_step(&p, h);
@@ -208,13 +210,13 @@ static void winch(void **state)
     plane_open(&p);
     perp_body_def def = plane_particle(1.0, 0.0, -2.0);
     perp_joint_def cable = perp_joint_default();
-    cable.kind = PERP_DISTANCE;
-    cable.b = perp_add_body(p.builder, &def);
+    cable.kind = PERP_JOINT_DISTANCE;
+    cable.b = perp_builder_add_body(p.builder, &def);
     cable.target = "2-0.5*t^2";
-    perp_joint joint = perp_add_joint(p.builder, &cable);
+    perp_joint joint = perp_builder_add_joint(p.builder, &cable);
     plane_start(&p);
     plane_run(&p, h, 1000);
-    near(perp_body_position(p.sim, cable.b).y, -1.5, 1e-5, "height");
+    near(perp_sim_body_position(p.sim, cable.b).y, -1.5, 1e-5, "height");
     near(-perp_sim_joint(p.sim, joint).drive / h, G + 1.0, 1e-6, "tension");
     plane_close(&p);
 }
@@ -228,18 +230,18 @@ static void cantilever(void **state)
     plane_open(&p);
     perp_body_def def = plane_rod(3.0, 2.0, 0.0, 0.0, 0.2);
     perp_joint_def weld = perp_joint_default();
-    weld.kind = PERP_WELD;
-    weld.b = perp_add_body(p.builder, &def);
-    weld.anchor_b = (perp_vec3){-1.0, 0.0, 0.0};
+    weld.kind = PERP_JOINT_WELD;
+    weld.b = perp_builder_add_body(p.builder, &def);
+    weld.anchor_B = (perp_vec3){-1.0, 0.0, 0.0};
     weld.angle = 0.2;
-    perp_joint joint = perp_add_joint(p.builder, &weld);
+    perp_joint joint = perp_builder_add_joint(p.builder, &weld);
     plane_start(&p);
     plane_run(&p, h, 100);
     perp_wrench on_b = perp_sim_joint(p.sim, joint).impulse_b;
-    near(on_b.f.y / h, 3.0 * G, 1e-10, "weight");
-    near(on_b.f.x, 0.0, 1e-12, "side force");
-    near(on_b.tau.z, 0.0, 1e-12, "moment about the centre");
-    near(perp_body_angle(p.sim, weld.b), 0.2, 1e-12, "angle");
+    near(on_b.f_W.y / h, 3.0 * G, 1e-10, "weight");
+    near(on_b.f_W.x, 0.0, 1e-12, "side force");
+    near(on_b.tau_W.z, 0.0, 1e-12, "moment about the centre");
+    near(perp_sim_body_angle(p.sim, weld.b), 0.2, 1e-12, "angle");
     plane_close(&p);
 }
 
@@ -253,7 +255,7 @@ static void two_stops(void **state)
     perp_joint_def guide = slider(&p, 2.0, slope, 0.0);
     guide.lower = -0.4;
     guide.upper = 0.3;
-    perp_joint joint = perp_add_joint(p.builder, &guide);
+    perp_joint joint = perp_builder_add_joint(p.builder, &guide);
     push(&p, guide.b, "40*step(t-2)", NULL);
     plane_start(&p);
     plane_run(&p, h, 190);
@@ -274,15 +276,15 @@ static void angle_target(void **state)
     open_weightless(&p);
     perp_body_def def = plane_body(1.0, 0.4, 1.0, 2.0, 0.0);
     perp_joint_def turn = perp_joint_default();
-    turn.kind = PERP_ANGLE;
-    turn.b = perp_add_body(p.builder, &def);
+    turn.kind = PERP_JOINT_ANGLE;
+    turn.b = perp_builder_add_body(p.builder, &def);
     turn.target = "t^2";
-    perp_joint joint = perp_add_joint(p.builder, &turn);
+    perp_joint joint = perp_builder_add_joint(p.builder, &turn);
     plane_start(&p);
     plane_run(&p, 1e-3, 1000);
-    near(perp_body_angle(p.sim, turn.b), 1.0, 1e-5, "angle");
+    near(perp_sim_body_angle(p.sim, turn.b), 1.0, 1e-5, "angle");
     near(perp_sim_joint(p.sim, joint).drive / 1e-3, 0.8, 1e-8, "torque");
-    near(perp_body_position(p.sim, turn.b).x, 1.0, 1e-15, "place");
+    near(perp_sim_body_position(p.sim, turn.b).x, 1.0, 1e-15, "place");
     plane_close(&p);
 }
 

@@ -15,7 +15,7 @@ static shot begin(const char *name, double h)
 {
     shot s;
     shot_open(&s, name);
-    s.def.stepper = PERP_EVENT;
+    s.def.stepper = PERP_STEPPER_EVENT;
     s.h = h;
     shot_start(&s);
     return s;
@@ -252,7 +252,7 @@ static shot begin_text(const char *text)
         fail_msg("%s", error.text);
     }
     s.def = perp_scene_sim_def(s.scene);
-    s.def.stepper = PERP_EVENT;
+    s.def.stepper = PERP_STEPPER_EVENT;
     s.h = 0.01;
     shot_start(&s);
     return s;

@@ -28,7 +28,7 @@ static void energy_is_kept(void **state)
     for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
         shot s;
         shot_open(&s, machines[i].scene);
-        s.def.stepper = PERP_EVENT;
+        s.def.stepper = PERP_STEPPER_EVENT;
         s.h = 0.05;
         shot_start(&s);
         shot_run(&s, machines[i].until);

@@ -75,9 +75,9 @@ static book run(const char *text, perp_stepper stepper, double h, double until)
     assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error), PERP_OK);
     int steps = (int)floor(until / h + 0.5);
     for (int i = 0; i < steps; i++) {
-        perp_status status = perp_step(sim, h);
+        perp_status status = perp_sim_step(sim, h);
         const perp_step_info *info = perp_sim_info(sim);
-        if (status < 0 || (stepper == PERP_EVENT && status != PERP_OK)) {
+        if (status < 0 || (stepper == PERP_STEPPER_EVENT && status != PERP_OK)) {
             fail_msg("%s: step %d: %d %s", perp_stepper_word((int)stepper), i, (int)status,
                      info->remark);
         }
@@ -102,12 +102,12 @@ static double apart(const book *a, const book *b)
 
 static void closes(const char *name, const char *text)
 {
-    book e = run(text, PERP_EVENT, 0.01, 0.5);
+    book e = run(text, PERP_STEPPER_EVENT, 0.01, 0.5);
     print_message("%s: event work %.9f lost %.9f T %.9f V %.9f, astray %.1e of %.2f J\n", name,
                   e.work, e.lost, e.kinetic, e.potential, e.astray, e.exchanged);
     assert_true(e.astray <= 1e-9 * e.exchanged);
     assert_true(e.momentum <= 1.0);
-    const perp_stepper with[] = {PERP_STEWART_TRINKLE, PERP_MOREAU_JEAN};
+    const perp_stepper with[] = {PERP_STEPPER_STEWART_TRINKLE, PERP_STEPPER_MOREAU_JEAN};
     for (int k = 0; k < 2; k++) {
         double before = 0.0;
         for (int i = 0; i < 3; i++) {

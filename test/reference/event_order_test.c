@@ -31,11 +31,11 @@ static void follow(track *out, const char *scene, method how, double h, double u
     s.def.limits.gap = 1.0;  // no step is divided to keep overlaps small: the order is the scheme's
     s.h = h;
     shot_start(&s);
-    perp_state_size(s.sim, &out->nq, NULL);
+    perp_sim_state_size(s.sim, &out->nq, NULL);
     assert_true(out->nq <= NQ_MOST);
     for (int k = 0; k < TIMES; k++) {
         shot_run(&s, until * (k + 1) / TIMES);
-        assert_int_equal(perp_state_get(s.sim, NULL, out->q[k], NULL), PERP_OK);
+        assert_int_equal(perp_sim_state_get(s.sim, NULL, out->q[k], NULL), PERP_OK);
     }
     shot_close(&s);
 }
@@ -69,7 +69,7 @@ static void check_case(const order_case *c, method how)
 {
     static track truth, t;  // large
     double d[LEVELS], h = 4e-3;
-    follow(&truth, c->scene, (method){PERP_EVENT, PERP_COORDINATES_BODY}, 0.02, c->until);
+    follow(&truth, c->scene, (method){PERP_STEPPER_EVENT, PERP_COORDINATES_BODY}, 0.02, c->until);
     for (int level = 0; level < LEVELS; level++, h *= 0.5) {
         follow(&t, c->scene, how, h, c->until);
         d[level] = distance(&t, &truth);
@@ -86,7 +86,7 @@ static void stewart_trinkle(void **state)
 {
     (void)state;
     for (int i = 0; i < CASES; i++) {
-        check_case(&cases[i], (method){PERP_STEWART_TRINKLE, PERP_COORDINATES_BODY});
+        check_case(&cases[i], (method){PERP_STEPPER_STEWART_TRINKLE, PERP_COORDINATES_BODY});
     }
 }
 
@@ -94,7 +94,7 @@ static void joint_coordinates(void **state)
 {
     (void)state;
     for (int i = 0; i < CASES; i++) {
-        check_case(&cases[i], (method){PERP_STEWART_TRINKLE, PERP_COORDINATES_JOINT});
+        check_case(&cases[i], (method){PERP_STEPPER_STEWART_TRINKLE, PERP_COORDINATES_JOINT});
     }
 }
 
@@ -102,7 +102,7 @@ static void moreau_jean(void **state)
 {
     (void)state;
     for (int i = 0; i < CASES; i++) {
-        check_case(&cases[i], (method){PERP_MOREAU_JEAN, PERP_COORDINATES_BODY});
+        check_case(&cases[i], (method){PERP_STEPPER_MOREAU_JEAN, PERP_COORDINATES_BODY});
     }
 }
 

@@ -43,8 +43,8 @@ static perp_body add_body(plane *p, const layout *l, perp_vec3 place, perp_quat 
     double s = l->mass * l->size * l->size;
     perp_vec3 inertia = {s * k.x, s * k.y, s * k.z};
     perp_body_def def = space_body(l->mass, inertia, place);
-    def.rotation = space_mul(l->turn, own);
-    return perp_add_body(p->builder, &def);
+    def.rotation_WB = space_mul(l->turn, own);
+    return perp_builder_add_body(p->builder, &def);
 }
 
 // A joint at a point of the world with an axis of the world; anchors follow from where the bodies start.
@@ -57,7 +57,7 @@ static void add_joint(plane *p, const layout *l, perp_joint_kind kind, perp_body
     perp_vec3 arm_a = space_unrotate(Qa, space_sub(point, pa));
     perp_vec3 arm_b = space_unrotate(Qb, space_sub(point, pb));
     perp_joint_def def = space_joint(kind, a, arm_a, b, arm_b, space_unrotate(Qa, axis));
-    perp_add_joint(p->builder, &def);
+    perp_builder_add_joint(p->builder, &def);
 }
 
 // ── Machines ─────────────────────────────────────────────────────────────────────────────────────
@@ -74,7 +74,7 @@ static int build_door(plane *p, const layout *l, bool redundant)
     perp_quat own = l->kind / 9 % 2 ? space_turn((perp_vec3){0.3, -0.5, 0.8}, 1.1) : NONE;
     perp_body door = add_body(p, l, place, own, (perp_vec3){0.0625, 0.0875, 0.1125});
     for (int k = 0; k < (redundant ? 2 + l->kind / 18 % 2 : 1); k++) {
-        add_joint(p, l, PERP_REVOLUTE, PLANE_GROUND, O, NONE, door, place, own,
+        add_joint(p, l, PERP_JOINT_REVOLUTE, PLANE_GROUND, O, NONE, door, place, own,
                   at(l, 0.0, 0.0, z[k]), along(l, Z));
     }
     return 1;
@@ -87,7 +87,7 @@ static int build_drawer(plane *p, const layout *l, bool redundant)
     perp_quat own = space_turn((perp_vec3){0.1, 0.7, -0.2}, 0.4);
     perp_body drawer = add_body(p, l, place, own, (perp_vec3){0.05, 0.08, 0.11});
     for (int k = 0; k < (redundant ? 2 : 1); k++) {
-        add_joint(p, l, PERP_PRISMATIC, PLANE_GROUND, O, NONE, drawer, place, own,
+        add_joint(p, l, PERP_JOINT_PRISMATIC, PLANE_GROUND, O, NONE, drawer, place, own,
                   at(l, 0.1, k == 0 ? -0.4 : 0.5, 0.2 * k), along(l, X));
     }
     return 1;
@@ -100,7 +100,7 @@ static int build_pads(plane *p, const layout *l, bool redundant)
     perp_body plate = add_body(p, l, place, NONE, (perp_vec3){0.2, 0.3, 0.45});
     for (int k = 0; k < (redundant ? 6 : 1); k++) {
         double angle = 1.0471975511965976 * k + 0.2;
-        add_joint(p, l, PERP_PLANE, PLANE_GROUND, O, NONE, plate, place, NONE,
+        add_joint(p, l, PERP_JOINT_PLANAR, PLANE_GROUND, O, NONE, plate, place, NONE,
                   at(l, cos(angle), 0.6 * sin(angle), 0.0), along(l, Z));
     }
     return 1;
@@ -121,7 +121,7 @@ static int build_four_bar(plane *p, const layout *l, bool redundant)
         body[k + 1] = add_body(p, l, place[k + 1], own[k + 1], (perp_vec3){0.02, 0.05, 0.06});
     }
     for (int k = 0; k < 4; k++) {
-        perp_joint_kind kind = k < 3 || redundant ? PERP_REVOLUTE : PERP_POINT_ON_LINE;
+        perp_joint_kind kind = k < 3 || redundant ? PERP_JOINT_REVOLUTE : PERP_JOINT_POINT_ON_LINE;
         int a = k < 3 ? k : 0, b = k < 3 ? k + 1 : 3;
         add_joint(p, l, kind, body[a], place[a], own[a], body[b], place[b], own[b],
                   at(l, pin[k][0], pin[k][1], 0.0), along(l, Z));
@@ -141,10 +141,10 @@ static int build_slider_crank(plane *p, const layout *l, bool redundant)
             at(l, 0.5 * (pin[k][0] + pin[to][0]), 0.5 * (pin[k][1] + pin[to][1]), 0.05 * k);
         body[k + 1] = add_body(p, l, place[k + 1], NONE, (perp_vec3){0.02, 0.05, 0.06});
     }
-    add_joint(p, l, PERP_PRISMATIC, PLANE_GROUND, O, NONE, body[3], place[3], NONE,
+    add_joint(p, l, PERP_JOINT_PRISMATIC, PLANE_GROUND, O, NONE, body[3], place[3], NONE,
               at(l, 1.1, 0.1, 0.0), along(l, X));
     for (int k = 0; k < 3; k++) {
-        perp_joint_kind kind = k < 2 || redundant ? PERP_REVOLUTE : PERP_POINT_ON_LINE;
+        perp_joint_kind kind = k < 2 || redundant ? PERP_JOINT_REVOLUTE : PERP_JOINT_POINT_ON_LINE;
         int a = k < 2 ? k : 3, b = k < 2 ? k + 1 : 2;  // the line is fixed to the slider
         add_joint(p, l, kind, body[a], place[a], NONE, body[b], place[b], NONE,
                   at(l, pin[k][0], pin[k][1], 0.0), along(l, Z));
@@ -158,12 +158,12 @@ static int build_table(plane *p, const layout *l, bool redundant)
     perp_vec3 place = at(l, 0.0, 0.0, 0.7);
     double s = l->mass * l->size * l->size;
     perp_body_def def = space_body(l->mass, (perp_vec3){0.2 * s, 0.3 * s, 0.45 * s}, place);
-    def.rotation = l->turn;
-    def.velocity = (perp_vec3){0.3 * l->size, -0.2 * l->size, 0.0};
-    def.omega = (perp_vec3){0.0, 0.0, 0.9};
-    perp_body table = perp_add_body(p->builder, &def);
+    def.rotation_WB = l->turn;
+    def.velocity_W = (perp_vec3){0.3 * l->size, -0.2 * l->size, 0.0};
+    def.omega_W = (perp_vec3){0.0, 0.0, 0.9};
+    perp_body table = perp_builder_add_body(p->builder, &def);
     perp_shape floor = space_halfspace(p, PLANE_GROUND, Z, l->origin.z, 0.0);
-    perp_set_listed_only(p->builder, true);
+    perp_builder_set_listed_only(p->builder, true);
     for (int k = 0; k < 6; k += redundant ? 1 : 2) {
         double angle = 1.0471975511965976 * k + 0.2;
         perp_vec3 foot = {l->size * cos(angle), l->size * sin(angle), -0.7 * l->size};
@@ -184,13 +184,16 @@ typedef struct way {
 
 // Exact positions are closed to 1e-11 m in each step.
 static const way ways[] = {
-    {"body", PERP_STEWART_TRINKLE, PERP_COORDINATES_BODY, PERP_POSITIONS_LINEAR, 1e-9},
-    {"body, exact", PERP_STEWART_TRINKLE, PERP_COORDINATES_BODY, PERP_POSITIONS_EXACT, 1e-7},
-    {"joint", PERP_STEWART_TRINKLE, PERP_COORDINATES_JOINT, PERP_POSITIONS_LINEAR, 1e-9},
-    {"joint, exact", PERP_STEWART_TRINKLE, PERP_COORDINATES_JOINT, PERP_POSITIONS_EXACT, 1e-7},
-    {"anitescu-potra", PERP_ANITESCU_POTRA, PERP_COORDINATES_JOINT, PERP_POSITIONS_LINEAR, 1e-9},
-    {"moreau-jean", PERP_MOREAU_JEAN, PERP_COORDINATES_BODY, PERP_POSITIONS_LINEAR, 1e-9},
-    {"event", PERP_EVENT, PERP_COORDINATES_BODY, PERP_POSITIONS_LINEAR, 1e-9},
+    {"body", PERP_STEPPER_STEWART_TRINKLE, PERP_COORDINATES_BODY, PERP_POSITIONS_LINEAR, 1e-9},
+    {"body, exact", PERP_STEPPER_STEWART_TRINKLE, PERP_COORDINATES_BODY, PERP_POSITIONS_EXACT,
+     1e-7},
+    {"joint", PERP_STEPPER_STEWART_TRINKLE, PERP_COORDINATES_JOINT, PERP_POSITIONS_LINEAR, 1e-9},
+    {"joint, exact", PERP_STEPPER_STEWART_TRINKLE, PERP_COORDINATES_JOINT, PERP_POSITIONS_EXACT,
+     1e-7},
+    {"anitescu-potra", PERP_STEPPER_ANITESCU_POTRA, PERP_COORDINATES_JOINT, PERP_POSITIONS_LINEAR,
+     1e-9},
+    {"moreau-jean", PERP_STEPPER_MOREAU_JEAN, PERP_COORDINATES_BODY, PERP_POSITIONS_LINEAR, 1e-9},
+    {"event", PERP_STEPPER_EVENT, PERP_COORDINATES_BODY, PERP_POSITIONS_LINEAR, 1e-9},
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
@@ -214,18 +217,18 @@ static int end_of(build *machine, const layout *l, const way *w, bool redundant,
     static const perp_joint first[BODIES] = {{0}, {1}, {2}};
     plane p = {0};
     plane_open(&p);
-    perp_set_gravity(p.builder, (perp_vec3){0.0, 0.0, -9.81 * l->size});
+    perp_builder_set_gravity(p.builder, (perp_vec3){0.0, 0.0, -9.81 * l->size});
     int count = machine(&p, l, redundant);
     p.def.stepper = w->stepper;
     p.def.coordinates = w->coordinates;
     p.def.positions = w->positions;
-    if (w->stepper == PERP_ANITESCU_POTRA) {
+    if (w->stepper == PERP_STEPPER_ANITESCU_POTRA) {
         p.def.limits.joint = 0.1 * l->size;  // velocities only: loops drift
     }
     p.def.tree = first;
     p.def.tree_count = machine == build_table ? 0 : count;
     plane_start(&p);
-    int steps = w->stepper == PERP_EVENT ? 10 : 100;
+    int steps = w->stepper == PERP_STEPPER_EVENT ? 10 : 100;
     for (int k = 0; k < steps; k++) {
         plane_step(&p, 0.5 / steps);
         judge(&p, v);
@@ -380,16 +383,16 @@ static void add_change_point(plane *p, const layout *l, bool slider)
         double s = l->mass * l->size * l->size;
         perp_body_def def =
             space_body(l->mass, (perp_vec3){0.1 * s, 0.1 * s, 0.1 * s}, place[k + 1]);
-        def.rotation = l->turn;
-        def.velocity = space_scale(0.5, space_add(v[k], v[k + 1]));
+        def.rotation_WB = l->turn;
+        def.velocity_W = space_scale(0.5, space_add(v[k], v[k + 1]));
         double rate = k == 0 ? 1.0 : slider ? (k == 1 ? -1.0 : 0.0) : (k == 2 ? 1.0 : 0.0);
-        def.omega = space_scale(rate, turn);
-        body[k + 1] = perp_add_body(p->builder, &def);
-        add_joint(p, l, PERP_REVOLUTE, body[k], place[k], NONE, body[k + 1], place[k + 1], NONE,
-                  pin[k], along(l, Z));
+        def.omega_W = space_scale(rate, turn);
+        body[k + 1] = perp_builder_add_body(p->builder, &def);
+        add_joint(p, l, PERP_JOINT_REVOLUTE, body[k], place[k], NONE, body[k + 1], place[k + 1],
+                  NONE, pin[k], along(l, Z));
     }
-    add_joint(p, l, slider ? PERP_PRISMATIC : PERP_REVOLUTE, PLANE_GROUND, O, NONE, body[3],
-              place[3], NONE, pin[3], slider ? along(l, X) : along(l, Z));
+    add_joint(p, l, slider ? PERP_JOINT_PRISMATIC : PERP_JOINT_REVOLUTE, PLANE_GROUND, O, NONE,
+              body[3], place[3], NONE, pin[3], slider ? along(l, X) : along(l, Z));
 }
 
 // Nothing blows up there: the energy stays, or the step says that it could not be done.
@@ -401,7 +404,7 @@ static void dead_centres_are_passed_or_refused(void **state)
         layout l = {.turn = turns[1], .size = 0.5, .mass = 2.0};
         plane p = {0};
         plane_open(&p);
-        perp_set_gravity(p.builder, O);
+        perp_builder_set_gravity(p.builder, O);
         add_change_point(&p, &l, k % 2 == 0);
         p.def.stepper = w->stepper;
         p.def.coordinates = w->coordinates;
@@ -411,7 +414,7 @@ static void dead_centres_are_passed_or_refused(void **state)
         int step = 0;
         perp_status status = PERP_OK;
         for (; step < 1000 && status >= 0; step++) {
-            status = perp_step(p.sim, 0.004);
+            status = perp_sim_step(p.sim, 0.004);
             most = status == PERP_OK ? fmax(most, kinetic_of(&p, 3)) : most;
             if (status == PERP_INEXACT) {
                 break;  // said so

@@ -196,7 +196,7 @@ static shot begin(const machine *m)
 {
     shot s;
     shot_open(&s, m->scene);
-    s.def.stepper = PERP_EVENT;
+    s.def.stepper = PERP_STEPPER_EVENT;
     s.h = m->h;
     shot_start(&s);
     return s;
@@ -283,7 +283,7 @@ static void bricard(void **state)
     (void)state;
     shot s;
     shot_open(&s, "bricard");
-    s.def.stepper = PERP_EVENT;
+    s.def.stepper = PERP_STEPPER_EVENT;
     s.h = 0.1;
     shot_start(&s);
     static const double want[][4] = {
@@ -292,7 +292,7 @@ static void bricard(void **state)
     for (int i = 0; i < 2; i++) {
         shot_run(&s, want[i][0]);
         perp_body b = perp_model_body(perp_scene_model(s.scene), "rod 2");
-        perp_pose pose = perp_body_pose(s.sim, b);
+        perp_pose pose = perp_sim_body_pose(s.sim, b);
         double w = pose.rot.w, x = pose.rot.x, y = pose.rot.y, z = pose.rot.z;
         // The corner is at (0, -0.5, 0) of the rod.
         double px = pose.p.x - 0.5 * 2.0 * (x * y - w * z);
@@ -313,11 +313,11 @@ static void free_body(void **state)
     (void)state;
     shot s;
     shot_open(&s, "dzhanibekov");
-    s.def.stepper = PERP_EVENT;
+    s.def.stepper = PERP_STEPPER_EVENT;
     s.h = 0.5;
     shot_start(&s);
     shot_run(&s, 10.0);
-    perp_quat q = perp_body_pose(s.sim, perp_model_body(perp_scene_model(s.scene), "body")).rot;
+    perp_quat q = perp_sim_body_pose(s.sim, perp_model_body(perp_scene_model(s.scene), "body")).rot;
     static const double want[] = {0.24270299091954747, 0.11814412672543115, -0.8227201467472326,
                                   -0.5002687114493582};
     double same = q.w * want[0] + q.x * want[1] + q.y * want[2] + q.z * want[3];

@@ -34,7 +34,7 @@ static void collect(history *h, double t)
 
 static void start(history *h, double step)
 {
-    h->s.def.stepper = PERP_EVENT;
+    h->s.def.stepper = PERP_STEPPER_EVENT;
     h->s.h = step;
     shot_start(&h->s);
 }
@@ -64,14 +64,14 @@ static const perp_event *next(const history *h, int *k, perp_event_kind kind, do
         const perp_event *e = &h->event[*k];
         if (e->kind == kind) {
             if (!(fabs(e->t - t) <= 1e-11)) {
-                fail_msg("%s at %.17g, should be at %.17g, off by %.2g", perp_event_word((int)kind),
-                         e->t, t, e->t - t);
+                fail_msg("%s at %.17g, should be at %.17g, off by %.2g",
+                         perp_event_kind_word((int)kind), e->t, t, e->t - t);
             }
             (*k)++;
             return e;
         }
     }
-    fail_msg("no event '%s' at t = %.12g", perp_event_word((int)kind), t);
+    fail_msg("no event '%s' at t = %.12g", perp_event_kind_word((int)kind), t);
     return NULL;
 }
 
@@ -101,8 +101,8 @@ static void bouncing_ball(void **state)
     int k = 0;
     for (int bounce = 0; bounce < 8; bounce++) {
         const perp_event *e = next(&h, &k, PERP_EVENT_IMPACT, t);
-        near("speed before", e->before, -speed, 1e-10);
-        near("speed after", e->after, 0.5 * speed, 1e-10);
+        near("speed before", e->rate_before, -speed, 1e-10);
+        near("speed after", e->rate_after, 0.5 * speed, 1e-10);
         near("impulse", e->impulse, 1.5 * speed, 1e-10);
         speed *= 0.5;
         t += 2.0 * speed / G;
@@ -126,8 +126,8 @@ static void limits(void **state)
     open_scene(&h, "tedrake-limit", 0.25);
     collect(&h, 1.5);
     const perp_event *e = next(&h, &k, PERP_EVENT_LIMIT_REACHED, 0.5390552657221818);
-    near("rate before", e->before, -5.302410100602044, 1e-9);
-    near("rate after", e->after, 0.0, 1e-12);
+    near("rate before", e->rate_before, -5.302410100602044, 1e-9);
+    near("rate after", e->rate_after, 0.0, 1e-12);
     near("impulse", e->impulse, 1.7674700335340146, 1e-9);
     shot_close(&h.s);
 
@@ -150,7 +150,7 @@ static void limits(void **state)
     collect(&h, 0.6);
     k = 0;
     e = next(&h, &k, PERP_EVENT_LIMIT_REACHED, 0.38449852154207826);
-    near("rate before", e->before, -5.0484777540736009, 1e-9);
+    near("rate before", e->rate_before, -5.0484777540736009, 1e-9);
     shot_close(&h.s);
 }
 
@@ -261,7 +261,7 @@ static void painleve(void **state)
     collect(&h, 0.02);
     const perp_event *e = next(&h, &k, PERP_EVENT_PAINLEVE, 0.0);
     near("normal impulse", e->impulse, 0.3, 1e-9);
-    near("friction impulse", e->impulse_W.x, 0.4, 1e-9);
+    near("friction impulse", e->pf_W.x, 0.4, 1e-9);
     shot_close(&h.s);
 }
 

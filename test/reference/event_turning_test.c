@@ -40,7 +40,7 @@ static run start(const char *text)
         fail_msg("%s", error.text);
     }
     perp_sim_def def = perp_scene_sim_def(r.scene);
-    def.stepper = PERP_EVENT;
+    def.stepper = PERP_STEPPER_EVENT;
     if (perp_sim_create(perp_scene_model(r.scene), &def, NULL, &r.sim, &error) < 0) {
         fail_msg("%s", error.text);
     }
@@ -68,7 +68,7 @@ static void end(run *r)
 
 static void step(run *r, double h)
 {
-    perp_status status = perp_step(r->sim, h);
+    perp_status status = perp_sim_step(r->sim, h);
     if (status != PERP_OK) {
         fail_msg("t = %g: %d %s", perp_sim_time(r->sim), (int)status,
                  status < 0 ? perp_sim_error(r->sim)->text : perp_sim_info(r->sim)->remark);
@@ -93,7 +93,7 @@ static double first(run *r, perp_event_kind kind, double until)
 
 static perp_twist motion_of(const run *r)
 {
-    return perp_body_twist(r->sim, (perp_body){1});
+    return perp_sim_body_twist(r->sim, (perp_body){1});
 }
 
 // I w_0 = mu_spin m g t
@@ -103,7 +103,7 @@ static void spinning_stops(void **state)
     run r = ball("'mu': 0.5, 'mu_spin': 0.02", 0.0, 0.0, "'spin': [0, 0, 20]");
     step(&r, 0.01);
     double rate = 0.02 * MASS * G / INERTIA;
-    near(motion_of(&r).w.z, 20.0 - rate * 0.01, 1e-10);
+    near(motion_of(&r).w_W.z, 20.0 - rate * 0.01, 1e-10);
     int count = 0;
     const perp_contact *c = perp_sim_contacts(r.sim, &count);
     assert_int_equal(count, 1);
@@ -112,7 +112,7 @@ static void spinning_stops(void **state)
     print_message("spin: stops at %.15g, closed form %.15g\n", t, 20.0 / rate);
     near(t, 20.0 / rate, 1e-11);
     step(&r, 0.5);
-    near(motion_of(&r).w.z, 0.0, 1e-12);
+    near(motion_of(&r).w_W.z, 0.0, 1e-12);
     end(&r);
 }
 
@@ -124,11 +124,11 @@ static void rolling_slows_down(void **state)
         ball("'mu': 0.5, 'mu_roll': 0.01", 0.0, 0.0, "'velocity': [1, 0, 0], 'spin': [0, 10, 0]");
     double a = 0.01 * MASS * G * RADIUS / (MASS * RADIUS * RADIUS + INERTIA);
     step(&r, 0.5);
-    near(motion_of(&r).v.x, 1.0 - 0.5 * a, 1e-9);
+    near(motion_of(&r).v_W.x, 1.0 - 0.5 * a, 1e-9);
     double t = first(&r, PERP_EVENT_SLIP_TO_STICK, 2.0);
     print_message("roll: stops at %.15g, closed form %.15g\n", t, 1.0 / a);
     near(t, 1.0 / a, 1e-10);
-    near(perp_body_position(r.sim, (perp_body){1}).x, 0.5 / a, 1e-9);
+    near(perp_sim_body_position(r.sim, (perp_body){1}).x, 0.5 / a, 1e-9);
     end(&r);
 }
 
@@ -141,9 +141,9 @@ static void rolling_and_spinning(void **state)
     double a = 0.01 * MASS * G * RADIUS / (MASS * RADIUS * RADIUS + INERTIA);
     step(&r, 0.7);
     perp_twist v = motion_of(&r);
-    near(hypot(v.v.x, v.v.y), 1.0 - 0.7 * a, 1e-8);
-    near(v.v.y / v.v.x, 0.8 / 0.6, 1e-8);
-    near(v.w.z, 15.0 - 0.7 * 0.004 * MASS * G / INERTIA, 1e-8);
+    near(hypot(v.v_W.x, v.v_W.y), 1.0 - 0.7 * a, 1e-8);
+    near(v.v_W.y / v.v_W.x, 0.8 / 0.6, 1e-8);
+    near(v.w_W.z, 15.0 - 0.7 * 0.004 * MASS * G / INERTIA, 1e-8);
     end(&r);
 }
 
@@ -154,14 +154,14 @@ static void a_slope_holds_up_to_its_angle(void **state)
     double edge = atan(0.01 / RADIUS);
     run held = ball("'mu': 0.5, 'mu_roll': 0.01", 0.99 * edge, 0.0, "'spin': [0, 0, 0]");
     step(&held, 0.5);
-    near(motion_of(&held).v.x, 0.0, 1e-12);
+    near(motion_of(&held).v_W.x, 0.0, 1e-12);
     end(&held);
     double slope = 2.0 * edge;
     run rolls = ball("'mu': 0.5, 'mu_roll': 0.01", slope, 0.0, "'spin': [0, 0, 0]");
     step(&rolls, 0.5);
     double a = MASS * G * RADIUS * (RADIUS * sin(slope) - 0.01 * cos(slope)) /
                (MASS * RADIUS * RADIUS + INERTIA);
-    near(motion_of(&rolls).v.x, 0.5 * a, 1e-8);
+    near(motion_of(&rolls).v_W.x, 0.5 * a, 1e-8);
     end(&rolls);
 }
 
@@ -172,10 +172,10 @@ static void an_impact_brakes_the_spin(void **state)
     run r = ball("'mu': 0.5, 'mu_spin': 0.02, 'restitution': 0.5", 0.0, 0.2, "'spin': [0, 0, 100]");
     double t = sqrt(2.0 * 0.2 / G), before = G * t, p = 1.5 * MASS * before;
     step(&r, t + 0.01);
-    print_message("impact: spin %.12g, closed form %.12g\n", motion_of(&r).w.z,
+    print_message("impact: spin %.12g, closed form %.12g\n", motion_of(&r).w_W.z,
                   100.0 - 0.02 * p / INERTIA);
-    near(motion_of(&r).w.z, 100.0 - 0.02 * p / INERTIA, 1e-9);
-    near(motion_of(&r).v.z, 0.5 * before - 0.01 * G, 1e-9);
+    near(motion_of(&r).w_W.z, 100.0 - 0.02 * p / INERTIA, 1e-9);
+    near(motion_of(&r).v_W.z, 0.5 * before - 0.01 * G, 1e-9);
     end(&r);
 }
 
@@ -198,7 +198,7 @@ static void a_skid_with_other_friction_across(void **state)
         for (int k = 0; k < 15; k++) {
             step(&r, h);
         }
-        perp_vec3 v = motion_of(&r).v;
+        perp_vec3 v = motion_of(&r).v_W;
         double t = perp_sim_time(r.sim);
         if (from[i][1] == 0.0) {
             near(v.x, 1.0 - mu * G * t, 1e-10);

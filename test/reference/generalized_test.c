@@ -74,7 +74,7 @@ static void build(plane *p, const expected *e)
     plane_open(p);
     for (int i = 0; i < N; i++) {
         perp_body_def def = plane_rod(mass[i], length[i], x, 0.0, 0.0);
-        perp_body rod = perp_add_body(p->builder, &def);
+        perp_body rod = perp_builder_add_body(p->builder, &def);
         plane_pin(p, above, hook, rod, (perp_vec3){-0.5 * length[i], 0.0, 0.0});
         hook = (perp_vec3){0.5 * length[i], 0.0, 0.0};
         above = rod;

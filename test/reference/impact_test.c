@@ -26,12 +26,12 @@ static void rocking_block(void **state)
         double m = 3.0, a = 1.0, omega = 0.7, sine = sin(atan(b[i] / a));
         plane p = {0};
         plane_open(&p);
-        perp_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
+        perp_builder_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
         plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, 0.0, 50.0);
         perp_body_def def = plane_body(m, m * (a * a + b[i] * b[i]) / 3.0, 0.0, a, 0.0);
         def.spin = omega;  // the right corner (b, -a) rests: v = -omega x r
-        def.velocity = (perp_vec3){-omega * a, -omega * b[i], 0.0};
-        perp_body block = perp_add_body(p.builder, &def);
+        def.velocity_W = (perp_vec3){-omega * a, -omega * b[i], 0.0};
+        perp_body block = perp_builder_add_body(p.builder, &def);
         plane_box(&p, block, b[i], a, 50.0);
         plane_start(&p);
         plane_step(&p, 1e-3);
@@ -50,18 +50,18 @@ static void bouncing_ball(perp_stepper stepper, perp_impact_law law, double h)
     p.def.theta = 1.0;
     plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, 0.0, 0.0);
     perp_body_def def = plane_body(1.0, 0.004, 0.0, 1.1, 0.0);
-    perp_body ball = perp_add_body(p.builder, &def);
+    perp_body ball = perp_builder_add_body(p.builder, &def);
     perp_shape_def disc = perp_shape_default();
-    disc.kind = PERP_DISC;
+    disc.kind = PERP_SHAPE_DISC;
     disc.radius = 0.1;
     disc.restitution = 0.5;
-    perp_add_shape(p.builder, ball, &disc);
+    perp_builder_add_shape(p.builder, ball, &disc);
     plane_start(&p);
     double path = 0.0, y = 1.1, before = 0.0, top[3] = {0.0, 0.0, 0.0};
     int bounces = 0, steps = (int)(1.5 / h), rest = 0;
     for (int k = 0; k < steps; k++) {
         plane_step(&p, h);
-        double now = perp_body_position(p.sim, ball).y, v = plane_vy(&p, ball);
+        double now = perp_sim_body_position(p.sim, ball).y, v = plane_vy(&p, ball);
         path += fabs(now - y);
         y = now;
         bounces += before < 0.0 && v > 0.0;
@@ -79,7 +79,7 @@ static void bouncing_ball(perp_stepper stepper, perp_impact_law law, double h)
     near(top[0], 0.25, 20.0 * h, "first height");
     near(top[1], 0.0625, 20.0 * h, "second height");
     near(top[2], 0.015625, 20.0 * h, "third height");
-    near(y, 0.1, stepper == PERP_MOREAU_JEAN ? 1e-6 : 1e-9, "rest");
+    near(y, 0.1, stepper == PERP_STEPPER_MOREAU_JEAN ? 1e-6 : 1e-9, "rest");
     assert_true(bounces > 5);
     plane_close(&p);
 }
@@ -87,7 +87,7 @@ static void bouncing_ball(perp_stepper stepper, perp_impact_law law, double h)
 static void ball_newton(void **state)
 {
     (void)state;
-    bouncing_ball(PERP_STEWART_TRINKLE, PERP_IMPACT_NEWTON, 1e-4);
+    bouncing_ball(PERP_STEPPER_STEWART_TRINKLE, PERP_IMPACT_NEWTON, 1e-4);
 }
 
 // The height of the first rebound follows the parabola through the points of the steps, so that it hardly
@@ -101,18 +101,18 @@ static void ball_height(void **state)
         plane_open(&p);
         plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, 0.0, 0.0);
         perp_body_def def = plane_body(1.0, 0.004, 0.0, 1.1, 0.0);
-        perp_body ball = perp_add_body(p.builder, &def);
+        perp_body ball = perp_builder_add_body(p.builder, &def);
         perp_shape_def disc = perp_shape_default();
-        disc.kind = PERP_DISC;
+        disc.kind = PERP_SHAPE_DISC;
         disc.radius = 0.1;
         disc.restitution = 0.8;
-        perp_add_shape(p.builder, ball, &disc);
+        perp_builder_add_shape(p.builder, ball, &disc);
         plane_start(&p);
         double top = 0.0;
         for (int k = 0; k < (int)(1.1 / h); k++) {
             plane_step(&p, h);
             if (k * h > 0.5) {
-                top = fmax(top, perp_body_position(p.sim, ball).y - 0.1);
+                top = fmax(top, perp_sim_body_position(p.sim, ball).y - 0.1);
             }
         }
         near(top, 0.64, G * h * h / 4.0 + 1e-9, "height of the first rebound");
@@ -123,13 +123,13 @@ static void ball_height(void **state)
 static void ball_poisson(void **state)
 {
     (void)state;
-    bouncing_ball(PERP_STEWART_TRINKLE, PERP_IMPACT_POISSON, 1e-4);
+    bouncing_ball(PERP_STEPPER_STEWART_TRINKLE, PERP_IMPACT_POISSON, 1e-4);
 }
 
 static void ball_moreau(void **state)
 {
     (void)state;
-    bouncing_ball(PERP_MOREAU_JEAN, PERP_IMPACT_NEWTON, 1e-4);
+    bouncing_ball(PERP_STEPPER_MOREAU_JEAN, PERP_IMPACT_NEWTON, 1e-4);
 }
 
 // Three balls in touch, the first with speed 1.
@@ -139,16 +139,16 @@ static void cradle(double e, perp_impact_law law, const double want[3])
     plane p = {0};
     plane_open(&p);
     p.def.impact = law;
-    perp_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
+    perp_builder_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
     for (int i = 0; i < 3; i++) {
         perp_body_def def = plane_body(1.0, 0.005, 0.2 * i, 0.0, 0.0);
-        def.velocity.x = i == 0 ? 1.0 : 0.0;
-        ball[i] = perp_add_body(p.builder, &def);
+        def.velocity_W.x = i == 0 ? 1.0 : 0.0;
+        ball[i] = perp_builder_add_body(p.builder, &def);
         perp_shape_def disc = perp_shape_default();
-        disc.kind = PERP_DISC;
+        disc.kind = PERP_SHAPE_DISC;
         disc.radius = 0.1;
         disc.restitution = e;
-        perp_add_shape(p.builder, ball[i], &disc);
+        perp_builder_add_shape(p.builder, ball[i], &disc);
     }
     plane_start(&p);
     plane_step(&p, 0.001);
@@ -181,11 +181,11 @@ static void slide_rod(const sliding_rod *r)
     double theta = atan(2.0), l = 1.0, m = 1.0;
     plane p = {0};
     plane_open(&p);
-    perp_set_listed_only(p.builder, true);
+    perp_builder_set_listed_only(p.builder, true);
     perp_shape floor = plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, 0.0, 0.0);
     perp_body_def def = plane_rod(m, 2.0 * l, 0.0, 0.0, theta);
-    def.velocity.x = r->slip;
-    perp_body rod = perp_add_body(p.builder, &def);
+    def.velocity_W.x = r->slip;
+    perp_body rod = perp_builder_add_body(p.builder, &def);
     plane_contact(&p, floor, plane_point(&p, rod, -l, 0.0), r->mu);
     plane_start(&p);
     plane_step(&p, r->h);

@@ -35,10 +35,10 @@ static perp_body add_link(plane *s, double mass, double extra, perp_vec3 p, perp
 {
     double dx = q.x - p.x, dy = q.y - p.y, L = hypot(dx, dy);
     perp_body_def def = plane_rod(mass, L, p.x, p.y, atan2(dy, dx));
-    def.inertia += extra;
-    def.velocity = at(0.5 * (vp.x + vq.x), 0.5 * (vp.y + vq.y));
+    def.inertia_zz += extra;
+    def.velocity_W = at(0.5 * (vp.x + vq.x), 0.5 * (vp.y + vq.y));
     def.spin = (dx * (vq.y - vp.y) - dy * (vq.x - vp.x)) / (L * L);
-    return perp_add_body(s->builder, &def);
+    return perp_builder_add_body(s->builder, &def);
 }
 
 // ── Four-bar ─────────────────────────────────────────────────────────────────────────────────────
@@ -68,7 +68,7 @@ static void run_fourbar(double h, double *out)
     plane_pin(&p, PLANE_GROUND, D, rocker, at(0.5 * c, 0.0));
     plane_start(&p);
     plane_run(&p, h, steps_to(0.4, h));
-    out[0] = perp_body_angle(p.sim, crank);
+    out[0] = perp_sim_body_angle(p.sim, crank);
     out[1] = plane_spin(&p, crank);
     assert_int_equal(perp_sim_info(p.sim)->redundant_rows, 0);
     plane_close(&p);
@@ -99,8 +99,8 @@ static void run_windows(double h, double *out)
     }
     plane_start(&p);
     plane_run(&p, h, steps_to(1.0, h));
-    out[0] = 0.5 * PI - perp_body_angle(p.sim, post[0]);
-    out[1] = 0.5 * PI - perp_body_angle(p.sim, post[N]);
+    out[0] = 0.5 * PI - perp_sim_body_angle(p.sim, post[0]);
+    out[1] = 0.5 * PI - perp_sim_body_angle(p.sim, post[N]);
     plane_close(&p);
 }
 
@@ -128,25 +128,25 @@ static void make_slider_crank(slider_crank *s, double angle, double rate, const 
     *s = (slider_crank){0};
     plane_open(&s->p);
     if (target) {
-        perp_set_gravity(s->p.builder, at(0.0, 0.0));
+        perp_builder_set_gravity(s->p.builder, at(0.0, 0.0));
     }
     s->crank = add_link(&s->p, 0.36, 0.0, at(0.0, 0.0), A, at(0.0, 0.0), v_A);
     perp_body rod = add_link(&s->p, 0.151104, 0.0, A, B, v_A, v_B);
     perp_body_def def = plane_body(0.075552, 1e-3, B.x, 0.0, 0.0);
-    def.velocity = v_B;
-    s->slider = perp_add_body(s->p.builder, &def);
+    def.velocity_W = v_B;
+    s->slider = perp_builder_add_body(s->p.builder, &def);
     perp_joint_def pin = perp_joint_default();
-    pin.kind = PERP_REVOLUTE;
+    pin.kind = PERP_JOINT_REVOLUTE;
     pin.b = s->crank;
-    pin.anchor_b = at(-0.5 * l1, 0.0);
+    pin.anchor_B = at(-0.5 * l1, 0.0);
     pin.target = target;
-    s->drive = perp_add_joint(s->p.builder, &pin);
+    s->drive = perp_builder_add_joint(s->p.builder, &pin);
     plane_pin(&s->p, s->crank, at(0.5 * l1, 0.0), rod, at(-0.5 * l2, 0.0));
     plane_pin(&s->p, rod, at(0.5 * l2, 0.0), s->slider, at(0.0, 0.0));
     perp_joint_def guide = perp_joint_default();
-    guide.kind = PERP_PRISMATIC;
+    guide.kind = PERP_JOINT_PRISMATIC;
     guide.b = s->slider;
-    perp_add_joint(s->p.builder, &guide);
+    perp_builder_add_joint(s->p.builder, &guide);
     plane_start(&s->p);
 }
 
@@ -156,7 +156,7 @@ static void run_driven_crank(double h, double *out)
     slider_crank s;
     make_slider_crank(&s, 0.0, 150.0, "150*t");
     plane_run(&s.p, h, steps_to(0.005235987755982988, h));
-    out[0] = perp_body_position(s.p.sim, s.slider).x;
+    out[0] = perp_sim_body_position(s.p.sim, s.slider).x;
     out[1] = perp_sim_joint(s.p.sim, s.drive).drive / h;
     plane_close(&s.p);
 }
@@ -175,7 +175,7 @@ static void run_free_crank(double h, double *out)
     slider_crank s;
     make_slider_crank(&s, 0.25 * PI, 0.0, NULL);
     plane_run(&s.p, h, steps_to(0.2, h));
-    out[0] = perp_body_angle(s.p.sim, s.crank);
+    out[0] = perp_sim_body_angle(s.p.sim, s.crank);
     out[1] = plane_spin(&s.p, s.crank);
     plane_close(&s.p);
 }
@@ -200,7 +200,7 @@ static piece add_piece(plane *p, double m, double I, perp_vec3 pivot, double ang
     double c = cos(angle), s = sin(angle);
     perp_body_def def =
         plane_body(m, I, pivot.x + c * r.x - s * r.y, pivot.y + s * r.x + c * r.y, angle);
-    return (piece){perp_add_body(p->builder, &def), r};
+    return (piece){perp_builder_add_body(p->builder, &def), r};
 }
 
 // Joins the points a and b of two pieces, in the pieces' frames.
@@ -226,7 +226,7 @@ static void run_squeezer(double h, double *out)
     perp_vec3 H = at(A.x + 0.04 * sin(epsilon), A.y - 0.04 * cos(epsilon));
     plane p = {0};
     plane_open(&p);
-    perp_set_gravity(p.builder, at(0.0, 0.0));
+    perp_builder_set_gravity(p.builder, at(0.0, 0.0));
     piece ground = {PLANE_GROUND, at(0.0, 0.0)};
     piece k1 = add_piece(&p, 0.04325, 2.194e-6, O, beta, at(0.00092, 0.0));
     piece k2 = add_piece(&p, 0.00365, 4.410e-7, F, fe, at(-0.0115, 0.0));
@@ -246,28 +246,28 @@ static void run_squeezer(double h, double *out)
     join(&p, k2, at(-d, 0.0), k4, at(0.0, -0.02));
     join(&p, k2, at(-d, 0.0), k6, at(0.02, 0.0));
     perp_force_def torque = perp_force_default();
-    torque.kind = PERP_FORCE;
+    torque.kind = PERP_FORCE_WRENCH;
     torque.b = k1.body;
     torque.torque = "0.033";
-    perp_add_force(p.builder, &torque);
+    perp_builder_add_force(p.builder, &torque);
     perp_force_def spring = perp_force_default();
-    spring.kind = PERP_SPRING;
-    spring.anchor_a = C;
+    spring.kind = PERP_FORCE_SPRING;
+    spring.anchor_A = C;
     spring.b = k3.body;
-    spring.anchor_b = at(0.02 - k3.r.x, -0.018 - k3.r.y);
+    spring.anchor_B = at(0.02 - k3.r.x, -0.018 - k3.r.y);
     spring.stiffness = 4530.0;
     spring.rest = 0.07785;
-    perp_add_force(p.builder, &spring);
+    perp_builder_add_force(p.builder, &spring);
     plane_start(&p);
     plane_run(&p, h, steps_to(0.02, h));
-    double k1_angle = perp_body_angle(p.sim, k1.body);
+    double k1_angle = perp_sim_body_angle(p.sim, k1.body);
     out[0] = k1_angle;
-    out[1] = perp_body_angle(p.sim, k2.body) - k1_angle;
-    out[2] = perp_body_angle(p.sim, k3.body);
-    out[4] = perp_body_angle(p.sim, k5.body);
-    out[3] = perp_body_angle(p.sim, k4.body) - out[4];
-    out[6] = perp_body_angle(p.sim, k7.body);
-    out[5] = perp_body_angle(p.sim, k6.body) - out[6];
+    out[1] = perp_sim_body_angle(p.sim, k2.body) - k1_angle;
+    out[2] = perp_sim_body_angle(p.sim, k3.body);
+    out[4] = perp_sim_body_angle(p.sim, k5.body);
+    out[3] = perp_sim_body_angle(p.sim, k4.body) - out[4];
+    out[6] = perp_sim_body_angle(p.sim, k7.body);
+    out[5] = perp_sim_body_angle(p.sim, k6.body) - out[6];
     plane_close(&p);
 }
 
@@ -310,8 +310,9 @@ static void redundant_parallelogram(void **state)
     }
     assert_int_equal(named, 1);
     plane_run(&p, h, 5000);
-    near(perp_body_angle(p.sim, crank[2]), perp_body_angle(p.sim, crank[0]), 1e-9, "parallel");
-    near(perp_body_angle(p.sim, beam), 0.0, 1e-9, "beam");
+    near(perp_sim_body_angle(p.sim, crank[2]), perp_sim_body_angle(p.sim, crank[0]), 1e-9,
+         "parallel");
+    near(perp_sim_body_angle(p.sim, beam), 0.0, 1e-9, "beam");
     assert_int_equal(p.inexact, 0);
     plane_close(&p);
 }
@@ -328,8 +329,8 @@ static void same_pin_twice(void **state)
     perp_joint second = plane_pin(&p, PLANE_GROUND, at(0.0, 0.0), rod, at(-0.5, 0.0));
     plane_start(&p);
     plane_run(&p, h, 10);
-    near(perp_sim_joint(p.sim, first).impulse_b.f.y / h, 0.5 * G, 1e-10, "first half");
-    near(perp_sim_joint(p.sim, second).impulse_b.f.y / h, 0.5 * G, 1e-10, "second half");
+    near(perp_sim_joint(p.sim, first).impulse_b.f_W.y / h, 0.5 * G, 1e-10, "first half");
+    near(perp_sim_joint(p.sim, second).impulse_b.f_W.y / h, 0.5 * G, 1e-10, "second half");
     assert_int_equal(perp_sim_info(p.sim)->redundant_rows, 2);
     plane_close(&p);
 }

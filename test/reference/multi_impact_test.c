@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-static const perp_stepper STEPPERS[] = {PERP_STEWART_TRINKLE, PERP_ANITESCU_POTRA, PERP_MOREAU_JEAN,
-                                        PERP_EVENT};
+static const perp_stepper STEPPERS[] = {PERP_STEPPER_STEWART_TRINKLE, PERP_STEPPER_ANITESCU_POTRA,
+                                        PERP_STEPPER_MOREAU_JEAN, PERP_STEPPER_EVENT};
 
 static void near(double got, double want, double tolerance, const char *what)
 {
@@ -28,11 +28,11 @@ static double energy(const plane *p)
 static perp_shape ball_shape(plane *p, perp_body body, double e, double mu)
 {
     perp_shape_def disc = perp_shape_default();
-    disc.kind = PERP_DISC;
+    disc.kind = PERP_SHAPE_DISC;
     disc.radius = 0.1;
     disc.restitution = e;
     disc.mu = mu;
-    return perp_add_shape(p->builder, body, &disc);
+    return perp_builder_add_shape(p->builder, body, &disc);
 }
 
 // ── Cradles ──────────────────────────────────────────────────────────────────────────────────────
@@ -53,11 +53,11 @@ static void check_trio(const trio *t)
     plane_open(&p);
     p.def.stepper = t->stepper;
     p.def.impact = t->law;
-    perp_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
+    perp_builder_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
     for (int i = 0; i < 3; i++) {
         perp_body_def def = plane_body(1.0, 0.005, 0.2 * i, 0.0, 0.0);
-        def.velocity.x = t->v[i];
-        ball[i] = perp_add_body(p.builder, &def);
+        def.velocity_W.x = t->v[i];
+        ball[i] = perp_builder_add_body(p.builder, &def);
         shape[i] = ball_shape(&p, ball[i], 0.0, 0.0);
     }
     for (int i = 0; i < 2; i++) {
@@ -65,7 +65,7 @@ static void check_trio(const trio *t)
         pair.a = shape[i];
         pair.b = shape[i + 1];
         pair.restitution = t->e[i];
-        perp_add_pair(p.builder, &pair);
+        perp_builder_add_pair(p.builder, &pair);
     }
     plane_start(&p);
     plane_step(&p, 0.001);
@@ -108,12 +108,12 @@ static void leaving_neighbour(void **state)
         plane p = {0};
         plane_open(&p);
         p.def.stepper = STEPPERS[s];
-        perp_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
+        perp_builder_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
         for (int i = 0; i < 3; i++) {
             static const double v[] = {1.0, 0.0, 0.1};
             perp_body_def def = plane_body(1.0, 0.005, 0.2 * i, 0.0, 0.0);
-            def.velocity.x = v[i];
-            ball_shape(&p, perp_add_body(p.builder, &def), 1.0, 0.0);
+            def.velocity_W.x = v[i];
+            ball_shape(&p, perp_builder_add_body(p.builder, &def), 1.0, 0.0);
         }
         plane_start(&p);
         plane_step(&p, 0.001);
@@ -138,15 +138,15 @@ static void row_of_six(void **state)
         plane p = {0};
         plane_open(&p);
         p.def.stepper = STEPPERS[k % 3];
-        perp_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
+        perp_builder_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
         perp_shape_def wall = perp_shape_default();
-        wall.kind = PERP_HALFPLANE;
+        wall.kind = PERP_SHAPE_HALFPLANE;
         wall.restitution = 1.0;
-        perp_add_shape(p.builder, PLANE_GROUND, &wall);
+        perp_builder_add_shape(p.builder, PLANE_GROUND, &wall);
         for (int i = 0; i < 6; i++) {
             perp_body_def def = plane_body(1.0, 0.005, 0.0, 0.15 + i * (0.2 + gap[k / 3]), 0.0);
-            def.velocity.y = -3.0;
-            ball[i] = perp_add_body(p.builder, &def);
+            def.velocity_W.y = -3.0;
+            ball[i] = perp_builder_add_body(p.builder, &def);
             ball_shape(&p, ball[i], 1.0, 0.0);
         }
         plane_start(&p);
@@ -183,7 +183,7 @@ static void column_of_six(void **state)
         for (int i = 0; i < 6; i++) {
             double y = 0.6 + i * (0.2 + gap[k / 3 % 4]);
             perp_body_def def = plane_body(1.0, 0.005, 0.0, y, 0.0);
-            ball_shape(&p, perp_add_body(p.builder, &def), 1.0, 0.0);
+            ball_shape(&p, perp_builder_add_body(p.builder, &def), 1.0, 0.0);
             start += g * y;
         }
         plane_start(&p);
@@ -212,24 +212,24 @@ static bool throw_one(rng *random, perp_stepper stepper, perp_impact_law law)
     plane_open(&p);
     p.def.stepper = stepper;
     p.def.impact = law;
-    perp_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
+    perp_builder_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
     perp_shape_def floor = perp_shape_default();
-    floor.kind = PERP_HALFPLANE;
+    floor.kind = PERP_SHAPE_HALFPLANE;
     floor.restitution = 1.0;
     floor.mu = mu;
-    perp_add_shape(p.builder, PLANE_GROUND, &floor);
+    perp_builder_add_shape(p.builder, PLANE_GROUND, &floor);
     perp_body_def def = plane_body(1.0, 1.0 / 12.0, 0.0, 0.5 * sin(angle) + 1e-3, angle);
-    def.velocity = (perp_vec3){rng_uniform(random, -3.0, 3.0), -1.0, 0.0};
+    def.velocity_W = (perp_vec3){rng_uniform(random, -3.0, 3.0), -1.0, 0.0};
     def.spin = rng_uniform(random, -1.5, 1.5);
-    perp_body body = perp_add_body(p.builder, &def);
+    perp_body body = perp_builder_add_body(p.builder, &def);
     perp_shape_def rod = perp_shape_default();
-    rod.kind = PERP_SEGMENT;
+    rod.kind = PERP_SHAPE_SEGMENT;
     rod.half.x = 0.5;
     rod.restitution = 1.0;
     rod.mu = mu;
-    perp_add_shape(p.builder, body, &rod);
+    perp_builder_add_shape(p.builder, body, &rod);
     plane_start(&p);
-    perp_vec3 v = def.velocity;
+    perp_vec3 v = def.velocity_W;
     double before = 0.5 * (v.x * v.x + v.y * v.y + def.spin * def.spin / 12.0);
     bool told = false;
     for (int k = 0; k < 20; k++) {
@@ -237,7 +237,7 @@ static bool throw_one(rng *random, perp_stepper stepper, perp_impact_law law)
         double now = perp_sim_info(p.sim)->energy.kinetic;
         if (!(now <= before * (1.0 + 1e-9))) {
             fail_msg("%s, %s: %.12g J became %.12g (angle %g, mu %g)",
-                     perp_stepper_word((int)stepper), perp_impact_word((int)law), before, now,
+                     perp_stepper_word((int)stepper), perp_impact_law_word((int)law), before, now,
                      angle, mu);
         }
         before = now;

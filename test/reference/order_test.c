@@ -19,8 +19,8 @@ static int positions(int example, int level, double *q)
     berard_open(&b, example);
     berard_start(&b);
     plane_run(&b.p, 1.0 / parts, parts);
-    perp_state_size(b.p.sim, &nq, NULL);
-    assert_int_equal(perp_state_get(b.p.sim, NULL, q, NULL), PERP_OK);
+    perp_sim_state_size(b.p.sim, &nq, NULL);
+    assert_int_equal(perp_sim_state_get(b.p.sim, NULL, q, NULL), PERP_OK);
     berard_close(&b);
     return nq;
 }
@@ -80,11 +80,12 @@ static void particle_in_one_step(void **state)
         plane p = {0};
         perp_step_problem *problem;
         plane_open(&p);
-        perp_set_listed_only(p.builder, true);
+        perp_builder_set_listed_only(p.builder, true);
         perp_shape floor = plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, 0.0, 0.0);
         perp_body_def def = plane_particle(m, 0.0, 0.0);
-        def.velocity.x = v0[i];
-        plane_contact(&p, floor, plane_point(&p, perp_add_body(p.builder, &def), 0.0, 0.0), mu);
+        def.velocity_W.x = v0[i];
+        plane_contact(&p, floor, plane_point(&p, perp_builder_add_body(p.builder, &def), 0.0, 0.0),
+                      mu);
         p.def.form = PERP_FORM_MCP;
         plane_start(&p);
         plane_step(&p, h);

@@ -30,16 +30,16 @@ static void run_particle_pendulum(double h, double *out)
     plane p = {0};
     plane_open(&p);
     perp_body_def def = plane_particle(1.0, -1.0, 0.0);
-    perp_body mass = perp_add_body(p.builder, &def);
+    perp_body mass = perp_builder_add_body(p.builder, &def);
     perp_joint_def bar = perp_joint_default();
-    bar.kind = PERP_DISTANCE;
+    bar.kind = PERP_JOINT_DISTANCE;
     bar.b = mass;
     bar.length = 1.0;
-    perp_add_joint(p.builder, &bar);
+    perp_builder_add_joint(p.builder, &bar);
     plane_start(&p);
     plane_run(&p, h, steps_to(1.0, h));
-    out[0] = perp_body_position(p.sim, mass).x;
-    out[1] = perp_body_position(p.sim, mass).y;
+    out[0] = perp_sim_body_position(p.sim, mass).x;
+    out[1] = perp_sim_body_position(p.sim, mass).y;
     plane_close(&p);
 }
 
@@ -56,12 +56,12 @@ static void run_rod_pendulum(double h, double *out)
     plane p = {0};
     plane_open(&p);
     perp_body_def def = plane_rod(1.0, 1.0, 0.0, 0.0, 0.0);
-    perp_body rod = perp_add_body(p.builder, &def);
+    perp_body rod = perp_builder_add_body(p.builder, &def);
     perp_joint pin = plane_pin(&p, PLANE_GROUND, (perp_vec3){0}, rod, (perp_vec3){-0.5, 0.0, 0.0});
     plane_start(&p);
     plane_run(&p, h, steps_to(0.5, h));
-    double angle = perp_body_angle(p.sim, rod);
-    perp_vec3 f = perp_sim_joint(p.sim, pin).impulse_b.f;
+    double angle = perp_sim_body_angle(p.sim, rod);
+    perp_vec3 f = perp_sim_joint(p.sim, pin).impulse_b.f_W;
     out[0] = angle + 0.5 * PI;
     out[1] = plane_spin(&p, rod);
     out[2] = -(f.x * cos(angle) + f.y * sin(angle)) / h;
@@ -93,8 +93,8 @@ static void run_chain(const chain *c, double t, double h, double *out)
         double half = 0.5 * c->L[i], dx = half * cos(c->theta[i]), dy = half * sin(c->theta[i]);
         perp_body_def def = plane_rod(c->m[i], c->L[i], end.x, end.y, c->theta[i]);
         def.spin = c->omega[i];
-        def.velocity = (perp_vec3){speed.x - c->omega[i] * dy, speed.y + c->omega[i] * dx, 0.0};
-        rod[i] = perp_add_body(p.builder, &def);
+        def.velocity_W = (perp_vec3){speed.x - c->omega[i] * dy, speed.y + c->omega[i] * dx, 0.0};
+        rod[i] = perp_builder_add_body(p.builder, &def);
         plane_pin(&p, above, hook, rod[i], (perp_vec3){-half, 0.0, 0.0});
         end = (perp_vec3){end.x + 2.0 * dx, end.y + 2.0 * dy, 0.0};
         speed =
@@ -105,7 +105,7 @@ static void run_chain(const chain *c, double t, double h, double *out)
     plane_start(&p);
     plane_run(&p, h, steps_to(t, h));
     for (int i = 0; i < c->count; i++) {
-        out[i] = perp_body_angle(p.sim, rod[i]);
+        out[i] = perp_sim_body_angle(p.sim, rod[i]);
     }
     plane_close(&p);
 }
@@ -160,16 +160,16 @@ static perp_joint rod_with_stop(plane *p, perp_body *rod, double lower, double r
 {
     plane_open(p);
     perp_body_def def = plane_rod(1.0, 1.0, 0.0, 0.0, 0.0);
-    *rod = perp_add_body(p->builder, &def);
+    *rod = perp_builder_add_body(p->builder, &def);
     perp_joint_def pin = perp_joint_default();
-    pin.kind = PERP_REVOLUTE;
+    pin.kind = PERP_JOINT_REVOLUTE;
     pin.b = *rod;
-    pin.anchor_b = (perp_vec3){-0.5, 0.0, 0.0};
+    pin.anchor_B = (perp_vec3){-0.5, 0.0, 0.0};
     pin.angle = -0.5 * PI;
     pin.lower = lower;
     pin.upper = 10.0;
     pin.limit_restitution = restitution;
-    perp_joint joint = perp_add_joint(p->builder, &pin);
+    perp_joint joint = perp_builder_add_joint(p->builder, &pin);
     plane_start(p);
     return joint;
 }
@@ -236,19 +236,19 @@ static double run_spring(double h, double K, double C, bool implicit)
 {
     plane p = {0};
     plane_open(&p);
-    perp_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
+    perp_builder_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
     perp_body_def def = plane_particle(1.0, 1.1, 0.0);
     perp_force_def spring = perp_force_default();
-    spring.kind = PERP_SPRING;
-    spring.b = perp_add_body(p.builder, &def);
+    spring.kind = PERP_FORCE_SPRING;
+    spring.b = perp_builder_add_body(p.builder, &def);
     spring.stiffness = K;
     spring.damping = C;
     spring.rest = 1.0;
     spring.implicit = implicit;
-    perp_add_force(p.builder, &spring);
+    perp_builder_add_force(p.builder, &spring);
     plane_start(&p);
     plane_run(&p, h, steps_to(1.0, h));
-    double x = perp_body_position(p.sim, spring.b).x - 1.0;
+    double x = perp_sim_body_position(p.sim, spring.b).x - 1.0;
     plane_close(&p);
     return x;
 }
@@ -281,18 +281,18 @@ static void drag(void **state)
     for (int implicit = 0; implicit < 2; implicit++) {
         plane p = {0};
         plane_open(&p);
-        perp_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
+        perp_builder_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
         perp_body_def def = plane_body(2.0, 0.5, 0.0, 0.0, 0.0);
-        def.velocity = (perp_vec3){3.0, -1.0, 0.0};
+        def.velocity_W = (perp_vec3){3.0, -1.0, 0.0};
         def.spin = 4.0;
-        perp_body body = perp_add_body(p.builder, &def);
+        perp_body body = perp_builder_add_body(p.builder, &def);
         perp_force_def air = perp_force_default();
-        air.kind = PERP_DRAG;
+        air.kind = PERP_FORCE_DRAG;
         air.b = body;
         air.damping = 1.0;
         air.damping_w = 0.5;
         air.implicit = implicit == 1;
-        perp_add_force(p.builder, &air);
+        perp_builder_add_force(p.builder, &air);
         plane_start(&p);
         double h = 1e-3, factor = implicit ? 1.0 / (1.0 + 0.5 * h) : 1.0 - 0.5 * h;
         plane_run(&p, h, 1000);

@@ -20,9 +20,9 @@ static perp_body open_ball(plane *p, double mu, double v, double omega, double h
 {
     plane_open(p);
     perp_body_def def = space_body(1.0, (perp_vec3){0.004, 0.004, 0.004}, (perp_vec3){0, 0, 0.1});
-    def.velocity = (perp_vec3){v * cos(heading), v * sin(heading), 0.0};
-    def.omega = (perp_vec3){-omega * sin(heading), omega * cos(heading), 0.0};
-    perp_body ball = perp_add_body(p->builder, &def);
+    def.velocity_W = (perp_vec3){v * cos(heading), v * sin(heading), 0.0};
+    def.omega_W = (perp_vec3){-omega * sin(heading), omega * cos(heading), 0.0};
+    perp_body ball = perp_builder_add_body(p->builder, &def);
     space_sphere(p, ball, 0.1, mu);
     space_halfspace(p, PLANE_GROUND, Z, 0.0, mu);
     return ball;
@@ -45,15 +45,15 @@ static void slip_to_roll(void **state)
             t += 0.001;
             slip = space_length(space_speed_at(
                 &p, ball,
-                space_unrotate(perp_body_pose(p.sim, ball).rot, (perp_vec3){0.0, 0.0, -0.1})));
+                space_unrotate(perp_sim_body_pose(p.sim, ball).rot, (perp_vec3){0.0, 0.0, -0.1})));
         }
         space_near(t, rolls, 0.0011, "time until it rolls");
         plane_run(&p, 0.001, 100);
         double want = (15.0 + 0.2 * spin[i]) / 7.0;
-        perp_twist V = perp_body_twist(p.sim, ball);
-        space_near(V.v.x, want * cos(heading), 1e-10, "v_x");
-        space_near(V.v.y, want * sin(heading), 1e-10, "v_y");
-        space_near(0.1 * V.w.y, want * cos(heading), 1e-10, "R w_y");
+        perp_twist V = perp_sim_body_twist(p.sim, ball);
+        space_near(V.v_W.x, want * cos(heading), 1e-10, "v_x");
+        space_near(V.v_W.y, want * sin(heading), 1e-10, "v_y");
+        space_near(0.1 * V.w_W.y, want * cos(heading), 1e-10, "R w_y");
         assert_int_equal(p.inexact, 0);
         plane_close(&p);
     }
@@ -65,17 +65,17 @@ static void ball_rolls_down(void **state)
     (void)state;
     plane p = {0};
     perp_body ball = open_ball(&p, 0.5, 0.0, 0.0, 0.0);
-    perp_set_gravity(p.builder, (perp_vec3){G * sin(0.3), 0.0, -G * cos(0.3)});
+    perp_builder_set_gravity(p.builder, (perp_vec3){G * sin(0.3), 0.0, -G * cos(0.3)});
     p.def.tolerance = 1e-12;
     plane_start(&p);
     plane_run(&p, 0.01, 100);
     int count;
     const perp_contact *c = perp_sim_contacts(p.sim, &count);
     assert_int_equal(count, 1);
-    space_near(perp_body_twist(p.sim, ball).v.x, 2.0707523052483867, 1e-9, "v after 1 s");
+    space_near(perp_sim_body_twist(p.sim, ball).v_W.x, 2.0707523052483867, 1e-9, "v after 1 s");
     // The ball is a of the contact: the floor is pulled down the slope.
     space_near(c[0].pf_W.x, 2.0 / 7.0 * G * sin(0.3) * 0.01, 1e-11, "friction on the floor");
-    assert_int_equal(c[0].mode, PERP_STICK);
+    assert_int_equal(c[0].mode, PERP_CONTACT_STICK);
     plane_close(&p);
 }
 
@@ -91,9 +91,9 @@ static void torsion_and_rolling(void **state)
         plane_open(&p);
         perp_body_def def =
             space_body(1.0, (perp_vec3){0.004, 0.004, 0.004}, (perp_vec3){0, 0, 0.1});
-        def.velocity = X;
-        def.omega = (perp_vec3){0.0, 10.0, 8.0};
-        perp_body ball = perp_add_body(p.builder, &def);
+        def.velocity_W = X;
+        def.omega_W = (perp_vec3){0.0, 10.0, 8.0};
+        perp_body ball = perp_builder_add_body(p.builder, &def);
         perp_contact_def contact = perp_contact_default();
         contact.a = space_halfspace(&p, PLANE_GROUND, Z, 0.0, 0.0);
         contact.b = space_sphere(&p, ball, 0.1, 0.0);
@@ -102,22 +102,22 @@ static void torsion_and_rolling(void **state)
         contact.mu_roll = mu_roll;
         contact.facets = facets;
         contact.tangent_A = Y;  // rolling is about y: the polygon has a corner there
-        perp_add_contact(p.builder, &contact);
+        perp_builder_add_contact(p.builder, &contact);
         p.def.tolerance = 1e-12;
         p.def.form = forms[k];
         plane_start(&p);
         plane_run(&p, 0.005, 200);
-        perp_twist V = perp_body_twist(p.sim, ball);
-        space_near(V.v.x, 1.0 - 5.0 / 7.0 * mu_roll * G / 0.1, 1e-9, "v");
-        space_near(V.w.y, 10.0 * V.v.x, 1e-8, "w_y");
-        space_near(V.w.z, 8.0 - mu_spin * G / 0.004, 1e-8, "w_z");
+        perp_twist V = perp_sim_body_twist(p.sim, ball);
+        space_near(V.v_W.x, 1.0 - 5.0 / 7.0 * mu_roll * G / 0.1, 1e-9, "v");
+        space_near(V.w_W.y, 10.0 * V.v_W.x, 1e-8, "w_y");
+        space_near(V.w_W.z, 8.0 - mu_spin * G / 0.004, 1e-8, "w_z");
         int count;
         const perp_contact *c = perp_sim_contacts(p.sim, &count);
         space_near(c[0].moment_W.z, -mu_spin * c[0].pn, 1e-12, "torsion");
         space_near(c[0].moment_W.y, -mu_roll * c[0].pn, 1e-12, "rolling");
         plane_run(&p, 0.005, 1400);
-        V = perp_body_twist(p.sim, ball);  // both stop, and stay stopped
-        assert_true(space_length(V.v) < 1e-10 && space_length(V.w) < 1e-9);
+        V = perp_sim_body_twist(p.sim, ball);  // both stop, and stay stopped
+        assert_true(space_length(V.v_W) < 1e-10 && space_length(V.w_W) < 1e-9);
         assert_int_equal(p.inexact, 0);
         plane_close(&p);
     }
@@ -140,25 +140,25 @@ static slide run_slide(int facets, double phi, double h)
     plane_open(&p);
     perp_vec3 half = {0.2, 0.2, 0.1};
     perp_body_def def = space_body(1.0, space_box_inertia(1.0, half), (perp_vec3){0, 0, 0.1});
-    def.velocity = (perp_vec3){2.0 * cos(phi), 2.0 * sin(phi), 0.0};
-    perp_body box = perp_add_body(p.builder, &def);
+    def.velocity_W = (perp_vec3){2.0 * cos(phi), 2.0 * sin(phi), 0.0};
+    perp_body box = perp_builder_add_body(p.builder, &def);
     perp_pair_def pair = perp_pair_default();
     pair.a = space_halfspace(&p, PLANE_GROUND, Z, 0.0, 0.3);
     pair.b = space_box(&p, box, half, 0.3);
     pair.mu = 0.3;
     pair.facets = facets;
     pair.tangent_A = X;
-    perp_add_pair(p.builder, &pair);
+    perp_builder_add_pair(p.builder, &pair);
     p.def.tolerance = 1e-12;
     plane_start(&p);
     for (int i = 1; i * h < 1.5; i++) {
         plane_step(&p, h);
-        perp_twist V = perp_body_twist(p.sim, box);
-        out.stopped = space_length(V.v) > 1e-9 ? i * h : out.stopped;
-        out.spin = fmax(out.spin, space_length(V.w));
+        perp_twist V = perp_sim_body_twist(p.sim, box);
+        out.stopped = space_length(V.v_W) > 1e-9 ? i * h : out.stopped;
+        out.spin = fmax(out.spin, space_length(V.w_W));
     }
     assert_int_equal(p.inexact, 0);
-    perp_vec3 x = perp_body_position(p.sim, box);
+    perp_vec3 x = perp_sim_body_position(p.sim, box);
     out.distance = hypot(x.x, x.y);
     out.turned = atan2(x.y, x.x) - phi;
     plane_close(&p);
@@ -223,20 +223,20 @@ static double speed_on_slope(double slope, double phi, int facets)
     perp_vec3 half = {0.2, 0.2, 0.05};
     double theta = atan(slope);
     perp_body_def def = space_body(1.0, space_box_inertia(1.0, half), (perp_vec3){0, 0, 0.05});
-    perp_body box = perp_add_body(p.builder, &def);
+    perp_body box = perp_builder_add_body(p.builder, &def);
     perp_pair_def pair = perp_pair_default();
     pair.a = space_halfspace(&p, PLANE_GROUND, Z, 0.0, 0.5);
     pair.b = space_box(&p, box, half, 0.5);
     pair.mu = 0.5;
     pair.facets = facets;
     pair.tangent_A = X;
-    perp_add_pair(p.builder, &pair);
-    perp_set_gravity(p.builder, (perp_vec3){G * sin(theta) * cos(phi), G * sin(theta) * sin(phi),
-                                            -G * cos(theta)});
+    perp_builder_add_pair(p.builder, &pair);
+    perp_builder_set_gravity(p.builder, (perp_vec3){G * sin(theta) * cos(phi),
+                                                    G * sin(theta) * sin(phi), -G * cos(theta)});
     p.def.tolerance = 1e-12;
     plane_start(&p);
     plane_run(&p, 0.01, 20);
-    double speed = space_length(perp_body_twist(p.sim, box).v);
+    double speed = space_length(perp_sim_body_twist(p.sim, box).v_W);
     plane_close(&p);
     return speed;
 }
@@ -270,13 +270,13 @@ static void no_creep(void **state)
     double theta = 20.0 * PI / 180.0;
     perp_vec3 n = {-sin(theta), 0.0, cos(theta)};
     perp_body_def def = space_body(1.0, space_box_inertia(1.0, half), space_scale(0.1, n));
-    def.rotation = space_z_to(n);
-    perp_body box = perp_add_body(p.builder, &def);
+    def.rotation_WB = space_z_to(n);
+    perp_body box = perp_builder_add_body(p.builder, &def);
     space_box(&p, box, half, 0.5);
     space_halfspace(&p, PLANE_GROUND, n, 0.0, 0.5);
     plane_start(&p);
     plane_run(&p, 0.01, 5000);
-    double moved = space_length(space_sub(perp_body_position(p.sim, box), def.position));
+    double moved = space_length(space_sub(perp_sim_body_position(p.sim, box), def.position_W));
     print_message("crept %.1e m in 5000 steps\n", moved);
     assert_true(moved < 1e-12);
     assert_true(p.inexact == 0 && p.worst.gap < 1e-12);
@@ -293,8 +293,8 @@ static void skate(void **state)
     plane_open(&p);
     perp_body_def def = space_particle(2.0, O);
     perp_vec3 blade = {cos(0.4), sin(0.4), 0.0};
-    def.velocity = (perp_vec3){1.0, 0.7, 0.0};
-    perp_body mass = perp_add_body(p.builder, &def);
+    def.velocity_W = (perp_vec3){1.0, 0.7, 0.0};
+    perp_body mass = perp_builder_add_body(p.builder, &def);
     perp_contact_def contact = perp_contact_default();
     contact.a = space_halfspace(&p, PLANE_GROUND, Z, 0.0, 0.0);
     contact.b = space_point(&p, mass, O);
@@ -302,11 +302,11 @@ static void skate(void **state)
     contact.mu_2 = 100.0;
     contact.facets = 0;
     contact.tangent_A = blade;
-    perp_add_contact(p.builder, &contact);
+    perp_builder_add_contact(p.builder, &contact);
     plane_start(&p);
-    double along = space_dot(def.velocity, blade);
+    double along = space_dot(def.velocity_W, blade);
     plane_run(&p, 0.01, 20);
-    perp_vec3 v = perp_body_twist(p.sim, mass).v;
+    perp_vec3 v = perp_sim_body_twist(p.sim, mass).v_W;
     space_near(space_dot(v, blade), along, 1e-12, "glides");
     space_near(space_dot(v, space_cross(Z, blade)), 0.0, 1e-9, "held across");
     plane_close(&p);
@@ -318,8 +318,8 @@ static void anisotropic(void **state)
     plane p = {0};
     plane_open(&p);
     perp_body_def def = space_particle(2.0, O);
-    def.velocity = (perp_vec3){1.0, 0.7, 0.0};
-    perp_body mass = perp_add_body(p.builder, &def);
+    def.velocity_W = (perp_vec3){1.0, 0.7, 0.0};
+    perp_body mass = perp_builder_add_body(p.builder, &def);
     perp_contact_def contact = perp_contact_default();
     contact.a = space_halfspace(&p, PLANE_GROUND, Z, 0.0, 0.0);
     contact.b = space_point(&p, mass, O);
@@ -327,7 +327,7 @@ static void anisotropic(void **state)
     contact.mu_2 = 0.2;
     contact.facets = 0;
     contact.tangent_A = (perp_vec3){cos(0.4), sin(0.4), 0.0};
-    perp_add_contact(p.builder, &contact);
+    perp_builder_add_contact(p.builder, &contact);
     p.def.tolerance = 1e-13;
     plane_start(&p);
     perp_vec3 o = space_cross(Z, contact.tangent_A);
@@ -337,7 +337,7 @@ static void anisotropic(void **state)
         const perp_contact *c = perp_sim_contacts(p.sim, &count);
         double ft = space_dot(c[0].pf_W, contact.tangent_A) / c[0].pn / 0.6;
         double fo = space_dot(c[0].pf_W, o) / c[0].pn / 0.2;
-        perp_vec3 v = perp_body_twist(p.sim, mass).v;
+        perp_vec3 v = perp_sim_body_twist(p.sim, mass).v_W;
         double vt = space_dot(v, contact.tangent_A) * 0.6, vo = space_dot(v, o) * 0.2;
         space_near(ft * ft + fo * fo, 1.0, 1e-9, "ellipse");
         space_near(ft * vo - fo * vt, 0.0, 1e-9, "normal to the ellipse");
@@ -345,7 +345,7 @@ static void anisotropic(void **state)
         space_near(c[0].slip, space_length(v), 1e-12, "slip");
     }
     plane_run(&p, 0.01, 60);
-    assert_true(space_length(perp_body_twist(p.sim, mass).v) < 1e-10);
+    assert_true(space_length(perp_sim_body_twist(p.sim, mass).v_W) < 1e-10);
     plane_close(&p);
 }
 
@@ -359,24 +359,24 @@ static void belt(void **state)
     plane_open(&p);
     perp_vec3 half = {0.1, 0.1, 0.1};
     perp_body_def def = space_body(1.0, space_box_inertia(1.0, half), (perp_vec3){0, 0, 0.1});
-    perp_body box = perp_add_body(p.builder, &def);
+    perp_body box = perp_builder_add_body(p.builder, &def);
     space_box(&p, box, half, 0.25);
     perp_shape_def floor = perp_shape_default();
-    floor.kind = PERP_HALFSPACE;
+    floor.kind = PERP_SHAPE_HALFSPACE;
     floor.mu = 0.25;
     floor.surface_x = "0.9";
     floor.surface_y = "1.2";
-    perp_add_shape(p.builder, PLANE_GROUND, &floor);
+    perp_builder_add_shape(p.builder, PLANE_GROUND, &floor);
     p.def.tolerance = 1e-12;
     plane_start(&p);
     double t = 0.0;
-    while (t < 1.0 && space_length(perp_body_twist(p.sim, box).v) < 1.5 - 1e-9) {
+    while (t < 1.0 && space_length(perp_sim_body_twist(p.sim, box).v_W) < 1.5 - 1e-9) {
         plane_step(&p, 0.005);
         t += 0.005;
     }
     space_near(t, 0.6116207951070336, 0.0051, "time until carried");
     plane_run(&p, 0.005, 100);
-    perp_vec3 v = perp_body_twist(p.sim, box).v;
+    perp_vec3 v = perp_sim_body_twist(p.sim, box).v_W;
     space_near(v.x, 0.9, 1e-10, "v_x");
     space_near(v.y, 1.2, 1e-10, "v_y");
     plane_close(&p);
@@ -389,21 +389,21 @@ static void turntable(void **state)
     plane p = {0};
     plane_open(&p);
     perp_body_def table = perp_body_default();
-    table.kind = PERP_SPATIAL_BODY;
-    table.drive = PERP_DRIVEN;
+    table.kind = PERP_BODY_SPATIAL;
+    table.motion = PERP_MOTION_KINEMATIC;
     table.motion_angle = "3*t";
-    perp_body disc = perp_add_body(p.builder, &table);
+    perp_body disc = perp_builder_add_body(p.builder, &table);
     space_halfspace(&p, disc, Z, 0.0, 1.0);
     perp_body_def def = space_body(1.0, (perp_vec3){0.004, 0.004, 0.004}, (perp_vec3){0.5, 0, 0.1});
-    def.velocity = (perp_vec3){0.0, 0.2, 0.0};
+    def.velocity_W = (perp_vec3){0.0, 0.2, 0.0};
     // Rolls from the start: v - (table at the contact) = -w x (-R z).
-    def.omega = (perp_vec3){(1.5 - 0.2) / 0.1, 0.0, 0.0};
-    perp_body ball = perp_add_body(p.builder, &def);
+    def.omega_W = (perp_vec3){(1.5 - 0.2) / 0.1, 0.0, 0.0};
+    perp_body ball = perp_builder_add_body(p.builder, &def);
     space_sphere(&p, ball, 0.1, 1.0);
     plane_start(&p);
     double h = 0.0005, omega = 2.0 / 7.0 * 3.0;
     plane_run(&p, h, 2000);
-    perp_vec3 v = perp_body_twist(p.sim, ball).v;
+    perp_vec3 v = perp_sim_body_twist(p.sim, ball).v_W;
     space_near(atan2(v.y, v.x) - 0.5 * PI, omega, 2e-3, "angle of the velocity after 1 s");
     space_near(space_length(v), 0.2, 2e-3, "speed");
     plane_close(&p);
@@ -417,24 +417,24 @@ static void driven_wheels(void **state)
     plane_open(&p);
     perp_vec3 half = {0.2, 0.15, 0.05};
     perp_body_def def = space_body(5.0, space_box_inertia(5.0, half), (perp_vec3){0, 0, 0.1});
-    perp_body robot = perp_add_body(p.builder, &def);
+    perp_body robot = perp_builder_add_body(p.builder, &def);
     perp_shape ground = space_halfspace(&p, PLANE_GROUND, Z, 0.0, 0.0);
     for (int i = 0; i < 2; i++) {
         perp_shape_def wheel = perp_shape_default();
-        wheel.kind = PERP_POINT;
-        wheel.position = (perp_vec3){-0.05, i == 0 ? 0.2 : -0.2, -0.1};
+        wheel.kind = PERP_SHAPE_POINT;
+        wheel.position_B = (perp_vec3){-0.05, i == 0 ? 0.2 : -0.2, -0.1};
         wheel.surface_x = i == 0 ? "-0.3" : "-0.5";
-        space_contact(&p, ground, perp_add_shape(p.builder, robot, &wheel), 0.8, 0, O);
+        space_contact(&p, ground, perp_builder_add_shape(p.builder, robot, &wheel), 0.8, 0, O);
     }
     space_contact(&p, ground, space_point(&p, robot, (perp_vec3){0.15, 0.0, -0.1}), 0.0, 0, O);
-    perp_set_listed_only(p.builder, true);
+    perp_builder_set_listed_only(p.builder, true);
     p.def.tolerance = 1e-12;
     plane_start(&p);
     plane_run(&p, 0.005, 400);
-    perp_twist V = perp_body_twist(p.sim, robot);
-    space_near(V.w.z, (0.5 - 0.3) / 0.4, 1e-9, "rate of turning");
+    perp_twist V = perp_sim_body_twist(p.sim, robot);
+    space_near(V.w_W.z, (0.5 - 0.3) / 0.4, 1e-9, "rate of turning");
     perp_vec3 middle = space_speed_at(&p, robot, (perp_vec3){-0.05, 0.0, -0.1});
-    perp_vec3 ahead = space_rotate(perp_body_pose(p.sim, robot).rot, X);
+    perp_vec3 ahead = space_rotate(perp_sim_body_pose(p.sim, robot).rot, X);
     space_near(space_length(middle), 0.4, 1e-4, "speed of the axle");
     space_near(space_length(space_cross(middle, ahead)), 0.0, 1e-2, "across the wheels");
     plane_close(&p);
@@ -450,27 +450,27 @@ static void euler_disc(void **state)
     double R = 0.1, thin = 1e-5, tilt = PI / 6.0, rate = sqrt(4.0 * G / (R * sin(tilt)));
     perp_body_def def = space_body(1.0, (perp_vec3){0.25 * R * R, 0.25 * R * R, 0.5 * R * R},
                                    (perp_vec3){0.0, 0.0, R * sin(tilt) + thin * cos(tilt)});
-    def.rotation = space_turn(X, tilt);
+    def.rotation_WB = space_turn(X, tilt);
     // Centre and contact point are at rest: omega is along the line between them.
-    def.omega = space_scale(rate * sin(tilt), (perp_vec3){0.0, cos(tilt), sin(tilt)});
-    perp_body disc = perp_add_body(p.builder, &def);
+    def.omega_W = space_scale(rate * sin(tilt), (perp_vec3){0.0, cos(tilt), sin(tilt)});
+    perp_body disc = perp_builder_add_body(p.builder, &def);
     perp_shape_def shape = perp_shape_default();
-    shape.kind = PERP_CYLINDER;
+    shape.kind = PERP_SHAPE_CYLINDER;
     shape.radius = R;
     shape.half = (perp_vec3){0.0, 0.0, thin};
     shape.mu = 5.0;
-    perp_add_shape(p.builder, disc, &shape);
+    perp_builder_add_shape(p.builder, disc, &shape);
     space_halfspace(&p, PLANE_GROUND, Z, 0.0, 5.0);
     plane_start(&p);
     double h = 5e-5, worst = 0.0, leaned = 0.0, turned = 0.0, before = -0.5 * PI;
     for (int i = 0; i < 2000; i++) {
         plane_step(&p, h);
-        perp_vec3 n = space_rotate(perp_body_pose(p.sim, disc).rot, Z);
+        perp_vec3 n = space_rotate(perp_sim_body_pose(p.sim, disc).rot, Z);
         double azimuth = atan2(n.y, n.x), step = azimuth - before;
         turned += step - 2.0 * PI * floor(step / (2.0 * PI) + 0.5);
         before = azimuth;
         leaned = fmax(leaned, fabs(acos(n.z) - tilt));
-        perp_vec3 x = perp_body_position(p.sim, disc);
+        perp_vec3 x = perp_sim_body_position(p.sim, disc);
         worst = fmax(worst, hypot(x.x, x.y));
     }
     print_message("Euler's disc: %.3f rad in 0.1 s (%.3f), tilt off by %.4f, centre by %.1e m\n",
@@ -490,18 +490,18 @@ static double rattleback(double spin, double t)
     perp_body_def def =
         space_body(1.0, (perp_vec3){Ix * c * c + Iy * s * s, Ix * s * s + Iy * c * c, Iz},
                    (perp_vec3){0.0, 0.0, 0.02});
-    def.inertia3[3] = (Ix - Iy) * c * s;
-    def.omega = (perp_vec3){0.01, 0.01, spin};
-    perp_body stone = perp_add_body(p.builder, &def);
+    def.inertia_B[3] = (Ix - Iy) * c * s;
+    def.omega_W = (perp_vec3){0.01, 0.01, spin};
+    perp_body stone = perp_builder_add_body(p.builder, &def);
     perp_shape_def shape = perp_shape_default();
-    shape.kind = PERP_ELLIPSOID;
+    shape.kind = PERP_SHAPE_ELLIPSOID;
     shape.half = (perp_vec3){0.2, 0.03, 0.02};
     shape.mu = 10.0;
-    perp_add_shape(p.builder, stone, &shape);
+    perp_builder_add_shape(p.builder, stone, &shape);
     space_halfspace(&p, PLANE_GROUND, Z, 0.0, 10.0);
     plane_start(&p);
     plane_run(&p, 0.001, (int)lround(t / 0.001));
-    double rate = perp_body_twist(p.sim, stone).w.z;
+    double rate = perp_sim_body_twist(p.sim, stone).w_W.z;
     plane_close(&p);
     return rate;
 }

@@ -24,10 +24,10 @@ static int steps_to(double t, double h)
 static perp_body open_free(plane *p, perp_vec3 omega)
 {
     plane_open(p);
-    perp_set_gravity(p->builder, O);
+    perp_builder_set_gravity(p->builder, O);
     perp_body_def def = space_body(1.0, (perp_vec3){1.0, 2.0, 3.0}, O);
-    def.omega = omega;
-    return perp_add_body(p->builder, &def);
+    def.omega_W = omega;
+    return perp_builder_add_body(p->builder, &def);
 }
 
 static void run_free(perp_vec3 omega, double t, double h, double *out)
@@ -36,8 +36,8 @@ static void run_free(perp_vec3 omega, double t, double h, double *out)
     perp_body body = open_free(&p, omega);
     plane_start(&p);
     plane_run(&p, h, steps_to(t, h));
-    perp_quat q = perp_body_pose(p.sim, body).rot;
-    perp_vec3 w = space_unrotate(q, perp_body_twist(p.sim, body).w);
+    perp_quat q = perp_sim_body_pose(p.sim, body).rot;
+    perp_vec3 w = space_unrotate(q, perp_sim_body_twist(p.sim, body).w_W);
     double sign = q.w < 0.0 ? -1.0 : 1.0;
     const double found[] = {w.x, w.y, w.z, sign * q.w, sign * q.x, sign * q.y, sign * q.z};
     for (int i = 0; i < 7; i++) {
@@ -101,7 +101,7 @@ static void explicit_torque_gains_energy(void **state)
     for (int k = 0; k < 3; k++) {
         plane p = {0};
         perp_body body = open_free(&p, (perp_vec3){3.0, 5.0, 1.0});
-        p.def.gyroscopic = PERP_GYRO_EXPLICIT;
+        p.def.gyroscopic = PERP_GYROSCOPIC_EXPLICIT;
         plane_start(&p);
         double energy = space_kinetic(&p, body);
         plane_run(&p, steps[k], steps_to(2.0, steps[k]));
@@ -119,12 +119,12 @@ static void run_top(perp_body_def def, perp_vec3 foot_B, double t, double h, dou
 {
     plane p = {0};
     plane_open(&p);
-    perp_body top = perp_add_body(p.builder, &def);
-    perp_joint_def foot = space_joint(PERP_SPHERICAL, PLANE_GROUND, O, top, foot_B, Z);
-    perp_add_joint(p.builder, &foot);
+    perp_body top = perp_builder_add_body(p.builder, &def);
+    perp_joint_def foot = space_joint(PERP_JOINT_SPHERICAL, PLANE_GROUND, O, top, foot_B, Z);
+    perp_builder_add_joint(p.builder, &foot);
     plane_start(&p);
     plane_run(&p, h, steps_to(t, h));
-    perp_vec3 x = perp_body_position(p.sim, top);
+    perp_vec3 x = perp_sim_body_position(p.sim, top);
     out[0] = x.x;
     out[1] = x.y;
     out[2] = x.z;
@@ -137,8 +137,8 @@ static void run_lagrange(double h, double *out)
     perp_quat tilt = space_turn(X, 0.5);
     perp_body_def def = space_body(1.0, (perp_vec3){0.1, 0.1, 0.08},
                                    space_rotate(tilt, (perp_vec3){0.0, 0.0, 0.5}));
-    def.rotation = tilt;
-    def.omega = space_rotate(tilt, (perp_vec3){0.0, 0.0, 40.0});
+    def.rotation_WB = tilt;
+    def.omega_W = space_rotate(tilt, (perp_vec3){0.0, 0.0, 40.0});
     run_top(def, (perp_vec3){0.0, 0.0, -0.5}, 0.5, h, out);
 }
 
@@ -152,8 +152,8 @@ static void lagrange_top(void **state)
 static void run_cardona(double h, double *out)
 {
     perp_body_def def = space_body(15.0, (perp_vec3){0.234375, 0.46875, 0.234375}, Y);
-    def.omega = (perp_vec3){0.0, 150.0, -4.61538};
-    def.velocity = space_cross(def.omega, Y);
+    def.omega_W = (perp_vec3){0.0, 150.0, -4.61538};
+    def.velocity_W = space_cross(def.omega_W, Y);
     run_top(def, (perp_vec3){0.0, -1.0, 0.0}, 0.2, h, out);
 }
 
@@ -175,13 +175,13 @@ static perp_body_def bar(double mass, perp_vec3 inertia, perp_vec3 from, perp_ve
     perp_quat first = space_mul(space_z_to(along), space_turn(Y, -0.5 * PI));  // x to along
     perp_vec3 z = space_rotate(first, Z);
     double angle = atan2(space_dot(along, space_cross(z, up)), space_dot(z, up));
-    def.rotation = space_mul(space_turn(along, angle), first);
+    def.rotation_WB = space_mul(space_turn(along, angle), first);
     return def;
 }
 
 static perp_vec3 to_body(const perp_body_def *def, perp_vec3 at_W)
 {
-    return space_unrotate(def->rotation, space_sub(at_W, def->position));
+    return space_unrotate(def->rotation_WB, space_sub(at_W, def->position_W));
 }
 
 // A joint at a point of the world about an axis of the world.
@@ -189,9 +189,9 @@ static void hinge(plane *p, const perp_body_def *a, perp_body body_a, const perp
                   perp_body body_b, perp_vec3 at, perp_vec3 axis)
 {
     perp_joint_def def =
-        space_joint(PERP_REVOLUTE, body_a, a ? to_body(a, at) : at, body_b, b ? to_body(b, at) : at,
-                    a ? space_unrotate(a->rotation, axis) : axis);
-    perp_add_joint(p->builder, &def);
+        space_joint(PERP_JOINT_REVOLUTE, body_a, a ? to_body(a, at) : at, body_b,
+                    b ? to_body(b, at) : at, a ? space_unrotate(a->rotation_WB, axis) : axis);
+    perp_builder_add_joint(p->builder, &def);
 }
 
 static void run_bricard(double h, double *out)
@@ -204,11 +204,11 @@ static void run_bricard(double h, double *out)
     perp_body_def def[5];
     perp_body rod[5];
     plane_open(&p);
-    perp_set_gravity(p.builder, (perp_vec3){0.0, -9.81, 0.0});
+    perp_builder_set_gravity(p.builder, (perp_vec3){0.0, -9.81, 0.0});
     for (int i = 0; i < 5; i++) {
         perp_vec3 up = fabs(P[i + 1].z - P[i].z) > 0.5 ? X : Z;
         def[i] = bar(1.0, (perp_vec3){thin, wide, wide}, P[i], P[i + 1], up);
-        rod[i] = perp_add_body(p.builder, &def[i]);
+        rod[i] = perp_builder_add_body(p.builder, &def[i]);
     }
     hinge(&p, NULL, PLANE_GROUND, &def[0], rod[0], P[0], axis[0]);
     for (int i = 1; i < 5; i++) {
@@ -257,13 +257,13 @@ static void run_four_bar(double h, double *out)
     perp_body_def def[3];
     perp_body rod[3];
     plane_open(&p);
-    perp_set_gravity(p.builder, (perp_vec3){0.0, -9.81, 0.0});
+    perp_builder_set_gravity(p.builder, (perp_vec3){0.0, -9.81, 0.0});
     for (int i = 0; i < 3; i++) {
         double wide = mass[i] * length[i] * length[i] / 12.0, extra = 1e-4 * mass[i];
         def[i] = bar(mass[i], (perp_vec3){extra, wide + extra, wide + extra}, P[i], P[i + 1], Z);
-        def[i].velocity = v[i];
-        def[i].omega = (perp_vec3){0.0, 0.0, rate[i]};
-        rod[i] = perp_add_body(p.builder, &def[i]);
+        def[i].velocity_W = v[i];
+        def[i].omega_W = (perp_vec3){0.0, 0.0, rate[i]};
+        rod[i] = perp_builder_add_body(p.builder, &def[i]);
     }
     hinge(&p, NULL, PLANE_GROUND, &def[0], rod[0], O, Z);
     hinge(&p, &def[0], rod[0], &def[1], rod[1], A, Z);
@@ -275,7 +275,7 @@ static void run_four_bar(double h, double *out)
     assert_int_equal(perp_sim_info(p.sim)->redundant_rows, 3);
     perp_vec3 tip = space_point_at(&p, rod[0], to_body(&def[0], A));
     out[0] = atan2(tip.y, tip.x);
-    out[1] = perp_body_twist(p.sim, rod[0]).w.z;
+    out[1] = perp_sim_body_twist(p.sim, rod[0]).w_W.z;
     out[2] = tip.z;
     plane_close(&p);
 }
@@ -298,25 +298,26 @@ static void add_arm(plane *p, perp_body shaft, perp_body slider, double side)
     perp_vec3 pin = {0.05 * side, 0.0, 1.0}, along = {side * cos(beta), 0.0, -sin(beta)};
     perp_vec3 centre = space_add(pin, space_scale(c, along));
     perp_body_def def = space_body(mass, (perp_vec3){2.0 * section, wide, wide}, centre);
-    def.rotation =
+    def.rotation_WB =
         side > 0.0 ? space_turn(Y, beta) : space_mul(space_turn(Z, PI), space_turn(Y, beta));
-    def.omega = (perp_vec3){0.0, 0.0, 2.0 * PI};
-    def.velocity = space_cross(def.omega, centre);
-    perp_body rod = perp_add_body(p->builder, &def);
-    perp_joint_def joint = space_joint(PERP_REVOLUTE, shaft, (perp_vec3){0.05 * side, 0.0, 0.5},
-                                       rod, (perp_vec3){-c, 0.0, 0.0}, Y);
-    perp_add_joint(p->builder, &joint);
+    def.omega_W = (perp_vec3){0.0, 0.0, 2.0 * PI};
+    def.velocity_W = space_cross(def.omega_W, centre);
+    perp_body rod = perp_builder_add_body(p->builder, &def);
+    perp_joint_def joint =
+        space_joint(PERP_JOINT_REVOLUTE, shaft, (perp_vec3){0.05 * side, 0.0, 0.5}, rod,
+                    (perp_vec3){-c, 0.0, 0.0}, Y);
+    perp_builder_add_joint(p->builder, &joint);
     perp_force_def spring = perp_force_default();
-    spring.kind = PERP_SPRING;
+    spring.kind = PERP_FORCE_SPRING;
     spring.a = slider;
     spring.b = rod;
-    spring.anchor_a = (perp_vec3){0.05 * side, 0.0, 0.0};
-    spring.anchor_b = (perp_vec3){0.5 - c, 0.0, 0.0};
+    spring.anchor_A = (perp_vec3){0.05 * side, 0.0, 0.0};
+    spring.anchor_B = (perp_vec3){0.5 - c, 0.0, 0.0};
     spring.stiffness = 8e5;
     spring.damping = 4e4;
     spring.rest = 0.5;
     spring.implicit = true;
-    perp_add_force(p->builder, &spring);
+    perp_builder_add_force(p->builder, &spring);
 }
 
 static void run_governor(double h, double *out)
@@ -325,22 +326,22 @@ static void run_governor(double h, double *out)
     plane_open(&p);
     double wide = 0.3 * (1.0 + 1e-4) / 12.0, thin = 0.3 * 2e-4 / 12.0, cube = 3.0 * 0.01 / 6.0;
     perp_body_def def = space_body(0.3, (perp_vec3){wide, wide, thin}, (perp_vec3){0.0, 0.0, 0.5});
-    def.omega = (perp_vec3){0.0, 0.0, 2.0 * PI};
-    perp_body shaft = perp_add_body(p.builder, &def);
+    def.omega_W = (perp_vec3){0.0, 0.0, 2.0 * PI};
+    perp_body shaft = perp_builder_add_body(p.builder, &def);
     def = space_body(3.0, (perp_vec3){cube, cube, cube}, (perp_vec3){0.0, 0.0, 0.5});
-    def.omega = (perp_vec3){0.0, 0.0, 2.0 * PI};
-    perp_body slider = perp_add_body(p.builder, &def);
+    def.omega_W = (perp_vec3){0.0, 0.0, 2.0 * PI};
+    perp_body slider = perp_builder_add_body(p.builder, &def);
     perp_joint_def bearing =
-        space_joint(PERP_REVOLUTE, PLANE_GROUND, O, shaft, (perp_vec3){0.0, 0.0, -0.5}, Z);
-    perp_add_joint(p.builder, &bearing);
-    perp_joint_def guide = space_joint(PERP_PRISMATIC, shaft, O, slider, O, Z);
-    perp_joint slide = perp_add_joint(p.builder, &guide);
+        space_joint(PERP_JOINT_REVOLUTE, PLANE_GROUND, O, shaft, (perp_vec3){0.0, 0.0, -0.5}, Z);
+    perp_builder_add_joint(p.builder, &bearing);
+    perp_joint_def guide = space_joint(PERP_JOINT_PRISMATIC, shaft, O, slider, O, Z);
+    perp_joint slide = perp_builder_add_joint(p.builder, &guide);
     add_arm(&p, shaft, slider, 1.0);
     add_arm(&p, shaft, slider, -1.0);
     plane_start(&p);
     plane_run(&p, h, steps_to(0.5, h));
-    out[0] = perp_body_position(p.sim, slider).z;
-    out[1] = perp_body_twist(p.sim, shaft).w.z;
+    out[0] = perp_sim_body_position(p.sim, slider).z;
+    out[1] = perp_sim_body_twist(p.sim, shaft).w_W.z;
     space_near(perp_sim_joint(p.sim, slide).coordinate, out[0] - 0.5, 1e-4, "slide");
     plane_close(&p);
 }

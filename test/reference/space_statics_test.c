@@ -34,7 +34,7 @@ static void open_stack(stack *s, int count, double top)
         double mass = i == count - 1 ? top : 1.0;
         perp_body_def def =
             space_body(mass, space_box_inertia(mass, half), (perp_vec3){0.0, 0.0, 0.1 + 0.2 * i});
-        s->box[i] = perp_add_body(s->p.builder, &def);
+        s->box[i] = perp_builder_add_body(s->p.builder, &def);
         s->shape[i] = space_box(&s->p, s->box[i], half, 0.5);
     }
     s->floor = space_halfspace(&s->p, PLANE_GROUND, Z, 0.0, 0.5);
@@ -44,7 +44,7 @@ static double drift(const stack *s)
 {
     double most = 0.0;
     for (int i = 0; i < s->count; i++) {
-        perp_vec3 x = perp_body_position(s->p.sim, s->box[i]);
+        perp_vec3 x = perp_sim_body_position(s->p.sim, s->box[i]);
         most = fmax(most, space_length(space_sub(x, (perp_vec3){0.0, 0.0, 0.1 + 0.2 * i})));
     }
     return most;
@@ -108,13 +108,13 @@ static void table_loads(void **state)
     plane p = {0};
     plane_open(&p);
     perp_body_def def = space_body(4.0, (perp_vec3){1.0, 1.0, 1.0}, (perp_vec3){0.0, 0.0, 0.7});
-    perp_body table = perp_add_body(p.builder, &def);
+    perp_body table = perp_builder_add_body(p.builder, &def);
     perp_shape ground = space_halfspace(&p, PLANE_GROUND, Z, 0.0, 0.0);
     for (int i = 0; i < 4; i++) {
         perp_vec3 foot = {i % 2 == 0 ? -0.5 : 0.5, i < 2 ? -0.5 : 0.5, -0.7};
         space_contact(&p, ground, space_point(&p, table, foot), 0.5, 0, O);
     }
-    perp_set_listed_only(p.builder, true);
+    perp_builder_set_listed_only(p.builder, true);
     p.def.tolerance = 1e-12;
     plane_start(&p);
     plane_step(&p, 0.01);
@@ -143,7 +143,7 @@ static void tripod_loads(void **state)
     plane p = {0};
     plane_open(&p);
     perp_body_def def = space_body(3.0, (perp_vec3){1.0, 1.0, 1.0}, (perp_vec3){0.1, 0.0, 0.7});
-    perp_body stool = perp_add_body(p.builder, &def);
+    perp_body stool = perp_builder_add_body(p.builder, &def);
     perp_shape ground = space_halfspace(&p, PLANE_GROUND, Z, 0.0, 0.0);
     for (int i = 0; i < 3; i++) {
         double angle = 2.0 * PI * i / 3.0;
@@ -151,7 +151,7 @@ static void tripod_loads(void **state)
                       space_point(&p, stool, (perp_vec3){cos(angle) - 0.1, sin(angle), -0.7}), 0.0,
                       0, O);
     }
-    perp_set_listed_only(p.builder, true);
+    perp_builder_set_listed_only(p.builder, true);
     p.def.tolerance = 1e-12;
     plane_start(&p);
     plane_step(&p, 0.01);
@@ -182,18 +182,18 @@ static double ladder_speed(double theta, double mu_floor, double mu_wall, double
         space_body(1.0, (perp_vec3){1e-4, 1.0 / 12.0, 1.0 / 12.0},
                    space_add(space_scale(0.5 * cos(theta), out), space_scale(0.5 * sin(theta), Z)));
     // x of the rod points from the foot to the top.
-    def.rotation =
+    def.rotation_WB =
         space_mul(space_turn(Z, turn), space_mul(space_turn(Z, PI), space_turn(Y, -theta)));
-    perp_body rod = perp_add_body(p.builder, &def);
+    perp_body rod = perp_builder_add_body(p.builder, &def);
     perp_shape ground = space_halfspace(&p, PLANE_GROUND, Z, 0.0, 0.0);
     perp_shape wall = space_halfspace(&p, PLANE_GROUND, out, 0.0, 0.0);
     space_contact(&p, ground, space_point(&p, rod, (perp_vec3){-0.5, 0.0, 0.0}), mu_floor, 0, O);
     space_contact(&p, wall, space_point(&p, rod, (perp_vec3){0.5, 0.0, 0.0}), mu_wall, 0, O);
-    perp_set_listed_only(p.builder, true);
+    perp_builder_set_listed_only(p.builder, true);
     p.def.tolerance = 1e-13;
     plane_start(&p);
     plane_run(&p, 0.005, 4);
-    double speed = space_length(perp_body_twist(p.sim, rod).v);
+    double speed = space_length(perp_sim_body_twist(p.sim, rod).v_W);
     plane_close(&p);
     return speed;
 }
@@ -222,41 +222,41 @@ static double bar_speed(double force, double d)
     plane_open(&p);
     perp_body_def def =
         space_body(0.5, (perp_vec3){0.002, 0.0001, 0.002}, (perp_vec3){d, 0.0, 0.0});
-    perp_body bar = perp_add_body(p.builder, &def);
+    perp_body bar = perp_builder_add_body(p.builder, &def);
     for (int i = 0; i < 2; i++) {
         double side = i == 0 ? 1.0 : -1.0;
         perp_body_def tip =
             space_body(0.1, (perp_vec3){1e-4, 1e-4, 1e-4}, (perp_vec3){0.0, 0.0, 0.0});
-        tip.position.y = 0.03 * side;
-        perp_body finger = perp_add_body(p.builder, &tip);
-        perp_joint_def slide = space_joint(PERP_PRISMATIC, PLANE_GROUND, O, finger, O, Y);
-        slide.anchor_a = tip.position;
-        perp_add_joint(p.builder, &slide);
+        tip.position_W.y = 0.03 * side;
+        perp_body finger = perp_builder_add_body(p.builder, &tip);
+        perp_joint_def slide = space_joint(PERP_JOINT_PRISMATIC, PLANE_GROUND, O, finger, O, Y);
+        slide.anchor_A = tip.position_W;
+        perp_builder_add_joint(p.builder, &slide);
         perp_contact_def contact = perp_contact_default();
         contact.a = space_halfspace(&p, bar, (perp_vec3){0.0, side, 0.0}, 0.01, 0.0);
         perp_shape_def sphere = perp_shape_default();
-        sphere.kind = PERP_SPHERE;
+        sphere.kind = PERP_SHAPE_SPHERE;
         sphere.radius = 0.02;
-        contact.b = perp_add_shape(p.builder, finger, &sphere);
+        contact.b = perp_builder_add_shape(p.builder, finger, &sphere);
         contact.mu = 0.6;
         contact.mu_spin = 0.006;
         contact.facets = 0;
-        perp_add_contact(p.builder, &contact);
+        perp_builder_add_contact(p.builder, &contact);
         perp_force_def squeeze = perp_force_default();
-        squeeze.kind = PERP_FORCE;
+        squeeze.kind = PERP_FORCE_WRENCH;
         squeeze.b = finger;
         snprintf(push[i], sizeof push[i], "%.17g", -side * force);
         squeeze.fy = push[i];
-        perp_add_force(p.builder, &squeeze);
+        perp_builder_add_force(p.builder, &squeeze);
     }
-    perp_set_listed_only(p.builder, true);
+    perp_builder_set_listed_only(p.builder, true);
     p.def.tolerance = 1e-12;
     plane_start(&p);
     plane_run(&p, 0.002, 10);
-    perp_twist V = perp_body_twist(p.sim, bar);
+    perp_twist V = perp_sim_body_twist(p.sim, bar);
     assert_int_equal(p.inexact, 0);
     plane_close(&p);
-    return space_length(V.v) + 0.02 * space_length(V.w);
+    return space_length(V.v_W) + 0.02 * space_length(V.w_W);
 }
 
 static void gripper(void **state)
@@ -281,20 +281,20 @@ static void tips_or_slides(void **state)
         plane_open(&p);
         perp_vec3 half = {0.2, 0.3, 0.5};
         perp_body_def def = space_body(2.0, space_box_inertia(2.0, half), (perp_vec3){0, 0, 0.5});
-        perp_body box = perp_add_body(p.builder, &def);
+        perp_body box = perp_builder_add_body(p.builder, &def);
         space_box(&p, box, half, mu);
         space_halfspace(&p, PLANE_GROUND, Z, 0.0, mu);
-        perp_set_gravity(p.builder, (perp_vec3){G * sin(slope), 0.0, -G * cos(slope)});
+        perp_builder_set_gravity(p.builder, (perp_vec3){G * sin(slope), 0.0, -G * cos(slope)});
         p.def.tolerance = 1e-12;
         plane_start(&p);
         plane_run(&p, 0.005, 40);
-        perp_twist V = perp_body_twist(p.sim, box);
+        perp_twist V = perp_sim_body_twist(p.sim, box);
         if (k % 2 == 0) {
-            assert_true(space_length(V.v) < 1e-10 && space_length(V.w) < 1e-10);
+            assert_true(space_length(V.v_W) < 1e-10 && space_length(V.w_W) < 1e-10);
         } else if (k == 1) {
-            assert_true(V.w.y > 1e-4);
+            assert_true(V.w_W.y > 1e-4);
         } else {
-            assert_true(V.v.x > 1e-4 && fabs(V.w.y) < 1e-8);
+            assert_true(V.v_W.x > 1e-4 && fabs(V.w_W.y) < 1e-8);
         }
         plane_close(&p);
     }
@@ -312,19 +312,19 @@ static void rocking_block(void **state)
     perp_vec3 half = {b, 0.3, height};
     // Tilted about the y edge at x = +b, falling back: omega about y is negative.
     perp_body_def def = space_body(2.0, space_box_inertia(2.0, half), O);
-    def.rotation = space_turn(Y, tilt);
-    def.position = (perp_vec3){-r * sin(alpha - tilt), 0.0, r * cos(alpha - tilt)};
-    def.omega = (perp_vec3){0.0, -1.0, 0.0};
-    def.velocity = space_cross(def.omega, def.position);
-    perp_body block = perp_add_body(p.builder, &def);
+    def.rotation_WB = space_turn(Y, tilt);
+    def.position_W = (perp_vec3){-r * sin(alpha - tilt), 0.0, r * cos(alpha - tilt)};
+    def.omega_W = (perp_vec3){0.0, -1.0, 0.0};
+    def.velocity_W = space_cross(def.omega_W, def.position_W);
+    perp_body block = perp_builder_add_body(p.builder, &def);
     space_box(&p, block, half, 5.0);
     space_halfspace(&p, PLANE_GROUND, Z, 0.0, 5.0);
-    perp_set_gravity(p.builder, O);
+    perp_builder_set_gravity(p.builder, O);
     p.def.tolerance = 1e-12;
     plane_start(&p);
     plane_run(&p, 1e-4, 3);
-    perp_twist V = perp_body_twist(p.sim, block);
-    space_near(-V.w.y, 1.0 - 1.5 * sin(alpha) * sin(alpha), 1e-3, "rate after landing");
+    perp_twist V = perp_sim_body_twist(p.sim, block);
+    space_near(-V.w_W.y, 1.0 - 1.5 * sin(alpha) * sin(alpha), 1e-3, "rate after landing");
     plane_close(&p);
 }
 
@@ -334,25 +334,26 @@ static void bounce(void **state)
     (void)state;
     plane p = {0};
     plane_open(&p);
-    perp_set_gravity(p.builder, O);
+    perp_builder_set_gravity(p.builder, O);
     perp_vec3 n = {2.0 / 3.0, -1.0 / 3.0, 2.0 / 3.0};
     perp_body ball[2];
     for (int i = 0; i < 2; i++) {
         double mass = i == 0 ? 1.0 : 3.0, I = 0.4 * mass * 0.01;
         perp_body_def def =
             space_body(mass, (perp_vec3){I, I, I}, space_scale(i == 0 ? -0.105 : 0.105, n));
-        def.velocity = i == 0 ? space_scale(2.0, n) : O;
-        ball[i] = perp_add_body(p.builder, &def);
+        def.velocity_W = i == 0 ? space_scale(2.0, n) : O;
+        ball[i] = perp_builder_add_body(p.builder, &def);
         perp_shape_def sphere = perp_shape_default();
-        sphere.kind = PERP_SPHERE;
+        sphere.kind = PERP_SHAPE_SPHERE;
         sphere.radius = 0.1;
         sphere.restitution = 0.5;
-        perp_add_shape(p.builder, ball[i], &sphere);
+        perp_builder_add_shape(p.builder, ball[i], &sphere);
     }
     p.def.tolerance = 1e-12;
     plane_start(&p);
     plane_run(&p, 0.001, 30);
-    perp_vec3 v0 = perp_body_twist(p.sim, ball[0]).v, v1 = perp_body_twist(p.sim, ball[1]).v;
+    perp_vec3 v0 = perp_sim_body_twist(p.sim, ball[0]).v_W,
+              v1 = perp_sim_body_twist(p.sim, ball[1]).v_W;
     space_near(space_dot(space_sub(v1, v0), n), 0.5 * 2.0, 1e-9, "parting speed");
     space_near(space_dot(space_add(v0, space_scale(3.0, v1)), n), 2.0, 1e-9, "momentum");
     plane_close(&p);
@@ -367,11 +368,11 @@ static double last_ratio(int rings, double R)
     plane p = {0};
     plane_open(&p);
     perp_body_def def = space_body(1e-3, (perp_vec3){1e-6, 1e-6, 1e-6}, O);
-    def.velocity = X;
-    def.omega = (perp_vec3){0.0, 0.0, 8.0};
-    perp_body frame = perp_add_body(p.builder, &def);
-    perp_joint_def flat = space_joint(PERP_PLANE, PLANE_GROUND, O, frame, O, Z);
-    perp_add_joint(p.builder, &flat);
+    def.velocity_W = X;
+    def.omega_W = (perp_vec3){0.0, 0.0, 8.0};
+    perp_body frame = perp_builder_add_body(p.builder, &def);
+    perp_joint_def flat = space_joint(PERP_JOINT_PLANAR, PLANE_GROUND, O, frame, O, Z);
+    perp_builder_add_joint(p.builder, &flat);
     perp_shape ground = space_halfspace(&p, PLANE_GROUND, Z, 0.0, 0.0);
     for (int ring = rings == 0 ? 0 : 1; ring <= rings; ring++) {
         // Rings of equal width, points in proportion to the area, at the radius of gyration; rings 0: the rim.
@@ -381,21 +382,21 @@ static double last_ratio(int rings, double R)
             double angle = 2.0 * PI * (i + 0.5 * ring) / points;
             perp_vec3 at = {r * cos(angle), r * sin(angle), 0.0};
             perp_body_def grain = space_particle(0.05, at);
-            grain.velocity = space_add(X, space_cross(def.omega, at));
-            perp_body body = perp_add_body(p.builder, &grain);
-            perp_joint_def guide = space_joint(PERP_POINT_ON_LINE, frame, at, body, O, Z);
-            perp_add_joint(p.builder, &guide);
+            grain.velocity_W = space_add(X, space_cross(def.omega_W, at));
+            perp_body body = perp_builder_add_body(p.builder, &grain);
+            perp_joint_def guide = space_joint(PERP_JOINT_POINT_ON_LINE, frame, at, body, O, Z);
+            perp_builder_add_joint(p.builder, &guide);
             space_contact(&p, ground, space_point(&p, body, O), 0.25, 0, O);
         }
     }
-    perp_set_listed_only(p.builder, true);
+    perp_builder_set_listed_only(p.builder, true);
     plane_start(&p);
     double ratio = 0.0;
     for (int i = 0; i < 500 && ratio == 0.0; i++) {
         plane_step(&p, 0.004);
-        perp_twist V = perp_body_twist(p.sim, frame);
-        double v = hypot(V.v.x, V.v.y);
-        ratio = v < 0.02 ? v / (R * V.w.z) : 0.0;
+        perp_twist V = perp_sim_body_twist(p.sim, frame);
+        double v = hypot(V.v_W.x, V.v_W.y);
+        ratio = v < 0.02 ? v / (R * V.w_W.z) : 0.0;
     }
     plane_close(&p);
     return ratio;
@@ -420,27 +421,27 @@ static void pushing_force(void **state)
     plane_open(&p);
     perp_vec3 half = {0.2, 0.2, 0.1};
     perp_body_def def = space_body(2.0, space_box_inertia(2.0, half), (perp_vec3){0, 0, 0.1});
-    perp_body box = perp_add_body(p.builder, &def);
+    perp_body box = perp_builder_add_body(p.builder, &def);
     space_box(&p, box, half, 0.4);
     space_halfspace(&p, PLANE_GROUND, Z, 0.0, 0.4);
     perp_body_def finger = space_particle(0.0, O);
-    finger.drive = PERP_DRIVEN;
+    finger.motion = PERP_MOTION_KINEMATIC;
     finger.motion_x = "-0.2 + 0.12*t";
     finger.motion_y = "0.16*t";
     finger.motion_z = "0.02";
-    perp_body pusher = perp_add_body(p.builder, &finger);
+    perp_body pusher = perp_builder_add_body(p.builder, &finger);
     space_point(&p, pusher, O);
     p.def.tolerance = 1e-12;
     plane_start(&p);
     plane_step(&p, 0.01);
     // Only the part along the face's normal x is pushed: the point is frictionless.
-    space_near(-perp_body_drive_impulse(p.sim, pusher).f.x / 0.01, -(2.0 * 0.12 / 0.01 + 0.8 * G),
-               1e-6, "first force");
+    space_near(-perp_sim_body_drive_impulse(p.sim, pusher).f_W.x / 0.01,
+               -(2.0 * 0.12 / 0.01 + 0.8 * G), 1e-6, "first force");
     for (int i = 0; i < 20; i++) {
         plane_step(&p, 0.01);
     }
-    perp_twist V = perp_body_twist(p.sim, box);
-    space_near(V.v.x, 0.12, 1e-2, "speed");
+    perp_twist V = perp_sim_body_twist(p.sim, box);
+    space_near(V.v_W.x, 0.12, 1e-2, "speed");
     plane_close(&p);
 }
 
@@ -453,30 +454,30 @@ static void jam(void **state)
     perp_vec3 half = {0.1, 0.1, 0.1};
     perp_body_def def = space_body(1.0, space_box_inertia(1.0, half), (perp_vec3){0, 0, 0.1});
     def.name = "crate";
-    space_box(&p, perp_add_body(p.builder, &def), half, 0.3);
+    space_box(&p, perp_builder_add_body(p.builder, &def), half, 0.3);
     space_halfspace(&p, PLANE_GROUND, Z, 0.0, 0.3);
     space_halfspace(&p, PLANE_GROUND, (perp_vec3){-1.0, 0.0, 0.0}, -0.1, 0.3);
     perp_body_def ram = perp_body_default();
-    ram.kind = PERP_SPATIAL_BODY;
-    ram.drive = PERP_DRIVEN;
+    ram.kind = PERP_BODY_SPATIAL;
+    ram.motion = PERP_MOTION_KINEMATIC;
     ram.name = "ram";
     ram.motion_x = "-0.205 + 0.1*t";
     ram.motion_z = "0.1";
-    perp_body body = perp_add_body(p.builder, &ram);
+    perp_body body = perp_builder_add_body(p.builder, &ram);
     space_box(&p, body, half, 0.3);
     plane_start(&p);
     perp_status status = PERP_OK;
     uint64_t before = 0;
     int steps = 0;
     for (; steps < 40 && status >= 0; steps++) {
-        before = perp_state_hash(p.sim);
-        status = perp_step(p.sim, 0.01);
+        before = perp_sim_state_hash(p.sim);
+        status = perp_sim_step(p.sim, 0.01);
     }
     print_message("jam after %d steps: %s\n", steps, perp_sim_error(p.sim)->text);
     assert_true(steps > 3);
     assert_int_equal(status, PERP_ERR_INFEASIBLE);
     assert_non_null(strstr(perp_sim_error(p.sim)->text, "crate - ram"));
-    assert_true(perp_state_hash(p.sim) == before);
+    assert_true(perp_sim_state_hash(p.sim) == before);
     plane_close(&p);
 }
 

@@ -17,7 +17,7 @@ static void open_theta(plane *p)
 {
     *p = (plane){0};
     plane_open(p);
-    p->def.stepper = PERP_MOREAU_JEAN;
+    p->def.stepper = PERP_STEPPER_MOREAU_JEAN;
 }
 
 // ── Momentum and energy ──────────────────────────────────────────────────────────────────────────
@@ -31,22 +31,22 @@ static void spin_about_the_normal_stays(void **state)
     open_theta(&p);
     double r = 0.0286, I = 0.4 * 0.17 * r * r;
     perp_body_def def = space_body(0.17, (perp_vec3){I, I, I}, (perp_vec3){0.0, 0.0, r});
-    def.velocity = (perp_vec3){2.0, 0.3, 0.0};
-    def.omega = (perp_vec3){-60.0, -90.0, 25.0};
-    perp_body ball = perp_add_body(p.builder, &def);
+    def.velocity_W = (perp_vec3){2.0, 0.3, 0.0};
+    def.omega_W = (perp_vec3){-60.0, -90.0, 25.0};
+    perp_body ball = perp_builder_add_body(p.builder, &def);
     space_sphere(&p, ball, r, 0.2);
     space_halfspace(&p, PLANE_GROUND, Z, 0.0, 0.2);
     plane_start(&p);
     for (int k = 0; k < 120; k++) {
         plane_step(&p, 0.01);  // turns by more than a radian a step
-        space_near(perp_body_twist(p.sim, ball).w.z, 25.0, 1e-9, "spin about the vertical");
+        space_near(perp_sim_body_twist(p.sim, ball).w_W.z, 25.0, 1e-9, "spin about the vertical");
     }
-    perp_twist V = perp_body_twist(p.sim, ball);
+    perp_twist V = perp_sim_body_twist(p.sim, ball);
     // v + w x (-r z) = 0, and v from (I + m r^2) v = m r^2 v_0 + I r (w_0 x z)
-    space_near(V.v.x, (5.0 * 2.0 + 2.0 * r * -90.0) / 7.0, 1e-9, "vx");
-    space_near(V.v.y, (5.0 * 0.3 - 2.0 * r * -60.0) / 7.0, 1e-9, "vy");
-    space_near(V.w.y, V.v.x / r, 1e-7, "wy");
-    space_near(V.w.x, -V.v.y / r, 1e-7, "wx");
+    space_near(V.v_W.x, (5.0 * 2.0 + 2.0 * r * -90.0) / 7.0, 1e-9, "vx");
+    space_near(V.v_W.y, (5.0 * 0.3 - 2.0 * r * -60.0) / 7.0, 1e-9, "vy");
+    space_near(V.w_W.y, V.v_W.x / r, 1e-7, "wy");
+    space_near(V.w_W.x, -V.v_W.y / r, 1e-7, "wx");
     assert_int_equal(p.inexact, 0);
     plane_close(&p);
 }
@@ -58,10 +58,10 @@ static void free_bodies_keep_momentum_and_energy(void **state)
     for (int k = 0; k < 2; k++) {
         plane p;
         open_theta(&p);
-        perp_set_gravity(p.builder, O);
+        perp_builder_set_gravity(p.builder, O);
         perp_body_def def = space_body(1.0, (perp_vec3){1.0, 2.0, 2.7}, O);
-        def.omega = (perp_vec3){0.4, 2.0, -0.3};
-        perp_body body = perp_add_body(p.builder, &def);
+        def.omega_W = (perp_vec3){0.4, 2.0, -0.3};
+        perp_body body = perp_builder_add_body(p.builder, &def);
         p.def.rotation = k == 0 ? PERP_ROTATION_EXPONENTIAL : PERP_ROTATION_LINEAR;
         plane_start(&p);
         perp_vec3 L = space_momentum(&p, body);
@@ -117,13 +117,13 @@ static void top(double h, perp_vec3 inertia, double out[VALUES])
     open_theta(&p);
     perp_quat lean = space_turn(X, 0.5);
     perp_body_def def = space_body(1.0, inertia, space_rotate(lean, (perp_vec3){0.0, 0.0, 0.3}));
-    def.rotation = lean;
-    def.omega = space_rotate(lean, (perp_vec3){0.5, 0.0, 30.0});
-    def.velocity = space_cross(def.omega, def.position);
-    perp_body body = perp_add_body(p.builder, &def);
+    def.rotation_WB = lean;
+    def.omega_W = space_rotate(lean, (perp_vec3){0.5, 0.0, 30.0});
+    def.velocity_W = space_cross(def.omega_W, def.position_W);
+    perp_body body = perp_builder_add_body(p.builder, &def);
     perp_joint_def tip =
-        space_joint(PERP_SPHERICAL, PLANE_GROUND, O, body, (perp_vec3){0.0, 0.0, -0.3}, Z);
-    perp_add_joint(p.builder, &tip);
+        space_joint(PERP_JOINT_SPHERICAL, PLANE_GROUND, O, body, (perp_vec3){0.0, 0.0, -0.3}, Z);
+    perp_builder_add_joint(p.builder, &tip);
     plane_start(&p);
     end_of(&p, body, h, 0.512, out);
 }
@@ -143,8 +143,8 @@ static void free_body(double h, double out[VALUES])
     plane p;
     open_theta(&p);
     perp_body_def def = space_body(1.0, (perp_vec3){1.0, 2.0, 2.7}, O);
-    def.omega = (perp_vec3){0.4, 2.0, -0.3};
-    perp_body body = perp_add_body(p.builder, &def);
+    def.omega_W = (perp_vec3){0.4, 2.0, -0.3};
+    perp_body body = perp_builder_add_body(p.builder, &def);
     plane_start(&p);
     end_of(&p, body, h, 5.12, out);
 }
@@ -156,9 +156,9 @@ static void sliding_ball(double h, double out[VALUES])
     open_theta(&p);
     perp_body_def def =
         space_body(1.0, (perp_vec3){0.004, 0.004, 0.004}, (perp_vec3){0.0, 0.0, 0.1});
-    def.velocity = (perp_vec3){1.0, 0.2, 0.0};
-    def.omega = (perp_vec3){-3.0, -5.0, 8.0};
-    perp_body ball = perp_add_body(p.builder, &def);
+    def.velocity_W = (perp_vec3){1.0, 0.2, 0.0};
+    def.omega_W = (perp_vec3){-3.0, -5.0, 8.0};
+    perp_body ball = perp_builder_add_body(p.builder, &def);
     space_sphere(&p, ball, 0.1, 0.2);
     space_halfspace(&p, PLANE_GROUND, Z, 0.0, 0.2);
     plane_start(&p);
@@ -172,14 +172,14 @@ static void nodding_ball(double h, double out[VALUES])
     open_theta(&p);
     perp_body_def def =
         space_body(1.0, (perp_vec3){0.002, 0.003, 0.004}, (perp_vec3){0.0, 0.0, 0.08});
-    def.omega = (perp_vec3){3.0, 1.0, 20.0};
-    perp_body ball = perp_add_body(p.builder, &def);
+    def.omega_W = (perp_vec3){3.0, 1.0, 20.0};
+    perp_body ball = perp_builder_add_body(p.builder, &def);
     perp_shape_def shape = perp_shape_default();
-    shape.kind = PERP_SPHERE;
+    shape.kind = PERP_SHAPE_SPHERE;
     shape.radius = 0.1;
-    shape.position = (perp_vec3){0.0, 0.0, 0.02};
+    shape.position_B = (perp_vec3){0.0, 0.0, 0.02};
     shape.mu = 0.0;
-    perp_add_shape(p.builder, ball, &shape);
+    perp_builder_add_shape(p.builder, ball, &shape);
     space_halfspace(&p, PLANE_GROUND, Z, 0.0, 0.0);
     plane_start(&p);
     end_of(&p, ball, h, 0.512, out);
@@ -189,12 +189,12 @@ static void nodding_ball(double h, double out[VALUES])
 static void add_rim(plane *p, perp_body body, double r, perp_quat turn)
 {
     perp_shape_def rim = perp_shape_default();
-    rim.kind = PERP_CYLINDER;
+    rim.kind = PERP_SHAPE_CYLINDER;
     rim.radius = r;
     rim.half = (perp_vec3){0.0, 0.0, 1e-5};
-    rim.rotation = turn;
+    rim.rotation_BS = turn;
     rim.mu = 5.0;
-    perp_add_shape(p->builder, body, &rim);
+    perp_builder_add_shape(p->builder, body, &rim);
 }
 
 // A disc that leans and rolls along its circle, without slip from the start.
@@ -205,10 +205,10 @@ static perp_body add_disc(plane *p)
     perp_vec3 axis = space_rotate(turn, Z);
     perp_vec3 centre = {0.0, 0.0, r * cos(lean) + half * sin(lean)};
     perp_body_def def = space_body(1.0, (perp_vec3){0.0025, 0.0025, 0.005}, centre);
-    def.rotation = turn;
-    def.velocity = (perp_vec3){1.0, 0.0, 0.0};
-    def.omega = space_scale(1.0 / r, axis);
-    perp_body disc = perp_add_body(p->builder, &def);
+    def.rotation_WB = turn;
+    def.velocity_W = (perp_vec3){1.0, 0.0, 0.0};
+    def.omega_W = space_scale(1.0 / r, axis);
+    perp_body disc = perp_builder_add_body(p->builder, &def);
     add_rim(p, disc, r, (perp_quat){1.0, 0.0, 0.0, 0.0});
     space_halfspace(p, PLANE_GROUND, Z, 0.0, 5.0);
     return disc;
@@ -242,7 +242,7 @@ static double energy_of(const plane *p, int bodies)
     for (int k = 1; k <= bodies; k++) {
         perp_body body = {k};
         double weight = G * perp_model_mass(p->model, body);
-        sum += space_kinetic(p, body) + weight * perp_body_position(p->sim, body).z;
+        sum += space_kinetic(p, body) + weight * perp_sim_body_position(p->sim, body).z;
     }
     return sum;
 }
@@ -280,16 +280,16 @@ static void add_bicycle(plane *p, double v, double lean_rate)
     perp_body body[4];
     for (int k = 0; k < 4; k++) {
         perp_body_def def = perp_body_default();
-        def.kind = PERP_SPATIAL_BODY;
+        def.kind = PERP_BODY_SPATIAL;
         def.mass = part[k].m;
         for (int i = 0; i < 6; i++) {
-            def.inertia3[i] = part[k].I[i];
+            def.inertia_B[i] = part[k].I[i];
         }
-        def.position = (perp_vec3){part[k].x, 0.0, part[k].z};
+        def.position_W = (perp_vec3){part[k].x, 0.0, part[k].z};
         double spin = k == 0 ? v / 0.3 : k == 3 ? v / 0.35 : 0.0;
-        def.omega = (perp_vec3){lean_rate, spin, 0.0};
-        def.velocity = (perp_vec3){v, -lean_rate * part[k].z, 0.0};
-        body[k] = perp_add_body(p->builder, &def);
+        def.omega_W = (perp_vec3){lean_rate, spin, 0.0};
+        def.velocity_W = (perp_vec3){v, -lean_rate * part[k].z, 0.0};
+        body[k] = perp_builder_add_body(p->builder, &def);
     }
     perp_quat flat = space_turn(X, 1.5707963267948966);
     add_rim(p, body[0], 0.3, flat);
@@ -305,16 +305,16 @@ static void add_bicycle(plane *p, double v, double lean_rate)
         perp_vec3 pa = {part[joint[k].a].x, 0.0, part[joint[k].a].z},
                   pb = {part[joint[k].b].x, 0.0, part[joint[k].b].z};
         perp_joint_def def =
-            space_joint(PERP_REVOLUTE, body[joint[k].a], space_sub(joint[k].at, pa),
+            space_joint(PERP_JOINT_REVOLUTE, body[joint[k].a], space_sub(joint[k].at, pa),
                         body[joint[k].b], space_sub(joint[k].at, pb), joint[k].axis);
-        perp_add_joint(p->builder, &def);
+        perp_builder_add_joint(p->builder, &def);
     }
     space_halfspace(p, PLANE_GROUND, Z, 0.0, 5.0);
 }
 
 static double lean_of(const plane *p)
 {
-    perp_vec3 side = space_rotate(perp_body_pose(p->sim, (perp_body){2}).rot, Y);
+    perp_vec3 side = space_rotate(perp_sim_body_pose(p->sim, (perp_body){2}).rot, Y);
     return asin(side.z);
 }
 

@@ -25,12 +25,12 @@ static perp_body ladder(plane *p, double theta, double mu_floor, double mu_wall)
 {
     double L = 1.0;
     plane_open(p);
-    perp_set_listed_only(p->builder, true);
+    perp_builder_set_listed_only(p->builder, true);
     perp_shape floor = plane_halfplane(p, PLANE_GROUND, 0.0, 0.0, 0.0, 0.0);
     perp_shape wall = plane_halfplane(p, PLANE_GROUND, 0.0, 0.0, -HALF_PI, 0.0);
     perp_body_def def =
         plane_body(1.0, L * L / 12.0, 0.5 * L * cos(theta), 0.5 * L * sin(theta), -theta);
-    perp_body rod = perp_add_body(p->builder, &def);
+    perp_body rod = perp_builder_add_body(p->builder, &def);
     plane_contact(p, floor, plane_point(p, rod, 0.5 * L, 0.0), mu_floor);
     plane_contact(p, wall, plane_point(p, rod, -0.5 * L, 0.0), mu_wall);
     plane_start(p);
@@ -71,7 +71,7 @@ static void ladder_leaves_wall(void **state)
             steps++;
         } while (perp_sim_contacts(p.sim, &count)[1].pn > 0.0 && steps < 1000);
         t[i] = steps * h;
-        theta[i] = -perp_body_angle(p.sim, rod);
+        theta[i] = -perp_sim_body_angle(p.sim, rod);
         plane_close(&p);
     }
     near(theta[0], 0.6604710081463036, 1e-9, "angle of the scheme, h = 2 ms");
@@ -93,23 +93,23 @@ static void rod_falls(void **state)
         plane_open(&p);
         plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, 0.0, 0.0);
         perp_body_def def = plane_rod(1.0, 1.0, 0.0, 0.0, 1.0);
-        double x = def.position.x;
-        rod = perp_add_body(p.builder, &def);
+        double x = def.position_W.x;
+        rod = perp_builder_add_body(p.builder, &def);
         perp_shape_def segment = perp_shape_default();
-        segment.kind = PERP_SEGMENT;
+        segment.kind = PERP_SHAPE_SEGMENT;
         segment.half.x = 0.5;
         segment.mu = 0.0;
-        perp_add_shape(p.builder, rod, &segment);
+        perp_builder_add_shape(p.builder, rod, &segment);
         plane_start(&p);
-        while (perp_body_angle(p.sim, rod) > 0.0 && steps < 10000) {
+        while (perp_sim_body_angle(p.sim, rod) > 0.0 && steps < 10000) {
             last = plane_spin(&p, rod);
             plane_step(&p, h);
             steps++;
-            if (perp_body_angle(p.sim, rod) < 1e-6) {
+            if (perp_sim_body_angle(p.sim, rod) < 1e-6) {
                 break;
             }
         }
-        near(perp_body_position(p.sim, rod).x, x, 1e-12, "centre");
+        near(perp_sim_body_position(p.sim, rod).x, x, 1e-12, "centre");
         omega[i] = -last;
         t[i] = steps * h;
         plane_close(&p);
@@ -129,18 +129,18 @@ static void push_box(double z, double F, double *way, double *angle)
     plane_open(&p);
     plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, 0.0, 0.3);
     perp_body_def def = plane_body(2.0, 2.0 * (0.16 + 1.0) / 12.0, 0.0, 0.5, 0.0);
-    perp_body box = perp_add_body(p.builder, &def);
+    perp_body box = perp_builder_add_body(p.builder, &def);
     plane_box(&p, box, 0.2, 0.5, 0.3);
     perp_force_def force = perp_force_default();
-    force.kind = PERP_FORCE;
+    force.kind = PERP_FORCE_WRENCH;
     force.b = box;
-    force.anchor_b = (perp_vec3){-0.2, z - 0.5, 0.0};
+    force.anchor_B = (perp_vec3){-0.2, z - 0.5, 0.0};
     force.fx = fx;
-    perp_add_force(p.builder, &force);
+    perp_builder_add_force(p.builder, &force);
     plane_start(&p);
     plane_run(&p, 0.01, 30);
-    *way = perp_body_position(p.sim, box).x;
-    *angle = perp_body_angle(p.sim, box);
+    *way = perp_sim_body_position(p.sim, box).x;
+    *angle = perp_sim_body_angle(p.sim, box);
     plane_close(&p);
 }
 
@@ -170,11 +170,11 @@ static void tips_on_slope(void **state)
         plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, slope, 0.9);
         perp_body_def def =
             plane_body(2.0, 2.0 * 1.16 / 12.0, -0.5 * sin(slope), 0.5 * cos(slope), slope);
-        perp_body box = perp_add_body(p.builder, &def);
+        perp_body box = perp_builder_add_body(p.builder, &def);
         plane_box(&p, box, 0.2, 0.5, 0.9);
         plane_start(&p);
         plane_run(&p, 0.01, 50);
-        double turned = perp_body_angle(p.sim, box) - slope;
+        double turned = perp_sim_body_angle(p.sim, box) - slope;
         assert_true(side < 0 ? fabs(turned) < 1e-12 : turned > 1e-6);
         plane_close(&p);
     }
@@ -189,7 +189,7 @@ static void stack(plane *p, int count, double top_mass, perp_body *box, perp_sha
     for (int i = 0; i < count; i++) {
         double m = i + 1 == count ? top_mass : 1.0;
         perp_body_def def = plane_body(m, m * 2.0 / 12.0, 0.0, 0.5 + i, 0.0);
-        box[i] = perp_add_body(p->builder, &def);
+        box[i] = perp_builder_add_body(p->builder, &def);
         shape[i + 1] = plane_box(p, box[i], 0.5, 0.5, 0.5);
     }
     plane_start(p);
@@ -226,8 +226,8 @@ static void heavy_on_light(void **state)
     stack(&p, 2, 1e4, box, shape);
     plane_run(&p, 0.01, 500);
     assert_true(p.worst.gap < 1e-9);
-    near(perp_body_position(p.sim, box[0]).y, 0.5, 1e-9, "light box");
-    near(perp_body_position(p.sim, box[1]).y, 1.5, 1e-9, "heavy box");
+    near(perp_sim_body_position(p.sim, box[0]).y, 0.5, 1e-9, "light box");
+    near(perp_sim_body_position(p.sim, box[1]).y, 1.5, 1e-9, "heavy box");
     assert_int_equal(p.inexact, 0);
     plane_close(&p);
 }
@@ -241,20 +241,20 @@ static double lean(double factor, int n)
     plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, 0.0, 0.6);
     // The lowest brick overhangs a ledge: everything is placed from the edge at x = 0.
     perp_body_def ledge = plane_body(0.0, 0.0, -2.0, 0.5, 0.0);
-    ledge.drive = PERP_FIXED;
-    plane_box(&p, perp_add_body(p.builder, &ledge), 2.0, 0.5, 0.6);
+    ledge.motion = PERP_MOTION_STATIC;
+    plane_box(&p, perp_builder_add_body(p.builder, &ledge), 2.0, 0.5, 0.6);
     double x = -0.5;
     for (int i = n; i >= 1; i--) {
         x += factor / (2.0 * i);
         perp_body_def def = plane_body(1.0, (1.0 + 0.04) / 12.0, x, 1.1 + 0.2 * (n - i), 0.0);
-        brick[i] = perp_add_body(p.builder, &def);
+        brick[i] = perp_builder_add_body(p.builder, &def);
         plane_box(&p, brick[i], 0.5, 0.1, 0.6);
     }
     plane_start(&p);
     plane_run(&p, 0.01, 100);
     double angle = 0.0;
     for (int i = 1; i <= n; i++) {
-        angle = fmax(angle, fabs(perp_body_angle(p.sim, brick[i])));
+        angle = fmax(angle, fabs(perp_sim_body_angle(p.sim, brick[i])));
     }
     plane_close(&p);
     return angle;
@@ -280,13 +280,13 @@ static void no_creep(void **state)
     plane_open(&p);
     plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, slope, 0.5);
     perp_body_def def = plane_body(2.0, 2.0 * 1.25 / 12.0, x0, y0, slope);
-    perp_body block = perp_add_body(p.builder, &def);
+    perp_body block = perp_builder_add_body(p.builder, &def);
     plane_box(&p, block, 0.5, 0.25, 0.5);
     plane_start(&p);
     plane_run(&p, 0.01, 100000);
-    perp_vec3 x = perp_body_position(p.sim, block);
+    perp_vec3 x = perp_sim_body_position(p.sim, block);
     near(hypot(x.x - x0, x.y - y0), 0.0, 1e-12, "creep");
-    near(perp_body_angle(p.sim, block), slope, 1e-12, "turn");
+    near(perp_sim_body_angle(p.sim, block), slope, 1e-12, "turn");
     assert_int_equal(p.inexact, 0);
     plane_close(&p);
 }
@@ -304,33 +304,33 @@ static void jam(void **state)
     plane_halfplane(&p, PLANE_GROUND, 1.0, 0.0, HALF_PI, 0.0);
     perp_body_def def = plane_body(2.0, 2.0 / 6.0, 0.5, 0.5, 0.0);
     def.name = "crate";
-    perp_body box = perp_add_body(p.builder, &def);
+    perp_body box = perp_builder_add_body(p.builder, &def);
     plane_box(&p, box, 0.5, 0.5, 0.3);
     perp_body_def push = plane_body(0.0, 0.0, 0.0, 0.0, 0.0);
     push.name = "ram";
-    push.drive = PERP_DRIVEN;
+    push.motion = PERP_MOTION_KINEMATIC;
     push.motion_x = "-0.3+0.1*(t-0.2)*step(t-0.2)";
     push.motion_y = "0.5";
-    perp_body ram = perp_add_body(p.builder, &push);
+    perp_body ram = perp_builder_add_body(p.builder, &push);
     plane_box(&p, ram, 0.3, 0.2, 0.0);
     plane_start(&p);
     int steps = 0;
     perp_status status = PERP_OK;
     uint64_t hash = 0;
     while (status >= 0 && steps < 100) {
-        hash = perp_state_hash(p.sim);
-        status = perp_step(p.sim, h);
+        hash = perp_sim_state_hash(p.sim);
+        status = perp_sim_step(p.sim, h);
         steps++;
     }
     assert_int_equal(status, PERP_ERR_INFEASIBLE);
     assert_true(steps >= 21 && steps <= 23);
-    assert_true(perp_state_hash(p.sim) == hash);
+    assert_true(perp_sim_state_hash(p.sim) == hash);
     assert_non_null(strstr(perp_sim_error(p.sim)->text, "crate"));
     assert_non_null(strstr(perp_sim_error(p.sim)->text, "ram"));
     assert_non_null(strstr(perp_sim_info(p.sim)->remark, "jam"));
-    near(perp_body_position(p.sim, box).x, 0.5, 1e-12, "crate");
-    assert_int_equal(perp_step(p.sim, h), PERP_ERR_INFEASIBLE);  // still so
-    assert_true(perp_state_hash(p.sim) == hash);
+    near(perp_sim_body_position(p.sim, box).x, 0.5, 1e-12, "crate");
+    assert_int_equal(perp_sim_step(p.sim, h), PERP_ERR_INFEASIBLE);  // still so
+    assert_true(perp_sim_state_hash(p.sim) == hash);
     plane_close(&p);
 }
 

@@ -23,8 +23,8 @@ static perp_body box_at(plane *p, perp_stepper stepper, double height, double vx
     p->def.limits.gap = 1.0;
     plane_halfplane(p, PLANE_GROUND, 0.0, 0.0, 0.0, mu);
     perp_body_def def = plane_body(2.0, 2.0 * 1.25 / 12.0, 0.0, 0.25 + height, 0.0);
-    def.velocity.x = vx;
-    perp_body box = perp_add_body(p->builder, &def);
+    def.velocity_W.x = vx;
+    perp_body box = perp_builder_add_body(p->builder, &def);
     plane_box(p, box, 0.5, 0.25, mu);
     plane_start(p);
     return box;
@@ -34,8 +34,8 @@ static perp_body box_at(plane *p, perp_stepper stepper, double height, double vx
 static void same_sliding(void **state)
 {
     (void)state;
-    static const perp_stepper steppers[] = {PERP_STEWART_TRINKLE, PERP_ANITESCU_POTRA,
-                                            PERP_MOREAU_JEAN};
+    static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
+                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN};
     for (int i = 0; i < 3; i++) {
         plane p = {0};
         perp_body box = box_at(&p, steppers[i], 0.0, 2.0, 0.3);
@@ -54,19 +54,19 @@ static void landing(void **state)
     (void)state;
     double h = 0.01, height = 0.123, most = sqrt(2.0 * G * height) * h;
     plane p = {0};
-    perp_body box = box_at(&p, PERP_STEWART_TRINKLE, height, 0.0, 0.0);
+    perp_body box = box_at(&p, PERP_STEPPER_STEWART_TRINKLE, height, 0.0, 0.0);
     plane_run(&p, h, 100);
-    near(perp_body_position(p.sim, box).y, 0.25, 1e-14, "height");
+    near(perp_sim_body_position(p.sim, box).y, 0.25, 1e-14, "height");
     plane_close(&p);
-    box = box_at(&p, PERP_ANITESCU_POTRA, height, 0.0, 0.0);
+    box = box_at(&p, PERP_STEPPER_ANITESCU_POTRA, height, 0.0, 0.0);
     plane_run(&p, h, 100);
-    double sunk = 0.25 - perp_body_position(p.sim, box).y;
+    double sunk = 0.25 - perp_sim_body_position(p.sim, box).y;
     assert_true(sunk > 1e-6 && sunk < most);
     near(plane_vy(&p, box), 0.0, 1e-14, "speed");
     plane_close(&p);
-    box = box_at(&p, PERP_MOREAU_JEAN, height, 0.0, 0.0);
+    box = box_at(&p, PERP_STEPPER_MOREAU_JEAN, height, 0.0, 0.0);
     plane_run(&p, h, 100);
-    sunk = 0.25 - perp_body_position(p.sim, box).y;
+    sunk = 0.25 - perp_sim_body_position(p.sim, box).y;
     assert_true(fabs(sunk) > 1e-6 && fabs(sunk) < most);
     near(plane_vy(&p, box), 0.0, 1e-14, "speed");
     plane_close(&p);
@@ -77,10 +77,10 @@ static void parabola(void **state)
 {
     (void)state;
     plane p = {0};
-    perp_body box = box_at(&p, PERP_MOREAU_JEAN, 10.0, 3.0, 0.5);
+    perp_body box = box_at(&p, PERP_STEPPER_MOREAU_JEAN, 10.0, 3.0, 0.5);
     plane_run(&p, 0.01, 100);
-    near(perp_body_position(p.sim, box).x, 3.0, 1e-13, "x");
-    near(perp_body_position(p.sim, box).y, 10.25 - 0.5 * G, 1e-12, "y");
+    near(perp_sim_body_position(p.sim, box).x, 3.0, 1e-13, "x");
+    near(perp_sim_body_position(p.sim, box).y, 10.25 - 0.5 * G, 1e-12, "y");
     plane_close(&p);
 }
 
@@ -95,24 +95,24 @@ static void quasistatic_push(void **state)
         double h = 0.01;
         plane p = {0};
         plane_open(&p);
-        p.def.stepper = PERP_QUASISTATIC;
+        p.def.stepper = PERP_STEPPER_QUASISTATIC;
         plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, 0.0, mu[i]);
         perp_body_def def = plane_body(2.0, 2.0 * 1.25 / 12.0, 0.0, 0.25, 0.0);
-        perp_body box = perp_add_body(p.builder, &def);
+        perp_body box = perp_builder_add_body(p.builder, &def);
         plane_box(&p, box, 0.5, 0.25, mu[i]);
         perp_body_def push = plane_particle(0.0, 0.0, 0.0);
-        push.drive = PERP_DRIVEN;
+        push.motion = PERP_MOTION_KINEMATIC;
         push.motion_x = "-0.5+min(0.2*t,0.1)";
         push.motion_y = "0.2";
-        perp_body pusher = perp_add_body(p.builder, &push);
+        perp_body pusher = perp_builder_add_body(p.builder, &push);
         plane_point(&p, pusher, 0.0, 0.0);
         plane_start(&p);
         plane_run(&p, h, 20);
         near(plane_vx(&p, box), 0.2, 1e-7, "speed");
-        near(perp_body_drive_impulse(p.sim, pusher).f.x / h, mu[i] * 2.0 * G, 1e-5, "force");
+        near(perp_sim_body_drive_impulse(p.sim, pusher).f_W.x / h, mu[i] * 2.0 * G, 1e-5, "force");
         plane_run(&p, h, 80);
         near(plane_vx(&p, box), 0.0, 1e-7, "speed after");
-        near(perp_body_position(p.sim, box).x, 0.1, 3e-3, "way");
+        near(perp_sim_body_position(p.sim, box).x, 0.1, 3e-3, "way");
         plane_close(&p);
     }
 }
@@ -122,7 +122,8 @@ static void drift(void **state)
 {
     (void)state;
     double error[2];
-    static const perp_stepper steppers[] = {PERP_STEWART_TRINKLE, PERP_ANITESCU_POTRA};
+    static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
+                                            PERP_STEPPER_ANITESCU_POTRA};
     for (int i = 0; i < 2; i++) {
         berard b;
         berard_open(&b, 3);

@@ -59,8 +59,8 @@ static void compare_row(const trinkle *t, const golden *g, int row, perp_vec3 ce
     double q[NQ_MOST], v[NV_MOST], want[NQ_MOST], got[CONTACTS_MOST];
     int step = golden_step(g, row), nq, nv, contacts;
     const perp_contact *c = perp_sim_contacts(t->p.sim, &contacts);
-    perp_state_size(t->p.sim, &nq, &nv);
-    assert_int_equal(perp_state_get(t->p.sim, NULL, q, v), PERP_OK);
+    perp_sim_state_size(t->p.sim, &nq, &nv);
+    assert_int_equal(perp_sim_state_get(t->p.sim, NULL, q, v), PERP_OK);
     assert_int_equal(golden_numbers(g, row, "q", want, NQ_MOST), nq);
     align(q, want, nq);
     compare("q", step, nq, q, want, g->tolerance);
@@ -100,7 +100,7 @@ static void run_golden(trinkle_example example, perp_form form, bool cones, doub
     for (int row = 1; row < golden_rows(&g) && golden_step(&g, row) <= g.until; row++) {
         perp_vec3 centre = {0.0, 0.0, 0.0};
         for (; step < golden_step(&g, row); step++) {
-            centre = perp_body_position(t.p.sim, t.body[0]);
+            centre = perp_sim_body_position(t.p.sim, t.body[0]);
             plane_step(&t.p, t.h);
         }
         compare_row(&t, &g, row, centre);
@@ -181,11 +181,11 @@ static void disc_on_eight_points(void **state)
         double stop = HUGE_VAL;
         for (int step = 1; step <= 100; step++) {
             plane_step(&t.p, t.h);
-            perp_twist V = perp_body_twist(t.p.sim, t.body[0]);
-            double speed = space_length(V.v) + 0.2 * space_length(V.w);
+            perp_twist V = perp_sim_body_twist(t.p.sim, t.body[0]);
+            double speed = space_length(V.v_W) + 0.2 * space_length(V.w_W);
             stop = speed < 1e-9 ? fmin(stop, step * t.h) : stop;
         }
-        double x = perp_body_position(t.p.sim, t.body[0]).x;
+        double x = perp_sim_body_position(t.p.sim, t.body[0]).x;
         print_message("eight points, cones %d: stops at %.3f s, x = %.4f m, residual %.1e\n", cones,
                       stop, x, t.p.worst.residual);
         assert_true(stop >= 0.55 && stop <= 0.70);
@@ -234,17 +234,17 @@ static void forms_agree(void **state)
         m.p.def.tolerance = l.p.def.tolerance = 1e-12;
         trinkle_start(&m);
         trinkle_start(&l);
-        perp_state_size(m.p.sim, NULL, &nv);
+        perp_sim_state_size(m.p.sim, NULL, &nv);
         for (int step = 0; step < steps[example]; step++) {
-            size_t size = perp_state_save_size(m.p.sim);  // with what sticking contacts hold
+            size_t size = perp_sim_state_save_size(m.p.sim);  // with what sticking contacts hold
             void *block = malloc(size);
-            assert_int_equal(perp_state_save(m.p.sim, block, size), PERP_OK);
-            assert_int_equal(perp_state_restore(l.p.sim, block, size), PERP_OK);
+            assert_int_equal(perp_sim_state_save(m.p.sim, block, size), PERP_OK);
+            assert_int_equal(perp_sim_state_restore(l.p.sim, block, size), PERP_OK);
             free(block);
             plane_step(&m.p, m.h);
             plane_step(&l.p, l.h);
-            assert_int_equal(perp_state_get(m.p.sim, NULL, NULL, v), PERP_OK);
-            assert_int_equal(perp_state_get(l.p.sim, NULL, NULL, w), PERP_OK);
+            assert_int_equal(perp_sim_state_get(m.p.sim, NULL, NULL, v), PERP_OK);
+            assert_int_equal(perp_sim_state_get(l.p.sim, NULL, NULL, w), PERP_OK);
             for (int i = 0; i < nv; i++) {
                 worst = fmax(worst, fabs(v[i] - w[i]));
             }
@@ -272,7 +272,7 @@ static void first_order(void **state)
             trinkle_start(&t);
             plane_run(&t.p, h, (int)lround(until[k] / h));
             for (int i = 0; i < t.bodies; i++) {
-                x[level][i] = perp_body_position(t.p.sim, t.body[i]);
+                x[level][i] = perp_sim_body_position(t.p.sim, t.body[i]);
             }
             x[level][1] = t.bodies == 1 ? x[level][0] : x[level][1];
             trinkle_close(&t);

@@ -38,7 +38,7 @@ static perp_recording *record(const char *text, const char *path, const char *di
     how.h = perp_scene_step(scene);
     assert_int_equal(perp_record_create(dir, sim, &how, NULL, &out, NULL), PERP_OK);
     for (int k = 0; k < steps; k++) {
-        assert_true(perp_step(sim, how.h) >= 0);
+        assert_true(perp_sim_step(sim, how.h) >= 0);
         assert_int_equal(perp_record_step(out, sim), PERP_OK);
     }
     assert_int_equal(perp_record_finish(out, sim), PERP_OK);
@@ -55,7 +55,7 @@ static perp_replay *replay(perp_recording *recording, double megabytes)
     perp_replay_def def = perp_replay_default();
     def.page = page;
     def.megabytes = megabytes;
-    assert_int_equal(perp_replay_make(recording, &def, NULL, &r, NULL), PERP_OK);
+    assert_int_equal(perp_replay_create(recording, &def, NULL, &r, NULL), PERP_OK);
     return r;
 }
 
@@ -204,7 +204,7 @@ static void compare(perp_recording *recording, const block *b, bool spatial)
     const perp_recording_info *info = perp_recording_about(recording);
     column t = find(b, "p.t"), x = find(b, "p.position"), r = find(b, "p.rotation");
     int axes = spatial ? 3 : 2, turns = spatial ? 4 : 1;
-    perp_frame frame;
+    perp_snapshot frame;
     assert_int_equal(t.rows, info->frames);
     for (int k = 0; k < info->frames; k++) {
         assert_int_equal(perp_recording_read(recording, k, &frame, NULL), PERP_OK);
@@ -214,9 +214,9 @@ static void compare(perp_recording *recording, const block *b, bool spatial)
             if (row < 0) {
                 continue;
             }
-            near(value(&x, k, row * axes), frame.position[body].x, 1e-6);
-            near(value(&x, k, row * axes + 1), frame.position[body].y, 1e-6);
-            double turn = spatial ? frame.rotation[body].w : frame.angle[body];
+            near(value(&x, k, row * axes), frame.position_W[body].x, 1e-6);
+            near(value(&x, k, row * axes + 1), frame.position_W[body].y, 1e-6);
+            double turn = spatial ? frame.rotation_WB[body].w : frame.angle[body];
             near(value(&r, k, row * turns), turn, 1e-6);
         }
     }
@@ -265,7 +265,7 @@ static void budget(void **state)
         size_t size;
         int kept, recorded;
         perp_replay_text(r, &size);
-        perp_replay_kept(r, &kept, &recorded);
+        perp_replay_frame_counts(r, &kept, &recorded);
         assert_int_equal(recorded, 401);
         assert_true((double)size <= sizes[k] * 1e6);
         block b = read_page(r);
@@ -274,11 +274,11 @@ static void budget(void **state)
         assert_string_equal(x.type, "q16");
         assert_int_equal(t.rows, kept);
         assert_true(k == 2 ? kept < 400 : kept > 10);
-        perp_frame frame;
+        perp_snapshot frame;
         assert_int_equal(perp_recording_read(recording, 400, &frame, NULL), PERP_OK);
         assert_true(value(&t, kept - 1, 0) == frame.t && value(&t, 0, 0) == 0.0);
         double at = value(&low, 0, 0) + value(&x, kept - 1, 0) * value(&step, 0, 0);
-        near(at, frame.position[1].x, 0.51 * value(&step, 0, 0));
+        near(at, frame.position_W[1].x, 0.51 * value(&step, 0, 0));
         drop(&b);
         perp_replay_destroy(r);
     }
@@ -306,14 +306,14 @@ static void hostile(void **state)
     perp_error error = {0};
     perp_replay_def def = perp_replay_default();
     perp_replay *none = NULL;
-    assert_int_equal(perp_replay_make(recording, &def, NULL, &none, &error), PERP_ERR_ARGUMENT);
+    assert_int_equal(perp_replay_create(recording, &def, NULL, &none, &error), PERP_ERR_ARGUMENT);
     def.page = "<html></html>";
-    assert_int_equal(perp_replay_make(recording, &def, NULL, &none, &error), PERP_ERR_ARGUMENT);
+    assert_int_equal(perp_replay_create(recording, &def, NULL, &none, &error), PERP_ERR_ARGUMENT);
     def.page = page;
     def.megabytes = 0.0;
-    assert_int_equal(perp_replay_make(recording, &def, NULL, &none, &error), PERP_ERR_ARGUMENT);
+    assert_int_equal(perp_replay_create(recording, &def, NULL, &none, &error), PERP_ERR_ARGUMENT);
     perp_replay_def blank = {0};
-    assert_int_equal(perp_replay_make(recording, &blank, NULL, &none, &error), PERP_ERR_DEF);
+    assert_int_equal(perp_replay_create(recording, &blank, NULL, &none, &error), PERP_ERR_DEF);
     assert_null(none);
     const char *path = folder_at(&f, "no/replay.html");
     assert_int_equal(perp_replay_save(r, path, &error), PERP_ERR_IO);
@@ -335,7 +335,7 @@ static void no_memory(void **state)
         fault out = {.fail_at = k};
         perp_env env = fault_env(&out);
         perp_replay *r = NULL;
-        perp_status status = perp_replay_make(recording, &def, &env, &r, NULL);
+        perp_status status = perp_replay_create(recording, &def, &env, &r, NULL);
         more = out.happened;
         assert_int_equal(status, more ? PERP_ERR_MEMORY : PERP_OK);
         perp_replay_destroy(r);

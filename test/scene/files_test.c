@@ -38,7 +38,7 @@ static void put_scene(const char *path, const char *mesh)
 static perp_status load(const char *path, bool outside, perp_error *error)
 {
     perp_scene *scene = NULL;
-    perp_scene_reading reading = perp_scene_reading_default();
+    perp_scene_load_options reading = perp_scene_load_options_default();
     reading.outside = outside;
     perp_status status = perp_scene_load_with(path, &reading, NULL, &scene, error);
     perp_scene_destroy(scene);
@@ -148,7 +148,7 @@ static void sizes_are_limited(void **state)
     folder f = folder_create();
     perp_error error;
     perp_scene *scene = NULL;
-    perp_scene_reading reading = perp_scene_reading_default();
+    perp_scene_load_options reading = perp_scene_load_options_default();
     reading.max_mb = 0.01;
     char *text = malloc(20000);
     assert_non_null(text);
@@ -171,7 +171,7 @@ static void sizes_are_limited(void **state)
                      PERP_ERR_FORMAT);
     assert_non_null(strstr(error.text, "larger than 0.01 MB"));
     free(text);
-    perp_scene_reading bad = {0};
+    perp_scene_load_options bad = {0};
     assert_int_equal(perp_scene_parse_with("x", "{}", 2, &bad, NULL, &scene, &error), PERP_ERR_DEF);
     reading.max_mb = -1.0;
     assert_int_equal(perp_scene_parse_with("x", "{}", 2, &reading, NULL, &scene, &error),
@@ -188,7 +188,7 @@ static void files_can_be_given(void **state)
         "\"file\": \"/a/t.obj\"}],\n"
         " \"bodies\": [{\"kind\": \"solid\", \"mass\": 1, \"inertia\": [1, 1, 1]}]}\n";
     const perp_scene_file given = {"/a/t.obj", TETRA, strlen(TETRA)};
-    perp_scene_reading reading = perp_scene_reading_default();
+    perp_scene_load_options reading = perp_scene_load_options_default();
     perp_scene *scene = NULL;
     perp_error error;
     reading.given_only = true;

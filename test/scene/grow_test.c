@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static perp_sim *start(const char *name, const perp_scene_option *options, int count,
+static perp_sim *start(const char *name, const perp_generator_option *options, int count,
                        perp_scene **scene)
 {
     perp_sim *sim = NULL;
@@ -34,11 +34,11 @@ static void heap_rests(const char *cubes, const char *layers, int loose)
 {
     char part[16];
     snprintf(part, sizeof part, "0.%02d", loose);
-    perp_scene_option options[] = {
+    perp_generator_option options[] = {
         {"bodies", "20"}, {"cubes", cubes}, {"layers", layers}, {"loose", part}};
     perp_scene *scene;
     perp_sim *sim = start("heap3", options, 4, &scene);
-    assert_true(perp_step(sim, 1e-6) >= 0);
+    assert_true(perp_sim_step(sim, 1e-6) >= 0);
     int count;
     const perp_contact *contact = perp_sim_contacts(sim, &count);
     for (int i = 0; i < count; i++) {
@@ -46,7 +46,7 @@ static void heap_rests(const char *cubes, const char *layers, int loose)
     }
     double potential = perp_sim_info(sim)->energy.potential, most = 0.0;
     for (int k = 0; k < 40; k++) {
-        assert_true(perp_step(sim, 0.01) >= 0);
+        assert_true(perp_sim_step(sim, 0.01) >= 0);
         assert_true(perp_sim_info(sim)->contacts >= 20);
         most = fmax(most, perp_sim_info(sim)->energy.kinetic);
     }
@@ -69,13 +69,13 @@ static void heaps_rest(void **state)
 static void ladders_are_closed(void **state)
 {
     (void)state;
-    perp_scene_option options[] = {{"rungs", "7"}, {"step", "0.0005"}};
+    perp_generator_option options[] = {{"rungs", "7"}, {"step", "0.0005"}};
     perp_scene *scene;
     perp_sim *sim = start("ladder", options, 2, &scene);
     double begin = 0.0, worst = 0.0;
     assert_int_equal(perp_model_bodies(perp_scene_model(scene)), 1 + 3 * 7);
     for (int k = 0; k < 400; k++) {
-        assert_int_equal(perp_step(sim, perp_scene_step(scene)), PERP_OK);
+        assert_int_equal(perp_sim_step(sim, perp_scene_step(scene)), PERP_OK);
         const perp_step_info *info = perp_sim_info(sim);
         double energy = info->energy.kinetic + info->energy.potential;
         begin = k == 0 ? energy : begin;

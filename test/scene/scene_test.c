@@ -120,7 +120,7 @@ static void settings_arrive(void **state)
     assert_string_equal(perp_scene_description(scene), "a // b");
     assert_true(perp_scene_step(scene) == 0.25 && perp_scene_until(scene) == 3.0);
     assert_true(perp_scene_interval(scene) == 0.5);
-    assert_int_equal(def.stepper, PERP_MOREAU_JEAN);
+    assert_int_equal(def.stepper, PERP_STEPPER_MOREAU_JEAN);
     assert_int_equal(def.form, PERP_FORM_LCP);
     assert_int_equal(def.friction, PERP_FRICTION_NONE);
     assert_int_equal(def.impact, PERP_IMPACT_POISSON);
@@ -157,18 +157,19 @@ static void bodies_arrive(void **state)
     perp_sim *sim = NULL;
     perp_sim_def def = perp_scene_sim_def(scene);
     assert_int_equal(perp_sim_create(model, &def, NULL, &sim, NULL), PERP_OK);
-    perp_vec3 p = perp_body_position(sim, (perp_body){1});
+    perp_vec3 p = perp_sim_body_position(sim, (perp_body){1});
     assert_true(p.x == 1.0 && p.y == 2.0);
-    assert_true(perp_body_angle(sim, (perp_body){1}) == 0.5 * pi);
-    assert_true(perp_body_twist(sim, (perp_body){1}).v.y == 4.0);
-    assert_true(perp_body_twist(sim, (perp_body){1}).w.z == 5.0);
+    assert_true(perp_sim_body_angle(sim, (perp_body){1}) == 0.5 * pi);
+    assert_true(perp_sim_body_twist(sim, (perp_body){1}).v_W.y == 4.0);
+    assert_true(perp_sim_body_twist(sim, (perp_body){1}).w_W.z == 5.0);
     assert_int_equal(
-        perp_state_set(sim, 0.25, (double[]){1, 2, 0, 0, 0}, (double[]){0, 0, 0, 0, 0}), PERP_OK);
-    p = perp_body_position(sim, (perp_body){3});
+        perp_sim_state_set(sim, 0.25, (double[]){1, 2, 0, 0, 0}, (double[]){0, 0, 0, 0, 0}),
+        PERP_OK);
+    p = perp_sim_body_position(sim, (perp_body){3});
     assert_true(p.x == 0.0625 && p.y == 0.5);
-    assert_true(perp_body_twist(sim, (perp_body){3}).v.x == 0.5);
-    assert_true(perp_body_angle(sim, (perp_body){3}) == -0.5);
-    assert_true(perp_body_twist(sim, (perp_body){3}).w.z == -2.0);
+    assert_true(perp_sim_body_twist(sim, (perp_body){3}).v_W.x == 0.5);
+    assert_true(perp_sim_body_angle(sim, (perp_body){3}) == -0.5);
+    assert_true(perp_sim_body_twist(sim, (perp_body){3}).w_W.z == -2.0);
     perp_sim_destroy(sim);
     perp_scene_destroy(scene);
 }
@@ -184,7 +185,7 @@ static void joints_arrive(void **state)
     perp_sim *sim = NULL;
     perp_sim_def def = perp_scene_sim_def(scene);
     assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
-    assert_true(perp_step(sim, 1e-6) >= 0);
+    assert_true(perp_sim_step(sim, 1e-6) >= 0);
     perp_joint joint = perp_model_joint(perp_scene_model(scene), "pin");
     assert_true(perp_sim_joint(sim, joint).error < 1e-10);
     assert_true(fabs(perp_sim_joint(sim, joint).coordinate - 0.7) < 1e-6);
@@ -294,7 +295,7 @@ static void expect_refused(const char *name, const char *option, const char *val
 {
     perp_scene *scene = NULL;
     perp_error error;
-    perp_scene_option options = {option, value};
+    perp_generator_option options = {option, value};
     assert_int_equal(perp_scene_generate(name, &options, 1, NULL, &scene, &error),
                      PERP_ERR_ARGUMENT);
     assert_string_equal(error.text, message);
@@ -331,14 +332,14 @@ static void cards_tell_the_truth(void **state)
     for (int i = 0; i < perp_generator_count(); i++) {
         const perp_generator *card = perp_generator_at(i);
         char text[300];
-        perp_scene_option options[16];
+        perp_generator_option options[16];
         int count = 0;
         snprintf(text, sizeof text, "%s", card->options);
         for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
             char *value = strchr(word, '=');
             assert_non_null(value);
             *value = '\0';
-            options[count++] = (perp_scene_option){word, value + 1};
+            options[count++] = (perp_generator_option){word, value + 1};
         }
         perp_scene *plain = NULL, *told = NULL;
         perp_error error;
@@ -360,7 +361,7 @@ static void blocks_touch_at_the_start(void **state)
     (void)state;
     static const struct {
         const char *name;
-        perp_scene_option option;
+        perp_generator_option option;
         int contacts;
     } cases[] = {{"arch", {"blocks", "20"}, 42},
                  {"arch", {"ring", "1"}, 42},
@@ -373,7 +374,7 @@ static void blocks_touch_at_the_start(void **state)
             perp_scene_generate(cases[k].name, &cases[k].option, 1, NULL, &scene, NULL), PERP_OK);
         perp_sim_def def = perp_scene_sim_def(scene);
         assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
-        assert_int_equal(perp_step(sim, 1e-6), PERP_OK);
+        assert_int_equal(perp_sim_step(sim, 1e-6), PERP_OK);
         int count;
         const perp_contact *contact = perp_sim_contacts(sim, &count);
         assert_int_equal(count, cases[k].contacts);

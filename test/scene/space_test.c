@@ -62,7 +62,7 @@ static void bodies_arrive(void **state)
     near_vector(m->body[1].w0, 7, 8, 9);
     near_turn(m->body[1].rot0, sqrt(0.5), 0, 0, sqrt(0.5));
     near_turn(m->body[2].rot0, 0, 1, 0, 0);
-    perp_model_inertia3(m, (perp_body){1}, I);
+    perp_model_inertia_tensor(m, (perp_body){1}, I);
     const double given[6] = {3, 4, 5, 0.1, 0.2, 0.3};
     assert_memory_equal(I, given, sizeof I);
     assert_non_null(m->body[4].motion[PP_BY_X]);
@@ -72,7 +72,7 @@ static void bodies_arrive(void **state)
     assert_int_equal(def.facets, 5);
     assert_int_equal(def.threads, 3);
     assert_int_equal(def.rotation, PERP_ROTATION_LINEAR);
-    assert_int_equal(def.gyroscopic, PERP_GYRO_EXPLICIT);
+    assert_int_equal(def.gyroscopic, PERP_GYROSCOPIC_EXPLICIT);
     assert_int_equal(def.friction, PERP_FRICTION_PYRAMID);
     perp_scene_destroy(scene);
 }
@@ -140,7 +140,7 @@ static void laws_and_joints_arrive(void **state)
     assert_true(c->mu == 0.3 && c->mu_2 == 0.4 && c->mu_spin == 0.5 && c->mu_roll < 0.0);
     assert_int_equal(c->facets, 3);
     near_vector(c->tangent_A, 0, 1, 0);
-    const pp_pair *p = &m->pair[0];  // what the rule does not say is the shapes'
+    const pp_pair_rule *p = &m->pair[0];  // what the rule does not say is the shapes'
     assert_true(p->mu == 0.5 && p->mu_2 == 0.7 && p->mu_roll == 0.3);
     assert_int_equal(p->facets, 9);
     const pp_joint *j = &m->joint[0];

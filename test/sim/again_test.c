@@ -16,8 +16,8 @@ static const perp_vec3 HALF = {0.5, 0.5, 0.25};
 static perp_body add_box(plane *p, perp_vec3 at, perp_vec3 speed, double mu)
 {
     perp_body_def def = space_body(1.0, space_box_inertia(1.0, HALF), at);
-    def.velocity = speed;
-    perp_body body = perp_add_body(p->builder, &def);
+    def.velocity_W = speed;
+    perp_body body = perp_builder_add_body(p->builder, &def);
     space_box(p, body, HALF, mu);
     return body;
 }
@@ -25,7 +25,7 @@ static perp_body add_box(plane *p, perp_vec3 at, perp_vec3 speed, double mu)
 static void add_floor(plane *p, double mu)
 {
     space_halfspace(p, PLANE_GROUND, (perp_vec3){0.0, 0.0, 1.0}, 0.0, mu);
-    perp_set_gravity(p->builder, (perp_vec3){0.0, 0.0, -9.81});
+    perp_builder_set_gravity(p->builder, (perp_vec3){0.0, 0.0, -9.81});
 }
 
 // A pile that falls over, beside a wall that comes along; some of it bounces.
@@ -38,21 +38,21 @@ static void add_heap(plane *p, uint64_t seed)
         add_box(p, at, (perp_vec3){rng_uniform(&r, -1.0, 1.0), 0.0, 0.0}, 0.5);
     }
     perp_body_def wall = perp_body_default();
-    wall.kind = PERP_SPATIAL_BODY;
-    wall.drive = PERP_DRIVEN;
-    wall.position = (perp_vec3){-2.0, 0.0, 1.0};
+    wall.kind = PERP_BODY_SPATIAL;
+    wall.motion = PERP_MOTION_KINEMATIC;
+    wall.position_W = (perp_vec3){-2.0, 0.0, 1.0};
     wall.motion_x = "-2 + 1.5*t";
-    space_box(p, perp_add_body(p->builder, &wall), (perp_vec3){0.2, 2.0, 1.0}, 0.3);
+    space_box(p, perp_builder_add_body(p->builder, &wall), (perp_vec3){0.2, 2.0, 1.0}, 0.3);
 }
 
 // Save and restore: the state as it is, gaps forgotten.
 static void forget(perp_sim *sim)
 {
-    size_t size = perp_state_save_size(sim);
+    size_t size = perp_sim_state_save_size(sim);
     void *block = malloc(size);
     assert_non_null(block);
-    assert_int_equal(perp_state_save(sim, block, size), PERP_OK);
-    assert_int_equal(perp_state_restore(sim, block, size), PERP_OK);
+    assert_int_equal(perp_sim_state_save(sim, block, size), PERP_OK);
+    assert_int_equal(perp_sim_state_restore(sim, block, size), PERP_OK);
     free(block);
 }
 
@@ -75,13 +75,13 @@ static void gaps_found_before_are_the_same(void **state)
             if (step % 20 == 10) {  // what changes how far the step must look
                 perp_wrench push = {{200.0 * rng_uniform(&r, -1.0, 1.0), 0.0, 50.0},
                                     {0.0, 0.0, 0.0}};
-                perp_body_apply(a.sim, (perp_body){2}, push);
-                perp_body_apply(b.sim, (perp_body){2}, push);
+                perp_sim_body_apply(a.sim, (perp_body){2}, push);
+                perp_sim_body_apply(b.sim, (perp_body){2}, push);
             }
             forget(b.sim);
             plane_step(&a, h);
             plane_step(&b, h);
-            CHECK(perp_state_hash(a.sim) == perp_state_hash(b.sim), seed);
+            CHECK(perp_sim_state_hash(a.sim) == perp_sim_state_hash(b.sim), seed);
         }
         plane_close(&a);
         plane_close(&b);
@@ -102,14 +102,14 @@ static void set_state_is_looked_at(void **state)
     plane_run(&p, 0.01, 5);
     perp_sim_contacts(p.sim, &count);
     assert_int_equal(count, 4);
-    assert_int_equal(perp_state_get(p.sim, &t, q, nu), PERP_OK);
+    assert_int_equal(perp_sim_state_get(p.sim, &t, q, nu), PERP_OK);
     q[2] = 3.0;
-    assert_int_equal(perp_state_set(p.sim, t, q, nu), PERP_OK);
+    assert_int_equal(perp_sim_state_set(p.sim, t, q, nu), PERP_OK);
     plane_step(&p, 0.01);
     perp_sim_contacts(p.sim, &count);
     assert_int_equal(count, 0);
     q[2] = 0.25;
-    assert_int_equal(perp_state_set(p.sim, t, q, nu), PERP_OK);
+    assert_int_equal(perp_sim_state_set(p.sim, t, q, nu), PERP_OK);
     plane_step(&p, 0.01);
     perp_sim_contacts(p.sim, &count);
     assert_int_equal(count, 4);
@@ -129,11 +129,11 @@ static void failed_step_leaves_no_trace(void **state)
         plane_start(both[k]);
         plane_run(both[k], 0.01, 30);
     }
-    assert_true(perp_step(b.sim, 1e200) < 0);
+    assert_true(perp_sim_step(b.sim, 1e200) < 0);
     for (int step = 0; step < 20; step++) {
         plane_step(&a, 0.01);
         plane_step(&b, 0.01);
-        assert_true(perp_state_hash(a.sim) == perp_state_hash(b.sim));
+        assert_true(perp_sim_state_hash(a.sim) == perp_sim_state_hash(b.sim));
     }
     plane_close(&a);
     plane_close(&b);
@@ -153,8 +153,8 @@ static void modes_are_kept(void **state)
             double mass = k == boxes - 1 ? heavy[scene] : 1.0;
             perp_body_def def = space_body(mass, space_box_inertia(mass, HALF),
                                            (perp_vec3){k % 2 ? 0.01 : 0.0, 0.0, 0.25 + 0.5 * k});
-            def.velocity.x = speed[scene];
-            space_box(&p, perp_add_body(p.builder, &def), HALF, 0.5);
+            def.velocity_W.x = speed[scene];
+            space_box(&p, perp_builder_add_body(p.builder, &def), HALF, 0.5);
         }
         plane_start(&p);
         for (int step = 0; step < 150; step++) {
@@ -165,7 +165,7 @@ static void modes_are_kept(void **state)
         assert_int_equal(p.inexact, 0);
         assert_true(p.worst.residual < 1e-10);
         assert_true(p.worst.gap < 1e-12);
-        perp_vec3 last = perp_body_position(p.sim, (perp_body){boxes});
+        perp_vec3 last = perp_sim_body_position(p.sim, (perp_body){boxes});
         assert_true(fabs(last.z - (0.25 + 0.5 * (boxes - 1))) < 1e-11);
         if (scene == 1) {  // v^2 / (2 mu g) - h v / 2
             space_near(last.x, 16.0 / (2.0 * 0.5 * 9.81) - 0.02, 1e-3, "stop");
@@ -194,9 +194,9 @@ static void modes_agree_with_solvers(void **state)
                 perp_body_def def =
                     space_body(m, (perp_vec3){I, I, I},
                                (perp_vec3){0.41 * i, rng_uniform(&r, -0.1, 0.1), 0.2});
-                def.velocity = (perp_vec3){rng_uniform(&r, -1.0, 1.0) - i, rng_normal(&r), 0.0};
-                def.omega = (perp_vec3){rng_normal(&r), rng_normal(&r), rng_normal(&r)};
-                space_sphere(both[k], perp_add_body(both[k]->builder, &def), 0.2, 0.5);
+                def.velocity_W = (perp_vec3){rng_uniform(&r, -1.0, 1.0) - i, rng_normal(&r), 0.0};
+                def.omega_W = (perp_vec3){rng_normal(&r), rng_normal(&r), rng_normal(&r)};
+                space_sphere(both[k], perp_builder_add_body(both[k]->builder, &def), 0.2, 0.5);
             }
             plane_start(both[k]);
         }
@@ -207,8 +207,8 @@ static void modes_agree_with_solvers(void **state)
         }
         CHECK(by_modes > 50, seed);
         for (int i = 1; i <= 3; i++) {
-            perp_vec3 off = space_sub(perp_body_position(a.sim, (perp_body){i}),
-                                      perp_body_position(b.sim, (perp_body){i}));
+            perp_vec3 off = space_sub(perp_sim_body_position(a.sim, (perp_body){i}),
+                                      perp_sim_body_position(b.sim, (perp_body){i}));
             CHECK(space_length(off) < 1e-6, seed);
         }
         plane_close(&a);

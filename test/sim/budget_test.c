@@ -15,15 +15,15 @@ static void start(plane *p, perp_sim_def def)
 {
     const perp_vec3 half = {0.1, 0.1, 0.1};
     plane_open(p);
-    perp_set_gravity(p->builder, (perp_vec3){0.0, 0.0, -9.81});
+    perp_builder_set_gravity(p->builder, (perp_vec3){0.0, 0.0, -9.81});
     space_halfspace(p, PLANE_GROUND, (perp_vec3){0.0, 0.0, 1.0}, 0.0, 0.5);
     for (int i = 0; i < 27; i++) {
         int layer = i / 9, row = i / 3 % 3;
         perp_vec3 at = {0.23 * (i % 3) + 0.01 * sin(i), 0.23 * row + 0.01 * cos(i),
                         0.15 + 0.25 * layer};
         perp_body_def body = space_body(1.0, space_box_inertia(1.0, half), at);
-        body.rotation = space_turn((perp_vec3){sin(i), cos(i), 0.5}, 0.1);
-        space_box(p, perp_add_body(p->builder, &body), half, 0.5);
+        body.rotation_WB = space_turn((perp_vec3){sin(i), cos(i), 0.5}, 0.1);
+        space_box(p, perp_builder_add_body(p->builder, &body), half, 0.5);
     }
     p->def = def;
     plane_start(p);
@@ -38,7 +38,7 @@ static void a_tiny_budget_still_steps(void **state)
     start(&p, def);
     int inexact = 0;
     for (int k = 0; k < 60; k++) {
-        perp_status status = perp_step(p.sim, H);
+        perp_status status = perp_sim_step(p.sim, H);
         const perp_step_info *info = perp_sim_info(p.sim);
         assert_true(status >= 0);
         assert_true(isfinite(info->certificate.residual));
@@ -58,13 +58,13 @@ static uint64_t run(perp_sim_def def, int steps, int *inexact, int *most)
     start(&p, def);
     *inexact = *most = 0;
     for (int k = 0; k < steps; k++) {
-        perp_status status = perp_step(p.sim, H);
+        perp_status status = perp_sim_step(p.sim, H);
         const perp_step_info *info = perp_sim_info(p.sim);
         assert_true(status >= 0);
         *inexact += status == PERP_INEXACT;
         *most = info->iterations > *most ? info->iterations : *most;
     }
-    uint64_t hash = perp_state_hash(p.sim);
+    uint64_t hash = perp_sim_state_hash(p.sim);
     plane_close(&p);
     return hash;
 }
@@ -93,7 +93,7 @@ static void loose_runs_pass(void **state)
     start(&p, def);
     int swept = 0;
     for (int k = 0; k < 80; k++) {
-        assert_int_equal(perp_step(p.sim, H), PERP_OK);
+        assert_int_equal(perp_sim_step(p.sim, H), PERP_OK);
         const perp_step_info *info = perp_sim_info(p.sim);
         assert_true(info->certificate.passed && info->certificate.residual <= 0.1);
         swept += info->solver && strcmp(info->solver, "sweeps") == 0;
@@ -129,7 +129,7 @@ static void every_form_has_a_best_answer(void **state)
         plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, 0.0, 0.5);
         for (int k = 0; k < 4; k++) {
             perp_body_def def = plane_body(1.0, 0.01, 0.3 * k, 0.12, 0.2);
-            perp_body body = perp_add_body(p.builder, &def);
+            perp_body body = perp_builder_add_body(p.builder, &def);
             plane_box(&p, body, 0.1, 0.1, 0.5);
             if (k == 1) {
                 plane_pin(&p, last, (perp_vec3){0.15, 0.0, 0.0}, body,
@@ -139,7 +139,7 @@ static void every_form_has_a_best_answer(void **state)
         }
         plane_start(&p);
         for (int k = 0; k < 20; k++) {
-            perp_status status = perp_step(p.sim, H);  // or worth nothing, and not taken
+            perp_status status = perp_sim_step(p.sim, H);  // or worth nothing, and not taken
             assert_true(status >= 0 || status == PERP_ERR_LIMIT);
             assert_true(isfinite(perp_sim_info(p.sim)->certificate.residual));
         }

@@ -17,19 +17,19 @@ static const double LENGTH = 0.2;
 static void add_chain(plane *p, const int order[RODS], bool hinges)
 {
     perp_body rod[RODS];
-    perp_set_gravity(p->builder, (perp_vec3){0.0, 0.0, -9.81});
+    perp_builder_set_gravity(p->builder, (perp_vec3){0.0, 0.0, -9.81});
     for (int k = 0; k < RODS; k++) {
         perp_body_def def = space_body(1.0 + 0.1 * k, (perp_vec3){1e-4, 3.3e-3, 3.3e-3},
                                        (perp_vec3){LENGTH * (k + 0.5), 0.0, 0.0});
-        rod[k] = perp_add_body(p->builder, &def);
+        rod[k] = perp_builder_add_body(p->builder, &def);
     }
     for (int i = 0; i < RODS; i++) {
         int k = order[i];
         perp_joint_def def = space_joint(
-            hinges && k % 2 ? PERP_REVOLUTE : PERP_SPHERICAL, k ? rod[k - 1] : PLANE_GROUND,
-            (perp_vec3){k ? 0.5 * LENGTH : 0.0, 0.0, 0.0}, rod[k],
+            hinges && k % 2 ? PERP_JOINT_REVOLUTE : PERP_JOINT_SPHERICAL,
+            k ? rod[k - 1] : PLANE_GROUND, (perp_vec3){k ? 0.5 * LENGTH : 0.0, 0.0, 0.0}, rod[k],
             (perp_vec3){-0.5 * LENGTH, 0.0, 0.0}, (perp_vec3){0.0, 1.0, 0.0});
-        perp_add_joint(p->builder, &def);
+        perp_builder_add_joint(p->builder, &def);
     }
 }
 
@@ -56,8 +56,8 @@ static void order_does_not_matter(void **state)
             }
         }
         for (int k = 1; k <= RODS; k++) {
-            perp_vec3 off = space_sub(perp_body_position(a.sim, (perp_body){k}),
-                                      perp_body_position(b.sim, (perp_body){k}));
+            perp_vec3 off = space_sub(perp_sim_body_position(a.sim, (perp_body){k}),
+                                      perp_sim_body_position(b.sim, (perp_body){k}));
             space_near(space_length(off), 0.0, 1e-8, "rod");
         }
         plane_close(&a);
@@ -77,15 +77,15 @@ static void doubled_joint_is_named(void **state)
     plane_open(&p);
     add_chain(&p, order, false);
     perp_joint_def def = space_joint(
-        PERP_SPHERICAL, (perp_body){RODS - 1}, (perp_vec3){0.5 * LENGTH, 0.0, 0.0},
+        PERP_JOINT_SPHERICAL, (perp_body){RODS - 1}, (perp_vec3){0.5 * LENGTH, 0.0, 0.0},
         (perp_body){RODS}, (perp_vec3){-0.5 * LENGTH, 0.0, 0.0}, (perp_vec3){0.0, 1.0, 0.0});
-    perp_joint second = perp_add_joint(p.builder, &def);
+    perp_joint second = perp_builder_add_joint(p.builder, &def);
     plane_start(&p);
     plane_run(&p, 0.001, 20);
     assert_int_equal(perp_sim_info(p.sim)->redundant_rows, 3);
     assert_true(p.worst.residual < 1e-10);
-    perp_vec3 one = perp_sim_joint(p.sim, (perp_joint){RODS - 1}).impulse_b.f;
-    perp_vec3 two = perp_sim_joint(p.sim, second).impulse_b.f;
+    perp_vec3 one = perp_sim_joint(p.sim, (perp_joint){RODS - 1}).impulse_b.f_W;
+    perp_vec3 two = perp_sim_joint(p.sim, second).impulse_b.f_W;
     space_near(space_length(space_sub(one, two)), 0.0, 1e-9, "share");
     plane_close(&p);
 }
@@ -124,16 +124,16 @@ static void a_heavy_end_does_not_tear_the_chain(void **state)
     perp_body last = PLANE_GROUND;
     int divided = 0;
     plane_open(&p);
-    perp_set_gravity(p.builder, (perp_vec3){0.0, 0.0, -9.81});
+    perp_builder_set_gravity(p.builder, (perp_vec3){0.0, 0.0, -9.81});
     for (int k = 0; k < LINKS; k++) {
         double mass = k + 1 == LINKS ? 5e4 : 1.0, moment = k + 1 == LINKS ? 500.0 : 3.3e-3;
         perp_body_def def = space_body(mass, (perp_vec3){0.4 * moment, moment, moment},
                                        (perp_vec3){LENGTH * (k + 0.5), 0.0, 0.0});
-        perp_body rod = perp_add_body(p.builder, &def);
+        perp_body rod = perp_builder_add_body(p.builder, &def);
         perp_joint_def joint =
-            space_joint(PERP_SPHERICAL, last, (perp_vec3){k ? 0.5 * LENGTH : 0.0, 0.0, 0.0}, rod,
-                        (perp_vec3){-0.5 * LENGTH, 0.0, 0.0}, (perp_vec3){0.0, 1.0, 0.0});
-        perp_add_joint(p.builder, &joint);
+            space_joint(PERP_JOINT_SPHERICAL, last, (perp_vec3){k ? 0.5 * LENGTH : 0.0, 0.0, 0.0},
+                        rod, (perp_vec3){-0.5 * LENGTH, 0.0, 0.0}, (perp_vec3){0.0, 1.0, 0.0});
+        perp_builder_add_joint(p.builder, &joint);
         last = rod;
     }
     plane_start(&p);
@@ -143,7 +143,7 @@ static void a_heavy_end_does_not_tear_the_chain(void **state)
     }
     assert_true(divided > 10 && divided < 500);
     assert_true(p.worst.joint < 0.02 * LENGTH);
-    perp_vec3 end = perp_body_position(p.sim, last);
+    perp_vec3 end = perp_sim_body_position(p.sim, last);
     assert_true(space_length(end) < 1.05 * LENGTH * LINKS);
     plane_close(&p);
 }

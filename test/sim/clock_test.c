@@ -42,7 +42,7 @@ static void expect_time(const perp_sim *sim, double t)
 
 static void step(perp_sim *sim, double h)
 {
-    if (perp_step(sim, h) < 0) {
+    if (perp_sim_step(sim, h) < 0) {
         fail_msg("%s", perp_sim_error(sim)->text);
     }
 }
@@ -64,22 +64,22 @@ static void follow(const perp_model *model, const perp_sim_def *def)
         step(sim, H);
         expect_time(sim, k * H);
     }
-    size_t size = perp_state_save_size(sim);
+    size_t size = perp_sim_state_save_size(sim);
     void *block = malloc(size);
     assert_non_null(block);
-    assert_int_equal(perp_state_save(sim, block, size), PERP_OK);
+    assert_int_equal(perp_sim_state_save(sim, block, size), PERP_OK);
     assert_int_equal(perp_sim_create(model, def, NULL, &other, NULL), PERP_OK);
-    assert_int_equal(perp_state_restore(other, block, size), PERP_OK);
-    assert_true(perp_state_hash(sim) == perp_state_hash(other));
+    assert_int_equal(perp_sim_state_restore(other, block, size), PERP_OK);
+    assert_true(perp_sim_state_hash(sim) == perp_sim_state_hash(other));
     for (int k = 701; k <= 1000; k++) {
         step(sim, H);
         step(other, H);
         expect_time(other, k * H);
-        assert_true(perp_state_hash(sim) == perp_state_hash(other));
+        assert_true(perp_sim_state_hash(sim) == perp_sim_state_hash(other));
     }
     expect_time(sim, 1.0);
     // Another step starts to count where it begins, and a failed call counts nothing.
-    assert_int_equal(perp_step(sim, -1.0), PERP_ERR_ARGUMENT);
+    assert_int_equal(perp_sim_step(sim, -1.0), PERP_ERR_ARGUMENT);
     double start = perp_sim_time(sim);
     for (int k = 1; k <= 50; k++) {
         step(sim, 0.3 * H);
@@ -87,10 +87,10 @@ static void follow(const perp_model *model, const perp_sim_def *def)
     }
     int nq, nv;
     double q[16], nu[16];
-    perp_state_size(sim, &nq, &nv);
+    perp_sim_state_size(sim, &nq, &nv);
     assert_true(nq <= 16 && nv <= 16);
-    assert_int_equal(perp_state_get(sim, NULL, q, nu), PERP_OK);
-    assert_true(perp_state_set(sim, 10.0, q, nu) >= 0);
+    assert_int_equal(perp_sim_state_get(sim, NULL, q, nu), PERP_OK);
+    assert_true(perp_sim_state_set(sim, 10.0, q, nu) >= 0);
     for (int k = 1; k <= 50; k++) {
         step(sim, 0.3 * H);
         expect_time(sim, 10.0 + k * (0.3 * H));

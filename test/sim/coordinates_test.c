@@ -42,7 +42,7 @@ static perp_sim *open_sim(const perp_scene *scene, perp_coordinates coordinates,
     perp_error error;
     def.coordinates = coordinates;
     def.form = form;
-    def.stepper = PERP_STEWART_TRINKLE;
+    def.stepper = PERP_STEPPER_STEWART_TRINKLE;
     if (perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error) != PERP_OK) {
         fail_msg("%s", error.text);
     }
@@ -74,14 +74,14 @@ static void one_step_agrees(void **state)
         for (int form = PERP_FORM_AUTO; form <= PERP_FORM_LCP; form++) {
             perp_sim *body = open_sim(scene, PERP_COORDINATES_BODY, (perp_form)form);
             perp_sim *joint = open_sim(scene, PERP_COORDINATES_JOINT, (perp_form)form);
-            assert_true(perp_step(body, h) >= 0);
-            assert_true(perp_step(joint, h) >= 0);
+            assert_true(perp_sim_step(body, h) >= 0);
+            assert_true(perp_sim_step(joint, h) >= 0);
             double a[512], b[512];
             int nv;
-            perp_state_size(body, NULL, &nv);
+            perp_sim_state_size(body, NULL, &nv);
             assert_true(nv <= 512);
-            assert_int_equal(perp_state_get(body, NULL, NULL, a), PERP_OK);
-            assert_int_equal(perp_state_get(joint, NULL, NULL, b), PERP_OK);
+            assert_int_equal(perp_sim_state_get(body, NULL, NULL, a), PERP_OK);
+            assert_int_equal(perp_sim_state_get(joint, NULL, NULL, b), PERP_OK);
             for (int i = 0; i < nv; i++) {
                 if (!(fabs(a[i] - b[i]) <= 1e-9 * (1.0 + fabs(a[i])))) {
                     fail_msg("%s, form %d: velocity %d is %.17g and %.17g", recipes[k], form, i,
@@ -93,9 +93,9 @@ static void one_step_agrees(void **state)
             for (int i = 0; unique && i < joints; i++) {
                 perp_wrench p = perp_sim_joint(body, (perp_joint){i}).impulse_b;
                 perp_wrench r = perp_sim_joint(joint, (perp_joint){i}).impulse_b;
-                double off =
-                    fmax(fabs(p.f.x - r.f.x), fmax(fabs(p.f.y - r.f.y), fabs(p.tau.z - r.tau.z)));
-                if (!(off <= 1e-9 * (1.0 + fabs(p.f.x) + fabs(p.f.y)))) {
+                double off = fmax(fabs(p.f_W.x - r.f_W.x),
+                                  fmax(fabs(p.f_W.y - r.f_W.y), fabs(p.tau_W.z - r.tau_W.z)));
+                if (!(off <= 1e-9 * (1.0 + fabs(p.f_W.x) + fabs(p.f_W.y)))) {
                     fail_msg("%s, form %d: impulse of joint %d is off by %g", recipes[k], form, i,
                              off);
                 }
@@ -119,14 +119,14 @@ static void exact_runs_agree(void **state)
         perp_sim *body = open_exact(scene, PERP_COORDINATES_BODY);
         perp_sim *joint = open_exact(scene, PERP_COORDINATES_JOINT);
         int nq;
-        perp_state_size(body, &nq, NULL);
+        perp_sim_state_size(body, &nq, NULL);
         assert_true(nq <= 128);
         for (int i = 0; i < 50; i++) {
-            assert_int_equal(perp_step(body, h), PERP_OK);
-            assert_int_equal(perp_step(joint, h), PERP_OK);
+            assert_int_equal(perp_sim_step(body, h), PERP_OK);
+            assert_int_equal(perp_sim_step(joint, h), PERP_OK);
         }
-        assert_int_equal(perp_state_get(body, NULL, a, NULL), PERP_OK);
-        assert_int_equal(perp_state_get(joint, NULL, b, NULL), PERP_OK);
+        assert_int_equal(perp_sim_state_get(body, NULL, a, NULL), PERP_OK);
+        assert_int_equal(perp_sim_state_get(joint, NULL, b, NULL), PERP_OK);
         for (int i = 0; i < nq; i++) {
             if (!(fabs(a[i] - b[i]) < 1e-9)) {
                 fail_msg("%s: position %d is %.17g and %.17g", scenes[k], i, a[i], b[i]);
@@ -160,7 +160,7 @@ static void bounce_makes_nothing(void **state)
                          PERP_OK);
         double limit = 0.0;
         for (int i = 0; i < 200; i++) {
-            assert_int_equal(perp_step(sim, 0.01), PERP_OK);
+            assert_int_equal(perp_sim_step(sim, 0.01), PERP_OK);
             limit += perp_sim_joint(sim, (perp_joint){0}).limit;
         }
         assert_true(limit > 1.0);  // it did bounce
@@ -178,7 +178,7 @@ static void trees_hold(void **state)
         perp_scene *scene = read_scene(trees[k]);
         perp_sim *sim = open_sim(scene, PERP_COORDINATES_JOINT, PERP_FORM_AUTO);
         for (int i = 0; i < 200; i++) {
-            assert_int_equal(perp_step(sim, perp_scene_step(scene)), PERP_OK);
+            assert_int_equal(perp_sim_step(sim, perp_scene_step(scene)), PERP_OK);
             assert_true(perp_sim_info(sim)->certificate.joint < 1e-12);
         }
         perp_sim_destroy(sim);
@@ -192,7 +192,7 @@ static void fewer_unknowns(void **state)
     (void)state;
     perp_scene *scene = read_scene("pendulum-10");
     perp_sim *sim = open_sim(scene, PERP_COORDINATES_JOINT, PERP_FORM_MCP);
-    assert_int_equal(perp_step(sim, 1e-3), PERP_OK);
+    assert_int_equal(perp_sim_step(sim, 1e-3), PERP_OK);
     perp_step_problem *p;
     assert_int_equal(perp_sim_problem(sim, PERP_FORM_MCP, &p), PERP_OK);
     assert_int_equal(p->n_nu, 10);
@@ -216,7 +216,7 @@ static void written_out(void **state)
         perp_scene *scene = read_scene(scenes[k]);
         perp_sim *sim = open_sim(scene, PERP_COORDINATES_JOINT, PERP_FORM_AUTO);
         for (int i = 0; i < 40; i++) {
-            assert_true(perp_step(sim, perp_scene_step(scene)) >= 0);
+            assert_true(perp_sim_step(sim, perp_scene_step(scene)) >= 0);
         }
         for (int form = PERP_FORM_MCP; form <= PERP_FORM_LCP; form++) {
             perp_step_problem *p;
@@ -241,16 +241,16 @@ static void restored_runs_continue(void **state)
     perp_sim *a = open_sim(scene, PERP_COORDINATES_JOINT, PERP_FORM_AUTO);
     perp_sim *b = open_sim(scene, PERP_COORDINATES_JOINT, PERP_FORM_AUTO);
     for (int i = 0; i < 50; i++) {
-        assert_true(perp_step(a, h) >= 0);
+        assert_true(perp_sim_step(a, h) >= 0);
     }
     char block[8192];
-    size_t size = perp_state_save_size(a);
+    size_t size = perp_sim_state_save_size(a);
     assert_true(size <= sizeof block);
-    assert_int_equal(perp_state_save(a, block, size), PERP_OK);
-    assert_int_equal(perp_state_restore(b, block, size), PERP_OK);
+    assert_int_equal(perp_sim_state_save(a, block, size), PERP_OK);
+    assert_int_equal(perp_sim_state_restore(b, block, size), PERP_OK);
     for (int i = 0; i < 50; i++) {
-        assert_true(perp_step(a, h) >= 0 && perp_step(b, h) >= 0);
-        assert_true(perp_state_hash(a) == perp_state_hash(b));
+        assert_true(perp_sim_step(a, h) >= 0 && perp_sim_step(b, h) >= 0);
+        assert_true(perp_sim_state_hash(a) == perp_sim_state_hash(b));
     }
     perp_sim_destroy(a);
     perp_sim_destroy(b);
@@ -278,10 +278,10 @@ static void named_trees(void **state)
             }
         }
         assert_int_equal(perp_sim_create(model, &def, NULL, &sim, &error), PERP_OK);
-        assert_true(perp_step(sim, h) >= 0);
-        perp_state_size(sim, NULL, &nv);
+        assert_true(perp_sim_step(sim, h) >= 0);
+        perp_sim_state_size(sim, NULL, &nv);
         assert_true(nv <= 64);
-        assert_int_equal(perp_state_get(sim, NULL, NULL, left == 0 ? first : other), PERP_OK);
+        assert_int_equal(perp_sim_state_get(sim, NULL, NULL, left == 0 ? first : other), PERP_OK);
         for (int i = 0; left > 0 && i < nv; i++) {
             assert_true(fabs(first[i] - other[i]) < 1e-10 * (1.0 + fabs(first[i])));
         }
@@ -300,9 +300,9 @@ static void refused(void **state)
     perp_sim_def def = perp_scene_sim_def(scene);
     perp_joint all[16];
     def.coordinates = PERP_COORDINATES_JOINT;
-    def.stepper = PERP_MOREAU_JEAN;
+    def.stepper = PERP_STEPPER_MOREAU_JEAN;
     assert_int_equal(perp_sim_create(model, &def, NULL, &sim, &error), PERP_ERR_ARGUMENT);
-    def.stepper = PERP_STEWART_TRINKLE;
+    def.stepper = PERP_STEPPER_STEWART_TRINKLE;
     def.tree = all;
     def.tree_count = perp_model_joints(model);
     for (int i = 0; i < def.tree_count; i++) {
@@ -333,7 +333,7 @@ static void projected(void **state)
     assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error), PERP_OK);
     assert_non_null(strstr(perp_sim_info(sim)->remark, "0.01"));
     assert_true(perp_sim_joint(sim, (perp_joint){0}).error < 1e-12);
-    assert_int_equal(perp_step(sim, 1e-3), PERP_OK);
+    assert_int_equal(perp_sim_step(sim, 1e-3), PERP_OK);
     perp_sim_destroy(sim);
     perp_scene_destroy(scene);
 }
@@ -353,10 +353,10 @@ static void allocations_fail(void **state)
         def.positions = PERP_POSITIONS_EXACT;
         perp_status status = perp_sim_create(perp_scene_model(scene), &def, &env, &sim, &error);
         if (status >= 0) {
-            uint64_t hash = perp_state_hash(sim);
-            status = perp_step(sim, 1e-3);
-            assert_true(status >= 0 || perp_state_hash(sim) == hash);
-            assert_true(status >= 0 || perp_step(sim, 1e-3) >= 0);
+            uint64_t hash = perp_sim_state_hash(sim);
+            status = perp_sim_step(sim, 1e-3);
+            assert_true(status >= 0 || perp_sim_state_hash(sim) == hash);
+            assert_true(status >= 0 || perp_sim_step(sim, 1e-3) >= 0);
         }
         assert_true(status >= 0 || status == PERP_ERR_MEMORY);
         perp_sim_destroy(sim);

@@ -28,14 +28,14 @@ static void wall_open(plane *p, const wall_options *o, rng *r)
     p->def.friction = PERP_FRICTION_PYRAMID;
     p->def.facets = o->facets;
     space_halfspace(p, PLANE_GROUND, (perp_vec3){0.0, 0.0, 1.0}, 0.0, o->mu);
-    perp_set_gravity(p->builder, (perp_vec3){0.0, 0.0, -9.81});
+    perp_builder_set_gravity(p->builder, (perp_vec3){0.0, 0.0, -9.81});
     for (int i = 0; i < BRICKS; i++) {
         int row = i / COLUMNS, column = i % COLUMNS;
         perp_vec3 at = {1.01 * column + (row % 2 ? 0.3 : 0.0), 0.0, 0.25 + 0.5 * row};
         perp_body_def def = space_body(1.0, space_box_inertia(1.0, HALF), at);
-        def.velocity.x = o->speed * rng_uniform(r, -1.0, 1.0);
-        def.velocity.y = o->speed * rng_uniform(r, -1.0, 1.0);
-        space_box(p, perp_add_body(p->builder, &def), HALF, o->mu);
+        def.velocity_W.x = o->speed * rng_uniform(r, -1.0, 1.0);
+        def.velocity_W.y = o->speed * rng_uniform(r, -1.0, 1.0);
+        space_box(p, perp_builder_add_body(p->builder, &def), HALF, o->mu);
     }
     plane_start(p);
 }
@@ -44,10 +44,10 @@ static double apart(const plane *a, const plane *b)
 {
     double worst = 0.0;
     for (int i = 1; i <= BRICKS; i++) {
-        perp_twist x = perp_body_twist(a->sim, (perp_body){i});
-        perp_twist y = perp_body_twist(b->sim, (perp_body){i});
-        worst = fmax(worst, space_length(space_sub(x.v, y.v)));
-        worst = fmax(worst, space_length(space_sub(x.w, y.w)));
+        perp_twist x = perp_sim_body_twist(a->sim, (perp_body){i});
+        perp_twist y = perp_sim_body_twist(b->sim, (perp_body){i});
+        worst = fmax(worst, space_length(space_sub(x.v_W, y.v_W)));
+        worst = fmax(worst, space_length(space_sub(x.w_W, y.w_W)));
     }
     return worst;
 }
@@ -120,13 +120,13 @@ static void planar_forms_agree(void **state)
         plane_open(&p[k]);
         p[k].def.form = k ? PERP_FORM_CONE : PERP_FORM_LCP;
         plane_halfplane(&p[k], PLANE_GROUND, 0.0, 0.0, 0.0, 0.5);
-        perp_set_gravity(p[k].builder, (perp_vec3){0.0, -9.81, 0.0});
+        perp_builder_set_gravity(p[k].builder, (perp_vec3){0.0, -9.81, 0.0});
         for (int i = 0; i < BRICKS; i++) {
             int row = i / COLUMNS, column = i % COLUMNS;
             perp_body_def def =
                 plane_body(1.0, 0.1, 1.01 * column + (row % 2 ? 0.3 : 0.0), 0.25 + 0.5 * row, 0.0);
-            def.velocity.x = row == ROWS - 1 ? 0.5 : 0.0;
-            plane_box(&p[k], perp_add_body(p[k].builder, &def), 0.5, 0.25, 0.5);
+            def.velocity_W.x = row == ROWS - 1 ? 0.5 : 0.0;
+            plane_box(&p[k], perp_builder_add_body(p[k].builder, &def), 0.5, 0.25, 0.5);
         }
         plane_start(&p[k]);
         plane_run(&p[k], 0.005, 5);

@@ -21,13 +21,13 @@ typedef struct shot {
 static void wall(plane *p, const shot *s, double x, double y, double z)
 {
     perp_shape_def def = perp_shape_default();
-    def.kind = PERP_BOX;
-    def.position = (perp_vec3){2.0 * HALF * x, 2.0 * HALF * y, 2.0 * HALF * z};
+    def.kind = PERP_SHAPE_BOX;
+    def.position_B = (perp_vec3){2.0 * HALF * x, 2.0 * HALF * y, 2.0 * HALF * z};
     def.half = (perp_vec3){x == 0.0 ? 3.0 * HALF : HALF, y == 0.0 ? 3.0 * HALF : HALF,
                            z == 0.0 ? 3.0 * HALF : HALF};
     def.mu = s->mu;
     def.restitution = s->e;
-    perp_add_shape(p->builder, PLANE_GROUND, &def);
+    perp_builder_add_shape(p->builder, PLANE_GROUND, &def);
 }
 
 static perp_body missile(plane *p, const shot *s)
@@ -37,15 +37,15 @@ static perp_body missile(plane *p, const shot *s)
     perp_body_def def = s->space ? space_body(1.0, (perp_vec3){inertia, inertia, inertia},
                                               (perp_vec3){0.3, 0.1, -0.2})
                                  : plane_body(1.0, inertia, 0.3, 0.1, 0.4);
-    def.velocity = space_scale(s->speed / space_length(along), along);
-    perp_body body = perp_add_body(p->builder, &def);
+    def.velocity_W = space_scale(s->speed / space_length(along), along);
+    perp_body body = perp_builder_add_body(p->builder, &def);
     perp_shape_def shape = perp_shape_default();
-    shape.kind = s->square ? PERP_BOX : s->space ? PERP_SPHERE : PERP_DISC;
+    shape.kind = s->square ? PERP_SHAPE_BOX : s->space ? PERP_SHAPE_SPHERE : PERP_SHAPE_DISC;
     shape.radius = RADIUS;
     shape.half = (perp_vec3){RADIUS, 0.8 * RADIUS, 0.6 * RADIUS};
     shape.mu = s->mu;
     shape.restitution = s->e;
-    perp_add_shape(p->builder, body, &shape);
+    perp_builder_add_shape(p->builder, body, &shape);
     return body;
 }
 
@@ -56,7 +56,7 @@ static double kinetic(const plane *p)
 
 static double farthest(const plane *p, perp_body body)
 {
-    perp_vec3 x = perp_body_position(p->sim, body);
+    perp_vec3 x = perp_sim_body_position(p->sim, body);
     return fmax(fabs(x.x), fmax(fabs(x.y), fabs(x.z)));
 }
 
@@ -81,7 +81,7 @@ static perp_body build(plane *p, const shot *s)
     p->def.stepper = s->stepper;
     p->def.impact = s->law;
     p->def.limits.energy = p->def.limits.complementarity = 0.5e-9 * s->speed * s->speed;
-    perp_set_gravity(p->builder, (perp_vec3){0.0, 0.0, 0.0});
+    perp_builder_set_gravity(p->builder, (perp_vec3){0.0, 0.0, 0.0});
     perp_body body = missile(p, s);
     for (int side = -1; side <= 1; side += 2) {
         wall(p, s, side, 0.0, 0.0);
@@ -102,7 +102,7 @@ static int shoot(const shot *s)
     double start = 0.5 * s->speed * s->speed, before = start;
     const char *bad = NULL;
     for (int k = 0; k < 30 && !bad; k++) {
-        perp_status status = perp_step(p.sim, H);
+        perp_status status = perp_sim_step(p.sim, H);
         bad = wrong(&p, body, status, before + 1e-9 * before + 1e-18 * start);
         before = bad ? before : kinetic(&p);
     }
@@ -116,10 +116,11 @@ static int shoot(const shot *s)
         }
         print_message("%s, %s, %g m/s, e = %g, mu = %g, %s%s, t = %g: %s; gap %g, %.17g J of "
                       "%.17g, in %d parts\n",
-                      perp_stepper_word((int)s->stepper), perp_impact_word((int)s->law), s->speed,
-                      s->e, s->mu, s->space ? "space" : "plane", s->square ? ", square" : "",
-                      perp_sim_time(p.sim), bad, perp_sim_info(p.sim)->certificate.gap, kinetic(&p),
-                      before, perp_sim_info(p.sim)->parts);
+                      perp_stepper_word((int)s->stepper), perp_impact_law_word((int)s->law),
+                      s->speed, s->e, s->mu, s->space ? "space" : "plane",
+                      s->square ? ", square" : "", perp_sim_time(p.sim), bad,
+                      perp_sim_info(p.sim)->certificate.gap, kinetic(&p), before,
+                      perp_sim_info(p.sim)->parts);
     }
     plane_close(&p);
     return bad != NULL;
@@ -127,8 +128,8 @@ static int shoot(const shot *s)
 
 static void fly(bool space, bool square)
 {
-    static const perp_stepper steppers[] = {PERP_STEWART_TRINKLE, PERP_ANITESCU_POTRA,
-                                            PERP_MOREAU_JEAN};
+    static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
+                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN};
     static const double speeds[] = {10.0, 40.0, 120.0, 293.0, 1000.0};
     int failed = 0;
     for (int i = 0; i < 3 * 5 * 3 * 2; i++) {
@@ -141,7 +142,7 @@ static void fly(bool space, bool square)
                   .square = square};
         failed += shoot(&s);
         s.law = PERP_IMPACT_POISSON;
-        if (s.stepper == PERP_STEWART_TRINKLE) {
+        if (s.stepper == PERP_STEPPER_STEWART_TRINKLE) {
             failed += shoot(&s);
         }
     }
@@ -176,22 +177,22 @@ static void boxes(void **state)
 static void pushed(void **state)
 {
     (void)state;
-    static const perp_stepper steppers[] = {PERP_STEWART_TRINKLE, PERP_ANITESCU_POTRA,
-                                            PERP_MOREAU_JEAN};
+    static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
+                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN};
     for (int s = 0; s < 3; s++) {
         shot two = {.stepper = steppers[s], .speed = 250.0, .e = 1.0};
         plane p = {0};
         plane_open(&p);
         p.def.stepper = two.stepper;
-        perp_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
+        perp_builder_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
         perp_body body = missile(&p, &two);
         wall(&p, &two, 0.0, 1.0, 0.0);
         wall(&p, &two, 0.0, -1.0, 0.0);
         plane_start(&p);
         double vx = 0.0, vy = 0.0, sum = 0.0;
-        vx = perp_body_twist(p.sim, body).v.x;
-        vy = perp_body_twist(p.sim, body).v.y;
-        perp_body_apply(p.sim, body, (perp_wrench){{6.0, 0.0, 0.0}, {0.0, 0.0, 0.0}});
+        vx = perp_sim_body_twist(p.sim, body).v_W.x;
+        vy = perp_sim_body_twist(p.sim, body).v_W.y;
+        perp_sim_body_apply(p.sim, body, (perp_wrench){{6.0, 0.0, 0.0}, {0.0, 0.0, 0.0}});
         plane_step(&p, H);
         assert_true(perp_sim_info(p.sim)->parts > 1);
         int count;
@@ -199,12 +200,12 @@ static void pushed(void **state)
         for (int i = 0; i < count; i++) {
             sum += (c[i].a.i == 0 ? -1.0 : 1.0) * c[i].pn * c[i].normal_W.y;  // shape 0: the body
         }
-        perp_vec3 v = perp_body_twist(p.sim, body).v;
+        perp_vec3 v = perp_sim_body_twist(p.sim, body).v_W;
         assert_true(fabs(v.x - vx - 6.0 * H) < 1e-9);
         assert_true(fabs(v.y - vy - sum) < 1e-9);
         assert_true(perp_sim_time(p.sim) == H);
         plane_step(&p, H);  // what was applied is gone
-        assert_true(fabs(perp_body_twist(p.sim, body).v.x - v.x) < 1e-9);
+        assert_true(fabs(perp_sim_body_twist(p.sim, body).v_W.x - v.x) < 1e-9);
         plane_close(&p);
     }
 }
@@ -216,28 +217,28 @@ static void squeezed(void **state)
     (void)state;
     plane p = {0};
     plane_open(&p);
-    perp_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
+    perp_builder_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
     shot s = {.speed = 50.0, .e = 0.5};
     missile(&p, &s);
     for (int side = -1; side <= 1; side += 2) {
         perp_body_def def = plane_body(1.0, 1.0, 0.0, 0.0, 0.0);
-        def.drive = PERP_DRIVEN;
+        def.motion = PERP_MOTION_KINEMATIC;
         def.motion_x = side < 0 ? "-1.6 + 3*t" : "1.6 - 3*t";
         def.motion_y = "0";
-        plane_box(&p, perp_add_body(p.builder, &def), 1.0, 40.0, 0.0);
+        plane_box(&p, perp_builder_add_body(p.builder, &def), 1.0, 40.0, 0.0);
     }
     plane_start(&p);
     perp_status status = PERP_OK;
     for (int k = 0; k < 60 && status >= 0; k++) {
-        uint64_t hash = perp_state_hash(p.sim);
-        size_t size = perp_state_save_size(p.sim);
+        uint64_t hash = perp_sim_state_hash(p.sim);
+        size_t size = perp_sim_state_save_size(p.sim);
         void *before = malloc(size), *after = malloc(size);
-        assert_int_equal(perp_state_save(p.sim, before, size), PERP_OK);
-        status = perp_step(p.sim, H);
+        assert_int_equal(perp_sim_state_save(p.sim, before, size), PERP_OK);
+        status = perp_sim_step(p.sim, H);
         if (status < 0) {
-            assert_true(perp_state_hash(p.sim) == hash);
-            assert_true(perp_state_save_size(p.sim) == size);
-            assert_int_equal(perp_state_save(p.sim, after, size), PERP_OK);
+            assert_true(perp_sim_state_hash(p.sim) == hash);
+            assert_true(perp_sim_state_save_size(p.sim) == size);
+            assert_int_equal(perp_sim_state_save(p.sim, after, size), PERP_OK);
             assert_memory_equal(before, after, size);
         }
         free(before);

@@ -51,7 +51,7 @@ static perp_status walk(perp_sim *sim, double h, int steps)
 {
     perp_status worst = PERP_OK;
     for (int k = 0; k < steps && worst >= 0; k++) {
-        perp_status status = perp_step(sim, h);
+        perp_status status = perp_sim_step(sim, h);
         worst = status < 0 || status > worst ? status : worst;
     }
     return worst;
@@ -78,7 +78,7 @@ static void refuse(const perp_model *model, perp_sim_def def)
 static void definitions_are_checked(void **state)
 {
     (void)state;
-    world w = open_world(ball, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    world w = open_world(ball, PERP_STEPPER_STEWART_TRINKLE, PERP_FORM_AUTO);
     const perp_model *m = perp_scene_model(w.scene);
     for (int k = 0; k < BADS; k++) {
         perp_sim_def def = perp_sim_default();
@@ -122,12 +122,12 @@ static perp_status build(const perp_body_def *body, const perp_joint_def *joint)
 {
     perp_builder *builder = perp_builder_create(NULL);
     perp_body_def plain = perp_body_default();
-    plain.mass = plain.inertia = 1.0;
-    perp_body b = perp_add_body(builder, body ? body : &plain);
+    plain.mass = plain.inertia_zz = 1.0;
+    perp_body b = perp_builder_add_body(builder, body ? body : &plain);
     if (joint) {
         perp_joint_def copy = *joint;
         copy.b = b;
-        perp_add_joint(builder, &copy);
+        perp_builder_add_joint(builder, &copy);
     }
     perp_model *model = NULL;
     perp_status status = perp_model_create(builder, &model, NULL);
@@ -141,8 +141,8 @@ static void models_are_checked(void **state)
     (void)state;
     assert_int_equal(build(NULL, NULL), PERP_OK);
     perp_body_def body = perp_body_default();
-    body.mass = body.inertia = 1.0;
-    body.drive = (perp_drive)99;
+    body.mass = body.inertia_zz = 1.0;
+    body.motion = (perp_motion)99;
     assert_true(build(&body, NULL) < 0);
     static const double bounce[] = {(double)NAN, -1.0, 5.0};
     for (int k = 0; k < BADS; k++) {
@@ -156,8 +156,8 @@ static void models_are_checked(void **state)
         body.mass = BAD[k];
         assert_true(build(&body, NULL) < 0);
         body = perp_body_default();
-        body.mass = body.inertia = 1.0;
-        body.velocity.y = BAD[k];
+        body.mass = body.inertia_zz = 1.0;
+        body.velocity_W.y = BAD[k];
         assert_true(build(&body, NULL) < 0);
     }
 }
@@ -165,14 +165,14 @@ static void models_are_checked(void **state)
 static void steps_are_checked(void **state)
 {
     (void)state;
-    world w = open_world(ball, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
-    uint64_t hash = perp_state_hash(w.sim);
+    world w = open_world(ball, PERP_STEPPER_STEWART_TRINKLE, PERP_FORM_AUTO);
+    uint64_t hash = perp_sim_state_hash(w.sim);
     static const double steps[] = {0.0, -0.01, (double)NAN, (double)INFINITY, 1e300};
     for (int k = 0; k < 5; k++) {
-        assert_true(perp_step(w.sim, steps[k]) < 0);
-        assert_true(perp_state_hash(w.sim) == hash);
+        assert_true(perp_sim_step(w.sim, steps[k]) < 0);
+        assert_true(perp_sim_state_hash(w.sim) == hash);
     }
-    assert_int_equal(perp_step(w.sim, 0.01), PERP_OK);
+    assert_int_equal(perp_sim_step(w.sim, 0.01), PERP_OK);
     close_world(w);
 }
 
@@ -180,18 +180,18 @@ static void steps_are_checked(void **state)
 static void wrenches_are_checked(void **state)
 {
     (void)state;
-    world w = open_world(ball, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    world w = open_world(ball, PERP_STEPPER_STEWART_TRINKLE, PERP_FORM_AUTO);
     perp_body b = body_of(&w, "ball");
     for (int k = 0; k < BADS; k++) {
-        perp_body_apply(w.sim, b, (perp_wrench){{0.0, BAD[k], 0.0}, {0.0, 0.0, 0.0}});
-        perp_body_apply(w.sim, b, (perp_wrench){{0.0, 0.0, 0.0}, {0.0, 0.0, BAD[k]}});
-        assert_true(perp_step(w.sim, 0.01) < 0);
-        assert_int_equal(perp_step(w.sim, 0.01), PERP_OK);
+        perp_sim_body_apply(w.sim, b, (perp_wrench){{0.0, BAD[k], 0.0}, {0.0, 0.0, 0.0}});
+        perp_sim_body_apply(w.sim, b, (perp_wrench){{0.0, 0.0, 0.0}, {0.0, 0.0, BAD[k]}});
+        assert_true(perp_sim_step(w.sim, 0.01) < 0);
+        assert_int_equal(perp_sim_step(w.sim, 0.01), PERP_OK);
     }
-    perp_body_apply(w.sim, (perp_body){-1}, (perp_wrench){{1.0, 0.0, 0.0}, {0.0, 0.0, 0.0}});
-    perp_body_apply(w.sim, (perp_body){99}, (perp_wrench){{1.0, 0.0, 0.0}, {0.0, 0.0, 0.0}});
-    assert_int_equal(perp_step(w.sim, 0.01), PERP_OK);
-    assert_true(fabs(perp_body_position(w.sim, b).x) < 1e-12);
+    perp_sim_body_apply(w.sim, (perp_body){-1}, (perp_wrench){{1.0, 0.0, 0.0}, {0.0, 0.0, 0.0}});
+    perp_sim_body_apply(w.sim, (perp_body){99}, (perp_wrench){{1.0, 0.0, 0.0}, {0.0, 0.0, 0.0}});
+    assert_int_equal(perp_sim_step(w.sim, 0.01), PERP_OK);
+    assert_true(fabs(perp_sim_body_position(w.sim, b).x) < 1e-12);
     close_world(w);
 }
 
@@ -206,22 +206,22 @@ static void extremes_are_survived(void **state)
             perp_builder *builder = perp_builder_create(NULL);
             for (int i = 0; i < 5; i++) {
                 perp_body_def body = perp_body_default();
-                body.kind = spatial ? PERP_SPATIAL_BODY : PERP_PLANAR_BODY;
-                body.mass = body.inertia = 1.0;
-                body.inertia3[0] = body.inertia3[1] = body.inertia3[2] = 1.0;
-                body.position.x = i == 3 ? -sizes[k] : 0.2 * i;
-                body.velocity.x = i == 0 ? 1000.0 : 0.0;
+                body.kind = spatial ? PERP_BODY_SPATIAL : PERP_BODY_PLANAR;
+                body.mass = body.inertia_zz = 1.0;
+                body.inertia_B[0] = body.inertia_B[1] = body.inertia_B[2] = 1.0;
+                body.position_W.x = i == 3 ? -sizes[k] : 0.2 * i;
+                body.velocity_W.x = i == 0 ? 1000.0 : 0.0;
                 perp_shape_def shape = perp_shape_default();
-                shape.kind = spatial ? PERP_SPHERE : PERP_DISC;
+                shape.kind = spatial ? PERP_SHAPE_SPHERE : PERP_SHAPE_DISC;
                 shape.radius = i % 2 == 0 ? sizes[k] : 0.1;
-                perp_add_shape(builder, perp_add_body(builder, &body), &shape);
+                perp_builder_add_shape(builder, perp_builder_add_body(builder, &body), &shape);
             }
             perp_model *model = NULL;
             perp_sim *sim = NULL;
             if (perp_model_create(builder, &model, NULL) >= 0 &&
                 perp_sim_create(model, NULL, NULL, &sim, NULL) >= 0) {
                 (void)!walk(sim, 0.01, 3);
-                assert_true(isfinite(perp_body_position(sim, (perp_body){1}).x));
+                assert_true(isfinite(perp_sim_body_position(sim, (perp_body){1}).x));
             }
             perp_sim_destroy(sim);
             perp_model_destroy(model);
@@ -235,21 +235,21 @@ static void extremes_are_survived(void **state)
 static void damaged_states_are_refused(void **state)
 {
     (void)state;
-    world w = open_world(ball, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    world w = open_world(ball, PERP_STEPPER_STEWART_TRINKLE, PERP_FORM_AUTO);
     assert_true(walk(w.sim, 0.01, 5) >= 0);
-    size_t size = perp_state_save_size(w.sim);
+    size_t size = perp_sim_state_save_size(w.sim);
     unsigned char *block = malloc(size);
     assert_non_null(block);
-    assert_int_equal(perp_state_save(w.sim, block, size), PERP_OK);
-    uint64_t hash = perp_state_hash(w.sim);
+    assert_int_equal(perp_sim_state_save(w.sim, block, size), PERP_OK);
+    uint64_t hash = perp_sim_state_hash(w.sim);
     for (size_t k = 0; k < size; k++) {
         block[k] ^= (unsigned char)(1U << (k % 8));
-        assert_true(perp_state_restore(w.sim, block, size) < 0);
+        assert_true(perp_sim_state_restore(w.sim, block, size) < 0);
         block[k] ^= (unsigned char)(1U << (k % 8));
-        assert_true(perp_state_restore(w.sim, block, k) < 0);
-        assert_true(perp_state_hash(w.sim) == hash);
+        assert_true(perp_sim_state_restore(w.sim, block, k) < 0);
+        assert_true(perp_sim_state_hash(w.sim) == hash);
     }
-    assert_int_equal(perp_state_restore(w.sim, block, size), PERP_OK);
+    assert_int_equal(perp_sim_state_restore(w.sim, block, size), PERP_OK);
     free(block);
     close_world(w);
 }
@@ -258,18 +258,18 @@ static void damaged_states_are_refused(void **state)
 static void saved_states_hold_what_was_applied(void **state)
 {
     (void)state;
-    world w = open_world(ball, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    world w = open_world(ball, PERP_STEPPER_STEWART_TRINKLE, PERP_FORM_AUTO);
     perp_body b = body_of(&w, "ball");
-    perp_body_apply(w.sim, b, (perp_wrench){{3.0, 0.0, 0.0}, {0.0, 0.0, 0.1}});
-    size_t size = perp_state_save_size(w.sim);
+    perp_sim_body_apply(w.sim, b, (perp_wrench){{3.0, 0.0, 0.0}, {0.0, 0.0, 0.1}});
+    size_t size = perp_sim_state_save_size(w.sim);
     void *block = malloc(size);
     assert_non_null(block);
-    assert_int_equal(perp_state_save(w.sim, block, size), PERP_OK);
+    assert_int_equal(perp_sim_state_save(w.sim, block, size), PERP_OK);
     assert_true(walk(w.sim, 0.01, 3) >= 0);
-    uint64_t hash = perp_state_hash(w.sim);
-    assert_int_equal(perp_state_restore(w.sim, block, size), PERP_OK);
+    uint64_t hash = perp_sim_state_hash(w.sim);
+    assert_int_equal(perp_sim_state_restore(w.sim, block, size), PERP_OK);
     assert_true(walk(w.sim, 0.01, 3) >= 0);
-    assert_true(perp_state_hash(w.sim) == hash);
+    assert_true(perp_sim_state_hash(w.sim) == hash);
     free(block);
     close_world(w);
 }
@@ -286,9 +286,9 @@ static void nothing_is_pushed_through_a_wall(void **state)
                                "[{\"kind\": \"box\", \"size\": [0.05, 2]}]}],\n"
                                " \"forces\": [{\"kind\": \"force\", \"body\": \"shot\", \"fx\": "
                                "\"1e5*step(0.015 - t)\"}]}";
-    world w = open_world(text, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    world w = open_world(text, PERP_STEPPER_STEWART_TRINKLE, PERP_FORM_AUTO);
     perp_status status = walk(w.sim, 0.01, 10);
-    assert_true(status != PERP_OK || perp_body_position(w.sim, body_of(&w, "shot")).x < 0.0);
+    assert_true(status != PERP_OK || perp_sim_body_position(w.sim, body_of(&w, "shot")).x < 0.0);
     close_world(w);
 }
 
@@ -297,9 +297,10 @@ static void nothing_flies_off_without_inertia(void **state)
     (void)state;
     static const char text[] =
         "{" FLOOR ", \"bodies\": [{\"name\": \"ball\", \"position\": [0, 0.3], " DISC "}]}";
-    world w = open_world(text, PERP_QUASISTATIC, PERP_FORM_AUTO);
+    world w = open_world(text, PERP_STEPPER_QUASISTATIC, PERP_FORM_AUTO);
     perp_status status = walk(w.sim, 0.01, 5);
-    assert_true(status != PERP_OK || fabs(perp_body_position(w.sim, body_of(&w, "ball")).y) < 1.0);
+    assert_true(status != PERP_OK ||
+                fabs(perp_sim_body_position(w.sim, body_of(&w, "ball")).y) < 1.0);
     close_world(w);
 }
 
@@ -314,13 +315,13 @@ static void poisson_impacts_pass(void **state)
         " {\"name\": \"disc\", \"position\": [3, 0.6], \"velocity\": [-3, -1], \"spin\": 10,\n"
         "  \"shapes\": [{\"kind\": \"disc\", \"radius\": 0.5, \"density\": 1, \"restitution\": "
         "1}]}]}";
-    world w = open_world(text, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    world w = open_world(text, PERP_STEPPER_STEWART_TRINKLE, PERP_FORM_AUTO);
     for (int k = 0; k < 40; k++) {
-        if (perp_step(w.sim, 0.005) != PERP_OK) {
+        if (perp_sim_step(w.sim, 0.005) != PERP_OK) {
             fail_msg("step %d: %s", k, perp_sim_info(w.sim)->remark);
         }
     }
-    assert_true(perp_body_twist(w.sim, body_of(&w, "disc")).v.y > 0.0);
+    assert_true(perp_sim_body_twist(w.sim, body_of(&w, "disc")).v_W.y > 0.0);
     close_world(w);
 }
 
@@ -330,9 +331,9 @@ static void motions_that_end_fail_in_time(void **state)
     static const char text[] =
         "{\"bodies\": [{\"name\": \"d\", \"drive\": {\"x\": \"log(0.03 - t)\", \"y\": 0},\n"
         " \"shapes\": [{\"kind\": \"box\", \"size\": [1, 1]}]}]}";
-    world w = open_world(text, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    world w = open_world(text, PERP_STEPPER_STEWART_TRINKLE, PERP_FORM_AUTO);
     assert_true(walk(w.sim, 0.01, 10) < 0);
-    perp_vec3 p = perp_body_position(w.sim, body_of(&w, "d"));
+    perp_vec3 p = perp_sim_body_position(w.sim, body_of(&w, "d"));
     assert_true(isfinite(p.x) && perp_sim_time(w.sim) < 0.025);
     close_world(w);
 }
@@ -346,10 +347,10 @@ static void jumps_are_seen(void **state)
         " {\"name\": \"d\", \"drive\": {\"x\": \"-2 + 4*step(t - 0.05)\", \"y\": 0},\n"
         "  \"shapes\": [{\"kind\": \"box\", \"size\": [1, 1]}]},\n"
         " {\"name\": \"b\", \"shapes\": [{\"kind\": \"box\", \"size\": [1, 1], \"density\": 1}]}]}";
-    world w = open_world(text, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    world w = open_world(text, PERP_STEPPER_STEWART_TRINKLE, PERP_FORM_AUTO);
     bool seen = false;
     for (int k = 0; k < 10; k++) {
-        perp_status status = perp_step(w.sim, 0.01);
+        perp_status status = perp_sim_step(w.sim, 0.01);
         seen = seen || status != PERP_OK || perp_sim_info(w.sim)->remark[0] != '\0';
     }
     assert_true(seen);
@@ -361,10 +362,10 @@ static void starts_that_overlap_are_told(void **state)
     (void)state;
     static const char text[] = "{\"gravity\": [0, 0], \"bodies\": [{\"name\": \"a\", " DISC
                                "}, {\"name\": \"b\", \"position\": [0.1, 0], " DISC "}]}";
-    world w = open_world(text, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    world w = open_world(text, PERP_STEPPER_STEWART_TRINKLE, PERP_FORM_AUTO);
     const char *remark = perp_sim_info(w.sim)->remark;
     assert_true(strstr(remark, "a") && strstr(remark, "b") && strstr(remark, "overlapped"));
-    assert_int_equal(perp_step(w.sim, 0.01), PERP_OK);
+    assert_int_equal(perp_sim_step(w.sim, 0.01), PERP_OK);
     close_world(w);
 }
 
@@ -378,7 +379,7 @@ static void jams_are_named_in_every_form(void **state)
         "  {\"name\": \"ram\", \"drive\": {\"x\": \"-0.35 + 0.5*t\", \"y\": 0},\n"
         "   \"shapes\": [{\"kind\": \"box\", \"size\": [0.2, 0.2]}]}]}";
     for (int form = PERP_FORM_AUTO; form <= PERP_FORM_CONE; form++) {
-        world w = open_world(text, PERP_STEWART_TRINKLE, (perp_form)form);
+        world w = open_world(text, PERP_STEPPER_STEWART_TRINKLE, (perp_form)form);
         assert_int_equal(walk(w.sim, 0.01, 100), PERP_ERR_INFEASIBLE);
         assert_non_null(strstr(perp_sim_error(w.sim)->text, "ram"));
         close_world(w);
@@ -398,10 +399,10 @@ static void drives_feel_their_joints(void **state)
         " \"forces\": [{\"kind\": \"spring\", \"a\": \"crane\", \"b\": \"lamp\", \"stiffness\": "
         "9.81,\n"
         "   \"rest\": 1}]}";
-    world w = open_world(text, PERP_STEWART_TRINKLE, PERP_FORM_AUTO);
+    world w = open_world(text, PERP_STEPPER_STEWART_TRINKLE, PERP_FORM_AUTO);
     assert_true(walk(w.sim, 0.01, 3) >= 0);
-    perp_wrench p = perp_body_drive_impulse(w.sim, body_of(&w, "crane"));
-    assert_true(fabs(p.f.y - 0.01 * 9.81 * 3.0) < 1e-6 && fabs(p.f.x) < 1e-9);
+    perp_wrench p = perp_sim_body_drive_impulse(w.sim, body_of(&w, "crane"));
+    assert_true(fabs(p.f_W.y - 0.01 * 9.81 * 3.0) < 1e-6 && fabs(p.f_W.x) < 1e-9);
     close_world(w);
 }
 

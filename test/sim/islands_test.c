@@ -11,7 +11,7 @@
 
 static perp_scene *heaps(const char *count, const char *bodies, const char *cubes)
 {
-    perp_scene_option options[] = {{"heaps", count}, {"bodies", bodies}, {"cubes", cubes}};
+    perp_generator_option options[] = {{"heaps", count}, {"bodies", bodies}, {"cubes", cubes}};
     perp_scene *scene = NULL;
     assert_int_equal(perp_scene_generate("heaps", options, 3, NULL, &scene, NULL), PERP_OK);
     return scene;
@@ -27,16 +27,16 @@ static perp_sim *start(const perp_scene *scene, perp_sim_def def, const perp_env
 static void same_motion(const perp_sim *a, const perp_sim *b, int bodies, bool bits)
 {
     for (int k = 1; k <= bodies; k++) {
-        perp_pose of_a = perp_body_pose(a, (perp_body){k}),
-                  of_b = perp_body_pose(b, (perp_body){k});
-        perp_twist v_a = perp_body_twist(a, (perp_body){k}),
-                   v_b = perp_body_twist(b, (perp_body){k});
+        perp_pose of_a = perp_sim_body_pose(a, (perp_body){k}),
+                  of_b = perp_sim_body_pose(b, (perp_body){k});
+        perp_twist v_a = perp_sim_body_twist(a, (perp_body){k}),
+                   v_b = perp_sim_body_twist(b, (perp_body){k});
         if (bits) {
             assert_memory_equal(&of_a, &of_b, sizeof of_a);
             assert_memory_equal(&v_a, &v_b, sizeof v_a);
         }
-        assert_true(space_length(space_sub(v_a.v, v_b.v)) < 1e-9);
-        assert_true(space_length(space_sub(v_a.w, v_b.w)) < 1e-9);
+        assert_true(space_length(space_sub(v_a.v_W, v_b.v_W)) < 1e-9);
+        assert_true(space_length(space_sub(v_a.w_W, v_b.w_W)) < 1e-9);
     }
 }
 
@@ -57,8 +57,8 @@ static void neighbours_change_nothing(void **state)
             perp_sim *a = start(one, def, NULL), *b = start(many, def, NULL);
             int most = 0;
             for (int step = 0; step < 60; step++) {
-                assert_true(perp_step(a, 0.01) >= 0);
-                assert_true(perp_step(b, 0.01) >= 0);
+                assert_true(perp_sim_step(a, 0.01) >= 0);
+                assert_true(perp_sim_step(b, 0.01) >= 0);
                 same_motion(a, b, 5, k == 0);
                 int islands = perp_sim_info(b)->effort.islands;
                 assert_true(islands >= 4 * perp_sim_info(a)->effort.islands);
@@ -79,12 +79,12 @@ static void joints_tie(void **state)
     (void)state;
     plane p = {0};
     plane_open(&p);
-    perp_set_gravity(p.builder, (perp_vec3){0.0, -9.81, 0.0});
+    perp_builder_set_gravity(p.builder, (perp_vec3){0.0, -9.81, 0.0});
     plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, 0.0, 0.3);
     perp_body disc[6];
     for (int k = 0; k < 6; k++) {
         perp_body_def def = plane_body(1.0, 0.1, 2.0 * k, k < 5 ? 0.5 : 9.0, 0.0);
-        disc[k] = perp_add_body(p.builder, &def);
+        disc[k] = perp_builder_add_body(p.builder, &def);
         plane_disc(&p, disc[k], 0.5, 0.3);
     }
     plane_pin(&p, disc[0], (perp_vec3){1.0, 0.0, 0.0}, disc[1], (perp_vec3){-1.0, 0.0, 0.0});
@@ -105,27 +105,27 @@ static void phases_are_put_together(void **state)
     plane p = {0};
     plane_open(&p);
     p.def.impact = PERP_IMPACT_POISSON;
-    perp_set_gravity(p.builder, (perp_vec3){0.0, 0.0, -9.81});
+    perp_builder_set_gravity(p.builder, (perp_vec3){0.0, 0.0, -9.81});
     space_halfspace(&p, PLANE_GROUND, (perp_vec3){0.0, 0.0, 1.0}, 0.0, 0.5);
     for (int k = 0; k < 4; k++) {
         perp_vec3 half = {0.5, 0.5, 0.5};
         perp_body_def def =
             space_body(1.0, space_box_inertia(1.0, half),
                        (perp_vec3){k < 2 ? 0.0 : 3.0 * k, 0.0, k < 2 ? 0.5 + k : 0.7 + 0.1 * k});
-        perp_body body = perp_add_body(p.builder, &def);
+        perp_body body = perp_builder_add_body(p.builder, &def);
         perp_shape_def shape = perp_shape_default();
-        shape.kind = k < 2 ? PERP_BOX : PERP_SPHERE;
+        shape.kind = k < 2 ? PERP_SHAPE_BOX : PERP_SHAPE_SPHERE;
         shape.half = half;
         shape.radius = 0.5;
         shape.mu = 0.5;
         shape.restitution = k < 2 ? 0.0 : 0.6;
-        perp_add_shape(p.builder, body, &shape);
+        perp_builder_add_shape(p.builder, body, &shape);
     }
     plane_start(&p);
     bool bounced = false;
     for (int k = 0; k < 100; k++) {
         plane_step(&p, 0.01);
-        bounced = bounced || perp_body_twist(p.sim, (perp_body){4}).v.z > 0.5;
+        bounced = bounced || perp_sim_body_twist(p.sim, (perp_body){4}).v_W.z > 0.5;
     }
     assert_true(bounced);
     assert_int_equal(p.inexact, 0);
@@ -139,7 +139,7 @@ static void jams_are_named(void **state)
     plane p = {0};
     plane_open(&p);
     perp_vec3 half = {0.1, 0.1, 0.1};
-    perp_set_gravity(p.builder, (perp_vec3){0.0, 0.0, -9.81});
+    perp_builder_set_gravity(p.builder, (perp_vec3){0.0, 0.0, -9.81});
     space_halfspace(&p, PLANE_GROUND, (perp_vec3){0.0, 0.0, 1.0}, 0.0, 0.3);
     space_halfspace(&p, PLANE_GROUND, (perp_vec3){-1.0, 0.0, 0.0}, -0.1, 0.3);
     static const char *const names[] = {"bystander", "crate"};
@@ -147,26 +147,26 @@ static void jams_are_named(void **state)
         perp_body_def def = space_body(1.0, space_box_inertia(1.0, half),
                                        (perp_vec3){0.0, k == 0 ? 1.0 : 0.0, 0.1});
         def.name = names[k];
-        space_box(&p, perp_add_body(p.builder, &def), half, 0.3);
+        space_box(&p, perp_builder_add_body(p.builder, &def), half, 0.3);
     }
     perp_body_def ram = perp_body_default();
-    ram.kind = PERP_SPATIAL_BODY;
-    ram.drive = PERP_DRIVEN;
+    ram.kind = PERP_BODY_SPATIAL;
+    ram.motion = PERP_MOTION_KINEMATIC;
     ram.name = "ram";
     ram.motion_x = "-0.205 + 0.1*t";
     ram.motion_z = "0.1";
-    space_box(&p, perp_add_body(p.builder, &ram), half, 0.3);
+    space_box(&p, perp_builder_add_body(p.builder, &ram), half, 0.3);
     plane_start(&p);
     perp_status status = PERP_OK;
     uint64_t before = 0;
     for (int k = 0; k < 40 && status >= 0; k++) {
-        before = perp_state_hash(p.sim);
-        status = perp_step(p.sim, 0.01);
+        before = perp_sim_state_hash(p.sim);
+        status = perp_sim_step(p.sim, 0.01);
     }
     assert_int_equal(status, PERP_ERR_INFEASIBLE);
     assert_non_null(strstr(perp_sim_error(p.sim)->text, "crate - ram"));
     assert_null(strstr(perp_sim_error(p.sim)->text, "bystander"));
-    assert_true(perp_state_hash(p.sim) == before);
+    assert_true(perp_sim_state_hash(p.sim) == before);
     plane_close(&p);
 }
 
@@ -182,10 +182,10 @@ static void allocations_fail(void **state)
         perp_sim *sim = NULL;
         perp_status status = perp_sim_create(perp_scene_model(scene), &def, &env, &sim, NULL);
         for (int step = 0; step < 3 && status >= 0; step++) {
-            uint64_t hash = perp_state_hash(sim);
-            status = perp_step(sim, 0.01);
-            assert_true(status >= 0 || perp_state_hash(sim) == hash);
-            assert_true(status >= 0 || perp_step(sim, 0.01) >= 0);
+            uint64_t hash = perp_sim_state_hash(sim);
+            status = perp_sim_step(sim, 0.01);
+            assert_true(status >= 0 || perp_sim_state_hash(sim) == hash);
+            assert_true(status >= 0 || perp_sim_step(sim, 0.01) >= 0);
         }
         assert_true(status >= 0 || status == PERP_ERR_MEMORY);
         perp_sim_destroy(sim);
@@ -209,11 +209,11 @@ static void steady_steps_take_no_memory(void **state)
     perp_env env = fault_env(&f);
     perp_sim *sim = start(scene, perp_scene_sim_def(scene), &env);
     for (int k = 0; k < 120; k++) {
-        assert_true(perp_step(sim, 0.01) >= 0);
+        assert_true(perp_sim_step(sim, 0.01) >= 0);
     }
     int calls = f.calls;
     for (int k = 0; k < 20; k++) {
-        assert_true(perp_step(sim, 0.01) >= 0);
+        assert_true(perp_sim_step(sim, 0.01) >= 0);
     }
     assert_int_equal(f.calls, calls);
     perp_sim_destroy(sim);

@@ -44,11 +44,11 @@ static int push(const char *text, int body, double reach, double *apart)
     double h = perp_scene_step(scene);
     int steps = (int)(perp_scene_until(scene) / h), violated = 0;
     for (int k = 0; k < steps; k++) {
-        assert_true(perp_step(sim, h) >= 0);
+        assert_true(perp_sim_step(sim, h) >= 0);
         violated += !perp_sim_info(sim)->certificate.passed;
     }
-    *apart = perp_body_position(sim, (perp_body){body}).x -
-             perp_body_position(sim, (perp_body){1}).x - reach;
+    *apart = perp_sim_body_position(sim, (perp_body){body}).x -
+             perp_sim_body_position(sim, (perp_body){1}).x - reach;
     perp_sim_destroy(sim);
     perp_scene_destroy(scene);
     return violated;

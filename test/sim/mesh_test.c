@@ -19,12 +19,12 @@ static perp_shape add_floor(plane *p, bool mesh)
         return space_halfspace(p, PLANE_GROUND, (perp_vec3){0.0, 0.0, 1.0}, 0.0, 0.3);
     }
     perp_shape_def def = perp_shape_default();
-    def.kind = PERP_HEIGHTFIELD;
+    def.kind = PERP_SHAPE_HEIGHTFIELD;
     def.heights = flat;
     def.grid_x = def.grid_y = GRID;
     def.half = (perp_vec3){5.0, 5.0, 0.0};
     def.mu = 0.3;
-    return perp_add_shape(p->builder, PLANE_GROUND, &def);
+    return perp_builder_add_shape(p->builder, PLANE_GROUND, &def);
 }
 
 static perp_body add_mover(plane *p, mover what)
@@ -32,18 +32,18 @@ static perp_body add_mover(plane *p, mover what)
     const double size = 0.2;
     perp_body_def def = space_body(1.0, (perp_vec3){0.02, 0.02, 0.02},
                                    (perp_vec3){-2.0, -1.0, size + (what == BOX ? 0.0 : 0.1)});
-    def.velocity = (perp_vec3){2.0, 1.3, 0.0};
-    def.omega = (perp_vec3){what == BOX ? 0.0 : 1.0, 0.0, 2.0};
-    perp_body body = perp_add_body(p->builder, &def);
+    def.velocity_W = (perp_vec3){2.0, 1.3, 0.0};
+    def.omega_W = (perp_vec3){what == BOX ? 0.0 : 1.0, 0.0, 2.0};
+    perp_body body = perp_builder_add_body(p->builder, &def);
     perp_shape_def shape = perp_shape_default();
-    shape.kind = what == BALL  ? PERP_SPHERE
-                 : what == BOX ? PERP_BOX
-                 : what == ROD ? PERP_CAPSULE
-                               : PERP_CYLINDER;
+    shape.kind = what == BALL  ? PERP_SHAPE_SPHERE
+                 : what == BOX ? PERP_SHAPE_BOX
+                 : what == ROD ? PERP_SHAPE_CAPSULE
+                               : PERP_SHAPE_CYLINDER;
     shape.radius = size;
     shape.half = (perp_vec3){size, size, size};
     shape.mu = 0.3;
-    perp_add_shape(p->builder, body, &shape);
+    perp_builder_add_shape(p->builder, body, &shape);
     return body;
 }
 
@@ -64,7 +64,7 @@ static void as_on_a_half_space(void **state)
             perp_pose X[2];
             for (int k = 0; k < 2; k++) {
                 plane_step(&on[k], 0.005);
-                X[k] = perp_body_pose(on[k].sim, body[k]);
+                X[k] = perp_sim_body_pose(on[k].sim, body[k]);
                 lowest = fmin(lowest, X[k].p.z);
             }
             worst = fmax(worst, space_length(space_sub(X[0].p, X[1].p)));

@@ -85,14 +85,14 @@ static void comp(void **state)
     HARMLESS(perp_status_text((perp_status)12345));
     HARMLESS(perp_status_word((perp_status)12345));
     HARMLESS(perp_uniqueness_word(12345));
-    IS(perp_plain(NULL, NULL, 0), 0u);
+    IS(perp_text_escape(NULL, NULL, 0), 0u);
     HARMLESS(perp_matrix_dense(0, 0, NULL));
     HARMLESS(perp_matrix_csc(0, 0, NULL, NULL, NULL));
-    HARMLESS(perp_mcp_lcp(0, (perp_matrix){0}, NULL));
+    HARMLESS(perp_mcp_from_lcp(0, (perp_matrix){0}, NULL));
     HARMLESS(perp_workspace_destroy(perp_workspace_create(NULL)));
     IN_CHILD("perp_workspace_create(NULL)", (void)perp_workspace_create(NULL));
     HARMLESS(perp_workspace_destroy(NULL));
-    HARMLESS(perp_comp_default());
+    HARMLESS(perp_comp_options_default());
     REFUSED(perp_mcp_solve(NULL, NULL, NULL, NULL, x, NULL));
     REFUSED(perp_mcp_solve("no such", &mcp, NULL, NULL, NULL, NULL));
     REFUSED(perp_fcp_solve(NULL, NULL, NULL, NULL, x, x, NULL));
@@ -153,14 +153,14 @@ static void models(void **state)
     HARMLESS(perp_force_default());
     HARMLESS(perp_builder_create(NULL));
     HARMLESS(perp_builder_destroy(NULL));
-    HARMLESS(perp_set_gravity(NULL, (perp_vec3){0}));
-    IS(perp_add_body(NULL, NULL).i, -1);
-    IS(perp_add_shape(NULL, BODY, NULL).i, -1);
-    HARMLESS(perp_add_pair(NULL, NULL));
-    HARMLESS(perp_add_contact(NULL, NULL));
-    IS(perp_add_joint(NULL, NULL).i, -1);
-    IS(perp_add_force(NULL, NULL).i, -1);
-    HARMLESS(perp_set_listed_only(NULL, true));
+    HARMLESS(perp_builder_set_gravity(NULL, (perp_vec3){0}));
+    IS(perp_builder_add_body(NULL, NULL).i, -1);
+    IS(perp_builder_add_shape(NULL, BODY, NULL).i, -1);
+    HARMLESS(perp_builder_add_pair(NULL, NULL));
+    HARMLESS(perp_builder_add_contact(NULL, NULL));
+    IS(perp_builder_add_joint(NULL, NULL).i, -1);
+    IS(perp_builder_add_force(NULL, NULL).i, -1);
+    HARMLESS(perp_builder_set_listed_only(NULL, true));
     IS(perp_builder_status(NULL, &error), PERP_ERR_MEMORY);  // it could not be made
     IS(perp_model_create(NULL, &model, &error), PERP_ERR_MEMORY);
     REFUSED(perp_model_create(NULL, NULL, NULL));
@@ -176,12 +176,12 @@ static void models(void **state)
     EMPTY(perp_model_joint_name(NULL, JOINT));
     IS(perp_model_mass(NULL, BODY), 0.0);
     IS(perp_model_inertia(NULL, BODY), 0.0);
-    HARMLESS(perp_model_inertia3(NULL, BODY, inertia));
-    HARMLESS(perp_model_inertia3(NULL, BODY, NULL));
+    HARMLESS(perp_model_inertia_tensor(NULL, BODY, inertia));
+    HARMLESS(perp_model_inertia_tensor(NULL, BODY, NULL));
     HARMLESS(perp_model_center(NULL, BODY));
-    HARMLESS(perp_model_drive(NULL, BODY));
+    HARMLESS(perp_model_motion(NULL, BODY));
     IS(perp_model_is_spatial(NULL), false);
-    HARMLESS(perp_model_left_out(NULL));
+    HARMLESS(perp_model_excluded_pairs(NULL));
     assert_int_equal(failures, 0);
 }
 
@@ -189,12 +189,16 @@ static void builders(void **state)
 {
     (void)state;
     perp_builder *b = perp_builder_create(NULL);
-    IN_CHILD("perp_add_body(b, NULL)", _exit(perp_add_body(b, NULL).i == -1 ? 0 : 1));
-    IN_CHILD("perp_add_shape(b, NULL)", _exit(perp_add_shape(b, BODY, NULL).i == -1 ? 0 : 1));
-    IN_CHILD("perp_add_joint(b, NULL)", _exit(perp_add_joint(b, NULL).i == -1 ? 0 : 1));
-    IN_CHILD("perp_add_force(b, NULL)", _exit(perp_add_force(b, NULL).i == -1 ? 0 : 1));
-    HARMLESS(perp_add_pair(b, NULL));
-    HARMLESS(perp_add_contact(b, NULL));
+    IN_CHILD("perp_builder_add_body(b, NULL)",
+             _exit(perp_builder_add_body(b, NULL).i == -1 ? 0 : 1));
+    IN_CHILD("perp_builder_add_shape(b, NULL)",
+             _exit(perp_builder_add_shape(b, BODY, NULL).i == -1 ? 0 : 1));
+    IN_CHILD("perp_builder_add_joint(b, NULL)",
+             _exit(perp_builder_add_joint(b, NULL).i == -1 ? 0 : 1));
+    IN_CHILD("perp_builder_add_force(b, NULL)",
+             _exit(perp_builder_add_force(b, NULL).i == -1 ? 0 : 1));
+    HARMLESS(perp_builder_add_pair(b, NULL));
+    HARMLESS(perp_builder_add_contact(b, NULL));
     IN_CHILD("perp_model_create(b, NULL)",
              _exit(perp_model_create(b, NULL, NULL) == PERP_ERR_ARGUMENT ? 0 : 1));
     perp_builder_destroy(b);
@@ -211,40 +215,40 @@ static void sims(void **state)
     REFUSED(perp_sim_create(NULL, NULL, NULL, &sim, &error));
     REFUSED(perp_sim_create(NULL, NULL, NULL, NULL, NULL));
     HARMLESS(perp_sim_destroy(NULL));
-    REFUSED(perp_step(NULL, 0.01));
+    REFUSED(perp_sim_step(NULL, 0.01));
     IS(perp_sim_model(NULL), NULL);
     HARMLESS(perp_sim_info(NULL)->remark[0]);
     IS(perp_sim_error(NULL)->status, PERP_ERR_ARGUMENT);
     HARMLESS(perp_sim_limits(NULL));
     IS(perp_sim_time(NULL), 0.0);
-    HARMLESS(perp_body_position(NULL, BODY));
-    IS(perp_body_angle(NULL, BODY), 0.0);
-    HARMLESS(perp_body_pose(NULL, BODY));
-    HARMLESS(perp_body_twist(NULL, BODY));
-    HARMLESS(perp_body_apply(NULL, BODY, (perp_wrench){0}));
-    HARMLESS(perp_body_drive_impulse(NULL, BODY));
+    HARMLESS(perp_sim_body_position(NULL, BODY));
+    IS(perp_sim_body_angle(NULL, BODY), 0.0);
+    HARMLESS(perp_sim_body_pose(NULL, BODY));
+    HARMLESS(perp_sim_body_twist(NULL, BODY));
+    HARMLESS(perp_sim_body_apply(NULL, BODY, (perp_wrench){0}));
+    HARMLESS(perp_sim_body_drive_impulse(NULL, BODY));
     IS(perp_sim_contacts(NULL, &n), NULL);
     HARMLESS(perp_sim_joint(NULL, JOINT));
     REFUSED(perp_sim_active_set(NULL, &n, &n));
     REFUSED(perp_sim_load_range(NULL, 0, x, x));
-    HARMLESS(perp_state_size(NULL, &n, &n));
-    REFUSED(perp_state_get(NULL, x, x, x));
-    REFUSED(perp_state_set(NULL, 0.0, x, x));
-    HARMLESS(perp_state_hash(NULL));
-    IS(perp_state_save_size(NULL), 0u);
-    REFUSED(perp_state_save(NULL, x, sizeof x));
-    REFUSED(perp_state_restore(NULL, x, sizeof x));
+    HARMLESS(perp_sim_state_size(NULL, &n, &n));
+    REFUSED(perp_sim_state_get(NULL, x, x, x));
+    REFUSED(perp_sim_state_set(NULL, 0.0, x, x));
+    HARMLESS(perp_sim_state_hash(NULL));
+    IS(perp_sim_state_save_size(NULL), 0u);
+    REFUSED(perp_sim_state_save(NULL, x, sizeof x));
+    REFUSED(perp_sim_state_restore(NULL, x, sizeof x));
     IS(perp_sim_events(NULL, &n), NULL);
     perp_step_problem *problem = NULL;
     REFUSED(perp_sim_problem(NULL, PERP_FORM_MCP, &problem));
     HARMLESS(perp_step_problem_destroy(NULL));
-    IS(perp_event_word(-1), NULL);
+    IS(perp_event_kind_word(-1), NULL);
     IS(perp_stepper_word(-1), NULL);
     IS(perp_form_word(-1), NULL);
-    IS(perp_friction_word(-1), NULL);
-    IS(perp_impact_word(-1), NULL);
-    IS(perp_mode_word(-1), NULL);
-    IS(perp_rotation_word(-1), NULL);
+    IS(perp_friction_law_word(-1), NULL);
+    IS(perp_impact_law_word(-1), NULL);
+    IS(perp_contact_mode_word(-1), NULL);
+    IS(perp_rotation_update_word(-1), NULL);
     IS(perp_gyroscopic_word(-1), NULL);
     IS(perp_positions_word(-1), NULL);
     IS(perp_coordinates_word(-1), NULL);
@@ -256,7 +260,7 @@ static void trees(void **state)
 {
     (void)state;
     perp_tree *tree = NULL;
-    perp_rate rate[PERP_JOINT_ROWS];
+    perp_rate rate[PERP_JOINT_MAX_ROWS];
     perp_twist twist;
     perp_constraints held;
     double x[8] = {0};
@@ -301,7 +305,7 @@ static void scenes(void **state)
     perp_scene *scene = NULL;
     size_t size = 1;
     int n = 1;
-    HARMLESS(perp_scene_reading_default());
+    HARMLESS(perp_scene_load_options_default());
     REFUSED(perp_scene_load(NULL, NULL, &scene, &error));
     REFUSED(perp_scene_load("x", NULL, NULL, NULL));
     REFUSED(perp_scene_load_with(NULL, NULL, NULL, &scene, &error));
@@ -331,9 +335,9 @@ static void recordings(void **state)
     perp_record *record = NULL;
     perp_recording *recording = NULL;
     perp_comparison *comparison = NULL;
-    perp_compared_moment moment;
+    perp_compared_instant moment;
     perp_replay *replay = NULL;
-    perp_frame frame;
+    perp_snapshot frame;
     perp_check check;
     bool more;
     size_t size = 0;
@@ -363,13 +367,13 @@ static void recordings(void **state)
     EMPTY(perp_comparison_body(NULL, 0).name);
     REFUSED(perp_comparison_next(NULL, &moment, &more, &error));
     HARMLESS(perp_plot_name(-1));
-    REFUSED(perp_plot_run(NULL, "x", NULL, NULL, &error));
-    REFUSED(perp_plot_compare(NULL, NULL, "x", NULL, &error));
+    REFUSED(perp_plot_write(NULL, "x", NULL, NULL, &error));
+    REFUSED(perp_plot_write_comparison(NULL, NULL, "x", NULL, &error));
     HARMLESS(perp_replay_default());
-    REFUSED(perp_replay_make(NULL, NULL, NULL, &replay, &error));
+    REFUSED(perp_replay_create(NULL, NULL, NULL, &replay, &error));
     HARMLESS(perp_replay_destroy(NULL));
     EMPTY(perp_replay_text(NULL, &size));
-    HARMLESS(perp_replay_kept(NULL, &n, &n));
+    HARMLESS(perp_replay_frame_counts(NULL, &n, &n));
     REFUSED(perp_replay_save(NULL, "x", &error));
     assert_int_equal(failures, 0);
 }

@@ -11,7 +11,7 @@
 
 static perp_scene *pile(const char *bodies, const char *cubes)
 {
-    perp_scene_option options[] = {{"bodies", bodies}, {"cubes", cubes}};
+    perp_generator_option options[] = {{"bodies", bodies}, {"cubes", cubes}};
     perp_scene *scene = NULL;
     assert_int_equal(perp_scene_generate("pile3", options, 2, NULL, &scene, NULL), PERP_OK);
     return scene;
@@ -28,7 +28,7 @@ static void most_steps_go_by_modes(void **state)
     int many = 0, by_modes = 0;
     assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
     for (int k = 0; k < 200; k++) {
-        assert_true(perp_step(sim, 0.01) >= 0);
+        assert_true(perp_sim_step(sim, 0.01) >= 0);
         const perp_step_info *info = perp_sim_info(sim);
         assert_true(info->certificate.residual < 1e-6);
         assert_true(info->certificate.gap < 1e-2);
@@ -45,14 +45,14 @@ static void most_steps_go_by_modes(void **state)
 static void a_wall_stays(void **state)
 {
     (void)state;
-    perp_scene_option options[] = {{"rows", "6"}, {"columns", "4"}};
+    perp_generator_option options[] = {{"rows", "6"}, {"columns", "4"}};
     perp_scene *scene = NULL;
     perp_sim *sim = NULL;
     assert_int_equal(perp_scene_generate("wall3", options, 2, NULL, &scene, NULL), PERP_OK);
     perp_sim_def def = perp_scene_sim_def(scene);
     assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
     for (int k = 0; k < 20; k++) {
-        assert_int_equal(perp_step(sim, 0.01), PERP_OK);
+        assert_int_equal(perp_sim_step(sim, 0.01), PERP_OK);
         assert_true(perp_sim_info(sim)->certificate.residual < 1e-12);
         assert_true(k < 2 || perp_sim_info(sim)->effort.factorisations <= 8);
     }
@@ -77,12 +77,12 @@ static void every_allocation_may_fail(void **state)
         f.happened = false;
         f.calls = 0;
         f.fail_at = k % 5 == 4 ? 1 + k / 10 : 0;
-        perp_status status = perp_step(sim, 0.01);
+        perp_status status = perp_sim_step(sim, 0.01);
         if (f.happened && status < 0) {
             assert_int_equal(status, PERP_ERR_MEMORY);
             failures++;
             f.fail_at = 0;
-            status = perp_step(sim, 0.01);
+            status = perp_sim_step(sim, 0.01);
         }
         assert_true(status >= 0);
     }

@@ -16,15 +16,15 @@ static perp_status on_incline(double angle, double mu, char *text, size_t size)
 {
     plane p = {0};
     plane_open(&p);
-    p.def.stepper = PERP_QUASISTATIC;
+    p.def.stepper = PERP_STEPPER_QUASISTATIC;
     plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, angle, mu);
     perp_body_def def =
         plane_body(2.0, 2.0 * 1.25 / 12.0, -0.25 * sin(angle), 0.25 * cos(angle), angle);
     def.name = "block";
-    perp_body block = perp_add_body(p.builder, &def);
+    perp_body block = perp_builder_add_body(p.builder, &def);
     plane_box(&p, block, 0.5, 0.25, mu);
     plane_start(&p);
-    perp_status status = perp_step(p.sim, H);
+    perp_status status = perp_sim_step(p.sim, H);
     snprintf(text, size, "%s", perp_sim_error(p.sim)->text);
     plane_close(&p);
     return status;
@@ -48,19 +48,19 @@ static perp_status in_space(bool floor, double push, char *text, size_t size)
 {
     plane p = {0};
     plane_open(&p);
-    p.def.stepper = PERP_QUASISTATIC;
-    perp_set_gravity(p.builder, (perp_vec3){0.0, 0.0, -9.81});
+    p.def.stepper = PERP_STEPPER_QUASISTATIC;
+    perp_builder_set_gravity(p.builder, (perp_vec3){0.0, 0.0, -9.81});
     if (floor) {
         space_halfspace(&p, PLANE_GROUND, (perp_vec3){0.0, 0.0, 1.0}, 0.0, 0.5);
     }
     perp_vec3 half = {0.2, 0.3, 0.1};
     perp_body_def def = space_body(1.0, space_box_inertia(1.0, half), (perp_vec3){0.0, 0.0, 0.1});
     def.name = "crate";
-    perp_body crate = perp_add_body(p.builder, &def);
+    perp_body crate = perp_builder_add_body(p.builder, &def);
     space_box(&p, crate, half, 0.5);
     plane_start(&p);
-    perp_body_apply(p.sim, crate, (perp_wrench){.f = {push * 0.6, push * 0.8, 0.0}});
-    perp_status status = perp_step(p.sim, H);
+    perp_sim_body_apply(p.sim, crate, (perp_wrench){.f_W = {push * 0.6, push * 0.8, 0.0}});
+    perp_status status = perp_sim_step(p.sim, H);
     snprintf(text, size, "%s", perp_sim_error(p.sim)->text);
     plane_close(&p);
     return status;
@@ -82,13 +82,13 @@ static perp_joint add_pin(plane *p, const char *name, perp_body b, const char *r
 {
     perp_joint_def def = perp_joint_default();
     def.name = name;
-    def.kind = PERP_REVOLUTE;
+    def.kind = PERP_JOINT_REVOLUTE;
     def.a = PLANE_GROUND;
     def.b = b;
-    def.anchor_b = (perp_vec3){-0.5, 0.0, 0.0};
+    def.anchor_B = (perp_vec3){-0.5, 0.0, 0.0};
     def.rate = rate;
     def.rate_effort = INFINITY;
-    return perp_add_joint(p->builder, &def);
+    return perp_builder_add_joint(p->builder, &def);
 }
 
 // Two hinges at one place that ask for different accelerations; those that ask for the same are fine.
@@ -99,13 +99,13 @@ static void event_names_joints(void **state)
     for (int k = 0; k < 2; k++) {
         plane p = {0};
         plane_open(&p);
-        p.def.stepper = PERP_EVENT;
+        p.def.stepper = PERP_STEPPER_EVENT;
         perp_body_def def = plane_rod(1.0, 1.0, 0.0, 0.0, 0.0);
-        perp_body rod = perp_add_body(p.builder, &def);
+        perp_body rod = perp_builder_add_body(p.builder, &def);
         add_pin(&p, "hinge", rod, "t");
         add_pin(&p, "bearing", rod, second[k]);
         plane_start(&p);
-        perp_status status = perp_step(p.sim, H);
+        perp_status status = perp_sim_step(p.sim, H);
         if (k == 1) {
             assert_true(status >= 0);
         } else if (status != PERP_ERR_REFUSED) {
@@ -127,7 +127,7 @@ static void many_redundant_rows(void **state)
     perp_body last = PLANE_GROUND;
     for (int i = 0; i < LINKS; i++) {
         perp_body_def def = plane_rod(1.0, 1.0, i, 0.0, 0.0);
-        perp_body rod = perp_add_body(p.builder, &def);
+        perp_body rod = perp_builder_add_body(p.builder, &def);
         perp_vec3 end = {i > 0 ? 0.5 : 0.0, 0.0, 0.0}, start = {-0.5, 0.0, 0.0};
         plane_pin(&p, last, end, rod, start);
         plane_pin(&p, last, end, rod, start);
@@ -135,12 +135,12 @@ static void many_redundant_rows(void **state)
     }
     plane_start(&p);
     for (int step = 0; step < 2; step++) {
-        assert_true(perp_step(p.sim, H) >= 0);
+        assert_true(perp_sim_step(p.sim, H) >= 0);
         const perp_step_info *info = perp_sim_info(p.sim);
         assert_int_equal(info->joint_rows, 4 * LINKS);
         assert_int_equal(info->redundant_rows, 2 * LINKS);
-        assert_int_equal(info->motion, PERP_UNIQUE);
-        assert_true(info->impulses != PERP_UNIQUE);
+        assert_int_equal(info->motion, PERP_UNIQUENESS_PROVED);
+        assert_true(info->impulses != PERP_UNIQUENESS_PROVED);
         assert_true(perp_sim_joint(p.sim, (perp_joint){0}).redundant ||
                     perp_sim_joint(p.sim, (perp_joint){1}).redundant);
     }

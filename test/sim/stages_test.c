@@ -51,7 +51,7 @@ static void step(world *w, double seconds[PERP_STAGE_COUNT])
 {
     double start = pp_seconds(), sum = 0.0;
     w->seen.count = 0;
-    assert_true(perp_step(w->sim, perp_scene_step(w->scene)) >= 0);
+    assert_true(perp_sim_step(w->sim, perp_scene_step(w->scene)) >= 0);
     double took = pp_seconds() - start;
     const perp_step_info *info = perp_sim_info(w->sim);
     for (int k = 0; k < PERP_STAGE_COUNT; k++) {
@@ -104,7 +104,8 @@ static void finding_contacts_is_charged_to_gaps(void **state)
         at.p_ext = w.sim->step.kin.p_ext;
         at.team = &w.sim->team;
         double start = pp_seconds();
-        assert_int_equal(pp_gaps_run(&gaps, w.sim->model, &at, w.sim->found.reach, arena), PERP_OK);
+        assert_int_equal(pp_gaps_run(&gaps, w.sim->model, &at, w.sim->contact_cache.reach, arena),
+                         PERP_OK);
         least = fmin(least, pp_seconds() - start);
         pp_arena_reset(arena);
     }

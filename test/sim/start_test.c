@@ -47,9 +47,9 @@ static void overlaps_are_removed(void **state)
     run r = begin(CUBE(""));
     assert_int_equal(r.status, PERP_OK);
     assert_non_null(strstr(perp_sim_info(r.sim)->remark, "overlapped by 0.1 m"));
-    assert_true(fabs(perp_body_position(r.sim, (perp_body){1}).z - 0.5) < 1e-9);
+    assert_true(fabs(perp_sim_body_position(r.sim, (perp_body){1}).z - 0.5) < 1e-9);
     for (int k = 0; k < 20; k++) {
-        assert_int_equal(perp_step(r.sim, 1e-3), PERP_OK);
+        assert_int_equal(perp_sim_step(r.sim, 1e-3), PERP_OK);
         assert_true(perp_sim_info(r.sim)->energy.kinetic < 1e-15);
     }
     finish(&r);
@@ -75,9 +75,9 @@ static void overlaps_as_given_are_worked_off(void **state)
         assert_int_equal(r.status, PERP_OK);
         assert_string_equal(perp_sim_info(r.sim)->remark, "");
         for (int i = 1; i <= 20; i++) {
-            perp_status status = perp_step(r.sim, 1e-3);
+            perp_status status = perp_sim_step(r.sim, 1e-3);
             const perp_step_info *info = perp_sim_info(r.sim);
-            double depth = 0.5 - perp_body_position(r.sim, (perp_body){1}).z;
+            double depth = 0.5 - perp_sim_body_position(r.sim, (perp_body){1}).z;
             assert_true(info->energy.kinetic < 1e-15);
             assert_true(fabs(depth - fmax(0.0, 0.2 - 0.05 * i)) < 1e-9);
             assert_int_equal(status, i <= 4 ? PERP_INEXACT : PERP_OK);
@@ -108,10 +108,10 @@ static void joints_as_given_are_worked_off(void **state)
         run r = begin(text);
         assert_int_equal(r.status, PERP_OK);
         double q[3], nu[3], last = HUGE_VAL;
-        assert_int_equal(perp_state_get(r.sim, NULL, q, nu), PERP_OK);
+        assert_int_equal(perp_sim_state_get(r.sim, NULL, q, nu), PERP_OK);
         for (int turn = 0; turn < 2; turn++, last = HUGE_VAL) {
             int steps = 0;
-            while (perp_step(r.sim, 1e-3) == PERP_INEXACT && steps < 100) {
+            while (perp_sim_step(r.sim, 1e-3) == PERP_INEXACT && steps < 100) {
                 double error = perp_sim_joint(r.sim, (perp_joint){0}).error;
                 assert_true(k >= 3 || error < last);
                 last = error;
@@ -119,8 +119,8 @@ static void joints_as_given_are_worked_off(void **state)
             }
             assert_true(steps > 1 && steps < 100);
             assert_true(perp_sim_info(r.sim)->energy.kinetic < 1e-15);
-            assert_int_equal(perp_step(r.sim, 1e-3), PERP_OK);
-            assert_int_equal(perp_state_set(r.sim, 0.0, q, nu), PERP_OK);
+            assert_int_equal(perp_sim_step(r.sim, 1e-3), PERP_OK);
+            assert_int_equal(perp_sim_state_set(r.sim, 0.0, q, nu), PERP_OK);
         }
         finish(&r);
     }
@@ -134,16 +134,16 @@ static void starts_as_given_are_saved(void **state)
     char block[4096];
     uint64_t hash[2];
     for (int i = 0; i < 12; i++) {
-        size_t size = perp_state_save_size(r.sim);
+        size_t size = perp_sim_state_save_size(r.sim);
         assert_true(size <= sizeof block);
-        assert_int_equal(perp_state_save(r.sim, block, size), PERP_OK);
+        assert_int_equal(perp_sim_state_save(r.sim, block, size), PERP_OK);
         for (int k = 0; k < 2; k++) {
-            assert_true(perp_step(r.sim, 1e-3) >= 0);
-            hash[k] = perp_state_hash(r.sim);
-            assert_int_equal(perp_state_restore(r.sim, block, size), PERP_OK);
+            assert_true(perp_sim_step(r.sim, 1e-3) >= 0);
+            hash[k] = perp_sim_state_hash(r.sim);
+            assert_int_equal(perp_sim_state_restore(r.sim, block, size), PERP_OK);
         }
         assert_true(hash[0] == hash[1]);
-        assert_true(perp_step(r.sim, 1e-3) >= 0);
+        assert_true(perp_sim_step(r.sim, 1e-3) >= 0);
     }
     finish(&r);
 }
@@ -176,7 +176,7 @@ static void open_joints_are_closed(void **state)
         assert_int_equal(r.status, PERP_OK);
         assert_non_null(strstr(perp_sim_info(r.sim)->remark, "pin"));
         for (int i = 0; i < 10; i++) {
-            assert_int_equal(perp_step(r.sim, 1e-4), PERP_OK);
+            assert_int_equal(perp_sim_step(r.sim, 1e-4), PERP_OK);
         }
         assert_true(perp_sim_info(r.sim)->energy.kinetic < 1e-15);
         assert_true(perp_sim_joint(r.sim, (perp_joint){0}).error < 1e-9);
@@ -232,7 +232,7 @@ static void heavy_chains_do_not_pass(void **state)
     assert_int_equal(r.status, PERP_OK);
     int passed = 0, steps = 0;
     for (; steps < 500; steps++) {
-        perp_status status = perp_step(r.sim, 1e-3);
+        perp_status status = perp_sim_step(r.sim, 1e-3);
         passed += status == PERP_OK;
         if (status < 0) {
             break;

@@ -13,10 +13,10 @@
 
 static void *save(const perp_sim *sim, size_t *size)
 {
-    *size = perp_state_save_size(sim);
+    *size = perp_sim_state_save_size(sim);
     void *block = malloc(*size);
     assert_non_null(block);
-    assert_int_equal(perp_state_save(sim, block, *size), PERP_OK);
+    assert_int_equal(perp_sim_state_save(sim, block, *size), PERP_OK);
     return block;
 }
 
@@ -24,8 +24,8 @@ static void *save(const perp_sim *sim, size_t *size)
 static void hashes(perp_sim *sim, double h, uint64_t out[40])
 {
     for (int i = 0; i < 40; i++) {
-        assert_true(perp_step(sim, h) >= 0);
-        out[i] = perp_state_hash(sim);
+        assert_true(perp_sim_step(sim, h) >= 0);
+        out[i] = perp_sim_state_hash(sim);
     }
 }
 
@@ -34,15 +34,15 @@ static void continues_bit_for_bit(perp_sim *sim, const perp_sim_def *def, double
     uint64_t first[40], second[40], third[40];
     size_t size;
     for (int i = 0; i < 25; i++) {
-        assert_true(perp_step(sim, h) >= 0);
+        assert_true(perp_sim_step(sim, h) >= 0);
     }
     void *block = save(sim, &size);
     hashes(sim, h, first);
-    assert_int_equal(perp_state_restore(sim, block, size), PERP_OK);  // back in the same sim
+    assert_int_equal(perp_sim_state_restore(sim, block, size), PERP_OK);  // back in the same sim
     hashes(sim, h, second);
     perp_sim *other;
     assert_int_equal(perp_sim_create(perp_sim_model(sim), def, NULL, &other, NULL), PERP_OK);
-    assert_int_equal(perp_state_restore(other, block, size), PERP_OK);  // and in a new one
+    assert_int_equal(perp_sim_state_restore(other, block, size), PERP_OK);  // and in a new one
     hashes(other, h, third);
     assert_memory_equal(first, second, sizeof first);
     assert_memory_equal(first, third, sizeof first);
@@ -87,15 +87,15 @@ static void refuses_other_states(void **state)
     berard_start(&c);
     plane_run(&b.p, b.h, 3);
     char *block = save(b.p.sim, &size);
-    uint64_t hash = perp_state_hash(c.p.sim), own = perp_state_hash(b.p.sim);
-    assert_int_equal(perp_state_restore(c.p.sim, block, size), PERP_ERR_ARGUMENT);
-    assert_int_equal(perp_state_restore(b.p.sim, block, size - 1), PERP_ERR_ARGUMENT);
-    assert_int_equal(perp_state_restore(b.p.sim, block, 3), PERP_ERR_ARGUMENT);
-    assert_int_equal(perp_state_restore(b.p.sim, NULL, size), PERP_ERR_ARGUMENT);
-    assert_int_equal(perp_state_save(b.p.sim, block, size - 1), PERP_ERR_ARGUMENT);
+    uint64_t hash = perp_sim_state_hash(c.p.sim), own = perp_sim_state_hash(b.p.sim);
+    assert_int_equal(perp_sim_state_restore(c.p.sim, block, size), PERP_ERR_ARGUMENT);
+    assert_int_equal(perp_sim_state_restore(b.p.sim, block, size - 1), PERP_ERR_ARGUMENT);
+    assert_int_equal(perp_sim_state_restore(b.p.sim, block, 3), PERP_ERR_ARGUMENT);
+    assert_int_equal(perp_sim_state_restore(b.p.sim, NULL, size), PERP_ERR_ARGUMENT);
+    assert_int_equal(perp_sim_state_save(b.p.sim, block, size - 1), PERP_ERR_ARGUMENT);
     block[0] ^= 1;
-    assert_int_equal(perp_state_restore(b.p.sim, block, size), PERP_ERR_ARGUMENT);
-    assert_true(perp_state_hash(c.p.sim) == hash && perp_state_hash(b.p.sim) == own);
+    assert_int_equal(perp_sim_state_restore(b.p.sim, block, size), PERP_ERR_ARGUMENT);
+    assert_true(perp_sim_state_hash(c.p.sim) == hash && perp_sim_state_hash(b.p.sim) == own);
     free(block);
     berard_close(&b);
     berard_close(&c);
@@ -109,23 +109,23 @@ static void set_and_get(void **state)
     double t, q[9], v[9], q2[9], v2[9];
     berard_open(&b, 3);
     berard_start(&b);
-    perp_state_size(b.p.sim, &nq, &nv);
+    perp_sim_state_size(b.p.sim, &nq, &nv);
     assert_true(nq == 9 && nv == 9);
     plane_run(&b.p, b.h, 10);
-    assert_int_equal(perp_state_get(b.p.sim, &t, q, v), PERP_OK);
-    uint64_t hash = perp_state_hash(b.p.sim);
+    assert_int_equal(perp_sim_state_get(b.p.sim, &t, q, v), PERP_OK);
+    uint64_t hash = perp_sim_state_hash(b.p.sim);
     plane_run(&b.p, b.h, 10);
-    assert_true(perp_state_hash(b.p.sim) != hash);
-    assert_int_equal(perp_state_set(b.p.sim, t, q, v), PERP_OK);
-    assert_true(perp_state_hash(b.p.sim) == hash);
-    assert_int_equal(perp_state_get(b.p.sim, NULL, q2, v2), PERP_OK);
+    assert_true(perp_sim_state_hash(b.p.sim) != hash);
+    assert_int_equal(perp_sim_state_set(b.p.sim, t, q, v), PERP_OK);
+    assert_true(perp_sim_state_hash(b.p.sim) == hash);
+    assert_int_equal(perp_sim_state_get(b.p.sim, NULL, q2, v2), PERP_OK);
     assert_memory_equal(q, q2, sizeof q);
     assert_memory_equal(v, v2, sizeof v);
     q[4] = (double)NAN;
-    assert_int_equal(perp_state_set(b.p.sim, t, q, v), PERP_ERR_ARGUMENT);
-    assert_int_equal(perp_state_set(b.p.sim, HUGE_VAL, q2, v2), PERP_ERR_ARGUMENT);
-    assert_int_equal(perp_state_set(b.p.sim, t, NULL, v2), PERP_ERR_ARGUMENT);
-    assert_true(perp_state_hash(b.p.sim) == hash);
+    assert_int_equal(perp_sim_state_set(b.p.sim, t, q, v), PERP_ERR_ARGUMENT);
+    assert_int_equal(perp_sim_state_set(b.p.sim, HUGE_VAL, q2, v2), PERP_ERR_ARGUMENT);
+    assert_int_equal(perp_sim_state_set(b.p.sim, t, NULL, v2), PERP_ERR_ARGUMENT);
+    assert_true(perp_sim_state_hash(b.p.sim) == hash);
     berard_close(&b);
 }
 
@@ -136,10 +136,10 @@ static void refuses_bad_steps(void **state)
     berard b;
     berard_open(&b, 2);
     berard_start(&b);
-    uint64_t hash = perp_state_hash(b.p.sim);
+    uint64_t hash = perp_sim_state_hash(b.p.sim);
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(perp_step(b.p.sim, bad[i]), PERP_ERR_ARGUMENT);
-        assert_true(perp_state_hash(b.p.sim) == hash);
+        assert_int_equal(perp_sim_step(b.p.sim, bad[i]), PERP_ERR_ARGUMENT);
+        assert_true(perp_sim_state_hash(b.p.sim) == hash);
     }
     berard_close(&b);
 }
@@ -156,14 +156,14 @@ static void failed_steps_change_nothing(void **state)
         perp_error error;
         assert_int_equal(perp_model_create(a.p.builder, &a.p.model, &error), PERP_OK);
         assert_int_equal(perp_sim_create(a.p.model, &a.p.def, &env, &a.p.sim, &error), PERP_OK);
-        uint64_t hash = perp_state_hash(a.p.sim);
+        uint64_t hash = perp_sim_state_hash(a.p.sim);
         f.fail_at = f.calls + k;
         fault_hook(&f);
-        perp_status status = perp_step(a.p.sim, 0.01);
+        perp_status status = perp_sim_step(a.p.sim, 0.01);
         if (status < 0) {
             assert_int_equal(status, PERP_ERR_MEMORY);
-            assert_true(perp_state_hash(a.p.sim) == hash);
-            assert_true(perp_step(a.p.sim, 0.01) >= 0);
+            assert_true(perp_sim_state_hash(a.p.sim) == hash);
+            assert_true(perp_sim_step(a.p.sim, 0.01) >= 0);
         }
         bool done = !f.happened;
         arch_close(&a);

@@ -56,7 +56,7 @@ static void backwards(void *user, int count, void (*task)(void *arg, int i), voi
 
 typedef struct scene_case {
     const char *name;
-    perp_scene_option option[3];
+    perp_generator_option option[3];
     int options, steps;
     double h;
 } scene_case;
@@ -95,7 +95,7 @@ static outcome run(const scene_case *c, const perp_scene *scene, int threads, co
     def.threads = threads;
     assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, env, &sim, NULL), PERP_OK);
     for (int k = 0; k < c->steps; k++) {
-        assert_true(perp_step(sim, c->h) >= 0);
+        assert_true(perp_sim_step(sim, c->h) >= 0);
         const perp_step_info *info = perp_sim_info(sim);
         int count;
         const perp_contact *contact = perp_sim_contacts(sim, &count);
@@ -107,7 +107,7 @@ static outcome run(const scene_case *c, const perp_scene *scene, int threads, co
             o.residual += contact[i].pn * (double)(i + 1);
         }
     }
-    o.hash = perp_state_hash(sim);
+    o.hash = perp_sim_state_hash(sim);
     perp_sim_destroy(sim);
     return o;
 }
@@ -167,15 +167,15 @@ static void allocations_fail(void **state)
         def.threads = 3;
         perp_status status = perp_sim_create(perp_scene_model(scene), &def, &env, &sim, NULL);
         for (int step = 0; step < c.steps && status >= 0; step++) {
-            uint64_t hash = perp_state_hash(sim);
-            status = perp_step(sim, c.h);
-            assert_true(status >= 0 || perp_state_hash(sim) == hash);
+            uint64_t hash = perp_sim_state_hash(sim);
+            status = perp_sim_step(sim, c.h);
+            assert_true(status >= 0 || perp_sim_state_hash(sim) == hash);
             if (status == PERP_ERR_MEMORY) {
-                status = perp_step(sim, c.h);
+                status = perp_sim_step(sim, c.h);
                 assert_true(status >= 0);
             }
         }
-        assert_true(sim ? perp_state_hash(sim) == right : status == PERP_ERR_MEMORY);
+        assert_true(sim ? perp_sim_state_hash(sim) == right : status == PERP_ERR_MEMORY);
         perp_sim_destroy(sim);
         assert_int_equal(f.live, 0);
         assert_int_equal(f.confused, 0);

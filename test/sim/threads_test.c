@@ -25,14 +25,14 @@ static void *run(void *argument)
     perp_sim *sim = NULL;
     t->status = perp_sim_create(t->model, &t->def, NULL, &sim, NULL);
     for (int k = 0; k < STEPS && t->status >= 0; k++) {
-        t->status = perp_step(sim, t->h);
+        t->status = perp_sim_step(sim, t->h);
     }
     perp_step_problem *problem = NULL;
     if (t->status >= 0 && perp_sim_problem(sim, PERP_FORM_MCP, &problem) < 0) {
         t->status = PERP_ERR_MEMORY;
     }
     perp_step_problem_destroy(problem);
-    t->hash = sim ? perp_state_hash(sim) : 0;
+    t->hash = sim ? perp_sim_state_hash(sim) : 0;
     perp_sim_destroy(sim);
     return NULL;
 }

@@ -73,11 +73,11 @@ static perp_vec3 end_of(const ride *r, bool tiles)
     def.stepper = r->stepper;
     assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
     for (int k = 0; k * r->step < 0.5; k++) {
-        if (perp_step(sim, r->step) < 0) {
+        if (perp_sim_step(sim, r->step) < 0) {
             fail_msg("%s", perp_sim_error(sim)->text);
         }
     }
-    perp_vec3 p = perp_body_position(sim, perp_model_body(perp_scene_model(scene), "b"));
+    perp_vec3 p = perp_sim_body_position(sim, perp_model_body(perp_scene_model(scene), "b"));
     perp_sim_destroy(sim);
     perp_scene_destroy(scene);
     return p;
@@ -85,8 +85,8 @@ static perp_vec3 end_of(const ride *r, bool tiles)
 
 static void compare(ride r)
 {
-    static const perp_stepper steppers[] = {PERP_STEWART_TRINKLE, PERP_ANITESCU_POTRA,
-                                            PERP_MOREAU_JEAN};
+    static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
+                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN};
     static const double motion[][3] = {{2.0, 0.0, 0.004}, {0.3, 3.2, 0.0013}, {0.0, 3.5, 0.01}};
     for (int s = 0; s < 3; s++) {
         for (int k = 0; k < 3; k++) {
@@ -164,9 +164,9 @@ static void a_real_step_stops(void **state)
     perp_sim_def def = perp_scene_sim_def(scene);
     assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
     for (int k = 0; k < 125; k++) {
-        assert_true(perp_step(sim, 0.004) >= 0);
+        assert_true(perp_sim_step(sim, 0.004) >= 0);
     }
-    perp_vec3 p = perp_body_position(sim, perp_model_body(perp_scene_model(scene), "b"));
+    perp_vec3 p = perp_sim_body_position(sim, perp_model_body(perp_scene_model(scene), "b"));
     assert_true(p.x < 0.051 && p.y < 0.101);
     perp_sim_destroy(sim);
     perp_scene_destroy(scene);
@@ -176,8 +176,8 @@ static void a_real_step_stops(void **state)
 static void points_stay_on_their_side(void **state)
 {
     (void)state;
-    static const perp_stepper steppers[] = {PERP_STEWART_TRINKLE, PERP_ANITESCU_POTRA,
-                                            PERP_MOREAU_JEAN};
+    static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
+                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN};
     static const double throw[][2] = {{0.3, -1.0}, {0.3, -20.0}, {-0.3, 3.0}, {-0.3, 30.0}};
     for (int k = 0; k < 3 * 4 * 2; k++) {
         double y = throw [k / 6][0], v = throw [k / 6][1], e = k % 2 ? 0.5 : 0.0;
@@ -200,11 +200,11 @@ static void points_stay_on_their_side(void **state)
         def.stepper = steppers[k / 2 % 3];
         assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
         for (int i = 0; i < 125; i++) {
-            assert_true(perp_step(sim, 0.004) >= 0);
+            assert_true(perp_sim_step(sim, 0.004) >= 0);
         }
-        double end = perp_body_position(sim, perp_model_body(perp_scene_model(scene), "b")).y;
+        double end = perp_sim_body_position(sim, perp_model_body(perp_scene_model(scene), "b")).y;
         // Steps that are exact in velocities alone may sink in by what a step moves.
-        double sunk = def.stepper == PERP_STEWART_TRINKLE ? 1e-9 : 0.004 * fabs(v);
+        double sunk = def.stepper == PERP_STEPPER_STEWART_TRINKLE ? 1e-9 : 0.004 * fabs(v);
         if (!(y > 0.0 ? end > -sunk : end < sunk)) {
             fail_msg("stepper %d from %g at %g m/s, e = %g: ends at %g", (int)def.stepper, y, v, e,
                      end);

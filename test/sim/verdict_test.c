@@ -49,7 +49,7 @@ static double worst_of(perp_sim *sim, double h, int steps, perp_judged row)
 {
     double worst = 0.0;
     for (int k = 0; k < steps; k++) {
-        if (perp_step(sim, h) < 0) {
+        if (perp_sim_step(sim, h) < 0) {
             fail_msg("step %d: %s", k, perp_sim_error(sim)->text);
         }
         worst = fmax(worst, perp_sim_info(sim)->certificate.relative[row]);
@@ -78,7 +78,7 @@ static void fast_pushers_hold_what_they_push(void **state)
         world w = open_world(text);
         double h = 1e-3 / speed[k];
         (void)worst_of(w.sim, h, 20, PERP_JUDGED_GAP);
-        assert_true(fabs(perp_body_twist(w.sim, body_of(&w, "box")).v.x - speed[k]) <
+        assert_true(fabs(perp_sim_body_twist(w.sim, body_of(&w, "box")).v_W.x - speed[k]) <
                     1e-6 * speed[k]);
         close_world(w);
     }
@@ -138,8 +138,8 @@ static void joints_are_judged_alike_at_all_sizes(void **state)
 // Angular momentum of a body with these principal moments.
 static perp_vec3 spin_of(const world *w, perp_vec3 J)
 {
-    perp_quat q = perp_body_pose(w->sim, body_of(w, "b")).rot;
-    perp_vec3 w_B = space_unrotate(q, perp_body_twist(w->sim, body_of(w, "b")).w);
+    perp_quat q = perp_sim_body_pose(w->sim, body_of(w, "b")).rot;
+    perp_vec3 w_B = space_unrotate(q, perp_sim_body_twist(w->sim, body_of(w, "b")).w_W);
     return space_rotate(q, (perp_vec3){J.x * w_B.x, J.y * w_B.y, J.z * w_B.z});
 }
 
@@ -157,7 +157,7 @@ static void spin_is_kept_in_flight(void **state)
         world w = open_world(text);
         for (int i = 0; i < 10; i++) {
             perp_vec3 had = spin_of(&w, J);
-            if (perp_step(w.sim, step[k]) != PERP_OK) {
+            if (perp_sim_step(w.sim, step[k]) != PERP_OK) {
                 continue;
             }
             double lost = space_length(space_sub(spin_of(&w, J), had)) / space_length(had);
@@ -186,13 +186,13 @@ static void links_bounce_with_the_speed_they_come_with(void **state)
         double before = 0.0;
         bool bounced = false;
         for (int i = 0; i < 100 && !bounced; i++) {
-            double spin = perp_body_twist(w.sim, body_of(&w, "rod")).w.z;
-            assert_int_equal(perp_step(w.sim, 0.005), PERP_OK);
+            double spin = perp_sim_body_twist(w.sim, body_of(&w, "rod")).w_W.z;
+            assert_int_equal(perp_sim_step(w.sim, 0.005), PERP_OK);
             before = spin;
-            bounced = perp_body_twist(w.sim, body_of(&w, "rod")).w.z > 0.0;
+            bounced = perp_sim_body_twist(w.sim, body_of(&w, "rod")).w_W.z > 0.0;
         }
         assert_true(bounced);
-        double after = perp_body_twist(w.sim, body_of(&w, "rod")).w.z;
+        double after = perp_sim_body_twist(w.sim, body_of(&w, "rod")).w_W.z;
         assert_true(after <= -before * (1.0 + 1e-12));
         assert_true(after >= -before * (1.0 - 0.02));
         close_world(w);

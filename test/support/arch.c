@@ -48,7 +48,7 @@ static perp_body add_block(plane *p, int k, const arch *a, double thickness, dou
     perp_vec3 middle = centroid(v);
     perp_body_def body = a->ring ? ring_piece(inner, outer, pi * k / blocks, pi * (k + 1) / blocks)
                                  : plane_body(0.0, 0.0, middle.x, middle.y, 0.0);
-    perp_vec3 centre = body.position;
+    perp_vec3 centre = body.position_W;
     for (int i = 0; i < 4; i++) {
         v[i].x -= centre.x;
         v[i].y -= centre.y;
@@ -56,14 +56,14 @@ static perp_body add_block(plane *p, int k, const arch *a, double thickness, dou
     char name[32];
     snprintf(name, sizeof name, "voussoir %d", k + 1);
     body.name = name;
-    perp_body handle = perp_add_body(p->builder, &body);
+    perp_body handle = perp_builder_add_body(p->builder, &body);
     perp_shape_def shape = perp_shape_default();
-    shape.kind = PERP_POLYGON;
-    shape.vertices = v;
+    shape.kind = PERP_SHAPE_POLYGON;
+    shape.vertices_S = v;
     shape.vertex_count = 4;
     shape.density = a->ring ? 0.0 : DENSITY;
     shape.mu = mu;
-    perp_add_shape(p->builder, handle, &shape);
+    perp_builder_add_shape(p->builder, handle, &shape);
     return handle;
 }
 
@@ -81,7 +81,7 @@ void arch_start(arch *a)
 {
     plane_start(&a->p);
     for (int k = 0; k < a->blocks; k++) {
-        a->start[k] = perp_body_position(a->p.sim, a->block[k]);
+        a->start[k] = perp_sim_body_position(a->p.sim, a->block[k]);
     }
 }
 
@@ -94,7 +94,7 @@ double arch_moved(const arch *a)
 {
     double worst = 0.0;
     for (int k = 0; k < a->blocks; k++) {
-        perp_vec3 now = perp_body_position(a->p.sim, a->block[k]);
+        perp_vec3 now = perp_sim_body_position(a->p.sim, a->block[k]);
         worst = fmax(worst, hypot(now.x - a->start[k].x, now.y - a->start[k].y));
     }
     return worst;

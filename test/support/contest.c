@@ -46,7 +46,7 @@ void contest_enter(const char *solver, const perp_mcp *mcp, const answer_key *ke
                    perp_workspace *work, tally *t)
 {
     double z[N_MAX];
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     options.work = work;
     perp_status status = perp_mcp_solve(solver, mcp, &options, NULL, z, NULL);
     t->problems++;

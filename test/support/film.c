@@ -9,7 +9,7 @@
 enum { NAME = 24 };
 
 typedef struct set {  // what a film needs, in one piece
-    pp_film film;
+    pp_plot_source film;
     film_wish wish;
     perp_recording_info info;
     perp_recorded_body *body;
@@ -42,21 +42,22 @@ static void place(set *s, int k, double t, double odd)
 
 static int touch(set *s, int frame, double t, double odd)
 {
-    static const perp_contact_mode modes[] = {PERP_OPEN, PERP_STICK, PERP_SLIP};
+    static const perp_contact_mode modes[] = {PERP_CONTACT_OPEN, PERP_CONTACT_STICK,
+                                              PERP_CONTACT_SLIP};
     int count = 0;
     for (int k = 0; k < s->wish.contacts; k++) {
         if (s->wish.holes && (frame / 10 + k) % 3 == 0) {
             continue;
         }
         perp_contact_mode mode = modes[(frame / 20 + k) % 3];
-        double pn = mode == PERP_OPEN ? 0.0 : s->wish.size * (1.5 + sin(5.0 * t + k));
-        double share = mode == PERP_SLIP ? 1.0 : 0.6 * sin(3.0 * t);
+        double pn = mode == PERP_CONTACT_OPEN ? 0.0 : s->wish.size * (1.5 + sin(5.0 * t + k));
+        double share = mode == PERP_CONTACT_SLIP ? 1.0 : 0.6 * sin(3.0 * t);
         s->contact[count++] =
             (perp_contact){.a = {0},
                            .b = {s->info.shapes > 1 ? 1 + k % (s->info.shapes - 1) : 0},
                            .feature = (uint32_t)k,
                            .normal_W = {0, 1, 0},
-                           .gap = mode == PERP_OPEN ? 0.01 * s->wish.size : odd,
+                           .gap = mode == PERP_CONTACT_OPEN ? 0.01 * s->wish.size : odd,
                            .mu = 0.5,
                            .pn = pn + odd,
                            .pf_W = {0.5 * share * pn, 0, 0},
@@ -65,7 +66,7 @@ static int touch(set *s, int frame, double t, double odd)
     return count;
 }
 
-static perp_status read_frame(void *source, int frame, perp_frame *out, perp_error *error)
+static perp_status read_frame(void *source, int frame, perp_snapshot *out, perp_error *error)
 {
     (void)error;
     set *s = source;
@@ -76,13 +77,14 @@ static perp_status read_frame(void *source, int frame, perp_frame *out, perp_err
     }
     for (int j = 0; j < s->info.joints; j++) {
         s->state[j] =
-            (perp_joint_state){.error = 1e-9 * (1.0 + cos(t)) + odd, .impulse_b.f.x = s->info.h};
+            (perp_joint_state){.error = 1e-9 * (1.0 + cos(t)) + odd, .impulse_b.f_W.x = s->info.h};
     }
-    *out = (perp_frame){.t = t,
+    *out =
+        (perp_snapshot){.t = t,
                         .step = frame,
-                        .position = s->position,
+                        .position_W = s->position,
                         .angle = s->angle,
-                        .velocity = s->velocity,
+                        .velocity_W = s->velocity,
                         .spin = s->spin,
                         .contacts = frame > 0 ? touch(s, frame, t, odd) : 0,
                         .contact = s->contact,
@@ -100,26 +102,26 @@ static void fill_shape(set *s, int k)
     *shape = (perp_recorded_shape){.name = "shape", .body = {k}};
     switch (k == 0 ? 0 : 1 + k % 4) {
     case 0:
-        shape->kind = PERP_HALFPLANE;
+        shape->kind = PERP_SHAPE_HALFPLANE;
         shape->outline = plane;
         shape->outline_count = 2;
         break;
     case 1:
-        shape->kind = PERP_BOX;
+        shape->kind = PERP_SHAPE_BOX;
         shape->outline = square;
         shape->outline_count = 4;
         break;
     case 2:
-        shape->kind = PERP_CAPSULE;
+        shape->kind = PERP_SHAPE_CAPSULE;
         shape->outline = rod;
         shape->outline_count = 2;
         shape->radius = 0.3;
         break;
     default:
-        shape->kind = k % 4 == 2 ? PERP_DISC : PERP_POINT;
+        shape->kind = k % 4 == 2 ? PERP_SHAPE_DISC : PERP_SHAPE_POINT;
         shape->outline = plane;
         shape->outline_count = 1;
-        shape->radius = shape->kind == PERP_DISC ? 1.0 : 0.0;
+        shape->radius = shape->kind == PERP_SHAPE_DISC ? 1.0 : 0.0;
     }
 }
 
@@ -127,8 +129,9 @@ static void fill(set *s)
 {
     for (int k = 0; k < s->info.bodies; k++) {
         snprintf(s->name[k], NAME, k == 0 ? "ground" : "body %d", k);
-        s->body[k] = (perp_recorded_body){.name = k > 0 && s->wish.name ? s->wish.name : s->name[k],
-                                          .drive = k == 0 ? PERP_FIXED : PERP_FREE};
+        s->body[k] =
+            (perp_recorded_body){.name = k > 0 && s->wish.name ? s->wish.name : s->name[k],
+                                 .motion = k == 0 ? PERP_MOTION_STATIC : PERP_MOTION_DYNAMIC};
         fill_shape(s, k);
     }
     for (int k = 0; k < s->info.joints; k++) {
@@ -137,7 +140,7 @@ static void fill(set *s)
     }
 }
 
-pp_film *film_create(const film_wish *wish)
+pp_plot_source *film_create(const film_wish *wish)
 {
     set *s = zeros(1, sizeof *s);
     s->wish = *wish;
@@ -167,16 +170,16 @@ pp_film *film_create(const film_wish *wish)
     s->contact = zeros(wish->contacts, sizeof *s->contact);
     s->state = zeros(wish->joints, sizeof *s->state);
     fill(s);
-    s->film = (pp_film){.info = &s->info,
-                        .body = s->body,
-                        .shape = s->shape,
-                        .joint = s->joint,
-                        .read = read_frame,
-                        .source = s};
+    s->film = (pp_plot_source){.info = &s->info,
+                               .body = s->body,
+                               .shape = s->shape,
+                               .joint = s->joint,
+                               .read = read_frame,
+                               .source = s};
     return &s->film;
 }
 
-void film_destroy(pp_film *film)
+void film_destroy(pp_plot_source *film)
 {
     set *s = film->source;
     void *const parts[] = {s->body,     s->shape,    s->joint, s->name,

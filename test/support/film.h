@@ -14,5 +14,5 @@ typedef struct film_wish {
     const char *events;
 } film_wish;
 
-pp_film *film_create(const film_wish *wish);
-void film_destroy(pp_film *film);
+pp_plot_source *film_create(const film_wish *wish);
+void film_destroy(pp_plot_source *film);

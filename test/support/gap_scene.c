@@ -26,14 +26,14 @@ bool gap_scene_create(gap_scene *s, const perp_shape_def *a, const perp_shape_de
     memset(s, 0, sizeof *s);
     for (int k = 0; k < 2; k++) {
         perp_body_def body = perp_body_default();
-        body.mass = body.inertia = 1.0;
+        body.mass = body.inertia_zz = 1.0;
         s->def[k] = *defs[k];
-        if (defs[k]->kind == PERP_POLYGON) {
-            memcpy(s->vertex[k], defs[k]->vertices,
+        if (defs[k]->kind == PERP_SHAPE_POLYGON) {
+            memcpy(s->vertex[k], defs[k]->vertices_S,
                    (size_t)defs[k]->vertex_count * sizeof(perp_vec3));
-            s->def[k].vertices = s->vertex[k];
+            s->def[k].vertices_S = s->vertex[k];
         }
-        perp_add_shape(builder, perp_add_body(builder, &body), &s->def[k]);
+        perp_builder_add_shape(builder, perp_builder_add_body(builder, &body), &s->def[k]);
     }
     perp_status status = perp_model_create(builder, &s->model, NULL);
     perp_builder_destroy(builder);
@@ -63,7 +63,7 @@ static spot place(const gap_scene *s, int k, long double x, long double y)
     const perp_shape_def *d = &s->def[k];
     const pp_frame *f = &s->body[k + 1];
     long double c = cos(d->angle), n = sin(d->angle);
-    long double bx = d->position.x + c * x - n * y, by = d->position.y + n * x + c * y;
+    long double bx = d->position_B.x + c * x - n * y, by = d->position_B.y + n * x + c * y;
     const double *R = f->R.m;
     return (spot){(long double)f->p.x - s->body[1].p.x + R[0] * bx + R[1] * by,
                   (long double)f->p.y - s->body[1].p.y + R[3] * bx + R[4] * by};
@@ -75,30 +75,30 @@ static outline set_outline(const gap_scene *s, int k)
     long double x = d->half.x, y = d->half.y;
     outline o = {.count = 1, .v = {place(s, k, 0.0L, 0.0L)}};
     switch (d->kind) {
-    case PERP_POINT:
+    case PERP_SHAPE_POINT:
         break;
-    case PERP_DISC:
+    case PERP_SHAPE_DISC:
         o.radius = d->radius;
         break;
-    case PERP_BOX:
+    case PERP_SHAPE_BOX:
         o.count = 4;
         o.v[0] = place(s, k, -x, -y), o.v[1] = place(s, k, x, -y);
         o.v[2] = place(s, k, x, y), o.v[3] = place(s, k, -x, y);
         break;
-    case PERP_POLYGON:
+    case PERP_SHAPE_POLYGON:
         o.count = d->vertex_count;
         for (int i = 0; i < o.count; i++) {
-            o.v[i] = place(s, k, d->vertices[i].x, d->vertices[i].y);
+            o.v[i] = place(s, k, d->vertices_S[i].x, d->vertices_S[i].y);
         }
         break;
-    case PERP_CAPSULE:
+    case PERP_SHAPE_CAPSULE:
         o.radius = d->radius;
         // fall through
-    case PERP_SEGMENT:
+    case PERP_SHAPE_SEGMENT:
         o.count = 2;
         o.v[0] = place(s, k, -x, 0.0L), o.v[1] = place(s, k, x, 0.0L);
         break;
-    case PERP_HALFPLANE: {
+    case PERP_SHAPE_HALFPLANE: {
         spot up = place(s, k, 0.0L, 1.0L);
         o.out = (spot){up.x - o.v[0].x, up.y - o.v[0].y};
         break;
@@ -191,9 +191,9 @@ static long double plane_distance(const outline *plane, const outline *o)
 double gap_scene_truth(const gap_scene *s)
 {
     outline a = set_outline(s, 0), b = set_outline(s, 1);
-    long double gap = s->def[0].kind == PERP_HALFPLANE   ? plane_distance(&a, &b)
-                      : s->def[1].kind == PERP_HALFPLANE ? plane_distance(&b, &a)
-                                                         : core_distance(&a, &b);
+    long double gap = s->def[0].kind == PERP_SHAPE_HALFPLANE   ? plane_distance(&a, &b)
+                      : s->def[1].kind == PERP_SHAPE_HALFPLANE ? plane_distance(&b, &a)
+                                                               : core_distance(&a, &b);
     return (double)(gap - a.radius - b.radius);
 }
 
@@ -205,7 +205,7 @@ double gap_scene_size(const gap_scene *s)
         for (int i = 0; i < o.count; i++) {
             most = fmax(most, (double)(fmaxl(fabsl(o.v[i].x), fabsl(o.v[i].y)) + o.radius));
         }
-        most = fmax(most, fabs(s->def[k].position.x) + fabs(s->def[k].position.y));
+        most = fmax(most, fabs(s->def[k].position_B.x) + fabs(s->def[k].position_B.y));
     }
     return fmax(most, hypot(s->body[2].p.x - s->body[1].p.x, s->body[2].p.y - s->body[1].p.y));
 }
@@ -213,9 +213,9 @@ double gap_scene_size(const gap_scene *s)
 bool gap_scene_thin(const gap_scene *s)
 {
     perp_shape_kind a = s->def[0].kind, b = s->def[1].kind;
-    bool thin_a = a == PERP_POINT || a == PERP_SEGMENT,
-         thin_b = b == PERP_POINT || b == PERP_SEGMENT;
-    return thin_a && thin_b && (a == PERP_SEGMENT || b == PERP_SEGMENT);
+    bool thin_a = a == PERP_SHAPE_POINT || a == PERP_SHAPE_SEGMENT,
+         thin_b = b == PERP_SHAPE_POINT || b == PERP_SHAPE_SEGMENT;
+    return thin_a && thin_b && (a == PERP_SHAPE_SEGMENT || b == PERP_SHAPE_SEGMENT);
 }
 
 // ── Flaws ────────────────────────────────────────────────────────────────────────────────────────

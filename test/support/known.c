@@ -317,7 +317,7 @@ perp_status known_solve(const known *p, const char *solver, perp_workspace *work
                         perp_comp_info *info)
 {
     double z[KNOWN_MOST], v[KNOWN_MOST], scale[KNOWN_MOST];
-    perp_comp_options options = perp_comp_default();
+    perp_comp_options options = perp_comp_options_default();
     perp_status status;
     options.work = work;
     if (!p->contact) {

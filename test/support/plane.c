@@ -45,7 +45,7 @@ static void keep_worst(double *worst, double value)
 
 void plane_step(plane *p, double h)
 {
-    perp_status status = perp_step(p->sim, h);
+    perp_status status = perp_sim_step(p->sim, h);
     if (status < 0) {
         fail_msg("%s", perp_sim_error(p->sim)->text);
     }
@@ -78,8 +78,8 @@ perp_body_def plane_body(double mass, double inertia, double x, double y, double
 {
     perp_body_def def = perp_body_default();
     def.mass = mass;
-    def.inertia = inertia;
-    def.position = (perp_vec3){x, y, 0.0};
+    def.inertia_zz = inertia;
+    def.position_W = (perp_vec3){x, y, 0.0};
     def.angle = angle;
     return def;
 }
@@ -87,45 +87,45 @@ perp_body_def plane_body(double mass, double inertia, double x, double y, double
 perp_body_def plane_particle(double mass, double x, double y)
 {
     perp_body_def def = plane_body(mass, 0.0, x, y, 0.0);
-    def.kind = PERP_PLANAR_PARTICLE;
+    def.kind = PERP_BODY_PLANAR_PARTICLE;
     return def;
 }
 
 perp_shape plane_point(plane *p, perp_body body, double x, double y)
 {
     perp_shape_def def = perp_shape_default();
-    def.kind = PERP_POINT;
+    def.kind = PERP_SHAPE_POINT;
     def.mu = 0.0;
-    def.position = (perp_vec3){x, y, 0.0};
-    return perp_add_shape(p->builder, body, &def);
+    def.position_B = (perp_vec3){x, y, 0.0};
+    return perp_builder_add_shape(p->builder, body, &def);
 }
 
 perp_shape plane_disc(plane *p, perp_body body, double radius, double mu)
 {
     perp_shape_def def = perp_shape_default();
-    def.kind = PERP_DISC;
+    def.kind = PERP_SHAPE_DISC;
     def.radius = radius;
     def.mu = mu;
-    return perp_add_shape(p->builder, body, &def);
+    return perp_builder_add_shape(p->builder, body, &def);
 }
 
 perp_shape plane_box(plane *p, perp_body body, double half_x, double half_y, double mu)
 {
     perp_shape_def def = perp_shape_default();
-    def.kind = PERP_BOX;
+    def.kind = PERP_SHAPE_BOX;
     def.half = (perp_vec3){half_x, half_y, 0.0};
     def.mu = mu;
-    return perp_add_shape(p->builder, body, &def);
+    return perp_builder_add_shape(p->builder, body, &def);
 }
 
 perp_shape plane_halfplane(plane *p, perp_body body, double x, double y, double angle, double mu)
 {
     perp_shape_def def = perp_shape_default();
-    def.kind = PERP_HALFPLANE;
-    def.position = (perp_vec3){x, y, 0.0};
+    def.kind = PERP_SHAPE_HALFPLANE;
+    def.position_B = (perp_vec3){x, y, 0.0};
     def.angle = angle;
     def.mu = mu;
-    return perp_add_shape(p->builder, body, &def);
+    return perp_builder_add_shape(p->builder, body, &def);
 }
 
 void plane_contact(plane *p, perp_shape a, perp_shape b, double mu)
@@ -134,18 +134,18 @@ void plane_contact(plane *p, perp_shape a, perp_shape b, double mu)
     def.a = a;
     def.b = b;
     def.mu = mu;
-    perp_add_contact(p->builder, &def);
+    perp_builder_add_contact(p->builder, &def);
 }
 
 perp_joint plane_pin(plane *p, perp_body a, perp_vec3 anchor_a, perp_body b, perp_vec3 anchor_b)
 {
     perp_joint_def def = perp_joint_default();
-    def.kind = PERP_REVOLUTE;
+    def.kind = PERP_JOINT_REVOLUTE;
     def.a = a;
     def.b = b;
-    def.anchor_a = anchor_a;
-    def.anchor_b = anchor_b;
-    return perp_add_joint(p->builder, &def);
+    def.anchor_A = anchor_a;
+    def.anchor_B = anchor_b;
+    return perp_builder_add_joint(p->builder, &def);
 }
 
 perp_body_def plane_rod(double mass, double length, double x, double y, double angle)
@@ -157,17 +157,17 @@ perp_body_def plane_rod(double mass, double length, double x, double y, double a
 
 double plane_vx(const plane *p, perp_body body)
 {
-    return perp_body_twist(p->sim, body).v.x;
+    return perp_sim_body_twist(p->sim, body).v_W.x;
 }
 
 double plane_vy(const plane *p, perp_body body)
 {
-    return perp_body_twist(p->sim, body).v.y;
+    return perp_sim_body_twist(p->sim, body).v_W.y;
 }
 
 double plane_spin(const plane *p, perp_body body)
 {
-    return perp_body_twist(p->sim, body).w.z;
+    return perp_sim_body_twist(p->sim, body).w_W.z;
 }
 
 double plane_pn(const plane *p, perp_shape a, perp_shape b)

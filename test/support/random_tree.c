@@ -21,69 +21,70 @@ static perp_body add_body(perp_builder *b, rng *r, const random_tree_options *o)
 {
     perp_body_def def = perp_body_default();
     bool particle = o->particles && rng_below(r, 3) == 0;
-    def.kind = o->spatial ? particle ? PERP_SPATIAL_PARTICLE : PERP_SPATIAL_BODY
-               : particle ? PERP_PLANAR_PARTICLE
-                          : PERP_PLANAR_BODY;
-    def.position = random_vector(r, o->spatial, 1.0);
+    def.kind = o->spatial ? particle ? PERP_BODY_SPATIAL_PARTICLE : PERP_BODY_SPATIAL
+               : particle ? PERP_BODY_PLANAR_PARTICLE
+                          : PERP_BODY_PLANAR;
+    def.position_W = random_vector(r, o->spatial, 1.0);
     def.angle = rng_uniform(r, -1.0, 1.0);
-    def.rotation = random_rotation(r);
+    def.rotation_WB = random_rotation(r);
     def.mass = rng_uniform(r, 0.5, 2.0);
     if (!particle) {
         double a = rng_uniform(r, 0.1, 0.5), c = rng_uniform(r, 0.1, 0.5);
         const double inertia[6] = {a + 0.1, c + 0.1, a + c, 0.03, -0.02, 0.04};
-        def.inertia = a;
+        def.inertia_zz = a;
         for (int k = 0; o->spatial && k < 6; k++) {
-            def.inertia3[k] = inertia[k];
+            def.inertia_B[k] = inertia[k];
         }
     }
-    return perp_add_body(b, &def);
+    return perp_builder_add_body(b, &def);
 }
 
 static perp_body add_driven(perp_builder *b, rng *r, bool spatial)
 {
     perp_body_def def = perp_body_default();
-    def.kind = spatial ? PERP_SPATIAL_BODY : PERP_PLANAR_BODY;
-    def.drive = PERP_DRIVEN;
+    def.kind = spatial ? PERP_BODY_SPATIAL : PERP_BODY_PLANAR;
+    def.motion = PERP_MOTION_KINEMATIC;
     def.motion_x = "0.3*sin(2*t)";
     def.motion_y = "0.2*t^2 - t";
     def.motion_angle = "0.5*cos(3*t)";
     if (spatial) {
-        def.rotation = random_rotation(r);
+        def.rotation_WB = random_rotation(r);
         def.motion_z = "exp(-t)";
         def.motion_rx = "0.7*t";
         def.motion_ry = "sin(t)";
     }
-    return perp_add_body(b, &def);
+    return perp_builder_add_body(b, &def);
 }
 
 static perp_joint add_joint(perp_builder *b, rng *r, const random_tree_options *o, perp_body a,
                             perp_body c, bool points)
 {
-    static const perp_joint_kind spatial[] = {PERP_REVOLUTE,  PERP_PRISMATIC, PERP_WELD,
-                                              PERP_SPHERICAL, PERP_SCREW,     PERP_CYLINDRICAL,
-                                              PERP_UNIVERSAL, PERP_PLANE};
-    static const perp_joint_kind planar[] = {PERP_REVOLUTE, PERP_PRISMATIC, PERP_WELD};
+    static const perp_joint_kind spatial[] = {
+        PERP_JOINT_REVOLUTE, PERP_JOINT_PRISMATIC,   PERP_JOINT_WELD,      PERP_JOINT_SPHERICAL,
+        PERP_JOINT_SCREW,    PERP_JOINT_CYLINDRICAL, PERP_JOINT_UNIVERSAL, PERP_JOINT_PLANAR};
+    static const perp_joint_kind planar[] = {PERP_JOINT_REVOLUTE, PERP_JOINT_PRISMATIC,
+                                             PERP_JOINT_WELD};
     perp_joint_def def = perp_joint_default();
     def.kind = o->spatial ? spatial[rng_below(r, 8)] : planar[rng_below(r, 3)];
     if (points) {
-        def.kind = o->spatial ? PERP_SPHERICAL : PERP_REVOLUTE;
+        def.kind = o->spatial ? PERP_JOINT_SPHERICAL : PERP_JOINT_REVOLUTE;
     }
     bool turned = rng_below(r, 2) == 0;
     def.a = turned ? c : a;
     def.b = turned ? a : c;
-    def.anchor_a = random_vector(r, o->spatial, 0.5);
-    def.anchor_b = random_vector(r, o->spatial, 0.5);
-    def.axis = random_vector(r, true, 1.0);
-    def.axis_b = rng_below(r, 2) == 0 ? random_vector(r, true, 1.0) : def.axis_b;
+    def.anchor_A = random_vector(r, o->spatial, 0.5);
+    def.anchor_B = random_vector(r, o->spatial, 0.5);
+    def.axis_A = random_vector(r, true, 1.0);
+    def.axis_B = rng_below(r, 2) == 0 ? random_vector(r, true, 1.0) : def.axis_B;
     def.axis_angle = rng_uniform(r, -3.0, 3.0);
     def.angle = rng_uniform(r, -1.0, 1.0);
     def.pitch = rng_uniform(r, 0.05, 0.2);
-    if (o->springs && def.kind != PERP_WELD && def.kind != PERP_SPHERICAL) {
+    if (o->springs && def.kind != PERP_JOINT_WELD && def.kind != PERP_JOINT_SPHERICAL) {
         def.stiffness = rng_uniform(r, 0.0, 5.0);
         def.damping = rng_uniform(r, 0.0, 1.0);
         def.rest = rng_uniform(r, -0.3, 0.3);
     }
-    return perp_add_joint(b, &def);
+    return perp_builder_add_joint(b, &def);
 }
 
 static void add_distance(perp_builder *b, rng *r, const random_tree_options *o, perp_body a,
@@ -93,27 +94,27 @@ static void add_distance(perp_builder *b, rng *r, const random_tree_options *o, 
     def.kind = kind;
     def.a = a;
     def.b = c;
-    def.anchor_a = random_vector(r, o->spatial, 0.5);
-    def.anchor_b = random_vector(r, o->spatial, 0.5);
-    def.axis = random_vector(r, true, 1.0);
+    def.anchor_A = random_vector(r, o->spatial, 0.5);
+    def.anchor_B = random_vector(r, o->spatial, 0.5);
+    def.axis_A = random_vector(r, true, 1.0);
     def.axis_angle = rng_uniform(r, -3.0, 3.0);
     def.length = 1.0;
-    perp_add_joint(b, &def);
+    perp_builder_add_joint(b, &def);
 }
 
 static void add_spring(perp_builder *b, rng *r, const random_tree_options *o, perp_body a,
                        perp_body c)
 {
     perp_force_def def = perp_force_default();
-    def.kind = PERP_SPRING;
+    def.kind = PERP_FORCE_SPRING;
     def.a = a;
     def.b = c;
-    def.anchor_a = random_vector(r, o->spatial, 0.5);
-    def.anchor_b = random_vector(r, o->spatial, 0.5);
+    def.anchor_A = random_vector(r, o->spatial, 0.5);
+    def.anchor_B = random_vector(r, o->spatial, 0.5);
     def.stiffness = rng_uniform(r, 0.0, 5.0);
     def.rest = 0.3;
     def.implicit = rng_below(r, 2) == 0;
-    perp_add_force(b, &def);
+    perp_builder_add_force(b, &def);
 }
 
 enum { MOST = 40 };
@@ -126,8 +127,8 @@ static void add_loops(perp_builder *b, rng *r, const random_tree_options *o, con
         int other = rng_below(r, i);
         bool points = particle[body[i].i] || particle[body[other].i];
         add_joint(b, r, o, body[other], body[i], points);
-        add_distance(b, r, o, body[other], body[i], PERP_DISTANCE);
-        add_distance(b, r, o, body[other], body[i], PERP_POINT_ON_LINE);
+        add_distance(b, r, o, body[other], body[i], PERP_JOINT_DISTANCE);
+        add_distance(b, r, o, body[other], body[i], PERP_JOINT_POINT_ON_LINE);
     }
     if (o->particles || count < 3) {
         return;
@@ -135,17 +136,17 @@ static void add_loops(perp_builder *b, rng *r, const random_tree_options *o, con
     perp_joint turns[2];
     for (int k = 0; k < 2; k++) {
         perp_joint_def def = perp_joint_default();
-        def.kind = PERP_REVOLUTE;
+        def.kind = PERP_JOINT_REVOLUTE;
         def.a = body[k];
         def.b = body[2];
-        turns[k] = perp_add_joint(b, &def);
+        turns[k] = perp_builder_add_joint(b, &def);
     }
     perp_joint_def gear = perp_joint_default();
-    gear.kind = PERP_GEAR;
+    gear.kind = PERP_JOINT_GEAR;
     gear.joint_a = turns[0];
     gear.joint_b = turns[1];
     gear.ratio = -1.5;
-    perp_add_joint(b, &gear);
+    perp_builder_add_joint(b, &gear);
 }
 
 void random_tree_shake(const pp_tree *tree, rng *r, double *q, double *qd)
@@ -176,8 +177,8 @@ void random_tree_open(random_tree *m, rng *r, const random_tree_options *o)
     bool particle[MOST + 3] = {false};
     int count = 0, first;
     assert_true(b && o->bodies + 2 < MOST);
-    perp_set_gravity(b, o->weightless ? (perp_vec3){0.0, 0.0, 0.0}
-                                      : random_vector(r, o->spatial, 9.0));
+    perp_builder_set_gravity(b, o->weightless ? (perp_vec3){0.0, 0.0, 0.0}
+                                              : random_vector(r, o->spatial, 9.0));
     body[count++] = (perp_body){0};
     if (o->driven) {
         body[count++] = add_driven(b, r, o->spatial);

@@ -9,27 +9,27 @@ void recorded_build(plane *p)
     plane_open(p);
     perp_body_def def = plane_body(1.0, 1.0 / 6.0, 0.0, 0.6, 0.0);
     def.name = "block";
-    def.velocity.x = 1.0;
-    perp_body block = perp_add_body(p->builder, &def);
+    def.velocity_W.x = 1.0;
+    perp_body block = perp_builder_add_body(p->builder, &def);
     plane_box(p, block, 0.5, 0.5, 0.3);
     def = plane_particle(0.5, 5.0, 2.0);
     def.name = "bob \"quoted\"";
-    perp_body bob = perp_add_body(p->builder, &def);
+    perp_body bob = perp_builder_add_body(p->builder, &def);
     perp_joint_def joint = perp_joint_default();
     joint.name = "string, with a comma";
-    joint.kind = PERP_DISTANCE;
+    joint.kind = PERP_JOINT_DISTANCE;
     joint.a = PLANE_GROUND;
     joint.b = bob;
-    joint.anchor_a = (perp_vec3){4.0, 2.0, 0.0};
+    joint.anchor_A = (perp_vec3){4.0, 2.0, 0.0};
     joint.length = 1.0;
-    perp_add_joint(p->builder, &joint);
+    perp_builder_add_joint(p->builder, &joint);
     def = perp_body_default();
     def.name = "mill";
-    def.drive = PERP_DRIVEN;
+    def.motion = PERP_MOTION_KINEMATIC;
     def.motion_x = "10 + 0.1*sin(t)";
     def.motion_y = "1";
     def.motion_angle = "2*t";
-    plane_disc(p, perp_add_body(p->builder, &def), 0.2, 0.5);
+    plane_disc(p, perp_builder_add_body(p->builder, &def), 0.2, 0.5);
     plane_halfplane(p, PLANE_GROUND, 0.0, 0.0, 0.0, 0.3);
     plane_start(p);
 }
@@ -76,9 +76,9 @@ perp_recording *recorded_open(const char *path)
     return recording;
 }
 
-perp_frame recorded_frame(perp_recording *recording, int index)
+perp_snapshot recorded_frame(perp_recording *recording, int index)
 {
-    perp_frame frame;
+    perp_snapshot frame;
     perp_error error = {0};
     if (perp_recording_read(recording, index, &frame, &error) < 0) {
         fail_msg("%s", error.text);
@@ -86,24 +86,24 @@ perp_frame recorded_frame(perp_recording *recording, int index)
     return frame;
 }
 
-void recorded_same(const perp_frame *frame, const perp_sim *sim, const perp_model *model)
+void recorded_same(const perp_snapshot *frame, const perp_sim *sim, const perp_model *model)
 {
     double t, q[16], nu[16];
     int nv;
-    perp_state_size(sim, NULL, &nv);
+    perp_sim_state_size(sim, NULL, &nv);
     assert_true(nv <= 16);
-    assert_int_equal(perp_state_get(sim, &t, q, nu), PERP_OK);
+    assert_int_equal(perp_sim_state_get(sim, &t, q, nu), PERP_OK);
     assert_true(frame->t == t);
     assert_memory_equal(frame->q, q, (size_t)nv * sizeof *q);
     assert_memory_equal(frame->nu, nu, (size_t)nv * sizeof *nu);
     for (int i = 0; i < perp_model_bodies(model); i++) {
         perp_body body = {i};
-        perp_vec3 p = perp_body_position(sim, body);
-        perp_twist V = perp_body_twist(sim, body);
-        assert_memory_equal(&frame->position[i], &p, sizeof p);
-        assert_memory_equal(&frame->velocity[i], &V.v, sizeof V.v);
-        assert_true(frame->angle[i] == perp_body_angle(sim, body));
-        assert_true(frame->spin[i] == V.w.z);
+        perp_vec3 p = perp_sim_body_position(sim, body);
+        perp_twist V = perp_sim_body_twist(sim, body);
+        assert_memory_equal(&frame->position_W[i], &p, sizeof p);
+        assert_memory_equal(&frame->velocity_W[i], &V.v_W, sizeof V.v_W);
+        assert_true(frame->angle[i] == perp_sim_body_angle(sim, body));
+        assert_true(frame->spin[i] == V.w_W.z);
     }
     perp_joint_state joint = perp_sim_joint(sim, (perp_joint){0});
     assert_true(frame->joint[0].coordinate == joint.coordinate);

@@ -16,6 +16,6 @@ perp_record *recorded_begin(const plane *p, const char *dir, int every);
 void recorded_steps(plane *p, perp_record *record, int count);
 void recorded_finish(plane *p, perp_record *record);  // and destroy it
 perp_recording *recorded_open(const char *path);
-perp_frame recorded_frame(perp_recording *recording, int index);
+perp_snapshot recorded_frame(perp_recording *recording, int index);
 // The frame holds what the sim has now, bit for bit.
-void recorded_same(const perp_frame *frame, const perp_sim *sim, const perp_model *model);
+void recorded_same(const perp_snapshot *frame, const perp_sim *sim, const perp_model *model);

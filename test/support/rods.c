@@ -22,16 +22,16 @@ void rods_open(rods *r, bool reversed)
     for (int i = 0; i < RODS; i++) {
         perp_body_def def = perp_body_default();
         def.mass = ROD_MASS[i];
-        def.inertia = ROD_MASS[i] * ROD_LENGTH[i] * ROD_LENGTH[i] / 12.0;
-        r->body[i] = perp_add_body(b, &def);
+        def.inertia_zz = ROD_MASS[i] * ROD_LENGTH[i] * ROD_LENGTH[i] / 12.0;
+        r->body[i] = perp_builder_add_body(b, &def);
         perp_joint_def pin = perp_joint_default();
         perp_vec3 far = {end, 0.0, 0.0}, own = {-0.5 * ROD_LENGTH[i], 0.0, 0.0};
-        pin.kind = PERP_REVOLUTE;
+        pin.kind = PERP_JOINT_REVOLUTE;
         pin.a = reversed ? r->body[i] : before;
         pin.b = reversed ? before : r->body[i];
-        pin.anchor_a = reversed ? own : far;
-        pin.anchor_b = reversed ? far : own;
-        r->joint[i] = perp_add_joint(b, &pin);
+        pin.anchor_A = reversed ? own : far;
+        pin.anchor_B = reversed ? far : own;
+        r->joint[i] = perp_builder_add_joint(b, &pin);
         before = r->body[i];
         end = 0.5 * ROD_LENGTH[i];
     }

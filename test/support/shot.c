@@ -50,7 +50,7 @@ void shot_run(shot *s, double t)
     double left;
     while ((left = t - perp_sim_time(s->sim)) > 1e-13 * (1.0 + fabs(t))) {
         double h = left < s->h * (1.0 + 1e-9) ? left : s->h;
-        perp_status status = perp_step(s->sim, h);
+        perp_status status = perp_sim_step(s->sim, h);
         if (status < 0) {
             fail_msg("%s, t = %.9g: %s (%s)", perp_scene_name(s->scene), perp_sim_time(s->sim),
                      perp_sim_error(s->sim)->text, perp_sim_info(s->sim)->remark);
@@ -65,9 +65,9 @@ double shot_value(const shot *s, const char *body, char what)
     const perp_model *model = perp_scene_model(s->scene);
     perp_body b = perp_model_body(model, body);
     assert_true(b.i >= 0);
-    perp_vec3 p = perp_body_position(s->sim, b);
-    perp_twist v = perp_body_twist(s->sim, b);
-    perp_quat q = perp_body_pose(s->sim, b).rot;
+    perp_vec3 p = perp_sim_body_position(s->sim, b);
+    perp_twist v = perp_sim_body_twist(s->sim, b);
+    perp_quat q = perp_sim_body_pose(s->sim, b).rot;
     switch (what) {
     case 'x':
         return p.x;
@@ -76,15 +76,16 @@ double shot_value(const shot *s, const char *body, char what)
     case 'z':
         return p.z;
     case 'a':
-        return perp_model_is_spatial(model) ? 2.0 * atan2(q.z, q.w) : perp_body_angle(s->sim, b);
+        return perp_model_is_spatial(model) ? 2.0 * atan2(q.z, q.w)
+                                            : perp_sim_body_angle(s->sim, b);
     case 'u':
-        return v.v.x;
+        return v.v_W.x;
     case 'v':
-        return v.v.y;
+        return v.v_W.y;
     case 'w':
-        return v.v.z;
+        return v.v_W.z;
     default:
-        return v.w.z;
+        return v.w_W.z;
     }
 }
 

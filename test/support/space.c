@@ -73,59 +73,59 @@ perp_quat space_z_to(perp_vec3 n)
 perp_body_def space_body(double mass, perp_vec3 inertia, perp_vec3 position)
 {
     perp_body_def def = perp_body_default();
-    def.kind = PERP_SPATIAL_BODY;
+    def.kind = PERP_BODY_SPATIAL;
     def.mass = mass;
-    def.inertia3[0] = inertia.x;
-    def.inertia3[1] = inertia.y;
-    def.inertia3[2] = inertia.z;
-    def.position = position;
+    def.inertia_B[0] = inertia.x;
+    def.inertia_B[1] = inertia.y;
+    def.inertia_B[2] = inertia.z;
+    def.position_W = position;
     return def;
 }
 
 perp_body_def space_particle(double mass, perp_vec3 position)
 {
     perp_body_def def = perp_body_default();
-    def.kind = PERP_SPATIAL_PARTICLE;
+    def.kind = PERP_BODY_SPATIAL_PARTICLE;
     def.mass = mass;
-    def.position = position;
+    def.position_W = position;
     return def;
 }
 
 perp_shape space_point(plane *p, perp_body body, perp_vec3 at)
 {
     perp_shape_def def = perp_shape_default();
-    def.kind = PERP_POINT;
+    def.kind = PERP_SHAPE_POINT;
     def.mu = 0.0;
-    def.position = at;
-    return perp_add_shape(p->builder, body, &def);
+    def.position_B = at;
+    return perp_builder_add_shape(p->builder, body, &def);
 }
 
 perp_shape space_sphere(plane *p, perp_body body, double radius, double mu)
 {
     perp_shape_def def = perp_shape_default();
-    def.kind = PERP_SPHERE;
+    def.kind = PERP_SHAPE_SPHERE;
     def.radius = radius;
     def.mu = mu;
-    return perp_add_shape(p->builder, body, &def);
+    return perp_builder_add_shape(p->builder, body, &def);
 }
 
 perp_shape space_box(plane *p, perp_body body, perp_vec3 half, double mu)
 {
     perp_shape_def def = perp_shape_default();
-    def.kind = PERP_BOX;
+    def.kind = PERP_SHAPE_BOX;
     def.half = half;
     def.mu = mu;
-    return perp_add_shape(p->builder, body, &def);
+    return perp_builder_add_shape(p->builder, body, &def);
 }
 
 perp_shape space_halfspace(plane *p, perp_body body, perp_vec3 normal, double offset, double mu)
 {
     perp_shape_def def = perp_shape_default();
-    def.kind = PERP_HALFSPACE;
-    def.position = space_scale(offset, normal);
-    def.rotation = space_z_to(normal);
+    def.kind = PERP_SHAPE_HALFSPACE;
+    def.position_B = space_scale(offset, normal);
+    def.rotation_BS = space_z_to(normal);
     def.mu = mu;
-    return perp_add_shape(p->builder, body, &def);
+    return perp_builder_add_shape(p->builder, body, &def);
 }
 
 void space_contact(plane *p, perp_shape a, perp_shape b, double mu, int facets, perp_vec3 tangent)
@@ -136,7 +136,7 @@ void space_contact(plane *p, perp_shape a, perp_shape b, double mu, int facets, 
     def.mu = mu;
     def.facets = facets;
     def.tangent_A = tangent;
-    perp_add_contact(p->builder, &def);
+    perp_builder_add_contact(p->builder, &def);
 }
 
 perp_joint_def space_joint(perp_joint_kind kind, perp_body a, perp_vec3 anchor_a, perp_body b,
@@ -146,9 +146,9 @@ perp_joint_def space_joint(perp_joint_kind kind, perp_body a, perp_vec3 anchor_a
     def.kind = kind;
     def.a = a;
     def.b = b;
-    def.anchor_a = anchor_a;
-    def.anchor_b = anchor_b;
-    def.axis = axis;
+    def.anchor_A = anchor_a;
+    def.anchor_B = anchor_b;
+    def.axis_A = axis;
     return def;
 }
 
@@ -160,23 +160,23 @@ perp_vec3 space_box_inertia(double mass, perp_vec3 half)
 
 perp_vec3 space_point_at(const plane *p, perp_body body, perp_vec3 at_B)
 {
-    perp_pose X = perp_body_pose(p->sim, body);
+    perp_pose X = perp_sim_body_pose(p->sim, body);
     return space_add(X.p, space_rotate(X.rot, at_B));
 }
 
 perp_vec3 space_speed_at(const plane *p, perp_body body, perp_vec3 at_B)
 {
-    perp_twist V = perp_body_twist(p->sim, body);
-    perp_vec3 r = space_rotate(perp_body_pose(p->sim, body).rot, at_B);
-    return space_add(V.v, space_cross(V.w, r));
+    perp_twist V = perp_sim_body_twist(p->sim, body);
+    perp_vec3 r = space_rotate(perp_sim_body_pose(p->sim, body).rot, at_B);
+    return space_add(V.v_W, space_cross(V.w_W, r));
 }
 
 perp_vec3 space_momentum(const plane *p, perp_body body)
 {
     double J[6];
-    perp_quat R = perp_body_pose(p->sim, body).rot;
-    perp_vec3 w = space_unrotate(R, perp_body_twist(p->sim, body).w);
-    perp_model_inertia3(p->model, body, J);
+    perp_quat R = perp_sim_body_pose(p->sim, body).rot;
+    perp_vec3 w = space_unrotate(R, perp_sim_body_twist(p->sim, body).w_W);
+    perp_model_inertia_tensor(p->model, body, J);
     perp_vec3 L = {J[0] * w.x + J[3] * w.y + J[4] * w.z, J[3] * w.x + J[1] * w.y + J[5] * w.z,
                    J[4] * w.x + J[5] * w.y + J[2] * w.z};
     return space_rotate(R, L);
@@ -184,9 +184,9 @@ perp_vec3 space_momentum(const plane *p, perp_body body)
 
 double space_kinetic(const plane *p, perp_body body)
 {
-    perp_twist V = perp_body_twist(p->sim, body);
-    return 0.5 * (perp_model_mass(p->model, body) * space_dot(V.v, V.v) +
-                  space_dot(V.w, space_momentum(p, body)));
+    perp_twist V = perp_sim_body_twist(p->sim, body);
+    return 0.5 * (perp_model_mass(p->model, body) * space_dot(V.v_W, V.v_W) +
+                  space_dot(V.w_W, space_momentum(p, body)));
 }
 
 void space_near(double got, double want, double tolerance, const char *what)

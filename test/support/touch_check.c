@@ -276,7 +276,7 @@ static double extent(const touch_pair *pair)
 
 const char *touch_flaw(const touch_pair *pair, double tolerance, rng *r)
 {
-    pp_touch t[PP_TOUCH_MAX];
+    pp_touch_point t[PP_TOUCH_MAX];
     int count = pp_solid_touch(&pair->a, &pair->X_WA, &pair->b, &pair->X_WB, HUGE_VAL, t);
     if (count < 1 || count > PP_TOUCH_MAX) {
         return "no point, or too many";
@@ -318,7 +318,7 @@ const char *touch_flaw(const touch_pair *pair, double tolerance, rng *r)
 
 const char *touch_asymmetry(const touch_pair *pair, double tolerance, rng *r)
 {
-    pp_touch t[PP_TOUCH_MAX], u[PP_TOUCH_MAX];
+    pp_touch_point t[PP_TOUCH_MAX], u[PP_TOUCH_MAX];
     double slack = tolerance * extent(pair);
     int count = pp_solid_touch(&pair->a, &pair->X_WA, &pair->b, &pair->X_WB, HUGE_VAL, t);
     int other = pp_solid_touch(&pair->b, &pair->X_WB, &pair->a, &pair->X_WA, HUGE_VAL, u);

@@ -43,7 +43,7 @@ const char *trinkle_scene(trinkle_example example)
 
 static perp_body add(trinkle *t, const perp_body_def *def)
 {
-    return t->body[t->bodies++] = perp_add_body(t->p.builder, def);
+    return t->body[t->bodies++] = perp_builder_add_body(t->p.builder, def);
 }
 
 static perp_shape floor_of(trinkle *t)
@@ -56,24 +56,24 @@ static void add_blimp(trinkle *t, bool cones)
     plane *p = &t->p;
     perp_body_def def = space_body(1.2, (perp_vec3){0.12, 0.12, 0.12}, Z);
     def.name = "blimp";
-    def.velocity = (perp_vec3){0.1, 0.0, 0.0};
-    def.omega = (perp_vec3){0.0, 0.5, 1.0};
+    def.velocity_W = (perp_vec3){0.1, 0.0, 0.0};
+    def.omega_W = (perp_vec3){0.0, 0.5, 1.0};
     perp_body blimp = add(t, &def);
     perp_shape hull = space_sphere(p, blimp, 0.5, 0.0);
-    perp_set_gravity(p->builder, (perp_vec3){0.0, 0.0, 0.0});
+    perp_builder_set_gravity(p->builder, (perp_vec3){0.0, 0.0, 0.0});
     perp_force_def thrust = perp_force_default();
-    thrust.kind = PERP_FORCE;
+    thrust.kind = PERP_FORCE_WRENCH;
     thrust.b = blimp;
     thrust.fx = "0.4";
     thrust.fy = "0.3";
     thrust.fz = "0.5";
-    perp_add_force(p->builder, &thrust);
+    perp_builder_add_force(p->builder, &thrust);
     perp_force_def drag = perp_force_default();
-    drag.kind = PERP_DRAG;
+    drag.kind = PERP_FORCE_DRAG;
     drag.b = blimp;
     drag.damping = 0.2;
     drag.damping_w = 0.01;
-    perp_add_force(p->builder, &drag);
+    perp_builder_add_force(p->builder, &drag);
     static const perp_vec3 n[] = {{0.0, 0.0, -1.0}, {-1.0, 0.0, 0.0}, {0.0, -1.0, 0.0}},
                            tangent[] = {{0.0, -1.0, 0.0}, {0.0, 0.0, -1.0}, {0.0, 0.0, 1.0}};
     static const double c[] = {-3.0, -2.0, -1.5};
@@ -89,8 +89,8 @@ static void add_disc(trinkle *t, int points, bool cones)
     plane *p = &t->p;
     perp_body_def def = space_body(1.0, (perp_vec3){0.01, 0.01, 0.02}, (perp_vec3){0.0, 0.0, 0.01});
     def.name = "disc";
-    def.velocity = X;
-    def.omega = (perp_vec3){0.0, 0.0, 8.0};
+    def.velocity_W = X;
+    def.omega_W = (perp_vec3){0.0, 0.0, 8.0};
     perp_body disc = add(t, &def);
     perp_shape ground = floor_of(t);
     for (int i = 0; i < points; i++) {
@@ -122,12 +122,12 @@ static void add_pusher(trinkle *t, bool cones)
     perp_shape face = space_halfspace(p, box, (perp_vec3){-1.0, 0.0, 0.0}, 0.2, 0.0);
     for (int i = 0; i < 2; i++) {
         perp_body_def finger = space_particle(0.0, (perp_vec3){-0.22, 0.0, 0.1});
-        finger.drive = PERP_DRIVEN;
+        finger.motion = PERP_MOTION_KINEMATIC;
         finger.name = i == 0 ? "left finger" : "right finger";
         finger.motion_x = "-0.22 + 0.2*t";
         finger.motion_y = i == 0 ? "0.1" : "-0.1";
         finger.motion_z = "0.1";
-        perp_body body = perp_add_body(p->builder, &finger);
+        perp_body body = perp_builder_add_body(p->builder, &finger);
         t->pusher = i == 0 ? body : t->pusher;
         space_contact(p, face, space_point(p, body, (perp_vec3){0.0, 0.0, 0.0}), 0.3, cones ? 0 : 4,
                       Z);
@@ -139,10 +139,10 @@ static void add_pusher(trinkle *t, bool cones)
 static perp_shape wheel(trinkle *t, perp_vec3 at, const char *surface)
 {
     perp_shape_def def = perp_shape_default();
-    def.kind = PERP_POINT;
-    def.position = at;
+    def.kind = PERP_SHAPE_POINT;
+    def.position_B = at;
     def.surface_x = surface;
-    return perp_add_shape(t->p.builder, t->body[0], &def);
+    return perp_builder_add_shape(t->p.builder, t->body[0], &def);
 }
 
 static void add_robot(trinkle *t, bool cones)
@@ -173,20 +173,20 @@ static void add_prismatic(trinkle *t)
     plane *p = &t->p;
     perp_body_def def = space_body(1.0, (perp_vec3){0.02, 0.1, 0.11}, (perp_vec3){0.5, 0.0, 0.0});
     def.name = "carrier";
-    def.velocity = (perp_vec3){0.0, 0.5, 0.0};
-    def.omega = Z;
+    def.velocity_W = (perp_vec3){0.0, 0.5, 0.0};
+    def.omega_W = Z;
     perp_body carrier = add(t, &def);
     def = space_body(0.5, (perp_vec3){0.01, 0.02, 0.025}, (perp_vec3){0.8, 0.0, 0.0});
     def.name = "slider";
-    def.velocity = (perp_vec3){0.0, 0.8, 0.0};
-    def.omega = Z;
+    def.velocity_W = (perp_vec3){0.0, 0.8, 0.0};
+    def.omega_W = Z;
     perp_body slider = add(t, &def);
-    perp_joint_def ball = space_joint(PERP_SPHERICAL, PLANE_GROUND, (perp_vec3){0}, carrier,
+    perp_joint_def ball = space_joint(PERP_JOINT_SPHERICAL, PLANE_GROUND, (perp_vec3){0}, carrier,
                                       (perp_vec3){-0.5, 0.0, 0.0}, Z);
-    perp_add_joint(p->builder, &ball);
+    perp_builder_add_joint(p->builder, &ball);
     perp_joint_def slide =
-        space_joint(PERP_PRISMATIC, carrier, (perp_vec3){0}, slider, (perp_vec3){0}, X);
-    perp_add_joint(p->builder, &slide);
+        space_joint(PERP_JOINT_PRISMATIC, carrier, (perp_vec3){0}, slider, (perp_vec3){0}, X);
+    perp_builder_add_joint(p->builder, &slide);
     t->h = 0.001;
 }
 
@@ -195,9 +195,9 @@ static void add_box(trinkle *t, bool cones)
     plane *p = &t->p;
     perp_body_def def = space_body(1.0, (perp_vec3){1.0, 2.0, 3.0}, (perp_vec3){0.0, 0.0, 0.95});
     def.name = "box";
-    def.rotation = space_turn((perp_vec3){1.0, 1.0, 0.0}, 0.3);
-    def.velocity = (perp_vec3){0.3, 0.0, 0.0};
-    def.omega = (perp_vec3){0.2, -0.1, 0.3};
+    def.rotation_WB = space_turn((perp_vec3){1.0, 1.0, 0.0}, 0.3);
+    def.velocity_W = (perp_vec3){0.3, 0.0, 0.0};
+    def.omega_W = (perp_vec3){0.2, -0.1, 0.3};
     perp_body box = add(t, &def);
     perp_shape ground = floor_of(t);
     for (int i = 0; i < 8; i++) {
@@ -220,14 +220,14 @@ static void add_bodies(trinkle *t, bool cones)
     perp_body_def def = space_body(1.0, space_box_inertia(1.0, half),
                                    space_add(space_scale(0.5, along), space_scale(0.02, up)));
     def.name = "A";
-    def.rotation = space_turn(Y, -slope);
+    def.rotation_WB = space_turn(Y, -slope);
     perp_body A = add(t, &def);
     // The ground point under a sphere and the touching point of the plank are as far from the edge.
     double reach = 0.1 / tan(0.5 * slope);
     def = space_body(0.8, (perp_vec3){0.01, 0.0032, 0.01}, (perp_vec3){reach, 0.0, 0.1});
     def.name = "B";
-    def.velocity = (perp_vec3){-0.4, 0.0, 0.0};
-    def.omega = (perp_vec3){0.0, -4.0, 0.0};
+    def.velocity_W = (perp_vec3){-0.4, 0.0, 0.0};
+    def.omega_W = (perp_vec3){0.0, -4.0, 0.0};
     perp_body B = add(t, &def);
     perp_vec3 top = space_add(space_scale(0.7, along), space_scale(0.04 + 0.06, up));
     def = space_body(0.3, (perp_vec3){0.000432, 0.000432, 0.000432}, top);
@@ -240,10 +240,10 @@ static void add_bodies(trinkle *t, bool cones)
     perp_shape roller[2];
     for (int i = 0; i < 2; i++) {
         perp_shape_def sphere = perp_shape_default();
-        sphere.kind = PERP_SPHERE;
+        sphere.kind = PERP_SHAPE_SPHERE;
         sphere.radius = 0.1;
-        sphere.position = (perp_vec3){0.0, i == 0 ? 0.15 : -0.15, 0.0};
-        roller[i] = perp_add_shape(p->builder, B, &sphere);
+        sphere.position_B = (perp_vec3){0.0, i == 0 ? 0.15 : -0.15, 0.0};
+        roller[i] = perp_builder_add_shape(p->builder, B, &sphere);
     }
     perp_shape ball = space_sphere(p, E, 0.06, 0.0);
     space_contact(p, ground, edge, 0.3, cones ? 0 : 4, X);
@@ -259,9 +259,9 @@ void trinkle_open(trinkle *t, trinkle_example example, bool cones)
 {
     *t = (trinkle){.body = {{-1}, {-1}, {-1}}, .pusher = {-1}};
     plane_open(&t->p);
-    t->p.def.gyroscopic = PERP_GYRO_EXPLICIT;  // as the notes write it
+    t->p.def.gyroscopic = PERP_GYROSCOPIC_EXPLICIT;  // as the notes write it
     t->p.def.rotation = PERP_ROTATION_LINEAR;
-    perp_set_listed_only(t->p.builder, true);
+    perp_builder_set_listed_only(t->p.builder, true);
     switch (example) {
     case TRINKLE_BLIMP:
         add_blimp(t, cones);

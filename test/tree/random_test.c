@@ -57,8 +57,8 @@ static void check_motion(random_tree *m, rng *r, uint64_t seed)
         } else {
             CHECK(fabs(f->w.z - s * (b[i].angle - a[i].angle)) < 1e-8, seed);
         }
-        CHECK(near3(pass.sigma[i].v, pp_scale(s, pp_sub(b[i].v, a[i].v)), 1e-7), seed);
-        CHECK(near3(pass.sigma[i].w, pp_scale(s, pp_sub(b[i].w, a[i].w)), 1e-7), seed);
+        CHECK(near3(pass.sigma[i].v_W, pp_scale(s, pp_sub(b[i].v, a[i].v)), 1e-7), seed);
+        CHECK(near3(pass.sigma[i].w_W, pp_scale(s, pp_sub(b[i].w, a[i].w)), 1e-7), seed);
     }
     // q_dot is what the move does
     double *rate = PP_ARRAY(m->arena, double, m->tree.nq);
@@ -185,7 +185,7 @@ static void check_round_trip(random_tree *m, rng *r, uint64_t seed)
             pp_joint_coordinate(m->model, &kin, l->joint, &row);
             int at = l->kind == PP_LINK_PLANE ? 2 : 0;
             CHECK(fabs(row.value - q[l->at_q + at]) < 1e-11, seed);
-            CHECK(fabs(row.before - qd[l->at_v + at]) < 1e-11, seed);
+            CHECK(fabs(row.v_pre - qd[l->at_v + at]) < 1e-11, seed);
         }
         if (l->joint >= 0) {
             pp_kinematics kin = {.t = m->t, .body = pass.body, .turn = turn};
@@ -313,7 +313,7 @@ static void check_energy(random_tree *m, rng *r, uint64_t seed)
         pp_kinematics kin = {.t = m->t, .body = pass.body};
         pp_row row;
         pp_joint_coordinate(m->model, &kin, i, &row);
-        dissipated += m->model->joint[i].damping * row.before * row.before;
+        dissipated += m->model->joint[i].damping * row.v_pre * row.v_pre;
     }
     assert_int_equal(pp_tree_forward(&pass, own, qdd, m->arena), PERP_OK);
     for (int side = 0; side < 2; side++) {
@@ -363,8 +363,8 @@ static void check_momentum(random_tree *m, rng *r, uint64_t seed)
         if (body->nv == 0) {
             continue;
         }
-        perp_vec3 acc = pp_add(pp_vec(all[0], all[1], all[2]), pass.sigma[i].v);
-        perp_vec3 alpha = pp_add(pp_vec(all[3], all[4], all[5]), pass.sigma[i].w);
+        perp_vec3 acc = pp_add(pp_vec(all[0], all[1], all[2]), pass.sigma[i].v_W);
+        perp_vec3 alpha = pp_add(pp_vec(all[3], all[4], all[5]), pass.sigma[i].w_W);
         perp_vec3 w = pass.body[i].w, p = pp_scale(pass.mass[i].m, acc);
         perp_vec3 L =
             pp_add(pp_mul(&pass.mass[i].I, alpha), pp_cross(w, pp_mul(&pass.mass[i].I, w)));
@@ -383,7 +383,7 @@ static void check_momentum(random_tree *m, rng *r, uint64_t seed)
             p[i] += H[i + k * nv] * m->qd[k];
         }
     }
-    CHECK(fabs(p[0] - sum.v.x) < 1e-10 && fabs(p[1] - sum.v.y) < 1e-10, seed);
+    CHECK(fabs(p[0] - sum.v_W.x) < 1e-10 && fabs(p[1] - sum.v_W.y) < 1e-10, seed);
 }
 
 static void momentum_stays_where_nothing_holds(void **state)
@@ -421,14 +421,14 @@ static void check_rows(random_tree *m, rng *r, uint64_t seed)
             for (int k = 0; k < nv; k++) {
                 rate += J[k] * m->qd[k];
             }
-            CHECK(fabs(rate - row[c].before) < 1e-11, seed);
-            double change = (after[c].before - before[c].before) / (2.0 * h);
+            CHECK(fabs(rate - row[c].v_pre) < 1e-11, seed);
+            double change = (after[c].v_pre - before[c].v_pre) / (2.0 * h);
             CHECK(fabs(drift[c] - change) < 2e-6 * (1.0 + fabs(change)), seed);
         }
         if (pp_joint_has_coordinate(&m->model->joint[i])) {
             pp_joint_coordinate(m->model, &a, i, &before[0]);
             pp_joint_coordinate(m->model, &b, i, &after[0]);
-            double change = (after[0].before - before[0].before) / (2.0 * h);
+            double change = (after[0].v_pre - before[0].v_pre) / (2.0 * h);
             double exact = pp_joint_coordinate_drift(&pass, i);
             CHECK(fabs(exact - change) < 2e-6 * (1.0 + fabs(change)), seed);
         }

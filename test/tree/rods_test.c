@@ -129,16 +129,16 @@ static void check_tip(const rods *r, const json_t *tip)
             rods_near(J[i + 6 * k], number(row, k), 1e-10);
         }
     }
-    rods_near(drift.v.x, number(json_object_get(tip, "Jdot_qd"), 0), 1e-10);
-    rods_near(drift.v.y, number(json_object_get(tip, "Jdot_qd"), 1), 1e-10);
+    rods_near(drift.v_W.x, number(json_object_get(tip, "Jdot_qd"), 0), 1e-10);
+    rods_near(drift.v_W.y, number(json_object_get(tip, "Jdot_qd"), 1), 1e-10);
 }
 
 // b of rows with drift and errors given, at velocities qd, and what it leads to.
-static void check_held(const rods *r, const perp_hold *hold, const double *u, const json_t *want,
-                       int rank)
+static void check_held(const rods *r, const perp_tree_rows *hold, const double *u,
+                       const json_t *want, int rank)
 {
     double qdd[RODS], lambda[4];
-    int found = -1, rows = hold->equal + hold->unequal;
+    int found = -1, rows = hold->equalities + hold->inequalities;
     assert_int_equal(perp_tree_accelerate(r->tree, u, hold, qdd, lambda, &found), PERP_OK);
     assert_true(rank < 0 || found == rank);
     for (int k = 0; k < RODS; k++) {
@@ -158,7 +158,7 @@ static void check_loop(const rods *r, const json_t *given, const double *qd, con
     const json_t *tip = json_object_get(given, "tip_baumgarte"), *phi = json_object_get(tip, "phi");
     double eps = json_number_value(json_object_get(tip, "eps"));
     assert_int_equal(perp_tree_point(r->tree, r->body[RODS - 1], end, NULL, &drift, all), PERP_OK);
-    const double a[2] = {drift.v.x, drift.v.y};
+    const double a[2] = {drift.v_W.x, drift.v_W.y};
     for (int i = 0; i < 2; i++) {
         double rate = 0.0;
         for (int k = 0; k < RODS; k++) {
@@ -168,14 +168,14 @@ static void check_loop(const rods *r, const json_t *given, const double *qd, con
         plain[i] = plain[i + 2] = -a[i];
         stable[i] = -a[i] - 2.0 / eps * rate - number(phi, i) / (eps * eps);
     }
-    perp_hold twice = {4, 0, J, plain};
+    perp_tree_rows twice = {4, 0, J, plain};
     check_held(r, &twice, u, json_object_get(given, "tip_duplicated"), 2);
     double once[2 * RODS];
     for (int k = 0; k < RODS; k++) {
         once[2 * k] = J[4 * k];
         once[1 + 2 * k] = J[1 + 4 * k];
     }
-    perp_hold hold = {2, 0, once, plain};
+    perp_tree_rows hold = {2, 0, once, plain};
     check_held(r, &hold, u, json_object_get(given, "tip_plain"), 2);
     hold.b = stable;
     check_held(r, &hold, u, tip, 2);
@@ -191,7 +191,7 @@ static void check_rate(const rods *r, const json_t *given, const double *q, cons
     const double J[RODS] = {1.0, 0.0, 0.5 * sin(q[1])};
     const double b[1] = {-0.5 * cos(q[1]) * qd[1] * qd[2] - psi / eps};
     rods_near(psi, number(json_object_get(want, "psi"), 0), 1e-12);
-    perp_hold hold = {1, 0, J, b};
+    perp_tree_rows hold = {1, 0, J, b};
     check_held(r, &hold, u, want, 1);
 }
 
@@ -209,7 +209,7 @@ static void check_limits(const rods *r, const json_t *given, const double *q, co
         b[k] = -2.0 / eps * J[k + RODS * k] * slow[k] -
                number(json_object_get(want, "phi"), k) / (eps * eps);
     }
-    perp_hold hold = {0, RODS, J, b};
+    perp_tree_rows hold = {0, RODS, J, b};
     assert_int_equal(perp_tree_set(r->tree, 0.0, q, slow), PERP_OK);
     check_held(r, &hold, u, want, -1);
     assert_int_equal(perp_tree_set(r->tree, 0.0, q, qd), PERP_OK);

@@ -100,7 +100,7 @@ static void check_bodies(random_tree *m, rng *r, uint64_t seed)
             for (int k = 0; k < w->count; k++) {
                 const pp_body *body = &model->body[w->body[k]];
                 const perp_twist *s = &pass.sigma[w->body[k]];
-                const double all[6] = {s->v.x, s->v.y, s->v.z, s->w.x, s->w.y, s->w.z};
+                const double all[6] = {s->v_W.x, s->v_W.y, s->v_W.z, s->w_W.x, s->w_W.y, s->w_W.z};
                 for (int j = 0; j < body->nv; j++) {
                     K[at + (body->at + j) * size] = w->J[k][j];
                     K[body->at + j + at * size] = w->J[k][j];
@@ -113,7 +113,7 @@ static void check_bodies(random_tree *m, rng *r, uint64_t seed)
     for (int i = 0; i < model->bodies; i++) {
         const pp_body *body = &model->body[i];
         const perp_twist *s = &pass.sigma[i];
-        const double all[6] = {s->v.x, s->v.y, s->v.z, s->w.x, s->w.y, s->w.z};
+        const double all[6] = {s->v_W.x, s->v_W.y, s->v_W.z, s->w_W.x, s->w_W.y, s->w_W.z};
         for (int k = 0; k < body->nv; k++) {
             double want = S[body->at + k] + all[body->axis[k]];
             CHECK(fabs(b[body->at + k] - want) < 1e-8 * (1.0 + fabs(want)), seed);
@@ -144,7 +144,7 @@ static void accelerations(const random_tree *m, const pp_tree *tree, const doubl
     for (int i = 0; i < m->model->bodies; i++) {
         const pp_body *body = &m->model->body[i];
         const perp_twist *s = &pass.sigma[i];
-        const double all[6] = {s->v.x, s->v.y, s->v.z, s->w.x, s->w.y, s->w.z};
+        const double all[6] = {s->v_W.x, s->v_W.y, s->v_W.z, s->w_W.x, s->w_W.y, s->w_W.z};
         for (int k = 0; k < body->nv; k++) {
             a[body->at + k] += all[body->axis[k]];
         }

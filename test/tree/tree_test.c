@@ -25,29 +25,29 @@ static void open_bars(bars *f)
     perp_body body[5] = {{0}};
     for (int i = 1; i < 5; i++) {
         perp_body_def def = plane_body(1.0, 0.1, 0.3 * i, 0.2, 0.0);
-        body[i] = perp_add_body(b, &def);
+        body[i] = perp_builder_add_body(b, &def);
     }
     for (int i = 0; i < 4; i++) {
         perp_joint_def pin = perp_joint_default();
-        pin.kind = PERP_REVOLUTE;
+        pin.kind = PERP_JOINT_REVOLUTE;
         pin.a = body[i];
         pin.b = body[(i + 1) % 4];
-        pin.anchor_a = (perp_vec3){0.1, 0.0, 0.0};
-        pin.anchor_b = (perp_vec3){-0.2, 0.0, 0.0};
-        f->joint[i] = perp_add_joint(b, &pin);
+        pin.anchor_A = (perp_vec3){0.1, 0.0, 0.0};
+        pin.anchor_B = (perp_vec3){-0.2, 0.0, 0.0};
+        f->joint[i] = perp_builder_add_joint(b, &pin);
     }
     perp_joint_def rod = perp_joint_default();
-    rod.kind = PERP_DISTANCE;
+    rod.kind = PERP_JOINT_DISTANCE;
     rod.a = body[1];
     rod.b = body[3];
     rod.length = 1.0;
-    f->joint[4] = perp_add_joint(b, &rod);
+    f->joint[4] = perp_builder_add_joint(b, &rod);
     perp_joint_def gear = perp_joint_default();
-    gear.kind = PERP_GEAR;
+    gear.kind = PERP_JOINT_GEAR;
     gear.joint_a = f->joint[0];
     gear.joint_b = f->joint[1];
     gear.ratio = 2.0;
-    f->joint[5] = perp_add_joint(b, &gear);
+    f->joint[5] = perp_builder_add_joint(b, &gear);
     perp_error error = {0};
     if (perp_model_create(b, &f->model, &error) < 0) {
         fail_msg("bars: %s", error.text);
@@ -78,8 +78,8 @@ static void loops_are_left_over(void **state)
     assert_null(perp_tree_coordinate_name(tree, 6));
     assert_null(perp_tree_velocity_name(tree, -1));
     int rows;
-    perp_rate rate[PERP_JOINT_ROWS];
-    double J[PERP_JOINT_ROWS * 6];
+    perp_rate rate[PERP_JOINT_MAX_ROWS];
+    double J[PERP_JOINT_MAX_ROWS * 6];
     assert_int_equal(perp_tree_equations(tree, f.joint[2], &rows, rate, J), PERP_OK);
     assert_int_equal(rows, 2);
     assert_int_equal(perp_tree_equations(tree, f.joint[5], &rows, rate, J), PERP_OK);
@@ -131,18 +131,18 @@ static void loops_and_drives_are_held(void **state)
     static const double half[4] = {0.0, 0.5, 1.0, 0.5};
     for (int i = 1; i < 4; i++) {
         perp_body_def def = plane_body(1.0, 0.1, x[i], y[i], angle[i]);
-        body[i] = perp_add_body(b, &def);
+        body[i] = perp_builder_add_body(b, &def);
     }
     for (int i = 0; i < 4; i++) {
         perp_joint_def pin = perp_joint_default();
-        pin.kind = PERP_REVOLUTE;
+        pin.kind = PERP_JOINT_REVOLUTE;
         pin.a = body[i];
         pin.b = body[(i + 1) % 4];
-        pin.anchor_a = (perp_vec3){i > 0 ? half[i] : 0.0, 0.0, 0.0};
-        pin.anchor_b = (perp_vec3){i < 3 ? -half[i + 1] : 2.0, 0.0, 0.0};
+        pin.anchor_A = (perp_vec3){i > 0 ? half[i] : 0.0, 0.0, 0.0};
+        pin.anchor_B = (perp_vec3){i < 3 ? -half[i + 1] : 2.0, 0.0, 0.0};
         pin.target = i == 0 ? "1.5707963267948966 + 0.4*sin(2*t)" : NULL;
         pin.rate = i == 3 ? "-0.8*cos(2*t)" : NULL;
-        perp_add_joint(b, &pin);
+        perp_builder_add_joint(b, &pin);
     }
     perp_error error = {0};
     perp_model *model = NULL;
@@ -163,7 +163,7 @@ static void loops_and_drives_are_held(void **state)
         rods_near(c.rate[i].value, 0.0, 1e-15);
         rhs[i] = -c.rate[i].rate;
     }
-    perp_hold hold = {4, 0, c.J, rhs};
+    perp_tree_rows hold = {4, 0, c.J, rhs};
     assert_int_equal(perp_tree_impact(tree, &hold, qd, lambda, &rank), PERP_OK);
     assert_int_equal(rank, 3);  // the rate follows from the target
     perp_tree_get(tree, NULL, q, NULL);
@@ -176,7 +176,7 @@ static void loops_and_drives_are_held(void **state)
         assert_int_equal(perp_tree_constraints(tree, &c), PERP_OK);
         perp_tree_stabilise(tree, &c, 0.0, rhs);
         assert_int_equal(perp_tree_forces(tree, NULL, tau), PERP_OK);
-        hold = (perp_hold){4, 0, c.J, rhs};
+        hold = (perp_tree_rows){4, 0, c.J, rhs};
         assert_int_equal(perp_tree_accelerate(tree, tau, &hold, qdd, lambda, &rank), PERP_OK);
         for (int i = 0; i < 3; i++) {
             next[i] = q[i] + h * qd[i] + 0.5 * h * h * qdd[i];
@@ -194,7 +194,8 @@ static void loops_and_drives_are_held(void **state)
                   1e-9);
     }
     assert_true(worst[0] > 0.0 && worst[0] / worst[1] > 6.0 && worst[0] / worst[1] < 10.0);
-    perp_hold bad = {-1, 0, NULL, NULL}, empty = {0, 0, NULL, NULL}, missing = {2, 0, NULL, rhs};
+    perp_tree_rows bad = {-1, 0, NULL, NULL}, empty = {0, 0, NULL, NULL},
+                   missing = {2, 0, NULL, rhs};
     assert_int_equal(perp_tree_accelerate(tree, tau, &bad, qdd, lambda, NULL), PERP_ERR_ARGUMENT);
     assert_int_equal(perp_tree_impact(tree, &missing, qdd, lambda, NULL), PERP_ERR_ARGUMENT);
     assert_int_equal(perp_tree_accelerate(tree, tau, &empty, qdd, NULL, NULL), PERP_OK);
@@ -211,12 +212,12 @@ static void limits_hold_where_they_are_reached(void **state)
     perp_builder *b = perp_builder_create(NULL);
     perp_body_def rod = plane_body(2.0, 0.1, 0.5, 0.0, 0.0);
     perp_joint_def pin = perp_joint_default();
-    pin.kind = PERP_REVOLUTE;
-    pin.b = perp_add_body(b, &rod);
-    pin.anchor_b = (perp_vec3){-0.5, 0.0, 0.0};
+    pin.kind = PERP_JOINT_REVOLUTE;
+    pin.b = perp_builder_add_body(b, &rod);
+    pin.anchor_B = (perp_vec3){-0.5, 0.0, 0.0};
     pin.lower = 0.0;
     pin.upper = 2.0;
-    perp_add_joint(b, &pin);
+    perp_builder_add_joint(b, &pin);
     perp_model *model = NULL;
     perp_tree *tree = NULL;
     perp_constraints c;
@@ -227,7 +228,7 @@ static void limits_hold_where_they_are_reached(void **state)
     assert_string_equal(c.name[0], "joint0.lower");
     double rhs, qdd, lambda, up = 20.0, down = 0.0, q = 2.0, qd = 1.0, after;
     perp_tree_stabilise(tree, &c, 0.0, &rhs);
-    perp_hold hold = {0, 1, c.J, &rhs};
+    perp_tree_rows hold = {0, 1, c.J, &rhs};
     assert_int_equal(perp_tree_accelerate(tree, &down, &hold, &qdd, &lambda, NULL), PERP_OK);
     rods_near(qdd, 0.0, 1e-14);
     rods_near(lambda, 2.0 * 9.81 * 0.5, 1e-13);
@@ -297,12 +298,12 @@ static void states_come_from_a_sim(void **state)
     assert_int_equal(perp_sim_create(r.model, NULL, NULL, &sim, NULL), PERP_OK);
     assert_int_equal(perp_tree_set(r.tree, 0.5, q, qd), PERP_OK);
     perp_tree_get_bodies(r.tree, &t, bodies, nu);
-    assert_int_equal(perp_state_set(sim, t, bodies, nu), PERP_OK);
+    assert_int_equal(perp_sim_state_set(sim, t, bodies, nu), PERP_OK);
     for (int k = 0; k < RODS; k++) {
         rods_near(perp_sim_joint(sim, r.joint[k]).coordinate, q[k], 1e-14);
         rods_near(perp_sim_joint(sim, r.joint[k]).rate, qd[k], 1e-13);
     }
-    assert_int_equal(perp_state_get(sim, &t, bodies, nu), PERP_OK);
+    assert_int_equal(perp_sim_state_get(sim, &t, bodies, nu), PERP_OK);
     bodies[0] += 1e-3;
     assert_int_equal(perp_tree_set_bodies(r.tree, t, bodies, nu, &lost, &lost_rate), PERP_OK);
     rods_near(lost, 1e-3, 1e-12);
@@ -322,12 +323,12 @@ static void quaternions_stay_unit(void **state)
     perp_error error = {0};
     perp_builder *b = perp_builder_create(NULL);
     perp_body_def def = space_body(2.0, (perp_vec3){0.1, 0.1, 0.05}, (perp_vec3){0.0, 0.0, 0.5});
-    perp_body top = perp_add_body(b, &def);
+    perp_body top = perp_builder_add_body(b, &def);
     perp_joint_def tip = perp_joint_default();
-    tip.kind = PERP_SPHERICAL;
+    tip.kind = PERP_JOINT_SPHERICAL;
     tip.b = top;
-    tip.anchor_b = (perp_vec3){0.0, 0.0, -0.5};
-    perp_add_joint(b, &tip);
+    tip.anchor_B = (perp_vec3){0.0, 0.0, -0.5};
+    perp_builder_add_joint(b, &tip);
     perp_model *model = NULL;
     perp_tree *tree = NULL;
     assert_int_equal(perp_model_create(b, &model, &error), PERP_OK);
@@ -365,10 +366,10 @@ static void machines_may_have_no_coordinates(void **state)
         perp_body_def def = space_body(1.0, (perp_vec3){1.0, 1.0, 1.0}, (perp_vec3){1.0, 2.0, 3.0});
         for (int k = 0; k < bodies; k++) {
             perp_joint_def weld = perp_joint_default();
-            weld.kind = PERP_WELD;
-            weld.b = perp_add_body(b, &def);
-            weld.anchor_a = def.position;
-            perp_add_joint(b, &weld);
+            weld.kind = PERP_JOINT_WELD;
+            weld.b = perp_builder_add_body(b, &def);
+            weld.anchor_A = def.position_W;
+            perp_builder_add_joint(b, &weld);
         }
         perp_model *model = NULL;
         perp_tree *tree = NULL;
@@ -412,7 +413,7 @@ static void memory_may_run_out(void **state)
             status = perp_tree_forward(tree, qd, x);
         }
         const double J[2 * RODS] = {1.0, 0.0, 0.0, 1.0, 0.0, 0.0}, rhs[2] = {0.0, 1.0};
-        perp_hold hold = {1, 1, J, rhs};
+        perp_tree_rows hold = {1, 1, J, rhs};
         perp_constraints c;
         double lambda[2];
         if (status == PERP_OK) {
