@@ -229,6 +229,42 @@ static perp_status refine_forces(pp_flight *flight, const pp_instant *instant,
     return pp_flight_refine_rims(flight, instant, holds, u, laws->tolerance * size_u, again);
 }
 
+// No accelerations were found: whether the equations alone contradict each other, which is then named.
+static perp_status explain_none(pp_flight *flight, const pp_laws *laws, const pp_holds *holds,
+                                perp_status status, bool *proved)
+{
+    double *y = PP_ARRAY(flight->scratch, double, laws->rows);
+    perp_status looked = y ? pp_law_contradict(laws, y, proved, flight->scratch) : PERP_ERR_MEMORY;
+    if (looked == PERP_ERR_MEMORY) {
+        return looked;
+    }
+    if (*proved) {
+        name_contradiction(flight, laws, holds, y);
+        return PERP_ERR_INFEASIBLE;
+    }
+    return status;
+}
+
+// Modes at their edge go over it where that fits, and contacts that would pull are left unloaded. work: rows.
+static perp_status go_over(pp_laws *laws, const double *r, double *work, const bool *ended,
+                           pp_arena *arena)
+{
+    bool fits = true;
+    pp_law *first = PP_ARRAY(arena, pp_law, laws->count);
+    perp_status status = PERP_OK;
+    if (!first) {
+        return PERP_ERR_MEMORY;
+    }
+    memcpy(first, laws->law, (size_t)laws->count * sizeof *first);
+    if (ended && push_over(laws, r, ended)) {
+        status = still_fits(laws, work, &fits, arena);
+    }
+    if (!fits) {
+        memcpy(laws->law, first, (size_t)laws->count * sizeof *first);
+    }
+    return status < 0 ? status : unload(laws, work, arena);
+}
+
 perp_status pp_flight_choose_modes(pp_flight *flight, pp_holds *holds, const bool *ended,
                                    bool *wedged, bool *again)
 {
@@ -239,20 +275,15 @@ perp_status pp_flight_choose_modes(pp_flight *flight, pp_holds *holds, const boo
     pp_law_info info = {0};
     *wedged = false;
     perp_status status = instant_of(flight, holds, true, &instant);
-    double *r = status < 0 ? NULL : PP_ARRAY(arena, double, 3 * (size_t)instant.rows);
-    double *y = r ? r + 2 * instant.rows : NULL;
-    pp_law *first = PP_ARRAY(arena, pp_law, holds->count);
-    status = status < 0 ? status : r && first ? PERP_OK : PERP_ERR_MEMORY;
+    double *r = status < 0 ? NULL : PP_ARRAY(arena, double, 2 * (size_t)instant.rows);
+    if (status >= 0 && !r) {
+        status = PERP_ERR_MEMORY;
+    }
     status = status < 0 ? status : pp_instant_laws(&laws, flight->machine, &instant, holds, arena);
     status = status < 0 ? status : pp_law_solve(&laws, r, &info, flight->machine->env, arena);
     bool none = status < 0 && status != PERP_ERR_MEMORY, proved = false;
     if (none) {
-        perp_status looked = pp_law_contradict(&laws, y, &proved, arena);
-        status = looked == PERP_ERR_MEMORY ? looked : status;
-        status = status != PERP_ERR_MEMORY && proved ? PERP_ERR_INFEASIBLE : status;
-    }
-    if (proved) {
-        name_contradiction(flight, &laws, holds, y);
+        status = explain_none(flight, &laws, holds, status, &proved);
     }
     if (!proved && info.wedged && (none || (status >= 0 && r[laws.law[info.wedge].at] > 0.0))) {
         *wedged = true;
@@ -271,16 +302,9 @@ perp_status pp_flight_choose_modes(pp_flight *flight, pp_holds *holds, const boo
         flight->result->unique = false;
     }
     if (status >= 0) {
-        bool fits = true;
-        memcpy(first, laws.law, (size_t)laws.count * sizeof *first);
-        if (ended && push_over(&laws, r, ended)) {
-            status = still_fits(&laws, r + instant.rows, &fits, arena);
-        }
-        if (!fits) {
-            memcpy(laws.law, first, (size_t)laws.count * sizeof *first);
-        }
-        status = status < 0 ? status : unload(&laws, r + instant.rows, arena);
+        status = go_over(&laws, r, r + instant.rows, ended, arena);
     }
+    // What is off is left out, with the friction of its turning.
     int kept = 0;
     bool closed = false;
     for (int i = 0; status >= 0 && i < holds->count; i++) {

@@ -40,7 +40,7 @@ typedef struct pp_contact_anchor {
     perp_vec3 on_a, on_b;
     perp_vec3 n_A;    // its normal, in the frame of a
     pp_contact seen;  // the contact itself
-    pp_mat3 R_a;      // and the attitude of a
+    pp_mat3 R_WA;     // and the attitude of a
 } pp_contact_anchor;
 
 typedef struct pp_hold {

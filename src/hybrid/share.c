@@ -70,44 +70,48 @@ static void add_cone(const pp_laws *laws, int i, share *s)
     s->cone[s->cones++] = c;
 }
 
-// The part of x that is outside of a cone, and its derivative, both added. mu: of the cone.
-static double outside_cone(const cone *c, double mu, const double *x, int n, double *g, double *H)
+// The point P of a cone nearest to own = (normal, t), outside of it, and its derivative D.
+static void project(const cone *c, double mu, const double own[3], double P[3], double D[3][3])
 {
-    double t[2] = {0.0, 0.0}, normal = c->normal < 0 ? 0.0 : x[c->normal];
-    for (int k = 0; k < c->tangents; k++) {
-        t[k] = x[c->tangent[k]];
-    }
-    double size = hypot(t[0], t[1]), most = c->normal < 0 ? c->bound : mu * normal;
-    int index[3] = {c->normal, c->tangents > 0 ? c->tangent[0] : -1,
-                    c->tangents > 1 ? c->tangent[1] : -1};
-    double P[3] = {normal, t[0], t[1]}, D[3][3] = {{0.0}};
-    if (size <= most && normal >= 0.0) {
-        return 0.0;
-    }
-    double d[3] = {mu, size > 0.0 ? t[0] / size : 0.0, size > 0.0 ? t[1] / size : 0.0};
-    double along = c->normal < 0 ? most : (normal + mu * size) / (1.0 + mu * mu);
+    double normal = own[0], size = hypot(own[1], own[2]);
+    double along = c->normal < 0 ? c->bound : (normal + mu * size) / (1.0 + mu * mu);
+    double radius = c->normal < 0 ? c->bound : mu * along, d[3] = {0.0};
     if (c->normal >= 0 && along <= 0.0) {
-        P[0] = P[1] = P[2] = 0.0;  // the tip
-    } else if (c->normal < 0) {
-        P[1] = most * d[1];
-        P[2] = most * d[2];
-    } else {
-        P[0] = along;
-        P[1] = mu * along * d[1];
-        P[2] = mu * along * d[2];
+        return;  // the tip: P and D are zero
     }
-    bool tip = c->normal >= 0 && along <= 0.0;
-    for (int i = 0; i < 3 && !tip; i++) {
+    for (int k = 1; k < 3; k++) {
+        d[k] = size > 0.0 ? own[k] / size : 0.0;
+        P[k] = radius * d[k];
+    }
+    P[0] = c->normal < 0 ? 0.0 : along;
+    // Along the generator (1, mu d) the projection keeps what is there; across d it turns with d.
+    const double generator[3] = {1.0, mu * d[1], mu * d[2]};
+    double keeps = c->normal < 0 ? 0.0 : 1.0 / (1.0 + mu * mu);
+    double turns = size > 0.0 ? radius / size : 0.0;
+    for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) {
-            double u[3] = {1.0, mu * d[1], mu * d[2]};
-            double across = i > 0 && k > 0 ? (i == k ? 1.0 : 0.0) - d[i] * d[k] : 0.0;
-            double turn = size > 0.0 ? (c->normal < 0 ? most : mu * along) / size : 0.0;
-            double radial = c->normal < 0 ? 0.0 : u[i] * u[k] / (1.0 + mu * mu);
-            D[i][k] = radial + turn * across;
+            D[i][k] = keeps * generator[i] * generator[k];
+            if (i > 0 && k > 0) {
+                D[i][k] += turns * ((i == k ? 1.0 : 0.0) - d[i] * d[k]);
+            }
         }
     }
-    const double own[3] = {normal, t[0], t[1]};
-    double sum = 0.0;
+}
+
+// Half the squared distance of x from a cone; x - P and its derivative are added to g and H. mu: of the cone.
+static double outside_cone(const cone *c, double mu, const double *x, int n, double *g, double *H)
+{
+    const int index[3] = {c->normal, c->tangents > 0 ? c->tangent[0] : -1,
+                          c->tangents > 1 ? c->tangent[1] : -1};
+    double own[3] = {0.0}, P[3] = {0.0}, D[3][3] = {{0.0}}, sum = 0.0;
+    for (int k = 0; k < 3; k++) {
+        own[k] = index[k] < 0 ? 0.0 : x[index[k]];
+    }
+    double most = c->normal < 0 ? c->bound : mu * own[0];
+    if (hypot(own[1], own[2]) <= most && own[0] >= 0.0) {
+        return 0.0;
+    }
+    project(c, mu, own, P, D);
     for (int i = 0; i < 3; i++) {
         if (index[i] < 0) {
             continue;

@@ -34,7 +34,7 @@ pp_contact_anchor pp_contact_anchor_of(const perp_model *m, const pp_frame *body
     return (pp_contact_anchor){.known = true,
                                .t = t,
                                .seen = *c,
-                               .R_a = body[m->shape[c->a].body].R,
+                               .R_WA = body[m->shape[c->a].body].R,
                                .on_a = local_point(&body[m->shape[c->a].body], c->point),
                                .on_b = local_point(&body[m->shape[c->b].body], c->point),
                                .n_A = pp_mul_t(&body[m->shape[c->a].body].R, c->n)};
@@ -73,7 +73,7 @@ pp_contact pp_place_beyond(const perp_model *m, const pp_contact_anchor *place,
     perp_vec3 on_a = pp_point(fa, place->on_a);
     c.point = pp_point(fb, place->on_b);
     c.n = pp_mul(&fa->R, place->n_A);
-    c.t = pp_mul(&fa->R, pp_mul_t(&place->R_a, c.t));
+    c.t = pp_mul(&fa->R, pp_mul_t(&place->R_WA, c.t));
     c.gap += pp_dot3(c.n, pp_sub(c.point, on_a));
     return c;
 }

@@ -69,6 +69,8 @@ static bool put_state(perp_record *r, const pp_stored_part *at)
     }
     memcpy(q, at->q, (size_t)m->nq * sizeof *q);
     memcpy(nu, at->nu, (size_t)m->nv * sizeof *nu);
+    // q and nu have free bodies only. Kinematic ones follow expressions, and are stored as they were: pose, then velocity,
+    // in the world [m, rad, m/s, rad/s].
     for (int i = 0; i < m->bodies; i++) {
         const pp_frame *f = &at->body[i];
         if (m->body[i].drive == PERP_MOTION_KINEMATIC && m->spatial) {

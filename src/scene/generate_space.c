@@ -317,6 +317,7 @@ const pp_recipe pp_heaps_recipe = {{"heaps", "space: heaps that do not touch eac
 static void put_rods(pp_scene_writer *out, int rods, double length, const char *joint)
 {
     static const double radius = 0.05;
+    // Thin rods of 1 kg: m L^2 / 12 across the axis, m r^2 / 2 about it [kg m^2].
     double across = length * length / 12.0;
     pp_scene_writer_put(out, " \"bodies\": [\n");
     for (int k = 0; k < rods; k++) {

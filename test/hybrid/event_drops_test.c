@@ -172,9 +172,7 @@ static bool run_drop(int index, bool several)
     const double h = 0.01;
     perp_status status = PERP_OK;
     clock_t begun = clock();
-    while (status == PERP_OK &&
-           perp_sim_time(d.sim) <
-               (getenv("UNTIL") ? strtod(getenv("UNTIL"), NULL) : d.until) - 0.5 * h) {
+    while (status == PERP_OK && perp_sim_time(d.sim) < d.until - 0.5 * h) {
         status = perp_sim_step(d.sim, h);
         if (loud()) {
             show(&d);
