@@ -63,7 +63,7 @@ typedef enum perp_shape_kind {
     PERP_SHAPE_CAPSULE,    // segment of half length half.x along x, rounded by radius; a rod
     PERP_SHAPE_SEGMENT,    // the same without thickness: from -half.x to +half.x
     PERP_SHAPE_HALFPLANE,  // solid below the line y = 0 of its frame; outward normal +y
-    // In space; PERP_SHAPE_POINT and PERP_SHAPE_BOX (with half.z) too, and PERP_SHAPE_CAPSULE with half.z along z.
+    // In space; also PERP_SHAPE_POINT, PERP_SHAPE_BOX (with half.z) and PERP_SHAPE_CAPSULE (half.z along z).
     PERP_SHAPE_SPHERE,       // radius
     PERP_SHAPE_CYLINDER,     // radius, half.z along z
     PERP_SHAPE_CONE,         // base of `radius` at z = -half.z, apex at z = +half.z

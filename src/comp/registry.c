@@ -16,7 +16,7 @@ enum {
 
 static const pp_solver solvers[] = {
     {{"auto", MCP | ANY_FCP, "what its rungs are proven for", "see the rungs",
-      "that of the rungs it takes", "the last rung's; info->error.text tells the ladder"},
+      "that of the rungs it takes", "the last rung's; info->error.text lists the ladder"},
      pp_auto_mcp,
      pp_auto_islands_fcp},
     {{"lemke", MCP | ANY_FCP, "copositive-plus MCP; the Stewart–Trinkle matrix is copositive",

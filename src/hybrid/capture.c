@@ -22,7 +22,7 @@ static const double BURST_INTERVAL =
 
 static const double DEEPER = 1e-9;  // of the length: overlap that a short step may leave
 
-enum { EXCHANGES = 12, HALVINGS = 6, ROUNDS = 2, MOST_RUN = 64 };
+enum { HALVINGS = 6, ROUNDS = 2, MOST_RUN = 64 };
 
 typedef struct middle {
     pp_holds holds;
@@ -276,12 +276,14 @@ static perp_status take_capture_step(pp_flight *flight)
 {
     bool again = true;
     perp_status status = PERP_OK;
-    for (int k = 0; k < EXCHANGES && again && status >= 0; k++) {
+    for (int k = 0; k < PP_EXCHANGES && again && status >= 0; k++) {
         pp_holds holds;
         again = false;
         status = pp_flight_touching(flight, &holds);
         bool *ends = status < 0 ? NULL : PP_ZEROS(flight->keep, bool, holds.count);
-        status = status < 0 ? status : ends ? PERP_OK : PERP_ERR_MEMORY;
+        if (status >= 0 && !ends) {
+            status = PERP_ERR_MEMORY;
+        }
         status = status < 0 ? status
                             : pp_flight_resolve_impacts(flight, &holds,
                                                         pp_flight_rest_speed(flight), ends, &again);

@@ -103,6 +103,8 @@ perp_status pp_flight_refine_rims(pp_flight *flight, const pp_instant *instant,
 // of the manifold.
 perp_status pp_flight_follow_rims(pp_flight *flight, const pp_instant *instant,
                                   const pp_holds *holds, const double *r, bool *again);
+// Rounds of that: each brings the next point close.
+enum { PP_EXCHANGES = 12 };
 // A hold of the list that is the same joint's or contact's; NULL: none.
 const pp_hold *pp_holds_same(const pp_holds *holds, const pp_hold *hold);
 // Equations, motors and dry friction as they are, then all limits and contacts at zero.

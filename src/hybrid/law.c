@@ -200,7 +200,9 @@ perp_status pp_law_determined(const pp_laws *laws, int i, bool *determined, pp_a
     perp_status status = r ? pp_law_equations(laws, &e, r, arena) : PERP_ERR_MEMORY;
     size_t square = status < 0 ? 0 : (size_t)e.n * (size_t)e.n;
     double *M = PP_ARRAY(arena, double, square);
-    status = status < 0 ? status : M ? PERP_OK : PERP_ERR_MEMORY;
+    if (status >= 0 && !M) {
+        status = PERP_ERR_MEMORY;
+    }
     *determined = true;
     for (int j = 0; status >= 0 && j < e.n && *determined; j++) {
         if (e.owner[j] != i) {

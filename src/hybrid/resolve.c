@@ -223,7 +223,9 @@ static perp_status resolve_once(pp_flight *flight, const bool *ended, pp_holds *
         status = at_rest ? pp_flight_set_modes(flight, &now, ends, at_rest) : PERP_ERR_MEMORY;
         status = status < 0 ? status : project_velocities(flight, &now);
         bool *edge = status < 0 ? NULL : carry_ended(flight, &now, round == 0 ? ended : NULL);
-        status = status < 0 ? status : edge ? PERP_OK : PERP_ERR_MEMORY;
+        if (status >= 0 && !edge) {
+            status = PERP_ERR_MEMORY;
+        }
         status = status < 0 ? status : pp_flight_choose_modes(flight, &now, edge, &wedged, again);
         if (status >= 0 && wedged) {
             status = end_wedge(flight, &now);
@@ -250,15 +252,13 @@ static bool has_same_modes(const pp_holds *before, const pp_holds *now)
     return same;
 }
 
-// Points of rims are exchanged until no other one would be pressed in: a few times, since each brings the next one close.
-enum { EXCHANGES = 12 };
-
+// Points of rims are exchanged until no other one would be pressed in.
 perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
 {
     pp_holds now;
     bool again = true;
     perp_status status = PERP_OK;
-    for (int k = 0; k < EXCHANGES && again && status >= 0; k++) {
+    for (int k = 0; k < PP_EXCHANGES && again && status >= 0; k++) {
         again = false;
         status = resolve_once(flight, ended, &now, &again);
     }

@@ -174,8 +174,9 @@ static bool has_rim(const pp_flight *flight, const pp_frame *body, int a, int b,
 
 static const double EDGE = 1e-6;  // of the length: a load as near the edge of a manifold is on it
 
-// How far a place is inside the polygon that the points of a pair span; negative: outside.
-static double inside_of(const pp_instant *instant, const pp_holds *holds, int a, int b, perp_vec3 x)
+// How far a place is inside the convex hull of the points of a pair [m]; negative: outside. slack: of rounding [m].
+static double inside_of(const pp_instant *instant, const pp_holds *holds, int a, int b, perp_vec3 x,
+                        double slack)
 {
     double inside = PP_INF;
     for (int i = 0; i < holds->count; i++) {
@@ -189,7 +190,7 @@ static double inside_of(const pp_instant *instant, const pp_holds *holds, int a,
             bool edge = true;
             for (int j = 0; j < holds->count && edge; j++) {
                 edge = !is_of(instant, holds, j, a, b) ||
-                       pp_dot3(in, pp_sub(instant->contact[j].point, from)) >= -1e-12;
+                       pp_dot3(in, pp_sub(instant->contact[j].point, from)) >= -slack;
             }
             inside = edge ? fmin(inside, pp_dot3(in, pp_sub(x, from))) : inside;
         }
@@ -202,6 +203,7 @@ perp_status pp_flight_follow_rims(pp_flight *flight, const pp_instant *instant,
 {
     const perp_model *m = flight->machine->model;
     const pp_frame *body = instant->pass.body;
+    double length = flight->machine->length;
     perp_status status = PERP_OK;
     for (int i = 0; status >= 0 && m->spatial && i < holds->count; i++) {
         const pp_hold *h = &holds->hold[i];
@@ -216,9 +218,10 @@ perp_status pp_flight_follow_rims(pp_flight *flight, const pp_instant *instant,
                 sum += r[instant->at[k]];
             }
         }
+        // the centre of pressure
         perp_vec3 at = pp_scale(sum > 0.0 ? 1.0 / sum : 0.0, load);
         if (!(sum > 0.0) ||
-            inside_of(instant, holds, h->a, h->b, at) > EDGE * flight->machine->length ||
+            inside_of(instant, holds, h->a, h->b, at, 1e-12 * length) > EDGE * length ||
             !pp_gap_rim(m, body, h->a, h->b, instant->contact[i].n, true, at, &x)) {
             continue;
         }

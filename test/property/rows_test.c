@@ -103,7 +103,7 @@ static void random_state(pp_state *s, const perp_model *m, rng *r, pp_arena *are
 
 // ── Common motion ────────────────────────────────────────────────────────────────────────────────
 
-// Rate of a row when all bodies, the ground too, move as one: with v at the origin, turning with w.
+// Rate of a row when all bodies, including the ground, move as one: with v at the origin, turning with w.
 static double rigid_rate(const perp_model *m, const pp_row *row, const pp_frame *f, perp_vec3 v,
                          perp_vec3 w)
 {
