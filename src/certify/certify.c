@@ -3,9 +3,9 @@
 //
 // The certificate of a step: geometry, law, momentum, joints, positions against velocities, and the energy of
 // the whole step, each value held against the scales of the scene.      theory (P12), section K
+#include "certify/geometry/witness.h"
 #include "certify/own.h"
 #include "certify/scale.h"
-#include "certify/witness.h"
 
 #include "math/math.h"
 

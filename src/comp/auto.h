@@ -4,7 +4,7 @@
 // Private to auto_mcp.c and auto_fcp.c: the state of the fallback ladder.
 #pragma once
 
-#include "comp/verdict.h"
+#include "comp/judge/verdict.h"
 
 // Appends what a rung of the ladder did to report->reason, which reads "lemke: ray; pivot: limit; …" at the end.
 // An answer that was not accepted is "rejected", whatever the rung believed; a proof is told whole.

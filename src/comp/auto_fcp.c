@@ -14,8 +14,8 @@
 // Where none is accepted and contacts differ much in size, the same in balanced units (equilibrate.c).
 // The judge's word on the answer that is kept goes into the report, so that it is not asked again.
 #include "comp/auto.h"
-#include "comp/equilibrate.h"
-#include "comp/ssn.h"
+#include "comp/newton/ssn.h"
+#include "comp/problem/equilibrate.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 // Where none is accepted and the rows or columns differ much in size, the same in balanced units (equilibrate.c).
 // An accepted answer with a residual above POLISH gets one chance to be improved by ssn.
 #include "comp/auto.h"
-#include "comp/equilibrate.h"
+#include "comp/problem/equilibrate.h"
 
 #include <math.h>
 #include <string.h>

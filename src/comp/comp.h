@@ -5,7 +5,7 @@
 //
 // A solver is a function that takes a checked problem and a job, fills z with its best finite iterate,
 // fills a report, and returns what it believes. It is never believed: dispatch.c judges z with
-// judge_*.c (comp/verdict.h), which no solver includes.
+// judge_*.c (comp/judge/verdict.h), which no solver includes.
 #pragma once
 
 #include "base/base.h"

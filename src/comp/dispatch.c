@@ -3,8 +3,8 @@
 //
 // perp_mcp_solve and perp_fcp_solve: check, refuse, solve, judge. The status that leaves here is the
 // judge's: what a solver believes decides only how a failure is called.
+#include "comp/judge/verdict.h"
 #include "comp/registry.h"
-#include "comp/verdict.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Scenes: read, asked, written, gone.
-#include "scene/json_tree.h"
-#include "scene/reader.h"
+#include "scene/read/json_tree.h"
+#include "scene/read/reader.h"
 
 #include <string.h>
 

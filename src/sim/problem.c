@@ -6,7 +6,7 @@
 // It is posed again from the rows, which stay in the arena until the next step, also after a failed one. So a problem that
 // could not be solved can be looked at, and handed to any solver.
 #include "sim/names.h"
-#include "sim/stages.h"
+#include "sim/step/stages.h"
 
 #include <math.h>
 #include <string.h>

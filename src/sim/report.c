@@ -3,7 +3,7 @@
 //
 // Contacts, joints and drives of the last step, as a user reads them: impulses in world axes, of contacts on shape b, of
 // joints on body b about its centre of mass. Warm starts of the next step are made alongside.
-#include "sim/parts.h"
+#include "sim/step/parts.h"
 
 #include <math.h>
 #include <string.h>

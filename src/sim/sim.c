@@ -3,7 +3,7 @@
 //
 // Creating a sim, and reading it. A sim owns its memory and refers to the model, which must live longer; two sims may share
 // a model, since it is const.
-#include "sim/stages.h"
+#include "sim/step/stages.h"
 
 #include <math.h>
 #include <string.h>

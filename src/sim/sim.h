@@ -7,7 +7,7 @@
 #include "certify/certify.h"
 #include "hybrid/hybrid.h"
 #include "integrate/integrate.h"
-#include "sim/kept.h"
+#include "sim/step/kept.h"
 #include "solve/solve.h"
 
 // What a step leaves behind, readable until the next one, also after a failure.

@@ -3,7 +3,7 @@
 //
 // The state of a sim, in and out: (t, q, nu) for users, and all that the next step depends on (turns, applied wrenches, warm
 // starts, the clock) for saving and restoring: a restored sim goes on with the same bits.
-#include "sim/stages.h"
+#include "sim/step/stages.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 // impulses in run->out; those that may decline set *solved, and leave the impulses zero where they did not solve it.
 #pragma once
 
-#include "comp/sweep.h"
+#include "comp/sweeping/sweep.h"
 #include "solve/solve.h"
 
 typedef struct pp_run {

@@ -4,12 +4,12 @@
 // Loose tolerances: nonlinear Gauss-Seidel from the last impulses until the worst row is within the tolerance.
 //
 // Each contact is solved exactly with the others held, theory (C26). No matrix is assembled: contacts are laid out
-// from the rows, and the velocities of bodies follow every change (comp/sweep.h). Sweeps are accelerated as a nonlinear
+// from the rows, and the velocities of bodies follow every change (comp/sweeping/sweep.h). Sweeps are accelerated as a nonlinear
 // conjugate gradient method. The residual costs nearly as much as a sweep, so that it is computed only when the
 // change of a sweep has become small.
 #include "solve/run.h"
 
-#include "comp/sweep.h"
+#include "comp/sweeping/sweep.h"
 
 #include <math.h>
 #include <string.h>

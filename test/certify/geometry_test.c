@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All pairs of a scene: overlaps at the end of a step and what passed through what on the way.
-#include "certify/witness.h"
+#include "certify/geometry/witness.h"
 #include "sim/sim.h"
 #include "support/cmocka.h"
 #include "support/random.h"

@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Newton system of the contact problem: assembly and factorisation, dense, sparse or in velocities.
+//
+//   J = B + A W,   A and B block diagonal
+//
+// For the Alart–Curnier map A = rho P and B = I - P + rho alpha P: a row block of an open contact is the
+// identity, that of a sticking one is rho (W + alpha I).
+#include "comp/newton/ssn.h"
+
+#include <string.h>
+
+struct pp_ssn_linear {
+    const pp_ssn *ssn;
+    pp_meter *meter;
+    int n;
+    double *J;   // dense: n x n, factored in place
+    int *pivot;  // dense
+    int *p, *i;  // sparse: the pattern of W with full blocks
+    double *x;   // sparse
+    pp_sparse_lu *lu;
+    pp_ssn_velocity *velocity;  // or in velocities, refined with J
+    const double *A, *B;        // of the last factorisation
+    double *rest, *step, *Wd;   // n
+};
+
+enum {
+    DENSE_ALWAYS = 150,  // rows up to which a dense LU is faster whatever the pattern
+    DENSE_MOST = 3000,   // rows up to which a matrix at least one third full is factored dense
+    ROUNDS = 4,          // of refinement, at most
+};
+
+#define REFINED 1e-9  // relative residual of a solve that is good enough
+
+static bool is_dense(const pp_blocks *W, int n)
+{
+    double full = (double)W->p[W->count] / ((double)W->count * W->count);
+    return n <= DENSE_ALWAYS || (n <= DENSE_MOST && full > 0.33);
+}
+
+static perp_status sparse_create(pp_ssn_linear *linear, pp_arena *arena)
+{
+    const pp_blocks *W = &linear->ssn->W;
+    int d = W->dim;
+    size_t entries = (size_t)W->p[W->count] * (size_t)(d * d);
+    linear->p = PP_ARRAY(arena, int, linear->n + 1);
+    linear->i = PP_ARRAY(arena, int, entries);
+    linear->x = PP_ARRAY(arena, double, entries);
+    if (!linear->p || !linear->i || !linear->x || entries > INT32_MAX) {
+        return PERP_ERR_MEMORY;
+    }
+    int used = 0;
+    for (int j = 0; j < linear->n; j++) {
+        linear->p[j] = used;
+        for (int k = W->p[j / d]; k < W->p[j / d + 1]; k++) {
+            for (int a = 0; a < d; a++) {
+                linear->i[used++] = W->row[k] * d + a;
+            }
+        }
+    }
+    linear->p[linear->n] = used;
+    linear->lu = pp_sparse_lu_create(linear->n, linear->p, linear->i);
+    return linear->lu ? PERP_OK : PERP_ERR_MEMORY;
+}
+
+perp_status pp_ssn_linear_create(const pp_ssn *ssn, const pp_job *job, pp_ssn_linear **out)
+{
+    pp_arena *arena = job->arena;
+    pp_ssn_linear *linear = PP_ZEROS(arena, pp_ssn_linear, 1);
+    *out = linear;
+    if (!linear) {
+        return PERP_ERR_MEMORY;
+    }
+    linear->ssn = ssn;
+    linear->meter = job->meter;
+    linear->n = ssn->n;
+    linear->rest = PP_ARRAY(arena, double, 3 * (size_t)ssn->n);
+    if (!linear->rest) {
+        return PERP_ERR_MEMORY;
+    }
+    linear->step = linear->rest + ssn->n;
+    linear->Wd = linear->step + ssn->n;
+    if (ssn->bodies) {
+        return pp_ssn_velocity_create(ssn->bodies, job, &linear->velocity);
+    }
+    if (!is_dense(&ssn->W, linear->n)) {
+        return sparse_create(linear, arena);
+    }
+    linear->J = PP_ARRAY(arena, double, (size_t)linear->n *(size_t)linear->n);
+    linear->pivot = PP_ARRAY(arena, int, linear->n);
+    return linear->J && linear->pivot ? PERP_OK : PERP_ERR_MEMORY;
+}
+
+void pp_ssn_linear_destroy(pp_ssn_linear *linear)
+{
+    if (linear) {
+        pp_sparse_lu_destroy(linear->lu);
+        linear->lu = NULL;
+    }
+}
+
+// One column of a block of J: y = A w, and B e_b on the diagonal.
+static void jacobian_column(int d, const double *A, const double *B, const double *w,
+                            int diagonal_b, double *y)
+{
+    for (int a = 0; a < d; a++) {
+        y[a] = diagonal_b >= 0 ? B[a + diagonal_b * d] : 0.0;
+    }
+    for (int b = 0; b < d; b++) {
+        for (int a = 0; a < d; a++) {
+            y[a] += A[a + b * d] * w[b];
+        }
+    }
+}
+
+static void assemble_blocks(pp_ssn_linear *linear, const double *A, const double *B)
+{
+    const pp_blocks *W = &linear->ssn->W;
+    int d = W->dim, dd = d * d;
+    for (int j = 0; j < linear->n; j++) {
+        int J = j / d, b = j % d;
+        for (int k = W->p[J]; k < W->p[J + 1]; k++) {
+            int c = W->row[k];
+            double *y = linear->J ? linear->J + (size_t)j * (size_t)linear->n + c * d
+                                  : linear->x + linear->p[j] + (k - W->p[J]) * d;
+            const double *w = W->x + (size_t)k * (size_t)dd + b * d;
+            jacobian_column(d, A + (size_t)c * (size_t)dd, B + (size_t)c * (size_t)dd, w,
+                            c == J ? b : -1, y);
+        }
+    }
+}
+
+static perp_status factor_blocks(pp_ssn_linear *linear, const double *A, const double *B)
+{
+    size_t n = (size_t)linear->n;
+    linear->A = A;
+    linear->B = B;
+    if (linear->velocity) {
+        return pp_ssn_velocity_factor(linear->velocity, A, B);
+    }
+    if (!linear->J) {
+        assemble_blocks(linear, A, B);
+        return pp_sparse_lu_factor(linear->lu, linear->x);
+    }
+    memset(linear->J, 0, n * n * sizeof *linear->J);
+    assemble_blocks(linear, A, B);
+    int failed = pp_lu_factor(linear->n, linear->J, linear->n, linear->pivot, 0.0);
+    return failed ? PERP_ERR_SINGULAR : PERP_OK;
+}
+
+perp_status pp_ssn_linear_factor(pp_ssn_linear *linear, const double *A, const double *B)
+{
+    perp_status status = factor_blocks(linear, A, B);
+    pp_meter_factor(linear->meter, pp_ssn_linear_flops(linear));
+    return status;
+}
+
+static perp_status solve_once(const pp_ssn_linear *linear, double *x)
+{
+    if (linear->velocity) {
+        return pp_ssn_velocity_solve(linear->velocity, x);
+    }
+    if (!linear->J) {
+        return pp_sparse_lu_solve(linear->lu, x);
+    }
+    pp_lu_solve(linear->n, linear->J, linear->n, linear->pivot, x);
+    return PERP_OK;
+}
+
+// rest -= B d + A (W d)
+static void subtract_product(const pp_ssn_linear *linear, const double *step, const double *Wd,
+                             double *rest)
+{
+    int d = linear->ssn->dim;
+    for (int c = 0; c < linear->ssn->nc; c++) {
+        const double *A = linear->A + (size_t)c * (size_t)(d * d);
+        const double *B = linear->B + (size_t)c * (size_t)(d * d);
+        for (int l = 0; l < d; l++) {
+            for (int k = 0; k < d; k++) {
+                rest[c * d + k] -= B[k + l * d] * step[c * d + l] + A[k + l * d] * Wd[c * d + l];
+            }
+        }
+    }
+}
+
+// Refined while that pays: in velocities sticking contacts lose digits as alpha falls.
+perp_status pp_ssn_linear_solve(const pp_ssn_linear *linear, double *x, double *Wx)
+{
+    int n = linear->n;
+    double size = pp_norm2(n, x), last = PP_INF;
+    memcpy(linear->rest, x, (size_t)n * sizeof *x);
+    memset(x, 0, (size_t)n * sizeof *x);
+    memset(Wx, 0, (size_t)n * sizeof *Wx);
+    for (int k = 0; k < ROUNDS; k++) {
+        memcpy(linear->step, linear->rest, (size_t)n * sizeof *x);
+        if (solve_once(linear, linear->step) < 0 || !pp_all_finite((size_t)n, linear->step)) {
+            return PERP_ERR_SINGULAR;
+        }
+        pp_ssn_mul(linear->ssn, linear->step, linear->Wd);
+        pp_axpy(n, 1.0, linear->step, x);
+        pp_axpy(n, 1.0, linear->Wd, Wx);
+        if (!linear->velocity) {
+            break;
+        }
+        subtract_product(linear, linear->step, linear->Wd, linear->rest);
+        double rest = pp_norm2(n, linear->rest);
+        if (rest <= REFINED * size || rest > 0.5 * last) {
+            break;
+        }
+        last = rest;
+    }
+    return PERP_OK;
+}
+
+double pp_ssn_linear_fill(const pp_ssn_linear *linear)
+{
+    if (linear->velocity) {
+        return pp_ssn_velocity_fill(linear->velocity);
+    }
+    return linear->J ? (double)linear->n * linear->n : 0.0;
+}
+
+double pp_ssn_linear_flops(const pp_ssn_linear *linear)
+{
+    if (linear->velocity) {
+        return pp_ssn_velocity_flops(linear->velocity);
+    }
+    double n = linear->n;
+    return linear->J ? 2.0 / 3.0 * n * n * n : pp_sparse_lu_flops(linear->lu);
+}

@@ -1,0 +1,311 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Newton's method on the Alart–Curnier map F of theory (C21), without the proximal loop of ssn_fcp.c, for
+// few contacts: from zero it needs four to six steps where that needs a dozen, from a good guess two or three.
+//
+// Line search on |F|. Where that finds nothing for the first time, contacts are redundant: from there on the
+// step is held back by alpha, a part of the residual; and the full step is taken when nothing is found again.
+// It may fail; then it says so, and r is as it was. A guess that leads nowhere is dropped first.
+#include "comp/newton/ssn_quick.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    STEPS = 20,        // Newton steps
+    STEPS_LARGE = 10,  // the same above ROWS_COLD
+    BACKTRACKS = 8,    // halvings of one
+    ROWS_COLD = 100,   // rows of W up to which it is tried from zero,
+    ROWS_WARM = 160,   // from a guess
+};
+
+#define ALPHA                1e-11  // of a step that is not held back
+#define SHARE                0.3    // of the residual, where it is
+#define MARGIN               0.99   // of the tolerance: the judge computes otherwise
+#define ROUNDING             1e-9  // a residual below this that does not fall fourfold in a step will not
+#define RESIDUAL_CHECK_BELOW 1e-3  // |F| in units of q below which residuals are worth their time
+
+// ── The map ──────────────────────────────────────────────────────────────────────────────────────
+
+// Q(x) of contact c into y.
+static pp_quick_mode project_contact(const pp_quick *s, int c, const double *x, double *y,
+                                     double *size)
+{
+    y[0] = y[1] = y[2] = 0.0;
+    *size = 0.0;
+    if (!(x[0] > 0.0)) {
+        return PP_QUICK_OPEN;
+    }
+    double radius = s->mu[c] * x[0];
+    *size = s->dim == 2 ? fabs(x[1]) : sqrt(x[1] * x[1] + x[2] * x[2]);
+    double shrink = *size <= radius ? 1.0 : radius / *size;
+    y[0] = x[0];
+    y[1] = shrink * x[1];
+    y[2] = shrink * x[2];
+    return *size <= radius && radius > 0.0 ? PP_QUICK_STICK : PP_QUICK_SLIP;
+}
+
+// The square of |F| at r + t dr, in units of energy; touch gets what the contacts do there.
+static double merit(pp_quick *s, double t)
+{
+    double sum = 0.0;
+    for (int c = 0, i = 0; c < s->nc; c++, i += s->dim) {
+        double x[3] = {0.0}, y[3], size, square = 0.0;
+        double rho = s->rho[c];
+        for (int a = 0; a < s->dim; a++) {
+            x[a] = s->r[i + a] + t * s->dr[i + a] - rho * (s->u[i + a] + t * s->du[i + a]);
+        }
+        pp_quick_mode kind = project_contact(s, c, x, y, &size);
+        for (int a = 0; a < s->dim; a++) {
+            double F = s->r[i + a] + t * s->dr[i + a] - y[a];
+            square += F * F;
+        }
+        sum += square / rho;
+        double inverse = kind == PP_QUICK_SLIP && size > 0.0 ? 1.0 / size : 0.0;
+        s->touch[c] = (pp_quick_contact){
+            .kind = kind, .e = {x[1] * inverse, x[2] * inverse}, .turn = s->mu[c] * x[0] * inverse};
+    }
+    return sum;
+}
+
+// ── Residuals, theory (C7) and (C8) ──────────────────────────────────────────────────────────────
+
+// |r - P_K(r - rho u~)|^2 of one contact, u~ = u + mu |u_t| e_n.
+static double natural_square(int dim, double mu, double rho, const double *r, const double *u)
+{
+    double u1 = u[1], u2 = dim > 2 ? u[2] : 0.0, r2 = dim > 2 ? r[2] : 0.0;
+    double x0 = r[0] - rho * (u[0] + mu * sqrt(u1 * u1 + u2 * u2));
+    double x1 = r[1] - rho * u1, x2 = r2 - rho * u2, size = sqrt(x1 * x1 + x2 * x2);
+    double sum = x0 + mu * size, normal = x0, shrink = 1.0;
+    if (!(size <= mu * x0)) {
+        normal = sum > 0.0 ? sum / (1.0 + mu * mu) : 0.0;
+        shrink = size > 0.0 ? mu * normal / size : 0.0;
+    }
+    double e0 = r[0] - normal, e1 = r[1] - shrink * x1, e2 = r2 - shrink * x2;
+    return e0 * e0 + e1 * e1 + e2 * e2;
+}
+
+static double strong_square(const pp_quick *s, int c, const double *r, const double *u)
+{
+    double x[3] = {0.0}, y[3], size, sum = 0.0;
+    for (int a = 0; a < s->dim; a++) {
+        x[a] = r[a] - s->rho[c] * u[a];
+    }
+    project_contact(s, c, x, y, &size);
+    for (int a = 0; a < s->dim; a++) {
+        sum += (r[a] - y[a]) * (r[a] - y[a]);
+    }
+    return sum;
+}
+
+// The larger residual of r and u.
+static double residual(const pp_quick *s)
+{
+    double plain = 0.0, scaled = 0.0, q2 = 0.0, r2 = 0.0, rho_q2 = 0.0;
+    for (int c = 0, i = 0; c < s->nc; c++, i += s->dim) {
+        double mu = s->mu[c], rho = s->rho[c], own = 0.0;
+        for (int a = i; a < i + s->dim; a++) {
+            own += s->q[a] * s->q[a];
+            r2 += s->r[a] * s->r[a];
+        }
+        q2 += own;
+        rho_q2 += rho * rho * own;
+        plain += natural_square(s->dim, mu, 1.0, s->r + i, s->u + i);
+        scaled += mu > PP_STRONG_FRICTION ? strong_square(s, c, s->r + i, s->u + i)
+                                          : natural_square(s->dim, mu, rho, s->r + i, s->u + i);
+    }
+    double size2 = pp_max(r2, rho_q2);
+    plain = q2 > 0.0 ? plain / q2 : plain;
+    scaled = size2 > 0.0 ? scaled / size2 : scaled;
+    double worst = sqrt(pp_max(plain, scaled));
+    return isfinite(plain) && isfinite(scaled) ? worst : PP_INF;
+}
+
+// ── The method ───────────────────────────────────────────────────────────────────────────────────
+
+static void find_velocities(pp_quick *s)
+{
+    pp_quick_mul(s, s->r, s->u);
+    for (int i = 0; i < s->n; i++) {
+        s->u[i] += s->q[i];
+    }
+}
+
+// What is off the cones is put back when that costs nothing.
+static void snap_to_cones(pp_quick *s, double target)
+{
+    double off = 0.0, largest = 0.0;
+    for (int c = 0, i = 0; c < s->nc; c++, i += s->dim) {
+        double x[3] = {0.0}, y[3], size;
+        memcpy(x, s->r + i, (size_t)s->dim * sizeof *x);
+        project_contact(s, c, x, y, &size);
+        for (int a = 0; a < s->dim; a++) {
+            s->dr[i + a] = s->r[i + a];
+            off = pp_max(fabs(y[a] - x[a]), off);
+            largest = pp_max(fabs(x[a]), largest);
+            s->r[i + a] = y[a];
+        }
+    }
+    if (off > 1e-13 * largest) {
+        find_velocities(s);
+        if (!(residual(s) <= target)) {
+            memcpy(s->r, s->dr, (size_t)s->n * sizeof *s->r);
+        }
+    }
+}
+
+// Moves r along dr as far as makes |F| fall, or all the way where nothing does and `force`. Returns |F|^2 at
+// r, PP_INF: r stays.
+static double line_search(pp_quick *s, double size2, bool force)
+{
+    double t = 1.0, reached = PP_INF;
+    int k = 0;
+    for (; k < BACKTRACKS; k++, t *= 0.5) {
+        double wanted = 1.0 - 1e-4 * t;
+        reached = merit(s, t);
+        if (reached < wanted * wanted * size2) {
+            break;
+        }
+    }
+    if (k == BACKTRACKS && !force) {
+        return PP_INF;
+    }
+    t = k < BACKTRACKS ? t : 1.0;
+    pp_axpy(s->n, t, s->dr, s->r);
+    pp_axpy(s->n, t, s->du, s->u);
+    return k < BACKTRACKS ? reached : merit(s, 0.0);
+}
+
+// From r, or from zero.
+static perp_status newton_iterate(pp_quick *s, const pp_job *job, const double *r,
+                                  pp_report *report)
+{
+    double target = MARGIN * job->options->tolerance;
+    int limit = job->options->max_iterations;
+    int most = s->n <= ROWS_COLD ? STEPS : STEPS_LARGE;
+    limit = limit > 0 && limit < most ? limit : most;
+    if (r) {
+        memcpy(s->r, r, (size_t)s->n * sizeof *r);
+        find_velocities(s);
+    } else {
+        memset(s->r, 0, (size_t)s->n * sizeof *s->r);
+        memcpy(s->u, s->q, (size_t)s->n * sizeof *s->u);
+    }
+    memset(s->dr, 0, (size_t)s->n * sizeof *s->dr);
+    memset(s->du, 0, (size_t)s->n * sizeof *s->du);
+    double size2 = merit(s, 0.0), last = PP_INF;
+    bool careful = false;
+    s->alpha = ALPHA;
+    for (int k = 0;; k++) {
+        report->iterations = report->factorisations = k;
+        bool near = size2 <= RESIDUAL_CHECK_BELOW * RESIDUAL_CHECK_BELOW * s->unit2;
+        double now = near || careful ? residual(s) : PP_INF;
+        if (now <= target) {
+            snap_to_cones(s, target);
+            return PERP_OK;
+        }
+        if (now <= ROUNDING && now > 0.25 * last) {
+            return PERP_INEXACT;
+        }
+        last = now;
+        s->alpha = careful ? pp_clamp(SHARE * now, ALPHA, SHARE) : ALPHA;
+        pp_meter_factor(job->meter, 2.0 / 3.0 * s->n * s->n * s->n);
+        if (k == limit || pp_job_is_over(job) || !pp_quick_step(s)) {
+            return PERP_ERR_LIMIT;
+        }
+        double moved = line_search(s, size2, careful);
+        if (moved < PP_INF) {
+            size2 = moved;
+        } else {
+            careful = true;
+            merit(s, 0.0);
+        }
+    }
+}
+
+// ── Making it ────────────────────────────────────────────────────────────────────────────────────
+
+// W in columns: borrowed where it is so already, or full.
+static const double *dense_columns(const perp_matrix *W, pp_arena *arena)
+{
+    size_t n = (size_t)W->rows;
+    if (W->dense) {
+        return W->dense;
+    }
+    if ((size_t)W->p[n] == n * n) {
+        return W->x;
+    }
+    double *dense = PP_ARRAY(arena, double, n *n);
+    if (dense) {
+        pp_matrix_to_dense(W, dense, W->rows);
+    }
+    return dense;
+}
+
+static bool scale_contacts(pp_quick *s)
+{
+    double least = PP_INF, most = 0.0;
+    for (int c = 0; c < s->nc; c++) {
+        double trace = 0.0;
+        for (int a = c * s->dim; a < (c + 1) * s->dim; a++) {
+            trace += s->W[(size_t)a * (size_t)s->n + (size_t)a];
+        }
+        least = trace < least ? trace : least;
+        most = pp_max(trace, most);
+        s->rho[c] = (double)s->dim / trace;
+        for (int a = c * s->dim; a < (c + 1) * s->dim; a++) {
+            s->unit2 += s->rho[c] * s->q[a] * s->q[a];
+        }
+    }
+    return least > 1e-14 * most && most < PP_INF;
+}
+
+static perp_status create_quick(const perp_fcp *fcp, pp_arena *arena, pp_quick *s)
+{
+    int n = fcp->nc * fcp->dim;
+    *s = (pp_quick){.nc = fcp->nc, .dim = fcp->dim, .n = n, .q = fcp->q, .mu = fcp->mu};
+    s->W = dense_columns(&fcp->W, arena);
+    double *numbers = PP_ARRAY(arena, double, 5 * (size_t)n + (size_t)s->nc);
+    s->J = PP_ARRAY(arena, double, (size_t)n *(size_t)n);
+    s->touch = PP_ARRAY(arena, pp_quick_contact, s->nc);
+    s->pivot = PP_ARRAY(arena, int, n);
+    if (!s->W || !numbers || !s->J || !s->touch || !s->pivot) {
+        return PERP_ERR_MEMORY;
+    }
+    s->r = numbers;
+    s->u = s->r + n;
+    s->dr = s->u + n;
+    s->du = s->dr + n;
+    s->z = s->du + n;
+    s->rho = s->z + n;
+    if (!scale_contacts(s)) {
+        return PERP_ERR_LIMIT;
+    }
+    return PERP_OK;
+}
+
+bool pp_ssn_quick_fits(const perp_fcp *fcp, const perp_comp_options *options)
+{
+    int most = options->warm_start ? ROWS_WARM : ROWS_COLD;
+    return fcp->nv == 0 && fcp->dim <= 3 && !fcp->nd && fcp->nc * fcp->dim <= most;
+}
+
+perp_status pp_ssn_quick(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
+                         pp_report *report)
+{
+    (void)v;
+    pp_quick s;
+    perp_status status = create_quick(fcp, job->arena, &s);
+    if (status < 0) {
+        return status;
+    }
+    status = newton_iterate(&s, job, job->options->warm_start ? r : NULL, report);
+    if (status == PERP_ERR_LIMIT && job->options->warm_start && s.n <= ROWS_COLD) {
+        status = newton_iterate(&s, job, NULL, report);
+    }
+    if (status >= 0) {
+        memcpy(r, s.r, (size_t)s.n * sizeof *r);
+    }
+    return status;
+}

@@ -1,0 +1,562 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A scene file, read from top to bottom into a builder: settings, the ground's shapes, bodies with theirs,
+// contacts, pairs, joints, forces. Every rule the builder knows is its own; the reader adds the place.
+#include "scene/read/json_tree.h"
+#include "scene/read/reader.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST = 1000000 };  // objects of a kind
+
+// Room for the objects and their names before anything is read.
+typedef struct counts {
+    size_t bodies, shapes, joints;
+} counts;
+
+// ── Objects ──────────────────────────────────────────────────────────────────────────────────────
+
+// For messages: "body 'block'", or "bodies[3]" without a name.
+static void name_object(pp_reader *r, const pp_object *object, const char *name, int index)
+{
+    if (name) {
+        pp_print(r->object, sizeof r->object, "%s '%.90s'", object->what, name);
+    } else {
+        pp_print(r->object, sizeof r->object, "%s[%d]", object->list, index);
+    }
+}
+
+static const char *own_name(const json_t *json)
+{
+    const char *name = json_string_value(json_object_get(json, "name"));
+    return name && name[0] ? name : NULL;
+}
+
+// What the builder said, at the object being read. It names the object itself.
+static perp_status builder_error(pp_reader *r)
+{
+    perp_error error = {0};
+    perp_status status = perp_builder_status(r->builder, &error);
+    if (status == PERP_OK) {
+        return PERP_OK;
+    }
+    if (status == PERP_ERR_MEMORY) {
+        return pp_reader_memory(r);
+    }
+    r->object[0] = '\0';
+    return pp_reader_fail(r, "%s", error.text);
+}
+
+typedef perp_status read_object(pp_reader *r, const json_t *json, int index, int owner);
+
+// An array of objects under a key of the object that the path leads to.
+static perp_status read_list(pp_reader *r, const json_t *parent, const pp_object *object,
+                             read_object *read, int owner)
+{
+    const json_t *list = json_object_get(parent, object->list);
+    if (!list) {
+        return PERP_OK;
+    }
+    char before[sizeof r->object];
+    memcpy(before, r->object, sizeof before);
+    pp_reader_enter(r, object->list, 0);
+    perp_status status = PERP_OK;
+    if (!json_is_array(list)) {
+        status = pp_reader_refuse(r, object->list, "an array of objects", list);
+    }
+    for (int k = 0; status == PERP_OK && k < (int)json_array_size(list); k++) {
+        const json_t *json = json_array_get(list, (size_t)k);
+        pp_reader_enter(r, NULL, k);
+        name_object(r, object, own_name(json), k);
+        status = json_is_object(json) ? read(r, json, k, owner)
+                                      : pp_reader_refuse(r, NULL, "an object", json);
+        pp_reader_leave(r);
+    }
+    pp_reader_leave(r);
+    memcpy(r->object, before, sizeof before);
+    return status;
+}
+
+// The same text, or one made by format when it is NULL, in scratch memory.
+static const char *name_or(pp_reader *r, const char *name, const char *format, int number)
+{
+    enum { NAME = 80 };
+    char *text = pp_reader_text(r, NAME);
+    if (text) {
+        pp_print(text, NAME, "%s", name ? name : format);
+    }
+    if (text && !name) {
+        size_t used = strlen(text);
+        pp_print(text + used, NAME - used, "%d", number);
+    }
+    return text;
+}
+
+static perp_status taken(pp_reader *r, const char *name)
+{
+    pp_reader_enter(r, "name", 0);
+    perp_status status =
+        pp_reader_fail(r, "the name '%s' is taken by an object before; give another", name);
+    pp_reader_leave(r);
+    return status;
+}
+
+// ── Shapes ───────────────────────────────────────────────────────────────────────────────────────
+
+// "body.shape", or "shape" of the ground.
+static const char *full_name(pp_reader *r, int body, const char *own)
+{
+    enum { NAME = 160 };
+    if (body == 0) {
+        return own;
+    }
+    char *text = pp_reader_text(r, NAME);
+    if (text) {
+        pp_print(text, NAME, "%s.%s", r->body[body].name, own);
+    }
+    return text;
+}
+
+// Hulls and meshes have their points in the scene, or in a file.
+static perp_status check_source(pp_reader *r, const perp_shape_def *def, uint64_t seen)
+{
+    bool file = pp_reader_saw(&pp_shape_object, seen, "file");
+    bool here = pp_reader_saw(&pp_shape_object, seen, "vertices") ||
+                pp_reader_saw(&pp_shape_object, seen, "triangles");
+    if (def->kind != PERP_SHAPE_HULL && def->kind != PERP_SHAPE_MESH) {
+        return PERP_OK;
+    }
+    if (file && here) {
+        return pp_reader_fail(r, "'file' stands for vertices and triangles; give either");
+    }
+    if (def->vertex_count == 0) {
+        return pp_reader_fail(r, "'vertices' is missing; a %s needs it, or 'file'",
+                              def->kind == PERP_SHAPE_HULL ? "hull" : "mesh");
+    }
+    if (def->kind == PERP_SHAPE_MESH && def->triangle_count == 0) {
+        return pp_reader_fail(r, "'triangles' is missing; a mesh needs it, or 'file'");
+    }
+    for (int k = 0; k < 3 * def->triangle_count; k++) {
+        if (def->triangles[k] >= def->vertex_count) {
+            return pp_reader_fail(r,
+                                  "'triangles': triangle %d has the vertex %d; there are %d, and "
+                                  "the first is 0",
+                                  k / 3, def->triangles[k], def->vertex_count);
+        }
+    }
+    return PERP_OK;
+}
+
+static perp_status read_shape(pp_reader *r, const json_t *json, int index, int owner)
+{
+    perp_shape_def def = perp_shape_default();
+    uint64_t seen;
+    int kind;
+    const char *own = name_or(r, own_name(json), "shape", index);
+    const char *name = own ? full_name(r, owner, own) : NULL;
+    if (!name) {
+        return PERP_ERR_MEMORY;
+    }
+    name_object(r, &pp_shape_object, name, index);
+    perp_status status = pp_reader_kind(r, &pp_shape_object, json, &kind);
+    if (status == PERP_OK) {
+        def.kind = (perp_shape_kind)kind;
+        status = pp_reader_fields(r, &pp_shape_object, kind, json, &def, &seen);
+    }
+    status = status < 0 ? status : check_source(r, &def, seen);
+    if (status < 0) {
+        return status;
+    }
+    if (pp_names_find(&r->shape_names, name) >= 0) {
+        return taken(r, name);
+    }
+    def.name = name;
+    pp_names_add(&r->shape_names, name, r->shapes);
+    r->shape[r->shapes++] = (pp_known_shape){.name = name,
+                                             .own = own,
+                                             .body = owner,
+                                             .mu = def.mu,
+                                             .restitution = def.restitution,
+                                             .mu_spin = def.mu_spin,
+                                             .mu_roll = def.mu_roll,
+                                             .facets = def.facets};
+    perp_builder_add_shape(r->builder, (perp_body){owner}, &def);
+    return builder_error(r);
+}
+
+// ── Bodies ───────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status read_drive(pp_reader *r, const json_t *json, perp_body_def *def)
+{
+    static const pp_choice words[] = {
+        {"free", PERP_MOTION_DYNAMIC}, {"fixed", PERP_MOTION_STATIC}, {NULL, 0}};
+    static const pp_field field = {.key = "drive", .kind = PP_FIELD_CHOICE, .choices = words};
+    const json_t *drive = json_object_get(json, "drive");
+    uint64_t seen;
+    int word = PERP_MOTION_DYNAMIC;
+    if (!drive) {
+        return PERP_OK;
+    }
+    pp_reader_enter(r, "drive", 0);
+    perp_status status;
+    if (json_is_object(drive)) {
+        def->motion = PERP_MOTION_KINEMATIC;
+        status = pp_reader_fields(r, &pp_drive_object, 0, drive, def, &seen);
+        if (status == PERP_OK && json_object_size(drive) == 0) {
+            status = pp_reader_fail(r, "'drive' is empty; write the motion %s",
+                                    r->spatial ? "'x', 'y', 'z', 'rx', 'ry' or 'rz'"
+                                               : "'x', 'y' or 'angle'");
+        }
+    } else if (json_is_string(drive)) {
+        status = pp_reader_value(r, &field, drive, &word);
+        def->motion = (perp_motion)word;
+    } else {
+        status = pp_reader_refuse(
+            r, "drive", "\"free\", \"fixed\", or motions such as {\"x\": \"0.1*t\"}", drive);
+    }
+    pp_reader_leave(r);
+    return status;
+}
+
+// A velocity that nothing would use is a mistake.
+static perp_status check_velocity(pp_reader *r, const perp_body_def *def, uint64_t seen)
+{
+    static const char *const keys[] = {"velocity", "spin"};
+    for (int k = 0; def->motion != PERP_MOTION_DYNAMIC && k < 2; k++) {
+        if (pp_reader_saw(&pp_body_object, seen, keys[k])) {
+            pp_reader_enter(r, keys[k], 0);
+            perp_status status =
+                pp_reader_fail(r, "'%s' is for a free body; a %s one moves by 'drive' alone",
+                               keys[k], def->motion == PERP_MOTION_STATIC ? "fixed" : "driven");
+            pp_reader_leave(r);
+            return status;
+        }
+    }
+    return PERP_OK;
+}
+
+static perp_status check_mass(pp_reader *r, int body)
+{
+    perp_error error;
+    perp_status status = pp_builder_mass_properties(r->builder, (perp_body){body}, &error);
+    r->object[0] = status < 0 ? '\0' : r->object[0];
+    return status < 0 ? pp_reader_fail(r, "%s", error.text) : PERP_OK;
+}
+
+// A scene is planar or spatial.
+static perp_status check_space(pp_reader *r, const json_t *json, int kind)
+{
+    if (!r->spatial || kind == PERP_BODY_SPATIAL || kind == PERP_BODY_SPATIAL_PARTICLE) {
+        return PERP_OK;
+    }
+    bool said = json_object_get(json, "kind") != NULL;
+    if (said) {
+        pp_reader_enter(r, "kind", 0);
+    }
+    perp_status status = pp_reader_fail(
+        r, "a planar body among spatial ones: write \"kind\": \"solid\" or \"point_mass\"");
+    if (said) {
+        pp_reader_leave(r);
+    }
+    return status;
+}
+
+static perp_status read_body(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)index;
+    (void)owner;
+    perp_body_def def = perp_body_default();
+    uint64_t seen = 0;
+    int kind;
+    perp_status status = pp_reader_kind(r, &pp_body_object, json, &kind);
+    status = status < 0 ? status : check_space(r, json, kind);
+    if (status == PERP_OK) {
+        def.kind = (perp_body_kind)kind;
+        status = pp_reader_fields(r, &pp_body_object, kind, json, &def, &seen);
+    }
+    status = status < 0 ? status : read_drive(r, json, &def);
+    status = status < 0 ? status : check_velocity(r, &def, seen);
+    if (status < 0) {
+        return status;
+    }
+    const char *name = name_or(r, def.name, "body", r->bodies);
+    if (!name) {
+        return PERP_ERR_MEMORY;
+    }
+    if (pp_names_find(&r->body_names, name) >= 0) {
+        return taken(r, name);
+    }
+    def.name = name;
+    pp_names_add(&r->body_names, name, r->bodies);
+    r->body[r->bodies++] = (pp_known_body){name, def};
+    perp_builder_add_body(r->builder, &def);
+    return builder_error(r);
+}
+
+// After all bodies and the ground's shapes, so that these have the first numbers: a normal points from the
+// ground to what stands on it.
+static perp_status read_body_shapes(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)owner;
+    int body = index + 1;
+    perp_status status = read_list(r, json, &pp_shape_object, read_shape, body);
+    return status < 0 ? status : check_mass(r, body);
+}
+
+// ── Contacts and pairs ───────────────────────────────────────────────────────────────────────────
+
+static perp_status read_contact(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)index;
+    (void)owner;
+    perp_contact_def def = perp_contact_default();
+    uint64_t seen;
+    perp_status status = pp_reader_fields(r, &pp_contact_object, 0, json, &def, &seen);
+    if (status == PERP_OK) {
+        perp_builder_add_contact(r->builder, &def);
+        status = builder_error(r);
+    }
+    return status;
+}
+
+static perp_status read_pair(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)index;
+    (void)owner;
+    perp_pair_def def = perp_pair_default();
+    uint64_t seen;
+    perp_status status = pp_reader_fields(r, &pp_pair_object, 0, json, &def, &seen);
+    if (status < 0) {
+        return status;
+    }
+    const pp_known_shape *a = &r->shape[def.a.i], *b = &r->shape[def.b.i];
+    if (!pp_reader_saw(&pp_pair_object, seen, "mu")) {
+        def.mu = sqrt(a->mu * b->mu);
+    }
+    if (!pp_reader_saw(&pp_pair_object, seen, "restitution")) {
+        def.restitution = fmax(a->restitution, b->restitution);
+    }
+    if (!pp_reader_saw(&pp_pair_object, seen, "mu_spin")) {
+        def.mu_spin = fmax(a->mu_spin, b->mu_spin);
+    }
+    if (!pp_reader_saw(&pp_pair_object, seen, "mu_roll")) {
+        def.mu_roll = fmax(a->mu_roll, b->mu_roll);
+    }
+    if (!pp_reader_saw(&pp_pair_object, seen, "facets")) {
+        def.facets = a->facets > b->facets ? a->facets : b->facets;
+    }
+    perp_builder_add_pair(r->builder, &def);
+    return builder_error(r);
+}
+
+// ── Joints and forces ────────────────────────────────────────────────────────────────────────────
+
+static perp_vec3 to_body(const perp_body_def *body, perp_vec3 at)
+{
+    if (body->kind == PERP_BODY_SPATIAL || body->kind == PERP_BODY_SPATIAL_PARTICLE) {
+        pp_mat3 R = pp_quat_matrix(pp_quat_unit(body->rotation_WB));
+        return pp_mul_t(&R, pp_sub(at, body->position_W));
+    }
+    double c = cos(body->angle), s = sin(body->angle);
+    double x = at.x - body->position_W.x, y = at.y - body->position_W.y;
+    return (perp_vec3){c * x + s * y, c * y - s * x, 0.0};
+}
+
+// 'at', a point of the world at t = 0, stands for both anchors.
+static perp_status place_joint(pp_reader *r, pp_joint_input *joint, uint64_t seen)
+{
+    const char *wrong = NULL;
+    const perp_body_def *a = &r->body[joint->def.a.i].def, *b = &r->body[joint->def.b.i].def;
+    if (pp_reader_saw(&pp_joint_object, seen, "anchor_a") ||
+        pp_reader_saw(&pp_joint_object, seen, "anchor_b")) {
+        wrong = "'at' stands for both anchors; give either";
+    } else if (a->motion == PERP_MOTION_KINEMATIC || b->motion == PERP_MOTION_KINEMATIC) {
+        wrong = "'at' needs bodies that have a place of their own; for a driven one give "
+                "'anchor_a' and 'anchor_b'";
+    }
+    if (wrong) {
+        pp_reader_enter(r, "at", 0);
+        perp_status status = pp_reader_fail(r, "%s", wrong);
+        pp_reader_leave(r);
+        return status;
+    }
+    joint->def.anchor_A = to_body(a, joint->at);
+    joint->def.anchor_B = to_body(b, joint->at);
+    return PERP_OK;
+}
+
+// What ties a body to itself is a mistake; the builder would name it by numbers.
+static perp_status check_two(pp_reader *r, perp_body a, perp_body b)
+{
+    if (a.i != b.i || a.i < 0) {
+        return PERP_OK;
+    }
+    pp_reader_enter(r, "b", 0);
+    perp_status status =
+        pp_reader_fail(r, "'a' and 'b' are both '%s'; it ties two bodies", r->body[a.i].name);
+    pp_reader_leave(r);
+    return status;
+}
+
+// One limit alone leaves the other side open.
+static perp_status limit_joint(pp_reader *r, perp_joint_def *def, uint64_t seen)
+{
+    bool lower = pp_reader_saw(&pp_joint_object, seen, "lower");
+    bool upper = pp_reader_saw(&pp_joint_object, seen, "upper");
+    if (lower && !upper) {
+        def->upper = PP_INF;
+    } else if (upper && !lower) {
+        def->lower = -PP_INF;
+    }
+    if (lower && upper && def->lower > def->upper) {
+        pp_reader_enter(r, "lower", 0);
+        perp_status status =
+            pp_reader_fail(r, "'lower' is %g and 'upper' %g; exchange them, or leave both out",
+                           def->lower, def->upper);
+        pp_reader_leave(r);
+        return status;
+    }
+    return PERP_OK;
+}
+
+static perp_status read_joint(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)index;
+    (void)owner;
+    pp_joint_input joint = {.def = perp_joint_default()};
+    uint64_t seen = 0;
+    int kind;
+    perp_status status = pp_reader_kind(r, &pp_joint_object, json, &kind);
+    if (status == PERP_OK) {
+        joint.def.kind = (perp_joint_kind)kind;
+        status = pp_reader_fields(r, &pp_joint_object, kind, json, &joint, &seen);
+    }
+    if (status == PERP_OK && kind != PERP_JOINT_GEAR) {
+        status = check_two(r, joint.def.a, joint.def.b);
+    }
+    if (status == PERP_OK && pp_reader_saw(&pp_joint_object, seen, "at")) {
+        status = place_joint(r, &joint, seen);
+    }
+    if (pp_reader_saw(&pp_joint_object, seen, "collide")) {
+        joint.def.collide = joint.collide ? PERP_COLLIDE_ALWAYS : PERP_COLLIDE_NEVER;
+    }
+    status = status < 0 ? status : limit_joint(r, &joint.def, seen);
+    if (status < 0) {
+        return status;
+    }
+    const char *name = name_or(r, joint.def.name, "joint", r->joints);
+    if (!name) {
+        return PERP_ERR_MEMORY;
+    }
+    if (pp_names_find(&r->joint_names, name) >= 0) {
+        return taken(r, name);
+    }
+    pp_names_add(&r->joint_names, name, r->joints);
+    r->joint[r->joints++] = name;
+    joint.def.name = name;
+    perp_builder_add_joint(r->builder, &joint.def);
+    return builder_error(r);
+}
+
+static perp_status read_force(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)index;
+    (void)owner;
+    perp_force_def def = perp_force_default();
+    uint64_t seen;
+    int kind;
+    perp_status status = pp_reader_kind(r, &pp_force_object, json, &kind);
+    if (status == PERP_OK) {
+        def.kind = (perp_force_kind)kind;
+        status = pp_reader_fields(r, &pp_force_object, kind, json, &def, &seen);
+    }
+    if (status == PERP_OK && (kind == PERP_FORCE_SPRING || kind == PERP_FORCE_TORSION_SPRING)) {
+        status = check_two(r, def.a, def.b);
+    }
+    if (status == PERP_OK) {
+        perp_builder_add_force(r->builder, &def);
+        status = builder_error(r);
+    }
+    return status;
+}
+
+// ── The whole ────────────────────────────────────────────────────────────────────────────────────
+
+static counts count_objects(const json_t *root)
+{
+    counts n = {1, json_array_size(json_object_get(root, "shapes")),
+                json_array_size(json_object_get(root, "joints"))};
+    const json_t *bodies = json_object_get(root, "bodies");
+    n.bodies += json_array_size(bodies);
+    for (size_t k = 0; k < json_array_size(bodies); k++) {
+        n.shapes += json_array_size(json_object_get(json_array_get(bodies, k), "shapes"));
+    }
+    return n;
+}
+
+static perp_status make_room(pp_reader *r, const json_t *root)
+{
+    counts n = count_objects(root);
+    if (n.bodies > MOST || n.shapes > MOST || n.joints > MOST) {
+        return pp_reader_fail(r, "more than %d bodies, shapes or joints", MOST);
+    }
+    r->body = PP_ZEROS(r->arena, pp_known_body, n.bodies);
+    r->shape = PP_ZEROS(r->arena, pp_known_shape, n.shapes);
+    r->joint = PP_ZEROS(r->arena, const char *, n.joints);
+    if (!r->body || !r->shape || !r->joint || !pp_names_open(&r->body_names, n.bodies, r->arena) ||
+        !pp_names_open(&r->shape_names, n.shapes, r->arena) ||
+        !pp_names_open(&r->joint_names, n.joints, r->arena)) {
+        return pp_reader_memory(r);
+    }
+    r->body[0] = (pp_known_body){"ground", perp_body_default()};
+    r->body[0].def.kind = r->spatial ? PERP_BODY_SPATIAL : PERP_BODY_PLANAR;
+    r->bodies = 1;
+    pp_names_add(&r->body_names, "ground", 0);
+    return PERP_OK;
+}
+
+// Whether a body says that it is one of space.
+static bool is_spatial(const json_t *root)
+{
+    const json_t *bodies = json_object_get(root, "bodies");
+    for (size_t k = 0; k < json_array_size(bodies); k++) {
+        const char *kind = json_string_value(json_object_get(json_array_get(bodies, k), "kind"));
+        if (kind && (strcmp(kind, "solid") == 0 || strcmp(kind, "point_mass") == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *settings)
+{
+    uint64_t seen;
+    pp_print(r->object, sizeof r->object, "scene");
+    if (!json_is_object(root)) {
+        return pp_reader_refuse(r, NULL, "an object {...}", root);
+    }
+    r->spatial = is_spatial(root);
+    perp_status status = pp_reader_fields(r, &pp_scene_object, 0, root, settings, &seen);
+    status = status < 0 ? status : pp_reader_limits(r, root, &settings->sim.limits);
+    status = status < 0 ? status : make_room(r, root);
+    if (status < 0) {
+        return status;
+    }
+    if (pp_reader_saw(&pp_scene_object, seen, "gravity")) {
+        perp_builder_set_gravity(r->builder, settings->gravity);
+    }
+    perp_builder_set_listed_only(r->builder, settings->listed_only);
+    static const struct {
+        const pp_object *object;
+        read_object *read;
+    } lists[] = {{&pp_body_object, read_body},        {&pp_shape_object, read_shape},
+                 {&pp_body_object, read_body_shapes}, {&pp_contact_object, read_contact},
+                 {&pp_pair_object, read_pair},        {&pp_joint_object, read_joint},
+                 {&pp_force_object, read_force}};
+    for (size_t k = 0; status == PERP_OK && k < sizeof lists / sizeof lists[0]; k++) {
+        status = read_list(r, root, lists[k].object, lists[k].read, 0);
+    }
+    return status < 0 ? status : pp_reader_tree(r, root, &settings->sim);
+}
