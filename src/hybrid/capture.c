@@ -199,8 +199,7 @@ static perp_status deepest_overlap(pp_flight *flight, double t, const double *q,
     pp_tree_frames(machine->tree, t, q, qd, body);
     pp_kinematics kin = {.t = t, .body = body};
     perp_status status = pp_holds_hint(machine, near, &kin, flight->scratch);
-    status = status < 0 ? status
-                        : pp_gaps_run(&gaps, machine->model, &kin, 0.0, flight->scratch);
+    status = status < 0 ? status : pp_gaps_run(&gaps, machine->model, &kin, 0.0, flight->scratch);
     for (int i = 0; status >= 0 && i < gaps.count; i++) {
         *depth = fmax(*depth, -gaps.contact[i].gap);
     }
@@ -215,9 +214,8 @@ static perp_status check_penetration(pp_flight *flight, double dt, const middle 
     double before, after;
     perp_status status =
         deepest_overlap(flight, flight->t, flight->q, flight->qd, &mid->holds, &before);
-    status = status < 0
-                 ? status
-                 : deepest_overlap(flight, flight->t + dt, mid->q, qd, &mid->holds, &after);
+    status = status < 0 ? status
+                        : deepest_overlap(flight, flight->t + dt, mid->q, qd, &mid->holds, &after);
     bool deep =
         status >= 0 && after > before + DEEPER * flight->machine->length && dt > CAPTURE_MIN;
     return deep ? PERP_ERR_LIMIT : status;
@@ -294,8 +292,8 @@ static perp_status take_capture_step(pp_flight *flight)
             status = PERP_ERR_MEMORY;
         }
         status = status < 0 ? status
-                            : pp_flight_resolve_impacts(flight, &holds,
-                                                        pp_flight_rest_speed(flight), ends, &again);
+                            : pp_flight_resolve_impacts(
+                                  flight, &holds, pp_flight_rest_speed(flight), true, ends, &again);
     }
     double dt = fmin(flight->capture_dt, flight->end - flight->t);
     for (int k = 0; k < HALVINGS && status >= 0; k++, dt *= 0.25) {
