@@ -6,7 +6,7 @@
 // Along the normal of a face the other solid is seen as above the half-space of that face; of its points, those count
 // that are above the face or come there in the step.
 #include "gap/aim.h"
-#include "gap/convex/touch.h"
+#include "gap/convex/convex.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 // each: 3 + 3 + 9 axes for boxes (Gottschalk, Lin and Manocha 1996). Every axis gives a true lower bound, so a
 // segment may be a box without width and a point a box without extent. For boxes that are apart the same
 // axes suffice unless a vertex is closest to an edge or to a vertex.
-#include "gap/convex/touch_core.h"
+#include "gap/convex/narrow.h"
 
 typedef struct two_boxes {
     double C[3][3];       // R_A^T R_B: column j is axis j of b in the frame of a

@@ -3,7 +3,7 @@
 //
 // Round faces: eight points of the rim stand for a disc when faces are cut, which leaves out what is
 // between them and the rim. Here is a point of what two faces share for when that is all they share.
-#include "gap/convex/touch_core.h"
+#include "gap/convex/narrow.h"
 
 // The point of a segment or convex polygon nearest to c, all seen along n (distances across n only). It is on the
 // patch, so it has the height of the patch along n, not that of c.

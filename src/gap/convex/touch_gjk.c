@@ -10,7 +10,7 @@
 // The difference b - a = {y - x : x in a, y in b} is the Minkowski difference. It holds the origin exactly
 // where the cores overlap, and its point closest to the origin, v, is the shortest way from a to b: v / |v| is
 // the contact normal, from a to b.
-#include "gap/convex/touch_core.h"
+#include "gap/convex/narrow.h"
 
 // Keeps the corners k of s for which bit k of `mask` is set. They are the face, edge or vertex of the simplex
 // that holds its point closest to the origin; `weight` are the barycentric coordinates of that point.

@@ -3,7 +3,7 @@
 //
 // Witness points where the patches give none: a flat face along a tangent of a rim, or a feature thinner
 // than roundoff.
-#include "gap/convex/touch_core.h"
+#include "gap/convex/narrow.h"
 
 // The distances below are lower bounds: exact next to a face, too small next to an edge or a vertex.
 

@@ -4,9 +4,9 @@
 // Stage two of the narrow phase: from a normal to the points of the contact manifold.
 //
 // The patches (vertex, edge or face) of the two cores that face each other along n are clipped against each other,
-// seen along n (touch_clip.c). Every corner of the overlap is a spot: a pair of witness points with a gap of its
+// seen along n (manifold.c). Every corner of the overlap is a spot: a pair of witness points with a gap of its
 // own along n. At most PP_TOUCH_MAX of them are written.
-#include "gap/convex/touch_core.h"
+#include "gap/convex/narrow.h"
 
 double pp_core_separation(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 n)
 {

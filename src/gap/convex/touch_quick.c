@@ -3,7 +3,7 @@
 //
 // The normals that resting solids mostly have: of a face, or across the axes of round ones. Each is tried
 // in closed form; one that the patches certify needs no search.
-#include "gap/convex/touch_core.h"
+#include "gap/convex/narrow.h"
 
 typedef struct trial {
     const pp_placed_solid *a, *b;

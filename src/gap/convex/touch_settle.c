@@ -12,7 +12,7 @@
 // answer. It does not lower s(n): with m the new normal and the distance delta >= lift, s(m) = delta - (lift - s(n)) m.n,
 // which is s(n) at least. Where D is flat or has kinks one round is enough; where it is curved with a
 // radius R, errors shrink by (lift - s) / (lift + R) a round, until the features are known and Newton's method ends it.
-#include "gap/convex/touch_core.h"
+#include "gap/convex/narrow.h"
 
 // |v|, the distance that GJK found to 1e-6, is an upper bound of s(n). A polished normal that falls short of it
 // has missed a feature: look within a wider turn, then search by EPA.

@@ -6,7 +6,7 @@
 // As for boxes (touch_box.c), but with any faces and edges. A pair of edges matters only where the arcs
 // between the normals of their faces cross on the sphere (Gauss map); as n.(y - x) of any points x of a and y of
 // b is an upper bound of s(n), one that does not beat the best axis so far is not looked at further.
-#include "gap/convex/touch_core.h"
+#include "gap/convex/narrow.h"
 
 // A polyhedron in its own frame.
 typedef struct facets {
@@ -17,7 +17,7 @@ typedef struct facets {
     perp_vec3 box_normal[6], box_vertex[8];
 } facets;
 
-// Vertex pair and face pair of each edge of a box; numbers as in touch_patch.c.
+// Vertex pair and face pair of each edge of a box; numbers as in patch.c.
 static const int BOX_EDGE[12][4] = {{0, 1, 2, 4}, {2, 3, 3, 4}, {4, 5, 2, 5}, {6, 7, 3, 5},
                                     {0, 2, 0, 4}, {1, 3, 1, 4}, {4, 6, 0, 5}, {5, 7, 1, 5},
                                     {0, 4, 0, 2}, {1, 5, 1, 2}, {2, 6, 0, 3}, {3, 7, 1, 3}};

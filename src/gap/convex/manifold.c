@@ -11,7 +11,7 @@
 // The cutting outline is taken larger by a tolerance: boxes stacked edge on edge keep the vertices of one
 // of them, instead of whatever crossings roundoff makes. Which one it is depends on the normal only, not on
 // the order of the pair.
-#include "gap/convex/touch_core.h"
+#include "gap/convex/narrow.h"
 
 // One of two patches, in coordinates across the normal; turned so that it is counter-clockwise there.
 typedef struct outline {

@@ -9,11 +9,11 @@
 //   or capsule)
 //   hulls                 GJK where they are apart, separating axes where they overlap
 //   cylinders, cones,     likely axes first, then the normal of a moment ago, then GJK where they are apart
-//   ellipsoids            or EPA where they overlap; always ended by Newton's method (touch_polish.c)
+//   ellipsoids            or EPA where they overlap; always ended by Newton's method (normal.c)
 //
 // Coordinates are world axes with the origin at one of the solids, so that nothing is lost far from the world's
 // origin. Normals point from a to b.
-#include "gap/convex/touch_core.h"
+#include "gap/convex/narrow.h"
 
 static const perp_vec3 UP = {0.0, 0.0, 1.0};
 

@@ -8,7 +8,7 @@
 // along their normal, the point furthest along a direction, or the point of its edge nearest to another one. The region
 // is convex and bounded by arcs and straight sides, so that point is one of an arc, of a side, a corner of a polygon,
 // or a place where the two outlines cross.
-#include "gap/convex/touch_core.h"
+#include "gap/convex/narrow.h"
 
 static const double LEVEL =
     1e-8;  // of 1: faces that lie less out of parallel are flat on each other

@@ -7,7 +7,7 @@
 // A polytope inside D is grown (van den Bergen 2001): its face nearest to the origin is a lower bound of the
 // depth, any n an upper bound. So the normal of that face is polished from time to time, and once the two
 // bounds are close, the polished one, which is right to roundoff, is the answer.
-#include "gap/convex/touch_core.h"
+#include "gap/convex/narrow.h"
 
 enum { VERTEX_MAX = 96, FACE_MAX = 4 * VERTEX_MAX, RIM_MAX = 96, TRY_MAX = 24, FACE_TRY_MAX = 32 };
 

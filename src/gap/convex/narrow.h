@@ -17,7 +17,7 @@
 // axis wins.
 #pragma once
 
-#include "gap/convex/touch.h"
+#include "gap/convex/convex.h"
 
 enum { PP_PATCH_MAX = 64, PP_SPOT_MAX = 2 * PP_PATCH_MAX };
 
@@ -115,7 +115,7 @@ static inline perp_vec3 pp_radial(perp_vec3 d, perp_vec3 axis)
     return pp_unit(pp_along(r, -pp_dot3(r, axis), axis), axis);
 }
 
-// ── touch_patch.c ──
+// ── patch.c ──
 
 // Support point of the core, in world axes.
 perp_vec3 pp_core_support(const pp_placed_solid *s, perp_vec3 d);
@@ -142,7 +142,7 @@ void pp_manifold3_build(pp_manifold3 *m, const pp_placed_solid *a, const pp_plac
 // other; the radii then touch that much lower.
 void pp_manifold3_add(pp_manifold3 *m, perp_vec3 core_a, perp_vec3 core_b, double stray,
                       uint32_t feature);
-// What the points of a level round face may leave out of its gap: the arc between two of them (touch_patch.c).
+// What the points of a level round face may leave out of its gap: the arc between two of them (patch.c).
 static inline double pp_meet_level(const pp_manifold3 *m)
 {
     return m->flat ? 1e-10 * m->size : 0.0;
@@ -171,7 +171,7 @@ double pp_manifold3_stray_tolerance(const pp_manifold3 *m);
 // A point that a disc and a face share, seen along the normal: sets m->common. False: not such a pair.
 bool pp_clip_common(pp_manifold3 *m, const pp_patch *a, const pp_patch *b);
 
-// ── touch_clip.c: clipping of two patches, by how many vertices they have ──
+// ── manifold.c: clipping of two patches, by how many vertices they have ──
 
 void pp_clip_point(pp_manifold3 *m, const pp_patch *point, const pp_patch *other, bool point_is_a);
 void pp_clip_faces(pp_manifold3 *m, const pp_patch *a, const pp_patch *b, double tolerance);
@@ -179,7 +179,7 @@ void pp_clip_segment(pp_manifold3 *m, const pp_patch *segment, const pp_patch *f
                      double tolerance);
 void pp_clip_segments(pp_manifold3 *m, const pp_patch *a, const pp_patch *b, double tolerance);
 
-// ── Stage one, the normal: touch_box.c, touch_hull.c, touch_quick.c ──
+// ── Stage one, the normal: touch_box.c, separating_axis.c, touch_quick.c ──
 
 // Separating-axis test of boxes, segments and points as boxes: the axis of the largest s(n) among faces and pairs of edges.
 double pp_box_separating_axis(const pp_placed_solid *a, const pp_placed_solid *b, double most,
@@ -203,7 +203,7 @@ pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed_solid *a, const pp_placed_solid
 // The points of a and b that v is between.
 void pp_simplex_points(const pp_simplex *s, perp_vec3 *x, perp_vec3 *y);
 
-// ── touch_polish.c ──
+// ── normal.c ──
 
 // The best normal that features within a turn of n [rad] allow, and its s(n). overlap: of the cores.
 double pp_refine_axis(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap, double turn,
@@ -211,7 +211,7 @@ double pp_refine_axis(const pp_placed_solid *a, const pp_placed_solid *b, bool o
 // The same of solids that all but touch, from a normal that is all but right: nothing far from it is looked at.
 double pp_refine_axis_near(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 *n);
 
-// ── touch_epa.c ──
+// ── distance.c ──
 
 // Of overlapping cores, one of which has a volume, or of all but touching ones: the largest s(n) and its n.
 // known: the n given is likely.

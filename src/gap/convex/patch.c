@@ -5,7 +5,7 @@
 //
 // d is the outward direction asked for, a unit vector in world axes: n for a, -n for b. The slope of an edge
 // is |e.d| for its unit direction e, that of a face the angle between its normal and d.
-#include "gap/convex/touch_core.h"
+#include "gap/convex/narrow.h"
 
 // Spheres and capsules are handled here and not by pp_solid_support, because their radius is not part of the core.
 perp_vec3 pp_core_support(const pp_placed_solid *s, perp_vec3 d)

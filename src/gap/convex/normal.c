@@ -12,7 +12,7 @@
 // is found: in closed form where both are flat, else by Newton's method on the sphere (tangent Hessian
 // P H P - (n.G) I with G = x_a - x_b and H = H_a + H_b) or on the circle that one kink leaves. The best
 // true s(n) wins: as any n gives a lower bound, a wrong guess does no harm.
-#include "gap/convex/touch_core.h"
+#include "gap/convex/narrow.h"
 
 typedef enum model { FLAT, RIM, ELLIPSOID } model;
 
