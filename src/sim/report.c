@@ -168,10 +168,10 @@ perp_status perp_sim_load_range(const perp_sim *sim, int contact, double *least,
         return PERP_ERR_ARGUMENT;
     }
     pp_arena *arena = pp_arena_create(&sim->env);
-    pp_solve_options options = {.env = &sim->env};
+    pp_solve_cache cache = {.env = &sim->env};
     double range[2] = {s->answer.pn[contact], s->answer.pn[contact]};
     perp_status status = arena ? pp_load_range(&s->answer, sim->model, &s->kin, &s->row, contact,
-                                               &options, arena, range)
+                                               &cache, arena, range)
                                : PERP_ERR_MEMORY;
     pp_arena_destroy(arena);
     *least = range[0];

@@ -21,7 +21,7 @@
 static bool is_contact_only(const pp_run *r)
 {
     const pp_rows *rows = r->rows;
-    if (!r->options->warm || r->options->solver || r->in.tree || rows->nb + rows->nm > 0 ||
+    if (!r->inputs->warm || r->options->solver || r->in.tree || rows->nb + rows->nm > 0 ||
         rows->nn != rows->nc || rows->nn == 0 || r->options->impact == PERP_IMPACT_POISSON) {
         return false;
     }

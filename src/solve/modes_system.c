@@ -109,8 +109,7 @@ static perp_status analyse(pp_modes *s, const pairs *list, pp_arena *arena)
     int *size = PP_ARRAY(arena, int, s->nodes), *p = PP_ARRAY(arena, int, s->nodes + 1);
     int *i = PP_ARRAY(arena, int, s->nodes + list->count);
     int *from = PP_ARRAY(arena, int, list->count);
-    s->ldl =
-        s->run->options->ldl_contacts ? s->run->options->ldl_contacts : pp_ldl_create_in(arena);
+    s->ldl = s->run->cache->ldl_contacts ? s->run->cache->ldl_contacts : pp_ldl_create_in(arena);
     if (!size || !p || !i || !from || !s->ldl) {
         return PERP_ERR_MEMORY;
     }

@@ -184,7 +184,7 @@ static void scale_rows(programme *p)
 
 // The extreme of sign * x_column; PP_INF where nothing bounds it from above.
 static perp_status optimum(const programme *p, int column, double sign, double load,
-                           const pp_solve_options *options, pp_arena *arena, double *value)
+                           const pp_solve_cache *cache, pp_arena *arena, double *value)
 {
     int m = p->equations, nx = p->columns, n = nx + m;
     double *M = PP_ZEROS(arena, double, (size_t)n *(size_t)n), *q = PP_ZEROS(arena, double, n);
@@ -214,9 +214,9 @@ static perp_status optimum(const programme *p, int column, double sign, double l
         .n = n, .A = perp_matrix_dense(n, n, M), .b = q, .lower = lower, .upper = upper};
     perp_comp_options comp = perp_comp_options_default();
     perp_comp_info info;
-    comp.work = options->work;
+    comp.work = cache->work;
     comp.comparable = true;
-    perp_status status = perp_mcp_solve(NULL, &mcp, &comp, options->env, z, &info);
+    perp_status status = perp_mcp_solve(NULL, &mcp, &comp, cache->env, z, &info);
     if (status == PERP_ERR_MEMORY) {
         return status;
     }
@@ -232,7 +232,7 @@ static perp_status optimum(const programme *p, int column, double sign, double l
 
 perp_status pp_load_range(const pp_answer *answer, const perp_model *model,
                           const pp_kinematics *kin, const pp_rows *rows, int n,
-                          const pp_solve_options *options, pp_arena *arena, double range[2])
+                          const pp_solve_cache *cache, pp_arena *arena, double range[2])
 {
     programme p = {.model = model, .kin = kin, .rows = rows, .answer = answer};
     range[0] = range[1] = answer->pn[n];
@@ -249,8 +249,8 @@ perp_status pp_load_range(const pp_answer *answer, const perp_model *model,
     if (p.columns > COLUMNS_MOST) {
         return PERP_ERR_LIMIT;
     }
-    status = optimum(&p, p.of[n], -1.0, load, options, arena, &range[0]);
-    return status < 0 ? status : optimum(&p, p.of[n], 1.0, load, options, arena, &range[1]);
+    status = optimum(&p, p.of[n], -1.0, load, cache, arena, &range[0]);
+    return status < 0 ? status : optimum(&p, p.of[n], 1.0, load, cache, arena, &range[1]);
 }
 
 // ── The active set ───────────────────────────────────────────────────────────────────────────────

@@ -451,29 +451,33 @@ bool pp_solve_change(pp_answer *out, const pp_rows *rows, double *change)
     return true;
 }
 
-perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
-                           const pp_rows *rows, const double *nu, const pp_solve_options *options,
+perp_status pp_solve_whole(pp_answer *out, const pp_solve_inputs *inputs,
+                           const pp_solve_options *options, const pp_solve_cache *cache,
                            pp_arena *arena)
 {
+    const perp_model *model = inputs->model;
+    const pp_rows *rows = inputs->rows;
     pp_run r = {.model = model,
-                .kin = kin,
+                .kin = inputs->kin,
                 .rows = rows,
-                .nu = nu,
+                .nu = inputs->nu,
+                .inputs = inputs,
                 .options = options,
+                .cache = cache,
                 .arena = arena,
                 .out = out,
                 .max_work = options->max_work > 0.0 ? options->max_work : PP_INF,
                 .meter = pp_meter_start(rows->nb + rows->nm + rows->nn + rows->nt, PP_INF)};
-    if (options->in) {
-        r.in = *options->in;
+    if (inputs->coordinates) {
+        r.in = *inputs->coordinates;
     }
     // Joints first: every form eliminates or needs them. Their factor survives from step to step in
-    // options->joints, of which only the numbers are done again while the pattern stays.
+    // cache->ldl_joints, of which only the numbers are done again while the pattern stays.
     perp_status status = allocate_answer(&r);
     double begin = pp_seconds();
     if (status >= 0) {
-        status =
-            pp_closed_create(&r.closed, model, rows, kin->mass, &r.in, options->ldl_joints, arena);
+        status = pp_closed_create(&r.closed, model, rows, inputs->kin->mass, &r.in,
+                                  cache->ldl_joints, arena);
     }
     out->effort.seconds_joints = pp_seconds() - begin;
     if (status >= 0 && r.closed.ldl) {
@@ -526,33 +530,31 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
 
 // Whether to look for islands. In joint coordinates the tree ties bodies; without contacts all is
 // one linear system.
-static bool may_fall_apart(const pp_rows *rows, const pp_solve_options *options)
+static bool may_fall_apart(const pp_solve_inputs *inputs, const pp_solve_cache *cache)
 {
-    return options->islands && !options->in && rows->nm + rows->nn > 1;
+    return cache->islands && !inputs->coordinates && inputs->rows->nm + inputs->rows->nn > 1;
 }
 
 // Islands where there are several, the whole at once otherwise. A problem of one row cannot fall
 // apart, so that the search is not made.
-perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
-                         const pp_rows *rows, const double *nu, const pp_solve_options *options,
+perp_status pp_solve_run(pp_answer *out, const pp_solve_inputs *inputs,
+                         const pp_solve_options *options, const pp_solve_cache *cache,
                          pp_arena *arena)
 {
+    const pp_rows *rows = inputs->rows;
     pp_island_partition parts = {.count = rows->nb + rows->nm + rows->nn > 0};
-    if (may_fall_apart(rows, options) && pp_island_partition_find(&parts, model, rows, arena) < 0) {
+    if (may_fall_apart(inputs, cache) &&
+        pp_island_partition_find(&parts, inputs->model, rows, arena) < 0) {
         *out = (pp_answer){.solver = "linear"};
         return PERP_ERR_MEMORY;
     }
     if (parts.count > 1) {
-        return pp_solve_islands(&(pp_undivided){.model = model,
-                                                .kin = kin,
-                                                .rows = rows,
-                                                .nu = nu,
-                                                .options = options,
-                                                .parts = &parts,
-                                                .out = out},
-                                arena);
+        return pp_solve_islands(
+            &(pp_undivided){
+                .inputs = inputs, .options = options, .cache = cache, .parts = &parts, .out = out},
+            arena);
     }
-    perp_status status = pp_solve_whole(out, model, kin, rows, nu, options, arena);
+    perp_status status = pp_solve_whole(out, inputs, options, cache, arena);
     out->effort.islands = parts.count;
     return status;
 }

@@ -81,7 +81,7 @@ static bool lay_contact(const pp_run *r, int i, pp_sweep_contact *c, double *p)
 {
     const pp_rows *rows = r->rows;
     const pp_row *n = &rows->n[i];
-    const double *warm = r->options->warm;
+    const double *warm = r->inputs->warm;
     const pp_friction *group = rows->grouped[i] > 0 ? &rows->group[rows->friction[i]] : NULL;
     c->at = i;
     c->mu = group ? group->mu : 0.0;

@@ -123,26 +123,29 @@ static perp_status solve(perp_sim *sim, const double *nu)
         sim->info.effort.work = sim->worked;
         return note_work(sim, "nothing is left for what was still to be solved");
     }
+    pp_step *s = &sim->step;
     pp_solve_options options = {.form = sim->def.form,
                                 .solver = sim->def.solver,
                                 .tolerance = tolerance,
                                 .max_iterations = sim->def.max_iterations,
                                 .max_work = left,
                                 .deadline = sim->deadline,
-                                .impact = sim->def.impact,
-                                .warm = pp_sim_guess(sim),
-                                .gaps = &sim->step.gap,
-                                .work = sim->work,
-                                .in = sim->tree ? &sim->step.in : NULL,
-                                .ldl_joints = sim->ldl_joints,
-                                .ldl_contacts = sim->ldl_contacts,
-                                .islands = sim->islands,
-                                .threads = sim->def.threads,
-                                .env = &sim->env};
-    options.fresh = sim->info.effort.warm_started == 0;
-    pp_step *s = &sim->step;
-    perp_status status =
-        pp_solve_run(&s->answer, sim->model, &s->kin, &s->row, nu, &options, sim->arena);
+                                .impact = sim->def.impact};
+    pp_solve_inputs inputs = {.model = sim->model,
+                              .kin = &s->kin,
+                              .rows = &s->row,
+                              .nu = nu,
+                              .warm = pp_sim_guess(sim),
+                              .gaps = &s->gap,
+                              .coordinates = sim->tree ? &s->in : NULL};
+    inputs.fresh = sim->info.effort.warm_started == 0;
+    pp_solve_cache cache = {.work = sim->work,
+                            .ldl_joints = sim->ldl_joints,
+                            .ldl_contacts = sim->ldl_contacts,
+                            .islands = sim->islands,
+                            .threads = sim->def.threads,
+                            .env = &sim->env};
+    perp_status status = pp_solve_run(&s->answer, &inputs, &options, &cache, sim->arena);
     sim->worked += s->answer.effort.work;
     copy_solve_info(sim);
     if (s->answer.worked_off) {

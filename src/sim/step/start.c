@@ -175,14 +175,12 @@ static perp_status solve_least_move(start_fit *f)
 {
     perp_sim *sim = f->sim;
     double *rest = PP_ZEROS(sim->arena, double, sim->model->nv);
-    pp_solve_options options = {.tolerance = 1e-12,
-                                .impact = PERP_IMPACT_NEWTON,
-                                .gaps = &f->gap,
-                                .work = sim->work,
-                                .threads = sim->def.threads,
-                                .env = &sim->env};
-    return rest ? pp_solve_run(&f->answer, sim->model, &f->kin, &f->row, rest, &options, sim->arena)
-                : PERP_ERR_MEMORY;
+    pp_solve_options options = {.tolerance = 1e-12, .impact = PERP_IMPACT_NEWTON};
+    pp_solve_inputs inputs = {
+        .model = sim->model, .kin = &f->kin, .rows = &f->row, .nu = rest, .gaps = &f->gap};
+    // no factors of steps: these rows are other ones
+    pp_solve_cache cache = {.work = sim->work, .threads = sim->def.threads, .env = &sim->env};
+    return rest ? pp_solve_run(&f->answer, &inputs, &options, &cache, sim->arena) : PERP_ERR_MEMORY;
 }
 
 // Moves the bodies by d, or by the part of it that turns none by more than TURN_MOST; velocities
