@@ -232,7 +232,7 @@ perp_status pp_delassus_run(pp_delassus *out, const pp_closed *closed, const pp_
     }
     // The velocity without contacts, M nu + p_ext with the joints closed, and the rates of the rows at it: q.
     pp_masses_mul(m, kin->mass, nu, out->nu);
-    pp_axpy(m->nv, 1.0, kin->p_ext, out->nu);
+    pp_axpy(m->nv, 1.0, kin->loads.p_ext, out->nu);
     for (int i = 0; i < rows->nb; i++) {
         beta[i] = rows->b[i].rate + rows->b[i].bias;
     }

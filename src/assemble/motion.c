@@ -165,7 +165,7 @@ static void put_push(pp_step_equations *out, const perp_model *model, const pp_k
         sum[i] = nu[i] - (in->tree ? in->nu_0[i] : 0.0);
     }
     pp_masses_mul(model, kin->mass, sum, sum);
-    pp_axpy(model->nv, 1.0, kin->p_ext, sum);
+    pp_axpy(model->nv, 1.0, kin->loads.p_ext, sum);
     if (in->tree) {
         pp_tree_gather(in->tree, sum, out->rhs);
     }

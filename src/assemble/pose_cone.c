@@ -282,7 +282,7 @@ perp_status pp_pose_cone_global(pp_posed *out, const perp_model *model, const pp
         return PERP_ERR_MEMORY;
     }
     pp_masses_mul(model, kin->mass, nu, f);
-    pp_axpy(model->nv, 1.0, kin->p_ext, f);
+    pp_axpy(model->nv, 1.0, kin->loads.p_ext, f);
     for (int k = 0; k < n; k++) {
         p[k] = used;
         // The limit of a boxed row acts on a velocity of its own, number model->nv + i, instead of on a body.

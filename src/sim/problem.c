@@ -47,9 +47,9 @@ static bool fill_blocks(owned *o, const perp_sim *sim, const pp_step_equations *
         return false;
     }
     if (sim->tree) {
-        pp_tree_gather(&sim->step.tree, sim->step.kin.p_ext, p_ext);
+        pp_tree_gather(&sim->step.tree, sim->step.kin.loads.p_ext, p_ext);
     } else if (nv > 0) {
-        memcpy(p_ext, sim->step.kin.p_ext, (size_t)nv * sizeof *p_ext);
+        memcpy(p_ext, sim->step.kin.loads.p_ext, (size_t)nv * sizeof *p_ext);
     }
     // E: friction directions to their groups; U: mu of each group at its normal row, (C10)
     int f = 0;

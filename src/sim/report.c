@@ -198,9 +198,9 @@ static void add_impulse(const perp_model *m, const pp_row *row, double p, int bo
 }
 
 // The opposite of a wrench on body `from`, about the origin of body `to`.
-static perp_wrench reaction_wrench(const pp_kinematics *kin, perp_wrench w, int from, int to)
+static perp_wrench reaction_wrench(const pp_poses *at, perp_wrench w, int from, int to)
 {
-    perp_vec3 arm = pp_sub(kin->body[from].p, kin->body[to].p);
+    perp_vec3 arm = pp_sub(at->body[from].p, at->body[to].p);
     perp_vec3 tau = pp_add(w.tau_W, pp_cross(arm, w.f_W));
     return (perp_wrench){pp_scale(-1.0, w.f_W), pp_scale(-1.0, tau)};
 }
@@ -208,14 +208,14 @@ static perp_wrench reaction_wrench(const pp_kinematics *kin, perp_wrench w, int 
 // The opposite of what a joint does to one of its bodies. A joint that is a little open pushes each
 // body at its own anchor; one whose directions turn with a, both at b's anchor. The difference is
 // the moment of the force over the opening.
-static perp_wrench joint_reaction(const pp_kinematics *kin, const pp_joint *j, perp_wrench w,
-                                  int from, int to)
+static perp_wrench joint_reaction(const pp_poses *at, const pp_joint *j, perp_wrench w, int from,
+                                  int to)
 {
-    perp_wrench opposite = reaction_wrench(kin, w, from, to);
+    perp_wrench opposite = reaction_wrench(at, w, from, to);
     if (j->kind == PERP_JOINT_REVOLUTE || j->kind == PERP_JOINT_SPHERICAL ||
         j->kind == PERP_JOINT_UNIVERSAL || j->kind == PERP_JOINT_WELD) {
-        perp_vec3 anchor_a = pp_point(&kin->body[j->a], j->r_A);
-        perp_vec3 open = pp_sub(pp_point(&kin->body[j->b], j->r_B), anchor_a);
+        perp_vec3 anchor_a = pp_point(&at->body[j->a], j->r_A);
+        perp_vec3 open = pp_sub(pp_point(&at->body[j->b], j->r_B), anchor_a);
         double sign = to == j->b ? 1.0 : -1.0;
         opposite.tau_W = pp_along(opposite.tau_W, sign, pp_cross(open, opposite.f_W));
     }
@@ -223,9 +223,9 @@ static perp_wrench joint_reaction(const pp_kinematics *kin, const pp_joint *j, p
 }
 
 // Frames where the joints of the step act: in the middle with the theta method.
-static const pp_kinematics *acting(const pp_step *s)
+static const pp_poses *acting(const pp_step *s)
 {
-    return s->middle.body ? &s->middle : &s->kin;
+    return s->middle.body ? &s->middle : &s->kin.poses;
 }
 
 perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
@@ -240,7 +240,7 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
         return out;
     }
     pp_row row;
-    pp_kinematics now = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
+    pp_poses now = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
     pp_joint_coordinate(m, &now, joint.i, &row);
     out.coordinate = row.value;
     out.rate = row.v_pre;
@@ -313,7 +313,7 @@ static void add_held(const perp_sim *sim, int body, perp_wrench *sum)
             int other = f->a == body ? f->b : f->a;
             perp_wrench w = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
             add_impulse(m, row, s->answer.pb[i], other, &w);
-            w = reaction_wrench(&s->kin, w, other, body);
+            w = reaction_wrench(&s->kin.poses, w, other, body);
             sum->f_W = pp_add(sum->f_W, w.f_W);
             sum->tau_W = pp_add(sum->tau_W, w.tau_W);
         }
@@ -340,9 +340,9 @@ perp_wrench perp_sim_body_drive_impulse(const perp_sim *sim, perp_body body)
     if (!held || !s->solved) {
         return out;
     }
-    // kin.held: explicit forces on bodies that are not free
-    perp_vec3 origin = s->kin.body[body.i].p;
-    out = s->kin.held[body.i];
+    // kin.loads.held: explicit forces on bodies that are not free
+    perp_vec3 origin = s->kin.poses.body[body.i].p;
+    out = s->kin.loads.held[body.i];
     add_held(sim, body.i, &out);
     out = (perp_wrench){pp_scale(-1.0, out.f_W), pp_scale(-1.0, out.tau_W)};
     for (int i = 0; i < sim->contact_count; i++) {

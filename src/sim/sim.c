@@ -103,13 +103,13 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
     return PERP_OK;
 }
 
-void pp_sim_follow_turns(const perp_model *model, const pp_kinematics *kin, double *turn)
+void pp_sim_follow_turns(const perp_model *model, const pp_poses *at, double *turn)
 {
     for (int i = 0; i < model->joints; i++) {
         pp_row row;
         row.value = 0.0;
         if (pp_joint_has_coordinate(&model->joint[i])) {
-            pp_joint_coordinate(model, kin, i, &row);
+            pp_joint_coordinate(model, at, i, &row);
         }
         turn[i] = row.value;
     }

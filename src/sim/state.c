@@ -34,7 +34,7 @@ void pp_sim_step_clock_set(perp_sim *sim)
 // Turns start over from what the frames show: within half a turn of zero.
 void pp_sim_reset_turns(perp_sim *sim)
 {
-    pp_kinematics now = {.t = sim->now.t, .body = sim->frames};
+    pp_poses now = {.t = sim->now.t, .body = sim->frames};
     pp_sim_follow_turns(sim->model, &now, sim->now.turn);
 }
 

@@ -187,6 +187,7 @@ static void solve_island(crew *c, int island, const island_worker *mine)
         cache.ldl_joints = f->joints;
         cache.ldl_contacts = f->contacts;
         cache.threads = c->threads;
+        cache.team = w->team;
         options.max_work = c->allowed;
         c->status[island] = pp_solve_whole(answer, &inputs, &options, &cache, mine->arena);
     }
@@ -224,7 +225,7 @@ static void move_loose(const pp_undivided *w)
             continue;
         }
         pp_body_mul(body, &w->inputs->kin->mass[i], w->inputs->nu + body->at, nu);
-        pp_axpy(body->nv, 1.0, w->inputs->kin->p_ext + body->at, nu);
+        pp_axpy(body->nv, 1.0, w->inputs->kin->loads.p_ext + body->at, nu);
         pp_body_solve(body, &w->inputs->kin->mass[i], nu, nu);
         if (w->nu_c) {
             memcpy(w->nu_c + body->at, nu, (size_t)body->nv * sizeof *nu);

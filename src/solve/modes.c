@@ -304,7 +304,7 @@ static perp_status allocate_modes(pp_modes *s)
     s->nu = reals + nv;
     s->step = s->nu + nv;
     pp_masses_mul(r->model, r->kin->mass, r->nu, s->start);
-    pp_axpy(nv, 1.0, r->kin->p_ext, s->start);
+    pp_axpy(nv, 1.0, r->kin->loads.p_ext, s->start);
     s->scale = pp_norm_inf(nv, r->nu);
     return pp_modes_prepare(s, r->arena);
 }

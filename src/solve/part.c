@@ -27,13 +27,12 @@ static bool copy_bodies(pp_island_problem *p, const pp_undivided *w, pp_arena *a
     perp_model *m = &p->model;
     *m = *w->inputs->model;
     p->kin = *w->inputs->kin;
-    p->kin.team = w->team;
     m->bodies = count_in_island(&w->parts->body, p->island);
     m->body = PP_ARRAY(arena, pp_body, m->bodies);
     p->kin.mass = PP_ARRAY(arena, pp_inertia, m->bodies);
-    p->kin.p_ext = PP_ARRAY(arena, double, PP_BODY_NV *(size_t)m->bodies);
+    p->kin.loads.p_ext = PP_ARRAY(arena, double, PP_BODY_NV *(size_t)m->bodies);
     p->nu = PP_ARRAY(arena, double, PP_BODY_NV *(size_t)m->bodies);
-    if (!m->body || !p->kin.mass || !p->kin.p_ext || !p->nu) {
+    if (!m->body || !p->kin.mass || !p->kin.loads.p_ext || !p->nu) {
         return false;
     }
     // each body's velocities follow those of the body before
@@ -44,7 +43,7 @@ static bool copy_bodies(pp_island_problem *p, const pp_undivided *w, pp_arena *a
         m->body[i] = *body;
         m->body[i].at = m->nv;
         p->kin.mass[i] = w->inputs->kin->mass[list[i]];
-        memcpy(p->kin.p_ext + m->nv, w->inputs->kin->p_ext + body->at, bytes);
+        memcpy(p->kin.loads.p_ext + m->nv, w->inputs->kin->loads.p_ext + body->at, bytes);
         memcpy(p->nu + m->nv, w->inputs->nu + body->at, bytes);
         m->nv += body->nv;
     }

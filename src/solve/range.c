@@ -112,7 +112,7 @@ static double speed_scale(const programme *p)
     for (int i = 0; i < p->model->bodies; i++) {
         const pp_body *body = &p->model->body[i];
         double dv[PP_BODY_NV];
-        pp_body_solve(body, &p->kin->mass[i], p->kin->p_ext + body->at, dv);
+        pp_body_solve(body, &p->kin->mass[i], p->kin->loads.p_ext + body->at, dv);
         worst = body->nv > 0 ? fmax(worst, pp_norm_inf(body->nv, dv)) : worst;
     }
     return fmax(worst, pp_norm_inf(p->model->nv, p->answer->nu));

@@ -85,7 +85,7 @@ void pp_run_close(pp_run *r)
     // out->nu holds the momentum M nu_l + p_ext + W p until pp_closed_solve turns it into
     // velocities
     pp_masses_mul(r->model, r->kin->mass, r->nu, out->nu);
-    pp_axpy(r->model->nv, 1.0, r->kin->p_ext, out->nu);
+    pp_axpy(r->model->nv, 1.0, r->kin->loads.p_ext, out->nu);
     for (int i = 0; i < rows->nm; i++) {
         pp_row_add(r->model, &rows->m[i], out->pm[i], NULL, out->nu);
     }
@@ -334,8 +334,8 @@ static perp_status solve_rows(pp_run *r)
     }
     const pp_kinematics *kin = r->kin;
     pp_kinematics bare = *kin;
-    bare.p_ext = PP_ZEROS(r->arena, double, r->model->nv);
-    if (r->model->nv > 0 && !bare.p_ext) {
+    bare.loads.p_ext = PP_ZEROS(r->arena, double, r->model->nv);
+    if (r->model->nv > 0 && !bare.loads.p_ext) {
         return PERP_ERR_MEMORY;
     }
     r->kin = &bare;

@@ -70,6 +70,7 @@ typedef struct pp_solve_cache {
     pp_ldl *ldl_contacts;  // of bodies that touch; NULL: made anew
     pp_islands *islands;   // NULL: all at once
     int threads;           // that factor together
+    const pp_team *team;   // for sweeps; NULL: one thread
     const perp_env *env;
 } pp_solve_cache;
 

@@ -47,7 +47,7 @@ static double speed_scale(const load_spread *s)
     for (int i = 0; i < s->model->bodies; i++) {
         const pp_body *body = &s->model->body[i];
         double speed[PP_BODY_NV];
-        pp_body_solve(body, &s->kin->mass[i], s->kin->p_ext + body->at, speed);
+        pp_body_solve(body, &s->kin->mass[i], s->kin->loads.p_ext + body->at, speed);
         worst = body->nv > 0 ? fmax(worst, pp_norm_inf(body->nv, speed)) : worst;
     }
     for (int i = 0; i < s->rows->nn; i++) {

@@ -207,7 +207,7 @@ static void offer_closest(const solid_pair *d)
 void pp_aim_spatial(pp_aim_task *t)
 {
     const pp_shape *a = &t->model->shape[t->a], *b = &t->model->shape[t->b];
-    const pp_frame *fa = &t->kin->body[a->body], *fb = &t->kin->body[b->body];
+    const pp_frame *fa = &t->kin->poses.body[a->body], *fb = &t->kin->poses.body[b->body];
     solid_pair d = {.task = t,
                     .a = &a->solid,
                     .b = &b->solid,

@@ -120,7 +120,7 @@ static void offer_vertices(pp_aim_task *t, const pp_core *a, const pp_core *b)
 void pp_aim_planar(pp_aim_task *t)
 {
     const pp_shape *sa = &t->model->shape[t->a], *sb = &t->model->shape[t->b];
-    const pp_frame *fa = &t->kin->body[sa->body], *fb = &t->kin->body[sb->body];
+    const pp_frame *fa = &t->kin->poses.body[sa->body], *fb = &t->kin->poses.body[sb->body];
     pp_vec2 origin = pp_vec2_of(fa->p);
     pp_core a, b;
     pp_core_set(&a, sa, fa, origin);

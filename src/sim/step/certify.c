@@ -29,7 +29,7 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     pp_gaps acting = {s->gap.count, s->acted ? s->acted : s->gap.contact};
     pp_step_evidence e = {.model = sim->model,
                           .kin = &s->kin,
-                          .p_ext = s->push_l ? s->push_l : s->kin.p_ext,
+                          .p_ext = s->push_l ? s->push_l : s->kin.loads.p_ext,
                           .middle = s->middle.body,
                           .gaps = &acting,
                           .rows = &s->row,
@@ -40,6 +40,7 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
                           .pn = s->answer.pn,
                           .pt = s->answer.pt,
                           .end = &s->end,
+                          .team = &sim->team,
                           .gaps_end = &sim->contact_cache.gaps,
                           .polygons = s->answer.form != PERP_FORM_CONE,
                           .impact = s->answer.impact,

@@ -34,7 +34,7 @@ static const double HELPS = 0.7;          // part of an error that a quarter of 
 static perp_vec3 velocity_at(const perp_sim *sim, int body, perp_vec3 point, const double *nu)
 {
     const pp_body *b = &sim->model->body[body];
-    const pp_frame *f = &sim->step.kin.body[body];
+    const pp_frame *f = &sim->step.kin.poses.body[body];
     double all[PP_BODY_NV] = {0.0};
     if (b->nv == 0) {
         return pp_point_velocity(f, point);
@@ -60,7 +60,7 @@ static double *free_velocities(perp_sim *sim)
     const perp_model *m = sim->model;
     double *nu = PP_ARRAY(sim->arena, double, m->nv);
     if (nu) {
-        pp_masses_solve(m, sim->step.kin.mass, sim->step.kin.p_ext, nu);
+        pp_masses_solve(m, sim->step.kin.mass, sim->step.kin.loads.p_ext, nu);
         pp_axpy(m->nv, 1.0, sim->now.nu, nu);
     }
     return nu;

@@ -149,8 +149,8 @@ static perp_status reserve_events(perp_sim *sim, int count)
 static perp_energy energy_at(const perp_model *m, const pp_frame *body, double t,
                              const double *turn)
 {
-    pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body, .turn = turn};  // read only
-    perp_energy out = {.potential = pp_potential(m, body) + pp_joint_energy(m, &kin)};
+    pp_poses at = {.t = t, .body = body, .turn = turn};
+    perp_energy out = {.potential = pp_potential(m, body) + pp_joint_energy(m, &at)};
     for (int i = 0; i < m->bodies; i++) {
         const pp_frame *f = &body[i];
         if (m->body[i].nv > 0) {
@@ -167,7 +167,7 @@ static void show_joints(const perp_sim *sim, const pp_passage *p, const pp_frame
                         perp_joint_state *out)
 {
     const perp_model *m = sim->model;
-    pp_kinematics now = {.t = p->t, .body = (pp_frame *)(uintptr_t)body, .turn = p->turn};
+    pp_poses now = {.t = p->t, .body = body, .turn = p->turn};
     for (int i = 0; i < m->joints; i++) {
         pp_row row;
         pp_joint_coordinate(m, &now, i, &row);
@@ -201,7 +201,7 @@ static perp_status show(perp_sim *sim, pp_stored_part *part)
         const pp_passage *p = &r->passage[k];
         bool last = k + 1 == r->passages;
         double t = last ? sim->next.t : p->t;
-        pp_frame *body = last ? sim->step.end.body : PP_ARRAY(sim->arena, pp_frame, m->bodies);
+        pp_frame *body = last ? sim->step.end_body : PP_ARRAY(sim->arena, pp_frame, m->bodies);
         perp_joint_state *joint = PP_ARRAY(sim->arena, perp_joint_state, m->joints);
         if (!body || !joint) {
             return PERP_ERR_MEMORY;
@@ -252,8 +252,8 @@ static void report_events(perp_sim *sim)
 // Energy in the springs of a state [J].
 static double springs_at(const perp_model *m, const pp_frame *body, double t, const double *turn)
 {
-    pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body, .turn = turn};  // read only
-    double sum = pp_joint_energy(m, &kin);
+    pp_poses at = {.t = t, .body = body, .turn = turn};
+    double sum = pp_joint_energy(m, &at);
     for (int i = 0; i < m->forces; i++) {
         perp_force_kind kind = m->force[i].kind;
         bool spring = kind == PERP_FORCE_SPRING || kind == PERP_FORCE_TORSION_SPRING;
@@ -273,13 +273,10 @@ static perp_status certify_passage(perp_sim *sim, int k, const pp_frame *start,
     const pp_passage *p = &r->passage[k];
     pp_mark mark = pp_arena_mark(sim->scratch);
     bool last = k + 1 == r->passages, jump = p->jump != PP_JUMP_NONE;
-    pp_kinematics end = {.t = in->t,
-                         .h = in->h,
-                         .body = (pp_frame *)(uintptr_t)in->body,  // read only
-                         .turn = p->turn,
-                         .values_only = true};
+    pp_poses end = {.t = in->t, .body = in->body, .turn = p->turn};
     pp_gaps gaps = {0};
-    perp_status status = jump ? PERP_OK : pp_gaps_run(&gaps, m, &end, 0.0, sim->scratch);
+    perp_status status =
+        jump ? PERP_OK : pp_gaps_run(&gaps, m, &end, (pp_gap_search){0}, sim->scratch);
     if (status < 0) {
         return status;
     }
@@ -289,8 +286,8 @@ static perp_status certify_passage(perp_sim *sim, int k, const pp_frame *start,
     after->work = p->work;
     after->dissipated = p->work - change;
     pp_event_passage e = {.model = m,
-                          .h = end.h,
-                          .whole = sim->step.end.h,
+                          .h = in->h,
+                          .whole = sim->step.h,
                           .jump = jump,
                           .newton =
                               (sim->def.impact == PERP_IMPACT_NEWTON) == (p->jump == PP_JUMP_LAW),
@@ -386,8 +383,8 @@ static perp_status fly(perp_sim *sim, double h)
     double *q = PP_ARRAY(sim->arena, double, tree->nq),
            *qd = PP_ARRAY(sim->arena, double, tree->nv);
     double lost, lost_rate;
-    s->end.body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
-    if (!q || !qd || !s->end.body) {
+    s->end_body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
+    if (!q || !qd || !s->end_body) {
         return PERP_ERR_MEMORY;
     }
     if (m->joints > 0) {
@@ -403,12 +400,10 @@ static perp_status fly(perp_sim *sim, double h)
     }
     // frames at the end by the step's clock, not by the integrator's sum of steps
     sim->next.t = pp_sim_time_after(sim, h);
-    pp_tree_frames(tree, sim->next.t, sim->flown.q, sim->flown.qd, s->end.body);
-    pp_hybrid_state(m, s->end.body, sim->next.q, sim->next.nu);
-    s->end.t = sim->next.t;
-    s->end.h = h;
-    s->end.turn = sim->next.turn;
-    s->end.values_only = true;
+    pp_tree_frames(tree, sim->next.t, sim->flown.q, sim->flown.qd, s->end_body);
+    pp_hybrid_state(m, s->end_body, sim->next.q, sim->next.nu);
+    s->end = (pp_poses){.t = sim->next.t, .body = s->end_body, .turn = sim->next.turn};
+    s->h = h;
     report_events(sim);
     return reserve_events(sim, sim->flown.contacts);
 }

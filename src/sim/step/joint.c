@@ -118,7 +118,8 @@ perp_status pp_sim_coordinates(perp_sim *sim)
     if (!q || !qd) {
         return PERP_ERR_MEMORY;
     }
-    pp_tree_from_frames(tree, sim->now.t, s->kin.body, sim->now.turn, q, qd, &lost, &lost_rate);
+    pp_tree_from_frames(tree, sim->now.t, s->kin.poses.body, sim->now.turn, q, qd, &lost,
+                        &lost_rate);
     perp_status status = pp_tree_run(&s->tree, tree, sim->now.t, q, qd, sim->arena);
     if (status < 0) {
         return status;
@@ -160,7 +161,7 @@ perp_status pp_sim_project_to_tree(perp_sim *sim)
     pp_tree_from_frames(tree, sim->next.t, s->end.body, sim->next.turn, q, qd, &lost, &lost_rate);
     pp_tree_frames(tree, sim->next.t, q, qd, body);
     write_places(sim->model, body, sim->next.q, sim->next.q);
-    pp_frames(sim->model, &sim->next, s->end.body);
+    pp_frames(sim->model, &sim->next, s->end_body);
     return PERP_OK;
 }
 

@@ -270,8 +270,8 @@ static bool is_balanced(const perp_sim *sim, double *sum, double *terms)
     const int count[] = {rows->nb, rows->nm, rows->nn, rows->nt};
     pp_masses_mul(m, sim->step.kin.mass, a->nu, sum);
     for (int i = 0; i < m->nv; i++) {
-        terms[i] = fabs(sum[i]) + fabs(sim->step.kin.p_ext[i]);
-        sum[i] = -sum[i] + sim->step.kin.p_ext[i];
+        terms[i] = fabs(sum[i]) + fabs(sim->step.kin.loads.p_ext[i]);
+        sum[i] = -sum[i] + sim->step.kin.loads.p_ext[i];
     }
     for (int k = 0; k < 4; k++) {
         for (int i = 0; i < count[k]; i++) {

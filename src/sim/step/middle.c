@@ -240,7 +240,7 @@ static perp_status go_round(perp_sim *sim, const double *nu, double h, double *o
         return PERP_ERR_MEMORY;
     }
     // Joints may hold what the forces move: then speeds are small, and what the forces alone would give is the measure.
-    pp_masses_solve(m, s->kin.mass, s->kin.p_ext, a.x);
+    pp_masses_solve(m, s->kin.mass, s->kin.loads.p_ext, a.x);
     double given = pp_norm_inf(m->nv, a.x);
     for (int round = 0; round < ROUNDS; round++) {
         double before = *off;

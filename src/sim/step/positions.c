@@ -28,7 +28,7 @@ perp_status pp_sim_guess_curvature(perp_sim *sim)
     if (!s->bend) {
         return PERP_ERR_MEMORY;
     }
-    pp_bilateral_curvature(sim->model, &s->kin, &s->row, NULL, s->bend);
+    pp_bilateral_curvature(sim->model, &s->kin.poses, s->kin.h, &s->row, NULL, s->bend);
     for (int i = 0; i < s->row.nb; i++) {
         s->row.b[i].bias += s->bend[i];
     }
@@ -51,20 +51,18 @@ perp_status pp_sim_place(perp_sim *sim, double h)
     if (sim->tree && pp_sim_move(sim, h) < 0) {
         return PERP_ERR_MEMORY;
     }
-    if (!s->end.body) {
-        s->end.body = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);
+    if (!s->end_body) {
+        s->end_body = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);
     }
-    if (!s->end.body) {
+    if (!s->end_body) {
         return PERP_ERR_MEMORY;
     }
-    pp_frames(sim->model, &sim->next, s->end.body);
-    s->end.t = sim->next.t;
-    s->end.h = h;
+    pp_frames(sim->model, &sim->next, s->end_body);
+    s->h = h;
     // coordinates at the end are taken in the turn nearest to those at the start
-    s->end.turn = sim->now.turn;
+    s->end = (pp_poses){.t = sim->next.t, .body = s->end_body, .turn = sim->now.turn};
     pp_sim_follow_turns(sim->model, &s->end, sim->next.turn);
     s->end.turn = sim->next.turn;
-    s->end.values_only = true;
     return PERP_OK;
 }
 
@@ -82,7 +80,7 @@ static void follow_bend(perp_sim *sim, double h, double goal, double *change)
     }
     for (int round = 0; round < EXACT_ROUNDS; round++) {
         double worst = 0.0;  // [m, rad]
-        pp_bilateral_curvature(sim->model, &s->kin, &s->row, s->answer.nu, change);
+        pp_bilateral_curvature(sim->model, &s->kin.poses, s->kin.h, &s->row, s->answer.nu, change);
         for (int i = 0; i < s->row.nb; i++) {
             change[i] -= s->bend[i];
             worst = fmax(worst, h * fabs(change[i]));
@@ -242,7 +240,7 @@ static perp_status finite_frames(perp_sim *sim)
 static void note_jumps(perp_sim *sim, double h)
 {
     for (int i = 0; i < sim->model->bodies; i++) {
-        const pp_frame *from = &sim->step.kin.body[i], *to = &sim->step.end.body[i];
+        const pp_frame *from = &sim->step.kin.poses.body[i], *to = &sim->step.end.body[i];
         if (sim->model->body[i].drive != PERP_MOTION_KINEMATIC || sim->info.remark[0]) {
             continue;
         }

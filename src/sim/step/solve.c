@@ -77,7 +77,7 @@ static perp_status check_held(perp_sim *sim)
     const pp_step *s = &sim->step;
     double push = 0.0, given = 100.0 * PP_QUASISTATIC_MASS * given_speed(sim), left[PP_BODY_NV];
     for (int i = 0; i < m->bodies; i++) {
-        push = fmax(push, as_impulse(&m->body[i], s->kin.p_ext + m->body[i].at));
+        push = fmax(push, as_impulse(&m->body[i], s->kin.loads.p_ext + m->body[i].at));
     }
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
@@ -144,6 +144,7 @@ static perp_status solve(perp_sim *sim, const double *nu)
                             .ldl_contacts = sim->ldl_contacts,
                             .islands = sim->islands,
                             .threads = sim->def.threads,
+                            .team = &sim->team,
                             .env = &sim->env};
     perp_status status = pp_solve_run(&s->answer, &inputs, &options, &cache, sim->arena);
     sim->worked += s->answer.effort.work;
