@@ -23,8 +23,8 @@ static perp_status state_derivative(void *user, double t, const double *y, doubl
         pp_instant_make(&instant, machine, t, y, qd, &flight->holds, true, flight->scratch);
     if (status >= 0) {
         pp_tree_q_dot(tree, y, qd, y_dot);
-        status = pp_accelerate(machine, &instant, &flight->holds, y_dot + tree->nq, &r, &info,
-                               flight->scratch);
+        status = pp_accelerate(machine, &instant, &flight->holds, PP_LOADS_ANY, y_dot + tree->nq,
+                               &r, &info, flight->scratch);
     }
     pp_arena_release(flight->scratch, mark);
     return status;
@@ -242,8 +242,8 @@ static perp_status finish_step(pp_flight *flight)
                                                &flight->holds, true, flight->scratch)
                              : PERP_ERR_MEMORY;
     status = status < 0 ? status
-                        : pp_accelerate(machine, &instant, &flight->holds, qdd, &r, &info,
-                                        flight->scratch);
+                        : pp_accelerate(machine, &instant, &flight->holds, PP_LOADS_ANY, qdd, &r,
+                                        &info, flight->scratch);
     if (status >= 0) {
         out->t = flight->t;
         out->q = flight->q;
@@ -332,8 +332,6 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
                         .captured = -1,
                         .most_events = (int)fmin(1e9, 100.0 + machine->options.events * h)};
     with.rims = &flight.rims;
-    with.share = &flight.share;
-    flight.share.keep = keep;
     perp_status status = prepare_flight(&flight, q, qd);
     if (status == PERP_ERR_REFUSED) {
         pp_print(out->remark, sizeof out->remark,

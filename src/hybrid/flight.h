@@ -28,8 +28,7 @@ typedef struct pp_impact_history {
 
 typedef struct pp_flight {
     const pp_machine *machine;
-    pp_rims rims;    // those of the machine
-    pp_share share;  // likewise
+    pp_rims rims;  // those of the machine
     pp_hybrid_result *result;
     pp_arena *keep;     // results and holds
     pp_arena *scratch;  // one evaluation
@@ -40,7 +39,8 @@ typedef struct pp_flight {
     double *y_try;   // for dense output
     double *other;   // nv
     pp_holds holds;
-    bool stale;  // holds are those before a short step
+    bool stale;      // holds are those before a short step
+    bool confirmed;  // the modes were an answer of the problem of modes when it was last asked
     double tol_gap, tol_rate, tol_limit;
     int events, most_events, at_once;
     double last_event;

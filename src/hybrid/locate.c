@@ -224,7 +224,7 @@ static perp_status see_forces(watch *w, const pp_laws *laws, const pp_law_info *
     double *margin = PP_ARRAY(arena, double, laws->count);
     double *other = PP_ARRAY(arena, double, laws->rows), least = PP_INF;
     bool kept = false;
-    double most = w->flight->share.confirmed ? PP_LAW_KEPT_ON : PP_LAW_KEPT;
+    double most = w->flight->confirmed ? PP_LAW_KEPT_ON : PP_LAW_KEPT;
     if (!margin || !other) {
         return PERP_ERR_MEMORY;
     }
@@ -244,11 +244,12 @@ static perp_status see_forces(watch *w, const pp_laws *laws, const pp_law_info *
         least = fmin(least, margin[i]);
     }
     if (least < AT_END) {
-        perp_status status =
-            pp_law_redistribute(laws, most, w->flight->machine->share, other, &kept, arena);
+        pp_law_info chosen;
+        perp_status status = pp_law_forces(laws, other, &chosen, arena);
         if (status < 0) {
             return status;
         }
+        kept = pp_law_residual(laws, other, arena) <= most;
     }
     for (int i = 0; i < laws->count && !kept; i++) {
         watch_value(w, i, margin[i]);

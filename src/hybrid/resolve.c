@@ -270,8 +270,7 @@ perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
     status = status < 0 ? status : note_changes(flight, &now);
     if (status >= 0) {
         flight->holds = now;
-        flight->share.rows = 0;
-        flight->share.confirmed = same;
+        flight->confirmed = same;
         flight->stale = false;
     }
     return status;

@@ -314,8 +314,8 @@ static perp_status load_node(pp_flight *flight, double t, node *out)
                         : pp_instant_make(&out->moment, machine, t, y, y + tree->nq, &flight->holds,
                                           true, arena);
     return status < 0 ? status
-                      : pp_accelerate_shared(machine, &out->moment, &flight->holds, out->qdd,
-                                             &out->r, &out->info, arena);
+                      : pp_accelerate(machine, &out->moment, &flight->holds, PP_LOADS_LAWFUL,
+                                      out->qdd, &out->r, &out->info, arena);
 }
 
 static perp_status add_node(pp_flight *flight, const node *at, double w)
