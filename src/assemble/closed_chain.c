@@ -71,7 +71,8 @@ static bool in_a_row(const pp_closed *c, const pp_chain *chain, int *seen, int *
 
 // Entries of S between two joints, by the places of the bodies that both touch; of a joint with itself the
 // lower triangle.
-static void fill_block(const pp_closed *c, int row, int rows, int column, int columns, double *x)
+static void fill_joint_block(const pp_closed *c, int row, int rows, int column, int columns,
+                             double *x)
 {
     const pp_row *b = c->rows->b, *first = &b[row], *second = &b[column];
     memset(x, 0, (size_t)(rows * columns) * sizeof *x);
@@ -210,7 +211,7 @@ static bool factor_chain(const pp_closed *c, pp_chain *chain)
         if (after) {
             memcpy(carried, D, (size_t)(s * s) * sizeof *D);
         }
-        fill_block(c, row, s, row, s, D);
+        fill_joint_block(c, row, s, row, s, D);
         for (int i = 0; i < s; i++) {
             D[i + i * s] += c->rows->b[row + i].gamma;
             diagonal[i] = D[i + i * s];
@@ -227,7 +228,7 @@ static bool factor_chain(const pp_closed *c, pp_chain *chain)
         if (k + 1 < chain->count && coupled(c, chain, k)) {
             int t = chain->first[k + 2] - chain->first[k + 1];
             chain->below[k] = below;
-            fill_block(c, row + s, t, row, s, chain->X + below);
+            fill_joint_block(c, row + s, t, row, s, chain->X + below);
             memset(chain->D + used, 0, (size_t)(t * t) * sizeof *D);
             eliminate_block(s, t, D, chain->X + below, chain->D + used);
             below += s * t;

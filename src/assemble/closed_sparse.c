@@ -183,7 +183,7 @@ static int shared(const pp_closed *c, const nodes *n, int a, int b, int at[][2])
 }
 
 // Block (a, b) of S, column-major, a and b nodes.
-static void fill_block(const pp_closed *c, const nodes *n, int a, int b, double *x)
+static void fill_node_block(const pp_closed *c, const nodes *n, int a, int b, double *x)
 {
     int at[PP_ROW_BODIES * PP_ROW_BODIES][2], count = shared(c, n, a, b, at);
     const pp_row *rows = c->rows->b;
@@ -236,7 +236,7 @@ perp_status pp_closed_sparse(pp_closed *c, pp_ldl *ldl, pp_arena *arena)
     }
     for (int k = 0; k < n.count; k++) {
         for (int e = n.p[k]; e < n.p[k + 1]; e++) {
-            fill_block(c, &n, n.i[e], k, x + place[e]);
+            fill_node_block(c, &n, n.i[e], k, x + place[e]);
         }
     }
     // Zero pivots are redundant rows, which get no impulse here. The dense factorisation shares the load instead; where

@@ -37,7 +37,7 @@ void pp_joint_distance_row(const pp_row_builder *k, const pp_joint *j, const pp_
     pp_joint_point_row(k, j, w, pp_unit(pp_sub(w->b, w->a), EX), false, row);
 }
 
-static void angle_row(const pp_row_builder *k, const pp_joint *j, pp_row *row)
+static void planar_angle_row(const pp_row_builder *k, const pp_joint *j, pp_row *row)
 {
     pp_row_start(row);
     row->value = k->poses->body[j->b].angle - k->poses->body[j->a].angle - j->angle;
@@ -51,7 +51,7 @@ void pp_joint_coordinate_planar(const pp_row_builder *k, const pp_joint *j, pp_r
     pp_anchors w;
     pp_joint_anchors(j, k->poses->body, &w);
     if (j->kind == PERP_JOINT_REVOLUTE || j->kind == PERP_JOINT_ANGLE) {
-        angle_row(k, j, row);
+        planar_angle_row(k, j, row);
     } else if (j->kind == PERP_JOINT_DISTANCE) {
         pp_joint_distance_row(k, j, &w, row);
     } else {
@@ -71,12 +71,12 @@ int pp_joint_equations_planar(const pp_row_builder *k, const pp_joint *j, pp_row
         pp_joint_point_row(k, j, &w, EX, false, &row[0]);
         pp_joint_point_row(k, j, &w, EY, false, &row[1]);
         if (j->kind == PERP_JOINT_WELD) {
-            angle_row(k, j, &row[2]);
+            planar_angle_row(k, j, &row[2]);
         }
         return j->kind == PERP_JOINT_WELD ? 3 : 2;
     case PERP_JOINT_PRISMATIC:
         pp_joint_point_row(k, j, &w, n, true, &row[0]);
-        angle_row(k, j, &row[1]);
+        planar_angle_row(k, j, &row[1]);
         return 2;
     case PERP_JOINT_POINT_ON_LINE:
         pp_joint_point_row(k, j, &w, n, true, &row[0]);

@@ -59,7 +59,7 @@ static void across_row(const pp_row_builder *k, const pp_joint *j, const axis_tr
 
 // The angle of z_b about u, from x: atan2(s, c), s = y . z_b, c = x . z_b, with its exact rate
 // z_b x (c y - s x) / (c^2 + s^2) . (w_b - w_a); of all its turns the one nearest to where it was.
-static void angle_row(const pp_row_builder *k, int joint, const axis_triad *w, pp_row *row)
+static void axis_angle_row(const pp_row_builder *k, int joint, const axis_triad *w, pp_row *row)
 {
     double c = pp_dot3(w->x, w->zb), s = pp_dot3(w->y, w->zb), r2 = c * c + s * s;
     double angle = atan2(s, c);
@@ -89,7 +89,7 @@ void pp_joint_coordinate_spatial(const pp_row_builder *k, int joint, pp_row *row
         pp_joint_distance_row(k, j, &w.at, row);
         break;
     default:
-        angle_row(k, joint, &w, row);
+        axis_angle_row(k, joint, &w, row);
         break;
     }
 }
@@ -178,7 +178,7 @@ static int threaded(const pp_row_builder *k, int joint, const axis_triad *w, pp_
 {
     pp_row angle;
     pp_joint_point_row(k, &k->model->joint[joint], &w->at, w->at.u, true, row);
-    angle_row(k, joint, w, &angle);
+    axis_angle_row(k, joint, w, &angle);
     pp_row_combine(row, -k->model->joint[joint].pitch, &angle);
     return 1;
 }

@@ -116,7 +116,7 @@ static pp_box3 planar_box(const pp_shape *shape, const pp_frame *frame)
     return (pp_box3){pp_sub(b.low, round), pp_add(b.high, round)};
 }
 
-static pp_pose pose_of(const pp_shape *shape, const pp_frame *frame)
+static pp_pose world_pose(const pp_shape *shape, const pp_frame *frame)
 {
     const pp_pose X_WB = {frame->p, frame->R};
     return pp_pose_mul(&X_WB, &shape->X_BS);
@@ -126,7 +126,7 @@ static pp_pose pose_of(const pp_shape *shape, const pp_frame *frame)
 static pp_box3 spatial_box(const pp_shape *shape, const pp_frame *frame)
 {
     pp_box3 b;
-    pp_pose X = pose_of(shape, frame);
+    pp_pose X = world_pose(shape, frame);
     pp_solid box = {.kind = PP_SOLID_BOX};  // around all triangles
     if (shape->mesh) {
         const pp_box3 *root = &shape->mesh->node[1];
@@ -347,7 +347,7 @@ static void plane_of(const broad_search *s, const pp_shape *plane, perp_vec3 *x,
 {
     const pp_frame *f = &s->body[plane->body];
     if (s->model->spatial) {
-        pp_pose X = pose_of(plane, f);
+        pp_pose X = world_pose(plane, f);
         *x = X.p;
         *out = pp_mat3_column(&X.R, 2);
     } else {

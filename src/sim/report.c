@@ -45,7 +45,7 @@ static void add_friction(const perp_sim *sim, const pp_contact *c, const pp_fric
 }
 
 // The contact of normal row i, where it acted (theta method: in the middle of the step).
-static perp_contact contact_of(const perp_sim *sim, int i)
+static perp_contact contact_of_row(const perp_sim *sim, int i)
 {
     const pp_step *s = &sim->step;
     const pp_contact *c = &(s->acted ? s->acted : s->gap.contact)[s->row.contact[i]];
@@ -123,7 +123,7 @@ static void report_some(void *arg, int from, int to)
 {
     perp_sim *sim = arg;
     for (int i = from; i < to; i++) {
-        sim->contacts[i] = contact_of(sim, i);
+        sim->contacts[i] = contact_of_row(sim, i);
         sim->warm[i] = warm_of(sim, i);
     }
 }

@@ -79,7 +79,7 @@ static void unpack_cone(pp_run *r, int dim, const double *c)
 }
 
 // Iterations, work and times of one call of a solver.
-static void add_effort(pp_run *r, const perp_comp_info *info)
+static void add_solver_effort(pp_run *r, const perp_comp_info *info)
 {
     pp_answer *out = r->out;
     out->iterations += info->iterations;
@@ -101,7 +101,7 @@ static void note_solve(pp_run *r, perp_form form, int size, const perp_comp_info
     out->form = form;
     out->size = size;
     out->solver = info->solver ? info->solver : "auto";
-    add_effort(r, info);
+    add_solver_effort(r, info);
     if (info->error.status != PERP_OK) {
         pp_print(out->remark, sizeof out->remark, "%s", info->error.text);
     }
@@ -367,7 +367,7 @@ static void refine_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *optio
         }
         perp_status status =
             perp_fcp_solve(r->options->solver, fcp, options, r->cache->env, c, v, &info);
-        add_effort(r, &info);
+        add_solver_effort(r, &info);
         if (status != PERP_OK) {
             return;
         }
@@ -385,7 +385,7 @@ static void finish_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *optio
     options->warm_start = true;
     if (strcmp(r->out->solver, "ssn") != 0 && !pp_run_solver_budget_spent(r) &&
         perp_fcp_solve("ssn", fcp, options, r->cache->env, c, v, &info) == PERP_OK) {
-        add_effort(r, &info);
+        add_solver_effort(r, &info);
         unpack_cone(r, fcp->dim, c);
     }
 }

@@ -319,7 +319,7 @@ static perp_status worse_status(perp_status a, perp_status b)
     return b < 0 || a == PERP_OK ? b : a;
 }
 
-static void add_effort(perp_effort *sum, const perp_effort *e)
+static void add_island_effort(perp_effort *sum, const perp_effort *e)
 {
     sum->factorisations += e->factorisations;
     sum->work += e->work;
@@ -363,7 +363,7 @@ static perp_status combine_answers(const crew *c)
         out->motion_apart = fmax(out->motion_apart, a->motion_apart);
         out->impulses_apart = fmax(out->impulses_apart, a->impulses_apart);
         out->worked_off = out->worked_off || a->worked_off;
-        add_effort(&out->effort, &a->effort);
+        add_island_effort(&out->effort, &a->effort);
     }
     // the number of solvers tried is that of one island, not a sum over them
     out->effort.solvers = most->effort.solvers;

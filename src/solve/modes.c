@@ -333,7 +333,7 @@ bool pp_modes_step(pp_modes *s)
 }
 
 // Adds to the answer's effort what was done since s->steps was last 0.
-static void add_effort(const pp_modes *s)
+static void add_mode_effort(const pp_modes *s)
 {
     pp_answer *out = s->run->out;
     out->iterations += s->steps;
@@ -388,7 +388,7 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
     if (status < 0) {
         return status;
     }
-    add_effort(s);
+    add_mode_effort(s);
     *solved = *solved && obeys_laws(s);
     // The state is kept for many contacts only, which the central path is followed for (forms.c).
     if (*solved) {
@@ -417,7 +417,7 @@ bool pp_run_polish(pp_run *r)
     memcpy(kept + nn, r->out->pt, (size_t)nt * sizeof *kept);
     s->steps = 0;
     perp_status status = pp_modes_newton_from_answer(s, &solved);
-    add_effort(s);
+    add_mode_effort(s);
     if (status < 0 || !solved || !obeys_laws(s)) {
         memcpy(r->out->pn, kept, (size_t)nn * sizeof *kept);
         memcpy(r->out->pt, kept + nn, (size_t)nt * sizeof *kept);

@@ -51,7 +51,7 @@ static bool touches(const programme *p, int i)
 }
 
 // Strictly inside the cone, or too slow to count as sliding.
-static bool group_sticks(const programme *p, const pp_friction *group)
+static bool is_sticking(const programme *p, const pp_friction *group)
 {
     const double *pt = p->answer->pt + group->t;
     double slip[2], size = group->size == 2 ? hypot(pt[0], pt[1]) : fabs(pt[0]);
@@ -99,14 +99,14 @@ static int count_sticking(const programme *p)
     int count = 0;
     for (int g = 0; g < p->rows->ng; g++) {
         const pp_friction *group = &p->rows->group[g];
-        count += touches(p, group->n) && group_sticks(p, group);
+        count += touches(p, group->n) && is_sticking(p, group);
     }
     return count;
 }
 
 // Largest speed in play [m/s], as in spreading: of the bodies, and what the forces of one step give
 // to bodies at rest.
-static double speed_scale(const programme *p)
+static double speed_of_bodies(const programme *p)
 {
     double worst = 1e-12;
     for (int i = 0; i < p->model->bodies; i++) {
@@ -121,7 +121,7 @@ static double speed_scale(const programme *p)
 // Memory for A, b and the marks of its columns.
 static perp_status allocate_programme(programme *p, pp_arena *arena)
 {
-    p->tiny = 1e-8 * speed_scale(p);
+    p->tiny = 1e-8 * speed_of_bodies(p);
     p->equations = p->model->nv + count_sticking(p);
     p->most = p->rows->nb + p->rows->nn + (SIDES + 1) * p->rows->ng + 256;
     size_t size = (size_t)p->most * (size_t)p->equations;
@@ -156,7 +156,7 @@ static void fill_programme(programme *p)
             for (int t = 0; t < group->size; t++) {
                 pp_row_add(p->model, &rows->t[group->t + t], a->pt[group->t + t], NULL, p->b);
             }
-            if (group_sticks(p, group)) {
+            if (is_sticking(p, group)) {
                 add_sticking(p, group, equation++, normal);
             } else {
                 add_sliding(p, group, normal);
@@ -308,7 +308,7 @@ perp_status pp_active_set(const pp_answer *answer, const perp_model *model,
     programme p = {.model = model, .kin = kin, .rows = rows, .answer = answer};
     int nv = p.equations = model->nv;
     size_t most = (size_t)rows->nb + (size_t)rows->nn + (size_t)rows->nt;
-    p.tiny = 1e-8 * speed_scale(&p);
+    p.tiny = 1e-8 * speed_of_bodies(&p);
     p.A = PP_ZEROS(arena, double, most *(size_t)nv);
     p.free = PP_ZEROS(arena, bool, most);
     if (!p.A || !p.free) {
@@ -326,7 +326,7 @@ perp_status pp_active_set(const pp_answer *answer, const perp_model *model,
         pp_row_add(model, &rows->n[i], 1.0, NULL, normal);
         for (int k = 0; k < rows->grouped[i]; k++) {
             const pp_friction *group = &rows->group[rows->friction[i] + k];
-            if (!group_sticks(&p, group)) {
+            if (!is_sticking(&p, group)) {
                 add_sliding(&p, group, normal);
                 continue;
             }

@@ -270,7 +270,7 @@ static perp_vec3 minkowski_support(const polytope *p, perp_vec3 d)
 }
 
 // Faces without area are never the nearest, and never seen.
-static void add_face(polytope *p, int i, int j, int k)
+static void add_polytope_face(polytope *p, int i, int j, int k)
 {
     if (p->faces == FACE_MAX) {
         return;
@@ -329,10 +329,10 @@ static bool initial_tetrahedron(polytope *p)
     p->vertices = 4;
     double up = pp_dot3(n, pp_sub(w[3], w[0]));
     int i = up > 0.0 ? 1 : 2, j = 3 - i;  // such that all four faces look outward
-    add_face(p, 0, j, i);
-    add_face(p, 0, i, 3);
-    add_face(p, i, j, 3);
-    add_face(p, j, 0, 3);
+    add_polytope_face(p, 0, j, i);
+    add_polytope_face(p, 0, i, 3);
+    add_polytope_face(p, i, j, 3);
+    add_polytope_face(p, j, 0, 3);
     return fabs(up) > 1e-14 * p->size && widest > 0.0;
 }
 
@@ -373,7 +373,7 @@ static bool expand_polytope(polytope *p, perp_vec3 w)
     p->w[p->vertices++] = w;
     p->faces = kept;
     for (int l = 0; l < count; l++) {
-        add_face(p, horizon[l][0], horizon[l][1], new);
+        add_polytope_face(p, horizon[l][0], horizon[l][1], new);
     }
     return true;
 }

@@ -83,7 +83,7 @@ static void offer(search *s, perp_vec3 x)
 }
 
 // Where the side from y along `side` crosses the disc's rim.
-static void offer_side(search *s, const pp_patch *disc, perp_vec3 y, perp_vec3 side)
+static void offer_rim_crossings(search *s, const pp_patch *disc, perp_vec3 y, perp_vec3 side)
 {
     perp_vec3 from = seen(pp_sub(y, disc->centre), s->n), way = seen(side, s->n);
     double ww = pp_dot3(way, way), fw = pp_dot3(from, way);
@@ -133,7 +133,7 @@ static perp_vec3 of_side(const search *s, perp_vec3 x, perp_vec3 side)
 }
 
 // Points of the outline of f that are on the other face, and crossings of its sides with the other's rim.
-static void offer_face(search *s, const rim_face *f, const rim_face *other)
+static void offer_outline(search *s, const rim_face *f, const rim_face *other)
 {
     const pp_patch *p = &f->patch;
     if (f->endless) {
@@ -147,7 +147,7 @@ static void offer_face(search *s, const rim_face *f, const rim_face *other)
             offer(s, x);
         }
         if (p->disc == 0.0 && !other->endless && other->patch.disc > 0.0) {
-            offer_side(s, &other->patch, p->x[k], side);
+            offer_rim_crossings(s, &other->patch, p->x[k], side);
         }
     }
 }
@@ -173,8 +173,8 @@ bool pp_solid_rim(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, con
         !(is_disc(&fa) || is_disc(&fb))) {
         return false;
     }
-    offer_face(&s, &fa, &fb);
-    offer_face(&s, &fb, &fa);
+    offer_outline(&s, &fa, &fb);
+    offer_outline(&s, &fb, &fa);
     if (is_disc(&fa) && is_disc(&fb)) {
         offer_rims(&s, &fa.patch, &fb.patch);
     }

@@ -181,8 +181,8 @@ static bool is_above(const facet *f, perp_vec3 x)
 }
 
 // Points above the triangle, as on a plane. `lowest`: the gap none can be below. How many.
-static int add_face(mesh_search *s, const facet *f, const pp_touch_point *plane, int count,
-                    double lowest)
+static int add_points_above(mesh_search *s, const facet *f, const pp_touch_point *plane, int count,
+                            double lowest)
 {
     int added = 0;
     for (int k = 0; k < count; k++) {
@@ -270,7 +270,7 @@ static void touch_exactly(mesh_search *s, const facet *f, const pp_touch_point *
     bool face = facing >= 1.0 - ALONG;
     bool taken = add_edges(s, f, touch, count, face);
     if (!behind && (face || !taken)) {
-        add_face(s, f, plane, points, touch[0].gap > 0.0 && !face ? 0.0 : -PP_INF);
+        add_points_above(s, f, plane, points, touch[0].gap > 0.0 && !face ? 0.0 : -PP_INF);
     }
 }
 
@@ -304,7 +304,7 @@ static void touch_facet(mesh_search *s, const facet *f)
     bool behind = pp_dot3(f->n, pp_sub(s->middle, f->x[0])) < 0.0;
     if (!behind && is_plane(s, f, &plane[0])) {
         const bool *sharp = s->mesh->sharp[f->t];
-        int added = add_face(s, f, plane, points, -PP_INF);
+        int added = add_points_above(s, f, plane, points, -PP_INF);
         if (added == points || !(sharp[0] || sharp[1] || sharp[2])) {
             return;
         }

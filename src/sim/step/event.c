@@ -97,8 +97,8 @@ perp_status pp_sim_event_project(perp_sim *sim)
 // One contact of a passage, from the sums of hybrid/. The normal is the mean of its normals,
 // weighted by their impulses, and the point the mean of its points: p_n n + p_f is the whole
 // impulse. body: frames at the end of the passage.
-static perp_contact contact_of(const perp_sim *sim, const pp_contact_sum *s, const pp_frame *body,
-                               bool jump)
+static perp_contact contact_of_passage(const perp_sim *sim, const pp_contact_sum *s,
+                                       const pp_frame *body, bool jump)
 {
     const perp_model *m = sim->model;
     const pp_contact *c = &s->last;
@@ -221,7 +221,8 @@ static perp_status show(perp_sim *sim, pp_stored_part *part)
         // r->contact holds the contacts of all passages one after the other; p->contacts: where
         // they end
         for (; i < p->contacts; i++) {
-            sim->contacts[i] = contact_of(sim, &r->contact[i], body, p->jump != PP_JUMP_NONE);
+            sim->contacts[i] =
+                contact_of_passage(sim, &r->contact[i], body, p->jump != PP_JUMP_NONE);
         }
         show_joints(sim, p, body, joint);
         part[k].info.energy = energy_at(m, body, t, p->turn);

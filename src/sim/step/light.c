@@ -27,7 +27,7 @@ typedef struct held_rows {
     double *row, *along;    // nv each: a row, and M^-1 of it
 } held_rows;
 
-static perp_status create(held_rows *h, const perp_sim *sim, pp_arena *arena)
+static perp_status create_held_rows(held_rows *h, const perp_sim *sim, pp_arena *arena)
 {
     size_t n = (size_t)sim->model->nv;
     *h = (held_rows){.sim = sim, .nv = sim->model->nv};
@@ -327,7 +327,7 @@ perp_status pp_sim_lighten(perp_sim *sim)
         return PERP_OK;
     }
     double *kept = PP_ARRAY(sim->arena, double, copy_answer(sim, NULL, false));
-    if (!kept || create(&h, sim, sim->arena) < 0) {
+    if (!kept || create_held_rows(&h, sim, sim->arena) < 0) {
         return PERP_ERR_MEMORY;
     }
     copy_answer(sim, kept, false);

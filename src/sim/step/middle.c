@@ -35,7 +35,7 @@ typedef struct mixing {
 } mixing;
 
 // One block for the vectors, one for the differences. False: out of memory.
-static bool create(mixing *a, const perp_model *m, pp_arena *arena)
+static bool create_mixing(mixing *a, const perp_model *m, pp_arena *arena)
 {
     size_t n = (size_t)m->nv;
     *a = (mixing){.n = m->nv, .best = PP_INF, .share = 0.5};
@@ -236,7 +236,7 @@ static perp_status go_round(perp_sim *sim, const double *nu, double h, double *o
     pp_step *s = &sim->step;
     mixing a;
     perp_status status = PERP_OK;
-    if (!create(&a, m, sim->arena)) {
+    if (!create_mixing(&a, m, sim->arena)) {
         return PERP_ERR_MEMORY;
     }
     // Joints may hold what the forces move: then speeds are small, and what the forces alone would give is the measure.
