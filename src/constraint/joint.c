@@ -109,12 +109,6 @@ double pp_joint_energy(const perp_model *model, const pp_poses *at)
 
 // ── Drives, friction, limits of the coordinate ───────────────────────────────────────────────────
 
-static bool on_position_level(pp_scheme scheme)
-{
-    return scheme.stepper == PERP_STEPPER_STEWART_TRINKLE ||
-           scheme.stepper == PERP_STEPPER_QUASISTATIC;
-}
-
 static void append_row(pp_row_list *list, const pp_row *row)
 {
     list->row[list->count++] = *row;
@@ -125,7 +119,9 @@ static void append_row(pp_row_list *list, const pp_row *row)
 static void set_equation(double h, double phi, double before, pp_scheme scheme, pp_row *row)
 {
     row->middle = scheme.stepper == PERP_STEPPER_MOREAU_JEAN;
-    bool takes_back = (row->middle || on_position_level(scheme)) && !scheme.rates;
+    bool on_positions = row->middle || scheme.stepper == PERP_STEPPER_STEWART_TRINKLE ||
+                        scheme.stepper == PERP_STEPPER_QUASISTATIC;
+    bool takes_back = on_positions && !scheme.rates;
     row->bias = takes_back ? phi / pp_scheme_whole(scheme, h) : 0.0;
     row->bias += row->middle ? 0.5 * before : 0.0;
 }

@@ -224,15 +224,6 @@ static int fill_keys(const broad_search *s, const broad_item *list, uint64_t *ke
 
 enum { BRUTE_FORCE_MAX = 12 };  // boxes up to which each is held against each
 
-// Free bodies first, for as few as need no tree.
-static void set_few(broad_search *s, const broad_item *list)
-{
-    int next[2] = {0, s->free};
-    for (int i = 0; i < s->count; i++) {
-        s->item[next[!list[i].free]++] = list[i];
-    }
-}
-
 // Shapes with a box into s->item, in tree order.
 static bool set_items(broad_search *s, double margin)
 {
@@ -256,7 +247,10 @@ static bool set_items(broad_search *s, double margin)
         }
     }
     if (s->count <= BRUTE_FORCE_MAX) {
-        set_few(s, list);
+        int next[2] = {0, s->free};  // no tree for so few: free bodies first, then the others
+        for (int i = 0; i < s->count; i++) {
+            s->item[next[!list[i].free]++] = list[i];
+        }
     } else {
         int index_bits = fill_keys(s, list, key);
         pp_sort_keys(s->count, key, scratch);

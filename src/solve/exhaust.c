@@ -56,11 +56,6 @@ typedef struct mode_walk {
 
 // ── A mode ───────────────────────────────────────────────────────────────────────────────────────
 
-static int friction_row(const mode_walk *w, const pp_friction *group)
-{
-    return w->p->rows->nm + w->p->rows->nn + group->t;
-}
-
 // Modes of a closed contact's group: sticking, and sliding: two ways, or along vertices and along
 // sides.
 static int group_modes(const pp_friction *group)
@@ -196,7 +191,7 @@ static void add_side_slide(mode_walk *w, const pp_friction *group, int j, int t)
 static void add_group(mode_walk *w, int g, int mode, double *normal)
 {
     const pp_friction *group = &w->p->rows->group[g];
-    int n = w->p->rows->nm + group->n, t = friction_row(w, group);
+    int n = w->p->rows->nm + group->n, t = w->p->rows->nm + w->p->rows->nn + group->t;
     double mu = w->p->mu[g], d[2];
     if (mode == 0) {
         add_stick(w, group, mu, n, t);

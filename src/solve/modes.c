@@ -358,14 +358,6 @@ static bool obeys_laws(pp_modes *s)
     return r->nu_current;
 }
 
-static void put_zeros(const pp_run *r)
-{
-    memset(r->out->pn, 0, (size_t)r->rows->nn * sizeof *r->out->pn);
-    if (r->rows->nt > 0) {
-        memset(r->out->pt, 0, (size_t)r->rows->nt * sizeof *r->out->pt);
-    }
-}
-
 // Where it fails the impulses are zero again, and for many contacts the state is kept in r->modes
 // for pp_run_polish.
 perp_status pp_run_by_modes(pp_run *r, bool *solved)
@@ -396,7 +388,10 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
         r->out->solver = "modes";
         r->out->size = pp_cone_dim(r->model, r->rows) * r->rows->nn;
     } else {
-        put_zeros(r);
+        memset(r->out->pn, 0, (size_t)r->rows->nn * sizeof *r->out->pn);
+        if (r->rows->nt > 0) {
+            memset(r->out->pt, 0, (size_t)r->rows->nt * sizeof *r->out->pt);
+        }
         r->modes = pp_modes_are_many(s) ? s : NULL;
     }
     return PERP_OK;

@@ -39,15 +39,6 @@ perp_status pp_answer_create(pp_answer *out, const perp_model *model, const pp_r
     return whole ? PERP_OK : PERP_ERR_MEMORY;
 }
 
-// The answer and the scratch vectors of pp_run_close.
-static perp_status allocate_answer(pp_run *r)
-{
-    r->beta = PP_ARRAY(r->arena, double, r->rows->nb);
-    r->given = PP_ARRAY(r->arena, double, r->model->nv);
-    perp_status status = pp_answer_create(r->out, r->model, r->rows, r->arena);
-    return r->beta && r->given ? status : PERP_ERR_MEMORY;
-}
-
 // Work in factorisations, theory (C50): what the solvers of comp/ report, and what solve/ itself
 // has metered. It is counted in operations, never in seconds, so that a limit ends every run at the
 // same place.
@@ -473,7 +464,12 @@ perp_status pp_solve_whole(pp_answer *out, const pp_solve_inputs *inputs,
     }
     // Joints first: every form eliminates or needs them. Their factor survives from step to step in
     // cache->ldl_joints, of which only the numbers are done again while the pattern stays.
-    perp_status status = allocate_answer(&r);
+    r.beta = PP_ARRAY(arena, double, rows->nb);
+    r.given = PP_ARRAY(arena, double, model->nv);
+    perp_status status = pp_answer_create(out, model, rows, arena);
+    if (!r.beta || !r.given) {
+        status = PERP_ERR_MEMORY;
+    }
     double begin = pp_seconds();
     if (status >= 0) {
         status = pp_closed_create(&r.closed, model, rows, inputs->kin->mass, &r.in,
@@ -509,7 +505,7 @@ perp_status pp_solve_whole(pp_answer *out, const pp_solve_inputs *inputs,
     if (status < 0) {
         return give_up(&r, status);
     }
-    // r.done: the solver has left nu that goes with its impulses
+    // nu_current: the solver has left the nu that goes with its impulses
     if (!r.nu_current) {
         pp_run_close(&r);
     }
@@ -528,13 +524,6 @@ perp_status pp_solve_whole(pp_answer *out, const pp_solve_inputs *inputs,
     return pp_all_finite((size_t)model->nv, out->nu) ? status : PERP_ERR_NUMERIC;
 }
 
-// Whether to look for islands. In joint coordinates the tree ties bodies; without contacts all is
-// one linear system.
-static bool may_fall_apart(const pp_solve_inputs *inputs, const pp_solve_cache *cache)
-{
-    return cache->islands && !inputs->coordinates && inputs->rows->nm + inputs->rows->nn > 1;
-}
-
 // Islands where there are several, the whole at once otherwise. A problem of one row cannot fall
 // apart, so that the search is not made.
 perp_status pp_solve_run(pp_answer *out, const pp_solve_inputs *inputs,
@@ -543,8 +532,9 @@ perp_status pp_solve_run(pp_answer *out, const pp_solve_inputs *inputs,
 {
     const pp_rows *rows = inputs->rows;
     pp_island_partition parts = {.count = rows->nb + rows->nm + rows->nn > 0};
-    if (may_fall_apart(inputs, cache) &&
-        pp_island_partition_find(&parts, inputs->model, rows, arena) < 0) {
+    // In joint coordinates the tree ties bodies; without contacts all is one linear system.
+    bool may_fall_apart = cache->islands && !inputs->coordinates && rows->nm + rows->nn > 1;
+    if (may_fall_apart && pp_island_partition_find(&parts, inputs->model, rows, arena) < 0) {
         *out = (pp_answer){.solver = "linear"};
         return PERP_ERR_MEMORY;
     }

@@ -733,11 +733,6 @@ void pp_manifold3_build(pp_manifold3 *m, const pp_placed_solid *a, const pp_plac
 //
 // The distances below are lower bounds: exact next to a face, too small next to an edge or a vertex.
 
-static double box_outside(perp_vec3 x, perp_vec3 h)
-{
-    return fmax(fabs(x.x) - h.x, fmax(fabs(x.y) - h.y, fabs(x.z) - h.z));
-}
-
 static double hull_outside(const pp_hull *hull, perp_vec3 x)
 {
     double most = -PP_INF;
@@ -769,7 +764,7 @@ static double outside_core(const pp_placed_solid *s, perp_vec3 point)
     case PP_SOLID_CAPSULE:
         return hypot(across, fmax(0.0, fabs(x.z) - h.z));
     case PP_SOLID_BOX:
-        return box_outside(x, h);
+        return fmax(fabs(x.x) - h.x, fmax(fabs(x.y) - h.y, fabs(x.z) - h.z));
     case PP_SOLID_CYLINDER:
         return fmax(across - r, fabs(x.z) - h.z);
     case PP_SOLID_CONE:  // base at z = -h, slanted side with the normal (2 h, r) / slant in (across, z)

@@ -589,21 +589,6 @@ static perp_vec3 refine_at_turns(const pp_placed_solid *a, const pp_placed_solid
     return best;
 }
 
-// The spots of the pair along n, and how good they are.
-typedef struct lifted_manifold {
-    pp_manifold3 m;
-    double s, off;
-} lifted_manifold;
-
-static void build_along(lifted_manifold *w, const pp_placed_solid *a, const pp_placed_solid *b,
-                        perp_vec3 n, double margin, const pp_simplex *found)
-{
-    w->s = pp_core_separation(a, b, n);
-    pp_manifold3_build(&w->m, a, b, n, w->s, margin);
-    pp_manifold3_add_closest(&w->m, a, b, found);
-    w->off = pp_manifold3_stray(&w->m, a, b);
-}
-
 // One round of (T2). False: they are not apart even so.
 static bool refine_lifted(const pp_placed_solid *a, const pp_placed_solid *b, double s,
                           perp_vec3 *n, pp_simplex *simplex)
@@ -630,7 +615,7 @@ static bool refine_lifted(const pp_placed_solid *a, const pp_placed_solid *b, do
 void pp_manifold3_refine_normal(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b)
 {
     const double size = a->size + b->size, tie = 1e-13 * size;
-    lifted_manifold now;
+    pp_manifold3 now;
     perp_vec3 n = m->n;
     double s = m->s - m->round_a - m->round_b, off = pp_manifold3_stray(m, a, b);
     double most = m->margin + a->radius + b->radius;
@@ -642,12 +627,15 @@ void pp_manifold3_refine_normal(pp_manifold3 *m, const pp_placed_solid *a, const
         if (!refine_lifted(a, b, s, &n, &simplex)) {
             return;
         }
-        build_along(&now, a, b, n, m->margin, &simplex);
+        double now_s = pp_core_separation(a, b, n);
+        pp_manifold3_build(&now, a, b, n, now_s, m->margin);
+        pp_manifold3_add_closest(&now, a, b, &simplex);
+        double now_off = pp_manifold3_stray(&now, a, b);
         // a better axis, or an equal one with better witness points
-        if (now.s > s + tie || (now.s > s - tie && now.off < off)) {
-            *m = now.m;
-            off = now.off;
+        if (now_s > s + tie || (now_s > s - tie && now_off < off)) {
+            *m = now;
+            off = now_off;
         }
-        s = fmax(s, now.s);
+        s = fmax(s, now_s);
     }
 }

@@ -117,15 +117,15 @@ static void offer_rims(search *s, const pp_patch *p, const pp_patch *q)
     }
 }
 
-// The point of a rim that is furthest, or nearest, by itself.
-static perp_vec3 of_rim(const search *s, const pp_patch *disc)
+// The point of a rim that is furthest along the aim, or nearest to it.
+static perp_vec3 best_of_rim(const search *s, const pp_patch *disc)
 {
     perp_vec3 way = s->nearest ? seen(pp_sub(s->aim, disc->centre), s->n) : s->aim;
     return pp_along(disc->centre, disc->disc, pp_unit(way, pp_across(s->n)));
 }
 
-// And of a side.
-static perp_vec3 of_side(const search *s, perp_vec3 x, perp_vec3 side)
+// The same of a side from x; the furthest point of a polygon is a corner.
+static perp_vec3 best_of_side(const search *s, perp_vec3 x, perp_vec3 side)
 {
     perp_vec3 way = seen(side, s->n);
     double ww = pp_dot3(way, way), t = ww > 0.0 ? pp_dot3(way, pp_sub(s->aim, x)) / ww : 0.0;
@@ -142,7 +142,7 @@ static void offer_outline(search *s, const rim_face *f, const rim_face *other)
     int sides = p->disc > 0.0 ? 1 : p->count;
     for (int k = 0; k < sides; k++) {
         perp_vec3 side = pp_sub(p->x[k + 1 < p->count ? k + 1 : 0], p->x[k]);
-        perp_vec3 x = p->disc > 0.0 ? of_rim(s, p) : of_side(s, p->x[k], side);
+        perp_vec3 x = p->disc > 0.0 ? best_of_rim(s, p) : best_of_side(s, p->x[k], side);
         if (is_inside(other, x, s->n, s->slack)) {
             offer(s, x);
         }

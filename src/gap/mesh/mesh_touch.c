@@ -312,14 +312,6 @@ static void touch_facet(mesh_search *s, const facet *f)
     touch_exactly(s, f, plane, points, behind);
 }
 
-static pp_box3 box_of(const mesh_search *s)
-{
-    pp_box3 box;
-    pp_solid_box(s->solid, &s->X, &box.low, &box.high);
-    perp_vec3 more = pp_vec(s->margin, s->margin, s->margin);
-    return (pp_box3){pp_sub(box.low, more), pp_add(box.high, more)};
-}
-
 int pp_mesh_touch(const pp_solid *a, const pp_pose *X_WA, const pp_mesh *mesh, const pp_pose *X_WB,
                   double margin, pp_touch_point out[PP_TOUCH_MAX])
 {
@@ -331,7 +323,8 @@ int pp_mesh_touch(const pp_solid *a, const pp_pose *X_WA, const pp_mesh *mesh, c
     s.middle = pp_add(pp_scale(0.5, low), pp_scale(0.5, high));
     s.spots.size = pp_length(pp_sub(high, low));
     // triangles whose boxes are near, in the order of their numbers
-    pp_box3 near = box_of(&s);
+    perp_vec3 more = pp_vec(margin, margin, margin);
+    pp_box3 near = {pp_sub(low, more), pp_add(high, more)};
     for (int t = pp_mesh_next(mesh, &near, 0); t >= 0; t = pp_mesh_next(mesh, &near, t + 1)) {
         facet f = facet_of(mesh, t);
         touch_facet(&s, &f);

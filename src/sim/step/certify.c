@@ -9,12 +9,6 @@
 // are about a millionth of that, so that a million times the limit is the bound.
 static const double WORTHLESS = 1e6;
 
-static bool is_worthless(const perp_certificate *c)
-{
-    return c->relative[PERP_JUDGED_RESIDUAL] > WORTHLESS ||
-           c->relative[PERP_JUDGED_ENERGY] > WORTHLESS;
-}
-
 perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *part)
 {
     const pp_step *s = &sim->step;
@@ -68,7 +62,8 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     if (*part < h) {
         return PERP_OK;
     }
-    if (status >= 0 && is_worthless(&sim->info.certificate)) {
+    if (status >= 0 && (c->relative[PERP_JUDGED_RESIDUAL] > WORTHLESS ||
+                        c->relative[PERP_JUDGED_ENERGY] > WORTHLESS)) {
         pp_print(
             sim->info.remark, sizeof sim->info.remark,
             "not solved: what was found is off by as much as it moves (residual %.3g m/s, energy "

@@ -21,11 +21,6 @@ static const double HALF = 0.5, MOSTLY = 0.8;
 
 // ── Sums ─────────────────────────────────────────────────────────────────────────────────────────
 
-static bool same_point(const perp_contact *a, const perp_contact *b)
-{
-    return a->a.i == b->a.i && a->b.i == b->b.i && a->feature == b->feature;
-}
-
 // Impulses of one point in two parts; its mode is that of the first part in which it was closed.
 static void accumulate_contact(perp_contact *to, const perp_contact *c)
 {
@@ -55,7 +50,8 @@ static perp_status add_contacts(perp_sim *sim)
         int looked = 0;
         for (; looked < sim->contact_count; looked++, next++) {
             next = next < sim->contact_count ? next : 0;
-            if (same_point(&all[next], old)) {
+            const perp_contact *c = &all[next];
+            if (c->a.i == old->a.i && c->b.i == old->b.i && c->feature == old->feature) {
                 break;
             }
         }
