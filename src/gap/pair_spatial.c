@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contact points of one pair of shapes in space.
+// Contact points of one pair of shapes in space: a solid and a mesh, or two convex solids (convex/pair.c). Both are placed
+// relative to the body of a, near which all differences are taken.
 #include "gap/mesh/mesh.h"
 #include "gap/pair.h"
 
@@ -11,6 +12,7 @@ pp_pose pp_shape_pose_from(const pp_shape *shape, const pp_frame *frame, perp_ve
     return pp_pose_mul(&X, &shape->X_BS);
 }
 
+// Half-spaces and meshes: walls that other things lie against.
 static bool endless(const pp_shape *shape)
 {
     return shape->kind == PERP_SHAPE_HALFSPACE || shape->mesh != NULL;
@@ -79,6 +81,7 @@ int pp_gap_spatial(const perp_model *model, const pp_frame *body, int a, int b, 
     return count;
 }
 
+// Places are moved to the origin of a's body and back; directions are as they are.
 bool pp_gap_rim(const perp_model *model, const pp_frame *body, int a, int b, perp_vec3 n,
                 bool nearest, perp_vec3 aim, perp_vec3 *x)
 {

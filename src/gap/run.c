@@ -36,6 +36,7 @@ static perp_vec3 surface_of(const pp_shape *s, const pp_frame *f, perp_vec3 poin
     if (!any) {
         return pp_vec(0.0, 0.0, 0.0);
     }
+    // value: linear speed in the axes of the shape [m/s], and turning speed about its z axis [rad/s]
     perp_vec3 along = pp_mul(&s->X_BS.R, pp_vec(value[0], value[1], value[2]));
     perp_vec3 axis = pp_rotate(f, pp_mat3_column(&s->X_BS.R, 2));
     perp_vec3 arm = pp_sub(point, pp_point(f, s->X_BS.p));
@@ -168,7 +169,8 @@ static void look_at_some(void *arg, int from, int to)
     }
 }
 
-enum { GRAIN = 32, SHARED_FROM = 4 * GRAIN };  // pairs
+// Pairs that a thread takes at a time, and from how many on threads are worth waking.
+enum { GRAIN = 32, SHARED_FROM = 4 * GRAIN };
 
 // The narrow phase of all pairs, in their order, on one thread or on the team's.
 static perp_status look_at_all(pp_gaps *out, const perp_model *model, const pp_poses *at,
@@ -201,6 +203,7 @@ static perp_status look_at_all(pp_gaps *out, const perp_model *model, const pp_p
     return PERP_OK;
 }
 
+// A NaN fails every comparison, so that a body without a place would meet nothing, unseen.
 static bool frames_finite(const perp_model *model, const pp_frame *body)
 {
     for (int i = 0; i < model->bodies; i++) {
@@ -212,6 +215,7 @@ static bool frames_finite(const perp_model *model, const pp_frame *body)
     return true;
 }
 
+// Finite poses can still overflow: shapes at 1e200 m.
 static bool contacts_finite(const pp_gaps *gaps)
 {
     for (int i = 0; i < gaps->count; i++) {
@@ -270,6 +274,7 @@ perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_poses *
             add_listed(out, model, at, i);
         }
     }
+    // in the given order: the caller knows which contact belongs to which pair
     for (int i = 0; i < pairs; i++) {
         out->count +=
             find_pair(model, at, &search, pair[i].a, pair[i].b, &out->contact[out->count]);

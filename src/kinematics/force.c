@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The impulse of the forces over a step, p_ext = h f(q, nu, t), and their energy.      theory (P1)
+//
+// Forces are taken where the step starts and act as constant over it: explicit Euler, first order. What is too stiff for
+// that is marked implicit and becomes a row of constraint/. On bodies that are not free forces change no velocity; their
+// impulses are kept in `held`, since what moves such a body has to supply them.
 #include "kinematics/gyroscopic.h"
 #include "math/math.h"
 
@@ -18,7 +22,7 @@ typedef struct force_sum {
     pp_loads *out;
 } force_sum;
 
-// f at the world point `at`, and torque, on a body.
+// f [N] at the world point `at`, and torque [N m], on a body: the moment about its centre of mass is torque + r x f.
 static void apply_force(const force_sum *s, int i, perp_vec3 f, perp_vec3 at, perp_vec3 torque)
 {
     const pp_body *body = &s->model->body[i];
@@ -34,6 +38,7 @@ static void apply_force(const force_sum *s, int i, perp_vec3 f, perp_vec3 at, pe
     }
 }
 
+// An expression that is not given is 0.
 static double evaluate_expression(const pp_expr *expr, const double *variables)
 {
     return expr ? pp_expr_value(expr, variables) : 0.0;
@@ -86,6 +91,7 @@ static void spring_force(const force_sum *s, const pp_force *force)
     apply_force(s, force->a, f, pa, NONE);
 }
 
+// Between two planar bodies: -(K (angle - rest) + C rate) on b, the opposite on a.
 static void twist_force(const force_sum *s, const pp_force *force)
 {
     const pp_frame *fa = &s->at->body[force->a], *fb = &s->at->body[force->b];
@@ -96,6 +102,7 @@ static void twist_force(const force_sum *s, const pp_force *force)
     apply_force(s, force->a, NONE, fa->p, pp_vec(0.0, 0.0, torque));
 }
 
+// -C v at the centre of mass and -C_w omega.
 static void drag_force(const force_sum *s, const pp_force *force)
 {
     const pp_frame *f = &s->at->body[force->b];

@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+// The pair while axes are tried on it.
 typedef struct solid_pair {
     pp_aim_task *task;
     const pp_solid *a, *b;

@@ -39,6 +39,7 @@ typedef struct near_point {
     double weight[4];  // barycentric, of all four corners of the simplex; 0 for those not in mask
 } near_point;
 
+// A corner itself.
 static near_point near_vertex(const perp_vec3 *w, int i)
 {
     near_point p = {w[i], 1u << i, {0.0, 0.0, 0.0, 0.0}};
@@ -63,6 +64,7 @@ static near_point near_edge(const perp_vec3 *w, int i, int j)
     return p;
 }
 
+// The nearer of two, the first of equals: faces are tried in a fixed order, which keeps GJK deterministic.
 static near_point nearer_of(near_point p, near_point q)
 {
     return pp_dot3(q.v, q.v) < pp_dot3(p.v, p.v) ? q : p;
@@ -98,7 +100,8 @@ static near_point near_triangle(const perp_vec3 *w, int i, int j, int k)
         whole = n.y;
     }
     if (length2 > 0.0) {
-        // o: the origin projected to the plane of the triangle
+        // o: the origin projected to the plane of the triangle; parts are barycentric coordinates of o, of sum 1 up to
+        // rounding
         perp_vec3 o = pp_scale(pp_dot3(w[i], n) / length2, n);
         part[0] = projected_area(o, w[j], w[k], drop) / whole;
         part[1] = projected_area(w[i], o, w[k], drop) / whole;
@@ -147,6 +150,7 @@ static near_point near_tetrahedron(const perp_vec3 *w)
     return inside ? (near_point){{0.0, 0.0, 0.0}, 15u, {0.25, 0.25, 0.25, 0.25}} : best;
 }
 
+// By the number of corners, at most four.
 static near_point near_simplex(const pp_simplex *s)
 {
     switch (s->count) {
@@ -183,6 +187,7 @@ static void add_support(pp_simplex *s, const pp_placed_solid *a, const pp_placed
     s->weight[k] = 0.0;
 }
 
+// v = sum weight w = y - x, with x and y the same combinations of the support points of a and b.
 void pp_simplex_points(const pp_simplex *s, perp_vec3 *x, perp_vec3 *y)
 {
     *x = *y = pp_vec(0.0, 0.0, 0.0);
@@ -205,6 +210,7 @@ pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed_solid *a, const pp_placed_solid
         if (length <= touching) {
             return PP_GJK_OVERLAP;
         }
+        // the simplex is replaced only once the new one is known to be closer
         pp_simplex more = *s;
         add_support(&more, a, b, pp_scale(1.0 / length, s->v));
         perp_vec3 w = more.w[s->count];
@@ -247,6 +253,7 @@ static double depth_slack(double s, double size)
     return 1e-4 * fabs(s) + fmin(1e-6 * size, 1e-3 * fabs(s)) + 1e-13 * size;
 }
 
+// A triangle of the polytope. height: signed distance of its plane from the origin, a lower bound of the depth.
 typedef struct face {
     int v[3];
     perp_vec3 out;  // unit
@@ -346,6 +353,7 @@ static bool expand_polytope(polytope *p, perp_vec3 w)
     }
     for (int k = 0; k < p->faces; k++) {
         face f = p->face[k];
+        // faces that w is beyond are visible from it; the others stay
         if (!(pp_dot3(f.out, w) > f.height + 1e-15 * p->size)) {
             p->face[kept++] = f;
             continue;
@@ -390,6 +398,7 @@ static int nearest_face(const polytope *p)
     return best;
 }
 
+// The best normal so far, and where Newton's method has started already: it need not start there again.
 typedef struct epa_result {
     double s;
     perp_vec3 n;

@@ -159,6 +159,7 @@ static void project_patch(outline *o, const pp_patch *patch, bool is_a, const pp
     }
 }
 
+// Corners, their positions and their ids, in the order of the outline.
 static int next_corner(const outline *o, int k)
 {
     return k + 1 < o->count ? k + 1 : 0;
@@ -224,6 +225,7 @@ static void add_crossing(pp_manifold3 *m, const outline *p, int i, const outline
     pp_manifold3_add(m, on_a, pp_along(on_a, along, m->n), fmax(0.0, -at->inside), feature);
 }
 
+// A corner of the clipped outline as a spot, by what it is; corners that were cut off by sides of p are none.
 static void add_corner(pp_manifold3 *m, const outline *p, const outline *q, const clip_corner *c)
 {
     if (c->p < 0) {
@@ -676,6 +678,7 @@ static void clip_other_faces(pp_manifold3 *m, const pp_placed_solid *a, const pp
     }
 }
 
+// merge: spots of one place, seen along n. Their distance is a share of the smaller solid, which the contact fits in.
 void pp_manifold3_begin(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
                         perp_vec3 n, double margin)
 {
@@ -733,6 +736,7 @@ void pp_manifold3_build(pp_manifold3 *m, const pp_placed_solid *a, const pp_plac
 //
 // The distances below are lower bounds: exact next to a face, too small next to an edge or a vertex.
 
+// The largest signed distance from the planes of the faces.
 static double hull_outside(const pp_hull *hull, perp_vec3 x)
 {
     double most = -PP_INF;
@@ -798,6 +802,7 @@ double pp_manifold3_stray(const pp_manifold3 *m, const pp_placed_solid *a, const
     return spot_outside(m, a, b, m->spot[k].x, m->spot[k].gap);
 }
 
+// Rounding of positions, and a little of what clipping widened outlines by.
 double pp_manifold3_stray_tolerance(const pp_manifold3 *m)
 {
     return 0.02 * m->merge + 1e-12 * m->size;

@@ -14,6 +14,7 @@
 // true s(n) wins: as any n gives a lower bound, a wrong guess does no harm.
 #include "gap/convex/narrow.h"
 
+// What the support function of a feature is like: linear in n (FLAT), that of a circle (RIM), or smooth (ELLIPSOID).
 typedef enum model { FLAT, RIM, ELLIPSOID } model;
 
 // A feature: what the support function is near it, as a function of n (for b: of -n, signs included).
@@ -56,6 +57,7 @@ static void add_guess(guesses *g, int kinks, perp_vec3 d, double c, perp_vec3 x)
     }
 }
 
+// The edge of a round base: h(n) = centre.n + r |n across the axis|.
 static void add_rim(guesses *g, perp_vec3 centre, perp_vec3 axis)
 {
     const perp_vec3 none = {0.0, 0.0, 0.0};
@@ -183,6 +185,7 @@ static void guess_cone(guesses *g)
     add_rim(g, pp_along(g->s->p, -solid->half.z, axis), axis);
 }
 
+// The features of s near its outward direction sign n, by the kind of solid.
 static void guess_features(guesses *g, const pp_placed_solid *s, perp_vec3 n, double sign,
                            double turn)
 {
@@ -257,6 +260,7 @@ static perp_vec3 guess_curve(const guess *g, perp_vec3 n, perp_vec3 v)
     return pp_vec(0.0, 0.0, 0.0);
 }
 
+// H v with H = H_a + H_b.
 static perp_vec3 pair_curve(const guess *a, const guess *b, perp_vec3 n, perp_vec3 v)
 {
     return pp_add(guess_curve(a, n, v), guess_curve(b, n, v));
@@ -277,6 +281,7 @@ static bool newton_has_converged(double length, double last)
     return length < 1e-15 || (length < 1e-12 && length > 0.5 * last);
 }
 
+// G = x_a - x_b, the gradient of h_a(n) + h_b(-n).
 static perp_vec3 pair_gradient(const guess *a, const guess *b, perp_vec3 n)
 {
     return pp_sub(guess_point(a, n), guess_point(b, n));
@@ -420,6 +425,7 @@ static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n, normal_
     return flat ? pp_unit(between, n) : newton_sphere(a, b, n, to);
 }
 
+// The best normal so far, and how far searches go.
 typedef struct best_normal {
     const pp_placed_solid *a, *b;
     bool overlap;
@@ -429,11 +435,13 @@ typedef struct best_normal {
     int rounds;
 } best_normal;
 
+// A start that cannot beat the best s(n) so far is not followed to its end.
 static normal_search search_limits(const best_normal *w)
 {
     return (normal_search){-w->s, w->cosine, w->rounds};
 }
 
+// Evaluates the true s(n), of the whole solids and not of the guessed features, and keeps the best.
 static void offer_normal(best_normal *w, perp_vec3 n)
 {
     n = pp_unit(n, w->n);
