@@ -65,6 +65,7 @@ static perp_contact contact_of_row(const perp_sim *sim, int i)
     for (int g = 0; g < s->row.grouped[i]; g++) {
         const pp_friction *group = &s->row.group[s->row.friction[i] + g];
         add_friction(sim, c, group, &out);
+        // a contact that works off drift (P17) creeps, by a rate that is not slip
         double still = pp_length(pp_add(out.slip_W, out.hold_W));
         slides = slides && (group->kind != PP_SLIDE || still > STILL);
     }
@@ -80,6 +81,7 @@ static perp_contact contact_of_row(const perp_sim *sim, int i)
 // are not kept.
 static perp_status reserve_contacts(perp_sim *sim, int count)
 {
+    // both or none, so that one capacity holds for both
     if (count > sim->contact_capacity) {
         perp_contact *contacts = pp_alloc(&sim->env, 2 * (size_t)count * sizeof *contacts);
         pp_warm *warm = pp_alloc(&sim->env, 2 * (size_t)count * sizeof *warm);
@@ -136,11 +138,13 @@ perp_status pp_sim_report(perp_sim *sim)
     if (status < 0) {
         return status;
     }
+    // contacts beyond those in the problem carry nothing and are not reported
     sim->contact_count = sim->warm_count = s->row.nc;
     pp_team_share(&sim->team, s->row.nc, GRAIN, report_some, sim);
     return PERP_OK;
 }
 
+// An arena of its own: the sim is const, and its own arena holds the last step.
 perp_status perp_sim_active_set(const perp_sim *sim, int *columns, int *rank)
 {
     if (!sim) {
@@ -169,6 +173,7 @@ perp_status perp_sim_load_range(const perp_sim *sim, int contact, double *least,
     }
     pp_arena *arena = pp_arena_create(&sim->env);
     pp_solve_cache cache = {.env = &sim->env};
+    // the impulse found is in the range, whatever else is
     double range[2] = {s->answer.pn[contact], s->answer.pn[contact]};
     perp_status status = arena ? pp_load_range(&s->answer, sim->model, &s->kin, &s->row, contact,
                                                &cache, arena, range)
@@ -281,6 +286,7 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
         add_impulse(m, &rows->n[i], s->answer.pn[i], on, &sum);
         out.limit += s->answer.pn[i];
     }
+    // the wrench of a gear is on four bodies: no reaction is reported for one that is not free
     bool gear = m->joint[joint.i].kind == PERP_JOINT_GEAR;
     out.impulse_b =
         from_a && !gear ? joint_reaction(acting(s), &m->joint[joint.i], sum, a, b) : sum;

@@ -85,6 +85,8 @@ typedef struct pp_stage_clock {
     double since;
 } pp_stage_clock;
 
+// A sim owns all its memory. `memory` holds what lives as long as the sim, `arena` what a step makes, `contact_cache` the
+// contacts of two ends of steps; lists that grow are on the heap.
 struct perp_sim {
     perp_env env;
     const perp_model *model;
@@ -98,6 +100,7 @@ struct perp_sim {
     pp_islands *islands;
     pp_team team;
     pp_tree *tree;  // joint coordinates; NULL: bodies
+    // a step reads now and writes next; pp_sim_commit swaps them
     pp_state now, next;
     pp_step_clock clock;   // now.t is its time
     perp_wrench *applied;  // bodies

@@ -4,6 +4,7 @@
 // The words for the choices of a sim: one table for scene files, recordings and the command line.
 #include <perp/sim.h>
 
+// The word at an index; NULL where there is none, by which callers know that a value is unknown.
 #define PICK(table, index)                                                                         \
     ((index) >= 0 && (index) < (int)(sizeof(table) / sizeof(table)[0]) ? (table)[index] : NULL)
 

@@ -9,6 +9,7 @@
 // are about a millionth of that, so that a million times the limit is the bound.
 static const double WORTHLESS = 1e6;
 
+// part < h: the step has to be divided, and nothing is reported. nu: velocities the step started from.
 perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *part)
 {
     const pp_step *s = &sim->step;

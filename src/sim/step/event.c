@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+// Evaluations of the equations of motion take and release memory many times a step: an arena of their own.
 perp_status pp_sim_event_create(perp_sim *sim, perp_error *error)
 {
     sim->scratch = pp_arena_create(&sim->env);
@@ -71,6 +72,7 @@ perp_status pp_sim_event_project(perp_sim *sim)
     }
     pp_machine machine = machine_of(sim);
     pp_tree_from_frames(tree, sim->now.t, sim->frames, sim->now.turn, q, qd, &lost, &lost_rate);
+    // velocities that the tree does not allow: the nearest that it does
     perp_status status = lost_rate > 1e-10 ? least_rates(sim, q, qd) : PERP_OK;
     if (status >= 0) {
         status = pp_hybrid_project(&machine, sim->now.t, q, qd, &moved, &moved_rate, sim->arena);
@@ -181,6 +183,7 @@ static void show_joints(const perp_sim *sim, const pp_passage *p, const pp_frame
     }
 }
 
+// As recordings call them.
 static perp_part_kind part_kind_of(pp_jump jump)
 {
     static const perp_part_kind kind[] = {[PP_JUMP_NONE] = PERP_PART_SMOOTH,
@@ -327,6 +330,7 @@ static perp_status certify_all(perp_sim *sim, pp_stored_part *part)
         pp_certificate_worst(c, &info->certificate);
         c->pairs = info->certificate.pairs > c->pairs ? info->certificate.pairs : c->pairs;
         double work = whole->work + info->energy.work;
+        // kinetic and potential energy are those of the last passage, work is the sum
         before = *whole = info->energy;
         whole->work = work;
         body = part[k].body;
@@ -353,6 +357,7 @@ static perp_status keep_passages(perp_sim *sim, pp_stored_part *part, int count)
     return PERP_OK;
 }
 
+// Passages shown and judged; recordings get them one by one where there are several.
 static perp_status certify_event(perp_sim *sim)
 {
     int count = sim->flown.passages;
@@ -381,6 +386,7 @@ static perp_status fly(perp_sim *sim, double h)
     const pp_tree *tree = sim->tree;
     const perp_model *m = sim->model;
     pp_step *s = &sim->step;
+    // the state of a sim is that of the bodies; hybrid/ integrates the coordinates of the tree
     double *q = PP_ARRAY(sim->arena, double, tree->nq),
            *qd = PP_ARRAY(sim->arena, double, tree->nv);
     double lost, lost_rate;
@@ -438,6 +444,7 @@ const perp_event *perp_sim_events(const perp_sim *sim, int *count)
     return sim ? sim->flown.event : NULL;
 }
 
+// Sums over the step; nothing where the step failed.
 void pp_sim_event_joint(const perp_sim *sim, int joint, perp_joint_state *out)
 {
     const pp_joint_sum *sum = sim->flown.joint ? &sim->flown.joint[joint] : NULL;
@@ -464,6 +471,7 @@ perp_wrench pp_sim_event_drive(const perp_sim *sim, int body)
             continue;
         }
         double sign = on_a ? 1.0 : -1.0;  // impulses are on b
+        // m_W is about the origin of W: moved to the centre of mass
         perp_vec3 tau = pp_sub(s->m_W, pp_cross(origin, s->p_W));
         out.f_W = pp_along(out.f_W, sign, s->p_W);
         out.tau_W = pp_along(out.tau_W, sign, tau);

@@ -26,6 +26,7 @@ perp_status pp_sim_create_tree(perp_sim *sim, perp_error *error)
     if (!tree || !named) {
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     }
+    // handles are checked here: pp_tree_create takes indices
     for (int i = 0; i < def->tree_count; i++) {
         named[i] = def->tree[i].i;
         if (named[i] < 0 || named[i] >= sim->model->joints) {
@@ -139,6 +140,7 @@ perp_status pp_sim_move(perp_sim *sim, double h)
     if (!qd || !q || !body) {
         return PERP_ERR_MEMORY;
     }
+    // rates of the answer, then a move along the coordinates: joints of the tree hold to rounding whatever h is
     pp_coordinates_rates(&s->in, s->answer.nu, qd);
     pp_tree_move(tree, s->tree.q, qd, h, q);
     pp_tree_frames(tree, sim->next.t, q, qd, body);
@@ -194,6 +196,7 @@ double pp_sim_curve_path(perp_sim *sim, double h, double *way)
         if (b->nv == 0) {
             continue;
         }
+        // the mean velocity of the way that the body took along the coordinates
         chord(b, sim->now.q + b->at_q, sim->next.q + b->at_q, h, way + b->at);
         for (int k = 0; k < b->nv; k++) {
             double off = way[b->at + k] - nu[b->at + k];

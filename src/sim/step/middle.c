@@ -68,6 +68,7 @@ static double measure(mixing *a)
     return sqrt(pp_dot(a->n, a->f, a->f));
 }
 
+// The best point is the answer where no fixed point is found, and where retreats start.
 static void keep_best(mixing *a, double norm)
 {
     if (norm < a->best) {
@@ -129,6 +130,7 @@ static void extrapolate(mixing *a, double *work)
             q[i] /= left;
             d[i] /= left;
         }
+        // c of this direction is q.f, and d is dG of the same combination of differences
         pp_axpy(a->n, -pp_dot(a->n, q, a->f), d, a->x);
         kept++;
     }
@@ -193,6 +195,7 @@ static perp_status mix(perp_sim *sim, mixing *a, const double *nu, double h, dou
                        double *off, double *size)
 {
     int n = a->n;
+    // Q and D of extrapolate
     double *work = PP_ARRAY(sim->arena, double, 2 * DEPTH * (size_t)n);
     bool first = true;
     if (!work) {

@@ -66,6 +66,7 @@ perp_status pp_sim_place(perp_sim *sim, double h)
     return PERP_OK;
 }
 
+// Newton's method with the matrix of the start converges linearly, by a factor of order h omega a round.
 enum { EXACT_ROUNDS = 12 };
 
 // Fixed point of the second-order term and the velocities: most of close_exactly, without going to
@@ -85,6 +86,7 @@ static void follow_bend(perp_sim *sim, double h, double goal, double *change)
             change[i] -= s->bend[i];
             worst = fmax(worst, h * fabs(change[i]));
         }
+        // half of what close_exactly wants, or as far as this goes: its own rounds see to the rest
         if (worst <= 0.5 * goal || !(worst < 0.5 * last)) {
             return;
         }
@@ -143,6 +145,7 @@ static perp_status close_exactly(perp_sim *sim, const double *nu, double h)
             return status;
         }
     }
+    // not converged: a step with phi / h is still a step, and the certificate says what it is worth
     if (!(last <= 1e3 * goal)) {
         restore_linear_rows(&s->row, h);
         status = pp_sim_solve(sim, nu);
@@ -208,6 +211,7 @@ static perp_status bend_exactly(perp_sim *sim, const double *nu, double h)
     return status;
 }
 
+// Where positions are linear, the velocities of the answer lead to them directly.
 perp_status pp_sim_solve_positions_bodies(perp_sim *sim, const double *nu, double h)
 {
     if (!pp_sim_has_exact_positions(sim)) {
@@ -245,6 +249,7 @@ static void note_jumps(perp_sim *sim, double h)
             continue;
         }
         double step = pp_length(pp_sub(to->p, from->p));
+        // off: how far the end is from where the velocity of the start leads
         double off = pp_length(pp_sub(to->p, pp_along(from->p, h, from->v)));
         if (off > fmax(sim->def.margin, 0.5 * step) && off > 0.1 * sim->model->length_scale) {
             pp_print(sim->info.remark, sizeof sim->info.remark,

@@ -119,6 +119,7 @@ static perp_status solve(perp_sim *sim, const double *nu)
     bool quasistatic = sim->def.stepper == PERP_STEPPER_QUASISTATIC;
     double tolerance = quasistatic ? fmin(sim->def.tolerance, 1e-12) : sim->def.tolerance;
     double left = sim->def.max_work > 0.0 ? sim->def.max_work - sim->worked : 0.0;
+    // several solves of one step share its work: rounds of the theta method, parts, restitution
     if (pp_sim_is_worked_off(sim)) {
         sim->info.effort.work = sim->worked;
         return note_work(sim, "nothing is left for what was still to be solved");

@@ -116,6 +116,7 @@ static perp_status find_start_gaps(start_fit *f)
     if (status < 0) {
         return status;
     }
+    // nothing bounces: gaps are closed or opened, no more
     for (int i = 0; i < f->gap.count; i++) {
         f->gap.contact[i].restitution = 0.0;
     }
@@ -133,6 +134,7 @@ static perp_status find_position_rows(start_fit *f)
     pp_rows *row = &f->row;
     perp_status status = pp_rows_run(row, f->sim->model, &f->kin, &f->kin.poses, &f->gap, scheme,
                                      &f->sim->team, f->sim->arena);
+    // motors of limited effort and dry friction ask for no position
     row->nm = 0;
     if (status < 0) {
         row->nb = 0;
@@ -145,6 +147,7 @@ static perp_status find_position_rows(start_fit *f)
         if (!row->b[i].spring && !of_rates) {
             row->b[kept] = row->b[i];
             row->b[kept].rate = 0.0;
+            // gamma in units of the row: it gives way by a millionth of what it asks for
             double mobility = pp_row_mobility(f->sim->model, f->kin.mass, &row->b[kept]);
             row->b[kept].gamma = DAMPING * (mobility > 0.0 ? mobility : 1.0);
             kept++;
@@ -206,7 +209,9 @@ static perp_status move_bodies(start_fit *f, const double *d)
             turn = body->axis[k] >= 3 ? fmax(turn, fabs(d[body->at + k])) : turn;
         }
     }
+    // all of the way is shortened, so that its direction stays
     double part = turn > TURN_MOST ? TURN_MOST / turn : 1.0;
+    // the way d as a velocity over the time `part`
     const pp_advance by = {part, 1.0, 1.0, PERP_ROTATION_EXPONENTIAL};
     pp_integrate(&moved, m, f->at, d, &by);
     memcpy(f->at->q, moved.q, (size_t)m->nq * sizeof *moved.q);
@@ -275,6 +280,7 @@ static double moved_by(const perp_model *m, int i, const pp_frame *from, const p
     return *way / (TOO_FAR * size);
 }
 
+// For remarks and errors, short enough that the rest of the sentence fits.
 static void describe_fault(const start_fit *f, const fault *at, char *what, size_t size)
 {
     const perp_model *m = f->sim->model;
@@ -370,6 +376,7 @@ static perp_status keep_consistent(start_fit *f, perp_error *error)
                    what, f->fault.value);
 }
 
+// Nothing to fit where no body is free. Mended starts leave a remark; what cannot be mended is an error.
 perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
 {
     start_fit f = {.sim = sim, .at = &sim->now, .frames = sim->frames};

@@ -58,6 +58,7 @@ void pp_sim_commit(perp_sim *sim)
     memcpy(sim->frames, sim->step.end.body, (size_t)sim->model->bodies * sizeof *sim->frames);
     // contacts that the certificate found at the end are those where the next step begins
     sim->contact_cache.valid = true;
+    // `pushed` is what recordings show of the step
     memcpy(sim->pushed, sim->applied, (size_t)sim->model->bodies * sizeof *sim->applied);
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
 }

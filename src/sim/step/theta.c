@@ -14,11 +14,13 @@
 #include <math.h>
 #include <string.h>
 
+// Bodies whose inertia in world axes changes with their rotation.
 static bool turns(const pp_body *body)
 {
     return body->nv > 0 && body->kind == PERP_BODY_SPATIAL;
 }
 
+// The rotational part of nu, or of an impulse, of a body of space.
 static perp_vec3 spin_of(const pp_body *body, const double *nu)
 {
     return pp_vec(nu[body->at + 3], nu[body->at + 4], nu[body->at + 5]);
@@ -243,6 +245,7 @@ static bool find_again(const perp_sim *sim, const pp_gaps *gaps, const pp_contac
     *out = *was;
     out->point = best->point;
     out->n = best->n;
+    // friction rows keep their direction, as impulses of the last round are along it
     perp_vec3 t = pp_along(was->t, -pp_dot3(was->t, out->n), out->n);
     out->t = pp_unit(t, was->t);
     return pp_dot3(t, t) > 0.25 && pp_dot3(out->n, was->n) > 0.5;
@@ -303,6 +306,7 @@ static perp_status find_there(perp_sim *sim, const pp_frame *body, contact_place
 {
     out->poses = sim->step.middle;
     out->poses.body = frames_for_contacts(sim, body);
+    // contacts of the step that have opened meanwhile are still to be found
     double reach = 0.0;
     for (int i = 0; i < sim->step.gap.count; i++) {
         reach = fmax(reach, sim->step.gap.contact[i].gap);
