@@ -110,6 +110,7 @@ static bool put_wrenches(pp_step_equations *out, wrenches *w, const pp_rows *row
         out->rate[base + k] =
             (w->tree ? pp_row_rate(w->model, row, w->nu_0) : row->rate) + row->bias;
     }
+    // combined in the rows, not in the columns: in joint coordinates a direction costs one product
     for (int g = 0; g < rows->ng; g++) {
         for (int j = 0; j < rows->group[g].directions; j++) {
             pp_row row = direction_row(rows, &rows->group[g], j);
@@ -155,6 +156,7 @@ static bool put_tree_mass(pp_step_equations *out, const pp_tree_pass *pass, pp_a
     if (!H || !pp_writer_open(&w, n, (size_t)n * (size_t)n, arena)) {
         return false;
     }
+    // composite rigid bodies, O(n d) for n velocities and depth d
     pp_tree_mass(pass, H);
     for (int j = 0; j < n; j++) {
         pp_writer_column(&w);

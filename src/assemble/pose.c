@@ -28,6 +28,7 @@ bool pp_writer_open(pp_writer *w, int n, size_t most, pp_arena *arena)
     return w->p && w->i && w->x && most <= INT32_MAX;
 }
 
+// Columns are begun in order, each once.
 void pp_writer_column(pp_writer *w)
 {
     w->p[w->columns++] = w->used;
@@ -42,6 +43,7 @@ void pp_writer_put(pp_writer *w, int row, double value)
     }
 }
 
+// All n columns have been begun; the matrix refers to the arrays of the writer.
 perp_matrix pp_writer_close(pp_writer *w, int n)
 {
     w->p[n] = w->used;

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+// d . (v_b - v_a) at the contact point, for a direction d.
 static void relative_point(const pp_row_builder *k, const pp_contact *c, perp_vec3 d, pp_row *row)
 {
     pp_row_start(row);
@@ -21,6 +22,7 @@ static void relative_point(const pp_row_builder *k, const pp_contact *c, perp_ve
     pp_row_point(k, k->model->shape[c->a].body, c->point, d, -1.0, row);
 }
 
+// The impulse of a normal pushes only; its gap is that of the start.
 static void normal_row(const pp_row_builder *k, const pp_contact *c, pp_row *row)
 {
     relative_point(k, c, c->n, row);
@@ -29,6 +31,7 @@ static void normal_row(const pp_row_builder *k, const pp_contact *c, pp_row *row
     row->restitution = c->restitution;
 }
 
+// Moving surfaces, as of a belt, add their speed to the slip.
 static void tangent_row(const pp_row_builder *k, const pp_contact *c, perp_vec3 d, pp_row *row)
 {
     relative_point(k, c, d, row);
@@ -37,6 +40,7 @@ static void tangent_row(const pp_row_builder *k, const pp_contact *c, perp_vec3 
     row->v_pre += surface;
 }
 
+// d . (omega_b - omega_a): moments have no arm.
 static void moment_row(const pp_row_builder *k, const pp_contact *c, perp_vec3 d, pp_row *row)
 {
     pp_row_start(row);

@@ -2,11 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Joints as rows: their own equations, then what drives, brakes and limits their coordinate.
+//
+//   equation     phi(q) = 0                  bilateral: 0 = J nu + rate + phi / h                       theory (P4)
+//   target       c(q) = c(t)                 bilateral, as an equation
+//   rate         c' = r(t)                   bilateral, or boxed |p| <= h F where the effort is limited
+//   friction     dry, of a given effort      boxed, |p| <= h F
+//   spring       K (c - c_0) + C c'          soft bilateral row, implicit                               theory (P5)
+//   limits       lower <= c <= upper         unilateral, with restitution
+//
+// Angles count full turns: of all values atan2 allows, the one nearest to where the coordinate was (pp_poses.turn).
 #include "constraint/joint.h"
 
 #include <math.h>
 #include <string.h>
 
+// Joints of one degree of freedom, and those that follow one of several; not balls, welds and gears.
 bool pp_joint_has_coordinate(const pp_joint *j)
 {
     return j->kind != PERP_JOINT_GEAR && j->kind != PERP_JOINT_WELD &&
@@ -109,6 +119,7 @@ double pp_joint_energy(const perp_model *model, const pp_poses *at)
 
 // ── Drives, friction, limits of the coordinate ───────────────────────────────────────────────────
 
+// Lists have room for all rows that a joint can have (PP_JOINT_ROWS_B and the like).
 static void append_row(pp_row_list *list, const pp_row *row)
 {
     list->row[list->count++] = *row;

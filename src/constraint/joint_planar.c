@@ -37,6 +37,7 @@ void pp_joint_distance_row(const pp_row_builder *k, const pp_joint *j, const pp_
     pp_joint_point_row(k, j, w, pp_unit(pp_sub(w->b, w->a), EX), false, row);
 }
 
+// theta_b - theta_a - angle; angles of planar bodies are not wrapped.
 static void planar_angle_row(const pp_row_builder *k, const pp_joint *j, pp_row *row)
 {
     pp_row_start(row);

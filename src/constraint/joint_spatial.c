@@ -41,6 +41,7 @@ static axis_triad joint_triad(const pp_joint *j, const pp_frame *body)
     return w;
 }
 
+// d . (omega_b - omega_a), for the value of an angle or a cosine.
 static void turn_row(const pp_row_builder *k, const pp_joint *j, perp_vec3 d, double value,
                      pp_row *row)
 {
@@ -142,6 +143,7 @@ static int coincide(const pp_row_builder *k, const pp_joint *j, const axis_triad
     return 3;
 }
 
+// The anchor of b on the axis of a.
 static int on_line(const pp_row_builder *k, const pp_joint *j, const axis_triad *w, pp_row *row)
 {
     pp_joint_point_row(k, j, &w->at, w->x, true, &row[0]);
@@ -149,6 +151,7 @@ static int on_line(const pp_row_builder *k, const pp_joint *j, const axis_triad 
     return 2;
 }
 
+// The axis of b along that of a: two cosines vanish.
 static int aligned(const pp_row_builder *k, const pp_joint *j, const axis_triad *w, pp_row *row)
 {
     across_row(k, j, w, w->x, &row[0]);

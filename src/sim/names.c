@@ -64,6 +64,7 @@ static void name_row(namer *n, const pp_row *row, const pp_row *first, const pp_
         count += same;
         index += same && r < row;
     }
+    // contacts are named by name_contact: every other row has a joint or a force
     const char *name = "?";
     if (row->joint >= 0) {
         name = n->model->joint[row->joint].name;

@@ -105,6 +105,7 @@ static pp_warm warm_of(const perp_sim *sim, int i)
     const pp_step *s = &sim->step;
     perp_vec3 hold = pp_sim_stick_offset_next(sim, i);
     const pp_contact *c = &s->gap.contact[s->row.contact[i]];
+    // of the contact as found, not where it acted: the next step finds it by shapes and feature
     pp_warm warm = {.a = c->a,
                     .b = c->b,
                     .feature = c->feature,
@@ -350,6 +351,7 @@ perp_wrench perp_sim_body_drive_impulse(const perp_sim *sim, perp_body body)
     perp_vec3 origin = s->kin.poses.body[body.i].p;
     out = s->kin.loads.held[body.i];
     add_held(sim, body.i, &out);
+    // the drive supplies the opposite of what joints, springs and forces do to the body
     out = (perp_wrench){pp_scale(-1.0, out.f_W), pp_scale(-1.0, out.tau_W)};
     for (int i = 0; i < sim->contact_count; i++) {
         const perp_contact *c = &sim->contacts[i];

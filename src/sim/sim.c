@@ -261,6 +261,7 @@ static bool has_body(const perp_sim *sim, perp_body body)
     return sim && body.i >= 0 && body.i < sim->model->bodies;
 }
 
+// Frames are those of `now`, of bodies that are not free as well.
 perp_vec3 perp_sim_body_position(const perp_sim *sim, perp_body body)
 {
     if (!has_body(sim, body)) {

@@ -8,6 +8,7 @@
 #define PICK(table, index)                                                                         \
     ((index) >= 0 && (index) < (int)(sizeof(table) / sizeof(table)[0]) ? (table)[index] : NULL)
 
+// The order is that of the enums; scene.schema.json has the same words.
 const char *perp_stepper_word(int stepper)
 {
     static const char *const words[] = {[PERP_STEPPER_STEWART_TRINKLE] = "stewart-trinkle",

@@ -317,6 +317,7 @@ static perp_status certify_passage(perp_sim *sim, int k, const pp_frame *start,
 // All passages; the worst is the certificate of the step, and works add up.
 static perp_status certify_all(perp_sim *sim, pp_stored_part *part)
 {
+    // energies by frames alone: they do not come from the integrator
     perp_energy before = energy_at(sim->model, sim->frames, sim->now.t, sim->now.turn);
     perp_energy start = before, *whole = &sim->info.energy;
     const pp_frame *body = sim->frames;
@@ -361,6 +362,7 @@ static perp_status keep_passages(perp_sim *sim, pp_stored_part *part, int count)
 static perp_status certify_event(perp_sim *sim)
 {
     int count = sim->flown.passages;
+    // a step without events is one passage
     pp_stored_part *part = PP_ZEROS(sim->arena, pp_stored_part, count);
     if (!part) {
         return PERP_ERR_MEMORY;

@@ -134,6 +134,7 @@ perp_status pp_sim_move(perp_sim *sim, double h)
 {
     pp_step *s = &sim->step;
     const pp_tree *tree = sim->tree;
+    // memory of the step's arena: each round of exact positions takes some, and all is gone with the step
     double *qd = PP_ARRAY(sim->arena, double, tree->nv),
            *q = PP_ARRAY(sim->arena, double, tree->nq);
     pp_frame *body = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);

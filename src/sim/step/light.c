@@ -269,6 +269,7 @@ static bool is_balanced(const perp_sim *sim, double *sum, double *terms)
     const perp_model *m = sim->model;
     const pp_rows *rows = &sim->step.row;
     const pp_answer *a = &sim->step.answer;
+    // sum = p_ext - M nu + W p, which vanishes in exact arithmetic
     const pp_row *all[] = {rows->b, rows->m, rows->n, rows->t};
     const double *p[] = {a->pb, a->pm, a->pn, a->pt};
     const int count[] = {rows->nb, rows->nm, rows->nn, rows->nt};

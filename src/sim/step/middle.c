@@ -201,6 +201,7 @@ static perp_status mix(perp_sim *sim, mixing *a, const double *nu, double h, dou
     if (!work) {
         return PERP_ERR_MEMORY;
     }
+    // from the best of the plain rounds, half way to its image
     retreat(a);
     for (int round = 0; round < MIXED_ROUNDS; round++) {
         double before = *off, norm = PP_INF;

@@ -254,6 +254,7 @@ static void note_parts(perp_sim *sim)
 perp_status pp_sim_step_in_parts(perp_sim *sim, double h, double first)
 {
     part_start from = {0};
+    // a failed step leaves the clock as it was, a taken one counts one step of h
     const pp_step_clock clock = sim->clock;
     const double began = sim->now.t;
     perp_step_info info = {.unique = true,

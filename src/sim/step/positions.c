@@ -35,6 +35,7 @@ perp_status pp_sim_guess_curvature(perp_sim *sim)
     return PERP_OK;
 }
 
+// All other schemes move bodies with the velocities of the end: theta = 1.
 double pp_sim_theta(const perp_sim *sim)
 {
     return sim->def.stepper == PERP_STEPPER_MOREAU_JEAN ? sim->def.theta : 1.0;
@@ -206,6 +207,7 @@ static perp_status bend_exactly(perp_sim *sim, const double *nu, double h)
     }
     status = pp_sim_place(sim, h);
     if (status >= 0) {
+        // the certificate judges these rows as well: they hold for the nu that was found
         pp_sim_refresh_tree_rows(sim);
     }
     return status;

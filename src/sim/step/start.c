@@ -181,6 +181,7 @@ static void limit_rows(start_fit *f, double most)
 static perp_status solve_least_move(start_fit *f)
 {
     perp_sim *sim = f->sim;
+    // bodies at rest: d^T M d is then the kinetic energy of the way, and the solver makes it least
     double *rest = PP_ZEROS(sim->arena, double, sim->model->nv);
     pp_solve_options options = {.tolerance = 1e-12, .impact = PERP_IMPACT_NEWTON};
     pp_solve_inputs inputs = {
