@@ -24,7 +24,6 @@ typedef struct pp_scales {
 
 perp_status pp_scales_start(pp_scales *out, const perp_model *model, pp_arena *arena);
 void pp_scales_tie(pp_scales *s, int body_a, int body_b);
-// Of kin the frames, h and p_ext are read.
 void pp_scales_finish(pp_scales *s, const pp_kinematics *kin, const pp_frame *end, double slack);
 // Positions count to a part in 1e12 of their coordinates: the speed that makes over h [m/s], and the energy [J].
 double pp_scale_rounding(const pp_scales *s, int island);
@@ -49,7 +48,7 @@ bool pp_shape_extent(const perp_model *m, const pp_frame *body, int shape, perp_
 double pp_shape_distance(const perp_model *m, const pp_frame *body, int shape, perp_vec3 point);
 
 // The error of a joint, target and limits of its coordinate included, that is worst for its limit [m, rad].
-double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, double *limit);
+double pp_judge_joint(const perp_model *m, const pp_poses *at, int joint, double *limit);
 
 typedef struct pp_step_evidence pp_step_evidence;
 // How far the velocities of a step are from those that the equations and targets of joints ask for, of each joint the row that
@@ -111,10 +110,11 @@ struct pp_step_evidence {
     const double *nu_old;
     const double *nu;  // after
     const double *pb, *pm, *pn, *pt;
-    const pp_kinematics *end;  // t, frames and turns at the end of the step
-    const pp_gaps *gaps_end;   // found there anew
-    bool polygons;             // the form had polygons in place of discs
-    const pp_impact *impact;   // NULL: one phase
+    const pp_poses *end;      // where the step ends
+    const pp_gaps *gaps_end;  // found there anew
+    const pp_team *team;      // NULL: one thread
+    bool polygons;            // the form had polygons in place of discs
+    const pp_impact *impact;  // NULL: one phase
     perp_stepper stepper;
     perp_rotation_update rotation;
     perp_gyroscopic gyroscopic;

@@ -181,10 +181,11 @@ perp_status pp_certify_passage(perp_certificate *out, const pp_event_passage *e,
 {
     const perp_model *m = e->model;
     pp_scales s;
-    pp_kinematics kin = {.h = e->whole, .body = (pp_frame *)(uintptr_t)e->start};  // read only
-    kin.p_ext = PP_ZEROS(arena, double, m->nv);
+    pp_kinematics kin = {.poses = {.body = e->start},
+                         .h = e->whole,
+                         .loads = {.p_ext = PP_ZEROS(arena, double, m->nv)}};
     *out = (perp_certificate){0};
-    perp_status status = kin.p_ext ? pp_scales_start(&s, m, arena) : PERP_ERR_MEMORY;
+    perp_status status = kin.loads.p_ext ? pp_scales_start(&s, m, arena) : PERP_ERR_MEMORY;
     if (status < 0) {
         return status;
     }
@@ -194,7 +195,7 @@ perp_status pp_certify_passage(perp_certificate *out, const pp_event_passage *e,
         const perp_vec3 f = pp_add(pull, e->element[i].f_W), tau = e->element[i].tau_W;
         const double p[PP_BODY_NV] = {f.x, f.y, f.z, tau.x, tau.y, tau.z};
         for (int k = 0; k < body->nv; k++) {
-            kin.p_ext[body->at + k] = p[body->axis[k]];
+            kin.loads.p_ext[body->at + k] = p[body->axis[k]];
         }
     }
     for (int i = 0; i < e->contacts; i++) {
@@ -205,7 +206,8 @@ perp_status pp_certify_passage(perp_certificate *out, const pp_event_passage *e,
         pp_scales_tie(&s, m->joint[i].a, m->joint[i].b);
     }
     pp_scales_finish(&s, &kin, e->end->body, e->slack);
-    status = e->gaps ? pp_judge_places(out, m, NULL, e->end, e->gaps, limits, arena) : PERP_OK;
+    status =
+        e->gaps ? pp_judge_places(out, m, NULL, e->end, e->h, e->gaps, limits, arena) : PERP_OK;
     status = status < 0 ? status : check_momentum(out, e, &s, limits, arena);
     if (status < 0) {
         return status;

@@ -53,10 +53,11 @@ static perp_status find_mid_contacts(pp_flight *flight, double dt, const pp_hold
     for (int i = 0; i < m->bodies; i++) {
         speed = fmax(speed, pp_length(body[i].v) + machine->length * pp_length(body[i].w));
     }
-    pp_kinematics kin = {.t = t, .body = body};
+    pp_poses kin = {.t = t, .body = body};
+    pp_gap_search search = {.margin = 4.0 * dt * speed};
     status = pp_flight_limits(flight, t, body, 4.0 * dt * speed, &holds);
-    status = status < 0 ? status : pp_holds_hint(machine, near, &kin, arena);
-    status = status < 0 ? status : pp_gaps_run(&gaps, m, &kin, 4.0 * dt * speed, arena);
+    status = status < 0 ? status : pp_holds_hint(machine, near, &kin, &search, arena);
+    status = status < 0 ? status : pp_gaps_run(&gaps, m, &kin, search, arena);
     for (int i = 0; status >= 0 && i < gaps.count; i++) {
         pp_hold hold = pp_hold_contact(&gaps.contact[i]);
         hold.place = pp_contact_anchor_of(m, body, t, &gaps.contact[i]);
@@ -197,9 +198,11 @@ static perp_status deepest_overlap(pp_flight *flight, double t, const double *q,
         return PERP_ERR_MEMORY;
     }
     pp_tree_frames(machine->tree, t, q, qd, body);
-    pp_kinematics kin = {.t = t, .body = body};
-    perp_status status = pp_holds_hint(machine, near, &kin, flight->scratch);
-    status = status < 0 ? status : pp_gaps_run(&gaps, machine->model, &kin, 0.0, flight->scratch);
+    pp_poses kin = {.t = t, .body = body};
+    pp_gap_search search = {0};
+    perp_status status = pp_holds_hint(machine, near, &kin, &search, flight->scratch);
+    status =
+        status < 0 ? status : pp_gaps_run(&gaps, machine->model, &kin, search, flight->scratch);
     for (int i = 0; status >= 0 && i < gaps.count; i++) {
         *depth = fmax(*depth, -gaps.contact[i].gap);
     }

@@ -161,7 +161,7 @@ perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds,
                            const pp_contact_anchor *place, const pp_gaps *gaps,
                            const pp_frame *body, int *which, pp_arena *arena);
 perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_holds *holds,
-                          const pp_kinematics *kin, double margin, pp_arena *arena);
+                          const pp_poses *kin, double margin, pp_arena *arena);
 pp_contact_anchor pp_contact_anchor_of(const perp_model *m, const pp_frame *body, double t,
                                        const pp_contact *c);
 // Whether a contact can have come from a place to where it is now, t. A point that has jumped (from a corner of the
@@ -172,9 +172,9 @@ bool pp_place_reaches(const pp_machine *machine, const pp_contact_anchor *from,
 pp_contact pp_place_beyond(const perp_model *m, const pp_contact_anchor *place,
                            const pp_frame *body);
 pp_contact_anchor *pp_holds_places(const pp_holds *holds, pp_arena *arena);  // NULL: out of memory
-// Gives kin, whose frames are set, the normals that the contacts of the holds had.
-perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, pp_kinematics *kin,
-                          pp_arena *arena);
+// Gives the search the normals that the contacts of the holds had, turned to the poses.
+perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, const pp_poses *kin,
+                          pp_gap_search *search, pp_arena *arena);
 
 // Friction that differs along t and o is a disc in coordinates that are scaled: forces grow with an axis and
 // rates along with them, so that the power stays (constraint/contact.c does the same). The larger coefficient

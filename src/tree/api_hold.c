@@ -265,11 +265,11 @@ static bool append_row(holder *h, const pp_row *row, perp_rate rate, int joint, 
 }
 
 // A joint that closes a loop: phi = 0, with phi_dot = J qd and drift = J_dot qd.
-static bool put_equations(holder *h, const pp_kinematics *kin, int joint)
+static bool put_equations(holder *h, const pp_poses *at, int joint)
 {
     pp_row row[PP_JOINT_EQUATIONS];
     double drift[PP_JOINT_EQUATIONS];
-    int count = pp_joint_equations(h->tree->tree.model, kin, joint, row);
+    int count = pp_joint_equations(h->tree->tree.model, at, joint, row);
     pp_joint_drift(&h->tree->pass, joint, drift);
     for (int i = 0; i < count; i++) {
         char what[8];
@@ -282,21 +282,21 @@ static bool put_equations(holder *h, const pp_kinematics *kin, int joint)
 }
 
 // Targets x(t) and rates that a motor of unlimited effort keeps. A rate is no condition on the position: is_rate.
-static bool put_drives(holder *h, const pp_kinematics *kin, int joint)
+static bool put_drives(holder *h, const pp_poses *at, int joint)
 {
     const pp_joint *j = &h->tree->tree.model->joint[joint];
     const double one[1] = {1.0};
     pp_row row;
     bool fine = true;
-    pp_joint_coordinate(h->tree->tree.model, kin, joint, &row);
+    pp_joint_coordinate(h->tree->tree.model, at, joint, &row);
     double drift = pp_joint_coordinate_drift(&h->tree->pass, joint);
     if (j->target) {
-        double rate, rate2, value = pp_expr_rate2(j->target, &kin->t, one, &rate, &rate2);
+        double rate, rate2, value = pp_expr_rate2(j->target, &at->t, one, &rate, &rate2);
         fine = append_row(h, &row, (perp_rate){row.value - value, -rate, drift - rate2}, joint,
                           ".target");
     }
     if (fine && j->rate && j->rate_effort == PP_INF) {
-        double rate2, rate = pp_expr_rate(j->rate, &kin->t, one, &rate2);
+        double rate2, rate = pp_expr_rate(j->rate, &at->t, one, &rate2);
         fine = append_row(h, &row, (perp_rate){0.0, -rate, drift - rate2}, joint, ".rate");
         h->is_rate[h->count - 1] = fine;
     }
@@ -304,11 +304,11 @@ static bool put_drives(holder *h, const pp_kinematics *kin, int joint)
 }
 
 // sign = 1: coordinate >= bound, -1: coordinate <= bound; only where it acts.
-static bool put_limit(holder *h, const pp_kinematics *kin, int joint, double bound, double sign)
+static bool put_limit(holder *h, const pp_poses *at, int joint, double bound, double sign)
 {
     static const double reached = 1e-9;  // [m, rad] and per second
     pp_row row, limit;
-    pp_joint_coordinate(h->tree->tree.model, kin, joint, &row);
+    pp_joint_coordinate(h->tree->tree.model, at, joint, &row);
     double value = sign * (row.value - bound);
     if (!isfinite(bound) || value > reached || sign * row.v_pre > reached) {
         return true;
@@ -323,7 +323,7 @@ static bool put_limit(holder *h, const pp_kinematics *kin, int joint, double bou
 }
 
 // Limits that are reached and not left: lower ones with sign 1, upper ones with -1.
-static bool put_limits(holder *h, const pp_kinematics *kin)
+static bool put_limits(holder *h, const pp_poses *at)
 {
     const perp_model *m = h->tree->tree.model;
     for (int i = 0; i < m->joints; i++) {
@@ -331,7 +331,7 @@ static bool put_limits(holder *h, const pp_kinematics *kin)
         if (!pp_joint_has_coordinate(j) || !(j->lower <= j->upper)) {
             continue;
         }
-        if (!put_limit(h, kin, i, j->lower, 1.0) || !put_limit(h, kin, i, j->upper, -1.0)) {
+        if (!put_limit(h, at, i, j->lower, 1.0) || !put_limit(h, at, i, j->upper, -1.0)) {
             return false;
         }
     }
@@ -343,21 +343,21 @@ static bool gather_rows(holder *h)
 {
     const pp_tree *t = &h->tree->tree;
     const perp_model *m = t->model;
-    pp_kinematics kin = {.t = h->tree->pass.t, .body = h->tree->pass.body, .turn = h->tree->turn};
+    pp_poses at = {.t = h->tree->pass.t, .body = h->tree->pass.body, .turn = h->tree->turn};
     int loop = 0;
     for (int i = 0; i < m->joints; i++) {
         if (loop < t->loops && t->loop[loop] == i) {
             loop++;
-            if (!put_equations(h, &kin, i)) {
+            if (!put_equations(h, &at, i)) {
                 return false;
             }
         }
-        if (pp_joint_has_coordinate(&m->joint[i]) && !put_drives(h, &kin, i)) {
+        if (pp_joint_has_coordinate(&m->joint[i]) && !put_drives(h, &at, i)) {
             return false;
         }
     }
     h->equal = h->count;
-    return put_limits(h, &kin);
+    return put_limits(h, &at);
 }
 
 perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out)
