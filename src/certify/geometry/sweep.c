@@ -37,14 +37,14 @@ static const double ROUNDING = 1e-9;  // relative, of a depth that two searches 
 static perp_vec3 turn_between(const pp_frame *start, const pp_frame *end, double h)
 {
     perp_vec3 turn = pp_quat_log(pp_quat_mul(end->rot, pp_quat_conjugate(start->rot)));
-    perp_vec3 told = pp_scale(0.5 * h, pp_add(start->w, end->w));
+    perp_vec3 predicted = pp_scale(0.5 * h, pp_add(start->w, end->w));
     double angle = pp_length(turn), full = 2.0 * acos(-1.0);
     // Less than a quarter turn: the shortest rotation is the right one.
-    if (!(pp_length(told) > 0.25 * full)) {
+    if (!(pp_length(predicted) > 0.25 * full)) {
         return turn;
     }
-    perp_vec3 axis = angle > 1e-9 ? pp_scale(1.0 / angle, turn) : pp_unit(told, turn);
-    double turns = floor((pp_dot3(told, axis) - angle) / full + 0.5);
+    perp_vec3 axis = angle > 1e-9 ? pp_scale(1.0 / angle, turn) : pp_unit(predicted, turn);
+    double turns = floor((pp_dot3(predicted, axis) - angle) / full + 0.5);
     return isfinite(turns) ? pp_scale(angle + turns * full, axis) : turn;
 }
 

@@ -80,8 +80,8 @@ static whereabouts find_file(pp_reader *r, const char *path)
     if (!realpath(folder, home) || !realpath(path, place)) {
         return NOWHERE;
     }
-    // A folder "/" ends with the slash already. The next byte of the file must be one: /home/a is
-    // not the folder of /home/ab/file.
+    // The root folder ends with a slash already. The next byte of the path must be one: the folder
+    // "a" is not that of "ab/file".
     size_t length = strlen(home);
     length -= home[length - 1] == '/';
     return strncmp(home, place, length) == 0 && place[length] == '/' ? INSIDE : OUTSIDE;

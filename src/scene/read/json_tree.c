@@ -556,6 +556,7 @@ static void put_value(page *out, const json_t *value)
         put_string(out, value->as.string);
         return;
     }
+    // Scalars are short; the others are cut where the page is full.
     if (!object && !json_is_array(value)) {
         if (json_is_number(value)) {
             pp_print(number, sizeof number, "%.6g", json_number_value(value));

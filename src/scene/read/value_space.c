@@ -184,7 +184,10 @@ static perp_status read_points(pp_reader *r, const pp_field *field, const json_t
     size_t n = json_array_size(value);
     perp_vec3 *vertices = status < 0 ? NULL : PP_ZEROS(r->arena, perp_vec3, n);
     if (!vertices) {
-        return status < 0 ? status : pp_reader_memory(r);
+        if (status != PERP_OK) {
+            return status;
+        }
+        return pp_reader_memory(r);
     }
     for (size_t k = 0; k < n; k++) {
         const json_t *point = json_array_get(value, k);
@@ -207,8 +210,12 @@ static perp_status read_triangles(pp_reader *r, const pp_field *field, const jso
     size_t n = json_array_size(value);
     int *triangles = status < 0 ? NULL : PP_ZEROS(r->arena, int, 3 * n);
     if (!triangles) {
-        return status < 0 ? status : pp_reader_memory(r);
+        if (status != PERP_OK) {
+            return status;
+        }
+        return pp_reader_memory(r);
     }
+    // A missing corner reads as -1, which is refused as any wrong number is.
     for (size_t k = 0; k < n; k++) {
         const json_t *item = json_array_get(value, k);
         bool good = json_array_size(item) == 3;
@@ -238,7 +245,10 @@ static perp_status read_heights(pp_reader *r, const pp_field *field, const json_
     }
     double *heights = status < 0 ? NULL : PP_ZEROS(r->arena, double, rows *columns);
     if (!heights) {
-        return status < 0 ? status : pp_reader_memory(r);
+        if (status != PERP_OK) {
+            return status;
+        }
+        return pp_reader_memory(r);
     }
     for (size_t k = 0; k < rows; k++) {
         const json_t *row = json_array_get(value, k);
