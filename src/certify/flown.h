@@ -6,7 +6,8 @@
 
 #include "gap/gap.h"
 
-// A passage of a step through events (PERP_STEPPER_EVENT), smooth motion or an impact, read only.
+// One passage of a step through events (PERP_STEPPER_EVENT): smooth motion, or an impact. Read
+// only.
 typedef struct pp_event_passage {
     const perp_model *model;
     double h;                     // of the passage; 0 of an impact
