@@ -24,7 +24,7 @@
 #include <string.h>
 
 enum {
-    FEW_CONTACTS = 3,     // up to so many, gs alone converges: it gets 200 sweeps
+    FEW_CONTACTS = 3,     // contacts up to which the first gs gets 200 sweeps
     SOME = 60,            // contacts in the plane above which a guess goes to ssn first
     SOME_IN_SPACE = 8,    // the same in space
     MANY_CONTACTS = 100,  // above it gs and eg get fewer iterations, and ssn no cold start
@@ -37,9 +37,9 @@ enum {
 
 static const double LOOSE = 1e-5;  // at this tolerance gs is worth many sweeps
 
-// From a guess the iterate is brought to this part of the tolerance (at least CLOSEST). Newton's method
-// gets there in one more step; impulses of a simulation that are off by the whole tolerance let
-// bodies drift, from step to step, until it costs several steps to bring them back.
+// From a guess the iterate is brought to this part of the tolerance (at least CLOSEST), where that is
+// quick: impulses that are off by the whole tolerance move the bodies of a simulation a little more
+// in every step.
 static const double CLOSER = 0.01, CLOSEST = 1e-13;
 
 // One rung: a solver, how long it may run, and from where.
@@ -209,8 +209,8 @@ static bool is_full(const perp_fcp *fcp)
     return n <= QUICK_ROWS || 8 * pp_matrix_entries(&fcp->W) > n * n;
 }
 
-// The first rung where contacts are few. It works on r itself: a failure leaves r as it was, and
-// copies and a second call would cost as much as the solve. PERP_ERR_LIMIT: the ladder goes on.
+// The first rung where contacts are few. It works on r itself, since a failure leaves r as it was
+// and fixed costs count at this size. PERP_ERR_LIMIT: the ladder goes on.
 static perp_status run_undamped_rung(const perp_fcp *fcp, const pp_job *job, double *r,
                                      pp_report *report)
 {

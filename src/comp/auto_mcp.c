@@ -22,7 +22,7 @@ static const double POLISH = 1e-10;
 enum {
     ENUM_FAST = 8,   // n up to which enumeration is faster than ssn
     ENUM_MOST = 12,  // n up to which enumeration is possible at all
-    LARGE = 60,      // n above which block exchanges beat single pivots
+    LARGE = 60,      // n above which pivot runs before lemke
     RUNGS_MAX = 5
 };
 
@@ -79,20 +79,6 @@ static void clamp_z(const perp_mcp *mcp, double *z)
     }
 }
 
-// A rung that fails may leave the basis as it was given: start it as the bounds that z is at.
-static void basis_from_bounds(const perp_mcp *mcp, const double *z, int8_t *basis)
-{
-    for (int i = 0; i < mcp->n; i++) {
-        if (z[i] <= pp_mcp_lower(mcp, i)) {
-            basis[i] = PERP_BASIS_LOWER;
-        } else if (z[i] >= pp_mcp_upper(mcp, i)) {
-            basis[i] = PERP_BASIS_UPPER;
-        } else {
-            basis[i] = PERP_BASIS_BASIC;
-        }
-    }
-}
-
 // Converts the trial and the proof to the units of the problem as posed: z = C z', y = R y'.
 static void restore_units(mcp_ladder *c, double *ray)
 {
@@ -128,7 +114,7 @@ static perp_status run_mcp_rung(mcp_ladder *c, mcp_rung r, const double *start)
     if (c->basis && start) {
         memcpy(c->basis, c->job->options->basis, (size_t)n);
     } else if (c->basis) {
-        basis_from_bounds(c->solved, c->trial, c->basis);
+        pp_mcp_basis_of(c->solved, c->trial, c->basis);  // a rung that fails may leave it as given
     }
     perp_status status = r.solve(c->solved, &job, c->trial, &report);
     pp_arena_release(job.arena, mark);

@@ -73,6 +73,8 @@ perp_status pp_box_check(const perp_box_friction *box, char *reason,
                          size_t size);         // box_friction.c
 unsigned pp_mcp_classes(const perp_mcp *mcp);  // the perp_problem_class bits a solver must accept
 unsigned pp_fcp_classes(const perp_fcp *fcp);
+// The basis in which each variable that is at a bound of its own is non-basic there.
+void pp_mcp_basis_of(const perp_mcp *mcp, const double *z, int8_t *basis);
 
 // Bounds of variable i: 0 and infinity where the problem has no arrays (an LCP). Inline, since small
 // problems spend much of their time here.

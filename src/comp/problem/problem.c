@@ -176,6 +176,19 @@ perp_status pp_fcp_check(const perp_fcp *fcp, char *reason, size_t size)
     return status < 0 ? status : check_vector(fcp->w, n, "w", &c);
 }
 
+void pp_mcp_basis_of(const perp_mcp *mcp, const double *z, int8_t *basis)
+{
+    for (int i = 0; i < mcp->n; i++) {
+        if (z[i] <= pp_mcp_lower(mcp, i)) {
+            basis[i] = PERP_BASIS_LOWER;
+        } else if (z[i] >= pp_mcp_upper(mcp, i)) {
+            basis[i] = PERP_BASIS_UPPER;
+        } else {
+            basis[i] = PERP_BASIS_BASIC;
+        }
+    }
+}
+
 unsigned pp_mcp_classes(const perp_mcp *mcp)
 {
     for (int i = 0; i < mcp->n; i++) {
