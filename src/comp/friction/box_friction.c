@@ -46,6 +46,7 @@ perp_status pp_box_check(const perp_box_friction *box, char *reason, size_t size
     }
     for (int i = 0; i < box->n; i++) {
         int c = box->findex[i];
+        // a row of friction refers to a row that is none itself
         if (c < -1 || c >= box->n || (c >= 0 && box->findex[c] >= 0)) {
             pp_print(reason, size, "findex of row %d: %d is no row with bounds of its own", i, c);
             return PERP_ERR_ARGUMENT;
@@ -67,6 +68,7 @@ static double set_bounds(friction *f, const double *z)
     for (int i = 0; i < box->n; i++) {
         int c = box->findex[i];
         if (c >= 0) {
+            // a negative normal reaction, which an iterate may have, allows no friction
             double upper = box->mu[i] * fmax(z[c], 0.0);
             double d = fabs(pp_matrix_at(&box->A, i, i));
             move = fmax(move, fabs(upper - f->upper[i]) * fmax(d, 1.0));
@@ -145,6 +147,7 @@ static void fill_split_column(const perp_box_friction *box, const layout *at, in
     double *plus = M + (size_t)j * N;
     double *minus = at->minus[j] >= 0 ? M + (size_t)at->minus[j] * N : NULL;
     for (int i = 0; i < box->n; i++) {
+        // w_i = sum a (p_j - m_j), and -w_i in the row of m_i
         double a = pp_matrix_at(&box->A, i, j);
         plus[i] = a;
         if (at->minus[i] >= 0) {

@@ -76,6 +76,7 @@ static void ball_project(int size, double radius, double *p, double *slope)
         }
         return;
     }
+    // on the sphere
     double e[2] = {p[0] / norm, size == 2 ? p[1] / norm : 0.0}, k = radius / norm;
     for (int i = 0; i < size; i++) {
         p[i] = radius * e[i];
@@ -295,6 +296,7 @@ static const double *polygon_vertices(pp_arena *arena, int nd)
     return direction;
 }
 
+// Contacts with equal nd one after another share the table of vertices.
 perp_status pp_cone_laws_create(const perp_fcp *fcp, pp_arena *arena, pp_cone_law **out)
 {
     pp_group group[PP_GROUPS_MAX];

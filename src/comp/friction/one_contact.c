@@ -65,6 +65,7 @@ static double small_norm(int n, const double *x)
     return sqrt(s);
 }
 
+// The natural map relative to |r| + rho |q|, infinite where a number is not finite.
 double pp_one_contact_error(const pp_cone_law *law, const double *W, const double *q,
                             const double *r)
 {
@@ -79,6 +80,7 @@ double pp_one_contact_error(const pp_cone_law *law, const double *W, const doubl
             u[i] += W[i + j * dim] * r[j];
         }
     }
+    // rho of theory (C8) over all components, moments included
     double rho = trace > 0.0 ? dim / trace : 1.0;
     pp_cone_law_measure(law, rho, r, u, e);
     double size = small_norm(dim, r) + rho * small_norm(dim, q), error = small_norm(dim, e);

@@ -25,6 +25,7 @@ typedef struct slip {
     double k, mu, Wnn, Wnt[2];
 } slip;
 
+// Collects A, b and the normal row; W is column-major with the order n, t, o.
 static slip slip_of(double mu, const double *W, const double *q)
 {
     slip s = {.k = -q[0], .mu = mu, .Wnn = W[0], .Wnt = {W[3], W[6]}};
@@ -52,6 +53,7 @@ typedef struct secular {
     double g[2], D, E, norm;  // E = g.g, norm = sqrt E
 } secular;
 
+// g and D at l; the determinant and the adjugate of a 2 x 2 matrix.
 static secular secular_at(const slip *s, double l)
 {
     double a = s->A[0][0] + l, d = s->A[1][1] + l;
@@ -118,6 +120,7 @@ static double bisect(int degree, const double *c, double low, double high)
     bool rising = polynomial(degree, c, low) < 0.0;
     for (int step = 0; step < 200; step++) {
         double middle = 0.5 * (low + high);
+        // low and high are neighbours
         if (!(middle > low && middle < high)) {
             break;
         }
@@ -230,6 +233,7 @@ static double slip_by_angles(const pp_cone_law *law, const slip *s, const double
     double angle[8], best = PP_INF, least = PP_INF;
     int count = slip_angles(s, angle);
     for (int k = 0; k < 2 * count; k++) {
+        // polished angles first, then those of the quartic, in case Newton's method left the root
         double at = k < count ? polish_angle(s, angle[k]) : angle[k - count];
         double e[2] = {cos(at), sin(at)}, x[3];
         if (!reaction_of(s, e, x)) {

@@ -57,6 +57,7 @@ static void scale_groups(local *s, const pp_cone_law *law, const double *W, cons
                  .original_q = q,
                  .rho = normal > 0.0 ? 1.0 / normal : 1.0,
                  .sigma = {1.0}};
+    // a group without inertia keeps its unit
     for (int g = 0; g < law->groups; g++) {
         const pp_disc *disc = &law->disc[g];
         double block = block_mean(W, dim, disc->first, disc->size);
@@ -163,6 +164,7 @@ static void iterate_newton(const local *s, int steps, double *x)
                 break;
             }
         }
+        // no step reduces |F|: a local minimum, or rounding
         if (!(next < merit)) {
             break;
         }
@@ -257,6 +259,7 @@ static double by_bisection(const local *s, double best, double *r)
     double x[PP_DIM_MAX] = {0}, y[PP_DIM_MAX];
     for (int round = 0; round < 16 && best > s->ok; round++) {
         double middle = 0.5 * (low + high), value = solve_fixed_shift(s, middle, 100, x);
+        // h(middle) > 0: the root is above
         if (value > middle) {
             low = middle;
         } else {

@@ -71,6 +71,7 @@ static bool dissipates_most(const vertex_search *s, int j, const double x[3])
         const double *d = disc->direction + 2 * ((j + k + disc->nd - 1) % disc->nd);
         work[k] = d[0] * u[0] + d[1] * u[1];
     }
+    // rounding of u relative to its terms
     double slack = 1e-12 * size;
     return work[1] <= work[0] + slack && work[1] <= work[2] + slack;
 }
@@ -95,6 +96,7 @@ static void try_edge(vertex_search *s, const double ray[3], const double edge[3]
     double x[2] = {-s->q[0], -dot3(edge, s->q)};
     double det = A[0] * A[3] - A[1] * A[2];
     double rn = (x[0] * A[3] - x[1] * A[2]) / det, along = (A[0] * x[1] - A[1] * x[0]) / det;
+    // by Cramer's rule; the ends of the edge belong to it up to rounding
     double slack = 1e-12 * (rn + fabs(along));
     if (isfinite(along) && along >= -slack && along <= rn + slack) {
         along = pp_clamp(along, 0.0, rn);

@@ -83,6 +83,7 @@ static int bodies_of_contact(const perp_matrix *H, const int *body_of, int dim, 
     int count = 0;
     for (int k = H->p[c * dim]; k < H->p[(c + 1) * dim]; k++) {
         int body = body_of[H->i[k]], at = count;
+        // a contact has one or two bodies nearly always: linear search and insertion
         bool seen = false;
         for (int e = 0; e < count; e++) {
             seen = seen || list[e] == body;
@@ -154,6 +155,7 @@ static bool list_contacts(const perp_fcp *fcp, pp_arena *arena, pp_bodies *b, bo
     return true;
 }
 
+// M and H must be sparse and M block diagonal; M^-1 comes from mass.c.
 perp_status pp_bodies_create(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,
                              pp_bodies **out)
 {
@@ -268,6 +270,7 @@ static void apply_inverse_mass(const pp_bodies *b, double *y)
     }
 }
 
+// u = G^T (M^-1 (G x)); the velocities are left in y.
 void pp_bodies_mul(const pp_bodies *b, const double *x, double *u)
 {
     body_impulses(b, x, b->y);
@@ -288,6 +291,7 @@ void pp_bodies_apply(const pp_bodies *b, int c, const double *dx)
 {
     for (int e = b->p[c]; e < b->p[c + 1]; e++) {
         int size = b->size[b->body[e]];
+        // only this body's velocities change
         double t[BODY_MOST] = {0.0}, *y = b->y + b->first[b->body[e]];
         add_G(size, b->dim, b->G + b->g_at[e], dx, t);
         multiply_in_place(size, b->inverse + b->at[b->body[e]], t);
@@ -297,6 +301,7 @@ void pp_bodies_apply(const pp_bodies *b, int c, const double *dx)
     }
 }
 
+// q = H^T M^-1 f + w; y is scratch.
 void pp_bodies_free_motion(const pp_bodies *b, const perp_fcp *fcp, double *q)
 {
     for (int i = 0; i < b->nv; i++) {
@@ -319,6 +324,7 @@ void pp_bodies_scale(pp_bodies *b, const double *S)
     }
 }
 
+// W_cc = sum over its bodies of G^T M_k^-1 G, column by column.
 void pp_bodies_own(const pp_bodies *b, double *own)
 {
     int d = b->dim;

@@ -88,11 +88,13 @@ typedef struct ssn_state {
     perp_status fatal;          // PERP_ERR_MEMORY ends everything
 } ssn_state;
 
+// Whether memory, steps, time or work is used up.
 static bool out_of_budget(const ssn_state *s)
 {
     return s->fatal < 0 || s->steps >= s->steps_max || pp_job_is_over(s->job);
 }
 
+// The larger of the two residuals.
 static double worst(pp_ssn_residuals e)
 {
     return fmax(e.plain, e.scaled);
@@ -422,6 +424,7 @@ static perp_status create_state(const pp_ssn *ssn, const pp_job *job, ssn_state 
             return PERP_ERR_MEMORY;
         }
     }
+
     size_t blocks = (size_t)n * (size_t)ssn->dim;
     s->P = PP_ZEROS(job->arena, double, blocks);
     s->A = PP_ARRAY(job->arena, double, blocks);
@@ -553,6 +556,7 @@ static void clip_best(ssn_state *s)
     for (int i = 0; i < n; i++) {
         off = pp_max(fabs(s->r[i] - s->best[i]), off);
     }
+    // on the limits already, up to rounding
     if (off <= ROUNDING * pp_norm_inf(n, s->best)) {
         return;
     }
@@ -577,6 +581,7 @@ static perp_status write_report(const ssn_state *s, bool solved, pp_report *repo
     if (solved) {
         return PERP_OK;
     }
+    // the most specific reason
     const char *limit = pp_job_limit(s->job);
     const char *why = limit ? limit : "every start stalled";
     why = s->steps >= s->steps_max ? "step limit" : why;
@@ -643,6 +648,7 @@ static perp_status make_local(const perp_fcp *fcp, const pp_mass *mass, pp_arena
     if (!*bodies) {
         return pp_fcp_condense(fcp, mass, arena, local);
     }
+    // q of the local form; W stays implicit in the bodies
     double *q = PP_ARRAY(arena, double, n);
     if (!q) {
         return PERP_ERR_MEMORY;
@@ -654,6 +660,7 @@ static perp_status make_local(const perp_fcp *fcp, const pp_mass *mass, pp_arena
     return PERP_OK;
 }
 
+// The local form directly; the global form through make_local, with v = M^-1 (f + H r) at the end.
 perp_status pp_ssn_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
                        pp_report *report)
 {

@@ -41,6 +41,7 @@ typedef struct exchange_state {
     double alpha;                  // the proximal term
 } exchange_state;
 
+// One array for all vectors and blocks. False: no memory.
 static bool allocate_exchange(exchange_state *s, pp_arena *arena)
 {
     size_t n = (size_t)s->ssn->n, blocks = n * (size_t)s->ssn->dim;
@@ -91,6 +92,7 @@ static perp_status solve_modes(exchange_state *s)
     return status;
 }
 
+// Whether the least |F| is below a part of |r|.
 static bool is_within(const exchange_state *s, double part)
 {
     return s->least <= part * pp_norm2(s->ssn->n, s->best);
@@ -111,6 +113,7 @@ static perp_status exchange_at_once(exchange_state *s, double alpha, int *steps)
     s->alpha = alpha;
     memcpy(s->x, s->best, (size_t)s->ssn->n * sizeof *s->x);
     for (int k = 0; k <= EXCHANGES && slow < SLOW_MOST; k++) {
+        // the modes at x decide the next system
         double size = evaluate_modes(s), before = s->least;
         if (size < before) {
             slow = size > 0.5 * before ? slow + 1 : 0;
@@ -180,6 +183,7 @@ perp_status pp_ssn_exchange(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *
             return status;
         }
     }
+    // Q(x - rho u) of the best x, kept where it is no worse than the caller's r
     memcpy(s.x, s.best, bytes);
     evaluate_modes(&s);
     pp_axpy(ssn->n, -1.0, s.F, s.x);  // Q(x - rho u)

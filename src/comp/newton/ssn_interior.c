@@ -66,6 +66,7 @@ static double lorentz_det(int d, const double *x)
     return sum;
 }
 
+// The Lorentz cone has one group; torsion and rolling would need products of cones.
 bool pp_ssn_interior_fits(const pp_ssn *ssn)
 {
     return ssn->groups == 1;
@@ -240,6 +241,7 @@ static void contact_second_order(pp_ssn_interior *s, int c)
     for (int k = 1; k < d; k++) {
         sum += l[k] * v[k];
     }
+    // l \ v by the arrow matrix of l
     z[0] = (l[0] * v[0] - sum) / lorentz_det(d, l);
     for (int k = 1; k < d; k++) {
         z[k] = (v[k] - l[k] * z[0]) / l[0];

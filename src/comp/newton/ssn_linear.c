@@ -62,6 +62,7 @@ static perp_status sparse_create(pp_ssn_linear *linear, pp_arena *arena)
         return PERP_ERR_MEMORY;
     }
     int used = 0;
+    // scalar columns of a block column have the same rows
     for (int j = 0; j < linear->n; j++) {
         linear->p[j] = used;
         for (int k = W->p[j / d]; k < W->p[j / d + 1]; k++) {
@@ -137,6 +138,7 @@ static void assemble_blocks(pp_ssn_linear *linear, const double *A, const double
         int J = j / d, b = j % d;
         for (int k = W->p[J]; k < W->p[J + 1]; k++) {
             int c = W->row[k];
+            // block (c, J) of J is A_c W_cJ, and on the diagonal B_c besides
             double *y = linear->J ? linear->J + (size_t)j * (size_t)linear->n + c * d
                                   : linear->x + linear->p[j] + (k - W->p[J]) * d;
             const double *w = W->x + (size_t)k * (size_t)dd + b * d;
@@ -152,6 +154,7 @@ static perp_status factor_blocks(pp_ssn_linear *linear, const double *A, const d
     size_t n = (size_t)linear->n;
     linear->A = A;
     linear->B = B;
+    // A and B are borrowed from the caller until the next factorisation
     if (linear->velocity) {
         return pp_ssn_velocity_factor(linear->velocity, A, B);
     }
@@ -219,6 +222,7 @@ perp_status pp_ssn_linear_solve(const pp_ssn_linear *linear, double *x, double *
         pp_ssn_mul(linear->ssn, linear->step, linear->Wd);
         pp_axpy(n, 1.0, linear->step, x);
         pp_axpy(n, 1.0, linear->Wd, Wx);
+        // LU with pivoting needs no refinement for a Newton step
         if (!linear->velocity) {
             break;
         }

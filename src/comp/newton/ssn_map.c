@@ -20,6 +20,7 @@ typedef struct nearest {
     bool inside;
 } nearest;
 
+// The interval [-radius, radius].
 static nearest nearest_in_interval(double radius, double x)
 {
     if (fabs(x) <= radius && radius > 0.0) {
@@ -77,6 +78,7 @@ static nearest nearest_in_polygon(int nd, double radius, const double *x)
     };
 }
 
+// Interval, polygon or disc, by the group and the contact.
 static nearest nearest_in_group(const pp_ssn *ssn, int c, const pp_group *group, double radius,
                                 const double *x)
 {
@@ -102,6 +104,7 @@ static void project_augmented(const pp_ssn *ssn, int c, const double *x, double 
         const pp_group *group = &ssn->group[k];
         double mu = group->mu[c];
         int f = group->first, size = group->size;
+        // an open contact has radius 0 and P = 0
         nearest near = nearest_in_group(ssn, c, group, mu * y[0], x + f);
         for (int a = 0; a < size; a++) {
             y[f + a] = closed ? near.y[a] : 0.0;
@@ -170,6 +173,7 @@ static void sweep_blocks(const pp_ssn *ssn, double *r, double *u)
         sweep_contact(ssn, c, u + c * d, r, dr);
         for (int k = W->p[c]; k < W->p[c + 1]; k++) {
             const double *block = W->x + (size_t)k * (size_t)(d * d);
+            // ab: column-major index in the block
             for (int ab = 0; ab < d * d; ab++) {
                 u[W->row[k] * d + ab % d] += block[ab] * dr[ab / d];
             }
@@ -308,6 +312,7 @@ static double natural_square(const law *at, const double *r, const double *u)
     for (int k = 0; k < at->ssn->groups; k++) {
         x[0] -= at->mu[k] * group_support(at, &at->ssn->group[k], u + at->ssn->group[k].first);
     }
+    // the closed form where there is one
     bool disc = at->ssn->groups == 1 && !(at->ssn->fcp->nd && at->ssn->fcp->nd[at->contact]);
     if (disc) {
         project_disc_cone(at, x, y);

@@ -45,6 +45,7 @@ typedef struct fb_search {
     perp_status fatal;
 } fb_search;
 
+// Whether memory, steps, time or work is used up.
 static bool is_over(const fb_search *s)
 {
     return s->fatal < 0 || s->steps >= s->steps_max || pp_job_is_over(s->job);
@@ -141,6 +142,7 @@ static void exchange_proximal(fb_search *s, double lambda, int most)
             lambda *= 30.0;
             continue;
         }
+        // diverges: the active set of a proximal problem is not that of the problem
         if (residual > 10.0 * last) {
             return;
         }
@@ -194,6 +196,7 @@ static double descent_direction(fb_search *s, double lambda)
             return slope;
         }
     }
+    // steepest descent
     for (int i = 0; i < n; i++) {
         s->d[i] = -s->gradient[i];
     }
@@ -265,6 +268,7 @@ static void perturb(fb_search *s)
     double at = store_if_better(s, s->z), lambda = 1.0;
     for (int k = 0; k < PROX_MAX && lambda < 1e6 && !is_over(s) && !is_solved(s); k++) {
         memcpy(s->center, s->z, (size_t)n * sizeof *s->z);
+        // as the inner accuracy of ssn_fcp.c
         double accuracy = 1e-2 * fmin(at, 1e-2) * fmin(1.0, lambda);
         if (descend(s, (pp_fb_prox){lambda, s->center}, fmax(1e-28, accuracy * accuracy))) {
             at = store_if_better(s, s->z);
@@ -339,6 +343,7 @@ static int default_search_steps(int n)
     return n <= 200 ? 2000 : 600;
 }
 
+// Allocates the vectors and sets the limits.
 static perp_status search_create(const perp_mcp *mcp, const pp_job *job, fb_search *s)
 {
     int n = mcp->n, limit = job->options->max_iterations;
@@ -368,6 +373,7 @@ static perp_status run_equilibrated(fb_search *s, const perp_mcp *mcp, int passe
     }
     if (status == PERP_OK) {
         s->fb = fb;
+        // the caller's guess in the units of this equilibration
         for (int i = 0; i < mcp->n; i++) {
             s->z[i] = z[i] / fb->column[i];
         }

@@ -30,6 +30,7 @@ perp_status pp_fb_linear_create(const pp_fb *fb, pp_arena *arena, pp_fb_linear *
         return PERP_ERR_MEMORY;
     }
     linear->fb = fb;
+    // dense where small or a quarter full
     bool full = fb->n <= DENSE_MOST && 4 * entries >= n * n;
     if (fb->A.dense || fb->n <= DENSE_ALWAYS || full) {
         linear->V = PP_ARRAY(arena, double, n *n);

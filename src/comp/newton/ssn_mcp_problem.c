@@ -77,6 +77,7 @@ static int entry_of_column(const perp_matrix *A, int j, int k, size_t *at)
     return A->i[*at];
 }
 
+// Stored entries of column j.
 static int column_entries(const perp_matrix *A, int j)
 {
     return A->dense ? A->rows : A->p[j + 1] - A->p[j];
@@ -157,6 +158,7 @@ static void scale_load_and_bounds(pp_fb *fb)
     size = size > 0.0 ? size : 1.0;
     for (int i = 0; i < fb->n; i++) {
         fb->b[i] /= size;
+        // the unit goes into C, and its inverse into R
         fb->column[i] *= size;
         fb->row[i] /= size;
         fb->lower[i] = pp_mcp_lower(mcp, i) / fb->column[i];
@@ -165,6 +167,7 @@ static void scale_load_and_bounds(pp_fb *fb)
     fb->b_size = pp_norm_inf(fb->n, mcp->b);
 }
 
+// Residuals (C5) and (C6) are measured in the caller's units, hence `inverse` from the caller's A.
 perp_status pp_fb_create(const perp_mcp *mcp, int passes, pp_arena *arena, pp_fb **out)
 {
     int n = mcp->n;

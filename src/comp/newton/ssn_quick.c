@@ -68,6 +68,7 @@ static double merit(pp_quick *s, double t)
             square += F * F;
         }
         sum += square / rho;
+        // direction of x_t and h = mu x_n / |x_t|, for slip only
         double inverse = kind == PP_QUICK_SLIP && size > 0.0 ? 1.0 / size : 0.0;
         s->touch[c] = (pp_quick_contact){
             .kind = kind, .e = {x[1] * inverse, x[2] * inverse}, .turn = s->mu[c] * x[0] * inverse};
@@ -157,6 +158,7 @@ static void snap_to_cones(pp_quick *s, double target)
             s->r[i + a] = y[a];
         }
     }
+    // beyond rounding: the projected r must pass as well
     if (off > 1e-13 * largest) {
         find_velocities(s);
         if (!(residual(s) <= target)) {
@@ -275,6 +277,7 @@ static bool find_rho(pp_quick *s)
     return least > 1e-14 * most && most < PP_INF;
 }
 
+// All vectors from one array. PERP_ERR_LIMIT: the contacts have no common scale.
 static perp_status create_quick(const perp_fcp *fcp, pp_arena *arena, pp_quick *s)
 {
     int n = fcp->nc * fcp->dim;
@@ -307,6 +310,7 @@ bool pp_ssn_quick_fits(const perp_fcp *fcp, const perp_comp_options *options)
     return fcp->nv == 0 && fcp->dim <= 3 && !fcp->nd && fcp->nc * fcp->dim <= most;
 }
 
+// From the guess, then from zero; the caller's r changes on success only.
 perp_status pp_ssn_quick(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
                          pp_report *report)
 {

@@ -50,6 +50,7 @@ static bool begin_step(pp_quick *s)
     for (int c = 0, i = 0; c < s->nc; c++, i += s->dim) {
         const pp_quick_contact *at = &s->touch[c];
         const double *r = s->r + i;
+        // e . dr_t for dr_n = 0: onto the limit mu r_n
         double *dr = s->dr + i, along = 0.0;
         if (at->kind == PP_QUICK_SLIP) {
             along = s->mu[c] * r[0] - at->e[0] * r[1] - (s->dim > 2 ? at->e[1] * r[2] : 0.0);
@@ -83,6 +84,7 @@ static int right_side(pp_quick *s)
         } else if (at->kind == PP_QUICK_SLIP) {
             s->z[m++] = -rho * (u[0] + du[0]);
             if (s->dim > 2) {
+                // t . du_t
                 double across = at->e[0] * du[2] - at->e[1] * du[1];
                 s->z[m++] = at->e[1] * r[1] - at->e[0] * r[2] - at->turn * rho * across;
             }
@@ -103,6 +105,7 @@ static void add_unknowns(pp_quick *s)
                 dr[a] += z[a];
             }
         } else if (at->kind == PP_QUICK_SLIP) {
+            // dr_t = mu dr_n e + s t
             dr[0] += z[0];
             dr[1] += s->mu[c] * z[0] * at->e[0];
             if (s->dim > 2) {
@@ -233,6 +236,7 @@ static bool solve_reduced(pp_quick *s, int m)
 
 bool pp_quick_step(pp_quick *s)
 {
+    // W k is skipped where k = 0, in the first step from zero
     if (begin_step(s)) {
         pp_quick_mul(s, s->dr, s->du);
     } else {

@@ -148,6 +148,7 @@ perp_status pp_ssn_velocity_create(const pp_bodies *bodies, const pp_job *job,
     v->y = PP_ARRAY(arena, double, bodies->nv);
     v->factor = job->factor ? job->factor : pp_ldl_create_in(arena);
     pp_ldl_pattern pattern;
+    // the pattern is in the arena, the analysis in the factorisation
     if (!v->D || !v->inverse || !v->y || !v->factor || !list_pairs(bodies, arena, &pattern)) {
         return PERP_ERR_MEMORY;
     }
@@ -208,6 +209,7 @@ static bool invert_any(int d, const double *B, double *X)
     return true;
 }
 
+// X = B^-1 by size; false: singular.
 static bool invert_block(int d, const double *B, double *X)
 {
     if (d == 2) {
@@ -242,6 +244,7 @@ static bool invert_contacts(pp_ssn_velocity *v, const double *A, const double *B
             return false;
         }
         multiply_blocks(d, X, A + at, D);
+        // exact symmetry holds for open and sticking contacts; a slip has none
         for (int b = 0; b < d; b++) {
             for (int a = 0; a < b; a++) {
                 *symmetric = *symmetric && D[a + b * d] == D[b + a * d];
@@ -256,6 +259,7 @@ INLINE void add_pair(int sa, int sb, int d, const double *Ga, const double *Gb, 
                      double *x)
 {
     for (int j = 0; j < sb; j++) {
+        // D Gb^T first: d numbers for each column
         double t[PP_SSN_DIM_MAX];
         for (int k = 0; k < d; k++) {
             t[k] = 0.0;
@@ -321,6 +325,7 @@ static bool is_zero(int n, const double *D)
     return true;
 }
 
+// Forms M + G D G^T and factors it. PERP_ERR_SINGULAR: a B is, or the factors grow too much.
 perp_status pp_ssn_velocity_factor(pp_ssn_velocity *v, const double *A, const double *B)
 {
     const pp_bodies *b = v->bodies;
@@ -367,6 +372,7 @@ static inline void block_times(int d, const double *X, const double *b, double *
     }
 }
 
+// Without refinement: pp_ssn_linear_solve adds it.
 perp_status pp_ssn_velocity_solve(const pp_ssn_velocity *v, double *x)
 {
     const pp_bodies *b = v->bodies;

@@ -233,6 +233,7 @@ static void project_pieces(pp_ssn_homotopy *s)
                 differentiate_group(s, c, g, P);
             }
         }
+        // Q(y) = P y
         for (int k = 0; k < d; k++) {
             double sum = 0.0;
             for (int l = 0; l < d; l++) {
@@ -245,6 +246,7 @@ static void project_pieces(pp_ssn_homotopy *s)
 
 // ── The path ─────────────────────────────────────────────────────────────────────────────────────
 
+// One array for all numbers. False: no memory.
 static bool allocate_homotopy(pp_ssn_homotopy *s, pp_arena *arena)
 {
     const pp_ssn *ssn = s->ssn;
@@ -374,6 +376,7 @@ static crossing first_crossing(const pp_ssn_homotopy *s, double most)
     crossing first = {.contact = -1, .t = most};
     int d = s->ssn->dim, groups = s->ssn->groups;
     for (int c = 0; c < s->ssn->nc; c++) {
+        // y_n > 0 where closed, < 0 where open
         double sign = s->closed[c] ? 1.0 : -1.0;
         affine normal = {sign * s->y[c * d], sign * s->dy[c * d]};
         take_earlier_crossing(&first, normal,

@@ -37,6 +37,7 @@ struct pp_anderson {
     double last;    // |f| of the last accepted point, PP_INF: none
 };
 
+// DEPTH columns of differences, used as a ring.
 pp_anderson *pp_anderson_create(int n, int size, const double *weight, double growth,
                                 pp_arena *arena)
 {
@@ -70,6 +71,7 @@ void pp_anderson_reset(pp_anderson *a)
 static void store_step(pp_anderson *a, const double *g, double norm)
 {
     if (a->last < PP_INF) {
+        // oldest column first
         int slot = a->count % DEPTH;
         double *dF = a->dF + (size_t)slot * (size_t)a->n;
         double *dG = a->dG + (size_t)slot * (size_t)a->size;
@@ -120,6 +122,7 @@ static bool extrapolate(const pp_anderson *a, const double *g, double *z)
     return true;
 }
 
+// f is weighted once here, so that dF and the least squares problem are in the norm of energy.
 void pp_anderson_next(pp_anderson *a, const double *g, double *z)
 {
     double norm = 0.0;

@@ -80,6 +80,7 @@ static bool extragradient(const pp_contact_blocks *blocks, eg_work *w, pp_meter 
         pp_contact_blocks_state(blocks, w->y, w->state);
         field(blocks, w->state, w->G);
         pp_meter_add(meter, pp_contact_blocks_cost(blocks));
+        // Khobotov's condition; a new tau from the measured Lipschitz constant
         ratio = w->tau * lipschitz(blocks, w->weight, w->x, w->y, w->F, w->G);
         if (ratio <= RATIO_MAX) {
             break;

@@ -102,6 +102,7 @@ static void contact_lengths(pp_contact_blocks *blocks, int c, double linear, dou
     }
     for (int g = 1; g < blocks->law[c].groups; g++) {
         pp_disc *disc = &blocks->law[c].disc[g];
+        // [1 / (kg m^2)], so that the ratio of both is a squared length
         double moment = mean_mobility(W, blocks->dim, disc->first, disc->size);
         double l = linear > 0.0 && moment > 0.0 ? sqrt(linear / moment) : 1.0;
         disc->mu /= l;
@@ -191,6 +192,7 @@ static perp_status create_local(const perp_fcp *local, pp_contact_blocks *blocks
     if (status >= 0 && blocks->length) {
         scale_blocks(blocks);
     }
+    // after scaling: q is q' now
     blocks->state_at_zero = blocks->q;
     return status;
 }
@@ -214,6 +216,7 @@ static perp_status create_global(pp_contact_blocks *blocks)
     return create_local(&local, blocks);
 }
 
+// Arrays are in the arena; only the factors of a sparse M have to be destroyed.
 perp_status pp_contact_blocks_create(const perp_fcp *fcp, pp_arena *arena,
                                      pp_contact_blocks *blocks)
 {
@@ -342,6 +345,7 @@ void pp_contact_blocks_velocity(const pp_contact_blocks *blocks, const double *s
     }
 }
 
+// Contacts with r_n = 0 have r = 0, as K requires, and are skipped.
 void pp_contact_blocks_state(const pp_contact_blocks *blocks, const double *r, double *state)
 {
     memcpy(state, blocks->state_at_zero, (size_t)blocks->size * sizeof *state);

@@ -28,6 +28,7 @@ static int list_rows(gather *g, int c, int to, bool write)
     for (int k = g->H.p[c * blocks->dim]; k < g->H.p[(c + 1) * blocks->dim]; k++) {
         const int *body;
         int size = pp_mass_body(blocks->mass, g->H.i[k], &body);
+        // its body is listed already
         if (g->mark[g->H.i[k]] == c) {
             continue;
         }
@@ -77,6 +78,7 @@ static perp_status fill_contact(gather *g, int c)
     }
     double *W = blocks->Wcc + (size_t)c * (size_t)(dim * dim);
     for (int k = blocks->p[c]; k < blocks->p[c + 1]; k++) {
+        // rows of H_c and T_c together in memory: a sweep reads them in this order
         for (int j = 0; j < dim; j++) {
             size_t from = (size_t)j * (size_t)nv + (size_t)blocks->row[k];
             blocks->H[(size_t)k * (size_t)dim + (size_t)j] = g->h[from];

@@ -65,6 +65,7 @@ static perp_status gauss_seidel(const pp_contact_blocks *blocks, const pp_job *j
     memcpy(z, best->best, (size_t)n * sizeof *z);
     pp_contact_blocks_state(blocks, z, z + n);
     for (int k = 1;; k++) {
+        // the sweep works on a copy: Anderson acceleration needs z and its image
         memcpy(g, z, (size_t)size * sizeof *g);
         gs_sweep(blocks, g, g + n, job->meter);
         pp_meter_add(job->meter, pp_contact_blocks_cost(blocks));

@@ -64,6 +64,7 @@ static inline void apply_impulse(const pp_sweep_contact *c, const double r[3], d
     }
 }
 
+// The exact zero of an open contact.
 static inline bool is_zero_impulse(const double r[3])
 {
     return r[0] == 0.0 && r[1] == 0.0 && r[2] == 0.0;
@@ -130,6 +131,7 @@ static pp_sweep_change sweep_range(pp_sweep *s, int from, int to)
         const pp_sweep_contact *c = &s->contact[i];
         double u[3], x[3], dr[3], *r = s->r + 3 * (ptrdiff_t)i;
         contact_rates(c, s->v, u);
+        // open, and stays so
         if (u[0] >= 0.0 && is_zero_impulse(r)) {
             continue;
         }
@@ -139,6 +141,7 @@ static pp_sweep_change sweep_range(pp_sweep *s, int from, int to)
             r[k] = x[k];
         }
         apply_impulse(c, dr, s->v);
+        // the change of the contact's own rows, by the diagonal of W
         double n = dr[0] * dr[0], t = dr[1] * dr[1] + dr[2] * dr[2];
         double rows = fmax(c->W[0] * c->W[0] * n, c->W[4] * c->W[4] * t);
         sum.worst = rows > sum.worst ? rows : sum.worst;
@@ -181,6 +184,7 @@ pp_sweep_change pp_sweep_once(pp_sweep *s)
     for (int k = 0; k < s->colours; k++) {
         shade a = {s, s->colour[k], s->colour[k + 1]};
         int pieces = (a.to - a.from + PP_SWEEP_PIECE - 1) / PP_SWEEP_PIECE;
+        // colour by colour: threads meet at the end of each
         bool alone = s->serial && k == s->colours - 1;
         pp_team_share(alone ? NULL : s->team, pieces, 1, sweep_pieces, &a);
         for (int i = 0; i < pieces; i++) {
@@ -216,6 +220,7 @@ static pp_sweep_change natural_residual(const pp_sweep_contact *c, const double 
                              r[0] * r[0] + r[1] * r[1] + r[2] * r[2]};
 }
 
+// Open contacts that separate have a zero map.
 pp_sweep_change pp_sweep_residual(const pp_sweep *s)
 {
     pp_sweep_change sum = {0.0, 0.0, 0.0};
@@ -253,6 +258,7 @@ double pp_sweep_scale(const pp_sweep *s)
 bool pp_sweep_prepare(pp_sweep_contact *c)
 {
     double *W = c->W, *S = c->stick;
+    // column j of W is J times column j of T
     for (int j = 0; j < 3; j++) {
         double *column = W + 3 * (ptrdiff_t)j;
         memset(column, 0, 3 * sizeof *column);

@@ -32,6 +32,7 @@ static int choose_colours(const pp_sweep *s, const int *body, uint64_t *used, in
         if (c > 0 && pair[0] == pair[-2] && pair[1] == pair[-1]) {
             continue;
         }
+        // body -1 does not move: it may be shared
         uint64_t taken = 0;
         for (int k = 0; k < 2; k++) {
             taken |= pair[k] >= 0 ? used[pair[k]] : 0;

@@ -49,9 +49,11 @@ static perp_status watch_start(pp_best_iterate *best, const pp_contact_blocks *b
     if (!best->best || !best->state) {
         return PERP_ERR_MEMORY;
     }
+    // a guess that is not finite is ignored
     if (options->warm_start && pp_all_finite((size_t)blocks->n, guess)) {
         pp_contact_blocks_import(blocks, guess, best->best);
     }
+    // a guess within the tolerance needs no iteration
     pp_contact_blocks_state(blocks, best->best, best->state);
     best->residual = larger(pp_contact_blocks_residuals(blocks, best->best, best->state));
     best->residual_then = best->residual;
@@ -103,6 +105,7 @@ static perp_status watch_finish(const pp_best_iterate *best, const char *unit, p
     return PERP_ERR_LIMIT;
 }
 
+// seconds_sweeps includes the set-up.
 perp_status pp_first_order_run(const pp_first_order_method *method, const perp_fcp *fcp,
                                const pp_job *job, double *r, double *v, pp_report *report)
 {
