@@ -327,7 +327,7 @@ cli_exit cli_help(int count, char **words)
         return CLI_LISTED;
     }
     if (count > 1) {
-        return cli_complain("help: '%s' is one word too many", words[1]);
+        return cli_complain("help: unexpected argument '%s'", words[1]);
     }
     if (strcmp(words[0], "help") == 0) {
         return tell_general();
