@@ -295,8 +295,8 @@ static perp_status take_capture_step(pp_flight *flight)
             status = PERP_ERR_MEMORY;
         }
         status = status < 0 ? status
-                            : pp_flight_resolve_impacts(flight, &holds,
-                                                        pp_flight_rest_speed(flight), ends, &again);
+                            : pp_flight_resolve_impacts(
+                                  flight, &holds, pp_flight_rest_speed(flight), true, ends, &again);
     }
     double dt = fmin(flight->capture_dt, flight->end - flight->t);
     for (int k = 0; k < HALVINGS && status >= 0; k++, dt *= 0.25) {

@@ -110,7 +110,16 @@ perp_event *pp_flight_add_event(pp_flight *flight, perp_event_kind kind, const p
 
 // ── Infinitely many impacts ──────────────────────────────────────────────────────────────────────
 
-static const double NEGLIGIBLE = 1e-8;  // of the length: height of bounces that is not followed
+// Heights of bounces, of the length: a steady sequence of impacts is ended once it is below the first, any other one below
+// the second.
+static const double NEGLIGIBLE = 1e-8, UNSEEN = 1e-3 * 1e-8;
+
+double pp_flight_bounce_speed(const pp_flight *flight)
+{
+    const pp_machine *machine = flight->machine;
+    double g = pp_length(machine->model->gravity);
+    return fmax(flight->tol_rate, sqrt(2.0 * g * UNSEEN * machine->length));
+}
 
 static pp_impact_history *bouncer_of(pp_flight *flight, int a, int b)
 {
@@ -147,7 +156,7 @@ bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, dou
     bool steady = *ratio < 1.0 && fabs(*ratio - ratio_before) < 0.01;
     *end = flight->t + (steady ? last * *ratio / (1.0 - *ratio) : 0.0);
     return height < NEGLIGIBLE * flight->machine->length &&
-           (steady || height < 1e-3 * NEGLIGIBLE * flight->machine->length);
+           (steady || height < UNSEEN * flight->machine->length);
 }
 
 // ── The loop ─────────────────────────────────────────────────────────────────────────────────────

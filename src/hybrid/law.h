@@ -51,6 +51,7 @@ typedef struct pp_laws {
     const double
         *scale;      // rows: what A is measured by in deciding its rank              theory (J10)
     double least_u;  // size of the rates that u is made of, before they cancel
+    double rank;     // part of the scaled matrix below which it counts as singular; 0: PP_LAW_RANK
 } pp_laws;
 
 typedef struct pp_law_info {

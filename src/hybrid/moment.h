@@ -214,6 +214,7 @@ static inline double pp_hold_mu(const pp_machine *machine, const pp_instant *ins
 typedef struct pp_bounces {
     double rest;       // slower than this nothing does [m/s]
     const bool *ends;  // holds: bounces that end here; NULL: none
+    bool in_short;     // in a short step
 } pp_bounces;
 
 // Velocities after an impact of all holds that touch: limits and contacts of the list, equations held.
