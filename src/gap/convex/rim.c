@@ -10,8 +10,8 @@
 // or a place where the two outlines cross.
 #include "gap/convex/narrow.h"
 
-static const double LEVEL =
-    1e-8;  // of 1: faces that lie less out of parallel are flat on each other
+// Cosine short of 1, and sine: faces that are less out of parallel are flat on each other.
+static const double LEVEL = 1e-8;
 
 // A face seen along n: a disc, a convex polygon, or a whole plane.
 typedef struct rim_face {
