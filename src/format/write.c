@@ -210,7 +210,7 @@ static bool fcp_numbers(const perp_fcp *fcp)
 static perp_status not_numbers(perp_error *error)
 {
     return pp_fail(error, PERP_ERR_NUMERIC,
-                   "the problem holds numbers that are not finite: no file is written");
+                   "the problem contains non-finite numbers: no file is written");
 }
 
 perp_status perp_mcp_write(const perp_mcp *mcp, const char *name, const char *path,

@@ -68,11 +68,10 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
         return PERP_OK;
     }
     if (status >= 0 && is_worthless(&sim->info.certificate)) {
-        pp_print(
-            sim->info.remark, sizeof sim->info.remark,
-            "not solved: what was found is off by as much as it moves (residual %.3g m/s, energy "
-            "created %.3g J)",
-            sim->info.certificate.residual, sim->info.certificate.energy_created);
+        pp_print(sim->info.remark, sizeof sim->info.remark,
+                 "not solved: the error is as large as the motion (residual %.3g m/s, energy "
+                 "created %.3g J)",
+                 sim->info.certificate.residual, sim->info.certificate.energy_created);
         return PERP_ERR_LIMIT;
     }
     if (status >= 0) {
