@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plot/plot.h"
 
-#include "plot/figures.h"
-#include "plot/output.h"
-#include "plot/page.h"
+#include "plot/draw/output.h"
+#include "plot/draw/page.h"
+#include "plot/figures/figures.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
 
 #include <perp/plot.h>
 
-#include "plot/story.h"
-#include "plot/svg.h"
+#include "plot/draw/svg.h"
+#include "plot/figures/story.h"
 
 typedef struct pp_figure {
     const char *name;                       // of the file, and of --only

@@ -3,7 +3,7 @@
 //
 // Separating axes of random pairs: against the distances of gap/, which shares no code with them, and against many
 // directions tried one by one.
-#include "certify/convex.h"
+#include "certify/geometry/convex.h"
 #include "support/cmocka.h"
 #include "support/gap_scene.h"
 #include "support/touch_check.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pieces that move: what the swept test says, against many instants looked at one by one.
-#include "certify/sweep.h"
+#include "certify/geometry/sweep.h"
 #include "support/cmocka.h"
 #include "support/touch_check.h"
 

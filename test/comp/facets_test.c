@@ -4,7 +4,7 @@
 // Friction polygons at scale: ssn ends at rounding, its answer split along the directions is a basic
 // solution of the Stewart–Trinkle problem, Lemke's method finds the same motion, and the judge that does
 // not form the matrix says what the one says that does.
-#include "comp/verdict.h"
+#include "comp/judge/verdict.h"
 #include "support/cmocka.h"
 #include "support/heap.h"
 #include "support/random.h"

@@ -6,8 +6,8 @@
 #include "support/families.h"
 #include "support/random.h"
 
-#include "comp/judge.h"
-#include "comp/ssn.h"
+#include "comp/judge/judge.h"
+#include "comp/newton/ssn.h"
 
 #include <math.h>
 #include <stdlib.h>

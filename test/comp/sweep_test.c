@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sweeps over contacts of bodies: their order is a colouring, and what they end at obeys the laws.
-#include "comp/sweep.h"
+#include "comp/sweeping/sweep.h"
 
-#include "comp/first.h"
+#include "comp/sweeping/first.h"
 #include "support/cmocka.h"
 #include "support/random.h"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Solids on meshes against the same solids on half-spaces and boxes: nothing of the triangles may be felt.
-#include "gap/mesh.h"
+#include "gap/mesh/mesh.h"
 #include "support/cmocka.h"
 #include "support/random.h"
 

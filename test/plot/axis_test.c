@@ -5,7 +5,7 @@
 #include "support/cmocka.h"
 #include "support/random.h"
 
-#include "plot/axis.h"
+#include "plot/draw/axis.h"
 
 #include <math.h>
 #include <string.h>

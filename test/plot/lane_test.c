@@ -5,7 +5,7 @@
 #include "support/cmocka.h"
 #include "support/random.h"
 
-#include "plot/lane.h"
+#include "plot/draw/lane.h"
 
 #include <math.h>
 

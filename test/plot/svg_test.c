@@ -7,7 +7,7 @@
 #include "support/random.h"
 #include "support/xml.h"
 
-#include "plot/svg.h"
+#include "plot/draw/svg.h"
 
 #include <locale.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The reader of JSON beside jansson: both accept the same texts and find the same in them, and it takes little memory.
-#include "scene/json_tree.h"
+#include "scene/read/json_tree.h"
 #include "support/cmocka.h"
 #include "support/folder.h"
 #include "support/json_twin.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The schema, the reader's tables and the scenes of the project agree.
-#include "scene/reader.h"
+#include "scene/read/reader.h"
 #include "support/cmocka.h"
 #include "support/json_schema.h"
 

@@ -4,7 +4,7 @@
 // A recording out of thin air, as large and as odd as a test of the figures wants it.
 #pragma once
 
-#include "plot/story.h"
+#include "plot/figures/story.h"
 
 typedef struct film_wish {
     int frames, bodies, contacts, joints;  // bodies: without the ground

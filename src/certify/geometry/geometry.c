@@ -1,0 +1,548 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// All pairs of shapes that the model allows to collide, and what becomes of each in a step.
+//
+// Pairs are found by sort and sweep: boxes are sorted along one axis and compared while they
+// overlap along it. A box holds the shape at both ends of the step, and is grown by the distance of
+// its points from their chords in between, at most r angle^2 / 8.
+#include "certify/geometry/geometry.h"
+
+#include "certify/geometry/sweep.h"
+#include "math/math.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+// A shape and its bounding boxes, in world axes.
+typedef struct box_item {
+    pp_box3 box;  // over the step
+    pp_box3 at_end;
+    int shape;
+} box_item;
+
+typedef struct geometry_judge {
+    const pp_geometry_task *task;
+    const perp_model *model;
+    pp_geometry *out;
+    pp_arena *arena;
+    pp_convex *piece;         // shapes; not of meshes
+    pp_placed_convex *first;  // shapes: at the start of the step, seen from their bodies
+    pp_placed_convex *last;   // the same at its end
+    pp_travel *travel;        // bodies
+    box_item *item;           // shapes that have a box, sorted by its low end along `along`
+    int items, along;
+    uint64_t rounded;  // low bits that the sorting left out
+} geometry_judge;
+
+// ── Boxes ────────────────────────────────────────────────────────────────────────────────────────
+
+// Component k of a vector: 0 is x.
+static double component(perp_vec3 x, int k)
+{
+    if (k == 0) {
+        return x.x;
+    }
+    return k == 1 ? x.y : x.z;
+}
+
+static pp_box3 box_union(const pp_box3 *a, const pp_box3 *b)
+{
+    return (pp_box3){
+        pp_vec(fmin(a->low.x, b->low.x), fmin(a->low.y, b->low.y), fmin(a->low.z, b->low.z)),
+        pp_vec(fmax(a->high.x, b->high.x), fmax(a->high.y, b->high.y), fmax(a->high.z, b->high.z))};
+}
+
+static pp_box3 grown(const pp_box3 *b, double by)
+{
+    perp_vec3 all = pp_vec(by, by, by);
+    return (pp_box3){pp_sub(b->low, all), pp_add(b->high, all)};
+}
+
+static bool boxes_overlap(const pp_box3 *a, const pp_box3 *b)
+{
+    return a->low.x <= b->high.x && b->low.x <= a->high.x && a->low.y <= b->high.y &&
+           b->low.y <= a->high.y && a->low.z <= b->high.z && b->low.z <= a->high.z;
+}
+
+// Bounding box of a placed piece; of a box in closed form, of others by six support points.
+static pp_box3 bounds_of(const pp_placed_convex *p)
+{
+    const pp_mat3 *R = &p->X.R;
+    double r = p->convex->radius;
+    perp_vec3 h = p->convex->half, low, high;
+    if (p->convex->kind == PP_CONVEX_BOX) {
+        // m is stored by rows: row i holds the extents of the three axes along the world axis i.
+        const double *m = R->m;
+        perp_vec3 e = {fabs(m[0]) * h.x + fabs(m[1]) * h.y + fabs(m[2]) * h.z,
+                       fabs(m[3]) * h.x + fabs(m[4]) * h.y + fabs(m[5]) * h.z,
+                       fabs(m[6]) * h.x + fabs(m[7]) * h.y + fabs(m[8]) * h.z};
+        return (pp_box3){pp_sub(p->X.p, e), pp_add(p->X.p, e)};
+    }
+    low.x = pp_placed_convex_support(p, pp_vec(-1.0, 0.0, 0.0)).x;
+    low.y = pp_placed_convex_support(p, pp_vec(0.0, -1.0, 0.0)).y;
+    high.x = pp_placed_convex_support(p, pp_vec(1.0, 0.0, 0.0)).x;
+    high.y = pp_placed_convex_support(p, pp_vec(0.0, 1.0, 0.0)).y;
+    bool flat = p->convex->planar;
+    low.z = flat ? 0.0 : pp_placed_convex_support(p, pp_vec(0.0, 0.0, -1.0)).z;
+    high.z = flat ? 0.0 : pp_placed_convex_support(p, pp_vec(0.0, 0.0, 1.0)).z;
+    pp_box3 box = {low, high};
+    return grown(&box, r);
+}
+
+// The root box of a mesh as a piece, which bounds the mesh at any orientation. Node 1 is the root.
+static pp_convex mesh_block(const pp_shape *shape)
+{
+    const pp_box3 *root = &shape->mesh->node[1];
+    perp_vec3 centre = pp_scale(0.5, pp_add(root->low, root->high));
+    pp_convex c = {.kind = PP_CONVEX_BOX, .body = shape->body, .X_B = shape->X_BS};
+    c.half = pp_sub(root->high, centre);
+    c.X_B.p = pp_pose_point(&shape->X_BS, centre);
+    c.core_reach = pp_length(c.X_B.p) + pp_length(c.half);
+    return c;
+}
+
+// Bound on the rounding error of the coordinates of a box, generous [m].
+static double rounding(const pp_box3 *b)
+{
+    double x = fmax(fabs(b->low.x), fabs(b->high.x)), y = fmax(fabs(b->low.y), fabs(b->high.y)),
+           z = fmax(fabs(b->low.z), fabs(b->high.z));
+    return 32.0 * DBL_EPSILON * fmax(fmax(x, y), z);
+}
+
+// A piece relative to the origin of its body, in world axes. Small coordinates keep its digits.
+static pp_placed_convex placed_at(const pp_convex *c, const pp_pose *body)
+{
+    const pp_pose turned = {{0.0, 0.0, 0.0}, body->R};
+    return pp_convex_place(c, &turned);
+}
+
+static void set_box(const geometry_judge *j, box_item *it)
+{
+    const pp_shape *shape = &j->model->shape[it->shape];
+    const pp_travel *t = &j->travel[shape->body];
+    pp_convex block;
+    pp_placed_convex from, to;
+    if (shape->mesh) {
+        block = mesh_block(shape);
+        from = placed_at(&block, &t->start);
+        to = placed_at(&block, &t->end);
+    } else {
+        from = j->first[it->shape];
+        to = j->last[it->shape];
+    }
+    pp_box3 end = bounds_of(&to);
+    end = (pp_box3){pp_add(end.low, t->end.p), pp_add(end.high, t->end.p)};
+    it->box = it->at_end = grown(&end, rounding(&end));
+    if (j->task->start) {
+        pp_box3 start = bounds_of(&from);
+        // Never more than the diameter, however often the body turns.
+        double reach = to.convex->core_reach;
+        double bend = fmin(reach * t->angle * t->angle / 8.0, 2.0 * reach);
+        start = (pp_box3){pp_add(start.low, t->start.p), pp_add(start.high, t->start.p)};
+        it->box = box_union(&it->box, &start);
+        it->box = grown(&it->box, bend + rounding(&it->box));
+    }
+}
+
+// The coordinate along which the centres of the boxes are spread most: there fewest boxes overlap.
+static int widest(const geometry_judge *j, const box_item *list)
+{
+    double spread[3] = {0.0, 0.0, 0.0};
+    perp_vec3 mean = {0};
+    for (int i = 0; i < j->items; i++) {
+        perp_vec3 c = pp_scale(0.5, pp_add(list[i].box.low, list[i].box.high));
+        mean = pp_along(mean, 1.0 / (i + 1), pp_sub(c, mean));
+    }
+    for (int i = 0; i < j->items; i++) {
+        perp_vec3 c = pp_scale(0.5, pp_add(list[i].box.low, list[i].box.high));
+        for (int k = 0; k < 3; k++) {
+            double off = fabs(component(c, k) - component(mean, k));
+            // Limited, so that the sum of huge boxes stays finite.
+            spread[k] += fmin(off, 1e150);
+        }
+    }
+    int k = spread[1] > spread[0] ? 1 : 0;
+    return spread[2] > spread[k] ? 2 : k;
+}
+
+// Maps finite doubles to unsigned integers of the same order. x + 0.0 turns -0 into 0; negative
+// numbers are complemented, others get the top bit.
+static uint64_t ordered(double x)
+{
+    uint64_t bits;
+    x += 0.0;
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> 63 ? ~bits : bits | ((uint64_t)1 << 63);
+}
+
+// Sorts by the low ends, to as many bits as the indices leave free in a key.
+static bool sort_items(geometry_judge *j, const box_item *list)
+{
+    uint64_t *key = PP_ARRAY(j->arena, uint64_t, j->items),
+             *scratch = PP_ARRAY(j->arena, uint64_t, j->items);
+    int bits = 1;
+    if (!key || !scratch) {
+        return false;
+    }
+    while (j->items >> bits) {
+        bits++;
+    }
+    j->along = widest(j, list);
+    uint64_t low = j->rounded = ((uint64_t)1 << bits) - 1;
+    for (int i = 0; i < j->items; i++) {
+        key[i] = (ordered(component(list[i].box.low, j->along)) & ~low) | (uint64_t)i;
+    }
+    pp_sort_keys(j->items, key, scratch);
+    for (int i = 0; i < j->items; i++) {
+        j->item[i] = list[key[i] & low];
+    }
+    return true;
+}
+
+// Pieces at both ends of the step, and boxes of all shapes but half-spaces, which have none.
+static bool set_items(geometry_judge *j)
+{
+    const perp_model *m = j->model;
+    box_item *list = PP_ARRAY(j->arena, box_item, m->shapes);
+    j->item = PP_ARRAY(j->arena, box_item, m->shapes);
+    j->piece = PP_ARRAY(j->arena, pp_convex, m->shapes);
+    j->first = PP_ARRAY(j->arena, pp_placed_convex, m->shapes);
+    j->last = PP_ARRAY(j->arena, pp_placed_convex, m->shapes);
+    if (!j->first || !j->last || !list || !j->item || !j->piece) {
+        return false;
+    }
+    for (int i = 0; i < m->shapes; i++) {
+        if (!m->shape[i].mesh) {
+            const pp_travel *t = &j->travel[m->shape[i].body];
+            pp_convex_shape(&j->piece[i], m, &m->shape[i]);
+            j->first[i] = placed_at(&j->piece[i], &t->start);
+            j->last[i] = placed_at(&j->piece[i], &t->end);
+        }
+        // A shape without detection still takes part in listed contacts.
+        bool seen = m->shape[i].detect || m->listed > 0;
+        if (seen && (m->shape[i].mesh || j->piece[i].kind != PP_CONVEX_PLANE)) {
+            list[j->items].shape = i;
+            set_box(j, &list[j->items++]);
+        }
+    }
+    return sort_items(j, list);
+}
+
+// ── One pair ─────────────────────────────────────────────────────────────────────────────────────
+
+// Index of the first axis offered for two shapes, by binary search; -1: none.
+static int first_axis(const pp_geometry_task *t, int a, int b)
+{
+    int low = 0, high = t->axes;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        const pp_separating_axis *x = &t->axis[middle];
+        if (x->a < a || (x->a == a && x->b < b)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < t->axes && t->axis[low].a == a && t->axis[low].b == b ? low : -1;
+}
+
+// Two pieces that are judged against each other.
+typedef struct shape_pair {
+    int a, b;  // shapes
+    pp_swept_pair pair;
+    bool sheet;     // b is a triangle, solid behind
+    double turned;  // -1: axes are offered from b to a
+} shape_pair;
+
+// A piece given relative to its own body, relative to another body.
+static pp_placed_convex seen(const pp_placed_convex *piece, const pp_pose *body,
+                             const pp_pose *from)
+{
+    pp_placed_convex at = *piece;
+    at.X.p = pp_add(pp_sub(body->p, from->p), at.X.p);
+    return at;
+}
+
+// Both pieces relative to the body of a, so that distant scenes lose no digits.
+static void set_pair(const geometry_judge *j, const pp_placed_convex *first[2],
+                     const pp_placed_convex *last[2], pp_swept_pair *pair)
+{
+    const pp_travel *of_a = &j->travel[last[0]->convex->body],
+                    *of_b = &j->travel[last[1]->convex->body];
+    *pair = (pp_swept_pair){.a = last[0]->convex,
+                            .b = last[1]->convex,
+                            .of_a = of_a,
+                            .of_b = of_b,
+                            .start = {*first[0], seen(first[1], &of_b->start, &of_a->start)},
+                            .end = {*last[0], seen(last[1], &of_b->end, &of_a->end)}};
+}
+
+static double allowed_of(const pp_geometry_task *t, const shape_pair *d)
+{
+    return t->allowed ? t->allowed(t->model, d->a, d->b) : t->depth;
+}
+
+// The best separation at the end, as far as it matters: offered axes first, the search only if all
+// of them fail. The axis is kept as a hint for the path.
+static double separate(const geometry_judge *j, shape_pair *d)
+{
+    const pp_geometry_task *t = j->task;
+    const pp_placed_convex *a = &d->pair.end[0], *b = &d->pair.end[1];
+    perp_vec3 *axis = &d->pair.hint;
+    int low = d->a < d->b ? d->a : d->b, high = d->a + d->b - low;
+    double best = -HUGE_VAL;
+    perp_vec3 front = {0};
+    for (int k = first_axis(t, low, high);
+         k >= 0 && k < t->axes && t->axis[k].a == low && t->axis[k].b == high; k++) {
+        perp_vec3 n = pp_scale(d->turned, t->axis[k].n);
+        // An offered axis may not replace the normal of a half-space.
+        double s = pp_forced_axis(a, b, &n) ? -HUGE_VAL : pp_separation(a, b, n);
+        if (s > best) {
+            best = s;
+            *axis = n;
+        }
+    }
+    double allowed = allowed_of(t, d);
+    if (best >= -allowed) {
+        return best;
+    }
+    best = pp_axis_search(a, b, 0.0, axis);
+    if (d->sheet && best < -allowed && pp_placed_convex_axis(b, 0, &front) &&
+        pp_dot3(*axis, front) > 0.0) {
+        // The way out through the back of a triangle would be shorter, but behind it the mesh is
+        // solid.
+        *axis = pp_scale(-1.0, front);
+        best = pp_separation(a, b, *axis);
+    }
+    return best;
+}
+
+// Overlap at the end. The pair kept is the one with the deepest overlap relative to what is
+// allowed; products are compared, since either limit may be 0.
+static void judge_end(geometry_judge *j, shape_pair *d, double *depth)
+{
+    pp_geometry *out = j->out;
+    double s = separate(j, d);
+    if (!isfinite(s)) {
+        out->undecided++;
+        return;
+    }
+    *depth = fmax(*depth, -s);
+    double allowed = allowed_of(j->task, d);
+    if (-s * out->gap_allowed > out->gap * allowed || (out->gap_a < 0 && s < 0.0)) {
+        out->gap = -s;
+        out->gap_allowed = allowed;
+        out->gap_a = d->a;
+        out->gap_b = d->b;
+    }
+}
+
+// The path in between. A pair that passed through outweighs any that did not; among equals the
+// deeper one is kept.
+static void judge_path(geometry_judge *j, shape_pair *d, double depth)
+{
+    pp_geometry *out = j->out;
+    pp_swept_path sweep;
+    d->pair.depth = fmax(depth, allowed_of(j->task, d));
+    if (!pp_swept_quick(&d->pair, d->pair.hint, &sweep)) {
+        pp_swept_run(&d->pair, &sweep);
+    }
+    out->path_undecided += sweep.state == PP_SWEPT_UNKNOWN;
+    bool passed = sweep.state == PP_SWEPT_PASSED, before = out->path == PP_PATH_PASSED;
+    bool worse = passed == before && sweep.depth > out->path_depth;
+    if ((passed && !before) || worse) {
+        out->path = passed ? PP_PATH_PASSED : out->path;
+        out->path_depth = sweep.depth;
+        out->path_allowed = sweep.allowed;
+        out->path_part = sweep.part;
+        out->path_a = d->a;
+        out->path_b = d->b;
+    }
+}
+
+static void judge_pieces(geometry_judge *j, shape_pair *d, bool near_at_end)
+{
+    double depth = 0.0;
+    if (near_at_end) {
+        judge_end(j, d, &depth);
+    }
+    if (j->task->start) {
+        judge_path(j, d, depth);
+    }
+}
+
+// ── Meshes ───────────────────────────────────────────────────────────────────────────────────────
+
+// Box of a piece in the frame of a mesh. whole: over the step, at both ends and grown by the bend
+// of the relative motion in between (sweep.c); else at its end.
+static pp_box3 seen_from(const geometry_judge *j, const pp_convex *c, const pp_shape *mesh,
+                         bool whole)
+{
+    const pp_travel *on = &j->travel[mesh->body], *of = &j->travel[c->body];
+    pp_box3 box = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    for (int e = whole ? 0 : 1; e < 2; e++) {
+        const pp_pose *M = e == 0 ? &on->start : &on->end, *P = e == 0 ? &of->start : &of->end;
+        pp_pose X = pp_pose_mul(M, &mesh->X_BS);
+        pp_pose local = {pp_mul_t(&X.R, pp_sub(P->p, X.p)), pp_identity3()};
+        pp_mat3 back = pp_transpose3(&X.R);
+        local.R = pp_mat_mul(&back, &P->R);
+        pp_placed_convex at = pp_convex_place(c, &local);
+        pp_box3 b = bounds_of(&at);
+        b = grown(&b, rounding(&b));
+        box = e == 0 || !whole ? b : box_union(&box, &b);
+    }
+    if (whole) {
+        double move = pp_length(pp_sub(of->move, on->move)), turns = on->angle + of->angle;
+        double far = pp_length(pp_sub(of->start.p, on->start.p)) + move;
+        double bend =
+            turns * turns * c->core_reach + 2.0 * on->angle * move + on->angle * on->angle * far;
+        box = grown(&box, bend / 8.0);
+    }
+    return box;
+}
+
+// The solid against each triangle near its path. Triangles are sheets with a front.
+static void judge_mesh(geometry_judge *j, int solid, int mesh_shape)
+{
+    const pp_shape *shape = &j->model->shape[mesh_shape];
+    const pp_convex *c = &j->piece[solid];
+    const pp_mesh *mesh = shape->mesh;
+    bool whole = j->task->start != NULL;
+    pp_box3 swept = seen_from(j, c, shape, whole), end = seen_from(j, c, shape, false);
+    for (int t = pp_mesh_next(mesh, &swept, 0); t >= 0; t = pp_mesh_next(mesh, &swept, t + 1)) {
+        pp_convex triangle;
+        pp_convex_triangle(&triangle, shape, t);
+        pp_placed_convex from = placed_at(&triangle, &j->travel[shape->body].start),
+                         to = placed_at(&triangle, &j->travel[shape->body].end);
+        shape_pair d = {
+            .a = solid, .b = mesh_shape, .sheet = true, .turned = solid < mesh_shape ? 1.0 : -1.0};
+        set_pair(j, (const pp_placed_convex *[2]){&j->first[solid], &from},
+                 (const pp_placed_convex *[2]){&j->last[solid], &to}, &d.pair);
+        judge_pieces(j, &d, boxes_overlap(&end, &mesh->node[mesh->leaves + t]));
+    }
+}
+
+// ── All pairs ────────────────────────────────────────────────────────────────────────────────────
+
+// Shapes are ordered by number, as the offered axes are.
+static void judge_pair(geometry_judge *j, int a, int b, bool near_at_end)
+{
+    pp_pair_filter meeting = pp_model_pair_filter(j->model, a, b);
+    if (meeting != PP_PAIR_COLLIDES && meeting != PP_PAIR_LISTED) {
+        return;
+    }
+    j->out->judged++;
+    if (j->model->shape[a].mesh || j->model->shape[b].mesh) {
+        bool first = j->model->shape[a].mesh != NULL;
+        judge_mesh(j, first ? b : a, first ? a : b);
+        return;
+    }
+    int low = a < b ? a : b, high = a + b - low;
+    shape_pair d = {.a = low, .b = high, .turned = 1.0};
+    set_pair(j, (const pp_placed_convex *[2]){&j->first[low], &j->first[high]},
+             (const pp_placed_convex *[2]){&j->last[low], &j->last[high]}, &d.pair);
+    judge_pieces(j, &d, near_at_end);
+}
+
+// All pairs of overlapping boxes.
+static void judge_boxes(geometry_judge *j)
+{
+    for (int i = 0; i < j->items; i++) {
+        const box_item *one = &j->item[i];
+        double high = component(one->box.high, j->along);
+        // The order is that of rounded low ends: boxes that follow by rounding alone are compared
+        // as well.
+        uint64_t last = ordered(high) | j->rounded;
+        for (int k = i + 1;
+             k < j->items && ordered(component(j->item[k].box.low, j->along)) <= last; k++) {
+            const box_item *other = &j->item[k];
+            if (boxes_overlap(&one->box, &other->box)) {
+                judge_pair(j, one->shape, other->shape,
+                           boxes_overlap(&one->at_end, &other->at_end));
+            }
+        }
+    }
+}
+
+// Whether any part of a box is behind a plane, whose outward normal is z of its frame. Only the
+// corner farthest against the normal counts.
+static bool is_below(const pp_pose *X, const pp_box3 *b)
+{
+    perp_vec3 n = pp_mat3_column(&X->R, 2);
+    perp_vec3 lowest = {n.x > 0.0 ? b->low.x : b->high.x, n.y > 0.0 ? b->low.y : b->high.y,
+                        n.z > 0.0 ? b->low.z : b->high.z};
+    return pp_dot3(n, pp_sub(lowest, X->p)) <= 0.0;
+}
+
+// Half-spaces against all boxes. One that moves is compared with every box: its path has no box.
+static void judge_planes(geometry_judge *j)
+{
+    for (int s = 0; s < j->model->shapes; s++) {
+        const pp_convex *plane = &j->piece[s];
+        if (j->model->shape[s].mesh || plane->kind != PP_CONVEX_PLANE) {
+            continue;
+        }
+        const pp_travel *t = &j->travel[plane->body];
+        pp_pose end = pp_convex_place(plane, &t->end).X;
+        bool turns = t->angle > 0.0 || pp_length(t->move) > 0.0;
+        for (int i = 0; i < j->items; i++) {
+            bool near = is_below(&end, &j->item[i].at_end);
+            if (near || (j->task->start && (turns || is_below(&end, &j->item[i].box)))) {
+                judge_pair(j, s, j->item[i].shape, near);
+            }
+        }
+    }
+}
+
+static bool set_travels(geometry_judge *j)
+{
+    const pp_geometry_task *t = j->task;
+    j->travel = PP_ARRAY(j->arena, pp_travel, j->model->bodies);
+    if (!j->travel) {
+        return false;
+    }
+    for (int i = 0; i < j->model->bodies; i++) {
+        const pp_frame *end = &t->end[i];
+        j->travel[i] =
+            pp_travel_between(t->start ? &t->start[i] : end, end, t->h, j->model->spatial);
+    }
+    return true;
+}
+
+// One entry of each rotation is enough: a quaternion that is not finite spoils all of them.
+static bool travels_finite(const geometry_judge *j)
+{
+    for (int i = 0; i < j->model->bodies; i++) {
+        const pp_travel *t = &j->travel[i];
+        if (!pp_finite3(t->start.p) || !pp_finite3(t->end.p) || !isfinite(t->angle) ||
+            !isfinite(t->start.R.m[0]) || !isfinite(t->end.R.m[0])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+perp_status pp_judge_geometry(pp_geometry *out, const pp_geometry_task *task, pp_arena *arena)
+{
+    geometry_judge j = {.task = task, .model = task->model, .out = out, .arena = arena};
+    *out = (pp_geometry){.gap_a = -1, .gap_b = -1, .path_a = -1, .path_b = -1};
+    out->path = task->start ? PP_PATH_CLEAR : PP_PATH_NOT_ASKED;
+    if (!set_travels(&j)) {
+        return PERP_ERR_MEMORY;
+    }
+    if (!travels_finite(&j)) {
+        return PERP_ERR_NUMERIC;
+    }
+    if (!set_items(&j)) {
+        return PERP_ERR_MEMORY;
+    }
+    judge_boxes(&j);
+    judge_planes(&j);
+    // A passage outweighs pairs without a decision; these outweigh the rest.
+    if (out->path == PP_PATH_CLEAR && out->path_undecided > 0) {
+        out->path = PP_PATH_UNKNOWN;
+    }
+    return PERP_OK;
+}

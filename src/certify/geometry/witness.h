@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to certify/: the only way from gap/ to the judge of the geometry.
+#pragma once
+
+#include "certify/geometry/geometry.h"
+#include "gap/gap.h"
+
+// The normals of detected contacts as candidates for axes; *count is their number. NULL: out of
+// memory.
+pp_separating_axis *pp_geometry_axes(const pp_gaps *gaps, pp_arena *arena, int *count);

@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The proximal point iteration for positive semidefinite A (Rockafellar 1976):
+//
+//   z_k+1 solves the MCP of (A + alpha D, b - alpha D z_k)                           theory (C20)
+//
+// whose matrix is a P-matrix, by block pivoting from the basis of the step before. Once the basis
+// stays, a step is a solve with the factor at hand and contracts by alpha / (alpha + lambda), lambda
+// the least non-zero eigenvalue of the scaled free block: full accuracy, and the part of z in the
+// null space is left alone, so that no rank need be decided.
+//
+// Without a solution, z_k+1 - z_k tends to a d != 0 with A'd <= 0 <= d and b'd < 0 (for boxes and
+// free variables likewise): a proof, which is checked here before it is believed.
+#include "comp/pivoting/pivot.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    OUTER_LIMIT = 200,
+    PATIENCE = 3,        // block steps without progress before alpha grows
+    MOST_FAILURES = 30,  // times alpha may grow
+    POLISH = 2,          // steps more, usually without a factorisation, once the goal is reached
+};
+
+static const double alpha_first = 1e-2, alpha_least = 1e-8, alpha_most = 1e3;
+
+// Rounding counts: where |A||z| is so large that w is known to fewer digits than asked for, z is no
+// answer, whatever w seems to be.
+bool pp_pivot_is_solved(pp_pivot *p, const pp_goal *goal, double *residual)
+{
+    double worst = 0.0, mass = 0.0, root = 0.0;
+    for (int i = 0; i < p->n; i++) {
+        p->w[i] -= p->alpha * p->D[i] * (p->z[i] - p->center[i]);
+        double z = p->z[i], w = p->w[i];
+        double plain = z - pp_clamp(z - w, p->lower[i], p->upper[i]);
+        double step = w * p->inverse[i] * p->inverse[i];
+        double scaled = (z - pp_clamp(z - step, p->lower[i], p->upper[i])) * p->D[i];
+        worst = pp_max(worst, pp_max(fabs(plain), fabs(scaled)));
+        mass += p->root[i] * fabs(z);
+        root = pp_max(root, p->root[i]);
+    }
+    *residual = worst;
+    return worst <= goal->residual && 2.0 * DBL_EPSILON * root * mass <= goal->rounding;
+}
+
+// (A'y)_j, or 0 when that is all rounding
+static double column_sum(const perp_matrix *A, int j, const double *y)
+{
+    double sum = 0.0, size = 0.0;
+    int first = A->dense ? 0 : A->p[j], last = A->dense ? A->rows : A->p[j + 1];
+    const double *column = A->dense ? A->dense + (size_t)j * (size_t)A->rows : A->x;
+    for (int k = first; k < last; k++) {
+        double part = column[k] * y[A->dense ? k : A->i[k]];
+        sum += part;
+        size += fabs(part);
+    }
+    return fabs(sum) <= PP_FARKAS_ZERO * size ? 0.0 : sum;
+}
+
+// sup over the box of y'(A z + b) < 0 with y of the right signs, relative to |y|'|b|; theory (C9).
+static bool is_proof(pp_pivot *p, double *y)
+{
+    double big = 0.0, size = 0.0, sum = 0.0;
+    for (int i = 0; i < p->n; i++) {
+        big = pp_max(big, fabs(y[i]) * p->root[i]);
+    }
+    if (!(big > 0.0) || !isfinite(big)) {
+        return false;
+    }
+    for (int i = 0; i < p->n; i++) {
+        bool low = isfinite(p->lower[i]), high = isfinite(p->upper[i]);
+        bool wrong = (low && y[i] < 0.0) || (high && y[i] > 0.0);
+        y[i] = wrong || fabs(y[i]) * p->root[i] < 1e-9 * big ? 0.0 : y[i] / big;
+        sum += y[i] * p->mcp->b[i];
+        size += fabs(y[i] * p->mcp->b[i]);
+    }
+    for (int j = 0; j < p->n; j++) {
+        double slope = column_sum(&p->A, j, y);
+        if (slope == 0.0) {
+            continue;
+        }
+        double bound = slope > 0.0 ? p->upper[j] : p->lower[j];
+        if (!isfinite(bound)) {
+            return false;
+        }
+        sum += slope * bound;
+        size += fabs(slope * bound);
+    }
+    return sum < -1e-9 * size;
+}
+
+// The last proximal step as a proof of infeasibility, kept in step.
+static bool diverges(pp_pivot *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        p->step[i] = p->z[i] - p->center[i];
+    }
+    return is_proof(p, p->step);
+}
+
+// One step at p->alpha, from the last good basis when it fails.
+static perp_status proximal_step(pp_pivot *p)
+{
+    pp_pivot_center(p, p->alpha);
+    perp_status status = pp_pivot_block(p, PATIENCE, 0);
+    if (status < 0) {
+        memcpy(p->place, p->good, (size_t)p->n);
+    } else {
+        memcpy(p->good, p->place, (size_t)p->n);
+    }
+    return status;
+}
+
+static bool is_over(const pp_pivot *p, perp_status status)
+{
+    return status == PERP_ERR_MEMORY || p->steps >= p->step_limit || pp_job_is_over(p->job);
+}
+
+static perp_status take_best(pp_pivot *p)
+{
+    memcpy(p->z, p->best, (size_t)p->n * sizeof *p->z);
+    return PERP_OK;
+}
+
+// What to do after a step with residual `worst`: the next center and alpha.
+static void update_prox_center(pp_pivot *p, double worst, double before, bool kept)
+{
+    if (worst < p->best_residual) {
+        p->best_residual = worst;
+        memcpy(p->best, p->z, (size_t)p->n * sizeof *p->best);
+    }
+    memcpy(p->center, p->z, (size_t)p->n * sizeof *p->center);
+    if ((!kept || worst > 0.1 * before) && p->wait-- <= 0) {
+        p->alpha = pp_max(0.3 * p->alpha, alpha_least);
+    }
+}
+
+perp_status pp_pivot_prox(pp_pivot *p, const pp_goal *goal, pp_report *report)
+{
+    double before = PP_INF, worst = PP_INF;
+    int failures = 0, polish = 0;
+    p->alpha = alpha_first;
+    p->wait = 0;
+    pp_pivot_place_from_z(p, p->center);
+    memcpy(p->good, p->place, (size_t)p->n);
+    for (int outer = 0; outer < OUTER_LIMIT && !(worst > 1e8 * p->best_residual); outer++) {
+        int start = p->steps;
+        perp_status status = proximal_step(p);
+        if (polish > 0 && (status < 0 || !pp_pivot_is_solved(p, goal, &worst))) {
+            return status == PERP_ERR_MEMORY ? status : take_best(p);
+        }
+        if (status < 0 && is_over(p, status)) {
+            return status;
+        }
+        if (status < 0) {  // alpha is too small for so many exchanges at once, or A is not monotone
+            p->alpha *= 3.0;
+            p->wait = 2;
+            if (p->alpha > alpha_most || ++failures > MOST_FAILURES) {
+                pp_print(report->reason, sizeof report->reason,
+                         "no basis of A + alpha D found up to alpha = %.0e: A is not positive "
+                         "semidefinite",
+                         alpha_most);
+                return status;
+            }
+            continue;
+        }
+        bool solved = polish > 0 || pp_pivot_is_solved(p, goal, &worst);
+        if (solved && (worst < 1e-3 * goal->residual || ++polish > POLISH)) {
+            return worst <= p->best_residual ? PERP_OK : take_best(p);
+        }
+        if (!solved && outer > 2 && diverges(p)) {
+            return PERP_ERR_INFEASIBLE;
+        }
+        update_prox_center(p, worst, before, p->steps == start + 1);
+        before = worst;
+    }
+    pp_print(report->reason, sizeof report->reason,
+             "the proximal iteration does not converge: A is not positive semidefinite, or is "
+             "nearly singular");
+    return PERP_ERR_LIMIT;
+}

@@ -1,0 +1,488 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+#include "plot/draw/chart.h"
+
+#include "plot/draw/script.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TICKS_Y = 5, TICKS_X = 6, DECADES = 16 };
+static const double gap_between = 11.0, foot = 27.0, key_height = 10.0, swatch = 13.0;
+
+// ── Colours ──────────────────────────────────────────────────────────────────────────────────────
+
+const char *pp_colour(int k)
+{
+    // Yellow, the eighth of Okabe and Ito, is too light for a line on white.
+    static const char *const colours[] = {PP_BLUE,   PP_RED, PP_GREEN, PP_PURPLE,
+                                          PP_ORANGE, PP_SKY, "#000000"};
+    return colours[k % 7];
+}
+
+pp_pen pp_curve_pen(int k, int count)
+{
+    double thick = 1.6 - 0.7 * k / (count > 1 ? count - 1 : 1);
+    return (pp_pen){
+        .stroke = pp_colour(k), .width = count == 1 ? 1.1 : thick, .dash = k >= 7 ? "3 1.5" : NULL};
+}
+
+// ── Legend ───────────────────────────────────────────────────────────────────────────────────────
+
+void pp_chart_key(pp_chart *chart, const char *name, bool ours, pp_key_kind kind, pp_pen pen)
+{
+    if (chart->keys < PP_KEYS) {
+        chart->key[chart->keys++] = (pp_key){name, ours, kind, pen};
+    }
+}
+
+static double key_width(const pp_chart *chart, const pp_key *key)
+{
+    double text =
+        key->ours ? pp_label_width(key->name, PP_SMALL) : pp_text_width(key->name, PP_SMALL);
+    return swatch + 3.0 + fmin(text, 0.4 * chart->width) + 9.0;
+}
+
+static void draw_key(pp_chart *chart, const pp_key *key, double x, double y)
+{
+    pp_svg *svg = chart->svg;
+    if (key->kind == PP_KEY_LINE) {
+        pp_svg_line(svg, x, y - 2.5, x + swatch, y - 2.5, key->pen);
+    } else if (key->kind == PP_KEY_BOX) {
+        pp_svg_rect(svg, x + 3.0, y - 5.6, swatch - 5.0, 6.2, key->pen);
+    } else {
+        pp_svg_circle(svg, x + 0.6 * swatch, y - 2.5, 1.6, key->pen);
+    }
+    double at = x + swatch + 3.0;
+    if (key->ours) {
+        pp_svg_label(svg, at, y, PP_START, PP_SMALL, false, key->name);
+    } else {
+        pp_svg_name(svg, at, y, PP_START, PP_SMALL, 0.4 * chart->width, key->name);
+    }
+}
+
+double pp_chart_legend(pp_chart *chart, bool draw)
+{
+    double x = chart->from, y = key_height;
+    for (int k = 0; k < chart->keys; k++) {
+        double width = key_width(chart, &chart->key[k]);
+        if (x > chart->from && x + width > chart->width + 6.0) {
+            x = chart->from;
+            y += key_height;
+        }
+        if (draw) {
+            draw_key(chart, &chart->key[k], x, y);
+        }
+        x += width;
+    }
+    return chart->keys ? y + 6.0 : 8.0;
+}
+
+// ── Axes ─────────────────────────────────────────────────────────────────────────────────────────
+
+void pp_axis_text(char *text, size_t size, const char *label, const char *unit, pp_prefix by)
+{
+    char power[24] = "";
+    if (!by.prefix) {
+        pp_print(power, sizeof power, "10^{%s%d} ", by.power < 0 ? PP_MINUS : "",
+                 by.power < 0 ? -by.power : by.power);
+    } else if (!unit[0] && by.power != 0) {
+        pp_print(power, sizeof power, "10^{%s%d}", by.power < 0 ? PP_MINUS : "",
+                 by.power < 0 ? -by.power : by.power);
+    }
+    const char *prefix = by.prefix && unit[0] ? by.prefix : "";
+    if (!unit[0] && !power[0]) {
+        pp_print(text, size, "%s", label);
+    } else {
+        pp_print(text, size, "%s [%s%s%s]", label, power, prefix, unit);
+    }
+}
+
+static void tick_text(char text[PP_NUMBER], bool log, double shown, int decimals)
+{
+    if (log) {
+        int power = (int)lround(log10(shown));
+        pp_print(text, PP_NUMBER, "10^{%s%d}", power < 0 ? PP_MINUS : "",
+                 power < 0 ? -power : power);
+        return;
+    }
+    pp_decimal_text(text, shown, decimals, false, PP_MINUS);
+}
+
+typedef struct marks {
+    pp_ticks ticks;
+    pp_prefix unit;
+} marks;
+
+static marks axis_marks(const pp_ruler *scale, int most)
+{
+    if (scale->log) {
+        return (marks){pp_ticks_log(scale->low, scale->high, most), {.factor = 1.0, .prefix = ""}};
+    }
+    pp_prefix unit = pp_unit_for(scale->low, scale->high);
+    return (marks){pp_ticks_linear(scale->low / unit.factor, scale->high / unit.factor, most),
+                   unit};
+}
+
+static double widest_number(const pp_ruler *scale, int most)
+{
+    marks m = axis_marks(scale, most);
+    double width = 0.0;
+    for (int k = 0; k < m.ticks.count; k++) {
+        char text[PP_NUMBER];
+        tick_text(text, scale->log, m.ticks.value[k], m.ticks.decimals);
+        width = fmax(width, pp_label_width(text, PP_SMALL));
+    }
+    return width;
+}
+
+static int ticks_of(const pp_panel *panel)
+{
+    return panel->height < 60.0 ? 3 : TICKS_Y;
+}
+
+static void minor_ticks(pp_chart *chart, const pp_panel *panel, const pp_ticks *major)
+{
+    pp_ticks minor = pp_ticks_log_minor(panel->sy.low, panel->sy.high, major);
+    for (int k = 0; k < minor.count; k++) {
+        double y = pp_scale_at(&panel->sy, minor.value[k]);
+        pp_svg_line(chart->svg, chart->from - 1.8, y, chart->from, y, (pp_pen){0});
+    }
+}
+
+static void axis_y(pp_chart *chart, const pp_panel *panel)
+{
+    pp_svg *svg = chart->svg;
+    marks m = axis_marks(&panel->sy, ticks_of(panel));
+    char text[96];
+    pp_svg_group(svg, (pp_pen){.stroke = PP_RULE, .width = 0.5});
+    for (int k = 0; k < m.ticks.count; k++) {
+        double y = pp_scale_at(&panel->sy, m.ticks.value[k] * m.unit.factor);
+        if (y < panel->top + panel->height - 0.5) {
+            pp_svg_line(svg, chart->from, y, chart->to, y, (pp_pen){.stroke = PP_GRID});
+        }
+        pp_svg_line(svg, chart->from - 3.0, y, chart->from, y, (pp_pen){0});
+    }
+    if (panel->sy.log) {
+        minor_ticks(chart, panel, &m.ticks);
+    }
+    pp_svg_line(svg, chart->from, panel->top, chart->from, panel->top + panel->height, (pp_pen){0});
+    pp_svg_end_group(svg);
+    for (int k = 0; k < m.ticks.count; k++) {
+        double y = pp_scale_at(&panel->sy, m.ticks.value[k] * m.unit.factor);
+        tick_text(text, panel->sy.log, m.ticks.value[k], m.ticks.decimals);
+        pp_svg_label(svg, chart->from - 4.5, y + 2.5, PP_END, PP_SMALL, false, text);
+    }
+    pp_axis_text(text, sizeof text, panel->y.label, panel->y.unit, m.unit);
+    pp_svg_label(svg, 8.5, panel->top + 0.5 * panel->height, PP_MIDDLE, PP_TYPE, true, text);
+}
+
+static void axis_right(pp_chart *chart, const pp_panel *panel)
+{
+    pp_svg *svg = chart->svg;
+    pp_ruler scale = panel->sy;
+    scale.low *= panel->right;
+    scale.high *= panel->right;
+    marks m = axis_marks(&scale, ticks_of(panel));
+    char text[96];
+    pp_svg_line(svg, chart->to, panel->top, chart->to, panel->top + panel->height,
+                (pp_pen){.stroke = PP_RULE, .width = 0.5});
+    for (int k = 0; k < m.ticks.count; k++) {
+        double y = pp_scale_at(&scale, m.ticks.value[k] * m.unit.factor);
+        pp_svg_line(svg, chart->to, y, chart->to + 3.0, y,
+                    (pp_pen){.stroke = PP_RULE, .width = 0.5});
+        tick_text(text, false, m.ticks.value[k], m.ticks.decimals);
+        pp_svg_label(svg, chart->to + 4.5, y + 2.5, PP_START, PP_SMALL, false, text);
+    }
+    pp_axis_text(text, sizeof text, panel->right_label, panel->right_unit, m.unit);
+    pp_svg_label(svg, chart->width - 3.0, panel->top + 0.5 * panel->height, PP_MIDDLE, PP_TYPE,
+                 true, text);
+}
+
+static void axis_x(pp_chart *chart, const pp_panel *panel)
+{
+    pp_svg *svg = chart->svg;
+    double y = panel->top + panel->height;
+    marks m = axis_marks(&panel->sx, chart->width > 300.0 ? 10 : TICKS_X);
+    char text[96];
+    pp_svg_group(svg, (pp_pen){.stroke = PP_RULE, .width = 0.5});
+    pp_svg_line(svg, chart->from, y, chart->to, y, (pp_pen){0});
+    for (int k = 0; k < m.ticks.count; k++) {
+        double x = pp_scale_at(&panel->sx, m.ticks.value[k] * m.unit.factor);
+        pp_svg_line(svg, x, y, x, y + 3.0, (pp_pen){0});
+    }
+    pp_svg_end_group(svg);
+    for (int k = 0; k < m.ticks.count && !panel->x.hidden; k++) {
+        double x = pp_scale_at(&panel->sx, m.ticks.value[k] * m.unit.factor);
+        tick_text(text, false, m.ticks.value[k], m.ticks.decimals);
+        pp_svg_label(svg, x, y + 10.5, PP_MIDDLE, PP_SMALL, false, text);
+    }
+    if (!panel->x.hidden) {
+        pp_axis_text(text, sizeof text, panel->x.label, panel->x.unit, m.unit);
+        pp_svg_label(svg, 0.5 * (chart->from + chart->to), y + 21.5, PP_MIDDLE, PP_TYPE, false,
+                     text);
+    }
+}
+
+// ── Layout ───────────────────────────────────────────────────────────────────────────────────────
+
+static void make_scales(pp_chart *chart, pp_panel *p)
+{
+    double bottom = p->top + p->height;
+    pp_range y = p->y.range;
+    if (p->limit > 0.0) {
+        pp_range_add(&y, p->limit);
+    }
+    if (y.high - y.low < 1e-6 * p->y.typical) {
+        pp_range_add(&y, y.low + p->y.typical);
+    }
+    p->sx = pp_scale_linear(&p->x.range, false, TICKS_X, chart->from, chart->to);
+    p->sy = p->y.log ? pp_scale_log(&y, DECADES, bottom, p->top)
+                     : pp_scale_linear(&y, !p->y.bare, ticks_of(p), bottom, p->top);
+}
+
+static double numbers_width(pp_chart *chart, bool right)
+{
+    double width = 0.0;
+    for (int k = 0; k < chart->panels; k++) {
+        pp_panel *p = &chart->panel[k];
+        make_scales(chart, p);
+        pp_ruler scale = p->sy;
+        if (right) {
+            scale.low *= p->right;
+            scale.high *= p->right;
+        }
+        if (!p->y.bare && (!right || p->right > 0.0)) {
+            width = fmax(width, widest_number(&scale, ticks_of(p)) + 18.0);
+        }
+    }
+    return width;
+}
+
+// Returns the height of the figure.
+static double layout_panels(pp_chart *chart)
+{
+    chart->from = fmax(chart->left, numbers_width(chart, false));
+    chart->to = chart->width - fmax(8.0, numbers_width(chart, true));
+    double y = pp_chart_legend(chart, false);
+    for (int k = 0; k < chart->panels; k++) {
+        pp_panel *p = &chart->panel[k];
+        p->top = y;
+        make_scales(chart, p);
+        y += p->height + (p->x.hidden ? gap_between : foot + (k + 1 < chart->panels ? 6.0 : 0.0));
+    }
+    return y;
+}
+
+static const pp_pen limit_pen = {.stroke = PP_INK, .width = 0.7, .dash = "3 2"};
+
+static void limit_rule(pp_chart *chart, int k)
+{
+    const pp_panel *panel = &chart->panel[k];
+    pp_script_segment(chart->svg->script, k, limit_pen, (double[]){panel->sx.low, panel->limit},
+                      (double[]){panel->sx.high, panel->limit});
+    double y = pp_scale_at(&panel->sy, panel->limit);
+    pp_svg_line(chart->svg, chart->from, y, chart->to, y, limit_pen);
+}
+
+static void limit_key(pp_chart *chart)
+{
+    for (int k = 0; k < chart->panels; k++) {
+        if (chart->panel[k].limit > 0.0) {
+            pp_chart_key(chart, "limit", true, PP_KEY_LINE, limit_pen);
+            return;
+        }
+    }
+}
+
+static void decorate(pp_chart *chart, int k)
+{
+    static const char *const letters[PP_PANELS] = {"(a)", "(b)", "(c)"};
+    const pp_panel *panel = &chart->panel[k];
+    if (!panel->y.bare) {
+        axis_y(chart, panel);
+    }
+    axis_x(chart, panel);
+    if (panel->right > 0.0) {
+        axis_right(chart, panel);
+    }
+    if (!panel->sy.log && !panel->y.bare && panel->sy.low < 0.0 && panel->sy.high > 0.0) {
+        double zero = pp_scale_at(&panel->sy, 0.0);
+        pp_svg_line(chart->svg, chart->from, zero, chart->to, zero,
+                    (pp_pen){.stroke = PP_GREY, .width = 0.5});
+    }
+    if (panel->limit > 0.0) {
+        limit_rule(chart, k);
+    }
+    if (panel->y.log && panel->y.range.high <= 0.0 && panel->y.range.low <= panel->y.range.high) {
+        pp_svg_label(chart->svg, 0.5 * (chart->from + chart->to), panel->top + 0.5 * panel->height,
+                     PP_MIDDLE, PP_SMALL, false, "zero throughout");
+    }
+    if (chart->panels > 1) {
+        pp_svg_label(chart->svg, 1.0, panel->top + 1.5, PP_START, PP_TYPE, false, letters[k]);
+    }
+}
+
+void pp_chart_begin(pp_chart *chart)
+{
+    limit_key(chart);
+    chart->height = layout_panels(chart);
+    pp_svg_open(chart->svg, chart->width, chart->height, chart->title);
+    pp_chart_legend(chart, true);
+    for (int k = 0; k < chart->panels; k++) {
+        decorate(chart, k);
+    }
+    if (chart->empty) {
+        const pp_panel *panel = &chart->panel[0];
+        pp_svg_label(chart->svg, 0.5 * (chart->from + chart->to), panel->top + 0.5 * panel->height,
+                     PP_MIDDLE, PP_TYPE, false, chart->empty);
+    }
+}
+
+void pp_chart_end(pp_chart *chart)
+{
+    pp_script_finish(chart->svg->script, chart, false);
+    pp_svg_close(chart->svg);
+}
+
+// ── What is drawn into panels ────────────────────────────────────────────────────────────────────
+
+void pp_chart_clip(pp_chart *chart, int panel)
+{
+    const pp_panel *p = &chart->panel[panel];
+    pp_svg_clip(chart->svg, panel, chart->from, p->top - 1.0, chart->to - chart->from,
+                p->height + 2.0);
+}
+
+// A line in the making. A point that a straight line from the last corner passes within `slack` is held
+// back until one comes that needs it (the swinging door): the curve keeps its shape and its peaks, and
+// smooth ones take a tenth of the room.
+typedef struct stroke {
+    pp_svg *svg;
+    const pp_panel *panel;
+    int run;      // points since the last break
+    double x, y;  // last corner
+    double held_x, held_y;
+    double low, high;  // slopes from the corner that pass all points since
+} stroke;
+
+static const double slack = 0.04;
+
+static void stroke_corner(stroke *s)
+{
+    pp_svg_to(s->svg, s->held_x, s->held_y);
+    s->x = s->held_x;
+    s->y = s->held_y;
+    s->low = -PP_INF;
+    s->high = PP_INF;
+}
+
+// A point without neighbours is a dot.
+static void stroke_end(stroke *s)
+{
+    if (s->run == 1) {
+        pp_svg_dot(s->svg, s->x, s->y);
+    } else if (s->run > 1) {
+        pp_svg_to(s->svg, s->held_x, s->held_y);
+    }
+    s->run = 0;
+}
+
+static void stroke_point(stroke *s, double x, double y)
+{
+    if (s->run++ == 0) {
+        pp_svg_move(s->svg, x, y);
+        *s = (stroke){s->svg, s->panel, 1, x, y, x, y, -PP_INF, PP_INF};
+        return;
+    }
+    double dx = x - s->x, slope = dx > 0.0 ? (y - s->y) / dx : PP_INF;
+    if (s->run > 2 && !(slope >= s->low && slope <= s->high)) {
+        stroke_corner(s);
+        dx = x - s->x;
+    }
+    if (dx > 0.0) {
+        s->low = fmax(s->low, (y - slack - s->y) / dx);
+        s->high = fmin(s->high, (y + slack - s->y) / dx);
+    } else {
+        s->low = PP_INF;  // straight up or down: no slope passes
+    }
+    s->held_x = x;
+    s->held_y = y;
+}
+
+static void stroke_add(stroke *s, pp_sample sample)
+{
+    if (s->panel->sy.log && !(sample.y >= s->panel->sy.low)) {  // zeros have no place on the axis
+        stroke_end(s);
+    } else {
+        stroke_point(s, pp_scale_at(&s->panel->sx, sample.t), pp_scale_at(&s->panel->sy, sample.y));
+    }
+}
+
+void pp_chart_curve(pp_chart *chart, int panel, const pp_trace *trace, pp_pen pen)
+{
+    const pp_panel *p = &chart->panel[panel];
+    if (!(trace->range.low <= trace->range.high) || (p->sy.log && !(trace->range.high > 0.0))) {
+        return;
+    }
+    pp_script_trace(chart->svg->script, panel, trace, pen);
+    pp_svg_put(chart->svg, "<g stroke-linecap=\"round\">");
+    pp_svg_path(chart->svg, pen);
+    stroke s = {.svg = chart->svg, .panel = p};
+    for (int k = 0; k < trace->cells; k++) {
+        pp_sample sample[4];
+        int count = pp_trace_cell_samples(&trace->cell[k], sample);
+        if (count > 0 && trace->cell[k].broken) {
+            stroke_end(&s);
+        }
+        for (int i = 0; i < count; i++) {
+            stroke_add(&s, sample[i]);
+        }
+    }
+    stroke_end(&s);
+    pp_svg_end_path(chart->svg);
+    pp_svg_end_group(chart->svg);
+}
+
+// Forth along the curve from cell `from` to before `to`, back along its lower side.
+static void fill_area(pp_svg *svg, const pp_panel *panel, const pp_trace *trace, int from, int to,
+                      double side)
+{
+    pp_sample sample[4];
+    bool begun = false;
+    for (int k = from; k < to; k++) {
+        int count = pp_trace_cell_samples(&trace->cell[k], sample);
+        for (int s = 0; s < count; s++) {
+            double x = pp_scale_at(&panel->sx, sample[s].t),
+                   y = pp_scale_at(&panel->sy, sample[s].y);
+            if (begun) {
+                pp_svg_to(svg, x, y);
+            } else {
+                pp_svg_move(svg, x, y);
+            }
+            begun = true;
+        }
+    }
+    for (int k = to - 1; k >= from; k--) {
+        for (int s = pp_trace_cell_samples(&trace->cell[k], sample) - 1; s >= 0; s--) {
+            pp_svg_to(svg, pp_scale_at(&panel->sx, sample[s].t),
+                      pp_scale_at(&panel->sy, side * sample[s].y));
+        }
+    }
+    if (begun) {
+        pp_svg_shut(svg);
+    }
+}
+
+void pp_chart_area(pp_chart *chart, int panel, const pp_trace *trace, bool mirror, pp_pen pen)
+{
+    pp_script_area(chart->svg->script, panel, trace, mirror ? -1.0 : 0.0, pen);
+    pp_svg_path(chart->svg, pen);
+    for (int from = 0, to = 1; from < trace->cells; from = to++) {
+        while (to < trace->cells && !(trace->cell[to].used && trace->cell[to].broken)) {
+            to++;
+        }
+        fill_area(chart->svg, &chart->panel[panel], trace, from, to, mirror ? -1.0 : 0.0);
+    }
+    pp_svg_end_path(chart->svg);
+}

@@ -1,0 +1,442 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+#include "plot/draw/script.h"
+
+#include <math.h>
+#include <string.h>
+
+void pp_script_init(pp_script *script, const char *name, const perp_env *env)
+{
+    *script = (pp_script){.name = name,
+                          .rows = {.env = env},
+                          .marks = {.env = env},
+                          .gp = {.env = env},
+                          .dat = {.env = env}};
+}
+
+void pp_script_free(pp_script *script)
+{
+    for (int k = 0; k < script->blocks; k++) {
+        pp_svg_free(&script->block[k].text);
+    }
+    pp_svg_free(&script->rows);
+    pp_svg_free(&script->marks);
+    pp_svg_free(&script->gp);
+    pp_svg_free(&script->dat);
+}
+
+// ── Blocks ───────────────────────────────────────────────────────────────────────────────────────
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_pen(const pp_pen *a, const pp_pen *b)
+{
+    return same_text(a->stroke, b->stroke) && same_text(a->fill, b->fill) &&
+           same_text(a->dash, b->dash);
+}
+
+pp_svg *pp_script_block(pp_script *script, int panel, pp_block_style style, pp_pen pen, bool joined)
+{
+    for (int k = 0; script && joined && k < script->blocks; k++) {
+        pp_script_data *b = &script->block[k];
+        if (b->panel == panel && b->style == style && same_pen(&b->pen, &pen)) {
+            return &b->text;
+        }
+    }
+    if (!script || script->blocks == PP_BLOCKS) {
+        return NULL;
+    }
+    pp_script_data *b = &script->block[script->blocks++];
+    *b = (pp_script_data){panel, style, pen, {.env = script->gp.env}};
+    return &b->text;
+}
+
+static void put_number(pp_svg *text, double value)
+{
+    char number[PP_NUMBER];
+    pp_number_print_short(number, sizeof number, value);
+    pp_svg_put(text, number);
+}
+
+void pp_script_row(pp_svg *text, int count, const double *values)
+{
+    for (int k = 0; text && k < count; k++) {
+        put_number(text, values[k]);
+        pp_svg_put(text, k + 1 < count ? " " : "\n");
+    }
+}
+
+void pp_script_gap(pp_svg *text)
+{
+    bool begun = text && text->used > 0 && text->text[text->used - 1] == '\n';
+    if (begun && !(text->used > 1 && text->text[text->used - 2] == '\n')) {
+        pp_svg_put(text, "\n");
+    }
+}
+
+// The samples that the curve is drawn with.
+static void put_lane(pp_svg *text, const pp_trace *trace, const double *side)
+{
+    for (int k = 0; text && k < trace->cells; k++) {
+        pp_sample sample[4];
+        int count = pp_trace_cell_samples(&trace->cell[k], sample);
+        if (count > 0 && trace->cell[k].broken) {
+            pp_script_gap(text);
+        }
+        for (int i = 0; i < count; i++) {
+            double row[3] = {sample[i].t, sample[i].y, side ? *side * sample[i].y : 0.0};
+            pp_script_row(text, side ? 3 : 2, row);
+        }
+    }
+}
+
+void pp_script_trace(pp_script *script, int panel, const pp_trace *trace, pp_pen pen)
+{
+    put_lane(pp_script_block(script, panel, PP_BLOCK_LINES, pen, false), trace, NULL);
+}
+
+void pp_script_area(pp_script *script, int panel, const pp_trace *trace, double side, pp_pen pen)
+{
+    put_lane(pp_script_block(script, panel, PP_BLOCK_AREA, pen, false), trace, &side);
+}
+
+void pp_script_segment(pp_script *script, int panel, pp_pen pen, const double from[2],
+                       const double to[2])
+{
+    pp_svg *text = pp_script_block(script, panel, PP_BLOCK_LINES, pen, true);
+    if (text) {
+        pp_script_gap(text);
+        pp_script_row(text, 2, from);
+        pp_script_row(text, 2, to);
+    }
+}
+
+void pp_script_box(pp_script *script, int panel, const char *colour, const double x[2],
+                   const double y[2])
+{
+    double row[6] = {0.5 * (x[0] + x[1]), 0.5 * (y[0] + y[1]), x[0], x[1], y[0], y[1]};
+    pp_script_row(pp_script_block(script, panel, PP_BLOCK_BOXES, (pp_pen){.fill = colour}, true), 6,
+                  row);
+}
+
+// ── Text of the script ───────────────────────────────────────────────────────────────────────────
+
+// A name between single quotes, where gnuplot takes letters as they are: a quote is doubled, and so is a
+// percent sign where the text is a format. What is not printable is left out, what is long is cut.
+static void put_name(pp_svg *gp, const char *name, bool format)
+{
+    enum { LETTERS = 36 };
+    int letters = 0;
+    pp_svg_put(gp, "'");
+    for (const char *c = name; *c; c++) {
+        char one[3] = {*c, *c, '\0'};
+        bool twice = *c == '\'' || (*c == '%' && format);
+        letters += ((unsigned char)*c & 0xc0) != 0x80;  // the first byte of a letter
+        if (letters > LETTERS) {
+            pp_svg_put(gp, "\xe2\x80\xa6");
+            break;
+        }
+        if ((unsigned char)*c >= 0x20 && *c != 0x7f) {
+            pp_svg_put(gp, one + !twice);
+        }
+    }
+    pp_svg_put(gp, "'");
+}
+
+// Our markup as gnuplot's: *t* is italic, indices and exponents are written alike.
+static void put_markup(pp_svg *gp, const char *markup)
+{
+    bool italic = false;
+    for (const char *c = markup; *c; c++) {
+        char one[2] = {*c, '\0'};
+        if (*c == '*') {
+            pp_svg_put(gp, italic ? "}" : "{/:Italic ");
+            italic = !italic;
+        } else {  // a plain space at the end of a piece would be lost
+            pp_svg_put(gp, *c == ' ' ? "\xc2\xa0" : one);
+        }
+    }
+}
+
+void pp_script_tick(pp_script *script, double y, const char *name)
+{
+    if (script) {
+        pp_svg_put(&script->rows, script->rows.used ? ", " : "");
+        put_name(&script->rows, name, true);
+        pp_svg_put(&script->rows, " ");
+        put_number(&script->rows, y);
+    }
+}
+
+void pp_script_mark(pp_script *script, double x, double y, const char *markup)
+{
+    if (script) {
+        pp_svg *text = &script->marks;
+        pp_svg_put(text, "set label '");
+        put_markup(text, markup);
+        pp_svg_put(text, "' at ");
+        put_number(text, x);
+        pp_svg_put(text, " / ux, ");
+        put_number(text, y);
+        pp_svg_put(text, " / uy right offset -0.5,0.4\n");
+    }
+}
+
+static void put_setting(pp_svg *gp, const char *name, double value)
+{
+    pp_svg_put(gp, name);
+    put_number(gp, value);
+    pp_svg_put(gp, "\n");
+}
+
+static void put_range(pp_svg *gp, const char *axis, double low, double high, double unit)
+{
+    pp_svg_put(gp, "set ");
+    pp_svg_put(gp, axis);
+    pp_svg_put(gp, "range [");
+    put_number(gp, low / unit);
+    pp_svg_put(gp, ":");
+    put_number(gp, high / unit);
+    pp_svg_put(gp, "]\n");
+}
+
+static void put_label(pp_svg *gp, const char *label, const char *unit, pp_prefix by)
+{
+    char text[96];
+    pp_axis_text(text, sizeof text, label, unit, by);
+    pp_svg_put(gp, "'");
+    put_markup(gp, text);
+    pp_svg_put(gp, "'");
+}
+
+// Upwards along an axis, at a place that does not depend on how wide its numbers are.
+static void put_side_label(pp_svg *gp, const char *label, const char *unit, pp_prefix by, double at)
+{
+    pp_svg_put(gp, "set label ");
+    put_label(gp, label, unit, by);
+    pp_svg_put(gp, " at screen ");
+    put_number(gp, at);
+    pp_svg_put(gp, ", graph 0.5 center rotate by 90\n");
+}
+
+static void put_dash(pp_svg *gp, const char *dash)
+{
+    double on = 0.0, off = 0.0;
+    size_t length = dash ? strcspn(dash, " ") : 0;
+    if (dash && dash[length] && pp_number_parse(dash, length, &on) == PP_NUMBER_FINITE &&
+        pp_number_parse(dash + length + 1, strlen(dash + length + 1), &off) == PP_NUMBER_FINITE) {
+        pp_svg_put(gp, " dt (");
+        put_number(gp, 3.0 * on);
+        pp_svg_put(gp, ",");
+        put_number(gp, 3.0 * off);
+        pp_svg_put(gp, ")");
+    }
+}
+
+static void put_line_pen(pp_svg *gp, const pp_pen *pen)
+{
+    pp_svg_put(gp, " lc rgb '");
+    pp_svg_put(gp, pen->stroke ? pen->stroke : PP_INK);
+    pp_svg_put(gp, "' lw ");
+    put_number(gp, pen->width > 0.0 ? pen->width : 0.8);
+    put_dash(gp, pen->dash);
+}
+
+static void put_fill_pen(pp_svg *gp, const pp_pen *pen)
+{
+    pp_svg_put(gp, " fs transparent solid ");
+    put_number(gp, pen->veil > 0.0 ? pen->veil : 1.0);
+    pp_svg_put(gp, " noborder fc rgb '");
+    pp_svg_put(gp, pen->fill ? pen->fill : PP_GREY);
+    pp_svg_put(gp, "'");
+}
+
+// ── Panels ───────────────────────────────────────────────────────────────────────────────────────
+
+static void put_block(pp_svg *gp, const pp_script_data *block, int index)
+{
+    static const char *const using[] = {
+        "using ($1/ux):($2/uy) with lines", "using ($1/ux):($2/uy):($3/uy) with filledcurves",
+        "using ($1/ux):($2/uy) with filledcurves closed",
+        "using ($1/ux):($2/uy) with points pt 7 ps 0.25",
+        "using ($1/ux):($2/uy):($3/ux):($4/ux):($5/uy):($6/uy) with boxxyerror"};
+    pp_svg_put(gp, ", \\\n     data index ");
+    pp_svg_integer(gp, index);
+    pp_svg_put(gp, " ");
+    pp_svg_put(gp, using[block->style]);
+    if (block->style == PP_BLOCK_LINES) {
+        put_line_pen(gp, &block->pen);
+    } else if (block->style == PP_BLOCK_POINTS) {
+        pp_svg_put(gp, " lc rgb '");
+        pp_svg_put(gp, block->pen.fill ? block->pen.fill : PP_INK);
+        pp_svg_put(gp, "'");
+    } else {
+        put_fill_pen(gp, &block->pen);
+    }
+    pp_svg_put(gp, " notitle");
+}
+
+static void put_key(pp_svg *gp, const pp_key *key)
+{
+    pp_svg_put(gp, ", \\\n     keyentry with ");
+    if (key->kind == PP_KEY_LINE) {
+        pp_svg_put(gp, "lines");
+        put_line_pen(gp, &key->pen);
+    } else if (key->kind == PP_KEY_BOX) {
+        pp_svg_put(gp, "boxes");
+        put_fill_pen(gp, &key->pen);
+    } else {
+        pp_svg_put(gp, "points pt 7 ps 0.5 lc rgb '");
+        pp_svg_put(gp, key->pen.fill ? key->pen.fill : PP_INK);
+        pp_svg_put(gp, "'");
+    }
+    pp_svg_put(gp, " title ");
+    if (key->ours) {
+        pp_svg_put(gp, "'");
+        put_markup(gp, key->name);
+        pp_svg_put(gp, "'");
+    } else {
+        put_name(gp, key->name, false);
+        pp_svg_put(gp, " noenhanced");
+    }
+}
+
+static void put_margins(pp_svg *gp, const pp_chart *chart, const pp_panel *p)
+{
+    put_setting(gp, "set lmargin at screen ", chart->from / chart->width);
+    put_setting(gp, "set rmargin at screen ", chart->to / chart->width);
+    put_setting(gp, "set tmargin at screen ", 1.0 - p->top / chart->height);
+    put_setting(gp, "set bmargin at screen ", 1.0 - (p->top + p->height) / chart->height);
+}
+
+static void put_axis_y(pp_svg *gp, const pp_script *script, const pp_panel *p, double unit)
+{
+    pp_svg_put(gp, p->sy.log ? "set logscale y\nset format y '10^{%L}'\n"
+                             : "unset logscale y\nset format y '%g'\n");
+    put_range(gp, "y", p->sy.low, p->sy.high, unit);
+    if (p->y.bare) {
+        pp_svg_put(gp, "set ytics (");
+        pp_svg_put(gp, script->rows.text ? script->rows.text : "");
+        pp_svg_put(gp, ") scale 0 noenhanced\nset border 1\n");
+        return;
+    }
+    if (p->right > 0.0) {
+        pp_ruler right = p->sy;
+        right.low *= p->right;
+        right.high *= p->right;
+        pp_prefix by = pp_unit_for(right.low, right.high);
+        put_side_label(gp, p->right_label, p->right_unit, by, 0.98);
+        put_range(gp, "y2", right.low, right.high, by.factor);
+        pp_svg_put(gp, "set y2tics nomirror\nset border 11\n");
+    }
+}
+
+static void put_panel(pp_script *script, const pp_chart *chart, int k, bool picture)
+{
+    const pp_panel *p = &chart->panel[k];
+    pp_svg *gp = &script->gp;
+    pp_prefix x = pp_unit_for(p->sx.low, p->sx.high);
+    pp_prefix y = p->sy.log || p->y.bare ? (pp_prefix){.factor = 1.0, .prefix = ""}
+                                         : pp_unit_for(p->sy.low, p->sy.high);
+    if (picture) {
+        x = y = (pp_prefix){.factor = 1.0, .prefix = ""};
+        pp_svg_put(gp, "set size ratio -1\n");
+    } else {
+        put_margins(gp, chart, p);
+    }
+    put_setting(gp, "ux = ", x.factor);
+    put_setting(gp, "uy = ", y.factor);
+    put_range(gp, "x", p->sx.low, p->sx.high, x.factor);
+    if (p->x.hidden) {
+        pp_svg_put(gp, "set xlabel ''\nset format x ''\n");
+    } else {
+        pp_svg_put(gp, "set format x '%g'\nset xlabel ");
+        put_label(gp, p->x.label, p->x.unit, x);
+        pp_svg_put(gp, "\n");
+    }
+    if (picture) {
+        pp_svg_put(gp, "set ylabel ");
+        put_label(gp, p->y.label, p->y.unit, y);
+        pp_svg_put(gp, "\n");
+    } else if (!p->y.bare) {
+        put_side_label(gp, p->y.label, p->y.unit, y, 6.0 / chart->width);
+    }
+    put_axis_y(gp, script, p, y.factor);
+    if (k == 0 && script->marks.text) {
+        pp_svg_put(gp, script->marks.text);
+    }
+    pp_svg_put(gp, "plot NaN notitle");
+    for (int i = 0; i < chart->keys && k == 0; i++) {
+        put_key(gp, &chart->key[i]);
+    }
+    for (int i = 0, index = 0; i < script->blocks; i++) {
+        bool there = script->block[i].text.used > 0;
+        if (there && script->block[i].panel == k) {
+            put_block(gp, &script->block[i], index);
+        }
+        index += there;
+    }
+    pp_svg_put(gp, "\nunset label\n");
+}
+
+static void put_data(pp_script *script)
+{
+    pp_svg *dat = &script->dat;
+    for (int k = 0, index = 0; k < script->blocks; k++) {
+        const pp_svg *text = &script->block[k].text;
+        dat->failed = dat->failed || text->failed;
+        if (text->used == 0) {
+            continue;
+        }
+        pp_svg_put(dat, index > 0 ? "\n\n# block " : "# SI units, angles in rad\n# block ");
+        pp_svg_integer(dat, index++);
+        pp_svg_put(dat, ", panel ");
+        pp_svg_integer(dat, script->block[k].panel);
+        pp_svg_put(dat, "\n");
+        pp_svg_put(dat, text->text);
+    }
+    if (dat->used == 0) {
+        pp_svg_put(dat, "# nothing to show\n");
+    }
+}
+
+void pp_script_finish(pp_script *script, const pp_chart *chart, bool picture)
+{
+    if (!script) {
+        return;
+    }
+    pp_svg *gp = &script->gp;
+    put_data(script);
+    pp_svg_put(gp, "# gnuplot 5.4 or later, in this directory: gnuplot ");
+    pp_svg_put(gp, script->name);
+    pp_svg_put(gp, ".gp\nif (!exists('out')) out = '");
+    pp_svg_put(gp, script->name);
+    pp_svg_put(gp, "-gnuplot.svg'\ndata = '");
+    pp_svg_put(gp, script->name);
+    pp_svg_put(gp, ".dat'\nset encoding utf8\nset terminal svg size ");
+    put_number(gp, ceil(2.0 * chart->width));
+    pp_svg_put(gp, ",");
+    put_number(gp, ceil(2.0 * chart->height));
+    pp_svg_put(gp, " enhanced background rgb 'white' font 'Helvetica,14' linewidth 1.6\n"
+                   "set output out\nset border 3\nset tics nomirror out scale 0.6 font ',12'\n"
+                   "set grid ytics lc rgb '" PP_GRID "' lt 1 lw 0.4\n"
+                   "set key at screen ");
+    put_number(gp, chart->from / chart->width);
+    pp_svg_put(gp,
+               ", screen 0.995 left top horizontal samplen 1.2 width -3 Left reverse font ',12'\n"
+               "set clip two\nset xlabel offset 0,1\n"
+               "set xtics offset 0,0.4\nset multiplot");
+    if (picture && chart->panels > 1) {
+        pp_svg_put(gp, " layout 1,2");
+    }
+    pp_svg_put(gp, "\n");
+    for (int k = 0; k < chart->panels; k++) {
+        pp_svg_put(gp, "\n");
+        put_panel(script, chart, k, picture);
+    }
+    pp_svg_put(gp, "\nunset multiplot\nset output\n");
+    gp->failed = gp->failed || script->rows.failed || script->marks.failed;
+}

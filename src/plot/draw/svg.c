@@ -1,0 +1,509 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+#include "plot/draw/svg.h"
+
+#include <math.h>
+#include <string.h>
+
+#define INK    "#222222"
+#define FAMILY "Helvetica, Arial, 'Liberation Sans', sans-serif"
+
+// ── Memory ───────────────────────────────────────────────────────────────────────────────────────
+
+void pp_svg_free(pp_svg *svg)
+{
+    pp_free(svg->env, svg->text, svg->size);
+    *svg = (pp_svg){.env = svg->env};
+}
+
+static bool grow_text(pp_svg *svg, size_t more)
+{
+    if (svg->failed) {
+        return false;
+    }
+    if (svg->used + more < svg->size) {
+        return true;
+    }
+    size_t size = 2 * (svg->used + more) + 4096;
+    char *text = pp_alloc(svg->env, size);
+    if (!text) {
+        svg->failed = true;
+        return false;
+    }
+    if (svg->used > 0) {
+        memcpy(text, svg->text, svg->used);
+    }
+    pp_free(svg->env, svg->text, svg->size);
+    svg->text = text;
+    svg->size = size;
+    return true;
+}
+
+static void put_bytes(pp_svg *svg, const char *text, size_t length)
+{
+    if (length > 0 && grow_text(svg, length)) {
+        memcpy(svg->text + svg->used, text, length);
+        svg->used += length;
+        svg->text[svg->used] = '\0';
+    }
+}
+
+// ── Text ─────────────────────────────────────────────────────────────────────────────────────────
+
+void pp_svg_put(pp_svg *svg, const char *text)
+{
+    put_bytes(svg, text, strlen(text));
+}
+
+static const char *entity(unsigned char c)
+{
+    switch (c) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    default:
+        return c < 0x20 || c == 0x7f ? " " : NULL;  // XML 1.0 has no control characters
+    }
+}
+
+// Length of the UTF-8 sequence at text; 0 when it is malformed or not a character of XML 1.0.
+static size_t sequence(const char *text)
+{
+    unsigned char lead = (unsigned char)text[0];
+    size_t length = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+    if ((lead >= 0x80 && lead < 0xc2) || lead > 0xf4) {
+        return 0;
+    }
+    uint32_t code = length == 1 ? lead : lead & (0x7fU >> length);
+    for (size_t k = 1; k < length; k++) {
+        unsigned char next = (unsigned char)text[k];
+        if ((next & 0xc0U) != 0x80) {
+            return 0;
+        }
+        code = code << 6 | (next & 0x3fU);
+    }
+    bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+    bool outside =
+        (code >= 0xd800 && code < 0xe000) || (code & 0xfffeU) == 0xfffe || code > 0x10ffff;
+    return overlong || outside ? 0 : length;
+}
+
+// `bytes` of text at most, cut between characters.
+static void escape_bytes(pp_svg *svg, const char *text, size_t bytes)
+{
+    for (size_t k = 0; k < bytes && text[k];) {
+        size_t length = sequence(text + k);
+        const char *instead = length ? entity((unsigned char)text[k]) : "\xef\xbf\xbd";
+        if (instead) {
+            pp_svg_put(svg, instead);
+        } else {
+            put_bytes(svg, text + k, length);
+        }
+        k += length ? length : 1;
+    }
+}
+
+void pp_svg_escape(pp_svg *svg, const char *text)
+{
+    escape_bytes(svg, text, strlen(text));
+}
+
+// ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
+
+void pp_svg_integer(pp_svg *svg, int64_t value)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+    uint64_t rest = value < 0 ? 0U - (uint64_t)value : (uint64_t)value;
+    do {
+        digits[--at] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (value < 0) {
+        digits[--at] = '-';
+    }
+    put_bytes(svg, digits + at, sizeof digits - at);
+}
+
+void pp_decimal_text(char text[PP_NUMBER], double value, int decimals, bool trim, const char *minus)
+{
+    double scaled = isnan(value) ? 0.0 : fmin(fabs(value) * pow(10.0, decimals) + 0.5, 9.0e15);
+    uint64_t whole = (uint64_t)scaled;
+    const char *sign = value < 0.0 && whole > 0 ? minus : "";
+    while (trim && decimals > 0 && whole % 10 == 0) {
+        whole /= 10;
+        decimals--;
+    }
+    char digits[40];
+    size_t at = sizeof digits;
+    digits[--at] = '\0';
+    for (int k = 0; k <= decimals || whole > 0; k++) {
+        if (k == decimals && k > 0) {
+            digits[--at] = '.';
+        }
+        digits[--at] = (char)('0' + whole % 10);
+        whole /= 10;
+    }
+    pp_print(text, PP_NUMBER, "%s%s", sign, digits + at);
+}
+
+static void put_coordinate(pp_svg *svg, double value)
+{
+    char text[PP_NUMBER];
+    pp_decimal_text(text, fmax(-1e6, fmin(value, 1e6)), 2, true, "-");
+    pp_svg_put(svg, text);
+}
+
+void pp_value_text(char text[PP_NUMBER], double value, const char *open, const char *close)
+{
+    if (!isfinite(value)) {
+        pp_print(text, PP_NUMBER, isnan(value) ? "not a number" : "infinite");
+        return;
+    }
+    int power = value == 0.0 ? 0 : (int)floor(log10(fabs(value)) + 2.2e-3);  // 0.9995 is 1.00
+    if (power >= -3 && power < 5) {
+        pp_decimal_text(text, value, power > 2 ? 0 : 2 - power, true, PP_MINUS);
+        return;
+    }
+    char mantissa[PP_NUMBER];
+    pp_decimal_text(mantissa, value / pow(10.0, power), 2, true, PP_MINUS);
+    pp_print(text, PP_NUMBER, "%s\xc2\xb7%d%s%s%d%s", mantissa, 10, open, power < 0 ? PP_MINUS : "",
+             power < 0 ? -power : power, close);
+}
+
+// ── The file ─────────────────────────────────────────────────────────────────────────────────────
+
+void pp_svg_attribute(pp_svg *svg, const char *name, double value)
+{
+    pp_svg_put(svg, " ");
+    pp_svg_put(svg, name);
+    pp_svg_put(svg, "=\"");
+    put_coordinate(svg, value);
+    pp_svg_put(svg, "\"");
+}
+
+static void text_attribute(pp_svg *svg, const char *name, const char *value)
+{
+    pp_svg_put(svg, " ");
+    pp_svg_put(svg, name);
+    pp_svg_put(svg, "=\"");
+    pp_svg_escape(svg, value);
+    pp_svg_put(svg, "\"");
+}
+
+void pp_svg_open(pp_svg *svg, double width, double height, const char *title)
+{
+    pp_svg_put(svg, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                    "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"");
+    put_coordinate(svg, width);
+    pp_svg_put(svg, "pt\" height=\"");
+    put_coordinate(svg, height);
+    pp_svg_put(svg, "pt\" viewBox=\"0 0 ");
+    put_coordinate(svg, width);
+    pp_svg_put(svg, " ");
+    put_coordinate(svg, height);
+    pp_svg_put(svg,
+               "\" font-family=\"" FAMILY "\" fill=\"none\" stroke-linejoin=\"round\">\n<title>");
+    pp_svg_escape(svg, title);
+    pp_svg_put(svg, "</title>\n");
+    pp_svg_rect(svg, 0.0, 0.0, width, height, (pp_pen){.fill = "#ffffff"});
+}
+
+void pp_svg_close(pp_svg *svg)
+{
+    pp_svg_put(svg, "</svg>\n");
+}
+
+void pp_svg_pen(pp_svg *svg, pp_pen pen)
+{
+    if (pen.fill) {
+        text_attribute(svg, "fill", pen.fill);
+    }
+    if (pen.stroke) {
+        text_attribute(svg, "stroke", pen.stroke);
+    }
+    if (pen.width > 0.0) {
+        pp_svg_attribute(svg, "stroke-width", pen.width);
+    }
+    if (pen.veil > 0.0) {
+        pp_svg_attribute(svg, "fill-opacity", pen.veil);
+    }
+    if (pen.dash) {
+        text_attribute(svg, "stroke-dasharray", pen.dash);
+    }
+    if (pen.opacity > 0.0 && pen.opacity < 1.0) {
+        pp_svg_attribute(svg, "opacity", pen.opacity);
+    }
+}
+
+void pp_svg_group(pp_svg *svg, pp_pen pen)
+{
+    pp_svg_put(svg, "<g");
+    pp_svg_pen(svg, pen);
+    pp_svg_put(svg, ">\n");
+}
+
+void pp_svg_end_group(pp_svg *svg)
+{
+    pp_svg_put(svg, "</g>\n");
+}
+
+void pp_svg_clip(pp_svg *svg, int number, double x, double y, double width, double height)
+{
+    pp_svg_put(svg, "<clipPath id=\"clip");
+    pp_svg_integer(svg, number);
+    pp_svg_put(svg, "\">");
+    pp_svg_rect(svg, x, y, width, height, (pp_pen){0});
+    pp_svg_put(svg, "</clipPath>\n<g clip-path=\"url(#clip");
+    pp_svg_integer(svg, number);
+    pp_svg_put(svg, ")\">\n");
+}
+
+// ── Elements ─────────────────────────────────────────────────────────────────────────────────────
+
+static void finish_element(pp_svg *svg, pp_pen pen)
+{
+    pp_svg_pen(svg, pen);
+    pp_svg_put(svg, "/>\n");
+}
+
+void pp_svg_line(pp_svg *svg, double x1, double y1, double x2, double y2, pp_pen pen)
+{
+    pp_svg_put(svg, "<line");
+    pp_svg_attribute(svg, "x1", x1);
+    pp_svg_attribute(svg, "y1", y1);
+    pp_svg_attribute(svg, "x2", x2);
+    pp_svg_attribute(svg, "y2", y2);
+    finish_element(svg, pen);
+}
+
+void pp_svg_rect(pp_svg *svg, double x, double y, double width, double height, pp_pen pen)
+{
+    pp_svg_put(svg, "<rect");
+    pp_svg_attribute(svg, "x", x);
+    pp_svg_attribute(svg, "y", y);
+    pp_svg_attribute(svg, "width", fmax(width, 0.0));
+    pp_svg_attribute(svg, "height", fmax(height, 0.0));
+    finish_element(svg, pen);
+}
+
+void pp_svg_circle(pp_svg *svg, double x, double y, double radius, pp_pen pen)
+{
+    pp_svg_put(svg, "<circle");
+    pp_svg_attribute(svg, "cx", x);
+    pp_svg_attribute(svg, "cy", y);
+    pp_svg_attribute(svg, "r", radius);
+    finish_element(svg, pen);
+}
+
+void pp_svg_path(pp_svg *svg, pp_pen pen)
+{
+    pp_svg_put(svg, "<path");
+    pp_svg_pen(svg, pen);
+    pp_svg_put(svg, " d=\"");
+}
+
+static void point(pp_svg *svg, const char *command, double x, double y)
+{
+    pp_svg_put(svg, command);
+    put_coordinate(svg, x);
+    pp_svg_put(svg, " ");
+    put_coordinate(svg, y);
+}
+
+void pp_svg_move(pp_svg *svg, double x, double y)
+{
+    point(svg, "M", x, y);
+}
+
+void pp_svg_to(pp_svg *svg, double x, double y)
+{
+    point(svg, "L", x, y);
+}
+
+void pp_svg_dot(pp_svg *svg, double x, double y)
+{
+    point(svg, "M", x, y);
+    pp_svg_put(svg, "h0");
+}
+
+void pp_svg_arc(pp_svg *svg, double radius, bool sweep, double x, double y)
+{
+    point(svg, "A", radius, radius);
+    point(svg, sweep ? " 0 0 1 " : " 0 0 0 ", x, y);
+}
+
+void pp_svg_shut(pp_svg *svg)
+{
+    pp_svg_put(svg, "Z");
+}
+
+void pp_svg_end_path(pp_svg *svg)
+{
+    pp_svg_put(svg, "\"/>\n");
+}
+
+// ── Lines of type ────────────────────────────────────────────────────────────────────────────────
+
+static void open_text(pp_svg *svg, double x, double y, pp_anchor anchor, double size, bool turned)
+{
+    static const char *const anchors[] = {"start", "middle", "end"};
+    pp_svg_put(svg, "<text");
+    if (turned) {
+        pp_svg_put(svg, " transform=\"translate(");
+        put_coordinate(svg, x);
+        pp_svg_put(svg, " ");
+        put_coordinate(svg, y);
+        pp_svg_put(svg, ") rotate(-90)\"");
+    } else {
+        pp_svg_attribute(svg, "x", x);
+        pp_svg_attribute(svg, "y", y);
+    }
+    text_attribute(svg, "text-anchor", anchors[anchor]);
+    pp_svg_attribute(svg, "font-size", size);
+    pp_svg_put(svg, " fill=\"" INK "\">");
+}
+
+// Bytes of text that fit into `most`, whole characters only.
+static size_t fitting(const char *text, double size, double most)
+{
+    char head[8];
+    double width = 0.0;
+    size_t k = 0;
+    while (text[k]) {
+        size_t length = sequence(text + k);
+        length = length ? length : 1;
+        memcpy(head, text + k, length);
+        head[length] = '\0';
+        width += pp_text_width(head, size);
+        if (width > most) {
+            return k;
+        }
+        k += length;
+    }
+    return k;
+}
+
+void pp_svg_name(pp_svg *svg, double x, double y, pp_anchor anchor, double size, double most,
+                 const char *text)
+{
+    open_text(svg, x, y, anchor, size, false);
+    if (most > 0.0 && pp_text_width(text, size) > most) {
+        escape_bytes(svg, text, fitting(text, size, most - size));
+        pp_svg_put(svg, "\xe2\x80\xa6");
+    } else {
+        pp_svg_escape(svg, text);
+    }
+    pp_svg_put(svg, "</text>\n");
+}
+
+// A label as it is being written, part by part. Programs do not agree on spaces where parts meet: they are
+// kept out of the text and become a shift of the next part.
+typedef struct typing {
+    double size;
+    double height;  // of the baseline, downwards
+    double space;   // before the next part
+    bool italic;
+} typing;
+
+static void text_part(pp_svg *svg, typing *at, const char *text, size_t bytes, double height,
+                      double size)
+{
+    const double space = 0.278 * at->size;
+    for (; bytes > 0 && text[0] == ' '; bytes--, text++) {
+        at->space += space;
+    }
+    if (bytes == 0) {
+        return;
+    }
+    pp_svg_put(svg, "<tspan");
+    if (at->italic && height == 0.0) {
+        pp_svg_put(svg, " font-style=\"italic\"");
+    }
+    if (at->space > 0.0) {
+        pp_svg_attribute(svg, "dx", at->space);
+    }
+    if (height != at->height) {
+        pp_svg_attribute(svg, "dy", height - at->height);
+    }
+    if (size != at->size) {
+        pp_svg_attribute(svg, "font-size", size);
+    }
+    pp_svg_put(svg, ">");
+    at->space = 0.0;
+    at->height = height;
+    for (; text[bytes - 1] == ' '; bytes--) {
+        at->space += space;
+    }
+    escape_bytes(svg, text, bytes);
+    pp_svg_put(svg, "</tspan>");
+}
+
+void pp_svg_label(pp_svg *svg, double x, double y, pp_anchor anchor, double size, bool turned,
+                  const char *markup)
+{
+    typing at = {.size = size};
+    open_text(svg, x, y, anchor, size, turned);
+    for (const char *c = markup; *c;) {
+        if (*c == '*') {
+            at.italic = !at.italic;
+            c++;
+        } else if ((*c == '_' || *c == '^') && c[1] == '{') {
+            size_t length = strcspn(c, "}");
+            text_part(svg, &at, c + 2, length - 2, *c == '_' ? 0.22 * size : -0.36 * size,
+                      0.72 * size);
+            c += length + (c[length] == '}');
+        } else {
+            size_t length = 1 + strcspn(c + 1, "*_^");
+            text_part(svg, &at, c, length, 0.0, size);
+            c += length;
+        }
+    }
+    pp_svg_put(svg, "</text>\n");
+}
+
+// Helvetica's advance widths of ' ' to '~' in 1/1000 em, from Adobe's font metrics.
+static const short advances[95] = {
+    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333,  278, 278, 556, 556, 556,
+    556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
+    611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667,  611, 722, 667, 944, 667,
+    667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278,  556, 556, 222, 222, 500,
+    222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500,  500, 334, 260, 334, 584};
+
+double pp_text_width(const char *text, double size)
+{
+    double width = 0.0;
+    for (const char *c = text; *c; c++) {
+        unsigned char byte = (unsigned char)*c;
+        if (byte >= ' ' && byte <= '~') {
+            width += advances[byte - ' '];
+        } else if ((byte & 0xc0U) != 0x80) {  // the first byte of something else
+            width += byte >= 0xe3 ? 1000.0 : 584.0;
+        }
+    }
+    return width * size / 1000.0;
+}
+
+double pp_label_width(const char *markup, double size)
+{
+    double width = 0.0;
+    char letter[2] = "";
+    bool small = false;
+    for (const char *c = markup; *c; c++) {
+        if ((*c == '_' || *c == '^') && c[1] == '{') {
+            small = true;
+            c++;
+        } else if (small && *c == '}') {
+            small = false;
+        } else if (*c != '*' && ((unsigned char)*c & 0xc0U) != 0x80) {
+            letter[0] = (unsigned char)*c < 0x80 ? *c : '+';
+            width += pp_text_width(letter, small ? 0.72 * size : size);
+        }
+    }
+    return width;
+}

@@ -1,0 +1,229 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Curves over time that need no contacts: energy, residual, joints, velocities.
+#include "plot/figures/figures.h"
+
+#include <math.h>
+
+pp_chart_axis pp_time_axis(const pp_run_data *data, bool hidden)
+{
+    return (pp_chart_axis){.label = "*t*", .unit = "s", .range = data->t, .hidden = hidden};
+}
+
+pp_chart_axis pp_value_axis(const char *label, const char *unit, bool log)
+{
+    return (pp_chart_axis){.label = label, .unit = unit, .log = log, .range = pp_range_none()};
+}
+
+void pp_put_value(pp_svg *html, double value, const char *unit)
+{
+    char text[PP_NUMBER];
+    pp_value_text(text, value, "<sup>", "</sup>");
+    pp_svg_put(html, text);
+    if (unit[0]) {
+        pp_svg_put(html, "&#160;");
+        pp_svg_put(html, unit);
+    }
+}
+
+static pp_panel make_panel(const pp_run_data *data, bool hidden, const char *label,
+                           const char *unit, bool log)
+{
+    return (pp_panel){
+        .height = PP_PLAIN, .x = pp_time_axis(data, hidden), .y = pp_value_axis(label, unit, log)};
+}
+
+static void hold_range(pp_panel *panel, const pp_trace *trace)
+{
+    pp_range_join(&panel->y.range, &trace->range);
+}
+
+// ── Energy ───────────────────────────────────────────────────────────────────────────────────────
+
+void pp_draw_energy(const pp_run_data *data, pp_svg *svg)
+{
+    const struct {
+        const char *name;
+        const pp_trace *lane;
+        pp_pen pen;
+    } curves[] = {
+        {"kinetic", &data->kinetic, {.stroke = PP_BLUE, .width = 1.2}},
+        {"potential", &data->potential, {.stroke = PP_GREEN, .width = 1.2}},
+        {"kinetic + potential", &data->total, {.stroke = "#000000", .width = 1.2}},
+        {"work done", &data->work, {.stroke = PP_ORANGE, .width = 1.2, .dash = "5 1.5"}},
+        {"dissipated", &data->dissipated, {.stroke = PP_RED, .width = 1.2, .dash = "2 1.5"}},
+    };
+    pp_chart chart = {.svg = svg, .title = "Energy ledger", .width = PP_COLUMN, .panels = 1};
+    chart.panel[0] = make_panel(data, false, "energy", "J", false);
+    chart.panel[0].height = 130.0;
+    for (size_t k = 0; k < sizeof curves / sizeof curves[0]; k++) {
+        hold_range(&chart.panel[0], curves[k].lane);
+        pp_chart_key(&chart, curves[k].name, true, PP_KEY_LINE, curves[k].pen);
+    }
+    pp_chart_begin(&chart);
+    for (size_t k = 0; k < sizeof curves / sizeof curves[0]; k++) {
+        pp_chart_curve(&chart, 0, curves[k].lane, curves[k].pen);
+    }
+    pp_chart_end(&chart);
+}
+
+void pp_caption_energy(const pp_run_data *data, pp_svg *html)
+{
+    pp_svg_put(html,
+               "Potential energy is relative to the start. Work of forces and driven bodies, and "
+               "dissipation by contacts, joints and the scheme, are summed from the start: ");
+    pp_put_value(html, data->work_sum, "J");
+    pp_svg_put(html, " and ");
+    pp_put_value(html, data->dissipated_sum, "J");
+    pp_svg_put(html, " at the end.");
+}
+
+// ── Residual ─────────────────────────────────────────────────────────────────────────────────────
+
+static void shares(pp_chart *chart, const pp_run_data *data, int at)
+{
+    for (int k = 0; k < PP_SHARES; k++) {
+        pp_pen pen = {.stroke = pp_colour(k), .width = k == PERP_JUDGED_RESIDUAL ? 0.9 : 0.7};
+        if (data->share[k].range.positive < PP_INF) {
+            pp_chart_curve(chart, at, &data->share[k], pen);
+        }
+    }
+}
+
+void pp_draw_residual(const pp_run_data *data, pp_svg *svg)
+{
+    pp_chart chart = {
+        .svg = svg, .title = "Residual and certificate", .width = PP_COLUMN, .panels = 2};
+    chart.panel[0] = make_panel(data, true, "residual", "m/s", true);
+    chart.panel[0].limit = data->film->info->limits.residual;
+    hold_range(&chart.panel[0], &data->residual);
+    chart.panel[1] = make_panel(data, false, "value / limit", "", true);
+    chart.panel[1].height = 110.0;
+    chart.panel[1].limit = 1.0;
+    for (int k = 0; k < PP_SHARES; k++) {
+        pp_pen pen = {.stroke = pp_colour(k), .width = 1.2};
+        hold_range(&chart.panel[1], &data->share[k]);
+        if (data->share[k].range.positive < PP_INF) {
+            pp_chart_key(&chart, pp_share_name[k], true, PP_KEY_LINE, pen);
+        }
+    }
+    pp_chart_begin(&chart);
+    pp_chart_curve(&chart, 0, &data->residual, (pp_pen){.stroke = "#000000", .width = 1.0});
+    shares(&chart, data, 1);
+    pp_chart_end(&chart);
+}
+
+void pp_caption_residual(const pp_run_data *data, pp_svg *html)
+{
+    pp_svg_put(html, "(a) Natural-map residual of every step&#8217;s problem, worst ");
+    pp_put_value(html, fmax(data->residual.range.high, 0.0), "m/s");
+    pp_svg_put(html, ". (b) Certificate values relative to their limits; zeros are omitted. Frames "
+                     "beyond a limit: ");
+    pp_svg_integer(html, data->violations);
+    pp_svg_put(html, ".");
+}
+
+// ── Sheaves: bodies and joints ───────────────────────────────────────────────────────────────────
+
+static void hold_sheaf(pp_panel *panel, const pp_trace_bundle *sheaf)
+{
+    for (int k = 0; k < sheaf->count; k++) {
+        hold_range(panel, &sheaf->trace[k]);
+    }
+}
+
+// colour: of each curve; curves of the same body have the same colour in every panel.
+static void draw_sheaf(pp_chart *chart, int at, const pp_trace_bundle *sheaf,
+                       const pp_trace_bundle *names)
+{
+    for (int k = 0; k < sheaf->count; k++) {
+        int colour = k;
+        for (int j = 0; j < names->count && !sheaf->many; j++) {
+            colour = names->name[j] == sheaf->name[k] ? j : colour;
+        }
+        pp_chart_curve(chart, at, &sheaf->trace[k], pp_curve_pen(colour, names->count));
+    }
+}
+
+static void sheaf_keys(pp_chart *chart, const pp_trace_bundle *sheaf, const char *of_many)
+{
+    for (int k = 0; k < sheaf->count; k++) {
+        pp_chart_key(chart, sheaf->many ? of_many : sheaf->name[k], sheaf->many, PP_KEY_LINE,
+                     pp_curve_pen(k, sheaf->count));
+    }
+}
+
+void pp_draw_joints(const pp_run_data *data, pp_svg *svg)
+{
+    pp_chart chart = {.svg = svg, .title = "Joints", .width = PP_COLUMN, .panels = 2};
+    chart.panel[0] = make_panel(data, true, "joint error", "m, rad", true);
+    chart.panel[0].limit = data->film->info->limits.joint;
+    chart.panel[1] = make_panel(data, false, "reaction", "N", false);
+    hold_sheaf(&chart.panel[0], &data->joint_error);
+    hold_sheaf(&chart.panel[1], &data->joint_force);
+    sheaf_keys(&chart, &data->joint_error, "largest of all joints");
+    chart.empty = data->joint_error.count ? NULL : "no joints";
+    pp_chart_begin(&chart);
+    draw_sheaf(&chart, 0, &data->joint_error, &data->joint_error);
+    draw_sheaf(&chart, 1, &data->joint_force, &data->joint_force);
+    pp_chart_end(&chart);
+}
+
+void pp_caption_joints(const pp_run_data *data, pp_svg *html)
+{
+    (void)data;
+    pp_svg_put(html, "(a) Worst constraint error of each joint after the step; zeros are omitted. "
+                     "(b) Magnitude of the reaction force: impulse divided by step.");
+}
+
+static double largest_of(const pp_range *range)
+{
+    return range->low <= range->high ? fmax(fabs(range->low), fabs(range->high)) : 0.0;
+}
+
+static double reach(const pp_run_data *data)
+{
+    double most = 0.0;
+    for (int b = 0; b < data->film->info->bodies; b++) {
+        most = data->path[b] ? fmax(most, data->arm[b]) : most;
+    }
+    return most;
+}
+
+void pp_draw_velocities(const pp_run_data *data, pp_svg *svg)
+{
+    bool many = data->vx.many, turns = data->spin.count > 0, space = data->film->info->spatial;
+    pp_chart chart = {
+        .svg = svg, .title = "Velocities", .width = PP_COLUMN, .panels = turns ? 3 : 2};
+    static const char *const label[2][2][3] = {
+        {{"*v*_{x}", "*v*_{y}", "*\xcf\x89*"},
+         {"max |*v*_{x}|", "max |*v*_{y}|", "max |*\xcf\x89*|"}},
+        {{"|*v*|", "*v*_{z}", "|*\xcf\x89*|"}, {"max |*v*|", "max |*v*_{z}|", "max |*\xcf\x89*|"}}};
+    chart.panel[0] = make_panel(data, true, label[space][many][0], "m/s", false);
+    chart.panel[1] = make_panel(data, turns, label[space][many][1], "m/s", false);
+    chart.panel[2] = make_panel(data, false, label[space][data->spin.many][2], "rad/s", false);
+    const pp_trace_bundle *sheaves[] = {&data->vx, &data->vy, &data->spin};
+    for (int k = 0; k < chart.panels; k++) {
+        chart.panel[k].height = 72.0;
+        hold_sheaf(&chart.panel[k], sheaves[k]);
+    }
+    double speed = fmax(largest_of(&chart.panel[0].y.range), largest_of(&chart.panel[1].y.range));
+    chart.panel[0].y.typical = chart.panel[1].y.typical = speed;
+    chart.panel[2].y.typical = reach(data) > 0.0 ? speed / reach(data) : 0.0;
+    sheaf_keys(&chart, &data->vx, "largest of all bodies");
+    chart.empty = data->vx.count ? NULL : "no dynamic bodies";
+    pp_chart_begin(&chart);
+    for (int k = 0; k < chart.panels; k++) {
+        draw_sheaf(&chart, k, sheaves[k], &data->vx);
+    }
+    pp_chart_end(&chart);
+}
+
+void pp_caption_velocities(const pp_run_data *data, pp_svg *html)
+{
+    pp_svg_put(html, "Velocities of the centres of mass (a, b)");
+    pp_svg_put(html, data->spin.count ? " and angular velocities (c)" : "");
+    pp_svg_put(html,
+               data->vx.many ? ", the largest of all dynamic bodies." : " of the dynamic bodies.");
+}

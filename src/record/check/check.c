@@ -1,0 +1,513 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// perp_recording_check: every frame, and every step between two of them.
+#include "record/check/check.h"
+#include "scene/scene.h"
+
+#include <math.h>
+#include <string.h>
+
+void pp_check_record_worst(pp_recheck *c, perp_check_item item, double value, double limit,
+                           const char *at, const char *with)
+{
+    perp_check_result *result = &c->check->item[item];
+    limit = isnan(limit) ? 0.0 : limit;
+    limit = c->set[item] > 0.0 ? c->set[item] : limit;
+    value = isnan(value) ? PP_INF : value;
+    double over = value > 0.0 ? value / limit : 0.0;
+    over = isnan(over) ? PP_INF : over;
+    if (over > result->over) {
+        result->over = over;
+        result->limit = limit;
+        result->worst = value;
+        result->t = c->now->t;
+        pp_print(c->where[item], PP_WHERE_MAX, "%s%s%s", at, with[0] ? " and " : "", with);
+    }
+}
+
+// ── What can be judged ───────────────────────────────────────────────────────────────────────────
+
+static void prepare_items(pp_recheck *c, const perp_limits *l, char (*where)[PP_WHERE_MAX])
+{
+    static const struct {
+        const char *name, *unit;
+    } items[PERP_CHECK_COUNT] = {
+        [PERP_CHECK_GAP] = {"gap", "m"},
+        [PERP_CHECK_PULL] = {"pull", "N s"},
+        [PERP_CHECK_PUSH] = {"push from afar", "J"},
+        [PERP_CHECK_CLOSE] = {"let through", "m/s"},
+        [PERP_CHECK_CONE] = {"friction cone", "N s"},
+        [PERP_CHECK_SLIP] = {"friction against slip", "J"},
+        [PERP_CHECK_JOINT] = {"joints", "m"},
+        [PERP_CHECK_RATE] = {"joint velocities", "m/s"},
+        [PERP_CHECK_DRIVE] = {"drives", "N s"},
+        [PERP_CHECK_MOMENTUM] = {"momentum", "N s"},
+        [PERP_CHECK_MOTION] = {"motion", "m"},
+        [PERP_CHECK_ENERGY] = {"energy created", "J"},
+        [PERP_CHECK_CONTACT] = {"contacts as recorded", "m"},
+        [PERP_CHECK_RECORD] = {"the rest as recorded", ""},
+    };
+    const double set[PERP_CHECK_COUNT] = {
+        [PERP_CHECK_GAP] = l->gap,
+        [PERP_CHECK_PULL] = l->cone,
+        [PERP_CHECK_PUSH] = l->complementarity,
+        [PERP_CHECK_CLOSE] = l->residual,
+        [PERP_CHECK_CONE] = l->cone,
+        [PERP_CHECK_SLIP] = l->complementarity,
+        [PERP_CHECK_JOINT] = l->joint,
+        [PERP_CHECK_RATE] = l->residual,
+        [PERP_CHECK_DRIVE] = l->momentum,
+        [PERP_CHECK_MOMENTUM] = l->momentum,
+        [PERP_CHECK_MOTION] = l->motion,
+        [PERP_CHECK_ENERGY] = l->energy,
+    };
+    perp_check *check = c->check;
+    *check = (perp_check){.passed = true};
+    for (int k = 0; k < PERP_CHECK_COUNT; k++) {
+        check->item[k] = (perp_check_result){.name = items[k].name, .unit = items[k].unit};
+        c->set[k] = set[k];
+        check->item[k].done = true;
+        check->item[k].why = "";
+        check->item[k].where = where[k];
+    }
+}
+
+// Without a model (a recording without its scene) there is nothing to compare with: one metre, one second, one kilogram.
+pp_check_scale pp_check_scale_of(const pp_recheck *c, int a, int b, double impulse)
+{
+    double slack = pp_slack_of(c->info->tolerance), mass = PP_INF, speed = 1.0, rate = slack;
+    if (c->model) {
+        const int of[2] = {a, b};
+        speed = rate = 0.0;
+        for (int k = 0; k < 2; k++) {
+            int island = c->scales.island[of[k]];
+            mass = island >= 0 ? fmin(mass, c->model->body[of[k]].mass) : mass;
+            speed = fmax(speed, pp_scale_speed(&c->scales, island));
+            rate = fmax(rate, pp_scale_rate(&c->scales, island));
+        }
+    }
+    mass = isfinite(mass) ? mass : 1.0;
+    double size = fabs(impulse) + mass * speed;
+    return (pp_check_scale){rate, rate * mass + slack * fabs(impulse), rate * size};
+}
+
+static void leave_out(perp_check *check, perp_check_item item, const char *why)
+{
+    if (check->item[item].done) {
+        check->item[item].done = false;
+        check->item[item].why = why;
+    }
+}
+
+// The impulse of a gear is recorded at the second joint's body b, and nowhere when that is not free.
+static bool untold(const perp_model *m, const pp_joint *joint)
+{
+    return joint->kind == PERP_JOINT_GEAR && m->body[joint->b].nv == 0;
+}
+
+static void leave_out_what_is_not_there(perp_check *check, const perp_recording_info *info,
+                                        const perp_model *model)
+{
+    static const perp_check_item by_model[] = {
+        PERP_CHECK_GAP,      PERP_CHECK_JOINT,  PERP_CHECK_DRIVE,  PERP_CHECK_RATE,
+        PERP_CHECK_MOMENTUM, PERP_CHECK_ENERGY, PERP_CHECK_RECORD, PERP_CHECK_CONTACT,
+    };
+    static const perp_check_item by_step[] = {PERP_CHECK_DRIVE,    PERP_CHECK_RATE,
+                                              PERP_CHECK_MOMENTUM, PERP_CHECK_MOTION,
+                                              PERP_CHECK_ENERGY,   PERP_CHECK_CONTACT};
+    for (size_t k = 0; k < sizeof by_model / sizeof by_model[0] && !model; k++) {
+        leave_out(check, by_model[k], "the recording contains no scene");
+    }
+    if (!model && info->spatial) {
+        leave_out(check, PERP_CHECK_CONE, "the recording contains no scene");
+        leave_out(check, PERP_CHECK_SLIP, "the recording contains no scene");
+    }
+    for (size_t k = 0; k < sizeof by_step / sizeof by_step[0] && info->every > 1; k++) {
+        leave_out(check, by_step[k], "not every step is recorded");
+    }
+    static const perp_check_item by_scheme[] = {PERP_CHECK_DRIVE, PERP_CHECK_RATE,
+                                                PERP_CHECK_MOTION, PERP_CHECK_CONTACT};
+    for (size_t k = 0;
+         k < sizeof by_scheme / sizeof by_scheme[0] && info->stepper == PERP_STEPPER_EVENT; k++) {
+        leave_out(check, by_scheme[k], "steps contain events");
+    }
+    if (info->stepper == PERP_STEPPER_QUASISTATIC) {
+        leave_out(check, PERP_CHECK_ENERGY, "without inertia there is no kinetic energy");
+    }
+    for (int i = 0; model && i < model->joints; i++) {
+        if (untold(model, &model->joint[i])) {
+            leave_out(check, PERP_CHECK_MOMENTUM,
+                      "a gear's impulse at a fixed body is not recorded");
+            leave_out(check, PERP_CHECK_ENERGY, "a gear's impulse at a fixed body is not recorded");
+        }
+    }
+}
+
+// Recordings of the stepper event of before there were parts have sums over impacts along normals that turned.
+static void leave_out_sums(perp_check *check, const perp_recording *r)
+{
+    static const perp_check_item sums[] = {PERP_CHECK_MOMENTUM, PERP_CHECK_CONE, PERP_CHECK_PUSH,
+                                           PERP_CHECK_CLOSE, PERP_CHECK_SLIP};
+    bool old =
+        r->info.stepper == PERP_STEPPER_EVENT && r->table[PP_FRAMES].column[PP_COL_PART_END] < 0;
+    for (size_t k = 0; k < sizeof sums / sizeof sums[0] && old; k++) {
+        leave_out(check, sums[k], "impacts within the steps are not recorded one by one");
+    }
+}
+
+// ── The frames ───────────────────────────────────────────────────────────────────────────────────
+
+// The rotation halfway between two: along their sum, where both quaternions are on the same side.
+static void halve_turn(const double *from, const double *to, double *half)
+{
+    double side = 0.0, norm = 0.0;
+    for (int k = 0; k < 4; k++) {
+        side += from[k] * to[k];
+    }
+    for (int k = 0; k < 4; k++) {
+        half[k] = from[k] + (side < 0.0 ? -to[k] : to[k]);
+        norm += half[k] * half[k];
+    }
+    for (int k = 0; k < 4; k++) {
+        half[k] /= sqrt(norm);
+    }
+}
+
+// The theta method takes its joints in the middle of the step.
+static bool place_joints(pp_recheck *c, const pp_state *start)
+{
+    const perp_model *m = c->model;
+    c->acting = c->before;
+    if (c->info->stepper != PERP_STEPPER_MOREAU_JEAN || (m->joints == 0 && !m->spatial)) {
+        return true;
+    }
+    pp_state middle = {.q = PP_ARRAY(c->arena, double, m->nq),
+                       .nu = PP_ARRAY(c->arena, double, m->nv)};
+    c->acting = PP_ARRAY(c->arena, pp_frame, m->bodies);
+    if (!middle.q || !middle.nu || !c->acting) {
+        return false;
+    }
+    middle.t = start->t + 0.5 * c->h;
+    memcpy(middle.nu, start->nu, (size_t)m->nv * sizeof *middle.nu);
+    for (int i = 0; i < m->nq; i++) {
+        middle.q[i] = 0.5 * (start->q[i] + c->now->q[i]);
+    }
+    for (int b = 0; b < m->bodies; b++) {
+        if (m->body[b].kind == PERP_BODY_SPATIAL && m->body[b].nv > 0) {
+            halve_turn(start->q + m->body[b].at_q + 3, c->now->q + m->body[b].at_q + 3,
+                       middle.q + m->body[b].at_q + 3);
+        }
+    }
+    pp_frames(m, &middle, c->acting);
+    return true;
+}
+
+// In joint coordinates velocities are those of the step before, where it started.        theory (J7)
+static perp_status find_coming(pp_recheck *c)
+{
+    bool bounces = false;
+    c->coming = c->before;
+    for (int i = 0; i < c->now->contacts; i++) {
+        bounces = bounces || c->now->contact[i].restitution != 0.0;
+    }
+    if (!bounces || c->info->coordinates != PERP_COORDINATES_JOINT ||
+        c->info->stepper == PERP_STEPPER_EVENT) {
+        return PERP_OK;
+    }
+    pp_tree *tree = PP_ARRAY(c->arena, pp_tree, 1);
+    perp_status status =
+        tree ? pp_tree_create(tree, c->model, NULL, 0, c->arena, NULL) : PERP_ERR_MEMORY;
+    if (status < 0) {
+        return status;
+    }
+    c->coming = pp_tree_bodies_at(tree, c->t0, c->before, c->turn0, c->arena);
+    return c->coming ? PERP_OK : PERP_ERR_MEMORY;
+}
+
+static perp_status set_check_scales(pp_recheck *c)
+{
+    const perp_model *m = c->model;
+    perp_status status = pp_scales_start(&c->scales, m, c->arena);
+    if (status < 0) {
+        return status;
+    }
+    for (int i = 0; i < c->now->contacts; i++) {
+        const perp_contact *k = &c->now->contact[i];
+        pp_scales_tie(&c->scales, m->shape[k->a.i].body, m->shape[k->b.i].body);
+    }
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *j = &m->joint[i];
+        pp_scales_tie(&c->scales, j->a, j->b);
+        if (j->kind == PERP_JOINT_GEAR) {
+            pp_scales_tie(&c->scales, m->joint[j->joint_a].b, m->joint[j->joint_b].b);
+        }
+    }
+    pp_scales_finish(&c->scales, &c->kin, c->after, pp_slack_of(c->info->tolerance));
+    for (int i = 0; i < c->now->contacts; i++) {
+        pp_check_add_surface(c, &c->now->contact[i]);
+    }
+    return PERP_OK;
+}
+
+static perp_status judge_frame(pp_recheck *c)
+{
+    perp_status status = PERP_OK;
+    const perp_check_result *item = c->check->item;
+    double *turn = PP_ARRAY(c->arena, double, c->info->joints);
+    c->nu = c->now->nu;
+    if (!turn) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < c->info->joints; i++) {
+        turn[i] = c->now->joint[i].coordinate;
+    }
+    c->turn = turn;
+    bool divided = c->now->parts > 1;  // the impulses are sums of steps that are not there
+    c->check->divided += divided;
+    if (c->model) {
+        pp_state state = {.t = c->now->t,
+                          .q = (double *)(uintptr_t)c->now->q,  // read only
+                          .nu = (double *)(uintptr_t)c->now->nu};
+        c->before = PP_ARRAY(c->arena, pp_frame, c->model->bodies);
+        c->after = PP_ARRAY(c->arena, pp_frame, c->model->bodies);
+        if (!c->before || !c->after) {
+            return PERP_ERR_MEMORY;
+        }
+        pp_frames(c->model, &state, c->after);
+        state = (pp_state){
+            .t = c->t0, .q = (double *)(uintptr_t)c->q0, .nu = (double *)(uintptr_t)c->nu0};
+        pp_frames(c->model, &state, c->before);
+        state.turn = (double *)(uintptr_t)c->turn0;
+        bool theta = c->info->stepper == PERP_STEPPER_MOREAU_JEAN;
+        bool event = c->info->stepper == PERP_STEPPER_EVENT;  // scales are those of the whole step
+        status =
+            pp_kinematics_run(&c->kin, c->model, &state, event ? c->whole : c->h,
+                              theta ? PP_GYRO_NONE : c->info->gyroscopic, c->applied, c->arena);
+        status = status < 0 ? status : set_check_scales(c);
+        status = status < 0 ? status : find_coming(c);
+        if (status < 0 || !place_joints(c, &state)) {
+            return status < 0 ? status : PERP_ERR_MEMORY;
+        }
+        status = pp_check_places(c);
+        if (status < 0 || divided) {
+            return status;
+        }
+        pp_check_recorded(c);
+        if (status >= 0 && item[PERP_CHECK_DRIVE].done) {
+            status = pp_check_balance(c);
+        } else if (status >= 0 && c->info->stepper == PERP_STEPPER_EVENT && c->info->every == 1) {
+            status = pp_check_event(c);
+        }
+    }
+    if (status >= 0 && item[PERP_CHECK_MOTION].done && !divided) {
+        status = pp_check_motion(c);
+    }
+    if (!divided) {
+        pp_check_contacts(c);
+    }
+    return status;
+}
+
+// How long the steps between two frames are. All have the length h of the run but the last of it.
+static void take_step(pp_recheck *c, bool at_end)
+{
+    double h = c->info->h, t = c->now->t, steps = (double)c->now->step - (double)c->step0;
+    c->at_end = at_end;
+    c->part = -1;
+    c->h = t - c->t0;
+    c->last = h > 0.0 && steps > 1.0 ? c->h - (steps - 1.0) * h : c->h;
+    if (fabs(c->last - h) < 1e-9 * h + 1e-12 * fabs(t)) {
+        c->last = h;
+        c->h = steps > 1.0 ? c->h : h;
+    }
+    c->whole = c->h;
+    c->applied = c->now->applied;
+}
+
+// Where the next step starts.
+static void store_step_start(pp_recheck *c, const perp_snapshot *frame, double *state)
+{
+    size_t nv = (size_t)c->info->nv, nq = (size_t)c->info->nq;
+    c->t0 = frame->t;
+    c->step0 = frame->step;
+    c->energy0 = frame->energy;
+    memcpy(state, frame->q, nq * sizeof *state);
+    memcpy(state + nq, frame->nu, nv * sizeof *state);
+    for (int i = 0; i < c->info->joints; i++) {
+        state[nq + nv + (size_t)i] = frame->joint[i].coordinate;
+    }
+}
+
+// What the parts of a step must add up to.
+typedef struct totals {
+    double pn, work, dissipated, size;
+    perp_vec3 pf;
+} totals;
+
+static void add_totals(totals *sum, const perp_snapshot *frame)
+{
+    for (int i = 0; i < frame->contacts; i++) {
+        sum->pn += frame->contact[i].pn;
+        sum->pf = pp_add(sum->pf, frame->contact[i].pf_W);
+        sum->size += fabs(frame->contact[i].pn) + pp_length(frame->contact[i].pf_W);
+    }
+    sum->work += frame->energy.work;
+    sum->dissipated += frame->energy.dissipated;
+}
+
+// A frame after its parts: the state where the last one ended, and the sums of them all.
+static void compare_totals(pp_recheck *c, const totals *parts, const double *state)
+{
+    const perp_snapshot *now = c->now;
+    size_t nv = (size_t)c->info->nv, nq = (size_t)c->info->nq;
+    totals whole = {0};
+    add_totals(&whole, now);
+    double size = parts->size + whole.size + 1e-300, energy = fabs(parts->work) + 1e-300;
+    energy += fabs(parts->dissipated) + fabs(now->energy.kinetic) + fabs(c->energy0.kinetic);
+    double off = fabs(whole.pn - parts->pn) / size;
+    off = fmax(off, pp_length(pp_sub(whole.pf, parts->pf)) / size);
+    off = fmax(off, fabs(whole.work - parts->work) / energy);
+    off = fmax(off, fabs(whole.dissipated - parts->dissipated) / energy);
+    bool same = now->t == c->t0 && memcmp(now->q, state, nq * sizeof *state) == 0 &&
+                memcmp(now->nu, state + nq, nv * sizeof *state) == 0;
+    pp_check_record_worst(c, PERP_CHECK_RECORD, same ? off : PP_INF, 1e-9, "the parts of the step",
+                          "");
+}
+
+static perp_status check_frame(pp_recheck *c, int frame, perp_error *error)
+{
+    pp_arena_reset(c->arena);
+    perp_status status = judge_frame(c);
+    return status < 0 ? pp_fail(error, status, "frame %d: %s", frame, perp_status_text(status))
+                      : status;
+}
+
+// Each part of a divided step is a step of the scheme: judged like one.
+static perp_status judge_parts(pp_recheck *c, perp_recording *r, int k, double *state,
+                               perp_error *error)
+{
+    perp_snapshot frame = *c->now, part;
+    totals sum = {0};
+    perp_status status = PERP_OK;
+    double whole = c->h;
+    for (int i = 0; i < frame.kept && status >= 0; i++) {
+        status = perp_recording_read_part(r, k, i, &part, error);
+        if (status < 0) {
+            break;
+        }
+        c->now = &part;
+        c->part = i;
+        c->h = c->last = part.h;
+        c->whole = whole;
+        status = check_frame(c, k, error);
+        add_totals(&sum, &part);
+        store_step_start(c, &part, state);
+    }
+    status = status < 0 ? status : perp_recording_read(r, k, &frame, error);
+    c->now = &frame;
+    if (status >= 0 && c->info->every == 1) {
+        compare_totals(c, &sum, state);
+    }
+    c->now = NULL;
+    return status;
+}
+
+static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state, perp_error *error)
+{
+    perp_snapshot frame;
+    size_t nv = (size_t)r->info.nv, nq = (size_t)r->info.nq;
+    c->q0 = state;
+    c->nu0 = state + nq;
+    c->turn0 = state + nq + nv;
+    perp_status status = perp_recording_read(r, 0, &frame, error);
+    for (int k = 1; k < r->info.frames && status >= 0; k++) {
+        store_step_start(c, &frame, state);
+        status = perp_recording_read(r, k, &frame, error);
+        if (status < 0) {
+            break;
+        }
+        c->now = &frame;
+        take_step(c, k + 1 == r->info.frames);
+        bool by_parts = frame.kept > 0 && c->info->every == 1;
+        status = by_parts ? judge_parts(c, r, k, state, error) : check_frame(c, k, error);
+        status = status >= 0 && by_parts ? perp_recording_read(r, k, &frame, error) : status;
+    }
+    c->now = NULL;
+    return status;
+}
+
+static void write_verdict(perp_check *check)
+{
+    for (int k = 0; k < PERP_CHECK_COUNT; k++) {
+        const perp_check_result *item = &check->item[k];
+        check->passed = check->passed && (!item->done || item->over <= 1.0);
+        check->partly = check->partly || !item->done || check->divided > 0;
+    }
+}
+
+// ── All of it ────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status load_scene(perp_recording *r, perp_scene **scene, perp_error *error)
+{
+    perp_error why = {0};
+    *scene = NULL;
+    if (!r->info.scene[0]) {
+        return PERP_OK;
+    }
+    perp_scene_load_options reading = perp_scene_load_options_default();
+    reading.max_mb = PP_INF;  // it is in memory already
+    reading.given_only = true;
+    perp_status status = pp_load_files(r, &reading, error);
+    if (status < 0) {
+        return status;
+    }
+    status = perp_scene_parse_with(r->info.name, r->info.scene, strlen(r->info.scene), &reading,
+                                   &r->env, scene, &why);
+    if (status < 0) {
+        return pp_fail(error, status, "%.80s: the scene in it, line %d: %.120s", r->path, why.line,
+                       why.text);
+    }
+    const perp_model *m = perp_scene_model(*scene);
+    if (m->nv != r->info.nv || m->nq != r->info.nq || m->spatial != r->info.spatial ||
+        m->bodies != r->info.bodies || m->shapes != r->info.shapes || m->joints != r->info.joints) {
+        perp_scene_destroy(*scene);
+        *scene = NULL;
+        return pp_load_fail(r, error, "scene", "is not the scene of the recorded states");
+    }
+    return PERP_OK;
+}
+
+perp_status perp_recording_check(perp_recording *recording, const perp_limits *limits,
+                                 perp_check *check, perp_error *error)
+{
+    perp_recording *r = recording;
+    perp_scene *scene = NULL;
+    if (!r || !check) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "check: recording or result is NULL");
+    }
+    perp_status status = load_scene(r, &scene, error);
+    if (status < 0) {
+        return status;
+    }
+    pp_recheck c = {.info = &r->info, .recording = r, .check = check};
+    c.model = scene ? perp_scene_model(scene) : NULL;
+    c.arena = pp_arena_create(&r->env);
+    c.where = (char(*)[PP_WHERE_MAX])PP_ZEROS(r->arena, char, PERP_CHECK_COUNT *PP_WHERE_MAX);
+    double *state = PP_ARRAY(r->arena, double,
+                             (size_t)r->info.nq + (size_t)r->info.nv + (size_t)r->info.joints);
+    if (!c.arena || !c.where || !state) {
+        status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory to check the recording");
+    } else {
+        check->divided = 0;
+        static const perp_limits relative = {0};
+        prepare_items(&c, limits ? limits : &relative, c.where);
+        leave_out_what_is_not_there(check, &r->info, c.model);
+        leave_out_sums(check, r);
+        status = judge_frames(&c, r, state, error);
+        write_verdict(check);
+    }
+    pp_arena_destroy(c.arena);
+    perp_scene_destroy(scene);
+    return status;
+}

@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a recorded frame shows by itself: overlap, open joints, contacts that pull, push from afar or let
+// through.
+//
+//   0 <= p_n,  0 <= rho_n,  p_n rho_n = 0
+#include "record/check/check.h"
+
+#include <math.h>
+
+perp_status pp_check_places(pp_recheck *c)
+{
+    const perp_model *m = c->model;
+    pp_poses now = {.t = c->now->t, .body = c->after, .turn = c->turn};
+    pp_gaps gaps = {0};
+    perp_status status = pp_gaps_run(&gaps, m, &now, (pp_gap_search){0}, c->arena);
+    if (status < 0) {
+        return status;
+    }
+    for (int i = 0; i < gaps.count; i++) {
+        const pp_contact *contact = &gaps.contact[i];
+        pp_check_record_worst(c, PERP_CHECK_GAP, fmax(0.0, -contact->gap),
+                              pp_scale_overlap(m, contact->a, contact->b),
+                              m->shape[contact->a].name, m->shape[contact->b].name);
+    }
+    for (int i = 0; i < m->joints; i++) {
+        double limit, error = pp_judge_joint(m, &now, i, &limit);
+        pp_check_record_worst(c, PERP_CHECK_JOINT, error, limit, m->joint[i].name, "");
+    }
+    return PERP_OK;
+}
+
+// A rebound within the step leaves e^2 of the energy of the parabola through its points: with the pull
+// a = -push/h that is E = u^2/2 + a gap - a h u/2, before it at the gap and after it at gap + h u.
+static double rebound(double gap, double before, double restitution, double push, double h)
+{
+    double a = -push / h, plain = -restitution * before;
+    gap = fmax(gap, 0.0);
+    double kept = restitution * restitution * (before * (before - a * h) + 2.0 * a * gap);
+    double left = kept - 2.0 * a * gap + 0.25 * a * a * h * h;
+    double u = sqrt(fmax(0.0, left)) - 0.5 * a * h;
+    return a > 0.0 && left > 0.0 && u > 0.0 ? u : plain;
+}
+
+double pp_check_complementarity(const pp_recheck *c, double value, double rate, double before,
+                                double restitution, double rest, double push)
+{
+    bool by_place = c->info->stepper == PERP_STEPPER_STEWART_TRINKLE ||
+                    c->info->stepper == PERP_STEPPER_QUASISTATIC;
+    double h = c->last;
+    bool bounces = restitution != 0.0 && !(before >= -rest);
+    bool arrives = !(value + h * (before + fmin(push, 0.0)) > 0.0);
+    if (bounces && (!by_place || arrives)) {
+        double back =
+            by_place ? rebound(value, before, restitution, push, h) : -restitution * before;
+        return c->info->impact == PERP_IMPACT_NEWTON ? rate - back : (double)NAN;
+    }
+    return rate + (by_place ? value / h : 0.0);
+}
+
+// Of b relative to a along the normal, at the start of the step; NaN when it is not known.
+static double normal_rate_before(const pp_recheck *c, const perp_contact *contact)
+{
+    if (!pp_check_each_step(c)) {
+        return NAN;
+    }
+    perp_vec3 at = contact->point_W;
+    const perp_shape pair[2] = {contact->a, contact->b};
+    double rate[2];
+    for (int k = 0; k < 2; k++) {
+        perp_vec3 v = pp_point_velocity(&c->coming[c->model->shape[pair[k].i].body], at);
+        rate[k] = pp_dot3(v, contact->normal_W);
+    }
+    return rate[1] - rate[0];
+}
+
+// What the forces add to that rate in the step.
+static double normal_push(const pp_recheck *c, const perp_contact *contact)
+{
+    double push = 0.0;
+    for (int k = 0; k < 2; k++) {
+        int i = c->model->shape[k == 0 ? contact->a.i : contact->b.i].body;
+        const pp_body *body = &c->model->body[i];
+        double dv[PP_BODY_NV], all[PP_BODY_NV] = {0.0};
+        pp_body_solve(body, &c->kin.mass[i], c->kin.loads.p_ext + body->at, dv);
+        for (int v = 0; v < body->nv; v++) {
+            all[body->axis[v]] = dv[v];
+        }
+        perp_vec3 arm = pp_sub(contact->point_W, c->before[i].p);
+        perp_vec3 moved =
+            pp_add(pp_vec(all[0], all[1], all[2]), pp_cross(pp_vec(all[3], all[4], all[5]), arm));
+        push += (k == 0 ? -1.0 : 1.0) * pp_dot3(contact->normal_W, moved);
+    }
+    return push;
+}
+
+// NaN: the recording does not tell. Of Poisson's law it has the sum of two phases; how fast a contact
+// that bounces came is known when every step is there.
+static double normal_rate_beside(const pp_recheck *c, const perp_contact *contact)
+{
+    double g = c->model ? pp_length(c->model->gravity) : 0.0;
+    double before = contact->restitution != 0.0 ? normal_rate_before(c, contact) : 0.0;
+    bool known = contact->restitution != 0.0 && c->model && c->kin.mass;
+    double push = known ? normal_push(c, contact) : 0.0;
+    return pp_check_complementarity(c, contact->gap, contact->rate_n, before, contact->restitution,
+                                    2.0 * c->whole * g, push);
+}
+
+// A rebound of Poisson's moves what other contacts of the step had stopped.
+static bool has_phases(const pp_recheck *c)
+{
+    bool phases = false;
+    for (int i = 0; i < c->now->contacts && c->info->impact == PERP_IMPACT_POISSON; i++) {
+        const perp_contact *contact = &c->now->contact[i];
+        phases = phases || (contact->restitution != 0.0 && isfinite(contact->gap) &&
+                            isfinite(contact->rate_n) && isnan(normal_rate_beside(c, contact)));
+    }
+    return phases;
+}
+
+static pp_check_scale contact_scale(const pp_recheck *c, const perp_contact *contact)
+{
+    double impulse = fabs(contact->pn) + pp_length(contact->pf_W);
+    int a = c->model ? c->model->shape[contact->a.i].body : 0;
+    int b = c->model ? c->model->shape[contact->b.i].body : 0;
+    return pp_check_scale_of(c, a, b, isfinite(impulse) ? impulse : 0.0);
+}
+
+void pp_check_contacts(pp_recheck *c)
+{
+    bool phases = has_phases(c);
+    for (int i = 0; i < c->now->contacts; i++) {
+        const perp_contact *contact = &c->now->contact[i];
+        const char *a = c->recording->shape[contact->a.i].name;
+        const char *b = c->recording->shape[contact->b.i].name;
+        double beyond = 0.0, short_of = 0.0;
+        pp_check_scale s = contact_scale(c, contact);
+        pp_check_record_worst(c, PERP_CHECK_PULL, fmax(0.0, -contact->pn), s.impulse, a, b);
+        double rho = normal_rate_beside(c, contact);
+        bool told = !isnan(rho) || !isfinite(contact->gap) || !isfinite(contact->rate_n);
+        bool event = c->info->stepper == PERP_STEPPER_EVENT;  // check_event.c knows what to ask
+        if (told && !phases && !event) {
+            pp_check_record_worst(c, PERP_CHECK_PUSH, fabs(contact->pn * rho), s.energy, a, b);
+            pp_check_record_worst(c, PERP_CHECK_CLOSE, isnan(rho) ? rho : fmax(0.0, -rho), s.rate,
+                                  a, b);
+        }
+        if (c->model || !c->info->spatial) {
+            pp_check_friction(c, contact, s.rate, &beyond, &short_of);
+            pp_check_record_worst(c, PERP_CHECK_CONE, beyond, s.impulse, a, b);
+            short_of = isnan(short_of) ? short_of : fmax(0.0, short_of);
+            pp_check_record_worst(c, PERP_CHECK_SLIP, phases || event ? 0.0 : short_of, s.energy, a,
+                                  b);
+        }
+    }
+}

@@ -1,0 +1,364 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Impulses of joints as wrenches on bodies, and what drives, dry friction, limits and gears may do.
+//
+// A coordinate c(q) has unit wrenches: an impulse p along it puts p times them on the bodies, and its
+// rate is the sum over the bodies of wrench . velocity.
+//
+//   angles                         a couple about the axis on b, its opposite on a
+//   distance                       1 along the line of the anchors, on each at its own
+//   lengths along an axis          1 along the axis, on both at b's anchor
+//   gear                           ratio times those of joint_a, plus those of joint_b
+#include "record/check/check.h"
+
+#include <math.h>
+
+enum { SIDES = 4 };
+
+typedef struct unit {
+    int count, body[SIDES];
+    perp_wrench on[SIDES];
+} unit;
+
+static perp_wrench *side(unit *u, int body)
+{
+    int k = 0;
+    while (k < u->count && u->body[k] != body) {
+        k++;
+    }
+    if (k == u->count) {
+        u->body[u->count++] = body;
+        u->on[k] = (perp_wrench){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    }
+    return &u->on[k];
+}
+
+// The anchors and the axes of a joint in the world, at the start of the step.
+typedef struct recorded_anchors {
+    perp_vec3 a, b;    // anchors
+    perp_vec3 u, ub;   // axes of a and b
+    perp_vec3 couple;  // that goes with the angle: its rate is couple . (w_b - w_a)
+} recorded_anchors;
+
+static recorded_anchors anchors_of(const pp_recheck *c, const pp_joint *joint)
+{
+    const pp_frame *a = &c->acting[joint->a], *b = &c->acting[joint->b];
+    recorded_anchors w = {.a = pp_point(a, joint->r_A), .b = pp_point(b, joint->r_B)};
+    w.u = pp_rotate(a, joint->axis_A);
+    if (!c->model->spatial) {
+        w.ub = w.couple = pp_vec(0.0, 0.0, 1.0);
+        return w;
+    }
+    // The angle turns the projection of z_b on the plane across u: a couple across z_b and that.
+    w.ub = pp_rotate(b, joint->axis_B);
+    perp_vec3 z = joint->kind == PERP_JOINT_UNIVERSAL ? w.ub : pp_rotate(b, joint->zero_B);
+    perp_vec3 flat = pp_along(z, -pp_dot3(z, w.u), w.u);
+    double square = pp_dot3(flat, flat);
+    w.couple = square > 0.0 ? pp_scale(1.0 / square, pp_cross(z, pp_cross(w.u, flat))) : w.u;
+    return w;
+}
+
+static perp_vec3 line_of(const recorded_anchors *w)
+{
+    return pp_unit(pp_sub(w->b, w->a), pp_vec(1.0, 0.0, 0.0));
+}
+
+static bool along_axis(perp_joint_kind kind)
+{
+    return kind == PERP_JOINT_PRISMATIC || kind == PERP_JOINT_POINT_ON_LINE ||
+           kind == PERP_JOINT_CYLINDRICAL;
+}
+
+static void add_coordinate(const pp_recheck *c, int index, double scale, unit *u)
+{
+    const pp_joint *joint = &c->model->joint[index];
+    const pp_frame *a = &c->acting[joint->a], *b = &c->acting[joint->b];
+    recorded_anchors w = anchors_of(c, joint);
+    if (joint->kind == PERP_JOINT_DISTANCE || along_axis(joint->kind)) {
+        bool distance = joint->kind == PERP_JOINT_DISTANCE;
+        perp_vec3 along = distance ? line_of(&w) : w.u;
+        pp_check_add_at(side(u, joint->b), b, scale, along, w.b);
+        pp_check_add_at(side(u, joint->a), a, -scale, along, distance ? w.a : w.b);
+    } else if (pp_joint_has_coordinate(joint)) {
+        perp_wrench *on_b = side(u, joint->b), *on_a;
+        on_b->tau_W = pp_along(on_b->tau_W, scale, w.couple);
+        on_a = side(u, joint->a);
+        on_a->tau_W = pp_along(on_a->tau_W, -scale, w.couple);
+    }
+}
+
+static unit unit_of(const pp_recheck *c, int index)
+{
+    const pp_joint *joint = &c->model->joint[index];
+    unit u = {0};
+    if (joint->kind == PERP_JOINT_GEAR) {
+        add_coordinate(c, joint->joint_a, joint->ratio, &u);
+        add_coordinate(c, joint->joint_b, 1.0, &u);
+    } else {
+        add_coordinate(c, index, 1.0, &u);
+    }
+    return u;
+}
+
+static double dot(const perp_wrench *a, const perp_wrench *b)
+{
+    return pp_dot3(a->f_W, b->f_W) + pp_dot3(a->tau_W, b->tau_W);
+}
+
+// ── Adding up ────────────────────────────────────────────────────────────────────────────────────
+
+static double rate_of(const unit *u, const pp_recheck *c, pp_check_velocities *velocity)
+{
+    double sum = 0.0;
+    for (int k = 0; k < u->count; k++) {
+        perp_twist v = velocity(c, u->body[k]);
+        sum += pp_check_power(&u->on[k], &v);
+    }
+    return sum;
+}
+
+static perp_twist velocity_before(const pp_recheck *c, int body)
+{
+    return (perp_twist){c->coming[body].v, c->coming[body].w};
+}
+
+double pp_check_jerk(const pp_recheck *c, double theta, double *lag)
+{
+    double lost = 0.0;
+    for (int i = 0; i < c->model->joints; i++) {
+        const pp_joint *joint = &c->model->joint[i];
+        double p = c->now->joint[i].drive;
+        if (joint->kind == PERP_JOINT_GEAR || p == 0.0) {
+            continue;
+        }
+        unit u = unit_of(c, i);
+        double after = rate_of(&u, c, pp_check_velocity);
+        double loss = (theta - 0.5) * p * (after - rate_of(&u, c, velocity_before));
+        bool boxed = !joint->target && (!joint->rate || isfinite(joint->rate_effort));
+        *lag += boxed ? loss : 0.0;
+        lost += p * after > 0.0 ? fmax(0.0, loss) : 0.0;
+    }
+    return lost;
+}
+
+// The impulse along a gear's coordinate, from what it does to the body that it is recorded at.
+static double gear_impulse(const pp_recheck *c, int index, unit *u)
+{
+    const perp_wrench *on_b = side(u, c->model->joint[index].b);
+    double square = dot(on_b, on_b);
+    return square > 0.0 ? dot(on_b, &c->now->joint[index].impulse_b) / square : 0.0;
+}
+
+static double add_gear(pp_recheck *c, int index)
+{
+    unit u = unit_of(c, index);
+    double p = gear_impulse(c, index, &u);
+    for (int k = 0; k < u.count; k++) {
+        perp_wrench *w = &c->impulse[u.body[k]];
+        w->f_W = pp_along(w->f_W, p, u.on[k].f_W);
+        w->tau_W = pp_along(w->tau_W, p, u.on[k].tau_W);
+    }
+    pp_poses before = {.t = c->t0, .body = c->before, .turn = c->turn0};
+    double drift = pp_drift_joint(c->model, c->before, c->h, &c->model->joint[index]);
+    const pp_joint *joint = &c->model->joint[index];
+    bool turns = pp_length(side(&u, joint->b)->f_W) == 0.0;
+    drift /= turns ? pp_scale_arm(c->model, joint) : 1.0;
+    return fabs(p) * fmin(pp_joint_error(c->model, &before, index), drift) / c->h;
+}
+
+// What the recorded wrench is along the coordinate; NaN where the joint's own equations act along it too.
+// Where these are couples across an axis, what is along that axis is not theirs.
+static double along_coordinate(const pp_recheck *c, int index)
+{
+    const pp_joint *joint = &c->model->joint[index];
+    const perp_wrench *w = &c->now->joint[index].impulse_b;
+    recorded_anchors at = anchors_of(c, joint);
+    perp_vec3 couple = pp_sub(w->tau_W, pp_cross(pp_sub(at.b, c->acting[joint->b].p), w->f_W));
+    switch (joint->kind) {
+    case PERP_JOINT_ANGLE:
+        return pp_dot3(couple, at.couple) / pp_dot3(at.couple, at.couple);
+    case PERP_JOINT_REVOLUTE:
+    case PERP_JOINT_PLANAR:
+        return pp_dot3(couple, at.ub) / pp_dot3(at.couple, at.ub);
+    case PERP_JOINT_SCREW:
+        return pp_dot3(couple, at.ub) / pp_dot3(at.couple, at.ub) +
+               joint->pitch * pp_dot3(w->f_W, at.u);
+    case PERP_JOINT_UNIVERSAL:
+        return pp_dot3(couple, at.u) / pp_dot3(at.couple, at.u);
+    case PERP_JOINT_PRISMATIC:
+    case PERP_JOINT_CYLINDRICAL:
+    case PERP_JOINT_POINT_ON_LINE:
+        return pp_dot3(at.u, w->f_W);
+    case PERP_JOINT_DISTANCE:
+        return joint->target && (at.a.x != at.b.x || at.a.y != at.b.y || at.a.z != at.b.z)
+                   ? pp_dot3(line_of(&at), w->f_W)
+                   : (double)NAN;
+    default:
+        return NAN;
+    }
+}
+
+// How far the coordinate is within the limit that acts, at the start of the step; sign +1: lower. The
+// impulse tells which one it is; where it does not, the nearer.
+static double within(const pp_recheck *c, int index, double *sign)
+{
+    const pp_joint *joint = &c->model->joint[index];
+    const perp_joint_state *state = &c->now->joint[index];
+    pp_poses at = {.t = c->t0, .body = c->before, .turn = c->turn0};
+    pp_row row;
+    pp_joint_coordinate(c->model, &at, index, &row);
+    double above = row.value - joint->lower, below = joint->upper - row.value;
+    double along = along_coordinate(c, index) - state->drive;
+    bool told = state->limit > 0.0 && c->model->body[joint->b].nv > 0 && fabs(along) > 0.0;
+    *sign = (told ? along > 0.0 : above <= below) ? 1.0 : -1.0;
+    return *sign > 0.0 ? above : below;
+}
+
+static double vector_length(perp_vec3 v)
+{
+    return fabs(v.x) + fabs(v.y) + fabs(v.z);
+}
+
+double pp_check_add_joint(pp_recheck *c, int index)
+{
+    const pp_joint *joint = &c->model->joint[index];
+    const perp_joint_state *state = &c->now->joint[index];
+    if (joint->kind == PERP_JOINT_GEAR) {
+        return add_gear(c, index);
+    }
+    const perp_wrench *w = &state->impulse_b;
+    const pp_frame *fa = &c->acting[joint->a], *fb = &c->acting[joint->b];
+    recorded_anchors at = anchors_of(c, joint);
+    perp_vec3 couple = pp_sub(w->tau_W, pp_cross(pp_sub(at.b, fb->p), w->f_W));
+    bool turning = along_axis(joint->kind) || joint->kind == PERP_JOINT_SCREW ||
+                   joint->kind == PERP_JOINT_PLANAR;
+    // The force acts on a at its own anchor; where it turns with a, at b's.
+    pp_check_add_at(&c->impulse[joint->b], fb, 1.0, w->f_W, at.b);
+    pp_check_add_at(&c->impulse[joint->a], fa, -1.0, w->f_W, turning ? at.b : at.a);
+    c->impulse[joint->b].tau_W = pp_along(c->impulse[joint->b].tau_W, 1.0, couple);
+    c->impulse[joint->a].tau_W = pp_along(c->impulse[joint->a].tau_W, -1.0, couple);
+    c->load[joint->a] += pp_length(w->f_W) + pp_length(couple) / pp_scale_arm(c->model, joint);
+    c->load[joint->b] += pp_length(w->f_W) + pp_length(couple) / pp_scale_arm(c->model, joint);
+    c->arm = fmax(c->arm, pp_scale_arm(c->model, joint));
+    pp_poses before = {.t = c->t0, .body = c->before, .turn = c->turn0};
+    double open = pp_joint_error(c->model, &before, index);
+    double drift = pp_drift_joint(c->model, c->before, c->h, joint);
+    double turn = drift / pp_scale_arm(c->model, joint);
+    return (vector_length(w->f_W) * fmin(open, drift) + vector_length(couple) * fmin(open, turn)) /
+           c->h;
+}
+
+// ── Drives and limits ────────────────────────────────────────────────────────────────────────────
+
+static const double SAME = 1e-9;  // the same impulse, as two numbers of the recording have it
+
+// An impulse along a coordinate; one of an angle acts at the arm of the joint.
+static double drive_scale(const pp_recheck *c, int index)
+{
+    const pp_joint *j = &c->model->joint[index];
+    const perp_joint_state *s = &c->now->joint[index];
+    double size = fabs(s->drive) + fabs(s->limit) + fabs(c->spring[index]);
+    pp_check_scale scale = pp_check_scale_of(c, j->a, j->b, isfinite(size) ? size : 0.0);
+    double exact = SAME * scale.impulse / pp_slack_of(c->info->tolerance);
+    return exact * fmax(1.0, pp_scale_arm(c->model, j));
+}
+
+static void see_drive(pp_recheck *c, int index)
+{
+    const pp_joint *joint = &c->model->joint[index];
+    const perp_joint_state *state = &c->now->joint[index];
+    double most = joint->friction + (joint->rate ? joint->rate_effort : 0.0);
+    most = joint->target ? PP_INF : c->h * most;
+    pp_check_record_worst(c, PERP_CHECK_DRIVE, fmax(0.0, fabs(state->drive) - most),
+                          drive_scale(c, index), joint->name, "");
+    bool moves = c->model->body[joint->b].nv > 0;  // else nothing is recorded at it
+    double along = along_coordinate(c, index) - state->drive - c->spring[index];
+    double limit = joint->lower <= joint->upper ? state->limit : 0.0;
+    if (moves && (!isnan(along) || isnan(state->drive))) {
+        double left = fmin(fabs(along - limit), fabs(along + limit));
+        pp_check_record_worst(c, PERP_CHECK_DRIVE, left, drive_scale(c, index), joint->name, "");
+    }
+}
+
+static void see_limit(pp_recheck *c, int index)
+{
+    const pp_joint *joint = &c->model->joint[index];
+    double p = c->now->joint[index].limit, sign;
+    if (!(joint->lower <= joint->upper)) {
+        pp_check_record_worst(c, PERP_CHECK_DRIVE, fabs(p), drive_scale(c, index), joint->name, "");
+        return;
+    }
+    unit u = unit_of(c, index);
+    double value = within(c, index, &sign);
+    double rate = sign * rate_of(&u, c, pp_check_velocity);
+    pp_check_record_worst(c, PERP_CHECK_PULL, fmax(0.0, -p), drive_scale(c, index), joint->name,
+                          "");
+    if (joint->limit_restitution == 0.0) {
+        double rho = pp_check_complementarity(c, value, rate, 0.0, 0.0, 0.0, 0.0);
+        pp_check_scale scale = pp_check_scale_of(c, joint->a, joint->b, isfinite(p) ? p : 0.0);
+        pp_check_record_worst(c, PERP_CHECK_PUSH, fabs(p * rho), scale.energy, joint->name, "");
+    }
+}
+
+// A gear has no drive and no limit, and what it does to its body b is along its coordinate.
+static void see_gear(pp_recheck *c, int index)
+{
+    const pp_joint *joint = &c->model->joint[index];
+    const perp_joint_state *state = &c->now->joint[index];
+    const perp_wrench *w = &state->impulse_b;
+    unit u = unit_of(c, index);
+    double p = gear_impulse(c, index, &u);
+    const perp_wrench *on_b = side(&u, joint->b);
+    double left = fabs(state->drive) + fabs(state->limit);
+    if (c->model->body[joint->b].nv > 0) {
+        left += vector_length(pp_along(w->f_W, -p, on_b->f_W)) +
+                vector_length(pp_along(w->tau_W, -p, on_b->tau_W));
+    }
+    pp_check_record_worst(c, PERP_CHECK_DRIVE, left, drive_scale(c, index), joint->name, "");
+}
+
+void pp_check_joints(pp_recheck *c)
+{
+    for (int i = 0; i < c->model->joints; i++) {
+        perp_joint_kind kind = c->model->joint[i].kind;
+        if (kind == PERP_JOINT_GEAR) {
+            see_gear(c, i);
+        } else if (kind == PERP_JOINT_WELD || kind == PERP_JOINT_SPHERICAL) {
+            const perp_joint_state *state = &c->now->joint[i];
+            double left = fabs(state->drive) + fabs(state->limit);
+            pp_check_record_worst(c, PERP_CHECK_DRIVE, left, drive_scale(c, i),
+                                  c->model->joint[i].name, "");
+        } else {
+            see_drive(c, i);
+            see_limit(c, i);
+        }
+    }
+}
+
+// ── Velocities ───────────────────────────────────────────────────────────────────────────────────
+
+perp_status pp_check_joint_rates(pp_recheck *c)
+{
+    const perp_model *m = c->model;
+    double *off = PP_ARRAY(c->arena, double, m->joints),
+           *limit = PP_ARRAY(c->arena, double, m->joints);
+    pp_poses end = {.t = c->now->t, .body = c->after, .turn = c->turn};
+    pp_step_evidence e = {.model = m,
+                          .kin = &c->kin,
+                          .middle = c->acting != c->before ? c->acting : NULL,
+                          .nu_old = c->nu0,
+                          .nu = c->nu,
+                          .end = &end,
+                          .stepper = c->info->stepper,
+                          .rotation = c->info->rotation,
+                          .whole = c->whole,
+                          .theta =
+                              c->info->stepper == PERP_STEPPER_MOREAU_JEAN ? c->info->theta : 1.0};
+    perp_status status =
+        off && limit ? pp_judge_joint_rates(&e, &c->scales, off, limit, c->arena) : PERP_ERR_MEMORY;
+    for (int i = 0; status >= 0 && i < m->joints; i++) {
+        pp_check_record_worst(c, PERP_CHECK_RATE, off[i], limit[i], m->joint[i].name, "");
+    }
+    return status;
+}

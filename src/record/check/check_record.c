@@ -1,0 +1,423 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a recording says besides states and impulses, compared with what the states say: where contacts
+// are and how they move, coordinates of joints, driven bodies, energies, the count of steps.
+#include "record/check/check.h"
+
+#include <math.h>
+
+static const double SAME = 1e-9;  // the same number reckoned twice, relative to its size
+
+enum { REACHES = 24 };  // tried, each twice the one before
+
+static const double STILL = 1e-9;  // faster than this a contact that carries load slips [m/s]
+
+static double worse_of(double a, double b)
+{
+    return !(b <= a) ? b : a;
+}
+
+// |x - y|, relative where they are large.
+static double relative_difference(double x, double y)
+{
+    return x == y ? 0.0 : fabs(x - y) / fmax(1.0, fabs(y));
+}
+
+// ── Contacts ─────────────────────────────────────────────────────────────────────────────────────
+
+static double apart3(perp_vec3 x, perp_vec3 y)
+{
+    return worse_of(relative_difference(x.x, y.x),
+                    worse_of(relative_difference(x.y, y.y), relative_difference(x.z, y.z)));
+}
+
+static double place_error(const perp_contact *recorded, const pp_contact *c)
+{
+    double error = relative_difference(recorded->gap, c->gap);
+    error = worse_of(error, apart3(recorded->point_W, c->point));
+    return worse_of(error, apart3(recorded->normal_W, c->n));
+}
+
+static const double FITS = 1e-9;  // a point and a normal, relative
+
+// With the theta method contacts of space act in the middle of the step and their rates are those at its end,
+// unless they bounce, or had to be taken where they were found.                           theory (S12)
+const pp_frame *pp_check_acting(const pp_recheck *c, const perp_contact *contact)
+{
+    pp_contact point[PP_POINTS_MAX];
+    bool theta = c->info->stepper == PERP_STEPPER_MOREAU_JEAN && c->model->spatial;
+    if (!theta || !pp_check_each_step(c) || contact->restitution != 0.0) {
+        return c->before;
+    }
+    double reach = fmax(contact->gap, 0.0) + 1e-3 * c->model->length_scale;
+    for (int k = 0; k <= REACHES; k++, reach *= 2.0) {
+        double margin = k < REACHES ? reach : HUGE_VAL;
+        int count = pp_gap_pair(c->model, c->acting, contact->a.i, contact->b.i, margin, point);
+        for (int i = 0; i < count; i++) {
+            double error = worse_of(apart3(contact->point_W, point[i].point),
+                                    apart3(contact->normal_W, point[i].n));
+            if (error <= FITS) {
+                return c->acting;
+            }
+        }
+    }
+    return c->before;
+}
+
+// All of it is in the plane; in space t is a unit vector across n.
+static double frame_error(const pp_recheck *c, const perp_contact *recorded,
+                          const pp_pair_rule *law)
+{
+    perp_vec3 t = recorded->tangent_W, n = recorded->normal_W;
+    if (!c->model->spatial) {
+        return fabs(recorded->pf_W.z);
+    }
+    double error = worse_of(fabs(pp_dot3(t, n)), fabs(pp_dot3(t, t) - 1.0));
+    // Where a rule gives the direction, it is the one nearest to that.
+    int owner = c->model->shape[law->turned ? law->b : law->a].body;
+    perp_vec3 given = pp_rotate(&c->before[owner], law->tangent_A);
+    perp_vec3 flat = pp_along(given, -pp_dot3(given, n), n);
+    bool told = pp_dot3(flat, flat) > 1e-6 * pp_dot3(given, given);
+    return told ? worse_of(error, apart3(t, pp_unit(flat, t))) : error;
+}
+
+// A polygon has the directions that the contact's rule or the scene gives it.
+static double facets_error(const pp_recheck *c, const perp_contact *recorded,
+                           const pp_pair_rule *law)
+{
+    bool round = c->info->friction == PERP_FRICTION_COULOMB && recorded->facets == 0;
+    bool none = c->info->friction == PERP_FRICTION_NONE || !(recorded->mu > 0.0);
+    int due = law->facets > 0 ? law->facets : c->info->facets;
+    bool good =
+        !c->model->spatial || none || recorded->facets == due || (round && law->facets == 0);
+    return good ? 0.0 : 1.0;
+}
+
+// The nearest of the points that the pair has within a margin; a pair that never meets is infinitely far off.
+static double error_within(const pp_recheck *c, const perp_contact *recorded, bool listed,
+                           double margin)
+{
+    pp_contact point[PP_POINTS_MAX];
+    double least = PP_INF;
+    int count = pp_gap_pair(c->model, c->before, recorded->a.i, recorded->b.i, margin, point);
+    bool found = pp_check_acting(c, recorded) == c->before;  // else the point is known by now
+    for (int k = 0; k < count; k++) {
+        double error = found ? place_error(recorded, &point[k])
+                             : relative_difference(recorded->gap, point[k].gap);
+        if ((listed || point[k].feature == recorded->feature) && error < least) {
+            least = error;
+        }
+    }
+    return least;
+}
+
+// The least gap of the points that a pair has along one axis.
+static double least_gap(const pp_recheck *c, const perp_contact *recorded)
+{
+    double least = recorded->gap;
+    for (int i = 0; i < c->now->contacts; i++) {
+        const perp_contact *k = &c->now->contact[i];
+        bool same = k->a.i == recorded->a.i && k->b.i == recorded->b.i;
+        if (same && apart3(k->normal_W, recorded->normal_W) <= FITS) {
+            least = fmin(least, k->gap);
+        }
+    }
+    return least;
+}
+
+// Whether the point is one that the pair has, or a point of one of the shapes moved by half the gap.
+static double point_error(const pp_recheck *c, const perp_contact *recorded)
+{
+    const perp_model *m = c->model;
+    pp_contact point[PP_POINTS_MAX];
+    perp_vec3 n = recorded->normal_W, x = recorded->point_W;
+    int count = pp_gap_pair(m, c->before, recorded->a.i, recorded->b.i, HUGE_VAL, point);
+    perp_vec3 on_a = pp_along(x, -0.5 * recorded->gap, n),
+              on_b = pp_along(x, 0.5 * recorded->gap, n);
+    double size = fmax(1.0, pp_length(x));
+    double least = fabs(pp_shape_distance(m, c->before, recorded->a.i, on_a)) / size;
+    least = fmin(least, fabs(pp_shape_distance(m, c->before, recorded->b.i, on_b)) / size);
+    for (int k = 0; k < count; k++) {
+        least = fmin(least, apart3(x, point[k].point));
+    }
+    return worse_of(least, m->spatial ? 0.0 : fabs(x.z));
+}
+
+// A contact whose axis n was chosen for the motion of its step has the separation along n in place of the distance: the
+// supports of both shapes along n are that far apart, a's is not beyond the point less half the gap and b's not before
+// the point plus half the gap.
+static double axis_error(const pp_recheck *c, const perp_contact *recorded)
+{
+    const perp_model *m = c->model;
+    perp_vec3 n = recorded->normal_W, x = recorded->point_W;
+    double half = 0.5 * recorded->gap, a[2], b[2], size = fmax(1.0, pp_length(x));
+    if (!pp_shape_extent(m, c->before, recorded->a.i, x, n, a) ||
+        !pp_shape_extent(m, c->before, recorded->b.i, x, n, b)) {
+        return PP_INF;
+    }
+    double off = fabs(least_gap(c, recorded) - (b[0] - a[1]));
+    off = worse_of(off, worse_of(-half - a[1], b[0] - half)) / size;
+    off = worse_of(off, fabs(pp_dot3(n, n) - 1.0));
+    return off <= SAME ? worse_of(off, point_error(c, recorded)) : off;
+}
+
+// Of more points than a pair may have some are left out, and which depends on how far the step looked: what
+// is not among all of them may be among the near ones.
+static double geometry_error(const pp_recheck *c, const perp_contact *recorded, bool listed)
+{
+    double all = error_within(c, recorded, listed, HUGE_VAL);
+    double reach = fmax(recorded->gap, 0.0) + 1e-9 * c->model->length_scale;
+    for (int k = 0; k < REACHES && !(all < PP_INF); k++) {
+        all = error_within(c, recorded, listed, reach);
+        reach *= 2.0;
+    }
+    return listed || all <= SAME ? all : fmin(all, axis_error(c, recorded));
+}
+
+static double coefficient_error(const perp_contact *recorded, const pp_pair_rule *law, bool listed)
+{
+    if (law->ignore && !listed) {
+        return PP_INF;
+    }
+    // Less restitution than given may have acted, where all of it would have created energy.
+    bool less = recorded->restitution >= 0.0 && recorded->restitution < law->restitution;
+    double restitution = less ? 0.0 : relative_difference(recorded->restitution, law->restitution);
+    return worse_of(relative_difference(recorded->mu, law->mu), restitution);
+}
+
+// Velocity of the point of a body, after the step; *size: of the numbers it is made of.
+static perp_vec3 point_velocity(const pp_recheck *c, int body, perp_vec3 at, double *size)
+{
+    perp_twist v = pp_check_velocity(c, body);
+    perp_vec3 arm = pp_sub(at, c->before[body].p);
+    *size += pp_length(v.v_W) + pp_length(v.w_W) * pp_length(arm);
+    return pp_add(v.v_W, pp_cross(v.w_W, arm));
+}
+
+// Whether sliding friction acts at all.
+static bool rubs_at(const pp_recheck *c, const perp_contact *recorded)
+{
+    bool listed;
+    pp_pair_rule law = pp_check_law(c->model, recorded->a.i, recorded->b.i, &listed);
+    bool any = recorded->mu > 0.0 || (c->info->spatial && law.mu_2 > 0.0);
+    return any && c->info->friction != PERP_FRICTION_NONE;
+}
+
+// The same for one that acts in the middle: rates where a point of the pair is at the end.
+static double end_rate_error(const pp_recheck *c, const perp_contact *recorded,
+                             const pp_contact *point)
+{
+    const int body[2] = {c->model->shape[recorded->a.i].body, c->model->shape[recorded->b.i].body};
+    perp_vec3 tm = recorded->tangent_W, om = pp_cross(recorded->normal_W, tm), v[2];
+    double size = 1.0;
+    for (int k = 0; k < 2; k++) {
+        perp_twist V = pp_check_velocity(c, body[k]);
+        perp_vec3 arm = pp_sub(point->point, c->after[body[k]].p);
+        v[k] = pp_add(V.v_W, pp_cross(V.w_W, arm));
+        size += pp_length(V.v_W) + pp_length(V.w_W) * pp_length(arm);
+    }
+    perp_vec3 u = pp_sub(v[1], v[0]), n = point->n;
+    perp_vec3 t = pp_unit(pp_along(tm, -pp_dot3(tm, n), n), tm), o = pp_cross(n, t);
+    bool listed, rubs = rubs_at(c, recorded);
+    pp_pair_rule law = pp_check_law(c->model, recorded->a.i, recorded->b.i, &listed);
+    double along = rubs && recorded->mu != 0.0 ? pp_dot3(u, t) : 0.0;
+    double across = rubs && law.mu_2 != 0.0 ? pp_dot3(u, o) : 0.0;
+    double error = fabs(recorded->rate_n - pp_dot3(u, n));
+    error = worse_of(error, fabs(pp_dot3(recorded->slip_W, tm) - along));
+    error = worse_of(error, fabs(pp_dot3(recorded->slip_W, om) - across));
+    error = worse_of(error, fabs(recorded->slip - pp_length(recorded->slip_W)));
+    return error / size;
+}
+
+static double rates_at_end(const pp_recheck *c, const perp_contact *recorded)
+{
+    pp_contact point[PP_POINTS_MAX];
+    double least = PP_INF, reach = fmax(recorded->gap, 0.0) + 1e-3 * c->model->length_scale;
+    for (int k = 0; k <= REACHES && !(least <= FITS); k++, reach *= 2.0) {
+        int count = pp_gap_pair(c->model, c->after, recorded->a.i, recorded->b.i,
+                                k < REACHES ? reach : HUGE_VAL, point);
+        for (int i = 0; i < count; i++) {
+            least = fmin(least, end_rate_error(c, recorded, &point[i]));
+        }
+    }
+    return least;
+}
+
+static double rate_error(const pp_recheck *c, const perp_contact *recorded)
+{
+    const perp_model *m = c->model;
+    if (pp_check_acting(c, recorded) != c->before) {
+        return rates_at_end(c, recorded);
+    }
+    perp_vec3 n = recorded->normal_W, flat = {n.y, -n.x, 0.0};
+    double size = 1.0;
+    perp_vec3 a = point_velocity(c, m->shape[recorded->a.i].body, recorded->point_W, &size);
+    perp_vec3 b = point_velocity(c, m->shape[recorded->b.i].body, recorded->point_W, &size);
+    perp_vec3 v = pp_sub(b, a), u = pp_add(v, pp_check_surface(c, recorded));
+    bool listed;
+    pp_pair_rule law = pp_check_law(m, recorded->a.i, recorded->b.i, &listed);
+    bool rubs = rubs_at(c, recorded);
+    double error = fabs(recorded->rate_n - pp_dot3(v, n)) / size;
+    if (!m->spatial) {
+        double slip = rubs ? pp_dot3(u, flat) : 0.0;
+        return worse_of(error, fabs(recorded->slip - slip) / size);
+    }
+    perp_vec3 t = recorded->tangent_W, o = pp_cross(n, t);
+    double across = law.mu_2 == 0.0 ? 0.0 : pp_dot3(u, o);  // where nothing holds it
+    double along = recorded->mu == 0.0 ? 0.0 : pp_dot3(u, t);
+    u = pp_along(pp_scale(along, t), across, o);
+    perp_vec3 off = pp_sub(recorded->slip_W, rubs ? u : pp_vec(0.0, 0.0, 0.0));
+    error = worse_of(error, pp_length(off) / size);
+    return worse_of(error, fabs(recorded->slip - pp_length(recorded->slip_W)) / size);
+}
+
+static double mode_error(const pp_recheck *c, const perp_contact *recorded)
+{
+    bool rubs = rubs_at(c, recorded);
+    perp_vec3 n = recorded->normal_W, hold = recorded->hold_W;
+    double held = c->info->spatial ? pp_length(pp_add(recorded->slip_W, hold))
+                                   : fabs(recorded->slip + hold.x * n.y - hold.y * n.x);
+    bool slips = !rubs || held > STILL;
+    perp_contact_mode mode = !(recorded->pn > 0.0) ? PERP_CONTACT_OPEN
+                             : slips               ? PERP_CONTACT_SLIP
+                                                   : PERP_CONTACT_STICK;
+    return recorded->mode == mode ? 0.0 : 1.0;
+}
+
+static void see_contacts(pp_recheck *c)
+{
+    for (int i = 0; i < c->now->contacts; i++) {
+        const perp_contact *contact = &c->now->contact[i];
+        bool listed;
+        pp_pair_rule law = pp_check_law(c->model, contact->a.i, contact->b.i, &listed);
+        const char *a = c->model->shape[contact->a.i].name;
+        const char *b = c->model->shape[contact->b.i].name;
+        double error = geometry_error(c, contact, listed);
+        error = worse_of(error, frame_error(c, contact, &law));
+        error = worse_of(error, facets_error(c, contact, &law));
+        error = worse_of(error, coefficient_error(contact, &law, listed));
+        error = worse_of(error, rate_error(c, contact));
+        pp_check_record_worst(c, PERP_CHECK_CONTACT, worse_of(error, mode_error(c, contact)), SAME,
+                              a, b);
+    }
+}
+
+// ── Joints, driven bodies, energies, steps ───────────────────────────────────────────────────────
+
+static void see_joints(pp_recheck *c)
+{
+    pp_poses now = {.t = c->now->t, .body = c->after, .turn = c->turn};
+    for (int i = 0; i < c->model->joints; i++) {
+        const perp_joint_state *state = &c->now->joint[i];
+        pp_row row;
+        pp_joint_coordinate(c->model, &now, i, &row);
+        double error = relative_difference(state->coordinate, row.value);
+        error = worse_of(error, relative_difference(state->rate, row.v_pre));
+        error =
+            worse_of(error, relative_difference(state->error, pp_joint_error(c->model, &now, i)));
+        const perp_wrench *w = &state->impulse_b;
+        if (!c->model->spatial) {
+            error = worse_of(
+                error, worse_of(fabs(w->f_W.z), worse_of(fabs(w->tau_W.x), fabs(w->tau_W.y))));
+        }
+        pp_check_record_worst(c, PERP_CHECK_RECORD, error, SAME, c->model->joint[i].name, "");
+    }
+}
+
+// Of two rotations, the angle between them; a quaternion and its opposite are one.
+static double turn_apart(perp_quat a, perp_quat b)
+{
+    perp_quat d = pp_quat_mul(pp_quat_conjugate(a), b);
+    return worse_of(2.0 * sqrt(d.x * d.x + d.y * d.y + d.z * d.z), fabs(pp_quat_norm(a) - 1.0));
+}
+
+static void see_bodies(pp_recheck *c)
+{
+    for (int i = 0; i < c->model->bodies; i++) {
+        const pp_frame *f = &c->after[i];
+        double error = apart3(c->now->position_W[i], f->p);
+        error = worse_of(error, apart3(c->now->velocity_W[i], f->v));
+        if (c->model->spatial) {
+            error = worse_of(error, turn_apart(c->now->rotation_WB[i], f->rot));
+            error = worse_of(error, apart3(c->now->omega_W[i], f->w));
+        } else if (c->model->body[i].kind != PERP_BODY_PLANAR_PARTICLE) {
+            error = worse_of(error, relative_difference(c->now->angle[i], f->angle));
+            error = worse_of(error, relative_difference(c->now->spin[i], f->w.z));
+        }
+        pp_check_record_worst(c, PERP_CHECK_RECORD, error, SAME, c->model->body[i].name, "");
+    }
+}
+
+// With the bodies turned as `at` has them.
+static double recorded_kinetic_energy(const pp_recheck *c, const pp_frame *at, const double *nu)
+{
+    double sum = 0.0;
+    for (int i = 0; i < c->model->bodies; i++) {
+        const pp_body *body = &c->model->body[i];
+        double all[PP_BODY_NV] = {0.0};
+        for (int k = 0; k < body->nv; k++) {
+            all[body->axis[k]] = nu[body->at + k];
+        }
+        perp_vec3 v = {all[0], all[1], all[2]};
+        perp_vec3 w = pp_mul_t(&at[i].R, pp_vec(all[3], all[4], all[5]));
+        sum += 0.5 * (body->mass * pp_dot3(v, v) + pp_dot3(w, pp_mul(&body->I_B, w)));
+    }
+    return sum;
+}
+
+// Without inertia there is no kinetic energy, and the ledger has what the scheme puts in its place.
+static void see_energy(pp_recheck *c)
+{
+    const perp_energy *e = &c->now->energy, *old = &c->energy0;
+    pp_poses now = {.t = c->now->t, .body = c->after, .turn = c->turn};
+    double potential = pp_potential(c->model, c->after) + pp_joint_energy(c->model, &now);
+    double error = relative_difference(e->potential, potential);
+    bool told = !c->model->spatial || c->info->every == 1;
+    if (c->info->stepper != PERP_STEPPER_QUASISTATIC && told) {
+        double before =
+            c->model->spatial ? recorded_kinetic_energy(c, c->before, c->nu0) : old->kinetic;
+        double in = before + old->potential + e->work, out = e->kinetic + e->potential;
+        double size = fabs(before) + fabs(old->potential) + fabs(e->work) + fabs(e->kinetic) +
+                      fabs(e->potential);
+        error = worse_of(error, relative_difference(
+                                    e->kinetic, recorded_kinetic_energy(c, c->after, c->now->nu)));
+        if (isfinite(size)) {
+            error = worse_of(error, fabs(in - out - e->dissipated) / fmax(1.0, size));
+        }
+    }
+    pp_check_record_worst(c, PERP_CHECK_RECORD, error, SAME, "energies", "");
+}
+
+static void see_time(pp_recheck *c)
+{
+    if (c->part >= 0) {
+        double error = relative_difference(c->now->t, c->t0 + c->h);
+        bool smooth = c->now->part == PERP_PART_SMOOTH;  // which may be nothing but a correction
+        bool instant = c->now->part == PERP_PART_IMPACT || c->now->part == PERP_PART_OTHER;
+        bool good = c->h > 0.0 || (c->h == 0.0 && (smooth || instant));
+        good = good && !(instant && c->h > 0.0);
+        pp_check_record_worst(c, PERP_CHECK_RECORD, good ? error : PP_INF, SAME, "the time", "");
+        return;
+    }
+    double between = (double)c->now->step - (double)c->step0;  // of any numbers, in a broken file
+    int64_t steps = fabs(between) < 1e15 ? (int64_t)between : 0;
+    bool good = steps >= 1 && steps <= c->info->every && c->last > 0.0;
+    double h = c->info->h > 0.0 ? (double)steps * c->info->h : c->h;
+    if (c->at_end && c->info->h > 0.0) {  // to the end asked for, which need not be a multiple of h
+        h = fmin(fmax(c->h, h - c->info->h), h + 1e-6 * c->info->h);
+    }
+    double error = relative_difference(c->now->t, c->t0 + h);
+    pp_check_record_worst(c, PERP_CHECK_RECORD, good ? error : PP_INF, SAME, "the time", "");
+}
+
+void pp_check_recorded(pp_recheck *c)
+{
+    if (c->check->item[PERP_CHECK_CONTACT].done) {
+        see_contacts(c);
+    }
+    see_joints(c);
+    see_bodies(c);
+    see_energy(c);
+    see_time(c);
+}

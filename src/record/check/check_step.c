@@ -1,0 +1,456 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What two frames one step apart show: the position update, the balance of momentum, and the energy that
+// contacts and joints made.
+//
+//   M (nu - nu^l) = p_ext + springs + sum of the impulses of contacts and joints, body by body
+//   energy made   = sum over bodies of impulse . (mean of the velocities without and with it)
+//                   + what belts add, - what pushing overlaps apart and closing joints may put in
+//
+// Impulses are added up as wrenches on bodies: no row, no matrix and no multiplier of the step is used.
+#include "record/check/check.h"
+
+#include <math.h>
+#include <string.h>
+
+// ── Positions ────────────────────────────────────────────────────────────────────────────────────
+
+// The new angular velocity in the axes of the start, by the turn that is recorded.
+static perp_vec3 turned_back(const double *q0, const double *q, const double *w)
+{
+    perp_quat from = {q0[0], q0[1], q0[2], q0[3]}, to = {q[0], q[1], q[2], q[3]};
+    pp_mat3 D = pp_quat_matrix(pp_quat_mul(to, pp_quat_conjugate(from)));
+    return pp_mul_t(&D, pp_vec(w[0], w[1], w[2]));
+}
+
+// |q - q^l turned by h omega|, as an angle.
+static double turn_error(const pp_recheck *c, const perp_recorded_body *body, double theta)
+{
+    const double *q0 = c->q0 + body->at_q + 3, *q = c->now->q + body->at_q + 3;
+    const double *w0 = c->nu0 + body->at_nu + 3, *w1 = c->nu + body->at_nu + 3;
+    perp_vec3 end = theta == 1.0 ? pp_vec(w1[0], w1[1], w1[2]) : turned_back(q0, q, w1);
+    double w[3] = {end.x, end.y, end.z}, to[4];
+    for (int k = 0; k < 3; k++) {
+        w[k] = c->h * ((1.0 - theta) * w0[k] + theta * w[k]);
+    }
+    double angle = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+    bool linear =
+        c->info->rotation == PERP_ROTATION_LINEAR && c->info->coordinates != PERP_COORDINATES_JOINT;
+    double s = linear || angle == 0.0 ? 0.5 : sin(0.5 * angle) / angle;
+    double e0 = linear ? 1.0 : cos(0.5 * angle), e1 = s * w[0], e2 = s * w[1], e3 = s * w[2];
+    to[0] = e0 * q0[0] - e1 * q0[1] - e2 * q0[2] - e3 * q0[3];
+    to[1] = e0 * q0[1] + e1 * q0[0] + e2 * q0[3] - e3 * q0[2];
+    to[2] = e0 * q0[2] - e1 * q0[3] + e2 * q0[0] + e3 * q0[1];
+    to[3] = e0 * q0[3] + e1 * q0[2] - e2 * q0[1] + e3 * q0[0];
+    double norm = sqrt(to[0] * to[0] + to[1] * to[1] + to[2] * to[2] + to[3] * to[3]);
+    double square = 0.0;
+    for (int k = 0; k < 4; k++) {
+        double d = q[k] - to[k] / norm;
+        square += d * d;
+    }
+    return 2.0 * sqrt(square);
+}
+
+static const double ROUNDING = 1e-12;  // of q + h nu
+
+static double arm_of(const pp_recheck *c, int body)
+{
+    return c->model ? c->model->body[body].reach : 1.0;
+}
+
+static double motion_limit(const pp_recheck *c, int body)
+{
+    const perp_recorded_body *b = &c->recording->body[body].about;
+    double reach = c->model ? c->model->body[body].reach : 1.0, place = 1.0 + reach;
+    for (int k = 0; k < 2; k++) {
+        place += fabs(c->q0[b->at_q + k]) + fabs(c->now->q[b->at_q + k]);
+    }
+    double way = 0.0;
+    if (c->model) {
+        double turn = c->h * pp_length(c->after[body].w);
+        way = pp_length(pp_sub(c->after[body].p, c->before[body].p)) + reach * turn;
+        place = c->scales.place[c->scales.island[body]] + reach + way;
+        place += reach * fabs(c->after[body].angle);
+    }
+    return ROUNDING * place;
+}
+
+// How far a body is from where its own velocity brings it [m].
+static double motion_error(const pp_recheck *c, int b)
+{
+    static const int moved[] = {[PERP_BODY_PLANAR] = 3,
+                                [PERP_BODY_PLANAR_PARTICLE] = 2,
+                                [PERP_BODY_SPATIAL] = 3,
+                                [PERP_BODY_SPATIAL_PARTICLE] = 3};
+    const perp_recorded_body *body = &c->recording->body[b].about;
+    double theta = c->info->stepper == PERP_STEPPER_MOREAU_JEAN ? c->info->theta : 1.0, worst = 0.0;
+    for (int k = 0; k < moved[body->kind]; k++) {
+        double q0 = c->q0[body->at_q + k], q = c->now->q[body->at_q + k];
+        double mean = (1.0 - theta) * c->nu0[body->at_nu + k] + theta * c->now->nu[body->at_nu + k];
+        double arm = body->kind == PERP_BODY_PLANAR && k == 2 ? arm_of(c, b) : 1.0;
+        double off = arm * fabs(q - q0 - c->h * mean);
+        worst = !(off <= worst) ? off : worst;
+    }
+    if (body->kind == PERP_BODY_SPATIAL) {
+        double off = arm_of(c, b) * turn_error(c, body, theta);
+        worst = !(off <= worst) ? off : worst;
+    }
+    return worst;
+}
+
+// The schemes of first order turn bodies with one velocity a step.
+static void see_spin(pp_recheck *c, int b)
+{
+    bool first = c->info->stepper == PERP_STEPPER_STEWART_TRINKLE ||
+                 c->info->stepper == PERP_STEPPER_ANITESCU_POTRA;
+    if (c->model && first && c->info->coordinates != PERP_COORDINATES_JOINT) {
+        double lost =
+            pp_angular_momentum_lost(&c->model->body[b], &c->before[b], &c->after[b], c->h);
+        double arm = arm_of(c, b);
+        pp_check_record_worst(c, PERP_CHECK_MOTION, arm * lost, arm * PP_SPIN_MOST,
+                              c->recording->body[b].about.name, "");
+    }
+}
+
+// In joint coordinates bodies go with those that carry them, which a recording without its model does not show.
+perp_status pp_check_motion(pp_recheck *c)
+{
+    int bodies = c->info->bodies;
+    bool arcs = c->info->coordinates == PERP_COORDINATES_JOINT;
+    double *limit = PP_ZEROS(c->arena, double, bodies), *error = PP_ZEROS(c->arena, double, bodies);
+    if (!limit || !error) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int b = 0; b < bodies; b++) {
+        if (c->recording->body[b].about.at_nu >= 0) {
+            limit[b] = motion_limit(c, b);
+            error[b] = motion_error(c, b);
+        }
+    }
+    if (arcs && c->model) {
+        const pp_motion_of of = {c->before, c->after, c->now->nu};
+        perp_status status = pp_arcs_explain(c->model, c->h, &of, limit, error, c->arena);
+        if (status < 0) {
+            return status;
+        }
+    }
+    for (int b = 0; b < bodies && (c->model || !arcs); b++) {
+        const perp_recorded_body *body = &c->recording->body[b].about;
+        if (body->at_nu >= 0) {
+            pp_check_record_worst(c, PERP_CHECK_MOTION, error[b], limit[b], body->name, "");
+            see_spin(c, b);
+        }
+    }
+    return PERP_OK;
+}
+
+// ── Impulses as wrenches on bodies ───────────────────────────────────────────────────────────────
+
+void pp_check_add_at(perp_wrench *w, const pp_frame *body, double sign, perp_vec3 p, perp_vec3 at)
+{
+    w->f_W = pp_along(w->f_W, sign, p);
+    w->tau_W = pp_along(w->tau_W, sign, pp_cross(pp_sub(at, body->p), p));
+}
+
+double pp_check_power(const perp_wrench *w, const perp_twist *v)
+{
+    return pp_dot3(w->f_W, v->v_W) + pp_dot3(w->tau_W, v->w_W);
+}
+
+// The velocities of a free body into the places they have in a twist.
+static perp_twist twist_of_velocities(const pp_body *body, const double *nu)
+{
+    double all[PP_BODY_NV] = {0.0};
+    for (int k = 0; k < body->nv; k++) {
+        all[body->axis[k]] = nu[k];
+    }
+    return (perp_twist){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
+}
+
+perp_twist pp_check_velocity(const pp_recheck *c, int body)
+{
+    const pp_body *of = &c->model->body[body];
+    const pp_frame *f = &c->before[body];
+    return of->nv == 0 ? (perp_twist){f->v, f->w} : twist_of_velocities(of, c->nu + of->at);
+}
+
+static double value_at(const pp_expr *expr, double t)
+{
+    return expr ? pp_expr_value(expr, &t) : 0.0;
+}
+
+static perp_vec3 surface_of(const pp_recheck *c, int index, perp_vec3 point, perp_vec3 along)
+{
+    const pp_shape *s = &c->model->shape[index];
+    const pp_frame *f = &c->before[s->body];
+    if (!c->model->spatial) {
+        return pp_scale(value_at(s->surface_speed, c->t0), along);
+    }
+    perp_vec3 v = {value_at(s->surface[0], c->t0), value_at(s->surface[1], c->t0),
+                   value_at(s->surface[2], c->t0)};
+    perp_vec3 arm = pp_mul_t(&s->X_BS.R, pp_sub(pp_mul_t(&f->R, pp_sub(point, f->p)), s->X_BS.p));
+    double spin = value_at(s->surface[3], c->t0);
+    v = pp_add(v, pp_vec(-spin * arm.y, spin * arm.x, 0.0));
+    return pp_rotate(f, pp_mul(&s->X_BS.R, v));
+}
+
+// In the plane a surface moves along its outward normal turned by -90 degrees.
+perp_vec3 pp_check_surface(const pp_recheck *c, const perp_contact *contact)
+{
+    perp_vec3 n = contact->normal_W, t = {n.y, -n.x, 0.0};
+    return pp_sub(surface_of(c, contact->b.i, contact->point_W, pp_scale(-1.0, t)),
+                  surface_of(c, contact->a.i, contact->point_W, t));
+}
+
+void pp_check_add_surface(pp_recheck *c, const perp_contact *contact)
+{
+    const perp_model *m = c->model;
+    int a = m->shape[contact->a.i].body, b = m->shape[contact->b.i].body;
+    double speed = pp_length(pp_check_surface(c, contact));
+    const int of[2] = {a, b};
+    for (int k = 0; k < 2; k++) {
+        const pp_frame *other = &c->before[of[1 - k]];
+        int island = c->scales.island[of[k]];
+        if (island >= 0) {
+            double given = m->body[of[1 - k]].nv == 0
+                               ? pp_length(pp_point_velocity(other, contact->point_W))
+                               : 0.0;
+            c->scales.speed[island] = fmax(c->scales.speed[island], speed + given);
+        }
+    }
+}
+
+// Returns what undoing an overlap may give: one that the order of the scheme explains.
+static double add_contact_impulse(pp_recheck *c, const perp_contact *contact)
+{
+    const perp_model *m = c->model;
+    int a = m->shape[contact->a.i].body, b = m->shape[contact->b.i].body;
+    perp_vec3 at = contact->point_W;
+    perp_vec3 p = pp_along(contact->pf_W, contact->pn, contact->normal_W);
+    const pp_frame *body = pp_check_acting(c, contact);
+    pp_check_add_at(&c->impulse[b], &body[b], 1.0, p, at);
+    pp_check_add_at(&c->impulse[a], &body[a], -1.0, p, at);
+    c->impulse[b].tau_W = pp_along(c->impulse[b].tau_W, 1.0, contact->moment_W);
+    c->impulse[a].tau_W = pp_along(c->impulse[a].tau_W, -1.0, contact->moment_W);
+    c->load[a] += pp_length(p);
+    c->load[b] += pp_length(p);
+    double drift = pp_drift_contact(m, c->before, c->h, contact->a.i, contact->b.i);
+    return fmax(0.0, contact->pn) * fmin(fmax(0.0, -contact->gap), drift) / c->h;
+}
+
+// What springs evaluated at the end of the step did, from the state there.
+static perp_status add_springs(pp_recheck *c, double *left)
+{
+    pp_rows rows = {0};
+    pp_gaps none = {0};
+    pp_scheme scheme = {.stepper = c->info->stepper,
+                        .friction = c->info->friction,
+                        .impact = c->info->impact,
+                        .facets = 8,
+                        .theta = c->info->theta};
+    perp_status status =
+        pp_rows_run(&rows, c->model, &c->kin, &c->kin.poses, &none, scheme, NULL, c->arena);
+    for (int i = 0; i < rows.nb && status >= 0; i++) {
+        const pp_row *row = &rows.b[i];
+        double p =
+            row->gamma > 0.0 ? -(pp_row_rate(c->model, row, c->nu) + row->bias) / row->gamma : 0.0;
+        if (row->force >= 0) {
+            pp_row_add(c->model, row, -p, NULL, left);
+        } else if (row->spring && row->joint >= 0) {
+            c->spring[row->joint] += p;  // in the joint's impulse
+        }
+    }
+    return status;
+}
+
+// ── Balances ─────────────────────────────────────────────────────────────────────────────────────
+
+static const double MOMENTUM = 1e-9;  // of what goes in and out of a body, and of what it has
+
+static void see_momentum(pp_recheck *c, const double *left)
+{
+    for (int i = 0; i < c->model->bodies; i++) {
+        const pp_body *body = &c->model->body[i];
+        perp_vec3 f = c->impulse[i].f_W, tau = c->impulse[i].tau_W;
+        const double w[PP_BODY_NV] = {f.x, f.y, f.z, tau.x, tau.y, tau.z};
+        int island = c->scales.island[i];
+        for (int k = 0; k < body->nv; k++) {
+            double own = body->mass * (MOMENTUM * pp_scale_speed(&c->scales, island) +
+                                       pp_scale_rounding(&c->scales, island));
+            double limit = own + MOMENTUM * c->load[i];
+            limit *= body->axis[k] < 3 ? 1.0 : fmax(body->reach, c->arm);
+            pp_check_record_worst(c, PERP_CHECK_MOMENTUM,
+                                  fabs(left[body->at + k] - w[body->axis[k]]), limit, body->name,
+                                  "");
+        }
+    }
+}
+
+double pp_check_energy_at(const pp_recheck *c, const pp_frame *body, double t, const double *turn)
+{
+    pp_poses at = {.t = t, .body = body, .turn = turn};
+    double sum = pp_potential(c->model, body) + pp_joint_energy(c->model, &at);
+    for (int i = 0; i < c->model->bodies; i++) {
+        const pp_body *b = &c->model->body[i];
+        if (b->nv > 0) {
+            perp_vec3 w = pp_mul_t(&body[i].R, body[i].w);
+            sum += 0.5 * (b->mass * pp_dot3(body[i].v, body[i].v) + pp_dot3(w, pp_mul(&b->I_B, w)));
+        }
+    }
+    return sum;
+}
+
+// Along the arcs of joint coordinates forces work on what a body leaves its tangent by. lifted: what that makes.
+static double arc_work(const pp_recheck *c, int i, double *lifted)
+{
+    const pp_body *body = &c->model->body[i];
+    perp_vec3 way = pp_sub(c->after[i].p, c->before[i].p);
+    const double moved[3] = {way.x, way.y, way.z};
+    double work = 0.0;
+    bool arcs =
+        c->info->coordinates == PERP_COORDINATES_JOINT && c->info->stepper != PERP_STEPPER_EVENT;
+    for (int k = 0; k < body->nv && arcs; k++) {
+        if (body->axis[k] < 3) {
+            double off = moved[body->axis[k]] - c->h * c->nu[body->at + k];
+            work += fabs(c->kin.loads.p_ext[body->at + k] * off) / c->h;
+            *lifted -= c->kin.loads.p_ext[body->at + k] * off / c->h;
+        }
+    }
+    return work;
+}
+
+void pp_check_energy(pp_recheck *c, double allowed)
+{
+    double theta = c->info->stepper == PERP_STEPPER_MOREAU_JEAN ? c->info->theta : 1.0;
+    double before = pp_check_energy_at(c, c->before, c->t0, c->turn0);
+    double after = pp_check_energy_at(c, c->after, c->now->t, c->turn);
+    double made = after - before - c->now->energy.work, moved = 0.0, rounding = 0.0, scale = 0.0;
+    double lag = 0.0, arcs = 0.0, lifted = 0.0;
+    for (int i = 0; i < c->model->bodies; i++) {
+        const pp_body *b = &c->model->body[i];
+        if (b->nv > 0) {
+            moved += b->mass * (pp_dot3(c->after[i].v, c->after[i].v) +
+                                pp_dot3(c->before[i].v, c->before[i].v));
+            rounding += 1e-13 * b->mass * pp_length(c->model->gravity) * pp_length(c->after[i].p);
+            rounding += pp_scale_rounding_energy(&c->scales, i);
+            scale += c->scales.energy[i];
+            allowed += pp_drift_forces(c->model, &c->kin, theta, i);
+            arcs += arc_work(c, i, &lifted);
+            lag += (theta - 0.5) * c->h * b->mass *
+                   pp_dot3(c->model->gravity, pp_sub(c->after[i].v, c->before[i].v));
+        }
+    }
+    for (int i = 0; i < c->model->forces; i++) {
+        const pp_force *f = &c->model->force[i];
+        if (f->kind == PERP_FORCE_SPRING || f->kind == PERP_FORCE_TORSION_SPRING) {
+            moved += pp_spring_energy(f, c->before) + pp_spring_energy(f, c->after);
+            if (c->info->stepper != PERP_STEPPER_EVENT) {
+                allowed += pp_drift_spring(c->model, c->before, c->after, c->h, theta, f);
+                lag += pp_spring_lag(c->model, c->before, c->after, c->h, theta, f);
+            }
+        }
+    }
+    scale += moved + fabs(c->now->energy.work) + fabs(after - before);
+    allowed += fmin(arcs, PP_ARCS_MOST * scale);
+    double jerk = pp_check_jerk(c, theta, &lag);
+    lag = c->info->stepper == PERP_STEPPER_EVENT ? 0.0 : lag;
+    double least = fmin(made, made + lag);
+    if (lifted > 0.0) {  // drives do not pay for it: theory (K13)
+        double unpaid = fmin(least + jerk, lifted);
+        least = fmax(least, unpaid - PP_JERKS_MOST * scale);
+    }
+    made = isnan(made) ? made : fmax(0.0, least - allowed);
+    pp_check_record_worst(c, PERP_CHECK_ENERGY, made, c->scales.slack * scale + rounding,
+                          "all bodies", "");
+}
+
+// Without inertia a billionth of it is left, so that what nothing holds has a velocity; a body that flies
+// off is held by nothing, and not in balance.
+static double no_inertia(double change)
+{
+    return 1e-9 * fmax(-100.0, fmin(100.0, change));
+}
+
+// The theta method: M nu = M_l nu_l + impulses, with M where the step ends. As M (nu - nu_l) it is a push of
+// (M_l - M) nu_l more.                                                                  theory (S9)
+static perp_status weigh_end(pp_recheck *c)
+{
+    const perp_model *m = c->model;
+    pp_inertia *end = PP_ARRAY(c->arena, pp_inertia, m->bodies);
+    double *had = PP_ARRAY(c->arena, double, 2 * (size_t)m->nv), *has = had + m->nv;
+    if (!end || !had) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_masses(m, c->after, end);
+    pp_masses_mul(m, c->kin.mass, c->nu0, had);
+    pp_masses_mul(m, end, c->nu0, has);
+    for (int i = 0; i < m->nv; i++) {
+        c->kin.loads.p_ext[i] += had[i] - has[i];
+    }
+    c->kin.mass = end;
+    return PERP_OK;
+}
+
+perp_status pp_check_balance(pp_recheck *c)
+{
+    const perp_model *m = c->model;
+    perp_status status = c->info->stepper == PERP_STEPPER_MOREAU_JEAN ? weigh_end(c) : PERP_OK;
+    double *left = PP_ARRAY(c->arena, double, m->nv);
+    double *none = PP_ZEROS(c->arena, double, m->nv);
+    c->impulse = PP_ZEROS(c->arena, perp_wrench, m->bodies);
+    c->spring = PP_ZEROS(c->arena, double, m->joints);
+    c->load = PP_ZEROS(c->arena, double, m->bodies);
+    c->arm = 0.0;
+    if (status < 0 || !left || !none || !c->impulse || !c->spring || !c->load) {
+        return PERP_ERR_MEMORY;
+    }
+    bool inertia = c->info->stepper != PERP_STEPPER_QUASISTATIC;
+    double allowed = 0.0;
+    c->start = inertia ? c->nu0 : none;
+    for (int i = 0; i < m->nv; i++) {
+        double change = c->nu[i] - c->start[i];
+        left[i] = inertia ? change : no_inertia(change);
+    }
+    pp_masses_mul(m, c->kin.mass, left, left);
+    pp_axpy(m->nv, -1.0, c->kin.loads.p_ext, left);
+    status = add_springs(c, left);
+    for (int i = 0; i < c->now->contacts; i++) {
+        allowed += add_contact_impulse(c, &c->now->contact[i]);
+    }
+    for (int i = 0; i < m->joints; i++) {
+        allowed += pp_check_add_joint(c, i);
+    }
+    if (status >= 0) {
+        status = pp_check_joint_rates(c);
+        pp_check_joints(c);
+        see_momentum(c, left);
+        pp_check_energy(c, allowed);
+    }
+    return status;
+}
+
+perp_status pp_check_impact(pp_recheck *c)
+{
+    const perp_model *m = c->model;
+    double *left = PP_ARRAY(c->arena, double, m->nv);
+    c->impulse = PP_ZEROS(c->arena, perp_wrench, m->bodies);
+    c->spring = PP_ZEROS(c->arena, double, m->joints);
+    c->load = PP_ZEROS(c->arena, double, m->bodies);
+    c->arm = 0.0;
+    if (!left || !c->impulse || !c->spring || !c->load) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < m->nv; i++) {
+        left[i] = c->nu[i] - c->nu0[i];
+    }
+    pp_masses_mul(m, c->kin.mass, left, left);
+    for (int i = 0; i < c->now->contacts; i++) {
+        add_contact_impulse(c, &c->now->contact[i]);
+    }
+    for (int i = 0; i < m->joints; i++) {
+        pp_check_add_joint(c, i);
+    }
+    see_momentum(c, left);
+    return PERP_OK;
+}

@@ -1,0 +1,621 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A scene file, read into a builder in a fixed order: settings, bodies, shapes of the ground,
+// shapes of bodies, contacts, pairs, joints, forces. The builder checks the rules of a model; the
+// reader adds the line and column to its messages.
+#include "scene/read/json_tree.h"
+#include "scene/read/reader.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST = 1000000 };  // bodies, shapes or joints of a scene
+
+// Objects of a scene, counted before anything is read: arrays and tables of names get their final
+// size.
+typedef struct counts {
+    size_t bodies, shapes, joints;
+} counts;
+
+// ── Objects ──────────────────────────────────────────────────────────────────────────────────────
+
+// For messages: "body 'block'", or "bodies[3]" without a name.
+// Shown before every message about the object.
+static void name_object(pp_reader *r, const pp_object *object, const char *name, int index)
+{
+    if (name) {
+        pp_print(r->object, sizeof r->object, "%s '%.90s'", object->what, name);
+    } else {
+        pp_print(r->object, sizeof r->object, "%s[%d]", object->list, index);
+    }
+}
+
+// The name an object gives itself; NULL: none, or an empty one.
+static const char *own_name(const json_t *json)
+{
+    const char *name = json_string_value(json_object_get(json, "name"));
+    return name && name[0] ? name : NULL;
+}
+
+// The error of the builder, if it has one, at the place of the object being read. Its message names
+// the object, so that the reader must not.
+static perp_status builder_error(pp_reader *r)
+{
+    perp_error error = {0};
+    perp_status status = perp_builder_status(r->builder, &error);
+    if (status == PERP_OK) {
+        return PERP_OK;
+    }
+    if (status == PERP_ERR_MEMORY) {
+        return pp_reader_memory(r);
+    }
+    r->object[0] = '\0';
+    return pp_reader_fail(r, "%s", error.text);
+}
+
+// Reads one object of a list. index: its number in the list; owner: the body whose shapes are read.
+typedef perp_status read_object(pp_reader *r, const json_t *json, int index, int owner);
+
+// Reads an array of objects, the value of object->list in the object that the path leads to. A
+// scene may leave any list out.
+static perp_status read_list(pp_reader *r, const json_t *parent, const pp_object *object,
+                             read_object *read, int owner)
+{
+    const json_t *list = json_object_get(parent, object->list);
+    if (!list) {
+        return PERP_OK;
+    }
+    // A list in a list (shapes of a body) changes the name for messages, which is restored after.
+    char before[sizeof r->object];
+    memcpy(before, r->object, sizeof before);
+    pp_reader_enter(r, object->list, 0);
+    perp_status status = PERP_OK;
+    if (!json_is_array(list)) {
+        status = pp_reader_refuse(r, object->list, "an array of objects", list);
+    }
+    for (int k = 0; k < (int)json_array_size(list); k++) {
+        const json_t *json = json_array_get(list, (size_t)k);
+        pp_reader_enter(r, NULL, k);
+        name_object(r, object, own_name(json), k);
+        status = json_is_object(json) ? read(r, json, k, owner)
+                                      : pp_reader_refuse(r, NULL, "an object", json);
+        pp_reader_leave(r);
+        if (status != PERP_OK) {
+            break;
+        }
+    }
+    pp_reader_leave(r);
+    memcpy(r->object, before, sizeof before);
+    return status;
+}
+
+// The name of an object, or one made of a word and its number, in scratch memory. NULL: no memory.
+static const char *name_or(pp_reader *r, const char *name, const char *format, int number)
+{
+    enum { NAME = 80 };
+    char *text = pp_reader_text(r, NAME);
+    if (text) {
+        pp_print(text, NAME, "%s", name ? name : format);
+    }
+    if (text && !name) {
+        size_t used = strlen(text);
+        pp_print(text + used, NAME - used, "%d", number);
+    }
+    return text;
+}
+
+// Names are unique among bodies, among shapes of a body and among joints.
+static perp_status taken(pp_reader *r, const char *name)
+{
+    pp_reader_enter(r, "name", 0);
+    perp_status status =
+        pp_reader_fail(r, "the name '%s' is already used by another object; choose another", name);
+    pp_reader_leave(r);
+    return status;
+}
+
+// ── Shapes ───────────────────────────────────────────────────────────────────────────────────────
+
+// The name that other objects use: "body.shape", or "shape" for the ground.
+static const char *full_name(pp_reader *r, int body, const char *own)
+{
+    enum { NAME = 160 };
+    if (body == 0) {
+        return own;
+    }
+    char *text = pp_reader_text(r, NAME);
+    if (text) {
+        pp_print(text, NAME, "%s.%s", r->body[body].name, own);
+    }
+    return text;
+}
+
+// Hulls and meshes have their points in the scene, or in a file. A table of fields cannot express
+// "either", so that this is checked here.
+static perp_status check_source(pp_reader *r, const perp_shape_def *def, uint64_t seen)
+{
+    bool file = pp_reader_saw(&pp_shape_object, seen, "file");
+    bool here = pp_reader_saw(&pp_shape_object, seen, "vertices") ||
+                pp_reader_saw(&pp_shape_object, seen, "triangles");
+    if (def->kind != PERP_SHAPE_HULL && def->kind != PERP_SHAPE_MESH) {
+        return PERP_OK;
+    }
+    if (file && here) {
+        return pp_reader_fail(r, "'file' replaces vertices and triangles; give one or the other");
+    }
+    if (def->vertex_count == 0) {
+        return pp_reader_fail(r, "'vertices' is missing; a %s needs it, or 'file'",
+                              def->kind == PERP_SHAPE_HULL ? "hull" : "mesh");
+    }
+    if (def->kind == PERP_SHAPE_MESH && def->triangle_count == 0) {
+        return pp_reader_fail(r, "'triangles' is missing; a mesh needs it, or 'file'");
+    }
+    // Numbers of vertices are checked where their number is known; the field alone cannot.
+    for (int k = 0; k < 3 * def->triangle_count; k++) {
+        if (def->triangles[k] >= def->vertex_count) {
+            return pp_reader_fail(r,
+                                  "'triangles': triangle %d refers to vertex %d, but there are %d "
+                                  "vertices, numbered from 0",
+                                  k / 3, def->triangles[k], def->vertex_count);
+        }
+    }
+    return PERP_OK;
+}
+
+// Shapes of the ground (owner 0) and of bodies.
+static perp_status read_shape(pp_reader *r, const json_t *json, int index, int owner)
+{
+    perp_shape_def def = perp_shape_default();
+    uint64_t seen;
+    int kind;
+    const char *own = name_or(r, own_name(json), "shape", index);
+    const char *name = own ? full_name(r, owner, own) : NULL;
+    if (!name) {
+        return PERP_ERR_MEMORY;
+    }
+    name_object(r, &pp_shape_object, name, index);
+    perp_status status = pp_reader_kind(r, &pp_shape_object, json, &kind);
+    if (status == PERP_OK) {
+        def.kind = (perp_shape_kind)kind;
+        status = pp_reader_fields(r, &pp_shape_object, kind, json, &def, &seen);
+    }
+    if (status == PERP_OK) {
+        status = check_source(r, &def, seen);
+    }
+    if (status < 0) {
+        return status;
+    }
+    if (pp_names_find(&r->shape_names, name) >= 0) {
+        return taken(r, name);
+    }
+    def.name = name;
+    pp_names_add(&r->shape_names, name, r->shapes);
+    // Pairs need the coefficients of their shapes later.
+    r->shape[r->shapes++] = (pp_known_shape){.name = name,
+                                             .own = own,
+                                             .body = owner,
+                                             .mu = def.mu,
+                                             .restitution = def.restitution,
+                                             .mu_spin = def.mu_spin,
+                                             .mu_roll = def.mu_roll,
+                                             .facets = def.facets};
+    perp_builder_add_shape(r->builder, (perp_body){owner}, &def);
+    return builder_error(r);
+}
+
+// ── Bodies ───────────────────────────────────────────────────────────────────────────────────────
+
+// "drive" of a body is a word, "free" or "fixed", or an object with motions of time. Without it the
+// body is free.
+static perp_status read_drive(pp_reader *r, const json_t *json, perp_body_def *def)
+{
+    static const pp_choice words[] = {
+        {"free", PERP_MOTION_DYNAMIC}, {"fixed", PERP_MOTION_STATIC}, {NULL, 0}};
+    static const pp_field field = {.key = "drive", .kind = PP_FIELD_CHOICE, .choices = words};
+    const json_t *drive = json_object_get(json, "drive");
+    uint64_t seen;
+    int word = PERP_MOTION_DYNAMIC;
+    if (!drive) {
+        return PERP_OK;
+    }
+    pp_reader_enter(r, "drive", 0);
+    perp_status status;
+    if (json_is_object(drive)) {
+        def->motion = PERP_MOTION_KINEMATIC;
+        // An empty object would be a body that is driven and stands still: most likely a mistake.
+        status = pp_reader_fields(r, &pp_drive_object, 0, drive, def, &seen);
+        if (status == PERP_OK && json_object_size(drive) == 0) {
+            status = pp_reader_fail(r, "'drive' is empty; write the motion %s",
+                                    r->spatial ? "'x', 'y', 'z', 'rx', 'ry' or 'rz'"
+                                               : "'x', 'y' or 'angle'");
+        }
+    } else if (json_is_string(drive)) {
+        status = pp_reader_value(r, &field, drive, &word);
+        def->motion = (perp_motion)word;
+    } else {
+        status = pp_reader_refuse(
+            r, "drive", "\"free\", \"fixed\", or motions such as {\"x\": \"0.1*t\"}", drive);
+    }
+    pp_reader_leave(r);
+    return status;
+}
+
+// A velocity that nothing would use is a mistake: only a free body has one of its own.
+static perp_status check_velocity(pp_reader *r, const perp_body_def *def, uint64_t seen)
+{
+    static const char *const keys[] = {"velocity", "spin"};
+    if (def->motion == PERP_MOTION_DYNAMIC) {
+        return PERP_OK;
+    }
+    for (int k = 0; k < 2; k++) {
+        if (pp_reader_saw(&pp_body_object, seen, keys[k])) {
+            pp_reader_enter(r, keys[k], 0);
+            perp_status status = pp_reader_fail(
+                r, "'%s' is for free bodies; the motion of a %s one is given by 'drive' alone",
+                keys[k], def->motion == PERP_MOTION_STATIC ? "fixed" : "driven");
+            pp_reader_leave(r);
+            return status;
+        }
+    }
+    return PERP_OK;
+}
+
+// A scene is planar or spatial as a whole: one spatial body makes all others spatial.
+static perp_status check_space(pp_reader *r, const json_t *json, int kind)
+{
+    if (!r->spatial || kind == PERP_BODY_SPATIAL || kind == PERP_BODY_SPATIAL_PARTICLE) {
+        return PERP_OK;
+    }
+    // The message points at the kind, if there is one, else at the body.
+    bool said = json_object_get(json, "kind") != NULL;
+    if (said) {
+        pp_reader_enter(r, "kind", 0);
+    }
+    perp_status status = pp_reader_fail(
+        r, "a planar body among spatial ones: write \"kind\": \"solid\" or \"point_mass\"");
+    if (said) {
+        pp_reader_leave(r);
+    }
+    return status;
+}
+
+// A body without its shapes, which read_body_shapes adds.
+static perp_status read_body(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)index;
+    (void)owner;
+    perp_body_def def = perp_body_default();
+    uint64_t seen = 0;
+    int kind;
+    perp_status status = pp_reader_kind(r, &pp_body_object, json, &kind);
+    if (status == PERP_OK) {
+        status = check_space(r, json, kind);
+    }
+    if (status == PERP_OK) {
+        def.kind = (perp_body_kind)kind;
+        status = pp_reader_fields(r, &pp_body_object, kind, json, &def, &seen);
+    }
+    if (status == PERP_OK) {
+        status = read_drive(r, json, &def);
+    }
+    if (status == PERP_OK) {
+        status = check_velocity(r, &def, seen);
+    }
+    if (status < 0) {
+        return status;
+    }
+    const char *name = name_or(r, def.name, "body", r->bodies);
+    if (!name) {
+        return PERP_ERR_MEMORY;
+    }
+    // The name is noted before the builder sees the body: joints and shapes refer to it.
+    if (pp_names_find(&r->body_names, name) >= 0) {
+        return taken(r, name);
+    }
+    def.name = name;
+    pp_names_add(&r->body_names, name, r->bodies);
+    r->body[r->bodies++] = (pp_known_body){name, def};
+    perp_builder_add_body(r->builder, &def);
+    return builder_error(r);
+}
+
+// Runs after all bodies and the shapes of the ground, so that these have the lowest numbers: a
+// contact normal points from the lower number to the higher one, from the ground to the body on it.
+// Then the mass of the body is known, and checked. Body 0 is the ground.
+static perp_status read_body_shapes(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)owner;
+    int body = index + 1;
+    perp_status status = read_list(r, json, &pp_shape_object, read_shape, body);
+    if (status < 0) {
+        return status;
+    }
+    perp_error error;
+    status = pp_builder_mass_properties(r->builder, (perp_body){body}, &error);
+    if (status < 0) {
+        r->object[0] = '\0';  // the message names the body
+        return pp_reader_fail(r, "%s", error.text);
+    }
+    return PERP_OK;
+}
+
+// ── Contacts and pairs ───────────────────────────────────────────────────────────────────────────
+
+// A contact that exists whatever the distance of its shapes.
+static perp_status read_contact(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)index;
+    (void)owner;
+    perp_contact_def def = perp_contact_default();
+    uint64_t seen;
+    perp_status status = pp_reader_fields(r, &pp_contact_object, 0, json, &def, &seen);
+    if (status == PERP_OK) {
+        perp_builder_add_contact(r->builder, &def);
+        status = builder_error(r);
+    }
+    return status;
+}
+
+// A rule for two shapes.
+static perp_status read_pair(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)index;
+    (void)owner;
+    perp_pair_def def = perp_pair_default();
+    uint64_t seen;
+    perp_status status = pp_reader_fields(r, &pp_pair_object, 0, json, &def, &seen);
+    if (status < 0) {
+        return status;
+    }
+    // Coefficients that the pair leaves out are combined from its shapes, as for detected contacts:
+    // geometric mean of mu, the larger one of all others.
+    const pp_known_shape *a = &r->shape[def.a.i], *b = &r->shape[def.b.i];
+    if (!pp_reader_saw(&pp_pair_object, seen, "mu")) {
+        def.mu = sqrt(a->mu * b->mu);
+    }
+    if (!pp_reader_saw(&pp_pair_object, seen, "restitution")) {
+        def.restitution = fmax(a->restitution, b->restitution);
+    }
+    if (!pp_reader_saw(&pp_pair_object, seen, "mu_spin")) {
+        def.mu_spin = fmax(a->mu_spin, b->mu_spin);
+    }
+    if (!pp_reader_saw(&pp_pair_object, seen, "mu_roll")) {
+        def.mu_roll = fmax(a->mu_roll, b->mu_roll);
+    }
+    if (!pp_reader_saw(&pp_pair_object, seen, "facets")) {
+        def.facets = a->facets > b->facets ? a->facets : b->facets;
+    }
+    perp_builder_add_pair(r->builder, &def);
+    return builder_error(r);
+}
+
+// ── Joints and forces ────────────────────────────────────────────────────────────────────────────
+
+// A world point at t = 0 in the frame of a body.
+// The rotation at t = 0 is normalised here as in the model.
+static perp_vec3 to_body(const perp_body_def *body, perp_vec3 at)
+{
+    if (body->kind == PERP_BODY_SPATIAL || body->kind == PERP_BODY_SPATIAL_PARTICLE) {
+        pp_mat3 R = pp_quat_matrix(pp_quat_unit(body->rotation_WB));
+        return pp_mul_t(&R, pp_sub(at, body->position_W));
+    }
+    double c = cos(body->angle), s = sin(body->angle);
+    double x = at.x - body->position_W.x, y = at.y - body->position_W.y;
+    return (perp_vec3){c * x + s * y, c * y - s * x, 0.0};
+}
+
+// 'at', a world point at t = 0, stands for both anchors. Driven bodies have no place until their
+// motions are evaluated.
+// An anchor must not be given twice.
+static perp_status place_joint(pp_reader *r, pp_joint_input *joint, uint64_t seen)
+{
+    const char *wrong = NULL;
+    const perp_body_def *a = &r->body[joint->def.a.i].def, *b = &r->body[joint->def.b.i].def;
+    if (pp_reader_saw(&pp_joint_object, seen, "anchor_a") ||
+        pp_reader_saw(&pp_joint_object, seen, "anchor_b")) {
+        wrong = "'at' replaces both anchors; give one or the other";
+    } else if (a->motion == PERP_MOTION_KINEMATIC || b->motion == PERP_MOTION_KINEMATIC) {
+        wrong = "'at' is not available for a driven body; give 'anchor_a' and 'anchor_b'";
+    }
+    if (wrong) {
+        pp_reader_enter(r, "at", 0);
+        perp_status status = pp_reader_fail(r, "%s", wrong);
+        pp_reader_leave(r);
+        return status;
+    }
+    joint->def.anchor_A = to_body(a, joint->at);
+    joint->def.anchor_B = to_body(b, joint->at);
+    return PERP_OK;
+}
+
+// A joint or spring between a body and itself is a mistake. The builder would report numbers of
+// bodies, not names.
+static perp_status check_two(pp_reader *r, perp_body a, perp_body b)
+{
+    if (a.i != b.i || a.i < 0) {
+        return PERP_OK;
+    }
+    pp_reader_enter(r, "b", 0);
+    perp_status status = pp_reader_fail(
+        r, "'a' and 'b' are both '%s'; they must be two different bodies", r->body[a.i].name);
+    pp_reader_leave(r);
+    return status;
+}
+
+// A single limit leaves the other side open: the default, lower > upper, means no limits at all.
+static perp_status limit_joint(pp_reader *r, perp_joint_def *def, uint64_t seen)
+{
+    bool lower = pp_reader_saw(&pp_joint_object, seen, "lower");
+    bool upper = pp_reader_saw(&pp_joint_object, seen, "upper");
+    if (lower && !upper) {
+        def->upper = PP_INF;
+    } else if (upper && !lower) {
+        def->lower = -PP_INF;
+    }
+    if (lower && upper && def->lower > def->upper) {
+        pp_reader_enter(r, "lower", 0);
+        perp_status status = pp_reader_fail(
+            r, "'lower' is %g and 'upper' is %g; swap them, or omit both", def->lower, def->upper);
+        pp_reader_leave(r);
+        return status;
+    }
+    return PERP_OK;
+}
+
+// A joint: fields, then the rules that involve several of them, then its name.
+static perp_status read_joint(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)index;
+    (void)owner;
+    pp_joint_input joint = {.def = perp_joint_default()};
+    uint64_t seen = 0;
+    int kind;
+    perp_status status = pp_reader_kind(r, &pp_joint_object, json, &kind);
+    if (status == PERP_OK) {
+        joint.def.kind = (perp_joint_kind)kind;
+        status = pp_reader_fields(r, &pp_joint_object, kind, json, &joint, &seen);
+    }
+    if (status == PERP_OK && kind != PERP_JOINT_GEAR) {
+        status = check_two(r, joint.def.a, joint.def.b);
+    }
+    if (status == PERP_OK && pp_reader_saw(&pp_joint_object, seen, "at")) {
+        status = place_joint(r, &joint, seen);
+    }
+    if (pp_reader_saw(&pp_joint_object, seen, "collide")) {
+        joint.def.collide = joint.collide ? PERP_COLLIDE_ALWAYS : PERP_COLLIDE_NEVER;
+    }
+    if (status == PERP_OK) {
+        status = limit_joint(r, &joint.def, seen);
+    }
+    if (status < 0) {
+        return status;
+    }
+    const char *name = name_or(r, joint.def.name, "joint", r->joints);
+    if (!name) {
+        return PERP_ERR_MEMORY;
+    }
+    // A gear names two joints that stand before it, so that names are noted in order.
+    if (pp_names_find(&r->joint_names, name) >= 0) {
+        return taken(r, name);
+    }
+    pp_names_add(&r->joint_names, name, r->joints);
+    r->joint[r->joints++] = name;
+    joint.def.name = name;
+    perp_builder_add_joint(r->builder, &joint.def);
+    return builder_error(r);
+}
+
+// A force, spring or drag. Springs and twist springs need two bodies.
+static perp_status read_force(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)index;
+    (void)owner;
+    perp_force_def def = perp_force_default();
+    uint64_t seen;
+    int kind;
+    perp_status status = pp_reader_kind(r, &pp_force_object, json, &kind);
+    if (status == PERP_OK) {
+        def.kind = (perp_force_kind)kind;
+        status = pp_reader_fields(r, &pp_force_object, kind, json, &def, &seen);
+    }
+    if (status == PERP_OK && (kind == PERP_FORCE_SPRING || kind == PERP_FORCE_TORSION_SPRING)) {
+        status = check_two(r, def.a, def.b);
+    }
+    if (status == PERP_OK) {
+        perp_builder_add_force(r->builder, &def);
+        status = builder_error(r);
+    }
+    return status;
+}
+
+// ── The whole ────────────────────────────────────────────────────────────────────────────────────
+
+// Body 0 is the ground, which the file does not list.
+// Values of other types count as 0 here; read_list reports them later.
+static counts count_objects(const json_t *root)
+{
+    counts n = {1, json_array_size(json_object_get(root, "shapes")),
+                json_array_size(json_object_get(root, "joints"))};
+    const json_t *bodies = json_object_get(root, "bodies");
+    n.bodies += json_array_size(bodies);
+    for (size_t k = 0; k < json_array_size(bodies); k++) {
+        n.shapes += json_array_size(json_object_get(json_array_get(bodies, k), "shapes"));
+    }
+    return n;
+}
+
+static perp_status make_room(pp_reader *r, const json_t *root)
+{
+    counts n = count_objects(root);
+    if (n.bodies > MOST || n.shapes > MOST || n.joints > MOST) {
+        return pp_reader_fail(r, "more than %d bodies, shapes or joints", MOST);
+    }
+    r->body = PP_ZEROS(r->arena, pp_known_body, n.bodies);
+    r->shape = PP_ZEROS(r->arena, pp_known_shape, n.shapes);
+    r->joint = PP_ZEROS(r->arena, const char *, n.joints);
+    if (!r->body || !r->shape || !r->joint || !pp_names_open(&r->body_names, n.bodies, r->arena) ||
+        !pp_names_open(&r->shape_names, n.shapes, r->arena) ||
+        !pp_names_open(&r->joint_names, n.joints, r->arena)) {
+        return pp_reader_memory(r);
+    }
+    // The ground is a body at the origin, so that 'at' of a joint works for it as well.
+    r->body[0] = (pp_known_body){"ground", perp_body_default()};
+    r->body[0].def.kind = r->spatial ? PERP_BODY_SPATIAL : PERP_BODY_PLANAR;
+    r->bodies = 1;
+    pp_names_add(&r->body_names, "ground", 0);
+    return PERP_OK;
+}
+
+// Whether some body is spatial, which decides for the whole scene before any field is read.
+static bool is_spatial(const json_t *root)
+{
+    const json_t *bodies = json_object_get(root, "bodies");
+    for (size_t k = 0; k < json_array_size(bodies); k++) {
+        const char *kind = json_string_value(json_object_get(json_array_get(bodies, k), "kind"));
+        if (kind && (strcmp(kind, "solid") == 0 || strcmp(kind, "point_mass") == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *settings)
+{
+    uint64_t seen;
+    pp_print(r->object, sizeof r->object, "scene");
+    if (!json_is_object(root)) {
+        return pp_reader_refuse(r, NULL, "an object {...}", root);
+    }
+    r->spatial = is_spatial(root);
+    perp_status status = pp_reader_fields(r, &pp_scene_object, 0, root, settings, &seen);
+    if (status == PERP_OK) {
+        status = pp_reader_limits(r, root, &settings->sim.limits);
+    }
+    if (status == PERP_OK) {
+        status = make_room(r, root);
+    }
+    if (status < 0) {
+        return status;
+    }
+    if (pp_reader_saw(&pp_scene_object, seen, "gravity")) {
+        perp_builder_set_gravity(r->builder, settings->gravity);
+    }
+    perp_builder_set_listed_only(r->builder, settings->listed_only);
+    // An object refers to others by name, which must have been read before: the order is that of
+    // this table, not that of the file.
+    static const struct {
+        const pp_object *object;
+        read_object *read;
+    } lists[] = {{&pp_body_object, read_body},        {&pp_shape_object, read_shape},
+                 {&pp_body_object, read_body_shapes}, {&pp_contact_object, read_contact},
+                 {&pp_pair_object, read_pair},        {&pp_joint_object, read_joint},
+                 {&pp_force_object, read_force}};
+    for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
+        status = read_list(r, root, lists[k].object, lists[k].read, 0);
+        if (status != PERP_OK) {
+            return status;
+        }
+    }
+    return pp_reader_tree(r, root, &settings->sim);
+}

@@ -1,0 +1,567 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads one value of a scene file: numbers, angles, vectors, expressions, tables, words and
+// references.
+//
+// Each function checks that the JSON value has the right type and range, and stores it in the unit
+// and form of the definition: angles in radians, lengths as half lengths where the model has those.
+// On failure it reports at the value (pp_reader_refuse) and leaves the definition as it was.
+#include "scene/read/json_tree.h"
+#include "scene/read/reader.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double PI = 3.141592653589793;
+
+// ── Numbers and angles ───────────────────────────────────────────────────────────────────────────
+
+// The unit follows in brackets: "must be a number > 0 [kg]".
+perp_status pp_reader_refuse_number(pp_reader *r, const pp_field *field, const char *due,
+                                    const json_t *value)
+{
+    char text[120];
+    pp_print(text, sizeof text, field->unit ? "%s [%s]" : "%s", due, field->unit);
+    return pp_reader_refuse(r, field->key, text, value);
+}
+
+// Numbers of all kinds. A length is stored as half of it.
+static perp_status read_number(pp_reader *r, const pp_field *field, const json_t *value, double *to)
+{
+    double x = json_number_value(value);
+    bool good = json_is_number(value);
+    const char *due = "a number";
+    if (field->kind == PP_FIELD_POSITIVE || field->kind == PP_FIELD_LENGTH) {
+        due = "a number > 0";
+        good = good && x > 0.0;
+    } else if (field->kind == PP_FIELD_NONNEGATIVE) {
+        due = "a number >= 0";
+        good = good && x >= 0.0;
+    } else if (field->kind == PP_FIELD_FRACTION) {
+        due = "a number between 0 and 1";
+        good = good && x >= 0.0 && x <= 1.0;
+    } else if (field->kind == PP_FIELD_EFFORT) {
+        due = "a number >= 0 or \"inf\"";
+        const char *word = json_string_value(value);
+        bool infinite = word && strcmp(word, "inf") == 0;
+        x = infinite ? PP_INF : x;
+        good = infinite || (good && x >= 0.0);
+    }
+    if (!good) {
+        return pp_reader_refuse_number(r, field, due, value);
+    }
+    *to = field->kind == PP_FIELD_LENGTH ? 0.5 * x : x;
+    return PERP_OK;
+}
+
+// PP_THREADS_MOST is the 256 of the message.
+static perp_status read_threads(pp_reader *r, const pp_field *field, const json_t *value, int *to)
+{
+    json_int_t n = json_is_integer(value) ? json_integer_value(value) : -1;
+    if (n < 0 || n > PP_THREADS_MOST) {
+        return pp_reader_refuse(r, field->key, "an integer from 0 to 256", value);
+    }
+    *to = (int)n;
+    return PERP_OK;
+}
+
+// An angle: radians, or a string with a number and "deg" or "rad" [rad].
+bool pp_reader_angle(const json_t *value, double *to)
+{
+    if (json_is_number(value)) {
+        *to = json_number_value(value);
+        return true;
+    }
+    const char *text = json_string_value(value);
+    if (!text) {
+        return false;
+    }
+    text += strspn(text, " ");
+    // The number ends at a blank or at the d or r of its unit; neither occurs in a decimal number.
+    size_t length = strcspn(text, " dr");
+    const char *unit = text + length + strspn(text + length, " ");
+    bool degrees = strncmp(unit, "deg", 3) == 0, radians = strncmp(unit, "rad", 3) == 0;
+    double x;
+    if (pp_number_parse(text, length, &x) != PP_NUMBER_FINITE || !(degrees || radians) ||
+        unit[3 + strspn(unit + 3, " ")] != '\0') {
+        return false;
+    }
+    *to = degrees ? x * PI / 180.0 : x;
+    return true;
+}
+
+// Bounds of joint coordinates, which may be angles, lengths or infinite.
+static perp_status read_bound(pp_reader *r, const pp_field *field, const json_t *value, double *to)
+{
+    const char *word = json_string_value(value);
+    if (word && (strcmp(word, "inf") == 0 || strcmp(word, "-inf") == 0)) {
+        *to = word[0] == '-' ? -PP_INF : PP_INF;
+        return PERP_OK;
+    }
+    if (pp_reader_angle(value, to)) {
+        return PERP_OK;
+    }
+    return pp_reader_refuse(r, field->key,
+                            "a number, an angle such as \"30 deg\", \"inf\" or \"-inf\"", value);
+}
+
+// An array of exactly `count` numbers.
+bool pp_reader_numbers(const json_t *value, int count, double *to)
+{
+    if (json_array_size(value) != (size_t)count) {
+        return false;
+    }
+    for (int k = 0; k < count; k++) {
+        const json_t *number = json_array_get(value, (size_t)k);
+        if (!json_is_number(number)) {
+            return false;
+        }
+        to[k] = json_number_value(number);
+    }
+    return true;
+}
+
+// Two numbers leave z at 0.
+bool pp_reader_vector(const json_t *value, int count, perp_vec3 *to)
+{
+    double x[3] = {0.0, 0.0, 0.0};
+    bool good = pp_reader_numbers(value, count, x);
+    if (good) {
+        *to = (perp_vec3){x[0], x[1], x[2]};
+    }
+    return good;
+}
+
+// An axis in the plane is stored as its angle.
+static perp_status read_axis(pp_reader *r, const pp_field *field, const json_t *value, double *to)
+{
+    perp_vec3 d;
+    if (pp_reader_vector(value, 2, &d) && (d.x != 0.0 || d.y != 0.0)) {
+        *to = atan2(d.y, d.x);
+        return PERP_OK;
+    }
+    if (pp_reader_angle(value, to)) {
+        return PERP_OK;
+    }
+    return pp_reader_refuse(r, field->key, "a direction [x, y], or an angle such as \"30 deg\"",
+                            value);
+}
+
+// Stored as half lengths.
+static perp_status read_size(pp_reader *r, const pp_field *field, const json_t *value,
+                             perp_vec3 *to)
+{
+    perp_vec3 d;
+    bool good = pp_reader_vector(value, r->spatial ? 3 : 2, &d) && d.x > 0.0 && d.y > 0.0 &&
+                (d.z > 0.0 || !r->spatial);
+    if (!good) {
+        return pp_reader_refuse_number(r, field,
+                                       r->spatial ? "three numbers > 0, [x, y, z]"
+                                                  : "two numbers > 0, [width, height]",
+                                       value);
+    }
+    *to = (perp_vec3){0.5 * d.x, 0.5 * d.y, 0.5 * d.z};
+    return PERP_OK;
+}
+
+// Vertices of a polygon, in the frame of the shape. `to` is the whole shape, because two fields
+// change.
+static perp_status read_vertices(pp_reader *r, const pp_field *field, const json_t *value,
+                                 perp_shape_def *to)
+{
+    size_t n = json_array_size(value);
+    if (!json_is_array(value) || n < 3 || n > 256) {
+        return pp_reader_refuse_number(r, field, "an array of 3 to 256 points [x, y]", value);
+    }
+    perp_vec3 *vertices = PP_ZEROS(r->arena, perp_vec3, n);
+    if (!vertices) {
+        return pp_reader_memory(r);
+    }
+    // Whether the polygon is convex and counterclockwise is checked by the model.
+    for (size_t k = 0; k < n; k++) {
+        const json_t *point = json_array_get(value, k);
+        if (!pp_reader_vector(point, 2, &vertices[k])) {
+            pp_reader_enter(r, NULL, (int)k);
+            perp_status status = pp_reader_refuse(r, NULL, "a vertex: two numbers [x, y]", point);
+            pp_reader_leave(r);
+            return status;
+        }
+    }
+    to->vertices_S = vertices;
+    to->vertex_count = (int)n;
+    return PERP_OK;
+}
+
+// ── Motions ──────────────────────────────────────────────────────────────────────────────────────
+
+// Prints a list of numbers in the syntax of expressions, "[1,2,3]". size holds NUMBER_MAX bytes for
+// each.
+static perp_status read_list(pp_reader *r, const char *key, const json_t *list, char *text,
+                             size_t size)
+{
+    perp_status status = PERP_OK;
+    size_t used = 0;
+    pp_reader_enter(r, key, 0);
+    if (!json_is_array(list) || json_array_size(list) < 2) {
+        status = pp_reader_refuse(r, key, "an array of at least 2 numbers", list);
+        pp_reader_leave(r);
+        return status;
+    }
+    for (size_t k = 0; k < json_array_size(list); k++) {
+        const json_t *number = json_array_get(list, k);
+        if (!json_is_number(number)) {
+            pp_reader_enter(r, NULL, (int)k);
+            status = pp_reader_refuse(r, NULL, "a number", number);
+            pp_reader_leave(r);
+            break;
+        }
+        pp_print(text + used, size - used, "%s", k > 0 ? "," : "[");
+        used++;
+        pp_number_print(text + used, size - used, json_number_value(number));
+        used += strlen(text + used);
+    }
+    pp_print(text + used, size - used, "]");
+    pp_reader_leave(r);
+    return status;
+}
+
+// {"table": {"t": [...], "value": [...]}} becomes the text table(t, [...], [...]), so that tables
+// and expressions are evaluated and differentiated by the same code.
+static perp_status read_table(pp_reader *r, const json_t *value, const char **to)
+{
+    enum { NUMBER_MAX = 32, HEAD = 64 };
+    uint64_t seen;
+    perp_status status = pp_reader_fields(r, &pp_table_object, 0, value, NULL, &seen);
+    if (status < 0) {
+        return status;
+    }
+    const json_t *table = json_object_get(value, "table");
+    pp_reader_enter(r, "table", 0);
+    // Both arrays are read by read_list; the fields only check that they are there.
+    status = json_is_object(table)
+                 ? pp_reader_fields(r, &pp_points_object, 0, table, NULL, &seen)
+                 : pp_reader_refuse(r, "table", "an object with the arrays 't' and 'value'", table);
+    if (status == PERP_OK) {
+        const json_t *t = json_object_get(table, "t"), *y = json_object_get(table, "value");
+        size_t nt = json_array_size(t) * NUMBER_MAX + HEAD,
+               ny = json_array_size(y) * NUMBER_MAX + HEAD;
+        char *text = pp_reader_text(r, nt + ny), *times = pp_reader_text(r, nt),
+             *values = pp_reader_text(r, ny);
+        if (!text || !times || !values) {
+            status = PERP_ERR_MEMORY;
+        } else {
+            status = read_list(r, "t", t, times, nt);
+        }
+        if (status == PERP_OK) {
+            status = read_list(r, "value", y, values, ny);
+        }
+        if (status == PERP_OK) {
+            pp_print(text, nt + ny, "table(t, %s, %s)", times, values);
+            *to = text;
+        }
+    }
+    pp_reader_leave(r);
+    return status;
+}
+
+// Parses an expression for its errors alone, so that a message has line and column. The builder
+// parses it again.
+static perp_status check_expression(pp_reader *r, const pp_field *field, const char *text)
+{
+    const pp_expr *expr;
+    pp_expr_error error;
+    int variables = 1;  // time alone
+    if (field->kind == PP_FIELD_EXPRESSION) {
+        variables = r->spatial ? PP_SPATIAL_VARS : PP_PLANAR_VARS;
+    }
+    pp_mark mark = pp_arena_mark(r->arena);
+    perp_status status =
+        pp_expr_parse(text, r->spatial ? pp_spatial_variables : pp_planar_variables, variables,
+                      r->arena, &expr, &error);
+    pp_arena_release(r->arena, mark);
+    if (status == PERP_ERR_MEMORY) {
+        return pp_reader_memory(r);
+    }
+    return status < 0 ? pp_reader_fail_inside(r, error.column, "'%s': %s", field->key, error.text)
+                      : PERP_OK;
+}
+
+// A motion is a text, whatever the scene writes: a number is printed with all its digits.
+perp_status pp_reader_motion(pp_reader *r, const pp_field *field, const json_t *value,
+                             const char **to)
+{
+    enum { NUMBER_MAX = 40 };
+    perp_status status = PERP_OK;
+    if (json_is_number(value)) {
+        char *text = pp_reader_text(r, NUMBER_MAX);
+        if (!text) {
+            return PERP_ERR_MEMORY;
+        }
+        pp_number_print(text, NUMBER_MAX, json_number_value(value));
+        *to = text;
+    } else if (json_is_string(value)) {
+        *to = json_string_value(value);
+    } else if (json_is_object(value)) {
+        status = read_table(r, value, to);
+    } else {
+        return pp_reader_refuse_number(r, field,
+                                       "a number, an expression such as \"0.1*sin(2*pi*t)\", or "
+                                       "{\"table\": ...}",
+                                       value);
+    }
+    if (status < 0) {
+        return status;
+    }
+    return check_expression(r, field, *to);
+}
+
+// ── Words ────────────────────────────────────────────────────────────────────────────────────────
+
+enum { TEXT_MAX = 4096, NAME_MAX_BYTES = 60 };  // bytes of a description, of a name
+
+// A name is one line without control characters, since messages and tables of results show it.
+static perp_status read_text(pp_reader *r, const pp_field *field, const json_t *value,
+                             const char **to)
+{
+    const char *text = json_string_value(value);
+    bool description = strcmp(field->key, "description") == 0;
+    size_t length = text ? strlen(text) : 0;
+    bool good =
+        text && length <= (description ? TEXT_MAX : NAME_MAX_BYTES) && (description || length > 0);
+    if (good && !description) {
+        for (size_t k = 0; k < length; k++) {
+            good = good && (unsigned char)text[k] >= ' ';
+        }
+    }
+    if (!good) {
+        return pp_reader_refuse(r, field->key,
+                                description ? "a string of at most 4096 bytes"
+                                            : "a name of 1 to 60 bytes on one line",
+                                value);
+    }
+    *to = text;
+    return PERP_OK;
+}
+
+// One of several words. Lists are given as an array, or by a function from value to word.
+static perp_status read_choice(pp_reader *r, const pp_field *field, const json_t *value, int *to)
+{
+    enum { MOST = 20 };
+    pp_choice list[MOST + 1] = {{NULL, 0}};
+    const char *word = json_string_value(value), *words[MOST];
+    char due[160];
+    int n = 0;
+    // The list ends with a NULL word, or is cut at MOST.
+    for (; n < MOST; n++) {
+        list[n] = field->choices ? field->choices[n] : (pp_choice){field->word(n), n};
+        words[n] = list[n].word;
+        if (!list[n].word) {
+            break;
+        }
+        if (word && strcmp(word, list[n].word) == 0) {
+            *to = list[n].value;
+            return PERP_OK;
+        }
+    }
+    const char *near = word ? pp_nearest(word, strlen(word), words, n) : NULL;
+    if (near) {
+        return pp_reader_fail(r, "'%s': there is no \"%.40s\"; did you mean \"%s\"?", field->key,
+                              word, near);
+    }
+    pp_reader_words(list, due, sizeof due);
+    return pp_reader_refuse(r, field->key, due, value);
+}
+
+// Solvers of complete problems only; PERP_CLASS_STEP marks those that a step uses by itself.
+static perp_status read_solver(pp_reader *r, const pp_field *field, const json_t *value,
+                               const char **to)
+{
+    char due[160] = "auto";
+    const char *word = json_string_value(value);
+    const perp_solver_card *asked = word ? perp_solver_find(word) : NULL;
+    if (asked && !(asked->classes & PERP_CLASS_STEP)) {
+        *to = word;
+        return PERP_OK;
+    }
+    // "auto" comes first in the list, " or " before the last.
+    const char *last = NULL;
+    for (int k = 0; k < perp_solver_count(); k++) {
+        const perp_solver_card *card = perp_solver_at(k);
+        last = card->classes & PERP_CLASS_STEP ? last : card->name;
+    }
+    for (int k = 0; k < perp_solver_count(); k++) {
+        size_t used = strlen(due);
+        const perp_solver_card *card = perp_solver_at(k);
+        if (strcmp(card->name, "auto") != 0 && !(card->classes & PERP_CLASS_STEP)) {
+            pp_print(due + used, sizeof due - used, "%s%s", card->name == last ? " or " : ", ",
+                     card->name);
+        }
+    }
+    return pp_reader_refuse(r, field->key, due, value);
+}
+
+// ── References ───────────────────────────────────────────────────────────────────────────────────
+
+// A name that nothing has, with the nearest one that exists.
+static perp_status no_such(pp_reader *r, const pp_field *field, const char *what, const char *word,
+                           const char *const *names, int count)
+{
+    const char *near = pp_nearest(word, strlen(word), names, count);
+    if (near) {
+        return pp_reader_fail(r, "'%s': there is no %s '%.40s'; did you mean '%s'?", field->key,
+                              what, word, near);
+    }
+    return pp_reader_fail(r, "'%s': there is no %s '%.40s'", field->key, what, word);
+}
+
+// A scratch array of names; NULL and an error when memory is out.
+static const char **name_array(pp_reader *r, int count)
+{
+    const char **names = PP_ARRAY(r->arena, const char *, count);
+    if (!names) {
+        pp_reader_memory(r);
+    }
+    return names;
+}
+
+// Bodies may be named before or after; all of them are read by now.
+static perp_status read_body(pp_reader *r, const pp_field *field, const json_t *value,
+                             perp_body *to)
+{
+    const char *word = json_string_value(value);
+    if (!word) {
+        return pp_reader_refuse(r, field->key, "the name of a body, or \"ground\"", value);
+    }
+    *to = (perp_body){pp_names_find(&r->body_names, word)};
+    if (to->i >= 0) {
+        return PERP_OK;
+    }
+    const char **names = name_array(r, r->bodies);
+    if (!names) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < r->bodies; i++) {
+        names[i] = r->body[i].name;
+    }
+    return no_such(r, field, "body", word, names, r->bodies);
+}
+
+// A shape by its full name, "body.shape"; or by "shape" alone, or by "body" alone, where only one
+// shape fits.
+static perp_status read_shape(pp_reader *r, const pp_field *field, const json_t *value,
+                              perp_shape *to)
+{
+    const char *word = json_string_value(value);
+    if (!word) {
+        return pp_reader_refuse(r, field->key,
+                                "the name of a shape: \"body.shape\", or \"shape\" of the ground",
+                                value);
+    }
+    *to = (perp_shape){pp_names_find(&r->shape_names, word)};
+    if (to->i >= 0) {
+        return PERP_OK;
+    }
+    // `more` is another one that fits, if there is any.
+    int found = -1, more = -1;
+    for (int i = 0; i < r->shapes; i++) {
+        const pp_known_shape *shape = &r->shape[i];
+        if (strcmp(shape->own, word) == 0 || strcmp(r->body[shape->body].name, word) == 0) {
+            more = found >= 0 ? found : more;
+            found = i;
+        }
+    }
+    if (more >= 0) {
+        return pp_reader_fail(r, "'%s': '%.40s' is ambiguous; write '%s' or '%s'", field->key, word,
+                              r->shape[more].name, r->shape[found].name);
+    }
+    if (found >= 0) {
+        *to = (perp_shape){found};
+        return PERP_OK;
+    }
+    const char **names = name_array(r, r->shapes);
+    if (!names) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < r->shapes; i++) {
+        names[i] = r->shape[i].name;
+    }
+    return no_such(r, field, "shape", word, names, r->shapes);
+}
+
+// Joints of a gear are numbered as they are read, so that they must stand before it.
+static perp_status read_joint(pp_reader *r, const pp_field *field, const json_t *value,
+                              perp_joint *to)
+{
+    const char *word = json_string_value(value);
+    if (!word) {
+        return pp_reader_refuse(r, field->key, "the name of a joint defined before this one",
+                                value);
+    }
+    *to = (perp_joint){pp_names_find(&r->joint_names, word)};
+    if (to->i >= 0) {
+        return PERP_OK;
+    }
+    return no_such(r, field, "earlier joint", word, r->joint, r->joints);
+}
+
+// ── All of them ──────────────────────────────────────────────────────────────────────────────────
+
+// `to` points at the member of the definition that the field names, and has the type of its kind.
+perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *value, void *to)
+{
+    perp_vec3 *vector = to;
+    switch (field->kind) {
+    case PP_FIELD_NUMBER:
+    case PP_FIELD_POSITIVE:
+    case PP_FIELD_NONNEGATIVE:
+    case PP_FIELD_FRACTION:
+    case PP_FIELD_EFFORT:
+        return read_number(r, field, value, to);
+    case PP_FIELD_THREADS:
+        return read_threads(r, field, value, to);
+    // Capsules lie along x in the plane, along z in space.
+    case PP_FIELD_LENGTH:
+        return read_number(r, field, value, r->spatial ? &vector->z : &vector->x);
+    case PP_FIELD_BOUND:
+        return read_bound(r, field, value, to);
+    case PP_FIELD_ANGLE:
+        return pp_reader_angle(value, to)
+                   ? PERP_OK
+                   : pp_reader_refuse(r, field->key,
+                                      "an angle: radians, or a string such as \"30 deg\"", value);
+    case PP_FIELD_AXIS:
+        return read_axis(r, field, value, to);
+    case PP_FIELD_VECTOR:
+        if (pp_reader_vector(value, r->spatial ? 3 : 2, vector)) {
+            return PERP_OK;
+        }
+        return pp_reader_refuse_number(
+            r, field, r->spatial ? "three numbers, [x, y, z]" : "two numbers, [x, y]", value);
+    case PP_FIELD_SIZE:
+        return read_size(r, field, value, to);
+    case PP_FIELD_VERTICES:
+        return read_vertices(r, field, value, to);
+    case PP_FIELD_MOTION:
+    case PP_FIELD_EXPRESSION:
+        return pp_reader_motion(r, field, value, to);
+    case PP_FIELD_TEXT:
+        return read_text(r, field, value, to);
+    case PP_FIELD_FLAG:
+        *(bool *)to = json_is_true(value);
+        return json_is_boolean(value) ? PERP_OK
+                                      : pp_reader_refuse(r, field->key, "true or false", value);
+    case PP_FIELD_CHOICE:
+        return read_choice(r, field, value, to);
+    case PP_FIELD_SOLVER:
+        return read_solver(r, field, value, to);
+    case PP_FIELD_BODY:
+        return read_body(r, field, value, to);
+    case PP_FIELD_SHAPE:
+        return read_shape(r, field, value, to);
+    case PP_FIELD_JOINT:
+        return read_joint(r, field, value, to);
+    default:
+        return pp_reader_value_space(r, field, value, to);
+    }
+}

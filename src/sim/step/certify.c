@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The certificate of a step: the evidence handed to certify/, and what becomes of a step that does not pass: divided where
+// shorter parts would help, failed where the answer is worthless, otherwise PERP_INEXACT.
+#include "sim/step/parts.h"
+
+// A residual as large as the motion, or energy created as large as there is, is no answer. Limits
+// are about a millionth of that, so that a million times the limit is the bound.
+static const double WORTHLESS = 1e6;
+
+// part < h: the step has to be divided, and nothing is reported. nu: velocities the step started from.
+perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *part)
+{
+    const pp_step *s = &sim->step;
+    bool quasistatic = sim->def.stepper == PERP_STEPPER_QUASISTATIC;
+    perp_status found = pp_sim_find_end(sim);
+    *part = found < 0 ? h : pp_sim_divide_end(sim, h);
+    if (found < 0 || *part < h) {
+        return found;
+    }
+    // Contacts where they acted; forces as they are without the theta method's change of inertia, which certify/ finds
+    // for itself. end, gaps_end: where the step ended, found anew.
+    pp_gaps acting = {s->gap.count, s->acted ? s->acted : s->gap.contact};
+    pp_step_evidence e = {.model = sim->model,
+                          .kin = &s->kin,
+                          .p_ext = s->push_l ? s->push_l : s->kin.loads.p_ext,
+                          .middle = s->middle.body,
+                          .gaps = &acting,
+                          .rows = &s->row,
+                          .nu_old = nu,
+                          .nu = s->answer.nu,
+                          .pb = s->answer.pb,
+                          .pm = s->answer.pm,
+                          .pn = s->answer.pn,
+                          .pt = s->answer.pt,
+                          .end = &s->end,
+                          .team = &sim->team,
+                          .gaps_end = &sim->contact_cache.gaps,
+                          .polygons = s->answer.form != PERP_FORM_CONE,
+                          .impact = s->answer.impact,
+                          .stepper = sim->def.stepper,
+                          .rotation = sim->def.rotation,
+                          .gyroscopic = sim->def.gyroscopic,
+                          .whole = sim->whole,
+                          .rates = sim->unfit,
+                          .exact = pp_sim_has_exact_positions(sim),
+                          .along_joints = sim->tree != NULL,
+                          .theta = pp_sim_theta(sim),
+                          .inertia = quasistatic ? PP_QUASISTATIC_MASS : 1.0,
+                          .slack = pp_slack_of(sim->def.tolerance),
+                          .applied = sim->applied};
+    perp_status status =
+        pp_certify(&sim->info.certificate, &sim->info.energy, &e, &sim->def.limits, sim->arena);
+    perp_certificate *c = &sim->info.certificate;
+    // What the rounds of the theta method left counts in the residual: no row shows it.
+    if (status >= 0 && s->middle_off > 0.0) {
+        pp_certificate_record(c, &sim->def.limits, PERP_JUDGED_RESIDUAL, s->middle_off,
+                              e.slack * s->middle_size);
+        c->passed = pp_certificate_passes(c);
+    }
+    *part = status < 0 ? h : pp_sim_divide_judged(sim, h);
+    if (*part < h) {
+        return PERP_OK;
+    }
+    if (status >= 0 && (c->relative[PERP_JUDGED_RESIDUAL] > WORTHLESS ||
+                        c->relative[PERP_JUDGED_ENERGY] > WORTHLESS)) {
+        pp_print(sim->info.remark, sizeof sim->info.remark,
+                 "not solved: the error is as large as the motion (residual %.3g m/s, energy "
+                 "created %.3g J)",
+                 sim->info.certificate.residual, sim->info.certificate.energy_created);
+        return PERP_ERR_LIMIT;
+    }
+    if (status >= 0) {
+        status = pp_sim_report(sim);
+    }
+    if (status < 0) {
+        return status;
+    }
+    return sim->info.certificate.passed ? PERP_OK : PERP_INEXACT;
+}

@@ -1,0 +1,528 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a step has to be divided, and restitution that would create energy.             theory (P16)
+//
+// A step knows contacts where it starts: rows can describe one impact of a body within it. Whether there were more
+// shows before the solve, in the answer, or at the end:
+//
+//   - a contact pushes across a gap that is wider than the smaller body: on its way that one turns, or flies past;
+//   - no velocity satisfies the rows, and some of them are impacts: walls on both sides of a fast body;
+//   - a contact is let through, deeper than the certificate allows: schemes that see only what touches;
+//   - an open contact with restitution stopped what an impact of the same step had thrown at it;
+//   - bodies that turned overlap at the end, deeper than the certificate allows, which no row had seen;
+//   - the certificate finds that something went through something, or parted from its joint.
+//
+// Then the step ends where the first gap closes; from a state that touches it is shortened until nothing else
+// is in reach. All functions here return the length of the first part, or h where the step need not be divided.
+#include "sim/step/parts.h"
+
+#include <math.h>
+
+enum { SWEEPS = 16 };    // over all rows, to spread marks from body to body
+enum { SHORTER = 8 };    // a part from a state that touches is shortened by this
+enum { QUARTER = 4 };    // one that the certificate rejects, by this,
+enum { JUDGED = 64 };    // down to this part of the step
+enum { HALVINGS = 12 };  // of the share of restitution: to 2^-12
+
+static const double SHORTEST = 1e-6;  // part of a step, of parts that are shortened without a gap
+static const double BRIEF = 1.0 / 512.0;  // part of a step that an impact has to itself
+static const double ENERGY = 1e-9;        // of the work of impacts: rounding
+static const double HELPS = 0.7;          // part of an error that a quarter of the step may leave
+
+// Velocity of a point of a body in world axes, for velocities nu of the free bodies [m/s].
+static perp_vec3 velocity_at(const perp_sim *sim, int body, perp_vec3 point, const double *nu)
+{
+    const pp_body *b = &sim->model->body[body];
+    const pp_frame *f = &sim->step.kin.poses.body[body];
+    double all[PP_BODY_NV] = {0.0};
+    if (b->nv == 0) {
+        return pp_point_velocity(f, point);
+    }
+    for (int k = 0; k < b->nv; k++) {
+        all[b->axis[k]] = nu[b->at + k];
+    }
+    return pp_add(pp_vec(all[0], all[1], all[2]),
+                  pp_cross(pp_vec(all[3], all[4], all[5]), pp_sub(point, f->p)));
+}
+
+// Rate of a gap for velocities nu, negative where it closes: n points from a to b.
+static double gap_rate(const perp_sim *sim, const pp_contact *c, const double *nu)
+{
+    perp_vec3 a = velocity_at(sim, sim->model->shape[c->a].body, c->point, nu);
+    perp_vec3 b = velocity_at(sim, sim->model->shape[c->b].body, c->point, nu);
+    return pp_dot3(c->n, pp_sub(b, a));
+}
+
+// Velocities without contacts and joints: nu_l + M^-1 p_ext.
+static double *free_velocities(perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    double *nu = PP_ARRAY(sim->arena, double, m->nv);
+    if (nu) {
+        pp_masses_solve(m, sim->step.kin.mass, sim->step.kin.loads.p_ext, nu);
+        pp_axpy(m->nv, 1.0, sim->now.nu, nu);
+    }
+    return nu;
+}
+
+// theta of (P11).
+static double share_of_end(const perp_sim *sim)
+{
+    return sim->def.stepper == PERP_STEPPER_MOREAU_JEAN ? sim->def.theta : 1.0;
+}
+
+// When a gap is down to `left`, with the speed of now and what the forces add, as the scheme moves
+// bodies, (P16): gap - u t - theta a t^2 = left with the closing speed u. The root is taken in the
+// form 2 c / (b + sqrt(..)), which does not cancel for small a. HUGE_VAL: never, or not within h.
+static double time_to_close(const perp_sim *sim, const pp_contact *c, const double *free_nu,
+                            double left, double h)
+{
+    double u = -gap_rate(sim, c, sim->now.nu), way = c->gap - left;
+    double a = share_of_end(sim) * (-gap_rate(sim, c, free_nu) - u) / h;
+    double under = u * u + 4.0 * a * way;
+    double divisor = under >= 0.0 ? u + sqrt(under) : 0.0;
+    double t = divisor > 0.0 ? 2.0 * way / divisor : HUGE_VAL;
+    return t < h ? t : HUGE_VAL;
+}
+
+// Gap that a part ends with: the contact must not act in it, and has to in the next one. Schemes
+// whose rows see open contacts want it a quarter of the closing tolerance open, those that see only
+// what touches want it as much closed.
+static double left_open(const perp_sim *sim, const pp_contact *c)
+{
+    bool sees = sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE ||
+                (sim->def.stepper == PERP_STEPPER_ANITESCU_POTRA && c->restitution > 0.0);
+    return (sees ? 0.25 : -0.25) * pp_closed_gap(sim->model);
+}
+
+// When the first open contact closes that is faster than what rests: twice what gravity does in the
+// step.
+static double first_impact(const perp_sim *sim, const double *free_nu, double h)
+{
+    const pp_gaps *gaps = &sim->step.gap;
+    double touch = pp_closed_gap(sim->model), first = HUGE_VAL;
+    double rest = 2.0 * sim->whole * pp_length(sim->model->gravity);
+    for (int i = 0; i < gaps->count; i++) {
+        const pp_contact *c = &gaps->contact[i];
+        if (c->gap > touch && gap_rate(sim, c, free_nu) < -rest) {
+            first = fmin(first, time_to_close(sim, c, free_nu, left_open(sim, c), h));
+        }
+    }
+    return first;
+}
+
+// The smaller of two shapes; HUGE_VAL where neither has a size.
+static double smaller_size(const perp_model *m, const pp_contact *c)
+{
+    double a = m->shape[c->a].size > 0.0 ? m->shape[c->a].size : HUGE_VAL;
+    double b = m->shape[c->b].size > 0.0 ? m->shape[c->b].size : HUGE_VAL;
+    return fmin(a, b);
+}
+
+// A contact that acts (pn), or bounces (pn NULL: before the solve), across a gap wider than its
+// smaller body.
+static bool acts_from_afar(const perp_sim *sim, const double *pn)
+{
+    const pp_rows *rows = &sim->step.row;
+    for (int i = 0; i < rows->nc; i++) {
+        const pp_row *row = &rows->n[i];
+        if ((pn ? pn[i] > 0.0 : row->bounces) && row->value > pp_closed_gap(sim->model) &&
+            row->value > smaller_size(sim->model, &sim->step.gap.contact[rows->contact[i]])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Deeper than the certificate allows, and by a hundredth of that deeper than it was: overlaps of
+// the start are no reason.
+static bool too_deep(const perp_sim *sim, const pp_contact *c, double gap, double then)
+{
+    double limit = sim->def.limits.gap;
+    double most = limit > 0.0 ? limit : pp_scale_overlap(sim->model, c->a, c->b);
+    return then < -most && then < gap - 0.01 * most;
+}
+
+// Whether a gap ends too deep by the velocities of the answer. Stewart and Trinkle's rows do not let that happen:
+// they hold for the gap at the end of the step.
+static bool lets_through(const perp_sim *sim, double h)
+{
+    const pp_gaps *gaps = &sim->step.gap;
+    double theta = share_of_end(sim);
+    if (sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE) {
+        return false;
+    }
+    for (int i = 0; i < gaps->count; i++) {
+        const pp_contact *c = &gaps->contact[i];
+        double rate = (1.0 - theta) * gap_rate(sim, c, sim->now.nu) +
+                      theta * gap_rate(sim, c, sim->step.answer.nu);
+        if (too_deep(sim, c, c->gap, c->gap + h * rate)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool any_bounces(const pp_rows *rows)
+{
+    for (int i = 0; i < rows->nn; i++) {
+        if (rows->n[i].bounces) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Marks the bodies of a row when one of them is marked, or `first` says so; true when a new one
+// was.
+static bool mark(const pp_row *row, bool first, bool *hit)
+{
+    bool news = false, marked = first;
+    for (int k = 0; k < row->count; k++) {
+        marked = marked || hit[row->body[k]];
+    }
+    if (!marked) {
+        return false;
+    }
+    for (int k = 0; k < row->count; k++) {
+        news = news || !hit[row->body[k]];
+        hit[row->body[k]] = true;
+    }
+    return news;
+}
+
+// Bodies that impacts of the step act on, at once or through contacts and joints: marks spread
+// along the rows that carry an impulse, until nothing is new. Chains longer than SWEEPS in the
+// worst order are cut off.
+static void mark_hit(const pp_step *s, bool *hit)
+{
+    const pp_rows *rows = &s->row;
+    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+        bool news = false;
+        for (int i = 0; i < rows->nn; i++) {
+            news = (s->answer.pn[i] > 0.0 && mark(&rows->n[i], rows->n[i].bounces, hit)) || news;
+        }
+        for (int i = 0; i < rows->nb; i++) {
+            news = mark(&rows->b[i], false, hit) || news;
+        }
+        if (!news) {
+            return;
+        }
+    }
+}
+
+// An open contact with restitution that stopped what an impact of the same step had set in motion:
+// it should have bounced, and its row had not seen the speed it was met with. That speed is the
+// rate after the step less what the contact's own impulse changed, p_n times its mobility.
+static bool knocks_on(perp_sim *sim)
+{
+    const pp_step *s = &sim->step;
+    const pp_rows *rows = &s->row;
+    double touch = pp_closed_gap(sim->model);
+    bool *hit = any_bounces(rows) ? PP_ZEROS(sim->arena, bool, sim->model->bodies) : NULL;
+    if (!hit) {
+        return false;
+    }
+    mark_hit(s, hit);
+    for (int i = 0; i < rows->nn; i++) {
+        const pp_row *row = &rows->n[i];
+        double pn = s->answer.pn[i];
+        if (row->bounces || !(row->restitution > 0.0) || row->value <= touch || !(pn > 0.0)) {
+            continue;
+        }
+        double met = pp_row_rate(sim->model, row, s->answer.nu) -
+                     pn * pp_row_mobility(sim->model, s->kin.mass, row);
+        if (!(met < -row->bounce_threshold)) {
+            continue;  // no faster than what rests
+        }
+        for (int k = 0; k < row->count; k++) {
+            if (hit[row->body[k]]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool share_body(const pp_row *a, const pp_row *b)
+{
+    for (int i = 0; i < a->count; i++) {
+        for (int k = 0; k < b->count; k++) {
+            if (a->body[i] == b->body[k]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// When a body that bounces off at the start of the step closes its next gap, by what that impact
+// alone would do: p is the impulse that reverses its rate, and acts on the next row through the
+// masses of the bodies they share. HUGE_VAL: not in this step. A free body without restitution may
+// be stopped where it is met, which is no reason to divide. The theta method gives every impact a
+// brief part instead (needs_division).
+static double next_impact(const perp_sim *sim, double h)
+{
+    const perp_model *m = sim->model;
+    const pp_rows *rows = &sim->step.row;
+    double touch = pp_closed_gap(sim->model), first = HUGE_VAL;
+    if (sim->def.stepper == PERP_STEPPER_MOREAU_JEAN) {
+        return first;
+    }
+    for (int i = 0; i < rows->nc; i++) {
+        const pp_row *row = &rows->n[i];
+        double mobility = row->bounces ? pp_row_mobility(m, sim->step.kin.mass, row) : 0.0;
+        double p = mobility > 0.0 ? -(1.0 + row->restitution) * row->v_pre / mobility : 0.0;
+        if (!(p > 0.0)) {
+            continue;
+        }
+        for (int j = 0; j < rows->nc; j++) {
+            const pp_row *next = &rows->n[j];
+            if (j == i || next->value <= touch || !share_body(row, next) ||
+                (next->restitution == 0.0 && next->count > 1)) {
+                continue;
+            }
+            // before: rate where the step starts; coupling: J_next M^-1 J_row'
+            double rate = next->v_pre + p * pp_row_coupling(m, sim->step.kin.mass, next, row);
+            double t =
+                rate < -next->bounce_threshold ? (next->value - 0.25 * touch) / -rate : HUGE_VAL;
+            first = t < h ? fmin(first, t) : first;
+        }
+    }
+    return first;
+}
+
+// The first part of a step that has to be divided: up to where the first gap closes; where none
+// does and there are impacts, an eighth; h: it cannot be divided.
+static double first_closing(perp_sim *sim, double h, bool impacts)
+{
+    const double *free_nu = free_velocities(sim);
+    double first = free_nu ? first_impact(sim, free_nu, h) : HUGE_VAL;
+    first = first < h ? first : next_impact(sim, h);
+    if (first < h) {
+        return first;
+    }
+    return impacts && h > SHORTEST * SHORTER * sim->whole ? h / SHORTER : h;
+}
+
+// Not without inertia, not where parts are exhausted, and not with the step's work used up.
+static bool may_divide(const perp_sim *sim)
+{
+    return sim->def.stepper != PERP_STEPPER_QUASISTATIC && sim->parts.stop != PP_PARTS_NONE &&
+           !pp_sim_is_worked_off(sim);
+}
+
+// As knocks_on, for schemes without rows of open contacts: an impact of the step closes a gap with
+// restitution.
+static bool runs_into(const perp_sim *sim, double h)
+{
+    const pp_gaps *gaps = &sim->step.gap;
+    double theta = share_of_end(sim), touch = pp_closed_gap(sim->model);
+    double rest = 2.0 * sim->whole * pp_length(sim->model->gravity);
+    if (sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE || !any_bounces(&sim->step.row)) {
+        return false;
+    }
+    for (int i = 0; i < gaps->count; i++) {
+        const pp_contact *c = &gaps->contact[i];
+        double before = gap_rate(sim, c, sim->now.nu),
+               after = gap_rate(sim, c, sim->step.answer.nu);
+        double end = c->gap + h * ((1.0 - theta) * before + theta * after);
+        if (c->restitution > 0.0 && c->gap > touch && end < -touch && after < -rest) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Before the solve: what the rows show.
+double pp_sim_divide_before(perp_sim *sim, double h)
+{
+    if (!may_divide(sim) || !any_bounces(&sim->step.row)) {
+        return h;
+    }
+    // The theta method moves bodies with the mean of the velocities before and after an impact, so that
+    // what bounces stays where it is for the part: in a step that is divided that part has to be brief.
+    if (sim->def.stepper == PERP_STEPPER_MOREAU_JEAN && h > BRIEF * sim->whole && h < sim->whole) {
+        double first = first_closing(sim, h, false);
+        return first < h ? first : BRIEF * sim->whole;
+    }
+    bool divides =
+        acts_from_afar(sim, NULL) || (sim->parts.stop == PP_PARTS_ALL && next_impact(sim, h) < h);
+    return divides ? first_closing(sim, h, false) : h;
+}
+
+// After the solve. A failure where something bounces may be rebounds that leave no room.
+double pp_sim_divide_after(perp_sim *sim, double h, perp_status solved)
+{
+    if (!may_divide(sim) || solved == PERP_ERR_MEMORY) {
+        return h;
+    }
+    if (solved < 0) {
+        return first_closing(sim, h, any_bounces(&sim->step.row));
+    }
+    bool afar = acts_from_afar(sim, sim->step.answer.pn);
+    bool knocks = sim->parts.stop == PP_PARTS_ALL && (knocks_on(sim) || runs_into(sim, h));
+    return afar || knocks || lets_through(sim, h) ? first_closing(sim, h, knocks || !afar) : h;
+}
+
+// How deep two shapes overlapped where the step started: their least gap, 0 where they did not.
+static double initial_overlap(const pp_gaps *gaps, const pp_contact *of)
+{
+    double gap = 0.0;
+    for (int i = 0; i < gaps->count; i++) {
+        const pp_contact *c = &gaps->contact[i];
+        gap = c->a == of->a && c->b == of->b ? fmin(gap, c->gap) : gap;
+    }
+    return gap;
+}
+
+// At the end: gaps as found there. A quarter of the length where one is too deep.
+double pp_sim_divide_end(perp_sim *sim, double h)
+{
+    const pp_gaps *end = &sim->contact_cache.gaps;
+    if (!may_divide(sim) || sim->unfit || !(h > SHORTEST * QUARTER * sim->whole)) {
+        return h;
+    }
+    for (int i = 0; i < end->count; i++) {
+        const pp_contact *c = &end->contact[i];
+        // the search of the start's gaps only for those that are deep
+        if (too_deep(sim, c, 0.0, c->gap) &&
+            too_deep(sim, c, initial_overlap(&sim->step.gap, c), c->gap)) {
+            return h / QUARTER;
+        }
+    }
+    return h;
+}
+
+// Whether the error `worst` of an attempt is worth another, shorter one: true at first, later where
+// the last division left less than HELPS of the error before.
+static bool helps(perp_sim *sim, double h, double worst)
+{
+    pp_parts_sum *p = &sim->parts;
+    bool again = p->judged_at == sim->now.t && p->judged_h > h;
+    bool less = !again || worst < HELPS * p->judged;
+    p->judged_at = sim->now.t;
+    p->judged_h = h;
+    p->judged = worst;
+    return less;
+}
+
+// By the certificate. Something went through something on the way, turned by more than its two
+// poses show, or parted from its joint: errors of the rows' straight motion, which fall with the
+// length; a quarter of it, down to 1/JUDGED. Energy that an impact created: it changes the
+// velocities that the forces of the step and the gyroscopic torque work along, an error of first
+// order in h, so that the impact gets a brief part to itself.
+double pp_sim_divide_judged(perp_sim *sim, double h)
+{
+    const double *over = sim->info.certificate.relative;
+    // Where the rows of the step were solved, what is off is the truncation error of the scheme, which falls with h.
+    bool solved = over[PERP_JUDGED_RESIDUAL] <= 1.0 && over[PERP_JUDGED_COMPLEMENTARITY] <= 1.0;
+    bool joined = over[PERP_JUDGED_JOINT] <= 1.0;
+    double brief = (h > BRIEF * sim->whole ? BRIEF : BRIEF * BRIEF) * sim->whole;
+    double turned = fmax(over[PERP_JUDGED_MOTION], over[PERP_JUDGED_JOINT]);
+    double worst = fmax(over[PERP_JUDGED_PATH], solved ? turned : 0.0);
+    if (!may_divide(sim) || sim->unfit) {
+        return h;
+    }
+    if (solved && joined && over[PERP_JUDGED_ENERGY] > 1.0 && h > brief &&
+        any_bounces(&sim->step.row)) {
+        return brief;
+    }
+    return worst > 1.0 && helps(sim, h, worst) && h > sim->whole / JUDGED ? h / QUARTER : h;
+}
+
+// ── Energy ───────────────────────────────────────────────────────────────────────────────────────
+
+// Work of the contacts' impulses along the mean of velocities `from` and those of the answer [J],
+// without what pushing overlaps apart puts in, (P13). of_impacts: the size of its terms, which
+// rounding is measured by.
+static double work_of(const perp_sim *sim, const double *from, double *of_impacts)
+{
+    const pp_step *s = &sim->step;
+    const pp_rows *rows = &s->row;
+    double sum = 0.0;
+    *of_impacts = 0.0;
+    for (int i = 0; i < rows->nn; i++) {
+        const pp_row *row = &rows->n[i];
+        double p = s->answer.pn[i], rate = pp_row_rate(sim->model, row, from);
+        double open = row->bounces || row->value >= 0.0 ? 0.0 : fmin(row->bias, 0.0);
+        sum += p * (0.5 * (rate + pp_row_rate(sim->model, row, s->answer.nu)) + open);
+        *of_impacts += p * fabs(rate);
+    }
+    for (int i = 0; i < rows->nt; i++) {
+        const pp_row *row = &rows->t[i];
+        double rate = pp_row_rate(sim->model, row, from);
+        sum += s->answer.pt[i] * 0.5 * (rate + pp_row_rate(sim->model, row, s->answer.nu));
+    }
+    return sum;
+}
+
+// Energy created as (P13) counts it, the smaller of two counts; 0 where it is rounding.
+static double created(const perp_sim *sim, const double *free_nu)
+{
+    double scale, other, made = work_of(sim, free_nu, &scale);
+    made = made > 0.0 ? fmin(made, work_of(sim, sim->now.nu, &other)) : made;
+    return made > ENERGY * scale ? made : 0.0;
+}
+
+perp_status pp_sim_step_without_restitution(perp_sim *sim)
+{
+    if (sim->parts.stop != PP_PARTS_NONE) {
+        return PERP_OK;
+    }
+    for (int i = 0; i < sim->step.gap.count; i++) {
+        sim->step.gap.contact[i].restitution = 0.0;
+    }
+    return PERP_OK;
+}
+
+// Multiplies the restitution of all contacts by the largest share of [0, 1] that creates no energy,
+// (P15).
+perp_status pp_sim_limit_restitution(perp_sim *sim, const double *nu, double h)
+{
+    pp_gaps *gaps = &sim->step.gap;
+    if (sim->def.stepper == PERP_STEPPER_QUASISTATIC || !any_bounces(&sim->step.row)) {
+        return PERP_OK;
+    }
+    const double *free_nu = free_velocities(sim);
+    if (!free_nu) {
+        return PERP_ERR_MEMORY;
+    }
+    double made = created(sim, free_nu), low = 0.0, high = 1.0;
+    if (!(made > 0.0)) {
+        return PERP_OK;
+    }
+    double *e = PP_ARRAY(sim->arena, double, gaps->count);
+    if (!e) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < gaps->count; i++) {
+        e[i] = gaps->contact[i].restitution;
+    }
+    // Bisection; the last round solves with `low`, the largest share that is known to create nothing (0 does not).
+    perp_status status = PERP_OK;
+    for (int k = 0; k <= HALVINGS; k++) {
+        double share = k == HALVINGS ? low : 0.5 * (low + high);
+        for (int i = 0; i < gaps->count; i++) {
+            gaps->contact[i].restitution = share * e[i];
+        }
+        status = pp_sim_solve_again(sim, nu, h);
+        if (status == PERP_ERR_MEMORY) {
+            return status;
+        }
+        if (status >= 0 && !(created(sim, free_nu) > 0.0)) {
+            low = share;
+        } else {
+            high = share;
+        }
+    }
+    if (status >= 0) {
+        sim->info.tempered = true;
+        pp_print(sim->info.remark, sizeof sim->info.remark,
+                 "the given restitution would create %.3g J: it was reduced to %.4g of its value, "
+                 "which creates none",
+                 made, low);
+    }
+    return status;
+}

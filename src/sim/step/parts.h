@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to sim/: steps in parts, restitution without energy, and contacts that hold.
+#pragma once
+
+#include "sim/step/stages.h"
+
+// ── Steps in parts ───────────────────────────────────────────────────────────────────────────────
+// The stages of a step of length h up to its commit. part < h on return: nothing was done, since the step has
+// to be divided, and its first part should be that long.
+perp_status pp_sim_attempt(perp_sim *sim, double h, double *part);
+void pp_sim_commit(perp_sim *sim);
+bool pp_sim_is_worked_off(const perp_sim *sim);  // all that max_work allows to the step
+// Rows and solution once more, after the contacts' coefficients were changed.
+perp_status pp_sim_solve_again(perp_sim *sim, const double *nu, double h);
+// Where the step has to be divided, seen before and after it is solved, and at its end; h: nowhere.
+double pp_sim_divide_before(perp_sim *sim, double h);
+double pp_sim_divide_after(perp_sim *sim, double h, perp_status solved);
+double pp_sim_divide_end(perp_sim *sim, double h);
+double pp_sim_divide_judged(perp_sim *sim, double h);  // by its certificate
+perp_status pp_sim_step_without_restitution(
+    perp_sim *sim);  // no restitution, where there were too many impacts
+// Less restitution, where that of the contacts would create energy; a remark says so.
+perp_status pp_sim_limit_restitution(perp_sim *sim, const double *nu, double h);
+// The whole step; on failure the state is what it was.
+perp_status pp_sim_step_in_parts(perp_sim *sim, double h, double first);
+
+// ── Sticking contacts of what turns ──────────────────────────────────────────────────────────────
+// The warm start of a contact, NULL: none; *next: where to look, 0 at first, contacts in their order.
+const pp_warm *pp_sim_warm_of(const perp_sim *sim, const pp_contact *contact, int *next);
+void pp_sim_stick_bias(perp_sim *sim);  // biases of friction rows, from what the last step left
+// Of the contact of row n: the bias as a velocity, and what the step leaves for the next one.
+perp_vec3 pp_sim_stick_rate(const perp_sim *sim, int n);
+perp_vec3 pp_sim_stick_offset_next(const perp_sim *sim, int n);

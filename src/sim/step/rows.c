@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of a step: joints, springs and contacts as the stepper writes them.
+#include "sim/step/parts.h"
+
+// What the rows depend on of the sim's options. whole: biases work off overlaps by the length of
+// the whole step, also in its parts.
+static pp_scheme scheme_of(const perp_sim *sim)
+{
+    return (pp_scheme){sim->def.stepper, sim->def.friction, sim->def.impact, sim->def.facets,
+                       sim->def.theta,   sim->whole,        sim->unfit};
+}
+
+// The theta method takes joints, and contacts in space, in the middle of the step that ends with
+// nu, which makes it second order, (S11), (S12). All others take them where the step starts.
+static perp_status build_rows(perp_sim *sim, const double *nu, double h)
+{
+    pp_step *s = &sim->step;
+    const perp_model *m = sim->model;
+    bool moves = m->joints > 0 || (m->spatial && s->gap.count > 0);
+    if (sim->def.stepper == PERP_STEPPER_MOREAU_JEAN && moves) {
+        return pp_sim_middle_rows(sim, scheme_of(sim), nu, h);
+    }
+    pp_kinematics kin = s->kin;
+    if (sim->tree) {
+        kin.poses.body =
+            pp_tree_bodies_at(sim->tree, kin.poses.t, kin.poses.body, sim->now.turn, sim->arena);
+    }
+    if (!kin.poses.body) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status =
+        pp_rows_run(&s->row, m, &kin, &kin.poses, &s->gap, scheme_of(sim), &sim->team, sim->arena);
+    if (status < 0) {
+        return status;
+    }
+    pp_sim_stick_bias(sim);  // biases of friction rows
+    if (pp_sim_has_exact_positions(sim) && !sim->tree) {
+        status = pp_sim_guess_curvature(sim);
+    }
+    return status >= 0 && sim->tree ? pp_sim_coordinates(sim) : status;
+}
+
+perp_status pp_sim_find_rows(perp_sim *sim, const double *nu, double h)
+{
+    perp_stage stage = pp_sim_charge(sim, PERP_STAGE_CONSTRAINT);
+    perp_status status = build_rows(sim, nu, h);
+    pp_sim_charge(sim, stage);
+    return status;
+}

@@ -1,0 +1,452 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A start that fits: overlaps, open joints and crossed limits are removed by moving the bodies, the least way in
+// the metric of the masses, before the first step. Velocities stay as they are, and no energy of motion
+// appears.                                                                              theory (K7)
+//
+//   min 1/2 d^T M d   over   phi + J d = 0,  psi + J_n d >= 0
+//
+// is the step of a scene at rest without forces and friction, with h = 1: its velocities are the way d. It is taken
+// again where the bodies then are, until nothing is left.
+//
+// A start that is kept as given is worked off in the same way, after each step, a little at a time (pp_sim_work_off).
+#include "sim/step/stages.h"
+
+#include "math/math.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROUNDS = 200 };  // in all
+enum { STUCK = 20 };    // rounds in a row without progress
+enum { FINISH = 3 };    // rounds after a start as given has been worked off
+// Levenberg's damping of joint rows, of their own mobility: loops that contradict each other at first order are met in
+// the mean.
+static const double DAMPING = 1e-6;
+static const double TOO_FAR = 10.0;  // sizes of a body: a start so far off is an error, and refused
+static const double TURN_MOST = 0.3;  // [rad] of a round: beyond that a tangent says little
+// Of the thickness of a shape, or of a joint's arm:
+static const double FITS = 1e-9;    // nothing to remove
+static const double DONE = 1e-12;   // likewise, once bodies are being moved
+static const double A_STEP = 0.05;  // what a step works off at most of a start as given, (K8)
+
+// The worst fault of a start, in units of the thickness or the arm.
+typedef struct fault {
+    double worst;          // over the thickness or the arm
+    double value;          // [m, rad]
+    int shape_a, shape_b;  // -1: not an overlap
+    int joint;             // -1: not a joint
+} fault;
+
+typedef struct start_fit {
+    perp_sim *sim;
+    pp_state *at;       // the places of the bodies, which are moved
+    pp_frame *frames;   // the same as frames
+    pp_kinematics kin;  // at rest, h = 1
+    pp_gaps gap;
+    pp_rows row;
+    pp_answer answer;
+    fault fault;
+    double deepest;  // overlap [m]
+} start_fit;
+
+// Kinematics of the scene at rest where it is, without forces, h = 1.
+static perp_status stand_still(start_fit *f)
+{
+    perp_sim *sim = f->sim;
+    const perp_model *m = sim->model;
+    pp_frame *body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
+    f->kin = (pp_kinematics){.poses = {.t = f->at->t, .body = body, .turn = f->at->turn},
+                             .h = 1.0,
+                             .mass = PP_ARRAY(sim->arena, pp_inertia, m->bodies),
+                             .loads = {.p_ext = PP_ZEROS(sim->arena, double, m->nv),
+                                       .held = PP_ZEROS(sim->arena, perp_wrench, m->bodies)}};
+    if (!body || !f->kin.mass || !f->kin.loads.p_ext || !f->kin.loads.held) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_frames(m, f->at, body);
+    pp_masses(m, body, f->kin.mass);
+    for (int i = 0; i < m->bodies; i++) {
+        body[i].v = body[i].w = pp_vec(0.0, 0.0, 0.0);
+    }
+    return PERP_OK;
+}
+
+// Keeps the worst fault; unit: the length that the value is measured by.
+static void note_worst(fault *worst, double value, double unit, fault at)
+{
+    if (value > worst->worst * unit) {
+        *worst = at;
+        worst->worst = value / unit;
+        worst->value = value;
+    }
+}
+
+// Overlaps, open joints and crossed limits as they are. The scales of the certificate are
+// hundredths of the lengths.
+static void find_faults(start_fit *f)
+{
+    const perp_model *m = f->sim->model;
+    f->fault = (fault){.shape_a = -1, .shape_b = -1, .joint = -1};
+    f->deepest = 0.0;
+    for (int i = 0; i < f->gap.count; i++) {
+        const pp_contact *c = &f->gap.contact[i];
+        double unit = 100.0 * pp_scale_overlap(m, c->a, c->b);
+        note_worst(&f->fault, -c->gap, unit,
+                   (fault){.shape_a = c->a, .shape_b = c->b, .joint = -1});
+        f->deepest = fmax(f->deepest, -c->gap);
+    }
+    for (int i = 0; i < m->joints; i++) {
+        double unit = 100.0 * pp_scale_apart(m, &m->joint[i]);
+        double off = fmax(pp_joint_error(m, &f->kin.poses, i),
+                          pp_joint_limit_violation(m, &f->kin.poses, i));
+        note_worst(&f->fault, off, unit, (fault){.shape_a = -1, .shape_b = -1, .joint = i});
+    }
+}
+
+// Contacts, also those that bodies which are moved apart may run into.
+static perp_status find_start_gaps(start_fit *f)
+{
+    perp_sim *sim = f->sim;
+    double margin = fmax(sim->def.margin, 2.0 * f->deepest);
+    perp_status status =
+        pp_gaps_run(&f->gap, sim->model, &f->kin.poses,
+                    (pp_gap_search){.margin = margin, .team = &sim->team}, sim->arena);
+    if (status < 0) {
+        return status;
+    }
+    // nothing bounces: gaps are closed or opened, no more
+    for (int i = 0; i < f->gap.count; i++) {
+        f->gap.contact[i].restitution = 0.0;
+    }
+    return status;
+}
+
+// Rows of positions alone: no springs, no drives of rates or of limited effort, and nothing moves.
+static perp_status find_position_rows(start_fit *f)
+{
+    static const pp_scheme scheme = {.stepper = PERP_STEPPER_STEWART_TRINKLE,
+                                     .friction = PERP_FRICTION_NONE,
+                                     .impact = PERP_IMPACT_NEWTON,
+                                     .facets = 8,
+                                     .theta = 1.0};
+    pp_rows *row = &f->row;
+    perp_status status = pp_rows_run(row, f->sim->model, &f->kin, &f->kin.poses, &f->gap, scheme,
+                                     &f->sim->team, f->sim->arena);
+    // motors of limited effort and dry friction ask for no position
+    row->nm = 0;
+    if (status < 0) {
+        row->nb = 0;
+        return status;
+    }
+    int kept = 0;
+    for (int i = 0; i < row->nb; i++) {
+        // a drive of a rate asks for no position; its row has no bias phi / h
+        bool of_rates = row->b[i].drives && row->b[i].bias == 0.0;
+        if (!row->b[i].spring && !of_rates) {
+            row->b[kept] = row->b[i];
+            row->b[kept].rate = 0.0;
+            // gamma in units of the row: it gives way by a millionth of what it asks for
+            double mobility = pp_row_mobility(f->sim->model, f->kin.mass, &row->b[kept]);
+            row->b[kept].gamma = DAMPING * (mobility > 0.0 ? mobility : 1.0);
+            kept++;
+        }
+    }
+    row->nb = kept;
+    for (int i = 0; i < row->nn; i++) {
+        row->n[i].rate = 0.0;
+    }
+    return status;
+}
+
+// Rows ask for `most` of their units at most (K8): thickness of shapes, arm of a joint.
+static void limit_rows(start_fit *f, double most)
+{
+    const perp_model *m = f->sim->model;
+    pp_rows *row = &f->row;
+    for (int i = 0; i < row->nb; i++) {
+        double unit = 100.0 * pp_scale_apart(m, &m->joint[row->b[i].joint]);
+        row->b[i].bias = fmin(fmax(row->b[i].bias, -most * unit), most * unit);
+    }
+    for (int i = 0; i < row->nn; i++) {
+        const pp_contact *c = i < row->nc ? &f->gap.contact[row->contact[i]] : NULL;
+        double unit = 100.0 * (c ? pp_scale_overlap(m, c->a, c->b)
+                                 : pp_scale_apart(m, &m->joint[row->n[i].joint]));
+        row->n[i].bias = fmax(row->n[i].bias, -most * unit);
+    }
+}
+
+// The way d as the velocities of a step from rest, (K7).
+static perp_status solve_least_move(start_fit *f)
+{
+    perp_sim *sim = f->sim;
+    // bodies at rest: d^T M d is then the kinetic energy of the way, and the solver makes it least
+    double *rest = PP_ZEROS(sim->arena, double, sim->model->nv);
+    pp_solve_options options = {.tolerance = 1e-12, .impact = PERP_IMPACT_NEWTON};
+    pp_solve_inputs inputs = {
+        .model = sim->model, .kin = &f->kin, .rows = &f->row, .nu = rest, .gaps = &f->gap};
+    // no factors of steps: these rows are other ones
+    pp_solve_cache cache = {
+        .work = sim->work, .threads = sim->def.threads, .team = &sim->team, .env = &sim->env};
+    return rest ? pp_solve_run(&f->answer, &inputs, &options, &cache, sim->arena) : PERP_ERR_MEMORY;
+}
+
+// Moves the bodies by d, or by the part of it that turns none by more than TURN_MOST; velocities
+// stay as they were.
+static perp_status move_bodies(start_fit *f, const double *d)
+{
+    const perp_model *m = f->sim->model;
+    pp_state moved = *f->at;
+    double turn = 0.0;
+    moved.q = PP_ARRAY(f->sim->arena, double, m->nq);
+    moved.nu = PP_ARRAY(f->sim->arena, double, m->nv);
+    if (!moved.q || !moved.nu) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        for (int k = 0; k < body->nv; k++) {
+            turn = body->axis[k] >= 3 ? fmax(turn, fabs(d[body->at + k])) : turn;
+        }
+    }
+    // all of the way is shortened, so that its direction stays
+    double part = turn > TURN_MOST ? TURN_MOST / turn : 1.0;
+    // the way d as a velocity over the time `part`
+    const pp_advance by = {part, 1.0, 1.0, PERP_ROTATION_EXPONENTIAL};
+    pp_integrate(&moved, m, f->at, d, &by);
+    memcpy(f->at->q, moved.q, (size_t)m->nq * sizeof *moved.q);
+    pp_frames(m, f->at, f->frames);
+    return PERP_OK;
+}
+
+// One round: rows, solve, move. most: see limit_rows; HUGE_VAL: no limit.
+static perp_status round_once(start_fit *f, double most)
+{
+    perp_status status = find_position_rows(f);
+    if (status < 0) {
+        return status;
+    }
+    if (most < HUGE_VAL) {
+        limit_rows(f, most);
+    }
+    status = solve_least_move(f);
+    if (status < 0) {
+        return status;
+    }
+    return f->answer.nu ? move_bodies(f, f->answer.nu) : PERP_ERR_MEMORY;
+}
+
+// Contacts and faults where the bodies are now.
+static perp_status look_again(start_fit *f)
+{
+    perp_status status = stand_still(f);
+    if (status < 0) {
+        return status;
+    }
+    status = find_start_gaps(f);
+    if (status >= 0) {
+        find_faults(f);
+    }
+    return status;
+}
+
+// The error of a start that cannot be mended: what is wrong, and the two cures.
+static perp_status refuse_start(const start_fit *f, perp_status status, perp_error *error)
+{
+    const perp_model *m = f->sim->model;
+    if (status == PERP_ERR_MEMORY) {
+        return pp_fail(error, status, "allocation failed");
+    }
+    if (f->fault.joint >= 0) {
+        return pp_fail(error, PERP_ERR_ARGUMENT,
+                       "start: joint '%s' is off by %.3g m or rad, and moving the bodies does not "
+                       "correct it; correct their positions, or set start: as given",
+                       m->joint[f->fault.joint].name, f->fault.value);
+    }
+    return pp_fail(error, PERP_ERR_ARGUMENT,
+                   "start: '%s' and '%s' overlap by %.3g m, and moving the bodies does not correct "
+                   "it; correct their positions, or set start: as given",
+                   f->fault.shape_a >= 0 ? m->shape[f->fault.shape_a].name : "?",
+                   f->fault.shape_b >= 0 ? m->shape[f->fault.shape_b].name : "?", f->fault.value);
+}
+
+// How far a body was moved [m] (*way), over TOO_FAR of its own size.
+static double moved_by(const perp_model *m, int i, const pp_frame *from, const pp_frame *to,
+                       double *way)
+{
+    double size = fmax(m->body[i].reach, 0.5 * m->length_scale);
+    *way = pp_length(pp_sub(to[i].p, from[i].p));
+    return *way / (TOO_FAR * size);
+}
+
+// For remarks and errors, short enough that the rest of the sentence fits.
+static void describe_fault(const start_fit *f, const fault *at, char *what, size_t size)
+{
+    const perp_model *m = f->sim->model;
+    if (at->joint >= 0) {
+        pp_print(what, size, "joint '%.40s' was off", m->joint[at->joint].name);
+    } else {
+        pp_print(what, size, "'%.30s' and '%.30s' overlapped", m->shape[at->shape_a].name,
+                 m->shape[at->shape_b].name);
+    }
+}
+
+// The remark: what was wrong, and which body was moved farthest; an error where one went too far.
+static perp_status report_moves(start_fit *f, const pp_frame *from, const fault *first,
+                                perp_error *error)
+{
+    perp_sim *sim = f->sim;
+    const perp_model *m = sim->model;
+    // the farthest of all free bodies, for the remark
+    double most = 0.0;
+    int body = 0;
+    for (int i = 0; i < m->bodies; i++) {
+        double way, far = m->body[i].nv > 0 ? moved_by(m, i, from, sim->frames, &way) : 0.0;
+        if (far > 1.0) {
+            return pp_fail(error, PERP_ERR_ARGUMENT,
+                           "start: body '%s' would have to move by %.3g m, many times its size; "
+                           "correct its position, or set start: as given",
+                           m->body[i].name, way);
+        }
+        if (m->body[i].nv > 0 && way > most) {
+            most = way;
+            body = i;
+        }
+    }
+    char what[96];
+    describe_fault(f, first, what, sizeof what);
+    pp_print(
+        sim->info.remark, sizeof sim->info.remark,
+        "the initial state was corrected: %s by %.3g m or rad; body '%.40s' was moved by %.3g m",
+        what, first->value, m->body[body].name, most);
+    sim->projected = true;
+    return PERP_OK;
+}
+
+// Rounds of (K7) until nothing is left, or no round gets nearer. q: room for one state.
+static perp_status remove_faults(start_fit *f, double *q)
+{
+    perp_sim *sim = f->sim;
+    const perp_model *m = sim->model;
+    double nearest = f->fault.worst;
+    int since = 0;
+    for (int k = 0; k < ROUNDS; k++) {
+        if (since == STUCK || !(f->fault.worst > DONE)) {
+            break;
+        }
+        double before = f->fault.worst;
+        memcpy(q, sim->now.q, (size_t)m->nq * sizeof *q);
+        perp_status status = round_once(f, HUGE_VAL);
+        pp_sim_reset_turns(sim);
+        pp_arena_reset(sim->arena);
+        if (status < 0) {
+            return status;
+        }
+        status = look_again(f);
+        if (status < 0) {
+            return status;
+        }
+        // It fits, and the round did not make it better: rounding is reached, the state before is kept.
+        if (f->fault.worst <= FITS && !(f->fault.worst < before)) {
+            memcpy(sim->now.q, q, (size_t)m->nq * sizeof *q);
+            pp_frames(m, &sim->now, sim->frames);
+            break;
+        }
+        since = f->fault.worst < 0.99 * nearest ? 0 : since + 1;
+        nearest = fmin(nearest, f->fault.worst);
+    }
+    return PERP_OK;
+}
+
+// A start as given: its faults are worked off later (pp_sim_work_off). Smooth equations of motion
+// cannot start from it.
+static perp_status keep_consistent(start_fit *f, perp_error *error)
+{
+    perp_sim *sim = f->sim;
+    sim->unfit = f->fault.worst > FITS;
+    if (!sim->unfit || sim->def.stepper != PERP_STEPPER_EVENT) {
+        return PERP_OK;
+    }
+    char what[96];
+    describe_fault(f, &f->fault, what, sizeof what);
+    return pp_fail(error, PERP_ERR_ARGUMENT,
+                   "start: %s by %.3g m or rad, from which the stepper event cannot start; set "
+                   "start: mended, or use another stepper",
+                   what, f->fault.value);
+}
+
+// Nothing to fit where no body is free. Mended starts leave a remark; what cannot be mended is an error.
+perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
+{
+    start_fit f = {.sim = sim, .at = &sim->now, .frames = sim->frames};
+    const perp_model *m = sim->model;
+    sim->unfit = false;
+    if (m->nv == 0) {
+        return PERP_OK;
+    }
+    pp_arena_reset(sim->arena);
+    perp_status status = look_again(&f);
+    if (status < 0) {
+        // any other failure of detection is reported by the first step
+        return status == PERP_ERR_MEMORY ? refuse_start(&f, status, error) : PERP_OK;
+    }
+    if (sim->def.start == PERP_START_AS_GIVEN) {
+        return keep_consistent(&f, error);
+    }
+    fault first = f.fault;
+    if (!(first.worst > FITS)) {
+        return PERP_OK;
+    }
+    pp_frame *from = PP_ARRAY(sim->memory, pp_frame, m->bodies);
+    double *q = PP_ARRAY(sim->memory, double, m->nq);
+    if (!from || !q) {
+        return refuse_start(&f, PERP_ERR_MEMORY, error);
+    }
+    memcpy(from, sim->frames, (size_t)m->bodies * sizeof *from);
+    status = remove_faults(&f, q);
+    if (status < 0 || !(f.fault.worst <= FITS)) {
+        return refuse_start(&f, status, error);
+    }
+    pp_sim_reset_turns(sim);
+    return report_moves(&f, from, &first, error);
+}
+
+// One round at the end of a step, the bodies on the tree again where there is one.
+static perp_status move_nearer(start_fit *f, double most)
+{
+    perp_status status = round_once(f, most);
+    if (status >= 0 && f->sim->tree) {
+        status = pp_sim_project_to_tree(f->sim);
+    }
+    return status < 0 ? status : look_again(f);
+}
+
+// One round (K8), limited to A_STEP, or of a part of the step to as much of it. Where no way is
+// found bodies stay where they are, and the certificate shows it.
+perp_status pp_sim_work_off(perp_sim *sim, double h)
+{
+    pp_step *s = &sim->step;
+    start_fit f = {.sim = sim, .at = &sim->next, .frames = s->end_body};
+    if (!sim->unfit) {
+        return PERP_OK;
+    }
+    perp_status status = look_again(&f);
+    if (status >= 0 && f.fault.worst > FITS) {
+        char what[96];
+        describe_fault(&f, &f.fault, what, sizeof what);
+        pp_print(sim->info.remark, sizeof sim->info.remark,
+                 "the initial state was kept: %s by %.3g m or rad, which is reduced step by step",
+                 what, f.fault.value);
+        status = move_nearer(&f, A_STEP * h / sim->whole);
+    }
+    // What is left of the last round is its second order, removed before rows with phi / h make a speed of it.
+    for (int k = 0; k < FINISH; k++) {
+        if (status < 0 || !(f.fault.worst <= FITS && f.fault.worst > DONE)) {
+            break;
+        }
+        status = move_nearer(&f, HUGE_VAL);
+    }
+    s->unfit = status < 0 || f.fault.worst > FITS;
+    return status == PERP_ERR_MEMORY ? status : PERP_OK;
+}

@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// perp_sim_step: the stages of a step, in order. A step is a transaction: nothing of the state changes before
+// pp_sim_commit, so that a failed step leaves the sim as it was.
+//
+// A step that has to be divided at impacts (P16) returns from pp_sim_attempt with part < h and nothing done; parts.c
+// then takes it in pieces, each of which is an attempt of its own.
+#include "sim/step/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+// Frames X_WB, masses in world axes and impulses of the forces over the step, all where it starts,
+// (P1). The theta method has the inertia of the end instead of a gyroscopic torque, (S9); its first
+// round starts from the forces alone.
+static perp_status kinematics(perp_sim *sim, double h)
+{
+    pp_step *s = &sim->step;
+    bool middle = sim->def.stepper == PERP_STEPPER_MOREAU_JEAN;
+    perp_status status =
+        pp_kinematics_run(&s->kin, sim->model, &sim->now, h,
+                          middle ? PP_GYRO_NONE : sim->def.gyroscopic, sim->applied, sim->arena);
+    double change;
+    if (status >= 0 && middle && sim->model->spatial) {
+        status = pp_sim_masses_at_end(sim, h, &change);
+    }
+    if (status < 0) {
+        return status;
+    }
+    if (sim->def.stepper == PERP_STEPPER_QUASISTATIC) {
+        for (int i = 0; i < sim->model->bodies; i++) {
+            pp_inertia_scale(&s->kin.mass[i], PP_QUASISTATIC_MASS);
+        }
+    }
+    return status;
+}
+
+// Velocities the step starts from: zeros without inertia, which carries no momentum over. NULL: out
+// of memory.
+static const double *old_velocities(perp_sim *sim)
+{
+    if (sim->def.stepper != PERP_STEPPER_QUASISTATIC) {
+        return sim->now.nu;
+    }
+    return PP_ZEROS(sim->arena, double, sim->model->nv);
+}
+
+// The only place that changes the state: now and next are swapped, and applied wrenches are used
+// up.
+void pp_sim_commit(perp_sim *sim)
+{
+    pp_state old = sim->now;
+    pp_sim_step_clock_advance(sim, sim->step.h);
+    sim->now = sim->next;
+    sim->next = old;
+    sim->unfit = sim->step.unfit;
+    memcpy(sim->frames, sim->step.end.body, (size_t)sim->model->bodies * sizeof *sim->frames);
+    // contacts that the certificate found at the end are those where the next step begins
+    sim->contact_cache.valid = true;
+    // `pushed` is what recordings show of the step
+    memcpy(sim->pushed, sim->applied, (size_t)sim->model->bodies * sizeof *sim->applied);
+    memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
+}
+
+// A failed step: the error says when and why; the state is untouched.
+static perp_status fail_step(perp_sim *sim, perp_status status)
+{
+    const char *remark = sim->info.remark;
+    sim->info.status = status;
+    return pp_fail(&sim->error, status, "step at t = %.9g: %s", sim->now.t,
+                   remark[0] ? remark : perp_status_text(status));
+}
+
+// Adds the time since the last call to the stage that ran. One reading of the clock ends an interval and
+// begins the next, so that the stages sum up to the step.
+perp_stage pp_sim_charge(perp_sim *sim, perp_stage stage)
+{
+    pp_stage_clock *c = &sim->charged;
+    perp_stage before = c->stage;
+    double now = pp_seconds();
+    sim->info.seconds[before] += now - c->since;
+    *c = (pp_stage_clock){stage, now};
+    return before;
+}
+
+// Run a stage: charge its time, show the observer, leave at the first failure, keep the worst
+// remark. The observer's own time is charged to no stage.
+#define STAGE(NAME, call)                                                                          \
+    do {                                                                                           \
+        sim->charged.stage = PERP_STAGE_##NAME;                                                    \
+        perp_status result = (call);                                                               \
+        pp_sim_charge(sim, PERP_STAGE_##NAME);                                                     \
+        if (result < 0) {                                                                          \
+            return fail_step(sim, result);                                                         \
+        }                                                                                          \
+        status = result > status ? result : status;                                                \
+        if (sim->def.on_stage) {                                                                   \
+            sim->def.on_stage(sim->def.user, sim, PERP_STAGE_##NAME);                              \
+            sim->charged.since = pp_seconds();                                                     \
+        }                                                                                          \
+    } while (0)
+
+// A list of stages: what the checker counts are the branches inside STAGE.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity)
+perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
+{
+    pp_step *s = &sim->step;
+    perp_status status = PERP_OK;
+    // The arena is reset at the start and not at the end: rows, contacts and the problem of the
+    // last step stay readable until the next one, also after a failure.
+    pp_arena_reset(sim->arena);
+    *s = (pp_step){0};
+    sim->info = (perp_step_info){.parts = 1};
+    if (sim->def.stepper == PERP_STEPPER_EVENT) {
+        sim->info.status = status = pp_sim_event_step(sim, h);
+        return status < 0 ? fail_step(sim, status) : status;
+    }
+    const double *nu = old_velocities(sim);
+    if (sim->model->nv > 0 && !nu) {
+        return fail_step(sim, PERP_ERR_MEMORY);
+    }
+    sim->charged = (pp_stage_clock){PERP_STAGE_KINEMATICS, pp_seconds()};
+    // clang-format off
+    STAGE(KINEMATICS, kinematics(sim, h));                       // X_WB M p_ext
+    STAGE(GAP,        pp_sim_find_gaps(sim));                    // psi n
+    STAGE(CONSTRAINT, pp_sim_find_rows(sim, sim->now.nu, h));    // Wb Wn Wf
+    // the deadline of the solvers counts from the first attempt; parts of the step share it
+    if (sim->def.max_seconds > 0.0 && sim->deadline == 0.0) {
+        sim->deadline = sim->charged.since + sim->def.max_seconds;
+    }
+    STAGE(SOLVE,      pp_sim_solve_impacts(sim, nu, h, part));   // A b z
+    if (*part < h) {
+        return PERP_OK;
+    }
+    pp_sim_note_overlap(sim);
+    STAGE(INTEGRATE,  pp_sim_integrate(sim, nu, h));             // nu q
+    STAGE(CERTIFY,    pp_sim_certify(sim, nu, h, part));         // what is true
+    // clang-format on
+    if (*part < h) {
+        return PERP_OK;
+    }
+    s->solved = true;
+    sim->info.status = status;
+    return status;
+}
+
+perp_status perp_sim_step(perp_sim *sim, double h)
+{
+    if (!sim) {
+        return PERP_ERR_ARGUMENT;
+    }
+    const perp_model *m = sim->model;
+    if (!(h > 0.0) || !isfinite(h)) {
+        return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "step: h must be positive, got %g", h);
+    }
+    if (sim->refused.i >= 0) {
+        const char *name = m->body[sim->refused.i].name;
+        sim->refused.i = -1;
+        return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
+                       "step: body '%s': the applied force or torque is not finite and was ignored",
+                       name);
+    }
+    // what the last step left, and the budgets of this one, which all of its parts share
+    sim->projected = sim->parts.done = false;
+    sim->parts.stop = PP_PARTS_ALL;
+    pp_sim_clear_parts(sim);
+    sim->parts.count = 0;
+    sim->parts.judged_h = 0.0;
+    sim->whole = h;
+    sim->worked = 0.0;
+    sim->deadline = 0.0;
+    sim->error.text[0] = '\0';
+    double part = h;
+    perp_status status = pp_sim_attempt(sim, h, &part);
+    if (status >= 0 && part < h) {
+        return pp_sim_step_in_parts(sim, h, part);
+    }
+    if (status >= 0) {
+        pp_sim_commit(sim);
+    }
+    return status;
+}
