@@ -159,7 +159,7 @@ static const peer_engine *load(const char *folder, const char *name, char reason
 
 static void prepare_child(const char *folder, double budget)
 {
-    if (chdir(folder) != 0) {  // MuJoCo writes a log where it stands
+    if (chdir(folder) != 0) {  // MuJoCo writes a log to the current directory
         _exit(1);
     }
     int null = open("/dev/null", O_WRONLY);

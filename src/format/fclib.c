@@ -79,7 +79,7 @@ static hssize_t dataset_length(hid_t dataset, bool integer, const char **why)
     size_t bytes = type >= 0 ? H5Tget_size(type) : 0;
     *why = NULL;
     if (class != H5T_INTEGER && (integer || class != H5T_FLOAT)) {
-        *why = integer ? "must hold integers" : "must hold numbers";
+        *why = integer ? "must contain integers" : "must contain numbers";
     } else if (space < 0 || H5Sget_simple_extent_ndims(space) > 1) {
         *why = "must be a vector";
     } else if (!stored_plainly(dataset)) {
