@@ -403,6 +403,7 @@ static perp_status correct_impulses(pp_flight *flight, const pp_instant *instant
         !sum_row_impulses(flight, instant, &flight->holds, r, 1.0)) {
         return PERP_ERR_MEMORY;
     }
+    book_rows(flight, instant, &flight->holds, r, 1.0, instant->rate);
     return PERP_OK;
 }
 
