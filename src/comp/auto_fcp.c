@@ -37,9 +37,9 @@ enum {
 
 static const double LOOSE = 1e-5;  // at this tolerance gs is worth many sweeps
 
-// From a guess the iterate is brought to this part of the tolerance (at least CLOSEST), where that is
-// quick: impulses that are off by the whole tolerance move the bodies of a simulation a little more
-// in every step.
+// From a guess the iterate is brought to this part of the tolerance (at least CLOSEST), where that
+// is quick: impulses that are off by the whole tolerance move the bodies of a simulation a little
+// more in every step.
 static const double CLOSER = 0.01, CLOSEST = 1e-13;
 
 // One rung: a solver, how long it may run, and from where.

@@ -353,8 +353,8 @@ perp_status perp_box_friction_solve(const perp_box_friction *box, const perp_com
     if (!scratch) {
         status = PERP_ERR_MEMORY;
     }
-    // The boxes are part of the answer: one boxed problem that is infeasible proves nothing about the
-    // whole. Such a status becomes a limit.
+    // The boxes are part of the answer: one boxed problem that is infeasible proves nothing about
+    // the whole. Such a status becomes a limit.
     if (!is_memory_or_argument(status)) {
         pp_box_judge(box, z, c.options.comparable, scratch, &residuals);
         c.info->seconds_judge = pp_seconds() - c.stopped;
@@ -432,8 +432,8 @@ static perp_status run_to_each_contact(call *c, const perp_fcp *fcp, double *r, 
         if (!(pp_fcp_norms(&residuals) <= tolerance) || !(worst > tolerance)) {
             break;
         }
-        // Errors fall about in proportion: aim at 0.3 of the tolerance for the worst contact, and never
-        // at less than a hundredth of the last tolerance.
+        // Errors fall about in proportion: aim at 0.3 of the tolerance for the worst contact, and
+        // never at less than a hundredth of the last tolerance.
         options.tolerance *= fmax(0.01, 0.3 * tolerance / worst);
         options.warm_start = true;
         int before = c->report.iterations;

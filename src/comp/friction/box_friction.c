@@ -59,8 +59,8 @@ perp_status pp_box_check(const perp_box_friction *box, char *reason, size_t size
     return status;
 }
 
-// Sets the boxes from z. Returns the largest change of a bound times max(|A_ii|, 1), the change of w_i that
-// it may cause.
+// Sets the boxes from z. Returns the largest change of a bound times max(|A_ii|, 1), the change of
+// w_i that it may cause.
 static double set_bounds(friction *f, const double *z)
 {
     const perp_box_friction *box = f->box;

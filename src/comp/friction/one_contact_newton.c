@@ -132,7 +132,8 @@ static double alart_curnier(const local *s, const double *x, double *F, double *
     return sqrt(merit);
 }
 
-// The Newton step -J^-1 F. A singular J is shifted by 1e-6, which is small: rho makes its entries near 1.
+// The Newton step -J^-1 F. A singular J is shifted by 1e-6, which is small: rho makes its entries
+// near 1.
 static bool shifted_newton_step(int dim, const double *F, double *J, double *step)
 {
     for (int attempt = 0; attempt < 2; attempt++) {
@@ -192,8 +193,9 @@ static double keep_if_better(const local *s, const double *x, double best, doubl
     return best;
 }
 
-// Newton's method on W + a I with a falling to 0, each from the solution before. A large a decouples the
-// components. From a = 0.02 on each point is also tried as a start for the problem itself.
+// Newton's method on W + a I with a falling to 0, each from the solution before. A large a
+// decouples the components. From a = 0.02 on each point is also tried as a start for the problem
+// itself.
 static double by_homotopy(const local *s, double best, double *r)
 {
     local t = *s;
@@ -214,7 +216,8 @@ static double by_homotopy(const local *s, double best, double *r)
 
 // ── The convex problem with a fixed shift ────────────────────────────────────────────────────────
 
-// Extragradient steps (Khobotov 1987) towards the solution x for a fixed shift; returns shift(u(x)).
+// Extragradient steps (Khobotov 1987) towards the solution x for a fixed shift; returns
+// shift(u(x)).
 static double solve_fixed_shift(const local *s, double shift, int steps, double *x)
 {
     int dim = s->dim;
@@ -252,7 +255,8 @@ static double solve_fixed_shift(const local *s, double shift, int steps, double 
 
 // ── Together ─────────────────────────────────────────────────────────────────────────────────────
 
-// Bisection of h between 0 and shift(q) - q_n; after two rounds each point is a start for Newton's method.
+// Bisection of h between 0 and shift(q) - q_n; after two rounds each point is a start for Newton's
+// method.
 static double by_bisection(const local *s, double best, double *r)
 {
     double low = 0.0, high = pp_cone_law_shift(&s->law, s->q) - s->q[0];

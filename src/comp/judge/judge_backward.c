@@ -27,8 +27,8 @@
 
 // Part of its terms below which a row holds by itself, without regard to columns.
 static const double HOLDS = 1e-13;
-// In comparable units rows and variables below a part of the largest may be rounding. The parts that are tried:
-// 2^-50, 2^-45, ... 2^-30 (about 1e-9).
+// In comparable units rows and variables below a part of the largest may be rounding. The parts
+// that are tried: 2^-50, 2^-45, ... 2^-30 (about 1e-9).
 enum { FIRST_LEVEL = -50, LEVEL_STEP = 5, LEVELS = 5 };
 // Rounding of the velocities of contacts, as a part of the largest in the island.
 static const double FLOOR = 0x1p-50;
@@ -68,8 +68,8 @@ double pp_worst_row(const perp_mcp *mcp, const double *z, const double *w, const
         bool rests = (below == 0.0 && ratio <= 0.0) || (above == 0.0 && ratio >= 0.0);
         bool inside = below <= 0.0 && above >= 0.0;
         double error = rests ? 0.0 : fabs(ratio);
-        // The row does not hold by itself: the change of z_i to its bound, as a part of z_i or of the rows it
-        // enters, whichever is less.
+        // The row does not hold by itself: the change of z_i to its bound, as a part of z_i or of
+        // the rows it enters, whichever is less.
         if (!inside || error > HOLDS) {
             double own = 1.0 / fabs(z[i]);
             double weight = weights ? weights[i] : column_weight(&mcp->A, i, terms);
@@ -81,15 +81,17 @@ double pp_worst_row(const perp_mcp *mcp, const double *z, const double *w, const
     return worst;
 }
 
-// Whether z_j rests at a bound: fixed there, or with a w_j of the right sign above the rounding of its row.
+// Whether z_j rests at a bound: fixed there, or with a w_j of the right sign above the rounding of
+// its row.
 static bool is_at_bound(const perp_mcp *mcp, int j, double z, double w, double size)
 {
     bool low = z == pp_mcp_lower(mcp, j), high = z == pp_mcp_upper(mcp, j);
     return (low && high) || (low && w > HOLDS * size) || (high && w < -HOLDS * size);
 }
 
-// 1 / rho_i as (C44) has it: the largest of |A_ii| and of |A_ij A_ji / A_jj|. Unlike (C15) the second also
-// counts where A_ii is not zero, so that a diagonal entry of rounding is treated as one that is zero.
+// 1 / rho_i as (C44) has it: the largest of |A_ii| and of |A_ij A_ji / A_jj|. Unlike (C15) the
+// second also counts where A_ii is not zero, so that a diagonal entry of rounding is treated as one
+// that is zero.
 static void own_diagonal(const perp_matrix *A, double *diagonal, double *inverse)
 {
     for (int i = 0; i < A->rows; i++) {
@@ -129,8 +131,8 @@ static bool carry_sizes(const perp_mcp *mcp, const double *z, const double *w,
     return changed;
 }
 
-// to = z with variables within noise unit_j of their nearest bound (free ones: of 0) put there. Returns the
-// largest move, in units.
+// to = z with variables within noise unit_j of their nearest bound (free ones: of 0) put there.
+// Returns the largest move, in units.
 static double snap_small_variables(const perp_mcp *mcp, const double *z, const double *unit,
                                    double noise, double *to)
 {
@@ -291,8 +293,8 @@ static bool has_energy_units(const perp_fcp *fcp, const double *diagonal)
     return true;
 }
 
-// Replaces each number by the largest of its connected component of W: sweeps in alternating order, until nothing
-// changes.
+// Replaces each number by the largest of its connected component of W: sweeps in alternating order,
+// until nothing changes.
 static void spread_contacts(const perp_fcp *fcp, double *most)
 {
     int n = fcp->nc * fcp->dim;

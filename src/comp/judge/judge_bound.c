@@ -114,8 +114,8 @@ static void add_strong(const contact *at, double rho, bound *to)
     add_contact_error(to, at, rho, e, length(x));
 }
 
-// eta_c of theory (C41), with the bound of its rounding error: F of (C21) with r in units of 1 / weight and u
-// in units of `size`.
+// eta_c of theory (C41), with the bound of its rounding error: F of (C21) with r in units of 1 /
+// weight and u in units of `size`.
 static double backward_bound(const contact *at, double weight, double size)
 {
     double y[3], x[3];
@@ -136,8 +136,8 @@ typedef struct sizes {
     bool looked;  // rounding is known
 } sizes;
 
-// The backward error of one contact: by 1 / |r_c| first, then by the weight of its columns, then against the
-// rounding of the island, as judge_fcp.c does it.
+// The backward error of one contact: by 1 / |r_c| first, then by the weight of its columns, then
+// against the rounding of the island, as judge_fcp.c does it.
 static double backward_error(const perp_fcp *fcp, const contact *at, int c, sizes *all)
 {
     const double *size = all->size;

@@ -12,8 +12,8 @@
 
 #include <math.h>
 
-// w_i in long double, and the sum of the absolute values of its terms: answers of redundant contacts may
-// be large and cancel.
+// w_i in long double, and the sum of the absolute values of its terms: answers of redundant
+// contacts may be large and cancel.
 static double row_value(const perp_box_friction *box, int i, const double *z, double *size)
 {
     long double sum = (long double)box->b[i], terms = fabsl(sum);
@@ -46,7 +46,8 @@ static double worse(double a, double b)
     return isnan(a) || a >= b ? a : b;
 }
 
-// The backward error of the MCP with the boxes of z. numbers: w, terms, lower, upper (n each), scratch.
+// The backward error of the MCP with the boxes of z. numbers: w, terms, lower, upper (n each),
+// scratch.
 static double backward_of(const perp_box_friction *box, const double *z, bool comparable,
                           double *numbers)
 {

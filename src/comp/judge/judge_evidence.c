@@ -134,8 +134,8 @@ static perp_status solve_all_columns(const perp_fcp *fcp, const pp_mass *mass, c
     return status;
 }
 
-// The sum of weight x^2 over the velocities of the body of k; over all velocities where M is not block
-// diagonal.
+// The sum of weight x^2 over the velocities of the body of k; over all velocities where M is not
+// block diagonal.
 static double over_body(const perp_fcp *fcp, const pp_mass *mass, int k, const double *weight,
                         const double *x)
 {
@@ -157,8 +157,8 @@ static bool is_first_of_body(const pp_mass *mass, int k)
     return dof ? dof[0] == k : k == 0;
 }
 
-// The worst body's |M v - f - H r| relative to its terms, as roots of energies (divided by the root of the
-// inertia).
+// The worst body's |M v - f - H r| relative to its terms, as roots of energies (divided by the root
+// of the inertia).
 static perp_status judge_bodies(const perp_fcp *fcp, const double *error, const double *terms,
                                 pp_arena *arena, pp_fcp_evidence *e)
 {
@@ -268,8 +268,8 @@ perp_status pp_fcp_evidence_global(const perp_fcp *fcp, const double *r, const d
     return status;
 }
 
-// C_c of (C41) in the global form: the changes of the velocities by a unit of r_c, in the norm of the masses and
-// relative to the loads of their bodies.
+// C_c of (C41) in the global form: the changes of the velocities by a unit of r_c, in the norm of
+// the masses and relative to the loads of their bodies.
 perp_status pp_global_weight(const perp_fcp *fcp, int c, const pp_fcp_evidence *e, pp_arena *arena,
                              double *weight)
 {

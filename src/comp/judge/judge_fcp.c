@@ -98,8 +98,8 @@ static pp_real nearest_on_segment(const pp_real a[2], const pp_real b[2], const 
     return (x[0] - y[0]) * (x[0] - y[0]) + (x[1] - y[1]) * (x[1] - y[1]);
 }
 
-// y = the point nearest to x of the polygon of the given circumradius: of all sides that x is beyond the
-// nearest.
+// y = the point nearest to x of the polygon of the given circumradius: of all sides that x is
+// beyond the nearest.
 static void project_polygon(const pp_real *x, pp_real radius, const judged_polygon *P, pp_real *y)
 {
     bool inside = true;
@@ -150,8 +150,8 @@ typedef struct judged_cone {
     double mu[PP_GROUPS_MAX];
 } judged_cone;
 
-// The term (x_g - P(x_g)) . P(x_g) / s of group g in the derivative, P onto the ball of radius mu_g s; length
-// = |x_g|.
+// The term (x_g - P(x_g)) . P(x_g) / s of group g in the derivative, P onto the ball of radius mu_g
+// s; length = |x_g|.
 static pp_real projection_pull(const judged_cone *K, int g, const pp_real *x, pp_real length,
                                pp_real s)
 {
@@ -165,7 +165,8 @@ static pp_real projection_pull(const judged_cone *K, int g, const pp_real *x, pp
     return s > 0.0L ? ((xg[0] - y[0]) * y[0] + (xg[1] - y[1]) * y[1]) / s : 0.0L;
 }
 
-// Whether the projection is the apex: the derivative at s = 0+, -x_n - sum mu_g h_g(-x_g), is not negative.
+// Whether the projection is the apex: the derivative at s = 0+, -x_n - sum mu_g h_g(-x_g), is not
+// negative.
 static bool projects_to_apex(const judged_cone *K, const pp_real *x)
 {
     pp_real value = -x[0];
@@ -177,8 +178,9 @@ static bool projects_to_apex(const judged_cone *K, const pp_real *x)
     return value >= 0.0L;
 }
 
-// The point nearest to x of the facet of K between the edges a and b (|a| = |b|); returns the squared
-// distance. m = (a + b) / 2 and e = (b - a) / 2 are orthogonal, and the facet is { p m + t e : |t| <= p }.
+// The point nearest to x of the facet of K between the edges a and b (|a| = |b|); returns the
+// squared distance. m = (a + b) / 2 and e = (b - a) / 2 are orthogonal, and the facet is { p m + t
+// e : |t| <= p }.
 static pp_real nearest_on_facet(const pp_real *a, const pp_real *b, const pp_real *x, pp_real *y)
 {
     pp_real m[3], e[3], mx = 0.0L, ex = 0.0L, m2 = 0.0L, e2 = 0.0L, distance = 0.0L;
@@ -225,11 +227,11 @@ static void project_facets(const judged_cone *K, const pp_real *x, pp_real *y)
     }
 }
 
-// y = P_K(x). For several groups by bisection on half the derivative, with respect to s, of the squared
-// distance of x to the slice r_n = s of K,
+// y = P_K(x). For several groups by bisection on half the derivative, with respect to s, of the
+// squared distance of x to the slice r_n = s of K,
 //   (s - x_n) - sum_g (x_g - P(x_g)) . P(x_g) / s     (P(x_g) scales with s)
-// which increases with s; its zero is the normal component. For one disc it is (s - x_n) - mu max(0, |x_g| -
-// mu s), whose zero is known.
+// which increases with s; its zero is the normal component. For one disc it is (s - x_n) - mu
+// max(0, |x_g| - mu s), whose zero is known.
 static void project_cone(const judged_cone *K, const pp_real *x, pp_real *y)
 {
     pp_real length[PP_GROUPS_MAX], low = 0.0L, high = fabsl(x[0]);
@@ -305,7 +307,8 @@ static pp_real natural_map2(const judged_cone *K, const contact_answer *a, pp_re
     return size * size;
 }
 
-// The same for F of theory (C21): r_n - R, and r_g - P(r_g - rho u_g) with P onto the ball of radius mu_g R.
+// The same for F of theory (C21): r_n - R, and r_g - P(r_g - rho u_g) with P onto the ball of
+// radius mu_g R.
 static pp_real strong_map2(const judged_cone *K, const contact_answer *a, pp_real rho)
 {
     pp_real F[DIM_MAX] = {0.0L}, x[DIM_MAX], R = fmaxl(0.0L, a->r[0] - rho * a->u[0]);
@@ -343,8 +346,8 @@ static double mean_of(const double *x, int n)
     return sum / n;
 }
 
-// The units of theory (C16) for one contact: scale[k] multiplies r and divides u, and the coefficients of K
-// are divided by lengths. Returns rho_c [kg].
+// The units of theory (C16) for one contact: scale[k] multiplies r and divides u, and the
+// coefficients of K are divided by lengths. Returns rho_c [kg].
 static double unit_scaling(const perp_fcp *fcp, const double *diagonal, judged_cone *K,
                            double *scale)
 {
@@ -485,8 +488,8 @@ static perp_status judge_backward(const perp_fcp *fcp, const double *r, const pp
         set_cone(fcp, c, &K);
         unit_scaling(fcp, e->diagonal + (ptrdiff_t)c * fcp->dim, &K, scale);
         apply_units(fcp, scale, &a);
-        // C_c = min(1 / |r_c|, weight): the weight costs the columns of the contact, and is computed only
-        // where the first is not enough
+        // C_c = min(1 / |r_c|, weight): the weight costs the columns of the contact, and is
+        // computed only where the first is not enough
         pp_real size = length_of(fcp->dim, a.r), own = size > 0.0L ? 1.0L / size : 0.0L;
         pp_real error = backward_at(&K, &a, own, (pp_real)e->size[c]);
         if (error > (pp_real)PP_ROWS_RIGHT && size > 0.0L) {

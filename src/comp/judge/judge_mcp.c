@@ -54,8 +54,8 @@ void pp_mcp_evaluate(const perp_mcp *mcp, const double *z, double *restrict w,
     }
 }
 
-// (w, low) += a x: the product is exact by an fma, and the rounding error of the sum goes into low (Dekker
-// 1971; Knuth's two-sum).
+// (w, low) += a x: the product is exact by an fma, and the rounding error of the sum goes into low
+// (Dekker 1971; Knuth's two-sum).
 static void add_exactly(double *w, double *low, long double a, long double x)
 {
     long double product = a * x, rest = fmal(a, x, -product);
@@ -99,8 +99,8 @@ static const double NEARBY = 1e-6;
 // Residual below which no exact answer nearby is searched for.
 static const double GOOD = 1e-10;
 
-// Whether A z cancels so much that double is not enough: rounding of the terms, eps times their size, is
-// above 1e-10 of the load.
+// Whether A z cancels so much that double is not enough: rounding of the terms, eps times their
+// size, is above 1e-10 of the load.
 static bool rounding_counts(int n, const double *terms, double unit)
 {
     double most = 0.0;
@@ -158,8 +158,9 @@ static bool is_fixed(const perp_mcp *mcp, int i)
     return pp_mcp_lower(mcp, i) == pp_mcp_upper(mcp, i);
 }
 
-// The load of each row, max(|b_i|, |b + A rest|_i), 0 for fixed variables. rest is the point of the bounds
-// nearest to 0. A shift of z moves numbers from b into the bounds and leaves the load the same.
+// The load of each row, max(|b_i|, |b + A rest|_i), 0 for fixed variables. rest is the point of the
+// bounds nearest to 0. A shift of z moves numbers from b into the bounds and leaves the load the
+// same.
 static void find_loads(const perp_mcp *mcp, double *rest, double *w, double *terms, double *load)
 {
     bool moved = false;
@@ -188,7 +189,8 @@ static double largest(int n, const double *load, const double *inverse)
     return size > 0.0 && isfinite(size) ? size : 1.0;
 }
 
-// The natural map of one row, |clamp(w, below, above)|, the larger for w between w - doubt and w + doubt.
+// The natural map of one row, |clamp(w, below, above)|, the larger for w between w - doubt and w +
+// doubt.
 static double natural_map(double w, double doubt, double below, double above)
 {
     double least = fabs(pp_clamp(w - doubt, below, above));
@@ -234,8 +236,8 @@ enum {
     REFINE_STEPS = 4,   // steps of iterative refinement
 };
 
-// The block of A of the variables between their bounds, and their list. Returns their number; 0: none, too
-// many, or no memory.
+// The block of A of the variables between their bounds, and their list. Returns their number; 0:
+// none, too many, or no memory.
 static int free_block(const perp_mcp *mcp, const double *z, pp_arena *arena, int **list, double **A)
 {
     int m = 0;
@@ -263,8 +265,8 @@ static int free_block(const perp_mcp *mcp, const double *z, pp_arena *arena, int
     return m;
 }
 
-// Finds d such that z + d, which no double holds, satisfies the rows of the free variables: iterative
-// refinement. Returns max |d_i / z_i|. w receives A (z + d) + b.
+// Finds d such that z + d, which no double holds, satisfies the rows of the free variables:
+// iterative refinement. Returns max |d_i / z_i|. w receives A (z + d) + b.
 static double refine(const perp_mcp *mcp, const double *z, pp_arena *arena, double *d, double *w,
                      double *low)
 {
@@ -294,9 +296,9 @@ static double refine(const perp_mcp *mcp, const double *z, pp_arena *arena, doub
     return worst;
 }
 
-// Where terms cancel, the exact answer rounded to double leaves more in its rows than the tolerance. Such a
-// z is as good as the z + d beside it, and is off by d: theory (C42). The search for d is not trusted: z + d
-// is judged by the same residuals.
+// Where terms cancel, the exact answer rounded to double leaves more in its rows than the
+// tolerance. Such a z is as good as the z + d beside it, and is off by d: theory (C42). The search
+// for d is not trusted: z + d is judged by the same residuals.
 static void judge_nearby(const perp_mcp *mcp, const double *z, const pp_rating *at, pp_arena *arena,
                          perp_mcp_residuals *out)
 {
@@ -417,8 +419,8 @@ static long double column_terms(const perp_mcp *mcp, const double *y, int j, lon
     return terms;
 }
 
-// A column sum below this part of the largest one counts as zero: entries of 1e-18 beside others of 1 are
-// rounding of data. Only a z beyond 1e15 could make use of them.
+// A column sum below this part of the largest one counts as zero: entries of 1e-18 beside others of
+// 1 are rounding of data. Only a z beyond 1e15 could make use of them.
 static const long double DATA_ZERO = 4e-16L;
 
 double perp_mcp_farkas(const perp_mcp *mcp, const double *y)
@@ -437,7 +439,8 @@ double perp_mcp_farkas(const perp_mcp *mcp, const double *y)
         value += part;
         size += fabsl(part);
     }
-    // the supremum of (A'y)_j z_j over the bounds of z_j; infinite ends are allowed where (A'y)_j is zero
+    // the supremum of (A'y)_j z_j over the bounds of z_j; infinite ends are allowed where (A'y)_j
+    // is zero
     for (int j = 0; j < mcp->n; j++) {
         long double terms = column_terms(mcp, y, j, &c);
         double end = c > 0.0L ? pp_mcp_upper(mcp, j) : pp_mcp_lower(mcp, j);

@@ -98,8 +98,8 @@ static double diagonal_entry(const pp_product *A, int i)
     return fabs(sum);
 }
 
-// 1 / rho as in judge_mcp.c, theory (C15). Where A_ii = 0 the row of S'DS vanishes, since D is positive
-// semidefinite, and the partners are those of K.
+// 1 / rho as in judge_mcp.c, theory (C15). Where A_ii = 0 the row of S'DS vanishes, since D is
+// positive semidefinite, and the partners are those of K.
 static void unit_ratios(const pp_product *A, int n, double *d, double *inverse)
 {
     const perp_matrix *K = &A->K;
@@ -122,8 +122,8 @@ static void unit_ratios(const pp_product *A, int n, double *d, double *inverse)
     }
 }
 
-// The load of each row as in judge_mcp.c: max(|b_i|, |b + A rest|_i), rest the point of the bounds nearest
-// to 0.
+// The load of each row as in judge_mcp.c: max(|b_i|, |b + A rest|_i), rest the point of the bounds
+// nearest to 0.
 static void find_product_loads(const perp_mcp *mcp, const pp_product *A, product_scratch *s,
                                double *rest, double *load)
 {
@@ -176,8 +176,8 @@ static void evaluate_at(const void *context, const double *z, double *w, double 
     find_weights(p, terms);
 }
 
-// The largest number that each row and variable is coupled with: by roots of energies where A_ii > 0, by the
-// entries of K elsewhere. d: the diagonal of A.
+// The largest number that each row and variable is coupled with: by roots of energies where A_ii >
+// 0, by the entries of K elsewhere. d: the diagonal of A.
 static void find_sizes(const perp_mcp *mcp, const pp_product *A, const double *d,
                        const double *terms, pp_mcp_magnitudes *to)
 {

@@ -17,9 +17,11 @@
 
 #include <math.h>
 
-// Entries smaller than the largest of their row or column by this much are roundings of zero [powers of two].
+// Entries smaller than the largest of their row or column by this much are roundings of zero
+// [powers of two].
 static const double FAR = 40.0;
-// Units are sensible where the largest entries of all rows and columns differ by at most this [powers of two].
+// Units are sensible where the largest entries of all rows and columns differ by at most this
+// [powers of two].
 static const double SENSIBLE = 20.0;
 // Residual of the normal equations for each entry at which conjugate gradients end.
 static const double CLOSE = 1e-6;
@@ -66,8 +68,8 @@ static void set_sides(sides s, int n, double value)
     }
 }
 
-// to = for each row and column the sum of with log2|A_ij| + x_i + x_j over the entries that count: the matrix of
-// the normal equations times x, plus with times their right-hand side.
+// to = for each row and column the sum of with log2|A_ij| + x_i + x_j over the entries that count:
+// the matrix of the normal equations times x, plus with times their right-hand side.
 static void sum_entries(const scale_fit *f, double with, sides x, sides to)
 {
     set_sides(to, f->A->rows, 0.0);
@@ -199,8 +201,8 @@ static bool is_sensible(const scale_fit *f)
     return most - least <= SENSIBLE;
 }
 
-// The units: by the entries that count in the given units where these are sensible; otherwise by all entries
-// first, then alternately. False: not converged.
+// The units: by the entries that count in the given units where these are sensible; otherwise by
+// all entries first, then alternately. False: not converged.
 static bool find_scales(scale_fit *f)
 {
     int n = f->A->rows;
@@ -223,8 +225,8 @@ static bool find_scales(scale_fit *f)
     return found;
 }
 
-// Replaces the numbers of rows and columns by the largest that entries that count couple them with, in sweeps of
-// alternating order. A row and its own variable are coupled by entries only.
+// Replaces the numbers of rows and columns by the largest that entries that count couple them with,
+// in sweeps of alternating order. A row and its own variable are coupled by entries only.
 static void spread_maxima(const scale_fit *f, sides most)
 {
     double ignored;

@@ -76,7 +76,8 @@ static bool copy_masses(const perp_fcp *fcp, const pp_mass *mass, pp_arena *aren
     return true;
 }
 
-// Lists the bodies of contact c, ascending; returns how many, -1: too many. body_of: body of a velocity.
+// Lists the bodies of contact c, ascending; returns how many, -1: too many. body_of: body of a
+// velocity.
 static int bodies_of_contact(const perp_matrix *H, const int *body_of, int dim, int c,
                              int list[BODIES_MOST])
 {
@@ -103,8 +104,8 @@ static int bodies_of_contact(const perp_matrix *H, const int *body_of, int dim, 
     return count;
 }
 
-// Lists the bodies of every contact and copies H into their blocks of G. *fits becomes false where a
-// contact couples too many bodies. False: no memory.
+// Lists the bodies of every contact and copies H into their blocks of G. *fits becomes false where
+// a contact couples too many bodies. False: no memory.
 static bool list_contacts(const perp_fcp *fcp, pp_arena *arena, pp_bodies *b, bool *fits)
 {
     const perp_matrix *H = &fcp->H;

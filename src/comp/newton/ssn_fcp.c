@@ -60,7 +60,8 @@ enum {
 #define ROUNDING      1e-13  // a scaled residual that is rounding
 #define MARGIN        0.99   // of the tolerance: the judge evaluates in another order
 #define POLISHED      1e-11  // residual below which an answer is not polished
-// The central path is followed to this residual, and beyond while each step reduces it to PATH_PACE.
+// The central path is followed to this residual, and beyond while each step reduces it to
+// PATH_PACE.
 #define PATH_END  1e-6
 #define PATH_PACE 0.5
 
@@ -123,8 +124,8 @@ static double evaluate_map(ssn_state *s, double t, double alpha, double *P)
     return pp_ssn_map(s->ssn, s->rho_scale / (1.0 + alpha), s->trial, s->u, s->F, P);
 }
 
-// Creates the linear system where there is none yet. A guess within the tolerance needs none, and its
-// symbolic analysis would cost more than the residual.
+// Creates the linear system where there is none yet. A guess within the tolerance needs none, and
+// its symbolic analysis would cost more than the residual.
 static perp_status require_linear(ssn_state *s)
 {
     if (s->linear) {
@@ -159,8 +160,8 @@ static perp_status newton_direction(ssn_state *s, double alpha)
     return status;
 }
 
-// Armijo backtracking along dx from |F| = size, with the parameter 1e-4. Where no halving helps x moves
-// by fallback_step.
+// Armijo backtracking along dx from |F| = size, with the parameter 1e-4. Where no halving helps x
+// moves by fallback_step.
 static void line_search(ssn_state *s, double alpha, double size)
 {
     double t = 1.0;
@@ -216,8 +217,8 @@ static void store_best(ssn_state *s)
     }
 }
 
-// Where an attempt starts: zero, the caller's guess, Gauss–Seidel sweeps from zero, the best iterate so
-// far, or r_n = 1 at every contact, which makes all of them stick.
+// Where an attempt starts: zero, the caller's guess, Gauss–Seidel sweeps from zero, the best
+// iterate so far, or r_n = 1 at every contact, which makes all of them stick.
 typedef enum beginning { START_ZERO, START_GUESS, START_SWEEPS, START_BEST, START_STICK } beginning;
 
 // The parameters of an attempt.
@@ -283,8 +284,8 @@ static perp_status require_interior(ssn_state *s)
     return status;
 }
 
-// Follows the central path, theory (C37), until the residual is small; r is the point where it ends.
-// Polygons have no such path: that of discs ends near a solution of theirs.
+// Follows the central path, theory (C37), until the residual is small; r is the point where it
+// ends. Polygons have no such path: that of discs ends near a solution of theirs.
 static void follow_path(ssn_state *s, pp_ssn_path path)
 {
     if (require_interior(s) < 0) {

@@ -18,8 +18,8 @@
 //
 //   (T + Q E T^-1 W) dr = s tau u'^-1 - r' + Q E R
 //
-// u'_t| is rounded by a part of tau, so that E exists at u'_t = 0. A first solution with s = 0 (predictor)
-// determines the tau to aim at, and gives a term of second order (Mehrotra 1992).
+// u'_t| is rounded by a part of tau, so that E exists at u'_t = 0. A first solution with s = 0
+// (predictor) determines the tau to aim at, and gives a term of second order (Mehrotra 1992).
 //
 // The contact problem is not monotone and its path may turn back: steps become short. A few steps
 // with E = I, which are those of a monotone problem, pass such places, slowly; and it helps to keep
@@ -192,8 +192,8 @@ static void contact_blocks(pp_ssn_interior *s, int c, double tau, bool monotone)
     }
 }
 
-// The right-hand side of contact c: aim u'^-1 - r' + Q E R, less a part of the term of second order. The
-// inverse in the algebra is u'^-1 = (u_0, -u_t) / det u'.
+// The right-hand side of contact c: aim u'^-1 - r' + Q E R, less a part of the term of second
+// order. The inverse in the algebra is u'^-1 = (u_0, -u_t) / det u'.
 static void contact_right_side(pp_ssn_interior *s, int c, double aim, double part)
 {
     int d = s->ssn->dim;
@@ -279,8 +279,8 @@ static double step_to_boundary(int d, const double *x, const double *dx, double 
     return dx[0] < 0.0 ? fmin(most, -x[0] / dx[0]) : most;
 }
 
-// Solves for the step with the right-hand sides in dr. *most becomes its length up to the boundary of the
-// first cone, where that is less.
+// Solves for the step with the right-hand sides in dr. *most becomes its length up to the boundary
+// of the first cone, where that is less.
 static perp_status interior_direction(pp_ssn_interior *s, double tau, bool monotone, double *most)
 {
     int d = s->ssn->dim;
@@ -296,8 +296,9 @@ static perp_status interior_direction(pp_ssn_interior *s, double tau, bool monot
     return PERP_OK;
 }
 
-// The tau to aim at, from the predictor, whose step to the boundary is t: the cube of the share of tau
-// that it leaves (Mehrotra's rule), and no less than (1 - t)^3 or than a part of the residual R.
+// The tau to aim at, from the predictor, whose step to the boundary is t: the cube of the share of
+// tau that it leaves (Mehrotra's rule), and no less than (1 - t)^3 or than a part of the residual
+// R.
 static double target_tau(const pp_ssn_interior *s, double tau, double t)
 {
     int n = s->ssn->n, nc = s->ssn->nc;

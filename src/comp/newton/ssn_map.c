@@ -325,7 +325,8 @@ static double natural_square(const law *at, const double *r, const double *u)
     return sum;
 }
 
-// The same; where friction is strong, |F|^2 of theory (C21), in which an approach u_n < 0 counts in full.
+// The same; where friction is strong, |F|^2 of theory (C21), in which an approach u_n < 0 counts in
+// full.
 static double measure_square(const law *at, const double *r, const double *u)
 {
     double strength = 0.0, x[PP_SSN_DIM_MAX], y[PP_SSN_DIM_MAX], sum = 0.0;
@@ -355,8 +356,8 @@ pp_ssn_residuals pp_ssn_residual(const pp_ssn *ssn, const double *r, const doubl
     for (int c = 0; c < ssn->nc; c++) {
         double R[PP_SSN_DIM_MAX], U[PP_SSN_DIM_MAX];
         law at = {.ssn = ssn, .contact = c}, at_raw = at;
-        // (C8): |r|^2 and |rho q|^2 are unit^2 S^2 times the squares of the scaled r and q. The unit
-        // cancels, and with S of the normal component moments count by their lengths, (C16).
+        // (C8): |r|^2 and |rho q|^2 are unit^2 S^2 times the squares of the scaled r and q. The
+        // unit cancels, and with S of the normal component moments count by their lengths, (C16).
         double weight = ssn->scale[c * d] / ssn->unit;
         double s2 = weight * weight;
         for (int k = 0; k < ssn->groups; k++) {

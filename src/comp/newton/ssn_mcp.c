@@ -30,7 +30,8 @@ enum {
     STARTS = 12,        // starting points
 };
 
-// The state of a search. The equilibrated problem changes once, the best z is in the caller's units.
+// The state of a search. The equilibrated problem changes once, the best z is in the caller's
+// units.
 typedef struct fb_search {
     const pp_fb *fb;
     const pp_job *job;

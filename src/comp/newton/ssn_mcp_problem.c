@@ -120,7 +120,8 @@ static void equilibrate_ruiz(const perp_matrix *A, int passes, double *row, doub
     }
 }
 
-// The size of A_ii after elimination of one other variable: the largest |A_ij A_ji / A_jj|, or 0. It
+// The size of A_ii after elimination of one other variable: the largest |A_ij A_ji / A_jj|, or 0.
+// It
 // stands for a zero diagonal entry.                                                  theory (C15)
 static double eliminated_diagonal(const perp_matrix *A, int i)
 {

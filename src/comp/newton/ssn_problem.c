@@ -37,8 +37,8 @@ void pp_ssn_mul(const pp_ssn *ssn, const double *x, double *y)
     }
 }
 
-// Marks the distinct block rows of block column j, mark[row] = j + 1, and returns how many there are.
-// The diagonal block counts whether W stores it or not.
+// Marks the distinct block rows of block column j, mark[row] = j + 1, and returns how many there
+// are. The diagonal block counts whether W stores it or not.
 static int mark_rows(const perp_matrix *A, int d, int j, int *mark)
 {
     int count = 0;
@@ -51,9 +51,9 @@ static int mark_rows(const perp_matrix *A, int d, int j, int *mark)
     return count + 1;
 }
 
-// Lists the block rows of column j, ascending, and finds the diagonal one. Sorted by insertion, which
-// moves little: the scalar columns of a block share most of their rows, and these ascend. seen[row] =
-// -(j + 1) marks a row as listed, which mark_rows never writes.
+// Lists the block rows of column j, ascending, and finds the diagonal one. Sorted by insertion,
+// which moves little: the scalar columns of a block share most of their rows, and these ascend.
+// seen[row] = -(j + 1) marks a row as listed, which mark_rows never writes.
 static void gather_block_rows(const perp_matrix *A, int j, int *seen, pp_blocks *blocks)
 {
     int d = blocks->dim, first = blocks->p[j], end = first;

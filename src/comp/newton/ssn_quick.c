@@ -33,8 +33,8 @@ enum {
 
 // ── The map ──────────────────────────────────────────────────────────────────────────────────────
 
-// y = Q(x) of contact c, x = r - rho u; returns the mode, and |x_t| in *size. Three components also in the
-// plane, where the last is 0.
+// y = Q(x) of contact c, x = r - rho u; returns the mode, and |x_t| in *size. Three components also
+// in the plane, where the last is 0.
 static pp_quick_mode project_contact(const pp_quick *s, int c, const double *x, double *y,
                                      double *size)
 {
@@ -78,8 +78,8 @@ static double merit(pp_quick *s, double t)
 
 // ── Residuals, theory (C7) and (C8) ──────────────────────────────────────────────────────────────
 
-// |r - P_K(r - rho u~)|^2 of one contact, with the shift u~ = u + mu |u_t| e_n and the closed form of the
-// projection, theory (C18).
+// |r - P_K(r - rho u~)|^2 of one contact, with the shift u~ = u + mu |u_t| e_n and the closed form
+// of the projection, theory (C18).
 static double natural_square_disc(int dim, double mu, double rho, const double *r, const double *u)
 {
     double u1 = u[1], u2 = dim > 2 ? u[2] : 0.0, r2 = dim > 2 ? r[2] : 0.0;
@@ -143,7 +143,8 @@ static void find_velocities(pp_quick *s)
     }
 }
 
-// Projects r onto the friction limits where the residual stays within the target. dr holds the old r.
+// Projects r onto the friction limits where the residual stays within the target. dr holds the old
+// r.
 static void snap_to_cones(pp_quick *s, double target)
 {
     double off = 0.0, largest = 0.0;
@@ -167,8 +168,9 @@ static void snap_to_cones(pp_quick *s, double target)
     }
 }
 
-// Armijo backtracking along dr from |F|^2 = size2. Where it fails r stays, unless `force`, and PP_INF is
-// returned; with `force` the full step is taken. Otherwise returns |F|^2 at the new r, touch included.
+// Armijo backtracking along dr from |F|^2 = size2. Where it fails r stays, unless `force`, and
+// PP_INF is returned; with `force` the full step is taken. Otherwise returns |F|^2 at the new r,
+// touch included.
 static double line_search(pp_quick *s, double size2, bool force)
 {
     double t = 1.0, reached = PP_INF;
@@ -257,8 +259,8 @@ static const double *dense_columns(const perp_matrix *W, pp_arena *arena)
     return dense;
 }
 
-// rho_c = dim / tr W_cc, theory (C8), and |q|^2 in units of energy. False: a contact without inertia of
-// its own, or W_cc of too different sizes.
+// rho_c = dim / tr W_cc, theory (C8), and |q|^2 in units of energy. False: a contact without
+// inertia of its own, or W_cc of too different sizes.
 static bool find_rho(pp_quick *s)
 {
     double least = PP_INF, most = 0.0;

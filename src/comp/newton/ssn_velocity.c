@@ -40,8 +40,9 @@ struct pp_ssn_velocity {
 
 // ── Pattern ──────────────────────────────────────────────────────────────────────────────────────
 
-// The block pattern: for each body (column) itself and the later bodies it touches, each once. False: no
-// memory. A counting sort of all pairs by column, then duplicates dropped with the help of mark.
+// The block pattern: for each body (column) itself and the later bodies it touches, each once.
+// False: no memory. A counting sort of all pairs by column, then duplicates dropped with the help
+// of mark.
 static bool list_pairs(const pp_bodies *b, pp_arena *arena, pp_ldl_pattern *out)
 {
     int n = b->count, total = 0;
@@ -232,7 +233,8 @@ static inline void multiply_blocks(int d, const double *X, const double *A, doub
     }
 }
 
-// B^-1 and D = B^-1 A of all contacts. *symmetric: every D is, to the last bit. False: a singular B.
+// B^-1 and D = B^-1 A of all contacts. *symmetric: every D is, to the last bit. False: a singular
+// B.
 static bool invert_contacts(pp_ssn_velocity *v, const double *A, const double *B, bool *symmetric)
 {
     int d = v->dim, dd = d * d;

@@ -18,8 +18,8 @@
 #include <math.h>
 #include <string.h>
 
-// Where the nearest point of a group's polygon (or interval) is: inside; on edge `side`, which goes from
-// vertex `side` to the next; on vertex `side`.
+// Where the nearest point of a group's polygon (or interval) is: inside; on edge `side`, which goes
+// from vertex `side` to the next; on vertex `side`.
 typedef enum polygon_face { INSIDE, EDGE, VERTEX } polygon_face;
 
 // The mode of one group of a closed contact.
@@ -28,8 +28,8 @@ typedef struct piece {
     int side;
 } piece;
 
-// Where the path leaves a piece: a contact, and the next piece of its group. group == -1: the contact
-// opens or closes.
+// Where the path leaves a piece: a contact, and the next piece of its group. group == -1: the
+// contact opens or closes.
 typedef struct crossing {
     int contact, group;
     piece next;
@@ -62,15 +62,15 @@ typedef struct affine {
     double at, rate;
 } affine;
 
-// A boundary of a group's piece: the function a R + b.y_g with R = mu y_n is >= 0 in the piece, and where
-// it vanishes the group goes over to the piece `next`.
+// A boundary of a group's piece: the function a R + b.y_g with R = mu y_n is >= 0 in the piece, and
+// where it vanishes the group goes over to the piece `next`.
 typedef struct wall {
     double a, b[2];
     piece next;
 } wall;
 
-// Edge j of the polygon of radius 1: n, its midpoint, which is its outward normal times its distance from
-// 0; along, half the vector from its first vertex to its second.
+// Edge j of the polygon of radius 1: n, its midpoint, which is its outward normal times its
+// distance from 0; along, half the vector from its first vertex to its second.
 static void edge_of(const homotopy_polygon *p, int j, double n[2], double along[2])
 {
     const double *c = p->d[j], *d = p->d[(j + 1) % p->nd];
@@ -150,7 +150,8 @@ static affine wall_value(const pp_ssn_homotopy *s, int c, int g, const wall *w)
     return v;
 }
 
-// The piece of a group at the current y, for the radius R = max(mu y_n, 0). With R = 0 nothing is inside.
+// The piece of a group at the current y, for the radius R = max(mu y_n, 0). With R = 0 nothing is
+// inside.
 static piece find_piece(const pp_ssn_homotopy *s, int c, int g)
 {
     const pp_group *group = &s->ssn->group[g];
@@ -185,9 +186,9 @@ static piece find_piece(const pp_ssn_homotopy *s, int c, int g)
     return (piece){EDGE, best};
 }
 
-// The derivative of the projection of one group of a closed contact, in its piece, into the contact's
-// block P: the identity inside, mu d in the column of the normal at a vertex d, and on an edge both
-// mu n and the projection onto the edge.
+// The derivative of the projection of one group of a closed contact, in its piece, into the
+// contact's block P: the identity inside, mu d in the column of the normal at a vertex d, and on an
+// edge both mu n and the projection onto the edge.
 static void differentiate_group(const pp_ssn_homotopy *s, int c, int g, double *P)
 {
     const pp_group *group = &s->ssn->group[g];
@@ -268,8 +269,8 @@ static bool allocate_homotopy(pp_ssn_homotopy *s, pp_arena *arena)
     return s->closed && s->piece && s->polygon;
 }
 
-// The vertices of all polygons; neighbours in the list with as many vertices share them. In the plane there
-// are intervals only.
+// The vertices of all polygons; neighbours in the list with as many vertices share them. In the
+// plane there are intervals only.
 static bool list_vertices(pp_ssn_homotopy *s, pp_arena *arena)
 {
     const int *nd = s->ssn->fcp->nd;
@@ -356,8 +357,8 @@ static perp_status path_direction(pp_ssn_homotopy *s)
     return status;
 }
 
-// Replaces `first` by a crossing that comes earlier; of crossings at the same t, by the one whose function
-// falls fastest. A function that is negative by rounding crosses at t = 0.
+// Replaces `first` by a crossing that comes earlier; of crossings at the same t, by the one whose
+// function falls fastest. A function that is negative by rounding crosses at t = 0.
 static void take_earlier_crossing(crossing *first, affine v, crossing here)
 {
     if (!(v.rate < 0.0)) {
@@ -412,8 +413,8 @@ static void cross_boundary(pp_ssn_homotopy *s, const crossing *at)
     }
 }
 
-// The rate in the new piece of the function that vanishes at the crossing, positive away from the last
-// piece. Negative: with lambda falling the path would go back, so that lambda has to grow.
+// The rate in the new piece of the function that vanishes at the crossing, positive away from the
+// last piece. Negative: with lambda falling the path would go back, so that lambda has to grow.
 static double rate_into_piece(const pp_ssn_homotopy *s, const crossing *at, piece last)
 {
     int c = at->contact;

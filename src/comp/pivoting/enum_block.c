@@ -47,8 +47,8 @@ static int exponent_of(pp_enum_real x)
     return e;
 }
 
-// Equilibration after Ruiz (2001): halves the exponents of the largest entry of each row and column until
-// they are near zero, then removes those of the rows. Powers of two: nothing is rounded.
+// Equilibration after Ruiz (2001): halves the exponents of the largest entry of each row and column
+// until they are near zero, then removes those of the rows. Powers of two: nothing is rounded.
 static void equilibrate_small(pp_small *s)
 {
     for (int sweep = 0; sweep < 12; sweep++) {
@@ -72,8 +72,8 @@ static void equilibrate_small(pp_small *s)
     }
 }
 
-// Free columns that are linear combinations of earlier free columns (in rows that count): their variables
-// are kept at zero, which cuts the lines of P_F.
+// Free columns that are linear combinations of earlier free columns (in rows that count): their
+// variables are kept at zero, which cuts the lines of P_F.
 static unsigned dependent_free_columns(const pp_small *s)
 {
     pp_enum_real Q[N][N];
@@ -264,8 +264,8 @@ static void factor_block(block *B)
     }
 }
 
-// z of the columns from c of all variables; terms receives the sums of absolute values that z is made of.
-// Rows beyond the columns are not used: check_candidate measures all rows.
+// z of the columns from c of all variables; terms receives the sums of absolute values that z is
+// made of. Rows beyond the columns are not used: check_candidate measures all rows.
 static void solve_factored_block(const block *B, const pp_enum_real *c, pp_enum_real *z,
                                  pp_enum_real *terms)
 {
@@ -371,8 +371,8 @@ typedef struct candidate_cone {
     void *context;
 } candidate_cone;
 
-// Solves for one choice of bounds (upper: bits of boxed variables at their upper bound) and visits the
-// candidate. singular: the solution may belong to several bases.
+// Solves for one choice of bounds (upper: bits of boxed variables at their upper bound) and visits
+// the candidate. singular: the solution may belong to several bases.
 static perp_status try_pattern(const candidate_cone *c, const block *B, unsigned upper,
                                bool singular)
 {

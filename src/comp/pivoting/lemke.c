@@ -49,8 +49,9 @@ static double largest_in_column(const perp_matrix *A, int j, const double *r)
     return largest;
 }
 
-// Scales of complementarity pairs: d_i = 1 / sqrt|A_ii|. Where the diagonal is zero, the d that makes the
-// largest entry of the column 1, with rows scaled already; without such rows, by its square root.
+// Scales of complementarity pairs: d_i = 1 / sqrt|A_ii|. Where the diagonal is zero, the d that
+// makes the largest entry of the column 1, with rows scaled already; without such rows, by its
+// square root.
 static void scale_pairs(const perp_mcp *mcp, scaling *s)
 {
     int n = mcp->n, missing = 0;
@@ -94,8 +95,8 @@ static void largest_in_rows(const perp_matrix *A, const double *d, double *restr
     }
 }
 
-// Scales of free variables and of their equations, to largest entries of 1. Row and column need not have the
-// same factor: w = 0 in any unit, and copositivity concerns the other variables.
+// Scales of free variables and of their equations, to largest entries of 1. Row and column need not
+// have the same factor: w = 0 in any unit, and copositivity concerns the other variables.
 static void scale_equations(const perp_mcp *mcp, scaling *s, double *most)
 {
     int n = mcp->n, count = 0;
@@ -123,7 +124,8 @@ static void scale_equations(const perp_mcp *mcp, scaling *s, double *most)
     }
 }
 
-// A' = R A D as a copy: dense with one more column for the covering vector, or CSC on the same pattern.
+// A' = R A D as a copy: dense with one more column for the covering vector, or CSC on the same
+// pattern.
 static perp_status scale_matrix(pp_lemke *t, const perp_matrix *A, const scaling *s, bool dense)
 {
     int n = t->n;
@@ -225,7 +227,8 @@ static bool is_free(const pp_lemke *t, int i)
     return t->lower[i] == -PP_INF && t->upper[i] == PP_INF;
 }
 
-// Factors the basis anew. The work is counted by the number of basic z, since basic w are unit columns.
+// Factors the basis anew. The work is counted by the number of basic z, since basic w are unit
+// columns.
 static perp_status refactor(pp_lemke *t)
 {
     double basic = 0.0;
@@ -304,8 +307,8 @@ static double pair_residual(double z, double w, double lower, double upper)
     return fabs(z - pp_clamp(z - w, lower, upper));
 }
 
-// The natural map, max_i |z_i - clamp(z_i - w_i)|, the larger of scaled and unscaled: each is blind where
-// the other sees, theory section 3. w: scratch.
+// The natural map, max_i |z_i - clamp(z_i - w_i)|, the larger of scaled and unscaled: each is blind
+// where the other sees, theory section 3. w: scratch.
 static double own_residual(const pp_lemke *t, const scaling *s, const double *z, double *w)
 {
     double worst = 0.0;
@@ -347,9 +350,9 @@ static void store_if_less(const pp_lemke *t, attempt *a, const double *z)
     }
 }
 
-// The solution at the end of a path, in three ways until one is accurate: from the updated factors; as the
-// path left it, where z0 left by a pivot so small that the last basis is nearly singular; from a new
-// factorisation.
+// The solution at the end of a path, in three ways until one is accurate: from the updated factors;
+// as the path left it, where z0 left by a pivot so small that the last basis is nearly singular;
+// from a new factorisation.
 static void recompute_basic_solution(pp_lemke *t, attempt *a, int pivots)
 {
     read_solution(t, a->last);
@@ -366,8 +369,8 @@ static void recompute_basic_solution(pp_lemke *t, attempt *a, int pivots)
     }
 }
 
-// One path from a basis (NULL: the slacks). Where the free variables alone make a singular block the path
-// starts from a crash basis that contains them all.
+// One path from a basis (NULL: the slacks). Where the free variables alone make a singular block
+// the path starts from a crash basis that contains them all.
 static perp_status run_path(pp_lemke *t, const int8_t *place, attempt *a)
 {
     int before = t->pivots;
@@ -387,8 +390,9 @@ static perp_status run_path(pp_lemke *t, const int8_t *place, attempt *a)
     return status;
 }
 
-// The ray in z, in the caller's units, from new factors: the rates of the basic z and of the entering one. For
-// copositive-plus matrices it is a Farkas vector; perp_mcp_farkas decides whether it is one here.
+// The ray in z, in the caller's units, from new factors: the rates of the basic z and of the
+// entering one. For copositive-plus matrices it is a Farkas vector; perp_mcp_farkas decides whether
+// it is one here.
 static void read_ray(pp_lemke *t, const scaling *s, double *ray)
 {
     double tiny = 1e-11 * pp_norm_inf(t->n, t->dir);
@@ -417,7 +421,8 @@ static void shift_problem(pp_lemke *t, double shift, const double *kept, const d
     }
 }
 
-// Solves one proximal problem about `about`, which becomes its solution. start: its basis in and out.
+// Solves one proximal problem about `about`, which becomes its solution. start: its basis in and
+// out.
 static perp_status solve_shifted(pp_lemke *t, double shift, const double *kept, double *about,
                                  int8_t *start, bool warm)
 {
@@ -436,9 +441,9 @@ static perp_status solve_shifted(pp_lemke *t, double shift, const double *kept, 
     return status;
 }
 
-// Proximal problems A + e I about the last answer, e falling. Their bases are well conditioned where those
-// of A are not, and on monotone problems the answers converge to one of A. Each basis is also tried on A
-// itself. A must be dense.
+// Proximal problems A + e I about the last answer, e falling. Their bases are well conditioned
+// where those of A are not, and on monotone problems the answers converge to one of A. Each basis
+// is also tried on A itself. A must be dense.
 static perp_status proximal_rounds(pp_lemke *t, attempt *a)
 {
     enum { ROUNDS = 40 };
@@ -484,13 +489,13 @@ static perp_status proximal_rounds(pp_lemke *t, attempt *a)
     return status < 0 ? status : PERP_ERR_LIMIT;
 }
 
-// Pivots (plus an eighth of n) after which a path from the caller's basis is given up for one from the
-// slacks.
+// Pivots (plus an eighth of n) after which a path from the caller's basis is given up for one from
+// the slacks.
 enum { WARM_PIVOTS = 20 };
 
-// From the caller's basis, then from the slacks, then by proximal problems, until the residual is at the
-// target. Where all fail the status is that of the path from the slacks (`first`), the one that a proof
-// speaks of.
+// From the caller's basis, then from the slacks, then by proximal problems, until the residual is
+// at the target. Where all fail the status is that of the path from the slacks (`first`), the one
+// that a proof speaks of.
 static perp_status attempts(pp_lemke *t, const pp_job *job, attempt *a, const scaling *s)
 {
     const perp_comp_options *options = job->options;

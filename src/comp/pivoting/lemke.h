@@ -16,8 +16,8 @@
 
 typedef struct pp_lemke pp_lemke;
 
-// A representation of the basis: the whole tableau, the dense inverse of its kernel, or sparse LU with
-// product-form updates.
+// A representation of the basis: the whole tableau, the dense inverse of its kernel, or sparse LU
+// with product-form updates.
 typedef struct pp_basis {
     // Build from t->var and compute t->x. PERP_OK, PERP_ERR_SINGULAR, PERP_ERR_MEMORY.
     perp_status (*refactor)(pp_lemke *t);
@@ -85,8 +85,8 @@ perp_status pp_lemke_dense_init(pp_lemke *t);
 perp_status pp_lemke_sparse_init(pp_lemke *t);
 void pp_lemke_sparse_free(pp_lemke *t);
 
-// A complementary basis that contains every free variable, for problems whose free variables alone make a
-// singular block. A is the dense scaled matrix. PERP_ERR_SINGULAR: none was found.
+// A complementary basis that contains every free variable, for problems whose free variables alone
+// make a singular block. A is the dense scaled matrix. PERP_ERR_SINGULAR: none was found.
 perp_status pp_lemke_crash(pp_lemke *t, const double *A, int8_t *place);
 
 // The step to the first basic variable that reaches a bound; ties go to z0, then lexicographically.

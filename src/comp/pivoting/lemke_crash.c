@@ -85,8 +85,8 @@ static void swap_transform_rows(crash *c, int i, int j)
     }
 }
 
-// Exchanges the pairs i and j together, where T_ii and T_jj are too small alone: two cross exchanges. Their
-// rows are then those of z_j and z_i, and are swapped back into place.
+// Exchanges the pairs i and j together, where T_ii and T_jj are too small alone: two cross
+// exchanges. Their rows are then those of z_j and z_i, and are swapped back into place.
 static void pivot_two(crash *c, int i, int j)
 {
     pivot_cross(c, i, j);
@@ -157,7 +157,8 @@ perp_status pp_lemke_crash(pp_lemke *t, const double *A, int8_t *place)
         c.wanted[i] = t->lower[i] == -PP_INF && t->upper[i] == PP_INF;
         c.basic[i] = false;
     }
-    // principal pivots, the largest first, until every free variable is basic or none is large enough
+    // principal pivots, the largest first, until every free variable is basic or none is large
+    // enough
     for (int round = 0; round < n; round++) {
         choice best = best_pivot(&c);
         if (best.i < 0 || best.size < 1e-9) {

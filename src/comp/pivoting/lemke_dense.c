@@ -124,8 +124,8 @@ static void add_inverse(const kernel *K, double s, double *x, double *y)
     pp_gemv(K->k, K->k, s, K->inverse, K->capacity, x, y);
 }
 
-// K = L U, in the array of the inverse, which is formed later: a basis that is a solution already does not
-// need it.
+// K = L U, in the array of the inverse, which is formed later: a basis that is a solution already
+// does not need it.
 static perp_status factor_kernel(pp_lemke *t, kernel *K)
 {
     K->entering = -1;
@@ -206,8 +206,8 @@ static perp_status dense_refactor(pp_lemke *t)
     return dense_values(t);
 }
 
-// dir = (dz_C, dw) for the entering variable. Returns the relative error of K^-1 along it: rows R of dw
-// should vanish.
+// dir = (dz_C, dw) for the entering variable. Returns the relative error of K^-1 along it: rows R
+// of dw should vanish.
 static double try_direction(pp_lemke *t, kernel *K, int entering)
 {
     int n = t->n, k = K->k;
@@ -235,8 +235,8 @@ static double try_direction(pp_lemke *t, kernel *K, int entering)
     return worst / size;
 }
 
-// The direction, with K factored anew where updates have lost accuracy (DRIFT). Beyond WORST the basis
-// counts as singular.
+// The direction, with K factored anew where updates have lost accuracy (DRIFT). Beyond WORST the
+// basis counts as singular.
 static perp_status dense_direction(pp_lemke *t, int entering)
 {
     static const double DRIFT = 1e-9, WORST = 1e-4;
@@ -310,8 +310,8 @@ static void right_solve(const pp_lemke *t, const kernel *K, int entering, double
     add_inverse(K, 1.0, K->dz, u);
 }
 
-// z (or z0) enters, w_r leaves: K gains row r and the variable's column. The inverse of a bordered matrix,
-// with the Schur complement `pivot`.
+// z (or z0) enters, w_r leaves: K gains row r and the variable's column. The inverse of a bordered
+// matrix, with the Schur complement `pivot`.
 static perp_status grow_kernel(pp_lemke *t, kernel *K, int r, int entering)
 {
     int k = K->k;
@@ -339,8 +339,8 @@ static perp_status grow_kernel(pp_lemke *t, kernel *K, int r, int entering)
     return PERP_OK;
 }
 
-// z enters, z_C[q] leaves: column q of K is replaced. Row q of the inverse is divided by the pivot and
-// subtracted from the others: one rank-one update with u_q - 1 in place of u_q.
+// z enters, z_C[q] leaves: column q of K is replaced. Row q of the inverse is divided by the pivot
+// and subtracted from the others: one rank-one update with u_q - 1 in place of u_q.
 static void change_column(pp_lemke *t, kernel *K, int q, int entering)
 {
     right_solve(t, K, entering, K->u);
@@ -366,8 +366,8 @@ static void change_row(pp_lemke *t, kernel *K, int p, int r)
     K->place[r] = p;
 }
 
-// w of row R[p] enters, z_C[q] leaves: K loses row p and column q. The variable C[p] stays and takes
-// the row R[q], so that position R[q] holds it.
+// w of row R[p] enters, z_C[q] leaves: K loses row p and column q. The variable C[p] stays and
+// takes the row R[q], so that position R[q] holds it.
 static void shrink_kernel(kernel *K, int p, int q)
 {
     int k = K->k, last = k - 1;
@@ -378,8 +378,8 @@ static void shrink_kernel(kernel *K, int p, int q)
     }
     pp_ger(k, k, -1.0 / pivot, K->u, K->v, K->inverse, K->capacity);
     K->place[K->R[p]] = -1;
-    // Row q and column p of the inverse go. First pair C[p] with R[q]: row p moves to row q, so that
-    // index p is free on both sides; then the last index moves into p.
+    // Row q and column p of the inverse go. First pair C[p] with R[q]: row p moves to row q, so
+    // that index p is free on both sides; then the last index moves into p.
     if (p != q) {
         for (int j = 0; j < k; j++) {
             kernel_column(K, j)[q] = kernel_column(K, j)[p];

@@ -77,9 +77,9 @@ static bool is_feasible(const pp_lemke *t)
     return true;
 }
 
-// The covering vector d of an arbitrary basis. Per unit of z0 a variable with one bound moves inward by 1,
-// one with two bounds that is outside moves inward by its violation, and the others do not move. The path
-// begins at the least z0 at which all are inside.
+// The covering vector d of an arbitrary basis. Per unit of z0 a variable with one bound moves
+// inward by 1, one with two bounds that is outside moves inward by its violation, and the others do
+// not move. The path begins at the least z0 at which all are inside.
 static void cover_basis(pp_lemke *t, double *inward)
 {
     int n = t->n;
@@ -106,8 +106,8 @@ static void cover_basis(pp_lemke *t, double *inward)
     }
 }
 
-// The position that enters its bounds last as z0 grows from 0, and that z0. Of equal ones the last, whose
-// row of the starting basis is lexicographically least.
+// The position that enters its bounds last as z0 grows from 0, and that z0. Of equal ones the last,
+// whose row of the starting basis is lexicographically least.
 static int last_to_enter(const pp_lemke *t, const double *inward, double *z0)
 {
     int last = -1;
@@ -125,8 +125,8 @@ static int last_to_enter(const pp_lemke *t, const double *inward, double *z0)
     return last;
 }
 
-// The variable that enters after `variable` has left, its complement, and whether it grows (+1) or falls
-// (-1).
+// The variable that enters after `variable` has left, its complement, and whether it grows (+1) or
+// falls (-1).
 static int complement(const pp_lemke *t, int variable, double *sign)
 {
     int i = variable < t->n ? variable : variable - t->n;
@@ -235,7 +235,8 @@ perp_status pp_lemke_path(pp_lemke *t)
     if (first < 0) {
         return PERP_OK;
     }
-    // z0 enters at the value where the last variable comes inside its bounds, and takes that one's place
+    // z0 enters at the value where the last variable comes inside its bounds, and takes that one's
+    // place
     for (int k = 0; k < t->n; k++) {
         t->x[k] += z0 * inward[k];
     }

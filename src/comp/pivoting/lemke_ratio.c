@@ -14,12 +14,13 @@
 
 #include <math.h>
 
-// All quantities are scaled to about 1. Speeds below SLOW, and below STEADY times the fastest candidate's,
-// count as rounding. A bound may be passed by GIVE. Steps within TIE are equal, and row entries within
-// SAME.
+// All quantities are scaled to about 1. Speeds below SLOW, and below STEADY times the fastest
+// candidate's, count as rounding. A bound may be passed by GIVE. Steps within TIE are equal, and
+// row entries within SAME.
 static const double SLOW = 1e-11, TIE = 1e-12, SAME = 1e-10, STEADY = 1e-4, GIVE = 1e-11;
 
-// Distance to the bound that the variable at position k moves towards; infinite where there is none.
+// Distance to the bound that the variable at position k moves towards; infinite where there is
+// none.
 static double room_to_bound(const pp_lemke *t, int k, double slow)
 {
     double speed = t->dir[k];
@@ -77,8 +78,9 @@ static perp_status break_tie(pp_lemke *t, int ties, int *position)
     return status;
 }
 
-// Harris' test: the largest step that passes no bound by more than GIVE; then, of the positions met up to
-// it, those whose speed is not rounding beside the fastest. Returns how many; z0 alone where it is one.
+// Harris' test: the largest step that passes no bound by more than GIVE; then, of the positions met
+// up to it, those whose speed is not rounding beside the fastest. Returns how many; z0 alone where
+// it is one.
 static int candidates(pp_lemke *t, double slow, double *ratio)
 {
     // first pass: the largest step that passes no bound by more than GIVE

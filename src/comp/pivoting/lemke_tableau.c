@@ -113,8 +113,8 @@ static void start_from_slacks(pp_lemke *t, tableau *s)
     s->since = 0;
 }
 
-// Brings a variable into the basis, in the row of largest pivot among those still open (whose slack has to
-// leave).
+// Brings a variable into the basis, in the row of largest pivot among those still open (whose slack
+// has to leave).
 static perp_status enter_basis(pp_lemke *t, tableau *s, int variable, bool *open)
 {
     int n = t->n, best = -1, c = s->column[variable];

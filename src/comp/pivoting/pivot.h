@@ -14,8 +14,8 @@
 
 #include "comp/comp.h"
 
-// The rows that border the factored block: variables by which the free list differs from the factored
-// one (pivot_border.c).
+// The rows that border the factored block: variables by which the free list differs from the
+// factored one (pivot_border.c).
 typedef struct pp_border {
     int most, rows, count;   // rows there may be (0: no border), are, are in use now
     int *variable, *active;  // of each row; the rows in use
@@ -72,8 +72,8 @@ typedef struct pp_pivot {
 
 // On entry p->n and p->mcp are set and the rest is zero. PERP_OK or PERP_ERR_MEMORY.
 perp_status pp_pivot_setup(pp_pivot *p, pp_arena *arena);
-// Places from the bounds that z is at; from a caller's basis, infinite bounds excepted; or from z after
-// some sweeps, which change z.
+// Places from the bounds that z is at; from a caller's basis, infinite bounds excepted; or from z
+// after some sweeps, which change z.
 void pp_pivot_place_from_z(pp_pivot *p, const double *z);
 void pp_pivot_place_from_basis(pp_pivot *p, const int8_t *basis);
 void pp_pivot_guess(pp_pivot *p, double *z);
@@ -88,9 +88,9 @@ void pp_pivot_border_begin(pp_pivot *p);  // L is the factor of the free list
 bool pp_pivot_border(pp_pivot *p);        // false: the free list needs a factor of its own
 void pp_pivot_border_solve(const pp_pivot *p, double *x);  // as a solve with the factored block
 
-// Finds a complementary basis of (A + alpha D, q) from the one in `place`. PERP_OK: z, w and place hold
-// it; otherwise PERP_ERR_SINGULAR, PERP_ERR_LIMIT or PERP_ERR_MEMORY. After `patience` block steps without
-// progress at most `singles` single-index steps are taken.
+// Finds a complementary basis of (A + alpha D, q) from the one in `place`. PERP_OK: z, w and place
+// hold it; otherwise PERP_ERR_SINGULAR, PERP_ERR_LIMIT or PERP_ERR_MEMORY. After `patience` block
+// steps without progress at most `singles` single-index steps are taken.
 perp_status pp_pivot_block(pp_pivot *p, int patience, int singles);
 void pp_pivot_center(pp_pivot *p, double alpha);  // sets alpha, and q for the present center
 
@@ -100,9 +100,10 @@ typedef struct pp_goal {
     double rounding;  // bound of the rounding error of w
 } pp_goal;
 
-// Whether z reaches the goal for (A, b), and its residual. w becomes A z + b, without the proximal term.
+// Whether z reaches the goal for (A, b), and its residual. w becomes A z + b, without the proximal
+// term.
 bool pp_pivot_is_solved(pp_pivot *p, const pp_goal *goal, double *residual);
 
-// Proximal point iteration from the present center. PERP_OK: z reaches the goal; PERP_ERR_INFEASIBLE:
-// step is a proof of it; otherwise best is the best iterate.
+// Proximal point iteration from the present center. PERP_OK: z reaches the goal;
+// PERP_ERR_INFEASIBLE: step is a proof of it; otherwise best is the best iterate.
 perp_status pp_pivot_prox(pp_pivot *p, const pp_goal *goal, pp_report *report);

@@ -133,7 +133,8 @@ static void extend_border(pp_pivot *p, int first)
     }
 }
 
-// Lists the rows that the present free list needs; new ones follow those there are. False: too many.
+// Lists the rows that the present free list needs; new ones follow those there are. False: too
+// many.
 static bool choose_border_rows(pp_pivot *p)
 {
     pp_border *border = &p->border;

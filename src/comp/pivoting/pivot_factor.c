@@ -35,8 +35,8 @@ static bool is_factored(const pp_pivot *p)
            memcmp(p->factored, p->free, (size_t)p->count * sizeof *p->free) == 0;
 }
 
-// The leading dimension: room for the right-hand side and a border below, and no multiple of 64, with which
-// the columns would share cache sets.
+// The leading dimension: room for the right-hand side and a border below, and no multiple of 64,
+// with which the columns would share cache sets.
 static int leading_dimension(int count)
 {
     int ld = (count + (int)pp_pivot_border_room(count) + 4) & ~3;
@@ -208,8 +208,8 @@ static double fill_w(pp_pivot *p, const double *x, double noise)
     return worst;
 }
 
-// Iterative refinement, three rounds at most: usually none; one where A_FF is ill-conditioned, has a
-// border, or is symmetric up to rounding only. *left is the worst |w_F| at the end.
+// Iterative refinement, three rounds at most: usually none; one where A_FF is ill-conditioned, has
+// a border, or is symmetric up to rounding only. *left is the worst |w_F| at the end.
 static perp_status refine_iteratively(pp_pivot *p, double noise, double *left)
 {
     double miss = fill_w(p, p->x, noise);

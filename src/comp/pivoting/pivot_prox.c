@@ -28,8 +28,8 @@ enum {
 
 static const double alpha_first = 1e-2, alpha_least = 1e-8, alpha_most = 1e3;
 
-// Both residuals, and the rounding error of w, bounded by 2 eps sqrt(A_ii) sum_j sqrt(A_jj) |z_j| for a
-// positive semidefinite A: where it exceeds the tolerance z is no answer, whatever w is.
+// Both residuals, and the rounding error of w, bounded by 2 eps sqrt(A_ii) sum_j sqrt(A_jj) |z_j|
+// for a positive semidefinite A: where it exceeds the tolerance z is no answer, whatever w is.
 bool pp_pivot_is_solved(pp_pivot *p, const pp_goal *goal, double *residual)
 {
     double worst = 0.0, mass = 0.0, root = 0.0;
@@ -61,8 +61,8 @@ static double column_sum(const perp_matrix *A, int j, const double *y)
     return fabs(sum) <= PP_FARKAS_ZERO * size ? 0.0 : sum;
 }
 
-// Whether y proves infeasibility, theory (C9): the supremum over the box of y'(A z + b) is negative beside
-// its terms. Entries of the wrong sign, or small ones, are set to 0 first; y is scaled to 1.
+// Whether y proves infeasibility, theory (C9): the supremum over the box of y'(A z + b) is negative
+// beside its terms. Entries of the wrong sign, or small ones, are set to 0 first; y is scaled to 1.
 static bool is_proof(pp_pivot *p, double *y)
 {
     double big = 0.0, size = 0.0, sum = 0.0;
@@ -131,8 +131,9 @@ static perp_status return_best(pp_pivot *p)
     return PERP_OK;
 }
 
-// After a solved step with residual `worst`: the next centre, and the next alpha. alpha shrinks where the
-// basis changed (kept is false) or the residual did not fall tenfold, but not while p->wait lasts.
+// After a solved step with residual `worst`: the next centre, and the next alpha. alpha shrinks
+// where the basis changed (kept is false) or the residual did not fall tenfold, but not while
+// p->wait lasts.
 static void update_prox_center(pp_pivot *p, double worst, double before, bool kept)
 {
     if (worst < p->best_residual) {

@@ -96,8 +96,8 @@ static bool find_units(const perp_matrix *A, int size, pp_arena *arena, contact_
     return true;
 }
 
-// Whether the row factors or the column factors span more than MATTERS. A factor common to all rows, and
-// undone in all columns, does not count.
+// Whether the row factors or the column factors span more than MATTERS. A factor common to all
+// rows, and undone in all columns, does not count.
 static bool matters(const contact_units *b)
 {
     double least[2] = {PP_INF, PP_INF}, most[2] = {-PP_INF, -PP_INF};

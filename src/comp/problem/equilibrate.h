@@ -8,8 +8,8 @@
 
 #include "comp/comp.h"
 
-// w_i = ŵ_i / row_i and z_j = col_j ẑ_j; for contact, of each component of u and r; body: v = body v̂, NULL
-// in the local form.
+// w_i = ŵ_i / row_i and z_j = col_j ẑ_j; for contact, of each component of u and r; body: v = body
+// v̂, NULL in the local form.
 typedef struct pp_units {
     double *row, *col, *body;
 } pp_units;

@@ -33,8 +33,8 @@ static int find_root(int *parent, int i)
     return i;
 }
 
-// The connected components of the pattern of M, numbered by their first velocity, and the velocities of
-// each, ascending. False: no memory.
+// The connected components of the pattern of M, numbered by their first velocity, and the
+// velocities of each, ascending. False: no memory.
 static bool split_blocks(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
 {
     int n = M->rows, *parent = PP_ARRAY(arena, int, n), *next = PP_ARRAY(arena, int, n + 1);

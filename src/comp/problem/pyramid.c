@@ -51,8 +51,8 @@ static perp_status fill_facets(perp_pyramid *y, const perp_fcp *fcp, int facets)
     return PERP_OK;
 }
 
-// The columns of B, and the sigma that each belongs to: all normals, then the directions of each contact,
-// group by group.
+// The columns of B, and the sigma that each belongs to: all normals, then the directions of each
+// contact, group by group.
 static perp_status build_basis(perp_pyramid *y)
 {
     const perp_fcp *fcp = &y->fcp;
@@ -279,7 +279,8 @@ static bool write_velocity_columns(const perp_pyramid *y, pyramid_writer *w, con
     return true;
 }
 
-// The columns of sigma: E. The friction columns of a sigma are consecutive, in the order of the sigmas.
+// The columns of sigma: E. The friction columns of a sigma are consecutive, in the order of the
+// sigmas.
 static bool write_sigma_columns(const perp_pyramid *y, pyramid_writer *w, pyramid_column *c)
 {
     int nv = y->fcp.nv, j = y->fcp.nc;
@@ -438,8 +439,9 @@ void perp_pyramid_recover(const perp_pyramid *pyramid, const double *z, double *
 
 // ── From an answer of the contact problem ────────────────────────────────────────────────────────
 
-// Splits r_g over the one or two directions beside it, without negative parts; returns the sum of the parts.
-// A part below 1e-13 of the other is rounding and becomes 0, so that r on a vertex is a basic solution.
+// Splits r_g over the one or two directions beside it, without negative parts; returns the sum of
+// the parts. A part below 1e-13 of the other is rounding and becomes 0, so that r on a vertex is a
+// basic solution.
 static double split_group(int size, int nd, const double *r, double *part)
 {
     memset(part, 0, (size_t)nd * sizeof *part);
@@ -475,8 +477,8 @@ static double support_and_vertex(int size, int nd, const double *u, int *where)
 }
 
 // The variables p_n, p_f and sigma of contact c. Whether a group slips is decided by the smaller
-// violation: slip with the limit not used, or stick with sigma > 0; ratio [1/kg] converts impulses into
-// speeds. A group that slips uses all of its limit.
+// violation: slip with the limit not used, or stick with sigma > 0; ratio [1/kg] converts impulses
+// into speeds. A group that slips uses all of its limit.
 static void split_contact(const perp_pyramid *y, int c, const double *r, const double *u,
                           double ratio, double *z)
 {

@@ -67,7 +67,8 @@ void pp_anderson_reset(pp_anderson *a)
     a->last = PP_INF;
 }
 
-// Stores the differences to the last accepted point, in place of the oldest, and makes this point the last.
+// Stores the differences to the last accepted point, in place of the oldest, and makes this point
+// the last.
 static void store_step(pp_anderson *a, const double *g, double norm)
 {
     if (a->last < PP_INF) {

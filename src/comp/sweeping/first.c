@@ -17,8 +17,8 @@ static double *block_at(const pp_contact_blocks *blocks, double *x, int k)
 
 // ── Building ─────────────────────────────────────────────────────────────────────────────────────
 
-// Counts the blocks of W by block columns, or fills them where `fill`. last (nc): the block column in
-// which a block row was met last, -1 before; where (nc): its block there.
+// Counts the blocks of W by block columns, or fills them where `fill`. last (nc): the block column
+// in which a block row was met last, -1 before; where (nc): its block there.
 static int scan_blocks(pp_contact_blocks *blocks, const perp_matrix *W, int *last, int *where,
                        bool fill)
 {
@@ -92,8 +92,8 @@ static double mean_mobility(const double *W, int dim, int from, int size)
     return trace / size;
 }
 
-// The lengths of contact c by theory (C16): 1 for impulses, l_g [m] for moments, whose coefficients mu are
-// divided by it. linear: mean diagonal of the sliding block [1/kg].
+// The lengths of contact c by theory (C16): 1 for impulses, l_g [m] for moments, whose coefficients
+// mu are divided by it. linear: mean diagonal of the sliding block [1/kg].
 static void contact_lengths(pp_contact_blocks *blocks, int c, double linear, double *length)
 {
     const double *W = block_at(blocks, blocks->Wcc, c);
@@ -197,7 +197,8 @@ static perp_status create_local(const perp_fcp *local, pp_contact_blocks *blocks
     return status;
 }
 
-// The global form in velocities where M^-1 is local to bodies or velocities are few; otherwise condensed.
+// The global form in velocities where M^-1 is local to bodies or velocities are few; otherwise
+// condensed.
 static perp_status create_global(pp_contact_blocks *blocks)
 {
     const perp_fcp *fcp = blocks->fcp;

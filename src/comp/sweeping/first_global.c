@@ -48,7 +48,8 @@ static int list_rows(gather *g, int c, int to, bool write)
     return to;
 }
 
-// Scatters H_c into h and T_c = M^-1 H_c into t. Both are zero before, and stay so outside the listed rows.
+// Scatters H_c into h and T_c = M^-1 H_c into t. Both are zero before, and stay so outside the
+// listed rows.
 static perp_status solve_columns(gather *g, int c)
 {
     pp_contact_blocks *blocks = g->blocks;
