@@ -144,9 +144,9 @@ static perp_status refuse_class(call *c, unsigned classes)
     return PERP_ERR_REFUSED;
 }
 
-// Starts clock and work meter and fills the job. A factorisation object comes from the workspace,
-// which keeps its symbolic analysis from call to call; without one it is made only where threads
-// share it.
+// Starts clock and work meter and fills the job. A factorisation object comes
+// from the workspace, which keeps its symbolic analysis from call to call;
+// without one it is made only where threads share it.
 static void start_clock(call *c, int rows, const perp_env *env)
 {
     double now = pp_seconds(), limit = c->options.max_seconds;
@@ -182,6 +182,7 @@ static void stop_clock(call *c)
     info->fill = c->report.fill;
     info->flops = c->report.flops;
     info->seconds_sweeps = c->report.seconds_sweeps;
+    // "auto" names the rung whose answer it kept
     if (c->report.solver) {
         info->solver = c->report.solver;
         info->rungs = c->report.rungs;
@@ -191,9 +192,9 @@ static void stop_clock(call *c)
     }
 }
 
-// The status that follows from the judge's worst residual. `believed` is the solver's own status:
-// it names the failure where the residual is too large, and stands by itself only for infeasibility
-// proved by exhaustion.
+// The status that follows from the judge's worst residual. `believed` is the solver's
+// own status: it names the failure where the residual is too large, and stands by itself
+// only for infeasibility proved by exhaustion.
 static perp_status verdict(call *c, perp_status believed, double worst)
 {
     perp_comp_info *info = c->info;
@@ -259,8 +260,8 @@ static perp_status judge_mcp(call *c, const perp_mcp *mcp, double *z, perp_statu
     return verdict(c, believed, pp_mcp_worst(&residuals));
 }
 
-// An MCP of n variables, theory (C1). Without warm_start the solver starts from 0 clamped to the
-// bounds.
+// An MCP of n variables, theory (C1). Without warm_start the solver
+// starts from 0 clamped to the bounds.
 perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
                            const perp_comp_options *options, const perp_env *env, double *z,
                            perp_comp_info *info)
@@ -312,6 +313,7 @@ perp_status pp_mcp_offer(const perp_mcp *mcp, const pp_product *A, const double 
     if (A) {
         status = pp_product_judge(mcp, A, z, arena, &residuals);
     } else {
+        // rows of a step are in comparable units: the caller's word is given here
         double *scratch = PP_ARRAY(arena, double, PP_JUDGE_SCRATCH *(size_t)mcp->n);
         if (!scratch) {
             return PERP_ERR_MEMORY;
@@ -461,6 +463,7 @@ static perp_status judge_fcp(call *c, const perp_fcp *fcp, const double *r, cons
     if (status < 0) {
         return status;
     }
+    // dynamics is the residual of M v = f + H r, 0 in the local form
     c->info->residual = residuals.scaled;
     c->info->residual_plain = residuals.plain;
     c->info->residual_dynamics = residuals.dynamics;

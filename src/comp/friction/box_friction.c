@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Box friction made self-consistent: the boxes |z_i| <= mu_i z_c of an MCP depend on its answer,
-// theory (C33). Engines that take the boxes from the last iteration (ODE's findex) answer another
-// problem.
+// Box friction made self-consistent: the boxes |z_i| <= mu_i z_c of an MCP depend
+// on its answer, theory (C33). Engines that take the boxes from the last
+// iteration (ODE's findex) answer another problem.
 //
 //   1. Fixed point: boxes from z, then the boxed MCP by "pivot" from the last basis, and again. A
 //      contraction where mu and the coupling are small.
@@ -180,6 +180,7 @@ static void fill_lcp(const perp_box_friction *box, const layout *at, double *M, 
     double *b = vectors, *lower = b + at->rows, *upper = lower + at->rows;
     for (int k = 0; k < at->rows; k++) {
         b[k] = lower[k] = 0.0;
+        // all variables of friction, and sigma, are >= 0
         upper[k] = PP_INF;
     }
     for (int i = 0; i < box->n; i++) {

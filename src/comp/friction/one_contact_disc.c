@@ -186,8 +186,8 @@ static void angle_series(const slip *s, double origin, double c[5])
 static int slip_angles(const slip *s, double *angle)
 {
     double c[5], origin = 0.0, most = -1.0;
-    // The origin of angles whose opposite is farthest from a root: there t = tan(angle / 2) is
-    // infinite.
+    // The origin of angles whose opposite is farthest from a root:
+    // there t = tan(angle / 2) is infinite.
     for (int k = 0; k < 8; k++) {
         double at = 0.785398163397448310 * k;
         angle_series(s, at + 3.14159265358979324, c);
@@ -226,8 +226,8 @@ static double polish_angle(const slip *s, double angle)
     return angle;
 }
 
-// All slip angles, polished and as found; of several solutions the one of least normal reaction.
-// Returns its error.
+// All slip angles, polished and as found; of several solutions the one of
+// least normal reaction. Returns its error.
 static double slip_by_angles(const pp_cone_law *law, const slip *s, const double *W,
                              const double *q, double *r)
 {

@@ -3,18 +3,18 @@
 //
 // One contact of any law: semi-smooth Newton, then a homotopy, then bisection for a better start.
 //
-// Groups have different units, so each is scaled first: r_g = sigma_g x_g, mu_g -> mu_g / sigma_g,
-// with sigma_g such that the diagonal blocks of the scaled W are alike. Then the function of Alart
-// and Curnier
+// Groups have different units, so each is scaled first: r_g = sigma_g x_g, mu_g ->
+// mu_g / sigma_g, with sigma_g such that the diagonal blocks of the scaled W are
+// alike. Then the function of Alart and Curnier
 //
 //   R = max(0, x_n - rho u_n),   F_n = x_n - R,   F_g = x_g - P_{mu_g R D_g}(x_g - rho u_g)
 //
 // is zero exactly at the solutions of (C2), theory (C21). Newton's method on F is finite for
-// polygons, quadratic elsewhere, and solves nearly every contact. For the others, with the shift s
-// = sum mu_g |u_g| held fixed, (C2) is the convex problem r(s) = argmin over K of r'W r / 2 + (q +
-// s e_n)'r, theory (C28), and h(s) = shift(u(s)) - s has h(0) >= 0 and h(shift(q) - q_n) = q_n < 0.
-// Bisection encloses the root of h (the fixed point of Haslinger 1983), and Newton's method is
-// tried from there.
+// polygons, quadratic elsewhere, and solves nearly every contact. For the others, with the
+// shift s = sum mu_g |u_g| held fixed, (C2) is the convex problem r(s) = argmin over K of r'W
+// r / 2 + (q + s e_n)'r, theory (C28), and h(s) = shift(u(s)) - s has h(0) >= 0 and
+// h(shift(q) - q_n) = q_n < 0. Bisection encloses the root of h (the fixed point of Haslinger
+// 1983), and Newton's method is tried from there.
 #include "comp/sweeping/first.h"
 
 #include <math.h>
@@ -132,8 +132,8 @@ static double alart_curnier(const local *s, const double *x, double *F, double *
     return sqrt(merit);
 }
 
-// The Newton step -J^-1 F. A singular J is shifted by 1e-6, which is small: rho makes its entries
-// near 1.
+// The Newton step -J^-1 F. A singular J is shifted by 1e-6, which is
+// small: rho makes its entries near 1.
 static bool shifted_newton_step(int dim, const double *F, double *J, double *step)
 {
     for (int attempt = 0; attempt < 2; attempt++) {
@@ -185,6 +185,7 @@ static double keep_if_better(const local *s, const double *x, double best, doubl
     if (!pp_all_finite((size_t)s->dim, y)) {
         return best;
     }
+    // measured on the contact as given: scaling must not decide
     double error = pp_one_contact_error(s->original_law, s->original_W, s->original_q, y);
     if (error < best) {
         memcpy(r, y, (size_t)s->dim * sizeof *r);
@@ -193,9 +194,9 @@ static double keep_if_better(const local *s, const double *x, double best, doubl
     return best;
 }
 
-// Newton's method on W + a I with a falling to 0, each from the solution before. A large a
-// decouples the components. From a = 0.02 on each point is also tried as a start for the problem
-// itself.
+// Newton's method on W + a I with a falling to 0, each from the solution
+// before. A large a decouples the components. From a = 0.02 on each point is
+// also tried as a start for the problem itself.
 static double by_homotopy(const local *s, double best, double *r)
 {
     local t = *s;
@@ -216,8 +217,8 @@ static double by_homotopy(const local *s, double best, double *r)
 
 // ── The convex problem with a fixed shift ────────────────────────────────────────────────────────
 
-// Extragradient steps (Khobotov 1987) towards the solution x for a fixed shift; returns
-// shift(u(x)).
+// Extragradient steps (Khobotov 1987) towards the solution x for a
+// fixed shift; returns shift(u(x)).
 static double solve_fixed_shift(const local *s, double shift, int steps, double *x)
 {
     int dim = s->dim;
@@ -255,8 +256,8 @@ static double solve_fixed_shift(const local *s, double shift, int steps, double 
 
 // ── Together ─────────────────────────────────────────────────────────────────────────────────────
 
-// Bisection of h between 0 and shift(q) - q_n; after two rounds each point is a start for Newton's
-// method.
+// Bisection of h between 0 and shift(q) - q_n; after two rounds each
+// point is a start for Newton's method.
 static double by_bisection(const local *s, double best, double *r)
 {
     double low = 0.0, high = pp_cone_law_shift(&s->law, s->q) - s->q[0];
@@ -292,8 +293,8 @@ double pp_one_contact_newton(const pp_cone_law *law, const double *W, const doub
         x[i] = -s.q[i];
     }
     memset(r, 0, size);
-    // the open contact first, then stick, then Newton from the guess and from the frictionless
-    // answer
+    // the open contact first, then stick, then Newton from the guess
+    // and from the frictionless answer
     double best = pp_one_contact_error(law, W, q, r);
     if (best > s.ok && pp_small_solve(law->dim, s.W, law->dim, x)) {  // stick
         pp_cone_law_project(&s.law, x);

@@ -51,8 +51,8 @@ void pp_mcp_evaluate(const perp_mcp *mcp, const double *z, double *w, double *te
 enum { PP_BACKWARD_SCRATCH = 16 };
 double pp_mcp_backward(const perp_mcp *mcp, const double *z, const double *w, const double *terms,
                        bool comparable, double *scratch);
-// The worst row by (C40) with the sizes S in terms. weights: sum_k |A_ki| / S_k; NULL: from the
-// columns of A.
+// The worst row by (C40) with the sizes S in terms. weights: sum_k
+// |A_ki| / S_k; NULL: from the columns of A.
 double pp_worst_row(const perp_mcp *mcp, const double *z, const double *w, const double *terms,
                     const double *weights);
 // The largest number that each variable and each row is coupled with, in units of its own; n each.
@@ -64,9 +64,9 @@ typedef struct pp_evaluation {  // of w and terms at z
     const void *context;
     const double *weights;  // of pp_worst_row, of the last evaluation
 } pp_evaluation;
-// In comparable units: the backward error of a point beside z in which small variables are at their
-// bounds and small w are 0, or the relative distance to it, whichever is larger. scratch: 3 n
-// numbers.
+// In comparable units: the backward error of a point beside z in which small
+// variables are at their bounds and small w are 0, or the relative distance to it,
+// whichever is larger. scratch: 3 n numbers.
 double pp_without_rounding(const perp_mcp *mcp, const double *z, const pp_mcp_magnitudes *sizes,
                            const pp_evaluation *by, double *scratch);
 // Moves variables that are rounding beside what they are coupled with to their bounds, where every
@@ -79,8 +79,8 @@ bool pp_mcp_sizes(const perp_matrix *A, const double *terms, double *scratch, do
 
 // ── Contact ──────────────────────────────────────────────────────────────────────────────────────
 
-// Upper bounds of the residuals, in double. False: not below `enough`, or neither tight nor far
-// below it.
+// Upper bounds of the residuals, in double. False: not below
+// `enough`, or neither tight nor far below it.
 bool pp_fcp_judge_bound(const perp_fcp *fcp, const double *r, double enough, pp_arena *arena,
                         perp_fcp_residuals *out);
 
@@ -108,8 +108,8 @@ double pp_contact_weight(const perp_fcp *fcp, int c, const double *scale, const 
 perp_status pp_global_weight(const perp_fcp *fcp, int c, const pp_fcp_evidence *e, pp_arena *arena,
                              double *weight);
 
-// The rounding error of each contact's velocity [m/s], nc numbers: a part of the largest velocity
-// in the island, compared as roots of energies. 0 where W is not symmetric and no such comparison
-// exists.
+// The rounding error of each contact's velocity [m/s], nc numbers: a part of the
+// largest velocity in the island, compared as roots of energies. 0 where W is not
+// symmetric and no such comparison exists.
 void pp_contact_rounding(const perp_fcp *fcp, const double *diagonal, const double *size,
                          double *rounding);

@@ -17,9 +17,9 @@
 //
 //   S_i = max(S_i, max_j |A_ij| rho_j S_j)   over the j that do not rest at a bound   theory (C44)
 //
-// which is used where z does not pass otherwise. Sizes are compared only through entries that
-// couple them. Cost: nothing beyond |A||z| where all rows hold; otherwise the columns of those that
-// do not.
+// which is used where z does not pass otherwise. Sizes are compared only through
+// entries that couple them. Cost: nothing beyond |A||z| where all rows hold;
+// otherwise the columns of those that do not.
 #include "comp/judge/judge.h"
 
 #include <math.h>
@@ -81,17 +81,17 @@ double pp_worst_row(const perp_mcp *mcp, const double *z, const double *w, const
     return worst;
 }
 
-// Whether z_j rests at a bound: fixed there, or with a w_j of the right sign above the rounding of
-// its row.
+// Whether z_j rests at a bound: fixed there, or with a w_j of the right
+// sign above the rounding of its row.
 static bool is_at_bound(const perp_mcp *mcp, int j, double z, double w, double size)
 {
     bool low = z == pp_mcp_lower(mcp, j), high = z == pp_mcp_upper(mcp, j);
     return (low && high) || (low && w > HOLDS * size) || (high && w < -HOLDS * size);
 }
 
-// 1 / rho_i as (C44) has it: the largest of |A_ii| and of |A_ij A_ji / A_jj|. Unlike (C15) the
-// second also counts where A_ii is not zero, so that a diagonal entry of rounding is treated as one
-// that is zero.
+// 1 / rho_i as (C44) has it: the largest of |A_ii| and of |A_ij A_ji / A_jj|.
+// Unlike (C15) the second also counts where A_ii is not zero, so that a diagonal
+// entry of rounding is treated as one that is zero.
 static void own_diagonal(const perp_matrix *A, double *diagonal, double *inverse)
 {
     for (int i = 0; i < A->rows; i++) {
@@ -102,6 +102,7 @@ static void own_diagonal(const perp_matrix *A, double *diagonal, double *inverse
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
             if (i != j && c.x[k] != 0.0 && diagonal[i] > 0.0) {
+                // j eliminated through i: |A_ji A_ij / A_ii|
                 double other = fabs(pp_matrix_at(A, j, i) * c.x[k] / diagonal[i]);
                 inverse[j] = fmax(inverse[j], isfinite(other) ? other : 0.0);
             }
@@ -119,6 +120,7 @@ static bool carry_sizes(const perp_mcp *mcp, const double *z, const double *w,
             continue;
         }
         pp_matrix_column c = pp_matrix_column_of(&mcp->A, j);
+        // rho_j S_j: what the terms of row j make of z_j
         double known = size[j] / inverse[j];
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
@@ -142,6 +144,7 @@ static double snap_small_variables(const perp_mcp *mcp, const double *z, const d
         if (isfinite(lower) || isfinite(upper)) {
             goal = fabs(z[j] - lower) <= fabs(z[j] - upper) ? lower : upper;
         }
+        // a free variable has no bound: its goal is 0
         double off = fabs(z[j] - goal);
         to[j] = off <= noise * unit[j] ? goal : z[j];
         if (off > 0.0 && to[j] == goal) {
@@ -293,14 +296,15 @@ static bool has_energy_units(const perp_fcp *fcp, const double *diagonal)
     return true;
 }
 
-// Replaces each number by the largest of its connected component of W: sweeps in alternating order,
-// until nothing changes.
+// Replaces each number by the largest of its connected component of W: sweeps in
+// alternating order, until nothing changes.
 static void spread_contacts(const perp_fcp *fcp, double *most)
 {
     int n = fcp->nc * fcp->dim;
     for (int sweep = 0; sweep < SPREADS; sweep++) {
         bool changed = false;
         for (int at = 0; at < n; at++) {
+            // both directions in turn: a maximum crosses a chain of contacts in one sweep
             int j = sweep % 2 ? n - 1 - at : at;
             pp_matrix_column c = pp_matrix_column_of(&fcp->W, j);
             double largest = most[j / fcp->dim];

@@ -46,17 +46,6 @@ static double worse(double a, double b)
     return isnan(a) || a >= b ? a : b;
 }
 
-// The backward error of the MCP with the boxes of z. numbers: w, terms, lower, upper (n each),
-// scratch.
-static double backward_of(const perp_box_friction *box, const double *z, bool comparable,
-                          double *numbers)
-{
-    size_t n = (size_t)box->n;
-    const double *w = numbers, *terms = w + n, *lower = terms + n, *upper = lower + n;
-    perp_mcp mcp = {box->n, box->A, box->b, lower, upper};
-    return pp_mcp_backward(&mcp, z, w, terms, comparable, numbers + 4 * n);
-}
-
 void pp_box_judge(const perp_box_friction *box, const double *z, bool comparable, double *scratch,
                   perp_mcp_residuals *out)
 {
@@ -81,13 +70,15 @@ void pp_box_judge(const perp_box_friction *box, const double *z, bool comparable
         b_max = worse(b_max, fabs(box->b[i]));
         w_max = worse(w_max, fabs(w));
     }
+    // the MCP with the boxes of z; scratch: w, terms, lower, upper, and the rest
+    perp_mcp mcp = {box->n, box->A, box->b, scratch + 2 * n, scratch + 3 * n};
     double unit = b_max > 0.0 ? b_max : 1.0;
     double scaled_unit = worse(b_max, w_max) > 0.0 ? worse(b_max, w_max) : 1.0;
     *out = (perp_mcp_residuals){
         .plain = isfinite(plain) ? plain / unit : PP_INF,
         .scaled = isfinite(scaled) && isfinite(scaled_unit) ? scaled / scaled_unit : PP_INF,
         .bound = isfinite(bound) ? bound : PP_INF,
-        .backward = backward_of(box, z, comparable, scratch),
+        .backward = pp_mcp_backward(&mcp, z, scratch, scratch + n, comparable, scratch + 4 * n),
     };
 }
 

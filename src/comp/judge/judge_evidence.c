@@ -46,6 +46,7 @@ static void tally_matrix(const perp_matrix *A, double s, bool transposed, const 
         pp_matrix_column c = pp_matrix_column_of(A, j);
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
+            // every product is rounded once, in long double
             if (transposed) {
                 tally_add(t, j, s * c.x[k], x[i]);
             } else {
@@ -120,6 +121,7 @@ static perp_status solve_all_columns(const perp_fcp *fcp, const pp_mass *mass, c
         if (status < 0) {
             return status;
         }
+        // h_j' M^-1 h_j
         for (int k = c.H.p[j]; k < c.H.p[j + 1]; k++) {
             sum += c.H.x[k] * c.y[c.H.i[k]];
         }
@@ -134,8 +136,8 @@ static perp_status solve_all_columns(const perp_fcp *fcp, const pp_mass *mass, c
     return status;
 }
 
-// The sum of weight x^2 over the velocities of the body of k; over all velocities where M is not
-// block diagonal.
+// The sum of weight x^2 over the velocities of the body of k; over all
+// velocities where M is not block diagonal.
 static double over_body(const perp_fcp *fcp, const pp_mass *mass, int k, const double *weight,
                         const double *x)
 {
@@ -157,8 +159,8 @@ static bool is_first_of_body(const pp_mass *mass, int k)
     return dof ? dof[0] == k : k == 0;
 }
 
-// The worst body's |M v - f - H r| relative to its terms, as roots of energies (divided by the root
-// of the inertia).
+// The worst body's |M v - f - H r| relative to its terms, as roots of
+// energies (divided by the root of the inertia).
 static perp_status judge_bodies(const perp_fcp *fcp, const double *error, const double *terms,
                                 pp_arena *arena, pp_fcp_evidence *e)
 {
@@ -171,6 +173,7 @@ static perp_status judge_bodies(const perp_fcp *fcp, const double *error, const 
     }
     e->momentum = 0.0;
     for (int k = 0; k < fcp->nv; k++) {
+        // one number for each body, infinite where it is not finite
         if (is_first_of_body(e->mass, k)) {
             double size = over_body(fcp, e->mass, k, weight, terms);
             double off = over_body(fcp, e->mass, k, weight, error);
@@ -193,6 +196,7 @@ static perp_status judge_dynamics(const perp_fcp *fcp, const double *r, const do
     }
     double *terms = error + nv;
     tally_begin(push, nv, fcp->f);
+    // f| before the contacts act
     pp_real force = norm_of(nv, push.sum);
     tally_matrix(&fcp->H, 1.0, false, r, push);
     pp_real size = fmaxl(norm_of(nv, push.sum), force);
@@ -219,6 +223,7 @@ static void find_body_loads(const perp_fcp *fcp, const double *V, pp_fcp_evidenc
         e->made[j] = fmax(sum, (double)e->terms[j]);
     }
     for (int k = 0; k < fcp->nv; k++) {
+        // velocities of a body share one load
         if (is_first_of_body(e->mass, k)) {
             const int *dof = NULL;
             int count = pp_mass_body(e->mass, k, &dof);
@@ -285,6 +290,7 @@ perp_status pp_global_weight(const perp_fcp *fcp, int c, const pp_fcp_evidence *
         status = pp_mass_column(e->mass, &x.H, j, x.y, x.touched, &x.count);
         for (int k = 0; k < x.count; k++) {
             int at = x.touched[k];
+            // root of the energy of the change, by a unit of r_c in the units of (C16)
             double change = sqrt(e->inertia[at]) * fabs(x.y[at]) / e->scale[j];
             sum += e->load[at] > 0.0 ? change / e->load[at] : 0.0;
         }

@@ -98,8 +98,8 @@ static pp_real nearest_on_segment(const pp_real a[2], const pp_real b[2], const 
     return (x[0] - y[0]) * (x[0] - y[0]) + (x[1] - y[1]) * (x[1] - y[1]);
 }
 
-// y = the point nearest to x of the polygon of the given circumradius: of all sides that x is
-// beyond the nearest.
+// y = the point nearest to x of the polygon of the given circumradius: of
+// all sides that x is beyond the nearest.
 static void project_polygon(const pp_real *x, pp_real radius, const judged_polygon *P, pp_real *y)
 {
     bool inside = true;
@@ -165,8 +165,8 @@ static pp_real projection_pull(const judged_cone *K, int g, const pp_real *x, pp
     return s > 0.0L ? ((xg[0] - y[0]) * y[0] + (xg[1] - y[1]) * y[1]) / s : 0.0L;
 }
 
-// Whether the projection is the apex: the derivative at s = 0+, -x_n - sum mu_g h_g(-x_g), is not
-// negative.
+// Whether the projection is the apex: the derivative at s = 0+, -x_n -
+// sum mu_g h_g(-x_g), is not negative.
 static bool projects_to_apex(const judged_cone *K, const pp_real *x)
 {
     pp_real value = -x[0];
@@ -307,8 +307,8 @@ static pp_real natural_map2(const judged_cone *K, const contact_answer *a, pp_re
     return size * size;
 }
 
-// The same for F of theory (C21): r_n - R, and r_g - P(r_g - rho u_g) with P onto the ball of
-// radius mu_g R.
+// The same for F of theory (C21): r_n - R, and r_g - P(r_g - rho u_g)
+// with P onto the ball of radius mu_g R.
 static pp_real strong_map2(const judged_cone *K, const contact_answer *a, pp_real rho)
 {
     pp_real F[DIM_MAX] = {0.0L}, x[DIM_MAX], R = fmaxl(0.0L, a->r[0] - rho * a->u[0]);

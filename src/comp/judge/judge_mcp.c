@@ -13,10 +13,10 @@
 // over the rows whose variable is not fixed. Both maps are computed as z - clamp(z - w, l, u) =
 // clamp(w, z - u, z - l): the left form rounds w away where |z| > 1e16 |w|.
 //
-// z_i and w_i have different units, and the plain map accepts any z where all of |z| < tol|b|.
-// rho_i is the unit of z_i over that of w_i: 1/|A_ii|, or, where A_ii = 0 (the sigma rows of
-// friction), the inverse of what A_ii becomes when its best partner j is eliminated, |A_ij A_ji| /
-// |A_jj|: theory (C15).
+// z_i and w_i have different units, and the plain map accepts any z where all of |z| <
+// tol|b|. rho_i is the unit of z_i over that of w_i: 1/|A_ii|, or, where A_ii = 0 (the
+// sigma rows of friction), the inverse of what A_ii becomes when its best partner j is
+// eliminated, |A_ij A_ji| / |A_jj|: theory (C15).
 //
 // Cost: one product with A and |A|; where terms cancel, a second one in extended precision.
 #include "comp/judge/judge.h"
@@ -78,6 +78,7 @@ static void evaluate_exactly(const perp_mcp *mcp, const double *z, const double 
         if (z[j] == 0.0) {
             continue;
         }
+        // z and d separately: their sum would be rounded to z
         pp_matrix_column c = pp_matrix_column_of(A, j);
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
@@ -158,9 +159,9 @@ static bool is_fixed(const perp_mcp *mcp, int i)
     return pp_mcp_lower(mcp, i) == pp_mcp_upper(mcp, i);
 }
 
-// The load of each row, max(|b_i|, |b + A rest|_i), 0 for fixed variables. rest is the point of the
-// bounds nearest to 0. A shift of z moves numbers from b into the bounds and leaves the load the
-// same.
+// The load of each row, max(|b_i|, |b + A rest|_i), 0 for fixed variables. rest
+// is the point of the bounds nearest to 0. A shift of z moves numbers from b into
+// the bounds and leaves the load the same.
 static void find_loads(const perp_mcp *mcp, double *rest, double *w, double *terms, double *load)
 {
     bool moved = false;
@@ -169,6 +170,7 @@ static void find_loads(const perp_mcp *mcp, double *rest, double *w, double *ter
         moved = moved || rest[i] != 0.0;
         load[i] = is_fixed(mcp, i) ? 0.0 : fabs(mcp->b[i]);
     }
+    // 0 is outside some bounds: the load includes what the bounds push
     if (moved) {
         pp_mcp_evaluate(mcp, rest, w, terms);
         for (int i = 0; i < mcp->n; i++) {
@@ -189,8 +191,8 @@ static double largest(int n, const double *load, const double *inverse)
     return size > 0.0 && isfinite(size) ? size : 1.0;
 }
 
-// The natural map of one row, |clamp(w, below, above)|, the larger for w between w - doubt and w +
-// doubt.
+// The natural map of one row, |clamp(w, below, above)|, the larger
+// for w between w - doubt and w + doubt.
 static double natural_map(double w, double doubt, double below, double above)
 {
     double least = fabs(pp_clamp(w - doubt, below, above));
@@ -251,6 +253,7 @@ static int free_block(const perp_mcp *mcp, const double *z, pp_arena *arena, int
             (*list)[m++] = i;
         }
     }
+    // a dense LU of more is not worth its cost here
     if (m <= REFINE_MOST) {
         *A = PP_ARRAY(arena, double, (size_t)m *(size_t)m);
     }
@@ -307,6 +310,7 @@ static void judge_nearby(const perp_mcp *mcp, const double *z, const pp_rating *
     double *d = PP_ZEROS(arena, double, 3 * n);
     double off = d ? refine(mcp, z, arena, d, d + n, d + 2 * n) : PP_INF;
     if (off < NEARBY) {
+        // z + d differs from z by d in every variable: that counts as an error of its own
         perp_mcp_residuals nearby;
         pp_rating there = *at;
         there.w = d + n;
@@ -357,6 +361,7 @@ void pp_mcp_judge_snapped(const perp_mcp *mcp, double *z, const perp_comp_option
         !(pp_mcp_worst(out) > options->tolerance)) {
         return;
     }
+    // good in norms, wrong in some row: it may be rounding that a solver left at a bound
     perp_mcp_residuals snapped;
     memcpy(before, z, bytes);
     if (!pp_mcp_snap_to_bounds(mcp, z, scratch)) {
@@ -439,8 +444,8 @@ double perp_mcp_farkas(const perp_mcp *mcp, const double *y)
         value += part;
         size += fabsl(part);
     }
-    // the supremum of (A'y)_j z_j over the bounds of z_j; infinite ends are allowed where (A'y)_j
-    // is zero
+    // the supremum of (A'y)_j z_j over the bounds of z_j; infinite ends
+    // are allowed where (A'y)_j is zero
     for (int j = 0; j < mcp->n; j++) {
         long double terms = column_terms(mcp, y, j, &c);
         double end = c > 0.0L ? pp_mcp_upper(mcp, j) : pp_mcp_lower(mcp, j);

@@ -39,6 +39,7 @@ static void tally_product(const perp_matrix *A, bool transposed, product_tally x
         }
         for (int k = first; k < last; k++) {
             int i = A->dense ? k : A->i[k], from = transposed ? i : j, to = transposed ? j : i;
+            // from the entries of x to those of y, transposed or not
             pp_real a = (pp_real)column[k];
             y.sum[to] += a * x.sum[from];
             y.terms[to] += fabsl(a) * x.terms[from];
@@ -122,8 +123,8 @@ static void unit_ratios(const pp_product *A, int n, double *d, double *inverse)
     }
 }
 
-// The load of each row as in judge_mcp.c: max(|b_i|, |b + A rest|_i), rest the point of the bounds
-// nearest to 0.
+// The load of each row as in judge_mcp.c: max(|b_i|, |b + A rest|_i), rest
+// the point of the bounds nearest to 0.
 static void find_product_loads(const perp_mcp *mcp, const pp_product *A, product_scratch *s,
                                double *rest, double *load)
 {
@@ -156,6 +157,7 @@ static void find_weights(const judged_product *p, const double *terms)
         s->z.sum[i] = s->z.terms[i] = terms[i] > 0.0 ? 1.0L / (pp_real)terms[i] : 0.0L;
     }
     tally_product(&p->A->S, false, s->z, s->p);
+    // D is symmetric, and K is used by its transpose
     tally_product(&p->A->D, true, s->p, s->rate);
     tally_product(&p->A->S, true, s->rate, s->w);
     tally_product(&p->A->K, true, s->z, s->w);
@@ -181,6 +183,7 @@ static void evaluate_at(const void *context, const double *z, double *w, double 
 static void find_sizes(const perp_mcp *mcp, const pp_product *A, const double *d,
                        const double *terms, pp_mcp_magnitudes *to)
 {
+    // the largest root of an energy; sigma has none and is measured through K
     double energy = 0.0;
     for (int i = 0; i < mcp->n; i++) {
         energy = d[i] > 0.0 ? fmax(energy, terms[i] / sqrt(d[i])) : energy;

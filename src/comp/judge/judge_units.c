@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For MCPs whose rows are in comparable units by the caller's word: the largest number that each
-// row and each variable is coupled with. What is small beside it is rounding of the data. No solver
-// calls this.
+// For MCPs whose rows are in comparable units by the caller's word: the largest
+// number that each row and each variable is coupled with. What is small beside it is
+// rounding of the data. No solver calls this.
 //
 // Units 2^row, 2^col are those in which the entries of A are about 1,
 //
@@ -17,11 +17,11 @@
 
 #include <math.h>
 
-// Entries smaller than the largest of their row or column by this much are roundings of zero
-// [powers of two].
+// Entries smaller than the largest of their row or column by this much
+// are roundings of zero [powers of two].
 static const double FAR = 40.0;
-// Units are sensible where the largest entries of all rows and columns differ by at most this
-// [powers of two].
+// Units are sensible where the largest entries of all rows and columns
+// differ by at most this [powers of two].
 static const double SENSIBLE = 20.0;
 // Residual of the normal equations for each entry at which conjugate gradients end.
 static const double CLOSE = 1e-6;
@@ -79,6 +79,7 @@ static void sum_entries(const scale_fit *f, double with, sides x, sides to)
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
             if (entry_counts(f, i, j, c.x[k], &size)) {
+                // each entry belongs to one row and one column
                 double part = with * size + x.row[i] + x.col[j];
                 to.row[i] += part;
                 to.col[j] += part;
@@ -178,6 +179,7 @@ static double count_entries(scale_fit *f)
         f->seen.row[i] = f->units.row[i];
         f->seen.col[i] = f->units.col[i];
     }
+    // entries far below the largest of their row or column in these units do not count
     find_largest(f);
     set_sides(f->step, n, 0.5);
     sum_entries(f, 0.0, f->step, f->entries);
@@ -211,6 +213,7 @@ static bool find_scales(scale_fit *f)
     if (is_sensible(f)) {
         return solve_scales(f);
     }
+    // units not sensible: every entry counts at first
     set_sides(f->most, n, -PP_INF);
     bool found = solve_scales(f);
     double now = count_entries(f);
@@ -233,6 +236,7 @@ static void spread_maxima(const scale_fit *f, sides most)
     for (int sweep = 0; sweep < SPREADS; sweep++) {
         bool changed = false;
         for (int at = 0; at < f->A->rows; at++) {
+            // both directions in turn, along long chains of rows
             int j = sweep % 2 ? f->A->rows - 1 - at : at;
             pp_matrix_column c = pp_matrix_column_of(f->A, j);
             for (int k = 0; k < c.count; k++) {

@@ -31,8 +31,8 @@ void pp_box_judge(const perp_box_friction *box, const double *z, bool comparable
 void pp_mcp_judge_snapped(const perp_mcp *mcp, double *z, const perp_comp_options *options,
                           double *scratch, pp_arena *arena, perp_mcp_residuals *out);
 
-// The least backward error that a status asks for: below it the norms alone decide, however small
-// the tolerance.
+// The least backward error that a status asks for: below it the norms
+// alone decide, however small the tolerance.
 #define PP_ROWS_RIGHT 1e-10
 
 // The residual by norms over all contacts: the larger of (C8), the dynamics of the global form, and

@@ -154,17 +154,17 @@ typedef struct pp_ssn_homotopy pp_ssn_homotopy;
 perp_status pp_ssn_homotopy_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena,
                                    pp_ssn_homotopy **out);
 void pp_ssn_homotopy_begin(pp_ssn_homotopy *s, double alpha, const double *r);
-// Follows the path to a solution of the problem with the proximal term, in r. PERP_ERR_RAY: the
-// path is unbounded; PERP_ERR_LIMIT: `most` pieces were not enough; or the failure of a linear
-// solve.
+// Follows the path to a solution of the problem with the proximal term, in r.
+// PERP_ERR_RAY: the path is unbounded; PERP_ERR_LIMIT: `most` pieces were not
+// enough; or the failure of a linear solve.
 perp_status pp_ssn_homotopy_run(pp_ssn_homotopy *s, int most, int *steps, double *r);
 
 // ── ssn_interior.c ───────────────────────────────────────────────────────────────────────────────
 
 typedef struct pp_ssn_interior pp_ssn_interior;
 
-// Variants of the central path. The problem is not monotone, so that they may end at different
-// points.
+// Variants of the central path. The problem is not monotone, so
+// that they may end at different points.
 typedef struct pp_ssn_path {
     double feasible;  // tau stays above this part of the residual R of the first equation
     int monotone;     // steps with E = I after three short ones; 0: short steps end the path

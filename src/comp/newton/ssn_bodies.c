@@ -17,9 +17,9 @@ enum {
     BODY_MOST = 16,   // velocities of a body: mass.c makes no larger ones
 };
 
-// Copies the blocks of M and M^-1 and numbers the velocities body by body. False: no memory. A
-// block that is symmetric up to rounding is made so exactly, which allows a symmetric
-// factorisation.
+// Copies the blocks of M and M^-1 and numbers the velocities body by body.
+// False: no memory. A block that is symmetric up to rounding is made so
+// exactly, which allows a symmetric factorisation.
 static bool copy_masses(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena, pp_bodies *b)
 {
     int total = 0, used = 0;
@@ -76,8 +76,8 @@ static bool copy_masses(const perp_fcp *fcp, const pp_mass *mass, pp_arena *aren
     return true;
 }
 
-// Lists the bodies of contact c, ascending; returns how many, -1: too many. body_of: body of a
-// velocity.
+// Lists the bodies of contact c, ascending; returns how many, -1: too
+// many. body_of: body of a velocity.
 static int bodies_of_contact(const perp_matrix *H, const int *body_of, int dim, int c,
                              int list[BODIES_MOST])
 {
@@ -170,6 +170,7 @@ perp_status pp_bodies_create(const perp_fcp *fcp, const pp_mass *mass, pp_arena 
         return PERP_ERR_MEMORY;
     }
     *b = (pp_bodies){.count = pp_mass_bodies(mass), .dim = fcp->dim, .nv = fcp->nv, .nc = fcp->nc};
+    // PERP_OK without bodies where a contact couples too many of them
     if (!copy_masses(fcp, mass, arena, b) || !list_contacts(fcp, arena, b, &fits)) {
         return PERP_ERR_MEMORY;
     }
@@ -232,6 +233,7 @@ static void add_contact_velocities(const pp_bodies *b, const double *y, double *
     for (int c = 0; c < b->nc; c++) {
         for (int e = b->p[c]; e < b->p[c + 1]; e++) {
             const double *G = b->G + b->g_at[e], *from = y + b->first[b->body[e]];
+            // constant sizes for planar and spatial bodies
             if (d == 2 && b->size[b->body[e]] == 3) {
                 add_G_transposed(3, 2, G, from, u + 2 * c);
             } else if (d == 3 && b->size[b->body[e]] == 6) {
@@ -335,6 +337,7 @@ void pp_bodies_own(const pp_bodies *b, double *own)
             int size = b->size[b->body[e]];
             const double *G = b->G + b->g_at[e];
             for (int a = 0; a < d; a++) {
+                // column a of M^-1 G
                 double t[BODY_MOST];
                 memcpy(t, G + a * size, (size_t)size * sizeof *t);
                 multiply_in_place(size, b->inverse + b->at[b->body[e]], t);

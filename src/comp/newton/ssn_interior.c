@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A start for the semi-smooth Newton solver: a primal-dual interior point method on the friction
-// cones.
+// A start for the semi-smooth Newton solver: a primal-dual interior
+// point method on the friction cones.
 //                                                                                      theory (C37)
 // With T = diag(mu, 1, ..), r' = T r and u' = T^-1 (u + mu |u_t| e_n) of a contact lie in the
 // Lorentz cone L, and r' . u' = 0. The method follows the central path, the interior points with
@@ -87,6 +87,7 @@ const pp_ssn *pp_ssn_discs(const pp_ssn *ssn, pp_arena *arena)
     for (int c = 0; c < ssn->nc; c++) {
         double angle = fcp->nd[c] > 0 ? 6.283185307179586 / fcp->nd[c] : 0.0;
         double part = angle > 0.0 ? sqrt(sin(angle) / angle) : 1.0;
+        // scaled coefficients, then those in the caller's units
         mu[c] = part * ssn->group[0].mu[c];
         mu[ssn->nc + c] = part * ssn->fcp->mu[c];
     }
@@ -133,8 +134,8 @@ perp_status pp_ssn_interior_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_
     return PERP_OK;
 }
 
-// r' = u' = e, tau = 1: r_n = 1 / mu in the scaled units, in which W has unit mean diagonals and
-// max|q| = 1.
+// r' = u' = e, tau = 1: r_n = 1 / mu in the scaled units, in which W
+// has unit mean diagonals and max|q| = 1.
 void pp_ssn_interior_begin(pp_ssn_interior *s, pp_ssn_path path)
 {
     int d = s->ssn->dim, nc = s->ssn->nc;
@@ -296,9 +297,9 @@ static perp_status interior_direction(pp_ssn_interior *s, double tau, bool monot
     return PERP_OK;
 }
 
-// The tau to aim at, from the predictor, whose step to the boundary is t: the cube of the share of
-// tau that it leaves (Mehrotra's rule), and no less than (1 - t)^3 or than a part of the residual
-// R.
+// The tau to aim at, from the predictor, whose step to the boundary is t: the
+// cube of the share of tau that it leaves (Mehrotra's rule), and no less than (1
+// - t)^3 or than a part of the residual R.
 static double target_tau(const pp_ssn_interior *s, double tau, double t)
 {
     int n = s->ssn->n, nc = s->ssn->nc;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The scaled contact problem of the semi-smooth Newton solver: W gathered into blocks of one
-// contact by another, and the scaling of ssn.h, theory (C16) and (C23). Cost: the entries of W,
-// once.
+// The scaled contact problem of the semi-smooth Newton solver: W gathered
+// into blocks of one contact by another, and the scaling of ssn.h, theory
+// (C16) and (C23). Cost: the entries of W, once.
 #include "comp/newton/ssn.h"
 
 #include <math.h>
@@ -65,6 +65,7 @@ static void gather_block_rows(const perp_matrix *A, int j, int *seen, pp_blocks 
             continue;
         }
         seen[row] = -(j + 1);
+        // insertion: from the end
         int at = end++;
         for (; at > first && blocks->row[at - 1] > row; at--) {
             blocks->row[at] = blocks->row[at - 1];

@@ -85,8 +85,8 @@ static double norm2_squared(const double x[2])
     return x[0] * x[0] + x[1] * x[1];
 }
 
-// Boundary k of a piece of an interval [-R, R], whose vertices 0 and 1 are R and -R. False: there
-// is none.
+// Boundary k of a piece of an interval [-R, R], whose vertices 0 and 1
+// are R and -R. False: there is none.
 static bool interval_wall(piece at, int k, wall *w)
 {
     if (at.place == INSIDE) {
@@ -125,8 +125,8 @@ static bool polygon_wall(const homotopy_polygon *p, piece at, int k, wall *w)
     return k < 3;
 }
 
-// Boundary k of the piece `at` of group g at contact c. Without friction a group has one piece
-// only.
+// Boundary k of the piece `at` of group g at contact c. Without
+// friction a group has one piece only.
 static bool wall_of(const pp_ssn_homotopy *s, int c, int g, piece at, int k, wall *w)
 {
     if (s->ssn->group[g].mu[c] == 0.0) {
@@ -150,8 +150,8 @@ static affine wall_value(const pp_ssn_homotopy *s, int c, int g, const wall *w)
     return v;
 }
 
-// The piece of a group at the current y, for the radius R = max(mu y_n, 0). With R = 0 nothing is
-// inside.
+// The piece of a group at the current y, for the radius R = max(mu
+// y_n, 0). With R = 0 nothing is inside.
 static piece find_piece(const pp_ssn_homotopy *s, int c, int g)
 {
     const pp_group *group = &s->ssn->group[g];
@@ -289,6 +289,7 @@ static bool list_vertices(pp_ssn_homotopy *s, pp_arena *arena)
             return false;
         }
         for (int j = 0; j < nd[c]; j++) {
+            // the first vertex is on the axis t
             double angle = 6.283185307179586477 * j / nd[c];
             p->d[j][0] = cos(angle);
             p->d[j][1] = sin(angle);
@@ -330,6 +331,7 @@ void pp_ssn_homotopy_begin(pp_ssn_homotopy *s, double alpha, const double *r)
     memcpy(s->centre, r, bytes);
     update_y(s);
     for (int c = 0; c < s->ssn->nc; c++) {
+        // the pieces at x_0: lambda = 1 there
         s->closed[c] = s->y[c * d] > 0.0;
         for (int g = 0; g < s->ssn->groups; g++) {
             s->piece[c * s->ssn->groups + g] = find_piece(s, c, g);

@@ -12,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-// Visits every cone; ends early on a negative status of the visitor, or where time or work is used
-// up.
+// Visits every cone; ends early on a negative status of the
+// visitor, or where time or work is used up.
 static perp_status visit_cones(const pp_small *s, const pp_job *job, int most, int *examined,
                                pp_candidate_visit *visit, void *context)
 {
@@ -139,8 +139,8 @@ static const double SOLUTION = 1e-11;  // largest violation of a solution
 static const double WRONG = 1e-6;      // of max|b|: a row off by more is wrong whatever its terms
 static const double SAME = 1e-8;  // solutions closer than this, relative to their size, are one
 
-// Whether two candidates are one point, in scaled columns, in which variables of all units count
-// alike.
+// Whether two candidates are one point, in scaled columns, in which
+// variables of all units count alike.
 static bool same_point(const pp_small *s, const pp_candidate *a, const pp_candidate *b)
 {
     double size = 0.0, distance = 0.0;

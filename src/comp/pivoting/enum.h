@@ -10,9 +10,9 @@ enum { PP_ENUM_MAX = 12 };
 
 typedef long double pp_enum_real;
 
-// A small MCP, equilibrated: A = R A C, b = R b, bounds / C with R, C powers of two. Positive
-// diagonal scaling changes no complementarity; entries are near one, and all decisions are taken in
-// these units.
+// A small MCP, equilibrated: A = R A C, b = R b, bounds / C with R, C powers of
+// two. Positive diagonal scaling changes no complementarity; entries are near one,
+// and all decisions are taken in these units.
 typedef struct pp_small {
     int n;
     pp_enum_real A[PP_ENUM_MAX][PP_ENUM_MAX];  // A[i][j]: row i, column j

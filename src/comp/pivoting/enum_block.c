@@ -3,8 +3,8 @@
 //
 // One complementary cone of a small MCP, searched completely.
 //
-// Let F be the basic set and the others, N, at a bound. The solutions of the cone are the
-// polyhedron
+// Let F be the basic set and the others, N, at a bound. The
+// solutions of the cone are the polyhedron
 //
 //   P_F = { z_F in bounds:  A_FF z_F + c_F = 0,  sign(w_N) right },   w = A z + c,  c = b + A_N z_N   theory (C32)
 //
@@ -63,6 +63,7 @@ static void equilibrate_small(pp_small *s)
             column[i] = column_max > 0.0L && sweep < 11 ? -exponent_of(column_max) / 2 : 0;
         }
         for (int i = 0; i < s->n; i++) {
+            // apply, and remember for the way back
             s->row_exponent[i] += row[i];
             s->column_exponent[i] += column[i];
             for (int j = 0; j < s->n; j++) {
@@ -125,6 +126,7 @@ void pp_small_load(pp_small *s, const perp_mcp *mcp)
     equilibrate_small(s);
     for (int i = 0; i < s->n; i++) {
         double lower = pp_mcp_lower(mcp, i), upper = pp_mcp_upper(mcp, i);
+        // one bit a variable: its kind decides the bases it can be in
         unsigned bit = 1u << i;
         s->b[i] = ldexpl((pp_enum_real)mcp->b[i], s->row_exponent[i]);
         s->lower[i] = ldexpl((pp_enum_real)lower, -s->column_exponent[i]);
@@ -183,6 +185,7 @@ static void gather_rows_and_columns(const pp_small *s, unsigned rows, unsigned c
             B->LU[i][j] = s->A[B->row[i]][B->column[j]];
             largest = fmaxl(largest, fabsl(B->LU[i][j]));
         }
+        // powers of two again
         B->row_scale[i] = power_near(largest);
     }
     for (int j = 0; j < B->columns; j++) {
@@ -271,6 +274,7 @@ static void solve_factored_block(const block *B, const pp_enum_real *c, pp_enum_
 {
     pp_enum_real y[N], size[N];
     for (int i = 0; i < B->columns; i++) {
+        // forward substitution; size carries the same sums with absolute values
         y[i] = -c[B->row[i]] * B->row_scale[i];
         size[i] = fabsl(y[i]);
         for (int k = 0; k < i; k++) {

@@ -49,9 +49,9 @@ static double largest_in_column(const perp_matrix *A, int j, const double *r)
     return largest;
 }
 
-// Scales of complementarity pairs: d_i = 1 / sqrt|A_ii|. Where the diagonal is zero, the d that
-// makes the largest entry of the column 1, with rows scaled already; without such rows, by its
-// square root.
+// Scales of complementarity pairs: d_i = 1 / sqrt|A_ii|. Where the diagonal is
+// zero, the d that makes the largest entry of the column 1, with rows scaled
+// already; without such rows, by its square root.
 static void scale_pairs(const perp_mcp *mcp, scaling *s)
 {
     int n = mcp->n, missing = 0;
@@ -62,6 +62,7 @@ static void scale_pairs(const perp_mcp *mcp, scaling *s)
     }
     for (int j = 0; j < n; j++) {
         if (missing > 0 && s->d[j] == 0.0) {
+            // sigma rows of friction have a zero diagonal
             double largest = largest_in_column(&mcp->A, j, s->r);
             double alone = largest > 0.0 ? largest : sqrt(largest_in_column(&mcp->A, j, NULL));
             s->d[j] = alone > 0.0 ? 1.0 / alone : 1.0;
@@ -124,8 +125,8 @@ static void scale_equations(const perp_mcp *mcp, scaling *s, double *most)
     }
 }
 
-// A' = R A D as a copy: dense with one more column for the covering vector, or CSC on the same
-// pattern.
+// A' = R A D as a copy: dense with one more column for the covering
+// vector, or CSC on the same pattern.
 static perp_status scale_matrix(pp_lemke *t, const perp_matrix *A, const scaling *s, bool dense)
 {
     int n = t->n;
@@ -165,6 +166,7 @@ static void scale_vectors(pp_lemke *t, const perp_mcp *mcp, scaling *s)
         s->beta = fabs(t->b[i]) > s->beta ? fabs(t->b[i]) : s->beta;
     }
     s->beta = s->beta > 0.0 ? s->beta : 1.0;
+    // own_residual measures in units of max|b|
     double b_max = pp_norm_inf(t->n, mcp->b);
     s->unit = b_max > 0.0 ? s->beta / b_max : 1.0;
     for (int i = 0; i < t->n; i++) {
@@ -222,13 +224,8 @@ static perp_status set_up(pp_lemke *t, const perp_mcp *mcp, const pp_job *job, s
     return dense ? pp_lemke_dense_init(t) : pp_lemke_sparse_init(t);
 }
 
-static bool is_free(const pp_lemke *t, int i)
-{
-    return t->lower[i] == -PP_INF && t->upper[i] == PP_INF;
-}
-
-// Factors the basis anew. The work is counted by the number of basic z, since basic w are unit
-// columns.
+// Factors the basis anew. The work is counted by the number of basic
+// z, since basic w are unit columns.
 static perp_status refactor(pp_lemke *t)
 {
     double basic = 0.0;
@@ -247,7 +244,7 @@ static perp_status load_basis(pp_lemke *t, const int8_t *place)
     memcpy(t->bt, t->b, (size_t)n * sizeof(double));
     for (int i = 0; i < n; i++) {
         // fixed variables stay at their bound, and an infinite bound cannot be rested at
-        bool basic = is_free(t, i);
+        bool basic = t->lower[i] == -PP_INF && t->upper[i] == PP_INF;
         t->at_upper[i] = t->lower[i] == -PP_INF && t->upper[i] < PP_INF;
         if (place && t->lower[i] < t->upper[i]) {
             basic = basic || place[i] == PERP_BASIS_BASIC;
@@ -405,6 +402,7 @@ static void read_ray(pp_lemke *t, const scaling *s, double *ray)
             ray[j] = t->sign * t->dir[k] * s->d[j];
         }
     }
+    // the entering variable moves by 1 along its own ray
     if (pp_is_z(t, t->entering)) {
         ray[t->entering] = t->sign * s->d[t->entering];
     }
@@ -421,8 +419,8 @@ static void shift_problem(pp_lemke *t, double shift, const double *kept, const d
     }
 }
 
-// Solves one proximal problem about `about`, which becomes its solution. start: its basis in and
-// out.
+// Solves one proximal problem about `about`, which becomes its
+// solution. start: its basis in and out.
 static perp_status solve_shifted(pp_lemke *t, double shift, const double *kept, double *about,
                                  int8_t *start, bool warm)
 {
@@ -489,8 +487,8 @@ static perp_status proximal_rounds(pp_lemke *t, attempt *a)
     return status < 0 ? status : PERP_ERR_LIMIT;
 }
 
-// Pivots (plus an eighth of n) after which a path from the caller's basis is given up for one from
-// the slacks.
+// Pivots (plus an eighth of n) after which a path from the caller's basis
+// is given up for one from the slacks.
 enum { WARM_PIVOTS = 20 };
 
 // From the caller's basis, then from the slacks, then by proximal problems, until the residual is
@@ -501,6 +499,7 @@ static perp_status attempts(pp_lemke *t, const pp_job *job, attempt *a, const sc
     const perp_comp_options *options = job->options;
     perp_status status = PERP_ERR_RAY, first = PERP_ERR_RAY;
     if (options->warm_start && options->basis) {
+        // a basis that needs many pivots was a poor guess
         int limit = t->limit;
         int few = WARM_PIVOTS + t->n / 8;
         t->limit = few < limit ? few : limit;

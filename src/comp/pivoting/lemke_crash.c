@@ -37,6 +37,7 @@ static void pivot_one(crash *c, int i)
         c->row[k] = *entry_at(c, i, k) / pivot;
         c->column[k] = *entry_at(c, k, i);
     }
+    // rank-one update of all but row and column i
     c->row[i] = c->column[i] = 0.0;
     for (int j = 0; j < n; j++) {
         if (c->row[j] != 0.0) {
@@ -61,6 +62,7 @@ static void pivot_cross(crash *c, int i, int j)
         c->row[k] = *entry_at(c, i, k) / pivot;
         c->column[k] = *entry_at(c, k, j);
     }
+    // rank-one update of all but row i and column j
     double inverse = 1.0 / pivot;
     c->row[j] = c->column[i] = 0.0;
     for (int k = 0; k < n; k++) {
@@ -157,8 +159,8 @@ perp_status pp_lemke_crash(pp_lemke *t, const double *A, int8_t *place)
         c.wanted[i] = t->lower[i] == -PP_INF && t->upper[i] == PP_INF;
         c.basic[i] = false;
     }
-    // principal pivots, the largest first, until every free variable is basic or none is large
-    // enough
+    // principal pivots, the largest first, until every free variable
+    // is basic or none is large enough
     for (int round = 0; round < n; round++) {
         choice best = best_pivot(&c);
         if (best.i < 0 || best.size < 1e-9) {

@@ -156,6 +156,7 @@ static perp_status invert_kernel(pp_lemke *t, kernel *K)
     for (int p = 0; p < k; p++) {
         memcpy(lu + (size_t)p * (size_t)k, kernel_column(K, p), (size_t)k * sizeof *lu);
     }
+    // from a copy: the factors are in the array that receives the inverse
     pp_lu_invert(k, lu, k, K->pivot, K->inverse, K->capacity);
     pp_arena_release(t->arena, mark);
     K->factored = false;
@@ -194,6 +195,7 @@ static perp_status dense_refactor(pp_lemke *t)
     for (int i = 0; i < n; i++) {
         K->place[i] = -1;
         if (t->var[i] != n + i) {
+            // w_i is not basic: row i belongs to the kernel
             K->place[i] = K->k;
             K->R[K->k] = i;
             K->C[K->k++] = column_index(t, t->var[i]);
@@ -249,6 +251,7 @@ static perp_status dense_direction(pp_lemke *t, int entering)
     if (error <= DRIFT) {
         return PERP_OK;
     }
+    // drift of the updates, or too many of them: a new factorisation
     if (K->since > 0) {
         status = factor_kernel(t, K);
         if (status >= 0) {
@@ -321,6 +324,7 @@ static perp_status grow_kernel(pp_lemke *t, kernel *K, int r, int entering)
     left_solve(t, K, r, K->v);
     right_solve(t, K, entering, K->u);
     const double *a = matrix_column(t, column_index(t, entering));
+    // Schur complement of the new entry
     double pivot = a[r];
     for (int p = 0; p < k; p++) {
         pivot -= K->v[p] * a[K->R[p]];

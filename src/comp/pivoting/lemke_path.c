@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Complementary pivoting: the path of theory (C11), from a starting basis along edges until z0 is
-// zero.
+// Complementary pivoting: the path of theory (C11), from a starting
+// basis along edges until z0 is zero.
 //
 // The variable that enters is the complement of the one that left; the ratio test decides which
 // leaves. A boxed variable that reaches its other bound first changes no basis (a bound flip).
@@ -115,6 +115,7 @@ static int last_to_enter(const pp_lemke *t, const double *inward, double *z0)
     for (int k = 0; k < t->n; k++) {
         double out = bound_violation(t, k);
         if (out > 0.0 && inward[k] != 0.0) {
+            // z0 at which the variable at k comes inside
             double need = out / fabs(inward[k]);
             if (need >= *z0) {
                 *z0 = need;
@@ -125,8 +126,8 @@ static int last_to_enter(const pp_lemke *t, const double *inward, double *z0)
     return last;
 }
 
-// The variable that enters after `variable` has left, its complement, and whether it grows (+1) or
-// falls (-1).
+// The variable that enters after `variable` has left, its complement, and
+// whether it grows (+1) or falls (-1).
 static int complement(const pp_lemke *t, int variable, double *sign)
 {
     int i = variable < t->n ? variable : variable - t->n;
@@ -235,8 +236,8 @@ perp_status pp_lemke_path(pp_lemke *t)
     if (first < 0) {
         return PERP_OK;
     }
-    // z0 enters at the value where the last variable comes inside its bounds, and takes that one's
-    // place
+    // z0 enters at the value where the last variable comes inside its
+    // bounds, and takes that one's place
     for (int k = 0; k < t->n; k++) {
         t->x[k] += z0 * inward[k];
     }

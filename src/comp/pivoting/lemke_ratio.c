@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ratio test of complementary pivoting: Harris' (1973) test, with the lexicographic rule on
-// ties.
+// The ratio test of complementary pivoting: Harris' (1973) test,
+// with the lexicographic rule on ties.
 //
-// With b replaced by b + (e, e^2, …) for an infinitely small e > 0 no two basic variables reach
-// their bounds together, so that no basis is repeated (Cottle, Pang, Stone 1992, 4.9). The
-// derivative of a basic variable with respect to b is its row of the inverse basis; of the tied
-// variables that one leaves whose row, divided by its speed, is lexicographically least, theory
-// (C17). Cost: two passes over the basic variables, and one row of the inverse for each tied
-// variable.
+// With b replaced by b + (e, e^2, …) for an infinitely small e > 0 no two basic variables
+// reach their bounds together, so that no basis is repeated (Cottle, Pang, Stone 1992,
+// 4.9). The derivative of a basic variable with respect to b is its row of the inverse
+// basis; of the tied variables that one leaves whose row, divided by its speed, is
+// lexicographically least, theory (C17). Cost: two passes over the basic variables, and
+// one row of the inverse for each tied variable.
 #include "comp/pivoting/lemke.h"
 
 #include <math.h>
@@ -19,8 +19,8 @@
 // row entries within SAME.
 static const double SLOW = 1e-11, TIE = 1e-12, SAME = 1e-10, STEADY = 1e-4, GIVE = 1e-11;
 
-// Distance to the bound that the variable at position k moves towards; infinite where there is
-// none.
+// Distance to the bound that the variable at position k moves
+// towards; infinite where there is none.
 static double room_to_bound(const pp_lemke *t, int k, double slow)
 {
     double speed = t->dir[k];
@@ -68,6 +68,7 @@ static perp_status break_tie(pp_lemke *t, int ties, int *position)
             break;
         }
         status = closing_row(t, t->tied[k], next);
+        // the better row is kept in `best`, the buffers change roles
         if (is_lex_less(t->n, next, best)) {
             *position = t->tied[k];
             double *swap = best;
@@ -78,9 +79,9 @@ static perp_status break_tie(pp_lemke *t, int ties, int *position)
     return status;
 }
 
-// Harris' test: the largest step that passes no bound by more than GIVE; then, of the positions met
-// up to it, those whose speed is not rounding beside the fastest. Returns how many; z0 alone where
-// it is one.
+// Harris' test: the largest step that passes no bound by more than GIVE; then, of the
+// positions met up to it, those whose speed is not rounding beside the fastest.
+// Returns how many; z0 alone where it is one.
 static int candidates(pp_lemke *t, double slow, double *ratio)
 {
     // first pass: the largest step that passes no bound by more than GIVE

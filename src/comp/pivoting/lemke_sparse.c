@@ -3,10 +3,10 @@
 //
 // The basis by sparse LU with product-form updates, for large sparse problems.
 //
-// B x = bt with columns e_i for w_i, -A_j for z_j, -d for z0. KLU factors B every ETAS_MAX
-// exchanges; between, each exchange appends an eta matrix: B' = B E, where E is the identity except
-// for column p, which is B^-1 (new column). Cost of a solve: the entries of the factors and of the
-// etas.
+// B x = bt with columns e_i for w_i, -A_j for z_j, -d for z0. KLU factors B every
+// ETAS_MAX exchanges; between, each exchange appends an eta matrix: B' = B E, where E
+// is the identity except for column p, which is B^-1 (new column). Cost of a solve:
+// the entries of the factors and of the etas.
 #include "comp/pivoting/lemke.h"
 
 #include <math.h>
@@ -70,7 +70,7 @@ static void collect_basis_columns(const pp_lemke *t, basis_factors *F)
                     F->x[used++] = -t->cover[i];
                 }
             }
-        } else if (variable >= n) {
+        } else if (variable >= n) {  // a basic w has a unit column
             F->i[used] = variable - n;
             F->x[used++] = 1.0;
         } else {

@@ -75,6 +75,7 @@ static perp_status tableau_values(pp_lemke *t)
     int n = t->n;
     double *rest = s->row, *step = s->u;
     apply_slack_map(t, s, t->bt, t->x);
+    // rest = bt + A z + d z0 - w, which is rounding
     memcpy(rest, t->bt, (size_t)n * sizeof *rest);
     for (int k = 0; k < n; k++) {
         int variable = t->var[k];
@@ -113,8 +114,8 @@ static void start_from_slacks(pp_lemke *t, tableau *s)
     s->since = 0;
 }
 
-// Brings a variable into the basis, in the row of largest pivot among those still open (whose slack
-// has to leave).
+// Brings a variable into the basis, in the row of largest pivot among those
+// still open (whose slack has to leave).
 static perp_status enter_basis(pp_lemke *t, tableau *s, int variable, bool *open)
 {
     int n = t->n, best = -1, c = s->column[variable];
@@ -124,6 +125,7 @@ static perp_status enter_basis(pp_lemke *t, tableau *s, int variable, bool *open
             best = r;
         }
     }
+    // no pivot in the open rows: the basis is singular
     if (best < 0 || !(fabs(own[best]) > 1e-14)) {
         return PERP_ERR_SINGULAR;
     }

@@ -3,11 +3,11 @@
 //
 // The solver "pivot": block principal pivoting for boxed MCPs.
 //
-// Proved for P-matrices (Judice, Pires 1994; Murty 1974) and, through a proximal loop, for positive
-// semidefinite matrices (Rockafellar 1976). The loop is entered where the free block is singular or
-// pivoting does not end. A matrix of neither class ends in PERP_ERR_SINGULAR or PERP_ERR_LIMIT.
-// Cost: one factorisation of the free block a step; 2 to 5 steps on regular problems, 10 to 40 on
-// singular ones.
+// Proved for P-matrices (Judice, Pires 1994; Murty 1974) and, through a proximal loop, for
+// positive semidefinite matrices (Rockafellar 1976). The loop is entered where the free
+// block is singular or pivoting does not end. A matrix of neither class ends in
+// PERP_ERR_SINGULAR or PERP_ERR_LIMIT. Cost: one factorisation of the free block a step; 2
+// to 5 steps on regular problems, 10 to 40 on singular ones.
 #include "comp/pivoting/pivot.h"
 
 #include <math.h>
@@ -130,6 +130,7 @@ perp_status pp_pivot_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
     }
     start_pivot(&p, job, z);
     status = solve_by_stages(&p, job->options, report);
+    // after a failure the iterate of least residual
     if (status != PERP_ERR_MEMORY) {
         write_answer(&p, status < 0 ? p.best : p.z, job, z);
     }

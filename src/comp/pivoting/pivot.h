@@ -100,8 +100,8 @@ typedef struct pp_goal {
     double rounding;  // bound of the rounding error of w
 } pp_goal;
 
-// Whether z reaches the goal for (A, b), and its residual. w becomes A z + b, without the proximal
-// term.
+// Whether z reaches the goal for (A, b), and its residual. w becomes
+// A z + b, without the proximal term.
 bool pp_pivot_is_solved(pp_pivot *p, const pp_goal *goal, double *residual);
 
 // Proximal point iteration from the present center. PERP_OK: z reaches the goal;

@@ -3,18 +3,18 @@
 //
 // The solution for a free list that differs little from the one factored last: a bordered system.
 //
-// Of the factored list B some variables r have left, others a have come. With E' the rows A_aB of
-// those that came and the unit rows e_r of those that left (whose multiplier takes the equation of
-// r away),
+// Of the factored list B some variables r have left, others a have come. With E'
+// the rows A_aB of those that came and the unit rows e_r of those that left (whose
+// multiplier takes the equation of r away),
 //
 //   [ A_BB  E ] [x]   [f]        C = A_aa for those that came, 0 else;
 //   [ E'    C ] [s] = [g]        g = 0 for those that left: x_r = 0
 //
 // and with X = E' L^-T, stored below L:   (C - X X') s = g - X L^-1 f,   x = L^-T (L^-1 f - X's).
 //
-// A row costs k^2 for a block of k, a new factor k^3 / 3. Block steps exchange fewer and fewer
-// variables, so that the last ones are all borders of one factor. Everything is scaled as the block
-// is.
+// A row costs k^2 for a block of k, a new factor k^3 / 3. Block steps exchange
+// fewer and fewer variables, so that the last ones are all borders of one
+// factor. Everything is scaled as the block is.
 #include "comp/pivoting/pivot.h"
 
 #include <string.h>
@@ -44,6 +44,7 @@ perp_status pp_pivot_border_allocate(pp_pivot *p, pp_arena *arena)
     if (!reals || !integers) {
         return PERP_ERR_MEMORY;
     }
+    // one array of each type
     border->gram = reals;
     border->schur = reals + room * room;
     border->s = reals + 2 * room * room;
@@ -124,6 +125,7 @@ static void extend_border(pp_pivot *p, int first)
                 both ? scaled_entry(p, border->variable[i], border->variable[j]) : 0.0;
         }
     }
+    // minus X X'
     pp_gemm_sub_t(rows - first, rows, p->factored_count, row_at(p, first), p->ld, row_at(p, 0),
                   p->ld, border->gram + first, most);
     for (int j = first; j < rows; j++) {
@@ -133,8 +135,8 @@ static void extend_border(pp_pivot *p, int first)
     }
 }
 
-// Lists the rows that the present free list needs; new ones follow those there are. False: too
-// many.
+// Lists the rows that the present free list needs; new ones follow
+// those there are. False: too many.
 static bool choose_border_rows(pp_pivot *p)
 {
     pp_border *border = &p->border;
@@ -144,6 +146,7 @@ static bool choose_border_rows(pp_pivot *p)
         if (is_free == was_free) {
             continue;
         }
+        // a row once made stays, and is used again when its variable differs again
         if (border->row[i] < 0) {
             if (rows == border->most) {
                 return false;

@@ -55,6 +55,7 @@ static void gather_free_block(pp_pivot *p)
     for (int j = 0; j < k; j++) {
         const double *column = p->A.dense + (size_t)F[j] * (size_t)p->n;
         double *to = p->L + (size_t)j * (size_t)p->ld;
+        // lower triangle where symmetric, all rows otherwise
         double s = scale[j];
         for (int i = p->symmetric ? j : 0; i < k; i++) {
             to[i] = column[F[i]] * (scale[i] * s);
@@ -228,6 +229,7 @@ static perp_status refine_iteratively(pp_pivot *p, double noise, double *left)
         }
         double after = fill_w(p, p->x, noise);
         *left = after;
+        // no longer halves: rounding
         if (!(after < 0.5 * miss)) {
             break;
         }

@@ -87,8 +87,8 @@ static void product_on_face(const pp_pivot *p, const double *d, double *y)
     pp_gemv_columns(p->n, p->count, p->free, p->A.dense, p->n, d, y);
 }
 
-// `steps` steps of conjugate gradients on the face from z, preconditioned by D. w follows on the
-// face only.
+// `steps` steps of conjugate gradients on the face from z,
+// preconditioned by D. w follows on the face only.
 static void minimise_on_face(pp_pivot *p, int steps, double *z, double *w)
 {
     double *d = p->x, *Ad = p->work, size = 0.0;

@@ -10,9 +10,9 @@
 // lambda the least non-zero eigenvalue of the scaled free block. The part of z in the null space is
 // left alone, so that no rank has to be decided.
 //
-// Without a solution z_k+1 - z_k tends to a d != 0 with A'd <= 0 <= d and b'd < 0 (for boxes and
-// free variables likewise; Pazy 1971). This d is a proof of infeasibility, theory (C9), and is
-// checked as one.
+// Without a solution z_k+1 - z_k tends to a d != 0 with A'd <= 0 <= d and b'd < 0
+// (for boxes and free variables likewise; Pazy 1971). This d is a proof of
+// infeasibility, theory (C9), and is checked as one.
 #include "comp/pivoting/pivot.h"
 
 #include <float.h>
@@ -36,6 +36,7 @@ bool pp_pivot_is_solved(pp_pivot *p, const pp_goal *goal, double *residual)
     for (int i = 0; i < p->n; i++) {
         p->w[i] -= p->alpha * p->D[i] * (p->z[i] - p->center[i]);
         double z = p->z[i], w = p->w[i];
+        // (C5) and (C6) of one row
         double plain = z - pp_clamp(z - w, p->lower[i], p->upper[i]);
         double step = w * p->inverse[i] * p->inverse[i];
         double scaled = (z - pp_clamp(z - step, p->lower[i], p->upper[i])) * p->D[i];
@@ -104,8 +105,8 @@ static bool diverges(pp_pivot *p)
     return is_proof(p, p->step);
 }
 
-// One step at p->alpha. Where it fails the places go back to those of the last step that was
-// solved.
+// One step at p->alpha. Where it fails the places go back to those
+// of the last step that was solved.
 static perp_status solve_proximal_problem(pp_pivot *p)
 {
     pp_pivot_center(p, p->alpha);
@@ -118,12 +119,6 @@ static perp_status solve_proximal_problem(pp_pivot *p)
     return status;
 }
 
-// A failure that no other alpha can mend: memory, steps, time or work.
-static bool cannot_go_on(const pp_pivot *p, perp_status status)
-{
-    return status == PERP_ERR_MEMORY || p->steps >= p->step_limit || pp_job_is_over(p->job);
-}
-
 // z becomes the best iterate.
 static perp_status return_best(pp_pivot *p)
 {
@@ -131,9 +126,9 @@ static perp_status return_best(pp_pivot *p)
     return PERP_OK;
 }
 
-// After a solved step with residual `worst`: the next centre, and the next alpha. alpha shrinks
-// where the basis changed (kept is false) or the residual did not fall tenfold, but not while
-// p->wait lasts.
+// After a solved step with residual `worst`: the next centre, and the next alpha.
+// alpha shrinks where the basis changed (kept is false) or the residual did not
+// fall tenfold, but not while p->wait lasts.
 static void update_prox_center(pp_pivot *p, double worst, double before, bool kept)
 {
     if (worst < p->best_residual) {
@@ -161,7 +156,8 @@ perp_status pp_pivot_prox(pp_pivot *p, const pp_goal *goal, pp_report *report)
         if (polish > 0 && (status < 0 || !pp_pivot_is_solved(p, goal, &worst))) {
             return status == PERP_ERR_MEMORY ? status : return_best(p);
         }
-        if (status < 0 && cannot_go_on(p, status)) {
+        if (status == PERP_ERR_MEMORY ||
+            (status < 0 && (p->steps >= p->step_limit || pp_job_is_over(p->job)))) {
             return status;
         }
         if (status < 0) {  // alpha too small for so many exchanges at once, or A not monotone

@@ -56,6 +56,7 @@ static void set_pivot_scales(pp_pivot *p)
     for (int i = 0; i < p->n; i++) {
         double d =
             p->A.dense ? p->A.dense[(size_t)i * ((size_t)p->n + 1)] : pp_matrix_at(&p->A, i, i);
+        // a zero diagonal: the largest entry of the column stands in
         if (!(d > 0.0)) {
             d = column_size(&p->A, i);
         }
@@ -84,6 +85,7 @@ static bool is_nearly_symmetric(const pp_pivot *p)
                 bool same = true;
                 for (int i = I > j ? I : j + 1; i < n && i < I + TILE; i++) {
                     double skew = column[i] - A[(size_t)j + (size_t)i * (size_t)n];
+                    // no branch in the inner loop
                     same = same & (fabs(skew) <= give * p->root[i]);
                 }
                 if (!same) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A contact problem by a solver of MCPs: through its Stewart–Trinkle problem, theory (C10).
-// Friction must be polygonal already, since polygons in place of discs would be another law than
-// the caller posed.
+// A contact problem by a solver of MCPs: through its Stewart–Trinkle problem,
+// theory (C10). Friction must be polygonal already, since polygons in place of
+// discs would be another law than the caller posed.
 #include "comp/comp.h"
 
 bool pp_fcp_is_polygonal(const perp_fcp *fcp)

@@ -36,6 +36,7 @@ static bool reserve_columns(contact_columns *c, pp_arena *arena, size_t used, si
     if (used + more <= c->capacity) {
         return true;
     }
+    // doubled, so that copies cost no more than the entries
     size_t capacity = 2 * (used + more);
     int *i = PP_ARRAY(arena, int, capacity);
     double *x = PP_ARRAY(arena, double, capacity);
@@ -60,8 +61,8 @@ typedef struct condense_scratch {
     int *touched, *hit;  // places in y and Wj that may differ from zero
 } condense_scratch;
 
-// Column j of W = H' (M^-1 h_j) into Wj, its places into hit, ascending. Returns how many, -1: M is
-// singular.
+// Column j of W = H' (M^-1 h_j) into Wj, its places into hit, ascending.
+// Returns how many, -1: M is singular.
 static int condensed_column(const pp_mass *mass, int j, condense_scratch *s)
 {
     int touched, hits = 0;
@@ -73,8 +74,8 @@ static int condensed_column(const pp_mass *mass, int j, condense_scratch *s)
         for (int e = s->Ht.p[dof]; e < s->Ht.p[dof + 1]; e++) {
             int i = s->Ht.i[e];
             double part = s->Ht.x[e] * s->y[dof];
-            // a new place, inserted in ascending order; rows of a contact are neighbours and move
-            // little
+            // a new place, inserted in ascending order; rows of a contact
+            // are neighbours and move little
             if (s->Wj[i] == 0.0 && part != 0.0) {
                 int at = hits++;
                 for (; at > 0 && s->hit[at - 1] > i; at--) {
@@ -101,8 +102,8 @@ static bool allocate_scratch(const perp_fcp *fcp, pp_arena *arena, condense_scra
            pp_matrix_transpose(&fcp->H, arena, &s->Ht) >= 0;
 }
 
-// W is symmetric in exact arithmetic; each column is computed by itself and symmetry is not
-// imposed.
+// W is symmetric in exact arithmetic; each column is computed by
+// itself and symmetry is not imposed.
 perp_status pp_fcp_condense(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,
                             perp_fcp *local)
 {

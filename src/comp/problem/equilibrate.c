@@ -121,6 +121,7 @@ static bool scale_rows_and_columns(const perp_matrix *A, const double *row, cons
     }
     for (int j = 0; j < A->cols; j++) {
         int first = A->dense ? 0 : A->p[j], last = A->dense ? A->rows : A->p[j + 1];
+        // column starts of a dense matrix; sparse ones have them in p
         size_t shift = A->dense ? (size_t)j * (size_t)A->rows : 0;
         const double *x = A->dense ? A->dense : A->x;
         for (int k = first; k < last; k++) {
@@ -228,9 +229,9 @@ static bool body_units(const perp_fcp *fcp, pp_arena *arena, pp_units *units, bo
     return true;
 }
 
-// Local: W' = R W C, q' = R q with the same factor for all components of a contact. Global: M' = D
-// M D, H' = D H R, f' = D f, w' = R w. The coefficients of friction stay, since r_n and r_t share a
-// unit.
+// Local: W' = R W C, q' = R q with the same factor for all components of a
+// contact. Global: M' = D M D, H' = D H R, f' = D f, w' = R w. The coefficients of
+// friction stay, since r_n and r_t share a unit.
 perp_status pp_fcp_equilibrate(const perp_fcp *fcp, pp_arena *arena, perp_fcp *out, pp_units *units,
                                bool *helps)
 {

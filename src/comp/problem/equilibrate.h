@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The problem in equilibrated units, for the second run of the ladder of "auto". Private to
-// auto_*.c. Units are powers of two: nothing is rounded, and an answer in them is an answer of the
-// problem as posed.
+// The problem in equilibrated units, for the second run of the ladder of "auto".
+// Private to auto_*.c. Units are powers of two: nothing is rounded, and an answer in
+// them is an answer of the problem as posed.
 #pragma once
 
 #include "comp/comp.h"

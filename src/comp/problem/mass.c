@@ -116,6 +116,7 @@ static perp_status invert_blocks(const perp_matrix *M, pp_arena *arena, pp_mass 
         mass->at[b] = (int)total;
         total += size * size;
     }
+    // starts are int: at most 2^31 numbers
     mass->inverse = PP_ARRAY(arena, double, total);
     if (!mass->inverse || total > INT32_MAX) {
         return PERP_ERR_MEMORY;

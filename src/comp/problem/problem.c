@@ -145,6 +145,7 @@ static perp_status check_laws(const perp_fcp *fcp, const checker *c)
     pp_group group[PP_GROUPS_MAX];
     int groups = pp_fcp_groups(fcp, group);
     for (int g = 0; g < groups; g++) {
+        // group 0 slides; torsion has one component, rolling two
         const char *name = group[g].size == 1 ? "mu_spin" : "mu_roll";
         if (g == 0) {
             name = "mu";

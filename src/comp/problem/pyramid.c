@@ -216,6 +216,7 @@ static void add_scaled_column(const perp_matrix *A, int j, double s, const perp_
         if (value == 0.0) {
             continue;
         }
+        // rows of v are not projected onto directions
         if (!Bt) {
             add_to_column(c, first + i, value);
             continue;
@@ -279,8 +280,8 @@ static bool write_velocity_columns(const perp_pyramid *y, pyramid_writer *w, con
     return true;
 }
 
-// The columns of sigma: E. The friction columns of a sigma are consecutive, in the order of the
-// sigmas.
+// The columns of sigma: E. The friction columns of a sigma are
+// consecutive, in the order of the sigmas.
 static bool write_sigma_columns(const perp_pyramid *y, pyramid_writer *w, pyramid_column *c)
 {
     int nv = y->fcp.nv, j = y->fcp.nc;
@@ -439,9 +440,9 @@ void perp_pyramid_recover(const perp_pyramid *pyramid, const double *z, double *
 
 // ── From an answer of the contact problem ────────────────────────────────────────────────────────
 
-// Splits r_g over the one or two directions beside it, without negative parts; returns the sum of
-// the parts. A part below 1e-13 of the other is rounding and becomes 0, so that r on a vertex is a
-// basic solution.
+// Splits r_g over the one or two directions beside it, without negative parts;
+// returns the sum of the parts. A part below 1e-13 of the other is rounding and
+// becomes 0, so that r on a vertex is a basic solution.
 static double split_group(int size, int nd, const double *r, double *part)
 {
     memset(part, 0, (size_t)nd * sizeof *part);

@@ -197,8 +197,8 @@ static perp_status create_local(const perp_fcp *local, pp_contact_blocks *blocks
     return status;
 }
 
-// The global form in velocities where M^-1 is local to bodies or velocities are few; otherwise
-// condensed.
+// The global form in velocities where M^-1 is local to bodies or
+// velocities are few; otherwise condensed.
 static perp_status create_global(pp_contact_blocks *blocks)
 {
     const perp_fcp *fcp = blocks->fcp;

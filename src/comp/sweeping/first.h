@@ -173,8 +173,8 @@ typedef struct pp_best_iterate {
     bool done, stalled;
 } pp_best_iterate;
 
-// Called after each iteration with r and its state. May recompute the state, which drifts by
-// rounding.
+// Called after each iteration with r and its state. May recompute
+// the state, which drifts by rounding.
 bool pp_best_iterate_done(pp_best_iterate *best, int iteration, const double *r, double *state);
 
 // A first-order solver: from best->best until pp_best_iterate_done, with limits of its own.

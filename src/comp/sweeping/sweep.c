@@ -4,11 +4,11 @@
 // One sweep of block Gauss–Seidel over contacts of bodies, and its residual.             theory
 // (C26)
 //
-// A contact that opens or sticks is recognised by a product with W or with its inverse; only
-// slipping ones go to the exact solver. Velocities are processed in pairs: the source fixes the
-// lanes and the order of all sums, so that every machine gives the same bits. Nothing is proved
-// with friction. Cost: 72 multiplications a contact for J and T, and three or four Newton steps
-// where it slips.
+// A contact that opens or sticks is recognised by a product with W or with its inverse;
+// only slipping ones go to the exact solver. Velocities are processed in pairs: the
+// source fixes the lanes and the order of all sums, so that every machine gives the same
+// bits. Nothing is proved with friction. Cost: 72 multiplications a contact for J and T,
+// and three or four Newton steps where it slips.
 #include "comp/sweeping/sweep.h"
 
 #include "comp/sweeping/first.h"
