@@ -196,7 +196,7 @@ static perp_status judge_dynamics(const perp_fcp *fcp, const double *r, const do
     }
     double *terms = error + nv;
     tally_begin(push, nv, fcp->f);
-    // f| before the contacts act
+    // |f| before the contacts act
     pp_real force = norm_of(nv, push.sum);
     tally_matrix(&fcp->H, 1.0, false, r, push);
     pp_real size = fmaxl(norm_of(nv, push.sum), force);

@@ -18,7 +18,7 @@
 //
 //   (T + Q E T^-1 W) dr = s tau u'^-1 - r' + Q E R
 //
-// u'_t| is rounded by a part of tau, so that E exists at u'_t = 0. A first solution with s = 0
+// |u'_t| is rounded by a part of tau, so that E exists at u'_t = 0. A first solution with s = 0
 // (predictor) determines the tau to aim at, and gives a term of second order (Mehrotra 1992).
 //
 // The contact problem is not monotone and its path may turn back: steps become short. A few steps

@@ -89,7 +89,7 @@ static void equilibrate_ruiz(const perp_matrix *A, int passes, double *row, doub
                              double *r, double *c)
 {
     int n = A->rows;
-    double *x = (double *)(uintptr_t)(A->dense ? A->dense : A->x);  // our own copy
+    double *x = (double *)(uintptr_t)(A->dense ? A->dense : A->x);  // the copy of pp_fb_create
     for (int i = 0; i < n; i++) {
         row[i] = column[i] = 1.0;
     }

@@ -227,7 +227,7 @@ static void swap_block_columns(block *B, int a, int b)
     }
 }
 
-// L U with complete pivoting; ends at a pivot that is zero. smallest and regular tell the rank.
+// L U with complete pivoting; ends at a pivot that is zero. smallest and regular give the rank.
 static void factor_block(block *B)
 {
     B->regular = 0;

@@ -70,7 +70,7 @@ static void set_pivot_scales(pp_pivot *p)
     p->unit = 1e-12 * big;
 }
 
-// A_ij - A_ji| <= 1e-13 sqrt(D_i D_j) for all i and j, checked in tiles that fit the cache.
+// |A_ij - A_ji| <= 1e-13 sqrt(D_i D_j) for all i and j, checked in tiles that fit the cache.
 // Rounding in A is allowed: the factor is of the lower triangle, and refinement uses A itself.
 static bool is_nearly_symmetric(const pp_pivot *p)
 {
