@@ -120,7 +120,7 @@ static const double *copy_contact_numbers(const double *from, int width, const i
 }
 
 // The columns and rows of W that belong to the contacts of a part. False: no memory.
-static bool copy_part_of_W(const parts *p, const int *list, perp_fcp *out, pp_arena *arena)
+static bool copy_submatrix(const parts *p, const int *list, perp_fcp *out, pp_arena *arena)
 {
     const perp_matrix *W = &p->fcp->W;
     int dim = out->dim, n = out->nc * dim, entries = 0;
@@ -169,7 +169,7 @@ static bool copy_part(const parts *p, int part, perp_fcp *out, pp_arena *arena)
         }
         out->nd = nd;
     }
-    return ok && copy_part_of_W(p, list, out, arena);
+    return ok && copy_submatrix(p, list, out, arena);
 }
 
 // Times and factorisations add up; solver, rungs and reason are those of the part that took most.

@@ -86,6 +86,23 @@ static void velocity(const local *s, const double *x, double *u)
     }
 }
 
+// Row i of group `disc` in the Jacobian of F: the chain rule through x - rho u and, where the
+// contact is closed, through the radius mu R. slope: derivatives of the projection.
+static void jacobian_row(const local *s, const pp_disc *disc, int i, const double *slope,
+                         bool closed, double *J)
+{
+    int dim = s->dim, row = disc->first + i;
+    double rho = s->rho, toward = closed ? disc->mu * slope[4 + i] : 0.0;
+    for (int j = 0; j < dim; j++) {
+        double d = (row == j ? 1.0 : 0.0) - toward * ((j == 0 ? 1.0 : 0.0) - rho * s->W[j * dim]);
+        for (int m = 0; m < disc->size; m++) {
+            int from = disc->first + m;
+            d -= slope[i + 2 * m] * ((from == j ? 1.0 : 0.0) - rho * s->W[from + j * dim]);
+        }
+        J[row + j * dim] = d;
+    }
+}
+
 // F, and its generalised Jacobian where J is given; returns the norm of F.
 static double alart_curnier(const local *s, const double *x, double *F, double *J)
 {
@@ -111,21 +128,10 @@ static double alart_curnier(const local *s, const double *x, double *F, double *
         pp_disc_project(disc, disc->mu * R, p, J ? slope : NULL);
         for (int i = 0; i < disc->size; i++) {
             int row = disc->first + i;
-            double toward = y > 0.0 ? disc->mu * slope[4 + i] : 0.0;
             F[row] = x[row] - p[i];
             merit += F[row] * F[row];
-            if (!J) {
-                continue;
-            }
-            // chain rule through x - rho u and through the radius mu R
-            for (int j = 0; j < dim; j++) {
-                double d =
-                    (row == j ? 1.0 : 0.0) - toward * ((j == 0 ? 1.0 : 0.0) - rho * s->W[j * dim]);
-                for (int m = 0; m < disc->size; m++) {
-                    int from = disc->first + m;
-                    d -= slope[i + 2 * m] * ((from == j ? 1.0 : 0.0) - rho * s->W[from + j * dim]);
-                }
-                J[row + j * dim] = d;
+            if (J) {
+                jacobian_row(s, disc, i, slope, y > 0.0, J);
             }
         }
     }

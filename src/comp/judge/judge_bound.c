@@ -22,8 +22,8 @@ typedef struct bound {
 } bound;
 
 // u += w x, terms += |w x|
-static void add_scaled_column(int n, const double *w, double x, double *restrict u,
-                              double *restrict terms)
+static void add_dense_column(int n, const double *w, double x, double *restrict u,
+                             double *restrict terms)
 {
     for (int i = 0; i < n; i++) {
         double part = w[i] * x;
@@ -58,7 +58,7 @@ static void compute_velocities(const perp_fcp *fcp, const double *r, double *u, 
     for (size_t j = 0; j < n; j++) {
         diagonal[j] = full ? columns[j * n + j] : pp_matrix_at(W, (int)j, (int)j);
         if (r[j] != 0.0 && full) {
-            add_scaled_column((int)n, columns + j * n, r[j], u, terms);
+            add_dense_column((int)n, columns + j * n, r[j], u, terms);
         } else if (r[j] != 0.0) {
             add_entries(W, (int)j, r[j], u, terms);
         }

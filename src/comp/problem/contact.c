@@ -122,6 +122,7 @@ perp_status pp_fcp_condense(const perp_fcp *fcp, const pp_mass *mass, pp_arena *
     for (int j = 0; j < n; j++) {
         W.p[j] = (int)used;
         int hits = condensed_column(mass, j, &s);
+        // column starts are int: W may have 2^30 entries
         if (hits < 0 || !reserve_columns(&W, arena, used, (size_t)hits) || used > INT32_MAX / 2) {
             return hits < 0 ? PERP_ERR_SINGULAR : PERP_ERR_MEMORY;
         }

@@ -18,10 +18,12 @@
 #include <math.h>
 #include <string.h>
 
+// The order of z: v (global form only), p_n of all contacts, p_f contact by contact and group by
+// group, then one sigma for each contact and group in the same order.
 struct perp_pyramid {
     perp_env env;
     pp_arena *arena;
-    perp_mcp mcp;
+    perp_mcp mcp;   // arrays in the arena
     perp_fcp fcp;   // the caller's, with nd filled in
     int np, ns;     // columns of B; sigmas
     perp_matrix B;  // nc dim x np
@@ -44,6 +46,7 @@ static perp_status fill_facets(perp_pyramid *y, const perp_fcp *fcp, int facets)
         return PERP_ERR_MEMORY;
     }
     for (int c = 0; c < fcp->nc; c++) {
+        // polygons of the caller stay, and discs get `facets` sides
         nd[c] = fcp->nd && fcp->nd[c] > 0 ? fcp->nd[c] : facets;
     }
     y->fcp = *fcp;
@@ -64,6 +67,7 @@ static perp_status build_basis(perp_pyramid *y)
             np += facets_of(fcp, &group[g], c);
         }
     }
+    // rows of the MCP, and entries of B, are counted in int
     if (fcp->nv + 2 * (np + ns) > INT32_MAX) {
         return PERP_ERR_MEMORY;
     }
@@ -235,6 +239,7 @@ static void add_cone(const perp_pyramid *y, int j, pyramid_column *c)
         add_to_column(c, first + y->sigma[j], -1.0);
         return;
     }
+    // U: the limit mu_g p_n of every group
     for (int g = 0; g < groups; g++) {
         add_to_column(c, first + j * groups + g, y->mu[j * groups + g]);
     }
@@ -251,6 +256,7 @@ static bool write_impulse_columns(const perp_pyramid *y, pyramid_writer *w, cons
     }
     for (int j = 0; j < y->np; j++) {
         for (int k = B->p[j]; k < B->p[j + 1]; k++) {
+            // local: B'W b_j; global: -H b_j in the rows of v
             if (fcp->nv == 0) {
                 add_scaled_column(&fcp->W, B->i[k], B->x[k], Bt, 0, c);
             } else {
@@ -271,6 +277,7 @@ static bool write_velocity_columns(const perp_pyramid *y, pyramid_writer *w, con
 {
     const perp_fcp *fcp = &y->fcp;
     for (int j = 0; j < fcp->nv; j++) {
+        // M in the rows of v, B'H' in those of p
         add_scaled_column(&fcp->M, j, 1.0, NULL, 0, c);
         add_scaled_column(Ht, j, 1.0, Bt, fcp->nv, c);
         if (!write_column(w, j, c)) {
@@ -432,6 +439,7 @@ void perp_pyramid_recover(const perp_pyramid *pyramid, const double *z, double *
     }
     const perp_fcp *fcp = &pyramid->fcp;
     memset(r, 0, (size_t)(fcp->nc * fcp->dim) * sizeof *r);
+    // r = B p
     pp_matrix_mul(&pyramid->B, 1.0, z + fcp->nv, r);
     if (v) {
         memcpy(v, z, (size_t)fcp->nv * sizeof *v);
@@ -490,6 +498,7 @@ static void split_contact(const perp_pyramid *y, int c, const double *r, const d
     z[fcp->nv + c] = fmax(r[0], 0.0);
     for (int g = 0; g < groups; g++) {
         int nd = facets_of(fcp, &group[g], c), f = group[g].first, where = 0;
+        // the sum of the parts is the gauge of r_g in the polygon, at most the limit mu r_n
         double limit = group[g].mu[c] * z[fcp->nv + c];
         double sum = split_group(group[g].size, nd, r + f, part);
         double sigma = fmax(support_and_vertex(group[g].size, nd, u + f, &where), 0.0);

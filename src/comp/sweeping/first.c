@@ -83,7 +83,7 @@ perp_status pp_contact_blocks_fill(pp_contact_blocks *blocks, const perp_matrix 
 }
 
 // Mean of `size` diagonal entries of a block, from `from` on.
-static double mean_mobility(const double *W, int dim, int from, int size)
+static double mean_of_diagonal(const double *W, int dim, int from, int size)
 {
     double trace = 0.0;
     for (int i = from; i < from + size; i++) {
@@ -103,7 +103,7 @@ static void contact_lengths(pp_contact_blocks *blocks, int c, double linear, dou
     for (int g = 1; g < blocks->law[c].groups; g++) {
         pp_disc *disc = &blocks->law[c].disc[g];
         // [1 / (kg m^2)], so that the ratio of both is a squared length
-        double moment = mean_mobility(W, blocks->dim, disc->first, disc->size);
+        double moment = mean_of_diagonal(W, blocks->dim, disc->first, disc->size);
         double l = linear > 0.0 && moment > 0.0 ? sqrt(linear / moment) : 1.0;
         disc->mu /= l;
         for (int i = disc->first; i < disc->first + disc->size; i++) {
@@ -137,7 +137,7 @@ perp_status pp_contact_blocks_scale(pp_contact_blocks *blocks)
     double q2 = 0.0, rhoq2 = 0.0;
     for (int c = 0; c < nc; c++) {
         double *W = block_at(blocks, blocks->Wcc, c),
-               mean = mean_mobility(W, dim, 0, dim < 3 ? dim : 3);
+               mean = mean_of_diagonal(W, dim, 0, dim < 3 ? dim : 3);
         double *length = blocks->length ? blocks->length + (size_t)c * (size_t)dim : NULL;
         blocks->rho[c] = mean > 0.0 ? 1.0 / mean : 1.0;
         if (length) {
